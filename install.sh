@@ -37,7 +37,10 @@ Where to:
   --no-modify-path    leave the start files of the shell alone
 And:
   --uninstall         remove the installation, its commands and its lines in start files
+  --relink            link the commands of the installation again, and change nothing else
   --allow-downgrade   replace a newer version
+  --min-version V     install no version older than V
+  -q, --quiet         print results only
   -y, --yes           do not ask
   -h, --help          show this
 
@@ -66,6 +69,7 @@ plain() {
 }
 
 say() {
+  [ -z "$quiet" ] || return 0
   for part do
     plain "$part"
     printf '%s\n' "$printed"
@@ -96,14 +100,15 @@ has() { command -v "$1" >/dev/null 2>&1; }
 # --- The command line -----------------------------------------------------------
 
 parse() {
-  archive='' verify='' ref='' branch='' prefix='' dir='' yes='' uninstall='' offline='' unverified='' downgrade=''
+  archive='' verify='' ref='' branch='' prefix='' dir='' yes='' job=install offline='' unverified='' downgrade=''
+  minimum='' quiet=''
   modify_path=1
   while [ $# -gt 0 ]; do
     option=$1 value='' given=''
     shift
     case $option in
       --*=*) value=${option#*=} option=${option%%=*} given=1 ;;
-      --archive | --verify | --version | --ref | --branch | --prefix | --dir)
+      --archive | --verify | --version | --ref | --branch | --prefix | --dir | --min-version)
         if [ $# -gt 0 ]; then
           value=$1 given=1
           shift
@@ -127,6 +132,9 @@ parse() {
         case $value in *[!0-9A-Fa-f]*) value='' ;; esac
         [ ${#value} -eq 64 ] || misused '--verify requires a SHA256 checksum value'
         ;;
+      --min-version)
+        case $value in '' | *[!0-9A-Za-z.+-]*) misused '--min-version requires a version' ;; esac
+        ;;
       *) [ -z "$given" ] || misused "$option takes no value" ;;
     esac
     case $option in
@@ -140,7 +148,10 @@ parse() {
       --offline) offline=1 ;;
       --no-modify-path) modify_path='' ;;
       --allow-downgrade) downgrade=1 ;;
-      --uninstall) uninstall=1 ;;
+      --min-version) minimum=${value#v} ;;
+      --uninstall) job=uninstall ;;
+      --relink) job=relink ;;
+      -q | --quiet) quiet=1 ;;
       -y | --yes) yes=1 ;;
       -h | --help)
         usage
@@ -333,14 +344,31 @@ alive() {
 # a run that was killed before it wrote one.
 older_than() { [ -n "$(find "$2" -prune -mmin "+$1")" ]; }
 
-# begin takes the lock that doctor takes too (CLI-1113), ends what an earlier run
-# left undone, and makes a directory to work in.
+# begin takes the lock (CLI-1113), completes what a killed run began, and makes a directory to
+# work in. It waits for the lock as many seconds as the environment allows, by default none.
 begin() {
   stage='' lock='' making='' wanted=$dir.doctor.fix.lock
   trap cleanup EXIT
   heed_signals
   mkdir -p -- "$parent" || fail "Cannot be made: $parent"
   check_parent
+  seconds=${MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS:-0}
+  case $seconds in *[!0-9.]* | .*) seconds=0 ;; esac
+  deadline=$(($(date +%s) + ${seconds%%.*}))
+  until take_lock; do
+    [ -d "$wanted" ] || fail "Cannot be made: $wanted"
+    [ "$(date +%s)" -lt "$deadline" ] || fail "Timed out waiting for doctor fix lock: $wanted" \
+      'Another installation is going on. If none is, remove that directory.'
+    sleep "${MCPBASH_DOCTOR_LOCK_POLL_SECS:-0.05}" 2>/dev/null || sleep 1
+  done
+  recover
+  stage=$(mktemp -d "$parent/.mcp-bash.stage.XXXXXX") || fail "Cannot be written to: $parent"
+  printf '%s\n' "$$" "${dir##*/}" >"$stage/pid"
+}
+
+# take_lock makes the directory $wanted, and sets lock to it. It first removes the lock of a
+# process that has ended. It is false while another process has the lock.
+take_lock() {
   if [ -e "$wanted" ] || [ -L "$wanted" ]; then
     ours "$wanted" || fail "In the way of the lock: $wanted" "$reply" 'Remove it, then run this again.'
     if [ -f "$wanted/pid" ] && ours "$wanted/pid"; then
@@ -355,11 +383,7 @@ begin() {
     printf '%s\n' "$$" >"$lock/pid"
   fi
   heed_signals
-  [ -n "$lock" ] || fail "Another installation is going on, or cannot be made: $wanted" \
-    'If none is, remove that directory.'
-  recover
-  stage=$(mktemp -d "$parent/.mcp-bash.stage.XXXXXX") || fail "Cannot be written to: $parent"
-  printf '%s\n' "$$" "${dir##*/}" >"$stage/pid"
+  [ -n "$lock" ]
 }
 
 # check_parent refuses a directory in which everybody can exchange what we put there, and warns
@@ -411,13 +435,17 @@ settle() {
 # (keep_own). Of a tree that does not list its files nobody knows what that is, so it is kept
 # whole.
 discard() {
-  if [ -f "$1/$list" ]; then
+  if [ -f "$1/$list" ] && [ "${MCPBASH_DOCTOR_KEEP_BACKUP-}" != true ]; then
     mv -- "$1" "$1.rubbish" # what is removed in part never comes back
     rm -rf -- "$1.rubbish" || warn "Cannot be removed: $1.rubbish"
     return 0
   fi
   backup=$dir.backup.$(date +%s).$$
   mv -- "$1" "$backup" || fail "Cannot be moved to $backup: $1"
+  if [ -f "$backup/$list" ]; then
+    ok "The old installation is kept: $backup"
+    return 0
+  fi
   warn "The old installation does not list its files, and is kept: $backup"
   say '  Remove it if nothing in it is yours.'
 }
@@ -687,21 +715,40 @@ check_archive() {
   ok "Archive checksum verified ($how)"
 }
 
-# unpack takes $stage/archive apart: only plain files and directories below mcp-bash/.
+# The maximum number of files and of bytes in an archive.
+max_files=20000 max_bytes=1073741824
+
+# expand COMMAND: has a command write the content of $stage/archive to $stage/expanded, up to the
+# maximum. A shell counts the limit in units of 512 or 1024 bytes, so the size is checked, too.
+expand() {
+  (
+    ulimit -c 0 2>/dev/null || :
+    ulimit -f $((max_bytes / 512)) 2>/dev/null || :
+    exec $1 "$stage/archive" >"$stage/expanded"
+  ) 2>/dev/null || fail "Not an archive, or larger than $max_bytes bytes: $asset"
+  bytes=$(wc -c <"$stage/expanded")
+  [ "$((bytes))" -le "$max_bytes" ] || fail "Not an archive, or larger than $max_bytes bytes: $asset"
+}
+
+# unpack unpacks $stage/archive. It refuses archives with anything but plain files and
+# directories below mcp-bash/, and those with too many files or bytes.
 unpack() {
   case $asset in
     *.zip)
       has unzip || fail 'unzip is needed for this archive'
+      expand 'unzip -p'
       unzip -Z1 "$stage/archive" >"$stage/names" 2>/dev/null || fail "Not an archive: $asset"
-      unpacker='unzip -q -d'
       : >"$stage/kinds"
       ;;
     *)
-      tar -tzf "$stage/archive" >"$stage/names" 2>/dev/null || fail "Not an archive: $asset"
-      tar -tvzf "$stage/archive" >"$stage/kinds" 2>/dev/null || fail "Not an archive: $asset"
-      unpacker='tar -xzof'
+      expand 'gzip -dc'
+      tar -tf "$stage/expanded" >"$stage/names" 2>/dev/null || fail "Not an archive: $asset"
+      tar -tvf "$stage/expanded" >"$stage/kinds" 2>/dev/null || fail "Not an archive: $asset"
       ;;
   esac
+  files=$(wc -l <"$stage/names")
+  [ "$((files))" -le "$max_files" ] ||
+    fail "The archive is not one of mcp-bash: $asset" "It holds more than $max_files files."
   while IFS= read -r name; do
     case /$name/ in
       */../*) fail "The archive is not one of mcp-bash: $asset" "It holds a path with '..'." ;;
@@ -717,11 +764,10 @@ unpack() {
     esac
   done <"$stage/kinds"
   mkdir -- "$stage/unpacked"
-  if [ "$unpacker" = 'tar -xzof' ]; then
-    (cd -- "$stage/unpacked" && tar -xzof ../archive) || fail "Unpacking failed: $asset"
-  else
-    unzip -q -d "$stage/unpacked" "$stage/archive" || fail "Unpacking failed: $asset"
-  fi
+  case $asset in
+    *.zip) unzip -q -d "$stage/unpacked" "$stage/archive" ;;
+    *) (cd -- "$stage/unpacked" && exec tar -xof ../expanded) ;;
+  esac || fail "Unpacking failed: $asset"
   [ -d "$stage/unpacked/mcp-bash" ] || fail "The archive is empty: $asset"
   mv -- "$stage/unpacked/mcp-bash" "$stage/tree"
 }
@@ -804,20 +850,23 @@ check_tree() {
   [ "$told" = "mcp-bash $version" ] ||
     fail "Its mcp-bash does not run here, or is not version $version" \
       "This system is $kernel ($machine); is the archive for another one?"
+  if [ -n "$minimum" ] && older "$version" "$minimum"; then
+    fail "It is version $version, older than $minimum"
+  fi
   if [ -z "$downgrade" ] && [ -n "$old_version" ] && older "$version" "$old_version"; then
     refuse "Refusing to replace version $old_version with the older $version" 'If that is meant: --allow-downgrade'
   fi
   for file in "$tree"/bin/mcp-*; do
     place=$bin/${file##*/}
     place=${place%.exe}
-    if [ "${place##*/}" = mcp-jq ] || [ ! -e "$place" ] || is_wrapper "$place"; then
-      continue
-    fi
-    if [ ! -L "$place" ] || [ -d "$place" ]; then
+    if [ "${place##*/}" != mcp-jq ] && is_in_the_way "$place"; then
       fail "In the way of a command, and not a link: $place" 'Move it away, then run this again. Nothing was changed.'
     fi
   done
 }
+
+# is_in_the_way PLACE: whether something other than a link or a wrapper of a command is there.
+is_in_the_way() { [ -e "$1" ] && ! is_wrapper "$1" && { [ ! -L "$1" ] || [ -d "$1" ]; }; }
 
 is_wrapper() { [ -f "$1" ] && [ ! -L "$1" ] && grep -q 'mcp-bash managed shim' "$1" 2>/dev/null; }
 
@@ -944,6 +993,7 @@ wrap() {
 # link_all has the commands in $bin, and what shells and man read in $data.
 link_all() {
   say 'Creating symlink...'
+  blocked=''
   installed=$newline$(names "$dir/$list")$newline # the user may have put programs there, too
   for file in "$dir"/bin/mcp-*; do
     place=$bin/${file##*/}
@@ -953,7 +1003,9 @@ link_all() {
       *"${newline}bin/${file##*/}$newline"*) ;;
       *) continue ;;
     esac
-    if [ "$os" = windows ]; then
+    if is_in_the_way "$place"; then
+      blocked=$place
+    elif [ "$os" = windows ]; then
       wrap "$file" "$place" || fail "Cannot be written: $place"
       ok "Wrote wrapper $place → $file"
     else
@@ -1163,7 +1215,7 @@ shadows() {
   done
 }
 
-# --- The two jobs ---------------------------------------------------------------
+# --- The three jobs ---------------------------------------------------------------
 
 install() {
   say '' 'mcp-bash Installer' '==================' ''
@@ -1207,6 +1259,19 @@ install() {
     '  npx @modelcontextprotocol/inspector mcp-bash'
 }
 
+# relink makes the links to the commands of the installation again. It leaves other files in
+# their place alone, and fails if there are any.
+relink() {
+  look
+  [ -n "$programs" ] || fail "Nothing is installed: $dir"
+  begin
+  look
+  link_all
+  if [ -n "$blocked" ]; then
+    fail "In the way of a command, and not a link: $blocked" 'Move it away, then run this again.'
+  fi
+}
+
 # uninstall puts a tree with nothing but the user's files into the place of the installation, or
 # nothing. What is left of a run that is stopped then leads nowhere, and goes with another run.
 uninstall() {
@@ -1248,11 +1313,7 @@ main() {
   umask 022
   system
   places
-  if [ -n "$uninstall" ]; then
-    uninstall
-  else
-    install
-  fi
+  "$job"
 }
 
 main "$@"

@@ -16,10 +16,9 @@ import (
 // packer is the official tool for bundles.
 const packer = "@anthropic-ai/mcpb@2.1.2"
 
-// bundle measures how long making a bundle of a project of 10 MB takes, with all its
-// checks and the first start: beside reading the same files and compressing them once,
-// by the standard library on one processor, and beside the official tool, which packs
-// them as they are.
+// bundle measures the time to create a bundle of a project of 10 MB, with all checks and the first
+// start. The floor reads the same files and compresses them once, by the standard library on one
+// processor. The official tool packs them without checks.
 func (b *bench) bundle() error {
 	b.report.title("a bundle of 10 MB and the server (floor: read the files, compress them once)")
 	dir := filepath.Join(scratch, "bundle")

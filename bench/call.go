@@ -16,10 +16,10 @@ func (b *bench) call() error {
 	if err := b.bashAlone(); err != nil {
 		return err
 	}
-	if err := b.callOne("empty", b.peers(10, b.help()...)); err != nil {
+	if err := b.callOne("empty", b.otherServers(10, b.help()...)); err != nil {
 		return err
 	}
-	if err := b.callOne("greet", b.peers(10, b.help()...)); err != nil {
+	if err := b.callOne("greet", b.otherServers(10, b.help()...)); err != nil {
 		return err
 	}
 	if err := b.callPlain(); err != nil {
@@ -120,21 +120,20 @@ func (b *bench) callOne(name string, others []program) error {
 	if name == "greet" {
 		f.atMost(floor, 1.08)
 		f.atMostMore(floor, 0.25)
-		for _, peer := range peers {
-			f.below(peer)
+		for _, name := range otherNames {
+			f.below(name)
 		}
 	} else { // nothing but the server's share; no target
 		f.against(floor, "", nil)
-		f.against(f.bestPeer(), "", nil)
+		f.against(f.bestOther(), "", nil)
 	}
 	b.report.put(f)
 	return nil
 }
 
-// callPlain shows the same call of peers that know nothing of our SDK's table
-// of arguments.
+// callPlain measures the same call of the other servers without our SDK's table of arguments.
 func (b *bench) callPlain() error {
-	guests, err := gather(append(b.versions(project("10")), b.peers(10)...))
+	guests, err := gather(append(b.versions(project("10")), b.otherServers(10)...))
 	if err != nil {
 		return err
 	}
@@ -151,11 +150,11 @@ func (b *bench) callPlain() error {
 	if err != nil {
 		return err
 	}
-	f := newFigure("call greet, peers hand over JSON alone", "", "ms")
+	f := newFigure("call greet, the others hand over JSON alone", "", "ms")
 	for i, s := range guests {
 		f.add(s.name, all[i][0])
 	}
-	f.against(f.bestPeer(), "", nil)
+	f.against(f.bestOther(), "", nil)
 	b.report.put(f)
 	return nil
 }
@@ -191,13 +190,13 @@ func (b *bench) callMany() error {
 			f.add(s.name, all[i+1][0])
 		}
 		f.atLeast(floor, 0.95)
-		f.against(f.bestPeer(), "", nil)
+		f.against(f.bestOther(), "", nil)
 		b.report.put(f)
 	}
 	return nil
 }
 
-// execMany runs the script n times, as many at once as there may be open.
+// execMany runs the script n times, with open runs at once.
 func (b *bench) execMany(open int) func(n int) error {
 	run := b.exec(script("greet"), b.execEnv())
 	return func(n int) error {

@@ -9,10 +9,9 @@ import (
 	"strconv"
 )
 
-// A client talks to a server over two pipes. It does as little as it can, so
-// that what is measured is the server: it blocks in the system call itself
-// rather than in Go's poller, and looks at an answer no further than needed to
-// know that it is one.
+// A client talks to a server over two pipes. It does as little as possible, so that the server dominates the
+// figures. It blocks in the system call, not in Go's poller, and parses only enough of a line to
+// recognize an answer.
 type client struct {
 	in   *os.File // the server's standard input
 	out  *os.File
@@ -76,7 +75,7 @@ func (c *client) line() ([]byte, error) {
 		n, err := c.out.Read(c.buf[c.upTo:])
 		c.upTo += n
 		if n == 0 {
-			return nil, fmt.Errorf("the server said nothing more: %w", err)
+			return nil, fmt.Errorf("the server ended its output: %w", err)
 		}
 	}
 }

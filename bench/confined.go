@@ -55,8 +55,8 @@ func (b *bench) confined() error {
 	return b.confinedMemory()
 }
 
-// confinedMemory measures what the server keeps for each of the tools that were called, beside
-// what it keeps without confinement.
+// confinedMemory measures how much memory the server keeps for each confined tool that was called, compared
+// with the same tools without confinement.
 func (b *bench) confinedMemory() error {
 	tools := work.Names(true, 10)[len(work.Scripts):]
 	grown := make([]float64, 2)

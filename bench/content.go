@@ -8,10 +8,9 @@ import (
 	"mcp-bash/bench/work"
 )
 
-// content measures what is answered without a script: resources, a prompt, a
-// completion. The peers serve the same natively: a handler reads the file of a
-// resource, as ours is read, but the prompt's text is part of their program,
-// while ours is read each time.
+// content measures requests that need no script: resources, a prompt and a completion. A handler of each
+// other server reads the file of a resource, as ours does. The text of the prompt is part of
+// the other programs, but our server reads it each time.
 func (b *bench) content() error {
 	b.report.title("resources, prompts, completions (floor: read, escape, write; else lines answered unread)")
 	root, err := makeContent()
@@ -54,7 +53,7 @@ func (b *bench) content() error {
 		} else {
 			f.against(floor, "", nil)
 		}
-		f.atMost(f.bestPeer(), 1)
+		f.atMost(f.bestOther(), 1)
 		b.report.put(f)
 	}
 	return nil
@@ -106,7 +105,7 @@ func makeContent() (root string, err error) {
 		"code.txt": code(5_000_000)} {
 		w.file(work.Resource(root, name), text, 0o644)
 	}
-	w.file(work.PromptFile(root), strings.Repeat("Say what is good and what is bad. ",
+	w.file(work.PromptFile(root), strings.Repeat("List what is good and what is bad. ",
 		20)+"\nWrite a review of {{"+work.Argument+"}}.\n", 0o644)
 	w.file(filepath.Join(root, "prompts", work.Prompt+".meta.json"), fmt.Sprintf(
 		`{"name":%q,"description":%q,"arguments":[{"name":%q,"description":%q,"required":true}]}`+"\n",

@@ -22,8 +22,8 @@ var scratch string
 // as an installation, and the projects.
 type fixture struct {
 	bash       string
-	typescript []string // the command of the peer; nil: there is none
-	before     bool     // an earlier version of ours is measured too
+	typescript []string // the command of the TypeScript server; nil without one
+	before     bool     // measure an earlier version too
 }
 
 func (*fixture) bin(name string) string { return filepath.Join(scratch, "home", "bin", name) }
@@ -49,13 +49,13 @@ func build() (*fixture, error) {
 	if _, err := goTool(product, "build", "-o", bin, "./cmd/..."); err != nil {
 		return nil, err
 	}
-	if _, err := goTool(".", "build", "-o", bin, "./floor", "./hello", "./peers/..."); err != nil {
+	if _, err := goTool(".", "build", "-o", bin, "./floor", "./hello", "./others/..."); err != nil {
 		return nil, err
 	}
 	if err := installed(bin); err != nil {
 		return nil, err
 	}
-	// What a script needs of our installation, so that it runs without us too.
+	// A script needs these files of our installation to run without our server.
 	for dir, files := range map[string]fs.FS{"sdk": sdk.Files, "lib": lib.Files} {
 		if err := os.CopyFS(filepath.Join(scratch, "home", dir), files); err != nil {
 			return nil, err
@@ -64,9 +64,9 @@ func build() (*fixture, error) {
 	return p, os.Symlink("mcp-bash", p.bin("mcp-jq"))
 }
 
-// installed makes each program a copy of itself, as all are that somebody installed. The
-// linker writes through a mapping, and what it wrote lies in the page cache in single pages:
-// such a program takes a fifth longer to start until it is read from the disk again.
+// installed replaces each program by a copy of itself, as after an installation. The linker writes through a
+// mapping and leaves single pages in the page cache. Such a program starts a fifth slower
+// until it is read from the disk again.
 func installed(dir string) error {
 	programs, err := os.ReadDir(dir)
 	if err != nil {
@@ -120,7 +120,7 @@ func goTool(dir string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// environment is the environment of all programs; nothing of ours is in it.
+// environment returns the environment of all programs, without variables of the benchmark.
 func environment(more ...string) []string {
 	return append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + scratch, "TMPDIR=" + tmp(),
@@ -128,12 +128,11 @@ func environment(more ...string) []string {
 	}, more...)
 }
 
-// arguments are those of every call.
+// arguments is the JSON of every call.
 const arguments = `{"count":3,"name":"World"}`
 
-// help is what our server hands to its SDK beside the arguments: a table of
-// them, and where a JSON program is. Floor and peers get it too, although none
-// of them would come up with it: without it the script goes a longer way.
+// help returns the variables that our server adds for its SDK: a table of the arguments, and the path of a JSON
+// program. The floor and the other servers get them too, because the SDK is slower without them.
 func (p *fixture) help() []string {
 	return []string{
 		"MCPBASH_ARGS_FLAT=.\to" + arguments + "\n.count\ti3\n.name\tsWorld\n",
@@ -237,8 +236,8 @@ func (p *fixture) versions(root string) []program {
 	return []program{us, {before, []string{filepath.Join(scratch, before, "bin", "mcp-bash")}, us.env}}
 }
 
-// peers are the other servers, offering n tools.
-func (p *fixture) peers(n int, env ...string) []program {
+// otherServers returns the other servers, each with n tools.
+func (p *fixture) otherServers(n int, env ...string) []program {
 	options := []string{"-tools", fmt.Sprint(n)}
 	if n == 10 {
 		options = append(options, "-scripts", filepath.Join(project("10"), "tools"))
@@ -258,9 +257,9 @@ func (p *fixture) others(options, env []string) []program {
 	return list
 }
 
-// all are our server and the peers.
+// all returns our server and the others.
 func (p *fixture) all(n int) []program {
-	return append(p.versions(project(fmt.Sprint(n))), p.peers(n, p.help()...)...)
+	return append(p.versions(project(fmt.Sprint(n))), p.otherServers(n, p.help()...)...)
 }
 
 // wire is the floor of everything that is only talk.

@@ -49,8 +49,8 @@ func (b *bench) largeOne(tool, title string) error {
 		f.add(s.name, all[i+1][0])
 	}
 	f.atMost(floor, 1.3)
-	for _, peer := range peers {
-		f.below(peer)
+	for _, name := range otherNames {
+		f.below(name)
 	}
 	b.report.put(f)
 	return nil

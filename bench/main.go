@@ -1,16 +1,14 @@
-// Bench measures mcp-bash beside other MCP servers that serve the same work,
-// and beside floors: the least that could be done. Everything is started by
-// this program, and what is compared takes tasks in one loop, so that only
-// ratios matter and a busy machine disturbs all alike.
+// Bench compares mcp-bash with other MCP servers that serve the same work, and with floors: the minimum
+// time for the same work. It starts all programs and runs their tasks in turn, in one loop. A busy
+// machine disturbs all of them alike, so the results are ratios.
 //
-//	go run .                        all of it
+//	go run .                        all chapters
 //	go run . -quick                 a smoke test
 //	go run . -only call,ping        some chapters
 //	go run . -json FILE             the figures as JSON too
 //	go run . -before DIR            another version too, built from its source in DIR
 //
-// A target that is not met is no error: the exit code is 0 unless something
-// broke.
+// A missed target is not an error: the exit code is 1 only if a program fails.
 package main
 
 import (
@@ -62,7 +60,7 @@ var chapters = []chapter{
 	{"call", (*bench).call},
 	{"confined", (*bench).confined},
 	{"stateless", (*bench).stateless},
-	{"parked", (*bench).parked},
+	{"suspended", (*bench).suspended},
 	{"ping", (*bench).ping},
 	{"start", (*bench).start},
 	{"list", (*bench).list},

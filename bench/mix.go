@@ -49,7 +49,7 @@ func (m mix) make(name string) (root string, err error) {
 	for i := range m.resources {
 		name := nameOf("resource", i)
 		dir := in("resources", fmt.Sprintf("part-%02d", i/100))
-		w.file(filepath.Join(dir, name+".txt"), "What there is to read in "+name+".\n", 0o644)
+		w.file(filepath.Join(dir, name+".txt"), "The text of "+name+".\n", 0o644)
 		w.file(filepath.Join(dir, name+".meta.json"), fmt.Sprintf(
 			"{\n  \"name\": %q,\n  \"description\": \"What is known of %s\",\n  \"mimeType\": \"text/plain\",\n  "+
 				"\"annotations\": {\"audience\": [\"user\"], \"priority\": 0.5}\n}\n", name, name), 0o644)

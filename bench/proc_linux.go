@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-var errNoProc = errors.New("this system does not tell")
+var errNoProc = errors.New("this system has no /proc")
 
 // memoryOf reads a size from a process's status, in kB.
 func memoryOf(pid int, key string) (float64, error) {
@@ -51,9 +51,8 @@ func childrenOf(pid int) (float64, error) {
 	return n, err
 }
 
-// runTime is how long a process has run on any core: the sum over its threads,
-// because the system tells that of the whole process only in hundredths of a
-// second.
+// runTime returns how long a process has run on any core. It adds the times of the threads, because the
+// kernel reports the time of a process only in hundredths of a second.
 func runTime(pid int) (time.Duration, error) {
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-var errNoProc = errors.New("this system does not tell")
+var errNoProc = errors.New("this system has no /proc")
 
 func memoryOf(pid int, key string) (float64, error) { return 0, errNoProc }
 func descriptorsOf(pid int) (float64, error)        { return 0, errNoProc }

@@ -39,8 +39,8 @@ func (b *bench) refreshOne(what, root, dir string) error {
 		refresh := program{server.name + "-registry", []string{
 			filepath.Join(filepath.Dir(server.argv[0]), "mcp-registry"), "refresh", "--project-root", root}, environment()}
 		columns = append(columns, server.name)
-		// What was written in the moment of a look cannot be told from what was
-		// written just after it, so the first look after that confirms it.
+		// A scan cannot distinguish a change during the scan from a later one. So the next scan reads again, and is not
+		// counted.
 		tasks = append(tasks, coldAndUnchanged(func() error { return os.RemoveAll(filepath.Join(root, ".registry")) },
 			refresh, refresh, 1))
 	}
@@ -66,9 +66,8 @@ func (b *bench) refreshOne(what, root, dir string) error {
 	return nil
 }
 
-// coldAndUnchanged is the task of forgetting what is known, finding it out, and
-// looking again after some looks that do not count: how long the second and the
-// third step take.
+// coldAndUnchanged returns a task with three steps: it forgets all results, scans, and scans again after some
+// scans that do not count. It measures the second and the third step.
 func coldAndUnchanged(forget func() error, first, again program, uncounted int) task {
 	return func() ([]float64, error) {
 		if err := forget(); err != nil {
@@ -97,13 +96,18 @@ func coldAndUnchanged(forget func() error, first, again program, uncounted int) 
 
 // whole runs a program to its end and returns how long that took.
 func whole(p program) (float64, error) {
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	in, err := os.Open(os.DevNull)
 	if err != nil {
 		return 0, err
 	}
-	defer null.Close()
+	defer in.Close()
+	out, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0) // our commands take one that can be read for a closed one
+	if err != nil {
+		return 0, err
+	}
+	defer out.Close()
 	began := time.Now()
-	process, err := launch(p, null, null)
+	process, err := launch(p, in, out)
 	if err != nil {
 		return 0, err
 	}

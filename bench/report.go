@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// The columns: we, the floor of the figure, and the peers.
+// The columns: our server, the floor of the figure, and the other servers.
 const (
 	ours   = "ours"
-	before = "before" // an earlier version of ours, where one was asked for
+	before = "before" // an earlier version of our server, on request
 	floor  = "floor"
 )
 
-var peers = []string{"go-sdk", "mcp-go", "ts-sdk"}
+var otherNames = []string{"go-sdk", "mcp-go", "ts-sdk"}
 
-// A figure is one row: what each peer came to, and what is said about it.
+// A figure is a row: the result of each server, and comparisons of them.
 type figure struct {
 	Name   string            `json:"name"`
-	Floor  string            `json:"floor,omitempty"` // what the floor is
+	Floor  string            `json:"floor,omitempty"` // description of the floor
 	Unit   string            `json:"unit"`
 	Values map[string]*value `json:"values"`
 	Claims []claim           `json:"claims,omitempty"`
@@ -37,7 +37,7 @@ type value struct {
 	Rounds int     `json:"rounds"`
 }
 
-// A claim compares two columns, and may have a target to be held against.
+// A claim compares two columns, and may have a target.
 type claim struct {
 	What   string  `json:"what"`
 	Value  float64 `json:"value"`
@@ -104,10 +104,10 @@ func (f *figure) absolute(bound float64) {
 	}
 }
 
-// bestPeer is the peer that does best, "" when there is none.
-func (f *figure) bestPeer() string {
+// bestOther returns the other server with the best result, or "" without one.
+func (f *figure) bestOther() string {
 	best := ""
-	for _, p := range peers {
+	for _, p := range otherNames {
 		if f.Values[p] == nil {
 			continue
 		}
@@ -142,10 +142,10 @@ func (p *fixture) columns() []string {
 	if p.before {
 		list = append(list, before)
 	}
-	return append(append(list, floor), peers...)
+	return append(append(list, floor), otherNames...)
 }
 
-// leaveOut says that something is not measured, and why.
+// leaveOut reports a figure that is not measured, and the reason.
 func (r *report) leaveOut(what, why string) {
 	line := what + ": left out: " + why
 	r.Left = append(r.Left, line)

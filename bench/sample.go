@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A sample holds one value a round of one peer in a comparison. Samples taken
-// in the same rounds belong together: what disturbed a round disturbed all.
+// A sample contains one value of a server for each round of a comparison. Samples of the same rounds belong
+// together: a disturbance of a round affects all.
 type sample []float64
 
 func (s sample) quantile(q float64) float64 {
@@ -25,9 +25,8 @@ func (s sample) median() float64 { return s.quantile(0.5) }
 // resamples is how often a comparison is repeated on rounds drawn by lot.
 const resamples = 1000
 
-// compare applies f to the medians of two samples, and gives the interval that
-// holds 95 % of what f comes to when the rounds are drawn by lot from those
-// there were (a bootstrap).
+// compare applies f to the medians of two samples. It also returns the interval that contains 95 % of the
+// values of f for randomly drawn rounds (a bootstrap).
 func compare(a, b sample, f func(a, b float64) float64) (value, low, high float64) {
 	lot := rand.New(rand.NewPCG(1, 2)) // the same figures give the same interval
 	n := min(len(a), len(b))
@@ -46,13 +45,11 @@ func compare(a, b sample, f func(a, b float64) float64) (value, low, high float6
 func ratio(a, b float64) float64      { return a / b }
 func difference(a, b float64) float64 { return a - b }
 
-// A task is what one peer does in a round; it returns a value for each figure
-// that is measured.
+// A task is the work of one server in a round. It returns a value for each measured figure.
 type task func() ([]float64, error)
 
-// rounds lets the parties take tasks, in an order drawn by lot for each round,
-// because what ran just before leaves its mark. The first rounds do not count.
-// What comes back is by peer and figure.
+// rounds runs the tasks n times. It chooses a random order for each round, because a task affects the next one.
+// The first warmUp rounds do not count. The samples are indexed by task and figure.
 func rounds(n, warmUp int, tasks []task) ([][]sample, error) {
 	lot := rand.New(rand.NewPCG(3, 4))
 	all := make([][]sample, len(tasks))

@@ -11,7 +11,7 @@ import (
 
 // A program is how a server is started.
 type program struct {
-	name string // the column it stands in
+	name string // its column
 	argv []string
 	env  []string
 }
@@ -34,7 +34,7 @@ var running struct {
 	list []*os.Process
 }
 
-// launch starts a process, with what it says on standard error in a file.
+// launch starts a process, with standard error in a file.
 func launch(p program, in, out *os.File) (*os.Process, error) {
 	noise, err := os.OpenFile(noiseFile(p.name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -77,7 +77,7 @@ func killAll() {
 	}
 }
 
-// start starts a server; nothing has been said to it yet.
+// start starts a server and sends nothing yet.
 func start(p program) (*server, error) {
 	theirIn, ourIn, err := pipe()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"mcp-bash/bench/work"
 )
 
-// inMeta is what a request of revision 2026-07-28 says of its client.
+// inMeta returns the _meta of a request of revision 2026-07-28.
 func inMeta(capabilities string) string {
 	return `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1.0.0"},` +
@@ -22,24 +22,24 @@ func stateless(params, capabilities string) string {
 	return params[:len(params)-1] + "," + inMeta(capabilities) + "}"
 }
 
-// asLong makes a request with a handshake as long as the stateless one, by members that say
-// nothing to a server.
+// asLong makes a request with a handshake as long as the stateless request, by members that servers
+// ignore.
 func asLong(params string) string {
 	return strings.ReplaceAll(stateless(params, "{}"), "io.modelcontextprotocol/", "xx.modelcontextprotocol/")
 }
 
-// stateless measures requests that say for themselves what the client speaks. The floor is
-// the same request of a client that began with a handshake, to the same process: a server
-// of ours answers both on one stream. Part of the difference is that the stateless request
-// is longer, so there is one with a handshake that is as long. The peers answer stateless
-// requests too.
+// stateless measures requests of the stateless protocol. The floor is the same request to the same process by a
+// client that began with a handshake: our server answers both on one stream. A part of the difference
+// is the length of the stateless request. So another request has a handshake and the same
+// length. The other servers answer stateless requests too.
 func (b *bench) stateless() error {
 	b.report.title("revision 2026-07-28 (floor: the same request after a handshake)")
 	content, err := makeContent()
 	if err != nil {
 		return err
 	}
-	scripts, files := b.peers(10, b.help()...), b.others([]string{"-tools", "0", "-content", content}, environment())
+	scripts := b.otherServers(10, b.help()...)
+	files := b.others([]string{"-tools", "0", "-content", content}, environment())
 	for _, c := range []struct {
 		name, root, method, params, want string
 		times, rounds                    int
@@ -102,8 +102,8 @@ func (b *bench) stateless() error {
 		}
 		f.atMost(floor, 1.05)
 		f.atMost("as long", 1.05)
-		for _, peer := range peers {
-			f.below(peer)
+		for _, name := range otherNames {
+			f.below(name)
 		}
 		b.report.put(f)
 		if err := guests.end(); err != nil {

@@ -13,7 +13,7 @@ import (
 	"mcp-bash/bench/work"
 )
 
-//go:embed peers/typescript/server.mjs
+//go:embed others/typescript/server.mjs
 var typescriptServer []byte
 
 // typescriptSDK is the SDK's first generation, which most servers run; typescriptServer2 its
@@ -26,8 +26,8 @@ const (
 // npmTime is how long npm may take.
 const npmTime = 3 * time.Minute
 
-// installTypescript puts the TypeScript SDK into the cache and the peer beside
-// it, where Node looks for its modules.
+// installTypescript puts the TypeScript SDK into the cache, and the server next to it, where Node looks for its
+// modules.
 func (p *fixture) installTypescript() error {
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -69,8 +69,8 @@ func npm(dir string, what ...string) error {
 	return nil
 }
 
-// typescriptCommand is the command line of the peer, which cannot import what
-// the others know.
+// typescriptCommand returns the command line of the TypeScript server. It cannot import the Go packages of the
+// others, so the options contain their values.
 func (p *fixture) typescriptCommand(options []string) []string {
 	argv := p.typescript[:len(p.typescript):len(p.typescript)]
 	for _, o := range options {

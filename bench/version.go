@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// version measures what it takes each command to say its version: the start of the
-// process, and of what is linked into it. The floor is a Go program that prints a line.
+// version measures --version of each command: the start of the process and of its linked packages. The floor is
+// a Go program that prints a line.
 func (b *bench) version() error {
 	b.report.title("--version (floor: a program that prints a line)")
 	dir, err := productDir()

@@ -63,7 +63,7 @@ func (b *bench) watch() error {
 	f.add(floor, tasks[1])
 	f.absolute(1)
 	b.report.put(f)
-	return us.isTold(filepath.Join(root, "resources", "123.txt"))
+	return us.reportsChange(filepath.Join(root, "resources", "123.txt"))
 }
 
 // runShares returns how much of a core each server uses in a span of time.
@@ -86,9 +86,9 @@ func runShares(all serverList, span time.Duration) ([]float64, error) {
 	return shares, look(1)
 }
 
-// isTold changes a file and sees that the server says so: what costs nothing
-// because it does nothing must not look good.
-func (s *server) isTold(file string) error {
+// reportsChange changes a file and checks that the server reports it. A server that never reports changes would
+// otherwise look good.
+func (s *server) reportsChange(file string) error {
 	if err := os.WriteFile(file, []byte("something else\n"), 0o644); err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (r *release) writeRuntimes() error {
 	return writeTar(r.asset("mcp-bash-v"+cli.Version+"-runtimes.tar.gz"), r.time, list)
 }
 
-// mode is what an archive says of an entry, whatever the file's own says.
+// mode returns the mode of an entry in the archive. It does not depend on the mode of the file.
 func (e entry) mode() fs.FileMode {
 	switch {
 	case strings.HasSuffix(e.name, "/"):

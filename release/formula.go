@@ -13,7 +13,7 @@ import (
 // (CLI-1710). It names their addresses, so one is needed.
 func (r *release) writeFormula() error {
 	if r.base == "" {
-		fmt.Println("no formula: -base-url says where the archives will be")
+		fmt.Println("no formula: it needs -base-url, the address of the archives")
 		return nil
 	}
 	if u, err := url.Parse(r.base); err != nil || u.Scheme != "https" || u.Host == "" || strings.ContainsAny(r.base,

@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/cli"
 )
 
-// What is built is installed by its own install.sh, in an empty home, and works.
+// The install.sh of a release installs it in an empty home, and the installation works.
 func TestInstall(t *testing.T) {
 	dir, home := release1(t), t.TempDir()
 	in := func(command string) []byte {

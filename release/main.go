@@ -1,7 +1,6 @@
-// Release builds what a release consists of, from the checkout it lies in: archives
-// and packages for each system, a Homebrew formula, a bill of materials, install.sh and
-// SHA256SUMS (CLI-1702). The same sources give the same bytes; SOURCE_DATE_EPOCH
-// sets their time.
+// Release builds a release from its checkout: archives and packages for each system, a Homebrew
+// formula, a bill of materials, install.sh and SHA256SUMS (CLI-1702). The same sources produce the
+// same bytes. SOURCE_DATE_EPOCH sets the time of all files.
 //
 //	go run . -out DIR [-tag vX.Y.Z] [-targets linux-amd64,...] [-base-url URL]
 package main
@@ -25,7 +24,7 @@ func main() {
 	tag := flag.String("tag", "v"+cli.Version, "the `tag`, which has to be that of the version in pkg/cli/version.go")
 	targets := flag.String("targets", "", "some of the `systems`, separated by commas; all without")
 	flag.StringVar(&r.out, "out", filepath.Join("..", "dist", "release"), "the `directory` for it, made anew")
-	flag.StringVar(&r.base, "base-url", "", "the `address` of the releases, for the formula; without there is none")
+	flag.StringVar(&r.base, "base-url", "", "the `address` of the releases; without it, no formula is built")
 	flag.Parse()
 	err := r.choose(*targets)
 	if *tag != "v"+cli.Version {
@@ -80,7 +79,7 @@ func (r *release) choose(list string) error {
 	return nil
 }
 
-// build makes all of it beside the directory, which it then replaces.
+// build builds the release in a temporary directory, which then replaces the output directory.
 func (r *release) build() (err error) {
 	final, err := filepath.Abs(r.out)
 	if err != nil {

@@ -72,6 +72,6 @@ func (r *release) writeMaterials() error {
 // serial is a UUID that follows from what is in the bill.
 func serial(when time.Time, refs []string) string {
 	u := sha256.Sum256(fmt.Appendf(nil, "%s %s %q", cli.Version, when, refs))
-	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80 // version 8: made in a way of one's own
+	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80 // version 8: an application-specific format
 	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:16])
 }

@@ -65,7 +65,7 @@ func (r *release) writePackage(t tree, format string) error {
 		func(w io.Writer) error { return packager.Package(info, w) })
 }
 
-// contents says where a package puts what is in the tree.
+// contents returns the files of a package, and their places.
 func (r *release) contents(t tree, format string) (list files.Contents, err error) {
 	tree, err := entries(t.dir, "")
 	if err != nil {
@@ -80,7 +80,7 @@ func (r *release) contents(t tree, format string) (list files.Contents, err erro
 		switch dir {
 		case "share":
 			to = "/usr/share/" + rest
-			if format == "deb" { // has a place of its own for them
+			if format == "deb" { // Debian uses another directory
 				to = strings.Replace(to, "zsh/site-functions", "zsh/vendor-completions", 1)
 			}
 		case "LICENSE":

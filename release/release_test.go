@@ -189,7 +189,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// CLI-1702: what is in an archive.
+// CLI-1702: the contents of an archive.
 func TestArchive(t *testing.T) {
 	dir := release1(t)
 	names := map[string]int64{}
@@ -305,7 +305,7 @@ func TestRuntimes(t *testing.T) {
 	}
 }
 
-// What does not fit together is not built.
+// Release refuses inputs that contradict each other.
 func TestRefused(t *testing.T) {
 	program, err := tool()
 	if err != nil {
@@ -344,7 +344,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// CLI-1710: the formula's checksums are those of the archives.
+// CLI-1710: the formula has the checksums of the archives.
 func TestFormula(t *testing.T) {
 	dir := release1(t)
 	files := read(t, dir)
@@ -365,8 +365,8 @@ func TestFormula(t *testing.T) {
 	}
 }
 
-// The bill of materials is one of CycloneDX 1.6, by its published schema, and names
-// the modules of go.mod that programs are built from, and Go.
+// The bill of materials conforms to the schema of CycloneDX 1.6. It lists the modules of the
+// programs, and Go.
 func TestMaterials(t *testing.T) {
 	text := read(t, release1(t))["mcp-bash-v"+cli.Version+"-sbom.cdx.json"]
 	found, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go").Output()

@@ -4,8 +4,8 @@
 #
 #   release/tree.sh PROGRAMS DIRECTORY [MANUALS]
 #
-# PROGRAMS is a directory with the commands, built for any system; MANUALS one with
-# the commands for this one, which print their manual pages (else PROGRAMS).
+# PROGRAMS is a directory with the commands, built for any system. MANUALS is a directory with the
+# commands for this system, which print the manual pages (default: PROGRAMS).
 set -eu
 umask 022
 [ $# -ge 2 ] || { echo 'usage: release/tree.sh PROGRAMS DIRECTORY [MANUALS]' >&2; exit 2; }
@@ -40,7 +40,7 @@ for name in cmd/*/; do
   "$manuals/$name" __manual >"$tree/share/man/man1/$name.1"
 done
 
-# Whatever modes the checkout has.
+# The modes do not depend on those of the checkout.
 find "$tree" -type d -exec chmod 755 {} +
 find "$tree" -type f -exec chmod 644 {} +
 chmod 755 "$tree"/bin/* "$tree"/providers/*.sh "$tree/install.sh"

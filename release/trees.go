@@ -73,8 +73,8 @@ func (r *release) programs(t runtimes.Target) (string, error) {
 	return dir, nil
 }
 
-// check refuses a program that is not of this version or not for its system; one
-// for this system is asked for its version as users ask it.
+// check returns an error for a program of another version or system. It runs a program for this
+// system with --version.
 func check(file string, t runtimes.Target) error {
 	built, err := buildinfo.ReadFile(file)
 	if err != nil {

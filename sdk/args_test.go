@@ -257,10 +257,10 @@ func TestTypedGetters(t *testing.T) {
 	check(t, ways, rows)
 }
 
-// byHand is what scripts say that nothing called.
+// byHand is the error of scripts that were started by hand.
 const byHand = "start the script with mcp-runtool NAME --args JSON\n"
 
-// SDK-35: a script that was started by hand, with MCP_SDK set and nothing else.
+// SDK-35: a script that was started by hand, with only MCP_SDK set.
 func TestStartedByHand(t *testing.T) {
 	t.Parallel()
 	const args, client = "no arguments were given; " + byHand, "there is no client to ask; " + byHand
@@ -306,7 +306,7 @@ func TestTypedGettersEndTheTool(t *testing.T) {
 	if want := rejected(".x is required"); got != want || read(t, errorFile) != want.out {
 		t.Errorf("SDK-30: %+v, error file %q", got, read(t, errorFile))
 	}
-	// A tool's tests replace mcp_fail_invalid_args.
+	// Tests of tools replace mcp_fail_invalid_args.
 	got = tool{script: `mcp_fail_invalid_args() { echo "mock: $1"; return 9; }
 mcp_args_int .x || echo "rc $?"; mcp_args_int 'x|y' || echo "rc $?"`}.run(t)
 	if want := out("mock: .x is required\nrc 9\nmock: x|y is required\nrc 9\n"); got != want {
@@ -328,7 +328,7 @@ func TestMinimalGetters(t *testing.T) {
 	})
 }
 
-// SDK-208: another document than the table's.
+// SDK-208: the document differs from the table's.
 func TestStaleTable(t *testing.T) {
 	t.Parallel()
 	file := write(t, filepath.Join(t.TempDir(), "args"), `{"a":"file"}`)

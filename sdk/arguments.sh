@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# Arguments and _meta: their text, and filters that the fast path of tool-sdk.sh leaves alone. A simple filter is looked
-# up in the flat table; every other one takes a program.
+# Arguments and _meta: their text, and filters that the fast path in tool-sdk.sh does not answer.
+# The flat table answers simple filters. All other filters need a program.
 
 __mcp_load common getters
 
@@ -20,7 +20,7 @@ __mcp_slow_get() { # AS FILTER [ARG...]
     __mcp_reply=''
   else
     "$_as" "$@"
-    [[ $_rc -ne 3 || -n $__mcp_failure ]] || __mcp_hint "mcp_args${_as#__mcp_as}" "${1-}" # a default stands in
+    [[ $_rc -ne 3 || -n $__mcp_failure ]] || __mcp_hint "mcp_args${_as#__mcp_as}" "${1-}" # keep the default
     [[ $_as != __mcp_as_get || $__mcp_kind != [ze] ]] || __mcp_no_args mcp_args_get
     _rc=0
   fi
@@ -34,13 +34,13 @@ __mcp_meta_get() { # FILTER [--default V]
     0) __mcp_as_get "$@" ;;
     1) printf 'mcp_meta_get: JSON tooling unavailable; use mcp_meta_raw instead\n' >&2 ;;
     3) __mcp_hint mcp_meta_get "${1-}" && __mcp_kind=e ;;
-    *) [[ -n $__mcp_reply ]] || __mcp_kind=e ;; # what came before the error stays
+    *) [[ -n $__mcp_reply ]] || __mcp_kind=e ;; # keep the output before the error
   esac
   [[ $_rc -eq 1 || $__mcp_kind == e ]] || __mcp_reply=$__mcp_reply$__mcp_nl
   return "$_rc"
 }
 
-__mcp_query() { # ARGS|META FILTER: rc 1 there is no JSON tool, 3 the filter does not compile, 5 it fails
+__mcp_query() { # ARGS|META FILTER: rc 1 no JSON tool, 3 the filter does not compile, 5 it fails
   local _file=MCP_TOOL_$1_FILE _json=MCP_TOOL_$1_JSON _flat=MCPBASH_$1_FLAT
   _file=${!_file-} _json=${!_json-} _flat=${!_flat-}
   [[ ${MCPBASH_MODE-} != minimal ]] || return 1
@@ -53,7 +53,7 @@ __mcp_query() { # ARGS|META FILTER: rc 1 there is no JSON tool, 3 the filter doe
   fi
 }
 
-__mcp_lookup() { # TABLE JSON FILTER: in the table, if it is that of the JSON, or else with a program
+__mcp_lookup() { # TABLE JSON FILTER: uses the table if it matches the JSON, otherwise a program
   local -a __mcp_rows
   local __mcp_text='' _rc=1
   [[ -z $1 ]] || __mcp_table "$1"
@@ -72,19 +72,19 @@ __mcp_helper_get() { # FILTER <JSON
   case $_rc in 0 | 3) return "$_rc" ;; *) return 5 ;; esac
 }
 
-# A simple filter is PATH or PATH // LITERAL. Of no other do rows tell the answer.
+# A simple filter is PATH or PATH // LITERAL. The rows answer no other filters.
 __mcp_grammar="^[ $__mcp_tab]*(\\.|(\\.([A-Za-z_][A-Za-z0-9_]*|\"[^\"\\]*\")(\\[(0|[1-9][0-9]*)])*)+)[ $__mcp_tab]*"
 __mcp_grammar="$__mcp_grammar(//[ $__mcp_tab]*(\"[^\"\\]*\"|0|-?[1-9][0-9]{0,14}|true|false|null|empty)"
 __mcp_grammar="${__mcp_grammar}[ $__mcp_tab]*)?\$"
-__mcp_needless='^(.*)\."([A-Za-z_][A-Za-z0-9_]*)"(.*)$' # a key in quotes that needs none
+__mcp_needless='^(.*)\."([A-Za-z_][A-Za-z0-9_]*)"(.*)$' # a quoted key that needs no quotes
 
-__mcp_simple() { # FILTER: rc 0 answered, 5 the path leads nowhere, 1 not a simple filter
+__mcp_simple() { # FILTER: rc 0 answered, 5 the path does not exist, 1 not a simple filter
   local _path _step _literal
   [[ -n $1 ]] || set -- .
   [[ $1 != *"$__mcp_nl"* && $1 =~ $__mcp_grammar ]] || return 1
   _path=${BASH_REMATCH[1]} _literal=${BASH_REMATCH[7]}
   while [[ $_path =~ $__mcp_needless ]]; do _path=${BASH_REMATCH[1]}.${BASH_REMATCH[2]}${BASH_REMATCH[3]}; done
-  if ! __mcp_find "$_path"; then # so it is what its nearest ancestor makes of the next step
+  if ! __mcp_find "$_path"; then # the nearest ancestor decides the result
     while :; do
       case $_path in
         *\]) _step=\[ _path=${_path%\[*} ;;
@@ -113,7 +113,7 @@ __mcp_no_args() { # WHO
 __mcp_args_raw() { __mcp_no_args mcp_args_raw && __mcp_raw MCP_TOOL_ARGS_JSON MCP_TOOL_ARGS_FILE "$__mcp_none"; }
 __mcp_meta_raw() { __mcp_raw MCP_TOOL_META_JSON MCP_TOOL_META_FILE "$__mcp_none"; }
 
-__mcp_raw() { # INLINE FILE DEFAULT: the content of the variables of these names
+__mcp_raw() { # INLINE FILE DEFAULT: the content of the variables with these names
   if [[ -f ${!2-} ]]; then
     cat <"${!2}"
   else
@@ -130,11 +130,11 @@ __mcp_payload() { # INLINE FILE DEFAULT
   fi
 }
 
-__mcp_characters() { # TEXT: how many
+__mcp_characters() { # TEXT: number of characters
   local _at _n=0 _stretch
-  for ((_at = 0; _at < ${#1}; _at += 256)); do # as a whole it would take Bash 3.2 seconds
+  for ((_at = 0; _at < ${#1}; _at += 256)); do # Bash 3.2 would need seconds for the whole text
     _stretch=${1:_at:256}
-    _stretch=${_stretch//[$'\200'-$'\277']/} # what remains of a character is its first byte
+    _stretch=${_stretch//[$'\200'-$'\277']/} # keeps the first byte of each character
     _n=$((_n + ${#_stretch}))
   done
   __mcp_reply=$_n

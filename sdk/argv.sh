@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# Command lines of programs: mcp_argv_switch, mcp_argv_option and mcp_argv_operand append words to an array of the tool.
-# Every word is exactly what the client sent, and no value becomes an option.
+# Command lines of programs: mcp_argv_switch, mcp_argv_option and mcp_argv_operand append words to
+# an array of the tool. Each word is exactly the client's value, and no value becomes an option.
 
 __mcp_load common arguments
 
-__mcp_argv_array() { # ARRAY: is it a name that a tool may use?
+__mcp_argv_array() { # ARRAY: rc 0 if a tool may use the name
   case $1 in
     '' | *[!$__mcp_word]* | [0123456789]* | _*) __mcp_failure="mcp_argv: not the name of an array: $1" && return 1 ;;
   esac
@@ -14,10 +14,10 @@ __mcp_argv_array() { # ARRAY: is it a name that a tool may use?
 __mcp_argv_push() { # ARRAY WORD...
   local _to=$1
   shift
-  eval "$_to+=(\"\$@\")" # the name was checked, and the words are not read again
+  eval "$_to+=(\"\$@\")" # the name was checked, and the words are not parsed again
 }
 
-# The value of POINTER with the newlines at its end, which no other getter keeps. rc 1: there is none.
+# The value of POINTER with its final newlines, which the other getters remove. rc 1: no value.
 __mcp_argv_value() { # POINTER
   local _text=${MCP_TOOL_ARGS_JSON-} _kind
   [[ ! -f ${MCP_TOOL_ARGS_FILE-} ]] || _text='\n"\u0000'
@@ -53,7 +53,7 @@ __mcp_argv_switch() { # ARRAY POINTER WORD [WORD_FOR_FALSE]
     t) __mcp_reply='' && __mcp_argv_push "$1" "$3" ;;
     x) __mcp_reply='' && if [[ -n ${4-} ]]; then __mcp_argv_push "$1" "$4"; fi ;;
     z | e) __mcp_reply='' ;;
-    i) # so many times
+    i) # repeat the word
       _n=$__mcp_reply __mcp_reply=''
       case $_n in [0123456789]) ;; *) __mcp_failure="$2 must be a number from 0 to 9" && return 0 ;; esac
       while ((_n-- > 0)); do __mcp_argv_push "$1" "$3"; done
@@ -83,7 +83,7 @@ __mcp_argv_operand() { # ARRAY POINTER [--path] [--any]
   __mcp_argv_each "$_array" "$_pointer"
 }
 
-# One value, or each of a list. With --one the word of the option stands once, before all of them.
+# One value, or each element of a list. With --one, the option appears once before all of them.
 __mcp_argv_each() { # ARRAY POINTER
   local _i=0
   __mcp_query ARGS "$2" || return 0
@@ -106,10 +106,10 @@ __mcp_argv_add() { # ARRAY POINTER
   case $__mcp_kind$_how in
     [oa]*) __mcp_failure="$2 must be a single value" && return 0 ;;
     toperand | xoperand) ;;
-    t*) __mcp_argv_push "$1" "${_word%=}" && return 0 ;; # the option without a value
+    t*) __mcp_argv_push "$1" "${_word%=}" && return 0 ;; # an option without a value
     x*) return 0 ;;
   esac
-  if [[ -n $_path && $__mcp_reply != - ]]; then # which is standard input or output to most programs, and no path
+  if [[ -n $_path && $__mcp_reply != - ]]; then # "-" is standard input or output, not a path
     if [[ -z $__mcp_reply ]]; then
       __mcp_failure="$2 is empty" && return 0
     fi
@@ -117,7 +117,7 @@ __mcp_argv_add() { # ARRAY POINTER
     __mcp_require_path "$2"
     [[ -z $__mcp_failure ]] || return 0
   fi
-  # A word of its own that begins with a dash could be taken for an option. A number is none, nor is a dash alone.
+  # A separate word that begins with a dash could be read as an option. Numbers and a single dash could not.
   case $_how$_any:$__mcp_kind:$__mcp_reply in
     operand:s:-?* | apart:s:-?*)
       __mcp_failure="$2 begins with a dash, and the program could take it for an option" __mcp_reply=''
@@ -129,7 +129,7 @@ __mcp_argv_add() { # ARRAY POINTER
     attached)
       if [[ -n $__mcp_reply ]]; then
         __mcp_argv_push "$1" "$_word$__mcp_reply"
-      else # the next word would be the value
+      else # the next word would become the value
         __mcp_argv_push "$1" "$_word" ''
       fi
       ;;
@@ -138,8 +138,8 @@ __mcp_argv_add() { # ARRAY POINTER
   esac
 }
 
-# Runs a program that prints JSON. What it prints comes out as one object, which clients get as structured content: a
-# list, and lines of JSON, stand under "items". Text stays text.
+# Runs a program that prints JSON, and prints one object, which clients get as structured content.
+# Lists and lines of JSON become the member "items". Text stays text.
 __mcp_argv_json() { # COMMAND ARG...
   local __mcp_rc=0 __mcp_out __mcp_list='' __mcp_between="}$__mcp_nl{" __mcp_comma='},{'
   __mcp_out=$("$@") || __mcp_rc=$?

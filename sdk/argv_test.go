@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// invalid is how a tool ends that was called with arguments that do not fit.
+// invalid returns the outcome of a tool with invalid arguments.
 func invalid(message string) outcome {
 	return outcome{rc: 1, err: message + "\n", out: fmt.Sprintf(`{"code":-32602,"message":"%s","data":null}`+"\n",
 		message)}
 }
 
-// SDK-91, SDK-92: what becomes of arguments on a command line.
+// SDK-91, SDK-92: arguments as words of a command line.
 func TestArgv(t *testing.T) {
 	t.Parallel()
 	const show = `; if ((${#argv[@]})); then printf '<%s>' "${argv[@]}"; fi`
@@ -76,7 +76,7 @@ func TestArgv(t *testing.T) {
 	check(t, ways, rows)
 }
 
-// SDK-93: what programs print becomes one object.
+// SDK-93: output of programs becomes one object.
 func TestArgvJSON(t *testing.T) {
 	t.Parallel()
 	var rows []row

@@ -2,7 +2,7 @@ package sdk_test
 
 import "testing"
 
-// SDK-66: an error, or a result, after something else that was printed.
+// SDK-66: an error or a result after other output.
 func TestPrintedBefore(t *testing.T) {
 	t.Parallel()
 	fails := func(before, text, code, message string) outcome {
@@ -33,7 +33,7 @@ func TestPrintedBefore(t *testing.T) {
 		{`mcp_error a b >/dev/null; mcp_result_success 1`, both("mcp_error", "", "mcp_result_success", one)},
 		{`mcp_emit_text x; mcp_result_image none`, both("mcp_emit_text", "x", "mcp_result_image",
 			internal("mcp_result_image: not a readable file: none"))},
-		// Several pieces of one result, and results that went into variables.
+		// Several parts of one result, and results in variables.
 		{`mcp_emit_text '['; mcp_emit_json 1; mcp_emit_text ']'`, out("[1]")},
 		{`x=$(mcp_emit_json '{"a":1}'); (mcp_result_success 1 >/dev/null); mcp_result_success 1`, one},
 	} {

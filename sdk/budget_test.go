@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// processes are what a piece of a script started, beside itself.
+// processes counts the processes that a part of a script started.
 type processes struct{ forks, execs int }
 
-// The pieces of a script stand between these, which show in a trace.
+// begin and end mark the parts of a script in a trace.
 const begin, end = "/trace/begin", "/trace/end"
 
 var (
@@ -22,7 +22,7 @@ var (
 	executed = regexp.MustCompile(`\bexecve\(.*= 0$|<\.\.\. execve resumed.*= 0$`)
 )
 
-// count runs a script under strace and counts what each piece started.
+// count runs a script under strace and counts the processes of each part.
 func count(t *testing.T, x tool, pieces []string) []processes {
 	t.Helper()
 	strace, err := exec.LookPath("strace")
@@ -106,7 +106,7 @@ func TestProcesses(t *testing.T) {
 		`mcp_client_supports_ui`, `mcp_client_supports_extension io.modelcontextprotocol/ui`,
 		`mcp_result_with_ui u text '{"a":[1]}'`, `mcp_tool_meta_with_ui u`,
 	}
-	debug := `mcp_debug word` // which Bash cannot tell the time for before 4.2
+	debug := `mcp_debug word` // Bash before 4.2 cannot print the time
 	if bashVersion() >= 402 {
 		none = append(none, debug)
 	}
@@ -141,14 +141,14 @@ func TestProcesses(t *testing.T) {
 			t.Errorf("SDK-201: %s started %+v", after[i], got)
 		}
 	}
-	// What ends the script has to be run by itself. The fork is the subshell of the piece.
+	// Each of these ends the script, so it runs alone. The fork is the subshell of the part.
 	for _, piece := range []string{`(mcp_fail -1 m '{"a":[1]}')`, `(mcp_fail_invalid_args m)`,
 		`(mcp_args_require .none)`, `(mcp_args_int .s)`} {
 		if got := count(t, x, []string{piece})[0]; got != (processes{forks: 1}) {
 			t.Errorf("SDK-200: %s started %+v", piece, got)
 		}
 	}
-	// And the measure itself works.
+	// The count itself is correct.
 	if got := count(t, x, []string{`x=$(:)`, `true & wait`, `/bin/true`, `(exec /bin/true)`}); got[0] != (processes{1,
 		0}) || got[1] != (processes{1, 0}) || got[2] != (processes{1, 1}) || got[3] != (processes{1, 1}) {
 		t.Errorf("counting is wrong: %+v", got)

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# Objects and arrays of more than strings: mcp_json_typed_obj, mcp_json_typed_arr.
+# Objects and arrays with other values than strings: mcp_json_typed_obj, mcp_json_typed_arr.
 
 __mcp_load json
 
@@ -40,7 +40,7 @@ __mcp_typed() { # WHERE TYPE VALUE
     __mcp_quote "$3"
     return
   fi
-  if [[ $2 != json ]]; then # wc, for one, puts blanks around numbers
+  if [[ $2 != json ]]; then # some programs, such as wc, pad numbers
     _value=${_value#"${_value%%[!$__mcp_blank]*}"}
     _value=${_value%"${_value##*[!$__mcp_blank]}"}
   fi
@@ -57,7 +57,7 @@ __mcp_typed() { # WHERE TYPE VALUE
   esac
 }
 
-__mcp_misuse() { # MESSAGE: what the tool, not its caller, did wrong
+__mcp_misuse() { # MESSAGE: reports an error of the tool, not of its caller
   __mcp_reply='' __mcp_failure=$1 __mcp_refusal=__mcp_refuse_misuse
   return 1
 }

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# Other programs: where one is (mcp_detect_cli), and what error it printed (mcp_extract_cli_error).
+# Other programs: their location (mcp_detect_cli), and their error messages (mcp_extract_cli_error).
 
 __mcp_load common
 

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 # shellcheck disable=SC2050 # a == A asks for nocasematch
 #
-# What the other files share: how private functions are called, and what they ask about the surroundings.
+# Functions for all other files: calls of private functions, and tests of the environment.
 
 __mcp_run() { # FUNCTION ARG...
   local __mcp_rc=0 __mcp_x='' __mcp_f='' __mcp_n='' __mcp_out=${__mcp_to-}
@@ -26,8 +26,8 @@ __mcp_run() { # FUNCTION ARG...
 
 __mcp_plainly() { # FUNCTION ARG...
   local IFS=$' \t\n'
-  # In the C locale characters are bytes, ranges mean what they say, and long strings are a hundred times faster. An
-  # LC_ALL that names no locale is left alone: Bash has fallen back to C, and would complain at every return.
+  # In the C locale, characters are bytes, ranges are exact, and long strings are a hundred times
+  # faster. An invalid LC_ALL stays: Bash uses C then, and would print a warning at every return.
   if [[ -z ${LC_ALL-} || ${#__mcp_e_acute} -eq 1 ]]; then local LC_ALL=C; fi
   __mcp_reply='' __mcp_failure=''
   "$@"
@@ -37,17 +37,17 @@ __mcp_e_acute=$'\303\251' # one character in UTF-8 locales, two elsewhere
 __mcp_none='{}'
 __mcp_by_hand='start the script with mcp-runtool NAME --args JSON'
 __mcp_space=$' \t\n\v\f\r'
-__mcp_large=32768 # beyond so many bytes a program is faster than Bash
+__mcp_large=32768 # from this size on, a program is faster than Bash
 ((BASH_VERSINFO[0] > 3)) || __mcp_large=512
 
 __mcp_full() { [[ ${MCPBASH_MODE-} != minimal && -n ${MCPBASH_JSON_TOOL_BIN-} ]]; }
 __mcp_called() { [[ -n ${MCP_TOOL_ARGS_JSON+set}${MCP_TOOL_ARGS_FILE+set} ]]; } # by a server or mcp-runtool
 
-__mcp_append() { # FILE LINE: with a single write
+__mcp_append() { # FILE LINE: in a single write
   { printf '%s\n' "$2" >>"$1"; } 2>/dev/null || :
 }
 
-__mcp_program() { # our own program, into __mcp_bin: the server's, that of this tree, or the one that is installed
+__mcp_program() { # stores our program in __mcp_bin: of the server, of this tree, or the installed one
   for __mcp_bin in "${MCPBASH_HELPER_BIN-}" "$__mcp_dir/../bin/mcp-jq" "$__mcp_dir/../bin/mcp-bash"; do
     [[ ! -x $__mcp_bin || ! -f $__mcp_bin ]] || return 0
   done
@@ -55,7 +55,7 @@ __mcp_program() { # our own program, into __mcp_bin: the server's, that of this 
   __mcp_on_path mcp-bash
 }
 
-__mcp_helper() { # HELPER ARG... <INPUT: what our program, or a JSON tool in its place, makes of it
+__mcp_helper() { # HELPER ARG... <INPUT: the result of our program, or of the fallback
   if __mcp_program; then
     __mcp_reply=$(exec "$__mcp_bin" --helper "$@")
   else

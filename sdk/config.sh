@@ -44,7 +44,7 @@ __mcp_config_load() { # [--env VARIABLE] [--file PATH] [--example PATH] [--defau
   return "$_rc"
 }
 
-# Without a JSON tool the last source that looks like JSON stands alone.
+# Without a JSON tool, the last source that looks like JSON is the result.
 __mcp_config_minimal() {
   local _path _text
   [[ $_defaults == "$__mcp_none" ]] || _rc=0
@@ -86,7 +86,7 @@ __mcp_config_get() { # PATH [--default V]
   return 1
 }
 
-__mcp_config_find() { # JSON PATH: a scalar after the key, wherever that stands
+__mcp_config_find() { # JSON PATH: the first scalar after the key
   local _pattern="\"${2#.}\"[[:space:]]*:[[:space:]]*(\"([^\"\\]*)\"|-?[0-9][0-9.eE+-]*|true|false)"
   __mcp_kind=-
   case $2 in .[!A-Za-z_]* | .*[!A-Za-z0-9_]* | . | [!.]*) return 0 ;; esac

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// show prints what mcp_config_load left, from a child process so that it is
-// seen to be exported.
+// show prints the result of mcp_config_load in a child process, which shows that it is exported.
 const show = `; echo "rc $?"; sh -c 'printf "%s" "$MCP_CONFIG_JSON"'`
 
 func TestConfigLoad(t *testing.T) {

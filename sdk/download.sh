@@ -40,7 +40,7 @@ __mcp_download_failed() { # TYPE MESSAGE
   return 1
 }
 
-__mcp_download() { # --url URL --out PATH [OPTION...]: what became of it is left in the caller's variables
+__mcp_download() { # --url URL --out PATH [OPTION...]: stores the result in variables of the caller
   local _url='' _allow='' _deny='' _max='' _timeout='' _agent='' _retry=1 _delay=1.0 _new=''
   local -a _provider
   while (($#)); do
@@ -110,7 +110,7 @@ __mcp_download_check() {
   fi
 }
 
-__mcp_find_provider() { # into _provider: the project's script, or our program
+__mcp_find_provider() { # stores the project's script or our program in _provider
   local _script
   for _script in "${MCPBASH_HOME:+$MCPBASH_HOME/providers/https.sh}" "$__mcp_dir/../providers/https.sh"; do
     if [[ -f $_script ]]; then
@@ -177,7 +177,7 @@ __mcp_download_attempts() {
   esac
 }
 
-__mcp_clean() { # TEXT: its first 200 bytes, on one line
+__mcp_clean() { # TEXT: the first 200 bytes, on one line
   [[ -n ${LC_ALL-} && ${#__mcp_e_acute} -ne 1 ]] || local LC_ALL=C
   __mcp_reply=${1:0:200}
   __mcp_reply=${__mcp_reply//[$'\t\n\r']/ }

@@ -11,7 +11,7 @@ import (
 	"mcp-bash/sdk"
 )
 
-// fetched is the answer of mcp_download_safe.
+// notFetched is a failure of mcp_download_safe.
 func notFetched(kind, message string) outcome {
 	return out(fmt.Sprintf(`{"success":false,"error":{"type":%q,"message":%s}}`, kind, rawjson.Quote(message)))
 }
@@ -62,7 +62,7 @@ func TestDownload(t *testing.T) {
 	for _, c := range []struct {
 		clause, provider, options string
 		want                      outcome
-		file                      string // what is in the file; "-" for none
+		file                      string // content of the file, or "-" for no file
 		tries                     int
 	}{
 		{"SDK-160", `printf 'bo\0dy\n'`, ``, out(`{"success":true,"bytes":6,"path":"o \"1\""}`), "bo\x00dy\n", 1},
@@ -141,7 +141,7 @@ func TestDownloadProvider(t *testing.T) {
 	if got != out("t n x") {
 		t.Errorf("SDK-165: %+v", got)
 	}
-	// The provider beside the SDK, and none but our program.
+	// The provider script in the directory of the SDK, with only our program.
 	beside := filepath.Join(dir, "beside")
 	if err := os.CopyFS(filepath.Join(beside, "sdk"), sdk.Files); err != nil {
 		t.Fatal(err)
@@ -168,8 +168,7 @@ func TestDownloadProvider(t *testing.T) {
 	}
 }
 
-// The real provider, through the script of an installation: what it refuses
-// needs no network (SDK-163).
+// SDK-163: the real provider, through the script of an installation. Its refusals need no network.
 func TestDownloadFromTheRealProvider(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -178,7 +177,7 @@ func TestDownloadFromTheRealProvider(t *testing.T) {
 		env     string
 		want    outcome
 	}{
-		// nobody is allowed by default
+		// no host is allowed by default
 		{`--url https://example.com/`, "", notFetched("host_blocked", "Host blocked by policy")},
 		{`--url https://example.com/ --allow example.org`, "", notFetched("host_blocked", "Host blocked by policy")},
 		{`--url https://example.com/ --allow example.com --deny example.com`, "",

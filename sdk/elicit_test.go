@@ -11,14 +11,13 @@ import (
 	"mcp-bash/test/wire"
 )
 
-// A question is what a tool asked of its user.
+// A question is a question of a tool to its user.
 type question struct {
 	outcome
 	request string
 }
 
-// The server of these tests lives in the function that the SDK waits with where
-// there is no FIFO.
+// answering is the server of these tests. It replaces the function with which the SDK waits without a FIFO.
 const answering = `
 sleep() {
 	[[ -e $MCP_ELICIT_REQUEST_FILE ]] || return 0
@@ -102,7 +101,7 @@ func TestElicit(t *testing.T) {
 	}
 }
 
-// SDK-145, P-2202: what the wrappers ask for is what the published schemas allow.
+// SDK-145, P-2202: questions match the published schemas.
 func TestQuestionsFitTheProtocol(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{
@@ -121,8 +120,7 @@ func TestQuestionsFitTheProtocol(t *testing.T) {
 	}
 }
 
-// fits checks a form as it is asked for in the newest revision with a handshake,
-// and in the one without.
+// fits checks a form in the newest handshake revision and in the stateless one.
 func fits(schema json.RawMessage) (legacy, modern error) {
 	asked := `"method":"elicitation/create","params":{"mode":"form","message":"m","requestedSchema":` +
 		string(schema) + `}`

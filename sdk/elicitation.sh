@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# Elicitation: questions for the person at the client.
+# Elicitation: questions to the user of the client.
 
 __mcp_load common exchange numbers
 

@@ -1,12 +1,11 @@
-// Package sdk holds the Bash SDK that tool scripts source, so that every binary
-// can unpack it where no installation tree is at hand.
+// Package sdk contains the Bash SDK that tool scripts source. Every binary can unpack it if there
+// is no installation tree.
 package sdk
 
 import "embed"
 
-// Files is the content of the directory that scripts know as MCP_SDK: tool-sdk.sh,
-// which they source, and the files of topics that it loads (SDK-6). None of
-// them is to be executable.
+// Files are the files of the directory MCP_SDK: tool-sdk.sh, which scripts source, and the topics
+// that it loads (SDK-6). They are not executable.
 //
 //go:embed *.sh
 var Files embed.FS

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# Errors: mcp_fail, which ends the tool, and the results mcp_result_error and mcp_error.
+# Errors: mcp_fail, which ends the tool, and the results of mcp_result_error and mcp_error.
 
 __mcp_load common
 
@@ -56,13 +56,13 @@ __mcp_result_error() { # ERROR
   fi
 }
 
-__mcp_minimal_error() { # MESSAGE ERROR: the message as a JSON string, the error as text
+__mcp_minimal_error() { # MESSAGE ERROR: the message is a JSON string, the error is text
   local _message=$1
   __mcp_quote "$2"
   __mcp_error_result "$_message" "{\"type\":\"internal_error\",\"message\":$_message,\"raw\":$__mcp_reply}"
 }
 
-# The message, as a JSON string, of a compact object of scalars that has a type and a message. rc 1 for any other.
+# The message of a compact object of scalars with a type and a message, as a JSON string. rc 1 for any other value.
 __mcp_plain_message() { # OBJECT
   local _text=${1//"$__mcp_bsbs"/"$__mcp_stx"} _key _value _type='' IFS=\"
   _text=${_text//"$__mcp_bquot"/"$__mcp_etx"}
@@ -79,7 +79,7 @@ __mcp_plain_message() { # OBJECT
     esac
     shift 2
     case $_key=$_value in
-      type=\"false\" | type=\"null\" | message=\"false\" | message=\"null\") return 1 ;; # or the strings, for once
+      type=\"false\" | type=\"null\" | message=\"false\" | message=\"null\") return 1 ;; # possibly the strings
       type=*) _type=$_value ;;
       message=*) __mcp_reply=$_value ;;
     esac

@@ -1,13 +1,14 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# A question to the client goes out in one file, and its answer comes in another.
+# Requests to the client: the SDK writes the request to one file, and reads the response from another.
 #
-# Once the answer is there, the server writes a byte into the FIFO $MCP_INPUT_DIR/wake. Waiting for that takes no
-# process. The answer is looked for every second all the same: another question of this tool may have taken the byte.
+# After the response, the server writes a byte into the FIFO $MCP_INPUT_DIR/wake. Waiting for it
+# needs no process. The SDK also checks for the response every second, because another request of
+# this tool may have read the byte.
 
 __mcp_load common
 
-__mcp_exchange() { # REQUEST_FILE TEXT RESPONSE_FILE TENTHS: rc 1 it cannot be written, 2 timed out, 3 cancelled
+__mcp_exchange() { # REQUEST_FILE TEXT RESPONSE_FILE TENTHS: rc 1 cannot write, 2 timed out, 3 cancelled
   local _request=$1 _response=$3 _left=$4 _wake=${MCP_INPUT_DIR-}/wake _rc=1 # TENTHS of a second; -1: no limit
   __mcp_reply=''
   [[ ! -e $_response ]] || rm -f "$_response"
@@ -29,14 +30,14 @@ __mcp_exchange() { # REQUEST_FILE TEXT RESPONSE_FILE TENTHS: rc 1 it cannot be w
   rm -f "$_response"
 }
 
-__mcp_fifo() { # sees to it that $_wake is one; those of Cygwin and MSYS are no files of Windows
+__mcp_fifo() { # makes the FIFO $_wake; FIFOs of Cygwin and MSYS are not Windows files
   case ${MCP_INPUT_DIR:+${OSTYPE-}} in '' | msys* | cygwin*) return 1 ;; esac
   [[ -p $_wake ]] || (umask 077 && mkfifo "$_wake") 2>/dev/null
 }
 
-__mcp_await() { # <>FIFO, unless $_wake is empty: rc 1 that is none, 2 timed out, 3 cancelled
+__mcp_await() { # <>FIFO, unless $_wake is empty: rc 1 not a FIFO, 2 timed out, 3 cancelled
   local _pause=0 _seconds
-  [[ -z $_wake || -p /dev/fd/0 ]] || return 1 # <> made a file where nothing was
+  [[ -z $_wake || -p /dev/fd/0 ]] || return 1 # <> has created a file
   while [[ ! -e $_response ]]; do
     ((_left)) || return 2
     ((_pause == 10 || ++_pause))
@@ -46,7 +47,7 @@ __mcp_await() { # <>FIFO, unless $_wake is empty: rc 1 that is none, 2 timed out
     if [[ -z $_wake ]]; then
       sleep "$_seconds"
     else
-      ((BASH_VERSINFO[0] > 3)) || _seconds=1 # it knows no fractions
+      ((BASH_VERSINFO[0] > 3)) || _seconds=1 # no fractions before Bash 4
       ! IFS= read -r -t "$_seconds" _ || _pause=1
     fi
     ((_left < 0 || (_left -= _pause, 1)))

@@ -12,10 +12,10 @@ import (
 	"mcp-bash/pkg/run/handoff"
 )
 
-// patience is how long a test waits for what must come.
+// patience is the time limit for expected events.
 const patience = time.Minute
 
-// unless woken, a script that begins so waits for ever.
+// a script with this prefix waits forever unless woken
 const woken = `
 read() {
 	case " $* " in *' -t '*) builtin read -r _ ;; *) builtin read "$@" ;; esac
@@ -47,8 +47,7 @@ func newDesk(t *testing.T, script string) desk {
 		"MCP_CANCEL_FILE=" + d.Path("cancelled")}}}
 }
 
-// ask runs the tool. The server looks for questions and answers each at once, or
-// cancels the call at the first.
+// ask runs the tool. The server answers each question at once, or cancels the call at the first one.
 func (d desk) ask(t *testing.T, cancel bool) outcome {
 	t.Helper()
 	cmd := d.command(t)
@@ -89,8 +88,7 @@ func (d desk) ask(t *testing.T, cancel bool) outcome {
 	}
 }
 
-// T-129, SDK-142: a question waits for the server's byte and for nothing else,
-// whichever way it is asked, as often as the tool likes.
+// T-129, SDK-142: a question waits only for the server's byte, for both ways to ask, any number of times.
 func TestWoken(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -108,7 +106,7 @@ func TestWoken(t *testing.T) {
 		{`set -o posix; set -C; IFS=k; ` + three, false, out(accepted + roots + accepted)},
 		{`mcp_elicit_confirm m`, true, outcome{out: `{"action":"cancel","content":null}`, rc: 1}},
 		{`mcp_roots_request`, true, outcome{out: `{"error":{"code":-32001,"message":"Cancelled"}}`, rc: 1}},
-		// What the tool does with its standard input and in a trap is its own affair.
+		// The tool uses its standard input and a trap.
 		{`trap 'echo ended' EXIT; x=$(echo text | { mcp_elicit_confirm m; cat; }); echo "$x"`, false,
 			out(accepted + "text\nended\n")},
 	} {
@@ -124,8 +122,7 @@ func TestWoken(t *testing.T) {
 	}
 }
 
-// SDK-141: the time limit is kept at a FIFO too, also where bytes come for
-// nothing; the request is taken back.
+// SDK-141: the timeout applies with a FIFO and unrelated bytes. The request is removed.
 func TestWokenTooLate(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -159,14 +156,13 @@ func TestWokenTooLate(t *testing.T) {
 	}
 }
 
-// SDK-142: a tool that put something else in the place of the FIFO, or has no
-// mkfifo, waits by sleeping.
+// SDK-142: a tool without a FIFO or mkfifo waits by sleeping.
 func TestNoFIFO(t *testing.T) {
 	t.Parallel()
 	for _, before := range []string{
 		`: >"$MCP_INPUT_DIR/wake"`, `mkdir "$MCP_INPUT_DIR/wake"`, `ln -s /dev/null "$MCP_INPUT_DIR/wake"`,
 		`ln -s wake "$MCP_INPUT_DIR/wake"`, `mkfifo() { echo missing >&2; return 127; }`, `OSTYPE=msys`,
-		`mkfifo() { :; }; exec 2>/dev/null`, // it is gone when it is opened
+		`mkfifo() { :; }; exec 2>/dev/null`, // it is missing when it is opened
 	} {
 		d := newDesk(t, before+`; mcp_elicit_confirm m; mcp_roots_request`)
 		if got := d.ask(t, false); got != out(`{"action":"accept","content":{}}{"roots":[]}`) {
@@ -175,7 +171,7 @@ func TestNoFIFO(t *testing.T) {
 	}
 }
 
-// SDK-142: a question starts mkfifo once, mv and rm, however long it waits.
+// SDK-142: a question starts mkfifo, mv and rm once, for any time to wait.
 func TestProcessesOfQuestions(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

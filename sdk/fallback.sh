@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# The answers of our program's helpers (pkg/helper) where that program is missing: made with readlink, and with jq or
-# gojq.
+# The helpers of pkg/helper for copies of the SDK without our program, with readlink and jq or gojq.
+# The helpers define the results: sdk/fallback_test.go compares both.
 
 __mcp_load common
 
@@ -79,7 +79,7 @@ __mcp_jq_truncate() { # MAX_BYTES [PATH]
     --arg raw "$_text" '
     def size: tojson | utf8bytelength;
     def failed($type; $message): {result: null, truncated: false, error: {type: $type, message: $message}};
-    def at($keys): reduce $keys[] as $key ([.]; if length == 0 or .[0] == null then [null]
+    def at($keys): reduce $keys[] as $key ([.]; if . == [] then [] elif .[0] == null then [null]
       elif .[0] | type == "object" then [.[0][$key]] else [] end);
     def cut($keys; $path):
       ($path != "") as $counts |
@@ -121,7 +121,7 @@ __mcp_jq_truncate() { # MAX_BYTES [PATH]
   __mcp_truncate_error invalid_json "\"Invalid JSON: parse error\",\"raw\":$__mcp_reply"
 }
 
-__mcp_path_keys() { # PATH: .a.b as ["a","b"], nothing as null
+__mcp_path_keys() { # PATH: .a.b becomes ["a","b"], an empty path null
   local _path=${1#.} _between='","'
   if [[ -z $_path ]]; then
     printf null
@@ -139,7 +139,7 @@ __mcp_jq_cli_error() {
         (if .success == false or .ok == false or .status == "error" then .message else null end),
         (.errors | if type == "array" then .[0] else null end | if type == "object" then .message else null end)] |
       map(select(. != null)) | if length > 0 then .[0] | text else empty end
-    end'
+    end' || : # no JSON, no message
 }
 
 # shellcheck disable=SC2016 # the dollars are those of jq
@@ -154,7 +154,7 @@ __mcp_jq_progress() {
   [[ -n $__mcp_reply ]]
 }
 
-__mcp_jq_config() { # LENGTH EXAMPLE FILE VARIABLE, with defaults of that length and the variable's value as input
+__mcp_jq_config() { # LENGTH EXAMPLE FILE VARIABLE: the input has LENGTH bytes of defaults, then the variable's value
   local _length=$1 _example=$2 _file=$3 _variable=$4 _text _value _merged=$__mcp_none _lines='' _loaded='' _kept=''
   _text=$(cat)
   _value=${_text:_length}
@@ -183,7 +183,7 @@ __mcp_jq_merge_file() { # PATH MESSAGE
   [[ -z $1 || ! -f $1 || ! -r $1 ]] || __mcp_jq_merge "$(<"$1")" "$1" "Invalid JSON in file: $1" "$2"
 }
 
-__mcp_jq_merge() { # TEXT NAME MESSAGE_IF_INVALID MESSAGE: the last is empty for the defaults
+__mcp_jq_merge() { # TEXT NAME MESSAGE_IF_INVALID MESSAGE: MESSAGE is empty for the defaults
   if ! __mcp_jq_json <<<"$1" || [[ $__mcp_reply == null || $__mcp_reply == false ]]; then
     __mcp_jq_config_log warning "$3"
   elif [[ $__mcp_reply != \{* ]]; then
@@ -229,7 +229,7 @@ __mcp_jq_media() { # KIND LIMIT FILE [MIME]
   fi
 }
 
-__mcp_jq_media_type() { # FILE: by its content, into _type
+__mcp_jq_media_type() { # FILE: stores the type by content in _type
   local _hex
   _hex=$(od -An -v -tx1 -N16 <"$1")
   case ${_hex//[^0-9a-f]/} in
@@ -247,7 +247,7 @@ __mcp_jq_media_type() { # FILE: by its content, into _type
   esac
 }
 
-__mcp_jq_path() { # PATH [ROOT...]: rc 1 when there are roots and none of them holds the path
+__mcp_jq_path() { # PATH [ROOT...]: rc 1 if there are roots and none contains the path
   local _path _root
   __mcp_load paths
   __mcp_resolve "$1"
@@ -268,7 +268,7 @@ __mcp_resolve() { # PATH
   local _path=$1 _target _n=0
   while ! __mcp_walk physical "$_path"; do
     if ((++_n > 40)) || ! _target=$(readlink "$__mcp_link" && printf .); then
-      __mcp_walk '' "$_path" # a ring, or a link that cannot be read
+      __mcp_walk '' "$_path" # a loop, or an unreadable link
       return
     fi
     _target=${_target%"$__mcp_nl".}

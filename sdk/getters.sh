@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# The getters of arguments: what mcp_args_get, _require, _bool and _int make of the value that was found.
+# The getters of arguments: mcp_args_get, _require, _bool and _int convert and check a value.
 
 __mcp_load common
 
@@ -64,7 +64,7 @@ __mcp_required() { # POINTER
   fi
 }
 
-__mcp_meant() { # FILTER: what it lacks, when that is easy to see, into __mcp_remedy
+__mcp_meant() { # FILTER: stores a likely correction in __mcp_remedy
   case $1 in
     '' | [0123456789]* | *[!$__mcp_word.-]* | .*[!$__mcp_word-]* | *-[0123456789]*) return 1 ;;
     *-*) __mcp_remedy="needs quotes: .\"${1#.}\"" ;;
@@ -73,6 +73,6 @@ __mcp_meant() { # FILTER: what it lacks, when that is easy to see, into __mcp_re
   esac
 }
 
-__mcp_hint() { # WHO FILTER: for a filter that does not compile
+__mcp_hint() { # WHO FILTER: hint for a filter that does not compile
   ! __mcp_meant "$2" || printf '%s: the filter %s %s\n' "$1" "$2" "$__mcp_remedy" >&2
 }

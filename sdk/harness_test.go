@@ -25,16 +25,15 @@ import (
 )
 
 var (
-	mcpJQ    string // a binary that is our program, as servers hand it to scripts
-	sdkDir   string // where tool-sdk.sh is
-	aloneDir string // where a copy of the SDK is, with nothing around
+	mcpJQ    string // our program, as servers pass it to scripts
+	sdkDir   string // directory of tool-sdk.sh
+	aloneDir string // directory of a copy of the SDK without an installation tree
 
-	absentDir string // a directory that is not there
-	path      string // PATH without any mcp-bash, which the SDK would find
+	absentDir string // a missing directory
+	path      string // PATH without mcp-bash
 )
 
-// bash is what runs the scripts, the one on PATH: "make test BASH_OLD=DIR" puts
-// another there.
+// bash is the Bash on PATH, which runs the scripts. "make test BASH_OLD=DIR" selects another one.
 var bash = sync.OnceValue(func() string {
 	path, err := exec.LookPath("bash")
 	if err != nil {
@@ -43,7 +42,7 @@ var bash = sync.OnceValue(func() string {
 	return path
 })
 
-// bashVersion is its version, 302 for 3.2.
+// bashVersion returns the version of bash: 302 for 3.2.
 var bashVersion = sync.OnceValue(func() int {
 	out, err := exec.Command(bash(), "-c", "echo $((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1]))").Output()
 	if err != nil {
@@ -56,8 +55,7 @@ var bashVersion = sync.OnceValue(func() int {
 	return version
 })
 
-// jsonTool is the JSON tool of [byJSONTool]: MCPBASH_TEST_JSON_TOOL, else our
-// program again.
+// jsonTool returns the JSON tool of [byJSONTool]: MCPBASH_TEST_JSON_TOOL, or our program.
 var jsonTool = sync.OnceValue(func() string {
 	if tool := os.Getenv("MCPBASH_TEST_JSON_TOOL"); tool != "" {
 		return tool
@@ -66,8 +64,7 @@ var jsonTool = sync.OnceValue(func() string {
 })
 
 func TestMain(m *testing.M) {
-	// Started by nohup, say, scripts would ignore it too; a server sees to it
-	// that they do not (T-47).
+	// Scripts would inherit the ignored signal, for example under nohup. A server prevents that (T-47).
 	if signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
@@ -85,11 +82,11 @@ func runTests(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	// A link in a test's directory must not make its paths impure.
+	// Paths of tests must not contain links.
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return 0, err
 	}
-	// A tree of its own: in that of the sources the commands may have been built.
+	// A separate tree, because the source tree may contain built commands.
 	sdkDir = filepath.Join(dir, "tree", "sdk")
 	for to, files := range map[string]fs.FS{sdkDir: sdk.Files, filepath.Join(dir, "tree", "lib"): lib.Files} {
 		if err := os.CopyFS(to, files); err != nil {
@@ -110,7 +107,7 @@ func runTests(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// pathWithout is PATH, with links to all but that program where it is installed.
+// pathWithout returns PATH with links to all programs except one.
 func pathWithout(program, dir string) (string, error) {
 	dirs := filepath.SplitList(os.Getenv("PATH"))
 	for i, from := range dirs {
@@ -148,8 +145,7 @@ import (
 func main() { os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) }
 `
 
-// buildProgram builds a binary that does nothing but help. The test binary
-// itself would do, but starts ten times as slowly.
+// buildProgram builds a binary with only the helpers. The test binary starts ten times slower.
 func buildProgram(dir string) (string, error) {
 	source := filepath.Join(dir, "mcp-jq.go")
 	if err := os.WriteFile(source, []byte(programSource), 0o600); err != nil {
@@ -158,32 +154,32 @@ func buildProgram(dir string) (string, error) {
 	return filepath.Join(dir, "mcp-jq"), checkout.Build(dir, source)
 }
 
-// A way is one of the ways in which the SDK gets at JSON. They have to agree.
+// A way is a way in which the SDK reads JSON. All ways must agree.
 type way int
 
 const (
-	byTable    way = iota // flat tables, and our program for what they do not tell
-	byProgram             // our program for everything
-	byJSONTool            // a copy of the SDK alone, with a JSON tool but none of our programs
+	byTable    way = iota // flat tables, and our program for other filters
+	byProgram             // always our program
+	byJSONTool            // a copy of the SDK with a JSON tool, without our program
 )
 
 var ways = []way{byTable, byProgram, byJSONTool}
 
 func (w way) String() string { return [...]string{"table", "program", "jsontool"}[w] }
 
-// A tool is a script and what a server would hand it.
+// A tool is a script with the environment of a server.
 type tool struct {
 	script string // after the line that sources the SDK
 	args   string // the arguments; "" is {}
 	meta   string // _meta; "" is {}
 	way    way
-	env    []string // "NAME=value" sets, "NAME" unsets; wins over what the rest sets
-	bare   bool     // neither the SDK is sourced nor anything set but PATH
+	env    []string // "NAME=value" sets, "NAME" unsets; overrides the rest
+	bare   bool     // only PATH is set, and the SDK is not sourced
 	dir    string
 	stdin  string
 }
 
-// An outcome is what became of a tool.
+// An outcome is the result of a tool.
 type outcome struct {
 	out, err string
 	rc       int
@@ -223,7 +219,7 @@ func runCommand(t testing.TB, cmd *exec.Cmd) outcome {
 	return outcome{out.String(), errOut.String(), cmd.ProcessState.ExitCode()}
 }
 
-// environ is the environment of a tool as a server makes it.
+// environ returns the environment of a tool.
 func (x tool) environ() []string {
 	env := map[string]string{"PATH": path, "TMPDIR": os.TempDir()}
 	if !x.bare {
@@ -281,14 +277,14 @@ func orNone(text string) string {
 
 // A row is one expectation of the contract.
 type row struct {
-	clause string // what it proves
+	clause string // tested clause
 	tool
 	want outcome
-	// errHas stands for want.err when only a part of it is laid down.
+	// errHas replaces want.err if only a part of it is specified.
 	errHas string
 }
 
-// check runs the rows, each in all the ways given.
+// check runs the rows in all given ways.
 func check(t *testing.T, ways []way, rows []row) {
 	t.Helper()
 	for _, r := range rows {
@@ -301,7 +297,7 @@ func check(t *testing.T, ways []way, rows []row) {
 				if r.errHas != "" && strings.Contains(got.err, r.errHas) {
 					got.err = want.err
 				}
-				if w == byJSONTool { // it may sort members (SDK-16)
+				if w == byJSONTool { // members may be sorted (SDK-16)
 					got.out, want.out = sorted(got.out), sorted(want.out)
 				}
 				if got != want {
@@ -313,8 +309,7 @@ func check(t *testing.T, ways []way, rows []row) {
 	}
 }
 
-// sorted is a text with the members of objects sorted in the lines that are
-// JSON, also in strings that are JSON themselves.
+// sorted returns a text with sorted members in lines that are JSON, and in strings that contain JSON.
 func sorted(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -361,7 +356,7 @@ func firstLine(s string) string {
 	return line[:min(len(line), 50)]
 }
 
-// out is a success with nothing on stderr.
+// out is a success without output on stderr.
 func out(text string) outcome { return outcome{out: text} }
 
 func write(t testing.TB, name, text string) string {
@@ -384,5 +379,5 @@ func read(t testing.TB, name string) string {
 	return string(text)
 }
 
-// quoted is a text as one word of a script.
+// quoted quotes a text for a script.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# Requests to the client: mcp_input_request and mcp_input_wait for several at once, mcp_sample, mcp_roots_request.
+# Requests to the client: mcp_input_request and mcp_input_wait for several requests, mcp_sample, mcp_roots_request.
 #
-# The queue has a line KEY TAB METHOD TAB PARAMS for each request. It is a file, because mcp_input_wait runs in $(...)
-# and has to empty it; where there is no server, a variable.
+# The queue has a line KEY TAB METHOD TAB PARAMS for each request. It is a file, because
+# mcp_input_wait runs in $(...) and must empty it. Without a server it is a variable.
 
 __mcp_load common exchange json numbers
 
@@ -33,7 +33,7 @@ __mcp_input_request() { # KEY METHOD [PARAMS]
   while IFS= read -r _line; do
     case $_line in
       '') continue ;;
-      "$_key$__mcp_tab"*) _all=$_all$_new _new='' ;; # in the place of the one before
+      "$_key$__mcp_tab"*) _all=$_all$_new _new='' ;; # replaces the earlier request
       *) _all=$_all$_line$__mcp_nl ;;
     esac
   done <<<"$__mcp_reply"
@@ -79,7 +79,7 @@ __mcp_input_wait() {
   __mcp_ask_client "{${_batch#,}}" "$_keys" '' ''
 }
 
-__mcp_ask_client() { # BATCH KEYS SECONDS KEY: no SECONDS, no limit; no KEY, the answers to all
+__mcp_ask_client() { # BATCH KEYS SECONDS KEY: without SECONDS no limit, without KEY all responses
   local _keys=$2 _tenths=-1 _one=$4 _rc=0
   if ! __mcp_input_dir; then
     __mcp_called || __mcp_sdk_warn "tool-sdk: there is no client to ask; $__mcp_by_hand"
@@ -191,7 +191,7 @@ __mcp_roots_request() { # [--key NAME] [--timeout S]
   __mcp_ask_client "{\"$_key\":{\"method\":\"roots/list\",\"params\":{}}}" "$_key" "$_timeout" "$_key"
 }
 
-# Into _timeout: what is asked for, else 120 s, or as long as the server waits for people where that is longer.
+# Stores the timeout in _timeout: the given one, else 120 s or the server's limit for users if it is longer.
 __mcp_input_timeout() { # WHO
   if [[ -n $_timeout ]]; then
     __mcp_decimal "$_timeout" || { __mcp_input_wrong "$1: --timeout must be a number of seconds" || return; }

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// The server of these tests lives in the function that the SDK waits with where
-// there is no FIFO.
+// batchServer is the server of these tests. It replaces the function with which the SDK waits without a FIFO.
 const batchServer = `
 mkfifo() { return 1; }
 sleep() {
@@ -18,7 +17,7 @@ sleep() {
 }
 `
 
-// ask runs a script that asks the client, and returns what was asked last.
+// ask runs a script that asks the client, and returns the last question.
 func ask(t *testing.T, w way, script string, env ...string) question {
 	t.Helper()
 	dir := t.TempDir()
@@ -145,7 +144,7 @@ func TestAskTheClient(t *testing.T) {
 	}
 }
 
-// SDK-148: outside of a server.
+// SDK-148: outside a server.
 func TestAskNobody(t *testing.T) {
 	t.Parallel()
 	const not = `{"error":{"code":-32601,"message":"Not supported by the client"}}`

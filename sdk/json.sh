@@ -1,17 +1,18 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# JSON values: whether a text is one, and its compact form.
+# JSON values: checks and the compact form.
 
 __mcp_load common utf8
 
 __mcp_stx=$'\002' __mcp_etx=$'\003'
 __mcp_odd=$'[\001-\010\013\014\016-\037\177]'
 
-# Is TEXT one JSON value? rc 0 yes, and __mcp_reply is its compact form; 1 no; 2 too large or too odd to tell here.
+# Checks whether TEXT is one JSON value. rc 0: yes, __mcp_reply has the compact form. rc 1: no. rc
+# 2: too large or unusual to check here.
 #
-# The text is cut at its quotes, so that pieces are outside and inside of strings in turn. What is outside, with a quote
-# for each string, is then rewritten: a scalar or string becomes v, a key with its colon k, a member m, an innermost
-# container v again. One value is left as v.
+# The text is split at its quotes, so pieces are outside and inside of strings in turn. The pieces
+# outside, with a quote for each string, are then rewritten. A scalar or string becomes v. A key
+# with its colon becomes k, a member m, and an innermost container v. One value ends as v.
 __mcp_plain() { # TEXT
   local _text=$1 _compact='' _shape='' _piece _inside='' _before='' _passes=0 IFS=\"
   ((${#_text} <= __mcp_large)) || return 2
@@ -58,7 +59,7 @@ __mcp_plain() { # TEXT
     _before=$_shape
     _shape=${_shape//\{m\}/v}
     _shape=${_shape//\[v\]/v}
-    _shape=${_shape//kv/m} # leaves only elements of arrays as v after a comma
+    _shape=${_shape//kv/m} # afterwards v after a comma is always an element
     _shape=${_shape//m,m/m}
     _shape=${_shape//v,v/v}
   done
@@ -67,7 +68,7 @@ __mcp_plain() { # TEXT
   __mcp_reply=${__mcp_reply//"$__mcp_stx"/"$__mcp_bsbs"}
 }
 
-__mcp_escapes() { # PIECE of a string: rc 1 one is wrong, 2 a surrogate
+__mcp_escapes() { # PIECE of a string: rc 1 an invalid escape, 2 a surrogate
   local _text=${1//\\[bfnrt\/]/} _hex='[0-9A-Fa-f]'
   [[ $_text != *\\u[Dd][89A-Fa-f]* ]] || return 2
   _text=${_text//\\u$_hex$_hex$_hex$_hex/}
@@ -84,7 +85,7 @@ __mcp_is_number() { # WORD
   case ${_exponent#[-+]} in :?* | *[!0-9]*:*) return 1 ;; esac
 }
 
-__mcp_compact() { # TEXT: as __mcp_plain, with a program's help where need be; rc 1 not one JSON value, 2 there is none
+__mcp_compact() { # TEXT: as __mcp_plain, or with a program; rc 1 not one JSON value, 2 no program
   local _rc=0
   __mcp_plain "$1" || _rc=$?
   case $_rc in

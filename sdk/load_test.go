@@ -14,7 +14,7 @@ import (
 	"mcp-bash/sdk"
 )
 
-// functions are the names that the contract promises, the UI's apart.
+// functions are the names in the contract, except those of the UI.
 var functions = strings.Fields(`
 	mcp_args_raw mcp_meta_raw mcp_args_get mcp_meta_get mcp_args_require mcp_args_bool mcp_args_int
 	mcp_json_escape mcp_json_obj mcp_json_arr mcp_json_typed_obj mcp_json_typed_arr mcp_result_image mcp_result_audio mcp_emit_text mcp_emit_json mcp_fail mcp_fail_invalid_args
@@ -79,21 +79,21 @@ func TestLoad(t *testing.T) {
 		{"SDK-5", bare(nil, source+`x=$(mcp_result_success 1); y=$(mcp_byte_length abc); echo "$x $y"`),
 			out(`{"content":[{"type":"text","text":"{\"success\":true,\"result\":1}"}],"structuredContent":{"success":true,` +
 				`"result":1},"isError":false} 3` + "\n"), ""},
-		// A tool's own version stays when a later part of the SDK is read.
+		// A function of the tool stays when a later part of the SDK is read.
 		{"SDK-4", tool{script: `mcp_log_debug() { echo "mine: $*"; }; mcp_json_obj() { echo mine; }; (mcp_error a b ` +
 			`>/dev/null); mcp_error a b; mcp_byte_length abc; mcp_json_obj`},
 			out("mine: mcp_error type=a: b\n" + failure("b", `{"type":"a","message":"b"}`).out + "3\nmine\n"), ""},
-		// A tool may have names of ours, and not allow them to change.
+		// A tool may have read-only variables with names of the SDK.
 		{"SDK-190", tool{args: document,
 			script: `readonly name=1 value=2 row=3 text=4 path=5 json=6 file=7 key=8 i=9 n=10 rc=11 data=12 message=13; ` +
 				`mcp_args_require .s; mcp_args_get '.o|keys' ; mcp_result_success '{"a":"b"}'; mcp_path_normalize /a`},
 			out("text" + `["a","b"]` + result(`{"success":true,"result":{"a":"b"}}`,
 				`{"success":true,"result":{"a":"b"}}`, false).out + "/a"), ""},
-		// The idiom that wraps a function.
+		// The usual way to wrap a function.
 		{"SDK-4", tool{script: `eval "original_$(declare -f mcp_byte_length)"; mcp_byte_length() { echo "before"; ` +
 			`original_mcp_byte_length "$@"; }; mcp_byte_length abc`}, out("before\n3\n"), ""},
 	})
-	if bashVersion() >= 400 { // before, Bash cannot source a pipe
+	if bashVersion() >= 400 { // earlier versions of Bash cannot source a pipe
 		check(t, []way{byTable}, []row{
 			{"SDK-5", bare([]string{"MCP_SDK=" + sdkDir},
 				`source <(cat `+quoted(sdkDir+"/tool-sdk.sh")+`); mcp_byte_length abc; mcp_log_info a b; mcp_config_load || echo `+
@@ -102,7 +102,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// SDK-15: which JSON tool a tool finds when nobody chose one.
+// SDK-15: the JSON tool that a tool finds by default.
 func TestFindJSONTool(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -144,8 +144,7 @@ func TestFindJSONTool(t *testing.T) {
 	check(t, []way{byProgram}, []row{last})
 }
 
-// SDK-13, SDK-15: our program outside of a server: what the SDK answers, and the
-// JSON tool of the script, are the same wherever it is found.
+// SDK-13, SDK-15: outside a server, the results and the script's JSON tool do not depend on where our program is.
 func TestFindProgram(t *testing.T) {
 	t.Parallel()
 	const script = `mcp_args_get '.s | length'; mcp_path_normalize .; mcp_result_success '[1,2,3]' 5
@@ -181,7 +180,7 @@ func TestFindProgram(t *testing.T) {
 	}
 }
 
-// SDK-190: what the SDK leaves as it was.
+// SDK-190: settings that the SDK must not change.
 func TestSettingsStay(t *testing.T) {
 	t.Parallel()
 	calls := `
@@ -221,7 +220,7 @@ probe=é; trap 'echo e' ERR; trap 'echo u' USR1; set -- one 'two three'
 	}
 }
 
-// SDK-191: words of later versions of Bash. A line that only they read says so.
+// SDK-191: syntax of later versions of Bash. Lines that only those versions read are marked.
 func TestOnlyOldBash(t *testing.T) {
 	t.Parallel()
 	later := map[string]*regexp.Regexp{
@@ -258,7 +257,7 @@ func TestOnlyOldBash(t *testing.T) {
 			}
 			for n, line := range strings.Split(string(text), "\n") {
 				if strings.HasPrefix(strings.TrimSpace(line), "#") || strings.Contains(line,
-					"not known to Bash 3.2, which does not come here") {
+					"Bash 3.2 does not run this line") {
 					continue
 				}
 				for what, pattern := range later {
@@ -269,7 +268,7 @@ func TestOnlyOldBash(t *testing.T) {
 			}
 		}
 	}
-	// The replacing text: a word, or a variable in quotes.
+	// The replacement must be a word, or a quoted variable.
 	replacement := regexp.MustCompile(`\$\{\w+//(?:\\.|\[[^\]]*\]|"[^"]*"|\$'[^']*'|[^/}\\])*/((?:"[^"]*"|\$'[^']*'|` +
 		`'[^']*'|\\.|[^}\\])*)\}`)
 	harmless := regexp.MustCompile(`^("\$\w+"|[a-z ]?)$`)
@@ -287,7 +286,7 @@ func TestOnlyOldBash(t *testing.T) {
 	if found < 20 {
 		t.Errorf("SDK-192: only %d replacements seen", found)
 	}
-	// The search finds what it is for.
+	// The search itself is correct.
 	for _, line := range []string{"declare -A x", "${x^^}", "${x,,}", "mapfile -t a", "local -n r=x", "printf '%(%s)T'",
 		"$EPOCHREALTIME", "x & ;& y", "&>> f", "${a[-1]}", "[[ -v x ]]", "read -t 0.1 x", "printf -v 'a[1]' x",
 		"exec {fd}<x", "*[{}[:,]*", `"${x//"$a"/b}"`} {
@@ -335,7 +334,7 @@ func TestLibrary(t *testing.T) {
 	check(t, []way{byTable}, rows)
 }
 
-// SDK-180: payload stays out of a trace.
+// SDK-180: a trace contains no payload.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	const secret = "SECRET-7f3a"
@@ -357,12 +356,12 @@ mcp_config_load --env CFG; mcp_config_get .key; mcp_config_get '.key|.'; mcp_int
 case $- in *x*) echo still tracing ;; esac`
 			x.dir = t.TempDir()
 			cmd := x.command(t)
-			// Tracing from the first line, as the server does it.
+			// Tracing from the first line, as the server does.
 			text := read(t, cmd.Args[1])
 			write(t, cmd.Args[1], "exec 7>\"$TRACE\"; BASH_XTRACEFD=7; PS4='+ '; set -x\n"+text)
 			got := runCommand(t, cmd)
 			text = read(t, trace)
-			if bashVersion() < 401 { // which does not know BASH_XTRACEFD: it traces to standard error (T-260)
+			if bashVersion() < 401 { // without BASH_XTRACEFD, Bash traces to standard error (T-260)
 				text, got.err = got.err+read(t, x.dir+"/errors"), ""
 			}
 			if got != out("still tracing\n") {

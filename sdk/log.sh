@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# Logs: mcp_log and its kin, mcp_debug.
+# Logs: mcp_log and its variants, mcp_debug.
 
 __mcp_load common
 
@@ -52,15 +52,15 @@ __mcp_debug() { # WORD...
   [[ -n ${MCPBASH_DEBUG_LOG-} ]] || return 0
   ! __mcp_may_be_secret "$_text" || __mcp_redact
   if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] > 401)); then
-    printf -v _time '%(%H:%M:%S)T' -1 # not known to Bash 3.2, which does not come here
+    printf -v _time '%(%H:%M:%S)T' -1 # Bash 3.2 does not run this line
   else
     _time=$(date +%H:%M:%S 2>/dev/null) || _time='??:??:??'
   fi
   __mcp_append "$MCPBASH_DEBUG_LOG" "[$_time] $_text"
 }
 
-# Whether TEXT has a word of which names of secrets consist, a run of characters as long as tokens are, or a URL with a
-# user. Nothing else is a secret to our program, which is asked then: it is the one that knows.
+# rc 0 if TEXT may contain a secret: a word from names of secrets, a long run of characters, or a
+# URL with a user. Only then our program, which knows all forms of secrets, is started.
 __mcp_may_be_secret() { # TEXT
   local _c='[0-9A-Za-z_-]'
   case $1 in
@@ -74,7 +74,7 @@ __mcp_may_be_secret() { # TEXT
   esac
 }
 
-__mcp_redact() { # _text, without its secrets
+__mcp_redact() { # redacts _text
   if __mcp_program && __mcp_reply=$(exec "$__mcp_bin" --helper redact <<<"$_text"); then
     _text=$__mcp_reply
   else

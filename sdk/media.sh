@@ -4,7 +4,7 @@
 
 __mcp_load common results
 
-# The data never come into Bash, which would take a long time over them and knows no NUL.
+# Bash never reads the data: it would be slow, and Bash does not support NUL.
 __mcp_result_media() { # image|audio FILE [MIME]
   local _kind=$1 _file=${2-} _type=${3-} _limit
   __mcp_alone "mcp_result_$_kind"

@@ -26,7 +26,7 @@ func TestMedia(t *testing.T) {
 		"shot":       {"image", "\x89PNG\r\n\x1a\n" + string(all), "image/png"},
 		"shot.jpg":   {"image", "\xff\xd8\xff\xe0\x00\x10JFIF\x00", "image/jpeg"},
 		"misnamed":   {"image", "GIF89a\x01\x00", "image/gif"},
-		"a.png":      {"image", "RIFF\x10\x00\x00\x00WEBPVP8 ", "image/webp"}, // its content counts
+		"a.png":      {"image", "RIFF\x10\x00\x00\x00WEBPVP8 ", "image/webp"}, // the content decides
 		"-n":         {"image", "\x00\x00\x00\x20ftypavif", "image/avif"},
 		"pic.SVG":    {"image", "<svg xmlns='http://www.w3.org/2000/svg'/>\n", "image/svg+xml"},
 		"beep":       {"audio", "RIFF\x10\x00\x00\x00WAVEfmt ", "audio/wav"},

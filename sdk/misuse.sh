@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# What the author of a tool is told that uses a function in a wrong way.
+# Messages for authors of tools about wrong calls.
 
 __mcp_load common
 

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# Numbers: what people write as one, compared at any size, and times in microseconds.
+# Numbers: parsing, comparison at any size, and times in microseconds.
 
 __mcp_load common
 
@@ -15,13 +15,13 @@ __mcp_uint() { # VALUE DEFAULT
   __mcp_reply=${_value:-0}
 }
 
-__mcp_limit() { # VALUE VARIABLE DEFAULT: as __mcp_uint, in the range of Bash's arithmetic
+__mcp_limit() { # VALUE VARIABLE DEFAULT: as __mcp_uint, within Bash's arithmetic
   __mcp_uint "${!2-}" "$3"
   __mcp_uint "$1" "$__mcp_reply"
   ((${#__mcp_reply} < 16)) || __mcp_reply=999999999999999
 }
 
-__mcp_decimal() { # WORD: without needless zeros; rc 1 when it is not digits, perhaps with a fraction
+__mcp_decimal() { # WORD: removes unnecessary zeros; rc 1 unless it is a decimal number
   local _integer=${1%%.*} _fraction
   _fraction=${1#"$_integer"}
   case $_integer${_fraction#.}:$_fraction in *[!0-9]*:* | :* | *:.) return 1 ;; esac
@@ -29,7 +29,7 @@ __mcp_decimal() { # WORD: without needless zeros; rc 1 when it is not digits, pe
   __mcp_reply=${_integer:-0}$_fraction
 }
 
-__mcp_le() { # A B: are both integers, of any size, and A <= B?
+__mcp_le() { # A B: rc 0 if both are integers of any size, and A <= B
   local _a=${1#[-+]} _b=${2#[-+]}
   [[ -n $_a && -n $_b && $_a$_b != *[!0123456789]* ]] || return 1
   _a=${_a#"${_a%%[!0]*}"}
@@ -43,7 +43,7 @@ __mcp_le() { # A B: are both integers, of any size, and A <= B?
   ((${#1} < ${#2})) || [[ ${#1} -eq ${#2} && ! $1 > $2 ]]
 }
 
-__mcp_microseconds() { # SECONDS: rc 1 when that is no number
+__mcp_microseconds() { # SECONDS: rc 1 if it is not a number
   __mcp_decimal "${1%.}" || return 1
   local _integer=${__mcp_reply%%.*} _fraction=${__mcp_reply#*.}
   [[ $__mcp_reply == *.* ]] || _fraction=''

@@ -6,8 +6,8 @@ __mcp_load common
 
 __mcp_on_windows() { case ${OSTYPE-} in msys* | cygwin* | win*) ;; *) return 1 ;; esac; }
 
-# PATH made absolute, without . and .. and needless slashes. With PHYSICAL, rc 1 at the first link on the way, which is
-# left in __mcp_link, and what follows it in __mcp_after.
+# Makes PATH absolute, without ".", ".." and repeated slashes. With PHYSICAL it stops at the first
+# link with rc 1. It stores the link in __mcp_link and the rest of the path in __mcp_after.
 __mcp_walk() { # PHYSICAL PATH
   local _physical=$1 _path=$2 IFS=/
   __mcp_reply=''

@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# Programs on PATH, and the JSON tool that a script gets outside of a server.
+# Programs on PATH, and the JSON tool of scripts outside a server.
 
 __mcp_load common
 
-__mcp_on_path() { # NAME: the program of that name, into __mcp_bin
+__mcp_on_path() { # NAME: stores the path of the program in __mcp_bin
   local IFS=: _in _f=''
   case $- in *f*) ;; *) set -f && _f=1 ;; esac
   __mcp_bin=''
@@ -19,7 +19,7 @@ __mcp_on_path() { # NAME: the program of that name, into __mcp_bin
 }
 
 # shellcheck disable=SC2034 # the tool uses them
-__mcp_find_json_tool() { # jq, gojq or our own program, for the tool to call
+__mcp_find_json_tool() { # stores jq, gojq or our program for the tool
   if __mcp_on_path jq || __mcp_on_path gojq; then
     MCPBASH_JSON_TOOL=${__mcp_bin##*/} MCPBASH_JSON_TOOL_BIN=$__mcp_bin
     return 0
@@ -27,7 +27,7 @@ __mcp_find_json_tool() { # jq, gojq or our own program, for the tool to call
   __mcp_program || return 0
   case $__mcp_bin in
     */mcp-jq) ;;
-    *) __mcp_bin=__mcp_own_jq ;; # a program of ours of another name is told by its first words
+    *) __mcp_bin=__mcp_own_jq ;; # another program of ours needs the words --helper jq
   esac
   MCPBASH_JSON_TOOL=jq MCPBASH_JSON_TOOL_BIN=$__mcp_bin
 }

@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A dice makes documents and filters.
+// A dice generates documents and filters.
 type dice struct{ *rand.Rand }
 
 func (d dice) pick(list ...string) string { return list[d.IntN(len(list))] }
@@ -19,7 +19,7 @@ func (d dice) pick(list ...string) string { return list[d.IntN(len(list))] }
 var (
 	keys = []string{"a", "b", "name", "", "a b", "a.b", "a[0]", "é", "ключ", "__proto__", "and", "end", "if", "null",
 		"x/y", "x // y", "-n", "A", "Name", "a1", "_", "k\u2028", "*", "$x", "'", "[", "]", "0"}
-	// Keys that keep a document from having a table (SDK-206).
+	// Keys that prevent a table (SDK-206).
 	wildKeys = []string{`q"q`, `b\b`, "t\tt", "n\nn"}
 	texts    = append([]string{strings.Repeat("x", 20000)}, hostile...)
 	numbers  = []string{"0", "-0", "1", "-1", "1.50", "1e3", "1E-7", "3.14", "100", "12345678901234567",
@@ -60,7 +60,7 @@ func (d dice) value(depth int) json.RawMessage {
 	return json.RawMessage(d.pick("true", "false", "null", "{}", "[]", `""`))
 }
 
-// filter is a simple filter, mostly one that leads somewhere in the document.
+// filter generates a simple filter, usually for an existing value.
 func (d dice) filter(doc json.RawMessage) string {
 	var b strings.Builder
 	b.WriteString(d.pick("", "", "", " ", "\t"))
@@ -117,8 +117,7 @@ func isIdentifier(s string) bool {
 	return s != ""
 }
 
-// SDK-211: for simple filters the table, our program and what the contract says
-// agree in output, exit code and errors.
+// SDK-211: for simple filters, the table and our program return the output, exit code and errors of the contract.
 func TestTableAgreesWithProgram(t *testing.T) {
 	t.Parallel()
 	const documents, filters = 30, 25
@@ -127,7 +126,7 @@ func TestTableAgreesWithProgram(t *testing.T) {
 			t.Parallel()
 			d := dice{rand.New(rand.NewPCG(seed, 211))}
 			var script strings.Builder
-			// What a call prints, its exit code and its error, with a NUL after each.
+			// Prints the output of a call, its exit code and its error, with a NUL after each.
 			script.WriteString("set +e\nask() { \"$@\" 2>err; printf '\\0%s\\0' \"$?\"; local err=; [[ ! -s err ]] || IFS= " +
 				"read -r err <err; printf '%s\\0' \"$err\"; }\n")
 			type question struct {
@@ -153,7 +152,7 @@ func TestTableAgreesWithProgram(t *testing.T) {
 						if byTable && !ok {
 							continue
 						}
-						if !byTable && d.IntN(20) > 0 { // a program is started for each of these
+						if !byTable && d.IntN(20) > 0 { // each of these starts a program
 							continue
 						}
 						asked = append(asked, question{doc, filter, byTable})
@@ -193,7 +192,7 @@ func TestTableAgreesWithProgram(t *testing.T) {
 	}
 }
 
-// with makes an object of a value that is none, as arguments are objects.
+// with returns an object with the value, because arguments are objects.
 func with(doc json.RawMessage, d dice) json.RawMessage {
 	if rawjson.KindOf(doc) == rawjson.Object {
 		return doc
@@ -202,7 +201,7 @@ func with(doc json.RawMessage, d dice) json.RawMessage {
 	return b.Object().Name(d.pick(keys[:8]...)).Raw(doc).End().Bytes()
 }
 
-// expected is what SDK-210 says.
+// expected returns the outcome of SDK-210.
 func expected(t *testing.T, doc json.RawMessage, filter string) outcome {
 	t.Helper()
 	s, ok := jq.ParseSimple(filter)

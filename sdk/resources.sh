@@ -35,7 +35,7 @@ __mcp_result_text_with_resource() { # DATA [--path FILE [--mime TYPE] [--uri URI
   __mcp_result_success "$_data"
 }
 
-__mcp_resources() { # for mcp_result_text_with_resource: its lists, as members of a JSON array, into _list
+__mcp_resources() { # stores the lists of mcp_result_text_with_resource in _list, as members of a JSON array
   local -a _unknown
   local _path _type _m=0
   for ((_i = 0; _i < _n; _i++)); do

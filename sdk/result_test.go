@@ -36,8 +36,7 @@ func TestBuilders(t *testing.T) {
 	})
 }
 
-// hostile are strings that have come out changed somewhere before (SDK-44,
-// SDK-211).
+// hostile are strings with special characters (SDK-44, SDK-211).
 var hostile = []string{
 	"", " ", "--arg", "-n", "-e", "--", "%s", "%d\\n", "$(x)", "`x`", "*", "?", "[a-z]", "~", "&", "a & b", "\\n", "\\",
 	"\\\\", "\\\\n", "a\\",
@@ -49,7 +48,7 @@ var hostile = []string{
 	strings.Repeat("ä\"\\\n", 300), strings.Repeat("😀\"\x01é", 600), strings.Repeat("long ", 4000),
 }
 
-// Values are data: what goes in comes out (SDK-40 to SDK-44).
+// SDK-40 to SDK-44: values come out unchanged.
 func TestHostileStrings(t *testing.T) {
 	t.Parallel()
 	var words strings.Builder
@@ -103,8 +102,7 @@ for s; do mcp_emit_text "$s"; printf '\0'; done`}
 	}
 }
 
-// localeWarning is what Bash itself says at its start when there is no such
-// locale.
+// localeWarning returns the warning of Bash about a missing locale.
 func localeWarning(env []string) string {
 	for _, setting := range env {
 		if setting == "LC_ALL=no_SUCH.locale" {
@@ -114,7 +112,7 @@ func localeWarning(env []string) string {
 	return ""
 }
 
-// bashWord is a text as one word of a script, whatever it holds.
+// bashWord quotes any text for Bash.
 func bashWord(s string) string {
 	var b strings.Builder
 	b.WriteString("$'")
@@ -140,7 +138,7 @@ func TestEmit(t *testing.T) {
 	} {
 		rows = append(rows, row{c.clause, tool{script: c.script}, out(c.want), ""})
 	}
-	// What is no JSON goes out as it is, and standard error says so.
+	// Output that is not JSON is printed unchanged, with a warning on standard error.
 	const says = "mcp_emit_json: not one JSON value, so the client gets text; " +
 		"mcp_json_typed_obj writes JSON whatever the values hold: "
 	for _, text := range []string{
@@ -195,7 +193,7 @@ func TestFail(t *testing.T) {
 	}
 }
 
-// result is the line of a CallToolResult with one text.
+// result returns the line of a CallToolResult with one text.
 func result(text, structured string, isError bool) outcome {
 	return out(fmt.Sprintf(`{"content":[{"type":"text","text":%s}],"structuredContent":%s,"isError":%t}`+"\n",
 		rawjson.Quote(text), structured, isError))
@@ -417,7 +415,7 @@ warning sdk mcp_result_text_with_resource: not a readable file, skipping path=no
 	})
 }
 
-// logged is a log stream, a line for each message: level, logger and data.
+// logged parses a log stream: one line for each message with level, logger and data.
 func logged(t testing.TB, file string) string {
 	t.Helper()
 	var b strings.Builder

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# Results: mcp_emit_json, mcp_result_success, and the envelope they and others print.
+# Results: mcp_emit_json, mcp_result_success, and their envelopes.
 
 __mcp_load common json numbers
 
@@ -15,11 +15,11 @@ __mcp_emit_json() { # JSON
   fi
 }
 
-__mcp_result() { # TEXT STRUCTURED IS_ERROR: the text as a JSON string
+__mcp_result() { # TEXT STRUCTURED IS_ERROR: the text is a JSON string
   __mcp_reply="{\"content\":[{\"type\":\"text\",\"text\":$1}],\"structuredContent\":$2,\"isError\":$3}$__mcp_nl"
 }
 
-__mcp_alone() { # WHO: its envelope has to be all that is printed
+__mcp_alone() { # WHO: an envelope must be the only output
   [[ -z $__mcp_said ]] || { __mcp_load misuse && __mcp_not_alone "$1"; }
   __mcp_said=$1
 }
@@ -36,7 +36,7 @@ __mcp_result_success() { # DATA [MAX_TEXT_BYTES]
     __mcp_quote "$_structured"
     ((${#_structured} <= _max)) || __mcp_reply='"Success: response too large for text content"'
     __mcp_result "$__mcp_reply" "$_structured" false
-  elif __mcp_plain "$_data" && ((${#__mcp_reply} + 26 <= _max)); then # 26 for what stands around it
+  elif __mcp_plain "$_data" && ((${#__mcp_reply} + 26 <= _max)); then # 26 for the members around it
     _structured="{\"success\":true,\"result\":$__mcp_reply}"
     __mcp_quote "$_structured"
     __mcp_result "$__mcp_reply" "$_structured" false
@@ -52,6 +52,6 @@ __mcp_internal_error() { # MESSAGE
   __mcp_error_result "$__mcp_reply" "{\"type\":\"internal_error\",\"message\":$__mcp_reply}"
 }
 
-__mcp_error_result() { # TEXT ERROR, both JSON
+__mcp_error_result() { # TEXT ERROR: both are JSON
   __mcp_result "$1" "{\"success\":false,\"error\":$2}" true
 }

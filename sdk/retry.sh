@@ -34,13 +34,13 @@ __mcp_with_retry() { # MAX BASE_DELAY [--] COMMAND...
   done
 }
 
-__mcp_jitter() { # MICROSECONDS: that, or up to half as much again, into __mcp_wait, and as seconds into __mcp_seconds
+__mcp_jitter() { # MICROSECONDS: stores a value up to 50 % larger in __mcp_wait, and as seconds in __mcp_seconds
   # shellcheck disable=SC2017 # the other order could overflow
   __mcp_wait=$(($1 + $1 / 2 * RANDOM / 32768))
   __mcp_as_seconds "$__mcp_wait"
 }
 
-__mcp_pause() { # for __mcp_wait, which jitter set; rc 1 when the request was cancelled meanwhile
+__mcp_pause() { # waits for __mcp_wait; rc 1 if the request was cancelled
   local _left=$__mcp_wait _slice=$__mcp_wait
   [[ -z ${MCP_TOOL_CANCELLATION_FILE-} ]] || _slice=200000
   while ((_left > 0)); do

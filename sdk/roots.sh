@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# Roots: mcp_roots_contains, and mcp_require_path for an argument that is a path within them.
+# Roots: mcp_roots_contains, and mcp_require_path for a path argument within the roots.
 
 __mcp_load common paths
 
-# PATH, physical, into __mcp_reply. rc 1 when it is in none of the roots.
+# Stores the physical PATH in __mcp_reply. rc 1 if no root contains it.
 __mcp_in_roots() { # PATH
   local _path=$1 _root _link='' _physical IFS=$__mcp_nl
   # shellcheck disable=SC2086
@@ -67,12 +67,12 @@ __mcp_require_path() { # POINTER [--default-to-single-root] [--allow-empty]
   fi
 }
 
-# A relative path in __mcp_reply is relative to the only root, where there is exactly one.
+# A relative path in __mcp_reply is relative to the root, if there is exactly one.
 __mcp_below_root() {
   local _root=${MCP_ROOTS_PATHS-} _path=$__mcp_reply
   [[ ${MCP_ROOTS_COUNT-} == 1 && -n $_root && $_path != /* ]] || return 0
   ! __mcp_on_windows || [[ $_path != [A-Za-z]:* ]] || return 0
-  # In the Bash edition a path to a root below the working directory begins there: data/x for the root data.
+  # As in the Bash edition, a path to a root below the working directory may begin there: data/x for the root data.
   if [[ $_root == "$PWD"/* && ! -e $_root/$_path ]] && __mcp_in_roots "$_path"; then
     return
   fi

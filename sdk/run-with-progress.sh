@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# mcp_run_with_progress: runs a command and makes progress notifications of what it prints.
+# mcp_run_with_progress: runs a command and sends progress notifications for its output.
 
 __mcp_load common numbers tempfile
 
@@ -44,8 +44,9 @@ __mcp_run_with_progress() { # --pattern ERE [OPTION...] [--] COMMAND...
     return 1
   fi
 
-  # The last line that comes through the pipe is the mark with the exit code, so nothing waits for processes that the
-  # command left behind with the pipe open. When a file is followed, the lines before are empty: time to look at it.
+  # The last line of the pipe is the mark with the exit code. So the loop does not wait for other
+  # processes that keep the pipe open. If a file is followed, earlier lines are empty and only
+  # trigger a read of the file.
   __mcp_mark="mcp-end-$$-$RANDOM$RANDOM="
   case $SHELLOPTS in *posix*) set +o posix && __mcp_posix=1 ;; esac
   while IFS= read -r __mcp_line; do
@@ -106,7 +107,7 @@ __mcp_check_options() {
   return 1
 }
 
-__mcp_supervise() { # COMMAND...: runs it, and ends with the mark
+__mcp_supervise() { # COMMAND...: runs it, and prints the mark at the end
   local __mcp_pid __mcp_watcher='' __mcp_rc=0
   [[ -z $__mcp_posix ]] || set -o posix
   if [[ -n $__mcp_follow ]]; then
@@ -125,14 +126,14 @@ __mcp_supervise() { # COMMAND...: runs it, and ends with the mark
       __mcp_watcher=$!
     fi
   fi
-  # Not before there are children: a child that has just been made could take its signal for its parent's.
+  # Not before there are children, because a new child could receive a signal of its parent.
   trap 'rm -f "$__mcp_stdout" "$__mcp_stderr"; exit 143' TERM INT HUP
   { wait "$__mcp_pid"; } 2>/dev/null || __mcp_rc=$?
   [[ -z $__mcp_watcher ]] || { kill -TERM "$__mcp_watcher" && wait "$__mcp_watcher"; } 2>/dev/null || :
   printf '%s%s\n' "$__mcp_mark" "$__mcp_rc"
 }
 
-__mcp_watch() { # PID; SIGTERM ends it with its sleep, which would outlive the tool (T-48a)
+__mcp_watch() { # PID; SIGTERM ends the loop and its sleep (T-48a)
   local _watched=$1
   trap '[[ $! == "$_watched" ]] || kill "$!" 2>/dev/null; exit 0' TERM
   while
@@ -149,7 +150,7 @@ __mcp_watch() { # PID; SIGTERM ends it with its sleep, which would outlive the t
   done
 }
 
-__mcp_follow_files() { # takes the whole lines that have come
+__mcp_follow_files() { # reads the complete lines
   local _line
   while IFS= read -r _line <&8; do
     __mcp_progress_line "$__mcp_partial$_line"
@@ -185,14 +186,14 @@ __mcp_progress_line() { # LINE
   elif [[ -n $_percent ]]; then
     mcp_progress "$_percent" "$_message"
   fi
-  # Even without a notification it is a sign of life.
+  # The line shows that the command is alive, even without a notification.
   if [[ -z $__mcp_dry && -n ${MCP_PROGRESS_STREAM-} && (-z $_percent || -z ${MCP_PROGRESS_TOKEN-}) ]]; then
     touch -c "$MCP_PROGRESS_STREAM" 2>/dev/null
   fi
   return 0
 }
 
-__mcp_percentage() { # PART WHOLE: into the caller's _percent, if both are numbers
+__mcp_percentage() { # PART WHOLE: sets the caller's _percent if both are numbers
   __mcp_microseconds "$1" || return 0
   local _part=$__mcp_reply
   __mcp_microseconds "$2" || return 0
@@ -201,11 +202,11 @@ __mcp_percentage() { # PART WHOLE: into the caller's _percent, if both are numbe
   ((_percent <= 100)) || _percent=100
 }
 
-__mcp_progress_json() { # LINE: into the caller's _percent and _message
+__mcp_progress_json() { # LINE: sets the caller's _percent and _message
   local _rc=0
   __mcp_helper progress <<<"$1" || _rc=$?
   case $_rc in
-    0) # PERCENT NEWLINE MESSAGE, and a dot so that the message keeps its newlines
+    0) # PERCENT NEWLINE MESSAGE, and a dot that keeps final newlines
       _percent=${__mcp_reply%%"$__mcp_nl"*}
       _message=${__mcp_reply#*"$__mcp_nl"}
       _message=${_message%.}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A running is a call of mcp_run_with_progress and its traces.
+// A running is a call of mcp_run_with_progress and its output files.
 type running struct {
 	outcome
 	progress, log string
@@ -35,7 +35,7 @@ func runWithProgress(t *testing.T, x tool) running {
 	return r
 }
 
-// T-48a: what mcp_run_with_progress starts ends with it, whether or not the tool ignores SIGTERM.
+// T-48a: processes of mcp_run_with_progress end with it, whether or not the tool ignores SIGTERM.
 func TestRunWithProgressLeavesNothing(t *testing.T) {
 	t.Parallel()
 	for i, script := range []string{
@@ -130,7 +130,7 @@ func TestRunWithProgress(t *testing.T) {
 			`--quiet --progress-file f -- cmd`,
 			running{out(""), "5,\"message\":\"5\"\n",
 				"warning mcp_run_with_progress truncating non-empty progress file: f\n"}},
-		// What a command leaves behind with its stderr open must not be waited for.
+		// mcp_run_with_progress does not wait for background processes that keep stderr open.
 		{"SDK-112", `cmd() { sleep 300 & echo $!; }; x=$(mcp_run_with_progress --pattern x --extract match1 -- cmd); kill ` +
 			`"$x"; echo done`,
 			running{out("done\n"), "", ""}},
@@ -186,7 +186,7 @@ func TestRunWithProgressUsage(t *testing.T) {
 	check(t, []way{byTable}, rows)
 }
 
-// SDK-112: the command is ended and what it printed dropped.
+// SDK-112: the command is ended, and its output is dropped.
 func TestRunWithProgressCancelled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -198,7 +198,7 @@ mcp_run_with_progress --pattern x --extract match1 --interval 0.01 -- cmd || ech
 	}
 }
 
-// SDK-113, SDK-96: a line that matches shows that the command lives.
+// SDK-113, SDK-96: a matching line shows that the command is alive.
 func TestRunWithProgressTouches(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -263,7 +263,7 @@ func TestRetry(t *testing.T) {
 	if got != out("try\nrc 6\n") {
 		t.Errorf("SDK-123: %+v", got)
 	}
-	// The waits grow from d to 1.5 d, then 2 d to 3 d, and differ.
+	// The waits are random: d to 1.5 d, then 2 d to 3 d.
 	got = tool{script: `sleep() { echo "$1"; }; f() { return 3; }; mcp_with_retry 4 1 f || :`}.run(t)
 	var a, b, c float64
 	if n, err := fmt.Sscanf(got.out, "%f\n%f\n%f\n", &a, &b, &c); n != 3 || a < 1 || a >= 1.5 || b < 2 || b >= 3 ||

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// progressed is what stands between params and the end in each line.
+// progressed returns the params of each line.
 func progressed(t testing.TB, file string) []string {
 	t.Helper()
 	const before, after = `{"jsonrpc":"2.0","method":"notifications/progress","params":{`, "}}\n"
@@ -69,7 +69,7 @@ func TestProgressStream(t *testing.T) {
 		{"SDK-94", tool{script: `mcp_progress 5 m`, env: []string{"MCP_PROGRESS_TOKEN=t",
 			"MCP_PROGRESS_STREAM=/dev/full"}}, out(""), ""},
 	})
-	// SDK-9: the shell variables count, and the token's JSON form only with its own token.
+	// SDK-9: the shell variables are used, and the token's JSON form only with its own token.
 	got := tool{env: []string{"MCP_PROGRESS_STREAM=" + absentDir + "/x", "MCP_PROGRESS_TOKEN=42",
 		`MCPBASH_PROGRESS_TOKEN_JSON="42"`},
 		script: `MCP_PROGRESS_STREAM=` + file +
@@ -163,7 +163,7 @@ func TestDebug(t *testing.T) {
 	})
 }
 
-// SDK-103: a line holds no secret; a text that cannot hold one starts no process.
+// SDK-103: lines contain no secrets. Text that cannot contain a secret starts no process.
 func TestDebugSecrets(t *testing.T) {
 	t.Parallel()
 	names := strings.Fields(`token accessToken access-token access.token ACCESSTOKEN clientSecret x-api-key APIKEY userPassword
@@ -256,7 +256,7 @@ func TestPaths(t *testing.T) {
 		env: []string{"MCP_PATH_DEBUG=1"}}, outcome{out: dir + "/root", err: "\n"}, "mcp_path_normalize: "})
 	root := []string{"MCP_ROOTS_COUNT=1", "MCP_ROOTS_PATHS=" + dir + "/root"}
 	two := []string{"MCP_ROOTS_COUNT=2", "MCP_ROOTS_PATHS=" + dir + "/root/sub\n" + dir + "/outside"}
-	none := []string{"MCP_ROOTS_COUNT=0", "MCP_ROOTS_PATHS=", "MCP_ROOTS_GIVEN=1"} // of those given
+	none := []string{"MCP_ROOTS_COUNT=0", "MCP_ROOTS_PATHS=", "MCP_ROOTS_GIVEN=1"} // no roots were given
 	for _, c := range []struct {
 		path string
 		env  []string
@@ -281,8 +281,8 @@ func TestPaths(t *testing.T) {
 		env        []string
 		want       outcome
 	}{
-		{`{"p":"root/in"}`, `.p`, root, out(dir + "/root/sub")}, // the way from the working directory
-		{`{"p":"in"}`, `.p`, root, out(dir + "/root/sub")},      // from the only root
+		{`{"p":"root/in"}`, `.p`, root, out(dir + "/root/sub")}, // relative to the working directory
+		{`{"p":"in"}`, `.p`, root, out(dir + "/root/sub")},      // relative to the only root
 		{`{"p":"root/same"}`, `.p`, root, out(dir + "/root/root/same")},
 		{`{"p":"new/x"}`, `.p`, root, out(dir + "/root/new/x")},
 		{`{"p":"sub/.."}`, `.p`, root, out(dir + "/root")},
@@ -292,7 +292,7 @@ func TestPaths(t *testing.T) {
 		{`{"p":"root/sub"}`, `.p`, two, out(dir + "/root/sub")},
 		{`{"p":"sub"}`, `.p`, two, rejected(".p is outside configured MCP roots: " + dir + "/root/sub, " + dir +
 			"/outside")},
-		{`{"p":"root/out"}`, `.p`, root, out(dir + "/root/root/out")}, // the way from there leads out
+		{`{"p":"root/out"}`, `.p`, root, out(dir + "/root/root/out")}, // leads out from there
 		{`{"p":"/etc"}`, `.p`, none, rejected(".p is outside configured MCP roots: none")},
 		{`{"p":"x"}`, `.p`, none, rejected(".p is outside configured MCP roots: none")},
 		{`{}`, `.p --allow-empty`, none, out("")},

@@ -1,14 +1,14 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# Strings: those that are hard to write as JSON, their length, upper case.
+# Strings: JSON strings with special characters, byte length, upper case.
 
 __mcp_load common utf8
 
 __mcp_control=$'[\001-\037\177]'
-__mcp_stretch=4096 # the time that replacing takes grows with the square of the length, in Bash 3.2 with its cube
+__mcp_stretch=4096 # replacing takes time quadratic in the length, and cubic in Bash 3.2
 ((BASH_VERSINFO[0] > 3)) || __mcp_stretch=256
 
-__mcp_quote_hard() { # __mcp_reply, for the inside of a JSON string
+__mcp_quote_hard() { # __mcp_reply: escapes it for a JSON string
   [[ -n ${LC_ALL-} && ${#__mcp_e_acute} -ne 1 ]] || local LC_ALL=C
   local _text=$__mcp_reply _at=0 _end _all=''
   if ((${#_text} > __mcp_large)) || ! __mcp_is_utf8 "$_text"; then
@@ -31,7 +31,7 @@ __mcp_quote_hard() { # __mcp_reply, for the inside of a JSON string
   __mcp_reply=$_all
 }
 
-__mcp_quote_stretch() { # __mcp_reply, which is UTF-8
+__mcp_quote_stretch() { # __mcp_reply: escapes valid UTF-8
   local _text=$__mcp_reply _c _escape
   _text=${_text//"$__mcp_bs"/"$__mcp_bsbs"}
   _text=${_text//"$__mcp_quot"/"$__mcp_bquot"}

@@ -2,7 +2,7 @@
 #
 # Temporary files.
 
-__mcp_new_file() { # a private, empty temporary file, into __mcp_reply
+__mcp_new_file() { # creates a private, empty temporary file and stores its name in __mcp_reply
   local _n
   for _n in 1 2 3 4 5 6 7 8 9; do
     __mcp_reply=${TMPDIR:-/tmp}/mcp-sdk.$$.$RANDOM$RANDOM

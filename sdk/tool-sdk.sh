@@ -7,16 +7,17 @@
 #
 #   source "${MCP_SDK}/tool-sdk.sh"
 #
-# Every public function is defined here. Most are one line that names the file beside this one where the work is done,
-# which is read when it is first needed; whole are only those that nearly every tool calls, as reading this file is what
-# sourcing costs. docs/ARCHITECTURE.md tells the rules that all of these files follow.
+# This file defines every public function. Most of them are one line that names the file with the
+# code, which is read at its first use. Only functions that nearly every tool calls are complete
+# here, because the size of this file is the cost of sourcing. docs/ARCHITECTURE.md has the rules
+# for these files.
 
-case $- in *x*) set +x && __mcp_traced=1 ;; *) __mcp_traced='' ;; esac # arguments are about to come by
+case $- in *x*) set +x && __mcp_traced=1 ;; *) __mcp_traced='' ;; esac # a trace would show arguments
 [[ -n ${__mcp_keep_options-} ]] || set -euo pipefail
 
 # -- Loading the other files
 
-__mcp_call() { # TOPIC FUNCTION ARG...: runs a function of TOPIC.sh in plain settings, and prints its answer
+__mcp_call() { # TOPIC FUNCTION ARG...: runs a function of TOPIC.sh in plain settings, and prints its result
   [[ $__mcp_loaded == *" $1 "* ]] || __mcp_load common "$1"
   shift
   __mcp_run "$@"
@@ -29,7 +30,7 @@ __mcp_load() { # TOPIC...
   done
 }
 
-__mcp_source() { # TOPIC: reads its file, which shows in no trace. Before Bash 5.1 <(...) is a mistake in POSIX mode.
+__mcp_source() { # TOPIC: reads its file without a trace. Before Bash 5.1, <(...) is an error in POSIX mode.
   local __mcp_x='' __mcp_posix=''
   case $- in *x*) set +x && __mcp_x=1 ;; esac
   case $SHELLOPTS in *posix*) set +o posix && __mcp_posix=1 ;; esac
@@ -47,7 +48,7 @@ __mcp_source() { # TOPIC: reads its file, which shows in no trace. Before Bash 5
 
 # -- Answers
 
-__mcp_output() { # ANSWER: prints it, or gives it to the variable of mcp_into
+__mcp_output() { # ANSWER: prints it, or assigns it to the variable of mcp_into
   if [[ -z ${__mcp_to-} ]]; then
     printf %s "$1"
   else
@@ -55,14 +56,14 @@ __mcp_output() { # ANSWER: prints it, or gives it to the variable of mcp_into
   fi
 }
 
-__mcp_refuse() { # ends the tool with the message that a private function left in __mcp_failure
+__mcp_refuse() { # ends the tool with the message in __mcp_failure
   __mcp_reply='' __mcp_to=''
   "$__mcp_refusal" "$__mcp_failure"
 }
 
 # -- Arguments: the fast path, by the flat table of them
 
-__mcp_table() { # TABLE: into __mcp_rows, and the document itself into __mcp_text
+__mcp_table() { # TABLE: sets __mcp_rows, and __mcp_text to the document
   local IFS=$__mcp_nl
   # shellcheck disable=SC2206 # a word for each row
   case $- in *f*) __mcp_rows=($1) ;; *) set -f && __mcp_rows=($1) && set +f ;; esac
@@ -70,7 +71,7 @@ __mcp_table() { # TABLE: into __mcp_rows, and the document itself into __mcp_tex
   case $__mcp_text in *\\*) printf -v __mcp_text %b "$__mcp_text" ;; esac
 }
 
-__mcp_find() { # PATH: takes it from __mcp_rows
+__mcp_find() { # PATH: finds it in __mcp_rows
   local _row
   for _row in "${__mcp_rows[@]}"; do
     case $_row in
@@ -84,8 +85,8 @@ __mcp_find() { # PATH: takes it from __mcp_rows
   return 1
 }
 
-__mcp_fast_get() { # FILTER, that is PATH or PATH // LITERAL: rc 1 take the slow path
-  # Not where a trace would show the values, nor where nocasematch would find too much.
+__mcp_fast_get() { # FILTER, which is PATH or PATH // LITERAL: rc 1 use the slow path
+  # A trace would show the values, and nocasematch would find too much.
   local _path=${1%% //*}
   [[ $- != *x* && a != A && -n $__mcp_text && ${MCP_TOOL_ARGS_JSON-} == "$__mcp_text" && ! -f ${MCP_TOOL_ARGS_FILE-} &&
     ${MCPBASH_MODE-} != minimal && $1 != *"$__mcp_tab"* ]] || return 1
@@ -112,7 +113,7 @@ __mcp_fast_default() { # LITERAL
   esac
 }
 
-__mcp_within() { # POINTER [--min N | --max N]...: rc 1 too when that is hard to tell
+__mcp_within() { # POINTER [--min N | --max N]...: rc 1 also if it is unclear
   while shift && (($#)); do
     case $__mcp_reply${2-} in *-* | ????????????????*) return 1 ;; esac
     case ${2-} in '' | *[!0123456789]* | 0?*) return 1 ;; esac
@@ -125,7 +126,7 @@ __mcp_within() { # POINTER [--min N | --max N]...: rc 1 too when that is hard to
   done
 }
 
-__mcp_getter() { # AS FILTER [ARG...]: AS makes the answer of the value that was found
+__mcp_getter() { # AS FILTER [ARG...]: AS converts the value
   if __mcp_fast_get "${2-}"; then
     __mcp_load getters
     __mcp_failure=''
@@ -207,7 +208,7 @@ mcp_json_arr() { # [VALUE]...
 }
 
 mcp_emit_json() { # JSON
-  # White space between tokens stands next to a bracket, a comma, a colon or an end.
+  # White space between tokens is next to a bracket, a comma, a colon or an end.
   case ${1-} in
     [$__mcp_blank]* | *[$__mcp_blank] | *[]{}:,[][$__mcp_blank]* | *[$__mcp_blank][]{}:,[]*) ;;
     \{*\} | \[*\] | \"*\")
@@ -223,7 +224,7 @@ mcp_emit_json() { # JSON
 
 mcp_emit_text() { __mcp_said=mcp_emit_text && printf %s "${1-}"; }
 
-mcp_into() { # VARIABLE FUNCTION ARG...: the answer goes into the variable, without a subshell
+mcp_into() { # VARIABLE FUNCTION ARG...: assigns the result to the variable, without a subshell
   case ${1-} in '' | *[!$__mcp_word]* | [0123456789]* | __mcp_*) __mcp_call misuse __mcp_into_name || return ;; esac
   local __mcp_to=$1
   shift
@@ -283,13 +284,13 @@ mcp_argv_option() { __mcp_call argv __mcp_argv_option "$@"; }
 mcp_argv_operand() { __mcp_call argv __mcp_argv_operand "$@"; }
 mcp_extract_cli_error() { __mcp_call cli __mcp_extract_cli_error "$@"; }
 
-# These run programs and code of the tool: in its own settings, and in a condition, so that `set -e` does not end them.
+# These run code of the tool in its own settings, and in a condition, so that `set -e` does not end them.
 mcp_with_retry() { __mcp_load retry; __mcp_with_retry "$@" || return; }
 mcp_argv_json() { __mcp_load argv; __mcp_argv_json "$@" || return; }
 mcp_download_safe() { __mcp_load download; __mcp_download_safe "$@" || return; }
 mcp_download_safe_or_fail() { __mcp_load download; __mcp_download_safe_or_fail "$@" || return; }
 
-# Those of the Bash edition that a project may have brought along itself stay.
+# Functions of the Bash edition that a project defines itself are kept.
 {
   declare -F mcp_path_normalize || {
     mcp_path_normalize() { __mcp_call paths __mcp_path_normalize "$@"; }
@@ -310,7 +311,7 @@ mcp_download_safe_or_fail() { __mcp_load download; __mcp_download_safe_or_fail "
   }
 } >/dev/null
 
-# Private names that projects call all the same.
+# Private names that projects use.
 __mcp_sdk_json_escape() { mcp_json_escape "$@"; }
 __mcp_sdk_warn() { printf '%s\n' "${1-}" >&2; }
 __mcp_sdk_uint_or_default() { __mcp_call numbers __mcp_uint "$@"; }
@@ -318,7 +319,7 @@ __mcp_sdk_payload_from_env_vars() { __mcp_call arguments __mcp_raw "$@"; }
 
 # -- The environment
 
-# Where the other files are: beside this one, also when the tool has changed directory. A pipe has nothing beside it.
+# The other files are in the directory of this one, even if the tool has changed directory. A pipe has no directory.
 case ${BASH_SOURCE[0]} in
   /* | [A-Za-z]:[\\/]*) __mcp_dir=${BASH_SOURCE[0]%/*} ;;
   */*) __mcp_dir=$PWD/${BASH_SOURCE[0]%/*} ;;
@@ -329,7 +330,7 @@ __mcp_loaded=' ' __mcp_text='' __mcp_said='' __mcp_refusal=mcp_fail_invalid_args
   __mcp_nl=$'\n' __mcp_tab=$'\t' __mcp_blank=$' \t\n\r' \
   __mcp_bs=\\ __mcp_bsbs=\\\\ __mcp_bn=\\n __mcp_quot=\" __mcp_bquot=\\\" \
   __mcp_word=0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz # ranges depend on the locale
-# What a JSON string does not take as it is, and what strings.sh has to write.
+# Characters that a JSON string must escape, and those that strings.sh escapes.
 __mcp_hard="!#\$%&'()*+,./:;<=>?@[^\`{|}~$__mcp_word-]*"
 __mcp_unsafe="*[!] $__mcp_hard" __mcp_hard="*[!] $__mcp_nl\"$__mcp_bsbs$__mcp_hard"
 __mcp_stray='*[!\\{:,[]"[!]}:,]*' __mcp_hole='*[,:][],}]*' # a quote within a string, a place without a value
@@ -338,11 +339,11 @@ MCP_TOOL_CANCELLATION_FILE=${MCP_CANCEL_FILE-} MCP_ELICIT_DEFAULT_TIMEOUT=${MCPB
   MCP_PROGRESS_STREAM=${MCP_PROGRESS_STREAM-} MCP_LOG_STREAM=${MCP_LOG_STREAM-} \
   MCP_PROGRESS_TOKEN=${MCP_PROGRESS_TOKEN-}
 case ${OSTYPE-} in
-  msys* | cygwin*) # where programs end lines with CR LF
+  msys* | cygwin*) # programs there end lines with CR LF
     MCP_PROGRESS_STREAM=${MCP_PROGRESS_STREAM%$'\r'} MCP_PROGRESS_TOKEN=${MCP_PROGRESS_TOKEN%$'\r'}
     ;;
 esac
-__mcp_token=$MCP_PROGRESS_TOKEN # that MCPBASH_PROGRESS_TOKEN_JSON belongs to
+__mcp_token=$MCP_PROGRESS_TOKEN # the token of MCPBASH_PROGRESS_TOKEN_JSON
 [[ -z ${MCPBASH_ARGS_FLAT-} ]] || __mcp_table "$MCPBASH_ARGS_FLAT"
 export -n MCPBASH_ARGS_FLAT MCPBASH_META_FLAT
 

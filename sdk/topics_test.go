@@ -14,10 +14,10 @@ import (
 	"mcp-bash/sdk"
 )
 
-// door is the file that tools source; every other file but ui-sdk.sh is a topic.
-const door = "tool-sdk"
+// sdkFile is the file that tools source. All other files except ui-sdk.sh are topics.
+const sdkFile = "tool-sdk"
 
-// shellFiles are the files of the SDK, by their names without ".sh".
+// shellFiles returns the files of the SDK, by their names without ".sh".
 func shellFiles(t *testing.T) map[string]string {
 	t.Helper()
 	names, err := fs.Glob(sdk.Files, "*.sh")
@@ -44,13 +44,12 @@ var (
 	loads    = regexp.MustCompile(`(?m)^([ \t]*).*?__mcp_load ([\w-]+(?: [\w-]+)*)`)
 )
 
-// misplaced says what is wrong with the division of the SDK into files: functions
-// that are not where they are looked for, files that use what they do not load.
+// misplaced returns faults in the division of the SDK into files: functions in the wrong file, and missing loads.
 func misplaced(files map[string]string) (wrong []string) {
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	// of functions and of variables that are set when a file is read
+	// of functions and of variables that are set at load time
 	home := map[string]string{}
-	always, all := map[string][]string{}, map[string][]string{} // what files load: as they are read, and in all
+	always, all := map[string][]string{}, map[string][]string{} // loaded files, at load time and in all
 	code := map[string]string{}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		code[file] = comment.ReplaceAllString(files[file], "")
@@ -68,18 +67,18 @@ func misplaced(files map[string]string) (wrong []string) {
 			}
 		}
 	}
-	called := map[string]bool{} // the topics whose functions __mcp_call calls, by way of __mcp_run
-	for _, m := range stub.FindAllStringSubmatch(code[door], -1) {
+	called := map[string]bool{} // topics whose functions __mcp_call runs
+	for _, m := range stub.FindAllStringSubmatch(code[sdkFile], -1) {
 		called[m[1]] = true
 		if topic := m[1] + m[2]; home[m[3]] != topic {
 			complain("%s.sh has no %s", topic, m[3])
 		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
-		if file == door {
+		if file == sdkFile {
 			continue
 		}
-		there := map[string]bool{file: true, door: true}
+		there := map[string]bool{file: true, sdkFile: true}
 		var reach func(topics []string)
 		reach = func(topics []string) {
 			for _, topic := range topics {
@@ -111,19 +110,18 @@ func misplaced(files map[string]string) (wrong []string) {
 	return wrong
 }
 
-// SDK-6: each function is in the file it is looked for in, and each file loads
-// what it uses.
+// SDK-6: each function is in its expected file, and each file loads the files that it needs.
 func TestTopics(t *testing.T) {
 	t.Parallel()
 	files := shellFiles(t)
 	for _, wrong := range misplaced(files) {
 		t.Error(wrong)
 	}
-	// The check finds what it is for.
+	// The check itself is correct.
 	for _, c := range []struct{ file, old, new, want string }{
 		{"json", "__mcp_load common utf8", "__mcp_load common", "json.sh uses __mcp_is_utf8 without loading utf8.sh"},
 		{"progress", "__mcp_progress()", "__mcp_other()", "progress.sh has no __mcp_progress"},
-		{door, "__mcp_load retry; ", "__mcp_load cli; ", "cli.sh has no __mcp_with_retry"},
+		{sdkFile, "__mcp_load retry; ", "__mcp_load cli; ", "cli.sh has no __mcp_with_retry"},
 		{"retry", "__mcp_load numbers", "__mcp_load numbers json", "retry.sh loads json.sh for nothing"},
 		{"ui", "__mcp_load common\n", "", "ui.sh does not load common.sh, which has __mcp_run"},
 		{"log", "__mcp_log_line()", "__mcp_fail()", "__mcp_fail is defined in errors.sh and in log.sh"},
@@ -136,12 +134,12 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// SDK-6: every file can be the first that is loaded, and says nothing.
+// SDK-6: every file can be loaded first, and prints nothing.
 func TestEachTopicFirst(t *testing.T) {
 	t.Parallel()
 	script := "shopt -s extglob\n"
 	for file := range shellFiles(t) {
-		if file != door && file != "ui-sdk" {
+		if file != sdkFile && file != "ui-sdk" {
 			script += "(__mcp_load " + file + "; [[ $- == *e*u* ]] || echo changed)\n"
 		}
 	}
@@ -153,7 +151,7 @@ func TestEachTopicFirst(t *testing.T) {
 	}
 }
 
-// SDK-5: a file of the SDK that is not there.
+// SDK-5: a missing file of the SDK.
 func TestMissingFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -185,7 +183,7 @@ func TestMissingFile(t *testing.T) {
 		{"SDK-5", in(some, `set +e; x=$(mcp_is_valid_json 1) || exit; echo reached`), ends(some + "/json.sh"), ""},
 		{"SDK-5", in(some, `mcp_log_info a b`), ends(some + "/log.sh"), ""},
 		{"SDK-5", in(some, `mcp_args_get .s; mcp_path_normalize /a/../b`), out("text/b"), ""},
-		// The one file alone: what it has itself works, and all of it where a server names a whole SDK.
+		// tool-sdk.sh alone: its own functions work, and the others if a server provides the SDK.
 		{"SDK-5", in(alone, `mcp_args_get .s; mcp_json_obj a b; mcp_emit_text c`), out(`text{"a":"b"}c`), ""},
 		{"SDK-5", in(alone, `mcp_progress 5`), ends(alone + "/common.sh"), ""},
 		{"SDK-5", tool{bare: true, script: source + `echo reached`}, ends(alone + "/program.sh"), ""},

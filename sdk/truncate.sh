@@ -40,6 +40,6 @@ __mcp_path_error() { # MESSAGE
   __mcp_truncate_error invalid_path_syntax "$__mcp_reply"
 }
 
-__mcp_truncate_error() { # TYPE MESSAGE: the message as a JSON string, after which other members of the error may come
+__mcp_truncate_error() { # TYPE MESSAGE: the message is a JSON string, and may be followed by other members of the error
   __mcp_reply="{\"result\":null,\"truncated\":false,\"error\":{\"type\":\"$1\",\"message\":$2}}"
 }

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// misuse is how a tool ends that calls a function wrongly.
+// misuse is the outcome of a wrong call.
 func misuse(message string) outcome {
 	return outcome{
 		rc: 1, err: message + "\n",
@@ -59,7 +59,7 @@ func TestTypedBuilders(t *testing.T) {
 		rows = append(rows, row{c.clause, tool{script: c.script}, c.want, ""})
 	}
 	check(t, ways, rows)
-	// The failure is told even where the substitution is only a word of a command.
+	// The failure is reported even if the substitution is only a word of a command.
 	file := write(t, filepath.Join(t.TempDir(), "error"), "")
 	got := tool{
 		env:    []string{"MCP_TOOL_ERROR_FILE=" + file},
@@ -70,7 +70,7 @@ func TestTypedBuilders(t *testing.T) {
 	}
 }
 
-// SDK-45: what is a number is what is one in JSON, and it comes out as it is.
+// SDK-45: JSON numbers are numbers, and stay unchanged.
 func TestTypedNumbers(t *testing.T) {
 	t.Parallel()
 	words := []string{

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154 # what other files of the SDK set
 #
-# MCP Apps: results that a page shows, and pages made from a few words.
+# MCP Apps: results that a page shows, and generated pages.
 
 __mcp_load common
 
@@ -12,7 +12,7 @@ __mcp_supports_ui() {
   [[ $_held == 1 ]]
 }
 
-__mcp_result_with_ui() { # URI TEXT [DATA]: the page is named in the tool's metadata, not in results
+__mcp_result_with_ui() { # URI TEXT [DATA]: the tool's metadata names the page, not the result
   local _data=''
   __mcp_load results
   if ! mcp_client_supports_ui; then
@@ -44,7 +44,7 @@ __mcp_tool_meta_with_ui() { # URI [VISIBILITY]
   __mcp_reply="{\"ui\":{\"resourceUri\":$_uri,\"visibility\":$__mcp_reply}}$__mcp_nl"
 }
 
-__mcp_list() { # WORDS: divided by commas, as a JSON array
+__mcp_list() { # WORDS: separated by commas, as a JSON array
   local _word _all='' IFS=,
   for _word in $1; do
     __mcp_trim "$_word"
@@ -82,7 +82,7 @@ __mcp_ui_form_config() { # [--title T] [--field NAME[:TYPE[:OPTIONS]]]... [--sub
       --title) __mcp_quote "${2-}" && _title=$__mcp_reply ;;
       --field) __mcp_ui_field "${2-}" && _fields=$_fields,$__mcp_reply ;;
       --submit-tool) __mcp_quote "${2-}" && _tool=$__mcp_reply ;;
-      *) set -- "" "$@" ;; # means nothing
+      *) set -- "" "$@" ;; # no effect
     esac
     shift "$(($# > 1 ? 2 : 1))"
   done
@@ -124,7 +124,7 @@ __mcp_ui_data_table_config() { # [--columns A,B] [--title T]
         done
         IFS=$' \t\n'
         ;;
-      *) set -- "" "$@" ;; # means nothing
+      *) set -- "" "$@" ;; # no effect
     esac
     shift "$(($# > 1 ? 2 : 1))"
   done

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/sdk"
 )
 
-// The UI functions come with the file beside the SDK.
+// The UI functions do not need the fallback.
 var uiWays = []way{byTable, byProgram}
 
 func TestClientSupportsUI(t *testing.T) {
@@ -20,9 +20,9 @@ func TestClientSupportsUI(t *testing.T) {
 		`io.modelcontextprotocol/ui && echo yes || echo no; mcp_client_supports_extension other && echo yes || echo no`
 	var rows []row
 	for _, c := range []struct {
-		clause, held string // what the state file holds; "" for none
-		env          []string
-		want         string
+		clause, state string // content of the state file, or ""
+		env           []string
+		want          string
 	}{
 		{"RES-395", "", nil, "no"},
 		{"RES-395", "", []string{"MCPBASH_CLIENT_SUPPORTS_UI=1"}, "yes"},
@@ -37,25 +37,25 @@ func TestClientSupportsUI(t *testing.T) {
 		{"RES-303", "11", nil, "no"},
 	} {
 		env := append([]string{"MCPBASH_STATE_DIR=" + filepath.Join(dir, "none")}, c.env...)
-		if c.held != "" {
-			state := filepath.Join(dir, strings.TrimSpace(c.held)+"x"+strings.Repeat("n", strings.Count(c.held, "\n")))
+		if c.state != "" {
+			state := filepath.Join(dir, strings.TrimSpace(c.state)+"x"+strings.Repeat("n", strings.Count(c.state, "\n")))
 			if err := os.MkdirAll(state, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			write(t, filepath.Join(state, "extensions.ui.support"), c.held)
+			write(t, filepath.Join(state, "extensions.ui.support"), c.state)
 			env[0] = "MCPBASH_STATE_DIR=" + state
 		}
 		rows = append(rows, row{c.clause, tool{env: env, script: ask}, out(c.want + "\n" + c.want + "\nno\n"), ""})
 	}
 	alone := `source ` + quoted(sdkDir+"/ui-sdk.sh") + "\n"
 	rows = append(rows,
-		// SDK-1: the file alone, which turns nothing on.
+		// SDK-1: ui-sdk.sh alone changes no options.
 		row{"SDK-1", tool{bare: true, script: alone + ask + `; mcp_result_with_ui u hello; false; echo "$-"`},
 			out("no\nno\nno\n" + `{"content":[{"type":"text","text":"hello"}],"isError":false}` + "\nhB\n"), ""},
 		row{"SDK-1", tool{bare: true, script: `cd ` + quoted(sdkDir) +
 			`; source ./ui-sdk.sh; cd /; mcp_tool_meta_with_ui u`},
 			out(`{"ui":{"resourceUri":"u","visibility":["model","app"]}}` + "\n"), ""},
-		// SDK-4: a tool's own group stays.
+		// SDK-4: the functions of a tool are kept.
 		row{"SDK-4", tool{bare: true, script: `mcp_client_supports_ui() { echo mine; }; source ` +
 			quoted(sdkDir+"/tool-sdk.sh") + `; mcp_client_supports_ui; declare -F mcp_ui_form || echo none`},
 			out("mine\nnone\n"), ""},
@@ -113,7 +113,7 @@ func TestToolMetaWithUI(t *testing.T) {
 	})
 }
 
-// What the template functions are handed, and what is printed without them.
+// Arguments of the template functions, and their output without templates.
 func TestUIPages(t *testing.T) {
 	t.Parallel()
 	const own = `mcp_ui_template_form() { printf 'form %s' "$1"; }; mcp_ui_template_data_table() { printf 'table %s' ` +
@@ -150,7 +150,7 @@ func TestUIPages(t *testing.T) {
 			outcome{out: "rc 1\n", err: "Error: mcp_ui_template_form not available\nError: mcp_ui_template_data_table not " +
 				"available\n", rc: 1}, ""},
 	})
-	// Without functions of the tool the helper program renders.
+	// Without functions of the tool, our program renders the template.
 	got := tool{script: `mcp_ui_form --title 'A & B' --field log_type:select:a,b --submit-tool st`}.run(t)
 	for _, want := range []string{"<!DOCTYPE html>", "<h2>A &amp; B</h2>", `<label for="log_type">Log Type</label>`,
 		`<option value="a">a</option>`, `"submitTool":"st"`} {

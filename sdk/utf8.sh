@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2053 # patterns are kept in variables
 #
-# UTF-8: whether a text is, and making it so.
+# UTF-8: checks and repair.
 
-__mcp_utf8=( # the well-formed sequences of several bytes
+__mcp_utf8=( # well-formed sequences of several bytes
   $'[\302-\337][\200-\277]'
   $'\340[\240-\277][\200-\277]'
   $'[\341-\354\356\357][\200-\277][\200-\277]'
@@ -12,14 +12,14 @@ __mcp_utf8=( # the well-formed sequences of several bytes
   $'\364[\200-\217][\200-\277][\200-\277]'
 )
 
-__mcp_is_utf8() { # TEXT
+__mcp_is_utf8() { # TEXT: rc 0 if it is valid
   local _text=$1 _sequence
   [[ $_text == *[$'\200'-$'\377']* ]] || return 0
   for _sequence in "${__mcp_utf8[@]}"; do _text=${_text//$_sequence/x}; done
   [[ $_text != *[$'\200'-$'\377']* ]]
 }
 
-__mcp_repair_utf8() { # TEXT: with U+FFFD in place of each byte that is not UTF-8
+__mcp_repair_utf8() { # TEXT: replaces each invalid byte by U+FFFD
   local _rest=$1 _sequence _n
   __mcp_reply=''
   while [[ -n $_rest ]]; do

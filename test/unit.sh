@@ -26,11 +26,16 @@ case "${1-}" in
     data="$PWD/dist/coverage"
     rm -rf "$data"
     mkdir -p "$data"
+    export MCPBASH_TEST_COVER="$data" # for the sessions of cmd/, with each command alone in a folder
+    for command in cmd/*; do
+      CGO_ENABLED=0 go build -trimpath -cover -coverpkg=mcp-bash/pkg/...,mcp-bash/cmd/... \
+        -o "$data/bin/${command#cmd/}/" "./$command"
+    done
     # shellcheck disable=SC2046 # one word a package
     as_shipped -short -timeout=30m -cover -coverpkg=mcp-bash/pkg/... \
       $(grep -E '^mcp-bash/(cmd|pkg|lib|sdk)(/|$)' <<<"$packages") -args -test.gocoverdir="$data" >"$data.log" ||
       { cat "$data.log"; exit 1; }
-    go tool covdata percent -i="$data" | awk '{ print $3, $1 }' | sort -n
+    go tool covdata percent -i="$data" -pkg="$(go list ./pkg/... | paste -sd, -)" | awk '{ print $3, $1 }' | sort -n
     exit
     ;;
   *)

@@ -1,12 +1,12 @@
-// Floor does the least that a server, or an indexing program, could do: what
-// is slower than this is so for what it does besides.
+// Floor does the minimum work of a server or an indexing program. The difference to a measured program is
+// the cost of its other work.
 //
-//	floor wire            answer each line with the same line
-//	floor through SCRIPT  answer each line with what a script prints
-//	floor read FILE       answer each line with the text in a file
-//	floor check DIR FILE  read and check all metadata below DIR, write one file
-//	floor stat DIR        look at everything below DIR
-//	floor validate DIR    read and check all files below DIR, have Bash read the scripts
+//	floor wire            answers each line with the same line
+//	floor through SCRIPT  answers each line with the output of a script
+//	floor read FILE       answers each line with the text in a file
+//	floor check DIR FILE  reads and checks all metadata below DIR, writes one file
+//	floor stat DIR        reads the metadata of every file below DIR
+//	floor validate DIR    reads and checks all files below DIR, has Bash read the scripts
 package main
 
 import (
@@ -132,8 +132,7 @@ func answerFrom(file string) error {
 	return err
 }
 
-// check reads what says something about an item: metadata, and what a project
-// registers by hand.
+// check reads the files that describe items: metadata, and manual registrations.
 func check(dir, file string) error {
 	var all []byte
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

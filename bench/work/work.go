@@ -1,6 +1,5 @@
-// Package work says what the servers serve, so that all serve the same: a few
-// tools that are Bash scripts, any number of tools that are only listed, and on
-// demand resources, a prompt and completions of its argument.
+// Package work defines the work that all servers serve: a few tools that are Bash scripts, and any number of tools
+// that are only listed. Optional are resources, a prompt, and completions of its argument.
 package work
 
 import (
@@ -24,7 +23,7 @@ func Names(scripts bool, n int) []string {
 	return names
 }
 
-// Description is what a tool is said to do.
+// Description returns the description of a tool.
 func Description(name string) string {
 	return "The tool " + name + " does something useful with its arguments"
 }

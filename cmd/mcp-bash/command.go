@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/cli"
 )
 
-// command describes the program. What serves is not chosen by it: see run.
+// command returns the description of the program. Function run handles serving before it.
 func command() *cli.Command {
 	c := &cli.Command{
 		Name:    "mcp-bash",
@@ -23,13 +23,12 @@ func command() *cli.Command {
 			{Line: "mcp-bash scaffold tool my-tool", Purpose: "add a tool to it"},
 		},
 		Usage: "[serve [-- ARG...] | debug | COMMAND ...]",
-		Text: `A command that is not in mcp-bash itself is a program of its own, beside it or on PATH; any mcp-FOO is run for
-"mcp-bash FOO", as git does.
+		Text: `"mcp-bash FOO" runs the program mcp-FOO, as git does. The program is next to mcp-bash or on PATH.
 
-A project is a directory with server.d/server.meta.json. Started outside of one, mcp-bash serves a temporary
+A project is a directory with server.d/server.meta.json. Outside of a project, mcp-bash serves a temporary
 getting-started helper.
 
-Environment most often set (all of it: docs/contract/env.md):
+Frequent environment variables (all variables: docs/contract/env.md):
 
   MCPBASH_PROJECT_ROOT     the project to serve
   MCPBASH_TOOL_ALLOWLIST   tools that may run; * for all; unset, none may

@@ -10,12 +10,12 @@ import (
 	"mcp-bash/pkg/serve"
 )
 
-// A connection leads to a server that runs in this process.
+// A connection is a client's connection to a server in this process.
 type connection struct {
-	lines chan []byte   // what is to be sent
-	over  chan struct{} // closed when nothing more is
+	lines chan []byte   // to send
+	over  chan struct{} // closed after the last line
 	in    *bufio.Reader
-	gone  chan struct{} // closed when nobody reads what the server sends any more
+	gone  chan struct{} // closed when nobody reads the server's output any more
 	code  chan int
 
 	hang sync.Once
@@ -41,9 +41,8 @@ func connect(env project.Env, dir string, stderr io.Writer) *connection {
 	return c
 }
 
-// send has a line sent, and does not wait for the server to take it, which may be
-// waiting for us to read. What a server that has ended does not take is lost: reading
-// tells.
+// send queues a line. It does not wait for the server, which may be waiting for its output to be read. The line is
+// lost if the server has ended; receive reports that.
 func (c *connection) send(line []byte) {
 	select {
 	case c.lines <- line:
@@ -51,7 +50,7 @@ func (c *connection) send(line []byte) {
 	}
 }
 
-// deliver sends the lines, and hangs up after the last.
+// deliver sends the queued lines, and closes the input of the server after the last one.
 func (c *connection) deliver(to *io.PipeWriter) {
 	defer to.Close()
 	for {
@@ -75,10 +74,10 @@ func (c *connection) deliver(to *io.PipeWriter) {
 // receive returns the next line, io.EOF when the server has ended.
 func (c *connection) receive() ([]byte, error) { return c.in.ReadBytes('\n') }
 
-// hangUp tells the server that nothing more will come.
+// hangUp ends the input of the server.
 func (c *connection) hangUp() { c.hang.Do(func() { close(c.over) }) }
 
-// end lets the server end, and returns its exit code.
+// end waits for the server to end, and returns its exit code.
 func (c *connection) end() int {
 	c.hangUp()
 	io.Copy(io.Discard, c.in)
@@ -86,7 +85,7 @@ func (c *connection) end() int {
 	return <-c.code
 }
 
-// A serverEnd is the other end, a [stdio.Streams].
+// A serverEnd is the server's end of a connection, a [stdio.Streams].
 type serverEnd struct {
 	*io.PipeReader
 	out  *io.PipeWriter
@@ -95,7 +94,7 @@ type serverEnd struct {
 
 func (e *serverEnd) Write(p []byte) (int, error) { return e.out.Write(p) }
 
-// Ready: a pipe in memory takes nothing before it is read.
+// Ready returns false, because a pipe in memory accepts nothing before it is read.
 func (e *serverEnd) Ready() bool { return false }
 
 // AwaitHangup is [stdio.Streams.AwaitHangup].

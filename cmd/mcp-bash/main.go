@@ -1,5 +1,5 @@
-// Mcp-bash serves a project's tools to an MCP client on standard input and
-// output; "mcp-bash VERB" runs the sibling that owns the verb.
+// Mcp-bash serves a project's tools to an MCP client on standard input and output. "mcp-bash VERB" runs the program
+// that implements the verb.
 package main
 
 import (
@@ -7,10 +7,11 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/helper"
+	"mcp-bash/pkg/helper/invoke"
 )
 
 func main() {
-	if helper.Is(os.Args) { // a script calls us for help (CLI-208)
+	if invoke.Is(os.Args) { // a script calls this program (CLI-208)
 		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(cli.Run("mcp-bash", run))

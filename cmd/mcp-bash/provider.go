@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/helper"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/tree"
+	"mcp-bash/pkg/provider/builtin"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/secrets"
 	"mcp-bash/pkg/wire/mcp"
@@ -24,7 +25,7 @@ import (
 func providerCommand() *cli.Command {
 	return &cli.Command{
 		Name:    "provider",
-		Summary: "Print what a URI stands for, fetched as a server would.",
+		Summary: "Print the content of a URI, fetched as a server would.",
 		Examples: []cli.Example{
 			{Line: "NAME echo echo://Hello"},
 			{Line: "NAME https https://example.com/a.txt > a.txt"},
@@ -32,20 +33,19 @@ func providerCommand() *cli.Command {
 		},
 		Usage:    "PROVIDER URI",
 		Operands: []cli.Operand{{Name: "[PROVIDER]", Complete: cli.Found(providerNames)}, {Name: "[URI]"}},
-		Text: `PROVIDER is file, https, git, echo or ui, and in a project also one of its own. Which hosts may be contacted:
-docs/SECURITY.md.`,
+		Text: `PROVIDER is file, https, git, echo, ui, or a provider of the project. docs/SECURITY.md explains how to allow
+hosts.`,
 		Exits: []cli.Exit{
-			{Code: 0, Meaning: "printed"}, {Code: 2, Meaning: "outside of what may be read"},
+			{Code: 0, Meaning: "printed"}, {Code: 2, Meaning: "outside of the allowed roots"},
 			{Code: 3, Meaning: "not found"},
-			{Code: 4, Meaning: "refused"}, {Code: 5, Meaning: "failed"}, {Code: 6, Meaning: "too large"},
+			{Code: 4, Meaning: "denied"}, {Code: 5, Meaning: "failed"}, {Code: 6, Meaning: "too large"},
 			{Code: 7, Meaning: "redirected"},
 		},
 		Run: func(s cli.Streams, operands []string) error { return exit(provider(s, operands)) },
 	}
 }
 
-// providerNames are the built-in providers and those of the project around the
-// working directory.
+// providerNames returns the built-in providers, and the providers of the project around the working directory.
 func providerNames() []string {
 	names := []string{"file", "https", "git", "echo", "ui"}
 	dir, err := os.Getwd()
@@ -64,12 +64,11 @@ func providerNames() []string {
 	return names
 }
 
-// provider is "mcp-bash provider NAME URI". Inside a project it reads as the
-// project's server would, its own providers included; elsewhere, and for scripts,
-// whose providers hand over to the built-in ones, it is the helper of that name
-// (RES-2).
+// provider runs "mcp-bash provider NAME URI". In a project it reads as the project's server would, with the
+// project's providers. Elsewhere it runs the built-in provider. It also does so for scripts, because providers of
+// projects call it (RES-2).
 func provider(s cli.Streams, args []string) int {
-	var out bytes.Buffer // so that only cli.Run reports output that cannot be written
+	var out bytes.Buffer // so that only cli.Run reports errors of writing
 	defer func() { s.Out.Write(out.Bytes()) }()
 	env := project.OSEnv()
 	dir, err := os.Getwd()
@@ -95,8 +94,7 @@ func provider(s cli.Streams, args []string) int {
 	return code
 }
 
-// fetch reads with a provider of a project, in a private directory that is gone
-// afterwards.
+// fetch reads with a provider of a project, in a temporary private directory.
 func fetch(ctx context.Context, s cli.Streams, p *project.Project, name, uri string) ([]byte, error) {
 	home, err := project.FindHome(p.Env, tree.Embedded, s.Notice)
 	if err != nil {
@@ -120,5 +118,7 @@ func fetch(ctx context.Context, s cli.Streams, p *project.Project, name, uri str
 			}
 		},
 	})
-	return resource.New(e.ResourceConfig()).Fetch(ctx, name, uri)
+	config := e.ResourceConfig()
+	config.New = builtin.New
+	return resource.New(config).Fetch(ctx, name, uri)
 }

@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
 	"mcp-bash/pkg/wire/revision"
@@ -35,39 +36,38 @@ func requestCommand() *cli.Command {
 		},
 		Operands: []cli.Operand{{Name: "METHOD", Complete: cli.Words(methods...)},
 			{Name: "[PARAMS]", Complete: cli.Files}},
-		Text: `PARAMS is a JSON object; @FILE reads a file, - standard input. The server runs in this process, as a client
-would start it: with this environment, so that what MCPBASH_TOOL_ALLOWLIST does not name is refused. initialize is done
-for you.
+		Text: `PARAMS is a JSON object, @FILE for a file, or - for standard input. The server runs in this process, with
+this environment. So it rejects tools that MCPBASH_TOOL_ALLOWLIST does not name. The command sends initialize itself.
 
-Prints the result as JSON: on one line, on a terminal laid out. An error goes to standard error: its code, its message
-and its data.`,
+It prints the result as JSON: on one line, or indented on a terminal. It prints the code, message and data of an error
+on standard error.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "a result"}, {Code: 1, Meaning: "an error"}, {Code: 2, Meaning: "wrong usage"},
 			{Code: 128, Meaning: "and above: ended by a signal"},
 		},
 		Run: func(s cli.Streams, operands []string) error {
-			c.timeout = project.Seconds(timeout)
+			c.timeout = settings.Seconds(timeout)
 			if err := c.complete(s, operands); err != nil {
 				return err
 			}
 			return c.make(s)
 		},
 	}
-	d.Flags.Bool(&c.notifications, "notifications", `print what the server sends meanwhile too, each notification on a line
-		before the result; asks for progress`)
+	d.Flags.Bool(&c.notifications, "notifications", `also print the server's notifications, each on a line before the result;
+		requests progress`)
 	d.Flags.Positive(&timeout, "timeout", "SECS", "cancel the request after this time")
 	d.Flags.ProjectRoot(&c.root)
 	d.Flags.Bool(new(bool), "json", "print an error as JSON on standard output, too")
 	return d
 }
 
-// methods are those that clients of the protocol ask for most.
+// methods are frequent methods, for completion.
 var methods = []string{
 	"initialize", "ping", "tools/list", "tools/call", "resources/list", "resources/read", "resources/templates/list",
 	"prompts/list", "prompts/get", "completion/complete",
 }
 
-// A call is what the command line asks for.
+// A call is the request of the command line.
 type call struct {
 	method        string
 	params        json.RawMessage // nil for none
@@ -76,10 +76,10 @@ type call struct {
 	root          string
 }
 
-// progressToken is what the server reports progress with.
+// progressToken is the progress token of the request.
 const progressToken = `"request"`
 
-// make makes the request and prints what it comes to.
+// make sends the request and prints the result.
 func (c *call) make(s cli.Streams) error {
 	env := project.OSEnv()
 	dir, err := os.Getwd()
@@ -91,7 +91,7 @@ func (c *call) make(s cli.Streams) error {
 		return err
 	}
 	env["MCPBASH_PROJECT_ROOT"] = root
-	delete(env, "MCPBASH_REMOTE_TOKEN") // it is for clients; this one started the server
+	delete(env, "MCPBASH_REMOTE_TOKEN") // clients that start the server need no token
 	server := connect(env, dir, s.Err)
 	result, err := c.converse(server, s)
 	if code := server.end(); code != cli.ExitOK {
@@ -103,14 +103,14 @@ func (c *call) make(s cli.Streams) error {
 	return printJSON(s, result)
 }
 
-// complete takes over the operands.
+// complete parses the operands.
 func (c *call) complete(s cli.Streams, operands []string) error {
 	c.method = operands[0]
 	switch {
 	case c.method == "":
 		return cli.Usagef("a method is missing, such as tools/list")
 	case strings.HasPrefix(c.method, "notifications/"):
-		return cli.Usagef("%s is no request", c.method)
+		return cli.Usagef("%s is not a request", c.method)
 	}
 	if len(operands) == 2 {
 		params, err := cli.PayloadReader{Stdin: s.In, Timeout: c.timeout}.Object("PARAMS", operands[1])
@@ -125,7 +125,7 @@ func (c *call) complete(s cli.Streams, operands []string) error {
 	return nil
 }
 
-// withProgressToken asks for progress, unless the parameters do.
+// withProgressToken adds a progress token, unless the parameters have one.
 func withProgressToken(params json.RawMessage) json.RawMessage {
 	if rawjson.Path(params, "_meta", "progressToken") != nil {
 		return params
@@ -144,11 +144,10 @@ func withProgressToken(params json.RawMessage) json.RawMessage {
 	return b.Name("progressToken").Raw(json.RawMessage(progressToken)).End().End().Bytes()
 }
 
-// errNoAnswer: the server has ended, and has said why.
+// errNoAnswer means that the server ended early. It has printed the reason.
 var errNoAnswer = errors.New("the server ended without an answer")
 
-// converse does the handshake, makes the request and returns its result. The
-// error is a [*cli.Error].
+// converse does the handshake, sends the request and returns its result. The error is a [*cli.Error].
 func (c *call) converse(server *connection, s cli.Streams) (json.RawMessage, error) {
 	hello := json.RawMessage(fmt.Sprintf(
 		`{"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"mcp-bash request","version":%q}}`,
@@ -167,7 +166,7 @@ func (c *call) converse(server *connection, s cli.Streams) (json.RawMessage, err
 		timer := time.AfterFunc(c.timeout, func() {
 			reason := json.RawMessage(`{"requestId":2,"reason":"timed out"}`)
 			server.send(jsonrpc.AppendNotification(nil, "notifications/cancelled", reason))
-			server.hangUp() // a cancelled request is not answered: wait for what runs, and end
+			server.hangUp() // a cancelled request gets no answer; the server waits for its script
 		})
 		defer timer.Stop()
 	}
@@ -178,7 +177,7 @@ func (c *call) converse(server *connection, s cli.Streams) (json.RawMessage, err
 	return answer, err
 }
 
-// await reads until a request is answered.
+// await reads until the response to a request.
 func (c *call) await(server *connection, s cli.Streams, id string) (json.RawMessage, error) {
 	for {
 		line, err := server.receive()
@@ -201,7 +200,7 @@ func (c *call) await(server *connection, s cli.Streams, id string) (json.RawMess
 	}
 }
 
-// refused is the error for what the server answered instead of a result.
+// refused returns the error of a command for an error response.
 func refused(answer json.RawMessage) *cli.Error {
 	code := string(rawjson.Get(answer, "code"))
 	text := fmt.Sprintf("error %s: %s", code, cli.Line(rawjson.TextOf(answer, "message")))
@@ -220,7 +219,7 @@ func refused(answer json.RawMessage) *cli.Error {
 	return err
 }
 
-// printJSON prints a value: on one line, for a person on several.
+// printJSON prints a value on one line, or indented on a terminal.
 func printJSON(s cli.Streams, v json.RawMessage) error {
 	text := rawjson.Normal(v)
 	if cli.IsTerminal(s.Out) {

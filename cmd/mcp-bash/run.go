@@ -13,7 +13,7 @@ import (
 	"mcp-bash/pkg/serve"
 )
 
-// run does what the first argument asks for (cli chapter 3, P-100).
+// run serves, or runs the command of the first argument (cli chapter 3, P-100).
 func run(s cli.Streams, args []string) int {
 	if len(args) == 0 {
 		return serveProject(s, serve.Options{})
@@ -24,7 +24,7 @@ func run(s cli.Streams, args []string) int {
 	case word == "help":
 		return c.Main(s, "mcp-bash", []string{"--help"})
 	case word == "--help" || word == "-h" || word == "--version" || word == "-v" || strings.HasPrefix(word, "__"):
-		return ask(s, c, args)
+		return runOwn(s, c, args)
 	case word == "serve" && len(args) > 1 && args[1] == "--": // the rest is for the project's scripts (CLI-302)
 		return serveProject(s, serve.Options{Args: args[2:]})
 	case own >= 0:
@@ -44,7 +44,7 @@ func run(s cli.Streams, args []string) int {
 
 func serveProject(s cli.Streams, o serve.Options) int {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(75) // it mostly waits for scripts: rather small than busy
+		debug.SetGCPercent(75) // the server mostly waits for scripts, so memory matters more than time
 	}
 	o.Env, o.Placeholders, o.Tree, o.Stderr = project.OSEnv(), project.Placeholders(), tree.Embedded, s.Err
 	var err error
@@ -54,9 +54,8 @@ func serveProject(s cli.Streams, o serve.Options) int {
 	return serve.Serve(o)
 }
 
-// ask answers what shells and packagers ask of the program itself. Words behind a
-// sibling's verb are for the sibling to complete.
-func ask(s cli.Streams, c *cli.Command, args []string) int {
+// runOwn runs a command of this program. The sibling of a verb completes the words after the verb.
+func runOwn(s cli.Streams, c *cli.Command, args []string) int {
 	if args[0] == cli.CompleteWord && len(args) > 2 {
 		if owner, known := ownerOf(args[1]); known && findSibling(owner.program) != "" {
 			rest := args[2:]
@@ -90,16 +89,16 @@ func serveCommand() *cli.Command {
 	}
 }
 
-// debugCommand serves and keeps a record of every message (cli chapter 13).
+// debugCommand serves and records every message (cli chapter 13).
 func debugCommand() *cli.Command {
 	format := "text"
 	c := &cli.Command{
 		Name:    "debug",
-		Summary: "Serve, with a record of every message in a fresh directory that stays.",
+		Summary: "Serve, and record every message in a new directory that is kept.",
 		Examples: []cli.Example{
 			{Line: "NAME"}, {Line: "NAME --format ndjson", Purpose: "records for programs"},
 		},
-		Operands: []cli.Operand{{Name: "[ARG...]"}}, // which mean nothing (P-2500)
+		Operands: []cli.Operand{{Name: "[ARG...]"}}, // without effect (P-2500)
 		Usage:    " ",
 		Run: func(s cli.Streams, _ []string) error {
 			return exit(serveProject(s, serve.Options{Debug: true, NDJSON: format == "ndjson"}))
@@ -109,7 +108,7 @@ func debugCommand() *cli.Command {
 	return c
 }
 
-// exit is the exit code of a command as its error.
+// exit returns an exit code as an error of a command.
 func exit(code int) error {
 	if code == cli.ExitOK {
 		return nil

@@ -23,14 +23,14 @@ func templateCommand() *cli.Command {
 		Usage:    "TEMPLATE < CONFIG.json",
 		Operands: []cli.Operand{{Name: "TEMPLATE", Complete: cli.Words(names...)}},
 		Text: "TEMPLATE is one " +
-			"of " + strings.Join(names, ", ") + `. The configuration is one JSON object; nothing at all means
-{}. What it may hold: docs/MCP-APPS.md.`,
+			"of " + strings.Join(names, ", ") + `. The configuration is one JSON object. An empty input
+means {}. docs/MCP-APPS.md describes its members.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "printed"}, {Code: 1, Meaning: "no such template"},
 			{Code: 2, Meaning: "wrong usage, or a faulty configuration"},
 		},
 		Run: func(s cli.Streams, operands []string) error {
-			var out bytes.Buffer // so that only cli.Run reports output that cannot be written
+			var out bytes.Buffer // so that only cli.Run reports errors of writing
 			code := helper.Run([]string{"ui-template", operands[0]}, s.In, &out, s.Err)
 			s.Out.Write(out.Bytes())
 			return exit(code)

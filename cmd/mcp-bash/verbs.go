@@ -11,33 +11,32 @@ import (
 	"mcp-bash/pkg/run/script"
 )
 
-// A sibling is a program of its own that does what a verb says (CLI-202).
+// A sibling is another program that implements a verb (CLI-202).
 type sibling struct {
 	verb     string
 	program  string
-	passVerb bool // it has several verbs and is told which was typed
+	passVerb bool // its first argument is the verb, because it has several
 	summary  string
 }
 
-// siblings are ours, in the order in which help lists them.
+// siblings are the programs of this product, in the order of the help.
 var siblings = []sibling{
 	{"run-tool", "mcp-runtool", false, "List the tools, or run one and show its result"},
 	{"registry", "mcp-registry", false, "Refresh and show what the project offers"},
 	{"new", "mcp-scaffold", true, "Make a project in a new directory"},
-	{"init", "mcp-scaffold", true, "Make a project of this directory"},
+	{"init", "mcp-scaffold", true, "Make a project in this directory"},
 	{"scaffold", "mcp-scaffold", true, "Add tools, prompts, pages and more to the project"},
 	{"wrap", "mcp-scaffold", true, "Make tools of a command-line program"},
 	{"validate", "mcp-doctor", true, "Check a project, before clients do"},
 	{"migrate", "mcp-doctor", true, "Show what changes for a project of the Bash edition"},
-	{"doctor", "mcp-doctor", true, "Check the installation, and mend it"},
+	{"doctor", "mcp-doctor", true, "Check the installation, and fix it"},
 	{"config", "mcp-scaffold", true, "Connect a client: show or change its configuration"},
-	{"bundle", "mcp-bundle", true, "Make one file of the project, for clients to install"},
+	{"bundle", "mcp-bundle", true, "Make a bundle of the project, which clients can install"},
 	{"publish", "mcp-bundle", true, "Announce a bundle in the MCP registry"},
-	{"vendor", "mcp-bundle", true, "Put the server into the project, for those who have none"},
+	{"vendor", "mcp-bundle", true, "Copy the server into the project, for users without an installation"},
 }
 
-// ownerOf returns the sibling of a verb; a name that is none of ours may be that
-// of another program.
+// ownerOf returns the sibling of a verb. An unknown verb can be the name of another program.
 func ownerOf(verb string) (owner sibling, known bool) {
 	for _, s := range siblings {
 		if s.verb == verb {
@@ -68,11 +67,11 @@ func runVerb(s cli.Streams, verb string, args []string) int {
 	return runProgram(s, owner, args)
 }
 
-// runProgram runs a sibling in our place.
+// runProgram replaces this process by a sibling.
 func runProgram(s cli.Streams, owner sibling, args []string) int {
 	path := findSibling(owner.program)
 	env := append(os.Environ(), "MCPBASH_ARGV0=mcp-bash "+owner.verb)
-	code, err := replace(path, append([]string{owner.program}, args...), env)
+	code, err := script.Replace(path, append([]string{owner.program}, args...), env)
 	if err != nil {
 		cli.Printf(s.Err, "mcp-bash: %s: %v\n", path, err)
 		return cli.ExitFailed
@@ -80,26 +79,20 @@ func runProgram(s cli.Streams, owner sibling, args []string) int {
 	return code
 }
 
-// findSibling looks beside the resolved binary, then on PATH.
+// findSibling returns the path of a program next to the resolved binary, or on PATH.
 func findSibling(command string) string {
 	if filepath.Base(command) != command {
 		return ""
 	}
-	if exe, err := os.Executable(); err == nil {
-		if physical, err := filepath.EvalSymlinks(exe); err == nil {
-			exe = physical
-		}
-		if path := script.LookPath(command, filepath.Dir(exe)); path != "" {
-			return path
-		}
+	if path := script.Sibling(command); path != "" {
+		return path
 	}
 	return script.LookPath(command, os.Getenv("PATH"))
 }
 
-// vendored reports whether this binary is part of a copy that was put into a
-// project.
+// vendored reports whether this binary belongs to a vendored copy in a project.
 func vendored() bool {
-	home := os.Getenv("MCPBASH_HOME") // which need not be whole to tell what it is
+	home := os.Getenv("MCPBASH_HOME") // it may be incomplete
 	if home == "" {
 		home = project.InstalledHome(project.OSEnv())
 	}

@@ -43,13 +43,13 @@ func bundleCommand() *cli.Command {
 			{Line: "NAME --validate", Purpose: "check everything, write nothing"},
 			{Line: "NAME --json | jq -r .path"},
 		},
-		Text: `What goes in: tools, resources, prompts, completions, server.d, lib, providers, ui, config, VERSION, and the
-directories and files that MCPB_INCLUDE in mcpb.conf names. Left out: .git, logs, files that hold secrets, and what
-.mcpbignore names, with the syntax of .gitignore.
+		Text: `A bundle contains tools, resources, prompts, completions, server.d, lib, providers, ui, config, VERSION, and the
+directories and files that MCPB_INCLUDE in mcpb.conf names. It leaves out .git, logs, files with secrets, and the
+files that .mcpbignore names, with the syntax of .gitignore.
 The same project makes the same bytes, wherever and whenever.
 
-The server's programs for other systems come from --runtime-dir, from the installation, from its sources where Go is
-installed, or from a release (MCPBASH_RELEASE_BASE_URL).`,
+The server's programs for other systems come from --runtime-dir, the installation, its sources (built with Go) or a
+release (MCPBASH_RELEASE_BASE_URL).`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "made, or nothing wrong"}, {Code: 1,
 				Meaning: "the project is at fault, or writing failed"},
@@ -111,7 +111,7 @@ func (o *options) makeBundle(s cli.Streams) error {
 	switch {
 	case !toStdout:
 	case o.json || o.Validate || o.ManifestOnly:
-		return cli.Usagef("--output - writes the bundle to standard output, and goes without --json, --validate and " +
+		return cli.Usagef("--output - writes the bundle to standard output, and excludes --json, --validate and " +
 			"--manifest-only")
 	case cli.IsTerminal(s.Out):
 		return cli.Usagef("--output -: standard output is a terminal; redirect it")
@@ -133,9 +133,6 @@ func (o *options) makeBundle(s cli.Streams) error {
 	}
 	if o.Output, err = filepath.Abs(o.Output); err != nil {
 		return err
-	}
-	if o.RuntimeDir == "" {
-		o.RuntimeDir = p.Env["MCPBASH_RUNTIME_DIR"]
 	}
 	o.Targets, o.AllTargets = targets, o.chose()
 	o.Home, o.Tree, o.Out, o.Err = home, tree.Embedded(), s.Out, s.Err
@@ -204,7 +201,7 @@ func failed(s cli.Streams, err error) error {
 	case !errors.As(err, &failure):
 		return err
 	}
-	e := &cli.Error{Code: cli.CodeInvalid, Exit: cli.ExitFailed, Message: cli.Line(failure.Error())}
+	e := &cli.Error{Code: cli.CodeInvalid, Printed: true, Cause: failure}
 	headline := "Bundle validation failed."
 	switch failure.About {
 	case bundle.ErrConfiguration:
@@ -212,7 +209,6 @@ func failed(s cli.Streams, err error) error {
 	case bundle.ErrRuntime:
 		e.Code, e.Exit, headline = cli.CodeDepends, cli.ExitPolicy, "The server's program is missing."
 	}
-	e.Told = true
 	cli.Printf(s.Err, "\n✗ %s\n", headline)
 	return e
 }

@@ -66,7 +66,7 @@ func (o *options) validate(s cli.Streams, operand string) error {
 	return nil
 }
 
-// inspectFile judges a file, and closes it. sum is its hash, "" for a directory.
+// inspectFile checks a file. sum is its hash, or "" for a directory.
 func inspectFile(file string) (report *mcpb.Report, sum string, err error) {
 	info, err := os.Stat(file)
 	if err != nil || !info.IsDir() && !info.Mode().IsRegular() {

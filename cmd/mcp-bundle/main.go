@@ -1,5 +1,4 @@
-// Mcp-bundle makes what others install: a bundle of a project, or a project that
-// brings its own server.
+// Mcp-bundle ships projects: as a bundle, or as a project that contains its own server.
 package main
 
 import (
@@ -10,8 +9,8 @@ import (
 
 func main() { os.Exit(cli.Run("mcp-bundle", run)) }
 
-// run does what the first argument asks for. A verb is a command of its own, as it is
-// behind mcp-bash.
+// run executes the command that the first argument names. The command parses the other
+// arguments itself, as it does behind mcp-bash.
 func run(s cli.Streams, args []string) int {
 	c := command()
 	for _, sub := range c.Commands {
@@ -29,7 +28,7 @@ func command() *cli.Command {
 		Summary: "Make what others install: bundles of a project, or a project with its own server.",
 		Examples: []cli.Example{
 			{Line: "NAME bundle", Purpose: "one file that clients install"},
-			{Line: "NAME inspect demo-1.0.0.mcpb", Purpose: "what is in one"},
+			{Line: "NAME inspect demo-1.0.0.mcpb", Purpose: "show its contents"},
 			{Line: "NAME vendor", Purpose: "put the server into the project"},
 		},
 		Exits: []cli.Exit{

@@ -45,7 +45,7 @@ func makeProject(t *testing.T, dir string) string {
 		if err := os.WriteFile(file, []byte(text), mode); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(file, mode); err != nil { // whatever the umask
+		if err := os.Chmod(file, mode); err != nil { // independent of the umask
 			t.Fatal(err)
 		}
 	}

@@ -42,9 +42,9 @@ The token comes from MCP_REGISTRY_TOKEN, or with --token - from standard input, 
 	c.Flags.String(&o.token, "token", "TOKEN", "of the registry; - reads standard input; else MCP_REGISTRY_TOKEN")
 	c.Flags.String(&o.url, "url", "URL", "where the bundle can be had: https, a release on GitHub or GitLab")
 	c.Flags.String(&o.serverName, "server-name", "WORD",
-		"what the server is called in the registry: io.github.you/demo")
+		"the server's name in the registry, such as io.github.you/demo")
 	c.Flags.Bool(&o.emit, "emit", "print server.json and stop")
-	c.Flags.Bool(&o.verbose, "verbose", "say more")
+	c.Flags.Bool(&o.verbose, "verbose", "print more")
 	c.Flags.Bool(&o.json, "json", "print the result, or the error, as JSON and nothing else")
 	return c
 }
@@ -110,8 +110,8 @@ func (o *options) publish(s cli.Streams, operands []string) error {
 			return ended
 		}
 		if errors.As(err, &e) && e.Code != cli.CodeUsage {
-			cli.Printf(s.Err, "  ✗ %s\n", e.Message)
-			e.Told = true
+			cli.Printf(s.Err, "  ✗ %s\n", cli.MessageOf(e))
+			e.Printed = true
 		}
 		return err
 	}
@@ -127,7 +127,7 @@ func submit(ctx context.Context, r *publish.Registry, upload bool, b *publish.Bu
 	return r.Announce(ctx, entry)
 }
 
-// openBundle checks the bundle, and tells what is wrong with it (CLI-1503).
+// openBundle checks the bundle, and reports its problems (CLI-1503).
 func (o *options) openBundle(s cli.Streams, file string) (*publish.Bundle, error) {
 	var faults []string
 	info, err := os.Stat(file)
@@ -166,8 +166,7 @@ func (o *options) openBundle(s cli.Streams, file string) (*publish.Bundle, error
 		cli.Printf(s.Err, "  ✗ %s\n", fault)
 	}
 	fmt.Fprintln(s.Err, "\n✗ Bundle validation failed.")
-	return nil, &cli.Error{Code: cli.CodeInvalid, Exit: cli.ExitFailed, Told: true,
-		Message: cli.Line(strings.Join(faults, "; "))}
+	return nil, &cli.Error{Code: cli.CodeInvalid, Printed: true, Cause: errors.New(strings.Join(faults, "; "))}
 }
 
 // maxToken is how long a token on standard input may be, in bytes.
@@ -192,8 +191,7 @@ func (o *options) readToken(s cli.Streams) (string, error) {
 	if token == "" {
 		fmt.Fprint(s.Err, "\n✗ API token required for publishing.\n\nLog in with the registry's own program "+
 			"(mcp-publisher login github), then set MCP_REGISTRY_TOKEN or use --token.\n")
-		return "", &cli.Error{Code: cli.CodePolicy, Exit: cli.ExitFailed, Message: "API token required for publishing.",
-			Told: true}
+		return "", &cli.Error{Code: cli.CodePolicy, Printed: true, Cause: errors.New("API token required for publishing.")}
 	}
 	return token, publish.CheckToken(token)
 }

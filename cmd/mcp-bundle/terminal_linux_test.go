@@ -44,7 +44,7 @@ func TestBarOnATerminal(t *testing.T) {
 	}
 }
 
-// CLI-1607: who has a server in the project is asked; only yes replaces it.
+// CLI-1607: a question precedes the replacement of a server; only yes replaces it.
 func TestVendorAsks(t *testing.T) {
 	project := makeProject(t, filepath.Join(t.TempDir(), "p"))
 	only := []string{"vendor", "--platform", runtimes.Host.Platform(), "--arch", runtimes.Host.Arch}

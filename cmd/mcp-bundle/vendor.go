@@ -30,10 +30,10 @@ func vendorCommand() *cli.Command {
 			{Line: "NAME", Purpose: "into .mcp-bash/ and run-server.sh of this directory"},
 			{Line: "NAME --verify", Purpose: "has anybody changed it? For CI"},
 			{Line: "NAME --upgrade --platform all", Purpose: "this version, for every system"},
-			{Line: "NAME --dry-run", Purpose: "what would be written"},
+			{Line: "NAME --dry-run", Purpose: "show the files that it would write"},
 		},
 		Text: `Without --platform and --arch the server comes for the systems that vendor.json records, at first for this one
-and linux-amd64. run-server.sh is written only if there is none.`,
+and linux-amd64. An existing run-server.sh is kept.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "done, or nothing was changed"}, {Code: 1,
 				Meaning: "it failed, or --verify found changes"},
@@ -72,20 +72,18 @@ func (o *options) vendor(s cli.Streams) error {
 	if err != nil {
 		return err
 	}
+	note := func(line string) {
+		if o.verbose {
+			cli.Printf(s.Err, "  %s\n", line)
+		}
+	}
 	v := vendoring.Options{
-		Env: env, Dir: dir, Targets: targets, Given: o.chose(),
-		RuntimeDir: o.RuntimeDir, Offline: o.Offline, Upgrade: o.upgrade, Home: project.InstalledHome(env),
-		Tree: tree.Embedded(), Now: time.Now(), Note: func(line string) {
-			if o.verbose {
-				cli.Printf(s.Err, "  %s\n", line)
-			}
-		},
+		Source: runtimes.Source{Env: env, RuntimeDir: o.RuntimeDir, Home: project.InstalledHome(env),
+			Offline: o.Offline, Note: note},
+		Dir: dir, Targets: targets, Given: o.chose(), Upgrade: o.upgrade, Tree: tree.Embedded(), Now: time.Now(),
 	}
 	if seconds, err := strconv.ParseInt(env["SOURCE_DATE_EPOCH"], 10, 64); err == nil {
 		v.Now = time.Unix(seconds, 0)
-	}
-	if v.RuntimeDir == "" {
-		v.RuntimeDir = env["MCPBASH_RUNTIME_DIR"]
 	}
 	if v.From = v.Home; v.From == "" {
 		v.From, _ = os.Executable()
@@ -120,7 +118,8 @@ func (o *options) vendor(s cli.Streams) error {
 
 func (o *options) putVendored(s cli.Streams, out io.Writer, v vendoring.Options) error {
 	if !v.Upgrade && vendoring.Exists(v.Dir) {
-		return cli.Failf(cli.CodeExists, "%s/ already exists in %s\nUse --upgrade to replace it.", runtimes.Dir, v.Dir)
+		return cli.Failf(cli.CodeExists, "%s/ already exists in %s", runtimes.Dir, v.Dir).
+			WithHint("Use --upgrade to replace it.")
 	}
 	fmt.Fprintf(out, "Vendoring mcp-bash framework...\n\n")
 	ctx, stop := cli.UntilSignal()
@@ -132,13 +131,12 @@ func (o *options) putVendored(s cli.Streams, out io.Writer, v vendoring.Options)
 	case errors.As(err, &ended):
 		return ended
 	case errors.As(err, &missing):
-		message := cli.Sprintf("%v\n", missing)
+		hint := ""
 		for _, reason := range missing.Reasons {
-			message += cli.Sprintf("  %s\n", reason)
+			hint += cli.Sprintf("  %s\n", reason)
 		}
-		message +=
-			"Name others with --platform and --arch, or a directory that has them with --runtime-dir."
-		return &cli.Error{Code: cli.CodeDepends, Exit: cli.ExitPolicy, Message: message}
+		hint += "Name others with --platform and --arch, or a directory that has them with --runtime-dir."
+		return &cli.Error{Code: cli.CodeDepends, Exit: cli.ExitPolicy, Cause: missing, Hint: hint}
 	case err != nil:
 		return err
 	}
@@ -190,7 +188,7 @@ func (o *options) verifyVendored(s cli.Streams, dir string) error {
 		for _, detail := range mismatch.Details {
 			cli.Printf(s.Err, "  %s\n", detail)
 		}
-		fmt.Fprintf(s.Err, "What is in %s/ or run-server.sh is not what was vendored.\n"+
+		fmt.Fprintf(s.Err, "%s/ or run-server.sh differs from the vendored server.\n"+
 			"Restore both from version control, or delete both and run \"mcp-bash vendor\".\n", runtimes.Dir)
 		if o.json {
 			var b rawjson.Builder
@@ -201,11 +199,10 @@ func (o *options) verifyVendored(s cli.Streams, dir string) error {
 		}
 		return cli.ExitCode(cli.ExitFailed)
 	case errors.Is(err, vendoring.ErrNoLock):
-		return cli.Failf(cli.CodeNotFound, "no vendor.json found in %s\nRun \"mcp-bash vendor\" first.",
-			filepath.Join(dir, runtimes.Dir))
+		return cli.Failf(cli.CodeNotFound, "no vendor.json found in %s", filepath.Join(dir, runtimes.Dir)).
+			WithHint(`Run "mcp-bash vendor" first.`)
 	case errors.Is(err, vendoring.ErrNoSum):
-		return &cli.Error{Code: cli.CodeInvalid, Exit: cli.ExitFailed, Whole: true,
-			Message: "vendor --verify: " + err.Error()}
+		return cli.Baref(cli.CodeInvalid, "vendor --verify: %v", err)
 	case err != nil:
 		return err
 	}

@@ -18,20 +18,21 @@ func doctorCommand() *cli.Command {
 	ref, asJSON, ndjson := "", false, false
 	c := &cli.Command{
 		Name:    "doctor",
-		Summary: "Check the installation, what it needs, and the project around. With --fix: mend what install.sh manages.",
+		Summary: "Check the installation, its requirements and the project. With --fix: repair the installation.",
 		Examples: []cli.Example{
 			{Line: "NAME"},
 			{Line: "NAME --json | jq -r '.findings[] | select(.severity==\"error\") | .message'"},
-			{Line: "NAME --dry-run", Purpose: "what --fix would do"},
-			{Line: "NAME --fix --ref v2.0.0", Purpose: "put that release into place"},
+			{Line: "NAME --dry-run", Purpose: "show the actions of --fix"},
+			{Line: "NAME --fix --ref v2.0.0", Purpose: "install that release"},
 		},
-		Text: `--fix changes only an installation that install.sh made, and the links in ~/.local/bin. Another version is
-staged beside it, checked, and swapped in at once; when anything fails the old one stays. Releases are fetched from
-MCPBASH_RELEASE_BASE_URL, branches and commits from MCPBASH_INSTALL_REPO_URL, a directory from
-MCPBASH_DOCTOR_LOCAL_SOURCE. Without --ref and --archive nothing is fetched.`,
+		Text: `--fix changes only an installation that install.sh made, and the links in ~/.local/bin. It runs the
+installed install.sh, which checks another version before the version replaces the installation in one step. If
+anything fails, the installation is unchanged. Releases come from MCPBASH_RELEASE_BASE_URL, branches and commits from
+MCPBASH_INSTALL_REPO_URL, a directory from MCPBASH_DOCTOR_LOCAL_SOURCE. Without --ref and --archive, nothing is
+downloaded.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "healthy; warnings are allowed"}, {Code: 1, Meaning: "errors, or a fix failed"},
-			{Code: 2, Meaning: "wrong usage, or a fix that cannot be as asked"},
+			{Code: 2, Meaning: "wrong usage, or no source for the fix"},
 			{Code: 3, Meaning: "refused: install.sh does not manage the installation, or a downgrade"},
 			{Code: 128, Meaning: "and above: ended by a signal"},
 		},
@@ -54,26 +55,26 @@ MCPBASH_DOCTOR_LOCAL_SOURCE. Without --ref and --archive nothing is fetched.`,
 		},
 	}
 	f := &c.Flags
-	f.Bool(&o.DryRun, "dry-run", "tell what --fix would do")
-	f.Bool(&o.Fix, "fix", "do it")
-	f.String(&o.MinVersion, "min-version", "X.Y.Z", "the least version there may be").Missing(doctor.InvalidMinimum)
+	f.Bool(&o.DryRun, "dry-run", "print what --fix would do")
+	f.Bool(&o.Fix, "fix", "repair the installation")
+	f.String(&o.MinVersion, "min-version", "X.Y.Z", "the minimum version").Missing(doctor.InvalidMinimum)
 	f.String(&o.Archive, "archive", "PATH|URL",
-		"a tar.gz of a release to put into place, - for standard input; needs --verify").
+		"install this tar.gz of a release (- for standard input); needs --verify").
 		Completes(cli.Files).Missing("--archive requires a local path or URL to a tar.gz")
 	f.String(&o.Verify, "verify", "SHA256", "the archive's checksum").Missing("--verify requires a SHA256 checksum value")
 	const noRef = "--ref/--version requires a value like v0.8.1 or a commit SHA"
-	f.String(&o.Ref, "ref", "REF", "a release (2.0.0, v2.0.0), branch, tag or commit to put into place").Missing(noRef)
-	f.String(&ref, "version", "REF", "another name of --ref").Missing(noRef)
-	f.Bool(&o.AllowDowngrade, "allow-downgrade", "let an older version replace a newer one")
+	f.String(&o.Ref, "ref", "REF", "install this release (2.0.0, v2.0.0), branch, tag or commit").Missing(noRef)
+	f.String(&ref, "version", "REF", "the same as --ref").Missing(noRef)
+	f.Bool(&o.AllowDowngrade, "allow-downgrade", "replace a newer version by an older one")
 	f.Bool(&asJSON, "json", "one JSON object, errors included")
-	f.Bool(&ndjson, "ndjson", "a JSON object for each finding, as it is found")
+	f.Bool(&ndjson, "ndjson", "one JSON object for each finding, as it is found")
 	return c
 }
 
-// maxStdin is how large an archive on standard input may be, in bytes.
+// maxStdin is the maximum size of an archive on standard input, in bytes.
 const maxStdin = 2 << 30
 
-// check finds usage errors (CLI-1103).
+// check returns usage errors (CLI-1103).
 func check(o *doctor.Options, asJSON bool) error {
 	switch {
 	case o.Fix && o.DryRun:

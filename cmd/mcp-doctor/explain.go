@@ -22,7 +22,7 @@ func explainCommand() *cli.Command {
 	asJSON := false
 	c := &cli.Command{
 		Name:    "explain",
-		Summary: "Tell more about a finding: why it matters, and what to do. Without an id: list them all.",
+		Summary: "Explain a finding: why it matters, and how to fix it. Without an id, list all findings.",
 		Examples: []cli.Example{
 			{Line: "NAME script.crlf"}, {Line: "NAME | grep name"},
 		},

@@ -1,4 +1,4 @@
-// Mcp-doctor judges projects and installations, and changes them only where it is told to.
+// Mcp-doctor checks projects and installations, and fixes them on request.
 package main
 
 import (
@@ -7,18 +7,18 @@ import (
 
 	"mcp-bash/pkg/check/health"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/helper"
+	"mcp-bash/pkg/helper/invoke"
 )
 
 func main() {
-	if helper.Is(os.Args) { // a sample's tool calls us for help (CLI-208)
-		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	if invoke.Is(os.Args) { // CLI-208
+		os.Exit(invoke.Forward(os.Args))
 	}
 	os.Exit(cli.Run("mcp-doctor", run))
 }
 
-// run does what the first argument asks for. A verb is a command of its own, as it is
-// behind mcp-bash.
+// run executes the command that the first argument names. The command parses the other
+// arguments itself, as it does behind mcp-bash.
 func run(s cli.Streams, args []string) int {
 	c := command()
 	if len(args) > 0 && args[0] != cli.CompleteWord {

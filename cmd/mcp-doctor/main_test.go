@@ -2,8 +2,10 @@ package main
 
 import (
 	"os/exec"
+	"path/filepath"
 	"testing"
 
+	"mcp-bash/test/checkout"
 	"mcp-bash/test/session"
 )
 
@@ -14,5 +16,5 @@ func TestSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session.Run(t, map[string]string{"DOCTOR": program})
+	session.Run(t, map[string]string{"DOCTOR": program, "INSTALLER": filepath.Join(checkout.Root(), "install.sh")})
 }

@@ -16,7 +16,7 @@ import (
 	"mcp-bash/pkg/text/shell"
 )
 
-// validateOptions are those of CLI-1001.
+// validateOptions are the options of validate (CLI-1001).
 type validateOptions struct {
 	root                       string
 	fix, strict, json, ndjson  bool
@@ -34,9 +34,9 @@ func validateCommand() *cli.Command {
 			{Line: "NAME --strict", Purpose: "warnings count as errors"},
 			{Line: "NAME --fix", Purpose: "make scripts executable"},
 			{Line: "NAME --json | jq -e '.errors==0'"},
-			{Line: "NAME --run-samples", Purpose: "run tools with samples/*.json beside them"},
+			{Line: "NAME --run-samples", Purpose: "run tools with their samples/*.json"},
 		},
-		Text: "Below each fault stand the remedy and an id: mcp-doctor explain ID tells more.",
+		Text: "Each finding has a remedy and an id. For more, run mcp-doctor explain ID.",
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "no errors; warnings are allowed unless --strict"},
 			{Code: 1, Meaning: "errors, or no project"}, {Code: 2, Meaning: "wrong usage"},
@@ -47,9 +47,9 @@ func validateCommand() *cli.Command {
 	f := &c.Flags
 	f.Bool(&o.fix, "fix", "make scripts executable that are not; nothing else is changed")
 	f.Bool(&o.strict, "strict", "warnings count as errors")
-	f.Bool(&o.samples, "run-samples", "run tools with the arguments in samples/*.json beside them")
+	f.Bool(&o.samples, "run-samples", "run tools with the arguments in their samples/*.json")
 	f.Bool(&o.withoutShellcheck, "no-shellcheck", "leave out shellcheck, which is used where it is installed")
-	f.Bool(&o.defaults, "explain-defaults", "tell what name, title and version the server gets")
+	f.Bool(&o.defaults, "explain-defaults", "print the name, title and version of the server")
 	f.Bool(&o.inspector, "inspector", "print how to start the MCP Inspector")
 	f.ProjectRoot(&o.root)
 	f.Bool(&o.json, "json", "one JSON object, errors included")
@@ -143,10 +143,8 @@ func serverOf(root string) string {
 	if info, err := os.Stat(own); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 		return own
 	}
-	if exe, err := os.Executable(); err == nil {
-		if program := script.LookPath("mcp-bash", filepath.Dir(exe)); program != "" {
-			return program
-		}
+	if program := script.Sibling("mcp-bash"); program != "" {
+		return program
 	}
 	return "mcp-bash"
 }

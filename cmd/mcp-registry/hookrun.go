@@ -16,8 +16,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A hookRun is the environment of one run of register.sh. Nothing of it is made before the
-// script is to be run, and nothing is left.
+// A hookRun is the environment of one run of register.sh. It exists only while the script runs.
 type hookRun struct {
 	p      *project.Project
 	warn   func(line string)
@@ -25,7 +24,7 @@ type hookRun struct {
 	runner script.Runner
 }
 
-// options are those of a catalog that runs the hook where it is to run.
+// options returns the options of a catalog that can run the hook.
 func (h *hookRun) options(s cli.Streams, quiet bool) registry.Options {
 	level := h.p.Logging.Level
 	if quiet || h.p.Logging.Quiet {
@@ -36,11 +35,11 @@ func (h *hookRun) options(s cli.Streams, quiet bool) registry.Options {
 		Log: log, Warn: h.warn,
 		Runner: &h.runner, HookEnv: h.env, Private: h.dir,
 		Confine: func(spec *script.Spec, files ...string) (release func(), err error) {
-			held := sandbox.New(sandbox.Config{
+			confined := sandbox.New(sandbox.Config{
 				Project: h.p, Mode: access.EffectiveConfinement(h.p, log), Kernel: confine.Offered, Runner: &h.runner,
 				State: h.state, Log: log,
 			})
-			return held.Hook(filepath.Join(h.p.Server, declare.HookFile))(spec, files...)
+			return confined.Hook(filepath.Join(h.p.Server, declare.HookFile))(spec, files...)
 		},
 	}
 }
@@ -50,6 +49,7 @@ func (h *hookRun) dir() (string, error) {
 	if h.state == nil {
 		state, dir, err := project.NewState(h.p.Env, &h.p.Settings)
 		if err == nil {
+			state.Program = script.Sibling("mcp-bash")
 			err = state.Make()
 		}
 		if err != nil {
@@ -78,7 +78,7 @@ func (h *hookRun) env() project.Env {
 	return h.p.ForHooks(h.p.Common(homeDir, helper, h.p.JSONTool(helper, h.warn)), dir)
 }
 
-// remove ends what the hook left running (P-908), and removes what was made for it.
+// remove ends processes that the hook left running (P-908), and removes the private directory.
 func (h *hookRun) remove() {
 	if h.state == nil {
 		return

@@ -62,8 +62,7 @@ func listKind(s cli.Streams, o *options, kind *kinds.Kind) error {
 	})
 }
 
-// printList prints items: one object for all of them, or with --ndjson each on a
-// line. more are members that say something of all.
+// printList prints items in one object, or with --ndjson each on a line. more are additional members of the object.
 func printList(s cli.Streams, o *options, kind *kinds.Kind, items []json.RawMessage, more ...rawjson.Member) error {
 	var out []byte
 	if o.ndjson {
@@ -86,7 +85,7 @@ func printList(s cli.Streams, o *options, kind *kinds.Kind, items []json.RawMess
 	return err
 }
 
-// kindOf returns the kind that --kind names, tools without it.
+// kindOf returns the kind of --kind, or tools.
 func kindOf(o *options) (*kinds.Kind, error) {
 	if o.kind == "" {
 		return kinds.Tools, nil
@@ -104,7 +103,7 @@ func kindOf(o *options) (*kinds.Kind, error) {
 	return nil, cli.Usagef("--kind: unknown kind %q; there are %s", o.kind, strings.Join(known, ", "))
 }
 
-// selection returns which tools --capability and --level ask for.
+// selection returns the filter for --capability and --level.
 func selection(o *options) (keep func(*registration.RegisteredTool) bool, err error) {
 	capability, ok := access.ParseCapability(o.capability)
 	if o.capability != "" && !ok {

@@ -8,17 +8,17 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// logTo writes one line a message, whatever a project wrote.
-func logTo(s cli.Streams, least mcp.Level) mcp.LogFunc {
+// logTo returns a function that writes each message on one line.
+func logTo(s cli.Streams, minimum mcp.Level) mcp.LogFunc {
 	return func(level mcp.Level, logger, message string) {
-		if level < least {
+		if level < minimum {
 			return
 		}
-		tell(s, fmt.Sprintf("%s: %s: %s", level, logger, secrets.Text(message)))
+		printLine(s, fmt.Sprintf("%s: %s: %s", level, logger, secrets.Text(message)))
 	}
 }
 
-// tell writes a line on standard error.
-func tell(s cli.Streams, text string) {
+// printLine writes a line on standard error.
+func printLine(s cli.Streams, text string) {
 	cli.Printf(s.Err, "mcp-registry: %s\n", text)
 }

@@ -1,5 +1,4 @@
-// Mcp-registry makes and shows the files in .registry/ that say what a project
-// offers.
+// Mcp-registry writes and shows the files in .registry/, which list the content of a project.
 package main
 
 import (
@@ -7,13 +6,13 @@ import (
 	"runtime/debug"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/helper"
+	"mcp-bash/pkg/helper/invoke"
 )
 
 func main() {
-	if helper.Is(os.Args) { // register.sh calls us for help (CLI-208)
-		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	if invoke.Is(os.Args) { // register.sh calls this program (CLI-208)
+		os.Exit(invoke.Forward(os.Args))
 	}
-	debug.SetGCPercent(400) // it runs once and ends: collecting would cost more than the memory
+	debug.SetGCPercent(400) // for a short run, memory is cheaper than garbage collection
 	os.Exit(cli.Run("mcp-registry", run))
 }

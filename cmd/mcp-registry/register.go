@@ -42,8 +42,7 @@ func unregister(s cli.Streams, o *options, id string) error {
 	})
 }
 
-// readPayload reads a registration from a file or standard input (registry
-// R-205), a little more than is allowed at most.
+// readPayload reads a registration from a file or standard input, at most one byte more than allowed (R-205).
 func readPayload(s cli.Streams, file string) ([]byte, error) {
 	in := s.In
 	switch {
@@ -58,7 +57,7 @@ func readPayload(s cli.Streams, file string) ([]byte, error) {
 		defer f.Close()
 		in = f
 	case cli.IsTerminal(in):
-		tell(s, "type the registration as JSON, then end it with Ctrl-D")
+		printLine(s, "type the registration as JSON, then end it with Ctrl-D")
 	}
 	payload, err := io.ReadAll(io.LimitReader(in, registration.MaxPayload+1))
 	if err != nil {
@@ -67,8 +66,7 @@ func readPayload(s cli.Streams, file string) ([]byte, error) {
 	return payload, nil
 }
 
-// onProject lets a command work on the registry of the project, and tells what
-// went wrong.
+// onProject calls work with the registry of the project, and returns its errors as errors of a command.
 func onProject(s cli.Streams, o *options, work func(context.Context, *registration.Project) error) error {
 	p, err := project.Find(o.projectRoot, s.Notice)
 	if err != nil {
@@ -79,41 +77,39 @@ func onProject(s cli.Streams, o *options, work func(context.Context, *registrati
 	hooks := hookRun{p: p, warn: s.Notice}
 	defer hooks.remove()
 	err = work(ctx, registration.NewProject(p, hooks.options(s, o.quiet)))
-	var refused *registration.Error
+	var rejected *registration.Error
 	var failed *registry.Failure
 	switch {
-	case errors.As(err, &refused):
-		return refuse(s, refused)
+	case errors.As(err, &rejected):
+		return printError(s, rejected)
 	case errors.As(err, &failed) && failed.Fatal:
-		return &cli.Error{Code: cli.CodeTimeout, Message: cli.Line(failed.Reason), Exit: cli.ExitUsage}
+		return &cli.Error{Code: cli.CodeTimeout, Cause: failed, Exit: cli.ExitUsage}
 	case errors.As(err, &failed):
-		return cli.Failf(cli.CodeInvalid, "%s", failed.Reason)
+		return &cli.Error{Code: cli.CodeInvalid, Cause: failed}
 	}
 	return err
 }
 
-// refusals are the exit codes of R-206, and what to do about it where the
-// message does not say.
-var refusals = []struct {
+// registrationErrors are the exit codes of R-206, with hints.
+var registrationErrors = []struct {
 	kind error
 	exit cli.ExitCode
 	hint string
 }{
-	{registration.ErrDuplicateTool, 3, "Use --replace to put this one in its place."},
-	{registration.ErrToolNotFound, 4, `Run "mcp-registry list" for the tools there are.`},
+	{registration.ErrDuplicateTool, 3, "Use --replace to replace that tool."},
+	{registration.ErrToolNotFound, 4, `Run "mcp-registry list" for the existing tools.`},
 	{registration.ErrInvalidRegistration, 5, ""},
 	{registration.ErrPermissionDenied, 6, ""},
 }
 
-// refuse tells an error to programs on standard output, and to people on
-// standard error.
-func refuse(s cli.Streams, e *registration.Error) error {
+// printError prints an error for programs on standard output, and for people on standard error.
+func printError(s cli.Streams, e *registration.Error) error {
 	var b rawjson.Builder
 	b.Object().Name("error").Object().Name("type").String(e.Type).Name("message").String(e.Message).
 		Name("id").String(e.ID).Name("details").Strings(e.Details).End().End()
 	fmt.Fprintf(s.Out, "%s\n", b.Bytes())
-	tell(s, e.Message)
-	for _, r := range refusals {
+	printLine(s, e.Message)
+	for _, r := range registrationErrors {
 		if errors.Is(e, r.kind) {
 			if r.hint != "" {
 				cli.Printf(s.Err, "%s\n", r.hint)

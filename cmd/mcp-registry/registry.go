@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// Options of all subcommands; each takes some of them.
+// options are the options of all subcommands. Each subcommand has some of them.
 type options struct {
 	projectRoot string
 	filter      string
@@ -23,29 +23,29 @@ type options struct {
 	ndjson      bool
 }
 
-// command describes the command.
+// command returns the description of the command.
 func command() *cli.Command {
 	return &cli.Command{
 		Name:    "registry",
-		Summary: "Make and show what a project offers, and register tools in it.",
+		Summary: "Write and show the files in .registry/, and register tools.",
 		Examples: []cli.Example{
 			{Line: "NAME refresh", Purpose: "rebuild the files in .registry/"},
-			{Line: "NAME status | jq .tools.count", Purpose: "what is in them, changing nothing"},
-			{Line: "NAME list --ndjson | jq -r .id", Purpose: "one tool a line"},
-			{Line: "NAME get net-fetch", Purpose: "all about one tool"},
+			{Line: "NAME status | jq .tools.count", Purpose: "show their state without a change"},
+			{Line: "NAME list --ndjson | jq -r .id", Purpose: "one tool on each line"},
+			{Line: "NAME get net-fetch", Purpose: "the details of one tool"},
 			{Line: "NAME register --dry-run < fetch.json"},
 			{Line: "NAME unregister net-fetch"},
 		},
-		Text: `Each prints JSON on standard output; messages go to standard error. register.sh is run only with
+		Text: `Each command prints JSON on standard output, and messages on standard error. register.sh runs only with
 MCPBASH_ALLOW_PROJECT_HOOKS=true.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "done"},
-			{Code: 1, Meaning: "something in the project failed, or there is no project"},
+			{Code: 1, Meaning: "an error in the project, or no project"},
 			{Code: 2, Meaning: "wrong usage, or the registry could not be locked or written to"},
-			{Code: 3, Meaning: "DuplicateTool: the id or the name is taken"},
-			{Code: 4, Meaning: "ToolNotFound: nothing has that id or name"},
-			{Code: 5, Meaning: "InvalidRegistration: the registration, or register.json, is at fault"},
-			{Code: 6, Meaning: "PermissionDenied: not at this security level, not that script, or not writable"},
+			{Code: 3, Meaning: "DuplicateTool: a tool has this id or name already"},
+			{Code: 4, Meaning: "ToolNotFound: no tool has this id or name"},
+			{Code: 5, Meaning: "InvalidRegistration: the registration or register.json is invalid"},
+			{Code: 6, Meaning: "PermissionDenied: the security level, the script or a file forbids it"},
 		},
 		Commands: []*cli.Command{refreshCommand(), statusCommand(), registerCommand(), unregisterCommand(),
 			getCommand(), listCommand()},
@@ -56,19 +56,19 @@ func refreshCommand() *cli.Command {
 	o := &options{}
 	c := &cli.Command{
 		Name:    "refresh",
-		Summary: "Rebuild the files in .registry/. What has not changed is not read again.",
+		Summary: "Rebuild the files in .registry/. Unchanged files are not read again.",
 		Examples: []cli.Example{
 			{Line: "NAME | jq .tools"},
-			{Line: "NAME --filter tools/net", Purpose: "look for changes there only"},
-			{Line: "NAME --strict", Purpose: "before a release: no warning goes by"},
+			{Line: "NAME --filter tools/net", Purpose: "look for changes in this directory only"},
+			{Line: "NAME --strict", Purpose: "before a release: fail on warnings"},
 		},
 		Run: func(s cli.Streams, _ []string) error { return refresh(s, o) },
 	}
-	c.Flags.String(&o.filter, "filter", "DIR", `rescan only what lies below this directory, given from the project's
-		root or absolute, and keep the rest`).Completes(cli.Dirs)
-	c.Flags.Bool(&o.strict, "strict", "fail when there is anything to warn about")
-	c.Flags.Bool(new(bool), "no-notify", "accepted for scripts; a command notifies nobody anyway")
-	o.quietly(c)
+	c.Flags.String(&o.filter, "filter", "DIR", `scan only this directory, absolute or relative to the project's root, and keep
+		the other items`).Completes(cli.Dirs)
+	c.Flags.Bool(&o.strict, "strict", "fail on warnings")
+	c.Flags.Bool(new(bool), "no-notify", "no effect; for scripts of the Bash edition")
+	o.common(c)
 	return c
 }
 
@@ -76,7 +76,7 @@ func statusCommand() *cli.Command {
 	o := &options{}
 	c := &cli.Command{
 		Name:     "status",
-		Summary:  "Show what is in .registry/, changing nothing.",
+		Summary:  "Show the state of .registry/ without a change.",
 		Examples: []cli.Example{{Line: "NAME | jq .tools.count"}},
 		Run:      func(s cli.Streams, _ []string) error { return status(s, o) },
 	}
@@ -89,23 +89,23 @@ func registerCommand() *cli.Command {
 	o := &options{}
 	c := &cli.Command{
 		Name:    "register",
-		Summary: "Register a tool that is described by one JSON object.",
+		Summary: "Register a tool from a JSON object.",
 		Examples: []cli.Example{
 			{Line: "NAME --dry-run < fetch.json"},
 			{Line: `jq -n '{name: "net-fetch", path: "net-fetch/tool.sh", capabilities: ["Network"]}' |` + "\nNAME"},
 		},
 		Operands: []cli.Operand{{Name: "[FILE]", Complete: cli.Files}},
-		Text: `The object has name and path (of the script, relative to tools/), and any of title, description, id,
-version, capabilities, securityLevel, inputSchema or parameters, outputSchema, annotations, icons, timeoutSecs and the
-other fields of a tool.meta.json. It is kept in server.d/register.json, of which everything else stays as it is. FILE is
-- or left out for standard input.
+		Text: `The object has the members name and path. The path leads to the script, relative to tools/. Optional members
+are title, description, id, version, capabilities, securityLevel, inputSchema or parameters, outputSchema, annotations,
+icons, timeoutSecs, and the other fields of a tool.meta.json.
 
-With exit codes 3 to 6 standard output holds {"error": {"type", "message", "id", "details"}}.`,
+The command adds the tool to server.d/register.json, and changes nothing else in that file. Without FILE, or if FILE
+is -, it reads standard input. With exit codes 3 to 6 it prints {"error": {"type", "message", "id", "details"}}.`,
 		Run: func(s cli.Streams, operands []string) error { return register(s, o, strings.Join(operands, "")) },
 	}
-	c.Flags.Bool(&o.replace, "replace", "put the tool in place of one of the same id or name")
-	c.Flags.Bool(&o.dryRun, "dry-run", "check everything, show what would be, change nothing")
-	o.quietly(c)
+	c.Flags.Bool(&o.replace, "replace", "replace a tool with the same id or name")
+	c.Flags.Bool(&o.dryRun, "dry-run", "check the registration and show the result without a change")
+	o.common(c)
 	return c
 }
 
@@ -113,12 +113,12 @@ func unregisterCommand() *cli.Command {
 	o := &options{}
 	c := &cli.Command{
 		Name:     "unregister",
-		Summary:  "Take a registered tool out, by its id or its name.",
+		Summary:  "Remove a registered tool by its id or name.",
 		Examples: []cli.Example{{Line: "NAME net-fetch"}},
 		Operands: []cli.Operand{{Name: "ID", Complete: cli.Found(toolNames)}},
 		Run:      func(s cli.Streams, operands []string) error { return unregister(s, o, operands[0]) },
 	}
-	o.quietly(c)
+	o.common(c)
 	return c
 }
 
@@ -126,12 +126,12 @@ func getCommand() *cli.Command {
 	o := &options{}
 	c := &cli.Command{
 		Name:     "get",
-		Summary:  "Show all about one tool, by its id or its name.",
+		Summary:  "Show the details of a tool, by its id or name.",
 		Examples: []cli.Example{{Line: "NAME net-fetch | jq .inputSchema"}},
 		Operands: []cli.Operand{{Name: "ID", Complete: cli.Found(toolNames)}},
 		Run:      func(s cli.Streams, operands []string) error { return get(s, o, operands[0]) },
 	}
-	o.quietly(c)
+	o.common(c)
 	return c
 }
 
@@ -139,11 +139,11 @@ func listCommand() *cli.Command {
 	o := &options{}
 	c := &cli.Command{
 		Name:    "list",
-		Summary: "List what the project offers.",
+		Summary: "List the tools or other items of the project.",
 		Examples: []cli.Example{
-			{Line: "NAME --level standard", Purpose: "the tools usable at a security level"},
-			{Line: "NAME --ndjson | jq -r .id", Purpose: "one tool a line"},
-			{Line: "NAME --kind prompts", Purpose: "what else there is"},
+			{Line: "NAME --level standard", Purpose: "the tools available at a security level"},
+			{Line: "NAME --ndjson | jq -r .id", Purpose: "one tool on each line"},
+			{Line: "NAME --kind prompts", Purpose: "other items than tools"},
 		},
 		Run: func(s cli.Streams, _ []string) error { return list(s, o) },
 	}
@@ -154,19 +154,20 @@ func listCommand() *cli.Command {
 	for _, capability := range access.Capabilities {
 		capabilities = append(capabilities, string(capability))
 	}
-	c.Flags.String(&o.kind, "kind", "KIND", strings.Join(keys, ", ")+"; tools without it").Completes(cli.Words(keys...))
-	c.Flags.String(&o.capability, "capability", "C", "tools that declare one of "+strings.Join(capabilities, ", ")).
+	c.Flags.String(&o.kind, "kind", "KIND", strings.Join(keys, ", ")+"; the default is tools").
+		Completes(cli.Words(keys...))
+	c.Flags.String(&o.capability, "capability", "C", "tools that declare a capability: "+strings.Join(capabilities, ", ")).
 		Completes(cli.Words(capabilities...))
-	c.Flags.String(&o.level, "level", "LEVEL", "tools usable at restricted, standard, elevated or full").
+	c.Flags.String(&o.level, "level", "LEVEL", "tools available at restricted, standard, elevated or full").
 		Completes(cli.Words("restricted", "standard", "elevated", "full"))
-	c.Flags.Bool(&o.ndjson, "ndjson", "one JSON object a line, instead of one for all")
-	o.quietly(c)
+	c.Flags.Bool(&o.ndjson, "ndjson", "print each item on a line, instead of one object")
+	o.common(c)
 	return c
 }
 
-// quietly adds the options of subcommands that tell people what they do.
-func (o *options) quietly(c *cli.Command) {
-	c.Flags.Bool(&o.quiet, "quiet", "no messages below errors")
+// common adds the options of most subcommands.
+func (o *options) common(c *cli.Command) {
+	c.Flags.Bool(&o.quiet, "quiet", "print errors only")
 	c.Flags.ProjectRoot(&o.projectRoot)
 	c.Flags.JSON()
 }

@@ -10,8 +10,7 @@ import (
 	"mcp-bash/test/pty"
 )
 
-// CLI-115: what a project says of itself cannot drive the terminal, in data or
-// in messages.
+// CLI-115: texts of a project cannot control the terminal, in data or in messages.
 func TestHostileProjectOnATerminal(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{

@@ -5,14 +5,14 @@ import (
 	"os"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/helper"
+	"mcp-bash/pkg/helper/invoke"
 	"mcp-bash/pkg/project/tree"
 	"mcp-bash/pkg/runtool"
 )
 
 func main() {
-	if helper.Is(os.Args) { // a script calls us for help (CLI-208)
-		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	if invoke.Is(os.Args) { // a script calls this program (CLI-208)
+		os.Exit(invoke.Forward(os.Args))
 	}
 	os.Exit(cli.Run("mcp-runtool", run))
 }

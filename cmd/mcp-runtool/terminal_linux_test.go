@@ -101,8 +101,8 @@ func TestListOnATerminal(t *testing.T) {
 	}
 }
 
-// CLI-811: progress stands on the last line while the tool runs, and is gone
-// afterwards; its log and its standard error are above.
+// CLI-811: progress is on the last line while the tool runs, and is removed afterwards. The tool's log and standard
+// error are above.
 func TestProgressOnATerminal(t *testing.T) {
 	root := project(t, map[string]string{"slow": `
 mcp_progress 25 $'a quarter\x1b[2J' 100
@@ -150,13 +150,13 @@ mcp_elicit 'Who are you?' '{"type":"object","required":["name","mail"],"properti
 		s.Expect(`\? Which size\?\\u001b\[2J\r\n  \(Ctrl-D declines, Ctrl-C cancels\)\r\n`)
 		s.Expect(`  1\) small  Small, 26 cm\r\n  2\) large  Large\r\n  choice: `)
 		s.Type("huge\n")
-		s.Expect(`"huge" is none of the choices\r\n  choice: `)
+		s.Expect(`"huge" is not one of the choices\r\n  choice: `)
 		s.Type("2\n")
 		s.Expect(`Which toppings\?(?s).*  1\) basil\r\n  2\) capers\r\n  choices \(any, separated by commas\): `)
 		s.Type("capers, 1\n")
 		s.Expect(`Order it\?(?s).*confirmed \(y/n\): `)
 		s.Type("\n")
-		s.Expect(`it is needed\r\n  confirmed`)
+		s.Expect(`a value is required\r\n  confirmed`)
 		s.Type("maybe\n")
 		s.Expect(`type y or n\r\n  confirmed`)
 		s.Type("y\n")

@@ -164,8 +164,8 @@ func (o *configOptions) wrapper(s cli.Streams, server clients.Server) error {
 	defer stop()
 	switch err := scaffold.WriteWrapper(ctx, path, text); {
 	case err == scaffold.ErrThere:
-		return &cli.Error{Code: cli.CodeExists, Exit: cli.ExitFailed, Whole: true, Message: cli.Sprintf(
-			"File already exists: %s\nDelete the file and retry, or pipe to cat for stdout.", path)}
+		return cli.Baref(cli.CodeExists, "File already exists: %s", path).
+			WithHint("Delete the file and retry, or pipe to cat for stdout.")
 	case err != nil:
 		return interrupted(ctx, err)
 	}

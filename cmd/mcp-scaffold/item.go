@@ -80,9 +80,9 @@ func uiCommand() *cli.Command {
 			if len(operands) > 0 {
 				o.Name = operands[0]
 			} else if o.Tool == "" {
-				return &cli.Error{
-					Code: cli.CodeUsage, Message: "Error: UI name required for standalone UIs", Exit: cli.ExitUsage, Whole: true,
-				}
+				err := cli.Usagef("Error: UI name required for standalone UIs")
+				err.Bare = true
+				return err
 			}
 			return add(s, o)
 		},

@@ -1,11 +1,10 @@
 // Package bundle makes an MCP bundle of a project: one file that a client installs
 // (cli chapter 14).
 //
-// The project's content is copied to a private tree first (content), where its
-// registry is built (registry), the manifest is written (manifest) and everything is
-// checked (check); what passed is packed under a temporary name, read back, and put
-// in place of a bundle of the same name. Whatever goes wrong before leaves that one
-// as it was.
+// It copies the project's content to a private tree (content), builds the registry there
+// (registry), writes the manifest (manifest) and checks everything (check). Then it packs the tree
+// under a temporary name, reads it back, and replaces a bundle of the same name. An error before
+// that leaves the existing bundle unchanged.
 package bundle
 
 import (
@@ -38,7 +37,7 @@ import (
 	"mcp-bash/pkg/run/script"
 )
 
-// Options say what is to be made.
+// Options are the options of a bundle.
 type Options struct {
 	Output, Name, Version string
 	Targets               []runtimes.Target
@@ -62,7 +61,7 @@ type Options struct {
 	modified time.Time
 }
 
-// now is the time that what is made is said to be of (CLI-1433).
+// now returns the time of the bundle's files (CLI-1433).
 func (o *Options) now() time.Time { return o.modified }
 
 // A Result is what was made.
@@ -90,14 +89,14 @@ func (r *Result) AppendJSON(dst []byte) []byte {
 	return b.Bytes()
 }
 
-// What a [Failure] is about.
+// The subjects of a [Failure].
 var (
 	ErrConfiguration = errors.New("bundle configuration failed")
 	errValidation    = errors.New("bundle validation failed")
 	ErrRuntime       = errors.New("bundle runtime missing")
 )
 
-// A Failure is a bundle that is not made because of faults, which were told.
+// A Failure is the error for a bundle with faults, which were printed.
 type Failure struct {
 	About  error
 	Faults []string
@@ -114,7 +113,7 @@ const stageDir = "bundle"
 type builder struct {
 	p      *project.Project
 	o      Options
-	say    teller
+	say    printer
 	runner *script.Runner
 	work   *project.TempDir
 
@@ -137,7 +136,7 @@ func Make(ctx context.Context, p *project.Project, o Options) (*Result, error) {
 		o.modified = time.Unix(seconds, 0).UTC()
 	}
 	b := &builder{p: p, o: o, runner: new(script.Runner),
-		say: teller{out: o.Out, err: o.Err, loud: o.Verbose, strict: o.Strict}}
+		say: printer{out: o.Out, err: o.Err, loud: o.Verbose, strict: o.Strict}}
 	project.CleanTmp(p.TmpRoot)
 	work, err := project.MakeWorkDir(p.Env)
 	if err != nil {
@@ -178,7 +177,7 @@ func (b *builder) make(ctx context.Context) (*Result, error) {
 	}
 	b.stage()
 	b.say.verbose("Pre-generating registry cache for static mode...")
-	if err := b.takeStock(ctx); err != nil {
+	if err := b.buildRegistry(ctx); err != nil {
 		return nil, err
 	}
 	if len(b.offered.tools)+len(b.offered.prompts)+b.offered.resources == 0 {
@@ -230,7 +229,7 @@ func (b *builder) result(manifest []byte) *Result {
 	return r
 }
 
-// configure reads what the project says of its bundles.
+// configure reads the project's settings for bundles.
 func (b *builder) configure(ctx context.Context) error {
 	file := filepath.Join(b.p.Server, "server.meta.json")
 	text, err := b.p.ReadFile(file, mcpb.MaxManifest)
@@ -268,7 +267,7 @@ func (b *builder) configure(ctx context.Context) error {
 		b.say.warnHint(fmt.Sprintf("Version %q is not valid semver (expected MAJOR.MINOR.PATCH)", b.id.version),
 			"MCPB clients may reject non-semver versions")
 	} else if b.id.version != b.p.Meta.Version {
-		b.say.warn("the bundle has version %s, and its server says %s; set both in server.d/server.meta.json",
+		b.say.warn("the bundle has version %s, but its server has %s; set both in server.d/server.meta.json",
 			b.id.version, b.p.Meta.Version)
 	}
 	if len(b.say.faults) > 0 {
@@ -399,7 +398,7 @@ func (b *builder) collectDefault(root *source, name, dir string) error {
 // addRuntime adds the server for each target.
 func (b *builder) addRuntime(ctx context.Context) error {
 	find := runtimes.Source{
-		Env: b.p.Env, Dir: b.o.RuntimeDir, Home: b.o.Home, Offline: b.o.Offline, Runner: b.runner,
+		Env: b.p.Env, RuntimeDir: b.o.RuntimeDir, Home: b.o.Home, Offline: b.o.Offline, Runner: b.runner,
 		Work: filepath.Join(b.work.Path, "built"), Note: func(line string) { b.say.verbose("%s", line) },
 	}
 	var err error
@@ -480,7 +479,7 @@ func (b *builder) write(ctx context.Context, manifest []byte, r *Result) error {
 	return nil
 }
 
-// progress tells how much of the files is packed.
+// progress reports how much is packed.
 func (b *builder) progress(files []mcpb.File) func(int64) {
 	if b.o.Bar == nil {
 		return nil

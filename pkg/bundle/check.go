@@ -81,8 +81,7 @@ func (b *builder) checkTool(tool json.RawMessage) {
 // smokeTime bounds the first start.
 const smokeTime = 60 * time.Second
 
-// smoke starts the bundle as it stands in the staged tree, and compares the tools its
-// server lists with those of the manifest.
+// smoke starts the server in the staged tree, and compares its tools with those of the manifest.
 func (b *builder) smoke(ctx context.Context) error {
 	at := slices.IndexFunc(b.binaries, func(bin runtimes.Binary) bool { return bin.Target == runtimes.Host })
 	if b.o.NoSmoke || at < 0 {

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -17,28 +16,29 @@ import (
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/envfile"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// confFile is where a project says what its bundles are.
+// confFile configures a project's bundles.
 const confFile = "mcpb.conf"
 
-// A config is what a project says of its bundles: server.d/server.meta.json, and
-// mcpb.conf over it.
+// A config contains a project's settings for bundles, from server.d/server.meta.json and
+// mcpb.conf, which takes precedence.
 type config struct {
 	meta json.RawMessage
 	conf map[string]string
 }
 
-// readConf reads mcpb.conf as far as it is assignments. What only a shell
-// understands is given to Bash, which nobody else may have written for us (CLI-1405).
+// readConf reads mcpb.conf. Bash reads a file with more than assignments, unless another user
+// could have written it (CLI-1405).
 func (b *builder) readConf(ctx context.Context) (map[string]string, error) {
 	conf := map[string]string{}
-	for _, key := range project.BundleSettings {
-		if v := b.p.Env[key.Name]; key.FromEnv && v != "" {
+	for key := range settings.ConfVariables() {
+		if v := b.p.Env[key.Name]; key.Kind == settings.ConfOrEnv && v != "" {
 			conf[key.Name] = v
 		}
 	}
@@ -50,7 +50,7 @@ func (b *builder) readConf(ctx context.Context) (map[string]string, error) {
 		return nil, fmt.Errorf("%s: %w", confFile, err)
 	}
 	values, err := envfile.Parse(text, func(name string) string {
-		if slices.ContainsFunc(project.BundleSettings, func(key project.BundleSetting) bool { return key.Name == name }) {
+		if settings.Find(name).IsConf() {
 			return conf[name]
 		}
 		return b.p.Env[name]
@@ -62,7 +62,7 @@ func (b *builder) readConf(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", confFile, err)
 	}
-	for _, key := range project.BundleSettings {
+	for key := range settings.ConfVariables() {
 		if v, ok := values[key.Name]; ok {
 			conf[key.Name] = v
 		}
@@ -82,7 +82,7 @@ func (b *builder) sourceConf(ctx context.Context, file code.File, why error,
 	b.say.note("%s is run as a shell script: %v", confFile, why)
 	env := b.p.Env.Clone()
 	var names []string
-	for _, key := range project.BundleSettings {
+	for key := range settings.ConfVariables() {
 		delete(env, key.Name)
 		names = append(names, key.Name)
 	}
@@ -167,7 +167,7 @@ func (b *builder) identify(ctx context.Context) (identity, error) {
 	}
 	if id.email == "" {
 		if id.email = b.git(ctx, "config", "--get", "user.email"); id.email != "" && !mcpb.IsEmail(id.email) {
-			b.say.warn("the e-mail address of git, %q, is none; left out", id.email)
+			b.say.warn("invalid git user.email %q; left out", id.email)
 			id.email = ""
 		}
 	}
@@ -225,7 +225,7 @@ func checkFileName(texts ...string) error {
 
 var otherThanFileName = lazyregexp.New(`[^A-Za-z0-9._-]`)
 
-// fileName is that of the bundle.
+// fileName returns the file name of the bundle.
 func (id *identity) fileName() string {
 	return otherThanFileName.ReplaceAllString(id.name+"-"+id.version, "-") + ".mcpb"
 }

@@ -20,9 +20,9 @@ import (
 	"mcp-bash/pkg/text/secrets"
 )
 
-// A collector copies what of a project goes into the bundle to the staged tree, so
-// that what is checked and run is what is packed. Files are read through the
-// project's own directory: no link leads out (CLI-1415 to CLI-1417).
+// A collector copies the project's files for the bundle to the staged tree. The tree is checked,
+// run and packed. The collector opens files below the project's directory, so no link leads out
+// (CLI-1415 to CLI-1417).
 type collector struct {
 	ctx   context.Context
 	work  *os.Root // the staged tree
@@ -32,7 +32,7 @@ type collector struct {
 
 	selection selection
 
-	leftOut   []string // what was left out though its author may want it
+	leftOut   []string // files that were left out although the author may want them
 	refused   []string // secrets that were left out, with line and rule
 	unscanned []string // files that were not searched for secrets to their end
 	secrets   bool     // a secret was found by its form
@@ -46,7 +46,7 @@ const maxDepth = 32
 type source struct {
 	root *os.Root
 	dir  string // its physical path
-	base string // what it is called in the project: "" for the project itself
+	base string // its path in the project, or "" for the project itself
 }
 
 // tree adds a directory, or a file, of a source.
@@ -55,7 +55,7 @@ func (c *collector) tree(s *source, name, to string) error {
 }
 
 // entry adds a directory or a file. name is its path in the source, seen its path in the
-// project: below a link they differ, and both are judged. trail are the directories that
+// project: below a link they differ, and both are checked. trail are the directories that
 // lead to it, links resolved.
 func (c *collector) entry(s *source, name, seen, to string, trail []string) error {
 	if cause := context.Cause(c.ctx); cause != nil {
@@ -116,7 +116,7 @@ func (c *collector) directory(s *source, name, seen, to string, trail []string) 
 // isLeftOut reports whether a path of the project does not go into the bundle, and notes
 // it where its author may want to know.
 func (c *collector) isLeftOut(seen string, isDir bool) bool {
-	v, rule := c.selection.judge(seen, isDir)
+	v, rule := c.selection.decide(seen, isDir)
 	c.note(seen, isDir, v, rule)
 	return v != take
 }
@@ -127,7 +127,7 @@ func (c *collector) isHidden(seen, name string, isDir bool) bool {
 	if name == seen || c.selection.named[seen] {
 		return false
 	}
-	v, rule := c.selection.judge(name, isDir)
+	v, rule := c.selection.decide(name, isDir)
 	c.note(seen, false, v, rule)
 	return v != take
 }
@@ -148,7 +148,7 @@ func (c *collector) note(name string, isDir bool, v verdict, rule string) {
 const maxScan = 4 << 20
 
 // isSecret reports whether a file holds a secret, and notes where. Without a script or
-// metadata the bundle would not do what its manifest says: there it is a fault.
+// metadata the bundle would not match its manifest, so there it is a fault.
 func (c *collector) isSecret(seen string, head []byte, exec bool) bool {
 	if c.selection.named[seen] {
 		return false

@@ -153,8 +153,8 @@ func (b *builder) collectCache() error {
 	return nil
 }
 
-// notIncluded lists what stands at the top of the project and does not go into the
-// bundle, although nothing says that it should not.
+// notIncluded lists top-level files of the project that the bundle does not contain although no
+// rule excludes them.
 func (b *builder) notIncluded(root *source, places []string) (list []string) {
 	entries, err := fs.ReadDir(root.root.FS(), ".")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// Where things stand in a bundle (CLI-1421).
+// The layout of a bundle (CLI-1421).
 const (
 	serverDir  = "server"
 	entryPoint = serverDir + "/run-server.sh"
@@ -148,7 +148,7 @@ func (b *builder) appendPrompts(m *rawjson.Builder) {
 	}
 }
 
-// argumentNames are those of a schema or of a list, in the order of their bytes.
+// argumentNames returns the sorted names of a schema or a list.
 func argumentNames(arguments json.RawMessage) (names []string) {
 	for _, m := range rawjson.Members(rawjson.Get(arguments, "properties")) {
 		names = append(names, m.Name)
@@ -162,7 +162,7 @@ func argumentNames(arguments json.RawMessage) (names []string) {
 	return slices.Compact(names)
 }
 
-// A start says how a client starts the server on a platform.
+// A start is the command with which a client starts the server on a platform.
 type start struct {
 	command string
 	args    []string
@@ -216,9 +216,9 @@ func (b *builder) environment() (env []rawjson.Member) {
 	return env
 }
 
-// overrides are how the server is started where it is otherwise than usual: on
-// Windows, where a script is no program, and as the project says. A client puts an
-// override's args and env in place of the others, so each is whole (CLI-1429).
+// overrides returns the platforms with other start commands: Windows, which cannot start scripts,
+// and those that the project configures. A client replaces args and env as a whole, so each
+// override is complete (CLI-1429).
 func (b *builder) overrides(base start) map[string]start {
 	all := map[string]start{}
 	for _, bin := range b.binaries {

@@ -35,10 +35,9 @@ func (b *builder) stage() {
 	b.staged = project.Open(filepath.Join(b.work.Path, stageDir, serverDir), env, b.work.Path, func(string) {})
 }
 
-// takeStock finds out what the staged project offers, and adds the registry files
-// that let a server start without looking itself (CLI-1418). They are built there and
-// not in the project, which stays as it is.
-func (b *builder) takeStock(ctx context.Context) error {
+// buildRegistry lists the items of the staged project, and adds the registry files, with which a
+// server starts without a scan (CLI-1418). It does not change the project.
+func (b *builder) buildRegistry(ctx context.Context) error {
 	var reasons []string
 	catalog := registry.NewCatalog(b.staged, registry.Options{
 		Log: func(level mcp.Level, _, message string) {

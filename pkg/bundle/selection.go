@@ -21,7 +21,7 @@ const (
 	maxIgnore  = 1 << 20
 )
 
-// A verdict is what becomes of a file or a directory.
+// A verdict is the decision about a file or a directory.
 type verdict int
 
 const (
@@ -31,9 +31,9 @@ const (
 	refuse         // left out as a secret, and listed with the rule
 )
 
-// judge returns the verdict for a path of the project, and the rule for a secret. What is
-// below a directory that is left out is left out as well.
-func (s *selection) judge(name string, isDir bool) (v verdict, rule string) {
+// decide returns the verdict for a path of the project, and the rule for a secret. It also leaves
+// out all files below a directory that is left out.
+func (s *selection) decide(name string, isDir bool) (v verdict, rule string) {
 	if s.named[name] || s.cache && name == cacheDir {
 		return take, ""
 	}
@@ -58,7 +58,7 @@ func (s *selection) judge(name string, isDir bool) (v verdict, rule string) {
 }
 
 func (s *selection) takes(name string, isDir bool) bool {
-	v, _ := s.judge(name, isDir)
+	v, _ := s.decide(name, isDir)
 	return v == take
 }
 

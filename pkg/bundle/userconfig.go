@@ -247,7 +247,7 @@ var (
 	codePrefixes = []string{"LD_", "DYLD_", "BASH_FUNC_", "GIT_", "NPM_CONFIG_"}
 )
 
-// choosesCode reports whether a variable decides which code runs. Windows does not tell
+// choosesCode reports whether a variable decides which code runs. Windows ignores
 // the case of names.
 func choosesCode(name string) bool {
 	name = strings.ToUpper(name)

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// A Bar shows on a terminal how much of something is done; elsewhere it is silent.
+// A Bar shows the progress of an operation on a terminal. It shows nothing elsewhere.
 type Bar struct {
-	raw   io.Writer // nil: no terminal
+	raw   io.Writer // nil: not a terminal
 	width int
 	what  string
 	drawn string
 }
 
-// barColumns is how many columns the bar itself takes.
+// barColumns is the width of the bar itself, without its text.
 const barColumns = 24
 
-// NewBar makes a bar for what is done: "packing".
+// NewBar returns a bar for an operation, such as "packing".
 func NewBar(s Streams, what string) *Bar {
 	b := &Bar{what: what}
 	if raw, ok := Raw(s.Err); ok {
@@ -26,7 +26,7 @@ func NewBar(s Streams, what string) *Bar {
 	return b
 }
 
-// Show draws the bar, if it has changed. It is not for several goroutines at once.
+// Show draws the bar if it has changed. Only one goroutine may call it.
 func (b *Bar) Show(done, total int64) {
 	if b.raw == nil || total <= 0 {
 		return
@@ -41,7 +41,7 @@ func (b *Bar) Show(done, total int64) {
 	}
 }
 
-// End takes the bar away.
+// End removes the bar.
 func (b *Bar) End() {
 	if b.drawn != "" {
 		fmt.Fprintf(b.raw, "\r%*s\r", len(b.drawn), "")

@@ -7,56 +7,52 @@ import (
 	"strings"
 )
 
-// A Command describes one verb, once: what it accepts, its --help, what shells
-// complete and its manual page all come from here.
+// A Command describes one verb. Its options, --help, shell completion and manual page all come from this value.
 type Command struct {
-	Name     string    // "run-tool": before its error messages
-	Summary  string    // a sentence or two, at the top of the help
-	Examples []Example // right below it
-	Usage    string    // what stands between the name and the options: "[NAME]"
+	Name     string    // such as "run-tool"; the prefix of error messages
+	Summary  string    // one or two sentences, the first lines of the help
+	Examples []Example // after the summary
+	Usage    string    // the usage line between the name and the options, such as "[NAME]"
 	Operands []Operand // in order
 	Flags    Flags
-	Text     string // after the options: paragraphs, or indented lines kept as they are
+	Text     string // after the options; indented lines are not wrapped
 	Exits    []Exit
-	NotVerb  bool // "mcp-bash NAME" is something else, or nothing
+	NotVerb  bool // "mcp-bash NAME" does not run this command
 
-	// Commands are chosen by the first operand. The command itself then has
-	// neither operands, options nor Run. Where one of them has commands itself, the
-	// program calls Main of that one with what follows its name.
+	// Commands are subcommands. The first operand selects one. A command with subcommands has no operands, options
+	// and Run. If a subcommand has subcommands too, the program calls its Main with the remaining arguments.
 	Commands []*Command
 
-	// Run does the work. The error is an [*Error], an [ExitCode], or any other.
+	// Run runs the command. The error may be an [*Error] or an [ExitCode].
 	Run func(s Streams, operands []string) error
 }
 
-// An Example is a command line and what it is good for. In it, and in all texts,
-// NAME stands for the command as the user called it.
+// An Example is a command line with its purpose. In all texts, NAME stands for the command as the user called it.
 type Example struct{ Line, Purpose string }
 
-// An Operand is an argument that is no option.
+// An Operand is an argument that is not an option.
 type Operand struct {
-	Name     string // "FILE"; in brackets one that may be left out, with dots one that may be repeated
+	Name     string // such as "FILE"; in brackets if it is optional, with dots if it can be repeated
 	Complete Completion
-	Missing  string // the error where it is left out and may not be; "": the usual one
+	Missing  string // the error if a required operand is missing; "": the usual one
 }
 
 func (o Operand) optional() bool   { return strings.HasPrefix(o.Name, "[") }
 func (o Operand) repeatable() bool { return strings.HasSuffix(strings.TrimSuffix(o.Name, "]"), "...") }
 
-// An Exit is an exit code and what it means.
+// An Exit is an exit code with its meaning.
 type Exit struct {
 	Code    int
 	Meaning string
 }
 
-// An ExitCode is the error of a verb that failed and has said so already.
+// An ExitCode is the error of a command that failed and has printed the reason.
 type ExitCode int
 
 func (e ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// Main runs a command with the process's arguments and returns the exit code.
-// binary is the name of the program. --version and --help work whatever else is
-// wrong (CLI-107).
+// Main runs a command with the process's arguments and returns the exit code. binary is the name of the program.
+// --version and --help take precedence over errors in other arguments (CLI-107).
 func (c *Command) Main(s Streams, binary string, args []string) int {
 	name := os.Getenv("MCPBASH_ARGV0") // set by mcp-bash (CLI-203)
 	if name == "" {
@@ -81,7 +77,7 @@ func (c *Command) Main(s Streams, binary string, args []string) int {
 	}
 	if slices.Contains(before, "--help") || slices.Contains(before, "-h") {
 		asVerb := "mcp-bash " + verb
-		if sub == c && c.Name == binary { // a program of several verbs is none itself
+		if sub == c && c.Name == binary { // a program of several verbs is not a verb
 			asVerb = name
 		}
 		fmt.Fprint(s.Out, sub.help(name, asVerb))
@@ -103,8 +99,7 @@ func (c *Command) Main(s Streams, binary string, args []string) int {
 	return report(s, err, c.Name, name, asJSON(args))
 }
 
-// choose returns the command that is meant and what is left of the arguments.
-// The word that chooses it may stand behind options.
+// choose returns the selected subcommand and the remaining arguments. Options may precede the subcommand.
 func (c *Command) choose(args []string) (*Command, []string, error) {
 	if len(c.Commands) == 0 {
 		return c, args, nil
@@ -137,8 +132,7 @@ func (c *Command) subcommands() (names []string) {
 	return names
 }
 
-// takesValue reports whether an argument is an option of one of the commands
-// below whose value is the next argument.
+// takesValue reports whether an argument is an option of a subcommand, with its value in the next argument.
 func (c *Command) takesValue(arg string) bool {
 	name := strings.TrimPrefix(arg, "--")
 	return slices.ContainsFunc(c.Commands, func(sub *Command) bool {
@@ -147,8 +141,7 @@ func (c *Command) takesValue(arg string) bool {
 	})
 }
 
-// read takes the options out of the arguments and checks how many operands are
-// left.
+// read parses the options, and checks the number of the operands.
 func (c *Command) read(args []string) (operands []string, err error) {
 	if operands, err = c.Flags.read(args); err != nil {
 		return nil, err
@@ -171,8 +164,7 @@ func (c *Command) read(args []string) (operands []string, err error) {
 	return operands, nil
 }
 
-// asJSON reports whether --json was asked for, also when the options could not
-// be read because one of them is wrong.
+// asJSON reports whether --json was given. It also works for invalid options.
 func asJSON(args []string) bool {
 	before, _ := beforeOperands(args)
 	return slices.Contains(before, "--json") || slices.Contains(before, "--json=true")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// demo describes a command with something of everything, and says what it was
-// run with.
+// demo returns a command with all kinds of options and operands. It prints the values
+// that it got.
 func demo() *Command {
 	var dir, kind string
 	var names []string

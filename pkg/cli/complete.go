@@ -6,30 +6,28 @@ import (
 	"strings"
 )
 
-// A Completion says what an operand or the value of an option may be. The zero
-// value knows nothing.
+// A Completion lists the possible values of an operand or an option. The zero value is for unknown values.
 type Completion struct {
-	// files and dirs leave it to the shell, which knows best.
+	// files and dirs leave the completion to the shell.
 	files, dirs bool
 	words       func() []string
 }
 
-// Files completes names of files, Dirs those of directories.
+// Files completes names of files. Dirs completes names of directories.
 var (
 	Files = Completion{files: true}
 	Dirs  = Completion{dirs: true}
 )
 
-// Words completes one of the words.
+// Words completes fixed words.
 func Words(words ...string) Completion { return Completion{words: func() []string { return words }} }
 
-// Found completes one of the words that are found when they are needed.
+// Found completes words that a function returns.
 func Found(words func() []string) Completion { return Completion{words: words} }
 
-// CompleteWord, as the first argument, has a command print what could stand in
-// place of the last argument, a line each: the word, and after a tab what it
-// means. The lines "files" and "directories" behind a colon leave it to the shell.
-// The scripts in share/completions call it.
+// CompleteWord is the first argument with which the scripts in share/completions call a command. The command prints
+// the completions of the last argument, one on each line: the word, a tab, and its meaning. The lines ":files" and
+// ":directories" leave the completion to the shell.
 const CompleteWord = "__complete"
 
 func (c *Command) complete(s Streams, args []string) int {
@@ -42,7 +40,7 @@ func (c *Command) complete(s Streams, args []string) int {
 	return ExitOK
 }
 
-// candidates is what may follow the words before, beginning with part.
+// candidates returns the completions of part after the words before.
 func (c *Command) candidates(before []string, part string) (lines []string) {
 	cmd := c
 	if len(c.Commands) > 0 {
@@ -93,7 +91,7 @@ func (c *Command) startingWith(part string) (lines []string) {
 	return lines
 }
 
-// operand is the completion of the operand that follows the words before.
+// operand returns the completion of the operand after the words before.
 func (c *Command) operand(before []string) Completion {
 	if len(c.Operands) == 0 {
 		return Completion{}

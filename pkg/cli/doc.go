@@ -1,4 +1,3 @@
-// Package cli holds what every command of the family does alike: the version,
-// exit codes, how options are read, how errors are told, and what a terminal
-// is (cli chapter 1).
+// Package cli has the common parts of all commands: version, exit codes, options, help, errors, completion, and
+// output to terminals (cli chapter 1).
 package cli

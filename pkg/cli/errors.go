@@ -1,28 +1,59 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// An Error is a failure as a command tells it: one or more lines for people on
-// standard error, one object for programs with --json (CLI-108).
+// An Error is a failure of a command. People read it on standard error as
+//
+//	VERB: OP SUBJECT: CAUSE
+//	HINT
+//
+// Programs that use --json read it as an object on standard output (CLI-108). Code and Cause are required.
 type Error struct {
-	Code    string // for programs; one of the Code constants
-	Message string // without the verb; its line breaks are printed, so it is made by [Sprintf]
-	Exit    int
-	Whole   bool            // Message is told as it is, without the verb before it
-	Told    bool            // people were told; Message is for programs
-	Data    json.RawMessage // more for programs; nil: none
+	Code    string // one of the Code constants
+	Op      string // the operation; "": the cause names it
+	Subject string // the object of the operation, such as a path
+	Cause   error
+	Hint    string          // the remedy, made by [Sprintf]; may have several lines
+	Exit    int             // 0 stands for [ExitFailed]
+	Bare    bool            // print no verb: the contract fixes the text, or the cause begins with a name
+	Printed bool            // people have read the error already
+	Data    json.RawMessage // details for programs
 }
 
-func (e *Error) Error() string { return e.Message }
+// Error returns the error without the verb. It may have several lines.
+func (e *Error) Error() string {
+	cause, ok := e.Cause.(Lines)
+	text := string(cause)
+	if !ok {
+		text = Line(e.Cause.Error())
+	}
+	if before := strings.TrimSpace(e.Op + " " + Line(e.Subject)); before != "" {
+		text = before + ": " + text
+	}
+	if e.Hint != "" {
+		text += "\n" + e.Hint
+	}
+	return text
+}
 
-// The words of CLI-108.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// WithHint adds a hint, as [Sprintf] makes it.
+func (e *Error) WithHint(format string, args ...any) *Error {
+	e.Hint = Sprintf(format, args...)
+	return e
+}
+
+// The codes of errors (CLI-108).
 const (
 	CodeUsage    = "usage"
 	CodeNotFound = "not_found"
@@ -35,43 +66,45 @@ const (
 	CodeInternal = "internal"
 )
 
-// Usagef makes an error of use (CLI-103).
+// Usagef returns an error of wrong usage (CLI-103). It formats the message as [Sprintf] does.
 func Usagef(format string, args ...any) *Error {
-	return &Error{Code: CodeUsage, Message: Sprintf(format, args...), Exit: ExitUsage}
+	return &Error{Code: CodeUsage, Cause: Lines(Sprintf(format, args...)), Exit: ExitUsage}
 }
 
-// Failf makes any other error, with exit code 1.
+// Failf returns an error with exit code 1. It formats the message as [Sprintf] does.
 func Failf(code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: Sprintf(format, args...), Exit: ExitFailed}
+	return &Error{Code: code, Cause: Lines(Sprintf(format, args...))}
 }
 
-// MessageOf returns the message of an error for [Printf]: that of an [*Error], which may have several
-// lines, or any other on one line.
+// Baref is [Failf] for a message that is printed without the verb.
+func Baref(code, format string, args ...any) *Error {
+	return &Error{Code: code, Cause: Lines(Sprintf(format, args...)), Bare: true}
+}
+
+// MessageOf returns the message of an error for [Printf]. Only the message of an [*Error] may have several lines.
 func MessageOf(err error) Lines {
-	var e *Error
-	if errors.As(err, &e) {
-		return Lines(e.Message)
+	if e, ok := errors.AsType[*Error](err); ok {
+		return Lines(e.Error())
 	}
 	return Lines(Line(err.Error()))
 }
 
-// report tells an error of a verb and returns the exit code. name is how the
-// user called the verb, for the line that points to its help (CLI-104).
+// report prints an error of a command and returns the exit code. name is what the user typed for the command
+// (CLI-104).
 func report(s Streams, err error, verb, name string, asJSON bool) int {
-	var e *Error
 	if errors.As(err, new(outputError)) { // Run reports it
 		return ExitFailed
 	}
-	message := MessageOf(err)
-	if !errors.As(err, &e) {
-		e = &Error{Code: CodeInternal, Message: string(message), Exit: ExitFailed}
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		e = &Error{Code: CodeInternal, Cause: err}
 	}
 	switch {
-	case e.Told:
-	case e.Whole:
-		Printf(s.Err, "%s\n", message)
+	case e.Printed:
+	case e.Bare:
+		Printf(s.Err, "%s\n", Lines(e.Error()))
 	default:
-		Printf(s.Err, "%s: %s\n", verb, message)
+		Printf(s.Err, "%s: %s\n", verb, Lines(e.Error()))
 	}
 	if e.Code == CodeUsage {
 		Printf(s.Err, "Run \"%s --help\" for usage.\n", name)
@@ -79,14 +112,14 @@ func report(s Streams, err error, verb, name string, asJSON bool) int {
 	if asJSON {
 		writeError(s.Out, e)
 	}
-	return e.Exit
+	return cmp.Or(e.Exit, ExitFailed)
 }
 
 // writeError writes the object of CLI-108.
 func writeError(w io.Writer, e *Error) {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(false).Name("error").Object().
-		Name("code").String(e.Code).Name("message").String(e.Message)
+		Name("code").String(e.Code).Name("message").String(e.Error())
 	if e.Data != nil {
 		b.Name("data").Raw(e.Data)
 	}

@@ -10,21 +10,21 @@ import (
 	"github.com/peterbourgon/ff/v3"
 )
 
-// Flags are the options of a command. Unlike those of the flag package they may
-// stand among the operands (CLI-106). The zero value is ready.
+// Flags are the options of a command. Unlike with package flag, options may follow operands (CLI-106). The zero value
+// has no options.
 type Flags struct {
 	list  []*Flag
 	set   *flag.FlagSet
-	fault *Error // what is wrong with a value, in our words
+	fault *Error // the error of an invalid value
 }
 
 // A Flag is one option.
 type Flag struct {
 	Name  string
-	Value string // what its value is called: "DIR"; "" for a switch
+	Value string // the name of its value, such as "DIR"; "" for a switch
 	Help  string
-	// Complete says what its value may be.
-	Complete Completion
+
+	Complete Completion // of the value
 	missing  string
 }
 
@@ -62,7 +62,7 @@ func (f *Flags) Bool(p *bool, name, help string) *Flag {
 	return f.add(name, "", help)
 }
 
-// One adds an option whose text is one of several.
+// One adds an option with one of several words.
 func (f *Flags) One(p *string, name, value string, of []string, help string) *Flag {
 	f.flags().Func(name, "", func(text string) error {
 		if !slices.Contains(of, text) {
@@ -77,7 +77,7 @@ func (f *Flags) One(p *string, name, value string, of []string, help string) *Fl
 	return added
 }
 
-// Func adds an option whose text is given to a function, which may refuse it.
+// Func adds an option whose text a function parses.
 func (f *Flags) Func(name, value, help string, take func(text string) *Error) *Flag {
 	f.flags().Func(name, "", func(text string) error {
 		if f.fault = take(text); f.fault != nil {
@@ -88,8 +88,7 @@ func (f *Flags) Func(name, value, help string, take func(text string) *Error) *F
 	return f.add(name, value, help)
 }
 
-// Mode adds a switch that makes its name the value of a text. Of several for the same
-// text the last one given counts.
+// Mode adds a switch that sets a text to the name of the switch. The last of several switches takes precedence.
 func (f *Flags) Mode(p *string, name, help string) *Flag {
 	f.flags().BoolFunc(name, "", func(text string) error {
 		on, err := strconv.ParseBool(text)
@@ -101,14 +100,13 @@ func (f *Flags) Mode(p *string, name, help string) *Flag {
 	return f.add(name, "", help)
 }
 
-// Completes says what the option's value may be.
+// Completes sets the completion of the option's value.
 func (f *Flag) Completes(c Completion) *Flag { f.Complete = c; return f }
 
-// Missing gives the error for the option without its value, where it is not the
-// usual one (CLI-105).
+// Missing sets the error for the option without a value, in place of the usual one (CLI-105).
 func (f *Flag) Missing(text string) *Flag { f.missing = text; return f }
 
-// Given reports whether an option was given.
+// Given reports whether an option was on the command line.
 func (f *Flags) Given(name string) (given bool) {
 	f.flags().Visit(func(set *flag.Flag) { given = given || set.Name == name })
 	return given
@@ -137,8 +135,7 @@ func (f *Flags) find(name string) *Flag {
 	return f.list[at]
 }
 
-// read takes the options out of the arguments and returns the operands. "--"
-// ends the options; what follows is an operand whatever it looks like.
+// read parses the options and returns the operands. All arguments after "--" are operands.
 func (f *Flags) read(args []string) (operands []string, err error) {
 	var given []string
 	for i := 0; i < len(args); i++ {
@@ -177,7 +174,7 @@ func (f *Flags) read(args []string) (operands []string, err error) {
 	return operands, nil
 }
 
-// refuse notes what is wrong with the value of an option.
+// refuse records the error of an invalid value.
 func (f *Flags) refuse(format string, args ...any) error {
 	f.fault = Usagef(format, args...)
 	return f.fault

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// helpWidth is how wide help texts are, in columns.
+// helpWidth is the width of help texts, in columns.
 const helpWidth = 80
 
-// help is what --help prints. name is how the user called the command, verb how
-// it is called as a verb of mcp-bash.
+// help returns the output of --help. name is the command as the user called it. verb is its name as a verb of
+// mcp-bash.
 func (c *Command) help(name, verb string) string {
 	var b strings.Builder
 	b.WriteString(wrap(c.Summary, "", helpWidth))
@@ -29,7 +29,7 @@ func (c *Command) help(name, verb string) string {
 			}
 		}
 		b.WriteString(table(rows))
-		b.WriteString("\nNAME COMMAND --help says more about one of them.\n")
+		b.WriteString("\nRun \"NAME COMMAND --help\" for the help of a command.\n")
 	}
 	b.WriteString("\nOptions:\n" + table(c.optionRows()))
 	if c.Text != "" {
@@ -46,12 +46,12 @@ func (c *Command) help(name, verb string) string {
 	return named(b.String(), name)
 }
 
-// named puts the name of the command in place of the word NAME.
+// named replaces the word NAME by the name of the command.
 func named(text, name string) string {
 	return regexp.MustCompile(`\bNAME\b`).ReplaceAllLiteralString(text, name)
 }
 
-// examples lists the examples, their purposes in a column where they fit.
+// examples returns the examples, with their purposes in a column if they fit.
 func (c *Command) examples() string {
 	if len(c.Examples) == 0 {
 		return ""
@@ -74,13 +74,13 @@ func (c *Command) examples() string {
 	return b.String()
 }
 
-// brief is the first sentence of the summary, without its full stop.
+// brief returns the first sentence of the summary, without its full stop.
 func (c *Command) brief() string {
 	first, _, _ := strings.Cut(c.Summary, ". ")
 	return lowerFirst(strings.TrimSuffix(first, "."))
 }
 
-// shortOptions names the options as usage lines do: "[--filter DIR] [--quiet]".
+// shortOptions returns the options as in usage lines: "[--filter DIR] [--quiet]".
 func (c *Command) shortOptions() string {
 	var short []string
 	for _, o := range c.Operands {
@@ -94,7 +94,7 @@ func (c *Command) shortOptions() string {
 	return strings.Join(short, " ")
 }
 
-// usage is the command line in short.
+// usage returns the usage line.
 func (c *Command) usage() string {
 	parts := []string{"NAME"}
 	switch {
@@ -124,7 +124,7 @@ func (c *Command) optionRows() (rows [][2]string) {
 	return append(rows, [2]string{"-h, --help", "this text"}, [2]string{"-v, --version", "the version"})
 }
 
-// table lays rows out in two columns.
+// table returns rows in two columns.
 func table(rows [][2]string) string {
 	const widest = 22
 	column := 0
@@ -146,7 +146,7 @@ func table(rows [][2]string) string {
 	return b.String()
 }
 
-// paragraphs wraps a text, but for the lines that are indented.
+// paragraphs wraps a text, except indented lines.
 func paragraphs(text string) string {
 	var b strings.Builder
 	for i, paragraph := range strings.Split(strings.Trim(text, "\n"), "\n\n") {
@@ -162,7 +162,7 @@ func paragraphs(text string) string {
 	return b.String()
 }
 
-// wrap breaks a text into lines of at most so many columns, each after an indent.
+// wrap breaks a text into indented lines of at most width columns.
 func wrap(text, indent string, width int) string {
 	var b strings.Builder
 	line := indent

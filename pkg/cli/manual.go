@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// manualWord, as the only argument, has a command print its manual page.
+// manualWord is the argument with which a command prints its manual page.
 const manualWord = "__manual"
 
-// manual is the manual page of a program, in roff.
+// manual returns the manual page of a program, in roff.
 func (c *Command) manual(binary string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %s 1 \"\" \"mcp-bash %s\" \"mcp-bash\"\n", strings.ToUpper(binary), Version)
@@ -21,7 +21,7 @@ func (c *Command) manual(binary string) string {
 	return b.String()
 }
 
-// manualCommands are the chapters on the commands of a command.
+// manualCommands writes the chapters of the subcommands.
 func (c *Command) manualCommands(b *strings.Builder, name string) {
 	for _, sub := range c.Commands {
 		own := name + " " + sub.Name
@@ -32,7 +32,7 @@ func (c *Command) manualCommands(b *strings.Builder, name string) {
 	}
 }
 
-// manualBody is what the page says of one command.
+// manualBody writes the description of one command.
 func (c *Command) manualBody(b *strings.Builder, name string) {
 	own := func(text string) string { return roff(named(text, name)) }
 	b.WriteString(own(c.Summary) + "\n")
@@ -71,7 +71,7 @@ func (c *Command) manualBody(b *strings.Builder, name string) {
 	}
 }
 
-// roff writes a text so that it stands for itself.
+// roff escapes a text.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

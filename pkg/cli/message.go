@@ -6,9 +6,8 @@ import (
 	"reflect"
 )
 
-// Printf writes a message as [fmt.Fprintf] does. Its lines are those of format: texts among args may
-// come from anybody, and stay on the line where they stand as [Line] shows them (CLI-117). Slices of
-// bytes are data, which is printed as it is.
+// Printf writes a message as [fmt.Fprintf] does. Only format can contain line breaks: texts among args may come from
+// other authors, so Printf applies [Line] to them (CLI-117). Slices of bytes are data, which is printed unchanged.
 func Printf(w io.Writer, format string, args ...any) (int, error) {
 	return fmt.Fprintf(w, format, inLines(args)...)
 }
@@ -27,9 +26,11 @@ func inLines(args []any) []any {
 	return lines
 }
 
-// Lines is a text for [Printf] that may have several lines. Whoever makes it calls [Line] or
-// [Sprintf] for what others wrote.
+// Lines is a text for [Printf], or the cause of an [Error], that may have several lines. Its author applies [Line] or
+// [Sprintf] to texts of other origin.
 type Lines string
+
+func (l Lines) Error() string { return string(l) }
 
 // Notice writes a line on standard error.
 func (s Streams) Notice(line string) { Printf(s.Err, "%s\n", line) }

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// IsClosed reports whether the process was started without a descriptor for a standard stream. The
-// Go runtime opens the null device in its place, for reading and writing; whoever discards output
-// with a null device opened that way cannot be told apart (CLI-116).
+// IsClosed reports whether the process was started without a descriptor for a standard stream. The Go runtime
+// replaces it by the null device, open for reading and writing. IsClosed also returns true if the user redirected
+// the stream in this way (CLI-116).
 func IsClosed(f *os.File) bool {
 	fd := int(f.Fd())
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)

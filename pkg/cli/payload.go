@@ -13,7 +13,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// maxPayload is how long the JSON of an argument may be, in bytes (CLI-119).
+// maxPayload limits the JSON of an argument, in bytes (CLI-119).
 const maxPayload = 64 << 20
 
 // A PayloadReader reads the JSON of arguments.
@@ -22,9 +22,9 @@ type PayloadReader struct {
 	Timeout time.Duration // for standard input; 0: none
 }
 
-// Read reads the JSON of an argument: written out, in a file after "@", or on standard input for "-" and "@-". An
-// empty text is an empty object; a text that is no JSON is nil. name is the name of the argument in the error, which
-// is an [*Error].
+// Read reads the JSON of an argument. The value is the JSON itself, "@" and a file, or "-" or "@-" for standard
+// input. An empty text is an empty object. The result is nil for invalid JSON. The error is an [*Error] that names
+// the argument.
 func (r PayloadReader) Read(name, value string) (json.RawMessage, error) {
 	text := []byte(value)
 	var err error
@@ -74,7 +74,7 @@ func readFile(name, file string) ([]byte, error) {
 	return text, payloadError(name, Line(file), err)
 }
 
-// payloadError returns the error of a command for one of reading.
+// payloadError returns the error of a command for an error of reading.
 func payloadError(name, source string, err error) error {
 	var large *boundedfile.TooLargeError
 	var own *Error

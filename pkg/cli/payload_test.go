@@ -42,8 +42,8 @@ func TestPayload(t *testing.T) {
 		switch {
 		case tc.fault == "" && (err != nil || string(got) != tc.want):
 			t.Errorf("%q: %s, %v", tc.value, got, err)
-		case tc.fault != "" && (!errors.As(err, &e) || e.Code != tc.code || !strings.HasPrefix(e.Message, "--args") ||
-			!strings.HasSuffix(e.Message, tc.fault)):
+		case tc.fault != "" && (!errors.As(err, &e) || e.Code != tc.code || !strings.HasPrefix(e.Error(), "--args") ||
+			!strings.HasSuffix(e.Error(), tc.fault)):
 			t.Errorf("%q: %s, %v", tc.value, got, err)
 		}
 	}
@@ -54,7 +54,7 @@ func TestPayloadOfLargeInput(t *testing.T) {
 	in := io.LimitReader(zeros{}, maxPayload+1)
 	var e *Error
 	if _, err := (PayloadReader{Stdin: in}).Read("--args", "-"); !errors.As(err, &e) || e.Code != CodeInvalid ||
-		e.Message != "--args: standard input is larger than 64 MiB, which is the limit; shorten it" {
+		e.Error() != "--args: standard input is larger than 64 MiB, which is the limit; shorten it" {
 		t.Error(err)
 	}
 }
@@ -73,7 +73,7 @@ func TestPayloadTimeout(t *testing.T) {
 	var e *Error
 	_, err := PayloadReader{Stdin: in, Timeout: time.Millisecond}.Read("PARAMS", "-")
 	if !errors.As(err, &e) || e.Code != CodeTimeout ||
-		e.Message != "PARAMS: standard input did not end within 1ms; end it, or name a file as @FILE" {
+		e.Error() != "PARAMS: standard input did not end within 1ms; end it, or name a file as @FILE" {
 		t.Error(err)
 	}
 }

@@ -7,10 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Printable returns text as a terminal may get it, whoever wrote it. Control
-// characters other than line breaks and tabs, the separators of lines and
-// paragraphs, and characters that reorder text become escapes such as \u001b; so
-// JSON stays the same JSON. Invalid UTF-8 becomes U+FFFD (CLI-115).
+// Printable makes a text safe for terminals (CLI-115). It escapes control characters except line breaks and tabs. It
+// also escapes separators of lines and paragraphs, and characters that reorder text. The escapes have the form
+// \u001b, so JSON keeps its meaning. Invalid UTF-8 becomes U+FFFD.
 func Printable(text string) string {
 	if isPrintable(text) {
 		return text
@@ -22,8 +21,8 @@ func Printable(text string) string {
 	return string(shown)
 }
 
-// Line is [Printable] for text that must stay on one line: line breaks and tabs
-// become escapes as well. Applied twice, it does not change the text again.
+// Line is [Printable] for text on one line. It escapes line breaks and tabs as well. Line(Line(text)) equals
+// Line(text).
 func Line(text string) string {
 	return lineBreaks.Replace(Printable(text))
 }
@@ -39,8 +38,7 @@ func isPrintable(text string) bool {
 	return true
 }
 
-// steers reports whether a character does something to a terminal or to the
-// order of the text around it, instead of being shown.
+// steers reports whether a character controls the terminal, or reorders the text around it.
 func steers(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -51,9 +49,8 @@ func steers(r rune) bool {
 	return unicode.Is(unicode.Bidi_Control, r)
 }
 
-// appendPrintable appends what [Printable] makes of text. rest is an end of text
-// that what follows may complete: part of a character, or a carriage return,
-// which stays before a line feed only.
+// appendPrintable appends the result of [Printable]. rest is an incomplete end of the text: part of a character, or a
+// carriage return, which is kept only before a line feed.
 func appendPrintable(dst, text []byte) (shown, rest []byte) {
 	for len(text) > 0 {
 		if text[0] == '\r' {
@@ -82,7 +79,7 @@ func appendEscaped(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// decodeByte is the character of a byte that stands alone.
+// decodeByte returns the character of a single byte.
 func decodeByte(c byte) rune {
 	if c < utf8.RuneSelf {
 		return rune(c)

@@ -104,7 +104,7 @@ func TestPrintf(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := Failf(CodeInvalid, "one %s\ntwo", "\nx").Message; got != `one \nx`+"\ntwo" {
+	if got := Failf(CodeInvalid, "one %s\ntwo", "\nx").Error(); got != `one \nx`+"\ntwo" {
 		t.Errorf("%q", got)
 	}
 	for err, want := range map[error]Lines{

@@ -2,7 +2,7 @@ package cli
 
 import "fmt"
 
-// Size is a number of bytes for people: 840K, 1.2M.
+// Size returns a number of bytes for people, such as 840K or 1.2M.
 func Size(bytes int64) string {
 	switch {
 	case bytes < 1<<10:

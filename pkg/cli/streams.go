@@ -4,24 +4,23 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"sync"
 	"syscall"
+
+	"mcp-bash/pkg/files/fsys"
 )
 
-// Streams are the three standard streams of a command, so that it can be run
-// in a test as well.
+// Streams are the standard streams of a command. Tests replace them.
 type Streams struct {
 	In  io.Reader
 	Out io.Writer // data
 	Err io.Writer // diagnostics (CLI-101)
 }
 
-// Run runs a program with the process's arguments and streams, and returns its exit code. A
-// program that could not write all of its standard output has failed, whatever it returned
-// (CLI-116). binary is its name.
+// Run runs a program with the process's arguments and streams, and returns its exit code. The program fails if it
+// could not write all of its standard output (CLI-116). binary is its name.
 func Run(binary string, program func(s Streams, args []string) int) int {
 	out := &stream{file: os.Stdout}
 	s := Streams{os.Stdin, out, &stream{file: os.Stderr}}
@@ -39,16 +38,16 @@ func Run(binary string, program func(s Streams, args []string) int) int {
 	return code
 }
 
-// A stream is standard output or standard error. A terminal gets every text as [Printable] returns
-// it, so that no text of a script, a project or a network can drive it; a file or a pipe gets every
-// byte. It may be written to from any goroutine.
+// A stream is standard output or standard error. It applies [Printable] to texts for a terminal, so that texts of
+// scripts, projects and networks cannot control the terminal. Files and pipes get the bytes unchanged. Any goroutine
+// may write.
 type stream struct {
 	file *os.File
 
 	mu       sync.Mutex
 	begun    bool
 	terminal bool
-	rest     []byte // the end of the last write, which the next may complete
+	rest     []byte // the incomplete end of the last write
 	failed   error  // the first error of a write
 }
 
@@ -60,7 +59,7 @@ func (e outputError) Unwrap() error { return e.error }
 // errClosed is the error of output without a descriptor.
 var errClosed = errors.New("it is closed; to discard it, redirect it to " + os.DevNull + ", open for writing only")
 
-// Fd is the descriptor, for [IsTerminal].
+// Fd returns the descriptor, for [IsTerminal].
 func (s *stream) Fd() uintptr { return s.file.Fd() }
 
 func (s *stream) Write(p []byte) (int, error) {
@@ -87,13 +86,14 @@ func (s *stream) write(p []byte) error {
 		p, rest = appendPrintable(nil, append(s.rest, p...))
 		s.rest = bytes.Clone(rest)
 	}
-	_, err := s.file.Write(p)
-	return causeOf(err)
+	if _, err := s.file.Write(p); err != nil {
+		return fsys.Cause(err)
+	}
+	return nil
 }
 
-// begin finds out what the stream is. SIGPIPE is caught and forgotten, so that a command whose
-// reader has gone removes its temporary files before it ends. It is not ignored: scripts would
-// inherit that (T-47).
+// begin checks the type of the stream. It also catches SIGPIPE, so that a command without a reader still removes its
+// temporary files. It does not ignore the signal, because scripts would inherit that (T-47).
 func (s *stream) begin() {
 	s.begun, s.terminal = true, IsTerminal(s.file)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -108,16 +108,9 @@ func (s *stream) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.begun && s.failed == nil {
-		s.failed = causeOf(s.file.Close())
+		if err := s.file.Close(); err != nil {
+			s.failed = fsys.Cause(err)
+		}
 	}
 	return s.failed
-}
-
-// causeOf is an error of a file without the name of the file.
-func causeOf(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }

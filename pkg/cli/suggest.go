@@ -5,11 +5,10 @@ import (
 	"unicode"
 )
 
-// DidYouMean points to the name that was most likely meant; "" when none is
-// near.
+// DidYouMean returns a suggestion for a mistyped word, or "".
 func DidYouMean(word string, names []string) string { return Meant(Nearest(word, names)) }
 
-// Meant is what [DidYouMean] says of a name, "" for none.
+// Meant returns the suggestion of a name, or "" for an empty name.
 func Meant(name string) string {
 	if name == "" {
 		return ""
@@ -17,12 +16,11 @@ func Meant(name string) string {
 	return " (did you mean " + name + "?)"
 }
 
-// maxMistyped is the longest word that is taken for a mistyped name, in bytes:
-// words may come from anybody.
+// maxMistyped limits mistyped words, in bytes. Words may come from untrusted texts.
 const maxMistyped = 128
 
-// Nearest returns the name that a mistyped word most likely stands for; "" when
-// none is near: at most a third of the word may be wrong, and never all of it.
+// Nearest returns the name that is most similar to a mistyped word, or "". At most a third of the word may be wrong,
+// and never all of it.
 func Nearest(word string, names []string) string {
 	best, least := "", min(max(1, len(word)/3)+1, len(word))
 	if word == "" || len(word) > maxMistyped {
@@ -30,7 +28,7 @@ func Nearest(word string, names []string) string {
 	}
 	for _, name := range names {
 		if len(name)-len(word) >= least || len(word)-len(name) >= least {
-			continue // so many letters are too much at least
+			continue // the difference in length alone is too large
 		}
 		if d := distance(word, name); d < least {
 			best, least = name, d
@@ -39,8 +37,8 @@ func Nearest(word string, names []string) string {
 	return best
 }
 
-// distance is how many letters have to be added, dropped, changed, or exchanged
-// with their neighbour to make b of a.
+// distance returns the number of edits from a to b. An edit adds, removes or changes a letter, or exchanges
+// neighbours.
 func distance(a, b string) int {
 	before, last, now := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
@@ -63,10 +61,10 @@ func distance(a, b string) int {
 	return last[len(b)]
 }
 
-// Resembles reports whether a name is most likely meant to be another one: case and all but letters
-// aside, at most one letter is missing, added or another one.
+// Resembles reports whether a name is probably a mistyped form of another one. At most one letter differs. Case and
+// other characters do not count.
 func Resembles(name, meant string) bool {
-	const longest = 64 // bytes; names come from anybody
+	const longest = 64 // bytes; names may come from untrusted texts
 	if len(name) > longest {
 		return false
 	}

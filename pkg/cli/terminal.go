@@ -7,8 +7,8 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// Raw returns the terminal behind a stream as it is, for what drives it on
-// purpose; ok is false for what is no terminal.
+// Raw returns the terminal of a stream, for callers that control it with escape sequences. ok is false if the stream
+// is not a terminal.
 func Raw(of any) (w io.Writer, ok bool) {
 	if s, ok := of.(*stream); ok && IsTerminal(s) {
 		return s.file, true
@@ -22,8 +22,7 @@ func IsTerminal(stream any) bool {
 	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
 }
 
-// Colored reports whether to write colour to a stream: only to a terminal,
-// and not against the user's NO_COLOR (CLI-109).
+// Colored reports whether to write colours to a stream: only to a terminal, and not if NO_COLOR is set (CLI-109).
 func Colored(stream any) bool {
 	return os.Getenv("NO_COLOR") == "" && IsTerminal(stream)
 }

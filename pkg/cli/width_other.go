@@ -2,5 +2,5 @@
 
 package cli
 
-// Width is what is given: this system does not tell.
+// Width returns otherwise, because this system does not report the width.
 func Width(_ any, otherwise int) int { return otherwise }

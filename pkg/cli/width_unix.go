@@ -4,7 +4,7 @@ package cli
 
 import "golang.org/x/sys/unix"
 
-// Width is how many columns a terminal has; otherwise what is given.
+// Width returns the width of a terminal in columns, or otherwise if it is unknown.
 func Width(stream any, otherwise int) int {
 	if f, ok := stream.(interface{ Fd() uintptr }); ok {
 		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 {

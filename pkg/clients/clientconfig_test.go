@@ -221,7 +221,7 @@ func TestForeign(t *testing.T) {
 		for _, r.Remove = range []bool{false, true} {
 			_, err := Apply(t.Context(), r)
 			var e *cli.Error
-			if !errors.As(err, &e) || e.Code != cli.CodeExists || !strings.Contains(e.Message, tc.why) {
+			if !errors.As(err, &e) || e.Code != cli.CodeExists || !strings.Contains(e.Error(), tc.why) {
 				t.Errorf("%s %s: %v", tc.client, tc.text, err)
 			}
 			if got := readFile(t, r.File); got != tc.text {

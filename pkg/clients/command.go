@@ -40,13 +40,8 @@ func findProgram(env project.Env) string {
 			return path
 		}
 	}
-	if exe, err := os.Executable(); err == nil {
-		if physical, err := filepath.EvalSymlinks(exe); err == nil {
-			exe = physical
-		}
-		if path := script.LookPath("mcp-bash", filepath.Dir(exe)); path != "" {
-			return path
-		}
+	if path := script.Sibling("mcp-bash"); path != "" {
+		return path
 	}
 	return script.LookPath("mcp-bash", env["PATH"])
 }

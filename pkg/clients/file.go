@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -76,8 +75,8 @@ func readBackup(dir *os.Root, name string, max int) []byte {
 		return nil
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, int64(max)+1))
-	if err != nil || len(text) > max {
+	text, err := boundedfile.ReadAll(f, max)
+	if err != nil {
 		return nil
 	}
 	return text

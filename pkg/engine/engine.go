@@ -16,7 +16,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/policy"
-	"mcp-bash/pkg/provider/builtin"
+	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/kinds"
@@ -118,7 +118,7 @@ func (e *Engine) ResourceConfig() resource.Config {
 	p := e.Project
 	return resource.Config{
 		Project: p, FindURI: e.ResourceByURI, Templates: e.Templates, Bound: e.bound(),
-		Builtin: builtin.Config{
+		Builtin: provider.Config{
 			Env: p.Env, Root: p.Root, Resources: p.Resources, Tools: p.Tools, UI: p.UI,
 			FindPage: e.Lookup(kinds.UIResources),
 		},

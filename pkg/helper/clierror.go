@@ -6,7 +6,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// cliError finds the message of an error in what a program printed (SDK-89).
+// cliError finds the message of an error in the output of a program (SDK-89).
 func cliError(_ []string, input []byte) ([]byte, int) {
 	values, ok := parse(input)
 	if !ok || len(values) != 1 || rawjson.KindOf(values[0]) != rawjson.Object {
@@ -20,7 +20,7 @@ func cliError(_ []string, input []byte) ([]byte, int) {
 	return nil, exitOK
 }
 
-// cliMessages lists the places where programs say what went wrong.
+// cliMessages lists the members in which programs report errors.
 func cliMessages(doc json.RawMessage) []json.RawMessage {
 	var messages []json.RawMessage
 	problem := rawjson.Get(doc, "error")

@@ -15,7 +15,7 @@ import (
 //
 //	LEVEL "MESSAGE"   for the log, any number
 //	loaded            a source was loaded, or the defaults are not empty
-//	keep              nothing was merged: the text of the defaults stands
+//	keep              nothing was merged: the defaults apply as they are
 //	json {...}        the configuration
 //	.PATH...          its flat table (SDK-205), if it has one
 func config(args []string, input []byte) ([]byte, int) {
@@ -38,7 +38,7 @@ type configuration struct {
 	merged json.RawMessage
 	log    []byte
 	loaded bool
-	kept   bool // merged is what the defaults say
+	kept   bool // merged equals the defaults
 }
 
 func (c *configuration) logf(level, message string) {

@@ -1,18 +1,18 @@
-// Package helper holds the programs that scripts start (CLI-208): the JSON
-// program, the one that renders UI templates, and the private ones that the slow paths of the Bash SDK call. They
-// live in every binary that starts scripts, which begins its main with
+// Package helper implements the programs that scripts start (CLI-208). These are the JSON program,
+// the renderer of UI templates, and private helpers for the slow paths of the Bash SDK. They are
+// part of mcp-bash, whose main begins with
 //
-//	if helper.Is(os.Args) {
+//	if invoke.Is(os.Args) {
 //		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 //	}
 //
+// The other programs that start scripts forward such command lines to mcp-bash (package invoke).
+//
 // # Private helpers
 //
-// The SDK calls BINARY --helper NAME ARG... and hands text over on standard
-// input, from which one newline at the end is taken off (Bash adds it), and in
-// which bytes that are no UTF-8 count as U+FFFD. What is printed never holds
-// U+0000. Exit code 0 is success, 2 a wrong call; where another is listed it
-// tells something.
+// The SDK calls BINARY --helper NAME ARG... and passes text on standard input. The helper removes
+// one newline at the end, which Bash adds, and reads invalid UTF-8 as U+FFFD. The output never
+// contains U+0000. Exit code 0 is success, and 2 is wrong usage. The list explains other codes.
 //
 //	get FILTER          JSON in; a letter for the kind of the result and its
 //	                    text out (see get.go). 3 the filter does not compile,
@@ -45,9 +45,13 @@
 //	media KIND LIMIT FILE [MIME]
 //	                    an image or sound; the envelope of SDK-77 out, for an
 //	                    answer of at most LIMIT bytes.
+//	http                a line of JSON that describes an HTTP request and its
+//	                    content in (see http.go); the status code, a newline and
+//	                    the content of the answer out, for the other programs.
+//	                    1 there is no answer.
 //	exchange PATH PATH  the two change places, for install.sh (CLI-1710). 1 they
 //	                    did not.
 //
-// Where none of our programs is to be found the SDK does the same with jq; what
-// is changed here is to be changed there.
+// These helpers define the results. A copy of the SDK without our programs uses
+// sdk/fallback.sh, which sdk/fallback_test.go compares with the helpers.
 package helper

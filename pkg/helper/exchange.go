@@ -2,8 +2,8 @@ package helper
 
 import "mcp-bash/pkg/files/swap"
 
-// exchange has two paths change places. Who calls it has another way where the
-// system cannot, and says what is wrong if that fails too.
+// exchange exchanges two paths. If the system cannot, install.sh renames them in two steps, and
+// reports errors itself.
 func exchange(args []string, _ []byte) ([]byte, int) {
 	if err := swap.Exchange(args[0], args[1]); err != nil {
 		return nil, exitNo

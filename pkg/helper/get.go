@@ -9,15 +9,15 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// The letters before a result of get, which are those of the flat table (sdk
-// SDK-205) and two more.
+// A letter before a result of get is its kind. The letters are those of the flat table (SDK-205)
+// and two more.
 const (
 	kindNothing = 'e' // the filter had no result
 	kindSeveral = 'm' // it had several, which follow one on a line
 )
 
-// get answers a getter of the SDK. Results before an error are printed too;
-// when there are none nothing is.
+// get answers a getter of the SDK. Results before an error are printed, too. Without results,
+// nothing is printed.
 func get(args []string, input []byte) ([]byte, int) {
 	filter := " " + args[0] // no option, whatever it begins with
 	if args[0] == "" {

@@ -3,51 +3,34 @@ package helper
 import (
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/helper/invoke"
 	"mcp-bash/pkg/json/jq"
 )
 
 // Exit codes of all helpers.
 const (
 	exitOK     = 0
-	exitNo     = 1 // the answer is no, or there is none
-	exitUsage  = 2 // the helper is called wrongly, or cannot read or write
+	exitNo     = 1 // the answer is no, or is missing
+	exitUsage  = 2 // wrong arguments, or input or output failed
 	exitNoJSON = 5
 )
 
-// programName is the file name under which a binary is the JSON program.
-const programName = "mcp-jq"
-
-const flag = "--helper"
-
-// Is reports whether a command line, the program's name included, asks for a
-// helper: its first word is --helper, or the program is called mcp-jq.
-func Is(argv []string) bool {
-	return len(argv) > 1 && argv[1] == flag || len(argv) > 0 && isProgram(argv[0])
-}
-
-func isProgram(argv0 string) bool {
-	name := strings.TrimSuffix(filepath.Base(argv0), ".exe")
-	return name == programName
-}
-
-// Main runs the helper that a command line asks for (see [Is]) and returns its
+// Main runs the helper that a command line asks for (see [invoke.Is]) and returns its
 // exit code.
 func Main(argv []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if len(argv) > 1 && argv[1] == flag {
+	if len(argv) > 1 && argv[1] == invoke.Flag {
 		return Run(argv[2:], stdin, stdout, stderr)
 	}
 	return jq.Run(argv[min(1, len(argv)):], stdin, stdout, stderr)
 }
 
 // Run runs a helper, the first of args being its name, and returns its exit
-// code. A helper reads stdin only where its description says so.
+// code. Only helpers with an input read stdin.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
-		fmt.Fprintf(stderr, "%s: the name of a helper is missing\n", flag)
+		fmt.Fprintf(stderr, "%s: the name of a helper is missing\n", invoke.Flag)
 		return exitUsage
 	}
 	name, args := args[0], args[1:]
@@ -58,37 +41,39 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return Provider(args, readBuiltin, stdout, stderr)
 	case "ui-template":
 		return uiTemplate(args, stdin, stdout, stderr)
+	case "http":
+		return httpRequest(stdin, stdout, stderr)
 	}
 	h, ok := private(name)
 	switch {
 	case !ok:
-		cli.Printf(stderr, "%s: unknown helper %q\n", flag, name)
+		cli.Printf(stderr, "%s: unknown helper %q\n", invoke.Flag, name)
 		return exitUsage
 	case len(args) < h.minArgs || h.maxArgs >= 0 && len(args) > h.maxArgs:
-		cli.Printf(stderr, "%s %s: wrong number of arguments\n", flag, name)
+		cli.Printf(stderr, "%s %s: wrong number of arguments\n", invoke.Flag, name)
 		return exitUsage
 	}
 	var input []byte
 	if h.reads {
 		var err error
 		if input, err = readText(stdin); err != nil {
-			cli.Printf(stderr, "%s %s: %v\n", flag, name, err)
+			cli.Printf(stderr, "%s %s: %v\n", invoke.Flag, name, err)
 			return exitUsage
 		}
 	}
 	answer, code := h.run(args, input)
 	if code == exitUsage {
-		cli.Printf(stderr, "%s %s: wrong arguments\n", flag, name)
+		cli.Printf(stderr, "%s %s: wrong arguments\n", invoke.Flag, name)
 	}
 	if _, err := stdout.Write(withoutNUL(answer)); err != nil {
-		cli.Printf(stderr, "%s %s: %v\n", flag, name, err)
+		cli.Printf(stderr, "%s %s: %v\n", invoke.Flag, name, err)
 		return exitUsage
 	}
 	return code
 }
 
-// A program is a private helper: arguments and input in, what is printed and
-// the exit code out.
+// A program is a private helper. It takes arguments and an input, and returns the output and the
+// exit code.
 type program struct {
 	run     func(args []string, input []byte) (answer []byte, code int)
 	reads   bool
@@ -96,8 +81,7 @@ type program struct {
 	maxArgs int // -1: any number
 }
 
-// private finds a private helper. It is a function, not a table, so that a
-// binary's start does not pay for it.
+// private returns a private helper. A table would cost time at every start of the program.
 func private(name string) (program, bool) {
 	switch name {
 	case "get":

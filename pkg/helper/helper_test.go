@@ -23,26 +23,6 @@ func run(t testing.TB, input string, args ...string) (stdout, stderr string, cod
 }
 
 // CLI-208.
-func TestIs(t *testing.T) {
-	for _, c := range []struct {
-		argv []string
-		want bool
-	}{
-		{nil, false},
-		{[]string{"mcp-bash"}, false},
-		{[]string{"mcp-bash", "serve", "--helper"}, false},
-		{[]string{"mcp-bash", "--helper"}, true},
-		{[]string{"/x/mcp-jq", "."}, true},
-		{[]string{"mcp-jq.exe"}, true},
-		{[]string{"/mcp-jq/mcp-bash", "."}, false},
-	} {
-		if got := Is(c.argv); got != c.want {
-			t.Errorf("Is(%q) = %t", c.argv, got)
-		}
-	}
-}
-
-// CLI-208.
 func TestCommandLines(t *testing.T) {
 	const usage = 2
 	for _, c := range []struct {
@@ -185,7 +165,7 @@ func TestConfig(t *testing.T) {
 		".a.x\ti1\n.c\tznull\n.b\tsé\n"; got != want {
 		t.Errorf("merged: %q", got)
 	}
-	// What cannot be a table leaves only the JSON, and never a line of its own.
+	// A value that cannot be a table leaves only the JSON, and no other line.
 	got, _, _ = run(t, `{"a\nb":"c\nd"}`, "config", "15", dir, filepath.Join(dir, "none"), "")
 	if want := "loaded\nkeep\njson {\"a\\nb\":\"c\\nd\"}\n"; got != want {
 		t.Errorf("no table: %q", got)
@@ -253,8 +233,8 @@ func TestMIME(t *testing.T) {
 	}
 }
 
-// FuzzHelpers hands foreign bytes to the helpers that read them: what they say
-// is JSON is JSON, and nothing breaks Bash.
+// FuzzHelpers passes random bytes to the helpers that read them. Output that should be JSON is JSON,
+// and no output breaks Bash.
 func FuzzHelpers(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,"x"],"message":"m","progress":5}`, `1 2`, ``, `{"error":{"message":"e"}}`,
 		`{"results":[1,2,3]}`, "\"\xff\\u0000\\ud800\"", `[[]]`, `{"a":{"b":[1,2,3]}}`} {
@@ -299,7 +279,7 @@ func FuzzHelpers(f *testing.F) {
 	})
 }
 
-// T-30: what policy.sh can ask of a path.
+// T-30: the check of a path for policy.sh.
 func TestToolPath(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// aroundMedia is what a response may hold beside the data of an image or sound.
+// aroundMedia is the maximum size of a response without the data of the image or sound, in bytes.
 const aroundMedia = 1024
 
-// medium is the envelope of mcp_result_image and mcp_result_audio (SDK-77).
-// What cannot be sent is told in it.
+// medium returns the envelope of mcp_result_image and mcp_result_audio (SDK-77). The envelope of
+// a file that cannot be sent contains the reason.
 func medium(args []string, _ []byte) ([]byte, int) {
 	limit, err := strconv.Atoi(args[1])
 	if err != nil {

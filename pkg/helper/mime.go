@@ -7,11 +7,10 @@ import (
 	"mcp-bash/pkg/files/media"
 )
 
-// sniffed is how much of a file is looked at.
+// sniffed is the number of bytes at the beginning of a file that its type is derived from.
 const sniffed = 1 << 20
 
-// mimeTypes tells the types of files by name and content (SDK-84). What is no
-// regular file is not opened for longer than that takes to see.
+// mimeTypes returns the types of files, by name and content (SDK-84). It reads only regular files.
 func mimeTypes(files []string, _ []byte) ([]byte, int) {
 	var answer []byte
 	for _, file := range files {
@@ -37,7 +36,7 @@ func mimeType(file string) string {
 	return media.Sniff(head)
 }
 
-// wholeRunes cuts off a character that is only there in part.
+// wholeRunes cuts off an incomplete character at the end.
 func wholeRunes(text []byte) []byte {
 	for n := 1; n < utf8.UTFMax; n++ {
 		if at := len(text) - n; utf8.RuneStart(text[at]) {

@@ -9,9 +9,8 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// findPage returns a function that finds the registry entries of pages as a
-// server does, and writes nothing: for the provider ui, the only one that looks
-// beyond its environment (RES-2, RES-321).
+// findPage returns a function that finds the registry entries of pages as a server does, without
+// writing. Only the provider ui uses the registry (RES-2, RES-321).
 func findPage(env project.Env, root, dir string) func(ctx context.Context, name string) (json.RawMessage, error) {
 	return func(ctx context.Context, name string) (json.RawMessage, error) {
 		p := project.Open(root, env, dir, func(string) {})

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// maxLinks is how many links a path may lead over, as on Linux.
+// maxLinks is the maximum number of links on a path, as on Linux.
 const maxLinks = 40
 
-// physicalPath resolves a path and, if there are roots, tells whether it lies
-// in one of them (SDK-131, SDK-132).
+// physicalPath resolves a path. If there are roots, it also checks that one of them contains the
+// path (SDK-131, SDK-132).
 func physicalPath(args []string, _ []byte) ([]byte, int) {
 	path := physical(args[0])
 	roots := args[1:]
@@ -29,9 +29,8 @@ func contains(root, path string) bool {
 	return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/")
 }
 
-// physical makes a path absolute and free of links, dots and needless slashes.
-// What does not exist needs no resolving. In a ring of links the path stays as
-// it is written.
+// physical returns an absolute path without links, dots and redundant slashes. Parts that do not
+// exist stay as they are. So does a path in a ring of links.
 func physical(path string) string {
 	if !filepath.IsAbs(path) {
 		here, err := os.Getwd()

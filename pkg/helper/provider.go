@@ -15,13 +15,12 @@ import (
 	"mcp-bash/pkg/provider/builtin"
 )
 
-// A ReadFunc reads what a URI stands for with the provider of a name. The error
-// is a [*provider.Failure], or any other.
+// A ReadFunc reads the content of a URI with the provider of a name. The error can be a
+// [*provider.Failure].
 type ReadFunc func(name, uri string) ([]byte, error)
 
-// Provider is "provider NAME URI" (RES-2): the content of a resource on
-// stdout, whole or not at all, or what is wrong on stderr. The exit codes are
-// those of RES-60.
+// Provider is "provider NAME URI" (RES-2). It prints the complete content of a resource on stdout,
+// or an error on stderr. RES-60 lists the exit codes.
 func Provider(args []string, read ReadFunc, stdout, stderr io.Writer) int {
 	if len(args) == 0 || len(args) > 2 {
 		fmt.Fprintln(stderr, "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui, "+
@@ -39,8 +38,8 @@ func Provider(args []string, read ReadFunc, stdout, stderr io.Writer) int {
 	return exitOK
 }
 
-// readBuiltin reads with a built-in provider that knows nothing but this
-// process's environment. How much may be read is for those to say who take it.
+// readBuiltin reads with a built-in provider, configured by this process's environment. The caller
+// limits the size.
 func readBuiltin(name, uri string) ([]byte, error) {
 	source := builtin.New(name, providerConfig(project.OSEnv()))
 	if source == nil {
@@ -49,9 +48,9 @@ func readBuiltin(name, uri string) ([]byte, error) {
 	return source.Read(context.Background(), uri, math.MaxInt32)
 }
 
-// providerConfig is what an environment says of where the project is.
-func providerConfig(env project.Env) builtin.Config {
-	c := builtin.Config{Env: env, Root: env["MCPBASH_PROJECT_ROOT"], Resources: env["MCPBASH_RESOURCES_DIR"]}
+// providerConfig returns the configuration for the project that the environment names.
+func providerConfig(env project.Env) provider.Config {
+	c := provider.Config{Env: env, Root: env["MCPBASH_PROJECT_ROOT"], Resources: env["MCPBASH_RESOURCES_DIR"]}
 	dir, _ := os.Getwd()
 	if c.Root == "" {
 		c.Root = dir
@@ -74,7 +73,7 @@ func sayFailure(err error, stderr io.Writer) int {
 	failure := &provider.Failure{Status: exitNo, Message: cli.Line(err.Error())}
 	errors.As(err, &failure)
 	text := failure.Message
-	if text == "" { // nobody but a person reads it
+	if text == "" { // the text is for people only
 		text = map[int]string{
 			exitNo: "Resource provider failed", provider.Denied: "Resource outside allowed roots",
 			provider.NotFound: "Resource not found",

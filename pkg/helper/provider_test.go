@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/provider"
 )
 
-// RES-2, RES-60: bytes as they are, exit codes, what is said.
+// RES-2, RES-60: unchanged bytes, exit codes and messages.
 func TestProvider(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

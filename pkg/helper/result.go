@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// envelope is a CallToolResult with one text.
+// envelope returns a CallToolResult with one text.
 func envelope(text string, structured json.RawMessage, isError bool) []byte {
 	var b rawjson.Builder
 	b.Object().
@@ -49,7 +49,7 @@ func success(args []string, input []byte) ([]byte, int) {
 	return envelope(text, b.Bytes(), false), exitOK
 }
 
-// summary says in a few words what a value is.
+// summary describes a value in a few words.
 func summary(v json.RawMessage) string {
 	switch rawjson.KindOf(v) {
 	case rawjson.Array:
@@ -101,7 +101,7 @@ func wrongError(message, raw string) []byte {
 	return errorEnvelope(message, b.Bytes())
 }
 
-// with is an object with a member set, at its place or else at the end.
+// with returns an object with a member set. A new member is the last.
 func with(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
 	var b rawjson.Builder
 	b.Object()

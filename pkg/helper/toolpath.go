@@ -6,8 +6,8 @@ import (
 	"mcp-bash/pkg/files/trust"
 )
 
-// toolPath tells whether a script may be run as a tool: the project, the
-// directory of the tools, then the script (T-28, T-41).
+// toolPath checks that a script may run as a tool. Its arguments are the project, the directory of
+// the tools and the script (T-28, T-41).
 func toolPath(args []string, _ []byte) ([]byte, int) {
 	script, err := filepath.Abs(args[2])
 	if err != nil || trust.CheckScript(args[0], args[1], script) != nil {

@@ -10,8 +10,8 @@ func TestUITemplate(t *testing.T) {
 	for _, c := range []struct {
 		input string
 		args  []string
-		out   string // what stdout begins with
-		err   string // what stderr begins with
+		out   string // the beginning of stdout
+		err   string // the beginning of stderr
 		code  int
 	}{
 		{`{"title":"T"}`, []string{"form"}, "<!DOCTYPE html>", "", 0},

@@ -9,8 +9,8 @@ import (
 	"mcp-bash/pkg/run/code"
 )
 
-// Place returns where the files of a place of the table in package code lie, "" for a place that
-// is not a single directory of the project.
+// Place returns the directory of a place in the table of package code. It returns "" for a place that is not a single
+// directory of the project.
 func (p *Project) Place(place code.Place) string {
 	switch place {
 	case code.Root:
@@ -39,9 +39,8 @@ func (p *Project) Place(place code.Place) string {
 	return ""
 }
 
-// RunsNext returns the files and folders of the project that hold code: our commands run, source or
-// believe it. No confined tool writes to them below a root (CF-14). The paths may have links and need
-// not exist.
+// RunsNext returns the files and folders of the project with code that our commands run or believe. No confined tool
+// may write to them (CF-14). The paths may have links, and need not exist.
 func (p *Project) RunsNext() (list []string) {
 	for _, row := range code.Rows {
 		if row.Place == code.Repository {
@@ -57,8 +56,8 @@ func (p *Project) RunsNext() (list []string) {
 	return list
 }
 
-// repository returns the directories with the hooks and settings of the Git repository around a
-// folder. Without a repository it returns the directory that Git would make.
+// repository returns the directories with the hooks and settings of the Git repository around a folder. Without a
+// repository it returns the directory that Git would create.
 func repository(root string) []string {
 	for dir := root; ; dir = filepath.Dir(dir) {
 		git := filepath.Join(dir, ".git")
@@ -75,12 +74,12 @@ func repository(root string) []string {
 	}
 }
 
-// gitDirectories returns the directories that the .git file of a worktree leads to: its own, and
-// the one that all worktrees share.
+// gitDirectories returns the directories of a worktree with the given .git file: its separate one, and the one that
+// all worktrees share.
 func gitDirectories(file string) (list []string) {
-	const most = 4096 // bytes
+	const maxSize = 4096 // bytes
 	lead := func(file, prefix string) string {
-		text, err := boundedfile.Read(file, most)
+		text, err := boundedfile.Read(file, maxSize)
 		path, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), prefix)
 		switch {
 		case err != nil || !ok || path == "":

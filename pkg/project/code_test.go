@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What runs next lies where settings move it, and Git's hooks where Git finds them: in the repository
+// Settings move code. Git's hooks are where Git finds them: in the repository
 // around the project, and for a worktree elsewhere (CF-14).
 func TestRunsNext(t *testing.T) {
 	root := place(t, map[string]string{

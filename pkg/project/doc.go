@@ -1,5 +1,3 @@
-// Package project says where a project is and how it is set up: its
-// directories, the environment that governs it, the settings read from that,
-// server.d/server.meta.json, the installation tree scripts are given, and the
-// private directory of a run.
+// Package project opens a project: its directories, environment, settings and metadata. It also has the installation
+// tree for scripts, and the private directory of a run.
 package project

@@ -9,20 +9,18 @@ import (
 	"mcp-bash/pkg/run/scriptenv"
 )
 
-// Env is an environment: what was handed to this process, or what a script
-// made of it. The programs read their settings from an Env and never from the
-// process, so that a test, or server.d/env.sh, can give another.
+// Env is an environment. The programs read their settings from an Env and not from the process, so that tests and
+// server.d/env.sh can change them.
 type Env map[string]string
 
-// TemplateName and TemplateVars describe the template that a URI matches to the provider that reads
-// the URI, and to nobody else (RES-174).
+// TemplateName and TemplateVars are variables for providers. They describe the template that a URI matches (RES-174).
 const (
 	TemplateName = "MCP_RESOURCE_TEMPLATE_NAME"
 	TemplateVars = "MCP_RESOURCE_TEMPLATE_VARS"
 )
 
-// OSEnv returns the environment of this process, without its [Placeholders] and without the values
-// of a template, which are those of another process (RES-175).
+// OSEnv returns the environment of this process, without its [Placeholders]. It also drops the values of a template,
+// because they come from another process (RES-175).
 func OSEnv() Env {
 	env := parseEnv(os.Environ())
 	maps.DeleteFunc(env, func(_, value string) bool { return scriptenv.IsPlaceholder(value) })
@@ -32,8 +30,8 @@ func OSEnv() Env {
 	return env
 }
 
-// Placeholders returns the sorted names of the variables of this process that a client of
-// bundles could not fill in, since its user left an option empty (E-2).
+// Placeholders returns the sorted names of this process's variables whose value is a placeholder of a bundle. Clients
+// leave a placeholder if their user left an option empty (E-2).
 func Placeholders() (names []string) {
 	for name, value := range parseEnv(os.Environ()) {
 		if scriptenv.IsPlaceholder(value) {
@@ -44,7 +42,7 @@ func Placeholders() (names []string) {
 	return names
 }
 
-// parseEnv reads "NAME=value" entries; of a repeated name the last counts.
+// parseEnv parses "NAME=value" entries. The last value of a repeated name takes precedence.
 func parseEnv(entries []string) Env {
 	env := make(Env, len(entries))
 	for _, e := range entries {
@@ -55,12 +53,11 @@ func parseEnv(entries []string) Env {
 	return env
 }
 
-// Entries returns the environment as a process is given it: "NAME=value", sorted,
-// without the secrets of this one (P-2304).
+// Entries returns the sorted "NAME=value" entries for a child process, without secrets (P-2304).
 func (e Env) Entries() []string { return e.entries(scriptenv.IsWithheld) }
 
-// ScriptEntries is [Env.Entries] for an environment that [Project.ToolBase] or
-// [Project.ProviderBase] made. A secret that a list names stays in it (T-63).
+// ScriptEntries is [Env.Entries] for an environment of [Project.ToolBase] or [Project.ProviderBase]. It keeps
+// MCP_REGISTRY_TOKEN, which is only there if a list names it (T-63).
 func (e Env) ScriptEntries() []string { return e.entries(scriptenv.IsRemoteToken) }
 
 func (e Env) entries(without func(name string) bool) []string {
@@ -74,8 +71,7 @@ func (e Env) entries(without func(name string) bool) []string {
 	return list
 }
 
-// Override returns what a process is given with one variable set, in place of any value that
-// it had. The argument stays as it is.
+// Override returns a copy of the entries of an environment, with another value of one variable.
 func Override(env []string, name, value string) []string {
 	list := make([]string, 0, len(env)+1)
 	for _, e := range env {
@@ -89,7 +85,7 @@ func Override(env []string, name, value string) []string {
 // Clone returns a copy.
 func (e Env) Clone() Env { return maps.Clone(e) }
 
-// Default sets a variable that is unset or empty (E-2).
+// Default sets a variable if it is unset or empty (E-2).
 func (e Env) Default(name, value string) {
 	if e[name] == "" {
 		e[name] = value

@@ -21,9 +21,9 @@ const maxMetaFile = 1 << 20
 
 const separator = string(filepath.Separator)
 
-// ReadFile reads a regular file of at most max bytes. After resolving symbolic links, the file must be in the project,
-// or in the directory of the project that is elsewhere and contains the path (P-114). ReadFile never blocks. The error
-// is [fs.ErrNotExist], or the reason why the file is not read.
+// ReadFile reads a regular file of at most max bytes. After resolving symbolic links, the file must be in the
+// project, or in the directory of the project that is elsewhere and contains the path (P-114). ReadFile never
+// blocks. The error is [fs.ErrNotExist], or the reason why the file is not read.
 func (p *Project) ReadFile(path string, max int) ([]byte, error) {
 	return readInside([]string{p.Root, p.dirOf(path)}, path, max)
 }
@@ -54,8 +54,8 @@ func (p *Project) CheckTrusted(file code.File) error {
 // project (R-144a).
 func (p *Project) Brief(e *trust.InsecureError) string { return e.Brief(p.briefPath(e.Path)) }
 
-// briefPath returns a path for people, and as a word of a shell command. It is relative to the project, or to a server
-// directory elsewhere.
+// briefPath returns a path for people, and as a word of a shell command. It is relative to the project, or to a
+// server directory elsewhere.
 func (p *Project) briefPath(path string) (shown, word string) {
 	below := func(dir string) string {
 		rel, _ := filepath.Rel(dir, path)

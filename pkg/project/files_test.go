@@ -13,9 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hostile are files that a careless reader would wait for, never come to the end
-// of, or hand on to somebody they are not for; outside is a file that is not of the
-// project. Each is made at a path that is free.
+// hostile returns functions that create a file at a free path. A careless reader would block on it, read without
+// end, or disclose it. outside is a file outside of the project.
 func hostile(outside string) map[string]func(path string) error {
 	return map[string]func(path string) error{
 		"not a regular file": func(path string) error { return unix.Mkfifo(path, 0o644) },
@@ -35,7 +34,7 @@ func hostile(outside string) map[string]func(path string) error {
 	}
 }
 
-// refusalOf is what is said of a hostile file.
+// refusalOf returns the error for a hostile file.
 func refusalOf(name string) string {
 	if name == "a directory" {
 		return "not a regular file"
@@ -90,8 +89,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// P-114: each file that is read at the start, whatever stands in its
-// place; the start goes on and says once what was wrong.
+// P-114: the start ignores hostile files, and warns about each once.
 func TestHostileSettings(t *testing.T) {
 	outside := filepath.Join(place(t, map[string]string{"secret": `{"name":"secret","version":"secret"}`}), "secret")
 	for _, file := range []string{Marker, "VERSION", "package.json", "server.d/server.instructions.md"} {
@@ -140,7 +138,7 @@ func TestUnreadableRestrictions(t *testing.T) {
 	}
 }
 
-// T-8a, T-41: settings that others can write are none.
+// T-8a, T-41: the server ignores settings that other users can write.
 func TestInsecureSettings(t *testing.T) {
 	for _, path := range []string{Marker, "server.d", "."} {
 		root := place(t, map[string]string{Marker: `{"name":"theirs","securityLevel":"full"}`})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,14 +19,14 @@ import (
 	"mcp-bash/pkg/files/trust"
 )
 
-// A Tree is the part of an installation that scripts use, as it is linked into
-// the binary: sdk/, lib/ and VERSION (README decision 8).
+// A Tree is the part of an installation that scripts use: sdk/, lib/ and VERSION. The binary contains a copy (README
+// decision 8).
 type Tree map[string][]byte // slash-separated name to content
 
-// Executables are the files of a tree with an execute bit.
+// executable reports whether a file of a tree has an execute bit.
 func executable(name string) bool { return strings.HasPrefix(name, "providers/") }
 
-// AddFS puts the files of a file system below a directory of the tree.
+// AddFS adds the files of a file system below a directory of the tree.
 func (t Tree) AddFS(dir string, files fs.FS) {
 	fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -35,32 +36,31 @@ func (t Tree) AddFS(dir string, files fs.FS) {
 	})
 }
 
-// hash names the tree by its content.
+// hash returns a name that depends on the content.
 func (t Tree) hash() string {
 	h := sha256.New()
-	for _, name := range sortedNames(t) {
+	for _, name := range slices.Sorted(maps.Keys(t)) {
 		fmt.Fprintf(h, "%s\x00%d\x00", name, len(t[name]))
 		h.Write(t[name])
 	}
 	return hex.EncodeToString(h.Sum(nil))[:32]
 }
 
-// sdkFile is what makes a directory an installation tree.
+// sdkFile is the file that every installation tree has.
 const sdkFile = "sdk/tool-sdk.sh"
 
-// A Home is the installation tree scripts are given (P-102).
+// A Home is the installation tree of a run's scripts (P-102).
 type Home struct {
 	Dir    string
-	unpack func() error // nil for one that is installed
+	unpack func() error // nil for an installed tree
 
 	mu   sync.Mutex
 	done bool
-	made time.Time // when a file last came into the SDK's directory, or went
+	made time.Time // the modification time of the SDK's directory
 }
 
-// Make sees to it that the tree is there and as it should be. It must come
-// before the first script; a session that starts none can do without. After a
-// failure the next call tries again, and so it does when the tree got lost.
+// Make unpacks or restores the tree. The caller calls it before each script. After an error, or if the tree was
+// removed, the next call tries again.
 func (h *Home) Make() error {
 	if h.unpack == nil {
 		return nil
@@ -77,7 +77,7 @@ func (h *Home) Make() error {
 
 func (h *Home) sdk() string { return filepath.Join(h.Dir, path.Dir(sdkFile)) }
 
-// changed is when a directory was last changed, zero for none.
+// changed returns the modification time of a directory, or zero.
 func changed(dir string) time.Time {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -86,9 +86,8 @@ func changed(dir string) time.Time {
 	return info.ModTime()
 }
 
-// FindHome returns where the installation tree is (P-102, CLI-303).
-// First comes the environment's, then the one the binary lies in, then the copy
-// in the binary, which is to be unpacked. embedded is called for that only.
+// FindHome returns the installation tree (P-102, CLI-303): that of MCPBASH_HOME, or the tree around the binary, or
+// the copy in the binary, which Make unpacks. FindHome calls embedded only for the copy.
 func FindHome(env Env, embedded func() Tree, warn func(string)) (*Home, error) {
 	if dir := env["MCPBASH_HOME"]; dir != "" {
 		if abs, err := filepath.Abs(dir); err == nil && isTree(abs) {
@@ -103,7 +102,7 @@ func FindHome(env Env, embedded func() Tree, warn func(string)) (*Home, error) {
 	t := embedded()
 	name := t.hash()
 	for _, base := range cacheDirs(env) {
-		if dir := filepath.Join(base, name); isOurs(base) && (isWritable(base) || exists(dir)) {
+		if dir := filepath.Join(base, name); isOurs(base) && (IsWritable(base) || exists(dir)) {
 			return &Home{Dir: dir, unpack: func() error { return unpack(t, base, name) }}, nil
 		}
 	}
@@ -111,8 +110,7 @@ func FindHome(env Env, embedded func() Tree, warn func(string)) (*Home, error) {
 		filepath.Join(filepath.Dir(filepath.Dir(exe)), filepath.FromSlash(sdkFile)), exe)
 }
 
-// InstalledHome returns the installation tree on disk, "" where there is only the
-// copy in the binary.
+// InstalledHome returns the installation tree on disk, or "".
 func InstalledHome(env Env) string {
 	if dir, err := filepath.Abs(env["MCPBASH_HOME"]); err == nil && env["MCPBASH_HOME"] != "" && isTree(dir) {
 		return dir
@@ -120,7 +118,7 @@ func InstalledHome(env Env) string {
 	return treeAround(executablePath())
 }
 
-// treeAround is the tree whose bin directory holds a binary, "" for none.
+// treeAround returns the tree whose bin directory contains a binary, or "".
 func treeAround(exe string) string {
 	bin := filepath.Dir(exe)
 	for _, dir := range []string{bin, filepath.Dir(bin)} {
@@ -131,8 +129,7 @@ func treeAround(exe string) string {
 	return ""
 }
 
-// isOurs makes a directory, if it is not there, and reports whether nobody else
-// can put anything into it.
+// isOurs creates a directory if it is missing, and reports whether no other user can write to it.
 func isOurs(dir string) bool {
 	os.MkdirAll(dir, 0o700)
 	info, err := os.Lstat(dir)
@@ -144,7 +141,7 @@ func isTree(dir string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// executablePath returns where this binary really is.
+// executablePath returns the path of this binary, with links resolved.
 func executablePath() string {
 	exe, err := os.Executable()
 	if err != nil {
@@ -174,13 +171,13 @@ func cacheDirs(env Env) []string {
 	return list
 }
 
-// The beginnings of the names of trees that are not, or no longer, in their place.
+// The prefixes of the names of trees before and after their use.
 const (
 	freshPrefix = ".new-"
 	stalePrefix = ".old-"
 )
 
-// unpack makes a directory below base hold exactly the embedded tree.
+// unpack writes the embedded tree to a directory below base, unless it is there.
 func unpack(t Tree, base, name string) error {
 	os.MkdirAll(base, 0o700)
 	root, err := os.OpenRoot(base)
@@ -199,7 +196,7 @@ func unpack(t Tree, base, name string) error {
 		return err
 	}
 	defer root.RemoveAll(fresh)
-	if err = root.Rename(fresh, name); err == nil || t.unpackedIn(root, name) { // another process may have been faster
+	if err = root.Rename(fresh, name); err == nil || t.unpackedIn(root, name) { // another process was faster
 		return nil
 	}
 	stale := stalePrefix + randomTag() // a damaged one
@@ -211,8 +208,7 @@ func unpack(t Tree, base, name string) error {
 	return err
 }
 
-// unpackedIn reports whether a directory holds every file of the tree as it
-// should be, in directories that are ours.
+// unpackedIn reports whether a directory belongs to us, and contains every file of the tree unchanged.
 func (t Tree) unpackedIn(root *os.Root, dir string) bool {
 	info, err := root.Lstat(dir)
 	if err != nil || !info.IsDir() || trust.CheckOwn(filepath.Join(root.Name(), dir), info) != nil {
@@ -247,20 +243,10 @@ func (t Tree) write(root *os.Root, dir string) error {
 	return nil
 }
 
-func sortedNames(t Tree) []string {
-	names := make([]string, 0, len(t))
-	for name := range t {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// CacheDir returns a directory for what can be had again, which only we can write
-// to: the one an unpacked tree lies in.
+// CacheDir returns a cache directory to which no other user can write. Unpacked trees are in it.
 func CacheDir(env Env) (string, error) {
 	for _, dir := range cacheDirs(env) {
-		if isOurs(dir) && isWritable(dir) {
+		if isOurs(dir) && IsWritable(dir) {
 			return dir, nil
 		}
 	}

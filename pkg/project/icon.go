@@ -12,10 +12,10 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// maxIcon is the size of an icon file that is still taken in.
+// maxIcon limits icon files, in bytes.
 const maxIcon = 1 << 20
 
-// iconType is the MIME type of an image by its extension.
+// iconType returns the MIME type for the extension of an image.
 func iconType(extension string) string {
 	switch extension {
 	case ".svg":
@@ -34,13 +34,11 @@ func iconType(extension string) string {
 	return "application/octet-stream"
 }
 
-// InlineIcons returns an icons array with the files it names taken in as data
-// URIs, so that a client can show them. A relative
-// path is looked for in each of dirs. Only files inside the project are taken.
-// What cannot be used is reported to warn and left out; the result is nil when
-// nothing is left. looked, when not nil, gets every path that was looked at,
-// existing or not.
-func (p *Project) InlineIcons(icons json.RawMessage, dirs []string, looked func(path string),
+// InlineIcons returns an icons array whose files are replaced by data URIs, so that a client can show them (R-101 to
+// Relative paths are relative to one of dirs. The files must be in the project. InlineIcons reports unusable
+// icons to warn, and omits them. If no icon is left, the result is nil. If observe is not nil, it gets every path
+// that was tried.
+func (p *Project) InlineIcons(icons json.RawMessage, dirs []string, observe func(path string),
 	warn func(string)) json.RawMessage {
 	var b rawjson.Builder
 	b.Array()
@@ -55,7 +53,7 @@ func (p *Project) InlineIcons(icons json.RawMessage, dirs []string, looked func(
 			n++
 			continue
 		}
-		inlined, err := p.inlineIcon(icon, src, dirs, looked)
+		inlined, err := p.inlineIcon(icon, src, dirs, observe)
 		if err != nil {
 			warn(fmt.Sprintf("icon %s: %s", src, err))
 			continue
@@ -69,7 +67,7 @@ func (p *Project) InlineIcons(icons json.RawMessage, dirs []string, looked func(
 	return b.End().Bytes()
 }
 
-// hasScheme: two letters or more before a colon; one is a Windows drive.
+// hasScheme reports whether a text begins with the scheme of a URI. A single letter is a drive of Windows.
 func hasScheme(src string) bool {
 	scheme, _, found := strings.Cut(src, ":")
 	if !found || len(scheme) < 2 {
@@ -85,7 +83,7 @@ func hasScheme(src string) bool {
 }
 
 func (p *Project) inlineIcon(icon json.RawMessage, src string, dirs []string,
-	looked func(string)) (json.RawMessage, error) {
+	observe func(string)) (json.RawMessage, error) {
 	candidates := []string{src}
 	if !filepath.IsAbs(src) {
 		candidates = candidates[:0]
@@ -96,8 +94,8 @@ func (p *Project) inlineIcon(icon json.RawMessage, src string, dirs []string,
 	var data []byte
 	err := errors.New("no such file")
 	for _, path := range candidates {
-		if looked != nil {
-			looked(path)
+		if observe != nil {
+			observe(path)
 		}
 		text, errRead := p.ReadFile(path, maxIcon)
 		if errors.Is(errRead, fs.ErrNotExist) {

@@ -18,23 +18,22 @@ import (
 	"mcp-bash/pkg/run/scriptenv"
 )
 
-// Meta is what server.d/server.meta.json and the files beside it say of the
-// server (protocol section 2). Optional texts are "" when absent.
+// Meta is the metadata of a server, from server.d/server.meta.json and related files (protocol section 2). Missing
+// optional texts are "".
 type Meta struct {
 	Name          string // serverInfo.name, and the authority of ui:// URIs (R-44)
 	Version       string
 	Title         string
 	Description   string
 	WebsiteURL    string
-	Icons         json.RawMessage // compact array, nil when there are none
+	Icons         json.RawMessage // compact array, or nil
 	Instructions  string
 	ValidateInput bool
-	SecurityLevel string // as given
-	Confine       string // as given
+	SecurityLevel string // unparsed
+	Confine       string // unparsed
 
-	// Insecure says why others could have written the file. It is ignored then, but
-	// what they took out of it may have been a restriction (T-8a); nil: they
-	// could not.
+	// Insecure is the reason why other users could have written the file, or nil. The server ignores such a file. As
+	// these users could have removed a restriction, no tool runs (T-8a).
 	Insecure *trust.InsecureError
 	// Unreadable is the reason why restrictions in the file cannot be read (T-8a). It may be a
 	// [*MetaError]. It is nil if the file has no restrictions, or all can be read.
@@ -51,8 +50,8 @@ func (e *MetaError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", Marker, e.Line, e.Column, e.Reason)
 }
 
-// readMeta reports faults in the file and never fails: it leaves the faulty parts out. The settings
-// of script environments are not checked against the environment yet.
+// readMeta reports faults in the file and omits the faulty parts. It does not compare the settings for the
+// environment of scripts with the environment.
 func readMeta(p *Project, warn func(string)) (m Meta, scripts scriptenv.Meta) {
 	base := filepath.Base(p.Root)
 	m = Meta{Name: base, Title: Title(base)}
@@ -103,7 +102,7 @@ func readMeta(p *Project, warn func(string)) (m Meta, scripts scriptenv.Meta) {
 	text("title", &m.Title)
 	text("description", &m.Description)
 	text("websiteUrl", &m.WebsiteURL)
-	// What is no text nobody knows: a restriction must not become none (R-212, CF-2).
+	// A restriction of a wrong type stays a restriction, with an unknown value (R-212, CF-2).
 	for name, field := range map[string]*string{"securityLevel": &m.SecurityLevel, "confine": &m.Confine} {
 		if v := rawjson.Get(doc, name); !rawjson.Absent(v) {
 			var ok bool
@@ -131,10 +130,10 @@ func readMeta(p *Project, warn func(string)) (m Meta, scripts scriptenv.Meta) {
 	return m, scripts
 }
 
-// restrictions are the members that restrict what tools may do (R-212, CF-2).
+// restrictions are the members that restrict tools (R-212, CF-2).
 var restrictions = []string{"securityLevel", "confine"}
 
-// mayRestrict reports whether a text that is no JSON may hold a restriction.
+// mayRestrict reports whether an invalid JSON text may contain a restriction.
 func mayRestrict(text []byte) bool {
 	lower := bytes.ToLower(text)
 	return bytes.Contains(lower, []byte(`\u`)) || slices.ContainsFunc(restrictions, func(name string) bool {
@@ -142,7 +141,7 @@ func mayRestrict(text []byte) bool {
 	})
 }
 
-// checkRestrictions reports a restriction that is given twice, or under a name that is not known.
+// checkRestrictions returns an error for a restriction that appears twice, or has a mistyped name.
 func checkRestrictions(text []byte, doc json.RawMessage) (err error) {
 	given := map[string]bool{}
 	rawjson.Each(doc, func(quoted, _ json.RawMessage) {
@@ -181,8 +180,8 @@ func parseMeta(text []byte) (json.RawMessage, error) {
 	return doc, nil
 }
 
-// readBeside reads a file that goes with the metadata, nil where there is none.
-func (p *Project) readBeside(path, name string, ignore func(name string, reason any)) []byte {
+// readRelated reads a file that belongs to the metadata. It returns nil if the file is missing.
+func (p *Project) readRelated(path, name string, ignore func(name string, reason any)) []byte {
 	text, err := p.ReadFile(path, maxMetaFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		ignore(name, err)
@@ -190,14 +189,14 @@ func (p *Project) readBeside(path, name string, ignore func(name string, reason 
 	return text
 }
 
-// defaultVersion returns the version of a project whose metadata has none: from VERSION
-// or package.json, else 0.0.0 (P-202).
+// defaultVersion returns the version of a project if its metadata omits it. The version comes from VERSION or
+// package.json, or is 0.0.0 (P-202).
 func (p *Project) defaultVersion(ignore func(name string, reason any)) string {
-	text := p.readBeside(filepath.Join(p.Root, "VERSION"), "VERSION", ignore)
+	text := p.readRelated(filepath.Join(p.Root, "VERSION"), "VERSION", ignore)
 	if v := strings.Map(dropSpace, string(bytes.ToValidUTF8(text, nil))); v != "" {
 		return v
 	}
-	if doc, err := rawjson.Check(p.readBeside(filepath.Join(p.Root, "package.json"), "package.json",
+	if doc, err := rawjson.Check(p.readRelated(filepath.Join(p.Root, "package.json"), "package.json",
 		ignore)); err == nil {
 		if v := rawjson.TextOf(doc, "version"); v != "" {
 			return v
@@ -213,9 +212,8 @@ func dropSpace(r rune) rune {
 	return r
 }
 
-// readInstructions returns the instructions for models, from server.instructions.md,
-// "" where there is none (P-204).
+// readInstructions returns the instructions for models from server.instructions.md, or "" (P-204).
 func (p *Project) readInstructions(ignore func(name string, reason any)) string {
-	text := p.readBeside(filepath.Join(p.Server, "server.instructions.md"), "server.d/server.instructions.md", ignore)
+	text := p.readRelated(filepath.Join(p.Server, "server.instructions.md"), "server.d/server.instructions.md", ignore)
 	return strings.TrimRight(string(bytes.ToValidUTF8(text, []byte("\uFFFD"))), "\r\n")
 }

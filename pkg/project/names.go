@@ -12,8 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Title makes a title of a name: "my-cool_server" becomes "My Cool Server"
-// (P-201).
+// Title returns a title for a name, such as "My Cool Server" for "my-cool_server" (P-201).
 func Title(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || unicode.IsSpace(r) })
 	for i, w := range words {
@@ -23,7 +22,7 @@ func Title(name string) string {
 	return strings.Join(words, " ")
 }
 
-// FileName keeps of a name what a file name may hold (T-260).
+// FileName replaces characters of a name that file names should not have (T-260).
 func FileName(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -34,8 +33,7 @@ func FileName(name string) string {
 	}, name)
 }
 
-// RequestKey names a request in files, by its JSON-RPC id as it stands in the
-// message (P-301).
+// RequestKey returns the name of a request in files. It depends on the raw text of its JSON-RPC id (P-301).
 func RequestKey(id string) string {
 	key := base64.RawURLEncoding.EncodeToString([]byte(id))
 	if len(key) > 200 {
@@ -45,8 +43,7 @@ func RequestKey(id string) string {
 	return key
 }
 
-// processTag is "<parent>.<process>.<random>", which makes a name unique and
-// tells whose it is (P-300).
+// processTag returns "<parent>.<process>.<random>", which makes a name unique and identifies its process (P-300).
 func processTag() string {
 	return strconv.Itoa(os.Getppid()) + "." + strconv.Itoa(os.Getpid()) + "." + randomTag()
 }

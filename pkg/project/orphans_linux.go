@@ -9,16 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// killOrphans kills the scripts that still run for a state directory whose
-// owner was killed. The kernel has normally done so already; see pkg/run/script.
+// killOrphans kills the scripts that still run with a state directory whose owner was killed. Normally the kernel has
+// killed them already; see pkg/run/script.
 func killOrphans(dir string) {
 	for _, pid := range runningFor(dir) {
 		unix.Kill(pid, unix.SIGKILL)
 	}
 }
 
-// runningFor returns the processes that have a path into a state directory in their environment, as what a
-// tool has started has.
+// runningFor returns the processes that a tool started: a variable of their environment is a path in the state
+// directory.
 func runningFor(dir string) (list []int) {
 	proc, err := os.Open("/proc")
 	if err != nil {
@@ -40,7 +40,7 @@ func runningFor(dir string) (list []int) {
 	return list
 }
 
-// programOf names the program of a process, "" for one that has ended.
+// programOf returns the name of a process's program, or "" if the process has ended.
 func programOf(pid int) string {
 	name, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
 	return strings.TrimSuffix(string(name), "\n")

@@ -2,8 +2,8 @@
 
 package project
 
-// killOrphans cannot tell whose a process is where there is no /proc. On Windows a job object ends with its
-// owner.
+// killOrphans does nothing, because without /proc the owner of a process is unknown. On Windows, a job object ends
+// with its owner.
 func killOrphans(dir string) {}
 
 func runningFor(dir string) []int { return nil }

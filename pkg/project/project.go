@@ -7,15 +7,14 @@ import (
 	"mcp-bash/pkg/run/scriptenv"
 )
 
-// A Project is a directory of scripts and files, with the environment it is
-// served in.
+// A Project is a directory of scripts and files, with its environment and settings.
 type Project struct {
 	Root string
 	Dirs
 	Env Env
 	Settings
 	Meta    Meta
-	Scripts scriptenv.Policy // which variables of Env reach scripts
+	Scripts scriptenv.Policy // the variables of Env for scripts
 }
 
 // Dirs are a project's directories, absolute (P-107, CLI-404).
@@ -26,9 +25,8 @@ type Dirs struct {
 	Providers, UI                          string
 }
 
-// Open reads a project's set-up. dir is what relative paths in the environment
-// are relative to. It creates nothing, and complains through warn about what
-// it has to ignore.
+// Open reads the settings and metadata of a project. Relative paths in the environment are relative to dir. Open
+// creates no files, and reports ignored settings to warn.
 func Open(root string, env Env, dir string, warn func(string)) *Project {
 	p := &Project{Root: root, Env: env, Dirs: findDirs(root, env, dir)}
 	p.Settings = ReadSettings(env, p.Dirs)
@@ -70,8 +68,8 @@ func (d *Dirs) all() [8]string {
 	return [...]string{d.Tools, d.Resources, d.Prompts, d.Completions, d.Server, d.Registry, d.Providers, d.UI}
 }
 
-// Create makes the directories a server works in, as far as it can: a project
-// that cannot be written to works too (P-107).
+// Create creates the directories of a project. It ignores errors, because a server also works with a read-only
+// project (P-107).
 func (d Dirs) Create() {
 	for _, dir := range []string{d.Tools, d.Resources, d.Prompts, d.Server} {
 		os.MkdirAll(dir, 0o755)

@@ -397,7 +397,7 @@ func TestFindHome(t *testing.T) {
 	if len(left) != 1 {
 		t.Errorf("left behind: %v", left)
 	}
-	// A tree beside the binary or in the environment wins; nothing is unpacked.
+	// A tree next to the binary or in the environment takes precedence. Nothing is unpacked.
 	own := place(t, map[string]string{"sdk/tool-sdk.sh": ""})
 	if got, err := FindHome(Env{"MCPBASH_HOME": own}, nil, warn); err != nil || got.Dir != own || got.Make() != nil {
 		t.Error(got, err)
@@ -831,7 +831,7 @@ func TestCleaningWhileClaiming(t *testing.T) {
 	cleaning.Wait()
 }
 
-// CLI-1423: what a login profile did before it failed counts.
+// CLI-1423: changes of a login profile before its failure count.
 func TestSourceProfile(t *testing.T) {
 	root := t.TempDir()
 	file := filepath.Join(root, "profile")

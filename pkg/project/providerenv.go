@@ -7,9 +7,9 @@ import (
 	"mcp-bash/pkg/run/scriptenv"
 )
 
-// ProviderBase returns the environment that providers of resources and completion scripts have
-// in common. They inherit variables by the rule of their scope (T-621, RES-72), and get those
-// of every script (P-205). also are further names to inherit, as [scriptenv.Matches] reads them.
+// ProviderBase returns the common environment of resource providers and completion scripts. They inherit variables
+// by the rule of their scope (T-621, RES-72), and get the variables of every script (P-205). also are further names
+// to inherit, in the form of [scriptenv.Matches].
 func (p *Project) ProviderBase(common Env, also ...string) Env {
 	rule := &p.Scripts.Providers
 	base := make(Env)

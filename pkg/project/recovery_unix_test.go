@@ -26,8 +26,8 @@ const (
 	mallory = 65534
 )
 
-// asEach runs a test as root and as an ordinary user, in a directory that everybody can write to, in which another
-// one can plant files. The part of the test that runs as a user is in a process of its own.
+// asEach runs a test as root and as an ordinary user, in a directory that everybody can write to. Another user can
+// create files there. The test runs as a user in a separate process.
 func asEach(t *testing.T, plant func(t *testing.T, dir string, uid int), user func(t *testing.T, dir string)) {
 	t.Helper()
 	if dir := os.Getenv("MCPBASH_TEST_SHARED_DIR"); dir != "" {
@@ -91,8 +91,8 @@ func put(t *testing.T, dir string, uid int, mode os.FileMode) {
 	}
 }
 
-// P-308: what a start removes of dead runs was made by nobody else: not what others planted, or can write to, and
-// not what a link leads to.
+// P-308: a start removes only its own leftovers. It removes no files that other users created or can write to, and
+// follows no links.
 func TestCleanTmpOfOthers(t *testing.T) {
 	names := []string{"mcpbash.state.1.planted", "mcpbash.work.1.open", "mcpbash.bootstrap.1.link", "victim"}
 	asEach(t, func(t *testing.T, dir string, uid int) {
@@ -116,7 +116,7 @@ func TestCleanTmpOfOthers(t *testing.T) {
 	})
 }
 
-// CLI-125: what a command removes of its own that were killed is its own.
+// CLI-125: a command removes only its own leftovers.
 func TestSweepOfOthers(t *testing.T) {
 	names := []string{".x.tmp-link", ".x.tmp-open", ".x.tmp-planted", "victim"}
 	asEach(t, func(t *testing.T, dir string, uid int) {
@@ -148,7 +148,7 @@ func TestSweepOfOthers(t *testing.T) {
 	})
 }
 
-// P-302: a directory that others can write to is none to start programs from, also where the user names it.
+// P-302: no program starts from a directory that other users can write to, even if the user named the directory.
 func TestStateDirOfOthers(t *testing.T) {
 	asEach(t, func(t *testing.T, dir string, uid int) {
 		put(t, filepath.Join(dir, "planted"), mallory, 0o777)

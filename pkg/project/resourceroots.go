@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// ResourceRoots returns what the file provider may read, absolute: the
-// directories and files of MCP_RESOURCES_ROOTS, else the resources directory
-// (RES-90). set reports which of the two it was. They need not exist.
+// ResourceRoots returns the absolute paths that the file provider may read: the directories and files of
+// MCP_RESOURCES_ROOTS, or the resources directory (RES-90). set reports whether the variable is set. The paths need
+// not exist.
 func (e Env) ResourceRoots(root, resources string) (list []string, set bool) {
 	value := e["MCP_RESOURCES_ROOTS"]
 	if value == "" {

@@ -8,11 +8,11 @@ import (
 	"mcp-bash/pkg/files/fsys"
 )
 
-// Marker is the file that makes a directory a project.
+// Marker is the file that every project has.
 const Marker = "server.d/server.meta.json"
 
-// ErrNone is the error when there is no project (CLI-403).
-var ErrNone error = &cli.Error{Code: cli.CodeNotFound, Exit: cli.ExitFailed, Whole: true, Message: `Error: No MCP project found.
+// ErrNone means that there is no project (CLI-403).
+var ErrNone error = &cli.Error{Code: cli.CodeNotFound, Bare: true, Cause: cli.Lines(`Error: No MCP project found.
 
 Could not find server.d/server.meta.json in the current directory or any parent.
 
@@ -20,26 +20,22 @@ To create a new project here:
   mcp-bash init --name my-server
 
 To specify a project explicitly:
-  use --project-root /path/to/project or set MCPBASH_PROJECT_ROOT`}
+  use --project-root /path/to/project or set MCPBASH_PROJECT_ROOT`)}
 
-// A MissingError is the error for a project directory that was named but does
-// not exist (P-106, CLI-402).
+// A MissingError means that the given project directory does not exist (P-106, CLI-402).
 type MissingError struct{ Dir string }
 
 func (e *MissingError) Error() string { return e.Unwrap().Error() }
 
 // Unwrap returns the error of a command, a [*cli.Error].
 func (e *MissingError) Unwrap() error {
-	return &cli.Error{Code: cli.CodeNotFound, Exit: cli.ExitFailed, Whole: true, Message: cli.Sprintf(
-		"mcp-bash: MCPBASH_PROJECT_ROOT directory does not exist: %s\n"+
-			"Set MCPBASH_PROJECT_ROOT to an existing project directory or create it first.", e.Dir)}
+	return cli.Baref(cli.CodeNotFound, "mcp-bash: MCPBASH_PROJECT_ROOT directory does not exist: %s", e.Dir).
+		WithHint("Set MCPBASH_PROJECT_ROOT to an existing project directory or create it first.")
 }
 
-// FindRoot returns the project's root, absolute and without symbolic links:
-// named when that is not empty, else MCPBASH_PROJECT_ROOT, else the nearest
-// directory from dir upwards that holds [Marker] (CLI-401). The root directory
-// of the file system is never tried. The error is a [*MissingError] or
-// [ErrNone].
+// FindRoot returns the project's root, absolute and without symbolic links. The root is named if it is not empty, or
+// MCPBASH_PROJECT_ROOT, or the nearest directory from dir upwards with [Marker] (CLI-401). The root directory of the
+// file system cannot be a project. The error is a [*MissingError] or [ErrNone].
 func FindRoot(env Env, named, dir string) (string, error) {
 	if named == "" {
 		named = env["MCPBASH_PROJECT_ROOT"]
@@ -62,10 +58,8 @@ func FindRoot(env Env, named, dir string) (string, error) {
 	return "", ErrNone
 }
 
-// Find opens the project that a command is about: the one in the directory named, where
-// that is not "", else the one that the environment names, else the one around the working
-// directory (cli chapter 4). What its server would complain about is told to warn. Where
-// there is none, the error is a [*cli.Error].
+// Find opens the project of a command (cli chapter 4). The result of [FindRoot] for named and the working directory
+// is its root. Find reports the warnings of [Open] to warn. The error of a missing project is a [*cli.Error].
 func Find(named string, warn func(string)) (*Project, error) {
 	env := OSEnv()
 	dir, err := os.Getwd()

@@ -9,13 +9,11 @@ import (
 	"mcp-bash/pkg/run/scriptenv"
 )
 
-// maxMetaValue is the longest server metadata value handed to scripts, in
-// bytes; a longer one is passed empty (T-73).
+// maxMetaValue limits values of the server metadata for scripts, in bytes. Scripts get longer values empty (T-73).
 const maxMetaValue = 65536
 
-// Common returns the variables that every script is given, whatever its kind:
-// where things are, which JSON program to use, and what the server is (protocol
-// P-205). None of them is ever missing: code may run under set -u.
+// Common returns the variables that every script gets: paths, the JSON program, and the server's metadata (P-205).
+// All are always set, because scripts may use set -u.
 func (p *Project) Common(home, helper string, tool JSONTool) Env {
 	m := &p.Meta
 	env := Env{
@@ -32,13 +30,14 @@ func (p *Project) Common(home, helper string, tool JSONTool) Env {
 		"MCPBASH_SERVER_ARGS_JSON":  "[]",
 	}
 	for name, value := range map[string]string{
-		"NAME": m.Name, "VERSION": m.Version, "TITLE": m.Title, "DESCRIPTION": m.Description,
-		"WEBSITE_URL": m.WebsiteURL, "ICONS": string(m.Icons), "INSTRUCTIONS": m.Instructions,
+		"MCPBASH_SERVER_NAME": m.Name, "MCPBASH_SERVER_VERSION": m.Version, "MCPBASH_SERVER_TITLE": m.Title,
+		"MCPBASH_SERVER_DESCRIPTION": m.Description, "MCPBASH_SERVER_WEBSITE_URL": m.WebsiteURL,
+		"MCPBASH_SERVER_ICONS": string(m.Icons), "MCPBASH_SERVER_INSTRUCTIONS": m.Instructions,
 	} {
 		if len(value) > maxMetaValue {
 			value = ""
 		}
-		env["MCPBASH_SERVER_"+name] = value
+		env[name] = value
 	}
 	if p.Logging.LevelSet {
 		env["MCPBASH_LOG_LEVEL"] = p.Logging.Level.String()
@@ -46,8 +45,8 @@ func (p *Project) Common(home, helper string, tool JSONTool) Env {
 	return env
 }
 
-// ToolBase returns what a tool inherits of the environment under a rule (T-60, T-62, E-3).
-// Carriage returns at the end of values are removed.
+// ToolBase returns the variables that a tool inherits under a rule (T-60, T-62, E-3). It removes carriage returns at
+// the end of values.
 func (p *Project) ToolBase(rule *scriptenv.Rule) Env {
 	base := make(Env)
 	for name, value := range p.Scripts.Environ(p.Env) {
@@ -61,15 +60,14 @@ func (p *Project) ToolBase(rule *scriptenv.Rule) Env {
 		base.Default("TMPDIR", "/tmp")
 		base.Default("LANG", "C")
 		if bash := script.LookPath("bash", base["PATH"]); bash != "" {
-			base.Default("SHELL", bash) // or else Bash asks the user database, at every start
+			base.Default("SHELL", bash) // otherwise Bash asks the user database at every start
 		}
 	}
 	return base
 }
 
-// ForHooks returns the environment of the shell code that belongs to the
-// server itself, policy.sh and register.sh: all of it but the secret, what every
-// script is given, and where things are (T-29, R-152).
+// ForHooks returns the environment of policy.sh and register.sh. It has all variables of the server except secrets,
+// the variables of every script, and the directories (T-29, R-152).
 func (p *Project) ForHooks(common Env, state string) Env {
 	env := make(Env, len(p.Env)+len(common)+7)
 	for name, value := range p.Scripts.Environ(p.Env) {

@@ -13,10 +13,9 @@ import (
 	"mcp-bash/pkg/run/scriptenv"
 )
 
-// dumping has a shell print, when it ends, the variables that came of what it
-// evaluated: "E name=value" exported ones, "U name=value"
-// others that MCPBASH_TOOL_ENV_ALLOWLIST or server.meta.json names (T-61), each ended by a
-// NUL. What the files print goes nowhere. It runs in Bash 3.2.
+// dumping makes a shell print its variables when it ends. "E name=value" is an exported variable. "U name=value" is
+// another variable that MCPBASH_TOOL_ENV_ALLOWLIST or server.meta.json names (T-61). A NUL ends each of them. The
+// output of the evaluated files is discarded. The code runs in Bash 3.2.
 const dumping = `
 __mcp_dump() {
   __mcp_rc=$?
@@ -37,7 +36,7 @@ trap __mcp_dump EXIT
 exec 3>&1 >/dev/null
 `
 
-// What is evaluated: files that must not fail, or one that may.
+// sourcing evaluates files that must not fail. profiling evaluates a file that may fail.
 const (
 	sourcing = dumping + `for __mcp_f in "$@"; do
   source "$__mcp_f" || {
@@ -50,30 +49,27 @@ done
 	profiling = dumping + `source "$1" || true` + "\n"
 )
 
-// A SourceError says that evaluating shell files failed.
+// A SourceError means that a shell file failed.
 type SourceError struct {
 	Status int
 	Stderr string
-	Syntax string // the file that Bash cannot read; "" where they all can be read
+	Syntax string // the file with a syntax error, or ""
 }
 
 func (e *SourceError) Error() string { return fmt.Sprintf("failed (exit %d)", e.Status) }
 
-// maxSourced bounds what files may leave in the environment and print on
-// standard error, in bytes each.
+// maxSourced limits the resulting environment, and the output on standard error, in bytes.
 const maxSourced = 16 << 20
 
-// Source evaluates shell files in order, in one bash in the project's root, and
-// returns the project's environment as they leave it. They may take
-// MCPBASH_ENV_TIMEOUT. The error is a [*SourceError] when one of them failed.
-// What they print on standard error is in stderr.
+// Source evaluates shell files in order, in one Bash process in the project's root. It returns the resulting
+// environment, and the output on standard error. MCPBASH_ENV_TIMEOUT limits the time. If a file fails, the error is
+// a [*SourceError].
 func (p *Project) Source(ctx context.Context, r *script.Runner,
 	files ...code.File) (result Env, stderr string, err error) {
 	return p.source(ctx, r, sourcing, files...)
 }
 
-// SourceProfile is [Project.Source] for a login profile, which is written for people and
-// may fail in places: what it did until then counts.
+// SourceProfile is [Project.Source] for a login profile, which may fail. Changes before the failure count.
 func (p *Project) SourceProfile(ctx context.Context, r *script.Runner,
 	file code.File) (result Env, stderr string, err error) {
 	return p.source(ctx, r, profiling, file)
@@ -115,7 +111,7 @@ func (p *Project) source(ctx context.Context, r *script.Runner, text string,
 		}
 	}
 	for name, value := range p.Env {
-		if _, given := result[name]; !given && scriptenv.IsWithheld(name) { // the files did not see it
+		if _, given := result[name]; !given && scriptenv.IsWithheld(name) { // secrets are hidden from the files
 			result[name] = value
 		}
 	}
@@ -128,17 +124,16 @@ func (p *Project) source(ctx context.Context, r *script.Runner, text string,
 	return result, stderr, nil
 }
 
-// kept are the variables server.d/env.sh cannot change in a server (P-113); the
-// last ones, because a project cannot loosen what its operator allows (registry
-// R-212, CF-2).
+// kept are the variables that server.d/env.sh cannot change in a server (P-113). The last two are restrictions that a
+// project cannot loosen (R-212, CF-2).
 var kept = []string{
 	"MCPBASH_HOME", "MCPBASH_PROJECT_ROOT", "MCPBASH_TOOLS_DIR", "MCPBASH_RESOURCES_DIR", "MCPBASH_PROMPTS_DIR",
 	"MCPBASH_COMPLETIONS_DIR", "MCPBASH_SERVER_DIR", "MCPBASH_REGISTRY_DIR", "MCPBASH_PROVIDERS_DIR", "MCPBASH_UI_DIR",
 	"MCPBASH_SECURITY_LEVEL", "MCPBASH_CONFINE",
 }
 
-// Adopt returns env with every variable whose value changed in changed, the
-// protected ones apart. A variable that a file unset keeps its value.
+// Adopt returns a copy of env with the values of changed, except for protected variables. A variable that a file
+// unset keeps its value.
 func Adopt(env, changed Env) Env {
 	result := env.Clone()
 	for name, value := range changed {

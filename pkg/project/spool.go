@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Spool copies what is read to a file in a private directory, and returns its path; remove removes
-// both. More than limit bytes are an error.
+// Spool copies a stream to a file in a private directory, and returns its path. remove removes both. More than limit
+// bytes are an error.
 func Spool(env Env, in io.Reader, name string, limit int64) (path string, remove func(), err error) {
 	dir, err := MakeWorkDir(env)
 	if err != nil {

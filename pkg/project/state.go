@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,30 +17,31 @@ import (
 	"mcp-bash/pkg/run/script"
 )
 
-// A State is the private directory of one run of a program: what it and its
-// scripts hand each other lies there (protocol section 3). It is made when it is
-// first needed: a session that starts no script writes no file. Should it get
-// lost, it is made again.
+// A State is the private directory of one run of a program, through which the program and its scripts exchange files
+// (protocol section 3). The first script creates it, so a session without scripts writes no file. If another program
+// removes the directory, the next script creates it again.
 type State struct {
 	Dir  string   // mode 0700
-	Logs *os.Root // the log directory of the settings; nil when there is none
-	ours bool     // made by us, so removed by us
+	Logs *os.Root // the log directory of the settings, or nil
+	// Program is the program that Helper leads to, or "" for this one.
+	Program string
+
+	ours bool // we created it, so we remove it
 
 	mu       sync.Mutex
-	dir      *TempDir          // nil until it is made
-	complete bool              // it holds what it should
-	claimed  time.Time         // when the claim on it was last seen
-	ended    bool              // it is not made any more
-	files    map[string]string // texts that it is to hold, by name
+	dir      *TempDir          // nil until it exists
+	complete bool              // its files exist
+	claimed  time.Time         // the time of the last check of its claim
+	ended    bool              // it is not created again
+	files    map[string]string // the texts of its files, by name
 }
 
-// errNoState is the error when no state directory can be made.
+// errNoState means that no state directory can be created.
 var errNoState = errors.New("mcp-bash: set MCPBASH_TMP_ROOT to a short, writable directory (Windows path length " +
 	"limits may apply)")
 
-// NewState says where the directory will be, or takes the one of
-// MCPBASH_STATE_DIR, which is never removed. dir is where it was tried when
-// there is no place for it.
+// NewState chooses the path of the directory. It uses MCPBASH_STATE_DIR if that is set, and never removes it. If
+// there is no usable path, dir is the path that was tried.
 func NewState(env Env, s *Settings) (state *State, dir string, err error) {
 	if dir, err = refuseLinks(env); err != nil {
 		return nil, dir, err
@@ -62,7 +64,7 @@ func NewState(env Env, s *Settings) (state *State, dir string, err error) {
 		if abs, err := filepath.Abs(base); err == nil {
 			base = abs
 		}
-		if isWritable(base) {
+		if IsWritable(base) {
 			dir := filepath.Join(base, name)
 			return &State{Dir: dir, Logs: logs, ours: true}, dir, nil
 		}
@@ -70,8 +72,8 @@ func NewState(env Env, s *Settings) (state *State, dir string, err error) {
 	return nil, filepath.Join(s.TmpRoot, name), errNoState
 }
 
-// refuseLinks returns an error for a directory of the settings that is a symbolic
-// link: whoever can change the link chooses where our files go (P-309).
+// refuseLinks returns an error if a directory of the settings is a symbolic link. Users who can change the link could
+// redirect our files (P-309).
 func refuseLinks(env Env) (dir string, err error) {
 	for _, name := range []string{"MCPBASH_STATE_DIR", "MCPBASH_LOCK_ROOT", "MCPBASH_LOG_DIR"} {
 		if env[name] == "" {
@@ -87,9 +89,8 @@ func refuseLinks(env Env) (dir string, err error) {
 	return "", nil
 }
 
-// openLogs makes the log directory and opens it before a script can put
-// something else in its place. The server does without one that cannot be had,
-// or that is to lie in a base of temporary files that is not there (P-300).
+// openLogs creates the log directory, and opens it before a script can replace it. The result is nil if that fails,
+// or if the directory belongs in a missing temporary directory (P-300).
 func openLogs(s *Settings) *os.Root {
 	dir := s.Logging.Dir
 	if dir == "" || filepath.Dir(dir) == s.TmpRoot && !exists(s.TmpRoot) {
@@ -103,8 +104,8 @@ func openLogs(s *Settings) *os.Root {
 	return root
 }
 
-// Make makes the directory with what belongs into it, as far as that is not there. Programs that clean
-// directories of temporary files remove what is old one by one, and not the directory alone.
+// Make creates the directory and its missing files. Programs that clean temporary directories may have removed some
+// of them.
 func (s *State) Make() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,19 +116,17 @@ func (s *State) Make() error {
 	return err
 }
 
-// Root makes the directory, unless it is there, and returns it open. It is another one after a
-// loss.
+// Root returns the open directory, and creates it if it is missing.
 func (s *State) Root() (*os.Root, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open()
 }
 
-// claimCheck is how often the claim on the directory is looked at. Directories are cleaned of what is
-// days old.
+// claimCheck is the interval of checks of the claim. Cleaning programs remove files that are days old.
 const claimCheck = time.Minute
 
-// lacks reports whether something got lost of what is made with the directory. The lock is held.
+// lacks reports whether the helper or the claim was removed. The caller has locked mu.
 func (s *State) lacks() bool {
 	if _, err := os.Lstat(s.Helper()); err != nil {
 		return true
@@ -140,13 +139,13 @@ func (s *State) lacks() bool {
 	return !s.dir.isClaimed()
 }
 
-// open is [State.Root]. The lock is held.
+// open is [State.Root]. The caller has locked mu.
 func (s *State) open() (*os.Root, error) {
-	if s.ended { // a call that comes late would leave it behind
+	if s.ended { // nobody would remove it
 		return nil, &StateError{s.Dir, fs.ErrClosed}
 	}
 	if s.dir != nil && !s.dir.isThere() {
-		s.dir, s.complete = nil, false // closed when nobody uses it any more
+		s.dir, s.complete = nil, false // the garbage collector closes it, because a call may still use it
 	}
 	if !s.complete {
 		if err := s.fill(); err != nil {
@@ -157,7 +156,7 @@ func (s *State) open() (*os.Root, error) {
 	return s.dir.root, nil
 }
 
-// A StateError says why the private directory of a run cannot be had.
+// A StateError means that the private directory of a run cannot be created.
 type StateError struct {
 	Dir string
 	Err error
@@ -171,14 +170,14 @@ func (e *StateError) Error() string {
 		return "private directory " + insecure.Error()
 	}
 	if errors.As(reason, &path) {
-		reason = path.Err // which of the files in it does not matter
+		reason = path.Err // the name of the file does not matter
 	}
 	return fmt.Sprintf("private directory %s: %s; MCPBASH_TMP_ROOT chooses another place", e.Dir, reason)
 }
 
 func (e *StateError) Unwrap() error { return e.Err }
 
-// fill makes the directory and what belongs into it, as far as it is missing.
+// fill creates the directory and its missing files.
 func (s *State) fill() (err error) {
 	if s.dir == nil {
 		if s.ours {
@@ -203,8 +202,8 @@ func (s *State) fill() (err error) {
 	return nil
 }
 
-// Put has a file in the directory hold a text, before the first script that
-// is started from now on. While there is no directory it costs nothing.
+// Put sets the text of a file in the directory, before the next script starts. It writes nothing until the directory
+// exists.
 func (s *State) Put(name, text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,17 +221,16 @@ func (s *State) write(name string) error {
 	return handoff.Put(s.dir.root, name, []byte(s.files[name]))
 }
 
-// NewDebugState makes the directory of mcp-bash debug, which stays (P-2500).
+// NewDebugState creates the directory of mcp-bash debug, which is kept (P-2500).
 func NewDebugState(env Env) (*State, error) {
 	if dir, err := refuseLinks(env); err != nil {
 		return nil, &StateError{dir, err}
 	}
-	s := &State{Dir: filepath.Join(or(env["TMPDIR"], systemTmp()), "mcpbash.debug."+processTag()), ours: true}
+	s := &State{Dir: filepath.Join(cmp.Or(env["TMPDIR"], systemTmp()), "mcpbash.debug."+processTag()), ours: true}
 	return s, s.Make()
 }
 
-// Helper is the path under which scripts find our jq-compatible program
-// (P-111).
+// Helper returns the path of our jq-compatible program for scripts (P-111).
 func (s *State) Helper() string { return filepath.Join(s.Dir, helperDir, helperName) }
 
 const helperDir = "bin"
@@ -241,15 +239,18 @@ func (s *State) putHelper() error {
 	if err := s.dir.root.Mkdir(helperDir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		return err
+	program := s.Program
+	if program == "" {
+		var err error
+		if program, err = os.Executable(); err != nil {
+			return err
+		}
 	}
-	return linkHelper(exe, s.dir.root, helperDir+"/"+helperName)
+	return linkHelper(program, s.dir.root, helperDir+"/"+helperName)
 }
 
-// EndScripts terminates what the scripts of the run have left running, and reports that and what it does
-// not terminate, a line each (P-908). The run is over then.
+// EndScripts ends the run. It terminates processes that scripts have left running. It reports them, and processes
+// that it cannot terminate, on a line each (P-908).
 func (s *State) EndScripts(r *script.Runner, report func(line string)) {
 	for _, group := range r.End() {
 		report(fmt.Sprintf("mcp-bash: terminated process group %d, which a script had left running", group))
@@ -266,10 +267,10 @@ func (s *State) EndScripts(r *script.Runner, report func(line string)) {
 	}
 }
 
-// Remove removes a directory that we made. It is not made again.
+// Remove removes a directory that we created. It is not created again.
 func (s *State) Remove() { s.end((*TempDir).Remove) }
 
-// Release gives up the claim on the directory and leaves it in place.
+// Release ends the claim on the directory, and keeps its files.
 func (s *State) Release() { s.end((*TempDir).Release) }
 
 func (s *State) end(how func(*TempDir)) {
@@ -286,7 +287,7 @@ func (s *State) end(how func(*TempDir)) {
 	s.dir, s.complete = nil, false
 }
 
-// Preserve marks a directory that a later start must leave alone.
+// Preserve marks the directory, so that later starts do not remove it.
 func (s *State) Preserve() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -294,6 +295,3 @@ func (s *State) Preserve() {
 		handoff.Put(s.dir.root, preservedFile, nil)
 	}
 }
-
-// IsWritable reports whether we can make files in a directory.
-func IsWritable(dir string) bool { return isWritable(dir) }

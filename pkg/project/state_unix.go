@@ -23,8 +23,8 @@ func linkHelper(exe string, root *os.Root, link string) error {
 	return root.Symlink(exe, link)
 }
 
-// isWritable reports whether a directory can be made in another one.
-func isWritable(dir string) bool {
+// IsWritable reports whether we can create files in a directory.
+func IsWritable(dir string) bool {
 	info, err := os.Stat(dir)
 	return err == nil && info.IsDir() && unix.Access(dir, unix.W_OK|unix.X_OK) == nil
 }

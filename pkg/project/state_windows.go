@@ -40,9 +40,9 @@ func linkHelper(exe string, root *os.Root, link string) error {
 	return to.Close()
 }
 
-// isWritable reports whether a directory can be made in another one. Only
-// trying tells.
-func isWritable(dir string) bool {
+// IsWritable reports whether we can create files in a directory. It tries to create one, because Windows has no other
+// check.
+func IsWritable(dir string) bool {
 	probe, err := os.MkdirTemp(dir, "mcpbash.probe.")
 	if err != nil {
 		return false

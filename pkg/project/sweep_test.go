@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// CLI-125: what is old and has the prefix goes, files and directories alike; nothing else does.
+// CLI-125: Sweep removes old files and directories with the prefix, and nothing else.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	old := time.Now().Add(-2 * time.Hour)

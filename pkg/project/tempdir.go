@@ -15,18 +15,17 @@ import (
 	"mcp-bash/pkg/run/handoff"
 )
 
-// A TempDir is a private directory below the temporary root, mode 0700. Should
-// its owner be killed, a later start removes it: a file in it is locked as long
-// as the owner lives.
+// A TempDir is a private directory below the temporary root, mode 0700. Its owner locks a file in it. If the owner is
+// killed, a later start removes the directory.
 type TempDir struct {
 	Path  string
 	root  *os.Root
-	info  fs.FileInfo // tells it from another one put in its place
+	info  fs.FileInfo // identifies the directory, as another program may replace it
 	claim *os.File
 }
 
-// The beginnings of the names of directories that a start removes when nobody
-// claims them, and the files in one that say so.
+// The prefixes of the names of directories that a start removes when nobody claims them. The files claimFile and
+// preservedFile prevent that.
 const (
 	statePrefix     = "mcpbash.state."
 	bootstrapPrefix = "mcpbash.bootstrap."
@@ -35,7 +34,7 @@ const (
 	preservedFile   = "preserved"
 )
 
-// makeTempDir makes a directory, which must not be there.
+// makeTempDir creates a directory that does not exist.
 func makeTempDir(path string) (*TempDir, error) {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		return nil, err
@@ -58,11 +57,10 @@ func makeTempDir(path string) (*TempDir, error) {
 	return nil, err
 }
 
-// MakeBootstrapDir makes a directory for a project that lives as long as this
-// process.
+// MakeBootstrapDir creates a directory for a project that exists as long as this process.
 func MakeBootstrapDir(env Env) (*TempDir, error) { return makeTempDirIn(env, bootstrapPrefix) }
 
-// MakeWorkDir makes a directory for what a command puts together.
+// MakeWorkDir creates a directory for temporary files of a command.
 func MakeWorkDir(env Env) (*TempDir, error) { return makeTempDirIn(env, workPrefix) }
 
 func makeTempDirIn(env Env, prefix string) (*TempDir, error) {
@@ -73,15 +71,14 @@ func makeTempDirIn(env Env, prefix string) (*TempDir, error) {
 	return makeTempDir(filepath.Join(base, prefix+processTag()))
 }
 
-// own claims a directory that was just made. Only what is written into the file
-// once it is locked says that somebody has: another start may look at it, and
-// lock it, at any moment before.
+// own claims a new directory. It locks the file, and then writes to it, because another start may lock the empty file
+// first.
 func (d *TempDir) own() error {
 	const attempts, pause = 50, time.Millisecond
 	for range attempts {
 		f, err := claim(d.root, os.O_CREATE)
 		if err == nil {
-			if d.claim != nil { // of a file that is gone
+			if d.claim != nil { // the file of this claim was removed
 				d.claim.Close()
 			}
 			d.claim = f
@@ -92,11 +89,11 @@ func (d *TempDir) own() error {
 		}
 		time.Sleep(pause)
 	}
-	return nil // a file system that locks nothing
+	return nil // the file system has no locks
 }
 
-// takeTempDir opens a directory that the user named, and makes it if it is missing. Scripts start what lies
-// in it, so that nobody else may be able to change that.
+// takeTempDir opens a directory that the user named, and creates it if it is missing. Other users must not be able to
+// write to it, because scripts start programs in it.
 func takeTempDir(path string) (*TempDir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, err
@@ -112,7 +109,7 @@ func takeTempDir(path string) (*TempDir, error) {
 	return d, nil
 }
 
-// openTempDir opens a directory and claims nothing.
+// openTempDir opens a directory without a claim.
 func openTempDir(path string) (*TempDir, error) {
 	root, err := handoff.OpenDir(path)
 	if err != nil {
@@ -126,13 +123,13 @@ func openTempDir(path string) (*TempDir, error) {
 	return &TempDir{Path: path, root: root, info: info}, nil
 }
 
-// isThere reports whether the directory still stands where it was made.
+// isThere reports whether the directory still exists under its path.
 func (d *TempDir) isThere() bool {
 	info, err := os.Lstat(d.Path)
 	return err == nil && os.SameFile(info, d.info)
 }
 
-// isClaimed reports whether the claim on the directory stands, if it was claimed.
+// isClaimed reports whether the file of the claim still exists. It returns true for a directory without a claim.
 func (d *TempDir) isClaimed() bool {
 	if d.claim == nil {
 		return true
@@ -151,7 +148,7 @@ func (d *TempDir) Remove() {
 	d.Release()
 }
 
-// remove removes what lies in the directory, whatever has its name now, and then the name if nothing lies there.
+// remove removes the content of the open directory. It removes the path only if an empty directory has it.
 func (d *TempDir) remove() {
 	f, err := d.root.Open(".")
 	if err != nil {
@@ -165,7 +162,7 @@ func (d *TempDir) remove() {
 	os.Remove(d.Path)
 }
 
-// Release gives up the directory, and leaves it in place.
+// Release closes the directory, and keeps its files.
 func (d *TempDir) Release() {
 	if d.claim != nil {
 		d.claim.Close()
@@ -175,8 +172,8 @@ func (d *TempDir) Release() {
 
 var errClaimed = errors.New("claimed by another process")
 
-// claim locks the directory's file as long as it stays open. The error is
-// errClaimed when another process has it.
+// claim locks the directory's file as long as it stays open. The error is errClaimed if another process has locked
+// it.
 func claim(root *os.Root, create int) (*os.File, error) {
 	f, err := root.OpenFile(claimFile, os.O_RDWR|boundedfile.NonBlock|create, 0o600)
 	if err != nil {
@@ -196,12 +193,11 @@ func claim(root *os.Root, create int) (*os.File, error) {
 	return nil, err
 }
 
-// unclaimedAge is how long a directory that nobody has ever claimed is left alone:
-// its owner may be about to.
+// unclaimedAge is the minimum age at which an unclaimed directory is removed. The owner of a newer one may be about
+// to claim it.
 const unclaimedAge = time.Minute
 
-// CleanTmp removes what runs that were killed have left behind: directories
-// that nobody claims any more, and scripts that still run for them.
+// CleanTmp removes unclaimed directories of killed runs, and kills the scripts that still use them.
 func CleanTmp(tmpRoot string) {
 	list, err := os.ReadDir(tmpRoot)
 	if err != nil {
@@ -234,12 +230,11 @@ func cleanTempDir(path string) {
 	}
 }
 
-// abandoned is how long something must not have changed to be what a run left behind that
-// was killed: no run takes so long between two files.
+// abandoned is the age at which files count as left over from a killed run. No run takes so long between two files.
 const abandoned = time.Hour
 
-// Sweep removes what runs that were killed left in a directory: files and directories whose names begin with a
-// prefix, and that nobody else can have put there. What cannot be removed stays.
+// Sweep removes files and directories of killed runs from a directory. Their names begin with a prefix, and no other
+// user can have created them. Sweep ignores errors.
 func Sweep(dir *os.Root, prefix string) {
 	f, err := dir.Open(".")
 	if err != nil {
@@ -259,8 +254,7 @@ func Sweep(dir *os.Root, prefix string) {
 	}
 }
 
-// wasClaimed reports whether a directory's owner had claimed it. The claim is
-// ours now.
+// wasClaimed reports whether the owner of the directory had claimed it. This process has the claim now.
 func (d *TempDir) wasClaimed() bool {
 	if d.claim == nil {
 		return false

@@ -1,14 +1,17 @@
 package project
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"mcp-bash/pkg/project/settings"
 )
 
-// tmpRoot is the base of all temporary files (P-300).
+// tmpRoot returns the base of all temporary files (P-300).
 func tmpRoot(env Env) string {
-	root := or(env["MCPBASH_TMP_ROOT"], or(env["TMPDIR"], systemTmp()))
+	root := cmp.Or(env["MCPBASH_TMP_ROOT"], env["TMPDIR"], systemTmp())
 	if trimmed := strings.TrimRight(root, string(filepath.Separator)); trimmed != "" {
 		root = trimmed
 	}
@@ -18,13 +21,13 @@ func tmpRoot(env Env) string {
 	return root
 }
 
-// tmpBases are tried in order for a directory of our own (P-300).
+// tmpBases returns the bases for a private directory, in the order of preference (P-300).
 func tmpBases(env Env, first string) []string {
 	return []string{first, env["RUNNER_TEMP"], env["TMPDIR"], systemTmp()}
 }
 
-// checkTmp complains when the base of temporary files is not there. It is never
-// made: whoever named it meant another, and scripts get the same TMPDIR (P-300).
+// checkTmp warns if the base of temporary files does not exist. Nothing creates it, because its name is probably a
+// mistake, and scripts get the same TMPDIR (P-300).
 func (s *Settings) checkTmp(env Env, warn func(string)) {
 	if !exists(s.TmpRoot) {
 		name := "TMPDIR"
@@ -36,19 +39,18 @@ func (s *Settings) checkTmp(env Env, warn func(string)) {
 	}
 }
 
-// applyCI sets the defaults of CI mode where nothing is set (P-303). The log
-// directory is made by [NewState], which knows where it belongs.
+// applyCI sets the defaults of CI mode for unset variables (P-303). [NewState] creates the log directory.
 func applyCI(env Env) {
 	base := env["RUNNER_TEMP"]
 	if base == "" && env["GITHUB_WORKSPACE"] != "" {
 		base = filepath.Join(env["GITHUB_WORKSPACE"], ".mcpbash-tmp")
 		os.MkdirAll(base, 0o700)
 	}
-	env.Default("MCPBASH_TMP_ROOT", or(base, or(env["TMPDIR"], systemTmp())))
+	env.Default("MCPBASH_TMP_ROOT", cmp.Or(base, env["TMPDIR"], systemTmp()))
 	env.Default("MCPBASH_KEEP_LOGS", "true")
 	env.Default("MCPBASH_LOG_TIMESTAMP", "true")
 	level := "info"
-	if env.on("MCPBASH_CI_VERBOSE") {
+	if settings.Bool(env, "MCPBASH_CI_VERBOSE") {
 		level = "debug"
 	}
 	env.Default("MCPBASH_LOG_LEVEL", level)

@@ -7,14 +7,13 @@ import (
 	"testing"
 )
 
-// P-300: a base of temporary files that is not there is not made. It is
-// said so, and the next one serves.
+// P-300: a missing base of temporary files causes a warning, and the next base is used. It is not created.
 func TestMissingTmp(t *testing.T) {
 	dir := t.TempDir()
 	absent := filepath.Join(dir, "absent")
 	for _, tc := range []struct {
 		env  Env
-		name string // of the variable that is to be mended
+		name string // of the variable to correct
 	}{
 		{Env{"TMPDIR": absent, "RUNNER_TEMP": dir}, "TMPDIR"},
 		{Env{"MCPBASH_TMP_ROOT": absent + "/deep/", "TMPDIR": dir}, "MCPBASH_TMP_ROOT"},

@@ -1,6 +1,5 @@
-// Package provider says what providers of resources have in common, whether
-// built in or scripts of a project: where content comes from and how that
-// fails (resources section 6).
+// Package provider defines the interfaces and failures of resource providers. Built-in providers
+// and scripts of a project share them.
 package provider
 
 import (
@@ -8,34 +7,25 @@ import (
 	"fmt"
 )
 
-// A Provider fetches what a URI stands for. It may be used from any goroutine.
+// A Provider fetches the content of a URI. It is safe for concurrent use.
 type Provider interface {
-	// Read returns the content, of at most limit bytes. It ends early when the
-	// context does. The error is a [*Failure], or the context's.
+	// Read returns the content, at most limit bytes. It ends early if the context ends. The error
+	// is a [*Failure], or the context's.
 	Read(ctx context.Context, uri string, limit int) ([]byte, error)
 }
 
-// A Typed provider learns the MIME type together with the content (resources
-// RES-40).
+// A Typed provider also returns the MIME type of the content (RES-40).
 type Typed interface {
 	Provider
-	// ReadTyped is Read; the type is without parameters, "" when unknown.
+	// ReadTyped is Read and also returns the MIME type, without parameters, or "".
 	ReadTyped(ctx context.Context, uri string, limit int) (data []byte, mimeType string, err error)
 }
 
-// A Checker knows what is wrong with a URI before anything is read: no setting makes it readable.
-type Checker interface {
-	Provider
-	// Check returns the error of reading a URI that the provider can never read.
-	Check(uri string) error
-}
-
-// A Stamper can tell without reading that content has not changed, so that
-// watching it costs next to nothing (RES-144).
+// A Stamper detects unchanged content without reading it, so that watching is cheap (RES-144).
 type Stamper interface {
 	Provider
-	// Stamp returns a mark of the content there is now. Two that are equal
-	// stand for equal content. ok is false when only reading can tell.
+	// Stamp returns a mark of the current content. Equal stamps mean equal content. If ok is false,
+	// the caller has to read the content.
 	Stamp(uri string) (s Stamp, ok bool)
 }
 
@@ -56,12 +46,11 @@ const (
 	Redirected  = 7
 )
 
-// A Failure is how a provider fails: its exit status, and what it says on
-// standard error, which may be nothing.
+// A Failure is the error of a provider: its exit status, and its standard error, which may be empty.
 type Failure struct {
 	Status  int
 	Message string
-	Log     string // a warning for the log, which the client is not told; may be empty
+	Log     string // a warning for the log that the client does not see; may be empty
 }
 
 func (f *Failure) Error() string {
@@ -71,9 +60,7 @@ func (f *Failure) Error() string {
 	return f.Message
 }
 
-// OverLimit is the failure of content of more than limit bytes, the limit
-// being that of [Provider.Read] and not one of the provider's own (resources
-// RES-46).
+// OverLimit returns the failure for content that exceeds the limit of [Provider.Read] (RES-46).
 func OverLimit(limit int) *Failure {
 	return &Failure{Status: TooLarge, Message: fmt.Sprintf("Resource content exceeds %d bytes", limit)}
 }

@@ -47,8 +47,8 @@ func toolTree(tb testing.TB, n int) *project.Project {
 	return project.Open(root, project.Env{}, root, func(string) {})
 }
 
-// mixedTree makes a project of n things of all kinds: half of them tools, some
-// with pages, and of the rest resources, templates, prompts and pages.
+// mixedTree makes a project of n items of all kinds. Half of them are tools. The others are
+// resources, templates, prompts, completions and pages.
 func mixedTree(tb testing.TB, n int) *project.Project {
 	tb.Helper()
 	p := toolTree(tb, n/2)
@@ -92,7 +92,7 @@ var benchSizes = []int{10, 10000}
 // A later process finds files that changed long ago.
 func later() time.Time { return time.Now().Add(time.Hour) }
 
-// BenchmarkCold is a refresh of a project without .registry.
+// BenchmarkCold measures a refresh of a project without .registry.
 func BenchmarkCold(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -108,7 +108,7 @@ func BenchmarkCold(b *testing.B) {
 	}
 }
 
-// BenchmarkUnchanged is a refresh in a new process that finds all as it was.
+// BenchmarkUnchanged measures a refresh of an unchanged project in a new process.
 func BenchmarkUnchanged(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -131,8 +131,8 @@ func refreshed(tb testing.TB, p *project.Project, n int) {
 	}
 }
 
-// BenchmarkMixed is a refresh of a project of 10,000 things of all kinds: of
-// one without .registry, and of one where all is as it was.
+// BenchmarkMixed measures a refresh of 10,000 items of all kinds: without .registry, with an
+// unchanged .registry, and in a running process.
 func BenchmarkMixed(b *testing.B) {
 	const n = 10000
 	p := mixedTree(b, n)
@@ -172,7 +172,7 @@ func BenchmarkMixed(b *testing.B) {
 	})
 }
 
-// BenchmarkFirstList is what a starting server waits for its list of tools.
+// BenchmarkFirstList measures the first list of tools of a new process.
 func BenchmarkFirstList(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -190,7 +190,7 @@ func BenchmarkFirstList(b *testing.B) {
 	}
 }
 
-// BenchmarkCheck is what a running server pays once in a TTL.
+// BenchmarkCheck measures the check of a running server after a TTL.
 func BenchmarkCheck(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -205,7 +205,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// BenchmarkAsked is what each message costs between two checks.
+// BenchmarkAsked measures the work for each message between two checks.
 func BenchmarkAsked(b *testing.B) {
 	p := toolTree(b, 10)
 	c := NewCatalog(p, Options{})
@@ -217,7 +217,7 @@ func BenchmarkAsked(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad is the reading of a registry file in static mode.
+// BenchmarkLoad measures the reading of a registry file in static mode.
 func BenchmarkLoad(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

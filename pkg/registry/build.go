@@ -58,16 +58,16 @@ func (c *Catalog) build(ctx context.Context, s *state, r request, from origin) (
 	if s.built != nil && in == s.inputs && !partial {
 		return s.built, nil
 	}
-	list, said := c.assemble(s, r, in)
+	list, messages := c.assemble(s, r, in)
 	if s.built != nil && s.built.Hash == list.Hash && slices.EqualFunc(s.built.Items, list.Items, sameItem) {
 		list = s.built
 	}
-	s.inputs, s.built, s.messages = in, list, said
+	s.inputs, s.built, s.messages = in, list, messages
 	return list, nil
 }
 
 // assemble makes a list from its inputs. It also returns the messages about the list.
-func (c *Catalog) assemble(s *state, r request, in inputs) (list *List, said []item.Message) {
+func (c *Catalog) assemble(s *state, r request, in inputs) (list *List, messages []item.Message) {
 	a := &kinds.Assembly{Project: c.p, Kind: s.kind, Discovered: in.scan != nil}
 	if in.after != nil {
 		a.After = in.after.Items

@@ -36,7 +36,7 @@ func TestChanges(t *testing.T) {
 	want(t, b.changed(Poll{}), "tools")
 	want(t, b.changed(Poll{}), "")
 
-	// There and back between two looks is no change; two changes are one.
+	// An item that appears and disappears between two checks does not count. Two changes count as one.
 	b.Put(files{"tools/c/tool.sh": ""})
 	b.Remove("tools/c")
 	b.Advance(time.Minute)
@@ -51,7 +51,7 @@ func TestChanges(t *testing.T) {
 	want(t, b.names(), "a b c")
 	want(t, b.changed(Poll{}), "tools")
 
-	// Touching is no change (R-23).
+	// A new mtime does not count as a change (R-23).
 	b.Put(files{"tools/a/tool.sh": "#"})
 	b.Advance(time.Minute)
 	want(t, b.changed(Poll{}), "")
@@ -97,7 +97,7 @@ func TestChangesAcrossFailure(t *testing.T) {
 	want(t, b.changed(Poll{Fresh: true}), "")
 	b.Put(files{"server.d/register.json": "["})
 	want(t, b.changed(Poll{Fresh: true}), "")
-	b.Put(files{"server.d/register.json": `{"version":1,"tools":[]}`}) // whatever the source
+	b.Put(files{"server.d/register.json": `{"version":1,"tools":[]}`}) // for every source
 	want(t, b.changed(Poll{Fresh: true}), "tools")
 }
 

@@ -92,12 +92,12 @@ func (c *Catalog) failure(ctx context.Context, s *state, r request, from origin,
 		f.Fatal = true
 		f.Reason = fmt.Sprintf("Registry directory is not writable: %s: %s", c.store.dir, err)
 	}
-	said := []item.Message{{Level: level, Topic: item.Unavailable, Text: f.Reason}}
+	messages := []item.Message{{Level: level, Topic: item.Unavailable, Text: f.Reason}}
 	byJSON := from.declared != nil && from.declared.Origin == declare.JSONFile
 	if byJSON && (locked != nil || errors.As(err, &limit)) {
 		f.Reason = declare.Faultf("apply failed for %s", s.kind.Key).Text
-		said = append(said, item.Message{Level: s.kind.FaultLevel, Topic: item.Unavailable, Text: f.Reason})
+		messages = append(messages, item.Message{Level: s.kind.FaultLevel, Topic: item.Unavailable, Text: f.Reason})
 	}
-	c.messages.report(s.kind.Key, s.kind.Logger, said)
+	c.messages.report(s.kind.Key, s.kind.Logger, messages)
 	return f
 }

@@ -104,7 +104,7 @@ func TestCompletions(t *testing.T) {
 	want(t, b.names(), "t")
 }
 
-// R-85: what hooks registered outlives them in static mode.
+// R-85: static mode keeps the items that a hook registered.
 func TestCompletionsOfHooksInStaticMode(t *testing.T) {
 	b := withHook(t, `mcp_completion_register_manual '{"name":"h","path":"s.sh"}'`, nil)
 	b.Put(files{"s.sh": ""})

@@ -95,7 +95,7 @@ func FuzzEnvelope(f *testing.F) {
 		if found := e.found(); len(found) != len(list.Items) || len(found) != len(e.items) {
 			t.Errorf("%d found, %d listed of %d", len(found), len(list.Items), len(e.items))
 		}
-		// What we write we read back.
+		// A written file can be read.
 		written := writeEnvelope(list.JSON(), hashOf(list.JSON()), time.Unix(0, 0), 1<<30)
 		again, err := parseEnvelope(written)
 		if err != nil || len(again.items) != len(e.items) || again.hash != hashOf(again.items) {

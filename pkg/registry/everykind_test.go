@@ -70,7 +70,7 @@ func TestExamplesOfTheContract(t *testing.T) {
 	}
 	readme := b.listing(kinds.Resources)
 	list, _ := b.List(t.Context(), kinds.Resources)
-	want(t, list.Hash, "f1195d711a718a2e623da67fa8dee483629543ed6e1608f9f1fa8faa1164e259") // R-22, wherever it lies
+	want(t, list.Hash, "f1195d711a718a2e623da67fa8dee483629543ed6e1608f9f1fa8faa1164e259") // R-22, independent of the path
 	want(t, item.URI(b.Project, []byte(readme)), "file://"+b.Root+"/resources/docs/readme.md")
 	b.WantLog()
 }
@@ -94,7 +94,7 @@ var mixed = files{
 	"ui/u1/index.html":           "", "tools/t1/ui/index.html": "", "s.sh": "",
 }
 
-// all says what there is of every kind.
+// all returns the names of the items of every kind.
 func (b *bed) all() string {
 	b.T.Helper()
 	var lines []string
@@ -104,7 +104,7 @@ func (b *bed) all() string {
 	return strings.Join(lines, "\n")
 }
 
-// after returns what all says when some kinds differ from what is discovered.
+// after returns the result of all if some kinds differ from the discovered items.
 func after(changed ...string) string {
 	lines := []string{"tools: t1 t2", "resources: r1 r2", "resourceTemplates: m1 m2", "prompts: p1 p2", "completions: ",
 		"ui: t1 u1"}
@@ -118,8 +118,8 @@ func after(changed ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// R-111, R-141: who decides, kind by kind.
-func TestWhoDecides(t *testing.T) {
+// R-111, R-141: each kind has its own source.
+func TestSourceOfEachKind(t *testing.T) {
 	const (
 		resources   = `[{"name":"z","uri":"x://z"},{"name":"r1","uri":"x://1"},{"name":"z","uri":"x://zz"}]`
 		prompts     = `[{"name":"z","path":"z.txt"},{"name":"other","path":"p1.txt"}]`
@@ -268,7 +268,7 @@ func TestStaticModeOfAllKinds(t *testing.T) {
 	want(t, b.all(), there)
 	want(t, b.changed(Poll{Fresh: true}), "")
 	b.WantLog(staticNotice)
-	// What register.json names comes first even so.
+	// The entries of register.json have precedence.
 	b.Put(files{"server.d/register.json": `{"version":1,"prompts":[{"name":"z","path":"z"}],"resourceTemplates":[]}`})
 	b.reopen(env, Options{})
 	want(t, b.all(), after("completions: c", "prompts: z", "resourceTemplates: "))
@@ -360,7 +360,7 @@ func TestLimitsOfOtherKinds(t *testing.T) {
 	}
 }
 
-// R-101 to R-103: icons are looked for beside what describes them.
+// R-101 to R-103: icon paths are relative to the metadata file.
 func TestIconsOfOtherKinds(t *testing.T) {
 	const svg = `{"src":"data:image/svg+xml;base64,PHN2Zy8+","mimeType":"image/svg+xml"}`
 	b := newBed(t, noTTL, files{"resources/d/a.txt": "", "resources/d/a.meta.json": `{"icons":[{"src":"i.svg"},` +
@@ -386,8 +386,8 @@ func TestIconsOfOtherKinds(t *testing.T) {
 	}
 }
 
-// What authors write about an item is never more than a warning: whatever it
-// is, the item is JSON of its name or there is none.
+// Metadata never causes more than a warning. The result is a JSON item with a name, or no
+// item.
 func FuzzMetadata(f *testing.F) {
 	for _, seed := range []string{
 		`{"name":"n","uri":"x://y","mimeType":"","size":1e3,"icons":[{"src":"i.svg"}],"_meta":{"a":1,"a":2}}`,
@@ -418,9 +418,8 @@ func FuzzMetadata(f *testing.F) {
 	})
 }
 
-// A project in which everything that can be wrong is wrong still offers the one
-// good thing of each kind, says what is wrong, and is read again only where it
-// has changed.
+// A project with every possible fault still offers the one valid item of each kind and
+// reports the faults. A second check reads only changed files.
 func TestEverythingWrongAtOnce(t *testing.T) {
 	wrong := []string{
 		``, `{`, `[]`, `null`, `"x"`, `{"name":5}`, `{"name":""}`, `{"name":"\u0000"}`, `{"name":"` + strings.Repeat("n",

@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// What a project offers, as the programs ask for it.
+// The example lists the tools of a project.
 func ExampleCatalog_List() {
 	root, _ := os.MkdirTemp("", "demo")
 	defer os.RemoveAll(root)

@@ -58,7 +58,7 @@ func TestSoundSchemas(t *testing.T) {
 			if field == "outputSchema" {
 				stored = field
 				if strings.Contains(tc.given, "objct") {
-					continue // told otherwise: its type may be another
+					continue // reported differently, because the type may be another
 				}
 			} else {
 				want = withDefaults(want)
@@ -92,7 +92,7 @@ func withDefaults(schema string) string {
 	return strings.Replace(schema, "{,", "{", 1)
 }
 
-// hints, annotations and icons; the place is told.
+// hints, annotations and icons; messages name the place.
 func TestSoundMembers(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/a/tool.sh": "# a tool\n# mcp: {\"annotations\":{\"readOnlyHint\":\"yes\",\"title\":\"T\",\"other\":5}}\n",

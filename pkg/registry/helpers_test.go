@@ -31,7 +31,7 @@ func newBed(t testing.TB, env project.Env, content files) *bed {
 // reopen starts anew, as another process would.
 func (b *bed) reopen(env project.Env, o Options) {
 	b.Open(env)
-	o.Log, o.Warn = b.Logger, b.Say
+	o.Log, o.Warn = b.Logger, b.AddLine
 	if o.Now == nil {
 		o.Now = b.Now
 	}

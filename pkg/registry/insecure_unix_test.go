@@ -41,7 +41,7 @@ func TestInsecureRegistryFile(t *testing.T) {
 	}
 }
 
-// what would not be believed is not written.
+// no file is written that would be invalid for readers.
 func TestInsecureRegistryDirectory(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", ".registry/": ""})
 	os.Chmod(b.Path(".registry"), 0o757)

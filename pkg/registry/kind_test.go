@@ -63,7 +63,7 @@ func TestKindsAreDescriptors(t *testing.T) {
 	}
 }
 
-// What cannot be read at all is a failure, not an empty project.
+// An unreadable content directory is a failure, not an empty project.
 func TestContentUnreadable(t *testing.T) {
 	b := newBed(t, nil, nil)
 	long := "/" + strings.Repeat("x", 300)

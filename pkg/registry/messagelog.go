@@ -23,8 +23,8 @@ func (j *messageLog) report(topic, logger string, now []item.Message) {
 // that scan the same directory report the same faults of its files.
 func (j *messageLog) reportFound(topic, logger string, now []item.Message) {
 	j.add(topic, logger, now, func(m item.Message) bool {
-		for other, said := range j.logged {
-			if other != topic && said[m] {
+		for other, messages := range j.logged {
+			if other != topic && messages[m] {
 				return true
 			}
 		}
@@ -39,15 +39,15 @@ func (j *messageLog) add(topic, logger string, now []item.Message, known func(it
 	if len(now) == 0 && before == nil {
 		return
 	}
-	said := make(map[item.Message]bool, len(now))
+	current := make(map[item.Message]bool, len(now))
 	for _, m := range now {
-		if !before[m] && !said[m] && !known(m) {
+		if !before[m] && !current[m] && !known(m) {
 			j.log(logger, m)
 		}
-		said[m] = true
+		current[m] = true
 	}
 	if j.logged == nil {
 		j.logged = make(map[string]map[item.Message]bool)
 	}
-	j.logged[topic] = said
+	j.logged[topic] = current
 }

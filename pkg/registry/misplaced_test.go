@@ -2,16 +2,16 @@ package registry
 
 import "testing"
 
-// R-41: a tool that lies in no directory of its own is told how to become
-// one, unless somebody has named it by hand.
-func TestStrays(t *testing.T) {
+// R-41: a warning explains how to move a tool that is not in a separate directory, unless
+// register.json names the tool.
+func TestMisplacedTools(t *testing.T) {
 	b := newBed(t, noTTL, files{
 		"tools/run.sh*": "", "tools/described": "# mcp: {}", "tools/meta": "", "tools/meta.meta.json": "{}",
 		"tools/named.sh*": "",
 		"tools/lib.sh":    "", "tools/README.md": "", "tools/a/tool.sh": "",
 		"server.d/register.json": `{"version":1,"merge":["tools"],"tools":[{"name":"n","path":"./named.sh"}]}`,
 	})
-	const text = " is not offered: a tool lies in a directory of its own; move it to tools/"
+	const text = " is not offered: each tool needs a separate directory; move it to tools/"
 	const last = "/, or name it in server.d/register.json"
 	lines := []string{
 		"warning mcp.tools: tools/run.sh" + text + "run" + last,

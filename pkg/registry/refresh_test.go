@@ -109,7 +109,7 @@ func TestSubPath(t *testing.T) {
 func TestReports(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "3600"}, files{"tools/a/tool.sh": ""})
 	want(t, string(b.refresh("").AppendJSON(nil)), report(`{"status":"ok","count":1,"error":null}`))
-	b.Put(files{"tools/b/tool.sh": ""}) // whatever the TTL
+	b.Put(files{"tools/b/tool.sh": ""}) // before the end of the TTL
 	if r := b.refresh(""); r.Kinds[0].Count != 2 || r.Failed() {
 		t.Errorf("%s", r.AppendJSON(nil))
 	}

@@ -16,7 +16,7 @@ import (
 var noTTL = project.Env{"MCP_TOOLS_TTL": "0", "MCP_RESOURCES_TTL": "0", "MCP_RESOURCES_TEMPLATES_TTL": "0",
 	"MCP_PROMPTS_TTL": "0", "MCP_UI_TTL": "0"}
 
-// R-141: what becomes of a kind.
+// R-141: the items of a declared kind.
 func TestDeclaredKinds(t *testing.T) {
 	discovered := files{"tools/a/tool.sh": "", "tools/b/tool.sh": `# mcp: {"id":"bee"}`, "tools/m.sh": ""}
 	for _, tc := range []struct{ json, want string }{
@@ -73,7 +73,7 @@ func TestDeclaredItems(t *testing.T) {
 	)
 }
 
-// What handwritten items were made of is looked at again (R-113).
+// The files of declared items are checked for changes (R-113).
 func TestDeclaredItemsFollowTheirFiles(t *testing.T) {
 	b := newBed(t, noTTL, files{"tools/i.svg": "1", "tools/sub/": "",
 		"server.d/register.json": `{"version":1,"tools":[{"name":"m","path":"sub/m.sh","icons":[{"src":"i.svg"}]}]}`})
@@ -132,8 +132,8 @@ func TestDeclaredFaults(t *testing.T) {
 	}
 }
 
-// R-143, R-145: what is wrong with a kind is wrong with that kind, and
-// an entry with itself alone.
+// R-143, R-145: a fault of a kind affects only the kind, and a fault of an entry only the
+// entry.
 func TestDeclaredFaultsOfOneKind(t *testing.T) {
 	const good = `{"name":"z","path":"m.sh","uri":"x://z","uriTemplate":"x://{y}"}`
 	for _, tc := range []struct {
@@ -273,7 +273,7 @@ func TestDeclaredApplyFailed(t *testing.T) {
 		"warning mcp.tools: Declarative register.json apply failed for tools")
 }
 
-// R-111, R-145: register.sh is no way out.
+// R-111, R-145: register.sh does not run if register.json is invalid.
 func TestDeclaredBeforeHook(t *testing.T) {
 	env := project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}
 	b := newBed(t, env, files{"server.d/register.json": "[", "server.d/register.sh*": "touch ran", "tools/a/tool.sh": ""})

@@ -25,7 +25,7 @@ func withHook(t *testing.T, script string, extra project.Env) *bed {
 const hookNotice = "warning mcp.registry: Project hook execution enabled (MCPBASH_ALLOW_PROJECT_HOOKS=true); ensure " +
 	"server.d/register.sh is trusted."
 
-// R-154, R-155, R-156: what the functions do.
+// R-154, R-155, R-156: the functions of the hook.
 func TestHookFunctions(t *testing.T) {
 	for _, tc := range []struct{ name, script, want string }{
 		{"nothing", `:`, "a"},
@@ -82,8 +82,8 @@ func TestHookFunctions(t *testing.T) {
 	}
 }
 
-// R-154: messages of all eight levels arrive; the least level decides
-// what counts as enabled.
+// R-154: messages of all eight levels arrive; the minimum level decides which levels are
+// enabled.
 func TestHookLogging(t *testing.T) {
 	b := withHook(t, `for l in debug info notice warning error critical alert emergency; do
   "mcp_logging_$l" my "$l"
@@ -95,8 +95,8 @@ done`, project.Env{"MCPBASH_LOG_LEVEL": "alert"})
 		"critical my: critical", "alert my: alert", "info on: alert", "emergency my: emergency", "info on: emergency")
 }
 
-// R-152: what register.sh does to the file of its calls can neither be
-// waited for nor make what it registered seem gone.
+// R-152: if register.sh changes the file of its calls, the reader does not block, and no
+// registered item seems to vanish.
 func TestHookCallsFile(t *testing.T) {
 	const register = `mcp_register_tool '{"name":"m","path":"m.sh"}'; `
 	const replaced = "Manual registration script failed: it removed or replaced the file that its calls are written to; " +
@@ -213,7 +213,7 @@ func TestHookUntrusted(t *testing.T) {
 	}
 }
 
-// R-152: what runs is what was checked.
+// R-152: exactly the checked script runs.
 func TestHookChanges(t *testing.T) {
 	b := withHook(t, "touch ran", nil)
 	o := b.hooks()
@@ -271,7 +271,7 @@ func TestHookRuns(t *testing.T) {
 	}
 }
 
-// R-157: what it prints is shown only on demand.
+// R-157: output is logged only on demand.
 func TestHookOutput(t *testing.T) {
 	for _, tc := range []struct{ verbose, script, want string }{
 		{"false", "echo secret", "warning mcp.registry: Manual registration script produced output (enable " +

@@ -10,13 +10,13 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// tell replaces the root of the project, which is another one each time.
-func (b *bed) tell(text string) string {
+// portable replaces the root of the project, which differs in each run.
+func (b *bed) portable(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, b.Root, "ROOT"), strings.TrimPrefix(item.FileURI(b.Root, ""),
 		"file://"), "ROOT")
 }
 
-// A case of discovery: what there is, what is listed, and what is said.
+// A finding is a case of discovery: the files, the listed items, and the log.
 type finding struct {
 	name  string
 	files files
@@ -30,7 +30,7 @@ func try(t *testing.T, kind *kinds.Kind, cases []finding) {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBed(t, nil, tc.files)
 			for _, from := range []string{"first process", "second process"} {
-				if got := b.tell(b.listing(kind)); got != tc.want {
+				if got := b.portable(b.listing(kind)); got != tc.want {
 					t.Errorf("from the %s:\n%s\nwant\n%s", from, got, tc.want)
 				}
 				b.WantLog(tc.log...)
@@ -98,8 +98,8 @@ func TestResources(t *testing.T) {
 			[]string{"warning mcp.resources: Malformed metadata resources/a.txt.meta.json: line 1, column 2: unexpected end, " +
 				"using defaults"}},
 		{"metadata of nothing", files{"resources/a.meta.json": `{"name":"x"}`}, "",
-			[]string{`warning mcp.resources: resources/a.meta.json: there is no such file beside it, and no "uri" or ` +
-				`"uriTemplate" in it; ignored`}},
+			[]string{`warning mcp.resources: resources/a.meta.json: there is no file with this name, and no "uri" or ` +
+				`"uriTemplate"; ignored`}},
 		{"templates and their companions (RES-11)", files{"resources/t.txt": "",
 			"resources/t.meta.json": `{"name":"t","uriTemplate":"x://{y}"}`,
 			"resources/both.txt":    "", "resources/both.meta.json": `{"name":"b","uri":"x://1","uriTemplate":"x://{y}"}`,
@@ -154,7 +154,7 @@ func TestResources(t *testing.T) {
 	})
 }
 
-// What a hostile resources directory may hold (RES-19, R-32).
+// A resources directory may contain hostile files (RES-19, R-32).
 func TestHostileResources(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Log("file names and links of Unix")
@@ -170,7 +170,7 @@ func TestHostileResources(t *testing.T) {
 	})
 }
 
-// R-18, R-52, RES-15a: what is stored depends on no machine.
+// R-18, R-52, RES-15a: registry files do not depend on the machine.
 func TestURI(t *testing.T) {
 	b := newBed(t, nil, files{"resources/a b.txt": "",
 		"resources/c.meta.json": `{"uri":"file://${MCPBASH_RESOURCES_DIR}/x${MCPBASH_PROJECT_ROOT}$HOME${HOME}"}`})
@@ -184,7 +184,7 @@ func TestURI(t *testing.T) {
 	want(t, item.URI(b.Project, []byte(`{"name":"x"}`)), "")
 }
 
-// R-54a: the items whose author gave a type are marked, whatever the project says of that itself.
+// R-54a: the items whose author gave a type are marked, even if the metadata contains the mark.
 func TestDeclaredType(t *testing.T) {
 	const uri = `"uri":"x://y"`
 	for given, marked := range map[string]bool{

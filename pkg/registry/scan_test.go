@@ -102,8 +102,8 @@ func TestUnreadable(t *testing.T) {
 	os.Chmod(b.Path("tools/a"), 0o755)
 }
 
-// whatever happens to the tree, a process that remembers earlier scans finds what a new one finds. The real
-// clock is used.
+// after any change of the tree, a running process finds the same items as a new process. The test uses the
+// real clock.
 func TestRescanFindsEveryChange(t *testing.T) {
 	b := newBed(t, nil, files{"icons/i.svg": "1"})
 	b.reopen(nil, Options{Now: time.Now})

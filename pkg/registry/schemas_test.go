@@ -29,7 +29,7 @@ var values = []string{
 }
 
 // unread are fields of discovered items that the loader knows and does not read, with the
-// reason. Whatever they hold, it says nothing.
+// reason. Their values cause no messages.
 var unread = map[string]string{
 	"tool path":            "the script lies beside",
 	"tool execution":       "no tool runs as a task",
@@ -38,15 +38,15 @@ var unread = map[string]string{
 	"prompt path":          "whether the file is there no schema knows",
 }
 
-// The published schemas accept what the loader accepts without a word, and nothing else,
-// field by field and value by value; and they know every field that it knows.
+// The published schemas accept exactly the values that the loader accepts without a message.
+// They contain every field that the loader knows.
 func TestSchemasAgree(t *testing.T) {
 	for _, tc := range []struct {
 		schema string
 		kind   *kinds.Kind
 		fields []string // known to the loader
-		hidden []string // of them what nobody is to write
-		needed string   // what makes an object an item, in JSON without braces
+		hidden []string // of these fields, the internal ones
+		needed string   // the members of a minimal item, in JSON without braces
 		dir    string   // of the kind
 		beside string   // the file that is described
 	}{

@@ -36,7 +36,7 @@ func TestShortage(t *testing.T) {
 			held = held[:len(held)-1]
 		}
 	}
-	free(2) // enough for two directories, not for what lies in them
+	free(2) // enough for two directories, not for their files
 	reason := b.reason()
 	free(len(held))
 	want(t, reason, "unable to read tools/: too many open files")

@@ -34,7 +34,7 @@ type KindStatus struct {
 // Status returns the state of the registry directory. It writes nothing.
 func (c *Catalog) Status(jsonTool string) *Status {
 	s := &Status{ProjectRoot: c.p.Root, JSONTool: jsonTool}
-	said, fault := c.declared.Read(c.checks.Load(), c.checks.Add(1))
+	doc, fault := c.declared.Read(c.checks.Load(), c.checks.Add(1))
 	for _, state := range c.states {
 		k := KindStatus{Kind: state.kind, Status: "present", Path: c.store.path(state.kind.File)}
 		file, err := c.store.read(state.kind)
@@ -47,7 +47,7 @@ func (c *Catalog) Status(jsonTool string) *Status {
 			k.Count, k.Hash = len(file.items), file.hash
 		}
 		if state.kind.Build != nil {
-			k.addDeclared(c.p, said, fault)
+			k.addDeclared(c.p, doc, fault)
 		}
 		k.Mtime = c.store.stamp(state.kind.File).Mtime / int64(time.Second)
 		s.Kinds = append(s.Kinds, k)
@@ -56,9 +56,9 @@ func (c *Catalog) Status(jsonTool string) *Status {
 }
 
 // addDeclared adds the faults of the kind's entries in register.json.
-func (k *KindStatus) addDeclared(p *project.Project, said *declare.Document, fault error) {
-	if fault == nil && said != nil && said.Lists[k.Kind.Key] != nil {
-		m := said.Lists[k.Kind.Key]
+func (k *KindStatus) addDeclared(p *project.Project, doc *declare.Document, fault error) {
+	if fault == nil && doc != nil && doc.Lists[k.Kind.Key] != nil {
+		m := doc.Lists[k.Kind.Key]
 		fault = m.Err
 		if dropped := declare.Build(p, k.Kind, m, nil).Dropped; dropped != nil {
 			k.Status, k.Error = "degraded", someOf(dropped)

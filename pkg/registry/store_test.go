@@ -62,8 +62,7 @@ func TestFilesAndModes(t *testing.T) {
 	want(t, strings.Join(names, " "), ".lock tools.json")
 }
 
-// R-15: a file that says the same is not touched, in this process or
-// another one, whoever wrote it.
+// R-15: a file with the same list is not touched, in this process or another one.
 func TestUntouched(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, files{"tools/a/tool.sh": ""})
 	b.tools()
@@ -166,7 +165,7 @@ func TestFileNotReplaceable(t *testing.T) {
 	}
 }
 
-// Whatever lies in the directory, nobody waits for it or follows it.
+// Readers never block on a file in the directory, and never follow a link.
 func TestHostileRegistryDirectory(t *testing.T) {
 	for _, content := range []files{
 		{".registry/tools.json|": ""},
@@ -220,7 +219,7 @@ func TestTooLarge(t *testing.T) {
 	want(t, string(r.AppendJSON(nil)),
 		report(`{"status":"failed","count":1,"error":"Tool registry exceeds 400 byte cap"}`))
 	b.Log()
-	// Until it fits: then what there is to say is said.
+	// When the list fits again, the messages about it are logged.
 	b.Remove("tools/b")
 	b.Put(files{"tools/a/tool.meta.json": `{"title":5}`})
 	want(t, b.names(), "a")

@@ -83,8 +83,8 @@ func TestTemplates(t *testing.T) {
 	})
 }
 
-// R-64: names are those of the same refresh, whatever the TTL of the
-// resources says, in a refresh of all and in a look at the templates alone.
+// R-64: templates are compared with the resources of the same check, even if the TTL of the
+// resources has not ended.
 func TestTemplatesSeeTheirResources(t *testing.T) {
 	env := project.Env{"MCP_RESOURCES_TTL": "3600", "MCP_RESOURCES_TEMPLATES_TTL": "5"}
 	b := newBed(t, env, files{"resources/1.meta.json": `{"name":"a","uriTemplate":"x://{y}"}`})

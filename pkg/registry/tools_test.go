@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/registry/access"
 )
 
-// R-41: which files are tools, and what they are called.
+// R-41: the files that are tools, and their names.
 func TestWhichFilesAreTools(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -51,7 +51,7 @@ func TestWhichFilesAreTools(t *testing.T) {
 	}
 }
 
-// R-31: no directory, no tools, and a registry that says so.
+// R-31: no directory, no tools, and an empty registry.
 func TestNoToolsDirectory(t *testing.T) {
 	b := newBed(t, nil, nil)
 	b.Remove("tools")
@@ -109,7 +109,7 @@ func TestToolItem(t *testing.T) {
 		"warning mcp.tools: tools/weather/tool.sh: confine.write is not an array; left out")
 }
 
-// R-41: the least there is.
+// R-41: a script without metadata.
 func TestBareToolItem(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	want(t, strings.Join(b.items(), "\n"), `{"name":"a","description":"","path":"a/tool.sh",`+
@@ -329,7 +329,7 @@ func TestUILink(t *testing.T) {
 	want(t, string(rawjson.Path(b.tools().Items[0].JSON, "_meta", "ui", "resourceUri")), `"ui://%C3%9Cn%C3%AF%20co/a"`)
 }
 
-// R-43, R-32: a link is no page.
+// R-43, R-32: a link does not count as a page.
 func TestUILinkNotThroughLinks(t *testing.T) {
 	b := newBed(t, nil, files{
 		"page/index.html": "", "tools/a/tool.sh": "", "tools/a/ui@": "../../page",

@@ -13,7 +13,7 @@ import (
 // A tool with an unreadable declaration does not run, and place and reason are reported: in metadata, in
 // headers and in register.json (CF-63, R-36, R-203).
 func TestUnreadableDeclarations(t *testing.T) {
-	for _, c := range []struct{ text, piece, fault string }{ // the piece, where it stands last, is at fault
+	for _, c := range []struct{ text, piece, fault string }{ // the last occurrence of the piece is the fault
 		{`{}`, "", ""}, {`{"capabilities":null,"confine":null,"securityLevel":null}`, "", ""},
 		{`{"capabilities":[]}`, "", ""}, {`{"confine":{}}`, "", ""}, {`{"capabilities":["Nothing"]}`, "", ""},
 		{`{"confine":{"reed":[]}}`, "", ""},
@@ -63,7 +63,7 @@ func TestUnreadableDeclarations(t *testing.T) {
 		runs(files{script: beside, meta: `{"name":"x","confine":{}}`}, script, beside, "")
 		runs(files{script: "", "server.d/register.json": register}, "register.json", register, ": tools[0]")
 	}
-	// Text that is no JSON counts in a header if it begins like an object.
+	// Invalid JSON counts in a header if it begins like an object.
 	for _, c := range []struct{ text, where string }{
 		{`{"name":"x"`, ":1:19: unexpected end"}, {`{"confine":{},}`, ":1:22: a member name expected"},
 		{"{\"name\":\"\xff\"}", ":1:8: invalid UTF-8"}, {`{name:"x"}`, ":1:9: a member name expected"},
@@ -84,7 +84,7 @@ func TestUnreadableBesideReadable(t *testing.T) {
 	wantUnreadable(t, files{"tools/t/tool.sh": "", first: `{"confine":{}}`, second: "{"}, "") // it is not looked at
 }
 
-// position is where a piece stands last in the text of a file.
+// position returns the position of the last occurrence of a piece in the text of a file.
 func position(t *testing.T, file, text, piece string) string {
 	t.Helper()
 	at := strings.LastIndex(text, piece)

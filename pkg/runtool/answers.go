@@ -11,14 +11,13 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// answers are those given with --elicit (CLI-812): an array holds one for each
-// question in order, an object one by the key of a question or values by the
-// names of fields.
+// answers are the answers of --elicit (CLI-812). An array has one answer for each question in
+// order. An object has answers by the keys of questions, or values by the names of fields.
 type answers struct {
 	mu    sync.Mutex
 	list  []json.RawMessage
-	keyed json.RawMessage // nil: it is a list
-	nth   int             // how many were asked
+	keyed json.RawMessage // nil for a list
+	nth   int             // number of questions so far
 }
 
 func readAnswers(value string, payload cli.PayloadReader) (*answers, error) {
@@ -38,8 +37,7 @@ func readAnswers(value string, payload cli.PayloadReader) (*answers, error) {
 	return nil, cli.Failf(cli.CodeInvalid, "--elicit must be a JSON object or an array")
 }
 
-// to answers a question; nil with an error for one that has no answer, or a wrong
-// one.
+// to returns the answer to a question. The error is for a missing or invalid answer.
 func (a *answers) to(key string, f *form) (json.RawMessage, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -67,7 +65,7 @@ func (a *answers) to(key string, f *form) (json.RawMessage, error) {
 	return accepted(f, values, question)
 }
 
-// names are what a form can be answered by.
+// names returns how a form can be answered.
 func (f *form) names(key string) string {
 	var names, fields []string
 	if key != "" {
@@ -80,13 +78,12 @@ func (f *form) names(key string) string {
 		names = append(names, "its fields "+strings.Join(fields, ", "))
 	}
 	if names == nil {
-		return "a key of its own (--key)"
+		return "a key (--key)"
 	}
 	return strings.Join(names, ", by ")
 }
 
-// reply reads one answer: an action, alone or with its content; the content;
-// or the value of a form's only field.
+// reply parses one answer: an action, with or without content; the content; or the value of a form's only field.
 func (a *answers) reply(given json.RawMessage, f *form, question string) (json.RawMessage, error) {
 	word, isText := rawjson.Text(given)
 	if !isText {
@@ -125,7 +122,7 @@ func (a *answers) reply(given json.RawMessage, f *form, question string) (json.R
 	return accepted(f, values, question)
 }
 
-// accepted is the answer with these values, if they are what was asked for.
+// accepted returns the answer with these values, if they are valid.
 func accepted(f *form, values map[string]json.RawMessage, question string) (json.RawMessage, error) {
 	for i := range f.fields {
 		field := &f.fields[i]

@@ -13,7 +13,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// readCache returns the tools of .registry/tools.json as it is (--no-refresh).
+// readCache returns the tools of .registry/tools.json without a scan (--no-refresh).
 func readCache(p *project.Project) ([]json.RawMessage, error) {
 	text, err := registry.NewCatalog(p, registry.Options{}).File(kinds.Tools)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -35,7 +35,7 @@ func readCache(p *project.Project) ([]json.RawMessage, error) {
 	case rawjson.KindOf(rawjson.Get(doc, "total")) != rawjson.Number:
 		return nil, invalid("non-numeric total")
 	case rawjson.KindOf(rawjson.Get(doc, "items")) != rawjson.Array:
-		return nil, invalid("items is no array")
+		return nil, invalid("items is not an array")
 	}
 	items := []json.RawMessage{}
 	for item := range rawjson.Elements(rawjson.Get(doc, "items")) {

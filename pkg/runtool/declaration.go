@@ -18,23 +18,23 @@ import (
 	"mcp-bash/pkg/text/shell"
 )
 
-// A declaration is what the metadata of a tool declares of what it does.
+// A declaration has the members of a tool's metadata about its permissions.
 type declaration struct {
-	capabilities []access.Capability // in the order they are stored
+	capabilities []access.Capability // in the order of the metadata
 	extras       map[string][]string // the lists of "confine", by name
-	reasons      []reason            // one for each of these
-	never        []string            // what was done that nothing allows, or nothing should
-	beforehand   []beforehand        // what must exist before the tool runs with the declaration
+	reasons      []reason            // one for each capability and entry
+	never        []string            // accesses that no declaration permits
+	beforehand   []beforehand        // entries that must exist before the tool runs with the declaration
 }
 
-// A beforehand is an entry that the call made in a directory that is not declared, as it holds too much.
+// A beforehand is an entry that the call created in a directory that contains too much to be declared.
 type beforehand struct {
 	path string
 	made observe.Made
-	dir  string // why
+	dir  string // the directory
 }
 
-// command returns what creates the entry.
+// command returns the command that creates the entry.
 func (b *beforehand) command() string {
 	if b.made == observe.Directory {
 		return "mkdir -p " + shell.Quote(b.path)
@@ -43,18 +43,18 @@ func (b *beforehand) command() string {
 }
 
 func (b *beforehand) String() string {
-	return fmt.Sprintf("create the %s %s beforehand: %s; to let the tool create it would mean to let it change all of %s",
+	return fmt.Sprintf("create the %s %s beforehand: %s; a tool that may create it may change all of %s",
 		b.made, b.path, b.command(), b.dir)
 }
 
-// A reason is why something is declared.
+// A reason explains one part of a declaration.
 type reason struct {
 	declared string // "Search", or `read "data"`
 	first    observe.Access
-	more     int // others
+	more     int // number of further accesses
 }
 
-// The lists of "confine".
+// Lists of "confine".
 const (
 	readList    = "read"
 	writeList   = "write"
@@ -64,33 +64,33 @@ const (
 
 var extraLists = []string{readList, writeList, connectList, execList}
 
-// mostOf is how many entries of a kind are declared; more take the capability (CF-53).
+// mostOf limits the declared entries of a kind. More entries become a capability (CF-53).
 const mostOf = 16
 
-// surroundings are what paths are named after.
+// surroundings are the directories to which paths are related.
 type surroundings struct {
 	project   string
-	home      string                   // "" for none
-	state     string                   // what the server hands to scripts, the private directory of this one among it
-	reach     []string                 // the roots of the call, that Search and Edit are about
-	roots     []string                 // the same where somebody gave them, else none
-	secret    []string                 // the directories that nobody reads
-	protected []string                 // those that nobody writes, with what runs next
-	processes []string                 // those that control processes
-	lookPath  func(name string) string // the program that PATH finds, without links; "" for none
-	// brings returns what is allowed with a program that is declared: it, what was installed with it, its interpreter.
+	home      string                   // "" if unknown
+	state     string                   // state directory of the server, with the private directory of the script
+	reach     []string                 // roots of the call, to which Search and Edit apply
+	roots     []string                 // the same if roots were given, otherwise empty
+	secret    []string                 // directories that no tool may read
+	protected []string                 // directories with code that the server runs, which no tool may write
+	processes []string                 // directories that control processes
+	lookPath  func(name string) string // returns the program that PATH finds, without links, or ""
+	// brings returns the paths that a declared program permits: itself, its installation and its interpreter.
 	brings func(program string) []string
 }
 
-// A need is what would allow one access: one of the list of a name, or capabilities.
+// A need is the declaration that would permit an access: an entry of a list, or capabilities.
 type need struct {
-	list, entry  string // "" for none; the entry is a path or a port
+	list, entry  string // "" for none; an entry is a path or a port
 	capabilities []access.Capability
-	never        string // why nothing does, or should
+	never        string // why no declaration permits the access
 	beforehand   *beforehand
 }
 
-// need returns what would allow an access.
+// need returns the declaration that would permit an access.
 func (s *surroundings) need(a observe.Access) need {
 	takes := func(list, entry string, c ...access.Capability) need {
 		return need{list: list, entry: entry, capabilities: c}
@@ -98,7 +98,7 @@ func (s *surroundings) need(a observe.Access) need {
 	inRoot := within(s.roots, a.Path)
 	switch {
 	case !utf8.ValidString(a.Path):
-		return need{never: "its name is no UTF-8, as metadata is"}
+		return need{never: "its name is not valid UTF-8"}
 	case a.Kind == observe.Read && within(s.secret, a.Path):
 		return need{never: "it is what is the server's own; only FileSystem reads that"}
 	case a.Kind == observe.Read && (inRoot || slices.Contains(s.reach, a.Path)):
@@ -124,12 +124,12 @@ func (s *surroundings) need(a observe.Access) need {
 			return takes("", "", c)
 		}
 	}
-	return need{never: "nothing confined does this"}
+	return need{never: "no confined tool may do this"}
 }
 
 const dns = 53
 
-// ofCalls are the capabilities that system calls take.
+// ofCalls are the capabilities that permit system calls.
 var ofCalls = map[string]access.Capability{
 	"add_key": access.FileSystem, "request_key": access.FileSystem, "keyctl": access.FileSystem,
 	"ptrace": access.Process, "process_vm_readv": access.Process, "process_vm_writev": access.Process,
@@ -138,21 +138,21 @@ var ofCalls = map[string]access.Capability{
 }
 
 func (s *surroundings) needOfWriting(a observe.Access, inRoot bool) need {
-	dir := a.Path // what is to be writable
+	dir := a.Path // the directory or file that must be writable
 	if a.Kind == observe.Change {
 		dir = filepath.Dir(a.Path)
 		inRoot = inRoot && !slices.Contains(s.roots, a.Path)
 	}
 	switch {
 	case strings.HasPrefix(a.Path, "/proc/"):
-		return need{never: "it is another file each time"}
+		return need{never: "its path differs in each run"}
 	case within(s.processes, dir):
 		return need{never: "it controls processes, also those of others"}
 	case a.Kind == observe.Modes && s.state != "" && fsys.Within(s.state, a.Path):
 		return need{capabilities: []access.Capability{access.Edit}}
 	case slices.ContainsFunc(s.protected, func(of string) bool { return fsys.Within(of, a.Path) }):
-		return need{never: "it is what the server runs next"}
-	case a.Kind == observe.Change && s.holdsTooMuch(dir) && !(inRoot && !overlaps(dir, s.protected)):
+		return need{never: "the server runs it later"}
+	case a.Kind == observe.Change && s.containsTooMuch(dir) && !(inRoot && !overlaps(dir, s.protected)):
 		return s.needOfEntry(a, dir, inRoot)
 	case inRoot, a.Kind == observe.Modes:
 		return need{capabilities: []access.Capability{access.Edit}}
@@ -163,11 +163,11 @@ func (s *surroundings) needOfWriting(a observe.Access, inRoot bool) need {
 	return need{list: writeList, entry: dir, capabilities: []access.Capability{access.FileSystem}}
 }
 
-// needOfEntry returns what would allow to make an entry in a directory that holds too much to be declared: the
-// entry alone, which then has to exist beforehand.
+// needOfEntry returns the declaration for creating an entry in a directory that contains too much
+// to be declared. It is the entry alone, which must then exist beforehand.
 func (s *surroundings) needOfEntry(a observe.Access, dir string, inRoot bool) need {
 	if a.Made == "" {
-		return need{never: "its directory, " + dir + ", holds too much to be declared; use $TMPDIR, or a directory made " +
+		return need{never: "its directory, " + dir + ", contains too much to be declared; use $TMPDIR, or a directory made " +
 			"beforehand"}
 	}
 	n := need{beforehand: &beforehand{a.Path, a.Made, dir}, capabilities: []access.Capability{access.Edit}}
@@ -180,34 +180,30 @@ func (s *surroundings) needOfEntry(a observe.Access, dir string, inRoot bool) ne
 	return n
 }
 
-// holdsTooMuch reports whether a directory is none to be declared as a whole: it holds nearly everything, the home
-// directory or the project, or what the server runs next.
-func (s *surroundings) holdsTooMuch(dir string) bool {
+// containsTooMuch reports whether a directory contains too much to be declared: nearly everything, the
+// home directory, the project, or code that the server runs.
+func (s *surroundings) containsTooMuch(dir string) bool {
 	return dir == "/" || dir == "/etc" || fsys.Within(dir, s.project) ||
 		s.home != "" && fsys.Within(dir, s.home) || overlaps(dir, s.protected)
 }
 
-// within reports whether a path is one of a list, or lies in one.
+// within reports whether a path is in a list, or below one of its paths.
 func within(list []string, path string) bool { return covered(path, list) != "" }
 
-// overlaps reports whether a path holds one of a list, or lies in it.
+// overlaps reports whether a path is above or below a path of a list.
 func overlaps(path string, list []string) bool {
 	return slices.ContainsFunc(list, func(dir string) bool {
 		return fsys.Within(dir, path) || fsys.Within(path, dir)
 	})
 }
 
-// remedy says what would allow an access.
+// remedy describes the declaration that would permit an access.
 func (s *surroundings) remedy(a observe.Access) string {
 	n := s.need(a)
 	if n.never != "" {
 		return "cannot be allowed: " + n.never
 	}
-	names := make([]string, len(n.capabilities))
-	for i, c := range n.capabilities {
-		names[i] = string(c)
-	}
-	text := "takes " + strings.Join(names, " and ")
+	text := "takes " + strings.Join(names(n.capabilities), " and ")
 	switch {
 	case a.Kind == observe.Socket && a.Name == "tcp":
 		text += `, or "confine": {"connect": [PORT]}`
@@ -220,12 +216,11 @@ func (s *surroundings) remedy(a observe.Access) string {
 	return text
 }
 
-// usualNames are those of programs that systems have others for, which they lead to: elsewhere they are
-// other ones.
+// usualNames are program names that are links to different programs on different systems.
 var usualNames = []string{"sh", "awk", "python3", "python", "node", "nc"}
 
-// spell returns an entry as it is written in metadata: relative to the project or to the home directory
-// where it lies below, and programs by their names where PATH finds them.
+// spell returns an entry in the form of metadata. Paths below the project or the home directory are
+// relative to it. Programs that PATH finds are names.
 func (s *surroundings) spell(list, entry string) string {
 	if list == connectList {
 		return entry
@@ -252,7 +247,7 @@ func (s *surroundings) spell(list, entry string) string {
 	return entry
 }
 
-// declare returns the least that allows all of some accesses.
+// declare returns the smallest declaration that permits these accesses.
 func (s *surroundings) declare(accesses []observe.Access) declaration {
 	d := declaration{extras: map[string][]string{}}
 	has := map[access.Capability]bool{}
@@ -266,15 +261,15 @@ func (s *surroundings) declare(accesses []observe.Access) declaration {
 		removed[a.Path] = removed[a.Path] || a.Kind == observe.Change && a.Made == ""
 	}
 	for _, a := range accesses {
-		if isByTheWay(a, accesses) {
+		if isOptional(a, accesses) {
 			continue
 		}
 		if removed[a.Path] {
-			a.Made = "" // to make it beforehand would not do
+			a.Made = "" // an entry that is removed cannot be created beforehand
 		}
 		n := s.need(a)
 		if n.never != "" {
-			if text := say(a) + ": " + n.never; !slices.Contains(d.never, text) {
+			if text := describe(a) + ": " + n.never; !slices.Contains(d.never, text) {
 				d.never = append(d.never, text)
 			}
 			continue
@@ -297,7 +292,7 @@ func (s *surroundings) declare(accesses []observe.Access) declaration {
 			d.capabilities = append(d.capabilities, c)
 		}
 	}
-	if has[access.FileSystem] { // which makes entries everywhere
+	if has[access.FileSystem] { // FileSystem permits creating entries everywhere
 		d.beforehand = nil
 	}
 	for _, one := range all {
@@ -322,8 +317,8 @@ func (s *surroundings) declare(accesses []observe.Access) declaration {
 	return d
 }
 
-// limit leaves out what capabilities cover, puts several files of a directory together, and a capability
-// in the place of lists that are too long.
+// limit removes entries that capabilities cover, replaces several files by their directory, and
+// long lists by a capability.
 func (s *surroundings) limit(lists map[string][]string, has map[access.Capability]bool) {
 	if len(lists[connectList]) > mostOf {
 		has[access.Network] = true
@@ -338,7 +333,7 @@ func (s *surroundings) limit(lists map[string][]string, has map[access.Capabilit
 	}
 	if has[access.Process] {
 		lists[execList] = nil
-		for _, program := range started { // it starts what may be read
+		for _, program := range started { // Process starts readable programs
 			if !confine.IsSystem(program) {
 				lists[readList] = append(lists[readList], program)
 			}
@@ -373,7 +368,7 @@ func (s *surroundings) limit(lists map[string][]string, has map[access.Capabilit
 	}
 }
 
-// programs leaves out what others of a list bring along.
+// programs returns the programs that no other program of the list brings.
 func (s *surroundings) programs(list []string) (kept []string) {
 	brought := map[string]int{}
 	for _, program := range list {
@@ -390,7 +385,7 @@ func (s *surroundings) programs(list []string) (kept []string) {
 	return kept
 }
 
-// broughtBy returns which of some programs brings a path along, "" for none.
+// broughtBy returns the program that brings a path, or "".
 func (s *surroundings) broughtBy(path string, programs []string) string {
 	for _, program := range programs {
 		if path == program || s.brings != nil && covered(path, s.brings(program)) != "" {
@@ -400,18 +395,18 @@ func (s *surroundings) broughtBy(path string, programs []string) string {
 	return ""
 }
 
-// several is how many files of one directory stand for all of it.
+// several is the number of files that are replaced by their directory.
 const several = 3
 
-// together puts several paths of a directory together, unless that is one that holds nearly everything, and leaves
-// out what lies below others.
+// together replaces several paths of a directory by the directory, unless it contains too much. It
+// removes paths below other ones.
 func (s *surroundings) together(paths []string) []string {
 	count := map[string]int{}
 	for _, path := range paths {
 		count[filepath.Dir(path)]++
 	}
 	for dir, n := range count {
-		if n >= several && !s.holdsTooMuch(dir) {
+		if n >= several && !s.containsTooMuch(dir) {
 			paths = append(paths, dir)
 		}
 	}
@@ -422,7 +417,7 @@ func (s *surroundings) together(paths []string) []string {
 	})
 }
 
-// covered returns the entry of a list that a path lies below, "" for none.
+// covered returns the entry of a list that contains a path, or "".
 func covered(path string, list []string) string {
 	at := slices.IndexFunc(list, func(dir string) bool { return fsys.Within(dir, path) })
 	if at < 0 {
@@ -431,7 +426,7 @@ func covered(path string, list []string) string {
 	return list[at]
 }
 
-// declaredFor says which parts of a declaration a need is met by.
+// declaredFor returns the parts of a declaration that meet a need.
 func (s *surroundings) declaredFor(n need, d *declaration, has map[access.Capability]bool) (parts []string) {
 	lists := map[string][]string{
 		readList: {readList, writeList}, writeList: {writeList}, connectList: {connectList},
@@ -459,8 +454,8 @@ func (s *surroundings) declaredFor(n need, d *declaration, has map[access.Capabi
 		}
 	}
 	if n.list == readList && len(parts) == 0 {
-		met(access.Search)  // which reads the project
-		met(access.Process) // which reads programs
+		met(access.Search)  // Search reads the project
+		met(access.Process) // Process reads programs
 	}
 	if entry := covered(n.entry, d.extras[readList]); n.list == execList && entry != "" {
 		parts = append(parts, s.part(readList, entry))
@@ -468,7 +463,7 @@ func (s *surroundings) declaredFor(n need, d *declaration, has map[access.Capabi
 	return parts
 }
 
-// part names an entry of a list.
+// part returns the name of an entry in a list.
 func (s *surroundings) part(list, entry string) string {
 	if list == connectList {
 		return list + " " + entry
@@ -476,16 +471,16 @@ func (s *surroundings) part(list, entry string) string {
 	return fmt.Sprintf("%s %q", list, s.spell(list, entry))
 }
 
-// isByTheWay reports whether a program does something only on the way to something else, and goes on
-// without: the C library finds out by UDP sockets, to which it sends nothing, and by netlink which of several addresses
-// suits it, and asks daemons for names before it looks them up itself; Python keeps what it compiled.
-func isByTheWay(a observe.Access, all []observe.Access) bool {
+// isOptional reports whether an access is optional for its program. The C library tries UDP sockets
+// and netlink to choose among addresses, and asks daemons for names before it looks them up itself.
+// Python stores compiled files.
+func isOptional(a observe.Access, all []observe.Access) bool {
 	among := func(is func(b observe.Access) bool) bool {
 		return slices.ContainsFunc(all, func(b observe.Access) bool { return b.Program == a.Program && is(b) })
 	}
 	switch {
 	case a.Kind == observe.Change || a.Kind == observe.Write:
-		return strings.Contains(a.Path, "/__pycache__") // Python would save its work there
+		return strings.Contains(a.Path, "/__pycache__") // compiled Python files
 	case a.Name == "udp" && a.Kind == observe.Listen:
 		return a.Port == 0
 	case a.Name == "udp" && a.Kind == observe.Connect && a.Port != dns:
@@ -503,14 +498,14 @@ func isByTheWay(a observe.Access, all []observe.Access) bool {
 	return false
 }
 
-// askedForNames are the sockets of daemons that are asked for names, and told what to log.
+// askedForNames are sockets of name lookup and log daemons.
 var askedForNames = []string{
 	"/run/nscd/socket", "/var/run/nscd/socket", "/run/systemd/resolve/io.systemd.Resolve", "/run/systemd/journal/dev-log",
 	"/dev/log",
 }
 
-// say says what was done.
-func say(a observe.Access) string {
+// describe describes an access.
+func describe(a observe.Access) string {
 	words := []string{string(a.Kind)}
 	for _, word := range []string{a.Name, a.Path} {
 		if word != "" {
@@ -524,7 +519,7 @@ func say(a observe.Access) string {
 }
 
 func (r reason) String() string {
-	text := r.declared + ": " + say(r.first)
+	text := r.declared + ": " + describe(r.first)
 	if r.more > 0 {
 		text += fmt.Sprintf(" and %d more", r.more)
 	}
@@ -536,23 +531,22 @@ func number(text string) int {
 	return n
 }
 
-// JSON returns the declaration as it stands in metadata.
+// JSON returns the declaration in the form of metadata.
 func (d *declaration) JSON() json.RawMessage {
 	var b rawjson.Builder
-	b.Object().Name("capabilities").Raw(d.capabilitiesJSON())
+	b.Object().Name("capabilities").Strings(names(d.capabilities))
 	if len(d.extras) > 0 {
 		b.Name("confine").Raw(extrasJSON(d.extras))
 	}
 	return b.End().Bytes()
 }
 
-func (d *declaration) capabilitiesJSON() json.RawMessage {
-	names := make([]string, len(d.capabilities))
-	for i, c := range d.capabilities {
-		names[i] = string(c)
+func names(capabilities []access.Capability) []string {
+	list := make([]string, len(capabilities))
+	for i, c := range capabilities {
+		list[i] = string(c)
 	}
-	var b rawjson.Builder
-	return b.Strings(names).Bytes()
+	return list
 }
 
 func extrasJSON(extras map[string][]string) json.RawMessage {

@@ -10,8 +10,8 @@ import (
 	"mcp-bash/pkg/run/observe"
 )
 
-// accesses are those of a text: a line each, such as "read /path" or "connect tcp 443", "by PROGRAM"
-// at the end.
+// accesses parses accesses: one on each line, such as "read /path" or "connect tcp 443", with an
+// optional "by PROGRAM".
 func accesses(text string) (list []observe.Access) {
 	for line := range strings.Lines(text) {
 		line, program, _ := strings.Cut(strings.TrimSpace(line), " by ")
@@ -76,7 +76,7 @@ var here = &surroundings{
 	},
 }
 
-// CF-53: the least declaration that allows what was done.
+// CF-53: the smallest declaration that permits the accesses.
 func TestDeclare(t *testing.T) {
 	for _, c := range []struct{ name, done, want, never string }{
 		{"nothing", "", `{"capabilities":[]}`, ""},
@@ -143,21 +143,21 @@ func TestDeclare(t *testing.T) {
 		{"tracing", "call ptrace", `{"capabilities":["Process"]}`, ""},
 
 		{"what runs next", "write /home/ada/project/tools/x/tool.sh\nchange /home/ada/project/.registry/x\n" +
-			"modes /home/ada/project/tools/x/tool.sh", `{"capabilities":[]}`, "it is what the server runs next"},
+			"modes /home/ada/project/tools/x/tool.sh", `{"capabilities":[]}`, "the server runs it later"},
 		{"beside what runs next", "change /home/ada/project/out.txt", `{"capabilities":[]}`,
-			"its directory, /home/ada/project, holds too much to be declared; use $TMPDIR, or a directory made beforehand"},
+			"its directory, /home/ada/project, contains too much to be declared; use $TMPDIR, or a directory made beforehand"},
 		{"signals", "signal 1", `{"capabilities":[]}`, "no process but the script's own is signalled"},
-		{"io_uring", "call io_uring_setup", `{"capabilities":[]}`, "nothing confined does this"},
-		{"raw sockets", "socket raw", `{"capabilities":[]}`, "nothing confined does this"},
-		{"UDP-Lite", "socket protocol 136", `{"capabilities":[]}`, "nothing confined does this"},
-		{"netlink of another kind", "socket netlink protocol 4", `{"capabilities":[]}`, "nothing confined does this"},
-		{"processors of others", "call sched_setaffinity", `{"capabilities":[]}`, "nothing confined does this"},
+		{"io_uring", "call io_uring_setup", `{"capabilities":[]}`, "no confined tool may do this"},
+		{"raw sockets", "socket raw", `{"capabilities":[]}`, "no confined tool may do this"},
+		{"UDP-Lite", "socket protocol 136", `{"capabilities":[]}`, "no confined tool may do this"},
+		{"netlink of another kind", "socket netlink protocol 4", `{"capabilities":[]}`, "no confined tool may do this"},
+		{"processors of others", "call sched_setaffinity", `{"capabilities":[]}`, "no confined tool may do this"},
 		{"control groups", "write /sys/fs/cgroup/x/cgroup.kill", `{"capabilities":[]}`,
 			"it controls processes, also those of others"},
 		{"a device's setting", "write /sys/class/leds/x/brightness",
 			`{"capabilities":[],"confine":{"write":["/sys/class/leds/x/brightness"]}}`, ""},
-		{"no UTF-8", "read /data/\xff", `{"capabilities":[]}`, "its name is no UTF-8, as metadata is"},
-		{"its own process", "write /proc/self/oom_score_adj", `{"capabilities":[]}`, "it is another file each time"},
+		{"no UTF-8", "read /data/\xff", `{"capabilities":[]}`, "its name is not valid UTF-8"},
+		{"its own process", "write /proc/self/oom_score_adj", `{"capabilities":[]}`, "its path differs in each run"},
 	} {
 		done := accesses(c.done)
 		d := here.declare(done)
@@ -179,7 +179,7 @@ func TestDeclare(t *testing.T) {
 		if len(d.reasons) != declared {
 			t.Errorf("%s: %d reasons for %d declared: %v", c.name, len(d.reasons), declared, d.reasons)
 		}
-		// What is declared does not depend on the order, and needs no more for what needed it.
+		// The declaration does not depend on the order of accesses, and permits the same call.
 		slices.Reverse(done)
 		if again := here.declare(done); string(again.JSON()) != c.want {
 			t.Errorf("%s, the other way round: %s", c.name, again.JSON())
@@ -196,12 +196,12 @@ func sorted(n int, format string) []string {
 	return list
 }
 
-// CF-55: an entry that is made in a directory which holds too much is declared alone, and to be created
-// beforehand; what does not last is not declared at all.
+// CF-55: an entry that is created in a directory with too much content is declared alone, and must
+// be created beforehand. Temporary entries are not declared.
 func TestBeforehand(t *testing.T) {
 	const file, directory = observe.File, observe.Directory
 	tooMuch := func(dir string) string {
-		return "its directory, " + dir + ", holds too much to be declared; use $TMPDIR, or a directory made beforehand"
+		return "its directory, " + dir + ", contains too much to be declared; use $TMPDIR, or a directory made beforehand"
 	}
 	for _, c := range []struct {
 		name, done, want string
@@ -251,7 +251,7 @@ func TestBeforehand(t *testing.T) {
 		}
 	}
 	rooted := *here
-	rooted.roots = []string{"/home/ada"} // which holds the project
+	rooted.roots = []string{"/home/ada"} // the root contains the project
 	rooted.reach = rooted.roots
 	d := rooted.declare(accesses("mkdir /home/ada/project/out\nmkdir /home/ada/new"))
 	want := []beforehand{
@@ -262,7 +262,7 @@ func TestBeforehand(t *testing.T) {
 	}
 }
 
-// CF-51: what would allow an access that was refused.
+// CF-51: the declaration that would permit a denied access.
 func TestRemedy(t *testing.T) {
 	for done, want := range map[string]string{
 		"read /home/ada/notes/a": `takes FileSystem, or "confine": {"read":["~/notes/a"]}`,
@@ -281,7 +281,7 @@ func TestRemedy(t *testing.T) {
 		"socket unix":                        `takes Process and Network`,
 		"call memfd_create":                  `takes Process`,
 		"signal 1":                           `cannot be allowed: no process but the script's own is signalled`,
-		"write /home/ada/project/server.d/x": `cannot be allowed: it is what the server runs next`,
+		"write /home/ada/project/server.d/x": `cannot be allowed: the server runs it later`,
 	} {
 		if got := here.remedy(accesses(done)[0]); got != want {
 			t.Errorf("%s: %s\nwant %s", done, got, want)
@@ -289,7 +289,7 @@ func TestRemedy(t *testing.T) {
 	}
 }
 
-// CLI-815: what a file declares stays, and so do its other bytes; what cannot be kept is not touched.
+// CLI-815: existing declarations and all other bytes stay. Files that cannot be merged are not changed.
 func TestMerged(t *testing.T) {
 	d := &declaration{
 		capabilities: []access.Capability{access.Search},
@@ -315,7 +315,7 @@ func TestMerged(t *testing.T) {
 	}
 }
 
-// A declaration is made of whatever was done.
+// FuzzDeclare makes declarations of arbitrary accesses.
 func FuzzDeclare(f *testing.F) {
 	f.Add("read /a\nchange /home/ada/project/x\nconnect tcp 70000 by x\nstart /home/ada/project/tools/x")
 	f.Fuzz(func(t *testing.T, text string) {

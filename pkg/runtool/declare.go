@@ -21,11 +21,11 @@ import (
 	"mcp-bash/pkg/registry/item"
 )
 
-// lockWait is how long is waited for another command that edits a file of the tool.
+// lockWait is the maximum wait for another command that edits a file of the tool.
 const lockWait = 5 * time.Second
 
-// declareIn adds a declaration to the metadata file of a tool, which keeps what it declares already,
-// and every byte of the rest (CLI-815).
+// declareIn adds a declaration to a tool's metadata file. Existing declarations and all other bytes
+// of the file stay (CLI-815).
 func (r *run) declareIn(ctx context.Context, tool json.RawMessage, d *declaration) (file string, changed bool,
 	err error) {
 	script := filepath.FromSlash(rawjson.TextOf(tool, "path"))
@@ -78,11 +78,7 @@ func merged(text []byte, d *declaration) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	capabilities := make([]string, len(d.capabilities))
-	for i, c := range d.capabilities {
-		capabilities[i] = string(c)
-	}
-	if err := addTo(f, capabilities, nil, "capabilities"); err != nil {
+	if err := addTo(f, names(d.capabilities), nil, "capabilities"); err != nil {
 		return nil, err
 	}
 	if len(d.extras) == 0 {
@@ -108,14 +104,14 @@ func merged(text []byte, d *declaration) ([]byte, error) {
 	return f.Bytes(), nil
 }
 
-// addTo adds to an array what it does not hold: texts, or the values that these stand for.
+// addTo adds missing elements to an array: texts, or the values that the texts represent.
 func addTo(f *jsonedit.File, texts []string, values []json.RawMessage, path ...string) error {
 	given, err := f.Get(path...)
 	if err != nil {
 		return err
 	}
 	if given != nil && rawjson.KindOf(given) != rawjson.Array {
-		return fmt.Errorf("%s is no array", strings.Join(path, "."))
+		return fmt.Errorf("%s is not an array", strings.Join(path, "."))
 	}
 	var b rawjson.Builder
 	b.Array()

@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/registry/access"
 )
 
-// CLI-815, CLI-712: --learn --write leaves everything about a metadata file but its text, or refuses.
+// CLI-815, CLI-712: --learn --write changes only the text of a metadata file, or fails.
 func TestDeclareKeepsAttributes(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {

@@ -14,17 +14,16 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A display shows on standard error what a tool reports while it runs (CLI-811). On
-// a terminal its progress stands on the last line, below everything else that is
-// written there; elsewhere each report is a line.
+// A display shows the reports of a running tool on standard error (CLI-811). On a terminal, the
+// progress is on the last line, below all other output. Otherwise each report is a line.
 type display struct {
 	out   io.Writer
-	raw   io.Writer // the terminal itself; nil: out is none
-	level mcp.Level // of the tool's log
+	raw   io.Writer // the terminal, or nil
+	level mcp.Level // minimum level of the tool's log
 
 	mu     sync.Mutex
-	bar    string // the last report, "" for none
-	drawn  bool   // bar stands on the screen
+	bar    string // the last report, or ""
+	drawn  bool   // bar is on the screen
 	within bool   // the cursor is within a line of out
 }
 
@@ -64,15 +63,14 @@ func (d *display) draw() {
 	}
 }
 
-// returned says that somebody has typed a line: the cursor is at the start of the
-// next.
+// returned records that the user typed a line, so the cursor is at the start of the next line.
 func (d *display) returned() {
 	d.mu.Lock()
 	d.within = false
 	d.mu.Unlock()
 }
 
-// end takes the bar away.
+// end removes the bar.
 func (d *display) end() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -80,13 +78,13 @@ func (d *display) end() {
 	d.bar = ""
 }
 
-// Ready is [tool.Listener.Ready].
+// Ready implements [tool.Listener].
 func (*display) Ready() <-chan struct{} { return tool.Always }
 
-// Keep is [tool.Listener.Keep].
+// Keep implements [tool.Listener].
 func (d *display) Keep(r tool.Reports) { r.Deliver(d) }
 
-// Progress is [tool.Listener.Progress].
+// Progress implements [tool.Listener].
 func (d *display) Progress(p tool.Progress) {
 	message, _ := rawjson.Text(p.Message)
 	if d.raw == nil {
@@ -105,10 +103,10 @@ func (d *display) Progress(p tool.Progress) {
 	d.draw()
 }
 
-// barWidth is how many columns the bar itself takes.
+// barWidth is the number of columns of the bar.
 const barWidth = 24
 
-// progressBar draws a report in at most width columns.
+// progressBar renders a report in at most width columns.
 func progressBar(p tool.Progress, message string, width int) string {
 	text := string(p.Value)
 	value, _ := strconv.ParseFloat(string(p.Value), 64)
@@ -125,7 +123,7 @@ func progressBar(p tool.Progress, message string, width int) string {
 	return cut(text, width)
 }
 
-// cut shortens a text to a number of characters.
+// cut shortens a text to most characters.
 func cut(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text
@@ -133,7 +131,7 @@ func cut(text string, most int) string {
 	return string([]rune(text)[:max(most-1, 0)]) + "…"
 }
 
-// Log is [tool.Listener.Log].
+// Log implements [tool.Listener].
 func (d *display) Log(m tool.LogMessage) {
 	if m.Level < d.level {
 		return

@@ -16,7 +16,7 @@ import (
 	"mcp-bash/pkg/run/scriptenv"
 )
 
-// showDryRun says what a run would do (CLI-804).
+// showDryRun prints the checks of a run (CLI-804).
 func (r *run) showDryRun(ctx context.Context, e *engine.Engine, item json.RawMessage) error {
 	timeout := "none"
 	if n := tool.EffectiveTimeout(&r.project.Calls, item, r.timeout); n > 0 {
@@ -62,11 +62,11 @@ func (r *run) showDryRun(ctx context.Context, e *engine.Engine, item json.RawMes
 	return nil
 }
 
-// scriptEnvHeading stands over the report of which variables the tool would get.
+// scriptEnvHeading is the heading of the report about the tool's variables.
 const scriptEnvHeading = "ENV_POLICY (launch env + server.meta.json only; does not include --with-server-env or " +
 	"--source files, or server.d/policy.sh):"
 
-// showEnv says what a run would work with (CLI-805).
+// showEnv prints the settings of a run (CLI-805).
 func (r *run) showEnv() error {
 	rows := [][2]string{
 		{"MCPBASH_PROJECT_ROOT", r.project.Root}, {"MCPBASH_HOME", r.home.Dir}, {"MCP_SDK", r.home.Dir + "/sdk"},

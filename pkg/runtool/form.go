@@ -14,10 +14,10 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A form is one question as it is put to whoever answers.
+// A form is a question of a tool.
 type form struct {
 	message string
-	url     string // of a page to open, "" for a form
+	url     string // page to open, or ""
 	schema  json.RawMessage
 	fields  []field
 }
@@ -29,10 +29,10 @@ type field struct {
 	schema                   json.RawMessage
 	kind                     string // string, number, integer, boolean or array
 	choices                  []choice
-	initial                  json.RawMessage // the default, nil for none
+	initial                  json.RawMessage // default, or nil
 }
 
-// A choice is one of the values a field can have.
+// A choice is a permitted value of a field.
 type choice struct{ value, title string }
 
 func readForm(q mcp.InputRequest) *form {
@@ -70,8 +70,7 @@ func readField(name string, s json.RawMessage, required bool) field {
 	return f
 }
 
-// readChoices reads the values a schema lists, in each of the protocol's
-// spellings.
+// readChoices returns the values that a schema lists, in all notations of the protocol.
 func readChoices(s json.RawMessage) []choice {
 	var list []choice
 	for _, word := range []string{"oneOf", "anyOf"} {
@@ -95,7 +94,7 @@ func readChoices(s json.RawMessage) []choice {
 	return list
 }
 
-// parse reads what somebody typed for a field.
+// parse parses the text that a user typed for a field.
 func (f *field) parse(text string) (json.RawMessage, error) {
 	var value json.RawMessage
 	switch {
@@ -141,7 +140,7 @@ func (f *field) parse(text string) (json.RawMessage, error) {
 	return value, f.check(value)
 }
 
-// chosen is the value that a choice's number, value or title stands for.
+// chosen returns the value for the number, value or title of a choice.
 func (f *field) chosen(text string) (string, error) {
 	for _, c := range f.choices {
 		if text == c.value {
@@ -156,13 +155,13 @@ func (f *field) chosen(text string) (string, error) {
 			return c.value, nil
 		}
 	}
-	if len(f.choices) == 0 { // a list of anything
+	if len(f.choices) == 0 { // a list of any values
 		return text, nil
 	}
-	return "", fmt.Errorf("%q is none of the choices", text)
+	return "", fmt.Errorf("%q is not one of the choices", text)
 }
 
-// check holds a value against the field's schema, its format included.
+// check validates a value against the field's schema, including the format.
 func (f *field) check(value json.RawMessage) error {
 	if s, err := schema.Compile(f.schema); err == nil {
 		if violations := s.Check(value); violations != nil {
@@ -176,7 +175,7 @@ func (f *field) check(value json.RawMessage) error {
 	return checkFormat(rawjson.TextOf(f.schema, "format"), text)
 }
 
-// checkFormat knows the formats that the protocol allows in forms.
+// checkFormat checks the formats that the protocol permits in forms.
 func checkFormat(format, text string) error {
 	var err error
 	switch format {
@@ -200,8 +199,8 @@ func checkFormat(format, text string) error {
 	return nil
 }
 
-// content is the answer made of the values of fields, with the defaults of those
-// that have none. missing names a field that must be given and is not.
+// content returns the answer with the values of fields, and default values for others. missing is
+// the name of a required field without a value.
 func (f *form) content(values map[string]json.RawMessage) (content json.RawMessage, missing string) {
 	var b rawjson.Builder
 	b.Object()

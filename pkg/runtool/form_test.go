@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// CLI-809: what may be typed for each sort of field, and what it becomes.
+// CLI-809: the valid input for each kind of field, and its value.
 func TestFields(t *testing.T) {
 	f := readForm(mcp.InputRequest{Params: json.RawMessage(`{"message":"m","requestedSchema":{"required":["s"],"properties":{
 		"s":{"type":"string","maxLength":3},
@@ -32,7 +32,7 @@ func TestFields(t *testing.T) {
 		{"b", "Yes", "true"}, {"b", "n", "false"}, {"b", "1", ""},
 		{"enum", "g", `"g"`}, {"enum", "1", `"r"`}, {"enum", "red", `"r"`},
 		{"enum", "3", ""}, {"enum", "0", ""}, {"enum", "-1", ""},
-		{"one", "2", `"2"`}, {"one", "1", `"a"`}, {"one", "letter a", `"a"`}, // a value counts before a number
+		{"one", "2", `"2"`}, {"one", "1", `"a"`}, {"one", "letter a", `"a"`}, // values take precedence over numbers
 		{"many", "x, yoke", `["x","y"]`}, {"many", "2", `["y"]`}, {"many", ",", ""}, {"many", "z", ""},
 		{"list", "x", `["x"]`}, {"list", "x,y", ""},
 		{"date", "2026-02-28", `"2026-02-28"`}, {"date", "2026-02-30", ""},
@@ -47,8 +47,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// FuzzForm reads questions and answers of any form; it must end, and what it
-// accepts must be JSON.
+// FuzzForm parses arbitrary questions and answers. Accepted answers are JSON.
 func FuzzForm(f *testing.F) {
 	f.Add(`{"requestedSchema":{"properties":{"a":{"enum":["x"],"default":"x"},"b":{"type":"array","items":{"oneOf":[{}]}}},
 		"required":["a"]}}`, `{"a":"x"}`, "x")

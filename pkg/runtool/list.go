@@ -16,13 +16,13 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A listedTool is a tool, and why it would not run; "" when it would.
+// A listedTool is a tool, and why it would not run, or "".
 type listedTool struct {
 	item   json.RawMessage // its registry entry
 	reason string
 }
 
-// list shows the tools of the project, and which of them would run (CLI-813).
+// list prints the tools of the project, and which of them would run (CLI-813).
 func (r *run) list(ctx context.Context, e *engine.Engine) error {
 	offers, err := r.offers(ctx, e)
 	if err != nil {
@@ -70,7 +70,7 @@ func (r *run) offers(ctx context.Context, e *engine.Engine) ([]listedTool, error
 	return offers, context.Cause(ctx)
 }
 
-// table is the list for a person.
+// table prints the tools for a person.
 func (r *run) table(offers []listedTool) {
 	if len(offers) == 0 {
 		fmt.Fprintln(r.Out, "The project has no tools: put a script into tools/NAME/tool.sh.")
@@ -102,8 +102,7 @@ func status(reason string) string {
 	return "ready"
 }
 
-// obstacle is why a call would not be made, "" when it would; arguments do not
-// count.
+// obstacle returns why a call would be refused, or "". It ignores the arguments.
 func obstacle(of tool.DryRun) string {
 	var refusal *mcp.Error
 	if errors.As(of.Refusal, &refusal) {
@@ -115,7 +114,7 @@ func obstacle(of tool.DryRun) string {
 	return of.Obstacle
 }
 
-// unavailable is the error of a list that cannot be had.
+// unavailable returns the error for a list that cannot be loaded.
 func unavailable(e *mcp.Error) error {
 	return cli.Failf(cli.CodeInvalid, "%s: %s", e.Message, rawjson.TextOf(e.Data, "reason"))
 }

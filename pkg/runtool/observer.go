@@ -14,13 +14,13 @@ import (
 	"mcp-bash/pkg/sandbox"
 )
 
-// An observer is the [sandbox.Observer] of --explain and --learn (CLI-814, CLI-815).
+// An observer implements [sandbox.Observer] for --explain and --learn (CLI-814, CLI-815).
 type observer struct {
 	runner  *script.Runner
 	sandbox *sandbox.Sandbox
 	learns  bool
 	begin   func()           // called just before the script starts
-	session *observe.Session // nil: nothing held the call, or it did not get that far
+	session *observe.Session // nil if the call was not confined or did not start
 }
 
 func (o *observer) Learns() bool { return o.learns }
@@ -36,7 +36,7 @@ func (o *observer) Confine(k confine.Kernel, p *confine.Profile) (*script.Confin
 	return confined, err
 }
 
-// report returns what was observed, without what is the same for whoever reads it.
+// report returns the relevant observations.
 func (o *observer) report() observe.Report {
 	r := o.session.Report()
 	started := map[string]bool{}
@@ -45,7 +45,7 @@ func (o *observer) report() observe.Report {
 	}
 	kept := r.Accesses[:0]
 	for _, a := range r.Accesses {
-		// A shell looks into a program that it may not start, for what to say.
+		// A shell reads a program that it may not start, for its error message.
 		if o.learns || a.Kind != observe.Read || !started[a.Path] {
 			kept = append(kept, a)
 		}
@@ -54,7 +54,7 @@ func (o *observer) report() observe.Report {
 	return r
 }
 
-// surroundings are what paths of this project and call are named after.
+// surroundings returns the directories of this project and call.
 func (r *run) surroundings(o *observer) *surroundings {
 	s := &surroundings{project: r.project.Root, home: r.project.Env["HOME"], brings: o.sandbox.Brings}
 	s.secret, s.protected, s.processes = o.sandbox.Protected()
@@ -76,8 +76,8 @@ func (r *run) surroundings(o *observer) *surroundings {
 	return s
 }
 
-// tellRefused tells what a call was refused (CLI-814).
-func (r *run) tellRefused(o *observer) {
+// printRefused prints the denied accesses of a call (CLI-814).
+func (r *run) printRefused(o *observer) {
 	if o.session == nil {
 		cli.Printf(r.Err, "run-tool: nothing was refused: %s was not confined "+
 			"(MCPBASH_CONFINE=all confines a tool that declares nothing)\n", r.tool)
@@ -85,26 +85,26 @@ func (r *run) tellRefused(o *observer) {
 	}
 	report, s := o.report(), r.surroundings(o)
 	for _, a := range report.Accesses {
-		cli.Printf(r.Err, "run-tool: refused: %s: %s\n", say(a), s.remedy(a))
+		cli.Printf(r.Err, "run-tool: refused: %s: %s\n", describe(a), s.remedy(a))
 	}
 	if len(report.Accesses) == 0 {
 		fmt.Fprintln(r.Err, "run-tool: nothing was refused")
 	}
-	r.incomplete(report)
+	r.printIncomplete(report)
 }
 
-// incomplete tells what a report does not hold.
-func (r *run) incomplete(report observe.Report) {
+// printIncomplete prints what a report lacks.
+func (r *run) printIncomplete(report observe.Report) {
 	if report.Dropped > 0 {
 		fmt.Fprintf(r.Err, "run-tool: warning: %d more are not listed\n", report.Dropped)
 	}
 	if report.Unread > 0 {
-		fmt.Fprintf(r.Err, "run-tool: warning: of %d system calls it could not be seen what they were about\n",
+		fmt.Fprintf(r.Err, "run-tool: warning: the arguments of %d system calls could not be read\n",
 			report.Unread)
 	}
 }
 
-// explanation is the member that tells programs what a call was refused.
+// explanation returns the member of the result with the denied accesses.
 func (r *run) explanation(o *observer) rawjson.Member {
 	var b rawjson.Builder
 	b.Object().Name("confined").Bool(o.session != nil).Name("refused").Array()
@@ -120,7 +120,7 @@ func (r *run) explanation(o *observer) rawjson.Member {
 	return rawjson.Member{Name: "_explain", Value: b.End().Bytes()}
 }
 
-// appendRefused appends an access, and what would allow it.
+// appendRefused appends an access, and the declaration that would permit it.
 func (s *surroundings) appendRefused(b *rawjson.Builder, a observe.Access) {
 	b.Object().Name("kind").String(string(a.Kind))
 	for _, m := range [][2]string{{"path", a.Path}, {"name", a.Name}, {"program", a.Program}} {
@@ -132,11 +132,7 @@ func (s *surroundings) appendRefused(b *rawjson.Builder, a observe.Access) {
 		b.Name("port").Int(a.Port)
 	}
 	n := s.need(a)
-	b.Name("capabilities").Array()
-	for _, c := range n.capabilities {
-		b.String(string(c))
-	}
-	b.End()
+	b.Name("capabilities").Strings(names(n.capabilities))
 	if n.list != "" && a.Kind != observe.Socket {
 		b.Name("confine").Raw(extrasJSON(map[string][]string{n.list: {s.spell(n.list, n.entry)}}))
 	}
@@ -149,9 +145,9 @@ func (s *surroundings) appendRefused(b *rawjson.Builder, a observe.Access) {
 	b.End()
 }
 
-// tellLearned prints the least declaration that allows what a call did, and why (CLI-815). failed says that
-// the call did not end well.
-func (r *run) tellLearned(ctx context.Context, o *observer, item json.RawMessage, failed bool) error {
+// printLearned prints the smallest declaration that permits the accesses of a call, and the reasons
+// (CLI-815). failed means that the call failed.
+func (r *run) printLearned(ctx context.Context, o *observer, item json.RawMessage, failed bool) error {
 	report, s := o.report(), r.surroundings(o)
 	d := s.declare(report.Accesses)
 	if r.json {
@@ -168,9 +164,9 @@ func (r *run) tellLearned(ctx context.Context, o *observer, item json.RawMessage
 	for _, never := range d.never {
 		cli.Printf(r.Err, "run-tool: warning: not declared: %s\n", never)
 	}
-	r.incomplete(report)
+	r.printIncomplete(report)
 	if failed {
-		cli.Printf(r.Err, "run-tool: the call of %s failed; one that ends well may take more\n", r.tool)
+		cli.Printf(r.Err, "run-tool: the call of %s failed; a successful call may need more\n", r.tool)
 		return cli.ExitCode(cli.ExitFailed)
 	}
 	if !r.write {
@@ -183,17 +179,17 @@ func (r *run) tellLearned(ctx context.Context, o *observer, item json.RawMessage
 	case changed:
 		cli.Printf(r.Err, "run-tool: written to %s\n", file)
 	default:
-		cli.Printf(r.Err, "run-tool: %s declares all of it already\n", file)
+		cli.Printf(r.Err, "run-tool: %s already declares all of it\n", file)
 	}
 	return nil
 }
 
-// showLearned is tellLearned for programs.
+// showLearned is printLearned as JSON.
 func (r *run) showLearned(d *declaration, report observe.Report, failed bool) {
 	var b rawjson.Builder
 	b.Object().Name("tool").String(r.tool).Name("declaration").Raw(d.JSON()).Name("reasons").Array()
 	for _, reason := range d.reasons {
-		b.Object().Name("declared").String(reason.declared).Name("because").String(say(reason.first)).
+		b.Object().Name("declared").String(reason.declared).Name("because").String(describe(reason.first)).
 			Name("more").Int(reason.more).End()
 	}
 	b.End().Name("beforehand").Array()

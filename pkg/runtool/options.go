@@ -1,5 +1,5 @@
-// Package runtool is the run-tool command: one tool, called as a server would
-// call it, with the result on standard output (cli chapter 8).
+// Package runtool implements the run-tool command. It calls one tool like a server, and prints the
+// result on standard output.
 package runtool
 
 import (
@@ -12,14 +12,14 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// options are those of CLI-801.
+// options are the options of CLI-801.
 type options struct {
 	tool      string // "" lists all
 	args      string
 	meta      string
 	elicit    string
 	roots     string
-	timeout   int // seconds; 0: the tool's own
+	timeout   int // seconds; 0 for the tool's own timeout
 	root      string
 	allow     []string
 	sources   []string
@@ -40,21 +40,21 @@ type options struct {
 	given func(option string) bool
 }
 
-// Command describes the command. tree is the installation tree in the binary.
+// Command returns the command. tree returns the embedded installation tree.
 func Command(tree func() project.Tree) *cli.Command {
 	o := &options{}
 	c := &cli.Command{
 		Name:    "run-tool",
 		Summary: "Run one tool of a project, as the server would, and show its result.",
 		Examples: []cli.Example{
-			{Line: "NAME", Purpose: "which tools there are"},
+			{Line: "NAME", Purpose: "list the tools"},
 			{Line: "NAME hello --allow-self"},
 			{Line: `NAME hello --allow-self --args '{"name":"Ada"}' | jq .structuredContent`},
 			{Line: `NAME order --allow-self --elicit '{"size":"small","confirmed":true}'`},
 			{Line: "NAME convert --allow-all --args @request.json --verbose"},
 			{Line: "NAME report --dry-run"},
-			{Line: "NAME report --allow-self --explain", Purpose: "what the kernel refuses it"},
-			{Line: "NAME report --allow-self --learn", Purpose: "what it has to declare"},
+			{Line: "NAME report --allow-self --explain", Purpose: "show denied accesses"},
+			{Line: "NAME report --allow-self --learn", Purpose: "suggest its declaration"},
 		},
 		Operands: []cli.Operand{{Name: "[TOOL]", Complete: cli.Found(toolNames)}},
 		Text: `On a terminal the result is shown for reading. In a pipe it is the tools/call
@@ -75,7 +75,7 @@ result as one line of JSON; a failure that a client would get as an error is
 		the keys of questions, or an array in the order of the questions. On a terminal you are asked what it leaves open`)
 	f.String(&o.roots, "roots", "A,B", "directories the tool may work in").Completes(cli.Dirs)
 	f.Positive(&o.timeout, "timeout", "SECS", "instead of the tool's own timeout")
-	f.Bool(&o.allowSelf, "allow-self", "let this tool run, whatever MCPBASH_TOOL_ALLOWLIST says")
+	f.Bool(&o.allowSelf, "allow-self", "let this tool run, even if MCPBASH_TOOL_ALLOWLIST does not include it")
 	f.Strings(&o.allow, "allow", "TOOL", "let TOOL run; may be repeated").
 		Completes(cli.Found(toolNames)).Missing("--allow requires a tool name")
 	f.Bool(&o.allowAll, "allow-all", "let every tool run")
@@ -83,12 +83,12 @@ result as one line of JSON; a failure that a client would get as an error is
 	f.Strings(&o.sources, "source", "FILE", "evaluate FILE first; may be repeated; relative to the project").
 		Completes(cli.Files).Missing("--source requires a file path")
 	f.Bool(&o.noRefresh, "no-refresh", "use .registry/tools.json as it is")
-	f.Bool(&o.dryRun, "dry-run", "say what would run, and whether it would")
-	f.Bool(&o.explain, "explain", "tell on standard error what the tool was refused, and what would allow it (Linux)")
-	f.Bool(&o.learn, "learn", `run the tool unconfined, and print the least capabilities and "confine" for its metadata with which
-		this call passes, instead of its result (Linux)`)
+	f.Bool(&o.dryRun, "dry-run", "show the settings of the call and whether it would run")
+	f.Bool(&o.explain, "explain", "list denied accesses on standard error, with the declaration that permits each (Linux)")
+	f.Bool(&o.learn, "learn", `run the tool unconfined, and print the minimum capabilities and "confine" that this call
+		needs, instead of its result (Linux)`)
 	f.Bool(&o.write, "write", "with --learn, add these to the tool's metadata file")
-	f.Bool(&o.printEnv, "print-env", "say what a run would work with")
+	f.Bool(&o.printEnv, "print-env", "show the environment of a run")
 	f.Bool(&o.check, "check", "exit 1 when the result is an error, or with --dry-run when the tool would not run")
 	f.Bool(&o.verbose, "verbose", `show the tool's standard error, its log and its progress as they come; log and
 		progress are shown on a terminal anyway`)
@@ -101,28 +101,20 @@ result as one line of JSON; a failure that a client would get as an error is
 
 func toolNames() []string { return registry.CachedNames(kinds.Tools) }
 
-// complete takes over the operand and the environment, and checks that the
-// options fit together.
+// complete reads the operand and the environment, and checks combinations of options.
 func (o *options) complete(operands []string, env project.Env) error {
 	if o.tool = strings.Join(operands, ""); o.tool == "" {
 		if len(operands) > 0 || slices.ContainsFunc(aboutOneTool, o.given) {
 			return cli.Usagef("tool name required")
 		}
 	}
-	for _, name := range o.allow {
-		if name == "" {
-			return cli.Usagef("--allow requires a tool name")
-		}
-	}
-	for _, file := range o.sources {
-		if file == "" {
-			return cli.Usagef("--source requires a file path")
-		}
-		if file == "-" {
-			return cli.Usagef("--source: standard input cannot be sourced; a file of that name is ./-")
-		}
-	}
 	switch {
+	case slices.Contains(o.allow, ""):
+		return cli.Usagef("--allow requires a tool name")
+	case slices.Contains(o.sources, ""):
+		return cli.Usagef("--source requires a file path")
+	case slices.Contains(o.sources, "-"):
+		return cli.Usagef("--source: standard input cannot be sourced; a file of that name is ./-")
 	case o.explain && o.learn:
 		return cli.Usagef("--explain and --learn exclude each other")
 	case o.write && !o.learn:
@@ -135,7 +127,7 @@ func (o *options) complete(operands []string, env project.Env) error {
 	return nil
 }
 
-// aboutOneTool are the options that make no sense where no tool is named.
+// aboutOneTool are the options that need a tool name.
 var aboutOneTool = []string{
 	"args", "meta", "elicit", "roots", "timeout", "dry-run", "print-env", "check", "allow-self",
 	"explain", "learn", "write",

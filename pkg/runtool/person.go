@@ -20,11 +20,11 @@ type person struct {
 	out *display
 
 	asking  sync.Mutex // one question at a time
-	lines   chan line  // what is typed next
-	reading bool       // somebody is about to type a line; belongs to whoever asks
+	lines   chan line  // typed lines
+	reading bool       // a goroutine reads a line; guarded by asking
 
 	mu     sync.Mutex
-	cancel context.CancelCauseFunc // of the question that is open; nil: none is
+	cancel context.CancelCauseFunc // cancels the open question; nil without one
 }
 
 type line struct {
@@ -39,8 +39,7 @@ func newPerson(in io.Reader, out *display) *person {
 // errInterrupted ends a question on Ctrl-C.
 var errInterrupted = errors.New("interrupted")
 
-// interrupt answers the open question with "cancel", and reports whether there
-// is one.
+// interrupt answers the open question with "cancel". It reports whether there was one.
 func (p *person) interrupt() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -51,7 +50,7 @@ func (p *person) interrupt() bool {
 	return true
 }
 
-// ask puts a question to the person. When ctx ends, the question is withdrawn.
+// ask asks the person a question. When ctx ends, the question is withdrawn.
 func (p *person) ask(ctx context.Context, f *form) json.RawMessage {
 	p.asking.Lock()
 	defer p.asking.Unlock()
@@ -83,8 +82,8 @@ func (p *person) open(cancel context.CancelCauseFunc) {
 	p.mu.Unlock()
 }
 
-// fill has the person fill in a form, or open a page. The error is io.EOF when
-// they do not want to, or the cause of the context.
+// fill lets the person fill in a form or open a page. The error is io.EOF if the person declines,
+// or the cause of the context.
 func (p *person) fill(ctx context.Context, f *form) (json.RawMessage, error) {
 	if f.url != "" {
 		cli.Printf(p.out, "  open %s\n  and press Enter: ", f.url)
@@ -105,7 +104,7 @@ func (p *person) fill(ctx context.Context, f *form) (json.RawMessage, error) {
 	return content, nil
 }
 
-// value asks for a field until what is typed will do; nil leaves it out.
+// value asks for a field until the input is valid. nil omits the field.
 func (p *person) value(ctx context.Context, f *field) (json.RawMessage, error) {
 	for n, c := range f.choices {
 		cli.Printf(p.out, "  %d) %s", n+1, c.value)
@@ -125,7 +124,7 @@ func (p *person) value(ctx context.Context, f *field) (json.RawMessage, error) {
 		case text == "" && !f.required:
 			return nil, nil
 		case text == "":
-			fmt.Fprintln(p.out, "  it is needed")
+			fmt.Fprintln(p.out, "  a value is required")
 			continue
 		}
 		value, err := f.parse(text)
@@ -136,8 +135,7 @@ func (p *person) value(ctx context.Context, f *field) (json.RawMessage, error) {
 	}
 }
 
-// expects says what may be typed for a field, and what stands there when nothing
-// is.
+// expects returns the expected input for a field, and its default.
 func (f *field) expects() string {
 	var words []string
 	if f.description != "" {
@@ -179,7 +177,7 @@ func (f *field) bounds() string {
 	return ""
 }
 
-// shownInitial is a default as it would be typed.
+// shownInitial returns a default in the form in which users type it.
 func (f *field) shownInitial() string {
 	if text, ok := rawjson.Text(f.initial); ok {
 		return text
@@ -201,8 +199,8 @@ func (f *field) shownInitial() string {
 	return string(f.initial)
 }
 
-// line waits for the next line that is typed. Reading cannot be given up, so a
-// line that is waited for no longer goes to whoever asks next.
+// line waits for the next typed line. Reading cannot be cancelled, so a line that comes too late
+// answers the next question.
 func (p *person) line(ctx context.Context) (string, error) {
 	if err := context.Cause(ctx); err != nil {
 		return "", err

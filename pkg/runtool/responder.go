@@ -11,27 +11,27 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A responder answers the questions of a tool: from what was given beforehand
-// with --elicit, else by asking the person at the terminal (CLI-809).
+// A responder answers the questions of a tool: with the answers of --elicit, or by asking the
+// person at the terminal (CLI-809).
 type responder struct {
-	given  *answers // nil: nothing was given
-	person *person  // nil: there is nobody to ask
+	given  *answers // may be nil
+	person *person  // nil if nobody can be asked
 	warn   func(text string)
 }
 
-// capabilities are what a tool can ask for.
+// capabilities returns the kinds of questions that a tool can ask.
 func (i *responder) capabilities() mcp.Capabilities {
 	asks := i.given != nil || i.person != nil
 	return mcp.Capabilities{ElicitForm: asks, ElicitURL: asks}
 }
 
-// Ready is [mcp.Asker.Ready].
+// Ready implements [mcp.Asker].
 func (i *responder) Ready() bool { return true }
 
-// Patience is [mcp.Asker.Patience].
+// Patience implements [mcp.Asker].
 func (i *responder) Patience() time.Duration { return 0 }
 
-// Ask is [mcp.Asker.Ask].
+// Ask implements [mcp.Asker].
 func (i *responder) Ask(questions []mcp.InputRequest) mcp.PendingInput {
 	ctx, cancel := context.WithCancel(context.Background())
 	in := &pendingInput{cancel: cancel, answers: make([]mcp.InputResponse, len(questions)), done: make(chan struct{})}
@@ -50,12 +50,12 @@ func (i *responder) Ask(questions []mcp.InputRequest) mcp.PendingInput {
 	return in
 }
 
-// interrupted takes Ctrl-C where a question is open, and reports whether it did.
+// interrupted cancels the open question on Ctrl-C. It reports whether there was one.
 func (i *responder) interrupted(sig os.Signal) bool {
 	return i.person != nil && sig == os.Interrupt && i.person.interrupt()
 }
 
-// answer is the client's result for one question.
+// answer returns the result for one question.
 func (i *responder) answer(ctx context.Context, q mcp.InputRequest) json.RawMessage {
 	f := readForm(q)
 	if i.given != nil {
@@ -73,7 +73,7 @@ func (i *responder) answer(ctx context.Context, q mcp.InputRequest) json.RawMess
 	return action("cancel", nil)
 }
 
-// action is the result of an elicitation.
+// action returns the result of an elicitation.
 func action(word string, content json.RawMessage) json.RawMessage {
 	var b rawjson.Builder
 	b.Object().Name("action").String(word)
@@ -83,7 +83,7 @@ func action(word string, content json.RawMessage) json.RawMessage {
 	return b.End().Bytes()
 }
 
-// A pendingInput is a set of questions that is being answered.
+// A pendingInput is a set of open questions.
 type pendingInput struct {
 	cancel  context.CancelFunc
 	done    chan struct{}
@@ -109,7 +109,7 @@ func (in *pendingInput) Wait(ctx context.Context) ([]mcp.InputResponse, error) {
 	}
 }
 
-// Close is [mcp.PendingInput.Close].
+// Close implements [mcp.PendingInput].
 func (in *pendingInput) Close() []mcp.InputResponse {
 	in.cancel()
 	in.mu.Lock()

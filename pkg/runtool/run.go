@@ -23,6 +23,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/policy"
 	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/secrets"
@@ -48,20 +49,20 @@ type run struct {
 	cli.Streams
 	*options
 	env    project.Env
-	dir    string // the working directory
+	dir    string // working directory
 	tree   func() project.Tree
 	runner *script.Runner
 
-	project *project.Project
-	said    []string // of the project, which may be read twice
-	home    *project.Home
-	roots   roots.Scope
-	cached  []json.RawMessage // the tools with --no-refresh, else nil
-	args    json.RawMessage
-	meta    json.RawMessage
-	answers *answers
-	display *display // nil: nobody watches
-	logged  []string // what was told of the run
+	project  *project.Project
+	reported []string // printed lines about the project, which may be read twice
+	home     *project.Home
+	roots    roots.Scope
+	cached   []json.RawMessage // tools for --no-refresh, or nil
+	args     json.RawMessage
+	meta     json.RawMessage
+	answers  *answers
+	display  *display // nil if reports are not shown
+	logged   []string // log lines that were printed
 }
 
 // do makes the checks of CLI-807 in their order, and calls the tool.
@@ -89,7 +90,7 @@ func (r *run) do() error {
 		return cli.Failf(cli.CodeInvalid, "JSON tooling required (jq or gojq)")
 	}
 	if r.home, err = project.FindHome(r.env, r.tree, r.Notice); err != nil {
-		return &cli.Error{Code: cli.CodeInternal, Message: cli.Line(err.Error()), Exit: cli.ExitFailed, Whole: true}
+		return &cli.Error{Code: cli.CodeInternal, Cause: err, Bare: true}
 	}
 	if !r.printEnv {
 		if err := r.source(); err != nil {
@@ -102,7 +103,7 @@ func (r *run) do() error {
 	if r.printEnv {
 		return r.showEnv()
 	}
-	payload := cli.PayloadReader{Stdin: r.In, Timeout: project.Seconds(r.timeout)}
+	payload := cli.PayloadReader{Stdin: r.In, Timeout: settings.Seconds(r.timeout)}
 	if r.args, err = payload.Object("--args", r.options.args); err != nil {
 		return err
 	}
@@ -113,11 +114,10 @@ func (r *run) do() error {
 	if r.answers, err = readAnswers(r.elicit, payload); err != nil {
 		return err
 	}
-	return r.withKit()
+	return r.callTool()
 }
 
-// open reads the project with an environment, and lays this run's own settings
-// over it (CLI-802).
+// open reads the project with an environment and the settings of this run (CLI-802).
 func (r *run) open(root string, env project.Env) {
 	env = env.Clone()
 	env["MCPBASH_TOOL_POLICY_CONTEXT"] = policy.RunTool
@@ -135,20 +135,20 @@ func (r *run) open(root string, env project.Env) {
 		env["MCPBASH_TOOL_STREAM_STDERR"] = "true"
 	}
 	if r.interactive() {
-		env.Default("MCPBASH_ELICITATION_TIMEOUT", "600") // a person reads, thinks and types
+		env.Default("MCPBASH_ELICITATION_TIMEOUT", "600") // time for a person to read and type
 	}
 	r.project = project.Open(root, env, r.dir, func(line string) {
-		if !slices.Contains(r.said, line) {
-			r.said = append(r.said, line)
+		if !slices.Contains(r.reported, line) {
+			r.reported = append(r.reported, line)
 			cli.Printf(r.Err, "%s\n", line)
 		}
 	})
 	if allow != nil {
-		r.project.Calls.Allowlist = allow // a name may hold what separates a list
+		r.project.Calls.Allowlist = allow // a name may contain the separator of lists
 	}
 }
 
-// sources returns the files to evaluate first, in order (CLI-806).
+// sourceFiles returns the files to source, in order (CLI-806).
 func (r *run) sourceFiles() (server code.File, own []code.File) {
 	if r.serverEnv {
 		server = code.Env.In(r.project)
@@ -162,7 +162,7 @@ func (r *run) sourceFiles() (server code.File, own []code.File) {
 	return server, own
 }
 
-// source evaluates shell files and goes on with the environment they leave.
+// source sources shell files and uses the resulting environment.
 func (r *run) source() error {
 	server, files := r.sourceFiles()
 	for _, file := range files {
@@ -206,14 +206,14 @@ func (r *run) source() error {
 		return cli.Failf(cli.CodeInvalid, "sourcing %s: %v", strings.Join(names, ", "), err)
 	}
 	for _, name := range []string{"MCPBASH_SECURITY_LEVEL", "MCPBASH_CONFINE"} {
-		env[name] = r.env[name] // no file can loosen it (R-212, CF-2)
+		env[name] = r.env[name] // files cannot loosen these settings (R-212, CF-2)
 	}
 	r.open(r.project.Root, env)
 	return nil
 }
 
-// findRoots has the tool work where a server would let it without roots of the client, unless
-// --roots says otherwise (P-2100).
+// findRoots sets the roots that a server would use without roots of the client, unless --roots is
+// given (P-2100).
 func (r *run) findRoots() (err error) {
 	if r.given("roots") || r.tool == "" {
 		return nil
@@ -239,14 +239,13 @@ func readableFile(file string) error {
 	return f.Close()
 }
 
-// withKit looks the tool up and calls it, with a private directory that is gone
-// afterwards.
-func (r *run) withKit() error {
+// callTool finds the tool and calls it. It removes its private directory afterwards.
+func (r *run) callTool() error {
 	state, dir, err := project.NewState(r.project.Env, &r.project.Settings)
 	if err != nil {
-		message := cli.Sprintf("mcp-bash: unable to create state directory: %s\n%v", dir, err)
-		return &cli.Error{Code: cli.CodeInternal, Message: message, Exit: cli.ExitFailed, Whole: true}
+		return cli.Baref(cli.CodeInternal, "mcp-bash: unable to create state directory: %s\n%v", dir, err)
 	}
+	state.Program = script.Sibling("mcp-bash")
 	defer r.leave(state)
 	asker := &responder{given: r.answers, warn: func(text string) {
 		cli.Printf(r.Err, "run-tool: warning: %s\n", text)
@@ -283,11 +282,10 @@ func (r *run) withKit() error {
 	return r.call(ctx, e, item, asker, interrupted)
 }
 
-// interactive reports whether there is a person who can be asked.
+// interactive reports whether a person can be asked.
 func (r *run) interactive() bool { return cli.IsTerminal(r.In) && cli.IsTerminal(r.Err) }
 
-// watch has what the tool reports shown where somebody sees it, and its
-// questions put to a person where there is one.
+// watch shows the tool's reports if somebody sees them, and asks its questions if there is a person.
 func (r *run) watch(asker *responder) {
 	interactive := r.interactive()
 	if !r.verbose && !cli.IsTerminal(r.Err) {
@@ -311,7 +309,7 @@ func (r *run) leave(state *project.State) {
 	state.Remove()
 }
 
-// log tells people what the server would tell a client.
+// log prints log messages that the server would send to a client.
 func (r *run) log(level mcp.Level, logger, text string) {
 	least := mcp.Warning
 	if r.project.Logging.LevelSet {
@@ -324,9 +322,9 @@ func (r *run) log(level mcp.Level, logger, text string) {
 	}
 }
 
-// catchSignals returns a context that ends with the first signal that is not
-// taken by a question that is open, and what it was: 0 while there was none. A
-// second one ends the process, as does the first one after release.
+// catchSignals returns a context that ends with the first signal that taken does not handle.
+// interrupted returns that signal, or 0. A second signal ends the process, as does the first one
+// after release.
 func catchSignals(taken func(os.Signal) bool) (ctx context.Context, interrupted func() int, release func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -349,13 +347,13 @@ func catchSignals(taken func(os.Signal) bool) (ctx context.Context, interrupted 
 		cancel(tool.ErrCancelled)
 	}()
 	return ctx, func() int { return int(number.Load()) }, func() {
-		signal.Stop(signals) // nothing is sent there any more
+		signal.Stop(signals) // no more signals are sent
 		close(signals)
 		<-ended
 	}
 }
 
-// call runs the tool and prints what it came to (CLI-803).
+// call runs the tool and prints its result (CLI-803).
 func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, asker *responder,
 	interrupted func() int) error {
 	request := &tool.Request{
@@ -375,14 +373,14 @@ func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, 
 		r.display.end()
 	}
 	if r.explain && (err == nil || seen.session != nil) {
-		r.tellRefused(seen)
+		r.printRefused(seen)
 	}
 	var refusal *mcp.Error
 	var unusable *tool.Unusable
 	switch {
-	case errors.As(err, &refusal) && r.learn && seen.session != nil: // by the tool itself
-		r.tellError(refusal)
-		return r.tellLearned(ctx, seen, item, true)
+	case errors.As(err, &refusal) && r.learn && seen.session != nil: // error of the tool itself
+		r.printError(refusal)
+		return r.printLearned(ctx, seen, item, true)
 	case errors.As(err, &unusable) && errors.As(err, &refusal) && !r.readable() && !r.json:
 		return r.unusable(refusal)
 	case errors.As(err, &refusal):
@@ -392,7 +390,7 @@ func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, 
 	}
 	defer result.Done()
 	if r.learn && seen.session != nil {
-		return r.tellLearned(ctx, seen, item, result.IsError)
+		return r.printLearned(ctx, seen, item, result.IsError)
 	}
 	extra := mcp.Extra{}
 	if result.Failure != nil {
@@ -404,11 +402,11 @@ func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, 
 	line := result.AppendJSON(make([]byte, 0, result.Size()), extra)
 	if r.readable() {
 		r.showResult(line)
-		r.tellEnd(line, result.Failure != nil)
+		r.printEnd(line, result.Failure != nil)
 	} else if _, err := r.Out.Write(append(line, '\n')); err != nil {
 		return err
 	}
-	if r.learn { // the arguments were refused
+	if r.learn { // the arguments were invalid
 		cli.Printf(r.Err, "run-tool: nothing was learned: %s did not run\n", r.tool)
 	}
 	if result.Failure != nil || (r.check || r.learn) && result.IsError {
@@ -417,18 +415,17 @@ func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, 
 	return nil
 }
 
-// warnUnconfined says, before a tool starts, that it may do what the user may (CLI-815).
+// warnUnconfined warns before the start of an unconfined tool (CLI-815).
 func (r *run) warnUnconfined() {
 	if r.learn {
 		cli.Printf(r.Err, "run-tool: warning: --learn runs %s unconfined, with all your permissions\n", r.tool)
 	}
 }
 
-// failed prints what a client would get as an error. sig is the signal that ended
-// the call, 0 for none.
+// failed prints an error that a client would get. sig is the signal that ended the call, or 0.
 func (r *run) failed(e *mcp.Error, sig int) error {
 	if r.readable() {
-		r.tellError(e)
+		r.printError(e)
 	} else {
 		var b rawjson.Builder
 		b.Object()
@@ -443,9 +440,8 @@ func (r *run) failed(e *mcp.Error, sig int) error {
 	return cli.ExitCode(cli.ExitFailed)
 }
 
-// unusable prints the refusal of a tool whose script may not run as the Bash
-// edition does: a line on standard output, not JSON (CLI-803b). The reason goes
-// to standard error.
+// unusable prints the refusal of a script as the Bash edition does: a line on standard output, not
+// JSON (CLI-803b). The reason is printed on standard error.
 func (r *run) unusable(e *mcp.Error) error {
 	cli.Printf(r.Out, "run-tool: %s\n", e.Message)
 	if reason := rawjson.TextOf(e.Data, "reason"); reason != "" {
@@ -454,8 +450,7 @@ func (r *run) unusable(e *mcp.Error) error {
 	return cli.ExitCode(cli.ExitFailed)
 }
 
-// errorMembers are the members of what the Bash edition prints for a failure,
-// whether or not a client gets it as an error.
+// errorMembers returns the members that the Bash edition prints for a failure.
 func errorMembers(e *mcp.Error) []rawjson.Member {
 	data := e.Data
 	if data == nil {

@@ -1,7 +1,6 @@
 package runtool
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,27 +12,26 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// readable reports whether results are for a person to read (CLI-803).
+// readable reports whether results are printed for a person (CLI-803).
 func (r *run) readable() bool { return !r.json && cli.IsTerminal(r.Out) }
 
-// showResult shows a result, as its JSON stands in line, to a person. A hint
-// stands on standard error already.
+// showResult prints a result for a person. Hints are already on standard error.
 func (r *run) showResult(line json.RawMessage) {
 	structured := rawjson.Get(line, "structuredContent")
-	told := structured == nil
+	shown := structured == nil
 	for item := range rawjson.Elements(rawjson.Get(line, "content")) {
 		text := rawjson.TextOf(item, "text")
 		isText := rawjson.TextOf(item, "type") == "text"
 		switch {
-		case isText && !told && isSame(text, structured):
-			told = true
+		case isText && !shown && isSame(text, structured):
+			shown = true
 			fmt.Fprintf(r.Out, "%s\n", rawjson.AppendIndent(nil, structured, 0))
 		case isText && r.display != nil && slices.Contains(r.logged, "Tool '"+r.tool+"': "+text):
 		default:
 			showItem(r.Out, item)
 		}
 	}
-	if !told {
+	if !shown {
 		fmt.Fprintf(r.Out, "%s\n", rawjson.AppendIndent(nil, structured, 0))
 	}
 }
@@ -41,7 +39,7 @@ func (r *run) showResult(line json.RawMessage) {
 // isSame reports whether a text is the JSON of a value.
 func isSame(text string, value json.RawMessage) bool {
 	v, err := rawjson.Check([]byte(text))
-	return err == nil && bytes.Equal(rawjson.AppendCanonical(nil, v), rawjson.AppendCanonical(nil, value))
+	return err == nil && rawjson.Equal(v, value)
 }
 
 func showItem(out io.Writer, item json.RawMessage) {
@@ -54,7 +52,7 @@ func showItem(out io.Writer, item json.RawMessage) {
 		showText(out, rawjson.TextOf(resource, "text"))
 	case "resource_link":
 		cli.Printf(out, "[%s: %s]\n", rawjson.TextOf(item, "name"), rawjson.TextOf(item, "uri"))
-	default: // an image, audio, or what a later protocol has
+	default: // image, audio, or a kind of a later protocol
 		cli.Printf(out, "[%s, %s]\n", kind, about(item, "data"))
 	}
 }
@@ -65,7 +63,7 @@ func showText(out io.Writer, text string) {
 	}
 }
 
-// about is the type of content, and its size where it is base64.
+// about returns the type of content, and its size if it is base64.
 func about(item json.RawMessage, member string) string {
 	text := cli.Line(rawjson.TextOf(item, "mimeType"))
 	if data := rawjson.TextOf(item, member); data != "" {
@@ -74,8 +72,8 @@ func about(item json.RawMessage, member string) string {
 	return text
 }
 
-// tellEnd says on standard error how a tool ended, where its result does not.
-func (r *run) tellEnd(line json.RawMessage, failed bool) {
+// printEnd prints how a tool ended, unless the result contains it.
+func (r *run) printEnd(line json.RawMessage, failed bool) {
 	status := rawjson.Path(line, "_meta", "exitCode")
 	stderr, _ := rawjson.Text(rawjson.Path(line, "_meta", "stderr"))
 	switch {
@@ -89,8 +87,8 @@ func (r *run) tellEnd(line json.RawMessage, failed bool) {
 	}
 }
 
-// tellError shows what a client would get as an error to a person.
-func (r *run) tellError(e *mcp.Error) {
+// printError prints an error for a person.
+func (r *run) printError(e *mcp.Error) {
 	cli.Printf(r.Err, "run-tool: error %d: %s\n", e.Code, e.Message)
 	if !rawjson.Absent(e.Data) {
 		fmt.Fprintf(r.Err, "%s\n", rawjson.AppendIndent(nil, e.Data, 0))

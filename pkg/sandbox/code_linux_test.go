@@ -131,8 +131,8 @@ func (s *scene) samples() map[string]string {
 	return list
 }
 
-// No file of the table of code can be made, changed, removed or exchanged below a root, whether it exists
-// or not; files next to it can (CF-14).
+// A confined script cannot create, change, remove or replace a file in the table of code below a root. It can
+// change the files next to it (CF-14).
 func TestTableIsNotWritten(t *testing.T) {
 	withLandlock(t)
 	for _, there := range []bool{false, true} {
@@ -182,8 +182,8 @@ func TestTableIsNotWritten(t *testing.T) {
 	}
 }
 
-// A completion script that the registry lists is not written where a link leads to it, nor is the link
-// exchanged; and where the list cannot be had nothing of the project is written (CF-14).
+// A confined script cannot write to a listed completion script, also through a link, and cannot replace the
+// link. If the list is not available, it cannot write to the project (CF-14).
 func TestListedScripts(t *testing.T) {
 	withLandlock(t)
 	s := newScene(t, "declared")
@@ -263,7 +263,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// inNamespace runs a test again in a mount namespace of its own, where it may mount. It returns true there.
+// inNamespace runs a test again in a new mount namespace, which allows mounts. It returns true there.
 func inNamespace(t *testing.T) bool {
 	t.Helper()
 	const variable = "MCPBASH_TEST_NAMESPACE"

@@ -23,8 +23,8 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// A scene is a project, and what its scripts try to get at: a root, a directory beside, the
-// server itself.
+// A scene is a project, and the targets of its scripts: a root, another directory, and the
+// server.
 type scene struct {
 	t           testing.TB
 	dir, home   string
@@ -140,7 +140,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// roots are those of a call. The project is among them, as it is the default root.
+// roots returns the roots of a call. They include the project, which is the default root.
 func (s *scene) roots() roots.List {
 	return roots.List{{URI: "file://" + s.root, Path: s.root}, {URI: "file://" + s.project, Path: s.project}}
 }
@@ -183,10 +183,9 @@ func (s *scene) run(d access.Declaration, code string) script.Result {
 	return s.runner.Run(context.Background(), spec)
 }
 
-// An attempt is what a script may try, in Bash, and with which capabilities it succeeds: each word of with
-// names some that suffice together, "" none at all, "-" that nothing does. What takes more than Bash is done by
-// the program of testdata/try, which stands for the JSON tool, so that without Process it is the attempt that
-// fails.
+// An attempt is Bash code, and the capabilities with which it succeeds. Each word of with is a sufficient set of
+// capabilities. The attempt always succeeds with "", and never with "-". Some attempts start the program of
+// testdata/try. The program replaces the JSON tool, so that scripts can start it without Process.
 type attempt struct{ name, code, with string }
 
 // attempts are all of them, by what a kernel lacks that cannot hold them, any of it ([confine.Kernel.Lacks]).
@@ -431,8 +430,8 @@ func heldBy(k confine.Kernel) iter.Seq[attempt] {
 	}
 }
 
-// Whatever a script tries succeeds with what it declares, and fails without, in each mode
-// (CF-1, CF-10 to CF-27).
+// Every attempt succeeds with the right declaration and fails without it, in each mode (CF-1,
+// CF-10 to CF-27).
 func TestEscapes(t *testing.T) {
 	for _, mode := range []string{"declared", "declared,required", "all", "all,required"} {
 		combinations := []string{"", "P"}
@@ -447,14 +446,14 @@ func TestEscapes(t *testing.T) {
 					t.Skipf("what is required is refused: this kernel cannot hold %s", lacks)
 				}
 				d := needs(letters)
-				d.Given = d.Given && !(strings.HasPrefix(mode, "all") && letters == "") // undeclared is none
+				d.Given = d.Given && !(strings.HasPrefix(mode, "all") && letters == "") // no letters: no declaration
 				s.tries(letters, d)
 			})
 		}
 	}
 }
 
-// tries has a tool with a declaration, which is that of letters, try all that the kernel can hold.
+// tries runs all attempts that the kernel can restrict. d is the declaration for the letters.
 func (s *scene) tries(letters string, d access.Declaration) {
 	s.t.Helper()
 	k := s.sandbox.Kernel()
@@ -479,8 +478,8 @@ func (s *scene) wants(name string, res script.Result, want bool) {
 	}
 }
 
-// What is not confined does as before: all in the mode "off", and in "declared" what declares
-// nothing (CF-1).
+// Unconfined scripts can do everything. In the mode "off" all scripts are unconfined, in "declared" those that
+// declare nothing (CF-1).
 func TestUnconfined(t *testing.T) {
 	for mode, d := range map[string]access.Declaration{"off": needs(""), "declared": {}} {
 		s := newScene(t, mode)
@@ -573,8 +572,8 @@ func TestExtras(t *testing.T) {
 	}
 }
 
-// With Edit, or a path to write to, what runs next is left out wherever it lies below a root
-// (CF-14), and the server's settings are not read (CF-12).
+// Edit, or a path in confine.write, does not cover code anywhere below a root (CF-14), or the server's
+// settings (CF-12).
 func TestWhatRunsNext(t *testing.T) {
 	withLandlock(t)
 	for _, root := range []string{"project", ""} {
@@ -692,8 +691,8 @@ func TestPrivateDirectories(t *testing.T) {
 	}
 }
 
-// On an older kernel, and on one without filters, a script is held to what that one can hold. What it cannot
-// is known before, and refused where holding is required (CF-30, CF-31).
+// An older kernel, or one without filters, enforces the restrictions that it supports. If a mode requires the
+// others, the script does not run (CF-30, CF-31).
 func TestOlderKernels(t *testing.T) {
 	now := confine.Offered()
 	kernels := []confine.Kernel{{ABI: now.ABI, Signals: now.Signals}}

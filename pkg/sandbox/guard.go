@@ -141,7 +141,7 @@ func (g *guard) allowWriting(p *confine.Profile, path string, declared bool) {
 
 // code returns the fence around code. written are the paths that tools declare in confine.write.
 func (s *Sandbox) code(listed []Listed, g *guard, written reached) *fence {
-	paths := slices.Concat(s.system.code, s.system.siblings(), s.Project.RunsNext(), []string{s.State.Dir})
+	paths := slices.Concat(s.system().code, s.system().siblings(), s.Project.RunsNext(), []string{s.State.Dir})
 	fixed := newFence(g.view, paths)
 	programs := s.programsOf(listed, &guard{view: g.view, roots: g.roots, reached: written,
 		runsNext: func() *fence { return fixed }})
@@ -203,8 +203,8 @@ func (s *Sandbox) programsOf(listed []Listed, g *guard) (list []string) {
 	return list
 }
 
-// reached contains the folders and files that confined scripts can change: the paths in confine.write of
-// all tools, and the roots if a tool declares Edit.
+// reached contains the folders and files that confined scripts can change. These are the paths in
+// confine.write of all tools, and the roots if a tool declares Edit.
 type reached struct {
 	*view
 	paths []string // without links
@@ -267,13 +267,13 @@ func (s *Sandbox) find(program string) string {
 	if filepath.IsAbs(program) {
 		return filepath.Clean(program)
 	}
-	return script.LookPath(program, s.system.search)
+	return script.LookPath(program, s.system().search)
 }
 
 // program returns the file for an entry of confine.exec (CF-17).
 func (s *Sandbox) program(entry string) string {
 	if !strings.ContainsRune(entry, '/') {
-		if file := script.LookPath(entry, s.system.search); file != "" {
+		if file := script.LookPath(entry, s.system().search); file != "" {
 			return file
 		}
 	}
@@ -301,7 +301,7 @@ var (
 	errNotThere   = errors.New("is not there")
 	errNoProgram  = errors.New("is not an executable file")
 	errSecret     = errors.New("is one of the server's own files")
-	errChangeable = errors.New("lies in a folder that a tool writes to, so anything could be started there")
+	errChangeable = errors.New("is in a folder that a tool writes to, so anything could be started there")
 	errLink       = errors.New("leads over a link in a folder that a tool writes to, so it could lead anywhere")
 )
 
@@ -315,7 +315,7 @@ func (g *guard) startable(program string) (real string, err error) {
 	case err != nil:
 		return "", errNotThere
 	}
-	switch mode := g.look(real).mode; {
+	switch mode := g.status(real).mode; {
 	case !mode.IsRegular() || mode&0o111 == 0:
 		return "", errNoProgram
 	case g.secret.covers(real):

@@ -13,8 +13,8 @@ import (
 	"mcp-bash/pkg/files/fsys"
 )
 
-// lookAt looks up a path. It does not follow a link at the end of the path.
-func lookAt(path string) (s sight) {
+// statusOf looks up a path. It does not follow a link at the end of the path.
+func statusOf(path string) (s fileStatus) {
 	var st unix.Stat_t
 	if s.err = unix.Lstat(path, &st); s.err != nil {
 		return s

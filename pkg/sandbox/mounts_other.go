@@ -16,8 +16,8 @@ func (mountTable) aliases(string) []string { return nil }
 
 func (mountTable) controls() (all, processes []string) { return nil, nil }
 
-// lookAt looks up a path. It does not follow a link at the end of the path, and does not identify files.
-func lookAt(path string) (s sight) {
+// statusOf looks up a path. It does not follow a link at the end of the path, and does not identify files.
+func statusOf(path string) (s fileStatus) {
 	info, err := os.Lstat(path)
 	if s.err = err; err != nil {
 		return s

@@ -30,7 +30,7 @@ func (o *observer) Confine(k confine.Kernel, p *confine.Profile) (*script.Confin
 	})
 }
 
-// CF-50, CF-51: a script that is observed is held no less, what it is refused is told, and nothing else.
+// CF-50, CF-51: an observed script is confined as usual. The observer reports exactly the refused actions.
 func TestEscapesObserved(t *testing.T) {
 	k := confine.Offered()
 	for _, letters := range []string{"", "N", "P", "SP", "NP", "F", "FPNSE"} {
@@ -43,7 +43,7 @@ func TestEscapesObserved(t *testing.T) {
 				s.wants(a.name, res, suffices(letters, a.with))
 				told := o.session.Report()
 				quiet := res.Status == 0 || os.Geteuid() != 0 && slices.Contains(ofRoot, a.name)
-				if quiet != (len(told.Accesses) == 0) && !untold(a.name) {
+				if quiet != (len(told.Accesses) == 0) && !unreported(a.name) {
 					t.Errorf("%s: status %d, told %+v\n%s", a.name, res.Status, told, res.Stderr)
 				}
 			}
@@ -71,10 +71,10 @@ func (s *scene) runObserved(o *observer, letters, code string) script.Result {
 	return s.runner.Run(context.Background(), spec)
 }
 
-// untold reports whether an attempt is refused by other rules than those of a profile, as the server is
-// not dumpable and by no_new_privs, or by the processor, which does not know x32; or is refused something
-// and succeeds all the same.
-func untold(attempt string) bool {
+// unreported reports whether the observer does not report an attempt. Other rules than the profile refuse some
+// attempts: the server is not dumpable, no_new_privs is set, and the processor may not support x32. Other
+// attempts succeed after a refusal.
+func unreported(attempt string) bool {
 	switch attempt {
 	case "mount", "more privileges", "tracing by capability", "capabilities that are inherited",
 		"start with a preloaded library":

@@ -22,7 +22,7 @@ func toolProfile(needs *access.Declaration) confine.Profile {
 func (s *Sandbox) toolFiles(p *confine.Profile, sub *Subject, g *guard) {
 	needs := &sub.Needs
 	p.Write = slices.Clone(sub.Files)
-	for _, path := range s.system.always {
+	for _, path := range s.system().always {
 		if real, _, err := g.follow(path); err == nil {
 			p.Programs = append(p.Programs, real)
 		}
@@ -136,7 +136,7 @@ func (s *Sandbox) allowProgram(p *confine.Profile, g *guard, program string) err
 // searched returns the directories of the PATH other than the system's and those that a confined script
 // can change.
 func (s *Sandbox) searched(g *guard) (list []string) {
-	for _, dir := range s.system.programs {
+	for _, dir := range s.system().programs {
 		if real, _, err := g.follow(dir); err == nil && !g.changeable(dir) {
 			g.secret.allow(&list, real)
 		}

@@ -45,7 +45,7 @@ func TestWhatExecTakes(t *testing.T) {
 	}
 }
 
-// A program that was installed somewhere brings what lies there, but for what is secret (CF-12, CF-15).
+// A declared program makes its installation directory readable, except secrets (CF-12, CF-15).
 func TestPrefixHoldsSecrets(t *testing.T) {
 	withLandlock(t)
 	s := newScene(t, "declared")

@@ -38,7 +38,7 @@ type Config struct {
 // confines nothing.
 type Sandbox struct {
 	Config
-	system  systemPaths
+	system  func() *systemPaths // found when the first script is confined: it takes hundreds of system calls
 	private privateDirs
 	found   sync.Map // the targets of declared paths; see declaredFile
 	warned  sync.Map // the warnings that were logged
@@ -50,7 +50,9 @@ type Sandbox struct {
 
 // New returns the sandbox of a project.
 func New(c Config) *Sandbox {
-	return &Sandbox{Config: c, system: findSystem(c.Project, c.Common, c.Sourced)}
+	return &Sandbox{Config: c, system: sync.OnceValue(func() *systemPaths {
+		return findSystem(c.Project, c.State, c.Common, c.Sourced)
+	})}
 }
 
 // A Subject is a script that is about to run.

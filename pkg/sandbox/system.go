@@ -27,15 +27,18 @@ type systemPaths struct {
 	bin      string   // the directory of this program
 }
 
-func findSystem(p *project.Project, common project.Env, sourced []string) systemPaths {
+func findSystem(p *project.Project, state *project.State, common project.Env, sourced []string) *systemPaths {
 	search := p.ToolBase(&p.Scripts.Tools)["PATH"]
-	s := systemPaths{search: search, always: []string{filepath.Join(p.Root, "lib")}}
+	s := &systemPaths{search: search, always: []string{filepath.Join(p.Root, "lib")}}
 	for _, name := range []string{"MCPBASH_HOME", "MCPBASH_HELPER_BIN", "MCPBASH_JSON_TOOL_BIN"} {
 		s.always = append(s.always, common[name])
 	}
 	if exe, err := os.Executable(); err == nil {
 		s.always = append(s.always, exe)
 		s.bin = filepath.Dir(exe)
+	}
+	if state != nil {
+		s.always = append(s.always, state.Program)
 	}
 	s.code = append(s.code, s.always...)
 	for _, name := range sdkPrograms {

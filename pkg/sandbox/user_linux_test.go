@@ -47,7 +47,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 		cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "HOME="+tmp, "MCPBASH_TEST_TRY="+dir+"/try")
 		cmd.SysProcAttr = &syscall.SysProcAttr{
 			Credential:  &syscall.Credential{Uid: nobody, Gid: nobody},
-			AmbientCaps: []uintptr{unix.CAP_NET_RAW, unix.CAP_SYS_PTRACE}, // which scripts do not inherit (CF-22)
+			AmbientCaps: []uintptr{unix.CAP_NET_RAW, unix.CAP_SYS_PTRACE}, // scripts do not inherit these (CF-22)
 		}
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", tests, err, out)

@@ -15,11 +15,11 @@ type view struct {
 	mounts mountTable
 
 	mu   sync.Mutex
-	seen map[string]sight
+	seen map[string]fileStatus
 }
 
-// A sight is the result of a lookup.
-type sight struct {
+// A fileStatus is the result of a lookup.
+type fileStatus struct {
 	err  error // the lookup failed
 	id   fileID
 	mode fs.FileMode
@@ -28,16 +28,16 @@ type sight struct {
 
 func newView() (*view, error) {
 	mounts, err := readMounts()
-	return &view{mounts: mounts, seen: map[string]sight{}}, err
+	return &view{mounts: mounts, seen: map[string]fileStatus{}}, err
 }
 
-// look returns the result of a lookup of a path whose folder contains no links.
-func (v *view) look(path string) sight {
+// status returns the result of a lookup of a path whose folder contains no links.
+func (v *view) status(path string) fileStatus {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s, known := v.seen[path]
 	if !known {
-		s = lookAt(path)
+		s = statusOf(path)
 		v.seen[path] = s
 	}
 	return s
@@ -45,7 +45,7 @@ func (v *view) look(path string) sight {
 
 // identify returns the id of the file at a path. It does not follow a link.
 func (v *view) identify(path string) (id fileID, ok bool) {
-	s := v.look(path)
+	s := v.status(path)
 	return s.id, s.err == nil && s.id != fileID{}
 }
 
@@ -69,7 +69,7 @@ func (v *view) follow(path string) (real string, links []string, err error) {
 			continue
 		}
 		next := filepath.Join(real, name)
-		at := v.look(next)
+		at := v.status(next)
 		switch {
 		case at.err != nil:
 			return filepath.Join(next, rest), links, at.err

@@ -43,7 +43,7 @@ func register(ctx context.Context, p *project.Project, name, script string, warn
 	case errors.As(err, &refused):
 		return nil, cli.Failf(cli.CodeInvalid, "%s", refused.Message)
 	case errors.As(err, &failure):
-		return nil, &cli.Error{Code: cli.CodeTimeout, Message: cli.Line(failure.Reason), Exit: cli.ExitUsage}
+		return nil, &cli.Error{Code: cli.CodeTimeout, Cause: failure, Exit: cli.ExitUsage}
 	case err != nil:
 		return nil, err
 	}

@@ -226,9 +226,8 @@ func missingRoot(err error) error {
 	if !errors.As(err, &missing) {
 		return err
 	}
-	return &cli.Error{Code: cli.CodeNotFound, Exit: cli.ExitFailed, Whole: true, Message: cli.Sprintf(
-		"mcp-bash scaffold: MCPBASH_PROJECT_ROOT directory does not exist: %s\nCreate it first: mkdir -p %s",
-		missing.Dir, missing.Dir)}
+	const format = "mcp-bash scaffold: MCPBASH_PROJECT_ROOT directory does not exist: %s"
+	return cli.Baref(cli.CodeNotFound, format, missing.Dir).WithHint("Create it first: mkdir -p %s", missing.Dir)
 }
 
 // Open finds the project and reads its settings (cli chapter 4).

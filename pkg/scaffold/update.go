@@ -54,7 +54,7 @@ func WrappedTools(p *project.Project, names []string) (list []*Wrapped, err erro
 	if len(names) == 0 {
 		entries, err := os.ReadDir(p.Tools)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, cli.Failf(cli.CodeInvalid, "%s: %v", p.Tools, fsys.Cause(err))
+			return nil, &cli.Error{Code: cli.CodeInvalid, Subject: p.Tools, Cause: fsys.Cause(err)}
 		}
 		for _, e := range entries {
 			if e.IsDir() && isThere(filepath.Join(p.Tools, e.Name(), wrapFile)) {
@@ -84,7 +84,7 @@ func readWrapped(p *project.Project, name string) (*Wrapped, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, cli.Failf(cli.CodeNotFound, "%s was not wrapped: it has no %s", name, relative(p, at))
 	} else if err != nil {
-		return nil, cli.Failf(cli.CodeInvalid, "%s: %v", at, fsys.Cause(err))
+		return nil, &cli.Error{Code: cli.CodeInvalid, Subject: at, Cause: fsys.Cause(err)}
 	}
 	doc, err := rawjson.Check(text)
 	w := &Wrapped{Name: name, files: map[string]string{}}
@@ -140,7 +140,7 @@ func (w *Wrapped) Compare(p *project.Project, plan *wrap.Plan, c wrap.Selection)
 		if errors.Is(err, fs.ErrNotExist) { // the person has deleted it, so it stays deleted
 			continue
 		} else if err != nil {
-			return nil, cli.Failf(cli.CodeInvalid, "%s: %v", at, fsys.Cause(err))
+			return nil, &cli.Error{Code: cli.CodeInvalid, Subject: at, Cause: fsys.Cause(err)}
 		}
 		u.stale = u.stale || base != f.text
 		after, conflicts := wrap.Merge(f.path, base, string(text), f.text)

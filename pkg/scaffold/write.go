@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -81,13 +80,13 @@ func (p *place) look(name string) (fs.FileInfo, error) {
 func (p *place) read(name string, max int64) (string, error) {
 	f, err := boundedfile.OpenIn(p.root, name)
 	if err != nil {
-		return "", cli.Failf(cli.CodeInvalid, "%s: %v", p.abs(name), err)
+		return "", &cli.Error{Code: cli.CodeInvalid, Subject: p.abs(name), Cause: err}
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, max+1))
 	switch {
 	case err != nil:
-		return "", cli.Failf(cli.CodeInvalid, "%s: %v", p.abs(name), fsys.Cause(err))
+		return "", &cli.Error{Code: cli.CodeInvalid, Subject: p.abs(name), Cause: fsys.Cause(err)}
 	case int64(len(text)) > max:
 		return "", cli.Failf(cli.CodeInvalid, "%s: larger than %d bytes; add to it by hand", p.abs(name), max)
 	}
@@ -248,7 +247,7 @@ func (p *place) putDir(name, what string, files []file) (err error) {
 		if err := inside.put(f); err != nil {
 			var failure *cli.Error
 			if errors.As(err, &failure) {
-				failure.Message = fmt.Sprintf("%s (nothing was created; %s belongs in %s)", failure.Message, final, p.abs(name))
+				return cli.Failf(failure.Code, "%v (nothing was created; %s belongs in %s)", failure, final, p.abs(name))
 			}
 			return err
 		}

@@ -19,7 +19,7 @@ func TestRegistering(t *testing.T) {
 		"server.d/server.meta.json": "{}", "tools/hello/tool.sh": "echo hello", "tools/work/more/run.sh": "echo worked",
 	}, project.Env{"MCP_TOOLS_TTL": "0"})
 	c.request("tools/list", "")
-	told := func() {
+	listChanged := func() {
 		t.Helper()
 		for {
 			select {
@@ -32,13 +32,13 @@ func TestRegistering(t *testing.T) {
 			}
 		}
 	}
-	told() // there was no cache
+	listChanged() // there was no cache
 	r := registration.NewProject(project.Open(c.root, project.OSEnv(), c.root, func(string) {}), registry.Options{})
 	payload := `{"id":"work.run","name":"run","version":"1.0.0","path":"work/more/run.sh","capabilities":["Process"]}`
 	if _, err := r.Register(t.Context(), []byte(payload), registration.RegisterOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	told()
+	listChanged()
 	want := `{"name":"run","description":"","path":"work/more/run.sh","inputSchema":{"type":"object","properties":{}},` +
 		`"_meta":{"mcpbash/tool":{"id":"work.run","version":"1.0.0","capabilities":["Process"]}}}`
 	if got := c.request("tools/list", ""); !strings.Contains(got, want) || !strings.Contains(got, `"name":"hello"`) {
@@ -50,7 +50,7 @@ func TestRegistering(t *testing.T) {
 	if _, err := r.Unregister(t.Context(), "work.run"); err != nil {
 		t.Fatal(err)
 	}
-	told()
+	listChanged()
 	if got := c.call("run", "{}"); !strings.Contains(got, "Tool 'run' not found") {
 		t.Error(got)
 	}

@@ -273,7 +273,7 @@ func endedCall(why string) string {
 // a retry is cancelled. They leave no files.
 func TestEndOfSuspendedCalls(t *testing.T) {
 	held := files(t, nil)
-	parked := func(name string, env project.Env) (*testClient, func()) {
+	suspend := func(name string, env project.Env) (*testClient, func()) {
 		ended, await := mark(t, held, name)
 		c := start(t, files(t, map[string]string{
 			"tools/ask/tool.sh": `trap 'echo >"` + ended + `"; exit' TERM
@@ -282,7 +282,7 @@ func TestEndOfSuspendedCalls(t *testing.T) {
 		return c, await
 	}
 	t.Run("time", func(t *testing.T) {
-		c, ended := parked("time", project.Env{"MCPBASH_PARKED_CALL_TTL": "1"})
+		c, ended := suspend("time", project.Env{"MCPBASH_PARKED_CALL_TTL": "1"})
 		r := asked(t, c.callFor(canAll, "ask"))
 		ended()
 		got := c.retry(r, "ask", `{}`)
@@ -293,7 +293,7 @@ func TestEndOfSuspendedCalls(t *testing.T) {
 		c.finish()
 	})
 	t.Run("number", func(t *testing.T) {
-		c, ended := parked("number", project.Env{"MCPBASH_MAX_PARKED_CALLS": "2"})
+		c, ended := suspend("number", project.Env{"MCPBASH_MAX_PARKED_CALLS": "2"})
 		var rounds [3]round
 		for i := range rounds {
 			rounds[i] = asked(t, c.callFor(canAll, "ask", fmt.Sprintf(`"arguments":{"n":%d},`, i)))
@@ -310,14 +310,14 @@ func TestEndOfSuspendedCalls(t *testing.T) {
 		c.finish()
 	})
 	t.Run("end of input", func(t *testing.T) {
-		c, ended := parked("input", nil)
+		c, ended := suspend("input", nil)
 		asked(t, c.callFor(canAll, "ask"))
 		c.end()
 		ended()
 		c.quiet()
 	})
 	t.Run("cancelled retry", func(t *testing.T) {
-		c, ended := parked("retry", nil)
+		c, ended := suspend("retry", nil)
 		r := asked(t, c.callFor(canAll, "ask"))
 		c.send(message("8", "tools/call", `{"name":"ask","requestState":"`+r.RequestState+`","inputResponses":{"r":{`+
 			`"roots":[]}},`+meta(canAll)+`}`))

@@ -10,7 +10,7 @@ trap 'rm -rf "$BIN"' EXIT
 export AGENTS BIN
 
 (cd "$here/../.." && go build -o "$BIN/" ./cmd/mcp-scaffold ./test/wire/tap && go build -o "$BIN/real/" ./cmd/mcp-bash)
-# The agents start the server through the tap, which keeps what they say to it.
+# The agents start the server through the tap, which records their messages.
 mkdir "$BIN/said"
 printf '#!/bin/sh\nexec "%s/tap" "%s/said" "%s/real/mcp-bash" "$@"\n' "$BIN" "$BIN" "$BIN" >"$BIN/mcp-bash"
 chmod 755 "$BIN/mcp-bash"

@@ -1,8 +1,7 @@
 //go:build browser
 
-// Package browser shows that the UI templates work in a browser: a page plays
-// the host of an MCP App, and Chromium, driven over the DevTools protocol,
-// clicks and types. "make browser" runs it.
+// Package browser tests the UI templates in a browser. A page plays the host of an MCP App, and the
+// test drives Chromium over the DevTools protocol. "make browser" runs it.
 package browser
 
 import (

@@ -38,7 +38,7 @@ type host struct {
 	view     int      // the view's execution context
 	faults   []string // errors on the console, and requests for anything else
 	requests []string
-	dragged  json.RawMessage // what the mouse has begun to drag
+	dragged  json.RawMessage // the data of the drag that the mouse began
 }
 
 // wish is what a test wants of the host.
@@ -253,8 +253,8 @@ func (h *host) want(expression, value string) {
 	h.t.Fatalf("%s is %s, want %s", expression, got, value)
 }
 
-// says waits until an element shows a text.
-func (h *host) says(selector, text string) {
+// shows waits until an element shows a text.
+func (h *host) shows(selector, text string) {
 	h.t.Helper()
 	h.want(fmt.Sprintf("document.querySelector(%s).innerText.trim()", quote(selector)), quote(text))
 }

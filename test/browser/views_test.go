@@ -49,7 +49,7 @@ const orderForm = `{"title":"New order","description":"What shall we send, and w
 {"name":"notes","type":"textarea","label":"Notes","default":"first line\nsecond"},
 {"name":"gift","type":"checkbox","label":"Wrap it as a gift","default":true}]}`
 
-// RES-386: what is typed reaches the tool, with its type.
+// RES-386: the tool gets the typed values with their types.
 func testForm(t *testing.T) {
 	h := shared.show(t, render(t, "form", orderForm), wish{Answers: map[string]any{"order": text("done")}})
 	h.press("Tab") // the first field: no mouse is needed
@@ -64,13 +64,13 @@ func testForm(t *testing.T) {
 	h.click("#submitBtn")
 	h.gets("tools/call", `{"name":"order","arguments":{"shop":7,"kind":"x","customer":"Ada \"A\" <Lovelace>","email":"",`+
 		`"size":"m","count":12.5,"secret":"xyzzy","stars":30,"notes":"first line\nsecond","gift":false}}`)
-	h.says("#message", "Form submitted successfully")
+	h.shows("#message", "Form submitted successfully")
 	h.gets("ui/message", `{"role":"user","content":{"type":"text","text":`+quote(`Form submitted: {"shop":7,"kind":"x",`+
 		`"customer":"Ada \"A\" <Lovelace>","email":"","size":"m","count":12.5,"secret":"(hidden)","stars":30,`+
 		`"notes":"first line\nsecond","gift":false}`)+`}}`)
 	h.want(`document.getElementById("submitBtn").disabled`, "false")
 	h.click("#cancelBtn")
-	h.says("#message", "Form cancelled")
+	h.shows("#message", "Form cancelled")
 	h.want(`[...document.querySelectorAll("button, input, select, textarea")].every(e => e.disabled)`, "true")
 }
 
@@ -89,7 +89,7 @@ func testFormEdges(t *testing.T) {
 	// An error of the tool is shown as text, nothing is announced, and one may try again. Enter submits.
 	h.fill("#a", "x")
 	h.press("Enter")
-	h.says("#message", "Error: no <b>room</b>")
+	h.shows("#message", "Error: no <b>room</b>")
 	h.gets("tools/call", `{"name":"t","arguments":{"a":"x"}}`)
 	h.want(`document.getElementById("submitBtn").disabled`, "false")
 	if got := h.inHost(`of("ui/message").length`); got != "0" {
@@ -98,8 +98,8 @@ func testFormEdges(t *testing.T) {
 	// An error of the protocol.
 	h.inHost(`answers.t = {error: {code: -32000, message: "gone"}}`)
 	h.click("#submitBtn")
-	h.says("#message", "Error: gone")
-	// Field names that are names of ours, of the form's, and of objects'.
+	h.shows("#message", "Error: gone")
+	// Names of fields that are also names in our code, in forms and in objects.
 	h = shared.show(t, render(t, "form",
 		`{"submitTool":"t","fields":[{"name":"message"},{"name":"form"},{"name":"submitBtn"},{"name":"elements"},`+
 			`{"name":"addEventListener"},{"name":"__proto__"},{"name":"submit"}]}`),
@@ -109,9 +109,9 @@ func testFormEdges(t *testing.T) {
 	h.click("button[type=submit]")
 	h.gets("tools/call", `{"name":"t","arguments":{"message":"m","form":"","submitBtn":"","elements":"",`+
 		`"addEventListener":"","__proto__":"p","submit":""}}`)
-	h.says(".message", "Form submitted successfully")
+	h.shows(".message", "Form submitted successfully")
 	h.want(`(ids => ids.length === new Set(ids).size)([...document.querySelectorAll("[id]")].map(e => e.id))`, "true")
-	// Without a tool a form is only told to the conversation.
+	// A form without a tool only sends a message to the conversation.
 	h = shared.show(t, render(t, "form", `{"fields":[{"name":"a"}]}`), wish{NoTools: true, Arrays: true})
 	h.fill("#a", "x")
 	h.click("#submitBtn")
@@ -123,7 +123,7 @@ const people = `{"title":"People","columns":[{"key":"name","label":"Name","sorta
 
 func testTable(t *testing.T) {
 	h := shared.show(t, render(t, "data-table", people), wish{})
-	h.says("#tableBody", "Waiting for data...")
+	h.shows("#tableBody", "Waiting for data...")
 	h.data(`{"items":[{"name":"Bo","age":9,"more":{"a":[1]}},{"name":"al","age":10},{"name":"<i>Cy</i>","age":-1,` +
 		`"more":null}]}`)
 	names := `[...document.querySelectorAll("#tableBody td:first-child")].map(e => e.textContent).join()`
@@ -140,7 +140,7 @@ func testTable(t *testing.T) {
 	h.data(`{"name":"alone","age":3}`)
 	h.want(names, `"alone"`)
 	h.data(`[]`)
-	h.says("#tableBody", "No data")
+	h.shows("#tableBody", "No data")
 	// Without columns: those of the data.
 	h = shared.show(t, render(t, "data-table", `{}`), wish{})
 	h.data(`[{"a":1},{"b":2,"__proto__":3}]`)
@@ -151,20 +151,20 @@ func testProgress(t *testing.T) {
 	h := shared.show(t, render(t, "progress", `{"title":"Backup","cancelTool":"stop","cancelConfirm":"Really stop?"}`),
 		wish{Answers: map[string]any{"stop": text("stopped")}})
 	h.data(`{"percent":25.4,"message":"Copying"}`)
-	h.says("#progressPercent", "25%")
-	h.says("#currentStep", "Copying")
+	h.shows("#progressPercent", "25%")
+	h.shows("#currentStep", "Copying")
 	h.data(`{"progress":3,"total":4,"step":"Checking"}`)
-	h.says("#progressPercent", "75%")
+	h.shows("#progressPercent", "75%")
 	h.want(`document.querySelector(".progress-bar").getAttribute("aria-valuenow")`, `"75"`)
 	h.want(`document.querySelector("#stepList").children.length`, "2")
 	h.click("#cancelBtn")
-	h.says("#confirmText", "Really stop?")
+	h.shows("#confirmText", "Really stop?")
 	h.press("Escape")
 	h.want(`document.querySelector("#confirm").hidden`, "true")
 	h.press("Enter") // the focus is back on Cancel
 	h.click("#confirmYes")
 	h.gets("tools/call", `{"name":"stop","arguments":{}}`)
-	h.says("#message", "Cancelled")
+	h.shows("#message", "Cancelled")
 	h = shared.show(t, render(t, "progress", `{"showPercentage":false,"showCurrentStep":"false"}`), wish{})
 	h.data(`{"percent":400,"message":"Done"}`)
 	h.want(`document.querySelector("#progressFill").style.width`, `"100%"`)
@@ -177,7 +177,7 @@ const texts = `{"left":"package main\n\nfunc main() {\n\tprintln(\"hello\", 1)\n
 func testDiff(t *testing.T) {
 	h := shared.show(t, render(t, "diff-viewer", `{"title":"main.go"}`), wish{})
 	h.data(texts)
-	h.says("#diffStats", "+2 / -1 lines")
+	h.shows("#diffStats", "+2 / -1 lines")
 	left := `[...document.querySelectorAll("#leftContent .line")].map(e => e.classList[1]).join()`
 	h.want(left, `"same,same,filler,same,removed,same"`)
 	h.want(`[...document.querySelectorAll("#rightContent .line")].map(e => e.classList[1]).join()`,
@@ -191,7 +191,7 @@ func testDiff(t *testing.T) {
 	h.press("Tab")
 	h.click("#splitBtn")
 	h.want(left, `"same,same,filler,same,removed,same"`)
-	// Whatever the difference, the sides say the texts.
+	// The sides show the texts for every difference.
 	h.inView(`(() => { window.random = (s => () => (s = s * 1103515245 + 12345 & 0x7fffffff) / 0x7fffffff)(42); })()`)
 	for i := 0; i < 40; i++ {
 		h.inView(`window.pair = [0, 1].map(() => Array.from({length: Math.floor(random() * 30)}, () => ` +
@@ -205,7 +205,7 @@ func testDiff(t *testing.T) {
 	// Texts that share nothing, and are long.
 	h.inHost(`result({structuredContent: {left: Array.from({length: 4000}, (_, i) => "a" + i).join("\n"), right: ` +
 		`Array.from({length: 4000}, (_, i) => "b" + i).join("\n")}})`)
-	h.says("#diffStats", "+4000 / -4000 lines")
+	h.shows("#diffStats", "+4000 / -4000 lines")
 }
 
 func testDiffChanges(t *testing.T) {
@@ -213,11 +213,11 @@ func testDiffChanges(t *testing.T) {
 		`{"viewMode":"unified","syntaxHighlight":false,"leftTitle":"a","rightTitle":"b"}`), wish{})
 	h.data(`{"changes":[{"value":"same\nsame\n","lineNumber":10},{"value":"old\n","removed":true},` +
 		`{"value":"<b>new</b>\n","added":true,"count":1}]}`)
-	h.says("#diffStats", "+1 / -1 lines")
+	h.shows("#diffStats", "+1 / -1 lines")
 	h.want(`[...document.querySelectorAll("#leftContent .line")].map(e => `+
 		`[...e.querySelectorAll("[data-number]")].map(n => n.dataset.number).join("/")).join()`, `"10/10,11/11,12/,/12"`)
 	h.want(`document.querySelector(".added code").textContent`, `"<b>new</b>"`)
-	h.says("h3", "a → b")
+	h.shows("h3", "a → b")
 }
 
 const files = `[{"id":"src","label":"src","meta":"2 files","children":[{"id":"m","label":"main.go","meta":"1.2 kB"},{"id":"d","label":"deep","children":[{"id":"x","label":"Main_test.go"}]}]},
@@ -227,7 +227,7 @@ func testTree(t *testing.T) {
 	h := shared.show(t, render(t, "tree-view", `{"selectable":true,"onSelectTool":"open"}`),
 		wish{Answers: map[string]any{"open": text("ok")}})
 	h.data(files)
-	h.says("#treeStats", "6 items")
+	h.shows("#treeStats", "6 items")
 	open := `[...document.querySelectorAll("#treeRoot li")].filter(e => e.offsetParent).map(e => e.node.id).join()`
 	h.want(open, `"src,m,d,r,s"`)
 	h.click(`li[aria-label="main.go"] .label`)
@@ -241,7 +241,7 @@ func testTree(t *testing.T) {
 	h.want(open, `"src,r,s"`)
 	h.want(`document.activeElement.node.id`, `"src"`)
 	h.fill("#searchInput", "MAIN")
-	h.says("#treeStats", "2 of 6 items")
+	h.shows("#treeStats", "2 of 6 items")
 	h.want(open, `"src,m,d,x"`)
 	// Not selectable: a click opens and closes.
 	h = shared.show(t, render(t, "tree-view", `{"expandLevel":0,"showIcons":false}`), wish{})
@@ -251,7 +251,7 @@ func testTree(t *testing.T) {
 	h.want(open, `"src,m,d,r,s"`)
 	h.want(`document.querySelectorAll(".icon").length`, "0")
 	h.data(`[]`)
-	h.says(".empty", "No data")
+	h.shows(".empty", "No data")
 }
 
 const cards = `{"cards":[{"id":"c1","title":"Write the parser","description":"With a fuzz target.","column":"todo","priority":"high","tags":["core","<b>"],"assignee":"ada"},
@@ -268,16 +268,16 @@ func testKanban(t *testing.T) {
 	h.click(`[data-column=in-progress] .move-right`)
 	h.gets("tools/call", `{"name":"move","arguments":{"cardId":2,"fromColumn":"in-progress","toColumn":"done"}}`)
 	h.want(where, `"Write the parser,Lost||Ship,Fix the door"`)
-	h.says("#message", `Moved "Fix the door" to Done`)
+	h.shows("#message", `Moved "Fix the door" to Done`)
 	h.press("Enter") // the other button of the card has the focus now
 	h.gets("tools/call", `{"name":"move","arguments":{"cardId":2,"fromColumn":"done","toColumn":"in-progress"}}`)
 	h.click(`[data-column=todo] .card .card-title`)
 	h.gets("tools/call", `{"name":"open","arguments":{"cardId":"c1"}}`)
-	h.says("#message", "Details of it")
-	// What the tool refuses goes back where it was.
+	h.shows("#message", "Details of it")
+	// A card that the tool rejects returns to its place.
 	h.inHost(`answers.move = {isError: true, content: [{type: "text", text: "locked"}]}`)
 	h.click(`[data-column=todo] .move-right`)
-	h.says("#message", "Error: locked")
+	h.shows("#message", "Error: locked")
 	h.want(where, `"Write the parser,Lost|Fix the door|Ship"`)
 }
 
@@ -329,15 +329,15 @@ func testResults(t *testing.T) {
 		"content": []any{map[string]any{"type": "text", "text": "[]"}}})
 	h.want(first, `"structured"`)
 	h.result(text("no JSON"))
-	h.says("#message", "Error parsing data")
+	h.shows("#message", "Error parsing data")
 	h.want(first, `"structured"`)
 	h.result(map[string]any{"isError": true, "content": []any{map[string]any{"type": "text",
 		"text": "It <b>broke</b>"}}})
-	h.says("#message", "It <b>broke</b>")
+	h.shows("#message", "It <b>broke</b>")
 	h.data(`[]`)
-	h.says("#message", "")
+	h.shows("#message", "")
 	h.inHost(`notify("ui/notifications/tool-cancelled", {reason: "by the user"})`)
-	h.says("#message", "The tool call was cancelled: by the user")
+	h.shows("#message", "The tool call was cancelled: by the user")
 }
 
 // RES-384: a host that does not let views call tools.
@@ -349,7 +349,7 @@ func testNoTools(t *testing.T) {
 		"kanban":    `{"onMoveTool":"t","onCardClickTool":"t"}`,
 	} {
 		h := shared.show(t, render(t, name, config), wish{NoTools: true})
-		h.says("#message", "This host does not let views call tools.")
+		h.shows("#message", "This host does not let views call tools.")
 		switch name {
 		case "tree-view":
 			h.data(files)
@@ -366,7 +366,7 @@ func testNoTools(t *testing.T) {
 	}
 }
 
-// RES-401: what the view says to the host, and how it answers.
+// RES-401: the messages of the view to the host, and its answers.
 func testProtocol(t *testing.T) {
 	h := shared.show(t, render(t, "data-table", `{}`), wish{})
 	h.gets("ui/initialize", `{"appCapabilities":{"availableDisplayModes":["inline"]},"appInfo":{"name":"mcp-bash `+
@@ -437,7 +437,7 @@ func testHostile(t *testing.T) {
 	}
 }
 
-// examples/14-mcp-app: a page that is no template.
+// examples/14-mcp-app: a page that does not use a template.
 func testByHand(t *testing.T) {
 	page, err := os.ReadFile("../../examples/14-mcp-app/tools/roll-dice/ui/index.html")
 	if err != nil {
@@ -447,11 +447,11 @@ func testByHand(t *testing.T) {
 		Answers: map[string]any{"roll-dice": map[string]any{"structuredContent": map[string]any{"dice": []int{6},
 			"total": 6}}}})
 	h.data(`{"dice":[1,2,3],"total":6}`)
-	h.says("#dice", "⚀\n⚁\n⚂")
+	h.shows("#dice", "⚀\n⚁\n⚂")
 	h.click("#again")
 	h.gets("tools/call", `{"name":"roll-dice","arguments":{"count":3}}`)
-	h.says("#dice", "⚅")
-	h.says("#total", "6 in all")
+	h.shows("#dice", "⚅")
+	h.shows("#total", "6 in all")
 	h.settle()
 	h.screenshot("example-roll-dice")
 }

@@ -13,7 +13,7 @@ import (
 
 const uiExtension = "io.modelcontextprotocol/ui"
 
-// ui is what _meta.ui says.
+// ui returns _meta.ui.
 func ui(meta mcp.Meta) map[string]any {
 	m, _ := meta["ui"].(map[string]any)
 	return m
@@ -22,14 +22,14 @@ func ui(meta mcp.Meta) map[string]any {
 // examples/14-mcp-app (resources sections 16, 17, 19): tools name their pages,
 // pages are listed and read, and with a client that shows them results carry
 // data.
-func TestApps(t *testing.T) { inEachEra(t, testApps) }
+func TestApps(t *testing.T) { inBothProtocols(t, testApps) }
 
-func testApps(t *testing.T, era string) {
+func testApps(t *testing.T, protocol string) {
 	t.Parallel()
 	capabilities := &mcp.ClientCapabilities{}
 	capabilities.AddExtension(uiExtension, map[string]any{"mimeTypes": []string{"text/html;profile=mcp-app"}})
 	s := open(t, checkout.Example(t, "14-mcp-app"),
-		opening{revision: era, client: mcp.ClientOptions{Capabilities: capabilities}})
+		opening{revision: protocol, client: mcp.ClientOptions{Capabilities: capabilities}})
 	if got := compact(t, s.InitializeResult().Capabilities.Extensions); got !=
 		`{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}` {
 		t.Errorf("RES-302: %s", got)
@@ -87,7 +87,7 @@ func testApps(t *testing.T, era string) {
 	}
 }
 
-// A client that shows no pages is told the same of the tools, and gets text.
+// A client that shows no pages gets the same list of tools, and text as their results.
 func TestAppsWithoutPages(t *testing.T) {
 	t.Parallel()
 	s := open(t, checkout.Example(t, "14-mcp-app"), opening{})

@@ -8,13 +8,13 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// examples/01-arguments: the server validates (T-11), the script says what
-// a schema cannot (SDK-75).
-func TestValidatedArguments(t *testing.T) { inEachEra(t, testValidatedArguments) }
+// examples/01-arguments: the server checks arguments against the schema (T-11), and the script checks
+// conditions that a schema cannot express (SDK-75).
+func TestValidatedArguments(t *testing.T) { inBothProtocols(t, testValidatedArguments) }
 
-func testValidatedArguments(t *testing.T, era string) {
+func testValidatedArguments(t *testing.T, protocol string) {
 	t.Parallel()
-	s := open(t, checkout.Example(t, "01-arguments"), opening{revision: era})
+	s := open(t, checkout.Example(t, "01-arguments"), opening{revision: protocol})
 	type temperature struct {
 		Value float64
 		Unit  string
@@ -67,16 +67,16 @@ func testValidatedArguments(t *testing.T, era string) {
 }
 
 // examples/01-arguments: the script's own getters (SDK-31 to SDK-33, SDK-63).
-func TestArgumentsOfTheScript(t *testing.T) { inEachEra(t, testArgumentsOfTheScript) }
+func TestArgumentsOfTheScript(t *testing.T) { inBothProtocols(t, testArgumentsOfTheScript) }
 
-func testArgumentsOfTheScript(t *testing.T, era string) {
+func testArgumentsOfTheScript(t *testing.T, protocol string) {
 	t.Parallel()
-	s := open(t, checkout.Example(t, "01-arguments"), opening{revision: era})
+	s := open(t, checkout.Example(t, "01-arguments"), opening{revision: protocol})
 	const want = "+----------+\n| the      |\n| quick    |\n| fox * ?  |\n+----------+"
 	if got := text(t, s.succeed("box", arguments{"text": " the quick\nfox * ?", "width": 12})); got != want {
 		t.Errorf("%s", got)
 	}
-	// Not what the schema says, but what the getters accept: T-11, "validateInput": false.
+	// T-11, "validateInput": false: the schema does not apply, and the getters decide.
 	const loud = "#========#\n# HI     #\n#========#"
 	if got := text(t, s.succeed("box", arguments{"text": "hi", "width": "10", "upper": 1,
 		"border": "double"})); got != loud {

@@ -60,16 +60,16 @@ func TestAskingExample(t *testing.T) {
 
 // SDK-148, M-57, M-80, T-128: a tool asks for several things in
 // one round, and for one at a time.
-func TestAsking(t *testing.T) { inEachEra(t, testAsking) }
+func TestAsking(t *testing.T) { inBothProtocols(t, testAsking) }
 
-func testAsking(t *testing.T, era string) {
+func testAsking(t *testing.T, protocol string) {
 	t.Parallel()
 	const notSupported = `{"error":{"code":-32601,"message":"Not supported by the client"}}`
 	project := checkout.Copy(t, filepath.Join("testdata", "asking"))
-	s := open(t, project, opening{revision: era, roots: []string{"/one"}, client: mcp.ClientOptions{
+	s := open(t, project, opening{revision: protocol, roots: []string{"/one"}, client: mcp.ClientOptions{
 		CreateMessageHandler: func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
-			said := r.Params.Messages[0].Content.(*mcp.TextContent).Text + "/" + r.Params.SystemPrompt
-			return &mcp.CreateMessageResult{Model: "m", Role: "assistant", Content: &mcp.TextContent{Text: said}}, nil
+			output := r.Params.Messages[0].Content.(*mcp.TextContent).Text + "/" + r.Params.SystemPrompt
+			return &mcp.CreateMessageResult{Model: "m", Role: "assistant", Content: &mcp.TextContent{Text: output}}, nil
 		},
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"yes": true}}, nil
@@ -87,7 +87,7 @@ func testAsking(t *testing.T, era string) {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 	// A client that can do nothing of it.
-	s = open(t, project, opening{revision: era, client: mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}})
+	s = open(t, project, opening{revision: protocol, client: mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}})
 	got = compact(t, s.succeed("ask", nil).StructuredContent)
 	want = `{"all":{"joke":` + notSupported + `,"roots":` + notSupported + `,"sure":` + notSupported +
 		`},"rc":1,"roots":` + notSupported + `,"sample":` + notSupported + `}`

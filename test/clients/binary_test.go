@@ -17,8 +17,8 @@ import (
 // where is what the tool of that name found.
 type where struct{ SDK, Home, Version, JQ string }
 
-// A lone copy of the binary works: without a tree around it, without a home,
-// and with a PATH that has no jq (README decisions 2 and 8; P-102).
+// A single copy of the binary works without a tree around it, without a home, and without jq
+// on PATH (P-102).
 func TestLoneBinary(t *testing.T) {
 	t.Parallel()
 	alone := filepath.Join(checkout.Directory(t), "server")
@@ -40,9 +40,8 @@ func TestLoneBinary(t *testing.T) {
 	}
 }
 
-// The copy of the SDK in the binary goes to the cache directory, which is
-// private, and is mended at the next start when something in it has changed
-// (CLI-303).
+// The binary unpacks its SDK into the cache directory, which is private. The next start repairs
+// files that were changed there (CLI-303).
 func TestUnpackedSDK(t *testing.T) {
 	t.Parallel()
 	home, project := checkout.Directory(t), checkout.Copy(t, "testdata/family")

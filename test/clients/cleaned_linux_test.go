@@ -8,9 +8,9 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// What a cleaner of temporary files removes of the private directory of a server that runs is there
-// again at the next call: our program in bin, the directory of a confined tool and its TMPDIR, all of it
-// (P-111, P-300, CF-11).
+// A program that deletes old temporary files may delete the private directory of a running server. The next
+// call creates it again: our program in bin, the directory of a confined tool and its
+// TMPDIR (P-111, P-300, CF-11).
 func TestCleanedPrivateDirectory(t *testing.T) {
 	t.Parallel()
 	for name, unprivileged := range map[string]bool{"root": false, "ordinary user": true} {

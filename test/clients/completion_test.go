@@ -13,11 +13,11 @@ import (
 )
 
 // examples/12-completion (T-610, T-611, T-613).
-func TestCompletion(t *testing.T) { inEachEra(t, testCompletion) }
+func TestCompletion(t *testing.T) { inBothProtocols(t, testCompletion) }
 
-func testCompletion(t *testing.T, era string) {
+func testCompletion(t *testing.T, protocol string) {
 	t.Parallel()
-	s := open(t, checkout.Example(t, "12-completion"), opening{revision: era})
+	s := open(t, checkout.Example(t, "12-completion"), opening{revision: protocol})
 	if s.InitializeResult().Capabilities.Completions == nil {
 		t.Error("completions are not advertised")
 	}
@@ -52,9 +52,9 @@ func testCompletion(t *testing.T, era string) {
 }
 
 // A script that prints more than an answer may hold (T-631).
-func TestLongCompletion(t *testing.T) { inEachEra(t, testLongCompletion) }
+func TestLongCompletion(t *testing.T) { inBothProtocols(t, testLongCompletion) }
 
-func testLongCompletion(t *testing.T, era string) {
+func testLongCompletion(t *testing.T, protocol string) {
 	t.Parallel()
 	project := checkout.Example(t, "12-completion")
 	var cities string
@@ -62,7 +62,7 @@ func testLongCompletion(t *testing.T, era string) {
 		cities += fmt.Sprintf("City %03d\n", i)
 	}
 	write(t, cities, project, "data", "cities.txt")
-	s := open(t, project, opening{revision: era})
+	s := open(t, project, opening{revision: protocol})
 	result, err := s.Complete(s.deadline(), &mcp.CompleteParams{
 		Ref:      &mcp.CompleteReference{Type: "ref/prompt", Name: "weather"},
 		Argument: mcp.CompleteParamsArgument{Name: "city", Value: "city"},

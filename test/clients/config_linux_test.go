@@ -8,8 +8,8 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// A full disk fails an edit of a client's file with a clear error and leaves the file, and
-// nothing half made beside it (CLI-712).
+// On a full disk, an edit of a client's file fails with a clear error. The file stays as it is,
+// and no partial file remains (CLI-712).
 func TestConfigFullDisk(t *testing.T) {
 	t.Parallel()
 	unshare := unsharing(t)
@@ -28,9 +28,10 @@ rm ../fill
 mcp-bash config --client cursor --apply --file ../mcp.json`
 	dir := checkout.Directory(t)
 	quoted := "'" + strings.ReplaceAll(script, "'", `'\''`) + "'"
-	said := must(t, "/", unshare+" -r -m bash -c "+quoted+" bash "+dir+" "+filepath.Join(checkout.Directory(t), "said"))
+	output := must(t, "/",
+		unshare+" -r -m bash -c "+quoted+" bash "+dir+" "+filepath.Join(checkout.Directory(t), "output"))
 	want := "1 0 1\nunchanged\nbefore\ndemo\nfill\nmcp.json\nAdded demo to " + dir + "/mcp.json\n"
-	if !strings.HasPrefix(said, want) {
-		t.Errorf("%s\nwant\n%s", said, want)
+	if !strings.HasPrefix(output, want) {
+		t.Errorf("%s\nwant\n%s", output, want)
 	}
 }

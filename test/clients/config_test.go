@@ -14,8 +14,8 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// CLI-703, CLI-711: a client that starts what its file says, with that environment and
-// nothing else, is served.
+// CLI-703, CLI-711: the server serves a client that starts the command of its file, with the
+// environment of that file and nothing else.
 func TestConfiguredClient(t *testing.T) {
 	t.Parallel()
 	dir := checkout.Directory(t)
@@ -45,10 +45,10 @@ mcp-bash config --client cursor --apply --file '`+strings.ReplaceAll(file, "'", 
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"}}}
 `
-	said := must(t, "/", fmt.Sprintf("printf '%%s' '%s' | env -i PATH=/usr/bin:/bin HOME=%q%s '%s'",
+	output := must(t, "/", fmt.Sprintf("printf '%%s' '%s' | env -i PATH=/usr/bin:/bin HOME=%q%s '%s'",
 		messages, checkout.Directory(t), env, demo.Command))
-	if !strings.Contains(said, "Hello, Ada!") {
-		t.Error(said)
+	if !strings.Contains(output, "Hello, Ada!") {
+		t.Error(output)
 	}
 }
 
@@ -104,8 +104,8 @@ func TestConfigKilled(t *testing.T) {
 	}
 }
 
-// CLI-708, CLI-709: the wrapper starts the server of its own folder, through links, with
-// what the profiles export, whatever they do.
+// CLI-708, CLI-709: the wrapper starts the server of its folder, through links too. The server gets the
+// variables that the profiles export, even if a profile fails.
 func TestWrapper(t *testing.T) {
 	t.Parallel()
 	dir := checkout.Directory(t)
@@ -139,11 +139,12 @@ printf 'export MCPBASH_D=4\necho $$ >"$HOME/pid"; while :; do sleep 1; done\n' >
 		"two":  {"MCPBASH_TOOL_ALLOWLIST=hello", root + " allows hello; A= B= C= D="},
 		"with": {"", root + ` allows *; A=x \"$y\" ` + "`z`" + ` B=2 C=3 D=`},
 	} {
-		said := must(t, "/", fmt.Sprintf("printf '%%s' '%s' | HOME=%s/home %s %s/links/%s", messages, dir, tc.env, dir, name))
-		if !strings.Contains(said, tc.want+`"`) && !strings.Contains(said, tc.want+`\n`) {
-			t.Errorf("%s: %s\nwant %s", name, said, tc.want)
+		output := must(t, "/",
+			fmt.Sprintf("printf '%%s' '%s' | HOME=%s/home %s %s/links/%s", messages, dir, tc.env, dir, name))
+		if !strings.Contains(output, tc.want+`"`) && !strings.Contains(output, tc.want+`\n`) {
+			t.Errorf("%s: %s\nwant %s", name, output, tc.want)
 		}
-		for line := range strings.Lines(said) {
+		for line := range strings.Lines(output) {
 			if !json.Valid([]byte(line)) {
 				t.Errorf("%s: in the protocol: %s", name, line)
 			}
@@ -152,9 +153,9 @@ printf 'export MCPBASH_D=4\necho $$ >"$HOME/pid"; while :; do sleep 1; done\n' >
 	// The Bash that read the profile that hung is gone, or nobody has noticed yet.
 	must(t, dir, `case $(ps -o stat= -p "$(cat home/pid)") in "" | Z*) ;; *) exit 1 ;; esac`)
 
-	said, code := typed(t, dir, `env -i HOME=/nowhere "$(type -P bash)" links/one`)
+	output, code := typed(t, dir, `env -i HOME=/nowhere "$(type -P bash)" links/one`)
 	if want := "Error: mcp-bash not found in PATH or ~/.local/bin\n" +
-		"Install: see README for download and verification instructions\n"; code != 1 || said != want {
-		t.Errorf("exit code %d, %s", code, said)
+		"Install: see README for download and verification instructions\n"; code != 1 || output != want {
+		t.Errorf("exit code %d, %s", code, output)
 	}
 }

@@ -63,9 +63,9 @@ exec "$2"' sh "` + room + `" "` + filepath.Join(bin, "mcp-bash") + `"
 
 // The disk fills up while the user answers a question. A short answer reaches the tool all the same; where
 // a long one does not, tool and client learn it at once (T-123, P-2203).
-func TestFullDiskDuringQuestion(t *testing.T) { inEachEra(t, testFullDiskDuringQuestion) }
+func TestFullDiskDuringQuestion(t *testing.T) { inBothProtocols(t, testFullDiskDuringQuestion) }
 
-func testFullDiskDuringQuestion(t *testing.T, era string) {
+func testFullDiskDuringQuestion(t *testing.T, protocol string) {
 	t.Parallel()
 	unshare := unsharing(t)
 	project := checkout.Directory(t)
@@ -99,7 +99,7 @@ mcp_elicit_string 'What?'
 				t.Fatal(err)
 			}
 			answer := strings.Repeat("x", tc.length)
-			s := open(t, project, opening{binary: small, revision: era, client: mcp.ClientOptions{
+			s := open(t, project, opening{binary: small, revision: protocol, client: mcp.ClientOptions{
 				ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 					os.WriteFile(fill, []byte("\n"), 0o600)
 					eventually(t, "the disk is full", func() bool { return exists(fill + ".done") })

@@ -12,8 +12,7 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// examples/07-download. The tree of this test has an https provider of its own,
-// which serves made-up pages (SDK-163).
+// examples/07-download. An https provider in this test's tree serves invented pages (SDK-163).
 func TestDownload(t *testing.T) {
 	t.Parallel()
 	project := checkout.Example(t, "07-download")

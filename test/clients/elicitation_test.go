@@ -41,11 +41,11 @@ var (
 		URL: &mcp.URLElicitationCapabilities{}}
 )
 
-// examples/05-elicitation, order-pizza: three questions, each of its own kind
-// (SDK-145), only for what is left open.
-func TestQuestions(t *testing.T) { inEachEra(t, testQuestions) }
+// examples/05-elicitation, order-pizza: three questions of different kinds (SDK-145), and only about
+// missing arguments.
+func TestQuestions(t *testing.T) { inBothProtocols(t, testQuestions) }
 
-func testQuestions(t *testing.T, era string) {
+func testQuestions(t *testing.T, protocol string) {
 	t.Parallel()
 	hungry := user{
 		"Which size?":     accept(map[string]any{"choice": "large"}),
@@ -53,7 +53,7 @@ func testQuestions(t *testing.T, era string) {
 		"Order a large pizza with olives and basil?": accept(map[string]any{"confirmed": true}),
 		"Order a small pizza with cheese?":           accept(map[string]any{"confirmed": false}),
 	}
-	s := open(t, checkout.Example(t, "05-elicitation"), opening{revision: era, client: hungry.client(forms)})
+	s := open(t, checkout.Example(t, "05-elicitation"), opening{revision: protocol, client: hungry.client(forms)})
 	type order struct {
 		Result struct {
 			Size     string
@@ -107,12 +107,12 @@ func TestNoAnswer(t *testing.T) {
 }
 
 // examples/05-elicitation, sign-up: a form of several fields.
-func TestForm(t *testing.T) { inEachEra(t, testForm) }
+func TestForm(t *testing.T) { inBothProtocols(t, testForm) }
 
-func testForm(t *testing.T, era string) {
+func testForm(t *testing.T, protocol string) {
 	t.Parallel()
 	ada := user{"Who are you?": accept(map[string]any{"name": "Ada", "email": "ada@example.com", "age": 36})}
-	s := open(t, checkout.Example(t, "05-elicitation"), opening{revision: era, client: ada.client(forms)})
+	s := open(t, checkout.Example(t, "05-elicitation"), opening{revision: protocol, client: ada.client(forms)})
 	type form struct {
 		Result struct {
 			Name, Email string
@@ -127,9 +127,9 @@ func testForm(t *testing.T, era string) {
 }
 
 // examples/05-elicitation, link-account (P-2200, P-2202).
-func TestURL(t *testing.T) { inEachEra(t, testURL) }
+func TestURL(t *testing.T) { inBothProtocols(t, testURL) }
 
-func testURL(t *testing.T, era string) {
+func testURL(t *testing.T, protocol string) {
 	t.Parallel()
 	project := checkout.Example(t, "05-elicitation")
 	asked := make(chan *mcp.ElicitParams, 1)
@@ -138,16 +138,16 @@ func testURL(t *testing.T, era string) {
 		asked <- r.Params
 		return &mcp.ElicitResult{Action: "accept"}, nil
 	}
-	s := open(t, project, opening{revision: era, client: options})
+	s := open(t, project, opening{revision: protocol, client: options})
 	if got := text(t, s.succeed("link-account", nil)); !strings.HasPrefix(got, "The page was opened.") {
 		t.Error(got)
 	}
 	if p := <-asked; p.Mode != "url" || p.URL != "https://example.com/link" || p.Message != "Link your account" ||
-		(p.ElicitationID == "") != (era == stateless) {
+		(p.ElicitationID == "") != (protocol == stateless) {
 		t.Errorf("%+v", p)
 	}
 	// A client that shows forms and opens no pages is not asked.
-	s = open(t, project, opening{revision: era, client: user{}.client(forms)})
+	s = open(t, project, opening{revision: protocol, client: user{}.client(forms)})
 	if got := text(t, s.succeed("link-account", nil)); got != "Not linked: you declined." {
 		t.Errorf("%q", got)
 	}
@@ -157,11 +157,11 @@ func testURL(t *testing.T, era string) {
 }
 
 // examples/05-elicitation with a client that cannot ask (T-71).
-func TestWithoutElicitation(t *testing.T) { inEachEra(t, testWithoutElicitation) }
+func TestWithoutElicitation(t *testing.T) { inBothProtocols(t, testWithoutElicitation) }
 
-func testWithoutElicitation(t *testing.T, era string) {
+func testWithoutElicitation(t *testing.T, protocol string) {
 	t.Parallel()
-	s := open(t, checkout.Example(t, "05-elicitation"), opening{revision: era})
+	s := open(t, checkout.Example(t, "05-elicitation"), opening{revision: protocol})
 	for _, name := range tools["05-elicitation"] {
 		if got := s.refuse(name, nil, "cannot_ask"); got != "This client cannot ask the user." {
 			t.Errorf("%s: %q", name, got)
@@ -172,9 +172,9 @@ func testWithoutElicitation(t *testing.T, era string) {
 
 // A call that is cancelled while its question is open: the question is taken
 // back (P-1604).
-func TestQuestionOfCancelledCall(t *testing.T) { inEachEra(t, testQuestionOfCancelledCall) }
+func TestQuestionOfCancelledCall(t *testing.T) { inBothProtocols(t, testQuestionOfCancelledCall) }
 
-func testQuestionOfCancelledCall(t *testing.T, era string) {
+func testQuestionOfCancelledCall(t *testing.T, protocol string) {
 	t.Parallel()
 	asked, takenBack := make(chan bool), make(chan bool)
 	options := user{}.client(forms)
@@ -184,7 +184,7 @@ func testQuestionOfCancelledCall(t *testing.T, era string) {
 		close(takenBack)
 		return nil, ctx.Err()
 	}
-	s := open(t, checkout.Example(t, "05-elicitation"), opening{revision: era, client: options})
+	s := open(t, checkout.Example(t, "05-elicitation"), opening{revision: protocol, client: options})
 	ctx, cancel := context.WithCancel(s.deadline())
 	ended := make(chan error, 1)
 	go func() {

@@ -68,11 +68,11 @@ func TestEmbeddedWithoutRoots(t *testing.T) {
 }
 
 // examples/04-embedded, swatch: a whole result of the tool's own (T-196).
-func TestImage(t *testing.T) { inEachEra(t, testImage) }
+func TestImage(t *testing.T) { inBothProtocols(t, testImage) }
 
-func testImage(t *testing.T, era string) {
+func testImage(t *testing.T, protocol string) {
 	t.Parallel()
-	s := open(t, checkout.Example(t, "04-embedded"), opening{revision: era})
+	s := open(t, checkout.Example(t, "04-embedded"), opening{revision: protocol})
 	result := s.succeed("swatch", arguments{"color": "#ff8001"})
 	if text(t, result) != "#ff8001" || len(result.Content) != 2 || result.StructuredContent != nil {
 		t.Fatal(compact(t, result))

@@ -86,8 +86,8 @@ func asEachUser(t *testing.T, test func(t *testing.T, unprivileged bool)) {
 	}
 }
 
-// says runs code in a tool and returns its output.
-func (s *session) says(tool, code string) string {
+// output runs code in a tool and returns its output.
+func (s *session) output(tool, code string) string {
 	s.t.Helper()
 	return text(s.t, s.call(tool, arguments{"code": code}))
 }
@@ -99,7 +99,7 @@ func TestNothingRunsLater(t *testing.T) {
 	asEachUser(t, func(t *testing.T, unprivileged bool) {
 		project, _ := besieged(t, unprivileged)
 		s := open(t, project, opening{roots: []string{project}, unprivileged: unprivileged, env: map[string]string{}})
-		if got := s.says("edit", `echo y >>data/list && echo z >data/new`); got != "done\n" {
+		if got := s.output("edit", `echo y >>data/list && echo z >data/new`); got != "done\n" {
 			t.Errorf("a note cannot be edited: %s", got)
 		}
 		const evil = `'#!/bin/bash\necho \'["evil"]\'\n'`
@@ -127,7 +127,7 @@ func TestNothingRunsLater(t *testing.T) {
 			{`mkdir .git`, ".git"},
 		} {
 			before := look(t, project, c.file)
-			if got := s.says("edit", c.code); got != "failed\n" {
+			if got := s.output("edit", c.code); got != "failed\n" {
 				t.Errorf("%s: %s", c.code, got)
 			}
 			if after := look(t, project, c.file); after != before {
@@ -174,8 +174,8 @@ func look(t *testing.T, dir, name string) string {
 	return string(content)
 }
 
-// Links that one tool puts in the way of another lead nowhere, at the next call and after a restart, and
-// the log says why (CF-17, CF-61).
+// A link that one tool creates in the place of another tool's file leads nowhere, at the next call and after
+// a restart. The log gives the reason (CF-17, CF-61).
 func TestLinksLeadNowhere(t *testing.T) {
 	t.Parallel()
 	asEachUser(t, func(t *testing.T, unprivileged bool) {
@@ -185,23 +185,23 @@ func TestLinksLeadNowhere(t *testing.T) {
 			s := open(t, project, opening{roots: []string{project}, unprivileged: unprivileged, env: map[string]string{}})
 			s.setLevel("warning")
 			if start == 0 {
-				if got := s.says("edit", `rm data/list && ln -s '`+outside+`' data/list`); got != "done\n" {
+				if got := s.output("edit", `rm data/list && ln -s '`+outside+`' data/list`); got != "done\n" {
 					t.Errorf("edit: %s", got)
 				}
-				if got := s.says("write", `rm work/prog && ln -s / work/prog`); got != "done\n" {
+				if got := s.output("write", `rm work/prog && ln -s / work/prog`); got != "done\n" {
 					t.Errorf("write: %s", got)
 				}
 			}
 			for range 2 {
-				if got := s.says("read", steal); got != "failed\n" {
+				if got := s.output("read", steal); got != "failed\n" {
 					t.Errorf("read: %s", got)
 				}
 			}
 			const lead = "leads over a link in a folder that a tool writes to"
-			for said := map[string]bool{}; len(said) < 2; {
+			for output := map[string]bool{}; len(output) < 2; {
 				m := s.nextLog("mcp.tools")
 				if line := compact(t, m.Data); strings.Contains(line, lead) {
-					said[line] = true
+					output[line] = true
 				}
 			}
 		}

@@ -13,8 +13,7 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// tools are those of each example; every one is called by a test of this
-// package, and by test/npm.
+// tools lists the tools of each example. A test of this package or of test/npm calls each of them.
 var tools = map[string][]string{
 	"00-hello":          {"hello"},
 	"01-arguments":      {"box", "convert"},
@@ -39,9 +38,9 @@ var tools = map[string][]string{
 
 // Every example is known here, is complete, and lists exactly its tools as its
 // server.d/server.meta.json introduces it (P-200; R-41).
-func TestExamples(t *testing.T) { inEachEra(t, testExamples) }
+func TestExamples(t *testing.T) { inBothProtocols(t, testExamples) }
 
-func testExamples(t *testing.T, era string) {
+func testExamples(t *testing.T, protocol string) {
 	t.Parallel()
 	found, err := filepath.Glob(filepath.Join(checkout.Root(), "examples", "*", "server.d", "server.meta.json"))
 	if err != nil || len(found) != len(tools) {
@@ -64,7 +63,7 @@ func testExamples(t *testing.T, era string) {
 			}
 			checkReadme(t, dir, want)
 
-			s := open(t, checkout.Example(t, name), opening{revision: era})
+			s := open(t, checkout.Example(t, name), opening{revision: protocol})
 			info := s.InitializeResult().ServerInfo
 			if info.Name != meta.Name || info.Title != meta.Title || info.Version != meta.Version {
 				t.Errorf("%+v, want %+v", info, meta)

@@ -10,9 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A tool in a directory that others can write to, where somebody exchanges it for
-// a script of theirs all the time: neither runs, however the calls and the
-// exchanges fall together (T-41).
+// A tool is in a directory that other users can write to, and one of them replaces it with another
+// script all the time. Neither script runs (T-41).
 func TestExchangedScript(t *testing.T) {
 	t.Parallel()
 	project, marks := many(t)

@@ -18,8 +18,7 @@ type timeout struct {
 	MaxTimeoutSecs              int
 }
 
-// A tool that takes too long, and does not heed TERM (T-152, T-157 to
-// T-159).
+// A tool takes too long and ignores TERM (T-152, T-157 to T-159).
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	s := open(t, checkout.Copy(t, "testdata/failures"), opening{})
@@ -54,8 +53,7 @@ func TestIdleTimeout(t *testing.T) {
 	}
 }
 
-// A tool that fails and does not say how (T-186, and T-187 for those who
-// want it the old way).
+// A tool fails without an error message (T-186; T-187 for the old behaviour).
 func TestSilentFailure(t *testing.T) {
 	t.Parallel()
 	project := checkout.Copy(t, "testdata/failures")
@@ -69,7 +67,7 @@ func TestSilentFailure(t *testing.T) {
 	s.fail("failing", nil, -32603, "Tool failed")
 }
 
-// Tools run only when the operator has said so (T-12, T-20 to T-22).
+// Tools run only after the operator has allowed them (T-12, T-20 to T-22).
 func TestPolicy(t *testing.T) {
 	t.Parallel()
 	project := checkout.Example(t, "01-arguments")
@@ -84,7 +82,7 @@ func TestPolicy(t *testing.T) {
 	s.fail("convert", nil, -32602, "Tool 'convert' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)")
 }
 
-// policy.sh decides by what the entry of the tool says (T-25 to T-30).
+// policy.sh decides by the entry of the tool (T-25 to T-30).
 func TestPolicyScript(t *testing.T) {
 	t.Parallel()
 	project := checkout.Example(t, "01-arguments")

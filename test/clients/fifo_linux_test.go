@@ -31,7 +31,7 @@ func feed(t *testing.T, env map[string]string, before ...string) (*fed, *bytes.B
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	writer, err := os.OpenFile(fifo, os.O_RDWR, 0) // which waits for nobody
+	writer, err := os.OpenFile(fifo, os.O_RDWR, 0) // read-write: opening it does not block
 	if err != nil {
 		t.Fatal(err)
 	}

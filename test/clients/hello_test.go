@@ -9,11 +9,11 @@ import (
 )
 
 // examples/00-hello; T-195.
-func TestHello(t *testing.T) { inEachEra(t, testHello) }
+func TestHello(t *testing.T) { inBothProtocols(t, testHello) }
 
-func testHello(t *testing.T, era string) {
+func testHello(t *testing.T, protocol string) {
 	t.Parallel()
-	s := open(t, checkout.Example(t, "00-hello"), opening{revision: era})
+	s := open(t, checkout.Example(t, "00-hello"), opening{revision: protocol})
 	if got := text(t, s.succeed("hello", nil)); got != "Hello, World!" {
 		t.Errorf("%q", got)
 	}

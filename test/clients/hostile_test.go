@@ -15,8 +15,8 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// A script may do to its hand-off files what it likes: it is ended in time, its
-// slot is free again, and the next call knows nothing of it (T-79, T-110).
+// A script changes its hand-off files in hostile ways. The server ends it in time, its slot is free again,
+// and the next call is not affected (T-79, T-110).
 func TestHostileHandOff(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{"pipes", "huge", "endless"} {

@@ -79,7 +79,7 @@ func TestTerminatedServer(t *testing.T) {
 	}
 }
 
-// A process of which the kernel tells when it ends.
+// A process is a process whose end the kernel reports.
 type process struct {
 	id string
 	fd int

@@ -13,15 +13,15 @@ import (
 
 // examples/08-any-language, letters: awk, and the JSON program every tool gets
 // (T-43, T-66).
-func TestAwk(t *testing.T) { inEachEra(t, testAwk) }
+func TestAwk(t *testing.T) { inBothProtocols(t, testAwk) }
 
-func testAwk(t *testing.T, era string) {
+func testAwk(t *testing.T, protocol string) {
 	t.Parallel()
 	for name, env := range map[string]map[string]string{
 		"in the environment": nil,
 		"in a file":          {"MCPBASH_ENV_PAYLOAD_THRESHOLD": "0"}, // T-77
 	} {
-		s := open(t, checkout.Example(t, "08-any-language"), opening{revision: era, env: env})
+		s := open(t, checkout.Example(t, "08-any-language"), opening{revision: protocol, env: env})
 		got := structured[map[string]int](t, s.succeed("letters", arguments{"text": "Hello,\n\"World\""}))
 		if got["l"] != 3 || got["o"] != 2 || got["w"] != 1 || len(got) != 7 {
 			t.Errorf("%s: %v", name, got)

@@ -52,8 +52,8 @@ var calls = map[string]map[string][]string{
 	"18-library":        {"find-book": {"--args", `{"word":"compost"}`}},
 }
 
-// What --learn finds for a call of a tool suffices: with it, the same call ends alike and is
-// refused nothing where everything is held (CF-53, CF-54).
+// The declaration that --learn suggests for a call of a tool suffices: with it, the same call ends
+// alike, and the strictest mode refuses nothing (CF-53, CF-54).
 func TestLearned(t *testing.T) {
 	t.Parallel()
 	if (confine.Offered().Lacks(&confine.Profile{})) != nil {
@@ -72,22 +72,22 @@ func TestLearned(t *testing.T) {
 					cmd.Env = append(os.Environ(), "MCPBASH_CONFINE="+mode)
 					var out, err strings.Builder
 					cmd.Stdout, cmd.Stderr = &out, &err
-					cmd.Run() // the result says whether it failed
+					cmd.Run() // the result contains a failure
 					return out.String(), err.String()
 				}
 				free, _ := run("off")
-				if learned, said := run("off", "--learn", "--write"); !strings.Contains(learned, `"capabilities"`) {
-					t.Fatalf("%s%s", learned, said)
+				if learned, output := run("off", "--learn", "--write"); !strings.Contains(learned, `"capabilities"`) {
+					t.Fatalf("%s%s", learned, output)
 				}
-				got, said := run("all,required", "--explain")
+				got, output := run("all,required", "--explain")
 				if name == "17-strangers-tool" { // it does what nothing allows
 					if !strings.Contains(got, "14 words") {
-						t.Error(got, said)
+						t.Error(got, output)
 					}
 					return
 				}
-				if strings.Contains(said, "refused: ") || failed(got) != failed(free) {
-					t.Errorf("before: %swith what was learned: %s%s", free, got, said)
+				if strings.Contains(output, "refused: ") || failed(got) != failed(free) {
+					t.Errorf("before: %swith what was learned: %s%s", free, got, output)
 				}
 			})
 		}
@@ -120,7 +120,7 @@ func TestLearnedByHand(t *testing.T) {
 				cmd.Env = append(environment("", checkout.Directory(t), c.env), "MCPBASH_CONFINE="+mode)
 				var out, err strings.Builder
 				cmd.Stdout, cmd.Stderr = &out, &err
-				cmd.Run() // what it prints says whether it failed
+				cmd.Run() // the output contains a failure
 				return out.String(), err.String()
 			}
 			file := filepath.Join(dir, "tools", tool, "tool.meta.json")
@@ -130,15 +130,15 @@ func TestLearnedByHand(t *testing.T) {
 			}
 			declare(t, file, tool, nil)
 			call := []string{tool, "--allow-self", "--args", c.args}
-			learned, said := run("mcp-runtool", "off", append(call, "--learn")...)
+			learned, output := run("mcp-runtool", "off", append(call, "--learn")...)
 			var declaration map[string]json.RawMessage
 			if err := json.Unmarshal([]byte(learned), &declaration); err != nil || declaration["capabilities"] == nil {
-				t.Fatalf("%v: %s%s", err, learned, said)
+				t.Fatalf("%v: %s%s", err, learned, output)
 			}
 			declare(t, file, tool, declaration)
-			got, said := run("mcp-runtool", "all,required", append(call, "--explain")...)
-			if !strings.Contains(got, c.want) || failed(got) || strings.Contains(said, "refused: ") {
-				t.Errorf("with %s: %s%s", learned, got, said)
+			got, output := run("mcp-runtool", "all,required", append(call, "--explain")...)
+			if !strings.Contains(got, c.want) || failed(got) || strings.Contains(output, "refused: ") {
+				t.Errorf("with %s: %s%s", learned, got, output)
 			}
 		})
 	}
@@ -213,34 +213,34 @@ func TestLearnedBeforehand(t *testing.T) {
 		})
 		var out, err strings.Builder
 		cmd.Stdout, cmd.Stderr = &out, &err
-		cmd.Run() // what it prints says whether it failed
+		cmd.Run() // the output contains a failure
 		return out.String(), err.String()
 	}
-	learned, said := run("off", "--learn", "--write", "--verbose")
+	learned, output := run("off", "--learn", "--write", "--verbose")
 	var declaration struct {
 		Capabilities []string
 		Confine      map[string][]string
 	}
 	if err := json.Unmarshal([]byte(learned), &declaration); err != nil || len(declaration.Capabilities) != 0 ||
 		!slices.Equal(declaration.Confine["write"], []string{"log.txt", "~/.list", "~/notes"}) {
-		t.Fatalf("%s, %v\n%s", learned, err, said)
+		t.Fatalf("%s, %v\n%s", learned, err, output)
 	}
-	warning, output := strings.Index(said, "warning: --learn runs maker unconfined"), strings.Index(said, "it runs")
-	if warning < 0 || output < warning {
-		t.Errorf("the warning does not come first:\n%s", said)
+	warning, ran := strings.Index(output, "warning: --learn runs maker unconfined"), strings.Index(output, "it runs")
+	if warning < 0 || ran < warning {
+		t.Errorf("the warning does not come first:\n%s", output)
 	}
 	for _, line := range []string{
 		"create the directory " + home + "/notes beforehand: mkdir -p " + home + "/notes;",
 		"create the file " + home + "/.list beforehand: touch " + home + "/.list;",
 		"create the file " + dir + "/log.txt beforehand: touch " + dir + "/log.txt;",
 	} {
-		if strings.Count(said, line) != 1 {
-			t.Errorf("stderr without %q:\n%s", line, said)
+		if strings.Count(output, line) != 1 {
+			t.Errorf("stderr without %q:\n%s", line, output)
 		}
 	}
-	if got, said := run("all,required", "--explain"); failed(got) || !strings.Contains(got, "done") ||
-		!strings.Contains(said, "nothing was refused") {
-		t.Errorf("with what was learned: %s%s", got, said)
+	if got, output := run("all,required", "--explain"); failed(got) || !strings.Contains(got, "done") ||
+		!strings.Contains(output, "nothing was refused") {
+		t.Errorf("with what was learned: %s%s", got, output)
 	}
 	for _, made := range []string{home + "/notes", home + "/.list"} {
 		if err := os.RemoveAll(made); err != nil {
@@ -249,7 +249,7 @@ func TestLearnedBeforehand(t *testing.T) {
 	}
 	want := `run-tool: refused: change ` + home + `/notes (mkdir): takes FileSystem, or "confine": ` +
 		`{"write":["~/notes"]}, and the directory to be created beforehand`
-	if got, said := run("all,required", "--explain"); !failed(got) || !strings.Contains(said, want) {
-		t.Errorf("without what it needs beforehand: %s%s", got, said)
+	if got, output := run("all,required", "--explain"); !failed(got) || !strings.Contains(output, want) {
+		t.Errorf("without what it needs beforehand: %s%s", got, output)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// T-48a, P-908: the result of a call says that it left a process in its group; whatever ends the server ends
-// that process, and leaves alone what has a session of its own.
+// T-48a, P-908: the result of a call reports a process that is left in its group. Every end of the server
+// also ends that process, but not a process in another session.
 func TestLeftRunning(t *testing.T) {
 	project := checkout.Copy(t, "testdata/family")
 	for name, end := range map[string]struct {

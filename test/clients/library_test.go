@@ -14,11 +14,11 @@ import (
 )
 
 // examples/18-library: the provider depends on the template that a URI matches (RES-174).
-func TestLibraryBooks(t *testing.T) { inEachEra(t, testLibraryBooks) }
+func TestLibraryBooks(t *testing.T) { inBothProtocols(t, testLibraryBooks) }
 
-func testLibraryBooks(t *testing.T, era string) {
+func testLibraryBooks(t *testing.T, protocol string) {
 	t.Parallel()
-	s := open(t, checkout.Example(t, "18-library"), opening{revision: era, env: map[string]string{
+	s := open(t, checkout.Example(t, "18-library"), opening{revision: protocol, env: map[string]string{
 		"MCP_RESOURCE_TEMPLATE_NAME": "book", // values of the host have no effect (RES-175)
 		"MCP_RESOURCE_TEMPLATE_VARS": `{"subject":"sailing","title":"knots"}`,
 	}})
@@ -41,11 +41,11 @@ func testLibraryBooks(t *testing.T, era string) {
 
 // examples/18-library: the variables of the template are completed, named by its text or by a URI that it
 // matches (T-612a; R-83a).
-func TestLibraryCompletion(t *testing.T) { inEachEra(t, testLibraryCompletion) }
+func TestLibraryCompletion(t *testing.T) { inBothProtocols(t, testLibraryCompletion) }
 
-func testLibraryCompletion(t *testing.T, era string) {
+func testLibraryCompletion(t *testing.T, protocol string) {
 	t.Parallel()
-	s := open(t, checkout.Example(t, "18-library"), opening{revision: era})
+	s := open(t, checkout.Example(t, "18-library"), opening{revision: protocol})
 	for _, tc := range []struct {
 		uri, argument, value string
 		given                map[string]string
@@ -72,9 +72,9 @@ func testLibraryCompletion(t *testing.T, era string) {
 
 // examples/18-library: policy.sh adds to the list of allowed tools (T-33), and server.meta.json passes the card to
 // tools (E-8).
-func TestLibraryReservations(t *testing.T) { inEachEra(t, testLibraryReservations) }
+func TestLibraryReservations(t *testing.T) { inBothProtocols(t, testLibraryReservations) }
 
-func testLibraryReservations(t *testing.T, era string) {
+func testLibraryReservations(t *testing.T, protocol string) {
 	t.Parallel()
 	const knots = "library://sailing/knots"
 	const needs = "reserve-book needs a library card: set LIBRARY_CARD in the environment of the server"
@@ -84,7 +84,7 @@ func testLibraryReservations(t *testing.T, era string) {
 		for name, value := range more {
 			env[name] = value
 		}
-		return open(t, project, opening{revision: era, env: env})
+		return open(t, project, opening{revision: protocol, env: env})
 	}
 	project := checkout.Example(t, "18-library")
 	s := with(project, "4711", nil)

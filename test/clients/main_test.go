@@ -1,7 +1,6 @@
 //go:build unix
 
-// Package clients tests the server with a client that no one here wrote: the
-// official Go SDK, which starts the real binary and talks to it over pipes.
+// Package clients tests the real server with the official Go SDK as the client. They talk over pipes.
 package clients
 
 import (

@@ -69,7 +69,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 func online(t *testing.T) map[string]string {
 	in := internet.New(t)
 	in.Host(publicHost, publicHost, internet.HTTP(site(t)))
-	const scripts = "HTTPS_PROXY SSL_CERT_FILE GORACE MCP_DOWNLOAD_CONFIG" // what they need of it too
+	const scripts = "HTTPS_PROXY SSL_CERT_FILE GORACE MCP_DOWNLOAD_CONFIG" // scripts get these variables too
 	return map[string]string{
 		"HTTPS_PROXY": in.Proxy(), "SSL_CERT_FILE": in.RootsAt,
 		"MCPBASH_HTTPS_ALLOW_HOSTS": publicHost, "MCPBASH_GIT_ALLOW_HOSTS": publicHost,
@@ -168,11 +168,11 @@ func TestNetworkProgram(t *testing.T) {
 		t.Errorf("%v, %q, %q", err, out, errOut)
 	}
 	for path, want := range map[string]struct {
-		code int
-		said string
+		code   int
+		output string
 	}{"/moved": {7, "redirect:https://10.0.0.1/page\n"}, "/none": {5, "HTTP error: 404\n"}} {
 		cmd, out, errOut := provider("https://" + publicHost + path)
-		if cmd.Run(); cmd.ProcessState.ExitCode() != want.code || out.Len() > 0 || errOut.String() != want.said {
+		if cmd.Run(); cmd.ProcessState.ExitCode() != want.code || out.Len() > 0 || errOut.String() != want.output {
 			t.Errorf("%s: %v, %q, %q", path, cmd.ProcessState, out, errOut)
 		}
 	}

@@ -61,8 +61,7 @@ func TestOlderTool(t *testing.T) {
 	}
 }
 
-// A tool that carries helpers of its own knows only files and variables
-// (tools sections 5 and 6).
+// A tool with its own helpers knows only files and variables (tools sections 5 and 6).
 func TestToolWithItsOwnHelpers(t *testing.T) {
 	t.Parallel()
 	root := checkout.Directory(t)
@@ -88,7 +87,7 @@ func TestToolWithItsOwnHelpers(t *testing.T) {
 	if got := <-asked; got != "Attach "+file+"?" {
 		t.Errorf("%q", got)
 	}
-	// T-102: no null; one that says something new at the same value is the least step more
+	// T-102: no null; a new message at the same value gets the next larger number
 	if got := s.reports(); !slices.Equal(got, []string{"10", "10.000000000000002", "90"}) {
 		t.Errorf("%q", got)
 	}

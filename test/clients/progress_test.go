@@ -16,11 +16,11 @@ import (
 
 // examples/02-progress, checksums: progress and logs come before the answer
 // (T-707), with the client's token (T-102), filtered by level (T-103).
-func TestProgressAndLogs(t *testing.T) { inEachEra(t, testProgressAndLogs) }
+func TestProgressAndLogs(t *testing.T) { inBothProtocols(t, testProgressAndLogs) }
 
-func testProgressAndLogs(t *testing.T, era string) {
+func testProgressAndLogs(t *testing.T, protocol string) {
 	t.Parallel()
-	s := open(t, checkout.Example(t, "02-progress"), opening{revision: era})
+	s := open(t, checkout.Example(t, "02-progress"), opening{revision: protocol})
 	s.setLevel("info")
 	got := structured[struct {
 		Files []struct {
@@ -34,7 +34,7 @@ func testProgressAndLogs(t *testing.T, era string) {
 		t.Errorf("%+v", got)
 	}
 
-	// Lists may be told of at any time: the first scan of a project is a change (P-1901).
+	// The server may report changes of lists at any time: the first scan of a project is a change (P-1901).
 	all := slices.DeleteFunc(s.tap.messages(""), func(m message) bool {
 		return strings.HasSuffix(m.Method, "/list_changed")
 	})
@@ -63,11 +63,11 @@ func testProgressAndLogs(t *testing.T, era string) {
 
 // examples/02-progress, countdown: it can be cancelled at any moment, and
 // removes what it made (T-170; P-1602).
-func TestCancellation(t *testing.T) { inEachEra(t, testCancellation) }
+func TestCancellation(t *testing.T) { inBothProtocols(t, testCancellation) }
 
-func testCancellation(t *testing.T, era string) {
+func testCancellation(t *testing.T, protocol string) {
 	t.Parallel()
-	s := open(t, checkout.Example(t, "02-progress"), opening{revision: era})
+	s := open(t, checkout.Example(t, "02-progress"), opening{revision: protocol})
 	s.setLevel("debug")
 	// A script has a second to clean up, which is little on a machine that is busy with other things.
 	for try := 1; !s.cancelledCountdown(); try++ {
@@ -75,7 +75,7 @@ func testCancellation(t *testing.T, era string) {
 			t.Fatal("the scratch directory stays")
 		}
 	}
-	// The server goes on, and nothing more is said about the cancelled calls.
+	// The server continues, and sends nothing more about the cancelled calls.
 	before := len(s.tap.messages("notifications/progress"))
 	if got := text(t, s.succeed("countdown", arguments{"from": 3, "pause": 0})); got != "3 2 1 lift-off!" {
 		t.Errorf("%q", got)
@@ -90,7 +90,7 @@ func testCancellation(t *testing.T, era string) {
 		}
 	}
 	want := 3 // initialize, setLevel, the second countdown
-	if era == stateless {
+	if protocol == stateless {
 		want = 2 // server/discover instead of the first two
 	}
 	if answers != want {

@@ -46,10 +46,9 @@ var full = map[string]string{
 	".registry/.lock":                 "",
 }
 
-// said is what standard error says of a file that is refused, with the reason
-// behind it; of other files clients and logs are told, or nobody, because they do
-// without.
-var said = map[string]string{
+// reported contains the messages on standard error about files that the server rejects, with the reason
+// after each. Other files appear in results and logs, or are optional.
+var reported = map[string]string{
 	"server.d/server.meta.json":       "mcp-bash: ignoring server.d/server.meta.json: ",
 	"server.d/server.instructions.md": "mcp-bash: ignoring server.d/server.instructions.md: ",
 	"server.d/icon.svg":               "icon icon.svg: ",
@@ -57,9 +56,8 @@ var said = map[string]string{
 	"package.json":                    "mcp-bash: ignoring package.json: ",
 }
 
-// Whatever stands in the place of a file of the project: the server starts,
-// answers everything, hands out nothing of other places, and heeds a signal
-// (P-114, P-905).
+// Anything may replace a file of the project. The server still starts, answers every request and ends on a
+// signal, and never returns content from elsewhere (P-114, P-905).
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
 	const secret = "the-secret"
@@ -142,7 +140,7 @@ func withHostileFile(t *testing.T, project, file, secret, reason string) {
 	if strings.Contains(strings.Join(s.tap.lines, "")+stderr, secret) {
 		t.Errorf("%s: what lies outside was handed out", file)
 	}
-	if want := said[file]; want != "" && strings.Count(stderr, want+reason) != 1 {
+	if want := reported[file]; want != "" && strings.Count(stderr, want+reason) != 1 {
 		t.Errorf("%s: it does not say once %q:\n%s", file, want+reason, stderr)
 	}
 	for _, command := range [][]string{{"mcp-runtool", "hello", "--allow-self"}, {"mcp-registry", "refresh"}} {
@@ -155,9 +153,8 @@ func withHostileFile(t *testing.T, project, file, secret, reason string) {
 	}
 }
 
-// An env.sh that is no file, or never ends, does not keep the server or run-tool
-// for long; a signal ends both, and env.sh with them (P-113, P-114, P-905;
-// CLI-806).
+// An env.sh that is not a file, or never ends, delays the server and run-tool only for a limited time. A signal
+// ends both, and env.sh with them (P-113, P-114, P-905; CLI-806).
 func TestHostileEnv(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -36,11 +36,11 @@ func (s *session) failPrompt(name string, args map[string]string, code int64, sa
 }
 
 // examples/11-prompts (T-805, T-820).
-func TestPrompts(t *testing.T) { inEachEra(t, testPrompts) }
+func TestPrompts(t *testing.T) { inBothProtocols(t, testPrompts) }
 
-func testPrompts(t *testing.T, era string) {
+func testPrompts(t *testing.T, protocol string) {
 	t.Parallel()
-	s := open(t, checkout.Example(t, "11-prompts"), opening{revision: era})
+	s := open(t, checkout.Example(t, "11-prompts"), opening{revision: protocol})
 	if s.InitializeResult().Capabilities.Prompts == nil {
 		t.Error("prompts are not advertised")
 	}
@@ -68,12 +68,12 @@ func testPrompts(t *testing.T, era string) {
 }
 
 // examples/11-prompts, shape: several messages with pictures (T-830).
-func TestConversation(t *testing.T) { inEachEra(t, testConversation) }
+func TestConversation(t *testing.T) { inBothProtocols(t, testConversation) }
 
-func testConversation(t *testing.T, era string) {
+func testConversation(t *testing.T, protocol string) {
 	t.Parallel()
 	project := checkout.Example(t, "11-prompts")
-	s := open(t, project, opening{revision: era})
+	s := open(t, project, opening{revision: protocol})
 	got := s.prompt("shape", map[string]string{"shape": "square", "language": "French"})
 	var roles []string
 	var pictures [][]byte
@@ -100,18 +100,18 @@ func testConversation(t *testing.T, era string) {
 }
 
 // examples/11-prompts, explain: what is missing is asked for (T-831).
-func TestPromptAsks(t *testing.T) { inEachEra(t, testPromptAsks) }
+func TestPromptAsks(t *testing.T) { inBothProtocols(t, testPromptAsks) }
 
-func testPromptAsks(t *testing.T, era string) {
+func testPromptAsks(t *testing.T, protocol string) {
 	t.Parallel()
 	boss := user{"Has a text explained to somebody.": accept(map[string]any{"audience": "my boss"})}
-	s := open(t, checkout.Example(t, "11-prompts"), opening{revision: era, client: boss.client(forms)})
+	s := open(t, checkout.Example(t, "11-prompts"), opening{revision: protocol, client: boss.client(forms)})
 	got := s.prompt("explain", map[string]string{"text": "Tides"})
 	if text := got.Messages[0].Content.(*mcp.TextContent).Text; text != "Explain this to my boss, in at most three "+
 		"sentences and without jargon:\n\nTides" {
 		t.Error(text)
 	}
 	s = open(t, checkout.Example(t, "11-prompts"),
-		opening{revision: era, client: user{"Has": &mcp.ElicitResult{Action: "cancel"}}.client(forms)})
+		opening{revision: protocol, client: user{"Has": &mcp.ElicitResult{Action: "cancel"}}.client(forms)})
 	s.failPrompt("explain", nil, -32602, "Missing required argument: text")
 }

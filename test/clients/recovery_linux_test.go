@@ -10,8 +10,9 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// What dead runs left in the directory for temporary files goes with the next start, as root and as an ordinary user;
-// what another user planted there, what others can write to, and what a link leads to stays (P-308).
+// The next start removes the files of killed servers from the directory for temporary files, as root and as an
+// ordinary user. It does not touch another user's files, files that others can write to, and the
+// targets of links (P-308).
 func TestLeftByDeadRuns(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {

@@ -13,14 +13,14 @@ import (
 
 // examples/13-registry: what is offered at each level, and what a client learns
 // of it.
-func TestRegistry(t *testing.T) { inEachEra(t, testRegistry) }
+func TestRegistry(t *testing.T) { inBothProtocols(t, testRegistry) }
 
-func testRegistry(t *testing.T, era string) {
+func testRegistry(t *testing.T, protocol string) {
 	t.Parallel()
 	for level, want := range map[string]string{"": "add-note find-note", "standard": "add-note find-note",
 		"restricted": "find-note"} {
 		s := open(t, checkout.Example(t, "13-registry"), opening{
-			revision: era, env: map[string]string{"MCPBASH_SECURITY_LEVEL": level},
+			revision: protocol, env: map[string]string{"MCPBASH_SECURITY_LEVEL": level},
 		})
 		list, err := s.ListTools(s.deadline(), nil)
 		if err != nil {

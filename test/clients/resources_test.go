@@ -29,7 +29,7 @@ func (s *session) resource(uri string) *mcp.ResourceContents {
 
 func (s *session) failResource(uri string, code int64, says string) {
 	s.t.Helper()
-	if code == -32002 && s.era == stateless { // M-40
+	if code == -32002 && s.protocol == stateless { // M-40
 		code = -32602
 	}
 	result, err := s.ReadResource(s.deadline(), &mcp.ReadResourceParams{URI: uri})
@@ -40,12 +40,12 @@ func (s *session) failResource(uri string, code int64, says string) {
 }
 
 // examples/09-resources (RES-20, RES-34, RES-41, RES-130).
-func TestResources(t *testing.T) { inEachEra(t, testResources) }
+func TestResources(t *testing.T) { inBothProtocols(t, testResources) }
 
-func testResources(t *testing.T, era string) {
+func testResources(t *testing.T, protocol string) {
 	t.Parallel()
 	project := checkout.Example(t, "09-resources")
-	s := open(t, project, opening{revision: era})
+	s := open(t, project, opening{revision: protocol})
 	list, err := s.ListResources(s.deadline(), nil)
 	if err != nil || len(list.Resources) != 4 {
 		t.Fatal(compact(t, list), err)
@@ -77,14 +77,14 @@ func testResources(t *testing.T, era string) {
 
 // examples/09-resources, weather: watched by the official client, which takes
 // no result but the protocol's (RES-142 to RES-146, RES-207).
-func TestResourceSubscription(t *testing.T) { inEachEra(t, testResourceSubscription) }
+func TestResourceSubscription(t *testing.T) { inBothProtocols(t, testResourceSubscription) }
 
-func testResourceSubscription(t *testing.T, era string) {
+func testResourceSubscription(t *testing.T, protocol string) {
 	t.Parallel()
 	project := checkout.Example(t, "09-resources")
 	updates := make(chan string, 10)
 	s := open(t, project, opening{
-		revision: era,
+		revision: protocol,
 		env:      map[string]string{"MCPBASH_RESOURCES_POLL_INTERVAL_SECS": "0.02"},
 		client: mcp.ClientOptions{ResourceUpdatedHandler: func(_ context.Context,
 			r *mcp.ResourceUpdatedNotificationRequest) {
@@ -95,7 +95,7 @@ func testResourceSubscription(t *testing.T, era string) {
 	if err := s.Subscribe(s.deadline(), &mcp.SubscribeParams{URI: uri}); err != nil {
 		t.Fatal(err)
 	}
-	if era == stateless { // there the client opens a stream beside the call
+	if protocol == stateless { // the client opens a stream during the call
 		eventually(t, "an acknowledgement", func() bool {
 			return len(s.tap.messages("notifications/subscriptions/acknowledged")) == 1
 		})
@@ -118,17 +118,17 @@ func testResourceSubscription(t *testing.T, era string) {
 		t.Fatal(err)
 	}
 	err := s.Subscribe(s.deadline(), &mcp.SubscribeParams{URI: "file:///etc/passwd"})
-	if era != stateless && err == nil { // a stream tells by what it acknowledges, which this client hides
+	if protocol != stateless && err == nil { // a stream reports it in its acknowledgement, which this client hides
 		t.Error("what cannot be read is watched")
 	}
 }
 
 // examples/10-provider (RES-71, RES-74, RES-161).
-func TestProvider(t *testing.T) { inEachEra(t, testProvider) }
+func TestProvider(t *testing.T) { inBothProtocols(t, testProvider) }
 
-func testProvider(t *testing.T, era string) {
+func testProvider(t *testing.T, protocol string) {
 	t.Parallel()
-	s := open(t, checkout.Example(t, "10-provider"), opening{revision: era})
+	s := open(t, checkout.Example(t, "10-provider"), opening{revision: protocol})
 	templates, err := s.ListResourceTemplates(s.deadline(), nil)
 	if err != nil || len(templates.ResourceTemplates) != 1 ||
 		templates.ResourceTemplates[0].URITemplate != "stock://{article}" {

@@ -22,7 +22,7 @@ type shownRoots struct {
 	Roots []struct{ URI, Name, Path string }
 }
 
-// write makes a file, and what it lies in.
+// write creates a file and its folders.
 func write(t *testing.T, content string, path ...string) string {
 	t.Helper()
 	file := filepath.Join(path...)
@@ -72,7 +72,7 @@ func TestOneRoot(t *testing.T) {
 	for _, outside := range []string{secret, root + "/link", root + "/../" + filepath.Base(other), "/", root + "x"} {
 		s.fail("read-file", arguments{"path": outside}, -32602, ".path is outside configured MCP roots: "+root)
 	}
-	// What is relative is relative to the only root.
+	// A relative path is relative to the only root.
 	if got := text(t, s.succeed("read-file", arguments{"path": "sub dir/a [1].txt", "lines": 1})); got != "one\n" {
 		t.Errorf("%q", got)
 	}
@@ -101,8 +101,8 @@ func TestRootsChange(t *testing.T) {
 	s.fail("read-file", arguments{"path": "/etc/passwd"}, -32602, ".path is outside configured MCP roots: none")
 }
 
-// What is in force for a client that can name roots and names none, or none that can be used: never all paths
-// where anybody gave roots (P-2103, P-2108; SDK-134).
+// A client that supports roots may list none, or none that the server can use. If anybody gave roots, the
+// scripts never get all paths (P-2103, P-2108; SDK-134).
 func TestNoRootsOfClient(t *testing.T) {
 	t.Parallel()
 	data := checkout.Directory(t)
@@ -153,8 +153,8 @@ func TestNoRootsOfClient(t *testing.T) {
 	}
 }
 
-// A server with a root that it cannot use does not start, and says which it is (P-101, P-2101).
-// The unreadable one is one for ordinary users only.
+// A server with an invalid root does not start, and names the root (P-101, P-2101). One root here is
+// unreadable for ordinary users only.
 func TestUnusableRoots(t *testing.T) {
 	t.Parallel()
 	secret := checkout.Directory(t)
@@ -220,8 +220,8 @@ func TestUnusableRoots(t *testing.T) {
 	}
 }
 
-// examples/03-roots for a client without roots: the project itself, or what the
-// operator says (P-2100).
+// examples/03-roots for a client without roots: the root is the project, or the operator's
+// setting (P-2100).
 func TestRootsWithoutClient(t *testing.T) {
 	t.Parallel()
 	project := checkout.Example(t, "03-roots")

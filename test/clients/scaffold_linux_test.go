@@ -29,7 +29,8 @@ rm ../fill; { find . | sort; cksum tools/old/*; } | diff ../before - && echo unc
 mcp-bash scaffold tool new`
 	dir := checkout.Directory(t)
 	quoted := "'" + strings.ReplaceAll(script, "'", `'\''`) + "'"
-	said := must(t, "/", unshare+" -r -m bash -c "+quoted+" bash "+dir+" "+filepath.Join(checkout.Directory(t), "said"))
+	output := must(t, "/",
+		unshare+" -r -m bash -c "+quoted+" bash "+dir+" "+filepath.Join(checkout.Directory(t), "output"))
 	want := `tool new: 1 0 1
 prompt new: 1 0 1
 completion new: 1 0 1
@@ -43,7 +44,7 @@ fill
 unchanged
 Scaffolded tool at ` + dir + `/demo/tools/new
 `
-	if said != want {
-		t.Errorf("%s\nwant\n%s", said, want)
+	if output != want {
+		t.Errorf("%s\nwant\n%s", output, want)
 	}
 }

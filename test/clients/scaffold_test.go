@@ -17,8 +17,8 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// typed runs a line of shell in a directory, as a person with our commands in PATH
-// and nothing else set, and returns what it prints and its exit code.
+// typed runs a line of shell in a directory. PATH contains our commands, and no other variable is set. It returns
+// the output and the exit code.
 func typed(t *testing.T, dir, line string) (printed string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
@@ -67,7 +67,7 @@ done`)
 	return filepath.Join(dir, "demo")
 }
 
-// What is scaffolded works at once, for a client (cli chapters 5 and 6).
+// A client can use each scaffolded item at once (cli chapters 5 and 6).
 func TestScaffolded(t *testing.T) {
 	t.Parallel()
 	project := scaffolded(t)
@@ -97,14 +97,14 @@ func TestScaffolded(t *testing.T) {
 		}
 		// CLI-502, CLI-604: arguments are validated.
 		result := s.call(tool.Name, arguments{"name": 7})
-		if said := compact(t, result.Content); !result.IsError || !strings.Contains(said, "Invalid arguments: /name") {
-			t.Errorf("%s took a number for a name: %s", tool.Name, said)
+		if output := compact(t, result.Content); !result.IsError || !strings.Contains(output, "Invalid arguments: /name") {
+			t.Errorf("%s took a number for a name: %s", tool.Name, output)
 		}
 	}
 
 	prompts, err := s.ListPrompts(s.deadline(), nil)
 	if err != nil || len(prompts.Prompts) != 1 || prompts.Prompts[0].Name != "prompt.ask" {
-		t.Fatalf("%s, %v", compact(t, prompts), err) // README.md is none (CLI-606)
+		t.Fatalf("%s, %v", compact(t, prompts), err) // README.md is not a prompt (CLI-606)
 	}
 	got := s.prompt("prompt.ask", map[string]string{"subject": "tides", "details": "For sailors."}).Messages
 	text := got[0].Content.(*mcp.TextContent).Text
@@ -178,8 +178,8 @@ const withoutJQ = `mkdir fake; printf '#!/bin/sh\nexit 9\n' >fake/jq; chmod 755 
 export PATH="$PWD/fake:$PATH"
 `
 
-// The smoke test passes as made, with the default policy and without jq, for a tool
-// that was added late as well; it fails when the tool does (CLI-605, CLI-1907).
+// The generated smoke test passes with the default policy and without jq, also for a tool that was added
+// late. It fails when the tool fails (CLI-605, CLI-1907).
 func TestSmoke(t *testing.T) {
 	t.Parallel()
 	project := scaffolded(t)
@@ -205,18 +205,19 @@ func TestSmoke(t *testing.T) {
 		`echo '{"success":true,"result":{"message":"x"}}'`: {0, "Smoke test passed for plain."},
 	} {
 		write(t, "#!/bin/sh\n"+script+"\n", tool)
-		if said, code := typed(t, project, "tools/plain/smoke.sh"); code != want.code || !strings.Contains(said, want.says) {
-			t.Errorf("%s: exit code %d\n%s", script, code, said)
+		output, code := typed(t, project, "tools/plain/smoke.sh")
+		if code != want.code || !strings.Contains(output, want.says) {
+			t.Errorf("%s: exit code %d\n%s", script, code, output)
 		}
 	}
-	if said, code := typed(t, project, `cd / && PATH=/usr/bin:/bin "$OLDPWD/tools/plain/smoke.sh"`); code != 1 ||
-		said != "mcp-bash not found; add to PATH or set MCPBASH_HOME.\n" {
-		t.Errorf("without mcp-bash: %d, %s", code, said)
+	if output, code := typed(t, project, `cd / && PATH=/usr/bin:/bin "$OLDPWD/tools/plain/smoke.sh"`); code != 1 ||
+		output != "mcp-bash not found; add to PATH or set MCPBASH_HOME.\n" {
+		t.Errorf("without mcp-bash: %d, %s", code, output)
 	}
 }
 
 // harness runs test/run.sh of a project with some tests at its end.
-func harness(t *testing.T, project, tests, options string) (said string, code int) {
+func harness(t *testing.T, project, tests, options string) (output string, code int) {
 	t.Helper()
 	run := filepath.Join(project, "test", "run.sh")
 	made, err := os.ReadFile(run)
@@ -259,22 +260,23 @@ run_dry_run hello '{"x":1}'
 			"  hello (dry run)... FAIL\n", "Results: 1 passed, 4 failed, 1 skipped\n",
 		}},
 	} {
-		said, code := harness(t, project, tc.tests, "")
+		output, code := harness(t, project, tc.tests, "")
 		if code != tc.code {
-			t.Errorf("exit code %d, want %d\n%s", code, tc.code, said)
+			t.Errorf("exit code %d, want %d\n%s", code, tc.code, output)
 		}
 		for _, part := range tc.want {
-			if !strings.Contains(said, part) {
-				t.Errorf("no %q in\n%s", part, said)
+			if !strings.Contains(output, part) {
+				t.Errorf("no %q in\n%s", part, output)
 			}
 		}
 	}
-	said, code := harness(t, project, "run_test hello\n", "-v")
-	if code != 0 || !strings.Contains(said, `"message":"Hello, World!"`) {
-		t.Errorf("--verbose: %d\n%s", code, said)
+	output, code := harness(t, project, "run_test hello\n", "-v")
+	if code != 0 || !strings.Contains(output, `"message":"Hello, World!"`) {
+		t.Errorf("--verbose: %d\n%s", code, output)
 	}
-	if said, code := harness(t, project, "", "--bogus"); code != 2 || !strings.Contains(said, "unknown option: --bogus") {
-		t.Errorf("%d\n%s", code, said)
+	output, code = harness(t, project, "", "--bogus")
+	if code != 2 || !strings.Contains(output, "unknown option: --bogus") {
+		t.Errorf("%d\n%s", code, output)
 	}
 
 	// Where the check of the project finds an error, tests run only with --force.
@@ -284,20 +286,20 @@ run_dry_run hello '{"x":1}'
 	if err := os.Chmod(filepath.Join(project, "bin", "mcp-bash"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	said, code = harness(t, project, "run_test hello\n", "")
-	if code != 1 || !strings.Contains(said, "an error\nValidation failed.\n") || strings.Contains(said, "Results") {
-		t.Errorf("%d\n%s", code, said)
+	output, code = harness(t, project, "run_test hello\n", "")
+	if code != 1 || !strings.Contains(output, "an error\nValidation failed.\n") || strings.Contains(output, "Results") {
+		t.Errorf("%d\n%s", code, output)
 	}
 	for _, options := range []string{"--force", "-f"} {
-		said, code := harness(t, project, "run_test hello\n", options)
-		if code != 0 || !strings.Contains(said, "Results: 1 passed") {
-			t.Errorf("%d\n%s", code, said)
+		output, code := harness(t, project, "run_test hello\n", options)
+		if code != 0 || !strings.Contains(output, "Results: 1 passed") {
+			t.Errorf("%d\n%s", code, output)
 		}
 	}
 }
 
-// A session is one server process for several calls, each of which has a time limit;
-// a server that dies fails the calls and nothing else (CLI-610a).
+// A session of the harness is one server process for several calls, and each call has a time limit.
+// If the server dies, only the calls fail (CLI-610a).
 func TestHarnessSession(t *testing.T) {
 	t.Parallel()
 	project := scaffolded(t)
@@ -310,7 +312,7 @@ func TestHarnessSession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	said, code := harness(t, project, `
+	output, code := harness(t, project, `
 mcp_session_call who '{}' early
 mcp_session_start
 mcp_session_call who && first=$MCP_SESSION_RESULT
@@ -335,7 +337,7 @@ mcp_session_end
 mcp_session_end
 `, "")
 	if code != 1 {
-		t.Errorf("exit code %d\n%s", code, said)
+		t.Errorf("exit code %d\n%s", code, output)
 	}
 	for _, part := range []string{
 		"  who (early)... FAIL\n    no session: call mcp_session_start first\n", "  who... PASS\n", "  many... PASS\n",
@@ -346,8 +348,8 @@ mcp_session_end
 		"  who (a dead server)... FAIL\n    no session: call mcp_session_start first\n", "  who (after all)... PASS\n",
 		"Results: 7 passed, 7 failed\n",
 	} {
-		if !strings.Contains(said, part) {
-			t.Errorf("no %q in\n%s", part, said)
+		if !strings.Contains(output, part) {
+			t.Errorf("no %q in\n%s", part, output)
 		}
 	}
 }
@@ -357,11 +359,11 @@ mcp_session_end
 func TestScaffoldConcurrently(t *testing.T) {
 	t.Parallel()
 	project := scaffolded(t)
-	said := must(t, project, `for i in 1 2 3 4 5 6 7 8; do
+	output := must(t, project, `for i in 1 2 3 4 5 6 7 8; do
   mcp-bash scaffold tool same >"out.$i" 2>&1 & mcp-bash scaffold completion "c$i" >/dev/null &
 done; wait; cat out.*; rm out.*`)
-	if n := strings.Count(said, "Scaffolded tool at"); n != 1 || strings.Count(said, "same") != 8 {
-		t.Errorf("%d of 8 made it:\n%s", n, said)
+	if n := strings.Count(output, "Scaffolded tool at"); n != 1 || strings.Count(output, "same") != 8 {
+		t.Errorf("%d of 8 made it:\n%s", n, output)
 	}
 	must(t, project, "tools/same/smoke.sh")
 	var file struct{ Completions []struct{ Name string } }

@@ -19,10 +19,10 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// An opening says how to start a server and as which client.
+// An opening describes the server to start and its client.
 type opening struct {
 	binary   string            // default: the one built
-	env      map[string]string // beside the usual; an empty value stays empty
+	env      map[string]string // added to the usual variables; an empty value stays empty
 	client   mcp.ClientOptions
 	roots    []string
 	revision string // default 2025-11-25
@@ -38,7 +38,7 @@ type session struct {
 	t        *testing.T
 	tap      *tap
 	client   *mcp.Client
-	era      string // the revision it speaks
+	protocol string // the revision it speaks
 	level    string // of log messages, which each stateless request carries
 	tmp      string // TMPDIR of the server
 	progress chan *mcp.ProgressNotificationParams
@@ -75,7 +75,7 @@ func open(t *testing.T, project string, o opening) *session {
 	if o.revision == "" {
 		o.revision = "2025-11-25"
 	}
-	s.era = o.revision
+	s.protocol = o.revision
 	cs, err := s.client.Connect(s.deadline(), s.tap, &mcp.ClientSessionOptions{ProtocolVersion: o.revision})
 	if err != nil {
 		if cmd.Process != nil {
@@ -89,7 +89,7 @@ func open(t *testing.T, project string, o opening) *session {
 	return s
 }
 
-// environment is that of a server, and nothing of ours gets into it.
+// environment returns the environment of a server, without variables of the test.
 func environment(project, tmp string, more map[string]string) []string {
 	env := map[string]string{
 		"PATH": os.Getenv("PATH"), "HOME": tmp, "TMPDIR": tmp, "LANG": "C",
@@ -110,8 +110,8 @@ func environment(project, tmp string, more map[string]string) []string {
 	return list
 }
 
-// end closes the session and judges it: the server's exit (P-903,
-// P-906), its lines (P-405), what it left behind (P-302).
+// end closes the session and checks the server's exit (P-903, P-906), its
+// lines (P-405) and its leftover files (P-302).
 func (s *session) end(killed bool) {
 	if err := s.Close(); err != nil && !killed {
 		s.t.Errorf("closing: %v", err)
@@ -125,7 +125,7 @@ func (s *session) end(killed bool) {
 	}
 	if log := s.tap.stderr.String(); strings.Contains(log, "DATA RACE") || strings.Contains(log, "panic:") ||
 		strings.Contains(log, "goroutine ") {
-		s.t.Errorf("the server said:\n%s", log)
+		s.t.Errorf("the server printed:\n%s", log)
 	}
 	if left := leftovers(s.t, s.tmp); len(left) > 0 && !killed {
 		s.t.Errorf("the server left behind %q", left)
@@ -135,8 +135,8 @@ func (s *session) end(killed bool) {
 	}
 }
 
-// leftovers are the directories of a server that ought to go with it. The SDK
-// that was unpacked there for want of a cache directory stays (P-102).
+// leftovers returns the directories that a server should have removed. The SDK stays if the server unpacked it
+// there because it had no cache directory (P-102).
 func leftovers(t *testing.T, tmp string) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(tmp, "mcpbash.*"))
@@ -238,18 +238,18 @@ func (s *session) nextLog(logger string) *mcp.LoggingMessageParams {
 // setLevel has the server send log messages from this level on.
 func (s *session) setLevel(level mcp.LoggingLevel) {
 	s.t.Helper()
-	if s.era == stateless {
+	if s.protocol == stateless {
 		s.level = string(level)
 	} else if err := s.SetLoggingLevel(s.deadline(), &mcp.SetLoggingLevelParams{Level: level}); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// inEachEra runs a test with a client that begins with a handshake, and with one of the
-// stateless revision: a script does not notice which it is (modern section 7).
-func inEachEra(t *testing.T, test func(t *testing.T, era string)) {
-	for _, era := range []string{"2025-11-25", stateless} {
-		t.Run(era, func(t *testing.T) { test(t, era) })
+// inBothProtocols runs a test with a client of the handshake protocol and with a client of the
+// stateless protocol. A script does not notice the difference (modern section 7).
+func inBothProtocols(t *testing.T, test func(t *testing.T, protocol string)) {
+	for _, protocol := range []string{"2025-11-25", stateless} {
+		t.Run(protocol, func(t *testing.T) { test(t, protocol) })
 	}
 }
 

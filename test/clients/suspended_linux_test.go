@@ -116,8 +116,9 @@ func (c *plainClient) status(name string) int {
 	return 0
 }
 
-// suspending is a project with tools that are suspended: "waits" and "held", which is confined, wait for an
-// answer, "prints" has printed 8 MB before, "ends" goes on by itself, prints 8 MB and ends.
+// suspending returns a project with tools that are suspended. "waits" waits for an answer, and so does "held", which
+// is confined. "prints" has printed 8 MB before. "ends" waits for five seconds, in which all calls are
+// suspended, prints 8 MB and ends.
 func suspending(t *testing.T) string {
 	t.Helper()
 	project := checkout.Directory(t)
@@ -125,7 +126,7 @@ func suspending(t *testing.T) string {
 	const asks = `mcp_elicit m '{"type":"object","properties":{"a":{"type":"string"}}}'`
 	const prints = "\nhead -c 8000000 /dev/zero | tr '\\0' x\n"
 	for name, script := range map[string]string{
-		"waits": asks, "held": asks, "prints": prints + asks + " >/dev/null", "ends": asks + " 1 >/dev/null || :" + prints,
+		"waits": asks, "held": asks, "prints": prints + asks + " >/dev/null", "ends": asks + " 5 >/dev/null || :" + prints,
 		"quick": "echo quick", "held-quick": "echo quick",
 	} {
 		file := write(t, "#!/bin/bash\nsource \"${MCP_SDK}/tool-sdk.sh\"\n"+script+"\n", project, "tools", name, "tool.sh")
@@ -141,9 +142,9 @@ func suspending(t *testing.T) string {
 	return project
 }
 
-// M-55: however much suspended calls have printed, and whether their scripts wait or have ended, the memory of
-// the server stays within its bound. Other calls are answered, the newest of the suspended ones can be carried on,
-// and the clients of the oldest are told why they cannot.
+// M-55: the memory of the server stays within its limit, however much suspended calls have printed, and whether
+// their scripts wait or have ended. The server answers other calls, and the newest suspended calls can
+// continue. The clients of the oldest get the reason why theirs cannot.
 func TestMemoryOfSuspendedCalls(t *testing.T) {
 	const calls = 64
 	for _, tool := range []string{"prints", "ends"} {
@@ -199,8 +200,8 @@ func children(t *testing.T, pid int) []string {
 	return all
 }
 
-// M-55, T-53: suspended calls leave descriptors for others, however many there are and however few the process may
-// have. The oldest are ended, the newest can be carried on.
+// M-55, T-53: suspended calls leave descriptors for others, however many calls there are and however few descriptors
+// the process may have. The server ends the oldest calls, and the newest can continue.
 func TestDescriptorsOfSuspendedCalls(t *testing.T) {
 	const calls = 64
 	project := suspending(t)
@@ -210,7 +211,7 @@ func TestDescriptorsOfSuspendedCalls(t *testing.T) {
 			states := map[int]string{}
 			for _, a := range c.call(tool, 1, calls, nil) {
 				if a.Result.ResultType != "input_required" {
-					t.Fatalf("%+v", a)
+					t.Fatalf("%.300v", a)
 				}
 				states[a.ID] = a.Result.RequestState
 			}

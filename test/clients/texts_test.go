@@ -26,9 +26,9 @@ func program(t *testing.T, text string, path ...string) {
 	}
 }
 
-// No text is bounded by the size of a command line or of a variable, and none is changed: instructions (P-204,
-// P-806), prompts and their arguments (T-804 to T-806), resources (RES-35), completions (T-621, T-633), icons
-// (R-103), embedded files (T-235).
+// The size of a command line or of a variable bounds no text, and none is changed. The texts are instructions (P-204,
+// P-806), prompts and their arguments (T-804 to T-806), and resources (RES-35). They are also completions (T-621,
+// T-633), icons (R-103) and embedded files (T-235).
 func TestLongTexts(t *testing.T) {
 	t.Parallel()
 	project := checkout.Directory(t)
@@ -52,8 +52,8 @@ func TestLongTexts(t *testing.T) {
 		}
 	}
 	equal("instructions", s.InitializeResult().Instructions, strings.TrimRight(long, "\n"))
-	prompt, err := s.GetPrompt(s.deadline(), &mcp.GetPromptParams{
-		Name: "long", Arguments: map[string]string{"text": long}})
+	prompt, err := s.GetPrompt(s.deadline(),
+		&mcp.GetPromptParams{Name: "long", Arguments: map[string]string{"text": long}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,9 +81,9 @@ func TestLongTexts(t *testing.T) {
 }
 
 // Questions, answers, log and progress messages arrive unchanged (P-2202, P-2203; SDK-101).
-func TestOddCharacters(t *testing.T) { inEachEra(t, testOddCharacters) }
+func TestOddCharacters(t *testing.T) { inBothProtocols(t, testOddCharacters) }
 
-func testOddCharacters(t *testing.T, era string) {
+func testOddCharacters(t *testing.T, protocol string) {
 	t.Parallel()
 	project := checkout.Directory(t)
 	write(t, odd, project, "text")
@@ -96,7 +96,7 @@ mcp_emit_json "$(mcp_json_obj action "$(printf %s "$answer" | "$MCPBASH_JSON_TOO
 	"$MCPBASH_JSON_TOOL_BIN" -j .content.value)")"
 `, project, "tools", "ask", "tool.sh")
 	asked := make(chan string, 1)
-	s := open(t, project, opening{revision: era, client: mcp.ClientOptions{
+	s := open(t, project, opening{revision: protocol, client: mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{Elicitation: forms},
 		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			asked <- r.Params.Message

@@ -43,9 +43,8 @@ func many(t *testing.T) (project, marks string) {
 	return project, marks
 }
 
-// Nothing runs below a directory that others can write to, wherever between the
-// root of the project and the script it is, and who calls is told which, and what
-// to do about it (T-8, T-31, T-41, T-620; RES-70).
+// No script runs if other users can write to a directory between the root of the project and the script. The
+// error names the directory and the remedy (T-8, T-31, T-41, T-620; RES-70).
 func TestOpenDirectories(t *testing.T) {
 	t.Parallel()
 	project, marks := many(t)
@@ -103,7 +102,7 @@ func TestOpenDirectories(t *testing.T) {
 	}
 }
 
-// reason is what the data of an error says (T-8).
+// reason returns the reason in the data of an error (T-8).
 func reason(err error) string {
 	var rpc *jsonrpc.Error
 	var data struct{ Reason string }
@@ -120,8 +119,8 @@ func compactError(err error) string {
 	return err.Error()
 }
 
-// Settings that others could have written before the start: no tool runs, and the
-// client is told why (T-8, T-8a).
+// Other users could have written the settings before the start: no tool runs, and the client gets the
+// reason (T-8, T-8a).
 func TestOpenSettings(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"server.d/server.meta.json", "."} {
@@ -170,9 +169,8 @@ func TestOpenDirectoryOnTheCommandLine(t *testing.T) {
 	}
 }
 
-// With a umask of 002, what the README says makes a project that works. So does one
-// that is made by hand, if the user has a group of his own; else it says which folder
-// is open to whom (T-41).
+// With a umask of 002, the steps of the README create a project that works. So does a project made by hand, if
+// the user has a private group. Otherwise the error names the folder and who can write to it (T-41).
 func TestQuickStartWithOpenUmask(t *testing.T) {
 	t.Parallel()
 	user, private := privateAccount(t)

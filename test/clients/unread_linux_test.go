@@ -19,13 +19,13 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// A mute client talks to a server over pipes and reads only when it is told to.
+// A mute client talks to a server over pipes and reads only on request.
 type mute struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *bufio.Reader
-	stdout *os.File // what out reads
+	stdout *os.File // the source of out
 	stderr *os.File
 	wrote  chan error // of the last feed
 	ended  chan struct{}
@@ -86,7 +86,7 @@ func (m *mute) say(text string) {
 	}
 }
 
-// feed writes many lines beside the test, and ends the input after them.
+// feed writes many lines in the background, and then ends the input.
 func (m *mute) feed(lines func(out *bufio.Writer)) {
 	go func() {
 		out := bufio.NewWriterSize(m.in, 1<<20)
@@ -147,7 +147,7 @@ func (m *mute) all(look func(line []byte)) (lines int) {
 	}
 }
 
-// peak is the most memory the server had so far, in MB.
+// peak returns the maximum memory of the server so far, in MB.
 func (m *mute) peak() int {
 	m.t.Helper()
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(m.cmd.Process.Pid) + "/status")
@@ -275,16 +275,16 @@ func TestUnreadStderr(t *testing.T) {
 		t.Errorf("%d answers", n)
 	}
 	<-m.ended
-	said, err := io.ReadAll(m.stderr)
+	output, err := io.ReadAll(m.stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := bytes.Count(said, []byte("JSON normalization failed")); n < 500 || n >= lines {
+	if n := bytes.Count(output, []byte("JSON normalization failed")); n < 500 || n >= lines {
 		t.Errorf("%d lines on standard error", n)
 	}
 }
 
-// The count of what was dropped is told once somebody reads (P-1308).
+// The server reports the number of dropped lines when somebody reads again (P-1308).
 func TestStderrReadLate(t *testing.T) {
 	t.Parallel()
 	m := openMute(t, checkout.Copy(t, "testdata/unread"), nil)
@@ -297,10 +297,10 @@ func TestStderrReadLate(t *testing.T) {
 	for range lines {
 		m.read()
 	}
-	said := bufio.NewScanner(m.stderr)
+	output := bufio.NewScanner(m.stderr)
 	kept, dropped := 0, 0
-	for kept+dropped < lines && said.Scan() {
-		switch line := said.Text(); {
+	for kept+dropped < lines && output.Scan() {
+		switch line := output.Text(); {
 		case strings.HasPrefix(line, "JSON normalization failed"):
 			kept++
 		default:

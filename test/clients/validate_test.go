@@ -39,8 +39,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// CLI-1009: what validate says of a project is what the server does with it: what it says
-// nothing of is listed, and what it calls an error is not.
+// CLI-1009: validate agrees with the server. The server lists an item without findings, and does not list
+// an item with an error.
 func TestValidateAgreesWithTheServer(t *testing.T) {
 	t.Parallel()
 	dir := checkout.Directory(t)

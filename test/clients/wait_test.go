@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// eventually waits, within the limits of patience, for what happens in another
-// process and tells nobody.
+// eventually waits for a condition that another process makes true without a signal. It fails
+// after patience.
 func eventually(t *testing.T, what string, happened func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)

@@ -15,8 +15,8 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// spies are programs that write what they are called with to files beside themselves, each argument
-// with a NUL after it, and whose help is that of three ways to take the value of an option.
+// spies are programs that write their arguments to files next to them, with a NUL after each argument. Their
+// help describes three ways to give the value of an option.
 var spies = map[string]string{
 	"gnu": `Usage: gnu [OPTION]... [--] WORD [FILE]...
 With no FILE, read standard input.
@@ -178,7 +178,7 @@ func TestWrappedArguments(t *testing.T) {
 	if resolved, _ := filepath.EvalSymlinks("/tmp"); !slices.Equal(argv, []string{"-H", resolved, "-name", "x"}) {
 		t.Errorf("%q", argv)
 	}
-	// What the schema does not allow does not reach the script.
+	// Arguments that the schema does not allow never reach the script.
 	for _, args := range []arguments{
 		{"word": "w", "when": "$(touch PWNED)"}, {"word": "w", "switch": "--x"}, {"word": "w", "nothing": "x"},
 		{"word": []string{"a"}},

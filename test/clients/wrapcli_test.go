@@ -15,12 +15,12 @@ import (
 
 // examples/06-wrap-cli, audit: progress from the lines a program prints
 // (SDK-113).
-func TestProgramWithProgress(t *testing.T) { inEachEra(t, testProgramWithProgress) }
+func TestProgramWithProgress(t *testing.T) { inBothProtocols(t, testProgramWithProgress) }
 
-func testProgramWithProgress(t *testing.T, era string) {
+func testProgramWithProgress(t *testing.T, protocol string) {
 	t.Parallel()
 	project := checkout.Example(t, "06-wrap-cli")
-	s := open(t, project, opening{revision: era})
+	s := open(t, project, opening{revision: protocol})
 	type sum struct{ Items, Pieces int }
 	if got := structured[sum](t, s.succeed("audit", nil)); got != (sum{4, 1467}) {
 		t.Errorf("%+v", got)

@@ -21,11 +21,10 @@ import (
 // maxBody is the largest body taken, in bytes.
 const maxBody = 16 << 20
 
-// A bridge is a server of the Streamable HTTP transport in front of one that
-// speaks on standard streams: each session is a process of its own, and all
-// requests of the revision without sessions go to one more. It adds nothing to what
-// the server says and hides nothing of it. Itself it answers only what is a matter
-// of HTTP, as BRIDGE.md lists it. Use newBridge.
+// A bridge is a server of the Streamable HTTP transport in front of a server on standard streams. Each
+// session has a process, and all requests of the revision without sessions share another one. The bridge
+// passes on all messages unchanged. It answers only matters of HTTP itself, which BRIDGE.md
+// lists. Use newBridge.
 type bridge struct {
 	start      func() *exec.Cmd // a new process, not started yet
 	transcript *transcript
@@ -244,7 +243,7 @@ func (b *bridge) forget(s *session) {
 	delete(b.open, s.id)
 }
 
-// accepts says whether a client takes a media type.
+// accepts reports whether a client accepts a media type.
 func accepts(r *http.Request, kind string) bool {
 	for _, list := range r.Header.Values("Accept") {
 		for item := range strings.SplitSeq(list, ",") {

@@ -227,7 +227,7 @@ func TestManyAtOnce(t *testing.T) {
 	clients.Wait()
 }
 
-// What the bridge refuses by itself.
+// The bridge rejects invalid HTTP requests itself.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	b, web := serve(t)
@@ -290,10 +290,10 @@ func TestRefusals(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		said, err := io.ReadAll(answer.Body)
+		output, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
-		if answer.StatusCode != tc.want || err != nil || len(said) == 0 && tc.want != 202 {
-			t.Errorf("%s: %d %q %v, want %d", name, answer.StatusCode, said, err, tc.want)
+		if answer.StatusCode != tc.want || err != nil || len(output) == 0 && tc.want != 202 {
+			t.Errorf("%s: %d %q %v, want %d", name, answer.StatusCode, output, err, tc.want)
 		}
 	}
 }
@@ -324,8 +324,8 @@ func TestServerEnds(t *testing.T) {
 		return answer
 	}
 	first := post("")
-	if said, err := io.ReadAll(first.Body); len(said) > 0 || err != nil {
-		t.Errorf("%q %v", said, err)
+	if output, err := io.ReadAll(first.Body); len(output) > 0 || err != nil {
+		t.Errorf("%q %v", output, err)
 	}
 	if again := post(first.Header.Get("Mcp-Session-Id")); again.StatusCode != 404 {
 		t.Errorf("%d", again.StatusCode)

@@ -35,8 +35,8 @@ func parameters(schema json.RawMessage, path ...string) []parameter {
 	return list
 }
 
-// checkHeaders returns an error unless the headers of a stateless request say what
-// its body says. The parameters are those of the tool that it calls.
+// checkHeaders returns an error unless the headers of a stateless request agree with its body. The
+// parameters belong to the tool that the request calls.
 func checkHeaders(h http.Header, m message, parameters []parameter) error {
 	version, err := header(h, "Mcp-Protocol-Version")
 	if err != nil {
@@ -70,15 +70,15 @@ func checkHeaders(h http.Header, m message, parameters []parameter) error {
 		if err != nil {
 			return err
 		}
-		if !says(value, inBody) {
+		if !equals(value, inBody) {
 			return differ(p.header, value, string(inBody))
 		}
 	}
 	return nil
 }
 
-// says compares the text of a header with a value: numbers as numbers.
-func says(text string, value json.RawMessage) bool {
+// equals compares the text of a header with a value: numbers as numbers.
+func equals(text string, value json.RawMessage) bool {
 	switch rawjson.KindOf(value) {
 	case rawjson.String:
 		s, _ := rawjson.Text(value)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What of the headers of a request agrees with its body.
+// The headers of a request must agree with its body.
 func TestHeaders(t *testing.T) {
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}`
 	const list = `{"id":1,"method":"tools/list","params":{` + meta + `}}`

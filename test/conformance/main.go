@@ -1,14 +1,14 @@
-// Conformance runs the official conformance suite against the server, which speaks
-// on standard streams, through a bridge to the HTTP transport that the suite needs:
+// Conformance runs the official conformance suite against the server. A bridge translates between the
+// standard streams of the server and the HTTP transport of the suite:
 //
 //	conformance -server FILE -results DIR SUITE...
 //
-// SUITE is the command of the suite with its first arguments. It exits with 1
-// unless every scenario of its requirement sets for servers passes, warnings
-// counted as failures, but for those named in verdict.go, and unless every line of
-// the server is what the schema of the revision says. In DIR are then, in a folder
-// for each revision, what the suite found and said, and every line of every
-// session. See run.sh.
+// SUITE is the command of the suite with its first arguments. All scenarios for servers must pass without
+// warnings, except the exceptions in the file verdict. Every line of the server must match the schema of
+// its revision. Otherwise the exit code is 1.
+//
+// DIR has a folder for each revision, with the results and the output of the suite, and with
+// every line of every session. See run.sh.
 package main
 
 import (
@@ -86,11 +86,11 @@ func run(ctx context.Context, server, project, results, scenario string, suite [
 
 // list returns the scenarios of a requirement set.
 func list(ctx context.Context, suite []string, revision string) ([]string, error) {
-	said, err := exec.CommandContext(ctx, suite[0], append(suite[1:], "list", "--requirements", revision)...).Output()
+	output, err := exec.CommandContext(ctx, suite[0], append(suite[1:], "list", "--requirements", revision)...).Output()
 	if err != nil {
 		return nil, fmt.Errorf("asking the suite for its scenarios: %w", err)
 	}
-	return scenarios(string(said)), nil
+	return scenarios(string(output)), nil
 }
 
 // A set is one requirement set to run, or one scenario of it.
@@ -129,18 +129,18 @@ func (s set) run(ctx context.Context, suite []string) error {
 		names = []string{s.scenario}
 		arguments = append(arguments, "--spec-version", s.revision, "--scenario", s.scenario)
 	}
-	var said bytes.Buffer
+	var output bytes.Buffer
 	cmd := exec.CommandContext(ctx, suite[0], append(suite[1:], arguments...)...)
-	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.Stdout, cmd.Stderr = &output, &output
 	ran := cmd.Run() // its code counts failures that we do not, and misses warnings that we do
 	bridge.close()
-	if err := os.WriteFile(filepath.Join(place.results, "suite.log"), said.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(place.results, "suite.log"), output.Bytes(), 0o644); err != nil {
 		return err
 	}
 	if e := (*exec.ExitError)(nil); ran != nil && !errors.As(ran, &e) || ctx.Err() != nil {
 		return fmt.Errorf("the suite did not run to its end: %w", errors.Join(ran, ctx.Err()))
 	}
-	return judge(os.Stdout, s.revision, place.results, names, transcript.faults())
+	return conclude(os.Stdout, s.revision, place.results, names, transcript.faults())
 }
 
 // A place is where a run works: a copy of the project, directories for its files,

@@ -8,15 +8,15 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A message is what the bridge has to know of a line of JSON-RPC. What it carries
-// passes through untouched.
+// A message contains the fields of a line of JSON-RPC that the bridge needs. The bridge passes on the
+// rest unchanged.
 type message struct {
 	id, params, result, failure json.RawMessage
 	method                      string
 }
 
-// read reads a line. What is not JSON is a message without anything: whether that
-// is wrong is for the server and the client to say.
+// read reads a line. It returns an empty message for a line that is not JSON: the server or the client
+// reports the error.
 func read(line []byte) message {
 	if !json.Valid(line) {
 		return message{}
@@ -34,8 +34,8 @@ func (m message) isAnswer() bool { return m.method == "" && (m.result != nil || 
 // meta is a member of the request's or notification's _meta.
 func (m message) meta(name string) json.RawMessage { return rawjson.Path(m.params, "_meta", name) }
 
-// parse makes a line, without its end, of the body of a request. The error says
-// why that is no single message.
+// parse turns the body of a request into a line, without its end. It returns an error if the body is
+// not a single message.
 func parse(body []byte) (message, []byte, error) {
 	var line bytes.Buffer
 	if err := json.Compact(&line, body); err != nil {

@@ -61,7 +61,7 @@ func (b *bridge) relay(w http.ResponseWriter, r *http.Request, m message, line [
 	return err
 }
 
-// headerMismatch is the code of headers that do not say what the body says.
+// headerMismatch is the error code for headers that contradict the body.
 const headerMismatch = -32020
 
 // statusOf is the status of an answer that comes alone.

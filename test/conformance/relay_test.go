@@ -46,8 +46,8 @@ func post(t *testing.T, url, body string, headers ...string) *http.Response {
 	return answer
 }
 
-// said is all that an answer brings: its messages, one a line.
-func said(t *testing.T, answer *http.Response) string {
+// messagesOf returns all messages of an answer, one a line.
+func messagesOf(t *testing.T, answer *http.Response) string {
 	t.Helper()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil {
@@ -57,7 +57,7 @@ func said(t *testing.T, answer *http.Response) string {
 	return strings.TrimSpace(strings.ReplaceAll(text, "\n\n", "\n"))
 }
 
-// Which status an answer has, and what the bridge answers itself.
+// The status of each answer, and the answers of the bridge itself.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	_, web := serve(t)
@@ -88,10 +88,10 @@ func TestStatus(t *testing.T) {
 		"a failing tool":    {call("test_error_handling"), nil, 200, `"isError":true`},
 		"notification":      {stop, nil, 400, "clients send no notifications"},
 		"id of no kind":     {strings.ReplaceAll(discover, `"mine"`, "null"), nil, 400, "the id must be"},
-		"neither era":       {`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, nil, 400, "Mcp-Session-Id is missing"},
+		"neither protocol":  {`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, nil, 400, "Mcp-Session-Id is missing"},
 	} {
 		answer := post(t, web.URL, tc.body, tc.header...)
-		text := said(t, answer)
+		text := messagesOf(t, answer)
 		if answer.StatusCode != tc.status || !strings.Contains(text, tc.want) || answer.Header.Get("Mcp-Session-Id") != "" {
 			t.Errorf("%s: %d %s, want %d %s", name, answer.StatusCode, text, tc.status, tc.want)
 		}
@@ -122,7 +122,7 @@ func TestSameNames(t *testing.T) {
 			more = `"io.modelcontextprotocol/logLevel":"info"`
 		}
 		clients.Go(func() {
-			got := said(t, post(t, web.URL, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+
+			got := messagesOf(t, post(t, web.URL, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+
 				`","_meta":{`+metaKeys+`,`+more+`}}}`))
 			lines := strings.Split(got, "\n")
 			if last := lines[len(lines)-1]; len(lines) != 4 || strings.Count(got, want) != 3 ||
@@ -134,7 +134,7 @@ func TestSameNames(t *testing.T) {
 	clients.Wait()
 }
 
-// pretend is a bridge to a script in place of the server, and what they said.
+// pretend returns a bridge to a script that plays the server, and the log of their messages.
 func pretend(t *testing.T, script string) (*bridge, *httptest.Server, *bytes.Buffer) {
 	t.Helper()
 	var lines bytes.Buffer
@@ -168,8 +168,8 @@ func TestClosedStream(t *testing.T) {
 	}
 }
 
-// Two streams of the same name, over one server: each hears what it asked for, under
-// its own name, and the answer last when the server ends.
+// Two streams have the same name at one server. Each gets the changes that it asked for, under its
+// name, and the answer last when the server ends.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	b, web := serve(t)
@@ -185,7 +185,7 @@ func TestStreams(t *testing.T) {
 		}
 	}
 	for _, kind := range []string{"tool", "prompt"} {
-		if got := said(t, post(t, web.URL, `{"jsonrpc":"2.0","id":"mine","method":"tools/call","params":{"name":`+
+		if got := messagesOf(t, post(t, web.URL, `{"jsonrpc":"2.0","id":"mine","method":"tools/call","params":{"name":`+
 			`"test_trigger_`+kind+`_change",`+meta+`}}`)); !strings.Contains(got, `"isError":false`) {
 			t.Fatal(got)
 		}
@@ -231,7 +231,7 @@ func TestLostServer(t *testing.T) {
 	for i := range 2 {
 		answer := post(t, web.URL, listen)
 		if answer.StatusCode != http.StatusBadGateway {
-			t.Errorf("request %d: %s", i, said(t, answer))
+			t.Errorf("request %d: %s", i, messagesOf(t, answer))
 		}
 		<-b.stateless.ended
 	}

@@ -14,11 +14,11 @@ type session struct {
 	*process
 
 	mu       sync.Mutex         // never held while a line is written
-	revision string             // what initialize settled; empty before
+	revision string             // the result of initialize; empty before
 	waiting  map[string]*stream // by id: what waits for an answer of the server
 	tokens   map[string]*stream // by progress token, of what waits
 	asked    map[string]*stream // by id: where requests of the server went
-	general  *stream            // what belongs to no request, for the client that listens
+	general  *stream            // messages that belong to no request, for the client that listens
 	heard    bool               // a client listens to general
 }
 
@@ -76,9 +76,8 @@ func (s *session) deliver(line []byte) {
 	}
 }
 
-// only is the stream of the only request there is: on standard streams a message
-// says no more about what it belongs to. With several it may belong to any, and
-// goes to the general one.
+// only returns the stream of the only open request. On standard streams, a message does not name its request.
+// If several are open, the message goes to the general stream.
 func (s *session) only() *stream {
 	if len(s.waiting) == 1 {
 		for _, st := range s.waiting {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Which HTTP answer a line of the server leaves with.
+// The HTTP answer that carries each line of the server.
 func TestDeliver(t *testing.T) {
 	const (
 		log    = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`

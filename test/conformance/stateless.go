@@ -12,8 +12,8 @@ import (
 	"mcp-bash/pkg/wire/revision"
 )
 
-// isStateless says whether a message belongs to the revision without sessions: what
-// names a revision in its _meta, or has anything else there that only it has.
+// isStateless reports whether a message belongs to the revision without sessions: its _meta names a
+// revision, or contains another key of that revision.
 func isStateless(m message) bool {
 	for _, name := range []string{
 		revision.MetaVersion, revision.MetaCapabilities, revision.MetaClientInfo, revision.MetaLogLevel,
@@ -25,23 +25,23 @@ func isStateless(m message) bool {
 	return m.method == "server/discover"
 }
 
-// A stateless is the one server process that all clients without a session share.
-// Each may choose ids and progress tokens as if it were alone: the server is sent
-// numbers in their place, and clients get back their own. Use startStateless.
+// A stateless is the server process that all clients without a session share. Clients may choose the same ids and
+// progress tokens, so the server gets numbers instead, and clients get their own
+// back. Use startStateless.
 type stateless struct {
 	*process
 	logging chan struct{} // holds a token while a request that wants log messages is open
 
 	mu         sync.Mutex // never held while a line is written
 	sent       int
-	open       map[string]*exchange   // by the id that the server knows
+	open       map[string]*pending    // by the id that the server knows
 	parameters map[string][]parameter // by tool, of those listed
 }
 
-// An exchange is one request and what comes back for it.
-type exchange struct {
+// A pending is a request with the stream of its answers.
+type pending struct {
 	*stream
-	number    string // what the server knows it by
+	number    string // the id that the server gets
 	id, token json.RawMessage
 	method    string
 	logs      bool // it wants log messages
@@ -51,7 +51,7 @@ type exchange struct {
 // startStateless starts the server.
 func startStateless(cmd *exec.Cmd, transcript *transcript) (*stateless, error) {
 	s := &stateless{
-		process: newProcess("shared", cmd, transcript), logging: make(chan struct{}, 1), open: map[string]*exchange{},
+		process: newProcess("shared", cmd, transcript), logging: make(chan struct{}, 1), open: map[string]*pending{},
 		parameters: map[string][]parameter{},
 	}
 	return s, s.begin(s.deliver, s.gone)
@@ -66,17 +66,16 @@ func (s *stateless) gone() {
 	}
 }
 
-// check returns an error unless the headers of a request say what its body says.
+// check returns an error unless the headers of a request agree with its body.
 func (s *stateless) check(h http.Header, m message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return checkHeaders(h, m, s.parameters[rawjson.TextOf(m.params, "name")])
 }
 
-// ask sends a request; what belongs to it comes on the stream of the exchange, the
-// answer last.
-func (s *stateless) ask(m message, line []byte) (*exchange, error) {
-	e := &exchange{stream: newStream(), id: m.id, token: m.meta("progressToken"), method: m.method,
+// ask sends a request. Its messages arrive on the stream of the result, the answer last.
+func (s *stateless) ask(m message, line []byte) (*pending, error) {
+	e := &pending{stream: newStream(), id: m.id, token: m.meta("progressToken"), method: m.method,
 		logs: m.meta(revision.MetaLogLevel) != nil}
 	s.mu.Lock()
 	s.sent++
@@ -93,7 +92,7 @@ func (s *stateless) ask(m message, line []byte) (*exchange, error) {
 }
 
 // give cancels a request whose client has gone, unless it has been answered.
-func (s *stateless) give(e *exchange) {
+func (s *stateless) give(e *pending) {
 	s.mu.Lock()
 	isOpen := s.open[e.number] == e
 	e.given = true
@@ -124,7 +123,7 @@ func (s *stateless) deliver(line []byte) {
 		e.close()
 		return
 	}
-	var e *exchange
+	var e *pending
 	switch {
 	case m.meta(revision.MetaSubscriptionID) != nil:
 		if e = s.open[string(m.meta(revision.MetaSubscriptionID))]; e != nil {
@@ -147,11 +146,11 @@ func (s *stateless) deliver(line []byte) {
 	}
 }
 
-// only is the request that something belongs to which does not say so, as log
-// messages do not: the one that wants them, of which there is never another (see
-// logging), else the only one there is.
-func (s *stateless) only() *exchange {
-	var one, other, given *exchange
+// only returns the request of a message that does not name one, such as a log message. This is the request that
+// wants log messages, of which only one is open at a time (see logging), or else the
+// only open request.
+func (s *stateless) only() *pending {
+	var one, other, given *pending
 	for _, e := range s.open {
 		switch {
 		case e.given:

@@ -50,9 +50,9 @@ func scenarios(list string) []string {
 	return names
 }
 
-// judge prints what became of each scenario, and of what the server did beside
-// them, and returns an error unless all is as it must be.
-func judge(out io.Writer, revision, results string, names, faults []string) error {
+// conclude prints the result of each scenario and the faults of the server, and returns an error unless
+// all are as expected.
+func conclude(out io.Writer, revision, results string, names, faults []string) error {
 	if len(names) == 0 {
 		return errors.New("the suite names no scenarios: is the name right? Has its list changed its form " +
 			"(verdict.go)?")
@@ -83,7 +83,7 @@ func judge(out io.Writer, revision, results string, names, faults []string) erro
 	fmt.Fprintf(out, "\n%s: of %d scenarios %d pass, %d fail, %d excluded\n", revision, len(names), passes, failures,
 		len(names)-passes-failures)
 	if failures+len(faults) > 0 {
-		return fmt.Errorf("%d scenarios fail and %d other things are wrong; what the suite said and every line of "+
+		return fmt.Errorf("%d scenarios fail and %d other things are wrong; the output of the suite and every line of "+
 			"every session is in %s", failures, len(faults), results)
 	}
 	return nil

@@ -62,12 +62,12 @@ func TestJudge(t *testing.T) {
 			}
 		}
 		var out strings.Builder
-		err := judge(&out, revisions[0], dir, names, tc.faults)
+		err := conclude(&out, revisions[0], dir, names, tc.faults)
 		if (err != nil) != (tc.want != "") || !strings.Contains(out.String(), tc.want) {
 			t.Errorf("%s: %v\n%s", name, err, out.String())
 		}
 	}
-	if judge(new(strings.Builder), "", t.TempDir(), nil, nil) == nil {
+	if conclude(new(strings.Builder), "", t.TempDir(), nil, nil) == nil {
 		t.Error("no scenarios at all pass")
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"mcp-bash/test/wire"
 )
 
-// A conversation is a transport to a server it starts. It prints what is said,
-// and holds every line of the server against the published schema.
+// A conversation is a transport to a server that it starts. It prints all messages, and checks
+// every line of the server against the published schema.
 type conversation struct {
 	cmd     *exec.Cmd
 	printer *printer

@@ -14,8 +14,8 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// The demo tells its story to the end with the real server, keeps to the width
-// of the terminal, and leaves nothing behind.
+// The demo runs to the end with the real server, prints no line that is too wide for the terminal, and
+// leaves no files.
 func TestDemo(t *testing.T) {
 	server, tmp := build(t), emptyTmp(t)
 	var out bytes.Buffer
@@ -49,7 +49,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// The demo fails where the server is none, or does not do what it should.
+// The demo fails if the server does not exist or returns wrong results.
 func TestDemoFails(t *testing.T) {
 	server, tmp := build(t), emptyTmp(t)
 	strict := filepath.Join(filepath.Dir(server), "strict")

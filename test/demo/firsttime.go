@@ -91,8 +91,8 @@ func wrapped(ctx context.Context, dir string, env []string, printer *printer) er
 	return nil
 }
 
-// callAsConfigured does what the client does whose file was written: it starts the server
-// as the file says, with a small environment, and calls the tool.
+// callAsConfigured behaves like a client with the written file. It starts the server of that file with a
+// small environment, and calls the tool.
 func callAsConfigured(ctx context.Context, workspace *workspace) error {
 	text, err := os.ReadFile(filepath.Join(workspace.home, ".claude.json"))
 	if err != nil {

@@ -1,11 +1,10 @@
-// Demo shows what the server does: it makes a project, starts the server for it,
-// talks to it as the official Go client and prints the conversation. Then it goes the way
-// of a newcomer, from nothing to a tool in a client, with the commands beside the server.
+// Demo shows the server at work. It creates a project, starts the server for it, and prints the conversation
+// with the official Go client. Then it follows a new user's steps from an empty folder to a
+// tool in a client, with the commands next to the server.
 //
 //	go run ./test/demo -server bin/mcp-bash
 //
-// It exits with 1 when anything is not as it should be, and leaves nothing
-// behind.
+// The exit code is 1 if any result is wrong. The demo leaves no files.
 package main
 
 import (
@@ -35,7 +34,7 @@ func main() {
 	}
 }
 
-// run tells the whole story.
+// run runs all parts of the demo.
 func run(ctx context.Context, server string, printer *printer) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

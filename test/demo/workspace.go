@@ -70,8 +70,8 @@ func (p *workspace) environment() []string {
 	return env
 }
 
-// newcomer is the environment of somebody with an empty home, who has our commands in one
-// directory; "" for a client, which has a small PATH and does not know them.
+// newcomer returns the environment of a person with an empty home and our commands in the folder bin. An empty bin
+// stands for a client, whose small PATH does not contain them.
 func (p *workspace) newcomer(bin string) []string {
 	path := "/usr/local/bin:/usr/bin:/bin"
 	if bin != "" {

@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package docs runs what the documentation shows: the blocks of its pages and of the READMEs of the
-// examples, and the examples of every help, with the commands as they are shipped.
+// Package docs runs the examples of the documentation with the commands as they are shipped. These are the
+// blocks of pages and of the READMEs of examples, and the examples of each help text.
 package docs
 
 import (

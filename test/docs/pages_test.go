@@ -12,14 +12,14 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// What the pages tell readers to type works, and prints what they show. In a
-// page, a block of code is
+// The commands in the pages work, and print the output that the pages show. The first line
+// of a block decides:
 //
-//	sh               run, as if typed
-//	LANGUAGE output  what the block before it prints
-//	LANGUAGE FILE    the content of a file that the reader makes
+//	sh               runs the block, as if typed
+//	LANGUAGE output  is the output of the previous block
+//	LANGUAGE FILE    is the content of a file that the reader creates
 //
-// and any other is only shown.
+// The test ignores other blocks.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	for _, page := range []string{
@@ -101,8 +101,7 @@ func runPage(t *testing.T, page, dir string) {
 	}
 }
 
-// runBlock types a block into a shell, and says what it prints and where it
-// ends.
+// runBlock types a block into a shell. It returns the output and the folder at the end.
 func runBlock(t *testing.T, page string, b block, dir, home string) (printed, end string) {
 	t.Helper()
 	place := filepath.Join(home, "place")

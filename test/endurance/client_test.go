@@ -33,7 +33,7 @@ type client struct {
 	changed  *sync.Cond
 }
 
-// An asked is a request of ours.
+// An asked is a request that the client sent.
 type asked struct {
 	what      string
 	answers   int
@@ -129,7 +129,7 @@ func (c *client) take(line []byte, end error) {
 	}
 }
 
-// maxLog is how much is kept of what the server says on standard error.
+// maxLog limits the recorded part of the server's standard error, in bytes.
 const maxLog = 1 << 20
 
 func (c *client) listen(stderr io.Reader) {

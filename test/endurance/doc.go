@@ -1,10 +1,10 @@
-// Package endurance keeps a server under mixed load while faults are injected:
-// scripts that attack their hand-off files, scripts and the server killed with
-// SIGKILL, pipes in place of the project's files, a client that does not read,
-// and more. Whatever happens, every request is answered exactly once unless it
-// was cancelled, and nothing is left behind: no process, no file, no descriptor,
-// no memory.
+// Package endurance runs a server under mixed load and injects faults. Scripts attack their hand-off
+// files. Scripts and the server get SIGKILL. FIFOs replace files of the project. A client
+// stops reading.
+//
+// The server answers every request exactly once, except cancelled ones. It leaves no process, file or
+// descriptor behind, and its memory does not grow.
 //
 //	go test -race ./test/endurance              a few seconds
-//	go test -race ./test/endurance -for 30m     as long as that
+//	go test -race ./test/endurance -for 30m     half an hour
 package endurance

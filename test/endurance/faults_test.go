@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A fault is done to a running server. What it does to the project it undoes.
+// A fault disturbs a running server. It undoes its changes to the project.
 type fault func(h *house, r *rand.Rand)
 
 var faults = []fault{killScript, killScript, losePrivateDirectory, loseSDK, loseRegistry, pipeFor, pipeFor, openToAll,

@@ -72,7 +72,7 @@ func (h *house) round(random *rand.Rand, length time.Duration) {
 	defer func() {
 		c.cmd.Process.Kill()
 		<-c.ended
-		h.judge(c)
+		h.settle(c)
 	}()
 	c.ask("initialize", `{"protocolVersion":"2025-03-26","capabilities":{"roots":{},"elicitation":{}},`+
 		`"clientInfo":{"name":"endurance","version":"1"}}`)
@@ -142,8 +142,8 @@ func wait(c <-chan struct{}, d time.Duration) {
 	}
 }
 
-// judge settles the account of a server that has ended.
-func (h *house) judge(c *client) {
+// settle checks the answers of a server that has ended.
+func (h *house) settle(c *client) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, r := range c.requests {
@@ -230,8 +230,8 @@ func (h *house) clearUp() {
 	h.isClean(c)
 }
 
-// orphaned are the private directories of servers that are gone, but for those
-// that they had no time to mark as theirs: a start leaves these alone for a while.
+// orphaned returns the private directories of ended servers. It leaves out directories that a server had no
+// time to mark, which a start keeps for a while.
 func (h *house) orphaned() (list []string) {
 	for _, dir := range h.privateDirectories() {
 		if _, err := os.Stat(filepath.Join(dir, "owner")); err == nil {

@@ -9,7 +9,7 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// What the shell would offer at the end of a command line.
+// The shell completes these command lines.
 func TestCompletion(t *testing.T) {
 	bin := t.TempDir()
 	if err := checkout.Build(bin, checkout.Commands); err != nil {

@@ -16,7 +16,7 @@ var (
 	clauses = flag.Bool("clauses", false, "print which tests cite each clause")
 )
 
-// isTest says whether a file is part of the tests.
+// isTest reports whether a file is part of the tests.
 func isTest(file string) bool {
 	return strings.HasSuffix(file, "_test.go") || strings.HasSuffix(file, ".test.mjs") ||
 		strings.HasSuffix(file, ".txtar") && strings.Contains(file, "/testdata/") ||
@@ -32,8 +32,8 @@ func directory(file string) string {
 	return strings.TrimSuffix(dir, "/")
 }
 
-// The tables of docs/COMPLIANCE.md name every chapter of the contract, and beside
-// each packages whose tests cite a clause of it, or why there are none.
+// The tables of docs/COMPLIANCE.md name every chapter of the contract. Next to each chapter they list the
+// packages whose tests cite a clause of it, or the reason for having none.
 func TestCompliance(t *testing.T) {
 	book := read(t)
 	cited := map[clause][]string{}
@@ -91,11 +91,10 @@ func packagesOf(cited map[clause][]string, chapter chapter) []string {
 	return slices.Compact(packages)
 }
 
-// A cell is what a row says beside its chapter: packages, and after them what else
-// there is to say, such as why there are none.
+// A cell is the text next to a chapter: packages, and then a remark, such as the reason for having none.
 type cell string
 
-// remark is what is said beside packages.
+// remark returns the text after the packages.
 func (c cell) remark() string {
 	return strings.TrimSpace(string(c[strings.LastIndex(string(c), "`")+1:]))
 }

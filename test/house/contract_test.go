@@ -86,8 +86,8 @@ type citation struct {
 	clause
 }
 
-// citations finds all there are outside the contract. What names no clause is an
-// error of the test.
+// citations returns all citations. A citation of an unknown clause, or of a clause of another page
+// than the one named with it, fails the test.
 func (b book) citations(t *testing.T) []citation {
 	t.Helper()
 	var found []citation
@@ -99,7 +99,7 @@ func (b book) citations(t *testing.T) []citation {
 		rel, _ := filepath.Rel(root, file)
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
-			if rel == "bin" || rel == "dist" || rel == "docs/contract" || rel == "test/house" ||
+			if rel == "bin" || rel == "dist" || rel == "test/house" ||
 				d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") && rel != "." {
 				return filepath.SkipDir
 			}
@@ -109,11 +109,15 @@ func (b book) citations(t *testing.T) []citation {
 			rel == "docs/COMPLIANCE.md" {
 			return nil
 		}
-		text, err := os.ReadFile(file)
+		raw, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
-		clauses, wrong := b.cited(unbroken.ReplaceAllString(string(text), " "))
+		text := unbroken.ReplaceAllString(string(raw), " ")
+		clauses, wrong := b.cited(text)
+		if filepath.Ext(rel) == ".md" {
+			wrong = append(wrong, misplaced(text)...)
+		}
 		for _, c := range clauses {
 			found = append(found, citation{rel, c})
 		}
@@ -126,6 +130,31 @@ func (b book) citations(t *testing.T) []citation {
 		t.Fatal(err)
 	}
 	return found
+}
+
+// Of a page, and what is written like an id.
+var (
+	ofPage = regexp.MustCompile("\\b([A-Z]+)-\\d+[a-z]? of `(\\w+)\\.md`|`(\\w+)\\.md` ([A-Z]+)-\\d")
+	idLike = regexp.MustCompile(`\b([A-Z]{1,5})-(?:\d+|\*)`)
+)
+
+// otherIDs are prefixes of names that are not ids.
+var otherIDs = []string{"UTF", "SHA", "SEP", "MPEG", "AES", "ISO"}
+
+// misplaced returns what a page of docs cites as a clause of another page, or by a prefix that no page has.
+func misplaced(text string) (wrong []string) {
+	for _, m := range ofPage.FindAllStringSubmatch(text, -1) {
+		prefix, page := m[1]+m[4], m[2]+m[3]
+		if of := pageOf(prefix + "-1"); of != "" && of != page {
+			wrong = append(wrong, prefix+" in "+page+".md")
+		}
+	}
+	for _, m := range idLike.FindAllStringSubmatch(text, -1) {
+		if pageOf(m[1]+"-1") == "" && !slices.Contains(otherIDs, m[1]) {
+			wrong = append(wrong, "clause "+m[0])
+		}
+	}
+	return wrong
 }
 
 // unbroken matches the end of a line with what begins the next one in a comment.
@@ -223,6 +252,18 @@ func (b book) resolve(id string) (clause, bool) {
 func TestCitations(t *testing.T) {
 	if found := read(t).citations(t); len(found) < 1000 {
 		t.Errorf("only %d citations found: have they changed their form?", len(found))
+	}
+}
+
+func TestMisplacedCitations(t *testing.T) {
+	for text, want := range map[string]string{
+		"T-11 of `tools.md`, P-1 of `protocol.md`, UTF-8, SHA-256": "",
+		"T-11 of `cli.md`": "T in cli.md", "`tools.md` CLI-1911": "CLI in tools.md",
+		"see U-35, D-*": "clause U-35|clause D-*",
+	} {
+		if got := strings.Join(misplaced(text), "|"); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }
 

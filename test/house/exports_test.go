@@ -16,7 +16,7 @@ import (
 // A package exports only what another one uses.
 func TestExports(t *testing.T) {
 	root := filepath.Join("..", "..")
-	exported := map[string][]string{} // by file and package, names that stand together
+	exported := map[string][]string{} // names by file and package
 	used := map[string]bool{}
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// layers are the folders of packages, upper ones first. A package may import packages of its own
-// folder and of lower layers, never of another folder of its layer (docs/ARCHITECTURE.md). Go itself
-// prevents cycles within a folder, and imports of what is below another folder's internal/.
+// layers lists the folders of packages, upper layers first. A package may import packages of the same folder and
+// of lower layers, but not of another folder of its layer (docs/ARCHITECTURE.md). Go itself
+// prevents cycles within a folder, and imports from another folder's internal/.
 var layers = [][]string{
 	{"cmd"},
 	{"pkg/serve", "pkg/runtool", "pkg/check", "pkg/scaffold", "pkg/clients", "pkg/helper"},

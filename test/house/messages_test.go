@@ -76,7 +76,7 @@ func printing(t *testing.T, root string) (dirs []string) {
 	return dirs
 }
 
-// prints reports whether a call prints to a writer that is no builder, buffer or hash.
+// prints reports whether a call prints to a writer other than a builder, buffer or hash.
 func prints(p checkedPackage, call *ast.CallExpr) bool {
 	selector, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {

@@ -20,13 +20,13 @@ import (
 	"mcp-bash/pkg/run/code"
 )
 
-// started are the places in the code that may start or source something which is no [code.File],
-// or that turn a path into one, each with the reason why no file of a project runs there that the
-// table of package code does not have. Everything else takes a File, which only that package makes.
+// started lists the places in the code that may start or source a file that is not a [code.File], or turn a
+// path into one. Each has the reason why it runs no file of a project outside of the table of
+// package code. All other places need a File, which only that package creates.
 var started = map[string]string{
 	"pkg/bundle/config.go git: Spec.Argv":                    "git, as PATH finds it, with fixed arguments",
 	"pkg/check/doctor/machine.go ask: Spec.Argv":             "bash and our own programs, for their version",
-	"pkg/check/doctor/upgrade.go clone: Spec.Argv":           "git, as PATH finds it",
+	"pkg/check/doctor/fix.go installer: Spec.Argv":           "sh, and the install.sh that was checked (CLI-1712)",
 	"pkg/engine/engine.go answersVersion: Spec.Argv":         "the JSON tool that the operator names (Named)",
 	"pkg/check/health/health.go projectChecks: Spec.Argv":    "our own text, which sources the file of Sources",
 	"pkg/project/policy/hook.go runHook: Spec.Argv":          "our own text, which sources the file of Sources",
@@ -39,17 +39,18 @@ var started = map[string]string{
 	"pkg/check/validate/syntax.go parse: Spec.Argv":          "bash -n, which reads a script and does not run it",
 	"pkg/check/validate/syntax.go parse: assignment to Argv": "the same",
 
-	"pkg/feature/completion/script.go admit: Spec.Argv":        "script.Command of its Script",
+	"pkg/feature/completion/script.go check: Spec.Argv":        "script.Command of its Script",
 	"pkg/feature/tool/trace.go startTrace: assignment to Argv": "bash -x and its Script",
 	"pkg/feature/tool/call.go run: Spec.Argv":                  "script.Command of its Script",
 
 	"pkg/registry/declare/hook.go copy: code.PrivateCopy":         "register.sh, which was checked (R-152)",
 	"pkg/runtool/run.go sourceFiles: code.OperatorFile":           "--source",
 	"pkg/serve/start.go sourceProfile: code.OperatorFile":         "MCPBASH_LOGIN_PROFILE",
-	"cmd/mcp-bash/replace_unix.go replace: syscall.Exec":          "a program of ours that lies next to this one",
-	"cmd/mcp-bash/replace_windows.go replace: exec.Command":       "a program of ours that lies next to this one",
+	"pkg/run/script/replace_unix.go Replace: syscall.Exec":        "a program of ours that lies next to this one",
+	"pkg/run/script/replace_windows.go Replace: exec.Command":     "a program of ours that lies next to this one",
+	"pkg/run/script/pipe.go Pipe: exec.CommandContext":            "mcp-bash, next to this program",
 	"pkg/run/script/confined_linux.go forkExec: syscall.ForkExec": "the one place that starts scripts",
-	"pkg/run/script/confined_other.go forkExec: syscall.ForkExec": "the one place that starts scripts",
+	"pkg/run/script/sysproc_other.go forkExec: syscall.ForkExec":  "the one place that starts scripts",
 	"pkg/run/script/runner_windows.go Run: exec.Command":          "the one place that starts scripts",
 }
 
@@ -64,7 +65,7 @@ var starters = map[string][]string{
 }
 
 // Our commands start and source only files of the table in package code (CF-14). The type code.File
-// enforces that; this test finds the places that do without it.
+// enforces that. This test finds the places that do not use it.
 func TestOnlyListedFilesAreStarted(t *testing.T) {
 	found := map[string]bool{}
 	eachSource(t, func(file string, parsed *ast.File) {
@@ -188,9 +189,9 @@ func eachSource(t *testing.T, use func(file string, parsed *ast.File)) {
 	}
 }
 
-// shellSources are the commands by which our own shell code reads other code or starts what a variable
-// names, by the rows of the table that they are about. The SDK is not looked at: it runs in the scripts of
-// a project and is a row itself.
+// shellSources lists the commands in our shell code that read other code or start a variable's value. Its keys are
+// the rows of the table. It leaves out the SDK, which runs in the scripts of a
+// project and is a row itself.
 var shellSources = map[string][]string{
 	"HealthChecks": {
 		`pkg/check/health/checks.sh: source "$1"`,

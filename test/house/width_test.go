@@ -13,8 +13,8 @@ import (
 // widest is how many columns a line of a program may have.
 const widest = 120
 
-// TestWidth sees that no line of a program is too wide to read beside another one. Texts
-// of several lines that a Go file quotes, as scripts in tests, are not ours to break.
+// TestWidth checks that no line of a program is wider than half a screen. It ignores the lines of quoted
+// texts, such as scripts in tests.
 func TestWidth(t *testing.T) {
 	for _, dir := range []string{"bench", "cmd", "examples", "install.sh", "lib", "pkg", "providers", "release", "sdk",
 		"share", "test"} {
@@ -48,7 +48,7 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// quotedLines are the lines on which a raw string of several lines stands.
+// quotedLines returns the lines that are part of a raw string of several lines.
 func quotedLines(text []byte) map[int]bool {
 	lines := map[int]bool{}
 	var s scanner.Scanner

@@ -4,19 +4,22 @@ package install
 
 import (
 	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"mcp-bash/test/checkout"
 )
 
-// CLI-1705, CLI-1708, CLI-1709: what an installation consists of, in each shell, and
-// that nothing of it is left.
+// CLI-1705, CLI-1708, CLI-1709: the files of an installation, in each shell, and an uninstall that
+// leaves none of them.
 func TestArchive(t *testing.T) {
 	archive := released(t, "2.0.0")
 	for _, shell := range shells(t) {
@@ -191,7 +194,7 @@ func (u *user) only(names ...string) string {
 	return dir
 }
 
-// CLI-1710: what is no archive of ours is refused, and touches nothing.
+// CLI-1710: install.sh rejects files that are not a release archive, and changes nothing.
 func TestHostileArchive(t *testing.T) {
 	wrong := func(file, content string) map[string]string { return with("2.0.0", map[string]string{file: content}) }
 	for _, tc := range []struct {
@@ -233,7 +236,7 @@ func TestHostileArchive(t *testing.T) {
 			u.installs("--archive", released(t, "1.9.9"))
 			before := u.files()
 			u.fails(1, tc.says, "--archive", unverified(t, tc.archive))
-			if busybox, err := exec.LookPath("busybox"); err == nil { // whose tar tells of links in another way
+			if busybox, err := exec.LookPath("busybox"); err == nil { // its tar lists links in another form
 				u.env["PATH"] = u.only(slices.DeleteFunc(slices.Clone(commands),
 					func(name string) bool { return name == "tar" })...)
 				if err := os.Symlink(busybox, filepath.Join(u.env["PATH"], "tar")); err != nil {
@@ -251,6 +254,37 @@ func TestHostileArchive(t *testing.T) {
 	}
 	u := newUser(t)
 	u.fails(1, "There is no such archive: ./none.tar.gz", "--archive", "./none.tar.gz")
+}
+
+// CLI-1114: an archive with too many files, or too many bytes, is not unpacked.
+func TestArchiveIsBounded(t *testing.T) {
+	files := stub("2.0.0")
+	for i := range 20_001 {
+		files["mcp-bash/lib/"+strconv.Itoa(i)] = "x"
+	}
+	zeros := func(count int) []byte {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		if _, err := z.Write(make([]byte, count)); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	// Members of a gzip file follow each other: the first is a tar file.
+	large := append(pack(stub("2.0.0")), bytes.Repeat(zeros(1<<24), 1<<6)...)
+	for says, content := range map[string][]byte{
+		"It holds more than 20000 files": pack(files), "Not an archive, or larger than 1073741824 bytes": large,
+	} {
+		u := newUser(t)
+		u.has("1.9.9")
+		u.fails(1, says, "--archive", unverified(t, content))
+		if got := u.version(); got != "1.9.9" || u.leftovers() != nil {
+			t.Errorf("now there is %s, and %q", got, u.leftovers())
+		}
+	}
 }
 
 // A tree whose files anybody could change would not be believed by its own server.

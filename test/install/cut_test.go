@@ -57,7 +57,7 @@ func TestCut(t *testing.T) {
 			if after := u.files(); u.version() != "1.9.9" || !slices.Equal(before, after) {
 				t.Errorf("%q, before %q", after, before)
 			}
-			for _, size := range []int{whole, len(text)} { // the last line break is no part of it
+			for _, size := range []int{whole, len(text)} { // with and without the last line break
 				u := newUser(t)
 				u.has("1.9.9")
 				if r := piped(u, size, "--archive", archive); r.code != 0 || u.version() != "2.0.0" {

@@ -55,7 +55,7 @@ func shells(t *testing.T) [][]string {
 type user struct {
 	t     *testing.T
 	home  string
-	shell []string // what install.sh runs with
+	shell []string // runs install.sh
 	env   map[string]string
 }
 
@@ -80,8 +80,7 @@ func (u *user) path(name string) string { return filepath.Join(u.home, filepath.
 // dir is where the installation is to be.
 func (u *user) dir() string { return u.path(".local/share/mcp-bash") }
 
-// command starts a program of the user's PATH in a session of its own, so that it has
-// no terminal.
+// command starts a program of the user's PATH in a new session, without a terminal.
 func (u *user) command(args ...string) *exec.Cmd {
 	cmd := exec.Command("/usr/bin/env", args...)
 	cmd.Dir = u.home
@@ -156,7 +155,7 @@ func (u *user) installs(args ...string) result {
 	return r
 }
 
-// fails runs install.sh, which has to end with that code and say why.
+// fails runs install.sh, which must end with code and print reason.
 func (u *user) fails(code int, reason string, args ...string) result {
 	u.t.Helper()
 	r := u.install(args...)
@@ -166,8 +165,8 @@ func (u *user) fails(code int, reason string, args ...string) result {
 	return r
 }
 
-// version is that of what is installed, by the program, by what is told of it, and by
-// its files; "" for nothing at all. Anything between is an error.
+// version returns the installed version, or "" if nothing is installed. The program, INSTALLER.json and the
+// files must agree.
 func (u *user) version() string {
 	u.t.Helper()
 	if _, err := os.Lstat(u.dir()); errors.Is(err, fs.ErrNotExist) {
@@ -229,7 +228,7 @@ func (u *user) files() (list []string) {
 	return list
 }
 
-// leftovers are what an install that ended must not leave beside the installation.
+// leftovers returns temporary files next to the installation, which a complete run removes.
 func (u *user) leftovers() (list []string) {
 	for _, pattern := range []string{".mcp-bash.stage.*", "mcp-bash.backup.*", "mcp-bash.doctor.fix.lock"} {
 		found, _ := filepath.Glob(filepath.Join(filepath.Dir(u.dir()), pattern))
@@ -243,8 +242,8 @@ func (u *user) leftovers() (list []string) {
 	return list
 }
 
-// stub is a tree small enough to be installed hundreds of times. Its mcp-bash only
-// tells its version, and has a real one exchange directories.
+// stub returns a tree that is small enough for hundreds of installations. Its mcp-bash prints its version,
+// and calls a real one to exchange directories.
 func stub(version string) map[string]string {
 	program := "#!/bin/sh\ncase ${1-} in\n--helper) exec '" + server + "' \"$@\" ;;\n" +
 		"--version) echo \"${0##*/} " + version + "\" ;;\nesac\n"
@@ -308,7 +307,7 @@ func packZip(files map[string]string) []byte {
 // system is this one, as archives name it.
 const system = runtime.GOOS + "-" + runtime.GOARCH
 
-// name is that of the archive of a version.
+// name returns the name of the archive of a version.
 func name(version string) string { return "mcp-bash-v" + version + "-" + system + ".tar.gz" }
 
 func sum(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }

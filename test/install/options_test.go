@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// CLI-1703: wrong usage is 2, and says what is wrong.
+// CLI-1703: wrong usage ends with 2 and an error message.
 func TestUsage(t *testing.T) {
 	u := newUser(t)
 	for line, want := range map[string]string{
@@ -45,7 +45,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// CLI-1706: what would be destroyed is not touched.
+// CLI-1706: install.sh does not touch files that it would destroy.
 func TestRefused(t *testing.T) {
 	archive := released(t, "2.0.0")
 	u := newUser(t)
@@ -150,13 +150,13 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// CLI-1705, CLI-1708: the start file that is changed, and what is said of PATH.
+// CLI-1705, CLI-1708: the changed start file, and the messages about PATH.
 func TestPath(t *testing.T) {
 	archive := released(t, "2.0.0")
 	for _, tc := range []struct {
 		name, shell string
 		files       map[string]string
-		path        string // what is on PATH besides
+		path        string // added to PATH
 		args        []string
 		file, says  string // the file that got the line
 	}{
@@ -204,7 +204,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// CLI-1709: only what was installed goes, from start files too, which may be links.
+// CLI-1709: an uninstall removes only installed files and lines, also in start files that are links.
 func TestUninstall(t *testing.T) {
 	u := newUser(t)
 	note, line := "# Added by the mcp-bash installer\n", "export PATH=\"$HOME/.local/bin:$PATH\"\n"
@@ -240,7 +240,7 @@ func TestUninstall(t *testing.T) {
 	u.fails(1, "dangerous path", "--uninstall", "--dir", u.home)
 	u.read(".local/share/mcp-bash/bin/mcp-bash")
 
-	// A backup that is kept is no installation.
+	// A backup is not an installation.
 	u = newUser(t)
 	u.write(".local/share/mcp-bash.backup.1.2/VERSION", "1.0.0\n", 0o644)
 	u.installs("--uninstall")

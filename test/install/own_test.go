@@ -20,8 +20,8 @@ var mine = map[string]string{
 	"docs/mine.md": "mine", "bin/mcp-mine": "#!/bin/sh\n", "a name\nof two lines": "x", "[a-z]*": "glob",
 }
 
-// CLI-1713: files of the user in the installation survive an upgrade, with their modes, and an uninstall,
-// which leaves nothing else. What the user changed is kept under another name.
+// CLI-1713: the user's files in the installation survive an upgrade and an uninstall, with their modes. The
+// uninstall removes all others. A changed file is kept under another name.
 func TestOwnFiles(t *testing.T) {
 	archive := released(t, "2.0.0")
 	for _, shell := range shells(t) {
@@ -122,8 +122,8 @@ func TestOwnFiles(t *testing.T) {
 	}
 }
 
-// CLI-1713: a file of the user is no reason to remove, or to overwrite, one of a new version, and a list
-// leads nowhere else: not out of the installation, and not over a link in it.
+// CLI-1713: a user's file never makes install.sh remove or overwrite a file of a new version. Names in a list
+// never lead out of the installation, or through a link in it.
 func TestOwnFilesApart(t *testing.T) {
 	u := newUser(t)
 	u.installs("--archive", released(t, "1.9.9"))
@@ -204,7 +204,7 @@ func TestOddPlaces(t *testing.T) {
 	}
 }
 
-// CLI-1708: a start file that is no file is not waited for, and stays.
+// CLI-1708: install.sh never blocks on a start file that is not a regular file, and does not change it.
 func TestStartFileThatIsNone(t *testing.T) {
 	archive := released(t, "2.0.0")
 	for _, shell := range []string{"bash", "zsh"} {
@@ -273,7 +273,7 @@ func TestStartFileRights(t *testing.T) {
 	}
 }
 
-// CLI-1716: what an archive says of set-user-ID, set-group-ID and sticky bits does not count.
+// CLI-1716: install.sh ignores the set-user-ID, set-group-ID and sticky bits of an archive.
 func TestNoSetUserID(t *testing.T) {
 	files := stub("2.0.0")
 	archive := packAs(files, map[string]int64{"mcp-bash/bin/mcp-bash": 0o7777, "mcp-bash/VERSION": 0o4666},

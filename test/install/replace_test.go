@@ -3,6 +3,7 @@
 package install
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -55,7 +56,7 @@ func TestUpgrade(t *testing.T) {
 }
 
 // CLI-1710, CLI-1713: an installation of the Bash edition is replaced like any other. It does not list
-// its files, so that it is kept beside the new one.
+// its files, so it is kept next to the new one.
 func TestBashEdition(t *testing.T) {
 	u := newUser(t)
 	u.write(".local/share/mcp-bash/bin/mcp-bash", "#!/bin/bash\n", 0o755)
@@ -86,10 +87,9 @@ func TestBashEdition(t *testing.T) {
 
 // commands are those that install.sh starts on a usual path through it.
 var commands = []string{hasher(), "sh", "awk", "cat", "chmod", "cmp", "cp", "date", "dirname", "find", "grep", "gzip",
-	"id",
-	"ln", "ls", "mkdir", "mktemp", "mv", "readlink", "rm", "sed", "tail", "tar", "tr", "uname"}
+	"head", "id", "ln", "ls", "mkdir", "mktemp", "mv", "readlink", "rm", "sed", "tail", "tar", "tr", "uname", "wc"}
 
-// hasher is what tells checksums here.
+// hasher returns the program that prints checksums on this system.
 func hasher() string {
 	if _, err := exec.LookPath("sha256sum"); err != nil {
 		return "shasum"
@@ -97,8 +97,8 @@ func hasher() string {
 	return "sha256sum"
 }
 
-// stops puts commands on PATH that count, and send a signal to all of the run in the
-// place of, or before, the one of a number.
+// stops puts wrappers of commands on PATH. They count, and the wrapper with the number STOP_AT sends a
+// signal to all processes of the run.
 func (u *user) stops(signal string, names ...string) {
 	u.t.Helper()
 	dir := u.t.TempDir()
@@ -142,8 +142,8 @@ func TestStopped(t *testing.T) {
 		signal, name string
 		before       string // the version that is there
 		args         []string
-		after        []string // what may be there
-		ends         string   // what there is when it was not stopped
+		after        []string // the allowed versions after the signal
+		ends         string   // the version after a run without a signal
 	}{
 		{"KILL", "first", "", []string{"--archive", newer}, []string{"", "2.0.0"}, "2.0.0"},
 		{"KILL", "upgrade", "1.9.9", []string{"--archive", newer}, []string{"1.9.9", "2.0.0"}, "2.0.0"},
@@ -203,8 +203,8 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// Where names cannot be exchanged two steps are needed. A run that is killed between
-// them is mended by the next one, whatever becomes of that.
+// Where the system cannot exchange names, an upgrade needs two steps. If a run is killed between
+// them, the next run repairs the installation, even if that run fails.
 func TestTwoSteps(t *testing.T) {
 	program := "#!/bin/sh\n[ \"$1\" = --version ] && echo \"${0##*/} 2.0.0\"\n"
 	archive := unverified(t, pack(with("2.0.0", map[string]string{"mcp-bash/bin/mcp-bash": program})))
@@ -232,7 +232,7 @@ func TestTwoSteps(t *testing.T) {
 			t.Run(strconv.Itoa(number), func(t *testing.T) {
 				t.Parallel()
 				u := start(t)
-				kept := u.write(".local/share/mcp-bash.backup.1.2/VERSION", "1.0.0\n", 0o644) // doctor was told to
+				kept := u.write(".local/share/mcp-bash.backup.1.2/VERSION", "1.0.0\n", 0o644) // an option of doctor keeps it
 				u.stopsAt(number, "--archive", archive)
 				if there(u) == "" {
 					between.Add(1)
@@ -252,13 +252,13 @@ func TestTwoSteps(t *testing.T) {
 	}
 }
 
-// CLI-1113: two at once are one after the other, and the second says so.
+// CLI-1113: of two runs at once, the second waits and prints it.
 func TestLocked(t *testing.T) {
 	u := newUser(t)
 	archive := released(t, "2.0.0")
 	lock := ".local/share/mcp-bash.doctor.fix.lock"
 	u.write(lock+"/pid", strconv.Itoa(os.Getpid())+"\n", 0o644)
-	u.fails(1, "Another installation is going on, or cannot be made: "+u.path(lock), "--archive", archive)
+	u.fails(1, "Timed out waiting for doctor fix lock: "+u.path(lock), "--archive", archive)
 	if _, err := os.Stat(u.path(lock + "/pid")); err != nil {
 		t.Error("it took away the lock of another")
 	}
@@ -270,5 +270,66 @@ func TestLocked(t *testing.T) {
 	for _, pid := range []string{strconv.Itoa(gone.Process.Pid), "", "x", "-1"} {
 		u.write(lock+"/pid", pid+"\n", 0o644)
 		u.installs("--archive", archive)
+	}
+	// A lock that the other run releases while this one waits.
+	u.write(lock+"/pid", strconv.Itoa(os.Getpid())+"\n", 0o644)
+	u.write("waits/sleep", "#!/bin/sh\necho \"$1\" >>\"$HOME/slept\"\nrm -r '"+u.path(lock)+"'\n", 0o755)
+	u.env["PATH"] = u.path("waits") + ":" + u.env["PATH"]
+	u.env["MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS"], u.env["MCPBASH_DOCTOR_LOCK_POLL_SECS"] = "60.5", "0.25"
+	u.installs("--archive", archive)
+	if got := u.read("slept"); got != "0.25\n" {
+		t.Errorf("it slept %q", got)
+	}
+}
+
+// CLI-1111: --relink links the commands again, and leaves other files alone.
+func TestRelink(t *testing.T) {
+	u := newUser(t)
+	u.fails(1, "Nothing is installed: "+u.dir(), "--relink")
+	u.has("2.0.0")
+	if err := errors.Join(os.Remove(u.path(".local/bin/mcp-bash")),
+		os.Remove(u.path(".local/bin/mcp-runtool"))); err != nil {
+		t.Fatal(err)
+	}
+	before := u.read(".bashrc")
+	u.write(".local/bin/mcp-runtool", "not ours", 0o644)
+	u.fails(1, "In the way of a command, and not a link: "+u.path(".local/bin/mcp-runtool"), "--relink")
+	if got, err := os.Readlink(u.path(".local/bin/mcp-bash")); err != nil || got != u.dir()+"/bin/mcp-bash" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got := u.read(".local/bin/mcp-runtool"); got != "not ours" {
+		t.Errorf("%q", got)
+	}
+	if err := os.Remove(u.path(".local/bin/mcp-runtool")); err != nil {
+		t.Fatal(err)
+	}
+	r := u.installs("--relink", "--quiet")
+	want := "✓ Symlinked " + u.path(".local/bin/mcp-runtool") + " → " + u.dir() + "/bin/mcp-runtool\n"
+	if !strings.Contains(r.out, want) || strings.Contains(r.out, "Creating") {
+		t.Errorf("%s", r.out)
+	}
+	if u.version() != "2.0.0" || u.read(".bashrc") != before || u.leftovers() != nil {
+		t.Errorf("%s, %q, %q", u.version(), u.read(".bashrc"), u.leftovers())
+	}
+}
+
+// CLI-1112: no version older than the minimum is installed, and the backup is kept on request.
+func TestMinimum(t *testing.T) {
+	u := newUser(t)
+	archive := released(t, "2.0.0")
+	u.has("1.9.9")
+	u.fails(1, "It is version 2.0.0, older than 2.0.1", "--archive", archive, "--min-version", "v2.0.1")
+	if got := u.version(); got != "1.9.9" {
+		t.Errorf("now there is %s", got)
+	}
+	u.env["MCPBASH_DOCTOR_KEEP_BACKUP"] = "true"
+	r := u.installs("--archive", archive, "--min-version", "2")
+	left := u.leftovers()
+	if u.version() != "2.0.0" || len(left) != 1 ||
+		!strings.Contains(r.out, "✓ The old installation is kept: "+left[0]) {
+		t.Fatalf("%q: %s", left, r.out)
+	}
+	if text, err := os.ReadFile(filepath.Join(left[0], "VERSION")); err != nil || string(text) != "1.9.9\n" {
+		t.Errorf("%q, %v", text, err)
 	}
 }

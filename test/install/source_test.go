@@ -71,7 +71,7 @@ func TestDownload(t *testing.T) {
 
 	u := newUser(t)
 	here := filepath.Join(checkout.Root(), "install.sh")
-	// Not beside a checkout, it is the latest release that is installed.
+	// Without a checkout next to it, install.sh installs the latest release.
 	alone := func(args ...string) result {
 		t.Helper()
 		text, err := os.ReadFile(here)
@@ -180,8 +180,8 @@ func (u *user) goEnv() {
 	u.env["PATH"] = filepath.Join(v[2], "bin") + ":" + u.env["PATH"]
 }
 
-// From a checkout everything is built, without a network: the commands work, with the
-// tree they are in, and each has its manual page and its completions.
+// From a checkout, install.sh builds everything without a network. The commands work with their tree,
+// and each has a manual page and completions.
 func TestCheckout(t *testing.T) {
 	u := newUser(t)
 	u.goEnv()
@@ -337,7 +337,7 @@ func TestGit(t *testing.T) {
 	u.fails(1, "Go is needed to build from a checkout", "--branch", "main")
 }
 
-// pretend puts a uname on PATH that tells of another system.
+// pretend puts a uname on PATH that reports another system.
 func (u *user) pretend(kernel, machine string) {
 	u.t.Helper()
 	dir := u.t.TempDir()
@@ -348,8 +348,8 @@ func (u *user) pretend(kernel, machine string) {
 	u.env["PATH"] = dir + ":" + u.env["PATH"]
 }
 
-// CLI-1702, CLI-1710: what is different on other systems: the name of the archive, and
-// in shells of Windows its form, programs with .exe and scripts for links.
+// CLI-1702, CLI-1710: differences of other systems. The archive has another name. In shells of Windows it has
+// another form, with .exe programs and scripts in place of links.
 func TestSystems(t *testing.T) {
 	u := newUser(t)
 	u.env["MCPBASH_RELEASE_BASE_URL"] = "http://127.0.0.1:1"
@@ -394,7 +394,7 @@ func TestSystems(t *testing.T) {
 	}
 }
 
-// The system of a real archive is that of its name.
+// A real archive contains programs for the system in its name.
 func TestOtherSystem(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("for Linux")

@@ -22,8 +22,8 @@ const (
 	mallory = 65534
 )
 
-// A shared directory is one that everybody can write to, as /tmp is, with an installation of a user in
-// it, what another one planted beside it, and install.sh.
+// A shared directory is writable for everybody, as /tmp is. It contains a user's installation, files that
+// another user planted next to it, and install.sh.
 type shared struct {
 	*user
 	uid    int
@@ -59,7 +59,7 @@ func newShared(t *testing.T, uid int) *shared {
 	return s
 }
 
-// at is a path beside the installation.
+// at returns a path next to the installation.
 func (s *shared) at(name string) string { return filepath.Join(filepath.Dir(s.dir), name) }
 
 // install runs install.sh as the user.
@@ -70,7 +70,7 @@ func (s *shared) install(args ...string) result {
 	return s.user.runs(cmd)
 }
 
-// plant writes a file beside the installation. It, and the directories of it that are new, are a user's.
+// plant writes a file next to the installation. The file and its new directories belong to uid.
 func (s *shared) plant(uid int, name, text string, mode fs.FileMode) {
 	s.t.Helper()
 	var own []string
@@ -89,13 +89,13 @@ func (s *shared) plant(uid int, name, text string, mode fs.FileMode) {
 	}
 }
 
-// there reports whether something lies beside the installation.
+// there reports whether a file exists next to the installation.
 func (s *shared) there(name string) bool {
 	_, err := os.Lstat(s.at(name))
 	return err == nil
 }
 
-// gone is the number of a process that is none any more.
+// gone returns the number of a process that has ended.
 func gone(t *testing.T) string {
 	t.Helper()
 	cmd := exec.Command("true")
@@ -105,8 +105,8 @@ func gone(t *testing.T) string {
 	return strconv.Itoa(cmd.Process.Pid)
 }
 
-// CLI-1710, CLI-1712: what another user planted beside an installation is not believed, whoever installs: no folder
-// is removed or moved because of it, and nothing of it is run.
+// CLI-1710, CLI-1712: install.sh does not trust files that another user planted next to an installation. It
+// runs none of them, and removes or moves no folder because of them.
 func TestPlanted(t *testing.T) {
 	for _, uid := range []int{0, alice} {
 		t.Run(strconv.Itoa(uid), func(t *testing.T) {

@@ -1,6 +1,5 @@
-// Package internet is the internet of the tests of network providers: servers
-// that speak TLS on the loopback interface, and a name service and a dialler
-// that lead to them from addresses which look public.
+// Package internet simulates the internet for tests of network providers. Its servers speak TLS on the
+// loopback interface. Its name service and dialer map addresses that look public to them.
 package internet
 
 import (
@@ -36,7 +35,7 @@ type Internet struct {
 	RootsAt string // file with the certificate of the authority all servers' are signed by
 
 	mu      sync.Mutex
-	names   map[string][][]netip.Addr // what is answered at the first, second ... lookup of a name
+	names   map[string][][]netip.Addr // answers to the first, second ... lookup of a name
 	servers map[netip.AddrPort]string // where a public address really is; "" for one that is silent
 	Dialled []netip.AddrPort
 	Lookups []string
@@ -145,8 +144,7 @@ func (in *Internet) listen(config *tls.Config, handle func(net.Conn)) string {
 	return listener.Addr().String()
 }
 
-// Proxy starts a proxy that leads into this internet, for programs that can be
-// told of nothing else, and returns its URL.
+// Proxy starts a proxy to this internet, for programs that only know proxies, and returns its URL.
 func (in *Internet) Proxy() string {
 	return "http://" + in.listen(nil, func(conn net.Conn) {
 		request, err := http.ReadRequest(bufio.NewReader(conn))
@@ -186,8 +184,7 @@ func (in *Internet) at(at, really string) {
 	in.servers[netip.MustParseAddrPort(at)] = really
 }
 
-// Network is the way into this internet. What is not in it refuses the
-// connection.
+// Network returns the network of this internet. Connections to unknown addresses fail.
 func (in *Internet) Network() hosts.Network {
 	return hosts.Network{Lookup: in.lookup, Dial: in.dial, DialProxy: in.dialProxy}
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs the tests of what confines and observes scripts under kernels of Debian on an emulated
-# ARM64 machine: one without Landlock (5.10), one that cannot hold truncating and signals (6.1),
-# and a newer one (6.12). Fetches from Debian into a cache folder, and installs nothing. Needs Go
-# and what the list below says.
+# Tests confinement and observation of scripts under kernels of Debian, on an emulated ARM64 machine. Kernel
+# 5.10 has no Landlock, 6.1 cannot confine truncating and signals, and 6.12 is newer. It downloads
+# the kernels into a cache folder and installs nothing. It needs Go and the programs that are
+# listed below.
 #
 #   test/kernels/run.sh [release...]     releases of Debian, by name
 set -euo pipefail
@@ -20,7 +20,7 @@ for program in qemu-system-aarch64 debootstrap fakeroot cpio curl dpkg-deb xz; d
   }
 done
 
-# fetch_kernel fetches the newest kernel of a release, and says where it is.
+# fetch_kernel downloads the newest kernel of a release, and prints its path.
 fetch_kernel() {
   local dir=$cache/$1 mirror file
   if ! [ -e "$dir/vmlinuz" ]; then
@@ -39,7 +39,7 @@ fetch_kernel() {
   printf '%s\n' "$dir/vmlinuz"
 }
 
-# What they boot into: a small Debian, unpacked and not set up, our tests, and init.
+# The kernels boot into a small Debian, which is unpacked but not set up, with our tests and init.
 root=$cache/root
 if ! [ -e "$cache/root.complete" ]; then
   mkdir -p "$cache"

@@ -1,4 +1,4 @@
-// The official TypeScript client, 1.x and 2.x, in both eras: what client.test.mjs uses of
+// The official TypeScript client, 1.x and 2.x, in both protocols: what client.test.mjs uses of
 // it is called alike in all of them.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -28,8 +28,8 @@ class Older extends one.Client {
   callTool(params, options) { return super.callTool(params, undefined, options); }
 }
 
-/** What clients of an era do differently. */
-const eras = {
+/** What clients of an protocol do differently. */
+const protocols = {
   handshake: {
     alive: (client) => client.ping(),
     // The level holds for the session.
@@ -62,10 +62,10 @@ const newer = (mode) => ({
 });
 
 export const clients = [
-  { name: '1.x', ...older, ...eras.handshake },
-  { name: '2.x with a handshake', ...newer('legacy'), ...eras.handshake },
-  { name: '2.x, which finds out', ...newer('auto'), ...eras.stateless },
-  { name: '2.x, stateless', ...newer({ pin: '2026-07-28' }), ...eras.stateless },
+  { name: '1.x', ...older, ...protocols.handshake },
+  { name: '2.x with a handshake', ...newer('legacy'), ...protocols.handshake },
+  { name: '2.x, which finds out', ...newer('auto'), ...protocols.stateless },
+  { name: '2.x, stateless', ...newer({ pin: '2026-07-28' }), ...protocols.stateless },
 ];
 
 /** Connects a client to a server for an example; the connection ends with the test. */
@@ -114,7 +114,7 @@ function judge(as, said, pid) {
   assert.ok(!methods.includes('server/discover'));
 }
 
-/** A result without what only one era says, and without the names of directories. */
+/** A result without what only one protocol says, and without the names of directories. */
 export function plain(result, { project }) {
   const { resultType, _meta: { 'io.modelcontextprotocol/serverInfo': server, ...meta } = {}, ...rest } = result;
   const text = JSON.stringify(Object.keys(meta).length ? { ...rest, _meta: meta } : rest);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs the packages of a package.json into a cache folder, unless they are there, and
-# prints the folder. The package.json is beside this script, or in the directory given: then
-# the cache folder is called after that. MCPBASH_TEST_NPM names another cache folder.
+# Installs the packages of a package.json into a cache folder and prints the folder. It does nothing if they are
+# installed. The package.json is next to this script, or in the given directory, which also names the
+# cache folder. MCPBASH_TEST_NPM names another cache folder.
 set -euo pipefail
 here=$(cd "${1:-$(dirname "${BASH_SOURCE[0]}")}" && pwd)
 folder=${MCPBASH_TEST_NPM:-${XDG_CACHE_HOME:-$HOME/.cache}/mcp-bash-test-$(basename "$here")}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests the server with the official TypeScript client, in both eras, and the MCP Inspector's
-# command line, and bundles with the official tool for them. Needs Go, Bash and npm; see install.sh.
+# Tests the server with the official TypeScript client, in both protocols, and with the MCP Inspector. Tests
+# bundles with the official tool for them. It needs Go, Bash and npm; see install.sh.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 

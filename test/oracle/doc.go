@@ -1,8 +1,7 @@
-// Package oracle holds the git provider against others: repositories are made
-// and packed by the git program, served by its http-backend, and read by the
-// provider and by go-git, which must come to the same bytes (RES-121 to
-// RES-126).
+// Package oracle compares the git provider with go-git (RES-121 to RES-126). The git program creates and
+// packs repositories, and its http-backend serves them. The provider and go-git must read
+// the same bytes.
 //
-// It is a module of its own, so that the product does not depend on go-git, nor on mcp-go,
-// whose client runs the examples in the package below.
+// It is a separate module, so the product does not depend on go-git, nor on mcp-go, whose client runs
+// the examples in the package below.
 package oracle

@@ -26,7 +26,7 @@ import (
 	"mcp-bash/test/internet"
 )
 
-// A repository lies in a directory, where the git program works on it.
+// A repository is a directory in which the git program works.
 type repository struct {
 	t   *testing.T
 	dir string

@@ -8,8 +8,8 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// dashes have every operand and option that names a file use standard input or output (CLI-118); those with
-// "usage: " are wrong usage. The keys are what shells are told to complete with files.
+// dashes runs every operand and option that names a file with standard input or output (CLI-118). A value with
+// "usage: " is wrong usage. The keys are the places where shells complete files.
 var dashes = map[string]string{
 	"mcp-bash request METHOD": `mcp-bash request tools/list - <<<'{}' | jq -e .tools`,
 	"mcp-registry register":   `mcp-registry register --dry-run - <new.json | jq -e .dryRun`,

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 // patience is how long a command may take.
 const patience = 5 * time.Minute
 
-// A place is where a command runs: a project, in a directory of its own.
+// A place is the project, in a new directory, in which a command runs.
 type place struct{ dir, home string }
 
 // command is Bash with a script in the project, with the commands on PATH and nothing else of our environment.
@@ -118,7 +118,7 @@ func commands(t *testing.T, p place) (leaves, groups []string) {
 		var below []string
 		for line := range strings.Lines(string(out)) {
 			word, brief, _ := strings.Cut(strings.TrimSpace(line), "\t")
-			if brief != "" { // subcommands have one, values have none
+			if brief != "" { // a value has no brief text
 				below = append(below, word)
 			}
 		}

@@ -31,8 +31,8 @@ mcp-bundle vendor --platform "$PLATFORM" --arch "$ARCH" >/dev/null 2>&1
 
 const bundled = `--no-smoke --platform "$PLATFORM" --arch "$ARCH"`
 
-// lines have each command print something and end with 0; several for one with several ways to print. A
-// command of mcp-bash that another program owns stands below that program.
+// lines contains arguments with which each command prints output and ends with 0. Several lines stand for several
+// ways to print. A command of mcp-bash that another program owns is listed under that program.
 var lines = map[string][]string{
 	"mcp-bash serve":       {`<<<'{"jsonrpc":"2.0","id":1,"method":"ping"}'`},
 	"mcp-bash debug":       {`<<<'{"jsonrpc":"2.0","id":1,"method":"ping"}'`},

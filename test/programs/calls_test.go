@@ -2,13 +2,13 @@
 
 package programs
 
-// A call is what a client asks of a tool, and what it has to get. In all texts {project} is the
-// project's folder, {http} the address of a server that the test runs, {tcp} the port of another one
-// that greets whoever connects, {stomp} that of a third that takes messages; nobody listens at port 9.
+// A call is a request of a client and the expected result. In all texts, {project} is the folder of the
+// project. {http} is the address of a server that the test runs, and {tcp} the port of a server that
+// greets clients. {stomp} is the port of a server that takes messages. Nobody listens at port 9.
 type call struct {
 	with   string // the arguments, JSON
-	prints string // all that the result says
-	says   string // part of it, or of what stands on standard error
+	prints string // the whole result
+	says   string // a part of the result, or of standard error
 	fails  bool   // whether the result is an error
 	file   string // is there afterwards
 	holds  string // is in the file
@@ -252,7 +252,7 @@ var callsOf = map[string]struct {
 		},
 	},
 	"nc-openbsd": {
-		only: "n,N,d,v,z,l", // -v is what tells a refused connection
+		only: "n,N,d,v,z,l", // -v reports a connection that the server rejects
 		calls: []call{
 			{with: `{"destination":"127.0.0.1","port":{tcp}}`, prints: "hello\n"},
 			{with: `{"n":true,"N":true,"d":true,"destination":"127.0.0.1","port":"{tcp}"}`, prints: "hello\n"},

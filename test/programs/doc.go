@@ -1,4 +1,3 @@
-// Package programs holds wrap against real programs: tables of facts about their options, written
-// by hand from their documentation, and of calls of the tools whose results are known (WRAP-50).
-// make programs runs it.
+// Package programs tests wrap with real programs (WRAP-50). Tables, written by hand from the documentation, list
+// facts about their options. Other tables list calls of the tools, with their results. make programs runs it.
 package programs

@@ -50,7 +50,7 @@ func place(t testing.TB) (path, manPath string) {
 	return path, filepath.Join(root, "usr/share/man")
 }
 
-// A fact is what the documentation of a program says of one option, written down by hand.
+// A fact is a statement of a program's documentation about one option, copied by hand.
 type fact struct {
 	names []string
 	kinds []string // of its values: any of these is right
@@ -80,8 +80,8 @@ func facts(t testing.TB, file string) (command []string, style string, list []fa
 	return command, style, list
 }
 
-// WRAP-50: how much of what the documentation of real programs says is found, how much that is
-// not there, and how often the kind of a value is right.
+// WRAP-50: wrap finds enough of the options in the documentation of real programs, invents few, and
+// recognizes the kinds of most values.
 func TestFacts(t *testing.T) {
 	path, manPath := place(t)
 	files, err := filepath.Glob("facts/*")
@@ -125,9 +125,8 @@ type measured struct {
 	told                        string
 }
 
-// measure compares what was found with a table. An option is found if all its names are, as
-// names of one option; kinds are those of options that take values, and of switches that are
-// said to take one.
+// measure compares the found options with a table. An option is found if all its names are, as names of one
+// option. Kinds count for options that take values, and for switches that are found to take one.
 func measure(t testing.TB, p *usage.Program, list []fact) (m measured) {
 	t.Helper()
 	tell := func(format string, args ...any) { m.told += "\n    " + fmt.Sprintf(format, args...) }

@@ -4,7 +4,7 @@
 set -euo pipefail
 folder=${MCPBASH_TEST_PROGRAMS:-${XDG_CACHE_HOME:-$HOME/.cache}/mcp-bash-test-programs}
 
-# Each with what it needs beside Python and the C library.
+# Each program with its requirements, without Python and the C library.
 debian=(
   coreutils grep diffutils findutils git git-man
   yamllint python3-yaml python3-pathspec python3-pygments python3-autopep8 python3-pycodestyle python3-setuptools

@@ -28,9 +28,8 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// WRAP-50: for each of the programs the tool validates, its smoke test passes, and a client calls
-// it: with arguments whose result is known, with what is required, with its first switch, and with
-// values that try to be more.
+// WRAP-50: for each program, the tool is valid, its smoke test passes, and a client calls it. The arguments have a
+// known result, are the required ones, contain the first switch, or have hostile values.
 func TestTools(t *testing.T) {
 	path, manPath := place(t)
 	bin := t.TempDir()
@@ -159,7 +158,7 @@ func (c call) try(ctx context.Context, t *testing.T, session *mcp.ClientSession,
 		t.Errorf("%s: %v", arguments, err)
 		return
 	}
-	text := said(result)
+	text := textOf(result)
 	all := fmt.Sprintf("%s\n%v", text, result.Meta["stderr"])
 	held, _ := os.ReadFile(filepath.Join(project, c.file))
 	right := result.IsError == c.fails && (c.prints == "" || text == here.Replace(c.prints)) &&
@@ -178,7 +177,7 @@ func survives(ctx context.Context, t *testing.T, session *mcp.ClientSession, too
 		t.Errorf("%v: %v", arguments, err)
 		return
 	}
-	if text := said(result); strings.Contains(text, "Invalid arguments") || strings.Contains(text, "timed out") ||
+	if text := textOf(result); strings.Contains(text, "Invalid arguments") || strings.Contains(text, "timed out") ||
 		strings.Contains(text, "unbound variable") {
 		t.Errorf("%v: %s", arguments, text)
 	}
@@ -196,7 +195,7 @@ func repositories(t *testing.T, project string, run func(in string, words ...str
 	run(origin, "git", "branch", "side")
 }
 
-// listeners serves what calls connect to, and says where.
+// listeners starts the servers that calls connect to, and returns their addresses.
 func listeners(t *testing.T, project string) []string {
 	t.Helper()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -267,7 +266,7 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// A property is as much of a schema as it takes to make a value.
+// A property is the part of a schema that the test needs to choose a value.
 type property struct {
 	name     string
 	required bool
@@ -276,7 +275,7 @@ type property struct {
 	Items    *property
 }
 
-// properties are those of a tool's arguments, and which of them exclude each other.
+// properties returns the properties of a tool's arguments, and which of them exclude each other.
 func properties(t *testing.T, tool *mcp.Tool) (list []property, excluded map[string]map[string]any) {
 	t.Helper()
 	text, err := json.Marshal(tool.InputSchema)
@@ -358,8 +357,8 @@ func attack(ctx context.Context, t *testing.T, session *mcp.ClientSession, tool 
 				continue
 			case err != nil:
 				t.Errorf("%v: %v", arguments, err)
-			case strings.Contains(said(result), "unbound variable"):
-				t.Errorf("%v: %s", arguments, said(result))
+			case strings.Contains(textOf(result), "unbound variable"):
+				t.Errorf("%v: %s", arguments, textOf(result))
 			}
 			break
 		}
@@ -367,7 +366,7 @@ func attack(ctx context.Context, t *testing.T, session *mcp.ClientSession, tool 
 	return n
 }
 
-// refusal matches what a tool says to a value that the program could take for an option.
+// refusal matches the error of a tool for a value that the program could read as an option.
 var refusal = regexp.MustCompile(`\.(\w+)(?:\[0\])? begins with a dash`)
 
 func (p property) value(text string) any {
@@ -385,8 +384,8 @@ func (p property) value(text string) any {
 	return text
 }
 
-// said is the text of a result.
-func said(result *mcp.CallToolResult) string {
+// textOf returns the text of a result.
+func textOf(result *mcp.CallToolResult) string {
 	var parts []string
 	for _, c := range result.Content {
 		if text, ok := c.(*mcp.TextContent); ok {

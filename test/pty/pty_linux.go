@@ -31,8 +31,7 @@ type Session struct {
 	ended  bool
 }
 
-// Start starts a command. Its environment and directory are those of cmd; its
-// streams must be free.
+// Start starts cmd with its environment and directory. Its streams must be free.
 func Start(t *testing.T, cmd *exec.Cmd) *Session {
 	t.Helper()
 	keys, tty, err := open()

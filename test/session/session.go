@@ -5,12 +5,14 @@ package session
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/helper"
+	"mcp-bash/pkg/helper/invoke"
 )
 
 // A Program is what a command does with its arguments, and its exit code.
@@ -18,7 +20,7 @@ type Program func(s cli.Streams, args []string) int
 
 // Main is the TestMain of a command: programs are what scripts can run, by their names.
 func Main(m testscript.TestingM, programs map[string]Program) {
-	if helper.Is(os.Args) { // the link that scripts get leads to this binary
+	if invoke.Is(os.Args) { // the link that scripts get leads to this binary
 		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	commands := map[string]func(){}
@@ -28,8 +30,8 @@ func Main(m testscript.TestingM, programs map[string]Program) {
 	testscript.Main(m, commands)
 }
 
-// Run runs the sessions, each in a directory of its own, with more variables than the usual
-// ones. UPDATE=1 in the environment has them take over what differs.
+// Run runs each session in a new directory, with env added to the usual variables. With UPDATE=1 in the
+// environment it updates the sessions instead of failing.
 func Run(t *testing.T, env map[string]string) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, UpdateScripts: os.Getenv("UPDATE") != "",
@@ -38,6 +40,16 @@ func Run(t *testing.T, env map[string]string) {
 			e.Setenv("HOME", home)
 			e.Setenv("TMPDIR", tmp)
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each run takes a second more
+			// make cover builds commands that record their coverage; a test binary records that of its tests only.
+			if data := os.Getenv("MCPBASH_TEST_COVER"); data != "" {
+				wd, err := os.Getwd() // the folder of the command
+				if err != nil {
+					return err
+				}
+				bin := filepath.Join(data, "bin", filepath.Base(wd))
+				e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
+				e.Setenv("GOCOVERDIR", data)
+			}
 			for name, value := range env {
 				e.Setenv(name, value)
 			}

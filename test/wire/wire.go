@@ -111,7 +111,7 @@ func (c *Checker) Received(line []byte) error {
 			c.revision, c.settled = revision, true
 		}
 	}
-	m["id"] = "echoed" // whatever the client chose, fractions included (P-501)
+	m["id"] = "echoed" // the client may choose any id, also a fraction (P-501)
 	if err := c.check("JSONRPCResponse", doc); err != nil {
 		return err
 	}
@@ -157,8 +157,8 @@ var results = map[string]string{
 	"logging/setLevel": "EmptyResult", "resources/subscribe": "EmptyResult", "resources/unsubscribe": "EmptyResult",
 }
 
-// checkNotification goes by the session's revision where there is a session, and by the
-// stateless one for what belongs to a stream, or where there is none.
+// checkNotification uses the session's revision. Without a session, and for messages of a stream, it uses the
+// stateless revision.
 func (c *Checker) checkNotification(method string, m map[string]any) error {
 	params, _ := m["params"].(map[string]any)
 	meta, _ := params["_meta"].(map[string]any)

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# What the user answered, for the tools of this project.
+# Functions that read the user's answers, for the tools of this project.
 
 # field NAME ANSWER: a field of an accepted answer, as text or compact JSON.
 field() { "$MCPBASH_JSON_TOOL_BIN" -rc ".content.$1" <<<"$2"; }
 
-# accepted ANSWER WHAT: ends the tool politely unless the user said yes.
+# accepted ANSWER WHAT: ends the tool politely unless the user agreed.
 accepted() {
   case $("$MCPBASH_JSON_TOOL_BIN" -r .action <<<"$1") in
     accept) return ;;

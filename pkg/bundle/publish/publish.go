@@ -3,7 +3,6 @@
 package publish
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,12 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/bundle/internal/web"
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
@@ -94,6 +93,7 @@ func (b *Bundle) Entry(address, name string) ([]byte, error) {
 type Registry struct {
 	Base  string // the address: https, or http for a loopback address
 	Token string // sent to that address only
+	Web   web.Client
 	Pause func(context.Context, time.Duration) error
 }
 
@@ -106,7 +106,7 @@ const (
 
 // Announce submits an entry.
 func (r *Registry) Announce(ctx context.Context, entry []byte) error {
-	return r.post(ctx, "v0/publish", http.Header{"Content-Type": {"application/json"}}, entry)
+	return r.post(ctx, "v0/publish", map[string]string{"Content-Type": "application/json"}, entry)
 }
 
 // Upload submits the whole bundle, for registries of the Bash edition.
@@ -119,12 +119,12 @@ func (r *Registry) Upload(ctx context.Context, b *Bundle) error {
 		return errors.New("the bundle changed while it was published")
 	}
 	name := url.PathEscape(b.Name)
-	return r.post(ctx, "api/v1/bundles", http.Header{"Content-Type": {"application/octet-stream"},
-		"X-Bundle-Name": {name}}, content)
+	return r.post(ctx, "api/v1/bundles", map[string]string{"Content-Type": "application/octet-stream",
+		"X-Bundle-Name": name}, content)
 }
 
 // post sends a request, and retries it if the registry is busy.
-func (r *Registry) post(ctx context.Context, path string, header http.Header, body []byte) error {
+func (r *Registry) post(ctx context.Context, path string, header map[string]string, body []byte) error {
 	address, err := r.address(path)
 	if err != nil {
 		return err
@@ -138,13 +138,13 @@ func (r *Registry) post(ctx context.Context, path string, header http.Header, bo
 			return cause
 		}
 		if err != nil {
-			return cli.Failf(cli.CodeNetwork, "Registry request failed (HTTP 000): %s", r.line(plain(err)))
+			return cli.Failf(cli.CodeNetwork, "Registry request failed (HTTP 000): %s", r.line(err.Error()))
 		}
 		switch status {
-		case http.StatusOK, http.StatusCreated:
+		case 200, 201:
 			return nil
-		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable,
-			http.StatusGatewayTimeout:
+		case 429, 502, 503,
+			504:
 			if attempt < attempts {
 				if err := r.Pause(ctx, time.Second<<(attempt-1)); err != nil {
 					return err
@@ -164,7 +164,7 @@ func (r *Registry) address(path string) (string, error) {
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return "", cli.Usagef("%s", want)
 	}
-	ip := net.ParseIP(u.Hostname())
+	ip, _ := netip.ParseAddr(u.Hostname())
 	if u.Scheme != "https" && (u.Scheme != "http" || !ip.IsLoopback()) {
 		return "", cli.Usagef("%s", want)
 	}
@@ -176,41 +176,22 @@ func (r *Registry) line(text string) string {
 	return cli.Line((&secrets.Redactor{Values: []string{r.Token}}).Text(text))
 }
 
-// plain returns an error's text without the address, which the user knows.
-func plain(err error) string {
-	var u *url.Error
-	if errors.As(err, &u) {
-		err = u.Err
-	}
-	return err.Error()
-}
-
-func (r *Registry) once(ctx context.Context, address string, header http.Header, body []byte) (int, string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
-	if err != nil {
-		return 0, "", err
-	}
-	request.Header = header.Clone()
-	request.Header.Set("Authorization", "Bearer "+r.Token)
-	request.Header.Set("User-Agent", "mcp-bash/"+cli.Version)
-	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	response, err := client.Do(request)
-	if err != nil {
-		return 0, "", err
-	}
-	defer response.Body.Close()
-	answer, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	return response.StatusCode, string(answer), nil
+func (r *Registry) once(ctx context.Context, address string, header map[string]string,
+	body []byte) (status int, text string, err error) {
+	header["Authorization"] = "Bearer " + r.Token
+	status, answer, err := r.Web.Do(ctx, &web.Request{Method: "POST", URL: address, Header: header, Body: body,
+		Limit: maxAnswer})
+	return status, string(answer), err
 }
 
 // refusal returns the error for an answer with an error status (CLI-1506).
 func (r *Registry) refusal(status int, answer string) error {
 	switch status {
-	case http.StatusUnauthorized:
+	case 401:
 		return cli.Failf(cli.CodePolicy, "Authentication failed - check your API token")
-	case http.StatusConflict:
+	case 409:
 		return cli.Failf(cli.CodeExists, "Conflict - bundle with this name/version already exists")
-	case http.StatusUnprocessableEntity:
+	case 422:
 		return cli.Failf(cli.CodeInvalid, "Validation failed - bundle does not meet registry requirements: %s",
 			r.line(answer))
 	}

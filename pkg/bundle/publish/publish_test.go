@@ -13,9 +13,30 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/bundle/internal/web"
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/helper"
+	"mcp-bash/pkg/helper/invoke"
 )
+
+// TestMain makes the test binary a mcp-bash that sends requests.
+func TestMain(m *testing.M) {
+	if invoke.Is(os.Args) {
+		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// client sends requests with the test binary.
+func client(t *testing.T) web.Client {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return web.Client{Program: program}
+}
 
 const token = "a-secret-token"
 
@@ -72,7 +93,7 @@ func TestAnswers(t *testing.T) {
 			io.WriteString(w, "why\x1b[2J"+strings.Repeat("x", 10))
 		}))
 		var waits []time.Duration
-		r := &Registry{Base: server.URL, Token: token, Pause: func(_ context.Context, d time.Duration) error {
+		r := &Registry{Base: server.URL, Token: token, Web: client(t), Pause: func(_ context.Context, d time.Duration) error {
 			waits = append(waits, d)
 			return nil
 		}}
@@ -88,7 +109,7 @@ func TestAnswers(t *testing.T) {
 		switch {
 		case tc.reason == "" && err != nil:
 			t.Errorf("%v: %v", tc.statuses, err)
-		case tc.reason != "" && (!errors.As(err, &e) || e.Code != tc.code || !strings.Contains(e.Message, tc.reason)):
+		case tc.reason != "" && (!errors.As(err, &e) || e.Code != tc.code || !strings.Contains(e.Error(), tc.reason)):
 			t.Errorf("%v: %v", tc.statuses, err)
 		case err != nil && strings.Contains(err.Error(), token):
 			t.Errorf("the error contains the token: %v", err)
@@ -103,7 +124,7 @@ func TestLongAnswer(t *testing.T) {
 		io.WriteString(w, strings.Repeat("x", maxAnswer)+"y")
 	}))
 	defer server.Close()
-	r := &Registry{Base: server.URL, Token: token, Pause: Pause}
+	r := &Registry{Base: server.URL, Token: token, Web: client(t), Pause: Pause}
 	err := r.Announce(t.Context(), []byte("{}"))
 	if want := "Registry request failed (HTTP 500): x"; err == nil || !strings.HasPrefix(err.Error(), want) ||
 		strings.HasSuffix(err.Error(), "y") {
@@ -120,7 +141,7 @@ func TestUpload(t *testing.T) {
 		size, _ = io.Copy(io.Discard, r.Body)
 	}))
 	defer server.Close()
-	r := &Registry{Base: server.URL, Token: token, Pause: Pause}
+	r := &Registry{Base: server.URL, Token: token, Web: client(t), Pause: Pause}
 	if err := r.Upload(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
@@ -159,13 +180,13 @@ func TestTokenStays(t *testing.T) {
 		"http://0.0.0.0:" + port, "http://example.com", "ftp://127.0.0.1:" + port, "127.0.0.1:" + port, "//127.0.0.1:" + port,
 		"https://u:p@example.com", "https://example.com/?token=x",
 		"https:example.com", "http://127.0.0.1.example.com:" + port, ""} {
-		r := &Registry{Base: base, Token: token, Pause: Pause}
+		r := &Registry{Base: base, Token: token, Web: client(t), Pause: Pause}
 		var e *cli.Error
 		if err := r.Announce(t.Context(), nil); !errors.As(err, &e) || e.Code != cli.CodeUsage || asked > 0 {
 			t.Errorf("%s: %v, %d requests", base, err, asked)
 		}
 	}
-	r := &Registry{Base: plain.URL, Token: token, Pause: Pause}
+	r := &Registry{Base: plain.URL, Token: token, Web: client(t), Pause: Pause}
 	if err := r.Announce(t.Context(), nil); err == nil || asked != 1 || strings.Contains(err.Error(), token) ||
 		!strings.Contains(err.Error(), "cannot handle Authorization: **redacted**") {
 		t.Errorf("%v, %d requests", err, asked)
@@ -174,7 +195,7 @@ func TestTokenStays(t *testing.T) {
 		elsewhere := httptest.NewServer(http.HandlerFunc(serve))
 		redirects := httptest.NewServer(http.RedirectHandler(elsewhere.URL+"/other", status))
 		asked = 0
-		r := &Registry{Base: redirects.URL, Token: token, Pause: Pause}
+		r := &Registry{Base: redirects.URL, Token: token, Web: client(t), Pause: Pause}
 		if err := r.Announce(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "it redirects") || asked > 0 {
 			t.Errorf("%d: %v, %d requests", status, err, asked)
 		}

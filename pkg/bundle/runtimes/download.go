@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -59,15 +58,15 @@ func (s *Source) download(ctx context.Context, t Target) (*Binary, error) {
 	if err != nil {
 		return nil, fmt.Errorf("MCPBASH_RELEASE_BASE_URL: %w", err)
 	}
-	sums, err := Fetch(ctx, dir+"/SHA256SUMS", maxSums)
+	sums, err := s.Web.Get(ctx, dir+"/SHA256SUMS", maxSums)
 	if err != nil {
 		return nil, err
 	}
-	want := SumOf(string(sums), name)
+	want := sumOf(string(sums), name)
 	if want == "" {
 		return nil, fmt.Errorf("SHA256SUMS missing entry for %s", name)
 	}
-	archive, err := Fetch(ctx, dir+"/"+name, maxArchive)
+	archive, err := s.Web.Get(ctx, dir+"/"+name, maxArchive)
 	if err != nil {
 		return nil, err
 	}
@@ -99,39 +98,14 @@ func cached(file string, t Target) (*Binary, error) {
 	return check(file, t)
 }
 
-// SumOf returns a file's checksum in SHA256SUMS, or "".
-func SumOf(sums, name string) string {
+// sumOf returns a file's checksum in SHA256SUMS, or "".
+func sumOf(sums, name string) string {
 	for line := range strings.Lines(sums) {
 		if f := strings.Fields(line); len(f) == 2 && strings.TrimPrefix(f[1], "*") == name {
 			return strings.ToLower(f[0])
 		}
 	}
 	return ""
-}
-
-// Fetch downloads a file of at most limit bytes.
-func Fetch(ctx context.Context, address string, limit int64) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("User-Agent", "mcp-bash/"+cli.Version)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: %s", address, response.Status)
-	}
-	text, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", address, err)
-	case int64(len(text)) > limit:
-		return nil, fmt.Errorf("%s: larger than %d bytes", address, limit)
-	}
-	return text, nil
 }
 
 // extract returns one file of an archive. It ignores all others.

@@ -2,6 +2,7 @@ package runtimes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/bundle/internal/web"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/project"
@@ -20,13 +22,14 @@ import (
 
 // A Source finds binaries (CLI-1422).
 type Source struct {
-	Env     project.Env
-	Dir     string // a directory from the user: DIR/<os>-<arch>/mcp-bash
-	Home    string // the installation tree, or "" for the embedded one
-	Offline bool   // whether to download nothing
-	Runner  *script.Runner
-	Work    string // a private directory for builds
-	Note    func(line string)
+	Env        project.Env
+	RuntimeDir string // a directory from the user: DIR/<os>-<arch>/mcp-bash; "" for MCPBASH_RUNTIME_DIR
+	Home       string // the installation tree, or "" for the embedded one
+	Offline    bool   // whether to download nothing
+	Runner     *script.Runner
+	Work       string // a private directory for builds
+	Web        web.Client
+	Note       func(line string)
 }
 
 // A MissingError lists the targets whose binary was not found.
@@ -68,8 +71,8 @@ func (s *Source) Find(ctx context.Context, targets []Target) ([]Binary, error) {
 
 // find tries the sources in order.
 func (s *Source) find(ctx context.Context, t Target) (*Binary, error) {
-	if s.Dir != "" { // the user has chosen this directory
-		return check(filepath.Join(s.Dir, filepath.FromSlash(t.Path())), t)
+	if dir := cmp.Or(s.RuntimeDir, s.Env["MCPBASH_RUNTIME_DIR"]); dir != "" { // the user has chosen this directory
+		return check(filepath.Join(dir, filepath.FromSlash(t.Path())), t)
 	}
 	var reasons []error
 	note := func(err error) {
@@ -96,7 +99,7 @@ func (s *Source) find(ctx context.Context, t Target) (*Binary, error) {
 		note(err)
 	}
 	if t == Host {
-		b, err := check(siblingServer(), t)
+		b, err := check(script.Sibling("mcp-bash"), t)
 		if err == nil {
 			return b, nil
 		}

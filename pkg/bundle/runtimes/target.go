@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -165,16 +163,4 @@ func ParseArches(list string) (arches []string, err error) {
 		}
 	}
 	return arches, nil
-}
-
-// siblingServer returns the path of the server's program next to this program.
-func siblingServer() string {
-	exe, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	if physical, err := filepath.EvalSymlinks(exe); err == nil {
-		exe = physical
-	}
-	return filepath.Join(filepath.Dir(exe), Host.Binary())
 }

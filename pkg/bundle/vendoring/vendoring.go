@@ -44,18 +44,14 @@ var errExists = errors.New(runtimes.Dir + "/ already exists")
 
 // Options are the options of Vendor and Plan.
 type Options struct {
-	Env        project.Env
-	Dir        string // absolute
-	Targets    []runtimes.Target
-	Given      bool // whether the user chose the targets; otherwise they are the previous or the usual ones
-	RuntimeDir string
-	Offline    bool
-	Upgrade    bool // whether to replace an existing server
-	Home       string
-	From       string // the origin in vendor.json
-	Tree       project.Tree
-	Note       func(line string)
-	Now        time.Time
+	runtimes.Source        // the source of the server's programs
+	Dir             string // absolute
+	Targets         []runtimes.Target
+	Given           bool   // whether the user chose the targets; otherwise they are the previous or the usual ones
+	Upgrade         bool   // whether to replace an existing server
+	From            string // the origin in vendor.json
+	Tree            project.Tree
+	Now             time.Time
 }
 
 // A Result describes the vendored server.
@@ -115,10 +111,8 @@ func Exists(dir string) bool {
 
 // files returns the files that belong to the server, except vendor.json.
 func (o *Options) files(ctx context.Context, root *os.Root, work string) ([]mcpb.File, []runtimes.Binary, error) {
-	find := runtimes.Source{
-		Env: o.Env, Dir: o.RuntimeDir, Home: o.Home, Offline: o.Offline, Runner: new(script.Runner), Work: work,
-		Note: o.Note,
-	}
+	find := o.Source
+	find.Runner, find.Work = new(script.Runner), work
 	binaries, err := find.Find(ctx, o.targets(root))
 	if err != nil {
 		return nil, nil, err

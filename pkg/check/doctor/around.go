@@ -23,11 +23,11 @@ import (
 // Project is the project around the working directory.
 type Project struct {
 	Root           string // "" for none
-	ServerMeta     *bool  // it is valid; nil: there is none
+	ServerMeta     *bool  // whether it is valid; nil if it is missing
 	serverMeta     string // its name, relative to the project
 	Tools          int
 	RegistryExists bool
-	ScriptEnv      *scriptenv.Report      // which variables of this environment scripts get
+	ScriptEnv      *scriptenv.Report      // the variables of this environment that scripts get
 	needs          *validate.Requirements // nil: it names none
 }
 
@@ -170,7 +170,7 @@ func (e *examination) vendored(root string) {
 	}
 }
 
-// minimum compares the version with the least that is asked for (CLI-1109).
+// minimum compares the version with the required minimum (CLI-1109).
 func (e *examination) minimum() {
 	if e.o.MinVersion == "" && e.r.Project.needs != nil {
 		e.o.MinVersion = e.r.Project.needs.MinVersion
@@ -183,9 +183,4 @@ func (e *examination) minimum() {
 
 func (e *examination) tooOld() bool {
 	return e.o.MinVersion != "" && older(e.r.Framework.Version, e.o.MinVersion)
-}
-
-// temporary is a name beside a path that nobody else has.
-func temporary(path string) string {
-	return filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.%s", filepath.Base(path), os.Getpid(), randomText()))
 }

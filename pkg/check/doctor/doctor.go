@@ -1,5 +1,5 @@
-// Package doctor checks an installation: the programs and what they need on this machine,
-// and the project around. It mends installations that install.sh manages (cli chapter 11).
+// Package doctor checks an installation: the programs, their requirements on this machine, and
+// the current project. It fixes installations that install.sh manages (cli chapter 11).
 package doctor
 
 import (
@@ -12,14 +12,13 @@ import (
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/shell"
 )
 
-// Options are those of CLI-1101.
+// Options are the options of doctor (CLI-1101).
 type Options struct {
 	Env            project.Env
 	Placeholders   []string // the variables that are left out of Env (E-2)
@@ -30,11 +29,11 @@ type Options struct {
 	Verify         string
 	Ref            string
 	AllowDowngrade bool
-	Kernel         *confine.Kernel        // what scripts can be held to; nil: what the running one offers
+	Kernel         *confine.Kernel        // the features that confine scripts; nil: those of the running kernel
 	Found          func(*finding.Finding) // gets each finding as it is found; nil: nobody does
 }
 
-// A Result is what was found and done.
+// A Result lists the findings and the actions.
 type Result struct {
 	ExitCode         int
 	Findings         []finding.Finding
@@ -50,17 +49,18 @@ type Result struct {
 	SDK              SDK
 	Errors, Warnings int
 
-	mending bool // actions were asked for
+	fixing bool // whether DryRun or Fix was set
 }
 
-// An Action is something that was done or would be.
+// An Action is a change that doctor made, or would make.
 type Action struct {
 	ID, Message string
-	Command     string // that a person could type instead; "" for none
-	Line        string // in the report: the sign and the text
+	Command     string // an equivalent shell command, or ""
+	Line        string // the action in the text report, with its mark
+	Output      string // the output of install.sh, or ""
 }
 
-// Framework is where the installation lies.
+// Framework describes the installation.
 type Framework struct {
 	Path           string
 	Exists         bool
@@ -69,7 +69,7 @@ type Framework struct {
 	program        string // mcp-bash in it
 }
 
-// InvalidMinimum is what is wrong with a --min-version that is none (CLI-1103).
+// InvalidMinimum is the message for an invalid --min-version (CLI-1103).
 const InvalidMinimum = "--min-version requires a value like 0.8.1"
 
 // family are the commands of an installation, in the order in which they are listed.
@@ -83,19 +83,19 @@ type examination struct {
 	runner *script.Runner
 }
 
-// A host is what only some systems have.
+// A host describes features that only some systems have.
 type host struct {
 	os          string                             // as runtime.GOOS
 	quarantined func(file string) (is, known bool) // macOS marks it as downloaded; known: that could be seen
 }
 
-// Examine checks, and with Fix mends.
+// Examine checks the installation. With Fix, it also repairs it.
 func Examine(ctx context.Context, o Options) *Result {
 	return examine(ctx, o, host{runtime.GOOS, quarantined})
 }
 
 func examine(ctx context.Context, o Options, on host) *Result {
-	e := &examination{ctx: ctx, o: o, on: on, r: &Result{mending: o.DryRun || o.Fix}, runner: new(script.Runner)}
+	e := &examination{ctx: ctx, o: o, on: on, r: &Result{fixing: o.DryRun || o.Fix}, runner: new(script.Runner)}
 	e.framework()
 	e.machine()
 	e.programs()
@@ -110,7 +110,7 @@ func examine(ctx context.Context, o Options, on host) *Result {
 	default:
 		e.minimum()
 		if o.DryRun || o.Fix {
-			e.mend()
+			e.fix()
 		}
 	}
 	if e.r.ExitCode == cli.ExitOK && e.r.Errors > 0 {
@@ -119,7 +119,7 @@ func examine(ctx context.Context, o Options, on host) *Result {
 	return e.r
 }
 
-// add notes a finding of a rule; command is what mends it, "" for none.
+// add adds a finding of a rule. command fixes it; "" if there is no such command.
 func (e *examination) add(id, message, command string) {
 	rule := Rules.Find(id)
 	f := finding.Finding{ID: id, Severity: rule.Severity, Message: message, Fix: rule.Fix, Command: command}
@@ -136,7 +136,7 @@ func (e *examination) add(id, message, command string) {
 	}
 }
 
-// framework finds the installation, and whether typing mcp-bash leads to it.
+// framework finds the installation, and checks that PATH leads to it.
 func (e *examination) framework() {
 	f := &e.r.Framework
 	switch home := e.o.Env["MCPBASH_HOME"]; {
@@ -144,7 +144,7 @@ func (e *examination) framework() {
 		f.Path, _ = filepath.Abs(home)
 	default:
 		if f.Path = project.InstalledHome(e.o.Env); f.Path == "" {
-			f.Path = besides()
+			f.Path = ownHome()
 		}
 	}
 	info, err := os.Stat(f.Path)
@@ -152,9 +152,7 @@ func (e *examination) framework() {
 		e.add("framework.missing", "Location not found: "+f.Path, "")
 		return
 	}
-	if text, err := boundedfile.Read(filepath.Join(f.Path, "VERSION"), 1<<10); err == nil {
-		f.Version = strings.Join(strings.Fields(string(text)), "")
-	}
+	f.Version = readVersion(f.Path)
 	if f.Version == "" && treeOf(f.Path) == "" {
 		f.Version = cli.Version // one program alone brings everything along (decision 8)
 	}
@@ -178,7 +176,7 @@ func (e *examination) framework() {
 	}
 }
 
-// quoted is a directory at the beginning of a text in double quotes.
+// quoted returns a directory as the beginning of a text in double quotes.
 func quoted(dir string) string {
 	if strings.ContainsAny(dir, "\"$`\\!") {
 		return shell.Quote(dir) + `"`
@@ -186,8 +184,8 @@ func quoted(dir string) string {
 	return `"` + dir
 }
 
-// besides is the directory that the running program belongs to.
-func besides() string {
+// ownHome returns the directory of the installation that this program belongs to.
+func ownHome() string {
 	exe, err := os.Executable()
 	if err != nil {
 		return ""
@@ -202,7 +200,7 @@ func besides() string {
 	return dir
 }
 
-// treeOf is the SDK of an installation, "" where it has none on disk.
+// treeOf returns the path of the SDK in an installation, or "".
 func treeOf(dir string) string {
 	file := filepath.Join(dir, "sdk", "tool-sdk.sh")
 	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
@@ -211,7 +209,7 @@ func treeOf(dir string) string {
 	return file
 }
 
-// locate finds a program of the installation, "" for none.
+// locate returns the path of a program of the installation, or "".
 func (e *examination) locate(name string) string {
 	for _, dir := range []string{filepath.Join(e.r.Framework.Path, "bin"), e.r.Framework.Path} {
 		if file := script.LookPath(name, dir); file != "" {
@@ -227,7 +225,7 @@ func sameFile(a, b string) bool {
 	return err == nil && errOther == nil && os.SameFile(one, other)
 }
 
-// programName is a program's file name on this system.
+// programName returns the file name of a program on this system.
 func programName(name string) string {
 	if runtime.GOOS == "windows" {
 		return name + ".exe"

@@ -2,19 +2,13 @@ package doctor
 
 import (
 	"archive/tar"
-	"archive/zip"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net/http"
-	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -22,21 +16,20 @@ import (
 	"testing"
 	"time"
 
-	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/confine"
 )
 
-// A house is a managed installation, and what doctor is started with there.
-type house struct {
+// A fixture is a managed installation, with the environment of doctor.
+type fixture struct {
 	t    *testing.T
 	root string
 	env  project.Env
 }
 
-func managed(t *testing.T, version string) *house {
+func managed(t *testing.T, version string) *fixture {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("the programs are scripts")
@@ -45,16 +38,16 @@ func managed(t *testing.T, version string) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t, filepath.Join(home, ".local", "share", "mcp-bash"), nil}
+	h := &fixture{t, filepath.Join(home, ".local", "share", "mcp-bash"), nil}
 	h.env = project.Env{"PATH": os.Getenv("PATH"), "HOME": home, "MCPBASH_HOME": h.root,
 		"MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS": "0"}
-	for name, content := range installation(version) {
+	var list strings.Builder
+	for name, content := range installation(t, version) {
 		put(t, filepath.Join(h.root, filepath.FromSlash(name)), content)
+		fmt.Fprintf(&list, "%s  ./%s\n", sum([]byte(content)), name)
 	}
 	put(t, filepath.Join(h.root, marker), "{}")
-	if err := listFiles(h.root); err != nil {
-		t.Fatal(err)
-	}
+	put(t, filepath.Join(h.root, filesList), list.String())
 	return h
 }
 
@@ -68,15 +61,43 @@ func put(t *testing.T, file, content string) {
 	}
 }
 
-func installation(version string) map[string]string {
-	files := map[string]string{"VERSION": version + "\n", "sdk/tool-sdk.sh": "", "lib/x.sh": ""}
+// installation returns the files of a version, whose programs can only print the version.
+func installation(t testing.TB, version string) map[string]string {
+	t.Helper()
+	installer, err := os.ReadFile(filepath.Join("..", "..", "..", "install.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{"VERSION": version + "\n", "sdk/tool-sdk.sh": "", "lib/x.sh": "",
+		"install.sh": string(installer)}
 	for _, name := range family {
-		files["bin/"+name] = fmt.Sprintf("#!/bin/sh\necho %s %s\n", name, version)
+		files["bin/"+name] = fmt.Sprintf("#!/bin/sh\n[ \"$1\" = --version ] && echo %s %s\n", name, version)
 	}
 	return files
 }
 
-func (h *house) doctor(o Options) *Result {
+// release returns the archive of a version.
+func release(t testing.TB, version string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	for name, content := range installation(t, version) {
+		err := w.WriteHeader(&tar.Header{Name: "mcp-bash/" + name, Mode: 0o755, Size: int64(len(content))})
+		if err == nil {
+			_, err = w.Write([]byte(content))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func (h *fixture) doctor(o Options) *Result {
 	h.t.Helper()
 	if o.Env = h.env.Clone(); o.Dir == "" {
 		o.Dir = h.t.TempDir()
@@ -84,8 +105,8 @@ func (h *house) doctor(o Options) *Result {
 	return Examine(h.t.Context(), o)
 }
 
-// without removes parts of the installation, and returns what doctor says then.
-func (h *house) without(names ...string) *Result {
+// without removes parts of the installation, and returns doctor's result then.
+func (h *fixture) without(names ...string) *Result {
 	h.t.Helper()
 	for _, name := range names {
 		if err := os.RemoveAll(filepath.Join(h.root, name)); err != nil {
@@ -95,21 +116,21 @@ func (h *house) without(names ...string) *Result {
 	return h.doctor(Options{})
 }
 
-// with is what doctor says where a variable has a value.
-func (h *house) with(name, value string) *Result {
+// with returns doctor's result if a variable has a value.
+func (h *fixture) with(name, value string) *Result {
 	h.t.Helper()
 	h.env[name] = value
 	return h.doctor(Options{})
 }
 
-// around is what doctor says in a project.
-func (h *house) around(files map[string]string) *Result {
+// around returns doctor's result in a project.
+func (h *fixture) around(files map[string]string) *Result {
 	h.t.Helper()
 	return h.open(0o755, files)
 }
 
 // open examines a project whose server.d has a mode.
-func (h *house) open(mode os.FileMode, files map[string]string) *Result {
+func (h *fixture) open(mode os.FileMode, files map[string]string) *Result {
 	h.t.Helper()
 	dir := h.t.TempDir()
 	put(h.t, filepath.Join(dir, "server.d", "server.meta.json"), `{"name":"demo"}`)
@@ -123,7 +144,7 @@ func (h *house) open(mode os.FileMode, files map[string]string) *Result {
 }
 
 // tools returns a directory for PATH with programs that print a line.
-func (h *house) tools(lines map[string]string) string {
+func (h *fixture) tools(lines map[string]string) string {
 	h.t.Helper()
 	dir := h.t.TempDir()
 	for name, line := range lines {
@@ -132,27 +153,16 @@ func (h *house) tools(lines map[string]string) string {
 	return dir
 }
 
-// upgraded is what doctor says when it is to put an archive into place.
-func (h *house) upgraded(content []byte, verify string, o Options) *Result {
+// upgraded returns doctor's result when it installs an archive.
+func (h *fixture) upgraded(content []byte, verify string, o Options) *Result {
 	h.t.Helper()
-	o.Archive, o.Verify, o.Fix = filepath.Join(h.t.TempDir(), "archive"), verify, true
+	o.Archive, o.Verify, o.Fix = filepath.Join(h.t.TempDir(), "archive.tar.gz"), verify, true
 	put(h.t, o.Archive, string(content))
 	return h.doctor(o)
 }
 
-// locked is what doctor says while somebody else mends.
-func (h *house) locked(o Options) *Result {
-	h.t.Helper()
-	lock, err := takeLock(h.t.Context(), h.root, h.env)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	defer lock.release()
-	return h.doctor(o)
-}
-
-// on is what doctor says on another system, one that marks all files as downloaded.
-func (h *house) on(system string) *Result {
+// on returns doctor's result on another system, which marks all files as downloaded.
+func (h *fixture) on(system string) *Result {
 	h.t.Helper()
 	dir := h.t.TempDir()
 	put(h.t, filepath.Join(dir, "server.d", "server.meta.json"), `{"name":"demo"}`)
@@ -161,13 +171,13 @@ func (h *house) on(system string) *Result {
 		host{system, func(string) (is, known bool) { return true, true }})
 }
 
-func (h *house) version() string {
+func (h *fixture) version() string {
 	text, _ := os.ReadFile(filepath.Join(h.root, "VERSION"))
 	return strings.TrimSpace(string(text))
 }
 
-// unchanged fails unless the installation is of a version, and nothing is left beside it.
-func (h *house) unchanged(version string) {
+// unchanged fails unless the installation is of a version, and nothing else is next to it.
+func (h *fixture) unchanged(version string) {
 	h.t.Helper()
 	list, err := os.ReadDir(filepath.Dir(h.root))
 	if h.version() != version || err != nil || len(list) != 1 {
@@ -175,99 +185,55 @@ func (h *house) unchanged(version string) {
 	}
 }
 
-// archive packs files below a top directory.
-func archive(t testing.TB, isZip bool, entries ...tar.Header) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if isZip {
-		z := zip.NewWriter(&b)
-		for _, e := range entries {
-			h := &zip.FileHeader{Name: e.Name}
-			h.SetMode(fs.FileMode(e.Mode))
-			w, err := z.CreateHeader(h)
-			if err == nil {
-				_, err = w.Write([]byte(e.PAXRecords["content"]))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return b.Bytes()
-	}
-	g := gzip.NewWriter(&b)
-	w := tar.NewWriter(g)
-	for _, e := range entries {
-		content := e.PAXRecords["content"]
-		e.PAXRecords, e.Size = nil, int64(len(content))
-		if err := w.WriteHeader(&e); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Write([]byte(content)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(w.Close(), g.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-func file(name, content string) tar.Header {
-	return tar.Header{Name: name, Mode: 0o755, Typeflag: tar.TypeReg, PAXRecords: map[string]string{"content": content}}
-}
-
-func release(t testing.TB, version string, isZip bool, more ...tar.Header) []byte {
-	list := []tar.Header{}
-	for name, content := range installation(version) {
-		list = append(list, file("mcp-bash/"+name, content))
-	}
-	return archive(t, isZip, append(list, more...)...)
-}
-
 func sum(content []byte) string {
 	hash := sha256.Sum256(content)
 	return hex.EncodeToString(hash[:])
 }
 
-// CLI-1112: a release is fetched, held against SHA256SUMS, and put into place.
-func TestRelease(t *testing.T) {
-	name := runtimes.Host.Archive("v9.1.0")
-	content := release(t, "9.1.0", false)
-	served := map[string]string{
-		"/v9.1.0/" + name: string(content), "/v9.1.0/SHA256SUMS": sum(content) + "  " + name + "\n",
-		"/v9.2.0/SHA256SUMS":                         sum(content) + "  other\n",
-		"/v9.3.0/SHA256SUMS":                         sum(nil) + "  " + runtimes.Host.Archive("v9.3.0") + "\n",
-		"/v9.3.0/" + runtimes.Host.Archive("v9.3.0"): "x",
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if text, ok := served[r.URL.Path]; ok {
-			fmt.Fprint(w, text)
-		} else {
-			http.NotFound(w, r)
-		}
-	}))
-	defer server.Close()
+// CLI-1112, CLI-1713: the installed install.sh replaces the installation, keeps the user's files,
+// and leaves the installation unchanged when it fails.
+func TestUpgrade(t *testing.T) {
 	h := managed(t, "9.0.0")
-	h.env["MCPBASH_RELEASE_BASE_URL"] = server.URL
-	for ref, id := range map[string]string{
-		"9.2.0": "self.upgrade_verify_failed", "9.3.0": "self.upgrade_verify_failed", "9.4.0": "self.upgrade_download_failed",
-	} {
-		wantFailure(t, h.doctor(Options{Fix: true, Ref: ref}), id, cli.ExitFailed)
-		h.unchanged("9.0.0")
+	mine := filepath.Join(h.root, "runtimes", "mine")
+	put(t, mine, "mine")
+	content := release(t, "9.1.0")
+	wantFailure(t, h.upgraded(content, sum(nil), Options{}), "self.upgrade_failed", cli.ExitFailed)
+	wantFailure(t, h.upgraded(content, sum(content), Options{MinVersion: "9.2.0"}), "self.upgrade_failed", cli.ExitFailed)
+	wantFailure(t, h.upgraded(content, "00", Options{}), "self.upgrade_verify_missing", cli.ExitUsage)
+	h.unchanged("9.0.0")
+	r := h.upgraded(content, strings.ToUpper(sum(content)), Options{MinVersion: "9.1.0"})
+	if len(r.Taken) == 0 || r.Taken[0].ID != "self.upgrade" ||
+		r.Taken[0].Message != "Updated managed install to version 9.1.0" ||
+		!strings.Contains(r.Taken[0].Output, "Kept, as it is yours: "+filepath.Dir(mine)) || r.Framework.Version != "9.1.0" {
+		t.Errorf("CLI-1112: %+v", r)
 	}
-	r := h.doctor(Options{Fix: true, Ref: "9.1.0"})
-	if len(r.Taken) == 0 || r.Taken[0].Message != "Updated managed install to version 9.1.0" {
-		t.Errorf("%+v", r.Taken)
+	if text, err := os.ReadFile(mine); err != nil || string(text) != "mine" {
+		t.Errorf("CLI-1713: %q, %v", text, err)
+	}
+	for _, s := range r.Shims {
+		if s.Status != "ok" {
+			t.Errorf("CLI-1111: %+v", s)
+		}
 	}
 	h.unchanged("9.1.0")
-	// The same from an address.
-	r = h.doctor(Options{Fix: true, Archive: server.URL + "/v9.1.0/" + name, Verify: strings.ToUpper(sum(content))})
-	if len(r.Taken) == 0 || r.Taken[0].ID != "self.upgrade" {
-		t.Errorf("%+v", r.Taken)
+
+	older := release(t, "9.0.0")
+	wantFailure(t, h.upgraded(older, sum(older), Options{}), "self.upgrade_downgrade_refused", cli.ExitPolicy)
+	h.unchanged("9.1.0")
+	h.upgraded(older, sum(older), Options{AllowDowngrade: true})
+	h.unchanged("9.0.0")
+}
+
+// The install.sh of the Bash edition, whose installations have no list of files, is not run.
+func TestBashEdition(t *testing.T) {
+	h := managed(t, "1.7.0")
+	if err := os.Remove(filepath.Join(h.root, filesList)); err != nil {
+		t.Fatal(err)
 	}
+	put(t, filepath.Join(h.root, "install.sh"), "rm -r "+h.root)
+	content := release(t, "9.1.0")
+	wantFailure(t, h.upgraded(content, sum(content), Options{}), "self.upgrade_failed", cli.ExitFailed)
+	h.unchanged("1.7.0")
 }
 
 func wantFailure(t *testing.T, r *Result, id string, exit int) {
@@ -280,181 +246,8 @@ func wantFailure(t *testing.T, r *Result, id string, exit int) {
 	t.Errorf("exit %d, %+v: no %s", r.ExitCode, r.Findings, id)
 }
 
-// CLI-1112: a branch, a tag and a commit, with git.
-func TestGit(t *testing.T) {
-	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Skip("there is no git")
-	}
-	repo := t.TempDir()
-	run := func(args ...string) string {
-		t.Helper()
-		cmd := exec.Command(git, args...)
-		cmd.Dir = repo
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b.c",
-			"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b.c")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	run("init", "--quiet", "--initial-branch=main")
-	for _, version := range []string{"9.1.0", "9.2.0"} {
-		for name, content := range installation(version) {
-			put(t, filepath.Join(repo, name), content)
-		}
-		run("add", "--all")
-		run("commit", "--quiet", "-m", version)
-		run("tag", "release-"+version)
-	}
-	first := run("rev-parse", "HEAD~1")
-	h := managed(t, "9.0.0")
-	wantFailure(t, h.doctor(Options{Fix: true, Ref: "main"}), "self.upgrade_git_failed", cli.ExitFailed)
-	h.env["MCPBASH_INSTALL_REPO_URL"] = repo
-	for _, c := range []struct{ ref, version string }{
-		{first[:12], "9.1.0"}, {"main", "9.2.0"}, {"release-9.2.0", "9.2.0"},
-	} {
-		if r := h.doctor(Options{Fix: true, Ref: c.ref}); len(r.Taken) == 0 || r.Taken[0].ID != "self.upgrade" {
-			t.Errorf("%s: %+v", c.ref, r.Findings)
-		}
-		h.unchanged(c.version)
-	}
-	text, _ := os.ReadFile(filepath.Join(h.root, marker))
-	want := `"source":"git","ref":"release-9.2.0","version":"9.2.0","commit":"` + run("rev-parse", "HEAD")
-	if !strings.Contains(string(text), want) {
-		t.Errorf("%s", text)
-	}
-	for _, ref := range []string{"no-such-branch", "-x", "--upload-pack=touch x"} {
-		r := h.doctor(Options{Fix: true, Ref: ref})
-		if r.ExitCode == cli.ExitOK {
-			t.Errorf("%s: %+v", ref, r.Taken)
-		}
-		h.unchanged("9.2.0")
-	}
-	h.env["PATH"] = t.TempDir()
-	wantFailure(t, h.doctor(Options{Fix: true, Ref: "main"}), "self.upgrade_git_missing", cli.ExitFailed)
-}
-
-// CLI-1114: a tar.gz and a zip are unpacked without their top directory, links between
-// programs included.
-func TestUnpack(t *testing.T) {
-	for _, isZip := range []bool{false, true} {
-		var more []tar.Header
-		if !isZip {
-			more = append(more, tar.Header{Name: "mcp-bash/bin/mcp-jq", Linkname: "mcp-bash", Typeflag: tar.TypeSymlink})
-		}
-		dir := t.TempDir()
-		if err := unpacked(t, release(t, "9.9.9", isZip, more...), dir); err != nil {
-			t.Fatal(err)
-		}
-		text, err := os.ReadFile(filepath.Join(dir, "VERSION"))
-		info, errBin := os.Stat(filepath.Join(dir, "bin", "mcp-bash"))
-		if string(text) != "9.9.9\n" || err != nil || errBin != nil || runtime.GOOS != "windows" && info.Mode() != 0o755 {
-			t.Errorf("%s, %v, %v", text, err, errBin)
-		}
-	}
-}
-
-func unpacked(t testing.TB, content []byte, dir string) error {
-	t.Helper()
-	f, err := os.Create(filepath.Join(t.TempDir(), "archive"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := f.Write(content); err != nil {
-		t.Fatal(err)
-	}
-	return unpack(context.Background(), f, dir)
-}
-
-// Nothing gets out of the stage, whatever an archive says.
-func TestHostileArchives(t *testing.T) {
-	for name, content := range map[string][]byte{
-		"upwards":       archive(t, false, file("mcp-bash/../../evil", "x")),
-		"upwards below": archive(t, false, file("mcp-bash/a/../../../evil", "x")),
-		"absolute":      archive(t, false, file("/evil", "x")),
-		"zip upwards":   archive(t, true, file("mcp-bash/../../evil", "x")),
-		"zip backslash": archive(t, true, file(`mcp-bash\..\..\evil`, "x")),
-		"link out":      archive(t, false, tar.Header{Name: "m/a", Linkname: "../..", Typeflag: tar.TypeSymlink}),
-		"link absolute": archive(t, false, tar.Header{Name: "m/a", Linkname: "/tmp", Typeflag: tar.TypeSymlink}),
-		"hard link":     archive(t, false, tar.Header{Name: "m/a", Linkname: "/etc/passwd", Typeflag: tar.TypeLink}),
-		"device":        archive(t, false, tar.Header{Name: "m/a", Typeflag: tar.TypeChar}),
-		"fifo":          archive(t, false, tar.Header{Name: "m/a", Typeflag: tar.TypeFifo}),
-		"file over link": archive(t, false, tar.Header{Name: "m/a", Linkname: "b", Typeflag: tar.TypeSymlink},
-			file("m/a", "x")),
-		"the same twice": archive(t, false, file("m/a", "x"), file("m/a", "y")),
-		"neither":        []byte("neither"),
-		"empty":          nil,
-		"cut off":        release(t, "1.0.0", false)[:100],
-		"cut off zip":    release(t, "1.0.0", true)[:100],
-	} {
-		top := t.TempDir()
-		dir := filepath.Join(top, "a", "stage")
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		err := unpacked(t, content, dir)
-		var f *failure
-		if !errors.As(err, &f) || f.id != "self.upgrade_stage_invalid" {
-			t.Errorf("%s: %v", name, err)
-		}
-		if list, _ := os.ReadDir(top); len(list) != 1 {
-			t.Errorf("%s: %v", name, list)
-		}
-	}
-}
-
-// CLI-1112: an installation of too many files, or of too many bytes, is not staged to its end.
-func TestStageIsBounded(t *testing.T) {
-	root, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	s := &stage{ctx: t.Context(), root: root, files: maxFiles - 1, bytes: maxTotal - 1}
-	if err := s.put("a", false, strings.NewReader("x")); err != nil {
-		t.Error(err)
-	}
-	if err := s.put("b", false, strings.NewReader("")); !errors.Is(err, errTooMuch) {
-		t.Error(err)
-	}
-	if err := s.link("c", "a"); !errors.Is(err, errTooMuch) {
-		t.Error(err)
-	}
-	s.files = 0
-	if err := s.put("d", false, strings.NewReader("x")); !errors.Is(err, errTooMuch) {
-		t.Error(err)
-	}
-	// What stands between the files counts too.
-	var directories []tar.Header
-	for i := range 10 {
-		directories = append(directories, tar.Header{Name: fmt.Sprintf("m/%d/", i), Typeflag: tar.TypeDir})
-	}
-	s.bytes = maxTotal - 1024
-	if err := s.untar(bytes.NewReader(archive(t, false, directories...))); !errors.Is(err, errTooMuch) {
-		t.Error(err)
-	}
-}
-
-// CLI-1112: an archive that is larger than any of ours is not unpacked. This one has a hole,
-// so that it takes no room on the disk.
-func TestLargeArchive(t *testing.T) {
-	t.Parallel()
-	h := managed(t, "9.0.0")
-	file := filepath.Join(t.TempDir(), "archive")
-	put(t, file, "")
-	if err := os.Truncate(file, maxArchive+1); err != nil {
-		t.Fatal(err)
-	}
-	r := h.doctor(Options{Fix: true, Archive: file, Verify: sum(nil)})
-	wantFailure(t, r, "self.upgrade_stage_invalid", cli.ExitFailed)
-	h.unchanged("9.0.0")
-}
-
-// A program that hangs, or prints without end, is not waited for, and a VERSION that no
-// release has is none.
+// doctor does not wait for a program that hangs or prints without end, and ignores an invalid
+// VERSION.
 func TestOddPrograms(t *testing.T) {
 	t.Parallel()
 	h := managed(t, cli.Version)
@@ -474,88 +267,6 @@ func TestOddPrograms(t *testing.T) {
 	wantFailure(t, r, "framework.version_missing", cli.ExitFailed)
 }
 
-// However foreign an archive is, nothing gets out of the stage.
-func FuzzUnpack(f *testing.F) {
-	f.Add(archive(f, false, file("a/b", "x"), tar.Header{Name: "a/c", Linkname: "b", Typeflag: tar.TypeSymlink}))
-	f.Add(archive(f, true, file("a/b", "x")))
-	f.Add(archive(f, false, file("a/../../evil", "x")))
-	f.Fuzz(func(t *testing.T, content []byte) {
-		top := t.TempDir()
-		dir := filepath.Join(top, "stage")
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		unpacked(t, content, dir)
-		if list, err := os.ReadDir(top); err != nil || len(list) != 1 {
-			t.Errorf("%v, %v", list, err)
-		}
-	})
-}
-
-// CLI-1113: a lock that is held is waited for; one that nobody holds is taken away.
-func TestLock(t *testing.T) {
-	root := filepath.Join(t.TempDir(), "mcp-bash")
-	env := project.Env{"MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS": "0.05", "MCPBASH_DOCTOR_LOCK_POLL_SECS": "0.01"}
-	first, err := takeLock(t.Context(), root, env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := takeLock(t.Context(), root, env); !errors.Is(err, errLocked) {
-		t.Error(err)
-	}
-	env["MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS"] = "60"
-	taken := make(chan error)
-	go func() {
-		l, err := takeLock(context.Background(), root, env)
-		if err == nil {
-			l.release()
-		}
-		taken <- err
-	}()
-	first.release()
-	if err := <-taken; err != nil {
-		t.Error(err)
-	}
-	ctx, cancel := context.WithCancelCause(t.Context())
-	again, err := takeLock(t.Context(), root, env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	why := errors.New("enough")
-	cancel(why)
-	if _, err := takeLock(ctx, root, env); !errors.Is(err, why) {
-		t.Error(err)
-	}
-	again.release()
-	// Nobody says whose it is, and for a long time.
-	if err := os.Mkdir(again.dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(again.dir, old, old); err != nil {
-		t.Fatal(err)
-	}
-	if l, err := takeLock(t.Context(), root, env); err != nil {
-		t.Error(err)
-	} else {
-		l.release()
-	}
-	if list, _ := os.ReadDir(filepath.Dir(root)); len(list) != 0 {
-		t.Errorf("left: %v", list)
-	}
-}
-
-// CLI-1112: what fails at the last moment brings the old version back.
-func TestSwapFails(t *testing.T) {
-	h := managed(t, "9.0.0")
-	_, err := replaceInstall(h.root, filepath.Join(h.root, "..", "no-stage"), false)
-	var f *failure
-	if !errors.As(err, &f) || f.id != "self.upgrade_swap_failed" {
-		t.Error(err)
-	}
-	h.unchanged("9.0.0")
-}
-
 // CLI-1112: versions compare by three numbers.
 func TestOlder(t *testing.T) {
 	for _, c := range []struct {
@@ -573,106 +284,88 @@ func TestOlder(t *testing.T) {
 }
 
 // situations are, for each id, what produces it in an installation with nothing wrong.
-var situations = map[string]func(h *house) *Result{
-	"framework.missing":         func(h *house) *Result { return h.with("MCPBASH_HOME", h.root+"-gone") },
-	"framework.version_missing": func(h *house) *Result { return h.without("VERSION") },
-	"framework.version_too_old": func(h *house) *Result { return h.doctor(Options{MinVersion: "9.9.9"}) },
-	"path.not_configured":       func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
-	"path.shadowed": func(h *house) *Result {
+var situations = map[string]func(h *fixture) *Result{
+	"framework.missing":         func(h *fixture) *Result { return h.with("MCPBASH_HOME", h.root+"-gone") },
+	"framework.version_missing": func(h *fixture) *Result { return h.without("VERSION") },
+	"framework.version_too_old": func(h *fixture) *Result { return h.doctor(Options{MinVersion: "9.9.9"}) },
+	"path.not_configured":       func(h *fixture) *Result { return h.with("PATH", h.tools(nil)) },
+	"path.shadowed": func(h *fixture) *Result {
 		return h.with("PATH", h.tools(map[string]string{"mcp-bash": "mcp-bash 1.0.0"}))
 	},
-	"runtime.bash_missing": func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
-	"runtime.bash_too_old": func(h *house) *Result {
+	"runtime.bash_missing": func(h *fixture) *Result { return h.with("PATH", h.tools(nil)) },
+	"runtime.bash_too_old": func(h *fixture) *Result {
 		return h.with("PATH", h.tools(map[string]string{"bash": "2.05"}))
 	},
-	"runtime.json_tool_missing":     func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
-	"runtime.tmp_root_not_writable": func(h *house) *Result { return h.with("MCPBASH_TMP_ROOT", h.root+"-gone") },
-	"runtime.confine_lacks":         func(h *house) *Result { return h.doctor(Options{Kernel: &confine.Kernel{ABI: 2}}) },
-	"runtime.tmp_root_unset":        func(h *house) *Result { return h.doctor(Options{}) },
-	"binaries.missing":              func(h *house) *Result { return h.without("bin/mcp-bundle") },
-	"binaries.version_mismatch":     func(h *house) *Result { return managed(h.t, "1.9.0").doctor(Options{}) },
-	"sdk.missing":                   func(h *house) *Result { return h.without("sdk") },
-	"sdk.version_mismatch":          func(h *house) *Result { return managed(h.t, "1.9.0").doctor(Options{}) },
-	"project.server_meta_invalid": func(h *house) *Result {
+	"runtime.json_tool_missing":     func(h *fixture) *Result { return h.with("PATH", h.tools(nil)) },
+	"runtime.tmp_root_not_writable": func(h *fixture) *Result { return h.with("MCPBASH_TMP_ROOT", h.root+"-gone") },
+	"runtime.confine_lacks": func(h *fixture) *Result {
+		return h.doctor(Options{Kernel: &confine.Kernel{ABI: 2}})
+	},
+	"runtime.tmp_root_unset":    func(h *fixture) *Result { return h.doctor(Options{}) },
+	"binaries.missing":          func(h *fixture) *Result { return h.without("bin/mcp-bundle") },
+	"binaries.version_mismatch": func(h *fixture) *Result { return managed(h.t, "1.9.0").doctor(Options{}) },
+	"sdk.missing":               func(h *fixture) *Result { return h.without("sdk") },
+	"sdk.version_mismatch":      func(h *fixture) *Result { return managed(h.t, "1.9.0").doctor(Options{}) },
+	"project.server_meta_invalid": func(h *fixture) *Result {
 		return h.around(map[string]string{"server.d/server.meta.json": "{"})
 	},
-	"project.register_permissions": func(h *house) *Result {
+	"project.register_permissions": func(h *fixture) *Result {
 		return h.open(0o757, map[string]string{"server.d/register.json": `{"version":1}`})
 	},
-	"project.policy_hook_replaces_default": func(h *house) *Result {
+	"project.policy_hook_replaces_default": func(h *fixture) *Result {
 		return h.around(map[string]string{"server.d/policy.sh": "mcp_tools_policy_check() { :; }\n"})
 	},
-	"project.registry_missing": func(h *house) *Result { return h.around(nil) },
-	"project.env_key_refused": func(h *house) *Result {
+	"project.registry_missing": func(h *fixture) *Result { return h.around(nil) },
+	"project.env_key_refused": func(h *fixture) *Result {
 		return h.around(map[string]string{"server.d/server.meta.json": `{"name":"demo","env":{"API_KEY":"x"}}`})
 	},
-	"project.env_key_invalid": func(h *house) *Result {
+	"project.env_key_invalid": func(h *fixture) *Result {
 		return h.around(map[string]string{"server.d/server.meta.json": `{"name":"demo","env":[]}`})
 	},
-	"project.env_inherit_blocked": func(h *house) *Result {
+	"project.env_inherit_blocked": func(h *fixture) *Result {
 		return h.around(map[string]string{
 			"server.d/server.meta.json": `{"name":"demo","env":{"MCPBASH_TOOL_ENV_MODE":"inherit"}}`,
 		})
 	},
-	"project.env_allowlist_invalid_name": func(h *house) *Result {
+	"project.env_allowlist_invalid_name": func(h *fixture) *Result {
 		h.env["MCPBASH_PROVIDER_ENV_ALLOWLIST"] = "A,b-c"
 		return h.around(nil)
 	},
-	"project.requirements_invalid": func(h *house) *Result {
+	"project.requirements_invalid": func(h *fixture) *Result {
 		return h.around(map[string]string{"server.d/requirements.json": "{"})
 	},
-	"project.validate_errors": func(h *house) *Result {
+	"project.validate_errors": func(h *fixture) *Result {
 		return h.around(map[string]string{"tools/x/tool.meta.json": "{"})
 	},
-	"project.vendor_modified": func(h *house) *Result { return h.around(vendored(cli.Version, "as it was put there")) },
-	"project.vendor_outdated": func(h *house) *Result { return h.around(vendored("1.0.0", "x")) },
-	"deps.missing": func(h *house) *Result {
+	"project.vendor_modified": func(h *fixture) *Result { return h.around(vendored(cli.Version, "as it was put there")) },
+	"project.vendor_outdated": func(h *fixture) *Result { return h.around(vendored("1.0.0", "x")) },
+	"deps.missing": func(h *fixture) *Result {
 		return h.around(map[string]string{"server.d/requirements.json": `{"dependencies":[{"name":"no-such-program"}]}`})
 	},
-	"macos.framework_quarantined": func(h *house) *Result { return h.on("darwin") },
-	"macos.project_quarantined":   func(h *house) *Result { return h.on("darwin") },
-	"windows.msys_detected":       func(h *house) *Result { return h.on("windows") },
-	"shim.status":                 func(h *house) *Result { return h.doctor(Options{}) },
-	"shim.lock_timeout":           func(h *house) *Result { return h.locked(Options{Fix: true}) },
-	"shim.refuse_overwrite": func(h *house) *Result {
+	"macos.framework_quarantined": func(h *fixture) *Result { return h.on("darwin") },
+	"macos.project_quarantined":   func(h *fixture) *Result { return h.on("darwin") },
+	"windows.msys_detected":       func(h *fixture) *Result { return h.on("windows") },
+	"shim.status":                 func(h *fixture) *Result { return h.doctor(Options{}) },
+	"shim.refuse_overwrite": func(h *fixture) *Result {
 		put(h.t, filepath.Join(h.env["HOME"], ".local", "bin", "mcp-bash"), "somebody else's")
 		return h.doctor(Options{Fix: true})
 	},
-	"optional.gojq_missing":        func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
-	"optional.shellcheck_missing":  func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
-	"optional.npx_missing":         func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
-	"doctor.min_version_invalid":   func(h *house) *Result { return h.doctor(Options{MinVersion: "latest"}) },
-	"self.upgrade_source_missing":  func(h *house) *Result { return h.doctor(Options{Fix: true, MinVersion: "9.9.9"}) },
-	"self.upgrade_verify_missing":  func(h *house) *Result { return h.upgraded(nil, "", Options{}) },
-	"self.upgrade_lock_timeout":    func(h *house) *Result { return h.locked(Options{Fix: true, Ref: "v9.9.9"}) },
-	"self.upgrade_download_failed": func(h *house) *Result { return h.doctor(Options{Fix: true, Ref: "v9.9.9"}) },
-	"self.upgrade_verify_failed":   func(h *house) *Result { return h.upgraded([]byte("x"), sum(nil), Options{}) },
-	"self.upgrade_stage_failed": func(h *house) *Result {
-		return h.doctor(Options{Fix: true, Archive: h.root + "-gone", Verify: sum(nil)})
+	"optional.gojq_missing":       func(h *fixture) *Result { return h.with("PATH", h.tools(nil)) },
+	"optional.shellcheck_missing": func(h *fixture) *Result { return h.with("PATH", h.tools(nil)) },
+	"optional.npx_missing":        func(h *fixture) *Result { return h.with("PATH", h.tools(nil)) },
+	"doctor.min_version_invalid":  func(h *fixture) *Result { return h.doctor(Options{MinVersion: "latest"}) },
+	"self.upgrade_source_missing": func(h *fixture) *Result { return h.doctor(Options{Fix: true, MinVersion: "9.9.9"}) },
+	"self.upgrade_verify_missing": func(h *fixture) *Result { return h.upgraded(nil, "", Options{}) },
+	"self.upgrade_failed":         func(h *fixture) *Result { return h.upgraded([]byte("x"), sum(nil), Options{}) },
+	"shim.failed": func(h *fixture) *Result {
+		if err := os.Remove(filepath.Join(h.root, "install.sh")); err != nil {
+			h.t.Fatal(err)
+		}
+		return h.doctor(Options{Fix: true})
 	},
-	"self.upgrade_git_missing": func(h *house) *Result {
-		h.env["PATH"] = h.tools(nil)
-		return h.doctor(Options{Fix: true, Ref: "main"})
-	},
-	"self.upgrade_git_failed": func(h *house) *Result {
-		h.env["PATH"] = h.tools(map[string]string{"git": "git version 2.0.0"})
-		return h.doctor(Options{Fix: true, Ref: "main"}) // of no repository
-	},
-	"self.upgrade_stage_invalid": func(h *house) *Result { return h.upgraded([]byte("x"), sum([]byte("x")), Options{}) },
-	"self.upgrade_stage_too_old": func(h *house) *Result {
-		content := release(h.t, "9.0.0", false)
-		return h.upgraded(content, sum(content), Options{MinVersion: "9.9.9"})
-	},
-	"self.upgrade_downgrade_refused": func(h *house) *Result {
-		content := release(h.t, "1.9.0", false)
+	"self.upgrade_downgrade_refused": func(h *fixture) *Result {
+		content := release(h.t, "1.9.0")
 		return h.upgraded(content, sum(content), Options{})
-	},
-	"self.upgrade_swap_failed": func(h *house) *Result {
-		e := &examination{r: &Result{}}
-		_, err := replaceInstall(h.root, h.root+"-no-stage", false) // somebody took the stage away
-		e.fail(err)
-		h.unchanged(cli.Version)
-		return e.r
 	},
 }
 
@@ -680,12 +373,12 @@ var situations = map[string]func(h *house) *Result{
 // installation with nothing wrong produces nothing.
 func TestRules(t *testing.T) {
 	h := managed(t, cli.Version)
+	if r := h.doctor(Options{Fix: true}); len(r.Taken) != len(family) {
+		t.Errorf("not fixed: %+v", r.Findings)
+	}
 	tools := h.tools(map[string]string{"bash": "5.2.15(1)-release", "jq": "", "gojq": "", "shellcheck": "", "npx": ""})
 	h.env["PATH"] = tools + string(filepath.ListSeparator) + filepath.Join(h.root, "bin")
 	h.env["MCPBASH_TMP_ROOT"] = t.TempDir()
-	if r := h.doctor(Options{Fix: true}); len(r.Taken) != len(family) {
-		t.Errorf("not mended: %+v", r.Findings)
-	}
 	if r := h.doctor(Options{}); len(r.Findings) != 0 {
 		t.Errorf("nothing is wrong: %+v", r.Findings)
 	}
@@ -808,8 +501,8 @@ func TestPolicyHook(t *testing.T) {
 	}
 }
 
-// vendored is a project's copy of the server, as it was put there by a version with a content;
-// what lies there now is an x.
+// vendored returns the files of a project with a vendored server. vendor.json records a version
+// and a content. The actual content is x.
 func vendored(version, content string) map[string]string {
 	digest := sum([]byte("bin/x:" + sum([]byte(content)) + "\n"))
 	return map[string]string{".mcp-bash/bin/x": "x", "run-server.sh": "start", ".mcp-bash/vendor.json": fmt.Sprintf(

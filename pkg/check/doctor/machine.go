@@ -16,42 +16,42 @@ import (
 	"mcp-bash/pkg/text/shell"
 )
 
-// Runtime is what scripts run with.
+// Runtime describes the requirements of scripts.
 type Runtime struct {
 	BashPath, BashVersion string
 	BashOK                bool
 	JQPath, GoJQPath      string
 	JSONTool              string
-	BuiltinJSON           bool // scripts are given our own program
+	BuiltinJSON           bool // whether scripts get our program
 	TmpRoot               string
 	TmpRootWritable       bool
 	ShellCheck, NPX       string
-	Kernel                confine.Kernel // what scripts can be held to
+	Kernel                confine.Kernel // the features that confine scripts
 }
 
-// A Binary is a program of the family.
+// A Binary is a program of the installation.
 type Binary struct {
 	Name, Path, Version string
-	Agrees              bool // it is of this release
+	Agrees              bool // whether it belongs to this release
 }
 
-// SDK is what tools source.
+// SDK describes the SDK that tools source.
 type SDK struct {
 	Path, Version  string
 	Exists, Agrees bool
 }
 
-// MacOS is what only macOS has.
+// MacOS describes the checks on macOS.
 type MacOS struct {
 	Detected              bool
 	Framework, Project    bool // quarantined
 	KnownFramework, Known bool // whether that could be seen
 }
 
-// askTime bounds how long a program may take to tell its version.
+// askTime limits the time in which a program prints its version.
 const askTime = 5 * time.Second
 
-// ask runs a program that is to print one line.
+// ask runs a program and returns the first line that it prints.
 func (e *examination) ask(argv ...string) (line string, ok bool) {
 	res := e.runner.Run(e.ctx, script.Spec{
 		Argv: argv, Env: e.o.Env.Entries(), Timeout: askTime, StdoutLimit: 4096, StderrLimit: 4096,
@@ -60,7 +60,7 @@ func (e *examination) ask(argv ...string) (line string, ok bool) {
 	return line, res.Status == 0 && res.Cause == nil
 }
 
-// machine looks at what scripts need.
+// machine checks the requirements of scripts.
 func (e *examination) machine() {
 	m, env := &e.r.Runtime, e.o.Env
 	m.BashPath = script.LookPath("bash", env["PATH"])
@@ -89,7 +89,7 @@ func (e *examination) machine() {
 		m.Kernel = *e.o.Kernel
 	}
 	if lacks := m.Kernel.Lacks(&confine.Profile{}); len(lacks) > 0 {
-		e.add("runtime.confine_lacks", "scripts are not held to: "+strings.Join(lacks, ", "), "")
+		e.add("runtime.confine_lacks", "scripts are not confined to: "+strings.Join(lacks, ", "), "")
 	}
 	m.TmpRoot = env["MCPBASH_TMP_ROOT"]
 	m.TmpRootWritable = m.TmpRoot != "" && project.IsWritable(m.TmpRoot)
@@ -107,7 +107,7 @@ func (e *examination) machine() {
 	}
 }
 
-// programs looks whether all programs and the SDK are there, and of one release (P-103).
+// programs checks that all programs and the SDK exist and belong to one release (P-103).
 func (e *examination) programs() {
 	var missing []string
 	for _, name := range family {
@@ -154,13 +154,13 @@ func (e *examination) sdk() {
 	}
 }
 
-// isInstalled reports whether install.sh made an installation, which has an SDK then.
+// isInstalled reports whether install.sh made an installation. Then it has an SDK.
 func isInstalled(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, marker))
 	return err == nil
 }
 
-// system looks at what only one system has.
+// system makes the checks of some systems.
 func (e *examination) system() {
 	e.r.MacOS.Detected = e.on.os == "darwin"
 	if e.r.MacOS.Detected {

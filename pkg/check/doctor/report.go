@@ -14,12 +14,12 @@ import (
 	"mcp-bash/pkg/sandbox"
 )
 
-// A report is the text for people (CLI-1104). It shows the same findings as the JSON does,
-// each in its section.
+// A report writes the text report (CLI-1104). It has the same findings as the JSON, each in its
+// section.
 type report struct {
-	w    io.Writer
-	r    *Result
-	told map[*finding.Finding]bool
+	w     io.Writer
+	r     *Result
+	shown map[*finding.Finding]bool
 }
 
 // Report writes the result for people.
@@ -46,10 +46,10 @@ func (t *report) good(format string, args ...any) {
 func (t *report) found(ids ...string) (any bool) {
 	for i := range t.r.Findings {
 		f := &t.r.Findings[i]
-		if !slices.Contains(ids, f.ID) || t.told[f] {
+		if !slices.Contains(ids, f.ID) || t.shown[f] {
 			continue
 		}
-		t.told[f], any = true, true
+		t.shown[f], any = true, true
 		text := f.Message
 		if f.ID == "path.not_configured" {
 			text = "PATH not configured"
@@ -115,7 +115,7 @@ func (t *report) runtime() {
 
 func (t *report) confinement(k confine.Kernel) {
 	if k.ABI > 0 && k.Lacks(&confine.Profile{}) == nil {
-		t.good("Tools are held to what they declare: Landlock ABI %d, seccomp", k.ABI)
+		t.good("Tools are confined to their declarations: Landlock ABI %d, seccomp", k.ABI)
 	}
 	t.found("runtime.confine_lacks")
 }
@@ -209,7 +209,7 @@ func (t *report) optional() {
 }
 
 func (t *report) actions() {
-	if !t.r.mending {
+	if !t.r.fixing {
 		return
 	}
 	t.title("Actions")
@@ -217,6 +217,9 @@ func (t *report) actions() {
 	for _, a := range slices.Concat(t.r.Proposed, t.r.Taken) {
 		none = false
 		cli.Printf(t.w, "  %s\n", a.Line)
+		for line := range strings.Lines(a.Output) {
+			cli.Printf(t.w, "    %s\n", strings.TrimSpace(line))
+		}
 	}
 	if none {
 		fmt.Fprintln(t.w, "  (no actions)")
@@ -225,7 +228,7 @@ func (t *report) actions() {
 
 func (t *report) summary() {
 	fmt.Fprintln(t.w)
-	// What is optional counts here, as in the Bash edition.
+	// Findings about optional programs count here, as in the Bash edition.
 	warnings := t.r.Warnings
 	for _, f := range t.r.Findings {
 		if f.Severity == finding.Info {
@@ -238,7 +241,7 @@ func (t *report) summary() {
 	switch {
 	case t.r.Errors > 0:
 		fmt.Fprintf(t.w, "%d error(s), %d warning(s) found.\n\n", t.r.Errors, warnings)
-		fmt.Fprintln(t.w, "Tip: mcp-bash validate checks a project; mcp-doctor explain ID tells more about a finding.")
+		fmt.Fprintln(t.w, "Tip: mcp-bash validate checks a project; mcp-doctor explain ID explains a finding.")
 	case warnings > 0:
 		fmt.Fprintf(t.w, "Checks passed with %d warning(s). Review the notes above before production use.\n", warnings)
 	default:
@@ -320,6 +323,9 @@ func appendActions(b *rawjson.Builder, list []Action) {
 			b.Null()
 		} else {
 			b.String(a.Command)
+		}
+		if a.Output != "" {
+			b.Name("output").String(a.Output)
 		}
 		b.End()
 	}

@@ -1,6 +1,5 @@
-// Package finding says what a check found: what it is, how bad, where it stands and what
-// to do about it. Checks of a project and of an installation share it, and so do their
-// forms for people and for programs.
+// Package finding describes a problem that a check found: its rule, severity, place and remedy.
+// Checks of projects and of installations share it, as text and as JSON.
 package finding
 
 import (
@@ -11,7 +10,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A Severity says how bad a finding is.
+// A Severity is the severity of a finding.
 type Severity string
 
 // Only errors make a check fail (CLI-102).
@@ -21,19 +20,19 @@ const (
 	Error   Severity = "error"
 )
 
-// A Rule is what many findings have in common: what "explain" tells about their id.
+// A Rule describes the findings with an id, for "explain".
 type Rule struct {
 	ID       string
 	Severity Severity
-	Summary  string // one line: what is wrong
-	Reason   string // what comes of it
-	Fix      string // what to do; "" for nothing
+	Summary  string // the problem, in one line
+	Reason   string // the consequences
+	Fix      string // the remedy, or ""
 }
 
-// Rules are what a program knows, in the order in which they are listed.
+// Rules are the rules of a program, in the order of lists.
 type Rules []Rule
 
-// Find returns the rule with an id, nil when there is none.
+// Find returns the rule with an id, or nil.
 func (r Rules) Find(id string) *Rule {
 	at := slices.IndexFunc(r, func(one Rule) bool { return one.ID == id })
 	if at < 0 {
@@ -42,23 +41,23 @@ func (r Rules) Find(id string) *Rule {
 	return &r[at]
 }
 
-// A Finding is one thing that a check has to say.
+// A Finding is one result of a check.
 type Finding struct {
 	ID       string
 	Severity Severity
-	Section  string // "tools": which part of a project; "" for none
-	Path     string // of the file, relative to the project; "" for none
-	Line     int    // from 1; 0: all of it
-	Column   int    // from 1; 0: unknown
+	Section  string // the part of a project, such as "tools", or ""
+	Path     string // the file, relative to the project, or ""
+	Line     int    // from 1; 0 for the whole file
+	Column   int    // from 1; 0 if unknown
 	Message  string // without the path, unless Named
-	Named    bool   // the message names the path itself
-	Fix      string // what to do; "" where nothing is wrong
-	Good     bool   // nothing is wrong, which is said as well
-	Fixable  bool   // --fix does it
-	Command  string // that a person can type to mend it; "" for none
+	Named    bool   // whether the message contains the path
+	Fix      string // the remedy; "" if the check passed
+	Good     bool   // whether the check passed
+	Fixable  bool   // whether --fix repairs it
+	Command  string // a shell command that repairs it, or ""
 }
 
-// Sort sorts findings: errors, warnings, notes, then what is right. Findings of one sort keep their order.
+// Sort sorts findings: errors, warnings, notes, then passed checks. It is stable.
 func Sort(list []Finding) {
 	rank := func(f *Finding) int {
 		switch {
@@ -74,7 +73,7 @@ func Sort(list []Finding) {
 	slices.SortStableFunc(list, func(a, b Finding) int { return rank(&a) - rank(&b) })
 }
 
-// Text is what is found, and where.
+// Text returns the message with its path.
 func (f *Finding) Text() string {
 	if f.Path == "" || f.Named {
 		return f.Message
@@ -82,7 +81,7 @@ func (f *Finding) Text() string {
 	return f.Path + " - " + f.Message
 }
 
-// Mark is the sign before the finding.
+// Mark returns the sign before the finding.
 func (f *Finding) Mark() string {
 	switch {
 	case f.Good:
@@ -95,8 +94,8 @@ func (f *Finding) Mark() string {
 	return "•"
 }
 
-// AppendText appends the finding as people read it: a line, and where something is wrong
-// another one with the line of the file, the remedy and the id (CLI-1003).
+// AppendText appends the finding as text. A problem has a second line with the line of the file,
+// the remedy and the id (CLI-1003).
 func (f *Finding) AppendText(dst []byte, line func(string) string) []byte {
 	dst = fmt.Appendf(dst, "%s %s\n", f.Mark(), line(f.Text()))
 	if f.Good || f.Fix == "" {
@@ -154,7 +153,7 @@ func (f *Finding) appendMore(b *rawjson.Builder) {
 	}
 }
 
-// Explain is what is to be told about a rule.
+// Explain returns the explanation of a rule.
 func (r *Rule) Explain() string {
 	todo := r.Fix
 	if todo == "" {

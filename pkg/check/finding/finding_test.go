@@ -47,7 +47,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// CLI-1011: what is told about an id.
+// CLI-1011: the explanation of an id.
 func TestExplain(t *testing.T) {
 	if got := rules.Find("a.b").Explain(); got != "a.b (error): it is wrong\n\nIt fails.\n\nWhat to do: mend it\n" {
 		t.Error(got)

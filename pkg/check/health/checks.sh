@@ -1,7 +1,6 @@
 # shellcheck shell=bash
-# Sources server.d/health-checks.sh, $1, with what it may call (CLI-1205). What it prints goes
-# to standard error; on standard output each call that fails leaves a mark, from wherever it
-# is made.
+# Sources server.d/health-checks.sh, $1, with the functions that it may call (CLI-1205). Its output
+# goes to standard error. Each call that fails writes a mark to standard output.
 exec 3>&1 1>&2
 
 mcp_health_check_command() { # COMMAND [MESSAGE]

@@ -1,8 +1,9 @@
-// Package health tells whether a project's server would be ready to serve, for whoever
-// supervises it (cli chapter 12). It writes no file and creates no directory.
+// Package health reports whether a project's server would be ready to serve, for supervisors
+// (cli chapter 12). It writes no file and creates no directory.
 package health
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -17,42 +18,35 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 )
 
-// defaultTimeout is how many seconds a probe may take (CLI-1201).
-const defaultTimeout = 5
-
 // Command describes the verb, which has two names.
 func Command(name string) *cli.Command {
 	root, timeout := "", ""
 	c := &cli.Command{
 		Name:    name,
-		Summary: "Tell whether the project's server would be ready, as one line of JSON. Nothing is written.",
+		Summary: "Report whether the project's server would be ready, as one line of JSON. Writes nothing.",
 		Examples: []cli.Example{
 			{Line: "NAME"}, {Line: "NAME --project-root /srv/demo --timeout 10 | jq -r .status"},
 		},
-		Text: `Reads the project as the server does, and runs server.d/health-checks.sh where there is one: a Bash script
-that may call mcp_health_check_command COMMAND and mcp_health_check_env VARIABLE.`,
+		Text: `Reads the project as the server does, and runs server.d/health-checks.sh if it exists. That Bash script can
+call mcp_health_check_command COMMAND and mcp_health_check_env VARIABLE.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "ready"}, {Code: 1, Meaning: "not ready, or not within the time"},
 			{Code: 2, Meaning: "wrong usage, no project, or settings with which no server starts"},
 		},
 		Run: func(s cli.Streams, _ []string) error {
 			env := project.OSEnv()
-			if timeout == "" {
-				timeout = env["MCPBASH_HEALTH_TIMEOUT_SECS"]
-			}
-			seconds, ok := project.Digits(timeout)
-			if !ok || seconds == 0 {
-				seconds = defaultTimeout
-			}
+			const variable = "MCPBASH_HEALTH_TIMEOUT_SECS"
+			limit := settings.Duration(project.Env{variable: cmp.Or(timeout, env[variable])}, variable)
 			ctx, stop := cli.UntilSignal()
 			defer stop()
-			return probe(ctx, s, env, root, project.Seconds(seconds))
+			return probe(ctx, s, env, root, limit)
 		},
 	}
 	c.Flags.ProjectRoot(&root)
@@ -130,7 +124,7 @@ func misconfigured(s cli.Streams, reason string) error {
 
 // An answer is what a probe finds.
 type answer struct {
-	reason                            string // why it is not healthy, where no kind tells
+	reason                            string // the reason for not being healthy, if it is not about a kind
 	jsonTool                          string
 	tools, resources, prompts, checks bool
 }
@@ -158,7 +152,7 @@ func (a *answer) appendJSON(dst []byte, healthy bool) []byte {
 	return b.End().Bytes()
 }
 
-// ready reports whether the server could list some kinds, and says why not.
+// ready reports whether the server could list some kinds, and the reason if not.
 func ready(ctx context.Context, stderr io.Writer, catalog *registry.Catalog, list ...*kinds.Kind) bool {
 	ok := true
 	for _, k := range list {
@@ -199,7 +193,7 @@ func projectChecks(ctx context.Context, stderr io.Writer, p *project.Project) bo
 	env := p.Env.Clone()
 	env["MCPBASH_PROJECT_ROOT"] = p.Root
 	runner := new(script.Runner)
-	defer runner.End() // and what the checks left running (P-908)
+	defer runner.End() // also ends processes that the checks left running (P-908)
 	res := runner.Run(ctx, script.Spec{
 		Argv: []string{"bash", "-c", checks, checksFile}, Sources: []code.File{file}, Dir: p.Root, Env: env.Entries(),
 		StdoutLimit: maxMarks, StderrLimit: maxMarks, StderrTee: stderr,

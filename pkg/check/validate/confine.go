@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/sandbox"
 )
 
-// confine checks what a tool may use beyond its capabilities (CF-17).
+// confine checks the entries of a tool's "confine" (CF-17).
 func (c *check) confine(doc json.RawMessage, label string) {
 	needs, err := access.DeclarationOf(doc)
 	if err != nil {
@@ -30,10 +30,10 @@ func (c *check) confine(doc json.RawMessage, label string) {
 	}
 }
 
-// sandbox returns a sandbox of the project, for questions only.
+// sandbox returns a sandbox of the project, which confines nothing here.
 func (c *check) sandbox() *sandbox.Sandbox {
-	if c.held == nil {
-		c.held = sandbox.New(sandbox.Config{
+	if c.confinement == nil {
+		c.confinement = sandbox.New(sandbox.Config{
 			Project: c.p, State: &project.State{}, Mode: access.Confinement{Declared: true},
 			Listed: func() ([]sandbox.Listed, error) {
 				var completions []string
@@ -44,5 +44,5 @@ func (c *check) sandbox() *sandbox.Sandbox {
 			},
 		})
 	}
-	return c.held
+	return c.confinement
 }

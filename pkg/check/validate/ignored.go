@@ -16,7 +16,7 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
@@ -80,8 +80,8 @@ func (c *check) ignored() {
 		}
 		for _, set := range s.Settings {
 			name := set.Name.Name
-			known := slices.ContainsFunc(project.BundleSettings, func(b project.BundleSetting) bool { return b.Name == name })
-			if hasNoEffect(name) || file == conf && strings.HasPrefix(name, "MCPB_") && !known {
+			unknown := file == conf && strings.HasPrefix(name, "MCPB_") && !settings.Find(name).IsConf()
+			if hasNoEffect(name) || unknown {
 				c.add(finding.Finding{ID: "ignored.setting", Path: c.label(file), Line: set.Line, Message: name + " has no effect"})
 			}
 		}
@@ -115,12 +115,12 @@ func (c *check) clientSettings(file string) {
 	}
 }
 
-// serverNames are the files of the server directory that programs of ours read.
+// serverNames are the files of the server directory that our programs read.
 var serverNames = []string{
 	"server.meta.json", "register.json", "register.sh", "policy.sh", "env.sh", "health-checks.sh", "requirements.json",
 }
 
-// strayFiles reports scripts and JSON files of the server directory that nothing reads: neither a program of ours nor a
+// strayFiles reports scripts and JSON files of the server directory that nothing reads: neither our programs nor a
 // script next to it.
 func (c *check) strayFiles() {
 	entries, err := os.ReadDir(c.p.Server)
@@ -236,8 +236,7 @@ func (c *check) pageFields() {
 	}
 }
 
-// fields reports fields of metadata that the server does not know. Those that resemble a known one are reported by the
-// registry.
+// fields reports unknown members of metadata. The registry reports members that resemble known ones.
 func (c *check) fields(doc json.RawMessage, label string, known []string) {
 	for _, m := range unknownFields(doc, known) {
 		if cli.Nearest(m.Name, known) == "" {

@@ -19,8 +19,8 @@ import (
 	"mcp-bash/pkg/text/toolnames"
 )
 
-// listing returns what lies in a directory, in byte order and without what the server does
-// not look at: links and hidden names. A directory that is not there is empty.
+// listing returns the entries of a directory in byte order, without links and hidden names. A
+// missing directory is empty.
 func (c *check) listing(dir string) []folder.Entry {
 	d, err := folder.Open(dir)
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *check) listing(dir string) []folder.Entry {
 	})
 }
 
-// tools checks the directories of tools, and the scripts in them (CLI-1003).
+// tools checks the directories of tools and their scripts (CLI-1003).
 func (c *check) tools() {
 	for _, e := range c.listing(c.p.Tools) {
 		if !e.IsDir {
@@ -77,7 +77,7 @@ func (c *check) tools() {
 		switch file := abs(dir, "tool.sh"); {
 		case isLink(file):
 			c.link(file, c.label(file))
-		case holds(entries, "tool.sh"): // whether or not register.json leaves it out
+		case holds(entries, "tool.sh"): // even if register.json omits it
 			c.script(c.p.Tools, file, toolScript)
 		case !offered:
 			c.at("script.missing", c.label(file), "missing")
@@ -86,7 +86,7 @@ func (c *check) tools() {
 			c.script(c.p.Tools, abs(c.p.Tools, o.path), toolScript)
 		}
 	}
-	for _, o := range c.offered.items[kinds.Tools] { // a declared one may lie in no directory of its own
+	for _, o := range c.offered.items[kinds.Tools] { // a declared tool may have no directory
 		if o.path != "" {
 			c.script(c.p.Tools, abs(c.p.Tools, path.Clean(o.path)), toolScript)
 		}
@@ -99,8 +99,7 @@ func holds(entries []folder.Entry, file string) bool {
 	return slices.Contains(entries, folder.Entry{Name: file})
 }
 
-// toolMetadata checks the metadata file of a tool. dir is the directory whose name the tool
-// is to have, "" for none.
+// toolMetadata checks the metadata file of a tool. dir is the directory that the tool's name must match, or "".
 func (c *check) toolMetadata(file, dir string) {
 	doc, label := c.metadata(file)
 	if doc == nil {
@@ -138,8 +137,7 @@ func (c *check) toolMetadata(file, dir string) {
 	}
 }
 
-// namesMatch compares a directory with the name of its tool, without the prefix of the
-// server (CLI-1005).
+// namesMatch compares a directory with the name of its tool, without the prefix of the server (CLI-1005).
 func (c *check) namesMatch(dir, name string) bool {
 	name = strings.TrimPrefix(name, c.p.Meta.Name+"-")
 	name = name[strings.LastIndexByte(name, '.')+1:]
@@ -155,8 +153,7 @@ func lettersOf(name string) string {
 	}, strings.ToLower(name))
 }
 
-// metadata reads a metadata file as the server does; nil when it cannot be used, which is
-// reported.
+// metadata reads a metadata file as the server does. It reports invalid files and returns nil for them.
 func (c *check) metadata(file string) (doc json.RawMessage, label string) {
 	label = c.label(file)
 	text, _, err := folder.ReadFile(file, item.MaxMetadata)
@@ -176,7 +173,7 @@ func (c *check) metadata(file string) (doc json.RawMessage, label string) {
 	return nil, label
 }
 
-// placeOf is the line and column of an error of parsing, 0 for none.
+// placeOf returns the line and column of a parse error, or 0.
 func placeOf(err error) (line, column int) {
 	var syntax *item.SyntaxError
 	if errors.As(err, &syntax) {
@@ -185,7 +182,7 @@ func placeOf(err error) (line, column int) {
 	return 0, 0
 }
 
-// reasonOf is the reason of an error of parsing, without the place.
+// reasonOf returns the reason of a parse error, without its position.
 func reasonOf(err error) string {
 	var syntax *item.SyntaxError
 	if errors.As(err, &syntax) {
@@ -194,7 +191,7 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// icons checks the icons of an item; their files are looked at by the registry (CLI-1004).
+// icons checks the icons of an item. The registry checks their files (CLI-1004).
 func (c *check) icons(doc json.RawMessage, label string) bool {
 	icons := rawjson.Get(doc, "icons")
 	if rawjson.Absent(icons) {
@@ -227,9 +224,9 @@ var kindNames = [...]string{
 type content struct {
 	kinds   []*kinds.Kind
 	dir     string
-	generic string                                               // describes the only file of its directory (R-33a)
+	generic string                                               // metadata name for the only file of a directory (R-33a)
 	item    func(doc json.RawMessage, label string, paired bool) // checks one metadata file
-	missing func(dir, name string)                               // nothing is offered of a directory
+	missing func(dir, name string)                               // called for a directory without items
 }
 
 // prompts checks the tree of prompts.
@@ -261,7 +258,7 @@ func (c *check) prompts() {
 	}
 }
 
-// resources checks the tree of resources, and who provides them.
+// resources checks the tree of resources, and their providers.
 func (c *check) resources() {
 	t := content{
 		kinds: []*kinds.Kind{kinds.Resources, kinds.Templates}, dir: c.p.Resources, generic: kinds.ResourceMetadata,
@@ -314,7 +311,7 @@ func (c *check) named(doc json.RawMessage, label string) bool {
 	return false
 }
 
-// tree checks every metadata file below a directory, and D/D.sh of the directories in it.
+// tree checks all metadata files below a directory, and D/D.sh of its subdirectories.
 func (c *check) tree(t content) {
 	entries := c.listing(t.dir)
 	c.described(t, t.dir, entries)
@@ -337,11 +334,10 @@ func (c *check) tree(t content) {
 	}
 }
 
-// maxDepth is how deep the server looks.
+// maxDepth is the maximum depth of the server's scan.
 const maxDepth = 16
 
-// below checks the metadata files of a directory and of those in it, and returns how many
-// there are.
+// below checks the metadata files below a directory, and returns their number.
 func (c *check) below(t content, dir string, depth int) (found int) {
 	entries := c.listing(dir)
 	found = c.described(t, dir, entries)
@@ -353,9 +349,9 @@ func (c *check) below(t content, dir string, depth int) (found int) {
 	return found
 }
 
-// described checks the metadata files of a directory and returns how many there are.
+// described checks the metadata files of a directory, and returns their number.
 func (c *check) described(t content, dir string, entries []folder.Entry) (found int) {
-	var files map[string]bool // that metadata can belong to, with and without extension
+	var files map[string]bool // names that metadata can describe, with and without extension
 	for _, e := range entries {
 		base, isMeta := strings.CutSuffix(e.Name, item.MetadataSuffix)
 		if e.IsDir || !isMeta {
@@ -377,7 +373,7 @@ func (c *check) described(t content, dir string, entries []folder.Entry) (found 
 	return found
 }
 
-// offersIn reports whether an item of a name, made of a file in a directory, is offered.
+// offersIn reports whether the server offers an item with a name, whose file is in a directory.
 func (c *check) offersIn(t content, dir, name string) bool {
 	return slices.ContainsFunc(c.offered.items[t.kinds[0]], func(o offer) bool {
 		return o.name == name && o.path != "" && filepath.Dir(abs(t.dir, o.path)) == filepath.Clean(dir)

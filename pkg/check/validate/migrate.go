@@ -18,7 +18,7 @@ import (
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/provider/builtin"
+	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
@@ -28,7 +28,7 @@ import (
 	"mcp-bash/sdk"
 )
 
-// sharedRules are those of [Rules] that are differences between the Bash edition and ours, too (CLI-1031).
+// sharedRules are rules of [Rules] that also describe differences to the Bash edition (CLI-1031).
 var sharedRules = []string{
 	"policy.replaces_default", "path.insecure", "env.invalid", "env.refused", "resource.wrong_type",
 	"resource.unreadable_uri",
@@ -36,7 +36,7 @@ var sharedRules = []string{
 	"ignored.field",
 }
 
-// A Migration is what will be different for a project of the Bash edition.
+// A Migration has the differences for a project of the Bash edition.
 type Migration struct {
 	Root      string
 	Findings  []finding.Finding // sorted by [finding.Sort]
@@ -44,8 +44,8 @@ type Migration struct {
 	Notes     int
 }
 
-// Migrate compares a project with what changed since the Bash edition. It starts no program and changes nothing. The
-// error is the context's.
+// Migrate finds parts of a project that behave differently from the Bash edition. It starts no
+// program and changes nothing. The error is the context's.
 func Migrate(ctx context.Context, p *project.Project, found func(*finding.Finding)) (*Migration, error) {
 	m := &migration{check: newCheck(ctx, p, Options{Found: found}), texts: map[string]*bash32.Script{}}
 	m.check.only = map[string]bool{}
@@ -55,7 +55,7 @@ func Migrate(ctx context.Context, p *project.Project, found func(*finding.Findin
 	for i := range MigrationRules {
 		m.only[MigrationRules[i].ID] = true
 	}
-	m.offered = m.takeStock()
+	m.offered = m.loadRegistry()
 	m.sections()
 	m.section = inServer
 	m.policyScript()
@@ -77,14 +77,14 @@ func Migrate(ctx context.Context, p *project.Project, found func(*finding.Findin
 		Notes: len(r.Findings) - r.Errors - r.Warnings}, nil
 }
 
-// A migration is one run.
+// A migration is one run of [Migrate].
 type migration struct {
 	*check
-	texts     map[string]*bash32.Script // by path; nil for a file that cannot be read as Bash
-	functions map[string]bool           // of the SDK; nil before they are needed
+	texts     map[string]*bash32.Script // by path; nil for a file that is not valid Bash
+	functions map[string]bool           // functions of the SDK; nil before the first use
 }
 
-// read reads a script of the project; nil for one that is not Bash.
+// read parses a script of the project. It returns nil for other languages.
 func (m *migration) read(file string) *bash32.Script {
 	if s, known := m.texts[file]; known {
 		return s
@@ -96,25 +96,25 @@ func (m *migration) read(file string) *bash32.Script {
 	return m.texts[file]
 }
 
-// line notes that a rule is broken on a line.
+// line reports a rule that a line breaks.
 func (m *migration) line(id, file string, line int, message string) {
 	m.add(finding.Finding{ID: id, Path: m.label(file), Line: line, Message: message})
 }
 
-// A unit is a script with the files that it sources.
+// A unit is a script and the files that it sources.
 type unit struct {
-	files   []string // those that can be read
-	unknown bool     // it sources something that cannot be found without running it
+	files   []string // files that can be read
+	unknown bool     // a sourced file cannot be determined without running the script
 	missing []missing
 }
 
-// missing is a file of the framework that a script sources and ours does not have.
+// A missing is a sourced file of the framework that does not exist here.
 type missing struct {
 	file, name string
 	line       int
 }
 
-// unitOf finds the files that a script sources, and those that they source.
+// unitOf finds the files that a script sources, directly and indirectly.
 func (m *migration) unitOf(file string) *unit {
 	u := &unit{}
 	m.follow(u, file)
@@ -144,7 +144,7 @@ func (m *migration) follow(u *unit, file string) {
 	}
 }
 
-// frameworkFile returns the file of the installation that a word names, such as lib/path.sh.
+// frameworkFile returns the file of the installation in a word, such as lib/path.sh.
 func frameworkFile(word string) (name string, ok bool) {
 	for _, prefix := range []string{"$MCPBASH_HOME/", "$MCP_SDK/../"} {
 		if rest, ok := strings.CutPrefix(word, prefix); ok && !strings.Contains(rest, "$") {
@@ -157,7 +157,7 @@ func frameworkFile(word string) (name string, ok bool) {
 	return "", false
 }
 
-// installed reports whether an installation has a file below sdk or lib; of other directories nothing is known here.
+// installed reports whether an installation has a file below sdk or lib. It returns true for unknown directories.
 func installed(name string) bool {
 	dir, file := path.Split(name)
 	var err error
@@ -172,8 +172,8 @@ func installed(name string) bool {
 	return err == nil
 }
 
-// sourced returns the file of the project that a word names: its literal end is looked for in the directory of the
-// script and in those above it. It is "" for none.
+// sourced returns the file of the project for a word, or "". It looks for the literal end of the
+// word in the directory of the script and in its parents.
 func (m *migration) sourced(from, word string) string {
 	parts := strings.Split(word, "/")
 	for i, part := range parts {
@@ -198,7 +198,7 @@ func (m *migration) sourced(from, word string) string {
 	return ""
 }
 
-// inspect checks a script and what it sources for what a scope of scripts no longer gets.
+// inspect checks whether a script and its sourced files use features that are gone.
 func (m *migration) inspect(file string, rule *scriptenv.Rule) {
 	if m.read(file) == nil {
 		m.foreign(file, rule)
@@ -223,7 +223,7 @@ func (m *migration) inspect(file string, rule *scriptenv.Rule) {
 		for _, c := range s.Commands {
 			if slices.Contains([]string{"declare", "typeset", "type", "command"}, c.Words[0]) {
 				for _, word := range c.Words[1:] {
-					defined[word] = true // the script asks for it
+					defined[word] = true // the script checks whether it exists
 				}
 			}
 		}
@@ -258,7 +258,7 @@ func listIt(name string, rule *scriptenv.Rule) string {
 		rule.Scope.Mode, scriptenv.Allowlist)
 }
 
-// calls reports functions that neither the SDK nor the script has, and defaults that apply to more values.
+// calls reports functions that neither the SDK nor the script defines, and changed defaults.
 func (m *migration) calls(file string, defined map[string]bool, unknown bool) {
 	for _, c := range m.texts[file].Commands {
 		name := c.Words[0]
@@ -294,7 +294,7 @@ func (m *migration) inSDK(name string) bool {
 
 var anyVariable = lazyregexp.New(`\bMCP_[A-Z][A-Z0-9_]*`)
 
-// foreign notes the variables that a script in another language names, perhaps in a comment.
+// foreign reports variables in a script of another language, perhaps in a comment.
 func (m *migration) foreign(file string, rule *scriptenv.Rule) {
 	text, _, err := folder.ReadFile(file, maxScript)
 	if err != nil || !media.IsText(text) {
@@ -310,7 +310,7 @@ func (m *migration) foreign(file string, rule *scriptenv.Rule) {
 	}
 }
 
-// toolScripts looks at the scripts of tools, and at their limits.
+// toolScripts checks the scripts of tools, and their timeouts.
 func (m *migration) toolScripts() {
 	var unlimited []string
 	first := ""
@@ -330,7 +330,7 @@ func (m *migration) toolScripts() {
 	}
 }
 
-// few is a list of names, shortened.
+// few joins names, at most five.
 func few(names []string) string {
 	const most = 5
 	if len(names) <= most {
@@ -339,7 +339,7 @@ func few(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// policyScript reports permissions that policy.sh tries to give.
+// policyScript reports permissions that policy.sh tries to grant.
 func (m *migration) policyScript() {
 	policy := code.Policy.In(m.p).Path()
 	if s := m.read(policy); s != nil {
@@ -356,7 +356,7 @@ func (m *migration) policyScript() {
 // isFirst matches a version or pattern of release 1.
 var isFirst = lazyregexp.New(`^\^?v?1(\\?\.|\*|$)`)
 
-// versionTests reports comparisons that only release 1 passes.
+// versionTests reports comparisons that are true only for release 1.
 func (m *migration) versionTests(file string) {
 	s := m.read(file)
 	if s == nil {
@@ -375,11 +375,11 @@ var pinned = lazyregexp.New(`(?m)^[^#\n]*?\b([A-Z0-9_]*(?:FRAMEWORK|MCP_?BASH)[A
 	`["']?\s*[:?]?[:=]\s*["']?` +
 	`(?:\$\{[A-Za-z0-9_]+:?[-=])?v?([01]\.[0-9]+(?:\.[0-9]+)?)\b`)
 
-// installs matches a line that has install.sh put release 0 or 1 into place.
+// installs matches a line that installs release 0 or 1 with install.sh.
 var installs = lazyregexp.New(`(?m)^[^#\n]*\binstall\.sh\b[^\n]*--(?:version|ref|branch)[ =]["']?` +
 	`v?([01]\.[0-9]+(?:\.[0-9]+)?)\b`)
 
-// pins looks for versions of the Bash edition in what installs and starts the server.
+// pins reports versions of the Bash edition in files that install and start the server.
 func (m *migration) pins() {
 	for _, file := range m.starters() {
 		m.versionTests(file)
@@ -403,7 +403,7 @@ func (m *migration) pins() {
 	}
 }
 
-// starters are the files that usually install or start a server, and all scripts of the server directory.
+// starters returns the files that usually install or start a server, and all scripts of the server directory.
 func (m *migration) starters() (list []string) {
 	for _, pattern := range []string{
 		"*.sh", "*.bash", "Dockerfile*", "Containerfile", "Makefile", "*.yml", "*.yaml", ".env", "bin/*", "scripts/*",
@@ -423,7 +423,7 @@ func (m *migration) starters() (list []string) {
 	return slices.DeleteFunc(slices.Compact(list), func(file string) bool { return !isFile(file) || m.overLink(file) })
 }
 
-// overLink reports whether a link leads to a file of the project, which could be anywhere then (CLI-1014).
+// overLink reports whether the path of a project file contains a symbolic link (CLI-1014).
 func (m *migration) overLink(file string) bool {
 	for file != m.p.Root && strings.HasPrefix(file, m.p.Root) {
 		if isLink(file) {
@@ -434,7 +434,7 @@ func (m *migration) overLink(file string) bool {
 	return false
 }
 
-// vendored looks for a copy of the Bash edition in the project.
+// vendored reports a copy of the Bash edition in the project.
 func (m *migration) vendored() {
 	file := abs(m.p.Root, runtimes.Dir+"/vendor.json")
 	text, _, err := folder.ReadFile(file, maxSmall)
@@ -449,7 +449,7 @@ func (m *migration) vendored() {
 	}
 }
 
-// ownProviders looks at the providers of the project, and at completion scripts, which get the same variables.
+// ownProviders checks the providers of the project.
 func (m *migration) ownProviders() {
 	entries, _ := os.ReadDir(m.p.Providers)
 	for _, e := range entries {
@@ -459,7 +459,7 @@ func (m *migration) ownProviders() {
 			continue
 		}
 		m.inspect(file, &m.p.Scripts.Providers)
-		if !slices.Contains(builtin.Names, name) && !m.declares(name) {
+		if !slices.Contains(provider.Names, name) && !m.declares(name) {
 			f := finding.Finding{ID: "migrate.scheme_undeclared", Path: m.label(file),
 				Message: fmt.Sprintf("no template and no resource declares %s://, so no client can read such a URI", name),
 				Fix:     fmt.Sprintf("add a template such as %s://{id}, or list the resources in resources/", name)}
@@ -480,7 +480,7 @@ func (m *migration) declares(name string) bool {
 	})
 }
 
-// templates looks for templates whose values no provider gets (RES-173).
+// templates reports templates whose values no provider gets (RES-173).
 func (m *migration) templates() {
 	for _, o := range m.offered.items[kinds.Templates] {
 		text := rawjson.TextOf(o.json, kinds.URITemplate)
@@ -497,7 +497,7 @@ func (m *migration) templates() {
 	}
 }
 
-// templateFile is the file that describes a template.
+// templateFile returns the file that describes a template.
 func (m *migration) templateFile(o offer) string {
 	if label := m.describedBy[o.name]; label != "" {
 		return label
@@ -505,7 +505,7 @@ func (m *migration) templateFile(o offer) string {
 	return m.label(abs(m.p.Server, "register.json"))
 }
 
-// completionScripts looks at completion scripts: the registered ones, and those next to prompts and resources.
+// completionScripts checks registered completion scripts, and those next to prompts and resources.
 func (m *migration) completionScripts() {
 	var registered, companions []string
 	for _, o := range m.offered.items[kinds.Completions] {
@@ -519,7 +519,7 @@ func (m *migration) completionScripts() {
 		dir   string
 		kinds []*kinds.Kind
 	}{{m.p.Prompts, []*kinds.Kind{kinds.Prompts}}, {m.p.Resources, []*kinds.Kind{kinds.Resources, kinds.Templates}}} {
-		m.companions(tree.dir, "", 0, func(rel, base string) {
+		m.sidecars(tree.dir, "", 0, func(rel, base string) {
 			file := abs(tree.dir, rel)
 			switch {
 			case m.isOffered(tree.kinds, rel):
@@ -545,14 +545,14 @@ func (m *migration) completionScripts() {
 	}
 }
 
-// companions calls a function for each file below a directory that is named as a completion script, with its path
-// there and the name before the suffix.
-func (m *migration) companions(dir, below string, depth int, f func(rel, base string)) {
+// sidecars calls a function for each file below a directory with the name of a completion script.
+// rel is its path, and base its name without the suffix.
+func (m *migration) sidecars(dir, below string, depth int, f func(rel, base string)) {
 	for _, e := range m.listing(abs(dir, below)) {
 		rel := path.Join(below, e.Name)
 		if e.IsDir {
 			if depth < maxDepth {
-				m.companions(dir, rel, depth+1, f)
+				m.sidecars(dir, rel, depth+1, f)
 			}
 			continue
 		}
@@ -564,7 +564,7 @@ func (m *migration) companions(dir, below string, depth int, f func(rel, base st
 	}
 }
 
-// isOffered reports whether a file is content itself.
+// isOffered reports whether a file is the content of an item.
 func (m *migration) isOffered(of []*kinds.Kind, rel string) bool {
 	return slices.ContainsFunc(of, func(k *kinds.Kind) bool {
 		return slices.ContainsFunc(m.offered.items[k], func(o offer) bool { return path.Clean(o.path) == rel })
@@ -591,7 +591,7 @@ func (m *migration) completes(of []*kinds.Kind, rel, base string) bool {
 	return false
 }
 
-// globEscape makes a path stand for itself in a pattern.
+// globEscape escapes a path for a pattern.
 func globEscape(path string) string {
 	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
 }

@@ -28,7 +28,7 @@ func migrated(t testing.TB, f *projecttest.Fixture) *Migration {
 	return m
 }
 
-// toolText is the demo tool with other text.
+// toolText returns the demo tool with another text.
 func toolText(text string) files {
 	return files{"tools/demo-hello/tool.sh*": "#!/usr/bin/env bash\n" + text + "\n"}
 }
@@ -37,7 +37,7 @@ func policy(text string) files { return files{"server.d/policy.sh": text + "\n"}
 
 const limited = `{"name":"demo_hello","description":"x","inputSchema":{"type":"object"},"timeoutSecs":5}`
 
-// A difference is a project that meets a rule, where, and projects like it that do not.
+// A difference has projects that break a rule, with the place, and similar ones that do not.
 type difference struct {
 	content  files
 	severity finding.Severity
@@ -55,7 +55,7 @@ var differences = map[string][]difference{
 				{"MCPBASH_TOOL_ENV_MODE":"allowlist","MCPBASH_TOOL_ENV_ALLOWLIST":"MCP_KEY"}}`}),
 			merge(toolText(`. "${MCP_SDK}/tool-sdk.sh"; . "$(dirname "$0")/../../lib/key.sh"; echo $MCP_KEY`),
 				files{"lib/key.sh": "MCP_KEY=1\n"}),
-			{"lib/key.sh": "echo $MCP_KEY\n"}, // nobody sources it
+			{"lib/key.sh": "echo $MCP_KEY\n"}, // no script sources it
 		}},
 		{toolText(`MCP_KEY=${MCP_KEY:-1}`), finding.Warning, "tools/demo-hello/tool.sh:2", nil},
 		{toolText(`[[ -v MCP_KEY ]]`), finding.Warning, "tools/demo-hello/tool.sh:2", nil},
@@ -163,7 +163,7 @@ var differences = map[string][]difference{
 		}}},
 }
 
-// CLI-1031: each rule explains itself, names file and line, and is met by some projects and not by similar ones.
+// CLI-1031: each rule has an explanation, and names file and line. Some projects break it, and similar ones do not.
 func TestMigrationRules(t *testing.T) {
 	for id := range differences {
 		if MigrationRules.Find(id) == nil {
@@ -201,7 +201,7 @@ func ofMigration(m *Migration, id string) []finding.Finding {
 	return of(&Result{Findings: m.Findings}, id)
 }
 
-// CLI-1031: rules of validate that are differences, too, are reported with the same words; others are not reported.
+// CLI-1031: shared rules have the same words as in validate. Other rules of validate are not reported.
 func TestSharedRules(t *testing.T) {
 	for _, id := range sharedRules {
 		content, known := cases[id]
@@ -226,9 +226,9 @@ func TestSharedRules(t *testing.T) {
 	}
 }
 
-// CLI-1030: nothing of the project runs, and nothing is written, whatever the project contains.
+// CLI-1030: Migrate runs nothing of the project and writes nothing.
 func TestMigrateRunsNothing(t *testing.T) {
-	run := "#!/bin/bash\n: >\"$(dirname \"$0\")/ran\"\n: >\"" // for those that are sourced
+	run := "#!/bin/bash\n: >\"$(dirname \"$0\")/ran\"\n: >\"" // for scripts that are sourced
 	f := fixture(t, sound)
 	text := run + f.Path("ran") + "\"\n"
 	f.Put(files{
@@ -246,7 +246,7 @@ func TestMigrateRunsNothing(t *testing.T) {
 	}
 }
 
-// CLI-1030: a migration that is cancelled ends with the reason.
+// CLI-1030: a cancelled migration returns the cause.
 func TestMigrateCancelled(t *testing.T) {
 	reason := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -256,7 +256,7 @@ func TestMigrateCancelled(t *testing.T) {
 	}
 }
 
-// CLI-1030: no example of ours needs attention.
+// CLI-1030: no example needs attention.
 func TestMigrateExamples(t *testing.T) {
 	list, err := filepath.Glob("../../../examples/*/server.d")
 	if err != nil || len(list) < 18 {
@@ -272,7 +272,7 @@ func TestMigrateExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range m.Findings {
-			// who may write to a checkout is its owner's matter
+			// the owner of a checkout decides who may write to it
 			if f.Severity != finding.Info && f.ID != "path.insecure" {
 				t.Errorf("CLI-1030: %s: %s %s", filepath.Base(root), f.ID, f.Text())
 			}
@@ -280,7 +280,7 @@ func TestMigrateExamples(t *testing.T) {
 	}
 }
 
-// CLI-1023: the tables of variables are those that env.md marks as internal of the Bash edition.
+// CLI-1023: the tables of variables match the internal variables in env.md.
 func TestVariables(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/contract/env.md")
 	if err != nil {
@@ -332,7 +332,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// expand expands one or two lists in braces.
+// expand expands one or two brace lists.
 func expand(name string) (list []string) {
 	at, end := strings.IndexByte(name, '{'), strings.IndexByte(name, '}')
 	if at < 0 {
@@ -344,7 +344,7 @@ func expand(name string) (list []string) {
 	return list
 }
 
-// CLI-1023: what has no effect is reported where it stands, and nothing else.
+// CLI-1023: settings without effect are reported with their place.
 func TestIgnored(t *testing.T) {
 	r := check1(t, fixture(t, sound, files{
 		"server.d/env.sh":          "# MCPBASH_DEBUG=1\nexport MCPBASH_CORRUPTION_WINDOW=60 MCPBASH_LOG_LEVEL=debug\n",
@@ -385,7 +385,7 @@ func TestIgnored(t *testing.T) {
 	}
 }
 
-// CLI-1032: the parts of the result agree.
+// CLI-1032: the counts of the result agree.
 func TestMigrationCounts(t *testing.T) {
 	m := migrated(t, fixture(t, sound, toolText("echo $MCP_KEY; mcp_args_get .a --default b")))
 	if m.Attention != 1 || m.Notes != 2 || len(m.Findings) != 3 || m.Findings[0].ID != "migrate.variable_dropped" {

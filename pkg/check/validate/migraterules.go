@@ -2,12 +2,11 @@ package validate
 
 import "mcp-bash/pkg/check/finding"
 
-// MigrationRules are the differences that only a project of the Bash edition meets (CLI-1031). A warning needs
-// attention, a note does not.
+// MigrationRules are differences for projects of the Bash edition (CLI-1031). Warnings need attention, notes do not.
 var MigrationRules = finding.Rules{
 	rule("migrate.variable_dropped", finding.Warning, "a script reads a variable that no longer reaches it",
 		"Variables that begin with MCP_ reached every script up to release 1.5. Since 1.6, and here, only those of the "+
-			"framework do. In a script that is not written in Bash, a name may also stand in a comment: that is a note.",
+			"framework do. In a script that is not written in Bash, a name may be in a comment, so it is a note.",
 		`list the variable in "env" of server.d/server.meta.json, as the message shows`),
 	rule("migrate.variable_internal", finding.Warning, "a script reads a variable from inside the Bash edition",
 		"The variable was part of the server's own state. No program sets it here.",
@@ -26,14 +25,14 @@ var MigrationRules = finding.Rules{
 		"The Bash edition runs such a tool without a limit. Here it ends after 30 seconds.",
 		`set "timeoutSecs" for slow tools, or MCPBASH_DEFAULT_TOOL_TIMEOUT`),
 	rule("migrate.completion_limit", finding.Info, "completion scripts have a time limit",
-		"Up to release 1.4 they have none. A script that takes longer completes nothing.",
+		"Up to release 1.4 there is no limit. A script that exceeds the limit completes nothing.",
 		"set MCPBASH_COMPLETION_TIMEOUT_SECS, or \"timeoutSecs\" of a registered completion, if one is slow"),
 	rule("migrate.completion_unused", finding.Warning, "a completion script belongs to nothing",
 		"Up to release 1.5, files named *.completion and *.completion.sh without an item were offered as content. Since "+
 			"1.6, and here, they are completion scripts only.",
 		"name it after its prompt, resource or template; if it is content, give it metadata"),
 	rule("migrate.policy_permission", finding.Warning, "policy.sh permits the environment to be inherited",
-		"Only the operator can permit that. What a project exports has no effect, and tools in mode inherit are refused.",
+		"Only the operator can permit that. Exports of a project have no effect, and tools in mode inherit are refused.",
 		"remove the line, and have the operator set MCPBASH_TOOL_ENV_INHERIT_ALLOW=true; or list the variables in mode "+
 			"allowlist"),
 	rule("migrate.scheme_undeclared", finding.Warning, "no client can reach a provider",
@@ -51,6 +50,6 @@ var MigrationRules = finding.Rules{
 		"MCPBASH_FRAMEWORK_VERSION is 2.0.0 or later. Tests for a minimum version pass; a test for 1.x fails.",
 		"test for a minimum version, or for the function that you need with declare -F"),
 	rule("migrate.vendored", finding.Warning, "the project contains the Bash edition",
-		"Whoever starts the server of the project starts that copy.",
+		"Clients that start the server of the project start that copy.",
 		"run mcp-bash vendor --upgrade"),
 }

@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/text/toolnames"
 )
 
-// names checks the names of all tools against what clients make of them (CLI-1012).
+// names checks the names of all tools against the rules of clients (CLI-1012).
 func (c *check) names() {
 	server := c.p.Meta.Name
 	tools := c.offered.items[kinds.Tools]
@@ -58,11 +58,10 @@ func (c *check) names() {
 	}
 }
 
-// isDeclaredOnly reports whether no metadata file describes a tool: one would have been
-// checked with its directory.
+// isDeclaredOnly reports whether a tool has no metadata file. Otherwise its description was already checked.
 func (c *check) isDeclaredOnly(tool offer) bool { return c.metadataFile(tool) == "" }
 
-// metadataFile is the metadata file of a tool, absolute; "" for none.
+// metadataFile returns the absolute path of a tool's metadata file, or "".
 func (c *check) metadataFile(tool offer) string {
 	if tool.path == "" {
 		return ""
@@ -75,7 +74,7 @@ func (c *check) metadataFile(tool offer) string {
 	return ""
 }
 
-// labelOf is where a tool is described, else its script.
+// labelOf returns the file that describes a tool, or its script.
 func (c *check) labelOf(tool offer) string {
 	if file := c.metadataFile(tool); file != "" {
 		return c.label(file)
@@ -83,16 +82,16 @@ func (c *check) labelOf(tool offer) string {
 	return c.label(abs(c.p.Tools, tool.path))
 }
 
-// serverName checks what clients make of the name of the server (CLI-1012).
+// serverName checks the server's name against the rules of clients (CLI-1012).
 func (c *check) serverName(label string) {
 	name := c.p.Meta.Name
 	odd := strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") != ""
 	switch {
 	case odd:
 		c.add(finding.Finding{ID: "name.server", Path: label,
-			Message: fmt.Sprintf("Claude Code takes no server called %q: letters, digits, - and _ only", name)})
+			Message: fmt.Sprintf("Claude Code refuses the server name %q: use letters, digits, - and _", name)})
 	case name == "workspace":
 		c.add(finding.Finding{ID: "name.server", Path: label,
-			Message: `Claude Code takes no server called "workspace", a name of its own`})
+			Message: `Claude Code reserves the name "workspace"`})
 	}
 }

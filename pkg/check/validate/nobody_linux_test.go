@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// asNobody makes this goroutine open files as the user nobody, until what it returns is
-// called.
+// asNobody makes this goroutine open files as the user nobody, until the returned function is called.
 func asNobody(t *testing.T) (back func()) {
 	t.Helper()
 	runtime.LockOSThread()

@@ -4,7 +4,7 @@ package validate
 
 import "testing"
 
-// asNobody skips the test: root may read everything.
+// asNobody skips the test, because root may read every file.
 func asNobody(t *testing.T) (back func()) {
 	t.Helper()
 	t.Skip("root reads everything")

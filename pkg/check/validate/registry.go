@@ -15,8 +15,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// offered is what the server would offer of the project, and what it would say about the
-// rest.
+// offered has the items that the server would offer, and its messages.
 type offered struct {
 	items map[*kinds.Kind][]offer
 	said  map[string][]finding.Finding // by section, not reported yet
@@ -26,16 +25,15 @@ type offered struct {
 // An offer is one item of the registry.
 type offer struct {
 	name string
-	path string // of its file, relative to the directory of its kind; "" without one
+	path string // of its file, relative to the directory of its kind, or ""
 	json json.RawMessage
 }
 
-// takeStock has the registry look at the project, as the server does, and writes nothing.
-// What register.sh would add is left out, as it is not run.
-func (c *check) takeStock() *offered {
+// loadRegistry lets the registry scan the project as the server does, without writing. It does not run register.sh.
+func (c *check) loadRegistry() *offered {
 	o := &offered{items: map[*kinds.Kind][]offer{}, said: map[string][]finding.Finding{}}
 	p := *c.p
-	p.Discovery.Static, p.Discovery.SubPath = false, "" // it is the files that are checked
+	p.Discovery.Static, p.Discovery.SubPath = false, "" // check the files
 	section := ""
 	said := func(f finding.Finding) {
 		if f.Section == "" {
@@ -71,9 +69,9 @@ func (c *check) takeStock() *offered {
 	return o
 }
 
-// reportStock reports the messages of the registry about the current section. A message that a check here reports, too,
-// is left out.
-func (c *check) reportStock() {
+// reportRegistry reports the registry's messages about the current section, unless a check here has
+// reported the same fault.
+func (c *check) reportRegistry() {
 	for _, f := range c.offered.said[c.section] {
 		reported := c.found[fileRule{f.Path, f.ID}]
 		for _, id := range sameFault[f.ID] {
@@ -85,13 +83,13 @@ func (c *check) reportStock() {
 	}
 }
 
-// unreadableFile are the rules about metadata that cannot be read.
+// unreadableFile are the rules for metadata that cannot be read.
 var unreadableFile = []string{"metadata.invalid_json", "metadata.unreadable"}
 
-// sameFault are, for a rule, those by which a check here reports the same fault of a file.
+// sameFault has, for a rule, the rules of checks here for the same fault.
 var sameFault = map[string][]string{"metadata.invalid_json": unreadableFile, "declaration.unreadable": unreadableFile}
 
-// ruleOf is the rule that a message of the registry breaks, by its topic.
+// ruleOf has the rule for each topic of registry messages.
 var ruleOf = [...]string{
 	item.Other: "registry.reported", item.Malformed: "metadata.invalid_json", item.Declaration: "declaration.unreadable",
 	item.ClientName: "name.not_portable", item.UnusableName: "name.unusable", item.MissingName: "metadata.no_name",
@@ -101,8 +99,8 @@ var ruleOf = [...]string{
 	item.MissingVariable: "resource.no_variable", item.MissingURI: "resource.no_uri",
 }
 
-// reported is a message of the registry as a finding; ok is false for a message that is no
-// fault, or that the error of a check repeats.
+// reported returns a message of the registry as a finding. ok is false for messages that are not
+// faults, or that repeat an error.
 func (c *check) reported(m item.Message) (f finding.Finding, ok bool) {
 	if m.Level < mcp.Warning || m.Topic == item.Unavailable {
 		return f, false
@@ -121,7 +119,7 @@ func (c *check) reported(m item.Message) (f finding.Finding, ok bool) {
 	return f, true
 }
 
-// unavailable is the reason why the registry has no list of a kind, as a finding.
+// unavailable returns the failure of a registry list as a finding.
 func (c *check) unavailable(failed *registry.Failure) finding.Finding {
 	f := finding.Finding{ID: "registry.unavailable", Message: failed.Reason}
 	var fault *declare.Fault
@@ -132,8 +130,7 @@ func (c *check) unavailable(failed *registry.Failure) finding.Finding {
 	return f
 }
 
-// below returns the offers of a kind whose files lie in a directory of its content, at any
-// depth.
+// below returns the items of a kind whose files are below a directory.
 func (o *offered) below(k *kinds.Kind, dir string) []offer {
 	if o.byDir == nil {
 		o.byDir = map[*kinds.Kind]map[string][]offer{}
@@ -156,7 +153,7 @@ func (o *offered) entries(k *kinds.Kind) (list []json.RawMessage) {
 	return list
 }
 
-// metadataOf returns the metadata files that a content file may have, the first first.
+// metadataOf returns the possible metadata files of a content file, by precedence.
 func metadataOf(file string) (names []string) {
 	for _, name := range item.MetadataNames(path.Base(file)) {
 		if name != "" {

@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// findRoots finds the roots of the project, and checks that the server can use them (P-2101).
+// findRoots finds the roots of the project, and checks whether the server can use them (P-2101).
 func (c *check) findRoots() {
 	scope, err := roots.Fallback(c.p)
 	var unusable *roots.UnusableError
@@ -23,7 +23,7 @@ func (c *check) findRoots() {
 	c.roots, c.noRoots = scope, err == nil && !scope.Given
 }
 
-// takesPath finds, outside of comments, the functions of the SDK that check a path of the client.
+// takesPath matches SDK functions that check a path of the client, outside comments.
 var takesPath = lazyregexp.New(`(?m)^[^#\n]*\b(mcp_require_path\b|mcp_argv_(option|operand)\b[^#\n]* --path\b)`)
 
 // pathsWithoutRoots warns about tools that take paths in a project without roots.

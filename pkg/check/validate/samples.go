@@ -16,24 +16,25 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// samplesDir lies beside a tool and holds its samples (CLI-1010).
+// samplesDir is the directory of a tool's samples (CLI-1010).
 const samplesDir = "samples"
 
-// A sample is a call of a tool, and what may have come of it before.
+// A sample is an example call of a tool.
 type sample struct {
 	label     string
 	tool      offer
 	arguments json.RawMessage
 }
 
-// samples checks what authors give as examples of calls: that the arguments fit the tool's
-// inputSchema, and results its outputSchema. With --run-samples the tools are run.
+// samples checks example calls of tools: the arguments against the inputSchema, and results against
+// the outputSchema. With --run-samples it also runs the tools.
 func (c *check) samples() {
 	var all []sample
-	dirs := map[string][]offer{} // the tools of a directory, in order
+	dirs := map[string][]offer{} // tools of each directory, in order
 	var order []string
 	for _, tool := range c.offered.items[kinds.Tools] {
 		dir := path.Dir(tool.path)
@@ -63,8 +64,7 @@ func (c *check) samples() {
 	}
 }
 
-// sample reads a sample and checks it; nil for one that cannot be used. tools are those of
-// the directory.
+// sample reads and checks a sample. It returns nil for an invalid one. tools are the tools of the directory.
 func (c *check) sample(file string, tools []offer) *sample {
 	label := c.label(file)
 	text, _, err := folder.ReadFile(file, item.MaxMetadata)
@@ -91,7 +91,7 @@ func (c *check) sample(file string, tools []offer) *sample {
 			}
 		}
 		if !found {
-			c.at("sample.invalid", label, fmt.Sprintf(`"tool" must name one of the tools beside it, not %q`, name))
+			c.at("sample.invalid", label, fmt.Sprintf(`"tool" must name a tool of this directory, not %q`, name))
 			return nil
 		}
 	}
@@ -106,7 +106,7 @@ func (c *check) sample(file string, tools []offer) *sample {
 	return s
 }
 
-// fits checks a value against a schema; a schema that cannot be used is reported elsewhere.
+// fits checks a value against a schema. It ignores invalid schemas, which are reported elsewhere.
 func (c *check) fits(id, label, what string, value, by json.RawMessage) bool {
 	if by == nil {
 		return true
@@ -122,8 +122,7 @@ func (c *check) fits(id, label, what string, value, by json.RawMessage) bool {
 	return len(violations) == 0
 }
 
-// run calls tools with their samples, one after the other, as run-tool would. Nothing is
-// written into the project.
+// run calls tools with their samples, one after the other, as run-tool does. It writes nothing into the project.
 func (c *check) run(all []sample) {
 	p := *c.p
 	p.Env = c.p.Env.Clone()
@@ -135,6 +134,7 @@ func (c *check) run(all []sample) {
 		c.at("sample.not_run", "", fmt.Sprintf("samples were not run: no private directory %s: %v", dir, err))
 		return
 	}
+	state.Program = script.Sibling("mcp-bash")
 	defer state.Remove()
 	home, err := project.FindHome(p.Env, c.o.Tree, quiet)
 	if err != nil {
@@ -189,6 +189,6 @@ func (c *check) runOne(e *engine.Engine, s sample) {
 		return
 	}
 	if c.fits("sample.output", s.label, "result of "+s.tool.name, structured, by) {
-		c.good("sample.ran", s.label, fmt.Sprintf("tool %q did as its schemas say", s.tool.name))
+		c.good("sample.ran", s.label, fmt.Sprintf("the result of tool %q matches its schemas", s.tool.name))
 	}
 }

@@ -11,12 +11,11 @@ import (
 	"mcp-bash/pkg/json/schema"
 )
 
-// dialect is the JSON Schema that clients go by where a schema names none; draft-07 is
-// what the official libraries write.
+// dialect is the JSON Schema dialect that clients assume for a schema without $schema. The official
+// libraries write draft-07.
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
-// schemas checks the schemas in the metadata of a tool. The registry has looked at each
-// keyword; here is what only the whole tells.
+// schemas checks the schemas of a tool. The registry has checked each keyword.
 func (c *check) schemas(doc json.RawMessage, label string) {
 	input := rawjson.Get(doc, "inputSchema")
 	if rawjson.Absent(input) {

@@ -22,34 +22,34 @@ import (
 	"mcp-bash/pkg/text/shell"
 )
 
-// What a script is for decides who may change it.
+// The purpose of a script determines who may change it.
 type purpose int
 
 const (
-	otherScript  purpose = iota // of a prompt, a resource or a completion, or a provider
+	otherScript  purpose = iota // of a prompt, resource, completion or provider
 	toolScript                  // run by tools/call: T-41
-	serverScript                // of server.d: decides over what runs
+	serverScript                // in server.d: controls what the server runs
 )
 
-// maxScript is how much of a script is read; more is no script that a person wrote.
+// maxScript is the maximum size of a script that is checked.
 const maxScript = 1 << 20
 
-// A shellScript is the text of a Bash script.
+// A shellScript is a Bash script.
 type shellScript struct {
 	file  string // absolute
 	label string
 	text  []byte
 }
 
-// script checks a script that the server runs, once: whose it is, its mode, its first line
-// and its line ends. dir is the directory of the project that it belongs to.
+// script checks a script that the server runs, once: owner, mode, first line and line ends. dir is
+// the directory of the project that contains it.
 func (c *check) script(dir, file string, as purpose) {
 	if !c.once("script " + file) {
 		return
 	}
 	label := c.label(file)
 	if info, err := os.Lstat(file); err != nil {
-		return // the registry said so, or it is gone by now
+		return // the registry reported it, or it was removed
 	} else if info.Mode()&fs.ModeSymlink != 0 {
 		c.link(file, label)
 		return
@@ -69,14 +69,14 @@ func (c *check) script(dir, file string, as purpose) {
 		}
 		return
 	}
-	if as != serverScript { // those are sourced
+	if as != serverScript { // server scripts are sourced
 		c.executable(file, label, stamp)
-		if isShellName(file) && !bytes.HasPrefix(text, []byte("#!")) {
+		if script.IsShellName(file) && !bytes.HasPrefix(text, []byte("#!")) {
 			c.at("script.no_shebang", label, "missing shebang")
 		}
 	}
 	interpreter := script.Interpreter(firstLine(text))
-	if !isShellName(file) && interpreter == nil {
+	if !script.IsShellName(file) && interpreter == nil {
 		return
 	}
 	if at := bytes.Index(text, []byte("\r\n")); at >= 0 {
@@ -89,7 +89,7 @@ func (c *check) script(dir, file string, as purpose) {
 	}
 }
 
-// firstLine is as much of a script as tells its interpreter.
+// firstLine returns the part of a script that determines its interpreter.
 func firstLine(text []byte) []byte {
 	if at := bytes.IndexByte(text, '\n'); at >= 0 {
 		return text[:at+1]
@@ -97,21 +97,15 @@ func firstLine(text []byte) []byte {
 	return append(bytes.Clone(text), '\n')
 }
 
-func isShellName(file string) bool {
-	ext := filepath.Ext(file)
-	return ext == ".sh" || ext == ".bash"
-}
-
-// isBash reports whether Bash will read a script: its first line says so, or there is none
-// and its name does (T-44).
+// isBash reports whether Bash runs a script, according to its first line or, without one, its name (T-44).
 func isBash(file string, interpreter []string) bool {
 	if len(interpreter) == 0 {
-		return isShellName(file)
+		return script.IsShellName(file)
 	}
 	return slices.Contains([]string{"bash", "bash.exe"}, path.Base(interpreter[0]))
 }
 
-// executable checks that a script has an execute bit, and with --fix sees to it (CLI-1006).
+// executable checks the execute bit of a script. With --fix it sets the bit (CLI-1006).
 func (c *check) executable(file, label string, stamp folder.Stamp) {
 	switch {
 	case stamp.Mode&0o111 != 0 || runtime.GOOS == "windows":
@@ -127,10 +121,10 @@ func (c *check) executable(file, label string, stamp folder.Stamp) {
 	}
 }
 
-// makeExecutable gives a file an execute bit for whoever may read it. It must be the one that
-// was looked at: a link that has taken its place is not followed.
+// makeExecutable sets the execute bit of a file for all users who may read it. The file must be the
+// one with the stamp seen, and not a link in its place.
 func makeExecutable(file string, seen folder.Stamp) error {
-	f, err := openRegular(file)
+	f, err := boundedfile.OpenBelow(filepath.Dir(file), file)
 	if err != nil {
 		return err
 	}
@@ -151,14 +145,13 @@ func (c *check) link(file, label string) {
 	c.at("script.link", label, "is a symbolic link, which the server does not offer")
 }
 
-// isLink reports whether there is a symbolic link.
+// isLink reports whether a file is a symbolic link.
 func isLink(file string) bool {
 	info, err := os.Lstat(file)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// trust applies the path rules that the server applies before it runs or believes a file
-// (T-41, R-144). What is wrong with a folder is said once.
+// trust applies the path rules of the server to a file (T-41, R-144). It reports each folder once.
 func (c *check) trust(dir, file, label string, as purpose) {
 	var err error
 	switch as {
@@ -176,26 +169,16 @@ func (c *check) trust(dir, file, label string, as purpose) {
 	f := finding.Finding{ID: "path.insecure", Path: label, Message: "refused by the server: " + insecure.Reason}
 	if insecure.Path != file {
 		f.Path = c.label(insecure.Path)
-		f.Message = "what lies in it is refused by the server: " + insecure.Reason
+		f.Message = "the server refuses its content: " + insecure.Reason
 	}
 	c.add(f)
 }
 
-// serverFiles are what the server sources.
+// serverFiles are the files that the server sources.
 var serverFiles = []code.Kind{code.Env, code.Policy, code.Register, code.HealthChecks}
 
-// serverFile returns the one of them that lies at a path.
+// serverFile returns the server file with a path.
 func (c *check) serverFile(path string) code.File {
 	at := slices.IndexFunc(serverFiles, func(k code.Kind) bool { return k.In(c.p).Path() == path })
 	return serverFiles[at].In(c.p)
-}
-
-// openRegular opens a regular file in its directory.
-func openRegular(file string) (*os.File, error) {
-	dir, err := os.OpenRoot(filepath.Dir(file))
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	return boundedfile.OpenIn(dir, filepath.Base(file))
 }

@@ -21,7 +21,8 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
-	"mcp-bash/pkg/provider/builtin"
+	"mcp-bash/pkg/provider/file"
+	"mcp-bash/pkg/provider/location"
 	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
@@ -33,7 +34,7 @@ import (
 	"mcp-bash/schemas"
 )
 
-// server checks server.d and what else is about the whole project.
+// server checks server.d and settings of the whole project.
 func (c *check) server() {
 	file := abs(c.p.Server, "server.meta.json")
 	label := c.label(file)
@@ -81,7 +82,7 @@ func (c *check) server() {
 	}
 }
 
-// scriptEnv checks which variables of the environment scripts get by server.meta.json (CLI-1022).
+// scriptEnv checks the object "env" of server.meta.json (CLI-1022).
 func (c *check) scriptEnv(label string) {
 	meta := &c.p.Scripts.Meta
 	for _, setting := range meta.Invalid {
@@ -102,7 +103,7 @@ func (c *check) unreadableServer(label string, err error) {
 	c.add(f)
 }
 
-// policy reports a policy.sh that takes the place of the default policy (T-34).
+// policy reports a policy.sh that replaces the default policy (T-34).
 func (c *check) policy() {
 	file := code.Policy.In(c.p).Path()
 	at := slices.IndexFunc(c.scripts, func(s shellScript) bool { return s.file == file })
@@ -121,11 +122,11 @@ func (c *check) policy() {
 	}
 }
 
-// PolicyReplacesDefault follows the name of the file in the warning of T-34.
+// PolicyReplacesDefault is the warning of T-34 after the file name.
 const PolicyReplacesDefault = ` replaces the default tool policy (deny-by-default allowlist and tool path checks); ` +
 	`start mcp_tools_policy_check with: mcp_tools_policy_check_default "$@" || return 1`
 
-// hook checks register.sh, which runs only where hooks are allowed (R-151).
+// hook checks register.sh, which runs only if hooks are allowed (R-151).
 func (c *check) hook() {
 	file := abs(c.p.Server, "register.sh")
 	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
@@ -144,22 +145,21 @@ func (c *check) hook() {
 	}
 }
 
-// mayBeRegistered reports whether the server would run register.sh, which may offer anything
-// that lies in the project (R-151).
+// mayBeRegistered reports whether the server would run register.sh, which may offer any file of the project (R-151).
 func (c *check) mayBeRegistered() bool {
 	return c.p.Discovery.Hooks && isFile(abs(c.p.Server, "register.sh")) && !exists(abs(c.p.Server, "register.json"))
 }
 
-// Requirements are what a project says it needs, in server.d/requirements.json (CLI-1109).
+// Requirements are the requirements of a project in server.d/requirements.json (CLI-1109).
 type Requirements struct {
 	MinVersion   string
-	Dependencies [][]string // of each, one is enough
+	Dependencies [][]string // lists of alternatives
 }
 
-// maxSmall is how much is read of small files with settings.
+// maxSmall limits the size of small files with settings.
 const maxSmall = 1 << 20
 
-// ReadRequirements reads what a project needs; nil where it says nothing.
+// ReadRequirements reads the requirements of a project. It returns nil if the file does not exist.
 func ReadRequirements(p *project.Project) (*Requirements, error) {
 	text, err := p.ReadFile(filepath.Join(p.Server, "requirements.json"), maxSmall)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -201,7 +201,7 @@ func parseRequirements(text []byte) (*Requirements, error) {
 	return r, nil
 }
 
-// alternatives are the programs of which an entry asks for one; nil for no such entry.
+// alternatives returns the programs of an entry, or nil if it is invalid.
 func alternatives(entry json.RawMessage) []string {
 	if name := rawjson.TextOf(entry, "name"); name != "" {
 		return []string{name}
@@ -218,8 +218,7 @@ func alternatives(entry json.RawMessage) []string {
 	return names
 }
 
-// IsVersion reports whether a text is a version: one to three numbers, with or without v before
-// them (CLI-1112).
+// IsVersion reports whether a text is a version: one to three numbers, with an optional v (CLI-1112).
 func IsVersion(text string) bool {
 	v := "v" + strings.TrimPrefix(text, "v")
 	return semver.IsValid(v) && semver.Prerelease(v)+semver.Build(v) == ""
@@ -243,7 +242,7 @@ func (c *check) requirements() {
 	}
 }
 
-// Installed reports whether a program is there: by its name on a PATH, or by its path (CLI-1109).
+// Installed reports whether a program exists: by name on a PATH, or by its path (CLI-1109).
 func Installed(name, path string) bool {
 	if filepath.IsAbs(name) {
 		return script.LookPath(filepath.Base(name), filepath.Dir(name)) != ""
@@ -251,7 +250,7 @@ func Installed(name, path string) bool {
 	return script.LookPath(name, path) != ""
 }
 
-// bundleConf checks mcpb.conf. What only a shell understands is left to the shell.
+// bundleConf checks mcpb.conf. Bash checks the syntax of shell code in it.
 func (c *check) bundleConf() {
 	file := abs(c.p.Root, "mcpb.conf")
 	text, err := c.p.ReadFile(file, envfile.MaxSize)
@@ -270,11 +269,11 @@ func (c *check) bundleConf() {
 	}
 }
 
-// provided checks that each resource can be read: that there is a provider, that it can read such a URI,
-// and for the server's own file provider that the file may be read and is of the type declared (RES-61,
-// RES-90, CLI-1020, CLI-1021).
+// provided checks that each resource can be read. A provider must exist and accept its URI. For the
+// built-in file provider, the file must be readable and have the declared type (RES-61, RES-90,
+// CLI-1020, CLI-1021).
 func (c *check) provided() {
-	config := builtin.Config{Env: c.p.Env, Root: c.p.Root, Resources: c.p.Resources}
+	config := provider.Config{Env: c.p.Env, Root: c.p.Root, Resources: c.p.Resources}
 	labelOf := func(o offer) string {
 		file := abs(c.p.Server, declare.JSONFile)
 		if o.path != "" {
@@ -291,43 +290,41 @@ func (c *check) provided() {
 	for _, t := range c.offered.items[kinds.Templates] {
 		uri := rawjson.TextOf(t.json, kinds.URITemplate)
 		scheme, name := urimatch.Scheme(uri), item.ProviderOf(uri)
-		git := strings.EqualFold(scheme, "git") // all other templates of our schemes may become a URI that can be read
-		if scheme != "" && (git || !slices.Contains(builtin.Names, name)) {
+		git := strings.EqualFold(scheme, "git") // all other templates of our schemes can become a readable URI
+		if scheme != "" && (git || !slices.Contains(provider.Names, name)) {
 			c.readable(t, labelOf(t), uri, name, config)
 		}
 	}
 }
 
-// readable reports whether there is a provider for a resource or template that can read its URI.
-func (c *check) readable(r offer, label, uri, name string, config builtin.Config) bool {
+// readable reports whether a provider can read the URI of a resource or template.
+func (c *check) readable(r offer, label, uri, name string, config provider.Config) bool {
 	own := abs(c.p.Providers, name+".sh")
 	if isFile(own) {
 		return false
 	}
-	switch source := builtin.New(name, config).(type) {
-	case nil:
-		c.at("resource.no_provider", label, fmt.Sprintf("resource %q: there is no provider %q, neither %s nor one of ours",
+	if !slices.Contains(provider.Names, name) {
+		c.at("resource.no_provider", label, fmt.Sprintf("resource %q: unknown provider %q: neither %s nor built in",
 			r.name, name, c.label(own)))
 		return false
-	case provider.Checker:
-		if err := source.Check(uri); err != nil {
-			c.at("resource.unreadable_uri", label,
-				fmt.Sprintf("resource %q: provider %q cannot read %s: %s", r.name, name, uri, err))
-			return false
-		}
+	}
+	if err := location.Check(name, uri); err != nil {
+		c.at("resource.unreadable_uri", label,
+			fmt.Sprintf("resource %q: provider %q cannot read %s: %s", r.name, name, uri, err))
+		return false
 	}
 	return name == "file"
 }
 
 // file checks the file of a resource.
-func (c *check) file(r offer, label, uri string, config builtin.Config) {
-	data, err := builtin.New("file", config).Read(c.ctx, uri, c.p.MaxResource)
+func (c *check) file(r offer, label, uri string, config provider.Config) {
+	data, err := file.New(file.Settings{Dir: config.Root, Roots: config.FileRoots}).Read(c.ctx, uri, c.p.MaxResource)
 	var failed *provider.Failure
 	switch {
 	case errors.As(err, &failed) && failed.Status == provider.Denied:
-		c.at("resource.outside", label, fmt.Sprintf("resource %q: %s lies outside of what may be read", r.name, uri))
+		c.at("resource.outside", label, fmt.Sprintf("resource %q: %s is outside the readable directories", r.name, uri))
 	case errors.As(err, &failed) && failed.Status == provider.NotFound:
-		c.at("resource.no_file", label, fmt.Sprintf("resource %q: there is no file %s", r.name, uri))
+		c.at("resource.no_file", label, fmt.Sprintf("resource %q: file %s does not exist", r.name, uri))
 	case err != nil || len(data) == 0 || !rawjson.True(rawjson.Get(r.json, item.TypeDeclared)):
 	default:
 		declared := rawjson.TextOf(r.json, "mimeType")
@@ -338,13 +335,14 @@ func (c *check) file(r offer, label, uri string, config builtin.Config) {
 	}
 }
 
-// contradicts returns the type that is detected for a file, if one of this type and the declared one is
-// binary and the other is text, or if text/plain is less than what is detected; else "".
+// contradicts returns the detected type of a file if it contradicts the declared type, or "". It
+// does if one type is binary and the other is text, or if text/plain is declared for a more
+// specific type.
 func contradicts(declared, path string, data []byte) string {
 	detected := media.Detect(path, data)
 	text := media.IsText(data)
 	if !text {
-		detected = media.Sniff(data) // a name cannot make it text
+		detected = media.Sniff(data) // the name of a binary file does not count
 	}
 	essence, _, _ := strings.Cut(strings.ToLower(declared), ";")
 	special := detected == "application/json" || detected == "text/markdown" || detected == "text/html" ||
@@ -359,5 +357,5 @@ func isFile(file string) bool { return folder.StampOfPath(file).IsFile() }
 
 func exists(file string) bool { return folder.StampOfPath(file).Exists() }
 
-// bash is the Bash that scripts run under, "" for none.
+// bash returns the Bash for scripts, or "".
 func (c *check) bash() string { return script.LookPath("bash", c.p.Env["PATH"]) }

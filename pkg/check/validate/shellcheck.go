@@ -13,12 +13,12 @@ import (
 
 const (
 	shellcheckTime   = 20 * time.Second // for all scripts of a section
-	shellcheckBatch  = 16               // scripts that one process looks at
+	shellcheckBatch  = 16               // scripts for one process
 	shellcheckOutput = 16 << 20
 )
 
-// shellcheck has shellcheck look at scripts, where it is installed and wanted. Whether a
-// project is right must not depend on that, so all that it says is a warning.
+// shellcheck runs shellcheck if it is installed and enabled. The verdict about a project must not
+// depend on it, so its findings are warnings.
 func (c *check) shellcheck(list []shellScript) {
 	program := script.LookPath("shellcheck", c.p.Env["PATH"])
 	if !c.o.ShellCheck || program == "" || len(list) == 0 {
@@ -59,7 +59,7 @@ func (c *check) shellcheck(list []shellScript) {
 	}
 }
 
-// remark reports what shellcheck says of a script.
+// remark reports a finding of shellcheck.
 func (c *check) remark(remark json.RawMessage, labels map[string]string) {
 	label := labels[rawjson.TextOf(remark, "file")]
 	code := string(rawjson.Get(remark, "code"))

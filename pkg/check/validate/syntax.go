@@ -3,6 +3,7 @@ package validate
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -12,17 +13,18 @@ import (
 
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/run/script"
 )
 
 const (
-	syntaxTime   = 10 * time.Second // Bash takes a millisecond; more it takes only where something is wrong
+	syntaxTime   = 10 * time.Second // Bash needs a millisecond
 	syntaxOutput = 64 << 10
 )
 
-// checkScripts looks into the Bash scripts of the section: whether Bash can read them, what
-// macOS's Bash cannot, and what shellcheck says.
+// checkScripts checks the syntax of the section's Bash scripts, their use of features that macOS
+// lacks, and runs shellcheck.
 func (c *check) checkScripts() {
 	list := c.scripts
 	c.scripts = nil
@@ -54,7 +56,7 @@ func (c *check) checkScripts() {
 	c.shellcheck(list)
 }
 
-// parallel calls f with 0 to n-1, on as many processors as there are.
+// parallel calls f with 0 to n-1, on all processors.
 func parallel(n int, f func(i int)) {
 	var group sync.WaitGroup
 	next := make(chan int)
@@ -72,11 +74,11 @@ func parallel(n int, f func(i int)) {
 	group.Wait()
 }
 
-// syntax has Bash read a script without running it; nil where it can. A script that turns on
-// extglob is read with it, as Bash would when it runs.
+// syntax lets Bash parse a script without running it. It returns nil for valid scripts. Scripts
+// that enable extglob are parsed with it.
 func (c *check) syntax(bash string, s *shellScript) *finding.Finding {
 	if bash == "" {
-		return nil // doctor says that there is none
+		return nil // doctor reports the missing Bash
 	}
 	message, ok := c.parse(bash, s, "-n")
 	if !ok && bytes.Contains(s.text, []byte("extglob")) {
@@ -98,8 +100,8 @@ func (c *check) syntax(bash string, s *shellScript) *finding.Finding {
 	return f
 }
 
-// parse runs Bash on a script and returns the first line that it complains with. Bash reads
-// the file that was opened here, whatever stands under its name by now.
+// parse runs Bash on a script and returns the first line of its errors. Bash reads the file that
+// was opened here, even if another file replaces it.
 func (c *check) parse(bash string, s *shellScript, options ...string) (complaint string, ok bool) {
 	spec := script.Spec{
 		Argv: slices.Concat([]string{bash, "--norc"}, options, []string{s.file}),
@@ -107,7 +109,7 @@ func (c *check) parse(bash string, s *shellScript, options ...string) (complaint
 		Dir:  c.p.Root, Timeout: syntaxTime, StdoutLimit: syntaxOutput, StderrLimit: syntaxOutput,
 	}
 	if runtime.GOOS != "windows" {
-		f, err := openRegular(s.file)
+		f, err := boundedfile.OpenBelow(filepath.Dir(s.file), s.file)
 		if err != nil {
 			return fsys.Cause(err).Error(), false
 		}

@@ -1,9 +1,8 @@
-// Package validate checks a project: what the server would leave out of it or refuse, what
-// clients would do to what it offers, and what will not run on another machine (cli
-// chapter 10).
+// Package validate checks a project. It finds items that the server would omit or refuse, names
+// that clients would change, and scripts that fail on other machines.
 //
-// What the server accepts is asked of the server's own registry (registry.go). A check
-// that it makes anyway is not made again here.
+// The server's own registry decides what the server accepts (registry.go). Checks that the registry
+// makes are not repeated here.
 package validate
 
 import (
@@ -19,26 +18,26 @@ import (
 	"mcp-bash/pkg/sandbox"
 )
 
-// Options say what is checked beyond what is always.
+// Options enable optional checks.
 type Options struct {
 	Fix        bool // make scripts executable (CLI-1006)
 	Samples    bool // run tools with their samples (CLI-1010)
-	ShellCheck bool // have shellcheck look at scripts, where it is installed
+	ShellCheck bool // run shellcheck if it is installed
 	Runner     *script.Runner
 	Tree       func() project.Tree // for tools that run
-	// Found, when set, gets each finding as it is found; those of the result are sorted.
+	// Found, if set, receives each finding immediately. The findings of the result are sorted.
 	Found func(*finding.Finding)
 }
 
-// A Result is all that was found, sorted by [finding.Sort].
+// A Result has all findings, sorted by [finding.Sort].
 type Result struct {
 	Root                    string
 	Findings                []finding.Finding
 	Errors, Warnings, Fixed int
-	Name, Title, Version    string // what clients are told, defaults included
+	Name, Title, Version    string // as clients get them, with defaults
 }
 
-// The sections of a project, in the order in which they are checked (CLI-1007).
+// Sections of a project, in the order of the checks (CLI-1007).
 const (
 	inServer    = "server"
 	inTools     = "tools"
@@ -48,36 +47,35 @@ const (
 
 // A check is one run.
 type check struct {
-	ctx     context.Context
-	p       *project.Project
-	o       Options
-	result  *Result
-	section string
-	text    []byte // of the metadata file that was read last
-	offered *offered
-	scripts []shellScript     // Bash scripts, to be looked at when all are known
-	roots   roots.Scope       // for tools that run
-	noRoots bool              // nobody gives any
-	seen    map[string]bool   // what is said once: see once
-	broken  map[string]bool   // the files with an error, also one that is not reported yet
-	found   map[fileRule]bool // by checks here
-	held    *sandbox.Sandbox
-	only    map[string]bool // the rules that are reported; nil for all
-	// describedBy are the metadata files of resources and templates, by name.
+	ctx         context.Context
+	p           *project.Project
+	o           Options
+	result      *Result
+	section     string
+	text        []byte // the metadata file that was read last
+	offered     *offered
+	scripts     []shellScript     // Bash scripts of the section
+	roots       roots.Scope       // for tools that run
+	noRoots     bool              // no roots are configured
+	seen        map[string]bool   // keys of once
+	broken      map[string]bool   // files with an error, including errors that are not reported yet
+	found       map[fileRule]bool // rules that checks here reported
+	confinement *sandbox.Sandbox
+	only        map[string]bool // reported rules; nil for all
+	// describedBy has the metadata files of resources and templates, by name.
 	describedBy map[string]string
 }
 
 // A fileRule is a rule that a file breaks.
 type fileRule struct{ path, id string }
 
-// Project checks a project. It changes nothing but what [Options] allow. The error is the
-// context's.
+// Project checks a project. It changes nothing except as [Options] permit. The error is the context's.
 func Project(ctx context.Context, p *project.Project, o Options) (*Result, error) {
 	c := newCheck(ctx, p, o)
 	if c.o.Runner == nil {
 		c.o.Runner = new(script.Runner)
 	}
-	c.offered = c.takeStock()
+	c.offered = c.loadRegistry()
 	c.sections()
 	c.section = inTools
 	if ctx.Err() == nil {
@@ -99,7 +97,7 @@ func newCheck(ctx context.Context, p *project.Project, o Options) *check {
 	}
 }
 
-// sections checks the parts of the project.
+// sections checks the sections of the project.
 func (c *check) sections() {
 	for _, part := range []struct {
 		section string
@@ -113,12 +111,12 @@ func (c *check) sections() {
 		}
 		c.section = part.section
 		part.run()
-		c.reportStock()
+		c.reportRegistry()
 		c.checkScripts()
 	}
 }
 
-// add notes a finding of a check here. Severity and remedy are the rule's where it has none.
+// add records a finding of a check here. Severity and fix default to those of the rule.
 func (c *check) add(f finding.Finding) {
 	c.found[fileRule{f.Path, f.ID}] = true
 	c.note(f)
@@ -155,7 +153,7 @@ func (c *check) note(f finding.Finding) {
 	}
 }
 
-// ruleOfID is the rule of an id, of either table.
+// ruleOfID returns the rule with an id, of either table.
 func ruleOfID(id string) *finding.Rule {
 	if rule := Rules.Find(id); rule != nil {
 		return rule
@@ -163,34 +161,34 @@ func ruleOfID(id string) *finding.Rule {
 	return MigrationRules.Find(id)
 }
 
-// at notes that a rule is broken in a file.
+// at reports a rule that a file breaks.
 func (c *check) at(id, path, message string) {
 	c.add(finding.Finding{ID: id, Path: path, Message: message})
 }
 
-// good notes that all is well with a file.
+// good reports a check that a file passed.
 func (c *check) good(id, path, message string) {
 	c.add(finding.Finding{ID: id, Path: path, Message: message, Good: true})
 }
 
-// valid notes that metadata is right, where nobody says otherwise (CLI-1003).
+// valid reports valid metadata unless the file has errors (CLI-1003).
 func (c *check) valid(label string) {
 	if !c.broken[label] {
 		c.good("metadata.valid", label, "valid")
 	}
 }
 
-// once reports whether something is said for the first time.
+// once reports whether this is the first call with a key.
 func (c *check) once(what string) bool {
 	before := c.seen[what]
 	c.seen[what] = true
 	return !before
 }
 
-// label is a path as findings name it: relative to the project where it lies in it.
+// label returns a path for findings: relative to the project, if it is in the project.
 func (c *check) label(path string) string { return folder.Label(c.p.Root, path) }
 
-// sectionOf is the section that a kind of thing belongs to.
+// sectionOf returns the section of a kind of item.
 func sectionOf(k *kinds.Kind) string {
 	switch k {
 	case kinds.Resources, kinds.Templates:
@@ -201,5 +199,5 @@ func sectionOf(k *kinds.Kind) string {
 	return inTools
 }
 
-// abs is the path of a file in a directory of the project, given with slashes.
+// abs returns the path of a file in a directory. name has slashes.
 func abs(dir, name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }

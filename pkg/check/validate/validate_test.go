@@ -16,6 +16,7 @@ import (
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/helper"
+	"mcp-bash/pkg/helper/invoke"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/projecttest"
@@ -24,7 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if helper.Is(os.Args) { // the link that scripts get leads to this binary
+	if invoke.Is(os.Args) { // scripts start this binary as the helper
 		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
@@ -32,14 +33,13 @@ func TestMain(m *testing.M) {
 
 type files = projecttest.Files
 
-// env is what a project is checked in. TMPDIR is not for scripts alone: a test makes
-// nothing outside of its directory.
+// env returns the environment of a check. TMPDIR keeps all files of a test in its directory.
 func env(t testing.TB) project.Env {
 	tmp := t.TempDir()
 	return project.Env{"PATH": os.Getenv("PATH"), "HOME": tmp, "TMPDIR": tmp, "XDG_CACHE_HOME": tmp}
 }
 
-// make makes a project in which nobody else can write.
+// fixture makes a project that no other user can change.
 func fixture(t testing.TB, content ...files) *projecttest.Fixture {
 	t.Helper()
 	f := projecttest.New(t, env(t), nil)
@@ -78,7 +78,7 @@ func of(r *Result, id string) (list []finding.Finding) {
 	return list
 }
 
-// sound is a project with nothing wrong.
+// sound is a project without findings.
 var sound = files{
 	"server.d/server.meta.json": `{"name":"demo"}`,
 	"tools/demo-hello/tool.meta.json": `{"name":"demo_hello","description":"Say hello",
@@ -99,10 +99,9 @@ var sound = files{
 	"resources/own.meta.json":             `{"name":"own","uri":"own://x"}`,
 }
 
-// cases are, for each id, what produces it when it is added to the sound project.
-// Everything else of that project produces nothing.
+// cases has, by rule, files that break the rule when added to the sound project.
 var cases = map[string]files{
-	"server.no_metadata":      nil, // removed: see the test
+	"server.no_metadata":      nil, // removed in the test
 	"metadata.missing":        {"tools/bare/notes.txt": "x"},
 	"metadata.invalid_json":   {"tools/x/tool.meta.json": "{\n \"name\":", "tools/x/tool.sh*": "#!/bin/bash\n"},
 	"metadata.unreadable":     {"prompts/ask/ask.meta.json": `{"name":"` + strings.Repeat("x", 1<<20) + `"}`},
@@ -190,19 +189,19 @@ func TestFieldsWithoutEffect(t *testing.T) {
 "resources":[{"name":"r","uri":"file:///x","widget":1}],
 "completions":[{"name":"c","path":"c.sh","widgets":1,"$note":1}]}`, "c.sh*": "#!/bin/sh\n"},
 			`server.d/register.json:2 "widget"|server.d/register.json:3 "widgets"`},
-		"an inline header of a tool": {
-			files{"tools/x/tool.sh*": "#!/bin/bash\n# mcp: " + `{"name":"demo-x","widget":1,"_mine":1}` + "\n"},
+		"an inline header of a tool": {files{"tools/x/tool.sh*": `#!/bin/bash
+# mcp: {"name":"demo-x","widget":1,"_mine":1}
+`},
 			`tools/x/tool.sh:2 "widget"`},
-		"of a prompt": {files{"prompts/p.txt": `mcp: {"name":"p","widget":1}` + "\n"}, `prompts/p.txt:1 "widget"`},
-		"of a resource": {files{"resources/r.md": `<!-- mcp: {"name":"r","arguments":1} -->` + "\n"},
+		"of a prompt": {files{"prompts/p.txt": `mcp: {"name":"p","widget":1}`}, `prompts/p.txt:1 "widget"`},
+		"of a resource": {files{"resources/r.md": `<!-- mcp: {"name":"r","arguments":1} -->`},
 			`resources/r.md:1 "arguments"`},
 		"a page": {files{"ui/p/index.html": "<p>", "ui/p/ui.meta.json": `{"title":"P",
 "widget":1,
 "meta":{"csp":{},
 "frame":[],
-"permission":{}}}`},
-			`ui/p/ui.meta.json:2 "widget"|ui/p/ui.meta.json:4 "frame"|` +
-				`ui/p/ui.meta.json:5 "permission" (did you mean permissions?)`},
+"permission":{}}}`}, `ui/p/ui.meta.json:2 "widget"|ui/p/ui.meta.json:4 "frame"|` +
+			`ui/p/ui.meta.json:5 "permission" (did you mean permissions?)`},
 	} {
 		var got []string
 		for _, f := range of(check1(t, fixture(t, sound, tc.files), Options{}), "ignored.field") {
@@ -214,7 +213,7 @@ func TestFieldsWithoutEffect(t *testing.T) {
 	}
 }
 
-// P-2108, CLI-1008: tools that take paths want roots.
+// P-2108, CLI-1008: tools that take paths need roots.
 func TestPathsWithoutRoots(t *testing.T) {
 	script := func(tool, line string) files {
 		return merge(toolIn(tool, "demo_"+tool), files{"tools/" + tool + "/tool.sh*": "#!/usr/bin/env bash\n" + line + "\n"})
@@ -266,7 +265,7 @@ func merge(all ...files) files {
 	return result
 }
 
-// situations are, for the other ids, what produces them.
+// situations has functions that break the other rules.
 var situations = map[string]func(t *testing.T) *Result{
 	"metadata.valid":    func(t *testing.T) *Result { return check1(t, fixture(t, sound), Options{}) },
 	"script.executable": func(t *testing.T) *Result { return check1(t, fixture(t, sound), Options{}) },
@@ -293,7 +292,7 @@ var situations = map[string]func(t *testing.T) *Result{
 	},
 }
 
-// CLI-1009: the kind of a finding does not depend on names in the project, whatever the words in them.
+// CLI-1009: words in names of a project do not change the rule of a finding.
 func TestNamesDecideNothing(t *testing.T) {
 	ids := func(r *Result) (list []string) {
 		for _, f := range r.Findings {
@@ -333,7 +332,7 @@ func TestNamesDecideNothing(t *testing.T) {
 	}
 }
 
-// CLI-1015: a schema that cannot be decoded is reported with its place, and without types of the program.
+// CLI-1015: a schema that cannot be decoded is reported with its place, without Go types.
 func TestSchemaForm(t *testing.T) {
 	tool := toolWith("\n\"inputSchema\":{\"type\":\"object\",\n \"required\":5}")
 	found := of(check1(t, fixture(t, sound, tool), Options{}), "schema.unusable")
@@ -343,7 +342,7 @@ func TestSchemaForm(t *testing.T) {
 	}
 }
 
-// CLI-1003: errors come first, then warnings, then notes, then what is right.
+// CLI-1003: errors come first, then warnings, notes and passed checks.
 func TestOrder(t *testing.T) {
 	r := check1(t, fixture(t, sound, cases["name.changed"], cases["metadata.no_description"], cases["sample.invalid"],
 		cases["script.no_shebang"]), Options{})
@@ -361,9 +360,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// CLI-1003, CLI-1004, CLI-1008, CLI-1011: each rule explains itself, and has a project that
-// breaks it, and none is broken by a project with nothing wrong. What breaks it is told with
-// its remedy.
+// CLI-1003, CLI-1004, CLI-1008, CLI-1011: each rule has an explanation, a fix, and a project that
+// breaks it. The sound project breaks none.
 func TestRules(t *testing.T) {
 	clean := check1(t, fixture(t, sound), Options{})
 	for _, f := range clean.Findings {
@@ -400,13 +398,13 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// An unreadable declaration is an error, with its line and column (CF-63).
+// An unreadable declaration is an error with line and column (CF-63).
 func TestUnreadableDeclarations(t *testing.T) {
 	const tool = "#!/usr/bin/env bash\n"
 	added := files{
 		"tools/a/tool.sh*": tool, "tools/a/tool.meta.json": "{\"name\":\"demo_a\",\"description\":\"x\",\n \"Confine\":{}}",
 		"tools/b/tool.sh*": tool + "# mcp: {\"name\":\"demo_b\",}\n",
-		"tools/c/tool.sh*": tool, "tools/c/tool.meta.json": "{\n\"name\":", // which has an id of its own
+		"tools/c/tool.sh*": tool, "tools/c/tool.meta.json": "{\n\"name\":", // has its own rule
 		"tools/d/tool.sh*": tool, "tools/d/tool.meta.json@": "../a/tool.meta.json",
 		"tools/e/run.sh*": tool,
 		"server.d/register.json": `{"version":1,"merge":["tools"],"tools":[
@@ -431,7 +429,7 @@ func TestUnreadableDeclarations(t *testing.T) {
 	}
 }
 
-// Entries of "confine" that give nothing are reported with the reason (CF-17, CF-61).
+// Entries of "confine" without effect are reported with the reason (CF-17, CF-61).
 func TestConfine(t *testing.T) {
 	added := files{
 		"tools/demo-hello/tool.meta.json": `{"name":"demo_hello","description":"x","inputSchema":{"type":"object"},"confine":
@@ -455,7 +453,7 @@ func TestConfine(t *testing.T) {
 		"confine.write: prompts is code that runs later, which no confined tool writes",
 		"confine.write: scripts/complete.sh is code that runs later, which no confined tool writes",
 		"confine.write: data/link leads over a link " + changeable + "it could lead anywhere",
-		"confine.exec: work/own lies " + changeable + "anything could be started there",
+		"confine.exec: work/own is " + changeable + "anything could be started there",
 		"confine.exec: data is not an executable file",
 		"confine.exec: data/plain is not an executable file",
 		"confine.exec: server.d/env.sh is one of the server's own files",
@@ -482,7 +480,7 @@ func produce(t *testing.T, id string) *Result {
 	return check1(t, f, Options{})
 }
 
-// T-34: the text names the file itself.
+// T-34: the text contains the file name.
 func TestPolicyReplacesDefault(t *testing.T) {
 	f := of(produce(t, "policy.replaces_default"), "policy.replaces_default")
 	want := `server.d/policy.sh replaces the default tool policy (deny-by-default allowlist and tool path checks); ` +
@@ -492,7 +490,7 @@ func TestPolicyReplacesDefault(t *testing.T) {
 	}
 }
 
-// Where something stands is told: the file, and the line as far as there is one.
+// Findings have the file, and the line if possible.
 func TestPlaces(t *testing.T) {
 	r := check1(t, fixture(t, sound, cases["metadata.invalid_json"], files{
 		"tools/demo-hello/tool.meta.json": "{\"name\":\"demo_hello\",\n\"inputSchema\":{\n\"type\":\"objct\"}}",
@@ -510,8 +508,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// CLI-1006: --fix makes scripts executable for whoever may read them, is done the second
-// time, and follows no link.
+// CLI-1006: --fix makes scripts executable for users who may read them. It is idempotent and follows no link.
 func TestFix(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no execute bits")
@@ -540,7 +537,7 @@ func TestFix(t *testing.T) {
 	}
 }
 
-// writable checks a project in which others can write to something.
+// writable checks a project in which other users can write to files.
 func writable(t *testing.T, names ...string) *Result {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -555,7 +552,7 @@ func writable(t *testing.T, names ...string) *Result {
 	return check1(t, f, Options{})
 }
 
-// CLI-1008, T-41a: what others can write to, once for a folder.
+// CLI-1008, T-41a: files that other users can change, once for each folder.
 func TestInsecure(t *testing.T) {
 	found := of(writable(t, "tools", "providers/own.sh"), "path.insecure")
 	var where []string
@@ -567,7 +564,7 @@ func TestInsecure(t *testing.T) {
 	}
 }
 
-// Whatever stands in a project, checking it ends, and says what it could not read.
+// Checks of unreadable files end, and report the files.
 func TestUnreadable(t *testing.T) {
 	f := fixture(t, sound, files{
 		"tools/pipe/tool.sh|": "", "tools/pipe2/tool.meta.json|": "", "prompts/loop@": "../prompts",
@@ -583,7 +580,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// unreadable checks a project in which something may not be read.
+// unreadable checks a project with an unreadable file.
 func unreadable(t *testing.T, name string) *Result {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -594,7 +591,7 @@ func unreadable(t *testing.T, name string) *Result {
 		t.Fatal(err)
 	}
 	defer os.Chmod(f.Path(name), 0o700)
-	if os.Geteuid() == 0 { // who may read everything
+	if os.Geteuid() == 0 { // root may read every file
 		for dir := f.Root; dir != filepath.Dir(dir) && filepath.Clean(os.TempDir()) != dir; dir = filepath.Dir(dir) {
 			if err := os.Chmod(dir, 0o755); err != nil {
 				t.Fatal(err)
@@ -605,7 +602,7 @@ func unreadable(t *testing.T, name string) *Result {
 	return check1(t, f, Options{})
 }
 
-// CLI-405: nothing is made, also where samples run.
+// CLI-405: a check creates no files, even if samples run.
 func TestLeavesNoTrace(t *testing.T) {
 	f := fixture(t, sound)
 	before := listing(t, f.Root)
@@ -628,7 +625,7 @@ func listing(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// CLI-1010: a tool runs with its samples, and what it does is held against its schemas.
+// CLI-1010: a tool runs with its samples, and its results are validated.
 func TestSamples(t *testing.T) {
 	tool := func(name, script string) files {
 		return merge(toolIn(name, "demo_"+name), files{
@@ -664,7 +661,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// samplesNowhere runs samples where no private directory can be made.
+// samplesNowhere runs samples without a usable private directory.
 func samplesNowhere(t *testing.T) *Result {
 	f := fixture(t, sound)
 	e := f.Project.Env
@@ -673,7 +670,7 @@ func samplesNowhere(t *testing.T) *Result {
 	return check1(t, f, Options{Samples: true})
 }
 
-// CLI-1010: where a directory has several tools, a sample names its own.
+// CLI-1010: if a directory has several tools, a sample names its tool.
 func TestSampleNamesItsTool(t *testing.T) {
 	f := fixture(t, sound, files{
 		"tools/two/a.sh*": "#!/usr/bin/env bash\n", "tools/two/a.meta.json": `{"name":"demo_a","description":"x"}`,
@@ -690,14 +687,13 @@ func TestSampleNamesItsTool(t *testing.T) {
 	}
 }
 
-// quoteIt stands for a shellcheck that finds something in the last file it is given, and in
-// one that it was not given.
+// quoteIt is a shellcheck with one finding in its last file, and one in an unknown file.
 const quoteIt = `for last; do :; done
 printf '{"comments":[{"file":"%s","line":2,"level":"error","code":2086,"message":"Quote it"},' "$last"
 echo '{"file":"/etc/passwd","line":1}]}'
 exit 1`
 
-// withShellcheck checks where shellcheck is a script.
+// withShellcheck checks a project with a script as shellcheck.
 func withShellcheck(t *testing.T, script string) *Result {
 	t.Helper()
 	f := fixture(t, sound)
@@ -714,14 +710,14 @@ func withShellcheck(t *testing.T, script string) *Result {
 	return check1(t, f, Options{ShellCheck: true})
 }
 
-// shellcheck is asked where it is installed, within a time, and what it says is a warning.
+// shellcheck runs if it is installed, with a timeout, and its findings are warnings.
 func TestShellcheck(t *testing.T) {
 	found := of(withShellcheck(t, quoteIt), "shellcheck")
 	if len(found) != 2 || found[1].Path != "tools/demo-hello/tool.sh" || found[1].Line != 2 ||
 		found[1].Severity != finding.Warning || found[1].Message != "Quote it (SC2086)" {
 		t.Errorf("%+v", found)
 	}
-	// What it says is bounded.
+	// The output is limited.
 	endless := `echo '{"comments":[]}'; exec head -c 17000000 /dev/zero`
 	if r := withShellcheck(t, endless); of(r, "shellcheck.incomplete") == nil {
 		t.Errorf("%+v", r.Findings)
@@ -731,7 +727,7 @@ func TestShellcheck(t *testing.T) {
 	}
 }
 
-// CLI-1014: what only extglob lets Bash read is right where the script turns it on.
+// CLI-1014: extglob patterns are valid if the script enables extglob.
 func TestExtglob(t *testing.T) {
 	script := "#!/usr/bin/env bash\nshopt -s extglob\ncase $1 in +(a|b)) echo ;; esac\n"
 	if r := check1(t, fixture(t, sound, files{"providers/other.sh*": script}), Options{}); of(r, "script.syntax") != nil {
@@ -739,7 +735,7 @@ func TestExtglob(t *testing.T) {
 	}
 }
 
-// CLI-1003: what the server offers all the same is not called missing.
+// CLI-1003: files that the server offers are not reported as missing.
 func TestOfferedAllTheSame(t *testing.T) {
 	f := fixture(t, sound, files{
 		"tools/py/tool.py*":     "#!/usr/bin/env python3\n# mcp: {\"name\":\"demo_py\",\"description\":\"x\"}\n",
@@ -755,7 +751,7 @@ func TestOfferedAllTheSame(t *testing.T) {
 	}
 }
 
-// CLI-1009: what register.sh may offer is not called missing, where the server would run it.
+// CLI-1009: files that register.sh may offer are not reported as missing, if the server would run it.
 func TestRegisteredByHook(t *testing.T) {
 	f := fixture(t, sound, files{
 		"tools/scripts/notes.txt": "x", "prompts/x/x.png": "\x00", "server.d/register.sh*": "#!/usr/bin/env bash\n",
@@ -776,7 +772,7 @@ func TestRegisteredByHook(t *testing.T) {
 	}
 }
 
-// The error is the context's, whenever it ends.
+// The error is the context's, at any time.
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
@@ -786,7 +782,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// Each limit of a client is crossed by one character.
+// Each limit of a client is exceeded by one character.
 func TestLimits(t *testing.T) {
 	for i := range toolnames.Clients {
 		c := &toolnames.Clients[i]
@@ -807,7 +803,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// What no person wrote is not read: settings of more than a megabyte. What is not longer is.
+// Settings of more than a megabyte are not read, smaller ones are.
 func TestSizes(t *testing.T) {
 	for n, told := range map[int]bool{maxSmall: false, maxSmall + 1: true} {
 		r := check1(t, fixture(t, sound, files{
@@ -822,7 +818,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// Metadata is looked for as deep as the server does (R-32).
+// Metadata is read to the same depth as by the server (R-32).
 func TestDepth(t *testing.T) {
 	for depth, told := range map[int]bool{maxDepth: true, maxDepth + 1: false} {
 		name := "resources/" + strings.Repeat("d/", depth) + "x.meta.json"
@@ -833,7 +829,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// However foreign requirements are, reading them ends, and gives what the check accepts.
+// FuzzRequirements parses arbitrary requirements.
 func FuzzRequirements(f *testing.F) {
 	f.Add([]byte(`{"framework":{"minVersion":"9.0.0"},"dependencies":[{"name":"ffmpeg"},{"or":["gojq","jq"]}]}`))
 	f.Add([]byte(`{"dependencies":[{"or":[5]}]}`))
@@ -853,8 +849,7 @@ func FuzzRequirements(f *testing.F) {
 	})
 }
 
-// CLI-1006: a file that took the place of the one that was looked at is not changed, which
-// is told.
+// CLI-1006: --fix does not change a file that replaced the checked one, and reports it.
 func TestFixAnotherFile(t *testing.T) {
 	f := fixture(t, sound, files{"a.sh": "", "b.sh": ""})
 	seen := folder.StampOfPath(f.Path("a.sh"))
@@ -872,7 +867,7 @@ func TestFixAnotherFile(t *testing.T) {
 	}
 }
 
-// A project of very many tools is checked in a time that grows with their number only.
+// The time for very many tools is linear.
 func TestManyTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -890,8 +885,8 @@ func TestManyTools(t *testing.T) {
 	}
 }
 
-// CLI-1020, R-33a: a resource whose provider cannot read its URI, with the words that a read answers; and
-// templates that nobody reads.
+// CLI-1020, R-33a: resources whose provider cannot read their URI, with the error of a read.
+// Templates without a provider.
 func TestUnreadableURIs(t *testing.T) {
 	for uri, want := range map[string]string{
 		"git://h/r#p":              `provider "git" cannot read git://h/r#p: Invalid git+https URI`,
@@ -914,7 +909,7 @@ func TestUnreadableURIs(t *testing.T) {
 			t.Errorf("%s: %v", uri, found)
 		}
 	}
-	// A project's own script reads what it likes.
+	// A provider script of the project may read any URI.
 	f := fixture(t, sound, files{"resources/x.meta.json": `{"name":"x","uri":"git://h/r"}`,
 		"providers/git.sh*": "#!/usr/bin/env bash\n"})
 	if found := of(check1(t, f, Options{}), "resource.unreadable_uri"); found != nil {
@@ -934,7 +929,7 @@ func TestUnreadableURIs(t *testing.T) {
 	}
 }
 
-// CLI-1021: a declared type that the file contradicts, in the words of the Bash edition.
+// CLI-1021: a declared type that contradicts the file, in the words of the Bash edition.
 func TestWrongTypes(t *testing.T) {
 	for _, tc := range []struct{ name, content, declared, detected string }{
 		{"a.txt", "\x89PNG\r\n\x1a\n\x00", "text/plain", "image/png"},

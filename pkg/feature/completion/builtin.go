@@ -6,7 +6,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// suggest makes values of what was typed, where nobody knows better (T-615).
+// suggest derives values from the typed text. It is the fallback without a script (T-615).
 func suggest(q *query, s *source) *Result {
 	base := strings.TrimSpace(q.value)
 	if base == "" {

@@ -13,31 +13,28 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Config is what a project's completions are made with. The functions that
-// find something return nil when there is none.
+// A Config has the dependencies of [Completions]. The lookup functions return nil for an unknown item.
 type Config struct {
 	Project *project.Project
-	// Registered returns the registration of a name. Its error is for the
-	// client; that of the others says the same as nil.
+	// Registered returns the completion that is registered for a name. Its error is sent to the
+	// client. Errors of the other functions count as unknown items.
 	Registered func(ctx context.Context, name string) (json.RawMessage, error)
 	Prompt     func(ctx context.Context, name string) (json.RawMessage, error)
 	Resource   func(ctx context.Context, name string) (json.RawMessage, error)
-	// Referred returns the resource with a URI, or the template that is written so or that the URI
-	// matches.
+	// Referred returns the resource with a URI, or the template that has or matches the URI.
 	Referred func(ctx context.Context, uri string) (json.RawMessage, error)
 	Runner   *script.Runner
-	// Sandbox holds scripts to what they may do; nil holds none.
+	// Sandbox confines scripts. nil means that they are not confined.
 	Sandbox *sandbox.Sandbox
-	Common  project.Env    // what every script is given
-	State   *project.State // for what an environment cannot hold
+	Common  project.Env    // variables for every script
+	State   *project.State // private directory for large values
 	Log     mcp.LogFunc
 }
 
-// Completions completes the arguments of one project. It may be used from any
-// goroutine.
+// Completions completes the arguments of one project. It is safe for concurrent use.
 type Completions struct {
 	Config
-	base func() []string // the part of the environment all scripts share
+	base func() []string // variables that all requests share
 }
 
 // New returns the completions of a project.
@@ -47,23 +44,22 @@ func New(c Config) *Completions {
 
 const logger = "mcp.completion"
 
-// A Request asks for values of one argument. The members are those of the
-// request's parameters, nil where there is none; nothing of them was checked.
+// A Request asks for values of one argument. The members are unchecked parameters of the request, or nil.
 type Request struct {
 	Ref       json.RawMessage
 	Argument  json.RawMessage
-	Arguments json.RawMessage // those the user has filled in already
-	Limit     int             // how many values at most; 0: as many as there may be
+	Arguments json.RawMessage // other arguments that are already known
+	Limit     int             // maximum number of values; 0 for the maximum of the protocol
 	Cursor    json.RawMessage
 }
 
-// maxValues is how many values the protocol allows in an answer (T-603).
+// maxValues is the maximum number of values in a response (T-603).
 const maxValues = 100
 
-// A query is a request that was understood.
+// A query is a parsed request.
 type query struct {
 	name      string          // T-602
-	template  json.RawMessage // the one whose variables are completed, nil for none
+	template  json.RawMessage // the template whose variables are completed, or nil
 	ref       json.RawMessage
 	argument  string
 	value     string
@@ -71,14 +67,13 @@ type query struct {
 	limit     int
 	from      position
 
-	payload json.RawMessage // made by json
-	hash    string          // its SHA-256, made by digest
+	payload json.RawMessage // result of json
+	hash    string          // result of digest: SHA-256 of payload
 }
 
-// Complete answers a request. The error is an [*mcp.Error] for the client, or
-// the context's.
+// Complete answers a request. The error is an [*mcp.Error] for the client, or the context's.
 func (c *Completions) Complete(ctx context.Context, r *Request) (*Result, error) {
-	q, err := c.understand(ctx, r)
+	q, err := c.parse(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +90,8 @@ func (c *Completions) Complete(ctx context.Context, r *Request) (*Result, error)
 	return c.run(ctx, q, s)
 }
 
-// understand makes the checks of T-601, in their order.
-func (c *Completions) understand(ctx context.Context, r *Request) (*query, error) {
+// parse checks a request in the order of T-601.
+func (c *Completions) parse(ctx context.Context, r *Request) (*query, error) {
 	q := &query{ref: r.Ref, limit: maxValues, arguments: json.RawMessage("{}")}
 	if err := c.identify(ctx, q); err != nil {
 		return nil, err
@@ -116,7 +111,7 @@ func (c *Completions) understand(ctx context.Context, r *Request) (*query, error
 	return q, err
 }
 
-// identify says what is to be completed (T-602).
+// identify finds the item that the request refers to (T-602).
 func (c *Completions) identify(ctx context.Context, q *query) error {
 	var ok bool
 	switch kind := rawjson.TextOf(q.ref, "type"); kind {

@@ -22,12 +22,12 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A bench is a project made for a test, with registries that are maps.
-type bench struct {
+// A fixture is a project whose registries are maps.
+type fixture struct {
 	t                             *testing.T
 	root, state                   string
 	manual, prompts, resources    map[string]string
-	names                         map[string]string // of URIs; or entries
+	names                         map[string]string // names, or entries, by URI
 	manualErr, promptErr, nameErr error
 	completions                   *Completions
 
@@ -35,14 +35,14 @@ type bench struct {
 	logs []string
 }
 
-func newBench(t *testing.T, env project.Env) *bench {
+func newFixture(t *testing.T, env project.Env) *fixture {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	os.Chmod(root, 0o755)
-	b := &bench{
+	b := &fixture{
 		t: t, root: root, state: t.TempDir(),
 		manual: map[string]string{}, prompts: map[string]string{}, resources: map[string]string{},
 		names: map[string]string{},
@@ -78,20 +78,20 @@ func newBench(t *testing.T, env project.Env) *bench {
 	return b
 }
 
-func (b *bench) log(level mcp.Level, logger, text string) {
+func (b *fixture) log(level mcp.Level, logger, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.logs = append(b.logs, level.String()+" "+logger+" "+text)
 }
 
-func (b *bench) logged(part string) bool {
+func (b *fixture) logged(part string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return strings.Contains(strings.Join(b.logs, "\n"), part)
 }
 
-// file writes a file of the project; one that begins with #! is executable.
-func (b *bench) file(name, content string) string {
+// file writes a file of the project. A file that begins with #! is executable.
+func (b *fixture) file(name, content string) string {
 	b.t.Helper()
 	file := filepath.Join(b.root, filepath.FromSlash(name))
 	os.MkdirAll(filepath.Dir(file), 0o755)
@@ -106,8 +106,8 @@ func (b *bench) file(name, content string) string {
 	return file
 }
 
-// register registers a script under the name of the test's only completion.
-func (b *bench) register(body string, more ...string) {
+// register registers a script as the only completion of the test.
+func (b *fixture) register(body string, more ...string) {
 	b.t.Helper()
 	b.file("completions/c.sh", "#!/bin/bash\n"+body+"\n")
 	b.manual["c"] = `{"name":"c","path":"completions/c.sh","kind":"shell"` +
@@ -115,7 +115,7 @@ func (b *bench) register(body string, more ...string) {
 }
 
 // ask completes the argument a of a prompt.
-func (b *bench) ask(name, value string, change ...func(*Request)) string {
+func (b *fixture) ask(name, value string, change ...func(*Request)) string {
 	b.t.Helper()
 	r := &Request{Ref: promptRef(name), Argument: argument(value)}
 	for _, c := range change {
@@ -134,7 +134,7 @@ func argument(value string) json.RawMessage {
 	return b.Object().Name("name").String("a").Name("value").String(value).End().Bytes()
 }
 
-func (b *bench) answer(r *Result, err error) string {
+func (b *fixture) answer(r *Result, err error) string {
 	b.t.Helper()
 	var e *mcp.Error
 	if errors.As(err, &e) {
@@ -169,7 +169,7 @@ func completionOf(a string) json.RawMessage {
 	return rawjson.Get(json.RawMessage(a), "completion")
 }
 
-// next returns the next cursor of an answer, decoded.
+// next returns the decoded next cursor of a response.
 func next(t *testing.T, answer string) string {
 	t.Helper()
 	text, err := base64.RawURLEncoding.DecodeString(member(answer, "nextCursor"))
@@ -179,10 +179,9 @@ func next(t *testing.T, answer string) string {
 	return string(text)
 }
 
-// T-601 to T-603, T-615: what is checked, and what nobody knows better than
-// the query.
+// T-601 to T-603, T-615: checks of the request, and values that are derived from it.
 func TestChecks(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.names["file:///{path}"] = "files"
 	const (
 		required = `{"code":-32602,"message":"Completion ref is required"}`
@@ -235,14 +234,14 @@ func TestChecks(t *testing.T) {
 	if got := b.ask("x", ""); got != `{"code":-32601,"message":"Completion not found"}` {
 		t.Error(got)
 	}
-	if got := b.ask("x", "", raw("7")); got != refusal(-32602, "Invalid cursor") { // before the registrations
+	if got := b.ask("x", "", raw("7")); got != refusal(-32602, "Invalid cursor") { // before the lookup of completions
 		t.Error(got)
 	}
 }
 
 // T-615, T-634: pages of built-in values.
 func TestBuiltinPages(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	first := b.ask("p", "re", limit(2))
 	if !strings.HasPrefix(first, `{"completion":{"values":["re","re snippet"],"hasMore":true,"nextCursor":"`) {
 		t.Error(first)
@@ -253,7 +252,7 @@ func TestBuiltinPages(t *testing.T) {
 	if got := next(t, first); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	for _, value := range []string{"re", "other"} { // args need not match
+	for _, value := range []string{"re", "other"} { // the arguments need not match
 		second := b.ask("p", value, limit(2), cursor(member(first, "nextCursor")))
 		if second != `{"completion":{"values":["`+value+` example"],"hasMore":false}}` {
 			t.Error(second)
@@ -270,9 +269,9 @@ func hashOf(document string) string {
 	return q.digest()
 }
 
-// T-601, T-634: cursors that are none.
+// T-601, T-634: invalid cursors.
 func TestCursors(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.register(`echo '[]'`)
 	const invalid = `{"code":-32602,"message":"Invalid cursor"}`
 	const stale = `{"code":-32602,"message":"Cursor no longer valid"}`
@@ -306,9 +305,9 @@ func TestCursors(t *testing.T) {
 	}
 }
 
-// T-610 to T-613, R-83, R-84: who answers.
+// T-610 to T-613, R-83, R-84: precedence of sources.
 func TestProviders(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	says := func(what string) string { return "#!/bin/sh\necho '[\"" + what + "\"]'\n" }
 	b.prompts["both"] = `{"name":"both","path":"sub/both.txt"}`
 	b.resources["both"] = `{"name":"both","path":"both.tar.gz","uri":"x://both"}`
@@ -323,7 +322,7 @@ func TestProviders(t *testing.T) {
 	expect(builtins)
 	b.file("prompts/sub/both.txt.completion.sh", "echo '[\"not executable\"]'")
 	expect(builtins)
-	os.MkdirAll(filepath.Join(b.root, "prompts/sub/both.txt.completion"), 0o755) // no file
+	os.MkdirAll(filepath.Join(b.root, "prompts/sub/both.txt.completion"), 0o755) // a directory
 	expect(builtins)
 	for _, step := range []string{
 		"resources/both.tar.completion", "resources/both.tar.completion.sh", "resources/both.tar.gz.completion",
@@ -358,7 +357,7 @@ func TestProviders(t *testing.T) {
 
 // T-620: scripts that are not run.
 func TestRefusedScripts(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	ask := func(path string) string {
 		b.manual["c"] = `{"name":"c","path":"` + path + `"}`
 		return b.ask("c", "")
@@ -409,9 +408,9 @@ func TestRefusedScripts(t *testing.T) {
 	}
 }
 
-// T-620 to T-622, P-2304: what a script is given.
+// T-620 to T-622, P-2304: the environment of a script.
 func TestEnvironment(t *testing.T) {
-	b := newBench(t, project.Env{"MCPBASH_REMOTE_TOKEN": strings.Repeat("t", 40), "MCP_RESOURCES_ROOTS": "/r",
+	b := newFixture(t, project.Env{"MCPBASH_REMOTE_TOKEN": strings.Repeat("t", 40), "MCP_RESOURCES_ROOTS": "/r",
 		"LANG": "de_DE"})
 	dump := filepath.Join(t.TempDir(), "dump")
 	seen := func() map[string]string {
@@ -504,7 +503,7 @@ func TestEnvironment(t *testing.T) {
 		t.Error("a stale path of a prompt")
 	}
 
-	wide := newBench(t, project.Env{"MCPBASH_PROVIDER_ENV_MODE": "allowlist",
+	wide := newFixture(t, project.Env{"MCPBASH_PROVIDER_ENV_MODE": "allowlist",
 		"MCPBASH_PROVIDER_ENV_ALLOWLIST": "SECRET"})
 	wide.register(body)
 	wide.ask("c", "")
@@ -513,9 +512,9 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// T-627: what is too long for a variable.
+// T-627: values that are too long for a variable.
 func TestLongArguments(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	long := strings.Repeat("v", project.MaxInline)
 	b.prompts["p"] = `{"name":"p","path":"p.txt","description":"` + long + `"}`
 	b.file("prompts/p.completion", `#!/bin/bash
@@ -534,7 +533,7 @@ func TestLongArguments(t *testing.T) {
 
 // T-623, T-624, T-626: scripts that fail.
 func TestFailures(t *testing.T) {
-	b := newBench(t, project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1000", "MCPBASH_MAX_TOOL_STDERR_SIZE": "500"})
+	b := newFixture(t, project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1000", "MCPBASH_MAX_TOOL_STDERR_SIZE": "500"})
 	for body, message := range map[string]string{
 		`exit 3`:                              "Completion provider failed",
 		`echo '["a"]'; exit 1`:                "Completion provider failed",
@@ -550,7 +549,7 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%s: %s", body, got)
 		}
 	}
-	b.register(`(sleep 600 & echo $! >&2); echo '["background"]'`) // is not waited for (T-48)
+	b.register(`(sleep 600 & echo $! >&2); echo '["background"]'`) // the server does not wait for it (T-48)
 	if got := b.ask("c", ""); !strings.Contains(got, `["background"]`) {
 		t.Error(got)
 	}
@@ -560,7 +559,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// T-623: scripts that hang are ended, each after the time of its kind.
+// T-623: scripts that hang are ended, each with the timeout of its kind.
 func TestTimeLimits(t *testing.T) {
 	const hangs = "#!/bin/bash\nsleep 600\n"
 	for _, c := range []struct {
@@ -572,7 +571,7 @@ func TestTimeLimits(t *testing.T) {
 		{project.Env{"MCPBASH_COMPLETION_REGISTERED_TIMEOUT_SECS": "1"}, `"kind":"shell"`, "1"},
 		{project.Env{"MCPBASH_COMPLETION_REGISTERED_TIMEOUT_SECS": "0"}, `"timeoutSecs":1`, "1"},
 	} {
-		b := newBench(t, c.env)
+		b := newFixture(t, c.env)
 		if c.entry == "" {
 			b.prompts["c"] = `{"name":"c","path":"c.txt"}`
 			b.file("prompts/c.completion.sh", hangs)
@@ -592,7 +591,7 @@ func TestTimeLimits(t *testing.T) {
 		{project.Env{"MCPBASH_COMPLETION_REGISTERED_TIMEOUT_SECS": "0"}, `{}`, 0},
 		{project.Env{"MCPBASH_COMPLETION_REGISTERED_TIMEOUT_SECS": "x"}, `{}`, 30},
 	} {
-		b := newBench(t, c.env)
+		b := newFixture(t, c.env)
 		b.completions.Registered = func(context.Context, string) (json.RawMessage, error) {
 			return json.RawMessage(c.item), nil
 		}
@@ -601,7 +600,7 @@ func TestTimeLimits(t *testing.T) {
 		}
 	}
 	for value, want := range map[string]int{"": 5, "0": 0, "9": 9, "-1": 5} {
-		b := newBench(t, project.Env{"MCPBASH_COMPLETION_TIMEOUT_SECS": value})
+		b := newFixture(t, project.Env{"MCPBASH_COMPLETION_TIMEOUT_SECS": value})
 		b.prompts["c"] = `{"name":"c","path":"c.txt"}`
 		b.file("prompts/c.completion.sh", hangs)
 		if s, err := b.completions.choose(t.Context(), &query{name: "c"}); err != nil || s.timeout != want {
@@ -610,9 +609,9 @@ func TestTimeLimits(t *testing.T) {
 	}
 }
 
-// P-1600, T-708, T-710: the caller gives up.
+// P-1600, T-708, T-710: cancellation.
 func TestCancelled(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	started := filepath.Join(t.TempDir(), "started")
 	b.register(`trap "" TERM; echo $$ > "` + started + `.new"; mv "` + started + `.new" "` + started +
 		`"; while :; do sleep 1; done`)
@@ -639,7 +638,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// T-630 to T-633: what scripts print.
+// T-630 to T-633: output of scripts.
 func TestOutput(t *testing.T) {
 	many := func(n int) string {
 		list := make([]string, n)
@@ -650,7 +649,7 @@ func TestOutput(t *testing.T) {
 	}
 	const bad = `{"code":-32603,"message":"Completion provider emitted invalid JSON"}`
 	const none = `{"values":[],"hasMore":false}`
-	for _, tc := range []struct{ output, want, next string }{ // next: what follows "offset": in the cursor
+	for _, tc := range []struct{ output, want, next string }{ // next: the text after "offset": in the cursor
 		{`["a","b"]`, `{"values":["a","b"],"total":2,"hasMore":false}`, ""},
 		{" [ \"a\" ,\n\"\\u00e9\" ]\n", `{"values":["a","\u00e9"],"total":2,"hasMore":false}`, ""},
 		{`[]`, `{"values":[],"total":0,"hasMore":false}`, ""},
@@ -685,7 +684,7 @@ func TestOutput(t *testing.T) {
 		{`{"suggestions":["a"],"cursor":"` + strings.Repeat("x", maxOwnCursor+1) + `"}`, bad, ""},
 		{`[` + strings.Repeat(`"a",`, 200) + `7]`, bad, ""},
 	} {
-		b := newBench(t, nil)
+		b := newFixture(t, nil)
 		b.register(`cat <<'END'` + "\n" + tc.output + "\nEND")
 		if strings.ContainsAny(tc.output, "\x00") || !utf8.ValidString(tc.output) {
 			b.file("data", tc.output)
@@ -712,18 +711,17 @@ func TestOutput(t *testing.T) {
 			t.Errorf("%.200q: the author learns nothing: %q", tc.output, b.logs)
 		}
 	}
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.register(`echo garbage`)
 	b.ask("c", "")
-	if !b.logged("warning mcp.completion Completion script completions/c.sh: it printed what is not JSON") {
+	if !b.logged("warning mcp.completion Completion script completions/c.sh: the output is not JSON") {
 		t.Errorf("%q", b.logs)
 	}
 }
 
-// T-603, T-631 to T-634: a script that pages by offset, and one that has a
-// cursor of its own, are read to their ends.
+// T-603, T-631 to T-634: scripts that page by offset, and scripts with their own cursor, are read to the end.
 func TestPages(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.file("completions/c.sh", "#!/bin/bash\n")
 	for name, body := range map[string]string{
 		"by offset": `end=$((MCP_COMPLETION_OFFSET + MCP_COMPLETION_LIMIT)); more=true; [ $end -lt 7 ] || { end=7; more=false; }
@@ -765,7 +763,7 @@ esac`,
 
 // T-625.
 func TestPreserved(t *testing.T) {
-	b := newBench(t, project.Env{"MCPBASH_PRESERVE_STATE": "true"})
+	b := newFixture(t, project.Env{"MCPBASH_PRESERVE_STATE": "true"})
 	b.file("completions/c.sh", "#!/bin/sh\nprintf '[]'; printf note >&2\n")
 	b.manual["a/b "+strings.Repeat("c", 300)] = `{"name":"x","path":"completions/c.sh"}`
 	b.ask("a/b "+strings.Repeat("c", 300), "")

@@ -10,22 +10,22 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A position is where a page begins. Its zero value is the beginning.
+// A position is the begin of a page. The zero value is the first page.
 type position struct {
-	source string // the key of the source it belongs to, "" for any
+	source string // key of the source, or "" for any source
 	offset int
-	own    string // the script's own cursor, "" when it gave none
+	own    string // cursor of the script, or ""
 }
 
 const (
 	maxCursor    = 1 << 20  // bytes of a cursor that is decoded
-	maxOwnCursor = 16 << 10 // bytes of a script's own
+	maxOwnCursor = 16 << 10 // bytes of a script's cursor
 	maxOffset    = 1 << 30
 )
 
 var errCursor = mcp.Errorf(mcp.CodeInvalidParams, "Invalid cursor")
 
-// encodeCursor returns where the next page starts, which to clients is opaque (T-634).
+// encodeCursor returns the cursor of the next page. Clients treat it as opaque (T-634).
 func encodeCursor(q *query, s *source, offset int, own string) string {
 	var b rawjson.Builder
 	b.Object().Name("ver").Int(1).Name("kind").String("completion").Name("name").String(q.name).
@@ -36,8 +36,7 @@ func encodeCursor(q *query, s *source, offset int, own string) string {
 	return base64.RawURLEncoding.EncodeToString(b.End().Bytes())
 }
 
-// decodeCursor reads the cursor of a request for this name. Whether its source
-// is still the one in use is for the caller to say.
+// decodeCursor parses the cursor of a request for a name. The caller checks that the source is unchanged.
 func decodeCursor(v json.RawMessage, name string) (position, error) {
 	if rawjson.Absent(v) || string(v) == `""` {
 		return position{}, nil
@@ -62,6 +61,5 @@ func decodeCursor(v json.RawMessage, name string) (position, error) {
 	return p, nil
 }
 
-// isOwnCursor reports whether a script's cursor can be handed back to it: an
-// environment holds no NUL, and no more than so much.
+// isOwnCursor reports whether a script's cursor fits in an environment variable.
 func isOwnCursor(s string) bool { return len(s) <= maxOwnCursor && !strings.Contains(s, "\x00") }

@@ -1,4 +1,3 @@
-// Package completion suggests values for the arguments of prompts and of
-// resource templates: from a script of the project where it has one, else from
-// what was typed (tools section 16).
+// Package completion suggests values for the arguments of prompts and resource templates. A script
+// of the project provides the values. Without a script, they are derived from the typed text.
 package completion

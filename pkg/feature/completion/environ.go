@@ -17,8 +17,8 @@ import (
 	"mcp-bash/pkg/sandbox"
 )
 
-// perRequest are the variables that belong to one request, or to a script of
-// another kind. An inherited value of any of them would be stale.
+// perRequest are variables of one request or of another kind of script. Inherited values would be
+// wrong, so they are removed.
 var perRequest = []string{
 	"MCP_COMPLETION_NAME", "MCP_COMPLETION_ARGS_JSON", "MCP_COMPLETION_ARGS_FILE", "MCP_COMPLETION_LIMIT",
 	"MCP_COMPLETION_OFFSET", "MCP_COMPLETION_ARGS_HASH", "MCP_COMPLETION_CURSOR",
@@ -27,7 +27,7 @@ var perRequest = []string{
 	"MCP_RESOURCE_METADATA_FILE", "PWD",
 }
 
-// baseEnviron is the part that all scripts share, as a process takes it (T-621).
+// baseEnviron returns the variables that all requests share (T-621).
 func baseEnviron(p *project.Project, common project.Env) []string {
 	env := p.ProviderBase(common)
 	for _, name := range perRequest {
@@ -37,7 +37,7 @@ func baseEnviron(p *project.Project, common project.Env) []string {
 	return slices.Clip(env.ScriptEntries())
 }
 
-// json is the request as scripts see it (T-622).
+// json returns the request in the form that scripts get (T-622).
 func (q *query) json() json.RawMessage {
 	if q.payload != nil {
 		return q.payload
@@ -50,7 +50,7 @@ func (q *query) json() json.RawMessage {
 	return q.payload
 }
 
-// digest is the SHA-256 of json, with sorted keys.
+// digest returns the SHA-256 of json with sorted keys.
 func (q *query) digest() string {
 	if q.hash == "" {
 		sum := sha256.Sum256(rawjson.AppendCanonical(nil, q.json()))
@@ -59,30 +59,30 @@ func (q *query) digest() string {
 	return q.hash
 }
 
-// A scriptInput is what a script is given.
+// A scriptInput is the environment of a script, with the files that it names.
 type scriptInput struct {
 	env     []string
-	private func() (*os.Root, error) // opens the directory whose path is path
-	path    string
-	dir     *os.Root // the same, once files lies in it
-	// files is the name of a directory that holds what an environment cannot.
+	private func() (*os.Root, error) // opens the private directory
+	path    string                   // of the private directory
+	dir     *os.Root                 // the private directory, open once it contains files
+	// files is the name of a subdirectory for values that are too long for a variable.
 	files string
 }
 
-func (h *scriptInput) remove() {
-	if h.dir != nil {
-		h.dir.RemoveAll(h.files)
+func (in *scriptInput) remove() {
+	if in.dir != nil {
+		in.dir.RemoveAll(in.files)
 	}
 }
 
-// hand makes the environment of one run (T-622).
-func (c *Completions) hand(q *query, s *source, hold *sandbox.Confinement) (*scriptInput, error) {
-	h := &scriptInput{env: c.base(), private: c.State.Root, path: c.State.Dir}
-	if hold != nil { // it can read nowhere else
+// input returns the environment of one run (T-622).
+func (c *Completions) input(q *query, s *source, hold *sandbox.Confinement) (*scriptInput, error) {
+	in := &scriptInput{env: c.base(), private: c.State.Root, path: c.State.Dir}
+	if hold != nil { // a confined script cannot read other directories
 		root, path := hold.Root()
-		h.private, h.path = func() (*os.Root, error) { return root, nil }, path
+		in.private, in.path = func() (*os.Root, error) { return root, nil }, path
 	}
-	set := func(name, value string) { h.env = append(h.env, name+"="+value) }
+	set := func(name, value string) { in.env = append(in.env, name+"="+value) }
 	set("MCP_COMPLETION_NAME", q.name)
 	set("MCP_COMPLETION_LIMIT", strconv.Itoa(q.limit))
 	set("MCP_COMPLETION_OFFSET", strconv.Itoa(q.from.offset))
@@ -90,8 +90,8 @@ func (c *Completions) hand(q *query, s *source, hold *sandbox.Confinement) (*scr
 	if q.from.own != "" {
 		set("MCP_COMPLETION_CURSOR", q.from.own)
 	}
-	if err := h.put("MCP_COMPLETION_ARGS_JSON", "MCP_COMPLETION_ARGS_FILE", q.json()); err != nil {
-		h.remove()
+	if err := in.put("MCP_COMPLETION_ARGS_JSON", "MCP_COMPLETION_ARGS_FILE", q.json()); err != nil {
+		in.remove()
 		return nil, err
 	}
 	prefix := ""
@@ -108,39 +108,39 @@ func (c *Completions) hand(q *query, s *source, hold *sandbox.Confinement) (*scr
 		set("MCP_RESOURCE_URI", uri)
 		set("MCP_RESOURCE_PROVIDER", provider)
 	default:
-		return h, nil
+		return in, nil
 	}
 	if q.template == nil {
 		rel := rawjson.TextOf(s.item, "path")
 		set(prefix+"REL_PATH", rel)
 		set(prefix+"PATH", filepath.Join(s.dir, filepath.FromSlash(rel)))
 	}
-	if err := h.put(prefix+"METADATA", prefix+"METADATA_FILE", s.item); err != nil {
-		h.remove()
+	if err := in.put(prefix+"METADATA", prefix+"METADATA_FILE", s.item); err != nil {
+		in.remove()
 		return nil, err
 	}
-	return h, nil
+	return in, nil
 }
 
-// put hands a document over in a variable, or, where it is longer than one can
-// be, in a file that another variable names (T-627).
-func (h *scriptInput) put(variable, file string, doc json.RawMessage) error {
+// put adds a document as a variable. A document that is too long goes to a file, whose path is in
+// another variable (T-627).
+func (in *scriptInput) put(variable, file string, doc json.RawMessage) error {
 	if len(doc) <= project.MaxInline {
-		h.env = append(h.env, variable+"="+string(doc))
+		in.env = append(in.env, variable+"="+string(doc))
 		return nil
 	}
-	if h.dir == nil {
-		dir, err := h.private()
+	if in.dir == nil {
+		dir, err := in.private()
 		if err != nil {
 			return err
 		}
-		h.files = handoff.Unique("completion.")
-		if err := dir.Mkdir(h.files, 0o700); err != nil {
+		in.files = handoff.Unique("completion.")
+		if err := dir.Mkdir(in.files, 0o700); err != nil {
 			return err
 		}
-		h.dir = dir
+		in.dir = dir
 	}
-	name := filepath.Join(h.files, file)
-	h.env = append(h.env, variable+"=", file+"="+filepath.Join(h.path, name))
-	return handoff.Create(h.dir, name, doc)
+	name := filepath.Join(in.files, file)
+	in.env = append(in.env, variable+"=", file+"="+filepath.Join(in.path, name))
+	return handoff.Create(in.dir, name, doc)
 }

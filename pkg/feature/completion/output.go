@@ -5,24 +5,22 @@ import (
 	"errors"
 
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 )
 
-// An output is what a script printed (T-630).
+// An output is the parsed output of a script (T-630).
 type output struct {
 	values []json.RawMessage // strings, as written; at most the limit
-	total  int               // -1: not known
+	total  int               // -1 if unknown
 	more   bool
-	next   int    // the offset of the next page; -1: not said
-	cursor string // the script's own, for the next page
+	next   int    // offset of the next page; -1 if unknown
+	cursor string // cursor of the script for the next page
 }
 
-// errNoJSON is the error for output that is no JSON at all; there is nothing
-// to suggest then, and nobody to blame but the script (T-630).
-var errNoJSON = errors.New("it printed what is not JSON")
+// errNoJSON is the error for output that is not JSON. Such output means no suggestions (T-630).
+var errNoJSON = errors.New("the output is not JSON")
 
-// parseOutput reads what a script printed, that was asked for limit values from
-// an offset on.
+// parseOutput parses the output of a script for a request with this limit and offset.
 func parseOutput(stdout []byte, limit, offset int) (output, error) {
 	o := output{total: -1, next: -1}
 	if len(rawjson.SkipSpace(stdout)) == 0 {
@@ -37,18 +35,18 @@ func parseOutput(stdout []byte, limit, offset int) (output, error) {
 	case rawjson.Array:
 	case rawjson.Object:
 		if list = rawjson.Get(doc, "suggestions"); !rawjson.Absent(list) && rawjson.KindOf(list) != rawjson.Array {
-			return o, errors.New("its suggestions are no array")
+			return o, errors.New("suggestions must be an array")
 		}
 		if err := o.setExtras(doc); err != nil {
 			return o, err
 		}
 	default:
-		return o, errors.New("it printed neither an array nor an object")
+		return o, errors.New("the output is neither an array nor an object")
 	}
 	n := 0
 	for e := range rawjson.Elements(list) {
 		if rawjson.KindOf(e) != rawjson.String {
-			return o, errors.New("a suggestion is no string")
+			return o, errors.New("a suggestion is not a string")
 		}
 		if n++; n <= limit {
 			o.values = append(o.values, e)
@@ -57,13 +55,13 @@ func parseOutput(stdout []byte, limit, offset int) (output, error) {
 	if rawjson.KindOf(doc) == rawjson.Array && offset == 0 {
 		o.total = n
 	}
-	if n > limit { // T-631: what was cut off comes next, whatever the script says
+	if n > limit { // T-631: the values beyond the limit come first on the next page
 		o.more, o.next = true, -1
 	}
 	return o, nil
 }
 
-// setExtras reads what stands beside the suggestions.
+// setExtras reads the other members of an output object.
 func (o *output) setExtras(doc json.RawMessage) error {
 	o.more = rawjson.True(rawjson.Get(doc, "hasMore"))
 	if n, ok := offsetOf(rawjson.Get(doc, "next")); ok {
@@ -76,18 +74,18 @@ func (o *output) setExtras(doc json.RawMessage) error {
 		o.cursor = rawjson.TextOf(doc, "cursor")
 	}
 	if !isOwnCursor(o.cursor) {
-		return errors.New("its cursor is too long or has a NUL")
+		return errors.New("the cursor is too long or contains NUL")
 	}
 	o.more = o.more || o.cursor != ""
 	return nil
 }
 
-// offsetOf reads a number or a string of digits (T-632).
+// offsetOf reads a number, or a string of digits (T-632).
 func offsetOf(v json.RawMessage) (int, bool) {
 	text := string(v)
 	if s, ok := rawjson.Text(v); ok {
 		text = s
 	}
-	n, ok := project.Digits(text)
+	n, ok := settings.Digits(text)
 	return min(n, maxOffset), ok
 }

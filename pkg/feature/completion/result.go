@@ -7,14 +7,14 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Result is the values that were found.
+// A Result has the suggested values.
 type Result struct {
 	values []json.RawMessage // strings
-	total  int               // -1: not known
-	next   string            // the cursor of the next page, "" when there is none
+	total  int               // -1 if unknown
+	next   string            // cursor of the next page, or ""
 }
 
-// Size is about how many bytes AppendJSON will write, to make room for.
+// Size returns the approximate number of bytes that AppendJSON writes.
 func (r *Result) Size() int {
 	n := 128 + len(r.next)
 	for _, v := range r.values {
@@ -23,7 +23,7 @@ func (r *Result) Size() int {
 	return n
 }
 
-// AppendJSON appends the result (T-633), with what the protocol's revision adds.
+// AppendJSON appends the result (T-633) and the members of the protocol revision.
 func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 	b := rawjson.Over(dst)
 	b.Object()

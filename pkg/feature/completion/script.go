@@ -8,6 +8,7 @@ import (
 
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/run/handoff"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/sandbox"
@@ -16,7 +17,7 @@ import (
 
 // run gets values from a script.
 func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, error) {
-	spec, err := c.admit(s)
+	spec, err := c.check(s)
 	if err != nil {
 		return nil, err
 	}
@@ -27,13 +28,13 @@ func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, er
 		return nil, mcp.Errorf(mcp.CodeInternal, "Completion script cannot be confined").WithReason(err)
 	}
 	defer hold.Release()
-	handed, err := c.hand(q, s, hold)
+	input, err := c.input(q, s, hold)
 	if err != nil {
 		hold.Ended()
 		return nil, fmt.Errorf("hand-off files: %w", err)
 	}
-	defer handed.remove()
-	spec.Env = handed.env
+	defer input.remove()
+	spec.Env = input.env
 	hold.Apply(&spec)
 	res := c.Runner.Run(ctx, spec)
 	hold.Ended()
@@ -62,9 +63,9 @@ func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, er
 	return r, nil
 }
 
-// admit says how to start a script that may be started (T-620). What is wrong
-// with one that may not is told to its author, who reads the log.
-func (c *Completions) admit(s *source) (script.Spec, error) {
+// check returns how to start a script that is allowed to run (T-620). The log contains the reason
+// of a refusal for the author.
+func (c *Completions) check(s *source) (script.Spec, error) {
 	file := s.script(c.Project)
 	var insecure *trust.InsecureError
 	switch err := trust.CheckScript(c.Project.Root, s.dir, file.Path()); {
@@ -80,12 +81,12 @@ func (c *Completions) admit(s *source) (script.Spec, error) {
 	}
 	calls := &c.Project.Calls
 	return script.Spec{
-		Script: file, Argv: argv, Dir: c.Project.Root, Timeout: project.Seconds(s.timeout),
+		Script: file, Argv: argv, Dir: c.Project.Root, Timeout: settings.Seconds(s.timeout),
 		StdoutLimit: calls.MaxStdout, StderrLimit: calls.MaxStderr,
 	}, nil
 }
 
-// failure says why a run brought nothing (T-623, T-624, T-626); nil: it did.
+// failure returns the error for a failed run, or nil (T-623, T-624, T-626).
 func (c *Completions) failure(ctx context.Context, s *source, res *script.Result) error {
 	calls := &c.Project.Calls
 	switch {
@@ -109,8 +110,8 @@ func (c *Completions) failure(ctx context.Context, s *source, res *script.Result
 	return nil
 }
 
-// preserve leaves copies of what a script printed in the state directory
-// (T-625). They are for people, who can do without when the disk is full.
+// preserve copies the output of a script to the state directory (T-625). It ignores errors, because
+// the copies are only for debugging.
 func (c *Completions) preserve(name string, res *script.Result) {
 	const longest = 100
 	if name = project.FileName(name); len(name) > longest {

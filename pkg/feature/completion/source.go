@@ -14,7 +14,7 @@ import (
 	"mcp-bash/pkg/run/code"
 )
 
-// The kinds of sources, as cursors name them (T-634).
+// Kinds of sources, as they appear in cursors (T-634).
 const (
 	manual   = "manual"
 	prompt   = "prompt"
@@ -22,19 +22,19 @@ const (
 	builtin  = "builtin"
 )
 
-// A source is where values come from.
+// A source provides values.
 type source struct {
 	kind    string
-	dir     string          // what the script lies in
-	rel     string          // the script in it, with slashes; of a built-in source the name
-	timeout int             // seconds; 0: none
+	dir     string          // directory of the script
+	rel     string          // path of the script below dir, with slashes; the item's name for builtin
+	timeout int             // seconds; 0 for no timeout
 	item    json.RawMessage // the registry entry of a prompt, resource or template
 }
 
-// key names the source in cursors.
+// key identifies the source in cursors.
 func (s *source) key() string { return s.kind + ":" + s.rel }
 
-// script returns the script in the project.
+// script returns the script of the project.
 func (s *source) script(p *project.Project) code.File {
 	kind := code.ListedCompletion
 	switch s.kind {
@@ -46,7 +46,7 @@ func (s *source) script(p *project.Project) code.File {
 	return kind.Below(p, s.rel)
 }
 
-// choose returns the first source that there is for a query (T-610 to T-613).
+// choose returns the source with the highest precedence (T-610 to T-613).
 func (c *Completions) choose(ctx context.Context, q *query) (*source, error) {
 	name := q.name
 	item, err := c.Registered(ctx, name)
@@ -78,9 +78,9 @@ func (c *Completions) choose(ctx context.Context, q *query) (*source, error) {
 			return nil, context.Cause(ctx)
 		}
 		if err != nil || item == nil {
-			continue // what is wrong with the list is said where it is listed
+			continue // listing reports this error
 		}
-		if rel := companion(k.dir, rawjson.TextOf(item, "path")); rel != "" {
+		if rel := sidecar(k.dir, rawjson.TextOf(item, "path")); rel != "" {
 			timeout := c.Project.Calls.CompletionTimeout
 			return &source{kind: k.kind, dir: k.dir, rel: rel, timeout: timeout, item: item}, nil
 		}
@@ -88,16 +88,15 @@ func (c *Completions) choose(ctx context.Context, q *query) (*source, error) {
 	return &source{kind: builtin, rel: name}, nil
 }
 
-// companion returns the script that completes the arguments of a file, "" when
-// there is none.
-func companion(dir, file string) string {
+// sidecar returns the script that completes the arguments of a file, or "".
+func sidecar(dir, file string) string {
 	if !filepath.IsLocal(filepath.FromSlash(file)) {
 		return ""
 	}
 	return firstExecutable(dir, kinds.Sidecars(file))
 }
 
-// firstExecutable returns the first of some paths below a directory that can be started, "" for none.
+// firstExecutable returns the first path below dir that is executable, or "".
 func firstExecutable(dir string, paths []string) string {
 	for _, rel := range paths {
 		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(rel))); err == nil && isExecutable(info) {
@@ -107,7 +106,7 @@ func firstExecutable(dir string, paths []string) string {
 	return ""
 }
 
-// isExecutable: Windows has no execute bit (T-49).
+// isExecutable reports whether a file can be started. Windows has no execute bit (T-49).
 func isExecutable(info fs.FileInfo) bool {
 	return info.Mode().IsRegular() && (info.Mode()&0o111 != 0 || runtime.GOOS == "windows")
 }

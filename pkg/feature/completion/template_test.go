@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// T-612a, T-622, R-83a: the variables of a template are completed by the script with the name of the
-// template, whatever prompt or resource has that name.
+// T-612a, T-622, R-83a: the script with the name of a template completes its variables, whatever
+// prompt or resource has that name.
 func TestTemplateVariables(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	entry := func(name string) string { return `{"name":"` + name + `","uriTemplate":"shop://{kind}/{id}"}` }
 	ask := func(uri string) string {
 		r := &Request{Ref: json.RawMessage(`{"type":"ref/resource","uri":"` + uri + `"}`),
@@ -54,11 +54,11 @@ printf '["%s","%s","%s","%s"]' "$MCP_COMPLETION_NAME" "$MCP_RESOURCE_URI" "$MCP_
 	expect(uri, `["yes"]`)
 	b.manual["item"] = `{"name":"item","path":"resources/elsewhere.completion.sh","kind":"shell"}`
 	expect(uri, `["another template"]`)
-	// A name that is no file name leads nowhere.
+	// A name that is not a file name finds no script.
 	b.names["shop://x"] = entry("../item")
 	b.file("item.completion.sh", says("outside"))
 	expect("shop://x", builtins)
-	// The rules for scripts hold (T-620).
+	// The permission checks for scripts apply (T-620).
 	b.names["shop://y"] = entry("open")
 	os.Chmod(b.file("resources/open.completion.sh", says("open")), 0o777)
 	if got := ask("shop://y"); !strings.Contains(got, "Completion script rejected by policy") {

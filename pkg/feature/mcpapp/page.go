@@ -14,10 +14,9 @@ var NoMeta = json.RawMessage(`{"ui":{}}`)
 // and its display preferences (RES-324, R-173). Invalid members are omitted and described in
 // warnings.
 func Meta(entry json.RawMessage) (meta json.RawMessage, warnings []string) {
-	policy, warnings := parsePolicy(rawjson.Get(entry, "csp"))
 	var b rawjson.Builder
 	b.Object().Name("ui").Object().Name("csp")
-	policy.appendTo(&b)
+	warnings = appendPolicy(&b, rawjson.Get(entry, "csp"))
 	b.Name("permissions").Object()
 	for name, v := range rawjson.All(rawjson.Get(entry, "permissions")) {
 		switch {

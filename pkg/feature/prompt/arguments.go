@@ -6,8 +6,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// Metadata describes arguments by a JSON Schema object, or by the array that
-// clients are shown (T-820).
+// Metadata declares arguments as a JSON Schema object, or as the array that clients get (T-820).
 
 // requiredOf returns the names of required arguments in declared order.
 func requiredOf(arguments json.RawMessage) []string {
@@ -29,8 +28,7 @@ func requiredOf(arguments json.RawMessage) []string {
 	return names
 }
 
-// missingOf returns the required arguments that are not given. An empty string
-// is given, null is not (T-803).
+// missingOf returns the required arguments that are absent or null. An empty string counts as given (T-803).
 func missingOf(arguments, given json.RawMessage) []string {
 	var missing []string
 	for _, name := range requiredOf(arguments) {
@@ -41,8 +39,7 @@ func missingOf(arguments, given json.RawMessage) []string {
 	return missing
 }
 
-// AppendListed appends a registry entry as prompts/list sends it (registry
-//
+// AppendListed appends a registry entry in the form of prompts/list.
 func AppendListed(dst []byte, item json.RawMessage) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
@@ -80,8 +77,8 @@ func appendArguments(b *rawjson.Builder, arguments json.RawMessage) {
 	b.End()
 }
 
-// formFor is the schema of a form that asks for some of the arguments (modern
-// M-58). Forms know simple types only; anything else is asked for as text.
+// formFor returns the schema of a form that asks for these arguments (M-58). Forms support simple
+// types only, so other arguments become text fields.
 func formFor(arguments json.RawMessage, names []string) json.RawMessage {
 	var b rawjson.Builder
 	b.Object().Name("type").String("object").Name("properties").Object()
@@ -114,7 +111,7 @@ func fieldFor(arguments json.RawMessage, name string) json.RawMessage {
 	return b.End().Bytes()
 }
 
-// merge lays the members of one object over another's.
+// merge returns the members of both objects. Members of over take precedence.
 func merge(base, over json.RawMessage) json.RawMessage {
 	var b rawjson.Builder
 	b.Object()

@@ -1,4 +1,3 @@
-// Package prompt renders prompts: it finds one in the registry, fills the
-// client's arguments into its template, and makes messages of it (tools section
-// 15). No script runs.
+// Package prompt renders prompts. It finds a prompt in the registry, inserts the client's arguments
+// into its template, and makes messages of it. It runs no script.
 package prompt

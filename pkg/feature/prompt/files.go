@@ -12,11 +12,10 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// files reads what lies below the prompts directory. Paths that lead out of it,
-// in whatever way, are refused (T-804).
+// files reads files below the prompts directory, and refuses paths that lead out of it (T-804).
 type files struct {
 	root *os.Root
-	max  int // what is larger than a response can be is not read (T-809)
+	max  int // maximum size of a file, which is the limit of a response (T-809)
 }
 
 func openFiles(p *project.Project) (*files, error) {
@@ -27,7 +26,7 @@ func openFiles(p *project.Project) (*files, error) {
 	return &files{root, p.Limits.Response}, nil
 }
 
-// embedded reads a file that goes into a message.
+// embedded reads a file for a message.
 func (f *filler) embedded(path string) ([]byte, error) {
 	data, err := f.files.bytes(path)
 	if err == nil {
@@ -56,13 +55,14 @@ func (f *files) bytes(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", path, errTooLarge)
 	}
 	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
-	if _, err := data.ReadFrom(io.LimitReader(file, int64(f.max))); err != nil { // no more of one that grows
+	// The limit also applies to a file that grows.
+	if _, err := data.ReadFrom(io.LimitReader(file, int64(f.max))); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return data.Bytes(), nil
 }
 
-// text reads a template, without NUL bytes and line breaks at the end.
+// text reads a template, without NUL bytes and final line breaks.
 func (f *files) text(path string) (string, error) {
 	data, err := f.bytes(path)
 	if err != nil {

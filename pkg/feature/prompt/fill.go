@@ -8,20 +8,18 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A filler fills arguments into texts, and files into messages.
+// A filler inserts arguments into texts, and files into messages.
 type filler struct {
-	values map[string]string // the arguments that can stand in a text (T-805)
+	values map[string]string // arguments that can be inserted (T-805)
 	files  *files
 	room   budget
 }
 
-// A budget is what a response can still hold, in bytes, of what goes into it once
-// at least. It keeps a template that is filled in many times, or names many
-// files, from taking all memory.
+// A budget is the number of bytes that may still be inserted into a response. It limits the memory
+// for templates with many placeholders or files.
 type budget struct{ left int }
 
-// take notes that n bytes more go into the response. Once it is full it stays
-// so.
+// take subtracts n bytes. Once the budget is exceeded, it stays so.
 func (r *budget) take(n int) error {
 	if r.left -= min(n, r.left+1); r.left < 0 {
 		return errTooLarge
@@ -46,9 +44,8 @@ func valuesOf(arguments json.RawMessage) map[string]string {
 	return v
 }
 
-// fill replaces every {{name}} of a known name by its value, in one pass and
-// literally (T-805, T-806). Everything else stays as it is. The error is
-// errTooLarge.
+// fill replaces each {{name}} of a known argument by its value, in one pass and literally (T-805,
+// T-806). The error is errTooLarge.
 func (f *filler) fill(template string) (string, error) {
 	var b strings.Builder
 	for {
@@ -59,7 +56,7 @@ func (f *filler) fill(template string) (string, error) {
 		name := nameAt(template[open+2:])
 		rest, closed := strings.CutPrefix(template[open+2+len(name):], "}}")
 		value, known := f.values[name]
-		if !closed || !known || name == "" { // a name may still begin at the next brace
+		if !closed || !known || name == "" { // a name may begin at the second brace
 			b.WriteString(template[:open+1])
 			template = template[open+1:]
 			continue
@@ -78,7 +75,7 @@ func (f *filler) fill(template string) (string, error) {
 	return b.String(), nil
 }
 
-// nameAt returns the name that a text begins with, "" when it begins with none.
+// nameAt returns the name at the beginning of a text, or "".
 func nameAt(s string) string {
 	for i, c := range []byte(s) {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_'

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/files/media"
@@ -12,9 +13,8 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// setMessages makes the messages of a prompt whose template is a JSON array of
-// them (T-830). Values are filled in after parsing, so that none can break the
-// JSON.
+// setMessages parses a template that is a JSON array of messages (T-830). Values are inserted after
+// parsing, so they cannot break the JSON.
 func (r *Result) setMessages(template string, f *filler) error {
 	doc, err := rawjson.Check([]byte(template))
 	if err != nil {
@@ -45,7 +45,7 @@ func (r *Result) setMessages(template string, f *filler) error {
 	return nil
 }
 
-// content makes the content of a message; text is set when it is text.
+// content returns the content of a message. text is set for text content.
 func (f *filler) content(c json.RawMessage) (content json.RawMessage, text *string, err error) {
 	if s, ok := rawjson.Text(c); ok {
 		if s, err = f.fill(s); err != nil {
@@ -81,7 +81,7 @@ func (f *filler) content(c json.RawMessage) (content json.RawMessage, text *stri
 	return content, nil, err
 }
 
-// fillAll fills every string of a value.
+// fillAll inserts arguments into all strings of a value.
 func (f *filler) fillAll(value json.RawMessage) (json.RawMessage, error) {
 	var b rawjson.Builder
 	err := f.appendFilled(&b, value)
@@ -118,7 +118,7 @@ func (f *filler) appendFilled(b *rawjson.Builder, value json.RawMessage) error {
 	return nil
 }
 
-// withData puts the file that "path" names into an image or audio item.
+// withData inserts the file of the member "path" into an image or audio item.
 func (f *filler) withData(c json.RawMessage) (json.RawMessage, error) {
 	path, ok := rawjson.Text(rawjson.Get(c, "path"))
 	var data []byte
@@ -139,7 +139,7 @@ func (f *filler) withData(c json.RawMessage) (json.RawMessage, error) {
 	}), nil
 }
 
-// withResource puts the file that "path" names into an embedded resource.
+// withResource inserts the file of the member "path" into an embedded resource.
 func (f *filler) withResource(c json.RawMessage) (json.RawMessage, error) {
 	inner := rawjson.Get(c, "resource")
 	if rawjson.KindOf(inner) != rawjson.Object {
@@ -172,7 +172,7 @@ func (f *filler) withResource(c json.RawMessage) (json.RawMessage, error) {
 	return replaceMembers(c, []rawjson.Member{{Name: "resource", Value: replaceMembers(inner, members)}}), nil
 }
 
-// typeOf is the MIME type of a file's content: as given, by name, by content.
+// typeOf returns the MIME type: as declared, else by file name, else by content.
 func typeOf(item json.RawMessage, path string, data []byte) string {
 	if given := rawjson.TextOf(item, "mimeType"); given != "" {
 		return given
@@ -185,11 +185,8 @@ func replaceMembers(object json.RawMessage, members []rawjson.Member) json.RawMe
 	var b rawjson.Builder
 	b.Object()
 	for _, m := range rawjson.Members(object) {
-		replaced := m.Name == "path"
-		for _, r := range members {
-			replaced = replaced || r.Name == m.Name
-		}
-		if !replaced {
+		replaced := slices.ContainsFunc(members, func(r rawjson.Member) bool { return r.Name == m.Name })
+		if m.Name != "path" && !replaced {
 			b.Name(m.Name).Raw(m.Value)
 		}
 	}

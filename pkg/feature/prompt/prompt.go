@@ -10,11 +10,10 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// Prompts renders the prompts of one project. It may be used from any
-// goroutine.
+// Prompts renders the prompts of one project. It is safe for concurrent use.
 type Prompts struct {
 	Project *project.Project
-	// Find returns the registry entry of a prompt, nil when there is none.
+	// Find returns the registry entry of a prompt, or nil.
 	Find func(ctx context.Context, name string) (json.RawMessage, error)
 	Log  mcp.LogFunc
 }
@@ -22,9 +21,9 @@ type Prompts struct {
 // A Request asks for one prompt.
 type Request struct {
 	Name      string
-	Arguments json.RawMessage // an object; anything else counts as none (T-802)
+	Arguments json.RawMessage // an object; other values are ignored (T-802)
 	Client    mcp.Capabilities
-	Asker     mcp.Asker // nil: the client cannot be asked
+	Asker     mcp.Asker // nil if the client cannot be asked
 }
 
 // A Result is a rendered prompt.
@@ -33,10 +32,10 @@ type Result struct {
 	arguments   json.RawMessage
 	messages    []json.RawMessage // compact
 	description string
-	metadata    json.RawMessage // nil for none
+	metadata    json.RawMessage // nil if absent
 }
 
-// An entry is what rendering needs of a prompt's registry entry.
+// An entry has the members of a registry entry that rendering uses.
 type entry struct {
 	name, path, role, format, description string
 	arguments, metadata                   json.RawMessage
@@ -52,8 +51,7 @@ func parseEntry(item json.RawMessage) entry {
 	}
 }
 
-// Get renders a prompt. The error is an [*mcp.Error] for the client, or the
-// context's.
+// Get renders a prompt. The error is an [*mcp.Error] for the client, or the context's.
 func (p *Prompts) Get(ctx context.Context, r *Request) (*Result, error) {
 	if r.Name == "" {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Prompt name is required")
@@ -91,7 +89,7 @@ func (p *Prompts) Get(ctx context.Context, r *Request) (*Result, error) {
 
 const logger = "mcp.prompts"
 
-// render fills in the messages.
+// render sets the messages of a result.
 func (p *Prompts) render(e *entry, arguments json.RawMessage, res *Result) error {
 	if e.path == "" {
 		if e.format != "messages" {
@@ -120,10 +118,10 @@ func (p *Prompts) render(e *entry, arguments json.RawMessage, res *Result) error
 	return err
 }
 
-// setText makes the one message of an ordinary prompt (T-807, T-808).
+// setText sets the only message of a prompt with a text template (T-807, T-808).
 func (r *Result) setText(text, role string) {
 	r.text = text
-	if role != "assistant" { // MCP has no other
+	if role != "assistant" { // MCP has no other roles
 		role = "user"
 	}
 	var b rawjson.Builder
@@ -132,7 +130,7 @@ func (r *Result) setText(text, role string) {
 	r.messages = []json.RawMessage{b.Bytes()}
 }
 
-// Size is about how many bytes AppendJSON will write, to make room for.
+// Size returns the approximate number of bytes that AppendJSON writes.
 func (r *Result) Size() int {
 	n := 256 + len(r.text) + len(r.text)/16 + len(r.arguments) + len(r.metadata)
 	for _, m := range r.messages {
@@ -141,7 +139,7 @@ func (r *Result) Size() int {
 	return n
 }
 
-// AppendJSON appends the result (T-807), with what the protocol's revision adds.
+// AppendJSON appends the result (T-807) and the members of the protocol revision.
 func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
@@ -161,9 +159,8 @@ func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 	return b.End().Bytes()
 }
 
-// complete asks the client for arguments that are missing, where the prompt
-// wants that and the client can be asked (M-58). Otherwise the first
-// that is missing is the error (T-803).
+// complete asks the client for missing arguments, if the prompt and the client support that (M-58).
+// Otherwise the error names the first missing argument (T-803).
 func (p *Prompts) complete(ctx context.Context, r *Request, e *entry, given json.RawMessage,
 	missing []string) (json.RawMessage, error) {
 	refusal := mcp.Errorf(mcp.CodeInvalidParams, "Missing required argument: %s", missing[0])

@@ -221,12 +221,12 @@ func TestHostileFiles(t *testing.T) {
 	if got := get("bad.txt", "{}"); !strings.Contains(got, "\"text\":\"a\uFFFDb\uFFFD\"") {
 		t.Error(got)
 	}
-	// What was filled in is not looked at again, and nothing but {{name}} is anything.
+	// Inserted values are not expanded again, and only {{name}} is a placeholder.
 	if got := get("tricks.txt", `{"a":"{{b}}","b":"\"${a}"}`); !strings.Contains(got,
 		"\"text\":\"{{b}}{{{{b}}}}\\\"${a} ${a} $HOME `a` {{a}\"") {
 		t.Error(got)
 	}
-	// Many gaps, and many files, are no way to all memory.
+	// Many placeholders and many files do not exhaust the memory.
 	const large = `{"code":-32603,"message":"Response exceeded response size limit"}`
 	write := func(name, content string) {
 		if err := os.WriteFile(filepath.Join(p.Project.Prompts, name), []byte(content), 0o644); err != nil {
@@ -246,12 +246,11 @@ func TestHostileFiles(t *testing.T) {
 		t.Errorf("%.300s", got)
 	}
 	p.Project.Limits.Response = 10 << 20
-	write("braces.txt", strings.Repeat("{", 4<<20)) // in no more time than it takes to look at each
+	write("braces.txt", strings.Repeat("{", 4<<20)) // in linear time
 	if got := get("braces.txt", `{"a":"1"}`); !strings.Contains(got, strings.Repeat("{", 4<<20)) {
 		t.Errorf("%.300s", got)
 	}
-	// A client's argument may name a file of the prompts directory where the
-	// author wants that, and never another.
+	// An argument can name a file of the prompts directory if the template permits that, but no other file.
 	if got := get("m.json", `{"a":"pic.png"}`); !strings.Contains(got, `"mimeType":"image/png"`) {
 		t.Error(got)
 	}

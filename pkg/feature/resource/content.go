@@ -9,21 +9,21 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// Content is what was read.
+// Content is the content of a resource.
 type Content struct {
 	uri, mimeType string
 	data          []byte
 	blob          bool
-	meta          json.RawMessage // nil for none
+	meta          json.RawMessage // nil if absent
 	local         bool
 }
 
-// Local reports whether the content comes from this machine's files, where a look tells
-// whether it has changed, and not from a script or the network.
+// Local reports whether the content comes from files of this machine, and not from a script or the
+// network. Changes of such files can be detected without reading them.
 func (c *Content) Local() bool { return c.local }
 
-// content makes content of the bytes: its type, and whether they are text
-// (RES-40 to RES-45). typed is the type the provider knows, or "".
+// content returns the content with its MIME type, as text or blob (RES-40 to RES-45). typed is the
+// type that the provider reported, or "".
 func (t *target) content(data []byte, typed string) *Content {
 	c := &Content{uri: t.uri, data: data, local: t.provider == "file" || t.provider == uiProvider}
 	switch {
@@ -40,7 +40,7 @@ func (t *target) content(data []byte, typed string) *Content {
 	return c
 }
 
-// Size is about how many bytes AppendJSON will write, to make room for.
+// Size returns the approximate number of bytes that AppendJSON writes.
 func (c *Content) Size() int {
 	n := 256 + len(c.uri) + len(c.mimeType) + len(c.meta)
 	if c.blob {
@@ -49,7 +49,7 @@ func (c *Content) Size() int {
 	return n + len(c.data) + len(c.data)/16
 }
 
-// AppendJSON appends the result of a read (RES-34), with what the protocol's revision adds.
+// AppendJSON appends the result of a read (RES-34) and the members of the protocol revision.
 func (c *Content) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 	b := rawjson.Over(dst)
 	b.Object()

@@ -1,4 +1,3 @@
-// Package resource reads the resources of a project: it finds out what a
-// request means, has a provider fetch the bytes, and makes text or a blob of
-// them. It knows nothing of JSON-RPC.
+// Package resource reads the resources of a project. It resolves a request to a URI and a provider,
+// fetches the bytes, and returns them as text or blob. It knows nothing about JSON-RPC.
 package resource

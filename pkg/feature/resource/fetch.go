@@ -10,7 +10,6 @@ import (
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/provider"
-	"mcp-bash/pkg/provider/builtin"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/sandbox"
@@ -21,7 +20,7 @@ var errFailed = &provider.Failure{Status: 1}
 
 const unsupportedText = "Unsupported resource provider"
 
-// An unsupportedError is the answer to a request for which there is no provider (RES-61).
+// An unsupportedError is the error for a provider that does not exist (RES-61).
 type unsupportedError struct{ answer *mcp.Error }
 
 func (e *unsupportedError) Error() string { return e.answer.Error() }
@@ -33,7 +32,7 @@ func unsupported(name string) error {
 		return &unsupportedError{err.WithReason(errors.New("the scheme of the URI cannot be the name of a provider"))}
 	}
 	return &unsupportedError{err.WithReason(fmt.Errorf("there is no provider %q%s; correct the URI or its \"provider\", "+
-		"or add providers/%s.sh to the project", name, cli.DidYouMean(name, builtin.Names), name))}
+		"or add providers/%s.sh to the project", name, cli.DidYouMean(name, provider.Names), name))}
 }
 
 func isUnsupported(err error) bool {
@@ -41,8 +40,8 @@ func isUnsupported(err error) bool {
 	return errors.As(err, &e)
 }
 
-// fetch has a provider get the bytes: the project's own of that name, else the
-// built-in one (RES-70). mimeType is what the provider says it is, or "".
+// fetch reads the bytes with the project's provider script, or with the built-in provider (RES-70).
+// mimeType is the type that the provider reports, or "".
 func (r *Resources) fetch(ctx context.Context, t *target, bounded bool) (data []byte, mimeType string, err error) {
 	if !validProvider(t.provider) {
 		return nil, "", unsupported(t.provider)
@@ -70,7 +69,7 @@ func (r *Resources) fetch(ctx context.Context, t *target, bounded bool) (data []
 	return data, mimeType, err
 }
 
-// run has a script of the project get the bytes (RES-71 to RES-74).
+// run reads the bytes with a provider script of the project (RES-71 to RES-74).
 func (r *Resources) run(ctx context.Context, t *target, file code.File, limit int, bounded bool) ([]byte, error) {
 	if err := trust.CheckScript(r.Project.Root, r.Project.Providers, file.Path()); err != nil {
 		r.Log(mcp.Err, logger, "Provider "+t.provider+" refused: "+err.Error())
@@ -83,7 +82,7 @@ func (r *Resources) run(ctx context.Context, t *target, file code.File, limit in
 		Script: file, Args: []string{t.uri}, Dir: r.Project.Root, Env: r.environ(t),
 		StdoutLimit: limit, StderrLimit: r.Project.Calls.MaxStderr,
 	}
-	if strings.ContainsRune(t.uri, 0) { // cannot be an argument
+	if strings.ContainsRune(t.uri, 0) { // an argument cannot contain NUL
 		return nil, &provider.Failure{Status: provider.Invalid}
 	}
 	if !bounded {
@@ -99,7 +98,7 @@ func (r *Resources) run(ctx context.Context, t *target, file code.File, limit in
 	hold.Apply(&spec)
 	res := r.Runner.Run(ctx, spec)
 	hold.End()
-	message := said(res.Stderr)
+	message := stderrText(res.Stderr)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)

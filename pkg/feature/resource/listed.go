@@ -8,9 +8,8 @@ import (
 	"mcp-bash/pkg/registry/item"
 )
 
-// AppendListed appends a registry entry as resources/list sends it: all its
-// members but those that are the registry's own affair, its URI as it is in
-// this project (R-171; RES-21).
+// AppendListed appends a registry entry in the form of resources/list. It omits internal members
+// and resolves the URI for this project (R-171, RES-21).
 func AppendListed(dst []byte, p *project.Project, entry json.RawMessage) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
@@ -27,8 +26,7 @@ func AppendListed(dst []byte, p *project.Project, entry json.RawMessage) []byte 
 	return b.End().Bytes()
 }
 
-// AppendListedTemplate appends a registry entry as resources/templates/list
-// sends it (RES-161, RES-166).
+// AppendListedTemplate appends a registry entry in the form of resources/templates/list (RES-161, RES-166).
 func AppendListedTemplate(dst []byte, item json.RawMessage) []byte {
 	b := rawjson.Over(dst)
 	b.Object()

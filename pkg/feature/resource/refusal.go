@@ -13,17 +13,16 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// refusal turns the failure of a provider into what the client is told
-// (RES-60). Other errors stay as they are.
+// refusal returns the failure of a provider as an error for the client (RES-60). It returns other errors unchanged.
 func (r *Resources) refusal(t *target, err error) error {
 	var f *provider.Failure
 	if !errors.As(err, &f) {
 		return err
 	}
 	if f.Log != "" {
-		r.Log(mcp.Warning, "mcp."+t.provider, f.Log) // only built-in ones have any (RES-107)
+		r.Log(mcp.Warning, "mcp."+t.provider, f.Log) // only built-in providers set Log (RES-107)
 	}
-	text := said([]byte(f.Message))
+	text := stderrText([]byte(f.Message))
 	or := func(code int, def string) error {
 		if text == "" {
 			text = def
@@ -52,14 +51,15 @@ func (r *Resources) refusal(t *target, err error) error {
 	return or(mcp.CodeInternal, "Resource provider failed")
 }
 
-// notFound is RES-36; what was asked for is its data.
+// notFound returns the error of RES-36, with the requested name or URI as data.
+
 func notFound(member, value string) *mcp.Error {
 	var b rawjson.Builder
 	return &mcp.Error{Code: mcp.CodeNotFound, Own: true, Message: "Resource not found",
 		Data: b.Object().Name(member).String(value).End().Bytes()}
 }
 
-// timedOut is what a request is told whose provider script took too long.
+// timedOut returns the error for a provider script that exceeded its timeout.
 func timedOut(after time.Duration) *mcp.Error {
 	return &mcp.Error{
 		Code: mcp.CodeInternal, Message: "Request timed out",
@@ -67,17 +67,17 @@ func timedOut(after time.Duration) *mcp.Error {
 	}
 }
 
-// maxSaid is how much of what a provider says is passed on, in bytes.
-const maxSaid = 2048
+// maxStderr limits the standard error of a provider in messages, in bytes.
+const maxStderr = 2048
 
-// said makes a provider's standard error fit to be shown (RES-37).
-func said(stderr []byte) string {
-	text := strings.ToValidUTF8(string(stderr[:min(len(stderr), 2*maxSaid)]), "\uFFFD")
+// stderrText returns a provider's standard error in a form that is safe for messages (RES-37).
+func stderrText(stderr []byte) string {
+	text := strings.ToValidUTF8(string(stderr[:min(len(stderr), 2*maxStderr)]), "\uFFFD")
 	text = strings.TrimRight(text, "\r\n")
-	if len(text) <= maxSaid {
+	if len(text) <= maxStderr {
 		return text
 	}
-	end := maxSaid
+	end := maxStderr
 	for !utf8.RuneStart(text[end]) {
 		end--
 	}

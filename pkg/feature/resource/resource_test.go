@@ -18,14 +18,15 @@ import (
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/builtin"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/urimatch"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A bench is a project whose resources are read.
-type bench struct {
+// A fixture is a project whose resources are read.
+type fixture struct {
 	*Resources
 	t    *testing.T
 	root string
@@ -35,14 +36,14 @@ type bench struct {
 	templates []urimatch.Template // the first ones declare the scheme of every provider script
 }
 
-// open makes a project of these files and entries. {R} stands for its root.
-func open(t *testing.T, files map[string]string, entries []string, env project.Env) *bench {
+// open makes a project with these files and entries. {R} is replaced by its root.
+func open(t *testing.T, files map[string]string, entries []string, env project.Env) *fixture {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, root: root}
+	b := &fixture{t: t, root: root}
 	for name, content := range files {
 		b.write(name, content)
 		if scheme, ok := strings.CutPrefix(strings.TrimSuffix(name, ".sh"), "providers/"); ok {
@@ -69,7 +70,8 @@ func open(t *testing.T, files map[string]string, entries []string, env project.E
 		Project: p, FindName: find("name"), FindURI: find("uri"),
 		Templates: func(context.Context) (*urimatch.Set, error) { return urimatch.NewSet(b.templates), nil },
 		UIMeta:    func(_ context.Context, uri string) json.RawMessage { return json.RawMessage(`{"ui":{}}`) },
-		Builtin:   builtin.Config{Env: full, Root: root, Resources: p.Resources},
+		New:       builtin.New,
+		Builtin:   provider.Config{Env: full, Root: root, Resources: p.Resources},
 		Runner:    &script.Runner{}, Common: p.Common("/mcp/home", "/mcp/helper",
 			project.JSONTool{Name: "jq", Bin: "/mcp/jq"}), State: "/mcp/state",
 		Log: func(level mcp.Level, logger, text string) {
@@ -82,10 +84,10 @@ func open(t *testing.T, files map[string]string, entries []string, env project.E
 	return b
 }
 
-func (b *bench) fill(s string) string { return strings.ReplaceAll(s, "{R}", b.root) }
+func (b *fixture) fill(s string) string { return strings.ReplaceAll(s, "{R}", b.root) }
 
-// write makes a file; one that ends in .sh is a script.
-func (b *bench) write(name, content string) {
+// write makes a file. A file whose name ends in .sh is a script.
+func (b *fixture) write(name, content string) {
 	file := filepath.Join(b.root, name)
 	os.MkdirAll(filepath.Dir(file), 0o755)
 	mode := os.FileMode(0o644)
@@ -98,8 +100,8 @@ func (b *bench) write(name, content string) {
 	os.Chmod(file, mode)
 }
 
-// said reports whether a log message was written.
-func (b *bench) said(text string) bool {
+// logged reports whether a log message was written.
+func (b *fixture) logged(text string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, line := range b.logs {
@@ -111,7 +113,7 @@ func (b *bench) said(text string) bool {
 }
 
 // read returns the result as JSON, or the error as code, message and data.
-func (b *bench) read(name, uri string) string {
+func (b *fixture) read(name, uri string) string {
 	b.t.Helper()
 	c, err := b.Read(b.t.Context(), Request{Name: name, URI: b.fill(uri)})
 	if err != nil {
@@ -168,10 +170,10 @@ func TestRead(t *testing.T) {
 		{"hello", "", contents("echo://Hello-from-manual-registry", "text/plain",
 			`"text":"Hello-from-manual-registry"`)},
 		{"", "ECHO://a%20b", contents("ECHO://a%20b", "text/plain", `"text":"a b"`)},
-		// A name does not lend its provider to another URI.
+		// A name does not provide its provider for another URI.
 		{"hello", uri, different}, {"alpha", "echo://x", different}, {"alpha", uri + "?", different},
 		{"nobody", "echo://x", different}, {"evil", uri, different},
-		// An entry's provider is the one that is used, whatever its URI.
+		// An entry's provider is used for every URI.
 		{"swapped", "", "-32602 Unsupported URI scheme for echo provider"},
 		{"unknown", "", `-32002 Resource not found {"name":"unknown"}`},
 		{"", "file://{R}/resources/none.txt", `-32002 Resource not found {"uri":"file://{R}/resources/none.txt"}`},
@@ -185,7 +187,7 @@ func TestRead(t *testing.T) {
 			`or its \"provider\", or add providers/nobody.sh to the project"}`},
 		{"evil", "", `-32603 Unsupported resource provider {"reason":"the scheme of the URI cannot be the name of a ` +
 			`provider"}`},
-		// A scheme that a script of the project serves.
+		// A scheme that a provider script of the project reads.
 		{"", "myapi://one?x=1", contents("myapi://one?x=1", "text/plain", `"text":"api:myapi://one?x=1\n"`)},
 		{"", "MyAPI://two", `-32002 Resource not found {"uri":"MyAPI://two"}`}, // RES-32a
 		{"", "myapi://\x00", "-32602 Invalid resource specification"},
@@ -194,8 +196,8 @@ func TestRead(t *testing.T) {
 			t.Errorf("%q %q:\n got %s\nwant %s", tc.name, tc.uri, got, tc.want)
 		}
 	}
-	if !b.said("debug mcp.resources Using project provider: {R}/providers/myapi.sh") ||
-		!b.said("Using framework provider: file") { // RES-75
+	if !b.logged("debug mcp.resources Using project provider: {R}/providers/myapi.sh") ||
+		!b.logged("Using framework provider: file") { // RES-75
 		t.Errorf("%q", b.logs)
 	}
 }
@@ -269,7 +271,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// RES-46: equal is allowed, one more is not; the log says whose.
+// RES-46: the limit is allowed, one more byte is not. The log names the resource.
 func TestLimit(t *testing.T) {
 	b := open(t, map[string]string{"resources/fits.txt": "12345", "resources/long.txt": "123456",
 		"providers/p.sh": `printf '%s' "${1#p://}"`, "providers/endless.sh": "yes"},
@@ -289,8 +291,8 @@ func TestLimit(t *testing.T) {
 			t.Errorf("%q %q: %s", tc.name, tc.uri, got)
 		}
 	}
-	if !b.said("error mcp.resources Resource long content exceeds limit 5") ||
-		!b.said("error mcp.resources Resource <direct> content exceeds limit 5") {
+	if !b.logged("error mcp.resources Resource long content exceeds limit 5") ||
+		!b.logged("error mcp.resources Resource <direct> content exceeds limit 5") {
 		t.Errorf("%q", b.logs)
 	}
 	for value, want := range map[string]int{"": 77, "x": 77, "9": 9} {
@@ -338,7 +340,7 @@ func TestExitStatus(t *testing.T) {
 	if len(long) > 2048 || len(long) < 2046 || !utf8.ValidString(long) || strings.Contains(long, "\uFFFD") {
 		t.Errorf("%d bytes", len(long))
 	}
-	if !b.said("debug mcp.resources Provider p: all is well") {
+	if !b.logged("debug mcp.resources Provider p: all is well") {
 		t.Errorf("%q", b.logs)
 	}
 }
@@ -372,13 +374,13 @@ func TestProjectProvider(t *testing.T) {
 			t.Errorf("%s: %s, want %s", uri, got, want)
 		}
 	}
-	if !b.said("error mcp.resources Provider open refused: {R}/providers/open.sh (mode 0757, ") ||
-		!b.said("Provider out refused") {
+	if !b.logged("error mcp.resources Provider open refused: {R}/providers/open.sh (mode 0757, ") ||
+		!b.logged("Provider out refused") {
 		t.Errorf("%q", b.logs)
 	}
 	os.Chmod(dir, 0o757)
 	if got := b.read("", "where://"); !strings.HasPrefix(got, "-32603 Resource provider failed ") ||
-		!b.said("{R}/providers (mode 0757, others can write to it; run chmod o-w {R}/providers)") {
+		!b.logged("{R}/providers (mode 0757, others can write to it; run chmod o-w {R}/providers)") {
 		t.Errorf("%s, %q", got, b.logs)
 	}
 }
@@ -390,7 +392,7 @@ func TestEnvironment(t *testing.T) {
 		"MCPBASH_TOOLS_DIR": "tools2", "MCPBASH_OTHER": "o",
 		"MCP_RESOURCES_ROOTS": "docs::~/more:/abs/", "LC_TIME": "fr",
 	}
-	// What Bash adds by itself is taken away by exec env.
+	// "exec env" removes the variables that Bash adds.
 	files := map[string]string{}
 	for _, name := range []string{"p", "git", "https", "ui"} {
 		files["providers/"+name+".sh"] = "unset SHLVL PWD OLDPWD _; env | grep -v '^_=' | sort"
@@ -433,8 +435,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// RES-90, RES-93: what a script hands on to the file provider never
-// allows more than we do.
+// RES-90, RES-93: the roots that a script passes to the file provider never permit more than ours.
 func TestRootList(t *testing.T) {
 	for _, tc := range []struct {
 		roots []string
@@ -582,7 +583,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// The type of the content is read for every entry of foreign making.
+// FuzzContent parses arbitrary entries for the type of the content.
 func FuzzContent(f *testing.F) {
 	f.Add([]byte("text"), "text/plain", "a.txt")
 	f.Add([]byte("\xff\x00"), "image/svg+xml;charset=binary", "x?y#z")

@@ -12,14 +12,13 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
-	"mcp-bash/pkg/provider/builtin"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/text/urimatch"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Config is what resources are read with.
+// A Config has the dependencies of [Resources].
 type Config struct {
 	Project *project.Project
 	// FindName and FindURI look up registry entries; they return nil for an unknown one.
@@ -29,29 +28,29 @@ type Config struct {
 	// Bound reports whether an entry has a URI of a scheme that is also the name of its
 	// provider. A nil function means that there is no such entry.
 	Bound func(ctx context.Context, scheme string) (bool, error)
-	// UIMeta returns the _meta of the content of a UI resource (RES-324);
-	// nil, or an empty answer: it has none.
+	// UIMeta returns the _meta of a UI resource (RES-324). The function and its result may be nil.
 	UIMeta func(ctx context.Context, uri string) json.RawMessage
 
-	Builtin builtin.Config // of the providers that need no script
+	// New returns the built-in provider with a name, or nil.
+	New     func(name string, c provider.Config) provider.Provider
+	Builtin provider.Config // settings of the built-in providers
 	Runner  *script.Runner
-	Sandbox *sandbox.Sandbox // holds provider scripts to what they may do; nil holds none
-	Common  project.Env      // what every script is given
+	Sandbox *sandbox.Sandbox // confines provider scripts; nil for no confinement
+	Common  project.Env      // variables for every script
 	State   string           // the private directory of the run
 
 	Log   mcp.LogFunc
-	Debug func() bool // whether debug messages go anywhere
+	Debug func() bool // reports whether debug messages are logged
 }
 
-// Resources reads the resources of one project. It may be used from any
-// goroutine.
+// Resources reads the resources of one project. It is safe for concurrent use.
 type Resources struct {
 	Config
 	mu        sync.Mutex
-	providers map[string]provider.Provider // the built-in ones in use
+	providers map[string]provider.Provider // built-in providers that are in use
 }
 
-// New returns the resources of a project. It touches no disk.
+// New returns the resources of a project. It does not access the disk.
 func New(c Config) *Resources {
 	return &Resources{Config: c, providers: map[string]provider.Provider{}}
 }
@@ -61,13 +60,12 @@ const logger = "mcp.resources"
 // A Request asks for one resource, by name, by URI, or both.
 type Request struct {
 	Name, URI string // "" when not given
-	// Bounded: the context ends in the time the request allows, which then holds
-	// for provider scripts too (RES-73).
+	// Bounded means that the context has the deadline of the request. It then replaces the timeout
+	// of provider scripts (RES-73).
 	Bounded bool
 }
 
-// Read reads a resource. The error is an [*mcp.Error] for the client, or the
-// context's.
+// Read reads a resource. The error is an [*mcp.Error] for the client, or the context's.
 func (r *Resources) Read(ctx context.Context, req Request) (*Content, error) {
 	t, err := r.resolve(ctx, req)
 	if err != nil {
@@ -76,12 +74,11 @@ func (r *Resources) Read(ctx context.Context, req Request) (*Content, error) {
 	return r.read(ctx, t, req.Bounded)
 }
 
-// Fetch reads a URI with the provider of a name: the project's own, else the
-// built-in one (RES-70). The error is a [*provider.Failure] or the
-// context's.
+// Fetch reads a URI with the named provider: the project's script, or the built-in one (RES-70).
+// The error is a [*provider.Failure] or the context's.
 func (r *Resources) Fetch(ctx context.Context, name, uri string) ([]byte, error) {
 	t := &target{uri: uri, provider: name}
-	if entry, err := r.FindURI(ctx, uri); err == nil && entry == nil { // as a read of the server (RES-2)
+	if entry, err := r.FindURI(ctx, uri); err == nil && entry == nil { // as for a read by the server (RES-2)
 		if templates, err := r.templates(ctx); err == nil {
 			t.match(templates)
 		}
@@ -109,20 +106,20 @@ func (r *Resources) read(ctx context.Context, t *target, bounded bool) (*Content
 	return c, nil
 }
 
-// builtin returns the provider of a name, made once; nil when there is none.
+// builtin returns the built-in provider with this name, or nil. It makes each provider once.
 func (r *Resources) builtin(name string) provider.Provider {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p, made := r.providers[name]
 	if !made {
-		if p = builtin.New(name, r.Builtin); p != nil { // names come from clients: no others are kept
+		if p = r.New(name, r.Builtin); p != nil { // names come from clients, so unknown ones are not stored
 			r.providers[name] = p
 		}
 	}
 	return p
 }
 
-// environ is what a provider script is given (RES-72, RES-93, RES-174).
+// environ returns the environment of a provider script (RES-72, RES-93, RES-174).
 func (r *Resources) environ(t *target) []string {
 	name := t.provider
 	env := r.Project.ProviderBase(r.Common, extras(name)...)
@@ -147,9 +144,8 @@ func (r *Resources) environ(t *target) []string {
 	return env.ScriptEntries()
 }
 
-// rootList is the list of roots as the file provider reads it again. No roots
-// must not become the default ones, and a root with a separator in its name not
-// two others.
+// rootList returns the roots in the form of MCP_RESOURCES_ROOTS. An empty list must not mean the
+// default roots, and a root that contains the separator must not become two roots.
 func rootList(roots []string) string {
 	const separator = string(os.PathListSeparator)
 	var list []string
@@ -166,8 +162,7 @@ func rootList(roots []string) string {
 
 const uiProvider = "ui"
 
-// extras are what scripts in the place of a built-in provider get beyond the
-// others (E-4).
+// extras returns the additional variables of scripts that replace a built-in provider (E-4).
 func extras(provider string) []string {
 	switch provider {
 	case "git":

@@ -15,13 +15,13 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A target is what a request comes to: a URI and the provider that reads it.
+// A target is a resolved request: a URI and the provider that reads it.
 type target struct {
 	uri, provider string
-	name          string // of the entry, "" for none
-	declared      string // the MIME type its author gave it, or a template it fits; "" for none
+	name          string // name of the registry entry, or ""
+	declared      string // MIME type that the entry or a matching template declares, or ""
 
-	template string // the name of the one that the URI matches, "" for none
+	template string // name of the template that matches the URI, or ""
 	values   []urimatch.Value
 }
 
@@ -30,8 +30,8 @@ var (
 	errDifferent = mcp.Errorf(mcp.CodeInvalidParams, "Resource name and uri belong to different resources")
 )
 
-// resolve finds out what a request means (RES-31). An entry that is named is
-// used only for its own URI, so that no URI is sent to another's provider.
+// resolve finds the target of a request (RES-31). A named entry is used only with its own URI, so
+// no URI is sent to the provider of another entry.
 func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
 	if req.Name == "" && req.URI == "" {
 		return nil, errNeither
@@ -63,7 +63,7 @@ func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
 	}
 	templates, err := r.templates(ctx)
 	if err != nil && r.scriptOf(name) != (code.File{}) {
-		return nil, err // neither the schemes nor the values for the script are known
+		return nil, err // neither the schemes nor the script's variables are known
 	}
 	if !offered {
 		declared, err := r.declares(ctx, urimatch.Scheme(req.URI), templates)
@@ -86,7 +86,7 @@ func (r *Resources) templates(ctx context.Context) (*urimatch.Set, error) {
 	return r.Templates(ctx)
 }
 
-// match looks for the template that the URI matches (RES-170).
+// match finds the template that matches the URI (RES-170).
 func (t *target) match(templates *urimatch.Set) {
 	of, values, ok := templates.Match(t.uri)
 	if !ok {
@@ -96,8 +96,8 @@ func (t *target) match(templates *urimatch.Set) {
 	t.template, t.values, t.declared = of.Name, values, of.MIMEType
 }
 
-// declares reports whether a project offers all URIs of a scheme: by a template, or by an entry whose
-// provider has that name. Both are compared with their case (RES-32a).
+// declares reports whether the project declares a scheme: with a template, or with an entry whose
+// provider has that name. The comparison is case-sensitive (RES-32a).
 func (r *Resources) declares(ctx context.Context, scheme string, templates *urimatch.Set) (bool, error) {
 	if templates.HasScheme(scheme) {
 		return true, nil
@@ -108,7 +108,7 @@ func (r *Resources) declares(ctx context.Context, scheme string, templates *urim
 	return r.Bound(ctx, scheme)
 }
 
-// Bound returns the schemes of entries whose provider has the name of the scheme.
+// Bound returns the schemes of entries whose provider has the same name.
 func Bound(p *project.Project, entries []item.Item) map[string]bool {
 	schemes := map[string]bool{}
 	for _, entry := range entries {
@@ -133,8 +133,8 @@ func (r *Resources) entryTarget(entry json.RawMessage) *target {
 	return t
 }
 
-// derived is the type an entry gets whose author gave it none. In registry files of earlier
-// releases another type is a declared one (R-54a).
+// derived returns the MIME type of an entry without a declared one. Another type in a
+// registry file of an earlier release was declared (R-54a).
 func derived(entry json.RawMessage, uri string) string {
 	name := rawjson.TextOf(entry, "path")
 	if name == "" {
@@ -146,9 +146,9 @@ func derived(entry json.RawMessage, uri string) string {
 	return media.Text
 }
 
-// providerOf returns the provider of a URI that no entry has, "" for none. offered is true where every
-// project offers the scheme. A script of the project is reached only by a scheme that the project
-// declares, unless the script takes the place of such a provider (RES-32, RES-32a).
+// providerOf returns the provider of a URI without an entry, or "". offered is true for schemes
+// that every project offers. A URI reaches a provider script only if the project declares the
+// scheme, or if the script replaces a provider of such a scheme (RES-32, RES-32a).
 func (r *Resources) providerOf(uri string) (name string, offered bool) {
 	name = item.ProviderOf(uri)
 	if !validProvider(name) {
@@ -161,7 +161,7 @@ func (r *Resources) providerOf(uri string) (name string, offered bool) {
 	case "echo":
 		return name, !script
 	case "git":
-		if uri[len("git")] != ':' { // git:// is nothing that the built-in provider reads
+		if uri[len("git")] != ':' { // git:// the built-in provider does not read git:// URIs
 			return name, true
 		}
 	}
@@ -171,7 +171,7 @@ func (r *Resources) providerOf(uri string) (name string, offered bool) {
 	return name, false
 }
 
-// validProvider: only such names may become part of a path (RES-61).
+// validProvider reports whether a name may become part of a path (RES-61).
 func validProvider(name string) bool {
 	if name == "" || strings.Contains(name, "..") {
 		return false
@@ -185,8 +185,7 @@ func validProvider(name string) bool {
 	return true
 }
 
-// scriptOf returns the project's own provider of a valid name, no file when it has
-// none (RES-70).
+// scriptOf returns the project's provider script with a valid name, or a zero file (RES-70).
 func (r *Resources) scriptOf(name string) code.File {
 	file := code.Provider.Below(r.Project, name+".sh")
 	if info, err := os.Stat(file.Path()); err != nil || !info.Mode().IsRegular() {
@@ -195,7 +194,7 @@ func (r *Resources) scriptOf(name string) code.File {
 	return file
 }
 
-// pathOf is the path part of a URI.
+// pathOf returns the path of a URI.
 func pathOf(uri string) string {
 	if _, rest, found := strings.Cut(uri, "://"); found {
 		uri = rest

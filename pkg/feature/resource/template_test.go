@@ -15,8 +15,8 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// RES-40: the type of a template is for URIs that no entry has. A template that a URI matches goes
-// before one that can only become the URI, also where it promises nothing.
+// RES-40: the type of a template is for URIs without an entry. A template that matches takes
+// precedence over one that can only become the URI, even if it declares no type.
 func TestTypeOfTemplate(t *testing.T) {
 	b := open(t, map[string]string{"resources/a.md": "a", "resources/b.md": "b", "resources/c.md": "c",
 		"resources/d.md": "d", "resources/e/f.md": "f"}, []string{
@@ -36,11 +36,11 @@ func TestTypeOfTemplate(t *testing.T) {
 	}
 }
 
-// reveal is a provider that prints what it is given of a template, for unset variables "-".
+// reveal is a provider that prints the template variables, and "-" for unset ones.
 const reveal = `printf '%s|%s' "${MCP_RESOURCE_TEMPLATE_NAME--}" "${MCP_RESOURCE_TEMPLATE_VARS--}"`
 
-// RES-170, RES-174, RES-176: the provider finds the template and its values, for reads of a URI that no
-// entry has, and for nothing else. Values of the host never reach it (RES-175).
+// RES-170, RES-174, RES-176: the provider gets the template and its values for a URI without an
+// entry, and in no other case. Variables of the host never reach it (RES-175).
 func TestTemplateValues(t *testing.T) {
 	entries := []string{
 		`{"name":"exact","uri":"shop://items/1","provider":"shop"}`,
@@ -82,7 +82,7 @@ func TestTemplateValues(t *testing.T) {
 	}
 }
 
-// RES-32a: a client reaches a provider script by a scheme that the project declares, in its case.
+// RES-32a: clients reach a provider script only by a scheme that the project declares. Case matters.
 func TestDeclaredSchemes(t *testing.T) {
 	files := map[string]string{}
 	for _, name := range []string{"shop", "store", "Loud", "echo", "git", "https", "ui", "file", "hidden"} {
@@ -111,7 +111,7 @@ func TestDeclaredSchemes(t *testing.T) {
 	for uri, want := range map[string]bool{
 		"shop://x": false, "store://two": true, "STORE://two": false, "hidden://one": true, "hidden://two": false,
 		"Loud://one": true, "Loud://two": false, "loud://two": false, "echo://x": false, "git://x": false,
-		// The scripts that take the place of built-in providers.
+		// Scripts that replace built-in providers.
 		"git+https://x/y#z": true, "https://x": true, "HTTPS://x": true, "ui://x/y": true, "file:///x": true,
 	} {
 		if got := reads(uri); got != want {
@@ -122,13 +122,13 @@ func TestDeclaredSchemes(t *testing.T) {
 		{Text: "{s}://x"}, {Text: "Hidden://{x}"}}
 	for uri, want := range map[string]bool{
 		"shop://x": true, "Shop://x": false, "echo://x": true, "git://x": true, "hidden://two": false, "s://x": false,
-		"Hidden://two": false, // there is no such script
+		"Hidden://two": false, // the script does not exist
 	} {
 		if got := reads(uri); got != want {
 			t.Errorf("%s is read: %v", uri, got)
 		}
 	}
-	// A list that cannot be had: nothing runs, and the error says so. Files are read nevertheless.
+	// If the templates cannot be loaded, no script runs and the error explains it. Files are still read.
 	broken := mcp.Errorf(mcp.CodeInternal, "Unable to load resource templates registry")
 	b.Templates = func(context.Context) (*urimatch.Set, error) { return nil, broken }
 	for _, uri := range []string{"shop://x", "store://two", "https://x"} {
@@ -143,7 +143,7 @@ func TestDeclaredSchemes(t *testing.T) {
 	}
 }
 
-// RES-31, RES-144: a name that another resource has got does not move a watch to another URI.
+// RES-31, RES-144: a watch keeps its URI when another resource gets the name.
 func TestWatchKeepsURI(t *testing.T) {
 	b := open(t, map[string]string{"resources/a.txt": "a", "resources/b.txt": "b"}, nil, nil)
 	uri := b.fill("file://{R}/resources/a.txt")

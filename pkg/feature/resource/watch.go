@@ -12,70 +12,67 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Watch follows one resource for changes of what a read would come to: its
-// content, its type, or its error (RES-145). Its methods must not be
-// called at the same time.
+// A Watch detects changes of one resource: of its content, its type, or its error (RES-145). Only
+// Reconsider may be called concurrently with other methods.
 type Watch struct {
 	r       *Resources
 	request Request
 	target  *target
-	stale   atomic.Bool       // the target may be another
-	print   [sha256.Size]byte // of the last result
-	stamp   provider.Stamp    // of the file it came from
-	stamped bool              // stamp says something
+	stale   atomic.Bool       // resolve the URI again
+	print   [sha256.Size]byte // hash of the last result
+	stamp   provider.Stamp    // of the file when it was read
+	stamped bool              // stamp is valid
 }
 
-// Watch reads a resource for the first time. The error is that of
-// [Resources.Read].
+// Watch reads a resource for the first time. The error is as for [Resources.Read].
 func (r *Resources) Watch(ctx context.Context, req Request) (*Watch, error) {
 	t, err := r.resolve(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	w := &Watch{r: r, request: Request{Name: req.Name, URI: t.uri}, target: t}
-	if err := w.look(ctx, req.Bounded); err != nil {
+	if err := w.read(ctx, req.Bounded); err != nil {
 		return nil, err
 	}
 	return w, nil
 }
 
-// URI is the URI that is read.
+// URI returns the watched URI.
 func (w *Watch) URI() string { return w.request.URI }
 
-// Remote reports whether every look goes over the network (RES-149).
+// Remote reports whether each read uses the network (RES-149).
 func (w *Watch) Remote() bool { return w.target.provider == "https" || w.target.provider == "git" }
 
-// Reconsider has the next look find out anew what the URI means, for the
-// registry has changed. It may be called at any time.
+// Reconsider makes the next read resolve the URI again, because the registry has changed. It is
+// safe for concurrent use.
 func (w *Watch) Reconsider() { w.stale.Store(true) }
 
-// Still reports that the content is certainly what it was, as far as a glance
-// can tell; otherwise it takes a look.
+// Still reports whether the content is certainly unchanged. If it returns false, the caller calls Changed.
 func (w *Watch) Still() bool {
 	if !w.stamped || w.stale.Load() {
 		return false
 	}
-	stamp, ok := w.glance()
+	stamp, ok := w.currentStamp()
 	return ok && stamp == w.stamp
 }
 
-// Changed looks again and reports whether a read comes to something else.
+// Changed reads the resource and reports whether the result differs from the last one.
 func (w *Watch) Changed(ctx context.Context) bool {
 	before := w.print
-	err := w.look(ctx, false)
+	err := w.read(ctx, false)
 	var e *mcp.Error
 	if err != nil && (!errors.As(err, &e) || ctx.Err() != nil) {
-		return false // given up, not read
+		return false // cancelled
 	}
 	return w.print != before
 }
 
-// look reads and remembers the result. The stamp is taken first: a change that
-// comes between is then seen the next time.
-func (w *Watch) look(ctx context.Context, bounded bool) error {
+// read reads the resource and stores the hash of the result. It takes the stamp first, so the next
+// read detects a change in between.
+func (w *Watch) read(ctx context.Context, bounded bool) error {
 	var c *Content
-	err := w.reconsider(ctx)
-	stamp, stamped := w.glance()
+	err := w.resolveIfStale(ctx)
+	stamp, stamped := w.currentStamp()
 	if err == nil {
 		c, err = w.r.read(ctx, w.target, bounded)
 	}
@@ -87,7 +84,7 @@ func (w *Watch) look(ctx context.Context, bounded bool) error {
 		h.Write(c.data)
 	case errors.As(err, &e) && ctx.Err() == nil:
 		fmt.Fprintf(h, "%d %q", e.Code, e.Message)
-		stamped = false // what stands in the way may go without touching the file
+		stamped = false // the cause may disappear without a change of the file
 	default:
 		return err
 	}
@@ -96,13 +93,13 @@ func (w *Watch) look(ctx context.Context, bounded bool) error {
 	return err
 }
 
-// reconsider resolves the URI again where that is due.
-func (w *Watch) reconsider(ctx context.Context) error {
+// resolveIfStale resolves the URI again if the registry has changed.
+func (w *Watch) resolveIfStale(ctx context.Context) error {
 	if !w.stale.CompareAndSwap(true, false) {
 		return nil
 	}
 	t, err := w.r.resolve(ctx, w.request)
-	if errors.Is(err, errDifferent) { // the name is that of another resource now: the URI is what is watched
+	if errors.Is(err, errDifferent) { // the name now belongs to another resource: watch the URI
 		t, err = w.r.resolve(ctx, Request{URI: w.request.URI})
 	}
 	if err != nil {
@@ -113,8 +110,8 @@ func (w *Watch) reconsider(ctx context.Context) error {
 	return nil
 }
 
-// glance returns the stamp of the file behind the resource, where there is one.
-func (w *Watch) glance() (provider.Stamp, bool) {
+// currentStamp returns the stamp of the resource's file, if it has one.
+func (w *Watch) currentStamp() (provider.Stamp, bool) {
 	if w.r.scriptOf(w.target.provider) != (code.File{}) {
 		return provider.Stamp{}, false
 	}

@@ -25,40 +25,38 @@ type call struct {
 	request *Request
 	entry   entry
 	file    code.File
-	script  string   // its path: absolute, links not resolved (T-40)
-	argv    []string // how it is started
+	script  string   // path: absolute, with links unresolved (T-40)
+	argv    []string // command that starts the script
 	needs   access.Declaration
-	key     string // names the call in files
+	key     string // identifies the call in file names
 
-	inherits *scriptenv.Rule // which variables of the server's environment the script gets
+	inherits *scriptenv.Rule // variables of the server's environment that the script inherits
 	files    *handoff.Dir
 	pool     *handoff.Pool
-	hold     *sandbox.Confinement // nil for a call that is not confined
+	hold     *sandbox.Confinement // nil if the call is not confined
 
-	insecure *trust.InsecureError // why others could have a say in what runs; nil: they could not
+	insecure *trust.InsecureError // why another user could change files that the call runs; nil if none could
 
-	listener Listener // nil: nobody listens
+	listener Listener // nil for no listener
 	progress *handoff.Follower
 	logs     *handoff.Follower
 	input    inputRelay
 	clock    *clock
-	waiting  time.Time // since when the script waits for its client; zero: it does not
+	waiting  time.Time // start of waiting for the client; zero if the script does not wait
 	unwatch  func()    // ends the watch of the files of a script that waits; nil: they are not watched
 	live     bool      // forward progress and logs while the script runs
 	trace    *trace
 }
 
-// ErrCancelled is the cause of a context that ends because the caller wants no
-// result any more.
+// ErrCancelled is the cause of a context whose caller no longer needs the result.
 var ErrCancelled = errors.New("cancelled")
 
-// Call calls a tool. Whoever gets a result calls [Result.Done] once it is
-// delivered. The error is an [*mcp.Error] for the client; when ctx
-// ended before the script did, it is [mcp.CodeToolCancelled], which a server
-// that was told to cancel does not send (T-172).
+// Call calls a tool. The caller calls [Result.Done] after sending the result. The error is an
+// [*mcp.Error] for the client. If ctx ends before the script, it is [mcp.CodeToolCancelled], which
+// servers do not send after a cancellation (T-172).
 func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 	c := &call{tools: t, request: r, key: project.RequestKey(r.ID)}
-	if err := c.admit(ctx); err != nil {
+	if err := c.authorize(ctx); err != nil {
 		if c.insecure != nil {
 			t.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s' refused: %s", r.Name, c.insecure))
 		}
@@ -89,21 +87,20 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 			"start it with setsid to keep it", c.shown(c.script), res.Left))
 	}
 	result, err := c.outcome(&res)
-	c.hold.Ended() // now, as the outcome reads what the script may read
-	tidy := func() { c.pool.Give(c.files, res.Alone); c.hold.Release() }
+	c.hold.Ended() // after outcome, which reads files with the permissions of the script
+	cleanup := func() { c.pool.Give(c.files, res.Alone); c.hold.Release() }
 	if t.project.Preserve {
-		tidy = func() { c.pool.Keep(c.files) } // and its directory
+		cleanup = func() { c.pool.Keep(c.files) } // with its directory
 	}
 	if err != nil {
-		tidy()
+		cleanup()
 		return nil, err
 	}
-	result.tidy, result.left = tidy, res.Left != 0
+	result.cleanup, result.left = cleanup, res.Left != 0
 	return result, nil
 }
 
-// confine has the kernel hold the call to what its tool declares, and decides where its files
-// are (CF-10).
+// confine limits the call to the declared capabilities, and chooses the location of its files (CF-10).
 func (c *call) confine() error {
 	t := c.tools
 	hold, err := t.Sandbox.ConfineTool(&sandbox.Subject{
@@ -124,9 +121,8 @@ func (c *call) confine() error {
 	return nil
 }
 
-// admit makes the checks before anything starts, in the order of tools
-// section 2.
-func (c *call) admit(ctx context.Context) error {
+// authorize makes the checks before the start, in the order of the contract (tools section 2).
+func (c *call) authorize(ctx context.Context) error {
 	t, r := c.tools, c.request
 	if r.Arguments == nil {
 		r.Arguments = json.RawMessage("{}")
@@ -169,7 +165,7 @@ func (c *call) admit(ctx context.Context) error {
 		return refusal
 	}
 	c.inherits = decision.Variables
-	if err := c.admitInherit(); err != nil {
+	if err := c.checkInherit(); err != nil {
 		return err
 	}
 	switch err := trust.CheckScript(t.project.Root, t.project.Tools, c.script); {
@@ -200,27 +196,26 @@ func (c *call) admit(ctx context.Context) error {
 	return nil
 }
 
-// cannotStart is the answer where the script is not at fault (P-300,
-// T-53).
+// cannotStart returns the error for a failure that the script does not cause (P-300, T-53).
 func (c *call) cannotStart(err error) *mcp.Error {
 	e := mcp.Errorf(mcp.CodeInternal, "Tool '%s' cannot be started", c.request.Name)
 	return e.WithData(err.Error() + script.Shortage(err))
 }
 
-// An Unusable is the refusal of a tool that is listed and allowed, because of its
-// path, its file or the mode of its environment (T-6, T-8, T-9).
+// An Unusable is the error for a listed tool that cannot run because of its path, its file or its
+// environment mode (T-6, T-8, T-9).
 type Unusable struct{ answer *mcp.Error }
 
 func (u *Unusable) Error() string { return u.answer.Error() }
 
-// Unwrap returns the error as a client gets it.
+// Unwrap returns the error for the client.
 func (u *Unusable) Unwrap() error { return u.answer }
 
 var errMissing = &Unusable{mcp.Errorf(mcp.CodeInvalidParams, "Tool executable missing")} // T-9
 
-// admitInherit refuses to hand on the whole environment where that was not allowed
-// apart, and warns once where it was (T-6, T-14).
-func (c *call) admitInherit() error {
+// checkInherit refuses to pass the whole environment without a separate permission, and otherwise
+// warns once (T-6, T-14).
+func (c *call) checkInherit() error {
 	if c.inherits.Mode != scriptenv.Inherit {
 		return nil
 	}
@@ -234,7 +229,7 @@ func (c *call) admitInherit() error {
 	return nil
 }
 
-// run starts the script and follows it to its end.
+// run starts the script and waits for its end.
 func (c *call) run(ctx context.Context) (script.Result, error) {
 	t, r := c.tools, c.request
 	calls := &t.project.Calls
@@ -277,7 +272,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 	return res, nil
 }
 
-// watch is called every few milliseconds while the script runs.
+// watch runs every few milliseconds while the script runs.
 func (c *call) watch(ctx context.Context, now time.Time) error {
 	if ctx.Err() != nil {
 		c.input.cancel()
@@ -289,7 +284,7 @@ func (c *call) watch(ctx context.Context, now time.Time) error {
 	}
 	var active bool
 	switch {
-	case !c.heard():
+	case !c.listening():
 		open = true
 	case c.live:
 		active = c.progress.Poll(c.sendProgress)
@@ -338,8 +333,8 @@ const (
 	slowestPace = 500 * time.Millisecond
 )
 
-// heard reports whether somebody listens to the script at this moment.
-func (c *call) heard() bool {
+// listening reports whether a client listens to the script now.
+func (c *call) listening() bool {
 	if c.request.Listener == nil {
 		return true
 	}
@@ -351,7 +346,7 @@ func (c *call) heard() bool {
 	}
 }
 
-// cancelled returns the cause when the caller ended the call.
+// cancelled returns the cause if the caller ended the call.
 func (c *call) cancelled(cause error) error {
 	var timeout *timeoutError
 	var lost *lostAnswer
@@ -363,20 +358,20 @@ func (c *call) cancelled(cause error) error {
 	return cause
 }
 
-// finishStreams forwards the rest of what the script reported. It waits for nobody to listen: the files
-// of a call that has ended are given back.
+// finishStreams forwards the remaining reports. Without a listener it collects them, because the
+// files of an ended call are reused.
 func (c *call) finishStreams() {
-	kept := &keeper{}
-	listened := c.heard()
+	collected := &collector{}
+	listened := c.listening()
 	if !listened {
-		c.listener = kept
+		c.listener = collected
 	}
 	complete := c.progress.Finish(c.sendProgress)
 	complete = c.logs.Finish(c.sendLog) && complete
 	if !listened {
-		c.request.Listener.Keep(kept.Reports)
+		c.request.Listener.Keep(collected.Reports)
 	}
-	if !complete || kept.full {
+	if !complete || collected.full {
 		c.tools.Log(mcp.Warning, logger,
 			fmt.Sprintf("Tool '%s' left more progress or log messages than are read after its end; the rest is dropped",
 				c.entry.name))
@@ -387,7 +382,7 @@ func (c *call) sendProgress(line []byte) {
 	c.clock.silent = false
 	p, ok := parseProgress(line)
 	if !ok {
-		c.tools.Log(mcp.Debug, logger, "Dropped a line of the progress stream that is no progress notification")
+		c.tools.Log(mcp.Debug, logger, "Dropped an invalid line of the progress stream")
 		return
 	}
 	if c.listener != nil {
@@ -398,7 +393,7 @@ func (c *call) sendProgress(line []byte) {
 func (c *call) sendLog(line []byte) {
 	m, ok := parseLog(line)
 	if !ok {
-		c.tools.Log(mcp.Debug, logger, "Dropped a line of the log stream that is no log message")
+		c.tools.Log(mcp.Debug, logger, "Dropped an invalid line of the log stream")
 		return
 	}
 	if c.listener != nil {
@@ -406,7 +401,7 @@ func (c *call) sendLog(line []byte) {
 	}
 }
 
-// logStart tells sizes, never values (T-264).
+// logStart logs sizes, but never values (T-264).
 func (c *call) logStart() {
 	if !c.tools.Debug() {
 		return

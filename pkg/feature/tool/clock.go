@@ -6,40 +6,41 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 )
 
-// A clock says when a script has had its time (T-150 to T-160). It stands
-// still while a question to the client is open (T-126).
+// A clock decides when a script has used its time (T-150 to T-160). It is stopped while a question
+// to the client is open (T-126).
 type clock struct {
 	limit    time.Duration // 0: none
-	secs     int           // limit, as the messages give it
-	progress bool          // the limit counts from the last sign of life
-	max      time.Duration // and this from the start, when progress is set
+	secs     int           // limit in seconds, for messages
+	progress bool          // limit counts from the last progress report
+	max      time.Duration // limit for the whole run if progress is set
 	maxSecs  int
-	byOption bool // the limit is the operator's default, not the tool's or the caller's
+	byOption bool // limit is the default of the settings, and not of the tool or the caller
 
 	ran    time.Duration // time counted so far
-	idle   time.Duration // time counted since the last sign of life
-	last   time.Time     // when tick was last called
-	silent bool          // no progress was ever reported
+	idle   time.Duration // time counted since the last progress report
+	last   time.Time     // time of the last tick
+	silent bool          // no progress was reported
 }
 
 func newClock(calls *project.Calls, e *entry, override int, start time.Time) *clock {
 	c := &clock{last: start, silent: true}
 	c.secs = effectiveTimeout(calls, e, override)
 	c.byOption = override <= 0 && e.timeout <= 0 && c.secs > 0
-	c.limit = project.Seconds(c.secs)
+	c.limit = settings.Seconds(c.secs)
 	c.progress = e.progressExtends || calls.ProgressExtends
 	c.maxSecs = calls.MaxTimeout
 	if e.maxTimeout > 0 {
 		c.maxSecs = e.maxTimeout
 	}
-	c.max = project.Seconds(c.maxSecs)
+	c.max = settings.Seconds(c.maxSecs)
 	return c
 }
 
-// effectiveTimeout returns the time a call has, in seconds, 0 for no limit: the first
-// that is given by the request, the tool and the settings (T-150).
+// effectiveTimeout returns the time limit of a call in seconds, or 0: of the request, the tool or
+// the settings, in this order (T-150).
 func effectiveTimeout(calls *project.Calls, e *entry, override int) int {
 	switch {
 	case override > 0:
@@ -50,16 +51,15 @@ func effectiveTimeout(calls *project.Calls, e *entry, override int) int {
 	return calls.Timeout
 }
 
-// EffectiveTimeout is how long a call of a tool may take, in seconds; 0: as
-// long as it likes (T-150). item is its registry entry, override what the
-// caller asks for or 0.
+// EffectiveTimeout returns the time limit of a call in seconds, or 0 for no limit (T-150). item is
+// the tool's registry entry. override is the limit of the request, or 0.
 func EffectiveTimeout(calls *project.Calls, item json.RawMessage, override int) int {
 	e := parseEntry(item)
 	return effectiveTimeout(calls, &e, override)
 }
 
-// tick advances the clock. active says that the script has shown a sign of life
-// since the last tick, paused that the time since then does not count.
+// tick advances the clock. active means that the script reported progress since the last tick.
+// paused means that this time does not count.
 func (c *clock) tick(now time.Time, active, paused bool) error {
 	passed := now.Sub(c.last)
 	c.last = now
@@ -84,7 +84,7 @@ func (c *clock) tick(now time.Time, active, paused bool) error {
 	return nil
 }
 
-// A timeoutError ends a script whose time is over.
+// A timeoutError ends a script that has used its time.
 type timeoutError struct {
 	clock   *clock
 	reason  string

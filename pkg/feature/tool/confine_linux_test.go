@@ -19,18 +19,18 @@ import (
 	"mcp-bash/pkg/sandbox"
 )
 
-// A yard is a bench with a mode, and what its tools try to reach.
-type yard struct {
-	*bench
+// A confinedFixture is a fixture with a confinement mode and files that its tools try to reach.
+type confinedFixture struct {
+	*fixture
 	root, beside string
 }
 
-func newYard(t *testing.T, mode string, env project.Env) *yard {
+func newConfinedFixture(t *testing.T, mode string, env project.Env) *confinedFixture {
 	t.Helper()
 	if confine.Offered().None() {
 		t.Skip("the kernel cannot confine")
 	}
-	y := &yard{bench: newBench(t, env)}
+	y := &confinedFixture{fixture: newFixture(t, env)}
 	confinement, ok := access.ParseConfinement(mode)
 	if !ok {
 		t.Fatal(mode)
@@ -53,8 +53,8 @@ func newYard(t *testing.T, mode string, env project.Env) *yard {
 	return y
 }
 
-// try runs code as a tool that declares capabilities, "" for one that declares nothing.
-func (y *yard) try(capabilities, code string) string {
+// try runs code as a tool with these capabilities, or "" for none declared.
+func (y *confinedFixture) try(capabilities, code string) string {
 	y.t.Helper()
 	more := []string{}
 	if capabilities != "" {
@@ -65,7 +65,7 @@ func (y *yard) try(capabilities, code string) string {
 	return y.callIt(name)
 }
 
-func (y *yard) callIt(name string) string {
+func (y *confinedFixture) callIt(name string) string {
 	y.t.Helper()
 	list := roots.List{{URI: "file://" + y.root, Path: y.root}}
 	return y.call(&Request{Name: name, ID: "1", Roots: roots.Scope{List: list}})
@@ -73,8 +73,7 @@ func (y *yard) callIt(name string) string {
 
 const reached = "REACHED"
 
-// What a call may reach follows from what its tool declares, in each mode (CF-1, CF-3,
-// CF-5, CF-10 to CF-16, CF-20).
+// The declaration of a tool decides which files it can reach, in each mode (CF-1, CF-3, CF-5, CF-10 to CF-16, CF-20).
 func TestConfinedCalls(t *testing.T) {
 	for _, c := range []struct {
 		mode, capabilities, code string
@@ -98,7 +97,7 @@ func TestConfinedCalls(t *testing.T) {
 		{"all,required", ``, `cat "$BESIDE/file"`, false},
 		{"all,required", `["FileSystem"]`, `cat "$BESIDE/file"`, true},
 	} {
-		y := newYard(t, c.mode, nil)
+		y := newConfinedFixture(t, c.mode, nil)
 		if err := os.WriteFile(y.tools.project.Root+"/notes", []byte("x\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -110,11 +109,11 @@ func TestConfinedCalls(t *testing.T) {
 	}
 }
 
-// A tool of which the kernel cannot hold something is refused where that is required, and
-// else runs with one warning, held to what can be (CF-30).
+// If the kernel lacks a feature, mode "require" refuses the tool. Other modes run it with one
+// warning and the remaining limits (CF-30).
 func TestOlderKernelCalls(t *testing.T) {
 	for abi := range 3 {
-		y := newYard(t, "declared,required", nil)
+		y := newConfinedFixture(t, "declared,required", nil)
 		y.tools.Sandbox.Kernel = func() confine.Kernel { return confine.Kernel{ABI: abi, Filters: abi > 0} }
 		mark := filepath.Join(t.TempDir(), "ran")
 		code := "echo >" + mark + "; echo " + reached
@@ -143,10 +142,10 @@ func TestOlderKernelCalls(t *testing.T) {
 	}
 }
 
-// A fault in confining fails the call, in every mode, and nothing runs (CF-4).
+// A failure of confinement fails the call in every mode, and nothing runs (CF-4).
 func TestConfinementFaults(t *testing.T) {
 	for _, mode := range []string{"declared", "declared,required", "all"} {
-		y := newYard(t, mode, nil)
+		y := newConfinedFixture(t, mode, nil)
 		mark := filepath.Join(t.TempDir(), "ran")
 		y.tools.Sandbox.Kernel = func() confine.Kernel { return confine.Kernel{ABI: 99, Signals: true, Filters: true} }
 		state := y.tools.State.Dir
@@ -162,7 +161,7 @@ func TestConfinementFaults(t *testing.T) {
 	}
 }
 
-// The result of a script that was refused something says what would allow it (CF-25).
+// The result of a script with denied accesses names the missing declaration (CF-25).
 func TestRefusals(t *testing.T) {
 	for code, says := range map[string]string{
 		`cat "$BESIDE/file"`:                            "it takes the capability FileSystem, or the path in",
@@ -173,21 +172,21 @@ func TestRefusals(t *testing.T) {
 		`echo "open '/x': permission granted" >&2`:      "",
 		`echo "[Errno 13] Permission denied: '/x'" >&2`: "/x was refused",
 	} {
-		y := newYard(t, "declared", nil)
+		y := newConfinedFixture(t, "declared", nil)
 		got := y.try(`[]`, fmt.Sprintf("ROOT=%s BESIDE=%s\n{ %s; }; exit 1", y.root, y.beside, code))
 		if refused := strings.Contains(got, "was refused to"); refused != (says != "") || !strings.Contains(got, says) {
 			t.Errorf("%s: %s", code, got)
 		}
 	}
-	y := newYard(t, "declared", nil)
+	y := newConfinedFixture(t, "declared", nil)
 	if got := y.try("", `echo "/x: Permission denied" >&2; exit 1`); strings.Contains(got, "was refused") {
 		t.Errorf("not confined: %s", got)
 	}
 }
 
-// CF-25: the hint names the path, however the program writes it.
+// CF-25: the hint contains the path in the formats of various programs.
 func TestRefusedPath(t *testing.T) {
-	y := newYard(t, "declared", nil)
+	y := newConfinedFixture(t, "declared", nil)
 	for _, says := range []string{
 		`cat: /srv/a b: Permission denied`,
 		`tool.sh: line 3: /srv/a b: Permission denied`,
@@ -211,8 +210,9 @@ func TestRefusedPath(t *testing.T) {
 	}
 }
 
-// CF-25: a confined tool that hides what its programs say still gets a hint, which names the command that lists
-// what was refused. A tool that reports an error itself, or is not confined, gets none.
+// CF-25: a confined tool that hides error messages still gets a hint, which names the command for
+// the list of denied accesses. A tool that reports an error itself, or is not confined, gets no
+// hint.
 func TestHiddenRefusal(t *testing.T) {
 	const hint = "tools/t0/tool.sh is confined to what it declares; mcp-runtool t0 --explain lists what is refused"
 	for _, c := range []struct {
@@ -223,10 +223,10 @@ func TestHiddenRefusal(t *testing.T) {
 		{`[]`, `cat "$BESIDE/file" 2>/dev/null || { echo "cannot read the file" >&2; exit 1; }`, true},
 		{`[]`, `cat "$BESIDE/file" 2>/dev/null || { echo '{"n":1}'; exit 1; }`, true},
 		{`[]`, `cat "$BESIDE/file" 2>/dev/null || { echo '{"success":false}'; exit 1; }`, false},
-		{`[]`, `cat "$BESIDE/file" 2>/dev/null || echo nothing`, false}, // it succeeds
+		{`[]`, `cat "$BESIDE/file" 2>/dev/null || echo nothing`, false}, // the tool succeeds
 		{``, `cat "$BESIDE/none" 2>/dev/null; exit 1`, false},
 	} {
-		y := newYard(t, "declared", nil)
+		y := newConfinedFixture(t, "declared", nil)
 		got := y.try(c.capabilities, fmt.Sprintf("BESIDE=%s\n%s", y.beside, c.code))
 		if strings.HasSuffix(lastText(got), hint) != c.want || strings.Contains(got, "is confined to") != c.want {
 			t.Errorf("%s: %s", c.code, got)
@@ -238,12 +238,12 @@ func TestHiddenRefusal(t *testing.T) {
 	}
 }
 
-// The server embeds for a confined tool what that may read, and nothing else (CF-62, T-231).
+// Embedded files of a confined tool are limited to files that it may read (CF-62, T-231).
 func TestEmbedsOfConfinedTools(t *testing.T) {
 	const refused, unreadable = "may not read it", "unreadable"
 	for _, c := range []struct {
 		capabilities, file string // "" for undeclared
-		says               string // in the log, "" where it is embedded
+		says               string // log message, or "" if the file is embedded
 	}{
 		{``, "root/file", ""}, {``, "project/server.d/env.sh", ""},
 		{`[]`, "root/file", refused}, {`["Network"]`, "root/file", refused}, {`["Process"]`, "root/file", refused},
@@ -255,7 +255,7 @@ func TestEmbedsOfConfinedTools(t *testing.T) {
 		{`["Search"]`, "root/pipe", unreadable}, {`["Search"]`, "root", unreadable},
 		{`["Search"]`, "beside/file", "outside allowed roots"}, {`["FileSystem"]`, "beside/file", "outside allowed roots"},
 	} {
-		y := newYard(t, "declared", nil)
+		y := newConfinedFixture(t, "declared", nil)
 		project := y.tools.project.Root
 		for name, text := range map[string]string{"server.d/env.sh": "SECRET\n", "notes": "x\n", "tools/own/file": "x\n"} {
 			file := filepath.Join(project, name)
@@ -286,12 +286,12 @@ func TestEmbedsOfConfinedTools(t *testing.T) {
 	}
 }
 
-// What a call of an empty tool takes that is confined, beside one that is not.
+// BenchmarkConfinedCall compares an empty confined call with an empty unconfined one.
 func BenchmarkConfinedCall(b *testing.B) {
 	if confine.Offered().None() {
 		b.Skip("the kernel cannot confine")
 	}
-	y := newBench(b, nil)
+	y := newFixture(b, nil)
 	mode, _ := access.ParseConfinement("declared")
 	t := y.tools
 	t.Sandbox = sandbox.New(sandbox.Config{

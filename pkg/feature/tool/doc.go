@@ -1,5 +1,4 @@
-// Package tool calls tools: it finds a tool in the registry, asks the policy,
-// hands the arguments to the script, follows it while it runs, and makes a
-// result of what it came to (tools sections 2 to 14). It knows nothing of
-// JSON-RPC, of sessions or of which revision a client speaks.
+// Package tool calls tools. It finds a tool in the registry, checks the policy, runs the script
+// with the arguments, and makes the result. It knows nothing about JSON-RPC, sessions and protocol
+// revisions.
 package tool

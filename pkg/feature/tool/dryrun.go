@@ -7,27 +7,24 @@ import (
 	"mcp-bash/pkg/json/schema"
 )
 
-// A DryRun is what is known of a call without making it.
+// A DryRun has the results of the checks of a call that is not made.
 type DryRun struct {
-	// Refusal is why the call would not be allowed, an [*mcp.Error] as a client
-	// would get it; nil: it would.
+	// Refusal is the [*mcp.Error] that the client would get, or nil.
 	Refusal error
-	// Obstacle is why the script could not be started, "" when nothing is in the
-	// way.
+	// Obstacle explains why the script cannot start, or is "".
 	Obstacle string
-	// Violations are what is wrong with the arguments; Enforced says that the call
-	// would end there.
+	// Violations are the schema violations of the arguments. Enforced means that the call would fail because of them.
 	Violations []schema.Violation
 	Enforced   bool
-	// Unchecked is why the arguments could not be held against the tool's schema.
+	// Unchecked explains why the arguments could not be validated, or is nil.
 	Unchecked error
 }
 
-// DryRun makes the checks of a call before its script starts.
+// DryRun makes the checks of a call without starting its script.
 func (t *Tools) DryRun(ctx context.Context, r *Request) DryRun {
 	c := &call{tools: t, request: r}
 	var result DryRun
-	switch err := c.admit(ctx); {
+	switch err := c.authorize(ctx); {
 	case errors.Is(err, errMissing):
 		result.Obstacle = c.shown(c.script) + " is missing, or nothing that can be run"
 	case err != nil:
@@ -45,7 +42,7 @@ func (t *Tools) DryRun(ctx context.Context, r *Request) DryRun {
 	return result
 }
 
-// obstacle says why a script that may run cannot, as far as its file tells.
+// obstacle explains why an allowed script cannot start, or returns "".
 func (c *call) obstacle() string {
 	if file := c.windowsFile(c.head(c.script, maxHead), nil); file != "" {
 		return windowsLines(c.shown(file))

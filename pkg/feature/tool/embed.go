@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/files/boundedfile"
@@ -21,12 +22,11 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// An embed is a file that a tool wants in its result (T-95).
+// An embed is a file that a tool adds to its result (T-95).
 type embed struct{ path, mimeType, uri string }
 
-// embeds reads what the tool listed and returns the content items, in order. A
-// file that cannot be had is left out with a warning, never an error (T-230,
-// T-231).
+// embeds returns the content items of the files that the tool listed, in order. It logs a warning
+// for files that it cannot add (T-230, T-231).
 func (c *call) embeds() []json.RawMessage {
 	list, err := c.files.ReadResources(c.tools.project.Calls.MaxStdout)
 	if err != nil {
@@ -50,8 +50,7 @@ func (c *call) embeds() []json.RawMessage {
 	return items
 }
 
-// parseEmbeds reads the list: JSON values, or lines of path, type and URI set
-// apart by tabs.
+// parseEmbeds parses the list: JSON values, or lines of path, type and URI that are separated by tabs.
 func parseEmbeds(list []byte) []embed {
 	var found []embed
 	rest := list
@@ -63,13 +62,11 @@ func parseEmbeds(list []byte) []embed {
 		if err != nil {
 			return parseEmbedLines(list)
 		}
-		switch rawjson.KindOf(v) {
-		case rawjson.Array:
-			for e := range rawjson.Elements(v) {
-				found = appendEmbed(found, e)
-			}
-		default:
+		if rawjson.KindOf(v) != rawjson.Array {
 			found = appendEmbed(found, v)
+		}
+		for e := range rawjson.Elements(v) {
+			found = appendEmbed(found, e)
 		}
 		rest = next
 	}
@@ -91,14 +88,9 @@ func appendEmbed(list []embed, v json.RawMessage) []embed {
 func parseEmbedLines(list []byte) []embed {
 	var found []embed
 	for line := range strings.Lines(string(list)) {
-		fields := strings.SplitN(strings.TrimRight(line, "\r\n"), "\t", 3)
-		e := embed{path: fields[0]}
-		if len(fields) > 1 {
-			e.mimeType = fields[1]
-		}
-		if len(fields) > 2 {
-			e.uri = fields[2]
-		}
+		var e embed
+		e.path, line, _ = strings.Cut(strings.TrimRight(line, "\r\n"), "\t")
+		e.mimeType, e.uri, _ = strings.Cut(line, "\t")
 		if strings.TrimSpace(e.path) != "" {
 			found = append(found, e)
 		}
@@ -122,15 +114,16 @@ func (c *call) embed(e embed) json.RawMessage {
 		}
 		physical = filepath.Clean(path)
 	}
-	root := rootOf(c.request.Roots.List, physical)
-	if root == nil {
+	list := c.request.Roots.List
+	at := slices.IndexFunc(list, func(r roots.Root) bool { return fsys.Within(r.Path, physical) })
+	if at < 0 {
 		var names strings.Builder
-		for _, r := range c.request.Roots.List {
+		for _, r := range list {
 			fmt.Fprintf(&names, "[%s] ", r.Path)
 		}
 		return warn("Embedded resource skipped (outside allowed roots): path=%s roots=%s", e.path, names.String())
 	}
-	data, err := c.readEmbed(root.Path, physical)
+	data, err := c.readEmbed(list[at].Path, physical)
 	switch {
 	case errors.Is(err, handoff.ErrTooLarge):
 		return warn("Embedded resource too large: %s", e.path)
@@ -142,19 +135,9 @@ func (c *call) embed(e embed) json.RawMessage {
 	return resourceItem(e, physical, data)
 }
 
-func rootOf(list roots.List, path string) *roots.Root {
-	for i := range list {
-		if fsys.Within(list[i].Path, path) {
-			return &list[i]
-		}
-	}
-	return nil
-}
-
-// readEmbed reads a file below a root. For a confined tool, the kernel decides as it does for the
-// script (CF-62).
+// readEmbed reads a file below a root. For a confined tool, it reads with the permissions of the script (CF-62).
 func (c *call) readEmbed(root, path string) ([]byte, error) {
-	open := openBelow
+	open := boundedfile.OpenBelow
 	if c.hold != nil {
 		open = func(_, path string) (*os.File, error) { return c.hold.Confined.OpenRegular(path) }
 	}
@@ -169,24 +152,6 @@ func (c *call) readEmbed(root, path string) ([]byte, error) {
 		err = handoff.ErrTooLarge
 	}
 	return data, err
-}
-
-// openBelow opens a file through its root, so that a link put in its place
-// meanwhile cannot lead out. The root may be the file itself.
-func openBelow(root, path string) (*os.File, error) {
-	rel, err := filepath.Rel(root, path)
-	if err != nil {
-		return nil, err
-	}
-	if rel == "." {
-		root, rel = filepath.Dir(path), filepath.Base(path)
-	}
-	dir, err := os.OpenRoot(root)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	return boundedfile.OpenIn(dir, rel)
 }
 
 func resourceItem(e embed, physical string, data []byte) json.RawMessage {

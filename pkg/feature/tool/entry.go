@@ -7,11 +7,11 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// An entry is what a call needs of a tool's registry entry (registry section 4).
+// An entry has the members of a tool's registry entry that calls use.
 type entry struct {
-	item            json.RawMessage // all of it
+	item            json.RawMessage // the complete entry
 	name, path      string
-	timeout         int // seconds, 0 when absent
+	timeout         int // seconds, or 0
 	maxTimeout      int
 	timeoutHint     string
 	progressExtends bool
@@ -52,8 +52,8 @@ func parseEntry(item json.RawMessage) entry {
 	return e
 }
 
-// validates reports whether arguments and output are checked in full: the
-// first given of the environment, the tool and the project decides (T-11).
+// validates reports whether arguments and output are validated. The environment decides first, then
+// the tool, then the project (T-11).
 func (e *entry) validates(setting string, project bool) bool {
 	switch {
 	case setting != "":
@@ -64,8 +64,8 @@ func (e *entry) validates(setting string, project bool) bool {
 	return project
 }
 
-// missing is the refusal of a tool that requires a capability which the client has not
-// declared, with all of those as data; nil where there is none (M-41).
+// missing returns the error for a tool that requires capabilities which the client has not
+// declared, or nil. The data of the error lists the capabilities (M-41).
 func (e *entry) missing(client *mcp.Capabilities) error {
 	var lacks struct{ form, url, sampling, roots bool }
 	for r := range rawjson.Elements(e.requires) {

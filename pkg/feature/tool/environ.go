@@ -12,8 +12,7 @@ import (
 	"mcp-bash/pkg/run/scriptenv"
 )
 
-// perCall are the variables that belong to one call. An inherited value of any
-// of them would be another call's and is dropped (T-64).
+// perCall are the variables of one call. Inherited values would belong to another call, so they are removed (T-64).
 var perCall = []string{
 	"MCP_TOOL_NAME", "MCP_TOOL_PATH", "MCP_TOOL_ARGS_JSON", "MCP_TOOL_ARGS_FILE", "MCP_TOOL_METADATA_JSON",
 	"MCP_TOOL_METADATA_FILE", "MCP_TOOL_META_JSON", "MCP_TOOL_META_FILE", "MCP_TOOL_ERROR_FILE",
@@ -25,8 +24,7 @@ var perCall = []string{
 	"BAGGAGE", "MCPBASH_TRACE_FILE", "BASH_XTRACEFD", "MCP_TOOL_CANCELLATION_FILE", "MCPBASH_DIRECT_FD", "PWD",
 }
 
-// baseEnviron is the part that all calls share, as a process takes it: what
-// tools inherit, under what every script is given.
+// baseEnviron returns the variables that all calls share: inherited variables, and then those of every script.
 func baseEnviron(p *project.Project, rule *scriptenv.Rule, common project.Env, stateDir string) []string {
 	env := p.ToolBase(rule)
 	for name, value := range common {
@@ -42,7 +40,7 @@ func baseEnviron(p *project.Project, rule *scriptenv.Rule, common project.Env, s
 	return env.ScriptEntries()
 }
 
-// environ completes the environment for one call (tools section 5).
+// environ returns the environment of one call (tools section 5).
 func (c *call) environ() ([]string, error) {
 	t, r := c.tools, c.request
 	client := &r.Client
@@ -106,7 +104,7 @@ func (c *call) environ() ([]string, error) {
 		set("MCPBASH_DEBUG_LOG", c.debugLog())
 	}
 	if r.Asker != nil {
-		env = c.waitForPeople(env, r.Asker.Patience())
+		env = c.extendInputTimeout(env, r.Asker.Patience())
 	}
 	if c.entry.progressExtends {
 		env = project.Override(env, "MCPBASH_PROGRESS_EXTENDS_TIMEOUT", "true")
@@ -120,9 +118,8 @@ func (c *call) environ() ([]string, error) {
 	return append(env, traceContext(r.Meta)...), nil
 }
 
-// waitForPeople sees that the script waits for answers at least as long as people may take
-// (M-50).
-func (c *call) waitForPeople(env []string, patience time.Duration) []string {
+// extendInputTimeout makes the script wait for answers at least as long as people may need (M-50).
+func (c *call) extendInputTimeout(env []string, patience time.Duration) []string {
 	const name = "MCPBASH_ELICITATION_TIMEOUT"
 	own, err := strconv.ParseFloat(c.tools.project.Env[name], 64)
 	if patience == 0 || err == nil && own >= patience.Seconds() {
@@ -131,8 +128,7 @@ func (c *call) waitForPeople(env []string, patience time.Duration) []string {
 	return project.Override(env, name, strconv.Itoa(int(patience.Seconds())))
 }
 
-// identity are the variables that say which request this is; policy.sh is given
-// them too (T-29).
+// identity returns the variables that identify the request. policy.sh gets them too (T-29).
 func (c *call) identity() project.Env {
 	return project.Env{
 		"MCPBASH_WORKER_KEY":          c.key,
@@ -148,7 +144,7 @@ func bit(b bool) string {
 	return "0"
 }
 
-// tokenText is the progress token as plain text (T-70).
+// tokenText returns the progress token as plain text (T-70).
 func tokenText(token json.RawMessage) string {
 	if s, ok := rawjson.Text(token); ok {
 		return s
@@ -156,11 +152,10 @@ func tokenText(token json.RawMessage) string {
 	return string(token)
 }
 
-// debugLog is where mcp_debug writes: a file of this call alone, which the
-// script makes (T-74).
+// debugLog returns the file of mcp_debug, which belongs to this call and is created by the script (T-74).
 func (c *call) debugLog() string {
 	name := "tool-debug." + project.FileName(c.entry.name) + "." + c.key + "." + c.tools.unique() + ".log"
-	if c.hold != nil { // it can write nowhere else
+	if c.hold != nil { // a confined script cannot write to other directories
 		return c.files.Path(name)
 	}
 	if dir := c.tools.project.Logging.Dir; dir != "" {

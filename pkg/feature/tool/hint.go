@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -24,13 +25,12 @@ import (
 	"mcp-bash/sdk"
 )
 
-// maxHead is how much of a script, and of what it says, is looked at for what is
-// wrong with it.
+// maxHead limits the part of a script and of its standard error that is searched for known faults.
 const maxHead = 64 << 10
 
-// hint names the likely cause of a failure and the remedy, "" when the tool has
-// said itself what went wrong (T-188). value is standard output as JSON. It is
-// logged too: who runs the server may see no results.
+// hint returns the likely cause of a failure and its remedy, or "" if the tool reported an error
+// itself (T-188). value is standard output as JSON. The hint is also logged, because operators may
+// not see results.
 func (c *call) hint(res *script.Result, value json.RawMessage) string {
 	text := c.diagnose(res, value)
 	if text != "" {
@@ -43,7 +43,7 @@ func (c *call) warn(text string) {
 	c.tools.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s': %s", c.entry.name, text))
 }
 
-// diagnose looks for the causes of T-189, in their order.
+// diagnose checks for the causes of T-189, in their order.
 func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 	head, stderr := c.head(c.script, maxHead), res.Stderr[:min(len(res.Stderr), maxHead)]
 	if file := c.windowsFile(head, stderr); file != "" {
@@ -63,11 +63,11 @@ func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 		return where + " uses the SDK without loading it; put this line before the others: " +
 			`source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"`
 	}
-	if text := c.refused(stderr); text != "" {
+	if text := c.deniedHint(stderr); text != "" {
 		return text
 	}
-	text := c.unexplained(where, res, value)
-	if confined := c.confined(); confined != "" && !saysError(value) {
+	text := c.describeEnd(where, res, value)
+	if confined := c.confinedHint(); confined != "" && !reportsError(value) {
 		if text == "" {
 			return confined
 		}
@@ -76,7 +76,7 @@ func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 	return text
 }
 
-// The exit statuses of a script that could not be started (T-181).
+// Exit statuses of scripts that could not start (T-181).
 const (
 	statusNoExec   = 126
 	statusNotFound = 127
@@ -89,8 +89,8 @@ var (
 	windowsMessage = lazyregexp.New(`(?m)^(.+?): line \d+: .*\$'[^']*\\r'`)
 )
 
-// windowsFile is the shell file whose line ends are those of Windows, "" for
-// none: the tool's own, or another of the project, which Bash complains about.
+// windowsFile returns the shell file with Windows line ends, or "". This is the tool's script, or
+// another file of the project that appears in an error message of Bash.
 func (c *call) windowsFile(head, stderr []byte) string {
 	if first := bytes.IndexByte(head, '\n'); first > 0 && head[first-1] == '\r' && isShell(c.script, head) {
 		return c.script
@@ -109,8 +109,7 @@ func (c *call) windowsFile(head, stderr []byte) string {
 	return file
 }
 
-// windowsLines tells of such a file. The remedy works in every shell and keeps
-// the file's mode.
+// windowsLines returns the hint for such a file. The remedy works in every shell and keeps the mode of the file.
 func windowsLines(file string) string {
 	f := shell.Quote(file)
 	lf := shell.Quote(file + ".lf")
@@ -118,12 +117,11 @@ func windowsLines(file string) string {
 	return file + " has Windows (CRLF) line ends; convert it with: " + remedy
 }
 
-// missingInterpreter says what the script needs to start and is not there, ""
-// when nothing is known to be missing.
+// missingInterpreter returns which program the script needs and cannot find, or "".
 func (c *call) missingInterpreter() string {
 	head := c.head(c.script, firstLine)
 	program := c.argv[0]
-	if len(c.argv) == 1 { // it is started by its first line
+	if len(c.argv) == 1 { // the first line names the interpreter
 		words := script.Interpreter(head)
 		if words == nil {
 			return ""
@@ -149,7 +147,7 @@ func (c *call) missingInterpreter() string {
 		"install it, or start the server with a PATH that leads to it", asks, search)
 }
 
-// path is the PATH that tools are given.
+// path returns the PATH of tools.
 func (t *Tools) path() string {
 	for _, entry := range t.base {
 		if value, ok := strings.CutPrefix(entry, "PATH="); ok {
@@ -159,30 +157,24 @@ func (t *Tools) path() string {
 	return ""
 }
 
-// inSDK reports whether the SDK has a public function of that name. All of those
-// are defined in the file that tools source.
+// inSDK reports whether the SDK has a public function of that name. tool-sdk.sh defines all of them.
 func inSDK(name []byte) bool {
 	text, _ := sdk.Files.ReadFile("tool-sdk.sh") // embedded: it is there
 	return regexp.MustCompile(`\b` + regexp.QuoteMeta(string(name)) + `\(\)`).Match(text)
 }
 
-// isPlainShell reports whether a program is a shell that may not be Bash.
+// isPlainShell reports whether a program is a shell that may lack features of Bash.
 func isPlainShell(program string) bool {
-	switch path.Base(program) {
-	case "sh", "dash", "ash":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"sh", "dash", "ash"}, path.Base(program))
 }
 
-// unexplained tells how a script ended that gave no reason, or that failed after
-// it had printed its result.
-func (c *call) unexplained(where string, res *script.Result, value json.RawMessage) string {
+// describeEnd explains how a script ended that reported no error, or that failed after it printed a result.
+func (c *call) describeEnd(where string, res *script.Result, value json.RawMessage) string {
 	line := c.traceLine()
 	silent := len(bytes.TrimSpace(res.Stderr)) == 0
 	result := rawjson.KindOf(value) == rawjson.Object
 	switch {
-	case result && saysError(value), !result && !silent && line == "":
+	case result && reportsError(value), !result && !silent && line == "":
 		return ""
 	}
 	text := fmt.Sprintf("%s ended with exit status %d", where, res.Status)
@@ -208,32 +200,21 @@ func (c *call) unexplained(where string, res *script.Result, value json.RawMessa
 	return text
 }
 
-// saysError reports whether a result says itself that it is an error, in one of
-// the ways programs have.
-func saysError(value json.RawMessage) bool {
+// reportsError reports whether a result is marked as an error, in one of the usual ways.
+func reportsError(value json.RawMessage) bool {
 	return rawjson.True(rawjson.Get(value, "isError")) || !rawjson.Absent(rawjson.Get(value, "error")) ||
 		string(rawjson.Get(value, "success")) == "false" || string(rawjson.Get(value, "ok")) == "false"
 }
 
-// head returns the first bytes of a file, at most max; none of what is no regular
-// file or cannot be read.
+// head returns the first bytes of a regular file, at most max, or nil.
 func (c *call) head(file string, max int) []byte {
 	dir := filepath.Dir(file)
 	for _, above := range []string{c.tools.project.Tools, c.tools.project.Root} {
-		if fsys.Within(above, file) { // a link may lead to another place there
+		if fsys.Within(above, file) { // the link of a script may lead to another place there
 			dir = above
 		}
 	}
-	rel, err := filepath.Rel(dir, file)
-	if err != nil {
-		return nil
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil
-	}
-	defer root.Close()
-	f, err := boundedfile.OpenIn(root, rel)
+	f, err := boundedfile.OpenBelow(dir, file)
 	if err != nil {
 		return nil
 	}
@@ -243,8 +224,7 @@ func (c *call) head(file string, max int) []byte {
 	return head[:n]
 }
 
-// shown is a path as people know it: from the project's root on, where it lies
-// in the project.
+// shown returns a path for messages: relative to the project, if it is in the project.
 func (c *call) shown(file string) string {
 	if rel, err := filepath.Rel(c.tools.project.Root, file); err == nil && fsys.Within(c.tools.project.Root, file) {
 		return rel

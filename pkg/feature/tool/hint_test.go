@@ -14,10 +14,9 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// T-188, T-189: what is known to go wrong is told with its remedy, in the
-// result and in the log.
+// T-188, T-189: known causes of failures appear with their remedy in the result and in the log.
 func TestHints(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	const (
 		crlf = " has Windows (CRLF) line ends; convert it with: tr -d '\\r' "
 		own  = "tools/t/tool.sh" + crlf + "<tools/t/tool.sh >tools/t/tool.sh.lf && " +
@@ -88,7 +87,7 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// lastText is the text of a result's last item.
+// lastText returns the text of a result's last item.
 func lastText(result string) string {
 	last := ""
 	for item := range rawjson.Elements(rawjson.Get(json.RawMessage(result), "content")) {
@@ -97,10 +96,9 @@ func lastText(result string) string {
 	return last
 }
 
-// T-188: where clients want the old form of failures they get it exactly,
-// and the hint is in the log.
+// T-188: with the old form of failures, the response is unchanged and the hint is in the log.
 func TestHintOfAnErrorIsLogged(t *testing.T) {
-	b := newBench(t, project.Env{"MCPBASH_TOOL_FAILURE_MODE": "error"})
+	b := newFixture(t, project.Env{"MCPBASH_TOOL_FAILURE_MODE": "error"})
 	const want = `{"code":-32603,"message":"Tool failed","data":{"exitCode":3,"_meta":{"exitCode":3}}}`
 	if got := b.run(`exit 3`); got != want {
 		t.Error(got)
@@ -110,9 +108,9 @@ func TestHintOfAnErrorIsLogged(t *testing.T) {
 	}
 }
 
-// T-219: text beside a result stays, and is warned of.
+// T-219: text next to a result is kept, with a warning.
 func TestTextBesideAResult(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	const result = `{"content":[{"type":"text","text":"hi"}],"isError":true}`
 	for _, tc := range []struct{ out, warning string }{
 		{"debug\n" + result, "before the result"},
@@ -140,7 +138,7 @@ func TestTextBesideAResult(t *testing.T) {
 
 // T-218.
 func TestSeveralValues(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	const schema = `"outputSchema":{"type":"object","required":["success"],"properties":{"success":{"type":"boolean"}}}`
 	failed := func(why string) string {
 		return `{"content":[{"type":"text","text":"` + why + `"}],` +

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,24 +14,23 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// Files that appear in the hand-off directory while a script runs; those of a
-// batch in its directory for questions.
+// Files that appear in the hand-off directory while a script runs. Files of a batch are in its
+// subdirectory for questions.
 const (
 	cancelMark   = "cancelled"
 	elicitAsk    = "elicit.request"
 	elicitAnswer = "elicit.response"
 	batchAsk     = "batch.request"
 	batchAnswer  = "batch.response"
-	wakeFIFO     = "wake" // at which the script waits for any of the answers
+	wakeFIFO     = "wake" // FIFO at which the script waits for any answer
 )
 
-// maxQuestion bounds what a script may ask at once, in bytes.
+// maxQuestion limits the size of a question, in bytes.
 const maxQuestion = 1 << 20
 
-// An inputRelay carries the questions of one script to the client and the
-// answers back, through its hand-off directory. There are two ways to ask: a single
-// elicitation (T-120), and a batch of anything (T-128). Each has at most one
-// request open.
+// An inputRelay forwards the questions of one script to the client, and the answers to the script,
+// through the hand-off directory. A script asks with a single elicitation (T-120) or with a batch
+// of requests (T-128). Each has at most one open request.
 type inputRelay struct {
 	files  *handoff.Dir
 	asker  mcp.Asker
@@ -40,16 +40,15 @@ type inputRelay struct {
 	ctx    context.Context // of the call
 	waker  *script.Waker   // wakes the call when the client answers; nil before the first question
 	elicit mcp.PendingInput
-	room   *handoff.Reserved // for the answer to elicit
+	room   *handoff.Reserved // disk space for the answer to elicit
 	batch  *batch
-	lost   error // why an answer could not be handed to the script; nil: all could
+	lost   error // why an answer could not be passed to the script, or nil
 }
 
-// answerRoom is the room on the disk, in bytes, that the answer to a question has for sure.
+// answerRoom is the disk space that is reserved for an answer, in bytes.
 const answerRoom = 4 << 10
 
-// A lostAnswer is the cause of a call that ends as its script cannot be given an answer: it would wait
-// for it until its time is over.
+// A lostAnswer ends a call whose script cannot get an answer. Otherwise the script would wait until its timeout.
 type lostAnswer struct{ err error }
 
 func (e *lostAnswer) Error() string {
@@ -64,12 +63,11 @@ func (e *lostAnswer) Error() string {
 
 func (e *lostAnswer) Unwrap() error { return e.err }
 
-// poll looks for new questions and for answers. It reports whether a question
-// is open, which stops the clocks (T-126), unless the client does not read at all:
-// then no question is put to it, and no script lives on for one (P-1805). When an
-// answer could not be handed over, lost says why.
+// poll checks for new questions and for answers. open reports whether a question is open, which
+// stops the clock (T-126). If the client does not read, poll sends no question and open is false
+// (P-1805). lost is set if an answer could not be passed on.
 func (in *inputRelay) poll() (open bool) {
-	ready := in.asker == nil || in.asker.Ready() // else the files stay where they are
+	ready := in.asker == nil || in.asker.Ready() // otherwise the files stay where they are
 	if ready {
 		if content, ok := in.files.Take(elicitAsk, maxQuestion); ok {
 			in.startElicit(content)
@@ -94,8 +92,7 @@ func (in *inputRelay) poll() (open bool) {
 	return ready && (in.elicit != nil || in.batch != nil)
 }
 
-// cancel marks the call as cancelled, before any signal, and answers what is
-// open (T-115, T-125).
+// cancel creates the mark of a cancelled call before any signal is sent, and answers open questions (T-115, T-125).
 func (in *inputRelay) cancel() {
 	if err := in.files.Create(cancelMark, []byte("1")); err != nil && !errors.Is(err, fs.ErrExist) {
 		in.log(mcp.Warning, logger, fmt.Sprintf("Cannot mark the call as cancelled: %s", err))
@@ -117,7 +114,7 @@ func (in *inputRelay) cancel() {
 	}
 }
 
-// end withdraws what is open because the script is gone (T-127).
+// end withdraws open questions, because the script has ended (T-127).
 func (in *inputRelay) end() {
 	if in.waker != nil {
 		in.waker.Close()
@@ -132,13 +129,13 @@ func (in *inputRelay) end() {
 	}
 }
 
-// The errors of T-128.
+// Errors of T-128.
 var (
 	errUnsupported     = mcp.Errorf(mcp.CodeMethodNotFound, "Not supported by the client")
 	errCancelledAnswer = mcp.Errorf(mcp.CodeToolCancelled, "Cancelled")
 )
 
-// startElicit reads a request file (T-121). A second question closes the first.
+// startElicit reads a request file (T-121). A second question replaces the first.
 func (in *inputRelay) startElicit(content []byte) {
 	if in.elicit != nil {
 		in.elicit.Close()
@@ -174,7 +171,7 @@ func (in *inputRelay) startElicit(content []byte) {
 		key = ""
 	}
 	if in.room = in.reserve(&in.files.Folder); in.room == nil {
-		return // nobody is asked for what cannot be handed over
+		return // ask only if the answer can be stored
 	}
 	in.elicit = in.ask([]mcp.InputRequest{{Key: key, Method: mcp.MethodElicit, Params: b.End().Bytes()}})
 }
@@ -210,16 +207,16 @@ func (w wakingInput) Close() []mcp.InputResponse {
 	return w.PendingInput.Close()
 }
 
-// reserve makes room for an answer; nil where there is none.
+// reserve reserves disk space for an answer. It returns nil on failure.
 func (in *inputRelay) reserve(folder *handoff.Folder) *handoff.Reserved {
 	room, err := folder.Reserve(answerRoom)
 	if err != nil {
-		in.lose(err)
+		in.fail(err)
 	}
 	return room
 }
 
-func (in *inputRelay) lose(err error) {
+func (in *inputRelay) fail(err error) {
 	in.lost = &lostAnswer{err}
 	in.log(mcp.Err, logger, in.lost.Error())
 }
@@ -231,7 +228,7 @@ func (in *inputRelay) dropRoom() {
 	}
 }
 
-// formSchema: what is no schema becomes the empty form.
+// formSchema returns a schema, or the schema of the empty form.
 func formSchema(schema json.RawMessage) json.RawMessage {
 	if rawjson.KindOf(schema) == rawjson.Object {
 		return rawjson.Normal(schema)
@@ -239,7 +236,7 @@ func formSchema(schema json.RawMessage) json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{}}`)
 }
 
-// elicitAnswer is the mapping of T-123.
+// elicitAnswer maps a response of the client as in T-123.
 func (in *inputRelay) elicitAnswer(a mcp.InputResponse) (action string, content json.RawMessage) {
 	if a.Error != nil {
 		in.log(mcp.Warning, "mcp.elicitation", fmt.Sprintf("Client error: code=%d message=%s", a.Error.Code,
@@ -253,24 +250,23 @@ func (in *inputRelay) elicitAnswer(a mcp.InputResponse) (action string, content 
 	return "error", rawjson.Get(a.Result, "content")
 }
 
-// reply hands the answer to the script, all at once.
+// reply passes the answer to the script in one step.
 func (in *inputRelay) reply(action string, content json.RawMessage) {
 	var b rawjson.Builder
 	b.Object().Name("action").String(action).Name("content")
 	if content == nil {
-		b.Null()
-	} else {
-		b.Raw(rawjson.Normal(content))
+		content = json.RawMessage("null")
 	}
+	b.Raw(rawjson.Normal(content))
 	in.answer(&in.files.Folder, in.room, elicitAnswer, b.End().Bytes())
 	in.room = nil
 }
 
-// A batch is a set of questions asked together.
+// A batch is a set of questions that are sent together.
 type batch struct {
 	keys    []string
-	errors  []*mcp.Error     // by key: what could not be asked
-	pending mcp.PendingInput // for the others, in order
+	errors  []*mcp.Error     // by key: refused questions
+	pending mcp.PendingInput // pending other questions, in order
 	room    *handoff.Reserved
 }
 
@@ -291,7 +287,7 @@ func (in *inputRelay) startBatch(content []byte) {
 	var fault error
 	for _, m := range rawjson.Members(ask) {
 		q, refused, err := in.question(m)
-		fault = firstError(fault, err)
+		fault = cmp.Or(fault, err)
 		b.keys = append(b.keys, m.Name)
 		b.errors = append(b.errors, refused)
 		if refused == nil {
@@ -314,8 +310,7 @@ func (in *inputRelay) startBatch(content []byte) {
 	in.batch = b
 }
 
-// question reads one member of a batch. refused says that it is sound but the
-// client cannot be asked.
+// question parses one member of a batch. refused is set if the client does not support a valid question.
 func (in *inputRelay) question(m rawjson.Member) (q mcp.InputRequest, refused *mcp.Error, err error) {
 	if !mcp.IsInputKey(m.Name) {
 		return q, nil, fmt.Errorf("invalid key %q", m.Name)
@@ -343,7 +338,7 @@ func (in *inputRelay) question(m rawjson.Member) (q mcp.InputRequest, refused *m
 	return q, nil, nil
 }
 
-// elicitParams adds the mode where it is missing.
+// elicitParams adds a missing mode.
 func (in *inputRelay) elicitParams(params json.RawMessage) (json.RawMessage, bool) {
 	mode := rawjson.TextOf(params, "mode")
 	if mode == "url" {
@@ -362,13 +357,6 @@ func (in *inputRelay) elicitParams(params json.RawMessage) (json.RawMessage, boo
 	return rawjson.Normal(params), in.client.ElicitForm
 }
 
-func firstError(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
-}
-
 // refuse answers every key of a malformed batch with the reason.
 func (in *inputRelay) refuse(keys []string, fault error) {
 	if len(keys) == 0 {
@@ -381,7 +369,7 @@ func (in *inputRelay) refuse(keys []string, fault error) {
 	in.finish(nil, keys, answers)
 }
 
-// finishBatch merges the client's answers with what could not be asked.
+// finishBatch merges the client's answers with the refused questions.
 func (in *inputRelay) finishBatch(answers []mcp.InputResponse) {
 	b := in.batch
 	in.batch = nil
@@ -411,14 +399,14 @@ func (in *inputRelay) finish(room *handoff.Reserved, keys []string, answers []mc
 	in.answer(&in.files.Input, room, batchAnswer, b.End().Bytes())
 }
 
-// answer hands a file to the script, in the room that was reserved for it if any, and wakes it (T-129).
+// answer writes a file for the script, in the reserved space if any, and wakes the script (T-129).
 func (in *inputRelay) answer(folder *handoff.Folder, room *handoff.Reserved, name string, content []byte) {
 	put := folder.Put
 	if room != nil {
 		put = room.Put
 	}
 	if err := put(name, content); err != nil {
-		in.lose(err)
+		in.fail(err)
 	}
 	in.files.Input.Wake(wakeFIFO)
 }

@@ -7,9 +7,8 @@ import (
 	"mcp-bash/pkg/registry/access"
 )
 
-// AppendListed appends a registry entry as tools/list sends it (registry
-// anySchema allows an outputSchema that describes no object, which only
-// the newest revision does.
+// AppendListed appends a registry entry in the form of tools/list. anySchema permits an
+// outputSchema for other values than objects, as in the newest revision.
 func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
@@ -52,8 +51,7 @@ func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
 	return b.End().Bytes()
 }
 
-// toolMeta is what a tool declares of itself for programs that choose among
-// tools.
+// toolMeta has the declarations of a tool for programs that choose among tools.
 type toolMeta struct{ name, id, version, capabilities json.RawMessage }
 
 func (t *toolMeta) declared() bool {

@@ -7,8 +7,8 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// parseProgress reads a line of the progress stream; ok is false for what is
-// no progress notification (P-1102, T-102).
+// parseProgress parses a line of the progress stream. ok is false for other lines than progress
+// notifications (P-1102, T-102).
 func parseProgress(line []byte) (p Progress, ok bool) {
 	params, ok := notification(line, "notifications/progress")
 	if !ok {
@@ -36,7 +36,7 @@ func parseProgress(line []byte) (p Progress, ok bool) {
 	return p, true
 }
 
-// parseLog reads a line of the log stream (T-103).
+// parseLog parses a line of the log stream (T-103).
 func parseLog(line []byte) (m LogMessage, ok bool) {
 	params, ok := notification(line, "notifications/message")
 	if !ok {
@@ -63,8 +63,7 @@ func parseLog(line []byte) (m LogMessage, ok bool) {
 	return m, true
 }
 
-// notification returns the parameters of a line that is one notification of
-// that method: an object, without id, with object parameters.
+// notification returns the parameters of a line that is a notification of this method with object parameters.
 func notification(line []byte, method string) (params json.RawMessage, ok bool) {
 	v, err := rawjson.Check(line)
 	if err != nil || rawjson.KindOf(v) != rawjson.Object || rawjson.Get(v, "id") != nil ||

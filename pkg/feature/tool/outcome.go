@@ -15,16 +15,16 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// timeoutStatus is the exit status of a tool that was timed out (T-160).
+// timeoutStatus is the exit status of a tool that exceeded its timeout (T-160).
 const timeoutStatus = 124
 
 var (
 	errCancelled = mcp.Errorf(mcp.CodeToolCancelled, "Tool cancelled")
-	errFailed    = "Tool failed"
 )
 
-// outcome makes the answer of how the script ended: the first of the rows of
-// T-180 that applies.
+const toolFailed = "Tool failed"
+
+// outcome returns the response for the end of the script, by the first matching row of T-180.
 func (c *call) outcome(res *script.Result) (*Result, error) {
 	calls := &c.tools.project.Calls
 	if e := c.errorFile(); e != nil {
@@ -56,12 +56,11 @@ func (c *call) outcome(res *script.Result) (*Result, error) {
 	return c.succeeded(res)
 }
 
-// errorFile is what the tool wrote for a JSON-RPC error, nil when nothing (T-90,
-// T-91).
+// errorFile returns the JSON-RPC error that the tool wrote to its error file, or nil (T-90, T-91).
 func (c *call) errorFile() *mcp.Error {
 	content, err := c.files.ReadErrors(c.tools.project.Calls.MaxStdout)
 	if err != nil {
-		return mcp.Errorf(mcp.CodeInternal, "%s", errFailed).WithData("error file: " + err.Error())
+		return mcp.Errorf(mcp.CodeInternal, "%s", toolFailed).WithData("error file: " + err.Error())
 	}
 	if len(content) == 0 {
 		return nil
@@ -73,7 +72,7 @@ func (c *call) errorFile() *mcp.Error {
 			return &mcp.Error{Code: code, Message: message, Data: dataOf(v)}
 		}
 	}
-	e := mcp.Errorf(mcp.CodeInternal, "%s", errFailed)
+	e := mcp.Errorf(mcp.CodeInternal, "%s", toolFailed)
 	return e.WithData(strings.TrimRight(validText(content), "\r\n"))
 }
 
@@ -85,7 +84,7 @@ func dataOf(v json.RawMessage) json.RawMessage {
 	return rawjson.Normal(data)
 }
 
-// integer reads an error code; zero means "internal" (T-701).
+// integer parses an error code. Zero means an internal error (T-701).
 func integer(v json.RawMessage) (int, bool) {
 	n, err := strconv.Atoi(string(v))
 	if err != nil {
@@ -97,8 +96,8 @@ func integer(v json.RawMessage) (int, bool) {
 	return n, true
 }
 
-// timedOut makes the result of a call whose time was up, with the hint of the tool or
-// the settings (T-158, T-159).
+// timedOut returns the result of a call that exceeded its timeout, with the hint of the tool or the
+// settings (T-158, T-159).
 func (c *call) timedOut(timeout *timeoutError, res *script.Result) *Result {
 	calls, k := &c.tools.project.Calls, timeout.clock
 	hint := c.entry.timeoutHint
@@ -132,20 +131,20 @@ func (c *call) timedOut(timeout *timeoutError, res *script.Result) *Result {
 				"tool.meta.json", c.entry.name))
 	}
 	c.summarise(res, message, true)
-	c.dropUnsound(r)
+	c.dropInvalid(r)
 	return r
 }
 
-// failed is a tool that ended with another status than 0 (T-185 to T-187).
+// failed returns the result of a script with another exit status than 0 (T-185 to T-187).
 func (c *call) failed(res *script.Result) (*Result, error) {
 	value := soleValue(res.Stdout)
-	if e := authored(value); e != nil {
+	if e := printedError(value); e != nil {
 		return nil, e
 	}
 	tail := c.tail(res.Stderr)
 	message, _, _ := strings.Cut(tail, "\n")
 	if message = strings.TrimRight(message, "\r"); message == "" {
-		message = errFailed
+		message = toolFailed
 	}
 	c.summarise(res, message, false)
 	hint, failure := c.hint(res, value), c.failureError(res, tail, message)
@@ -165,13 +164,13 @@ func (c *call) failed(res *script.Result) (*Result, error) {
 	if hint != "" {
 		r.texts = append(r.texts, []byte(hint))
 	}
-	c.dropUnsound(r)
+	c.dropInvalid(r)
 	r.embedded = c.embeds()
 	return r, nil
 }
 
-// authored is an error the tool printed (T-185).
-func authored(value json.RawMessage) *mcp.Error {
+// printedError returns the error that a tool printed, or nil (T-185).
+func printedError(value json.RawMessage) *mcp.Error {
 	if rawjson.KindOf(value) != rawjson.Object {
 		return nil
 	}
@@ -196,15 +195,15 @@ func failureTexts(stdout []byte, tail string) [][]byte {
 		texts = append(texts, []byte(tail))
 	}
 	if texts == nil {
-		texts = [][]byte{[]byte(errFailed)}
+		texts = [][]byte{[]byte(toolFailed)}
 	}
 	return texts
 }
 
-// failureError is the answer of the Bash edition (T-187).
+// failureError returns the error that the Bash edition sends (T-187).
 func (c *call) failureError(res *script.Result, tail, message string) *mcp.Error {
 	if len(res.Stdout) > 0 {
-		return mcp.Errorf(mcp.CodeInternal, "%s", errFailed).WithData(strings.TrimRight(validText(res.Stdout), "\r\n"))
+		return mcp.Errorf(mcp.CodeInternal, "%s", toolFailed).WithData(strings.TrimRight(validText(res.Stdout), "\r\n"))
 	}
 	e := mcp.Errorf(mcp.CodeInternal, "%s", message)
 	var b rawjson.Builder
@@ -223,9 +222,9 @@ func (c *call) failureError(res *script.Result, tail, message string) *mcp.Error
 	return e
 }
 
-// succeeded makes the result of a script that ended with status 0: its own, where it
-// printed one, else its output as text and as structured content, checked against the
-// output schema (T-195, T-196, tools section 11).
+// succeeded returns the result of a script with exit status 0. A printed CallToolResult is used as
+// the result. Other output becomes text and structured content, which is checked against the output
+// schema (T-195, T-196).
 func (c *call) succeeded(res *script.Result) (*Result, error) {
 	r := &Result{Status: res.Status, name: c.entry.name, stderr: c.tail(res.Stderr)}
 	value := soleValue(res.Stdout)
@@ -253,13 +252,13 @@ func (c *call) succeeded(res *script.Result) (*Result, error) {
 			return refused, err
 		}
 	}
-	c.dropUnsound(r)
+	c.dropInvalid(r)
 	r.embedded = c.embeds()
 	return r, nil
 }
 
-// callToolResult returns the members of a value that is a result by itself: an
-// object with a content array and a boolean isError (T-196, T-197).
+// callToolResult returns the members of a value that is a CallToolResult: an object with a content
+// array and a boolean isError (T-196, T-197).
 func callToolResult(value json.RawMessage) []rawjson.Member {
 	if rawjson.KindOf(rawjson.Get(value, "content")) != rawjson.Array ||
 		rawjson.KindOf(rawjson.Get(value, "isError")) != rawjson.Bool {
@@ -268,7 +267,7 @@ func callToolResult(value json.RawMessage) []rawjson.Member {
 	return rawjson.Members(value)
 }
 
-// tail is the end of standard error as results show it (T-134).
+// tail returns the end of standard error for results (T-134).
 func (c *call) tail(stderr []byte) string {
 	calls := &c.tools.project.Calls
 	if !calls.StderrCapture {
@@ -283,7 +282,7 @@ func (c *call) tail(stderr []byte) string {
 	return strings.TrimRight(strings.ReplaceAll(validText(stderr), "\x00", ""), "\r\n")
 }
 
-// validText replaces every byte that is not UTF-8 by U+FFFD.
+// validText replaces invalid UTF-8 by U+FFFD.
 func validText(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)

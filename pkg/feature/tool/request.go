@@ -8,45 +8,43 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Request is one call of a tool, as whoever makes it sees it.
+// A Request is one call of a tool.
 type Request struct {
-	// ID is the JSON text of the request's id; it names files and is handed
-	// to the script (T-74). Empty where there is none.
+	// ID is the JSON text of the request's id, or "". It names files, and the script gets it (T-74).
 	ID        string
 	Name      string
-	Arguments json.RawMessage // compact object; nil for none
-	Meta      json.RawMessage // compact object; nil for none
-	// Timeout overrides the tool's own, in seconds; 0: it does not.
+	Arguments json.RawMessage // compact object, or nil
+	Meta      json.RawMessage // compact object, or nil
+	// Timeout overrides the tool's timeout, in seconds. 0 does not.
 	Timeout       int
-	ProgressToken json.RawMessage // nil for none
+	ProgressToken json.RawMessage // nil if absent
 	Roots         roots.Scope
 	Client        mcp.Capabilities
-	// AnyStructured allows structured content that is no object (T-211).
+	// AnyStructured permits structured content that is not an object (T-211).
 	AnyStructured bool
-	// Live forwards progress and logs while the script runs, whatever the settings (M-70).
+	// Live forwards progress and logs while the script runs, independent of the settings (M-70).
 	Live bool
-	// RequireCapabilities refuses tools that need a capability which the client lacks (M-41).
+	// RequireCapabilities refuses tools that require capabilities which the client lacks (M-41).
 	RequireCapabilities bool
 
-	Grew     func(bytes int)  // is told how much more memory the output takes; nil: nobody wants to know
-	Observer sandbox.Observer // nil: nobody observes what the script does
-	Listener Listener         // nil: nobody listens
-	Asker    mcp.Asker        // nil: the client cannot be asked
+	Grew     func(bytes int)  // called when the output needs more memory; may be nil
+	Observer sandbox.Observer // observes the script; may be nil
+	Listener Listener         // may be nil
+	Asker    mcp.Asker        // nil if the client cannot be asked
 }
 
-// A Listener gets what a script reports while it runs, in the script's order,
-// on the goroutine of the call.
+// A Listener receives the reports of a running script, in order, on the goroutine of the call.
 type Listener interface {
-	// Ready returns a channel that is closed while there is somebody to listen. Until then
-	// reports stay in their files, and no time limit runs.
-	Ready() <-chan struct{} // [Always] where there always is
+	// Ready returns a channel that is closed while somebody listens. Until then, reports stay in
+	// their files and no time limit runs.
+	Ready() <-chan struct{} // [Always] for permanent listeners
 	Progress(p Progress)
 	Log(m LogMessage)
-	// Keep gets what a script reported that has ended while nobody listened.
+	// Keep receives the reports of a script that ended without a listener.
 	Keep(r Reports)
 }
 
-// Always is what [Listener.Ready] returns where somebody always listens.
+// Always is the result of [Listener.Ready] for permanent listeners.
 var Always <-chan struct{} = closed()
 
 func closed() chan struct{} {
@@ -55,8 +53,7 @@ func closed() chan struct{} {
 	return c
 }
 
-// Progress is one report of a script, checked but not judged: whether it goes
-// to the client is the listener's to say (T-102).
+// Progress is a valid progress report of a script. The listener decides whether the client gets it (T-102).
 type Progress struct {
 	Value   json.RawMessage // a number
 	Total   json.RawMessage // a number, or nil
@@ -66,6 +63,6 @@ type Progress struct {
 // A LogMessage is one message of a script's log.
 type LogMessage struct {
 	Level  mcp.Level
-	Logger json.RawMessage // nil for none
+	Logger json.RawMessage // nil if absent
 	Data   json.RawMessage
 }

@@ -7,35 +7,35 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Result is what a call came to, ready to be written as a CallToolResult.
+// A Result is the result of a call, which AppendJSON writes as a CallToolResult.
 type Result struct {
 	IsError bool
-	// Failure is set when the tool ended with another status than 0 and reported
-	// no error itself: what the Bash edition answers then (T-187).
+	// Failure is the error that the Bash edition would send. It is set if the exit status is not 0
+	// and the tool reported no error itself (T-187).
 	Failure *mcp.Error
-	// Status is the exit status of the tool; of one that was timed out, 124.
+	// Status is the exit status of the tool, or 124 after a timeout.
 	Status int
 
-	name       string           // "" leaves the member out
-	own        []rawjson.Member // of a CallToolResult that the tool printed (T-196)
-	texts      [][]byte         // else its text items
+	name       string           // "" omits the member
+	own        []rawjson.Member // members of a CallToolResult that the tool printed (T-196)
+	texts      [][]byte         // otherwise its text items
 	embedded   []json.RawMessage
-	structured json.RawMessage // nil for none
-	noMeta     bool            // nothing ran: there is nothing to say of it
-	stderr     string          // the tail, "" for none
-	left       bool            // something that the script left behind runs on
-	tidy       func()          // clears up after the call; nil for nothing
+	structured json.RawMessage // nil if absent
+	noMeta     bool            // nothing ran, so there is no _meta
+	stderr     string          // end of standard error, or ""
+	left       bool            // a process of the script still runs
+	cleanup    func()          // releases the files of the call; may be nil
 }
 
-// Done clears up after the call. It is a method of its own so that nobody waits
-// for it; the result stays what it is.
+// Done releases the files of the call. The result stays valid. Done is separate so that the client
+// gets the response first.
 func (r *Result) Done() {
-	if r.tidy != nil {
-		r.tidy()
+	if r.cleanup != nil {
+		r.cleanup()
 	}
 }
 
-// Size is about how many bytes AppendJSON will write, to make room for.
+// Size returns the approximate number of bytes that AppendJSON writes.
 func (r *Result) Size() int {
 	n := 1024 + len(r.structured) + len(r.stderr)
 	for _, t := range r.texts {
@@ -138,12 +138,11 @@ func (r *Result) appendMeta(b *rawjson.Builder, own json.RawMessage, extra *mcp.
 	}
 }
 
-// leftRunning is the member of _meta that says that a process of the tool runs on (T-48a).
+// leftRunning is the member of _meta that reports a process of the tool that still runs (T-48a).
 const leftRunning = "leftRunning"
 
-// failure is a result that tells the model what went wrong, in words and as
-// structured content {"success":false,"error":{"type":…,"message":…}}; more
-// adds members to the error.
+// failure returns an error result, as text and as structured content
+// {"success":false,"error":{"type":…,"message":…}}. more adds members to the error.
 func failure(kind, message string, more func(b *rawjson.Builder)) *Result {
 	var b rawjson.Builder
 	b.Object().Name("success").Bool(false).Name("error").Object().Name("type").String(kind).Name("message").String(message)

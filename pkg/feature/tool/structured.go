@@ -13,8 +13,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// soleValue returns the JSON value that an output consists of, white space
-// around it apart; nil when it is anything else (T-210).
+// soleValue returns the JSON value that is the whole output, apart from white space, or nil (T-210).
 func soleValue(stdout []byte) json.RawMessage {
 	text := rawjson.SkipSpace(stdout)
 	if len(text) == 0 || !bytes.ContainsRune([]byte("{[\"-0123456789tfn"), rune(text[0])) {
@@ -27,8 +26,7 @@ func soleValue(stdout []byte) json.RawMessage {
 	return v
 }
 
-// firstValue returns the first of the JSON values that an output consists of, nil
-// when it holds anything else (T-218).
+// firstValue returns the first JSON value of an output that consists of JSON values, or nil (T-218).
 func firstValue(stdout []byte) (first json.RawMessage) {
 	for rest := stdout; ; {
 		value, after, err := rawjson.Next(rest)
@@ -44,8 +42,7 @@ func firstValue(stdout []byte) (first json.RawMessage) {
 	}
 }
 
-// strayText warns of a result as the SDK prints it that is not all of standard
-// output, which makes all of it plain text (T-219).
+// strayText warns about output next to a result of the SDK, because all output then becomes plain text (T-219).
 func (c *call) strayText(stdout []byte) {
 	for _, begin := range []string{`{"content":`, `{"success":`} {
 		at := bytes.Index(stdout, []byte(begin))
@@ -68,14 +65,14 @@ func (c *call) strayText(stdout []byte) {
 	}
 }
 
-// isEnvelope reports whether a value is one of mcp_result_success.
+// isEnvelope reports whether a value is the output of mcp_result_success.
 func isEnvelope(value json.RawMessage) bool {
 	return rawjson.KindOf(rawjson.Get(value, "success")) == rawjson.Bool &&
 		(rawjson.Get(value, "result") != nil || rawjson.Get(value, "error") != nil)
 }
 
-// mayStructure reports whether a value can be structured content: an object in every
-// revision, anything in the newest, but null only where the tool's schema admits it (T-211).
+// mayStructure reports whether a value can be structured content. Every revision permits objects.
+// The newest permits all values, but null only if the tool's schema permits it (T-211).
 func (c *call) mayStructure(value json.RawMessage) bool {
 	switch rawjson.KindOf(value) {
 	case rawjson.Object:
@@ -89,8 +86,7 @@ func (c *call) mayStructure(value json.RawMessage) bool {
 	return c.request.AnyStructured
 }
 
-// ownStructured is the structured content of a result that the tool printed
-// (T-197).
+// ownStructured returns the structured content of a CallToolResult that the tool printed (T-197).
 func (c *call) ownStructured(members []rawjson.Member) json.RawMessage {
 	for _, m := range members {
 		if m.Name == "structuredContent" && c.mayStructure(m.Value) {
@@ -100,8 +96,7 @@ func (c *call) ownStructured(members []rawjson.Member) json.RawMessage {
 	return nil
 }
 
-// validateArguments returns the result for arguments that the tool's schema
-// does not allow, nil when they are fine or not to be checked (T-11).
+// validateArguments returns the result for arguments that violate the tool's schema, or nil (T-11).
 func (c *call) validateArguments() *Result {
 	p := c.tools.project
 	if !c.entry.validates(p.Calls.Validate, p.Meta.ValidateInput) {
@@ -113,12 +108,11 @@ func (c *call) validateArguments() *Result {
 	}
 	r := violated("validation_error", "Invalid arguments: ", violations)
 	r.name = c.entry.name
-	c.dropUnsound(r)
+	c.dropInvalid(r)
 	return r
 }
 
-// check returns how a value violates a schema of the tool. A schema that cannot
-// be compiled allows everything, and is complained about once.
+// check returns how a value violates a schema of the tool. An invalid schema permits every value, with one warning.
 func (c *call) check(text, value json.RawMessage, what string) []schema.Violation {
 	s, first, err := c.tools.schemas.Get(text)
 	if err != nil {
@@ -147,15 +141,15 @@ func violated(kind, prefix string, violations []schema.Violation) *Result {
 	return r
 }
 
-// The messages of T-215.
+// Messages of T-215.
 const (
 	outputNotJSON = "Tool output is not valid JSON for declared outputSchema"
 	outputEmpty   = "Tool output is empty for declared outputSchema"
-	outputUnsound = "Tool output does not satisfy outputSchema"
+	outputInvalid = "Tool output does not satisfy outputSchema"
 )
 
-// checkOutput holds a success against the tool's outputSchema (T-213 to T-216).
-// value is standard output as JSON, and isResult says that it is a result itself.
+// checkOutput validates a success against the tool's outputSchema (T-213 to T-216). value is
+// standard output as JSON. isResult means that the value is a CallToolResult.
 func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res *script.Result) (*Result, error) {
 	s := c.entry.outputSchema
 	if s == nil {
@@ -177,14 +171,14 @@ func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res 
 		message = outputNotJSON
 	case full:
 		if violations = c.check(s, data, "outputSchema"); violations != nil {
-			message = outputUnsound
+			message = outputInvalid
 		}
 	case c.request.AnyStructured && !describesObject(s):
 		if c.check(s, data, "outputSchema") != nil {
-			message = outputUnsound
+			message = outputInvalid
 		}
 	case !satisfies(s, data):
-		message = outputUnsound
+		message = outputInvalid
 	}
 	switch {
 	case message == "":
@@ -199,12 +193,12 @@ func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res 
 		refused = violated("output_validation_error", "Invalid output: ", violations)
 	}
 	refused.name, refused.Status, refused.stderr, refused.noMeta = c.entry.name, res.Status, r.stderr, false
-	c.dropUnsound(refused)
+	c.dropInvalid(refused)
 	return refused, nil
 }
 
-// satisfies is the check existing tools are used to: required members and the
-// types of members at the top, nothing deeper (T-214).
+// satisfies is the check for projects without validation: required members, and types of members at
+// the top level (T-214).
 func satisfies(s, data json.RawMessage) bool {
 	if !describesObject(s) {
 		return true
@@ -226,7 +220,7 @@ func satisfies(s, data json.RawMessage) bool {
 	return true
 }
 
-// describesObject reports whether a schema is for objects, as far as its type tells.
+// describesObject reports whether a schema is for objects, according to its type.
 func describesObject(s json.RawMessage) bool {
 	t := rawjson.Get(s, "type")
 	return t == nil || string(t) == `"object"`
@@ -251,13 +245,13 @@ func isOfType(v json.RawMessage, name string) bool {
 	return true
 }
 
-// isWhole reports whether a number has no fraction, whatever its spelling.
+// isWhole reports whether a number has no fraction, in any spelling.
 func isWhole(v json.RawMessage) bool {
 	var f float64
 	return json.Unmarshal(v, &f) != nil || f == float64(int64(f)) || f >= 1<<63 || f <= -1<<63
 }
 
-// outputDiagnosis is the data of T-216, nil unless it was asked for.
+// outputDiagnosis returns the data of T-216, or nil unless debugging is enabled.
 func (c *call) outputDiagnosis(res *script.Result) json.RawMessage {
 	if !c.tools.project.Logging.DebugErrors {
 		return nil
@@ -274,10 +268,9 @@ func (c *call) outputDiagnosis(res *script.Result) json.RawMessage {
 	return b.End().Bytes()
 }
 
-// dropUnsound leaves structured content out of an error result when it does not
-// satisfy the tool's schema: strict clients would throw the whole result away
-// (T-217). The text says the same.
-func (c *call) dropUnsound(r *Result) {
+// dropInvalid removes structured content that violates the tool's schema from an error result.
+// Strict clients would reject the whole result (T-217). The text has the same content.
+func (c *call) dropInvalid(r *Result) {
 	if r.IsError && r.structured != nil && c.entry.outputSchema != nil &&
 		c.check(c.entry.outputSchema, r.structured, "outputSchema") != nil {
 		r.structured = nil

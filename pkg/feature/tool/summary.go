@@ -14,8 +14,8 @@ import (
 	"mcp-bash/pkg/text/secrets"
 )
 
-// summarise leaves a note of a failure where CI looks for it: a line in the log
-// directory (T-262), and an annotation for GitHub Actions (T-263).
+// summarise reports a failure to CI: a line in the log directory (T-262), and an annotation for
+// GitHub Actions (T-263).
 func (c *call) summarise(res *script.Result, message string, timedOut bool) {
 	p := c.tools.project
 	line := c.traceLine()
@@ -55,6 +55,6 @@ func (c *call) appendSummary(res *script.Result, message, traceLine string, time
 	if err != nil {
 		return
 	}
-	f.Write(append(b.End().Bytes(), '\n')) // one write, so that calls do not mix
+	f.Write(append(b.End().Bytes(), '\n')) // one write, so that calls do not interleave
 	f.Close()
 }

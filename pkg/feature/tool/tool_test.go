@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
@@ -27,8 +28,8 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A bench is a project made for a test, with one tool per name.
-type bench struct {
+// A fixture is a project with one tool per name.
+type fixture struct {
 	t     testing.TB
 	root  string
 	items map[string]string
@@ -38,14 +39,14 @@ type bench struct {
 	logs []string
 }
 
-func newBench(t testing.TB, env project.Env) *bench {
+func newFixture(t testing.TB, env project.Env) *fixture {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	os.Chmod(root, 0o755)
-	b := &bench{t: t, root: root, items: map[string]string{}}
+	b := &fixture{t: t, root: root, items: map[string]string{}}
 	full := project.Env{"PATH": os.Getenv("PATH"), "MCPBASH_TOOL_ALLOW_DEFAULT": "allow", "OUTSIDE": "secret"}
 	for k, v := range env {
 		full[k] = v
@@ -74,13 +75,13 @@ func newBench(t testing.TB, env project.Env) *bench {
 	return b
 }
 
-func (b *bench) log(level mcp.Level, logger, text string) {
+func (b *fixture) log(level mcp.Level, logger, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.logs = append(b.logs, level.String()+" "+logger+" "+text)
 }
 
-func (b *bench) logged(part string) bool {
+func (b *fixture) logged(part string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, l := range b.logs {
@@ -91,8 +92,8 @@ func (b *bench) logged(part string) bool {
 	return false
 }
 
-// add makes a tool of a Bash script; more are members of its registry entry.
-func (b *bench) add(name, body string, more ...string) {
+// add makes a tool from a Bash script. more are members of its registry entry.
+func (b *fixture) add(name, body string, more ...string) {
 	b.t.Helper()
 	dir := filepath.Join(b.root, "tools", name)
 	os.MkdirAll(dir, 0o755)
@@ -108,8 +109,8 @@ func (b *bench) add(name, body string, more ...string) {
 	b.items[name] = item + "}"
 }
 
-// call runs a tool and returns the answer as JSON: a result, or an error object.
-func (b *bench) call(r *Request) string {
+// call runs a tool and returns the response as JSON: a result, or an error object.
+func (b *fixture) call(r *Request) string {
 	b.t.Helper()
 	return answer(b.tools.Call(context.Background(), r))
 }
@@ -127,13 +128,13 @@ func answer(res *Result, err error) string {
 }
 
 // run calls a tool with this body.
-func (b *bench) run(body string, more ...string) string {
+func (b *fixture) run(body string, more ...string) string {
 	b.t.Helper()
 	b.add("t", body, more...)
 	return b.call(&Request{ID: `"t"`, Name: "t"})
 }
 
-// The hints of T-189 for a script that ends without a reason.
+// Hints of T-189 for a script that ends without an error message.
 func silent(status int) string {
 	return fmt.Sprintf(`{"type":"text","text":"tools/t/tool.sh ended with exit status %d without a message on standard `+
 		`error. Under \"set -e\", which the SDK turns on, a script ends at the first command that fails; `+
@@ -149,7 +150,7 @@ func afterResult(status int) string {
 
 // tools sections 10, 11 and 18.
 func TestOutcome(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	for _, tc := range []struct{ name, body, more, want string }{
 		{"T-195 text", `printf 'hello\nworld\n'`, ``,
 			`{"name":"t","content":[{"type":"text","text":"hello\nworld\n"}],"isError":false,"_meta":{"exitCode":0}}`},
@@ -203,7 +204,7 @@ func TestOutcome(t *testing.T) {
 		{"T-701 code 0", `echo '{"code":0,"message":"m"}' >"$MCP_TOOL_ERROR_FILE"`, ``,
 			`{"code":-32603,"message":"m"}`},
 
-		{"T-185 authored", `echo '{"code":-5,"message":"m","data":[1]}'; exit 1`, ``,
+		{"T-185 printedError", `echo '{"code":-5,"message":"m","data":[1]}'; exit 1`, ``,
 			`{"code":-5,"message":"m","data":[1]}`},
 		{"T-185 code as text", `echo '{"code":"12","message":"m"}'; exit 1`, ``, `{"code":12,"message":"m"}`},
 		{"T-185 exit 0 is no error", `echo '{"code":-5,"message":"m"}'`, ``,
@@ -272,9 +273,9 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// T-211, M-34: the newest revision takes any value but null.
+// T-211, M-34: the newest revision permits any value but null.
 func TestAnyStructured(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	for body, want := range map[string]string{`printf '[1]'`: `"structuredContent":[1]`,
 		`printf 5`: `"structuredContent":5`, `printf null`: ``} {
 		b.add("t", body)
@@ -287,7 +288,7 @@ func TestAnyStructured(t *testing.T) {
 
 // T-187.
 func TestFailureModeError(t *testing.T) {
-	b := newBench(t, project.Env{"MCPBASH_TOOL_FAILURE_MODE": "error"})
+	b := newFixture(t, project.Env{"MCPBASH_TOOL_FAILURE_MODE": "error"})
 	for body, want := range map[string]string{
 		`echo out; echo err >&2; exit 3`: `{"code":-32603,"message":"Tool failed","data":"out"}`,
 		`printf 'line1\r\nline2\n' >&2; exit 3`: `{"code":-32603,"message":"line1","data":{"exitCode":3,` +
@@ -304,7 +305,7 @@ func TestFailureModeError(t *testing.T) {
 
 // T-2 to T-9, in their order.
 func TestEarlyErrors(t *testing.T) {
-	b := newBench(t, project.Env{"MCPBASH_TOOL_ALLOW_DEFAULT": "",
+	b := newFixture(t, project.Env{"MCPBASH_TOOL_ALLOW_DEFAULT": "",
 		"MCPBASH_TOOL_ALLOWLIST": "writable gone link ok plain nopath", "MCPBASH_TOOL_VALIDATE_ARGS": "true"})
 	b.add("ok", "echo ok", `"inputSchema":{"required":["x"]}`)
 	b.add("denied", "echo ok")
@@ -340,7 +341,7 @@ func TestEarlyErrors(t *testing.T) {
 
 // T-8a.
 func TestInsecureSettings(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.add("ok", "echo ok")
 	b.tools.project.Meta.Insecure = &trust.InsecureError{Path: "/p/server.d", Reason: "why"}
 	const want = `{"code":-32602,"message":"Tool 'ok' blocked by policy (insecure server.meta.json)",` +
@@ -350,9 +351,9 @@ func TestInsecureSettings(t *testing.T) {
 	}
 }
 
-// T-8a, T-5b, CF-63: a tool with an unreadable declaration does not run, whatever the mode.
+// T-8a, T-5b, CF-63: a tool with an unreadable declaration does not run in any mode.
 func TestUnreadable(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.add("ok", "echo ok")
 	for member, want := range map[string]string{
 		`"unreadable":"tools/x/tool.meta.json:1:2: why"`: "tools/x/tool.meta.json:1:2: why",
@@ -377,12 +378,12 @@ func TestUnreadable(t *testing.T) {
 
 // T-6, T-14, T-60.
 func TestInherit(t *testing.T) {
-	b := newBench(t, project.Env{"MCPBASH_TOOL_ENV_MODE": "inherit"})
+	b := newFixture(t, project.Env{"MCPBASH_TOOL_ENV_MODE": "inherit"})
 	if got := b.run("echo x"); got != `{"code":-32602,"message":"MCPBASH_TOOL_ENV_MODE=inherit requires `+
 		`MCPBASH_TOOL_ENV_INHERIT_ALLOW=true"}` {
 		t.Error(got)
 	}
-	b = newBench(t, project.Env{"MCPBASH_TOOL_ENV_MODE": "inherit", "MCPBASH_TOOL_ENV_INHERIT_ALLOW": "true"})
+	b = newFixture(t, project.Env{"MCPBASH_TOOL_ENV_MODE": "inherit", "MCPBASH_TOOL_ENV_INHERIT_ALLOW": "true"})
 	for range 3 {
 		if got := b.run(`printf %s "$OUTSIDE"`); !strings.Contains(got, `"text":"secret"`) {
 			t.Error(got)
@@ -401,7 +402,7 @@ func TestInherit(t *testing.T) {
 
 // T-11, T-215: validation on.
 func TestValidation(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	schema := `"inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}`
 	call := func(more ...string) string {
 		b.add("t", `echo '{"n":"x"}'`, more...)
@@ -431,12 +432,12 @@ func TestValidation(t *testing.T) {
 		`"error":{"type":"output_validation_error","message":"Tool output is not valid JSON for declared outputSchema"}`) {
 		t.Error(got)
 	}
-	off := newBench(t, project.Env{"MCPBASH_TOOL_VALIDATE_ARGS": "false"})
+	off := newFixture(t, project.Env{"MCPBASH_TOOL_VALIDATE_ARGS": "false"})
 	off.add("t", "echo ok", `"validateInput":true`, `"inputSchema":{"required":["x"]}`)
 	if got := off.call(&Request{Name: "t"}); !strings.Contains(got, `"isError":false`) {
 		t.Error("the environment decides first:", got)
 	}
-	// T-217: the validation error itself does not satisfy this schema.
+	// T-217: the validation error itself violates this schema.
 	b.add("strict", "echo ok", `"validateInput":true`, `"inputSchema":{"required":["x"]}`,
 		`"outputSchema":{"required":["y"]}`)
 	if got := b.call(&Request{Name: "strict"}); strings.Contains(got, "structuredContent") ||
@@ -448,7 +449,7 @@ func TestValidation(t *testing.T) {
 // tools section 5.
 func TestEnvironment(t *testing.T) {
 	t.Setenv("UNUSED", "x")
-	b := newBench(t, project.Env{
+	b := newFixture(t, project.Env{
 		"HOME": "/h", "MCP_TOOL_NAME": "stale", "MCP_ELICIT_REQUEST_FILE": "stale", "TRACEPARENT": "stale",
 		"MCPBASH_REMOTE_TOKEN":   strings.Repeat("s", 40),
 		"MCPBASH_MAX_TEXT_BYTES": "77", "MCPBASH_SERVER_NAME": "stale", "MCPBASH_DIRECT_FD": "3",
@@ -521,7 +522,7 @@ func TestEnvironment(t *testing.T) {
 func TestSpilling(t *testing.T) {
 	const body = `[ -z "$MCP_TOOL_ARGS_JSON" ] && [ -f "$MCP_TOOL_ARGS_FILE" ] && [ -z "${MCPBASH_ARGS_FLAT-}" ] && ` +
 		`echo spilled "$(stat -c %a "$MCP_TOOL_ARGS_FILE")" && cat "$MCP_TOOL_ARGS_FILE"; echo "$MCP_TOOL_META_JSON"`
-	b := newBench(t, project.Env{"MCPBASH_ENV_PAYLOAD_THRESHOLD": "20"})
+	b := newFixture(t, project.Env{"MCPBASH_ENV_PAYLOAD_THRESHOLD": "20"})
 	b.add("t", body)
 	long := `{"k":"` + strings.Repeat("é", 7) + `"}`
 	if got := b.call(&Request{Name: "t", Arguments: json.RawMessage(long)}); !strings.Contains(got,
@@ -532,7 +533,7 @@ func TestSpilling(t *testing.T) {
 		"spilled") {
 		t.Error("19 bytes are spilled at a threshold of 20:", got)
 	}
-	huge := newBench(t, project.Env{"MCPBASH_ENV_PAYLOAD_THRESHOLD": "9999999"})
+	huge := newFixture(t, project.Env{"MCPBASH_ENV_PAYLOAD_THRESHOLD": "9999999"})
 	huge.add("t", `wc -c <"${MCP_TOOL_ARGS_FILE:-/dev/null}"`)
 	if got := huge.call(&Request{Name: "t", Arguments: json.RawMessage(`{"k":"` + strings.Repeat("x", 5_000_000) +
 		`"}`)}); !strings.Contains(got, `"text":"5000008\n"`) {
@@ -542,7 +543,7 @@ func TestSpilling(t *testing.T) {
 
 // T-130 to T-134.
 func TestLimits(t *testing.T) {
-	b := newBench(t, project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1000", "MCPBASH_MAX_TOOL_STDERR_SIZE": "100",
+	b := newFixture(t, project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1000", "MCPBASH_MAX_TOOL_STDERR_SIZE": "100",
 		"MCPBASH_TOOL_STDERR_TAIL_LIMIT": "5"})
 	if got := b.run(`printf '%1000s'`); !strings.Contains(got, `"isError":false`) {
 		t.Error(got)
@@ -564,17 +565,17 @@ func TestLimits(t *testing.T) {
 	if got := b.run(`printf 'a\0\xffb\n' >&2`); !strings.Contains(got, `"stderr":"a`+"\uFFFD"+`b"`) {
 		t.Error(got)
 	}
-	off := newBench(t, project.Env{"MCPBASH_TOOL_STDERR_CAPTURE": "no"})
+	off := newFixture(t, project.Env{"MCPBASH_TOOL_STDERR_CAPTURE": "no"})
 	if got := off.run(`echo x >&2; exit 1`); got != `{"name":"t","content":[{"type":"text","text":"Tool failed"}],`+
 		`"isError":true,"_meta":{"exitCode":1}}` {
 		t.Error(got)
 	}
 }
 
-// tools section 8. The clock is tested by itself; these make sure it is wired.
+// tools section 8. TestClock tests the clock. This test checks that calls use it.
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, project.Env{"MCPBASH_DEFAULT_TOOL_TIMEOUT": "1"})
+	b := newFixture(t, project.Env{"MCPBASH_DEFAULT_TOOL_TIMEOUT": "1"})
 	for _, tc := range []struct{ name, body, more, want string }{
 		{"T-158", `echo starting >&2; echo partial; sleep 60`, `"timeoutHint":"Use smaller input"`,
 			`{"content":[{"type":"text","text":"Tool timed out after 1s\n\nSuggestion: Use smaller input"}],"isError":true,` +
@@ -667,7 +668,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// listener collects what a script reports.
+// listener collects the reports of a script.
 type listener struct{ lines []string }
 
 func (l *listener) Ready() <-chan struct{} {
@@ -689,7 +690,7 @@ func (l *listener) Log(m LogMessage) {
 // T-100 to T-103, P-1102.
 func TestStreams(t *testing.T) {
 	for _, live := range []string{"true", "false"} {
-		b := newBench(t, project.Env{"MCPBASH_ENABLE_LIVE_PROGRESS": live})
+		b := newFixture(t, project.Env{"MCPBASH_ENABLE_LIVE_PROGRESS": live})
 		b.add("t", `
 p() { printf '%s\n' "$1" >>"$MCP_PROGRESS_STREAM"; }
 l() { printf '%s\n' "$1" >>"$MCP_LOG_STREAM"; }
@@ -715,7 +716,7 @@ printf '{"method":"notifications/message","params":{"level":"error","data":"last
 	}
 }
 
-// An asker answers questions as the test says.
+// An asker answers questions with a function of the test.
 type asker struct {
 	mu     sync.Mutex
 	asked  []mcp.InputRequest
@@ -786,10 +787,10 @@ func textOf(t *testing.T, result string) string {
 	return ""
 }
 
-// P-1805, T-126: what a client does not read is not put to it until it
-// does, and keeps no script alive.
+// P-1805, T-126: a client that does not read gets no question, and its unread question does not
+// extend the time of a script.
 func TestUnreadQuestions(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	b.add("t", askScript+`ask '{"message":"M"}'`)
 	looks := 0
 	late := &asker{
@@ -819,7 +820,7 @@ func TestElicitation(t *testing.T) {
 		name, ask string
 		client    mcp.Capabilities
 		answer    mcp.InputResponse
-		asked     string // params, "" when the client is not asked
+		asked     string // params, or "" if the client is not asked
 		want      string
 	}{
 		{"form", `{"message":"Proceed?","schema":{"type": "object"},"mode":"form","key":"k"}`, both,
@@ -849,7 +850,7 @@ func TestElicitation(t *testing.T) {
 		{"url missing", `{"message":"M","mode":"url"}`, both, mcp.InputResponse{}, ``,
 			`{"action":"error","content":null}`},
 	} {
-		b := newBench(t, nil)
+		b := newFixture(t, nil)
 		a := &asker{answer: func(mcp.InputRequest) (mcp.InputResponse, bool) { return tc.answer, true }}
 		b.add("t", askScript+`ask '`+tc.ask+`'`)
 		got := b.call(&Request{Name: "t", Client: tc.client, Asker: a})
@@ -894,7 +895,7 @@ func TestBatch(t *testing.T) {
 		{`[]`, `{"":{"error":{"code":-32602,"message":"batch.request is not a JSON object"}}}`},
 		{`{}`, `{"":{"error":{"code":-32602,"message":"batch.request asks nothing"}}}`},
 	} {
-		b := newBench(t, nil)
+		b := newFixture(t, nil)
 		b.add("t", askScript+`batch '`+tc.ask+`'`)
 		got := b.call(&Request{Name: "t", Asker: a, Client: mcp.Capabilities{ElicitForm: true, Sampling: true,
 			Roots: true}})
@@ -907,9 +908,9 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// T-115, T-125, T-170: the marker, then the answer, then the signal.
+// T-115, T-125, T-170: first the mark, then the answer, then the signal.
 func TestCancellation(t *testing.T) {
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	out := filepath.Join(b.root, "out")
 	ready := filepath.Join(b.root, "ready")
 	b.add("t", askScript+`
@@ -938,10 +939,10 @@ while :; do sleep 0.05; done`)
 	}
 }
 
-// T-69 to T-79: hand-off files exist and are empty at the start of every
-// call, are private, and are gone when it ends.
-func TestDesksAreClean(t *testing.T) {
-	b := newBench(t, nil)
+// T-69 to T-79: hand-off files exist and are empty at the start of every call. They are private,
+// and are removed at its end.
+func TestHandoffDirectoriesAreClean(t *testing.T) {
+	b := newFixture(t, nil)
 	b.add("dirty", `
 stat -c %a,%s "$MCP_TOOL_ERROR_FILE" "$MCP_TOOL_RESOURCES_FILE" "$MCP_PROGRESS_STREAM" "$MCP_LOG_STREAM"; stat -c %a "$MCP_INPUT_DIR" "${MCP_CANCEL_FILE%/*}"
 ls -A "${MCP_CANCEL_FILE%/*}" | grep -vxE 'progress.ndjson|logs.ndjson|error.json|resources|input'; ls -A "$MCP_INPUT_DIR"
@@ -968,9 +969,8 @@ echo x >>"$MCPBASH_DEBUG_LOG"; rm -f "$MCP_LOG_STREAM"`)
 	awaitFiles(t, b, 1)
 }
 
-// awaitFiles waits until so many hand-off directories are left: what nobody
-// needs is removed in the background.
-func awaitFiles(t *testing.T, b *bench, want int) {
+// awaitFiles waits until this number of hand-off directories remain, because they are removed in the background.
+func awaitFiles(t *testing.T, b *fixture, want int) {
 	t.Helper()
 	for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(time.Millisecond) {
 		left, _ := filepath.Glob(filepath.Join(b.tools.State.Dir, "*.[0-9]*"))
@@ -983,9 +983,9 @@ func awaitFiles(t *testing.T, b *bench, want int) {
 	}
 }
 
-// T-79: the files of a call whose children live on are not used again.
-func TestFilesOfALingeringCall(t *testing.T) {
-	b := newBench(t, nil)
+// T-79: the files of a call are not reused while its child processes run.
+func TestFilesOfACallWithSurvivors(t *testing.T) {
+	b := newFixture(t, nil)
 	b.add("t", `( while [ ! -e "`+b.root+`/stop" ]; do echo x >>"$MCP_PROGRESS_STREAM" 2>/dev/null; sleep 0.01; done ) &`)
 	b.call(&Request{Name: "t"})
 	awaitFiles(t, b, 0)
@@ -993,7 +993,7 @@ func TestFilesOfALingeringCall(t *testing.T) {
 }
 
 func TestPreserveState(t *testing.T) {
-	b := newBench(t, project.Env{"MCPBASH_PRESERVE_STATE": "true"})
+	b := newFixture(t, project.Env{"MCPBASH_PRESERVE_STATE": "true"})
 	b.add("t", `echo kept >>"$MCP_TOOL_RESOURCES_FILE"; echo log >"$MCPBASH_DEBUG_LOG"`)
 	b.call(&Request{ID: "5", Name: "t"})
 	b.call(&Request{ID: "6", Name: "t"})
@@ -1006,7 +1006,7 @@ func TestPreserveState(t *testing.T) {
 
 // tools section 12.
 func TestEmbeddedResources(t *testing.T) {
-	b := newBench(t, project.Env{"MCPBASH_MAX_RESOURCE_BYTES": "100"})
+	b := newFixture(t, project.Env{"MCPBASH_MAX_RESOURCE_BYTES": "100"})
 	outside := t.TempDir()
 	write := func(name string, data string) {
 		file := filepath.Join(b.root, name)
@@ -1087,14 +1087,47 @@ func TestEmbeddedResources(t *testing.T) {
 	}
 }
 
+// T-231: a link that replaces a file, or a directory above it, after its path was resolved leads nowhere.
+func TestEmbedOfExchangedFile(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	file, secret := filepath.Join(root, "d", "file"), filepath.Join(outside, "file")
+	if err := errors.Join(os.Mkdir(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("ours"), 0o644),
+		os.WriteFile(secret, []byte("secret"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := boundedfile.OpenBelow(root, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	for what, exchange := range map[string]func() error{
+		"the file": func() error { return errors.Join(os.Remove(file), os.Symlink(secret, file)) },
+		"a directory": func() error {
+			return errors.Join(os.RemoveAll(filepath.Dir(file)), os.Symlink(outside, filepath.Dir(file)))
+		},
+	} {
+		if err := exchange(); err != nil {
+			t.Fatal(what, err)
+		}
+		if f, err := boundedfile.OpenBelow(root, file); err == nil {
+			f.Close()
+			t.Errorf("%s: the link was followed", what)
+		}
+		if err := errors.Join(os.RemoveAll(filepath.Dir(file)), os.Mkdir(filepath.Dir(file), 0o755),
+			os.WriteFile(file, nil, 0o644)); err != nil {
+			t.Fatal(what, err)
+		}
+	}
+}
+
 // T-260 to T-263.
 func TestTracing(t *testing.T) {
 	dir := t.TempDir()
-	b := newBench(t, project.Env{"MCPBASH_TRACE_TOOLS": "on", "MCPBASH_LOG_DIR": dir, "MCPBASH_CI_MODE": "true",
+	b := newFixture(t, project.Env{"MCPBASH_TRACE_TOOLS": "on", "MCPBASH_LOG_DIR": dir, "MCPBASH_CI_MODE": "true",
 		"MCPBASH_TMP_ROOT": dir, "GITHUB_ACTIONS": "true", "MCPBASH_TRACE_MAX_BYTES": "200"})
 	var stderr strings.Builder
 	b.tools.Stderr = &stderr
-	// As root, Bash does not take PS4 from its environment.
+	// If it runs as root, Bash ignores PS4 of its environment.
 	b.add("odd name!", `PS4='+ ${BASH_SOURCE[0]##*/}:${LINENO}: '; true a; true b; false; echo 100% >&2; exit 7`)
 	got := b.call(&Request{Name: "odd name!", Arguments: json.RawMessage(`{"a":1}`)})
 	if !strings.Contains(got,
@@ -1123,10 +1156,10 @@ func TestTracing(t *testing.T) {
 	}
 }
 
-// P-2504: what is kept of a call for people holds no secrets.
+// P-2504: stored traces contain no secrets.
 func TestTraceSecrets(t *testing.T) {
 	dir := t.TempDir()
-	b := newBench(t, project.Env{"MCPBASH_TRACE_TOOLS": "on", "MCPBASH_LOG_DIR": dir, "MCPBASH_CI_MODE": "true",
+	b := newFixture(t, project.Env{"MCPBASH_TRACE_TOOLS": "on", "MCPBASH_LOG_DIR": dir, "MCPBASH_CI_MODE": "true",
 		"MCPBASH_TMP_ROOT": dir, "GITHUB_ACTIONS": "true"})
 	var stderr strings.Builder
 	b.tools.Stderr = &stderr
@@ -1207,18 +1240,18 @@ func FuzzHandOff(f *testing.F) {
 		if out := r.AppendJSON(nil, mcp.Extra{}); !json.Valid(out) {
 			t.Fatalf("%s", out)
 		}
-		authored(value)
+		printedError(value)
 	})
 }
 
-// BenchmarkEnviron builds the environment of a call (tools section 5).
+// BenchmarkEnviron builds the environment of a call.
 func BenchmarkEnviron(b *testing.B) {
-	t := newBench(b, nil)
+	t := newFixture(b, nil)
 	t.add("t", "")
 	c := &call{tools: t.tools, request: &Request{
 		ID: "1", Name: "t", Arguments: json.RawMessage(`{"count":3,"name":"World"}`), Meta: json.RawMessage("{}"),
 	}, key: "MQ"}
-	if err := c.admit(context.Background()); err != nil {
+	if err := c.authorize(context.Background()); err != nil {
 		b.Fatal(err)
 	}
 	var err error

@@ -19,27 +19,26 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Config is what a project's tools are called with.
+// A Config has the dependencies of [Tools].
 type Config struct {
 	Project *project.Project
-	// Find returns the registry entry of a tool, nil when there is none.
+	// Find returns the registry entry of a tool, or nil.
 	Find func(ctx context.Context, name string) (json.RawMessage, error)
-	// Near, when set, returns the tool that a name nobody has most likely stands
-	// for, "" for none.
+	// Near returns the tool with the most similar name, or "". It may be nil.
 	Near   func(ctx context.Context, name string) string
-	Level  access.Level // tools that need more are refused
+	Level  access.Level // tools that need a higher level are refused
 	Policy *policy.Policy
 	Runner *script.Runner
-	// Sandbox holds tools to what they declare; nil holds none.
+	// Sandbox confines tools. nil means that they are not confined.
 	Sandbox *sandbox.Sandbox
-	Common  project.Env // what every script is given
+	Common  project.Env // variables for every script
 	State   *project.State
 	Log     mcp.LogFunc
-	Debug   func() bool // whether debug messages go anywhere
-	Stderr  io.Writer   // where a tool's standard error is copied, if it is (T-136)
+	Debug   func() bool // reports whether debug messages are logged
+	Stderr  io.Writer   // receives copies of standard error if configured (T-136)
 }
 
-// Tools calls the tools of one project. It may be used from any goroutine.
+// Tools calls the tools of one project. It is safe for concurrent use.
 type Tools struct {
 	Config
 	*shared
@@ -76,8 +75,7 @@ func (t *Tools) WithLog(log mcp.LogFunc, debug func() bool) *Tools {
 
 const logger = "mcp.tools"
 
-// logs returns the directory that logs of calls go to, and its path: the one of
-// the settings, else the private one (T-260).
+// logs returns the directory for logs of calls, and its path: from the settings, or the private directory (T-260).
 func (t *Tools) logs() (root *os.Root, path string, err error) {
 	if t.State.Logs != nil {
 		return t.State.Logs, t.project.Logging.Dir, nil
@@ -86,5 +84,5 @@ func (t *Tools) logs() (root *os.Root, path string, err error) {
 	return root, t.State.Dir, err
 }
 
-// unique makes names differ.
+// unique returns a suffix for unique names.
 func (t *Tools) unique() string { return strconv.FormatInt(t.counter.Add(1), 10) }

@@ -14,22 +14,22 @@ import (
 	"mcp-bash/pkg/text/secrets"
 )
 
-// A trace is the record Bash keeps of a tool's commands (T-260).
+// A trace is a log of the commands of a tool (T-260).
 type trace struct {
-	file *os.File
-	max  int
-	line string // the last one, cut
-	some bool
+	file     *os.File
+	max      int
+	line     string // last line, shortened
+	nonempty bool
 }
 
 const (
 	traceFD      = 9
 	maxTraceLine = 512
-	firstLine    = 256 // bytes that hold the first line of a script
+	firstLine    = 256 // bytes that contain the first line of a script
 )
 
-// startTrace has a shell script run under "bash -x", with the trace going to a
-// file of its own. Other programs run as ever.
+// startTrace runs a shell script under "bash -x", with the trace in a separate file. It does not
+// change how other programs run.
 func (c *call) startTrace(spec *script.Spec) {
 	if !isShell(c.script, c.head(c.script, firstLine)) {
 		return
@@ -51,21 +51,17 @@ func (c *call) startTrace(spec *script.Spec) {
 	spec.Env = project.Override(spec.Env, "PS4", calls.TracePS4)
 }
 
-// isShell reports whether a file is a shell script, by its name or its first
-// line.
+// isShell reports whether a file is a shell script, by its name or its first line.
 func isShell(file string, head []byte) bool {
-	switch filepath.Ext(file) {
-	case ".sh", ".bash":
-		return true
-	}
 	line, _, _ := bytes.Cut(head, []byte("\n"))
-	return bytes.Contains(line, []byte("sh"))
+	return script.IsShellName(file) || bytes.Contains(line, []byte("sh"))
+
 }
 
-// finish keeps the end of the trace (T-261).
+// finish shortens the trace and redacts secrets (T-261).
 func (t *trace) finish(res *script.Result) {
 	defer t.file.Close()
-	t.rescue(res)
+	t.moveFromStderr(res)
 	info, err := t.file.Stat()
 	if err != nil || info.Size() == 0 {
 		return
@@ -75,19 +71,19 @@ func (t *trace) finish(res *script.Result) {
 	if _, err := t.file.ReadAt(end, info.Size()-size); err != nil && err != io.EOF {
 		return
 	}
-	shown := []byte(secrets.Text(string(end))) // commands show their arguments
+	shown := []byte(secrets.Text(string(end))) // commands contain their arguments
 	if (size < info.Size() || !bytes.Equal(shown, end)) && t.file.Truncate(0) == nil {
 		t.file.Write(shown)
 	}
 	end = shown
-	t.some = true
+	t.nonempty = true
 	lines := bytes.Split(bytes.TrimRight(end, "\n"), []byte("\n"))
 	last := lines[len(lines)-1]
 	t.line = validText(last[:min(len(last), maxTraceLine)])
 }
 
-// rescue moves the trace out of standard error, where Bash before 4.1 puts it.
-func (t *trace) rescue(res *script.Result) {
+// moveFromStderr moves the trace out of standard error, where Bash before 4.1 writes it.
+func (t *trace) moveFromStderr(res *script.Result) {
 	info, err := t.file.Stat()
 	if err != nil || info.Size() > 0 || !bytes.Contains(res.Stderr, []byte("+ ")) {
 		return
@@ -104,7 +100,7 @@ func (t *trace) rescue(res *script.Result) {
 	res.Stderr = kept
 }
 
-func (t *trace) available() bool { return t != nil && t.some }
+func (t *trace) available() bool { return t != nil && t.nonempty }
 
 func (c *call) traceLine() string {
 	if c.trace == nil {

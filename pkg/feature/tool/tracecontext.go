@@ -7,9 +7,8 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// traceContext returns the W3C trace context of a request as variables, so that
-// a tool that calls out continues the trace (M-13). A value that is not
-// well-formed is left out.
+// traceContext returns the W3C trace context of a request as variables, so that a tool can continue
+// the trace (M-13). It omits malformed values.
 func traceContext(meta json.RawMessage) []string {
 	var env []string
 	parent := rawjson.TextOf(meta, "traceparent")
@@ -25,8 +24,8 @@ func traceContext(meta json.RawMessage) []string {
 	return env
 }
 
-// isTraceparent: version, trace id, parent id and flags in lower-case
-// hexadecimal; ids of zeros alone and version ff are invalid.
+// isTraceparent reports whether a traceparent is valid: version, trace id, parent id and flags in
+// lower-case hexadecimal. Zero ids and version ff are invalid.
 func isTraceparent(s string) bool {
 	part := strings.Split(s, "-")
 	if len(part) < 4 || len(part) > 4 && part[0] == "00" {
@@ -40,9 +39,9 @@ func isTraceparent(s string) bool {
 	return part[0] != "ff" && strings.Trim(part[1], "0") != "" && strings.Trim(part[2], "0") != ""
 }
 
-const maxHeaderList = 8192 // bytes a receiver must be able to take (W3C Baggage)
+const maxHeaderList = 8192 // bytes that a receiver must accept (W3C Baggage)
 
-// isHeaderList: comma-separated name=value members of printable ASCII.
+// isHeaderList reports whether a list has name=value members of printable ASCII, separated by commas.
 func isHeaderList(s string) bool {
 	if s == "" || len(s) > maxHeaderList {
 		return false
@@ -56,7 +55,8 @@ func isHeaderList(s string) bool {
 	return true
 }
 
-// isToken: a token of HTTP; "/" and "@" stand in vendor keys of tracestate.
+// isToken reports whether s is an HTTP token. Vendor keys of tracestate may also contain "/" and
+// "@".
 func isToken(s string) bool {
 	for _, c := range []byte(s) {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'

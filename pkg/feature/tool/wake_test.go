@@ -13,8 +13,8 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// T-129: a script that waits at its FIFO, and for nothing else, goes on when there
-// is an answer, whichever way it asked, and when the call is cancelled.
+// T-129: a script that waits at its FIFO continues when there is an answer, for both ways to ask.
+// It also continues when the call is cancelled.
 func TestWake(t *testing.T) {
 	const waiting = `mkfifo "$MCP_INPUT_DIR/wake"
 put() { printf '%s' "$1" >"$2.tmp"; mv "$2.tmp" "$2"; }
@@ -30,14 +30,14 @@ cat "$MCP_ELICIT_RESPONSE_FILE"`, `{"action":"cancel","content":null}`},
   <>"$MCP_INPUT_DIR/wake"
 cat "$MCP_INPUT_DIR/batch.response"`, `{"k":{"result":{"action":"cancel"}}}`},
 	} {
-		b := newBench(t, nil)
+		b := newFixture(t, nil)
 		b.add("t", waiting+tc.script)
 		if got := textOf(t, b.call(&Request{Name: "t", Client: client, Asker: a})); got != tc.want {
 			t.Errorf("%s: %s", tc.name, got)
 		}
 	}
 
-	b := newBench(t, nil)
+	b := newFixture(t, nil)
 	ready, out := filepath.Join(b.root, "ready"), filepath.Join(b.root, "out")
 	b.add("t", waiting+`trap '' TERM
 { : >"`+ready+`"; read -r x; } <>"$MCP_INPUT_DIR/wake"

@@ -21,7 +21,7 @@ func IsTemporary(name string) bool {
 }
 
 // Write replaces a file of a directory. Readers see the old or the new text, also after
-// a crash of the machine. The stamp is that of the new file before it got its name.
+// a crash of the machine. The stamp is from before the renaming.
 func Write(dir *os.Root, name string, text []byte) (folder.Stamp, error) {
 	var tag [6]byte
 	rand.Read(tag[:]) // never fails

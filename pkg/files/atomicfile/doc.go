@@ -1,6 +1,5 @@
-// Package atomicfile replaces a file as a whole, so that readers see the old
-// content or the new one. It also locks a file, so that one program writes at a time.
+// Package atomicfile replaces whole files, and locks files. Readers see either the old or the new content.
 //
-// [Write] writes a temporary file in the same directory and renames it. If the program
-// is killed, the temporary file stays; [IsTemporary] recognizes its name.
+// A file is written under a temporary name in the same directory, and renamed. [IsTemporary] recognizes the temporary
+// files of killed programs.
 package atomicfile

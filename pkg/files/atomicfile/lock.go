@@ -9,14 +9,13 @@ import (
 	"mcp-bash/pkg/files/fsys"
 )
 
-// How long is waited between two attempts.
+// The pauses between two attempts.
 const (
 	lockFirst   = time.Millisecond
 	lockLongest = 50 * time.Millisecond
 )
 
-// An UnwritableError means that a directory cannot be written to, or a file not
-// locked.
+// An UnwritableError means that a directory cannot be written to, or a file cannot be locked.
 type UnwritableError struct{ Err error }
 
 func (e *UnwritableError) Error() string { return fsys.Cause(e.Err).Error() }
@@ -31,9 +30,8 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("registry lock '%s' unavailable after %gs", e.Name, e.Wait.Seconds())
 }
 
-// Lock locks a file by try, which is [TryLock] but in tests, for as long as the file
-// stays open. It tries until wait is over. The error is a [*LockedError], an
-// [*UnwritableError] for a file that cannot be locked, or the context's.
+// Lock locks a file for as long as it stays open. It calls try, normally [TryLock], until the time wait has passed.
+// The error is a [*LockedError], an [*UnwritableError], or the cause of the context.
 func Lock(ctx context.Context, f *os.File, name string, wait time.Duration, try func(*os.File) (bool, error)) error {
 	end := time.Now().Add(wait)
 	for pause := lockFirst; ; pause = min(2*pause, lockLongest) {

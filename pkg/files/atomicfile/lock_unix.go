@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TryLock locks a file for as long as it stays open. Not locked without an error
-// means that another program holds the lock.
+// TryLock locks a file for as long as it stays open. It returns false without an error if another program has the
+// lock.
 func TryLock(f *os.File) (locked bool, err error) {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)

@@ -9,6 +9,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
 
 	"mcp-bash/pkg/files/fsys"
 )
@@ -33,6 +36,32 @@ func Open(path string) (*os.File, error) {
 // OpenIn is [Open] for a file below a directory.
 func OpenIn(dir *os.Root, name string) (*os.File, error) {
 	return checkRegular(dir.OpenFile(name, os.O_RDONLY|NonBlock, 0))
+}
+
+// OpenBelow opens a regular file through a directory above it. No symbolic link can lead out of the
+// directory, even one that is created during the call. root may be the file itself.
+func OpenBelow(root, path string) (*os.File, error) {
+	rel, err := filepath.Rel(root, path)
+	if err != nil {
+		return nil, err
+	}
+	if rel == "." {
+		if root, rel = filepath.Dir(path), filepath.Base(path); root == path {
+			return nil, fs.ErrInvalid // the root directory of the system
+		}
+	}
+	if runtime.GOOS == "windows" && strings.Contains(rel, ":") {
+		return nil, fs.ErrNotExist // an alternate data stream
+	}
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	if info, err := dir.Stat(rel); err == nil && !info.Mode().IsRegular() {
+		return nil, ErrNotRegular
+	}
+	return OpenIn(dir, rel)
 }
 
 // checkRegular returns an open file if it is a regular one.
@@ -75,8 +104,8 @@ func Read(path string, max int) ([]byte, error) {
 	return ReadAll(f, max)
 }
 
-// ReadAll reads all of an open file, at most max bytes, whatever size the file claims to have. The error may be
-// a [*TooLargeError].
+// ReadAll reads all of an open file, at most max bytes. It does not rely on the size of the file,
+// which can change. The error can be a [*TooLargeError].
 func ReadAll(f *os.File, max int) ([]byte, error) {
 	if info, err := f.Stat(); err == nil && info.Size() > int64(max) {
 		return nil, &TooLargeError{max}
@@ -100,7 +129,8 @@ func readAll(r io.Reader, max int) ([]byte, error) {
 }
 
 // ReadStream reads all of a stream, at most max bytes, until ctx ends. The error may be a [*TooLargeError] or the
-// cause of the context. In the second case, a goroutine may still read the stream, so the caller must not use it again.
+// cause of the context. In the second case, a goroutine may still read the stream, so the caller must not use it
+// again.
 func ReadStream(ctx context.Context, r io.Reader, max int) ([]byte, error) {
 	type result struct {
 		text []byte

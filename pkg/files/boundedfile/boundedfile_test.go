@@ -44,7 +44,7 @@ func checkRead(t *testing.T, got []byte, err error, text string, fits bool) {
 	}
 }
 
-// CLI-119: of an endless stream only the limit is read.
+// CLI-119: reading an endless stream stops at the limit.
 func TestEndless(t *testing.T) {
 	stream := &endless{}
 	var large *TooLargeError
@@ -87,7 +87,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// CLI-119: a stream that does not end is given up with the context, whose cause is the error.
+// CLI-119: reading stops when the context ends, and its cause is the error.
 func TestGivenUp(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()
@@ -102,7 +102,7 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// An error of reading is passed on.
+// An error of the stream is returned.
 func TestBroken(t *testing.T) {
 	broken := errors.New("broken")
 	in := io.MultiReader(bytes.NewReader([]byte("x")), errReader{broken})

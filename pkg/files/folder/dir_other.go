@@ -10,13 +10,11 @@ import (
 	"path/filepath"
 )
 
-// A Dir is an open directory. What lies in it is opened relative to it, and
-// symbolic links are never followed: a name is looked at first, and what was
-// opened must be what was seen.
+// A Dir is an open directory. It never follows symbolic links in it: it checks each name first, and the opened file
+// must be the one that was checked.
 type Dir struct{ root *os.Root }
 
-// Open opens a directory by its path, which may be a symbolic link, as that of a
-// content directory may.
+// Open opens a directory by its path, which may be a symbolic link.
 func Open(path string) (Dir, error) {
 	root, err := os.OpenRoot(path)
 	return Dir{root}, err
@@ -45,7 +43,7 @@ func (d Dir) Open(name string) (Dir, error) {
 // Close closes the directory.
 func (d Dir) Close() { d.root.Close() }
 
-// List returns what lies in the directory, sorted.
+// List returns the entries of the directory, sorted.
 func (d Dir) List([]byte) ([]Entry, error) {
 	dir, err := d.root.Open(".")
 	if err != nil {
@@ -59,9 +57,8 @@ func (d Dir) List([]byte) ([]Entry, error) {
 	return entriesOf(found), nil
 }
 
-// Stamp returns the stamp of a path below the directory. Only the last name is
-// kept from being a symbolic link, so callers go at most one level down, into a
-// directory that they have seen.
+// Stamp returns the stamp of a path below the directory. It follows symbolic links in all names but the last. So
+// callers go at most one level down, into a directory that they have seen.
 func (d Dir) Stamp(name string) Stamp {
 	info, err := d.root.Lstat(filepath.FromSlash(name))
 	if err != nil {
@@ -74,11 +71,10 @@ func (d Dir) Stamp(name string) Stamp {
 type File struct {
 	file    *os.File
 	Stamp   Stamp
-	Exposed bool // others may have written it: never known here
+	Exposed bool // other users may have written it; always false, because this is unknown here
 }
 
-// OpenFile opens a regular file in the directory. It neither follows a link nor
-// waits, whatever stands there.
+// OpenFile opens a regular file in the directory. It follows no link and never blocks.
 func (d Dir) OpenFile(name string) (File, error) {
 	seen, err := d.root.Lstat(name)
 	if err != nil {
@@ -110,8 +106,7 @@ func (f File) Read(buf []byte) (int, error) {
 	return n, err
 }
 
-// stampOf knows no inode and no time of change, which Windows does not give
-// away so cheaply.
+// stampOf leaves the inode and the time of change out, because Windows needs another call for them.
 func stampOf(info fs.FileInfo) Stamp {
 	mode := info.Mode().Perm()
 	switch {
@@ -141,10 +136,9 @@ func StampOfPath(path string) Stamp {
 	return stampOf(info)
 }
 
-// Missing reports whether an error means that there is nothing of that name, or a
-// link, which is not followed.
+// Missing reports whether an error means that the name does not exist, or is a symbolic link.
 func Missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// IsShortage reports whether an error means that this process lacks memory or
-// descriptors. What is not seen for that reason must not count as not there.
+// IsShortage reports whether an error means that this process lacks memory or descriptors. A file that cannot be
+// opened for that reason does not count as missing.
 func IsShortage(error) bool { return false }

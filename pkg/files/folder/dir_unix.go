@@ -12,13 +12,11 @@ import (
 	"mcp-bash/pkg/files/trust"
 )
 
-// A Dir is an open directory. What lies in it is opened by name relative to its
-// descriptor, so that nobody can put another directory in its place meanwhile,
-// and symbolic links are never followed.
+// A Dir is an open directory. It opens files by name relative to its descriptor, so nobody can replace the directory
+// meanwhile. It never follows symbolic links.
 type Dir struct{ fd int }
 
-// Open opens a directory by its path, which may be a symbolic link, as that of a
-// content directory may.
+// Open opens a directory by its path, which may be a symbolic link.
 func Open(path string) (Dir, error) { return openDir(unix.AT_FDCWD, path, 0) }
 
 // Open opens a directory in this one.
@@ -32,9 +30,8 @@ func openDir(at int, name string, flags int) (Dir, error) {
 // Close closes the directory.
 func (d Dir) Close() { unix.Close(d.fd) }
 
-// Stamp returns the stamp of a path below the directory. Only the last name is
-// kept from being a symbolic link, so callers go at most one level down, into a
-// directory that they have seen.
+// Stamp returns the stamp of a path below the directory. It follows symbolic links in all names but the last. So
+// callers go at most one level down, into a directory that they have seen.
 func (d Dir) Stamp(name string) Stamp {
 	var st unix.Stat_t
 	for {
@@ -52,11 +49,10 @@ func (d Dir) Stamp(name string) Stamp {
 type File struct {
 	fd      int
 	Stamp   Stamp
-	Exposed bool // others may have written it
+	Exposed bool // other users may have written it
 }
 
-// OpenFile opens a regular file in the directory. It neither follows a link nor
-// waits, whatever stands there.
+// OpenFile opens a regular file in the directory. It follows no link and never blocks.
 func (d Dir) OpenFile(name string) (File, error) {
 	fd, err := openat(d.fd, name, unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY)
 	if err != nil {
@@ -89,7 +85,7 @@ func (f File) Read(buf []byte) (int, error) {
 		case m == 0:
 			return n, nil
 		}
-		// A file no longer than its size needs no second call to show its end.
+		// At the size of the file, a second call would only confirm its end.
 		if n += m; n >= int(f.Stamp.Size) {
 			return n, nil
 		}
@@ -133,14 +129,13 @@ func StampOfFile(f *os.File) Stamp {
 // StampOfPath returns the stamp of a path, without following its last link.
 func StampOfPath(path string) Stamp { return Dir{unix.AT_FDCWD}.Stamp(path) }
 
-// Missing reports whether an error means that there is nothing of that name, or a
-// link, which is not followed.
+// Missing reports whether an error means that the name does not exist, or is a symbolic link.
 func Missing(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP)
 }
 
-// IsShortage reports whether an error means that this process lacks memory or
-// descriptors. What is not seen for that reason must not count as not there.
+// IsShortage reports whether an error means that this process lacks memory or descriptors. A file that cannot be
+// opened for that reason does not count as missing.
 func IsShortage(err error) bool {
 	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM)
 }

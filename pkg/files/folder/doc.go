@@ -1,9 +1,7 @@
-// Package folder reads directories that others may be changing meanwhile.
+// Package folder reads directories that other programs may be changing.
 //
-// A [Dir] is an open directory. What lies in it is opened by name relative to
-// it: symbolic links are never followed, and nothing that could make a reader
-// wait, such as a FIFO, is opened. A [Stamp] is the identity, size and times of
-// a file; as long as it stays the same, so does the file, provided it is
-// [Stamp.Settled]. An [Observation] is a path with the stamp it had, so that a
-// result that depended on it can be used until the stamp changes.
+// A [Dir] is an open directory. It opens its files by name, follows no symbolic link, and never blocks on a FIFO or
+// a device. A [Stamp] is the identity, size and times of a file. An unchanged stamp means an unchanged file, if the
+// stamp is [Stamp.Settled]. An [Observation] is a path with its stamp. A result that depends on the path stays valid
+// until the stamp changes.
 package folder

@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// An Entry is a file or a directory in a [Dir]. Listings leave out what is hidden
-// or a symbolic link, except a link with the name of a metadata file: the
-// server does not read it, although its author expects that.
+// An Entry is a file or a directory in a [Dir]. Listings omit hidden names and symbolic links. They include
+// links named like metadata files, so that the registry can warn about them.
 type Entry struct {
 	Name  string
 	IsDir bool
@@ -19,10 +18,10 @@ type Entry struct {
 // MetadataSuffix ends the name of a metadata file.
 const MetadataSuffix = ".meta.json"
 
-// isOdd reports whether something that is neither a file nor a directory is listed.
+// isOdd reports whether listings include a name that is neither a file nor a directory.
 func isOdd(name string) bool { return strings.HasSuffix(name, MetadataSuffix) }
 
-// errNotRegular is the error for what is neither a file nor a directory.
+// errNotRegular is the error for names that are neither a file nor a directory.
 var errNotRegular = errors.New("not a regular file")
 
 // hidden reports whether a name begins with a dot.

@@ -4,7 +4,7 @@ package folder
 
 import "io/fs"
 
-// entriesOf returns the entries that may be visited.
+// entriesOf returns the entries that listings include.
 func entriesOf(found []fs.DirEntry) []Entry {
 	list := make([]Entry, 0, len(found))
 	for _, e := range found {

@@ -7,10 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// List returns what lies in the directory, sorted. It reads into the buffer.
+// List returns the entries of the directory, sorted. It reads into the buffer.
 //
-// The system says of most entries what they are, so that none has to be
-// looked at; [os.ReadDir] would, and opens directories at a higher price.
+// The system reports the type of most entries, so List needs no call for each of them.
 func (d Dir) List(buf []byte) ([]Entry, error) {
 	var list []Entry
 	for {
@@ -29,8 +28,8 @@ func (d Dir) List(buf []byte) ([]Entry, error) {
 	}
 }
 
-// parseDirents reads struct linux_dirent64: inode and offset of eight bytes
-// each, the record's length in two, the type, and the name ended by a NUL.
+// parseDirents reads records of type linux_dirent64. A record begins with an inode and an offset of eight bytes
+// each. Its length in two bytes, the type, and the name with a final NUL follow.
 func (d Dir) parseDirents(list []Entry, records string) []Entry {
 	const lengthAt, typeAt, nameAt = 16, 18, 19
 	for len(records) > nameAt {

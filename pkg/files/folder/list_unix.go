@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// List returns what lies in the directory, sorted.
+// List returns the entries of the directory, sorted.
 func (d Dir) List([]byte) ([]Entry, error) {
-	fd, err := openat(d.fd, ".", unix.O_DIRECTORY) // a descriptor of its own, for os to close
+	fd, err := openat(d.fd, ".", unix.O_DIRECTORY) // package os closes this descriptor
 	if err != nil {
 		return nil, err
 	}

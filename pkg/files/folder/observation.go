@@ -2,15 +2,14 @@ package folder
 
 import "path/filepath"
 
-// An Observation is a path that a result depends on, with the stamp it had.
+// An Observation is a path on which a result depends, with its stamp.
 type Observation struct {
-	Name     string // below the directory; an absolute path elsewhere (icons)
-	Resolved string // of an absolute path: with links resolved
+	Name     string // relative to the directory, or absolute if it is elsewhere (icons)
+	Resolved string // an absolute path with links resolved
 	Stamp    Stamp
 }
 
-// Observe looks at an absolute path. Links are followed, as when an icon file is
-// read, and where they lead is part of the observation.
+// Observe returns the observation of an absolute path. It follows links, and includes their target.
 func Observe(path string) Observation {
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {

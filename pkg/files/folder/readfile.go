@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 )
 
-// ErrTooLarge is the error for a file beyond the limit of its reader.
+// ErrTooLarge is the error for a file above the limit.
 var ErrTooLarge = errors.New("too large")
 
-// ReadFile reads a regular file of at most limit bytes. It neither follows a link
-// nor waits, whatever stands there. The error may be [ErrTooLarge].
+// ReadFile reads a regular file of at most limit bytes. It follows no link and never blocks. The error may be
+// [ErrTooLarge].
 func ReadFile(file string, limit int) ([]byte, Stamp, error) {
 	dir, err := Open(filepath.Dir(file))
 	if err != nil {

@@ -5,39 +5,34 @@ import (
 	"time"
 )
 
-// A Stamp is what the system says of a file without opening it. The same file
-// has another one as soon as it is changed in any way, provided the first was
-// not taken too soon after a change (see [Stamp.Settled]). The zero stamp stands
-// for a file that is not there.
+// A Stamp is the metadata of a file. Every change of the file changes its stamp, unless the stamp was taken too soon
+// after another change (see [Stamp.Settled]). The zero stamp stands for a missing file.
 type Stamp struct {
 	Dev, Ino, Size uint64
-	Mode           fs.FileMode // permissions; irregular for all but files and directories
-	Mtime, Ctime   int64       // nanoseconds since 1970; ctime 0 where there is none
+	Mode           fs.FileMode // permissions; irregular unless it is a file or a directory
+	Mtime, Ctime   int64       // nanoseconds since 1970; ctime is 0 on systems without it
 }
 
-// Exists reports whether there was anything.
+// Exists reports whether the file existed.
 func (s Stamp) Exists() bool { return s != Stamp{} }
 
-// IsFile reports whether there was a regular file.
+// IsFile reports whether the file existed and was regular.
 func (s Stamp) IsFile() bool { return s.Exists() && s.Mode.IsRegular() }
 
-// Clocks of file systems advance in steps: two changes within one step cannot
-// be told apart. Those that count in nanoseconds take the time from a clock
-// that ticks every few milliseconds; where times are round, the file system
-// itself may count in whole seconds, or in pairs of them (FAT).
+// Clocks of file systems advance in steps, and two changes within one step get the same time. File systems with
+// nanoseconds use a clock that ticks every few milliseconds. Others count whole seconds, or two seconds (FAT).
 const (
 	fineStep   = 100 * time.Millisecond
 	coarseStep = 2100 * time.Millisecond
 )
 
-// Coarse reports whether the time of change is a round one. Where times are, those
-// of a directory need not tell what happens in it either (FAT).
+// Coarse reports whether the time of change is a whole millisecond. Such file systems may not update the times of a
+// directory when its entries change (FAT).
 func (s Stamp) Coarse() bool { return s.Ctime%int64(time.Millisecond) == 0 }
 
-// Settled reports whether a change after the moment now, on the clock of the
-// file system, would change the stamp. If not, the file has to be taken for
-// changed the next time. A system that does not tell when a file was changed,
-// only a time that every copying program sets, never lets us be sure.
+// Settled reports whether a change after the time now, on the clock of the file system, would change the stamp. If
+// not, the caller treats the file as changed the next time. The result is false on systems without a time of change,
+// because programs can set the time of modification.
 func (s Stamp) Settled(now time.Time) bool {
 	if !s.Exists() {
 		return true

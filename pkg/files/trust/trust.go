@@ -14,8 +14,8 @@ import (
 )
 
 // CheckOwn checks a file whose [os.Lstat] result is info. It must not be a symbolic link. CheckOwn does not check the
-// directories above. It is for leftovers of killed runs, and for files where other users can create some. The error
-// is an [*InsecureError].
+// directories above. Use it for leftovers of killed runs, and in directories where other users can create files. The
+// error is an [*InsecureError].
 func CheckOwn(path string, info fs.FileInfo) error {
 	if isLink(info) {
 		return &InsecureError{path, "symlink", flawLink}
@@ -65,8 +65,8 @@ func (e *InsecureError) Brief(shown, word string) string {
 }
 
 // CheckPath checks a file and every directory on the way to it: from root down if dir is below root, else from dir
-// down. The path is in dir. The error is an [*InsecureError]. If the file is missing and its directories pass, the
-// error is that of [os.Lstat].
+// down. The path is in dir. The error is an [*InsecureError]. If the directories pass and the file is missing, the
+// error comes from [os.Lstat].
 func CheckPath(root, dir, path string) error {
 	w := newWalk(root, dir, path)
 	_, _, err := w.follow(w.path)

@@ -17,7 +17,7 @@ import (
 	"mcp-bash/pkg/text/shell"
 )
 
-// withPrivateGroup sets our private group during a test. -1 means none.
+// withPrivateGroup sets our private group during a test. With -1, the user has no private group.
 func withPrivateGroup(t *testing.T, group int) {
 	known := knownAccounts
 	t.Cleanup(func() { knownAccounts = known })
@@ -129,8 +129,8 @@ func TestEveryDirectoryIsChecked(t *testing.T) {
 	}
 }
 
-// T-41: directories above the project are checked only if a link leads through them. Other users may write to a sticky
-// one there.
+// T-41: directories above the project are checked only if a link leads through them. Other users may write to a
+// sticky one there.
 func TestCheckBeginsAtTheRoot(t *testing.T) {
 	top := makeTree(t, "open/project/tools@../other", "open/other/tool.sh", "open/else/tool.sh")
 	root := filepath.Join(top, "open/project")
@@ -171,8 +171,8 @@ func TestPrivateGroup(t *testing.T) {
 	expectError(t, "access control list, remedied", check(), "")
 }
 
-// accessList lets user 12345 write. It has a version, then tag, permissions and id of the owner, that user, the group,
-// the mask and others.
+// accessList lets user 12345 write. It has a version, then tag, permissions and id of the owner, that user, the
+// group, the mask and others.
 var accessList = []byte("\x02\x00\x00\x00" + "\x01\x00\x07\x00\xff\xff\xff\xff" + "\x02\x00\x07\x00\x39\x30\x00\x00" +
 	"\x04\x00\x05\x00\xff\xff\xff\xff" + "\x10\x00\x07\x00\xff\xff\xff\xff" + "\x20\x00\x05\x00\xff\xff\xff\xff")
 

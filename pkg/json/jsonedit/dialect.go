@@ -15,8 +15,12 @@ import (
 // A Dialect determines which extensions of JSON a program accepts.
 type Dialect struct{ Comments, TrailingCommas bool }
 
-// maxDepth limits the nesting of values, because the parser recurses without a limit.
-const maxDepth = 10000
+// Limits on a text (CLI-711). The parser recurses without a limit, and a value takes about 500
+// bytes of memory.
+const (
+	maxDepth  = 10_000
+	maxValues = 500_000
+)
 
 // parse parses a text. The value of a text without JSON is nil.
 func (d Dialect) parse(text []byte) (root hujson.Value, err error) {
@@ -27,23 +31,22 @@ func (d Dialect) parse(text []byte) (root hujson.Value, err error) {
 	if last := text[bytes.LastIndexByte(text, '\n')+1:]; bytes.Contains(last, []byte("//")) {
 		ended = append(bytes.Clone(text), '\n') // the parser requires a line break after a comment
 	}
-	switch {
-	case hujson.Extra(ended).IsValid():
-		root.BeforeExtra = ended
-	case isTooDeep(text):
-		return root, fmt.Errorf("values are nested deeper than %d levels", maxDepth)
-	default:
-		if root, err = hujson.Parse(ended); err != nil {
-			return root, errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
-		}
-		root.AfterExtra = root.AfterExtra[:len(root.AfterExtra)-len(ended)+len(text)]
+	if err := checkSize(text); err != nil {
+		return root, err
 	}
+	if hujson.Extra(ended).IsValid() {
+		root.BeforeExtra = ended
+	} else if root, err = hujson.Parse(ended); err != nil {
+		return root, errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
+	}
+	root.AfterExtra = root.AfterExtra[:max(0, len(root.AfterExtra)-len(ended)+len(text))]
 	return root, d.check(text, &root)
 }
 
-func isTooDeep(text []byte) bool {
-	depth := 0
-	for i := 0; i < len(text) && depth <= maxDepth; i++ {
+// checkSize checks the number of values and their nesting before the text is parsed.
+func checkSize(text []byte) error {
+	depth, values := 0, 0
+	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '"':
 			i = rawjson.StringEnd(text, i) - 1
@@ -51,11 +54,17 @@ func isTooDeep(text []byte) bool {
 			i += commentEnd(text[i:])
 		case '[', '{':
 			depth++
+			values++
+		case ',':
+			values++
 		case ']', '}':
 			depth--
 		}
+		if depth > maxDepth || values > maxValues {
+			return fmt.Errorf("more than %d values, or values nested deeper than %d levels", maxValues, maxDepth)
+		}
 	}
-	return depth > maxDepth
+	return nil
 }
 
 // commentEnd returns the offset of the last byte of the comment that a text begins with, or 0.

@@ -5,12 +5,17 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/tailscale/hujson"
+
 	"mcp-bash/pkg/json/rawjson"
 )
 
 // A Document is a JSON object that is being edited. Unchanged parts keep their bytes,
 // including white space. New parts are indented by two spaces for each level.
-type Document struct{ Text []byte }
+type Document struct {
+	Text []byte // must not be changed
+	root hujson.Value
+}
 
 // New returns the document of a text, which must be a JSON object. If it is on a single
 // line, New indents it first.
@@ -21,159 +26,132 @@ func New(text []byte) *Document {
 	if !bytes.HasSuffix(text, []byte("\n")) {
 		text = append(bytes.Clone(text), '\n')
 	}
-	return &Document{text}
+	root, _ := hujson.Parse(text)
+	return &Document{text, root}
 }
 
-// A span is the position of a member of an object or an element of an array.
-type span struct {
-	start    int // of the member's name, or of the element
-	from, to int // the value
+// commit makes the edited tree the text of the document.
+func (d *Document) commit() {
+	d.root.UpdateOffsets()
+	d.Text = d.root.Pack()
 }
 
-// spans returns the members or elements of the object or array at an offset, and the offset
-// of its closing bracket. If name is not "", it returns only members with that name.
-func (d *Document) spans(at int, name string) (list []span, end int) {
-	object := d.Text[at] == '{'
-	i := d.skip(at + 1)
-	for d.Text[i] != '}' && d.Text[i] != ']' {
-		p := span{start: i}
-		matches := name == ""
-		if object {
-			quoted, rest, _ := rawjson.Next(d.Text[i:])
-			matches = matches || rawjson.NameIs(quoted, name)
-			i = d.skip(len(d.Text)-len(rest)) + 1 // the colon
-		}
-		value, rest, _ := rawjson.Next(d.Text[i:])
-		p.to = len(d.Text) - len(rest)
-		p.from = p.to - len(value)
-		if matches {
-			list = append(list, p)
-		}
-		if i = d.skip(p.to); d.Text[i] == ',' {
-			i = d.skip(i + 1)
+// find returns the value of a member, or nil. If the name is repeated, the last one counts.
+func (d *Document) find(name string) *hujson.Value {
+	members := d.root.Value.(*hujson.Object).Members
+	for i, m := range slices.Backward(members) {
+		if rawjson.NameIs(m.Name.Value.(hujson.Literal), name) {
+			return &members[i].Value
 		}
 	}
-	return list, i
+	return nil
 }
 
-// skip returns the offset of the first byte that is not white space.
-func (d *Document) skip(at int) int { return len(d.Text) - len(rawjson.SkipSpace(d.Text[at:])) }
-
-// replace replaces a range of bytes.
-func (d *Document) replace(from, to int, text []byte) {
-	d.Text = slices.Concat(d.Text[:from], text, d.Text[to:])
-}
-
-// find returns a member of the document, or the last one if its name is repeated.
-func (d *Document) find(name string) (p span, found bool) {
-	list, _ := d.spans(d.skip(0), name)
-	if len(list) == 0 {
-		return span{}, false
+// array returns the array in a member, or nil.
+func (d *Document) array(name string) (array *hujson.Array) {
+	if v := d.find(name); v != nil {
+		array, _ = v.Value.(*hujson.Array)
 	}
-	return list[len(list)-1], true
+	return array
+}
+
+// indented returns a value with its inner lines indented for a level.
+func indented(value json.RawMessage, depth int) hujson.ValueTrimmed {
+	v, _ := hujson.Parse(rawjson.AppendIndent(nil, value, depth)) // JSON is valid
+	return v.Value
 }
 
 // set sets the value of a member.
 func (d *Document) set(name string, value json.RawMessage) {
-	value = rawjson.AppendIndent(nil, value, 1)
-	if p, found := d.find(name); found {
-		d.replace(p.from, p.to, value)
+	if v := d.find(name); v != nil {
+		v.Value = indented(value, 1)
 		return
 	}
-	d.insert(d.skip(0), slices.Concat(rawjson.Quote(name), []byte(": "), value), "\n  ")
-}
-
-// findArray returns the offset of the array that is the value of a member. found is false if
-// the value is not an array.
-func (d *Document) findArray(name string) (at int, found bool) {
-	p, found := d.find(name)
-	return p.from, found && d.Text[p.from] == '['
-}
-
-// Append appends a value to the array in a member. If the member has another value, an array
-// replaces it.
-func (d *Document) Append(name string, value json.RawMessage) {
-	at, found := d.findArray(name)
-	if !found {
-		var b rawjson.Builder
-		d.set(name, b.Array().Raw(value).End().Bytes())
-		return
+	object := d.root.Value.(*hujson.Object)
+	var m hujson.ObjectMember
+	m.Name.Value = hujson.Literal(rawjson.Quote(name))
+	m.Value.Value, m.Value.BeforeExtra = indented(value, 1), []byte(" ")
+	m.Name.BeforeExtra = []byte("\n  ")
+	if len(object.Members) == 0 {
+		object.AfterExtra = []byte("\n")
 	}
-	between := "\n    "
-	if rawjson.KindOf(value) == rawjson.String {
-		between = " "
-	}
-	d.insert(at, rawjson.AppendIndent(nil, value, 2), between)
-}
-
-// insert appends a member or element to the object or array at an offset. It precedes it
-// with the same white space as the last one that begins a line, or with between.
-func (d *Document) insert(at int, text []byte, between string) {
-	list, end := d.spans(at, "")
-	if len(list) == 0 {
-		closing := ""
-		if between[0] == '\n' {
-			closing = between[:len(between)-2]
-		} else {
-			between = ""
-		}
-		d.replace(at+1, end, slices.Concat([]byte(between), text, []byte(closing)))
-		return
-	}
-	for _, p := range slices.Backward(list) {
-		if layout := d.spaceBefore(p.start); bytes.IndexByte(layout, '\n') >= 0 {
-			between = string(layout)
+	for _, other := range slices.Backward(object.Members) {
+		if bytes.IndexByte(other.Name.BeforeExtra, '\n') >= 0 {
+			m.Name.BeforeExtra = other.Name.BeforeExtra
 			break
 		}
 	}
-	last := list[len(list)-1]
-	d.replace(last.to, last.to, slices.Concat([]byte(","), []byte(between), text))
+	object.Members = append(object.Members, m)
 }
 
-func (d *Document) spaceBefore(at int) []byte {
-	return d.Text[len(bytes.TrimRight(d.Text[:at], " \t\r\n")):at]
+// Append appends a value to the array in a member. If the member has another value, an array
+// replaces it. The value gets the white space of the last element that begins a line.
+func (d *Document) Append(name string, value json.RawMessage) {
+	array := d.array(name)
+	if array == nil {
+		var b rawjson.Builder
+		d.set(name, b.Array().Raw(value).End().Bytes())
+		d.commit()
+		return
+	}
+	element := hujson.Value{Value: indented(value, 2)}
+	isText := rawjson.KindOf(value) == rawjson.String
+	switch {
+	case len(array.Elements) == 0 && isText:
+		array.AfterExtra = nil
+	case len(array.Elements) == 0:
+		element.BeforeExtra, array.AfterExtra = []byte("\n    "), []byte("\n  ")
+	case isText:
+		element.BeforeExtra = []byte(" ")
+	default:
+		element.BeforeExtra = []byte("\n    ")
+	}
+	for _, other := range slices.Backward(array.Elements) {
+		if bytes.IndexByte(other.BeforeExtra, '\n') >= 0 {
+			element.BeforeExtra = other.BeforeExtra
+			break
+		}
+	}
+	array.Elements = append(array.Elements, element)
+	d.commit()
 }
 
 // ReplaceElement replaces an element of the array in a member.
 func (d *Document) ReplaceElement(name string, i int, value json.RawMessage) {
-	at, _ := d.findArray(name)
-	list, _ := d.spans(at, "")
-	d.replace(list[i].from, list[i].to, rawjson.AppendIndent(nil, value, 2))
+	d.array(name).Elements[i].Value = indented(value, 2)
+	d.commit()
 }
 
 // Delete deletes an element of the array in a member.
 func (d *Document) Delete(name string, i int) {
-	at, _ := d.findArray(name)
-	list, end := d.spans(at, "")
+	array := d.array(name)
+	list := array.Elements
 	switch {
 	case len(list) == 1:
-		d.replace(at+1, end, nil)
+		array.AfterExtra = nil
 	case i < len(list)-1:
-		d.replace(list[i].from, list[i+1].from, nil)
+		list[i+1].BeforeExtra = list[i].BeforeExtra
 	default:
-		d.replace(list[i-1].to, list[i].to, nil)
+		list[i-1].AfterExtra = nil
 	}
+	array.Elements = slices.Delete(list, i, i+1)
+	d.commit()
 }
 
 // Elements returns the elements of the array in a member.
-func (d *Document) Elements(name string) []json.RawMessage {
-	at, found := d.findArray(name)
-	if !found {
-		return nil
-	}
-	list, _ := d.spans(at, "")
-	values := make([]json.RawMessage, len(list))
-	for i, p := range list {
-		values[i] = d.Text[p.from:p.to]
+func (d *Document) Elements(name string) (values []json.RawMessage) {
+	if array := d.array(name); array != nil {
+		for _, e := range array.Elements {
+			values = append(values, d.Text[e.StartOffset:e.EndOffset])
+		}
 	}
 	return values
 }
 
 // DeleteStrings deletes strings from the array in a member.
 func (d *Document) DeleteStrings(name string, texts ...string) {
-	values := d.Elements(name)
-	for i := len(values) - 1; i >= 0; i-- {
-		if text, ok := rawjson.Text(values[i]); ok && slices.Contains(texts, text) {
+	for i, value := range slices.Backward(d.Elements(name)) {
+		if text, ok := rawjson.Text(value); ok && slices.Contains(texts, text) {
 			d.Delete(name, i)
 		}
 	}
@@ -181,15 +159,11 @@ func (d *Document) DeleteStrings(name string, texts ...string) {
 
 // Member returns the value of a member, or nil.
 func (d *Document) Member(name string) json.RawMessage {
-	p, found := d.find(name)
-	if !found {
-		return nil
+	if v := d.find(name); v != nil {
+		return d.Text[v.StartOffset:v.EndOffset]
 	}
-	return d.Text[p.from:p.to]
+	return nil
 }
 
 // HasArray reports whether the value of a member is an array.
-func (d *Document) HasArray(name string) bool {
-	_, found := d.findArray(name)
-	return found
-}
+func (d *Document) HasArray(name string) bool { return d.array(name) != nil }

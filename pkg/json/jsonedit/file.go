@@ -227,7 +227,8 @@ var errUnusual = errors.New("an unusual layout")
 // have the values of the tree, such as one that moved a value into a comment.
 func (f *File) commit(path []string) error {
 	edited, err := f.dialect.Open(f.root.Pack())
-	if err == nil && !bytes.Equal(minimal(edited.root), minimal(f.root)) {
+	f.root.Minimize()
+	if err == nil && !bytes.Equal(minimal(edited.root), f.root.Pack()) {
 		err = errUnusual
 	}
 	if err != nil {

@@ -146,7 +146,8 @@ func TestFileRefused(t *testing.T) {
 		{lenient, "[]", "not a JSON object"},
 		{lenient, "{} {}", "line 1, column 4: "},
 		{lenient, "{\"a\": \"\xff\"}", "invalid UTF-8"},
-		{lenient, strings.Repeat("[", maxDepth+1), "values are nested deeper than 10000 levels"},
+		{lenient, strings.Repeat("[", maxDepth+1), "more than 500000 values, or values nested deeper"},
+		{lenient, "[" + strings.Repeat("1,", maxValues) + "]", "more than 500000 values"},
 		{lenient, "{\"a\": 1/**/2}", "line 1, column 12: "},
 	} {
 		if _, err := tc.dialect.Open([]byte(tc.text)); err == nil || !strings.HasPrefix(err.Error(), tc.want) {

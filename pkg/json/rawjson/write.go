@@ -87,31 +87,27 @@ func appendQuoted[S string | []byte](dst []byte, s S, high uint64) []byte {
 			}
 		}
 		dst = append(dst, s[start:i]...)
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\b':
-			dst = append(dst, '\\', 'b')
-		case '\f':
-			dst = append(dst, '\\', 'f')
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		default:
-			if c >= utf8.RuneSelf {
-				dst = append(dst, "\uFFFD"...)
-			} else {
-				dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-			}
+		if c >= utf8.RuneSelf {
+			dst = append(dst, "\uFFFD"...)
+		} else {
+			dst = appendEscape(dst, c)
 		}
 		i++
 		start = i
 	}
 	dst = append(dst, s[start:]...)
 	return append(dst, '"')
+}
+
+// appendEscape appends the shortest escape of an ASCII character.
+func appendEscape(dst []byte, c byte) []byte {
+	const short = "\nn\"\"\\\\\tt\rr\bb\ff" // pairs of a character and its escape
+	for i := 0; i < len(short); i += 2 {
+		if short[i] == c {
+			return append(dst, '\\', short[i+1])
+		}
+	}
+	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }
 
 // Quote returns s as a JSON string value.
@@ -241,6 +237,12 @@ func AppendCanonical(dst []byte, v json.RawMessage) []byte {
 	return appendNormal(dst, v, layout{canonical: true})
 }
 
+// Equal reports whether two values are equal, regardless of white space, escapes and the order
+// of members.
+func Equal(a, b json.RawMessage) bool {
+	return bytes.Equal(AppendCanonical(nil, a), AppendCanonical(nil, b))
+}
+
 type layout struct {
 	indent, canonical bool
 	depth             int
@@ -345,22 +347,7 @@ func appendCanonicalString(dst []byte, s string) []byte {
 		}
 		dst = append(dst, s[start:i]...)
 		start = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\b':
-			dst = append(dst, '\\', 'b')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\f':
-			dst = append(dst, '\\', 'f')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-		}
+		dst = appendEscape(dst, c)
 	}
 	dst = append(dst, s[start:]...)
 	return append(dst, '"')

@@ -29,18 +29,17 @@ const (
 	logger      = "mcp.tools.policy"
 	hookTimeout = 10 * time.Second
 	hookOutput  = 1 << 20
-	maxArgument = 100_000 // bytes; a system takes 128 KiB at most
+	maxArgument = 100_000 // bytes; Linux allows 128 KiB
 )
 
-// A verdict is what policy.sh came to.
+// A verdict is the result of policy.sh.
 type verdict struct {
-	builtin *List           // it defines no check: the built-in policy decides, by this list
+	builtin *List           // not nil: policy.sh defines no check, so the built-in policy decides with this list
 	refusal *mcp.Error      // nil: allowed
-	rule    *scriptenv.Rule // which variables the tool gets; nil: policy.sh changed nothing
+	rule    *scriptenv.Rule // the rule for the tool's variables; nil: unchanged
 }
 
-// runHook evaluates policy.sh; the verdict is nil when there is none. It fails
-// closed (T-31, T-32).
+// runHook evaluates policy.sh. The verdict is nil if the file does not exist. Any error denies the call (T-31, T-32).
 func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 	request project.Env) (*verdict, *mcp.Error) {
 	file := code.Policy.In(p.Project)
@@ -91,22 +90,21 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 	return v, nil
 }
 
-// environ is what policy.sh is given: what the server's own shell code is, and
-// the variables of the call (T-29). The tool's files do not exist yet, so what
-// is written to its streams goes nowhere.
+// environ returns the environment of policy.sh: the environment of hooks, and the variables of the call (T-29). The
+// files of the call do not exist yet, so progress and logs are discarded.
 func (p *Policy) environ(request project.Env) project.Env {
 	env := p.Env()
 	maps.Copy(env, request)
 	env["MCP_PROGRESS_STREAM"], env["MCP_LOG_STREAM"] = nowhere, nowhere
-	env["MCP_CANCEL_FILE"] = filepath.Join(p.State.Dir, "policy.cancelled") // is never made: a policy is ended
+	env["MCP_CANCEL_FILE"] = filepath.Join(p.State.Dir, "policy.cancelled") // never exists: cancellation kills the policy
 	return env
 }
 
-const nowhere = "/dev/null" // to Bash, on Windows as well
+const nowhere = "/dev/null" // Bash has it on Windows as well
 
 var checkFailed = &mcp.Error{Code: mcp.CodeInternal, Message: "Tool policy check failed"}
 
-// spill puts an entry that is too long for an argument into a file.
+// spill writes an entry that is too long for an argument to a file.
 func (p *Policy) spill(item json.RawMessage) (path string, remove func(), err error) {
 	dir, err := p.State.Root()
 	if err != nil {
@@ -151,8 +149,8 @@ func (p *Policy) read(name string, fields []string) *verdict {
 	return found
 }
 
-// changed returns which variables the tool gets by the mode and the list that policy.sh leaves
-// behind, nil where both are as they were (T-61a).
+// changed returns the rule for the tool's variables with the mode and the list of policy.sh. It returns nil if both
+// are unchanged (T-61a).
 func (p *Policy) changed(mode, list string) *scriptenv.Rule {
 	scripts := &p.Project.Scripts
 	env := scripts.Environ(p.Project.Env)
@@ -163,7 +161,7 @@ func (p *Policy) changed(mode, list string) *scriptenv.Rule {
 	return &rule
 }
 
-// refusal is T-27: what the policy said, with the gaps filled.
+// refusal returns the error of the policy, with defaults for missing parts (T-27).
 func refusal(name, code, message, data string) *mcp.Error {
 	e := mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy", name)
 	if message != "" {

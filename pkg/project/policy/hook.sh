@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# What policy.sh is evaluated in (T-25 to T-32). The results go to
-# descriptor 3 as fields ended by NUL bytes; what the policy prints goes
-# nowhere. Arguments: policy.sh, the tool's name, its registry entry or, when
-# that is too long for an argument, "" and the file that holds it.
+# Evaluates policy.sh (T-25 to T-32). It writes the results to descriptor 3, as
+# fields that end with a NUL byte. The output of the policy is discarded.
+# Arguments: policy.sh, the tool's name, its registry entry. If the entry is too
+# long for an argument, it is "", and the next argument is a file with the entry.
 set -uo pipefail
 exec 3>&1 >/dev/null
 
@@ -56,7 +56,7 @@ __mcp_policy_file="$1" __mcp_policy_name="$2" __mcp_policy_item="$3"
 if [ -n "${4-}" ]; then
   __mcp_policy_item="$(<"$4")"
 fi
-# A last command that fails is no fault, a file that Bash cannot read is.
+# The status of the last command does not matter. A syntax error does.
 # shellcheck disable=SC1090 # the project's own file
 source "$__mcp_policy_file" || "$BASH" -n "$__mcp_policy_file" || exit 1
 if ! declare -F mcp_tools_policy_check >/dev/null; then

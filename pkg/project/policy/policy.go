@@ -1,6 +1,5 @@
-// Package policy decides which tools may run: by the operator's list, by the
-// project's own policy.sh, and by where a script lies and whose it is (tools
-// sections 3 and 4).
+// Package policy decides whether a tool may run. The decision depends on the operator's list, on the project's
+// policy.sh, and on the location and owner of the script (tools sections 3 and 4).
 package policy
 
 import (
@@ -9,37 +8,34 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/run/scriptenv"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Policy judges the calls of one project.
+// A Policy decides on the calls of one project.
 type Policy struct {
 	Project *project.Project
 	Runner  *script.Runner
-	// Env is what policy.sh runs in (T-29), State where large values are put
-	// for it.
-	Env     func() project.Env
-	State   *project.State
-	Confine script.ConfineFunc // of policy.sh; nil: it runs as it is
+	Env     func() project.Env // of policy.sh (T-29)
+	State   *project.State     // for files with large values
+	Confine script.ConfineFunc // of policy.sh; nil: it runs unconfined
 	Log     mcp.LogFunc
 }
 
-// A Decision is how a tool that is allowed may run.
+// A Decision is the decision on an allowed tool.
 type Decision struct {
-	Variables *scriptenv.Rule // which variables the tool gets; policy.sh may change it for the call (T-61a)
+	Variables *scriptenv.Rule // the rule for the tool's variables; policy.sh may change it for the call (T-61a)
 	Own       bool            // policy.sh decided, not the built-in policy
 }
 
-// Check returns no error when the tool may run. item is its registry entry, request
-// are the variables of the call. policy.sh is evaluated anew for every call, so that
-// an edit counts at once (T-30).
+// Check returns an error if the tool may not run. item is its registry entry, request are the variables of the call.
+// Check evaluates policy.sh for each call, so a change of the file takes effect at once (T-30).
 func (p *Policy) Check(ctx context.Context, name string, item json.RawMessage,
 	request project.Env) (Decision, *mcp.Error) {
 	calls, decision := &p.Project.Calls, Decision{Variables: &p.Project.Scripts.Tools}
@@ -60,8 +56,8 @@ func (p *Policy) Check(ctx context.Context, name string, item json.RawMessage,
 	return decision, verdict.refusal
 }
 
-// CheckDefault is the built-in policy as policy.sh can ask for it: the list, and
-// the tool's path where its registry entry names one (T-33).
+// CheckDefault is the built-in policy for policy.sh. It checks the list, and the path of the tool's registry entry
+// (T-33).
 func (l List) CheckDefault(name string, item json.RawMessage, root, tools string) *mcp.Error {
 	if err := l.Check(name); err != nil {
 		return err
@@ -77,28 +73,26 @@ func (l List) CheckDefault(name string, item json.RawMessage, root, tools string
 	return nil
 }
 
-// RunTool is the context of the run-tool command, whose refusals are worded
-// for the person at the keyboard (T-22).
+// RunTool is the context of run-tool, which has other messages (T-22).
 const RunTool = "run-tool"
 
-// A List is the built-in policy: what is not named is denied (T-20, T-21).
+// A List is the built-in policy. It denies tools that are not in the list (T-20, T-21).
 type List struct {
 	Names    []string
-	AllowAll bool // when no list is given
-	RunTool  bool // word refusals for run-tool
+	AllowAll bool // if the list is missing
+	RunTool  bool // use the messages of run-tool
 }
 
-// ReadList reads a list from the variables that policy.sh may have changed:
-// MCPBASH_TOOL_ALLOWLIST, MCPBASH_TOOL_ALLOW_DEFAULT and
-// MCPBASH_TOOL_POLICY_CONTEXT.
+// ReadList reads a list from the values of MCPBASH_TOOL_ALLOWLIST, MCPBASH_TOOL_ALLOW_DEFAULT and
+// MCPBASH_TOOL_POLICY_CONTEXT, which policy.sh may have changed.
 func ReadList(allowlist, allowDefault, context string) List {
 	return List{
-		Names:    strings.FieldsFunc(allowlist, func(r rune) bool { return r == ',' || r <= ' ' }),
+		Names:    settings.Words(allowlist),
 		AllowAll: project.DefaultAllows(allowlist, allowDefault), RunTool: context == RunTool,
 	}
 }
 
-// Check returns nil when the list allows a tool.
+// Check returns nil if the list allows a tool.
 func (l List) Check(name string) *mcp.Error {
 	if len(l.Names) == 0 && l.AllowAll {
 		return nil

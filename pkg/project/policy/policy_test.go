@@ -255,8 +255,8 @@ func TestInsecureHook(t *testing.T) {
 	if _, err := p.Check(context.Background(), "tool", nil, nil); err != nil {
 		t.Error("no directory, no policy:", err)
 	}
-	os.WriteFile(p.Project.Server, nil, 0o644) // nobody can tell whether there is a policy.sh
+	os.WriteFile(p.Project.Server, nil, 0o644) // now nobody knows whether policy.sh exists
 	if _, err := p.Check(context.Background(), "tool", nil, nil); err == nil {
-		t.Error("a policy.sh that cannot be looked at is taken for none")
+		t.Error("an unknown policy.sh counts as missing")
 	}
 }

@@ -1,5 +1,5 @@
-// Package projecttest makes projects for tests: a directory with the given
-// files, a clock that stands still, and a log of what was said.
+// Package projecttest creates projects for tests: a directory with the given files, a stopped clock, and a log of the
+// messages.
 package projecttest
 
 import (
@@ -29,12 +29,12 @@ type Fixture struct {
 	Project *project.Project
 
 	mu    sync.Mutex
-	said  []string
+	lines []string
 	clock time.Time
 }
 
-// New makes a project named "demo". Its clock stands an hour after its files,
-// so that they count as long unchanged.
+// New creates a project named "demo". Its clock is an hour after the times of its files, so that their stamps are
+// settled.
 func New(t testing.TB, env project.Env, content Files) *Fixture {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
@@ -53,7 +53,7 @@ func (f *Fixture) Open(env project.Env) {
 	if env == nil {
 		env = project.Env{}
 	}
-	f.Project = project.Open(f.Root, env, f.Root, f.Say)
+	f.Project = project.Open(f.Root, env, f.Root, f.AddLine)
 }
 
 // HookEnv returns what register.sh is started with when dir is its private
@@ -78,29 +78,29 @@ func (f *Fixture) Advance(d time.Duration) {
 	f.clock = f.clock.Add(d)
 }
 
-// Say adds a line to the log.
-func (f *Fixture) Say(line string) {
+// AddLine adds a line to the log.
+func (f *Fixture) AddLine(line string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.said = append(f.said, line)
+	f.lines = append(f.lines, line)
 }
 
 // Logger adds a message to the log.
 func (f *Fixture) Logger(level mcp.Level, logger, text string) {
-	f.Say(fmt.Sprintf("%s %s: %s", level, logger, text))
+	f.AddLine(fmt.Sprintf("%s %s: %s", level, logger, text))
 }
 
-// Log returns what was said since the last call.
+// Log returns the messages since the last call.
 func (f *Fixture) Log() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	said := f.said
-	f.said = nil
-	return said
+	lines := f.lines
+	f.lines = nil
+	return lines
 }
 
-// WantLog fails unless exactly these lines were said since the last call, in
-// any order. Lines and columns count where one of the lines names some.
+// WantLog fails unless exactly these lines were logged since the last call, in any order. Lines and columns count if
+// one of the lines has some.
 func (f *Fixture) WantLog(lines ...string) {
 	f.T.Helper()
 	got := f.Log()

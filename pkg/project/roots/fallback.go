@@ -12,10 +12,10 @@ import (
 	"mcp-bash/pkg/run/code"
 )
 
-// Logger is the name these messages go by.
+// Logger is the logger of messages about roots.
 const Logger = "mcp.roots"
 
-// The sources of roots besides the client.
+// The sources of roots other than the client.
 const (
 	Option   = "--roots"
 	Variable = "MCPBASH_ROOTS"
@@ -28,20 +28,20 @@ var (
 	errLineBreak  = errors.New("path with a line break")
 )
 
-// maxRootsFile bounds config/roots.json, in bytes.
+// maxRootsFile limits config/roots.json, in bytes.
 const maxRootsFile = 1 << 20
 
-// An UnusableError says why a source of roots that is given cannot be used. Whoever gets one must
-// stop: to go on without these roots would allow more than was asked for (P-2101).
+// An UnusableError means that a given source of roots cannot be used. The caller must stop, because continuing
+// without these roots would allow more than the operator intended (P-2101).
 type UnusableError struct {
 	Source string // Option, Variable or File
-	Path   string // the root that cannot be used; "" where the source as a whole cannot
+	Path   string // the unusable root; "": the whole source is unusable
 	Err    error
 }
 
 func (e *UnusableError) Error() string { return e.Source + ": " + e.Reason() }
 
-// Reason is the error without its source.
+// Reason returns the error without its source.
 func (e *UnusableError) Reason() string {
 	if e.Path == "" {
 		return e.Err.Error()
@@ -51,7 +51,7 @@ func (e *UnusableError) Reason() string {
 
 func (e *UnusableError) Unwrap() error { return e.Err }
 
-// Remedy says what to do about it.
+// Remedy returns a hint.
 func (e *UnusableError) Remedy() string {
 	switch {
 	case e.Path == "":
@@ -62,8 +62,8 @@ func (e *UnusableError) Remedy() string {
 	return "correct " + e.Source
 }
 
-// Fallback returns the roots for a client that names none: those of MCPBASH_ROOTS, else of
-// config/roots.json, else the project (P-2100). The error is an [*UnusableError].
+// Fallback returns the roots for a client without roots: those of MCPBASH_ROOTS, or of config/roots.json, or the
+// project (P-2100). The error is an [*UnusableError].
 func Fallback(p *project.Project) (Scope, error) {
 	if v := p.Env[Variable]; v != "" {
 		return given(Variable, entries(filepath.SplitList(v)), p.Root, p.Env["HOME"])
@@ -78,8 +78,8 @@ func Fallback(p *project.Project) (Scope, error) {
 	}
 }
 
-// Explicit returns the roots of run-tool --roots, separated by commas and relative to dir. The
-// error is an [*UnusableError].
+// Explicit returns the roots of run-tool --roots: paths that are separated by commas and relative to dir. The error
+// is an [*UnusableError].
 func Explicit(value, dir string) (Scope, error) {
 	paths := strings.Split(value, ",")
 	for i := range paths {
@@ -88,10 +88,10 @@ func Explicit(value, dir string) (Scope, error) {
 	return given(Option, entries(paths), dir, "")
 }
 
-// An entry is a root as a source names it.
+// An entry is a root of a source, before its checks.
 type entry struct{ path, name string }
 
-// entries are the paths of a list, of which empty ones do not count.
+// entries returns the entries for the paths of a list, without empty ones.
 func entries(paths []string) (list []entry) {
 	for _, path := range paths {
 		if path != "" {
@@ -101,7 +101,7 @@ func entries(paths []string) (list []entry) {
 	return list
 }
 
-// readFile reads config/roots.json. The error is fs.ErrNotExist where there is none.
+// readFile reads config/roots.json. The error is fs.ErrNotExist if the file is missing.
 func readFile(p *project.Project) ([]entry, error) {
 	text, err := p.ReadSetting(code.RootsFile.In(p), maxRootsFile)
 	if err != nil {
@@ -126,8 +126,8 @@ func readFile(p *project.Project) ([]entry, error) {
 	return list, nil
 }
 
-// given returns the roots that a source names: at least one, and none that cannot be used. "~" is
-// home, and what is relative is relative to dir.
+// given returns the roots of a source. It returns an error for an empty list or an unusable root. "~" stands for
+// home, and relative paths are relative to dir.
 func given(source string, list []entry, dir, home string) (Scope, error) {
 	s := Scope{Given: true}
 	for _, e := range list {
@@ -150,7 +150,7 @@ func given(source string, list []entry, dir, home string) (Scope, error) {
 	return s, nil
 }
 
-// canonical resolves links and sees whether the path is there and readable.
+// canonical resolves links and checks that the path exists and is readable.
 func canonical(path string) (string, error) {
 	c, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -163,7 +163,7 @@ func canonical(path string) (string, error) {
 		return "", errMissing
 	}
 	switch {
-	case strings.ContainsRune(c, '\n'): // scripts are given a path on each line (P-2107)
+	case strings.ContainsRune(c, '\n'): // scripts get a path on each line (P-2107)
 		return "", errLineBreak
 	case !readable(c):
 		return "", errUnreadable

@@ -1,34 +1,34 @@
-// Package roots knows the directories a client, or else the operator, wants
-// tools to keep to (protocol section 21).
+// Package roots reads the directories to which a client or the operator limits tools (protocol section 21).
 package roots
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A Root is one of them.
+// A Root is one of these directories.
 type Root struct {
 	URI  string // as the client sent it, or file:// and the path
 	Name string
-	Path string // canonical: absolute, links resolved, no slash at the end
+	Path string // canonical: absolute, without links, without a final slash
 }
 
-// A List is an ordered set of roots. It is not changed once made.
+// A List is an ordered set of roots. It is immutable.
 type List []Root
 
-// A Scope is the roots in force for a call.
+// A Scope is the roots of a call.
 type Scope struct {
 	List
-	// Given reports that the client or the operator named roots. Then an empty list allows no path;
-	// else tools decide for themselves (P-2108).
+	// Given means that the client or the operator named roots. Then an empty list allows no path. Otherwise tools
+	// decide themselves (P-2108).
 	Given bool
 }
 
-// JSON returns the list as tools get it in MCP_ROOTS_JSON (P-2107).
+// JSON returns the list for MCP_ROOTS_JSON (P-2107).
 func (l List) JSON() string {
 	var b rawjson.Builder
 	b.Array()
@@ -38,7 +38,7 @@ func (l List) JSON() string {
 	return string(b.End().Bytes())
 }
 
-// Paths returns the paths, one a line, without a line end after the last.
+// Paths returns the paths, separated by line breaks.
 func (l List) Paths() string {
 	paths := make([]string, len(l))
 	for i, r := range l {
@@ -56,23 +56,15 @@ func OfPaths(paths []string) List {
 	return list
 }
 
-// Contains reports whether a canonical path is a root or lies below one. Names
-// are compared component by component and literally.
+// Contains reports whether a canonical path is a root or below one.
 func (l List) Contains(path string) bool {
-	for _, r := range l {
-		if fsys.Within(r.Path, path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l, func(r Root) bool { return fsys.Within(r.Path, path) })
 }
 
-// add appends a root unless it is there already.
+// add appends a root unless the list contains its path.
 func (l List) add(r Root) List {
-	for _, have := range l {
-		if have.Path == r.Path {
-			return l
-		}
+	if slices.ContainsFunc(l, func(have Root) bool { return have.Path == r.Path }) {
+		return l
 	}
 	return append(l, r)
 }
@@ -83,9 +75,8 @@ type Refused struct {
 	Err error
 }
 
-// FromClient reads the result of roots/list. ok is false when it is not a
-// proper answer, which leaves the roots as they were (P-2104). Entries that
-// cannot be used are left out of the list (P-2103).
+// FromClient parses the result of roots/list. ok is false for an invalid result, which does not change the roots
+// (P-2104). refused are the unusable entries (P-2103).
 func FromClient(result json.RawMessage) (list List, refused []Refused, ok bool) {
 	entries := rawjson.Get(result, "roots")
 	if rawjson.KindOf(entries) != rawjson.Array {

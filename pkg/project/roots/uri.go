@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-//lint:file-ignore ST1005 the words of the reasons are those of P-2103
+//lint:file-ignore ST1005 P-2103 fixes the texts
 
-// The reasons to refuse a client's root.
+// The errors of a client's root.
 var (
 	errScheme    = errors.New("Unsupported URI scheme")
 	errNoPath    = errors.New("Malformed file URI (no path)")
@@ -18,8 +18,7 @@ var (
 	errRelative  = errors.New("Rejecting file URI with relative path")
 )
 
-// parseFileURI returns the path of a file: URI: local, absolute, its escapes
-// undone once.
+// parseFileURI returns the path of a local, absolute file: URI. It decodes escapes once.
 func parseFileURI(uri string) (string, error) {
 	scheme, rest, found := strings.Cut(uri, ":")
 	if !found || !strings.EqualFold(scheme, "file") {

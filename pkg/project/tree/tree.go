@@ -1,5 +1,4 @@
-// Package tree provides the installation tree that is linked into the binaries: the SDK and
-// other files for scripts (README decision 8).
+// Package tree has the embedded installation tree: the SDK and other files for scripts (README decision 8).
 package tree
 
 import (

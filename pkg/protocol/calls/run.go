@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/protocol/internal/session"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
@@ -54,7 +55,7 @@ func (r *Request) serve(handle Handler) (handedOff bool) {
 		timeout := mcp.Errorf(mcp.CodeInternal, "Request timed out")
 		timeout.Data = json.RawMessage(fmt.Sprintf(`{"timeoutSecs":%d}`, secs))
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, project.Seconds(secs), timeout)
+		ctx, cancel = context.WithTimeoutCause(ctx, settings.Seconds(secs), timeout)
 		defer cancel()
 	}
 	a, err := handle(ctx, r)

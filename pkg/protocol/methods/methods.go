@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/protocol/internal/session"
+	"mcp-bash/pkg/provider/builtin"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/kinds"
 )
@@ -81,7 +82,7 @@ func (p *Project) NewClient(c Config) *Client {
 	pages := e.Lookup(kinds.UIResources)
 	resources := e.ResourceConfig()
 	resources.FindName, resources.UIMeta = firstOf(e.Lookup(kinds.Resources), pages), pageMeta(pages)
-	resources.Log, resources.Debug = log, debug
+	resources.New, resources.Log, resources.Debug = builtin.New, log, debug
 	if e.Project.Fetching.UseRoots { // RES-91
 		resources.Builtin.MoreRoots = c.Roots
 	}

@@ -103,15 +103,26 @@ func (l *Lists) Poke() {
 	if !l.started.Load() {
 		return
 	}
-	now := time.Now().UnixNano()
-	if now-l.last.Load() < int64(checkPause) || !l.tryBegin() {
+	last := l.last.Load()
+	if time.Now().UnixNano()-last < int64(checkPause) || !l.tryBegin() {
 		return
 	}
 	go func() {
 		defer l.finish()
+		if last == 0 {
+			select {
+			case <-time.After(firstPause):
+			case <-l.ctx.Done():
+				return
+			}
+		}
 		l.check(registry.Poll{})
 	}()
 }
+
+// firstPause delays the first check. A client asks for its lists as soon as the session is ready, and
+// their answers come first.
+const firstPause = 50 * time.Millisecond
 
 // begin waits until the caller can check, and reports whether ctx has not ended before. The
 // caller then calls finish.

@@ -7,7 +7,7 @@ import (
 
 	"mcp-bash/pkg/feature/resource"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/protocol/internal/offer"
 	"mcp-bash/pkg/wire/jsonrpc"
@@ -95,7 +95,7 @@ func (c *Client) watchFor(ctx context.Context, st *stream, uris json.RawMessage)
 func (c *Client) subscribeStream(ctx context.Context, st *stream, uri string) (*subscription, error) {
 	if secs := c.fetching.SubscribeTimeout; secs > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, project.Seconds(secs))
+		ctx, cancel = context.WithTimeout(ctx, settings.Seconds(secs))
 		defer cancel()
 	}
 	watch, err := c.Resources.Watch(ctx, resource.Request{URI: uri})

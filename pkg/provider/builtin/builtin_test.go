@@ -6,18 +6,19 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/provider"
 )
 
 // RES-1, RES-61, RES-90, RES-91.
 func TestNew(t *testing.T) {
 	for name, want := range map[string]bool{"file": true, "echo": true, "https": true, "ui": true, "git": true,
 		"": false, "git+https": false, "FILE": false, "../file": false} {
-		if got := New(name, Config{Env: project.Env{}}) != nil; got != want {
+		if got := New(name, provider.Config{Env: project.Env{}}) != nil; got != want {
 			t.Errorf("%q: %v", name, got)
 		}
 	}
 	root := t.TempDir()
-	c := Config{Env: project.Env{"HOME": root}, Root: root, Resources: filepath.Join(root, "resources"),
+	c := provider.Config{Env: project.Env{"HOME": root}, Root: root, Resources: filepath.Join(root, "resources"),
 		MoreRoots: func() []string { return []string{"/client"} }}
 	if got := c.FileRoots(); !slices.Equal(got, []string{c.Resources, "/client"}) {
 		t.Errorf("%q", got)

@@ -1,5 +1,4 @@
-// Package echo is the provider whose content stands in the URI itself
-// (resources section 13).
+// Package echo is the provider of resources whose content is in their URI.
 package echo
 
 import (
@@ -14,8 +13,8 @@ type Provider struct{}
 
 const scheme = "echo://"
 
-// Check implements [provider.Checker].
-func (Provider) Check(uri string) error {
+// Check returns an error for a URI that the provider can never read.
+func Check(uri string) error {
 	switch {
 	case uri == "":
 		return &provider.Failure{Status: provider.Invalid, Message: "echo provider requires echo://<payload>"}
@@ -25,9 +24,9 @@ func (Provider) Check(uri string) error {
 	return nil
 }
 
-// Read returns what follows the scheme, %20 turned into a space (RES-130).
-func (p Provider) Read(_ context.Context, uri string, limit int) ([]byte, error) {
-	if err := p.Check(uri); err != nil {
+// Read returns the text after the scheme, with spaces for %20 (RES-130).
+func (Provider) Read(_ context.Context, uri string, limit int) ([]byte, error) {
+	if err := Check(uri); err != nil {
 		return nil, err
 	}
 	payload := strings.ReplaceAll(uri[len(scheme):], "%20", " ")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Reading through roots, beside reading by name alone.
+// BenchmarkRead compares reading through roots with reading by name.
 func BenchmarkRead(b *testing.B) {
 	dir := place(b)
 	name := filepath.Join(dir, "root/kilobyte")

@@ -1,5 +1,4 @@
-// Package file is the provider of local files (resources section 8). It reads
-// regular files below its roots and nothing else: whatever a URI, a symbolic
-// link or a swap while it looks may try, a file outside is neither opened nor
-// told to exist.
+// Package file is the provider of local files. It reads only regular files below its roots. No URI,
+// symbolic link or concurrent change makes it open a file outside the roots, or reveals whether
+// that file exists.
 package file

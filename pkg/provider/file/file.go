@@ -3,10 +3,8 @@ package file
 import (
 	"context"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"mcp-bash/pkg/files/boundedfile"
@@ -14,12 +12,12 @@ import (
 	"mcp-bash/pkg/provider"
 )
 
-// Settings say what may be read.
+// Settings define which files the provider may read.
 type Settings struct {
-	// Dir is what relative paths start from: the project.
+	// Dir is the project directory, the base of relative paths.
 	Dir string
-	// Roots returns the directories, or files, that may be read: absolute, as
-	// the operator wrote them. Those that do not exist count for nothing.
+	// Roots returns the directories and files that may be read, as absolute paths. Paths that do
+	// not exist are ignored.
 	Roots func() []string
 }
 
@@ -44,7 +42,7 @@ func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, err
 	return content(ctx, f, limit)
 }
 
-// find opens the file.
+// find opens the file that the URI names.
 func (p *Provider) find(uri string) (*os.File, error) {
 	list, plain, err := names(uri, p.Dir)
 	if err != nil {
@@ -61,7 +59,7 @@ func (p *Provider) find(uri string) (*os.File, error) {
 			failure = err
 		}
 		if i >= plain && err != errNotFound {
-			break // outside, said in the plain way: no second guess
+			break // the usual reading of the URI is outside the roots: try no other
 		}
 	}
 	return nil, failure
@@ -84,7 +82,7 @@ func open(roots []string, path string) (*os.File, *provider.Failure) {
 		if err != nil || !fsys.Within(base, resolved) {
 			continue
 		}
-		f, err := openBelow(base, resolved)
+		f, err := boundedfile.OpenBelow(base, resolved)
 		switch {
 		case err == nil:
 			return f, nil
@@ -96,13 +94,12 @@ func open(roots []string, path string) (*os.File, *provider.Failure) {
 	return nil, errDenied
 }
 
-// openDirectly is the usual case, found with few looks at the disk: the path
-// lies below a root by its name, and no link on the way leads out. nil means
-// only that it takes the long way to tell.
+// openDirectly handles the usual case with few system calls: the path is below a root by name, and
+// no link leaves the root. A nil result means that only the complete check can decide.
 func openDirectly(roots []string, path string) *os.File {
 	for _, root := range roots {
 		if path != root && fsys.Within(root, path) {
-			if f, err := openBelow(root, path); err == nil {
+			if f, err := boundedfile.OpenBelow(root, path); err == nil {
 				return f
 			}
 		}
@@ -110,40 +107,8 @@ func openDirectly(roots []string, path string) *os.File {
 	return nil
 }
 
-// openBelow opens a file through its root, so that no link on the way, however
-// lately it was put there, can lead out. The root may be the file itself. What
-// is no regular file is not opened at all: opening alone can do harm to a
-// device, or wait for ever.
-func openBelow(root, path string) (*os.File, error) {
-	rel, err := filepath.Rel(root, path)
-	if err != nil {
-		return nil, err
-	}
-	if rel == "." {
-		if root, rel = filepath.Dir(path), filepath.Base(path); root == path {
-			return nil, fs.ErrInvalid // the root directory of the system
-		}
-	}
-	if runtime.GOOS == "windows" && strings.Contains(rel, ":") {
-		return nil, fs.ErrNotExist // a stream of a file
-	}
-	dir, err := os.OpenRoot(root)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	info, err := dir.Stat(rel)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fs.ErrInvalid
-	}
-	return boundedfile.OpenIn(dir, rel)
-}
-
-// onVolumeOf: on Windows a path on another volume is refused before it is
-// looked at, for a look at \\host\share is already a visit there.
+// onVolumeOf reports whether a path is on the volume of a root. On Windows, even a stat of
+// \\host\share contacts that host. So paths on other volumes are refused before any access.
 func onVolumeOf(roots []string, path string) bool {
 	for _, root := range roots {
 		if strings.EqualFold(filepath.VolumeName(root), filepath.VolumeName(path)) {
@@ -153,11 +118,11 @@ func onVolumeOf(roots []string, path string) bool {
 	return false
 }
 
-// portion is how much is read between two looks at the context, in bytes.
+// portion limits the bytes that are read between two checks of the context.
 const portion = 4 << 20
 
-// content reads a file that may grow or shrink meanwhile; most often it does
-// not, and one buffer of its size is all it takes.
+// content reads a file, which may change its size during the call. The buffer has the size of the
+// file, so usually one read is enough.
 func content(ctx context.Context, f *os.File, limit int) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -166,7 +131,7 @@ func content(ctx context.Context, f *os.File, limit int) ([]byte, error) {
 	if info.Size() > int64(limit) {
 		return nil, provider.OverLimit(limit)
 	}
-	data := make([]byte, 0, info.Size()+1) // one more, for a file that says it is empty
+	data := make([]byte, 0, info.Size()+1) // one more byte, because files of /proc report size 0
 	for ctx.Err() == nil {
 		if len(data) == cap(data) {
 			data = append(data, 0)[:len(data)]
@@ -177,7 +142,7 @@ func content(ctx context.Context, f *os.File, limit int) ([]byte, error) {
 		switch {
 		case len(data) > limit:
 			return nil, provider.OverLimit(limit)
-		case err == io.EOF, n > 0 && int64(len(data)) == info.Size(): // no need to see the end
+		case err == io.EOF, n > 0 && int64(len(data)) == info.Size(): // the whole file: a read of the end is not needed
 			return data, nil
 		case err != nil:
 			return nil, errNotFound

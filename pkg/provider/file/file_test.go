@@ -17,8 +17,8 @@ import (
 	"mcp-bash/pkg/provider"
 )
 
-// A file is swapped for links that lead out, as fast as the system can, while
-// it is read: what comes is the file, or a refusal (RES-83, RES-85).
+// While a file is read, another goroutine replaces it by links that lead outside. The result is the
+// file or a refusal (RES-83, RES-85).
 func TestSwappedWhileReading(t *testing.T) {
 	dir := place(t)
 	p := reader(dir, "{T}/root")
@@ -71,8 +71,8 @@ func TestSwappedWhileReading(t *testing.T) {
 	}
 }
 
-// What could make the reader wait is refused at once, and not opened: the open
-// of a FIFO for reading would let its writer go on (RES-82, RES-85).
+// Files that could block the reader are refused without opening them. Opening a FIFO would unblock
+// its writer (RES-82, RES-85).
 func TestFIFOIsNotOpened(t *testing.T) {
 	dir := place(t)
 	p := reader(dir, "{T}/root")
@@ -91,7 +91,7 @@ func TestFIFOIsNotOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(socket)
-	t.Chdir(filepath.Join(dir, "root")) // the name of a socket is short
+	t.Chdir(filepath.Join(dir, "root")) // the path of a socket has a short limit
 	if err := unix.Bind(socket, &unix.SockaddrUnix{Name: "sock"}); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestFIFOIsNotOpened(t *testing.T) {
 	}
 }
 
-// RES-46: at most the limit, and never much more in memory.
+// RES-46: Read returns at most limit bytes, and needs little more memory.
 func TestLimit(t *testing.T) {
 	dir := place(t)
 	p := reader(dir, "{T}/root")
@@ -120,11 +120,11 @@ func TestLimit(t *testing.T) {
 			t.Errorf("%d: %v", size, err)
 		}
 	}
-	os.Truncate(file, 1<<40) // a hole: nothing on disk, nothing in memory
+	os.Truncate(file, 1<<40) // a hole: no blocks on disk
 	if _, err := p.Read(t.Context(), "file://"+file, 1<<20); err == nil {
 		t.Error("a tebibyte was read")
 	}
-	// A file that says it is empty and is not, as those of /proc.
+	// Files of /proc report size 0 and have content.
 	if got, err := reader(dir, "/proc/self").Read(t.Context(), "file:///proc/self/status", limit); err == nil &&
 		!strings.HasPrefix(string(got), "Name:") {
 		t.Errorf("%q", got)
@@ -137,7 +137,7 @@ func TestUnreadable(t *testing.T) {
 	os.Chmod(filepath.Join(dir, "root/f.txt"), 0)
 	os.Chmod(filepath.Join(dir, "root/sub"), 0)
 	defer os.Chmod(filepath.Join(dir, "root/sub"), 0o755)
-	asRoot := os.Geteuid() == 0 // who may read everything
+	asRoot := os.Geteuid() == 0 // root can read everything
 	for _, name := range []string{"f.txt", "sub/g.txt"} {
 		got := outcome(t, p, "file://"+dir+"/root/"+name)
 		if asRoot == (got == "!3") {
@@ -157,8 +157,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// Equal stamps mean equal content; what just changed has none (resources
-// RES-144).
+// RES-144: equal stamps mean equal content. A recent change has no stamp.
 func TestStamp(t *testing.T) {
 	dir := place(t)
 	p := reader(dir, "{T}/root")
@@ -182,7 +181,7 @@ func TestStamp(t *testing.T) {
 		t.Errorf("%v, then %v", first, s)
 	}
 	info, _ := os.Stat(file)
-	os.WriteFile(file, []byte("ecaps"), 0o644) // as long, and as old as before
+	os.WriteFile(file, []byte("ecaps"), 0o644) // same size and time as before
 	os.Chtimes(file, info.ModTime(), info.ModTime())
 	if s, ok := p.Stamp(uri); ok && s == first {
 		t.Error("another content, the same stamp")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// hostile are URIs by what comes of them, with {T}/root as the only root: the
-// content, !2 outside, !3 not found, !4 no URI. {T} is the place of place_test.go.
+// hostile has URIs by their result, with {T}/root as the only root: the content, or "!" and the
+// status. place_test.go creates {T}.
 var hostile = map[string][]string{
 	// Forms of RES-80.
 	"hello\n": {
@@ -31,7 +31,7 @@ var hostile = map[string][]string{
 		"file://{T}/root/self/self/self/f.txt", "file://{T}/root/parent/root/f.txt", "file://{T}/rootlink/f.txt",
 		"file://{T}/root/slash{T}/root/f.txt",
 		"file://{T}/root/parent/rootlink/inlink", "file://{T}/other/back/f.txt",
-		// A link, then "..": by the name, not by where the link leads (RES-82).
+		// A link, then "..": resolved by name, not by the target of the link (RES-82).
 		"file://{T}/root/dirlink/../f.txt", "file://{T}/root/esc/../f.txt",
 	},
 	"g": {"file://{T}/root/sub/g.txt", "file://{T}/root/indir/g.txt", "file://{T}/root/dirabs/g.txt",
@@ -56,7 +56,7 @@ var hostile = map[string][]string{
 	"latin":     {"file://{T}/root/bad%FFname", "file://{T}/root/bad\xffname"},
 	"colon":     {"file://{T}/root/file:"},
 
-	// Outside, in whatever way.
+	// Outside the roots.
 	"!2": {
 		// Plainly.
 		"file://{T}/root1/s.txt", "file://{T}/secret.txt", "file://{T}/root.txt", "file://{T}/rootx/f.txt",
@@ -90,12 +90,12 @@ var hostile = map[string][]string{
 		"file://{T}/secret.txt?x", "file://{T}/secret.txt#x", "file://{T}/root/../secret.txt?{T}/root/f.txt",
 		"file://{T}/root1/s.txt#{T}/root/f.txt", "file://?x", "file://#x", "?", "#", "file:///?/f.txt",
 		"file://{T}/?/root/f.txt",
-		// Hosts and users: directories of the project that are not there (RES-80).
+		// Hosts and users: missing directories of the project (RES-80).
 		"file://host/etc/passwd", "file://127.0.0.1/etc/passwd", "file://[::1]/etc/passwd",
 		"file://user@localhost/etc/passwd", "file://localhost:80/etc/passwd", "file://localhost.evil/etc/passwd",
 		"file://host{T}/root/f.txt", "file://localhost", "file://LOCALHOST", "file://evil.example/share/x",
 		"file://%6cocalhost/etc/passwd", "file://user:pw@host/x",
-		// Windows ways: drives, shares, devices.
+		// Windows forms: drives, shares, devices.
 		"file:///C:/Windows/win.ini", "file://C:/Windows/win.ini", "file:///c:/x", "C:/Windows/win.ini",
 		"C:\\Windows\\win.ini", "\\\\host\\share\\x", "//host/share/x", "file:////host/share/x",
 		"file://\\\\host\\share", "\\\\?\\C:\\x", "\\\\.\\pipe\\x", "file:///D|/x", "file://{T}\\root\\f.txt",
@@ -107,7 +107,7 @@ var hostile = map[string][]string{
 		"file//{T}/root/f.txt", "file://file://{T}/root/f.txt", "jar:file://{T}/root/f.txt!/x",
 		"view-source:file://{T}/root/f.txt", "javascript:alert(1)", "data:text/plain,x",
 		"php://filter/resource=/etc/passwd",
-		// Links that leave (RES-84), first, last, in between, by way of others, to nowhere.
+		// Links that lead outside (RES-84): first, last, in between, chained, dangling.
 		"file://{T}/root/esc", "file://{T}/root/escrel", "file://{T}/root/dirlink", "file://{T}/root/dirlink/",
 		"file://{T}/root/dirlink/s.txt", "file://{T}/root/dirlinkabs/s.txt", "file://{T}/root/twice",
 		"file://{T}/root/sub/out",
@@ -127,7 +127,7 @@ var hostile = map[string][]string{
 		"file:///proc/self/environ", "file:///proc/self/fd/0", "file:///proc/self/root{T}/root/../secret.txt",
 		"file:///dev/null", "file:///dev/zero", "file:///dev/stdin", "file:///dev/fd/0", "file:///sys/kernel",
 		"/proc/1/mem",
-		// Shell, home and globs mean nothing here.
+		// Shell, home and globs are not expanded.
 		"~", "~/x", "~root/x", "file://~/x", "$HOME/x", "file://{T}/*/s.txt", "file://{T}/root[1]/s.txt",
 		"file://{T}/{root1,root}/s.txt", "file://{T}/r*t/f.txt", "`id`", "$(id)", "; cat /etc/passwd", "|x", "-",
 		// Unicode that looks like dots and slashes.
@@ -137,7 +137,7 @@ var hostile = map[string][]string{
 		"file://{T}/\xc0\xae\xc0\xae/secret.txt",
 	},
 
-	// Inside, but nothing to read.
+	// Below the root, but not readable files.
 	"!3": {
 		"file://{T}/root", "file://{T}/root/", "file://{T}/root/.", "file://{T}/root/sub", "file://{T}/root/none.txt",
 		"file://{T}/root/nodir/none.txt", "file://{T}/root/fifo", "file://{T}/root/fifo/", "file://{T}/root/dangling",
@@ -148,18 +148,18 @@ var hostile = map[string][]string{
 		"file://{T}/root/?f.txt", "file://{T}/root?/s.txt", "file://{T}/root/#f.txt", "file://{T}/root?f.txt",
 		"file://{T}/root#", "file://{T}/rootlink", "file://{T}/root/sub?x", "file://{T}/root/%zz", "file://{T}/root/%",
 		"file://{T}/root/%2", "file://{T}/root/%u002e",
-		// Once, and only once.
+		// Escapes are decoded only once.
 		"file://{T}/root/%252e%252e/secret.txt", "file://{T}/root/%252e%252e%252fsecret.txt",
 		"file://{T}/root/..%252fsecret.txt", "file://{T}/root/%25%32%65%25%32%65/secret.txt",
 		"file://{T}/root/%252566.txt",
 		// On a POSIX system a backslash is a letter.
 		"file://{T}/root/..\\secret.txt", "file://{T}/root/..%5csecret.txt", "file://{T}/root/..\\..\\etc\\passwd",
 		"file://{T}/root/sub\\g.txt", "file://{T}/root/\\\\host\\share", "file://{T}/root/C:/x",
-		// No pattern, no expansion.
+		// Patterns are not expanded.
 		"file://{T}/root/*.txt", "file://{T}/root/%3F.txt", "file://{T}/root/[f].txt", "file://{T}/root/f.{txt,md}",
 		"file://{T}/root/~/x", "file://{T}/root/~root", "file://{T}/root/$PWD", "file://{T}/root/**",
 		"file://{T}/root/`id`",
-		// Other spellings of the same letters, overlong forms, wide dots.
+		// Other spellings of the same letters, overlong forms, full-width dots.
 		"file://{T}/root/F.TXT", "file://{T}/root/e\u0301.txt", "file://{T}/root/\u2025/secret.txt",
 		"file://{T}/root/\uff0e\uff0e/secret.txt", "file://{T}/root/%c0%ae%c0%ae/secret.txt",
 		"file://{T}/root/%c0%af..%c0%afsecret.txt", "file://{T}/root/%ef%bc%8e%ef%bc%8e/secret.txt",
@@ -201,8 +201,7 @@ func TestHostileURIs(t *testing.T) {
 	t.Logf("%d URIs", n)
 }
 
-// Whatever the roots are, nothing else is read: every hostile URI again, with
-// roots in which it may mean something else (RES-85, RES-90).
+// With other roots, every hostile URI still reads nothing outside them (RES-85, RES-90).
 func TestRoots(t *testing.T) {
 	dir := place(t)
 	link := filepath.Join(dir, "filelink")
@@ -227,7 +226,7 @@ func TestRoots(t *testing.T) {
 		{"{T}/root/sub|{T}/root", "{T}/root/sub/g.txt", "g"},
 		{"{T}/root/sub", "{T}/root/f.txt", "!2"}, {"{T}/root/sub", "{T}/root/indir/g.txt", "g"},
 		{"{T}/root/fifo", "{T}/root/fifo", "!3"},
-		// No usable root: nothing, and no word about what exists.
+		// No usable root: every path is denied, existing or not.
 		{"", "{T}/root/f.txt", "!2"}, {"{T}/nonexist", "{T}/root/f.txt", "!2"},
 		{"{T}/nonexist", "{T}/nonexist/x", "!2"}, {"{T}/nonexist", "{T}/nonexist", "!2"},
 		// Glob metacharacters are literal.
@@ -243,7 +242,7 @@ func TestRoots(t *testing.T) {
 		p := reader(dir, roots)
 		for _, uris := range hostile {
 			for _, uri := range uris {
-				outcome(t, p, strings.ReplaceAll(uri, "{T}", dir)) // sees to the canary
+				outcome(t, p, strings.ReplaceAll(uri, "{T}", dir)) // outcome checks for the canary
 			}
 		}
 	}

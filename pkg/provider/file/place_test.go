@@ -13,17 +13,16 @@ import (
 	"mcp-bash/pkg/provider"
 )
 
-// canary stands in every file that lies outside the roots. It must never be
-// read, in no way whatever.
+// canary is in every file outside the roots. Nothing may read it.
 const canary = "CANARY-7d1f"
 
-// place makes a directory T of this shape:
+// place creates a directory T with this content:
 //
 //	T/root/            the only root, named as the resources directory
-//	T/root1/s.txt      beside it, with the canary
-//	T/secret.txt       above it, with the canary
+//	T/root1/s.txt      a sibling of the root, with the canary
+//	T/secret.txt       above the root, with the canary
 //
-// and links of every kind inside the root.
+// The root also contains links of every kind.
 func place(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -80,7 +79,7 @@ func place(t testing.TB) string {
 
 const limit = 1 << 20
 
-// reader reads below roots, {T} standing for the place.
+// reader returns a provider with these roots. {T} is replaced by the directory.
 func reader(dir, roots string) *Provider {
 	var list []string
 	for _, root := range strings.Split(roots, "|") {
@@ -91,7 +90,7 @@ func reader(dir, roots string) *Provider {
 	return New(Settings{Dir: dir, Roots: func() []string { return list }})
 }
 
-// outcome is the content of a read, or "!" and the status of its failure.
+// outcome returns the content, or "!" and the status of the failure.
 func outcome(t testing.TB, p *Provider, uri string) string {
 	t.Helper()
 	data, err := p.Read(t.Context(), uri, limit)

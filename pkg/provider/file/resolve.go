@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// maxLinks is how many symbolic links one path may go through.
+// maxLinks limits the symbolic links on one path.
 const maxLinks = 64
 
-// resolve returns where a path leads: the links of the part that exists are
-// followed, what does not exist is taken as it is written. So even a link to
-// nowhere is judged by where it points (RES-82, RES-84). Nothing is opened. ok
-// is false for too many links.
+// resolve returns the path with its symbolic links followed. Parts that do not exist stay as
+// written, so a dangling link resolves to its target (RES-82, RES-84). resolve opens nothing. ok is
+// false for too many links.
 func resolve(path string) (resolved string, ok bool) {
 	volume := filepath.VolumeName(path)
 	root := volume + string(filepath.Separator)
@@ -29,7 +28,7 @@ func resolve(path string) (resolved string, ok bool) {
 		}
 		next := filepath.Join(done, name)
 		target, err := os.Readlink(next)
-		if err != nil { // no link, or not there, or not to be seen
+		if err != nil { // not a link, missing, or not accessible
 			done = next
 			continue
 		}
@@ -41,7 +40,7 @@ func resolve(path string) (resolved string, ok bool) {
 		}
 		if filepath.IsAbs(target) {
 			if filepath.VolumeName(target) != volume {
-				return target, true // another volume: inside no root of this one
+				return target, true // another volume, so outside all roots
 			}
 			done, target = root, target[len(volume):]
 		}

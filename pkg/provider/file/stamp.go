@@ -7,14 +7,13 @@ import (
 	"mcp-bash/pkg/provider"
 )
 
-// settled is how old a file's last change must be for its time to tell it from
-// a later one: more than the grain of any file system's clock.
+// settled is the minimum age of a change. Two changes within the resolution of a file system's
+// clock have equal times. settled is more than that resolution.
 const settled = 2 * time.Second
 
-// Stamp looks at a file without opening it. It says nothing of files that
-// changed a moment ago, nor of empty ones, for so the files of /proc look. It
-// looks at whatever the name leads to, inside or not: its answer is no more
-// than a reason to read, which has to pass the roots.
+// Stamp returns the stamp of a file without opening the file. ok is false for recent changes and
+// for empty files, because files of /proc report size 0. Stamp does not check the roots: the caller
+// uses it only to decide whether to call Read.
 func (p *Provider) Stamp(uri string) (s provider.Stamp, ok bool) {
 	list, plain, err := names(uri, p.Dir)
 	if err != nil || plain > 0 || !onVolumeOf(p.Roots(), list[0]) {

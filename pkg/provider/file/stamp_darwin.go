@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/provider"
 )
 
-// identify adds what the system knows of the file beyond its size and time.
+// identify adds the device, the inode and the change time of the file.
 func identify(s *provider.Stamp, info fs.FileInfo) {
 	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
 		s.Device, s.Inode = uint64(sys.Dev), sys.Ino

@@ -10,12 +10,10 @@ import (
 
 var errURI = &provider.Failure{Status: provider.Invalid, Message: "Invalid file URI"}
 
-// names returns the paths a URI can mean, absolute and lexically clean, and
-// which of them is the plain meaning: its escapes undone once, the query and
-// the fragment cut off. Those before it count only if such a file exists, for
-// a question mark may be part of a name; the one after it, with the escapes as
-// they are, only if the plain one does not (RES-80, RES-81). dir is what
-// relative paths start from.
+// names returns the absolute, clean paths that a URI can mean, in the order in which they are
+// tried. plain is the index of the usual meaning: without query and fragment, and with escapes
+// decoded once. Earlier paths include the query, because a file name may contain a question mark.
+// The path after plain keeps its escapes (RES-80, RES-81). dir is the base of relative paths.
 func names(uri, dir string) (list []string, plain int, err error) {
 	if uri == "" || strings.ContainsRune(uri, 0) {
 		return nil, 0, errURI
@@ -44,8 +42,8 @@ func names(uri, dir string) (list []string, plain int, err error) {
 	return list, plain, nil
 }
 
-// withoutScheme turns a file URI into a path, absolute or relative to the
-// project (RES-80). What has no scheme is a path already.
+// withoutScheme turns a file URI into a path, absolute or relative to the project. Text without a
+// scheme is returned unchanged (RES-80).
 func withoutScheme(uri string) string {
 	const scheme, local = "file://", "localhost/"
 	if len(uri) < len(scheme) || !strings.EqualFold(uri[:len(scheme)], scheme) {
@@ -64,7 +62,7 @@ func withoutScheme(uri string) string {
 	return name
 }
 
-// hasDrive: "C:/…", a letter, a colon and the root directory.
+// hasDrive reports whether a name begins with a drive letter, a colon and a slash: "C:/".
 func hasDrive(name string) bool {
 	return len(name) >= 3 && name[0]|0x20 >= 'a' && name[0]|0x20 <= 'z' && name[1] == ':' &&
 		(name[2] == '/' || name[2] == '\\' && runtime.GOOS == "windows")
@@ -78,7 +76,7 @@ func absolute(name, dir string) string {
 	return filepath.Join(dir, name)
 }
 
-// unescape undoes percent escapes, once. What is no escape stays as it is.
+// unescape decodes percent escapes once. It keeps malformed escapes.
 func unescape(s string) string {
 	if !strings.Contains(s, "%") {
 		return s

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// A budget is how many bytes may still be received or unpacked (RES-124).
+// A budget is the number of bytes that may still be received or unpacked (RES-124).
 type budget struct{ left int64 }
 
 var errTooLarge = errors.New("the repository is too large")
@@ -19,7 +19,7 @@ func (b *budget) take(n int64) error {
 	return nil
 }
 
-// budgetReader charges what is read to a budget.
+// budgetReader subtracts the bytes that are read from a budget.
 type budgetReader struct {
 	r io.Reader
 	b *budget

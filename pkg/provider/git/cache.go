@@ -3,38 +3,40 @@ package git
 import (
 	"slices"
 	"sync"
+
+	"mcp-bash/pkg/provider/location"
 )
 
-// What a cache holds at most: files, and bytes of one of them.
+// Limits of a cache: the number of files, and the size of one file in bytes.
 const (
 	cachedFiles = 16
 	cachedBytes = 256 << 10
 )
 
-// A cache keeps the files that were read last, with the commit they are of.
+// A cache keeps the files that were read last, with their commit ids.
 type cache struct {
 	mu    sync.Mutex
-	files []cached // the latest first
+	files []cached // most recent first
 }
 
 type cached struct {
-	location
+	location.Git
 	commit  string
 	content []byte
 }
 
-func (c *cache) get(l location, commit string) ([]byte, bool) {
+func (c *cache) get(l location.Git, commit string) ([]byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, f := range c.files {
-		if f.location == l && f.commit == commit {
+		if f.Git == l && f.commit == commit {
 			return slices.Clone(f.content), true
 		}
 	}
 	return nil, false
 }
 
-func (c *cache) put(l location, commit string, content []byte) {
+func (c *cache) put(l location.Git, commit string, content []byte) {
 	if len(content) > cachedBytes {
 		return
 	}
@@ -42,7 +44,7 @@ func (c *cache) put(l location, commit string, content []byte) {
 	defer c.mu.Unlock()
 	files := []cached{{l, commit, slices.Clone(content)}}
 	for _, f := range c.files {
-		if f.location != l && len(files) < cachedFiles {
+		if f.Git != l && len(files) < cachedFiles {
 			files = append(files, f)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/pjbgf/sha1cd"
 )
 
-// idOf is the id of an object that nobody has tampered with.
+// idOf returns the id of an object.
 func idOf(f format, o object) string {
 	id, err := f.id(o)
 	if err != nil {
@@ -16,8 +16,7 @@ func idOf(f format, o object) string {
 	return id
 }
 
-// RES-126: two texts that were made to have one SHA-1 hash (the first
-// 320 bytes of the files of shattered.io) have none here.
+// RES-126: objects of a SHA-1 collision are refused (the first 320 bytes of the files of shattered.io).
 func TestCollision(t *testing.T) {
 	for _, name := range []string{"testdata/collision-1", "testdata/collision-2"} {
 		data, err := os.ReadFile(name)

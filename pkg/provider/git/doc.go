@@ -1,14 +1,11 @@
-// Package git is the provider of git+https:// resources (resources section 12):
-// one file of one commit of a repository, fetched over the smart HTTP protocol
-// into memory.
+// Package git is the provider of git+https:// resources. It fetches one file of one commit over the
+// smart HTTP protocol, into memory.
 //
-// It speaks just as much of the protocol as that takes (version 2, and the
-// older one where a server knows no other): list the refs, fetch one commit
-// without its history and, where the server can leave them out, without its
-// files, then the one file. Nothing is written to disk, no program is run, no
-// configuration is read, no credentials are sent; submodules, LFS, attributes and
-// hooks mean nothing here. What is received is hashed, and only what hashes to
-// the id that leads to it is used.
+// The package speaks version 2 of the protocol, and version 0 or 1 with older servers. It lists the
+// refs and fetches one commit without history. If the server supports filters, it fetches only the
+// requested file. It writes nothing to disk, starts no program, reads no Git configuration and
+// sends no credentials. It ignores submodules, LFS, attributes and hooks. Each object is verified
+// by its hash.
 //
-// Why not a library: docs/ARCHITECTURE.md.
+// docs/ARCHITECTURE.md explains why the package uses no Git library.
 package git

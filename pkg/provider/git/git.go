@@ -4,21 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/hosts"
 	"mcp-bash/pkg/provider/internal/web"
+	"mcp-bash/pkg/provider/location"
 )
 
-// The limits of RES-124.
-const (
-	defaultTimeout, maxTimeout = 30, 60 // seconds
-	defaultKB, maxKB           = 51200, 1 << 20
-)
-
-// Provider reads files of repositories. It is made by [New].
+// Provider reads files of Git repositories.
 type Provider struct {
 	env     project.Env
 	policy  hosts.Policy
@@ -37,27 +34,24 @@ func New(env project.Env, network hosts.Network) *Provider {
 		env:     env,
 		policy:  hosts.ReadPolicy(env, "MCPBASH_GIT"),
 		network: network,
-		on:      env["MCPBASH_ENABLE_GIT_PROVIDER"] == "true",
-		timeout: env.Bounded("MCPBASH_GIT_TIMEOUT", defaultTimeout, maxTimeout),
-		kb:      env.Bounded("MCPBASH_GIT_MAX_KB", defaultKB, maxKB),
+		on:      settings.Bool(env, "MCPBASH_ENABLE_GIT_PROVIDER"),
+		timeout: settings.Int(env, "MCPBASH_GIT_TIMEOUT"),
+		kb:      settings.Int(env, "MCPBASH_GIT_MAX_KB"),
 	}
 }
 
-// Check implements [provider.Checker].
-func (*Provider) Check(uri string) error {
-	_, err := parse(uri)
-	return err
+func invalid(message string) error {
+	return &provider.Failure{Status: provider.Invalid, Message: message}
 }
 
-// Read fetches a file. One that was read lately is fetched again only when its
-// ref has moved (RES-128).
+// Read fetches a file. It fetches a cached file again only if the ref names another commit (RES-128).
 func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, error) {
 	if !p.on {
 		return nil, invalid("git provider is disabled (set MCPBASH_ENABLE_GIT_PROVIDER=true to enable)")
 	}
-	l, err := parse(uri)
+	l, err := location.ParseGit(uri)
 	if err == nil {
-		err = p.policy.Permit(l.origin)
+		err = p.policy.Permit(l.Origin)
 	}
 	var content []byte
 	if err == nil {
@@ -74,8 +68,8 @@ func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, err
 	return nil, p.failure(err, l)
 }
 
-func (p *Provider) fetch(ctx context.Context, l location) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, project.Seconds(p.timeout))
+func (p *Provider) fetch(ctx context.Context, l location.Git) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, settings.Seconds(p.timeout))
 	defer cancel()
 	content, err := p.read(ctx, l)
 	if ended := ctx.Err(); err != nil && ended != nil {
@@ -84,14 +78,14 @@ func (p *Provider) fetch(ctx context.Context, l location) ([]byte, error) {
 	return content, err
 }
 
-func (p *Provider) read(ctx context.Context, l location) ([]byte, error) {
+func (p *Provider) read(ctx context.Context, l location.Git) ([]byte, error) {
 	roots, err := web.ReadRoots(p.env)
 	if err != nil {
 		return nil, err
 	}
 	client := &web.Client{Policy: p.policy, Network: p.network, Roots: roots, Proxy: web.ReadProxy(p.env),
 		UserAgent: "git/2 (" + agent() + ")"}
-	want := refName(l.ref)
+	want := refName(l.Ref)
 	r, err := connect(ctx, client, l, &budget{int64(p.kb) << 10}, want.includes)
 	if err != nil {
 		return nil, err
@@ -105,21 +99,20 @@ func (p *Provider) read(ctx context.Context, l location) ([]byte, error) {
 		return content, nil
 	}
 	c := &checkout{remote: r}
-	content, err := c.file(id, l.path)
+	content, err := c.file(id, l.Path)
 	if err == nil {
 		p.known.put(l, id, content)
 	}
 	return content, err
 }
 
-// A checkout is the objects of one commit, of which the files may be fetched
-// one by one.
+// A checkout has the objects of one commit. It fetches file contents when they are needed.
 type checkout struct {
 	*remote
 	objects map[string]object
 }
 
-// file returns the content of a file of a commit.
+// file returns the content of a file in a commit.
 func (c *checkout) file(commit, path string) (content []byte, err error) {
 	if c.objects, err = c.fetch(commit, true, !c.leavesOut()); err != nil {
 		return nil, err
@@ -135,7 +128,7 @@ func (c *checkout) file(commit, path string) (content []byte, err error) {
 	return c.object(id, blobObject)
 }
 
-// object implements store.
+// object returns the content of an object and checks the kind. It fetches missing blobs.
 func (c *checkout) object(id string, kind byte) ([]byte, error) {
 	o, ok := c.objects[id]
 	if !ok && kind == blobObject && c.leavesOut() {
@@ -146,13 +139,13 @@ func (c *checkout) object(id string, kind byte) ([]byte, error) {
 		o, ok = more[id]
 	}
 	if !ok || o.kind != kind {
-		return nil, protocolError("the server does not send what the commit is made of")
+		return nil, web.ProtocolError("the server omits an object of the commit")
 	}
 	return o.data, nil
 }
 
-// failure says what went wrong in the words of the contract.
-func (p *Provider) failure(err error, l location) error {
+// failure returns an error as the [provider.Failure] that the contract specifies.
+func (p *Provider) failure(err error, l location.Git) error {
 	var done *provider.Failure
 	var refused *hosts.Refusal
 	var absent *missingFileError
@@ -167,9 +160,9 @@ func (p *Provider) failure(err error, l location) error {
 		return &provider.Failure{Status: provider.TooLarge,
 			Message: fmt.Sprintf("Repository size exceeds limit (%d KB)", p.kb)}
 	}
-	f := &provider.Failure{Status: provider.FetchFailed, Message: "Failed to clone " + l.url() + " @ " + l.ref}
-	if isID(l.ref) {
-		f.Message = "Failed to fetch commit " + l.ref
+	f := &provider.Failure{Status: provider.FetchFailed, Message: "Failed to clone " + l.URL() + " @ " + l.Ref}
+	if location.IsCommit(l.Ref) {
+		f.Message = "Failed to fetch commit " + l.Ref
 	}
 	f.Log = f.Message + ": " + explain(err)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -179,11 +172,9 @@ func (p *Provider) failure(err error, l location) error {
 }
 
 func explain(err error) string {
-	var protocol protocolError
 	var status statusError
-	switch {
-	case errors.As(err, &protocol), errors.As(err, &status):
-		return err.Error()
+	if errors.As(err, &status) {
+		return status.Error()
 	}
 	return web.Explain(err)
 }
@@ -201,10 +192,10 @@ func (p *Provider) refusal(r *hosts.Refusal) error {
 	return f
 }
 
-// A refName is a ref as a user writes it (RES-123).
+// A refName is a ref as the user wrote it (RES-123).
 type refName string
 
-// names are the refs that it may stand for, the better ones first.
+// names returns the full ref names that w can mean, by precedence.
 func (w refName) names() []string {
 	switch name := string(w); {
 	case name == "" || name == "HEAD":
@@ -216,25 +207,21 @@ func (w refName) names() []string {
 	}
 }
 
-// includes reports whether a ref is, or leads to, what is wished for.
+// includes reports whether w can mean a ref with this name and id.
 func (w refName) includes(name, id string) bool {
-	for _, n := range w.names() {
-		if n == name {
-			return true
-		}
-	}
-	return isID(string(w)) && strings.HasPrefix(id, strings.ToLower(string(w)))
+	return slices.Contains(w.names(), name) ||
+		location.IsCommit(string(w)) && strings.HasPrefix(id, strings.ToLower(string(w)))
 }
 
-var errNoRef = protocolError("there is no such branch, tag or commit")
+var errNoRef = web.ProtocolError("no such branch, tag or commit")
 
-// settle finds the commit.
+// settle returns the commit id that w means in a repository.
 func (w refName) settle(r *remote) (id string, err error) {
-	commit := isID(string(w))
+	commit := location.IsCommit(string(w))
 	if commit && len(w) == 2*r.format.size {
 		return strings.ToLower(string(w)), nil
 	}
-	var prefixes []string // an abbreviation is sought among all
+	var prefixes []string // no prefixes for an abbreviated id, which needs all refs
 	if !commit {
 		prefixes = w.names()
 	}
@@ -247,7 +234,7 @@ func (w refName) settle(r *remote) (id string, err error) {
 			switch {
 			case !strings.HasPrefix(found.id, strings.ToLower(string(w))), found.id == id:
 			case id != "":
-				return "", protocolError("the beginning of a commit id is that of several")
+				return "", web.ProtocolError("ambiguous commit prefix")
 			default:
 				id = found.id
 			}
@@ -257,10 +244,8 @@ func (w refName) settle(r *remote) (id string, err error) {
 		}
 	}
 	for _, name := range w.names() {
-		for _, found := range list {
-			if found.name == name {
-				return found.id, nil
-			}
+		if at := slices.IndexFunc(list, func(r ref) bool { return r.name == name }); at >= 0 {
+			return list[at].id, nil
 		}
 	}
 	return "", errNoRef

@@ -14,10 +14,11 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/hosts"
+	"mcp-bash/pkg/provider/location"
 	"mcp-bash/test/internet"
 )
 
-const anywhere = 1 << 30 // a limit that is never met
+const anywhere = 1 << 30 // a limit that is never reached
 
 func failure(t *testing.T, err error) provider.Failure {
 	t.Helper()
@@ -28,7 +29,7 @@ func failure(t *testing.T, err error) provider.Failure {
 	return *f
 }
 
-// library is a repository with something of everything.
+// library returns a repository that has all features.
 func library(f format) (r *repository, first, second string) {
 	r = newRepository(f)
 	files := map[string]file{
@@ -45,7 +46,7 @@ func library(f format) (r *repository, first, second string) {
 		"tosub": {"120000", "sub"},
 		"long":  {"120000", strings.Repeat("./", maxTarget/2) + "README"},
 	}
-	for i := range 18 { // l0 leads to l1, and so on; l16 to a file
+	for i := range 18 { // l0 links to l1, and so on; l16 to a file
 		files[fmt.Sprintf("l%d", i)] = file{"120000", fmt.Sprintf("l%d", i+1)}
 	}
 	files["l17"] = file{"100644", "end of links\n"}
@@ -53,7 +54,7 @@ func library(f format) (r *repository, first, second string) {
 	files["README"] = file{"100644", "second\n"}
 	second = r.commit("two", files)
 	r.refs["HEAD"], r.refs["refs/heads/main"], r.refs["refs/heads/feature/x"] = second, second, first
-	r.refs["refs/heads/main2"], r.refs["refs/tags/main"] = first, first // names like another's
+	r.refs["refs/heads/main2"], r.refs["refs/tags/main"] = first, first // names that exist in both namespaces
 	r.refs["refs/tags/light"], r.refs["refs/tags/20240101"] = first, first
 	r.refs["refs/pull/7/head"] = first
 	r.peeled["refs/tags/v1.2"], r.peeled["refs/tags/nested"] = first, first
@@ -62,7 +63,7 @@ func library(f format) (r *repository, first, second string) {
 	return r, first, second
 }
 
-// RES-126: a file of git-lfs comes as its pointer; the filters of .gitattributes do not run.
+// RES-126: a file of git-lfs is returned as its pointer. Filters of .gitattributes do not run.
 func TestLargeFilePointer(t *testing.T) {
 	const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" +
 		"4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
@@ -77,7 +78,7 @@ func TestLargeFilePointer(t *testing.T) {
 	}
 }
 
-// RES-121, RES-123, RES-125: from servers of every kind.
+// RES-121, RES-123, RES-125: servers of all kinds.
 func TestRead(t *testing.T) {
 	for _, s := range []*server{{}, {filter: true}, {old: true}} {
 		for _, f := range []format{sha1Format, sha256Format} {
@@ -143,7 +144,7 @@ func testRead(t *testing.T, s *server, first, second string) {
 		"file:README":            {clone + "file", string(errObject)},
 		"1234567:README":         {"Failed to fetch commit 1234567", string(errNoRef)},
 		strings.Repeat("0", len(first)) + ":READ": {"Failed to fetch commit " + strings.Repeat("0", len(first)),
-			"the server says: upload-pack: not our ref " + strings.Repeat("0", len(first))},
+			"the server reports: upload-pack: not our ref " + strings.Repeat("0", len(first))},
 	} {
 		_, err := p.Read(t.Context(), repoURI+uri, anywhere)
 		if f := failure(t, err); f != (provider.Failure{Status: provider.FetchFailed, Message: want[0],
@@ -165,8 +166,7 @@ func testRead(t *testing.T, s *server, first, second string) {
 	}
 }
 
-// What is said to a server: nothing that was not meant for it, one commit, no
-// history, and with a filter one file.
+// Requests contain nothing unnecessary. They fetch one commit without history, and with a filter one file.
 func TestRequests(t *testing.T) {
 	r, _, second := library(sha1Format)
 	blob := idOf(sha1Format, object{blobObject, []byte("second\n")})
@@ -195,7 +195,7 @@ func TestRequests(t *testing.T) {
 	if len(in.Dialled) != 1 || len(in.Lookups) != 1 {
 		t.Errorf("RES-105: dialled %v, looked up %v", in.Dialled, in.Lookups)
 	}
-	// Read again: the ref has not moved, then it has (RES-128).
+	// A second read, first with the same ref, then with a moved one (RES-128).
 	if data, err := p.Read(t.Context(), repoURI+"main:README", anywhere); err != nil || string(data) != "second\n" ||
 		len(s.asked()) != 2 {
 		t.Errorf("RES-128: %q, %v", data, err)
@@ -207,8 +207,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// RES-120, RES-121, RES-122: what is refused before anything is
-// contacted.
+// RES-120, RES-121, RES-122: refusals before any connection.
 func TestRefused(t *testing.T) {
 	in := internet.New(t)
 	p := newProvider(in, project.Env{"MCPBASH_GIT_ALLOW_HOSTS": "", "MCPBASH_GIT_ALLOW_ALL": "true"})
@@ -287,8 +286,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// RES-124: both sides of the limit, for what is received and for what
-// is unpacked.
+// RES-124: both sides of the limit, for received and unpacked bytes.
 func TestLimits(t *testing.T) {
 	for text, want := range map[string]int{"": 51200, "x": 51200, "0": 51200, "7": 7, "1048576": 1048576,
 		"1048577": 1048576, "99999999999999999999": 1048576} {
@@ -316,7 +314,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("RES-124: %s KB: %v", kb, err)
 		}
 	}
-	// A server that leaves the files out has less to send.
+	// A server that supports filters sends less.
 	s.filter = true
 	if data, err := newProvider(in, project.Env{"MCPBASH_GIT_MAX_KB": "5"}).Read(t.Context(), repoURI+"small",
 		anywhere); err != nil || string(data) != "small\n" {
@@ -328,7 +326,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// RES-124, RES-125: servers that mean no good.
+// RES-124, RES-125: malicious servers.
 func TestHostile(t *testing.T) {
 	r, _, second := library(sha1Format)
 	advertise := func(text string) http.HandlerFunc {
@@ -353,15 +351,15 @@ func TestHostile(t *testing.T) {
 		status  int
 		log     string
 	}{
-		"a page":  {advertise("<html>log in</html>"), failed, "a packet has no proper length"},
+		"a page":  {advertise("<html>log in</html>"), failed, "a packet has an invalid length"},
 		"nothing": {advertise(""), failed, "the connection ended too early"},
 		"no end": {advertise("001e# service=git-upload-pack\n0000000eversion 2\n"), failed,
 			"the connection ended too early"},
-		"error":           {advertise("0013ERR no such repo"), failed, "the server says: no such rep"},
+		"error":           {advertise("0013ERR no such repo"), failed, "the server reports: no such rep"},
 		"endless refs":    {forever("", "0040"+second+" refs/heads/x123456\n"), tooLarge, ""},
 		"endless nothing": {forever("000eversion 2\n", "0004"), failed, "the server has too many capabilities"},
 		"unknown ids": {advertise("000eversion 2\n0016object-format=md5\n0000"), failed,
-			"the repository uses an unknown kind of ids"},
+			"the repository uses an unknown object format"},
 		"malformed refs": {advertise("0012xyz refs/heads/0000"), failed, "the list of refs is malformed"},
 		"status 401": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }),
 			failed, "HTTP error: 401"},
@@ -390,16 +388,16 @@ func TestHostile(t *testing.T) {
 		"error in the pack": {answers(func(w http.ResponseWriter, pack []byte) {
 			w.Write(packet(nil,
 				"\x03out of memory\n"))
-		}), failed, "the server says: out of memory"},
+		}), failed, "the server reports: out of memory"},
 		"another commit": {answers(func(w http.ResponseWriter,
 			_ []byte) {
 			w.Write(sidebands(packOf(sha1Format, another.objects)))
-		}), failed, "the server does not send the commit that it names"},
+		}), failed, "the server omits the commit"},
 		"no tree": {answers(func(w http.ResponseWriter, _ []byte) {
 			w.Write(sidebands(packOf(sha1Format, map[string]object{second: r.objects[second]})))
-		}), failed, "the server does not send what the commit is made of"},
+		}), failed, "the server omits an object of the commit"},
 		"empty pack": {answers(func(w http.ResponseWriter, _ []byte) { w.Write(sidebands(packOf(sha1Format, nil))) }),
-			failed, "the server does not send the commit that it names"},
+			failed, "the server omits the commit"},
 		"blob larger than that": {answers(func(w http.ResponseWriter, _ []byte) {
 			p := newPacker(sha1Format, 1)
 			p.object(blobObject, 1<<30, "", make([]byte, 1<<20))
@@ -432,8 +430,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// RES-127: the advertisement may redirect on the same host, nothing
-// else may.
+// RES-127: only the advertisement may redirect, and only on the same host.
 func TestRedirects(t *testing.T) {
 	r, _, _ := library(sha1Format)
 	const service = "/info/refs?service=git-upload-pack"
@@ -486,7 +483,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// RES-124, RES-4: time.
+// RES-124, RES-4: timeouts.
 func TestSlow(t *testing.T) {
 	r, _, _ := library(sha1Format)
 	stuck := func(w http.ResponseWriter, q *http.Request) {
@@ -529,7 +526,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// What an old server without sidebands sends.
+// The response of an old server without sidebands.
 func TestWithoutSidebands(t *testing.T) {
 	r, _, second := library(sha1Format)
 	found := map[string]object{}
@@ -559,27 +556,27 @@ func FuzzURI(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, uri string) {
-		l, err := parse(uri)
+		l, err := location.ParseGit(uri)
 		if err != nil {
 			return
 		}
-		if l.path == "" || strings.HasPrefix(l.ref, "-") || strings.ContainsAny(l.ref+l.path, "\x00") ||
-			strings.ContainsAny(l.ref, "\n ") || strings.ContainsAny(l.repo, "#?\n \\") ||
-			!strings.HasPrefix(l.repo, "/") {
+		if l.Path == "" || strings.HasPrefix(l.Ref, "-") || strings.ContainsAny(l.Ref+l.Path, "\x00") ||
+			strings.ContainsAny(l.Ref, "\n ") || strings.ContainsAny(l.Repo, "#?\n \\") ||
+			!strings.HasPrefix(l.Repo, "/") {
 			t.Fatalf("%q: %+v", uri, l)
 		}
-		for _, name := range strings.Split(l.path, "/") {
+		for _, name := range strings.Split(l.Path, "/") {
 			if name == ".." {
 				t.Fatalf("%q: %+v", uri, l)
 			}
 		}
-		if !strings.HasPrefix(l.url(), "https://"+strings.Trim(net.JoinHostPort(l.origin.Host, ""), ":")) {
-			t.Fatalf("%q: %s", uri, l.url())
+		if !strings.HasPrefix(l.URL(), "https://"+strings.Trim(net.JoinHostPort(l.Origin.Host, ""), ":")) {
+			t.Fatalf("%q: %s", uri, l.URL())
 		}
 	})
 }
 
-// A tree of any bytes.
+// FuzzTree parses arbitrary trees.
 func FuzzTree(f *testing.F) {
 	f.Add([]byte("100644 a\x0012345678901234567890" + "40000 b\x0012345678901234567890"))
 	f.Fuzz(func(t *testing.T, tree []byte) {

@@ -2,7 +2,9 @@ package git
 
 import (
 	"bufio"
+	"cmp"
 	"compress/zlib"
+	"encoding/binary"
 	"encoding/hex"
 	"hash"
 	"io"
@@ -11,9 +13,11 @@ import (
 	"crypto/sha256"
 
 	"github.com/pjbgf/sha1cd"
+
+	"mcp-bash/pkg/provider/internal/web"
 )
 
-// The types of objects, as packs number them.
+// Object types, with their numbers in packs.
 const (
 	commitObject = 1
 	treeObject   = 2
@@ -25,10 +29,10 @@ const (
 
 var typeNames = [...]string{commitObject: "commit", treeObject: "tree", blobObject: "blob", tagObject: "tag"}
 
-// A format is how a repository hashes: sha1 or sha256.
+// A format is the object format of a repository: sha1 or sha256.
 type format struct {
 	name string
-	size int // of an id, in bytes
+	size int // size of an id in bytes
 	hash func() hash.Hash
 }
 
@@ -37,14 +41,13 @@ var (
 	sha256Format = format{"sha256", sha256.Size, sha256.New}
 )
 
-// An object of a repository, unpacked.
+// An object is an unpacked object of a repository.
 type object struct {
 	kind byte
 	data []byte
 }
 
-// id is what an object is known by. The error is that it was made to have the id
-// of another.
+// id returns the object id. The error reports a SHA-1 collision.
 func (f format) id(o object) (string, error) {
 	h := f.hash()
 	head := append(append([]byte(typeNames[o.kind]), ' '), strconv.Itoa(len(o.data))...)
@@ -54,9 +57,9 @@ func (f format) id(o object) (string, error) {
 	return hex.EncodeToString(sum), err
 }
 
-const errCollision = protocolError("the repository holds what was made to have the hash of something else")
+const errCollision = web.ProtocolError("SHA-1 collision detected")
 
-// sumOf ends a hash. SHA-1 is computed so that attempts at a collision show.
+// sumOf returns the hash. For SHA-1, it detects attempts at a collision.
 func sumOf(h hash.Hash) ([]byte, error) {
 	detecting, ok := h.(sha1cd.CollisionResistantHash)
 	if !ok {
@@ -69,16 +72,14 @@ func sumOf(h hash.Hash) ([]byte, error) {
 	return sum, nil
 }
 
-// keeping is what an object is charged beyond its size: the memory it takes to
-// know of it.
-const keeping = 128
+// objectOverhead is the memory for one object in bytes, without its content.
+const objectOverhead = 128
 
-// maxRounds bounds how often the objects that wait for another are gone
-// through; servers send them so that once is enough.
+// maxRounds limits the passes over deltas whose base is missing. One pass is enough for the packs of real servers.
 const maxRounds = 50
 
-// A pack is a stream of objects, some of them given as the difference to
-// another (gitformat-pack). It is unpacked into memory as it comes.
+// A pack is a stream of objects, complete or as deltas (gitformat-pack). It is unpacked into memory
+// while it is received.
 type pack struct {
 	format  format
 	budget  *budget
@@ -86,21 +87,21 @@ type pack struct {
 	inflate io.ReadCloser
 
 	objects map[string]object // by id
-	offsets map[int64]object  // by where they begin
-	waiting []delta           // for a base that has not been seen
+	offsets map[int64]object  // by their offset in the pack
+	waiting []delta           // deltas whose base has not been read
 }
 
-// A delta is an object given as the difference to another.
+// A delta is an object that is described by its difference to a base object.
 type delta struct {
 	at     int64
-	base   int64  // where the other begins; 0: it is named by
-	baseID string // its id
+	base   int64 // offset of the base; 0 if baseID names the base
+	baseID string
 	data   []byte
 }
 
-const errPack = protocolError("the pack is damaged")
+const errPack = web.ProtocolError("the pack is damaged")
 
-// unpack reads a pack to its end, which must be that of r.
+// unpack reads a pack, which must end at the end of r.
 func unpack(r io.Reader, f format, b *budget) (map[string]object, error) {
 	tail := &trailerHash{r: r, hash: f.hash(), size: f.size}
 	p := &pack{format: f, budget: b, in: &packReader{r: bufio.NewReaderSize(tail, 32<<10)},
@@ -122,7 +123,7 @@ func unpack(r io.Reader, f format, b *budget) (map[string]object, error) {
 	}
 	if _, err := p.in.ReadByte(); err != io.EOF {
 		if err == nil {
-			err = errPack // more than it said
+			err = errPack // more bytes than the header declares
 		}
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func unpack(r io.Reader, f format, b *budget) (map[string]object, error) {
 	return p.objects, nil
 }
 
-// header reads how many objects there are.
+// header reads the number of objects.
 func (p *pack) header() (uint32, error) {
 	var head [12]byte
 	if _, err := io.ReadFull(p.in, head[:]); err != nil {
@@ -141,17 +142,17 @@ func (p *pack) header() (uint32, error) {
 	if string(head[:8]) != "PACK\x00\x00\x00\x02" && string(head[:8]) != "PACK\x00\x00\x00\x03" {
 		return 0, errPack
 	}
-	return uint32(head[8])<<24 | uint32(head[9])<<16 | uint32(head[10])<<8 | uint32(head[11]), nil
+	return binary.BigEndian.Uint32(head[8:]), nil
 }
 
-// object reads one.
+// object reads one object.
 func (p *pack) object() error {
 	at := p.in.at
 	kind, size, err := p.objectHeader()
 	if err != nil {
 		return err
 	}
-	if err := p.budget.take(keeping); err != nil {
+	if err := p.budget.take(objectOverhead); err != nil {
 		return err
 	}
 	d := delta{at: at}
@@ -160,7 +161,7 @@ func (p *pack) object() error {
 	case offsetDelta:
 		back, err := p.distance()
 		if d.base = at - back; err != nil || back <= 0 || d.base <= 0 {
-			return firstOf(err, errPack)
+			return cmp.Or(err, error(errPack))
 		}
 	case idDelta:
 		id := make([]byte, p.format.size)
@@ -186,15 +187,6 @@ func (p *pack) object() error {
 	return nil
 }
 
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // objectHeader reads the type and the unpacked size.
 func (p *pack) objectHeader() (kind byte, size int64, err error) {
 	c, err := p.in.ReadByte()
@@ -214,7 +206,7 @@ func (p *pack) objectHeader() (kind byte, size int64, err error) {
 	return kind, size, nil
 }
 
-// distance reads how far back the base of a delta begins.
+// distance reads the distance between a delta and its base.
 func (p *pack) distance() (int64, error) {
 	c, err := p.in.ReadByte()
 	if err != nil {
@@ -233,7 +225,7 @@ func (p *pack) distance() (int64, error) {
 	return n, nil
 }
 
-// content inflates so many bytes, no fewer and no more.
+// content inflates exactly size bytes.
 func (p *pack) content(size int64) ([]byte, error) {
 	if err := p.budget.take(size); err != nil {
 		return nil, err
@@ -261,14 +253,10 @@ func (p *pack) content(size int64) ([]byte, error) {
 	return content, nil
 }
 
-// damaged tells a fault of the pack from one of what it is read from.
+// damaged returns errPack for errors in the content of the pack. It returns errors of the connection unchanged.
 func damaged(err error) error {
-	switch err.(type) {
-	case protocolError:
-		return err
-	}
-	if err == io.EOF || err == io.ErrUnexpectedEOF || err == zlib.ErrHeader || err == zlib.ErrChecksum ||
-		err == zlib.ErrDictionary {
+	switch err {
+	case io.EOF, io.ErrUnexpectedEOF, zlib.ErrHeader, zlib.ErrChecksum, zlib.ErrDictionary:
 		return errPack
 	}
 	return err
@@ -283,7 +271,7 @@ func (p *pack) add(at int64, o object) error {
 	return nil
 }
 
-// resolve makes the object of a delta, if its base is there.
+// resolve adds the object of a delta if its base is known.
 func (p *pack) resolve(d delta) (done bool, err error) {
 	base, ok := p.offsets[d.base]
 	if d.base == 0 {
@@ -299,7 +287,7 @@ func (p *pack) resolve(d delta) (done bool, err error) {
 	return true, p.add(d.at, object{base.kind, content})
 }
 
-// settle resolves the deltas whose base came after them.
+// settle resolves deltas whose base follows them in the pack.
 func (p *pack) settle() error {
 	for round := 0; len(p.waiting) > 0; round++ {
 		var still []delta
@@ -313,14 +301,14 @@ func (p *pack) settle() error {
 			}
 		}
 		if len(still) == len(p.waiting) || round == maxRounds {
-			return protocolError("the pack lacks what its objects differ from")
+			return web.ProtocolError("the base of a delta is missing from the pack")
 		}
 		p.waiting = still
 	}
 	return nil
 }
 
-// apply makes what a delta describes out of its base.
+// apply returns the object that a delta describes.
 func apply(base, delta []byte, b *budget) ([]byte, error) {
 	from, delta, ok := length(delta)
 	if !ok || from != int64(len(base)) {
@@ -339,7 +327,7 @@ func apply(base, delta []byte, b *budget) ([]byte, error) {
 		delta = delta[1:]
 		var piece []byte
 		switch {
-		case op&0x80 != 0: // a piece of the base
+		case op&0x80 != 0: // copy from the base
 			var offset, n int
 			for bit := range 7 {
 				if op&(1<<bit) == 0 {
@@ -364,7 +352,7 @@ func apply(base, delta []byte, b *budget) ([]byte, error) {
 			piece = base[offset : offset+n]
 		case op == 0 || int(op) > len(delta):
 			return nil, errPack
-		default: // a piece of the delta itself
+		default: // copy from the delta
 			piece, delta = delta[:op], delta[op:]
 		}
 		if len(piece) > cap(out)-len(out) {
@@ -392,7 +380,7 @@ func length(delta []byte) (n int64, rest []byte, ok bool) {
 	return 0, nil, false
 }
 
-// packReader knows where it is. Inflating takes from it no byte too many.
+// packReader counts the bytes that were read. It implements io.ByteReader, so inflating reads no byte too many.
 type packReader struct {
 	r  *bufio.Reader
 	at int64
@@ -412,7 +400,7 @@ func (p *packReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// trailerHash hashes what is read but for its end, which is the hash.
+// trailerHash hashes a stream without the last size bytes, which are the hash.
 type trailerHash struct {
 	r    io.Reader
 	hash hash.Hash
@@ -430,7 +418,7 @@ func (t *trailerHash) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// check returns an error when the end is not the hash of the rest.
+// check returns an error unless the stream ends in the hash of the rest.
 func (t *trailerHash) check() error {
 	sum, err := sumOf(t.hash)
 	if err == nil && string(sum) != string(t.tail) {

@@ -32,7 +32,7 @@ func lines(from, to int) string {
 	return b.String()
 }
 
-// What git itself has written.
+// Packs that git wrote.
 func TestUnpackReal(t *testing.T) {
 	for _, c := range []struct {
 		file, tag string
@@ -69,7 +69,7 @@ func TestUnpackReal(t *testing.T) {
 	}
 }
 
-// A pack cut off or changed anywhere is refused.
+// A truncated or changed pack is refused.
 func TestUnpackDamaged(t *testing.T) {
 	whole := read(t, "offset.pack")
 	for n := 0; n < len(whole); n += 7 {
@@ -90,7 +90,7 @@ func TestUnpackDamaged(t *testing.T) {
 	}
 }
 
-// deltaOf writes the sizes at the beginning of a delta, then its instructions.
+// deltaOf returns a delta with these sizes and instructions.
 func deltaOf(from, to int, instructions string) []byte {
 	var b []byte
 	for _, n := range []int{from, to} {
@@ -116,7 +116,7 @@ func TestApply(t *testing.T) {
 		{base, deltaOf(10, 4, "\x90\x04"), "0123", true},
 		{base, deltaOf(10, 6, "\x91\x08\x02\x01a\x91\x00\x03"), "89a012", true},
 		{base, deltaOf(10, 0, ""), "", true},
-		{long, deltaOf(0x10000, 0x10000, "\x80"), long, true}, // no size is 65536
+		{long, deltaOf(0x10000, 0x10000, "\x80"), long, true}, // size 0 means 65536
 		{base, deltaOf(9, 3, "\x03abc"), "", false},           // another base
 		{base, deltaOf(10, 4, "\x03abc"), "", false},          // too short
 		{base, deltaOf(10, 2, "\x03abc"), "", false},          // too long
@@ -138,7 +138,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// Packs that no git would write.
+// Packs that git never writes.
 func TestUnpackHostile(t *testing.T) {
 	blob := object{blobObject, []byte("0123456789")}
 	id := raw(idOf(sha1Format, blob))
@@ -146,7 +146,7 @@ func TestUnpackHostile(t *testing.T) {
 	for name, c := range map[string]struct {
 		make  func(p *packer)
 		count int
-		want  string // "" for fine
+		want  string // "" for success
 	}{
 		"base after the delta": {func(p *packer) {
 			d := deltaOf(10, 10, copyAll)
@@ -162,7 +162,7 @@ func TestUnpackHostile(t *testing.T) {
 		"base that never comes": {func(p *packer) {
 			d := deltaOf(10, 10, copyAll)
 			p.object(idDelta, len(d), strings.Repeat("x", 20), d)
-		}, 1, "the pack lacks what its objects differ from"},
+		}, 1, "the base of a delta is missing from the pack"},
 		"delta of itself": {func(p *packer) {
 			d := deltaOf(10, 10, copyAll)
 			p.object(offsetDelta, len(d), back(0), d)
@@ -175,7 +175,7 @@ func TestUnpackHostile(t *testing.T) {
 			at := p.plain(blob)
 			d := deltaOf(10, 10, copyAll)
 			p.object(offsetDelta, len(d), back(p.buf.Len()-at-1), d)
-		}, 2, "the pack lacks what its objects differ from"},
+		}, 2, "the base of a delta is missing from the pack"},
 		"distance without end": {func(p *packer) {
 			p.object(offsetDelta, 1, strings.Repeat("\xff", 100), nil)
 		}, 1, string(errPack)},
@@ -224,8 +224,7 @@ func TestUnpackHostile(t *testing.T) {
 	}
 }
 
-// Objects that wait for another the wrong way round, so that each round
-// settles one: the rounds are bounded.
+// Deltas in reverse order, so that each round resolves one. The rounds are limited.
 func TestUnpackRounds(t *testing.T) {
 	chain := func(n int) error {
 		var objects []object
@@ -249,14 +248,14 @@ func TestUnpackRounds(t *testing.T) {
 	}
 }
 
-// RES-124: the budget is that of everything unpacked, to the byte.
+// RES-124: the budget counts all unpacked bytes exactly.
 func TestUnpackBudget(t *testing.T) {
 	p := newPacker(sha1Format, 2)
 	at := p.plain(object{blobObject, []byte("0123456789")})
 	d := deltaOf(10, 20, "\x90\x0a\x90\x0a")
 	p.object(offsetDelta, len(d), back(p.buf.Len()-at), d)
 	pack := p.done()
-	need := int64(10 + len(d) + 20 + 2*keeping)
+	need := int64(10 + len(d) + 20 + 2*objectOverhead)
 	if _, err := unpack(bytes.NewReader(pack), sha1Format, &budget{need}); err != nil {
 		t.Errorf("RES-124: exactly enough: %v", err)
 	}
@@ -276,7 +275,7 @@ func FuzzUnpack(f *testing.F) {
 	p.object(idDelta, len(d), raw(idOf(sha1Format, object{blobObject, []byte("0123456789")})), d)
 	f.Add(p.done())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		// The hash at the end is mended, so that more than it is put to the test.
+		// The test corrects the hash at the end, so that the parser is reached.
 		if len(data) > 20 {
 			h := sha1Format.hash()
 			h.Write(data[:len(data)-20])
@@ -317,12 +316,12 @@ func TestPackets(t *testing.T) {
 	}
 	for input, want := range map[string]string{
 		"": "unexpected EOF", "00": "unexpected EOF", "0009hell": "unexpected EOF",
-		"0003":                              "a packet has no proper length",
-		"fff1" + strings.Repeat("x", 70000): "a packet has no proper length", "-001": "a packet has no proper length",
-		"0x10":                          "a packet has no proper length",
-		"zzzz":                          "a packet has no proper length",
-		"0014ERR no\tway \x1b[1m\xff":   "the server says: no way  [1m?",
-		"001cERR upload-pack: no\nsuch": "the server says: upload-pack: no such",
+		"0003":                              "a packet has an invalid length",
+		"fff1" + strings.Repeat("x", 70000): "a packet has an invalid length", "-001": "a packet has an invalid length",
+		"0x10":                          "a packet has an invalid length",
+		"zzzz":                          "a packet has an invalid length",
+		"0014ERR no\tway \x1b[1m\xff":   "the server reports: no way  [1m?",
+		"001cERR upload-pack: no\nsuch": "the server reports: upload-pack: no such",
 	} {
 		if _, _, err := newPackets(strings.NewReader(input)).next(); err == nil || err.Error() != want {
 			t.Errorf("%.20q: %v, want %s", input, err, want)
@@ -337,9 +336,9 @@ func TestPackets(t *testing.T) {
 func TestSideband(t *testing.T) {
 	for input, want := range map[string]string{
 		"0006\x01a" + "0008\x02x\ny" + "0005\x01" + "0007\x01bc" + "0000": "abc <nil>",
-		"0006\x01a" + "000c\x03failed\n" + "0000":                         "a the server says: failed",
-		"0006\x01a" + "0006\x04a0000":                                     "a a packet says not what it is",
-		"0006\x01a" + "00040000":                                          "a a packet says not what it is",
+		"0006\x01a" + "000c\x03failed\n" + "0000":                         "a the server reports: failed",
+		"0006\x01a" + "0006\x04a0000":                                     "a a packet has no sideband number",
+		"0006\x01a" + "00040000":                                          "a a packet has no sideband number",
 		"0006\x01a":                                                       "a unexpected EOF",
 	} {
 		got, err := io.ReadAll(&sideband{packets: newPackets(strings.NewReader(input))})

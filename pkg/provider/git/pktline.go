@@ -6,28 +6,24 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"mcp-bash/pkg/provider/internal/web"
 )
 
-// A protocolError is an answer that is no Git.
-type protocolError string
-
-func (e protocolError) Error() string { return string(e) }
-
-// kind tells packets apart.
+// A kind is the kind of a packet.
 type kind int
 
 const (
 	data      kind = iota
-	flush          // 0000: end
-	delimiter      // 0001: the next section
-	ended          // 0002: end of the answer
+	flush          // 0000: end of a list
+	delimiter      // 0001: next section
+	ended          // 0002: end of the response
 )
 
-// maxPacket is the longest packet, its length included.
+// maxPacket is the maximum length of a packet, with the four digits.
 const maxPacket = 65520
 
-// packets reads the units that everything is sent in: four hexadecimal digits
-// of length, then as much.
+// packets reads pkt-lines: four hexadecimal digits with the length, then the content.
 type packets struct {
 	r    *bufio.Reader
 	room [maxPacket]byte
@@ -35,9 +31,8 @@ type packets struct {
 
 func newPackets(r io.Reader) *packets { return &packets{r: bufio.NewReader(r)} }
 
-// next returns the next packet, which is good until the one after is read. At
-// the end of input the error is io.ErrUnexpectedEOF: there has to be a flush
-// packet before it.
+// next returns the next packet, which is valid until the next call. At the end of input the error
+// is io.ErrUnexpectedEOF, because a response ends with a flush packet.
 func (p *packets) next() ([]byte, kind, error) {
 	head := p.room[:4]
 	if _, err := io.ReadFull(p.r, head); err != nil {
@@ -46,7 +41,7 @@ func (p *packets) next() ([]byte, kind, error) {
 	n, err := strconv.ParseUint(string(head), 16, 16)
 	switch {
 	case err != nil || n == 3 || n > maxPacket:
-		return nil, 0, protocolError("a packet has no proper length")
+		return nil, 0, web.ProtocolError("a packet has an invalid length")
 	case n < 4:
 		return nil, flush + kind(n), nil
 	}
@@ -55,12 +50,12 @@ func (p *packets) next() ([]byte, kind, error) {
 		return nil, 0, tooEarly(err)
 	}
 	if text, ok := strings.CutPrefix(string(body[:min(len(body), 1000)]), "ERR "); ok {
-		return nil, 0, protocolError("the server says: " + printable(text))
+		return nil, 0, web.ProtocolError("the server reports: " + printable(text))
 	}
 	return body, data, nil
 }
 
-// line is next for text: without the newline at its end.
+// line is next for text, without the final newline.
 func (p *packets) line() (string, kind, error) {
 	body, k, err := p.next()
 	return strings.TrimSuffix(string(body), "\n"), k, err
@@ -78,10 +73,10 @@ func packet(b []byte, text string) []byte {
 	return append(fmt.Appendf(b, "%04x", len(text)+4), text...)
 }
 
-// The packets without text.
+// Packets without text.
 const flushPacket, delimiterPacket = "0000", "0001"
 
-// sideband reads the pack out of packets that mix it with messages.
+// sideband reads a pack out of packets that also carry messages.
 type sideband struct {
 	*packets
 	rest []byte
@@ -102,7 +97,7 @@ func (s *sideband) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// chunk returns the next piece of the pack, which may be empty.
+// chunk returns the next part of the pack, which may be empty.
 func (s *sideband) chunk() ([]byte, error) {
 	body, k, err := s.next()
 	switch {
@@ -111,7 +106,7 @@ func (s *sideband) chunk() ([]byte, error) {
 	case k != data:
 		return nil, io.EOF
 	case len(body) == 0:
-		return nil, protocolError("a packet says not what it is")
+		return nil, web.ProtocolError("a packet has no sideband number")
 	}
 	switch body[0] {
 	case 1:
@@ -119,12 +114,12 @@ func (s *sideband) chunk() ([]byte, error) {
 	case 2: // progress
 		return nil, nil
 	case 3:
-		return nil, protocolError("the server says: " + printable(string(body[1:])))
+		return nil, web.ProtocolError("the server reports: " + printable(string(body[1:])))
 	}
-	return nil, protocolError("a packet says not what it is")
+	return nil, web.ProtocolError("a packet has no sideband number")
 }
 
-// printable makes what a server says fit for the log.
+// printable returns text of a server in a form that is safe to log.
 func printable(text string) string {
 	text = strings.ToValidUTF8(strings.TrimSpace(text[:min(len(text), 300)]), "?")
 	return strings.Map(func(r rune) rune {

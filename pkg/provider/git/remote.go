@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/provider/hosts"
 	"mcp-bash/pkg/provider/internal/web"
+	"mcp-bash/pkg/provider/location"
 )
 
 // A remote is a repository on a server.
@@ -22,8 +24,8 @@ type remote struct {
 	budget  *budget
 	format  format
 	caps    map[string]string // capabilities of the server
-	old     bool              // it does not speak version 2
-	pinned  []ref             // of an old server: those that were asked for
+	old     bool              // the server does not support version 2
+	pinned  []ref             // the wanted refs that an old server advertised
 }
 
 const (
@@ -32,23 +34,22 @@ const (
 	maxCaps      = 200
 )
 
-// version2 asks for version 2 of the protocol; servers without it ignore that.
+// version2 requests version 2 of the protocol. Older servers ignore the header.
 var version2 = http.Header{"Git-Protocol": {"version=2"}}
 
-// A statusError is an answer of HTTP other than success.
+// A statusError is an HTTP status other than success.
 type statusError int
 
 func (e statusError) Error() string { return fmt.Sprintf("HTTP error: %d", int(e)) }
 
-// connect opens a repository. wanted says which refs are of interest, in case
-// the server tells them all at once.
-func connect(ctx context.Context, c *web.Client, l location, b *budget,
+// connect opens a repository. wanted selects refs from the advertisement of old servers, which contains all of them.
+func connect(ctx context.Context, c *web.Client, l location.Git, b *budget,
 	wanted func(name, id string) bool) (*remote, error) {
-	session, err := c.Open(ctx, l.origin)
+	session, err := c.Open(ctx, l.Origin)
 	if err != nil {
 		return nil, err
 	}
-	r := &remote{session: session, origin: l.origin, repo: l.repo, budget: b, format: sha1Format,
+	r := &remote{session: session, origin: l.Origin, repo: l.Repo, budget: b, format: sha1Format,
 		caps: map[string]string{}}
 	if err := r.discover(wanted); err != nil {
 		session.Close()
@@ -57,7 +58,7 @@ func connect(ctx context.Context, c *web.Client, l location, b *budget,
 	return r, nil
 }
 
-// discover learns what the server can do.
+// discover requests the capabilities of the server.
 func (r *remote) discover(wanted func(name, id string) bool) error {
 	for range maxRedirects + 1 {
 		answer, err := r.session.Do(http.MethodGet, r.repo+"/info/refs?service="+service, version2, nil)
@@ -75,33 +76,33 @@ func (r *remote) discover(wanted func(name, id string) bool) error {
 			return statusError(answer.StatusCode)
 		}
 	}
-	return protocolError("the server redirects too often")
+	return web.ProtocolError("the server redirects too often")
 }
 
-// follow goes where the server says the repository is: on the same host and
-// port, over https (RES-127).
+// follow changes the path of the repository after a redirect. The redirect must keep the host, the
+// port and https (RES-127).
 func (r *remote) follow(to string) error {
 	target := to
 	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
 		authority, rest, ok, err := hosts.Cut(to, "https")
 		if !ok || err != nil {
-			return protocolError("the server redirects to something else than https")
+			return web.ProtocolError("the server redirects to another scheme than https")
 		}
 		o, err := hosts.ParseOrigin(authority)
 		if err != nil || o.HostPort(web.DefaultPort) != r.origin.HostPort(web.DefaultPort) {
-			return protocolError("the server redirects to another host or port")
+			return web.ProtocolError("the server redirects to another host or port")
 		}
 		target = rest
 	}
 	repo, ok := strings.CutSuffix(target, "/info/refs?service="+service)
 	if !ok {
-		return protocolError("the server redirects to what is no repository")
+		return web.ProtocolError("the server redirects to a URL that is not a repository")
 	}
 	r.repo = repo
 	return nil
 }
 
-// advertisement reads the answer to discover.
+// advertisement reads the response to discover.
 func (r *remote) advertisement(p *packets, wanted func(name, id string) bool) error {
 	line, k, err := p.line()
 	if err != nil {
@@ -133,13 +134,13 @@ func (r *remote) advertisement(p *packets, wanted func(name, id string) bool) er
 	case "sha256":
 		r.format = sha256Format
 	default:
-		return protocolError("the repository uses an unknown kind of ids")
+		return web.ProtocolError("the repository uses an unknown object format")
 	}
 	drain(p.r)
 	return nil
 }
 
-// readCapabilities reads those of version 2, one to a line.
+// readCapabilities reads the capabilities of version 2, one on each line.
 func (r *remote) readCapabilities(p *packets) error {
 	for range maxCaps {
 		line, k, err := p.line()
@@ -149,17 +150,16 @@ func (r *remote) readCapabilities(p *packets) error {
 		name, value, _ := strings.Cut(line, "=")
 		r.caps[name] = value
 	}
-	return protocolError("the server has too many capabilities")
+	return web.ProtocolError("the server has too many capabilities")
 }
 
-// readRefs reads the refs that a server which does not speak version 2 tells at
-// once, with its capabilities behind the first.
+// readRefs reads the ref advertisement of an old server. The first line also has the capabilities.
 func (r *remote) readRefs(p *packets, line string, k kind, wanted func(name, id string) bool) error {
 	r.old = true
 	text, capabilities, _ := strings.Cut(line, "\x00")
 	for i, word := range strings.Fields(capabilities) {
 		if i == maxCaps {
-			return protocolError("the server has too many capabilities")
+			return web.ProtocolError("the server has too many capabilities")
 		}
 		name, value, _ := strings.Cut(word, "=")
 		r.caps[name] = value
@@ -177,7 +177,7 @@ func (r *remote) readRefs(p *packets, line string, k kind, wanted func(name, id 
 		capabilities = ""
 		id, name, ok := strings.Cut(text, " ")
 		if !ok || !isHex(id) {
-			return protocolError("the list of refs is malformed")
+			return web.ProtocolError("the list of refs is malformed")
 		}
 		if wanted(name, id) {
 			r.pinned = append(r.pinned, ref{name, id})
@@ -185,14 +185,12 @@ func (r *remote) readRefs(p *packets, line string, k kind, wanted func(name, id 
 	}
 }
 
-// A ref is a name of a commit, or of a tag. A name with peeled behind it is the
-// commit that the tag of that name leads to.
+// A ref is a name and the id of its commit or tag. The name with the suffix peeled refers to the commit of a tag.
 type ref struct{ name, id string }
 
 const peeled = "^{}"
 
-// refs returns the wanted ones, of those whose names begin with one of the
-// prefixes; with no prefix, of all.
+// refs returns the wanted refs whose names begin with one of the prefixes, or all wanted refs without prefixes.
 func (r *remote) refs(prefixes []string, wanted func(name, id string) bool) ([]ref, error) {
 	if r.old {
 		return r.pinned, nil
@@ -218,7 +216,7 @@ func (r *remote) refs(prefixes []string, wanted func(name, id string) bool) ([]r
 		}
 		words := strings.Split(line, " ")
 		if len(words) < 2 || !isHex(words[0]) && words[0] != "unborn" {
-			return nil, protocolError("the list of refs is malformed")
+			return nil, web.ProtocolError("the list of refs is malformed")
 		}
 		found := []ref{{words[1], words[0]}}
 		for _, attribute := range words[2:] {
@@ -248,8 +246,8 @@ func (r *remote) command(name string) []byte {
 
 func agent() string { return "mcpbash/" + cli.Version }
 
-// fetch returns an object with all it leads to, but not the history behind a
-// commit; without files the server may leave those out.
+// fetch returns an object and all objects that it refers to. With shallow, it omits the parents of
+// a commit. Without files, the server may omit blobs.
 func (r *remote) fetch(id string, shallow, files bool) (map[string]object, error) {
 	if r.old {
 		return r.fetchOld(id)
@@ -283,20 +281,15 @@ func (r *remote) fetch(id string, shallow, files bool) (map[string]object, error
 	}
 }
 
-// fetches reports whether fetch has a feature.
+// fetches reports whether the fetch command of the server has a feature.
 func (r *remote) fetches(feature string) bool {
-	for _, word := range strings.Fields(r.caps["fetch"]) {
-		if word == feature {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(strings.Fields(r.caps["fetch"]), feature)
 }
 
-// leavesOut reports whether files can be left out and fetched one by one.
+// leavesOut reports whether the server can omit blobs and send them later.
 func (r *remote) leavesOut() bool { return !r.old && r.fetches("filter") }
 
-// fetchOld is fetch for a server that does not speak version 2.
+// fetchOld is fetch for servers without version 2.
 func (r *remote) fetchOld(id string) (map[string]object, error) {
 	want := "want " + id
 	for _, feature := range []string{"side-band-64k", "ofs-delta", "no-progress"} {
@@ -329,12 +322,12 @@ func (r *remote) fetchOld(id string) (map[string]object, error) {
 			}
 			return unpack(p.r, r.format, r.budget)
 		case k == data && !strings.HasPrefix(line, "shallow "):
-			return nil, protocolError("the server answers what was not asked")
+			return nil, web.ProtocolError("the server sends an unexpected line")
 		}
 	}
 }
 
-// post sends a request and returns the answer.
+// post sends a request and returns the body of the response.
 func (r *remote) post(request []byte) (io.Reader, error) {
 	header := http.Header{}
 	if !r.old {
@@ -351,7 +344,7 @@ func (r *remote) post(request []byte) (io.Reader, error) {
 	return budgetReader{answer.Body, r.budget}, nil
 }
 
-// drain reads the end of an answer, so that the connection can be used again.
+// drain reads to the end of a response, so that the connection can be reused.
 func drain(r *bufio.Reader) { r.Discard(1) }
 
 func isHex(id string) bool {

@@ -17,7 +17,7 @@ import (
 	"mcp-bash/test/internet"
 )
 
-// A repository is one made of Go values, as a server would have it.
+// A repository is a Git repository made of Go values.
 type repository struct {
 	format  format
 	objects map[string]object
@@ -36,8 +36,7 @@ func (r *repository) add(kind byte, data string) string {
 	return id
 }
 
-// A file of a tree: its content, what a link leads to, or the commit of a
-// submodule.
+// A file of a tree: its content, the target of a link, or the commit of a submodule.
 type file struct{ mode, content string }
 
 // commit adds a commit with these files.
@@ -88,7 +87,7 @@ func raw(id string) string {
 	return string(b)
 }
 
-// reach collects what an object leads to; files only if asked for.
+// reach collects the objects that an object refers to, with blobs if files is set.
 func (r *repository) reach(id string, files bool, into map[string]object) {
 	o, ok := r.objects[id]
 	if !ok || into[id].data != nil {
@@ -112,7 +111,7 @@ func (r *repository) reach(id string, files bool, into map[string]object) {
 	}
 }
 
-// A packer writes packs, well-formed or not.
+// A packer writes valid and invalid packs.
 type packer struct {
 	format format
 	buf    bytes.Buffer
@@ -125,11 +124,10 @@ func newPacker(f format, count int) *packer {
 	return p
 }
 
-// deflaters are costly to make.
+// deflaters are reused, because they are expensive to make.
 var deflaters = sync.Pool{New: func() any { return zlib.NewWriter(nil) }}
 
-// object writes one and returns where it begins. before stands between the
-// header and the content.
+// object writes an object and returns its offset. before is written between the header and the content.
 func (p *packer) object(kind byte, size int, before string, content []byte) int {
 	at := p.buf.Len()
 	c := kind<<4 | byte(size&15)
@@ -149,7 +147,7 @@ func (p *packer) object(kind byte, size int, before string, content []byte) int 
 
 func (p *packer) plain(o object) int { return p.object(o.kind, len(o.data), "", o.data) }
 
-// back writes the distance to the base of a delta.
+// back encodes the distance to the base of a delta.
 func back(n int) string {
 	b := []byte{byte(n & 0x7f)}
 	for n >>= 7; n > 0; n >>= 7 {
@@ -184,18 +182,17 @@ func sidebands(pack []byte) []byte {
 	return append(b, flushPacket...)
 }
 
-// A server serves a repository, over version 2 of the protocol or the older
-// one.
+// A server serves a repository with version 2 of the protocol or an older one.
 type server struct {
 	*repository
 	old    bool
 	filter bool
-	// pack, if set, changes what is sent, sidebands and all.
+	// pack, if set, changes the response, including its sidebands.
 	pack func(http.ResponseWriter, []byte)
 
 	mu       sync.Mutex
 	requests []string
-	packs    map[string][]byte // made for requests before
+	packs    map[string][]byte // cache of packs
 }
 
 // packFor returns the pack for an object.

@@ -4,33 +4,29 @@ import (
 	"bytes"
 	"encoding/hex"
 	"strings"
+
+	"mcp-bash/pkg/provider/internal/web"
 )
 
 const (
 	maxLinks  = 16
-	maxTags   = 5       // that name another tag
+	maxTags   = 5       // tags of tags
 	maxTarget = 4 << 10 // bytes of a symbolic link
 )
 
-// A missingFileError says why there is no file at a path, for the log (RES-125).
+// A missingFileError explains for the log why a path names no file (RES-125).
 type missingFileError struct{ path, what string }
 
 func (m *missingFileError) Error() string { return "File " + m.path + " " + m.what }
 
-// A store finds objects by their id.
-type store interface {
-	// object returns the content of an object, which has to be of that kind.
-	object(id string, kind byte) ([]byte, error)
-}
+const errObject = web.ProtocolError("an object of the repository is malformed")
 
-const errObject = protocolError("an object of the repository is malformed")
-
-// rootOf returns the tree of a commit, or of the commit that a tag names.
+// rootOf returns the tree of a commit, or of the commit that a tag refers to.
 func rootOf(s map[string]object, id string) (string, error) {
 	for range maxTags {
 		o, ok := s[id]
 		if !ok {
-			return "", protocolError("the server does not send the commit that it names")
+			return "", web.ProtocolError("the server omits the commit")
 		}
 		header, _, _ := bytes.Cut(o.data, []byte("\n"))
 		key, value, _ := strings.Cut(string(header), " ")
@@ -43,23 +39,23 @@ func rootOf(s map[string]object, id string) (string, error) {
 			return "", errObject
 		}
 	}
-	return "", protocolError("the tag names nothing but tags")
+	return "", web.ProtocolError("the tag names nothing but tags")
 }
 
-// An entry of a tree.
+// An entry is an entry of a tree.
 type entry struct {
 	mode string
 	id   string
 }
 
-// The modes that matter; what else there is, is not read.
+// Modes of tree entries. Other modes are submodules.
 const (
 	modeTree = "40000"
 	modeLink = "120000"
-	modeFile = "100" // begins the mode of a regular file
+	modeFile = "100" // prefix of the modes of regular files
 )
 
-// lookUp finds an entry of a tree by its name.
+// lookUp finds a tree entry by name.
 func lookUp(tree []byte, name string, size int) (e entry, ok bool, err error) {
 	for len(tree) > 0 {
 		mode, rest, ok := bytes.Cut(tree, []byte(" "))
@@ -78,9 +74,8 @@ func lookUp(tree []byte, name string, size int) (e entry, ok bool, err error) {
 	return e, false, nil
 }
 
-// find returns the id of the file at a path below a tree. Symbolic links are
-// followed within the tree (RES-125).
-func find(s store, root, path string, idSize int) (string, error) {
+// find returns the id of the file at a path below a tree. It follows symbolic links within the tree (RES-125).
+func find(c *checkout, root, path string, idSize int) (string, error) {
 	absent := func(what string) (string, error) { return "", &missingFileError{path, what} }
 	trees, links := []string{root}, 0
 	todo := strings.Split(path, "/")
@@ -97,7 +92,7 @@ func find(s store, root, path string, idSize int) (string, error) {
 			trees = trees[:len(trees)-1]
 			continue
 		}
-		tree, err := s.object(trees[len(trees)-1], treeObject)
+		tree, err := c.object(trees[len(trees)-1], treeObject)
 		if err != nil {
 			return "", err
 		}
@@ -113,7 +108,7 @@ func find(s store, root, path string, idSize int) (string, error) {
 			if links++; links > maxLinks {
 				return absent("is behind too many symbolic links")
 			}
-			target, err := s.object(e.id, blobObject)
+			target, err := c.object(e.id, blobObject)
 			if err != nil {
 				return "", err
 			}
@@ -123,7 +118,7 @@ func find(s store, root, path string, idSize int) (string, error) {
 			todo = append(strings.Split(string(target), "/"), todo...)
 		case strings.HasPrefix(e.mode, modeFile):
 			if len(todo) > 0 {
-				return absent("not found in repository") // it is no directory
+				return absent("not found in repository") // a path below a file
 			}
 			return e.id, nil
 		default:

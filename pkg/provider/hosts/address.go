@@ -6,29 +6,29 @@ import (
 	"sync"
 )
 
-// The addresses nobody may be sent to (RES-103). Those that hold an IPv4
-// address are judged by it, see embedded. The tables are made when they are
-// first needed: a server that fetches nothing does not pay for them.
+// Address ranges that must not be contacted (RES-103). An IPv6 address with an embedded IPv4
+// address is checked as that IPv4 address. The tables are made at first use, so a server without
+// network providers does not pay for them.
 var (
 	refused4 = prefixes(
 		"0.0.0.0/8", "10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16",
-		"100.64.0.0/10",    // of carriers
-		"192.0.0.0/24",     // of protocols
-		"198.18.0.0/15",    // of benchmarks
+		"100.64.0.0/10",    // shared address space behind NAT (RFC 6598)
+		"192.0.0.0/24",     // protocol assignments
+		"198.18.0.0/15",    // benchmarks
 		"224.0.0.0/4",      // multicast
 		"240.0.0.0/4",      // reserved, and 255.255.255.255
-		"168.63.129.16/32", // what a virtual machine at Azure asks about itself
+		"168.63.129.16/32", // metadata of virtual machines at Azure
 	)
-	// Global unicast addresses, except those that lead elsewhere or nowhere.
+	// Global unicast addresses, except ranges that are tunnels or not routed.
 	global6  = prefixes("2000::/3")
 	refused6 = prefixes(
-		"2001::/32",     // Teredo: leads to an IPv4 address of the sender's choice
+		"2001::/32",     // Teredo: a tunnel to an IPv4 address that the sender chooses
 		"2001:db8::/32", // documentation
 	)
-	// Their last four bytes are an IPv4 address: compatible (which takes in ::
-	// and ::1) and NAT64. Mapped ones are found without a table.
+	// Ranges whose last four bytes are an IPv4 address: compatible (with :: and ::1) and NAT64.
+	// Is4In6 finds mapped addresses.
 	embedding = prefixes("::/96", "64:ff9b::/96")
-	sixToFour = prefixes("2002::/16") // it follows the prefix
+	sixToFour = prefixes("2002::/16") // the IPv4 address follows the prefix
 )
 
 func prefixes(list ...string) func() []netip.Prefix {
@@ -41,11 +41,10 @@ func prefixes(list ...string) func() []netip.Prefix {
 	})
 }
 
-// isPublic reports whether an address may be contacted: it belongs to the
-// public internet, not to this machine, its network or a cloud's insides. An
-// IPv4 address must be outside of the refused ranges; an IPv6 address must be
-// within the global ones, and have no zone. IPv4 addresses for documentation
-// count as public; nothing routes them.
+// isPublic reports whether an address belongs to the public internet, and not to this machine, its
+// network or a cloud's internal network. An IPv4 address must be outside the refused ranges. An
+// IPv6 address must be in the global range and have no zone. IPv4 addresses for documentation count
+// as public, because nothing routes them.
 func isPublic(addr netip.Addr) bool {
 	if addr.Zone() != "" {
 		return false
@@ -60,8 +59,7 @@ func isPublic(addr netip.Addr) bool {
 	return false
 }
 
-// embedded returns the IPv4 address that an IPv6 address leads to, or the
-// address itself.
+// embedded returns the IPv4 address that an IPv6 address contains, or the address itself.
 func embedded(addr netip.Addr) netip.Addr {
 	if !addr.Is6() {
 		return addr

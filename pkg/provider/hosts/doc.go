@@ -1,12 +1,13 @@
-// Package hosts decides whom the network providers may contact, and contacts
-// only them (resources section 10).
+// Package hosts decides which hosts the network providers may contact, and contacts only those.
 //
-// The host of a URI passes through here in this order, and leaves at the first
-// thing that is wrong: [Cut] takes the URI apart, [ParseOrigin] reads the host
-// and refuses what could be read in two ways, [Policy.Permit] looks at the name
-// and the lists, [Policy.Resolve] looks its addresses up, once, and refuses the
-// host when one of them is not public. What is then dialled are those addresses
-// and no name, so that a second answer of the name service decides nothing; and
-// the dialler of [System] refuses an address that is not public whatever led
-// there.
+// A host passes these checks in order:
+//
+//  1. [Cut] splits the URI.
+//  2. [ParseOrigin] reads the host and refuses ambiguous forms.
+//  3. [Policy.Permit] checks the name against the lists.
+//  4. [Policy.Resolve] looks up its addresses once, and refuses the host if one of them is not
+//     public.
+//
+// The caller then dials these addresses and not the name, so a later answer of the name service
+// changes nothing. The dialler of [System] also refuses addresses that are not public.
 package hosts

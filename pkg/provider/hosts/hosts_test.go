@@ -58,7 +58,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// A range is refused in each of the forms that carry an IPv4 address.
+// A range is refused in each form that embeds an IPv4 address.
 func TestPublicEmbedded(t *testing.T) {
 	for _, v4 := range []string{"0.1.2.3", "10.9.8.7", "127.0.0.1", "169.254.169.254", "172.20.0.1", "192.168.7.7",
 		"100.99.1.1", "192.0.0.9", "198.18.7.7", "224.1.1.1", "250.0.0.1", "8.8.4.4", "203.0.113.9", "168.63.129.16"} {
@@ -100,7 +100,7 @@ func TestParseOrigin(t *testing.T) {
 	}
 	for _, c := range []struct {
 		reason      Reason
-		authorities string // separated by blanks
+		authorities string // separated by spaces
 	}{
 		{UserInfo, "user@127.0.0.1 user:pass@localhost u@example.com @example.com a@b@example.com example.com@1.1.1.1 :@x"},
 		{Obfuscated, "2130706433 0 0x7f000001 0x7f.1 0X7F.0.0.1 127.1 127.0.1 0177.0.0.1 010.001.002.003 1.2.3.08 " +
@@ -191,17 +191,17 @@ func TestPermit(t *testing.T) {
 		{"*.example.com", "", "", "a.b.example.com", fine},
 		{"*.example.com", "", "", "example.com", unlisted},
 		{"*.example.com", "", "", "wwwexample.com", unlisted},
-		{"*", "", "", "example.com", closed}, // a bare * is no host
+		{"*", "", "", "example.com", closed}, // a bare * is not a host
 		{"*,x.org", "", "", "example.com", unlisted},
 		{"*.", "", "", "example.com", closed},
 		{"a.*.com", "", "", "a.b.com", closed},
 		{"x.org,,\t example.com\ny.org", "", "", "example.com", fine},
 		{"x.org;example.com", "", "", "example.com", closed},
-		{",", "", "true", "example.com", closed}, // a list that names no host allows none
+		{",", "", "true", "example.com", closed}, // a list without a valid host allows no host
 		{" ", "", "true", "example.com", closed},
 		{"https://example.com", "", "true", "example.com", closed},
 		{"*", "", "true", "example.com", closed},
-		{"", "*", "true", "example.com", unclear}, // what was to be denied is not known
+		{"", "*", "true", "example.com", unclear}, // the denied host is unknown
 		{"", "other.org a..b", "true", "example.com", unclear},
 		{"example.com", "d.org;e.org", "", "example.com", unclear},
 		{"", ",", "true", "example.com", fine},
@@ -220,7 +220,7 @@ func TestPermit(t *testing.T) {
 		{"10.0.0.1", "", "", "10.0.0.1", local},
 		{"::1", "", "", "[::1]", local},
 		{"localhost", "", "true", "localhost", local},
-		{"", "", "", "LocalHost", local}, // before the lists are asked
+		{"", "", "", "LocalHost", local}, // before the lists are checked
 		{"*.localhost", "", "", "a.localhost", local},
 		{"metadata.google.internal", "", "", "metadata.google.internal", local},
 		{"metadata", "", "", "Metadata", local},
@@ -229,7 +229,7 @@ func TestPermit(t *testing.T) {
 		{"example.com:443", "", "", "example.com", closed},
 		{"example.com/x", "", "", "example.com", closed},
 		{"010.0.0.1", "", "", "example.com", closed},
-		{"", "https://example.com/x", "true", "example.com", denied}, // denied all the more
+		{"", "https://example.com/x", "true", "example.com", denied}, // denied, although it is a URI
 		{"", "example.com:443", "true", "example.com", denied},
 		{"", "https://*.example.com:1/?", "true", "a.example.com", denied},
 		{"", "https://[2606:4700::1]:1/", "true", "[2606:4700::1]", denied},
@@ -250,22 +250,22 @@ func TestPermit(t *testing.T) {
 	}
 }
 
-// What the lists hold and is no host is named where it matters.
+// Report includes invalid items of the lists.
 func TestReport(t *testing.T) {
 	p := ReadPolicy(map[string]string{"X_ALLOW_HOSTS": "https://a.org b.org:1 c.org", "X_DENY_HOSTS": "d.org\x7f *"},
 		"X")
 	got := p.Report(&Refusal{"a.org", Unlisted})
-	want := "Blocked host a.org: the host is not on the list of allowed hosts; no host names: " +
+	want := "Blocked host a.org: the host is not on the list of allowed hosts; invalid host names: " +
 		"X_DENY_HOSTS: d.org?, X_DENY_HOSTS: *, X_ALLOW_HOSTS: https://a.org, X_ALLOW_HOSTS: b.org:1"
 	if got != want {
 		t.Errorf("RES-104: %s", got)
 	}
-	if got := (Policy{}).Report(&Refusal{"", NoHost}); got != "Blocked host <empty>: the URI has no host" {
+	if got := (Policy{}).Report(&Refusal{"", NoHost}); got != "Blocked host <empty>: the URI lacks a host" {
 		t.Errorf("RES-107: %s", got)
 	}
 }
 
-// A resolver that gives other addresses each time it is asked.
+// A resolver returns other addresses at each call.
 type resolver struct {
 	answers [][]netip.Addr
 	asked   int
@@ -325,7 +325,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// The system's dialler refuses an address that is not public by itself.
+// The system's dialler refuses addresses that are not public.
 func TestSystemDial(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -349,7 +349,7 @@ func TestSystemDial(t *testing.T) {
 	}
 }
 
-// RES-105: in order, each with its part of the time.
+// RES-105: in order, each with an equal part of the time.
 func TestDialFirst(t *testing.T) {
 	var dialled []string
 	n := Network{Dial: func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
@@ -358,7 +358,7 @@ func TestDialFirst(t *testing.T) {
 		case "203.0.113.1":
 			return nil, errors.New("refused")
 		case "203.0.113.2":
-			<-ctx.Done() // silent
+			<-ctx.Done() // unresponsive
 			return nil, ctx.Err()
 		}
 		a, _ := net.Pipe()
@@ -380,8 +380,7 @@ func TestDialFirst(t *testing.T) {
 	}
 }
 
-// However a URI is written: what is let through is public, by name or by
-// address, and reads the same when it is written out again.
+// FuzzOrigin checks that permitted hosts are public, and that they parse to the same host again.
 func FuzzOrigin(f *testing.F) {
 	for _, seed := range []string{"https://example.com/x", "https://u@127.0.0.1/", "https://[::ffff:7f00:1]:1/",
 		"https://0x7f.1", "https://1.2.3.4.:5?q", `https://a\@b`, "https://[fe80::1%25e]/", "https://localhost./",
@@ -412,7 +411,7 @@ func FuzzOrigin(f *testing.F) {
 		if policy.Permit(o) != nil {
 			return
 		}
-		// What C would take for an address is one here too.
+		// An address in the notation of C is an address here too.
 		if addr, err := netip.ParseAddr(o.Host); err == nil && (addr != o.Addr || !isPublic(addr)) {
 			t.Fatalf("%q is let through", o.Host)
 		}

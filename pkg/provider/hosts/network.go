@@ -9,20 +9,18 @@ import (
 	"time"
 )
 
-// A Network is where names are looked up and connections are made. Programs
-// use [System]; tests stand in for the internet with one of their own.
+// A Network looks up names and makes connections. Programs use [System], and tests use a simulated internet.
 type Network struct {
 	// Lookup returns the addresses of a name.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 	// Dial connects to a public address.
 	Dial func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
-	// DialProxy connects to the proxy, which the operator may have anywhere.
+	// DialProxy connects to the proxy, which may have any address.
 	DialProxy func(ctx context.Context, hostport string) (net.Conn, error)
 }
 
-// System is the network of this machine. Its Dial refuses an address that is
-// not public when the connection is made, whatever was decided before
-// (RES-105).
+// System returns the network of this machine. Its Dial checks at connection time that the address
+// is public (RES-105).
 func System() Network {
 	return Network{
 		Lookup: func(ctx context.Context, host string) ([]netip.Addr, error) {
@@ -46,11 +44,11 @@ func refuseLocal(_, address string, _ syscall.RawConn) error {
 	return &Refusal{address, Local}
 }
 
-// ErrNoAddress is that a host has no address.
+// ErrNoAddress is the error for a host without addresses.
 var ErrNoAddress = errors.New("the host has no address")
 
-// Resolve returns the addresses of a permitted host, all of which are public.
-// The error is a [*Refusal], [ErrNoAddress], or the context's.
+// Resolve returns the addresses of a permitted host, which are all public. The error is a
+// [*Refusal], [ErrNoAddress], or the context's.
 func (p Policy) Resolve(ctx context.Context, n Network, o Origin) ([]netip.Addr, error) {
 	if err := p.Permit(o); err != nil {
 		return nil, err
@@ -73,9 +71,8 @@ func (p Policy) Resolve(ctx context.Context, n Network, o Origin) ([]netip.Addr,
 	return found, nil
 }
 
-// DialFirst connects to the first of the addresses that takes the connection.
-// None gets more than a fair part of the time the context
-// leaves, so that an address that is silent does not cost the others theirs.
+// DialFirst connects to the first address that accepts the connection. Each address gets an equal
+// part of the remaining time, so one unresponsive address does not use it all.
 func (n Network) DialFirst(ctx context.Context, addrs []netip.Addr, port int) (net.Conn, error) {
 	err := error(ErrNoAddress)
 	for i, addr := range addrs {
@@ -93,7 +90,7 @@ func (n Network) DialFirst(ctx context.Context, addrs []netip.Addr, port int) (n
 	return nil, err
 }
 
-// part is a context with an equal part of the time there is.
+// part returns a context with an equal part of the remaining time.
 func part(ctx context.Context, parts int) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok || parts == 1 {

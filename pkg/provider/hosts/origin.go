@@ -7,15 +7,14 @@ import (
 	"strings"
 )
 
-// An Origin is whom a URI says to contact.
+// An Origin is the host and port of a URI.
 type Origin struct {
 	Host string     // in lower case, without brackets
-	Port int        // 0: none is given
-	Addr netip.Addr // of a host that is an address; otherwise not valid
+	Port int        // 0 if the URI has no port
+	Addr netip.Addr // valid if the host is an IP address
 }
 
-// HostPort returns the origin as it is written in a URI; a port of 0 becomes
-// the one given.
+// HostPort returns host and port. port is the default if the URI has no port.
 func (o Origin) HostPort(port int) string {
 	if o.Port != 0 {
 		port = o.Port
@@ -23,25 +22,36 @@ func (o Origin) HostPort(port int) string {
 	return net.JoinHostPort(o.Host, strconv.Itoa(port))
 }
 
-// A Reason is why a host is refused.
+// String returns the origin as URIs and Host headers contain it. A port is included if set.
+func (o Origin) String() string {
+	switch {
+	case o.Port != 0:
+		return o.HostPort(0)
+	case o.Addr.Is6():
+		return "[" + o.Host + "]"
+	}
+	return o.Host
+}
+
+// A Reason explains why a host is refused.
 type Reason string
 
-// The reasons, in the order they are looked for (RES-107).
+// The reasons, in the order in which they are checked (RES-107).
 const (
 	Malformed  Reason = "the URI is malformed" // backslash, space, control character
-	NoHost     Reason = "the URI has no host"
+	NoHost     Reason = "the URI lacks a host"
 	UserInfo   Reason = "the URI has user information"
-	BadHost    Reason = "that is no host name; one that is not ASCII is written in its xn-- form"
+	BadHost    Reason = "invalid host name; write a name that is not ASCII in its xn-- form"
 	BadPort    Reason = "the port is not 1 to 65535"
 	Obfuscated Reason = "the address is not written as four decimal numbers"
 	Local      Reason = "the address is not public"
-	Closed     Reason = "there is no list of allowed hosts"
-	Unclear    Reason = "the list of denied hosts has an item that is no host name"
+	Closed     Reason = "the list of allowed hosts is empty"
+	Unclear    Reason = "the list of denied hosts contains an invalid host name"
 	Denied     Reason = "the host is on the list of denied hosts"
 	Unlisted   Reason = "the host is not on the list of allowed hosts"
 )
 
-// A Refusal is a host that may not be contacted.
+// A Refusal is the error for a host that may not be contacted.
 type Refusal struct {
 	Host   string // as far as it could be read
 	Reason Reason
@@ -49,7 +59,7 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return "Blocked host " + r.Name() + ": " + string(r.Reason) }
 
-// Name returns the host as it is shown.
+// Name returns the host for messages.
 func (r *Refusal) Name() string {
 	if r.Host == "" {
 		return "<empty>"
@@ -57,10 +67,9 @@ func (r *Refusal) Name() string {
 	return r.Host
 }
 
-// Cut takes the scheme and the authority, which ends at the first '/', '?' or
-// '#', off a URI. ok is false when the scheme is another. What one program
-// could read as a separator and another not is refused wherever it stands
-// (RES-100).
+// Cut splits a URI after the authority, which ends at the first '/', '?' or '#'. ok is false for
+// another scheme. Cut refuses URIs with characters that some programs read as separators and others
+// do not (RES-100).
 func Cut(uri, scheme string) (authority, rest string, ok bool, err error) {
 	prefix := scheme + "://"
 	if len(uri) < len(prefix) || !strings.EqualFold(uri[:len(prefix)], prefix) {
@@ -121,7 +130,7 @@ func ParseOrigin(authority string) (Origin, error) {
 	return o, nil
 }
 
-// splitPort splits a host from its port, which keeps its colon.
+// splitPort splits a host from its port. The port keeps its colon.
 func splitPort(hostport string) (host, port string) {
 	start := 0
 	if strings.HasPrefix(hostport, "[") {
@@ -153,8 +162,7 @@ func portNumber(text string) (int, bool) {
 	return n, err == nil && n >= 1 && n <= 65535
 }
 
-// isName reports whether a host consists of labels of letters, digits, '-' and
-// '_', as the name service knows them.
+// isName reports whether a host consists of labels of letters, digits, '-' and '_'.
 func isName(host string) bool {
 	if len(host) > 253 {
 		return false
@@ -174,8 +182,7 @@ func isName(host string) bool {
 	return true
 }
 
-// endsInNumber reports whether a name would be taken for an IPv4 address by
-// one program or another: no name ends in a number, be it written as 127.1,
+// endsInNumber reports whether some program would read a name as an IPv4 address, such as 127.1,
 // 0177.0.0.1, 2130706433 or 0x7f000001 (RES-102).
 func endsInNumber(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
@@ -185,7 +192,7 @@ func endsInNumber(host string) bool {
 	return strings.Trim(last, "0123456789") == ""
 }
 
-// printable makes text from a URI fit for a message.
+// printable returns text of a URI in a form that is safe for messages.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '\ufffd' {

@@ -6,25 +6,23 @@ import (
 	"strings"
 )
 
-// A Policy is what the operator says about hosts (RES-104). The zero value
-// permits none.
+// A Policy defines which hosts are permitted (RES-104). The zero value permits no host.
 type Policy struct {
 	allow, deny []item
 	all         bool
-	listed      bool     // there is a list of allowed hosts, be it of none that can be used
-	unclear     bool     // the list of denied hosts has an item that is no host
-	noHosts     []string // what stands in the lists and is no host, with the list's name
+	listed      bool     // a list of allowed hosts is set, even if all of its items are invalid
+	unclear     bool     // the list of denied hosts has an invalid item
+	noHosts     []string // invalid items, with the name of their list
 }
 
-// An item of a list is one host, or with a leading "*." all those below it.
+// An item is a host in a list. With a leading "*.", it matches all subdomains.
 type item struct {
 	name string
 	addr netip.Addr
 	wild bool
 }
 
-// ReadPolicy reads the policy of the variables that begin with prefix:
-// prefix_ALLOW_HOSTS, prefix_DENY_HOSTS and prefix_ALLOW_ALL.
+// ReadPolicy reads the variables PREFIX_ALLOW_HOSTS, PREFIX_DENY_HOSTS and PREFIX_ALLOW_ALL.
 func ReadPolicy(env map[string]string, prefix string) Policy {
 	var p Policy
 	p.deny = p.items(env, prefix+"_DENY_HOSTS", parseDenied)
@@ -54,15 +52,15 @@ func (p *Policy) items(env map[string]string, list string, parse func(string) (i
 func parseItem(text string) (item, bool) {
 	name, wild := strings.CutPrefix(text, "*.")
 	name, _ = unbracketed(name)
-	name = strings.TrimSuffix(strings.ToLower(name), ".") // a person may write it; a URI may not (RES-100)
+	name = strings.TrimSuffix(strings.ToLower(name), ".") // lists may contain a final dot, URIs may not (RES-100)
 	if addr, err := netip.ParseAddr(name); err == nil {
 		return item{addr: addr}, !wild && addr.Zone() == ""
 	}
 	return item{name: name, wild: wild}, isName(name) && !endsInNumber(name)
 }
 
-// parseDenied reads an item that is to deny: of a whole URI the host, so that a
-// slip of the pen does not let through what it was to keep out.
+// parseDenied reads an item of the list of denied hosts. It accepts a whole URI and takes its host,
+// so that such an item still denies the host.
 func parseDenied(text string) (item, bool) {
 	if _, rest, ok := strings.Cut(text, "://"); ok {
 		text = rest
@@ -71,7 +69,7 @@ func parseDenied(text string) (item, bool) {
 		text = text[:end]
 	}
 	if i, ok := parseItem(text); ok {
-		return i, true // among them IPv6 addresses, which have colons too
+		return i, true // also IPv6 addresses, which contain colons
 	}
 	host, _ := splitPort(text)
 	return parseItem(host)
@@ -91,10 +89,10 @@ func matches(list []item, o Origin) bool {
 	return slices.ContainsFunc(list, func(i item) bool { return i.matches(o) })
 }
 
-// Listed reports whether the list of allowed hosts names the host.
+// Listed reports whether the list of allowed hosts contains the host.
 func (p Policy) Listed(o Origin) bool { return matches(p.allow, o) }
 
-// Permit decides by the name or the address alone. The error is a [*Refusal].
+// Permit checks the name or the address, without a lookup. The error is a [*Refusal].
 func (p Policy) Permit(o Origin) error {
 	refuse := func(reason Reason) error { return &Refusal{o.Host, reason} }
 	switch {
@@ -112,8 +110,8 @@ func (p Policy) Permit(o Origin) error {
 	return nil
 }
 
-// isLocalName reports whether a name is one of this machine, or of the
-// metadata of a cloud; they are not even looked up.
+// isLocalName reports whether a name refers to this machine or to the metadata service of a cloud.
+// These names are not looked up.
 func isLocalName(host string) bool {
 	switch host {
 	case "localhost", "metadata.google.internal", "metadata", "instance-data":
@@ -122,12 +120,11 @@ func isLocalName(host string) bool {
 	return strings.HasSuffix(host, ".localhost")
 }
 
-// Report is what the log says about a refusal (RES-107): the reason too, and
-// what is wrong with the lists, which is most of interest then (RES-104).
+// Report returns the log line for a refusal: the reason, and the invalid items of the lists (RES-104, RES-107).
 func (p Policy) Report(r *Refusal) string {
 	text := r.Error()
 	if len(p.noHosts) > 0 {
-		text += "; no host names: " + strings.Join(p.noHosts, ", ")
+		text += "; invalid host names: " + strings.Join(p.noHosts, ", ")
 	}
 	return text
 }

@@ -1,4 +1,4 @@
-// Package https is the provider of https:// resources (resources section 11).
+// Package https is the provider of https:// resources.
 package https
 
 import (
@@ -11,18 +11,14 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/hosts"
 	"mcp-bash/pkg/provider/internal/web"
+	"mcp-bash/pkg/provider/location"
 )
 
-// The limits of RES-112.
-const (
-	defaultTimeout, maxTimeout = 15, 60 // seconds
-	defaultBytes, maxBytes     = 10 << 20, 20 << 20
-)
-
-// Provider fetches resources. It is made by [New].
+// Provider fetches resources over HTTPS.
 type Provider struct {
 	env     project.Env
 	policy  hosts.Policy
@@ -31,28 +27,26 @@ type Provider struct {
 	bytes   int
 }
 
-// New returns a provider with the settings of an environment: MCPBASH_HTTPS_*
-// and those for proxies and certificates.
+// New returns a provider with the settings of an environment: MCPBASH_HTTPS_*, proxies and certificates.
 func New(env project.Env, network hosts.Network) *Provider {
 	return &Provider{
 		env:     env,
 		policy:  hosts.ReadPolicy(env, "MCPBASH_HTTPS"),
 		network: network,
-		timeout: env.Bounded("MCPBASH_HTTPS_TIMEOUT", defaultTimeout, maxTimeout),
-		bytes:   env.Bounded("MCPBASH_HTTPS_MAX_BYTES", defaultBytes, maxBytes),
+		timeout: settings.Int(env, "MCPBASH_HTTPS_TIMEOUT"),
+		bytes:   settings.Int(env, "MCPBASH_HTTPS_MAX_BYTES"),
 	}
 }
 
-// Read fetches a URI. Redirects are not followed: they are a failure that says
-// where to (RES-113).
+// Read fetches a URI. It does not follow redirects: a redirect is a failure that contains the target (RES-113).
 func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, error) {
 	data, _, err := p.ReadTyped(ctx, uri, limit)
 	return data, err
 }
 
-// ReadTyped is Read, with the answer's Content-Type.
+// ReadTyped is Read and also returns the Content-Type of the response.
 func (p *Provider) ReadTyped(ctx context.Context, uri string, limit int) (data []byte, mimeType string, err error) {
-	origin, target, err := parse(uri)
+	origin, target, err := location.ParseHTTPS(uri)
 	if err == nil {
 		err = p.policy.Permit(origin)
 	}
@@ -69,7 +63,7 @@ func (p *Provider) ReadTyped(ctx context.Context, uri string, limit int) (data [
 }
 
 func (p *Provider) fetch(ctx context.Context, o hosts.Origin, target string, limit int) ([]byte, string, error) {
-	ctx, cancel := context.WithTimeout(ctx, project.Seconds(p.timeout))
+	ctx, cancel := context.WithTimeout(ctx, settings.Seconds(p.timeout))
 	defer cancel()
 	client, err := p.client()
 	if err != nil {
@@ -84,7 +78,7 @@ func (p *Provider) fetch(ctx context.Context, o hosts.Origin, target string, lim
 	if err != nil {
 		return nil, "", err
 	}
-	if err := judge(answer); err != nil {
+	if err := checkStatus(answer); err != nil {
 		return nil, "", err
 	}
 	data, err := p.body(answer, limit)
@@ -93,31 +87,6 @@ func (p *Provider) fetch(ctx context.Context, o hosts.Origin, target string, lim
 	}
 	mimeType, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";")
 	return data, strings.TrimSpace(mimeType), err
-}
-
-// Check implements [provider.Checker].
-func (*Provider) Check(uri string) error {
-	_, _, err := parse(uri)
-	return err
-}
-
-// parse takes a URI apart.
-func parse(uri string) (o hosts.Origin, target string, err error) {
-	authority, rest, ok, err := hosts.Cut(uri, "https")
-	switch {
-	case !ok:
-		return o, "", &provider.Failure{Status: provider.Invalid, Message: "HTTPS provider requires https:// URI"}
-	case err != nil:
-		return o, "", err
-	}
-	if o, err = hosts.ParseOrigin(authority); err != nil {
-		return o, "", err
-	}
-	target, _, _ = strings.Cut(rest, "#")
-	if !strings.HasPrefix(target, "/") {
-		target = "/" + target
-	}
-	return o, target, nil
 }
 
 func (p *Provider) client() (*web.Client, error) {
@@ -136,8 +105,8 @@ func (p *Provider) client() (*web.Client, error) {
 	}, err
 }
 
-// judge accepts answers that come with what was asked for.
-func judge(answer *http.Response) error {
+// checkStatus returns the failure for a response without content.
+func checkStatus(answer *http.Response) error {
 	switch answer.StatusCode / 100 {
 	case 2:
 		return nil
@@ -150,10 +119,10 @@ func judge(answer *http.Response) error {
 
 var errTooLarge = &provider.Failure{Status: provider.TooLarge, Message: "Resource exceeded size limit"}
 
-// firstPiece is how much room is made on the word of the server alone.
+// firstPiece limits the buffer that is allocated from the Content-Length alone.
 const firstPiece = 1 << 20
 
-// body reads an answer to its end, or until it is too long.
+// body reads a response to its end, or until it is too long.
 func (p *Provider) body(answer *http.Response, limit int) ([]byte, error) {
 	most, over := limit, provider.OverLimit(limit)
 	if p.bytes <= most {
@@ -180,7 +149,7 @@ func (p *Provider) body(answer *http.Response, limit int) ([]byte, error) {
 	}
 }
 
-// failure says what went wrong in the words of the contract.
+// failure returns an error as the [provider.Failure] that the contract specifies.
 func (p *Provider) failure(err error, host string) error {
 	var done *provider.Failure
 	var refused *hosts.Refusal

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	anywhere = 1 << 30 // a limit that is never met
+	anywhere = 1 << 30 // a limit that is never reached
 	blocked  = "HTTPS provider blocked host "
 )
 
@@ -36,7 +36,7 @@ func newProvider(in *internet.Internet, env project.Env) *Provider {
 	return New(all, in.Network())
 }
 
-// request reads one request, to the empty line.
+// request reads the header of one request.
 func request(conn net.Conn) string {
 	var text strings.Builder
 	for r := bufio.NewReaderSize(conn, 16); ; {
@@ -48,8 +48,8 @@ func request(conn net.Conn) string {
 	}
 }
 
-// says is a server that gives one answer.
-func says(answer string) func(net.Conn) {
+// responds is a server that sends one response.
+func responds(answer string) func(net.Conn) {
 	return func(conn net.Conn) {
 		request(conn)
 		io.WriteString(conn, answer)
@@ -57,8 +57,8 @@ func says(answer string) func(net.Conn) {
 }
 
 func page(body string) func(net.Conn) {
-	return says(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/x-page; charset=utf-8\r\nContent-Length: %d\r\n\r\n%s",
-		len(body), body))
+	return responds(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/x-page; charset=utf-8\r\n"+
+		"Content-Length: %d\r\n\r\n%s", len(body), body))
 }
 
 func failure(t *testing.T, err error) provider.Failure {
@@ -109,8 +109,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// RES-115, RES-110, RES-36: what is refused before anything is
-// contacted, or even looked up.
+// RES-115, RES-110, RES-36: refusals before any lookup or connection.
 func TestRefused(t *testing.T) {
 	in := internet.New(t)
 	open := newProvider(in, nil)
@@ -184,7 +183,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// RES-105, RES-115: names that lead inwards, sooner or later.
+// RES-105, RES-115: names that resolve to internal addresses, at once or later.
 func TestRebinding(t *testing.T) {
 	in := internet.New(t)
 	in.Host("h.example", "203.0.113.1", page("public"))
@@ -220,13 +219,12 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// RES-105, RES-113: the next address only when there is no
-// connection; the first answer decides.
+// RES-105, RES-113: the next address is tried only if there is no connection.
 func TestSeveralAddresses(t *testing.T) {
 	in := internet.New(t)
 	in.Name("h.example", []string{"203.0.113.1", "203.0.113.2", "203.0.113.3"})
 	certificate := &tls.Config{Certificates: []tls.Certificate{in.Certificate("h.example", nil)}}
-	in.Serve("203.0.113.2:443", certificate, says("HTTP/1.1 503 Busy\r\n\r\n"))
+	in.Serve("203.0.113.2:443", certificate, responds("HTTP/1.1 503 Busy\r\n\r\n"))
 	in.Serve("203.0.113.3:443", certificate, page("third"))
 	_, err := newProvider(in, nil).Read(t.Context(), "https://h.example/", anywhere)
 	if f := failure(t, err); f.Status != provider.FetchFailed || f.Message != "HTTP error: 503" {
@@ -256,9 +254,9 @@ func TestSizes(t *testing.T) {
 	in := internet.New(t)
 	body := strings.Repeat("0123456789", 100)
 	in.Host("declared.example", "203.0.113.1", page(body))
-	in.Host("counted.example", "203.0.113.2", says("HTTP/1.1 200 OK\r\n\r\n"+body))
+	in.Host("counted.example", "203.0.113.2", responds("HTTP/1.1 200 OK\r\n\r\n"+body))
 	in.Host("chunked.example", "203.0.113.3",
-		says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n"+body+"\r\n0\r\n\r\n"))
+		responds("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n"+body+"\r\n0\r\n\r\n"))
 	in.Host("empty.example", "203.0.113.4", page(""))
 	tooLarge := provider.Failure{Status: provider.TooLarge, Message: "Resource exceeded size limit"}
 	for _, host := range []string{"declared.example", "counted.example", "chunked.example"} {
@@ -297,7 +295,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// RES-113: what servers may answer.
+// RES-113: valid and invalid responses.
 func TestAnswers(t *testing.T) {
 	in := internet.New(t)
 	const broken = "HTTPS request to h.example failed: "
@@ -334,7 +332,7 @@ func TestAnswers(t *testing.T) {
 	} {
 		at := fmt.Sprintf("203.0.113.%d", i+1)
 		in.Serve(at+":443", &tls.Config{Certificates: []tls.Certificate{in.Certificate("h.example", nil)}},
-			says(c.answer))
+			responds(c.answer))
 		one := newProvider(in, nil)
 		one.network.Lookup = func(context.Context, string) ([]netip.Addr,
 			error) {
@@ -347,7 +345,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// RES-113: servers without end, in every place.
+// RES-113: endless responses, in every part.
 func TestEndless(t *testing.T) {
 	in := internet.New(t)
 	forever := func(head, piece string) func(net.Conn) {
@@ -367,7 +365,7 @@ func TestEndless(t *testing.T) {
 	}{
 		{"HTTP/1.1 200 OK\r\n\r\n", "x", provider.TooLarge},
 		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n", provider.TooLarge},
-		{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", "x", 0}, // it says more than it declared
+		{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", "x", 0}, // longer than declared
 		{"HTTP/1.1 200 OK\r\n", "X: y\r\n", provider.FetchFailed},
 		{"HTTP/1.1 200 OK\r\nX: ", "y", provider.FetchFailed},
 		{"", "HTTP/1.1 100 Continue\r\n\r\n", provider.FetchFailed},
@@ -387,11 +385,10 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// RES-112, RES-4: servers that take their time, and callers that do
-// not.
+// RES-112, RES-4: slow servers and impatient callers.
 func TestSlow(t *testing.T) {
 	in := internet.New(t)
-	wait := func(conn net.Conn) { io.Copy(io.Discard, conn) } // until the other side is gone
+	wait := func(conn net.Conn) { io.Copy(io.Discard, conn) } // until the other side closes
 	in.Host("silent.example", "203.0.113.1", wait)
 	in.Host("drip.example", "203.0.113.2", func(conn net.Conn) {
 		request(conn)
@@ -404,7 +401,7 @@ func TestSlow(t *testing.T) {
 		}
 	})
 	in.Name("plain.example", []string{"203.0.113.3"})
-	in.Serve("203.0.113.3:443", nil, wait) // no TLS handshake ever comes
+	in.Serve("203.0.113.3:443", nil, wait) // no TLS handshake
 	in.Name("nowhere.example", []string{"203.0.113.4"})
 	in.Silent("203.0.113.4:443")
 	for _, host := range []string{"silent.example", "drip.example", "plain.example", "nowhere.example"} {
@@ -435,7 +432,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// RES-111: certificates are verified, whatever the server offers.
+// RES-111: certificates are verified.
 func TestCertificates(t *testing.T) {
 	in := internet.New(t)
 	other := internet.New(t)
@@ -487,7 +484,7 @@ func TestCertificates(t *testing.T) {
 	}{
 		{project.Env{"CURL_CA_BUNDLE": other.RootsAt}, false},
 		{project.Env{"CURL_CA_BUNDLE": in.RootsAt, "SSL_CERT_FILE": other.RootsAt}, true},
-		{project.Env{"SSL_CERT_FILE": ""}, false}, // the system's
+		{project.Env{"SSL_CERT_FILE": ""}, false}, // the system's roots
 		{project.Env{"SSL_CERT_FILE": "", "SSL_CERT_DIR": in.RootsAt[:strings.LastIndexByte(in.RootsAt, '/')]}, true},
 		{project.Env{"SSL_CERT_FILE": t.TempDir() + "/absent"}, false},
 	} {
@@ -538,7 +535,7 @@ func TestProxied(t *testing.T) {
 		"\r\nProxy-Authorization: Basic bWU6cEBzcw==\r\n\r\n" {
 		t.Errorf("RES-106: %q", head)
 	}
-	// The policy applies, and what does not resolve to public addresses is refused.
+	// The policy applies to proxied requests too.
 	for uri, want := range map[string]int{"https://inside.example/": provider.Invalid,
 		"https://127.0.0.1/": provider.Invalid, "https://unknown.example/": provider.FetchFailed} {
 		_, err := newProvider(in, env(nil)).Read(t.Context(), uri, anywhere)
@@ -549,7 +546,7 @@ func TestProxied(t *testing.T) {
 	if len(asked) > 0 {
 		t.Error("RES-106: the proxy was asked for what is refused")
 	}
-	// A name that only the proxy knows has to be on the list.
+	// A name that only the proxy can resolve must be on the list.
 	p := newProvider(in, env(project.Env{"MCPBASH_HTTPS_ALLOW_HOSTS": "h.example only-there.example",
 		"MCPBASH_HTTPS_ALLOW_ALL": ""}))
 	p.network.Lookup = func(context.Context, string) ([]netip.Addr, error) { return nil, errors.New("no such host") }

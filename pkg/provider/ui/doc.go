@@ -1,5 +1,4 @@
-// Package ui is the provider of the pages of MCP Apps (resources section 17):
-// ui://SERVER/NAME is the HTML in the directory of that name, or what the UI
-// template named there makes. Nothing outside of a page's directory is read,
-// whatever a URI, an entry point or a symbolic link says.
+// Package ui is the provider of ui:// resources, the pages of MCP Apps. ui://SERVER/NAME is an HTML
+// file in the page's directory, or the output of a UI template. The provider reads nothing outside
+// that directory.
 package ui

@@ -17,15 +17,15 @@ import (
 	"mcp-bash/pkg/provider/uitemplate"
 )
 
-// Settings say where pages are.
+// Settings define where pages are.
 type Settings struct {
 	Root  string // the project
-	Tools string // its tools; the page of one is in its directory ui
-	UI    string // its pages that belong to no tool
-	// Find returns the registry entry of a name, nil for none. It may be nil:
-	// then only pages are found whose place follows from their name.
+	Tools string // tools directory; a tool's page is in its subdirectory ui
+	UI    string // directory of pages that belong to no tool
+	// Find returns the registry entry of a page, or nil. If Find is nil, the provider derives the
+	// directory from the name.
 	Find      func(ctx context.Context, name string) (json.RawMessage, error)
-	Most      int // bytes of a page (RES-323)
+	Most      int // maximum bytes of a page (RES-323)
 	Templates *uitemplate.Cache
 }
 
@@ -60,12 +60,10 @@ func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, err
 	return nil, errNotFound
 }
 
-// A place is a directory that may hold a page. It is opened by way of base, so
-// that no link on the way leads out of that.
+// A place is a directory that may contain a page. It is opened through base, so no symbolic link leads out of base.
 type place struct{ base, dir string }
 
-// places are the directories in which a page may be, the first that has it
-// being the right one (RES-321).
+// places returns the directories that may contain a page, by precedence (RES-321).
 func (p *Provider) places(ctx context.Context, name string) ([]place, error) {
 	if p.Find != nil {
 		entry, err := p.Find(ctx, name)
@@ -92,8 +90,7 @@ func (p *Provider) places(ctx context.Context, name string) ([]place, error) {
 	return list, nil
 }
 
-// read returns the page in a directory: its entry point, else what its template
-// makes.
+// read returns the page in a directory: its entry point, or the result of its template.
 func (p *Provider) read(at place, limit int) ([]byte, error) {
 	base, err := os.OpenRoot(at.base)
 	if err != nil {
@@ -121,8 +118,8 @@ func (p *Provider) read(at place, limit int) ([]byte, error) {
 	return p.render(template, rawjson.Get(meta, "config"), limit)
 }
 
-// readMeta returns the metadata of a page, nil where there is none to speak of:
-// what is wrong with it, the registry has told (RES-306).
+// readMeta returns the metadata of a page, or nil if the file is missing or invalid. The registry
+// reports invalid files (RES-306).
 func readMeta(dir *os.Root) json.RawMessage {
 	f, err := openPlain(dir, metaFile)
 	if err != nil {
@@ -150,18 +147,18 @@ func (p *Provider) readFile(dir *os.Root, name string, limit int) ([]byte, error
 	if err != nil {
 		return nil, errNotFound
 	}
-	if err := p.judge(info.Size(), limit); err != nil {
+	if err := p.checkSize(info.Size(), limit); err != nil {
 		return nil, err
 	}
 	page, err := io.ReadAll(io.LimitReader(f, int64(min(p.Most, limit))+1))
 	if err != nil {
 		return nil, errNotFound
 	}
-	return page, p.judge(int64(len(page)), limit) // it may have grown
+	return page, p.checkSize(int64(len(page)), limit) // the file may have grown
 }
 
-// judge refuses a page of too many bytes.
-func (p *Provider) judge(size int64, limit int) error {
+// checkSize refuses a page that is too large.
+func (p *Provider) checkSize(size int64, limit int) error {
 	switch {
 	case size > int64(p.Most):
 		return &provider.Failure{Status: provider.TooLarge,
@@ -184,11 +181,10 @@ func (p *Provider) render(template string, config json.RawMessage, limit int) ([
 	case err != nil:
 		return nil, &provider.Failure{Status: provider.Invalid, Message: "UI template " + template + ": " + err.Error()}
 	}
-	return page, p.judge(int64(len(page)), limit)
+	return page, p.checkSize(int64(len(page)), limit)
 }
 
-// openPlain opens a regular file of a page. What is something else is not
-// opened at all.
+// openPlain opens a regular file of a page. It does not open other kinds of files.
 func openPlain(dir *os.Root, name string) (*os.File, error) {
 	info, err := dir.Stat(name)
 	if err != nil {
@@ -206,8 +202,8 @@ func openPlain(dir *os.Root, name string) (*os.File, error) {
 
 var refused = &provider.Failure{Status: provider.Denied, Log: "Symlinks not allowed for UI resources"}
 
-// refusal tells a path that leads out of its directory from one that leads
-// nowhere.
+// refusal returns the failure for a directory that cannot be opened: denied if the path leaves the
+// base, otherwise not found.
 func refusal(err error) *provider.Failure {
 	if fsys.Escapes(err) {
 		return refused

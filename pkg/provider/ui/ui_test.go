@@ -16,8 +16,7 @@ import (
 	"mcp-bash/pkg/provider/uitemplate"
 )
 
-// pages writes files and returns a provider of their pages. "-> TARGET" makes
-// a symbolic link.
+// pages writes files and returns a provider of their pages. The content "-> TARGET" makes a symbolic link.
 func pages(t testing.TB, files map[string]string) *Provider {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "project")
@@ -39,7 +38,7 @@ func pages(t testing.TB, files map[string]string) *Provider {
 	})
 }
 
-// entries have the registry know pages, by the path of their directories.
+// entries adds registry entries: names, and paths of their directories.
 func (p *Provider) entries(paths map[string]string) *Provider {
 	p.Find = func(_ context.Context, name string) (json.RawMessage, error) {
 		if path, ok := paths[name]; ok {
@@ -120,7 +119,7 @@ func TestLookup(t *testing.T) {
 			t.Errorf("%s: %s is %q, want %q", c.clause, c.uri, got, c.want)
 		}
 	}
-	// Where nobody asks a registry, the page of a nested tool is not found; all else is.
+	// Without a registry, the page of a nested tool is not found.
 	p := pages(t, files)
 	for uri, want := range map[string]string{"ui://srv/weather": "weather", "ui://srv/both": "the tool's",
 		"ui://srv/dash": "dash", "ui://srv/clock": "status 3"} {
@@ -138,7 +137,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// RES-320, RES-322: nothing outside of a page's directory is read.
+// RES-320, RES-322: nothing outside a page's directory is read.
 func TestNothingOutside(t *testing.T) {
 	files := map[string]string{
 		"secret/index.html":         "SECRET",
@@ -179,7 +178,7 @@ func TestNothingOutside(t *testing.T) {
 			t.Errorf("RES-320, RES-322: %q is %q, want %q", uri, got, want)
 		}
 	}
-	// An entry that leads out is no help.
+	// A registry entry cannot lead outside.
 	p.entries(map[string]string{"plain": "../secret", "x": "secret"})
 	for uri, want := range map[string]string{"ui://srv/plain": "fine", "ui://srv/x": "status 3"} {
 		if got := p.try(t, uri); got != want {
@@ -218,7 +217,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever the URI, a page of this project comes, or an error.
+// FuzzRead: every URI returns a page of this project or an error.
 func FuzzRead(f *testing.F) {
 	for _, uri := range []string{"ui://srv/a", "ui://a", "ui://srv/../secret", "ui://srv/%2e%2e%2fsecret",
 		"ui://srv/a%00", "ui://srv/a\\..\\..", "ui://srv/link", "ui:////etc/passwd", "UI://x/y?z#w",

@@ -3,6 +3,7 @@ package ui
 import (
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/provider"
@@ -14,9 +15,8 @@ var (
 	errScheme   = &provider.Failure{Status: provider.Invalid, Message: "Invalid URI scheme: expected ui://"}
 )
 
-// Name returns the name of the page a URI means: what stands behind the
-// authority, or all of it where there is no slash (RES-320). It may have several
-// segments, none of which leads upwards or is hidden.
+// Name returns the name of the page that a URI means: the path, or the authority if there is no
+// path (RES-320). It may have several segments. No segment may be hidden or lead upwards.
 func Name(uri string) (string, error) {
 	const scheme = "ui://"
 	if len(uri) < len(scheme) || !strings.EqualFold(uri[:len(scheme)], scheme) {
@@ -45,26 +45,15 @@ func Name(uri string) (string, error) {
 		}
 	}
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		return "", errDenied // names of devices on Windows
+		return "", errDenied // device names on Windows
 	}
 	return name, nil
 }
 
-// Check implements [provider.Checker].
-func (*Provider) Check(uri string) error {
-	_, err := Name(uri)
-	return err
-}
-
-// leavesOut: what a path must not have that is to stay in a directory.
+// leavesOut reports whether a path could leave its directory.
 func leavesOut(name string) bool {
 	if strings.HasPrefix(name, "/") || strings.ContainsAny(name, "\\\x00") {
 		return true
 	}
-	for segment := range strings.SplitSeq(name, "/") {
-		if segment == ".." {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(strings.Split(name, "/"), "..")
 }

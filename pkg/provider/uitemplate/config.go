@@ -3,6 +3,7 @@ package uitemplate
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"mcp-bash/pkg/json/rawjson"
@@ -80,13 +81,10 @@ func (o object) count(key string, fallback int) int {
 // oneOf returns one of several words, the first by default.
 func (o object) oneOf(key string, words ...string) string {
 	s := o.text(key, words[0])
-	for _, word := range words {
-		if s == word {
-			return s
-		}
+	if !slices.Contains(words, s) {
+		o.wrong(key, fmt.Sprintf("one of %q", words))
 	}
-	o.wrong(key, fmt.Sprintf("one of %q", words))
-	return words[0]
+	return s
 }
 
 // object returns a JSON object as it is written, {} by default.

@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// R-211: what each capability needs, and the higher of both.
+// R-211: the level of each capability; the higher of two levels counts.
 func TestLevelOf(t *testing.T) {
 	for item, want := range map[string]Level{
 		`{}`:                                                      Full,
@@ -94,7 +94,7 @@ func TestEffectiveLevel(t *testing.T) {
 			projecttest.Files{"server.d/server.meta.json": tc.meta})
 		got := EffectiveLevel(b.Project, func(level mcp.Level, logger,
 			text string) {
-			b.Say(level.String() + " " + logger + ": " + text)
+			b.AddLine(level.String() + " " + logger + ": " + text)
 		})
 		if got != tc.want {
 			t.Errorf("%q, %s: %s, want %s", tc.operator, tc.meta, got, tc.want)

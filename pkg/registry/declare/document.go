@@ -86,11 +86,11 @@ func (r *Reader) readNow() (*Document, error) {
 	}
 	sum := sha256.Sum256(text)
 	if r.last == nil || sum != r.sum {
-		said, err := Parse(text)
+		doc, err := Parse(text)
 		if err != nil {
 			return nil, err
 		}
-		r.sum, r.last = sum, said
+		r.sum, r.last = sum, doc
 	}
 	return r.last, nil
 }

@@ -154,8 +154,8 @@ type form struct {
 	is   rule
 }
 
-// The functions are declared, not literals with code around them, so that a program that
-// reads a registry does no work for these tables when it starts.
+// The tables contain only names of functions, so that a program initializes them without
+// work at its start.
 var (
 	aString  = rule{"a string", isString}
 	aBool    = rule{"true or false", isBool}

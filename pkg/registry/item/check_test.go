@@ -7,8 +7,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// What a check leaves of any value is JSON, and sound: a second check finds
-// nothing.
+// The result of a check is valid JSON, and a second check finds no faults.
 func FuzzSoundSchema(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"objct","properties":{"a":"b","c":{"type":["string",5]}}}`,

@@ -2,7 +2,7 @@ package item
 
 import "testing"
 
-// R-41: what a positive integer is.
+// R-41: the forms of a positive integer.
 func TestSeconds(t *testing.T) {
 	for in, want := range map[string]string{
 		`5`: "5", `"08"`: "8", `"5"`: "5", `0`: "null", `-1`: "null", `1.5`: "null", `5.0`: "null", `1e1`: "null",

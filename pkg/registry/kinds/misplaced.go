@@ -34,7 +34,7 @@ func (a *Assembly) dropMisplaced() {
 		}
 		same := func(declared item.Candidate) bool { return path.Clean(declared.Path) == f.Path }
 		if a.Declared == nil || !slices.ContainsFunc(a.Declared.Found, same) {
-			text := fmt.Sprintf("is not offered: a tool lies in a directory of its own; "+
+			text := fmt.Sprintf("is not offered: each tool needs a separate directory; "+
 				"move it to %s/%s/, or name it in server.d/register.json", dir, item.Stem(f.Path))
 			file := path.Join(dir, f.Path)
 			a.log(item.Message{Level: mcp.Warning, Topic: item.Misplaced, At: item.Place{File: file}, Text: text,

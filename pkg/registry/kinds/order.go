@@ -86,8 +86,8 @@ func (a *Assembly) duplicate(what, value string, dropped, kept item.Candidate) {
 	})
 }
 
-// overlay returns the items of over, and the items of under that have no name, id or path in
-// common with items of over or hidden.
+// overlay returns all items of over. It adds the items of under that share no name, id or
+// path with items of over or hidden.
 func overlay(under, over, hidden []item.Candidate) []item.Candidate {
 	names, ids, paths := make(map[string]bool), make(map[string]bool), make(map[string]bool)
 	for _, f := range slices.Concat(over, hidden) {

@@ -76,7 +76,7 @@ func visitPrompts(v *scan.Visit) {
 	for meta := range v.MetadataFiles {
 		if !meta.Paired && !meta.Moved {
 			v.Log(item.Message{Level: mcp.Warning, Topic: item.Ignored, At: item.Place{File: v.Label(meta.Name)},
-				Text: `there is no such file beside it, and no "path" in it that leads to one; ignored`})
+				Text: `there is no file with this name, and no "path" to another file; ignored`})
 		}
 	}
 }

@@ -61,8 +61,8 @@ type runnable struct {
 }
 
 // visitTools finds the tools of a directory: every executable file with metadata or a
-// header. A file without either is a tool only at the first level below the content
-// directory, if its stem is "tool" or there is no other tool.
+// header. At the first level, a file without either is a tool too, if its stem is "tool" or
+// the directory has no other tool.
 func visitTools(v *scan.Visit) {
 	if v.Depth == 0 {
 		findMisplaced(v)

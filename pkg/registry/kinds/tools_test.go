@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/registry/item"
 )
 
-// What a project wrote becomes valid JSON or nothing.
+// Metadata becomes a valid JSON item, or no item.
 func FuzzToolItem(f *testing.F) {
 	f.Add("# mcp: {\"name\":\"x\",\"arguments\":{}}\n", `{"name":"y","icons":[{"src":"x"}],`+
 		`"_meta":{"ui/resourceUri":"u"}}`)

@@ -33,14 +33,14 @@ func (r *Project) edit(ctx context.Context) (*edit, error) {
 		return nil, err
 	}
 	e := &edit{project: r, fresh: text == nil, was: text}
-	var said *declare.Document
+	var doc *declare.Document
 	if e.fresh {
 		text = []byte(`{"version":1}`)
-	} else if said, err = r.parse(text); err != nil {
+	} else if doc, err = r.parse(text); err != nil {
 		return nil, err
 	}
 	e.Document = jsonedit.New(text)
-	e.before, err = r.catalog.PreviewTools(ctx, said)
+	e.before, err = r.catalog.PreviewTools(ctx, doc)
 	return e, err
 }
 
@@ -169,23 +169,23 @@ func (e *edit) result(ctx context.Context) ([]registry.SourcedTool, error) {
 		return nil, refuse(ErrInvalidRegistration, "",
 			"%s would exceed %d bytes (MCPBASH_MAX_MANUAL_REGISTRY_BYTES)", declare.JSONFile, max)
 	}
-	said, err := e.project.parse(e.Text)
+	doc, err := e.project.parse(e.Text)
 	if err != nil {
 		return nil, explain(err)
 	}
-	return e.project.catalog.PreviewTools(ctx, said)
+	return e.project.catalog.PreviewTools(ctx, doc)
 }
 
 // parse parses a register.json. A fault that makes the tools unavailable is an error.
 func (r *Project) parse(text []byte) (*declare.Document, error) {
-	said, err := declare.Parse(text)
+	doc, err := declare.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	if m := said.Lists[kinds.Tools.Key]; m != nil && m.Err != nil {
+	if m := doc.Lists[kinds.Tools.Key]; m != nil && m.Err != nil {
 		return nil, m.Err
 	}
-	return said, nil
+	return doc, nil
 }
 
 // warn logs a warning for each tool with metadata that the registration hides because it

@@ -30,7 +30,7 @@ func newBed(t *testing.T, env project.Env, content files) *bed {
 // reopen starts anew, as another process would.
 func (b *bed) reopen(env project.Env, o registry.Options) {
 	b.Open(env)
-	o.Log, o.Warn, o.Now = b.Logger, b.Say, b.Now
+	o.Log, o.Warn, o.Now = b.Logger, b.AddLine, b.Now
 	b.o = o
 }
 

@@ -24,7 +24,7 @@ func (b *bed) project(env project.Env) *Project {
 	return NewProject(b.Project, b.o)
 }
 
-// declared is what register.json says, compact.
+// declared returns the compact text of register.json.
 func (b *bed) declared() string {
 	b.T.Helper()
 	text, err := os.ReadFile(b.Path("server.d/register.json"))
@@ -58,7 +58,7 @@ func (b *bed) sources() string {
 	return strings.Join(list, " ")
 }
 
-// R-208: what a registration makes of register.json.
+// R-208: the register.json after a registration.
 func TestRegisterStorage(t *testing.T) {
 	for name, tc := range map[string]struct{ before, want, tools string }{
 		"no file": {"", `{"version":1,"merge":["tools"],"tools":[{"name":"new","path":"a/tool.sh"}]}`,
@@ -131,8 +131,7 @@ func TestRegisterMode(t *testing.T) {
 	want(t, b.sources(), "z<register.json")
 }
 
-// R-206, R-206a: what is a duplicate, and what --replace does about it
-// (R-209).
+// R-206, R-206a, R-209: duplicates, with and without --replace.
 func TestDuplicates(t *testing.T) {
 	content := files{
 		"tools/a/tool.sh": "", "tools/d/tool.sh": `# mcp: {"id":"dee","name":"d"}`, "tools/m/tool.sh": "",
@@ -186,7 +185,7 @@ func TestDuplicates(t *testing.T) {
 	b.register(`{"name":"r","id":"arr","path":"a/tool.sh","description":"new"}`, RegisterOptions{Replace: true})
 	want(t, b.declared(), `{"version":1,"merge":["tools"],"tools":[{"name":"r","id":"arr","path":"a/tool.sh",`+
 		`"description":"new"},{"name":"s","path":"s.sh"}]}`)
-	// A described tool whose script is registered under another name goes; that is said.
+	// A described tool whose script is registered under another name is hidden, with a warning.
 	b.Log()
 	b.register(`{"name":"other","path":"d/tool.sh"}`, RegisterOptions{})
 	b.WantLog("warning mcp.registry: tool 'd' is no longer offered: 'other' takes its place (tools/d/tool.sh)")
@@ -345,8 +344,8 @@ func TestRegisterRefusals(t *testing.T) {
 	}
 }
 
-// R-205, R-206: what is asked of a registry that is not available.
-func TestAskingInVain(t *testing.T) {
+// R-205, R-206: errors of a registry that is not available.
+func TestRegistryNotAvailable(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", "server.d/register.json": `{"version":2}`})
 	for range 2 {
 		_, err := b.project(nil).Tools(context.Background())
@@ -409,7 +408,7 @@ func TestToolStanding(t *testing.T) {
 	want(t, tell(project.Env{"MCPBASH_STATIC_REGISTRY": "1"}, registry.Options{}),
 		`{"id":"hooked","name":"hooked","description":"","version":"0.0.0","capabilities":["Search"],`+tail+
 			`"path":"h.sh","source":"discovered","requiredLevel":"restricted","allowed":true}`)
-	// What register.sh registers cannot be taken out beside it (R-206).
+	// A tool of register.sh cannot be unregistered (R-206).
 	b.reopen(project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, b.hooks())
 	_, err := NewProject(b.Project, b.o).Unregister(context.Background(), "hooked")
 	if !errors.Is(err, ErrInvalidRegistration) {
@@ -417,8 +416,8 @@ func TestToolStanding(t *testing.T) {
 	}
 }
 
-// R-208: the lock, on the directory or on a file where that cannot be
-// locked, and how long it is waited for.
+// R-208: the lock is on the directory, or on a file if the directory cannot be locked. The
+// wait is limited.
 func TestServerDirLock(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	onFile := func(f *os.File) (bool, error) { // as on Windows
@@ -484,7 +483,7 @@ func TestUnwritableServerDir(t *testing.T) {
 		syscall.ENOSPC) {
 		t.Error(err)
 	}
-	// Something else stands where the directory would be made.
+	// A file has the path of the new directory.
 	p := *b.Project
 	p.Server = b.Path("server")
 	if err := register(NewProject(&p, registry.Options{}), "x"); err == nil || b.Read("server") != "" {

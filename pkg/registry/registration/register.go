@@ -67,7 +67,7 @@ func (r *Project) Register(ctx context.Context, payload []byte, o RegisterOption
 		})
 		if at < 0 {
 			return refuse(ErrInvalidRegistration, reg.ID,
-				"tool '%s' would not take effect beside the other entries of %s", reg.ID, declare.JSONFile)
+				"tool '%s' would not take effect because of the other entries of %s", reg.ID, declare.JSONFile)
 		}
 		e.warn(&reg, after)
 		registered = registeredTool(&after[at], r.level)

@@ -93,7 +93,7 @@ func TestRegistrationEntry(t *testing.T) {
 	}
 }
 
-// R-204: what a schema is told as.
+// R-204: the parameters of a schema.
 func TestParametersOf(t *testing.T) {
 	got := parametersOf([]byte(`{"properties":{"a":{"type":"integer","description":"A"},"b":{"type":["string","null"]},` +
 		`"c":true,"d":{"type":"null"},"e":{}},"required":["e","a","x"]}`))
@@ -237,8 +237,8 @@ func TestConcurrentRegistrations(t *testing.T) {
 	}
 }
 
-// Whatever is sent for a registration, it is judged without harm, and what is
-// accepted makes a valid register.json (R-207).
+// Any payload can be checked, and an accepted payload results in a valid register.json
+// (R-207).
 func FuzzRegistration(f *testing.F) {
 	f.Add([]byte(`{"name":"net-fetch","path":"net-fetch/tool.sh","version":"1.2.0","capabilities":["Network"],` +
 		`"parameters":{"required":[{"name":"url"}]}}`))

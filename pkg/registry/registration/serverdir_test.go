@@ -21,7 +21,7 @@ func TestSweepOfServerDir(t *testing.T) {
 	}
 }
 
-// what a person writes while a change is decided, without the lock, is not lost.
+// a change by an editor without the lock is not lost.
 func TestPersonEditsMeanwhile(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh*": ""})
 	r := b.project(nil)

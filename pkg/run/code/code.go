@@ -1,9 +1,7 @@
-// Package code lists, in one table, every file of a project that our commands run, source or
-// believe.
-//
-// The table has two readers. Package script starts and sources a [File] only, and only this
-// package makes one, so a script that is not in the table cannot be started. Package sandbox
-// derives from it which files a confined tool never writes to (CF-14).
+// Package code lists, in one table, every file of a project that our commands run, source or trust.
+// Package script starts and sources only a [File], and only this package makes one. So a script
+// that is not in the table cannot be started. Package sandbox derives from the table which files a
+// confined tool cannot write (CF-14).
 package code
 
 import (
@@ -13,14 +11,14 @@ import (
 	"strings"
 )
 
-// A Place is where files of the table lie.
+// A Place is a location of files in the table.
 type Place int
 
-// The places. A [Layout] says where each of them is.
+// The places. A [Layout] returns their paths.
 const (
 	Root  Place = iota // the project
-	Above              // the folder that holds the project: the unpacked bundle
-	Tools              // these are the directories of a project, which settings may move
+	Above              // the folder that contains the project: the unpacked bundle
+	Tools              // this and the next seven are directories of a project, which settings may move
 	Prompts
 	Resources
 	Completions
@@ -29,7 +27,7 @@ const (
 	Providers
 	UI
 	UserHome     // the user's home directory
-	Repository   // the Git repository that holds the project
+	Repository   // the Git repository that contains the project
 	Listed       // anywhere in the project: a registry entry names the file
 	Chosen       // anywhere: the operator names the file
 	Installation // the SDK and our programs
@@ -38,10 +36,10 @@ const (
 	Used         // anywhere: the first line of a script, or confine.exec, names the file
 )
 
-// A Kind is a kind of file: a row of the table.
+// A Kind is a row of the table.
 type Kind int
 
-// The kinds. Each has a row in the table.
+// The kinds of files.
 const (
 	Tool Kind = iota
 	Provider
@@ -78,12 +76,12 @@ const (
 	kinds
 )
 
-// A Row says where the files of a kind lie.
+// A Row describes the location of one kind of file.
 type Row struct {
-	What  string // in plain words
+	What  string // description
 	Place Place
-	// Paths are below the place, with slashes; nil: everything there. The last part of one may be a
-	// pattern as [path.Match] has them.
+	// Paths are below the place, with slashes. nil means the whole place. The last element may be a
+	// pattern as for [path.Match].
 	Paths []string
 }
 
@@ -94,7 +92,7 @@ var table = [kinds]Row{
 	ListedCompletion:   {"completion scripts that the registry lists", Listed, nil},
 	PromptCompletion:   {"completion scripts next to prompts", Prompts, nil},
 	ResourceCompletion: {"completion scripts next to resources", Resources, nil},
-	Page:               {"pages that clients run, with what they may load", UI, nil},
+	Page:               {"pages that clients run, with their resources", UI, nil},
 	Library:            {"shell code that tools share", Root, []string{"lib"}},
 
 	Policy:         {"the policy", Server, []string{"policy.sh"}},
@@ -104,7 +102,7 @@ var table = [kinds]Row{
 	RegisterList:   {"the list of registered items", Server, []string{"register.json"}},
 	ServerMeta:     {"the metadata of the server", Server, []string{"server.meta.json"}},
 	ServerSettings: {"the other settings of the server", Server, nil},
-	RegistryCache:  {"the lists of what the project offers", Registry, nil},
+	RegistryCache:  {"the lists of the project's items", Registry, nil},
 	RootsFile:      {"the roots of tools", Root, []string{"config/roots.json"}},
 	Settings:       {"the other settings of the project", Root, []string{"config"}},
 
@@ -113,19 +111,19 @@ var table = [kinds]Row{
 	BundleManifest: {"the manifest of the bundle that holds the project", Above, []string{"manifest.json"}},
 	Launcher:       {"the script that starts the server", Root, []string{"run-server.sh"}},
 	Wrapper:        {"scripts in the project's own folder, such as a wrapper", Root, []string{"*.sh"}},
-	Vendored:       {"the server itself, as bundles and mcp-bundle vendor bring it", Root, []string{".mcp-bash"}},
+	Vendored:       {"the server, as bundles and mcp-bundle vendor include it", Root, []string{".mcp-bash"}},
 	GitHook:        {"Git's hooks and settings", Repository, nil},
 
-	ClientFiles: {"the servers that clients start for this project, and what clients run", Root, []string{
+	ClientFiles: {"the servers that clients start for this project, and hooks of clients", Root, []string{
 		".mcp.json", ".claude", ".cursor", ".vscode", ".codex", ".gemini", ".zed", ".continue", ".kiro", "opencode.json",
 	}},
 	Profiles: {"login profiles, which launchers and wrappers source", UserHome, []string{
 		".bash_profile", ".zprofile", ".zshrc", ".profile", ".bashrc",
 	}},
-	Named: {"what the operator names: --source, MCPBASH_LOGIN_PROFILE, a JSON tool", Chosen, nil},
+	Named: {"files that the operator names: --source, MCPBASH_LOGIN_PROFILE, a JSON tool", Chosen, nil},
 
 	SDK:         {"the SDK", Installation, nil},
-	HandedOver:  {"what the server hands to scripts", Private, nil},
+	HandedOver:  {"files that the server hands to scripts", Private, nil},
 	Program:     {"programs that PATH finds", Search, nil},
 	Interpreter: {"interpreters, and programs that tools declare", Used, nil},
 }
@@ -139,13 +137,13 @@ func Rows(yield func(Kind, *Row) bool) {
 	}
 }
 
-// A Layout says where places are: a project.
+// A Layout returns the paths of places. A project is a layout.
 type Layout interface {
-	// Place returns the absolute path of a place. It is "" for one that is not a single directory.
+	// Place returns the absolute path of a place, or "" if it is not a single directory.
 	Place(Place) string
 }
 
-// Locations returns the files and folders of a row, nil where the layout does not know them.
+// Locations returns the files and folders of a row, or nil if the layout does not know the place.
 func (r *Row) Locations(at Layout) []string {
 	place := at.Place(r.Place)
 	switch {
@@ -166,10 +164,10 @@ func (r *Row) Locations(at Layout) []string {
 	return list
 }
 
-// matches returns the entries of a directory whose names fit a pattern.
+// matches returns the entries of a directory that match a pattern.
 func matches(pattern string) (list []string) {
 	dir, pattern := filepath.Split(pattern)
-	entries, _ := os.ReadDir(dir) // a directory that cannot be listed has none
+	entries, _ := os.ReadDir(dir) // an unreadable directory has no matches
 	for _, e := range entries {
 		if ok, _ := path.Match(pattern, e.Name()); ok {
 			list = append(list, dir+e.Name())
@@ -178,13 +176,13 @@ func matches(pattern string) (list []string) {
 	return list
 }
 
-// A File is a file that may be started, sourced or believed. The zero File is none.
+// A File is a file that may be started, sourced or trusted. The zero File names none.
 type File struct{ path string }
 
 // Path returns the absolute path of the file.
 func (f File) Path() string { return f.path }
 
-// In returns the file of a kind that has a single one, such as [Policy].
+// In returns the file of a kind that has a single file, such as [Policy].
 func (k Kind) In(at Layout) File {
 	if list := table[k].Locations(at); len(list) == 1 {
 		return File{list[0]}
@@ -192,8 +190,8 @@ func (k Kind) In(at Layout) File {
 	return File{}
 }
 
-// Below returns a file of a kind that has many, such as [Tool]. The path has slashes and is
-// relative to their place. [trust.CheckScript] refuses one that leads out of it.
+// Below returns a file of a kind that has many files, such as [Tool]. The path has slashes and is
+// relative to the place. [trust.CheckScript] refuses paths that lead out of it.
 func (k Kind) Below(at Layout, path string) File {
 	where := table[k].Place
 	if where == Listed {
@@ -206,9 +204,8 @@ func (k Kind) Below(at Layout, path string) File {
 	return File{filepath.Join(place, filepath.FromSlash(path))}
 }
 
-// OperatorFile returns a file that the operator names on a command line or in the environment.
-// It is of the kind [Named].
+// OperatorFile returns a file of kind [Named]: the operator names it on a command line or in the environment.
 func OperatorFile(path string) File { return File{path} }
 
-// PrivateCopy returns the copy of a file in a directory that only we can enter.
+// PrivateCopy returns the copy of a file in a directory that only this user can access.
 func PrivateCopy(_ File, path string) File { return File{path} }

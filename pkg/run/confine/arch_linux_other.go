@@ -2,7 +2,7 @@
 
 package confine
 
-// No filter is made for other processors.
+// Other processors have no filter.
 const auditArch, firstX32 = 0, 0
 
 var legacyByPath []uintptr

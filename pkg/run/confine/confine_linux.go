@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// system are the calls that confine a thread, so that tests can have each fail.
+// system has the system calls that confine a thread. Tests replace them to simulate failures.
 var system = calls{
 	dumpable:      func() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) },
 	hasCapability: hasCapability,
@@ -44,14 +44,14 @@ type calls struct {
 	listen        func(program []unix.SockFilter) (listener int, err error)
 }
 
-// Offered returns what the running kernel offers. It is found out once.
+// Offered returns the features of the running kernel. It checks once.
 var Offered = sync.OnceValue(func() Kernel {
 	var k Kernel
 	if abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0,
 		unix.LANDLOCK_CREATE_RULESET_VERSION); errno == 0 {
 		k.ABI = int(abi)
 	}
-	// Without this repair a confined thread could not signal its siblings, as Go's runtime must.
+	// Without this fix, a confined thread could not signal its sibling threads, as Go's runtime must.
 	const repaired = 1 << 1
 	if errata, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0,
 		unix.LANDLOCK_CREATE_RULESET_ERRATA); errno == 0 {
@@ -64,8 +64,8 @@ var Offered = sync.OnceValue(func() Kernel {
 	return k
 })
 
-// Key tells profiles apart, also those whose paths lead to other files by now: a domain
-// knows files, not names.
+// Key identifies a profile. Profiles have different keys if their paths refer to other files,
+// because a domain knows files and not names.
 func (p *Profile) Key() string {
 	if p.key != "" {
 		return p.key
@@ -81,7 +81,7 @@ func (p *Profile) Key() string {
 		b = append(b, '\n')
 		for _, path := range list {
 			var st unix.Stat_t
-			unix.Lstat(path, &st) // zero for what is not there
+			unix.Lstat(path, &st) // zero for a missing file
 			b = append(strconv.AppendUint(strconv.AppendUint(b, st.Dev, 36), st.Ino, 36), path...)
 			b = append(b, 0)
 		}
@@ -89,9 +89,9 @@ func (p *Profile) Key() string {
 	return string(b)
 }
 
-// Enter confines the calling thread for as long as it lives. The caller has
-// locked its goroutine to it, and ends the thread when there is an error, as it may be confined
-// in part. It must not be the process's first thread, which is what others see of a process.
+// Enter confines the calling thread until it ends. The caller has locked its goroutine to the
+// thread. On an error, the caller ends the thread, which may be partly confined. The thread must
+// not be the first of the process, because other processes see that one.
 func (k Kernel) Enter(p *Profile) error {
 	if k.None() {
 		return errNotAvailable
@@ -105,10 +105,12 @@ func (k Kernel) Enter(p *Profile) error {
 	return nil
 }
 
-// enterFilter installs the filter of a profile. A profile without Modes gets a listener, which decides about changes
-// of modes. If the kernel, or a filter around this process, allows no listener, the filter refuses these changes.
+// enterFilter installs the filter of a profile. A profile without Modes gets a listener, which
+// decides about changes of modes. If the kernel, or a filter around this process, permits no
+// listener, the filter refuses these changes.
 func (k Kernel) enterFilter(p *Profile) error {
-	if !p.AllFiles && !p.Modes && k.ABI >= abiFiles { // kernels that have it notify a listener of the end
+	// Kernels with Landlock notify a listener when its last thread ends.
+	if !p.AllFiles && !p.Modes && k.ABI >= abiFiles {
 		program, err := assemble(p, unix.Gettid(), nil, true)
 		if err != nil {
 			return err
@@ -125,7 +127,7 @@ func (k Kernel) enterFilter(p *Profile) error {
 	return system.setFilter(program)
 }
 
-// beforeFilter does all of [Kernel.Enter] that comes before the filter.
+// beforeFilter makes all steps of [Kernel.Enter] before the filter.
 func (k Kernel) beforeFilter(p *Profile) error {
 	if err := enterable(); err != nil {
 		return err
@@ -136,7 +138,7 @@ func (k Kernel) beforeFilter(p *Profile) error {
 	return k.enterDomain(p)
 }
 
-// enterable readies the calling thread for a filter.
+// enterable prepares the calling thread for a filter.
 func enterable() error {
 	if unix.Gettid() == os.Getpid() {
 		return errors.New("the first thread of a process is not confined")
@@ -147,8 +149,8 @@ func enterable() error {
 	return nil
 }
 
-// shield keeps scripts from reaching into this process through the thread that is in
-// their domain, and from what root has beyond files (CF-21, CF-22).
+// shield prevents scripts from accessing this process through the thread in their domain, and from
+// using root's capabilities other than for files (CF-21, CF-22).
 func (s *calls) shield() error {
 	if err := s.dumpable(); err != nil {
 		return fmt.Errorf("dumpable: %w", err)
@@ -157,7 +159,8 @@ func (s *calls) shield() error {
 		if keptCapability(c) || !s.hasCapability(c) {
 			continue
 		}
-		// Who may drop none gains none by starting a program either, but for root in odd surroundings.
+		// A user who cannot drop capabilities cannot gain any by starting a program, except root in
+		// unusual environments.
 		root := os.Geteuid() == 0 || os.Getuid() == 0
 		if err := s.drop(c); err != nil && (root || !errors.Is(err, unix.EPERM)) {
 			return fmt.Errorf("capability %d: %w", c, err)
@@ -169,8 +172,8 @@ func (s *calls) shield() error {
 	return nil
 }
 
-// disinherit clears the inheritable capabilities of the calling thread, which programs would have whatever was
-// dropped. The kernel clears the ambient ones with them.
+// disinherit clears the inheritable capabilities of the calling thread, which programs would
+// otherwise get. The kernel clears the ambient ones with them.
 func disinherit() error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var sets [2]unix.CapUserData
@@ -181,8 +184,8 @@ func disinherit() error {
 	return unix.Capset(&header, &sets[0])
 }
 
-// keptCapability reports whether root keeps a capability when it is confined: those
-// that are about owners and modes of files, and about becoming somebody with less.
+// keptCapability reports whether root keeps a capability when confined: those for owners and modes
+// of files, and for switching to a user with fewer rights.
 func keptCapability(c int) bool {
 	switch c {
 	case unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_SETGID, unix.CAP_SETUID,
@@ -202,11 +205,11 @@ const (
 		unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	ofFiles = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
 		unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
-	first = 1<<13 - 1 // those of the first ABI
+	first = 1<<13 - 1 // rights of the first ABI
 )
 
-// handled returns what a domain decides over, as far as the kernel can. Being in a domain
-// at all keeps a thread from tracing others, so there is always one where there can be.
+// handled returns the rights that a domain controls on this kernel. Even an empty domain prevents a
+// thread from tracing others, so every profile gets a domain if possible.
 func (k Kernel) handled(p *Profile) unix.LandlockRulesetAttr {
 	var a unix.LandlockRulesetAttr
 	switch {
@@ -219,7 +222,7 @@ func (k Kernel) handled(p *Profile) unix.LandlockRulesetAttr {
 			a.Handled_access_fs |= mayExecute
 		}
 	}
-	if a.Handled_access_fs != 0 && k.ABI >= abiRefer { // refused across directories unless it is handled
+	if a.Handled_access_fs != 0 && k.ABI >= abiRefer { // without it, the kernel refuses moves across directories
 		a.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_REFER
 	}
 	if k.ABI >= abiTruncate {
@@ -240,15 +243,14 @@ func (k Kernel) handled(p *Profile) unix.LandlockRulesetAttr {
 	return a
 }
 
-// A group are paths that have the same rights.
+// A group is a set of paths with the same rights.
 type group struct {
 	paths  []string
 	rights uint64
 	follow bool
 }
 
-// groups returns the rights of a profile. Those that a domain does not decide over are
-// left out later.
+// groups returns the rights of a profile. The caller removes rights that the domain does not control.
 func (p *Profile) groups() []group {
 	const read, run = mayRead, mayRead | mayExecute
 	start := uint64(0)
@@ -260,7 +262,7 @@ func (p *Profile) groups() []group {
 		start = mayExecute
 		list = append(list, group{programs, run, true}, group{libraries, run, true})
 	}
-	if p.AllFiles { // what it writes does not include all, but starting is about all that it reads
+	if p.AllFiles { // writing is limited to p.Write, starting programs is limited to readable files
 		list = append(list, group{[]string{"/"}, read | start, true})
 	}
 	return append(list, group{p.List, unix.LANDLOCK_ACCESS_FS_READ_DIR, false},
@@ -296,7 +298,7 @@ func (k Kernel) enterDomain(p *Profile) error {
 	return nil
 }
 
-// eachRule calls add with each file that a profile gives rights of those that are handled.
+// eachRule calls add for each file to which a profile grants handled rights.
 func (p *Profile) eachRule(handled uint64, add addFunc) error {
 	for _, g := range p.groups() {
 		rights := g.rights & handled
@@ -315,8 +317,7 @@ func (p *Profile) eachRule(handled uint64, add addFunc) error {
 // An addFunc adds a rule for an open file.
 type addFunc func(fd int, st *unix.Stat_t, rights uint64) error
 
-// allow gives rights to a file, or to a directory with all below. What is not there, or
-// cannot be reached, needs no rule.
+// allow grants rights to a file, or to a directory and its content. Missing and inaccessible files need no rule.
 func allow(path string, rights uint64, follow bool, add addFunc) error {
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}
 	if !follow {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onThread runs something on a thread of its own, which ends with it.
+// onThread runs a function on a separate thread, which ends with it.
 func onThread(do func() error) error {
 	done := make(chan error)
 	go func() {
@@ -21,14 +21,14 @@ func onThread(do func() error) error {
 			done <- do()
 			return
 		}
-		err := onThread(do) // on another one, as we hold the process's first
+		err := onThread(do) // on another thread, because this goroutine is locked to the first one
 		runtime.UnlockOSThread()
 		done <- err
 	}()
 	return <-done
 }
 
-// When any step fails, nobody is told that the thread is confined (CF-4).
+// If any step fails, Enter fails (CF-4).
 func TestEnterFails(t *testing.T) {
 	k := Offered()
 	if k.ABI == 0 || !k.Filters {
@@ -44,7 +44,7 @@ func TestEnterFails(t *testing.T) {
 	}
 	steps := map[string]func(){
 		"dumpable":      func() { system.dumpable = func() error { return failure } },
-		"hasCapability": func() { system.hasCapability = func(int) bool { return true } }, // and drop fails
+		"hasCapability": func() { system.hasCapability = func(int) bool { return true } }, // then drop fails
 		"drop":          func() { system.drop = func(int) error { return failure } },
 		"disinherit":    func() { system.disinherit = func() error { return failure } },
 		"noNewPrivs":    func() { system.noNewPrivs = func() error { return failure } },
@@ -56,7 +56,7 @@ func TestEnterFails(t *testing.T) {
 		"addRule": func() { system.addRule = func(int, int, uint64) error { return failure } },
 		"addPort": func() {
 			system.addPort = func(int, uint16) error { return failure }
-			if k.ABI < abiTCP { // nothing is told of ports, which are refused by the filter
+			if k.ABI < abiTCP { // older kernels have no ports, and the filter refuses them
 				noFilter()
 			}
 		},
@@ -86,7 +86,7 @@ func TestEnterFails(t *testing.T) {
 	}
 }
 
-// A key changes with every permission, and when a path leads to another file.
+// A key changes with every permission, and when a path refers to another file.
 func TestKey(t *testing.T) {
 	dir := t.TempDir()
 	make := func() {
@@ -117,7 +117,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// A link that was put on the way since a path was resolved leads to nothing (CF-13, CF-61).
+// A link that is created after a path was resolved has no effect (CF-13, CF-61).
 func TestLinksAreNotFollowed(t *testing.T) {
 	if Offered().ABI == 0 {
 		t.Skip("the kernel has no Landlock")

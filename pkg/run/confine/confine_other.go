@@ -2,14 +2,14 @@
 
 package confine
 
-// Offered returns what the running kernel offers: nothing, on this system (CF-32).
+// Offered returns the features of the running kernel: none on this system (CF-32).
 func Offered() Kernel { return Kernel{} }
 
-// Key tells profiles apart.
+// Key identifies a profile.
 func (p *Profile) Key() string { return "" }
 
-// Enter confines the calling thread, which cannot be done on this system.
+// Enter fails, because this system cannot confine threads.
 func (k Kernel) Enter(*Profile) error { return errNotAvailable }
 
-// IsSystem reports whether everything confined may read and start a program.
+// IsSystem reports whether every confined script may read and start a program.
 func IsSystem(string) bool { return false }

@@ -1,10 +1,9 @@
-// Package confine has the kernel hold a thread, and all that it forks, to what a
-// profile allows: files by a Landlock domain, sockets and what Landlock does not
-// know by a seccomp filter (confine.md). It knows nothing of scripts or projects.
+// Package confine limits a thread, and all processes that it forks, to a profile. A Landlock domain
+// controls files. A seccomp filter controls sockets and operations that Landlock does not cover.
+// The package knows nothing about scripts and projects.
 //
-// Both belong to a thread and are inherited, so no helper process is needed: a
-// thread is confined once, and forks every script of that profile. This process
-// as a whole stays as it is, with two exceptions, without which a script could
-// get at it through the confined thread, with which it shares a domain: nobody
-// may trace it any more, and that thread cannot be signalled (CF-21).
+// Both mechanisms belong to a thread and are inherited, so no helper process is needed. A thread is
+// confined once, and forks every script of that profile. The process itself stays unconfined, with
+// two exceptions: it can no longer be traced, and the confined thread cannot be signalled.
+// Otherwise scripts could reach the process through the thread, which is in their domain (CF-21).
 package confine

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where a filter finds what it judges (struct seccomp_data). Of an argument it reads the
-// lower half: the kernel takes these as int too, on processors that are little endian.
+// Offsets of struct seccomp_data. The filter reads the lower half of an argument, as the kernel
+// does for int arguments, on little-endian processors.
 const (
 	offNumber    = 0
 	offArch      = 4
@@ -17,28 +17,28 @@ const (
 	word         = 4
 )
 
-// A denial is a system call that fails: always, or when all conditions are true.
+// A denial is a system call that fails: always, or if all conditions are true.
 type denial struct {
 	number uintptr
 	when   []condition
 	err    unix.Errno // 0 is EACCES, which programs report as "Permission denied" (CF-25)
-	asks   bool       // where there is a listener, it decides
+	asks   bool       // a listener decides, if there is one
 }
 
-// A condition is a test of one argument, or of the bits of a mask.
+// A condition tests one argument, or some of its bits.
 type condition struct {
 	argument uint32
 	test     bpf.JumpTest
 	value    uint32
-	mask     uint32 // 0: all bits
+	mask     uint32 // 0 for all bits
 }
 
-// error returns the error that the call fails with.
+// error returns the error of the call.
 func (d *denial) error() unix.Errno { return cmp.Or(d.err, unix.EACCES) }
 
-// assemble makes the filter of a profile. thread is the one that is confined. Where there is a
-// watch, its listener decides over what would be refused. listens says that there is another one. extra is
-// refused in addition.
+// assemble returns the filter of a profile. thread is the confined thread. With a watch, its
+// listener decides instead of refusing. listens means that there is another listener. extra has
+// additional denials.
 func assemble(p *Profile, thread int, w *Watch, listens bool, extra ...denial) ([]unix.SockFilter, error) {
 	refuse := func(d denial) bpf.RetConstant {
 		if w != nil || listens && d.asks {
@@ -49,7 +49,7 @@ func assemble(p *Profile, thread int, w *Watch, listens bool, extra ...denial) (
 	foreign := refuse(denial{err: unix.ENOSYS})
 	program := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: offArch, Size: word},
-		// Numbers mean something else in another ABI, so those of others do not exist (CF-23).
+		// Numbers have other meanings in other ABIs, so calls of other ABIs do not exist (CF-23).
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1}, foreign,
 		bpf.LoadAbsolute{Off: offNumber, Size: word},
 	}
@@ -77,8 +77,8 @@ func assemble(p *Profile, thread int, w *Watch, listens bool, extra ...denial) (
 	return filterOf(raw), nil
 }
 
-// search returns the instructions that find a call among those with denials, which are sorted by number: every
-// call passes here, so it takes as few comparisons as a binary search does.
+// search returns the instructions that find a call among the denied calls, which are sorted by
+// number. It is a binary search, because every system call runs it.
 func search(calls [][]denial, refuse func(denial) bpf.RetConstant) []bpf.Instruction {
 	allow := bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
 	switch middle := len(calls) / 2; {
@@ -101,7 +101,7 @@ func search(calls [][]denial, refuse func(denial) bpf.RetConstant) []bpf.Instruc
 	return append(list, allow)
 }
 
-// instructions return what the call is refused with, or go on behind their end.
+// instructions returns the refusal of a call, or continue after their end.
 func (d *denial) instructions(refuse func(denial) bpf.RetConstant) []bpf.Instruction {
 	list := []bpf.Instruction{refuse(*d)}
 	for _, c := range slices.Backward(d.when) {
@@ -123,8 +123,8 @@ func filterOf(raw []bpf.RawInstruction) []unix.SockFilter {
 	return filter
 }
 
-// denials lists what a profile refuses (CF-20 to CF-27). Of several for one call the first that applies
-// decides over the error.
+// denials returns the refused calls of a profile (CF-20 to CF-27). The first matching denial of a
+// call determines the error.
 func denials(p *Profile, thread uint32) []denial {
 	list := always(unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
 		unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_OPEN_BY_HANDLE_AT,
@@ -134,7 +134,7 @@ func denials(p *Profile, thread uint32) []denial {
 		list = append(list, always(unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL)...)
 	}
 	if !p.Process {
-		// What lies in memory only is started whatever Landlock says (CF-15).
+		// Landlock does not cover programs in memory (CF-15).
 		list = append(list, always(unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV,
 			unix.SYS_PROCESS_MADVISE, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP, unix.SYS_MEMFD_CREATE)...)
 	}
@@ -148,7 +148,7 @@ func denials(p *Profile, thread uint32) []denial {
 	return list
 }
 
-// The arguments of a denial, by their values.
+// Conditions by the value of an argument.
 func is(argument, value uint32) condition { return condition{argument, bpf.JumpEqual, value, 0} }
 
 func isNot(argument, value uint32) condition { return condition{argument, bpf.JumpNotEqual, value, 0} }
@@ -159,7 +159,8 @@ func (c condition) of(mask uint32) condition { c.mask = mask; return c }
 
 func refused(number uintptr, when ...condition) denial { return denial{number: number, when: when} }
 
-// signals are refused as Landlock lets a script signal the thread that forked it, which would end us (CF-21).
+// signals refuses signals to the thread that forked the script. Landlock permits them, and they
+// would end this process (CF-21).
 func signals(thread uint32) []denial {
 	return []denial{
 		refused(unix.SYS_KILL, is(0, thread)), refused(unix.SYS_TKILL, is(0, thread)),
@@ -170,7 +171,7 @@ func signals(thread uint32) []denial {
 	}
 }
 
-// others change how other processes run, or groups of them. A process changes itself by the number 0 (CF-21).
+// others refuses changes of how other processes run. A process refers to itself by the number 0 (CF-21).
 func others() []denial {
 	return []denial{
 		refused(unix.SYS_PRLIMIT64, isNot(0, 0)),
@@ -182,7 +183,7 @@ func others() []denial {
 	}
 }
 
-// Constants of the kernel that package unix does not have.
+// Kernel constants that package unix lacks.
 const (
 	fioSetOwn     = 0x8901 // FIOSETOWN
 	ioprioProcess = 1      // IOPRIO_WHO_PROCESS
@@ -194,17 +195,18 @@ const (
 	getFSXattr     = 0x801c581f // FS_IOC_FSGETXATTR
 	fileExtents    = 0xc020660b // FS_IOC_FIEMAP
 
-	anyCommand    = 0xff00     // the bits of a command that name its driver
-	plainCommand  = 0xffffff00 // the same, of one without a size
+	anyCommand    = 0xff00     // bits of a command that identify its driver
+	plainCommand  = 0xffffff00 // the same for a command without a size
 	ofTerminals   = 0x5400
 	ofSockets     = 0x8900
 	ofKeyboard    = 0x4b00 // KD*
 	ofConsoles    = 0x5600 // VT_*
-	typeOfSockets = 0xf    // of an argument that has flags, too
+	typeOfSockets = 0xf    // type of a socket, without flags
 )
 
-// deviceCommands give by a device what is refused otherwise: typing into a terminal or at all, another handler
-// of a terminal, faults of memory in user space, raw packets, machines (CF-21, CF-23).
+// deviceCommands refuses commands that reach refused features through a device (CF-21, CF-23).
+// These features are terminal input, line disciplines, page faults in user space, raw packets and
+// virtual machines.
 func deviceCommands() []denial {
 	list := []denial{
 		refused(unix.SYS_IOCTL, is(1, ofKeyboard).of(plainCommand)),
@@ -219,9 +221,9 @@ func deviceCommands() []denial {
 	return list
 }
 
-// modes change modes, owners and attributes of files, which Landlock does not look at (CF-24): by path, and
-// by a descriptor, which need not be open for writing. The errors of the latter are those of a file system
-// that has no attributes, as programs that only try expect them.
+// modes refuses changes of modes, owners and attributes of files, which Landlock does not control
+// (CF-24). A descriptor need not be open for writing. The errors for descriptors
+// are the same as on a file system without attributes, which programs expect.
 func modes() []denial {
 	return slices.Concat(always(legacyByPath...), always(
 		unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT, unix.SYS_SETXATTR, unix.SYS_LSETXATTR,
@@ -229,7 +231,7 @@ func modes() []denial {
 	), []denial{
 		{number: unix.SYS_FCHMOD, err: unix.EPERM, asks: true}, {number: unix.SYS_FCHOWN, err: unix.EPERM, asks: true},
 		{number: unix.SYS_FSETXATTR, err: unix.EOPNOTSUPP}, {number: unix.SYS_FREMOVEXATTR, err: unix.EOPNOTSUPP},
-		// Each file system has commands of its own for it; others than these are not needed.
+		// File systems have their own commands for attributes. Only these commands are needed.
 		{number: unix.SYS_IOCTL, err: unix.ENOTTY, when: []condition{
 			isNot(1, ofTerminals).of(anyCommand), isNot(1, ofSockets).of(anyCommand),
 			isNot(1, unix.FS_IOC_GETFLAGS), isNot(1, getFSXattr), isNot(1, fileExtents),
@@ -238,8 +240,8 @@ func modes() []denial {
 	})
 }
 
-// sockets are the kinds that a profile has no use for (CF-20). Pairs that are connected to each other stay, but for
-// those that can be connected anew.
+// sockets refuses the kinds of sockets that a profile does not need (CF-20). Connected pairs are
+// permitted, unless they can be connected again.
 func sockets(p *Profile) []denial {
 	isType := func(value uint32) condition { return is(1, value).of(typeOfSockets) }
 	isNoType := func(value uint32) condition { return isNot(1, value).of(typeOfSockets) }
@@ -262,7 +264,7 @@ func sockets(p *Profile) []denial {
 		internet(isNot(0, unix.AF_INET), isNot(0, unix.AF_INET6)),
 		internet(isNoType(unix.SOCK_STREAM), isNoType(unix.SOCK_DGRAM)),
 		internet(isType(unix.SOCK_DGRAM), isNot(2, 0), isNot(2, unix.IPPROTO_UDP)),
-		// Multipath TCP is TCP, but Landlock does not know its ports (CF-17).
+		// Multipath TCP is TCP, but Landlock does not control its ports (CF-17).
 		internet(isType(unix.SOCK_STREAM), isNot(2, 0), isNot(2, unix.IPPROTO_TCP), isNot(2, unix.IPPROTO_MPTCP)),
 		// The C library asks for the addresses of this machine.
 		refused(unix.SYS_SOCKET, is(0, unix.AF_NETLINK), isNot(2, unix.NETLINK_ROUTE)))
@@ -273,7 +275,7 @@ func sockets(p *Profile) []denial {
 	if !slices.Contains(p.Connect, portDNS) {
 		list = append(list, internet(isType(unix.SOCK_DGRAM)))
 	}
-	// Landlock judges connect(2), and this is without.
+	// Landlock controls connect(2), and MSG_FASTOPEN connects without it.
 	return append(list, refused(unix.SYS_SENDTO, has(3, unix.MSG_FASTOPEN)),
 		refused(unix.SYS_SENDMSG, has(2, unix.MSG_FASTOPEN)), refused(unix.SYS_SENDMMSG, has(3, unix.MSG_FASTOPEN)))
 }

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Notification is a system call that waits for the answer of a listener (struct seccomp_notif).
+// A Notification is a system call that waits for a listener (struct seccomp_notif).
 type Notification struct {
 	ID          uint64
 	Thread      uint32
@@ -18,7 +18,7 @@ type Notification struct {
 	Arguments   [6]uint64
 }
 
-// A Response is the answer (struct seccomp_notif_resp).
+// A Response is the answer of a listener (struct seccomp_notif_resp).
 type Response struct {
 	ID    uint64
 	Value int64
@@ -28,8 +28,8 @@ type Response struct {
 
 var errNoSender = errors.New("no process has this filter any more")
 
-// Receive waits for a notification, for as many milliseconds as poll(2) does. ok is false when none came. The error
-// is also for the case that no process has the filter any more.
+// Receive waits for a notification, with a timeout in milliseconds as for poll(2). ok is false
+// after the timeout. Receive returns an error if no process has the filter any more.
 func Receive(listener, milliseconds int) (n Notification, ok bool, err error) {
 	for {
 		fds := []unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}
@@ -45,13 +45,13 @@ func Receive(listener, milliseconds int) (n Notification, ok bool, err error) {
 		switch err := control(listener, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)); {
 		case err == nil:
 			return n, true, nil
-		case !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ENOENT): // ENOENT: its process was killed
+		case !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ENOENT): // ENOENT: the process was killed
 			return n, false, err
 		}
 	}
 }
 
-// Respond lets a call go on, or fail. It fails when the process was killed.
+// Respond lets a call continue or fail. It returns an error if the process was killed.
 func Respond(listener int, r Response) error {
 	for {
 		err := control(listener, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
@@ -61,7 +61,8 @@ func Respond(listener int, r Response) error {
 	}
 }
 
-// Waits reports whether the call still waits: else what was read of its process may be another's.
+// Waits reports whether the call still waits. Otherwise, data that was read from its process may
+// belong to another process.
 func (n *Notification) Waits(listener int) bool {
 	id := n.ID
 	return control(listener, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id)) == nil

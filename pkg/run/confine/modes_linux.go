@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// serveModes answers the calls that the filter asks about, until no process has the filter any more. It waits
-// in the poller of Go's runtime, so a listener takes no thread.
+// serveModes answers calls about modes until no process has the filter any more. It waits in the
+// poller of Go's runtime, so a listener needs no thread.
 func serveModes(listener int) {
 	if unix.SetNonblock(listener, true) != nil {
 		unix.Close(listener)
 		return
 	}
 	f := os.NewFile(uintptr(listener), "seccomp listener")
-	defer f.Close() // calls that wait fail with ENOSYS
+	defer f.Close() // waiting calls fail with ENOSYS
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return
@@ -34,11 +34,11 @@ func serveModes(listener int) {
 	})
 }
 
-// AsksFor reports whether a filter that refuses a call leaves the decision to [Notification.ChangeModes].
+// AsksFor reports whether a filter leaves the decision about a call to [Notification.ChangeModes].
 func AsksFor(number int32) bool { return number == unix.SYS_FCHMOD || number == unix.SYS_FCHOWN }
 
-// ChangeModes changes the mode or the owner of a file in the place of a process, if [Notification.MayChangeModes]
-// says so. It returns the error of the call, 0 for success (CF-24).
+// ChangeModes changes the mode or owner of a file for a process, if [Notification.MayChangeModes]
+// permits it. It returns the error of the call, or 0 (CF-24).
 func (n *Notification) ChangeModes(listener int) unix.Errno {
 	fd, errno := n.openToChange(listener)
 	if errno != 0 {
@@ -47,7 +47,7 @@ func (n *Notification) ChangeModes(listener int) unix.Errno {
 	defer unix.Close(fd)
 	var err error
 	switch n.Number {
-	case unix.SYS_FCHMOD: // there is no way by a descriptor that is open for this only
+	case unix.SYS_FCHMOD: // fchmod does not accept a descriptor that is opened with O_PATH
 		err = unix.Fchmodat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(fd), uint32(n.Arguments[1])&0o7777, 0)
 	case unix.SYS_FCHOWN:
 		err = unix.Fchownat(fd, "", int(int32(n.Arguments[1])), int(int32(n.Arguments[2])), unix.AT_EMPTY_PATH)
@@ -60,8 +60,8 @@ func (n *Notification) ChangeModes(listener int) unix.Errno {
 	return errno
 }
 
-// MayChangeModes reports whether the process has the file open for writing, so that Landlock has allowed that,
-// and is the user who may change it.
+// MayChangeModes reports whether the process has opened the file for writing, which Landlock has
+// permitted, and its user may change the file.
 func (n *Notification) MayChangeModes(listener int) bool {
 	fd, errno := n.openToChange(listener)
 	if errno == 0 {
@@ -70,7 +70,7 @@ func (n *Notification) MayChangeModes(listener int) bool {
 	return errno == 0
 }
 
-// openToChange opens the file of the call's descriptor, without rights to it.
+// openToChange opens the file of the call's descriptor with O_PATH.
 func (n *Notification) openToChange(listener int) (fd int, refusal unix.Errno) {
 	process := fmt.Sprintf("/proc/%d/", n.Thread)
 	name := strconv.Itoa(int(int32(n.Arguments[0])))
@@ -78,7 +78,7 @@ func (n *Notification) openToChange(listener int) (fd int, refusal unix.Errno) {
 	if err != nil {
 		return -1, unix.EPERM
 	}
-	// The descriptor may be another file's by now, so both are read after it was opened.
+	// The descriptor may refer to another file by now, so both are read after the open.
 	theirs, ours := readDescriptor(process+"fdinfo/"+name), readDescriptor("/proc/self/fdinfo/"+strconv.Itoa(fd))
 	writes := theirs.flags&unix.O_ACCMODE != unix.O_RDONLY && theirs.flags&unix.O_PATH == 0
 	if !writes || theirs.file == "" || theirs.file != ours.file || !n.isOurs(fd) || !n.Waits(listener) {
@@ -88,13 +88,12 @@ func (n *Notification) openToChange(listener int) (fd int, refusal unix.Errno) {
 	return fd, 0
 }
 
-// isOurs reports whether the process is this one's user, and may change what is open: we have no more rights
-// than it has.
+// isOurs reports whether the process has our user, and whether this user may change the file.
 func (n *Notification) isOurs(fd int) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", n.Thread))
 	_, line, _ := bytes.Cut(status, []byte("\nUid:"))
 	line, _, _ = bytes.Cut(line, []byte("\n"))
-	const forFiles = 3 // after the real, the effective and the saved one
+	const forFiles = 3 // after the real, the effective and the saved user
 	users := bytes.Fields(line)
 	if err != nil || len(users) <= forFiles || string(users[forFiles]) != strconv.Itoa(unix.Geteuid()) {
 		return false
@@ -104,10 +103,10 @@ func (n *Notification) isOurs(fd int) bool {
 		(unix.Geteuid() == 0 || int(st.Uid) == unix.Geteuid())
 }
 
-// A descriptor is what the kernel says about one (proc_pid_fdinfo(5)).
+// A descriptor is an entry of fdinfo (proc_pid_fdinfo(5)).
 type descriptor struct {
 	flags int
-	file  string // its mount and inode; "" before Linux 5.14
+	file  string // mount and inode, or "" before Linux 5.14
 }
 
 func readDescriptor(path string) (d descriptor) {

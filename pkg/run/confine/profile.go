@@ -2,44 +2,43 @@ package confine
 
 import "errors"
 
-// A Profile says what may be done. What it does not name is refused, except what
-// every program needs: the system's libraries, and a few of its settings and
-// devices (CF-10).
+// A Profile defines permitted operations. Everything else is refused, except the needs of every
+// program: the system's libraries, and some of its settings and devices (CF-10).
 type Profile struct {
-	// Programs may be read and started: files, or directories with all below. Read may be
-	// read, Write may also be changed. Links on the way are not followed: one that was put
-	// there since a path was resolved leads to nothing (CF-13).
+	// Files, or directories with their content. Programs may be read and started, Read may be read,
+	// and Write may be read and changed. Symbolic links on these paths are not followed, so a link
+	// that is created later has no effect (CF-13).
 	Programs, Read, Write []string
 	// List are directories of which, and below which, names may be listed.
 	List []string
-	// Connect are TCP ports that may be connected to. With the one of DNS, UDP is open too.
+	// Connect has permitted TCP ports. The DNS port also permits UDP.
 	Connect []uint16
 
-	AllFiles bool // of files only writing and the start of programs are confined
-	Modes    bool // modes and owners of files may be changed, of all that the user has (CF-24)
-	Network  bool // TCP and UDP, of all ports
-	// Process allows to start what may be read, the system's programs among it, and to talk to
-	// Unix sockets where Network is allowed.
+	AllFiles bool // all files may be read; writing and starting programs stay limited
+	Modes    bool // modes and owners of all files of the user may be changed (CF-24)
+	Network  bool // TCP and UDP on all ports
+	// Process permits starting all readable programs, including those of the system. With Network
+	// it also permits Unix sockets.
 	Process bool
 
-	key string // see Identify
+	key string // set by Identify
 }
 
-// portDNS is the port of the domain name system.
+// portDNS is the port of DNS.
 const portDNS = 53
 
-// Identify finds out which files the profile is about now. From then on [Profile.Key] looks at
-// none, and the profile is not to be changed.
+// Identify stores the key for the current files. Afterwards [Profile.Key] reads no files, and the
+// profile must not change.
 func (p *Profile) Identify() { p.key = p.Key() }
 
-// A Kernel is what the running kernel offers.
+// A Kernel describes the features of the running kernel.
 type Kernel struct {
-	ABI     int  // of Landlock, 0 for none
-	Signals bool // threads of one process can still signal each other when signals are confined
-	Filters bool // seccomp
+	ABI     int  // ABI of Landlock, or 0
+	Signals bool // threads of one process can signal each other when signals are confined
+	Filters bool // seccomp filters
 }
 
-// The ABIs of Landlock in which something was added.
+// Landlock ABIs with new features.
 const (
 	abiFiles    = 1
 	abiRefer    = 2
@@ -49,11 +48,10 @@ const (
 	abiScopes   = 6
 )
 
-// ABIWhole is the ABI of Landlock from which everything can be held (CF-30).
+// ABIWhole is the Landlock ABI that supports all features of profiles (CF-30).
 const ABIWhole = abiScopes
 
-// Lacks returns what the kernel cannot hold of a profile, in plain words, nil when it
-// can hold all of it (CF-30).
+// Lacks returns the features of a profile that the kernel does not support, or nil (CF-30).
 func (k Kernel) Lacks(p *Profile) []string {
 	var lacks []string
 	add := func(missing bool, what string) {
@@ -61,7 +59,7 @@ func (k Kernel) Lacks(p *Profile) []string {
 			lacks = append(lacks, what)
 		}
 	}
-	canMove := !p.AllFiles || !p.Process || k.ABI >= abiRefer // else nothing is confined, so that files can be moved
+	canMove := !p.AllFiles || !p.Process || k.ABI >= abiRefer // otherwise no domain controls moves
 	add(k.ABI < abiFiles || !canMove, "files")
 	add(!p.AllFiles && k.ABI >= abiFiles && k.ABI < abiTruncate, "truncating files")
 	add(!k.Filters, "system calls")
@@ -72,10 +70,10 @@ func (k Kernel) Lacks(p *Profile) []string {
 	return lacks
 }
 
-// None reports whether the kernel can hold nothing of any profile.
+// None reports whether the kernel supports no part of any profile.
 func (k Kernel) None() bool { return k.ABI < abiFiles && !k.Filters }
 
 func (k Kernel) scopesSignals() bool { return k.ABI >= abiScopes && k.Signals }
 
-// errNotAvailable is the error where no system call confines anything.
-var errNotAvailable = errors.New("this system cannot confine scripts; it takes Linux with Landlock")
+// errNotAvailable is the error on systems without confinement.
+var errNotAvailable = errors.New("confining scripts needs Linux with Landlock")

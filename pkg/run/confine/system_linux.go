@@ -5,29 +5,26 @@ import (
 	"strings"
 )
 
-// programs are where the system has programs: whatever has Process may read and start
-// them (CF-15).
+// programs are directories of system programs, which scripts with Process may read and start (CF-15).
 var programs = []string{"/usr", "/bin", "/sbin", "/opt", "/snap", "/home/linuxbrew/.linuxbrew"}
 
-// libraries may be read by whatever is confined (CF-10).
+// libraries may be read by every confined script (CF-10).
 var libraries = []string{
 	"/lib", "/lib32", "/lib64", "/libx32", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/share",
 	"/usr/local/lib", "/usr/local/lib64", "/usr/local/share",
 }
 
-// stores hold programs and libraries side by side: they may be read and started by whatever
-// is confined.
+// stores contain programs and libraries together. Every confined script may read and start them.
 var stores = []string{"/nix/store", "/gnu/store"}
 
-// loaders start programs that are linked dynamically, so that the kernel must be able to
-// start them.
+// loaders start dynamically linked programs, so every confined script may start them.
 var loaders = []string{
 	"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1", "/lib/ld-musl-x86_64.so.1", "/lib/ld-musl-aarch64.so.1",
 	"/lib/ld-linux.so.2", "/lib/ld-linux-armhf.so.3",
 }
 
-// settings may be read by whatever is confined: what programs look up without being
-// asked. Secrets, such as keys of the host and password hashes, are not among them.
+// settings may be read by every confined script, because programs read them implicitly. They
+// include no secrets such as host keys and password hashes.
 var settings = []string{
 	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/ld-musl-x86_64.path",
 	"/etc/ld-musl-aarch64.path",
@@ -45,11 +42,10 @@ var settings = []string{
 	"/sys/kernel/mm/transparent_hugepage", "/dev/urandom", "/dev/random",
 }
 
-// devices may be read and written by whatever is confined.
+// devices may be read and written by every confined script.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full"}
 
-// IsSystem reports whether a program is one of the system, which has its libraries where
-// all can read them.
+// IsSystem reports whether a program belongs to the system, whose libraries every script can read.
 func IsSystem(path string) bool {
 	return slices.ContainsFunc(slices.Concat(programs, stores), func(dir string) bool {
 		return path == dir || strings.HasPrefix(path, dir+"/")

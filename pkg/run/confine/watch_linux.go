@@ -11,17 +11,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Watch has system calls told to a listener, which decides over them (CF-50).
+// A Watch reports system calls to a listener, which decides about them (CF-50).
 type Watch struct {
-	Calls []uintptr // those that are told; besides, all that would be refused
-	// StartsFrom is the address of the instruction by which this process starts programs. Its calls are
-	// not told: the thread that forks waits for them without letting our other threads come to rest.
+	Calls []uintptr // reported calls, in addition to refused ones
+	// StartsFrom is the address of the instruction with which this process starts programs. These
+	// calls are not reported: the thread that forks waits for them, and blocks the stop of our
+	// other threads.
 	StartsFrom uint64
 }
 
 const offInstruction = 8
 
-// instructions allow the starts of this process. The number is loaded before and after.
+// instructions permit program starts of this process. The call number is loaded before and after.
 func (w *Watch) instructions() []bpf.Instruction {
 	return []bpf.Instruction{
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_EXECVE, SkipFalse: 6},
@@ -34,8 +35,7 @@ func (w *Watch) instructions() []bpf.Instruction {
 	}
 }
 
-// EnterWatched confines the calling thread as [Kernel.Enter] does, with one difference: the
-// system calls of a watch, and those that the filter would refuse, are told to the listener.
+// EnterWatched is [Kernel.Enter], but reports the calls of a watch and refused calls to the listener.
 func (k Kernel) EnterWatched(p *Profile, w *Watch) (listener int, err error) {
 	if !k.Filters {
 		return -1, errNoListener
@@ -46,8 +46,8 @@ func (k Kernel) EnterWatched(p *Profile, w *Watch) (listener int, err error) {
 	return w.listen(p)
 }
 
-// Enter has the calls of a watch told, those that no profile allows, and the commands to devices and files that p
-// refuses. It confines the thread to nothing.
+// Enter reports the calls of a watch, calls that no profile permits, and commands to devices and
+// files that p refuses. It does not confine the thread.
 func (w *Watch) Enter(k Kernel, p *Profile) (listener int, err error) {
 	if !k.Filters {
 		return -1, errNoListener
@@ -59,7 +59,7 @@ func (w *Watch) Enter(k Kernel, p *Profile) (listener int, err error) {
 	return w.listen(&Profile{AllFiles: true, Modes: true, Network: true, Process: true}, commands...)
 }
 
-var errNoListener = errors.New("this kernel has no seccomp filters, which it takes to observe a script")
+var errNoListener = errors.New("observing a script needs seccomp filters")
 
 func (w *Watch) listen(p *Profile, more ...denial) (listener int, err error) {
 	program, err := assemble(p, unix.Gettid(), w, false, more...)
@@ -72,10 +72,10 @@ func (w *Watch) listen(p *Profile, more ...denial) (listener int, err error) {
 	return listener, nil
 }
 
-// FindStart returns the address that [Watch.StartsFrom] is about: that of the one instruction by which
-// package syscall enters the kernel. It needs a thread of its own, which ends with its goroutine: a
-// filter tells of one call that this makes, and where that came from. receive takes it from the
-// listener and answers it.
+// FindStart returns the address for [Watch.StartsFrom]: the one instruction with which package
+// syscall enters the kernel. It needs a separate thread, which ends with its goroutine. A filter
+// reports one call of FindStart with its address. receive reads that notification from the listener
+// and answers it.
 func FindStart(receive func(listener int) (from uint64, err error)) (from uint64, err error) {
 	if err := system.noNewPrivs(); err != nil {
 		return 0, err
@@ -96,7 +96,7 @@ func FindStart(receive func(listener int) (from uint64, err error)) (from uint64
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer unix.Close(listener) // which lets the call go on in any case
+		defer unix.Close(listener) // the call continues in any case
 		from, err = receive(listener)
 	}()
 	unix.Syscall(unix.SYS_GETPPID, 0, 0, 0)
@@ -104,8 +104,8 @@ func FindStart(receive func(listener int) (from uint64, err error)) (from uint64
 	return from, err
 }
 
-// listenTo installs a filter with a listener. Where the kernel can (5.19), signals do not interrupt a call
-// that the listener has taken.
+// listenTo installs a filter with a listener. From Linux 5.19, signals do not interrupt a call that
+// the listener has received.
 func listenTo(program []unix.SockFilter) (listener int, err error) {
 	p := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	const flags = unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW | unix.SECCOMP_FILTER_FLAG_NEW_LISTENER
@@ -119,8 +119,8 @@ func listenTo(program []unix.SockFilter) (listener int, err error) {
 	return -1, err
 }
 
-// Refuses returns the error that a system call fails with by the filter of a profile, 0 for one that it allows.
-// thread is the one that is confined.
+// Refuses returns the error of a system call under the filter of a profile, or 0 if it is
+// permitted. thread is the confined thread.
 func (p *Profile) Refuses(thread int, number int32, arguments [6]uint64) unix.Errno {
 	for _, d := range denials(p, uint32(thread)) {
 		if uint32(d.number) == uint32(number) && d.applies(arguments) {
@@ -145,15 +145,14 @@ func (d *denial) applies(arguments [6]uint64) bool {
 	return true
 }
 
-// Foreign reports whether a system call is one of another ABI (CF-23).
+// Foreign reports whether a system call belongs to another ABI (CF-23).
 func Foreign(arch uint32, number int32) bool {
 	return arch != auditArch || firstX32 > 0 && uint32(number) >= firstX32
 }
 
-// Rules are what a domain says, for asking in this process. Like it they know files, not
-// names.
+// Rules predict the decisions of a domain. Like a domain, they know files and not names.
 type Rules struct {
-	Signals bool // processes outside of the domain may be signalled
+	Signals bool // processes outside the domain may be signalled
 
 	profile *Profile
 	handled uint64
@@ -162,10 +161,10 @@ type Rules struct {
 
 type file struct{ dev, ino uint64 }
 
-// A Need is what somebody wants of a file.
+// A Need is a kind of access to a file.
 type Need uint64
 
-// The needs. MayChange asks whether the entry that a path names can be made, removed or moved.
+// Kinds of access. MayChange is about creating, removing or moving the entry of a path.
 const (
 	MayRead   = Need(unix.LANDLOCK_ACCESS_FS_READ_FILE)
 	MayList   = Need(unix.LANDLOCK_ACCESS_FS_READ_DIR)
@@ -187,15 +186,15 @@ func (k Kernel) Rules(p *Profile) (*Rules, error) {
 	})
 }
 
-// AllowTCP reports whether a port may be connected to.
+// AllowTCP reports whether connections to a port are permitted.
 func (r *Rules) AllowTCP(port int) bool {
 	return r.profile.Network || slices.Contains(r.profile.Connect, uint16(port))
 }
 
-// AllowBind reports whether a port may be listened on.
+// AllowBind reports whether listening on a port is permitted.
 func (r *Rules) AllowBind() bool { return r.profile.Network }
 
-// Allow reports whether a file is given what is needed. The path is absolute, without links.
+// Allow reports whether access to a file is permitted. The path is absolute, without links.
 func (r *Rules) Allow(need Need, path string) bool {
 	if r.handled&uint64(need) == 0 {
 		return true

@@ -132,8 +132,8 @@ func (d *Dir) ownAt(name string) fs.FileInfo {
 	return there
 }
 
-// tidy restores the initial state of a directory, and reports whether that was possible.
-func (d *Dir) tidy() bool {
+// reset restores the initial state of a directory, and reports whether that was possible.
+func (d *Dir) reset() bool {
 	if there, err := d.parent.Lstat(d.name); err != nil || !os.SameFile(there, d.self) {
 		return false
 	}

@@ -77,7 +77,7 @@ func isNew(d *Dir) string {
 }
 
 // T-79: a script's changes to a directory are undone, or the directory is not used again.
-func TestTidy(t *testing.T) {
+func TestReset(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		do     func(d *Dir) error

@@ -80,7 +80,7 @@ func (p *Pool) Take() (*Dir, error) {
 	if d != nil {
 		if d.parent == parent && parent.Rename(d.name, name) == nil {
 			d.moved(name)
-			if time.Since(d.idle) < idleTrust || d.tidy() {
+			if time.Since(d.idle) < idleTrust || d.reset() {
 				return d, nil
 			}
 		}
@@ -115,7 +115,7 @@ func (p *Pool) Give(d *Dir, alone bool) {
 	clean := alone && d.parent.Rename(d.name, name) == nil
 	if clean {
 		d.moved(name)
-		clean = d.tidy()
+		clean = d.reset()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

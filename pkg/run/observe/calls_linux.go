@@ -24,11 +24,11 @@ type call struct {
 	*confine.Notification
 }
 
-// An inspector notes what a call does that the profile does not allow. refused says that the
-// profile's filter refuses it, whatever it is about.
+// An inspector records accesses of a call that the profile does not permit. refused means that the
+// filter refuses the call with any arguments.
 type inspector func(c *call, refused bool)
 
-// inspectors are those of the calls whose arguments say what they are about.
+// inspectors are the inspectors of calls whose arguments are relevant.
 var inspectors = func() map[uintptr]inspector {
 	all := map[uintptr]inspector{
 		unix.SYS_OPENAT:   func(c *call, _ bool) { c.open(c.dir(0), c.Arguments[1], c.Arguments[2]) },
@@ -85,9 +85,9 @@ var inspectors = func() map[uintptr]inspector {
 	return all
 }()
 
-// watched are the calls that are told of: those with inspectors, and such as take a capability.
-// Sockets are not, as what is done with them says more, nor are commands, as nearly all of them are about terminals;
-// where a profile refuses them, we are told.
+// watched are the reported calls: calls with inspectors, and calls that need a capability. Sockets
+// are not included, because later calls contain the addresses. Commands are not included, because
+// nearly all of them are for terminals. Refused calls are always reported.
 var watched = func() []uintptr {
 	list := []uintptr{
 		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE,
@@ -111,10 +111,10 @@ const (
 	mostAncestors = 64
 )
 
-// dir is an argument that is the descriptor of a directory.
+// dir returns an argument that is the descriptor of a directory.
 func (c *call) dir(argument int) int32 { return int32(uint32(c.Arguments[argument])) }
 
-// open notes that a file is opened.
+// open records the opening of a file.
 func (c *call) open(dir int32, pointer, flags uint64) {
 	if flags&unix.O_PATH != 0 {
 		return
@@ -138,7 +138,7 @@ func (c *call) open(dir int32, pointer, flags uint64) {
 	}
 }
 
-// opens reports whether the call opens a file, and where its path stands.
+// opens reports whether the call opens a file, and returns the pointer to its path.
 func (c *call) opens() (pointer uint64, opens bool) {
 	switch uintptr(c.Number) {
 	case unix.SYS_OPENAT, unix.SYS_OPENAT2:
@@ -150,7 +150,7 @@ func (c *call) opens() (pointer uint64, opens bool) {
 }
 
 func (c *call) openat2(bool) {
-	var how [8]byte // begins with the flags
+	var how [8]byte // flags are the first member
 	if !c.read(how[:], c.Arguments[2]) {
 		c.unread()
 		return
@@ -164,7 +164,7 @@ func (c *call) write(dir int32, pointer uint64) {
 	}
 }
 
-// file notes that a file that is there is read or written.
+// file records reading, writing or starting an existing file.
 func (c *call) file(kind Kind, t target) {
 	isDir := t.mode&unix.S_IFMT == unix.S_IFDIR
 	need, access := confine.MayRead, uint32(unix.R_OK)
@@ -181,15 +181,15 @@ func (c *call) file(kind Kind, t target) {
 	c.want(Access{Kind: kind, Path: t.path}, need, t.path, access)
 }
 
-// change notes that an entry of a directory is made, removed or moved.
+// change records creating, removing or moving a directory entry.
 func (c *call) change(t target, made Made) {
 	c.want(Access{Kind: Change, Path: t.path, Made: made}, confine.MayChange, filepath.Dir(t.path), unix.W_OK|unix.X_OK)
 }
 
-// want notes what the rules do not allow, where the user may do it: what fails anyway takes
-// nothing. access is what the user has to have of the file of.
+// want records an access that the rules do not permit, unless the user cannot do it anyway. access
+// is the required access to the file of.
 func (c *call) want(a Access, need confine.Need, of string, access uint32) {
-	if a.Path == "/dev/tty" || c.session.rules.Allow(need, a.Path) || // a tool has no terminal
+	if a.Path == "/dev/tty" || c.session.rules.Allow(need, a.Path) || // tools have no terminal
 		unix.Faccessat(unix.AT_FDCWD, of, access, unix.AT_EACCESS) != nil {
 		return
 	}
@@ -199,7 +199,7 @@ func (c *call) want(a Access, need confine.Need, of string, access uint32) {
 	c.add(a)
 }
 
-// make notes that an entry is made, where there is none yet.
+// make records creating a new entry.
 func (c *call) make(dir int32, pointer uint64, made Made) {
 	if t, ok := c.find(dir, pointer, false); ok && !t.exists {
 		c.change(t, made)
@@ -214,7 +214,7 @@ func (c *call) remove(dir int32, pointer uint64) {
 
 func (c *call) rename(bool) { c.move(c.dir(0), c.Arguments[1], c.dir(2), c.Arguments[3]) }
 
-// move notes that an entry is moved: it is removed from one directory, and made in another.
+// move records moving an entry: removing it from one directory and creating it in another.
 func (c *call) move(fromDir int32, from uint64, toDir int32, to uint64) {
 	old, ok := c.find(fromDir, from, false)
 	if !ok || !old.exists {
@@ -226,8 +226,7 @@ func (c *call) move(fromDir int32, from uint64, toDir int32, to uint64) {
 	}
 }
 
-// link notes that a file gets another name. From one directory to another it takes as much of
-// the old one as of the new one.
+// link records creating another name for a file. If the directories differ, it needs the same rights in both.
 func (c *call) link(fromDir int32, from uint64, toDir int32, to, flags uint64) {
 	old, ok := c.findAt(fromDir, from, flags&unix.AT_SYMLINK_FOLLOW != 0, flags)
 	if !ok || !old.exists {
@@ -243,7 +242,7 @@ func (c *call) link(fromDir int32, from uint64, toDir int32, to, flags uint64) {
 	}
 }
 
-// modes notes that a file's mode, owner or attributes are changed.
+// modes records changing a file's mode, owner or attributes.
 func (c *call) modes(dir int32, pointer uint64, refused bool) {
 	if !refused {
 		return
@@ -257,8 +256,8 @@ func (c *call) modes(dir int32, pointer uint64, refused bool) {
 	}
 }
 
-// modesOf is modes for a descriptor. A file without a name is nobody else's: such are Bash's here documents, which
-// it makes unwritable.
+// modesOf is modes for a descriptor. It ignores files without a name, such as Bash's here
+// documents, which Bash makes read-only.
 func (c *call) modesOf(fd int32, refused bool) {
 	if !refused {
 		return
@@ -271,7 +270,8 @@ func (c *call) modesOf(fd int32, refused bool) {
 	}
 }
 
-// command notes a command to a device or file. Commands that only the file system refuses change nothing.
+// command records a command to a device or file. It ignores commands without effects that only the
+// file system refuses.
 func (c *call) command(refused bool) {
 	switch command := uint32(c.Arguments[1]); {
 	case !refused:
@@ -292,9 +292,9 @@ var changingCommands = []uint32{
 	unix.FS_IOC_SETFLAGS, fsSetXattr, fsSetVersion, unix.FS_IOC_ENABLE_VERITY, unix.FS_IOC_SET_ENCRYPTION_POLICY,
 }
 
-// start notes that a program is started, and what its first line names.
+// start records starting a program, and the interpreter of its first line.
 func (c *call) start(dir int32, pointer, flags uint64) {
-	if flags&execCheck != 0 { // it only asks
+	if flags&execCheck != 0 { // only checks
 		return
 	}
 	t, ok := c.findAt(dir, pointer, flags&unix.AT_SYMLINK_NOFOLLOW == 0, flags)
@@ -313,22 +313,22 @@ func (c *call) start(dir int32, pointer, flags uint64) {
 
 const execCheck = 0x10000 // AT_EXECVE_CHECK
 
-// mostInterpreters is how many scripts may lead to another before the kernel gives up.
+// mostInterpreters is the kernel's limit for interpreters of interpreters.
 const mostInterpreters = 5
 
-// interpreterOf returns the program that a file's first line names, "" for none.
+// interpreterOf returns the program that a file's first line names, or "".
 func interpreterOf(path string) string {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	var head [256]byte // as much as the kernel looks at
+	var head [256]byte // the kernel reads as much
 	n, _ := f.ReadAt(head[:], 0)
 	return interpreter(head[:n])
 }
 
-// interpreter is interpreterOf for the beginning of a file.
+// interpreter is interpreterOf for the first bytes of a file.
 func interpreter(head []byte) string {
 	line, ok := bytes.CutPrefix(head, []byte("#!"))
 	if !ok {
@@ -341,7 +341,7 @@ func interpreter(head []byte) string {
 	return string(program)
 }
 
-// socket notes that a socket is made which the profile refuses.
+// socket records creating a socket that the profile refuses.
 func (c *call) socket(refused bool) {
 	if !refused {
 		return
@@ -368,7 +368,7 @@ func (c *call) socket(refused bool) {
 	}
 }
 
-// internetProtocol names what a socket of the internet's families speaks.
+// internetProtocol returns the protocol of an internet socket.
 func internetProtocol(kind uint64, protocol uint32) string {
 	switch {
 	case kind == unix.SOCK_STREAM && slices.Contains([]uint32{0, unix.IPPROTO_TCP, unix.IPPROTO_MPTCP}, protocol):
@@ -381,7 +381,7 @@ func internetProtocol(kind uint64, protocol uint32) string {
 	return "protocol " + strconv.Itoa(int(protocol))
 }
 
-// message notes whom a message goes to that brings its address along (struct msghdr).
+// message records the address of a message (struct msghdr).
 func (c *call) message(pointer uint64) {
 	var head [16]byte
 	if !c.read(head[:], pointer) {
@@ -391,7 +391,7 @@ func (c *call) message(pointer uint64) {
 	c.address(Send, binary.NativeEndian.Uint64(head[:]), uint64(binary.NativeEndian.Uint32(head[8:])))
 }
 
-// address notes what a socket, the first argument, is to do with an address.
+// address records an operation of a socket, the first argument, with an address.
 func (c *call) address(kind Kind, pointer, length uint64) {
 	if pointer == 0 || length < 2 {
 		return
@@ -424,11 +424,11 @@ func (c *call) address(kind Kind, pointer, length uint64) {
 	}
 }
 
-// A socketAddress is an address as the kernel takes it (struct sockaddr).
+// A socketAddress is a parsed struct sockaddr.
 type socketAddress struct {
 	family uint16
 	port   int
-	name   []byte // of a Unix socket; abstract ones begin with a zero
+	name   []byte // of a Unix socket; abstract names begin with a zero byte
 }
 
 func parseAddress(b []byte) (to socketAddress) {
@@ -449,7 +449,7 @@ func parseAddress(b []byte) (to socketAddress) {
 	return to
 }
 
-// local notes what is done with the address of a Unix socket.
+// local records an operation with the address of a Unix socket.
 func (c *call) local(kind Kind, name []byte) {
 	a := Access{Kind: kind, Name: "unix"}
 	switch {
@@ -472,7 +472,7 @@ func (c *call) local(kind Kind, name []byte) {
 	}
 }
 
-// refusesSocket reports whether the profile refuses to make a socket of a protocol.
+// refusesSocket reports whether the profile refuses sockets of a protocol.
 func (s *Session) refusesSocket(name string) bool {
 	family, kind := uint64(unix.AF_INET), uint64(unix.SOCK_STREAM)
 	switch name {
@@ -488,7 +488,7 @@ func (s *Session) refusesSocket(name string) bool {
 	return s.profile.Refuses(s.thread, unix.SYS_SOCKET, [6]uint64{family, kind}) != 0
 }
 
-// protocol is that of the socket that is the first argument.
+// protocol returns the protocol of the socket that is the first argument.
 func (c *call) protocol() string {
 	var b [64]byte
 	link := fmt.Sprintf("/proc/%d/fd/%d", c.Thread, int32(c.Arguments[0]))
@@ -503,14 +503,14 @@ func (c *call) protocol() string {
 	return name
 }
 
-// signal notes that a process is signalled that is not the script's.
+// signal records a signal to a process that is not the script's.
 func (c *call) signal(refused bool) {
 	pid := int32(c.Arguments[0])
 	if c.session.rules.Signals && !refused || pid == 0 {
 		return
 	}
 	if group := -pid; pid < -1 {
-		pid = group // that of its first process
+		pid = group // the first process of the group
 	}
 	if pid != -1 && c.session.own(pid) || unix.Kill(int(c.dir(0)), 0) != nil {
 		return
@@ -523,8 +523,8 @@ func (c *call) signal(refused bool) {
 	c.add(Access{Kind: Signal, Name: name})
 }
 
-// own reports whether a process is one of the script's: one that was told of, or comes from
-// one.
+// own reports whether a process belongs to the script: it made a reported call, or descends from a
+// process that did.
 func (s *Session) own(pid int32) bool {
 	for range mostAncestors {
 		if pid <= 1 {
@@ -543,7 +543,7 @@ func parent(pid int32) int32 {
 	if err != nil {
 		return 0
 	}
-	// pid (command) state parent …; a command may hold anything.
+	// pid (command) state parent …; a command may contain any character.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 2 {
 		return 0
@@ -552,7 +552,7 @@ func parent(pid int32) int32 {
 	return int32(n)
 }
 
-// callNames are those of calls that are refused whatever they are about.
+// callNames are the names of calls that are refused with any arguments.
 var callNames = map[uintptr]string{
 	unix.SYS_IO_URING_SETUP: "io_uring_setup", unix.SYS_IO_URING_ENTER: "io_uring_enter",
 	unix.SYS_IO_URING_REGISTER: "io_uring_register", unix.SYS_BPF: "bpf",

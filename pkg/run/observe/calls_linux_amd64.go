@@ -4,7 +4,7 @@ import "golang.org/x/sys/unix"
 
 const legacyOpen = uintptr(unix.SYS_OPEN)
 
-// legacy are the calls that later processors do not have.
+// legacy are calls that newer processors lack.
 var legacy = map[uintptr]inspector{
 	unix.SYS_OPEN: func(c *call, _ bool) { c.open(atCWD, c.Arguments[0], c.Arguments[1]) },
 	unix.SYS_CREAT: func(c *call, _ bool) {

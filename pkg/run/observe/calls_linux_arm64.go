@@ -1,6 +1,6 @@
 package observe
 
-const legacyOpen = ^uintptr(0) // there is none
+const legacyOpen = ^uintptr(0) // no such call
 
-// legacy are the calls that this processor does not have.
+// legacy is empty, because this processor lacks these calls.
 var legacy map[uintptr]inspector

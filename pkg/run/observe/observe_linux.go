@@ -15,14 +15,14 @@ import (
 	"mcp-bash/pkg/run/confine"
 )
 
-// A Session observes what a thread forks.
+// A Session observes the processes that a thread forks.
 type Session struct {
 	listener int
 	thread   int
 	profile  *confine.Profile
 	rules    *confine.Rules
-	hold     bool
-	seen     map[uint32]bool // threads that were told of
+	enforce  bool
+	seen     map[uint32]bool // threads with reported calls
 
 	mu     sync.Mutex
 	known  map[Access]bool
@@ -30,32 +30,32 @@ type Session struct {
 	asking map[uint32]Access // threads that may be about to look up a name
 }
 
-// Enter has observed what the calling thread forks from now on: what the profile does not
-// allow is reported. With hold, the kernel holds the thread to the profile as well, as far as it can;
-// without, it may do what it likes, but for what nothing that is confined may, and what a kernel
-// would refuse that can hold everything is reported. The caller has locked its
-// goroutine to the thread, and ends the thread when there is an error.
-func Enter(k confine.Kernel, p *confine.Profile, hold bool) (*Session, error) {
+// Enter observes all processes that the calling thread forks from now on. It reports operations
+// that the profile does not permit, as a kernel with all features would decide. With enforce, the
+// kernel also confines the thread to the profile, as far as it can. Without enforce, the thread is
+// only denied operations that no profile permits. The caller has locked its goroutine to the
+// thread, and ends the thread on an error.
+func Enter(k confine.Kernel, p *confine.Profile, enforce bool) (*Session, error) {
 	s := &Session{
-		thread: unix.Gettid(), profile: p, hold: hold, seen: map[uint32]bool{}, known: map[Access]bool{},
+		thread: unix.Gettid(), profile: p, enforce: enforce, seen: map[uint32]bool{}, known: map[Access]bool{},
 		asking: map[uint32]Access{},
 	}
-	if _, err := exchangeSizes(); err != nil {
+	if _, err := checkSizes(); err != nil {
 		return nil, err
 	}
 	from, err := startsFrom()
 	if err != nil {
 		return nil, err
 	}
-	judge := k
-	if !hold {
-		judge.ABI, judge.Signals = max(k.ABI, confine.ABIWhole), true
+	decide := k
+	if !enforce {
+		decide.ABI, decide.Signals = max(k.ABI, confine.ABIWhole), true
 	}
-	if s.rules, err = judge.Rules(p); err != nil {
+	if s.rules, err = decide.Rules(p); err != nil {
 		return nil, err
 	}
 	w := &confine.Watch{Calls: watched, StartsFrom: from}
-	if hold {
+	if enforce {
 		s.listener, err = k.EnterWatched(p, w)
 	} else {
 		s.listener, err = w.Enter(k, p)
@@ -67,11 +67,11 @@ func Enter(k confine.Kernel, p *confine.Profile, hold bool) (*Session, error) {
 	return s, nil
 }
 
-// open is the profile that allows all that any does.
+// open is the profile that permits everything that any profile can permit.
 var open = confine.Profile{AllFiles: true, Network: true, Process: true, Modes: true}
 
-// Report returns what was observed so far. Of a script that has ended this is all; what it left running
-// is served further on, until we end.
+// Report returns the observations so far. They are complete once the script has ended. Calls of
+// surviving processes are still answered until this process ends.
 func (s *Session) Report() Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,27 +83,26 @@ func (s *Session) Report() Report {
 	return r
 }
 
-// exchangeSizes checks that the kernel's structures are as long as ours.
-var exchangeSizes = sync.OnceValues(func() (struct{}, error) {
+// checkSizes checks that the kernel's structures have the expected sizes.
+var checkSizes = sync.OnceValues(func() (struct{}, error) {
 	var sizes [3]uint16
 	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_NOTIF_SIZES, 0,
 		uintptr(unsafe.Pointer(&sizes))); errno != 0 {
-		return struct{}{}, fmt.Errorf("this kernel does not tell of system calls, which it takes to observe a script; "+
-			"Linux 5.9 does: %w", errno)
+		return struct{}{}, fmt.Errorf("observing a script needs seccomp notifications (Linux 5.9 or newer): %w", errno)
 	}
 	if sizes[0] != uint16(unsafe.Sizeof(confine.Notification{})) || sizes[1] != uint16(unsafe.Sizeof(confine.Response{})) {
-		return struct{}{}, fmt.Errorf("this kernel tells of system calls in an unknown form (%d bytes)", sizes[0])
+		return struct{}{}, fmt.Errorf("seccomp notifications have an unknown size (%d bytes)", sizes[0])
 	}
 	return struct{}{}, nil
 })
 
-// startsFrom finds out once where this process starts programs from, and with it whether the
-// kernel does what we need at all.
+// startsFrom returns the address from which this process starts programs. It also checks that the
+// kernel supports observation. It does so once.
 var startsFrom = sync.OnceValues(func() (from uint64, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // and ends it
+		runtime.LockOSThread() // the thread ends with the goroutine
 		if unix.Gettid() == os.Getpid() {
 			next := make(chan struct{})
 			go func() {
@@ -119,8 +118,8 @@ var startsFrom = sync.OnceValues(func() (from uint64, err error) {
 	}()
 	<-done
 	if err != nil {
-		err = fmt.Errorf("a script cannot be observed here: it takes Linux 5.9 and a surrounding, such as a container, "+
-			"that allows seccomp listeners: %w", err)
+		err = fmt.Errorf("observing a script needs Linux 5.9 or newer and permission for seccomp listeners: %w", err)
+
 	}
 	return from, err
 })
@@ -133,28 +132,28 @@ func receiveStart(listener int) (uint64, error) {
 	return n.Instruction, err
 }
 
-// serve answers until the thread and all that it forked are gone.
+// serve answers calls until the thread and its processes have ended.
 func (s *Session) serve() {
-	defer unix.Close(s.listener) // what still waits fails with ENOSYS
+	defer unix.Close(s.listener) // waiting calls fail with ENOSYS
 	for {
 		n, _, err := confine.Receive(s.listener, -1)
 		if err != nil {
 			return
 		}
 		r := confine.Response{ID: n.ID}
-		switch errno, done := s.judge(&n); {
+		switch errno, done := s.decide(&n); {
 		case errno != 0:
 			r.Error = -int32(errno)
 		case !done:
 			r.Flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
 		}
-		confine.Respond(s.listener, r) // fails when its process was killed
+		confine.Respond(s.listener, r) // fails if the process was killed
 	}
 }
 
-// judge notes what a call does, and returns the error that it fails with; for 0 it goes on, unless it was done for
-// the process.
-func (s *Session) judge(n *confine.Notification) (errno unix.Errno, done bool) {
+// decide records a call and returns its error. For 0 the call continues, unless done reports that
+// it was made for the process.
+func (s *Session) decide(n *confine.Notification) (errno unix.Errno, done bool) {
 	c := &call{session: s, Notification: n}
 	if len(s.seen) < mostAccesses {
 		s.seen[n.Thread] = true
@@ -166,7 +165,7 @@ func (s *Session) judge(n *confine.Notification) (errno unix.Errno, done bool) {
 	}
 	number, refusal := uintptr(n.Number), s.profile.Refuses(s.thread, n.Number, n.Arguments)
 	if refusal != 0 && confine.AsksFor(n.Number) && n.MayChangeModes(s.listener) {
-		if !s.hold {
+		if !s.enforce {
 			return 0, false
 		}
 		return n.ChangeModes(s.listener), true
@@ -176,13 +175,13 @@ func (s *Session) judge(n *confine.Notification) (errno unix.Errno, done bool) {
 	} else if refusal != 0 {
 		c.add(Access{Kind: Call, Name: callName(number)})
 	}
-	if s.hold || number != unix.SYS_SOCKET && open.Refuses(s.thread, n.Number, n.Arguments) != 0 {
+	if s.enforce || number != unix.SYS_SOCKET && open.Refuses(s.thread, n.Number, n.Arguments) != 0 {
 		return refusal, false
 	}
 	return 0, false
 }
 
-// add notes an access, unless its call is no more.
+// add records an access, unless its process was killed.
 func (c *call) add(a Access) {
 	if a.Program = c.program(); c.Waits(c.session.listener) {
 		c.session.mu.Lock()
@@ -191,7 +190,7 @@ func (c *call) add(a Access) {
 	}
 }
 
-// keep adds to the report. The lock is held.
+// keep adds an access to the report. The caller holds the lock.
 func (s *Session) keep(a Access) {
 	switch {
 	case s.known[a]:
@@ -203,9 +202,9 @@ func (s *Session) keep(a Access) {
 	}
 }
 
-// ask notes that a Unix socket was refused, which may belong to a lookup of names: the C library asks
-// its daemon first, and goes on with files of /etc when there is none. Such a refusal matters to nobody, and
-// nearly every shell meets it.
+// ask records a refused Unix socket, which may belong to a name lookup. The C library first asks a
+// daemon and then reads files in /etc. Such refusals have no effect, and nearly every shell causes
+// one.
 func (c *call) ask(a Access) {
 	if a.Program = c.program(); c.Waits(c.session.listener) {
 		c.session.mu.Lock()
@@ -218,7 +217,7 @@ func (c *call) ask(a Access) {
 	}
 }
 
-// settle finds out by the next call of a thread what it wanted a Unix socket for.
+// settle uses the next call of a thread to determine the purpose of a Unix socket.
 func (s *Session) settle(c *call) {
 	s.mu.Lock()
 	_, asking := s.asking[c.Thread]
@@ -227,7 +226,7 @@ func (s *Session) settle(c *call) {
 		return
 	}
 	number := uintptr(c.Number)
-	lookup := number == unix.SYS_SOCKET && c.Arguments[0] == unix.AF_UNIX // it asks twice
+	lookup := number == unix.SYS_SOCKET && c.Arguments[0] == unix.AF_UNIX // the C library asks twice
 	if pointer, opens := c.opens(); opens {
 		path, _ := c.text(pointer)
 		lookup = strings.HasPrefix(path, "/etc/")
@@ -237,7 +236,7 @@ func (s *Session) settle(c *call) {
 	s.asked(c.Thread, lookup)
 }
 
-// asked ends the doubt about a thread. The lock is held.
+// asked records the socket unless it belongs to a lookup. The caller holds the lock.
 func (s *Session) asked(thread uint32, lookup bool) {
 	if !lookup {
 		s.keep(s.asking[thread])
@@ -246,7 +245,7 @@ func (s *Session) asked(thread uint32, lookup bool) {
 }
 
 func (c *call) unread() {
-	if !c.Waits(c.session.listener) { // its process was ended
+	if !c.Waits(c.session.listener) { // the process has ended
 		return
 	}
 	c.session.mu.Lock()

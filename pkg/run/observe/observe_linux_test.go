@@ -24,9 +24,8 @@ import (
 	"mcp-bash/pkg/run/script"
 )
 
-// A scene is where scripts are observed: a directory that they may write, and one that they may
-// not even read.
-type scene struct {
+// A fixture has a directory that observed scripts may write to, and one that they may not read.
+type fixture struct {
 	own, other string
 	kernel     confine.Kernel
 	runner     script.Runner
@@ -34,13 +33,13 @@ type scene struct {
 	env        []string
 }
 
-func newScene(t *testing.T) *scene {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scene{own: filepath.Join(dir, "own"), other: filepath.Join(dir, "other"), kernel: confine.Offered()}
+	s := &fixture{own: filepath.Join(dir, "own"), other: filepath.Join(dir, "other"), kernel: confine.Offered()}
 	for _, d := range []string{s.own, s.other} {
 		if err := os.MkdirAll(filepath.Join(d, "sub"), 0o755); err != nil {
 			t.Fatal(err)
@@ -71,12 +70,12 @@ func newScene(t *testing.T) *scene {
 	return s
 }
 
-// run runs Bash code observed, and returns what it was not allowed; with hold it is confined.
-func (s *scene) run(t *testing.T, hold bool, code string, env ...string) (Report, script.Result) {
+// run observes Bash code and returns its denied accesses. With enforce, the code is also confined.
+func (s *fixture) run(t *testing.T, enforce bool, code string, env ...string) (Report, script.Result) {
 	t.Helper()
 	var session *Session
 	c, err := s.runner.Prepared(func() (err error) {
-		session, err = Enter(s.kernel, &s.profile, hold)
+		session, err = Enter(s.kernel, &s.profile, enforce)
 		return err
 	})
 	if err != nil {
@@ -89,8 +88,8 @@ func (s *scene) run(t *testing.T, hold bool, code string, env ...string) (Report
 	return session.Report(), res
 }
 
-// said are accesses as text, in order, with what differs between machines taken out.
-func (s *scene) said(r Report) []string {
+// lines returns accesses as text, in order, without differences between machines.
+func (s *fixture) lines(r Report) []string {
 	var list []string
 	for _, a := range r.Accesses {
 		text := string(a.Kind)
@@ -107,11 +106,11 @@ func (s *scene) said(r Report) []string {
 	return list
 }
 
-// shell is what /bin/sh is.
+// shell is the program behind /bin/sh.
 var shell = func() string { sh, _ := filepath.EvalSymlinks("/bin/sh"); return filepath.Base(sh) }()
 
-// CF-50, CF-51: what a script does that its profile does not allow is seen, whether or not
-// it is held to it, and what is allowed is not.
+// CF-50, CF-51: accesses that the profile does not permit are reported, whether or not the script
+// is confined. Permitted ones are not reported.
 func TestObserve(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -122,7 +121,7 @@ func TestObserve(t *testing.T) {
 	lacks := confine.Offered().Lacks(&confine.Profile{})
 	for _, c := range []struct {
 		code       string
-		free, held string // what is seen of it; held "": the same
+		free, held string // reported accesses; confined "" means the same
 	}{
 		{`:`, "", ""},
 		{`cat file </dev/null >sub/new && rm sub/new; echo x >/dev/null; ls / >/dev/null`, "read / by ls", ""},
@@ -146,7 +145,7 @@ func TestObserve(t *testing.T) {
 		{`chmod 700 "$OTHER/file"`, "modes OTHER/file by chmod", ""},
 		{`chmod 700 file`, "modes OWN/file by chmod", ""},
 		{`"$OTHER/program"`, "start OTHER/program by bash,read OTHER/program by sh",
-			"start OTHER/program by bash,read OTHER/program by bash"}, // which looks what kind of file it is
+			"start OTHER/program by bash,read OTHER/program by bash"}, // Bash reads the file to find its type
 		{`./program`, "start OWN/program by bash", ""},
 		{`"$TRY" nothing; id; getent passwd 0`, "", ""},
 		{`PATH=/nowhere:$OTHER:$PATH; program`, "start OTHER/program by bash,read OTHER/program by sh",
@@ -171,38 +170,39 @@ func TestObserve(t *testing.T) {
 		{`"$TRY" affinity`, "call sched_setaffinity by observe.test", ""},
 		{`"$TRY" at`, "read OTHER/file by observe.test", ""},
 	} {
-		for _, hold := range []bool{false, true} {
+		for _, enforce := range []bool{false, true} {
 			signals := strings.HasPrefix(c.free, "signal ")
-			if hold && (slices.Contains(lacks, "files") || signals && slices.Contains(lacks, "signals")) {
-				continue // this kernel cannot
+			if enforce && (slices.Contains(lacks, "files") || signals && slices.Contains(lacks, "signals")) {
+				continue // the kernel does not support it
 			}
-			s := newScene(t)
+			s := newFixture(t)
 			socket, err := net.Listen("unix", filepath.Join(s.other, "socket"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, res := s.run(t, hold, c.code, "TEST="+strconv.Itoa(os.Getpid()))
+			r, res := s.run(t, enforce, c.code, "TEST="+strconv.Itoa(os.Getpid()))
 			socket.Close()
 			want := c.free
-			if hold && c.held != "" {
+			if enforce && c.held != "" {
 				want = c.held
 			}
 			want = strings.ReplaceAll(want, "by sh", "by "+shell)
-			if got := strings.Join(s.said(r), ","); got != want || r.Dropped+r.Unread > 0 {
-				t.Errorf("%s\nheld %t: %q, want %q (%+v)\n%s", c.code, hold, got, want, r, res.Stderr)
+			if got := strings.Join(s.lines(r), ","); got != want || r.Dropped+r.Unread > 0 {
+				t.Errorf("%s\nheld %t: %q, want %q (%+v)\n%s", c.code, enforce, got, want, r, res.Stderr)
 			}
-			if c.free != "" && !strings.HasPrefix(c.free, "call ") && !hold && strings.Contains(string(res.Stderr), "denied") {
+			if c.free != "" && !strings.HasPrefix(c.free, "call ") && !enforce &&
+				strings.Contains(string(res.Stderr), "denied") {
 				t.Errorf("%s: %s", c.code, res.Stderr)
 			}
-			if hold && want != "" && res.Status == 0 && !strings.Contains(c.code, "ls /") {
+			if enforce && want != "" && res.Status == 0 && !strings.Contains(c.code, "ls /") {
 				t.Errorf("%s: it was not refused", c.code)
 			}
 		}
 	}
 }
 
-// CF-55: of what is made it is known whether that can exist beforehand; one entry that is made and removed is two
-// accesses.
+// CF-55: the report contains whether a created entry can exist beforehand. Creating and removing an
+// entry are two accesses.
 func TestMade(t *testing.T) {
 	for code, want := range map[string][]Made{
 		`mkdir "$OTHER/a"`:                          {Directory},
@@ -216,7 +216,7 @@ func TestMade(t *testing.T) {
 		`mkdir "$OTHER/a"; mkdir -p "$OTHER/a"`:     {Directory},
 		`echo x >"$OTHER/file"; rm -f "$OTHER/non"`: nil,
 	} {
-		r, _ := newScene(t).run(t, false, code)
+		r, _ := newFixture(t).run(t, false, code)
 		var got []Made
 		for _, a := range r.Accesses {
 			if a.Kind == Change {
@@ -229,23 +229,23 @@ func TestMade(t *testing.T) {
 	}
 }
 
-// What is not held is judged as a kernel does that can hold everything (CF-30).
-func TestJudgedByTheWholeKernel(t *testing.T) {
-	s := newScene(t)
+// Accesses of unconfined scripts are reported as under a kernel with all features (CF-30).
+func TestUnconfinedReportsAsTheFullKernel(t *testing.T) {
+	s := newFixture(t)
 	s.kernel = confine.Kernel{Filters: s.kernel.Filters}
 	r, _ := s.run(t, false, `read -r x <"$OTHER/file"; kill -0 `+strconv.Itoa(os.Getpid()))
 	want := []string{"read OTHER/file by bash", "signal " + strconv.Itoa(os.Getpid()) + " (observe.test) by bash"}
-	if got := s.said(r); !reflect.DeepEqual(got, want) {
+	if got := s.lines(r); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
-// A child that left its script is seen while the script runs, and goes on after it.
+// A child that left its script is observed while the script runs, and continues after it.
 func TestLeftBehind(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	r, res := s.run(t, false, `(setsid bash -c 'cat "$OTHER/file" >sub/early; until [ -e go ]; do sleep 0.02; done
 		cat "$OTHER/program" >sub/late; echo >sub/end' </dev/null >/dev/null 2>&1 &); until [ -s sub/early ]; do sleep 0.02; done`)
-	if got := s.said(r); res.Status != 0 || !slices.Contains(got, "read OTHER/file by cat") {
+	if got := s.lines(r); res.Status != 0 || !slices.Contains(got, "read OTHER/file by cat") {
 		t.Errorf("%q %+v", got, res)
 	}
 	if err := os.WriteFile(filepath.Join(s.own, "go"), nil, 0o600); err != nil {
@@ -257,19 +257,19 @@ func TestLeftBehind(t *testing.T) {
 	}
 }
 
-// Calls that signals interrupt are made again, and seen once.
+// Calls that signals interrupt are repeated, and reported once.
 func TestSignalsMeanwhile(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	r, res := s.run(t, false, `trap : USR1; (while kill -USR1 $$; do :; done) 2>/dev/null & for ((i = 0; i < 2000; i++)); do
 		read -r x <"$OTHER/file" || exit 1; done; until kill $!; do :; done`)
-	if got := s.said(r); res.Status != 0 || strings.Join(got, ",") != "read OTHER/file by bash" || r.Unread > 0 {
+	if got := s.lines(r); res.Status != 0 || strings.Join(got, ",") != "read OTHER/file by bash" || r.Unread > 0 {
 		t.Errorf("%q %+v", got, res)
 	}
 }
 
-// No more accesses are kept than are bounded, and it is said how many there were (CF-52).
+// The number of stored accesses is limited, and the report counts the others (CF-52).
 func TestBound(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	const more = 100
 	r, _ := s.run(t, false, fmt.Sprintf(`for ((i = 0; i < %d; i++)); do : >"$OTHER/sub/$i"; done`, mostAccesses+more))
 	if len(r.Accesses) != mostAccesses || r.Dropped != more {
@@ -277,8 +277,8 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// The start of an observed script does not wait for other threads of the process. The test collects
-// garbage all the time, and tries one processor too.
+// Starting an observed script does not wait for our other threads, during constant garbage
+// collections and on one processor.
 func TestStartsAmongGarbage(t *testing.T) {
 	starts := 60
 	if testing.Short() {
@@ -287,7 +287,7 @@ func TestStartsAmongGarbage(t *testing.T) {
 	for _, processors := range []int{1, 4} {
 		func() {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
-			s := newScene(t)
+			s := newFixture(t)
 			stop := make(chan struct{})
 			var busy sync.WaitGroup
 			for range 4 {
@@ -317,7 +317,7 @@ func TestStartsAmongGarbage(t *testing.T) {
 			defer close(stop)
 			for i := range starts {
 				r, res := s.run(t, i%2 == 0 && confine.Offered().ABI > 0, `: <"$OTHER/file"; sleep 0`)
-				if got := s.said(r); !reflect.DeepEqual(got, []string{"read OTHER/file by bash"}) {
+				if got := s.lines(r); !reflect.DeepEqual(got, []string{"read OTHER/file by bash"}) {
 					t.Fatalf("%q %+v", got, res)
 				}
 			}
@@ -325,16 +325,16 @@ func TestStartsAmongGarbage(t *testing.T) {
 	}
 }
 
-// Where it cannot be done nothing is started, and the error says what it takes (CF-54).
+// If observation is impossible, nothing starts and the error names the requirements (CF-54).
 func TestCannotObserve(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	c, err := s.runner.Prepared(func() error { _, err := Enter(confine.Kernel{}, &s.profile, true); return err })
 	if c != nil || err == nil || !strings.Contains(err.Error(), "seccomp") {
 		t.Errorf("%v, %v", c, err)
 	}
 }
 
-// Addresses are what a process says they are.
+// FuzzAddress parses addresses, which a process can set to any bytes.
 func FuzzAddress(f *testing.F) {
 	f.Add([]byte("\x02\x00\x01\xbb\x7f\x00\x00\x01"))
 	f.Add([]byte("\x01\x00/run/x\x00y"))
@@ -348,7 +348,7 @@ func FuzzAddress(f *testing.F) {
 	})
 }
 
-// First lines are what a file says they are.
+// FuzzInterpreter parses first lines of arbitrary files.
 func FuzzInterpreter(f *testing.F) {
 	f.Add([]byte("#! /bin/sh -e\n"))
 	f.Add([]byte("#!\t/usr/bin/env\tbash"))
@@ -359,9 +359,9 @@ func FuzzInterpreter(f *testing.F) {
 	})
 }
 
-// The descriptors and threads of sessions go with their scripts.
+// Descriptors and threads of sessions end with their scripts.
 func TestSessionsEnd(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	s.run(t, true, ":")
 	before := count(t, "/proc/self/fd")
 	for range 30 {
@@ -379,7 +379,7 @@ func count(t *testing.T, dir string) int {
 	return len(list)
 }
 
-// settle waits for something that comes to be by itself.
+// settle waits until a condition is true.
 func settle(t *testing.T, so func() bool) {
 	t.Helper()
 	for end := time.Now().Add(90 * time.Second); !so(); time.Sleep(5 * time.Millisecond) {
@@ -400,7 +400,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// tricks are what Bash cannot do.
+// tricks are operations that Bash cannot do.
 var tricks = map[string]func(other string) error{
 	"uring": func(string) error {
 		var params [120]byte
@@ -413,7 +413,7 @@ var tricks = map[string]func(other string) error{
 	"threads": func(other string) error {
 		var all sync.WaitGroup
 		var failed error
-		for _, name := range []string{"file", "program"} { // one after the other, each on a thread of its own
+		for _, name := range []string{"file", "program"} { // one after the other, each on a separate thread
 			all.Go(func() {
 				runtime.LockOSThread()
 				if _, err := os.ReadFile(filepath.Join(other, name)); err != nil {

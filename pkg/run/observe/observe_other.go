@@ -8,13 +8,13 @@ import (
 	"mcp-bash/pkg/run/confine"
 )
 
-// A Session observes what a thread forks.
+// A Session observes the processes that a thread forks.
 type Session struct{}
 
-// Enter fails: scripts cannot be observed on this system (CF-54).
+// Enter fails: this system cannot observe scripts (CF-54).
 func Enter(confine.Kernel, *confine.Profile, bool) (*Session, error) {
-	return nil, errors.New("a script cannot be observed on this system; it takes Linux 5.9 on x86-64 or ARM64")
+	return nil, errors.New("observing a script needs Linux 5.9 or newer on x86-64 or ARM64")
 }
 
-// Report returns what was observed so far.
+// Report returns the observations so far.
 func (s *Session) Report() Report { return Report{} }

@@ -15,10 +15,10 @@ import (
 
 const (
 	longestPath = 4096
-	mostLinks   = 40 // that the kernel follows
+	mostLinks   = 40 // the kernel's limit
 )
 
-// read fills b from the memory of the process, and reports whether there is as much.
+// read fills b from the memory of the process, and reports whether it succeeded.
 func (c *call) read(b []byte, pointer uint64) bool {
 	return c.readSome(b, pointer) == len(b)
 }
@@ -36,7 +36,7 @@ func (c *call) readSome(b []byte, pointer uint64) int {
 	return n
 }
 
-// text is the string at an address; ok is false when there is none.
+// text returns the string at an address. ok is false if it cannot be read.
 func (c *call) text(pointer uint64) (text string, ok bool) {
 	var b [longestPath]byte
 	n := c.readSome(b[:], pointer)
@@ -47,7 +47,7 @@ func (c *call) text(pointer uint64) (text string, ok bool) {
 	return string(b[:end]), true
 }
 
-// program is the name of the program that the process runs.
+// program returns the name of the program of the process.
 func (c *call) program() string {
 	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", c.Thread)); err == nil {
 		return strings.TrimSuffix(filepath.Base(exe), " (deleted)")
@@ -55,20 +55,19 @@ func (c *call) program() string {
 	return ""
 }
 
-// A target is what a path leads to.
+// A target is a resolved path.
 type target struct {
 	path   string // absolute, without links
-	exists bool   // else only its directory does
+	exists bool   // false if only its directory exists
 	mode   uint32
 }
 
-// find returns what the path at an address leads to. ok is false when it leads nowhere, or to what
-// has no path, such as a pipe.
+// find resolves the path at an address. ok is false if the path does not exist or has no name, such as a pipe.
 func (c *call) find(dir int32, pointer uint64, follow bool) (target, bool) {
 	return c.findAt(dir, pointer, follow, 0)
 }
 
-// findAt is find for calls that may take the descriptor itself.
+// findAt is find for calls that accept the descriptor itself.
 func (c *call) findAt(dir int32, pointer uint64, follow bool, flags uint64) (t target, ok bool) {
 	path, ok := c.text(pointer)
 	if !ok {
@@ -84,8 +83,7 @@ func (c *call) findAt(dir int32, pointer uint64, follow bool, flags uint64) (t t
 	return c.walk(dir, path, follow)
 }
 
-// walk resolves a path as the process would, which has another /proc/self and working directory than
-// we do.
+// walk resolves a path from the view of the process, with its own /proc/self and working directory.
 func (c *call) walk(dir int32, path string, follow bool) (t target, ok bool) {
 	at := "/"
 	if !strings.HasPrefix(path, "/") {
@@ -144,7 +142,7 @@ func (c *call) walk(dir int32, path string, follow bool) (t target, ok bool) {
 	return target{at, true, st.Mode}, true
 }
 
-// readlink reads a link as the process would.
+// readlink reads a link from the view of the process.
 func (c *call) readlink(path string) (string, error) {
 	switch path {
 	case "/proc/self":

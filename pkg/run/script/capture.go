@@ -2,10 +2,10 @@ package script
 
 import "io"
 
-// A capture gathers one output stream within a limit.
+// A capture collects one output stream within a limit.
 type capture struct {
 	buf   []byte
-	limit int // 0: none
+	limit int // 0 for no limit
 	tee   io.Writer
 	grew  func(bytes int) // see Spec.Grew
 }
@@ -15,8 +15,7 @@ const (
 	captureNext  = 64 << 10
 )
 
-// space returns where the next read may put its bytes: always some, and never
-// more than one byte beyond the limit.
+// space returns the buffer for the next read: at least one byte, and at most one byte more than the limit.
 func (c *capture) space() []byte {
 	if len(c.buf) == cap(c.buf) {
 		c.grow()
@@ -28,8 +27,7 @@ func (c *capture) space() []byte {
 	return free
 }
 
-// grow multiplies by four, because memory that is not written to costs
-// nothing, and copying a large output does.
+// grow multiplies the buffer by four. Unused memory is free, but copying a large output is not.
 func (c *capture) grow() {
 	size := 4 * cap(c.buf)
 	switch {
@@ -49,9 +47,8 @@ func (c *capture) grow() {
 	c.buf = grown
 }
 
-// took notes that n bytes were read into space, and reports whether the limit
-// still holds.
-func (c *capture) took(n int) bool {
+// add appends n bytes that were read into space. It reports whether the output is within the limit.
+func (c *capture) add(n int) bool {
 	c.buf = c.buf[:len(c.buf)+n]
 	if c.tee != nil {
 		c.tee.Write(c.buf[len(c.buf)-n:])

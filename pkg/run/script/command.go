@@ -10,30 +10,26 @@ import (
 	"strings"
 )
 
-// ErrNotRunnable is the error for a file that is no script: no execute bit, no
-// shell's extension and no first line that names an interpreter.
+// ErrNotRunnable is the error for a file without execute bit, shell extension and interpreter line.
 var ErrNotRunnable = errors.New("not runnable")
 
 const headSize = 256
 
-// Runnable reports whether a file can be run at all (T-43, T-44, T-49).
+// Runnable reports whether a file can be started (T-43, T-44, T-49).
 func Runnable(name string, mode fs.FileMode, head []byte) bool {
-	return mode&0o111 != 0 || shellExtension(name) || bytes.HasPrefix(head, []byte("#!"))
+	return mode&0o111 != 0 || IsShellName(name) || bytes.HasPrefix(head, []byte("#!"))
 }
 
-func shellExtension(name string) bool {
-	switch filepath.Ext(name) {
-	case ".sh", ".bash":
-		return true
-	}
-	return false
+// IsShellName reports whether a file name has the extension of a shell script.
+func IsShellName(name string) bool {
+	ext := filepath.Ext(name)
+	return ext == ".sh" || ext == ".bash"
 }
 
-// Command returns the argument vector that runs a file, its own name last. An
-// executable file runs itself, so it is the vector's only element, with one
-// exception that saves a process: the usual "#!/usr/bin/env NAME" is carried
-// out here. A file without execute bit is given to bash when its extension
-// says so, else to the interpreter of its first line (T-44).
+// Command returns the argument vector that runs a file, whose name is last. An executable file is
+// the only element, except after "#!/usr/bin/env NAME", where Command looks up NAME to save a
+// process. A file without execute bit runs with bash if it has a shell extension, otherwise with
+// the interpreter of its first line (T-44).
 func Command(file string) ([]string, error) {
 	mode, head, err := readHead(file)
 	switch {
@@ -45,7 +41,7 @@ func Command(file string) ([]string, error) {
 	return command(file, mode, head)
 }
 
-// readHead returns the mode and the beginning of a regular file.
+// readHead returns the mode and the first bytes of a regular file.
 func readHead(file string) (mode fs.FileMode, head []byte, err error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|nonblock, 0)
 	if err != nil {
@@ -73,7 +69,7 @@ func command(file string, mode fs.FileMode, head []byte) ([]string, error) {
 		return append(interpreter[1:], file), nil
 	case mode&0o111 != 0 && !onWindows:
 		return []string{file}, nil
-	case shellExtension(file):
+	case IsShellName(file):
 		return []string{"bash", file}, nil
 	case len(interpreter) > 1 && isEnv(interpreter[0]):
 		return append(envProgram(interpreter[1:]), file), nil
@@ -88,9 +84,8 @@ func command(file string, mode fs.FileMode, head []byte) ([]string, error) {
 	return nil, ErrNotRunnable
 }
 
-// Interpreter returns the program that a file's first line names, and its
-// arguments; nil when it names none. head is the beginning of the file. The
-// program after env is to be found on PATH.
+// Interpreter returns the interpreter of a file's first line with its arguments, or nil. head has
+// the first bytes of the file. A program after env must be looked up on PATH.
 func Interpreter(head []byte) []string {
 	words := shebang(head)
 	if len(words) > 1 && isEnv(words[0]) {
@@ -99,8 +94,8 @@ func Interpreter(head []byte) []string {
 	return words
 }
 
-// Programs returns what the system starts for the first line of a file: the interpreter,
-// after env where that is to find it; nil when it names none.
+// Programs returns the programs that the system starts for the first line of a file, or nil. These
+// are the interpreter, or env and the program that env looks up.
 func Programs(file string) []string {
 	_, head, err := readHead(file)
 	if err != nil {
@@ -113,8 +108,8 @@ func Programs(file string) []string {
 	return words[:min(1, len(words))]
 }
 
-// shebang returns the interpreter of a first line and its argument. The system
-// passes everything after the interpreter as one argument; so does this.
+// shebang returns the interpreter of a first line and its argument. Like the system, it treats
+// everything after the interpreter as one argument.
 func shebang(head []byte) []string {
 	line, found := bytes.CutPrefix(head, []byte("#!"))
 	if !found {
@@ -123,7 +118,7 @@ func shebang(head []byte) []string {
 	if at := bytes.IndexByte(line, '\n'); at >= 0 {
 		line = line[:at]
 	} else if len(head) == headSize {
-		return nil // cut off: let the system read it
+		return nil // truncated: the system reads it
 	}
 	program, argument, _ := strings.Cut(strings.Trim(string(line), " \t\r"), " ")
 	if program == "" {
@@ -137,14 +132,12 @@ func shebang(head []byte) []string {
 
 func isEnv(program string) bool { return path.Base(program) == "env" }
 
-// plainName: env takes the word as a program name when it is no option and no
-// assignment.
+// plainName reports whether env uses a word as a program name: it is not an option or assignment.
 func plainName(word string) bool {
 	return !strings.HasPrefix(word, "-") && !strings.ContainsAny(word, "= \t")
 }
 
-// envProgram returns the program after env and its arguments; -S lets env
-// split the one argument the system gives it.
+// envProgram returns the program after env and its arguments. With -S, env splits its only argument.
 func envProgram(args []string) []string {
 	words := strings.Fields(args[0])
 	if len(words) > 0 && (words[0] == "-S" || words[0] == "--split-string") {

@@ -15,60 +15,59 @@ import (
 	"mcp-bash/pkg/run/confine"
 )
 
-// Confinements are kept for a while after their last script, as most are used
-// again; those that run scripts are as many as the scripts at most.
+// Limits for confinements without scripts, which are kept because most of them are used again.
+// Confinements that run scripts are limited by the number of scripts.
 const (
 	idleConfinements = 16
 	idleFor          = 30 * time.Second
 )
 
-// enter confines a thread; tests have it fail.
+// enter confines a thread. Tests replace it.
 var enter = confine.Kernel.Enter
 
-// confinements are the confined threads of a runner, by what they are held to.
+// confinements are the confined threads of a runner, by their key.
 type confinements struct {
 	mu    sync.Mutex
 	byKey map[string]*confinement
-	timer *time.Timer // of the next sweep, nil when none is due
+	timer *time.Timer // timer of the next sweep, or nil
 }
 
-// A confinement is a thread that was confined once and forks every script that is to be
-// held to the same. It lives until nobody uses it, as the death of the thread is the death of
-// the scripts that it forked (sysproc_linux.go).
+// A confinement is a thread that was confined once and forks every script with that confinement. It
+// lives until nobody uses it, because the kernel kills the scripts of a thread that ends
+// (sysproc_linux.go).
 //
-// It is woken, and answers, by pipes and not by channels: Go would wake a thread more for
-// each, on a processor that the script is to start on.
+// Requests use pipes and not channels: a channel would make Go wake another thread, on the
+// processor where the script is about to start.
 type confinement struct {
-	key   string        // "" for one that is not shared
-	wake  pipe          // a byte for each time that there is something to do
+	key   string        // "" for a confinement that is not shared
+	wake  pipe          // one byte for each request
 	work  chan *request // never full
-	spare chan pipe     // for answers
-	ready chan struct{} // closed when the thread is confined, or cannot be
-	err   error         // why it cannot be
+	spare chan pipe     // pipes for responses
+	ready chan struct{} // closed after the attempt to confine the thread
+	err   error         // why the thread cannot be confined
 
-	thread int       // its number
-	users  int       // the lock of confinements is held for these
-	since  time.Time // when the last user left
+	thread int       // thread id
+	users  int       // guarded by the lock of confinements
+	since  time.Time // time when the last user left
 }
 
-// maxUsers bounds the users of one confinement, above what a server runs at once.
+// maxUsers limits the users of one confinement. Servers run fewer scripts at once.
 const maxUsers = 4096
 
-// A request is something to be done on the thread.
+// A request is a function to run on the thread.
 type request struct {
 	do   func()
-	done pipe // a byte when it is done
+	done pipe // one byte when the function has returned
 }
 
-// A Confined is the use of a confinement, for [Spec]. It is released when the script has
-// ended.
+// A Confined is one use of a confinement, for [Spec]. The caller releases it when the script has ended.
 type Confined struct {
 	runner *Runner
 	c      *confinement
 }
 
-// Confine returns what scripts are started in that are to be held to a profile, as far as
-// the kernel can (CF-4). It fails when any step of it fails: nothing is confined by half.
+// Confine returns a confinement for scripts with this profile, as far as the kernel supports it
+// (CF-4). If any step fails, it returns an error.
 func (r *Runner) Confine(k confine.Kernel, p *confine.Profile) (*Confined, error) {
 	all, key := &r.confined, strconv.Itoa(k.ABI)+p.Key()
 	all.mu.Lock()
@@ -83,7 +82,7 @@ func (r *Runner) Confine(k confine.Kernel, p *confine.Profile) (*Confined, error
 			all.byKey = map[string]*confinement{}
 		}
 		all.byKey[key] = c
-		go c.live(func() error { return enter(k, p) })
+		go c.serve(func() error { return enter(k, p) })
 	}
 	if c.users == maxUsers {
 		all.mu.Unlock()
@@ -97,7 +96,7 @@ func (r *Runner) Confine(k confine.Kernel, p *confine.Profile) (*Confined, error
 	}
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if all.byKey[key] == c { // the next one tries again
+	if all.byKey[key] == c { // the next caller tries again
 		delete(all.byKey, key)
 	}
 	return nil, c.err
@@ -110,15 +109,15 @@ func newConfinement(key string) (*confinement, error) {
 	return c, c.wake.open()
 }
 
-// Prepared returns a thread of its own to start a script on, once a function has prepared it. It ends
-// when it is released, or when that fails.
+// Prepared returns a new thread for one script, after prepare has run on it. The thread ends when
+// it is released, or if prepare fails.
 func (r *Runner) Prepared(prepare func() error) (*Confined, error) {
 	c, err := newConfinement("")
 	if err != nil {
 		return nil, err
 	}
 	c.users = 1
-	go c.live(prepare)
+	go c.serve(prepare)
 	<-c.ready
 	if c.err != nil {
 		return nil, c.err
@@ -126,7 +125,7 @@ func (r *Runner) Prepared(prepare func() error) (*Confined, error) {
 	return &Confined{r, c}, nil
 }
 
-// Release says that the script has ended.
+// Release ends the use of a confinement.
 func (u *Confined) Release() {
 	all := &u.runner.confined
 	all.mu.Lock()
@@ -134,7 +133,7 @@ func (u *Confined) Release() {
 	if u.c.users--; u.c.users > 0 {
 		return
 	}
-	if u.c.key == "" { // nobody else can use it
+	if u.c.key == "" { // not shared
 		u.c.wake.hangUp()
 		return
 	}
@@ -145,7 +144,7 @@ func (u *Confined) Release() {
 	}
 }
 
-// plan has the idle ones looked at later. The lock is held.
+// plan schedules a sweep. The caller holds the lock.
 func (all *confinements) plan(after time.Duration) {
 	all.timer = time.AfterFunc(after, func() {
 		all.mu.Lock()
@@ -157,8 +156,8 @@ func (all *confinements) plan(after time.Duration) {
 	})
 }
 
-// sweep ends the threads that were idle for long, and the longest idle ones of too many. It
-// reports whether idle ones are left. The lock is held.
+// sweep ends threads that were idle for a long time, and the longest idle ones above the limit. It
+// reports whether idle threads remain. The caller holds the lock.
 func (all *confinements) sweep(long time.Duration) (left bool) {
 	for {
 		var oldest *confinement
@@ -180,13 +179,12 @@ func (all *confinements) sweep(long time.Duration) (left bool) {
 	}
 }
 
-// live is the life of a confined thread: Go ends it when the goroutine that is locked to it
-// returns.
-func (c *confinement) live(prepare func() error) {
+// serve runs requests on a new thread. Go ends the thread when the goroutine that is locked to it returns.
+func (c *confinement) serve(prepare func() error) {
 	runtime.LockOSThread()
 	if unix.Gettid() == os.Getpid() {
-		// The first thread stands for the process, and cannot be ended. While we are locked to it, the
-		// next goroutine gets another.
+		// The first thread represents the process and cannot end. While this goroutine is locked to
+		// it, the next goroutine gets another thread.
 		next := make(chan struct{})
 		go func() {
 			runtime.LockOSThread()
@@ -215,8 +213,7 @@ func (c *confinement) prepared(prepare func() error) {
 	}
 }
 
-// end closes what the thread was woken by, and the answers. Whoever ended it has hung up; nobody
-// does when it never was ready.
+// end closes the pipes. The sending end of wake is already closed, unless the thread was never ready.
 func (c *confinement) end() {
 	if unix.Close(c.wake[0]); c.err != nil {
 		c.wake.hangUp()
@@ -231,8 +228,7 @@ func (c *confinement) end() {
 	}
 }
 
-// forkExec starts a program, on the thread of what it is to be held to. Without confinement
-// that is any thread.
+// forkExec starts a program on the confined thread, or on any thread without a confinement.
 func (u *Confined) forkExec(program string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
 	if u == nil {
 		return syscall.ForkExec(program, argv, attr)
@@ -243,8 +239,8 @@ func (u *Confined) forkExec(program string, argv []string, attr *syscall.ProcAtt
 	return pid, err
 }
 
-// OpenRegular opens a regular file for reading, as what the scripts may read: the kernel decides. The
-// path is absolute; no link on it is followed.
+// OpenRegular opens a regular file for reading with the permissions of the scripts. The path is
+// absolute, and symbolic links on it are not followed.
 func (u *Confined) OpenRegular(path string) (*os.File, error) {
 	fd := -1
 	var err error
@@ -263,7 +259,7 @@ func (u *Confined) OpenRegular(path string) (*os.File, error) {
 	return f, nil
 }
 
-// run does something on the thread. The error is why it could not be asked to.
+// run runs a function on the thread. The error means that it did not run.
 func (c *confinement) run(do func()) error {
 	r := &request{do: do}
 	select {
@@ -298,7 +294,7 @@ func (p *pipe) send() {
 	}
 }
 
-// receive waits until the other end sends. It reports false after hangUp.
+// receive waits until the other end sends. It returns false after hangUp.
 func (p *pipe) receive() bool {
 	var b [1]byte
 	for {
@@ -308,7 +304,7 @@ func (p *pipe) receive() bool {
 	}
 }
 
-// hangUp ends what waits at the other end, which closes that.
+// hangUp ends the wait at the other end.
 func (p *pipe) hangUp() { unix.Close(p[1]) }
 
 func (p *pipe) close() {

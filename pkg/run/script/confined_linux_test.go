@@ -16,15 +16,15 @@ import (
 	"mcp-bash/pkg/run/confine"
 )
 
-// A scene is two directories, one of which confined scripts may use, and a runner.
-type scene struct {
+// A fixture has two directories, one of which confined scripts may use, and a runner.
+type fixture struct {
 	t                   *testing.T
 	private, other, dir string
 	env                 []string
 	runner              Runner
 }
 
-func newScene(t *testing.T) *scene {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	if confine.Offered().ABI == 0 {
 		t.Skip("the kernel has no Landlock")
@@ -33,7 +33,7 @@ func newScene(t *testing.T) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scene{t: t, dir: dir, private: dir + "/private", other: dir + "/other"}
+	s := &fixture{t: t, dir: dir, private: dir + "/private", other: dir + "/other"}
 	for _, d := range []string{s.private, s.other} {
 		if err := os.Mkdir(d, 0o755); err != nil {
 			t.Fatal(err)
@@ -46,16 +46,14 @@ func newScene(t *testing.T) *scene {
 	return s
 }
 
-// profile returns one that may start programs, and write to one directory; read tells it
-// apart from others.
-func (s *scene) profile(read string) *confine.Profile {
+// profile returns a profile that may start programs and write to one directory. read distinguishes it from others.
+func (s *fixture) profile(read string) *confine.Profile {
 	return &confine.Profile{Write: []string{s.private}, Read: []string{filepath.Join(s.dir, read)}, Process: true}
 }
 
-// A confinement that cannot be made starts nothing, is tried again the next time, and leaves
-// no thread (CF-4).
+// A failed confinement starts nothing, is tried again the next time, and leaves no thread (CF-4).
 func TestConfinementFails(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	failure := errors.New("injected")
 	enter = func(confine.Kernel, *confine.Profile) error { return failure }
 	t.Cleanup(func() { enter = confine.Kernel.Enter })
@@ -78,10 +76,10 @@ func TestConfinementFails(t *testing.T) {
 	}
 }
 
-// Threads are shared by scripts that are held to the same, bounded in number when idle, and
-// ended when they were idle for long, but not before their scripts.
+// Scripts with the same confinement share a thread. The number of idle threads is limited. They end
+// after some time, but never before their scripts.
 func TestConfinementsComeAndGo(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	k, same := confine.Offered(), s.profile("same")
 	var all sync.WaitGroup
 	for i := range 24 {
@@ -152,9 +150,9 @@ func TestConfinementsComeAndGo(t *testing.T) {
 	settle(t, func() bool { _, err := os.Stat(fmt.Sprintf("/proc/self/task/%d", tid)); return err != nil })
 }
 
-// The kernel ends a confined script with us, as it does any other.
+// The kernel kills confined scripts with this process, like other scripts.
 func TestConfinedDeathSignal(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	c, err := s.runner.Confine(confine.Offered(), s.profile("nothing"))
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +166,7 @@ func TestConfinedDeathSignal(t *testing.T) {
 		})
 	}()
 	<-started
-	c.c.wake.hangUp() // its thread ends as if with the process
+	c.c.wake.hangUp() // the thread ends as if the process had ended
 	if res := <-done; res.Signal != int(unix.SIGKILL) {
 		t.Errorf("%+v", res)
 	}
@@ -183,7 +181,7 @@ func threads(t *testing.T) int {
 	return len(list)
 }
 
-// settle waits for something that comes to be by itself.
+// settle waits until a condition is true.
 func settle(t *testing.T, so func() bool) {
 	t.Helper()
 	for end := time.Now().Add(90 * time.Second); !so(); time.Sleep(5 * time.Millisecond) {
@@ -193,7 +191,7 @@ func settle(t *testing.T, so func() bool) {
 	}
 }
 
-// What it takes to start a script that is confined, beside one that is not.
+// BenchmarkConfined compares starting a confined script with an unconfined one.
 func BenchmarkConfined(b *testing.B) {
 	dir := b.TempDir()
 	var r Runner

@@ -9,9 +9,8 @@ import (
 	"sync"
 )
 
-// A drain reads what the children that scripts left behind still print, so that
-// none of them is ended by a closed pipe (T-48). It keeps a bounded number
-// of pipes open: of more, the oldest is closed.
+// A drain reads the output of child processes that outlive their script, so that no closed pipe
+// ends them (T-48). It keeps a limited number of pipes open and closes the oldest first.
 type drain struct {
 	mu    sync.Mutex
 	pipes []*os.File // the oldest first
@@ -19,12 +18,12 @@ type drain struct {
 
 const maxDrained = 64
 
-// take reads a pipe to its end. fd may be -1, for none.
+// take reads a pipe to its end. fd may be -1.
 func (d *drain) take(fd int) {
 	if fd < 0 {
 		return
 	}
-	f := os.NewFile(uintptr(fd), "output") // does not wait already, so it joins Go's poller
+	f := os.NewFile(uintptr(fd), "output") // already non-blocking, so it joins Go's poller
 	d.mu.Lock()
 	d.pipes = append(d.pipes, f)
 	if len(d.pipes) > maxDrained {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hasPidfd reports whether the kernel has descriptors for processes (Linux 5.3).
+// hasPidfd reports whether the kernel has process descriptors (Linux 5.3).
 var hasPidfd = sync.OnceValue(func() bool {
 	fd, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
@@ -17,7 +17,7 @@ var hasPidfd = sync.OnceValue(func() bool {
 	return true
 })
 
-// A waiter waits until a child has ended and leaves its status for reap.
+// A waiter waits until a child has ended, and leaves its status for reap.
 type waiter struct{}
 
 func newWaiter() (waiter, error) { return waiter{}, nil }

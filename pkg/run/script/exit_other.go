@@ -6,9 +6,8 @@ import "golang.org/x/sys/unix"
 
 var hasPidfd = func() bool { return false }
 
-// A waiter waits until a child has ended and leaves its status for reap. The
-// BSDs have kqueue for it, which reports a process that is gone already as
-// ESRCH.
+// A waiter waits until a child has ended, and leaves its status for reap. It uses kqueue, which
+// returns ESRCH for a process that has already ended.
 type waiter struct{ queue int }
 
 func newWaiter() (waiter, error) {

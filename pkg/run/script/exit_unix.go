@@ -4,20 +4,18 @@ package script
 
 import "golang.org/x/sys/unix"
 
-// An exitWatch tells poll that a process has ended: fd becomes readable, or is
-// hung up. Everything it takes is made before the process is started, so that
-// a want of descriptors prevents the start instead of hiding the end.
+// An exitWatch reports the end of a process to poll: fd becomes readable, or is hung up. It is made
+// before the start, so that a lack of descriptors prevents the start.
 //
-// Where the kernel has descriptors for processes, fork fills in fd. Elsewhere a
-// goroutine waits for the process and closes the other end of a pipe.
+// If the kernel has process descriptors, fork sets fd. Otherwise a goroutine waits for the process
+// and closes the other end of a pipe.
 type exitWatch struct {
 	fd     int
-	end    int // the pipe's other end; -1 without a pipe
+	end    int // other end of the pipe, or -1
 	waiter waiter
 }
 
-// newExitWatch makes a watch for a process that is about to be started. pidfd
-// says that fork will give its descriptor.
+// newExitWatch returns a watch for a process that is about to start. pidfd means that fork sets the descriptor.
 func newExitWatch(pidfd bool) (*exitWatch, error) {
 	if pidfd {
 		return &exitWatch{fd: -1, end: -1}, nil
@@ -34,21 +32,20 @@ func newExitWatch(pidfd bool) (*exitWatch, error) {
 	return watch, nil
 }
 
-// begin is called once the process runs.
+// begin starts watching a running process.
 func (w *exitWatch) begin(pid int) {
 	if w.end < 0 {
 		return
 	}
 	end := w.end
-	w.end = -1 // the goroutine's
+	w.end = -1 // now owned by the goroutine
 	go func() {
 		w.waiter.wait(pid)
 		unix.Close(end)
 	}()
 }
 
-// close gives up the descriptors; of a watch that has begun, after the end of
-// the process.
+// close closes the descriptors. The caller waits for the end of the process first.
 func (w *exitWatch) close() {
 	for _, fd := range []int{w.fd, w.end} {
 		if fd >= 0 {

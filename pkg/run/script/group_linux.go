@@ -8,14 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// groupThere reports whether a process group has members, dead ones that nobody has collected included.
-func groupThere(pgid int) bool { return unix.Kill(-pgid, 0) != unix.ESRCH }
+// groupExists reports whether a process group has members, including zombies.
+func groupExists(pgid int) bool { return unix.Kill(-pgid, 0) != unix.ESRCH }
 
-// groupAlive reports whether anything of a process group still runs. The dead
-// that nobody has collected do not count: an init process that never collects
-// (usual in containers) would have us wait for them for nothing.
+// groupAlive reports whether a process group has living members. Zombies do not count, because the
+// init process of many containers never collects them.
 func groupAlive(pgid int) bool {
-	if !groupThere(pgid) {
+	if !groupExists(pgid) {
 		return false
 	}
 	proc, err := os.Open("/proc")
@@ -35,15 +34,16 @@ func groupAlive(pgid int) bool {
 	return false
 }
 
-// mostYounger is up to how many process numbers are cheaper to ask for than all processes.
+// mostYounger is the number of process numbers up to which checking each is cheaper than listing all processes.
 const mostYounger = 1000
 
-// youngGroupAlive is groupAlive for the group of a script that has ended and was started a moment ago. Process
-// numbers are given out in order, so its members are among the few that came after the script. A call whose script
-// used a process substitution comes here, as nobody has collected that yet: it must cost next to nothing.
+// youngGroupAlive is groupAlive for the group of a script that started a moment ago. Process
+// numbers are assigned in order, so the members have numbers shortly after the script's. Every
+// script with a process substitution needs this check, because its zombie is still there. So it
+// must be cheap.
 func youngGroupAlive(pgid int) bool {
 	last := lastProcess()
-	if last < pgid || last-pgid > mostYounger { // they began anew, or there were many
+	if last < pgid || last-pgid > mostYounger { // the numbers wrapped around, or there were many
 		return groupAlive(pgid)
 	}
 	for pid := pgid + 1; pid <= last; pid++ {
@@ -54,7 +54,7 @@ func youngGroupAlive(pgid int) bool {
 	return false
 }
 
-// lastProcess returns the number of the process that was started last, 0 if the system does not say.
+// lastProcess returns the number of the process that started last, or 0 if unknown.
 func lastProcess() int {
 	load, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -70,7 +70,7 @@ func livesIn(pgid int, pid string) bool {
 	if err != nil {
 		return false
 	}
-	// pid (command) state parent group …; a command may hold anything.
+	// pid (command) state parent group …; a command may contain any character.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	return len(fields) > 2 && string(fields[2]) == strconv.Itoa(pgid) && fields[0][0] != 'Z' && fields[0][0] != 'X'
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The lifeline tells a group from a later one with the same number.
+// A lifeline distinguishes a group from a later one with the same number.
 func TestTied(t *testing.T) {
 	l, err := newLifeline()
 	if err != nil || l == nil {

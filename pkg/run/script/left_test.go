@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// T-42: a script leads its process group, and a session if we have a terminal that it must not have.
+// T-42: a script leads its process group. It also leads a session if this process has a terminal.
 func TestGroup(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "go")
@@ -46,7 +46,7 @@ mv pid.tmp pid; read -r _ <go`}, Dir: dir})
 	}
 }
 
-// leaving runs a Bash text that leaves children behind, which have written their numbers into a file.
+// leaving runs Bash code that leaves child processes, whose numbers are in a file.
 func leaving(t *testing.T, r *Runner, text string) (Result, string) {
 	t.Helper()
 	pids := filepath.Join(t.TempDir(), "pids")
@@ -57,8 +57,8 @@ func leaving(t *testing.T, r *Runner, text string) (Result, string) {
 	return res, pids
 }
 
-// T-48, T-48a: a script that leaves a process in its group is reported, however that closes its
-// output; one whose children have ended, or are about to, is not.
+// T-48, T-48a: a script that leaves a process in its group is reported, whatever happens to its
+// output. A script whose children have ended, or are about to, is not.
 func TestLeftIsReported(t *testing.T) {
 	for text, want := range map[string]bool{
 		`sleep 600 &`:                            true,
@@ -79,8 +79,8 @@ func TestLeftIsReported(t *testing.T) {
 	}
 }
 
-// P-908: the end terminates what was left, however long ago, with SIGTERM first; what ignores that is
-// killed, and what has left the group goes on.
+// P-908: End terminates remaining groups, first with SIGTERM. Processes that ignore it are killed.
+// Processes that left the group continue.
 func TestEnd(t *testing.T) {
 	r := new(Runner)
 	_, polite := leaving(t, r, `(trap 'echo bye >"$PIDS.said"; kill $!; exit' TERM; echo $BASHPID >>"$PIDS.tmp"
@@ -94,7 +94,7 @@ until [ -e "$PIDS" ]; do sleep 0.01; done`)
 	if res.Left != 0 {
 		t.Errorf("a process in a session of its own is reported: %+v", res)
 	}
-	for range 5 { // others between
+	for range 5 { // other scripts in between
 		leaving(t, r, `true`)
 	}
 	if left := r.End(); len(left) != 2 {
@@ -116,7 +116,7 @@ until [ -e "$PIDS" ]; do sleep 0.01; done`)
 	}
 }
 
-// P-908: a process that has the number of a group which was left is somebody else's.
+// P-908: a process with the number of an earlier group is not signalled.
 func TestEndOfAReusedNumber(t *testing.T) {
 	other := exec.Command("sleep", "600")
 	other.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -134,7 +134,7 @@ func TestEndOfAReusedNumber(t *testing.T) {
 	other.Wait()
 }
 
-// Groups that have ended are forgotten, and of many a bounded number has a lifeline.
+// Ended groups are removed, and the number of lifelines is limited.
 func TestLeftIsForgotten(t *testing.T) {
 	r := new(Runner)
 	for range maxTied + 3 {
@@ -145,7 +145,7 @@ func TestLeftIsForgotten(t *testing.T) {
 		if g.line != nil {
 			tied++
 		}
-		if !g.there() {
+		if !g.exists() {
 			t.Errorf("group %d has ended", g.id)
 		}
 	}
@@ -154,7 +154,7 @@ func TestLeftIsForgotten(t *testing.T) {
 	}
 	ended := r.left[0].id
 	unix.Kill(-ended, unix.SIGKILL)
-	await(t, "the end of a group", func() bool { return !r.left[0].there() })
+	await(t, "the end of a group", func() bool { return !r.left[0].exists() })
 	leaving(t, r, `sleep 600 >/dev/null 2>&1 &`)
 	for _, g := range r.left {
 		if g.id == ended {

@@ -9,37 +9,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A leftGroup is the process group of a script that has ended, in which something runs on (T-48).
+// A leftGroup is the process group of an ended script that still has members (T-48).
 //
-// Its number is that of the script's process, and the kernel gives it to no other process as long as the
-// group has a member. After that it is free. So a group is taken for the same one only if no process has
-// the number itself, which whoever makes a new group of that number has, and if its lifeline is still tied
-// to it.
+// Its number is the process number of the script. The kernel does not reuse the number while the
+// group has members. So two conditions identify the group. No process has its number,
+// which the leader of a new group would have. Its lifeline is still tied to it.
 type leftGroup struct {
 	id   int
-	line *lifeline // nil: there is none
+	line *lifeline // may be nil
 }
 
-func (g *leftGroup) there() bool {
-	return unix.Kill(g.id, 0) == unix.ESRCH && (g.line == nil || g.line.tied()) && groupThere(g.id)
+func (g *leftGroup) exists() bool {
+	return unix.Kill(g.id, 0) == unix.ESRCH && (g.line == nil || g.line.tied()) && groupExists(g.id)
 }
 
-// maxTied bounds the lifelines of groups that were left, which take two descriptors each. The oldest of more
-// is given up; without it the group survives a SIGKILL of this process.
+// maxTied limits the lifelines of remaining groups, which need two descriptors each. The oldest
+// lifelines are closed. A group without a lifeline survives a SIGKILL of this process.
 const maxTied = 32
 
-// Something that a script left gets a moment to end before it is reported, as the last program of a
-// pipeline may. It is looked at ever less often.
+// Remaining processes get some time to end before they are reported, such as the last program of a
+// pipeline. The checks become less frequent.
 const (
 	firstMoment = 100 * time.Microsecond
 	lastMoment  = 4 * time.Millisecond
 )
 
-// young is how old a script is at most whose children are sought among the latest processes. Within that
-// time process numbers cannot all be used and begin anew.
+// young is the maximum age of a script for youngGroupAlive. In this time, the process numbers cannot wrap around.
 const young = 200 * time.Millisecond
 
-// outlives reports whether something of a group runs on after its script has ended, which took some time.
+// outlives reports whether a group has living members after its script has ended. took is the
+// duration of the script.
 func outlives(pgid int, took time.Duration) bool {
 	alive := groupAlive
 	if took < young {
@@ -50,19 +49,19 @@ func outlives(pgid int, took time.Duration) bool {
 			return false
 		}
 		time.Sleep(moment)
-		if !groupThere(pgid) {
+		if !groupExists(pgid) {
 			return false
 		}
 	}
 	return groupAlive(pgid)
 }
 
-// keep enters a group among those that were left, and forgets the ones that have ended.
+// keep stores a remaining group, and removes ended groups.
 func (r *Runner) keep(g leftGroup) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.left = append(slices.DeleteFunc(r.left, func(old leftGroup) bool {
-		if old.there() {
+		if old.exists() {
 			return false
 		}
 		old.untie()
@@ -82,7 +81,7 @@ func (r *Runner) keep(g leftGroup) {
 	}
 }
 
-// untie gives up the lifeline.
+// untie closes the lifeline.
 func (g *leftGroup) untie() {
 	if g.line != nil {
 		g.line.release()
@@ -91,23 +90,22 @@ func (g *leftGroup) untie() {
 	}
 }
 
-// signalLeft sends a signal to the groups that were left. The lock is held.
+// signalLeft signals the remaining groups. The caller holds the lock.
 func (r *Runner) signalLeft(sig unix.Signal) {
 	for _, g := range r.left {
-		if g.there() {
+		if g.exists() {
 			unix.Kill(-g.id, sig)
 		}
 	}
 }
 
-// End ends everything: running scripts at once, and what others left in their groups with SIGTERM and, after
-// a grace of a second, SIGKILL. Nothing starts any more. It returns the groups that were left. [Runner.KillAll]
-// ends the grace.
+// End ends all scripts, and prevents new ones. Remaining groups get SIGTERM and, after a second,
+// SIGKILL. [Runner.KillAll] ends this grace period. End returns the remaining groups.
 func (r *Runner) End() (left []int) {
 	r.mu.Lock()
 	r.stopped = true
 	for _, g := range r.left {
-		if g.there() && groupAlive(g.id) {
+		if g.exists() && groupAlive(g.id) {
 			left = append(left, g.id)
 		}
 	}
@@ -124,12 +122,12 @@ func (r *Runner) End() (left []int) {
 	return left
 }
 
-// killMoment bounds the wait for what was killed, as a process may be stuck in the kernel.
+// killMoment limits the wait after SIGKILL, because a process may be stuck in the kernel.
 const killMoment = 200 * time.Millisecond
 
-// leftAlive reports whether something runs in a group that was left.
+// leftAlive reports whether a remaining group has living members.
 func (r *Runner) leftAlive() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.left, func(g leftGroup) bool { return g.there() && groupAlive(g.id) })
+	return slices.ContainsFunc(r.left, func(g leftGroup) bool { return g.exists() && groupAlive(g.id) })
 }

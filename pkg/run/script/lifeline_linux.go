@@ -2,21 +2,18 @@ package script
 
 import "golang.org/x/sys/unix"
 
-// A lifeline has the kernel kill a process group when this process ends, in
-// whatever way, without a helper process.
+// A lifeline makes the kernel kill a process group when this process ends in any way, without a
+// helper process.
 //
-// It is a pipe of which both ends are in this process alone. Both are in
-// O_ASYNC mode, which makes the kernel signal the "owner" of a descriptor when
-// its other end changes state; the owner is set to the script's process group
-// and the signal to SIGKILL. Nothing is ever written and neither end is closed
-// while something of the group runs, so the first change of state is that one end is
-// closed because the process is gone. The parent-death signal (sysproc_linux.go)
-// reaches the script alone, not its children, and is tied to the thread that
-// forked; it covers the moment before the lifeline is tied.
+// A lifeline is a pipe whose ends are both in this process. In O_ASYNC mode, the kernel signals the
+// "owner" of a descriptor when the other end changes. The owner is the script's process group, and
+// the signal is SIGKILL. Nothing is written and no end is closed while the group has members. So
+// the first change is the end of this process. The parent-death signal (sysproc_linux.go) only
+// reaches the script itself and is tied to the forking thread. It covers the moment before the
+// lifeline is tied.
 type lifeline [2]int
 
-// newLifeline returns nil where the kernel cannot do it. The error is a want of
-// descriptors.
+// newLifeline returns nil if the kernel does not support lifelines. The error is a lack of descriptors.
 func newLifeline() (*lifeline, error) {
 	var l lifeline
 	if err := unix.Pipe2(l[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
@@ -35,18 +32,18 @@ func newLifeline() (*lifeline, error) {
 	return &l, nil
 }
 
-// tie makes the group of process pid the one that dies with us.
+// tie makes the lifeline kill the group of process pid.
 func (l *lifeline) tie(pid int) { l.own(-pid) }
 
-// tied reports whether the group that the lifeline is tied to has members. The kernel remembers the group
-// itself, not its number, so a new group with the same number does not count (Linux 5.12; an older kernel
-// returns the number and the answer is always true).
+// tied reports whether the group of the lifeline has members. The kernel stores the group and not
+// its number, so a new group with the same number does not count. Before Linux 5.12, the result is
+// always true.
 func (l *lifeline) tied() bool {
 	owner, err := unix.FcntlInt(uintptr(l[0]), unix.F_GETOWN, 0)
 	return err != nil || owner != 0 // a small negative number looks like an error
 }
 
-// release unties it, when the group has ended.
+// release unties the lifeline after the group has ended.
 func (l *lifeline) release() { l.own(0) }
 
 func (l *lifeline) own(owner int) {

@@ -2,7 +2,7 @@
 
 package script
 
-// No system but Linux can signal a process group when another process ends.
+// A lifeline does nothing. Only Linux can signal a process group when another process ends.
 type lifeline struct{}
 
 func newLifeline() (*lifeline, error) { return nil, nil }

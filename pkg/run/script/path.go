@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// programs remembers where programs were found, by PATH and name.
+// programs caches the locations of programs, by PATH and name.
 type programs struct {
 	mu    sync.Mutex
 	found map[[2]string]string
 }
 
-// find returns the file that name stands for on the PATH of an environment;
-// name itself when it holds a separator or is not found.
+// find returns the file of a program on the PATH of an environment. It returns name if it contains
+// a separator or is not found.
 func (p *programs) find(name string, env []string) string {
 	if strings.ContainsRune(name, os.PathSeparator) || onWindows && strings.Contains(name, "/") {
 		return name
@@ -45,8 +45,7 @@ func pathOf(env []string) string {
 	return ""
 }
 
-// LookPath returns the first executable file of that name in a PATH, ""
-// when there is none. An empty or relative element of the PATH is passed over.
+// LookPath returns the first executable file with a name in a PATH, or "". It skips empty and relative directories.
 func LookPath(name, path string) string {
 	for _, dir := range filepath.SplitList(path) {
 		if !filepath.IsAbs(dir) {

@@ -9,7 +9,7 @@ import (
 
 const onWindows = false
 
-// nonblock keeps the opening of a script from waiting, should it be a pipe.
+// nonblock prevents an open from waiting if the script is a pipe.
 const nonblock = syscall.O_NONBLOCK
 
 var programExtensions = []string{""}

@@ -4,18 +4,18 @@ import "golang.org/x/sys/unix"
 
 const largePipe = 1 << 20
 
-// newPipe returns a pipe whose reading end does not wait.
+// newPipe returns a pipe whose reading end is non-blocking.
 func newPipe() (r, w int, err error) {
 	var p [2]int
 	if err = unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
 		return -1, -1, err
 	}
-	// The ends are separate to the kernel: the script's keeps waiting.
+	// The ends have separate modes: the script's end blocks.
 	unix.SetNonblock(p[0], true)
 	return p[0], p[1], nil
 }
 
-// widen makes room in a pipe through which much is coming.
+// widen enlarges the buffer of a pipe with much data.
 func widen(fd int) { unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, largePipe) }
 
 // newSignal returns a descriptor that is readable after a write of 8 bytes to it.

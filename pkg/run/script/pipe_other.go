@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newPipe returns a pipe whose reading end does not wait.
+// newPipe returns a pipe whose reading end is non-blocking.
 func newPipe() (r, w int, err error) {
 	var p [2]int
 	syscall.ForkLock.RLock()

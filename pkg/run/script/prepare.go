@@ -1,7 +1,6 @@
 package script
 
-// Prepare makes what scripts need, unless that was done before. Run does it
-// too; it is for those who put something in place for a script first.
+// Prepare calls Ready if it is set. Run calls it too. Callers that create files for a script call it first.
 func (r *Runner) Prepare() error {
 	if r.Ready == nil {
 		return nil

@@ -10,31 +10,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A process is one running script. All of it happens on the goroutine that
-// called Run, in one wait for output, the end, or the next tick: handing
-// bytes from one goroutine to the next would cost more than the script does.
+// A process is one running script. The goroutine of Run does all work, in one wait for output, the
+// end, or the next tick. Passing bytes between goroutines would cost more than the script.
 type process struct {
 	runner   *Runner
 	spec     *Spec
 	pid      int
 	exit     *exitWatch
-	out, err int // reading ends, -1 when closed
+	out, err int // reading ends, or -1
 	stdout   capture
 	stderr   capture
 	lifeline *lifeline
 	began    time.Time
 
-	over      bool // the main process has ended and is reaped
+	over      bool // the main process has ended and was collected
 	status    unix.WaitStatus
 	cause     error
-	waste     []byte    // where output goes once there is a cause
-	termed    time.Time // when SIGTERM was sent
+	waste     []byte    // buffer for output after a cause
+	termed    time.Time // time of SIGTERM
 	killed    bool
 	groupGone bool
 }
 
-// firstPace is how soon after SIGTERM we look whether the group is gone; then
-// ever less often.
+// firstPace is the time until the first check after SIGTERM. Further checks are less frequent.
 const firstPace = 2 * time.Millisecond
 
 func (p *process) run(ctx context.Context) Result {
@@ -53,7 +51,7 @@ func (p *process) run(ctx context.Context) Result {
 	var earliest time.Time // of a tick after a wake
 	for !p.done() {
 		n, err := unix.Poll(fds, milliseconds(time.Until(tick)))
-		if err != nil && err != unix.EINTR { // no memory: do without waiting for events
+		if err != nil && err != unix.EINTR { // out of memory: poll without waiting for events
 			p.end(os.NewSyscallError("poll", err))
 			time.Sleep(pace)
 			p.reap(unix.WNOHANG)
@@ -99,8 +97,8 @@ func (p *process) run(ctx context.Context) Result {
 	return p.finish()
 }
 
-// done: the main process has ended and, when we ended it, so has its group,
-// or all that can be done about it has been done.
+// done reports whether the script has ended. If this process ended it, its group must have ended or
+// been killed as well.
 func (p *process) done() bool {
 	return p.over && (p.cause == nil || p.killed || p.groupGone)
 }
@@ -118,7 +116,7 @@ func (p *process) tick(ctx context.Context, now time.Time) {
 		p.end(ErrTimedOut)
 		return
 	}
-	// Watch must see the end of the context before the script is told of it.
+	// Watch must see the end of the context before the script gets a signal.
 	ended := ctx.Err() != nil
 	if p.spec.Watch != nil {
 		if err := p.spec.Watch(now); err != nil {
@@ -138,7 +136,7 @@ func (p *process) grace() time.Duration {
 	return defaultGrace
 }
 
-// end begins the script's termination.
+// end begins the termination of the script.
 func (p *process) end(cause error) {
 	if p.cause != nil {
 		return
@@ -149,7 +147,7 @@ func (p *process) end(cause error) {
 	unix.Kill(-p.pid, unix.SIGTERM)
 }
 
-// read takes what stands in a pipe, closing it when its last writer is gone.
+// read reads the available bytes of a pipe. It closes the pipe after its last writer.
 func (p *process) read(fd *int, c *capture, tooMuch error) {
 	for first := true; *fd >= 0; first = false {
 		space := p.waste
@@ -169,12 +167,12 @@ func (p *process) read(fd *int, c *capture, tooMuch error) {
 		case p.cause != nil:
 			return
 		}
-		if !c.took(n) {
+		if !c.add(n) {
 			p.end(tooMuch)
 			return
 		}
 		if n < len(space) && !p.over {
-			return // most likely empty now; the next wait tells
+			return // probably empty; poll reports more data
 		}
 		if first && n >= captureNext-captureFirst {
 			widen(*fd)
@@ -182,10 +180,9 @@ func (p *process) read(fd *int, c *capture, tooMuch error) {
 	}
 }
 
-// reap collects the status of the main process: at once when its end was
-// announced, or, with WNOHANG, if it has ended.
+// reap collects the status of the main process. With WNOHANG, it does so only if the process has ended.
 func (p *process) reap(options int) {
-	p.runner.mu.Lock() // KillAll must not signal a number that is free again
+	p.runner.mu.Lock() // KillAll must not signal a number that was released
 	defer p.runner.mu.Unlock()
 	for {
 		pid, err := unix.Wait4(p.pid, &p.status, options, nil)
@@ -201,15 +198,14 @@ func (p *process) reap(options int) {
 	}
 }
 
-// finish gathers the rest of the output. Whoever else still holds it open goes
-// on writing into the void (T-48).
+// finish collects the rest of the output. The drain takes pipes that other processes still hold open (T-48).
 func (p *process) finish() Result {
 	if p.cause == nil {
 		p.read(&p.out, &p.stdout, ErrStdoutLimit)
 		p.read(&p.err, &p.stderr, ErrStderrLimit)
 	}
 	res := Result{Cause: p.cause, Stdout: p.stdout.buf, Stderr: p.stderr.buf}
-	there := groupThere(p.pid)
+	there := groupExists(p.pid)
 	if there && p.cause == nil {
 		there = outlives(p.pid, time.Since(p.began))
 	}
@@ -220,7 +216,7 @@ func (p *process) finish() Result {
 		res.Left = p.pid
 		p.runner.keep(leftGroup{p.pid, p.lifeline})
 	} else {
-		p.runner.giveLifeline(p.lifeline)
+		p.runner.returnLifeline(p.lifeline)
 	}
 	if p.status.Signaled() {
 		res.Signal = int(p.status.Signal())

@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Runner runs scripts and keeps what they can share. Its methods may be
-// called from any goroutine. The zero value is ready.
+// A Runner runs scripts and keeps their shared resources. Its methods are safe for concurrent use.
+// The zero value is ready.
 type Runner struct {
-	// Ready, when set, makes what all scripts need; see [Runner.Prepare]. It is
-	// set before the runner is used.
+	// Ready creates the resources that all scripts need; see [Runner.Prepare]. It may be nil, and
+	// is set before the first use.
 	Ready func() error
 
 	programs programs
@@ -25,15 +25,14 @@ type Runner struct {
 	confined confinements
 
 	mu      sync.Mutex
-	null    int          // /dev/null, 0 until first used
+	null    int          // /dev/null, or 0 before the first use
 	groups  map[int]bool // process groups of running scripts
-	left    []leftGroup  // those of scripts that have ended, in which something runs on, the oldest first
-	spare   *lifeline    // one that is not tied to a group, if there is any
-	stopped bool         // KillAll was called: start nothing more
+	left    []leftGroup  // groups of ended scripts that have members, oldest first
+	spare   *lifeline    // a lifeline that is not tied, or nil
+	stopped bool         // KillAll was called: start no scripts
 }
 
-// Run runs a script to its end. When ctx ends, so does the script, with the
-// context's cause as Cause.
+// Run runs a script to its end. When ctx ends, the script is ended and Cause is the context's cause.
 func (r *Runner) Run(ctx context.Context, s Spec) Result {
 	if err := context.Cause(ctx); err != nil {
 		return Result{Status: signalBase + int(unix.SIGTERM), Cause: err, Alone: true}
@@ -46,13 +45,13 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 		return notStarted(err)
 	}
 	p, err := r.start(&s, argv)
-	if errors.Is(err, unix.ENOEXEC) && s.Script.Path() != "" { // as a shell would (T-43)
+	if errors.Is(err, unix.ENOEXEC) && s.Script.Path() != "" { // as a shell does (T-43)
 		p, err = r.start(&s, s.complete([]string{"bash", s.Script.Path()}))
 	}
 	if err != nil {
 		return notStarted(err)
 	}
-	s.Env = nil // a script may run for long, and this is the largest that is left of its start
+	s.Env = nil // the largest value that a long run would otherwise keep
 	return p.run(ctx)
 }
 
@@ -64,8 +63,7 @@ func notStarted(err error) Result {
 	return res
 }
 
-// KillAll kills every running script and everything that scripts left in their groups, at once,
-// and lets no other start.
+// KillAll kills all running scripts and remaining groups, and prevents new scripts.
 func (r *Runner) KillAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,8 +101,7 @@ func (r *Runner) start(s *Spec, argv []string) (*process, error) {
 	return p, nil
 }
 
-// begin starts the process, once everything is there that it takes to see its
-// end.
+// begin starts the process. Before that, it allocates everything that is needed to observe the end of the process.
 func (p *process) begin(argv []string, attr *syscall.ProcAttr) (err error) {
 	r, pidfd := p.runner, hasPidfd()
 	if p.exit, err = newExitWatch(pidfd); err != nil {
@@ -120,7 +117,7 @@ func (p *process) begin(argv []string, attr *syscall.ProcAttr) (err error) {
 	}
 	program := r.programs.find(argv[0], p.spec.Env)
 	if p.pid, err = r.fork(p.spec.Confined, program, argv, attr, p.lifeline); err != nil {
-		r.giveLifeline(p.lifeline)
+		r.returnLifeline(p.lifeline)
 		p.exit.close()
 		return &os.PathError{Op: "run", Path: argv[0], Err: err}
 	}
@@ -129,8 +126,8 @@ func (p *process) begin(argv []string, attr *syscall.ProcAttr) (err error) {
 	return nil
 }
 
-// fork starts the process, ties it to us before it can have children of its
-// own, and enters it among the groups, so that KillAll misses none.
+// fork starts the process and ties its lifeline before the process can fork. It adds the group to
+// groups, so that KillAll includes it.
 func (r *Runner) fork(in *Confined, program string, argv []string, attr *syscall.ProcAttr,
 	l *lifeline) (int, error) {
 	r.mu.Lock()
@@ -169,8 +166,8 @@ func files(null, out, err int, extra map[int]uintptr) []uintptr {
 	return list
 }
 
-// devNull returns the standard input of scripts. With the first one it sees to
-// it that they inherit nothing else (T-46).
+// devNull returns the standard input of scripts. The first call prevents scripts from inheriting
+// other descriptors (T-46).
 func (r *Runner) devNull() (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -196,14 +193,14 @@ func (r *Runner) takeLifeline() (*lifeline, error) {
 	return newLifeline()
 }
 
-func (r *Runner) giveLifeline(l *lifeline) {
+func (r *Runner) returnLifeline(l *lifeline) {
 	if l == nil {
 		return
 	}
 	l.release()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.spare != nil { // after many at once: they are cheap to make
+	if r.spare != nil { // after many scripts at once; lifelines are cheap
 		l.close()
 		return
 	}

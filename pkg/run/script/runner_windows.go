@@ -13,14 +13,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// A Runner runs scripts. Its methods may be called from any goroutine. The
-// zero value is ready.
+// A Runner runs scripts. Its methods are safe for concurrent use. The zero value is ready.
 //
-// Windows has neither process groups nor SIGTERM: a script runs in a job
-// object, and ending it means ending the job at once, without grace.
+// Windows has no process groups and no SIGTERM. A script runs in a job object, and ending the
+// script ends the job at once.
 type Runner struct {
-	// Ready, when set, makes what all scripts need; see [Runner.Prepare]. It is
-	// set before the runner is used.
+	// Ready creates the resources that all scripts need; see [Runner.Prepare]. It may be nil, and
+	// is set before the first use.
 	Ready func() error
 
 	programs programs
@@ -30,8 +29,7 @@ type Runner struct {
 	stopped bool
 }
 
-// Run runs a script to its end. When ctx ends, so does the script, with the
-// context's cause as Cause.
+// Run runs a script to its end. When ctx ends, the script is ended and Cause is the context's cause.
 func (r *Runner) Run(ctx context.Context, s Spec) Result {
 	if err := context.Cause(ctx); err != nil {
 		return Result{Status: signalBase + 15, Cause: err, Alone: true}
@@ -115,8 +113,7 @@ func (r *Runner) watch(ctx context.Context, s *Spec, began time.Time, job window
 	}
 }
 
-// KillAll kills every running script with everything in its job, and lets no
-// other start.
+// KillAll ends all running scripts with their jobs, and prevents new scripts.
 func (r *Runner) KillAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,7 +123,7 @@ func (r *Runner) KillAll() {
 	}
 }
 
-// End is [Runner.KillAll]: nothing that a script started survives its job.
+// End is [Runner.KillAll], because no process survives its job.
 func (r *Runner) End() (left []int) {
 	r.KillAll()
 	return nil
@@ -151,8 +148,7 @@ func (r *Runner) leave(job windows.Handle) {
 	delete(r.jobs, job)
 }
 
-// newJob makes a job that the system ends when its last handle is closed,
-// which happens at the latest when this process ends.
+// newJob makes a job that ends when its last handle is closed, at the latest at the end of this process.
 func newJob() (windows.Handle, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -177,7 +173,7 @@ func notStarted(err error) Result {
 	return res
 }
 
-// A stream lets os/exec write into a capture.
+// A stream is an [io.Writer] for os/exec that writes to a capture.
 type stream struct {
 	mu sync.Mutex
 	capture
@@ -194,7 +190,7 @@ func (s *stream) Write(p []byte) (int, error) {
 			break
 		}
 		n := copy(space, rest)
-		s.over = !s.took(n)
+		s.over = !s.add(n)
 		rest = rest[n:]
 	}
 	return len(p), nil

@@ -120,7 +120,7 @@ func TestShebang(t *testing.T) {
 	}
 }
 
-// T-46, T-47: no stray descriptor, no ignored signal.
+// T-46, T-47: scripts inherit no other descriptors and no ignored signals.
 func TestWhatAScriptInherits(t *testing.T) {
 	f, err := os.Open(os.DevNull)
 	if err != nil {
@@ -129,15 +129,15 @@ func TestWhatAScriptInherits(t *testing.T) {
 	defer f.Close()
 	res := run(t, `for n in {0..254}; do [ ! -e "/proc/$$/fd/$n" ] || echo "$n"; done`)
 	if runtime.GOOS == "linux" {
-		// Bash itself uses 255, for the script it reads.
+		// Bash uses 255 for the script that it reads.
 		if got := strings.Join(strings.Fields(string(res.Stdout)), " "); got != "0 1 2" {
 			t.Errorf("descriptors %q", got)
 		}
 		res = new(Runner).Run(context.Background(), Spec{Argv: []string{"grep", "SigIgn", "/proc/self/status"},
 			Env: env()})
 		var ignored uint64
-		// Signals 32 and 33 belong to the C library, whose posix_spawn ignores
-		// them in every process it starts; no program can see or change them.
+		// Signals 32 and 33 belong to the C library. Its posix_spawn ignores them in every process,
+		// and no program can change that.
 		const internal = 1<<31 | 1<<32
 		if _, err := fmt.Sscanf(string(res.Stdout), "SigIgn:\t%x\n", &ignored); err != nil || ignored&^internal != 0 {
 			t.Errorf("ignored signals: %q, %v", res.Stdout, err)
@@ -146,7 +146,7 @@ func TestWhatAScriptInherits(t *testing.T) {
 	res = new(Runner).Run(context.Background(), Spec{
 		Script: chosen(write(t, 0o755, "s", "#!/bin/bash\necho nine >&9")), Env: env(), Extra: map[int]uintptr{9: f.Fd()},
 	})
-	if res.Status != 1 { // the descriptor is there, but only open for reading
+	if res.Status != 1 { // the descriptor is open, but only for reading
 		t.Errorf("%+v", res)
 	}
 }
@@ -180,8 +180,7 @@ func TestLargeOutput(t *testing.T) {
 	}
 }
 
-// P-1603, T-157: TERM first, KILL after the grace, the whole
-// group.
+// P-1603, T-157: the whole group gets SIGTERM, and SIGKILL after the grace period.
 func TestTermination(t *testing.T) {
 	var res Result
 	for timeout := 200 * time.Millisecond; timeout < time.Minute; timeout *= 4 {
@@ -189,7 +188,7 @@ func TestTermination(t *testing.T) {
 			Script: chosen(write(t, 0o755, "s", "#!/bin/bash\ntrap 'echo term; exit 3' TERM; sleep 60 & wait")), Env: env(),
 			Timeout: timeout,
 		})
-		if res.Signal != 15 { // else it had not come to its trap
+		if res.Signal != 15 { // otherwise it had not reached its trap
 			break
 		}
 	}
@@ -249,8 +248,7 @@ func alive(pid int) bool {
 	return err != nil || !strings.Contains(string(stat), ") Z ")
 }
 
-// T-48: what a script leaves behind is neither waited for nor killed,
-// and does not die of a closed pipe.
+// T-48: processes that remain after a script are not waited for, not killed, and not ended by a closed pipe.
 func TestBackgroundChildren(t *testing.T) {
 	dir := t.TempDir()
 	fifo, done := filepath.Join(dir, "go"), filepath.Join(dir, "done")
@@ -329,7 +327,7 @@ func TestKillAll(t *testing.T) {
 	}
 }
 
-// A run leaves no descriptor and no process behind.
+// A run leaves no descriptor and no process.
 func TestNothingLeaks(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("counts descriptors in /proc")
@@ -359,8 +357,8 @@ func descriptors(t *testing.T) int {
 	return len(list)
 }
 
-// When the process that runs scripts is killed, so are the scripts and their
-// children, even those that ignore every signal that can be ignored.
+// If the process that runs scripts is killed, its scripts and their children are killed, even if
+// they ignore all signals.
 func TestKilledWithUs(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux can do it")
@@ -391,7 +389,7 @@ func TestHelperRunner(t *testing.T) {
 	}
 	const scripts, children = 4, 3
 	r := new(Runner)
-	var watched atomic.Int32 // how many Run has under its eyes
+	var watched atomic.Int32 // number of scripts that Run watches
 	for range scripts {
 		var first sync.Once
 		watch := func(time.Time) error {
@@ -448,7 +446,7 @@ func BenchmarkExec(b *testing.B) {
 	}
 }
 
-// M-55: a script that waits for somebody is looked at less often.
+// M-55: scripts that wait are checked less often.
 func TestPace(t *testing.T) {
 	looks := 0
 	res := new(Runner).Run(context.Background(), Spec{

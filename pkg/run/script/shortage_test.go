@@ -12,8 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMain runs the tests without descriptors for processes when told to, as on
-// systems that have none.
+// TestMain can run the tests without process descriptors, as on systems without them.
 func TestMain(m *testing.M) {
 	if os.Getenv("SCRIPT_TEST_NO_PIDFD") != "" {
 		hasPidfd = func() bool { return false }
@@ -21,7 +20,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// What holds with descriptors for processes holds without.
+// The tests also pass without process descriptors.
 func TestWithoutPidfd(t *testing.T) {
 	if os.Getenv("SCRIPT_TEST_NO_PIDFD") != "" || !hasPidfd() {
 		t.Skip("this is how the tests run already")
@@ -33,8 +32,7 @@ func TestWithoutPidfd(t *testing.T) {
 	}
 }
 
-// T-53: a want of descriptors is a clean failure of the start, whichever
-// of them is missing, and is over when there are some again.
+// T-53: a lack of any descriptor fails the start with an error. Scripts start again when there are descriptors.
 func TestNoDescriptors(t *testing.T) {
 	r := new(Runner)
 	spec := Spec{Argv: []string{"echo", "hi"}, Env: env()}
@@ -80,7 +78,7 @@ func TestNoDescriptors(t *testing.T) {
 	}
 }
 
-// nextDescriptor is the number that the next file gets.
+// nextDescriptor returns the number that the next file gets.
 func nextDescriptor(t *testing.T) uint64 {
 	t.Helper()
 	fd, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -91,8 +89,7 @@ func nextDescriptor(t *testing.T) uint64 {
 	return uint64(fd)
 }
 
-// T-48: however many children are left behind, a bounded number of
-// descriptors is kept for them.
+// T-48: the number of descriptors for remaining child processes is limited.
 func TestManyLeftBehind(t *testing.T) {
 	r := new(Runner)
 	var ends []int

@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Shortage says what to do about an error that is a want of descriptors,
-// processes or memory; "" for every other error. It begins with a semicolon,
-// to follow the error's own text.
+// Shortage returns the remedy for a lack of descriptors, processes or memory, or "". It begins with
+// a semicolon, to follow the text of the error.
 func Shortage(err error) string {
 	switch {
 	case errors.Is(err, unix.EMFILE):

@@ -1,5 +1,4 @@
 package script
 
-// Shortage says what to do about an error that is a want of descriptors,
-// processes or memory. Windows words such errors well enough itself.
+// Shortage returns "", because errors on Windows describe such problems well enough.
 func Shortage(error) string { return "" }

@@ -8,12 +8,11 @@ import (
 	"syscall"
 )
 
-// defaultSignals sees to it that a script gets the default disposition of
-// signals that we were started with as ignored, by nohup say (T-47).
-// What a process ignores its children ignore too, what it catches they do not:
-// so such a signal is caught, and dropped.
+// defaultSignals gives scripts the default disposition of signals that this process ignores, for
+// example under nohup (T-47). Child processes inherit ignored signals, but not caught ones. So this
+// process catches these signals and drops them.
 func defaultSignals() {
-	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} { // all others the runtime catches anyway
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} { // the runtime catches all others
 		if signal.Ignored(sig) {
 			signal.Notify(make(chan os.Signal, 1), sig)
 		}

@@ -9,47 +9,45 @@ import (
 	"mcp-bash/pkg/run/code"
 )
 
-// A Spec says what to run and within what bounds. Standard input is empty, no
-// descriptor but 0, 1 and 2 (and those of Extra) is open, and signals have
-// their default disposition (T-45 to T-47).
+// A Spec describes a process and its limits. Standard input is empty, no descriptors but 0, 1, 2
+// and those of Extra are open, and signals have their default disposition (T-45 to T-47).
 type Spec struct {
-	// Script is the file to run. How it is started follows from its mode and first
-	// line; see [Command].
+	// Script is the file to run. [Command] returns how it starts.
 	Script code.File
-	// Argv, when set, is how to run the script, or what to run when there is none:
-	// the program, found on the PATH of Env, and its arguments. No file of a project
-	// is among them but the script; test/house checks that.
+	// Argv, if set, is the command that runs the script, or a program without a script. The program
+	// is looked up on the PATH of Env. Argv contains no file of a project but the script, which
+	// test/house checks.
 	Argv []string
-	// Sources follow Argv, or the script: files that the program reads as code.
+	// Sources are files that the program reads as code. They follow Argv, or the script.
 	Sources []code.File
 	// Args are the last arguments.
 	Args []string
 	Dir  string
-	Env  []string // "NAME=value"; nothing is added
+	Env  []string // "NAME=value"; the complete environment
 
-	StdoutLimit int       // bytes; one more ends the script with ErrStdoutLimit; 0: none
+	StdoutLimit int       // bytes; more end the script with ErrStdoutLimit; 0 for no limit
 	StderrLimit int       // the same with ErrStderrLimit
-	StderrTee   io.Writer // gets standard error as it comes, when set
-	// Grew, when set, is called whenever the captured output takes more memory. On Unix that is on the
+	StderrTee   io.Writer // receives copies of standard error; may be nil
+	// Grew, if set, is called when the captured output needs more memory. On Unix it runs on the
 	// goroutine of [Runner.Run].
 	Grew func(bytes int)
 
-	Timeout time.Duration // ends the script with ErrTimedOut; 0: none
-	Grace   time.Duration // between SIGTERM and SIGKILL; 0: one second
+	Timeout time.Duration // ends the script with ErrTimedOut; 0 for no limit
+	Grace   time.Duration // between SIGTERM and SIGKILL; 0 for one second
 
-	// Watch, when set, is called at least every Interval while the script
-	// runs, on the goroutine of [Runner.Run]. An error ends the script.
+	// Watch, if set, runs at least every Interval while the script runs, on the goroutine of
+	// [Runner.Run]. An error ends the script.
 	Watch    func(now time.Time) error
-	Interval time.Duration // 0: 50 ms
-	// Pace, when set, is called after each call of Watch. It returns the time until the next one, at
-	// least Interval, because a script that waits for its client needs fewer. A Waker can end that
-	// time early, but not before Interval.
+	Interval time.Duration // 0 for 50 ms
+	// Pace, if set, is called after each call of Watch. It returns the time until the next one, at
+	// least Interval, because scripts that wait need fewer. A Waker can end that time early, but not
+	// before Interval.
 	Pace func() (time.Duration, *Waker)
 
-	// Confined, when set, is what the script is held to; see [Runner.Confine].
+	// Confined, if set, is the confinement of the script; see [Runner.Confine].
 	Confined *Confined
 
-	// Extra opens further descriptors in the script, by number above 2.
+	// Extra has further descriptors of the script, by number above 2.
 	Extra map[int]uintptr
 }
 
@@ -65,7 +63,7 @@ func (s *Spec) arguments() ([]string, error) {
 	return s.complete(argv), nil
 }
 
-// complete adds what follows a script or program.
+// complete adds Sources and Args to a command.
 func (s *Spec) complete(argv []string) []string {
 	if len(s.Sources)+len(s.Args) == 0 {
 		return argv
@@ -77,26 +75,23 @@ func (s *Spec) complete(argv []string) []string {
 	return append(argv, s.Args...)
 }
 
-// A Result is how a script ended and what it printed.
+// A Result describes how a script ended, and its output.
 type Result struct {
-	// Status is the exit status as a shell gives it: 128+n for signal n, 126
-	// or 127 for a script that could not be started.
+	// Status is the exit status as in a shell: 128+n for signal n, and 126 or 127 for a script that could not start.
 	Status int
-	Signal int // the signal that ended the script, 0 for none
-	// Cause is why we ended the script: an error of this package, the one
-	// Watch returned, or the cause of the context. Nil: it ended by itself.
+	Signal int // signal that ended the script, or 0
+	// Cause is why this process ended the script: an error of this package, the error of Watch, or
+	// the cause of the context. nil means that the script ended by itself.
 	Cause  error
 	Stdout []byte
-	Stderr []byte // of a script that could not be started: the reason
-	// Alone reports that nothing of the script is left: its group is empty and
-	// nobody holds its output open.
+	Stderr []byte // for a script that could not start: the reason
+	// Alone reports that no process of the script remains: its group is empty and its output is closed.
 	Alone bool
-	// Left is the process group in which something still runs that the script left behind, 0 for none.
-	// [Runner.End] ends it.
+	// Left is the process group of the script if it still has members, or 0. [Runner.End] ends it.
 	Left int
 }
 
-// The causes this package knows.
+// Causes of this package.
 var (
 	ErrTimedOut    = errors.New("script timed out")
 	ErrStdoutLimit = errors.New("too much on standard output")
@@ -106,11 +101,12 @@ var (
 const (
 	defaultGrace    = time.Second
 	defaultInterval = 50 * time.Millisecond
-	statusNoExec    = 126 // found but not to be executed
+	statusNoExec    = 126 // found, but not executable
 	statusNotFound  = 127
 	signalBase      = 128
 )
 
-// A ConfineFunc has what is about to be started run confined; files are what it may write to.
-// release is to be called when it has ended. The error is why it must not run.
+// A ConfineFunc confines a process that is about to start. files are the files that it may write
+// to. The caller calls release after the end of the process. An error means that the process must
+// not start.
 type ConfineFunc func(spec *Spec, files ...string) (release func(), err error)

@@ -13,10 +13,10 @@ import (
 // Keys are the settings that server.meta.json may contain (E-7).
 func Keys() []string { return []string{Tools.Mode, Tools.List, Providers.Mode, Providers.List} }
 
-// Meta is the object "env" of server.meta.json. No text in it but Values contains a value.
+// Meta is the object "env" of server.meta.json. Only Values contains values.
 type Meta struct {
 	Values  map[string]string // the valid settings
-	Refused []string          // keys that the object cannot set, as people are shown them
+	Refused []string          // keys that are not permitted, in a form for messages
 	Invalid []Invalid
 }
 
@@ -26,7 +26,7 @@ type Invalid struct {
 	Reason string
 }
 
-// maxValue is how many characters a value may have, maxShown how many of a key people are shown.
+// maxValue limits a value and maxShown a key in messages, in characters.
 const (
 	maxValue = 4096
 	maxShown = 64
@@ -80,7 +80,7 @@ func document(text []byte) (doc json.RawMessage, fault string) {
 	}
 }
 
-// check returns why a value cannot be used, "" if it can. E-9 gives the order.
+// check returns why a value is invalid, or "", in the order of E-9.
 func check(key, value string, isText bool) string {
 	isControl := func(r rune) bool { return r < ' ' || r == 0x7f }
 	switch {
@@ -109,8 +109,8 @@ func check(key, value string, isText bool) string {
 	return ""
 }
 
-// shown returns a key for messages. A question mark replaces every character that names of
-// variables cannot have, and the text ends after 64 characters.
+// shown returns a key for messages: at most 64 characters, with a question mark for each character
+// that is invalid in variable names.
 func shown(key string) string {
 	var shown strings.Builder
 	n := 0
@@ -127,7 +127,7 @@ func shown(key string) string {
 	return shown.String()
 }
 
-// Complaints returns the lines for standard error about settings that cannot be used (E-9).
+// Complaints returns the lines for standard error about invalid settings (E-9).
 func (m *Meta) Complaints() (lines []string) {
 	const prefix = "mcp-bash: server.meta.json env: "
 	for _, key := range m.Refused {

@@ -6,7 +6,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A State is what is known of a variable in the environment of the process that reports.
+// A State describes a variable in the environment of the reporting process.
 type State string
 
 // The states (E-11).
@@ -17,12 +17,11 @@ const (
 	placeholder State = "placeholder"
 )
 
-// A Report describes a policy, and the variables that it lets through, for people and
-// programs.
+// A Report describes a policy and the variables that it passes, as text and JSON.
 type Report struct {
 	Policy *Policy
 	Env    map[string]string
-	// Placeholders are the variables that are left out of Env because they are placeholders.
+	// Placeholders are variables that Env omits because their values are placeholders.
 	Placeholders []string
 }
 
@@ -39,7 +38,7 @@ func (r *Report) state(name string) State {
 	return set
 }
 
-// The kinds of lines of a report that describe a fault.
+// Kinds of faults in a report.
 const (
 	faultRefused = "env_key_refused"
 	faultInvalid = "env_key_invalid"
@@ -50,11 +49,11 @@ const (
 // A Line is one line of a report.
 type Line struct {
 	Text  string
-	Fault string // its kind; "" for a line that describes none
-	Here  bool   // the line is about a variable that is not set here
+	Fault string // kind of the fault, or ""
+	Here  bool   // the variable is not set in this environment
 }
 
-// Lines returns the report for people (E-11).
+// Lines returns the report as text (E-11).
 func (r *Report) Lines() (lines []Line) {
 	add := func(fault, text string) { lines = append(lines, Line{Text: text, Fault: fault}) }
 	p := r.Policy
@@ -89,7 +88,7 @@ func (r *Report) Lines() (lines []Line) {
 	return lines
 }
 
-// listed returns the names that the list lets through, none in another mode than Allowlist.
+// listed returns the names that the list passes; none in other modes than Allowlist.
 func (r *Rule) listed() []string {
 	if r.Mode != Allowlist {
 		return nil
@@ -97,7 +96,7 @@ func (r *Rule) listed() []string {
 	return r.Names
 }
 
-// AppendJSON appends the report for programs (E-11).
+// AppendJSON appends the report as JSON (E-11).
 func (r *Report) AppendJSON(dst []byte) []byte {
 	p := r.Policy
 	b := rawjson.Over(dst)

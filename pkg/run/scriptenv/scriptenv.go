@@ -1,6 +1,6 @@
-// Package scriptenv decides which variables of the server's environment reach scripts. The
-// name of a variable, the environment itself, and the object "env" of a project's
-// server.meta.json have a part in it (env E-3 to E-11).
+// Package scriptenv decides which variables of the server's environment reach scripts. The decision
+// depends on the variable's name, the environment, and the object "env" of server.meta.json (E-3 to
+// E-11).
 package scriptenv
 
 import (
@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// The modes of both kinds of scripts. Minimal is the default of tools, Isolate that of
-// providers and completion scripts.
+// Modes of both kinds of scripts. The default of tools is Minimal, and that of providers and
+// completion scripts is Isolate.
 const (
 	Minimal   = "minimal"
 	Isolate   = "isolate"
@@ -18,28 +18,27 @@ const (
 	Inherit   = "inherit"
 )
 
-// own are the framework's variables outside of MCPBASH_, which reach scripts in every mode
-// (E-6). A name that ends in * stands for all names with this prefix.
+// own are variables of the framework without the prefix MCPBASH_, which reach scripts in every mode
+// (E-6). A final * matches any rest of a name.
 var own = []string{
 	"MCP_SDK", "MCP_TOOL_*", "MCP_ELICIT_*", "MCP_PROGRESS_*", "MCP_LOG_STREAM", "MCP_CANCEL_FILE", "MCP_ROOTS_*",
 	"MCP_RESOURCES_ROOTS", "MCP_COMPLETION_*", "MCP_PROMPT_*", "MCP_RESOURCE_*", "MCP_CONFIG_JSON", "MCP_TRANSPORT",
 	"MCP_PATH_DEBUG", "MCP_INPUT_DIR", "MCP_SAMPLING_SUPPORTED",
 }
 
-// reserved are the names that a project cannot list, in addition to own (E-10).
+// reserved are further names that a project cannot list (E-10).
 var reserved = []string{
 	"LD_*", "DYLD_*", "BASH_FUNC_*", "_MCP*", "MCPBASH_*", "SHELLOPTS", "BASHOPTS", "PS4", "BASH_ENV", "ENV",
 	"BASH_XTRACEFD", "IFS",
 }
 
-// windows are the variables that programs on Windows need.
+// windows are variables that programs on Windows need.
 var windows = []string{
 	"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP",
 	"MSYSTEM", "MSYS2_ARG_CONV_EXCL",
 }
 
-// Matches reports whether a name is in a list. An entry that ends in * stands for all names
-// with this prefix.
+// Matches reports whether a list contains a name. A final * of an entry matches any rest of the name.
 func Matches(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(entry string) bool {
 		prefix, open := strings.CutSuffix(entry, "*")
@@ -47,30 +46,29 @@ func Matches(list []string, name string) bool {
 	})
 }
 
-// IsWithheld reports whether a variable is a secret of the server. No process that the
-// server starts gets it, except scripts whose list of names contains MCP_REGISTRY_TOKEN
-// (P-2304, T-63).
+// IsWithheld reports whether a variable is a secret of the server. Only scripts whose list contains
+// MCP_REGISTRY_TOKEN get that variable. No other started process gets any of them (P-2304, T-63).
 func IsWithheld(name string) bool { return IsRemoteToken(name) || name == "MCP_REGISTRY_TOKEN" }
 
-// IsRemoteToken reports whether a variable belongs to the remote token, which reaches no
-// script even if it is listed (P-2304).
+// IsRemoteToken reports whether a variable belongs to the remote token. It reaches no script, even
+// if it is listed (P-2304).
 func IsRemoteToken(name string) bool { return strings.HasPrefix(name, "MCPBASH_REMOTE_TOKEN") }
 
-// IsPlaceholder reports whether a value is the reference to an option of a bundle. Clients
-// pass it on for an option that their user left empty (E-2).
+// IsPlaceholder reports whether a value is a reference to an option of a bundle. Clients pass it if
+// their user left the option empty (E-2).
 func IsPlaceholder(value string) bool { return strings.HasPrefix(value, "${user_config.") }
 
-// A Scope is one kind of scripts, with the variables that configure its environment.
+// A Scope is one kind of scripts, with the variables that configure their environment.
 type Scope struct {
 	Label string // in messages
-	// Mode, List and Leave are variables: the mode, the names of mode allowlist, and the
+	// Mode, List and Leave are variables: the mode, the names for mode allowlist, and the
 	// operator's permission for mode inherit.
 	Mode, List, Leave string
 	modes             []string // the default first
-	keeps             []string // the names that pass in every mode, in addition to own
+	keeps             []string // further names that pass in every mode
 }
 
-// Tools and Providers are the two scopes; completion scripts belong to the second one.
+// Tools and Providers are the scopes. Completion scripts belong to Providers.
 var (
 	Tools = Scope{
 		Label: "tools", Mode: "MCPBASH_TOOL_ENV_MODE", List: "MCPBASH_TOOL_ENV_ALLOWLIST",
@@ -87,10 +85,10 @@ var (
 	}
 )
 
-// A Source is where the mode and the list of a scope come from.
+// A Source is the origin of the mode and list of a scope.
 type Source string
 
-// The sources, as reports name them.
+// Sources, as named in reports.
 const (
 	FromLaunch  Source = "launch env"
 	FromMeta    Source = "server.meta.json"
@@ -100,21 +98,21 @@ const (
 // A Rule decides which variables reach the scripts of one scope.
 type Rule struct {
 	Scope        *Scope
-	Mode         string // as configured: Inherit also without Leave
+	Mode         string // as configured: Inherit also if it is not permitted
 	Source       Source
 	Names        []string // of the list
-	InvalidNames []string // entries of the list that are skipped, as variables cannot have such names
+	InvalidNames []string // skipped entries of the list, which are not variable names
 	Leave        bool     // the operator permits Inherit
 }
 
-// Blocked reports whether the mode is Inherit, and the operator does not permit it.
+// Blocked reports whether the mode is Inherit without the operator's permission.
 func (r *Rule) Blocked() bool { return r.Mode == Inherit && !r.Leave }
 
-// Inherits reports whether the scripts get all variables but the server's secrets.
+// Inherits reports whether the scripts get all variables except the server's secrets.
 func (r *Rule) Inherits() bool { return r.Mode == Inherit && r.Leave }
 
-// Passes reports whether a variable of the server's environment reaches the scripts.
-// The caller refuses tools, or gives providers [Isolate], where the rule is [Rule.Blocked].
+// Passes reports whether a variable of the server's environment reaches the scripts. If the rule is
+// [Rule.Blocked], the caller refuses tools or uses [Isolate] for providers.
 func (r *Rule) Passes(name string) bool {
 	switch {
 	case IsRemoteToken(name):
@@ -127,18 +125,17 @@ func (r *Rule) Passes(name string) bool {
 	return r.Mode == Allowlist && slices.Contains(r.Names, name)
 }
 
-// A Policy is the rules of both scopes.
+// A Policy has the rules of both scopes.
 type Policy struct {
 	Tools, Providers Rule
 	Meta             Meta
 	MetaIgnored      bool // MCPBASH_IGNORE_META_ENV
-	// Applied are the settings of server.meta.json that are in effect. Scripts see them as if
-	// they had been in the environment.
+	// Applied are the settings of server.meta.json that are in effect. Scripts get them as variables.
 	Applied map[string]string
 }
 
-// NewPolicy returns the policy for an environment and the object of server.meta.json. A scope
-// whose mode or list the environment sets takes both from there (E-8).
+// NewPolicy returns the policy for an environment and the object of server.meta.json. If the
+// environment sets the mode or the list of a scope, both come from the environment (E-8).
 func NewPolicy(env map[string]string, meta Meta) Policy {
 	p := Policy{Meta: meta}
 	switch env["MCPBASH_IGNORE_META_ENV"] {
@@ -170,7 +167,7 @@ func NewPolicy(env map[string]string, meta Meta) Policy {
 	return p
 }
 
-// rule reads the mode and the list of a scope. An unknown mode is the default one.
+// rule returns the rule for the mode and list in values. An unknown mode means the default one.
 func (s *Scope) rule(values map[string]string, source Source) Rule {
 	r := Rule{Scope: s, Source: source, Mode: strings.ToLower(values[s.Mode])}
 	if !slices.Contains(s.modes, r.Mode) {
@@ -189,15 +186,15 @@ func (s *Scope) rule(values map[string]string, source Source) Rule {
 	return r
 }
 
-// With returns the rule with another mode and another list. The permission for Inherit stays.
+// With returns the rule with another mode and list, and the same permission for Inherit.
 func (r Rule) With(mode, list string) Rule {
 	changed := r.Scope.rule(map[string]string{r.Scope.Mode: mode, r.Scope.List: list}, r.Source)
 	changed.Leave = r.Leave
 	return changed
 }
 
-// Environ returns an environment as scripts find it that inherit all of it: with the settings
-// of server.meta.json that are in effect. The result may be env itself.
+// Environ returns the environment of scripts that inherit all variables. It includes the applied
+// settings of server.meta.json. The result may be env itself.
 func (p *Policy) Environ(env map[string]string) map[string]string {
 	if len(p.Applied) == 0 {
 		return env
@@ -207,12 +204,12 @@ func (p *Policy) Environ(env map[string]string) map[string]string {
 	return env
 }
 
-// split divides a list at commas and white space.
+// split splits a list at commas and white space.
 func split(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r >= '\t' && r <= '\r' })
 }
 
-// isName reports whether a text is the name of a variable.
+// isName reports whether a text is a variable name.
 func isName(text string) bool {
 	return text != "" && (text[0] < '0' || text[0] > '9') && !strings.ContainsFunc(text, isNoNameRune)
 }

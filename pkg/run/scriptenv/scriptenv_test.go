@@ -39,7 +39,7 @@ func TestNames(t *testing.T) {
 				if got := rule().Passes(name); got != (tc.basic == "yes") {
 					t.Errorf("%s: %s passes where only the list is set: %t", scope.Label, name, got)
 				}
-				env[scope.Mode] = "Allowlist" // of the operator, who may list all but the token
+				env[scope.Mode] = "Allowlist" // the operator may list everything but the token
 				if got := rule().Passes(name); got != (tc.listed == "yes") {
 					t.Errorf("%s: %s passes where it is listed: %t", scope.Label, name, got)
 				}
@@ -66,7 +66,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// E-7, E-9: server.meta.json can set four keys, and each other one has a line on standard error.
+// E-7, E-9: server.meta.json can set four keys. Each other key produces a line on standard error.
 func TestReadMeta(t *testing.T) {
 	const onlyFour = "ignoring %s (only MCPBASH_TOOL_ENV_MODE, MCPBASH_TOOL_ENV_ALLOWLIST, MCPBASH_PROVIDER_ENV_MODE, " +
 		"MCPBASH_PROVIDER_ENV_ALLOWLIST may be set there; set others in the launch environment)"
@@ -119,7 +119,7 @@ func TestReadMeta(t *testing.T) {
 	}
 }
 
-// E-8: the environment goes before the file, scope by scope.
+// E-8: for each scope, the environment takes precedence over the file.
 func TestSources(t *testing.T) {
 	meta := ReadMeta([]byte(`{"env":{"MCPBASH_TOOL_ENV_MODE":"allowlist","MCPBASH_TOOL_ENV_ALLOWLIST":"FILE",` +
 		`"MCPBASH_PROVIDER_ENV_MODE":"allowlist","MCPBASH_PROVIDER_ENV_ALLOWLIST":"FILE"}}`))
@@ -163,7 +163,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// T-61a: a policy can change mode and list; the permission for inherit is not its own.
+// T-61a: a policy can change mode and list, but not the permission for inherit.
 func TestWith(t *testing.T) {
 	p := NewPolicy(map[string]string{"MCPBASH_TOOL_ENV_INHERIT_ALLOW": "true"}, Meta{})
 	if r := p.Tools.With("INHERIT", ""); !r.Inherits() {
@@ -232,7 +232,7 @@ MCPBASH_IGNORE_META_ENV is set: server.meta.json env is ignored
 	}
 }
 
-// E-9: no file makes the server show a value, or accept an invalid one.
+// E-9: no file makes the server print a value or accept an invalid one.
 func FuzzReadMeta(f *testing.F) {
 	f.Add([]byte(`{"env":{"MCPBASH_TOOL_ENV_ALLOWLIST":"A,B","x":"y"}}`))
 	f.Add([]byte(`{"env":{"MCPBASH_TOOL_ENV_MODE":"inherit","MCPBASH_TOOL_ENV_MODE":1}}{`))

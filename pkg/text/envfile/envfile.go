@@ -11,11 +11,8 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// MaxSize limits a file, and MaxValue a value with its variables expanded, in bytes.
-const (
-	MaxSize  = 1 << 20
-	MaxValue = 1 << 20
-)
+// MaxSize limits a file, in bytes. The same limit applies to a value with its variables expanded.
+const MaxSize = 1 << 20
 
 // A ShellError is the error for a line that is not a simple assignment. Only a shell can
 // evaluate it.
@@ -57,7 +54,7 @@ type parser struct {
 
 func (p *parser) done() bool { return p.at == len(p.text) }
 
-// peek is the next byte, 0 at the end.
+// peek returns the next byte, or 0 at the end.
 func (p *parser) peek() byte {
 	if p.done() {
 		return 0
@@ -69,7 +66,7 @@ func (p *parser) shell(format string, args ...any) error {
 	return &ShellError{1 + strings.Count(p.text[:p.at], "\n"), fmt.Sprintf(format, args...)}
 }
 
-// line reads one assignment, comment or empty line with its end.
+// line parses one assignment, comment or empty line, with its line end.
 func (p *parser) line() error {
 	p.space()
 	if p.ended() {
@@ -96,7 +93,7 @@ func (p *parser) line() error {
 	return nil
 }
 
-// space passes blanks, and ends of lines after a backslash.
+// space skips blanks, and line ends after a backslash.
 func (p *parser) space() {
 	for {
 		switch {
@@ -110,7 +107,7 @@ func (p *parser) space() {
 	}
 }
 
-// ended reports whether nothing but a comment is left of the line, and passes it.
+// ended reports whether the rest of the line is empty or a comment, and skips it then.
 func (p *parser) ended() bool {
 	if c := p.peek(); !p.done() && c != '\n' && c != '#' {
 		return false
@@ -132,15 +129,15 @@ func (p *parser) name() string {
 	return p.text[start:p.at]
 }
 
-// value reads a value: pieces in quotes and without, one after the other.
+// value parses a value, which consists of quoted and unquoted parts.
 func (p *parser) value() (string, error) {
 	var b strings.Builder
 	if p.peek() == '~' {
 		return "", p.shell("~ stands for a home directory in a shell")
 	}
 	for {
-		if b.Len() > MaxValue {
-			return "", fmt.Errorf("a value of more than %d bytes", MaxValue)
+		if b.Len() > MaxSize {
+			return "", fmt.Errorf("a value of more than %d bytes", MaxSize)
 		}
 		c := p.peek()
 		switch {
@@ -179,7 +176,7 @@ func (p *parser) value() (string, error) {
 	}
 }
 
-// quoted reads a piece in double quotes.
+// quoted parses a part in double quotes.
 func (p *parser) quoted(b *strings.Builder) error {
 	for p.at++; !p.done(); {
 		switch c := p.peek(); c {
@@ -207,8 +204,8 @@ func (p *parser) quoted(b *strings.Builder) error {
 			b.WriteByte(c)
 			p.at++
 		}
-		if b.Len() > MaxValue {
-			return fmt.Errorf("a value of more than %d bytes", MaxValue)
+		if b.Len() > MaxSize {
+			return fmt.Errorf("a value of more than %d bytes", MaxSize)
 		}
 	}
 	return p.shell("a quote is not closed")
@@ -219,8 +216,8 @@ var ofBash = lazyregexp.New(`^(?:_|BASH.*|COMP_WORDBREAKS|DIRSTACK|EPOCH(?:REALT
 	`GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|IFS|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS|PPID|PS4|PWD|` +
 	`RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID)$`)
 
-// variable reads $NAME or ${NAME}, or a dollar sign, which means itself before one of
-// some characters.
+// variable parses $NAME or ${NAME}. A dollar sign before a character of plainBefore has no special
+// meaning.
 func (p *parser) variable(b *strings.Builder, plainBefore string) error {
 	p.at++
 	braced := p.peek() == '{'

@@ -3,7 +3,7 @@ package shell
 
 import "strings"
 
-// Quote returns a word as a shell reads it.
+// Quote quotes a word for a shell.
 func Quote(word string) string {
 	if word != "" && strings.Trim(word,
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-") == "" {

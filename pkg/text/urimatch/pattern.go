@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// A Value is what a variable of a template stands for in a URI, with its escapes.
+// A Value is the value of a template's variable in a URI, with its escapes.
 type Value struct{ Name, Text string }
 
-// maxURI is how many characters a URI may have that matches a template (RES-172).
+// maxURI is the maximum number of characters of a URI that matches a template (RES-172).
 const maxURI = 2048
 
-// plain reports whether a URI can match a template at all (RES-172).
+// plain reports whether a URI can match any template (RES-172).
 func plain(uri string) bool {
 	return utf8.ValidString(uri) && utf8.RuneCountInString(uri) <= maxURI &&
 		!strings.ContainsFunc(uri, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) })
@@ -21,7 +21,7 @@ func plain(uri string) bool {
 
 // A pattern is a template as a regular expression. Package regexp takes time that is linear in the
 // length of the URI. Of several matches it prefers the one in which the first variable has the
-// shortest value, then the second, as RES-171 demands.
+// shortest value, then the second, as RES-171 requires.
 type pattern struct {
 	re          *regexp.Regexp
 	names       []string // of the variables, in order
@@ -35,7 +35,7 @@ type part struct {
 	expression bool
 }
 
-// partsOf takes a template apart; ok is false for unbalanced braces.
+// partsOf splits a template into parts. ok is false for unbalanced braces.
 func partsOf(template string) (parts []part, ok bool) {
 	for template != "" {
 		literal, rest, found := strings.Cut(template, "{")
@@ -58,8 +58,8 @@ func partsOf(template string) (parts []part, ok bool) {
 	return parts, true
 }
 
-// newPattern returns the pattern of a template whose variables can be found in a URI. ok is false
-// for the other templates (RES-173).
+// newPattern returns the pattern of a template. ok is false if its variables cannot be extracted
+// from a URI (RES-173).
 func newPattern(parts []part) (p pattern, ok bool) {
 	var b strings.Builder
 	b.WriteString(`(?s)\A`)
@@ -131,9 +131,9 @@ func newForm(parts []part) *regexp.Regexp {
 	return re
 }
 
-// expansions is what an expression can become, by the character it begins with
-// (RFC 6570, 3.2): anything may be left out. Clients often leave characters as
-// they are that had to be encoded; only those that end a part of the URI count.
+// expansions are regular expressions for the expansions of an expression, by its first character
+// (RFC 6570, 3.2). Any variable can be missing. Clients often do not encode characters as
+// required, so only characters that end a part of the URI are excluded.
 func expansions(operator byte) string {
 	switch operator {
 	case '+':

@@ -13,8 +13,8 @@ type Template struct {
 	MIMEType   string // of all that it stands for; "" for no promise
 }
 
-// A Set is the templates of a project. It does not change, and may be used from any goroutine.
-// The nil Set is empty.
+// A Set contains the templates of a project. It is immutable and safe for concurrent use. The nil
+// Set is empty.
 type Set struct {
 	matching []matching // the one that is preferred first
 	forms    []form
@@ -26,13 +26,13 @@ type matching struct {
 	pattern
 }
 
-// A form is a template that promises a type, but whose variables cannot be found in a URI.
+// A form is a template with a type whose variables cannot be extracted from a URI.
 type form struct {
 	mimeType string
 	re       *regexp.Regexp
 }
 
-// NewSet returns the set of some templates, which are sorted by name.
+// NewSet returns a set of templates, which must be sorted by name.
 func NewSet(templates []Template) *Set {
 	s := &Set{schemes: map[string]bool{}}
 	for _, t := range templates {
@@ -55,8 +55,8 @@ func NewSet(templates []Template) *Set {
 	return s
 }
 
-// Match returns the template that a URI matches, and the values of its variables in their order. Of
-// several templates it is the most specific one (RES-171). ok is false for none.
+// Match returns the most specific template that a URI matches (RES-171), and the values of its
+// variables in their order. ok is false if no template matches.
 func (s *Set) Match(uri string) (t Template, values []Value, ok bool) {
 	if s == nil || !plain(uri) {
 		return Template{}, nil, false

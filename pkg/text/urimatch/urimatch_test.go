@@ -182,8 +182,8 @@ func TestLeftmostLeast(t *testing.T) {
 	}
 }
 
-// RES-172: a URI that nearly matches costs no more than one that matches. A matcher that goes back
-// would take 2048 to the power of 12 steps.
+// RES-172: a URI that nearly matches takes no more time than one that matches. A matcher that
+// backtracks would take 2048 to the power of 12 steps.
 func TestHostileURI(t *testing.T) {
 	var template strings.Builder
 	template.WriteString("x:/")

@@ -26,7 +26,7 @@ import (
 // patience is how long anything may take.
 const patience = time.Minute
 
-// bin holds the server, and the tap that stands before it.
+// bin contains the server, and the tap that runs in front of it.
 var bin string
 
 func TestMain(m *testing.M) {
@@ -42,7 +42,7 @@ type session struct {
 	*client.Client
 	t       *testing.T
 	project string
-	said    string // the directory of the tap
+	output  string // the directory of the tap
 
 	notify chan string // methods of notifications
 
@@ -54,7 +54,7 @@ type session struct {
 func open(t *testing.T, example string, options ...client.ClientOption) *session {
 	t.Helper()
 	s := &session{
-		t: t, project: filepath.Join(checkout.Directory(t), example), said: checkout.Directory(t),
+		t: t, project: filepath.Join(checkout.Directory(t), example), output: checkout.Directory(t),
 		notify: make(chan string, 100),
 	}
 	if err := os.CopyFS(s.project, os.DirFS(filepath.Join(checkout.Root(), "examples", example))); err != nil {
@@ -65,10 +65,10 @@ func open(t *testing.T, example string, options ...client.ClientOption) *session
 		"XDG_CACHE_HOME=" + filepath.Join(bin, "cache"), "MCPBASH_PROJECT_ROOT=" + s.project, "MCPBASH_TOOL_ALLOWLIST=*",
 		"MCPBASH_RESOURCES_POLL_INTERVAL_SECS=0.02"}
 	stdio := transport.NewStdioWithOptions(filepath.Join(bin, "tap"), env,
-		[]string{s.said, filepath.Join(bin, "mcp-bash")},
+		[]string{s.output, filepath.Join(bin, "mcp-bash")},
 		transport.WithCommandFunc(func(ctx context.Context, name string, env, args []string) (*exec.Cmd, error) {
 			cmd := exec.CommandContext(ctx, name, args...)
-			cmd.Env = env // and nothing of ours
+			cmd.Env = env // without variables of the test
 			return cmd, nil
 		}))
 	if err := stdio.Start(context.Background()); err != nil {
@@ -94,7 +94,7 @@ func open(t *testing.T, example string, options ...client.ClientOption) *session
 	return s
 }
 
-// initialize opens the session in an era.
+// initialize opens the session in a revision.
 func (s *session) initialize(revision string) {
 	s.t.Helper()
 	request := mcp.InitializeRequest{}
@@ -109,12 +109,12 @@ func (s *session) initialize(revision string) {
 	}
 }
 
-// end closes the session and reads what the tap says of it.
+// end closes the session and checks the report of the tap.
 func (s *session) end() {
 	if err := s.Close(); err != nil {
 		s.t.Errorf("closing: %v", err)
 	}
-	files, _ := filepath.Glob(filepath.Join(s.said, "*"))
+	files, _ := filepath.Glob(filepath.Join(s.output, "*"))
 	if len(files) != 1 {
 		s.t.Fatalf("the client started %d servers", len(files))
 	}
@@ -131,7 +131,7 @@ func (s *session) end() {
 		s.t.Error("the server did not end in good order")
 	}
 	if s.t.Failed() {
-		s.t.Logf("what was said:\n%s", data)
+		s.t.Logf("messages:\n%s", data)
 	}
 }
 
@@ -163,8 +163,8 @@ func (s *session) plain(values ...any) string {
 	return strings.ReplaceAll(string(data), s.project, "PROJECT")
 }
 
-// inEachEra runs a test in both eras, which have to come to the same.
-func inEachEra(t *testing.T, test func(t *testing.T, revision string) []string) {
+// inBothProtocols runs a test in both protocols, which must return the same.
+func inBothProtocols(t *testing.T, test func(t *testing.T, revision string) []string) {
 	var first []string
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 		t.Run(revision, func(t *testing.T) {
@@ -178,7 +178,7 @@ func inEachEra(t *testing.T, test func(t *testing.T, revision string) []string) 
 	}
 }
 
-// What each example lists, and a call of each tool that needs no input.
+// The lists of each example, and a call of each tool that needs no input.
 func TestExamples(t *testing.T) {
 	known := map[string]bool{}
 	for _, c := range []struct {
@@ -207,7 +207,7 @@ func TestExamples(t *testing.T) {
 	} {
 		known[c.example] = true
 		t.Run(c.example, func(t *testing.T) {
-			inEachEra(t, func(t *testing.T, revision string) []string {
+			inBothProtocols(t, func(t *testing.T, revision string) []string {
 				s := open(t, c.example)
 				s.initialize(revision)
 				list, err := s.ListTools(s.deadline(), mcp.ListToolsRequest{})
@@ -276,7 +276,7 @@ func (answers) ListRoots(context.Context, mcp.ListRootsRequest) (*mcp.ListRootsR
 // The user, the model and the roots, the first two in one round; and a prompt that asks
 // (M-50 to M-58, M-80).
 func TestAsking(t *testing.T) {
-	inEachEra(t, func(t *testing.T, revision string) []string {
+	inBothProtocols(t, func(t *testing.T, revision string) []string {
 		var got []string
 		expect := func(answer, says string) {
 			t.Helper()
@@ -313,7 +313,7 @@ func TestAsking(t *testing.T) {
 
 // Log messages of the level asked for, and a call that is cancelled (M-71, M-72).
 func TestLogsAndCancellation(t *testing.T) {
-	inEachEra(t, func(t *testing.T, revision string) []string {
+	inBothProtocols(t, func(t *testing.T, revision string) []string {
 		s := open(t, "02-progress")
 		s.initialize(revision)
 		level := mcp.SetLevelRequest{}
@@ -347,7 +347,7 @@ func TestLogsAndCancellation(t *testing.T) {
 	})
 }
 
-// A stream tells of a file that changed (M-60, M-61).
+// A stream reports a file that changed (M-60, M-61).
 func TestListen(t *testing.T) {
 	s := open(t, "09-resources")
 	s.initialize("2026-07-28")

@@ -1,13 +1,16 @@
 //go:build unix
 
-// Tap stands between a client and the server that it starts, and holds what the server
-// writes against the published schema:
+// Tap runs between a client and the server that it starts. It checks the server's lines against the
+// published schema:
 //
 //	tap DIR COMMAND [ARG...]
 //
-// Each line goes on unchanged. A file of the process's own in DIR keeps all that was said:
-// lines of the client after "> ", lines of the server after "< ", what is wrong with the
-// line above after "! ", and how the server ended after ". ".
+// It passes on each line unchanged, and records all lines in a file for each process in DIR:
+//
+//	"> "  a line of the client
+//	"< "  a line of the server
+//	"! "  an error in the line above
+//	". "  the end of the server
 package main
 
 import (
@@ -100,7 +103,7 @@ func lines(from io.Reader, each func(line []byte)) {
 	}
 }
 
-// A keeper writes down what is said.
+// A keeper records messages.
 type keeper struct {
 	checker *wire.Checker
 

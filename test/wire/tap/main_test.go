@@ -17,8 +17,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The lines go through, what is wrong with one is written below it, and the end is that of
-// the server.
+// The tap passes on all lines, writes an error below its line, and ends with the exit code of the
+// server.
 func TestTap(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command(os.Args[0], dir, "sh", "-c", `read -r line; echo nonsense; cat; exit 3`)

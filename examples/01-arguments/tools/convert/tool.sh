@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Converts a temperature. The server has held the arguments against the schema
-# of tool.meta.json before this runs, so only what a schema cannot say is left.
+# Converts a temperature. The server has validated the arguments against the schema of tool.meta.json.
+# The script checks only the conditions that a schema cannot express.
 source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 value=$(mcp_args_require '.value')

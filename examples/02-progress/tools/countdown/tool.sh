@@ -5,7 +5,7 @@ source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 from=$(mcp_args_int '.from' --default 5 --min 1 --max 100)
 pause=$(mcp_args_get '.pause' --default 1)
 
-# What a tool makes it must remove, also when the client cancels: then the
+# A tool must remove the files that it creates, also when the client cancels: then the
 # server sends TERM, and KILL a second later.
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/countdown.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sends the user to a web page: for what must not pass through the client, such
-# as passwords. That the user agreed to open it does not say what happened there.
+# Sends the user to a web page, for data that must not pass through the client, such as passwords.
+# The answer means only that the user agreed to open the page.
 source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 source "${MCPBASH_PROJECT_ROOT}/lib/answer.sh"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Asks for several things at once, with a form of its own.
+# Asks for several values at once, with a custom form.
 source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 source "${MCPBASH_PROJECT_ROOT}/lib/answer.sh"
 

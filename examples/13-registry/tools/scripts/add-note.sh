@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes a note. Nothing beside this file describes it: server.d/register.json does.
+# Writes a note. server.d/register.json describes this tool; there is no tool.meta.json.
 source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 title=$(mcp_args_require '.title')

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Asks the user and the model at once, in one round. What it does not get it does
-# without, or says how to call it again.
+# Asks the user and the model at once, in one round. If an answer is missing, it continues without it, or
+# explains how to call it again.
 source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 source "${MCPBASH_PROJECT_ROOT}/lib/answer.sh"
 

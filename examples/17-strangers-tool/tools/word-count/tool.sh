@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Counts the words of a note. That is what it says it does; see below.
+# Counts the words of a note. Its description mentions nothing else; see below.
 source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 note=$(mcp_args_require '.note')
 read -r -d '' -a words <"notes/$note.md" || true
 
-# What nobody asked for. Each is harmless here: it only finds out whether it could.
+# Nobody asked for these actions. They are harmless here: each only tests whether it is possible.
 could=''
 try() {
   if (eval "$2") >/dev/null 2>&1; then could+="; it could also $1"; fi

@@ -118,7 +118,7 @@ func (f *File) Get(path ...string) (json.RawMessage, error) {
 // Set sets the value at a path. It adds a table, adds a key to a table, or replaces a string.
 func (f *File) Set(value json.RawMessage, path ...string) error {
 	present, err := f.Get(path...)
-	if err != nil || present != nil && same(present, value) {
+	if err != nil || present != nil && rawjson.Equal(present, value) {
 		return err
 	}
 	var text []byte
@@ -246,7 +246,7 @@ func (f *File) replace(text []byte, value json.RawMessage, path []string) error 
 		return unusual(path)
 	}
 	got, err := edited.Get(path...)
-	if err != nil || !same(got, value) {
+	if err != nil || !rawjson.Equal(got, value) {
 		return unusual(path)
 	}
 	if !reflect.DeepEqual(without(f.all, path), without(edited.all, path)) {
@@ -254,14 +254,6 @@ func (f *File) replace(text []byte, value json.RawMessage, path []string) error 
 	}
 	*f = *edited
 	return nil
-}
-
-// same reports whether two values are equal, regardless of the order of members.
-func same(a, b json.RawMessage) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	return bytes.Equal(rawjson.AppendCanonical(nil, a), rawjson.AppendCanonical(nil, b))
 }
 
 // without returns a copy of a table without the value at a path and without parents that are

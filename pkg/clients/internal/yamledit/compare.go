@@ -1,8 +1,6 @@
 package yamledit
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"slices"
 
@@ -59,14 +57,6 @@ func appendScalar(dst []byte, n *yaml.Node) []byte {
 		}
 	}
 	return rawjson.AppendString(dst, n.Value)
-}
-
-// same reports whether two values are equal, regardless of the order of members.
-func same(a, b json.RawMessage) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	return bytes.Equal(rawjson.AppendCanonical(nil, a), rawjson.AppendCanonical(nil, b))
 }
 
 // sameBut reports whether two texts differ only in the value at a path.

@@ -156,7 +156,7 @@ func (f *File) Set(value json.RawMessage, path ...string) error {
 	var text []byte
 	if len(steps) == len(path) {
 		n := steps[len(steps)-1].value
-		if now, err := appendJSON(nil, n, 0); err == nil && same(now, value) {
+		if now, err := appendJSON(nil, n, 0); err == nil && rawjson.Equal(now, value) {
 			return nil
 		}
 		from, to := f.scalar(n)
@@ -418,7 +418,7 @@ func (f *File) replace(text []byte, value json.RawMessage, path []string) error 
 		return unusual(path)
 	}
 	got, err := edited.Get(path...)
-	if err != nil || !same(got, value) || !sameBut(f.text, text, f.list, path) {
+	if err != nil || !rawjson.Equal(got, value) || !sameBut(f.text, text, f.list, path) {
 		return unusual(path)
 	}
 	*f = *edited

@@ -9,44 +9,40 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"mcp-bash/pkg/provider/hosts"
 )
 
-// DefaultPort is that of https.
+// DefaultPort is the port of https.
 const DefaultPort = 443
 
-// maxHead bounds the header of an answer, in bytes.
+// maxHead limits the header of a response, in bytes.
 const maxHead = 64 << 10
 
-// A Client says how origins are contacted.
+// A Client opens sessions with origins.
 type Client struct {
 	Policy    hosts.Policy
 	Network   hosts.Network
-	Roots     *x509.CertPool // nil: the system's
+	Roots     *x509.CertPool // nil for the system's roots
 	Proxy     Proxy
 	UserAgent string
-	// OneRequest says that sessions make one request each, so that their
-	// connections need not be kept.
+	// OneRequest closes the connection after one request.
 	OneRequest bool
 }
 
-// A Session makes requests to one origin, one after the other. It is for one
-// goroutine.
+// A Session makes requests to one origin, one after the other. It is for one goroutine.
 type Session struct {
 	ctx       context.Context
 	http      http.Client
 	transport *http.Transport
 	origin    hosts.Origin
 	userAgent string
-	last      io.Closer // the body of the answer before
+	last      io.Closer // body of the previous response
 }
 
-// Open judges an origin and looks it up, without contacting it yet. The session
-// ends with the context. The error is a [*hosts.Refusal], the context's, or one
-// that [Explain] puts into words.
+// Open checks an origin and looks up its addresses. It makes no connection. The session ends with
+// the context. The error is a [*hosts.Refusal], the context's, or an error for [Explain].
 func (c *Client) Open(ctx context.Context, o hosts.Origin) (*Session, error) {
 	proxy, err := c.Proxy.forOrigin(o)
 	if err != nil {
@@ -54,7 +50,7 @@ func (c *Client) Open(ctx context.Context, o hosts.Origin) (*Session, error) {
 	}
 	addrs, err := c.Policy.Resolve(ctx, c.Network, o)
 	if err == hosts.ErrNoAddress && proxy != nil && c.Policy.Listed(o) {
-		err = nil // the operator vouches for a name that only the proxy knows (RES-106)
+		err = nil // the operator listed a name that only the proxy can resolve (RES-106)
 	}
 	if err != nil {
 		return nil, err
@@ -62,7 +58,7 @@ func (c *Client) Open(ctx context.Context, o hosts.Origin) (*Session, error) {
 	s := &Session{ctx: ctx, transport: c.transport(), origin: o, userAgent: c.UserAgent}
 	s.http.Transport = s.transport
 	s.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	// With the session's context: that of the transport knows no deadline.
+	// The session's context, because the context of the transport has no deadline.
 	s.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
 		return c.Network.DialFirst(ctx, addrs, port(o))
 	}
@@ -75,9 +71,8 @@ func (c *Client) Open(ctx context.Context, o hosts.Origin) (*Session, error) {
 	return s, nil
 }
 
-// transport is how connections are made and used: HTTP/1.1 over TLS, one at a
-// time, with nothing added to what is asked and nothing done to the answer
-// (RES-111).
+// transport returns a transport for HTTP/1.1 over TLS. It adds nothing to requests and does not
+// change responses (RES-111).
 func (c *Client) transport() *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -106,10 +101,9 @@ func (s *Session) Close() {
 	s.transport.CloseIdleConnections()
 }
 
-// Do makes a request for a target, that is a path with or without a query. The
-// body of the answer is read before the next request, or not at all; one that
-// was not read to its end costs the connection. The error is as that of
-// [Client.Open].
+// Do makes a request. The target is a path with an optional query. Callers read the body of a
+// response before the next request. If they do not read it to the end, the connection is closed.
+// The error is as for [Client.Open].
 func (s *Session) Do(method, target string, header http.Header, content io.Reader) (*http.Response, error) {
 	if s.last != nil {
 		s.last.Close()
@@ -124,7 +118,7 @@ func (s *Session) Do(method, target string, header http.Header, content io.Reade
 		return nil, err
 	}
 	r.URL.Opaque = escaped(target)
-	if strings.HasPrefix(r.URL.Opaque, "//") { // else taken for an authority
+	if strings.HasPrefix(r.URL.Opaque, "//") { // the HTTP client would take the path for an authority
 		r.URL.Opaque = "//" + r.Host + r.URL.Opaque
 	}
 	if header != nil {
@@ -132,8 +126,8 @@ func (s *Session) Do(method, target string, header http.Header, content io.Reade
 	}
 	r.Header.Set("User-Agent", s.userAgent)
 	r.Header.Set("Accept", "*/*")
-	// No request here changes anything, so one whose connection the server had
-	// ended meanwhile is made again; the empty list is not sent.
+	// An idempotency key makes net/http repeat a request whose idle connection the server had
+	// closed. No request here changes anything. The empty list sends no header.
 	r.Header["Idempotency-Key"] = nil
 	answer, err := s.http.Do(r)
 	switch {
@@ -154,7 +148,7 @@ func (s *Session) Do(method, target string, header http.Header, content io.Reade
 	return answer, nil
 }
 
-// A body is that of an answer, with its errors in our words.
+// A body returns the errors of a response as errors of this package.
 type body struct{ io.ReadCloser }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -167,8 +161,8 @@ func (b *body) Read(p []byte) (int, error) {
 
 const errAnswer = ProtocolError("the server does not answer in HTTP/1.1, or with more than 65536 bytes of header")
 
-// ofAnswer is an error that came when a server had been asked. Where net/http
-// has no type for it, it is about what the server said.
+// ofAnswer returns an error that occurred after the request was sent. If net/http has no type for
+// the error, the response is malformed.
 func ofAnswer(err error) error {
 	if _, known := explain(err); known {
 		return err
@@ -183,21 +177,16 @@ func port(o hosts.Origin) int {
 	return DefaultPort
 }
 
-// hostHeader is the origin as requests name it: with a port that is not the
-// default one.
+// hostHeader returns the value of the Host header: with the port, unless it is the default one.
 func (s *Session) hostHeader() string {
-	host := s.origin.Host
-	if s.origin.Addr.Is6() {
-		host = "[" + host + "]"
+	o := s.origin
+	if o.Port == DefaultPort {
+		o.Port = 0
 	}
-	if p := port(s.origin); p != DefaultPort {
-		host += ":" + strconv.Itoa(p)
-	}
-	return host
+	return o.String()
 }
 
-// escaped encodes what may not stand in a request: blanks, control characters
-// and what is not ASCII.
+// escaped encodes spaces, control characters and bytes that are not ASCII.
 func escaped(target string) string {
 	const hex = "0123456789ABCDEF"
 	var b []byte

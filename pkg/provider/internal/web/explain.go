@@ -15,26 +15,25 @@ import (
 	"mcp-bash/pkg/provider/hosts"
 )
 
-// A ProtocolError is what a server, a proxy or a setting does wrong.
+// A ProtocolError is a fault of a server, a proxy or a setting.
 type ProtocolError string
 
 func (e ProtocolError) Error() string { return string(e) }
 
-// unknownFault is what [Explain] says of an error that is of no kind it knows.
+// unknownFault is the result of [Explain] for unknown errors.
 const unknownFault = "the connection failed"
 
-// Explain says in a few words, on one line and without addresses or URIs, why
-// a request failed.
+// Explain returns the reason for a failed request in a few words, on one line, without addresses and URIs.
 func Explain(err error) string {
 	text, _ := explain(err)
 	return text
 }
 
-// explain is [Explain]; known is false for an error of no kind that it knows.
+// explain is [Explain]. known is false for errors that it does not know.
 func explain(err error) (text string, known bool) {
 	var request *url.Error
 	if errors.As(err, &request) {
-		err = request.Err // it quotes the URI
+		err = request.Err // the text of a url.Error contains the URI
 	}
 	var protocol ProtocolError
 	var errno syscall.Errno
@@ -57,7 +56,7 @@ func explain(err error) (text string, known bool) {
 	case errors.As(err, &notTLS), errors.Is(err, http.ErrSchemeMismatch):
 		return "the server does not speak TLS", true
 	case errors.As(err, &alert) && (alert.Op == "remote error" || alert.Op == "local error"):
-		return alert.Error(), true // of TLS
+		return alert.Error(), true // a TLS alert
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return "the connection ended too early", true
 	case errors.As(err, &errno):

@@ -9,14 +9,13 @@ import (
 	"mcp-bash/pkg/provider/hosts"
 )
 
-// A Proxy is what the environment says about proxies (RES-106). The zero value
-// is none.
+// A Proxy has the proxy settings of the environment (RES-106). The zero value uses no proxy.
 type Proxy struct {
 	url    string
-	direct []string // hosts that are contacted without it
+	direct []string // hosts that are contacted directly
 }
 
-// ReadProxy reads https_proxy and no_proxy, or the same in capitals.
+// ReadProxy reads https_proxy and no_proxy, in lower or upper case.
 func ReadProxy(env map[string]string) Proxy {
 	either := func(name string) string {
 		if v := env[name]; v != "" {
@@ -28,8 +27,7 @@ func ReadProxy(env map[string]string) Proxy {
 	return Proxy{either("https_proxy"), strings.FieldsFunc(either("no_proxy"), separator)}
 }
 
-// forOrigin returns the proxy that leads to an origin, with its port; nil: none
-// does.
+// forOrigin returns the URL of the proxy for an origin, or nil for a direct connection.
 func (p Proxy) forOrigin(o hosts.Origin) (*url.URL, error) {
 	if p.url == "" || p.bypasses(o) {
 		return nil, nil
@@ -40,7 +38,7 @@ func (p Proxy) forOrigin(o hosts.Origin) (*url.URL, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" {
-		return nil, ProtocolError("https_proxy is no URL of a proxy; expected http://HOST:PORT")
+		return nil, ProtocolError("https_proxy is not the URL of a proxy; expected http://HOST:PORT")
 	}
 	port := u.Port()
 	switch {
@@ -54,8 +52,7 @@ func (p Proxy) forOrigin(o hosts.Origin) (*url.URL, error) {
 	return &url.URL{Scheme: u.Scheme, User: u.User, Host: net.JoinHostPort(u.Hostname(), port)}, nil
 }
 
-// bypasses reports whether no_proxy names the host: itself, a domain it is in,
-// a network, or * for all.
+// bypasses reports whether no_proxy contains the host, its domain, its network, or *.
 func (p Proxy) bypasses(o hosts.Origin) bool {
 	for _, entry := range p.direct {
 		if entry == "*" {

@@ -9,12 +9,11 @@ import (
 	"mcp-bash/pkg/files/boundedfile"
 )
 
-// maxCertificates is how long a file of certificates may be, in bytes.
+// maxCertificates limits the size of a certificate file, in bytes.
 const maxCertificates = 16 << 20
 
-// ReadRoots returns the certificate authorities that CURL_CA_BUNDLE, or else
-// SSL_CERT_FILE and SSL_CERT_DIR, name (RES-111); nil, for the system's, when
-// none of them is set.
+// ReadRoots returns the certificate authorities of CURL_CA_BUNDLE, or of SSL_CERT_FILE and
+// SSL_CERT_DIR (RES-111). The result is nil, for the system's roots, if no variable is set.
 func ReadRoots(env map[string]string) (*x509.CertPool, error) {
 	file, dirs := env["SSL_CERT_FILE"], env["SSL_CERT_DIR"]
 	if bundle := env["CURL_CA_BUNDLE"]; bundle != "" {
@@ -40,7 +39,7 @@ func ReadRoots(env map[string]string) (*x509.CertPool, error) {
 		}
 	}
 	if !found {
-		return nil, ProtocolError("there is no certificate where CURL_CA_BUNDLE, SSL_CERT_FILE or SSL_CERT_DIR leads")
+		return nil, ProtocolError("CURL_CA_BUNDLE, SSL_CERT_FILE or SSL_CERT_DIR contains no certificate")
 	}
 	return pool, nil
 }

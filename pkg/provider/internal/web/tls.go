@@ -7,16 +7,16 @@ import (
 	"sync/atomic"
 )
 
-// A tlsError is the failure of a TLS handshake, for whose causes crypto/tls has no types.
+// A tlsError is a failed TLS handshake. crypto/tls has no types for most causes.
 type tlsError struct{ err error }
 
 func (e *tlsError) Error() string { return e.err.Error() }
 func (e *tlsError) Unwrap() error { return e.err }
 
-// A tlsWatch notes the failure of a TLS handshake.
+// A tlsWatch records the failure of a TLS handshake.
 type tlsWatch struct{ failed atomic.Pointer[tlsError] }
 
-// of returns an error of a request as a [*tlsError] where its cause is the TLS handshake.
+// of returns an error as a [*tlsError] if the TLS handshake caused it.
 func (w *tlsWatch) of(err error) error {
 	if failed := w.failed.Load(); failed != nil && errors.Is(err, failed.err) {
 		return failed

@@ -16,7 +16,7 @@ import (
 	"mcp-bash/test/internet"
 )
 
-// client is one that contacts an internet, of which every host may be contacted.
+// client returns a client that may contact every host of an internet.
 func client(t *testing.T, in *internet.Internet) *Client {
 	t.Helper()
 	roots, err := ReadRoots(map[string]string{"SSL_CERT_FILE": in.RootsAt})
@@ -41,7 +41,7 @@ const (
 	noHTTP   = string(errAnswer)
 )
 
-// RES-113: what servers may answer, and what they may not.
+// RES-113: valid and invalid responses.
 func TestAnswers(t *testing.T) {
 	in := internet.New(t)
 	certificate := in.Certificate("h.example", nil)
@@ -130,7 +130,7 @@ func explained(err error) string {
 	return Explain(err)
 }
 
-// RES-111: what is asked is what is sent, and nothing more.
+// RES-111: the exact text of a request.
 func TestRequest(t *testing.T) {
 	in := internet.New(t)
 	for i, host := range []string{"h.example", "h.example:8443", "[2606:4700::1]", "[2606:4700::1]:1"} {
@@ -179,7 +179,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// A path that begins with two slashes is a path and no host.
+// A path may begin with two slashes.
 func TestTwoSlashes(t *testing.T) {
 	in := internet.New(t)
 	path := make(chan string, 1)
@@ -198,8 +198,8 @@ func TestTwoSlashes(t *testing.T) {
 	}
 }
 
-// A connection serves one request after the other. One that the server ends
-// between two is made again; an answer that was not read to its end costs it.
+// A connection serves one request after the other. A request is repeated if the server closed the
+// idle connection. A response that was not read to the end closes the connection.
 func TestReuse(t *testing.T) {
 	in := internet.New(t)
 	var connections, answers atomic.Int32
@@ -214,7 +214,7 @@ func TestReuse(t *testing.T) {
 			io.Copy(io.Discard, request.Body)
 			io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nxy")
 			if answers.Add(1) == 2 {
-				return // without a word
+				return // no response
 			}
 		}
 	})
@@ -230,7 +230,7 @@ func TestReuse(t *testing.T) {
 		}
 		n := 2
 		if i == 3 {
-			n = 1 // and leave the rest
+			n = 1 // leave the rest unread
 		}
 		if _, err := io.ReadFull(answer.Body, make([]byte, n)); err != nil {
 			t.Fatal(err)
@@ -249,7 +249,7 @@ func TestProxy(t *testing.T) {
 	for _, c := range []struct {
 		env  map[string]string
 		host string
-		want string // where the proxy is; "" for none
+		want string // URL of the proxy, or ""
 	}{
 		{nil, "a.example", ""},
 		{map[string]string{"HTTPS_PROXY": "http://p:3128"}, "a.example", "p:3128"},

@@ -12,8 +12,8 @@ func (s *Result) Fresh() (paths []string) {
 	return paths
 }
 
-// ByStamp reports whether a directory of the first tree that lies in dir is known
-// to be unchanged by its stamp alone.
+// ByStamp reports whether the stamp of a directory in dir shows that the directory is
+// unchanged.
 func (s *Result) ByStamp(dir folder.Dir, name string) bool {
 	return s.record(0, name).sameStamp(dir, name)
 }

@@ -7,8 +7,7 @@ import (
 	"mcp-bash/pkg/files/folder"
 )
 
-// a directory is believed by its stamp, but not by one that is
-// too young or too coarse to tell.
+// the stamp of a directory decides, unless it is too young or too coarse.
 func TestDirectoryStamps(t *testing.T) {
 	now := time.Unix(1000, 5)
 	old, young := now.Add(-time.Hour).UnixNano(), now.UnixNano()
@@ -23,7 +22,7 @@ func TestDirectoryStamps(t *testing.T) {
 	} {
 		r := record{self: tc.self}
 		r.settle(now)
-		if r.self.Exists() != tc.kept || r.unsure { // a listing still tells
+		if r.self.Exists() != tc.kept || r.unsure { // the listing decides
 			t.Errorf("%+v", r)
 		}
 	}

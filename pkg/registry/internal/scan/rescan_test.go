@@ -41,11 +41,10 @@ func scanKind(f *fixture, k *kinds.Kind, old *scan.Result) (*scan.Result, string
 	return s, strings.Join(fresh, " ")
 }
 
-// only what has changed is looked at, and whatever has changed
-// is.
+// a scan examines exactly the directories that have changed.
 func TestOnlyChangesAreRead(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("no time of change to tell by")
+		t.Skip("files have no ctime")
 	}
 	setup := files{
 		"icons/a.svg": "<svg/>", "other/": "",
@@ -107,8 +106,8 @@ func TestOnlyChangesAreRead(t *testing.T) {
 	}
 }
 
-// A change within the tick of the clock that a look was taken in cannot be
-// seen, so what changed just now is looked at again.
+// A change within the same clock tick as a scan does not change the stamp. So the next scan
+// reads recent files again.
 func TestChangesJustNow(t *testing.T) {
 	b := projecttest.New(t, nil, files{"tools/a/tool.sh": ""})
 	b.Advance(time.Since(b.Now()))
@@ -129,7 +128,7 @@ func TestChangesJustNow(t *testing.T) {
 // the same for every kind, each for what it looks at.
 func TestOnlyChangesAreReadOfOtherKinds(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		return // no time of change to tell by
+		return // files have no ctime
 	}
 	content := files{
 		"tools/t1/tool.sh": "", "tools/t2/tool.sh": "", "resources/r1.txt": "", "resources/sub/r2.txt": "",
@@ -186,7 +185,7 @@ func TestOnlyChangesAreReadOfOtherKinds(t *testing.T) {
 func TestDirectoriesKnownByStamp(t *testing.T) {
 	b := projecttest.New(t, nil, files{"tools/a/tool.sh": "", "tools/a/lib/x": ""})
 	if folder.StampOfPath(b.Path("tools")).Coarse() {
-		t.Skip("times are too coarse to tell by")
+		t.Skip("times are too coarse")
 	}
 	dir, err := folder.Open(b.Path("tools"))
 	if err != nil {
@@ -199,7 +198,7 @@ func TestDirectoriesKnownByStamp(t *testing.T) {
 	want(t, first.ByStamp(dir, "a"), false)
 	b.Advance(time.Minute)
 	second, fresh := scanNow(b, first)
-	want(t, fresh, "") // the listing forgives it
+	want(t, fresh, "") // the listing is unchanged
 	want(t, second.ByStamp(dir, "a"), true)
 	b.Remove("tools/a/tool.sh")
 	b.Advance(time.Minute)
@@ -207,7 +206,7 @@ func TestDirectoriesKnownByStamp(t *testing.T) {
 	want(t, len(third.Candidates()), 0)
 }
 
-// A wide tree is shared out among workers, and every directory of it is seen.
+// Several workers share a wide tree, and visit every directory.
 func TestWideTree(t *testing.T) {
 	content := files{}
 	for i := range 300 {

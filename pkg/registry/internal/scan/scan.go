@@ -46,6 +46,9 @@ func (s *Result) Candidates() []item.Candidate {
 
 // record returns the record of a directory, or nil.
 func (s *Result) record(tree int, path string) *record {
+	if len(s.records) == 0 {
+		return nil // the first scan: no search, and no memory for it
+	}
 	wanted := record{tree: tree, path: path}
 	order := func(r record, wanted *record) int { return r.compare(wanted) }
 	at, found := slices.BinarySearchFunc(s.records, &wanted, order)

@@ -1,8 +1,8 @@
-// Package bash32 reads scripts. It finds uses of features that Bash 3.2, the Bash of macOS,
-// lacks. It also finds which functions a script defines and calls.
+// Package bash32 parses scripts. It finds features that Bash 3.2, the Bash of macOS, lacks. It also
+// finds the functions that a script defines and calls.
 //
-// It reads the script as Bash would, so that what stands in comments, strings and here
-// documents counts only where it is code. A script that asks for its Bash's version is
+// The package uses a parser, so comments, strings and here documents do not count as code. It
+// reports no newer features for scripts that check the version of Bash.
 // believed to know what it does.
 package bash32
 
@@ -14,19 +14,19 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A Use is one place where something newer is used.
+// A Use is one use of a newer feature.
 type Use struct {
 	Line    int
 	What    string // "mapfile"
-	Since   string // the version of Bash that has it: "4.0"
-	Instead string // what works in 3.2, too
+	Since   string // version of Bash with the feature: "4.0"
+	Instead string // alternative for 3.2
 }
 
-// maxUses is how many places are reported of one script.
+// maxUses limits the reported uses in one script.
 const maxUses = 20
 
-// Newer returns what a script uses that Bash 3.2 lacks; nothing for a script that cannot be
-// read, which Bash itself says better.
+// Newer returns features of a script that Bash 3.2 lacks. It returns nothing for a script that
+// cannot be parsed, because Bash reports its errors better.
 func Newer(text []byte) []Use {
 	if bytes.Contains(text, []byte("BASH_VERSION")) || bytes.Contains(text, []byte("BASH_VERSINFO")) {
 		return nil
@@ -84,7 +84,7 @@ func (s *search) visit(node syntax.Node) bool {
 	return true
 }
 
-// option finds out about a letter of declare, local and typeset.
+// option describes a newer option of declare, local and typeset.
 func option(letter rune) (what, since, instead string) {
 	switch letter {
 	case 'A':
@@ -103,7 +103,7 @@ func option(letter rune) (what, since, instead string) {
 
 func (s *search) declaration(n *syntax.DeclClause) {
 	if n.Variant.Value == "export" || n.Variant.Value == "nameref" {
-		return // export -n is of 3.2 and means something else
+		return // export -n exists in 3.2, with another meaning
 	}
 	for _, a := range n.Args {
 		if a.Name != nil || a.Value == nil {
@@ -155,13 +155,13 @@ func (s *search) call(n *syntax.CallExpr) {
 	case "shopt":
 		for _, w := range words {
 			if since := shopt(w); since != "" {
-				s.add(n, "shopt "+w, since, "do without, or set it only where there is such an option: shopt -s "+w+" 2>/dev/null")
+				s.add(n, "shopt "+w, since, "remove it, or set it only if Bash supports it: shopt -s "+w+" 2>/dev/null")
 			}
 		}
 	}
 }
 
-// shopt returns the version since which there is an option of shopt that 3.2 does not know.
+// shopt returns the version that introduced an option of shopt, or "" for options of 3.2.
 func shopt(option string) (since string) {
 	switch option {
 	case "globstar", "autocd", "dirspell", "checkjobs":
@@ -216,7 +216,7 @@ func (s *search) parameter(n *syntax.ParamExp) {
 	}
 }
 
-// variable returns the version since which Bash sets a variable that 3.2 does not.
+// variable returns the version that introduced a variable, or "" for variables of 3.2.
 func variable(name string) (since string) {
 	switch name {
 	case "BASHPID":
@@ -251,8 +251,7 @@ func isNegative(e syntax.ArithmExpr) bool {
 	return false
 }
 
-// literal is the text of a word as far as it is in quotes or plain, "" where anything else
-// is in it.
+// literal returns the quoted and plain text of a word, or "" if it contains expansions.
 func literal(w *syntax.Word) string {
 	var b strings.Builder
 	for _, part := range w.Parts {
@@ -274,7 +273,7 @@ func literal(w *syntax.Word) string {
 	return b.String()
 }
 
-// hasTimeFormat reports whether a format of printf has %(...)T.
+// hasTimeFormat reports whether a format of printf contains %(...)T.
 func hasTimeFormat(format string) bool {
 	for {
 		_, rest, found := strings.Cut(format, "%")
@@ -290,7 +289,7 @@ func hasTimeFormat(format string) bool {
 	}
 }
 
-// hasUnicodeEscape reports whether the text of $'...' has \u or \U.
+// hasUnicodeEscape reports whether the text of $'...' contains \u or \U.
 func hasUnicodeEscape(text string) bool {
 	for i := 0; i+1 < len(text); i++ {
 		if text[i] == '\\' {

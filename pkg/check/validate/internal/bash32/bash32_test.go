@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// uses are lines with something newer, and what that is (CLI-1013).
+// uses are lines with newer features, and their names (CLI-1013).
 var uses = map[string]string{
 	"declare -A map":                  "an associative array",
 	"f() { local -A map; }":           "an associative array",
@@ -62,8 +62,7 @@ func TestUses(t *testing.T) {
 	}
 }
 
-// What stands in comments, strings and here documents is no code, and what 3.2 has is not
-// reported.
+// Comments, strings and here documents are not code. Features of 3.2 are not reported.
 func TestNothingNew(t *testing.T) {
 	for _, text := range []string{
 		"# declare -A map; mapfile x", "echo 'declare -A map' \"mapfile\"", "cat <<'E'\n${x,,}\nmapfile\nE",
@@ -73,7 +72,7 @@ func TestNothingNew(t *testing.T) {
 		`echo $'\x41'`, `echo '\u00e9'`, "exec 3>file", "echo ${x/a/b} ${x%%.*} ${!x} ${#x}", "printf -v x %s y",
 		`echo '${x,,}'`, `git log --format='%(refname)'`, "x+=(a)", "[[ $a =~ b ]]", "cat <<<x",
 		"((BASH_VERSINFO[0] >= 4)) && declare -A map", "if [[ $BASH_VERSION > 4 ]]; then mapfile x; fi",
-		"if then", // Bash says that better
+		"if then", // Bash reports it better
 	} {
 		if found := Newer([]byte(text + "\n")); found != nil {
 			t.Errorf("%s: %+v", text, found)
@@ -81,15 +80,14 @@ func TestNothingNew(t *testing.T) {
 	}
 }
 
-// Of one script, so many places are told.
+// The number of reported uses in a script is limited.
 func TestMany(t *testing.T) {
 	if n := len(Newer([]byte(strings.Repeat("mapfile x\n", 100)))); n != maxUses {
 		t.Error(n)
 	}
 }
 
-// On Bash 3.2 each of the uses fails, or does something else; one that does is where PATH
-// finds it.
+// On Bash 3.2, each of the uses fails or behaves differently. The test needs a Bash 3.2 on PATH.
 func TestAgainstBash(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -103,7 +101,7 @@ func TestAgainstBash(t *testing.T) {
 		switch what {
 		case "[[ -R ]]", "$BASHPID", "$EPOCHSECONDS", `$'\u...'`, "read -t with a fraction", "a negative index", "coproc",
 			"wait -n", "test -v", "{fd}>", "read -N", "read -i", "printf %(...)T", "declare -g", "declare -l", "declare -u":
-			continue // no error, or one that the command gives for other reasons as well
+			continue // no error, or an error with other causes
 		}
 		file := filepath.Join(t.TempDir(), "x.sh")
 		script := "set -e\nx=abc\nf() { :; }\n" + text + "\ndeclare -f f >/dev/null && f x\n"
@@ -116,7 +114,7 @@ func TestAgainstBash(t *testing.T) {
 	}
 }
 
-// However foreign a script is, looking at it ends.
+// FuzzNewer parses arbitrary scripts.
 func FuzzNewer(f *testing.F) {
 	for text := range uses {
 		f.Add([]byte(text))
@@ -158,7 +156,7 @@ func TestFunction(t *testing.T) {
 	}
 }
 
-// CLI-1031: what a script reads, sets, runs and compares, with lines.
+// CLI-1031: variables, commands and comparisons of a script, with lines.
 func TestRead(t *testing.T) {
 	s, ok := Read([]byte("A=${B:-1}\nC=${C-}\nexport D=x\nif [ \"$E\" = 1.0 ]; then . \"$F/lib\"; fi\n" +
 		"[[ $G == v* && $H > 1 && -v I ]]\ncase ${J%.*} in a|b) read -r K ;; esac\ndeclare -F L\n# $M\n"))

@@ -8,42 +8,42 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A Script is what a script defines, runs, reads and sets. Comments, strings and here documents count only where
-// they are code.
+// A Script lists the definitions, commands and variables of a script. Comments, strings and here
+// documents do not count.
 type Script struct {
-	Functions []Name // that are defined
+	Functions []Name // definitions
 	Reads     []Name // variables
 	Settings  []Setting
 	Commands  []Command
 	Compared  []Comparison
 }
 
-// A Name stands on a line.
+// A Name is a name on a line.
 type Name struct {
 	Name string
 	Line int
 }
 
-// A Setting gives a variable a value.
+// A Setting assigns a value to a variable.
 type Setting struct {
 	Name
-	Value    string // "" where it is computed
-	ReadsOwn bool   // the value is made of the variable itself, as X=${X:-1}
+	Value    string // "" if it is computed
+	ReadsOwn bool   // the value contains the variable itself, as in X=${X:-1}
 }
 
 // A Command is a simple command, or a declaration such as declare and export.
 type Command struct {
 	Line  int
-	Words []string // as they are written, without quotes; expansions begin with $
+	Words []string // without quotes; expansions begin with $
 }
 
-// A Comparison compares the value of a variable with one text or pattern.
+// A Comparison compares a variable with a text or pattern.
 type Comparison struct {
 	Name
 	With string
 }
 
-// Read reads a script; ok is false where it cannot be read.
+// Read parses a script. ok is false if it cannot be parsed.
 func Read(text []byte) (s *Script, ok bool) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(bytes.NewReader(text), "")
 	if err != nil {
@@ -54,7 +54,7 @@ func Read(text []byte) (s *Script, ok bool) {
 	return s, true
 }
 
-// Defines returns the line on which a function is defined, 0 for none.
+// Defines returns the line that defines a function, or 0.
 func (s *Script) Defines(name string) (line int) {
 	for _, f := range s.Functions {
 		if f.Name == name {
@@ -64,7 +64,7 @@ func (s *Script) Defines(name string) (line int) {
 	return line
 }
 
-// Calls reports whether a command is called by name.
+// Calls reports whether the script calls a command by name.
 func (s *Script) Calls(name string) bool {
 	for _, c := range s.Commands {
 		if c.Words[0] == name {
@@ -139,7 +139,7 @@ func (s *Script) command(n *syntax.CallExpr) {
 	s.Commands = append(s.Commands, c)
 	switch c.Words[0] {
 	case "read", "printf", "mapfile", "readarray", "getopts":
-		for _, word := range c.Words[1:] { // the names among them are set
+		for _, word := range c.Words[1:] { // names among the words are assigned
 			if isName(word) {
 				s.Settings = append(s.Settings, Setting{Name: Name{word, c.Line}})
 			}
@@ -173,7 +173,7 @@ func (s *Script) assign(n *syntax.Assign) {
 	s.Settings = append(s.Settings, set)
 }
 
-// compare notes that the variables in a word are compared with a text.
+// compare records comparisons of the variables in a word with a text.
 func (s *Script) compare(word *syntax.Word, with string) {
 	syntax.Walk(word, func(node syntax.Node) bool {
 		if p, isParam := node.(*syntax.ParamExp); isParam && p.Param != nil {
@@ -187,7 +187,7 @@ func isName(word string) bool {
 	return word != "" && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
-// written is a word without quotes. An expansion is "$" and, for a variable, its name.
+// written returns a word without quotes. An expansion becomes "$" and the name of its variable.
 func written(word *syntax.Word) string {
 	var b strings.Builder
 	appendParts(&b, word.Parts)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Asks the user to confirm. What it knew before it asked, it knows afterwards: it is the same process.
+# Asks the user to confirm. The same process continues with the answer, so its variables keep their values.
 source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 source "${MCPBASH_PROJECT_ROOT:?}/lib/ask.sh"
 

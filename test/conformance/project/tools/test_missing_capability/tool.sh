@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Is never started for a client without sampling: its metadata says that it needs one.
+# Never starts for a client without sampling, which its metadata requires.
 source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 mcp_emit_text 'This client declares sampling.'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Says how far it is, and asks the user to go on.
+# Reports progress and asks the user to continue.
 source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 source "${MCPBASH_PROJECT_ROOT:?}/lib/ask.sh"
 

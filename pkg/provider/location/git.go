@@ -1,31 +1,25 @@
-package git
+package location
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/hosts"
 )
 
-// A location is what a URI names.
-type location struct {
-	origin hosts.Origin
-	repo   string // path of the repository, as it stands in the URI
-	ref    string // branch, tag, refs/..., commit id, or HEAD
-	path   string // of the file in the tree
+// Git is the location of a file in a Git repository.
+type Git struct {
+	Origin hosts.Origin
+	Repo   string // the path of the repository, as in the URI
+	Ref    string // a branch, tag, refs/..., commit id, or HEAD
+	Path   string // the path of the file in the tree
 }
 
-// url is the repository as it is shown.
-func (l location) url() string {
-	host := l.origin.Host
-	if l.origin.Addr.Is6() {
-		host = "[" + host + "]"
-	}
-	if l.origin.Port != 0 {
-		host = l.origin.HostPort(0)
-	}
-	return "https://" + host + l.repo
+// URL returns the address of the repository, for messages.
+func (l Git) URL() string {
+	return "https://" + l.Origin.String() + l.Repo
 }
 
 func invalid(message string) error {
@@ -34,8 +28,8 @@ func invalid(message string) error {
 
 var errURI = invalid("Invalid git+https URI")
 
-// parse reads git+https://HOST[:PORT]/REPOSITORY#[REF:]PATH (RES-121).
-func parse(uri string) (l location, err error) {
+// ParseGit parses git+https://HOST[:PORT]/REPOSITORY#[REF:]PATH (RES-121).
+func ParseGit(uri string) (l Git, err error) {
 	authority, rest, ok, err := hosts.Cut(uri, "git+https")
 	if !ok {
 		return l, errURI
@@ -47,24 +41,24 @@ func parse(uri string) (l location, err error) {
 	if !ok {
 		return l, invalid("git resources must include #ref:path")
 	}
-	if l.origin, err = hosts.ParseOrigin(authority); err != nil {
+	if l.Origin, err = hosts.ParseOrigin(authority); err != nil {
 		return l, err
 	}
-	l.repo = strings.TrimRight(repo, "/")
-	if l.repo == "" || strings.Contains(l.repo, "?") {
+	l.Repo = strings.TrimRight(repo, "/")
+	if l.Repo == "" || strings.Contains(l.Repo, "?") {
 		return l, errURI
 	}
 	ref, path, hasRef := strings.Cut(fragment, ":")
 	if !hasRef {
 		ref, path = "HEAD", fragment
 	}
-	if l.ref, ok = decode(ref); !ok || !isRef(l.ref) {
+	if l.Ref, ok = decode(ref); !ok || !isRef(l.Ref) {
 		return l, invalid("git resource has an invalid ref; expected a branch, a tag, refs/... or a commit id")
 	}
-	if l.path, ok = decode(strings.TrimPrefix(path, "/")); !ok || !isPath(l.path) {
+	if l.Path, ok = decode(strings.TrimPrefix(path, "/")); !ok || !isPath(l.Path) {
 		return l, invalid("git resource has an invalid path; it must not have .. in it")
 	}
-	if l.path == "" {
+	if l.Path == "" {
 		return l, invalid("git resource missing path")
 	}
 	return l, nil
@@ -76,16 +70,10 @@ func decode(text string) (string, bool) {
 }
 
 func isPath(path string) bool {
-	for name := range strings.SplitSeq(path, "/") {
-		if name == ".." {
-			return false
-		}
-	}
-	return true
+	return !slices.Contains(strings.Split(path, "/"), "..")
 }
 
-// isRef reports whether a server could have a ref of that name; an empty one
-// is HEAD.
+// isRef reports whether a ref name is valid. An empty name means HEAD.
 func isRef(ref string) bool {
 	if strings.HasPrefix(ref, "-") || strings.HasPrefix(ref, "/") || strings.Contains(ref, "..") || len(ref) > 1000 {
 		return false
@@ -98,7 +86,7 @@ func isRef(ref string) bool {
 	return true
 }
 
-// isID reports whether a ref is a commit id, whole or its beginning (RES-123).
-func isID(ref string) bool {
+// IsCommit reports whether a ref is a complete or abbreviated commit id (RES-123).
+func IsCommit(ref string) bool {
 	return len(ref) >= 7 && len(ref) <= 64 && strings.Trim(ref, "0123456789abcdefABCDEF") == ""
 }

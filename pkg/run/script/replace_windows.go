@@ -1,4 +1,4 @@
-package main
+package script
 
 import (
 	"errors"
@@ -6,8 +6,9 @@ import (
 	"os/exec"
 )
 
-// replace runs a program as a child: Windows cannot put one in our place.
-func replace(path string, argv, env []string) (int, error) {
+// Replace runs a program as a child, because Windows cannot replace a process. It returns the
+// exit code.
+func Replace(path string, argv, env []string) (int, error) {
 	cmd := exec.Command(path, argv[1:]...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, os.Stdin, os.Stdout, os.Stderr
 	err := cmd.Run()

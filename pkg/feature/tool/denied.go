@@ -11,9 +11,9 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// What programs say of a file that they may not use. The first that fits counts: words that end in what was done
-// and an absolute path, as of Go programs and plain shells; the system's tools, of which some put words before or
-// after the path, Bash, Python, Node and Ruby.
+// denied matches messages of programs about a file that they may not use. The first match counts.
+// The first pattern is for Go programs and plain shells: an action and an absolute path. The second
+// is for system tools, Bash, Python, Node and Ruby.
 var denied = []*lazyregexp.Regexp{
 	lazyregexp.New(`(?mi)\b(?:open|create|read|l?stat|mkdir|remove|unlink|rename|chdir|fork/exec) ` +
 		`(/[^:'"‘’\n]*): permission denied$`),
@@ -22,20 +22,19 @@ var denied = []*lazyregexp.Regexp{
 		`Permission denied: '([^'\n]+)'|EACCES: permission denied, \w+ '([^'\n]+)'|Permission denied @ \w+ - ([^\n]+)`),
 }
 
-// deniedPath returns the path that a script says it was refused, "" for none.
+// deniedPath returns the path that a script was not allowed to use, according to its messages, or "".
 func deniedPath(stderr []byte) string {
 	for _, pattern := range denied {
 		if m := pattern.FindSubmatch(stderr); m != nil {
-			return string(bytes.Join(m[1:], nil)) // one of them
+			return string(bytes.Join(m[1:], nil)) // only one group matches
 		}
 	}
 	return ""
 }
 
-// refused says what a confined script lacked, as far as its complaints tell; "" when there
-// are none (CF-25). They are the script's own words, so they are looked at and not believed:
-// what is said follows from the path alone.
-func (c *call) refused(stderr []byte) string {
+// deniedHint explains which declaration a confined script lacks, or returns "" (CF-25). The
+// messages of the script only select the path: the hint follows from the path alone.
+func (c *call) deniedHint(stderr []byte) string {
 	if c.hold == nil {
 		return ""
 	}
@@ -43,17 +42,17 @@ func (c *call) refused(stderr []byte) string {
 	if path == "" {
 		return ""
 	}
-	takes := c.takes(path)
-	if takes == "" {
+	remedy := c.remedy(path)
+	if remedy == "" {
 		return ""
 	}
 	return fmt.Sprintf("%s was refused to %s, which is confined to what it declares: it takes %s; "+
-		"mcp-runtool %s --explain lists everything that is refused", path, c.shown(c.script), takes, c.entry.name)
+		"mcp-runtool %s --explain lists everything that is refused", path, c.shown(c.script), remedy, c.entry.name)
 }
 
-// confined says that a script is confined and how to find out what it was refused, where nothing else tells: it may
-// hide what its programs say. "" for one that is not confined.
-func (c *call) confined() string {
+// confinedHint returns how to find denied accesses of a confined script, because the script may
+// hide messages of its programs. It returns "" for scripts that are not confined.
+func (c *call) confinedHint() string {
 	if c.hold == nil || c.request.Observer != nil {
 		return ""
 	}
@@ -61,8 +60,8 @@ func (c *call) confined() string {
 		c.shown(c.script), c.entry.name)
 }
 
-// takes is what would allow a confined script to use a path.
-func (c *call) takes(path string) string {
+// remedy returns the declaration that would permit a confined script to use a path.
+func (c *call) remedy(path string) string {
 	needs := &c.needs
 	switch {
 	case strings.HasPrefix(path, "/dev/tcp/"), path == "connect", path == "socket":
@@ -80,7 +79,7 @@ func (c *call) takes(path string) string {
 	capability := "FileSystem"
 	switch below := c.request.Roots.Contains(path); {
 	case needs.Has(access.FileSystem):
-		return "" // the system itself refuses
+		return "" // the system denies the access, not the confinement
 	case below && !needs.Has(access.Search) && !needs.Has(access.Edit):
 		capability = "Search to read it, Edit to write it"
 	case below && !needs.Has(access.Edit):

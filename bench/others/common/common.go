@@ -1,6 +1,6 @@
-// Package peer is what the peers that are written in Go have in common: their
-// options, and how an author who knows Go runs a script.
-package peer
+// Package common contains the common parts of the other servers in Go: their options, and the code with
+// which a Go programmer runs a script.
+package common
 
 import (
 	"context"
@@ -15,18 +15,18 @@ import (
 	"mcp-bash/bench/work"
 )
 
-// A Peer is how a peer was started.
-type Peer struct {
+// A Server runs the tools that its command line options select.
+type Server struct {
 	Tools   []string
-	Content string // the directory of resources and the prompt; "": there are none
+	Content string // the directory of resources and the prompt; "" for none
 	scripts string
 	prompt  string
 }
 
 // New reads the command line.
-func New() *Peer {
-	p := new(Peer)
-	n := flag.Int("tools", 10, "how many tools to offer")
+func New() *Server {
+	p := new(Server)
+	n := flag.Int("tools", 10, "number of tools")
 	flag.StringVar(&p.scripts, "scripts", "", "the directory of the scripts; none without it")
 	flag.StringVar(&p.Content, "content", "", "the directory of resources and the prompt; none without it")
 	flag.Parse()
@@ -41,14 +41,14 @@ func New() *Peer {
 	return p
 }
 
-// Prompt is the text of the prompt, which is read once, as if it were part of
+// Prompt returns the text of the prompt. New reads it, as if it were part of
 // the program.
-func (p *Peer) Prompt(arguments map[string]string) string {
+func (p *Server) Prompt(arguments map[string]string) string {
 	return strings.ReplaceAll(p.prompt, "{{"+work.Argument+"}}", arguments[work.Argument])
 }
 
-// Call does what a tool does: run its script, if it has one.
-func (p *Peer) Call(ctx context.Context, name string, arguments []byte) (string, error) {
+// Call runs the script of a tool, if it has one.
+func (p *Server) Call(ctx context.Context, name string, arguments []byte) (string, error) {
 	if !slices.Contains(work.Scripts, name) {
 		return "done", nil
 	}

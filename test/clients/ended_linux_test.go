@@ -14,12 +14,11 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// parkedCalls are as many as a server keeps (MCPBASH_MAX_PARKED_CALLS).
-const parkedCalls = 64
+// suspendedCalls is the default of `MCPBASH_MAX_PARKED_CALLS`.
+const suspendedCalls = 64
 
-// M-55, M-73: whatever ends a server or its parked calls, no process of them and no file is
-// left.
-func TestParkedCalls(t *testing.T) {
+// M-55, M-73: every end of a server or of its suspended calls removes their processes and files.
+func TestEndOfSuspendedCalls(t *testing.T) {
 	t.Parallel()
 	project := checkout.Copy(t, "testdata/asking")
 	for name, tc := range map[string]struct {
@@ -33,7 +32,7 @@ func TestParkedCalls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tmp := checkout.Directory(t)
-			s, scripts := park(t, project, tmp, tc.env)
+			s, scripts := suspend(t, project, tmp, tc.env)
 			tc.end(t, s)
 			for _, p := range scripts {
 				if !p.ends(t) {
@@ -50,7 +49,7 @@ func TestParkedCalls(t *testing.T) {
 			if tc.killed {
 				<-s.ended
 				next := open(t, project, opening{env: map[string]string{"TMPDIR": tmp}})
-				next.succeed("park", nil) // this client cannot be asked
+				next.succeed("suspend", nil) // this client cannot be asked
 			}
 			eventually(t, "the files of the calls are removed", func() bool { return calls() == 0 })
 			s.stdin.Close()
@@ -68,9 +67,9 @@ func TestParkedCalls(t *testing.T) {
 	}
 }
 
-// park starts a server and as many calls as it keeps, all of which wait for their client, and
-// returns their processes: of each call the script and a child.
-func park(t *testing.T, project, tmp string, env map[string]string) (*tap, []*process) {
+// suspend starts a server and as many suspended calls as it allows. It returns the processes of the
+// calls: each has a script and a child.
+func suspend(t *testing.T, project, tmp string, env map[string]string) (*tap, []*process) {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(bin, "mcp-bash"))
 	cmd.Dir, cmd.Env = tmp, environment(project, tmp, env)
@@ -79,7 +78,7 @@ func park(t *testing.T, project, tmp string, env map[string]string) (*tap, []*pr
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { // what is read is kept by the tap
+	go func() { // the tap keeps the lines
 		for err == nil {
 			_, err = conn.Read(t.Context())
 		}
@@ -88,13 +87,13 @@ func park(t *testing.T, project, tmp string, env map[string]string) (*tap, []*pr
 		cmd.Process.Kill()
 		<-s.ended
 	})
-	for i := range parkedCalls {
-		fmt.Fprintf((*clientEnd)(s), `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"park","_meta":{`+
+	for i := range suspendedCalls {
+		fmt.Fprintf((*clientEnd)(s), `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"suspend","_meta":{`+
 			`"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
 			`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`+"\n", i)
 	}
 	var scripts []*process
-	eventually(t, "all calls are parked", func() bool { return len(s.messages("")) == parkedCalls })
+	eventually(t, "all calls are suspended", func() bool { return len(s.messages("")) == suspendedCalls })
 	for _, m := range s.messages("") {
 		var result struct {
 			InputRequests map[string]struct{ Params struct{ Message string } }

@@ -10,12 +10,12 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"mcp-bash/bench/peers/peer"
+	"mcp-bash/bench/others/common"
 	"mcp-bash/bench/work"
 )
 
 func main() {
-	p := peer.New()
+	p := common.New()
 	options := []server.ServerOption{server.WithToolCapabilities(true)}
 	if p.Content != "" {
 		options = append(options, server.WithResourceCapabilities(false, true), server.WithPromptCapabilities(true),
@@ -49,7 +49,7 @@ func main() {
 }
 
 // offer adds the resources and the prompt.
-func offer(s *server.MCPServer, p *peer.Peer) {
+func offer(s *server.MCPServer, p *common.Server) {
 	for _, name := range work.Resources {
 		file := work.Resource(p.Content, name)
 		resource := mcp.NewResource("file://"+file, name, mcp.WithMIMEType("text/plain"))

@@ -9,14 +9,14 @@ import (
 	"mcp-bash/bench/work"
 )
 
-// parkedCalls is how many calls wait for the user, the most a server keeps by default.
-const parkedCalls = 64
+// suspendedCalls is the number of calls that wait for the user: the default limit of a server.
+const suspendedCalls = 64
 
-// parked measures what calls that wait for an answer of the client cost a server: how much
-// longer other requests take, and its memory and time. The floor is the same server, at the
-// same time, in which nobody waits.
-func (b *bench) parked() error {
-	b.report.title(fmt.Sprintf("%d parked calls (floor: the same without any)", parkedCalls))
+// suspended measures the cost of calls that wait for the client: the time of other requests, and the
+// server's memory and processor time. The floor is the same server at the same time
+// without such calls.
+func (b *bench) suspended() error {
+	b.report.title(fmt.Sprintf("%d suspended calls (floor: the same without any)", suspendedCalls))
 	root, err := makeContent()
 	if err != nil {
 		return err
@@ -36,15 +36,15 @@ func (b *bench) parked() error {
 	}
 	defer guests.end()
 	us := guests[0]
-	for _, s := range guests { // what is made once is made
-		if err := s.park(1); err != nil {
+	for _, s := range guests { // first requests take longer
+		if err := s.suspend(1); err != nil {
 			return err
 		}
 		if _, err := s.prepare("tools/call", stateless(callOf("greet"), "{}"), want["greet"]); err != nil {
 			return err
 		}
 	}
-	if err := b.parkedMemory(us); err != nil {
+	if err := b.suspendedMemory(us); err != nil {
 		return err
 	}
 	for _, c := range []struct {
@@ -69,7 +69,7 @@ func (b *bench) parked() error {
 		if err != nil {
 			return err
 		}
-		f := newFigure(c.name+fmt.Sprintf(" beside %d parked calls", parkedCalls), "", "ms")
+		f := newFigure(c.name+fmt.Sprintf(" next to %d suspended calls", suspendedCalls), "", "ms")
 		f.add(ours, all[0][0])
 		f.add(floor, all[1][0])
 		f.atMost(floor, 1.05)
@@ -81,7 +81,7 @@ func (b *bench) parked() error {
 	} else if err != nil {
 		return err
 	}
-	f := newFigure(fmt.Sprintf("share of a core, %d parked calls", parkedCalls), "", "%")
+	f := newFigure(fmt.Sprintf("share of a core, %d suspended calls", suspendedCalls), "", "%")
 	f.add(ours, sample{100 * shares[0]})
 	f.add(floor, sample{100 * shares[1]})
 	f.absolute(1)
@@ -89,8 +89,8 @@ func (b *bench) parked() error {
 	return nil
 }
 
-// park makes calls that ask the user, and leaves them unanswered.
-func (s *server) park(n int) error {
+// suspend makes n calls that ask the user, and does not answer.
+func (s *server) suspend(n int) error {
 	ask := stateless(`{"name":"ask","arguments":{"name":"x"}}`, `{"elicitation":{}}`)
 	for range n {
 		if err := s.send("tools/call", ask); err != nil {
@@ -103,34 +103,34 @@ func (s *server) park(n int) error {
 			return err
 		}
 		if !bytes.Contains(line, []byte(`"resultType":"input_required"`)) {
-			return fmt.Errorf("the call was not parked: %.500s", line)
+			return fmt.Errorf("the call was not suspended: %.500s", line)
 		}
 	}
 	return nil
 }
 
-// parkedMemory parks the calls, and measures what the server keeps of each.
-func (b *bench) parkedMemory(us *server) error {
+// suspendedMemory suspends calls, and measures the memory that the server keeps for each.
+func (b *bench) suspendedMemory(us *server) error {
 	memory := func() (float64, error) {
 		b.rest()
 		return memoryOf(us.process.Pid, "VmRSS")
 	}
 	before, err := memory()
 	if err == errNoProc {
-		b.report.leaveOut("memory of parked calls", err.Error())
-		return us.park(parkedCalls - 1)
+		b.report.leaveOut("memory of suspended calls", err.Error())
+		return us.suspend(suspendedCalls - 1)
 	} else if err != nil {
 		return err
 	}
-	if err := us.park(parkedCalls - 1); err != nil {
+	if err := us.suspend(suspendedCalls - 1); err != nil {
 		return err
 	}
 	after, err := memory()
 	if err != nil {
 		return err
 	}
-	f := newFigure("memory of the server for each parked call", "", "kB")
-	f.add(ours, sample{(after - before) / (parkedCalls - 1)})
+	f := newFigure("memory of the server for each suspended call", "", "kB")
+	f.add(ours, sample{(after - before) / (suspendedCalls - 1)})
 	f.absolute(100)
 	b.report.put(f)
 	return nil

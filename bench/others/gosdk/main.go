@@ -9,12 +9,12 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"mcp-bash/bench/peers/peer"
+	"mcp-bash/bench/others/common"
 	"mcp-bash/bench/work"
 )
 
 func main() {
-	p := peer.New()
+	p := common.New()
 	options := &mcp.ServerOptions{}
 	if p.Content != "" {
 		options.CompletionHandler = complete
@@ -39,7 +39,7 @@ func main() {
 }
 
 // offer adds the resources and the prompt.
-func offer(server *mcp.Server, p *peer.Peer) {
+func offer(server *mcp.Server, p *common.Server) {
 	for _, name := range work.Resources {
 		file := work.Resource(p.Content, name)
 		resource := &mcp.Resource{Name: name, URI: "file://" + file, MIMEType: "text/plain"}

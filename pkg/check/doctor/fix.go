@@ -1,0 +1,206 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/check/validate"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/secrets"
+	"mcp-bash/pkg/text/shell"
+)
+
+// fix repairs a managed installation with its own install.sh. With DryRun, it only reports what
+// it would do (CLI-1110 to CLI-1112).
+func (e *examination) fix() {
+	if !e.r.Install.Managed {
+		e.r.Proposed = append(e.r.Proposed, Action{ID: "policy.refuse_user_managed",
+			Message: "Refusing: user-managed install (managed install required for --fix)",
+			Line:    "✗ Refusing: user-managed install (managed install required for --fix)"})
+		e.r.ExitCode = cli.ExitPolicy
+		return
+	}
+	if e.tooOld() || e.o.Archive != "" || e.o.Ref != "" {
+		e.upgrade()
+	}
+	if e.r.ExitCode == cli.ExitOK {
+		e.fixShims()
+	}
+}
+
+// refuse adds a finding about an action that failed.
+func (e *examination) refuse(id, message string, exit int) {
+	e.add(id, message, "")
+	e.r.Taken = append(e.r.Taken, Action{ID: id, Message: message, Line: "✗ " + message})
+	e.r.ExitCode = exit
+}
+
+// A source is the origin of another version.
+type source struct {
+	name string   // for people
+	args []string // of install.sh
+	env  project.Env
+}
+
+// source returns the first origin that applies (CLI-1112). Without one, it reports that and
+// returns false.
+func (e *examination) source() (s source, ok bool) {
+	o, env := &e.o, e.o.Env
+	local := env["MCPBASH_DOCTOR_LOCAL_SOURCE"]
+	if local == "" {
+		local = env["MCPBASH_INSTALL_LOCAL_SOURCE"]
+	}
+	switch {
+	case o.Archive != "" && !isSHA256(o.Verify):
+		e.refuse("self.upgrade_verify_missing", "--archive requires --verify SHA256", cli.ExitUsage)
+		return source{}, false
+	case o.Archive != "":
+		name := secrets.Text(strings.TrimPrefix(o.Archive, "file://"))
+		return source{name: name, args: []string{"--archive", o.Archive, "--verify", o.Verify}}, true
+	case strings.Count(o.Ref, ".") == 2 && validate.IsVersion(o.Ref):
+		return source{name: "release v" + strings.TrimPrefix(o.Ref, "v"), args: []string{"--ref", o.Ref}}, true
+	case o.Ref != "":
+		return source{name: "git " + o.Ref, args: []string{"--ref", o.Ref}}, true
+	case local != "":
+		return source{name: local,
+			env: project.Env{"MCPBASH_INSTALL_LOCAL_SOURCE": local, "MCPBASH_INSTALL_ARCHIVE_URL": ""}}, true
+	}
+	e.refuse("self.upgrade_source_missing", "Upgrade required but no source provided "+
+		"(use --archive+--verify, --ref, or MCPBASH_DOCTOR_LOCAL_SOURCE)", cli.ExitUsage)
+	return source{}, false
+}
+
+func isSHA256(text string) bool {
+	return len(text) == 64 && strings.Trim(strings.ToLower(text), "0123456789abcdef") == ""
+}
+
+// upgrade replaces the installation by another version.
+func (e *examination) upgrade() {
+	from, ok := e.source()
+	switch {
+	case !ok:
+		return
+	case !e.o.Fix:
+		e.r.Proposed = append(e.r.Proposed, Action{ID: "self.upgrade",
+			Message: fmt.Sprintf("Upgrade %s from %s", e.r.Install.ManagedRoot, from.name),
+			Line:    "⚠ Would upgrade managed install from " + from.name})
+		return
+	}
+	args := from.args
+	if e.o.MinVersion != "" {
+		args = append(args, "--min-version", e.o.MinVersion)
+	}
+	if e.o.AllowDowngrade {
+		args = append(args, "--allow-downgrade")
+	}
+	printed, message, status := e.installer(from.env, args...)
+	switch status {
+	case cli.ExitOK:
+		e.r.Framework.Version = readVersion(e.r.Framework.Path)
+		done := "Updated managed install to version " + e.r.Framework.Version
+		e.r.Taken = append(e.r.Taken, Action{ID: "self.upgrade", Message: done, Line: "✓ " + done, Output: printed})
+	case cli.ExitPolicy:
+		e.refuse("self.upgrade_downgrade_refused", message, cli.ExitPolicy)
+	default:
+		e.refuse("self.upgrade_failed", message, cli.ExitFailed)
+	}
+}
+
+// fixShims has install.sh link the commands that are not linked.
+func (e *examination) fixShims() {
+	var wrong []*Shim
+	for i := range e.r.Shims {
+		s := &e.r.Shims[i]
+		if s.Status, s.Detail = shimStatus(s.Path, s.Target); s.Status == "ok" {
+			continue
+		}
+		wrong = append(wrong, s)
+		if !e.o.Fix {
+			e.r.Proposed = append(e.r.Proposed, Action{ID: "shim.ensure",
+				Message: fmt.Sprintf("Ensure %s points to %s", s.Path, s.Target),
+				Command: fmt.Sprintf("ln -sf %s %s", shell.Quote(s.Target), shell.Quote(s.Path)),
+				Line:    fmt.Sprintf("⚠ Would ensure shim: %s -> %s", s.Path, s.Target)})
+		}
+	}
+	if !e.o.Fix || len(wrong) == 0 {
+		return
+	}
+	_, message, status := e.installer(nil, "--relink")
+	refused := false
+	for _, s := range wrong {
+		s.Status, s.Detail = shimStatus(s.Path, s.Target)
+		switch s.Status {
+		case "ok":
+			done := "Updated symlink at " + s.Path
+			if s.Detail == "" {
+				done = "Wrote wrapper shim at " + s.Path
+			}
+			e.r.Taken = append(e.r.Taken, Action{ID: "shim.ensure",
+				Message: fmt.Sprintf("Ensure %s points to %s", s.Path, s.Target), Line: "✓ " + done})
+		case "not_symlink":
+			refused = true
+			e.refuse("shim.refuse_overwrite", "Refusing to overwrite non-symlink at shim path: "+s.Path, cli.ExitFailed)
+		}
+	}
+	if status != cli.ExitOK && !refused {
+		e.refuse("shim.failed", message, cli.ExitFailed)
+	}
+}
+
+// installerTime limits the time of install.sh, which may download or build.
+const installerTime = 30 * time.Minute
+
+// lockTime is how long install.sh waits for another run, in seconds (CLI-1113).
+const lockTime = "10"
+
+// installer runs the install.sh of the installation. It returns standard output, standard error
+// as one line without secrets, and the exit status.
+func (e *examination) installer(more project.Env, args ...string) (printed, message string, status int) {
+	root := physical(e.r.Install.ManagedRoot)
+	file := filepath.Join(root, "install.sh")
+	// The Bash edition's install.sh removes the installation before it has the new one. Its
+	// installations have no list of files.
+	for _, name := range []string{file, filepath.Join(root, filesList)} {
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return "", "not in this installation: " + name + "; run install.sh of a release", cli.ExitFailed
+		}
+	}
+	env := e.o.Env.Clone()
+	delete(env, "MCPBASH_HOME") // install.sh refuses to replace the installation that it names
+	if env["MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS"] == "" {
+		env["MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS"] = lockTime
+	}
+	maps.Copy(env, more)
+	res := e.runner.Run(e.ctx, script.Spec{
+		Argv: append([]string{"sh", file, "--yes", "--quiet", "--no-modify-path", "--dir", root}, args...),
+		Dir:  e.o.Dir, Env: env.Entries(), Timeout: installerTime, StdoutLimit: 1 << 20, StderrLimit: 1 << 20,
+	})
+	if res.Cause != nil {
+		return "", "install.sh: " + res.Cause.Error(), cli.ExitFailed
+	}
+	var lines []string
+	for line := range strings.Lines(strings.TrimPrefix(string(res.Stderr), "✗ ")) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return secrets.Text(string(res.Stdout)), secrets.Text(strings.Join(lines, "; ")), res.Status
+}
+
+// readVersion returns the version of an installation, or "".
+func readVersion(dir string) string {
+	text, err := boundedfile.Read(filepath.Join(dir, "VERSION"), 1<<10)
+	if err != nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(string(text)), "")
+}

@@ -1,0 +1,73 @@
+package helper
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
+)
+
+// maxRequest is the maximum size of a request's description, in bytes.
+const maxRequest = 64 << 10
+
+// httpRequest sends the HTTP request on standard input. The first line is JSON with the method,
+// url, header, follow (redirects) and limit (bytes of the answer). The rest is the content of the
+// request. It prints the status code, a newline and the content of the answer. The exit code is 1
+// if the server does not answer.
+func httpRequest(stdin io.Reader, stdout, stderr io.Writer) int {
+	in := bufio.NewReaderSize(stdin, maxRequest)
+	line, err := in.ReadSlice('\n')
+	spec, invalid := rawjson.Check(line)
+	if err != nil || invalid != nil {
+		cli.Printf(stderr, "http: invalid request\n")
+		return exitUsage
+	}
+	status, answer, err := send(spec, in)
+	if err != nil {
+		cli.Printf(stderr, "%s\n", err)
+		return exitNo
+	}
+	if _, err := fmt.Fprintf(stdout, "%d\n%s", status, answer); err != nil {
+		return exitUsage
+	}
+	return exitOK
+}
+
+func send(spec json.RawMessage, body io.Reader) (status int, answer []byte, err error) {
+	content, err := io.ReadAll(body)
+	if err != nil {
+		return 0, nil, err
+	}
+	request, err := http.NewRequest(rawjson.TextOf(spec, "method"), rawjson.TextOf(spec, "url"), bytes.NewReader(content))
+	if err != nil {
+		return 0, nil, err
+	}
+	for name, value := range rawjson.All(rawjson.Get(spec, "header")) {
+		text, _ := rawjson.Text(value)
+		request.Header.Set(name, text)
+	}
+	request.Header.Set("User-Agent", "mcp-bash/"+cli.Version)
+	client := http.Client{}
+	if !rawjson.True(rawjson.Get(spec, "follow")) {
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	response, err := client.Do(request)
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		return 0, nil, failed.Err // without the URL, which the caller knows
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close()
+	limit := int64(rawjson.PositiveInt(rawjson.Get(spec, "limit")))
+	answer, err = io.ReadAll(io.LimitReader(response.Body, limit))
+	return response.StatusCode, answer, err
+}

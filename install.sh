@@ -1,11 +1,9 @@
 #!/bin/sh
-# Installs mcp-bash for one user, replaces an installation, or removes it. --help
-# tells how. It needs a POSIX shell and what every system has; for downloads curl or
-# wget, for a checkout Go.
+# Installs mcp-bash for one user, replaces an installation, or removes it (see --help).
+# It needs a POSIX shell, for downloads curl or wget, and for a checkout Go.
 #
-# A new tree is made and checked beside the old one, and takes its place in one step:
-# whenever this is stopped, the old installation is there or the new one, and whole
-# (CLI-1710).
+# The script creates and checks a new tree next to the old one, and exchanges both in one
+# step. So if it is stopped at any time, one of the two installations is complete (CLI-1710).
 
 # The brace makes the script one command. A shell that received only a part of it
 # reports a syntax error and runs nothing.
@@ -221,7 +219,7 @@ system() {
 }
 
 # one_line PATH refuses a path with control characters. A line break in the path would start
-# a line of its own in a start file.
+# another line in a start file.
 one_line() {
   plain "$1"
   [ "$printed" = "$1" ] || misused "The path holds a control character: $1"
@@ -310,8 +308,8 @@ ours() {
   done
 }
 
-# private_group sets private to the number of the primary group of this user; "" where somebody
-# else is in it, or where /etc/passwd and /etc/group do not list everybody.
+# private_group sets private to the number of the primary group of this user. It sets "" if the
+# group has other members, or if /etc/passwd and /etc/group do not list all users.
 private_group() {
   private=''
   [ "$os" != darwin ] || return 0
@@ -418,8 +416,8 @@ recover() {
   done
 }
 
-# settle STAGE decides about a tree that was moved out of its place: one that was to be replaced
-# (old) comes back where nothing took its place. It is false where that fails.
+# settle STAGE handles the trees that a killed run moved to its stage. It moves an old installation
+# back if no new one took its place, and is false if that fails.
 settle() {
   [ ! -d "$1/gone" ] || discard "$1/gone"
   if [ -d "$1/old" ]; then
@@ -431,9 +429,8 @@ settle() {
   fi
 }
 
-# discard TREE removes an installation from a stage. What in it is the user's was kept before
-# (keep_own). Of a tree that does not list its files nobody knows what that is, so it is kept
-# whole.
+# discard TREE removes an installation from a stage. keep_own has saved the user's files before.
+# A tree without a list of its files could contain more of them, so it is kept.
 discard() {
   if [ -f "$1/$list" ] && [ "${MCPBASH_DOCTOR_KEEP_BACKUP-}" != true ]; then
     mv -- "$1" "$1.rubbish" # what is removed in part never comes back
@@ -467,7 +464,8 @@ cleanup() {
   [ -z "$lock" ] || rm -rf -- "$lock"
 }
 
-# confirm HOW: goes on if the user says so, at the terminal wherever input comes from.
+# confirm QUESTION continues if the user agrees. It asks on the terminal, even if standard input is
+# a pipe.
 confirm() {
   if [ -n "$yes" ]; then
     say "$1 (--yes flag)"
@@ -488,7 +486,7 @@ confirm() {
 
 # --- What is there --------------------------------------------------------------
 
-# version_of TREE: its version in $reply; "" where it has none.
+# version_of TREE sets reply to the version of a tree, or to "".
 version_of() {
   reply=''
   [ ! -f "$1/VERSION" ] || read -r reply <"$1/VERSION" || :
@@ -511,12 +509,12 @@ older() {
   return 1
 }
 
-# The two files by which install.sh knows an installation of its own: the mark, and the list of
-# what it put there, in the form of sha256sum.
+# install.sh recognises its installations by two files: the mark, and the list of installed files
+# in the format of sha256sum.
 marker=INSTALLER.json list=INSTALLED.sha256
 
-# look sets old if $dir is an installation of ours, and programs if mcp-bash is in it, which an
-# uninstall that left files of the user removed. It refuses to touch anything else.
+# look sets old if install.sh created $dir, and programs if mcp-bash is in it. An uninstall that
+# kept files of the user leaves a $dir without programs. look fails for any other directory.
 look() {
   old='' old_version='' programs=''
   [ -e "$dir" ] || [ -L "$dir" ] || return 0
@@ -648,7 +646,7 @@ release_dir() {
     fail "There are no releases for this system ($kernel, $machine)" 'Run install.sh from a checkout; Go builds it.'
   fi
   if [ -z "$ref" ]; then
-    # Which is the latest its SHA256SUMS tells; a forge has it elsewhere than the others.
+    # SHA256SUMS of the latest release names its version. A forge has another address for it.
     latest=$base/latest
     case $base in */releases/download) latest=${base%/download}/latest/download ;; esac
     fetch "$latest/SHA256SUMS" "$stage/SHA256SUMS" || fail "Download failed: $latest/SHA256SUMS"
@@ -883,8 +881,8 @@ names() { sed -n 's/^[0-9a-f]\{64\}  \.\///p' "$1"; }
 newline='
 '
 
-# keep_own has $tree hold what lies in $dir and install.sh did not put there, or the user
-# changed since. Where $tree has a file of that name, the user's is kept as NAME.saved.
+# keep_own copies files that the user added or changed from $dir to $tree. If $tree has a file of
+# the same name, the copy is NAME.saved.
 keep_own() {
   kept=''
   [ -f "$dir/$list" ] || return 0
@@ -937,10 +935,9 @@ keep() {
   done
 }
 
-# swap PROGRAM puts the new tree into the place of the old one, which ends up in stage/old.
-# PROGRAM, a mcp-bash in stage/old or $dir, has the system exchange both names at once, where
-# it can (Linux, macOS); elsewhere a run that is killed between two steps is ended by the next
-# one (recover).
+# swap PROGRAM replaces the old tree with the new one, and moves the old one to stage/old. On Linux
+# and macOS, PROGRAM (an mcp-bash in stage/old or $dir) exchanges both names in one step. On other
+# systems, the next run completes a run that is killed between the two steps (recover).
 swap() {
   if [ -z "$old" ]; then
     mv -- "$tree" "$dir" || fail "Cannot be put in place: $dir"
@@ -961,11 +958,11 @@ swap() {
 
 # --- Links ----------------------------------------------------------------------
 
-# What the name of a file ends with until it takes the place of another one. A run that
-# is killed may leave one, which the next run uses.
+# The suffix of a new file until it replaces another one. The next run overwrites the new file of
+# a killed run.
 fresh=.mcp-bash-new
 
-# link TARGET PLACE: makes a link, in the place of another one.
+# link TARGET PLACE creates or replaces a link.
 link() {
   if [ -L "$2" ] && [ "$(readlink "$2")" = "$1" ]; then
     return 0
@@ -979,7 +976,7 @@ link() {
 # quoted TEXT: a shell word that stands for it, in $reply.
 quoted() { reply=\'$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")\'; }
 
-# wrap TARGET PLACE: the script that stands for a link where there are none.
+# wrap TARGET PLACE creates a script that starts TARGET, for systems without links.
 wrap() {
   mkdir -p -- "${2%/*}" || return 1
   making=$2$fresh
@@ -1029,7 +1026,7 @@ link_all() {
   unlink_dead
 }
 
-# unlink_dead removes links of ours that lead nowhere.
+# unlink_dead removes our links to missing files.
 unlink_dead() {
   for place in "$bin"/mcp-* "$data"/bash-completion/completions/mcp-* "$data"/zsh/site-functions/_mcp-bash \
     "$data"/fish/vendor_completions.d/mcp-*.fish "$data"/man/man1/mcp-*.1; do
@@ -1106,7 +1103,7 @@ add_path() {
     warn "Not a regular file, and left as it is: $rc"
     say "  Add this to the start file of your shell: $line"
   elif {
-    # One write, after the end of a last line that has none.
+    # One write. It first ends an incomplete last line.
     text=$made_note
     [ ! -e "$rc" ] || text=$path_note
     text="$text
@@ -1272,8 +1269,8 @@ relink() {
   fi
 }
 
-# uninstall puts a tree with nothing but the user's files into the place of the installation, or
-# nothing. What is left of a run that is stopped then leads nowhere, and goes with another run.
+# uninstall replaces the installation with a tree of the user's files, or removes it. If it is
+# stopped then, links to missing files remain, and the next run removes them.
 uninstall() {
   look
   if [ -n "$programs" ]; then

@@ -16,8 +16,8 @@ import (
 	"mcp-bash/pkg/cli"
 )
 
-// writeMaterials writes the bill of materials: the modules that the programs of the
-// release say they were built from, and Go's library.
+// writeMaterials writes the bill of materials: the modules in the build
+// information of the release's programs, and Go's library.
 func (r *release) writeMaterials() error {
 	modules, goVersion := map[string]*debug.Module{}, ""
 	commands := []string{}

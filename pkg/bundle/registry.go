@@ -104,8 +104,8 @@ func (b *builder) wantsStatic() bool {
 		return false
 	}
 	if b.content.has(serverDir+"/server.d/register.sh") && !b.content.has(serverDir+"/server.d/register.json") {
-		b.say.warn("no registry is shipped, as server.d/register.sh makes it at each start; " +
-			"set MCPBASH_ALLOW_PROJECT_HOOKS=true in the client, or list what there is in server.d/register.json")
+		b.say.warn("the bundle has no registry: server.d/register.sh creates it at each start. " +
+			"Set MCPBASH_ALLOW_PROJECT_HOOKS=true in the client, or list the items in server.d/register.json")
 		return false
 	}
 	return true

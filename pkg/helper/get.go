@@ -9,8 +9,8 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A letter before a result of get is its kind. The letters are those of the flat table (SDK-205)
-// and two more.
+// A letter before a result of get is its kind. The flat table has the same letters (SDK-205);
+// two letters are only here.
 const (
 	kindNothing = 'e' // the filter had no result
 	kindSeveral = 'm' // it had several, which follow one on a line

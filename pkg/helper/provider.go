@@ -24,7 +24,7 @@ type ReadFunc func(name, uri string) ([]byte, error)
 func Provider(args []string, read ReadFunc, stdout, stderr io.Writer) int {
 	if len(args) == 0 || len(args) > 2 {
 		fmt.Fprintln(stderr, "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui, "+
-			"or in a project one of its own")
+			"or a provider of the project")
 		return provider.Invalid
 	}
 	data, err := read(args[0], append(args, "")[1])

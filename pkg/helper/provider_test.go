@@ -33,6 +33,7 @@ func TestProvider(t *testing.T) {
 		"MCPBASH_HTTPS_ALLOW_ALL", "MCPBASH_ENABLE_GIT_PROVIDER"} {
 		t.Setenv(name, "")
 	}
+	usage := "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui, or a provider of the project\n"
 	for _, c := range []struct {
 		args     string
 		out, err string
@@ -55,10 +56,8 @@ func TestProvider(t *testing.T) {
 		{"ui ui://any/../secret", "", "Resource outside allowed roots\n", provider.Denied},
 		{"ui x", "", "Invalid URI scheme: expected ui://\n", provider.Invalid},
 		{"ftp ftp://x", "", "unsupported resource provider \"ftp\"; there are file, https, git, echo and ui\n", exitNo},
-		{"", "", "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui, or in a project one of its " +
-			"own\n", provider.Invalid},
-		{"echo echo://a b", "", "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui, or in a " +
-			"project one of its own\n", provider.Invalid},
+		{"", "", usage, provider.Invalid},
+		{"echo echo://a b", "", usage, provider.Invalid},
 	} {
 		var out, errOut bytes.Buffer
 		code := Run(append([]string{"provider"}, strings.Fields(c.args)...), brokenPipe{}, &out, &errOut)

@@ -16,7 +16,7 @@ type Config struct {
 	Root      string      // the project, which relative paths start from
 	Resources string      // the project's resources directory, which is readable by default
 	// MoreRoots returns other readable directories. MCP_RESOURCES_ROOTS replaces them (RES-91).
-	// A nil function means none.
+	// The function may be nil.
 	MoreRoots func() []string
 
 	// The directories of MCP Apps' pages, and a function that returns the registry entry of a

@@ -179,7 +179,7 @@ var cases = map[string]files{
 	"sample.output":          {"tools/demo-hello/samples/x.json": `{"structuredContent":{}}`},
 }
 
-// CLI-1023: fields that the server does not know are reported wherever metadata stands, with the line.
+// CLI-1023: fields that the server does not know are reported for all kinds of metadata, with the line.
 func TestFieldsWithoutEffect(t *testing.T) {
 	for name, tc := range map[string]struct {
 		files files

@@ -41,8 +41,9 @@ lint:
 	cd test/oracle && $(GO) vet ./...
 	cd release && $(GO) vet ./...
 	$(GO) tool -modfile=test/tools/go.mod staticcheck ./...
-	for dir in . bench release test/oracle test/tools; do (cd $$dir && $(GO) mod tidy -diff) || exit 1; done
+	for dir in . bench release test/oracle test/tools test/prose; do (cd $$dir && $(GO) mod tidy -diff) || exit 1; done
 	test/lint-shell.sh
+	CGO_ENABLED=1 $(MAKE) prose
 
 # Checks pages, comments and messages with Vale, against the rules in test/prose/styles.
 # It needs a C compiler, for Vale's parsers. Limit it to folders with PROSE="docs pkg/feature/tool".

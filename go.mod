@@ -19,6 +19,7 @@ require (
 	golang.org/x/net v0.50.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/text v0.34.0
+	golang.org/x/tools v0.42.0
 	mvdan.cc/sh/v3 v3.14.1
 )
 
@@ -30,5 +31,4 @@ require (
 	golang.org/x/oauth2 v0.35.0 // indirect
 	golang.org/x/sync v0.20.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
-	golang.org/x/tools v0.42.0 // indirect
 )

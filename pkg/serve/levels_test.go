@@ -50,7 +50,7 @@ func TestNearestTool(t *testing.T) {
 	}
 }
 
-// what is offered at each level, and its total.
+// the items of each level, and the total in lists.
 func TestLevels(t *testing.T) {
 	for _, tc := range []struct{ operator, project, want string }{
 		{"", "", "edit look net open 4"},

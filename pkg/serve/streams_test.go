@@ -167,7 +167,7 @@ func TestStreamIsNotIdle(t *testing.T) {
 	}
 }
 
-// M-63: nothing is looked at while nobody listens.
+// M-63: without open streams, the server checks nothing for changes.
 func TestNothingListens(t *testing.T) {
 	root := files(t, map[string]string{"resources/a.txt": "A"})
 	c := start(t, root, project.Env{"MCPBASH_RESOURCES_POLL_INTERVAL_SECS": "0.05"})

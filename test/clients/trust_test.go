@@ -226,7 +226,7 @@ func TestQuickStartWithOpenUmask(t *testing.T) {
 	}
 }
 
-// byHand makes a project without us.
+// byHand creates a project without the commands.
 const byHand = `mkdir -p ~/my-server/server.d ~/my-server/tools/hello && cd ~/my-server
 echo '{"name":"my-server","version":"0.1.0","validateInput":true}' > server.d/server.meta.json
 cat > tools/hello/tool.meta.json <<'END'

@@ -9,7 +9,7 @@ type Profile struct {
 	// and Write may be read and changed. Symbolic links on these paths are not followed, so a link
 	// that is created later has no effect (CF-13).
 	Programs, Read, Write []string
-	// List are directories of which, and below which, names may be listed.
+	// List are directories whose entries, at any depth, may be listed.
 	List []string
 	// Connect has permitted TCP ports. The DNS port also permits UDP.
 	Connect []uint16

@@ -98,8 +98,8 @@ func (b *builder) isNew(i inclusion, defaults []string, list []inclusion) bool {
 	return true
 }
 
-// collectIncluded adds the files and directories of MCPB_INCLUDE. Directories come first. So only
-// a file outside of them can be missing.
+// collectIncluded adds the files and directories of MCPB_INCLUDE. Directories come first, so their
+// files are not added again.
 func (b *builder) collectIncluded(root *source, included []inclusion) error {
 	dirs := 0
 	for _, i := range included {

@@ -33,7 +33,17 @@ func TestWithoutPidfd(t *testing.T) {
 }
 
 // T-53: a lack of any descriptor fails the start with an error. Scripts start again when there are descriptors.
+// The test runs in another process, because remains of other tests close their descriptors at any time.
 func TestNoDescriptors(t *testing.T) {
+	const alone = "MCPBASH_TEST_ALONE"
+	if os.Getenv(alone) == "" {
+		again := exec.Command(os.Args[0], "-test.run=^TestNoDescriptors$", "-test.count=1")
+		again.Env = append(os.Environ(), alone+"=1")
+		if out, err := again.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
 	r := new(Runner)
 	spec := Spec{Argv: []string{"echo", "hi"}, Env: env()}
 	if res := r.Run(context.Background(), spec); string(res.Stdout) != "hi\n" {

@@ -4,13 +4,16 @@
 // Names are compared byte by byte, as Git does on Linux, so case matters on every system.
 package gitignore
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // Rules are the patterns of one ignore file, in their order.
 type Rules []rule
 
 type rule struct {
-	glob     glob
+	glob     *regexp.Regexp
 	keep     bool // "!": the paths it matches are not ignored
 	dirOnly  bool // "name/"
 	baseName bool // without a slash: compared with the last part of a path
@@ -72,6 +75,7 @@ func parseRule(line string) (r rule, ok bool) {
 // ignore file. A path below an ignored directory is ignored, even if other patterns match
 // it.
 func (rules Rules) Decide(path string, isDir bool) Decision {
+	path = latin1(path)
 	for i := range len(path) {
 		if path[i] == '/' && rules.last(path[:i], true) == Ignored {
 			return Ignored
@@ -90,7 +94,7 @@ func (rules Rules) last(path string, isDir bool) Decision {
 			name = base
 		}
 		switch {
-		case r.dirOnly && !isDir || !r.glob.match(name):
+		case r.dirOnly && !isDir || !r.glob.MatchString(name):
 		case r.keep:
 			return Kept
 		default:

@@ -76,7 +76,6 @@ type call struct {
 	root          string
 }
 
-// progressToken is the progress token of the request.
 const progressToken = `"request"`
 
 // make sends the request and prints the result.
@@ -103,7 +102,6 @@ func (c *call) make(s cli.Streams) error {
 	return printJSON(s, result)
 }
 
-// complete parses the operands.
 func (c *call) complete(s cli.Streams, operands []string) error {
 	c.method = operands[0]
 	switch {

@@ -108,7 +108,6 @@ func debugCommand() *cli.Command {
 	return c
 }
 
-// exit returns an exit code as an error of a command.
 func exit(code int) error {
 	if code == cli.ExitOK {
 		return nil

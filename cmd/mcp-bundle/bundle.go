@@ -87,7 +87,6 @@ func (o *options) targets(c *cli.Command) {
 	c.Flags.Bool(&o.Offline, "offline", "download nothing")
 }
 
-// chosen are the targets that the options choose.
 func (o *options) chosen() ([]runtimes.Target, error) {
 	var arches []string
 	if o.arch != "" {

@@ -74,7 +74,6 @@ downloaded.`,
 // maxStdin is the maximum size of an archive on standard input, in bytes.
 const maxStdin = 2 << 30
 
-// check returns usage errors (CLI-1103).
 func check(o *doctor.Options, asJSON bool) error {
 	switch {
 	case o.Fix && o.DryRun:

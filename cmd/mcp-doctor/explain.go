@@ -12,7 +12,6 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// rules are all that findings can be about.
 func rules() finding.Rules {
 	return slices.Concat(validate.Rules, validate.MigrationRules, doctor.Rules)
 }

@@ -78,7 +78,6 @@ func appendMigration(dst []byte, m *validate.Migration) []byte {
 	return b.End().End().Bytes()
 }
 
-// printMigration prints the result for people (CLI-1032).
 func printMigration(s cli.Streams, m *validate.Migration) {
 	cli.Printf(s.Out, "What changes for the project at %s:\n\n", m.Root)
 	for i := range m.Findings {

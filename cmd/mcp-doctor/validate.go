@@ -16,7 +16,6 @@ import (
 	"mcp-bash/pkg/text/shell"
 )
 
-// validateOptions are the options of validate (CLI-1001).
 type validateOptions struct {
 	root                       string
 	fix, strict, json, ndjson  bool

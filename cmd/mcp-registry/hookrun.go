@@ -24,7 +24,6 @@ type hookRun struct {
 	runner script.Runner
 }
 
-// options returns the options of a catalog that can run the hook.
 func (h *hookRun) options(s cli.Streams, quiet bool) registry.Options {
 	level := h.p.Logging.Level
 	if quiet || h.p.Logging.Quiet {

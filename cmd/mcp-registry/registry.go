@@ -23,7 +23,6 @@ type options struct {
 	ndjson      bool
 }
 
-// command returns the description of the command.
 func command() *cli.Command {
 	return &cli.Command{
 		Name:    "registry",

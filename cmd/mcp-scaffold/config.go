@@ -299,7 +299,6 @@ func patch(change *clients.Change) []byte {
 	return text
 }
 
-// printChange prints a change as JSON (CLI-714).
 func (o *configOptions) printChange(s cli.Streams, server clients.Server, change *clients.Change,
 	warnings []string) error {
 	var b rawjson.Builder

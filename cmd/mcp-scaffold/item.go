@@ -44,7 +44,6 @@ func scaffoldCommand() *cli.Command {
 	}
 }
 
-// itemCommand returns a command that adds an item with a name.
 func itemCommand(kind scaffold.Kind, label, summary string, examples ...cli.Example) *cli.Command {
 	o := &itemOptions{Request: scaffold.Request{Kind: kind}}
 	c := &cli.Command{
@@ -173,7 +172,6 @@ func printNext(s cli.Streams, o *itemOptions, item *scaffold.Item) (err error) {
 	return err
 }
 
-// printItem prints an item as JSON (CLI-611).
 func printItem(s cli.Streams, item *scaffold.Item, dryRun bool) error {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(true).Name("kind").String(string(item.Kind)).Name("name").String(item.Name).

@@ -109,7 +109,6 @@ func (c *config) text(key, member string) string {
 	return scalar(rawjson.Get(c.meta, member))
 }
 
-// scalar is the text of a string or a number.
 func scalar(v json.RawMessage) string {
 	if rawjson.KindOf(v) == rawjson.Number {
 		return string(v)
@@ -225,7 +224,6 @@ func checkFileName(texts ...string) error {
 
 var otherThanFileName = lazyregexp.New(`[^A-Za-z0-9._-]`)
 
-// fileName returns the file name of the bundle.
 func (id *identity) fileName() string {
 	return otherThanFileName.ReplaceAllString(id.name+"-"+id.version, "-") + ".mcpb"
 }

@@ -232,7 +232,6 @@ func (c *collector) put(to string, exec bool, content io.Reader) (size int64, er
 	return size, nil
 }
 
-// staged is a file of the staged tree.
 func (c *collector) staged(name string, exec bool, size int64) mcpb.File {
 	open := func() (io.ReadCloser, error) { return c.work.Open(name) }
 	return mcpb.File{Name: name, Exec: exec, Size: size, Open: open}

@@ -80,7 +80,6 @@ func isEmpty(v json.RawMessage) bool {
 	return text == "" || text == "null" || text == "{}" || text == "[]"
 }
 
-// longDescription is U-8.
 func (b *builder) longDescription() string {
 	file := b.config.text("MCPB_LONG_DESCRIPTION_FILE", "long_description_file")
 	if file == "" {

@@ -111,7 +111,6 @@ func (b *builder) wantsStatic() bool {
 	return true
 }
 
-// toolNames are the names of the tools.
 func (o *offered) toolNames() (names []string) {
 	for _, t := range o.tools {
 		names = append(names, rawjson.TextOf(t, "name"))

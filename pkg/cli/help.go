@@ -94,7 +94,6 @@ func (c *Command) shortOptions() string {
 	return strings.Join(short, " ")
 }
 
-// usage returns the usage line.
 func (c *Command) usage() string {
 	parts := []string{"NAME"}
 	switch {

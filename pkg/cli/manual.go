@@ -71,7 +71,6 @@ func (c *Command) manualBody(b *strings.Builder, name string) {
 	}
 }
 
-// roff escapes a text.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

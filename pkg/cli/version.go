@@ -11,5 +11,4 @@ var stamp = "[mcp-bash " + Version + "]"
 // Stamp returns the text that binaries of this release contain.
 func Stamp() string { return stamp }
 
-// stamped returns the version in the stamp.
 func stamped() string { return strings.TrimPrefix(strings.Trim(stamp, "[]"), "mcp-bash ") }

@@ -47,7 +47,6 @@ func Listed(p *project.Project, tools []json.RawMessage, completions []string) [
 	return list
 }
 
-// among returns a Find that searches a list.
 func among(items []json.RawMessage) Find {
 	return func(_ context.Context, name string) (json.RawMessage, error) {
 		for _, item := range items {

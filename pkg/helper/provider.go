@@ -48,7 +48,6 @@ func readBuiltin(name, uri string) ([]byte, error) {
 	return source.Read(context.Background(), uri, math.MaxInt32)
 }
 
-// providerConfig returns the configuration for the project that the environment names.
 func providerConfig(env project.Env) provider.Config {
 	c := provider.Config{Env: env, Root: env["MCPBASH_PROJECT_ROOT"], Resources: env["MCPBASH_RESOURCES_DIR"]}
 	dir, _ := os.Getwd()

@@ -55,7 +55,6 @@ type Catalog struct {
 	unwritableNotice, staticNotice sync.Once
 }
 
-// A state is the state of one kind.
 type state struct {
 	kind *kinds.Kind
 	last atomic.Pointer[outcome] // of the last check; nil before the first
@@ -67,7 +66,6 @@ type state struct {
 	reported string    // the last hash that Changes reported
 }
 
-// An outcome is the result of a check.
 type outcome struct {
 	list      *List
 	err       error
@@ -141,7 +139,6 @@ func (c *Catalog) list(ctx context.Context, s *state, fresh bool) (*List, error)
 	return c.obtain(ctx, s, c.checks.Load(), func(o *outcome) bool { return !fresh && now.Before(o.until) })
 }
 
-// state returns the state of a kind.
 func (c *Catalog) state(kind *kinds.Kind) *state { return c.states[slices.Index(kinds.All, kind)] }
 
 // obtain returns the last outcome if isValid accepts it or its check began after the number
@@ -190,7 +187,6 @@ func (c *Catalog) log(level mcp.Level, logger, text string) {
 	c.report(logger, item.Message{Level: level, Text: text})
 }
 
-// report logs a message.
 func (c *Catalog) report(logger string, m item.Message) {
 	if m.Level >= mcp.Warning {
 		c.warnings.Add(1)

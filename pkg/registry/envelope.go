@@ -113,7 +113,6 @@ func (e *envelope) compact() []json.RawMessage {
 	return list
 }
 
-// list returns the items as a list.
 func (e *envelope) list(kind *kinds.Kind) *List {
 	l := &List{Kind: kind, Hash: e.hash, Items: make([]item.Item, len(e.items))}
 	for i, entry := range e.compact() {
@@ -122,7 +121,6 @@ func (e *envelope) list(kind *kinds.Kind) *List {
 	return l
 }
 
-// found returns the items as candidates.
 func (e *envelope) found() []item.Candidate {
 	list := make([]item.Candidate, len(e.items))
 	for i, entry := range e.compact() {

@@ -29,7 +29,6 @@ type store struct {
 	skew  atomic.Int64 // nanoseconds by which the file system's clock is ahead of the system clock
 }
 
-// A registryFile is a valid registry file.
 type registryFile struct {
 	envelope
 	stamp folder.Stamp
@@ -48,10 +47,8 @@ func (f *registryFile) sum() string {
 	return f.hash
 }
 
-// path returns the path of a file in the directory.
 func (s *store) path(file string) string { return filepath.Join(s.dir, file) }
 
-// stamp returns the stamp of a file in the directory.
 func (s *store) stamp(file string) folder.Stamp { return folder.StampOfPath(s.path(file)) }
 
 // bytes returns the content of a file in the directory. The error may be errMissing or

@@ -65,7 +65,6 @@ func (a *answers) to(key string, f *form) (json.RawMessage, error) {
 	return accepted(f, values, question)
 }
 
-// names returns how a form can be answered.
 func (f *form) names(key string) string {
 	var names, fields []string
 	if key != "" {

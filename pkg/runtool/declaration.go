@@ -187,7 +187,6 @@ func (s *surroundings) containsTooMuch(dir string) bool {
 		s.home != "" && fsys.Within(dir, s.home) || overlaps(dir, s.protected)
 }
 
-// within reports whether a path is in a list, or below one of its paths.
 func within(list []string, path string) bool { return covered(path, list) != "" }
 
 // overlaps reports whether a path is above or below a path of a list.
@@ -426,7 +425,6 @@ func covered(path string, list []string) string {
 	return list[at]
 }
 
-// declaredFor returns the parts of a declaration that meet a need.
 func (s *surroundings) declaredFor(n need, d *declaration, has map[access.Capability]bool) (parts []string) {
 	lists := map[string][]string{
 		readList: {readList, writeList}, writeList: {writeList}, connectList: {connectList},
@@ -463,7 +461,6 @@ func (s *surroundings) declaredFor(n need, d *declaration, has map[access.Capabi
 	return parts
 }
 
-// part returns the name of an entry in a list.
 func (s *surroundings) part(list, entry string) string {
 	if list == connectList {
 		return list + " " + entry
@@ -504,7 +501,6 @@ var askedForNames = []string{
 	"/dev/log",
 }
 
-// describe describes an access.
 func describe(a observe.Access) string {
 	words := []string{string(a.Kind)}
 	for _, word := range []string{a.Name, a.Path} {

@@ -36,7 +36,6 @@ func (o *observer) Confine(k confine.Kernel, p *confine.Profile) (*script.Confin
 	return confined, err
 }
 
-// report returns the relevant observations.
 func (o *observer) report() observe.Report {
 	r := o.session.Report()
 	started := map[string]bool{}
@@ -93,7 +92,6 @@ func (r *run) printRefused(o *observer) {
 	r.printIncomplete(report)
 }
 
-// printIncomplete prints what a report lacks.
 func (r *run) printIncomplete(report observe.Report) {
 	if report.Dropped > 0 {
 		fmt.Fprintf(r.Err, "run-tool: warning: %d more are not listed\n", report.Dropped)

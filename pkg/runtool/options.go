@@ -12,7 +12,6 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// options are the options of CLI-801.
 type options struct {
 	tool      string // "" lists all
 	args      string

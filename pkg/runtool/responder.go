@@ -55,7 +55,6 @@ func (i *responder) interrupted(sig os.Signal) bool {
 	return i.person != nil && sig == os.Interrupt && i.person.interrupt()
 }
 
-// answer returns the result for one question.
 func (i *responder) answer(ctx context.Context, q mcp.InputRequest) json.RawMessage {
 	f := readForm(q)
 	if i.given != nil {
@@ -73,7 +72,6 @@ func (i *responder) answer(ctx context.Context, q mcp.InputRequest) json.RawMess
 	return action("cancel", nil)
 }
 
-// action returns the result of an elicitation.
 func action(word string, content json.RawMessage) json.RawMessage {
 	var b rawjson.Builder
 	b.Object().Name("action").String(word)

@@ -44,7 +44,6 @@ func start(s cli.Streams, o *options, operands []string, tree func() project.Tre
 	return r.do()
 }
 
-// A run is one run of the command.
 type run struct {
 	cli.Streams
 	*options

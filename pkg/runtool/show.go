@@ -36,7 +36,6 @@ func (r *run) showResult(line json.RawMessage) {
 	}
 }
 
-// isSame reports whether a text is the JSON of a value.
 func isSame(text string, value json.RawMessage) bool {
 	v, err := rawjson.Check([]byte(text))
 	return err == nil && rawjson.Equal(v, value)
@@ -87,7 +86,6 @@ func (r *run) printEnd(line json.RawMessage, failed bool) {
 	}
 }
 
-// printError prints an error for a person.
 func (r *run) printError(e *mcp.Error) {
 	cli.Printf(r.Err, "run-tool: error %d: %s\n", e.Code, e.Message)
 	if !rawjson.Absent(e.Data) {

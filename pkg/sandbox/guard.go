@@ -326,7 +326,6 @@ func (g *guard) startable(program string) (real string, err error) {
 	return real, nil
 }
 
-// warnOnce logs a warning once.
 func (s *Sandbox) warnOnce(text string) {
 	if _, logged := s.warned.LoadOrStore(text, true); !logged {
 		s.Log(mcp.Warning, logger, text)

@@ -45,7 +45,6 @@ type mount struct {
 // A mountTable contains the mounts of this process in the order of mounting.
 type mountTable []mount
 
-// readMounts returns the mounts.
 func readMounts() (mountTable, error) {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {

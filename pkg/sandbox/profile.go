@@ -111,7 +111,6 @@ func (s *Sandbox) allowDeclared(p *confine.Profile, sub *Subject, g *guard, entr
 	return s.allowPrograms(p, g, found.real, found.brings)
 }
 
-// allowPrograms allows a program and the programs that it needs.
 func (s *Sandbox) allowPrograms(p *confine.Profile, g *guard, program string, needed []string) error {
 	err := s.allowProgram(p, g, program)
 	for i := 0; err == nil && i < len(needed); i++ {
@@ -155,7 +154,6 @@ func (s *Sandbox) ownFolder(script string) string {
 	}
 }
 
-// A declaredKey identifies an entry of the declaration of a tool.
 type declaredKey struct{ tool, list, entry string }
 
 // A declaredFile is the first target of an entry. A link that a script creates later has no effect

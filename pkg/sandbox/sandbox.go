@@ -112,7 +112,6 @@ func (s *Sandbox) ConfineTool(sub *Subject) (*Confinement, error) {
 	return s.confine(sub, toolProfile(&sub.Needs), s.toolFiles)
 }
 
-// confines reports whether a tool is confined.
 func (s *Sandbox) confines(needs *access.Declaration) bool {
 	return s.Mode.Declared && (needs.Given || s.Mode.All)
 }

@@ -18,7 +18,6 @@ type view struct {
 	seen map[string]fileStatus
 }
 
-// A fileStatus is the result of a lookup.
 type fileStatus struct {
 	err  error // the lookup failed
 	id   fileID

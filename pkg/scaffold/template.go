@@ -89,7 +89,6 @@ func withSchema(text, schemas string) string {
 // schemasDir is the directory in a project with the schemas of its files, for editors.
 const schemasDir = ".schemas"
 
-// schemaFiles returns the files of schemasDir.
 func schemaFiles() (list []file) {
 	entries, err := schemas.Files.ReadDir(".")
 	if err != nil {

@@ -196,7 +196,6 @@ func checkDescriptor(r io.ReaderAt, at int64, sums []byte) (next int64, err erro
 	return 0, errors.New("its data descriptor and its directory entry differ")
 }
 
-// checkExtra checks extra fields.
 func checkExtra(b []byte) error {
 	for len(b) > 0 {
 		if len(b) < 4 || len(b)-4 < int(binary.LittleEndian.Uint16(b[2:])) {

@@ -143,7 +143,6 @@ func BuildCommand(t Target, out, packages string) (args []string, env map[string
 // buildTime limits the time to build one binary.
 const buildTime = 10 * time.Minute
 
-// build builds a binary from the sources.
 func (s *Source) build(ctx context.Context, t Target) (*Binary, error) {
 	compiler := script.LookPath("go", s.Env["PATH"])
 	if compiler == "" {

@@ -92,7 +92,6 @@ type Binary struct {
 // maxBinary is the maximum size of a program, in bytes.
 const maxBinary = 128 << 20
 
-// serverPackage is the package of the program.
 const serverPackage = "mcp-bash/cmd/mcp-bash"
 
 // check returns the program in a file if it is the server of this release for a target. It
@@ -135,7 +134,6 @@ func check(file string, t Target) (*Binary, error) {
 	return &Binary{t, file, info.Size()}, nil
 }
 
-// contains reports whether a file contains a text.
 func contains(r io.ReaderAt, text []byte) (bool, error) {
 	const step = 1 << 20
 	buffer := make([]byte, step+len(text))

@@ -278,7 +278,6 @@ func launcherSum(root *os.Root) (sum string, mode fs.FileMode, err error) {
 	return sum, info.Mode(), nil
 }
 
-// sumOf returns the hash of a file.
 func sumOf(f mcpb.File) (string, error) {
 	in, err := f.Open()
 	if err != nil {

@@ -34,7 +34,6 @@ type source struct {
 // key identifies the source in cursors.
 func (s *source) key() string { return s.kind + ":" + s.rel }
 
-// script returns the script of the project.
 func (s *source) script(p *project.Project) code.File {
 	kind := code.ListedCompletion
 	switch s.kind {

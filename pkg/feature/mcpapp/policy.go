@@ -43,7 +43,6 @@ func appendPolicy(b *rawjson.Builder, csp json.RawMessage) (warnings []string) {
 	return warnings
 }
 
-// short returns a value for a message.
 func short(v json.RawMessage) string {
 	text, ok := rawjson.Text(v)
 	if !ok {

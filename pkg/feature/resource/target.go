@@ -194,7 +194,6 @@ func (r *Resources) scriptOf(name string) code.File {
 	return file
 }
 
-// pathOf returns the path of a URI.
 func pathOf(uri string) string {
 	if _, rest, found := strings.Cut(uri, "://"); found {
 		uri = rest

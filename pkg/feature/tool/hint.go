@@ -147,7 +147,6 @@ func (c *call) missingInterpreter() string {
 		"install it, or start the server with a PATH that leads to it", asks, search)
 }
 
-// path returns the PATH of tools.
 func (t *Tools) path() string {
 	for _, entry := range t.base {
 		if value, ok := strings.CutPrefix(entry, "PATH="); ok {

@@ -36,7 +36,6 @@ func parseProgress(line []byte) (p Progress, ok bool) {
 	return p, true
 }
 
-// parseLog parses a line of the log stream (T-103).
 func parseLog(line []byte) (m LogMessage, ok bool) {
 	params, ok := notification(line, "notifications/message")
 	if !ok {
@@ -63,7 +62,6 @@ func parseLog(line []byte) (m LogMessage, ok bool) {
 	return m, true
 }
 
-// notification returns the parameters of a line that is a notification of this method with object parameters.
 func notification(line []byte, method string) (params json.RawMessage, ok bool) {
 	v, err := rawjson.Check(line)
 	if err != nil || rawjson.KindOf(v) != rawjson.Object || rawjson.Get(v, "id") != nil ||

@@ -15,7 +15,6 @@ const (
 	Binary = "application/octet-stream"
 )
 
-// byExtension are pairs of an extension and its type.
 var byExtension = [...][2]string{
 	{"txt", Text}, {"log", Text}, {"md", "text/markdown"}, {"markdown", "text/markdown"},
 	{"json", "application/json"}, {"jsonl", "application/x-ndjson"}, {"ndjson", "application/x-ndjson"},

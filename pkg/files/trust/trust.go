@@ -213,7 +213,6 @@ func (w *pathWalk) step(name string) (link string, err error) {
 	return "", err
 }
 
-// check checks one file of the way.
 func (w *pathWalk) check(path string) (fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err != nil {

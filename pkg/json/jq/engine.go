@@ -110,7 +110,6 @@ func (i inputs) Next() (any, bool) {
 	return goValue(value), true
 }
 
-// A filterError is the error for a filter that does not compile.
 type filterError struct {
 	filter string
 	err    error

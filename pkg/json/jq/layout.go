@@ -3,8 +3,6 @@ package jq
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
-	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
 )
@@ -21,39 +19,37 @@ type layout struct {
 // form of SDK-17, and numbers in containers are copied (SDK-205). The last of repeated
 // members is written at the position of the first (SDK-19).
 func (l layout) append(dst []byte, v json.RawMessage) []byte {
-	w := writer{layout: l, src: v, dst: dst}
-	if rawjson.KindOf(v) == rawjson.Number {
+	w := writer{layout: l, src: rawjson.Normal(v), dst: dst}
+	switch {
+	case rawjson.KindOf(v) == rawjson.Number:
 		w.literal(appendNumber(nil, bytes.TrimSpace(v)))
-	} else {
+	case l.sorted:
+		w.src = rawjson.AppendCanonical(nil, v)
+		fallthrough
+	default:
 		w.value(0)
 	}
 	return w.dst
 }
 
-// A writer rewrites the text of one value in one pass.
+// A writer rewrites the text of one value, which is compact and repeats no members, in one pass.
 type writer struct {
 	layout
-	src     []byte
-	pos     int
-	dst     []byte
-	members []member // of the open objects, innermost last
+	src []byte
+	pos int
+	dst []byte
 }
 
-// A member is a written member of an object. Its fields are offsets into the output: the
-// start of its name, the end of its name, and its end.
-type member struct{ start, name, end int }
-
 func (w *writer) value(depth int) {
-	w.pos = rawjson.SpaceEnd(w.src, w.pos)
-	if w.pos == len(w.src) {
+	start := w.pos
+	if start == len(w.src) {
 		return
 	}
-	start := w.pos
 	switch w.src[start] {
 	case '{':
-		w.object(depth)
+		w.container(depth, w.colors.object, '}')
 	case '[':
-		w.array(depth)
+		w.container(depth, w.colors.array, ']')
 	case '"':
 		w.pos = rawjson.StringEnd(w.src, start)
 		w.string(w.src[start:w.pos], w.colors.text)
@@ -80,129 +76,34 @@ func (w *writer) string(quoted []byte, color string) {
 	w.reset(color)
 }
 
-func (w *writer) array(depth int) {
-	color := w.colors.array
-	w.colored(color, '[')
-	w.pos = rawjson.SpaceEnd(w.src, w.pos+1)
-	empty := true
-	for w.pos < len(w.src) && w.src[w.pos] != ']' {
-		if !empty {
-			w.pos++ // the comma
+// container writes the array or object that ends with a bracket.
+func (w *writer) container(depth int, color string, end byte) {
+	w.colored(color, w.src[w.pos])
+	w.pos++
+	empty := w.src[w.pos] == end
+	for w.src[w.pos] != end {
+		if w.src[w.pos] == ',' {
 			w.colored(color, ',')
+			w.pos++
 		}
-		empty = false
 		w.newline(depth + 1)
+		if end == '}' {
+			name := w.pos
+			w.pos = rawjson.StringEnd(w.src, name)
+			w.string(w.src[name:w.pos], w.colors.name)
+			w.colored(color, ':')
+			if w.indent != "" {
+				w.dst = append(w.dst, ' ')
+			}
+			w.pos++
+		}
 		w.value(depth + 1)
-		w.pos = rawjson.SpaceEnd(w.src, w.pos)
 	}
 	if !empty {
 		w.newline(depth)
 	}
+	w.colored(color, end)
 	w.pos++
-	w.colored(color, ']')
-}
-
-func (w *writer) object(depth int) {
-	color := w.colors.object
-	w.colored(color, '{')
-	w.pos = rawjson.SpaceEnd(w.src, w.pos+1)
-	body, first := len(w.dst), len(w.members)
-	for w.pos < len(w.src) && w.src[w.pos] != '}' {
-		if len(w.members) > first {
-			w.pos = rawjson.SpaceEnd(w.src, w.pos+1) // the comma
-			w.colored(color, ',')
-		}
-		w.newline(depth + 1)
-		m := member{start: len(w.dst)}
-		name := w.pos
-		w.pos = rawjson.StringEnd(w.src, name)
-		w.string(w.src[name:w.pos], w.colors.name)
-		m.name = len(w.dst)
-		w.pos = rawjson.SpaceEnd(w.src, w.pos) + 1
-		w.colored(color, ':')
-		if w.indent != "" {
-			w.dst = append(w.dst, ' ')
-		}
-		w.value(depth + 1)
-		m.end = len(w.dst)
-		w.members = append(w.members, m)
-		w.pos = rawjson.SpaceEnd(w.src, w.pos)
-	}
-	if members := w.members[first:]; len(members) > 0 {
-		if repeated := w.repeated(members); w.sorted || repeated {
-			w.rearrange(members, body, depth)
-		}
-		w.newline(depth)
-	}
-	w.members = w.members[:first]
-	w.pos++
-	w.colored(color, '}')
-}
-
-// few is the number of members up to which names are compared in pairs instead of in a map.
-const few = 16
-
-// repeated reports whether two members have the same name. Comparing written names is
-// correct because all are written in the same form.
-func (w *writer) repeated(members []member) bool {
-	if len(members) > few {
-		seen := make(map[string]bool, len(members))
-		for _, m := range members {
-			seen[string(w.dst[m.start:m.name])] = true
-		}
-		return len(seen) < len(members)
-	}
-	for i, m := range members {
-		for _, n := range members[:i] {
-			if bytes.Equal(w.dst[m.start:m.name], w.dst[n.start:n.name]) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// rearrange writes the members of an object again, each name once, and sorted if the layout
-// requires it.
-func (w *writer) rearrange(members []member, body, depth int) {
-	type named struct {
-		name string
-		text []byte
-	}
-	written := slices.Clone(w.dst[body:])
-	list := make([]named, 0, len(members))
-	index := make(map[string]int, len(members))
-	for _, m := range members {
-		name := string(written[m.start-body : m.name-body])
-		text := written[m.start-body : m.end-body]
-		if at, ok := index[name]; ok {
-			list[at].text = text
-			continue
-		}
-		index[name] = len(list)
-		list = append(list, named{name, text})
-	}
-	if w.sorted {
-		for i := range list {
-			list[i].name = content(list[i].name)
-		}
-		slices.SortFunc(list, func(a, b named) int { return strings.Compare(a.name, b.name) })
-	}
-	w.dst = w.dst[:body]
-	for i, m := range list {
-		if i > 0 {
-			w.colored(w.colors.object, ',')
-		}
-		w.newline(depth + 1)
-		w.dst = append(w.dst, m.text...)
-	}
-}
-
-// content returns the content of a written name, which can be surrounded by colours.
-func content(name string) string {
-	start, end := strings.IndexByte(name, '"'), strings.LastIndexByte(name, '"')
-	s, _ := rawjson.Text(json.RawMessage(name[start : end+1]))
-	return s
 }
 
 func (w *writer) newline(depth int) {

@@ -34,7 +34,7 @@ func TestRepeatedAmongMany(t *testing.T) {
 	var in, want strings.Builder
 	in.WriteString(`{"first":1`)
 	want.WriteString(`{"first":2`)
-	for i := range few + 5 {
+	for i := range 16 + 5 {
 		name := strings.Repeat("x", i+1)
 		in.WriteString(`,"` + name + `":0`)
 		want.WriteString(`,"` + name + `":0`)

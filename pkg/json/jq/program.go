@@ -32,7 +32,6 @@ type filter interface {
 	apply(value json.RawMessage, emit func(json.RawMessage) error) error
 }
 
-// A program is one run of the program.
 type program struct {
 	options *options
 	input   *source
@@ -99,7 +98,6 @@ func (p *program) run() int {
 	return code
 }
 
-// filterText returns the filter, which can be in a file.
 func (o *options) filterText() (string, error) {
 	if !o.fromFile {
 		return o.filter, nil
@@ -164,7 +162,6 @@ func (p *program) apply(f filter, value json.RawMessage) (code int, halted bool)
 	return exitError, false
 }
 
-// emit prints a result.
 func (p *program) emit(result json.RawMessage) error {
 	p.truth = exitFalsy
 	if isTruthy(result) {

@@ -242,7 +242,6 @@ func (r *reader) inputError(text []byte, err error) error {
 	return e
 }
 
-// An inputError is the error for input that is not JSON.
 type inputError struct {
 	file         string
 	line, column int // from 1

@@ -82,7 +82,6 @@ func (s *source) event() (json.RawMessage, error) {
 	}
 }
 
-// wholeArray returns all values as one array.
 func wholeArray(next func() (json.RawMessage, error)) (json.RawMessage, error) {
 	array := []byte{'['}
 	for {
@@ -167,7 +166,6 @@ func (s *source) place() string {
 	return s.file.name + ":" + strconv.Itoa(s.file.lineNumber())
 }
 
-// lineNumber returns the value of input_line_number.
 func (s *source) lineNumber() int {
 	if s.file == nil {
 		return 0

@@ -24,7 +24,7 @@ func AppendText(dst []byte, v json.RawMessage) []byte {
 // Tools receive their arguments in this form because [Flat] accepts only this form. The
 // filter "." therefore prints exactly the text of the arguments.
 func Normal(v json.RawMessage) json.RawMessage {
-	w := writer{src: v, dst: make([]byte, 0, len(v))}
+	w := writer{src: rawjson.Normal(v), dst: make([]byte, 0, len(v))}
 	w.value(0)
 	return w.dst
 }

@@ -41,7 +41,6 @@ func fileValues(name string) (array json.RawMessage, count int, err error) {
 	return array, count, err
 }
 
-// textFile returns the content of a file as a string.
 func textFile(name string) (json.RawMessage, error) {
 	text, err := os.ReadFile(name)
 	return rawjson.AppendString(nil, text), err
@@ -60,7 +59,6 @@ func (o *options) loadVariables() error {
 	return nil
 }
 
-// arguments returns the value of $ARGS.
 func (o *options) arguments() json.RawMessage {
 	var b rawjson.Builder
 	b.Object().Name("positional").Array()

@@ -61,7 +61,6 @@ func indented(value json.RawMessage, depth int) hujson.ValueTrimmed {
 	return v.Value
 }
 
-// set sets the value of a member.
 func (d *Document) set(name string, value json.RawMessage) {
 	if v := d.find(name); v != nil {
 		v.Value = indented(value, 1)

@@ -264,7 +264,6 @@ func (f *File) unit() string {
 	return "  "
 }
 
-// lineBreak returns the line break of the text.
 func (f *File) lineBreak() string {
 	if nl := bytes.IndexByte(f.text, '\n'); nl > 0 && f.text[nl-1] == '\r' {
 		return "\r\n"

@@ -17,7 +17,6 @@ func Position(text, piece []byte) (line, column int, ok bool) {
 	return 0, 0, false
 }
 
-// positionAt returns the line and column of an offset.
 func positionAt(text []byte, offset int) (line, column int) {
 	line = 1
 	start := 0

@@ -42,7 +42,6 @@ func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, err
 	return content(ctx, f, limit)
 }
 
-// find opens the file that the URI names.
 func (p *Provider) find(uri string) (*os.File, error) {
 	list, plain, err := names(uri, p.Dir)
 	if err != nil {

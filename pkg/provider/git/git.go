@@ -112,7 +112,6 @@ type checkout struct {
 	objects map[string]object
 }
 
-// file returns the content of a file in a commit.
 func (c *checkout) file(commit, path string) (content []byte, err error) {
 	if c.objects, err = c.fetch(commit, true, !c.leavesOut()); err != nil {
 		return nil, err
@@ -207,7 +206,6 @@ func (w refName) names() []string {
 	}
 }
 
-// includes reports whether w can mean a ref with this name and id.
 func (w refName) includes(name, id string) bool {
 	return slices.Contains(w.names(), name) ||
 		location.IsCommit(string(w)) && strings.HasPrefix(id, strings.ToLower(string(w)))

@@ -145,7 +145,6 @@ func (p *pack) header() (uint32, error) {
 	return binary.BigEndian.Uint32(head[8:]), nil
 }
 
-// object reads one object.
 func (p *pack) object() error {
 	at := p.in.at
 	kind, size, err := p.objectHeader()

@@ -10,7 +10,6 @@ import (
 	"mcp-bash/pkg/provider/internal/web"
 )
 
-// A kind is the kind of a packet.
 type kind int
 
 const (

@@ -42,7 +42,6 @@ func rootOf(s map[string]object, id string) (string, error) {
 	return "", web.ProtocolError("the tag names nothing but tags")
 }
 
-// An entry is an entry of a tree.
 type entry struct {
 	mode string
 	id   string
@@ -55,7 +54,6 @@ const (
 	modeFile = "100" // prefix of the modes of regular files
 )
 
-// lookUp finds a tree entry by name.
 func lookUp(tree []byte, name string, size int) (e entry, ok bool, err error) {
 	for len(tree) > 0 {
 		mode, rest, ok := bytes.Cut(tree, []byte(" "))

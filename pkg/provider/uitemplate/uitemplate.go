@@ -20,7 +20,6 @@ type UnknownError string
 
 func (e UnknownError) Error() string { return "Unknown template: " + string(e) }
 
-// errNotJSON is the error for a configuration that is not a JSON object.
 var errNotJSON = errors.New("the configuration must be one JSON object")
 
 // Render returns the document of a template. The same configuration produces the same bytes

@@ -62,7 +62,6 @@ func NewHook(p *project.Project, o HookOptions) *Hook {
 	return &Hook{p: p, o: o, mutex: ctxlock.New()}
 }
 
-// A hookRun is the result of a run.
 type hookRun struct {
 	lists map[string]*List
 	err   error

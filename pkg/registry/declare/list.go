@@ -20,7 +20,6 @@ const (
 	HookFile = "register.sh"
 )
 
-// declarable yields the kinds that can be declared.
 func declarable(yield func(*kinds.Kind) bool) {
 	for _, k := range kinds.All {
 		if k.Build != nil && !yield(k) {

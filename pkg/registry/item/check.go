@@ -71,7 +71,6 @@ func (f *Fields) checked(topic Topic, name string, v json.RawMessage,
 	return v
 }
 
-// checker returns a checker of the field with a name.
 func (f *Fields) checker(topic Topic, s *Source, name string) *checker {
 	return &checker{fields: f, source: s, topic: topic, path: []step{{name, notAnElement}}}
 }
@@ -242,7 +241,6 @@ func isArguments(v json.RawMessage) bool {
 	return kind == rawjson.Object || kind == rawjson.Array
 }
 
-// icons checks an array of icons.
 func (c *checker) icons(v json.RawMessage) json.RawMessage {
 	return c.array(v, func(icon json.RawMessage) json.RawMessage {
 		if src, _ := rawjson.Text(rawjson.Get(icon, "src")); src == "" {

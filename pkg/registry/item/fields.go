@@ -19,7 +19,6 @@ type Source struct {
 
 type member struct{ name, value json.RawMessage } // the name as written, quoted
 
-// isOneOf reports whether the member has one of some names.
 func (m member) isOneOf(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return rawjson.NameIs(m.name, name) })
 }

@@ -62,7 +62,6 @@ func ParseHeader(head []byte) (object json.RawMessage, err error) {
 	return nil, err
 }
 
-// headerError is the error for a header that begins at an offset.
 func headerError(head []byte, offset int, wrong error) error {
 	fault := &rawjson.SyntaxError{Offset: offset, Reason: errNesting.Error()}
 	var syntax *rawjson.SyntaxError

@@ -69,7 +69,6 @@ func (p Place) String() string {
 	return where
 }
 
-// before returns a text after its place.
 func (p Place) before(text string) string {
 	if p == (Place{}) {
 		return text

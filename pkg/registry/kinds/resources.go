@@ -81,7 +81,6 @@ func visitResources(v *scan.Visit) {
 	}
 }
 
-// isTemplate reports whether an item is a resource template.
 func isTemplate(s *item.Input) bool {
 	template, _ := s.Text(URITemplate)
 	return template != ""

@@ -44,7 +44,6 @@ func (r *Project) edit(ctx context.Context) (*edit, error) {
 	return e, err
 }
 
-// add adds a registration.
 func (e *edit) add(reg *registration, replace bool) error {
 	if err := e.allowed(reg.ID); err != nil {
 		return err
@@ -87,7 +86,6 @@ func (e *edit) add(reg *registration, replace bool) error {
 	return nil
 }
 
-// knownBy returns the id and the name of an entry.
 func knownBy(entry json.RawMessage) (id, name string) {
 	name = rawjson.TextOf(entry, "name")
 	if v := rawjson.Get(entry, "id"); item.IsID(v) {

@@ -29,7 +29,6 @@ func (t *RegisteredTool) Declares(c access.Capability) bool {
 	return slices.Contains(t.Capabilities, c)
 }
 
-// registeredTool returns a tool for the effective level.
 func registeredTool(s *registry.SourcedTool, level access.Level) RegisteredTool {
 	needed := access.LevelOf(s.JSON)
 	t := RegisteredTool{ToolRegistration: registrationOf(s.JSON), Source: s.Source, RequiredLevel: needed}

@@ -176,7 +176,6 @@ func registrationOf(item json.RawMessage) ToolRegistration {
 	return r
 }
 
-// parametersOf returns the parameters that correspond to a schema.
 func parametersOf(schema json.RawMessage) (p ToolParameters) {
 	required, _ := rawjson.Strings(rawjson.Get(schema, "required"))
 	for _, m := range rawjson.Members(rawjson.Get(schema, "properties")) {

@@ -32,7 +32,6 @@ type serverDir struct {
 // network file systems.
 const lockName = "." + declare.JSONFile + ".lock"
 
-// lockPurpose is the name of the lock in messages.
 const lockPurpose = "registry.register"
 
 // lock opens the directory and takes its lock. The system releases the lock if the process

@@ -33,7 +33,6 @@ type condition struct {
 	mask     uint32 // 0 for all bits
 }
 
-// error returns the error of the call.
 func (d *denial) error() unix.Errno { return cmp.Or(d.err, unix.EACCES) }
 
 // assemble returns the filter of a profile. thread is the confined thread. With a watch, its

@@ -24,7 +24,6 @@ type Profile struct {
 	key string // set by Identify
 }
 
-// portDNS is the port of DNS.
 const portDNS = 53
 
 // Identify stores the key for the current files. Afterwards [Profile.Key] reads no files, and the

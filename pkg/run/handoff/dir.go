@@ -152,7 +152,6 @@ func (d *Dir) reset() bool {
 	return true
 }
 
-// close closes the descriptors.
 func (d *Dir) close() {
 	for _, file := range d.files() {
 		(*file).Close() // Close accepts nil

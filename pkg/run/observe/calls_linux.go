@@ -368,7 +368,6 @@ func (c *call) socket(refused bool) {
 	}
 }
 
-// internetProtocol returns the protocol of an internet socket.
 func internetProtocol(kind uint64, protocol uint32) string {
 	switch {
 	case kind == unix.SOCK_STREAM && slices.Contains([]uint32{0, unix.IPPROTO_TCP, unix.IPPROTO_MPTCP}, protocol):
@@ -424,7 +423,6 @@ func (c *call) address(kind Kind, pointer, length uint64) {
 	}
 }
 
-// A socketAddress is a parsed struct sockaddr.
 type socketAddress struct {
 	family uint16
 	port   int

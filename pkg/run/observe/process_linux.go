@@ -47,7 +47,6 @@ func (c *call) text(pointer uint64) (text string, ok bool) {
 	return string(b[:end]), true
 }
 
-// program returns the name of the program of the process.
 func (c *call) program() string {
 	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", c.Thread)); err == nil {
 		return strings.TrimSuffix(filepath.Base(exe), " (deleted)")

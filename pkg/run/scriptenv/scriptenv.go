@@ -209,7 +209,6 @@ func split(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r >= '\t' && r <= '\r' })
 }
 
-// isName reports whether a text is a variable name.
 func isName(text string) bool {
 	return text != "" && (text[0] < '0' || text[0] > '9') && !strings.ContainsFunc(text, isNoNameRune)
 }

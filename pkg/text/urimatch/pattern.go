@@ -96,7 +96,6 @@ func isName(name string) bool {
 	return name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
-// match returns the values of the variables in a URI.
 func (p *pattern) match(uri string) (values []Value, ok bool) {
 	found := p.re.FindStringSubmatch(uri)
 	if found == nil {

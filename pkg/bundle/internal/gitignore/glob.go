@@ -96,7 +96,6 @@ func (s *set) addRange(from, to int) {
 	}
 }
 
-// expression returns the set as a regular expression.
 func (s *set) expression() string {
 	var b strings.Builder
 	for from := 0; from < len(s); from++ {

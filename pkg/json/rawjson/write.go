@@ -190,9 +190,11 @@ func hasRepeats(v json.RawMessage) bool {
 // names. There are few members, no name is repeated, and all names are already written as
 // AppendString would write them.
 type fewMembers struct {
-	list [16]struct{ quoted, value []byte }
+	list [16]quotedMember
 	n    int
 }
+
+type quotedMember struct{ quoted, value []byte }
 
 // read reports whether the object has that form.
 func (f *fewMembers) read(v []byte) bool {
@@ -266,47 +268,24 @@ func appendNormal(dst []byte, v json.RawMessage, l layout) []byte {
 	switch KindOf(v) {
 	case Object:
 		var few fewMembers
+		list := few.list[:0]
 		if few.read(v) {
-			if l.canonical {
+			if list = few.list[:few.n]; l.canonical {
 				few.sort()
 			}
-			dst = append(dst, '{')
-			for i := range few.n {
-				m := &few.list[i]
-				if i > 0 {
-					dst = append(dst, ',')
-				}
-				dst = append(append(inner.newline(dst), m.quoted...), ':')
-				if l.indent {
-					dst = append(dst, ' ')
-				}
-				dst = appendNormal(dst, m.value, inner)
-			}
-			if few.n > 0 {
-				dst = l.newline(dst)
-			}
-			return append(dst, '}')
-		}
-		list := Members(v)
-		if l.canonical {
-			sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
+		} else {
+			list = manyMembers(v, l)
 		}
 		dst = append(dst, '{')
-		for i, m := range list {
+		for i := range list {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = inner.newline(dst)
-			if l.canonical {
-				dst = appendCanonicalString(dst, m.Name)
-			} else {
-				dst = AppendString(dst, m.Name)
-			}
-			dst = append(dst, ':')
+			dst = append(append(inner.newline(dst), list[i].quoted...), ':')
 			if l.indent {
 				dst = append(dst, ' ')
 			}
-			dst = appendNormal(dst, m.Value, inner)
+			dst = appendNormal(dst, list[i].value, inner)
 		}
 		if len(list) > 0 {
 			dst = l.newline(dst)
@@ -335,6 +314,20 @@ func appendNormal(dst []byte, v json.RawMessage, l layout) []byte {
 		return append(dst, v[:StringEnd(v, 0)]...)
 	}
 	return append(dst, bytes.TrimRight(v, " \t\r\n")...)
+}
+
+// manyMembers returns the members of any object, with their names as the layout writes them.
+func manyMembers(v json.RawMessage, l layout) (list []quotedMember) {
+	members := Members(v)
+	write := AppendString[string]
+	if l.canonical {
+		write = appendCanonicalString
+		sort.Slice(members, func(i, j int) bool { return members[i].Name < members[j].Name })
+	}
+	for _, m := range members {
+		list = append(list, quotedMember{write(nil, m.Name), m.Value})
+	}
+	return list
 }
 
 func appendCanonicalString(dst []byte, s string) []byte {

@@ -21,7 +21,6 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// providerCommand is "mcp-bash provider NAME URI".
 func providerCommand() *cli.Command {
 	return &cli.Command{
 		Name:    "provider",

@@ -18,7 +18,6 @@ import (
 	"mcp-bash/pkg/wire/revision"
 )
 
-// requestCommand is "mcp-bash request METHOD [PARAMS]" (CLI-309).
 func requestCommand() *cli.Command {
 	c, timeout := &call{}, 0
 	d := &cli.Command{

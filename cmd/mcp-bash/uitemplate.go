@@ -9,7 +9,6 @@ import (
 	"mcp-bash/pkg/provider/uitemplate"
 )
 
-// templateCommand is "mcp-bash ui-template NAME" (RES-389).
 func templateCommand() *cli.Command {
 	names := uitemplate.Names()
 	return &cli.Command{

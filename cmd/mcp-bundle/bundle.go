@@ -30,7 +30,6 @@ type options struct {
 	output          string
 }
 
-// bundleCommand is "mcp-bash bundle" (cli chapter 14).
 func bundleCommand() *cli.Command {
 	o := &options{platform: "all"}
 	c := &cli.Command{
@@ -170,7 +169,6 @@ func (o *options) makeBundle(s cli.Streams) error {
 	return err
 }
 
-// printFile writes a file to standard output.
 func printFile(s cli.Streams, file string) error {
 	f, err := os.Open(file)
 	if err != nil {

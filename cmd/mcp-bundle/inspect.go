@@ -16,7 +16,6 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// validateCommand is "mcp-bundle validate" (CLI-1435).
 func validateCommand() *cli.Command {
 	o := &options{}
 	c := &cli.Command{
@@ -92,7 +91,6 @@ func inspectFile(file string) (report *mcpb.Report, sum string, err error) {
 	return report, hex.EncodeToString(h.Sum(nil)), err
 }
 
-// inspectCommand is "mcp-bundle inspect" (CLI-1435).
 func inspectCommand() *cli.Command {
 	o := &options{}
 	c := &cli.Command{
@@ -168,7 +166,6 @@ func (o *options) inspect(s cli.Streams, operand string) error {
 	return nil
 }
 
-// unpackCommand is "mcp-bundle unpack" (CLI-1435).
 func unpackCommand() *cli.Command {
 	o := &options{}
 	c := &cli.Command{

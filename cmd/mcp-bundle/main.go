@@ -21,7 +21,6 @@ func run(s cli.Streams, args []string) int {
 	return c.Main(s, "mcp-bundle", args)
 }
 
-// command describes the program.
 func command() *cli.Command {
 	return &cli.Command{
 		Name: "mcp-bundle", NotVerb: true,

@@ -15,7 +15,6 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// publishCommand is "mcp-bash publish" (cli chapter 15).
 func publishCommand() *cli.Command {
 	o := &options{}
 	c := &cli.Command{

@@ -20,7 +20,6 @@ import (
 	"mcp-bash/pkg/project/tree"
 )
 
-// vendorCommand is "mcp-bash vendor" (cli chapter 16).
 func vendorCommand() *cli.Command {
 	o := &options{platform: "all"}
 	c := &cli.Command{
@@ -169,7 +168,6 @@ func (o *options) printResult(s cli.Streams, r *vendoring.Result, action string)
 	return err
 }
 
-// verifyVendored is "vendor --verify" (CLI-1606).
 func (o *options) verifyVendored(s cli.Streams, dir string) error {
 	if exe, err := os.Executable(); err == nil {
 		if exe, err = fsys.Physical(exe); err == nil {

@@ -16,7 +16,6 @@ func rules() finding.Rules {
 	return slices.Concat(validate.Rules, validate.MigrationRules, doctor.Rules)
 }
 
-// explainCommand is "mcp-doctor explain [ID]" (CLI-1011).
 func explainCommand() *cli.Command {
 	asJSON := false
 	c := &cli.Command{

@@ -29,7 +29,6 @@ func run(s cli.Streams, args []string) int {
 	return c.Main(s, "mcp-doctor", args)
 }
 
-// command describes the program.
 func command() *cli.Command {
 	return &cli.Command{
 		Name:    "mcp-doctor",

@@ -11,7 +11,6 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// migrateCommand is "mcp-doctor migrate" (CLI-1030).
 func migrateCommand() *cli.Command {
 	root, asJSON, ndjson := "", false, false
 	c := &cli.Command{

@@ -18,7 +18,6 @@ func logTo(s cli.Streams, minimum mcp.Level) mcp.LogFunc {
 	}
 }
 
-// printLine writes a line on standard error.
 func printLine(s cli.Streams, text string) {
 	cli.Printf(s.Err, "mcp-registry: %s\n", text)
 }

@@ -18,7 +18,6 @@ import (
 	"mcp-bash/pkg/text/shell"
 )
 
-// configOptions are the options of config (cli chapter 7).
 type configOptions struct {
 	mode          string // a mode of CLI-701; the last one on the command line wins
 	client        *clients.Client
@@ -82,7 +81,6 @@ old text. An entry of that name for another server or project is kept, except wi
 	return c
 }
 
-// choose sets the client by its name (CLI-705).
 func (o *configOptions) choose(name string) *cli.Error {
 	known := clients.Names()
 	if o.client = clients.Find(name); o.client == nil {
@@ -92,7 +90,6 @@ func (o *configOptions) choose(name string) *cli.Error {
 	return nil
 }
 
-// run executes the selected mode.
 func (o *configOptions) run(s cli.Streams) error {
 	if err := o.check(); err != nil {
 		return err
@@ -227,7 +224,6 @@ func (o *configOptions) warn(s cli.Streams, server clients.Server) []string {
 	return warnings
 }
 
-// edit changes a client's file (CLI-711 to CLI-714).
 func (o *configOptions) edit(s cli.Streams, server clients.Server, p *project.Project) error {
 	var warnings []string
 	if o.apply {
@@ -250,7 +246,6 @@ func (o *configOptions) edit(s cli.Streams, server clients.Server, p *project.Pr
 	return o.printResult(s, server, request, change)
 }
 
-// printResult prints the change and the next steps for the user.
 func (o *configOptions) printResult(s cli.Streams, server clients.Server, r clients.Request,
 	change *clients.Change) error {
 	name := cli.Line(server.Name)

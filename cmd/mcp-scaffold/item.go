@@ -111,7 +111,6 @@ func (o *itemOptions) common(c *cli.Command) {
 	c.Flags.Bool(&o.json, "json", "print the result as JSON; errors, too")
 }
 
-// add creates an item and prints the result (CLI-603, CLI-611).
 func add(s cli.Streams, o *itemOptions) error {
 	p, err := scaffold.Open(o.projectRoot, s.Notice)
 	if err != nil {
@@ -152,7 +151,6 @@ func add(s cli.Streams, o *itemOptions) error {
 	return printNext(s, o, item)
 }
 
-// printNext prints the next steps for an item.
 func printNext(s cli.Streams, o *itemOptions, item *scaffold.Item) (err error) {
 	switch r := item.Registration; {
 	case item.Kind == scaffold.UI && o.Tool != "":

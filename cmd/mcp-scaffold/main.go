@@ -39,7 +39,6 @@ func command() *cli.Command {
 	}
 }
 
-// exits are the exit codes of all commands.
 var exits = []cli.Exit{
 	{Code: 0, Meaning: "done"},
 	{Code: 1, Meaning: "the command failed, the item already exists, or no project was found; nothing was created"},

@@ -173,7 +173,6 @@ func printFiles(s cli.Streams, made *scaffold.Server) {
 	}
 }
 
-// printServer prints a project as JSON (CLI-507).
 func printServer(s cli.Streams, made *scaffold.Server) error {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(true).Name("projectRoot").String(made.Root).Name("name").String(made.Name).

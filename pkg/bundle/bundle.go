@@ -109,7 +109,6 @@ func (f *Failure) Unwrap() error { return f.About }
 // stageDir is the staged tree in the work directory.
 const stageDir = "bundle"
 
-// A builder makes one bundle.
 type builder struct {
 	p      *project.Project
 	o      Options
@@ -229,7 +228,6 @@ func (b *builder) result(manifest []byte) *Result {
 	return r
 }
 
-// configure reads the project's settings for bundles.
 func (b *builder) configure(ctx context.Context) error {
 	file := filepath.Join(b.p.Server, "server.meta.json")
 	text, err := b.p.ReadFile(file, mcpb.MaxManifest)
@@ -276,7 +274,6 @@ func (b *builder) configure(ctx context.Context) error {
 	return nil
 }
 
-// collect copies the project's content to the staged tree (CLI-1415, CLI-1416).
 func (b *builder) collect() error {
 	if text, err := b.p.ReadFile(filepath.Join(b.p.Root, ignoreName), maxIgnore); err == nil {
 		b.content.selection.ignore = gitignore.Parse(string(text))
@@ -395,7 +392,6 @@ func (b *builder) collectDefault(root *source, name, dir string) error {
 	return b.content.tree(elsewhere, ".", to)
 }
 
-// addRuntime adds the server for each target.
 func (b *builder) addRuntime(ctx context.Context) error {
 	find := runtimes.Source{
 		Env: b.p.Env, RuntimeDir: b.o.RuntimeDir, Home: b.o.Home, Offline: b.o.Offline, Runner: b.runner,
@@ -479,7 +475,6 @@ func (b *builder) write(ctx context.Context, manifest []byte, r *Result) error {
 	return nil
 }
 
-// progress reports how much is packed.
 func (b *builder) progress(files []mcpb.File) func(int64) {
 	if b.o.Bar == nil {
 		return nil

@@ -78,7 +78,6 @@ func (b *builder) checkTool(tool json.RawMessage) {
 	}
 }
 
-// smokeTime bounds the first start.
 const smokeTime = 60 * time.Second
 
 // smoke starts the server in the staged tree, and compares its tools with those of the manifest.

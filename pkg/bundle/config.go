@@ -23,7 +23,6 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// confFile configures a project's bundles.
 const confFile = "mcpb.conf"
 
 // A config contains a project's settings for bundles, from server.d/server.meta.json and

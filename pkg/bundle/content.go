@@ -39,7 +39,6 @@ type collector struct {
 	faults    []string // why there will be no bundle
 }
 
-// maxDepth is how deeply directories may be nested.
 const maxDepth = 32
 
 // source is a directory that content is taken from.

@@ -14,7 +14,6 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// images are the pictures that a manifest names.
 type images struct {
 	icon        string
 	icons       []json.RawMessage

@@ -18,7 +18,6 @@ type inclusion struct {
 	isDir bool
 }
 
-// cacheDir is the directory of the project's registry.
 const cacheDir = ".registry"
 
 // readInclude reads MCPB_INCLUDE, whose words are literal, and prepares the selection for

@@ -20,7 +20,6 @@ const (
 	inBundle   = "${__dirname}/"
 )
 
-// manifest writes manifest.json (CLI-1425 to CLI-1430).
 func (b *builder) manifest() []byte {
 	c, id := b.config, b.id
 	var m rawjson.Builder

@@ -17,7 +17,6 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// offered is what the staged project offers.
 type offered struct {
 	tools, prompts []json.RawMessage
 	resources      int

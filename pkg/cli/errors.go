@@ -115,7 +115,6 @@ func report(s Streams, err error, verb, name string, asJSON bool) int {
 	return cmp.Or(e.Exit, ExitFailed)
 }
 
-// writeError writes the object of CLI-108.
 func writeError(w io.Writer, e *Error) {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(false).Name("error").Object().

@@ -24,7 +24,6 @@ func errorEnvelope(text string, problem json.RawMessage) []byte {
 	return envelope(text, b.Bytes(), true)
 }
 
-// success is the envelope of mcp_result_success (SDK-70).
 func success(args []string, input []byte) ([]byte, int) {
 	limit, err := strconv.Atoi(args[0])
 	if err != nil {
@@ -71,7 +70,6 @@ func summary(v json.RawMessage) string {
 	return text
 }
 
-// failure is the envelope of mcp_result_error (SDK-71).
 func failure(_ []string, input []byte) ([]byte, int) {
 	values, ok := parse(input)
 	switch {

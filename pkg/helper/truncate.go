@@ -56,7 +56,6 @@ func truncateError(kind, message string, raw []byte) []byte {
 	return b.End().End().Bytes()
 }
 
-// truncateArray cuts a document that is an array.
 func truncateArray(doc json.RawMessage, limit int) []byte {
 	list, kept, total := prefix(doc, limit-len("[]"))
 	b := truncated(list, true).Name("kept").Int(kept).Name("total").Int(total)

@@ -15,7 +15,6 @@ import (
 // maxIcon limits icon files, in bytes.
 const maxIcon = 1 << 20
 
-// iconType returns the MIME type for the extension of an image.
 func iconType(extension string) string {
 	switch extension {
 	case ".svg":

@@ -105,7 +105,6 @@ func (c *Catalog) preceding(ctx context.Context, k *kinds.Kind, r request) *List
 	return list
 }
 
-// sameItem reports whether two items are equal.
 func sameItem(a, b item.Item) bool { return a.Name == b.Name && string(a.JSON) == string(b.JSON) }
 
 // outside returns the items of the registry file that a refresh of a subtree keeps.

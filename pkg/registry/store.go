@@ -20,7 +20,6 @@ const (
 	DefaultLockWait = 5 * time.Second
 )
 
-// A store is the registry directory.
 type store struct {
 	dir   string
 	check func(path string) error // returns an error if other users could have written the path

@@ -189,7 +189,6 @@ func (s *surroundings) containsTooMuch(dir string) bool {
 
 func within(list []string, path string) bool { return covered(path, list) != "" }
 
-// overlaps reports whether a path is above or below a path of a list.
 func overlaps(path string, list []string) bool {
 	return slices.ContainsFunc(list, func(dir string) bool {
 		return fsys.Within(dir, path) || fsys.Within(path, dir)

@@ -72,7 +72,6 @@ func declareInFile(ctx context.Context, dir *os.Root, name string, d *declaratio
 	return changed && err == nil, err
 }
 
-// merged adds a declaration to the text of metadata.
 func merged(text []byte, d *declaration) ([]byte, error) {
 	f, err := jsonedit.Dialect{}.Open(text)
 	if err != nil {

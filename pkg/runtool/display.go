@@ -70,7 +70,6 @@ func (d *display) returned() {
 	d.mu.Unlock()
 }
 
-// end removes the bar.
 func (d *display) end() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -103,7 +102,6 @@ func (d *display) Progress(p tool.Progress) {
 	d.draw()
 }
 
-// barWidth is the number of columns of the bar.
 const barWidth = 24
 
 // progressBar renders a report in at most width columns.

@@ -16,7 +16,6 @@ import (
 	"mcp-bash/pkg/run/scriptenv"
 )
 
-// showDryRun prints the checks of a run (CLI-804).
 func (r *run) showDryRun(ctx context.Context, e *engine.Engine, item json.RawMessage) error {
 	timeout := "none"
 	if n := tool.EffectiveTimeout(&r.project.Calls, item, r.timeout); n > 0 {
@@ -66,7 +65,6 @@ func (r *run) showDryRun(ctx context.Context, e *engine.Engine, item json.RawMes
 const scriptEnvHeading = "ENV_POLICY (launch env + server.meta.json only; does not include --with-server-env or " +
 	"--source files, or server.d/policy.sh):"
 
-// showEnv prints the settings of a run (CLI-805).
 func (r *run) showEnv() error {
 	rows := [][2]string{
 		{"MCPBASH_PROJECT_ROOT", r.project.Root}, {"MCPBASH_HOME", r.home.Dir}, {"MCP_SDK", r.home.Dir + "/sdk"},

@@ -14,7 +14,6 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A form is a question of a tool.
 type form struct {
 	message string
 	url     string // page to open, or ""
@@ -22,7 +21,6 @@ type form struct {
 	fields  []field
 }
 
-// A field is one property of a form.
 type field struct {
 	name, title, description string
 	required                 bool
@@ -32,7 +30,6 @@ type field struct {
 	initial                  json.RawMessage // default, or nil
 }
 
-// A choice is a permitted value of a field.
 type choice struct{ value, title string }
 
 func readForm(q mcp.InputRequest) *form {
@@ -94,7 +91,6 @@ func readChoices(s json.RawMessage) []choice {
 	return list
 }
 
-// parse parses the text that a user typed for a field.
 func (f *field) parse(text string) (json.RawMessage, error) {
 	var value json.RawMessage
 	switch {

@@ -70,7 +70,6 @@ func (r *run) offers(ctx context.Context, e *engine.Engine) ([]listedTool, error
 	return offers, context.Cause(ctx)
 }
 
-// table prints the tools for a person.
 func (r *run) table(offers []listedTool) {
 	if len(offers) == 0 {
 		fmt.Fprintln(r.Out, "The project has no tools: put a script into tools/NAME/tool.sh.")
@@ -114,7 +113,6 @@ func obstacle(of tool.DryRun) string {
 	return of.Obstacle
 }
 
-// unavailable returns the error for a list that cannot be loaded.
 func unavailable(e *mcp.Error) error {
 	return cli.Failf(cli.CodeInvalid, "%s: %s", e.Message, rawjson.TextOf(e.Data, "reason"))
 }

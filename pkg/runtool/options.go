@@ -126,7 +126,6 @@ func (o *options) complete(operands []string, env project.Env) error {
 	return nil
 }
 
-// aboutOneTool are the options that need a tool name.
 var aboutOneTool = []string{
 	"args", "meta", "elicit", "roots", "timeout", "dry-run", "print-env", "check", "allow-self",
 	"explain", "learn", "write",

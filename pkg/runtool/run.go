@@ -30,7 +30,6 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// start runs the command with its options.
 func start(s cli.Streams, o *options, operands []string, tree func() project.Tree) error {
 	env := project.OSEnv()
 	if err := o.complete(operands, env); err != nil {
@@ -281,7 +280,6 @@ func (r *run) callTool() error {
 	return r.call(ctx, e, item, asker, interrupted)
 }
 
-// interactive reports whether a person can be asked.
 func (r *run) interactive() bool { return cli.IsTerminal(r.In) && cli.IsTerminal(r.Err) }
 
 // watch shows the tool's reports if somebody sees them, and asks its questions if there is a person.

@@ -210,7 +210,6 @@ type reached struct {
 	paths []string // without links
 }
 
-// add adds a folder or file.
 func (r *reached) add(path string) {
 	real, _, _ := r.follow(path)
 	r.paths = append(r.paths, real)

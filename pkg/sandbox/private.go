@@ -116,7 +116,6 @@ func (b *privateDir) create(parent *os.Root, name string) error {
 	return nil
 }
 
-// isAt reports whether a path still leads to a file.
 func isAt(path string, file fs.FileInfo) bool {
 	there, err := os.Lstat(path)
 	return err == nil && os.SameFile(there, file)

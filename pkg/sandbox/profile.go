@@ -119,7 +119,6 @@ func (s *Sandbox) allowPrograms(p *confine.Profile, g *guard, program string, ne
 	return err
 }
 
-// allowProgram allows a program and its installation directory.
 func (s *Sandbox) allowProgram(p *confine.Profile, g *guard, program string) error {
 	real, err := g.startable(s.find(program))
 	if err != nil {

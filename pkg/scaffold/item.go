@@ -105,7 +105,6 @@ func warnRefused(p *project.Project, path string, warn func(string)) {
 	}
 }
 
-// plan returns the directory and the files of an item.
 func plan(p *project.Project, r *Request) (dir string, files []file, err error) {
 	if r.Kind == Test {
 		return filepath.Join(p.Root, "test"), render("test", "", ""), nil

@@ -61,7 +61,6 @@ func require(ctx context.Context, p *project.Project, plans []*wrap.Plan) (err e
 	return at.putOver(f, was)
 }
 
-// named reports whether a program is in a list of dependencies.
 func named(list []json.RawMessage, name string) bool {
 	return slices.ContainsFunc(list, func(v json.RawMessage) bool { return rawjson.TextOf(v, "name") == name })
 }

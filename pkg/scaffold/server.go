@@ -18,7 +18,6 @@ import (
 // ignored are the patterns that a project keeps out of version control (CLI-502).
 var ignored = []string{".registry/", "*.log", ".DS_Store", "Thumbs.db"}
 
-// helloDir is the first tool of a project.
 const helloDir = "tools/hello"
 
 // A Server is a project that was created or completed.
@@ -87,7 +86,6 @@ func New(ctx context.Context, dir, name string, hello bool) (s *Server, err erro
 	return s, nil
 }
 
-// createFiles creates the files of a project in a directory.
 func createFiles(ctx context.Context, root, name string, hello, readme bool) (s *Server, err error) {
 	p, err := openPlace(ctx, root)
 	if err != nil {

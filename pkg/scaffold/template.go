@@ -21,7 +21,6 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// A file is a file that will be written.
 type file struct {
 	path string // with slashes, below some directory
 	text string

@@ -37,7 +37,6 @@ type made struct {
 	whole bool
 }
 
-// openPlace opens an existing directory.
 func openPlace(ctx context.Context, dir string) (*place, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

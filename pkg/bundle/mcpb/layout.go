@@ -50,7 +50,6 @@ type end struct {
 	several        bool // the archive has several parts
 }
 
-// readEnd reads the record at an offset.
 func readEnd(r io.ReaderAt, at int64) (e end, err error) {
 	b := make([]byte, endSize)
 	if at < 0 {

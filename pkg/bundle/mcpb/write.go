@@ -37,7 +37,6 @@ const (
 	MaxTotal = 1 << 30
 )
 
-// maxEntries limits the number of files in a bundle.
 const maxEntries = 50_000
 
 // Epoch is the time stamp of files in a bundle: the earliest time in ZIP.
@@ -82,7 +81,6 @@ func write(ctx context.Context, w io.Writer, files []File, modified time.Time, a
 	return archive.Close()
 }
 
-// compressed is a file as it is in the archive.
 type compressed struct {
 	buffer *bytes.Buffer
 	size   uint64

@@ -69,7 +69,6 @@ func (s *Source) Find(ctx context.Context, targets []Target) ([]Binary, error) {
 	return found, nil
 }
 
-// find tries the sources in order.
 func (s *Source) find(ctx context.Context, t Target) (*Binary, error) {
 	if dir := cmp.Or(s.RuntimeDir, s.Env["MCPBASH_RUNTIME_DIR"]); dir != "" { // the user has chosen this directory
 		return check(filepath.Join(dir, filepath.FromSlash(t.Path())), t)
@@ -140,7 +139,6 @@ func BuildCommand(t Target, out, packages string) (args []string, env map[string
 		}
 }
 
-// buildTime limits the time to build one binary.
 const buildTime = 10 * time.Minute
 
 func (s *Source) build(ctx context.Context, t Target) (*Binary, error) {

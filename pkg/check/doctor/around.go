@@ -73,7 +73,6 @@ func (e *examination) registration(p *project.Project) {
 	}
 }
 
-// contents looks at what the project offers.
 func (e *examination) contents(p *project.Project) {
 	w := &e.r.Project
 	w.serverMeta = folder.Label(p.Root, filepath.Join(p.Server, "server.meta.json"))

@@ -122,7 +122,6 @@ func misconfigured(s cli.Streams, reason string) error {
 	return cli.ExitCode(cli.ExitUsage)
 }
 
-// An answer is what a probe finds.
 type answer struct {
 	reason                            string // the reason for not being healthy, if it is not about a kind
 	jsonTool                          string

@@ -144,7 +144,6 @@ func bit(b bool) string {
 	return "0"
 }
 
-// tokenText returns the progress token as plain text (T-70).
 func tokenText(token json.RawMessage) string {
 	if s, ok := rawjson.Text(token); ok {
 		return s

@@ -49,7 +49,6 @@ func (k *collector) Log(m LogMessage) {
 // Keep implements [Listener].
 func (*collector) Keep(Reports) {}
 
-// room reports whether a report of this size can be stored.
 func (k *collector) room(bytes int) bool {
 	const perReport = 128 // approximate overhead in bytes
 	if k.Size+bytes+perReport > maxCollected {

@@ -24,7 +24,6 @@ func isOdd(name string) bool { return strings.HasSuffix(name, MetadataSuffix) }
 // errNotRegular is the error for names that are neither a file nor a directory.
 var errNotRegular = errors.New("not a regular file")
 
-// hidden reports whether a name begins with a dot.
 func hidden(name string) bool { return strings.HasPrefix(name, ".") }
 
 func sortEntries(list []Entry) {

@@ -110,7 +110,6 @@ func CheckScript(root, dir, file string) error {
 	return nil
 }
 
-// errMissing is the error for a script that does not exist (T-9).
 var errMissing = errors.New("tool executable missing")
 
 func below(dir, path string) bool { return path != dir && fsys.Within(dir, path) }

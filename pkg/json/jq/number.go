@@ -8,7 +8,6 @@ import (
 	"strconv"
 )
 
-// isInteger reports whether a number is written with digits only.
 func isInteger(number []byte) bool { return !bytes.ContainsAny(number, ".eE") }
 
 // appendNumber appends a JSON number as the program prints it (SDK-17). Integers keep their

@@ -48,7 +48,6 @@ type binding struct {
 	load  func(file string) (json.RawMessage, error)
 }
 
-// A flag is an option of the program.
 type flag struct {
 	short byte // 0: no short form
 	long  string
@@ -176,7 +175,6 @@ func parseOptions(args []string) (*options, error) {
 	return o, nil
 }
 
-// operand adds a word that is not a flag.
 func (o *options) operand(word string) error {
 	if !o.hasFilter {
 		o.filter, o.hasFilter = word, true

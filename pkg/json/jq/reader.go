@@ -75,7 +75,6 @@ func (r *reader) line() (json.RawMessage, error) {
 	}
 }
 
-// text returns the rest of the file.
 func (r *reader) text() ([]byte, error) {
 	for {
 		if err := r.fill(); err == io.EOF {
@@ -135,7 +134,6 @@ func (r *reader) lineNumber() int {
 	return r.lines
 }
 
-// skipByteOrderMark skips a byte order mark at the beginning of a file.
 func (r *reader) skipByteOrderMark() error {
 	const mark = "\uFEFF"
 	for len(r.buf) == 0 || len(r.buf) < len(mark) && r.buf[0] == mark[0] {

@@ -58,7 +58,6 @@ func ParseSimple(filter string) (s Simple, ok bool) {
 
 func trimBlanks(s string) string { return strings.Trim(s, " \t") }
 
-// parsePath splits the path off a filter.
 func (s *Simple) parsePath(filter string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(filter, ".")
 	if !ok {
@@ -103,7 +102,6 @@ func cutName(path string) (name, rest string, ok bool) {
 	return path[:end], path[end:], end > 0
 }
 
-// identifierEnd returns the length of the identifier at the start of s.
 func identifierEnd[S string | []byte](s S) int {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -168,7 +166,6 @@ func (s Simple) Eval(doc json.RawMessage) (json.RawMessage, error) {
 	return value, nil
 }
 
-// apply implements filter.
 func (s Simple) apply(doc json.RawMessage, emit func(json.RawMessage) error) error {
 	value, err := s.Eval(doc)
 	if err != nil || value == nil {

@@ -99,7 +99,6 @@ func wholeArray(next func() (json.RawMessage, error)) (json.RawMessage, error) {
 	}
 }
 
-// wholeText returns the text of all files as one JSON string.
 func (s *source) wholeText() json.RawMessage {
 	var whole []byte
 	for s.open() {
@@ -148,7 +147,6 @@ func (s *source) endsFile(err error) bool {
 	return true
 }
 
-// close stops reading.
 func (s *source) close() {
 	if s.stop != nil {
 		s.stop()

@@ -18,7 +18,6 @@ func events(value json.RawMessage) iter.Seq[json.RawMessage] {
 	}
 }
 
-// A streamer walks over one value.
 type streamer struct {
 	src   []byte
 	yield func(json.RawMessage) bool

@@ -8,7 +8,6 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// slurpFile returns the values in a file as one array.
 func slurpFile(name string) (json.RawMessage, error) {
 	values, _, err := fileValues(name)
 	return values, err
@@ -46,7 +45,6 @@ func textFile(name string) (json.RawMessage, error) {
 	return rawjson.AppendString(nil, text), err
 }
 
-// loadVariables reads the files of variables.
 func (o *options) loadVariables() error {
 	for i := range o.named {
 		if b := &o.named[i]; b.load != nil {

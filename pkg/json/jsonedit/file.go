@@ -271,7 +271,6 @@ func (f *File) lineBreak() string {
 	return "\n"
 }
 
-// isOneLine reports whether the whole object is on one line.
 func (f *File) isOneLine() bool {
 	return bytes.IndexByte(f.text[f.root.StartOffset:f.root.EndOffset], '\n') < 0
 }

@@ -32,7 +32,6 @@ const (
 	maxArgument = 100_000 // bytes; Linux allows 128 KiB
 )
 
-// A verdict is the result of policy.sh.
 type verdict struct {
 	builtin *List           // not nil: policy.sh defines no check, so the built-in policy decides with this list
 	refusal *mcp.Error      // nil: allowed

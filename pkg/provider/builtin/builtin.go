@@ -32,7 +32,6 @@ func New(name string, c provider.Config) provider.Provider {
 	return nil
 }
 
-// pages returns the provider of MCP Apps.
 func pages(c *provider.Config) provider.Provider {
 	return ui.New(ui.Settings{
 		Root: c.Root, Tools: c.Tools, UI: c.UI, Find: c.FindPage,

@@ -16,7 +16,6 @@ import (
 	"mcp-bash/pkg/provider/location"
 )
 
-// A remote is a repository on a server.
 type remote struct {
 	session *web.Session
 	origin  hosts.Origin
@@ -281,7 +280,6 @@ func (r *remote) fetch(id string, shallow, files bool) (map[string]object, error
 	}
 }
 
-// fetches reports whether the fetch command of the server has a feature.
 func (r *remote) fetches(feature string) bool {
 	return slices.Contains(strings.Fields(r.caps["fetch"]), feature)
 }

@@ -69,7 +69,6 @@ func (o object) flag(key string, fallback bool) bool {
 	return false
 }
 
-// count returns a number that is not negative.
 func (o object) count(key string, fallback int) int {
 	n, err := strconv.Atoi(o.text(key, strconv.Itoa(fallback)))
 	if err != nil || n < 0 {
@@ -99,7 +98,6 @@ func (o object) object(key string) json.RawMessage {
 	return v
 }
 
-// list returns the elements of an array with their paths.
 func (o object) list(key string) (values []json.RawMessage, paths []string) {
 	v := rawjson.Get(o.value, key)
 	if rawjson.Absent(v) {
@@ -116,7 +114,6 @@ func (o object) list(key string) (values []json.RawMessage, paths []string) {
 	return values, paths
 }
 
-// objects returns the elements of an array of objects.
 func (o object) objects(key string) []object {
 	values, paths := o.list(key)
 	var list []object

@@ -20,7 +20,6 @@ type page struct {
 	config any    // the configuration for the script
 }
 
-// document returns the whole page of a template.
 func (p page) document(name string) []byte {
 	var m markup
 	m.raw("<!DOCTYPE html>\n",
@@ -64,7 +63,6 @@ func (m *markup) text(s string) *markup {
 	return m
 }
 
-// attr adds an attribute with an escaped value.
 func (m *markup) attr(name, value string) *markup {
 	return m.raw(" ", name, `="`).text(value).raw(`"`)
 }

@@ -146,7 +146,6 @@ func (h *Hook) Due(ctx context.Context) bool {
 	return text != nil && err == nil && !h.holds(text)
 }
 
-// run runs the script once.
 func (h *Hook) run(ctx context.Context, text []byte) *hookRun {
 	if !h.warned {
 		h.warned = true

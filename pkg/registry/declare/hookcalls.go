@@ -21,7 +21,6 @@ type buffer struct {
 	payloads [][]byte
 }
 
-// call executes one call of the script.
 func (b *buffer) call(name string, payload []byte) {
 	switch name {
 	case "begin":

@@ -331,7 +331,6 @@ func isCount(v json.RawMessage) bool {
 	return strings.Trim(whole, "0123456789") == "" && strings.Trim(fraction, "0") == ""
 }
 
-// isFactor reports whether a value is a number above 0.
 func isFactor(v json.RawMessage) bool {
 	return rawjson.KindOf(v) == rawjson.Number && v[0] != '-' && strings.ContainsAny(mantissa(v), "123456789")
 }

@@ -68,13 +68,11 @@ func (d *serverDir) lock(ctx context.Context) error {
 	return err
 }
 
-// unlock releases the lock.
 func (d *serverDir) unlock() {
 	d.file.Close()
 	d.root.Close()
 }
 
-// newMode is the mode of a new register.json.
 const newMode = 0o644
 
 // errOvertaken means that an editor, which takes no lock, has changed register.json.

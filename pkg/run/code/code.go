@@ -164,7 +164,6 @@ func (r *Row) Locations(at Layout) []string {
 	return list
 }
 
-// matches returns the entries of a directory that match a pattern.
 func matches(pattern string) (list []string) {
 	dir, pattern := filepath.Split(pattern)
 	entries, _ := os.ReadDir(dir) // an unreadable directory has no matches

@@ -160,7 +160,6 @@ func (d *Dir) close() {
 	d.Folder.close()
 }
 
-// remove closes and removes the directory.
 func (d *Dir) remove() {
 	d.close()
 	d.parent.RemoveAll(d.name)

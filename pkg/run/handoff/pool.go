@@ -59,7 +59,6 @@ func waitingWithin(descriptors uint64) int {
 // files remove single files that are days old.
 const idleTrust = time.Minute
 
-// sweepEvery is the time between two sweeps.
 const sweepEvery = 800 * time.Millisecond
 
 // Take returns a directory in its initial state.

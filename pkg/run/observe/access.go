@@ -55,5 +55,4 @@ type Report struct {
 	Unread   int      // calls whose arguments could not be read
 }
 
-// mostAccesses limits the stored accesses.
 const mostAccesses = 10000

@@ -111,10 +111,8 @@ const (
 	mostAncestors = 64
 )
 
-// dir returns an argument that is the descriptor of a directory.
 func (c *call) dir(argument int) int32 { return int32(uint32(c.Arguments[argument])) }
 
-// open records the opening of a file.
 func (c *call) open(dir int32, pointer, flags uint64) {
 	if flags&unix.O_PATH != 0 {
 		return
@@ -470,7 +468,6 @@ func (c *call) local(kind Kind, name []byte) {
 	}
 }
 
-// refusesSocket reports whether the profile refuses sockets of a protocol.
 func (s *Session) refusesSocket(name string) bool {
 	family, kind := uint64(unix.AF_INET), uint64(unix.SOCK_STREAM)
 	switch name {

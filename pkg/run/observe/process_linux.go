@@ -54,7 +54,6 @@ func (c *call) program() string {
 	return ""
 }
 
-// A target is a resolved path.
 type target struct {
 	path   string // absolute, without links
 	exists bool   // false if only its directory exists

@@ -54,7 +54,6 @@ type confinement struct {
 // maxUsers limits the users of one confinement. Servers run fewer scripts at once.
 const maxUsers = 4096
 
-// A request is a function to run on the thread.
 type request struct {
 	do   func()
 	done pipe // one byte when the function has returned

@@ -81,7 +81,6 @@ func (r *Runner) keep(g leftGroup) {
 	}
 }
 
-// untie closes the lifeline.
 func (g *leftGroup) untie() {
 	if g.line != nil {
 		g.line.release()

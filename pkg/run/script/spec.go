@@ -51,7 +51,6 @@ type Spec struct {
 	Extra map[int]uintptr
 }
 
-// arguments returns the argument vector of the process.
 func (s *Spec) arguments() ([]string, error) {
 	argv := s.Argv
 	if argv == nil {

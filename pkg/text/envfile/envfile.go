@@ -176,7 +176,6 @@ func (p *parser) value() (string, error) {
 	}
 }
 
-// quoted parses a part in double quotes.
 func (p *parser) quoted(b *strings.Builder) error {
 	for p.at++; !p.done(); {
 		switch c := p.peek(); c {

@@ -8,7 +8,6 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// redacted replaces a secret.
 const redacted = "**redacted**"
 
 // A Redactor removes secrets from texts that are stored or shown. The zero value is ready to

@@ -43,7 +43,6 @@ func (r *record) sameStamp(dir folder.Dir, name string) bool {
 	return r.self.Exists() && dir.Stamp(name) == r.self && r.observed(dir, name+"/")
 }
 
-// reused returns the record for the next scan.
 func (r *record) reused() record {
 	same := *r
 	same.fresh, same.moved = false, false

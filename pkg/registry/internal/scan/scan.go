@@ -87,7 +87,6 @@ type Tree struct {
 	Examine func(*Visit)
 }
 
-// A scanner is the state of a running scan.
 type scanner struct {
 	ctx    context.Context
 	stop   func(error) // ends the scan with an error
@@ -255,7 +254,6 @@ func (s *scanner) visit(
 	return s.children(entries, at, depth), nil
 }
 
-// children returns the names of the subdirectories to visit.
 func (s *scanner) children(entries []folder.Entry, at string, depth int) (names []string) {
 	for _, e := range entries {
 		if !e.IsDir || depth >= maxDepth || folder.Unusable(e.Name) != "" {

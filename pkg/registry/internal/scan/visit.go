@@ -76,10 +76,8 @@ func (v *Visit) Files(yield func(name string) bool) {
 	}
 }
 
-// usable reports whether an entry is a file with a valid name.
 func usable(e folder.Entry) bool { return !e.IsDir && !e.Odd && folder.Unusable(e.Name) == "" }
 
-// isMetadata reports whether an entry is a file with the name of a metadata file.
 func isMetadata(e folder.Entry) bool {
 	return !e.IsDir && !e.Odd && strings.HasSuffix(e.Name, item.MetadataSuffix)
 }
@@ -207,7 +205,6 @@ func (v *Visit) Unpaired(m *Metadata) *item.Input {
 	return s
 }
 
-// read returns the content of a file.
 func (v *Visit) read(name string, limit int) ([]byte, error) {
 	file, err := v.open(name)
 	if err != nil {

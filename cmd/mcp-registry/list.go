@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/cli"
@@ -120,6 +121,6 @@ func selection(o *options) (keep func(*registration.RegisteredTool) bool, err er
 			o.level)
 	}
 	return func(t *registration.RegisteredTool) bool {
-		return (capability == "" || t.Declares(capability)) && level.Allows(t.RequiredLevel)
+		return (capability == "" || slices.Contains(t.Capabilities, capability)) && level.Allows(t.RequiredLevel)
 	}, nil
 }

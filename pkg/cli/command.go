@@ -68,7 +68,7 @@ func (c *Command) Main(s Streams, binary string, args []string) int {
 	}
 	sub, rest, err := c.choose(args)
 	if slices.Contains(before, "--version") && sub.Flags.find("version") == nil || len(args) > 0 && args[0] == "-v" {
-		fmt.Fprintf(s.Out, "%s %s\n", binary, stamped())
+		fmt.Fprintf(s.Out, "%s %s\n", binary, strings.TrimPrefix(strings.Trim(stamp, "[]"), "mcp-bash "))
 		return ExitOK
 	}
 	verb := c.Name

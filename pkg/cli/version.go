@@ -1,7 +1,5 @@
 package cli
 
-import "strings"
-
 // Version is the release of the commands and the SDK (README decision 13).
 const Version = "2.0.0"
 
@@ -10,5 +8,3 @@ var stamp = "[mcp-bash " + Version + "]"
 
 // Stamp returns the text that binaries of this release contain.
 func Stamp() string { return stamp }
-
-func stamped() string { return strings.TrimPrefix(strings.Trim(stamp, "[]"), "mcp-bash ") }

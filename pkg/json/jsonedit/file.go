@@ -135,7 +135,7 @@ func (f *File) insert(v *hujson.Value, name string, value json.RawMessage) {
 	if len(object.Members) == 0 {
 		comments := bytes.TrimRight(object.AfterExtra, " \t\r\n")
 		space := object.AfterExtra[len(comments):]
-		inline = v != &f.root && f.isOneLine()
+		inline = v != &f.root && bytes.IndexByte(f.text[f.root.StartOffset:f.root.EndOffset], '\n') < 0
 		m.Name.BeforeExtra = comments
 		if !inline {
 			m.Name.BeforeExtra = concat(comments, br+indent)
@@ -269,10 +269,6 @@ func (f *File) lineBreak() string {
 		return "\r\n"
 	}
 	return "\n"
-}
-
-func (f *File) isOneLine() bool {
-	return bytes.IndexByte(f.text[f.root.StartOffset:f.root.EndOffset], '\n') < 0
 }
 
 // layOut formats a value, inline or over several lines. Lines after the first begin with

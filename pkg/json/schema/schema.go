@@ -5,6 +5,7 @@ package schema
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"sync"
 
@@ -46,7 +47,8 @@ func Compile(text json.RawMessage) (*Schema, error) {
 	root.Schema = draftOf(root)
 	resolved, err := root.Resolve(nil)
 	if err != nil {
-		return nil, resolveError(err)
+		// without the type names of the library
+		return nil, errors.New(strings.NewReplacer("jsonschema.Schema: ", "", "<anonymous schema>: ", "").Replace(err.Error()))
 	}
 	return &Schema{root, resolved}, nil
 }

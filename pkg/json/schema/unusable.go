@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -119,10 +118,4 @@ func formOf(t reflect.Type) string {
 		return "an array"
 	}
 	return "an object"
-}
-
-// resolveError removes the library's type names from its error about a schema with valid
-// types.
-func resolveError(err error) error {
-	return errors.New(strings.NewReplacer("jsonschema.Schema: ", "", "<anonymous schema>: ", "").Replace(err.Error()))
 }

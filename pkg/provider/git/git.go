@@ -40,14 +40,11 @@ func New(env project.Env, network hosts.Network) *Provider {
 	}
 }
 
-func invalid(message string) error {
-	return &provider.Failure{Status: provider.Invalid, Message: message}
-}
-
 // Read fetches a file. It fetches a cached file again only if the ref names another commit (RES-128).
 func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, error) {
 	if !p.on {
-		return nil, invalid("git provider is disabled (set MCPBASH_ENABLE_GIT_PROVIDER=true to enable)")
+		return nil, &provider.Failure{Status: provider.Invalid,
+			Message: "git provider is disabled (set MCPBASH_ENABLE_GIT_PROVIDER=true to enable)"}
 	}
 	l, err := location.ParseGit(uri)
 	if err == nil {

@@ -55,7 +55,7 @@ func ParseGit(uri string) (l Git, err error) {
 	if l.Ref, ok = decode(ref); !ok || !isRef(l.Ref) {
 		return l, invalid("git resource has an invalid ref; expected a branch, a tag, refs/... or a commit id")
 	}
-	if l.Path, ok = decode(strings.TrimPrefix(path, "/")); !ok || !isPath(l.Path) {
+	if l.Path, ok = decode(strings.TrimPrefix(path, "/")); !ok || slices.Contains(strings.Split(l.Path, "/"), "..") {
 		return l, invalid("git resource has an invalid path; it must not have .. in it")
 	}
 	if l.Path == "" {
@@ -67,10 +67,6 @@ func ParseGit(uri string) (l Git, err error) {
 func decode(text string) (string, bool) {
 	decoded, err := url.PathUnescape(text)
 	return decoded, err == nil && !strings.Contains(decoded, "\x00")
-}
-
-func isPath(path string) bool {
-	return !slices.Contains(strings.Split(path, "/"), "..")
 }
 
 // isRef reports whether a ref name is valid. An empty name means HEAD.

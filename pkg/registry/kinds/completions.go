@@ -37,9 +37,6 @@ var Completions = &Kind{
 	},
 }
 
-// completionName returns a name with one space between words.
-func completionName(name string) string { return strings.Join(strings.Fields(name), " ") }
-
 // completionPath returns the path of a script relative to the project root; ok is false
 // for a script outside. The directories may be symbolic links, the script may not.
 func completionPath(p *project.Project, path string) (rel string, ok bool) {
@@ -67,7 +64,7 @@ var completionFields = []string{"name", "path", "kind", "timeoutSecs"}
 func buildCompletion(s *item.Input) (item.Candidate, bool) {
 	s.Recheck() // the target of the path may change at any time
 	name, _ := s.Text("name")
-	name = completionName(name)
+	name = strings.Join(strings.Fields(name), " ")
 	path, ok := completionPath(s.Project, s.Path)
 	switch {
 	case name == "":

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/fsys"
@@ -107,7 +109,7 @@ func (r *Project) change(ctx context.Context, id string, dryRun bool, decide fun
 	defer r.mutex.Unlock()
 	if err := r.changeLocked(ctx, dryRun, decide); err != nil {
 		var e *Error
-		if isDenied(err) && !errors.As(err, &e) {
+		if (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) && !errors.As(err, &e) {
 			return refuse(ErrPermissionDenied, id, "%s cannot be written: %s", declare.JSONFile, fsys.Cause(err))
 		}
 		if errors.As(err, &e) && e.ID == "" {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path"
 	"path/filepath"
-	"slices"
 
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
@@ -22,11 +21,6 @@ type RegisteredTool struct {
 	Unreadable    string       // why the declaration cannot be read; such a tool does not run
 	RequiredLevel access.Level
 	Allowed       bool         // the tool runs at the effective level
-}
-
-// Declares reports whether the tool declares a capability.
-func (t *RegisteredTool) Declares(c access.Capability) bool {
-	return slices.Contains(t.Capabilities, c)
 }
 
 func registeredTool(s *registry.SourcedTool, level access.Level) RegisteredTool {

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io/fs"
 	"os"
-	"syscall"
 	"time"
 
 	"mcp-bash/pkg/files/atomicfile"
@@ -88,9 +86,4 @@ func (d *serverDir) write(ctx context.Context, old, text []byte, max int) error 
 		return text, nil
 	})
 	return err
-}
-
-// isDenied reports whether the system refuses access.
-func isDenied(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }

@@ -21,7 +21,7 @@ type Folder struct {
 
 // openFolder opens a directory that was just created.
 func openFolder(parent *os.Root, name string) (f Folder, err error) {
-	if f.root, err = openDirIn(parent, name); err == nil {
+	if f.root, err = parent.OpenRoot(name + thisDir); err == nil {
 		f.list, err = f.root.Open(".")
 	}
 	return f, err

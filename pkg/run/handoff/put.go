@@ -37,9 +37,6 @@ func OpenAppend(dir *os.Root, name string) (*os.File, error) {
 // directory's place.
 func OpenDir(path string) (*os.Root, error) { return os.OpenRoot(path + thisDir) }
 
-// openDirIn is [OpenDir] below another directory.
-func openDirIn(dir *os.Root, name string) (*os.Root, error) { return dir.OpenRoot(name + thisDir) }
-
 // thisDir at the end of a path makes the system look for a directory.
 const thisDir = string(os.PathSeparator) + "."
 

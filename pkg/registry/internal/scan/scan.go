@@ -247,7 +247,8 @@ func (s *scanner) visit(
 		*out = append(*out, r)
 	} else {
 		r := record{tree: s.at, path: at, self: self, entries: entries, fresh: true}
-		v.enter(dir, depth, &r)
+		v.dir, v.Depth, v.rec = dir, depth, &r
+		v.metadata, v.scratch = v.metadata[:0], v.scratch[:0]
 		s.examine(v)
 		*out = append(*out, r)
 	}

@@ -61,12 +61,6 @@ func newVisit(s *scanner) *Visit {
 	}
 }
 
-// enter moves the visit to another directory.
-func (v *Visit) enter(dir folder.Dir, depth int, rec *record) {
-	v.dir, v.Depth, v.rec = dir, depth, rec
-	v.metadata, v.scratch = v.metadata[:0], v.scratch[:0]
-}
-
 // Files yields the names of the files other than metadata files.
 func (v *Visit) Files(yield func(name string) bool) {
 	for _, e := range v.rec.entries {

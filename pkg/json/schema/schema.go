@@ -48,7 +48,8 @@ func Compile(text json.RawMessage) (*Schema, error) {
 	resolved, err := root.Resolve(nil)
 	if err != nil {
 		// without the type names of the library
-		return nil, errors.New(strings.NewReplacer("jsonschema.Schema: ", "", "<anonymous schema>: ", "").Replace(err.Error()))
+		text := strings.NewReplacer("jsonschema.Schema: ", "", "<anonymous schema>: ", "").Replace(err.Error())
+		return nil, errors.New(text)
 	}
 	return &Schema{root, resolved}, nil
 }

@@ -12,7 +12,7 @@ SYSTEMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME ?= 20s
 ENDURANCE ?= 30s
 
-.PHONY: build demo test test-long lint prose unit unit-long cover fuzz cross cross-vet oracle endurance clients programs kernels agents conformance browser old-bash bench install \
+.PHONY: build demo test test-long lint prose unit unit-long cover fuzz cross cross-vet oracle endurance clients programs kernels agents conformance browser site pictures old-bash bench install \
   release release-test sums clean
 
 # A program without C starts faster and is 2 MB smaller. Go would use the system's C library
@@ -133,6 +133,14 @@ else
 	@echo "Left out: Bash 3.2, which macOS ships. With one in DIR/bash:"
 	@echo "  make test BASH_OLD=DIR"
 endif
+
+# The documentation as static pages with search. Needs npm, which installs VitePress into a cache folder.
+site:
+	site/build.sh dist/site
+
+# The pictures of terminals in docs/pictures. make test compares them with the output of the commands.
+pictures:
+	UPDATE=1 $(GO) test -count=1 ./test/pictures
 
 bench:
 	cd bench && $(GO) run . $(BENCHFLAGS)

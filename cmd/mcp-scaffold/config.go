@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/clients"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/text/shell"
 )
@@ -84,7 +85,8 @@ old text. An entry of that name for another server or project is kept, except wi
 func (o *configOptions) choose(name string) *cli.Error {
 	known := clients.Names()
 	if o.client = clients.Find(name); o.client == nil {
-		return cli.Usagef("unknown client: %s (known: %s)%s", name, strings.Join(known, ", "), cli.DidYouMean(name, known))
+		return cli.Usagef("unknown client: %s (known: %s)%s", name, strings.Join(known, ", "),
+			cli.Meant(strings.Join(clients.Suggest(name), " or ")))
 	}
 	o.mode = modeClient
 	return nil
@@ -203,7 +205,7 @@ func (o *configOptions) server() (clients.Server, *project.Project, error) {
 	if name == "" {
 		name = p.Meta.Name
 	}
-	return clients.Server{Name: name, Command: command, Root: p.Root}, p, nil
+	return clients.Server{Name: name, Command: command, Root: p.Root, OwnRoots: roots.InProject(p)}, p, nil
 }
 
 // printSnippet prints the entry for a client's file, and an empty line (CLI-704).

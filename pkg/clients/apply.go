@@ -94,12 +94,12 @@ func (r Request) edited(b before) (*Change, error) {
 		return change, err
 	case entry == nil:
 		change.Action = Added
-		err = e.Set(r.Server.fill(r.Client.entry), path...)
+		err = e.Set(r.Client.entryFor(r.Server), path...)
 	case r.Force:
 		change.Action = Updated
-		if err = e.Set(r.Server.fill(r.Client.entry), path...); err != nil {
+		if err = e.Set(r.Client.entryFor(r.Server), path...); err != nil {
 			if err = e.Remove(path...); err == nil {
-				err = e.Set(r.Server.fill(r.Client.entry), path...)
+				err = e.Set(r.Client.entryFor(r.Server), path...)
 			}
 		}
 	default:

@@ -1,6 +1,11 @@
 package clients
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+)
 
 // A Client is a program that starts MCP servers. Everything specific to a client is data in
 // this table.
@@ -29,6 +34,11 @@ type Client struct {
 	names names
 	// expands are the strings that begin a variable in the values of an entry.
 	expands []string
+	// workspace is the value of MCPBASH_ROOTS that the client expands to the path of the
+	// user's workspace. "": the client declares roots, or it has no such variable (CLI-752).
+	workspace string
+	// mistaken are other names of the client, which are suggestions for --client (CLI-751).
+	mistaken []string
 }
 
 // files are the paths of a client's file on each system. The first existing file is used, or
@@ -63,6 +73,7 @@ const (
 	argsEntry  = `{"command":"$command","args":[],"env":"$env"}`
 	stdioEntry = `{"type":"stdio","command":"$command","args":[],"env":"$env"}`
 	namedEntry = `{"name":"$name","command":"$command","env":"$env"}`
+	arrayEntry = `{"type":"local","command":["$command"],"environment":"$env"}`
 )
 
 // Problems with names that several clients share.
@@ -72,6 +83,9 @@ const (
 )
 
 var mcpServers = []string{"mcpServers"}
+
+// rooSettings is the file of Roo Code in the user's directory of VS Code.
+const rooSettings = "User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json"
 
 // clients are the known clients in the order in which they are listed, those of the Bash
 // edition first.
@@ -84,8 +98,9 @@ var clients = []*Client{
 			darwin:  []string{"~/Library/Application Support/Claude/claude_desktop_config.json"},
 			windows: []string{"${APPDATA}/Claude/claude_desktop_config.json"},
 		},
-		after: "quit and restart Claude Desktop",
-		names: names{other: mayRefuse},
+		after:    "quit and restart Claude Desktop",
+		names:    names{other: mayRefuse},
+		mistaken: []string{"claude"},
 	},
 	{
 		Name: "cursor", Title: "Cursor", shown: "Cursor",
@@ -114,31 +129,34 @@ var clients = []*Client{
 			darwin:  []string{"~/Library/Application Support/Code/User/mcp.json"},
 			windows: []string{"${APPDATA}/Code/User/mcp.json"},
 		},
-		project: []string{".vscode/mcp.json"},
-		after:   "run the command \"MCP: List Servers\" and start the server there; VS Code asks whether you trust it",
-		names:   names{other: "asks for names without special characters"},
-		expands: []string{"${"},
+		project:  []string{".vscode/mcp.json"},
+		after:    "run the command \"MCP: List Servers\" and start the server there; VS Code asks whether you trust it",
+		names:    names{other: "asks for names without special characters"},
+		expands:  []string{"${"},
+		mistaken: []string{"code", "vs-code"},
 	},
 	{
 		Name: "codex", Title: "Codex CLI",
 		format: tomlFormat, section: []string{"mcp_servers"}, entry: plainEntry,
 		user: everywhere("${CODEX_HOME:-~/.codex}/config.toml"), project: []string{".codex/config.toml"},
-		after: "restart Codex",
-		trust: "Codex reads it once you trust the project",
-		names: names{other: underscore},
+		after:    "restart Codex",
+		trust:    "Codex reads it once you trust the project",
+		names:    names{other: underscore},
+		mistaken: []string{"codex-cli", "openai"},
 	},
 	{
 		Name: "gemini", Title: "Gemini CLI",
 		format: commentJSON, section: mcpServers, entry: plainEntry,
 		user: everywhere("~/.gemini/settings.json"), project: []string{".gemini/settings.json"},
-		after:   "restart Gemini CLI in a folder that you trust",
-		names:   names{other: underscore, bar: "splits the name at _ in its rules"},
-		expands: []string{"$"},
+		after:    "restart Gemini CLI in a folder that you trust",
+		names:    names{other: underscore, bar: "splits the name at _ in its rules"},
+		expands:  []string{"$"},
+		mistaken: []string{"gemini-cli"},
 	},
 	{
 		Name: "opencode", Title: "opencode",
 		format: lenientJSON, section: []string{"mcp"},
-		entry: `{"type":"local","command":["$command"],"environment":"$env"}`,
+		entry: arrayEntry,
 		user: onUnix("${XDG_CONFIG_HOME:-~/.config}/opencode/opencode.jsonc",
 			"${XDG_CONFIG_HOME:-~/.config}/opencode/opencode.json"),
 		project: []string{"opencode.json"},
@@ -151,10 +169,12 @@ var clients = []*Client{
 		format: lenientJSON, section: mcpServers,
 		entry: `{"type":"stdio","command":"$command","args":[],"tools":["*"],"env":"$env"}`,
 		user:  everywhere("${COPILOT_HOME:-~/.copilot}/mcp-config.json"), project: []string{".mcp.json"},
-		after:   "restart Copilot CLI, or run /mcp",
-		trust:   "Copilot CLI reads it in folders that you trust",
-		names:   names{other: "replaces other characters in the names of tools with -"},
-		expands: []string{"$"},
+		after:     "restart Copilot CLI, or run /mcp",
+		trust:     "Copilot CLI reads it in folders that you trust",
+		names:     names{other: "replaces other characters in the names of tools with -"},
+		expands:   []string{"$"},
+		workspace: "${PWD:-.}",
+		mistaken:  []string{"copilot-cli", "github-copilot"},
 	},
 	{
 		Name: "zed", Title: "Zed",
@@ -202,15 +222,140 @@ var clients = []*Client{
 		Name: "kiro", Title: "Kiro",
 		format: lenientJSON, section: mcpServers, entry: argsEntry,
 		user: everywhere("~/.kiro/settings/mcp.json"), project: []string{".kiro/settings/mcp.json"},
-		after:   "check the list of MCP servers in Kiro",
-		names:   names{other: mayRefuse},
-		expands: []string{"${"},
+		after:    "check the list of MCP servers in Kiro",
+		names:    names{other: mayRefuse},
+		expands:  []string{"${"},
+		mistaken: []string{"kiro-cli"},
 	},
 	{
 		Name: "lm-studio", Title: "LM Studio",
 		format: lenientJSON, section: mcpServers, entry: plainEntry,
-		after: "check the list of servers in LM Studio",
+		after:    "check the list of servers in LM Studio",
+		names:    names{other: mayRefuse},
+		mistaken: []string{"lmstudio"},
+	},
+	{
+		Name: "qwen", Title: "Qwen Code",
+		format: commentJSON, section: mcpServers, entry: plainEntry,
+		user: everywhere("~/.qwen/settings.json"), project: []string{".qwen/settings.json"},
+		after:    "restart Qwen Code",
+		names:    names{other: mayRefuse},
+		expands:  []string{"$"},
+		mistaken: []string{"qwen-code"},
+	},
+	{
+		Name: "droid", Title: "Factory Droid",
+		format: commentJSON, section: mcpServers, entry: stdioEntry,
+		user: everywhere("~/.factory/mcp.json"), project: []string{".factory/mcp.json"},
+		after:     "restart Droid, or run /mcp",
+		names:     names{other: mayRefuse},
+		expands:   []string{"${"},
+		workspace: "${PWD:-.}",
+		mistaken:  []string{"factory", "factory-droid"},
+	},
+	{
+		Name: "amp", Title: "Amp",
+		format: lenientJSON, section: []string{"amp.mcpServers"}, entry: plainEntry,
+		user: onUnix("${XDG_CONFIG_HOME:-~/.config}/amp/settings.json"), project: []string{".amp/settings.json"},
+		after:     "restart Amp",
+		trust:     "Amp asks before it starts the servers of a project; `amp mcp approve` approves one",
+		names:     names{other: mayRefuse},
+		expands:   []string{"${"},
+		workspace: "${PWD}",
+		mistaken:  []string{"ampcode", "sourcegraph"},
+	},
+	{
+		Name: "auggie", Title: "Auggie",
+		format: lenientJSON, section: mcpServers, entry: stdioEntry,
+		user: everywhere("~/.augment/settings.json"), project: []string{".augment/settings.json"},
+		after:     "restart Auggie",
+		names:     names{other: mayRefuse},
+		expands:   []string{"${"},
+		workspace: "${PWD:-.}",
+		mistaken:  []string{"augment", "augment-code"},
+	},
+	{
+		Name: "kilo", Title: "Kilo",
+		format: lenientJSON, section: []string{"mcp"}, entry: arrayEntry,
+		user: onUnix("${XDG_CONFIG_HOME:-~/.config}/kilo/kilo.jsonc",
+			"${XDG_CONFIG_HOME:-~/.config}/kilo/kilo.json"),
+		project:  []string{".kilo/kilo.jsonc", "kilo.jsonc", "kilo.json"},
+		after:    "restart Kilo",
+		names:    names{other: mayRefuse},
+		expands:  []string{"{env:"},
+		mistaken: []string{"kilocode", "kilo-code"},
+	},
+	{
+		Name: "crush", Title: "Crush",
+		format: strictJSON, section: []string{"mcp"}, entry: stdioEntry,
+		user:      onUnix("${XDG_CONFIG_HOME:-~/.config}/crush/crush.json"),
+		project:   []string{".crush.json", "crush.json"},
+		after:     "restart Crush",
+		names:     names{other: mayRefuse},
+		expands:   []string{"$", "`"},
+		workspace: "${PWD:-.}",
+	},
+	{
+		Name: "junie", Title: "Junie",
+		format: strictJSON, section: mcpServers, entry: argsEntry,
+		user: everywhere("~/.junie/mcp/mcp.json"), project: []string{".junie/mcp/mcp.json"},
+		after: "check the MCP page of Junie's settings",
 		names: names{other: mayRefuse},
+	},
+	{
+		Name: "antigravity", Title: "Antigravity",
+		format: strictJSON, section: mcpServers, entry: argsEntry,
+		user:     everywhere("~/.gemini/config/mcp_config.json", "~/.gemini/antigravity/mcp_config.json"),
+		after:    "refresh the list of MCP servers in Antigravity",
+		names:    names{other: mayRefuse},
+		mistaken: []string{"agy"},
+	},
+	{
+		Name: "roo", Title: "Roo Code",
+		format: strictJSON, section: mcpServers, entry: argsEntry,
+		user: files{
+			linux:   []string{"${XDG_CONFIG_HOME:-~/.config}/Code/" + rooSettings},
+			darwin:  []string{"~/Library/Application Support/Code/" + rooSettings},
+			windows: []string{"${APPDATA}/Code/" + rooSettings},
+		},
+		project:   []string{".roo/mcp.json"},
+		after:     "check the list of MCP servers in Roo Code",
+		names:     names{other: mayRefuse},
+		expands:   []string{"${"},
+		workspace: "${workspaceFolder}",
+		mistaken:  []string{"roo-code", "roo-cline"},
+	},
+	{
+		Name: "warp", Title: "Warp",
+		format: strictJSON, section: mcpServers, entry: argsEntry,
+		user: everywhere("~/.warp/.mcp.json"), project: []string{".warp/.mcp.json"},
+		after: "check the MCP servers page of Warp's settings; a project's server is started there",
+		names: names{other: mayRefuse},
+	},
+	{
+		Name: "amazon-q", Title: "Amazon Q CLI",
+		format: strictJSON, section: mcpServers, entry: argsEntry,
+		user: everywhere("~/.aws/amazonq/mcp.json"), project: []string{".amazonq/mcp.json"},
+		after:     "restart Amazon Q CLI",
+		names:     names{other: mayRefuse},
+		expands:   []string{"$"},
+		workspace: "${env:PWD}",
+		mistaken:  []string{"q", "amazonq", "qchat"},
+	},
+	{
+		Name: "jetbrains", Title: "JetBrains AI Assistant",
+		format: strictJSON, section: mcpServers, entry: argsEntry,
+		after: "paste the output of config --client jetbrains in Settings, Tools, AI Assistant, " +
+			"Model Context Protocol (MCP), Add",
+		names:    names{other: mayRefuse},
+		mistaken: []string{"intellij", "idea", "ai-assistant"},
+	},
+	{
+		Name: "json", Title: "the client",
+		format: strictJSON, section: mcpServers, entry: argsEntry,
+		after:    "restart the client",
+		names:    names{other: mayRefuse},
+		mistaken: []string{"mcpservers", "other", "generic"},
 	},
 }
 
@@ -218,10 +363,11 @@ var claudeCode = &Client{
 	Name: "claude-code", Title: "Claude Code",
 	format: strictJSON, section: mcpServers, entry: plainEntry,
 	user: onUnix("${CLAUDE_CONFIG_DIR:-~}/.claude.json"), project: []string{".mcp.json"},
-	after:   "restart Claude Code, or run /mcp",
-	trust:   "Claude Code asks before it starts the servers of a project",
-	names:   names{other: "accepts such names in none of its commands", reserved: "workspace"},
-	expands: []string{"${"},
+	after:    "restart Claude Code, or run /mcp",
+	trust:    "Claude Code asks before it starts the servers of a project",
+	names:    names{other: "accepts such names in none of its commands", reserved: "workspace"},
+	expands:  []string{"${"},
+	mistaken: []string{"claude"},
 }
 
 var libreChat = &Client{
@@ -235,7 +381,7 @@ var libreChat = &Client{
 // as returns the same client with its name in the Bash edition, and with the entry that the
 // Bash edition prints.
 func (c Client) as(name, shown string) *Client {
-	c.Name, c.shown, c.printed = name, shown, namedEntry
+	c.Name, c.shown, c.printed, c.mistaken = name, shown, namedEntry, nil
 	return &c
 }
 
@@ -245,6 +391,19 @@ func Find(name string) *Client {
 		return clients[at]
 	}
 	return nil
+}
+
+// Suggest returns the names of the clients that a wrong name can mean (CLI-751).
+func Suggest(name string) (list []string) {
+	for _, c := range clients {
+		if slices.Contains(c.mistaken, strings.ToLower(name)) {
+			list = append(list, c.Name)
+		}
+	}
+	if near := cli.Nearest(name, Names()); list == nil && near != "" {
+		list = append(list, near)
+	}
+	return list
 }
 
 // Names returns the names of all clients, in the order of the help text.

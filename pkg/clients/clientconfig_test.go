@@ -17,6 +17,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 )
 
@@ -275,6 +276,32 @@ func TestPlaces(t *testing.T) {
 		{"lm-studio", "darwin", "", "! the path of LM Studio's file on this system is unknown"},
 		{"continue", "linux", "project", "/p/.continue/mcpServers/de_mo.yaml"},
 		{"opencode", "linux", "", "/h/.config/opencode/opencode.jsonc"},
+		{"qwen", "linux", "", "/h/.qwen/settings.json"},
+		{"qwen", "linux", "project", "/p/.qwen/settings.json"},
+		{"droid", "darwin", "", "/h/.factory/mcp.json"},
+		{"droid", "linux", "project", "/p/.factory/mcp.json"},
+		{"amp", "linux", "", "/h/.config/amp/settings.json"},
+		{"amp", "linux", "project", "/p/.amp/settings.json"},
+		{"amp", "windows", "user", "! the path of Amp's file on this system is unknown"},
+		{"auggie", "linux", "", "/h/.augment/settings.json"},
+		{"auggie", "linux", "project", "/p/.augment/settings.json"},
+		{"kilo", "linux", "", "/h/.config/kilo/kilo.jsonc"},
+		{"kilo", "linux", "project", "/p/.kilo/kilo.jsonc"},
+		{"crush", "linux", "", "/h/.config/crush/crush.json"},
+		{"crush", "linux", "project", "/p/.crush.json"},
+		{"junie", "windows", "", "/w/.junie/mcp/mcp.json"},
+		{"junie", "linux", "project", "/p/.junie/mcp/mcp.json"},
+		{"antigravity", "linux", "", "/h/.gemini/config/mcp_config.json"},
+		{"antigravity", "linux", "project", "! Antigravity has no file for a project"},
+		{"roo", "darwin", "", "/h/Library/Application Support/Code/User/globalStorage/rooveterinaryinc.roo-cline/" +
+			"settings/mcp_settings.json"},
+		{"roo", "linux", "project", "/p/.roo/mcp.json"},
+		{"warp", "linux", "", "/h/.warp/.mcp.json"},
+		{"warp", "linux", "project", "/p/.warp/.mcp.json"},
+		{"amazon-q", "linux", "", "/h/.aws/amazonq/mcp.json"},
+		{"amazon-q", "linux", "project", "/p/.amazonq/mcp.json"},
+		{"jetbrains", "linux", "", "! the path of JetBrains AI Assistant's file on this system is unknown"},
+		{"json", "linux", "", "! the path of the client's file on this system is unknown"},
 	} {
 		p.System = tc.system
 		server := demo
@@ -306,6 +333,69 @@ func TestPlaces(t *testing.T) {
 	delete(p.Env, "APPDATA")
 	if _, err := r.target(); err == nil || !strings.HasPrefix(err.Error(), "APPDATA is not set") {
 		t.Error(err)
+	}
+}
+
+// CLI-752: clients that declare no roots get their variable for the workspace as MCPBASH_ROOTS,
+// unless the project names its roots. An older entry gets it, too, and a value of the user stays.
+func TestWorkspace(t *testing.T) {
+	want := map[string]string{
+		"copilot": "${PWD:-.}", "droid": "${PWD:-.}", "crush": "${PWD:-.}", "auggie": "${PWD:-.}",
+		"amp": "${PWD}", "roo": "${workspaceFolder}", "amazon-q": "${env:PWD}",
+	}
+	rootsOf := func(t *testing.T, r Request) string {
+		t.Helper()
+		e, _, err := r.Client.open([]byte(readFile(t, r.File)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry, err := e.Get(r.Client.path(r.Server.Name)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		env, _ := r.Client.field("$env")
+		return rawjson.TextOf(rawjson.Get(entry, env), "MCPBASH_ROOTS")
+	}
+	for _, c := range clients {
+		r := request(t, c.Name)
+		r.Server.OwnRoots = true
+		apply(t, r, Added)
+		if got := rootsOf(t, r); got != "" {
+			t.Errorf("%s: the project's own roots are replaced by %s", c.Name, got)
+		}
+		r.Server.OwnRoots = false
+		if want[c.Name] == "" {
+			apply(t, r, Unchanged)
+			continue
+		}
+		apply(t, r, Updated)
+		if got := rootsOf(t, r); got != want[c.Name] {
+			t.Errorf("%s: %q, want %q", c.Name, got, want[c.Name])
+		}
+		writeFile(t, r.File, strings.ReplaceAll(readFile(t, r.File), want[c.Name], "/mine"))
+		apply(t, r, Unchanged)
+		if got := rootsOf(t, r); got != "/mine" {
+			t.Errorf("%s: the user's value has become %s", c.Name, got)
+		}
+	}
+}
+
+// CLI-751: every name that is no client's but suggests some.
+func TestSuggest(t *testing.T) {
+	for name, want := range map[string][]string{
+		"claude": {"claude-desktop", "claude-code"}, "Claude": {"claude-desktop", "claude-code"},
+		"curser": {"cursor"}, "factory": {"droid"}, "q": {"amazon-q"}, "mcpServers": {"json"}, "nonsense": nil, "": nil,
+	} {
+		if got := Suggest(name); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+	for _, c := range clients {
+		for _, name := range c.mistaken {
+			if Find(name) != nil || !slices.Contains(Suggest(name), c.Name) {
+				t.Errorf("%s of %s is a client's name, or suggests %q", name, c.Name, Suggest(name))
+			}
+		}
 	}
 }
 
@@ -363,7 +453,7 @@ func TestWarnings(t *testing.T) {
 		{"codex", "x", "/p/${a}", nil},
 		{"opencode", "x", "/p/{env:a}", []string{`/p/{env:a}: opencode expands variables that begin with "{env:"`}},
 	} {
-		got := Find(tc.client).Warnings(Server{tc.name, "/c", tc.root})
+		got := Find(tc.client).Warnings(Server{Name: tc.name, Command: "/c", Root: tc.root})
 		if len(got) != len(tc.want) || len(got) == 1 && !strings.HasPrefix(got[0], tc.want[0]) {
 			t.Errorf("%s %s: %q", tc.client, tc.name, got)
 		}
@@ -377,13 +467,15 @@ func FuzzServer(f *testing.F) {
 	f.Add("yes", "C:\\x\\{env:A}")
 	f.Add("- a: b", "\u0085\ufeff")
 	f.Fuzz(func(t *testing.T, name, root string) {
-		s := Server{strings.ToValidUTF8(name, "?"), "/opt/mcp-bash", strings.ToValidUTF8(root, "?")}
+		s := Server{
+			Name: strings.ToValidUTF8(name, "?"), Command: "/opt/mcp-bash", Root: strings.ToValidUTF8(root, "?"),
+		}
 		for _, c := range clients {
 			e, _, err := c.open(nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := e.Set(s.fill(c.entry), c.path(s.Name)...); err != nil {
+			if err := e.Set(c.entryFor(s), c.path(s.Name)...); err != nil {
 				t.Fatalf("%s: %q: %v", c.Name, s.Name, err)
 			}
 			got, err := e.Get(c.path(s.Name)...)

@@ -9,6 +9,7 @@ import (
 
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project/roots"
 )
 
 // A Server is the server of a project, as clients start it.
@@ -16,6 +17,8 @@ type Server struct {
 	Name    string
 	Command string // absolute
 	Root    string // of the project
+	// OwnRoots means that the project names its roots, which an entry must not replace.
+	OwnRoots bool
 }
 
 // Variables of a server.
@@ -29,35 +32,43 @@ func (s Server) Variables() []string {
 	return []string{rootVariable + "=" + s.Root, allowVariable + "=*"}
 }
 
-// env returns the variables that the server needs, as a JSON object (CLI-703).
-func (s Server) env() json.RawMessage {
+// env returns the variables that the server needs, as a JSON object (CLI-703). workspace is
+// the value of MCPBASH_ROOTS; "": none.
+func (s Server) env(workspace string) json.RawMessage {
 	var b rawjson.Builder
-	return b.Object().Name(rootVariable).String(s.Root).Name(allowVariable).String("*").End().Bytes()
+	b.Object().Name(rootVariable).String(s.Root).Name(allowVariable).String("*")
+	if workspace != "" && !s.OwnRoots {
+		b.Name(roots.Variable).String(workspace)
+	}
+	return b.End().Bytes()
 }
 
+// entryFor returns the server's entry in a client's file.
+func (c *Client) entryFor(s Server) json.RawMessage { return s.fill(c.entry, c.workspace) }
+
 // fill inserts the server's values into a template.
-func (s Server) fill(template string) json.RawMessage {
+func (s Server) fill(template, workspace string) json.RawMessage {
 	return json.RawMessage(strings.NewReplacer(
 		`"$command"`, string(rawjson.Quote(s.Command)),
 		`"$name"`, string(rawjson.Quote(s.Name)),
-		`"$env"`, string(s.env()),
+		`"$env"`, string(s.env(workspace)),
 	).Replace(template))
 }
 
 // JSON returns how to start the server, for programs (CLI-703).
 func (s Server) JSON() json.RawMessage {
-	return s.fill(`{"name":"$name","command":"$command","args":[],"env":"$env"}`)
+	return s.fill(`{"name":"$name","command":"$command","args":[],"env":"$env"}`, "")
 }
 
 // Snippet returns the output of --client: the client's file as if it had no other entries
 // (CLI-704).
 func (c *Client) Snippet(s Server) ([]byte, error) {
 	if c.printed != "" {
-		return append(rawjson.AppendIndent(nil, s.fill(c.printed), 0), '\n'), nil
+		return append(rawjson.AppendIndent(nil, s.fill(c.printed, ""), 0), '\n'), nil
 	}
 	e, _, err := c.open(nil)
 	if err == nil {
-		err = e.Set(s.fill(c.entry), c.path(s.Name)...)
+		err = e.Set(c.entryFor(s), c.path(s.Name)...)
 	}
 	if err != nil {
 		return nil, err
@@ -130,7 +141,7 @@ type setting struct {
 func (c *Client) lacking(entry json.RawMessage, s Server) (list []setting) {
 	env, _ := c.field("$env")
 	command, isList := c.field("$command")
-	for _, m := range rawjson.Members(s.fill(c.entry)) {
+	for _, m := range rawjson.Members(c.entryFor(s)) {
 		present := rawjson.Get(entry, m.Name)
 		switch {
 		case present == nil:

@@ -2,7 +2,7 @@
 // own, for the user and for a project, and has to see the scaffolded server; after --remove
 // it does not (CLI-711, CLI-715). Some have to speak the revision of the protocol that they do.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, realpathSync, rmSync, chmodSync, mkdirSync, appendFileSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync, chmodSync, mkdirSync, appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -26,7 +26,7 @@ async function place(t) {
   p.start = (program, ...args) => spawn(program, args, {
     cwd: p.project,
     env: {
-      HOME: home, TERM: 'dumb', LANG: 'C.UTF-8', NO_COLOR: '1',
+      HOME: home, PWD: p.project, TERM: 'dumb', LANG: 'C.UTF-8', NO_COLOR: '1',
       PATH: [BIN, join(AGENTS, 'node_modules', '.bin'), '/usr/local/bin', '/usr/bin', '/bin'].join(':'), ...p.env,
     },
   });
@@ -88,8 +88,8 @@ async function codexStatus(p) {
   return { yes: answer?.result?.data?.some((s) => s.name === 'demo' && s.tools.hello) === true, out };
 }
 
-/** The tools that Copilot offers a model, for which a server of ours stands in. */
-async function copilotTools(p) {
+/** Whether a program that runs one prompt offers a tool to its model, for which a server of ours stands in. */
+const offers = (program, args, settings, pattern) => async (p) => {
   let offered = '';
   const model = createServer((request, response) => {
     let body = '';
@@ -100,13 +100,29 @@ async function copilotTools(p) {
     });
   });
   await new Promise((resolve) => { model.listen(0, '127.0.0.1', resolve); });
-  p.env = {
-    COPILOT_OFFLINE: 'true', COPILOT_MODEL: 'none', COPILOT_PROVIDER_API_KEY: 'none',
-    COPILOT_PROVIDER_BASE_URL: `http://127.0.0.1:${model.address().port}/v1`,
-  };
-  const { out } = await p.run('copilot', '-p', 'hello', '--allow-all-tools');
+  settings(p, `http://127.0.0.1:${model.address().port}/v1`);
+  const { out } = await p.run(program, ...args);
   model.close();
-  return { yes: offered.includes('"name":"demo-hello"'), out: `${out}\n${offered}` };
+  return { yes: pattern.test(offered), out: `${out}\n${offered}` };
+};
+
+/** Whether Auggie has started the server. It asks its own service, for which a server of ours stands in. */
+async function auggieStarts(p) {
+  const service = createServer((request, response) => {
+    request.resume().on('end', () => response.writeHead(request.url.includes('chat') ? 400 : 200).end('{}'));
+  });
+  await new Promise((resolve) => { service.listen(0, '127.0.0.1', resolve); });
+  const tenantURL = `http://127.0.0.1:${service.address().port}/`;
+  p.env = { AUGMENT_SESSION_AUTH: JSON.stringify({ accessToken: 'none', tenantURL, scopes: ['email'] }) };
+  const { out } = await p.run('auggie', '--print', 'hello');
+  service.close();
+  return { yes: /✅ demo/.test(out), out };
+}
+
+/** Whether Cline asks the server for its tools when it runs a prompt. It has no model then. */
+async function clineAsks(p) {
+  const { out } = await p.run('cline', '-P', 'ollama', '-k', 'none', '-m', 'none', '--retries', '1', 'say hello');
+  return { yes: said().requests.some(({ method }) => method === 'tools/list'), out };
 }
 
 const both = (...checks) => async (p) => {
@@ -132,7 +148,8 @@ function said() {
   const lines = files.flatMap((file) => readFileSync(file, 'utf8').split('\n'));
   for (const file of files) rmSync(file);
   const marked = (mark) => lines.filter((line) => line.startsWith(`${mark} `)).map((line) => line.slice(2));
-  return { requests: marked('>').map((line) => JSON.parse(line)).filter(({ id }) => id !== undefined), faults: marked('!') };
+  const requests = marked('>').map((line) => JSON.parse(line)).filter(({ id }) => id !== undefined);
+  return { requests, faults: marked('!'), roots: marked('=') };
 }
 
 /** They ask what the server speaks, and then speak revision 2026-07-28 with it, without a handshake. */
@@ -144,10 +161,21 @@ function stateless({ requests, faults }) {
   for (const { params } of requests) assert.equal(params._meta['io.modelcontextprotocol/protocolVersion'], '2026-07-28');
 }
 
+/** They send roots, so they need no variable for the workspace (CLI-752). */
+function declaresRoots({ requests }) {
+  assert.match(JSON.stringify(requests), /"roots":/);
+}
+
+/** They give the server the path of the workspace in MCPBASH_ROOTS (CLI-752). */
+function namesWorkspace({ roots }, p) {
+  assert.ok(roots.length > 0);
+  for (const value of roots) assert.equal(value, p.project);
+}
+
 const agents = [
   {
     client: 'claude-code',
-    speaks: stateless,
+    speaks: [stateless, declaresRoots],
     sees: says('claude', ['mcp', 'list'], /^demo: .*Connected/m),
     // Servers of a project wait for a person's approval.
     seesProject: says('claude', ['mcp', 'list'], /^demo: .*(Pending|approval)/im),
@@ -166,16 +194,46 @@ const agents = [
   },
   {
     client: 'copilot',
-    speaks: stateless,
-    sees: both(says('copilot', ['mcp', 'list'], /^\s+demo /m), copilotTools),
+    speaks: [stateless, namesWorkspace],
+    sees: both(says('copilot', ['mcp', 'list'], /^\s+demo /m), offers('copilot', ['-p', 'hello', '--allow-all-tools'], (p, url) => {
+      p.env = {
+        COPILOT_OFFLINE: 'true', COPILOT_MODEL: 'none', COPILOT_PROVIDER_API_KEY: 'none', COPILOT_PROVIDER_BASE_URL: url,
+      };
+    }, /"name":"demo-hello"/)),
     trust: (p) => write(p, '.copilot/config.json', JSON.stringify({ trusted_folders: [p.project] })),
   },
-  { client: 'opencode', sees: says('opencode', ['mcp', 'list'], /demo .*connected/) },
+  { client: 'opencode', sees: says('opencode', ['mcp', 'list'], /demo .*connected/), speaks: [declaresRoots] },
+  { client: 'qwen', sees: says('qwen', ['mcp', 'list'], /demo: .*Connected/) },
+  { client: 'droid', sees: says('droid', ['mcp', 'list'], /^ *demo +stdio +connected/m), speaks: [namesWorkspace] },
+  {
+    client: 'amp',
+    speaks: [namesWorkspace],
+    prepare: (p) => { p.env = { AMP_API_KEY: 'none', AMP_URL: 'http://127.0.0.1:9' }; },
+    sees: says('amp', ['mcp', 'doctor'], /^demo .*: connected/m),
+    // A person approves the servers of a project.
+    seesProject: async (p) => {
+      await p.run('amp', 'mcp', 'approve', 'demo');
+      return says('amp', ['mcp', 'doctor'], /^demo \(workspace.*: connected/m)(p);
+    },
+  },
+  { client: 'kilo', sees: says('kilo', ['mcp', 'list'], /demo .*connected/), speaks: [declaresRoots] },
+  { client: 'auggie', sees: both(says('auggie', ['mcp', 'list'], /✓ demo /), auggieStarts), speaks: [namesWorkspace] },
+  { client: 'cline', scopes: ['user'], sees: both(says('cline', ['config', 'mcp', '--json'], /"name":"demo"/), clineAsks) },
+  {
+    client: 'continue',
+    scopes: ['user'], // its command line does not read a project's file
+    prepare: (p) => write(p, '.continue/config.yaml', 'name: Local Config\nversion: 1.0.0\nschema: v1\nmodels:\n' +
+      '  - {name: none, provider: openai, model: none, apiKey: none, apiBase: "http://127.0.0.1:9/v1"}\n'),
+    sees: offers('cn', ['-p', 'hello'], (p, url) => {
+      const file = join(p.home, '.continue/config.yaml');
+      writeFileSync(file, readFileSync(file, 'utf8').replace(/http:[^"]*/, url));
+    }, /"name":"(demo_)?hello"/),
+  },
 ];
 
 for (const agent of agents) {
   test(agent.client, async (t) => {
-    for (const scope of ['user', 'project']) {
+    for (const scope of agent.scopes ?? ['user', 'project']) {
       await t.test(scope, async (t) => {
         const p = await place(t);
         agent.prepare?.(p);
@@ -186,7 +244,7 @@ for (const agent of agents) {
         const after = await sees(p);
         assert.ok(after.yes, after.out);
         const talk = said();
-        if (sees === agent.sees) agent.speaks?.(talk);
+        if (sees === agent.sees) for (const check of agent.speaks ?? []) check(talk, p);
         assert.match(await p.config('--client', agent.client, '--apply', '--scope', scope), /already/);
 
         await p.config('--client', agent.client, '--remove', '--scope', scope);

@@ -10,8 +10,12 @@ trap 'rm -rf "$BIN"' EXIT
 export AGENTS BIN
 
 (cd "$here/../.." && go build -o "$BIN/" ./cmd/mcp-scaffold ./test/wire/tap && go build -o "$BIN/real/" ./cmd/mcp-bash)
-# The agents start the server through the tap, which records their messages.
+# The agents start the server through the tap, which records their messages, and the script their roots.
 mkdir "$BIN/said"
-printf '#!/bin/sh\nexec "%s/tap" "%s/said" "%s/real/mcp-bash" "$@"\n' "$BIN" "$BIN" "$BIN" >"$BIN/mcp-bash"
+cat >"$BIN/mcp-bash" <<END
+#!/bin/sh
+[ -z "\$MCPBASH_ROOTS" ] || printf '= %s\n' "\$MCPBASH_ROOTS" >"$BIN/said/\$\$.roots"
+exec "$BIN/tap" "$BIN/said" "$BIN/real/mcp-bash" "\$@"
+END
 chmod 755 "$BIN/mcp-bash"
 "$AGENTS/node_modules/.bin/node" --test --test-reporter=spec "$@" "$here"/*.test.mjs

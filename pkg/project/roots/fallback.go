@@ -78,6 +78,12 @@ func Fallback(p *project.Project) (Scope, error) {
 	}
 }
 
+// InProject reports whether the project has a file that names its roots, valid or not.
+func InProject(p *project.Project) bool {
+	_, err := readFile(p)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // Explicit returns the roots of run-tool --roots: paths that are separated by commas and relative to dir. The error
 // is an [*UnusableError].
 func Explicit(value, dir string) (Scope, error) {

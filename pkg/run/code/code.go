@@ -116,6 +116,8 @@ var table = [kinds]Row{
 
 	ClientFiles: {"the servers that clients start for this project, and hooks of clients", Root, []string{
 		".mcp.json", ".claude", ".cursor", ".vscode", ".codex", ".gemini", ".zed", ".continue", ".kiro", "opencode.json",
+		".qwen", ".factory", ".amp", ".augment", ".kilo", "kilo.jsonc", "kilo.json", ".crush.json", "crush.json", ".junie",
+		".roo", ".warp", ".amazonq",
 	}},
 	Profiles: {"login profiles, which launchers and wrappers source", UserHome, []string{
 		".bash_profile", ".zprofile", ".zshrc", ".profile", ".bashrc",

@@ -239,6 +239,7 @@ var clients = []*Client{
 		format: commentJSON, section: mcpServers, entry: plainEntry,
 		user: everywhere("~/.qwen/settings.json"), project: []string{".qwen/settings.json"},
 		after:    "restart Qwen Code",
+		trust:    "Qwen Code asks before it starts the servers of a project; `qwen mcp approve` approves one",
 		names:    names{other: mayRefuse},
 		expands:  []string{"$"},
 		mistaken: []string{"qwen-code"},

@@ -380,7 +380,7 @@ func TestWorkspace(t *testing.T) {
 	}
 }
 
-// CLI-751: every name that is no client's but suggests some.
+// CLI-751: wrong names and their suggestions.
 func TestSuggest(t *testing.T) {
 	for name, want := range map[string][]string{
 		"claude": {"claude-desktop", "claude-code"}, "Claude": {"claude-desktop", "claude-code"},

@@ -135,6 +135,14 @@ const both = (...checks) => async (p) => {
   return { yes: true, out: all };
 };
 
+/** Whether a project's server is connected after a person has approved it, for which it has to wait. */
+const approved = (program, waits, sees) => async (p) => {
+  const before = await waits(p);
+  if (!before.yes) return before;
+  await p.run(program, 'mcp', 'approve', 'demo');
+  return sees(p);
+};
+
 /** Appends to a file of the home, as somebody does who trusts the project. */
 function write(p, name, text) {
   const file = join(p.home, name);
@@ -203,18 +211,19 @@ const agents = [
     trust: (p) => write(p, '.copilot/config.json', JSON.stringify({ trusted_folders: [p.project] })),
   },
   { client: 'opencode', sees: says('opencode', ['mcp', 'list'], /demo .*connected/), speaks: [declaresRoots] },
-  { client: 'qwen', sees: says('qwen', ['mcp', 'list'], /demo: .*Connected/) },
+  {
+    client: 'qwen',
+    sees: says('qwen', ['mcp', 'list'], /demo: .*Connected/),
+    seesProject: approved('qwen', says('qwen', ['mcp', 'list'], /demo: .*Pending/), says('qwen', ['mcp', 'list'], /demo: .*Connected/)),
+  },
   { client: 'droid', sees: says('droid', ['mcp', 'list'], /^ *demo +stdio +connected/m), speaks: [namesWorkspace] },
   {
     client: 'amp',
     speaks: [namesWorkspace],
     prepare: (p) => { p.env = { AMP_API_KEY: 'none', AMP_URL: 'http://127.0.0.1:9' }; },
     sees: says('amp', ['mcp', 'doctor'], /^demo .*: connected/m),
-    // A person approves the servers of a project.
-    seesProject: async (p) => {
-      await p.run('amp', 'mcp', 'approve', 'demo');
-      return says('amp', ['mcp', 'doctor'], /^demo \(workspace.*: connected/m)(p);
-    },
+    seesProject: approved('amp', says('amp', ['mcp', 'doctor'], /^demo .*: awaiting approval/m),
+      says('amp', ['mcp', 'doctor'], /^demo \(workspace.*: connected/m)),
   },
   { client: 'kilo', sees: says('kilo', ['mcp', 'list'], /demo .*connected/), speaks: [declaresRoots] },
   { client: 'auggie', sees: both(says('auggie', ['mcp', 'list'], /✓ demo /), auggieStarts), speaks: [namesWorkspace] },

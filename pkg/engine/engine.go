@@ -19,9 +19,11 @@ import (
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/run/scriptenv"
 	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/text/urimatch"
 	"mcp-bash/pkg/wire/mcp"
@@ -35,10 +37,11 @@ type Config struct {
 	Home    *project.Home // the installation tree
 	Args    []string      // the arguments after "serve --" (CLI-302)
 
-	Log    mcp.LogFunc
-	Debug  func() bool       // whether debug messages are logged
-	Notice func(line string) // prints a line on standard error
-	Stderr io.Writer
+	Log       mcp.LogFunc
+	OnMessage func(item.Message) // receives the messages about the project after Log; may be nil
+	Debug     func() bool        // whether debug messages are logged
+	Notice    func(line string)  // prints a line on standard error
+	Stderr    io.Writer
 	// Entries, if not nil, are the tools. They replace those of the project's registry.
 	Entries []json.RawMessage
 	// ReadOnly prevents writes to the registry directory.
@@ -90,7 +93,7 @@ func New(c Config) *Engine {
 	})
 	hookEnv := func() project.Env { return p.ForHooks(e.Env, c.State.Dir) }
 	e.Catalog = registry.NewCatalog(p, registry.Options{
-		Log: c.Log, Warn: c.Notice, Runner: c.Runner, HookEnv: hookEnv,
+		Log: c.Log, OnMessage: c.OnMessage, Warn: c.Notice, Runner: c.Runner, HookEnv: hookEnv,
 		Confine: e.Sandbox.Hook(filepath.Join(p.Server, "register.sh")),
 		Private: func() (string, error) { return c.State.Dir, c.State.Make() }, ReadOnly: c.ReadOnly,
 	})
@@ -98,6 +101,11 @@ func New(c Config) *Engine {
 	e.TemplateByText = e.lookupBy(kinds.Templates, templateOf)
 	e.Templates = e.templates()
 	e.Level = access.EffectiveLevel(p, c.Log)
+	for _, rule := range []*scriptenv.Rule{&p.Scripts.Tools, &p.Scripts.Providers} {
+		if warning := rule.Warning(); warning != "" {
+			c.Log(mcp.Warning, "mcp."+rule.Scope.Label, warning)
+		}
+	}
 	e.Find, e.Near = e.Lookup(kinds.Tools), e.nearest
 	if c.Entries != nil { // similar names in the registry do not matter
 		e.Find, e.Near = among(c.Entries), func(context.Context, string) string { return "" }

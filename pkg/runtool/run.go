@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	slashpath "path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,12 +19,14 @@ import (
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/jq"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/policy"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/project/settings"
+	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/secrets"
@@ -61,6 +64,15 @@ type run struct {
 	answers  *answers
 	display  *display // nil if reports are not shown
 	logged   []string // log lines that were printed
+	waits    bool     // messages wait until the tool is known
+	waiting  []waitingMessage
+}
+
+// A waitingMessage is a log message, with its place if it is about a file of the project.
+type waitingMessage struct {
+	level        mcp.Level
+	logger, text string
+	at           item.Place
 }
 
 // do makes the checks of CLI-807 in their order, and calls the tool.
@@ -77,8 +89,7 @@ func (r *run) do() error {
 	}
 	if r.given("roots") {
 		if r.roots, err = roots.Explicit(r.options.roots, r.dir); err != nil {
-			cli.Printf(r.Err, "run-tool: warning: %s: %s\n", roots.Logger, err)
-			return cli.Failf(cli.CodeInvalid, "invalid --roots value; see log for details")
+			return cli.Failf(cli.CodeInvalid, "invalid --roots value: %s", strings.TrimPrefix(err.Error(), roots.Option+": "))
 		}
 	}
 	switch {
@@ -252,7 +263,7 @@ func (r *run) callTool() error {
 	config := engine.Config{
 		Project: r.project, State: state, Runner: r.runner, Home: r.home, ReadOnly: r.dryRun,
 		Log: r.log, Debug: func() bool { return r.project.Logging.Level <= mcp.Debug },
-		Notice: r.Notice, Stderr: r.Err, Entries: r.cached,
+		Notice: r.Notice, Stderr: r.Err, Entries: r.cached, OnMessage: r.place,
 	}
 	_, sourced := r.sourceFiles()
 	for _, file := range sourced {
@@ -264,20 +275,22 @@ func (r *run) callTool() error {
 	if r.tool == "" {
 		return r.list(ctx, e)
 	}
-	item, err := e.Find(ctx, r.tool)
+	r.waits = true
+	entry, err := e.Find(ctx, r.tool)
+	r.release(rawjson.TextOf(entry, "path"))
 	var missing *mcp.Error
 	switch {
 	case errors.As(err, &missing):
 		return unavailable(missing)
 	case err != nil:
 		return err
-	case item == nil:
+	case entry == nil:
 		return cli.Failf(cli.CodeNotFound, "tool not found: %s%s", r.tool, cli.Meant(e.Near(ctx, r.tool)))
 	}
 	if r.dryRun {
-		return r.showDryRun(ctx, e, item)
+		return r.showDryRun(ctx, e, entry)
 	}
-	return r.call(ctx, e, item, asker, interrupted)
+	return r.call(ctx, e, entry, asker, interrupted)
 }
 
 func (r *run) interactive() bool { return cli.IsTerminal(r.In) && cli.IsTerminal(r.Err) }
@@ -306,8 +319,33 @@ func (r *run) leave(state *project.State) {
 	state.Remove()
 }
 
+// place records the place of the message that was logged last.
+func (r *run) place(m item.Message) {
+	if n := len(r.waiting); n > 0 && r.waiting[n-1].text == m.Line() {
+		r.waiting[n-1].at = m.At
+	}
+}
+
+// release prints the waiting messages, without those about other tools (CLI-818). path is the tool's script, or "" if
+// there is no such tool.
+func (r *run) release(path string) {
+	r.waits = false
+	tools := folder.Label(r.project.Root, r.project.Tools) + "/"
+	for _, m := range r.waiting {
+		rel, inTools := strings.CutPrefix(m.at.File, tools)
+		if path == "" || !inTools || slashpath.Dir(rel) == slashpath.Dir(path) {
+			r.log(m.level, m.logger, m.text)
+		}
+	}
+	r.waiting = nil
+}
+
 // log prints log messages that the server would send to a client.
 func (r *run) log(level mcp.Level, logger, text string) {
+	if r.waits {
+		r.waiting = append(r.waiting, waitingMessage{level: level, logger: logger, text: text})
+		return
+	}
 	least := mcp.Warning
 	if r.project.Logging.LevelSet {
 		least = r.project.Logging.Level

@@ -291,7 +291,10 @@ printf '{"method":"notifications/message","params":{"level":"warning","data":1}}
 func TestTimeouts(t *testing.T) {
 	c := ready(t, map[string]string{"tools/slow/tool.sh": `sleep 60`}, nil)
 	got := c.request("tools/call", `{"name":"slow","timeoutSecs":"1"}`)
-	if want := `"result":{"content":[{"type":"text","text":"Tool timed out after 1s"}],"isError":true,` +
+	if want := `"result":{"content":[{"type":"text","text":"Tool timed out after 1s"},{"type":"text","text":` +
+		`"tools/slow/tool.sh did not end within its time. If it needs longer, raise \"timeoutSecs\" in its tool.meta.json, ` +
+		`or report progress with mcp_progress and set \"progressExtendsTimeout\": true. If not, look for a loop that never ` +
+		`ends; MCPBASH_TRACE_TOOLS=true shows the last command"}],"isError":true,` +
 		`"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool timed out after 1s",` +
 		`"timeoutSecs":1,"reason":"fixed","exitCode":124}},"_meta":{"exitCode":124}}`; got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
@@ -707,7 +710,7 @@ func TestNothingSurvives(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			env := project.Env{"MCPBASH_MAX_CONCURRENT_REQUESTS": strconv.Itoa(tools), "MCPBASH_SHUTDOWN_TIMEOUT": "1"}
 			if tc.name == "time out" {
-				env["MCPBASH_DEFAULT_TOOL_TIMEOUT"] = "3"
+				env["MCPBASH_DEFAULT_TOOL_TIMEOUT"], env["MCPBASH_LOG_LEVEL"] = "3", "error"
 			}
 			c := ready(t, map[string]string{"tools/stuck/tool.sh": stuck}, env)
 			for i := range tools {

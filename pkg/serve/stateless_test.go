@@ -172,7 +172,7 @@ func TestStatelessResults(t *testing.T) {
 		{"null", complete + `"name":"null","content":[{"type":"text","text":"null\n"}],"isError":false,` +
 			`"structuredContent":null,`},
 		{"none", complete + `"name":"none","content":[{"type":"text","text":"null\n"}],"isError":false,"_meta"`},
-		{"wrong", `"error":{"code":-32603,"message":"Tool output does not satisfy outputSchema"`},
+		{"wrong", complete + `"name":"wrong","content":[{"type":"text","text":"Tool output does not satisfy outputSchema"}`},
 		{"code", `"error":{"code":-32603,"message":"mine","data":{"a":1}}`},
 		{"needs", `"error":{"code":-32021,"message":"Tool 'needs' requires a capability that the client does not declare",` +
 			`"data":{"requiredCapabilities":{"elicitation":{"url":{}},"sampling":{}}}}`},

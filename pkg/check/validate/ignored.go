@@ -105,6 +105,10 @@ func (c *check) clientSettings(file string) {
 	for _, list := range []string{"mcpServers", "servers"} {
 		for _, server := range rawjson.Members(rawjson.Get(doc, list)) {
 			for _, variable := range rawjson.Members(rawjson.Get(server.Value, "env")) {
+				if variable.Name == allowlist {
+					value, _ := rawjson.Text(variable.Value)
+					c.allowed(settings.Words(value), c.label(file))
+				}
 				if hasNoEffect(variable.Name) {
 					f := finding.Finding{ID: "ignored.setting", Path: c.label(file), Message: variable.Name + " has no effect"}
 					f.Line, f.Column, _ = rawjson.Position(text, variable.Value)
@@ -239,7 +243,7 @@ func (c *check) pageFields() {
 // fields reports unknown members of metadata. The registry reports members that resemble known ones.
 func (c *check) fields(doc json.RawMessage, label string, known []string) {
 	for _, m := range unknownFields(doc, known) {
-		if cli.Nearest(m.Name, known) == "" {
+		if item.NearestKey(m.Name, known) == "" {
 			c.noEffect(m, label, "")
 		}
 	}

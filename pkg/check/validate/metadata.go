@@ -17,6 +17,7 @@ import (
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/text/toolnames"
+	"mcp-bash/schemas"
 )
 
 // listing returns the entries of a directory in byte order, without links and hidden names. A
@@ -115,6 +116,7 @@ func (c *check) toolMetadata(file, dir string) {
 	}
 	c.schemas(doc, label)
 	c.fields(doc, label, effectiveFields(kinds.Tools))
+	c.types(doc, label, schemas.Tool)
 	c.confine(doc, label)
 	if name == "" {
 		return
@@ -234,6 +236,7 @@ func (c *check) prompts() {
 	t := content{kinds: []*kinds.Kind{kinds.Prompts}, dir: c.p.Prompts, generic: kinds.PromptMetadata}
 	t.item = func(doc json.RawMessage, label string, _ bool) {
 		c.fields(doc, label, effectiveFields(kinds.Prompts))
+		c.types(doc, label, schemas.Prompt)
 		if !c.named(doc, label) || !c.icons(doc, label) {
 			return
 		}
@@ -253,6 +256,8 @@ func (c *check) prompts() {
 	}
 	c.tree(t)
 	c.headerFields(kinds.Prompts)
+	c.placeholders()
+	c.completionScripts(c.p.Prompts)
 	for _, o := range c.offered.items[kinds.Completions] {
 		c.script(c.p.Root, abs(c.p.Root, o.path), otherScript)
 	}
@@ -298,6 +303,7 @@ func (c *check) resources() {
 	}
 	c.tree(t)
 	c.headerFields(kinds.Resources)
+	c.completionScripts(c.p.Resources)
 	c.pageFields()
 	c.provided()
 }

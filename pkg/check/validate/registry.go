@@ -97,6 +97,7 @@ var ruleOf = [...]string{
 	item.BadSchema: "schema.invalid", item.BadIcons: "icons.form", item.UnreadableIcon: "icons.unreadable",
 	item.Ignored: "metadata.ignored", item.LeftOut: "metadata.ignored", item.BothURIs: "resource.both_uris",
 	item.MissingVariable: "resource.no_variable", item.MissingURI: "resource.no_uri",
+	item.MissingText: "prompt.no_text",
 }
 
 // reported returns a message of the registry as a finding. ok is false for messages that are not

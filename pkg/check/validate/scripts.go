@@ -39,6 +39,7 @@ type shellScript struct {
 	file  string // absolute
 	label string
 	text  []byte
+	as    purpose
 }
 
 // script checks a script that the server runs, once: owner, mode, first line and line ends. dir is
@@ -84,8 +85,11 @@ func (c *check) script(dir, file string, as purpose) {
 		c.add(finding.Finding{ID: "script.crlf", Path: label, Line: line, Message: "Windows line ends (CRLF)",
 			Fix: "convert it: sed -i.bak 's/\\r$//' " + shell.Quote(label)})
 	}
+	if as != serverScript {
+		c.interpreter(label, text, interpreter)
+	}
 	if isBash(file, interpreter) {
-		c.scripts = append(c.scripts, shellScript{file, label, text})
+		c.scripts = append(c.scripts, shellScript{file, label, text, as})
 	}
 }
 
@@ -107,14 +111,19 @@ func isBash(file string, interpreter []string) bool {
 
 // executable checks the execute bit of a script. With --fix it sets the bit (CLI-1006).
 func (c *check) executable(file, label string, stamp folder.Stamp) {
+	c.executableAs("script.not_executable", file, label, stamp)
+}
+
+// executableAs is [check.executable] with the rule of a missing bit.
+func (c *check) executableAs(id, file, label string, stamp folder.Stamp) {
 	switch {
 	case stamp.Mode&0o111 != 0 || runtime.GOOS == "windows":
 		c.good("script.executable", label, "executable")
 	case !c.o.Fix:
-		c.add(finding.Finding{ID: "script.not_executable", Path: label, Message: "not executable", Fixable: true,
+		c.add(finding.Finding{ID: id, Path: label, Message: "not executable", Fixable: true,
 			Command: "chmod +x " + shell.Quote(file)})
 	case makeExecutable(file, stamp) != nil:
-		c.at("script.not_executable", label, "not executable (chmod failed)")
+		c.at(id, label, "not executable (chmod failed)")
 	default:
 		c.result.Fixed++
 		c.good("script.made_executable", label, "fixed: made executable")

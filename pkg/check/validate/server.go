@@ -70,6 +70,7 @@ func (c *check) server() {
 		}
 	}
 	c.policy()
+	c.settings()
 	c.hook()
 	c.declaredFields()
 	c.findRoots()
@@ -263,7 +264,7 @@ func (c *check) bundleConf() {
 	}
 	switch {
 	case errors.As(err, &shell):
-		c.scripts = append(c.scripts, shellScript{file, c.label(file), text})
+		c.scripts = append(c.scripts, shellScript{file, c.label(file), text, serverScript})
 	case err != nil:
 		c.at("bundle.conf", c.label(file), err.Error())
 	}

@@ -41,6 +41,7 @@ func (c *check) checkScripts() {
 			found[i] = append(found[i], *f)
 			return
 		}
+		found[i] = append(found[i], c.mistakes(&list[i])...)
 		for _, n := range bash32.Newer(list[i].text) {
 			found[i] = append(found[i], finding.Finding{
 				ID: "bash.newer", Path: list[i].label, Line: n.Line, Fix: n.Instead,

@@ -55,6 +55,7 @@ type check struct {
 	text        []byte // the metadata file that was read last
 	offered     *offered
 	scripts     []shellScript     // Bash scripts of the section
+	sdk         []string          // public functions of the SDK
 	roots       roots.Scope       // for tools that run
 	noRoots     bool              // no roots are configured
 	seen        map[string]bool   // keys of once
@@ -92,8 +93,8 @@ func Project(ctx context.Context, p *project.Project, o Options) (*Result, error
 func newCheck(ctx context.Context, p *project.Project, o Options) *check {
 	return &check{
 		ctx: ctx, p: p, o: o, seen: map[string]bool{}, broken: map[string]bool{}, found: map[fileRule]bool{},
-		describedBy: map[string]string{},
-		result:      &Result{Root: p.Root, Name: p.Meta.Name, Title: p.Meta.Title, Version: p.Meta.Version},
+		describedBy: map[string]string{}, sdk: sdkFunctions(),
+		result: &Result{Root: p.Root, Name: p.Meta.Name, Title: p.Meta.Title, Version: p.Meta.Version},
 	}
 }
 

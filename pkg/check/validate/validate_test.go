@@ -136,6 +136,16 @@ var cases = map[string]files{
 	"script.link":                {"tools/x/tool.sh@": "../demo-hello/tool.sh"},
 	"script.link_not_executable": {"tools/x/tool.sh@": "../../mcpb.conf"},
 	"script.no_shebang":          {"providers/other.sh*": "echo\n"},
+	"script.interpreter":         {"providers/other.sh*": "#!/usr/bin/env bush\n"},
+	"script.plain_shell":         {"providers/other.sh*": "#!/bin/sh\n[[ -n $1 ]]\n"},
+	"script.no_sdk":              toolOf("mcp_result_success {}"),
+	"script.unknown_function":    toolOf("source \"$MCP_SDK/tool-sdk.sh\"\nmcp_arg_get .x"),
+	"script.input":               toolOf("read -r name"),
+	"script.background":          toolOf("sleep 9 &"),
+	"script.missing_program":     toolOf("no-such-program"),
+	"completion.not_executable":  {"prompts/ask/ask.completion.sh": "#!/bin/bash\n"},
+	"prompt.placeholder":         {"prompts/ask/ask.txt": "Hello {{ name }}"},
+	"metadata.type":              toolWith(`"timeoutSecs":"5"`),
 	"script.crlf":                {"providers/other.sh*": "#!/usr/bin/env bash\necho\r\n"},
 	"script.too_large":           {"providers/other.sh*": "#!/usr/bin/env bash\n" + strings.Repeat("#\n", 1<<19)},
 	"script.syntax":              {"providers/other.sh*": "#!/usr/bin/env bash\nif true; then\n"},
@@ -251,6 +261,10 @@ func toolIn(dir, name string) files {
 	}
 }
 
+func toolOf(script string) files {
+	return files{"tools/demo-hello/tool.sh*": "#!/usr/bin/env bash\n" + script + "\n"}
+}
+
 func toolWith(schema string) files {
 	return files{"tools/demo-hello/tool.meta.json": `{"name":"demo_hello","description":"x",` + schema + `}`}
 }
@@ -285,6 +299,17 @@ var situations = map[string]func(t *testing.T) *Result{
 		return check1(t, fixture(t, sound, tool), Options{Samples: true})
 	},
 	"sample.not_run": samplesNowhere,
+	"policy.unknown_tool": func(t *testing.T) *Result {
+		f := fixture(t, sound)
+		f.Project.Calls.Allowlist = []string{"demo_helo"}
+		return check1(t, f, Options{})
+	},
+	"env.mode": func(t *testing.T) *Result {
+		f := fixture(t, sound)
+		f.Project.Env["MCPBASH_TOOL_ENV_MODE"] = "minimum"
+		f.Open(f.Project.Env)
+		return check1(t, f, Options{})
+	},
 	"registry.unavailable": func(t *testing.T) *Result {
 		f := fixture(t, sound)
 		f.Project.Discovery.MaxBytes = 100

@@ -714,7 +714,8 @@ func TestOutput(t *testing.T) {
 	b := newFixture(t, nil)
 	b.register(`echo garbage`)
 	b.ask("c", "")
-	if !b.logged("warning mcp.completion Completion script completions/c.sh: the output is not JSON") {
+	if !b.logged("warning mcp.completion Completion script completions/c.sh: the output is not JSON, so nothing is " +
+		"suggested; it begins with ") {
 		t.Errorf("%q", b.logs)
 	}
 }

@@ -3,6 +3,8 @@ package completion
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project/settings"
@@ -17,8 +19,18 @@ type output struct {
 	cursor string // cursor of the script for the next page
 }
 
-// errNoJSON is the error for output that is not JSON. Such output means no suggestions (T-630).
-var errNoJSON = errors.New("the output is not JSON")
+// A noJSONError is the error for output that is not JSON. Such output means no suggestions (T-630).
+type noJSONError struct{ output []byte }
+
+func (e *noJSONError) Error() string {
+	const longest = 60 // characters
+	text := []rune(strings.TrimSpace(strings.ToValidUTF8(string(e.output[:min(len(e.output), 4*longest)]), "\uFFFD")))
+	if len(text) > longest {
+		text = append(text[:longest], '…')
+	}
+	return fmt.Sprintf("the output is not JSON, so nothing is suggested; it begins with %q; "+
+		`print an array such as ["a","b"]`, string(text))
+}
 
 // parseOutput parses the output of a script for a request with this limit and offset.
 func parseOutput(stdout []byte, limit, offset int) (output, error) {
@@ -28,7 +40,7 @@ func parseOutput(stdout []byte, limit, offset int) (output, error) {
 	}
 	doc, err := rawjson.Check(stdout)
 	if err != nil {
-		return o, errNoJSON
+		return o, &noJSONError{stdout}
 	}
 	list := doc
 	switch rawjson.KindOf(doc) {

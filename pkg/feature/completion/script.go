@@ -45,8 +45,9 @@ func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, er
 		return nil, err
 	}
 	o, err := parseOutput(res.Stdout, q.limit, q.from.offset)
+	var notJSON *noJSONError
 	switch {
-	case errors.Is(err, errNoJSON):
+	case errors.As(err, &notJSON):
 		c.Log(mcp.Warning, logger, "Completion script "+s.rel+": "+err.Error())
 	case err != nil:
 		c.Log(mcp.Err, logger, "Completion script "+s.rel+": "+err.Error())

@@ -4,9 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -56,14 +62,14 @@ func (p *Prompts) Get(ctx context.Context, r *Request) (*Result, error) {
 	if r.Name == "" {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Prompt name is required")
 	}
-	item, err := p.Find(ctx, r.Name)
+	found, err := p.Find(ctx, r.Name)
 	if err != nil {
 		return nil, err
 	}
-	if item == nil {
-		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Prompt not found")
+	if found == nil {
+		return nil, p.notFound(r.Name)
 	}
-	e := parseEntry(item)
+	e := parseEntry(found)
 	given := json.RawMessage("{}")
 	if rawjson.KindOf(r.Arguments) == rawjson.Object {
 		given = rawjson.Normal(r.Arguments)
@@ -87,6 +93,19 @@ func (p *Prompts) Get(ctx context.Context, r *Request) (*Result, error) {
 	return res, nil
 }
 
+// notFound returns the error for an unknown prompt. Its reason names a metadata file without a text (T-412).
+func (p *Prompts) notFound(name string) *mcp.Error {
+	e := mcp.Errorf(mcp.CodeInvalidParams, "Prompt not found")
+	for _, file := range []string{name, filepath.Join(name, name)} {
+		meta := filepath.Join(p.Project.Prompts, file+item.MetadataSuffix)
+		if filepath.Base(name) == name && folder.StampOfPath(meta).IsFile() {
+			at := folder.Label(p.Project.Root, meta)
+			return e.WithReason(fmt.Errorf("%s describes no text; add %s.txt", at, strings.TrimSuffix(at, item.MetadataSuffix)))
+		}
+	}
+	return e
+}
+
 const logger = "mcp.prompts"
 
 // render sets the messages of a result.
@@ -108,6 +127,7 @@ func (p *Prompts) render(e *entry, arguments json.RawMessage, res *Result) error
 		return err
 	}
 	f := &filler{valuesOf(arguments), files, budget{p.Project.Limits.Response}}
+	p.checkPlaceholders(e, template)
 	if e.format == "messages" {
 		return res.setMessages(template, f)
 	}
@@ -116,6 +136,16 @@ func (p *Prompts) render(e *entry, arguments json.RawMessage, res *Result) error
 		res.setText(text, e.role)
 	}
 	return err
+}
+
+var spaced = lazyregexp.New(`\{\{([ \t]+[A-Za-z_]\w*[ \t]*|[A-Za-z_]\w*[ \t]+)\}\}`)
+
+// checkPlaceholders warns about placeholders that are not replaced because they contain spaces (T-410).
+func (p *Prompts) checkPlaceholders(e *entry, template string) {
+	if m := spaced.FindStringSubmatch(template); m != nil {
+		p.Log(mcp.Warning, logger, fmt.Sprintf("Prompt '%s': %s is not replaced; write {{%s}}", e.name, m[0],
+			strings.TrimSpace(m[1])))
+	}
 }
 
 // setText sets the only message of a prompt with a text template (T-807, T-808).

@@ -29,6 +29,12 @@ func (r *Resources) refusal(t *target, err error) error {
 		}
 		return &mcp.Error{Code: code, Message: text}
 	}
+	if (f.Status == provider.Denied || f.Status == provider.NotFound) && !strings.ContainsAny(t.uri, `:/\`) { // RES-39
+		e := notFound("uri", t.uri)
+		e.Message += fmt.Sprintf(": %q is not a URI; use a URI that resources/list returns, such as file:///...", t.uri)
+		r.Log(mcp.Warning, logger, e.Message)
+		return e
+	}
 	switch f.Status {
 	case provider.Denied:
 		return mcp.Errorf(mcp.CodeInternal, "Resource outside allowed roots")

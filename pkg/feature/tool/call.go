@@ -82,11 +82,14 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 		c.hold.End()
 		return nil, err
 	}
-	if res.Left != 0 {
-		c.warn(fmt.Sprintf("%s left a process running (process group %d); it is terminated when mcp-bash ends; "+
-			"start it with setsid to keep it", c.shown(c.script), res.Left))
-	}
 	result, err := c.outcome(&res)
+	if res.Left != 0 {
+		left := c.explained(fmt.Sprintf("%s left a process running (process group %d); it is terminated when mcp-bash ends; "+
+			"start it with setsid to keep it", c.shown(c.script), res.Left))
+		if err == nil {
+			result.texts = append(result.texts, []byte(left))
+		}
+	}
 	c.hold.Ended() // after outcome, which reads files with the permissions of the script
 	cleanup := func() { c.pool.Give(c.files, res.Alone); c.hold.Release() }
 	if t.project.Preserve {

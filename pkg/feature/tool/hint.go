@@ -32,11 +32,15 @@ const maxHead = 64 << 10
 // itself (T-188). value is standard output as JSON. The hint is also logged, because operators may
 // not see results.
 func (c *call) hint(res *script.Result, value json.RawMessage) string {
-	text := c.diagnose(res, value)
-	if text != "" {
-		c.warn(text)
+	return c.explained(c.diagnose(res, value))
+}
+
+// explained logs a hint and returns it. The hint may be "".
+func (c *call) explained(hint string) string {
+	if hint != "" {
+		c.warn(hint)
 	}
-	return text
+	return hint
 }
 
 func (c *call) warn(text string) {
@@ -63,10 +67,19 @@ func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 		return where + " uses the SDK without loading it; put this line before the others: " +
 			`source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"`
 	}
+	if noTerminal.Match(stderr) {
+		return where + " reads /dev/tty, but tools have no terminal; " + askInstead
+	}
+	if text := c.missingProgram(where, stderr); text != "" {
+		return text
+	}
 	if text := c.deniedHint(stderr); text != "" {
 		return text
 	}
 	text := c.describeEnd(where, res, value)
+	if input := c.inputHint(where, head, stderr); input != "" && rawjson.KindOf(value) != rawjson.Object {
+		return strings.TrimPrefix(text+". "+input, ". ")
+	}
 	if confined := c.confinedHint(); confined != "" && !reportsError(value) {
 		if text == "" {
 			return confined

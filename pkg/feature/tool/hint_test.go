@@ -53,6 +53,12 @@ func TestHints(t *testing.T) {
 			ended + "1" + after},
 		{"after an envelope", "#!/bin/bash\necho '{\"content\":[],\"isError\":false}'\nexit 1\n", ended + "1" + after},
 
+		{"a program that is not there", "#!/bin/bash\n\nnonesuch\n",
+			"tools/t/tool.sh starts nonesuch in line 3, which is not on the PATH of tools ("},
+		{"standard input", "#!/bin/bash\nset -e\nread -r name\n", ended + "1" + silent},
+		{"a terminal", "#!/bin/bash\nset -e\nread -r name </dev/tty\n",
+			"tools/t/tool.sh reads /dev/tty, but tools have no terminal; ask the user with mcp_elicit, or "},
+
 		{"it has said so itself", "#!/bin/bash\necho 'file not found' >&2; exit 1\n", ""},
 		{"an error as JSON", "#!/bin/bash\necho '{\"success\":false,\"why\":\"x\"}'; exit 1\n", ""},
 		{"an error as a result", "#!/bin/bash\necho '{\"content\":[],\"isError\":true}'; exit 1\n", ""},
@@ -60,7 +66,6 @@ func TestHints(t *testing.T) {
 			"tools/t/tool.sh uses the SDK without loading it; "},
 		{"a function of its own", "#!/bin/bash\nmcp_mine\nexit 1\n", ""},
 		{"a function of its own, of which the SDK has a private one", "#!/bin/bash\nmcp_call\nexit 1\n", ""},
-		{"a program that is not there", "#!/bin/bash\nnonesuch\n", ""},
 		{"a CR where it is no line end", "#!/bin/bash\nprintf '%s' $'a\\r\\n' >&2\nexit 1\n", ""},
 	} {
 		if _, err := os.Stat("/bin/dash"); err != nil && tc.name == "not Bash" {
@@ -163,12 +168,18 @@ func TestSeveralValues(t *testing.T) {
 		}
 	}
 	for out, want := range map[string]string{
-		`{"x":1} {"success":true}`: `{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`,
-		`{"success":true} text`:    `{"code":-32603,"message":"Tool output is not valid JSON for declared outputSchema"}`,
-		`7 {"success":true}`:       `{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`,
+		`{"x":1} {"success":true}`: refused(outputInvalid, strayHint(`"{\"success\":true}" after`), true),
+		`{"success":true} text`:    refused(outputNotJSON, strayHint(`"text" after`), true),
+		`7 {"success":true}`:       refused(outputInvalid, strayHint(`"7" before`), true),
 	} {
 		if got := b.run("cat <<'END'\n"+out+"\nEND", schema); got != want {
 			t.Errorf("%s: %s", out, got)
 		}
 	}
+}
+
+// strayHint returns the hint for text next to a result (T-405).
+func strayHint(stray string) string {
+	return "standard output has " + stray + " the result, so it is not the JSON that outputSchema requires. " +
+		"Print nothing else there, and messages to standard error (>&2)"
 }

@@ -36,11 +36,11 @@ func (c *call) outcome(res *script.Result) (*Result, error) {
 	case errors.Is(res.Cause, script.ErrStdoutLimit):
 		c.tools.Log(mcp.Err, logger, fmt.Sprintf("Tool %s output %d bytes exceeds limit %d", c.entry.name,
 			len(res.Stdout), calls.MaxStdout))
-		return nil, mcp.Errorf(mcp.CodeInternal, "Tool output exceeded %d bytes", calls.MaxStdout)
+		return c.tooLarge(res, fmt.Sprintf("Tool output exceeded %d bytes", calls.MaxStdout), largeOutput)
 	case errors.Is(res.Cause, script.ErrStderrLimit):
 		c.tools.Log(mcp.Err, logger, fmt.Sprintf("Tool %s stderr %d bytes exceeds limit %d", c.entry.name,
 			len(res.Stderr), calls.MaxStderr))
-		return nil, mcp.Errorf(mcp.CodeInternal, "Tool stderr exceeded %d bytes", calls.MaxStderr)
+		return c.tooLarge(res, fmt.Sprintf("Tool stderr exceeded %d bytes", calls.MaxStderr), largeStderr)
 	case errors.As(res.Cause, &lost):
 		e := mcp.Errorf(mcp.CodeInternal, "Tool '%s' cannot be given its client's answer", c.entry.name)
 		return nil, e.WithReason(lost)
@@ -54,6 +54,18 @@ func (c *call) outcome(res *script.Result) (*Result, error) {
 		return c.failed(res)
 	}
 	return c.succeeded(res)
+}
+
+// tooLarge returns the outcome of a script whose output exceeded a limit (T-131, T-132).
+func (c *call) tooLarge(res *script.Result, message, hint string) (*Result, error) {
+	hint = c.explained(hint)
+	if c.tools.project.Calls.FailureIsError {
+		return nil, mcp.Errorf(mcp.CodeInternal, "%s", message)
+	}
+	r := failure("output_too_large", message, nil)
+	r.name, r.Status, r.texts = c.entry.name, res.Status, append(r.texts, []byte(hint))
+	c.dropInvalid(r)
+	return r, nil
 }
 
 // errorFile returns the JSON-RPC error that the tool wrote to its error file, or nil (T-90, T-91).
@@ -131,6 +143,9 @@ func (c *call) timedOut(timeout *timeoutError, res *script.Result) *Result {
 				"tool.meta.json", c.entry.name))
 	}
 	c.summarise(res, message, true)
+	if explanation := c.explained(c.timeoutHint(k)); hint == "" {
+		r.texts = append(r.texts, []byte(explanation))
+	}
 	c.dropInvalid(r)
 	return r
 }
@@ -164,6 +179,7 @@ func (c *call) failed(res *script.Result) (*Result, error) {
 	if hint != "" {
 		r.texts = append(r.texts, []byte(hint))
 	}
+	r.addOwnHint(value)
 	c.dropInvalid(r)
 	r.embedded = c.embeds()
 	return r, nil
@@ -234,8 +250,9 @@ func (c *call) succeeded(res *script.Result) (*Result, error) {
 	} else {
 		r.texts = [][]byte{res.Stdout}
 	}
+	stray := ""
 	if value == nil {
-		c.strayText(res.Stdout)
+		stray = c.strayText(res.Stdout)
 	}
 	if value == nil && c.entry.outputSchema != nil { // T-218
 		value = firstValue(res.Stdout)
@@ -248,9 +265,15 @@ func (c *call) succeeded(res *script.Result) (*Result, error) {
 		r.structured = rawjson.Normal(value)
 	}
 	if !r.IsError {
-		if refused, err := c.checkOutput(r, value, members != nil, res); refused != nil || err != nil {
+		if refused, err := c.checkOutput(r, value, members != nil, res, stray); refused != nil || err != nil {
 			return refused, err
 		}
+	}
+	if note := c.invalidText(res.Stdout); note != "" {
+		r.texts = append(r.texts, []byte(note))
+	}
+	if r.IsError {
+		r.addOwnHint(value)
 	}
 	c.dropInvalid(r)
 	r.embedded = c.embeds()

@@ -42,27 +42,37 @@ func firstValue(stdout []byte) (first json.RawMessage) {
 	}
 }
 
-// strayText warns about output next to a result of the SDK, because all output then becomes plain text (T-219).
-func (c *call) strayText(stdout []byte) {
-	for _, begin := range []string{`{"content":`, `{"success":`} {
+// strayText warns about output next to a result, because all output then becomes plain text (T-219). It returns the
+// warning, or "".
+func (c *call) strayText(stdout []byte) string {
+	begins := []string{`{"content":`, `{"success":`}
+	if c.entry.outputSchema != nil { // any object may be the result
+		begins = append(begins, "{")
+	}
+	for _, begin := range begins {
 		at := bytes.Index(stdout, []byte(begin))
 		if at < 0 {
 			continue
 		}
 		value, rest, err := rawjson.Next(stdout[at:])
-		if err != nil || callToolResult(value) == nil && !isEnvelope(value) {
+		if err != nil || begin != "{" && callToolResult(value) == nil && !isEnvelope(value) {
 			continue
 		}
-		place := "after"
-		if len(bytes.TrimSpace(stdout[:at])) > 0 {
-			place = "before"
+		place, stray := "after", rest
+		if before := bytes.TrimSpace(stdout[:at]); len(before) > 0 {
+			place, stray = "before", before
 		} else if len(bytes.TrimSpace(rest)) == 0 {
 			continue
 		}
-		c.warn("standard output holds something " + place + " the result, so all of it is sent as text; " +
-			"print nothing else there, and messages to standard error (>&2)")
-		return
+		hint := "standard output holds something " + place + " the result, so all of it is sent as text; " +
+			"print nothing else there, and messages to standard error (>&2)"
+		if c.entry.outputSchema != nil {
+			hint = fmt.Sprintf("standard output has %s %s the result, so it is not the JSON that outputSchema requires. "+
+				"Print nothing else there, and messages to standard error (>&2)", beginning(stray), place)
+		}
+		return c.explained(hint)
 	}
+	return ""
 }
 
 // isEnvelope reports whether a value is the output of mcp_result_success.
@@ -149,8 +159,9 @@ const (
 )
 
 // checkOutput validates a success against the tool's outputSchema (T-213 to T-216). value is
-// standard output as JSON. isResult means that the value is a CallToolResult.
-func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res *script.Result) (*Result, error) {
+// standard output as JSON. isResult means that the value is a CallToolResult. stray is the result of strayText.
+func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res *script.Result,
+	stray string) (*Result, error) {
 	s := c.entry.outputSchema
 	if s == nil {
 		return nil, nil
@@ -183,7 +194,10 @@ func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res 
 	switch {
 	case message == "":
 		return nil, nil
-	case !full:
+	case stray == "":
+		stray = c.explained(c.outputHint(message, data, res.Stdout))
+	}
+	if c.tools.project.Calls.FailureIsError && !full {
 		e := mcp.Errorf(mcp.CodeInternal, "%s", message)
 		e.Data = c.outputDiagnosis(res)
 		return nil, e
@@ -191,6 +205,9 @@ func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res 
 	refused := failure("output_validation_error", message, nil)
 	if violations != nil {
 		refused = violated("output_validation_error", "Invalid output: ", violations)
+	}
+	if violations == nil {
+		refused.texts = append(refused.texts, []byte(stray))
 	}
 	refused.name, refused.Status, refused.stderr, refused.noMeta = c.entry.name, res.Status, r.stderr, false
 	c.dropInvalid(refused)

@@ -163,7 +163,9 @@ func TestOutcome(t *testing.T) {
 			`{"name":"t","content":[{"type":"text","text":"ok"}],"isError":false,"_meta":{"exitCode":0,` +
 				`"stderr":"warn1\nwarn2"}}`},
 		{"T-135 odd bytes", `printf 'a\xffb\0c'`, ``, `{"name":"t","content":[{"type":"text","text":"a` + "\uFFFD" +
-			`b\u0000c"}],"isError":false,"_meta":{"exitCode":0}}`},
+			`b\u0000c"},{"type":"text","text":"standard output is not UTF-8 at byte 2 (0xff), so such bytes are replaced. ` +
+			`Convert text with iconv -f ENCODING -t UTF-8, and return binary data as a blob with ` +
+			`mcp_result_text_with_resource"}],"isError":false,"_meta":{"exitCode":0}}`},
 		{"T-210 several values", `echo '{} {}'`, ``,
 			`{"name":"t","content":[{"type":"text","text":"{} {}\n"}],"isError":false,"_meta":{"exitCode":0}}`},
 		{"T-211 array", `echo '[1]'`, ``,
@@ -239,24 +241,24 @@ func TestOutcome(t *testing.T) {
 			`{"name":"t","content":[{"type":"text","text":"{\"n\":1,\"s\":null,\"deep\":{\"x\":\"y\"}}\n"}],"isError":false,` +
 				`"structuredContent":{"n":1,"s":null,"deep":{"x":"y"}},"_meta":{"exitCode":0}}`},
 		{"T-214 missing", `echo '{}'`, `"outputSchema":{"required":["n"]}`,
-			`{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
+			refused(outputInvalid, "outputSchema: /n: is required; correct the tool, or its tool.meta.json", false)},
 		{"T-214 type", `echo '{"n":1.5}'`, `"outputSchema":{"properties":{"n":{"type":"integer"}}}`,
-			`{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
+			refused(outputInvalid, "outputSchema: /n: must be an integer; correct the tool, or its tool.meta.json", true)},
 		{"T-214 whole number", `printf '{"n":1.0}'`, `"outputSchema":{"properties":{"n":{"type":"integer"}}}`,
 			`{"name":"t","content":[{"type":"text","text":"{\"n\":1.0}"}],"isError":false,"structuredContent":{"n":1.0},` +
 				`"_meta":{"exitCode":0}}`},
 		{"T-214 not an object", `echo '[]'`, `"outputSchema":{"type":"object"}`,
-			`{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
+			refused(outputInvalid, "outputSchema: must be an object; correct the tool, or its tool.meta.json", true)},
 		{"T-214 other type", `printf '[1]'`, `"outputSchema":{"type":"array","items":{"type":"string"}}`,
 			`{"name":"t","content":[{"type":"text","text":"[1]"}],"isError":false,"_meta":{"exitCode":0}}`},
 		{"T-215 not JSON", `echo hi`, `"outputSchema":{"type":"object"}`,
-			`{"code":-32603,"message":"Tool output is not valid JSON for declared outputSchema"}`},
+			refused(outputNotJSON, `standard output begins with "hi", but outputSchema requires JSON; `+sdkCall, true)},
 		{"T-215 empty", `echo`, `"outputSchema":{"type":"object"}`,
-			`{"code":-32603,"message":"Tool output is empty for declared outputSchema"}`},
+			refused(outputEmpty, "tools/t/tool.sh printed nothing, but outputSchema requires JSON; "+sdkCall, true)},
 		{"T-213 error result", `printf '{"content":[],"isError":true,"structuredContent":{"success":false}}'`,
 			`"outputSchema":{"required":["n"]}`, `{"name":"t","content":[],"isError":true,"_meta":{"exitCode":0}}`},
 		{"T-214 of a result", `printf '{"content":[],"isError":false}'`, `"outputSchema":{"required":["n"]}`,
-			`{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
+			refused(outputInvalid, "outputSchema: /n: is required; correct the tool, or its tool.meta.json", false)},
 		{"T-213 failed tool", `echo '{"a":1}'; exit 1`, `"outputSchema":{"required":["n"]}`,
 			`{"name":"t","content":[{"type":"text","text":"{\"a\":1}\n"},` + afterResult(1) +
 				`],"isError":true,"_meta":{"exitCode":1}}`},
@@ -541,6 +543,26 @@ func TestSpilling(t *testing.T) {
 	}
 }
 
+// refused returns the result for an output that an outputSchema refuses (T-215, T-405).
+func refused(message, hint string, structured bool) string {
+	text := `{"name":"t","content":[{"type":"text","text":"` + message + `"},{"type":"text","text":` +
+		string(rawjson.Quote(hint)) + `}],"isError":true,`
+	if structured {
+		text += `"structuredContent":{"success":false,"error":{"type":"output_validation_error","message":"` +
+			message + `"}},`
+	}
+	return text + `"_meta":{"exitCode":0}}`
+}
+
+const sdkCall = `print the result with mcp_result_success "$(mcp_json_obj NAME VALUE)"`
+
+// endless returns the hint of T-403.
+func endless(name string) string {
+	return `{"type":"text","text":"tools/` + name + `/tool.sh did not end within its time. If it needs longer, raise ` +
+		`\"timeoutSecs\" in its tool.meta.json, or report progress with mcp_progress and set \"progressExtendsTimeout\": ` +
+		`true. If not, look for a loop that never ends; MCPBASH_TRACE_TOOLS=true shows the last command"}`
+}
+
 // T-130 to T-134.
 func TestLimits(t *testing.T) {
 	b := newFixture(t, project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1000", "MCPBASH_MAX_TOOL_STDERR_SIZE": "100",
@@ -548,13 +570,15 @@ func TestLimits(t *testing.T) {
 	if got := b.run(`printf '%1000s'`); !strings.Contains(got, `"isError":false`) {
 		t.Error(got)
 	}
-	if got := b.run(`printf '%1001s'; sleep 60`); got != `{"code":-32603,`+
-		`"message":"Tool output exceeded 1000 bytes"}` || !b.logged(
+	if got := b.run(`printf '%1001s'; sleep 60`); !strings.HasPrefix(got,
+		`{"name":"t","content":[{"type":"text","text":"Tool output exceeded 1000 bytes"},{"type":"text","text":"standard `+
+			`output is limited by MCPBASH_MAX_TOOL_OUTPUT_SIZE; `) || !strings.Contains(got, `"isError":true`) || !b.logged(
 		"error mcp.tools Tool t output 1001 bytes exceeds limit 1000") {
 		t.Error(got, b.logs)
 	}
-	if got := b.run(`printf '%101s' >&2; sleep 60`); got != `{"code":-32603,`+
-		`"message":"Tool stderr exceeded 100 bytes"}` || !b.logged(
+	if got := b.run(`printf '%101s' >&2; sleep 60`); !strings.HasPrefix(got,
+		`{"name":"t","content":[{"type":"text","text":"Tool stderr exceeded 100 bytes"},{"type":"text","text":"standard `+
+			`error is limited by MCPBASH_MAX_TOOL_STDERR_SIZE; `) || !strings.Contains(got, `"isError":true`) || !b.logged(
 		"error mcp.tools Tool t stderr 101 bytes exceeds limit 100") {
 		t.Error(got)
 	}
@@ -563,6 +587,10 @@ func TestLimits(t *testing.T) {
 		t.Error(got)
 	}
 	if got := b.run(`printf 'a\0\xffb\n' >&2`); !strings.Contains(got, `"stderr":"a`+"\uFFFD"+`b"`) {
+		t.Error(got)
+	}
+	old := newFixture(t, project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1000", "MCPBASH_TOOL_FAILURE_MODE": "error"})
+	if got := old.run(`printf '%1001s'; sleep 60`); got != `{"code":-32603,"message":"Tool output exceeded 1000 bytes"}` {
 		t.Error(got)
 	}
 	off := newFixture(t, project.Env{"MCPBASH_TOOL_STDERR_CAPTURE": "no"})
@@ -583,13 +611,15 @@ func TestTimeouts(t *testing.T) {
 				`1s\n\nSuggestion: Use smaller input","timeoutSecs":1,"reason":"fixed","exitCode":124,"hint":"Use smaller input",` +
 				`"setting":"MCPBASH_DEFAULT_TOOL_TIMEOUT"}},"_meta":{"exitCode":124,"stderr":"starting"}}`},
 		{"T-155 idle", `sleep 60`, `"timeoutSecs":1,"progressExtendsTimeout":true,"maxTimeoutSecs":9`,
-			`{"content":[{"type":"text","text":"Tool timed out after 1s (no progress reported)"}],"isError":true,` +
+			`{"content":[{"type":"text","text":"Tool timed out after 1s (no progress reported)"},` +
+				endless(`T-155 idle`) + `],"isError":true,` +
 				`"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool timed out after 1s (no progress ` +
 				`reported)","timeoutSecs":1,"reason":"idle","exitCode":124,"progressExtendsTimeout":true,"maxTimeoutSecs":9}},` +
 				`"_meta":{"exitCode":124}}`},
 		{"T-155 cap", `while :; do touch "$MCP_PROGRESS_STREAM"; sleep 0.1; done`,
 			`"timeoutSecs":1,"progressExtendsTimeout":true,"maxTimeoutSecs":2`,
-			`{"content":[{"type":"text","text":"Tool exceeded maximum runtime of 2s"}],"isError":true,` +
+			`{"content":[{"type":"text","text":"Tool exceeded maximum runtime of 2s"},` +
+				endless(`T-155 cap`) + `],"isError":true,` +
 				`"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool exceeded maximum runtime of 2s",` +
 				`"timeoutSecs":1,"reason":"max_exceeded","exitCode":124,"progressExtendsTimeout":true,"maxTimeoutSecs":2}},` +
 				`"_meta":{"exitCode":124}}`},

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"mcp-bash/pkg/run/handoff"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/run/scriptenv"
+	"mcp-bash/pkg/text/secrets"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -55,7 +57,7 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 	if len(item) > maxArgument {
 		spill, remove, err := p.spill(item)
 		if err != nil {
-			return nil, checkFailed
+			return nil, p.failed(err.Error())
 		}
 		defer remove()
 		args = []string{name, "", spill}
@@ -80,13 +82,25 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 	case errors.Is(res.Cause, script.ErrTimedOut):
 		return nil, mcp.Errorf(mcp.CodeInternal, "Tool policy check timed out")
 	case res.Cause != nil:
-		return nil, checkFailed
+		return nil, p.failed(res.Cause.Error())
 	}
 	v := p.read(name, strings.Split(string(res.Stdout), "\x00"))
 	if v == nil {
-		return nil, checkFailed
+		reason, _, _ := strings.Cut(strings.ToValidUTF8(string(res.Stderr), "\uFFFD"), "\n")
+		if reason == "" {
+			reason = fmt.Sprintf("it ended with exit status %d before it decided", res.Status)
+		}
+		return nil, p.failed(reason)
 	}
 	return v, nil
+}
+
+// failed returns the error for a policy.sh that did not decide, and logs the reason (T-32).
+func (p *Policy) failed(reason string) *mcp.Error {
+	reason = secrets.Text(strings.ReplaceAll(reason, p.Project.Root+string(filepath.Separator), ""))
+	err := fmt.Errorf("server.d/policy.sh failed: %s; no tool runs until it is corrected", reason)
+	p.Log(mcp.Err, logger, err.Error())
+	return mcp.Errorf(mcp.CodeInternal, "Tool policy check failed").WithReason(err)
 }
 
 // environ returns the environment of policy.sh: the environment of hooks, and the variables of the call (T-29). The
@@ -100,8 +114,6 @@ func (p *Policy) environ(request project.Env) project.Env {
 }
 
 const nowhere = "/dev/null" // Bash has it on Windows as well
-
-var checkFailed = &mcp.Error{Code: mcp.CodeInternal, Message: "Tool policy check failed"}
 
 // spill writes an entry that is too long for an argument to a file.
 func (p *Policy) spill(item json.RawMessage) (path string, remove func(), err error) {

@@ -6,9 +6,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
@@ -45,7 +47,11 @@ func (p *Policy) Check(ctx context.Context, name string, item json.RawMessage,
 	case err != nil:
 		return decision, err
 	case verdict == nil:
-		return decision, list.Check(name)
+		refusal := list.Check(name)
+		if refusal != nil && refusal.Data != nil {
+			p.Log(mcp.Warning, logger, refusal.Message+": "+rawjson.TextOf(refusal.Data, "reason"))
+		}
+		return decision, refusal
 	case verdict.rule != nil:
 		decision.Variables = verdict.rule
 	}
@@ -108,5 +114,9 @@ func (l List) Check(name string) *mcp.Error {
 		return mcp.Errorf(mcp.CodeInvalidParams,
 			"Tool '%s' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config.", name)
 	}
-	return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)", name)
+	refusal := mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)", name)
+	if near := cli.Nearest(name, l.Names); near != "" {
+		return refusal.WithReason(fmt.Errorf("MCPBASH_TOOL_ALLOWLIST has %q; if it means this tool, write %q", near, name))
+	}
+	return refusal
 }

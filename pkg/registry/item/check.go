@@ -129,13 +129,22 @@ func (c *checker) array(v json.RawMessage, check elementCheck) json.RawMessage {
 	return b.End().Bytes()
 }
 
-// members checks the members of an object that have a rule. It keeps the other members.
+// members checks the members of an object that have a rule. It keeps the other members, and reports those with nearly
+// the name of a rule.
 func (c *checker) members(v json.RawMessage, forms []form) json.RawMessage {
+	known := []string{"name", "src"} // of arguments and icons
+	for _, f := range forms {
+		known = append(known, f.name)
+	}
 	return c.object(v, func(name string, value json.RawMessage) json.RawMessage {
 		for _, f := range forms {
 			if f.name == name {
 				return c.value(value, f.is)
 			}
+		}
+		if near := NearestKey(name, known); near != "" && near != name && c.fields.Reject == nil {
+			c.fields.Dir.Log(Message{Level: mcp.Warning, Topic: UnknownKey, At: c.source.At(value),
+				Text: fmt.Sprintf("%s: unknown key %q; did you mean %s?", c.path[0].name, name, near)})
 		}
 		return value
 	})
@@ -277,12 +286,34 @@ func (s *Input) CheckKeys(known []string) {
 				continue
 			}
 			name, _ := rawjson.Text(m.name)
-			if near := cli.Nearest(name, known); near != "" {
+			if near := NearestKey(name, known); near != "" {
 				s.Log(Message{Level: mcp.Warning, Topic: UnknownKey, At: source.At(m.name),
 					Text: fmt.Sprintf("unknown key %q; did you mean %s?", name, near)})
 			}
 		}
 	}
+}
+
+// NearestKey returns the known key that a name probably means, or "". Case, "_" and "-" do not count, and a known key
+// may have a longer name: timeout means timeoutSecs (CLI-1050).
+func NearestKey(name string, known []string) string {
+	letters := strings.NewReplacer("_", "", "-", "")
+	plain := strings.ToLower(letters.Replace(name))
+	for _, key := range known {
+		if strings.ToLower(letters.Replace(key)) == plain {
+			return key
+		}
+	}
+	if near := cli.Nearest(name, known); near != "" {
+		return near
+	}
+	const shortest = 5 // letters
+	for _, key := range known {
+		if len(plain) >= shortest && strings.HasPrefix(strings.ToLower(key), plain) {
+			return key
+		}
+	}
+	return ""
 }
 
 // value returns the value if it satisfies a rule. Otherwise it reports a fault and returns

@@ -31,6 +31,7 @@ const (
 	BothURIs              // uri and uriTemplate are given
 	MissingVariable       // a uriTemplate has no variable
 	MissingURI            // there is neither a file nor a URI
+	MissingText           // a prompt has no text
 )
 
 // A Message is a log message about a project. Messages are comparable.

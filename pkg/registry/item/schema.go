@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 var anyObject = json.RawMessage(`{"type":"object","properties":{}}`)
@@ -24,6 +25,10 @@ func (f *Fields) InputSchema() json.RawMessage {
 			}
 		}
 		if v := s.get("parameters"); v != nil {
+			if (rawjson.Get(v, "properties") != nil || rawjson.TextOf(v, "type") == "object") && f.Reject == nil {
+				f.Dir.Log(Message{Level: mcp.Warning, Topic: UnknownKey, At: s.At(v),
+					Text: `"parameters" is a JSON Schema; did you mean inputSchema?`})
+			}
 			schema, faults := schemaOf(v)
 			if len(faults) == 0 {
 				return schema

@@ -59,6 +59,9 @@ func visitTemplates(v *scan.Visit) {
 			warn(item.MissingName, text, fmt.Sprintf("Auto-discovery %s: %s", at, text))
 		case !hasVariable(template):
 			text := fmt.Sprintf("'%s' uriTemplate has no {variable}, skipping", name)
+			if strings.ContainsAny(template, "{}") {
+				text = fmt.Sprintf("'%s' uriTemplate has an unmatched or empty brace: write {variable}; skipping", name)
+			}
 			warn(item.MissingVariable, text, fmt.Sprintf("Auto-discovery %s: %s", at, text))
 		default:
 			if f, ok := buildTemplate(s, name, template); ok {

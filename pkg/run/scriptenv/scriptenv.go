@@ -4,6 +4,7 @@
 package scriptenv
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -102,6 +103,7 @@ type Rule struct {
 	Source       Source
 	Names        []string // of the list
 	InvalidNames []string // skipped entries of the list, which are not variable names
+	Unknown      string   // a configured mode that does not exist, or ""; the default applies
 	Leave        bool     // the operator permits Inherit
 }
 
@@ -171,6 +173,9 @@ func NewPolicy(env map[string]string, meta Meta) Policy {
 func (s *Scope) rule(values map[string]string, source Source) Rule {
 	r := Rule{Scope: s, Source: source, Mode: strings.ToLower(values[s.Mode])}
 	if !slices.Contains(s.modes, r.Mode) {
+		if !IsPlaceholder(r.Mode) {
+			r.Unknown = values[s.Mode]
+		}
 		r.Mode = s.modes[0]
 	}
 	if IsPlaceholder(values[s.List]) {
@@ -184,6 +189,15 @@ func (s *Scope) rule(values map[string]string, source Source) Rule {
 		}
 	}
 	return r
+}
+
+// Warning returns a warning about an unknown mode, or "".
+func (r *Rule) Warning() string {
+	if r.Unknown == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s=%s is not a mode; the default %s applies; the modes are %s", r.Scope.Mode, shown(r.Unknown),
+		r.Mode, strings.Join(r.Scope.modes, ", "))
 }
 
 // With returns the rule with another mode and list, and the same permission for Inherit.

@@ -1,0 +1,110 @@
+package bash32
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A Process lists the commands of a script that read its standard input or its terminal. It also lists the commands
+// that start processes in the background.
+type Process struct {
+	Input, Terminal, Background []Name // commands
+}
+
+// ReadProcess parses a script. The result is empty for a script that cannot be parsed.
+func ReadProcess(text []byte) (p Process) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(bytes.NewReader(text), "")
+	if err != nil {
+		return p
+	}
+	r := &reader{found: &p}
+	for _, s := range file.Stmts {
+		r.statement(s, false)
+	}
+	return p
+}
+
+type reader struct {
+	found *Process
+	fed   bool // "exec <file" has redirected the standard input of the rest
+}
+
+// statement reads a statement. fed means that its standard input is not that of the process.
+func (r *reader) statement(s *syntax.Stmt, fed bool) {
+	for _, redirect := range s.Redirs {
+		switch redirect.Op {
+		case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+			if redirect.N == nil || redirect.N.Value == "0" {
+				fed = true
+			}
+		}
+		if redirect.Word != nil && written(redirect.Word) == "/dev/tty" && redirect.Op == syntax.RdrIn {
+			r.found.Terminal = append(r.found.Terminal, Name{"/dev/tty", lineOf(s)})
+		}
+	}
+	call, isCall := s.Cmd.(*syntax.CallExpr)
+	name := ""
+	if isCall && len(call.Args) > 0 {
+		name = written(call.Args[0])
+	}
+	if name == "exec" && fed && len(call.Args) == 1 {
+		r.fed = true
+	}
+	if s.Background && !slices.Contains([]string{"setsid", "nohup"}, name) {
+		if name == "" {
+			name = "a command"
+		}
+		r.found.Background = append(r.found.Background, Name{name, lineOf(s)})
+	}
+	if s.Cmd != nil {
+		r.command(s.Cmd, fed || s.Background)
+	}
+}
+
+func (r *reader) command(c syntax.Command, fed bool) {
+	switch n := c.(type) {
+	case *syntax.BinaryCmd:
+		r.statement(n.X, fed)
+		r.statement(n.Y, fed || n.Op == syntax.Pipe || n.Op == syntax.PipeAll)
+		return
+	case *syntax.FuncDecl: // its caller decides
+		r.statement(n.Body, true)
+		return
+	case *syntax.CallExpr:
+		if !fed && !r.fed && readsInput(n) {
+			r.found.Input = append(r.found.Input, Name{written(n.Args[0]), lineOf(n)})
+		}
+	case *syntax.ForClause:
+		if n.Select && !fed && !r.fed {
+			r.found.Input = append(r.found.Input, Name{"select", lineOf(n)})
+		}
+	}
+	syntax.Walk(c, func(node syntax.Node) bool {
+		if s, isStatement := node.(*syntax.Stmt); isStatement {
+			r.statement(s, fed)
+			return false
+		}
+		return true
+	})
+}
+
+// readsInput reports whether a command reads its standard input.
+func readsInput(n *syntax.CallExpr) bool {
+	if len(n.Args) == 0 {
+		return false
+	}
+	words := make([]string, len(n.Args))
+	for i, word := range n.Args {
+		words[i] = written(word)
+	}
+	switch words[0] {
+	case "read", "mapfile", "readarray":
+		return !slices.ContainsFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-u") })
+	case "cat":
+		return len(words) == 1 || slices.Contains(words[1:], "-")
+	}
+	return false
+}

@@ -1,0 +1,141 @@
+package validate
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/check/validate/internal/bash32"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/text/lazyregexp"
+	"mcp-bash/sdk"
+)
+
+// interpreter checks the program that a script's first line names (CLI-1053).
+func (c *check) interpreter(label string, text []byte, words []string) {
+	if len(words) == 0 {
+		return
+	}
+	line := strings.TrimRight(string(firstLine(text)), "\r\n")
+	switch {
+	case slices.Contains([]string{"sh", "dash", "ash"}, path.Base(words[0])) && needsBash.Match(text):
+		c.add(finding.Finding{ID: "script.plain_shell", Path: label, Line: 1,
+			Message: fmt.Sprintf("line 1 (%s) starts a plain shell, and the script needs Bash", line)})
+	case strings.HasSuffix(words[0], "\r"): // script.crlf
+	case !Installed(words[0], c.p.Env["PATH"]):
+		c.add(finding.Finding{ID: "script.interpreter", Path: label, Line: 1,
+			Message: fmt.Sprintf("line 1 (%s) names %s, which is not installed", line, words[0])})
+	}
+}
+
+// needsBash matches what only Bash, and not every sh, understands.
+var needsBash = lazyregexp.New(`(?m)^[^#\n]*(\[\[ |tool-sdk\.sh|\bpipefail\b|\bmapfile\b|\bdeclare -|\bmcp_\w+ )`)
+
+// mistakes returns the mistakes in a script that make a tool fail although Bash can parse it (CLI-1054 to CLI-1057).
+func (c *check) mistakes(s *shellScript) (list []finding.Finding) {
+	parsed, ok := bash32.Read(s.text)
+	if !ok || s.as == serverScript {
+		return nil
+	}
+	add := func(id string, line int, format string, args ...any) {
+		list = append(list, finding.Finding{ID: id, Path: s.label, Line: line, Message: fmt.Sprintf(format, args...)})
+	}
+	if s.as == toolScript && path.Base(s.label) != smokeScript {
+		process := bash32.ReadProcess(s.text)
+		for _, n := range process.Terminal {
+			add("script.input", n.Line, "reads /dev/tty, but tools have no terminal")
+		}
+		for _, n := range process.Input {
+			add("script.input", n.Line, "%s reads standard input, which is empty for tools", n.Name)
+		}
+		if !endsProcesses.Match(s.text) {
+			for _, n := range process.Background {
+				add("script.background", n.Line, "%s runs in the background, and nothing waits for it", n.Name)
+			}
+		}
+	}
+	loads, loadsSDK := false, false
+	for _, command := range parsed.Commands {
+		if word := command.Words[0]; word == "source" || word == "." {
+			isSDK := len(command.Words) > 1 && isSDKFile.MatchString(command.Words[1])
+			loads, loadsSDK = loads || !isSDK, loadsSDK || isSDK
+		}
+	}
+	if loads { // the other files may define or load anything
+		return list
+	}
+	seen := map[string]bool{}
+	for _, command := range parsed.Commands {
+		name := command.Words[0]
+		if seen[name] || parsed.Defines(name) > 0 || strings.ContainsAny(name, "$/") {
+			continue
+		}
+		seen[name] = true
+		switch isFunction := strings.HasPrefix(name, "mcp_"); {
+		case isFunction && s.as != toolScript:
+		case isFunction && !slices.Contains(c.sdk, name):
+			if loadsSDK {
+				add("script.unknown_function", command.Line, "%s is not a function of the SDK%s", name,
+					cli.DidYouMean(name, c.sdk))
+			}
+		case isFunction && !loadsSDK:
+			add("script.no_sdk", command.Line, "calls %s without loading the SDK", name)
+		case isFunction || isBuiltin(name) || checksFor(parsed, name) || c.isRequired(name):
+		case isProgramName.MatchString(name) && !Installed(name, c.p.Env["PATH"]):
+			add("script.missing_program", command.Line, "uses %s, which is not installed", name)
+		}
+	}
+	return list
+}
+
+const smokeScript = "smoke.sh"
+
+var (
+	isSDKFile     = lazyregexp.New(`(^|/)(tool|ui)-sdk\.sh$`)
+	endsProcesses = lazyregexp.New(`(?m)^[^#\n]*\b(wait|kill)\b`) // also in the text of a trap
+	isProgramName = lazyregexp.New(`^[A-Za-z0-9_][\w.+-]*$`)
+)
+
+// sdkFunctions returns the public functions of the SDK.
+func sdkFunctions() (names []string) {
+	text, _ := sdk.Files.ReadFile("tool-sdk.sh") // embedded: it is there
+	for _, m := range regexp.MustCompile(`(?m)\b(mcp_\w+)\(\)`).FindAllSubmatch(text, -1) {
+		names = append(names, string(m[1]))
+	}
+	return names
+}
+
+// builtins are the commands that Bash has itself.
+var builtins = []string{
+	":", ".", "[", "alias", "bg", "bind", "break", "builtin", "caller", "cd", "command", "compgen", "complete",
+	"compopt", "continue", "coproc", "declare", "dirs", "disown", "echo", "enable", "eval", "exec", "exit",
+	"export", "false", "fc", "fg", "getopts", "hash", "help", "history", "jobs", "kill", "let", "local", "logout",
+	"mapfile", "popd", "printf", "pushd", "pwd", "read", "readarray", "readonly", "return", "select", "set",
+	"shift", "shopt", "source", "suspend", "test", "time", "times", "trap", "true", "type", "typeset", "ulimit",
+	"umask", "unalias", "unset", "wait",
+}
+
+func isBuiltin(name string) bool { return slices.Contains(builtins, name) }
+
+// checksFor reports whether a script checks whether a program is installed.
+func checksFor(s *bash32.Script, program string) bool {
+	return slices.ContainsFunc(s.Commands, func(c bash32.Command) bool {
+		return slices.Contains([]string{"command", "type", "hash", "which"}, c.Words[0]) &&
+			slices.Contains(c.Words[1:], program)
+	})
+}
+
+// isRequired reports whether server.d/requirements.json lists a program, which requirements.missing reports.
+func (c *check) isRequired(program string) bool {
+	r, _ := ReadRequirements(c.p)
+	return r != nil && slices.ContainsFunc(r.Dependencies, func(names []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return filepath.Base(name) == program })
+	})
+}
+
+// A placeholder in the text of a prompt, with or without spaces.
+var placeholder = lazyregexp.New(`\{\{[ \t]*([A-Za-z_]\w*)[ \t]*\}\}`)

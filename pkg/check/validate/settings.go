@@ -1,0 +1,151 @@
+package validate
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/run/scriptenv"
+	"mcp-bash/schemas"
+)
+
+const allowlist = "MCPBASH_TOOL_ALLOWLIST"
+
+// settings checks the settings of the environment that name tools or modes (CLI-1058, CLI-1059).
+func (c *check) settings() {
+	c.allowed(c.p.Calls.Allowlist, "")
+	for _, rule := range []*scriptenv.Rule{&c.p.Scripts.Tools, &c.p.Scripts.Providers} {
+		if warning := rule.Warning(); warning != "" {
+			c.at("env.mode", "", warning)
+		}
+	}
+}
+
+// allowed checks the entries of an allowlist. label is the file with the list, or "" for the environment.
+func (c *check) allowed(list []string, label string) {
+	var names []string
+	for _, tool := range c.offered.items[kinds.Tools] {
+		names = append(names, tool.name)
+	}
+	if len(names) == 0 || c.mayBeRegistered() {
+		return
+	}
+	for _, entry := range list {
+		if entry != "*" && entry != "all" && !strings.Contains(entry, "${") && !slices.Contains(names, entry) {
+			c.at("policy.unknown_tool", label,
+				fmt.Sprintf("%s has %q, which is not a tool%s", allowlist, entry, cli.DidYouMean(entry, names)))
+		}
+	}
+}
+
+// types reports values that do not match the published schema, unless the registry reports them (CLI-1051).
+func (c *check) types(doc json.RawMessage, label, name string) {
+	for _, m := range rawjson.Members(doc) {
+		if digits, isText := rawjson.Text(m.Value); isText && isSeconds(m.Name) && rawjson.PositiveInt(m.Value) > 0 {
+			f := finding.Finding{ID: "metadata.type", Path: label,
+				Message: fmt.Sprintf("%q is the text %q, not a number", m.Name, digits),
+				Fix:     fmt.Sprintf("write %q: %s", m.Name, digits)}
+			f.Line, f.Column, _ = rawjson.Position(c.text, m.Value)
+			c.add(f)
+		}
+	}
+	for _, fault := range schemas.Compile(name).Check(doc) {
+		member, _, _ := strings.Cut(strings.TrimPrefix(fault.Path, "/"), "/")
+		if fault.Path == "" || slices.Contains(checkedElsewhere, member) || c.reportedMember(doc, label, member) {
+			continue
+		}
+		f := finding.Finding{ID: "metadata.form", Path: label, Message: fault.String(),
+			Fix: "correct the value as the message describes"}
+		f.Line, f.Column, _ = rawjson.Position(c.text, rawjson.Get(doc, member))
+		c.add(f)
+	}
+}
+
+func isSeconds(field string) bool { return field == "timeoutSecs" || field == "maxTimeoutSecs" }
+
+// checkedElsewhere are the fields whose form other checks report.
+var checkedElsewhere = []string{
+	"name", "id", "inputSchema", "arguments", "parameters", "outputSchema", "icons", "confine", "capabilities",
+	"securityLevel", "version", "annotations",
+}
+
+// reportedMember reports whether the registry has a message about the value of a member.
+func (c *check) reportedMember(doc json.RawMessage, label, member string) bool {
+	line, column, _ := rawjson.Position(c.text, rawjson.Get(doc, member))
+	for _, said := range c.offered.said {
+		if slices.ContainsFunc(said, func(f finding.Finding) bool {
+			return f.Path == label && f.Line == line && f.Column == column
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// placeholders checks the placeholders in the texts of prompts (CLI-1060).
+func (c *check) placeholders() {
+	for _, o := range c.offered.items[kinds.Prompts] {
+		if o.path == "" {
+			continue
+		}
+		file := abs(c.p.Prompts, o.path)
+		text, err := beginning(file, item.MaxMetadata)
+		if err != nil {
+			continue // the registry reports it
+		}
+		declared := promptArguments(rawjson.Get(o.json, "arguments"))
+		seen := map[string]bool{}
+		for _, at := range placeholder.FindAllStringSubmatchIndex(string(text), -1) {
+			whole, name := string(text[at[0]:at[1]]), string(text[at[2]:at[3]])
+			message := ""
+			switch {
+			case seen[whole]:
+			case whole != "{{"+name+"}}":
+				message = fmt.Sprintf("%s is not replaced; write {{%s}}", whole, name)
+			case !slices.Contains(declared, name):
+				message = fmt.Sprintf("%s is not a declared argument%s", whole, cli.DidYouMean(name, declared))
+			}
+			seen[whole] = true
+			if message != "" {
+				c.add(finding.Finding{ID: "prompt.placeholder", Path: c.label(file), Message: message,
+					Line: strings.Count(string(text[:at[0]]), "\n") + 1})
+			}
+		}
+	}
+}
+
+// promptArguments returns the names of the arguments of a prompt.
+func promptArguments(arguments json.RawMessage) (names []string) {
+	for e := range rawjson.Elements(arguments) {
+		names = append(names, rawjson.TextOf(e, "name"))
+	}
+	for name := range rawjson.All(rawjson.Get(arguments, "properties")) {
+		names = append(names, name)
+	}
+	return names
+}
+
+// completionScripts checks the execute bits of the completion scripts next to prompts and resources (CLI-1061).
+func (c *check) completionScripts(dir string) {
+	filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		name := filepath.Base(file)
+		isScript := strings.HasSuffix(name, ".completion.sh") || strings.HasSuffix(name, ".completion")
+		if err != nil || !d.Type().IsRegular() || !isScript {
+			return nil
+		}
+		stamp := folder.StampOfPath(file)
+		if stamp.Mode&0o111 == 0 && c.once("completion "+file) {
+			c.executableAs("completion.not_executable", file, c.label(file), stamp)
+		}
+		return nil
+	})
+}

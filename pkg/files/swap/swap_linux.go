@@ -1,23 +1,7 @@
 package swap
 
-import (
-	"errors"
-	"os"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
+const unsupported = unix.ENOSYS
 
-func exchange(dir *os.File, a, b string) error {
-	at := unix.AT_FDCWD
-	if dir != nil {
-		at = int(dir.Fd())
-	}
-	err := unix.Renameat2(at, a, at, b, unix.RENAME_EXCHANGE)
-	switch {
-	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS):
-		return ErrUnsupported
-	case err != nil:
-		return &os.LinkError{Op: "exchange", Old: a, New: b, Err: err}
-	}
-	return nil
-}
+func rename(at int, a, b string) error { return unix.Renameat2(at, a, at, b, unix.RENAME_EXCHANGE) }

@@ -23,9 +23,6 @@ func Over(dst []byte) *Builder { return &Builder{buf: dst} }
 // Bytes returns what was written.
 func (b *Builder) Bytes() []byte { return b.buf }
 
-// Len returns the number of bytes, including those of the buffer that [Over] was given.
-func (b *Builder) Len() int { return len(b.buf) }
-
 func (b *Builder) value() {
 	if b.comma {
 		b.buf = append(b.buf, ',')

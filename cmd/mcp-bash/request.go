@@ -60,10 +60,10 @@ on standard error.`,
 	return d
 }
 
-// methods are frequent methods, for completion.
+// methods are the methods that a person calls, for completion and for suggestions.
 var methods = []string{
 	"initialize", "ping", "tools/list", "tools/call", "resources/list", "resources/read", "resources/templates/list",
-	"prompts/list", "prompts/get", "completion/complete",
+	"prompts/list", "prompts/get", "completion/complete", "logging/setLevel",
 }
 
 // A call is the request of the command line.
@@ -190,15 +190,15 @@ func (c *call) await(server *connection, s cli.Streams, id string) (json.RawMess
 				return nil, err
 			}
 		case m.Shape == jsonrpc.Response && string(m.ID) == id && m.Error != nil:
-			return nil, refused(m.Error)
+			return nil, refused(c.method, m.Error)
 		case m.Shape == jsonrpc.Response && string(m.ID) == id:
 			return m.Result, nil
 		}
 	}
 }
 
-// refused returns the error of a command for an error response.
-func refused(answer json.RawMessage) *cli.Error {
+// refused returns the error of a command for an error response to a method.
+func refused(method string, answer json.RawMessage) *cli.Error {
 	code := string(rawjson.Get(answer, "code"))
 	text := fmt.Sprintf("error %s: %s", code, cli.Line(rawjson.TextOf(answer, "message")))
 	if data := rawjson.Get(answer, "data"); data != nil {
@@ -213,6 +213,9 @@ func refused(answer json.RawMessage) *cli.Error {
 	}
 	err := cli.Failf(word, "%s", text)
 	err.Data = rawjson.Normal(answer)
+	if meant := cli.Nearest(method, methods); code == strconv.Itoa(mcp.CodeMethodNotFound) && meant != "" {
+		err = err.WithHint("try mcp-bash request %s", meant)
+	}
 	return err
 }
 

@@ -21,9 +21,11 @@ func run(s cli.Streams, args []string) int {
 	c, word := command(), args[0]
 	own := slices.IndexFunc(c.Commands, func(sub *cli.Command) bool { return sub.Name == word && sub.Run != nil })
 	switch {
+	case len(args) > 1 && (word == "help" || isHelp(word)) && !strings.HasPrefix(args[1], "-"): // CLI-1161
+		return run(s, append(slices.Clone(args[1:]), "--help"))
 	case word == "help":
 		return c.Main(s, "mcp-bash", []string{"--help"})
-	case word == "--help" || word == "-h" || word == "--version" || word == "-v" || strings.HasPrefix(word, "__"):
+	case isHelp(word) || word == "--version" || word == "-v" || strings.HasPrefix(word, "__"):
 		return runOwn(s, c, args)
 	case word == "serve" && len(args) > 1 && args[1] == "--": // the rest is for the project's scripts (CLI-302)
 		return serveProject(s, serve.Options{Args: args[2:]})
@@ -41,6 +43,8 @@ func run(s cli.Streams, args []string) int {
 	}
 	return runVerb(s, args[0], args[1:])
 }
+
+func isHelp(word string) bool { return word == "--help" || word == "-h" }
 
 func serveProject(s cli.Streams, o serve.Options) int {
 	if os.Getenv("GOGC") == "" {

@@ -58,7 +58,8 @@ func runVerb(s cli.Streams, verb string, args []string) int {
 		fmt.Fprintln(s.Err, "CLI commands require a full mcp-bash install.")
 		return cli.ExitFailed
 	case path == "":
-		cli.Printf(s.Err, "Unknown command: %s\n\nRun \"mcp-bash --help\" for available commands.\n", verb)
+		cli.Printf(s.Err, "Unknown command: %s%s\n\nRun \"mcp-bash --help\" for available commands.\n", verb,
+			cli.DidYouMean(verb, verbs()))
 		return cli.ExitUsage
 	}
 	if owner.passVerb {
@@ -77,6 +78,14 @@ func runProgram(s cli.Streams, owner sibling, args []string) int {
 		return cli.ExitFailed
 	}
 	return code
+}
+
+// verbs returns the names of all commands.
+func verbs() (names []string) {
+	for _, c := range command().Commands {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // findSibling returns the path of a program next to the resolved binary, or on PATH.

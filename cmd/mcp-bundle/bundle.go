@@ -140,15 +140,14 @@ func (o *options) makeBundle(s cli.Streams) error {
 	case toStdout:
 		o.Out = s.Err
 	}
-	bar := cli.NewBar(s, "packing")
-	o.Bar = bar.Show
+	o.Bar = cli.NewBar(s)
 	if o.gojq {
 		fmt.Fprintln(s.Err, "  ⚠ Warning: --include-gojq: already built in")
 	}
 	ctx, stop := cli.UntilSignal()
 	defer stop()
 	result, err := bundle.Make(ctx, p, o.Options)
-	bar.End()
+	o.Bar.End()
 	if err != nil {
 		return failed(s, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/bundle/runtimes"
+	"mcp-bash/test/checkout"
 	"mcp-bash/test/pty"
 )
 
@@ -67,5 +68,30 @@ func TestVendorAsks(t *testing.T) {
 	}
 	if _, err := os.Stat(lock); err != nil {
 		t.Error(err)
+	}
+}
+
+// CLI-1166: the bar also shows the program that is being built.
+func TestBuildingOnATerminal(t *testing.T) {
+	dir, err := server()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := filepath.Join(t.TempDir(), "go")
+	text := "#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\ncp '" +
+		filepath.Join(dir, filepath.FromSlash(runtimes.Host.Path())) + "' \"$2\"\n"
+	if err := os.WriteFile(compiler, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("mcp-bundle", "bundle", "--output", t.TempDir(), "--platform", runtimes.Host.Platform(),
+		"--arch", runtimes.Host.Arch)
+	cmd.Dir = makeProject(t, filepath.Join(t.TempDir(), "p"))
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "TMPDIR="+t.TempDir(), "MCPBASH_RUNTIME_DIR=",
+		"MCPBASH_HOME="+checkout.Root(), "PATH="+filepath.Dir(compiler)+":"+os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1")
+	s := pty.Start(t, cmd)
+	s.Expect(`\r\[-+\]   0% building ` + runtimes.Host.String() + ` \(1 of 1\)`)
+	s.Expect(`\r +\r`)
+	if code, screen := s.Wait(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, screen)
 	}
 }

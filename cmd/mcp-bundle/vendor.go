@@ -78,7 +78,7 @@ func (o *options) vendor(s cli.Streams) error {
 	}
 	v := vendoring.Options{
 		Source: runtimes.Source{Env: env, RuntimeDir: o.RuntimeDir, Home: project.InstalledHome(env),
-			Offline: o.Offline, Note: note},
+			Offline: o.Offline, Note: note, Bar: cli.NewBar(s)},
 		Dir: dir, Targets: targets, Given: o.chose(), Upgrade: o.upgrade, Tree: tree.Embedded(), Now: time.Now(),
 	}
 	if seconds, err := strconv.ParseInt(env["SOURCE_DATE_EPOCH"], 10, 64); err == nil {
@@ -134,7 +134,7 @@ func (o *options) putVendored(s cli.Streams, out io.Writer, v vendoring.Options)
 		for _, reason := range missing.Reasons {
 			hint += cli.Sprintf("  %s\n", reason)
 		}
-		hint += "Name others with --platform and --arch, or a directory that has them with --runtime-dir."
+		hint += strings.Join(missing.Ways(), "\n")
 		return &cli.Error{Code: cli.CodeDepends, Exit: cli.ExitPolicy, Cause: missing, Hint: hint}
 	case err != nil:
 		return err

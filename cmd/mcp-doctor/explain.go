@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"mcp-bash/pkg/check/doctor"
 	"mcp-bash/pkg/check/finding"
@@ -25,6 +26,7 @@ func explainCommand() *cli.Command {
 			{Line: "NAME script.crlf"}, {Line: "NAME | grep name"},
 		},
 		Operands: []cli.Operand{{Name: "[ID]", Complete: cli.Found(ids)}},
+		Text:     "Ids: " + strings.Join(ids(), ", ") + ".",
 		NotVerb:  true,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "it is explained"}, {Code: 1, Meaning: "there is no such id"}, {Code: 2, Meaning: "wrong usage"},
@@ -36,7 +38,7 @@ func explainCommand() *cli.Command {
 			rule := rules().Find(operands[0])
 			if rule == nil {
 				return cli.Failf(cli.CodeNotFound, "no finding is called %s%s", operands[0],
-					cli.DidYouMean(operands[0], ids()))
+					cli.DidYouMean(operands[0], ids())).WithHint("run mcp-doctor explain to list all ids")
 			}
 			if asJSON {
 				_, err := fmt.Fprintf(s.Out, "%s\n", rule.AppendJSON(nil))

@@ -80,7 +80,7 @@ func appendMigration(dst []byte, m *validate.Migration) []byte {
 func printMigration(s cli.Streams, m *validate.Migration) {
 	cli.Printf(s.Out, "What changes for the project at %s:\n\n", m.Root)
 	for i := range m.Findings {
-		s.Out.Write(m.Findings[i].AppendText(nil, cli.Line))
+		m.Findings[i].Print(s.Out)
 	}
 	if len(m.Findings) > 0 {
 		fmt.Fprintln(s.Out)

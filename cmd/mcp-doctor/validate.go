@@ -84,7 +84,7 @@ func (o *validateOptions) run(s cli.Streams) error {
 		fmt.Fprintf(s.Out, "%s\n", o.appendJSON(nil, r))
 	case !o.ndjson:
 		for i := range r.Findings {
-			s.Out.Write(r.Findings[i].AppendText(nil, cli.Line))
+			r.Findings[i].Print(s.Out)
 		}
 		o.summarize(s, r)
 	}

@@ -20,7 +20,11 @@ func get(s cli.Streams, o *options, id string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(s.Out, "%s\n", t.AppendText(nil, ""))
+		if o.readable(s) {
+			printTool(s.Out, &t)
+		} else {
+			fmt.Fprintf(s.Out, "%s\n", t.AppendText(nil, ""))
+		}
 		return nil
 	})
 }
@@ -42,11 +46,14 @@ func list(s cli.Streams, o *options) error {
 		if err != nil {
 			return err
 		}
+		tools = slices.DeleteFunc(tools, func(t registration.RegisteredTool) bool { return !keep(&t) })
+		if o.readable(s) {
+			printTools(s.Out, tools)
+			return nil
+		}
 		var items []json.RawMessage
 		for i := range tools {
-			if t := &tools[i]; keep(t) {
-				items = append(items, t.AppendJSON(nil))
-			}
+			items = append(items, tools[i].AppendJSON(nil))
 		}
 		return printList(s, o, kind, items, rawjson.Member{Name: "level", Value: rawjson.Quote(string(r.Level()))})
 	})
@@ -58,6 +65,10 @@ func listKind(s cli.Streams, o *options, kind *kinds.Kind) error {
 		items, err := r.Items(ctx, kind)
 		if err != nil {
 			return err
+		}
+		if o.readable(s) {
+			printItems(s.Out, items)
+			return nil
 		}
 		return printList(s, o, kind, items)
 	})

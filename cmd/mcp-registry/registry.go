@@ -21,6 +21,7 @@ type options struct {
 	capability  string
 	level       string
 	ndjson      bool
+	json        bool
 }
 
 func command() *cli.Command {
@@ -35,8 +36,8 @@ func command() *cli.Command {
 			{Line: "NAME register --dry-run < fetch.json"},
 			{Line: "NAME unregister net-fetch"},
 		},
-		Text: `Each command prints JSON on standard output, and messages on standard error. register.sh runs only with
-MCPBASH_ALLOW_PROJECT_HOOKS=true.`,
+		Text: `Each command prints JSON on standard output, and messages on standard error. On a terminal, list, status and
+get print tables instead, unless --json is given. register.sh runs only with MCPBASH_ALLOW_PROJECT_HOOKS=true.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "done"},
 			{Code: 1, Meaning: "an error in the project, or no project"},
@@ -80,7 +81,7 @@ func statusCommand() *cli.Command {
 		Run:      func(s cli.Streams, _ []string) error { return status(s, o) },
 	}
 	c.Flags.ProjectRoot(&o.projectRoot)
-	c.Flags.JSON()
+	c.Flags.JSON(&o.json)
 	return c
 }
 
@@ -168,7 +169,7 @@ func listCommand() *cli.Command {
 func (o *options) common(c *cli.Command) {
 	c.Flags.Bool(&o.quiet, "quiet", "print errors only")
 	c.Flags.ProjectRoot(&o.projectRoot)
-	c.Flags.JSON()
+	c.Flags.JSON(&o.json)
 }
 
 func toolNames() []string { return registry.CachedNames(kinds.Tools) }

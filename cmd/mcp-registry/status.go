@@ -23,7 +23,11 @@ func status(s cli.Streams, o *options) error {
 	}
 	found := registry.NewCatalog(p, registry.Options{ReadOnly: true}).Status(tool)
 	found.Confine = sandbox.Report(access.EffectiveConfinement(p, nil), confine.Offered())
-	fmt.Fprintf(s.Out, "%s\n", found.AppendJSON(nil))
+	if o.readable(s) {
+		printStatus(s.Out, found)
+	} else {
+		fmt.Fprintf(s.Out, "%s\n", found.AppendJSON(nil))
+	}
 	if found.Failed() {
 		return cli.ExitCode(cli.ExitFailed)
 	}

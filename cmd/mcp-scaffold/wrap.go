@@ -139,8 +139,9 @@ func (w *wrapper) plans(ctx context.Context, words []string) ([]*wrap.Plan, erro
 		}
 		return []*wrap.Plan{plan}, nil
 	}
-	bar := cli.NewBar(w.s, "asking")
-	leaves, notes, err := w.ask.Tree(ctx, words, w.o.depth, bar.Show)
+	bar := cli.NewBar(w.s)
+	leaves, notes, err := w.ask.Tree(ctx, words, w.o.depth,
+		func(done, total int64) { bar.Show("asking", done, total) })
 	bar.End()
 	for _, note := range notes {
 		w.warn(note)

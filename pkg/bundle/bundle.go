@@ -56,7 +56,7 @@ type Options struct {
 	Tree project.Tree // that copy
 	Out  io.Writer    // progress, for people
 	Err  io.Writer    // faults and warnings
-	Bar  func(done, total int64)
+	Bar  *cli.Bar     // the progress; may be nil
 
 	modified time.Time
 }
@@ -396,6 +396,7 @@ func (b *builder) addRuntime(ctx context.Context) error {
 	find := runtimes.Source{
 		Env: b.p.Env, RuntimeDir: b.o.RuntimeDir, Home: b.o.Home, Offline: b.o.Offline, Runner: b.runner,
 		Work: filepath.Join(b.work.Path, "built"), Note: func(line string) { b.say.verbose("%s", line) },
+		Bar: b.o.Bar,
 	}
 	var err error
 	b.binaries, err = find.Find(ctx, b.o.Targets)
@@ -406,12 +407,17 @@ func (b *builder) addRuntime(ctx context.Context) error {
 		for _, reason := range missing.Reasons {
 			b.say.note("  %s", reason)
 		}
-		b.say.note("  → Name others with --platform and --arch, or a directory that has them with --runtime-dir")
+		for _, way := range missing.Ways() {
+			b.say.note("  → %s", way)
+		}
 		return ErrRuntime
 	case errors.As(err, &missing):
 		b.say.warn("%v", missing)
 		for _, reason := range missing.Reasons {
 			b.say.verbose("%s", reason)
+		}
+		for _, way := range missing.Ways() {
+			b.say.note("  → %s", way)
 		}
 		if !slices.ContainsFunc(b.binaries, func(bin runtimes.Binary) bool { return bin.Target == runtimes.Host }) {
 			b.say.fault("No runtime for: %s", runtimes.Host)
@@ -489,7 +495,7 @@ func (b *builder) progress(files []mcpb.File) func(int64) {
 		mu.Lock()
 		defer mu.Unlock()
 		done += n
-		b.o.Bar(done, total)
+		b.o.Bar.Show("packing", done, total)
 	}
 }
 

@@ -65,6 +65,8 @@ func (c *Command) Main(s Streams, binary string, args []string) int {
 	case len(args) == 1 && args[0] == manualWord:
 		fmt.Fprint(s.Out, c.manual(binary))
 		return ExitOK
+	case len(args) > 0 && args[0] == "help" && len(c.Commands) > 0: // CLI-1161
+		return c.Main(s, binary, append(slices.Clone(args[1:]), "--help"))
 	}
 	sub, rest, err := c.choose(args)
 	if slices.Contains(before, "--version") && sub.Flags.find("version") == nil || len(args) > 0 && args[0] == "-v" {
@@ -79,8 +81,10 @@ func (c *Command) Main(s Streams, binary string, args []string) int {
 		asVerb := "mcp-bash " + verb
 		if sub == c && c.Name == binary { // a program of several verbs is not a verb
 			asVerb = name
+		} else if c.Name == binary {
+			asVerb = "mcp-bash " + sub.Name
 		}
-		fmt.Fprint(s.Out, sub.help(name, asVerb))
+		fmt.Fprint(s.Out, sub.help(name, asVerb, layoutFor(s.Out)))
 		return ExitOK
 	}
 	var operands []string

@@ -105,13 +105,70 @@ Options:
 		"\nA paragraph that is long enough to be wrapped at the width of the help, which is\neighty columns.\n\n  kept\n") {
 		t.Errorf("%s", got)
 	}
-	for _, line := range strings.Split(got, "\n") {
-		if len(line) > helpWidth {
-			t.Errorf("too wide: %s", line)
-		}
-	}
 	if _, got, _ = runDemo("-h"); !strings.Contains(got, "  copy    copy a file\n          FROM [TO...] [--dir DIR]") {
 		t.Errorf("%s", got)
+	}
+}
+
+// CLI-1160: help fits the width of the terminal, except examples, which are never broken.
+func TestHelpWidth(t *testing.T) {
+	c := demo().Commands[0]
+	c.Examples = append(c.Examples, Example{Line: "NAME " + strings.Repeat("a-long-name ", 6) + "b", Purpose: "copy several"})
+	for _, width := range []layout{30, 45, 80, 120} {
+		text := c.help("mcp-demo copy", "mcp-bash demo copy", width)
+		for line := range strings.Lines(text) {
+			if n := len(strings.TrimSuffix(line, "\n")); n > int(width) && !strings.Contains(line, "mcp-demo copy") &&
+				!strings.Contains(line, "as a verb") {
+				t.Errorf("%d columns of %d: %s", n, width, line)
+			}
+		}
+		for _, e := range c.Examples {
+			if example := "\n  " + named(e.Line, "mcp-demo copy"); !strings.Contains(text, example) {
+				t.Errorf("%d columns: the example %q is broken:\n%s", width, example, text)
+			}
+		}
+	}
+	if text := c.help("mcp-demo copy", "", 60); !strings.Contains(text, "\n  # copy several\n  mcp-demo copy a-long-name") {
+		t.Error(text)
+	}
+	if text := c.help("mcp-demo copy", "", 40); !strings.Contains(text, "\n  --dir DIR\n      where\n") {
+		t.Error(text)
+	}
+}
+
+// CLI-1161: help of subcommands.
+func TestHelpOfSubcommand(t *testing.T) {
+	_, want, _ := runDemo("copy", "--help")
+	for _, args := range [][]string{{"help", "copy"}, {"-h", "copy"}, {"--help", "copy"}} {
+		if code, got, _ := runDemo(args...); code != ExitOK || got != want {
+			t.Errorf("%q: exit code %d, %s", args, code, got)
+		}
+	}
+	var out bytes.Buffer
+	c := demo()
+	c.Name = "mcp-demo" // a program of several verbs
+	c.Main(Streams{strings.NewReader(""), &out, &out}, "mcp-demo", []string{"-h", "copy"})
+	if !strings.Contains(out.String(), "\n       as a verb: mcp-bash copy\n") {
+		t.Error(out.String())
+	}
+}
+
+// CLI-1164: cells stay on one line, and rows fit the terminal.
+func TestTable(t *testing.T) {
+	var out bytes.Buffer
+	Table{{"NAME", "ABOUT"}, {"a\nb\tc", strings.Repeat("é", 90)}, {"long name", ""}}.Print(&out)
+	want := "NAME       ABOUT\na\\nb\\tc    " + strings.Repeat("é", 68) + "…\nlong name\n"
+	if out.String() != want {
+		t.Errorf("%q", out.String())
+	}
+}
+
+// CLI-1167: a manual page refers to the other programs.
+func TestManualSeeAlso(t *testing.T) {
+	want := ".SH SEE ALSO\n.BR mcp\\-runtool (1),\n.BR mcp\\-registry (1),\n.BR mcp\\-bundle (1),\n" +
+		".BR mcp\\-scaffold (1),\n.BR mcp\\-doctor (1)\n"
+	if got := demo().manual("mcp-bash"); !strings.HasSuffix(got, want) {
+		t.Error(got)
 	}
 }
 

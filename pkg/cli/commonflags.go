@@ -6,7 +6,7 @@ func (f *Flags) ProjectRoot(p *string) *Flag {
 		upwards that holds server.d/server.meta.json`).Completes(Dirs)
 }
 
-// JSON adds the option --json to a command that always prints JSON (CLI-108).
-func (f *Flags) JSON() {
-	f.Bool(new(bool), "json", "errors as JSON on standard output, too; results always are")
+// JSON adds the option --json to a command that prints JSON unless standard output is a terminal (CLI-108, CLI-1164).
+func (f *Flags) JSON(p *bool) {
+	f.Bool(p, "json", "print results as JSON on a terminal, too, and errors as JSON on standard output")
 }

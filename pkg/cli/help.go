@@ -6,15 +6,18 @@ import (
 	"strings"
 )
 
-// helpWidth is the width of help texts, in columns.
-const helpWidth = 80
+// A layout has the number of columns of a help text.
+type layout int
+
+// layoutFor returns the layout for a stream: the width of a terminal, within bounds, or else 80 columns (CLI-1160).
+func layoutFor(stream any) layout { return layout(min(max(Width(stream, 80), 30), 120)) }
 
 // help returns the output of --help. name is the command as the user called it. verb is its name as a verb of
 // mcp-bash.
-func (c *Command) help(name, verb string) string {
+func (c *Command) help(name, verb string, l layout) string {
 	var b strings.Builder
-	b.WriteString(wrap(c.Summary, "", helpWidth))
-	b.WriteString(c.examples())
+	b.WriteString(l.wrap(named(c.Summary, name), ""))
+	b.WriteString(c.examples(name, l))
 	b.WriteString("\nUsage: " + c.usage() + "\n")
 	if name != verb && !c.NotVerb {
 		b.WriteString("       as a verb: " + verb + "\n")
@@ -28,12 +31,12 @@ func (c *Command) help(name, verb string) string {
 				rows = append(rows, [2]string{"", short})
 			}
 		}
-		b.WriteString(table(rows))
-		b.WriteString("\nRun \"NAME COMMAND --help\" for the help of a command.\n")
+		b.WriteString(l.table(rows))
+		b.WriteString("\n" + l.wrap(named("Run \"NAME COMMAND --help\" for the help of a command.", name), ""))
 	}
-	b.WriteString("\nOptions:\n" + table(c.optionRows()))
+	b.WriteString("\nOptions:\n" + l.table(c.optionRows()))
 	if c.Text != "" {
-		b.WriteString("\n" + paragraphs(c.Text))
+		b.WriteString("\n" + l.paragraphs(named(c.Text, name)))
 	}
 	if len(c.Exits) > 0 {
 		b.WriteString("\nExit codes:\n")
@@ -41,7 +44,7 @@ func (c *Command) help(name, verb string) string {
 		for _, e := range c.Exits {
 			rows = append(rows, [2]string{fmt.Sprint(e.Code), e.Meaning})
 		}
-		b.WriteString(table(rows))
+		b.WriteString(l.table(rows))
 	}
 	return named(b.String(), name)
 }
@@ -51,8 +54,9 @@ func named(text, name string) string {
 	return regexp.MustCompile(`\bNAME\b`).ReplaceAllLiteralString(text, name)
 }
 
-// examples returns the examples, with their purposes in a column if they fit.
-func (c *Command) examples() string {
+// examples returns the examples. An example is never broken. Its purpose follows it in a column, or precedes it on a
+// line if the line would be too long.
+func (c *Command) examples(name string, l layout) string {
 	if len(c.Examples) == 0 {
 		return ""
 	}
@@ -60,14 +64,21 @@ func (c *Command) examples() string {
 	b.WriteString("\nExamples:\n")
 	column := 0
 	for _, e := range c.Examples {
-		if n := len(e.Line); n <= 44 {
+		if n := len(named(e.Line, name)); n <= 44 {
 			column = max(column, n)
 		}
 	}
 	for _, e := range c.Examples {
-		line := "  " + strings.ReplaceAll(e.Line, "\n", "\n    ")
+		line := "  " + strings.ReplaceAll(named(e.Line, name), "\n", "\n    ")
 		if e.Purpose != "" {
-			line = fmt.Sprintf("%-*s   # %s", column+2, line, e.Purpose)
+			beside := fmt.Sprintf("%-*s   # %s", column+2, line, e.Purpose)
+			if len(beside) > int(l) {
+				beside = line + "   # " + e.Purpose
+			}
+			if len(beside) > int(l) {
+				beside = l.wrap("# "+e.Purpose, "  ") + line
+			}
+			line = beside
 		}
 		b.WriteString(line + "\n")
 	}
@@ -124,8 +135,8 @@ func (c *Command) optionRows() (rows [][2]string) {
 }
 
 // table returns rows in two columns.
-func table(rows [][2]string) string {
-	const widest = 22
+func (l layout) table(rows [][2]string) string {
+	const widest, narrowest = 22, 24 // of the left and of the right column
 	column := 0
 	for _, row := range rows {
 		if n := len(row[0]); n <= widest {
@@ -135,7 +146,11 @@ func table(rows [][2]string) string {
 	var b strings.Builder
 	indent := strings.Repeat(" ", column+4)
 	for _, row := range rows {
-		text := wrap(row[1], indent, helpWidth)
+		if len(indent)+narrowest > int(l) {
+			b.WriteString(l.wrap(row[0], "  ") + l.wrap(row[1], "      "))
+			continue
+		}
+		text := l.wrap(row[1], indent)
 		if len(row[0]) > column {
 			b.WriteString("  " + row[0] + "\n" + text)
 			continue
@@ -146,7 +161,7 @@ func table(rows [][2]string) string {
 }
 
 // paragraphs wraps a text, except indented lines.
-func paragraphs(text string) string {
+func (l layout) paragraphs(text string) string {
 	var b strings.Builder
 	for i, paragraph := range strings.Split(strings.Trim(text, "\n"), "\n\n") {
 		if i > 0 {
@@ -155,20 +170,20 @@ func paragraphs(text string) string {
 		if strings.HasPrefix(paragraph, " ") {
 			b.WriteString(paragraph + "\n")
 		} else {
-			b.WriteString(wrap(paragraph, "", helpWidth))
+			b.WriteString(l.wrap(paragraph, ""))
 		}
 	}
 	return b.String()
 }
 
-// wrap breaks a text into indented lines of at most width columns.
-func wrap(text, indent string, width int) string {
+// wrap breaks a text into indented lines. A word that is longer than a line gets a line.
+func (l layout) wrap(text, indent string) string {
 	var b strings.Builder
 	line := indent
 	for _, word := range strings.Fields(text) {
 		switch {
 		case line == indent:
-		case len(line)+1+len(word) > width:
+		case len(line)+1+len(word) > int(l):
 			b.WriteString(line + "\n")
 			line = indent
 		default:

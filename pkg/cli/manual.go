@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -17,7 +18,15 @@ func (c *Command) manual(binary string) string {
 	b.WriteString(".SH DESCRIPTION\n")
 	c.manualBody(&b, binary)
 	c.manualCommands(&b, binary)
-	b.WriteString(".SH SEE ALSO\n.BR mcp-bash (1)\n")
+	b.WriteString(".SH SEE ALSO\n")
+	others := slices.DeleteFunc(slices.Clone(Programs), func(name string) bool { return name == binary })
+	for i, other := range others {
+		b.WriteString(".BR " + roff(other) + " (1)")
+		if i < len(others)-1 {
+			b.WriteString(",")
+		}
+		b.WriteString("\n")
+	}
 	return b.String()
 }
 

@@ -23,9 +23,9 @@ type PayloadReader struct {
 }
 
 // Read reads the JSON of an argument. The value is the JSON itself, "@" and a file, or "-" or "@-" for standard
-// input. An empty text is an empty object. The result is nil for invalid JSON. The error is an [*Error] that names
-// the argument.
-func (r PayloadReader) Read(name, value string) (json.RawMessage, error) {
+// input. An empty text is an empty object. kind is the required JSON, such as "an object", for the error of invalid
+// JSON. The error is an [*Error] that names the argument.
+func (r PayloadReader) Read(name, value, kind string) (json.RawMessage, error) {
 	text := []byte(value)
 	var err error
 	switch {
@@ -41,17 +41,29 @@ func (r PayloadReader) Read(name, value string) (json.RawMessage, error) {
 		return json.RawMessage("{}"), nil
 	}
 	v, err := rawjson.Check(text)
-	if err != nil {
-		return nil, nil
+	var syntax *rawjson.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		line, column := syntax.Position(text)
+		return nil, wrongPayload(name, kind).WithHint("see line %d, column %d: %s", line, column, syntax.Reason)
+	case err != nil:
+		return nil, wrongPayload(name, kind).WithHint("see its encoding: %v", err)
 	}
 	return v, nil
 }
 
+// wrongPayload returns the error of an argument with other JSON than required (CLI-1163).
+func wrongPayload(name, kind string) *Error {
+	err := Failf(CodeInvalid, "%s must be %s", name, kind)
+	err.Exit = ExitUsage
+	return err
+}
+
 // Object is [PayloadReader.Read] for an argument that must be an object.
 func (r PayloadReader) Object(name, value string) (json.RawMessage, error) {
-	v, err := r.Read(name, value)
+	v, err := r.Read(name, value, "a JSON object")
 	if err == nil && rawjson.KindOf(v) != rawjson.Object {
-		err = Failf(CodeInvalid, "%s must be a JSON object", name)
+		return nil, wrongPayload(name, "a JSON object")
 	}
 	return v, err
 }

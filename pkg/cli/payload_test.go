@@ -53,7 +53,7 @@ func TestPayload(t *testing.T) {
 func TestPayloadOfLargeInput(t *testing.T) {
 	in := io.LimitReader(zeros{}, maxPayload+1)
 	var e *Error
-	if _, err := (PayloadReader{Stdin: in}).Read("--args", "-"); !errors.As(err, &e) || e.Code != CodeInvalid ||
+	if _, err := (PayloadReader{Stdin: in}).Read("--args", "-", "JSON"); !errors.As(err, &e) || e.Code != CodeInvalid ||
 		e.Error() != "--args: standard input is larger than 64 MiB, which is the limit; shorten it" {
 		t.Error(err)
 	}
@@ -71,7 +71,7 @@ func TestPayloadTimeout(t *testing.T) {
 	in, w := io.Pipe()
 	defer w.Close()
 	var e *Error
-	_, err := PayloadReader{Stdin: in, Timeout: time.Millisecond}.Read("PARAMS", "-")
+	_, err := PayloadReader{Stdin: in, Timeout: time.Millisecond}.Read("PARAMS", "-", "JSON")
 	if !errors.As(err, &e) || e.Code != CodeTimeout ||
 		e.Error() != "PARAMS: standard input did not end within 1ms; end it, or name a file as @FILE" {
 		t.Error(err)

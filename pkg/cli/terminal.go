@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 
@@ -22,7 +23,29 @@ func IsTerminal(stream any) bool {
 	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
 }
 
-// Colored reports whether to write colours to a stream: only to a terminal, and not if NO_COLOR is set (CLI-109).
+// Colored reports whether to write colours to a stream: only to a terminal that has them, and not if NO_COLOR is set
+// (CLI-109, CLI-1162).
 func Colored(stream any) bool {
-	return os.Getenv("NO_COLOR") == "" && IsTerminal(stream)
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && IsTerminal(stream)
+}
+
+// A Color is a colour of a text on a terminal, as a parameter of the escape sequence SGR.
+type Color int
+
+// The colours.
+const (
+	Plain  Color = 0
+	Red    Color = 31
+	Green  Color = 32
+	Yellow Color = 33
+)
+
+// Paint writes a text in a colour if [Colored] permits it. The text has one line.
+func Paint(w io.Writer, c Color, text string) {
+	raw, ok := Raw(w)
+	if c == Plain || !ok || !Colored(w) {
+		Printf(w, "%s", text)
+		return
+	}
+	fmt.Fprintf(raw, "\x1b[%dm%s\x1b[0m", int(c), Line(text))
 }

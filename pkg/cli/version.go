@@ -8,3 +8,6 @@ var stamp = "[mcp-bash " + Version + "]"
 
 // Stamp returns the text that binaries of this release contain.
 func Stamp() string { return stamp }
+
+// Programs are the names of the programs of an installation, in the order of lists.
+var Programs = []string{"mcp-bash", "mcp-runtool", "mcp-registry", "mcp-bundle", "mcp-scaffold", "mcp-doctor"}

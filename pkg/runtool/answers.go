@@ -24,7 +24,7 @@ func readAnswers(value string, payload cli.PayloadReader) (*answers, error) {
 	if value == "" {
 		return nil, nil
 	}
-	v, err := payload.Read("--elicit", value)
+	v, err := payload.Read("--elicit", value, "a JSON object or an array")
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,9 @@ func readAnswers(value string, payload cli.PayloadReader) (*answers, error) {
 	case rawjson.Object:
 		return &answers{keyed: v}, nil
 	}
-	return nil, cli.Failf(cli.CodeInvalid, "--elicit must be a JSON object or an array")
+	wrong := cli.Failf(cli.CodeInvalid, "--elicit must be a JSON object or an array")
+	wrong.Exit = cli.ExitUsage
+	return nil, wrong
 }
 
 // to returns the answer to a question. The error is for a missing or invalid answer.

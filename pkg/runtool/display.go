@@ -118,15 +118,7 @@ func progressBar(p tool.Progress, message string, width int) string {
 	if message != "" {
 		text += " " + message
 	}
-	return cut(text, width)
-}
-
-// cut shortens a text to most characters.
-func cut(text string, most int) string {
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return string([]rune(text)[:max(most-1, 0)]) + "…"
+	return cli.Cut(text, width)
 }
 
 // Log implements [tool.Listener].

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/engine"
@@ -75,20 +74,14 @@ func (r *run) table(offers []listedTool) {
 		fmt.Fprintln(r.Out, "The project has no tools: put a script into tools/NAME/tool.sh.")
 		return
 	}
-	var text strings.Builder
-	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tSTATUS\tDESCRIPTION")
+	table := cli.Table{{"NAME", "STATUS", "DESCRIPTION"}}
 	blocked := false
 	for _, o := range offers {
 		blocked = blocked || o.reason != ""
 		about, _, _ := strings.Cut(rawjson.TextOf(o.item, "description"), "\n")
-		fmt.Fprintf(w, "%s\t%s\t%s\n", cli.Line(rawjson.TextOf(o.item, "name")), status(o.reason), cli.Line(about))
+		table = append(table, []string{rawjson.TextOf(o.item, "name"), status(o.reason), about})
 	}
-	w.Flush()
-	width := cli.Width(r.Out, 80)
-	for line := range strings.Lines(text.String()) {
-		cli.Printf(r.Out, "%s\n", cut(strings.TrimRight(line, " \n"), width))
-	}
+	table.Print(r.Out)
 	if blocked {
 		fmt.Fprintln(r.Out, "\nWhy one is blocked: run-tool NAME --dry-run. --allow-self lifts the policy for one run.")
 	}

@@ -34,7 +34,16 @@ type Session struct {
 // Start starts cmd with its environment and directory. Its streams must be free.
 func Start(t *testing.T, cmd *exec.Cmd) *Session {
 	t.Helper()
+	return StartWide(t, cmd, 0)
+}
+
+// StartWide is [Start] for a terminal with a number of columns. 0 columns are an unknown width.
+func StartWide(t *testing.T, cmd *exec.Cmd, columns uint16) *Session {
+	t.Helper()
 	keys, tty, err := open()
+	if err == nil {
+		err = unix.IoctlSetWinsize(int(keys.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 50, Col: columns})
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func (s *Source) download(ctx context.Context, t Target) (*Binary, error) {
 	case cacheErr != nil:
 		return nil, cacheErr
 	}
-	s.Note("downloading " + t.String())
+	s.begin("downloading " + t.String())
 	ctx, cancel := context.WithTimeout(ctx, downloadTime)
 	defer cancel()
 	name := t.Archive(Tag)

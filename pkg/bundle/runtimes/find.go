@@ -30,6 +30,9 @@ type Source struct {
 	Work       string // a private directory for builds
 	Web        web.Client
 	Note       func(line string)
+	Bar        *cli.Bar // the progress; may be nil
+
+	nth, of int64 // the number of the target that is being looked for, and of all targets
 }
 
 // A MissingError lists the targets whose binary was not found.
@@ -46,12 +49,25 @@ func (e *MissingError) Error() string {
 	return "No runtime for: " + strings.Join(names, ", ")
 }
 
+// Ways returns the ways to get the binaries, one in each line (CLI-1166).
+func (e *MissingError) Ways() []string {
+	return []string{
+		"unpack mcp-bash-" + Tag + "-runtimes.tar.gz of the release, and pass its directory runtimes with --runtime-dir",
+		"set MCPBASH_RELEASE_BASE_URL to the address of the releases, to download them",
+		"run the command of a checkout of mcp-bash where Go is installed, to build them",
+		"or leave systems out with --platform and --arch",
+	}
+}
+
 // Find returns the binaries of targets. If some are missing, it returns the others and a
 // [*MissingError]. Otherwise the error is the context's.
 func (s *Source) Find(ctx context.Context, targets []Target) ([]Binary, error) {
 	var found []Binary
 	missing := &MissingError{}
-	for _, t := range targets {
+	defer s.Bar.End()
+	s.of = int64(len(targets))
+	for i, t := range targets {
+		s.nth = int64(i)
 		b, err := s.find(ctx, t)
 		switch {
 		case ctx.Err() != nil:
@@ -115,6 +131,13 @@ func (s *Source) find(ctx context.Context, t Target) (*Binary, error) {
 	return nil, errors.Join(reasons...)
 }
 
+// begin reports slow work on a target.
+func (s *Source) begin(work string) {
+	s.Bar.End()
+	s.Note(work)
+	s.Bar.Show(fmt.Sprintf("%s (%d of %d)", work, s.nth+1, s.of), s.nth, s.of)
+}
+
 // isSource reports whether a directory contains the sources of this program, as it does for
 // a binary of "make build".
 func isSource(dir string) bool {
@@ -146,7 +169,7 @@ func (s *Source) build(ctx context.Context, t Target) (*Binary, error) {
 	if compiler == "" {
 		return nil, errors.New("building it from the sources needs go, which is not on PATH")
 	}
-	s.Note("building " + t.String())
+	s.begin("building " + t.String())
 	file := filepath.Join(s.Work, t.String(), t.Binary())
 	argv, settings := BuildCommand(t, file, "./cmd/mcp-bash")
 	env := s.Env.Clone()

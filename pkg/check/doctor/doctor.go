@@ -72,9 +72,6 @@ type Framework struct {
 // InvalidMinimum is the message for an invalid --min-version (CLI-1103).
 const InvalidMinimum = "--min-version requires a value like 0.8.1"
 
-// family are the commands of an installation, in the order in which they are listed.
-var family = []string{"mcp-bash", "mcp-runtool", "mcp-registry", "mcp-bundle", "mcp-scaffold", "mcp-doctor"}
-
 type examination struct {
 	ctx    context.Context
 	o      Options

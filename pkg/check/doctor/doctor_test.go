@@ -70,7 +70,7 @@ func installation(t testing.TB, version string) map[string]string {
 	}
 	files := map[string]string{"VERSION": version + "\n", "sdk/tool-sdk.sh": "", "lib/x.sh": "",
 		"install.sh": string(installer)}
-	for _, name := range family {
+	for _, name := range cli.Programs {
 		files["bin/"+name] = fmt.Sprintf("#!/bin/sh\n[ \"$1\" = --version ] && echo %s %s\n", name, version)
 	}
 	return files
@@ -373,7 +373,7 @@ var situations = map[string]func(h *fixture) *Result{
 // installation with nothing wrong produces nothing.
 func TestRules(t *testing.T) {
 	h := managed(t, cli.Version)
-	if r := h.doctor(Options{Fix: true}); len(r.Taken) != len(family) {
+	if r := h.doctor(Options{Fix: true}); len(r.Taken) != len(cli.Programs) {
 		t.Errorf("not fixed: %+v", r.Findings)
 	}
 	tools := h.tools(map[string]string{"bash": "5.2.15(1)-release", "jq": "", "gojq": "", "shellcheck": "", "npx": ""})

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/trust"
@@ -97,17 +98,17 @@ func (e *examination) shims() {
 	if bin == "" {
 		bin = filepath.Join(e.o.Env["HOME"], ".local", "bin")
 	}
-	for _, name := range family {
+	for _, name := range cli.Programs {
 		target := e.locate(name)
 		switch {
-		case target == "" && name != family[0]:
+		case target == "" && name != cli.Programs[0]:
 			continue
 		case target == "":
 			target = filepath.Join(e.r.Framework.Path, "bin", programName(name))
 		}
 		s := Shim{Name: name, Path: filepath.Join(bin, name), Target: target}
 		s.Status, s.Detail = shimStatus(s.Path, target)
-		if s.Status != "ok" && (name == family[0] || e.r.Install.Managed) {
+		if s.Status != "ok" && (name == cli.Programs[0] || e.r.Install.Managed) {
 			e.add("shim.status", fmt.Sprintf("Shim is not ok (%s): %s", s.Status, s.Path), "")
 		}
 		e.r.Shims = append(e.r.Shims, s)

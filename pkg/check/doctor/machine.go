@@ -110,7 +110,7 @@ func (e *examination) machine() {
 // programs checks that all programs and the SDK exist and belong to one release (P-103).
 func (e *examination) programs() {
 	var missing []string
-	for _, name := range family {
+	for _, name := range cli.Programs {
 		b := Binary{Name: name, Path: e.locate(name)}
 		if b.Path == "" {
 			missing = append(missing, name)

@@ -39,7 +39,18 @@ func (r *Result) Report(w io.Writer) {
 func (t *report) title(text string) { cli.Printf(t.w, "\n%s:\n", text) }
 
 func (t *report) good(format string, args ...any) {
-	cli.Printf(t.w, "  ✓ %s\n", fmt.Sprintf(format, args...))
+	t.signed(cli.Green, "✓", fmt.Sprintf(format, args...))
+}
+
+func (t *report) warn(format string, args ...any) {
+	t.signed(cli.Yellow, "⚠", fmt.Sprintf(format, args...))
+}
+
+// signed writes a line with a sign, in a colour on a terminal.
+func (t *report) signed(c cli.Color, sign, text string) {
+	fmt.Fprint(t.w, "  ")
+	cli.Paint(t.w, c, sign)
+	cli.Printf(t.w, " %s\n", text)
 }
 
 // found writes the findings of some rules and reports whether there were any.
@@ -57,11 +68,11 @@ func (t *report) found(ids ...string) (any bool) {
 		if f.Command != "" {
 			text += " (run: " + f.Command + ")"
 		}
-		mark := f.Mark()
 		if f.Severity == finding.Info {
-			mark = "⚠" // as the Bash edition shows what is optional
+			t.warn("%s", text) // as the Bash edition shows what is optional
+		} else {
+			t.signed(f.Color(), f.Mark(), text)
 		}
-		cli.Printf(t.w, "  %s %s\n", mark, text)
 	}
 	return any
 }
@@ -127,7 +138,7 @@ func (t *report) install() {
 	if i.Managed {
 		t.good("Managed install: yes (marker: %s)", i.MarkerPath)
 	} else {
-		cli.Printf(t.w, "  ⚠ Managed install: no (%s)\n", i.Reason)
+		t.warn("Managed install: no (%s)", i.Reason)
 	}
 	for n, s := range t.r.Shims {
 		if n > 0 && (!i.Managed || s.Status == "ok") {
@@ -137,7 +148,7 @@ func (t *report) install() {
 		if s.Status == "ok" {
 			t.good("Shim ok (symlink)")
 		} else {
-			cli.Printf(t.w, "  ⚠ Shim status: %s\n", s.Status)
+			t.warn("Shim status: %s", s.Status)
 		}
 	}
 }
@@ -183,7 +194,7 @@ func (t *report) scriptEnv(r *scriptenv.Report) {
 	for _, line := range r.Lines() {
 		switch {
 		case line.Fault != "":
-			cli.Printf(t.w, "  ⚠ %s\n", line.Text)
+			t.warn("%s", line.Text)
 		case line.Here:
 			cli.Printf(t.w, "  - %s\n", line.Text)
 		default:

@@ -4,9 +4,11 @@ package finding
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -94,12 +96,26 @@ func (f *Finding) Mark() string {
 	return "•"
 }
 
-// AppendText appends the finding as text. A problem has a second line with the line of the file,
-// the remedy and the id (CLI-1003).
-func (f *Finding) AppendText(dst []byte, line func(string) string) []byte {
-	dst = fmt.Appendf(dst, "%s %s\n", f.Mark(), line(f.Text()))
+// Color returns the colour of the sign on a terminal (CLI-1162).
+func (f *Finding) Color() cli.Color {
+	switch {
+	case f.Good:
+		return cli.Green
+	case f.Severity == Error:
+		return cli.Red
+	case f.Severity == Warning:
+		return cli.Yellow
+	}
+	return cli.Plain
+}
+
+// Print writes the finding as text. A problem has a second line with the line of the file, the
+// remedy and the id (CLI-1003).
+func (f *Finding) Print(w io.Writer) {
+	cli.Paint(w, f.Color(), f.Mark())
+	cli.Printf(w, " %s\n", f.Text())
 	if f.Good || f.Fix == "" {
-		return dst
+		return
 	}
 	where := ""
 	switch {
@@ -108,7 +124,7 @@ func (f *Finding) AppendText(dst []byte, line func(string) string) []byte {
 	case f.Line > 0:
 		where = fmt.Sprintf("line %d: ", f.Line)
 	}
-	return fmt.Appendf(dst, "    %s%s [%s]\n", where, line(f.Fix), f.ID)
+	cli.Printf(w, "    %s%s [%s]\n", where, f.Fix, f.ID)
 }
 
 // AppendMessage appends the finding as a message of validate (CLI-1007).

@@ -51,7 +51,7 @@ call mcp_health_check_command COMMAND and mcp_health_check_env VARIABLE.`,
 	}
 	c.Flags.ProjectRoot(&root)
 	c.Flags.String(&timeout, "timeout", "SECS", "how long it may take (MCPBASH_HEALTH_TIMEOUT_SECS, else 5)")
-	c.Flags.JSON()
+	c.Flags.Bool(new(bool), "json", "print errors as JSON on standard output, too; results always are")
 	return c
 }
 

@@ -148,8 +148,8 @@ bench:
 install:
 	./install.sh --yes --no-modify-path --prefix '$(PREFIX)'
 
-# TAG=v2.0.0 checks the tag. The formula needs the address of the releases
-# (BASE_URL=https://...). All files have the time of the commit.
+# TAG=v2.0.0 checks the tag. BASE_URL=https://... is the address of the releases, which install.sh,
+# doctor, the formula and the pages get. All files have the time of the commit.
 release:
 	cd release && SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} \
 	  $(GO) run . -out ../dist/release $(if $(TAG),-tag $(TAG)) $(if $(BASE_URL),-base-url $(BASE_URL))

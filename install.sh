@@ -10,12 +10,17 @@
 {
 set -eu
 
+# The address of the releases, and the release that this file is from. "make release BASE_URL=..."
+# sets both in a release's install.sh (CLI-1170).
+released_at=''
+released_as=''
+
 usage() {
   cat <<'END'
 Usage: install.sh [OPTIONS]
 
 Installs mcp-bash from what it is told, else from the checkout or the unpacked archive
-that it lies in, else from the latest release at $MCPBASH_RELEASE_BASE_URL.
+that it lies in, else from the latest release.
 
   install.sh                                       from here
   install.sh --archive mcp-bash-v2.0.0-linux-amd64.tar.gz
@@ -43,7 +48,13 @@ And:
   -h, --help          show this
 
 Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 refused or not confirmed.
+
 END
+  if [ -n "${MCPBASH_RELEASE_BASE_URL:-$released_at}" ]; then
+    printf 'Releases: %s\n' "${MCPBASH_RELEASE_BASE_URL:-$released_at}"
+  else
+    printf 'Releases: no address is known; set MCPBASH_RELEASE_BASE_URL to download them.\n'
+  fi
 }
 
 # --- Saying ---------------------------------------------------------------------
@@ -225,10 +236,37 @@ one_line() {
   [ "$printed" = "$1" ] || misused "The path holds a control character: $1"
 }
 
+# own_place has --uninstall and --relink use the installation that this script is in, unless an option
+# names another (CLI-1169). A prefix is known by its link to mcp-bash.
+own_place() {
+  own_dir
+  if [ "$job" = install ] || [ -n "$prefix$dir" ] || [ -z "$here" ] || [ ! -f "$here/$marker" ]; then
+    return 0
+  fi
+  dir=$here
+  case $here in
+    */share/mcp-bash)
+      place=${here%/share/mcp-bash}/bin/mcp-bash
+      if [ -L "$place" ] && [ "$(readlink "$place")" = "$here/bin/mcp-bash" ]; then
+        prefix=${here%/share/mcp-bash}
+      fi
+      ;;
+  esac
+}
+
+# own_dir sets here to the directory of this script; "" where it is read from standard input.
+own_dir() {
+  here=''
+  case $0 in
+    */install.sh | install.sh) here=$(CDPATH='' cd -P -- "$(dirname -- "$0")" && pwd -P) || here='' ;;
+  esac
+}
+
 # places sets dir, bin and data: the installation, and the directories that commands
 # and what shells and man read are linked in.
 places() {
   [ -d "${HOME-}" ] || fail 'HOME is not set to a directory'
+  own_place
   bin=${XDG_BIN_HOME:-$HOME/.local/bin} data=${XDG_DATA_HOME:-$HOME/.local/share}
   if [ -n "$prefix" ]; then
     bin=$prefix/bin data=$prefix/share
@@ -537,10 +575,7 @@ look() {
 
 # choose sets source (archive, local, git or release) and what belongs to it.
 choose() {
-  local_dir='' here=''
-  case $0 in
-    */install.sh | install.sh) here=$(CDPATH='' cd -P -- "$(dirname -- "$0")" && pwd -P) || here='' ;;
-  esac
+  local_dir=''
   [ -z "$branch" ] || [ -z "${MCPBASH_INSTALL_LOCAL_SOURCE-}" ] || ref='' # the directory goes before a branch
   if [ -n "$archive" ]; then
     source=archive
@@ -637,14 +672,15 @@ listed() {
 
 # release_dir sets from to the directory of the release that is wanted.
 release_dir() {
-  base=${MCPBASH_RELEASE_BASE_URL-}
+  base=${MCPBASH_RELEASE_BASE_URL:-$released_at}
   base=${base%/}
   [ -n "$base" ] ||
-    fail 'Where are the releases? Set MCPBASH_RELEASE_BASE_URL, or use --archive FILE' \
-      'or run install.sh from a checkout.'
+    fail 'This install.sh has no address of releases' \
+      'Set MCPBASH_RELEASE_BASE_URL to it, use --archive FILE, or run install.sh from a checkout.'
   if [ -z "$os" ] || [ -z "$arch" ]; then
     fail "There are no releases for this system ($kernel, $machine)" 'Run install.sh from a checkout; Go builds it.'
   fi
+  [ -n "$ref" ] || [ -z "$verify" ] || ref=$released_as # a checksum is that of one release
   if [ -z "$ref" ]; then
     # SHA256SUMS of the latest release names its version. A forge has another address for it.
     latest=$base/latest
@@ -778,7 +814,7 @@ from_local() {
     return 0
   fi
   mkdir -- "$stage/tree"
-  for name in bin sdk lib providers share docs runtimes VERSION LICENSE README.md CHANGELOG.md install.sh; do
+  for name in bin sdk lib providers share docs runtimes VERSION RELEASES LICENSE README.md CHANGELOG.md install.sh; do
     [ ! -e "$1/$name" ] || cp -R -- "$1/$name" "$stage/tree/$name" || fail "Cannot be copied: $1/$name"
   done
   ok 'Copied local source'
@@ -818,7 +854,15 @@ from_git() {
 # obtain makes $stage/tree.
 obtain() {
   verified=false commit=''
-  say '' 'Downloading mcp-bash framework...'
+  doing='Downloading mcp-bash framework...' # also for a local archive, as the Bash edition
+  case $source in
+    local)
+      doing='Copying mcp-bash...'
+      ! is_checkout "$local_dir" || doing='Building mcp-bash...'
+      ;;
+    git) doing='Cloning and building mcp-bash...' ;;
+  esac
+  say '' "$doing"
   case $source in
     archive) from_archive "$archive" ;;
     release)
@@ -1076,6 +1120,54 @@ on_path() {
   return 1
 }
 
+# completion_line sets line, which has zsh find our completions.
+completion_line() {
+  case $data in
+    "$physical_home"/*) shown="\$HOME${data#"$physical_home"}/zsh/site-functions" ;;
+    *) shown=$data/zsh/site-functions ;;
+  esac
+  case ${shown#\$HOME} in
+    *[\"\$\`\\]*)
+      quoted "$data/zsh/site-functions"
+      line="fpath=($reply \$fpath)"
+      ;;
+    *) line="fpath=(\"$shown\" \$fpath)" ;;
+  esac
+  line="$line; autoload -Uz compinit && compinit"
+}
+
+# add_completion has zsh find our completions, or says how (CLI-1168). Bash with bash-completion and fish
+# look in the directory of data by themselves.
+add_completion() {
+  [ "$shell" = zsh ] && [ -f "$data/zsh/site-functions/_mcp-bash" ] || return 0
+  if has zsh && zsh -fc 'print -rl -- $fpath' 2>/dev/null | grep -qxF -- "$data/zsh/site-functions"; then
+    return 0
+  fi
+  completion_line
+  rc=$HOME/.zshrc
+  if [ -f "$rc" ] && grep -qF -- "$line" "$rc" 2>/dev/null; then
+    ok "Completion for zsh is in $rc already"
+  elif [ -n "$modify_path" ] && { [ ! -e "$rc" ] || [ -f "$rc" ]; } && add_line; then
+    changed=$rc
+    ok "Added completion for zsh to $rc"
+  else
+    say "  For completion, add this to $rc: $line"
+  fi
+}
+
+# add_line appends $line to $rc in one write. It first ends an incomplete last line.
+add_line() {
+  text=$made_note
+  [ ! -e "$rc" ] || text=$path_note
+  text="$text
+$line"
+  if [ -s "$rc" ] && [ -n "$(tail -c 1 "$rc")" ]; then
+    text="
+$text"
+  fi
+  { printf '%s\n' "$text" >>"$rc"; } 2>/dev/null
+}
+
 add_path() {
   resolve "$HOME" && physical_home=$reply
   path_line
@@ -1102,18 +1194,7 @@ add_path() {
   elif [ -e "$rc" ] && [ ! -f "$rc" ]; then # a pipe would never end
     warn "Not a regular file, and left as it is: $rc"
     say "  Add this to the start file of your shell: $line"
-  elif {
-    # One write. It first ends an incomplete last line.
-    text=$made_note
-    [ ! -e "$rc" ] || text=$path_note
-    text="$text
-$line"
-    if [ -s "$rc" ] && [ -n "$(tail -c 1 "$rc")" ]; then
-      text="
-$text"
-    fi
-    printf '%s\n' "$text" >>"$rc"
-  } 2>/dev/null; then
+  elif add_line; then
     changed=$rc
     case $shown in "\$HOME"/*) shown="~${shown#\$HOME}" ;; esac
     ok "Added $shown to PATH in $rc"
@@ -1123,18 +1204,20 @@ $text"
   fi
 }
 
-# remove_path takes our two lines out of the start files, which may be links. A file that has
-# nothing else in it goes if we made it.
+# remove_path takes our lines out of the start files, which may be links. A file that has nothing
+# else in it goes if we made it.
 remove_path() {
   resolve "$HOME" && physical_home=$reply
+  completion_line
+  completion=$line
   path_line
   for rc in "$HOME/.zshrc" "$HOME/.bashrc" "$HOME/.bash_profile"; do
     if [ ! -f "$rc" ] || ! grep -qF -- "$path_note" "$rc" 2>/dev/null; then
       continue
     fi
     cat -- "$rc" >"$stage/before" || fail "Cannot be read: $rc"
-    NOTE=$path_note MADE=$made_note LINE=$line awk '
-      held != "" { note = held; held = ""; if ($0 == ENVIRON["LINE"]) next; print note }
+    NOTE=$path_note MADE=$made_note LINE=$line COMPLETION=$completion awk '
+      held != "" { note = held; held = ""; if ($0 == ENVIRON["LINE"] || $0 == ENVIRON["COMPLETION"]) next; print note }
       $0 == ENVIRON["NOTE"] || $0 == ENVIRON["MADE"] { held = $0; next }
       { print }
       END { if (held != "") print held }' "$stage/before" >"$stage/after" || fail "Cannot be read: $rc"
@@ -1153,10 +1236,13 @@ remove_path() {
       rm -f -- "$file" || fail "Cannot be removed: $file"
     elif ! replace "$file"; then
       warn "Left as it is: $rc ($reply)"
-      say "  Remove this line from it: $line"
+      for line in "$line" "$completion"; do
+        ! grep -qxF -- "$line" "$rc" || say "  Remove this line from it: $line"
+      done
+      path_line
       continue
     fi
-    ok "Removed the lines on PATH from $rc"
+    ok "Removed our lines from $rc"
   done
 }
 
@@ -1238,6 +1324,7 @@ install() {
   esac
   link_all
   add_path
+  add_completion
   say '' 'Verifying installation...'
   told=$(MCPBASH_HOME='' "$bin/mcp-bash" --version </dev/null) || fail "It does not run: $bin/mcp-bash"
   ok "mcp-bash --version: ${told#mcp-bash }"

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 
 	"mcp-bash/pkg/bundle/runtimes"
@@ -15,10 +14,6 @@ func (r *release) writeFormula() error {
 	if r.base == "" {
 		fmt.Println("no formula: it needs -base-url, the address of the archives")
 		return nil
-	}
-	if u, err := url.Parse(r.base); err != nil || u.Scheme != "https" || u.Host == "" || strings.ContainsAny(r.base,
-		"\"#\\") {
-		return fmt.Errorf("-base-url %s: not an https address", r.base)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `class McpBash < Formula
@@ -39,7 +34,7 @@ func (r *release) writeFormula() error {
 				return err
 			}
 			fmt.Fprintf(&stanzas, "    %s do\n      url \"%s/v%s/%s\"\n      sha256 \"%s\"\n    end\n", cpu.block,
-				strings.TrimSuffix(r.base, "/"), cli.Version, t.Archive(runtimes.Tag), sum)
+				r.base, cli.Version, t.Archive(runtimes.Tag), sum)
 		}
 		if stanzas.Len() > 0 {
 			fmt.Fprintf(&b, "\n  %s do\n%s  end\n", system.block, stanzas.String())

@@ -24,11 +24,14 @@ func main() {
 	tag := flag.String("tag", "v"+cli.Version, "the `tag`, which has to be that of the version in pkg/cli/version.go")
 	targets := flag.String("targets", "", "some of the `systems`, separated by commas; all without")
 	flag.StringVar(&r.out, "out", filepath.Join("..", "dist", "release"), "the `directory` for it, made anew")
-	flag.StringVar(&r.base, "base-url", "", "the `address` of the releases; without it, no formula is built")
+	flag.StringVar(&r.base, "base-url", "", "the `address` of the releases, for a formula and a README.md")
 	flag.Parse()
 	err := r.choose(*targets)
 	if *tag != "v"+cli.Version {
 		err = fmt.Errorf("the tag %s is not v%s, the version in pkg/cli/version.go", *tag, cli.Version)
+	}
+	if err == nil {
+		err = r.checkBase()
 	}
 	if err == nil {
 		err = r.build()
@@ -98,7 +101,7 @@ func (r *release) build() (err error) {
 	}
 	for _, step := range []func() error{
 		r.buildTrees, r.writeArchives, r.writeRuntimes, r.writePackages, r.writeMaterials, r.writeFormula,
-		r.copyInstaller, r.writeSums,
+		r.writeInstaller, r.writeReadme, r.writeSums,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -114,14 +117,6 @@ func (r *release) build() (err error) {
 func (r *release) asset(name string) string {
 	fmt.Println(name)
 	return filepath.Join(r.out, name)
-}
-
-func (r *release) copyInstaller() error {
-	text, err := os.ReadFile(filepath.Join(r.root, "install.sh"))
-	if err != nil {
-		return err
-	}
-	return write(r.asset("install.sh"), text, 0o755)
 }
 
 // write writes a file with just that mode.

@@ -30,11 +30,18 @@ import (
 	"mcp-bash/pkg/run/script"
 )
 
-const base = "https://releases.example/mcp-bash"
-
 // target is the system that the tests build for: the host, where packages are made
 // for it.
 var target = runtimes.Target{OS: "linux", Arch: runtimes.Host.Arch}
+
+// served is a server with the files of [built], as release and as latest release.
+var served = sync.OnceValue(func() *httptest.Server {
+	files := http.FileServer(http.Dir(filepath.Join(scratch, "built")))
+	mux := http.NewServeMux()
+	mux.Handle("/v"+cli.Version+"/", http.StripPrefix("/v"+cli.Version, files))
+	mux.Handle("/latest/", http.StripPrefix("/latest", files))
+	return httptest.NewTLSServer(mux)
+})
 
 // scratch is removed after the last test.
 var scratch string
@@ -71,7 +78,7 @@ func run(checkout, out, umask string, env ...string) error {
 	}
 	cmd := exec.Command("sh", "-c", "umask "+umask+` && exec "$@"`, "sh", program, "-out", out, "-targets",
 		target.String(),
-		"-base-url", base)
+		"-base-url", served().URL+"/")
 	cmd.Dir = filepath.Join(checkout, "release")
 	cmd.Env = append(append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000"), env...)
 	text, err := cmd.CombinedOutput()
@@ -115,7 +122,7 @@ func TestReproducible(t *testing.T) {
 			t.Errorf("%s: %d bytes, and %d that differ", name, len(content), len(b[name]))
 		}
 	}
-	if len(a) != len(b) || len(a) != 8 {
+	if len(a) != len(b) || len(a) != 9 {
 		t.Errorf("%d files, then %d", len(a), len(b))
 	}
 	for _, dir := range []string{first, second} {
@@ -225,7 +232,7 @@ func TestArchive(t *testing.T) {
 	}
 	want := map[string]int64{
 		"bin/mcp-jq": 0o755, "sdk/tool-sdk.sh": 0o644, "lib/path.sh": 0o644, "providers/git.sh": 0o755,
-		"VERSION": 0o644,
+		"VERSION": 0o644, "RELEASES": 0o644,
 		"LICENSE": 0o644, "docs/BUNDLES.md": 0o644, "install.sh": 0o755, "share/zsh/site-functions/_mcp-bash": 0o644,
 	}
 	for _, dir := range commands {
@@ -329,8 +336,8 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	r := release{base: "http://insecure.example"}
-	if err := r.writeFormula(); err == nil {
-		t.Error("a formula with http")
+	if err := r.checkBase(); err == nil {
+		t.Error("an address with http")
 	}
 	if err := check("release_test.go", target); err == nil {
 		t.Error("a text passed for a program")
@@ -348,7 +355,7 @@ func TestRefused(t *testing.T) {
 func TestFormula(t *testing.T) {
 	dir := release1(t)
 	files := read(t, dir)
-	found := regexp.MustCompile(`url "`+base+`/v[^/]+/([^"]+)"\s+sha256 "([0-9a-f]{64})"`).
+	found := regexp.MustCompile(`url "`+served().URL+`/v[^/]+/([^"]+)"\s+sha256 "([0-9a-f]{64})"`).
 		FindAllStringSubmatch(string(files["mcp-bash.rb"]), -1)
 	if len(found) != 1 || found[0][1] != target.Archive(runtimes.Tag) {
 		t.Fatalf("%q", found)

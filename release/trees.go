@@ -33,6 +33,9 @@ func (r *release) buildTrees() error {
 		if out, err := lay.CombinedOutput(); err != nil {
 			return fmt.Errorf("tree.sh: %w: %s", err, out)
 		}
+		if err := r.address(dir); err != nil {
+			return err
+		}
 		made := tree{Target: t, dir: dir}
 		files, err := filepath.Glob(filepath.Join(dir, "bin", "mcp-*"))
 		if err != nil {

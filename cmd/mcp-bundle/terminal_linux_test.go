@@ -78,7 +78,7 @@ func TestBuildingOnATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	compiler := filepath.Join(t.TempDir(), "go")
-	text := "#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\ncp '" +
+	text := "#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\nmkdir -p \"${2%/*}\"; cp '" +
 		filepath.Join(dir, filepath.FromSlash(runtimes.Host.Path())) + "' \"$2\"\n"
 	if err := os.WriteFile(compiler, []byte(text), 0o755); err != nil {
 		t.Fatal(err)

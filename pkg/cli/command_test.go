@@ -113,7 +113,8 @@ Options:
 // CLI-1160: help fits the width of the terminal, except examples, which are never broken.
 func TestHelpWidth(t *testing.T) {
 	c := demo().Commands[0]
-	c.Examples = append(c.Examples, Example{Line: "NAME " + strings.Repeat("a-long-name ", 6) + "b", Purpose: "copy several"})
+	c.Examples = append(c.Examples, Example{Line: "NAME " + strings.Repeat("a-long-name ", 6) + "b",
+		Purpose: "copy several"})
 	for _, width := range []layout{30, 45, 80, 120} {
 		text := c.help("mcp-demo copy", "mcp-bash demo copy", width)
 		for line := range strings.Lines(text) {
@@ -128,7 +129,8 @@ func TestHelpWidth(t *testing.T) {
 			}
 		}
 	}
-	if text := c.help("mcp-demo copy", "", 60); !strings.Contains(text, "\n  # copy several\n  mcp-demo copy a-long-name") {
+	if text := c.help("mcp-demo copy", "", 60); !strings.Contains(text,
+		"\n  # copy several\n  mcp-demo copy a-long-name") {
 		t.Error(text)
 	}
 	if text := c.help("mcp-demo copy", "", 40); !strings.Contains(text, "\n  --dir DIR\n      where\n") {

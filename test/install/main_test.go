@@ -202,6 +202,16 @@ func (u *user) read(name string) string {
 	return string(text)
 }
 
+// contents returns a file of the checkout.
+func (u *user) contents(file string) string {
+	u.t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return string(text)
+}
+
 func (u *user) write(name, content string, mode fs.FileMode) string {
 	u.t.Helper()
 	file := u.path(name)

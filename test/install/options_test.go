@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 // CLI-1703: wrong usage ends with 2 and an error message.
@@ -42,6 +44,59 @@ func TestUsage(t *testing.T) {
 	}
 	if files := u.files(); files != nil {
 		t.Errorf("%q", files)
+	}
+}
+
+// CLI-1169: --uninstall removes the installation that install.sh is in, with its commands, without an option.
+func TestUninstallFromItself(t *testing.T) {
+	archive := unverified(t, pack(with("2.0.0", map[string]string{
+		"mcp-bash/install.sh": newUser(t).contents(filepath.Join(checkout.Root(), "install.sh"))})))
+	for name, args := range map[string][]string{
+		"usual": nil, "prefix": {"--prefix", "my own"}, "dir": {"--dir", "apart"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := newUser(t)
+			u.installs(append(args, "--archive", archive, "--no-modify-path")...)
+			place := map[string]string{"usual": ".local/share/mcp-bash", "prefix": "my own/share/mcp-bash", "dir": "apart"}
+			if r := u.runs(u.command("sh", u.path(place[name]+"/install.sh"), "--uninstall")); r.code != 0 {
+				t.Errorf("%+v", r)
+			}
+			if left := u.files(); left != nil {
+				t.Errorf("left %q", left)
+			}
+		})
+	}
+	// An option names another installation.
+	u := newUser(t)
+	u.installs("--archive", archive, "--no-modify-path")
+	u.installs("--archive", archive, "--no-modify-path", "--prefix", "other")
+	r := u.runs(u.command("sh", u.path(".local/share/mcp-bash/install.sh"), "--uninstall", "--prefix", "other"))
+	if r.code != 0 || u.version() != "2.0.0" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// CLI-1172: install.sh says what it does, and whether it knows where releases are.
+func TestMessages(t *testing.T) {
+	u := newUser(t)
+	tree := filepath.Join(u.home, "tree")
+	for name, content := range stub("2.0.0") {
+		u.write("tree/"+strings.TrimPrefix(name, "mcp-bash/"), content, 0o755)
+	}
+	u.env["MCPBASH_INSTALL_LOCAL_SOURCE"] = tree
+	if r := u.installs(); !strings.Contains(r.out, "\nCopying mcp-bash...\n") || strings.Contains(r.out, "Downloading") {
+		t.Errorf("%s", r.out)
+	}
+	delete(u.env, "MCPBASH_INSTALL_LOCAL_SOURCE")
+	if r := u.fails(1, "✗ Go is needed to build from a checkout"); !strings.Contains(r.out, "\nBuilding mcp-bash...\n") ||
+		strings.Contains(r.out, "Downloading") {
+		t.Errorf("%s", r.out)
+	}
+	u.fails(1, "✗ This install.sh has no address of releases\n  Set MCPBASH_RELEASE_BASE_URL to it, use --archive FILE, "+
+		"or run install.sh from a checkout.\n", "--version", "2.0.0")
+	if r := u.installs("--help"); !strings.HasSuffix(r.out,
+		"\nReleases: no address is known; set MCPBASH_RELEASE_BASE_URL to download them.\n") {
+		t.Errorf("%s", r.out)
 	}
 }
 

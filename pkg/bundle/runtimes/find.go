@@ -39,6 +39,8 @@ type Source struct {
 type MissingError struct {
 	Targets []Target
 	Reasons []string // the reasons, for users
+
+	releases string // the address of the releases, or "" if it is unknown
 }
 
 func (e *MissingError) Error() string {
@@ -51,9 +53,13 @@ func (e *MissingError) Error() string {
 
 // Ways returns the ways to get the binaries, one in each line (CLI-1166).
 func (e *MissingError) Ways() []string {
+	download := "set MCPBASH_RELEASE_BASE_URL to the address of the releases, to download them"
+	if e.releases != "" {
+		download = "set MCPBASH_RELEASE_BASE_URL=" + secrets.Text(e.releases) + ", to download them"
+	}
 	return []string{
 		"unpack mcp-bash-" + Tag + "-runtimes.tar.gz of the release, and pass its directory runtimes with --runtime-dir",
-		"set MCPBASH_RELEASE_BASE_URL to the address of the releases, to download them",
+		download,
 		"run the command of a checkout of mcp-bash where Go is installed, to build them",
 		"or leave systems out with --platform and --arch",
 	}
@@ -63,7 +69,7 @@ func (e *MissingError) Ways() []string {
 // [*MissingError]. Otherwise the error is the context's.
 func (s *Source) Find(ctx context.Context, targets []Target) ([]Binary, error) {
 	var found []Binary
-	missing := &MissingError{}
+	missing := &MissingError{releases: project.Releases(s.Env, s.Home)}
 	defer s.Bar.End()
 	s.of = int64(len(targets))
 	for i, t := range targets {

@@ -74,8 +74,13 @@ func (e *examination) source() (s source, ok bool) {
 		return source{name: local,
 			env: project.Env{"MCPBASH_INSTALL_LOCAL_SOURCE": local, "MCPBASH_INSTALL_ARCHIVE_URL": ""}}, true
 	}
+	releases := "no address of releases is known; set MCPBASH_RELEASE_BASE_URL to use --ref"
+	if base := project.Releases(env, e.r.Install.ManagedRoot); base != "" {
+		releases = "the releases are at " + secrets.Text(base)
+	}
 	e.refuse("self.upgrade_source_missing", "Upgrade required but no source provided "+
 		"(use --archive+--verify, --ref, or MCPBASH_DOCTOR_LOCAL_SOURCE)", cli.ExitUsage)
+	e.r.Taken[len(e.r.Taken)-1].Output = releases + "\n"
 	return source{}, false
 }
 

@@ -55,6 +55,10 @@ func Make(ctx context.Context, p *project.Project, r Request, warn func(string))
 	if err != nil {
 		return nil, err
 	}
+	if other := otherPage(p, &r); other != "" {
+		return nil, cli.Failf(cli.CodeExists, "%s already is the page of that name", relative(p, other)).
+			WithHint("Choose another name, or remove that page.")
+	}
 	base := writtenBelow(p, dir)
 	at, err := openPlace(ctx, base)
 	if err != nil {
@@ -132,6 +136,22 @@ func plan(p *project.Project, r *Request) (dir string, files []file, err error) 
 		}
 	}
 	return dir, files, nil
+}
+
+// otherPage returns the directory of a page that would have the same URI as a new one, or "".
+func otherPage(p *project.Project, r *Request) (dir string) {
+	switch {
+	case r.Kind == UI && r.Tool == "":
+		dir = filepath.Join(p.Tools, r.Name, "ui")
+	case r.Kind == UI:
+		dir = filepath.Join(p.UI, r.Tool)
+	case r.Kind == Tool && r.Page:
+		dir = filepath.Join(p.UI, r.Name)
+	}
+	if dir == "" || !isDir(dir) {
+		return ""
+	}
+	return dir
 }
 
 // planPage is plan for the UI of an existing tool (CLI-608).

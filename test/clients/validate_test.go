@@ -29,7 +29,7 @@ func TestValidate(t *testing.T) {
 	for name, dir := range projects {
 		printed, code := typed(t, dir, "mcp-bash validate --run-samples --no-shellcheck")
 		for line := range strings.Lines(printed) {
-			if strings.HasPrefix(line, "✗") || strings.HasPrefix(line, "⚠") && !strings.Contains(line, "namespace recommended") {
+			if strings.HasPrefix(line, "✗") || strings.HasPrefix(line, "⚠") {
 				t.Errorf("%s: %s", name, line)
 			}
 		}

@@ -229,6 +229,7 @@ func (c *check) pageFields() {
 			continue // the registry reports it
 		}
 		c.text = text
+		c.placeholder(doc, c.label(file))
 		for _, part := range []struct {
 			doc   json.RawMessage
 			known []string

@@ -16,6 +16,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/pkg/text/toolnames"
 	"mcp-bash/schemas"
 )
@@ -111,9 +112,7 @@ func (c *check) toolMetadata(file, dir string) {
 		c.at("metadata.no_name", label, `missing required "name"`)
 	}
 	sound := c.icons(doc, label)
-	if rawjson.TextOf(doc, "description") == "" {
-		c.at("metadata.no_description", label, `missing "description"`)
-	}
+	c.description(doc, label)
 	c.schemas(doc, label)
 	c.fields(doc, label, effectiveFields(kinds.Tools))
 	c.types(doc, label, schemas.Tool)
@@ -121,9 +120,9 @@ func (c *check) toolMetadata(file, dir string) {
 	if name == "" {
 		return
 	}
-	if !strings.ContainsAny(name, "-_.") {
+	if !strings.ContainsAny(name, "-_.") && c.once("name.no_namespace") {
 		c.at("name.no_namespace", label, fmt.Sprintf(
-			"namespace recommended (prefix tool name, e.g., myproj-%s)", name))
+			"namespace recommended (prefix tool name, e.g., myproj_%s)", name))
 	}
 	legal := toolnames.IsPortable(name)
 	if !legal {
@@ -139,9 +138,33 @@ func (c *check) toolMetadata(file, dir string) {
 	}
 }
 
+// description checks that a tool or prompt has a description.
+func (c *check) description(doc json.RawMessage, label string) {
+	if rawjson.TextOf(doc, "description") == "" {
+		c.at("metadata.no_description", label, `missing "description"`)
+	}
+	c.placeholder(doc, label)
+}
+
+// placeholderText matches what templates ask authors to replace.
+var placeholderText = lazyregexp.New(`(?i)\b(say|describe|put) here (in one sentence )?what\b|(?m)^\W*fill in\W*$`)
+
+// placeholder reports a description that still has text of a template (CLI-1040).
+func (c *check) placeholder(doc json.RawMessage, label string) {
+	description := rawjson.Get(doc, "description")
+	if found := placeholderText.FindString(rawjson.TextOf(doc, "description")); found != "" {
+		f := finding.Finding{ID: "metadata.placeholder", Path: label,
+			Message: fmt.Sprintf("the description has placeholder text: %q", strings.Trim(found, " -\n"))}
+		f.Line, f.Column, _ = rawjson.Position(c.text, description)
+		c.add(f)
+	}
+}
+
 // namesMatch compares a directory with the name of its tool, without the prefix of the server (CLI-1005).
 func (c *check) namesMatch(dir, name string) bool {
-	name = strings.TrimPrefix(name, c.p.Meta.Name+"-")
+	if rest, found := strings.CutPrefix(name, c.p.Meta.Name); found && strings.IndexAny(rest, "-_") == 0 {
+		name = rest
+	}
 	name = name[strings.LastIndexByte(name, '.')+1:]
 	return lettersOf(dir) == lettersOf(name)
 }
@@ -240,9 +263,7 @@ func (c *check) prompts() {
 		if !c.named(doc, label) || !c.icons(doc, label) {
 			return
 		}
-		if rawjson.TextOf(doc, "description") == "" {
-			c.at("metadata.no_description", label, `missing "description"`)
-		}
+		c.description(doc, label)
 		c.valid(label)
 	}
 	t.missing = func(dir, name string) {
@@ -273,6 +294,7 @@ func (c *check) resources() {
 			c.describedBy[name] = label
 		}
 		c.fields(doc, label, effectiveFields(kinds.Resources))
+		c.placeholder(doc, label)
 		if !c.named(doc, label) || !c.icons(doc, label) {
 			return
 		}

@@ -58,6 +58,7 @@ func (c *check) server() {
 				c.unreadableServer(label, err)
 			}
 			c.fields(doc, label, schemas.Fields(schemas.Server))
+			c.placeholder(doc, label)
 			if c.icons(doc, label) && named {
 				c.valid(label)
 			}

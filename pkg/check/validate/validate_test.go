@@ -107,6 +107,7 @@ var cases = map[string]files{
 	"metadata.unreadable":     {"prompts/ask/ask.meta.json": `{"name":"` + strings.Repeat("x", 1<<20) + `"}`},
 	"metadata.no_name":        {"prompts/ask/ask.meta.json": `{"description":"Ask"}`},
 	"metadata.no_description": {"prompts/ask/ask.meta.json": `{"name":"ask"}`},
+	"metadata.placeholder":    {"resources/guide/guide.meta.json": `{"name":"guide","description":"Say here what it is."}`},
 	"metadata.unknown_key":    {"prompts/ask/ask.meta.json": `{"name":"ask","descripton":"x","description":"y"}`},
 	"metadata.ignored":        {"prompts/ask/ask.meta.json": `{"name":"ask","description":"x","title":5}`},
 	"metadata.form":           {"server.d/server.meta.json": `{"name":"demo","keywords":"one"}`},
@@ -187,6 +188,48 @@ var cases = map[string]files{
 	"sample.invalid":         {"tools/demo-hello/samples/x.json": `[]`},
 	"sample.arguments":       {"tools/demo-hello/samples/x.json": `{"arguments":{"name":5}}`},
 	"sample.output":          {"tools/demo-hello/samples/x.json": `{"structuredContent":{}}`},
+}
+
+// CLI-1040: placeholder text is found in the descriptions of all items, and nothing else is taken for it.
+func TestPlaceholders(t *testing.T) {
+	const text = `"description":"A thing.\n\nWhen to use:\n- fill in\n"`
+	f := fixture(t, sound, files{
+		"server.d/server.meta.json":       `{"name":"demo",` + text + `}`,
+		"tools/demo-hello/tool.meta.json": `{"name":"demo_hello",` + text + `,"inputSchema":{"type":"object"}}`,
+		"prompts/ask/ask.meta.json":       `{"name":"ask",` + text + `}`,
+		"resources/guide/guide.meta.json": `{"name":"guide","description":"Use it to fill in a form; say here or there what you want."}`,
+		"resources/own.meta.json":         `{"name":"own","uri":"own://x",` + text + `}`,
+		"ui/p/index.html":                 "<p>", "ui/p/ui.meta.json": `{"title":"P","description":"Shows a result; say here what people see."}`,
+	})
+	var got []string
+	for _, found := range of(check1(t, f, Options{}), "metadata.placeholder") {
+		got = append(got, found.Path+": "+found.Message)
+	}
+	slices.Sort(got)
+	const says = `: the description has placeholder text: "`
+	want := []string{
+		"prompts/ask/ask.meta.json" + says + `fill in"`, "resources/own.meta.json" + says + `fill in"`,
+		"server.d/server.meta.json" + says + `fill in"`, "tools/demo-hello/tool.meta.json" + says + `fill in"`,
+		"ui/p/ui.meta.json" + says + `say here what"`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// CLI-1041: the namespace advice is given once, and a tool that follows it has no finding.
+func TestNamespaceAdvice(t *testing.T) {
+	f := fixture(t, sound, toolIn("one", "one"), toolIn("two", "two"), toolIn("three", "demo_three"))
+	r := check1(t, f, Options{})
+	advice := of(r, "name.no_namespace")
+	if len(advice) != 1 || advice[0].Severity != finding.Info || advice[0].Path != "tools/one/tool.meta.json" {
+		t.Errorf("%+v", advice)
+	}
+	for _, found := range r.Findings {
+		if strings.Contains(found.Path, "three") && !found.Good {
+			t.Errorf("%+v", found)
+		}
+	}
 }
 
 // CLI-1023: fields that the server does not know are reported for all kinds of metadata, with the line.

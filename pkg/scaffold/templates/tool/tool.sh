@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# __NAME__: describe here in one sentence what the tool does.
+# __NAME__: says hello to someone.
 # shellcheck source=/dev/null
 source "${MCP_SDK:?is not set: run this tool with mcp-bash run-tool __NAME__ --allow-self}/tool-sdk.sh"
 

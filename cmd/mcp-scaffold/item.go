@@ -95,11 +95,12 @@ func testCommand() *cli.Command {
 	o := &itemOptions{Request: scaffold.Request{Kind: scaffold.Test}}
 	c := &cli.Command{
 		Name:     string(scaffold.Test),
-		Summary:  "Add test/run.sh, which runs the tests of all tools.",
-		Examples: []cli.Example{{Line: "NAME && test/run.sh"}},
+		Summary:  "Add test/run.sh, which runs the smoke tests of all tools, and yours.",
+		Examples: []cli.Example{{Line: "NAME && test/run.sh"}, {Line: "NAME --bats && bats test"}},
 		Exits:    exits,
 		Run:      func(s cli.Streams, _ []string) error { return add(s, o) },
 	}
+	c.Flags.Bool(&o.Bats, "bats", "add test/tools.bats instead, for the program bats")
 	o.common(c)
 	return c
 }
@@ -156,6 +157,9 @@ func printNext(s cli.Streams, o *itemOptions, item *scaffold.Item) (err error) {
 	case item.Kind == scaffold.UI && o.Tool != "":
 		_, err = cli.Printf(s.Out, "\nThe page is linked to the tool %s automatically:\n"+
 			"its tool.meta.json needs no _meta.ui.\n", o.Tool)
+	case o.Bats:
+		_, err = fmt.Fprint(s.Out, "\nNext steps:\n  1. Edit test/tools.bats and add tests for your tools\n"+
+			"  2. Run: bats test\n")
 	case item.Kind == scaffold.Test:
 		_, err = fmt.Fprint(s.Out, "\nNext steps:\n  1. Edit test/run.sh and add run_test calls for your tools\n"+
 			"  2. Run: ./test/run.sh\n")

@@ -32,6 +32,7 @@ type Request struct {
 	Name   string // empty for Test, and for a UI that has a Tool
 	Tool   string // the tool that a UI belongs to
 	Page   bool   // whether a tool also gets a UI
+	Bats   bool   // whether tests are for the program bats
 	Force  bool   // whether to replace existing files
 	DryRun bool   // whether to only check
 }
@@ -111,7 +112,7 @@ func warnRefused(p *project.Project, path string, warn func(string)) {
 
 func plan(p *project.Project, r *Request) (dir string, files []file, err error) {
 	if r.Kind == Test {
-		return filepath.Join(p.Root, "test"), render("test", "", ""), nil
+		return planTest(p, r)
 	}
 	if r.Kind == UI && r.Tool != "" {
 		return planPage(p, r)
@@ -134,6 +135,20 @@ func plan(p *project.Project, r *Request) (dir string, files []file, err error) 
 			f.path = path.Join("ui", f.path)
 			files = append(files, f)
 		}
+	}
+	return dir, files, nil
+}
+
+// planTest is plan for tests (CLI-610, CLI-1140).
+func planTest(p *project.Project, r *Request) (dir string, files []file, err error) {
+	dir = filepath.Join(p.Root, "test")
+	template := string(Test)
+	if r.Bats {
+		template = "bats"
+	}
+	files = render(template, "", "")
+	if session := render("session", "", ""); r.Force || !isThere(filepath.Join(dir, session[0].path)) {
+		files = append(files, session...)
 	}
 	return dir, files, nil
 }

@@ -47,6 +47,8 @@ var parts = map[string][]string{
 	string(Completion): {"completion.sh", "README.md"},
 	string(UI):         {"README.md"}, // next to a page
 	string(Test):       {"run.sh", "README.md"},
+	"bats":             {"tools.bats"},
+	"session":          {"session.sh"}, // next to either
 }
 
 // render returns the files of a template. Scripts are executable. schemas is the path of the
@@ -62,7 +64,7 @@ func render(template, name, schemas string) (files []file) {
 			panic(err) // templates are embedded
 		}
 		f := file{strings.Replace(part, "NAME", name, 1), withSchema(texts.Replace(string(text)), schemas), modeFile}
-		if strings.HasSuffix(part, ".sh") {
+		if strings.HasPrefix(f.text, "#!") {
 			f.mode = modeScript
 		}
 		files = append(files, f)

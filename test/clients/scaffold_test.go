@@ -245,9 +245,10 @@ func TestHarness(t *testing.T) {
 		code  int
 		want  []string
 	}{
-		{"", 0, []string{"Discovering tools...\n", "Running tests...\n", "\nResults: 0 passed, 0 failed\n"}},
+		{"", 0, []string{"Discovering tools...\n", "Running tests...\n  plain (smoke test)... PASS\n",
+			"\nResults: 2 passed, 0 failed\n"}},
 		{"run_test hello\nrun_test plain '{\"name\":\"Ada\"}' 'greets'\n", 0,
-			[]string{"  hello... PASS\n  plain (greets)... PASS\n", "Results: 2 passed, 0 failed\n"}},
+			[]string{"  hello... PASS\n  plain (greets)... PASS\n", "Results: 4 passed, 0 failed\n"}},
 		{`run_test broken
 run_test hello '{"name":1}' 'a number'
 run_test none
@@ -257,7 +258,7 @@ run_dry_run hello '{"x":1}'
 `, 1, []string{
 			"  broken... FAIL\n", "broken\"", "  hello (a number)... FAIL\n", "Invalid arguments: /name",
 			"  none... FAIL\n", "tool not found: none", "  plain (later)... SKIP\n", "  hello (dry run)... PASS\n",
-			"  hello (dry run)... FAIL\n", "Results: 1 passed, 4 failed, 1 skipped\n",
+			"  hello (dry run)... FAIL\n", "Results: 3 passed, 4 failed, 1 skipped\n",
 		}},
 	} {
 		output, code := harness(t, project, tc.tests, "")
@@ -292,7 +293,7 @@ run_dry_run hello '{"x":1}'
 	}
 	for _, options := range []string{"--force", "-f"} {
 		output, code := harness(t, project, "run_test hello\n", options)
-		if code != 0 || !strings.Contains(output, "Results: 1 passed") {
+		if code != 0 || !strings.Contains(output, "Results: 3 passed") {
 			t.Errorf("%d\n%s", code, output)
 		}
 	}
@@ -346,7 +347,7 @@ mcp_session_end
 		"  slow (too slow)... FAIL\n    no answer within 1 seconds\n", "  who (after it)... PASS\n",
 		"  kill (the end)... FAIL\n    the server ended, with exit status 137: ",
 		"  who (a dead server)... FAIL\n    no session: call mcp_session_start first\n", "  who (after all)... PASS\n",
-		"Results: 7 passed, 7 failed\n",
+		"Results: 9 passed, 7 failed\n",
 	} {
 		if !strings.Contains(output, part) {
 			t.Errorf("no %q in\n%s", part, output)

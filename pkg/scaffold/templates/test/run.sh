@@ -16,23 +16,10 @@ while (($#)); do
   shift
 done
 
-project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P) || exit 1
-export MCPBASH_PROJECT_ROOT="${MCPBASH_PROJECT_ROOT:-$project}"
-
-find_mcp_bash() {
-  local candidate
-  for candidate in "${MCPBASH_BIN:-}" "${project}/bin/mcp-bash" "$(command -v mcp-bash || :)" \
-    "${MCPBASH_HOME:-}/bin/mcp-bash" "${project}/../bin/mcp-bash"; do
-    if [[ -f $candidate && -x $candidate ]]; then
-      printf '%s\n' "$candidate"
-      return
-    fi
-  done
-  echo 'mcp-bash not found; add to PATH or set MCPBASH_HOME.' >&2
-  return 1
-}
-
-mcp_bash=$(find_mcp_bash) || exit 1
+# shellcheck source=/dev/null
+source "$(dirname "${BASH_SOURCE[0]}")/session.sh" || exit 1
+# shellcheck disable=SC2154 # session.sh sets it
+readonly mcp_bash
 passed=0 failed=0 skipped=0 stopped='' nothing='{}'
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/mcp-test.XXXXXX") || exit 1
 
@@ -79,102 +66,32 @@ skip_test() { # TOOL [REASON]
   echo SKIP
 }
 
-# -- A session: one server, several calls, over file descriptors 7 (to it) and 8 (from it)
-
-session_pid='' session_limit=10 session_id=0 MCP_SESSION_RESULT=''
-# shellcheck disable=SC2016 # the variables are those of jq
-call='{name: $name, arguments: $arguments}'
-hello='{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"run.sh","version":"1"}}'
+# -- A session, whose calls count as tests; session.sh has the rest
 
 mcp_session_start() { # [SECONDS]
-  [[ -z $session_pid ]] || mcp_session_end
-  session_limit=${1:-10} session_id=0
-  rm -f "${scratch}/in" "${scratch}/out"
-  mkfifo "${scratch}/in" "${scratch}/out" || return 1
-  (
-    unset MCPBASH_REMOTE_TOKEN
-    MCPBASH_TOOL_ALLOWLIST="${MCPBASH_TOOL_ALLOWLIST:-*}" exec "$mcp_bash"
-  ) <"${scratch}/in" >"${scratch}/out" 2>"${scratch}/log" &
-  session_pid=$!
-  exec 7>"${scratch}/in" 8<"${scratch}/out"
-  if ! session_request initialize "$hello"; then
-    began server 'start of a session'
-    fail "${session_fault} $(<"${scratch}/log")"
-    return 1
-  fi
-  session_write '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+  mcp_session_open "$@" && return
+  began server 'start of a session'
+  fail "$MCP_SESSION_ERROR"
 }
 
 mcp_session_call() { # TOOL [ARGS] [DESCRIPTION]
-  local arguments=${2:-$nothing} parameters
-  MCP_SESSION_RESULT=''
   began "$1" "${3-}"
-  if [[ -z $session_pid ]]; then
-    fail 'no session: call mcp_session_start first'
-  elif ! parameters=$("$mcp_bash" --helper jq -nc --arg name "$1" --argjson arguments "$arguments" \
-    "$call" 2>/dev/null); then
-    fail "the arguments are not JSON: ${arguments}"
-  elif ! session_request tools/call "$parameters"; then
-    fail "$session_fault"
+  if mcp_session_tool "$1" "${2:-$nothing}"; then
+    pass "$MCP_SESSION_RESULT"
   else
-    # shellcheck disable=SC2034 # it is for the tests
-    MCP_SESSION_RESULT=$session_result
-    if "$mcp_bash" --helper jq -e '.isError != true' <<<"$session_result" >/dev/null; then
-      pass "$session_result"
-    else
-      fail "$session_result"
-    fi
+    fail "$MCP_SESSION_ERROR"
   fi
 }
 
-mcp_session_end() {
-  local end=$((SECONDS + 5)) line
-  [[ -n $session_pid ]] || return 0
-  exec 7>&-
-  while read -r -t 5 -u 8 line; do :; done # until it has ended
-  ((SECONDS < end)) || kill "$session_pid" 2>/dev/null
-  exec 8<&-
-  wait "$session_pid" 2>/dev/null
-  session_pid=''
-}
+# -- The smoke tests of the tools
 
-session_write() { # LINE: not to a server that is gone
-  local written
-  trap '' PIPE
-  printf '%s\n' "$1" >&7 2>/dev/null
-  written=$?
-  trap - PIPE
-  return "$written"
-}
-
-session_request() { # METHOD PARAMETERS: leaves session_result, or session_fault
-  local line end=$((SECONDS + session_limit)) answer
-  session_id=$((session_id + 1)) session_result='' session_fault=''
-  session_write '{"jsonrpc":"2.0","id":'"${session_id}"',"method":"'"$1"'","params":'"$2"'}'
-  while ((SECONDS < end)) && read -r -t "$((end - SECONDS))" -u 8 line; do
-    [[ $line == *"\"id\":${session_id}"* ]] || continue # a notification
-    answer=$("$mcp_bash" --helper jq -c \
-      "select(.id == ${session_id} and has(\"method\") == false) | .result // {error}" <<<"$line")
-    case $answer in
-      '') continue ;;
-      '{"error":'*)
-        session_fault=$answer
-        return 1
-        ;;
-    esac
-    session_result=$answer
-    return 0
+run_smoke_tests() {
+  local smoke output
+  for smoke in "${MCPBASH_TOOLS_DIR:-${MCPBASH_PROJECT_ROOT}/tools}"/{*,*/*}/smoke.sh; do
+    [[ -f $smoke && -x $smoke ]] || continue
+    began "$(basename "$(dirname "$smoke")")" 'smoke test'
+    if output=$(MCPBASH_BIN=$mcp_bash "$smoke" 2>&1); then pass "$output"; else fail "$output"; fi
   done
-  if ((SECONDS < end)); then
-    exec 7>&- 8<&-
-    wait "$session_pid" 2>/dev/null
-    session_fault="the server ended, with exit status $?: $(<"${scratch}/log")"
-    session_pid=''
-  else
-    session_fault="no answer within ${session_limit} seconds"
-    session_write '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":'"${session_id}"'}}'
-  fi
-  return 1
 }
 
 # -- The run
@@ -209,6 +126,7 @@ if ! report=$("$mcp_bash" validate --project-root "$MCPBASH_PROJECT_ROOT" 2>&1);
 fi
 
 echo 'Running tests...'
+run_smoke_tests
 
 # -- The tests. For example:
 #

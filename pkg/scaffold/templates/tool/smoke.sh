@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tool once and looks whether it answers. Exit code 1: it failed; 2: its answer is not what it should be.
+# Runs the tool once and judges its result. Exit code 1: the arguments below are outdated, or the tool failed;
+# 2: the result does not fit the outputSchema in tool.meta.json.
 set -euo pipefail
 
 tool='__NAME__'
@@ -22,21 +23,26 @@ find_mcp_bash() {
 }
 
 mcp_bash=$(find_mcp_bash)
+run=("$mcp_bash" run-tool "$tool" --allow-self --args "$arguments" --check --json)
 
-if ! answer=$("$mcp_bash" run-tool "$tool" --allow-self --args "$arguments" --json); then
-  echo 'Smoke test FAILED: tool execution error' >&2
-  printf '%s\n' "$answer" >&2
+if ! problem=$("${run[@]}" --dry-run 2>&1 >/dev/null); then
+  echo 'Smoke test FAILED: the tool does not take these arguments. Change them in smoke.sh.' >&2
+  printf '%s\n' "$problem" >&2
   exit 1
 fi
+if answer=$("${run[@]}"); then
+  echo "Smoke test passed for ${tool}."
+  exit
+fi
 
+# A result that does not fit is an error of the server, not of the tool.
 # shellcheck disable=SC2016 # the variables are those of jq
-# The result is the structured content, or else the text.
-good='(.structuredContent // (.content[0].text | fromjson)) as $result
-  | .isError != true
-    and ([$result | .result?.message?, .message?, .text?] | any(type == "string" and length > 0))'
-if ! printf '%s\n' "$answer" | "$mcp_bash" --helper jq -e "$good" >/dev/null 2>&1; then
+unfit='[.content[]?.text?, .message?] | any(type == "string" and test("^(Invalid output: |Tool output )"))'
+if printf '%s\n' "$answer" | "$mcp_bash" --helper jq -e "$unfit" >/dev/null 2>&1; then
   echo 'Smoke test FAILED: output is not valid JSON or missing expected content.' >&2
   printf '%s\n' "$answer" >&2
   exit 2
 fi
-echo "Smoke test passed for ${tool}."
+echo 'Smoke test FAILED: tool execution error' >&2
+printf '%s\n' "$answer" >&2
+exit 1

@@ -32,7 +32,7 @@ func (b *bench) content() error {
 			"of the weather.", "", 20, 400, 0},
 		{"completion/complete", "completion/complete",
 			fmt.Sprintf(`{"ref":{"type":"ref/prompt","name":%q},"argument":{"name":%q,"value":"rain"}}`,
-				work.Prompt, work.Argument), `["rain","rain snippet","rain example"]`, "", 20, 400, 0},
+				work.Prompt, work.Argument), `"values":[`, "", 20, 400, 0},
 	} {
 		least := b.wire()
 		if c.file != "" {

@@ -53,8 +53,8 @@ const (
 // PromptFile is where the text of the prompt is.
 func PromptFile(dir string) string { return filepath.Join(dir, "prompts", Prompt+".txt") }
 
-// Suggestions are the values of an argument that begin with a value: what our
-// server comes up with where nobody knows better.
+// Suggestions are the values of an argument that the other servers suggest. Ours has no script for it
+// and suggests nothing.
 func Suggestions(value string) []string {
 	return []string{value, value + " snippet", value + " example"}
 }

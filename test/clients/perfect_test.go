@@ -29,6 +29,13 @@ func TestNewProjectIsPerfect(t *testing.T) {
 				strings.Count(printed, "[name.no_namespace]") != 1 {
 				t.Error(printed)
 			}
+			const complete = `{"ref":{"type":"ref/prompt","name":"prompt.same"},"argument":{"name":"subject","value":"b"}}`
+			if strings.Contains(commands, "prompt same") {
+				got := must(t, filepath.Join(dir, "demo"), "mcp-bash request completion/complete '"+complete+"'")
+				if !strings.Contains(got, `"values":["Beta"]`) {
+					t.Errorf("the completion and the prompt of one name: %s", got)
+				}
+			}
 			if left := must(t, filepath.Join(dir, "demo"), "grep -riE 'fill in|(say|describe|put) here' . || true"); left != "" {
 				t.Errorf("placeholder text: %s", left)
 			}

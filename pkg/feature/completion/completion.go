@@ -84,8 +84,8 @@ func (c *Completions) Complete(ctx context.Context, r *Request) (*Result, error)
 	if q.from.source != "" && q.from.source != s.key() {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Cursor no longer valid")
 	}
-	if s.kind == builtin {
-		return suggest(q, s), nil
+	if s.kind == none {
+		return &Result{total: -1}, nil
 	}
 	return c.run(ctx, q, s)
 }

@@ -179,7 +179,7 @@ func next(t *testing.T, answer string) string {
 	return string(text)
 }
 
-// T-601 to T-603, T-615: checks of the request, and values that are derived from it.
+// T-601 to T-603, T-615: checks of the request, and no values where there is no script.
 func TestChecks(t *testing.T) {
 	b := newFixture(t, nil)
 	b.names["file:///{path}"] = "files"
@@ -203,16 +203,10 @@ func TestChecks(t *testing.T) {
 		{`{"type":"ref/prompt","name":"x"}`, `{"name":"","value":"v"}`, unnamed},
 		{`{"type":"ref/prompt","name":"x"}`, `{"name":7}`, unnamed},
 		{`{"type":"ref/prompt","name":"x"}`, `[]`, unnamed},
-		{`{"type":"ref/prompt","name":"x"}`, `{"name":"a","value":" re "}`, `["re","re snippet","re example"]`},
-		{`{"type":"ref/prompt","name":"x"}`, `{"name":"a","value":" \n"}`, `["x","x snippet","x example"]`},
-		{`{"type":"ref/prompt","name":"x"}`, `{"name":"a","value":["v"]}`, `["x","x snippet","x example"]`},
-		{`{"type":"ref/prompt","name":" "}`, `{"name":"a"}`,
-			`["suggestion","suggestion snippet","suggestion example"]`},
-		{`{"type":"ref/resource","uri":"file:///{path}"}`, `{"name":"a"}`, `["files","files snippet","files example"]`},
-		{`{"type":"ref/resource","uri":"file:///x"}`, `{"name":"a"}`,
-			`["file:///x","file:///x snippet","file:///x example"]`},
-		{`{"type":"ref/prompt","name":"x"}`, `{"name":"a","value":"\ud800\u0000\""}`,
-			`["�\u0000\"","�\u0000\" snippet","�\u0000\" example"]`},
+		{`{"type":"ref/prompt","name":"x"}`, `{"name":"a","value":"re"}`, `[]`},
+		{`{"type":"ref/prompt","name":" "}`, `{"name":"a"}`, `[]`},
+		{`{"type":"ref/resource","uri":"file:///{path}"}`, `{"name":"a"}`, `[]`},
+		{`{"type":"ref/resource","uri":"file:///x"}`, `{"name":"a"}`, `[]`},
 	} {
 		got := b.answer(b.completions.Complete(context.Background(), &Request{Ref: json.RawMessage(tc.ref),
 			Argument: json.RawMessage(tc.argument)}))
@@ -224,12 +218,6 @@ func TestChecks(t *testing.T) {
 			t.Errorf("%s %s:\n got %s\nwant %s", tc.ref, tc.argument, got, want)
 		}
 	}
-	b.nameErr = errors.New("no list")
-	got := b.answer(b.completions.Complete(context.Background(),
-		&Request{Ref: json.RawMessage(`{"type":"ref/resource","uri":"file:///{path}"}`), Argument: argument("")}))
-	if !strings.Contains(got, `"file:///{path} snippet"`) {
-		t.Error(got)
-	}
 	b.manualErr = mcp.Errorf(mcp.CodeMethodNotFound, "Completion not found")
 	if got := b.ask("x", ""); got != `{"code":-32601,"message":"Completion not found"}` {
 		t.Error(got)
@@ -239,27 +227,38 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// T-615, T-634: pages of built-in values.
-func TestBuiltinPages(t *testing.T) {
+// T-610a: "scaffold completion x" completes the prompt and the resource that "scaffold" names after x, in
+// any order of the commands. An entry with the whole name goes first.
+func TestScaffoldedNames(t *testing.T) {
 	b := newFixture(t, nil)
-	first := b.ask("p", "re", limit(2))
-	if !strings.HasPrefix(first, `{"completion":{"values":["re","re snippet"],"hasMore":true,"nextCursor":"`) {
-		t.Error(first)
-	}
-	want := `{"ver":1,"kind":"completion","name":"p","args":"` +
-		hashOf(`{"argument":{"name":"a","value":"re"},"context":{"arguments":{}},"prefix":"re","query":"re",`+
-			`"ref":{"name":"p","type":"ref/prompt"}}`) + `","offset":2,"script":"builtin:p"}`
-	if got := next(t, first); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	for _, value := range []string{"re", "other"} { // the arguments need not match
-		second := b.ask("p", value, limit(2), cursor(member(first, "nextCursor")))
-		if second != `{"completion":{"values":["`+value+` example"],"hasMore":false}}` {
-			t.Error(second)
+	b.names["x://c"], b.names["x://other"] = "resource.c", "prompt.c"
+	resource := func(uri string) func(*Request) {
+		return func(r *Request) {
+			r.Ref = json.RawMessage(`{"type":"ref/resource","uri":"` + uri + `"}`)
 		}
 	}
-	const beyond = `{"ver":1,"kind":"completion","name":"p","offset":50,"script":"builtin:p"}`
-	if got := b.ask("p", "x", cursor(encoded(beyond))); got != `{"completion":{"values":[],"hasMore":false}}` {
+	b.register(`echo "[\"$MCP_COMPLETION_NAME\"]"`)
+	for _, tc := range []struct{ got, want string }{
+		{b.ask("prompt.c", ""), `["prompt.c"]`}, {b.ask("c", ""), `["c"]`}, {b.ask("resource.c", ""), `[]`},
+		{b.ask("", "", resource("x://c")), `["resource.c"]`}, {b.ask("", "", resource("x://other")), `[]`},
+		{b.ask("prompt.d", ""), `[]`}, {b.ask("prompt.", ""), `[]`},
+	} {
+		if !strings.Contains(tc.got, `"values":`+tc.want) {
+			t.Errorf("%s, want %s", tc.got, tc.want)
+		}
+	}
+	b.file("completions/whole.sh", "#!/bin/bash\necho '[\"whole\"]'\n")
+	b.manual["prompt.c"] = `{"name":"prompt.c","path":"completions/whole.sh","kind":"shell"}`
+	if got := b.ask("prompt.c", ""); !strings.Contains(got, `["whole"]`) {
+		t.Error(got)
+	}
+}
+
+// T-615, T-634: a cursor of the Bash edition's own values is refused.
+func TestCursorWithoutSource(t *testing.T) {
+	b := newFixture(t, nil)
+	const old = `{"ver":1,"kind":"completion","name":"p","offset":2,"script":"builtin:p"}`
+	if got := b.ask("p", "x", cursor(encoded(old))); got != refusal(mcp.CodeInvalidParams, "Cursor no longer valid") {
 		t.Error(got)
 	}
 }
@@ -318,12 +317,12 @@ func TestProviders(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	const builtins = `["q","q snippet","q example"]`
-	expect(builtins)
+	const nothing = `[]`
+	expect(nothing)
 	b.file("prompts/sub/both.txt.completion.sh", "echo '[\"not executable\"]'")
-	expect(builtins)
+	expect(nothing)
 	os.MkdirAll(filepath.Join(b.root, "prompts/sub/both.txt.completion"), 0o755) // a directory
-	expect(builtins)
+	expect(nothing)
 	for _, step := range []string{
 		"resources/both.tar.completion", "resources/both.tar.completion.sh", "resources/both.tar.gz.completion",
 		"resources/both.tar.gz.completion.sh",
@@ -349,7 +348,7 @@ func TestProviders(t *testing.T) {
 	b.prompts["none"] = `{"name":"none"}`
 	b.promptErr = nil
 	for _, name := range []string{"out", "none"} {
-		if got := b.ask(name, "q"); !strings.Contains(got, builtins) {
+		if got := b.ask(name, "q"); !strings.Contains(got, nothing) {
 			t.Error(name, got)
 		}
 	}

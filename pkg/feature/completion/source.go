@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
@@ -19,14 +20,14 @@ const (
 	manual   = "manual"
 	prompt   = "prompt"
 	resource = "resource"
-	builtin  = "builtin"
+	none     = "none"
 )
 
 // A source provides values.
 type source struct {
 	kind    string
 	dir     string          // directory of the script
-	rel     string          // path of the script below dir, with slashes; the item's name for builtin
+	rel     string          // path of the script below dir, with slashes; the item's name for none
 	timeout int             // seconds; 0 for no timeout
 	item    json.RawMessage // the registry entry of a prompt, resource or template
 }
@@ -49,6 +50,9 @@ func (s *source) script(p *project.Project) code.File {
 func (c *Completions) choose(ctx context.Context, q *query) (*source, error) {
 	name := q.name
 	item, err := c.Registered(ctx, name)
+	if plain, ok := scaffolded(q.ref, name); ok && item == nil && err == nil {
+		item, err = c.Registered(ctx, plain)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +67,7 @@ func (c *Completions) choose(ctx context.Context, q *query) (*source, error) {
 		if rel := firstExecutable(c.Project.Resources, kinds.TemplateSidecars(name)); rel != "" {
 			return &source{kind: resource, dir: c.Project.Resources, rel: rel, item: q.template}, nil
 		}
-		return &source{kind: builtin, rel: name}, nil
+		return &source{kind: none, rel: name}, nil
 	}
 	for _, k := range [...]struct {
 		kind, dir string
@@ -84,7 +88,16 @@ func (c *Completions) choose(ctx context.Context, q *query) (*source, error) {
 			return &source{kind: k.kind, dir: k.dir, rel: rel, timeout: timeout, item: item}, nil
 		}
 	}
-	return &source{kind: builtin, rel: name}, nil
+	return &source{kind: none, rel: name}, nil
+}
+
+// scaffolded returns the name that "scaffold completion" got for an item that "scaffold prompt" or
+// "scaffold resource" made with the same name (T-610a).
+func scaffolded(ref json.RawMessage, name string) (plain string, ok bool) {
+	if rawjson.TextOf(ref, "type") == "ref/prompt" {
+		return strings.CutPrefix(name, "prompt.")
+	}
+	return strings.CutPrefix(name, "resource.")
 }
 
 // sidecar returns the script that completes the arguments of a file, or "".

@@ -29,14 +29,14 @@ func TestTemplateVariables(t *testing.T) {
 	}
 	says := func(what string) string { return "#!/bin/bash\necho '[\"" + what + "\"]'\n" }
 	values := func(what string) string { return `["` + what + `"]` }
-	const uri, builtins = "shop://items/4", `["4","4 snippet","4 example"]`
+	const uri, nothing = "shop://items/4", `[]`
 	b.names[uri] = entry("item")
 	b.file("prompts/item.txt.completion.sh", says("a prompt"))
 	b.prompts["item"] = `{"name":"item","path":"item.txt"}`
 	b.file("resources/elsewhere.completion.sh", says("another template"))
-	expect(uri, builtins)
+	expect(uri, nothing)
 	b.file("resources/item.completion.sh", "echo not executable")
-	expect(uri, builtins)
+	expect(uri, nothing)
 	for _, step := range []string{"resources/item/item.completion", "resources/item/item.completion.sh",
 		"resources/item.completion", "resources/item.completion.sh"} {
 		b.file(step, says(step))
@@ -57,7 +57,7 @@ printf '["%s","%s","%s","%s"]' "$MCP_COMPLETION_NAME" "$MCP_RESOURCE_URI" "$MCP_
 	// A name that is not a file name finds no script.
 	b.names["shop://x"] = entry("../item")
 	b.file("item.completion.sh", says("outside"))
-	expect("shop://x", builtins)
+	expect("shop://x", nothing)
 	// The permission checks for scripts apply (T-620).
 	b.names["shop://y"] = entry("open")
 	os.Chmod(b.file("resources/open.completion.sh", says("open")), 0o777)

@@ -1340,7 +1340,7 @@ install() {
   fi
   say '' 'A first project:' '  mcp-bash new my-server && cd my-server' \
     '  mcp-bash run-tool hello --allow-self' 'Look at it with the Inspector:' \
-    '  npx @modelcontextprotocol/inspector mcp-bash'
+    '  eval "$(mcp-bash config --inspector)"'
 }
 
 # relink makes the links to the commands of the installation again. It leaves other files in

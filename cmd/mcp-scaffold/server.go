@@ -1,14 +1,18 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/text/toolnames"
 )
@@ -17,6 +21,7 @@ import (
 type serverOptions struct {
 	name          string
 	noHello, json bool
+	force         bool // whether new works inside another project
 }
 
 func initCommand() *cli.Command {
@@ -52,6 +57,7 @@ func newCommand() *cli.Command {
 			return makeNew(s, o)
 		},
 	}
+	c.Flags.Bool(&o.force, "force", "create it even inside another project")
 	o.common(c)
 	return c
 }
@@ -83,6 +89,9 @@ func (o *serverOptions) common(c *cli.Command) {
 func initHere(s cli.Streams, o *serverOptions) error {
 	ctx, stop := cli.UntilSignal()
 	defer stop()
+	if o.name != "" && !toolnames.IsPortable(o.name) {
+		return cli.Usagef("Invalid server name %q: use letters, digits, - and _ (1-64), which all clients accept", o.name)
+	}
 	made, err := inWorkingDirectory(func(dir string) (*scaffold.Server, error) {
 		return scaffold.Init(ctx, dir, o.name, !o.noHello, func(text string) {
 			cli.Printf(s.Err, "init: warning: %s\n", text)
@@ -101,9 +110,12 @@ func initHere(s cli.Streams, o *serverOptions) error {
 	fmt.Fprint(s.Out, "Initializing MCP server project...\n\n")
 	printFiles(s, made)
 	cli.Printf(s.Out, "\nYour MCP server \"%s\" is ready!\n", made.Name)
-	_, err = fmt.Fprint(s.Out, "\nTest immediately:\n"+
-		"  npx @modelcontextprotocol/inspector --transport stdio -- mcp-bash\n"+
-		"\nAdd more tools:\n  mcp-bash scaffold tool <name>\n")
+	fmt.Fprint(s.Out, "\nTest immediately:\n")
+	if slices.Contains(made.Created, "tools/hello/tool.sh") {
+		fmt.Fprintln(s.Out, "  mcp-bash run-tool hello --allow-self")
+	}
+	_, err = fmt.Fprint(s.Out, "  eval \"$(mcp-bash config --inspector)\"   # opens it in the MCP Inspector\n"+
+		"\nAdd more tools:\n  mcp-bash scaffold tool my-tool\n")
 	return err
 }
 
@@ -112,6 +124,11 @@ func makeNew(s cli.Streams, o *serverOptions) error {
 	ctx, stop := cli.UntilSignal()
 	defer stop()
 	made, err := inWorkingDirectory(func(dir string) (*scaffold.Server, error) {
+		if around, err := project.FindRoot(project.Env{}, "", dir); err == nil && !o.force {
+			if err := confirmInside(s, o, around); err != nil {
+				return nil, err
+			}
+		}
 		return scaffold.New(ctx, dir, o.name, !o.noHello)
 	})
 	if err != nil {
@@ -125,11 +142,32 @@ func makeNew(s cli.Streams, o *serverOptions) error {
 	_, err = cli.Printf(s.Out, `
 Next steps:
   cd %s
-  mcp-bash scaffold tool <name>     # create a tool
+  mcp-bash scaffold tool my-tool    # create a tool
   mcp-bash config --client cursor   # get client config
   mcp-bash bundle                   # create distributable package
 `, made.Name)
 	return err
+}
+
+// confirmInside asks on a terminal whether to create a project inside another one. Otherwise it returns an error
+// that suggests --force (CLI-1141).
+func confirmInside(s cli.Streams, o *serverOptions, around string) error {
+	if o.json || !cli.IsTerminal(s.In) || !cli.IsTerminal(s.Out) {
+		return cli.Failf(cli.CodeExists, "this directory is in the project %s", cli.Line(around)).
+			WithHint("Change to another directory, add to that project with mcp-bash scaffold, or give --force.")
+	}
+	cli.Printf(s.Out, "This directory is in the project %s.\n", cli.Line(around))
+	return confirm(s, "Create another project inside it?", "nothing was created")
+}
+
+// confirm asks a question on a terminal. Any answer other than yes is an error.
+func confirm(s cli.Streams, question, otherwise string) error {
+	cli.Printf(s.Out, "%s [y/N] ", question)
+	answer, _ := bufio.NewReader(io.LimitReader(s.In, 1<<10)).ReadString('\n')
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return cli.Failf(cli.CodeExists, "%s", otherwise)
+	}
+	return nil
 }
 
 func inWorkingDirectory(work func(dir string) (*scaffold.Server, error)) (*scaffold.Server, error) {

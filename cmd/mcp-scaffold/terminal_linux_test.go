@@ -89,3 +89,34 @@ esac
 		}
 	}
 }
+
+// CLI-1141: on a terminal, new asks before it creates a project inside another one.
+func TestNewInsideAProjectOnATerminal(t *testing.T) {
+	for answer, want := range map[string]struct {
+		code int
+		says string
+	}{
+		"\n":    {1, "new: nothing was created\n"},
+		"no\n":  {1, "new: nothing was created\n"},
+		"yes\n": {0, "Created project at ./inner/\n"},
+	} {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "server.d"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "server.d", "server.meta.json"), []byte(`{}`), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("mcp-scaffold", "new", "inner")
+		cmd.Dir = dir
+		terminal := pty.Start(t, cmd)
+		terminal.Expect(`Create another project inside it\? \[y/N\] `)
+		terminal.Type(answer)
+		code, screen := terminal.Wait()
+		_, err := os.Stat(filepath.Join(dir, "inner"))
+		if code != want.code || !strings.Contains(strings.ReplaceAll(screen, "\r\n", "\n"), want.says) ||
+			(err == nil) != (want.code == 0) {
+			t.Errorf("%q: exit code %d, %v\n%s", answer, code, err, screen)
+		}
+	}
+}

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -103,12 +101,7 @@ func (w *wrapper) confirm() error {
 	if w.o.json || !cli.IsTerminal(w.s.In) || !cli.IsTerminal(w.s.Out) {
 		return cli.Failf(cli.CodeExists, "there are changes; show them with --dry-run, and apply them with --force")
 	}
-	fmt.Fprint(w.s.Out, "Write this? [y/N] ")
-	answer, _ := bufio.NewReader(io.LimitReader(w.s.In, 1<<10)).ReadString('\n')
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return cli.Failf(cli.CodeExists, "nothing was written")
-	}
-	return nil
+	return confirm(w.s, "Write this?", "nothing was written")
 }
 
 func (w *wrapper) updateJSON(updates []*scaffold.Update) error {

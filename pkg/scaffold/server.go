@@ -16,7 +16,7 @@ import (
 )
 
 // ignored are the patterns that a project keeps out of version control (CLI-502).
-var ignored = []string{".registry/", "*.log", ".DS_Store", "Thumbs.db"}
+var ignored = []string{".registry/", "*.log", "*.mcp-bash.bak", ".DS_Store", "Thumbs.db"}
 
 const helloDir = "tools/hello"
 

@@ -119,6 +119,32 @@ bash own.sh 2>/dev/null`)
 	}
 }
 
+// CLI-1141: the commands that init and new print work when they are pasted, one after the other.
+func TestPrintedCommands(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"mkdir demo; cd demo; mcp-bash init", "mcp-bash new demo"} {
+		dir := checkout.Directory(t)
+		printed := must(t, dir, "set -e; "+command)
+		pasted := `set -e
+mkdir bin; printf '#!/bin/sh\necho npx "$*"\n' >bin/npx; chmod 755 bin/npx; PATH=$PWD/bin:$PATH
+`
+		if strings.HasPrefix(command, "mkdir") {
+			pasted += "cd demo\n"
+		}
+		n := 0
+		for line := range strings.Lines(printed) {
+			if line, ok := strings.CutPrefix(line, "  "); ok && !strings.HasPrefix(line, "Created ") {
+				pasted += line
+				n++
+			}
+		}
+		got := must(t, dir, pasted)
+		if n < 3 || strings.Contains(command, "init") && !strings.Contains(got, "-e MCPBASH_TOOL_ALLOWLIST=* --transport stdio -- "+bin) {
+			t.Errorf("%s\n%s", pasted, got)
+		}
+	}
+}
+
 // scaffoldAll returns commands that make a project with one item of each kind.
 func scaffoldAll(backwards bool) string {
 	all := []string{"tool same", "prompt same", "resource same", "completion same", "ui board", "ui --tool same", "test"}

@@ -45,6 +45,7 @@ func Apply(ctx context.Context, r Request) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.Server = r.forFile()
 	var change *Change
 	backup, err := target.edit(ctx, r.Client.format.max, r.DryRun, func(before before) ([]byte, error) {
 		var err error

@@ -26,7 +26,10 @@ type Client struct {
 	// edition (CLI-704). If it is "", --client prints the file's.
 	printed string
 
-	user    files    // the user's file
+	user files // the user's file
+	// folder is the variable that the client replaces by the folder of a project's file. If it is "", the client
+	// starts servers of that file in the folder.
+	folder  string
 	project []string // a project's file, relative to its root; nil: not supported
 	after   string   // the step that makes the client read the change
 	trust   string   // the user's steps before the client reads a project's file
@@ -105,7 +108,7 @@ var clients = []*Client{
 	{
 		Name: "cursor", Title: "Cursor", shown: "Cursor",
 		format: lenientJSON, section: mcpServers, entry: plainEntry,
-		user: everywhere("~/.cursor/mcp.json"), project: []string{".cursor/mcp.json"},
+		user: everywhere("~/.cursor/mcp.json"), folder: "${workspaceFolder}", project: []string{".cursor/mcp.json"},
 		after:   "check the MCP page of Cursor's settings",
 		names:   names{other: mayRefuse},
 		expands: []string{"${"},
@@ -129,6 +132,7 @@ var clients = []*Client{
 			darwin:  []string{"~/Library/Application Support/Code/User/mcp.json"},
 			windows: []string{"${APPDATA}/Code/User/mcp.json"},
 		},
+		folder:   "${workspaceFolder}",
 		project:  []string{".vscode/mcp.json"},
 		after:    "run the command \"MCP: List Servers\" and start the server there; VS Code asks whether you trust it",
 		names:    names{other: "asks for names without special characters"},

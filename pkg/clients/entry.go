@@ -19,6 +19,20 @@ type Server struct {
 	Root    string // of the project
 	// OwnRoots means that the project names its roots, which an entry must not replace.
 	OwnRoots bool
+
+	// shared means that the entry is in a file of the project, which other people get, too. Then it has no path
+	// of this machine: the command is found on PATH, and the project is folder, or else the working directory.
+	shared bool
+	folder string // the client's variable for the folder, or ""
+}
+
+// forFile returns the server as it is written to the file of a request (CLI-1142).
+func (r Request) forFile() Server {
+	s := r.Server
+	if r.isProjects() {
+		s.Command, s.shared, s.folder = "mcp-bash", true, r.Client.folder
+	}
+	return s
 }
 
 // Variables of a server.
@@ -36,7 +50,15 @@ func (s Server) Variables() []string {
 // the value of MCPBASH_ROOTS; "": none.
 func (s Server) env(workspace string) json.RawMessage {
 	var b rawjson.Builder
-	b.Object().Name(rootVariable).String(s.Root).Name(allowVariable).String("*")
+	b.Object()
+	root := s.Root
+	if s.shared {
+		root = s.folder
+	}
+	if root != "" || !s.shared {
+		b.Name(rootVariable).String(root)
+	}
+	b.Name(allowVariable).String("*")
 	if workspace != "" && !s.OwnRoots {
 		b.Name(roots.Variable).String(workspace)
 	}
@@ -118,7 +140,7 @@ func (c *Client) foreign(entry json.RawMessage, s Server) string {
 	}
 	env, _ := c.field("$env")
 	root := rawjson.TextOf(rawjson.Get(entry, env), rootVariable)
-	if root == s.Root {
+	if root == s.Root || s.shared && (root == "" || root == s.folder) {
 		return ""
 	}
 	if physical, err := fsys.Physical(root); root != "" && err == nil && physical == s.Root {

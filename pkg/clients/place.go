@@ -41,7 +41,7 @@ func (r Request) target() (target, error) {
 		return target{path: path}, err
 	}
 	user := c.user.on(r.Place.System)
-	if r.Scope == ProjectScope || r.Scope == "" && user == nil && c.project != nil {
+	if r.isProjects() {
 		if c.project == nil {
 			return target{}, cli.Failf(cli.CodeNotFound, "%s has no file for a project; leave out --scope project", c.Title)
 		}
@@ -107,12 +107,20 @@ func (p Place) expand(path string) (string, error) {
 	return filepath.FromSlash(path), nil
 }
 
+// isProjects reports whether the file is the project's, and not the user's.
+func (r Request) isProjects() bool {
+	return r.File == "" && (r.Scope == ProjectScope ||
+		r.Scope == "" && r.Client.user.on(r.Place.System) == nil && r.Client.project != nil)
+}
+
 // Reminders returns what the user must do before the client uses the changed file.
 func (r Request) Reminders() (list []string) {
 	c := r.Client
-	project := r.File == "" && (r.Scope == ProjectScope || r.Scope == "" && c.user.on(r.Place.System) == nil)
-	if project && c.trust != "" {
-		list = append(list, c.trust)
+	if r.isProjects() {
+		list = append(list, "everybody who uses this file needs mcp-bash on PATH")
+		if c.trust != "" {
+			list = append(list, c.trust)
+		}
 	}
 	if c.after != "" {
 		list = append(list, fmt.Sprintf("to use it, %s", c.after))

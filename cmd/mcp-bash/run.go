@@ -50,6 +50,10 @@ func serveProject(s cli.Streams, o serve.Options) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(75) // the server mostly waits for scripts, so memory matters more than time
 	}
+	if cli.IsTerminal(s.In) && cli.IsTerminal(s.Err) { // CLI-1143
+		cli.Printf(s.Err, "mcp-bash: this is an MCP server, and it waits for a client on standard input "+
+			"(Ctrl-D ends it; try mcp-bash run-tool or mcp-bash --help)\n")
+	}
 	o.Env, o.Placeholders, o.Tree, o.Stderr = project.OSEnv(), project.Placeholders(), tree.Embedded, s.Err
 	var err error
 	if o.Dir, err = os.Getwd(); err != nil {

@@ -36,3 +36,26 @@ func TestRequestOnATerminal(t *testing.T) {
 		t.Errorf("exit code %d, %q", code, got)
 	}
 }
+
+// CLI-1143: a person who starts the server by hand reads what it is, and how to end it.
+func TestServeOnATerminal(t *testing.T) {
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "server.d"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "server.d", "server.meta.json"), []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{nil, {"serve"}} {
+		cmd := exec.Command("mcp-bash", args...)
+		cmd.Dir = root
+		cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "TMPDIR="+t.TempDir())
+		terminal := pty.Start(t, cmd)
+		terminal.Expect(`mcp-bash: this is an MCP server, and it waits for a client on standard input ` +
+			`\(Ctrl-D ends it; try mcp-bash run-tool or mcp-bash --help\)\r\n`)
+		terminal.Type("\x04")
+		if code, screen := terminal.Wait(); code != 0 {
+			t.Errorf("%q: exit code %d\n%s", args, code, screen)
+		}
+	}
+}

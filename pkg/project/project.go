@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/run/scriptenv"
 )
 
@@ -64,8 +65,20 @@ func findDirs(root string, env Env, dir string) Dirs {
 	}
 }
 
-func (d *Dirs) all() [8]string {
-	return [...]string{d.Tools, d.Resources, d.Prompts, d.Completions, d.Server, d.Registry, d.Providers, d.UI}
+func (d *Dirs) all() []string {
+	return []string{d.Tools, d.Resources, d.Prompts, d.Completions, d.Server, d.Registry, d.Providers, d.UI}
+}
+
+// Check returns an error if the root has neither [Marker] nor a directory of a project, so that no server serves a
+// mistyped path (P-106). Projects of the Bash edition may lack the marker.
+func (p *Project) Check() error {
+	for _, path := range append([]string{filepath.Join(p.Root, filepath.FromSlash(Marker))}, p.all()...) {
+		if _, err := os.Stat(path); err == nil {
+			return nil
+		}
+	}
+	return cli.Baref(cli.CodeNotFound, "mcp-bash: MCPBASH_PROJECT_ROOT is not a project: %s has no %s", cli.Line(p.Root),
+		Marker).WithHint("Run mcp-bash init there, or set MCPBASH_PROJECT_ROOT to the directory of a project.")
 }
 
 // Create creates the directories of a project. It ignores errors, because a server also works with a read-only

@@ -146,6 +146,11 @@ func (st *starter) openProject() error {
 		return err
 	}
 	st.project = project.Open(root, st.Env, st.Dir, st.warnOnce)
+	if st.bootstrap == nil {
+		if err := st.project.Check(); err != nil {
+			return err
+		}
+	}
 	st.project.Create()
 	if st.bootstrap != nil {
 		st.project.Meta = bootstrapMeta()

@@ -121,6 +121,9 @@ func (e *examination) add(id, message, command string) {
 	rule := Rules.Find(id)
 	f := finding.Finding{ID: id, Severity: rule.Severity, Message: message, Fix: rule.Fix, Command: command}
 	f.Fixable = id == "shim.status" && e.r.Install.Managed || id == "framework.version_too_old" && e.r.Install.Managed
+	if id == "shim.status" && !e.r.Install.Managed { // other installations need no links
+		f.Severity = finding.Info
+	}
 	switch f.Severity {
 	case finding.Error:
 		e.r.Errors++

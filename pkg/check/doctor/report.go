@@ -68,11 +68,7 @@ func (t *report) found(ids ...string) (any bool) {
 		if f.Command != "" {
 			text += " (run: " + f.Command + ")"
 		}
-		if f.Severity == finding.Info {
-			t.warn("%s", text) // as the Bash edition shows what is optional
-		} else {
-			t.signed(f.Color(), f.Mark(), text)
-		}
+		t.signed(f.Color(), f.Mark(), text)
 	}
 	return any
 }
@@ -138,7 +134,7 @@ func (t *report) install() {
 	if i.Managed {
 		t.good("Managed install: yes (marker: %s)", i.MarkerPath)
 	} else {
-		t.warn("Managed install: no (%s)", i.Reason)
+		cli.Printf(t.w, "  • Managed install: no (%s)\n", i.Reason)
 	}
 	for n, s := range t.r.Shims {
 		if n > 0 && (!i.Managed || s.Status == "ok") {
@@ -148,7 +144,12 @@ func (t *report) install() {
 		if s.Status == "ok" {
 			t.good("Shim ok (symlink)")
 		} else {
-			t.warn("Shim status: %s", s.Status)
+			text := cli.Sprintf("Shim status: %s", s.Status)
+			if i.Managed {
+				t.warn("%s", text)
+			} else { // only a managed installation has links
+				cli.Printf(t.w, "  • %s\n", text)
+			}
 		}
 	}
 }
@@ -239,16 +240,7 @@ func (t *report) actions() {
 
 func (t *report) summary() {
 	fmt.Fprintln(t.w)
-	// Findings about optional programs count here, as in the Bash edition.
 	warnings := t.r.Warnings
-	for _, f := range t.r.Findings {
-		if f.Severity == finding.Info {
-			warnings++
-		}
-	}
-	if !t.r.Install.Managed {
-		warnings++
-	}
 	switch {
 	case t.r.Errors > 0:
 		fmt.Fprintf(t.w, "%d error(s), %d warning(s) found.\n\n", t.r.Errors, warnings)

@@ -39,6 +39,7 @@ func scaffoldCommand() *cli.Command {
 				cli.Example{Line: "NAME review"}),
 			uiCommand(),
 			testCommand(),
+			skillCommand(),
 			serverCommand(),
 		},
 	}
@@ -105,6 +106,19 @@ func testCommand() *cli.Command {
 	return c
 }
 
+func skillCommand() *cli.Command {
+	o := &itemOptions{Request: scaffold.Request{Kind: scaffold.Skill}}
+	c := &cli.Command{
+		Name:     string(scaffold.Skill),
+		Summary:  "Add skills/mcp-bash/SKILL.md, which teaches a coding agent to extend the project.",
+		Examples: []cli.Example{{Line: "NAME"}, {Line: "NAME --force", Purpose: "replace the skill of an earlier release"}},
+		Exits:    exits,
+		Run:      func(s cli.Streams, _ []string) error { return add(s, o) },
+	}
+	o.common(c)
+	return c
+}
+
 func (o *itemOptions) common(c *cli.Command) {
 	c.Flags.Bool(&o.Force, "force", "replace existing files; otherwise these are an error")
 	c.Flags.Bool(&o.DryRun, "dry-run", "list what would be created, and create nothing")
@@ -154,6 +168,9 @@ func add(s cli.Streams, o *itemOptions) error {
 
 func printNext(s cli.Streams, o *itemOptions, item *scaffold.Item) (err error) {
 	switch r := item.Registration; {
+	case item.Kind == scaffold.Skill:
+		_, err = fmt.Fprint(s.Out, "\nAgents that look elsewhere for skills need a copy, for example Claude Code:\n"+
+			"  mkdir -p .claude/skills && cp -R skills/mcp-bash .claude/skills/\n")
 	case item.Kind == scaffold.UI && o.Tool != "":
 		_, err = cli.Printf(s.Out, "\nThe page is linked to the tool %s automatically:\n"+
 			"its tool.meta.json needs no _meta.ui.\n", o.Tool)

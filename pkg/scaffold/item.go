@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/project"
+	"mcp-bash/share/skills"
 )
 
 // A Kind is a kind of item that can be scaffolded in a project.
@@ -24,12 +25,16 @@ const (
 	Completion Kind = "completion"
 	UI         Kind = "ui"
 	Test       Kind = "test"
+	Skill      Kind = "skill"
 )
+
+// skillName is the name of the skill for coding agents (CLI-1145).
+const skillName = "mcp-bash"
 
 // A Request describes an item to create.
 type Request struct {
 	Kind   Kind
-	Name   string // empty for Test, and for a UI that has a Tool
+	Name   string // empty for Test and Skill, and for a UI that has a Tool
 	Tool   string // the tool that a UI belongs to
 	Page   bool   // whether a tool also gets a UI
 	Bats   bool   // whether tests are for the program bats
@@ -113,6 +118,11 @@ func warnRefused(p *project.Project, path string, warn func(string)) {
 func plan(p *project.Project, r *Request) (dir string, files []file, err error) {
 	if r.Kind == Test {
 		return planTest(p, r)
+	}
+	if r.Kind == Skill {
+		r.Name = skillName
+		files = []file{{"SKILL.md", skills.MCPBash, modeFile}}
+		return filepath.Join(p.Root, "skills", skillName), files, nil
 	}
 	if r.Kind == UI && r.Tool != "" {
 		return planPage(p, r)

@@ -32,6 +32,10 @@ func TestPages(t *testing.T) {
 			runPage(t, filepath.Join(checkout.Root(), "docs", page+".md"), checkout.Directory(t))
 		})
 	}
+	t.Run("the skill", func(t *testing.T) { // CLI-1145
+		t.Parallel()
+		runPage(t, filepath.Join(checkout.Root(), "share", "skills", "mcp-bash", "SKILL.md"), checkout.Directory(t))
+	})
 	examples, err := os.ReadDir(filepath.Join(checkout.Root(), "examples"))
 	if err != nil {
 		t.Fatal(err)

@@ -14,11 +14,12 @@ import (
 func TestNewProjectIsPerfect(t *testing.T) {
 	t.Parallel()
 	for name, commands := range map[string]string{
-		"new":            "mcp-bash new demo; cd demo",
-		"init":           "mkdir demo; cd demo; mcp-bash init",
-		"in order":       scaffoldAll(false),
-		"the other way":  scaffoldAll(true),
-		"after a server": "mcp-bash new demo; cd demo; mcp-bash registry refresh; mcp-bash scaffold tool late; tools/late/smoke.sh",
+		"new":           "mcp-bash new demo; cd demo",
+		"init":          "mkdir demo; cd demo; mcp-bash init",
+		"in order":      scaffoldAll(false),
+		"the other way": scaffoldAll(true),
+		"after a server": "mcp-bash new demo; cd demo; mcp-bash registry refresh; " +
+			"mcp-bash scaffold tool late; tools/late/smoke.sh",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +60,8 @@ func TestSmokeTestsJudgeTheSchema(t *testing.T) {
 		code               int
 		says               string
 	}{
-		{"another form", `,"outputSchema":{"type":"object","required":["n"]}}`, answer + `'{"n":1}'`, 0, "Smoke test passed for chk."},
+		{"another form", `,"outputSchema":{"type":"object","required":["n"]}}`, answer + `'{"n":1}'`, 0,
+			"Smoke test passed for chk."},
 		{"no schema", `}`, answer + "plain", 0, "Smoke test passed for chk."},
 		{"a member is missing", `,"outputSchema":{"type":"object","required":["n"]}}`, answer + `'{"message":"x"}'`, 2,
 			"Smoke test FAILED: output is not valid JSON or missing expected content.\n" +
@@ -84,7 +86,8 @@ func TestSmokeTestsJudgeTheSchema(t *testing.T) {
 			!passed && !strings.Contains(printed, strings.Split(tc.says, "\n")[0]) {
 			t.Errorf("%s: run.sh: exit code %d\n%s", tc.name, code, printed)
 		}
-		if printed, code := typed(t, dir, "bats test"); (code == 0) != passed || !strings.Contains(printed, "ok 2 a server lists") {
+		if printed, code := typed(t, dir, "bats test"); (code == 0) != passed ||
+			!strings.Contains(printed, "ok 2 a server lists") {
 			t.Errorf("%s: bats: exit code %d\n%s", tc.name, code, printed)
 		}
 	}
@@ -139,7 +142,8 @@ mkdir bin; printf '#!/bin/sh\necho npx "$*"\n' >bin/npx; chmod 755 bin/npx; PATH
 			}
 		}
 		got := must(t, dir, pasted)
-		if n < 3 || strings.Contains(command, "init") && !strings.Contains(got, "-e MCPBASH_TOOL_ALLOWLIST=* --transport stdio -- "+bin) {
+		if n < 3 || strings.Contains(command, "init") &&
+			!strings.Contains(got, "-e MCPBASH_TOOL_ALLOWLIST=* --transport stdio -- "+bin) {
 			t.Errorf("%s\n%s", pasted, got)
 		}
 	}

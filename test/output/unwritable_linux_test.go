@@ -66,6 +66,7 @@ var lines = map[string][]string{
 	"mcp-scaffold scaffold completion": {`one`},
 	"mcp-scaffold scaffold ui":         {`one`},
 	"mcp-scaffold scaffold test":       {``},
+	"mcp-scaffold scaffold skill":      {``},
 	"mcp-scaffold scaffold server":     {`one`},
 	"mcp-scaffold wrap":                {`sort`, `sort --json`, `sort --dry-run`},
 	"mcp-scaffold config": {``, `--json`, `--client cursor`, `--wrapper`, `--inspector`,

@@ -107,7 +107,7 @@ var cases = map[string]files{
 	"metadata.unreadable":     {"prompts/ask/ask.meta.json": `{"name":"` + strings.Repeat("x", 1<<20) + `"}`},
 	"metadata.no_name":        {"prompts/ask/ask.meta.json": `{"description":"Ask"}`},
 	"metadata.no_description": {"prompts/ask/ask.meta.json": `{"name":"ask"}`},
-	"metadata.placeholder":    {"resources/guide/guide.meta.json": `{"name":"guide","description":"Say here what it is."}`},
+	"metadata.placeholder":    {"prompts/ask/ask.meta.json": `{"name":"ask","description":"Say here what it is."}`},
 	"metadata.unknown_key":    {"prompts/ask/ask.meta.json": `{"name":"ask","descripton":"x","description":"y"}`},
 	"metadata.ignored":        {"prompts/ask/ask.meta.json": `{"name":"ask","description":"x","title":5}`},
 	"metadata.form":           {"server.d/server.meta.json": `{"name":"demo","keywords":"one"}`},
@@ -197,9 +197,10 @@ func TestPlaceholders(t *testing.T) {
 		"server.d/server.meta.json":       `{"name":"demo",` + text + `}`,
 		"tools/demo-hello/tool.meta.json": `{"name":"demo_hello",` + text + `,"inputSchema":{"type":"object"}}`,
 		"prompts/ask/ask.meta.json":       `{"name":"ask",` + text + `}`,
-		"resources/guide/guide.meta.json": `{"name":"guide","description":"Use it to fill in a form; say here or there what you want."}`,
+		"resources/guide/guide.meta.json": `{"name":"guide","description":"To fill in a form, say here or there what."}`,
 		"resources/own.meta.json":         `{"name":"own","uri":"own://x",` + text + `}`,
-		"ui/p/index.html":                 "<p>", "ui/p/ui.meta.json": `{"title":"P","description":"Shows a result; say here what people see."}`,
+		"ui/p/index.html":                 "<p>",
+		"ui/p/ui.meta.json":               `{"title":"P","description":"Shows a result; say here what people see."}`,
 	})
 	var got []string
 	for _, found := range of(check1(t, f, Options{}), "metadata.placeholder") {

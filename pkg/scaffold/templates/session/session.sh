@@ -41,7 +41,7 @@ mcp_session_call() { # TOOL [ARGS]
   return 1
 }
 
-# The server reads from file descriptor 7 of the test and writes to 8. It inherits no descriptor 3, for which bats waits.
+# The server reads from descriptor 7 of the test and writes to 8. It inherits no descriptor 3, for which bats waits.
 mcp_session_open() { # [SECONDS]
   local hello='{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"session.sh","version":"1"}}'
   mcp_session_end

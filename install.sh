@@ -1136,7 +1136,7 @@ completion_line() {
   line="$line; autoload -Uz compinit && compinit"
 }
 
-# add_completion has zsh find our completions, or says how (CLI-1168). Bash with bash-completion and fish
+# add_completion makes zsh find our completions, or prints how (CLI-1168). Bash with bash-completion and fish
 # look in the directory of data by themselves.
 add_completion() {
   [ "$shell" = zsh ] && [ -f "$data/zsh/site-functions/_mcp-bash" ] || return 0

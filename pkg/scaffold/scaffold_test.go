@@ -60,7 +60,7 @@ func TestTemplates(t *testing.T) {
 				cmd := exec.Command(bash, "-n")
 				cmd.Stdin = strings.NewReader(f.text)
 				out, err := cmd.CombinedOutput()
-				isScript := template != "session" // which is sourced
+				isScript := template != "session" // a sourced file
 				if err != nil || (f.mode == modeScript) != isScript ||
 					strings.HasPrefix(f.text, "#!/usr/bin/env bash\n") != isScript {
 					t.Errorf("%s: %s: %v, mode %o\n%s", template, f.path, err, f.mode, out)

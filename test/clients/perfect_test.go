@@ -44,7 +44,7 @@ func TestNewProjectIsPerfect(t *testing.T) {
 	}
 }
 
-// CLI-605: the smoke test judges the result by the tool's outputSchema and isError, whatever its form, and
+// CLI-605: the smoke test checks the result by the tool's outputSchema and isError, whatever its form, and
 // names the argument that is outdated. test/run.sh and bats run the smoke tests of all tools (CLI-1140).
 func TestSmokeTestsJudgeTheSchema(t *testing.T) {
 	t.Parallel()

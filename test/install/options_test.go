@@ -76,7 +76,7 @@ func TestUninstallFromItself(t *testing.T) {
 	}
 }
 
-// CLI-1172: install.sh says what it does, and whether it knows where releases are.
+// CLI-1172: install.sh reports each step, and whether it knows the address of releases.
 func TestMessages(t *testing.T) {
 	u := newUser(t)
 	tree := filepath.Join(u.home, "tree")

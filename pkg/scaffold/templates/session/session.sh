@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # Functions for tests that call the tools of this project. Source this file in Bash:
 #
-#   mcp_session_start [SECONDS]        starts one server; SECONDS is the time limit of each call (10)
-#   mcp_session_call TOOL [ARGS]       calls a tool; fails if the result is an error
-#   mcp_session_request METHOD [ARGS]  sends any other request, such as tools/list
-#   mcp_session_end                    ends the server
+#   mcp_session_start [SECONDS]        starts one server. Each call may take SECONDS (10).
+#   mcp_session_call TOOL [ARGS]       calls a tool. It fails if the result is an error.
+#   mcp_session_request METHOD [ARGS]  sends any other request, such as tools/list.
+#   mcp_session_end                    ends the server.
 #
 # ARGS is a JSON object. The result of the last call is in MCP_SESSION_RESULT, as JSON, and the reason of a
 # failure in MCP_SESSION_ERROR. mcp_bash is the path of the program. The file needs no other test program.

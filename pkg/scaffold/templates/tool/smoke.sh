@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the tool once and judges its result. Exit code 1: the arguments below are outdated, or the tool failed;
+# Runs the tool once and checks its result. Exit code 1: the arguments below are outdated, or the tool failed;
 # 2: the result does not fit the outputSchema in tool.meta.json.
 set -euo pipefail
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# __NAME__: says hello to someone.
+# __NAME__: greets someone.
 # shellcheck source=/dev/null
 source "${MCP_SDK:?is not set: run this tool with mcp-bash run-tool __NAME__ --allow-self}/tool-sdk.sh"
 

@@ -109,7 +109,7 @@ kernels:
 	test/kernels/run.sh
 
 # Connects Claude Code, Codex, Gemini CLI, Copilot CLI and opencode with a project, by mcp-bash config.
-# It takes minutes and 2 GB. make test does not run it.
+# It takes minutes and 3 GB. make test does not run it.
 agents:
 	test/agents/run.sh
 

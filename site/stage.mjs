@@ -2,7 +2,7 @@
 // VitePress expects: README.md becomes index.md, and each file or folder that a page links to
 // becomes a page below source/.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 
 const [repository, stage] = process.argv.slice(2);
@@ -33,7 +33,11 @@ const staged = {};
 for (const page of pages) {
   const text = readFileSync(join(repository, page), "utf8");
   write(page.replace(/README\.md$/, "index.md"), text);
-  for (const [, target] of text.matchAll(/\]\(([^)#\s]+)(?:#[^)\s]*)?\)/g)) {
+  for (const [, picture] of text.matchAll(/!\[[^\]]*\]\(([^)\s]+)\)/g)) {
+    const name = posix.join(dirname(page), picture);
+    cpSync(join(repository, name), join(stage, name));
+  }
+  for (const [, target] of text.matchAll(/(?<!!\[[^\]]*)\]\(([^)#\s]+)(?:#[^)\s]*)?\)/g)) {
     if (/^[a-z]+:/.test(target)) continue;
     const name = posix.join(dirname(page), target).replace(/\/$/, "");
     const path = join(repository, name);

@@ -752,10 +752,11 @@ check_archive() {
 # The maximum number of files and of bytes in an archive.
 max_files=20000 max_bytes=1073741824
 
-# expand COMMAND: has a command write the content of $stage/archive to $stage/expanded, up to the
+# expand COMMAND makes a command write the content of $stage/archive to $stage/expanded, up to the
 # maximum. A shell counts the limit in units of 512 or 1024 bytes, so the size is checked, too.
 expand() {
   (
+    # shellcheck disable=SC3045 # not every shell has it, and then it has no effect
     ulimit -c 0 2>/dev/null || :
     ulimit -f $((max_bytes / 512)) 2>/dev/null || :
     exec $1 "$stage/archive" >"$stage/expanded"

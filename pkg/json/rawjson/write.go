@@ -268,9 +268,9 @@ func appendNormal(dst []byte, v json.RawMessage, l layout) []byte {
 	switch KindOf(v) {
 	case Object:
 		var few fewMembers
-		list := few.list[:0]
+		list := few.list[:]
 		if few.read(v) {
-			if list = few.list[:few.n]; l.canonical {
+			if list = list[:few.n]; l.canonical {
 				few.sort()
 			}
 		} else {

@@ -1,6 +1,8 @@
 package pictures
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,6 +64,10 @@ func TestPictures(t *testing.T) {
 // record runs the session in an empty home and returns its picture.
 func record(t *testing.T, session string) string {
 	home := checkout.Directory(t)
+	installed := filepath.Join(home, ".local", "bin")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(installed), 0o755), os.Symlink(bin, installed)); err != nil {
+		t.Fatal(err)
+	}
 	title, steps, _ := strings.Cut(session, "\n")
 	r := recorder{t: t, home: home, dir: home}
 	for step := range strings.Lines(steps) {
@@ -108,9 +114,9 @@ func (r *recorder) step(line string) {
 }
 
 func (r *recorder) command(line string) *exec.Cmd {
-	cmd := exec.Command("bash", "-c", "stty cols 100 rows 40 2>/dev/null; "+line)
+	cmd := exec.Command("bash", "-c", fmt.Sprintf("stty cols %d rows 40 2>/dev/null; %s", columns, line))
 	cmd.Dir = r.dir
-	cmd.Env = []string{"HOME=" + r.home, "PATH=" + bin + ":" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8"}
+	cmd.Env = []string{"HOME=" + r.home, "PATH=" + r.home + "/.local/bin:/usr/local/bin:/usr/bin:/bin", "TERM=xterm-256color", "LANG=C.UTF-8"}
 	return cmd
 }
 
@@ -123,6 +129,6 @@ func (r *recorder) finish() {
 	}
 	_, shown := r.running.Wait()
 	r.running = nil
-	shown = strings.NewReplacer(r.dir+"/", "", r.home, "~", bin+"/", "").Replace(shown)
+	shown = strings.NewReplacer(r.dir+"/", "", r.home, "~", bin, "~/.local/bin").Replace(shown)
 	r.screen.print(varying.ReplaceAllString(shown, "8 $1"))
 }

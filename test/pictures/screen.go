@@ -56,7 +56,13 @@ func (s *screen) print(text string) {
 	}
 }
 
+// columns is the width of the terminal. Longer lines continue on the next one.
+const columns = 100
+
 func (s *screen) put(char rune) {
+	if s.col == columns {
+		s.row, s.col = s.row+1, 0
+	}
 	for len(s.lines) <= s.row {
 		s.lines = append(s.lines, nil)
 	}
@@ -111,11 +117,11 @@ text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",mono
 // svg returns the screen as a picture for light and dark pages. title is its text for readers who
 // cannot see it.
 func (s *screen) svg(title string) string {
-	columns := 0
+	longest := 0
 	for _, line := range s.lines {
-		columns = max(columns, len(line))
+		longest = max(longest, len(line))
 	}
-	width, height := 2*margin+int(float64(columns)*charWidth+1), 2*margin+len(s.lines)*lineHeight
+	width, height := 2*margin+int(float64(longest)*charWidth+1), 2*margin+len(s.lines)*lineHeight
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img">`+
 		"\n<title>%s</title>\n<style>%s</style>\n"+`<rect class="bg" x=".5" y=".5" width="%d" height="%d" rx="8"/>`+"\n",

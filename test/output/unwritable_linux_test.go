@@ -58,7 +58,7 @@ var lines = map[string][]string{
 	"mcp-bundle publish":  {`demo-1.0.0.mcpb --dry-run`, `demo-1.0.0.mcpb --dry-run --json`},
 	"mcp-bundle vendor":   {`--verify`, `--verify --json`, `--dry-run`, `--upgrade --platform "$PLATFORM" --arch "$ARCH"`},
 
-	"mcp-scaffold new":                 {`other`, `other --json`},
+	"mcp-scaffold new":                 {`other --force`, `other --force --json`},
 	"mcp-scaffold init":                {``, `--json`},
 	"mcp-scaffold scaffold tool":       {`one`, `one --json`, `one --dry-run`},
 	"mcp-scaffold scaffold prompt":     {`one`},

@@ -116,7 +116,8 @@ func (r *recorder) step(line string) {
 func (r *recorder) command(line string) *exec.Cmd {
 	cmd := exec.Command("bash", "-c", fmt.Sprintf("stty cols %d rows 40 2>/dev/null; %s", columns, line))
 	cmd.Dir = r.dir
-	cmd.Env = []string{"HOME=" + r.home, "PATH=" + r.home + "/.local/bin:/usr/local/bin:/usr/bin:/bin", "TERM=xterm-256color", "LANG=C.UTF-8"}
+	cmd.Env = []string{"HOME=" + r.home, "PATH=" + r.home + "/.local/bin:/usr/local/bin:/usr/bin:/bin",
+		"TERM=xterm-256color", "LANG=C.UTF-8"}
 	return cmd
 }
 

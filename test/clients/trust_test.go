@@ -186,7 +186,7 @@ func TestQuickStartWithOpenUmask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, steps, ok := strings.Cut(string(text), "Six commands make your first server")
+	_, steps, ok := strings.Cut(string(text), "## Connect an agent")
 	_, steps, begin := strings.Cut(steps, "```console\n")
 	steps, _, end := strings.Cut(steps, "\n```\n")
 	if !ok || !begin || !end {

@@ -36,10 +36,13 @@ var fails = map[string]string{
 
 // before is what has to be done before an example, in the project that all are about.
 var before = map[string]string{
-	"mcp-bundle vendor --verify":            "mcp-bundle vendor --platform $PLATFORM --arch $ARCH",
-	"mcp-scaffold scaffold tool chart --ui": "rm -r tools/chart",
-	"mcp-scaffold wrap --update":            "mcp-scaffold wrap sort",
-	registerExample:                         "rm tools/net-fetch/tool.meta.json",
+	"mcp-bundle vendor --verify":                                   "mcp-bundle vendor --platform $PLATFORM --arch $ARCH",
+	"mcp-scaffold scaffold tool chart --ui":                        "rm -r tools/chart",
+	"mcp-scaffold wrap --update":                                   "mcp-scaffold wrap sort",
+	"mcp-bash new my-server":                                       "cd ..",
+	"mcp-scaffold new my-server":                                   "cd ..",
+	"cd $(mcp-scaffold new my-server --json | jq -r .projectRoot)": "cd ..",
+	registerExample:                                                "rm tools/net-fetch/tool.meta.json",
 }
 
 const registerExample = `jq -n '{name: "net-fetch", path: "net-fetch/tool.sh", capabilities: ["Network"]}' |

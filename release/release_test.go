@@ -291,9 +291,14 @@ func TestZip(t *testing.T) {
 	}
 }
 
-// CLI-1422: bundles take a system's program from where the release is.
+// CLI-1422: bundles download a system's program from the address of the release. mcp-bash on PATH makes the
+// requests (CLI-206).
 func TestRuntimes(t *testing.T) {
-	dir := release1(t)
+	dir, bin := release1(t), t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", bin, "mcp-bash/cmd/mcp-bash").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	server := httptest.NewServer(http.StripPrefix("/v"+cli.Version, http.FileServer(http.Dir(dir))))
 	defer server.Close()
 	s := &runtimes.Source{Env: project.Env{"MCPBASH_RELEASE_BASE_URL": server.URL, "XDG_CACHE_HOME": t.TempDir()},

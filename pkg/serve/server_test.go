@@ -127,6 +127,9 @@ func start(t *testing.T, root string, env project.Env) *testClient {
 
 func startWith(t *testing.T, root string, env project.Env, change func(*Options), broken func() error) *testClient {
 	t.Helper()
+	if root != "" {
+		os.Mkdir(filepath.Join(root, "server.d"), 0o755) // makes a directory a project (P-106); fails for a missing root
+	}
 	tmp := t.TempDir()
 	full := project.Env{
 		"PATH": os.Getenv("PATH"), "HOME": tmp, "TMPDIR": tmp, "MCPBASH_PROJECT_ROOT": root,

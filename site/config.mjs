@@ -26,8 +26,10 @@ export default {
   markdown: {
     html: false,
     config(md) {
-      const text = md.renderer.rules.text;
-      md.renderer.rules.text = (...args) => text(...args).replaceAll("{{", "&#123;&#123;");
+      for (const kind of ["text", "code_inline"]) {
+        const render = md.renderer.rules[kind];
+        md.renderer.rules[kind] = (...args) => render(...args).replaceAll("{{", "&#123;&#123;");
+      }
       md.core.ruler.push("follow", ({ tokens, env }) => {
         for (const { children } of tokens) {
           for (const token of children ?? []) {

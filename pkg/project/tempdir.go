@@ -157,7 +157,12 @@ func (d *TempDir) remove() {
 	names, _ := f.Readdirnames(-1)
 	f.Close()
 	for _, name := range names {
-		d.root.RemoveAll(name)
+		// Another goroutine may be removing the same files, which ends a removal with an error.
+		for range 10 {
+			if d.root.RemoveAll(name) == nil {
+				break
+			}
+		}
 	}
 	os.Remove(d.Path)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/protocol/calls/suspended"
 	"mcp-bash/pkg/protocol/handshake"
@@ -26,16 +27,23 @@ type Client struct {
 	subscribe *subscribe.Client
 	token     tokenGuard
 	conn      Connection
+	caller    Caller
 	stop      context.CancelCauseFunc
 	watchdog  *time.Timer // ends a slow shutdown; belongs to the goroutine that accepts messages
 }
 
+// A Caller is what a transport knows of a client.
+type Caller struct {
+	Identity *auth.Identity // nil: the client needed no credential
+	Remote   bool           // the client can be on another machine, so its roots are ignored
+}
+
 // NewClient adds the client of a connection. [Client.Leave] removes it.
-func (s *Server) NewClient(conn Connection) *Client {
+func (s *Server) NewClient(conn Connection, from Caller) *Client {
 	ctx, stop := context.WithCancelCause(s.Context)
 	c := &Client{
 		server: s, session: session.NewSession(conn, s.Console, s.Record), token: newTokenGuard(s.Project.Token),
-		conn: conn, stop: stop,
+		conn: conn, caller: from, stop: stop,
 	}
 	c.suspended = s.suspended.NewClient(c.session)
 	c.requests = s.pool.NewRequests(calls.Config{

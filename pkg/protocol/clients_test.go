@@ -105,7 +105,7 @@ type memory struct {
 func connect(t *testing.T, s *Server, name string, stateless bool) *memory {
 	t.Helper()
 	m := &memory{t: t, name: name, stateless: stateless, lines: make(chan string, 1000), ended: make(chan Ending, 1)}
-	m.client = s.NewClient(m)
+	m.client = s.NewClient(m, Caller{})
 	t.Cleanup(m.close)
 	if !stateless {
 		m.request("0", "initialize", `"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}}`)
@@ -368,7 +368,7 @@ func TestIndependentClients(t *testing.T) {
 func TestListsOfClients(t *testing.T) {
 	server, root := newServer(t, isolated, project.Env{"MCP_TOOLS_TTL": "0"})
 	session, old := connect(t, server, "session", false), &memory{t: t, name: "old", lines: make(chan string, 100)}
-	old.client = server.NewClient(old)
+	old.client = server.NewClient(old, Caller{})
 	defer old.close()
 	old.request("0", "initialize", `"protocolVersion":"2025-03-26","capabilities":{}`) // a revision without list_changed
 	old.accept(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
@@ -406,7 +406,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 func TestAcceptAllocations(t *testing.T) {
 	server, _ := newServer(t, nil, nil)
 	out := discard{}
-	c := server.NewClient(out)
+	c := server.NewClient(out, Caller{})
 	line := []byte(`{"jsonrpc":"2.0","id":12,"method":"ping"}`)
 	if n := testing.AllocsPerRun(1000, func() { c.Accept(line, out) }); n != 0 {
 		t.Errorf("%v allocations a ping", n)
@@ -428,7 +428,7 @@ func (discard) End(Ending)                   {}
 func BenchmarkPing(b *testing.B) {
 	server, _ := newServer(b, nil, nil)
 	out := discard{}
-	c := server.NewClient(out)
+	c := server.NewClient(out, Caller{})
 	line := []byte(`{"jsonrpc":"2.0","id":12,"method":"ping"}`)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -277,7 +277,7 @@ func (st *starter) newProcess() (*process, error) {
 		Context: st.base, Project: p, State: st.state, Engine: e, Console: c, Record: record, Log: log, Roots: st.roots,
 	})
 	conn := stdio.New(stdio.Config{Context: st.base, Streams: st.Streams, Project: p, Parent: st.parent},
-		func(conn protocol.Connection) stdio.Client { return server.NewClient(conn) })
+		func(conn protocol.Connection) stdio.Client { return server.NewClient(conn, protocol.Caller{}) })
 	return &process{
 		project: p, state: st.state, bootstrap: st.bootstrap, runner: st.runner, console: c, server: server, conn: conn,
 		stop: st.stop,

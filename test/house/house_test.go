@@ -26,6 +26,7 @@ var layers = [][]string{
 	{"pkg/sandbox"},
 	{"pkg/registry", "pkg/provider"},
 	{"pkg/project"},
+	{"pkg/auth"},
 	{"pkg/cli", "pkg/run", "pkg/wire", "schemas"},
 	{"pkg/files"},
 	{"pkg/text"},

@@ -30,6 +30,7 @@ const (
 	UI         = "ui"
 	Server     = "server"
 	Register   = "register"
+	Tokens     = "tokens"
 )
 
 // File returns the name of a schema's file.

@@ -41,7 +41,7 @@ Frequent environment variables (all variables: docs/contract/env.md):
 			{Code: 128, Meaning: "and above: ended by a signal"},
 		},
 		Commands: []*cli.Command{serveCommand(), debugCommand(), requestCommand(), providerCommand(),
-			templateCommand(), health.Command("health"), health.Command("ready")},
+			templateCommand(), tokenCommand(), health.Command("health"), health.Command("ready")},
 	}
 	for _, s := range siblings {
 		summary := fmt.Sprintf("%s (%s).", s.summary, s.program)

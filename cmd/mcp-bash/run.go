@@ -19,7 +19,9 @@ func run(s cli.Streams, args []string) int {
 		return serveProject(s, serve.Options{})
 	}
 	c, word := command(), args[0]
-	own := slices.IndexFunc(c.Commands, func(sub *cli.Command) bool { return sub.Name == word && sub.Run != nil })
+	own := slices.IndexFunc(c.Commands, func(sub *cli.Command) bool {
+		return sub.Name == word && (sub.Run != nil || sub.Commands != nil)
+	})
 	switch {
 	case len(args) > 1 && (word == "help" || isHelp(word)) && !strings.HasPrefix(args[1], "-"): // CLI-1161
 		return run(s, append(slices.Clone(args[1:]), "--help"))

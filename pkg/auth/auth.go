@@ -2,14 +2,91 @@
 // verify credentials.
 package auth
 
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
 // An Identity is an authenticated caller. Requests of equal identities may resume each other's
 // calls. An Identity never contains a credential.
 type Identity struct {
-	// Name distinguishes callers: the name of a token in a token file, or the client id of an
-	// OAuth token. Scripts get it as MCP_CLIENT_ID.
+	// Name distinguishes callers: the name of a token in a token file, the client id of an OAuth
+	// token, or the common name of a client certificate. Scripts get it as MCP_CLIENT_ID.
 	Name    string
-	Issuer  string   // the OpenID provider, or "" for a token file
-	Subject string   // the user that an OAuth token was issued for, or ""
+	Issuer  string   // the OpenID provider, or ""
+	Subject string   // the user that an OAuth token was issued for, the subject of a certificate, or ""
 	Scopes  []string // of an OAuth token
 	Tools   []string // patterns of the tools that the caller may call; nil: all
 }
+
+// MayCall reports whether the patterns of the identity allow a tool. nil allows all tools.
+func (i *Identity) MayCall(tool string) bool {
+	return i == nil || i.Tools == nil || slices.ContainsFunc(i.Tools, func(p string) bool { return matches(p, tool) })
+}
+
+// matches reports whether a name matches a pattern, in which * stands for any characters. It takes
+// linear time for each *.
+func matches(pattern, name string) bool {
+	first, rest, found := strings.Cut(pattern, "*")
+	if !found {
+		return pattern == name
+	}
+	name, found = strings.CutPrefix(name, first)
+	for found {
+		var more bool
+		if first, rest, more = strings.Cut(rest, "*"); !more {
+			return strings.HasSuffix(name, first)
+		}
+		_, name, found = strings.Cut(name, first)
+	}
+	return false
+}
+
+// IsPattern reports whether a text is a valid pattern for names of tools: at most 128 letters,
+// digits and characters of "_-./*".
+func IsPattern(text string) bool {
+	const extra = "_-./*"
+	return text != "" && len(text) <= 128 && strings.IndexFunc(text, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune(extra, r)
+	}) < 0
+}
+
+// An Authenticator verifies the credential of a request. Its methods are safe for concurrent use.
+type Authenticator interface {
+	// Authenticate returns the identity of a bearer token. The error is an [*Error].
+	Authenticate(ctx context.Context, c Credential) (*Identity, error)
+}
+
+// A Credential is a bearer token.
+type Credential struct {
+	Token string
+	// Throttled means that the sender's address has failed too often. The authenticator must do no
+	// costly work, so it accepts only tokens that it can check at once. It may return the kind
+	// [Throttled].
+	Throttled bool
+}
+
+// An Error is the reason why a request is not let in.
+type Error struct {
+	Kind   Kind
+	Reason string   // for the client; it contains no part of the credential
+	Scopes []string // that the request needs, for [InsufficientScope]
+	Err    error    // for the log, or nil; it contains no credential either
+}
+
+func (e *Error) Error() string { return e.Reason }
+func (e *Error) Unwrap() error { return e.Err }
+
+// A Kind is a kind of [Error]. It decides the status of the response.
+type Kind int
+
+// The kinds of errors.
+const (
+	Missing           Kind = iota // no credential: 401
+	Malformed                     // not a credential of the supported form, or more than one: 400
+	Invalid                       // an unknown, expired or forged credential: 401
+	InsufficientScope             // a valid credential that does not allow the request: 403
+	Throttled                     // too many failures: 429
+	Unavailable                   // credentials cannot be checked at present: 503
+)

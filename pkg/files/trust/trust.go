@@ -73,6 +73,18 @@ func CheckPath(root, dir, path string) error {
 	return err
 }
 
+// CheckAbove checks a file and all directories above it, from the root directory of the system. Shared directories such
+// as /tmp may be above it, because only the owner of an entry can replace it there. Links are followed. The error is an
+// [*InsecureError]. If the directories pass and the file is missing, the error comes from [os.Lstat].
+func CheckAbove(path string) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	_, _, err = (&pathWalk{top: "no directory"}).follow(abs)
+	return err
+}
+
 // CheckFile is [CheckPath] for a regular file. Neither the file nor its directory may be a symbolic link.
 func CheckFile(root, dir, file string) error {
 	for _, path := range []string{filepath.Dir(file), file} {

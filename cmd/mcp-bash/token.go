@@ -1,0 +1,249 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/auth/tokenfile"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
+)
+
+// tokenFileVariable names the token file of serve and of the commands below (H-240).
+const tokenFileVariable = "MCPBASH_HTTP_TOKEN_FILE"
+
+// tokenCommand edits the file with the bearer tokens of an HTTP server (http section 12).
+func tokenCommand() *cli.Command {
+	o := &tokenOptions{}
+	create := &cli.Command{
+		Name:    "create",
+		Summary: "Create a token for one caller, and print it. Nothing can print it again.",
+		Examples: []cli.Example{
+			{Line: "NAME ci --file tokens.json", Purpose: "may call all tools, never expires"},
+			{Line: "NAME ada --expires 90d --tools 'git-*,search'", Purpose: "in $MCPBASH_HTTP_TOKEN_FILE"},
+			{Line: "NAME ci --file tokens.json --json | jq -r .token"},
+		},
+		Operands: []cli.Operand{{Name: "CALLER", Missing: "the name of the caller is missing"}},
+		Text: `The file contains a hash of the token, not the token. It is created with mode 0600 if it does not exist. A server
+that uses the file accepts the token within a second.
+
+The caller sends the token in each request: "Authorization: Bearer TOKEN". Scripts get CALLER as MCP_CLIENT_ID.`,
+		Run: func(s cli.Streams, operands []string) error { return createToken(s, o, operands[0]) },
+	}
+	create.Flags.String(&o.expires, "expires", "WHEN", "the end: days, weeks or hours from now (90d, 12w, 8h), a date "+
+		"(2027-01-31) or a time (2027-01-31T12:00:00Z)")
+	create.Flags.Strings(&o.tools, "tools", "PATTERN,...", "the tools that the caller may call; * stands for any characters")
+	list := &cli.Command{
+		Name:     "list",
+		Summary:  "List the tokens of a file: names, ends and tools.",
+		Examples: []cli.Example{{Line: "NAME --file tokens.json"}, {Line: "NAME --json"}},
+		Run:      func(s cli.Streams, _ []string) error { return listTokens(s, o) },
+	}
+	revoke := &cli.Command{
+		Name:     "revoke",
+		Summary:  "Remove a token. Servers reject it within a second.",
+		Examples: []cli.Example{{Line: "NAME ci --file tokens.json"}},
+		Operands: []cli.Operand{{Name: "CALLER", Missing: "the name of the caller is missing", Complete: cli.Found(tokenNames)}},
+		Run:      func(s cli.Streams, operands []string) error { return revokeToken(s, o, operands[0]) },
+	}
+	c := &cli.Command{
+		Name:    "token",
+		Summary: "Create, list and revoke the bearer tokens of an HTTP server.",
+		Examples: []cli.Example{
+			{Line: "NAME create ci --file tokens.json --expires 90d"},
+			{Line: "NAME list --file tokens.json"},
+			{Line: "NAME revoke ci --file tokens.json"},
+			{Line: "mcp-bash serve --http :8000 --token-file tokens.json"},
+		},
+		Commands: []*cli.Command{create, list, revoke},
+	}
+	for _, sub := range c.Commands {
+		sub.Flags.String(&o.file, "file", "FILE", "the token file (default: $"+tokenFileVariable+")").Completes(cli.Files)
+		sub.Flags.Bool(&o.json, "json", "print JSON")
+		sub.Exits = []cli.Exit{{Code: 0, Meaning: "done"}, {Code: 1, Meaning: "failed"}, {Code: 2, Meaning: "wrong usage"}}
+	}
+	return c
+}
+
+type tokenOptions struct {
+	file, expires string
+	tools         []string
+	json          bool
+}
+
+// path returns the path of the token file.
+func (o *tokenOptions) path() (string, error) {
+	if o.file != "" {
+		return o.file, nil
+	}
+	if path := os.Getenv(tokenFileVariable); path != "" {
+		return path, nil
+	}
+	return "", cli.Usagef("a token file is missing: give --file FILE, or set %s", tokenFileVariable)
+}
+
+func createToken(s cli.Streams, o *tokenOptions, name string) error {
+	path, err := o.path()
+	if err != nil {
+		return err
+	}
+	now := time.Now().UTC().Truncate(time.Second)
+	token := tokenfile.Token{Name: name, Created: now}
+	if o.expires != "" {
+		end, ok := parseEnd(o.expires, now)
+		if !ok {
+			return cli.Usagef("--expires must be a time in the future such as 90d, 12w, 8h, 2027-01-31 or 2027-01-31T12:00:00Z")
+		}
+		token.Expires = &end
+	}
+	for _, list := range o.tools {
+		for pattern := range strings.SplitSeq(list, ",") {
+			token.Tools = append(token.Tools, strings.TrimSpace(pattern))
+		}
+	}
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	secret, err := tokenfile.Create(ctx, path, token)
+	if err != nil {
+		return tokenError(err, "create", name, path)
+	}
+	if o.json {
+		b := describe(&token)
+		fmt.Fprintf(s.Out, "%s\n", b.Name("token").String(secret).End().Bytes())
+		return nil
+	}
+	fmt.Fprintln(s.Out, secret)
+	if cli.IsTerminal(s.Out) {
+		cli.Printf(s.Err, "Keep the token now; %s contains only its hash.\n", path)
+	}
+	return nil
+}
+
+// parseEnd parses the value of --expires.
+func parseEnd(text string, now time.Time) (time.Time, bool) {
+	units := map[string]time.Duration{"h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
+	if at := len(text) - 1; at > 0 && units[text[at:]] != 0 {
+		n, err := strconv.ParseUint(text[:at], 10, 16)
+		return now.Add(time.Duration(n) * units[text[at:]]), err == nil && n > 0
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if end, err := time.Parse(layout, text); err == nil {
+			return end.UTC(), end.After(now)
+		}
+	}
+	return time.Time{}, false
+}
+
+// describe begins the JSON object of a token.
+func describe(t *tokenfile.Token) *rawjson.Builder {
+	var b rawjson.Builder
+	b.Object().Name("name").String(t.Name)
+	if !t.Created.IsZero() {
+		b.Name("created").String(t.Created.Format(time.RFC3339))
+	}
+	if t.Expires != nil {
+		b.Name("expires").String(t.Expires.Format(time.RFC3339)).Name("expired").Bool(t.Expired(time.Now()))
+	}
+	if t.Tools != nil {
+		b.Name("tools").Strings(t.Tools)
+	}
+	return &b
+}
+
+func listTokens(s cli.Streams, o *tokenOptions) error {
+	path, err := o.path()
+	if err != nil {
+		return err
+	}
+	tokens, err := tokenfile.List(path)
+	if err != nil {
+		return tokenError(err, "list", "", path)
+	}
+	if o.json {
+		var b rawjson.Builder
+		b.Object().Name("tokens").Array()
+		for i := range tokens {
+			b.Raw(describe(&tokens[i]).End().Bytes())
+		}
+		fmt.Fprintf(s.Out, "%s\n", b.End().End().Bytes())
+		return nil
+	}
+	if len(tokens) == 0 {
+		fmt.Fprintln(s.Out, "no tokens")
+		return nil
+	}
+	table := cli.Table{{"NAME", "CREATED", "EXPIRES", "TOOLS"}}
+	for _, t := range tokens {
+		created, expires, tools := "unknown", "never", "all"
+		if !t.Created.IsZero() {
+			created = t.Created.Format(time.DateOnly)
+		}
+		if t.Expires != nil {
+			if expires = t.Expires.Format(time.RFC3339); t.Expired(time.Now()) {
+				expires += " (expired)"
+			}
+		}
+		if t.Tools != nil {
+			tools = strings.Join(t.Tools, ",")
+		}
+		table = append(table, []string{t.Name, created, expires, tools})
+	}
+	table.Print(s.Out)
+	return nil
+}
+
+func revokeToken(s cli.Streams, o *tokenOptions, name string) error {
+	path, err := o.path()
+	if err != nil {
+		return err
+	}
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	if err := tokenfile.Revoke(ctx, path, name); err != nil {
+		return tokenError(err, "revoke", name, path)
+	}
+	if o.json {
+		var b rawjson.Builder
+		fmt.Fprintf(s.Out, "%s\n", b.Object().Name("revoked").String(name).End().Bytes())
+		return nil
+	}
+	cli.Printf(s.Out, "revoked %s\n", name)
+	return nil
+}
+
+// tokenError returns the error of a command for an error of package tokenfile.
+func tokenError(err error, op, name, path string) error {
+	if ended, ok := errors.AsType[cli.ExitCode](err); ok { // a signal
+		return ended
+	}
+	e := &cli.Error{Code: cli.CodeInvalid, Op: op, Subject: name, Cause: err}
+	switch {
+	case errors.Is(err, tokenfile.ErrExists):
+		e.Code = cli.CodeExists
+		return e.WithHint("revoke it first: mcp-bash token revoke %s --file %s", name, path)
+	case errors.Is(err, tokenfile.ErrUnknown):
+		e.Code = cli.CodeNotFound
+		return e.WithHint("run mcp-bash token list --file %s", path)
+	case errors.Is(err, fs.ErrNotExist):
+		e.Code, e.Subject, e.Cause = cli.CodeNotFound, path, fs.ErrNotExist
+		return e.WithHint("mcp-bash token create NAME --file %s creates the file", path)
+	}
+	if name == "" {
+		e.Subject = path
+	}
+	return e
+}
+
+// tokenNames returns the names of the tokens in the file of the environment, for completion.
+func tokenNames() (names []string) {
+	tokens, _ := tokenfile.List(os.Getenv(tokenFileVariable))
+	for _, t := range tokens {
+		names = append(names, t.Name)
+	}
+	return names
+}

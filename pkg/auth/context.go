@@ -1,0 +1,28 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+)
+
+type contextKey struct{}
+
+// WithIdentity returns a context for the requests of a caller.
+func WithIdentity(ctx context.Context, id *Identity) context.Context {
+	return context.WithValue(ctx, contextKey{}, id)
+}
+
+// IdentityOf returns the caller that a request's context names, or nil.
+func IdentityOf(ctx context.Context) *Identity {
+	id, _ := ctx.Value(contextKey{}).(*Identity)
+	return id
+}
+
+// Key returns a text that is equal for equal identities: the same caller with the same rights. It
+// is "" for nil.
+func (id *Identity) Key() string {
+	if id == nil {
+		return ""
+	}
+	return fmt.Sprintf("%q %q %q %q %q %t", id.Name, id.Issuer, id.Subject, id.Scopes, id.Tools, id.Tools == nil)
+}

@@ -1,0 +1,147 @@
+package tokenfile
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/trust"
+)
+
+// A File is an open token file, an [auth.Authenticator]. Its methods are safe for concurrent use.
+type File struct {
+	path string
+	log  func(line string)
+	now  func() time.Time
+
+	checked atomic.Int64 // the time of the last look at the file, in nanoseconds
+	table   atomic.Pointer[table]
+	mu      sync.Mutex // for reading the file
+}
+
+// A table is the content of the file, ready for look-ups.
+type table struct {
+	stamp   folder.Stamp
+	read    time.Time
+	fault   error // not nil: the file is unusable, so nobody is let in
+	seed    maphash.Seed
+	entries map[uint64][]entry // by the hash of the hash with the seed
+}
+
+type entry struct {
+	token    Token
+	identity *auth.Identity
+}
+
+// interval is the minimum time between two looks at the file. A revoked token is valid that long.
+const interval = time.Second
+
+// Open reads a token file. log receives a line when the file becomes unusable, or usable again.
+// It may be called at any time, by any goroutine.
+func Open(path string, log func(line string)) (*File, error) {
+	f := &File{path: path, log: log, now: time.Now}
+	t := f.read()
+	if t.fault != nil {
+		return nil, fmt.Errorf("token file %s: %w", path, t.fault)
+	}
+	f.table.Store(t)
+	f.checked.Store(f.now().UnixNano())
+	return f, nil
+}
+
+// read reads the file.
+func (f *File) read() *table {
+	t := &table{read: f.now(), seed: maphash.MakeSeed(), entries: map[uint64][]entry{}}
+	doc, stamp, err := load(f.path)
+	t.stamp, t.fault = stamp, err
+	if err != nil {
+		return t
+	}
+	for _, token := range doc.Tokens {
+		key := maphash.Bytes(t.seed, token.Hash[:])
+		t.entries[key] = append(t.entries[key], entry{token, &auth.Identity{Name: token.Name, Tools: token.Tools}})
+	}
+	return t
+}
+
+// load reads a file that no other user can change.
+func load(path string) (*document, folder.Stamp, error) {
+	if err := trust.CheckAbove(path); err != nil {
+		return nil, folder.Stamp{}, err
+	}
+	opened, err := boundedfile.Open(path)
+	if err != nil {
+		return nil, folder.Stamp{}, err
+	}
+	defer opened.Close()
+	stamp := folder.StampOfFile(opened)
+	text, err := boundedfile.ReadAll(opened, maxBytes)
+	if err != nil {
+		return nil, stamp, err
+	}
+	doc, err := parse(text)
+	return doc, stamp, err
+}
+
+// current returns the content of the file, which it looks at again after [interval].
+func (f *File) current() *table {
+	now := f.now()
+	if now.UnixNano()-f.checked.Load() < int64(interval) || !f.mu.TryLock() {
+		return f.table.Load()
+	}
+	defer f.mu.Unlock()
+	old := f.table.Load()
+	f.checked.Store(now.UnixNano())
+	if old.fault == nil && f.unchanged(old) {
+		return old
+	}
+	fresh := f.read()
+	switch {
+	case fresh.fault != nil && (old.fault == nil || old.fault.Error() != fresh.fault.Error()):
+		f.log(fmt.Sprintf("token file %s: %v; nobody is let in until it is corrected", f.path, fresh.fault))
+	case fresh.fault == nil && old.fault != nil:
+		f.log(fmt.Sprintf("token file %s: usable again", f.path))
+	}
+	f.table.Store(fresh)
+	return fresh
+}
+
+// unchanged reports whether the file is certainly the one that was read.
+func (f *File) unchanged(t *table) bool {
+	opened, err := boundedfile.Open(f.path)
+	if err != nil {
+		return false
+	}
+	defer opened.Close()
+	return folder.StampOfFile(opened) == t.stamp && t.stamp.Settled(t.read)
+}
+
+// Authenticate finds a token in the file. The look-up costs so little that it ignores
+// [auth.Credential.Throttled].
+func (f *File) Authenticate(_ context.Context, c auth.Credential) (*auth.Identity, error) {
+	t := f.current()
+	if t.fault != nil {
+		return nil, &auth.Error{Kind: auth.Unavailable, Reason: "the token file of the server is unusable", Err: t.fault}
+	}
+	hash := sha256.Sum256([]byte(c.Token))
+	// Neither the random seed nor the comparison lets the time of a look-up depend on how much of a
+	// hash is right.
+	for _, e := range t.entries[maphash.Bytes(t.seed, hash[:])] {
+		if subtle.ConstantTimeCompare(e.token.Hash[:], hash[:]) != 1 {
+			continue
+		}
+		if e.token.Expired(f.now()) {
+			return nil, &auth.Error{Kind: auth.Invalid, Reason: "the token has expired"}
+		}
+		return e.identity, nil
+	}
+	return nil, &auth.Error{Kind: auth.Invalid, Reason: "unknown token"}
+}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,6 +30,10 @@ type configOptions struct {
 	dryRun, force bool
 	output        string
 	projectRoot   string
+
+	http, tokenEnv string
+	headers        []string
+	remote         *clients.Remote // of http; nil: the client starts the server
 }
 
 // The modes of CLI-701. Each is the name of its option.
@@ -43,12 +49,15 @@ const (
 func configCommand() *cli.Command {
 	o := &configOptions{mode: modeShow}
 	c := &cli.Command{
-		Name:    "config",
-		Summary: "Configure an MCP client to start the server: print the client entry, or install it.",
+		Name: "config",
+		Summary: "Configure an MCP client to start the server, or to reach it over HTTP: print the client entry, or " +
+			"install it.",
 		Examples: []cli.Example{
 			{Line: "NAME --client cursor", Purpose: "print the entry for the client's file"},
 			{Line: "NAME --client cursor --apply --dry-run", Purpose: "show how the file would change"},
 			{Line: "NAME --client cursor --apply", Purpose: "install the entry; --remove removes it"},
+			{Line: "NAME --http https://mcp.example.com/mcp --name demo --token-env DEMO_TOKEN --client cursor --apply",
+				Purpose: "connect to a server that runs elsewhere"},
 		},
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "done, or there was nothing to do"},
@@ -76,6 +85,12 @@ old text. An entry of that name for another server or project is kept, except wi
 		"edit the user's file (the default, if the client has one) or the project's")
 	c.Flags.String(&o.file, "file", "FILE", "the client's file, if it is not in the usual place").Completes(cli.Files)
 	c.Flags.String(&o.name, "name", "SERVER", "the server's name in the client; default: its own name")
+	c.Flags.String(&o.http, "http", "URL", `connect to the server at this address, instead of starting it; with
+		--name, no project is needed`)
+	c.Flags.Strings(&o.headers, "header", "TEXT", `with --http: a header, as 'NAME: VALUE'; the entry contains the value.
+		May be repeated`)
+	c.Flags.String(&o.tokenEnv, "token-env", "NAME", `with --http: the environment variable that has the bearer token;
+		the entry contains its name only`)
 	c.Flags.Bool(&o.dryRun, "dry-run", "show as a diff what --apply or --remove would change, and change nothing")
 	c.Flags.Bool(&o.force, "force", "replace or remove an entry of that name even if it is for another server")
 	c.Flags.ProjectRoot(&o.projectRoot)
@@ -94,6 +109,9 @@ func (o *configOptions) choose(name string) *cli.Error {
 
 func (o *configOptions) run(s cli.Streams) error {
 	if err := o.check(); err != nil {
+		return err
+	}
+	if err := o.parseRemote(); err != nil {
 		return err
 	}
 	server, p, err := o.server()
@@ -121,6 +139,9 @@ func (o *configOptions) run(s cli.Streams) error {
 // show prints the entries of all clients of the Bash edition (CLI-706).
 func show(s cli.Streams, server clients.Server) error {
 	for _, c := range clients.Shown() {
+		if server.Remote != nil && c.Connects(server.Remote, false) != nil {
+			continue
+		}
 		cli.Printf(s.Out, "# %s\n", c.Heading())
 		if err := printSnippet(s, c, server); err != nil {
 			return err
@@ -132,6 +153,16 @@ func show(s cli.Streams, server clients.Server) error {
 // inspectorLine returns a command line for a shell (CLI-710).
 func inspectorLine(server clients.Server) string {
 	words := []string{"npx", "@modelcontextprotocol/inspector"}
+	if r := server.Remote; r != nil {
+		words = append(words, "--transport", "http", "--server-url", shell.Quote(r.URL))
+		for _, h := range r.Headers {
+			words = append(words, "--header", shell.Quote(h.Name+": "+h.Value))
+		}
+		if r.TokenEnv != "" {
+			words = append(words, "--header", `"Authorization: Bearer $`+r.TokenEnv+`"`)
+		}
+		return strings.Join(words, " ")
+	}
 	for _, v := range server.Variables() {
 		words = append(words, "-e", v)
 	}
@@ -187,30 +218,75 @@ func (o *configOptions) check() error {
 		return cli.Usagef("--file: standard input cannot be edited; for a file of this name, use ./-")
 	case o.file != "" && o.scope != "":
 		return cli.Usagef("--file and --scope exclude each other")
+	case o.http == "" && (len(o.headers) > 0 || o.tokenEnv != ""):
+		return cli.Usagef("--header and --token-env need --http")
+	case o.http != "" && (o.mode == modeWrapper || o.mode == modeWrapperEnv):
+		return cli.Usagef("--http excludes --wrapper and --wrapper-env: clients start nothing")
 	}
 	return nil
+}
+
+// parseRemote checks the address, the headers and the variable of the token (H-801).
+func (o *configOptions) parseRemote() error {
+	if o.http == "" {
+		return nil
+	}
+	r, err := clients.ParseRemote(o.http)
+	if err != nil {
+		return cli.Usagef("--http: %v", err)
+	}
+	for _, text := range o.headers {
+		if err := r.AddHeader(text); err != nil {
+			return cli.Usagef("--header: %v", err)
+		}
+	}
+	if o.tokenEnv != "" {
+		if err := r.SetTokenEnv(o.tokenEnv); err != nil {
+			return cli.Usagef("%v", err)
+		}
+	}
+	o.remote = r
+	return nil
+}
+
+// withoutProject returns a server that is reached over HTTP from a folder without a project. Files of the project's
+// scope are those of the current folder.
+func (o *configOptions) withoutProject() (clients.Server, *project.Project, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return clients.Server{}, nil, err
+	}
+	return clients.Server{Name: o.name, Remote: o.remote}, &project.Project{Root: dir, Env: project.OSEnv()}, nil
 }
 
 // server finds the project and the values for its client entry.
 func (o *configOptions) server() (clients.Server, *project.Project, error) {
 	p, err := project.Find(o.projectRoot, func(string) {})
-	if err != nil {
+	switch {
+	case errors.Is(err, project.ErrNone) && o.remote != nil && o.name != "":
+		return o.withoutProject()
+	case errors.Is(err, project.ErrNone) && o.remote != nil:
+		return clients.Server{}, nil, cli.Failf(cli.CodeNotFound, "the server has no name: this folder is not in a project").
+			WithHint("give it a name with --name")
+	case err != nil:
 		return clients.Server{}, nil, err
+	case o.remote != nil:
+		return clients.Server{Name: cmp.Or(o.name, p.Meta.Name), Remote: o.remote}, p, nil
 	}
 	command, err := clients.FindCommand(p.Env)
 	if err != nil {
 		return clients.Server{}, nil, err
 	}
-	name := o.name
-	if name == "" {
-		name = p.Meta.Name
-	}
+	name := cmp.Or(o.name, p.Meta.Name)
 	return clients.Server{Name: name, Command: command, Root: p.Root, OwnRoots: roots.InProject(p)}, p, nil
 }
 
 // printSnippet prints the entry for a client's file, and an empty line (CLI-704).
 func printSnippet(s cli.Streams, c *clients.Client, server clients.Server) error {
 	text, err := c.Snippet(server)
+	if e, ok := err.(*cli.Error); ok {
+		return e
+	}
 	if err != nil {
 		return cli.Failf(cli.CodeInvalid, "%v", err)
 	}
@@ -235,7 +311,7 @@ func (o *configOptions) edit(s cli.Streams, server clients.Server, p *project.Pr
 	defer stop()
 	request := clients.Request{
 		Client: o.client, Server: server, File: o.file, Scope: clients.Scope(o.scope),
-		Place:  clients.Place{System: runtime.GOOS, Env: p.Env, Root: server.Root},
+		Place:  clients.Place{System: runtime.GOOS, Env: p.Env, Root: p.Root},
 		Remove: o.remove, Force: o.force, DryRun: o.dryRun,
 	}
 	change, err := clients.Apply(ctx, request)

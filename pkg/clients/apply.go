@@ -41,6 +41,9 @@ type Change struct {
 
 // Apply adds, updates or removes the entry of a server in a client's file (CLI-711).
 func Apply(ctx context.Context, r Request) (*Change, error) {
+	if err := r.connects(); err != nil {
+		return nil, err
+	}
 	target, err := r.target()
 	if err != nil {
 		return nil, err

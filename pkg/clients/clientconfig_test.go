@@ -421,12 +421,15 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s is duplicate or incomplete", c.Name)
 		}
 		seen[c.Name] = true
+		if h := c.http; (h.entry == "") != (h.instead != "") || h.entry != "" && !strings.Contains(h.entry, `"$url"`) {
+			t.Errorf("%s: %+v", c.Name, h)
+		}
 		for _, placeholder := range []string{"$command", "$env"} {
 			if name, _ := c.field(placeholder); name == "" {
 				t.Errorf("%s: no %s in the entry", c.Name, placeholder)
 			}
 		}
-		if c.list && !strings.Contains(c.entry, `"name":"$name"`) {
+		if c.list && !(strings.Contains(c.entry, `"name":"$name"`) && strings.Contains(c.http.entry, `"name":"$name"`)) {
 			t.Errorf("%s: an item of a list needs a name", c.Name)
 		}
 	}

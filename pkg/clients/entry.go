@@ -12,9 +12,11 @@ import (
 	"mcp-bash/pkg/project/roots"
 )
 
-// A Server is the server of a project, as clients start it.
+// A Server is a server, as clients start it or connect to it.
 type Server struct {
-	Name    string
+	Name string
+	// Remote is how clients connect to the server. If it is nil, they start the command.
+	Remote  *Remote
 	Command string // absolute
 	Root    string // of the project
 	// OwnRoots means that the project names its roots, which an entry must not replace.
@@ -29,7 +31,7 @@ type Server struct {
 // forFile returns the server as it is written to the file of a request (CLI-1142).
 func (r Request) forFile() Server {
 	s := r.Server
-	if r.isProjects() {
+	if s.Remote == nil && r.isProjects() {
 		s.Command, s.shared, s.folder = "mcp-bash", true, r.Client.folder
 	}
 	return s
@@ -66,7 +68,12 @@ func (s Server) env(workspace string) json.RawMessage {
 }
 
 // entryFor returns the server's entry in a client's file.
-func (c *Client) entryFor(s Server) json.RawMessage { return s.fill(c.entry, c.workspace) }
+func (c *Client) entryFor(s Server) json.RawMessage {
+	if s.Remote != nil {
+		return c.remoteEntry(s)
+	}
+	return s.fill(c.entry, c.workspace)
+}
 
 // fill inserts the server's values into a template.
 func (s Server) fill(template, workspace string) json.RawMessage {
@@ -77,15 +84,22 @@ func (s Server) fill(template, workspace string) json.RawMessage {
 	).Replace(template))
 }
 
-// JSON returns how to start the server, for programs (CLI-703).
+// JSON returns how to start the server or to connect to it, for programs (CLI-703, H-804).
 func (s Server) JSON() json.RawMessage {
+	if s.Remote != nil {
+		return s.Remote.json(s.Name)
+	}
 	return s.fill(`{"name":"$name","command":"$command","args":[],"env":"$env"}`, "")
 }
 
 // Snippet returns the output of --client: the client's file as if it had no other entries
 // (CLI-704).
 func (c *Client) Snippet(s Server) ([]byte, error) {
-	if c.printed != "" {
+	if s.Remote != nil {
+		if err := c.Connects(s.Remote, false); err != nil {
+			return nil, err
+		}
+	} else if c.printed != "" {
 		return append(rawjson.AppendIndent(nil, s.fill(c.printed, ""), 0), '\n'), nil
 	}
 	e, _, err := c.open(nil)
@@ -130,6 +144,9 @@ func (c *Client) commandOf(entry json.RawMessage) (command string, rest []json.R
 
 // foreign returns the reason why an entry is not our server for this project, or "".
 func (c *Client) foreign(entry json.RawMessage, s Server) string {
+	if s.Remote != nil {
+		return c.foreignRemote(entry, s.Remote)
+	}
 	command, _ := c.commandOf(entry)
 	base := path.Base(strings.ReplaceAll(command, `\`, "/"))
 	if strings.TrimSuffix(base, ".exe") != "mcp-bash" {
@@ -161,6 +178,9 @@ type setting struct {
 // lacking returns the values that our entry needs to match an entry that is written now.
 // Only the command is replaced; other values that people changed or added are kept.
 func (c *Client) lacking(entry json.RawMessage, s Server) (list []setting) {
+	if s.Remote != nil {
+		return c.lackingRemote(entry, s)
+	}
 	env, _ := c.field("$env")
 	command, isList := c.field("$command")
 	for _, m := range rawjson.Members(c.entryFor(s)) {

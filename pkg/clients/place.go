@@ -116,8 +116,16 @@ func (r Request) isProjects() bool {
 // Reminders returns what the user must do before the client uses the changed file.
 func (r Request) Reminders() (list []string) {
 	c := r.Client
+	if remote := r.Server.Remote; remote != nil && remote.TokenEnv != "" {
+		list = append(list, fmt.Sprintf("%s reads the token from the environment variable %s", c.Title, remote.TokenEnv))
+		if c.http.reminder != "" {
+			list = append(list, c.http.reminder)
+		}
+	}
 	if r.isProjects() {
-		list = append(list, "everybody who uses this file needs mcp-bash on PATH")
+		if r.Server.Remote == nil {
+			list = append(list, "everybody who uses this file needs mcp-bash on PATH")
+		}
 		if c.trust != "" {
 			list = append(list, c.trust)
 		}

@@ -37,11 +37,18 @@ func (c *Client) Warnings(s Server) (list []string) {
 			"If a tool's name has more than %d, %s %s%s", s.Name, c.Title, n.Max, max(n.Room(s.Name), 0), c.Title, n.Over,
 			remedy))
 	}
+	texts, expanded := []string{s.Command, s.Root}, "move it to a folder without that"
+	if s.Remote != nil {
+		texts, expanded = []string{s.Remote.URL}, "percent-encode that"
+		if text := s.Remote.unprotected(); text != "" {
+			list = append(list, text)
+		}
+	}
 	for _, begin := range c.expands {
-		for _, text := range []string{s.Command, s.Root} {
+		for _, text := range texts {
 			if strings.Contains(text, begin) {
-				list = append(list, fmt.Sprintf("%s: %s expands variables that begin with %q; move it to a folder "+
-					"without that", text, c.Title, begin))
+				list = append(list, fmt.Sprintf("%s: %s expands variables that begin with %q; %s", text, c.Title, begin,
+					expanded))
 			}
 		}
 	}

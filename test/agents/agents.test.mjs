@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { httpServer } from './http.mjs';
 
 const { AGENTS, BIN } = process.env;
 if (!AGENTS || !BIN) {
@@ -27,7 +28,7 @@ async function place(t) {
     cwd: p.project,
     env: {
       HOME: home, PWD: p.project, TERM: 'dumb', LANG: 'C.UTF-8', NO_COLOR: '1',
-      PATH: [BIN, join(AGENTS, 'node_modules', '.bin'), '/usr/local/bin', '/usr/bin', '/bin'].join(':'), ...p.env,
+      PATH: [BIN, join(AGENTS, 'node_modules', '.bin'), '/usr/local/bin', '/usr/bin', '/bin'].join(':'), ...p.env, ...p.secret,
     },
   });
   p.run = (program, ...args) => new Promise((resolve, reject) => {
@@ -180,6 +181,7 @@ function namesWorkspace({ roots }, p) {
   for (const value of roots) assert.equal(value, p.project);
 }
 
+// noVariables: it sends a variable in a header as it is in the file.
 const agents = [
   {
     client: 'claude-code',
@@ -226,8 +228,8 @@ const agents = [
       says('amp', ['mcp', 'doctor'], /^demo \(workspace.*: connected/m)),
   },
   { client: 'kilo', sees: says('kilo', ['mcp', 'list'], /demo .*connected/), speaks: [declaresRoots] },
-  { client: 'auggie', sees: both(says('auggie', ['mcp', 'list'], /✓ demo /), auggieStarts), speaks: [namesWorkspace] },
-  { client: 'cline', scopes: ['user'], sees: both(says('cline', ['config', 'mcp', '--json'], /"name":"demo"/), clineAsks) },
+  { client: 'auggie', noVariables: true, sees: both(says('auggie', ['mcp', 'list'], /✓ demo /), auggieStarts), speaks: [namesWorkspace] },
+  { client: 'cline', noVariables: true, scopes: ['user'], sees: both(says('cline', ['config', 'mcp', '--json'], /"name":"demo"/), clineAsks) },
   {
     client: 'continue',
     scopes: ['user'], // its command line does not read a project's file
@@ -261,5 +263,26 @@ for (const agent of agents) {
         assert.ok(!gone.yes, gone.out);
       });
     }
+  });
+}
+
+for (const agent of agents) {
+  test(`${agent.client} over HTTP`, async (t) => {
+    const p = await place(t);
+    agent.prepare?.(p);
+    const secret = 'secret-of-the-test';
+    const server = await httpServer(t, secret);
+    const token = agent.noVariables ? ['--header', `Authorization: Bearer ${secret}`] : ['--token-env', 'DEMO_TOKEN'];
+    const entry = ['--client', agent.client, '--http', server.url, '--header', 'X-Team: blue', ...token];
+    await p.config(...entry, '--apply', '--scope', 'user');
+    p.secret = { DEMO_TOKEN: secret };
+    const { out } = await agent.sees(p);
+    assert.ok(server.asked('initialize'), `${out}\n${JSON.stringify(server.seen, null, 1)}`);
+    assert.equal(server.seen[0].headers['x-team'], 'blue');
+    assert.match(await p.config(...entry, '--apply', '--scope', 'user'), /already/);
+    await p.config(...entry, '--remove', '--scope', 'user');
+    server.seen.length = 0;
+    await agent.sees(p);
+    assert.deepEqual(server.seen, []);
   });
 }

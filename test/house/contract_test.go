@@ -13,7 +13,7 @@ import (
 // pages are the pages of the contract, each with the prefix of its ids.
 var pages = []struct{ name, prefix string }{
 	{"protocol", "P"}, {"tools", "T"}, {"sdk", "SDK"}, {"registry", "R"}, {"resources", "RES"},
-	{"modern", "M"}, {"env", "E"}, {"cli", "CLI"}, {"confine", "CF"}, {"wrap", "WRAP"},
+	{"modern", "M"}, {"env", "E"}, {"cli", "CLI"}, {"confine", "CF"}, {"wrap", "WRAP"}, {"http", "H"},
 }
 
 // A clause is one of the contract, by its id.

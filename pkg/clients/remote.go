@@ -1,0 +1,289 @@
+package clients
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
+)
+
+// A Remote is a server that clients reach over Streamable HTTP.
+type Remote struct {
+	URL      string
+	Headers  []Header // without the token of TokenEnv
+	TokenEnv string   // the environment variable that has the bearer token; "": none
+}
+
+// A Header is a header that the client sends with each request.
+type Header struct{ Name, Value string }
+
+// http describes how a client connects to a server over Streamable HTTP. The zero value stands for a client that
+// cannot do that.
+type http struct {
+	// entry is the JSON of a server's entry, without headers. It contains "$url" and may contain "$name".
+	entry   string
+	headers []string // the path of the headers in the entry; nil: ["headers"]
+	// variable is what the client replaces by an environment variable in a header, with NAME for its name. "": the
+	// client has no such variables.
+	variable string
+	// token is the field for the name of the environment variable that has the token, if the client has one.
+	token string
+	// keys is the field that lists the variables used in headers, if the client has one.
+	keys string
+	// userOnly means that the client accepts variables in the user's file only.
+	userOnly bool
+	reminder string // what the user must do so that the client replaces variables
+	instead  string // for a client that cannot connect: where the user adds such a server
+}
+
+// Entries that several clients share.
+const (
+	urlEntry       = `{"url":"$url"}`
+	serverURLEntry = `{"serverUrl":"$url"}`
+	httpURLEntry   = `{"httpUrl":"$url"}`
+	httpEntry      = `{"type":"http","url":"$url"}`
+	remoteEntry    = `{"type":"remote","url":"$url"}`
+)
+
+// proxy is the package of the npm registry that connects a client for stdio with a server over HTTP.
+const proxy = "mcp-remote@0.15.1"
+
+// ParseRemote checks the address of a server. An address contains no credentials.
+func ParseRemote(address string) (*Remote, error) {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Host == "" || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("%s is not the address of a server, such as https://mcp.example.com/mcp", cli.Line(address))
+	case u.User != nil:
+		return nil, fmt.Errorf("an address with a password would be stored in files; use --token-env or --header")
+	case u.Fragment != "" || strings.HasSuffix(address, "#"):
+		return nil, fmt.Errorf("%s: remove the part after #, which is not sent to the server", cli.Line(address))
+	}
+	return &Remote{URL: address}, nil
+}
+
+// own are headers that clients set themselves.
+var own = []string{"accept", "connection", "content-length", "content-type", "host", "last-event-id", "origin",
+	"transfer-encoding", "upgrade"}
+
+// AddHeader adds a header that is written as "NAME: VALUE".
+func (r *Remote) AddHeader(text string) error {
+	name, value, ok := strings.Cut(text, ":")
+	value = strings.Trim(value, " \t")
+	lower := strings.ToLower(name)
+	switch {
+	case !ok || !isToken(name):
+		return fmt.Errorf("write a header as NAME: VALUE, such as 'X-Team: blue'") // without the text: it may have a secret
+	case strings.ContainsFunc(value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) || value == "":
+		return fmt.Errorf("the value of the header %s is empty, or has control characters", name)
+	case slices.Contains(own, lower) || strings.HasPrefix(lower, "mcp-"):
+		return fmt.Errorf("clients set the header %s themselves", name)
+	case slices.ContainsFunc(r.Headers, func(h Header) bool { return strings.EqualFold(h.Name, name) }):
+		return fmt.Errorf("the header %s is given twice", name)
+	}
+	r.Headers = append(r.Headers, Header{name, value})
+	return nil
+}
+
+// isToken reports whether a text is a token of HTTP, such as the name of a header.
+func isToken(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
+		return c <= ' ' || c >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
+	})
+}
+
+// SetTokenEnv sets the name of the environment variable that has the bearer token.
+func (r *Remote) SetTokenEnv(name string) error {
+	isName := name != "" && !(name[0] >= '0' && name[0] <= '9') && !strings.ContainsFunc(name, func(c rune) bool {
+		return c != '_' && !(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9')
+	})
+	switch {
+	case !isName:
+		return fmt.Errorf("--token-env takes the name of an environment variable, not the token")
+	case slices.ContainsFunc(r.Headers, func(h Header) bool { return strings.EqualFold(h.Name, authorization) }):
+		return fmt.Errorf("--token-env and the header Authorization exclude each other")
+	}
+	r.TokenEnv = name
+	return nil
+}
+
+const authorization = "Authorization"
+
+// Connects returns nil if a client can connect to the server, or the reason and the remedy. The scope is that of the
+// file.
+func (c *Client) Connects(r *Remote, isProjects bool) error {
+	h := c.http
+	switch {
+	case h.entry == "":
+		return cli.Failf(cli.CodeNotFound, "the file of %s has no servers over HTTP", c.Title).
+			WithHint("%s, or let it start a proxy: command npx, arguments -y %s %s", h.instead, proxy, r.URL)
+	case r.TokenEnv != "" && h.variable == "" && h.token == "":
+		return cli.Failf(cli.CodeInvalid, "%s is not known to replace variables in headers", c.Title).
+			WithHint("leave out --token-env if the server supports OAuth; or give the token itself, which the file then "+
+				"contains, with --header 'Authorization: Bearer TOKEN'; or let %s start a proxy: command npx, arguments "+
+				"-y %s %s --header 'Authorization: Bearer ${%s}'", c.Title, proxy, r.URL, r.TokenEnv)
+	case r.TokenEnv != "" && h.userOnly && isProjects:
+		return cli.Failf(cli.CodeInvalid, "%s ignores a project's file with variables", c.Title).
+			WithHint("leave out --scope project")
+	}
+	return nil
+}
+
+// connects is [Client.Connects] for the file of a request. An entry can always be removed.
+func (r Request) connects() error {
+	if r.Server.Remote == nil || r.Remove {
+		return nil
+	}
+	return r.Client.Connects(r.Server.Remote, r.isProjects())
+}
+
+// pathOfHeaders returns the path of the headers in an entry.
+func (h http) pathOfHeaders() []string {
+	if h.headers == nil {
+		return []string{"headers"}
+	}
+	return h.headers
+}
+
+// headersOf returns the headers of the server's entry.
+func (c *Client) headersOf(r *Remote) []Header {
+	list := r.Headers
+	if r.TokenEnv != "" && c.http.token == "" {
+		list = append(slices.Clone(list), Header{authorization,
+			"Bearer " + strings.ReplaceAll(c.http.variable, "NAME", r.TokenEnv)})
+	}
+	return list
+}
+
+// remoteEntry returns the entry for a server over HTTP.
+func (c *Client) remoteEntry(s Server) json.RawMessage {
+	var b rawjson.Builder
+	b.Object()
+	for _, m := range rawjson.Members(json.RawMessage(c.http.entry)) {
+		switch string(m.Value) {
+		case `"$url"`:
+			b.Name(m.Name).String(s.Remote.URL)
+		case `"$name"`:
+			b.Name(m.Name).String(s.Name)
+		default:
+			b.Name(m.Name).Raw(m.Value)
+		}
+	}
+	if s.Remote.TokenEnv != "" && c.http.token != "" {
+		b.Name(c.http.token).String(s.Remote.TokenEnv)
+	}
+	if headers := c.headersOf(s.Remote); len(headers) > 0 {
+		path := c.http.pathOfHeaders()
+		for _, name := range path {
+			b.Name(name).Object()
+		}
+		for _, h := range headers {
+			b.Name(h.Name).String(h.Value)
+		}
+		for range path {
+			b.End()
+		}
+	}
+	if s.Remote.TokenEnv != "" && c.http.keys != "" {
+		b.Name(c.http.keys).Strings([]string{s.Remote.TokenEnv})
+	}
+	return b.End().Bytes()
+}
+
+// remoteURL returns the address in an entry, or "".
+func (c *Client) remoteURL(entry json.RawMessage) string {
+	for _, m := range rawjson.Members(json.RawMessage(c.http.entry)) {
+		if string(m.Value) == `"$url"` {
+			return rawjson.TextOf(entry, m.Name)
+		}
+	}
+	return ""
+}
+
+// foreignRemote returns the reason why an entry is not for this server over HTTP, or "".
+func (c *Client) foreignRemote(entry json.RawMessage, r *Remote) string {
+	address := c.remoteURL(entry)
+	switch command, _ := c.commandOf(entry); {
+	case command != "":
+		return fmt.Sprintf("it runs %s", command)
+	case address == "":
+		return "it has no address"
+	case address != r.URL:
+		return fmt.Sprintf("it connects to %s", address)
+	}
+	return ""
+}
+
+// lackingRemote returns the values that an entry needs to match an entry that is written now. Values that the command
+// line gives replace those in the entry. Other values that people changed or added are kept.
+func (c *Client) lackingRemote(entry json.RawMessage, s Server) (list []setting) {
+	path := c.http.pathOfHeaders()
+	for _, m := range rawjson.Members(c.remoteEntry(s)) {
+		present := rawjson.Get(entry, m.Name)
+		switch {
+		case present == nil:
+			list = append(list, setting{[]string{m.Name}, m.Value})
+		case m.Name == path[0]:
+			list = append(list, c.lackingHeaders(entry, s.Remote)...)
+		case m.Name == c.http.keys:
+			if names, _ := rawjson.Strings(present); !slices.Contains(names, s.Remote.TokenEnv) {
+				var b rawjson.Builder
+				list = append(list, setting{[]string{m.Name}, b.Strings(append(names, s.Remote.TokenEnv)).Bytes()})
+			}
+		case (m.Name == "type" || m.Name == c.http.token) && !rawjson.Equal(present, m.Value):
+			list = append(list, setting{[]string{m.Name}, m.Value})
+		}
+	}
+	return list
+}
+
+func (c *Client) lackingHeaders(entry json.RawMessage, r *Remote) (list []setting) {
+	path := c.http.pathOfHeaders()
+	present := rawjson.Path(entry, path...)
+	for _, h := range c.headersOf(r) {
+		name := h.Name
+		var now string
+		for _, m := range rawjson.Members(present) {
+			if strings.EqualFold(m.Name, h.Name) {
+				name, now = m.Name, rawjson.TextOf(present, m.Name)
+			}
+		}
+		if now != h.Value {
+			list = append(list, setting{append(slices.Clone(path), name), rawjson.Quote(h.Value)})
+		}
+	}
+	return list
+}
+
+// json returns how to connect to the server, for programs.
+func (r *Remote) json(name string) json.RawMessage {
+	var b rawjson.Builder
+	b.Object().Name("name").String(name).Name("url").String(r.URL).Name("headers").Object()
+	for _, h := range r.Headers {
+		b.Name(h.Name).String(h.Value)
+	}
+	b.End()
+	if r.TokenEnv != "" {
+		b.Name("tokenEnv").String(r.TokenEnv)
+	}
+	return b.End().Bytes()
+}
+
+// unprotected returns a warning if a token or another header travels without encryption to another machine, or "".
+func (r *Remote) unprotected() string {
+	u, err := url.Parse(r.URL)
+	if err != nil || u.Scheme != "http" || r.TokenEnv == "" && len(r.Headers) == 0 {
+		return ""
+	}
+	host := u.Hostname()
+	if address, err := netip.ParseAddr(host); err == nil && address.IsLoopback() || host == "localhost" {
+		return ""
+	}
+	return fmt.Sprintf("%s has no TLS: everybody on the way to the server can read the headers; use https",
+		cli.Line(r.URL))
+}

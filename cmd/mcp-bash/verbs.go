@@ -30,6 +30,7 @@ var siblings = []sibling{
 	{"validate", "mcp-doctor", true, "Check a project, before clients do"},
 	{"migrate", "mcp-doctor", true, "Show what changes for a project of the Bash edition"},
 	{"doctor", "mcp-doctor", true, "Check the installation, and fix it"},
+	{"explain", "mcp-doctor", true, "Explain a finding of validate, migrate or doctor"},
 	{"config", "mcp-scaffold", true, "Connect a client: show or change its configuration"},
 	{"bundle", "mcp-bundle", true, "Make a bundle of the project, which clients can install"},
 	{"publish", "mcp-bundle", true, "Announce a bundle in the MCP registry"},

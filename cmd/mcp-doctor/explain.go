@@ -27,7 +27,6 @@ func explainCommand() *cli.Command {
 		},
 		Operands: []cli.Operand{{Name: "[ID]", Complete: cli.Found(ids)}},
 		Text:     "Ids: " + strings.Join(ids(), ", ") + ".",
-		NotVerb:  true,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "it is explained"}, {Code: 1, Meaning: "there is no such id"}, {Code: 2, Meaning: "wrong usage"},
 		},
@@ -38,7 +37,7 @@ func explainCommand() *cli.Command {
 			rule := rules().Find(operands[0])
 			if rule == nil {
 				return cli.Failf(cli.CodeNotFound, "no finding is called %s%s", operands[0],
-					cli.DidYouMean(operands[0], ids())).WithHint("run mcp-doctor explain to list all ids")
+					cli.DidYouMean(operands[0], ids())).WithHint("run mcp-bash explain to list all ids")
 			}
 			if asJSON {
 				_, err := fmt.Fprintf(s.Out, "%s\n", rule.AppendJSON(nil))

@@ -19,7 +19,7 @@ func migrateCommand() *cli.Command {
 		Examples: []cli.Example{
 			{Line: "NAME"},
 			{Line: "NAME --json | jq -e '.attention==0'"},
-			{Line: "mcp-doctor explain migrate.variable_dropped", Purpose: "why it matters, and what to do"},
+			{Line: "mcp-bash explain migrate.variable_dropped", Purpose: "why it matters, and what to do"},
 		},
 		Text: `The command reads the project. It starts no script and changes no file. ⚠ and ✗ need attention; • is a
 note about a difference that may not matter. It does not repeat the checks of validate.`,

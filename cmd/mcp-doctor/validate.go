@@ -9,11 +9,11 @@ import (
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/clients"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/tree"
 	"mcp-bash/pkg/run/script"
-	"mcp-bash/pkg/text/shell"
 )
 
 type validateOptions struct {
@@ -35,7 +35,7 @@ func validateCommand() *cli.Command {
 			{Line: "NAME --json | jq -e '.errors==0'"},
 			{Line: "NAME --run-samples", Purpose: "run tools with their samples/*.json"},
 		},
-		Text: "Each finding has a remedy and an id. For more, run mcp-doctor explain ID.",
+		Text: "Each finding has a remedy and an id. For more, run mcp-bash explain ID.",
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "no errors; warnings are allowed unless --strict"},
 			{Code: 1, Meaning: "errors, or no project"}, {Code: 2, Meaning: "wrong usage"},
@@ -131,8 +131,8 @@ func (o *validateOptions) summarize(s cli.Streams, r *validate.Result) {
 		fmt.Fprintf(s.Out, "All checks passed (warnings: %d).\n", warnings)
 	}
 	if o.inspector && errors == 0 {
-		cli.Printf(s.Out, "\nMCPBASH_PROJECT_ROOT=%s npx @modelcontextprotocol/inspector %s\n",
-			shell.Quote(r.Root), shell.Quote(serverOf(r.Root)))
+		server := clients.Server{Command: serverOf(r.Root), Root: r.Root}
+		cli.Printf(s.Out, "\n%s\n", server.InspectorLine())
 	}
 }
 

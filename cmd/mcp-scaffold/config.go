@@ -18,7 +18,6 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/scaffold"
-	"mcp-bash/pkg/text/shell"
 )
 
 type configOptions struct {
@@ -128,7 +127,7 @@ func (o *configOptions) run(s cli.Streams) error {
 		o.warn(s, server)
 		return printSnippet(s, o.client, server)
 	case o.mode == modeInspector:
-		_, err = cli.Printf(s.Out, "%s\n", inspectorLine(server))
+		_, err = cli.Printf(s.Out, "%s\n", server.InspectorLine())
 		return err
 	case o.mode == modeShow:
 		return show(s, server)
@@ -148,29 +147,6 @@ func show(s cli.Streams, server clients.Server) error {
 		}
 	}
 	return nil
-}
-
-// inspectorLine returns a command line for a shell (CLI-710).
-func inspectorLine(server clients.Server) string {
-	words := []string{"npx", "@modelcontextprotocol/inspector"}
-	if r := server.Remote; r != nil {
-		words = append(words, "--transport", "http", "--server-url", shell.Quote(r.URL))
-		for _, h := range r.Headers {
-			words = append(words, "--header", shell.Quote(h.Name+": "+h.Value))
-		}
-		if r.TokenEnv != "" {
-			words = append(words, "--header", `"Authorization: Bearer $`+r.TokenEnv+`"`)
-		}
-		return strings.Join(words, " ")
-	}
-	for _, v := range server.Variables() {
-		words = append(words, "-e", v)
-	}
-	words = append(words, "--transport", "stdio", "--", server.Command)
-	for i, word := range words {
-		words[i] = shell.Quote(word)
-	}
-	return strings.Join(words, " ")
 }
 
 // wrapper prints or writes a script that starts the server (CLI-707).

@@ -10,6 +10,7 @@ import (
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/text/shell"
 )
 
 // A Server is a server, as clients start it or connect to it.
@@ -46,6 +47,29 @@ const (
 // Variables returns the variables that the server needs, as NAME=VALUE.
 func (s Server) Variables() []string {
 	return []string{rootVariable + "=" + s.Root, allowVariable + "=*"}
+}
+
+// InspectorLine returns a command line for a shell that opens the server in the MCP Inspector (CLI-710).
+func (s Server) InspectorLine() string {
+	words := []string{"npx", "@modelcontextprotocol/inspector"}
+	if r := s.Remote; r != nil {
+		words = append(words, "--transport", "http", "--server-url", shell.Quote(r.URL))
+		for _, h := range r.Headers {
+			words = append(words, "--header", shell.Quote(h.Name+": "+h.Value))
+		}
+		if r.TokenEnv != "" {
+			words = append(words, "--header", `"Authorization: Bearer $`+r.TokenEnv+`"`)
+		}
+		return strings.Join(words, " ")
+	}
+	for _, v := range s.Variables() {
+		words = append(words, "-e", v)
+	}
+	words = append(words, "--transport", "stdio", "--", s.Command)
+	for i, word := range words {
+		words[i] = shell.Quote(word)
+	}
+	return strings.Join(words, " ")
 }
 
 // env returns the variables that the server needs, as a JSON object (CLI-703). workspace is

@@ -98,7 +98,7 @@ func status(reason string) string {
 func obstacle(of tool.DryRun) string {
 	var refusal *mcp.Error
 	if errors.As(of.Refusal, &refusal) {
-		if reason := rawjson.TextOf(refusal.Data, "reason"); reason != "" {
+		if reason := rawjson.TextOf(refusal.Data, "reason"); reason != "" && !refusal.Explained {
 			return refusal.Message + ": " + reason
 		}
 		return refusal.Message

@@ -244,7 +244,7 @@ func (t *report) summary() {
 	switch {
 	case t.r.Errors > 0:
 		fmt.Fprintf(t.w, "%d error(s), %d warning(s) found.\n\n", t.r.Errors, warnings)
-		fmt.Fprintln(t.w, "Tip: mcp-bash validate checks a project; mcp-doctor explain ID explains a finding.")
+		fmt.Fprintln(t.w, "Tip: mcp-bash validate checks a project; mcp-bash explain ID explains a finding.")
 	case warnings > 0:
 		fmt.Fprintf(t.w, "Checks passed with %d warning(s). Review the notes above before production use.\n", warnings)
 	default:

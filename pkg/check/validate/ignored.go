@@ -171,6 +171,21 @@ func effectiveFields(k *kinds.Kind) []string {
 	return slices.DeleteFunc(slices.Clone(kinds.ResourceFields), isNotUsed)
 }
 
+// schemaOf returns the name of the published schema for an item of a kind.
+func schemaOf(k *kinds.Kind, doc json.RawMessage) string {
+	switch {
+	case k == kinds.Tools:
+		return schemas.Tool
+	case k == kinds.Prompts:
+		return schemas.Prompt
+	case k == kinds.Completions:
+		return schemas.Completion
+	case rawjson.TextOf(doc, kinds.URITemplate) != "":
+		return schemas.Template
+	}
+	return schemas.Resource
+}
+
 // declaredFields checks the fields of the entries of register.json.
 func (c *check) declaredFields() {
 	file := abs(c.p.Server, declare.JSONFile)
@@ -183,6 +198,7 @@ func (c *check) declaredFields() {
 	for _, k := range kinds.All {
 		for entry := range rawjson.Elements(rawjson.Get(doc, k.Key)) {
 			c.fields(entry, c.label(file), effectiveFields(k))
+			c.types(entry, c.label(file), schemaOf(k, entry))
 		}
 	}
 }
@@ -202,6 +218,7 @@ func (c *check) headerFields(k *kinds.Kind) {
 		if header, err := item.ParseHeader(head); err == nil && header != nil {
 			c.text = head
 			c.fields(header, c.label(file), effectiveFields(k))
+			c.types(header, c.label(file), schemaOf(k, header))
 		}
 	}
 }
@@ -230,6 +247,7 @@ func (c *check) pageFields() {
 		}
 		c.text = text
 		c.placeholder(doc, c.label(file))
+		c.types(doc, c.label(file), schemas.UI)
 		for _, part := range []struct {
 			doc   json.RawMessage
 			known []string

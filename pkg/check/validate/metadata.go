@@ -18,7 +18,6 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/pkg/text/toolnames"
-	"mcp-bash/schemas"
 )
 
 // listing returns the entries of a directory in byte order, without links and hidden names. A
@@ -115,7 +114,7 @@ func (c *check) toolMetadata(file, dir string) {
 	c.description(doc, label)
 	c.schemas(doc, label)
 	c.fields(doc, label, effectiveFields(kinds.Tools))
-	c.types(doc, label, schemas.Tool)
+	c.types(doc, label, schemaOf(kinds.Tools, doc))
 	c.confine(doc, label)
 	if name == "" {
 		return
@@ -260,7 +259,7 @@ func (c *check) prompts() {
 	t := content{kinds: []*kinds.Kind{kinds.Prompts}, dir: c.p.Prompts, generic: kinds.PromptMetadata}
 	t.item = func(doc json.RawMessage, label string, _ bool) {
 		c.fields(doc, label, effectiveFields(kinds.Prompts))
-		c.types(doc, label, schemas.Prompt)
+		c.types(doc, label, schemaOf(kinds.Prompts, doc))
 		if !c.named(doc, label) || !c.icons(doc, label) {
 			return
 		}
@@ -295,6 +294,7 @@ func (c *check) resources() {
 			c.describedBy[name] = label
 		}
 		c.fields(doc, label, effectiveFields(kinds.Resources))
+		c.types(doc, label, schemaOf(kinds.Resources, doc))
 		c.placeholder(doc, label)
 		if !c.named(doc, label) || !c.icons(doc, label) {
 			return

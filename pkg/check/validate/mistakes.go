@@ -136,6 +136,3 @@ func (c *check) isRequired(program string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return filepath.Base(name) == program })
 	})
 }
-
-// A placeholder in the text of a prompt, with or without spaces.
-var placeholder = lazyregexp.New(`\{\{[ \t]*([A-Za-z_]\w*)[ \t]*\}\}`)

@@ -2,7 +2,7 @@ package validate
 
 import "mcp-bash/pkg/check/finding"
 
-// Rules are the rules of validate. "mcp-doctor explain ID" prints them.
+// Rules are the rules of validate. "mcp-bash explain ID" prints them.
 var Rules = finding.Rules{
 	rule("metadata.valid", finding.Info, "a metadata file is valid",
 		"There is no problem.", ""),
@@ -42,8 +42,8 @@ var Rules = finding.Rules{
 	rule("metadata.ignored", finding.Warning, "the server ignores part of a file",
 		"The part has an invalid form. Clients would refuse it, often with the whole list that contains it.",
 		"correct the form as the message describes"),
-	rule("metadata.form", finding.Warning, "server.d/server.meta.json does not match its schema",
-		"The server, or the command that makes a bundle, ignores the part or misreads it.",
+	rule("metadata.form", finding.Warning, "a metadata file does not match its schema",
+		"The server, the command that makes a bundle, or a client ignores the value or misreads it.",
 		"correct the form as the message describes; the schema is in schemas/"),
 	rule("icons.form", finding.Error, `"icons" is not a list of objects with "src"`,
 		"Clients do not get the icons.", `write "icons": [{"src": "./icon.svg"}]`),

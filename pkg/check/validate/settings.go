@@ -6,10 +6,12 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/feature/prompt"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/item"
@@ -59,15 +61,36 @@ func (c *check) types(doc json.RawMessage, label, name string) {
 		}
 	}
 	for _, fault := range schemas.Compile(name).Check(doc) {
-		member, _, _ := strings.Cut(strings.TrimPrefix(fault.Path, "/"), "/")
-		if fault.Path == "" || slices.Contains(checkedElsewhere, member) || c.reportedMember(doc, label, member) {
+		steps := strings.Split(fault.Path, "/")[1:]
+		if len(steps) == 0 || slices.Contains(checkedElsewhere, steps[0]) {
 			continue
 		}
 		f := finding.Finding{ID: "metadata.form", Path: label, Message: fault.String(),
 			Fix: "correct the value as the message describes"}
-		f.Line, f.Column, _ = rawjson.Position(c.text, rawjson.Get(doc, member))
-		c.add(f)
+		f.Line, f.Column, _ = rawjson.Position(c.text, valueAt(doc, steps))
+		if !c.reportedAt(f) {
+			c.add(f)
+		}
 	}
+}
+
+// valueAt returns the value that a JSON Pointer leads to, or the last value on its way that exists.
+func valueAt(v json.RawMessage, steps []string) json.RawMessage {
+	for _, step := range steps {
+		var next json.RawMessage
+		if i, err := strconv.Atoi(step); err == nil && rawjson.KindOf(v) == rawjson.Array {
+			if list := slices.Collect(rawjson.Elements(v)); i < len(list) {
+				next = list[i]
+			}
+		} else {
+			next = rawjson.Get(v, strings.NewReplacer("~1", "/", "~0", "~").Replace(step))
+		}
+		if next == nil {
+			break
+		}
+		v = next
+	}
+	return v
 }
 
 func isSeconds(field string) bool { return field == "timeoutSecs" || field == "maxTimeoutSecs" }
@@ -75,15 +98,14 @@ func isSeconds(field string) bool { return field == "timeoutSecs" || field == "m
 // checkedElsewhere are the fields whose form other checks report.
 var checkedElsewhere = []string{
 	"name", "id", "inputSchema", "arguments", "parameters", "outputSchema", "icons", "confine", "capabilities",
-	"securityLevel", "version", "annotations",
+	"securityLevel", "version", "annotations", "uri", "uriTemplate",
 }
 
-// reportedMember reports whether the registry has a message about the value of a member.
-func (c *check) reportedMember(doc json.RawMessage, label, member string) bool {
-	line, column, _ := rawjson.Position(c.text, rawjson.Get(doc, member))
+// reportedAt reports whether the registry has a message about the place of a finding.
+func (c *check) reportedAt(at finding.Finding) bool {
 	for _, said := range c.offered.said {
 		if slices.ContainsFunc(said, func(f finding.Finding) bool {
-			return f.Path == label && f.Line == line && f.Column == column
+			return f.Path == at.Path && f.Line == at.Line && f.Column == at.Column
 		}) {
 			return true
 		}
@@ -102,36 +124,10 @@ func (c *check) placeholders() {
 		if err != nil {
 			continue // the registry reports it
 		}
-		declared := promptArguments(rawjson.Get(o.json, "arguments"))
-		seen := map[string]bool{}
-		for _, at := range placeholder.FindAllStringSubmatchIndex(string(text), -1) {
-			whole, name := string(text[at[0]:at[1]]), string(text[at[2]:at[3]])
-			message := ""
-			switch {
-			case seen[whole]:
-			case whole != "{{"+name+"}}":
-				message = fmt.Sprintf("%s is not replaced; write {{%s}}", whole, name)
-			case !slices.Contains(declared, name):
-				message = fmt.Sprintf("%s is not a declared argument%s", whole, cli.DidYouMean(name, declared))
-			}
-			seen[whole] = true
-			if message != "" {
-				c.add(finding.Finding{ID: "prompt.placeholder", Path: c.label(file), Message: message,
-					Line: strings.Count(string(text[:at[0]]), "\n") + 1})
-			}
+		for _, m := range prompt.FindMisplaced(string(text), rawjson.Get(o.json, "arguments")) {
+			c.add(finding.Finding{ID: "prompt.placeholder", Path: c.label(file), Message: m.Fault, Line: m.Line})
 		}
 	}
-}
-
-// promptArguments returns the names of the arguments of a prompt.
-func promptArguments(arguments json.RawMessage) (names []string) {
-	for e := range rawjson.Elements(arguments) {
-		names = append(names, rawjson.TextOf(e, "name"))
-	}
-	for name := range rawjson.All(rawjson.Get(arguments, "properties")) {
-		names = append(names, name)
-	}
-	return names
 }
 
 // completionScripts checks the execute bits of the completion scripts next to prompts and resources (CLI-1061).

@@ -3,16 +3,20 @@ package completion
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/text/shell"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // Kinds of sources, as they appear in cursors (T-634).
@@ -64,7 +68,7 @@ func (c *Completions) choose(ctx context.Context, q *query) (*source, error) {
 		return &source{kind: manual, dir: c.Project.Root, rel: rawjson.TextOf(item, "path"), timeout: timeout}, nil
 	}
 	if q.template != nil {
-		if rel := firstExecutable(c.Project.Resources, kinds.TemplateSidecars(name)); rel != "" {
+		if rel := c.firstExecutable(c.Project.Resources, kinds.TemplateSidecars(name)); rel != "" {
 			return &source{kind: resource, dir: c.Project.Resources, rel: rel, item: q.template}, nil
 		}
 		return &source{kind: none, rel: name}, nil
@@ -83,7 +87,7 @@ func (c *Completions) choose(ctx context.Context, q *query) (*source, error) {
 		if err != nil || item == nil {
 			continue // listing reports this error
 		}
-		if rel := sidecar(k.dir, rawjson.TextOf(item, "path")); rel != "" {
+		if rel := c.sidecar(k.dir, rawjson.TextOf(item, "path")); rel != "" {
 			timeout := c.Project.Calls.CompletionTimeout
 			return &source{kind: k.kind, dir: k.dir, rel: rel, timeout: timeout, item: item}, nil
 		}
@@ -101,19 +105,29 @@ func scaffolded(ref json.RawMessage, name string) (plain string, ok bool) {
 }
 
 // sidecar returns the script that completes the arguments of a file, or "".
-func sidecar(dir, file string) string {
+func (c *Completions) sidecar(dir, file string) string {
 	if !filepath.IsLocal(filepath.FromSlash(file)) {
 		return ""
 	}
-	return firstExecutable(dir, kinds.Sidecars(file))
+	return c.firstExecutable(dir, kinds.Sidecars(file))
 }
 
-// firstExecutable returns the first path below dir that is executable, or "".
-func firstExecutable(dir string, paths []string) string {
+// firstExecutable returns the first path below dir that is executable, or "". Then it logs a file without execute bit
+// (T-413).
+func (c *Completions) firstExecutable(dir string, paths []string) string {
+	found := ""
 	for _, rel := range paths {
-		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(rel))); err == nil && isExecutable(info) {
+		file := filepath.Join(dir, filepath.FromSlash(rel))
+		switch info, err := os.Stat(file); {
+		case err == nil && isExecutable(info):
 			return rel
+		case err == nil && info.Mode().IsRegular() && found == "":
+			found = file
 		}
+	}
+	if found != "" {
+		c.Log(mcp.Warning, logger, fmt.Sprintf("Completion script %s is not executable, so nothing is suggested; run chmod +x %s",
+			folder.Label(c.Project.Root, found), shell.Quote(found)))
 	}
 	return ""
 }

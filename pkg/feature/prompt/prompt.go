@@ -5,14 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/item"
-	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -127,7 +128,7 @@ func (p *Prompts) render(e *entry, arguments json.RawMessage, res *Result) error
 		return err
 	}
 	f := &filler{valuesOf(arguments), files, budget{p.Project.Limits.Response}}
-	p.checkPlaceholders(e, template)
+	p.checkPlaceholders(e, template, f.values)
 	if e.format == "messages" {
 		return res.setMessages(template, f)
 	}
@@ -138,13 +139,10 @@ func (p *Prompts) render(e *entry, arguments json.RawMessage, res *Result) error
 	return err
 }
 
-var spaced = lazyregexp.New(`\{\{([ \t]+[A-Za-z_]\w*[ \t]*|[A-Za-z_]\w*[ \t]+)\}\}`)
-
-// checkPlaceholders warns about placeholders that are not replaced because they contain spaces (T-410).
-func (p *Prompts) checkPlaceholders(e *entry, template string) {
-	if m := spaced.FindStringSubmatch(template); m != nil {
-		p.Log(mcp.Warning, logger, fmt.Sprintf("Prompt '%s': %s is not replaced; write {{%s}}", e.name, m[0],
-			strings.TrimSpace(m[1])))
+// checkPlaceholders warns about placeholders that are not replaced (T-410).
+func (p *Prompts) checkPlaceholders(e *entry, template string, given map[string]string) {
+	for _, m := range FindMisplaced(template, e.arguments, slices.Collect(maps.Keys(given))...) {
+		p.Log(mcp.Warning, logger, fmt.Sprintf("Prompt '%s': %s", e.name, m.Fault))
 	}
 }
 

@@ -26,8 +26,11 @@ var (
 	noTerminal = lazyregexp.New(`/dev/tty['"’]?: (?:No such device or address|Device not configured|Permission denied)`)
 	noProgram  = lazyregexp.New(`(?m): (?:line )?([0-9]+): ([A-Za-z0-9_][\w.+-]*): (?:command )?not found\r?$`)
 	noInput    = lazyregexp.New(`(?m)^EOFError: EOF when reading a line`)
-	// readsInput matches a read that no redirection or pipe of its line feeds.
-	readsInput = lazyregexp.New(`(?m)^[ \t]*(?:if |IFS=\S* )?(read(?: [^<|\n]*)?)$`)
+	// readsInput matches a read, or cat without a file, that no redirection or pipe of its line feeds. The first group is
+	// its indentation.
+	readsInput = lazyregexp.New(`(?m)^([ \t]*)(?:if |IFS=\S* )?(read(?: [^<|;&\n]*)?|\w+="?\$\(cat\)"?)[ \t]*(?:$|;|&&|\|\|)`)
+	// otherInput matches a change of standard input, and a read of another descriptor.
+	otherInput = lazyregexp.New(`(?m)^[ \t]*exec[ \t][^\n]*<|\bread [^\n]*-u`)
 )
 
 // missingProgram returns the hint for a program that the script could not start, or "" (T-402).
@@ -43,19 +46,37 @@ func (c *call) missingProgram(where string, stderr []byte) string {
 
 // inputHint returns the hint for a script that failed and may have read its standard input, or "" (T-400).
 func (c *call) inputHint(where string, head, stderr []byte) string {
-	const empty = "reads standard input, which is empty for tools; " + askInstead
 	if noInput.Match(stderr) {
-		return where + " " + empty
+		return where + " " + emptyInput
 	}
-	if len(bytes.TrimSpace(stderr)) > 0 || !isShell(c.script, head) {
+	if len(bytes.TrimSpace(stderr)) > 0 {
 		return ""
 	}
-	m := readsInput.FindSubmatch(head)
-	if m == nil {
+	return c.inputLine(head, true)
+}
+
+const emptyInput = "reads standard input, which is empty for tools; " + askInstead
+
+// inputLine returns the hint for the first line of a shell script that reads standard input, or "". Lines within blocks
+// and functions count only if within is true, because their input may be redirected elsewhere.
+func (c *call) inputLine(head []byte, within bool) string {
+	if !isShell(c.script, head) || otherInput.Match(head) {
 		return ""
 	}
-	line := bytes.Count(head[:bytes.Index(head, m[0])], []byte("\n")) + 1
-	return fmt.Sprintf("Line %d (%s) %s", line, validText(m[1]), empty)
+	for _, m := range readsInput.FindAllStringSubmatchIndex(string(head), -1) {
+		if within || m[2] == m[3] {
+			line := bytes.Count(head[:m[0]], []byte("\n")) + 1
+			return fmt.Sprintf("Line %d (%s) %s", line, bytes.TrimSpace([]byte(validText(head[m[4]:m[5]]))), emptyInput)
+		}
+	}
+	return ""
+}
+
+// reviewInput logs that a script reads standard input although it succeeded, once for each script (T-400).
+func (c *call) reviewInput() {
+	if _, reviewed := c.tools.reviewed.LoadOrStore(c.script, true); !reviewed {
+		c.explained(c.inputLine(c.head(c.script, maxHead), false))
+	}
 }
 
 // timeoutHint returns the hint for a script that exceeded its time (T-403).

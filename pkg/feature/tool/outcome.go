@@ -275,6 +275,7 @@ func (c *call) succeeded(res *script.Result) (*Result, error) {
 	if r.IsError {
 		r.addOwnHint(value)
 	}
+	c.reviewInput()
 	c.dropInvalid(r)
 	r.embedded = c.embeds()
 	return r, nil

@@ -52,7 +52,9 @@ type shared struct {
 	schemas schema.Cache
 	counter atomic.Int64
 	inherit sync.Once
-	watcher handoff.Watcher // of calls that wait for their client
+	// reviewed has the scripts that succeeded and whose text was searched for mistakes.
+	reviewed sync.Map
+	watcher  handoff.Watcher // of calls that wait for their client
 }
 
 // New returns the tools of a project.

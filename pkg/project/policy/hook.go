@@ -51,7 +51,7 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 		p.Log(mcp.Warning, logger,
 			"Refusing to source insecure policy.sh (check ownership/perms/symlink): "+err.Error())
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (insecure policy.sh)",
-			name).WithReason(err)
+			name).Explain(err)
 	}
 	args := []string{name, string(item)}
 	if len(item) > maxArgument {
@@ -70,7 +70,7 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 	if p.Confine != nil {
 		release, err := p.Confine(&spec)
 		if err != nil {
-			return nil, mcp.Errorf(mcp.CodeInternal, "Tool policy cannot be confined").WithReason(err)
+			return nil, mcp.Errorf(mcp.CodeInternal, "Tool policy cannot be confined").Explain(err)
 		}
 		defer release()
 	}
@@ -80,7 +80,8 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 	}
 	switch {
 	case errors.Is(res.Cause, script.ErrTimedOut):
-		return nil, mcp.Errorf(mcp.CodeInternal, "Tool policy check timed out")
+		return nil, mcp.Errorf(mcp.CodeInternal, "Tool policy check timed out").Explain(
+			fmt.Errorf("server.d/policy.sh did not decide within %s; no tool runs until it is corrected", hookTimeout))
 	case res.Cause != nil:
 		return nil, p.failed(res.Cause.Error())
 	}
@@ -100,7 +101,7 @@ func (p *Policy) failed(reason string) *mcp.Error {
 	reason = secrets.Text(strings.ReplaceAll(reason, p.Project.Root+string(filepath.Separator), ""))
 	err := fmt.Errorf("server.d/policy.sh failed: %s; no tool runs until it is corrected", reason)
 	p.Log(mcp.Err, logger, err.Error())
-	return mcp.Errorf(mcp.CodeInternal, "Tool policy check failed").WithReason(err)
+	return mcp.Errorf(mcp.CodeInternal, "Tool policy check failed").Explain(err)
 }
 
 // environ returns the environment of policy.sh: the environment of hooks, and the variables of the call (T-29). The
@@ -172,11 +173,17 @@ func (p *Policy) changed(mode, list string) *scriptenv.Rule {
 	return &rule
 }
 
+var errNoReason = errors.New(
+	"server.d/policy.sh gives no reason; to give one, call mcp_tools_error CODE MESSAGE there before return 1")
+
 // refusal returns the error of the policy, with defaults for missing parts (T-27).
 func refusal(name, code, message, data string) *mcp.Error {
 	e := mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy", name)
-	if message != "" {
+	switch {
+	case message != "":
 		e.Message = message
+	case data == "":
+		e.Explain(errNoReason)
 	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(code, "+")); code != "" {
 		if e.Code = n; err != nil || n == 0 {

@@ -49,7 +49,7 @@ func (p *Policy) Check(ctx context.Context, name string, item json.RawMessage,
 	case verdict == nil:
 		refusal := list.Check(name)
 		if refusal != nil && refusal.Data != nil {
-			p.Log(mcp.Warning, logger, refusal.Message+": "+rawjson.TextOf(refusal.Data, "reason"))
+			p.Log(mcp.Warning, logger, refusal.Message)
 		}
 		return decision, refusal
 	case verdict.rule != nil:
@@ -116,7 +116,7 @@ func (l List) Check(name string) *mcp.Error {
 	}
 	refusal := mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)", name)
 	if near := cli.Nearest(name, l.Names); near != "" {
-		return refusal.WithReason(fmt.Errorf("MCPBASH_TOOL_ALLOWLIST has %q; if it means this tool, write %q", near, name))
+		return refusal.Explain(fmt.Errorf("MCPBASH_TOOL_ALLOWLIST has %q; if it means this tool, write %q", near, name))
 	}
 	return refusal
 }

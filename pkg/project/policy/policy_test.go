@@ -77,6 +77,8 @@ const asksDefault = `mcp_tools_policy_check() { mcp_tools_policy_check_default "
 // T-25 to T-33.
 func TestHook(t *testing.T) {
 	const item = `{"name":"tool","x":{"y":"z"}}`
+	const noReason = "server.d/policy.sh gives no reason; to give one, call mcp_tools_error CODE MESSAGE there before return 1"
+	const silent = `{"code":-32602,"message":"Tool 'tool' blocked by policy: ` + noReason + `","data":{"reason":"` + noReason + `"}}`
 	for _, tc := range []struct {
 		name, hook string
 		env        project.Env
@@ -85,7 +87,7 @@ func TestHook(t *testing.T) {
 		{"allows", `mcp_tools_policy_check() { [ "$1" = tool ] && [ "$2" = '` + item + `' ]; }`, nil, ""},
 		{"ignores the list", `mcp_tools_policy_check() { :; }`, project.Env{"MCPBASH_TOOL_ALLOWLIST": "other"}, ""},
 		{"denies silently", `mcp_tools_policy_check() { return 3; }`, nil,
-			`{"code":-32602,"message":"Tool 'tool' blocked by policy"}`},
+			silent},
 		{"denies with a reason", `mcp_tools_policy_check() { mcp_tools_error -32600 "Capability required" '{ "reason": ` +
 			`"auth" }'; return 1; }`, nil,
 			`{"code":-32600,"message":"Capability required","data":{"reason":"auth"}}`},
@@ -103,7 +105,7 @@ func TestHook(t *testing.T) {
 		{"reads a JSON file", `mcp_tools_policy_check() { [ "$(mcp_json_extract_file_required "$MCPBASH_PROJECT_ROOT/j" -r ` +
 			`.a)" = 1 ] && ! mcp_json_extract_file_required /none -r .a; }`, nil, ""},
 		{"prints", `mcp_tools_policy_check() { echo noise; printf 'allow\0'; return 1; }; echo more`, nil,
-			`{"code":-32602,"message":"Tool 'tool' blocked by policy"}`},
+			silent},
 		{"defines nothing", `MCPBASH_TOOL_ALLOWLIST="tool, x"`, project.Env{"MCPBASH_TOOL_ALLOWLIST": "other"}, ""},
 		{"defines nothing, default", `MCPBASH_TOOL_ALLOW_DEFAULT=allow`, nil, ""},
 		{"defines nothing, a list without a name", `MCPBASH_TOOL_ALLOW_DEFAULT=allow MCPBASH_TOOL_ALLOWLIST=,`, nil,
@@ -111,7 +113,7 @@ func TestHook(t *testing.T) {
 		{"defines nothing at all", `:`, nil,
 			`{"code":-32602,"message":"Tool 'tool' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config."}`},
 		{"asks the default without a helper", "MCPBASH_HELPER_BIN=/none\n" + asksDefault,
-			project.Env{"MCPBASH_TOOL_ALLOWLIST": "tool"}, `{"code":-32602,"message":"Tool 'tool' blocked by policy"}`},
+			project.Env{"MCPBASH_TOOL_ALLOWLIST": "tool"}, silent},
 		{"syntax error", `if`, project.Env{"MCPBASH_TOOL_ALLOWLIST": "*"}, `failed`},
 		{"syntax error after the check", "mcp_tools_policy_check() { :; }\nif", nil, `failed`},
 		{"last command fails", "mcp_tools_policy_check() { :; }\nfalse", nil, ""},
@@ -126,7 +128,7 @@ func TestHook(t *testing.T) {
 			got = string(err.AppendJSON(nil))
 		}
 		if tc.want == "failed" {
-			tc.want = `{"code":-32603,"message":"Tool policy check failed","data":{"reason":"server.d/policy.sh failed: `
+			tc.want = `{"code":-32603,"message":"Tool policy check failed: server.d/policy.sh failed: `
 		}
 		if got != tc.want && (!isFailure(tc.want) || !strings.HasPrefix(got, tc.want)) {
 			t.Errorf("%s: %s", tc.name, got)
@@ -241,7 +243,7 @@ func TestInsecureHook(t *testing.T) {
 	os.Chmod(file, 0o646)
 	_, err := p.Check(context.Background(), "tool", nil, nil)
 	reason := file + " (mode 0646, others can write to it; run chmod o-w " + file + ")"
-	if err == nil || err.Message != "Tool 'tool' blocked by policy (insecure policy.sh)" || err.Code != -32602 ||
+	if err == nil || err.Message != "Tool 'tool' blocked by policy (insecure policy.sh): "+reason || err.Code != -32602 ||
 		string(err.Data) != `{"reason":"`+reason+`"}` {
 		t.Errorf("%v %s", err, err.Data)
 	}

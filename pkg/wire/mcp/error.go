@@ -34,6 +34,8 @@ type Error struct {
 	// Own means that the code has the meaning of the protocol. A script may use the same number
 	// for something else.
 	Own bool
+	// Explained means that the message contains the reason of the data.
+	Explained bool
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
@@ -54,6 +56,12 @@ func (e *Error) WithReason(reason error) *Error {
 	var b rawjson.Builder
 	e.Data = b.Object().Name("reason").String(reason.Error()).End().Bytes()
 	return e
+}
+
+// Explain sets the reason, and adds it to the message, because models and users see only messages. It returns the error.
+func (e *Error) Explain(reason error) *Error {
+	e.Message, e.Explained = e.Message+": "+reason.Error(), true
+	return e.WithReason(reason)
 }
 
 // AppendJSON appends the error object {"code":…,"message":…,"data":…}. It leaves out data that

@@ -61,6 +61,7 @@ var chapters = []chapter{
 	{"confined", (*bench).confined},
 	{"stateless", (*bench).stateless},
 	{"suspended", (*bench).suspended},
+	{"http", (*bench).http},
 	{"ping", (*bench).ping},
 	{"start", (*bench).start},
 	{"list", (*bench).list},

@@ -41,6 +41,11 @@ func launch(p program, in, out *os.File) (*os.Process, error) {
 		return nil, err
 	}
 	defer noise.Close()
+	return launchWith(p, in, out, noise)
+}
+
+// launchWith starts a process with these streams.
+func launchWith(p program, in, out, noise *os.File) (*os.Process, error) {
 	process, err := os.StartProcess(p.argv[0], p.argv, &os.ProcAttr{
 		Dir: scratch, Env: p.env, Files: []*os.File{in, out, noise},
 	})

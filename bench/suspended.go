@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -17,16 +18,9 @@ const suspendedCalls = 64
 // without such calls.
 func (b *bench) suspended() error {
 	b.report.title(fmt.Sprintf("%d suspended calls (floor: the same without any)", suspendedCalls))
-	root, err := makeContent()
+	root, err := makeAsking()
 	if err != nil {
 		return err
-	}
-	w := &writer{}
-	w.tool(filepath.Join(root, "tools", "ask"), "ask",
-		"source \"${MCP_SDK}/tool-sdk.sh\"\nmcp_elicit_confirm 'Go on?' >/dev/null\nmcp_emit_text done\n")
-	w.tool(filepath.Join(root, "tools", "greet"), "greet", scripts["greet"])
-	if w.err != nil {
-		return w.err
 	}
 	quiet := b.serving(root)
 	quiet.name = floor
@@ -87,6 +81,33 @@ func (b *bench) suspended() error {
 	f.absolute(1)
 	b.report.put(f)
 	return nil
+}
+
+// makeAsking makes the project of the resources and the prompt, with a tool that asks the user.
+func makeAsking() (root string, err error) {
+	if root, err = makeContent(); err != nil {
+		return "", err
+	}
+	w := &writer{}
+	w.tool(filepath.Join(root, "tools", "ask"), "ask",
+		"source \"${MCP_SDK}/tool-sdk.sh\"\nmcp_elicit_confirm 'Go on?' >/dev/null\nmcp_emit_text done\n")
+	w.tool(filepath.Join(root, "tools", "greet"), "greet", scripts["greet"])
+	return root, w.err
+}
+
+// inputOf returns the key of the first question of a suspended call, and the state that resumes the call.
+func inputOf(answer []byte) (key, state string) {
+	var m struct {
+		Result struct {
+			InputRequests map[string]json.RawMessage
+			RequestState  string
+		}
+	}
+	if json.Unmarshal(answer, &m) == nil {
+		for key = range m.Result.InputRequests {
+		}
+	}
+	return key, m.Result.RequestState
 }
 
 // suspend makes n calls that ask the user, and does not answer.

@@ -21,6 +21,7 @@ var typescriptServer []byte
 const (
 	typescriptSDK     = "@modelcontextprotocol/sdk@1.32.2"
 	typescriptServer2 = "@modelcontextprotocol/server@2.4.0"
+	typescriptNode2   = "@modelcontextprotocol/node@2.1.2" // HTTP for it
 )
 
 // npmTime is how long npm may take.
@@ -34,7 +35,8 @@ func (p *fixture) installTypescript() error {
 		return err
 	}
 	version := func(what string) string { return what[strings.LastIndexByte(what, '@')+1:] }
-	dir, err := filepath.Abs(filepath.Join(".cache", "typescript-"+version(typescriptSDK)+"-"+version(typescriptServer2)))
+	dir, err := filepath.Abs(filepath.Join(".cache", "typescript-"+version(typescriptSDK)+"-"+version(typescriptServer2)+
+		"-"+version(typescriptNode2)))
 	if err != nil {
 		return err
 	}
@@ -43,7 +45,7 @@ func (p *fixture) installTypescript() error {
 	}
 	done := filepath.Join(dir, "installed")
 	if _, err := os.Stat(done); err != nil {
-		if err := npm(dir, typescriptSDK, typescriptServer2); err != nil {
+		if err := npm(dir, typescriptSDK, typescriptServer2, typescriptNode2); err != nil {
 			return err
 		}
 		if err := os.WriteFile(done, nil, 0o644); err != nil {

@@ -2,6 +2,7 @@
 // the cost of its other work.
 //
 //	floor wire            answers each line with the same line
+//	floor web             answers each HTTP request with the same text
 //	floor through SCRIPT  answers each line with the output of a script
 //	floor read FILE       answers each line with the text in a file
 //	floor check DIR FILE  reads and checks all metadata below DIR, writes one file
@@ -17,6 +18,8 @@ import (
 	"io"
 	"io/fs"
 	"log"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,6 +37,8 @@ func main() {
 	switch args := os.Args[1:]; {
 	case len(args) == 1 && args[0] == "wire":
 		err = wire()
+	case len(args) == 1 && args[0] == "web":
+		err = web()
 	case len(args) == 2 && args[0] == "through":
 		err = each(func() error { return answerWith(args[1]) })
 	case len(args) == 2 && args[0] == "read":
@@ -45,7 +50,7 @@ func main() {
 	case len(args) == 2 && args[0] == "validate":
 		err = validate(args[1])
 	default:
-		err = fmt.Errorf("usage: floor wire | through SCRIPT | read FILE | check DIR FILE | stat DIR | validate DIR")
+		err = fmt.Errorf("usage: floor wire | web | through SCRIPT | read FILE | check DIR FILE | stat DIR | validate DIR")
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -74,6 +79,31 @@ func wire() error {
 			return err
 		}
 	}
+}
+
+// web does not look inside requests either. For GET it opens a stream and keeps it.
+func web() error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "serving http://%s/mcp\n", listener.Addr())
+	return http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			w.Header().Set("Content-Type", "text/event-stream")
+			http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+			return
+		}
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Mcp-Session-Id", "1")
+		w.Header().Set("Content-Type", "application/json")
+		if r.ContentLength < 56 { // notifications/initialized
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		w.Write(answer)
+	}))
 }
 
 // each does something for each line.

@@ -5,7 +5,10 @@ package common
 import (
 	"context"
 	"flag"
+	"fmt"
 	"log"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +22,7 @@ import (
 type Server struct {
 	Tools   []string
 	Content string // the directory of resources and the prompt; "" for none
+	HTTP    bool   // serve over HTTP
 	scripts string
 	prompt  string
 }
@@ -29,6 +33,7 @@ func New() *Server {
 	n := flag.Int("tools", 10, "number of tools")
 	flag.StringVar(&p.scripts, "scripts", "", "the directory of the scripts; none without it")
 	flag.StringVar(&p.Content, "content", "", "the directory of resources and the prompt; none without it")
+	flag.BoolVar(&p.HTTP, "http", false, "serve over HTTP, on a free port of 127.0.0.1")
 	flag.Parse()
 	p.Tools = work.Names(p.scripts != "", *n)
 	if p.Content != "" {
@@ -56,4 +61,14 @@ func (p *Server) Call(ctx context.Context, name string, arguments []byte) (strin
 	cmd.Env = append(os.Environ(), "MCP_TOOL_ARGS_JSON="+string(arguments))
 	out, err := cmd.Output()
 	return string(out), err
+}
+
+// Serve serves over HTTP and prints the address.
+func Serve(handler http.Handler) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "serving http://%s/mcp\n", listener.Addr())
+	return http.Serve(listener, handler)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"log"
+	"net/http"
 	"os"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -33,9 +34,32 @@ func main() {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 		})
 	}
-	if err := server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+	var err error
+	if p.HTTP {
+		err = common.Serve(overHTTP(server))
+	} else {
+		err = server.Run(context.Background(), &mcp.StdioTransport{})
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+// overHTTP serves both protocols. The SDK needs a handler for each. Answers are JSON, which is faster than a
+// stream.
+func overHTTP(server *mcp.Server) http.Handler {
+	handler := func(stateless bool) http.Handler {
+		return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
+			&mcp.StreamableHTTPOptions{Stateless: stateless, JSONResponse: true})
+	}
+	sessions, stateless := handler(false), handler(true)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Protocol-Version") == "2026-07-28" {
+			stateless.ServeHTTP(w, r)
+		} else {
+			sessions.ServeHTTP(w, r)
+		}
+	})
 }
 
 // offer adds the resources and the prompt.

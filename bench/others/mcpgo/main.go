@@ -43,7 +43,13 @@ func main() {
 		}
 	}
 	s.AddTools(tools...)
-	if err := server.ServeStdio(s); err != nil {
+	var err error
+	if p.HTTP {
+		err = common.Serve(server.NewStreamableHTTPServer(s))
+	} else {
+		err = server.ServeStdio(s)
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
 }

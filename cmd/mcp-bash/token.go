@@ -37,7 +37,8 @@ The caller sends the token in each request: "Authorization: Bearer TOKEN". Scrip
 	}
 	create.Flags.String(&o.expires, "expires", "WHEN", "the end: days, weeks or hours from now (90d, 12w, 8h), a date "+
 		"(2027-01-31) or a time (2027-01-31T12:00:00Z)")
-	create.Flags.Strings(&o.tools, "tools", "PATTERN,...", "the tools that the caller may call; * stands for any characters")
+	create.Flags.Strings(&o.tools, "tools", "PATTERN,...",
+		"the tools that the caller may call; * stands for any characters")
 	list := &cli.Command{
 		Name:     "list",
 		Summary:  "List the tokens of a file: names, ends and tools.",
@@ -48,8 +49,10 @@ The caller sends the token in each request: "Authorization: Bearer TOKEN". Scrip
 		Name:     "revoke",
 		Summary:  "Remove a token. Servers reject it within a second.",
 		Examples: []cli.Example{{Line: "NAME ci --file tokens.json"}},
-		Operands: []cli.Operand{{Name: "CALLER", Missing: "the name of the caller is missing", Complete: cli.Found(tokenNames)}},
-		Run:      func(s cli.Streams, operands []string) error { return revokeToken(s, o, operands[0]) },
+		Operands: []cli.Operand{
+			{Name: "CALLER", Missing: "the name of the caller is missing", Complete: cli.Found(tokenNames)},
+		},
+		Run: func(s cli.Streams, operands []string) error { return revokeToken(s, o, operands[0]) },
 	}
 	c := &cli.Command{
 		Name:    "token",

@@ -27,7 +27,8 @@ func TestMayCall(t *testing.T) {
 func TestKey(t *testing.T) {
 	seen := map[string]int{}
 	for i, identity := range []*Identity{
-		nil, {}, {Name: "a"}, {Subject: "a"}, {Issuer: "a"}, {Name: `a","b`}, {Name: "a", Subject: "b"}, {Name: "a", Issuer: "b"},
+		nil, {}, {Name: "a"}, {Subject: "a"}, {Issuer: "a"}, {Name: `a","b`}, {Name: "a", Subject: "b"},
+		{Name: "a", Issuer: "b"},
 		{Name: "a", Scopes: []string{"x"}}, {Name: "a", Scopes: []string{"x", "y"}}, {Name: "a", Scopes: []string{"x y"}},
 		{Name: "a", Tools: []string{"x"}}, {Name: "a", Tools: []string{}},
 	} {

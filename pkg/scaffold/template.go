@@ -96,6 +96,9 @@ func schemaFiles() (list []file) {
 		panic(err) // schemas are embedded
 	}
 	for _, e := range entries {
+		if e.Name() == schemas.File(schemas.Tokens) { // token files are not part of a project
+			continue
+		}
 		text, err := schemas.Files.ReadFile(e.Name())
 		if err != nil {
 			panic(err)

@@ -99,7 +99,8 @@ func TestCreate(t *testing.T) {
 	if i, fault := w.ask(t, other); fault != nil || i.Name != "ada" || !i.MayCall("rm") {
 		t.Errorf("%+v, %v", i, fault)
 	}
-	for _, wrong := range []string{"", Prefix, secret + "x", secret[1:], strings.ToUpper(secret), hex.EncodeToString(hash[:])} {
+	for _, wrong := range []string{"", Prefix, secret + "x", secret[1:], strings.ToUpper(secret),
+		hex.EncodeToString(hash[:])} {
 		if _, fault := w.ask(t, wrong); fault == nil || fault.Kind != auth.Invalid {
 			t.Errorf("%q: %v", wrong, fault)
 		}
@@ -244,7 +245,8 @@ func TestExpiry(t *testing.T) {
 		t.Error("expired early")
 	}
 	w.time = end
-	if _, fault := w.ask(t, secret); fault == nil || fault.Kind != auth.Invalid || fault.Reason != "the token has expired" {
+	if _, fault := w.ask(t, secret); fault == nil || fault.Kind != auth.Invalid ||
+		fault.Reason != "the token has expired" {
 		t.Error(fault)
 	}
 }
@@ -314,7 +316,8 @@ func FuzzParse(f *testing.F) {
 	hash := strings.Repeat("0f", 32)
 	for _, seed := range []string{
 		`{"tokens":[]}`, `{"tokens":[{"name":"a","sha256":"` + hash + `","expires":"2030-01-02T03:04:05Z","tools":["*"]}]}`,
-		`{"tokens":null}`, `{"$schema":"x","tokens":[{"name":"a","sha256":"` + hash + `","tools":[]}]} `, `{"tokens":[]}{}`, `[]`,
+		`{"tokens":null}`, `{"$schema":"x","tokens":[{"name":"a","sha256":"` + hash + `","tools":[]}]} `, `{"tokens":[]}{}`,
+		`[]`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -126,7 +126,8 @@ func (c *Completions) firstExecutable(dir string, paths []string) string {
 		}
 	}
 	if found != "" {
-		c.Log(mcp.Warning, logger, fmt.Sprintf("Completion script %s is not executable, so nothing is suggested; run chmod +x %s",
+		c.Log(mcp.Warning, logger, fmt.Sprintf(
+			"Completion script %s is not executable, so nothing is suggested; run chmod +x %s",
 			folder.Label(c.Project.Root, found), shell.Quote(found)))
 	}
 	return ""

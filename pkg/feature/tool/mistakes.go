@@ -28,7 +28,8 @@ var (
 	noInput    = lazyregexp.New(`(?m)^EOFError: EOF when reading a line`)
 	// readsInput matches a read, or cat without a file, that no redirection or pipe of its line feeds. The first group is
 	// its indentation.
-	readsInput = lazyregexp.New(`(?m)^([ \t]*)(?:if |IFS=\S* )?(read(?: [^<|;&\n]*)?|\w+="?\$\(cat\)"?)[ \t]*(?:$|;|&&|\|\|)`)
+	readsInput = lazyregexp.New(`(?m)^([ \t]*)(?:if |IFS=\S* )?` +
+		`(read(?: [^<|;&\n]*)?|\w+="?\$\(cat\)"?)[ \t]*(?:$|;|&&|\|\|)`)
 	// otherInput matches a change of standard input, and a read of another descriptor.
 	otherInput = lazyregexp.New(`(?m)^[ \t]*exec[ \t][^\n]*<|\bread [^\n]*-u`)
 )

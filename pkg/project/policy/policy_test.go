@@ -77,8 +77,10 @@ const asksDefault = `mcp_tools_policy_check() { mcp_tools_policy_check_default "
 // T-25 to T-33.
 func TestHook(t *testing.T) {
 	const item = `{"name":"tool","x":{"y":"z"}}`
-	const noReason = "server.d/policy.sh gives no reason; to give one, call mcp_tools_error CODE MESSAGE there before return 1"
-	const silent = `{"code":-32602,"message":"Tool 'tool' blocked by policy: ` + noReason + `","data":{"reason":"` + noReason + `"}}`
+	const noReason = "server.d/policy.sh gives no reason; " +
+		"to give one, call mcp_tools_error CODE MESSAGE there before return 1"
+	const silent = `{"code":-32602,"message":"Tool 'tool' blocked by policy: ` + noReason +
+		`","data":{"reason":"` + noReason + `"}}`
 	for _, tc := range []struct {
 		name, hook string
 		env        project.Env

@@ -58,7 +58,8 @@ func (e *Error) WithReason(reason error) *Error {
 	return e
 }
 
-// Explain sets the reason, and adds it to the message, because models and users see only messages. It returns the error.
+// Explain sets the reason, and adds it to the message, because models and users see only
+// messages. It returns the error.
 func (e *Error) Explain(reason error) *Error {
 	e.Message, e.Explained = e.Message+": "+reason.Error(), true
 	return e.WithReason(reason)

@@ -22,7 +22,7 @@ func command() *cli.Command {
 			{Line: "mcp-bash new my-server", Purpose: "make a project"},
 			{Line: "mcp-bash scaffold tool my-tool", Purpose: "add a tool to it"},
 		},
-		Usage: "[serve [-- ARG...] | debug | COMMAND ...]",
+		Usage: "[serve [--http [ADDR]] [-- ARG...] | debug | COMMAND ...]",
 		Text: `"mcp-bash FOO" runs the program mcp-FOO, as git does. The program is next to mcp-bash or on PATH.
 
 A project is a directory with server.d/server.meta.json. Outside of a project, mcp-bash serves a temporary
@@ -40,7 +40,7 @@ Frequent environment variables (all variables: docs/contract/env.md):
 			{Code: 2, Meaning: "wrong usage"},
 			{Code: 128, Meaning: "and above: ended by a signal"},
 		},
-		Commands: []*cli.Command{serveCommand(), debugCommand(), requestCommand(), providerCommand(),
+		Commands: []*cli.Command{serveCommand(nil), debugCommand(), requestCommand(), providerCommand(),
 			templateCommand(), tokenCommand(), health.Command("health"), health.Command("ready")},
 	}
 	for _, s := range siblings {

@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/tree"
 	"mcp-bash/pkg/serve"
+	"mcp-bash/pkg/serve/httpd"
 )
 
 // run serves, or runs the command of the first argument (cli chapter 3, P-100).
@@ -29,8 +30,12 @@ func run(s cli.Streams, args []string) int {
 		return c.Main(s, "mcp-bash", []string{"--help"})
 	case isHelp(word) || word == "--version" || word == "-v" || strings.HasPrefix(word, "__"):
 		return runOwn(s, c, args)
-	case word == "serve" && len(args) > 1 && args[1] == "--": // the rest is for the project's scripts (CLI-302)
-		return serveProject(s, serve.Options{Args: args[2:]})
+	case word == "serve": // what follows -- is for the project's scripts (CLI-302)
+		own, forScripts := args[1:], []string(nil)
+		if i := slices.Index(own, "--"); i >= 0 {
+			own, forScripts = own[:i], own[i+1:]
+		}
+		return serveCommand(forScripts).Main(s, "mcp-bash serve", own)
 	case own >= 0:
 		return c.Commands[own].Main(s, "mcp-bash "+word, args[1:])
 	case word == "--health" || word == "--ready":
@@ -52,7 +57,7 @@ func serveProject(s cli.Streams, o serve.Options) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(75) // the server mostly waits for scripts, so memory matters more than time
 	}
-	if cli.IsTerminal(s.In) && cli.IsTerminal(s.Err) { // CLI-1143
+	if o.HTTP == nil && cli.IsTerminal(s.In) && cli.IsTerminal(s.Err) { // CLI-1143
 		cli.Printf(s.Err, "mcp-bash: this is an MCP server, and it waits for a client on standard input "+
 			"(Ctrl-D ends it; try mcp-bash run-tool or mcp-bash --help)\n")
 	}
@@ -79,24 +84,36 @@ func runOwn(s cli.Streams, c *cli.Command, args []string) int {
 	return c.Main(s, "mcp-bash", args)
 }
 
-func serveCommand() *cli.Command {
-	return &cli.Command{
+// serveCommand serves over stdio or HTTP. args are for the project's scripts.
+func serveCommand(args []string) *cli.Command {
+	overHTTP := false
+	c := &cli.Command{
 		Name:    "serve",
-		Summary: "Serve the project, as mcp-bash without arguments does.",
+		Summary: "Serve the project over standard input and output, or over HTTP.",
 		Examples: []cli.Example{
 			{Line: "NAME"},
 			{Line: "NAME -- --region eu", Purpose: "scripts see the words in MCPBASH_SERVER_ARGS_JSON"},
+			{Line: "NAME --http", Purpose: "many clients, at http://" + httpd.DefaultAddr + "/mcp"},
+			{Line: "NAME --http unix:/run/mcp.sock", Purpose: "at a socket that only this user can use"},
 		},
-		Usage:    "[-- ARG...]",
-		Operands: []cli.Operand{{Name: "[ARG...]"}},
+		Usage:    "[--http [ADDR]] [-- ARG...]",
+		Operands: []cli.Operand{{Name: "[ADDR]"}},
 		Run: func(s cli.Streams, operands []string) error {
-			if len(operands) > 0 {
+			addr := os.Getenv("MCPBASH_HTTP_ADDR")
+			switch {
+			case overHTTP && len(operands) == 1:
+				addr = operands[0]
+			case len(operands) > 0:
 				return cli.Usagef("unexpected argument: %s (arguments for the project's scripts go after --)",
-					operands[0])
+					operands[len(operands)-1])
+			case !overHTTP && addr == "":
+				return exit(serveProject(s, serve.Options{Args: args}))
 			}
-			return exit(serveProject(s, serve.Options{}))
+			return exit(serveProject(s, serve.Options{Args: args, HTTP: &httpd.Options{Addr: addr}}))
 		},
 	}
+	c.Flags.Bool(&overHTTP, "http", "serve over HTTP, at ADDR: HOST:PORT, unix:PATH or "+httpd.DefaultAddr)
+	return c
 }
 
 // debugCommand serves and records every message (cli chapter 13).

@@ -9,6 +9,7 @@ import (
 	"mcp-bash/pkg/protocol/calls/suspended"
 	"mcp-bash/pkg/protocol/handshake"
 	"mcp-bash/pkg/protocol/internal/session"
+	"mcp-bash/pkg/protocol/internal/throttle"
 	"mcp-bash/pkg/protocol/methods"
 	"mcp-bash/pkg/protocol/stateless"
 	"mcp-bash/pkg/protocol/subscribe"
@@ -36,25 +37,33 @@ type Client struct {
 type Caller struct {
 	Identity *auth.Identity // nil: the client needed no credential
 	Remote   bool           // the client can be on another machine, so its roots are ignored
+	// Shared means that the server can have any number of clients. Then a client has no slot of its
+	// own, and no files of the run describe it.
+	Shared     bool
+	MaxStreams int // open subscriptions/listen requests; 0: the number for a single client (M-60)
 }
 
 // NewClient adds the client of a connection. [Client.Leave] removes it.
 func (s *Server) NewClient(conn Connection, from Caller) *Client {
 	ctx, stop := context.WithCancelCause(s.Context)
+	if from.MaxStreams == 0 {
+		from.MaxStreams = subscribe.MaxStreams
+	}
 	c := &Client{
-		server: s, session: session.NewSession(conn, s.Console, s.Record), token: newTokenGuard(s.Project.Token),
-		conn: conn, caller: from, stop: stop,
+		server: s, session: session.NewSession(conn, s.Console, s.Record), conn: conn, caller: from, stop: stop,
+		token: tokenGuard{settings: s.Project.Token, failures: throttle.New(s.Project.Token.MaxFailures)},
 	}
 	c.suspended = s.suspended.NewClient(c.session)
 	c.requests = s.pool.NewRequests(calls.Config{
 		Context: ctx, Session: c.session, Console: s.Console, Limits: &s.Project.Limits, After: c.after,
+		Shared: from.Shared,
 	})
 	c.handshake = handshake.New(handshake.Config{
 		Context: ctx, Project: s.Project, State: s.State, Console: s.Console, Session: c.session, Roots: s.Roots,
-		Asked: c.requests.Wake,
+		Asked: c.requests.Wake, Remote: from.Remote, Shared: from.Shared,
 	})
 	c.stateless = stateless.New(s.Project, s.Roots, c.suspended)
-	watching := subscribe.Config{Context: ctx, Session: c.session}
+	watching := subscribe.Config{Context: ctx, Session: c.session, MaxStreams: from.MaxStreams}
 	if s.offered != nil {
 		offered := s.offered.NewClient(methods.Config{
 			Session: c.session, Roots: c.handshake.RootPaths, StripToken: c.token.strip,

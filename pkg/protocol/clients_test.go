@@ -20,6 +20,7 @@ import (
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/protocol/console"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // patience is how long a test waits for an event.
@@ -125,12 +126,17 @@ func (m *memory) close() {
 }
 
 func (m *memory) Queue(line []byte) { m.lines <- string(line) }
-func (*memory) Push()               {}
-func (*memory) Deliver()            {}
-func (*memory) Release(int)         {}
-func (*memory) AwaitRoom()          {}
-func (m *memory) End(e Ending)      { m.ended <- e }
-func (m *memory) Full() bool        { return m.stuck.Load() }
+func (m *memory) Last(line []byte, _ *mcp.Error) {
+	if line != nil {
+		m.Queue(line)
+	}
+}
+func (*memory) Push()          {}
+func (*memory) Deliver()       {}
+func (*memory) Release(int)    {}
+func (*memory) AwaitRoom()     {}
+func (m *memory) End(e Ending) { m.ended <- e }
+func (m *memory) Full() bool   { return m.stuck.Load() }
 
 // Reserve waits for a client that does not read until its requests are cancelled.
 func (m *memory) Reserve(ctx context.Context, _ int) {
@@ -416,6 +422,7 @@ func TestAcceptAllocations(t *testing.T) {
 // discard is a connection that drops all lines.
 type discard struct{}
 
+func (discard) Last([]byte, *mcp.Error)      {}
 func (discard) Queue([]byte)                 {}
 func (discard) Push()                        {}
 func (discard) Deliver()                     {}

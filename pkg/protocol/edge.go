@@ -25,8 +25,11 @@ type Connection interface {
 
 // A Task is an accepted request, which a transport runs.
 type Task interface {
-	// Run answers the request, and then requests that waited for its slot.
+	// Run answers the request, and then requests that waited for its slot. A request of a shared
+	// server first waits for a slot, and runs no other request.
 	Run()
+	// Lingers reports whether Run can return long after the answer.
+	Lingers() bool
 	// Slow is true if requests of this method usually take long. The transport measures it.
 	Slow() *atomic.Bool
 }

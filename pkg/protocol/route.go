@@ -14,25 +14,96 @@ import (
 	"mcp-bash/pkg/protocol/stateless"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
+	"mcp-bash/pkg/wire/revision"
 )
 
 // Accept handles one message. It answers messages that cost nothing, and returns a request that
 // the transport runs. The result is nil if there is nothing to run. Everything that the message
 // causes goes to out. The message can be overwritten after the return.
 func (c *Client) Accept(message []byte, out Sink) Task {
-	c.session.Record("request", "-", "recv", message)
 	m, err := jsonrpc.Parse(message)
 	if err != nil {
+		c.session.Record("request", "-", "recv", message)
 		c.unreadable(message, err, out)
 		return nil
 	}
+	return c.AcceptParsed(message, &m, out)
+}
+
+// AcceptParsed is [Client.Accept] for a message that the transport has parsed.
+func (c *Client) AcceptParsed(message []byte, m *jsonrpc.Message, out Sink) Task {
+	c.session.Record("request", "-", "recv", message)
 	defer c.server.lists.Poke()
 	if m.Shape == jsonrpc.Batch {
-		c.batch(&m, out)
-	} else if r := c.route(&m, false, out); r != nil {
+		c.batch(m, out)
+	} else if r := c.route(m, false, out); r != nil {
 		return r
 	}
 	return nil
+}
+
+// AcceptStateless is [Client.AcceptParsed] for a request of the stateless protocol, on a transport
+// where many callers share a client. Its key names the request for [Client.CancelStateless], in
+// place of the id, which other callers can use at the same time. It is safe for concurrent use.
+func (c *Client) AcceptStateless(message []byte, m *jsonrpc.Message, key string, out Sink) Task {
+	c.session.Record("request", "-", "recv", message)
+	defer c.server.lists.Poke()
+	if err := c.checkToken(m); err != nil {
+		c.session.Refuse(out, m.ID, err)
+		return nil
+	}
+	meta := metaOf(m)
+	own := stateless.ReadMeta(meta)
+	if r := c.routeStateless(m, meta, &own, key, out); r != nil {
+		return r
+	}
+	return nil
+}
+
+// CancelStateless ends a request without an answer, because its caller is gone.
+func (c *Client) CancelStateless(key string) {
+	_ = c.requests.Cancel(key) || c.subscribe.CancelStream(key)
+}
+
+// Stateless returns the revision that a message names, as JSON, or nil. It reports whether the
+// message is a request of the stateless protocol.
+func Stateless(m *jsonrpc.Message) (version json.RawMessage, ok bool) {
+	if m.Shape != jsonrpc.Request {
+		return nil, false
+	}
+	own := stateless.ReadMeta(metaOf(m))
+	return own.Version(), own.Claims(m.Method)
+}
+
+// IsStateless reports whether a revision is that of the stateless protocol.
+func IsStateless(version string) bool { return version == revision.Stateless }
+
+// Speaks reports whether a session has a revision.
+func (c *Client) Speaks(version string) bool { return c.session.Revision.Load().Name == version }
+
+// PrimesStreams reports whether a stream to the client begins with an event that has only an id.
+func (c *Client) PrimesStreams() bool { return c.session.Revision.Load().Priming }
+
+// metaOf returns the _meta of a message, nil if it is not an object.
+func metaOf(m *jsonrpc.Message) json.RawMessage {
+	if meta := rawjson.Get(m.Params, "_meta"); rawjson.KindOf(meta) == rawjson.Object {
+		return meta
+	}
+	return nil
+}
+
+// checkToken returns the error for a message without the shared secret (P-2300).
+func (c *Client) checkToken(m *jsonrpc.Message) *mcp.Error {
+	err := c.token.check(m.Params)
+	if err != nil && err != errTokenThrottled {
+		c.session.Log(mcp.Warning, session.LogAuth, "Remote token rejected method="+m.Method)
+	}
+	return err
+}
+
+// AcceptsBatches reports whether the client may send arrays of messages.
+func (c *Client) AcceptsBatches() bool {
+	return c.session.Revision.Load().Batches || c.server.Project.Sessions.CompatBatches
 }
 
 // RefuseLong answers a message above the limit for lines.
@@ -83,12 +154,11 @@ func excerpt(message []byte) string {
 
 // batch handles each element of an array as a message (protocol section 6).
 func (c *Client) batch(m *jsonrpc.Message, out Sink) {
-	revision := c.session.Revision.Load()
 	invalid := func(reason string) {
 		c.session.Refuse(out, nil, mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData(reason))
 	}
-	if !revision.Batches && !c.server.Project.Sessions.CompatBatches {
-		invalid(revision.BatchRefusal)
+	if !c.AcceptsBatches() {
+		invalid(c.session.Revision.Load().BatchRefusal)
 		return
 	}
 	empty := true
@@ -138,12 +208,9 @@ func (c *Client) route(m *jsonrpc.Message, inBatch bool, out Sink) *calls.Reques
 	if s.Debugging() {
 		s.Debugf(session.LogRPC, "Dispatch method=%s id=%s", m.Method, m.ID)
 	}
-	if err := c.token.check(m.Params); err != nil {
+	if err := c.checkToken(m); err != nil {
 		if isRequest {
 			refuse(err)
-		}
-		if err != errTokenThrottled {
-			s.Log(mcp.Warning, session.LogAuth, "Remote token rejected method="+m.Method)
 		}
 		return nil
 	}
@@ -152,11 +219,9 @@ func (c *Client) route(m *jsonrpc.Message, inBatch bool, out Sink) *calls.Reques
 	}
 	var meta json.RawMessage
 	if isRequest {
-		if meta = rawjson.Get(m.Params, "_meta"); rawjson.KindOf(meta) != rawjson.Object {
-			meta = nil
-		}
+		meta = metaOf(m)
 		if own := stateless.ReadMeta(meta); own.Claims(m.Method) {
-			return c.routeStateless(m, meta, &own, out)
+			return c.routeStateless(m, meta, &own, m.ID.Key(), out)
 		}
 	}
 	if c.lifecycle(m, isRequest, inBatch, out) || !isRequest {
@@ -173,12 +238,12 @@ func (c *Client) route(m *jsonrpc.Message, inBatch bool, out Sink) *calls.Reques
 		c.handshake.SetLevel(m, out)
 		return nil
 	}
-	return c.schedule(m, meta, c.handshake.Methods, c.handshake, c.handshake.ClientSession(out), out)
+	return c.schedule(m, meta, m.ID.Key(), c.handshake.Methods, c.handshake, c.handshake.ClientSession(out), out)
 }
 
 // routeStateless takes the steps of P-500 that the stateless protocol has.
 func (c *Client) routeStateless(m *jsonrpc.Message, meta json.RawMessage, own *stateless.Meta,
-	out Sink) *calls.Request {
+	key string, out Sink) *calls.Request {
 	if c.session.At(session.Closing) {
 		c.session.Refuse(out, m.ID, mcp.Errorf(mcp.CodeInternal, "Server shutting down"))
 		return nil
@@ -194,7 +259,7 @@ func (c *Client) routeStateless(m *jsonrpc.Message, meta json.RawMessage, own *s
 		})
 		return nil
 	}
-	return c.schedule(m, meta, c.stateless.Methods, c.stateless, client, out)
+	return c.schedule(m, meta, key, c.stateless.Methods, c.stateless, client, out)
 }
 
 var errDuplicateID = mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData("Duplicate request id")
@@ -215,8 +280,8 @@ func faultError(f jsonrpc.Fault) *mcp.Error {
 
 // schedule makes a request of a message, if its method is one of those given. The message points
 // into the transport's buffer, so the request gets copies.
-func (c *Client) schedule(m *jsonrpc.Message, meta json.RawMessage, methods calls.Methods, protocol calls.Protocol,
-	client calls.ClientSession, out Sink) *calls.Request {
+func (c *Client) schedule(m *jsonrpc.Message, meta json.RawMessage, key string, methods calls.Methods,
+	protocol calls.Protocol, client calls.ClientSession, out Sink) *calls.Request {
 	refuse := func(e *mcp.Error) *calls.Request {
 		c.session.Refuse(out, m.ID, e)
 		return nil
@@ -229,7 +294,7 @@ func (c *Client) schedule(m *jsonrpc.Message, meta json.RawMessage, methods call
 		return refuse(mcp.Errorf(mcp.CodeInvalidParams, "Invalid params"))
 	}
 	r := &calls.Request{
-		ID: bytes.Clone(m.ID), Key: m.ID.Key(), Method: method, Params: bytes.Clone(m.Params), Meta: bytes.Clone(meta),
+		ID: bytes.Clone(m.ID), Key: key, Method: method, Params: bytes.Clone(m.Params), Meta: bytes.Clone(meta),
 		Protocol: protocol, Client: client, Out: out,
 	}
 	outcome := c.requests.Schedule(r)
@@ -237,13 +302,16 @@ func (c *Client) schedule(m *jsonrpc.Message, meta json.RawMessage, methods call
 	case calls.Duplicate:
 		return refuse(errDuplicateID)
 	case calls.Refused:
-		return refuse(mcp.Errorf(mcp.CodeInternal, "Too many queued requests"))
+		return refuse(ErrBusy)
 	}
 	if method.Arrive != nil {
 		method.Arrive(r)
 	}
-	if outcome == calls.Queued {
+	if outcome == calls.Queued && !c.caller.Shared {
 		return nil
 	}
 	return r
 }
+
+// ErrBusy is the error for a request above the limits of its client (P-1801).
+var ErrBusy = mcp.Errorf(mcp.CodeInternal, "Too many queued requests")

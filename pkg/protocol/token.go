@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
+	"sync"
 	"time"
 
 	"mcp-bash/pkg/json/rawjson"
@@ -12,15 +13,12 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A tokenGuard accepts only messages with the shared secret (protocol section 23). It belongs to
-// the goroutine that accepts messages.
+// A tokenGuard accepts only messages with the shared secret (protocol section 23).
 type tokenGuard struct {
 	settings project.Token
-	failures throttle.Throttle // P-2302
-}
 
-func newTokenGuard(settings project.Token) tokenGuard {
-	return tokenGuard{settings: settings, failures: throttle.New(settings.MaxFailures)}
+	mu       sync.Mutex
+	failures throttle.Throttle // P-2302
 }
 
 // check returns the error for a message without the secret.
@@ -38,6 +36,8 @@ func (g *tokenGuard) check(params json.RawMessage) *mcp.Error {
 	if subtle.ConstantTimeCompare(want[:], got[:]) == 1 {
 		return nil
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	if !g.failures.Allow(time.Now()) {
 		return errTokenThrottled
 	}

@@ -59,7 +59,7 @@ func (s *process) announce(home string, o Options) {
 		if e := s.server.Engine; e != nil {
 			tool = e.JSONTool.Name + ":" + e.JSONTool.Bin
 		}
-		notice("mcp-bash startup: transport=stdio command=%s cwd=%s project_root=%s json_tool=%s",
+		notice("mcp-bash startup: transport=%s command=%s cwd=%s project_root=%s json_tool=%s", o.transport(),
 			shell.Quote(exe), shell.Quote(o.Dir), shell.Quote(p.Root), shell.Quote(tool))
 	}
 	if p.CI && s.state.Logs != nil {

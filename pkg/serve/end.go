@@ -18,13 +18,13 @@ const (
 
 // serveUntilEnd reads until there is a reason to end, and returns the exit code.
 func (p *process) serveUntilEnd(signals <-chan os.Signal, caught func()) int {
-	p.conn.Serve()
+	p.transport.Serve()
 	caught()
 	var e protocol.Ending
 	select {
-	case e = <-p.conn.Endings():
+	case e = <-p.transport.Endings():
 	case sig := <-signals:
-		e = signalEnding(sig)
+		e = p.transport.Signalled(signalEnding(sig))
 	}
 	if !e.Kill {
 		e = p.drain(e, signals)
@@ -42,7 +42,7 @@ func (p *process) serveUntilEnd(signals <-chan os.Signal, caught func()) int {
 // urgent reason to end (P-902, P-903).
 func (p *process) drain(e protocol.Ending, signals <-chan os.Signal) protocol.Ending {
 	done := make(chan *protocol.Ending, 1)
-	go func() { done <- p.conn.Drain() }()
+	go func() { done <- p.transport.Drain() }()
 	var late <-chan time.Time
 	if e.Within > 0 {
 		late = time.After(e.Within)
@@ -56,7 +56,7 @@ func (p *process) drain(e protocol.Ending, signals <-chan os.Signal) protocol.En
 	case <-late:
 		e.Kill = true
 		return e
-	case more := <-p.conn.Endings():
+	case more := <-p.transport.Endings():
 		return more
 	case sig := <-signals:
 		return signalEnding(sig)
@@ -65,7 +65,7 @@ func (p *process) drain(e protocol.Ending, signals <-chan os.Signal) protocol.En
 
 // kill ends everything that runs. A second signal ends it without grace (P-905).
 func (p *process) kill(signals <-chan os.Signal, silent bool) {
-	answered, ended := p.conn.Kill(calls.ErrStopping, silent)
+	answered, ended := p.transport.Kill(calls.ErrStopping, silent)
 	p.stop(calls.ErrStopping)
 	select {
 	case <-answered:
@@ -75,7 +75,7 @@ func (p *process) kill(signals <-chan os.Signal, silent bool) {
 		p.runner.KillAll()
 	}
 	if !silent {
-		p.conn.Finish(ended)
+		p.transport.Finish(ended)
 	}
 	// Requests no longer wait for the client, so they end. Only then can their files be removed.
 	select {
@@ -86,6 +86,7 @@ func (p *process) kill(signals <-chan os.Signal, silent bool) {
 
 // cleanUp removes the files of this run, unless the operator wants them (P-302, P-907, P-908).
 func (p *process) cleanUp(signals <-chan os.Signal) {
+	p.transport.Close()
 	p.stop(calls.ErrStopping)
 	p.endScripts(signals)
 	p.server.End(killGrace)

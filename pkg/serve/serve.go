@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/protocol/console"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/serve/httpd"
 	"mcp-bash/pkg/serve/stdio"
 )
 
@@ -26,11 +27,20 @@ type Options struct {
 	Tree         func() project.Tree // the files in the binary
 	Stderr       io.Writer
 	Streams      stdio.Streams    // nil: those of the process
+	HTTP         *httpd.Options   // nil: serve one client over Streams
 	Signals      <-chan os.Signal // nil: those of the process
 
 	Debug  bool     // mcp-bash debug (P-2500)
 	NDJSON bool     // the record of a debug run is one object a line (CLI-1302)
 	Args   []string // after "serve --", for scripts (CLI-302)
+}
+
+// transport returns the name of the transport.
+func (o *Options) transport() string {
+	if o.HTTP != nil {
+		return "http"
+	}
+	return "stdio"
 }
 
 // A process is a server that is ready to serve.
@@ -41,14 +51,33 @@ type process struct {
 	runner    *script.Runner
 	console   *console.Console
 	server    *protocol.Server
-	conn      *stdio.Connection
+	transport transport
 	stop      context.CancelCauseFunc // ends everything that runs
+}
+
+// A transport connects the clients of a process.
+type transport interface {
+	// Serve begins to accept messages.
+	Serve()
+	// Endings returns the channel of the reasons to end the process.
+	Endings() <-chan protocol.Ending
+	// Signalled returns how a signal ends the process, given how it would end at once.
+	Signalled(protocol.Ending) protocol.Ending
+	// Drain waits until all requests are answered. It returns the reason if an answer was lost.
+	Drain() (lost *protocol.Ending)
+	// Kill ends all requests. With silent, nothing more is sent. answered is closed when all
+	// requests are answered, and ended when nothing runs.
+	Kill(cause error, silent bool) (answered, ended <-chan struct{})
+	// Finish sends the last messages after Kill.
+	Finish(ended <-chan struct{})
+	// Close drops everything that is not sent, and removes files.
+	Close()
 }
 
 // cleanDelay keeps the search for files of killed runs away from the start, when a client waits.
 const cleanDelay = 200 * time.Millisecond
 
-// Serve starts the server, serves one client, and returns the exit code.
+// Serve starts the server, serves its clients, and returns the exit code.
 func Serve(o Options) int {
 	shield()
 	stderr := &stderrQueue{out: o.Stderr}

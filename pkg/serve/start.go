@@ -21,6 +21,7 @@ import (
 	"mcp-bash/pkg/protocol/console"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/serve/httpd"
 	"mcp-bash/pkg/serve/stdio"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -36,6 +37,7 @@ type starter struct {
 	quiet     bool                          // before the settings are read (P-1306)
 	warned    []string
 	parent    int
+	listener  *httpd.Listener // nil: the client is on Streams
 	bootstrap *project.TempDir
 	project   *project.Project
 	roots     roots.Scope // of a client that names none
@@ -57,8 +59,7 @@ func (st *starter) start() (*process, error) {
 	given := st.Env.Clone()
 	st.findHome = background(func() (*project.Home, error) { return project.FindHome(given, st.Tree, st.warn) })
 	for _, step := range []func() error{
-		st.checkTransport,
-		st.openStreams,
+		st.openTransport,
 		st.openProject,
 		st.sourceProfile,
 		st.sourceEnv,
@@ -92,6 +93,9 @@ func (st *starter) undo(err error) error {
 	if st.state != nil {
 		st.state.Remove()
 	}
+	if st.listener != nil {
+		st.listener.Close()
+	}
 	return err
 }
 
@@ -110,8 +114,28 @@ func (st *starter) warnOnce(text string) {
 	}
 }
 
+// openTransport opens what clients connect to: an address, or standard input and output (P-105).
+func (st *starter) openTransport() (err error) {
+	if st.HTTP != nil {
+		st.listener, err = httpd.Listen(st.HTTP.Addr)
+		if err == nil && !st.listener.Local && st.HTTP.Guard == nil {
+			st.listener.Close()
+			err = errors.New("only addresses of this machine are served without authentication")
+		}
+		if err != nil {
+			err = fmt.Errorf("mcp-bash: serve --http: %w", err)
+		}
+		return err
+	}
+	st.checkTransport()
+	if st.Streams == nil {
+		st.Streams, err = stdio.Open()
+	}
+	return err
+}
+
 // checkTransport warns of an unknown transport (P-104).
-func (st *starter) checkTransport() error {
+func (st *starter) checkTransport() {
 	t := st.Env["MCPBASH_TRANSPORT"]
 	if t == "" {
 		t = st.Env["MCP_TRANSPORT"]
@@ -119,15 +143,6 @@ func (st *starter) checkTransport() error {
 	if t != "" && !strings.EqualFold(t, "stdio") {
 		st.warn("mcp-bash: unsupported transport '" + t + "'; defaulting to stdio.")
 	}
-	return nil
-}
-
-// openStreams opens standard input and output (P-105).
-func (st *starter) openStreams() (err error) {
-	if st.Streams == nil {
-		st.Streams, err = stdio.Open()
-	}
-	return err
 }
 
 // openProject finds the project and reads it. Without one, it makes a project that explains how to
@@ -276,12 +291,22 @@ func (st *starter) newProcess() (*process, error) {
 	server := protocol.NewServer(protocol.Config{
 		Context: st.base, Project: p, State: st.state, Engine: e, Console: c, Record: record, Log: log, Roots: st.roots,
 	})
-	conn := stdio.New(stdio.Config{Context: st.base, Streams: st.Streams, Project: p, Parent: st.parent},
-		func(conn protocol.Connection) stdio.Client { return server.NewClient(conn, protocol.Caller{}) })
 	return &process{
-		project: p, state: st.state, bootstrap: st.bootstrap, runner: st.runner, console: c, server: server, conn: conn,
-		stop: st.stop,
+		project: p, state: st.state, bootstrap: st.bootstrap, runner: st.runner, console: c, server: server,
+		transport: st.newTransport(server), stop: st.stop,
 	}, nil
+}
+
+// newTransport returns the connection of a server to its clients.
+func (st *starter) newTransport(server *protocol.Server) transport {
+	if st.HTTP != nil {
+		return httpd.New(httpd.Config{
+			Options: *st.HTTP, Context: st.base, Listener: st.listener, Project: st.project, Console: server.Console,
+			Server: server,
+		})
+	}
+	return stdio.New(stdio.Config{Context: st.base, Streams: st.Streams, Project: st.project, Parent: st.parent},
+		func(conn protocol.Connection) stdio.Client { return server.NewClient(conn, protocol.Caller{}) })
 }
 
 // usualMemory is more than a server needs for small messages, in bytes.

@@ -21,6 +21,8 @@ var notRun = map[string]string{
 	"mcp-bundle vendor --upgrade --platform all":                "builds for five systems, as TestEveryPlatform does",
 	"mcp-bundle bundle":                                         "builds for five systems, as TestEveryPlatform does",
 	"mcp-scaffold wrap gh issue --subcommands":                  "needs gh",
+	"mcp-bash serve --http":                                     "serves until it is ended",
+	"mcp-bash serve --http unix:/run/mcp.sock":                  "likewise",
 	"mcp-bundle bundle --json | jq -r .path":                    "builds for five systems, as TestEveryPlatform does",
 }
 

@@ -24,12 +24,13 @@ func (plain) Fault(e *mcp.Error) *mcp.Error                           { return e
 // output is a sink that keeps all lines.
 type output struct{ bytes.Buffer }
 
-func (o *output) Queue(line []byte)          { o.Write(line) }
-func (*output) Push()                        {}
-func (*output) Deliver()                     {}
-func (*output) Full() bool                   { return false }
-func (*output) Reserve(context.Context, int) {}
-func (*output) Release(int)                  {}
+func (o *output) Queue(line []byte)           { o.Write(line) }
+func (o *output) Last(l []byte, _ *mcp.Error) { o.Write(l) }
+func (*output) Push()                         {}
+func (*output) Deliver()                      {}
+func (*output) Full() bool                    { return false }
+func (*output) Reserve(context.Context, int)  {}
+func (*output) Release(int)                   {}
 
 // newRequests returns the requests of a client. Standard error goes to stderr.
 func newRequests(t *testing.T, p *Pool, stderr *bytes.Buffer) *Requests {
@@ -50,7 +51,7 @@ func newRequest(key string, out session.Sink, handle Handler) *Request {
 // P-507, P-2600: any error is answered.
 func TestInternalError(t *testing.T) {
 	want := `{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal error","data":"cancelled"}}` + "\n"
-	if got := string(errorLine(nil, asError(tool.ErrCancelled))); got != want {
+	if got := string(jsonrpc.AppendError(nil, nil, asError(tool.ErrCancelled).AppendJSON)); got != want {
 		t.Error(got)
 	}
 }
@@ -85,7 +86,8 @@ func TestPanic(t *testing.T) {
 func TestPendingBytes(t *testing.T) {
 	q := newRequests(t, NewPool(&project.Limits{Concurrent: 1, Pending: 100}), nil)
 	ask := func() bool { return false }
-	first, second, third := newRequest("1", nil, nil), newRequest("2", nil, nil), newRequest("3", nil, nil)
+	out := &output{}
+	first, second, third := newRequest("1", out, nil), newRequest("2", out, nil), newRequest("3", out, nil)
 	if q.Schedule(first) != Run || q.Schedule(second) != Queued || q.Schedule(third) != Refused || !q.Full() {
 		t.Error("scheduled otherwise")
 	}
@@ -115,7 +117,7 @@ func TestShares(t *testing.T) {
 	busy, other := newRequests(t, p, nil), newRequests(t, p, nil)
 	schedule := func(q *Requests, key string, want Outcome) *Request {
 		t.Helper()
-		r := newRequest(key, nil, nil)
+		r := newRequest(key, &output{}, nil)
 		if got := q.Schedule(r); got != want {
 			t.Errorf("request %s: %v, want %v", key, got, want)
 		}
@@ -150,12 +152,12 @@ func TestShareOfMemory(t *testing.T) {
 	p := NewPool(&project.Limits{Concurrent: 9, Pending: 200})
 	busy, other := newRequests(t, p, nil), newRequests(t, p, nil)
 	for _, key := range []string{"1", "2"} {
-		busy.Schedule(newRequest(key, nil, nil))
+		busy.Schedule(newRequest(key, &output{}, nil))
 	}
 	if busy.Full() {
 		t.Error("a client alone has a share")
 	}
-	if r := newRequest("1", nil, nil); other.Schedule(r) != Run || !busy.Full() || other.Full() {
+	if r := newRequest("1", &output{}, nil); other.Schedule(r) != Run || !busy.Full() || other.Full() {
 		t.Error("a second client does not halve the share")
 	}
 }

@@ -113,7 +113,7 @@ func notify(r *Request, method string, params json.RawMessage) {
 		r.requests.Session.Missed()
 		return
 	}
-	r.Send(jsonrpc.AppendNotification(nil, method, params), false)
+	r.Notify(jsonrpc.AppendNotification(nil, method, params))
 }
 
 // ProgressToken returns the token in a request's _meta, a string or an integer, or nil (P-1400).

@@ -70,6 +70,7 @@ type Request struct {
 	Context  context.Context
 
 	cancel   context.CancelCauseFunc
+	turn     chan struct{} // closed when a request that waits itself has a slot; nil: it has one
 	requests *Requests
 	answered bool // guarded by the pool's lock
 	bytes    int  // see Size; set when the request is scheduled
@@ -104,34 +105,43 @@ func (r *Request) seconds() int {
 }
 
 // Close prevents that anything more is sent for the request.
-func (r *Request) Close() {
-	r.mu.Lock()
-	r.closed = true
-	r.mu.Unlock()
-}
+func (r *Request) Close() { r.answer(nil, nil) }
 
-// Queue queues a line of the request, and reports whether the request was still open. The last
-// line closes it.
-func (r *Request) Queue(line []byte, last bool) bool {
+// answer queues the last line of the request, and reports whether the request was still open.
+func (r *Request) answer(line []byte, err *mcp.Error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return false
 	}
-	r.closed = last
-	r.Out.Queue(line)
+	r.closed = true
+	r.Out.Last(line, err)
 	return true
 }
 
-// Send is [Request.Queue], followed by a write that does not wait for the client.
-func (r *Request) Send(line []byte, last bool) bool {
-	if !r.Queue(line, last) {
-		return false
+// Notify sends a line without waiting for the client, and reports whether the request was still
+// open.
+func (r *Request) Notify(line []byte) bool {
+	r.mu.Lock()
+	open := !r.closed
+	if open {
+		r.Out.Queue(line)
 	}
+	r.mu.Unlock()
+	return open && r.push(line)
+}
+
+// Answer is Notify for the last line of a request that was left open.
+func (r *Request) Answer(line []byte) { _ = r.answer(line, nil) && r.push(line) }
+
+func (r *Request) push(line []byte) bool {
 	r.requests.Session.Record("rpc", "-", "ok", line)
 	r.Out.Push()
 	return true
 }
+
+// Lingers reports whether Run can return long after the answer (see HandOff).
+func (r *Request) Lingers() bool { return r.Method.Asks && r.Client.Newest }
 
 // An Answer is the result of a request. It is written straight into the response line.
 type Answer struct {

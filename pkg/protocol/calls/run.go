@@ -19,7 +19,12 @@ import (
 
 // Run serves a request, and then requests that waited for its slot. No request starts while its
 // client has too much to read (P-1803).
-func (r *Request) Run() { r.run(r.Protocol.Handle) }
+func (r *Request) Run() {
+	if r.turn != nil && !r.requests.awaitTurn(r) {
+		return
+	}
+	r.run(r.Protocol.Handle)
+}
 
 // HandOff lets another goroutine answer the request and run those that waited for its slot. The
 // current goroutine continues with the call.
@@ -105,6 +110,7 @@ func (r *Request) finish(a *Answer, err error) {
 		defer func() { a.Done(sent && err == nil) }()
 	}
 	var line []byte
+	var failure *mcp.Error
 	reserved := 0
 	release := func() {
 		if reserved > 0 {
@@ -115,9 +121,9 @@ func (r *Request) finish(a *Answer, err error) {
 	defer release()
 	switch {
 	case err != nil:
-		line = errorLine(r.ID, r.Protocol.Fault(asError(err)))
+		failure = r.Protocol.Fault(asError(err))
 	case a == nil:
-		line = errorLine(r.ID, mcp.Errorf(mcp.CodeInternal, "Empty handler response"))
+		failure = mcp.Errorf(mcp.CodeInternal, "Empty handler response")
 	default:
 		if a.Size > largeAnswer { // P-1803
 			r.Out.Reserve(r.Context, a.Size)
@@ -127,13 +133,16 @@ func (r *Request) finish(a *Answer, err error) {
 			return a.Append(dst, r.Protocol.Extra(r, a))
 		})
 	}
+	if failure != nil {
+		line = jsonrpc.AppendError(nil, r.ID, failure.AppendJSON)
+	}
 	if limit := r.limit(); len(line) > limit {
 		q.Console.Complain("mcp-bash: response exceeded %d bytes for id %s", limit, r.ID)
-		err = errTooLarge
-		line = errorLine(r.ID, errTooLarge)
+		err, failure = errTooLarge, errTooLarge
+		line = jsonrpc.AppendError(nil, r.ID, failure.AppendJSON)
 	}
 	q.release(r)
-	sent = r.Queue(line, true)
+	sent = r.answer(line, failure)
 	release()
 	key, status := project.RequestKey(string(r.ID)), "ok"
 	switch {
@@ -192,5 +201,3 @@ func asError(err error) *mcp.Error {
 	}
 	return mcp.Errorf(mcp.CodeInternal, "Internal error").WithData(err.Error())
 }
-
-func errorLine(id jsonrpc.ID, e *mcp.Error) []byte { return jsonrpc.AppendError(nil, id, e.AppendJSON) }

@@ -40,6 +40,9 @@ type Config struct {
 	Console *console.Console
 	Limits  *project.Limits
 	After   func(m *Method) // is called after each request
+	// Shared means that the client has no slot of its own, because there can be any number of
+	// clients. Its requests wait for a slot themselves.
+	Shared bool
 }
 
 // Requests are the requests of one client that run or wait for a slot (protocol section 18).
@@ -66,7 +69,7 @@ type Outcome int
 // The outcomes.
 const (
 	Run       Outcome = iota // the caller runs the request
-	Queued                   // the goroutine of another request runs it
+	Queued                   // the goroutine of another request runs it, unless it waits itself
 	Duplicate                // its id is in use (P-506)
 	Refused                  // too many requests are waiting
 )
@@ -75,7 +78,7 @@ const (
 func (q *Requests) Schedule(r *Request) Outcome {
 	q.pool.mu.Lock()
 	defer q.pool.mu.Unlock()
-	mustWait := q.running > 0 && q.pool.running >= q.pool.slots
+	mustWait := (q.running > 0 || q.Shared) && q.pool.running >= q.pool.slots
 	switch {
 	case q.inFlight[r.Key] != nil:
 		return Duplicate
@@ -90,7 +93,9 @@ func (q *Requests) Schedule(r *Request) Outcome {
 		q.pool.clients = append(q.pool.clients, q)
 	}
 	if mustWait {
-		q.queue = append(q.queue, r)
+		if q.queue = append(q.queue, r); q.Shared {
+			r.turn = make(chan struct{})
+		}
 		return Queued
 	}
 	q.running++
@@ -138,7 +143,7 @@ func (p *Pool) next(ended *Request) *Request {
 		}
 		q = p.clients[waiting]
 		p.clients = append(slices.Delete(p.clients, waiting, waiting+1), q)
-	} else if q.running > 0 || len(q.queue) == 0 {
+	} else if q.running > 0 || len(q.queue) == 0 || q.Shared {
 		return nil
 	}
 	r := q.queue[0]
@@ -146,7 +151,35 @@ func (p *Pool) next(ended *Request) *Request {
 	q.queue = q.queue[1:]
 	q.running++
 	p.running++
+	if r.turn != nil {
+		close(r.turn)
+		return nil
+	}
 	return r
+}
+
+// awaitTurn waits until a request of a shared server has a slot. It returns false if the request
+// ended before.
+func (q *Requests) awaitTurn(r *Request) bool {
+	select {
+	case <-r.turn:
+		return true
+	case <-r.Context.Done():
+	}
+	q.pool.mu.Lock()
+	defer q.pool.mu.Unlock()
+	select {
+	case <-r.turn:
+		return true
+	default:
+	}
+	if i := slices.Index(q.queue, r); i >= 0 { // the client has ended
+		q.queue = slices.Delete(q.queue, i, i+1)
+		q.bytes -= r.bytes
+		delete(q.inFlight, r.Key)
+		q.pool.settle()
+	}
+	return false
 }
 
 // settle removes clients without requests, and wakes all that wait for a change. The lock is

@@ -32,6 +32,8 @@ type Config struct {
 	Session *session.Session
 	Roots   roots.Scope // if the client names none
 	Asked   func()      // is called after each request to the client
+	Remote  bool        // the client's roots name folders of another machine
+	Shared  bool        // the process has other clients
 }
 
 // A Handshake is the handshake protocol of one client. It implements [calls.Protocol].
@@ -101,7 +103,9 @@ func (h *Handshake) Initialize(m *jsonrpc.Message, inBatch bool, out session.Sin
 	}
 	s.Revision.Store(agreed)
 	s.Capabilities.Store(&client)
-	h.writeUISupport(&client)
+	if !h.Shared {
+		h.writeUISupport(&client)
+	}
 	s.Enter(session.Initializing)
 	s.Reply(out, m.ID, func(dst []byte) []byte { return h.appendInitializeResult(dst, agreed, &client) })
 	s.Greeted.Store(true)
@@ -188,7 +192,7 @@ func (h *Handshake) Initialized() bool {
 	}
 	h.Session.Enter(session.Ready)
 	h.Session.Debugf(session.LogLifecycle, "Initialized handshake complete")
-	h.roots.start(h.Session.Capabilities.Load().Roots)
+	h.roots.start(h.Session.Capabilities.Load().Roots && !h.Remote)
 	return true
 }
 

@@ -68,6 +68,9 @@ func (m *Meta) Claims(method string) bool {
 	return m.version != nil || m.capabilities != nil || m.clientInfo != nil || m.level != nil || method == MethodDiscover
 }
 
+// Version returns the revision that the request names, or nil.
+func (m *Meta) Version() json.RawMessage { return m.version }
+
 // ClientSession returns what a request may use of its client (M-10 to M-12).
 func (st *Stateless) ClientSession(m *Meta) (calls.ClientSession, *mcp.Error) {
 	refuse := func(text string) (calls.ClientSession, *mcp.Error) {

@@ -24,9 +24,11 @@ type Client struct {
 
 // A Config is the input of [Lists.NewClient].
 type Config struct {
-	Context   context.Context // of the client
-	Session   *session.Session
-	Resources *resource.Resources // as the client may read them; nil in minimal mode
+	Context context.Context // of the client
+	Session *session.Session
+	// MaxStreams is the number of streams that may be open at once.
+	MaxStreams int
+	Resources  *resource.Resources // as the client may read them; nil in minimal mode
 }
 
 // NewClient adds a client. Leave removes it.

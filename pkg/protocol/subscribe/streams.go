@@ -25,7 +25,7 @@ type stream struct {
 
 // Limits of streams.
 const (
-	maxStreams  = 64   // that a client may have open (M-60)
+	MaxStreams  = 64   // that a client may have open over stdio (M-60)
 	maxStreamID = 1024 // bytes, because each notification contains the id
 )
 
@@ -111,7 +111,7 @@ func (c *Client) subscribeStream(ctx context.Context, st *stream, uri string) (*
 func (c *Client) open(st *stream, accepted json.RawMessage) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.streams) >= maxStreams {
+	if len(c.streams) >= c.MaxStreams {
 		return errStreams
 	}
 	if !st.notify("notifications/subscriptions/acknowledged", rawjson.Member{Name: "notifications", Value: accepted}) {
@@ -131,7 +131,7 @@ func (st *stream) notify(method string, members ...rawjson.Member) bool {
 	for _, m := range members {
 		b.Name(m.Name).Raw(m.Value)
 	}
-	return st.request.Send(jsonrpc.AppendNotification(nil, method, b.End().Bytes()), false)
+	return st.request.Notify(jsonrpc.AppendNotification(nil, method, b.End().Bytes()))
 }
 
 func (c *Client) streamIndex(key string) int {
@@ -175,12 +175,12 @@ func (c *Client) EndStreams() {
 	c.mu.Unlock()
 	for _, st := range list {
 		c.unwatch(st)
-		st.request.Send(jsonrpc.AppendResult(nil, st.request.ID, func(dst []byte) []byte {
+		st.request.Answer(jsonrpc.AppendResult(nil, st.request.ID, func(dst []byte) []byte {
 			b := rawjson.Over(dst)
 			b.Object().Name("resultType").String("complete").Name("_meta").Object().
 				Name(revision.MetaSubscriptionID).Raw(json.RawMessage(st.request.ID)).
 				Name(revision.MetaServerInfo).Raw(offer.ServerName(&c.lists.project.Meta))
 			return b.End().End().Bytes()
-		}), true)
+		}))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A Client is what a connection needs of the protocol. See [protocol.Client] for the methods.
@@ -79,8 +80,18 @@ func (c *Connection) End(e protocol.Ending) {
 	}
 }
 
+// Last implements [protocol.Sink]. The answers of all requests are in one stream.
+func (c *Connection) Last(line []byte, _ *mcp.Error) {
+	if line != nil {
+		c.Queue(line)
+	}
+}
+
 // Endings returns the channel of the reasons to end the connection.
 func (c *Connection) Endings() <-chan protocol.Ending { return c.endings }
+
+// Signalled returns how a signal ends the process: at once (P-905).
+func (c *Connection) Signalled(e protocol.Ending) protocol.Ending { return e }
 
 // readOn is how long a request may use the goroutine that read it, before another one continues
 // to read. Most requests that run no script take less. Then no thread is woken, which would cost

@@ -54,6 +54,7 @@ type task struct {
 
 func (t task) Run()               { t.client.run(t.line) }
 func (t task) Slow() *atomic.Bool { return &t.client.slow }
+func (t task) Lingers() bool      { return false }
 
 func (c *client) Accept(line []byte, out protocol.Sink) protocol.Task {
 	if text := string(line); strings.HasPrefix(text, "run") {

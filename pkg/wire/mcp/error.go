@@ -21,6 +21,7 @@ const (
 	CodeShuttingDown   = -32003 // a request after shutdown
 	CodeExitTooEarly   = -32005 // exit without shutdown
 
+	CodeHeaderMismatch     = -32020 // a header of HTTP differs from the message (H-20)
 	CodeMissingCapability  = -32021 // the client lacks a capability that the request needs (M-41)
 	CodeUnsupportedVersion = -32022 // a revision that this server does not support (M-11)
 )

@@ -10,11 +10,12 @@ type Revision struct {
 	Instructions bool // initialize answers with instructions (P-806)
 	Batches      bool // arrays of messages are accepted (P-600)
 	BatchRefusal string
+	Priming      bool // a stream of HTTP begins with an event that has only an id (H-45)
 }
 
 // revisions are those that the server speaks, newest first (P-800).
 var revisions = [...]Revision{
-	{Name: "2025-11-25", ListChanged: true, Instructions: true,
+	{Name: "2025-11-25", ListChanged: true, Instructions: true, Priming: true,
 		BatchRefusal: "Batch arrays are not allowed for protocol 2025-11-25"},
 	{Name: "2025-06-18", ListChanged: true, Instructions: true,
 		BatchRefusal: "Batch arrays are not allowed for protocol 2025-06-18"},

@@ -48,8 +48,8 @@ type Session struct {
 	console *console.Console
 	record  *console.Record
 	phase   atomic.Int32
-	missed  atomic.Int64 // messages that the client did not get because it does not read (P-1805)
-	scratch []byte       // for small answers; belongs to the goroutine that accepts messages
+	missed  atomic.Int64           // messages that the client did not get because it does not read (P-1805)
+	scratch atomic.Pointer[[]byte] // for small answers
 }
 
 // NewSession returns the session of a new client. Messages that belong to no request go to out.
@@ -146,21 +146,30 @@ func (s *Session) Debugf(logger, format string, args ...any) {
 	}
 }
 
-// Reply queues the result of a message, on the goroutine that accepts messages. The line is
-// written before the next wait for input.
+// Reply queues the result of a message. The transport writes the line once it has accepted the
+// message.
 func (s *Session) Reply(out Sink, id jsonrpc.ID, result func(dst []byte) []byte) {
-	s.answer(out, "ok", jsonrpc.AppendResult(s.scratch[:0], id, result))
+	s.answer(out, nil, func(dst []byte) []byte { return jsonrpc.AppendResult(dst, id, result) })
 }
 
 // Refuse is [Session.Reply] with an error.
 func (s *Session) Refuse(out Sink, id jsonrpc.ID, e *mcp.Error) {
-	s.answer(out, "error", jsonrpc.AppendError(s.scratch[:0], id, e.AppendJSON))
+	s.answer(out, e, func(dst []byte) []byte { return jsonrpc.AppendError(dst, id, e.AppendJSON) })
 }
 
-func (s *Session) answer(out Sink, status string, line []byte) {
+func (s *Session) answer(out Sink, e *mcp.Error, appendLine func(dst []byte) []byte) {
+	scratch := s.scratch.Swap(nil)
+	if scratch == nil {
+		scratch = new([]byte)
+	}
+	line, status := appendLine((*scratch)[:0]), "ok"
+	if e != nil {
+		status = "error"
+	}
 	s.record.Add("rpc", "-", status, line)
-	out.Queue(line)
-	if s.scratch = line; cap(line) > 16<<10 { // the sink may keep such a large buffer
-		s.scratch = nil
+	out.Last(line, e)
+	if cap(line) <= 16<<10 { // the sink may keep a larger buffer
+		*scratch = line
+		s.scratch.Store(scratch)
 	}
 }

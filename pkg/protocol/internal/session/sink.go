@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"time"
+
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A Sink takes the lines that a message causes, and delivers them to the client in their order.
@@ -11,6 +13,10 @@ import (
 type Sink interface {
 	// Queue adds a line without writing it. The caller calls Push or Deliver afterwards.
 	Queue(line []byte)
+	// Last is Queue for the answer of a request, the last line for it. err is the error in the
+	// answer, or nil. line is nil if the request ends without an answer. Each accepted request
+	// ends with one call of Last.
+	Last(line []byte, err *mcp.Error)
 	// Push writes the queued lines, and never waits until the client reads.
 	Push()
 	// Deliver writes the queued lines, and can wait until the client reads.

@@ -1,0 +1,53 @@
+package httpd
+
+import (
+	"sync/atomic"
+	"time"
+
+	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/protocol"
+)
+
+// A caller has the requests of the stateless protocol of one identity. They share a client, so a
+// caller may resume its suspended calls with any request.
+type caller struct {
+	client *protocol.Client
+	used   atomic.Int64 // the time of the last request, in nanoseconds
+}
+
+// callerUnused is how long the client of an identity without requests is kept.
+const callerUnused = 15 * time.Minute
+
+// callerOf returns the caller with an identity, nil while the server ends.
+func (s *Server) callerOf(id *auth.Identity) *caller {
+	key := id.Key()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.callers[key]
+	if c == nil {
+		if s.closing {
+			return nil
+		}
+		c = &caller{}
+		c.client = s.Server.NewClient(nobody{}, protocol.Caller{
+			Identity: id, Remote: true, Shared: true, MaxStreams: s.limits.streams,
+		})
+		s.callers[key] = c
+	}
+	c.used.Store(time.Now().UnixNano())
+	return c
+}
+
+// dropCallers removes the clients of identities that no longer send requests.
+func (s *Server) dropCallers() {
+	since := time.Now().Add(-callerUnused).UnixNano()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, c := range s.callers {
+		if c.used.Load() < since && !c.client.Busy() {
+			delete(s.callers, key)
+			c.client.Cancel(errUnused)
+			c.client.Leave()
+		}
+	}
+}

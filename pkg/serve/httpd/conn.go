@@ -1,0 +1,115 @@
+package httpd
+
+import (
+	"bytes"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// writeTime is how long a client may take to read what was written to its connection.
+const writeTime = 30 * time.Second
+
+// A response is the output of a stream over a connection of net/http.
+type response struct {
+	mu      sync.Mutex
+	w       http.ResponseWriter
+	control *http.ResponseController
+	closed  bool
+}
+
+// close prevents writes, because the handler returns.
+func (r *response) close() {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+}
+
+// Ready implements [jsonrpc.Output]. Another goroutine writes.
+func (*response) Ready() bool { return false }
+
+func (r *response) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return 0, net.ErrClosed
+	}
+	r.control.SetWriteDeadline(time.Now().Add(writeTime))
+	n, err := r.w.Write(p)
+	if err == nil {
+		err = r.control.Flush()
+	}
+	return n, err
+}
+
+// A conn is a connection with an endless response, which net/http no longer knows.
+type conn struct {
+	net.Conn
+	header  []byte // is sent before the first bytes
+	chunked bool
+}
+
+// hijack takes a connection from net/http. The header of w is sent with the first bytes.
+func hijack(w http.ResponseWriter, r *http.Request) (*conn, error) {
+	c := &conn{chunked: r.ProtoAtLeast(1, 1)}
+	var b bytes.Buffer
+	b.WriteString("HTTP/1.1 200 OK\r\n")
+	w.Header().Write(&b)
+	if c.chunked {
+		b.WriteString("Transfer-Encoding: chunked\r\n")
+	}
+	b.WriteString("Connection: close\r\nDate: " + time.Now().UTC().Format(http.TimeFormat) + "\r\n\r\n")
+	nc, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return nil, err
+	}
+	nc.SetDeadline(time.Time{})
+	c.Conn, c.header = nc, b.Bytes()
+	return c, nil
+}
+
+// Ready implements [jsonrpc.Output]. Another goroutine writes.
+func (*conn) Ready() bool { return false }
+
+// Write implements [jsonrpc.Output]. It is called by one goroutine at a time.
+func (c *conn) Write(p []byte) (int, error) {
+	frame := make([]byte, 0, len(c.header)+len(p)+16)
+	frame = append(frame, c.header...)
+	c.header = nil
+	if c.chunked {
+		frame = append(strconv.AppendInt(frame, int64(len(p)), 16), "\r\n"...)
+	}
+	frame = append(frame, p...)
+	if c.chunked {
+		frame = append(frame, "\r\n"...)
+	}
+	if err := c.write(frame); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (c *conn) write(p []byte) error {
+	c.SetWriteDeadline(time.Now().Add(writeTime))
+	defer c.SetWriteDeadline(time.Time{})
+	_, err := c.Conn.Write(p)
+	return err
+}
+
+// finish ends the response.
+func (c *conn) finish() {
+	if c.chunked {
+		c.write([]byte("0\r\n\r\n"))
+	}
+	c.Close()
+}
+
+// awaitEnd returns when the client closes the connection. A client that sends anything else loses
+// the connection.
+func (c *conn) awaitEnd() {
+	var b [1]byte
+	c.Read(b[:])
+	c.Close()
+}

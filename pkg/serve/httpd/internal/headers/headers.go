@@ -1,0 +1,132 @@
+// Package headers checks the HTTP headers that repeat members of a message, so that a proxy that
+// reads headers sees the same request as the server (http section 3).
+package headers
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+)
+
+// The canonical names of the headers of MCP.
+const (
+	Version   = "Mcp-Protocol-Version"
+	Method    = "Mcp-Method"
+	Name      = "Mcp-Name"
+	Session   = "Mcp-Session-Id"
+	LastEvent = "Last-Event-Id"
+)
+
+// Equal returns an error if a header does not occur exactly once with this value.
+func Equal(h http.Header, name, want string) error {
+	got, err := one(h, name)
+	if err != nil {
+		return err
+	}
+	return compare(name, got, want)
+}
+
+// EqualDecoded is [Equal] for a header whose value can be in the base64 form.
+func EqualDecoded(h http.Header, name, want string) error {
+	got, err := one(h, name)
+	if err != nil {
+		return err
+	}
+	if got, err = decode(got); err != nil {
+		return fmt.Errorf("header %s: %w", name, err)
+	}
+	return compare(name, got, want)
+}
+
+func compare(name, got, want string) error {
+	if got != want {
+		return fmt.Errorf("header %s is %q, but the message has %q", name, shortened(got), shortened(want))
+	}
+	return nil
+}
+
+// one returns the value of a header that occurs once, in printable ASCII.
+func one(h http.Header, name string) (string, error) {
+	switch values := h[name]; {
+	case len(values) == 0:
+		return "", fmt.Errorf("header %s is missing", name)
+	case len(values) > 1:
+		return "", fmt.Errorf("header %s occurs %d times", name, len(values))
+	case !isPlain(values[0]):
+		return "", fmt.Errorf("header %s contains invalid characters", name)
+	default:
+		return values[0], nil
+	}
+}
+
+func isPlain(value string) bool {
+	for i := range len(value) {
+		if c := value[i]; (c < ' ' || c > '~') && c != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+const prefix, suffix = "=?base64?", "?="
+
+// decode returns the text of a header value, which can be in the base64 form.
+func decode(value string) (string, error) {
+	coded, ok := strings.CutPrefix(value, prefix)
+	if ok {
+		coded, ok = strings.CutSuffix(coded, suffix)
+	}
+	if !ok {
+		return value, nil
+	}
+	text, err := base64.StdEncoding.Strict().DecodeString(coded)
+	if err != nil || !utf8.Valid(text) {
+		return "", fmt.Errorf("invalid base64")
+	}
+	return string(text), nil
+}
+
+func shortened(value string) string {
+	const most = 64
+	if len(value) > most {
+		return value[:most] + "…"
+	}
+	return value
+}
+
+// Accepts reports whether a request accepts a media type. A request without Accept accepts all.
+func Accepts(h http.Header, kind, subtype string) bool {
+	values := h["Accept"]
+	if len(values) == 0 {
+		return true
+	}
+	for _, value := range values {
+		for part := range strings.SplitSeq(value, ",") {
+			media, _, _ := strings.Cut(part, ";")
+			k, s, _ := strings.Cut(strings.TrimSpace(media), "/")
+			if (k == "*" || strings.EqualFold(k, kind)) && (s == "*" || strings.EqualFold(s, subtype)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// IsJSON reports whether the body of a request is JSON in UTF-8.
+func IsJSON(h http.Header) bool {
+	values := h["Content-Type"]
+	if len(values) != 1 {
+		return false
+	}
+	if values[0] == "application/json" {
+		return true
+	}
+	media, parameters, _ := strings.Cut(values[0], ";")
+	name, charset, _ := strings.Cut(strings.TrimSpace(parameters), "=")
+	if strings.EqualFold(name, "charset") && !strings.EqualFold(strings.Trim(charset, `"`), "utf-8") {
+		return false
+	}
+	return strings.EqualFold(strings.TrimSpace(media), "application/json")
+}

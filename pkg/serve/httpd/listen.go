@@ -1,0 +1,94 @@
+package httpd
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// A Listener accepts the connections of a server.
+type Listener struct {
+	net.Listener
+	URL   string // of the endpoint
+	Local bool   // only programs of this machine can connect
+
+	remove func() // removes the socket file
+}
+
+// DefaultAddr is the address without another one.
+const DefaultAddr = "127.0.0.1:8000"
+
+// Listen opens an address: HOST:PORT, :PORT or PORT on 127.0.0.1, or unix:PATH (H-1).
+func Listen(addr string) (*Listener, error) {
+	if addr == "" {
+		addr = DefaultAddr
+	}
+	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
+		return listenUnix(path)
+	}
+	if !strings.Contains(addr, ":") {
+		addr = ":" + addr
+	}
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen %s: %w", addr, err)
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, err
+	}
+	bound := l.Addr().(*net.TCPAddr)
+	return &Listener{
+		Listener: l, URL: "http://" + net.JoinHostPort(host, fmt.Sprint(bound.Port)) + "/mcp",
+		Local:  bound.IP.IsLoopback(),
+		remove: func() {},
+	}, nil
+}
+
+// listenUnix makes a socket file that only this user can use. A file of a server that has ended is
+// replaced.
+func listenUnix(path string) (*Listener, error) {
+	if info, err := os.Lstat(path); err == nil {
+		if info.Mode()&os.ModeSocket == 0 {
+			return nil, fmt.Errorf("listen unix:%s: the file is no socket", path)
+		}
+		if conn, err := net.Dial("unix", path); err == nil {
+			conn.Close()
+			return nil, fmt.Errorf("listen unix:%s: another server uses the socket", path)
+		}
+	}
+	// The directory keeps others out until the mode is set.
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".mcp-bash-")
+	if err != nil {
+		return nil, fmt.Errorf("listen unix:%s: %w", path, err)
+	}
+	defer os.RemoveAll(dir)
+	made := filepath.Join(dir, "s")
+	l, err := net.Listen("unix", made)
+	if err != nil {
+		return nil, err
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	if err = os.Chmod(made, 0o600); err == nil {
+		err = os.Rename(made, path)
+	}
+	if err != nil {
+		l.Close()
+		return nil, fmt.Errorf("listen unix:%s: %w", path, err)
+	}
+	return &Listener{
+		Listener: l, URL: "unix:" + path, Local: true, remove: sync.OnceFunc(func() { os.Remove(path) }),
+	}, nil
+}
+
+// Close ends accepting, and removes the socket file.
+func (l *Listener) Close() error {
+	l.remove()
+	return l.Listener.Close()
+}

@@ -1,0 +1,314 @@
+package httpd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/protocol"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A post is a POST with requests, and their answers. If an answer comes first, the response is
+// JSON. If anything else comes first, the response is a stream. It implements [protocol.Sink].
+type post struct {
+	server  *Server
+	w       http.ResponseWriter
+	r       *http.Request
+	session *session      // nil: of the stateless protocol
+	lasting bool          // the stream stays open without a goroutine
+	gone    func()        // is called when the client closes a lasting stream
+	done    chan struct{} // gets an element after the last answer
+
+	mu       sync.Mutex
+	expected int        // answers that have not come yet
+	running  bool       // the message was accepted
+	batch    bool       // the response is an array
+	answer   []byte     // of a single request; nil: it ended without one
+	answers  [][]byte   // of a batch
+	failure  *mcp.Error // in the answer of a single request
+	refused  bool       // before the request ran
+	stream   *stream    // nil: nothing came before the answer
+	out      *response  // of the stream, unless the stream has a connection of its own
+	broken   error      // the stream could not be opened
+}
+
+// newPost returns a post for a number of requests.
+func (s *Server) newPost(w http.ResponseWriter, r *http.Request, se *session, expected int) *post {
+	p := s.posts.Get().(*post)
+	*p = post{server: s, w: w, r: r, session: se, expected: expected, done: p.done, answer: p.answer[:0]}
+	return p
+}
+
+// keepAnswer is the length, in bytes, from which an answer is kept without a copy.
+const keepAnswer = 32 << 10
+
+// Last implements [protocol.Sink].
+func (p *post) Last(line []byte, err *mcp.Error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case line == nil:
+		if !p.batch {
+			p.answer = nil
+		}
+	case p.stream != nil:
+		p.stream.add(line)
+	case p.batch:
+		p.answers = append(p.answers, bytes.Clone(line))
+	case len(line) < keepAnswer:
+		p.answer = append(p.answer[:0], line...)
+	default:
+		p.answer = line
+	}
+	p.failure, p.refused = err, !p.running
+	if p.expected--; p.expected > 0 {
+		return
+	}
+	if p.lasting && p.stream != nil {
+		go p.stream.end("")
+	}
+	p.done <- struct{}{}
+}
+
+// Queue implements [protocol.Sink]. The first message opens the stream.
+func (p *post) Queue(line []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open() {
+		p.stream.add(line)
+	}
+}
+
+// open makes the response a stream, and reports whether it is one. The lock is held.
+func (p *post) open() bool {
+	if p.stream != nil || p.broken != nil {
+		return p.stream != nil
+	}
+	var st *stream
+	if p.session != nil {
+		st = p.session.newStream()
+	} else {
+		st = newStream(p.server, nil, "")
+	}
+	if p.lasting {
+		p.broken = st.takeOver(p.w, p.r)
+	} else {
+		p.server.streamHeader(p.w.Header())
+		p.out = &response{w: p.w, control: http.NewResponseController(p.w)}
+		st.attach(p.out, 1)
+	}
+	if p.broken != nil {
+		return false
+	}
+	for _, line := range p.answers {
+		st.add(line)
+	}
+	p.stream, p.answers = st, nil
+	return true
+}
+
+func (p *post) current() *stream {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stream
+}
+
+// Push implements [protocol.Sink].
+func (p *post) Push() {
+	if st := p.current(); st != nil {
+		st.push()
+	}
+}
+
+// Deliver implements [protocol.Sink]. The handler sends the answer.
+func (p *post) Deliver() {}
+
+// Full implements [protocol.Sink].
+func (p *post) Full() bool {
+	st := p.current()
+	return st != nil && st.full()
+}
+
+// Reserve implements [protocol.Sink].
+func (p *post) Reserve(ctx context.Context, _ int) {
+	if st := p.current(); st != nil {
+		st.awaitRoom(ctx)
+	}
+}
+
+// Release implements [protocol.Sink].
+func (p *post) Release(int) {}
+
+// keepAlive opens the stream of a slow request, or sends a comment on it, so that no proxy closes
+// the connection.
+func (p *post) keepAlive() {
+	p.mu.Lock()
+	ok := p.expected > 0 && p.open()
+	p.mu.Unlock()
+	if ok {
+		p.stream.comment("")
+	}
+}
+
+var errGone = errors.New("the client closed the connection")
+
+// serveStateless runs a request of the stateless protocol.
+func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body []byte, m *jsonrpc.Message) {
+	c := s.callerOf(auth.IdentityOf(r.Context()))
+	if c == nil {
+		s.refuse(w, http.StatusServiceUnavailable, m.ID, errStopping)
+		return
+	}
+	p := s.newPost(w, r, nil, 1)
+	key := "h" + strconv.FormatUint(s.last.Add(1), 36)
+	if p.lasting = m.Method == "subscriptions/listen"; p.lasting {
+		if !s.roomForStream() {
+			s.refuse(w, http.StatusServiceUnavailable, m.ID, errStreams)
+			return
+		}
+		p.gone = func() { c.client.CancelStateless(key) }
+	}
+	task := c.client.AcceptStateless(body, m, key, p)
+	if task == nil {
+		s.respond(p, http.StatusOK)
+		s.posts.Put(p)
+		return
+	}
+	stop := context.AfterFunc(r.Context(), func() { c.client.CancelStateless(key) })
+	if open := s.run(p, task); open {
+		stop()
+		p.stream.watch(p.gone)
+		return
+	}
+	if stop() && !task.Lingers() { // nothing else uses the post
+		s.posts.Put(p)
+	}
+}
+
+// slow is how long a request takes whose method counts as slow.
+const slow = time.Millisecond
+
+// run runs an accepted request, and answers it unless its stream stays open.
+func (s *Server) run(p *post, task protocol.Task) (open bool) {
+	p.mu.Lock()
+	p.running = true
+	p.mu.Unlock()
+	var timer *time.Timer
+	if task.Slow().Load() && s.limits.keepAlive > 0 && !p.lasting {
+		var mu sync.Mutex // the timer is set before it is used
+		mu.Lock()
+		timer = time.AfterFunc(s.limits.keepAlive, func() {
+			p.keepAlive()
+			mu.Lock()
+			defer mu.Unlock()
+			timer.Reset(s.limits.keepAlive)
+		})
+		mu.Unlock()
+	}
+	began := time.Now()
+	if task.Lingers() {
+		go task.Run()
+	} else {
+		task.Run()
+	}
+	if p.lasting {
+		p.mu.Lock()
+		open, broken := p.expected > 0, p.broken != nil
+		p.mu.Unlock()
+		switch {
+		case open && broken:
+			p.gone()
+		case open:
+			return true
+		}
+	}
+	s.respond(p, http.StatusOK)
+	if timer != nil {
+		timer.Stop()
+	}
+	task.Slow().Store(time.Since(began) >= slow)
+	return false
+}
+
+// respond waits for the answers and sends them.
+func (s *Server) respond(p *post, status int) {
+	<-p.done
+	if st := p.current(); st != nil {
+		if !p.lasting {
+			st.end("")
+			p.out.close()
+		}
+		if p.session != nil {
+			p.session.retire(st)
+		}
+		return
+	}
+	if p.failure != nil {
+		status = p.status()
+	}
+	h := p.w.Header()
+	switch {
+	case p.batch:
+		p.answer = joined(p.answers)
+	case len(p.answer) == 0: // it was cancelled
+		if !s.serving.Load() {
+			s.refuse(p.w, http.StatusServiceUnavailable, nil, errStopping)
+			return
+		}
+		s.streamHeader(h)
+		p.w.WriteHeader(http.StatusOK)
+		return
+	}
+	h["Content-Type"] = s.values.json
+	if len(p.answer) > 1<<10 {
+		h["Content-Length"] = []string{strconv.Itoa(len(p.answer))}
+	}
+	if status == http.StatusServiceUnavailable {
+		h["Retry-After"] = []string{"1"}
+	}
+	if status != http.StatusOK {
+		p.w.WriteHeader(status)
+	}
+	p.w.Write(p.answer)
+	if cap(p.answer) > keepAnswer {
+		p.answer = nil
+	}
+}
+
+// status returns the status of HTTP for an error (H-27).
+func (p *post) status() int {
+	switch {
+	case p.failure == protocol.ErrBusy:
+		return http.StatusServiceUnavailable
+	case p.session != nil && p.refused:
+		if p.failure.Code == mcp.CodeInvalidRequest {
+			return http.StatusBadRequest
+		}
+	case p.session != nil:
+	case p.refused && p.failure.Code == mcp.CodeMethodNotFound:
+		return http.StatusNotFound
+	case p.refused && p.failure.Code == mcp.CodeInternal:
+		return http.StatusServiceUnavailable
+	case p.refused, p.failure.Own && p.failure.Code == mcp.CodeMissingCapability:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
+// joined returns a batch of answers.
+func joined(answers [][]byte) []byte {
+	var b rawjson.Builder
+	b.Array()
+	for _, line := range answers {
+		b.Raw(bytes.TrimSuffix(line, []byte("\n")))
+	}
+	return b.End().Bytes()
+}

@@ -1,0 +1,378 @@
+//go:build unix
+
+package httpd
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/project"
+)
+
+// withCallers makes the value of the header X-Caller the name of the caller.
+func withCallers(c *Config) {
+	c.Guard = func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if name := r.Header.Get("X-Caller"); name != "" {
+				r = r.WithContext(auth.WithIdentity(r.Context(), &auth.Identity{Name: name}))
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// H-32 to H-35: a session begins with initialize, is named by later messages, and ends with DELETE.
+func TestSession(t *testing.T) {
+	s := serve(t, tools(map[string]string{"hello": "echo hi"}), nil)
+	for _, revision := range []string{"2025-03-26", "2025-06-18", "2025-11-25"} {
+		se := s.open(revision, "")
+		for _, c := range []struct {
+			body   string
+			status int
+			want   string
+		}{
+			{`{"jsonrpc":"2.0","id":1,"method":"ping"}`, 200, `{"jsonrpc":"2.0","id":1,"result":{}}`},
+			{`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"hello"}}`, 200, `hi\n`},
+			{`{"jsonrpc":"2.0","id":2,"method":"nope"}`, 200, `-32601`},
+			{`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{}}`, 400, `already initialized`},
+			{`{"jsonrpc":"2.0","id":99,"result":{}}`, 202, ``},
+			{`{"jsonrpc":"2.0","id":true,"method":"x"}`, 400, `-32600`},
+		} {
+			r := se.send(c.body)
+			if got := text(t, r); r.StatusCode != c.status || !strings.Contains(got, c.want) {
+				t.Errorf("%s %s: %s %s", revision, c.body, r.Status, got)
+			}
+		}
+		ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+		for _, c := range []struct {
+			lines  headersOf
+			status int
+		}{
+			{nil, 400}, {headersOf{"Mcp-Session-Id: x"}, 404}, {headersOf{"Mcp-Session-Id: " + se.id}, 200},
+			{headersOf{"Mcp-Session-Id: " + se.id, "Mcp-Session-Id: " + se.id}, 400},
+			{headersOf{"Mcp-Session-Id: " + se.id, "MCP-Protocol-Version: 1999-01-01"}, 400},
+			{headersOf{"Mcp-Session-Id: " + se.id, "MCP-Protocol-Version: 2024-11-05"}, 400},
+		} {
+			if r := s.do(t.Context(), "POST", ping, c.lines...); r.StatusCode != c.status {
+				t.Errorf("%q: %s", c.lines, r.Status)
+			}
+		}
+		if r := se.request(t.Context(), "DELETE", ""); r.StatusCode != 204 {
+			t.Error(r.Status)
+		}
+		if r := se.send(ping); r.StatusCode != 404 {
+			t.Error(r.Status)
+		}
+	}
+	if r := s.do(t.Context(), "POST",
+		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":7}}`); r.StatusCode != 200 ||
+		r.Header.Get("Mcp-Session-Id") != "" || len(s.sessions) != 0 {
+		t.Error(r.Status, len(s.sessions))
+	}
+}
+
+// H-35, P-600: the answers of a batch are one array.
+func TestBatches(t *testing.T) {
+	s := serve(t, tools(map[string]string{"hello": "echo hi", "slow": sourceSDK + "mcp_progress 1 x"}), nil)
+	se := s.open("2025-03-26", "")
+	got := text(t, se.send(`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/x"},`+
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hello"}},7]`))
+	if !strings.HasPrefix(got, "[") || !strings.HasSuffix(got, "]") || strings.Count(got, `"jsonrpc"`) != 3 ||
+		!strings.Contains(got, `hi\n`) || !strings.Contains(got, "-32600") {
+		t.Error(got)
+	}
+	if r := se.send(
+		`[{"jsonrpc":"2.0","method":"notifications/x"},{"jsonrpc":"2.0","id":9,"result":1}]`); r.StatusCode != 202 {
+		t.Error(r.Status)
+	}
+	if r := se.send(`[]`); r.StatusCode != 400 {
+		t.Error(r.Status)
+	}
+	r := events(t, se.send(`[{"jsonrpc":"2.0","id":1,"method":"ping"},`+
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}]`))
+	r.find(`"id":1,"result":{}`)
+	r.find(`"progress":1`)
+	r.find(`"id":2,"result"`)
+	if r := s.open("2025-11-25", "").send(`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`); r.StatusCode != 400 {
+		t.Error(r.Status, text(t, r))
+	}
+}
+
+// H-13, H-41, H-42, H-45: requests to the client and progress come on the stream of their POST.
+func TestSessionStream(t *testing.T) {
+	s := serve(t, tools(map[string]string{"ask": sourceSDK +
+		`mcp_emit_text "got $(mcp_elicit_string Name)"; mcp_progress 1 x`}), nil)
+	for revision, primed := range map[string]bool{"2025-06-18": false, "2025-11-25": true} {
+		se := s.open(revision, `"elicitation":{}`)
+		own := se.listen()
+		r := events(t, se.call("1", "ask", `,"_meta":{"progressToken":"p"}`))
+		if primed {
+			if lines, _ := r.block(); strings.Join(lines, "|") != "id: 1-0|retry: 2000|data: " {
+				t.Errorf("%s: %q", revision, lines)
+			}
+		}
+		lines, _ := r.block()
+		if len(lines) != 3 || lines[1] != "id: 1-1" || !strings.Contains(lines[2], "elicitation/create") {
+			t.Fatalf("%s: %q", revision, lines)
+		}
+		id := between(lines[2], `"id":`, ",")
+		if r := se.send(`{"jsonrpc":"2.0","id":` + id +
+			`,"result":{"action":"accept","content":{"value":"Ann"}}}`); r.StatusCode != 202 {
+			t.Error(r.Status)
+		}
+		r.find("Ann")
+		if r.last != "1-3" || r.next() != "" {
+			t.Error(r.last)
+		}
+		se.request(t.Context(), "DELETE", "")
+		if got := own.next(); got != "" {
+			t.Error(got)
+		}
+	}
+}
+
+// H-40, H-43: the stream of GET gets what belongs to no request, also from before it was opened, and
+// continues after an event.
+func TestOwnStream(t *testing.T) {
+	s := serve(t, map[string]string{"resources/a.txt": "1"}, nil)
+	file := filepath.Join(s.root, "resources/a.txt")
+	se := s.open("2025-11-25", `"roots":{"listChanged":true}`)
+	r := se.listen()
+	if got := r.find("roots/list"); !strings.Contains(got, `"id":1`) || r.last != "0-1" {
+		t.Error(got, r.last)
+	}
+	se.send(`{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}`)
+	watch := `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"file://` + file + `"}}`
+	if got := text(t, se.send(watch)); !strings.Contains(got, "result") {
+		t.Fatal(got)
+	}
+	write := func(text string) { os.WriteFile(file, []byte(text), 0o644) }
+	write("changed")
+	r.find("resources/updated")
+	replaced := se.listen()
+	if got := r.next(); got != "" {
+		t.Error(got)
+	}
+	write("changed again")
+	replaced.find("resources/updated")
+	again := se.listen("Last-Event-ID: 0-1")
+	for range 2 {
+		again.find("resources/updated")
+	}
+}
+
+// H-38, H-43, H-44: a request goes on without its connection, and its stream can be resumed: after
+// any event, while it runs and after its end.
+func TestResumption(t *testing.T) {
+	dir := t.TempDir()
+	s := serve(t, tools(map[string]string{"wait": sourceSDK + "mcp_progress 1 x; mcp_progress 2 y\nuntil [[ -e " +
+		dir + "/go ]]; do sleep 0.01; done; mcp_progress 3 z; echo done"}), nil)
+	se := s.open("2025-11-25", "")
+	ctx, cancel := context.WithCancel(t.Context())
+	r := events(t, se.request(ctx, "POST",
+		`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"wait","_meta":{"progressToken":1}}}`))
+	r.find(`"progress":1`)
+	first := r.last
+	cancel()
+	running := se.listen("Last-Event-ID: " + first)
+	running.find(`"progress":2`)
+	os.WriteFile(dir+"/go", nil, 0o644)
+	running.find(`"progress":3`)
+	running.find(`"id":5,"result"`)
+	if running.next() != "" {
+		t.Error("the stream goes on")
+	}
+	for _, c := range []struct {
+		after string
+		want  int
+	}{{first, 3}, {"1-0", 4}, {"1-3", 1}, {running.last, 0}} {
+		r := se.listen("Last-Event-ID: " + c.after)
+		n := 0
+		for r.next() != "" {
+			n++
+		}
+		if n != c.want {
+			t.Errorf("after %s: %d events", c.after, n)
+		}
+	}
+	other := s.open("2025-11-25", "")
+	for _, id := range []string{"9-1", "1", "1-x", "1--1", first} {
+		if r := other.request(t.Context(), "GET", "", "Last-Event-ID: "+id); r.StatusCode != 400 {
+			t.Errorf("%s: %s", id, r.Status)
+		}
+	}
+}
+
+// H-44: a stream keeps a limited number of bytes, and always its last event.
+func TestReplayLimit(t *testing.T) {
+	s := serve(t, tools(map[string]string{"many": sourceSDK +
+		"for i in 1 2 3 4 5 6; do mcp_progress $i x; done; echo done"}),
+		project.Env{"MCPBASH_HTTP_REPLAY": "400"})
+	se := s.open("2025-11-25", "")
+	r := events(t, se.call("1", "many", `,"_meta":{"progressToken":1}`))
+	r.find(`"result"`)
+	last := r.last
+	r = se.listen("Last-Event-ID: 1-0")
+	var got []string
+	for e := r.next(); e != ""; e = r.next() {
+		got = append(got, e)
+	}
+	if len(got) == 0 || len(got) > 3 || r.last != last || !strings.Contains(got[len(got)-1], `"result"`) {
+		t.Error(got)
+	}
+	for i := range maxFinished {
+		r := events(t, se.call("1", "many", fmt.Sprintf(`,"_meta":{"progressToken":%d}`, i)))
+		for r.next() != "" {
+		}
+	}
+	if r := se.request(t.Context(), "GET", "", "Last-Event-ID: 1-0"); r.StatusCode != 400 ||
+		len(se.server().streams) != maxFinished+1 {
+		t.Error(r.Status)
+	}
+	se.request(t.Context(), "DELETE", "")
+	if n := s.kept.Load(); n != 0 {
+		t.Errorf("%d bytes are kept", n)
+	}
+}
+
+func (se *testSession) server() *session {
+	se.mu.Lock()
+	defer se.mu.Unlock()
+	return se.sessions[se.id]
+}
+
+// H-38: notifications/cancelled ends a request without an answer.
+func TestCancelled(t *testing.T) {
+	dir := t.TempDir()
+	s := serve(t, tools(map[string]string{"wait": "trap 'touch " + dir + "/ended; exit' TERM; touch " + dir +
+		"/began; sleep 60 & wait"}), nil)
+	se := s.open("2025-11-25", "")
+	go func() {
+		awaitFile(t, dir+"/began")
+		se.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	}()
+	if got := events(t, se.call("1", "wait", "")).next(); got != "" {
+		t.Error(got)
+	}
+	awaitFile(t, dir+"/ended")
+}
+
+// H-36, H-37: the number of sessions is limited, and unused ones end.
+func TestSessionLimits(t *testing.T) {
+	s := serve(t, nil, project.Env{"MCPBASH_HTTP_MAX_SESSIONS": "2", "MCPBASH_HTTP_SESSION_IDLE": "0.5",
+		"MCPBASH_HTTP_MAX_STREAMS": "1"})
+	idle, listening := s.open("2025-11-25", ""), s.open("2025-11-25", "")
+	r := s.do(t.Context(), "POST",
+		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`)
+	if r.StatusCode != 503 || r.Header.Get("Retry-After") == "" || !strings.Contains(text(t, r), "Too many sessions") {
+		t.Error(r.Status)
+	}
+	stream := listening.listen()
+	if r := idle.request(t.Context(), "GET", ""); r.StatusCode != 503 || r.Header.Get("Retry-After") == "" {
+		t.Error(r.Status)
+	}
+	await(t, "end of an unused session", func() bool { return idle.server() == nil })
+	if r := idle.send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`); r.StatusCode != 404 {
+		t.Error(r.Status)
+	}
+	if listening.server() == nil {
+		t.Error("a session with a stream ended")
+	}
+	listening.request(t.Context(), "DELETE", "")
+	if got := stream.next(); got != "" {
+		t.Error(got)
+	}
+	await(t, "end of the stream", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.streams) == 0 })
+}
+
+// H-31, H-33, H-80: another identity can use neither a session nor a suspended call.
+func TestIdentities(t *testing.T) {
+	s := serve(t, tools(map[string]string{"ask": sourceSDK + `mcp_emit_text "got $(mcp_elicit_string Name)"`}), nil,
+		withCallers)
+	ann := s.do(t.Context(), "POST",
+		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`,
+		"X-Caller: ann")
+	id := "Mcp-Session-Id: " + ann.Header.Get("Mcp-Session-Id")
+	for caller, status := range map[string]int{"X-Caller: ann": 200, "X-Caller: bob": 404, "X-Caller:": 404} {
+		for _, method := range []string{"POST", "GET", "DELETE"} {
+			if method != "POST" && status == 200 {
+				continue
+			}
+			if r := s.do(t.Context(), method, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, caller,
+				id); r.StatusCode != status {
+				t.Errorf("%s %s: %s", method, caller, r.Status)
+			}
+		}
+	}
+	state := between(text(t, s.modern(t.Context(), "1", "tools/call", `"name":"ask"`, "", "X-Caller: ann")),
+		`"requestState":"`, `"`)
+	retry := func(caller string) string {
+		return text(t, s.modern(t.Context(), "2", "tools/call",
+			`"name":"ask","requestState":"`+state+`",`+
+				`"inputResponses":{"input-1":{"action":"accept","content":{"value":"Zoe"}}}`, "", caller))
+	}
+	for _, caller := range []string{"X-Caller: bob", "X-Caller:"} {
+		if got := retry(caller); !strings.Contains(got, "not one of this server's") {
+			t.Error(got)
+		}
+	}
+	if got := retry("X-Caller: ann"); !strings.Contains(got, "Zoe") {
+		t.Error(got)
+	}
+}
+
+// H-80: clients that use the same ids and tokens at the same time get only their own messages.
+func TestIsolation(t *testing.T) {
+	s := serve(t, tools(map[string]string{
+		"echo": sourceSDK +
+			`mcp_progress 1 "$(mcp_args_get .who)"; mcp_log info t "$(mcp_args_get .who)"; ` +
+			`echo "$(mcp_args_get .who)" > "$TMPDIR/f.$MCPBASH_WORKER_KEY.$$"; sleep 0.0$((RANDOM % 5)); ` +
+			`mcp_emit_text "$(mcp_args_get .who)"`,
+	}), nil)
+	type result struct{ who, wrong string }
+	results := make(chan result)
+	const clients, rounds = 8, 5
+	for i := range clients {
+		go func() {
+			who := fmt.Sprintf("client-%d-", i)
+			se := s.open("2025-11-25", "")
+			own := se.listen()
+			wrong := ""
+			check := func(r *reader) {
+				for e := r.next(); e != ""; e = r.next() {
+					if strings.Contains(e, "client-") && strings.Count(e, "client-") != strings.Count(e, who) ||
+						!strings.Contains(e, who) {
+						wrong += e
+					}
+				}
+			}
+			for range rounds {
+				args := `,"arguments":{"who":"` + who + `"},"_meta":{"progressToken":1}`
+				check(events(t, se.call("1", "echo", args)))
+				check(events(t, s.modern(t.Context(), "1", "tools/call",
+					`"name":"echo","arguments":{"who":"`+who+`"}`,
+					`"progressToken":1,"io.modelcontextprotocol/logLevel":"info"`)))
+			}
+			se.request(t.Context(), "DELETE", "")
+			check(own)
+			results <- result{who, wrong}
+		}()
+	}
+	for range clients {
+		select {
+		case r := <-results:
+			if r.wrong != "" {
+				t.Errorf("%s got %s", r.who, r.wrong)
+			}
+		case <-time.After(patience):
+			t.Fatal("no result")
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package httpd
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/wire/jsonrpc"
+)
+
+// A stream is a response of Server-Sent Events. The stream of a session keeps its last events, so
+// that a client can resume it over another connection.
+type stream struct {
+	server  *Server
+	session *session // nil: events have no ids, and are not kept
+	name    string   // begins the ids of events
+
+	mu     sync.Mutex
+	next   int             // the number of the next event
+	sent   int             // the number after the last event that a connection got
+	events []event         // that can be resumed after; the oldest first
+	bytes  int             // of events
+	over   bool            // there will be no more events
+	writer *jsonrpc.Writer // to the connection; nil: there is none
+	conn   *conn           // of writer, if net/http does not know it
+	active time.Time       // when the last bytes were queued
+}
+
+// An event is a message that a client may get again.
+type event struct {
+	number int
+	data   []byte
+}
+
+// maxEvents is the number of events that a stream keeps.
+const maxEvents = 256
+
+// newStream returns a stream without a connection. Its first event has the number 1.
+func newStream(s *Server, se *session, name string) *stream {
+	return &stream{server: s, session: se, name: name, next: 1, sent: 1}
+}
+
+// streamHeader sets the header of a stream (H-28).
+func (s *Server) streamHeader(h http.Header) {
+	h["Content-Type"], h["Cache-Control"] = s.values.events, s.values.noStore
+	h["X-Accel-Buffering"] = s.values.noBuffering
+}
+
+// add sends a message, without writing it yet.
+func (st *stream) add(line []byte) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.over {
+		return
+	}
+	data := make([]byte, 0, len(line)+64)
+	data = append(data, "event: message\n"...)
+	if st.session != nil {
+		data = append(append(append(data, "id: "...), st.id(st.next)...), '\n')
+	}
+	data = append(append(append(data, "data: "...), bytes.TrimSuffix(line, []byte("\n"))...), "\n\n"...)
+	if st.session != nil {
+		st.keep(data)
+	}
+	st.next++
+	if st.writer != nil {
+		st.writer.Queue(data)
+		st.sent, st.active = st.next, time.Now()
+	}
+}
+
+// id returns the id of an event. The client resumes after it.
+func (st *stream) id(number int) string { return st.name + "-" + strconv.Itoa(number) }
+
+// parseID returns the stream and the number of an event.
+func parseID(id string) (name string, number int, ok bool) {
+	name, digits, _ := strings.Cut(id, "-")
+	number, err := strconv.Atoi(digits)
+	return name, number, err == nil && number >= 0
+}
+
+// keep stores an event for resumption, within the limits (H-44). The lock is held.
+func (st *stream) keep(data []byte) {
+	st.events = append(st.events, event{st.next, data})
+	st.bytes += len(data)
+	st.server.kept.Add(int64(len(data)))
+	for len(st.events) > 1 && (len(st.events) > maxEvents || st.bytes > st.server.limits.replay ||
+		st.server.kept.Load() > int64(st.server.limits.pending)) {
+		st.forget(1)
+	}
+}
+
+// forget drops the oldest events. The lock is held.
+func (st *stream) forget(n int) {
+	for _, e := range st.events[:n] {
+		st.bytes -= len(e.data)
+		st.server.kept.Add(-int64(len(e.data)))
+	}
+	clear(st.events[:n])
+	st.events = st.events[n:]
+}
+
+// drop drops all events, because the stream cannot be resumed any more.
+func (st *stream) drop() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.forget(len(st.events))
+}
+
+// attach connects the stream to an output, and sends the events from a number on. It replaces
+// another connection.
+func (st *stream) attach(out jsonrpc.Output, from int) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if w, c := st.writer, st.conn; c != nil {
+		go func() {
+			w.Flush()
+			c.finish()
+		}()
+	}
+	c, _ := out.(*conn)
+	st.conn, st.active = c, time.Now()
+	w := jsonrpc.NewWriter(out, st.server.limits.pending, func(error, int) {
+		if c != nil {
+			c.Close() // watch notices
+		}
+	})
+	st.writer = w
+	if st.session != nil && st.session.client.PrimesStreams() { // H-45
+		w.Queue([]byte("id: " + st.id(from-1) + "\nretry: 2000\ndata: \n\n"))
+	}
+	for _, e := range st.events {
+		if e.number >= from {
+			w.Queue(e.data)
+		}
+	}
+	st.sent = st.next
+	w.Push()
+}
+
+// disconnect leaves the connection. The lock is held.
+func (st *stream) disconnect() {
+	if st.writer != nil {
+		st.writer.Close()
+		st.writer = nil
+	}
+	if st.conn != nil {
+		st.conn.Close()
+		st.conn = nil
+	}
+}
+
+// detach leaves a connection that the client closed, unless another one replaced it.
+func (st *stream) detach(c *conn) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.conn == c {
+		st.disconnect()
+	}
+}
+
+func (st *stream) current() *jsonrpc.Writer {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.writer
+}
+
+func (st *stream) push() {
+	if w := st.current(); w != nil {
+		w.Push()
+	}
+}
+
+func (st *stream) full() bool {
+	w := st.current()
+	return w != nil && w.Full()
+}
+
+func (st *stream) awaitRoom(ctx context.Context) {
+	if w := st.current(); w != nil {
+		w.Reserve(ctx, 0)
+	}
+}
+
+// comment sends a comment, which clients ignore.
+func (st *stream) comment(text string) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if w := st.writer; w != nil {
+		st.active = time.Now()
+		w.Queue([]byte(": " + text + "\n\n"))
+		w.Push()
+	}
+}
+
+// end ends the stream once everything is written, for a reason that a person can read.
+func (st *stream) end(reason string) {
+	st.mu.Lock()
+	w, c := st.writer, st.conn
+	st.over = true
+	if w != nil && reason != "" {
+		w.Queue([]byte(": " + reason + "\n\n"))
+	}
+	st.mu.Unlock()
+	if w == nil {
+		return
+	}
+	w.Flush()
+	if c != nil {
+		c.finish()
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.writer == w {
+		st.disconnect()
+	}
+}
+
+// takeOver makes a connection of net/http the stream's own. Then no goroutine and no buffers of
+// net/http belong to it.
+func (st *stream) takeOver(w http.ResponseWriter, r *http.Request) error {
+	return st.resume(w, r, 1)
+}
+
+// resume is takeOver for a stream whose events from a number on are sent.
+func (st *stream) resume(w http.ResponseWriter, r *http.Request, from int) error {
+	st.server.streamHeader(w.Header())
+	c, err := hijack(w, r)
+	if err != nil {
+		return err
+	}
+	st.attach(c, from)
+	s := st.server
+	s.mu.Lock()
+	s.streams[st] = true
+	s.mu.Unlock()
+	return nil
+}
+
+// watch waits on another goroutine until the client closes the connection. Then it calls gone.
+func (st *stream) watch(gone func()) {
+	st.mu.Lock()
+	c := st.conn
+	st.mu.Unlock()
+	if c == nil {
+		st.left(gone)
+		return
+	}
+	go func() {
+		c.awaitEnd()
+		st.detach(c)
+		st.left(gone)
+	}()
+}
+
+// left removes a stream without a connection from the server.
+func (st *stream) left(gone func()) {
+	s := st.server
+	s.mu.Lock()
+	st.mu.Lock()
+	if st.conn == nil {
+		delete(s.streams, st)
+	}
+	st.mu.Unlock()
+	s.mu.Unlock()
+	if gone != nil {
+		gone()
+	}
+}
+
+// roomForStream reports whether another stream may stay open.
+func (s *Server) roomForStream() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.closing && len(s.streams) < s.limits.streams
+}

@@ -13,12 +13,7 @@ import (
 // pages are the pages of the contract, each with the prefix of its ids.
 var pages = []struct{ name, prefix string }{
 	{"protocol", "P"}, {"tools", "T"}, {"sdk", "SDK"}, {"registry", "R"}, {"resources", "RES"},
-<<<<<<< HEAD
 	{"modern", "M"}, {"env", "E"}, {"cli", "CLI"}, {"confine", "CF"}, {"wrap", "WRAP"}, {"http", "H"},
-=======
-	{"modern", "M"}, {"env", "E"}, {"cli", "CLI"}, {"confine", "CF"}, {"wrap", "WRAP"},
-	{"http", "H"},
->>>>>>> ea809d63 (serve --http: the server over Streamable HTTP, both protocols, sessions, resumption and drain)
 }
 
 // A clause is one of the contract, by its id.

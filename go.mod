@@ -3,6 +3,8 @@ module mcp-bash
 go 1.26.0
 
 require (
+	github.com/coreos/go-oidc/v3 v3.21.0
+	github.com/go-jose/go-jose/v4 v4.1.4
 	github.com/google/jsonschema-go v0.4.3
 	github.com/itchyny/gojq v0.12.20
 	github.com/klauspost/compress v1.20.3
@@ -19,17 +21,16 @@ require (
 	golang.org/x/net v0.50.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/text v0.34.0
+	golang.org/x/time v0.16.0
 	golang.org/x/tools v0.42.0
 	mvdan.cc/sh/v3 v3.14.1
 )
 
 require (
-	github.com/coreos/go-oidc/v3 v3.21.0 // indirect
 	github.com/itchyny/timefmt-go v0.1.9 // indirect
 	github.com/segmentio/asm v1.1.3 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/sync v0.20.0 // indirect
-	golang.org/x/time v0.16.0 // indirect
 )

@@ -49,6 +49,9 @@ var outside = map[string][]string{
 
 	"pkg/check/validate/internal/bash32": {"mvdan.cc/sh/v3/syntax"}, // in mcp-doctor only
 
+	"pkg/auth/oidc":                  {"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4"}, // in mcp-bash only
+	"pkg/serve/httpd/internal/guard": {"golang.org/x/time/rate"},
+
 	"pkg/provider/git":              {"github.com/pjbgf/sha1cd"},
 	"cmd/mcp-scaffold":              {"github.com/rogpeppe/go-internal/diff"},
 	"pkg/clients/internal/tomledit": {"github.com/pelletier/go-toml/v2"},

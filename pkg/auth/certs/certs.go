@@ -1,0 +1,199 @@
+// Package certs provides certificates for TLS, and reads them again when their files change.
+package certs
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/trust"
+)
+
+// A Config names the files, in PEM.
+type Config struct {
+	Cert, Key string
+	ClientCA  string            // certificates that sign those of clients; "": clients need none
+	Log       func(line string) // receives a line when files change
+	Now       func() time.Time  // nil: [time.Now]
+}
+
+// Files are the certificates of a server. Its methods are safe for concurrent use.
+type Files struct {
+	Config
+	mu      sync.Mutex
+	checked time.Time
+	pair    part
+	clients part
+	cert    *tls.Certificate
+	pool    *x509.CertPool
+	config  *tls.Config // with cert and pool
+}
+
+// A part is a group of files that are read together.
+type part struct {
+	paths  []string
+	stamps []folder.Stamp
+	read   time.Time
+	fault  error
+}
+
+const (
+	maxBytes = 1 << 20
+	interval = time.Second // between two looks at the files
+)
+
+// Open reads the files.
+func Open(c Config) (*Files, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	f := &Files{Config: c, pair: part{paths: []string{c.Cert, c.Key}}, clients: part{paths: []string{c.ClientCA}}}
+	if err := f.readPair(); err != nil {
+		return nil, fmt.Errorf("certificate %s with the key %s: %w", c.Cert, c.Key, err)
+	}
+	if err := f.readClients(); err != nil {
+		return nil, fmt.Errorf("certificates for clients %s: %w", c.ClientCA, err)
+	}
+	f.checked = c.Now()
+	f.build()
+	return f, nil
+}
+
+// TLS returns the configuration for a listener. Each handshake uses the current certificates.
+func (f *Files) TLS() *tls.Config {
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		NextProtos:         []string{"http/1.1"},
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return f.current() },
+	}
+}
+
+// current returns the configuration of a handshake.
+//
+// A certificate that cannot be read leaves the old one in use: its key is as good as before, and
+// programs that renew certificates replace the two files one after the other. A list of client
+// authorities that cannot be read lets nobody in, because the change may have removed one.
+func (f *Files) current() (*tls.Config, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now := f.Now(); now.Sub(f.checked) >= interval {
+		f.checked = now
+		changed := f.check(&f.pair, f.readPair, "certificate "+f.Cert, "the old one stays in use")
+		if f.ClientCA != "" {
+			changed = f.check(&f.clients, f.readClients, "certificates for clients "+f.ClientCA,
+				"nobody is let in until it is corrected") || changed
+		}
+		if changed {
+			f.build()
+		}
+	}
+	if f.clients.fault != nil {
+		return nil, errors.New("the certificates for clients are unusable")
+	}
+	return f.config, nil
+}
+
+// check reads files again if they have changed, and reports whether there is something new.
+func (f *Files) check(p *part, read func() error, name, consequence string) bool {
+	if p.fault == nil && p.unchanged() {
+		return false
+	}
+	before := p.fault
+	err := read()
+	switch {
+	case err != nil && (before == nil || before.Error() != err.Error()):
+		f.Log(fmt.Sprintf("%s: %v; %s", name, err, consequence))
+	case err == nil && before != nil:
+		f.Log(name + ": usable again")
+	}
+	return err == nil
+}
+
+// unchanged reports whether the files are certainly those that were read.
+func (p *part) unchanged() bool {
+	for i, path := range p.paths {
+		opened, err := boundedfile.Open(path)
+		if err != nil {
+			return false
+		}
+		stamp := folder.StampOfFile(opened)
+		opened.Close()
+		if stamp != p.stamps[i] || !stamp.Settled(p.read) {
+			return false
+		}
+	}
+	return true
+}
+
+// texts reads the files, which no other user may be able to change.
+func (p *part) texts(now time.Time) (texts [][]byte, err error) {
+	p.stamps, p.read = p.stamps[:0], now
+	for _, path := range p.paths {
+		if err := trust.CheckAbove(path); err != nil {
+			return nil, err
+		}
+		opened, err := boundedfile.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		p.stamps = append(p.stamps, folder.StampOfFile(opened))
+		text, err := boundedfile.ReadAll(opened, maxBytes)
+		opened.Close()
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+	}
+	return texts, nil
+}
+
+func (f *Files) readPair() (err error) {
+	defer func() { f.pair.fault = err }()
+	texts, err := f.pair.texts(f.Now())
+	if err != nil {
+		return err
+	}
+	cert, err := tls.X509KeyPair(texts[0], texts[1])
+	if err != nil {
+		return err
+	}
+	if end := cert.Leaf.NotAfter; f.Now().After(end) {
+		return fmt.Errorf("it expired on %s", end.Format(time.DateOnly))
+	}
+	f.cert = &cert
+	return nil
+}
+
+func (f *Files) readClients() (err error) {
+	if f.ClientCA == "" {
+		return nil
+	}
+	defer func() { f.clients.fault = err }()
+	texts, err := f.clients.texts(f.Now())
+	if err != nil {
+		return err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(texts[0]) {
+		return errors.New("no certificate in PEM")
+	}
+	f.pool = pool
+	return nil
+}
+
+// build makes the configuration of handshakes. A client may connect without a certificate, so that
+// health can be asked for; the endpoint requires one.
+func (f *Files) build() {
+	f.config = &tls.Config{
+		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, Certificates: []tls.Certificate{*f.cert},
+	}
+	if f.pool != nil {
+		f.config.ClientCAs, f.config.ClientAuth = f.pool, tls.VerifyClientCertIfGiven
+		f.config.SessionTicketsDisabled = true // a resumed session would skip a new list of authorities
+	}
+}

@@ -1,0 +1,300 @@
+// Package oidc verifies the access tokens of an OpenID provider, or of another OAuth 2.0
+// authorization server that signs its tokens. The server is an OAuth 2.1 resource server: it accepts
+// only tokens that were issued for it.
+package oidc
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+
+	"mcp-bash/pkg/auth"
+)
+
+// A Config is the input of [Open].
+type Config struct {
+	Issuer   string // of the tokens, and the place of the provider's description
+	Audience string // that tokens must name
+	Log      func(line string)
+
+	Client *http.Client     // nil: one with the certificates and the proxy of the system
+	Now    func() time.Time // nil: [time.Now]
+}
+
+// A Verifier verifies tokens, an [auth.Authenticator]. Its methods are safe for concurrent use.
+type Verifier struct {
+	Config
+	keys *keys
+
+	mu    sync.Mutex
+	known map[[sha256.Size]byte]known // by the hash of the token
+}
+
+// known is a token that was verified.
+type known struct {
+	identity *auth.Identity
+	until    time.Time
+	keys     int // the version of the keys
+}
+
+const (
+	maxKnown  = 10_000
+	keepKnown = 5 * time.Minute
+	startTime = 10 * time.Second // for the first attempt to reach the provider
+)
+
+// algorithms are the accepted signatures. All are asymmetric, so no public key is ever taken for a
+// shared secret.
+var algorithms = []string{
+	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
+}
+
+// Open asks the provider for its keys. A provider that cannot be reached is logged, and asked again
+// later. Until then, nobody is let in. The error means that the configuration cannot work.
+func Open(ctx context.Context, c Config) (*Verifier, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Client == nil {
+		c.Client = &http.Client{Timeout: requestTime}
+	}
+	if c.Audience == "" {
+		return nil, errors.New("the audience of tokens is missing")
+	}
+	if err := checkURL(c.Issuer); err != nil {
+		return nil, fmt.Errorf("issuer %q: %w", c.Issuer, err)
+	}
+	client := *c.Client
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.Client = &client
+	v := &Verifier{Config: c, known: map[[sha256.Size]byte]known{}}
+	v.keys = &keys{issuer: c.Issuer, client: c.Client, log: c.Log, now: c.Now}
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	if err := v.keys.update(ctx); err != nil {
+		if wrong, ok := errors.AsType[*wrongError](err); ok {
+			return nil, fmt.Errorf("issuer %s: %w", c.Issuer, wrong)
+		}
+		c.Log(fmt.Sprintf("issuer %s: %v; nobody is let in until it answers", c.Issuer, err))
+	}
+	return v, nil
+}
+
+// checkURL checks that an address can be trusted to be the provider's: https, or this machine.
+func checkURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return errors.New("not a URL such as https://login.example.com")
+	case u.Scheme == "https":
+		return nil
+	case u.Scheme == "http" && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()):
+		return nil
+	}
+	return errors.New("it must begin with https://")
+}
+
+// Authenticate verifies a token. A token that was verified a moment ago costs one hash.
+func (v *Verifier) Authenticate(ctx context.Context, c auth.Credential) (*auth.Identity, error) {
+	hash := sha256.Sum256([]byte(c.Token))
+	now := v.Now()
+	v.mu.Lock()
+	k, found := v.known[hash]
+	v.mu.Unlock()
+	if found && now.Before(k.until) && k.keys == v.keys.current(now) {
+		return k.identity, nil
+	}
+	if c.Throttled {
+		return nil, &auth.Error{Kind: auth.Throttled, Reason: "too many failed attempts"}
+	}
+	identity, expires, version, err := v.verify(ctx, c.Token)
+	if err != nil {
+		return nil, err
+	}
+	v.remember(hash, known{identity, earlier(expires, now.Add(keepKnown)), version}, now)
+	return identity, nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// remember keeps a verified token.
+func (v *Verifier) remember(hash [sha256.Size]byte, k known, now time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.known) >= maxKnown {
+		for other, old := range v.known {
+			if !now.Before(old.until) {
+				delete(v.known, other)
+			}
+		}
+	}
+	for other := range v.known { // any one
+		if len(v.known) < maxKnown {
+			break
+		}
+		delete(v.known, other)
+	}
+	v.known[hash] = k
+}
+
+// header are the parts of a token's header that decide what the token is.
+type header struct {
+	Type string          `json:"typ"`
+	ID   string          `json:"kid"`
+	Crit json.RawMessage `json:"crit"`
+}
+
+// parseHeader reads the header of a signed token in its compact form.
+func parseHeader(token string) (*header, error) {
+	first, rest, found := strings.Cut(token, ".")
+	if !found || strings.Count(rest, ".") != 1 {
+		return nil, errors.New("it is not a signed JSON Web Token")
+	}
+	text, err := base64.RawURLEncoding.DecodeString(first)
+	if err != nil {
+		return nil, errors.New("its header is invalid")
+	}
+	var h header
+	if err := json.Unmarshal(text, &h); err != nil {
+		return nil, errors.New("its header is invalid")
+	}
+	kind := strings.TrimPrefix(strings.ToLower(h.Type), "application/")
+	switch {
+	case kind != "" && kind != "jwt" && kind != "at+jwt":
+		return nil, errors.New("its type is not that of an access token")
+	case h.Crit != nil:
+		return nil, errors.New("it has critical extensions")
+	case len(h.ID) > maxKeyID:
+		return nil, errors.New("the id of its key is too long")
+	}
+	return &h, nil
+}
+
+// claims are the contents of a token that matter here.
+type claims struct {
+	ClientID   string          `json:"client_id"`
+	Authorized string          `json:"azp"`
+	Scope      json.RawMessage `json:"scope"`
+	Scopes     json.RawMessage `json:"scp"`
+	Type       string          `json:"typ"` // of Keycloak
+	AtHash     string          `json:"at_hash"`
+	CodeHash   string          `json:"c_hash"`
+	Events     json.RawMessage `json:"events"`
+	Bound      json.RawMessage `json:"cnf"`
+}
+
+// verify returns the identity of a token, when it expires, and the version of the keys.
+func (v *Verifier) verify(ctx context.Context, token string) (*auth.Identity, time.Time, int, error) {
+	fail := func(err error) (*auth.Identity, time.Time, int, error) {
+		if e, ok := errors.AsType[*auth.Error](err); ok {
+			return nil, time.Time{}, 0, e
+		}
+		reason := "the token is invalid"
+		if _, expired := errors.AsType[*oidc.TokenExpiredError](err); expired {
+			reason = "the token has expired"
+		}
+		return nil, time.Time{}, 0, &auth.Error{Kind: auth.Invalid, Reason: reason, Err: err}
+	}
+	h, err := parseHeader(token)
+	if err != nil {
+		return fail(err)
+	}
+	set := &keySet{keys: v.keys, id: h.ID}
+	verifier := oidc.NewVerifier(v.Issuer, set, &oidc.Config{
+		ClientID: v.Audience, SupportedSigningAlgs: algorithms, Now: v.Now,
+	})
+	verified, err := verifier.Verify(ctx, token)
+	if set.failure != nil {
+		return fail(set.failure)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	var c claims
+	if err := verified.Claims(&c); err != nil {
+		return fail(errors.New("its claims are invalid"))
+	}
+	if err := c.check(); err != nil {
+		return fail(err)
+	}
+	i := &auth.Identity{Name: firstOf(c.ClientID, c.Authorized, verified.Subject), Issuer: v.Issuer, Subject: verified.Subject}
+	if i.Scopes, err = parseScopes(c.Scope, c.Scopes); err != nil {
+		return fail(err)
+	}
+	for _, text := range []string{i.Name, i.Subject} {
+		if len(text) > maxText || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return fail(errors.New("its client or subject is not a plain text"))
+		}
+	}
+	if i.Name == "" {
+		return fail(errors.New("it names no client and no subject"))
+	}
+	return i, verified.Expiry, set.version, nil
+}
+
+const (
+	maxText   = 1 << 10 // bytes of a name
+	maxScopes = 256
+)
+
+// check rejects tokens that are valid but no access tokens, and tokens that only their owner may
+// use, which the server could not verify.
+func (c *claims) check() error {
+	switch {
+	case c.AtHash != "" || c.CodeHash != "" || slices.Contains([]string{"ID", "Refresh", "Offline", "Logout"}, c.Type):
+		return errors.New("it is not an access token")
+	case c.Events != nil:
+		return errors.New("it is a token of events")
+	case c.Bound != nil:
+		return errors.New("it is bound to a key of its owner, which this server does not check")
+	}
+	return nil
+}
+
+func firstOf(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// parseScopes reads the scopes of a token: a text with spaces, or an array.
+func parseScopes(claims ...json.RawMessage) (scopes []string, err error) {
+	for _, claim := range claims {
+		var text string
+		var list []string
+		switch {
+		case claim == nil || string(claim) == "null":
+		case json.Unmarshal(claim, &text) == nil:
+			scopes = append(scopes, strings.Fields(text)...)
+		case json.Unmarshal(claim, &list) == nil:
+			scopes = append(scopes, list...)
+		default:
+			return nil, errors.New("its scopes are invalid")
+		}
+	}
+	if len(scopes) > maxScopes {
+		return nil, errors.New("it has too many scopes")
+	}
+	slices.Sort(scopes)
+	return slices.Compact(scopes), nil
+}

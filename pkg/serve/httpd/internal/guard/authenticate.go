@@ -1,0 +1,181 @@
+package guard
+
+import (
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"mcp-bash/pkg/auth"
+)
+
+// maxToken limits the length of a token, in bytes.
+const maxToken = 16 << 10
+
+// authenticate returns the identity of the caller, or nil if the server needs no credential.
+func (g *Guard) authenticate(r *http.Request) (*auth.Identity, *refusal) {
+	if !g.authenticates() {
+		return nil, nil
+	}
+	identity, err := g.identify(r)
+	if err == nil {
+		return identity, nil
+	}
+	e, ok := errors.AsType[*auth.Error](err)
+	if !ok {
+		e = &auth.Error{Kind: auth.Unavailable, Reason: "credentials cannot be checked at present", Err: err}
+	}
+	if e.Kind == auth.Invalid || e.Kind == auth.Malformed {
+		wait, first := g.failures.add(remote(r), g.Now())
+		if wait == 0 || first {
+			g.log(r, e)
+		}
+		if wait > 0 {
+			return nil, &refusal{status: http.StatusTooManyRequests, reason: "too many failed attempts", retry: wait}
+		}
+	} else if e.Kind == auth.Unavailable {
+		g.log(r, e)
+	}
+	return nil, g.refusal(e)
+}
+
+// log logs a rejected credential, without any part of it.
+func (g *Guard) log(r *http.Request, e *auth.Error) {
+	if g.Log == nil {
+		return
+	}
+	line := "rejected a request from " + r.RemoteAddr + ": " + e.Reason
+	if e.Err != nil {
+		line += " (" + e.Err.Error() + ")"
+	}
+	g.Log(line)
+}
+
+// identify finds the credential of a request and verifies it.
+func (g *Guard) identify(r *http.Request) (*auth.Identity, error) {
+	var certificate *auth.Identity
+	if g.Certificates {
+		if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 {
+			return nil, &auth.Error{Kind: auth.Missing, Reason: "a client certificate is required"}
+		}
+		var err error
+		if certificate, err = identityOf(r.TLS.PeerCertificates[0]); err != nil || g.Auth == nil {
+			return certificate, err
+		}
+	}
+	token, err := bearer(r)
+	if err != nil {
+		return nil, err
+	}
+	return g.Auth.Authenticate(r.Context(), auth.Credential{Token: token, Throttled: g.failures.full(remote(r), g.Now())})
+}
+
+// bearer returns the token of a request.
+func bearer(r *http.Request) (string, error) {
+	if strings.Contains(strings.ToLower(r.URL.RawQuery), "access_token") {
+		return "", &auth.Error{Kind: auth.Malformed, Reason: "a token in a URL is not accepted; send it in Authorization"}
+	}
+	values := r.Header["Authorization"]
+	if len(values) == 0 {
+		return "", &auth.Error{Kind: auth.Missing, Reason: "a bearer token is required"}
+	}
+	if len(values) > 1 {
+		return "", &auth.Error{Kind: auth.Malformed, Reason: "more than one Authorization header"}
+	}
+	scheme, token, found := strings.Cut(values[0], " ")
+	token = strings.TrimLeft(token, " ")
+	switch {
+	case !strings.EqualFold(scheme, "Bearer"):
+		return "", &auth.Error{Kind: auth.Invalid, Reason: "the Authorization header has no bearer token"}
+	case !found || len(token) > maxToken || !isB64(token):
+		return "", &auth.Error{Kind: auth.Malformed, Reason: "the bearer token has an invalid form"}
+	}
+	return token, nil
+}
+
+// isB64 reports whether a text has the form of a bearer token (RFC 6750, b64token).
+func isB64(text string) bool {
+	text = strings.TrimRight(text, "=")
+	for i := range len(text) {
+		c := text[i]
+		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && strings.IndexByte("-._~+/", c) < 0 {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// maxSubject limits the subject of a certificate, in bytes.
+const maxSubject = 1 << 10
+
+// identityOf returns the identity of a certificate. Its name is the common name, or the whole
+// subject if there is none.
+func identityOf(c *x509.Certificate) (*auth.Identity, error) {
+	i := &auth.Identity{Name: c.Subject.CommonName, Subject: c.Subject.String()}
+	if i.Name == "" {
+		i.Name = i.Subject
+	}
+	isControl := func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }
+	if i.Name == "" || len(i.Subject) > maxSubject || !utf8.ValidString(i.Name) || strings.ContainsFunc(i.Name, isControl) {
+		return nil, &auth.Error{Kind: auth.Invalid, Reason: "the client certificate has no usable subject"}
+	}
+	return i, nil
+}
+
+// retryUnavailable is the time after which a check of credentials may work again.
+const retryUnavailable = 5 * time.Second
+
+// refusal returns the response for an error of authentication (RFC 6750, 3.1).
+func (g *Guard) refusal(e *auth.Error) *refusal {
+	switch e.Kind {
+	case auth.Missing:
+		return &refusal{status: http.StatusUnauthorized, reason: e.Reason, challenge: g.challenge("", "", g.Resource.scopes())}
+	case auth.Malformed:
+		return &refusal{status: http.StatusBadRequest, reason: e.Reason, challenge: g.challenge("invalid_request", e.Reason, nil)}
+	case auth.InsufficientScope:
+		return &refusal{
+			status: http.StatusForbidden, reason: e.Reason, challenge: g.challenge("insufficient_scope", e.Reason, e.Scopes),
+		}
+	case auth.Throttled:
+		return &refusal{status: http.StatusTooManyRequests, reason: e.Reason, retry: time.Minute}
+	case auth.Unavailable:
+		return &refusal{status: http.StatusServiceUnavailable, reason: e.Reason, retry: retryUnavailable}
+	}
+	return &refusal{
+		status: http.StatusUnauthorized, reason: e.Reason,
+		challenge: g.challenge("invalid_token", e.Reason, g.Resource.scopes()),
+	}
+}
+
+// challenge returns a value of WWW-Authenticate.
+func (g *Guard) challenge(code, description string, scopes []string) string {
+	var b strings.Builder
+	b.WriteString("Bearer")
+	separator := " "
+	add := func(name, value string) {
+		if value != "" {
+			b.WriteString(separator + name + `="` + quotable(value) + `"`)
+			separator = ", "
+		}
+	}
+	add("error", code)
+	add("error_description", description)
+	add("scope", strings.Join(scopes, " "))
+	add("resource_metadata", g.Resource.metadataURL())
+	return b.String()
+}
+
+// quotable replaces characters that a parameter of WWW-Authenticate must not contain.
+func quotable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' || r == '"' || r == '\\' {
+			return '\''
+		}
+		return r
+	}, text)
+}
+
+// Refuse answers a request of an authenticated caller that lacks a permission.
+func (g *Guard) Refuse(w http.ResponseWriter, e *auth.Error) { g.refuse(w, g.refusal(e)) }

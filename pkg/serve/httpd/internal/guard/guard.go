@@ -1,0 +1,174 @@
+// Package guard decides which requests of HTTP reach the endpoint. It checks the host, the origin
+// and the credential of a request, and limits what a client can take from other clients.
+package guard
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A Config is the input of [New].
+type Config struct {
+	Local   bool     // only programs of this machine can connect
+	Hosts   []string // allowed values of Host, in addition to those of this machine; without ports
+	Origins []string // of web pages that may use the server; "*": all
+
+	Auth         auth.Authenticator // nil: no bearer tokens
+	Certificates bool               // a request needs a client certificate
+	Resource     *Resource          // nil: not described for OAuth clients
+
+	Limits Limits
+	Log    func(line string) // receives a line for each rejected credential
+	Now    func() time.Time  // nil: [time.Now]
+}
+
+// A Guard is the middleware. Its methods are safe for concurrent use.
+type Guard struct {
+	Config
+	hosts, origins map[string]bool
+	anyOrigin      bool
+	running        atomic.Int64 // requests
+	bodies         atomic.Int64 // bytes
+	clients        clients
+	failures       failures
+}
+
+// New returns a guard. The error says what to set.
+func New(c Config) (*Guard, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	g := &Guard{Config: c, hosts: map[string]bool{}, origins: map[string]bool{}}
+	if !c.Local && !g.authenticates() {
+		return nil, &NoAuthenticationError{}
+	}
+	for _, host := range c.Hosts {
+		name, ok := hostName(host)
+		if !ok || strings.ContainsAny(host, "/*@") {
+			return nil, fmt.Errorf("allowed host %q: not the name of a host", host)
+		}
+		g.hosts[name] = true
+	}
+	for _, origin := range c.Origins {
+		switch u, err := url.Parse(origin); {
+		case origin == "*" && !g.authenticates():
+			return nil, fmt.Errorf("allowed origin *: any web page could use the server; name the origins, or require tokens")
+		case origin == "*":
+			g.anyOrigin = true
+		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Scheme+"://"+u.Host != origin:
+			return nil, fmt.Errorf("allowed origin %q: not an origin such as https://example.com", origin)
+		default:
+			g.origins[strings.ToLower(origin)] = true
+		}
+	}
+	g.clients.init(c.Limits)
+	g.failures.init(c.Limits)
+	return g, nil
+}
+
+func (g *Guard) authenticates() bool { return g.Auth != nil || g.Certificates }
+
+// A NoAuthenticationError means that other machines could use the server without a credential.
+type NoAuthenticationError struct{}
+
+func (*NoAuthenticationError) Error() string {
+	return "other machines could use the server without authentication"
+}
+
+// Wrap returns a handler that calls next for the requests that the guard accepts. Their context has
+// the identity of the caller.
+func (g *Guard) Wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.serve(w, r, next) })
+}
+
+// bodyTime limits how long a body may take that the handler does not read.
+const bodyTime = 30 * time.Second
+
+func (g *Guard) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	if r.ContentLength != 0 {
+		// net/http reads the rest of a body before the response. A handler that reads the body sets
+		// its own deadline.
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
+	}
+	if len(r.TransferEncoding) > 0 && !r.ProtoAtLeast(2, 0) {
+		// A proxy in front of us may have found another end of the body, from a Content-Length that
+		// net/http dropped. So nothing that follows is a request (RFC 9112, 6.3).
+		w.Header()["Connection"] = []string{"close"}
+	}
+	if e := g.place(r); e != nil {
+		g.refuse(w, e)
+		return
+	}
+	switch {
+	case g.cors(w, r): // answered
+	case g.Resource.serve(w, r):
+	case r.URL.Path == "/healthz" || r.URL.Path == "/readyz":
+		next.ServeHTTP(w, r)
+	default:
+		g.admit(w, r, next)
+	}
+}
+
+// admit authenticates a request and counts it while it runs.
+func (g *Guard) admit(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	identity, e := g.authenticate(r)
+	if e != nil {
+		g.refuse(w, e)
+		return
+	}
+	if identity != nil {
+		r = r.WithContext(auth.WithIdentity(r.Context(), identity))
+	}
+	key := identity.Key()
+	if e := g.begin(key, r.ContentLength); e != nil {
+		g.refuse(w, e)
+		return
+	}
+	defer g.end(key, r.ContentLength)
+	next.ServeHTTP(w, r)
+}
+
+// A refusal is the response to a request that does not reach the endpoint.
+type refusal struct {
+	status    int
+	reason    string
+	retry     time.Duration // 0: no Retry-After
+	challenge string        // the value of WWW-Authenticate, or ""
+}
+
+func (g *Guard) refuse(w http.ResponseWriter, e *refusal) {
+	h := w.Header()
+	if e.retry > 0 {
+		h.Set("Retry-After", fmt.Sprint(int((e.retry+time.Second-1)/time.Second)))
+	}
+	if e.challenge != "" {
+		h.Set("WWW-Authenticate", e.challenge)
+	}
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(e.status)
+	w.Write(jsonrpc.AppendError(nil, nil, mcp.Errorf(mcp.CodeInvalidRequest, "%s", e.reason).AppendJSON))
+}
+
+// remote returns the address of a client, as a key for its failures: an IPv4 address, or the first
+// 64 bits of an IPv6 address, which belong to one network.
+func remote(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return ""
+	}
+	ip := net.ParseIP(host)
+	if ip == nil || ip.To4() != nil {
+		return host
+	}
+	return string(ip[:8])
+}

@@ -13,6 +13,7 @@ import (
 
 	"mcp-bash/pkg/feature/resource"
 	"mcp-bash/pkg/feature/tool"
+	"mcp-bash/pkg/feature/tool/paramheader"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/policy"
@@ -67,6 +68,9 @@ type Engine struct {
 	ResourceByURI  Find
 	TemplateByText Find // by its uriTemplate
 	Templates      func(ctx context.Context) (*urimatch.Set, error)
+	// ParamHeaders returns the arguments that clients repeat in HTTP headers, by the names of their
+	// tools.
+	ParamHeaders func(ctx context.Context) (map[string][]paramheader.Param, error)
 }
 
 // New assembles an engine.
@@ -100,6 +104,7 @@ func New(c Config) *Engine {
 	e.ResourceByURI = e.lookupBy(kinds.Resources, e.uriOf)
 	e.TemplateByText = e.lookupBy(kinds.Templates, templateOf)
 	e.Templates = e.templates()
+	e.ParamHeaders = e.paramHeaders()
 	e.Level = access.EffectiveLevel(p, c.Log)
 	for _, rule := range []*scriptenv.Rule{&p.Scripts.Tools, &p.Scripts.Providers} {
 		if warning := rule.Warning(); warning != "" {

@@ -7,6 +7,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/feature/resource"
+	"mcp-bash/pkg/feature/tool/paramheader"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/item"
@@ -73,6 +74,19 @@ func (e *Engine) templates() func(ctx context.Context) (*urimatch.Set, error) {
 				MIMEType: rawjson.TextOf(item.JSON, "mimeType")}
 		}
 		return urimatch.NewSet(list)
+	})
+}
+
+// paramHeaders returns the arguments of tools that clients repeat in HTTP headers.
+func (e *Engine) paramHeaders() func(ctx context.Context) (map[string][]paramheader.Param, error) {
+	return derived(e, kinds.Tools, func(items []item.Item) map[string][]paramheader.Param {
+		list := map[string][]paramheader.Param{}
+		for _, item := range items {
+			if params, _ := paramheader.Parse(rawjson.Get(item.JSON, "inputSchema")); len(params) > 0 {
+				list[item.Name] = params
+			}
+		}
+		return list
 	})
 }
 

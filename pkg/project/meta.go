@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
@@ -31,6 +32,11 @@ type Meta struct {
 	ValidateInput bool
 	SecurityLevel string // unparsed
 	Confine       string // unparsed
+	// Scopes are the tools that each OAuth scope permits; nil: a token needs no scope (H-421).
+	Scopes auth.Scopes
+	// BadScopes is the reason why the scopes cannot be used, or nil. Then no token permits anything,
+	// and no server starts that uses them.
+	BadScopes error
 
 	// Insecure is the reason why other users could have written the file, or nil. The server ignores such a file. As
 	// these users could have removed a restriction, no tool runs (T-8a).
@@ -118,6 +124,11 @@ func readMeta(p *Project, warn func(string)) (m Meta, scripts scriptenv.Meta) {
 	default:
 		complain("validateInput must be a boolean")
 	}
+	if v := rawjson.Get(doc, "scopes"); v != nil {
+		if m.Scopes, err = readScopes(v); err != nil {
+			m.Scopes, m.BadScopes = auth.Scopes{}, fmt.Errorf("%s: scopes: %w", Marker, err)
+		}
+	}
 	if v := rawjson.Get(doc, "icons"); rawjson.KindOf(v) == rawjson.Array {
 		m.Icons = p.InlineIcons(v, []string{p.Server, p.Root}, nil, warn)
 	} else if !rawjson.Absent(v) {
@@ -130,8 +141,34 @@ func readMeta(p *Project, warn func(string)) (m Meta, scripts scriptenv.Meta) {
 	return m, scripts
 }
 
-// restrictions are the members that restrict tools (R-212, CF-2).
-var restrictions = []string{"securityLevel", "confine"}
+// restrictions are the members that restrict tools (R-212, CF-2, H-421).
+var restrictions = []string{"securityLevel", "confine", "scopes"}
+
+// maxScopes is the number of scopes that server.meta.json can map to tools.
+const maxScopes = 256
+
+// readScopes reads the tools that each OAuth scope permits (H-421). The result is not nil.
+func readScopes(v json.RawMessage) (auth.Scopes, error) {
+	if rawjson.KindOf(v) != rawjson.Object {
+		return nil, errors.New("it must be an object that maps each scope to a list of tools")
+	}
+	scopes := auth.Scopes{}
+	for scope, list := range rawjson.All(v) {
+		tools, ok := rawjson.Strings(list)
+		switch {
+		case !auth.IsScope(scope):
+			return nil, fmt.Errorf("%q is not a scope of OAuth", scope)
+		case scopes[scope] != nil:
+			return nil, fmt.Errorf("the scope %q is given twice", scope)
+		case !ok:
+			return nil, fmt.Errorf("the tools of %q must be a list of names", scope)
+		case len(scopes) == maxScopes:
+			return nil, fmt.Errorf("there are more than %d scopes", maxScopes)
+		}
+		scopes[scope] = append([]string{}, tools...)
+	}
+	return scopes, nil
+}
 
 // mayRestrict reports whether an invalid JSON text may contain a restriction.
 func mayRestrict(text []byte) bool {

@@ -66,7 +66,7 @@ func (s *Server) NewClient(conn Connection, from Caller) *Client {
 	watching := subscribe.Config{Context: ctx, Session: c.session, MaxStreams: from.MaxStreams}
 	if s.offered != nil {
 		offered := s.offered.NewClient(methods.Config{
-			Session: c.session, Roots: c.handshake.RootPaths, StripToken: c.token.strip,
+			Session: c.session, Caller: from.Identity, Roots: c.handshake.RootPaths, StripToken: c.token.strip,
 		})
 		watching.Resources = offered.Resources
 		both := offered.Methods()

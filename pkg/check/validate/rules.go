@@ -87,6 +87,10 @@ var Rules = finding.Rules{
 	rule("schema.unusable", finding.Error, "a schema cannot validate values",
 		"A reference does not resolve, or a pattern is not a regular expression. Clients that validate "+
 			"arguments fail, and the server validates nothing.", "correct the reference or the pattern"),
+	rule("schema.header", finding.Error, "an x-mcp-header of an inputSchema breaks a rule of the protocol",
+		"The annotation makes clients repeat an argument in an HTTP header. Clients that connect over HTTP refuse a "+
+			"tool with an invalid one, and the server compares no header with its arguments.",
+		"correct it as the message describes, or remove it"),
 	rule("schema.dialect", finding.Warning, "a schema declares another dialect than JSON Schema 2020-12",
 		"MCP uses 2020-12 for schemas without $schema. Clients need not support other dialects.",
 		"remove $schema, or name 2020-12"),
@@ -197,6 +201,11 @@ var Rules = finding.Rules{
 		"call mcp_tools_policy_check_default first, unless the file is meant to decide alone"),
 	rule("policy.unknown_tool", finding.Warning, "MCPBASH_TOOL_ALLOWLIST names a tool that does not exist",
 		"The entry allows nothing. A misspelt entry blocks the tool that it means.", "correct the name"),
+	rule("scopes.invalid", finding.Error, `"scopes" of server.meta.json cannot be used`,
+		"A server that verifies OAuth tokens does not start. Without this mapping, it would permit more.",
+		`write "scopes": {"SCOPE": ["TOOL", "..."]}`),
+	rule("scopes.unknown_tool", finding.Warning, `"scopes" of server.meta.json names a tool that does not exist`,
+		"The entry permits nothing. A misspelt entry makes the tool that it means unavailable.", "correct the name"),
 	rule("env.mode", finding.Warning, "a mode for the variables of scripts is unknown",
 		"The server uses the default mode, so scripts do not get the variables that the operator wants to pass.",
 		"choose one of the modes in the message"),

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/feature/tool/paramheader"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/json/schema"
 )
@@ -26,6 +27,12 @@ func (c *check) schemas(doc json.RawMessage, label string) {
 		c.at("schema.empty", label, `inputSchema has no "type" or "properties"`)
 	}
 	c.schema("inputSchema", input, label)
+	_, faults := paramheader.Parse(input)
+	for _, fault := range faults { // H-441
+		f := finding.Finding{ID: "schema.header", Path: label, Message: paramheader.Annotation + " " + fault.Reason}
+		f.Line, f.Column, _ = rawjson.Position(c.text, fault.Piece)
+		c.add(f)
+	}
 	output := rawjson.Get(doc, "outputSchema")
 	c.schema("outputSchema", output, label)
 	if rawjson.KindOf(output) == rawjson.Object && rawjson.TextOf(output, "type") != "object" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"golang.org/x/mod/semver"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
 	"mcp-bash/pkg/files/boundedfile"
@@ -50,10 +52,12 @@ func (c *check) server() {
 				c.at("metadata.no_name", label, `missing required "name" field`)
 			}
 			for _, fault := range schemas.Compile(schemas.Server).Check(doc) {
-				if !strings.HasPrefix(fault.Path, "/icons") && !strings.HasPrefix(fault.Path+"/", "/env/") {
+				if !strings.HasPrefix(fault.Path, "/icons") && !strings.HasPrefix(fault.Path+"/", "/env/") &&
+					!strings.HasPrefix(fault.Path+"/", "/scopes/") {
 					c.at("metadata.form", label, fault.String())
 				}
 			}
+			c.scopes(label)
 			if err := c.p.Meta.Unreadable; err != nil {
 				c.unreadableServer(label, err)
 			}
@@ -92,6 +96,20 @@ func (c *check) scriptEnv(label string) {
 	}
 	for _, key := range meta.Refused {
 		c.at("env.refused", label, "env."+key+" is ignored: only "+strings.Join(scriptenv.Keys(), ", ")+" may be set there")
+	}
+}
+
+// scopes checks the tools of OAuth scopes (H-421).
+func (c *check) scopes(label string) {
+	if err := c.p.Meta.BadScopes; err != nil {
+		c.at("scopes.invalid", label, err.Error())
+	}
+	for _, scope := range slices.Sorted(maps.Keys(c.p.Meta.Scopes)) {
+		c.knownTools("scopes.unknown_tool", label, fmt.Sprintf("the scope %q", scope), c.p.Meta.Scopes[scope],
+			func(entry, tool string) bool {
+				_, ok := (&auth.Identity{Tools: []string{entry}}).Permits(tool, nil)
+				return ok
+			})
 	}
 }
 

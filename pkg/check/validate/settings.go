@@ -34,6 +34,13 @@ func (c *check) settings() {
 
 // allowed checks the entries of an allowlist. label is the file with the list, or "" for the environment.
 func (c *check) allowed(list []string, label string) {
+	c.knownTools("policy.unknown_tool", label, allowlist, list, func(entry, tool string) bool {
+		return entry == tool || entry == "*" || entry == "all" || strings.Contains(entry, "${")
+	})
+}
+
+// knownTools reports the entries of a list that mean no tool.
+func (c *check) knownTools(id, label, where string, list []string, means func(entry, tool string) bool) {
 	var names []string
 	for _, tool := range c.offered.items[kinds.Tools] {
 		names = append(names, tool.name)
@@ -42,9 +49,8 @@ func (c *check) allowed(list []string, label string) {
 		return
 	}
 	for _, entry := range list {
-		if entry != "*" && entry != "all" && !strings.Contains(entry, "${") && !slices.Contains(names, entry) {
-			c.at("policy.unknown_tool", label,
-				fmt.Sprintf("%s has %q, which is not a tool%s", allowlist, entry, cli.DidYouMean(entry, names)))
+		if !slices.ContainsFunc(names, func(tool string) bool { return means(entry, tool) }) {
+			c.at(id, label, fmt.Sprintf("%s has %q, which is not a tool%s", where, entry, cli.DidYouMean(entry, names)))
 		}
 	}
 }

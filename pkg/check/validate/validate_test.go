@@ -128,6 +128,7 @@ var cases = map[string]files{
 	"name.server":        {"server.d/server.meta.json": `{"name":"my server"}`},
 	"schema.empty":       toolWith(`"inputSchema":{}`),
 	"schema.invalid":     toolWith(`"inputSchema":{"type":"object","properties":{"a":{"type":"strng"}}}`),
+	"schema.header":      toolWith(`"inputSchema":{"properties":{"a":{"type":"number","x-mcp-header":"A"}}}`),
 	"schema.unusable":    toolWith(`"inputSchema":{"type":"object","properties":{"a":{"$ref":"#/$defs/none"}}}`),
 	"schema.dialect": toolWith(
 		`"inputSchema":{"$schema":"http://json-schema.org/draft-07/schema#","type":"object"}`),
@@ -179,6 +180,8 @@ var cases = map[string]files{
 	"confine.no_effect":      toolWith(`"confine":{"write":["tools"]}`),
 	"env.invalid":            {"server.d/server.meta.json": `{"name":"demo","env":{"MCPBASH_TOOL_ENV_MODE":"all"}}`},
 	"env.refused":            {"server.d/server.meta.json": `{"name":"demo","env":{"API_KEY":"x"}}`},
+	"scopes.invalid":         {"server.d/server.meta.json": `{"name":"demo","scopes":{"a b":["demo_hello"]}}`},
+	"scopes.unknown_tool":    {"server.d/server.meta.json": `{"name":"demo","scopes":{"a":["demo_helo","demo_*"]}}`},
 	"requirements.invalid":   {"server.d/requirements.json": `{"dependencies":[{"or":[]}]}`},
 	"requirements.missing":   {"server.d/requirements.json": `{"dependencies":[{"or":["no-such-program","/no/such"]}]}`},
 	"bundle.conf":            {"mcpb.conf": "MCPB_NAME=\xff\n"},

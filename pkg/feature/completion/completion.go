@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"sync"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/kinds"
@@ -28,6 +29,7 @@ type Config struct {
 	Sandbox *sandbox.Sandbox
 	Common  project.Env    // variables for every script
 	State   *project.State // private directory for large values
+	Caller  *auth.Identity // of all requests; nil: it needed no credential
 	Log     mcp.LogFunc
 }
 

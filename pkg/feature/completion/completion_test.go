@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/script"
@@ -428,6 +429,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	body := `[ $# -eq 0 ] && [ "$(pwd)" = "$PWD" ] && [ -z "$(cat)" ] && env -0 > "` + dump + `"; echo '[]'`
 	b.register(body)
+	b.completions.Caller = &auth.Identity{Name: "reader"}
 	const own = `{"ver":1,"kind":"completion","name":"c","offset":7,"script":"manual:completions/c.sh","cursor":"o\"x"}`
 	b.ask("c", "é \"v\"", limit(9), cursor(encoded(own)), arguments(`{ "x" : "y", "n":1.50, "x":"z"}`))
 	env := seen()
@@ -444,8 +446,9 @@ func TestEnvironment(t *testing.T) {
 		"TMP":  "/tmp",
 		"TEMP": "/tmp", "MCP_RESOURCES_ROOTS": "/r",
 		"MCPBASH_HOME": "/home", "MCP_SDK": "/home/sdk", "MCPBASH_HELPER_BIN": "/helper",
-		"MCPBASH_PROJECT_ROOT": b.root,
-		"MCPBASH_PROMPTS_DIR":  b.root + "/prompts", "MCPBASH_RESOURCES_DIR": b.root + "/resources",
+		"MCPBASH_PROJECT_ROOT": b.root, "MCP_CLIENT_ID": "reader", "MCP_CLIENT_ISSUER": "", "MCP_CLIENT_SUBJECT": "",
+		"MCP_CLIENT_SCOPES":   "", // H-400
+		"MCPBASH_PROMPTS_DIR": b.root + "/prompts", "MCPBASH_RESOURCES_DIR": b.root + "/resources",
 		"PATH": os.Getenv("PATH"),
 	} {
 		if env[name] != want {

@@ -24,7 +24,7 @@ var perRequest = []string{
 	"MCP_COMPLETION_OFFSET", "MCP_COMPLETION_ARGS_HASH", "MCP_COMPLETION_CURSOR",
 	"MCP_PROMPT_REL_PATH", "MCP_PROMPT_PATH", "MCP_PROMPT_METADATA", "MCP_PROMPT_METADATA_FILE",
 	"MCP_RESOURCE_REL_PATH", "MCP_RESOURCE_PATH", "MCP_RESOURCE_URI", "MCP_RESOURCE_PROVIDER", "MCP_RESOURCE_METADATA",
-	"MCP_RESOURCE_METADATA_FILE", "PWD",
+	"MCP_RESOURCE_METADATA_FILE", "PWD", "MCP_CLIENT_ID", "MCP_CLIENT_ISSUER", "MCP_CLIENT_SUBJECT", "MCP_CLIENT_SCOPES",
 }
 
 // baseEnviron returns the variables that all requests share (T-621).
@@ -83,6 +83,7 @@ func (c *Completions) input(q *query, s *source, hold *sandbox.Confinement) (*sc
 		in.private, in.path = func() (*os.Root, error) { return root, nil }, path
 	}
 	set := func(name, value string) { in.env = append(in.env, name+"="+value) }
+	c.Caller.EachVariable(set)
 	set("MCP_COMPLETION_NAME", q.name)
 	set("MCP_COMPLETION_LIMIT", strconv.Itoa(q.limit))
 	set("MCP_COMPLETION_OFFSET", strconv.Itoa(q.from.offset))

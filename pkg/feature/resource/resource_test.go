@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
@@ -398,7 +399,9 @@ func TestEnvironment(t *testing.T) {
 		files["providers/"+name+".sh"] = "unset SHLVL PWD OLDPWD _; env | grep -v '^_=' | sort"
 	}
 	b := open(t, files, nil, env)
-	base := "HOME=/home/x LANG=C LC_ALL=C LC_TIME=fr MCPBASH_GIT_TIMEOUT=3 MCPBASH_PROMPTS_DIR={R}/prompts " +
+	b.Caller = &auth.Identity{Name: "reader", Scopes: []string{"a"}} // H-400
+	base := "MCP_CLIENT_ID=reader MCP_CLIENT_ISSUER= MCP_CLIENT_SCOPES=a MCP_CLIENT_SUBJECT= " +
+		"HOME=/home/x LANG=C LC_ALL=C LC_TIME=fr MCPBASH_GIT_TIMEOUT=3 MCPBASH_PROMPTS_DIR={R}/prompts " +
 		"MCPBASH_PROVIDERS_DIR={R}/providers MCPBASH_RESOURCES_DIR={R}/resources MCP_RESOURCES_ROOTS={R}" +
 		"/docs:/home/x/more:/abs TEMP=/tmp TMP=/tmp TMPDIR=/tmp https_proxy=http://p"
 	for _, entry := range b.Common.Entries() { // P-205

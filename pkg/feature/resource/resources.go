@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
@@ -39,8 +40,9 @@ type Config struct {
 	Common  project.Env      // variables for every script
 	State   string           // the private directory of the run
 
-	Log   mcp.LogFunc
-	Debug func() bool // reports whether debug messages are logged
+	Caller *auth.Identity // of all requests; nil: it needed no credential
+	Log    mcp.LogFunc
+	Debug  func() bool // reports whether debug messages are logged
 }
 
 // Resources reads the resources of one project. It is safe for concurrent use.
@@ -133,6 +135,7 @@ func (r *Resources) environ(t *target) []string {
 		}
 		env[project.TemplateName], env[project.TemplateVars] = t.template, string(vars.End().Bytes())
 	}
+	r.Caller.EachVariable(func(name, value string) { env[name] = value })
 	env["MCPBASH_PROVIDERS_DIR"] = r.Project.Providers
 	env["MCP_RESOURCES_ROOTS"] = rootList(r.Builtin.FileRoots())
 	if name == uiProvider {

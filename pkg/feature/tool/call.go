@@ -133,6 +133,9 @@ func (c *call) authorize(ctx context.Context) error {
 	if r.Meta == nil {
 		r.Meta = json.RawMessage("{}")
 	}
+	if err := t.permit(r.Name); err != nil {
+		return err
+	}
 	item, err := t.Find(ctx, r.Name)
 	if err != nil || item == nil {
 		e := mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' not found", r.Name) // T-4
@@ -140,7 +143,7 @@ func (c *call) authorize(ctx context.Context) error {
 		if errors.As(err, &known) {
 			e.Data = known.Data
 		} else if err == nil && t.Near != nil {
-			if near := t.Near(ctx, r.Name); near != "" {
+			if near := t.Near(ctx, r.Name); near != "" && t.permit(near) == nil {
 				return e.WithReason(fmt.Errorf("no tool has this name; did you mean '%s'?", near))
 			}
 		}
@@ -197,6 +200,19 @@ func (c *call) authorize(ctx context.Context) error {
 		return errMissing
 	}
 	return nil
+}
+
+// permit returns the error for a tool that the caller may not call (H-420).
+func (t *Tools) permit(name string) error {
+	need, ok := t.Caller.Permits(name, t.project.Meta.Scopes)
+	if ok {
+		return nil
+	}
+	e := mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (not permitted to this client)", name)
+	if e.NeedsScope = need; need != "" {
+		return e.WithReason(fmt.Errorf("the token needs the scope %q", need))
+	}
+	return e
 }
 
 // cannotStart returns the error for a failure that the script does not cause (P-300, T-53).

@@ -22,6 +22,7 @@ var perCall = []string{
 	"MCP_ROOTS_JSON", "MCP_ROOTS_PATHS", "MCP_ROOTS_COUNT", "MCP_ROOTS_GIVEN", "MCPBASH_DEBUG_LOG", "MCPBASH_WORKER_KEY",
 	"MCPBASH_CLIENT_SUPPORTS_UI", "MCPBASH_ARGS_FLAT", "MCPBASH_META_FLAT", "TRACEPARENT", "TRACESTATE",
 	"BAGGAGE", "MCPBASH_TRACE_FILE", "BASH_XTRACEFD", "MCP_TOOL_CANCELLATION_FILE", "MCPBASH_DIRECT_FD", "PWD",
+	"MCP_CLIENT_ID", "MCP_CLIENT_ISSUER", "MCP_CLIENT_SUBJECT", "MCP_CLIENT_SCOPES",
 }
 
 // baseEnviron returns the variables that all calls share: inherited variables, and then those of every script.
@@ -48,7 +49,7 @@ func (c *call) environ() ([]string, error) {
 	if c.inherits != &t.project.Scripts.Tools { // T-61a
 		base = baseEnviron(t.project, c.inherits, t.Common, t.State.Dir)
 	}
-	env := make([]string, len(base), len(base)+40)
+	env := make([]string, len(base), len(base)+48)
 	copy(env, base)
 	set := func(name, value string) { env = append(env, name+"="+value) }
 
@@ -128,13 +129,15 @@ func (c *call) extendInputTimeout(env []string, patience time.Duration) []string
 	return project.Override(env, name, strconv.Itoa(int(patience.Seconds())))
 }
 
-// identity returns the variables that identify the request. policy.sh gets them too (T-29).
+// identity returns the variables that identify the request and its caller. policy.sh gets them too (T-29).
 func (c *call) identity() project.Env {
-	return project.Env{
+	env := project.Env{
 		"MCPBASH_WORKER_KEY":          c.key,
 		"MCP_PROGRESS_TOKEN":          tokenText(c.request.ProgressToken),
 		"MCPBASH_PROGRESS_TOKEN_JSON": string(c.request.ProgressToken),
 	}
+	c.tools.Caller.EachVariable(func(name, value string) { env[name] = value })
+	return env
 }
 
 func bit(b bool) string {

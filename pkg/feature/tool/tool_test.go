@@ -503,6 +503,7 @@ func TestEnvironment(t *testing.T) {
 		"MCPBASH_WORKER_KEY": "ImNhbGwi", "MCPBASH_CLIENT_SUPPORTS_UI": "1", "MCPBASH_TIMEOUT_HINT": "hint",
 		"MCPBASH_MAX_TEXT_BYTES": "77",
 		"TRACEPARENT":            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "TRACESTATE": "a=b",
+		"MCP_CLIENT_ID": "", "MCP_CLIENT_ISSUER": "", "MCP_CLIENT_SUBJECT": "", "MCP_CLIENT_SCOPES": "", // H-400
 		"MCPBASH_ARGS_FLAT": ".\to{\"b\":1.50,\"a\":\"x\"}\n.b\tf1.5\n.a\tsx\n",
 	} {
 		if env[name] != want {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/json/schema"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/policy"
@@ -33,6 +34,7 @@ type Config struct {
 	Sandbox *sandbox.Sandbox
 	Common  project.Env // variables for every script
 	State   *project.State
+	Caller  *auth.Identity // of all calls; nil: it needed no credential
 	Log     mcp.LogFunc
 	Debug   func() bool // reports whether debug messages are logged
 	Stderr  io.Writer   // receives copies of standard error if configured (T-136)
@@ -66,12 +68,13 @@ func New(c Config) *Tools {
 	}}
 }
 
-// WithLog returns the same tools for a client: messages of its calls go to log.
-func (t *Tools) WithLog(log mcp.LogFunc, debug func() bool) *Tools {
+// ForClient returns the same tools for a client: messages of its calls go to log, and it may call
+// what its identity permits.
+func (t *Tools) ForClient(caller *auth.Identity, log mcp.LogFunc, debug func() bool) *Tools {
 	policy := *t.Policy
 	policy.Log = log
 	c := t.Config
-	c.Policy, c.Log, c.Debug = &policy, log, debug
+	c.Policy, c.Caller, c.Log, c.Debug = &policy, caller, log, debug
 	return &Tools{c, t.shared}
 }
 

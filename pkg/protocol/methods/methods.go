@@ -4,12 +4,16 @@ package methods
 
 import (
 	"encoding/json"
+	"slices"
+	"sync"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/feature/completion"
 	"mcp-bash/pkg/feature/prompt"
 	"mcp-bash/pkg/feature/resource"
 	"mcp-bash/pkg/feature/tool"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/protocol/internal/session"
 	"mcp-bash/pkg/provider/builtin"
@@ -21,26 +25,70 @@ import (
 type Project struct {
 	engine *engine.Engine
 
-	tools, toolsAnySchema, prompts, resources, templates *list
+	prompts, resources, templates *list
+
+	mu    sync.Mutex
+	tools []*permitted // the last used first
+}
+
+// permitted has the lists of tools for the callers that may call the same tools. The second one has
+// any schema (M-34).
+type permitted struct {
+	permission       string // see auth.Identity.Permission
+	tools, anySchema *list
+}
+
+// maxPermitted is the number of different permissions whose lists are kept.
+const maxPermitted = 64
+
+// toolsFor returns the lists of tools for a caller.
+func (p *Project) toolsFor(caller *auth.Identity) *permitted {
+	permission := caller.Permission(p.engine.Project.Meta.Scopes)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at := slices.IndexFunc(p.tools, func(l *permitted) bool { return l.permission == permission })
+	if at < 0 {
+		if at = len(p.tools); at == maxPermitted {
+			at--
+			p.tools = p.tools[:at]
+		}
+		list := func(anySchema bool) *list { return p.newTools(caller, permission, anySchema) }
+		p.tools = append(p.tools, &permitted{permission, list(false), list(true)})
+	}
+	found := p.tools[at]
+	p.tools = slices.Insert(slices.Delete(p.tools, at, at+1), 0, found)
+	return found
+}
+
+// newTools returns a list of the tools that a caller may call.
+func (p *Project) newTools(caller *auth.Identity, permission string, anySchema bool) *list {
+	e := p.engine
+	own := e.Project
+	l := &list{
+		catalog: e.Catalog, kind: kinds.Tools, member: "tools", ttl: own.Discovery.ToolsTTL,
+		limit: own.Limits.ListResponse,
+		item:  func(dst []byte, item json.RawMessage) []byte { return tool.AppendListed(dst, item, anySchema) },
+	}
+	level := e.Level
+	if level == access.Full && permission == "" {
+		return l
+	}
+	l.keep = func(item json.RawMessage) bool { // R-213, H-422
+		_, ok := caller.Permits(rawjson.TextOf(item, "name"), own.Meta.Scopes)
+		return ok && level.Allows(access.LevelOf(item))
+	}
+	if l.view = permission; level != access.Full {
+		l.view += string(level)
+	}
+	return l
 }
 
 // NewProject returns the project that an engine runs.
 func NewProject(e *engine.Engine) *Project {
 	p := e.Project
 	d, limit := &p.Discovery, p.Limits.ListResponse
-	tools := func(anySchema bool) *list {
-		l := &list{
-			catalog: e.Catalog, kind: kinds.Tools, member: "tools", ttl: d.ToolsTTL, limit: limit,
-			item: func(dst []byte, item json.RawMessage) []byte { return tool.AppendListed(dst, item, anySchema) },
-		}
-		if level := e.Level; level != access.Full {
-			l.keep = func(item json.RawMessage) bool { return level.Allows(access.LevelOf(item)) }
-			l.view = string(level)
-		}
-		return l
-	}
 	return &Project{
-		engine: e, tools: tools(false), toolsAnySchema: tools(true), // M-34
+		engine: e,
 		prompts: &list{
 			catalog: e.Catalog, kind: kinds.Prompts, member: "prompts", item: prompt.AppendListed, ttl: d.PromptsTTL,
 			limit: limit,
@@ -63,6 +111,7 @@ type Client struct {
 	Config
 	project   *Project
 	tools     *tool.Tools
+	listed    *permitted
 	prompts   prompt.Prompts
 	complete  *completion.Completions
 	Resources *resource.Resources
@@ -71,6 +120,7 @@ type Client struct {
 // A Config is the input of [Project.NewClient].
 type Config struct {
 	Session *session.Session
+	Caller  *auth.Identity  // nil: the client needed no credential
 	Roots   func() []string // the directories of the client's roots
 	// StripToken removes the shared secret from the _meta that scripts get.
 	StripToken func(meta json.RawMessage) json.RawMessage
@@ -82,17 +132,18 @@ func (p *Project) NewClient(c Config) *Client {
 	pages := e.Lookup(kinds.UIResources)
 	resources := e.ResourceConfig()
 	resources.FindName, resources.UIMeta = firstOf(e.Lookup(kinds.Resources), pages), pageMeta(pages)
-	resources.New, resources.Log, resources.Debug = builtin.New, log, debug
+	resources.New, resources.Caller, resources.Log, resources.Debug = builtin.New, c.Caller, log, debug
 	if e.Project.Fetching.UseRoots { // RES-91
 		resources.Builtin.MoreRoots = c.Roots
 	}
 	return &Client{
-		Config: c, project: p, tools: e.Tools.WithLog(log, debug),
+		Config: c, project: p, listed: p.toolsFor(c.Caller), tools: e.Tools.ForClient(c.Caller, log, debug),
 		prompts: prompt.Prompts{Project: e.Project, Find: e.Lookup(kinds.Prompts), Log: log},
 		complete: completion.New(completion.Config{
 			Project: e.Project, Registered: e.Lookup(kinds.Completions), Prompt: e.Lookup(kinds.Prompts),
 			Resource: e.Lookup(kinds.Resources), Referred: e.Referred,
-			Runner: e.Runner, Sandbox: e.Sandbox, Common: e.Env, State: e.State, Log: log,
+			Runner: e.Runner, Sandbox: e.Sandbox, Common: e.Env, State: e.State,
+			Caller: c.Caller, Log: log,
 		}),
 		Resources: resource.New(resources),
 	}
@@ -100,9 +151,12 @@ func (p *Project) NewClient(c Config) *Client {
 
 // Methods returns the methods that both protocols have.
 func (c *Client) Methods() []*calls.Method {
-	p := c.project.engine.Project
+	p, scope := c.project.engine.Project, "public"
+	if c.Caller != nil { // another caller may call other tools
+		scope = "private"
+	}
 	return []*calls.Method{
-		{Name: "tools/list", List: true, Scope: "public", Handle: c.listTools,
+		{Name: "tools/list", List: true, Scope: scope, Handle: c.listTools,
 			Limit: func() int { return p.Calls.Timeout }},
 		{Name: "tools/call", Handle: c.callTool, OwnClock: true, Asks: true, Edits: true},
 		{Name: "resources/list", List: true, Scope: "public", Handle: c.project.resources.serve},

@@ -12,9 +12,9 @@ import (
 
 func (c *Client) listTools(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
 	if r.Client.Newest {
-		return c.project.toolsAnySchema.serve(ctx, r)
+		return c.listed.anySchema.serve(ctx, r)
 	}
-	return c.project.tools.serve(ctx, r)
+	return c.listed.tools.serve(ctx, r)
 }
 
 // callTool answers tools/call (tools section 2).

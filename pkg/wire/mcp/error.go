@@ -37,6 +37,9 @@ type Error struct {
 	Own bool
 	// Explained means that the message contains the reason of the data.
 	Explained bool
+	// NeedsScope is the OAuth scope that the caller's token lacks, or "". Over HTTP, the answer asks
+	// for a token with it.
+	NeedsScope string
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }

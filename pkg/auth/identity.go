@@ -1,0 +1,121 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxText is the length of the longest name, subject, issuer or list of scopes that scripts get, in
+// bytes.
+const maxText = 1024
+
+// EachVariable calls set for each variable that describes the caller to scripts. All values are ""
+// for a caller without identity (H-400). They are bounded, and have no control characters.
+func (i *Identity) EachVariable(set func(name, value string)) {
+	if i == nil {
+		i = &Identity{}
+	}
+	set("MCP_CLIENT_ID", plain(i.Name))
+	set("MCP_CLIENT_ISSUER", plain(i.Issuer))
+	set("MCP_CLIENT_SUBJECT", plain(i.Subject))
+	var scopes strings.Builder
+	for _, scope := range i.Scopes {
+		if !IsScope(scope) || scopes.Len()+1+len(scope) > maxText { // fewer scopes never permit more
+			continue
+		}
+		if scopes.Len() > 0 {
+			scopes.WriteByte(' ')
+		}
+		scopes.WriteString(scope)
+	}
+	set("MCP_CLIENT_SCOPES", scopes.String())
+}
+
+// plain returns a text that a script can use. A text with control characters, or a long one, becomes
+// its hash: two callers never look alike, and no caller looks like one without identity.
+func plain(text string) string {
+	if len(text) <= maxText && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl) {
+		return text
+	}
+	sum := sha256.Sum256([]byte(text))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// IsScope reports whether a text is a scope of OAuth (RFC 6749, section 3.3).
+func IsScope(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return r <= ' ' || r > '~' || r == '"' || r == '\\'
+	})
+}
+
+// Scopes are the tools that each OAuth scope permits. nil means that a token needs no scope.
+type Scopes map[string][]string
+
+// Permits reports whether a caller may call a tool. need is the scope that would permit it, or "".
+// A caller without identity may call all tools.
+func (i *Identity) Permits(tool string, scopes Scopes) (need string, ok bool) {
+	if i == nil {
+		return "", true
+	}
+	if !i.MayCall(tool) {
+		return "", false
+	}
+	if i.Issuer == "" || scopes == nil {
+		return "", true
+	}
+	for scope, tools := range scopes {
+		if !listed(tools, tool) {
+			continue
+		}
+		if slices.Contains(i.Scopes, scope) {
+			return "", true
+		}
+		if need == "" || scopes.narrower(scope, need) {
+			need = scope
+		}
+	}
+	return need, false
+}
+
+// listed reports whether a list of patterns contains a tool.
+func listed(patterns []string, tool string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, tool) })
+}
+
+// narrower reports whether a scope permits less than another one.
+func (s Scopes) narrower(scope, other string) bool {
+	all, otherAll := slices.Contains(s[scope], "*"), slices.Contains(s[other], "*")
+	switch {
+	case all != otherAll:
+		return otherAll
+	case len(s[scope]) != len(s[other]):
+		return len(s[scope]) < len(s[other])
+	}
+	return scope < other
+}
+
+// Permission returns a text that is equal for callers that may call the same tools: "" for a caller
+// that may call all.
+func (i *Identity) Permission(scopes Scopes) string {
+	if i == nil {
+		return ""
+	}
+	limit := Identity{Tools: i.Tools}
+	if i.Issuer != "" && scopes != nil {
+		limit.Issuer = "scopes"
+		for _, scope := range i.Scopes {
+			if scopes[scope] != nil {
+				limit.Scopes = append(limit.Scopes, scope)
+			}
+		}
+		slices.Sort(limit.Scopes)
+	}
+	if limit.Tools == nil && limit.Issuer == "" {
+		return ""
+	}
+	return limit.Key()
+}

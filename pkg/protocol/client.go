@@ -53,7 +53,7 @@ func (s *Server) NewClient(conn Connection, from Caller) *Client {
 		server: s, session: session.NewSession(conn, s.Console, s.Record), conn: conn, caller: from, stop: stop,
 		token: tokenGuard{settings: s.Project.Token, failures: throttle.New(s.Project.Token.MaxFailures)},
 	}
-	c.suspended = s.suspended.NewClient(c.session)
+	c.suspended = s.suspended.NewClient(c.session, from.Identity.Key())
 	c.requests = s.pool.NewRequests(calls.Config{
 		Context: ctx, Session: c.session, Console: s.Console, Limits: &s.Project.Limits, After: c.after,
 		Shared: from.Shared,

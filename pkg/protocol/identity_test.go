@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/protocol/calls/suspended"
 )
 
 // as connects a client with an identity.
@@ -183,4 +184,65 @@ func manyScopes() string {
 	}
 	text, _ := json.Marshal(scopes)
 	return string(text)
+}
+
+// H-502 to H-505: a suspended call is resumed by its own caller, where its script runs. Any other
+// replica names the one that has it, and nobody else gets anything out of the state.
+func TestReplicas(t *testing.T) {
+	key := [][]byte{make([]byte, suspended.KeySize)}
+	start := func(replica suspended.Replica) *Server {
+		server, _ := newServer(t, isolated, nil)
+		config := server.Config
+		config.Replica = replica
+		return NewServer(config)
+	}
+	a, b := start(suspended.Replica{Keys: key, URL: "http://a:1"}), start(suspended.Replica{Keys: key, URL: "http://b:1"})
+	silent, foreign := start(suspended.Replica{Keys: key}), start(suspended.Replica{URL: "http://c:1"})
+	anna := as(t, a, reader, true)
+	suspend := func(m *memory, id, who string) (retry string) {
+		m.name = who
+		m.send(id, "tools/call", `"name":"ask","arguments":{"":"`+who+`"}`)
+		_, state := m.question()
+		return `"name":"ask","arguments":{"":"` + who + `"},"requestState":"` + state +
+			`","inputResponses":{"input-1":{"action":"accept","content":{"from":"` + who + `"}}}`
+	}
+	retry := suspend(anna, "1", "alpha")
+	params := json.RawMessage("{" + retry + "}")
+	for _, tc := range []struct {
+		at     *Server
+		caller *auth.Identity
+		owner  string
+		answer string
+	}{
+		{b, reader, "http://a:1", "belongs to another server, which has ended; call again"},
+		{b, writer, "", "is not one of this server's"},
+		{b, nil, "", "is not one of this server's"},
+		{a, writer, "", "is not one of this server's"},
+		{foreign, reader, "", "is not one of this server's"},
+		{silent, reader, "http://a:1", "belongs to another server"},
+	} {
+		if got := tc.at.Owner(tc.caller, params); got != tc.owner {
+			t.Errorf("the owner is %q, want %q", got, tc.owner)
+		}
+		if got := as(t, tc.at, tc.caller, true).request("9", "tools/call", retry); !strings.Contains(got, tc.answer) {
+			t.Errorf("%s, want %s", got, tc.answer)
+		}
+	}
+	if got := a.Owner(reader, params); got != "" {
+		t.Errorf("the owner forwards to %q", got)
+	}
+	other := strings.Replace(retry, "alpha", "other", 1)
+	if got := anna.request("2", "tools/call", other); !strings.Contains(got, "another method, name or arguments") {
+		t.Error(got)
+	}
+	if got := anna.request("3", "tools/call", retry); !strings.Contains(got, `\"from\":\"alpha\"`) {
+		t.Error(got)
+	}
+	if got := anna.request("4", "tools/call", retry); !strings.Contains(got, "used already") {
+		t.Errorf("replayed: %s", got)
+	}
+	retry = suspend(as(t, silent, reader, true), "1", "beta")
+	if got := as(t, b, reader, true).request("2", "tools/call", retry); !strings.Contains(got, "does not advertise") {
+		t.Error(got)
+	}
 }

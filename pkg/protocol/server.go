@@ -8,11 +8,14 @@ package protocol
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"sync"
 	"time"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/engine"
+	"mcp-bash/pkg/feature/tool/paramheader"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/protocol/calls"
@@ -87,6 +90,7 @@ type Config struct {
 	Record  *console.Record
 	Log     *Log        // also of the engine
 	Roots   roots.Scope // of a client that names none
+	Replica suspended.Replica
 }
 
 // A Server has the project of all clients of a process, its lists, the suspended calls, and the
@@ -101,7 +105,7 @@ type Server struct {
 
 // NewServer returns a server without clients.
 func NewServer(c Config) *Server {
-	s := &Server{Config: c, pool: calls.NewPool(&c.Project.Limits), suspended: suspended.NewTable(c.Context, c.Project)}
+	s := &Server{Config: c, pool: calls.NewPool(&c.Project.Limits), suspended: suspended.NewTable(c.Context, c.Project, c.Replica)}
 	if c.Engine == nil {
 		s.lists = subscribe.NewLists(c.Context, c.Project, nil)
 		return s
@@ -109,6 +113,25 @@ func NewServer(c Config) *Server {
 	s.lists = subscribe.NewLists(c.Context, c.Project, c.Engine.Catalog)
 	s.offered = methods.NewProject(c.Engine)
 	return s
+}
+
+// Owner returns the URL of the replica that has the suspended call of a retry, given the parameters
+// of tools/call or prompts/get. It is "" for all requests that this process answers. A transport
+// passes others on to the replica, with the caller's credential (H-504).
+func (s *Server) Owner(caller *auth.Identity, params json.RawMessage) string {
+	return s.suspended.Owner(params, caller.Key())
+}
+
+// ParamHeaders returns the arguments of a tool that clients repeat in HTTP headers (H-440).
+func (s *Server) ParamHeaders(ctx context.Context, tool string) []paramheader.Param {
+	if s.Engine == nil {
+		return nil
+	}
+	of, err := s.Engine.ParamHeaders(ctx)
+	if err != nil { // the call reports it
+		return nil
+	}
+	return of[tool]
 }
 
 // End waits until the server writes nothing more, but not longer than within. Its context has

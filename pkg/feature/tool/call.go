@@ -210,7 +210,7 @@ func (t *Tools) permit(name string) error {
 	}
 	e := mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (not permitted to this client)", name)
 	if e.NeedsScope = need; need != "" {
-		return e.WithReason(fmt.Errorf("the token needs the scope %q", need))
+		return e.Explain(fmt.Errorf("the token needs the scope %q", need))
 	}
 	return e
 }

@@ -224,7 +224,9 @@ func (x *call) resolveUnaskable(client *mcp.Capabilities) {
 func (x *call) suspend() *calls.Answer {
 	x.round++
 	t := x.table
-	state := requestState{call: x.id, round: x.round, expires: time.Now().Add(t.ttl + time.Second), request: x.digest()}
+	state := t.own
+	state.call, state.round, state.request = x.id, x.round, x.digest()
+	state.expires = time.Now().Add(t.ttl + time.Second)
 	var b rawjson.Builder
 	b.Object()
 	for _, in := range x.open {
@@ -245,7 +247,7 @@ func (x *call) suspend() *calls.Answer {
 		Append: func(dst []byte, extra mcp.Extra) []byte {
 			b := rawjson.Over(dst)
 			extra.AppendMembers(b.Object())
-			b.Name("inputRequests").Raw(asking).Name("requestState").String(t.sealer.seal(state))
+			b.Name("inputRequests").Raw(asking).Name("requestState").String(t.sealer.seal(state, x.client.caller))
 			extra.AppendOwnMeta(b)
 			return b.End().Bytes()
 		},

@@ -1,36 +1,111 @@
 package suspended
 
 import (
+	"bytes"
+	"context"
 	"crypto/sha256"
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
+
+	"mcp-bash/pkg/project"
 )
 
-// M-52: a sealed state opens, and only in the same server.
+var someState = requestState{
+	process: [16]byte{1, 2}, call: 7, round: 3, expires: time.Unix(1_800_000_000, 0), request: sha256.Sum256([]byte("x")),
+}
+
+// M-52, H-503: a sealed state opens for its caller, and only in the same server.
 func TestRequestState(t *testing.T) {
-	s := newSealer()
-	want := requestState{call: 7, round: 3, expires: time.Unix(1_800_000_000, 0), request: sha256.Sum256([]byte("x"))}
-	sealed := s.seal(want)
-	if again := s.seal(want); again == sealed {
-		t.Error("the same state is sealed to the same text twice")
+	s := newSealer(nil)
+	for _, owner := range []string{"", "http://10.0.0.7:8000", strings.Repeat("x", maxOwner)} {
+		want := someState
+		want.owner = owner
+		sealed := s.seal(want, "anna")
+		if again := s.seal(want, "anna"); again == sealed {
+			t.Error("the same state is sealed to the same text twice")
+		}
+		if got, err := s.open(sealed, "anna"); err != nil || got != want {
+			t.Errorf("%v, %+v", err, got)
+		}
+		if _, err := s.open(sealed, "bert"); err != errForged {
+			t.Errorf("another caller: %v", err)
+		}
+		if _, err := newSealer(nil).open(sealed, "anna"); err != errForged {
+			t.Errorf("another server opens it: %v", err)
+		}
 	}
-	if got, err := s.open(sealed); err != nil || got != want {
-		t.Errorf("%v, %+v", err, got)
+	long := someState
+	long.owner = strings.Repeat("x", maxOwner+1)
+	if _, err := s.open(s.seal(long, ""), ""); err != errForged {
+		t.Error("a longer owner is accepted")
 	}
-	if _, err := newSealer().open(sealed); err == nil {
-		t.Error("another server opens it")
+}
+
+// H-500: the first key seals, and all keys open.
+func TestKeyRotation(t *testing.T) {
+	one, two := bytes.Repeat([]byte{1}, KeySize), bytes.Repeat([]byte{2}, KeySize)
+	before, during, after := newSealer([][]byte{one, two}), newSealer([][]byte{two, one}), newSealer([][]byte{two})
+	old, current := before.seal(someState, ""), during.seal(someState, "")
+	for n, tc := range []struct {
+		s      sealer
+		sealed string
+		ok     bool
+	}{{before, current, true}, {during, old, true}, {after, current, true}, {after, old, false}} {
+		if _, err := tc.s.open(tc.sealed, ""); (err == nil) != tc.ok {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+}
+
+// H-504: a state names a replica to forward to if it is valid, not expired, and of another one.
+func TestOwner(t *testing.T) {
+	keys := [][]byte{bytes.Repeat([]byte{1}, KeySize)}
+	replica := func(keys [][]byte, url string) *Table {
+		return NewTable(context.Background(), &project.Project{}, Replica{Keys: keys, URL: url})
+	}
+	a, b, restarted := replica(keys, "http://a:1"), replica(keys, "http://b:1"), replica(keys, "http://a:1")
+	foreign, silent := replica(nil, "http://c:1"), replica(keys, "")
+	sealed := func(of *Table, lifetime time.Duration) json.RawMessage {
+		state := of.own
+		state.expires = time.Now().Add(lifetime)
+		return json.RawMessage(`{"requestState":"` + of.sealer.seal(state, "anna") + `"}`)
+	}
+	for n, tc := range []struct {
+		at     *Table
+		params json.RawMessage
+		caller string
+		want   string
+	}{
+		{b, sealed(a, time.Minute), "anna", "http://a:1"},
+		{silent, sealed(a, time.Minute), "anna", "http://a:1"},
+		{b, sealed(a, time.Minute), "bert", ""},
+		{b, sealed(a, time.Minute), "", ""},
+		{b, sealed(a, -time.Minute), "anna", ""},
+		{a, sealed(a, time.Minute), "anna", ""},
+		{restarted, sealed(a, time.Minute), "anna", ""},
+		{b, sealed(foreign, time.Minute), "anna", ""},
+		{b, sealed(silent, time.Minute), "anna", ""},
+		{b, json.RawMessage(`{}`), "anna", ""},
+		{b, json.RawMessage(`{"requestState":5}`), "anna", ""},
+		{b, json.RawMessage(`{"requestState":"http://a:1"}`), "anna", ""},
+	} {
+		if got := tc.at.Owner(tc.params, tc.caller); got != tc.want {
+			t.Errorf("%d: %q, want %q", n, got, tc.want)
+		}
 	}
 }
 
 // M-52.
 func FuzzRequestState(f *testing.F) {
-	s := newSealer()
-	sealed := s.seal(requestState{call: 1, round: 1, expires: time.Unix(1, 0)})
+	s := newSealer(nil)
+	sealed := s.seal(someState, "")
 	for _, seed := range []string{"", "A", sealed, sealed[:len(sealed)-1], sealed + "A", "-_" + sealed[2:]} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		state, err := s.open(text)
+		state, err := s.open(text, "")
 		if err == nil && text != sealed {
 			t.Errorf("%q opens: %+v", text, state)
 		}

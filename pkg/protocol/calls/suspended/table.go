@@ -5,6 +5,7 @@ package suspended
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -28,6 +29,7 @@ type Table struct {
 	ttl    time.Duration   // of a suspended call
 	bounds struct{ calls, scripts, bytes int }
 	sealer sealer
+	own    requestState // what the states of this process have in common
 
 	mu        sync.Mutex
 	changed   sync.Cond // a call has ended
@@ -53,8 +55,10 @@ const (
 )
 
 // NewTable returns a Table for the clients of a process.
-func NewTable(ctx context.Context, p *project.Project) *Table {
-	t := &Table{base: ctx, ttl: p.Sessions.ParkedTTL, sealer: newSealer(), byID: make(map[uint64]*call)}
+func NewTable(ctx context.Context, p *project.Project, self Replica) *Table {
+	t := &Table{base: ctx, ttl: p.Sessions.ParkedTTL, sealer: newSealer(self.Keys), byID: make(map[uint64]*call)}
+	rand.Read(t.own.process[:]) // never fails
+	t.own.owner = self.URL
 	t.bounds.calls, t.bounds.scripts, t.bounds.bytes = p.Sessions.MaxParkedCalls, handoff.MostWaiting(), p.Limits.Pending
 	t.changed.L = &t.mu
 	return t
@@ -64,6 +68,7 @@ func NewTable(ctx context.Context, p *project.Project) *Table {
 type Client struct {
 	table   *Table
 	session *session.Session
+	caller  string // see auth.Identity.Key
 
 	// guarded by the table's lock
 	running int
@@ -71,9 +76,9 @@ type Client struct {
 	closed  bool
 }
 
-// NewClient returns a client without calls.
-func (t *Table) NewClient(s *session.Session) *Client {
-	return &Client{table: t, session: s, logged: throttle.New(maxLogged)}
+// NewClient returns a client without calls. caller is the key of its identity.
+func (t *Table) NewClient(s *session.Session, caller string) *Client {
+	return &Client{table: t, session: s, caller: caller, logged: throttle.New(maxLogged)}
 }
 
 // The settings that limit suspended calls.
@@ -103,7 +108,7 @@ func (c *Client) Handle(ctx context.Context, r *calls.Request) (*calls.Answer, e
 	if rawjson.Absent(state) {
 		return c.begin(r, responses).run(ctx)
 	}
-	x, err := c.find(r, state)
+	x, err := c.find(r)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +121,7 @@ func (c *Client) begin(r *calls.Request, advance json.RawMessage) *call {
 	x := &call{
 		table: t, client: c, request: r, advance: advance, changed: make(chan struct{}, 1),
 		serving: r, served: make(chan struct{}),
-		digest: sync.OnceValue(func() [sha256.Size]byte { return digestOf(r) }),
+		digest: sync.OnceValue(func() [sha256.Size]byte { return digestOf(r.Method.Name, r.Params) }),
 	}
 	close(x.served)
 	x.ctx, x.cancel = context.WithCancelCause(t.base)
@@ -130,11 +135,11 @@ func (c *Client) begin(r *calls.Request, advance json.RawMessage) *call {
 }
 
 // digestOf returns the hash of the parts that a retry must repeat: method, name and arguments.
-func digestOf(r *calls.Request) [sha256.Size]byte {
+func digestOf(method string, params json.RawMessage) [sha256.Size]byte {
 	var b rawjson.Builder
-	b.Array().String(r.Method.Name)
+	b.Array().String(method)
 	for _, name := range []string{"name", "arguments"} {
-		v := rawjson.Get(r.Params, name)
+		v := rawjson.Get(params, name)
 		if v == nil {
 			v = json.RawMessage("null")
 		}
@@ -149,17 +154,20 @@ func badState(reason string) *mcp.Error {
 }
 
 // find returns the call that a retry belongs to. The retry serves it from now on.
-func (c *Client) find(r *calls.Request, sealed json.RawMessage) (*call, error) {
-	text, _ := rawjson.Text(sealed)
+func (c *Client) find(r *calls.Request) (*call, error) {
 	t := c.table
-	state, err := t.sealer.open(text)
+	state, err := t.sealer.open(rawjson.TextOf(r.Params, "requestState"), c.caller)
 	switch {
 	case err != nil:
 		return nil, badState(err.Error())
 	case time.Now().After(state.expires):
 		return nil, badState("it has expired; call again")
-	case state.request != digestOf(r):
+	case state.request != digestOf(r.Method.Name, r.Params):
 		return nil, badState("it belongs to another method, name or arguments")
+	case state.process != t.own.process && state.owner == "":
+		return nil, badState(elsewhere + "which does not advertise an address; call again")
+	case state.process != t.own.process:
+		return nil, badState(elsewhere + "which has ended; call again")
 	}
 	t.mu.Lock()
 	x, reason := t.byID[state.call], t.reason(state.call, c)
@@ -175,6 +183,26 @@ func (c *Client) find(r *calls.Request, sealed json.RawMessage) (*call, error) {
 	}
 	return x, nil
 }
+
+const elsewhere = "its call belongs to another server, "
+
+// Owner returns the URL of the replica that has the suspended call of a retry, given its parameters
+// and the key of its caller. It is "" for all other requests, and for an invalid or expired state
+// (H-504).
+func (t *Table) Owner(params json.RawMessage, caller string) string {
+	sealed, ok := rawjson.Text(rawjson.Get(params, "requestState"))
+	if !ok {
+		return ""
+	}
+	state, err := t.sealer.open(sealed, caller)
+	if err != nil || time.Now().After(state.expires) || state.process == t.own.process || state.owner == t.own.owner {
+		return ""
+	}
+	return state.owner
+}
+
+// ErrOwnerGone is the error for a retry whose replica cannot be reached (H-505).
+var ErrOwnerGone = badState(elsewhere + "which cannot be reached; call again")
 
 // reason returns the error for a retry of a call that does not exist. The lock is held.
 func (t *Table) reason(call uint64, client *Client) *mcp.Error {

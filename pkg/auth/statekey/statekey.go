@@ -1,0 +1,111 @@
+// Package statekey reads the keys that replicas of a server share (H-500).
+package statekey
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/trust"
+)
+
+const (
+	size    = 32 // bytes of a key
+	maxKeys = 16
+	maxFile = 16 << 10 // bytes
+)
+
+// Read returns the keys of a file. The first one seals. The error names the file, and contains nothing
+// of its content.
+func Read(path string) ([][]byte, error) {
+	fail := func(err error) ([][]byte, error) {
+		return nil, fmt.Errorf("state key file %s: %w", path, fsys.Cause(err))
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return fail(err)
+	}
+	if err := trust.CheckAbove(path); err != nil {
+		return fail(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return fail(err)
+	}
+	if runtime.GOOS != "windows" && info.Mode()&0o004 != 0 {
+		return fail(errors.New("other users can read it; run `chmod o-r` on it"))
+	}
+	text, err := boundedfile.Read(path, maxFile)
+	if err != nil {
+		return fail(err)
+	}
+	keys, err := parse(text)
+	if err != nil {
+		return fail(err)
+	}
+	return keys, nil
+}
+
+// parse returns the keys in a file's content.
+func parse(content []byte) (keys [][]byte, err error) {
+	if len(content) == size {
+		return [][]byte{content}, nil
+	}
+	number := 0
+	for line := range strings.Lines(string(content)) {
+		number++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		key := decode(line)
+		if len(key) != size {
+			return nil, fmt.Errorf("line %d is not a key of %d bytes, in hexadecimal or base64", number, size)
+		}
+		if keys = append(keys, key); len(keys) > maxKeys {
+			return nil, fmt.Errorf("there are more than %d keys", maxKeys)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("there is no key; run `openssl rand -hex %d` to make one", size)
+	}
+	return keys, nil
+}
+
+// decode returns the bytes of a key, or nil.
+func decode(text string) []byte {
+	if len(text) == hex.EncodedLen(size) {
+		if key, err := hex.DecodeString(text); err == nil {
+			return key
+		}
+	}
+	text = strings.TrimSuffix(text, "=")
+	for _, form := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		if key, err := form.Strict().DecodeString(text); err == nil {
+			return key
+		}
+	}
+	return nil
+}
+
+// CheckURL returns an error for an address that other replicas cannot use (H-502).
+func CheckURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || len(text) > maxURL:
+	case u.User != nil || u.Path != "" || u.RawQuery != "" || u.ForceQuery || strings.Contains(text, "#"):
+	default:
+		return nil
+	}
+	return fmt.Errorf("%q is not a scheme, a host and a port, such as http://10.0.0.7:8000", text)
+}
+
+const maxURL = 1024 // bytes

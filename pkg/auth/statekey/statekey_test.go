@@ -56,18 +56,16 @@ func TestRead(t *testing.T) {
 		os.Chmod(file, mode)
 	}
 	for _, mode := range []os.FileMode{0o600, 0o400, 0o440} {
-		if write(mode, one); mode == 0o440 || os.Geteuid() == 0 || mode != 0 {
-			if keys, err := Read(file); err != nil || len(keys) != 1 {
-				t.Errorf("%o: %v", mode, err)
-			}
+		write(mode, one)
+		if keys, err := Read(file); err != nil || len(keys) != 1 {
+			t.Errorf("%o: %v", mode, err)
 		}
 		os.Remove(file)
 	}
-	for mode, want := range map[os.FileMode]string{0o644: "other users can read it", 0o602: "writable"} {
-		if write(mode, one); true {
-			if _, err := Read(file); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%o: %v", mode, err)
-			}
+	for mode, want := range map[os.FileMode]string{0o644: "other users can read it", 0o602: "others can write to it"} {
+		write(mode, one)
+		if _, err := Read(file); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%o: %v", mode, err)
 		}
 	}
 	os.Remove(file)

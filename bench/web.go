@@ -146,10 +146,13 @@ func (l *link) ask(request []byte) (head []byte, err error) {
 	l.body = l.body[:0]
 	if length := header(head, "Content-Length"); length != "" {
 		n, err := strconv.Atoi(length)
-		if err == nil {
-			err = l.take(n)
+		if err != nil {
+			return nil, err
 		}
-		return head, err
+		if n > l.upTo-l.from { // the buffer changes
+			head = bytes.Clone(head)
+		}
+		return head, l.take(n)
 	}
 	head = bytes.Clone(head) // an event stream, or another body in chunks
 	for {

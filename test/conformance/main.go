@@ -1,14 +1,13 @@
-// Conformance runs the official conformance suite against the server. A bridge translates between the
-// standard streams of the server and the HTTP transport of the suite:
+// Conformance runs the official conformance suite against the server over HTTP:
 //
 //	conformance -server FILE -results DIR SUITE...
 //
 // SUITE is the command of the suite with its first arguments. All scenarios for servers must pass without
-// warnings, except the exceptions in the file verdict. Every line of the server must match the schema of
+// warnings, except the exceptions in the file verdict. Every message of the server must match the schema of
 // its revision. Otherwise the exit code is 1.
 //
 // DIR has a folder for each revision, with the results and the output of the suite, and with
-// every line of every session. See run.sh.
+// every message of every session. See run.sh.
 package main
 
 import (
@@ -17,8 +16,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -101,28 +98,20 @@ type set struct {
 }
 
 func (s set) run(ctx context.Context, suite []string) error {
-	place, err := newPlace(s.server, s.project, s.results)
+	t, err := start(s.server, s.project, s.results)
 	if err != nil {
 		return err
 	}
-	defer place.remove()
-	lines, err := os.Create(filepath.Join(place.results, "lines.log"))
+	defer t.remove()
+	lines, err := os.Create(filepath.Join(s.results, "lines.log"))
 	if err != nil {
 		return err
 	}
 	defer lines.Close()
-	transcript := &transcript{out: lines}
-	bridge := newBridge(place.start, transcript)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	web := &http.Server{Handler: bridge, ReadHeaderTimeout: time.Minute}
-	go web.Serve(listener)
-	defer web.Close()
+	t.transcript.out = lines
 
 	names := s.names
-	arguments := []string{"server", "--url", "http://" + listener.Addr().String() + "/mcp", "-o", place.results}
+	arguments := []string{"server", "--url", t.address, "-o", s.results}
 	if s.scenario == "" {
 		arguments = append(arguments, "--requirements", s.revision)
 	} else {
@@ -133,59 +122,12 @@ func (s set) run(ctx context.Context, suite []string) error {
 	cmd := exec.CommandContext(ctx, suite[0], append(suite[1:], arguments...)...)
 	cmd.Stdout, cmd.Stderr = &output, &output
 	ran := cmd.Run() // its code counts failures that we do not, and misses warnings that we do
-	bridge.close()
-	if err := os.WriteFile(filepath.Join(place.results, "suite.log"), output.Bytes(), 0o644); err != nil {
+	t.end()
+	if err := os.WriteFile(filepath.Join(s.results, "suite.log"), output.Bytes(), 0o644); err != nil {
 		return err
 	}
 	if e := (*exec.ExitError)(nil); ran != nil && !errors.As(ran, &e) || ctx.Err() != nil {
 		return fmt.Errorf("the suite did not run to its end: %w", errors.Join(ran, ctx.Err()))
 	}
-	return conclude(os.Stdout, s.revision, place.results, names, transcript.faults())
-}
-
-// A place is where a run works: a copy of the project, directories for its files,
-// and one for the results.
-type place struct{ dir, server, project, results string }
-
-func newPlace(server, project, results string) (*place, error) {
-	server, err := filepath.Abs(server)
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", "mcp-bash-conformance.")
-	if err != nil {
-		return nil, err
-	}
-	if physical, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = physical
-	}
-	p := &place{dir: dir, server: server, project: filepath.Join(dir, "project"), results: results}
-	for _, make := range []func() error{
-		func() error { return os.MkdirAll(p.results, 0o755) },
-		func() error { return os.Mkdir(filepath.Join(dir, "tmp"), 0o700) },
-		func() error { return os.CopyFS(p.project, os.DirFS(project)) },
-	} {
-		if err == nil {
-			err = make()
-		}
-	}
-	if err != nil {
-		p.remove()
-		return nil, err
-	}
-	return p, nil
-}
-
-// remove leaves nothing but the results.
-func (p *place) remove() { os.RemoveAll(p.dir) }
-
-// start is the server as a client's configuration would start it.
-func (p *place) start() *exec.Cmd {
-	cmd := exec.Command(p.server)
-	cmd.Dir = p.dir
-	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + filepath.Join(p.dir, "tmp"),
-		"MCPBASH_PROJECT_ROOT=" + p.project, "MCPBASH_TOOL_ALLOWLIST=*",
-	}
-	return cmd
+	return conclude(os.Stdout, s.revision, s.results, names, t.faults())
 }

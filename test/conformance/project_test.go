@@ -23,7 +23,7 @@ func TestProject(t *testing.T) {
 func offers(t *testing.T, revision string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
-	_, web := serve(t)
+	web := serve(t)
 	client := connect(t, ctx, web, new(heard), revision)
 	defer client.Close()
 	const image = `{"type":"image","mimeType":"image/png","data":"iVBORw0KGgo…"}`

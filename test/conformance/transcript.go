@@ -7,17 +7,16 @@ import (
 	"sync"
 )
 
-// A transcript records all lines of all sessions, and keeps what was wrong with
-// those of the server. Its methods may be called from any goroutine.
+// A transcript records all messages, and keeps what was wrong with those of the server. Its methods may be called
+// from any goroutine.
 type transcript struct {
 	mu     sync.Mutex
 	out    io.Writer
 	wrongs []string
 }
 
-// note writes down a line: '>' to the server, '<' from it, '!' of its standard
-// error.
-func (d *transcript) note(session string, way byte, line []byte) {
+// note writes down a message: '>' to the server, '<' from it, '!' a fault, or a line of its standard error.
+func (d *transcript) note(session string, way byte, line string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	fmt.Fprintf(d.out, "%.6s %c %s", session, way, line)

@@ -13,8 +13,6 @@ import (
 // excluded are the scenarios that may fail, with the reason. One that passes must
 // be taken off.
 var excluded = map[string]string{
-	"server-sse-polling": "a tool that breaks off its HTTP answer: standard streams have none, and the suite does " +
-		"not score it",
 	"tasks-lifecycle":              noTasks,
 	"tasks-capability-negotiation": noTasks,
 	"tasks-wire-fields":            noTasks,

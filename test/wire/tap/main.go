@@ -4,8 +4,12 @@
 // published schema:
 //
 //	tap DIR COMMAND [ARG...]
+//	tap DIR -http COMMAND [ARG...]
 //
-// It passes on each line unchanged, and records all lines in a file for each process in DIR:
+// With -http the server serves over HTTP, and the tap prints the address that the client has to use. The end of the
+// tap's standard input ends the server then.
+//
+// The tap passes on each message unchanged, and records all in a file for each process in DIR:
 //
 //	"> "  a line of the client
 //	"< "  a line of the server
@@ -33,17 +37,25 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("tap: ")
 	if len(os.Args) < 3 {
-		log.Fatal("usage: tap DIR COMMAND [ARG...]")
+		log.Fatal("usage: tap DIR [-http] COMMAND [ARG...]")
 	}
-	code, err := run(os.Args[1], os.Args[2:])
+	record, argv := run, os.Args[2:]
+	if argv[0] == "-http" {
+		record, argv = runHTTP, argv[1:]
+	}
+	code, err := record(os.Args[1], argv)
 	if err != nil {
 		log.Fatal(err)
 	}
 	os.Exit(code)
 }
 
+func create(dir string) (*os.File, error) {
+	return os.OpenFile(filepath.Join(dir, fmt.Sprint(os.Getpid())), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+}
+
 func run(dir string, argv []string) (code int, err error) {
-	file, err := os.OpenFile(filepath.Join(dir, fmt.Sprint(os.Getpid())), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	file, err := create(dir)
 	if err != nil {
 		return 0, err
 	}

@@ -1,11 +1,15 @@
 // The official TypeScript client, 1.x and 2.x, in both protocols: what client.test.mjs uses of
 // it is called alike in all of them.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { copyOf, directory, environment, load, server, tap } from './place.mjs';
 
-const one = { ...load('@modelcontextprotocol/sdk/client/index.js'), ...load('@modelcontextprotocol/sdk/client/stdio.js') };
+const one = {
+  ...load('@modelcontextprotocol/sdk/client/index.js'), ...load('@modelcontextprotocol/sdk/client/stdio.js'),
+  ...load('@modelcontextprotocol/sdk/client/streamableHttp.js'),
+};
 const two = { ...load('@modelcontextprotocol/client'), ...load('@modelcontextprotocol/client/stdio') };
 const types = load('@modelcontextprotocol/sdk/types.js');
 
@@ -54,19 +58,39 @@ const protocols = {
 };
 
 const info = { name: 'npm-test', version: '1' };
-const older = { make: (options) => new Older(info, options), Transport: one.StdioClientTransport, notFound: -32002 };
+const older = { make: (options) => new Older(info, options), sdk: one, notFound: -32002 };
 const newer = (mode) => ({
   make: (options) => new two.Client(info, { ...options, versionNegotiation: { mode } }),
-  Transport: two.StdioClientTransport,
+  sdk: two,
   notFound: -32602, // it makes that of -32002 too, which only the handshake revisions have (M-40)
 });
 
-export const clients = [
+const overLines = [
   { name: '1.x', ...older, ...protocols.handshake },
   { name: '2.x with a handshake', ...newer('legacy'), ...protocols.handshake },
   { name: '2.x, which finds out', ...newer('auto'), ...protocols.stateless },
   { name: '2.x, stateless', ...newer({ pin: '2026-07-28' }), ...protocols.stateless },
 ];
+
+/** Each client over standard streams, and over HTTP. */
+export const clients = [...overLines, ...overLines.map((as) => ({ ...as, name: `${as.name}, over HTTP`, http: true }))];
+
+/** Starts a server over HTTP behind the tap, and returns its address and a way to end it. */
+export async function serve(said, env, ...args) {
+  const child = spawn(tap, [said, '-http', server, 'serve', '--http', '127.0.0.1:0', ...args], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = new Promise((resolve) => { child.on('close', resolve); });
+  const address = await new Promise((resolve, reject) => {
+    child.stdout.setEncoding('utf8').once('data', (line) => resolve(line.trim()));
+    child.on('error', reject);
+    child.on('close', () => reject(new Error('the server does not start')));
+  });
+  return {
+    address, pid: String(child.pid), stop: async () => {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
 
 /** Connects a client to a server for an example; the connection ends with the test. */
 export async function open(t, as, example, { capabilities = {}, handlers = {}, env = {} } = {}) {
@@ -79,20 +103,34 @@ export async function open(t, as, example, { capabilities = {}, handlers = {}, e
   const project = copyOf(t, example);
   const said = directory(t);
   const variables = { ...environment(t, project), ...env };
-  const transport = new as.Transport({ command: tap, args: [said, server], env: variables, stderr: 'inherit' });
   const problems = [];
   // This client forgets the token of a call before it looks at the progress that
-  // came in the same chunk as the answer.
-  client.onerror = (error) => /^Received a progress notification for an unknown token/.test(error.message) || problems.push(error);
+  // came in the same chunk as the answer. 1.x reports its own end of a stream.
+  client.onerror = ({ message }) => /^Received a progress notification for an unknown token|^SSE stream disconnected: AbortError/.test(message) || problems.push(message);
+  const { transport, stop, ...process } = as.http ? await overHTTP(as, said, variables) : overStreams(as, said, variables);
+  end = stop;
   await client.connect(transport);
-  const pid = String(transport.pid);
+  const pid = process.pid ?? String(transport.pid);
   end = async () => {
+    if (as.http && !as.stateless) await transport.terminateSession();
     await client.close();
+    await stop();
     assert.deepEqual(problems, []);
     judge(as, said, pid);
     assert.deepEqual(readdirSync(variables.TMPDIR), [], 'left behind by the server');
   };
   return { client, project, lines: (mark) => linesOf(said, pid, mark) };
+}
+
+function overStreams(as, said, env) {
+  const transport = new as.sdk.StdioClientTransport({ command: tap, args: [said, server], env, stderr: 'inherit' });
+  return { transport, stop: () => {} };
+}
+
+/** The roots of a client on this machine are those of the server's, so that it can trust them. */
+async function overHTTP(as, said, env) {
+  const { address, pid, stop } = await serve(said, { ...env, MCPBASH_HTTP_TRUST_CLIENT_ROOTS: 'true' });
+  return { transport: new as.sdk.StreamableHTTPClientTransport(new URL(address)), pid, stop };
 }
 
 /** The lines that a server was sent (>) or wrote (<), and what is wrong with them (!). */
@@ -105,13 +143,13 @@ function judge(as, said, pid) {
   for (const one of pids) {
     assert.deepEqual(linesOf(said, one, '!'), []);
   }
-  assert.deepEqual(linesOf(said, pid, '.'), ['exit status 0']);
+  assert.deepEqual(linesOf(said, pid, '.'), [as.http ? 'exit status 143' : 'exit status 0']);
   // The stateless client asks another process what the server speaks, and ends it (M-5).
   const asked = Object.fromEntries(pids.map((one) => [one, linesOf(said, one, '>').map((line) => JSON.parse(line).method)]));
   const { [pid]: methods, ...probes } = asked;
-  assert.deepEqual(Object.values(probes), as.stateless ? [['server/discover']] : []);
+  assert.deepEqual(Object.values(probes), as.stateless && !as.http ? [['server/discover']] : []);
   assert.equal(methods.includes('initialize'), !as.stateless);
-  assert.ok(!methods.includes('server/discover'));
+  assert.equal(methods.includes('server/discover'), Boolean(as.stateless && as.http));
 }
 
 /** A result without what only one protocol says, and without the names of directories. */

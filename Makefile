@@ -138,9 +138,11 @@ endif
 site:
 	site/build.sh dist/site
 
-# The pictures of terminals in docs/pictures. make test compares them with the output of the commands.
+# The pictures of terminals and of UI templates in docs/pictures. make test compares them with the output of the
+# commands, and with the templates in Chromium.
 pictures:
 	UPDATE=1 $(GO) test -count=1 ./test/pictures
+	UPDATE=1 $(GO) test -tags browser -count=1 -run TestViews/looks ./test/browser
 
 bench:
 	cd bench && $(GO) run . $(BENCHFLAGS)

@@ -1058,6 +1058,7 @@ link_all() {
   [ "$os" != windows ] || return 0
   for file in "$dir"/share/*/*/*; do
     place=$data/${file#"$dir/share/"}
+    [ "${place#"$data"/skills/}" = "$place" ] || continue # no folder for them is common
     case $installed in
       *"$newline${file#"$dir/"}$newline"*) ;;
       *) continue ;;
@@ -1337,7 +1338,11 @@ install() {
   shadows
   say '' 'Installation complete!'
   if [ -n "$changed" ]; then
-    say '' "Open a new shell, or: source $changed"
+    reply=$changed
+    case $reply in
+      *[!A-Za-z0-9_./+-]*) quoted "$reply" ;;
+    esac
+    say '' "Open a new shell, or: source $reply"
   fi
   say '' 'A first project:' '  mcp-bash new my-server && cd my-server' \
     '  mcp-bash run-tool hello --allow-self' 'Look at it with the Inspector:' \

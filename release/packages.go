@@ -65,6 +65,9 @@ func (r *release) writePackage(t tree, format string) error {
 		func(w io.Writer) error { return packager.Package(info, w) })
 }
 
+// docs is the directory for the documentation in packages.
+const docs = "/usr/share/doc/mcp-bash/"
+
 // contents returns the files of a package, and their places.
 func (r *release) contents(t tree, format string) (list files.Contents, err error) {
 	tree, err := entries(t.dir, "")
@@ -79,14 +82,18 @@ func (r *release) contents(t tree, format string) (list files.Contents, err erro
 		dir, rest, _ := strings.Cut(e.name, "/")
 		switch dir {
 		case "share":
+			if rest == "llms.txt" || strings.HasPrefix(rest, "skills/") {
+				to = docs + e.name // its links lead to the pages there
+				break
+			}
 			to = "/usr/share/" + rest
 			if format == "deb" { // Debian uses another directory
 				to = strings.Replace(to, "zsh/site-functions", "zsh/vendor-completions", 1)
 			}
 		case "LICENSE":
-			to = "/usr/share/doc/mcp-bash/copyright"
+			to = docs + "copyright"
 		case "docs", "README.md", "CHANGELOG.md":
-			to = "/usr/share/doc/mcp-bash/" + e.name
+			to = docs + e.name
 		}
 		list = append(list, &files.Content{Source: e.file, Destination: to, Type: files.TypeFile,
 			FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: e.mode(), MTime: r.time}})

@@ -234,6 +234,7 @@ func TestArchive(t *testing.T) {
 		"bin/mcp-jq": 0o755, "sdk/tool-sdk.sh": 0o644, "lib/path.sh": 0o644, "providers/git.sh": 0o755,
 		"VERSION": 0o644, "RELEASES": 0o644,
 		"LICENSE": 0o644, "docs/BUNDLES.md": 0o644, "install.sh": 0o755, "share/zsh/site-functions/_mcp-bash": 0o644,
+		"schemas/tool.schema.json": 0o644, "share/llms.txt": 0o644, "share/skills/mcp-bash/SKILL.md": 0o644,
 	}
 	for _, dir := range commands {
 		name := filepath.Base(dir)

@@ -15,10 +15,11 @@ mkdir -- "$2"
 tree=$(CDPATH='' cd -- "$2" && pwd)
 cd -- "$(dirname -- "$0")/.."
 
-mkdir "$tree/bin" "$tree/sdk" "$tree/lib" "$tree/providers" "$tree/share"
+mkdir "$tree/bin" "$tree/sdk" "$tree/lib" "$tree/providers" "$tree/schemas" "$tree/share"
 cp sdk/*.sh "$tree/sdk"
 cp lib/*.sh "$tree/lib"
 cp providers/*.sh "$tree/providers"
+cp schemas/*.json "$tree/schemas"
 cp pkg/bundle/runtimes/launch/mcp-jq.sh "$tree/bin/mcp-jq"
 cp -R docs "$tree/docs"
 cp LICENSE README.md CHANGELOG.md install.sh "$tree"
@@ -28,6 +29,9 @@ sed -n 's/^const Version = "\(.*\)"$/\1/p' pkg/cli/version.go >"$tree/VERSION"
 bash=share/bash-completion/completions zsh=share/zsh/site-functions fish=share/fish/vendor_completions.d
 mkdir -p "$tree/$bash" "$tree/$zsh" "$tree/$fish" "$tree/share/man/man1"
 cp share/completions/_mcp-bash "$tree/$zsh/_mcp-bash"
+mkdir -p "$tree/share/skills/mcp-bash" # for coding agents, at their places in the sources because pages link to them
+cp share/llms.txt "$tree/share"
+cp share/skills/mcp-bash/SKILL.md "$tree/share/skills/mcp-bash"
 for name in cmd/*/; do
   name=$(basename -- "$name")
   if [ -f "$programs/$name.exe" ]; then

@@ -456,39 +456,54 @@ func testByHand(t *testing.T) {
 	h.screenshot("example-roll-dice")
 }
 
-// Every template in both themes, with something in it, for people to look at.
+// Every template in both themes, as docs/MCP-APPS.md shows it.
 func testLooks(t *testing.T) {
 	for name, show := range map[string]struct{ config, data string }{
-		"form": {orderForm, ``},
-		"data-table": {people, `[{"name":"Ada Lovelace","age":36,"more":"first programmer"},{"name":"Grace Hopper",` +
-			`"age":85,"more":{"rank":"rear admiral"}},{"name":"Edsger Dijkstra","age":72}]`},
+		"form": {`{"title":"New order","description":"What shall we send, and where?","submitTool":"order","cancelable":true,` +
+			`"fields":[{"name":"customer","label":"Customer","required":true,"placeholder":"Ada Lovelace"},` +
+			`{"name":"size","type":"select","label":"Size","options":["small","medium","large"],"default":"medium"},` +
+			`{"name":"stars","type":"range","label":"Rating","default":30},` +
+			`{"name":"gift","type":"checkbox","label":"Wrap it as a gift","default":true}]}`, ``},
+		"data-table": {`{"title":"People","columns":[{"key":"name","label":"Name","sortable":true},` +
+			`{"key":"age","label":"Age","sortable":true},{"key":"work","label":"Work"}]}`,
+			`[{"name":"Ada Lovelace","age":36,"work":"first program"},{"name":"Grace Hopper","age":85,` +
+				`"work":"compilers"},{"name":"Edsger Dijkstra","age":72,"work":"shortest paths"}]`},
 		"progress": {`{"title":"Nightly backup","cancelTool":"stop"}`,
 			`{"percent":62,"message":"Copying the photos"}`},
 		"diff-viewer": {`{"title":"main.go"}`, texts},
 		"tree-view":   {`{"title":"Project","selectable":true,"expandLevel":2}`, files},
-		"kanban":      {`{"title":"This week","onMoveTool":"move","onCardClickTool":"open"}`, cards},
+		"kanban": {`{"title":"This week","onMoveTool":"move","onCardClickTool":"open"}`, `{"cards":[` +
+			`{"id":"c1","title":"Write the parser","description":"With a fuzz target.","column":"todo","priority":"high",` +
+			`"tags":["core"],"assignee":"ada"},{"id":"c2","title":"Fix the door","column":"in-progress","priority":"low"},` +
+			`{"id":"c3","title":"Ship","column":"done","priority":"medium"}]}`},
 	} {
-		var pictures []image.Image
-		for _, theme := range []string{"light", "dark"} {
-			h := shared.show(t, render(t, name, show.config), wish{Theme: theme,
-				Answers: map[string]any{"order": text("")}})
-			if show.data != "" {
-				if name == "progress" {
-					h.data(`{"percent":10,"message":"Looking for changes"}`)
+		t.Run(name, func(t *testing.T) {
+			var pictures []image.Image
+			text, width := "", 560
+			if name == "kanban" {
+				width = 672 // three columns
+			}
+			for _, theme := range []string{"light", "dark"} {
+				h := shared.show(t, render(t, name, show.config), wish{Theme: theme, Width: width})
+				if show.data != "" {
+					if name == "progress" {
+						h.data(`{"percent":10,"message":"Looking for changes"}`)
+					}
+					h.data(show.data)
 				}
-				h.data(show.data)
+				h.settle()
+				picture, _, err := image.Decode(bytes.NewReader(h.screenshot(name + "-" + theme)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				pictures = append(pictures, picture)
+				text = h.inView(`document.body.innerText`)
 			}
-			h.settle()
-			picture, _, err := image.Decode(bytes.NewReader(h.screenshot(name + "-" + theme)))
-			if err != nil {
-				t.Fatal(err)
+			if light, dark := brightness(pictures[0]), brightness(pictures[1]); light < 0.8 || dark > 0.3 {
+				t.Errorf("brightness %.2f light, %.2f dark", light, dark)
 			}
-			pictures = append(pictures, picture)
-		}
-		light, dark := brightness(pictures[0]), brightness(pictures[1])
-		if light < 0.8 || dark > 0.3 {
-			t.Errorf("%s: brightness %.2f light, %.2f dark", name, light, dark)
-		}
+			comparePicture(t, "ui-"+name, pictures[0], pictures[1], text)
+		})
 	}
 }
 

@@ -18,6 +18,8 @@ func TestNewProjectIsPerfect(t *testing.T) {
 		"init":          "mkdir demo; cd demo; mcp-bash init",
 		"in order":      scaffoldAll(false),
 		"the other way": scaffoldAll(true),
+		// CLI-1005: tools that follow the advice to put the server's name before theirs.
+		"namespaces": "mcp-bash new demo; cd demo; mcp-bash scaffold tool demo_a; mcp-bash scaffold tool demo-b",
 		"after a server": "mcp-bash new demo; cd demo; mcp-bash registry refresh; " +
 			"mcp-bash scaffold tool late; tools/late/smoke.sh",
 	} {

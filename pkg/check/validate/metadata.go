@@ -159,9 +159,10 @@ func (c *check) placeholder(doc json.RawMessage, label string) {
 	}
 }
 
-// namesMatch compares a directory with the name of its tool, without the prefix of the server (CLI-1005).
+// namesMatch compares a directory with the name of its tool, with or without the prefix of the server (CLI-1005).
 func (c *check) namesMatch(dir, name string) bool {
-	if rest, found := strings.CutPrefix(name, c.p.Meta.Name+"_"); found && lettersOf(dir) == lettersOf(rest) {
+	rest, found := strings.CutPrefix(name, c.p.Meta.Name+"_")
+	if lettersOf(dir) == lettersOf(name) || found && lettersOf(dir) == lettersOf(rest) {
 		return true
 	}
 	name = strings.TrimPrefix(name, c.p.Meta.Name+"-")

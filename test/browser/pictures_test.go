@@ -19,8 +19,9 @@ import (
 // maxPicture is the maximum size of a picture in docs/pictures, in bytes.
 const maxPicture = 60_000
 
-// comparePicture compares a view with its picture in docs/pictures, which "make pictures" replaces. The picture shows the
-// light view next to the dark one. The text of the view must be the same. The views must look alike, but fonts may differ.
+// comparePicture compares a view with its picture in docs/pictures, which "make pictures" replaces. The picture shows
+// the light view next to the dark one. The text of the view must be the same. The views must look alike, but fonts may
+// differ.
 func comparePicture(t *testing.T, name string, light, dark image.Image, text string) {
 	t.Helper()
 	file := filepath.Join("..", "..", "docs", "pictures", name+".png")
@@ -84,7 +85,7 @@ func differing(a, b image.Image) float64 {
 	return different / all
 }
 
-// meanOf returns the mean brightness in a rectangle, from 0 to 1. What is outside of the picture counts as black.
+// meanOf returns the mean brightness in a rectangle, from 0 to 1. The area outside of the picture counts as black.
 func meanOf(p image.Image, r image.Rectangle) float64 {
 	sum := 0.0
 	for y := r.Min.Y; y < r.Max.Y; y++ {
@@ -135,7 +136,8 @@ func TestDiffering(t *testing.T) {
 		differs bool
 	}{
 		"the same": {base, false}, "another font": {paint(200, button, otherLine), false},
-		"moved": {paint(200, moved, line), true}, "no button": {paint(200, line), true}, "higher": {paint(240, button, line), true},
+		"moved": {paint(200, moved, line), true}, "no button": {paint(200, line), true},
+		"higher": {paint(240, button, line), true},
 	} {
 		if share := differing(base, tc.picture); share > maxDiffering != tc.differs {
 			t.Errorf("%s: %.2f", name, share)

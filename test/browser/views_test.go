@@ -459,8 +459,8 @@ func testByHand(t *testing.T) {
 // Every template in both themes, as docs/MCP-APPS.md shows it.
 func testLooks(t *testing.T) {
 	for name, show := range map[string]struct{ config, data string }{
-		"form": {`{"title":"New order","description":"What shall we send, and where?","submitTool":"order","cancelable":true,` +
-			`"fields":[{"name":"customer","label":"Customer","required":true,"placeholder":"Ada Lovelace"},` +
+		"form": {`{"title":"New order","description":"What shall we send, and where?","submitTool":"order",` +
+			`"cancelable":true,"fields":[{"name":"customer","label":"Customer","required":true,"placeholder":"Ada Lovelace"},` +
 			`{"name":"size","type":"select","label":"Size","options":["small","medium","large"],"default":"medium"},` +
 			`{"name":"stars","type":"range","label":"Rating","default":30},` +
 			`{"name":"gift","type":"checkbox","label":"Wrap it as a gift","default":true}]}`, ``},

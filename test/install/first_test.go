@@ -20,7 +20,8 @@ shift 3
 printf '%s\n' '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
 	`"capabilities":{},"clientInfo":{"name":"inspector","version":"1"}}}' ` +
 	`'{"jsonrpc":"2.0","method":"notifications/initialized"}' ` +
-	`'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Inspector"}}}' | "$@"
+	`'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello",` +
+	`"arguments":{"name":"Inspector"}}}' | "$@"
 `
 
 // CLI-1141: the commands that install.sh prints last work as printed, in an empty home. CLI-1144: doctor has no warnings

@@ -41,10 +41,11 @@ func listedNames(response string) string {
 func TestNearestTool(t *testing.T) {
 	c := ready(t, levelTools, project.Env{"MCPBASH_SECURITY_LEVEL": "standard"})
 	for name, reason := range map[string]string{
-		"lok": `,"data":{"reason":"no tool has this name; did you mean 'look'?"}}`, "opne": "}", "other": "}",
-		strings.Repeat("look", 100_000): "}",
+		"lok": `: no tool has this name; did you mean 'look'?",` +
+			`"data":{"reason":"no tool has this name; did you mean 'look'?"}}`, "opne": `"}`, "other": `"}`,
+		strings.Repeat("look", 100_000): `"}`,
 	} {
-		if got := c.call(name, "{}"); got != `"error":{"code":-32602,"message":"Tool '`+name+`' not found"`+reason {
+		if got := c.call(name, "{}"); got != `"error":{"code":-32602,"message":"Tool '`+name+`' not found`+reason {
 			t.Errorf("%.300s", got)
 		}
 	}

@@ -101,7 +101,7 @@ func (p *Prompts) notFound(name string) *mcp.Error {
 		meta := filepath.Join(p.Project.Prompts, file+item.MetadataSuffix)
 		if filepath.Base(name) == name && folder.StampOfPath(meta).IsFile() {
 			at := folder.Label(p.Project.Root, meta)
-			return e.WithReason(fmt.Errorf("%s describes no text; add %s.txt", at, strings.TrimSuffix(at, item.MetadataSuffix)))
+			return e.Explain(fmt.Errorf("%s describes no text; add %s.txt", at, strings.TrimSuffix(at, item.MetadataSuffix)))
 		}
 	}
 	return e

@@ -144,7 +144,7 @@ func (c *call) authorize(ctx context.Context) error {
 			e.Data = known.Data
 		} else if err == nil && t.Near != nil {
 			if near := t.Near(ctx, r.Name); near != "" && t.permit(near) == nil {
-				return e.WithReason(fmt.Errorf("no tool has this name; did you mean '%s'?", near))
+				return e.Explain(fmt.Errorf("no tool has this name; did you mean '%s'?", near))
 			}
 		}
 		return e

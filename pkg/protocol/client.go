@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"mcp-bash/pkg/auth"
@@ -62,21 +63,20 @@ func (s *Server) NewClient(conn Connection, from Caller) *Client {
 		Context: ctx, Project: s.Project, State: s.State, Console: s.Console, Session: c.session, Roots: s.Roots,
 		Asked: c.requests.Wake, Remote: from.Remote, Shared: from.Shared,
 	})
-	c.stateless = stateless.New(s.Project, s.Roots, c.suspended)
+	c.stateless = stateless.New(s.Project, s.Roots, c.suspended, s.results)
+	var both []*calls.Method
 	watching := subscribe.Config{Context: ctx, Session: c.session, MaxStreams: from.MaxStreams}
 	if s.offered != nil {
 		offered := s.offered.NewClient(methods.Config{
 			Session: c.session, Caller: from.Identity, Roots: c.handshake.RootPaths, StripToken: c.token.strip,
 		})
 		watching.Resources = offered.Resources
-		both := offered.Methods()
-		c.handshake.Methods.Add(both...)
-		c.stateless.Methods.Add(both...)
+		both = offered.Methods()
 	}
 	c.subscribe = s.lists.NewClient(watching)
 	if s.offered != nil {
-		c.handshake.Methods.Add(c.subscribe.SessionMethods()...)
-		c.stateless.Methods.Add(c.subscribe.StreamMethods()...)
+		c.handshake.Methods = slices.Concat(both, c.subscribe.SessionMethods())
+		c.stateless.Methods = slices.Concat(both, c.subscribe.StreamMethods())
 	}
 	s.Log.add(c.session)
 	return c

@@ -286,7 +286,7 @@ func (c *Client) schedule(m *jsonrpc.Message, meta json.RawMessage, key string, 
 		c.session.Refuse(out, m.ID, e)
 		return nil
 	}
-	method := methods[m.Method]
+	method := methods.Find(m.Method)
 	if method == nil {
 		return refuse(calls.UnknownMethod(m.Method, c.server.Project.Minimal))
 	}

@@ -23,6 +23,7 @@ import (
 	"mcp-bash/pkg/protocol/console"
 	"mcp-bash/pkg/protocol/internal/session"
 	"mcp-bash/pkg/protocol/methods"
+	"mcp-bash/pkg/protocol/stateless"
 	"mcp-bash/pkg/protocol/subscribe"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -101,11 +102,15 @@ type Server struct {
 	pool      *calls.Pool
 	suspended *suspended.Table
 	lists     *subscribe.Lists
+	results   *stateless.Results
 }
 
 // NewServer returns a server without clients.
 func NewServer(c Config) *Server {
-	s := &Server{Config: c, pool: calls.NewPool(&c.Project.Limits), suspended: suspended.NewTable(c.Context, c.Project, c.Replica)}
+	s := &Server{
+		Config: c, pool: calls.NewPool(&c.Project.Limits),
+		suspended: suspended.NewTable(c.Context, c.Project, c.Replica), results: stateless.NewResults(&c.Project.Meta),
+	}
 	if c.Engine == nil {
 		s.lists = subscribe.NewLists(c.Context, c.Project, nil)
 		return s

@@ -32,18 +32,22 @@ type Method struct {
 // Slow is true if requests of this method usually take long. The transport measures and sets it.
 func (r *Request) Slow() *atomic.Bool { return &r.Method.slow }
 
-// Methods are the methods of a client by name.
-type Methods map[string]*Method
+// Methods are the methods of a client. There are few, and there can be many clients, so it is no
+// map.
+type Methods []*Method
 
-// Add adds methods.
-func (m Methods) Add(list ...*Method) {
-	for _, method := range list {
-		m[method.Name] = method
+// Find returns the method of a name, or nil.
+func (m Methods) Find(name string) *Method {
+	for _, method := range m {
+		if method.Name == name {
+			return method
+		}
 	}
+	return nil
 }
 
 // Has reports whether there is a method of this name.
-func (m Methods) Has(name string) bool { return m[name] != nil }
+func (m Methods) Has(name string) bool { return m.Find(name) != nil }
 
 // families determine the error for an unknown method, and for each method in minimal mode
 // (P-503, P-2402).

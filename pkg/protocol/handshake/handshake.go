@@ -47,7 +47,7 @@ type Handshake struct {
 // New returns the protocol of a new client.
 func New(c Config) *Handshake {
 	out := &Outgoing{session: c.Session, asked: c.Asked, pending: map[string]*reply{}}
-	return &Handshake{Config: c, Methods: calls.Methods{}, Outgoing: out, roots: newClientRoots(&c, out)}
+	return &Handshake{Config: c, Outgoing: out, roots: newClientRoots(&c, out)}
 }
 
 // ClientSession returns what a request may use of the client. Questions of its script go to out.

@@ -22,19 +22,26 @@ type Stateless struct {
 	project *project.Project
 	calls   *suspended.Client
 	roots   func(context.Context) roots.Scope
-	// members of each result: its type, and the server (M-30)
-	complete, inputRequired, meta []rawjson.Member
+	results *Results
+}
+
+// Results have the members of each result: its type, and the server (M-30).
+type Results struct{ complete, inputRequired, meta []rawjson.Member }
+
+// NewResults returns the members of the results for all clients.
+func NewResults(m *project.Meta) *Results {
+	return &Results{
+		complete:      []rawjson.Member{{Name: "resultType", Value: rawjson.Quote("complete")}},
+		inputRequired: []rawjson.Member{{Name: "resultType", Value: rawjson.Quote("input_required")}},
+		meta:          []rawjson.Member{{Name: revision.MetaServerInfo, Value: offer.ServerName(m)}},
+	}
 }
 
 // New returns the protocol of a new client. Its requests have the roots of a client that names
 // none (P-2100).
-func New(p *project.Project, own roots.Scope, calling *suspended.Client) *Stateless {
+func New(p *project.Project, own roots.Scope, calling *suspended.Client, results *Results) *Stateless {
 	return &Stateless{
-		project: p, calls: calling, Methods: calls.Methods{},
-		roots:         func(context.Context) roots.Scope { return own },
-		complete:      []rawjson.Member{{Name: "resultType", Value: rawjson.Quote("complete")}},
-		inputRequired: []rawjson.Member{{Name: "resultType", Value: rawjson.Quote("input_required")}},
-		meta:          []rawjson.Member{{Name: revision.MetaServerInfo, Value: offer.ServerName(&p.Meta)}},
+		project: p, calls: calling, results: results, roots: func(context.Context) roots.Scope { return own },
 	}
 }
 
@@ -117,12 +124,12 @@ func (st *Stateless) Handle(ctx context.Context, r *calls.Request) (*calls.Answe
 // Extra implements [calls.Protocol]: the type of the result, the server, and how long a client
 // may keep the result (M-30, M-31).
 func (st *Stateless) Extra(r *calls.Request, a *calls.Answer) mcp.Extra {
-	e := mcp.Extra{Members: st.complete, Meta: st.meta}
+	e := mcp.Extra{Members: st.results.complete, Meta: st.results.meta}
 	switch {
 	case a.Interim:
-		e.Members = st.inputRequired
+		e.Members = st.results.inputRequired
 	case r.Method.Scope != "":
-		e.Members = []rawjson.Member{st.complete[0], {Name: "ttlMs", Value: rawjson.Int(int(a.TTL.Milliseconds()))},
+		e.Members = []rawjson.Member{st.results.complete[0], {Name: "ttlMs", Value: rawjson.Int(int(a.TTL.Milliseconds()))},
 			{Name: "cacheScope", Value: rawjson.Quote(r.Method.Scope)}}
 	}
 	return e

@@ -9,6 +9,7 @@ import (
 	"mcp-bash/pkg/check/health"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/project/tree"
 	"mcp-bash/pkg/serve"
 	"mcp-bash/pkg/serve/httpd"
@@ -86,7 +87,7 @@ func runOwn(s cli.Streams, c *cli.Command, args []string) int {
 
 // serveCommand serves over stdio or HTTP. args are for the project's scripts.
 func serveCommand(args []string) *cli.Command {
-	overHTTP := false
+	overHTTP, trustRoots := false, false
 	c := &cli.Command{
 		Name:    "serve",
 		Summary: "Serve the project over standard input and output, or over HTTP.",
@@ -109,10 +110,13 @@ func serveCommand(args []string) *cli.Command {
 			case !overHTTP && addr == "":
 				return exit(serveProject(s, serve.Options{Args: args}))
 			}
-			return exit(serveProject(s, serve.Options{Args: args, HTTP: &httpd.Options{Addr: addr}}))
+			return exit(serveProject(s, serve.Options{Args: args, HTTP: &httpd.Options{
+				Addr: addr, TrustRoots: trustRoots || settings.Bool(project.OSEnv(), "MCPBASH_HTTP_TRUST_CLIENT_ROOTS"),
+			}}))
 		},
 	}
 	c.Flags.Bool(&overHTTP, "http", "serve over HTTP, at ADDR: HOST:PORT, unix:PATH or "+httpd.DefaultAddr)
+	c.Flags.Bool(&trustRoots, "trust-client-roots", "use the roots of clients that can be on another machine")
 	return c
 }
 

@@ -70,6 +70,8 @@ var variables = []Variable{
 	{"MCPBASH_HTTP_MAX_STREAMS", Positive, "20000", 0, 0, "host→server", "Streams that stay open"},
 	{"MCPBASH_HTTP_REPLAY", Positive, "1048576", 0, 0, "host→server", "Events that a stream keeps for resumption"},
 	{"MCPBASH_HTTP_SESSION_IDLE", Fraction, "1800", 0, 0, "host→server", "Time after which an unused session ends"},
+	{"MCPBASH_HTTP_TRUST_CLIENT_ROOTS", True, "false", 0, 0, "host→server",
+		"Use the roots of clients that can be on another machine"},
 	{"MCPBASH_IDLE_TIMEOUT", Number, "3600", 0, 0, "host→server", "Exit after no client input"},
 	{"MCPBASH_IDLE_TIMEOUT_ENABLED", NotFalse, "true", 0, 0, "host→server", "Master switch of the idle timeout"},
 	{"MCPBASH_IGNORE_META_ENV", Text, "", 0, 0, "host→server, cli", "Ignore env of server.meta.json"},

@@ -111,6 +111,9 @@ func (s *Server) Endings() <-chan protocol.Ending { return s.endings }
 
 // Signalled returns how a signal ends the process: running requests may finish (H-60).
 func (s *Server) Signalled(e protocol.Ending) protocol.Ending {
+	if s.limits.drain == 0 {
+		return e
+	}
 	return protocol.Ending{Code: e.Code, Within: s.limits.drain + s.limits.drainDelay}
 }
 

@@ -42,7 +42,7 @@ func TestIdleSessions(t *testing.T) {
 			t.Fatal(line, err)
 		}
 	}
-	const sessions, most = 300, 11 << 10 // the clients are in the same process
+	const sessions, most = 300, 15 << 10 // the clients are in the same process
 	used := func() (bytes uint64, goroutines int) {
 		var m runtime.MemStats
 		runtime.GC()

@@ -202,7 +202,7 @@ func (s *Server) run(p *post, task protocol.Task) (open bool) {
 	p.running = true
 	p.mu.Unlock()
 	var timer *time.Timer
-	if task.Slow().Load() && s.limits.keepAlive > 0 && !p.lasting {
+	if (task.Slow().Load() || task.Lingers()) && s.limits.keepAlive > 0 && !p.lasting {
 		var mu sync.Mutex // the timer is set before it is used
 		mu.Lock()
 		timer = time.AfterFunc(s.limits.keepAlive, func() {

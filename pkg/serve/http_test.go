@@ -1,0 +1,217 @@
+//go:build unix
+
+package serve
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/serve/httpd"
+)
+
+// An httpProcess is a server over HTTP that runs in this process.
+type httpProcess struct {
+	t       *testing.T
+	tmp     string
+	socket  string
+	stderr  *syncBuffer
+	signals chan os.Signal
+	code    chan int
+	client  *http.Client
+}
+
+// startHTTP serves a project at a socket.
+func startHTTP(t *testing.T, root string, env project.Env) *httpProcess {
+	t.Helper()
+	os.Mkdir(filepath.Join(root, "server.d"), 0o755)
+	dir, err := os.MkdirTemp("", "s") // the path of a socket is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	p := &httpProcess{
+		t: t, tmp: t.TempDir(), socket: filepath.Join(dir, "mcp.sock"), stderr: &syncBuffer{},
+		signals: make(chan os.Signal, 2), code: make(chan int, 1),
+	}
+	full := project.Env{
+		"PATH": os.Getenv("PATH"), "HOME": p.tmp, "TMPDIR": p.tmp, "MCPBASH_PROJECT_ROOT": root,
+		"MCPBASH_TOOL_ALLOWLIST": "*",
+	}
+	for name, value := range env {
+		full[name] = value
+	}
+	home, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	full["MCPBASH_HOME"] = home
+	p.client = &http.Client{Transport: &http.Transport{
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", p.socket) },
+	}}
+	go func() {
+		p.code <- Serve(Options{
+			Env: full, Dir: root, Tree: func() project.Tree { return nil }, Stderr: p.stderr, Signals: p.signals,
+			HTTP: &httpd.Options{Addr: "unix:" + p.socket},
+		})
+	}()
+	p.await("a server", func() bool { return strings.Contains(p.stderr.String(), "serving unix:"+p.socket+"\n") })
+	return p
+}
+
+func (p *httpProcess) await(what string, ok func() bool) {
+	p.t.Helper()
+	ticker := time.NewTicker(time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(patience); !ok(); <-ticker.C {
+		if time.Now().After(deadline) {
+			p.t.Fatalf("no %s: %s", what, p.stderr)
+		}
+	}
+}
+
+// call calls a tool in the stateless protocol, and returns the status and the body.
+func (p *httpProcess) call(tool string) (int, string) {
+	p.t.Helper()
+	r, err := http.NewRequestWithContext(p.t.Context(), "POST", "http://x/mcp", strings.NewReader(
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","_meta":{`+
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call",
+		"Mcp-Name": tool,
+	} {
+		r.Header.Set(name, value)
+	}
+	answer, err := p.client.Do(r)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		p.t.Error(err)
+	}
+	return answer.StatusCode, string(body)
+}
+
+// ended waits for the end, checks the exit code, and that no file is left.
+func (p *httpProcess) ended(code int) {
+	p.t.Helper()
+	select {
+	case got := <-p.code:
+		if got != code {
+			p.t.Errorf("exit code %d: %s", got, p.stderr)
+		}
+	case <-time.After(patience):
+		p.t.Fatal("the server goes on")
+	}
+	if _, err := os.Lstat(p.socket); err == nil {
+		p.t.Error("the socket stays")
+	}
+	left, err := filepath.Glob(filepath.Join(p.tmp, "mcpbash.*"))
+	if len(left) > 0 || err != nil {
+		p.t.Error(left, err)
+	}
+}
+
+const helloMeta = `{"name":"hello","description":"d","inputSchema":{"type":"object"}}`
+
+// H-2, H-3, H-60, H-61: the socket is private, a signal lets running requests finish, and nothing is
+// left.
+func TestHTTPDrains(t *testing.T) {
+	dir := t.TempDir()
+	p := startHTTP(t, files(t, map[string]string{
+		"tools/hello/tool.sh":        "touch " + dir + "/began; until [[ -e " + dir + "/go ]]; do sleep 0.01; done; echo hi",
+		"tools/hello/tool.meta.json": helloMeta,
+	}), nil)
+	if info, err := os.Stat(p.socket); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info.Mode(), err)
+	}
+	if _, err := httpd.Listen("unix:" + p.socket); err == nil || !strings.Contains(err.Error(), "another server") {
+		t.Error(err)
+	}
+	answered := make(chan string, 1)
+	go func() {
+		_, body := p.call("hello")
+		answered <- body
+	}()
+	p.await("call", func() bool { _, err := os.Stat(dir + "/began"); return err == nil })
+	p.signals <- syscall.SIGTERM
+	p.await("end of accepting", func() bool { c, err := net.Dial("unix", p.socket); closeAll(c); return err != nil })
+	os.WriteFile(dir+"/go", nil, 0o644)
+	if got := <-answered; !strings.Contains(got, `hi\n`) {
+		t.Error(got)
+	}
+	p.ended(143)
+}
+
+func closeAll(c net.Conn) {
+	if c != nil {
+		c.Close()
+	}
+}
+
+// H-61: a request that takes longer than the limit is ended with 503, and so is any request at the
+// second signal.
+func TestHTTPDrainLimit(t *testing.T) {
+	for _, c := range []struct {
+		limit  string
+		second bool
+	}{{"1", false}, {"60", true}, {"0", false}} {
+		dir := t.TempDir()
+		p := startHTTP(t, files(t, map[string]string{
+			"tools/hello/tool.sh":        "touch " + dir + "/began; sleep 60",
+			"tools/hello/tool.meta.json": helloMeta,
+		}), project.Env{"MCPBASH_HTTP_DRAIN": c.limit})
+		type result struct {
+			status int
+			body   string
+		}
+		answered := make(chan result, 1)
+		go func() {
+			status, body := p.call("hello")
+			answered <- result{status, body}
+		}()
+		p.await("call", func() bool { _, err := os.Stat(dir + "/began"); return err == nil })
+		p.signals <- syscall.SIGTERM
+		if c.second {
+			p.await("end of accepting", func() bool { c, err := net.Dial("unix", p.socket); closeAll(c); return err != nil })
+			p.signals <- syscall.SIGTERM
+		}
+		if got := <-answered; got.status == 200 || got.status != 503 && c.limit == "1" {
+			t.Errorf("limit %s: %d %s", c.limit, got.status, got.body)
+		}
+		p.ended(143)
+	}
+}
+
+// H-2, H-3: an address that cannot be opened ends the start.
+func TestHTTPAddress(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	os.WriteFile(file, nil, 0o644)
+	for _, addr := range []string{"unix:" + file, "127.0.0.1:x", "unix:/nowhere/s", "a:b:c"} {
+		stderr := &syncBuffer{}
+		code := Serve(Options{
+			Env: project.Env{"MCPBASH_PROJECT_ROOT": files(t, map[string]string{"server.d/x": ""})}, Dir: t.TempDir(),
+			Tree: func() project.Tree { return nil }, Stderr: stderr, Signals: make(chan os.Signal),
+			HTTP: &httpd.Options{Addr: addr},
+		})
+		if code != 1 || !strings.HasPrefix(stderr.String(), "mcp-bash: serve --http: ") {
+			t.Error(addr, code, stderr)
+		}
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+}

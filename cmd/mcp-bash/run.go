@@ -87,7 +87,7 @@ func runOwn(s cli.Streams, c *cli.Command, args []string) int {
 
 // serveCommand serves over stdio or HTTP. args are for the project's scripts.
 func serveCommand(args []string) *cli.Command {
-	overHTTP, trustRoots := false, false
+	overHTTP, options := false, httpd.Options{}
 	c := &cli.Command{
 		Name:    "serve",
 		Summary: "Serve the project over standard input and output, or over HTTP.",
@@ -100,23 +100,24 @@ func serveCommand(args []string) *cli.Command {
 		Usage:    "[--http [ADDR]] [-- ARG...]",
 		Operands: []cli.Operand{{Name: "[ADDR]"}},
 		Run: func(s cli.Streams, operands []string) error {
-			addr := os.Getenv("MCPBASH_HTTP_ADDR")
+			options.Addr = os.Getenv("MCPBASH_HTTP_ADDR")
 			switch {
 			case overHTTP && len(operands) == 1:
-				addr = operands[0]
+				options.Addr = operands[0]
 			case len(operands) > 0:
 				return cli.Usagef("unexpected argument: %s (arguments for the project's scripts go after --)",
 					operands[len(operands)-1])
-			case !overHTTP && addr == "":
+			case !overHTTP && options.Addr == "":
 				return exit(serveProject(s, serve.Options{Args: args}))
 			}
-			return exit(serveProject(s, serve.Options{Args: args, HTTP: &httpd.Options{
-				Addr: addr, TrustRoots: trustRoots || settings.Bool(project.OSEnv(), "MCPBASH_HTTP_TRUST_CLIENT_ROOTS"),
-			}}))
+			options.TrustRoots = options.TrustRoots || settings.Bool(project.OSEnv(), "MCPBASH_HTTP_TRUST_CLIENT_ROOTS")
+			return exit(serveProject(s, serve.Options{Args: args, HTTP: &options}))
 		},
 	}
 	c.Flags.Bool(&overHTTP, "http", "serve over HTTP, at ADDR: HOST:PORT, unix:PATH or "+httpd.DefaultAddr)
-	c.Flags.Bool(&trustRoots, "trust-client-roots", "use the roots of clients that can be on another machine")
+	c.Flags.Bool(&options.TrustRoots, "trust-client-roots", "use the roots of clients that can be on another machine")
+	c.Flags.String(&options.StateKeyFile, "state-key-file", "FILE", "the keys that seal the state of calls, for replicas")
+	c.Flags.String(&options.Advertise, "advertise", "URL", "where other replicas reach this server")
 	return c
 }
 

@@ -81,6 +81,9 @@ func (l *Log) Debugging() bool {
 	return l.console.Settings.Level <= mcp.Debug || slices.ContainsFunc(l.clients(), (*session.Session).Debugging)
 }
 
+// A Replica describes this process to others that serve the same project.
+type Replica = suspended.Replica
+
 // A Config is the input of [NewServer].
 type Config struct {
 	Context context.Context // of all clients
@@ -91,7 +94,7 @@ type Config struct {
 	Record  *console.Record
 	Log     *Log        // also of the engine
 	Roots   roots.Scope // of a client that names none
-	Replica suspended.Replica
+	Replica Replica
 }
 
 // A Server has the project of all clients of a process, its lists, the suspended calls, and the
@@ -119,6 +122,9 @@ func NewServer(c Config) *Server {
 	s.offered = methods.NewProject(c.Engine)
 	return s
 }
+
+// ErrOwnerGone is the error for a retry whose replica cannot be reached (H-505).
+var ErrOwnerGone = suspended.ErrOwnerGone
 
 // Owner returns the URL of the replica that has the suspended call of a retry, given the parameters
 // of tools/call or prompts/get. It is "" for all requests that this process answers. A transport

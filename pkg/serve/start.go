@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/auth/statekey"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/project"
@@ -41,6 +43,7 @@ type starter struct {
 	bootstrap *project.TempDir
 	project   *project.Project
 	roots     roots.Scope // of a client that names none
+	replica   protocol.Replica
 	state     *project.State
 	home      *project.Home
 }
@@ -64,6 +67,7 @@ func (st *starter) start() (*process, error) {
 		st.sourceProfile,
 		st.sourceEnv,
 		st.readRoots,
+		st.readReplica,
 		func() error { return st.project.Token.Check() },
 		st.openState,
 		st.awaitHome,
@@ -241,6 +245,36 @@ func (st *starter) readRoots() (err error) {
 	return err
 }
 
+// readReplica reads what a server over HTTP shares with its replicas, and checks the scopes of tokens.
+// Without either, the server would permit more, or lose calls (H-421, H-501, H-502).
+func (st *starter) readReplica() (err error) {
+	if st.HTTP == nil {
+		return nil
+	}
+	fail := func(err error) error { return fmt.Errorf("mcp-bash: serve --http: %w", err) }
+	if err := st.project.Meta.BadScopes; err != nil {
+		return fail(err)
+	}
+	env := st.project.Env
+	file := cmp.Or(st.HTTP.StateKeyFile, env["MCPBASH_HTTP_STATE_KEY_FILE"])
+	st.replica.URL = cmp.Or(st.HTTP.Advertise, env["MCPBASH_HTTP_ADVERTISE"])
+	if file != "" {
+		if st.replica.Keys, err = statekey.Read(file); err != nil {
+			return fail(err)
+		}
+	}
+	if st.replica.URL == "" {
+		return nil
+	}
+	if file == "" {
+		return fail(errors.New("--advertise needs --state-key-file, since replicas share the state of calls by its key"))
+	}
+	if err := statekey.CheckURL(st.replica.URL); err != nil {
+		return fail(fmt.Errorf("--advertise: %w", err))
+	}
+	return nil
+}
+
 // openState chooses the private directory of this run (P-300).
 func (st *starter) openState() error {
 	p := st.project
@@ -290,6 +324,7 @@ func (st *starter) newProcess() (*process, error) {
 	}
 	server := protocol.NewServer(protocol.Config{
 		Context: st.base, Project: p, State: st.state, Engine: e, Console: c, Record: record, Log: log, Roots: st.roots,
+		Replica: st.replica,
 	})
 	return &process{
 		project: p, state: st.state, bootstrap: st.bootstrap, runner: st.runner, console: c, server: server,

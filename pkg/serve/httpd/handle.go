@@ -6,8 +6,10 @@ import (
 	"net/http"
 	"time"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol"
+	"mcp-bash/pkg/serve/httpd/internal/forward"
 	"mcp-bash/pkg/serve/httpd/internal/headers"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
@@ -15,6 +17,9 @@ import (
 
 // handle answers a request that the guard let pass.
 func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
+	if !s.serving.Load() {
+		w.Header()["Connection"] = s.values.closes
+	}
 	switch r.URL.Path {
 	case "/mcp":
 		switch r.Method {
@@ -159,15 +164,20 @@ func (s *Server) postStateless(w http.ResponseWriter, r *http.Request, body []by
 		s.refuse(w, http.StatusBadRequest, m.ID, invalid("the body must be a request or a notification"))
 		return
 	}
-	if err := s.checkHeaders(r.Header, m, version); err != nil {
+	if err := s.checkHeaders(r, m, version); err != nil {
 		s.refuse(w, http.StatusBadRequest, m.ID, mcp.Errorf(mcp.CodeHeaderMismatch, "Header mismatch: %v", err))
+		return
+	}
+	if owner := s.ownerOf(r, m); owner != "" {
+		s.forward.Pass(w, r, body, owner, func() { s.refuse(w, http.StatusOK, m.ID, protocol.ErrOwnerGone) })
 		return
 	}
 	s.serveStateless(w, r, body, m)
 }
 
 // checkHeaders compares the headers of a request with its message (H-20 to H-23).
-func (s *Server) checkHeaders(h http.Header, m *jsonrpc.Message, version []byte) error {
+func (s *Server) checkHeaders(r *http.Request, m *jsonrpc.Message, version []byte) error {
+	h := r.Header
 	text, isText := rawjson.Text(version)
 	if isText { // the protocol refuses a message without a revision
 		if err := headers.Equal(h, headers.Version, text); err != nil {
@@ -194,8 +204,17 @@ func (s *Server) checkHeaders(h http.Header, m *jsonrpc.Message, version []byte)
 			return err
 		}
 	}
-	return s.checkArguments(h, m)
+	if m.Method != "tools/call" {
+		return nil
+	}
+	params := s.Config.Server.ParamHeaders(r.Context(), rawjson.TextOf(m.Params, "name"))
+	return headers.EqualParams(h, params, rawjson.Get(m.Params, "arguments"))
 }
 
-// checkArguments compares the Mcp-Param headers of a tools/call with its arguments.
-func (s *Server) checkArguments(http.Header, *jsonrpc.Message) error { return nil }
+// ownerOf returns the URL of the replica that has the suspended call of a retry, or "" (H-504).
+func (s *Server) ownerOf(r *http.Request, m *jsonrpc.Message) string {
+	if m.Method != "tools/call" && m.Method != "prompts/get" || forward.Forwarded(r) {
+		return ""
+	}
+	return s.Config.Server.Owner(auth.IdentityOf(r.Context()), m.Params)
+}

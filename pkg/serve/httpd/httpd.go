@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/protocol/console"
+	"mcp-bash/pkg/serve/httpd/internal/forward"
 )
 
 // Options are what the operator chooses.
@@ -21,6 +22,11 @@ type Options struct {
 	// Guard, if set, wraps the handler. It rejects requests, and adds the caller's identity to the
 	// context of others with [auth.WithIdentity].
 	Guard func(http.Handler) http.Handler
+	// Challenge, if set, returns the value of WWW-Authenticate for a token that lacks a scope.
+	Challenge func(scope string) string
+
+	StateKeyFile string // the keys that replicas share, or "" (H-500)
+	Advertise    string // the URL at which other replicas reach this one, or "" (H-502)
 }
 
 // A Config is the input of [New].
@@ -39,6 +45,7 @@ type Server struct {
 	limits  limits
 	http    http.Server
 	values  headerValues
+	forward *forward.Forwarder
 	posts   sync.Pool // of *post
 	bodies  sync.Pool // of *[]byte
 	endings chan protocol.Ending
@@ -54,16 +61,16 @@ type Server struct {
 }
 
 // headerValues are values of response headers, which are never changed.
-type headerValues struct{ json, events, noStore, noBuffering []string }
+type headerValues struct{ json, events, noStore, noBuffering, closes []string }
 
 // New returns a server that does not accept requests yet.
 func New(c Config) *Server {
 	s := &Server{
-		Config: c, limits: readLimits(c.Project.Env), endings: make(chan protocol.Ending, 1),
+		Config: c, limits: readLimits(c.Project.Env), forward: forward.New(forward.Patience, nil), endings: make(chan protocol.Ending, 1),
 		callers: map[string]*caller{}, sessions: map[string]*session{}, streams: map[*stream]bool{},
 		values: headerValues{
 			json: []string{"application/json"}, events: []string{"text/event-stream"}, noStore: []string{"no-store"},
-			noBuffering: []string{"no"},
+			noBuffering: []string{"no"}, closes: []string{"close"},
 		},
 	}
 	s.posts.New = func() any { return &post{server: s, done: make(chan struct{}, 1)} }
@@ -120,11 +127,13 @@ func (s *Server) Signalled(e protocol.Ending) protocol.Ending {
 // Drain ends the streams, and waits until all requests are answered and their connections closed.
 func (s *Server) Drain() *protocol.Ending {
 	s.serving.Store(false)
-	s.http.SetKeepAlivesEnabled(false)
+	// Responses now close their connections. Unused ones stay open until balancers have noticed, since
+	// a request that meets the end of its connection is lost.
 	select {
 	case <-time.After(s.limits.drainDelay):
 	case <-s.Context.Done():
 	}
+	s.http.SetKeepAlivesEnabled(false)
 	clients := s.close()
 	for _, client := range clients {
 		client.CloseInput()

@@ -271,8 +271,11 @@ func (s *Server) respond(p *post, status int) {
 	if len(p.answer) > 1<<10 {
 		h["Content-Length"] = []string{strconv.Itoa(len(p.answer))}
 	}
-	if status == http.StatusServiceUnavailable {
+	switch {
+	case status == http.StatusServiceUnavailable:
 		h["Retry-After"] = []string{"1"}
+	case status == http.StatusForbidden && s.Challenge != nil:
+		h["Www-Authenticate"] = []string{s.Challenge(p.failure.NeedsScope)}
 	}
 	if status != http.StatusOK {
 		p.w.WriteHeader(status)
@@ -288,6 +291,8 @@ func (p *post) status() int {
 	switch {
 	case p.failure == protocol.ErrBusy:
 		return http.StatusServiceUnavailable
+	case p.failure.NeedsScope != "":
+		return http.StatusForbidden
 	case p.session != nil && p.refused:
 		if p.failure.Code == mcp.CodeInvalidRequest {
 			return http.StatusBadRequest

@@ -1,0 +1,183 @@
+//go:build unix
+
+package httpd
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/protocol"
+)
+
+// bearers is a guard that knows these tokens.
+func bearers(tokens map[string]*auth.Identity) func(*Config) {
+	return func(c *Config) {
+		c.Guard = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+				if id := tokens[token]; id != nil {
+					r = r.WithContext(auth.WithIdentity(r.Context(), id))
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+		c.Challenge = func(scope string) string { return `Bearer error="insufficient_scope", scope="` + scope + `"` }
+	}
+}
+
+// replica makes a server one of those that share a key.
+func replica(key byte) func(*Config) {
+	return func(c *Config) {
+		config := c.Server.Config
+		config.Replica = protocol.Replica{
+			Keys: [][]byte{[]byte(strings.Repeat(string(rune(key)), 32))},
+			URL:  strings.TrimSuffix(c.Listener.URL, "/mcp"),
+		}
+		c.Server = protocol.NewServer(config)
+	}
+}
+
+// answerOf returns the answer of a response, which can be a stream.
+func answerOf(t *testing.T, r *http.Response) string {
+	t.Helper()
+	got := text(t, r)
+	if i := strings.LastIndex(got, "data: "); i >= 0 {
+		got = got[i+len("data: "):]
+	}
+	return got
+}
+
+// stateOf returns the state of a suspended call.
+func stateOf(t *testing.T, r *http.Response) string {
+	t.Helper()
+	got := answerOf(t, r)
+	_, rest, ok := strings.Cut(got, `"requestState":"`)
+	state, _, _ := strings.Cut(rest, `"`)
+	if !ok {
+		t.Fatalf("not suspended: %d %s", r.StatusCode, got)
+	}
+	return state
+}
+
+// H-440 to H-442: the headers for arguments are compared before the tool runs.
+func TestParamHeaders(t *testing.T) {
+	files := tools(map[string]string{"query": "echo ran"})
+	files["tools/query/tool.meta.json"] = `{"name":"query","description":"d","inputSchema":{"type":"object","properties":{` +
+		`"region":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N"}}}}`
+	s := serve(t, files, nil)
+	for _, tc := range []struct {
+		arguments string
+		lines     headersOf
+		want      string
+	}{
+		{`{"region":"us-west1"}`, headersOf{"mcp-param-region: us-west1"}, ""},
+		{`{"region":"ü","n":42}`, headersOf{"Mcp-Param-Region: =?base64?w7w=?=", "Mcp-Param-N: 42.0"}, ""},
+		{`{"region":null}`, headersOf{"Mcp-Param-Other: x"}, ""},
+		{`{"region":"us-west1"}`, nil, "Mcp-Param-Region is missing"},
+		{`{"region":"us-west1"}`, headersOf{"Mcp-Param-Region: eu"}, "but the message has"},
+		{`{}`, headersOf{"Mcp-Param-Region: eu"}, "but the argument is not"},
+		{`{"n":42}`, headersOf{"Mcp-Param-N: 43"}, "but the message has"},
+	} {
+		r := s.modern(t.Context(), "1", "tools/call", `"name":"query","arguments":`+tc.arguments, "", tc.lines...)
+		status, want := 200, `"text":"ran`
+		if tc.want != "" {
+			status, want = 400, `"code":-32020,"message":"Header mismatch: header`
+		}
+		if got := text(t, r); r.StatusCode != status || !strings.Contains(got, want) || !strings.Contains(got, tc.want) {
+			t.Errorf("%s with %q: %s %s", tc.arguments, tc.lines, r.Status, got)
+		}
+	}
+	se := s.open("2025-11-25", "")
+	if got := text(t, se.call("1", "query", `,"arguments":{"region":"eu"}`)); !strings.Contains(got, "ran") {
+		t.Errorf("a session needs the headers: %s", got)
+	}
+}
+
+// H-423: a tool that needs another scope is 403 with a challenge, in both protocols. The token file
+// has no scopes, so nothing would help.
+func TestInsufficientScope(t *testing.T) {
+	files := tools(map[string]string{"show": `echo "$MCP_CLIENT_ID $MCP_CLIENT_SCOPES"`, "change": "echo changed"})
+	files["server.d/server.meta.json"] = `{"scopes":{"read":["show"],"write":["change"]}}`
+	s := serve(t, files, nil, bearers(map[string]*auth.Identity{
+		"oauth": {Name: "app", Issuer: "i", Scopes: []string{"read"}}, "file": {Name: "ci", Tools: []string{"show"}},
+	}))
+	for _, tc := range []struct {
+		token, tool string
+		status      int
+		want        string
+		challenge   string
+	}{
+		{"oauth", "show", 200, `"text":"app read`, ""},
+		{"oauth", "change", 403, `"id":1,"error":{"code":-32602`, `Bearer error="insufficient_scope", scope="write"`},
+		{"file", "show", 200, `"text":"ci `, ""},
+		{"file", "change", 200, `"error":{"code":-32602`, ""},
+		{"", "change", 200, `"text":"changed`, ""},
+	} {
+		bearer := "Authorization: Bearer " + tc.token
+		r := s.modern(t.Context(), "1", "tools/call", `"name":"`+tc.tool+`"`, "", bearer)
+		if got := text(t, r); r.StatusCode != tc.status || !strings.Contains(got, tc.want) ||
+			r.Header.Get("WWW-Authenticate") != tc.challenge {
+			t.Errorf("%s, %s: %s %s %s", tc.token, tc.tool, r.Status, r.Header.Get("WWW-Authenticate"), got)
+		}
+	}
+}
+
+// H-503 to H-505: a retry reaches the replica that has its call, with the caller's credential. State
+// is worth nothing to another caller, to a server with another key, and a second time.
+func TestForwardedRetry(t *testing.T) {
+	files := tools(map[string]string{
+		"ask": sourceSDK + `mcp_emit_text "$MCP_CLIENT_SUBJECT got $(mcp_elicit_string Name)"`,
+	})
+	guard := bearers(map[string]*auth.Identity{
+		"anna": {Name: "app", Issuer: "i", Subject: "anna"}, "bert": {Name: "app", Issuer: "i", Subject: "bert"},
+	})
+	a, b := serve(t, files, nil, guard, replica(1)), serve(t, files, nil, guard, replica(1))
+	foreign := serve(t, files, nil, guard, replica(2))
+	begin := func(s *testServer, who string) string {
+		t.Helper()
+		return stateOf(t, s.modern(t.Context(), "1", "tools/call", `"name":"ask"`, "", "Authorization: Bearer "+who))
+	}
+	retry := func(s *testServer, who, state string, lines ...string) string {
+		t.Helper()
+		r := s.modern(t.Context(), "2", "tools/call", `"name":"ask","requestState":"`+state+
+			`","inputResponses":{"input-1":{"action":"accept","content":{"value":"x"}}}`, "",
+			append(lines, "Authorization: Bearer "+who)...)
+		got := answerOf(t, r)
+		if r.StatusCode != 200 || !strings.Contains(got, `"id":2,`) {
+			t.Errorf("%s %s", r.Status, got)
+		}
+		return got
+	}
+	expect := func(got, want string) {
+		t.Helper()
+		if !strings.Contains(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	const forged = "is not one of this server's"
+	state := begin(a, "anna")
+	expect(retry(b, "bert", state), forged)
+	expect(retry(b, "", state), forged)
+	expect(retry(foreign, "anna", state), forged)
+	expect(retry(b, "anna", state+"A"), forged)
+	expect(retry(b, "anna", state, "Mcp-Bash-Forwarded: 1"), "belongs to another server")
+	expect(retry(b, "anna", state), "anna got")
+	expect(retry(b, "anna", state), "used already")
+	expect(retry(a, "anna", state), "used already")
+	expect(retry(a, "anna", begin(a, "anna")), "anna got")
+
+	state = begin(b, "")
+	expect(retry(a, "anna", state), forged)
+	expect(retry(a, "", state), `" got`)
+
+	state = begin(a, "anna")
+	a.Close()
+	expect(retry(b, "anna", state), "cannot be reached; call again")
+	for _, secret := range []string{state, "Bearer"} {
+		if strings.Contains(a.stderr.String()+b.stderr.String(), secret) {
+			t.Errorf("the log contains %s", secret)
+		}
+	}
+}

@@ -172,8 +172,8 @@ func (c *cluster) call(id int, tool, members string) answer {
 }
 
 func (c *cluster) callAt(url string, id int, tool, members string) (a answer) {
-	body := `{"jsonrpc":"2.0","id":` + strconv.Itoa(id) + `,"method":"tools/call","params":{"name":"` + tool + `",` + members +
-		`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+	body := `{"jsonrpc":"2.0","id":` + strconv.Itoa(id) + `,"method":"tools/call","params":{"name":"` + tool + `",` +
+		members + `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -392,7 +392,8 @@ func TestSuspendedCalls(t *testing.T) {
 		}
 	}
 	for n = 10; n < 40; n++ { // through the balancer, at other replicas
-		if a := c.call(100+n, "ask", retry(n, begin(c.balancer.url, n).state)); !strings.Contains(a.text, fmt.Sprint("word ", n)) {
+		a := c.call(100+n, "ask", retry(n, begin(c.balancer.url, n).state))
+		if !strings.Contains(a.text, fmt.Sprint("word ", n)) {
 			t.Errorf("%d: %+v", n, a)
 		}
 	}

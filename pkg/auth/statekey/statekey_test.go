@@ -16,7 +16,8 @@ var one, two = bytes.Repeat([]byte{0xfb}, size), bytes.Repeat([]byte{2}, size)
 // H-500, H-501.
 func TestParse(t *testing.T) {
 	both := []byte("# keys\n\n" + hex.EncodeToString(one) + "\r\n  " + base64.StdEncoding.EncodeToString(two) + "\n")
-	for _, content := range [][]byte{both, []byte(base64.RawURLEncoding.EncodeToString(one) + "\n" + hex.EncodeToString(two))} {
+	short := []byte(base64.RawURLEncoding.EncodeToString(one) + "\n" + hex.EncodeToString(two))
+	for _, content := range [][]byte{both, short} {
 		keys, err := parse(content)
 		if err != nil || len(keys) != 2 || !bytes.Equal(keys[0], one) || !bytes.Equal(keys[1], two) {
 			t.Errorf("%q: %x, %v", content, keys, err)
@@ -96,8 +97,9 @@ func TestCheckURL(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, text := range []string{"", "10.0.0.7:8000", "ftp://a", "http://", "http://:1", "http://a/", "http://a/mcp", "http://a?x",
-		"http://a?", "http://a#", "http://u:p@a", "unix:/x", "http://a b", "http://" + strings.Repeat("a", maxURL)} {
+	for _, text := range []string{"", "10.0.0.7:8000", "ftp://a", "http://", "http://:1", "http://a/", "http://a/mcp",
+		"http://a?x", "http://a?", "http://a#", "http://u:p@a", "unix:/x", "http://a b",
+		"http://" + strings.Repeat("a", maxURL)} {
 		if err := CheckURL(text); err == nil {
 			t.Errorf("%q is accepted", text)
 		}

@@ -66,7 +66,8 @@ type headerValues struct{ json, events, noStore, noBuffering, closes []string }
 // New returns a server that does not accept requests yet.
 func New(c Config) *Server {
 	s := &Server{
-		Config: c, limits: readLimits(c.Project.Env), forward: forward.New(forward.Patience, nil), endings: make(chan protocol.Ending, 1),
+		Config: c, limits: readLimits(c.Project.Env), forward: forward.New(forward.Patience, nil),
+		endings: make(chan protocol.Ending, 1),
 		callers: map[string]*caller{}, sessions: map[string]*session{}, streams: map[*stream]bool{},
 		values: headerValues{
 			json: []string{"application/json"}, events: []string{"text/event-stream"}, noStore: []string{"no-store"},

@@ -64,8 +64,8 @@ func stateOf(t *testing.T, r *http.Response) string {
 // H-440 to H-442: the headers for arguments are compared before the tool runs.
 func TestParamHeaders(t *testing.T) {
 	files := tools(map[string]string{"query": "echo ran"})
-	files["tools/query/tool.meta.json"] = `{"name":"query","description":"d","inputSchema":{"type":"object","properties":{` +
-		`"region":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N"}}}}`
+	files["tools/query/tool.meta.json"] = `{"name":"query","description":"d","inputSchema":{"type":"object",` +
+		`"properties":{"region":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N"}}}}`
 	s := serve(t, files, nil)
 	for _, tc := range []struct {
 		arguments string

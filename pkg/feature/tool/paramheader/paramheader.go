@@ -17,9 +17,6 @@ import (
 // Annotation is the member of a property's schema that names the header.
 const Annotation = "x-mcp-header"
 
-// Prefix is the beginning of the headers' names.
-const Prefix = "Mcp-Param-"
-
 // A Param is an argument that is repeated in a header.
 type Param struct {
 	Name string   // what the annotation contains
@@ -28,7 +25,7 @@ type Param struct {
 }
 
 // Header returns the name of the header.
-func (p *Param) Header() string { return Prefix + p.Name }
+func (p *Param) Header() string { return "Mcp-Param-" + p.Name }
 
 // Value returns the argument. It is nil if it is absent or null, so that there is no header.
 func (p *Param) Value(arguments json.RawMessage) json.RawMessage {

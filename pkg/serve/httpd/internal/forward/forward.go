@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// Header marks requests that a replica has passed on.
-const Header = "Mcp-Bash-Forwarded"
+// mark is the header of requests that a replica has passed on.
+const mark = "Mcp-Bash-Forwarded"
 
 // Forwarded reports whether another replica has passed a request on. It must not be passed on again.
-func Forwarded(r *http.Request) bool { return r.Header.Get(Header) != "" }
+func Forwarded(r *http.Request) bool { return r.Header.Get(mark) != "" }
 
 // A Forwarder connects to other replicas. It is safe for concurrent use.
 type Forwarder struct {
@@ -65,13 +65,14 @@ func (f *Forwarder) Pass(w http.ResponseWriter, r *http.Request, body []byte, ow
 		return
 	}
 	r = r.WithContext(r.Context())
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(bytes.Clone(body))), int64(len(body)) // it can outlive the answer
+	r.Body = io.NopCloser(bytes.NewReader(bytes.Clone(body))) // it can outlive the answer
+	r.ContentLength = int64(len(body))
 	r.TransferEncoding = nil
 	proxy := httputil.ReverseProxy{
 		Transport: f.transport, FlushInterval: -1, ErrorLog: f.quiet,
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL.Scheme, p.Out.URL.Host = target.Scheme, target.Host
-			p.Out.Header.Set(Header, "1")
+			p.Out.Header.Set(mark, "1")
 			p.Out.Header.Del("Upgrade")
 			p.Out.Header.Del("Connection")
 		},

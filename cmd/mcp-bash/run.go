@@ -88,6 +88,7 @@ func runOwn(s cli.Streams, c *cli.Command, args []string) int {
 // serveCommand serves over stdio or HTTP. args are for the project's scripts.
 func serveCommand(args []string) *cli.Command {
 	overHTTP, options := false, httpd.Options{}
+	var access func(project.Env) httpd.Access
 	c := &cli.Command{
 		Name:    "serve",
 		Summary: "Serve the project over standard input and output, or over HTTP.",
@@ -96,6 +97,10 @@ func serveCommand(args []string) *cli.Command {
 			{Line: "NAME -- --region eu", Purpose: "scripts see the words in MCPBASH_SERVER_ARGS_JSON"},
 			{Line: "NAME --http", Purpose: "many clients, at http://" + httpd.DefaultAddr + "/mcp"},
 			{Line: "NAME --http unix:/run/mcp.sock", Purpose: "at a socket that only this user can use"},
+			{Line: "NAME --http 0.0.0.0:8000 --token-file tokens.json", Purpose: "to other machines, with bearer tokens"},
+			{Line: "NAME --http 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem" +
+				"\n--oidc-issuer https://login.example.com --public-url https://mcp.example.com:8443",
+				Purpose: "with TLS, and access tokens of an OpenID provider"},
 		},
 		Usage:    "[--http [ADDR]] [-- ARG...]",
 		Operands: []cli.Operand{{Name: "[ADDR]"}},
@@ -110,11 +115,14 @@ func serveCommand(args []string) *cli.Command {
 			case !overHTTP && options.Addr == "":
 				return exit(serveProject(s, serve.Options{Args: args}))
 			}
-			options.TrustRoots = options.TrustRoots || settings.Bool(project.OSEnv(), "MCPBASH_HTTP_TRUST_CLIENT_ROOTS")
+			env := project.OSEnv()
+			options.TrustRoots = options.TrustRoots || settings.Bool(env, "MCPBASH_HTTP_TRUST_CLIENT_ROOTS")
+			options.Access = access(env)
 			return exit(serveProject(s, serve.Options{Args: args, HTTP: &options}))
 		},
 	}
 	c.Flags.Bool(&overHTTP, "http", "serve over HTTP, at ADDR: HOST:PORT, unix:PATH or "+httpd.DefaultAddr)
+	access = accessFlags(&c.Flags)
 	c.Flags.Bool(&options.TrustRoots, "trust-client-roots", "use the roots of clients that can be on another machine")
 	c.Flags.String(&options.StateKeyFile, "state-key-file", "FILE", "the keys that seal the state of calls, for replicas")
 	c.Flags.String(&options.Advertise, "advertise", "URL", "where other replicas reach this server")

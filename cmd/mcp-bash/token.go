@@ -32,7 +32,8 @@ func tokenCommand() *cli.Command {
 		Text: `The file contains a hash of the token, not the token. It is created with mode 0600 if it does not exist. A server
 that uses the file accepts the token within a second.
 
-The caller sends the token in each request: "Authorization: Bearer TOKEN". Scripts get CALLER as MCP_CLIENT_ID.`,
+The caller sends the token in each request: "Authorization: Bearer TOKEN". Scripts get CALLER as the name of the
+client.`,
 		Run: func(s cli.Streams, operands []string) error { return createToken(s, o, operands[0]) },
 	}
 	create.Flags.String(&o.expires, "expires", "WHEN", "the end: days, weeks or hours from now (90d, 12w, 8h), a date "+

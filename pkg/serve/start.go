@@ -40,6 +40,7 @@ type starter struct {
 	warned    []string
 	parent    int
 	listener  *httpd.Listener // nil: the client is on Streams
+	gate      *httpd.Gate     // of listener
 	bootstrap *project.TempDir
 	project   *project.Project
 	roots     roots.Scope // of a client that names none
@@ -122,14 +123,13 @@ func (st *starter) warnOnce(text string) {
 func (st *starter) openTransport() (err error) {
 	if st.HTTP != nil {
 		st.listener, err = httpd.Listen(st.HTTP.Addr)
-		if err == nil && !st.listener.Local && st.HTTP.Guard == nil {
-			st.listener.Close()
-			err = errors.New("only addresses of this machine are served without authentication")
+		if err == nil {
+			st.gate, err = httpd.NewGate(st.base, st.listener, st.HTTP.Access, st.warn)
 		}
 		if err != nil {
-			err = fmt.Errorf("mcp-bash: serve --http: %w", err)
+			return cli.Failf(cli.CodeInvalid, "mcp-bash: serve --http: %s", cli.Lines(err.Error()))
 		}
-		return err
+		return nil
 	}
 	st.checkTransport()
 	if st.Streams == nil {
@@ -336,7 +336,7 @@ func (st *starter) newProcess() (*process, error) {
 func (st *starter) newTransport(server *protocol.Server) transport {
 	if st.HTTP != nil {
 		return httpd.New(httpd.Config{
-			Options: *st.HTTP, Context: st.base, Listener: st.listener, Project: st.project, Console: server.Console,
+			Options: *st.HTTP, Context: st.base, Listener: st.listener, Gate: st.gate, Project: st.project, Console: server.Console,
 			Server: server,
 		})
 	}

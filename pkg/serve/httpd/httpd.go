@@ -19,11 +19,7 @@ import (
 type Options struct {
 	Addr       string // see [Listen]
 	TrustRoots bool   // the roots of a client apply although it can be on another machine
-	// Guard, if set, wraps the handler. It rejects requests, and adds the caller's identity to the
-	// context of others with [auth.WithIdentity].
-	Guard func(http.Handler) http.Handler
-	// Challenge, if set, returns the value of WWW-Authenticate for a token that lacks a scope.
-	Challenge func(scope string) string
+	Access     Access
 
 	StateKeyFile string // the keys that replicas share, or "" (H-500)
 	Advertise    string // the URL at which other replicas reach this one, or "" (H-502)
@@ -34,9 +30,14 @@ type Config struct {
 	Options
 	Context  context.Context // of the process
 	Listener *Listener
+	Gate     *Gate // nil: everybody who can connect is let in
 	Project  *project.Project
 	Console  *console.Console
 	Server   *protocol.Server
+
+	guard func(http.Handler) http.Handler // of tests, in place of Gate
+	// challenge returns the value of WWW-Authenticate for a token that lacks a scope.
+	challenge func(scope string) string
 }
 
 // A Server is the HTTP transport of a process.
@@ -76,15 +77,17 @@ func New(c Config) *Server {
 	}
 	s.posts.New = func() any { return &post{server: s, done: make(chan struct{}, 1)} }
 	s.bodies.New = func() any { return new([]byte) }
-	var handler http.Handler = http.HandlerFunc(s.handle)
-	if c.Guard != nil {
-		handler = c.Guard(handler)
-	}
 	s.http = http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTime, IdleTimeout: unusedTime, MaxHeaderBytes: s.limits.header,
-		DisableGeneralOptionsHandler: true, Protocols: new(http.Protocols),
+		Handler: http.HandlerFunc(s.handle), ReadHeaderTimeout: headerTime, IdleTimeout: unusedTime,
+		MaxHeaderBytes: s.limits.header, DisableGeneralOptionsHandler: true, Protocols: new(http.Protocols),
 	}
 	s.http.Protocols.SetHTTP1(true)
+	switch {
+	case c.guard != nil:
+		s.http.Handler = c.guard(s.http.Handler)
+	case c.Gate != nil:
+		s.http.Handler, s.challenge = c.Gate.open(s, s.http.Handler), c.Gate.guard.Challenge
+	}
 	return s
 }
 

@@ -14,7 +14,7 @@ import (
 // bearers is a guard that knows these tokens.
 func bearers(tokens map[string]*auth.Identity) func(*Config) {
 	return func(c *Config) {
-		c.Guard = func(next http.Handler) http.Handler {
+		c.guard = func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 				if id := tokens[token]; id != nil {
@@ -23,7 +23,7 @@ func bearers(tokens map[string]*auth.Identity) func(*Config) {
 				next.ServeHTTP(w, r)
 			})
 		}
-		c.Challenge = func(scope string) string { return `Bearer error="insufficient_scope", scope="` + scope + `"` }
+		c.challenge = func(scope string) string { return `Bearer error="insufficient_scope", scope="` + scope + `"` }
 	}
 }
 

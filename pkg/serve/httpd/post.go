@@ -274,8 +274,8 @@ func (s *Server) respond(p *post, status int) {
 	switch {
 	case status == http.StatusServiceUnavailable:
 		h["Retry-After"] = []string{"1"}
-	case status == http.StatusForbidden && s.Challenge != nil:
-		h["Www-Authenticate"] = []string{s.Challenge(p.failure.NeedsScope)}
+	case status == http.StatusForbidden && s.challenge != nil:
+		h["Www-Authenticate"] = []string{s.challenge(p.failure.NeedsScope)}
 	}
 	if status != http.StatusOK {
 		p.w.WriteHeader(status)

@@ -18,7 +18,7 @@ import (
 
 // withCallers makes the value of the header X-Caller the name of the caller.
 func withCallers(c *Config) {
-	c.Guard = func(next http.Handler) http.Handler {
+	c.guard = func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if name := r.Header.Get("X-Caller"); name != "" {
 				r = r.WithContext(auth.WithIdentity(r.Context(), &auth.Identity{Name: name}))

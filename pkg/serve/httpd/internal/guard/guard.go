@@ -19,14 +19,16 @@ import (
 // A Config is the input of [New].
 type Config struct {
 	Local   bool     // only programs of this machine can connect
+	Socket  bool     // clients connect to a file, which no web page can, so any Host is allowed
 	Hosts   []string // allowed values of Host, in addition to those of this machine; without ports
 	Origins []string // of web pages that may use the server; "*": all
 
 	Auth         auth.Authenticator // nil: no bearer tokens
 	Certificates bool               // a request needs a client certificate
 	Resource     *Resource          // nil: not described for OAuth clients
+	PublicOrigin string             // of the server itself, if there is no Resource
 
-	Limits Limits
+	Limits Limits            // see [Guard.Limit]
 	Log    func(line string) // receives a line for each rejected credential
 	Now    func() time.Time  // nil: [time.Now]
 }
@@ -70,9 +72,15 @@ func New(c Config) (*Guard, error) {
 			g.origins[strings.ToLower(origin)] = true
 		}
 	}
-	g.clients.init(c.Limits)
-	g.failures.init(c.Limits)
+	g.Limit(c.Limits)
 	return g, nil
+}
+
+// Limit sets the limits, before the first request.
+func (g *Guard) Limit(l Limits) {
+	g.Limits = l
+	g.clients.init(l)
+	g.failures.init(l)
 }
 
 func (g *Guard) authenticates() bool { return g.Auth != nil || g.Certificates }

@@ -87,7 +87,10 @@ type row[E any] struct {
 	entry E
 }
 
-func (t *table[E]) init(most int) { t.most, t.entries = max(most, 1), map[string]*list.Element{} }
+func (t *table[E]) init(most int) {
+	t.most, t.entries = max(most, 1), map[string]*list.Element{}
+	t.recent.Init()
+}
 
 // find returns the entry of a key, or nil.
 func (t *table[E]) find(key string) *E {

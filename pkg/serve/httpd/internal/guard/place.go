@@ -24,7 +24,7 @@ func (g *Guard) place(r *http.Request) *refusal {
 // leads to it (DNS rebinding). A server for other machines requires a credential, which such a page
 // does not have. There, Host is checked only if hosts are given.
 func (g *Guard) hostAllowed(host string) bool {
-	if !g.Local && len(g.hosts) == 0 {
+	if len(g.hosts) == 0 && (!g.Local || g.Socket) {
 		return true
 	}
 	name, ok := hostName(host)
@@ -64,7 +64,7 @@ func (g *Guard) originAllowed(r *http.Request) bool {
 		return false
 	}
 	origin := strings.ToLower(origins[0])
-	if g.named(origin) || origin == g.Resource.origin() {
+	if origin != "" && (g.named(origin) || origin == g.Resource.origin() || origin == g.PublicOrigin) {
 		return true
 	}
 	scheme, host, found := strings.Cut(origin, "://")

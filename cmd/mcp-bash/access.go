@@ -1,0 +1,48 @@
+package main
+
+import (
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
+	"mcp-bash/pkg/serve/httpd"
+)
+
+// accessFlags adds the options that say who may use a server over HTTP. The result returns their
+// values. A variable of the environment counts where its option is not given (H-200).
+func accessFlags(f *cli.Flags) func(project.Env) httpd.Access {
+	a := &httpd.Access{}
+	texts := []struct {
+		value                      *string
+		name, form, help, variable string
+	}{
+		{&a.TokenFile, "token-file", "FILE", "accept the bearer tokens of FILE, which mcp-bash token makes",
+			tokenFileVariable},
+		{&a.OIDCIssuer, "oidc-issuer", "URL", "accept access tokens of this OpenID provider", "MCPBASH_HTTP_OIDC_ISSUER"},
+		{&a.OIDCAudience, "oidc-audience", "TEXT", "the audience of access tokens (default: the public URL)",
+			"MCPBASH_HTTP_OIDC_AUDIENCE"},
+		{&a.PublicURL, "public-url", "URL", "the address of the server, as clients know it", "MCPBASH_HTTP_PUBLIC_URL"},
+		{&a.Cert, "tls-cert", "FILE", "use TLS with this certificate, which may be replaced at any time",
+			"MCPBASH_HTTP_TLS_CERT"},
+		{&a.Key, "tls-key", "FILE", "the key of the certificate", "MCPBASH_HTTP_TLS_KEY"},
+		{&a.ClientCA, "tls-client-ca", "FILE", "require certificates of clients that these authorities signed",
+			"MCPBASH_HTTP_TLS_CLIENT_CA"},
+	}
+	for _, t := range texts {
+		flag := f.String(t.value, t.name, t.form, t.help)
+		if t.form == "FILE" {
+			flag.Completes(cli.Files)
+		}
+	}
+	f.Strings(&a.Hosts, "allow-host", "HOST", "allow this value of Host; may be repeated")
+	f.Strings(&a.Origins, "allow-origin", "ORIGIN", "let web pages of this origin use the server; may be repeated")
+	return func(env project.Env) httpd.Access {
+		for _, t := range texts {
+			if !f.Given(t.name) {
+				*t.value = env[t.variable]
+			}
+		}
+		a.Hosts = append(a.Hosts, settings.Words(env["MCPBASH_HTTP_ALLOWED_HOSTS"])...)
+		a.Origins = append(a.Origins, settings.Words(env["MCPBASH_HTTP_ALLOWED_ORIGINS"])...)
+		return *a
+	}
+}

@@ -1,0 +1,167 @@
+package httpd
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/auth/certs"
+	"mcp-bash/pkg/auth/oidc"
+	"mcp-bash/pkg/auth/tokenfile"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
+	"mcp-bash/pkg/serve/httpd/internal/guard"
+)
+
+// An Access says who may use a server. An empty text is not set.
+type Access struct {
+	TokenFile    string
+	OIDCIssuer   string // the OpenID provider of access tokens
+	OIDCAudience string // that access tokens must name; "": the public URL
+	PublicURL    string // of the endpoint, as clients know it
+	Cert, Key    string // files for TLS
+	ClientCA     string // a file with the authorities of client certificates
+	Hosts        []string
+	Origins      []string
+}
+
+// A Gate lets requests in. It has everything of an [Access] that can fail at the start.
+type Gate struct {
+	guard *guard.Guard
+	log   func(line string)
+}
+
+// NewGate opens the files of an access, and asks the OpenID provider for its keys. With a
+// certificate, the connections of the listener use TLS. log receives lines for the operator until
+// the server has its console. An error has the remedy in further lines.
+func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) (*Gate, error) {
+	g := &Gate{log: log}
+	say := func(line string) { g.log("mcp-bash: " + line) }
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	c := guard.Config{
+		Local: l.Local, Socket: l.Addr().Network() == "unix", Hosts: a.Hosts, Origins: a.Origins,
+		Certificates: a.ClientCA != "", Log: say,
+	}
+	if a.Cert != "" {
+		files, err := certs.Open(certs.Config{Cert: a.Cert, Key: a.Key, ClientCA: a.ClientCA, Log: say})
+		if err != nil {
+			return nil, err
+		}
+		l.Listener = tls.NewListener(l.Listener, files.TLS())
+		l.URL = strings.Replace(l.URL, "http:", "https:", 1)
+	}
+	endpoint, err := a.endpoint(l)
+	if err != nil {
+		return nil, err
+	}
+	var list authenticators
+	if a.TokenFile != "" {
+		if list.file, err = tokenfile.Open(a.TokenFile, say); err != nil {
+			return nil, err
+		}
+		c.Auth = &list
+	}
+	if a.OIDCIssuer != "" {
+		audience := a.OIDCAudience
+		if audience == "" {
+			audience = endpoint.String()
+		}
+		if list.provider, err = oidc.Open(ctx, oidc.Config{Issuer: a.OIDCIssuer, Audience: audience, Log: say}); err != nil {
+			return nil, err
+		}
+		c.Auth, c.Resource = &list, &guard.Resource{URL: endpoint, Issuers: []string{a.OIDCIssuer}}
+	} else if endpoint != nil {
+		c.PublicOrigin = endpoint.Scheme + "://" + endpoint.Host
+	}
+	g.guard, err = guard.New(c)
+	if errors.As(err, new(*guard.NoAuthenticationError)) {
+		return nil, fmt.Errorf("%s: %w\nset --token-file (mcp-bash token create makes one), --oidc-issuer or "+
+			"--tls-client-ca, or serve on 127.0.0.1", l.Addr(), err)
+	}
+	if err == nil && !l.Local && a.Cert == "" && (endpoint == nil || endpoint.Scheme != "https") {
+		say("tokens reach " + l.URL + " without TLS; set --tls-cert and --tls-key, or --public-url of a proxy with TLS")
+	}
+	return g, err
+}
+
+// check checks which settings are set together.
+func (a *Access) check() error {
+	for _, pair := range []struct{ set, lacks, name, needs string }{
+		{a.Cert, a.Key, "--tls-cert", "--tls-key"}, {a.Key, a.Cert, "--tls-key", "--tls-cert"},
+		{a.ClientCA, a.Cert, "--tls-client-ca", "--tls-cert"}, {a.OIDCAudience, a.OIDCIssuer, "--oidc-audience", "--oidc-issuer"},
+	} {
+		if pair.set != "" && pair.lacks == "" {
+			return fmt.Errorf("%s needs %s", pair.name, pair.needs)
+		}
+	}
+	return nil
+}
+
+// endpoint returns the address of the endpoint for clients, or nil if it is not known.
+func (a *Access) endpoint(l *Listener) (*url.URL, error) {
+	if a.PublicURL == "" {
+		u, err := url.Parse(l.URL)
+		ip := net.ParseIP(u.Hostname())
+		switch {
+		case err == nil && u.Host != "" && (l.Local || ip != nil && !ip.IsUnspecified()):
+			return u, nil
+		case a.OIDCIssuer != "":
+			return nil, errors.New("--oidc-issuer needs --public-url: clients ask for tokens for that address")
+		}
+		return nil, nil
+	}
+	u, err := url.Parse(a.PublicURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
+		return nil, fmt.Errorf("--public-url %q: not a URL such as https://mcp.example.com", a.PublicURL)
+	}
+	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	if strings.Trim(u.Path, "/") == "" {
+		u.Path = "/mcp"
+	}
+	return u, nil
+}
+
+// authenticators verify tokens of a file and of an OpenID provider. The form of a token says which.
+type authenticators struct {
+	file     *tokenfile.File
+	provider *oidc.Verifier
+}
+
+func (a *authenticators) Authenticate(ctx context.Context, c auth.Credential) (*auth.Identity, error) {
+	if a.provider == nil || a.file != nil && strings.HasPrefix(c.Token, tokenfile.Prefix) {
+		return a.file.Authenticate(ctx, c)
+	}
+	return a.provider.Authenticate(ctx, c)
+}
+
+// remembered is how many identities and addresses the guard remembers, apart from those with
+// running requests.
+const remembered = 10_000
+
+// open sets the limits of the server, and returns the handler that wraps another one.
+func (g *Gate) open(s *Server, next http.Handler) http.Handler {
+	env := s.Project.Env
+	g.log = func(line string) { s.Console.Notice("%s", line) }
+	g.guard.Limit(guardLimits(env, s.limits))
+	s.http.ConnState = guard.NewConnections(settings.Int(env, "MCPBASH_HTTP_MAX_CONNECTIONS")).State
+	return g.guard.Wrap(next)
+}
+
+func guardLimits(env project.Env, l limits) guard.Limits {
+	return guard.Limits{
+		Requests:       settings.Int(env, "MCPBASH_HTTP_MAX_REQUESTS"),
+		ClientRequests: settings.Int(env, "MCPBASH_HTTP_MAX_CLIENT_REQUESTS"),
+		Bodies:         l.pending, MaxBody: l.body,
+		Rate: settings.Int(env, "MCPBASH_HTTP_RATE"), Burst: settings.Int(env, "MCPBASH_HTTP_BURST"),
+		Failures: settings.Int(env, "MCPBASH_HTTP_AUTH_FAILURES"), Clients: remembered,
+	}
+}

@@ -80,6 +80,7 @@ var forms = [...]form{
 	{"huggingface-token", "hf_", alnum, 34, true, true},
 	{"linear-key", "lin_api_", alnum, 40, false, false},
 	{"mailgun-key", "key-", hex, 32, true, true},
+	{"mcp-bash-token", "mcpbash_", word, 43, false, false},
 	{"new-relic-key", "NRAK-", upper, 27, false, false},
 	{"notion-token", "ntn_", alnum, 43, false, true},
 	{"npm-token", "npm_", alnum, 36, false, true},

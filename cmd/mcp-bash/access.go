@@ -17,7 +17,8 @@ func accessFlags(f *cli.Flags) func(project.Env) httpd.Access {
 	}{
 		{&a.TokenFile, "token-file", "FILE", "accept the bearer tokens of FILE, which mcp-bash token makes",
 			tokenFileVariable},
-		{&a.OIDCIssuer, "oidc-issuer", "URL", "accept access tokens of this OpenID provider", "MCPBASH_HTTP_OIDC_ISSUER"},
+		{&a.OIDCIssuer, "oidc-issuer", "URL", "accept access tokens of this OpenID provider",
+			"MCPBASH_HTTP_OIDC_ISSUER"},
 		{&a.OIDCAudience, "oidc-audience", "TEXT", "the audience of access tokens (default: the public URL)",
 			"MCPBASH_HTTP_OIDC_AUDIENCE"},
 		{&a.PublicURL, "public-url", "URL", "the address of the server, as clients know it", "MCPBASH_HTTP_PUBLIC_URL"},

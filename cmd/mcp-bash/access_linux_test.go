@@ -57,7 +57,8 @@ func serveHTTP(t *testing.T, env []string, args ...string) *served {
 	}
 	s := &served{t: t, tmp: t.TempDir(), client: &http.Client{Transport: &http.Transport{}}}
 	s.command = exec.Command("mcp-bash", append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...)
-	s.command.Env = append(os.Environ(), "MCPBASH_PROJECT_ROOT="+root, "MCPBASH_TOOL_ALLOWLIST=*", "MCPBASH_LOG_LEVEL=debug",
+	s.command.Env = append(os.Environ(), "MCPBASH_PROJECT_ROOT="+root, "MCPBASH_TOOL_ALLOWLIST=*",
+		"MCPBASH_LOG_LEVEL=debug",
 		"MCPBASH_DEBUG_PAYLOADS=true", "MCPBASH_LOG_VERBOSE=true", "MCPBASH_PRESERVE_STATE=true", "TMPDIR="+s.tmp)
 	s.command.Env = append(s.command.Env, env...)
 	stderr, err := s.command.StderrPipe()
@@ -135,8 +136,8 @@ const (
 	metaOfRequest = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 	callEnv   = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"env",` + metaOfRequest + `}}`
-	handshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
-		`"clientInfo":{"name":"t","version":"1"}}}`
+	handshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+		`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 )
 
 var headersOfCall = []string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "env"}
@@ -174,9 +175,11 @@ func TestForgedRequests(t *testing.T) {
 		t.Fatal(status, body)
 	}
 	for _, header := range [][]string{
-		{"Host", "evil.example"}, {"Origin", "https://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"},
+		{"Host", "evil.example"}, {"Origin", "https://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site",
+			"cross-site"},
 	} {
-		if status, body := s.ask(callEnv, append(header, headersOfCall...)...); status != 403 || strings.Contains(body, "PATH") {
+		if status, body := s.ask(callEnv, append(header, headersOfCall...)...); status != 403 ||
+			strings.Contains(body, "PATH") {
 			t.Error(header, status, body)
 		}
 	}
@@ -209,7 +212,8 @@ func TestTokensAreSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serveHTTP(t, []string{"MCPBASH_HTTP_TOKEN_FILE=" + path, "MCPBASH_HTTP_RATE=1000", "MCPBASH_TOOL_ENV_MODE=inherit",
+	s := serveHTTP(t, []string{"MCPBASH_HTTP_TOKEN_FILE=" + path, "MCPBASH_HTTP_RATE=1000",
+		"MCPBASH_TOOL_ENV_MODE=inherit",
 		"MCPBASH_TOOL_ENV_INHERIT_ALLOW=true"})
 	const wrong = tokenfile.Prefix + "wrongwrongwrongwrongwrongwrongwrongwrongwro"
 	for _, test := range []struct {
@@ -235,7 +239,8 @@ func TestTokensAreSecret(t *testing.T) {
 		t.Error(status, body)
 	}
 	// A message that repeats the token in its body is logged without it.
-	s.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"env","arguments":{"note":"`+token+`"},`+metaOfRequest+`}}`,
+	s.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"env","arguments":{"note":"`+
+		token+`"},`+metaOfRequest+`}}`,
 		append([]string{"Authorization", "Bearer " + token}, headersOfCall...)...)
 	s.command.Process.Signal(syscall.SIGTERM)
 	s.command.Wait()
@@ -253,7 +258,8 @@ func TestTokensAreSecret(t *testing.T) {
 	if !strings.Contains(logs, "unknown token") || !strings.Contains(logs, "tools/call") {
 		t.Errorf("nothing is logged: %s", logs)
 	}
-	for _, secret := range []string{token, strings.TrimPrefix(token, tokenfile.Prefix), wrong, "Bearer mcp", "Basic mcp"} {
+	for _, secret := range []string{token, strings.TrimPrefix(token, tokenfile.Prefix), wrong, "Bearer mcp",
+		"Basic mcp"} {
 		if at := strings.Index(logs, secret); at >= 0 {
 			t.Errorf("%q is logged: %s", secret, logs[max(0, at-200):at])
 		}
@@ -329,14 +335,17 @@ func TestTLS(t *testing.T) {
 	if status, body := s.ask(handshake); status != 401 || !strings.Contains(body, "a client certificate is required") {
 		t.Error(status, body)
 	}
-	if response, err := s.client.Get(strings.TrimSuffix(s.url, "/mcp") + "/healthz"); err != nil || response.StatusCode != 200 {
+	if response, err := s.client.Get(strings.TrimSuffix(s.url, "/mcp") + "/healthz"); err != nil ||
+		response.StatusCode != 200 {
 		t.Error(response, err)
 	}
-	s.client.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}}}
+	s.client.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool,
+		Certificates: []tls.Certificate{pair}}}
 	if status, body := s.ask(callEnv, headersOfCall...); status != 200 {
 		t.Error(status, body)
 	}
-	s.client.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}}
+	s.client.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MaxVersion: tls.VersionTLS11,
+		MinVersion: tls.VersionTLS10}}
 	if status, body := s.ask(handshake); status != 0 {
 		t.Error("TLS 1.1", status, body)
 	}

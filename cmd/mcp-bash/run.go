@@ -97,7 +97,8 @@ func serveCommand(args []string) *cli.Command {
 			{Line: "NAME -- --region eu", Purpose: "scripts see the words in MCPBASH_SERVER_ARGS_JSON"},
 			{Line: "NAME --http", Purpose: "many clients, at http://" + httpd.DefaultAddr + "/mcp"},
 			{Line: "NAME --http unix:/run/mcp.sock", Purpose: "at a socket that only this user can use"},
-			{Line: "NAME --http 0.0.0.0:8000 --token-file tokens.json", Purpose: "to other machines, with bearer tokens"},
+			{Line: "NAME --http 0.0.0.0:8000 --token-file tokens.json",
+				Purpose: "to other machines, with bearer tokens"},
 			{Line: "NAME --http 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem" +
 				"\n--oidc-issuer https://login.example.com --public-url https://mcp.example.com:8443",
 				Purpose: "with TLS, and access tokens of an OpenID provider"},
@@ -124,7 +125,8 @@ func serveCommand(args []string) *cli.Command {
 	c.Flags.Bool(&overHTTP, "http", "serve over HTTP, at ADDR: HOST:PORT, unix:PATH or "+httpd.DefaultAddr)
 	access = accessFlags(&c.Flags)
 	c.Flags.Bool(&options.TrustRoots, "trust-client-roots", "use the roots of clients that can be on another machine")
-	c.Flags.String(&options.StateKeyFile, "state-key-file", "FILE", "the keys that seal the state of calls, for replicas")
+	c.Flags.String(&options.StateKeyFile, "state-key-file", "FILE",
+		"the keys that seal the state of calls, for replicas")
 	c.Flags.String(&options.Advertise, "advertise", "URL", "where other replicas reach this server")
 	return c
 }

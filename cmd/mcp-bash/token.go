@@ -67,9 +67,11 @@ client.`,
 		Commands: []*cli.Command{create, list, revoke},
 	}
 	for _, sub := range c.Commands {
-		sub.Flags.String(&o.file, "file", "FILE", "the token file (default: $"+tokenFileVariable+")").Completes(cli.Files)
+		sub.Flags.String(&o.file, "file", "FILE",
+			"the token file (default: $"+tokenFileVariable+")").Completes(cli.Files)
 		sub.Flags.Bool(&o.json, "json", "print JSON")
-		sub.Exits = []cli.Exit{{Code: 0, Meaning: "done"}, {Code: 1, Meaning: "failed"}, {Code: 2, Meaning: "wrong usage"}}
+		sub.Exits = []cli.Exit{{Code: 0, Meaning: "done"}, {Code: 1, Meaning: "failed"}, {Code: 2,
+			Meaning: "wrong usage"}}
 	}
 	return c
 }

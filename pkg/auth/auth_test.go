@@ -29,7 +29,8 @@ func TestKey(t *testing.T) {
 	for i, identity := range []*Identity{
 		nil, {}, {Name: "a"}, {Subject: "a"}, {Issuer: "a"}, {Name: `a","b`}, {Name: "a", Subject: "b"},
 		{Name: "a", Issuer: "b"},
-		{Name: "a", Scopes: []string{"x"}}, {Name: "a", Scopes: []string{"x", "y"}}, {Name: "a", Scopes: []string{"x y"}},
+		{Name: "a", Scopes: []string{"x"}}, {Name: "a", Scopes: []string{"x", "y"}}, {Name: "a",
+			Scopes: []string{"x y"}},
 		{Name: "a", Tools: []string{"x"}}, {Name: "a", Tools: []string{}},
 	} {
 		if other, ok := seen[identity.Key()]; ok {

@@ -12,7 +12,8 @@ func TestVariables(t *testing.T) {
 		Scopes: []string{"a", "b c", "", "ü", "d:e", "x\"y", long}}
 	got := map[string]string{}
 	id.EachVariable(func(name, value string) { got[name] = value })
-	if !strings.HasPrefix(got["MCP_CLIENT_ID"], "sha256:") || !strings.HasPrefix(got["MCP_CLIENT_SUBJECT"], "sha256:") ||
+	if !strings.HasPrefix(got["MCP_CLIENT_ID"], "sha256:") || !strings.HasPrefix(got["MCP_CLIENT_SUBJECT"],
+		"sha256:") ||
 		got["MCP_CLIENT_ID"] == got["MCP_CLIENT_SUBJECT"] || got["MCP_CLIENT_ISSUER"] != "https://i.example" ||
 		got["MCP_CLIENT_SCOPES"] != "a d:e" {
 		t.Errorf("%q", got)

@@ -336,8 +336,9 @@ func (st *starter) newProcess() (*process, error) {
 func (st *starter) newTransport(server *protocol.Server) transport {
 	if st.HTTP != nil {
 		return httpd.New(httpd.Config{
-			Options: *st.HTTP, Context: st.base, Listener: st.listener, Gate: st.gate, Project: st.project, Console: server.Console,
-			Server: server,
+			Options: *st.HTTP, Context: st.base, Listener: st.listener, Gate: st.gate, Project: st.project,
+			Console: server.Console,
+			Server:  server,
 		})
 	}
 	return stdio.New(stdio.Config{Context: st.base, Streams: st.Streams, Project: st.project, Parent: st.parent},

@@ -49,7 +49,8 @@ var outside = map[string][]string{
 
 	"pkg/check/validate/internal/bash32": {"mvdan.cc/sh/v3/syntax"}, // in mcp-doctor only
 
-	"pkg/auth/oidc":                  {"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4"}, // in mcp-bash only
+	"pkg/auth/oidc": {"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4"},
+	// in mcp-bash only
 	"pkg/serve/httpd/internal/guard": {"golang.org/x/time/rate"},
 
 	"pkg/provider/git":              {"github.com/pjbgf/sha1cd"},
@@ -134,7 +135,10 @@ func checkImport(t *testing.T, file, pkg, name string) {
 }
 
 func isPart(libraries []string, name string) bool {
-	return slices.ContainsFunc(libraries, func(lib string) bool { return name == lib || strings.HasPrefix(name, lib+"/") })
+	return slices.ContainsFunc(libraries, func(lib string) bool {
+		return name == lib || strings.HasPrefix(name,
+			lib+"/")
+	})
 }
 
 // folderOf is the folder of a package: "pkg/run" for "pkg/run/script".

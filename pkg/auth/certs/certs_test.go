@@ -89,7 +89,8 @@ func newSite(t *testing.T, a *authority, clientCA []byte) *site {
 	t.Helper()
 	s := &site{dir: t.TempDir(), time: time.Now()}
 	cert, key := a.issue("one", time.Now().Add(time.Hour))
-	c := Config{Cert: s.write(t, "cert", cert), Key: s.write(t, "key", key), Log: func(line string) { s.log = append(s.log, line) },
+	c := Config{Cert: s.write(t, "cert", cert), Key: s.write(t, "key", key),
+		Log: func(line string) { s.log = append(s.log, line) },
 		Now: func() time.Time { return s.time }}
 	if clientCA != nil {
 		c.ClientCA = s.write(t, "ca", clientCA)

@@ -97,7 +97,8 @@ func (k *keys) find(ctx context.Context, id string) (found []jose.JSONWebKey, ve
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		return nil, 0, &auth.Error{
-			Kind: auth.Unavailable, Reason: "the OpenID provider does not answer, so tokens cannot be checked", Err: k.fault,
+			Kind: auth.Unavailable, Reason: "the OpenID provider does not answer, so tokens cannot be checked",
+			Err: k.fault,
 		}
 	}
 	return k.matching(id), version, nil

@@ -58,7 +58,8 @@ const (
 // algorithms are the accepted signatures. All are asymmetric, so no public key is ever taken for a
 // shared secret.
 var algorithms = []string{
-	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
+	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512,
+	oidc.EdDSA,
 }
 
 // Open asks the provider for its keys. A provider that cannot be reached is logged, and asked again
@@ -234,7 +235,8 @@ func (v *Verifier) verify(ctx context.Context, token string) (*auth.Identity, ti
 	if err := c.check(); err != nil {
 		return fail(err)
 	}
-	i := &auth.Identity{Name: firstOf(c.ClientID, c.Authorized, verified.Subject), Issuer: v.Issuer, Subject: verified.Subject}
+	i := &auth.Identity{Name: firstOf(c.ClientID, c.Authorized, verified.Subject), Issuer: v.Issuer,
+		Subject: verified.Subject}
 	if i.Scopes, err = parseScopes(c.Scope, c.Scopes); err != nil {
 		return fail(err)
 	}

@@ -179,12 +179,16 @@ func TestIdentity(t *testing.T) {
 		changes map[string]any
 		want    auth.Identity
 	}{
-		"usual":     {nil, auth.Identity{Name: "app", Subject: "ada", Scopes: []string{"read", "write"}}},
-		"azp":       {map[string]any{"client_id": nil, "azp": "other"}, auth.Identity{Name: "other", Subject: "ada", Scopes: []string{"read", "write"}}},
-		"subject":   {map[string]any{"client_id": nil}, auth.Identity{Name: "ada", Subject: "ada", Scopes: []string{"read", "write"}}},
-		"scp":       {map[string]any{"scope": nil, "scp": []string{"b", "a", "b"}}, auth.Identity{Name: "app", Subject: "ada", Scopes: []string{"a", "b"}}},
-		"none":      {map[string]any{"scope": nil}, auth.Identity{Name: "app", Subject: "ada"}},
-		"audiences": {map[string]any{"aud": []string{"x", audience}}, auth.Identity{Name: "app", Subject: "ada", Scopes: []string{"read", "write"}}},
+		"usual": {nil, auth.Identity{Name: "app", Subject: "ada", Scopes: []string{"read", "write"}}},
+		"azp": {map[string]any{"client_id": nil, "azp": "other"}, auth.Identity{Name: "other", Subject: "ada",
+			Scopes: []string{"read", "write"}}},
+		"subject": {map[string]any{"client_id": nil}, auth.Identity{Name: "ada", Subject: "ada",
+			Scopes: []string{"read", "write"}}},
+		"scp": {map[string]any{"scope": nil, "scp": []string{"b", "a", "b"}}, auth.Identity{Name: "app",
+			Subject: "ada", Scopes: []string{"a", "b"}}},
+		"none": {map[string]any{"scope": nil}, auth.Identity{Name: "app", Subject: "ada"}},
+		"audiences": {map[string]any{"aud": []string{"x", audience}}, auth.Identity{Name: "app", Subject: "ada",
+			Scopes: []string{"read", "write"}}},
 	} {
 		token := sign(t, jose.ES256, key, map[string]any{"kid": "1", "typ": "at+jwt"}, p.claims(test.changes))
 		test.want.Issuer = p.URL
@@ -237,9 +241,11 @@ func TestForgedTokens(t *testing.T) {
 	}
 	type m = map[string]any
 	tokens := map[string]string{
-		"expired":             sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"exp": p.time.Add(-time.Second).Unix()})),
-		"no end":              sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"exp": nil})),
-		"not yet":             sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"nbf": p.time.Add(time.Hour).Unix()})),
+		"expired": sign(t, jose.ES256, key, m{"kid": "ec"},
+			p.claims(m{"exp": p.time.Add(-time.Second).Unix()})),
+		"no end": sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"exp": nil})),
+		"not yet": sign(t, jose.ES256, key, m{"kid": "ec"},
+			p.claims(m{"nbf": p.time.Add(time.Hour).Unix()})),
 		"another audience":    sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"aud": "https://other.example"})),
 		"no audience":         sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"aud": nil})),
 		"a longer audience":   sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"aud": audience + "/x"})),
@@ -258,32 +264,35 @@ func TestForgedTokens(t *testing.T) {
 		"a line break":        sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"client_id": "a\nb"})),
 		"claims of a list":    sign(t, jose.ES256, key, m{"kid": "ec"}, []int{1}),
 
-		"a stranger's key":    sign(t, jose.ES256, stranger, m{"kid": "ec"}, p.claims(nil)),
-		"an unknown key":      sign(t, jose.ES256, stranger, m{"kid": "new"}, p.claims(nil)),
-		"a key without id":    sign(t, jose.ES256, stranger, nil, p.claims(nil)),
-		"key of a path":       sign(t, jose.ES256, stranger, m{"kid": "../../dev/null"}, p.claims(nil)),
-		"key of a query":      sign(t, jose.ES256, stranger, m{"kid": "ec' OR '1'='1"}, p.claims(nil)),
-		"a long key id":       sign(t, jose.ES256, key, m{"kid": strings.Repeat("x", maxKeyID+1)}, p.claims(nil)),
-		"jku":                 sign(t, jose.ES256, stranger, m{"kid": "ec", "jku": evil.URL}, p.claims(nil)),
-		"x5u":                 sign(t, jose.ES256, stranger, m{"kid": "ec", "x5u": evil.URL}, p.claims(nil)),
-		"jwk":                 sign(t, jose.ES256, stranger, m{"kid": "ec", "jwk": public("ec", stranger)}, p.claims(nil)),
-		"crit":                sign(t, jose.ES256, key, m{"kid": "ec", "crit": []string{"exp"}}, p.claims(nil)),
-		"RSA id, EC key":      sign(t, jose.ES256, key, m{"kid": "rsa"}, p.claims(nil)),
-		"none":                forge(m{"alg": "none"}, p.claims(nil), none),
-		"None":                forge(m{"alg": "None", "kid": "ec"}, p.claims(nil), none),
-		"nOnE":                forge(m{"alg": "nOnE", "kid": "ec"}, p.claims(nil), none),
-		"none, signed":        forge(m{"alg": "none", "kid": "ec"}, p.claims(nil), func([]byte) []byte { return []byte(parts[2]) }),
-		"no algorithm":        forge(m{"kid": "ec"}, p.claims(nil), none),
-		"no signature":        forge(good, p.claims(nil), none),
-		"zero signature":      forge(good, p.claims(nil), func([]byte) []byte { return make([]byte, 64) }),
-		"HS with the PEM":     forge(m{"alg": "HS256", "kid": "rsa"}, p.claims(nil), hs(publicPEM)),
-		"HS with the DER":     forge(m{"alg": "HS256", "kid": "rsa"}, p.claims(nil), hs(der)),
-		"HS with the JWK":     forge(m{"alg": "HS256", "kid": "rsa"}, p.claims(nil), hs(jwk)),
-		"HS with nothing":     forge(m{"alg": "HS256", "kid": "rsa"}, p.claims(nil), hs(nil)),
-		"another's signature": parts[0] + "." + strings.Split(sign(t, jose.ES256, key, nil, p.claims(m{"sub": "root"})), ".")[1] + "." + parts[2],
-		"unsigned claims":     parts[0] + "." + parts[1] + ".",
-		"two parts":           parts[0] + "." + parts[1],
-		"five parts":          token + "." + parts[1] + "." + parts[2],
+		"a stranger's key": sign(t, jose.ES256, stranger, m{"kid": "ec"}, p.claims(nil)),
+		"an unknown key":   sign(t, jose.ES256, stranger, m{"kid": "new"}, p.claims(nil)),
+		"a key without id": sign(t, jose.ES256, stranger, nil, p.claims(nil)),
+		"key of a path":    sign(t, jose.ES256, stranger, m{"kid": "../../dev/null"}, p.claims(nil)),
+		"key of a query":   sign(t, jose.ES256, stranger, m{"kid": "ec' OR '1'='1"}, p.claims(nil)),
+		"a long key id":    sign(t, jose.ES256, key, m{"kid": strings.Repeat("x", maxKeyID+1)}, p.claims(nil)),
+		"jku":              sign(t, jose.ES256, stranger, m{"kid": "ec", "jku": evil.URL}, p.claims(nil)),
+		"x5u":              sign(t, jose.ES256, stranger, m{"kid": "ec", "x5u": evil.URL}, p.claims(nil)),
+		"jwk": sign(t, jose.ES256, stranger, m{"kid": "ec", "jwk": public("ec", stranger)},
+			p.claims(nil)),
+		"crit":           sign(t, jose.ES256, key, m{"kid": "ec", "crit": []string{"exp"}}, p.claims(nil)),
+		"RSA id, EC key": sign(t, jose.ES256, key, m{"kid": "rsa"}, p.claims(nil)),
+		"none":           forge(m{"alg": "none"}, p.claims(nil), none),
+		"None":           forge(m{"alg": "None", "kid": "ec"}, p.claims(nil), none),
+		"nOnE":           forge(m{"alg": "nOnE", "kid": "ec"}, p.claims(nil), none),
+		"none, signed": forge(m{"alg": "none", "kid": "ec"}, p.claims(nil),
+			func([]byte) []byte { return []byte(parts[2]) }),
+		"no algorithm":    forge(m{"kid": "ec"}, p.claims(nil), none),
+		"no signature":    forge(good, p.claims(nil), none),
+		"zero signature":  forge(good, p.claims(nil), func([]byte) []byte { return make([]byte, 64) }),
+		"HS with the PEM": forge(m{"alg": "HS256", "kid": "rsa"}, p.claims(nil), hs(publicPEM)),
+		"HS with the DER": forge(m{"alg": "HS256", "kid": "rsa"}, p.claims(nil), hs(der)),
+		"HS with the JWK": forge(m{"alg": "HS256", "kid": "rsa"}, p.claims(nil), hs(jwk)),
+		"HS with nothing": forge(m{"alg": "HS256", "kid": "rsa"}, p.claims(nil), hs(nil)),
+		"another's signature": parts[0] + "." + strings.Split(sign(t, jose.ES256, key, nil,
+			p.claims(m{"sub": "root"})), ".")[1] + "." + parts[2],
+		"unsigned claims": parts[0] + "." + parts[1] + ".",
+		"two parts":       parts[0] + "." + parts[1],
+		"five parts":      token + "." + parts[1] + "." + parts[2],
 		"JSON": fmt.Sprintf(`{"payload":%q,"signatures":[{"protected":%q,"signature":%q}]}`, parts[1], parts[0],
 			parts[2]),
 		"nothing": "", "dots": "..", "text": "hello",
@@ -364,7 +373,8 @@ func TestProviderDown(t *testing.T) {
 	p := newProvider(t, public("1", key))
 	p.down = true
 	v := p.open(t)
-	token := sign(t, jose.ES256, key, map[string]any{"kid": "1"}, p.claims(map[string]any{"exp": p.time.Add(9 * time.Hour).Unix()}))
+	token := sign(t, jose.ES256, key, map[string]any{"kid": "1"},
+		p.claims(map[string]any{"exp": p.time.Add(9 * time.Hour).Unix()}))
 	if kind(t, v, token) != auth.Unavailable || len(p.log) != 1 || !strings.Contains(p.log[0], "503") {
 		t.Error(p.log)
 	}
@@ -416,7 +426,8 @@ func TestWrongProvider(t *testing.T) {
 	if _, err := Open(t.Context(), p.config()); err == nil {
 		t.Error("keys without TLS")
 	}
-	for _, issuer := range []string{"", "example.com", "http://example.com", "ftp://example.com", "https://a@example.com", "https://x/?q", "https://x/#f"} {
+	for _, issuer := range []string{"", "example.com", "http://example.com", "ftp://example.com",
+		"https://a@example.com", "https://x/?q", "https://x/#f"} {
 		c := p.config()
 		c.Issuer = issuer
 		if _, err := Open(t.Context(), c); err == nil {
@@ -435,7 +446,8 @@ func TestAuthorizationServer(t *testing.T) {
 	key := newKey(t)
 	p := newProvider(t, public("1", key))
 	p.answers["/tenant/.well-known/openid-configuration"] = ""
-	p.answers["/.well-known/oauth-authorization-server/tenant"] = fmt.Sprintf(`{"issuer":%q,"jwks_uri":%q}`, p.URL+"/tenant", p.URL+"/keys")
+	p.answers["/.well-known/oauth-authorization-server/tenant"] = fmt.Sprintf(`{"issuer":%q,"jwks_uri":%q}`,
+		p.URL+"/tenant", p.URL+"/keys")
 	c := p.config()
 	c.Issuer += "/tenant"
 	v, err := Open(t.Context(), c)
@@ -493,7 +505,7 @@ func FuzzToken(f *testing.F) {
 	for _, token := range []string{
 		"a.b.c", "eyJhbGciOiJub25lIn0.e30.", "eyJhbGciOiJFUzI1NiIsImtpZCI6IjEifQ.eyJpc3MiOiJ4In0.AAAA", "..", "{}",
 	} {
-		f.Add(token, []byte(`{"keys":[{"kty":"oct","k":"AAAA"},{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}]}`))
+		f.Add(token, []byte(`{"keys":[{"kty":"oct","k":"AAAA"},{"kty":"EC","crv":"P-`+`256","x":"AA","y":"AA"}]}`))
 	}
 	f.Fuzz(func(t *testing.T, token string, set []byte) {
 		k := &keys{now: time.Now, read: time.Now(), tried: time.Now(), log: func(string) {}}
@@ -501,7 +513,8 @@ func FuzzToken(f *testing.F) {
 		if k.set, err = parseKeys(set); err != nil {
 			k.set = []jose.JSONWebKey{}
 		}
-		v := &Verifier{Config: Config{Issuer: "https://x", Audience: "y", Now: time.Now}, keys: k, known: map[[32]byte]known{}}
+		v := &Verifier{Config: Config{Issuer: "https://x", Audience: "y", Now: time.Now}, keys: k,
+			known: map[[32]byte]known{}}
 		if _, err := v.Authenticate(context.Background(), auth.Credential{Token: token}); err == nil {
 			t.Errorf("%q is accepted with %q", token, set)
 		}

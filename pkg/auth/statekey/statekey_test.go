@@ -36,7 +36,8 @@ func TestParse(t *testing.T) {
 		base64.StdEncoding.EncodeToString(one) + "=": "line 1 is not",
 	} {
 		keys, err := parse([]byte(content))
-		if err == nil || !strings.Contains(err.Error(), want) || keys != nil || strings.Contains(err.Error(), secret[:8]) {
+		if err == nil || !strings.Contains(err.Error(), want) || keys != nil || strings.Contains(err.Error(),
+			secret[:8]) {
 			t.Errorf("%q: %x, %v", content, keys, err)
 		}
 	}

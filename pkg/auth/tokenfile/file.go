@@ -129,7 +129,8 @@ func (f *File) unchanged(t *table) bool {
 func (f *File) Authenticate(_ context.Context, c auth.Credential) (*auth.Identity, error) {
 	t := f.current()
 	if t.fault != nil {
-		return nil, &auth.Error{Kind: auth.Unavailable, Reason: "the token file of the server is unusable", Err: t.fault}
+		return nil, &auth.Error{Kind: auth.Unavailable, Reason: "the token file of the server is unusable",
+			Err: t.fault}
 	}
 	hash := sha256.Sum256([]byte(c.Token))
 	// Neither the random seed nor the comparison lets the time of a look-up depend on how much of a

@@ -315,8 +315,10 @@ func TestBounds(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	hash := strings.Repeat("0f", 32)
 	for _, seed := range []string{
-		`{"tokens":[]}`, `{"tokens":[{"name":"a","sha256":"` + hash + `","expires":"2030-01-02T03:04:05Z","tools":["*"]}]}`,
-		`{"tokens":null}`, `{"$schema":"x","tokens":[{"name":"a","sha256":"` + hash + `","tools":[]}]} `, `{"tokens":[]}{}`,
+		`{"tokens":[]}`, `{"tokens":[{"name":"a","sha256":"` + hash +
+			`","expires":"2030-01-02T03:04:05Z","tools":["*"]}]}`,
+		`{"tokens":null}`, `{"$schema":"x","tokens":[{"name":"a","sha256":"` + hash + `","tools":[]}]} `,
+		`{"tokens":[]}{}`,
 		`[]`,
 	} {
 		f.Add([]byte(seed))

@@ -18,8 +18,10 @@ func TestNames(t *testing.T) {
 			"MCP_PATH_DEBUG MCP_INPUT_DIR MCP_SAMPLING_SUPPORTED", "yes", "no", "yes"},
 		{"MCP_SDKX MCP_ROOTS MCP_TOOLS_X MCP_TOOLS_TTL MCP_RESOURCES_X MCP_RESOURCES_TOKEN MCP_PROMPTS_X MCP_UI_X MCP_TOOL " +
 			"MCP_TRANSPORT_X MCP_LOG_STREAMX MCP_REGISTRY_TOKEN MCP_X API_KEY A _ mcp_tool_x", "no", "yes", "yes"},
-		{"MCPBASH_REMOTE_TOKEN MCPBASH_REMOTE_TOKEN_KEY MCPBASH_REMOTE_TOKENX MCPBASH_HTTP_TOKEN_FILE MCPBASH_HTTP_X", "no", "no", "no"},
-		{"LD_PRELOAD LD_ DYLD_X BASH_FUNC_x _MCP _MCPX _MCP_X SHELLOPTS BASHOPTS PS4 BASH_ENV ENV BASH_XTRACEFD IFS", "no",
+		{"MCPBASH_REMOTE_TOKEN MCPBASH_REMOTE_TOKEN_KEY MCPBASH_REMOTE_TOKENX MCPBASH_HTTP_TOKEN_FILE " +
+			"MCPBASH_HTTP_X", "no", "no", "no"},
+		{"LD_PRELOAD LD_ DYLD_X BASH_FUNC_x _MCP _MCPX _MCP_X SHELLOPTS BASHOPTS PS4 BASH_ENV ENV BASH_XTRACEFD IFS",
+			"no",
 			"no", "yes"},
 		{strings.Repeat("X", 100) + " ENVX PS4X XLD_ IFS_ BASH_ENVX _M", "no", "yes", "yes"},
 		{"SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC PATHEXT USERPROFILE APPDATA LOCALAPPDATA TEMP TMP MSYSTEM " +
@@ -52,7 +54,8 @@ func TestNames(t *testing.T) {
 					t.Errorf("%s: %s passes without permission", scope.Label, name)
 				}
 				m := ReadMeta(fmt.Appendf(nil, `{"env":{%q:"A,%s"}}`, scope.List, name))
-				if valid := m.Values[scope.List] != ""; valid != (tc.listable == "yes") || valid == (len(m.Invalid) > 0) {
+				if valid := m.Values[scope.List] != ""; valid != (tc.listable == "yes") ||
+					valid == (len(m.Invalid) > 0) {
 					t.Errorf("%s: server.meta.json lists %s: %t, %v", scope.Label, name, valid, m.Invalid)
 				}
 			}
@@ -61,7 +64,8 @@ func TestNames(t *testing.T) {
 	if r := NewPolicy(nil, Meta{}).Tools; !r.Passes("MCPBASH_Y") {
 		t.Error("tools do not get the settings of the framework")
 	}
-	if r := NewPolicy(nil, Meta{}).Providers; r.Passes("MCPBASH_Y") || !r.Passes("MCPBASH_GIT_X") || !r.Passes("LC_ALL") {
+	if r := NewPolicy(nil, Meta{}).Providers; r.Passes("MCPBASH_Y") || !r.Passes("MCPBASH_GIT_X") ||
+		!r.Passes("LC_ALL") {
 		t.Error("providers get all settings of the framework")
 	}
 }
@@ -86,14 +90,16 @@ func TestReadMeta(t *testing.T) {
 		{`{"env":{` + mode + `null}}`, "", badMode("value must be a string")},
 		{`{"env":{` + mode + `"` + strings.Repeat("é", 4096) + `"}}`, "",
 			badMode("mode must be one of: minimal, allowlist, inherit")},
-		{`{"env":{` + list + `"` + strings.Repeat("-", 4097) + `\t"}}`, "", badList("value longer than 4096 characters")},
+		{`{"env":{` + list + `"` + strings.Repeat("-", 4097) + `\t"}}`, "",
+			badList("value longer than 4096 characters")},
 		{`{"env":{` + list + `"-\u007f"}}`, "", badList("value contains control characters")},
 		{`{"env":{` + list + `"A\tB"}}`, "", badList("value contains control characters")},
 		{`{"env":{` + mode + `"Allowlist"}}`, "", badMode("mode must be one of: minimal, allowlist, inherit")},
 		{`{"env":{` + mode + `""}}`, "", badMode("mode must be one of: minimal, allowlist, inherit")},
 		{`{"env":{"MCPBASH_PROVIDER_ENV_MODE":"minimal"}}`, "",
 			ignoring("MCPBASH_PROVIDER_ENV_MODE", "mode must be one of: isolate, allowlist, inherit")},
-		{`{"env":{` + list + `"A,LD_X,1"}}`, "", badList("names must match [A-Za-z_][A-Za-z0-9_]*, separated by commas")},
+		{`{"env":{` + list + `"A,LD_X,1"}}`, "",
+			badList("names must match [A-Za-z_][A-Za-z0-9_]*, separated by commas")},
 		{`{"env":{` + list + `"A;B"}}`, "", badList("names must match [A-Za-z_][A-Za-z0-9_]*, separated by commas")},
 		{`{"env":{` + list + `"A,MCPBASH_X"}}`, "", badList("lists a reserved or shell-control variable name")},
 		{`{"env":[]}`, "", "env must be an object"}, {`{"env":"x"}`, "", "env must be an object"},

@@ -74,7 +74,8 @@ func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) 
 		if audience == "" {
 			audience = endpoint.String()
 		}
-		if list.provider, err = oidc.Open(ctx, oidc.Config{Issuer: a.OIDCIssuer, Audience: audience, Log: say}); err != nil {
+		if list.provider, err = oidc.Open(ctx, oidc.Config{Issuer: a.OIDCIssuer, Audience: audience,
+			Log: say}); err != nil {
 			return nil, err
 		}
 		c.Auth, c.Resource = &list, &guard.Resource{URL: endpoint, Issuers: []string{a.OIDCIssuer}}
@@ -96,7 +97,8 @@ func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) 
 func (a *Access) check() error {
 	for _, pair := range []struct{ set, lacks, name, needs string }{
 		{a.Cert, a.Key, "--tls-cert", "--tls-key"}, {a.Key, a.Cert, "--tls-key", "--tls-cert"},
-		{a.ClientCA, a.Cert, "--tls-client-ca", "--tls-cert"}, {a.OIDCAudience, a.OIDCIssuer, "--oidc-audience", "--oidc-issuer"},
+		{a.ClientCA, a.Cert, "--tls-client-ca", "--tls-cert"}, {a.OIDCAudience, a.OIDCIssuer, "--oidc-audience",
+			"--oidc-issuer"},
 	} {
 		if pair.set != "" && pair.lacks == "" {
 			return fmt.Errorf("%s needs %s", pair.name, pair.needs)

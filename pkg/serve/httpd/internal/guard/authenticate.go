@@ -69,13 +69,15 @@ func (g *Guard) identify(r *http.Request) (*auth.Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.Auth.Authenticate(r.Context(), auth.Credential{Token: token, Throttled: g.failures.full(remote(r), g.Now())})
+	return g.Auth.Authenticate(r.Context(), auth.Credential{Token: token, Throttled: g.failures.full(remote(r),
+		g.Now())})
 }
 
 // bearer returns the token of a request.
 func bearer(r *http.Request) (string, error) {
 	if strings.Contains(strings.ToLower(r.URL.RawQuery), "access_token") {
-		return "", &auth.Error{Kind: auth.Malformed, Reason: "a token in a URL is not accepted; send it in Authorization"}
+		return "", &auth.Error{Kind: auth.Malformed,
+			Reason: "a token in a URL is not accepted; send it in Authorization"}
 	}
 	values := r.Header["Authorization"]
 	if len(values) == 0 {
@@ -118,7 +120,8 @@ func identityOf(c *x509.Certificate) (*auth.Identity, error) {
 		i.Name = i.Subject
 	}
 	isControl := func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }
-	if i.Name == "" || len(i.Subject) > maxSubject || !utf8.ValidString(i.Name) || strings.ContainsFunc(i.Name, isControl) {
+	if i.Name == "" || len(i.Subject) > maxSubject || !utf8.ValidString(i.Name) || strings.ContainsFunc(i.Name,
+		isControl) {
 		return nil, &auth.Error{Kind: auth.Invalid, Reason: "the client certificate has no usable subject"}
 	}
 	return i, nil
@@ -131,7 +134,8 @@ const retryUnavailable = 5 * time.Second
 func (g *Guard) refusal(e *auth.Error) *refusal {
 	switch e.Kind {
 	case auth.Missing:
-		return &refusal{status: http.StatusUnauthorized, reason: e.Reason, challenge: g.challenge("", "", g.Resource.scopes())}
+		return &refusal{status: http.StatusUnauthorized, reason: e.Reason, challenge: g.challenge("", "",
+			g.Resource.scopes())}
 	case auth.Malformed:
 		return &refusal{status: http.StatusBadRequest, reason: e.Reason, challenge: g.challenge("invalid_request", e.Reason, nil)}
 	case auth.InsufficientScope:

@@ -63,7 +63,8 @@ func New(c Config) (*Guard, error) {
 	for _, origin := range c.Origins {
 		switch u, err := url.Parse(origin); {
 		case origin == "*" && !g.authenticates():
-			return nil, fmt.Errorf("allowed origin *: any web page could use the server; name the origins, or require tokens")
+			return nil,
+				fmt.Errorf("allowed origin *: any web page could use the server; name the origins, or require tokens")
 		case origin == "*":
 			g.anyOrigin = true
 		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Scheme+"://"+u.Host != origin:

@@ -104,8 +104,10 @@ func TestHost(t *testing.T) {
 	for host, want := range map[string]int{
 		"localhost": 200, "LOCALHOST:1": 200, "127.0.0.1:8000": 200, "127.1.2.3": 200, "[::1]:8000": 200, "[::1]": 200,
 		"tunnel.example.com": 200, "Tunnel.example.com:443": 200,
-		"evil.example": 403, "localhost.evil.example": 403, "127.0.0.1.evil.example:8000": 403, "": 403, "evil@localhost": 403,
-		"localhost:8000@evil.example": 403, "localhost:80x": 403, "0.0.0.0:8000": 403, "[::1": 403, "::1]": 403, "localhost.": 403,
+		"evil.example": 403, "localhost.evil.example": 403, "127.0.0.1.evil.example:8000": 403, "": 403,
+		"evil@localhost":              403,
+		"localhost:8000@evil.example": 403, "localhost:80x": 403, "0.0.0.0:8000": 403, "[::1": 403, "::1]": 403,
+		"localhost.":      403,
 		"169.254.169.254": 403, "[localhost]": 403, "[::ffff:10.0.0.1]": 403, "tunnel.example.com.": 403,
 	} {
 		if got := ask(g, "POST", "/mcp", "Host", host).Code; got != want {
@@ -113,11 +115,13 @@ func TestHost(t *testing.T) {
 		}
 	}
 	public := newGuard(t, Config{Auth: &tokens{}})
-	if got := ask(public, "POST", "/mcp", "Host", "any.example", "Authorization", "Bearer "+secret+"-a").Code; got != 200 {
+	if got := ask(public, "POST", "/mcp", "Host", "any.example", "Authorization",
+		"Bearer "+secret+"-a").Code; got != 200 {
 		t.Errorf("another host: %d", got)
 	}
 	named := newGuard(t, Config{Auth: &tokens{}, Hosts: []string{"mcp.example.com"}})
-	if got := ask(named, "POST", "/mcp", "Host", "any.example", "Authorization", "Bearer "+secret+"-a").Code; got != 403 {
+	if got := ask(named, "POST", "/mcp", "Host", "any.example", "Authorization",
+		"Bearer "+secret+"-a").Code; got != 403 {
 		t.Errorf("a host that is not named: %d", got)
 	}
 	for _, bad := range []string{"", "*", "http://x", "a/b", "x:y"} {
@@ -133,7 +137,8 @@ func TestOrigin(t *testing.T) {
 	for origin, want := range map[string]int{
 		"http://localhost": 200, "http://localhost:6274": 200, "https://127.0.0.1:1": 200, "http://[::1]:3": 200,
 		"https://app.example.com": 200, "https://mcp.example.com": 200,
-		"null": 403, "": 403, "https://evil.example": 403, "http://app.example.com": 403, "https://app.example.com:444": 403,
+		"null": 403, "": 403, "https://evil.example": 403, "http://app.example.com": 403,
+		"https://app.example.com:444":          403,
 		"https://app.example.com.evil.example": 403, "file://localhost": 403, "http://localhost.evil.example": 403,
 		"http://localhost:1/../evil": 403, "http://evil@localhost": 403, "localhost": 403, "*": 403,
 	} {
@@ -153,7 +158,8 @@ func TestOrigin(t *testing.T) {
 	}
 	public := newGuard(t, Config{Auth: &tokens{}, Resource: resource(t)})
 	for origin, want := range map[string]int{"http://localhost": 403, "https://mcp.example.com": 200} {
-		if got := ask(public, "GET", "/mcp", "Origin", origin, "Authorization", "Bearer "+secret+"-a").Code; got != want {
+		if got := ask(public, "GET", "/mcp", "Origin", origin, "Authorization",
+			"Bearer "+secret+"-a").Code; got != want {
 			t.Errorf("Origin %q elsewhere: %d, not %d", origin, got, want)
 		}
 	}
@@ -171,12 +177,14 @@ func TestOrigin(t *testing.T) {
 func TestCORS(t *testing.T) {
 	const app = "https://app.example.com"
 	g := newGuard(t, Config{Local: true, Origins: []string{app}})
-	w := ask(g, "OPTIONS", "/mcp", "Origin", app, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers",
+	w := ask(g, "OPTIONS", "/mcp", "Origin", app, "Access-Control-Request-Method", "POST",
+		"Access-Control-Request-Headers",
 		"authorization, Mcp-Session-Id,mcp-param-Region,x-evil,mcp-param-a b")
 	h := w.Header()
 	if w.Code != 204 || h.Get("Access-Control-Allow-Origin") != app || h.Get("Vary") != "Origin" ||
 		h.Get("Access-Control-Allow-Headers") != "authorization, mcp-session-id, mcp-param-region" ||
-		h.Get("Access-Control-Allow-Methods") != "GET, POST, DELETE" || h.Get("Access-Control-Allow-Credentials") != "" {
+		h.Get("Access-Control-Allow-Methods") != "GET, POST, DELETE" ||
+		h.Get("Access-Control-Allow-Credentials") != "" {
 		t.Errorf("%d %v", w.Code, h)
 	}
 	w = ask(g, "POST", "/mcp", "Origin", app)
@@ -192,7 +200,8 @@ func TestCORS(t *testing.T) {
 	}
 	// A preflight has no credential; the request after it has.
 	g = newGuard(t, Config{Auth: &tokens{}, Origins: []string{"*"}})
-	if w := ask(g, "OPTIONS", "/mcp", "Origin", "https://x.example", "Access-Control-Request-Method", "POST"); w.Code != 204 {
+	if w := ask(g, "OPTIONS", "/mcp", "Origin", "https://x.example", "Access-Control-Request-Method",
+		"POST"); w.Code != 204 {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
 	w = ask(g, "POST", "/mcp", "Origin", "https://x.example")
@@ -221,13 +230,16 @@ func TestAuthentication(t *testing.T) {
 		{"another path", "/secret", nil, 401, `Bearer scope="read", ` + metadata},
 		{"health", "/healthz", nil, 200, ""},
 		{"basic", "/mcp", []string{"Authorization", "Basic " + secret + "-ada"}, 401,
-			`Bearer error="invalid_token", error_description="the Authorization header has no bearer token", scope="read", ` + metadata},
+			`Bearer error="invalid_token", error_description="the Authorization header has no bearer token", ` +
+				`scope="read", ` + metadata},
 		{"two", "/mcp", []string{"Authorization", "Bearer " + secret + "-ada", "Authorization", "Bearer x"}, 400,
 			`Bearer error="invalid_request", error_description="more than one Authorization header", ` + metadata},
 		{"query", "/mcp?access_token=" + secret + "-ada", nil, 400,
-			`Bearer error="invalid_request", error_description="a token in a URL is not accepted; send it in Authorization", ` + metadata},
+			`Bearer error="invalid_request", error_description="a token in a URL is not accepted; send it in ` +
+				`Authorization", ` + metadata},
 		{"query and header", "/mcp?a=b&ACCESS_TOKEN=x", []string{"Authorization", "Bearer " + secret + "-ada"}, 400,
-			`Bearer error="invalid_request", error_description="a token in a URL is not accepted; send it in Authorization", ` + metadata},
+			`Bearer error="invalid_request", error_description="a token in a URL is not accepted; send it in ` +
+				`Authorization", ` + metadata},
 		{"empty", "/mcp", []string{"Authorization", "Bearer "}, 400,
 			`Bearer error="invalid_request", error_description="the bearer token has an invalid form", ` + metadata},
 		{"quotes", "/mcp", []string{"Authorization", `Bearer a"b`}, 400,
@@ -263,7 +275,8 @@ func TestMetadata(t *testing.T) {
 		var got map[string]any
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 ||
 			got["resource"] != "https://mcp.example.com/team/mcp" ||
-			fmt.Sprint(got["authorization_servers"]) != "[https://login.example.com]" || fmt.Sprint(got["scopes_supported"]) != "[read]" ||
+			fmt.Sprint(got["authorization_servers"]) != "[https://login.example.com]" ||
+			fmt.Sprint(got["scopes_supported"]) != "[read]" ||
 			fmt.Sprint(got["bearer_methods_supported"]) != "[header]" {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
@@ -297,7 +310,8 @@ func TestFailures(t *testing.T) {
 		return w
 	}
 	for i, want := range []int{401, 401, 401, 429, 429} {
-		if w := from(fmt.Sprintf("[2001:db8::%d]:1", i), "guess"); w.Code != want || want == 429 && w.Header().Get("Retry-After") == "" {
+		if w := from(fmt.Sprintf("[2001:db8::%d]:1", i), "guess"); w.Code != want || want == 429 &&
+			w.Header().Get("Retry-After") == "" {
 			t.Errorf("attempt %d: %d %v", i, w.Code, w.Header())
 		}
 	}
@@ -311,7 +325,8 @@ func TestFailures(t *testing.T) {
 	if w := from("[2001:db8::9]:1", "guess"); w.Code != 401 {
 		t.Errorf("later: %d", w.Code)
 	}
-	if text := strings.Join(log, "\n"); strings.Contains(text, "guess") || strings.Contains(text, secret) || len(log) > 6 {
+	if text := strings.Join(log, "\n"); strings.Contains(text, "guess") || strings.Contains(text, secret) ||
+		len(log) > 6 {
 		t.Error(text)
 	}
 	for i := range 100 { // as many addresses as an attacker has
@@ -487,14 +502,16 @@ func TestSmuggling(t *testing.T) {
 		"TE and CL": {post + "Transfer-Encoding: chunked\r\nContent-Length: 300\r\n\r\n0\r\n\r\n" + hidden, []int{200}},
 		"CL and TE": {post + fmt.Sprintf("Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n", 5+len(hidden)) +
 			"0\r\n\r\n" + hidden, []int{200}},
-		"two CL":            {post + "Content-Length: 2\r\nContent-Length: 40\r\n\r\nok" + hidden, []int{400}},
-		"list of CL":        {post + "Content-Length: 2, 40\r\n\r\nok" + hidden, []int{400}},
-		"signed CL":         {post + "Content-Length: +2\r\n\r\nok" + hidden, []int{400}},
-		"negative CL":       {post + "Content-Length: -1\r\n\r\nok" + hidden, []int{400}},
-		"two TE":            {post + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n" + hidden, []int{501}},
-		"unknown TE":        {post + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" + hidden, []int{501}},
-		"TE with a tab":     {post + "Transfer-Encoding:\tchunked, identity\r\n\r\n0\r\n\r\n" + hidden, []int{501}},
-		"TE of HTTP/1.0":    {"POST /mcp HTTP/1.0\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + hidden, []int{200}},
+		"two CL":      {post + "Content-Length: 2\r\nContent-Length: 40\r\n\r\nok" + hidden, []int{400}},
+		"list of CL":  {post + "Content-Length: 2, 40\r\n\r\nok" + hidden, []int{400}},
+		"signed CL":   {post + "Content-Length: +2\r\n\r\nok" + hidden, []int{400}},
+		"negative CL": {post + "Content-Length: -1\r\n\r\nok" + hidden, []int{400}},
+		"two TE": {post + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n" +
+			hidden, []int{501}},
+		"unknown TE":    {post + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" + hidden, []int{501}},
+		"TE with a tab": {post + "Transfer-Encoding:\tchunked, identity\r\n\r\n0\r\n\r\n" + hidden, []int{501}},
+		"TE of HTTP/1.0": {"POST /mcp HTTP/1.0\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + hidden,
+			[]int{200}},
 		"space before :":    {post + "Content-Length : 40\r\n\r\n" + hidden, []int{400}},
 		"bare CR":           {post + "X: a\rContent-Length: 40\r\n\r\n" + hidden, []int{400}},
 		"NUL":               {post + "X: a\x00b\r\n\r\n" + hidden, []int{400}},
@@ -592,13 +609,16 @@ func TestConnectionsInUse(t *testing.T) {
 // H-223: headers over the limit are refused, and a refused body is not waited for.
 func TestOversized(t *testing.T) {
 	l := serve(t, Config{Auth: &tokens{}}, 100, endpoint)
-	if got := l.raw(t, "GET /mcp HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("a", 64<<10)+"\r\n\r\n"); fmt.Sprint(got) != "[431]" {
+	if got := l.raw(t, "GET /mcp HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("a",
+		64<<10)+"\r\n\r\n"); fmt.Sprint(got) != "[431]" {
 		t.Errorf("a large header: %v", got)
 	}
-	if got := l.raw(t, "GET /mcp HTTP/1.1\r\nHost: localhost\r\n"+strings.Repeat("X: a\r\n", 20_000)+"\r\n"); fmt.Sprint(got) != "[431]" {
+	if got := l.raw(t, "GET /mcp HTTP/1.1\r\nHost: localhost\r\n"+strings.Repeat("X: a\r\n",
+		20_000)+"\r\n"); fmt.Sprint(got) != "[431]" {
 		t.Errorf("many headers: %v", got)
 	}
-	if got := l.raw(t, "GET /"+strings.Repeat("a", 64<<10)+" HTTP/1.1\r\nHost: localhost\r\n\r\n"); fmt.Sprint(got) != "[431]" {
+	if got := l.raw(t, "GET /"+strings.Repeat("a",
+		64<<10)+" HTTP/1.1\r\nHost: localhost\r\n\r\n"); fmt.Sprint(got) != "[431]" {
 		t.Errorf("a long target: %v", got)
 	}
 	conn := l.dial(t) // more than net/http reads before it answers
@@ -614,7 +634,8 @@ func FuzzPlace(f *testing.F) {
 	for _, host := range []string{"localhost", "[::1]:80", "[", "a:b", ":", "[]:1", "127.0.0.1:99999"} {
 		f.Add(host, "http://"+host, "Bearer x")
 	}
-	g, err := New(Config{Local: true, Auth: &tokens{}, Hosts: []string{"example.com"}, Origins: []string{"https://example.com"}})
+	g, err := New(Config{Local: true, Auth: &tokens{}, Hosts: []string{"example.com"},
+		Origins: []string{"https://example.com"}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -634,7 +655,8 @@ func FuzzPlace(f *testing.F) {
 
 func BenchmarkGuard(b *testing.B) {
 	g, err := New(Config{Auth: &tokens{}, Limits: Limits{
-		Requests: 100, ClientRequests: 10, Bodies: 1 << 20, MaxBody: 1 << 20, Rate: 1 << 30, Burst: 1 << 30, Failures: 10, Clients: 100,
+		Requests: 100, ClientRequests: 10, Bodies: 1 << 20, MaxBody: 1 << 20, Rate: 1 << 30, Burst: 1 << 30,
+		Failures: 10, Clients: 100,
 	}})
 	if err != nil {
 		b.Fatal(err)

@@ -32,14 +32,16 @@ func (g *Guard) begin(key string, length int64) *refusal {
 	l := &g.Limits
 	if n := g.running.Add(1); l.Requests > 0 && n > int64(l.Requests) {
 		g.running.Add(-1)
-		return &refusal{status: http.StatusServiceUnavailable, reason: "the server has too many requests", retry: retryBusy}
+		return &refusal{status: http.StatusServiceUnavailable, reason: "the server has too many requests",
+			retry: retryBusy}
 	}
 	size := g.size(length)
 	if n := g.bodies.Add(size); l.Bodies > 0 && size > 0 && n > int64(l.Bodies) && n > size {
 		g.running.Add(-1)
 		g.bodies.Add(-size)
 		return &refusal{
-			status: http.StatusServiceUnavailable, reason: "the server receives too much data at once", retry: retryBodies,
+			status: http.StatusServiceUnavailable, reason: "the server receives too much data at once",
+			retry: retryBodies,
 		}
 	}
 	if key == "" {
@@ -52,7 +54,8 @@ func (g *Guard) begin(key string, length int64) *refusal {
 	g.running.Add(-1)
 	g.bodies.Add(-size)
 	if busy {
-		return &refusal{status: http.StatusTooManyRequests, reason: "too many requests of this client at once", retry: retryBusy}
+		return &refusal{status: http.StatusTooManyRequests, reason: "too many requests of this client at once",
+			retry: retryBusy}
 	}
 	return &refusal{status: http.StatusTooManyRequests, reason: "too many requests of this client", retry: wait}
 }

@@ -99,8 +99,8 @@ old text. An entry of that name for another server or project is kept, except wi
 func (o *configOptions) choose(name string) *cli.Error {
 	known := clients.Names()
 	if o.client = clients.Find(name); o.client == nil {
-		return cli.Usagef("unknown client: %s (known: %s)%s", name, strings.Join(known, ", "),
-			cli.Meant(strings.Join(clients.Suggest(name), " or ")))
+		return cli.Usagef("unknown client: %s%s (known: %s)", name,
+			cli.Meant(strings.Join(clients.Suggest(name), " or ")), strings.Join(known, ", "))
 	}
 	o.mode = modeClient
 	return nil

@@ -442,13 +442,15 @@ func Find(name string) *Client {
 
 // Suggest returns the names of the clients that a wrong name can mean (CLI-751).
 func Suggest(name string) (list []string) {
+	names := Names()
 	for _, c := range clients {
-		if slices.Contains(c.mistaken, strings.ToLower(name)) {
+		names = append(names, c.mistaken...)
+	}
+	near := cli.Nearest(strings.ToLower(name), names)
+	for _, c := range clients {
+		if c.Name == near || slices.Contains(c.mistaken, near) {
 			list = append(list, c.Name)
 		}
-	}
-	if near := cli.Nearest(name, Names()); list == nil && near != "" {
-		list = append(list, near)
 	}
 	return list
 }

@@ -113,9 +113,15 @@ func (r Request) isProjects() bool {
 		r.Scope == "" && r.Client.user.on(r.Place.System) == nil && r.Client.project != nil)
 }
 
-// Reminders returns what the user must do before the client uses the changed file.
+// Reminders returns the steps of the user before the client uses the changed file.
 func (r Request) Reminders() (list []string) {
 	c := r.Client
+	if r.Remove {
+		if c.after != "" {
+			list = append(list, fmt.Sprintf("to finish, %s", c.after))
+		}
+		return list
+	}
 	if remote := r.Server.Remote; remote != nil && remote.TokenEnv != "" {
 		list = append(list, fmt.Sprintf("%s reads the token from the environment variable %s", c.Title, remote.TokenEnv))
 		if c.http.reminder != "" {

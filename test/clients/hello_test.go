@@ -25,5 +25,6 @@ func testHello(t *testing.T, protocol string) {
 		"validation_error"); got != "Invalid arguments: /name: must have at least 1 character" { // T-11
 		t.Errorf("%q", got)
 	}
-	s.fail("hallo", nil, -32602, "Tool 'hallo' not found") // T-4
+	s.fail("hallo", nil, -32602, "Tool 'hallo' not found: no tool has this name; did you mean 'hello'?") // T-4
+	s.fail("other", nil, -32602, "Tool 'other' not found")
 }

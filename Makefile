@@ -12,7 +12,7 @@ SYSTEMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME ?= 20s
 ENDURANCE ?= 30s
 
-.PHONY: build demo test test-long lint prose unit unit-long cover fuzz cross cross-vet oracle oidc endurance clients programs kernels agents conformance browser site pictures old-bash bench install \
+.PHONY: build demo test test-long lint prose unit unit-long cover fuzz cross cross-vet oracle oidc manifests endurance clients programs kernels agents conformance browser site pictures old-bash bench install \
   release release-test sums clean
 
 # A program without C starts faster and is 2 MB smaller. Go would use the system's C library
@@ -23,7 +23,7 @@ build:
 demo: build
 	CGO_ENABLED=0 $(GO) run -trimpath ./test/demo -server $(BIN)/mcp-bash
 
-test: lint unit release-test oracle oidc endurance clients conformance browser old-bash
+test: lint unit release-test oracle oidc manifests endurance clients conformance browser old-bash
 
 # These tests take long and rarely find more than make test. CONTRIBUTING gives the reason for each.
 test-long: unit-long fuzz cross cross-vet
@@ -31,8 +31,8 @@ test-long: unit-long fuzz cross cross-vet
 
 # Everything without the race detector is compiled with the flags of a release, so that a
 # package is compiled once.
-lint fuzz release-test oracle oidc browser: export CGO_ENABLED = 0
-lint fuzz release-test oracle oidc browser: export GOFLAGS += -trimpath
+lint fuzz release-test oracle oidc manifests browser: export CGO_ENABLED = 0
+lint fuzz release-test oracle oidc manifests browser: export GOFLAGS += -trimpath
 
 lint:
 	@out=$$(gofmt -l cmd pkg sdk lib test bench release); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
@@ -40,9 +40,10 @@ lint:
 	cd bench && $(GO) vet ./...
 	cd test/oracle && $(GO) vet ./...
 	cd test/oidc && $(GO) vet ./...
+	cd test/manifest && $(GO) vet ./...
 	cd release && $(GO) vet ./...
 	$(GO) tool -modfile=test/tools/go.mod staticcheck ./...
-	for dir in . bench release test/oracle test/oidc test/tools test/prose; do (cd $$dir && $(GO) mod tidy -diff) || exit 1; done
+	for dir in . bench release test/oracle test/oidc test/manifest test/tools test/prose; do (cd $$dir && $(GO) mod tidy -diff) || exit 1; done
 	test/lint-shell.sh
 	CGO_ENABLED=1 $(MAKE) prose
 
@@ -94,6 +95,10 @@ oracle:
 # Connects a server with an OpenID provider.
 oidc:
 	cd test/oidc && $(GO) test ./...
+
+# Decodes the manifests of mcp-bundle with the types of Kubernetes and the schema of ToolHive.
+manifests:
+	cd test/manifest && $(GO) test ./...
 
 # Runs the official TypeScript client and the MCP Inspector. npm installs them into a
 # cache folder.

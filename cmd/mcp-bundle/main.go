@@ -38,6 +38,7 @@ func command() *cli.Command {
 		},
 		Commands: []*cli.Command{
 			bundleCommand(), validateCommand(), inspectCommand(), unpackCommand(), publishCommand(), vendorCommand(),
+			manifestCommand(),
 		},
 	}
 }

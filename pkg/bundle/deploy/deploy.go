@@ -1,0 +1,243 @@
+// Package deploy makes the files with which a project is deployed as an HTTP server: manifests for Kubernetes and
+// ToolHive, a catalogue for Docker's MCP gateway, and units for systemd (http, Manifests). It writes nothing, and calls
+// nobody.
+package deploy
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/text/lazyregexp"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// Options describe a deployment. Empty fields have defaults from the project.
+type Options struct {
+	Format      string // one of [Formats]; "" is the first
+	Name        string // of the deployment
+	Image       string // the image's address
+	Namespace   string
+	Host        string // the public name of the server
+	TokenSecret string // the name of the Secret with the token file and the state key
+	Replicas    int    // at least; 0 is 2
+}
+
+// A format is a kind of deployment.
+type format struct {
+	name string
+	// files are the templates. Their names begin with the name of the deployment and end in the text here.
+	files []struct{ template, suffix string }
+	id    *lazyregexp.Regexp // the form of a deployment's name
+	max   int                // characters of a name
+	rule  string             // the form in words
+}
+
+// dnsLabel is the form of names in Kubernetes. A name may have fewer characters than Kubernetes allows, because the names
+// of pods and of objects that operators make continue it.
+var dnsLabel = lazyregexp.New(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
+
+const dnsRule = "lower-case letters, digits and -, begins with a letter, and does not end with -"
+
+var formats = []format{
+	{"kubernetes", []struct{ template, suffix string }{{"kubernetes.yaml", ".yaml"}}, dnsLabel, 50, dnsRule},
+	{"toolhive", []struct{ template, suffix string }{{"toolhive.yaml", ".yaml"}}, dnsLabel, 50, dnsRule},
+	{"docker-catalog", []struct{ template, suffix string }{{"docker-catalog.yaml", ".yaml"}},
+		lazyregexp.New(`^[a-z0-9][a-z0-9_-]*$`), 100,
+		"lower-case letters, digits, - and _, and begins with a letter or a digit"},
+	{"systemd", []struct{ template, suffix string }{{"systemd.service", ".service"}, {"systemd.socket", ".socket"}},
+		lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]*$`), 100, "letters, digits, - and _, and begins with a letter or a digit"},
+}
+
+// Formats returns the names of all formats.
+func Formats() (list []string) {
+	for _, f := range formats {
+		list = append(list, f.name)
+	}
+	return list
+}
+
+// A File is one file of a deployment.
+type File struct{ Name, Text string }
+
+// A Result is a deployment.
+type Result struct {
+	Format, Name, Image string // Image is "" for systemd
+	Files               []File
+}
+
+// Make returns the files of a deployment. Its errors are [*cli.Error] with a remedy.
+func Make(p *project.Project, o Options) (*Result, error) {
+	f := formats[0]
+	for _, one := range formats {
+		if one.name == o.Format {
+			f = one
+		}
+	}
+	r := &Result{Format: f.name, Name: cmp.Or(o.Name, p.Meta.Name)}
+	if len(r.Name) > f.max || !f.id.MatchString(r.Name) {
+		return nil, invalid("the name", r.Name, "for %s it has at most %d %s", f.name, f.max, f.rule).
+			WithHint("give another one with --name, such as %s", suggest(r.Name, f))
+	}
+	if err := r.chooseImage(p, o, f); err != nil {
+		return nil, err
+	}
+	secret := cmp.Or(o.TokenSecret, r.Name+"-http")
+	replicas := cmp.Or(o.Replicas, 2)
+	if err := o.check(f, secret); err != nil {
+		return nil, err
+	}
+	if f.name == "systemd" && !unitPath.MatchString(p.Root) {
+		return nil, invalid("the project's path", p.Root, "a unit has paths of letters, digits and . _ + @ - / only").
+			WithHint("copy the project to a folder such as /srv/%s, and run the command there", r.Name)
+	}
+	title := cmp.Or(p.Meta.Title, r.Name)
+	t := template{
+		conditions: map[string]bool{
+			"namespace": o.Namespace != "", "host": o.Host != "", "single": replicas == 1, "many": replicas > 1,
+		},
+		values: map[string]string{
+			"name": yaml(r.Name), "plain_name": r.Name, "namespace": yaml(o.Namespace), "image": yaml(r.Image),
+			"secret": yaml(secret), "plain_secret": secret, "kubectl_namespace": "",
+			"host": yaml(o.Host), "plain_host": o.Host, "host_text": o.Host,
+			"public_url": yaml("https://" + o.Host), "public_url_text": "https://" + o.Host,
+			"replicas": strconv.Itoa(replicas), "replicas_text": "one replica", "most": strconv.Itoa(replicas * 5),
+			"title": oneLine(title), "title_value": yaml(oneLine(title)),
+			"description":      yaml(oneLine(cmp.Or(p.Meta.Description, title))),
+			"description_text": unit(title), "project_bind": p.Root, "project_variable": "MCPBASH_PROJECT_ROOT=" + p.Root,
+		},
+	}
+	if replicas > 1 {
+		t.values["replicas_text"] = fmt.Sprintf("at least %d replicas", replicas)
+	}
+	if o.Namespace != "" {
+		t.values["kubectl_namespace"] = " --namespace " + o.Namespace
+	}
+	for _, file := range f.files {
+		text, err := templates.ReadFile("templates/" + file.template)
+		if err != nil {
+			return nil, err
+		}
+		r.Files = append(r.Files, File{r.Name + file.suffix, t.fill(string(text))})
+	}
+	return r, nil
+}
+
+func invalid(what, value, reason string, args ...any) *cli.Error {
+	return cli.Failf(cli.CodeInvalid, "%s \"%s\" cannot be used: %s", what, value, fmt.Sprintf(reason, args...))
+}
+
+// suggest returns a name of a format's form that resembles another one.
+func suggest(name string, f format) string {
+	clean := strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+			return c
+		}
+		return '-'
+	}, strings.ToLower(name))
+	clean = strings.Join(strings.FieldsFunc(clean, func(c rune) bool { return c == '-' }), "-")
+	clean = strings.TrimRight(clean[:min(len(clean), f.max)], "-")
+	if !f.id.MatchString(clean) {
+		clean = "server-" + clean[:min(len(clean), f.max-len("server-"))]
+		clean = strings.TrimRight(clean, "-")
+	}
+	return clean
+}
+
+// The forms of names in manifests.
+var (
+	unitPath   = lazyregexp.New(`^/[A-Za-z0-9._+@/-]*$`)
+	hostName   = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
+	otherInTag = lazyregexp.New(`[^A-Za-z0-9._-]`)
+	// reference is an image: a registry with a port or without, a path, a tag and a digest.
+	reference = lazyregexp.New(`^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?` +
+		`(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*(:[0-9]{1,5})?/)?` +
+		`[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)*` +
+		`(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
+)
+
+// chooseImage sets the image's address. Without another one it is that of `mcp-bash image`.
+func (r *Result) chooseImage(p *project.Project, o Options, f format) error {
+	if f.name == "systemd" {
+		if o.Image != "" {
+			return cli.Usagef("--image: a unit of systemd starts no image")
+		}
+		return nil
+	}
+	tag := strings.TrimLeft(otherInTag.ReplaceAllString(p.Meta.Version, "-"), ".-")
+	r.Image = cmp.Or(o.Image, strings.ToLower(r.Name)+":"+cmp.Or(tag[:min(len(tag), 128)], "latest"))
+	if len(r.Image) > 255 || !reference.MatchString(r.Image) {
+		return invalid("the image", r.Image, "it is not the address of an image").
+			WithHint("give one with --image, such as registry.example.com/team/%s:1.0.0", suggest(r.Name, formats[0]))
+	}
+	return nil
+}
+
+// check checks the options that a format takes.
+func (o Options) check(f format, secret string) error {
+	cluster := f.name == "kubernetes" || f.name == "toolhive"
+	for _, one := range []struct {
+		option string
+		given  bool
+		takes  bool
+	}{
+		{"--namespace", o.Namespace != "", cluster}, {"--token-secret", o.TokenSecret != "", cluster},
+		{"--replicas", o.Replicas != 0, cluster}, {"--host", o.Host != "", f.name != "docker-catalog"},
+	} {
+		if one.given && !one.takes {
+			return cli.Usagef("%s: not used by %s", one.option, f.name)
+		}
+	}
+	switch {
+	case o.Namespace != "" && (!hostName.MatchString(o.Namespace) || strings.Contains(o.Namespace, ".")):
+		return invalid("the namespace", o.Namespace, "it has at most 63 lower-case letters, digits and -").
+			WithHint("give one with --namespace, such as %s", suggest(o.Namespace, formats[0]))
+	case len(o.Host) > 253 || o.Host != "" && !hostName.MatchString(o.Host):
+		return invalid("the host", o.Host, "it is not a name of the DNS in lower case").
+			WithHint("give the name alone with --host, such as mcp.example.com, without https:// and without a port")
+	case len(secret) > 253 || !hostName.MatchString(secret):
+		return invalid("the Secret", secret, "it has at most 253 lower-case letters, digits, - and .").
+			WithHint("give its name with --token-secret, such as %s", suggest(secret, formats[0]))
+	}
+	return nil
+}
+
+// Decisions returns the lines that a person has to decide, each as FILE:LINE: TEXT.
+func (r *Result) Decisions() (list []string) {
+	for _, f := range r.Files {
+		number := 0
+		for text := range strings.Lines(f.Text) {
+			number++
+			if _, decision, ok := strings.Cut(text, "DECIDE"); ok && !strings.Contains(text, "Lines with DECIDE") {
+				decision = strings.TrimSpace(strings.TrimPrefix(decision, ":"))
+				if before, _, ok := strings.Cut(strings.TrimSpace(text), "#"); decision == "" && ok {
+					decision = strings.TrimSpace(before)
+				}
+				list = append(list, fmt.Sprintf("%s:%d: %s", f.Name, number, decision))
+			}
+		}
+	}
+	return list
+}
+
+// AppendJSON appends the result as JSON.
+func (r *Result) AppendJSON(dst []byte) []byte {
+	b := rawjson.Over(dst)
+	b.Object().Name("ok").Bool(true).Name("format").String(r.Format).Name("name").String(r.Name)
+	if r.Image != "" {
+		b.Name("image").String(r.Image)
+	}
+	b.Name("files").Array()
+	for _, f := range r.Files {
+		b.Object().Name("name").String(filepath.ToSlash(f.Name)).Name("text").String(f.Text).End()
+	}
+	return b.End().Name("decide").Strings(r.Decisions()).End().Bytes()
+}

@@ -122,7 +122,7 @@ func (st *starter) warnOnce(text string) {
 // openTransport opens what clients connect to: an address, or standard input and output (P-105).
 func (st *starter) openTransport() (err error) {
 	if st.HTTP != nil {
-		st.listener, err = httpd.Listen(st.HTTP.Addr)
+		st.listener, err = httpd.Listen(st.HTTP.Addr, st.Env)
 		if err == nil {
 			st.gate, err = httpd.NewGate(st.base, st.listener, st.HTTP.Access, st.warn)
 		}

@@ -15,12 +15,12 @@ import (
 const first = 3
 
 // Listener returns the listening socket that the service manager has passed to this process, or nil if there is none.
-// The variables of the protocol are removed from the environment, so that children do not take the socket for theirs.
-// Call it once, at the start of the process.
-func Listener() (net.Listener, error) {
-	pid, count := os.Getenv("LISTEN_PID"), os.Getenv("LISTEN_FDS")
+// The variables of the protocol are removed from env, the environment for children, so that they do not take the socket
+// for theirs. Call it once, at the start of the process.
+func Listener(env map[string]string) (net.Listener, error) {
+	pid, count := env["LISTEN_PID"], env["LISTEN_FDS"]
 	for _, name := range []string{"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "LISTEN_PIDFDID"} {
-		os.Unsetenv(name)
+		delete(env, name)
 	}
 	if pid != strconv.Itoa(os.Getpid()) { // absent, or of a parent
 		return nil, nil

@@ -22,12 +22,13 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asService) == "" {
 		os.Exit(m.Run())
 	}
-	l, err := Listener()
+	env := map[string]string{"LISTEN_PID": os.Getenv("LISTEN_PID"), "LISTEN_FDS": os.Getenv("LISTEN_FDS")}
+	l, err := Listener(env)
 	if err != nil || l == nil {
 		os.Stdout.WriteString(errorText(err))
 		os.Exit(1)
 	}
-	if _, left := os.LookupEnv("LISTEN_FDS"); left {
+	if len(env) > 0 {
 		os.Exit(3)
 	}
 	conn, err := l.Accept()
@@ -135,13 +136,12 @@ func TestNotASocket(t *testing.T) {
 // H-720: variables that are for another process, such as the parent, are not followed.
 func TestOfAnotherProcess(t *testing.T) {
 	for _, pid := range []string{"", "1", strconv.Itoa(os.Getppid()), "x"} {
-		t.Setenv("LISTEN_PID", pid)
-		t.Setenv("LISTEN_FDS", "1")
-		if l, err := Listener(); l != nil || err != nil {
+		env := map[string]string{"LISTEN_PID": pid, "LISTEN_FDS": "1", "LISTEN_FDNAMES": "x", "HOME": "/h"}
+		if l, err := Listener(env); l != nil || err != nil {
 			t.Errorf("%q: %v, %v", pid, l, err)
 		}
-		if _, left := os.LookupEnv("LISTEN_FDS"); left {
-			t.Errorf("%q: LISTEN_FDS is left for children", pid)
+		if len(env) != 1 || env["HOME"] != "/h" {
+			t.Errorf("%q: left for children: %v", pid, env)
 		}
 	}
 }

@@ -3,4 +3,4 @@ package activation
 import "net"
 
 // Listener returns nil: Windows has no such service manager.
-func Listener() (net.Listener, error) { return nil, nil }
+func Listener(map[string]string) (net.Listener, error) { return nil, nil }

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/serve/activation"
 )
 
 // A Listener accepts the connections of a server.
@@ -21,8 +24,12 @@ type Listener struct {
 // DefaultAddr is the address without another one.
 const DefaultAddr = "127.0.0.1:8000"
 
-// Listen opens an address: HOST:PORT, :PORT or PORT on 127.0.0.1, or unix:PATH (H-1).
-func Listen(addr string) (*Listener, error) {
+// Listen takes over the socket of a service manager, whose variables it removes from env (H-720). Without one it opens an
+// address: HOST:PORT, :PORT or PORT on 127.0.0.1, or unix:PATH (H-1).
+func Listen(addr string, env project.Env) (*Listener, error) {
+	if l, err := activation.Listener(env); l != nil || err != nil {
+		return inherited(l, err)
+	}
 	if addr == "" {
 		addr = DefaultAddr
 	}
@@ -43,12 +50,31 @@ func Listen(addr string) (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
+	return onTCP(l, host), nil
+}
+
+func onTCP(l net.Listener, host string) *Listener {
 	bound := l.Addr().(*net.TCPAddr)
 	return &Listener{
 		Listener: l, URL: "http://" + net.JoinHostPort(host, fmt.Sprint(bound.Port)) + "/mcp",
 		Local:  bound.IP.IsLoopback(),
 		remove: func() {},
-	}, nil
+	}
+}
+
+// inherited returns the socket of a service manager, which also owns the socket's file.
+func inherited(l net.Listener, err error) (*Listener, error) {
+	if err != nil {
+		return nil, err
+	}
+	switch at := l.Addr().(type) {
+	case *net.TCPAddr:
+		return onTCP(l, at.IP.String()), nil
+	case *net.UnixAddr:
+		return &Listener{Listener: l, URL: "unix:" + at.Name, Local: true, remove: func() {}}, nil
+	}
+	l.Close()
+	return nil, fmt.Errorf("the service manager has passed a socket of another kind: %s", l.Addr().Network())
 }
 
 // listenUnix makes a socket file that only this user can use. A file of a server that has ended is

@@ -104,7 +104,7 @@ func serve(t testing.TB, files map[string]string, env project.Env, change ...fun
 		Project: p, State: state, Runner: runner, Home: home, Log: log.Send, Debug: log.Debugging,
 		Notice: func(string) {}, Stderr: stderr,
 	})
-	l, err := Listen(":0")
+	l, err := Listen(":0", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

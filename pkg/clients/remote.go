@@ -37,7 +37,7 @@ type http struct {
 	keys string
 	// userOnly means that the client accepts variables in the user's file only.
 	userOnly bool
-	reminder string // what the user must do so that the client replaces variables
+	reminder string // the condition under which the client replaces variables
 	instead  string // for a client that cannot connect: where the user adds such a server
 }
 
@@ -114,8 +114,8 @@ func (r *Remote) SetTokenEnv(name string) error {
 
 const authorization = "Authorization"
 
-// Connects returns nil if a client can connect to the server, or the reason and the remedy. The scope is that of the
-// file.
+// Connects returns nil if a client can connect to the server, or the reason and the remedy. isProjects means that the
+// file is the project's.
 func (c *Client) Connects(r *Remote, isProjects bool) error {
 	h := c.http
 	switch {

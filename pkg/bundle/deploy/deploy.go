@@ -1,6 +1,6 @@
-// Package deploy makes the files with which a project is deployed as an HTTP server: manifests for Kubernetes and
-// ToolHive, a catalogue for Docker's MCP gateway, and units for systemd (http, Manifests). It writes nothing, and calls
-// nobody.
+// Package deploy makes the files that deploy a project as an HTTP server (http, Manifests). They are manifests for
+// Kubernetes and ToolHive, a catalogue for Docker's MCP gateway, and units for systemd. The package writes no file, and
+// uses no network.
 package deploy
 
 import (
@@ -164,7 +164,7 @@ var (
 		`(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
 )
 
-// chooseImage sets the image's address. Without another one it is that of `mcp-bash image`.
+// chooseImage sets the image's address. The default is the name that `mcp-bundle image` gives it.
 func (r *Result) chooseImage(p *project.Project, o Options, f format) error {
 	if f.name == "systemd" {
 		if o.Image != "" {

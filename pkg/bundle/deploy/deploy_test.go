@@ -61,7 +61,7 @@ func at(value any, path ...any) any {
 	return value
 }
 
-// H-700: the files of every format, with as many options as possible and with none.
+// H-700: the files of every format, without options and with as many as possible.
 func TestFiles(t *testing.T) {
 	for folder, o := range map[string]Options{
 		"kubernetes":     {},
@@ -226,7 +226,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// The default image is that of `mcp-bash image`, whose tags have no "+".
+// The default image has the name that `mcp-bundle image` gives it. Its tags have no "+".
 func TestDefaultImage(t *testing.T) {
 	for version, want := range map[string]string{
 		"1.2.0": "demo:1.2.0", "1.2.0+a": "demo:1.2.0-a", "": "demo:latest", "...": "demo:latest", "日": "demo:latest",
@@ -239,7 +239,7 @@ func TestDefaultImage(t *testing.T) {
 	}
 }
 
-// H-701: whatever a project says of itself stays text: nothing of it becomes a key, a document or a directive.
+// H-701: texts of a project stay texts. No part of them becomes a key, a document or a directive.
 func FuzzMake(f *testing.F) {
 	f.Add("Demo", "A demo", "mcp.example.com", "demo")
 	f.Add("a: b # c\n---\nkind: Secret", "'\"\\\u2028{name}\x00", "h\n", "null")

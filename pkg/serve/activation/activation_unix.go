@@ -14,7 +14,7 @@ import (
 // first is the descriptor of the first socket.
 const first = 3
 
-// Listener returns the listening socket that the service manager has passed to this process, or nil if there is none.
+// Listener returns the listening socket that the service manager has passed to this process, or nil without one.
 // The variables of the protocol are removed from env, the environment for children, so that they do not take the socket
 // for theirs. Call it once, at the start of the process.
 func Listener(env map[string]string) (net.Listener, error) {

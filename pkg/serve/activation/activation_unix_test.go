@@ -99,7 +99,7 @@ func TestInherited(t *testing.T) {
 	}
 }
 
-// H-720: what a service manager must not pass is an error, with the reason.
+// H-720: a socket that does not listen, and more than one, are errors with the reason.
 func TestNotASocket(t *testing.T) {
 	socket, _ := listening(t, "tcp", "127.0.0.1:0")
 	file, err := os.Open(os.DevNull)

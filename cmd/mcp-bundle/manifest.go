@@ -23,7 +23,7 @@ func manifestCommand() *cli.Command {
 			{Line: "NAME --image registry.example.com/team/demo:1.0.0 --host mcp.example.com > demo.yaml"},
 			{Line: "NAME ~/demo --replicas 3 --namespace tools | kubectl apply -f -"},
 			{Line: "NAME --format systemd --output units"},
-			{Line: "NAME --json | jq -r '.decide[]'", Purpose: "what is left to decide"},
+			{Line: "NAME --json | jq -r '.decide[]'", Purpose: "list the open decisions"},
 		},
 		Operands: []cli.Operand{{Name: "[PROJECT]", Complete: cli.Dirs}},
 		Text: `The formats: kubernetes (Deployment, Service, HorizontalPodAutoscaler, PodDisruptionBudget, NetworkPolicy), toolhive
@@ -48,7 +48,7 @@ to a file. The same project and options make the same text.`,
 		NAME:VERSION`)
 	c.Flags.String(&o.Namespace, "namespace", "NAME", "the namespace; without it, that of kubectl")
 	c.Flags.String(&o.Host, "host", "NAME", "the server's public name, such as mcp.example.com")
-	c.Flags.Positive(&o.Replicas, "replicas", "N", "the least number of replicas; 2 without it, and 1 for no autoscaler")
+	c.Flags.Positive(&o.Replicas, "replicas", "N", "the minimum number of replicas; 2 without it, and 1 for no autoscaler")
 	c.Flags.String(&o.TokenSecret, "token-secret", "NAME", `the Secret with the files tokens.json and state-key; NAME-http
 		without it`)
 	c.Flags.String(&o.output, "output", "DIR", "write the files there; without it, to standard output").Completes(cli.Dirs)

@@ -38,8 +38,10 @@ printf '#!/bin/sh\necho "LISTEN: $(env | grep -c ^LISTEN_)"\n' >tools/hello/tool
 	// The shell keeps its process when it executes the server, so LISTEN_PID is the server's.
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", "LISTEN_PID=$$ exec mcp-bash serve --http 127.0.0.1:1")
 	cmd.Dir = filepath.Join(dir, "demo")
-	cmd.Env = append(environment(filepath.Join(dir, "demo"), dir, map[string]string{"PATH": bin + ":" + os.Getenv("PATH")}), "LISTEN_FDS=1",
-		"MCPBASH_TOOL_ENV_MODE=inherit", "MCPBASH_TOOL_ENV_INHERIT_ALLOW=true")
+	cmd.Env = environment(cmd.Dir, dir, map[string]string{
+		"PATH": bin + ":" + os.Getenv("PATH"), "LISTEN_FDS": "1",
+		"MCPBASH_TOOL_ENV_MODE": "inherit", "MCPBASH_TOOL_ENV_INHERIT_ALLOW": "true",
+	})
 	var log bytes.Buffer
 	cmd.ExtraFiles, cmd.Stderr = []*os.File{socket}, &log
 	if err := cmd.Start(); err != nil {

@@ -246,7 +246,7 @@ func TestToolHive(t *testing.T) {
 	}
 }
 
-// resolve returns a schema of OpenAPI as a JSON Schema that rejects unknown fields, as the API server does in its strict
+// resolve returns a schema of OpenAPI as a JSON Schema. It rejects unknown fields, as the API server does in its strict
 // mode.
 func resolve(t *testing.T, schema map[string]any) *jsonschema.Resolved {
 	t.Helper()

@@ -24,8 +24,8 @@ type Listener struct {
 // DefaultAddr is the address without another one.
 const DefaultAddr = "127.0.0.1:8000"
 
-// Listen takes over the socket of a service manager, whose variables it removes from env (H-720). Without one it opens an
-// address: HOST:PORT, :PORT or PORT on 127.0.0.1, or unix:PATH (H-1).
+// Listen takes over the socket of a service manager, whose variables it removes from env (H-720). Without one it opens
+// an address: HOST:PORT, :PORT or PORT on 127.0.0.1, or unix:PATH (H-1).
 func Listen(addr string, env project.Env) (*Listener, error) {
 	if l, err := activation.Listener(env); l != nil || err != nil {
 		return inherited(l, err)

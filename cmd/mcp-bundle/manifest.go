@@ -21,7 +21,7 @@ func manifestCommand() *cli.Command {
 		Summary: "Make the files that deploy a project as an HTTP server, for Kubernetes and other engines.",
 		Examples: []cli.Example{
 			{Line: "NAME --image registry.example.com/team/demo:1.0.0 --host mcp.example.com > demo.yaml"},
-			{Line: "NAME ~/demo --replicas 3 --namespace tools | kubectl apply -f -"},
+			{Line: "NAME --replicas 3 --namespace tools --output deploy"},
 			{Line: "NAME --format systemd --output units"},
 			{Line: "NAME --json | jq -r '.decide[]'", Purpose: "list the open decisions"},
 		},

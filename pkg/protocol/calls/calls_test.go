@@ -3,7 +3,10 @@ package calls
 import (
 	"bytes"
 	"context"
+	"io"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"mcp-bash/pkg/feature/tool"
@@ -33,7 +36,7 @@ func (*output) Reserve(context.Context, int)  {}
 func (*output) Release(int)                   {}
 
 // newRequests returns the requests of a client. Standard error goes to stderr.
-func newRequests(t *testing.T, p *Pool, stderr *bytes.Buffer) *Requests {
+func newRequests(t *testing.T, p *Pool, stderr io.Writer) *Requests {
 	c := console.New(stderr, &project.Project{})
 	return p.NewRequests(Config{
 		Context: t.Context(), Session: session.NewSession(&output{}, c, nil), Console: c,
@@ -84,11 +87,11 @@ func TestPanic(t *testing.T) {
 
 // P-1804: the memory of a request counts until the request is over, however it ends.
 func TestPendingBytes(t *testing.T) {
-	q := newRequests(t, NewPool(&project.Limits{Concurrent: 1, Pending: 100}), nil)
+	q := newRequests(t, NewPool(&project.Limits{Concurrent: 1, Pending: 100}), io.Discard)
 	ask := func() bool { return false }
-	out := &output{}
-	first, second, third := newRequest("1", out, nil), newRequest("2", out, nil), newRequest("3", out, nil)
-	if q.Schedule(first) != Run || q.Schedule(second) != Queued || q.Schedule(third) != Refused || !q.Full() {
+	first, second, third := newWork("1"), newWork("2"), newWork("3")
+	if q.Schedule(first.request) != Run || q.Schedule(second.request) != Queued || q.Schedule(third.request) != Refused ||
+		!q.Full() {
 		t.Error("scheduled otherwise")
 	}
 	passed := make(chan struct{})
@@ -98,59 +101,174 @@ func TestPendingBytes(t *testing.T) {
 	}()
 	q.Cancel("2")
 	<-passed
-	if q.Schedule(third) != Queued {
+	if q.Schedule(third.request) != Queued {
 		t.Error("there is no room after a cancellation")
 	}
-	q.release(first)
-	if q.pool.next(first) != third {
-		t.Error("the waiting request does not run")
-	}
+	go first.request.Run()
+	close(first.end)
+	<-third.started
 	q.Cancel("3")
-	if q.pool.next(third) != nil || q.bytes != 0 || q.answered != 0 || q.running != 0 || len(q.pool.clients) != 0 {
+	close(third.end)
+	q.Wait()
+	if q.bytes != 0 || q.answered != 0 || q.running != 0 || q.pool.running != 0 || len(q.pool.clients) != 0 {
 		t.Errorf("left over: %+v", q)
 	}
 }
 
-// A client that uses all slots leaves one for each other client, and waiting clients take turns.
+// work is a request that runs until its end is closed.
+type work struct {
+	request      *Request
+	started, end chan struct{}
+	answer       *Answer
+}
+
+func newWork(key string) *work {
+	w := &work{started: make(chan struct{}), end: make(chan struct{}), answer: Bytes(nil)}
+	w.request = newRequest(key, &output{}, func(context.Context, *Request) (*Answer, error) {
+		close(w.started)
+		<-w.end
+		return w.answer, nil
+	})
+	return w
+}
+
+// schedule schedules work, and runs it if it has a slot.
+func (w *work) schedule(t *testing.T, q *Requests, want Outcome) *work {
+	t.Helper()
+	if got := q.Schedule(w.request); got != want {
+		t.Errorf("request %s: %v, want %v", w.request.Key, got, want)
+	} else if want == Run {
+		go w.request.Run()
+		<-w.started
+	}
+	return w
+}
+
+func (w *work) runs() bool {
+	select {
+	case <-w.started:
+		return true
+	default:
+		return false
+	}
+}
+
+// P-1800: all clients together never have more running requests than there are slots, and the
+// clients take turns.
 func TestShares(t *testing.T) {
-	p := NewPool(&project.Limits{Concurrent: 2, Pending: 1000})
-	busy, other := newRequests(t, p, nil), newRequests(t, p, nil)
-	schedule := func(q *Requests, key string, want Outcome) *Request {
-		t.Helper()
-		r := newRequest(key, &output{}, nil)
+	const slots, number = 2, 20
+	p := NewPool(&project.Limits{Concurrent: slots, Pending: 10000})
+	var mu sync.Mutex
+	var order []string
+	running, most := 0, 0
+	begin := make(chan struct{})
+	handle := func(_ context.Context, r *Request) (*Answer, error) {
+		mu.Lock()
+		order = append(order, r.Key)
+		running++
+		most = max(most, running)
+		mu.Unlock()
+		<-begin
+		mu.Lock()
+		running--
+		mu.Unlock()
+		return Bytes(nil), nil
+	}
+	var clients []*Requests
+	schedule := func(q *Requests, key string, want Outcome) {
+		r := newRequest(key, &output{}, handle)
 		if got := q.Schedule(r); got != want {
 			t.Errorf("request %s: %v, want %v", key, got, want)
-		}
-		return r
-	}
-	b1, b2 := schedule(busy, "1", Run), schedule(busy, "2", Run)
-	b3, b4 := schedule(busy, "3", Queued), schedule(busy, "4", Queued)
-	o1 := schedule(other, "1", Run) // next to two of the other client
-	o2 := schedule(other, "2", Queued)
-	next := func(ended, want *Request) {
-		t.Helper()
-		ended.requests.release(ended)
-		if got := p.next(ended); got != want {
-			t.Errorf("after %s: %+v", ended.Key, got)
+		} else if got == Run {
+			go r.Run()
 		}
 	}
-	next(o1, o2)  // its last one makes room for its next one
-	next(b1, nil) // three ran
-	next(b2, b3)
-	o3 := schedule(other, "3", Queued)
-	next(b3, o3) // the turn of the other client
-	next(o2, b4)
-	next(o3, nil)
-	next(b4, nil)
+	busy := newRequests(t, p, io.Discard)
+	for i, key := range []string{"1", "2", "3", "4", "last"} {
+		schedule(busy, key, map[bool]Outcome{true: Run, false: Queued}[i < slots])
+	}
+	for i := range number {
+		clients = append(clients, newRequests(t, p, io.Discard))
+		schedule(clients[i], "other", Queued)
+	}
+	close(begin)
+	for _, q := range append(clients, busy) {
+		q.Wait()
+	}
+	if most > slots || p.running != 0 || len(p.clients) != 0 {
+		t.Errorf("%d requests ran at once; left over: %+v", most, p)
+	}
+	// Goroutines that got their slots at the same time begin in any order.
+	if at := slices.Index(order, "last"); len(order) != number+5 || at < len(order)-slots {
+		t.Errorf("clients do not take turns: %v", order)
+	}
+}
+
+// P-1803: a client that does not read keeps no slot. Its requests continue when it reads.
+func TestNoSlotWithoutReader(t *testing.T) {
+	p := NewPool(&project.Limits{Concurrent: 2, Pending: 10000})
+	deaf, other := newRequests(t, p, io.Discard), newRequests(t, p, io.Discard)
+	reads := make(chan struct{})
+	var stuck []*work
+	for _, key := range []string{"1", "2"} {
+		w := newWork(key)
+		w.request.Out = &unread{reads: reads, full: key == "2"}
+		w.answer.Size = 2 * largeAnswer
+		stuck = append(stuck, w)
+	}
+	stuck[0].schedule(t, deaf, Run)
+	close(stuck[0].end) // its answer waits for the client
+	stuck[1].schedule(t, deaf, Queued)
+	var others []*work
+	for _, key := range []string{"1", "2"} {
+		o := newWork(key)
+		if other.Schedule(o.request) == Run {
+			go o.request.Run()
+		}
+		<-o.started
+		others = append(others, o)
+	}
+	if stuck[1].runs() {
+		t.Error("a request runs although its client does not read")
+	}
+	close(reads)
+	close(others[0].end)
+	<-stuck[1].started
+	close(others[1].end)
+	close(stuck[1].end)
+	deaf.Wait()
+	other.Wait()
 	if p.running != 0 || len(p.clients) != 0 {
 		t.Errorf("left over: %+v", p)
+	}
+}
+
+// unread is a sink whose client does not read until reads is closed.
+type unread struct {
+	output
+	reads chan struct{}
+	full  bool
+}
+
+func (u *unread) Full() bool {
+	select {
+	case <-u.reads:
+		return false
+	default:
+		return u.full
+	}
+}
+func (u *unread) Reserve(ctx context.Context, _ int) {
+	select {
+	case <-u.reads:
+	case <-ctx.Done():
 	}
 }
 
 // The clients share the memory for requests.
 func TestShareOfMemory(t *testing.T) {
 	p := NewPool(&project.Limits{Concurrent: 9, Pending: 200})
-	busy, other := newRequests(t, p, nil), newRequests(t, p, nil)
+	busy, other := newRequests(t, p, io.Discard), newRequests(t, p, io.Discard)
 	for _, key := range []string{"1", "2"} {
 		busy.Schedule(newRequest(key, &output{}, nil))
 	}
@@ -164,7 +282,7 @@ func TestShareOfMemory(t *testing.T) {
 
 // M-60: a request that stays open without an answer keeps only its id.
 func TestOpenRequestKeepsLittle(t *testing.T) {
-	q := newRequests(t, NewPool(&project.Limits{Concurrent: 2, Pending: 50}), nil)
+	q := newRequests(t, NewPool(&project.Limits{Concurrent: 2, Pending: 50}), io.Discard)
 	r := newRequest("1", &output{}, func(_ context.Context, r *Request) (*Answer, error) {
 		r.Shed()
 		return &Answer{Open: true}, nil

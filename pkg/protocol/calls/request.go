@@ -72,8 +72,12 @@ type Request struct {
 	cancel   context.CancelCauseFunc
 	turn     chan struct{} // closed when a request that waits itself has a slot; nil: it has one
 	requests *Requests
-	answered bool // guarded by the pool's lock
-	bytes    int  // see Size; set when the request is scheduled
+	bytes    int // see Size; set when the request is scheduled
+
+	// guarded by the pool's lock
+	answered bool
+	slot     bool // the request holds a slot
+	waiting  bool // a goroutine waits until the client reads
 
 	mu     sync.Mutex
 	closed bool

@@ -17,8 +17,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// Run serves a request, and then requests that waited for its slot. No request starts while its
-// client has too much to read (P-1803).
+// Run serves a request that has a slot, or waits for one first.
 func (r *Request) Run() {
 	if r.turn != nil && !r.requests.awaitTurn(r) {
 		return
@@ -26,25 +25,19 @@ func (r *Request) Run() {
 	r.run(r.Protocol.Handle)
 }
 
-// HandOff lets another goroutine answer the request and run those that waited for its slot. The
-// current goroutine continues with the call.
+// HandOff lets another goroutine answer the request. The current goroutine continues with the
+// call.
 func (r *Request) HandOff(handle Handler) { go r.run(handle) }
 
-// run is Run with a handler for the first request.
+// run is Run with a handler.
 func (r *Request) run(handle Handler) {
-	for {
-		r.Out.Reserve(r.Context, 0)
-		if handedOff := r.serve(handle); handedOff {
-			return
-		}
-		q := r.requests
-		q.Session.ReportMissed()
-		q.After(r.Method)
-		if r = q.pool.next(r); r == nil {
-			return
-		}
-		handle = r.Protocol.Handle
+	if handedOff := r.serve(handle); handedOff {
+		return
 	}
+	q := r.requests
+	q.Session.ReportMissed()
+	q.After(r.Method)
+	q.end(r)
 }
 
 // serve runs one request and sends its response, unless another goroutine has taken that over.
@@ -126,6 +119,7 @@ func (r *Request) finish(a *Answer, err error) {
 		failure = mcp.Errorf(mcp.CodeInternal, "Empty handler response")
 	default:
 		if a.Size > largeAnswer { // P-1803
+			q.yield(r)
 			r.Out.Reserve(r.Context, a.Size)
 			reserved = a.Size
 		}

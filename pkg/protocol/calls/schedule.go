@@ -15,14 +15,15 @@ import (
 const maxQueued = 1024
 
 // A Pool limits the requests of all clients in a process: the number that run at once, and the
-// memory that they use. A client alone can use all slots. Each client always has at least one,
-// so a client that does not read its answers cannot stop others.
+// memory that they use. A client alone can use all slots. Clients with waiting requests take
+// turns for the slots that become free. A request that waits for its client holds no slot, so a
+// client that does not read its answers cannot stop others (P-1800).
 type Pool struct {
 	slots   int
 	bound   int // bytes of requests, which the clients with requests share equally
 	mu      sync.Mutex
-	changed sync.Cond // a request was answered or has ended, or the client has something to read
-	running int
+	changed sync.Cond   // a request was answered or has ended, or the client has something to read
+	running int         // the requests that hold a slot
 	clients []*Requests // clients with requests; the next one to get a slot is first
 }
 
@@ -40,8 +41,8 @@ type Config struct {
 	Console *console.Console
 	Limits  *project.Limits
 	After   func(m *Method) // is called after each request
-	// Shared means that the client has no slot of its own, because there can be any number of
-	// clients. Its requests wait for a slot themselves.
+	// Shared means that the goroutines of requests wait for a slot themselves, because each belongs
+	// to a connection.
 	Shared bool
 }
 
@@ -52,7 +53,7 @@ type Requests struct {
 
 	// guarded by the pool's lock
 	inFlight map[string]*Request
-	running  int
+	running  int // without the waiting ones; at most as many as there are slots
 	answered int // the running ones whose answers only have to be written
 	queue    []*Request
 	bytes    int // of all that run or wait
@@ -69,7 +70,7 @@ type Outcome int
 // The outcomes.
 const (
 	Run       Outcome = iota // the caller runs the request
-	Queued                   // the goroutine of another request runs it, unless it waits itself
+	Queued                   // it runs later, on another goroutine, unless it waits itself
 	Duplicate                // its id is in use (P-506)
 	Refused                  // too many requests are waiting
 )
@@ -78,7 +79,7 @@ const (
 func (q *Requests) Schedule(r *Request) Outcome {
 	q.pool.mu.Lock()
 	defer q.pool.mu.Unlock()
-	mustWait := (q.running > 0 || q.Shared) && q.pool.running >= q.pool.slots
+	mustWait := len(q.queue) > 0 || q.pool.running >= q.pool.slots || !q.ready(r)
 	switch {
 	case q.inFlight[r.Key] != nil:
 		return Duplicate
@@ -96,19 +97,91 @@ func (q *Requests) Schedule(r *Request) Outcome {
 		if q.queue = append(q.queue, r); q.Shared {
 			r.turn = make(chan struct{})
 		}
+		q.pool.dispatch()
 		return Queued
 	}
+	q.start(r)
+	return Run
+}
+
+// ready reports whether a request may take a slot: its client reads (P-1803), and does not have
+// too many answers that wait to be read. The lock is held.
+func (q *Requests) ready(r *Request) bool { return q.running < q.pool.slots && !r.Out.Full() }
+
+// start gives a slot to a request. The lock is held.
+func (q *Requests) start(r *Request) {
+	r.slot = true
 	q.running++
 	q.pool.running++
-	return Run
+}
+
+// dispatch starts the waiting requests for which there are slots. The clients take turns. The
+// lock is held.
+func (p *Pool) dispatch() {
+	for p.running < p.slots {
+		at := slices.IndexFunc(p.clients, (*Requests).startable)
+		if at < 0 {
+			return
+		}
+		q := p.clients[at]
+		p.clients = append(slices.Delete(p.clients, at, at+1), q)
+		r := q.queue[0]
+		q.queue[0] = nil
+		q.queue = q.queue[1:]
+		if q.start(r); r.turn != nil {
+			close(r.turn)
+		} else {
+			go r.Run()
+		}
+	}
+}
+
+// startable reports whether the client's next request may take a slot. If the client has too much
+// to read, a goroutine waits until it has read. The lock is held.
+func (q *Requests) startable() bool {
+	if len(q.queue) == 0 {
+		return false
+	}
+	r := q.queue[0]
+	if r.Context.Err() != nil || q.ready(r) {
+		return true
+	}
+	if r.Out.Full() && !r.waiting {
+		r.waiting = true
+		go func() {
+			r.Out.Reserve(r.Context, 0)
+			q.pool.mu.Lock()
+			defer q.pool.mu.Unlock()
+			r.waiting = false
+			q.pool.dispatch()
+		}()
+	}
+	return false
 }
 
 // tooLarge reports whether the client's requests use more than its share of the memory. The lock
 // is held.
 func (q *Requests) tooLarge() bool { return q.bytes > q.pool.bound/max(1, len(q.pool.clients)) }
 
-// release makes the id of a request available again. A client that has the answer can use it
-// again, so this happens before the answer is sent.
+// yield makes the slot of a request available. The request has no work left but to give its
+// answer to the client.
+func (q *Requests) yield(r *Request) {
+	q.pool.mu.Lock()
+	defer q.pool.mu.Unlock()
+	q.freeSlot(r)
+}
+
+// freeSlot is yield while the lock is held.
+func (q *Requests) freeSlot(r *Request) {
+	if r.slot {
+		r.slot = false
+		q.pool.running--
+		q.pool.dispatch()
+	}
+}
+
+// release makes the id and the slot of a request available again. A client that has the answer
+// can use the id again, so this happens before the answer is sent.
 func (q *Requests) release(r *Request) {
 	q.pool.mu.Lock()
 	defer q.pool.mu.Unlock()
@@ -120,42 +193,24 @@ func (q *Requests) release(r *Request) {
 		q.answered++
 		q.pool.changed.Broadcast()
 	}
+	q.freeSlot(r)
 }
 
-// next ends a running request, whose id is released, and returns the one that takes its slot, or
-// nil. The clients with waiting requests take turns.
-func (p *Pool) next(ended *Request) *Request {
-	ended.cancel(nil)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	q := ended.requests
-	q.bytes -= ended.bytes
+// end ends a running request, whose id is released.
+func (q *Requests) end(r *Request) {
+	r.cancel(nil)
+	q.pool.mu.Lock()
+	defer q.pool.mu.Unlock()
+	q.bytes -= r.bytes
 	q.running--
-	p.running--
-	if ended.answered {
+	if r.answered {
 		q.answered--
 	}
-	defer p.settle()
-	if p.running < p.slots {
-		waiting := slices.IndexFunc(p.clients, func(q *Requests) bool { return len(q.queue) > 0 })
-		if waiting < 0 {
-			return nil
-		}
-		q = p.clients[waiting]
-		p.clients = append(slices.Delete(p.clients, waiting, waiting+1), q)
-	} else if q.running > 0 || len(q.queue) == 0 || q.Shared {
-		return nil
+	if r.slot {
+		r.slot = false
+		q.pool.running--
 	}
-	r := q.queue[0]
-	q.queue[0] = nil
-	q.queue = q.queue[1:]
-	q.running++
-	p.running++
-	if r.turn != nil {
-		close(r.turn)
-		return nil
-	}
-	return r
+	q.pool.settle()
 }
 
 // awaitTurn waits until a request of a shared server has a slot. It returns false if the request
@@ -168,10 +223,8 @@ func (q *Requests) awaitTurn(r *Request) bool {
 	}
 	q.pool.mu.Lock()
 	defer q.pool.mu.Unlock()
-	select {
-	case <-r.turn:
+	if r.slot {
 		return true
-	default:
 	}
 	if i := slices.Index(q.queue, r); i >= 0 { // the client has ended
 		q.queue = slices.Delete(q.queue, i, i+1)
@@ -182,9 +235,10 @@ func (q *Requests) awaitTurn(r *Request) bool {
 	return false
 }
 
-// settle removes clients without requests, and wakes all that wait for a change. The lock is
-// held.
+// settle starts waiting requests, removes clients without requests, and wakes all that wait for a
+// change. The lock is held.
 func (p *Pool) settle() {
+	p.dispatch()
 	p.clients = slices.DeleteFunc(p.clients, func(q *Requests) bool { return q.running+len(q.queue) == 0 })
 	p.changed.Broadcast()
 }

@@ -78,7 +78,7 @@ func (d *display) end() {
 }
 
 // Ready implements [tool.Listener].
-func (*display) Ready() <-chan struct{} { return tool.Always }
+func (*display) Ready() bool { return true }
 
 // Keep implements [tool.Listener].
 func (d *display) Keep(r tool.Reports) { r.Deliver(d) }

@@ -297,19 +297,18 @@ func (c *call) watch(ctx context.Context, now time.Time) error {
 		c.input.cancel()
 		return context.Cause(ctx)
 	}
-	open := c.input.poll()
-	if c.input.lost != nil {
-		return c.input.lost
-	}
 	var active bool
-	switch {
+	switch { // before a question that suspends the call
 	case !c.listening():
-		open = true
 	case c.live:
 		active = c.progress.Poll(c.sendProgress)
 		c.logs.Poll(c.sendLog)
 	default:
 		active = c.progress.Touched()
+	}
+	open := c.input.poll() || !c.listening()
+	if c.input.lost != nil {
+		return c.input.lost
 	}
 	paused := open || !c.waiting.IsZero() // the last pause was long if the script has waited in it
 	switch {
@@ -353,17 +352,7 @@ const (
 )
 
 // listening reports whether a client listens to the script now.
-func (c *call) listening() bool {
-	if c.request.Listener == nil {
-		return true
-	}
-	select {
-	case <-c.request.Listener.Ready():
-		return true
-	default:
-		return false
-	}
-}
+func (c *call) listening() bool { return c.request.Listener == nil || c.request.Listener.Ready() }
 
 // cancelled returns the cause if the caller ended the call.
 func (c *call) cancelled(cause error) error {

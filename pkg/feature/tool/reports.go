@@ -29,7 +29,7 @@ type collector struct {
 }
 
 // Ready implements [Listener].
-func (*collector) Ready() <-chan struct{} { return Always }
+func (*collector) Ready() bool { return true }
 
 // Progress implements [Listener].
 func (k *collector) Progress(p Progress) {

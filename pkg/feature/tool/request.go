@@ -35,22 +35,13 @@ type Request struct {
 
 // A Listener receives the reports of a running script, in order, on the goroutine of the call.
 type Listener interface {
-	// Ready returns a channel that is closed while somebody listens. Until then, reports stay in
-	// their files and no time limit runs.
-	Ready() <-chan struct{} // [Always] for permanent listeners
+	// Ready reports whether somebody listens. Until then, reports stay in their files and no time
+	// limit runs.
+	Ready() bool
 	Progress(p Progress)
 	Log(m LogMessage)
 	// Keep receives the reports of a script that ended without a listener.
 	Keep(r Reports)
-}
-
-// Always is the result of [Listener.Ready] for permanent listeners.
-var Always <-chan struct{} = closed()
-
-func closed() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
 }
 
 // Progress is a valid progress report of a script. The listener decides whether the client gets it (T-102).

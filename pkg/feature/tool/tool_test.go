@@ -702,11 +702,7 @@ func TestClock(t *testing.T) {
 // listener collects the reports of a script.
 type listener struct{ lines []string }
 
-func (l *listener) Ready() <-chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}
+func (l *listener) Ready() bool { return true }
 
 func (l *listener) Progress(p Progress) {
 	l.lines = append(l.lines, fmt.Sprintf("p %s %s %s", p.Value, p.Total, p.Message))

@@ -33,12 +33,7 @@ func NewNotifier(r *Request, limits *project.Limits) *Notifier {
 }
 
 // Ready implements [tool.Listener].
-func (n *Notifier) Ready() <-chan struct{} {
-	if n.request.Call == nil {
-		return tool.Always
-	}
-	return n.request.Call.Served()
-}
+func (n *Notifier) Ready() bool { return n.request.Call == nil || n.request.Call.Listening() }
 
 // Keep implements [tool.Listener].
 func (n *Notifier) Keep(r tool.Reports) { n.request.Call.Keep(r.Size, func() { r.Deliver(n) }) }

@@ -46,8 +46,9 @@ type ClientSession struct {
 type Call interface {
 	// Serving returns the request that serves the call now, or nil while the call is suspended.
 	Serving() *Request
-	// Served returns a channel that is closed while a request serves the call.
-	Served() <-chan struct{}
+	// Listening reports whether a request serves the call and no question is open. An open question
+	// suspends the call at any moment. Only the goroutine of the script opens one.
+	Listening() bool
 	// Keep takes reports of the script, of a size in bytes, that are sent before the answer once
 	// a request serves the call.
 	Keep(bytes int, deliver func())

@@ -35,7 +35,6 @@ type call struct {
 	mu        sync.Mutex
 	handedOff bool           // another goroutine than the script's answers the first request
 	serving   *calls.Request // nil while suspended
-	served    chan struct{}  // closed while a request serves the call
 	round     uint32         // how often the client was asked
 	asked     int            // the number of input requests without a key
 	open      []*input       // input requests that are not answered yet
@@ -115,11 +114,11 @@ func (x *call) Serving() *calls.Request {
 	return x.serving
 }
 
-// Served implements [calls.Call].
-func (x *call) Served() <-chan struct{} {
+// Listening implements [calls.Call].
+func (x *call) Listening() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.served
+	return x.serving != nil && len(x.open) == 0
 }
 
 // handOff leaves the first request to another goroutine. The lock is held.
@@ -238,7 +237,7 @@ func (x *call) suspend() *calls.Answer {
 		b.Name(in.Key).Object().Name("method").String(in.Method).Name("params").Raw(params).End()
 	}
 	asking := b.End().Bytes()
-	x.serving, x.served = nil, make(chan struct{})
+	x.serving = nil
 	x.recount()
 	x.deadline = time.AfterFunc(t.ttl, func() { x.end(errExpired) })
 	t.suspend(x)
@@ -271,7 +270,6 @@ func (x *call) resume(r *calls.Request, round uint32) *mcp.Error {
 	}
 	x.deadline.Stop()
 	x.serving = r
-	close(x.served)
 	responses := rawjson.Get(r.Params, "inputResponses")
 	for _, in := range slices.Clone(x.open) {
 		if in.round == round { // M-50: the client does not know later questions

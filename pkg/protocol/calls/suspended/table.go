@@ -120,10 +120,9 @@ func (c *Client) begin(r *calls.Request, advance json.RawMessage) *call {
 	t := c.table
 	x := &call{
 		table: t, client: c, request: r, advance: advance, changed: make(chan struct{}, 1),
-		serving: r, served: make(chan struct{}),
-		digest: sync.OnceValue(func() [sha256.Size]byte { return digestOf(r.Method.Name, r.Params) }),
+		serving: r,
+		digest:  sync.OnceValue(func() [sha256.Size]byte { return digestOf(r.Method.Name, r.Params) }),
 	}
-	close(x.served)
 	x.ctx, x.cancel = context.WithCancelCause(t.base)
 	r.Client.Asker, r.Call = x, x
 	t.mu.Lock()

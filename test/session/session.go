@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -46,8 +47,9 @@ func Run(t *testing.T, env map[string]string) {
 				if err != nil {
 					return err
 				}
-				bin := filepath.Join(data, "bin", filepath.Base(wd))
-				e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
+				bin := filepath.Join(data, "bin")
+				path := []string{filepath.Join(bin, filepath.Base(wd)), filepath.Join(bin, "mcp-bash"), e.Getenv("PATH")}
+				e.Setenv("PATH", strings.Join(path, string(os.PathListSeparator))) // mcp-bash has the helpers of scripts
 				e.Setenv("GOCOVERDIR", data)
 			}
 			for name, value := range env {

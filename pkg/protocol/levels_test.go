@@ -10,8 +10,8 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// M-71: a stateless client gets the messages of the level that each request names, and none below it,
-// also of a call that was suspended in between.
+// M-71: a stateless client gets messages from the level that each request names. This holds
+// for a call that was suspended in between, too.
 func TestLevelOfRequest(t *testing.T) {
 	files := map[string]string{
 		"server.d/server.meta.json": "{}",

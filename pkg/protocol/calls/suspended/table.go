@@ -349,8 +349,8 @@ func (t *Table) resumed(x *call) *mcp.Error {
 }
 
 // evictionPatience is how long the script of an evicted call may delay the start of another one.
-// Most end at once, and those that ignore SIGTERM after a second, but all of them later on a busy
-// machine, and each keeps its descriptors until then (T-53).
+// Most end at once, and those that ignore SIGTERM after a second. On a busy machine it takes longer.
+// Each keeps its descriptors until then (T-53).
 const evictionPatience = 20 * time.Second
 
 // awaitScripts waits, before another script starts, until scripts of evicted calls have closed

@@ -34,6 +34,7 @@ var siblings = []sibling{
 	{"config", "mcp-scaffold", true, "Connect a client: show or change its configuration"},
 	{"bundle", "mcp-bundle", true, "Make a bundle of the project, which clients can install"},
 	{"publish", "mcp-bundle", true, "Announce a bundle in the MCP registry"},
+	{"image", "mcp-bundle", true, "Make a container image of the project, without a container engine"},
 	{"vendor", "mcp-bundle", true, "Copy the server into the project, for users without an installation"},
 }
 

@@ -202,6 +202,8 @@ func failed(s cli.Streams, err error) error {
 	switch failure.About {
 	case bundle.ErrConfiguration:
 		headline = "Bundle configuration failed."
+	case bundle.ErrPackages:
+		e.Code, e.Exit, headline = cli.CodeDepends, cli.ExitPolicy, "The Debian packages could not be had."
 	case bundle.ErrRuntime:
 		e.Code, e.Exit, headline = cli.CodeDepends, cli.ExitPolicy, "The server's program is missing."
 	}

@@ -24,21 +24,22 @@ func run(s cli.Streams, args []string) int {
 func command() *cli.Command {
 	return &cli.Command{
 		Name: "mcp-bundle", NotVerb: true,
-		Summary: "Make what others install: bundles of a project, or a project with its own server.",
+		Summary: "Make what others install: bundles and container images of a project, or a project with its own server.",
 		Examples: []cli.Example{
 			{Line: "NAME bundle", Purpose: "one file that clients install"},
 			{Line: "NAME inspect demo-1.0.0.mcpb", Purpose: "show its contents"},
+			{Line: "NAME image", Purpose: "a container image"},
 			{Line: "NAME vendor", Purpose: "put the server into the project"},
 		},
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "done"},
 			{Code: 1, Meaning: "it failed, or a check found errors"},
 			{Code: 2, Meaning: "wrong usage"},
-			{Code: 3, Meaning: "the server's program for a system could not be had"},
+			{Code: 3, Meaning: "a program or a package for a system could not be had"},
 		},
 		Commands: []*cli.Command{
 			bundleCommand(), validateCommand(), inspectCommand(), unpackCommand(), publishCommand(), vendorCommand(),
-			manifestCommand(),
+			imageCommand(), manifestCommand(),
 		},
 	}
 }

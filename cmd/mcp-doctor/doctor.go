@@ -8,9 +8,9 @@ import (
 
 	"mcp-bash/pkg/check/doctor"
 	"mcp-bash/pkg/check/finding"
-	"mcp-bash/pkg/check/validate"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/requirements"
 )
 
 func doctorCommand() *cli.Command {
@@ -78,7 +78,7 @@ func check(o *doctor.Options, asJSON bool) error {
 	switch {
 	case o.Fix && o.DryRun:
 		return cli.Usagef("--fix and --dry-run are mutually exclusive")
-	case o.MinVersion != "" && !validate.IsVersion(o.MinVersion) && !asJSON: // in JSON it is a finding
+	case o.MinVersion != "" && !requirements.IsVersion(o.MinVersion) && !asJSON: // in JSON it is a finding
 		return cli.Usagef(doctor.InvalidMinimum)
 	}
 	return nil

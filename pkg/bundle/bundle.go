@@ -125,11 +125,25 @@ type builder struct {
 	offered  offered
 	static   bool
 	binaries []runtimes.Binary
+	forImage bool // for a container image instead of a bundle
 }
 
 // Make makes the bundle of a project. The error is a [*Failure], the context's, or
 // another one.
 func Make(ctx context.Context, p *project.Project, o Options) (*Result, error) {
+	b, err := newBuilder(p, o)
+	if err != nil {
+		return nil, err
+	}
+	defer b.work.Remove()
+	result, err := b.make(ctx)
+	if err != nil {
+		return nil, b.failure(err)
+	}
+	return result, nil
+}
+
+func newBuilder(p *project.Project, o Options) (*builder, error) {
 	o.modified = mcpb.Epoch
 	if seconds, err := strconv.ParseInt(p.Env["SOURCE_DATE_EPOCH"], 10, 64); err == nil {
 		o.modified = time.Unix(seconds, 0).UTC()
@@ -142,49 +156,26 @@ func Make(ctx context.Context, p *project.Project, o Options) (*Result, error) {
 		return nil, fmt.Errorf("no room for the bundle to be put together: %w; "+
 			"set MCPBASH_TMP_ROOT to a writable directory", err)
 	}
-	defer work.Remove()
 	b.work = work
-	result, err := b.make(ctx)
-	for _, about := range []error{ErrConfiguration, errValidation, ErrRuntime} {
+	return b, nil
+}
+
+// failure returns an error with the faults that were printed, if the error stands for them.
+func (b *builder) failure(err error) error {
+	for _, about := range []error{ErrConfiguration, errValidation, ErrRuntime, ErrPackages} {
 		if err == about {
-			err = &Failure{about, b.say.faults}
+			return &Failure{about, b.say.faults}
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
+	return err
 }
 
 func (b *builder) make(ctx context.Context) (*Result, error) {
-	b.say.line("Validating project...")
-	if err := b.configure(ctx); err != nil {
-		return nil, err
-	}
-	stage := filepath.Join(b.work.Path, stageDir)
-	if err := os.MkdirAll(filepath.Join(stage, serverDir), 0o755); err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(stage)
+	root, err := b.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	b.content = collector{ctx: ctx, work: root}
-	if err := b.collect(); err != nil {
-		return nil, err
-	}
-	b.stage()
-	b.say.verbose("Pre-generating registry cache for static mode...")
-	if err := b.buildRegistry(ctx); err != nil {
-		return nil, err
-	}
-	if len(b.offered.tools)+len(b.offered.prompts)+b.offered.resources == 0 {
-		b.say.warn("No tools, resources, or prompts found")
-	}
-	if len(b.say.faults) > 0 {
-		return nil, errValidation
-	}
 	if err := b.addRuntime(ctx); err != nil {
 		return nil, err
 	}
@@ -214,6 +205,46 @@ func (b *builder) make(ctx context.Context) (*Result, error) {
 	b.say.done("Included %d tools, %d resources, %d prompts", result.Tools, result.Resources, result.Prompts)
 	b.say.done("Target platforms: %s", strings.Join(result.Platforms, " "))
 	return result, b.write(ctx, manifest, result)
+}
+
+// prepare checks the project and copies its files to the staged tree, which it opens, with the registry.
+func (b *builder) prepare(ctx context.Context) (*os.Root, error) {
+	b.say.line("Validating project...")
+	if err := b.configure(ctx); err != nil {
+		return nil, err
+	}
+	stage := filepath.Join(b.work.Path, stageDir)
+	if err := os.MkdirAll(filepath.Join(stage, serverDir), 0o755); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(stage)
+	if err != nil {
+		return nil, err
+	}
+	b.content = collector{ctx: ctx, work: root}
+	if err := b.fillStage(ctx); err != nil {
+		root.Close()
+		return nil, err
+	}
+	return root, nil
+}
+
+func (b *builder) fillStage(ctx context.Context) error {
+	if err := b.collect(); err != nil {
+		return err
+	}
+	b.stage()
+	b.say.verbose("Pre-generating registry cache for static mode...")
+	if err := b.buildRegistry(ctx); err != nil {
+		return err
+	}
+	if len(b.offered.tools)+len(b.offered.prompts)+b.offered.resources == 0 {
+		b.say.warn("No tools, resources, or prompts found")
+	}
+	if len(b.say.faults) > 0 {
+		return errValidation
+	}
+	return nil
 }
 
 func (b *builder) result(manifest []byte) *Result {
@@ -306,8 +337,10 @@ func (b *builder) collect() error {
 	if err := b.collectIncluded(root, included); err != nil {
 		return err
 	}
-	if b.images, err = b.addImages(root); err != nil {
-		return err
+	if !b.forImage {
+		if b.images, err = b.addImages(root); err != nil {
+			return err
+		}
 	}
 	b.checkQuoted()
 	b.report()
@@ -392,7 +425,8 @@ func (b *builder) collectDefault(root *source, name, dir string) error {
 	return b.content.tree(elsewhere, ".", to)
 }
 
-func (b *builder) addRuntime(ctx context.Context) error {
+// findRuntimes finds the server's programs for the chosen systems.
+func (b *builder) findRuntimes(ctx context.Context) error {
 	find := runtimes.Source{
 		Env: b.p.Env, RuntimeDir: b.o.RuntimeDir, Home: b.o.Home, Offline: b.o.Offline, Runner: b.runner,
 		Work: filepath.Join(b.work.Path, "built"), Note: func(line string) { b.say.verbose("%s", line) },
@@ -419,11 +453,17 @@ func (b *builder) addRuntime(ctx context.Context) error {
 		for _, way := range missing.Ways() {
 			b.say.note("  → %s", way)
 		}
-		if !slices.ContainsFunc(b.binaries, func(bin runtimes.Binary) bool { return bin.Target == runtimes.Host }) {
+		if !b.forImage && !slices.ContainsFunc(b.binaries, func(bin runtimes.Binary) bool { return bin.Target == runtimes.Host }) {
 			b.say.fault("No runtime for: %s", runtimes.Host)
 			return ErrRuntime
 		}
-	case err != nil:
+		return nil
+	}
+	return err
+}
+
+func (b *builder) addRuntime(ctx context.Context) error {
+	if err := b.findRuntimes(ctx); err != nil {
 		return err
 	}
 	files := append(runtimes.Layout(serverDir+"/"+runtimes.Dir, b.o.Tree, b.binaries), runtimes.Launcher(entryPoint))

@@ -169,7 +169,7 @@ func (b *builder) identify(ctx context.Context) (identity, error) {
 			id.email = ""
 		}
 	}
-	if id.author == "" {
+	if id.author == "" && !b.forImage {
 		b.say.warnHint("No author name found (required by MCPB spec)",
 			"Add MCPB_AUTHOR_NAME to mcpb.conf or set git user.name")
 		id.author = id.title

@@ -25,6 +25,7 @@ type Flag struct {
 	Help  string
 
 	Complete Completion // of the value
+	letter   string     // "o" for -o, or ""
 	missing  string
 }
 
@@ -103,6 +104,9 @@ func (f *Flags) Mode(p *string, name, help string) *Flag {
 // Completes sets the completion of the option's value.
 func (f *Flag) Completes(c Completion) *Flag { f.Complete = c; return f }
 
+// Letter adds a short form of the option, such as -o.
+func (f *Flag) Letter(letter string) *Flag { f.letter = letter; return f }
+
 // Missing sets the error for the option without a value, in place of the usual one (CLI-105).
 func (f *Flag) Missing(text string) *Flag { f.missing = text; return f }
 
@@ -147,6 +151,9 @@ func (f *Flags) read(args []string) (operands []string, err error) {
 		if len(arg) < 2 || arg[0] != '-' {
 			operands = append(operands, arg)
 			continue
+		}
+		if at := slices.IndexFunc(f.list, func(one *Flag) bool { return one.letter != "" && arg == "-"+one.letter }); at >= 0 {
+			arg = "--" + f.list[at].Name
 		}
 		name, _, hasValue := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 		option := f.find(name)

@@ -126,6 +126,9 @@ func (c *Command) usage() string {
 func (c *Command) optionRows() (rows [][2]string) {
 	for _, f := range c.Flags.list {
 		left := "--" + f.Name
+		if f.letter != "" {
+			left = "-" + f.letter + ", " + left
+		}
 		if f.Value != "" {
 			left += " " + f.Value
 		}

@@ -512,7 +512,8 @@ func TestState(t *testing.T) {
 	}
 	blocked := filepath.Join(tmp, "blocked")
 	os.WriteFile(blocked, nil, 0o600)
-	if _, dir, err := NewState(Env{"MCPBASH_STATE_DIR": blocked + "/x"}, &s); err != errNoState || dir != blocked+"/x" {
+	_, dir, err := NewState(Env{"MCPBASH_STATE_DIR": blocked + "/x"}, &s)
+	if _, ok := errors.AsType[*NoStateError](err); !ok || dir != blocked+"/x" {
 		t.Error(dir, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"mcp-bash/pkg/files/trust"
@@ -36,9 +37,28 @@ type State struct {
 	files    map[string]string // the texts of its files, by name
 }
 
-// errNoState means that no state directory can be created.
-var errNoState = errors.New("mcp-bash: set MCPBASH_TMP_ROOT to a short, writable directory (Windows path length " +
-	"limits may apply)")
+// A NoStateError means that no directory for private files is usable. Its text is a hint for users. It wraps
+// [syscall.EROFS] or [fs.ErrPermission] if that is the reason (P-300).
+type NoStateError struct {
+	Dir string // the directory that is not writable
+	Err error
+}
+
+func (e *NoStateError) Error() string {
+	switch remedy := "mount a writable directory there (in a container: on /tmp), or set MCPBASH_TMP_ROOT to one"; {
+	case errors.Is(e.Err, syscall.EROFS):
+		return "mcp-bash: the file system of " + e.Dir + " is read-only; " + remedy
+	case errors.Is(e.Err, fs.ErrPermission):
+		return "mcp-bash: this user has no permission to write to " + e.Dir + "; " + remedy
+	}
+	return "mcp-bash: set MCPBASH_TMP_ROOT to a short, writable directory (Windows path length limits may apply)"
+}
+
+func (e *NoStateError) isClear() bool {
+	return errors.Is(e.Err, syscall.EROFS) || errors.Is(e.Err, fs.ErrPermission)
+}
+
+func (e *NoStateError) Unwrap() error { return e.Err }
 
 // NewState chooses the path of the directory. It uses MCPBASH_STATE_DIR if that is set, and never removes it. If
 // there is no usable path, dir is the path that was tried.
@@ -52,11 +72,12 @@ func NewState(env Env, s *Settings) (state *State, dir string, err error) {
 			err = os.MkdirAll(dir, 0o700)
 		}
 		if err != nil {
-			return nil, dir, errNoState
+			return nil, dir, &NoStateError{dir, err}
 		}
 		return &State{Dir: dir, Logs: logs}, dir, nil
 	}
 	name := statePrefix + processTag()
+	var unusable *NoStateError // the first one, or the first one with a clear reason
 	for _, base := range tmpBases(env, s.TmpRoot) {
 		if base == "" {
 			continue
@@ -64,12 +85,16 @@ func NewState(env Env, s *Settings) (state *State, dir string, err error) {
 		if abs, err := filepath.Abs(base); err == nil {
 			base = abs
 		}
-		if IsWritable(base) {
-			dir := filepath.Join(base, name)
-			return &State{Dir: dir, Logs: logs, ours: true}, dir, nil
+		if err := checkWritable(base); err != nil {
+			if unusable == nil || !unusable.isClear() {
+				unusable = &NoStateError{base, err}
+			}
+			continue
 		}
+		dir := filepath.Join(base, name)
+		return &State{Dir: dir, Logs: logs, ours: true}, dir, nil
 	}
-	return nil, filepath.Join(s.TmpRoot, name), errNoState
+	return nil, filepath.Join(s.TmpRoot, name), unusable
 }
 
 // refuseLinks returns an error if a directory of the settings is a symbolic link. Users who can change the link could

@@ -24,7 +24,16 @@ func linkHelper(exe string, root *os.Root, link string) error {
 }
 
 // IsWritable reports whether we can create files in a directory.
-func IsWritable(dir string) bool {
+func IsWritable(dir string) bool { return checkWritable(dir) == nil }
+
+// checkWritable returns the reason why this process cannot create files in a directory.
+func checkWritable(dir string) error {
 	info, err := os.Stat(dir)
-	return err == nil && info.IsDir() && unix.Access(dir, unix.W_OK|unix.X_OK) == nil
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return unix.ENOTDIR
+	}
+	return unix.Access(dir, unix.W_OK|unix.X_OK)
 }

@@ -42,10 +42,13 @@ func linkHelper(exe string, root *os.Root, link string) error {
 
 // IsWritable reports whether we can create files in a directory. It tries to create one, because Windows has no other
 // check.
-func IsWritable(dir string) bool {
+func IsWritable(dir string) bool { return checkWritable(dir) == nil }
+
+// checkWritable returns the reason why this process cannot create files in a directory.
+func checkWritable(dir string) error {
 	probe, err := os.MkdirTemp(dir, "mcpbash.probe.")
 	if err != nil {
-		return false
+		return err
 	}
-	return os.Remove(probe) == nil
+	return os.Remove(probe)
 }

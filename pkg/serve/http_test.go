@@ -138,7 +138,7 @@ func TestHTTPDrains(t *testing.T) {
 	if info, err := os.Stat(p.socket); err != nil || info.Mode().Perm() != 0o600 {
 		t.Error(info.Mode(), err)
 	}
-	if _, err := httpd.Listen("unix:" + p.socket, nil); err == nil || !strings.Contains(err.Error(), "another server") {
+	if _, err := httpd.Listen("unix:"+p.socket, nil); err == nil || !strings.Contains(err.Error(), "another server") {
 		t.Error(err)
 	}
 	answered := make(chan string, 1)

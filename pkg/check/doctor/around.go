@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/registry/requirements"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/scriptenv"
 	"mcp-bash/pkg/text/shell"
@@ -27,8 +28,8 @@ type Project struct {
 	serverMeta     string // its name, relative to the project
 	Tools          int
 	RegistryExists bool
-	ScriptEnv      *scriptenv.Report      // the variables of this environment that scripts get
-	needs          *validate.Requirements // nil: it names none
+	ScriptEnv      *scriptenv.Report          // the variables of this environment that scripts get
+	needs          *requirements.Requirements // nil: it names none
 }
 
 // project looks at the project around, without writing to it.
@@ -43,7 +44,7 @@ func (e *examination) project() {
 	e.contents(p)
 	e.scriptEnv(p)
 	e.registration(p)
-	if w.needs, err = validate.ReadRequirements(p); err != nil {
+	if w.needs, err = requirements.Read(p); err != nil {
 		label := folder.Label(root, filepath.Join(p.Server, "requirements.json"))
 		e.add("project.requirements_invalid", label+": "+err.Error(), "")
 	} else if w.needs != nil {
@@ -129,9 +130,9 @@ func (e *examination) scriptEnv(p *project.Project) {
 }
 
 // dependencies looks for the programs that the project needs (CLI-1109).
-func (e *examination) dependencies(list [][]string) {
-	for _, names := range list {
-		found := false
+func (e *examination) dependencies(list []requirements.Dependency) {
+	for _, d := range list {
+		names, found := d.Programs, false
 		for _, name := range names {
 			found = found || validate.Installed(name, e.o.Env["PATH"])
 		}

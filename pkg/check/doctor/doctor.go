@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/check/finding"
-	"mcp-bash/pkg/check/validate"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/requirements"
 	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/shell"
@@ -101,7 +101,7 @@ func examine(ctx context.Context, o Options, on host) *Result {
 	e.system()
 	e.project()
 	switch {
-	case o.MinVersion != "" && !validate.IsVersion(o.MinVersion):
+	case o.MinVersion != "" && !requirements.IsVersion(o.MinVersion):
 		e.add("doctor.min_version_invalid", InvalidMinimum, "")
 		e.r.ExitCode = cli.ExitUsage
 	default:

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"mcp-bash/pkg/check/validate"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/requirements"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/secrets"
 	"mcp-bash/pkg/text/shell"
@@ -66,7 +66,7 @@ func (e *examination) source() (s source, ok bool) {
 	case o.Archive != "":
 		name := secrets.Text(strings.TrimPrefix(o.Archive, "file://"))
 		return source{name: name, args: []string{"--archive", o.Archive, "--verify", o.Verify}}, true
-	case strings.Count(o.Ref, ".") == 2 && validate.IsVersion(o.Ref):
+	case strings.Count(o.Ref, ".") == 2 && requirements.IsVersion(o.Ref):
 		return source{name: "release v" + strings.TrimPrefix(o.Ref, "v"), args: []string{"--ref", o.Ref}}, true
 	case o.Ref != "":
 		return source{name: "git " + o.Ref, args: []string{"--ref", o.Ref}}, true

@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/registry/requirements"
 	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/sdk"
 )
@@ -131,8 +132,8 @@ func checksFor(s *bash32.Script, program string) bool {
 
 // isRequired reports whether server.d/requirements.json lists a program, which requirements.missing reports.
 func (c *check) isRequired(program string) bool {
-	r, _ := ReadRequirements(c.p)
-	return r != nil && slices.ContainsFunc(r.Dependencies, func(names []string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return filepath.Base(name) == program })
+	r, _ := requirements.Read(c.p)
+	return r != nil && slices.ContainsFunc(r.Dependencies, func(d requirements.Dependency) bool {
+		return slices.ContainsFunc(d.Programs, func(name string) bool { return filepath.Base(name) == program })
 	})
 }

@@ -2,7 +2,6 @@ package validate
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/mod/semver"
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/check/finding"
@@ -28,6 +25,7 @@ import (
 	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/registry/requirements"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/run/scriptenv"
@@ -170,83 +168,12 @@ func (c *check) mayBeRegistered() bool {
 	return c.p.Discovery.Hooks && isFile(abs(c.p.Server, "register.sh")) && !exists(abs(c.p.Server, "register.json"))
 }
 
-// Requirements are the requirements of a project in server.d/requirements.json (CLI-1109).
-type Requirements struct {
-	MinVersion   string
-	Dependencies [][]string // lists of alternatives
-}
-
 // maxSmall limits the size of small files with settings.
 const maxSmall = 1 << 20
 
-// ReadRequirements reads the requirements of a project. It returns nil if the file does not exist.
-func ReadRequirements(p *project.Project) (*Requirements, error) {
-	text, err := p.ReadFile(filepath.Join(p.Server, "requirements.json"), maxSmall)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
-	}
-	return parseRequirements(text)
-}
-
-func parseRequirements(text []byte) (*Requirements, error) {
-	doc, err := item.ParseObject(text)
-	if err != nil {
-		return nil, err
-	}
-	r := &Requirements{}
-	framework := rawjson.Get(doc, "framework")
-	if !rawjson.Absent(framework) && rawjson.KindOf(framework) != rawjson.Object {
-		return nil, errors.New("framework must be an object")
-	}
-	if v := rawjson.Get(framework, "minVersion"); !rawjson.Absent(v) {
-		if r.MinVersion, _ = rawjson.Text(v); !IsVersion(r.MinVersion) {
-			return nil, errors.New(`framework.minVersion must be a version such as "2.0.0"`)
-		}
-	}
-	list := rawjson.Get(doc, "dependencies")
-	if !rawjson.Absent(list) && rawjson.KindOf(list) != rawjson.Array {
-		return nil, errors.New("dependencies must be an array")
-	}
-	i := 0
-	for entry := range rawjson.Elements(list) {
-		names := alternatives(entry)
-		if names == nil {
-			return nil, fmt.Errorf(`dependencies[%d] must be {"name": PROGRAM} or {"or": [PROGRAM, ...]}`, i)
-		}
-		r.Dependencies = append(r.Dependencies, names)
-		i++
-	}
-	return r, nil
-}
-
-// alternatives returns the programs of an entry, or nil if it is invalid.
-func alternatives(entry json.RawMessage) []string {
-	if name := rawjson.TextOf(entry, "name"); name != "" {
-		return []string{name}
-	}
-	names, ok := rawjson.Strings(rawjson.Get(entry, "or"))
-	if !ok || len(names) == 0 {
-		return nil
-	}
-	for _, name := range names {
-		if name == "" {
-			return nil
-		}
-	}
-	return names
-}
-
-// IsVersion reports whether a text is a version: one to three numbers, with an optional v (CLI-1112).
-func IsVersion(text string) bool {
-	v := "v" + strings.TrimPrefix(text, "v")
-	return semver.IsValid(v) && semver.Prerelease(v)+semver.Build(v) == ""
-}
-
 func (c *check) requirements() {
 	file := abs(c.p.Server, "requirements.json")
-	r, err := ReadRequirements(c.p)
+	r, err := requirements.Read(c.p)
 	if err != nil {
 		f := finding.Finding{ID: "requirements.invalid", Path: c.label(file), Message: reasonOf(err)}
 		f.Line, f.Column = placeOf(err)
@@ -255,9 +182,9 @@ func (c *check) requirements() {
 	if r == nil {
 		return
 	}
-	for _, names := range r.Dependencies {
-		if !slices.ContainsFunc(names, func(name string) bool { return Installed(name, c.p.Env["PATH"]) }) {
-			c.at("requirements.missing", c.label(file), strings.Join(names, " or ")+" is not installed")
+	for _, d := range r.Dependencies {
+		if !slices.ContainsFunc(d.Programs, func(name string) bool { return Installed(name, c.p.Env["PATH"]) }) {
+			c.at("requirements.missing", c.label(file), strings.Join(d.Programs, " or ")+" is not installed")
 		}
 	}
 }

@@ -901,26 +901,6 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// FuzzRequirements parses arbitrary requirements.
-func FuzzRequirements(f *testing.F) {
-	f.Add([]byte(`{"framework":{"minVersion":"9.0.0"},"dependencies":[{"name":"ffmpeg"},{"or":["gojq","jq"]}]}`))
-	f.Add([]byte(`{"dependencies":[{"or":[5]}]}`))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		r, err := parseRequirements(text)
-		if err != nil {
-			return
-		}
-		if r.MinVersion != "" && !IsVersion(r.MinVersion) {
-			t.Errorf("%q", r.MinVersion)
-		}
-		for _, names := range r.Dependencies {
-			if len(names) == 0 || slices.Contains(names, "") {
-				t.Errorf("%q", names)
-			}
-		}
-	})
-}
-
 // CLI-1006: --fix does not change a file that replaced the checked one, and reports it.
 func TestFixAnotherFile(t *testing.T) {
 	f := fixture(t, sound, files{"a.sh": "", "b.sh": ""})

@@ -1,0 +1,254 @@
+// Package debian reads packages from an archive of Debian: its signed indexes, the dependencies of
+// packages, and their files. It runs no program and no script of a package.
+package debian
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Limits on downloads, in bytes.
+const (
+	maxRelease  = 4 << 20
+	maxIndex    = 64 << 20
+	maxPackages = 512 << 20 // of an index that is unpacked
+	maxDeb      = 512 << 20
+)
+
+// An Archive is a suite of a mirror, such as trixie at https://deb.debian.org/debian.
+type Archive struct {
+	URL, Suite string
+	Home       string // the address that inventories name, whatever the mirror
+}
+
+// A Source reads archives.
+type Source struct {
+	Get      func(ctx context.Context, url string, limit int64) ([]byte, error)
+	Cache    string // a private directory
+	Keyring  []byte // public keys, in OpenPGP's binary or armored form
+	Offline  bool   // use the files of the cache only
+	Now      time.Time
+	Archives []Archive
+	Progress func(what string, done, total int64)
+}
+
+// ErrOffline means that a file is not in the cache.
+var ErrOffline = errors.New("not in the cache, and not downloaded because of --offline")
+
+// Index returns the packages of all archives for an architecture.
+func (s *Source) Index(ctx context.Context, arch string) (*Index, error) {
+	x := &Index{}
+	for i := range s.Archives {
+		a := &s.Archives[i]
+		text, err := s.index(ctx, a, arch)
+		if err == nil {
+			err = x.add(text, a, arch)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", a.URL, a.Suite, err)
+		}
+	}
+	x.sort()
+	return x, nil
+}
+
+// index returns the Packages file of an archive.
+func (s *Source) index(ctx context.Context, a *Archive, arch string) (string, error) {
+	dir := a.URL + "/dists/" + a.Suite + "/"
+	signed, err := s.inRelease(ctx, dir+"InRelease")
+	if err != nil {
+		return "", err
+	}
+	text, err := verify(signed, s.Keyring, s.Now)
+	if err != nil {
+		return "", err
+	}
+	r, err := parseRelease(string(text))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("InRelease: %w", err)
+	case r.codename != a.Suite:
+		return "", fmt.Errorf("InRelease: it is for %q, not for %q", r.codename, a.Suite)
+	case r.date.After(s.Now.Add(24 * time.Hour)):
+		return "", fmt.Errorf("InRelease: its date %s is in the future", r.date.Format(time.RFC3339))
+	case !r.validUntil.IsZero() && r.validUntil.Before(s.Now):
+		return "", fmt.Errorf("InRelease: it expired at %s; choose another mirror", r.validUntil.Format(time.RFC3339))
+	}
+	for _, name := range []string{"main/binary-" + arch + "/Packages.xz", "main/binary-" + arch + "/Packages.gz"} {
+		f, ok := r.files[name]
+		if !ok {
+			continue
+		}
+		address := dir + name
+		if r.byHash {
+			address = dir + "main/binary-" + arch + "/by-hash/SHA256/" + f.sha256
+		}
+		if f.size > maxIndex {
+			return "", fmt.Errorf("%s has %d bytes, more than %d", name, f.size, maxIndex)
+		}
+		file, err := s.fetch(ctx, address, f.sha256, f.size)
+		if err != nil {
+			return "", err
+		}
+		defer file.Close()
+		unpacked, err := decompress(name, file)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+		var b strings.Builder
+		b.Grow(int(min(r.files[strings.TrimSuffix(name, filepath.Ext(name))].size, maxPackages)))
+		n, err := io.Copy(&b, io.LimitReader(unpacked, maxPackages+1))
+		if err == nil && n > maxPackages {
+			err = fmt.Errorf("more than %d bytes", maxPackages)
+		}
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+		return b.String(), nil
+	}
+	return "", fmt.Errorf("InRelease: no packages for %s", arch)
+}
+
+// inRelease returns the signed index of an archive. The cache has the last one, for --offline.
+func (s *Source) inRelease(ctx context.Context, address string) ([]byte, error) {
+	sum := sha256.Sum256([]byte(address))
+	file := filepath.Join(s.Cache, "InRelease-"+hex.EncodeToString(sum[:]))
+	if s.Offline {
+		text, err := os.ReadFile(file)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("%s: %w", address, ErrOffline)
+		}
+		return text, err
+	}
+	s.progress("reading "+filepath.Base(filepath.Dir(address)), 0, 1)
+	text, err := s.Get(ctx, address, maxRelease)
+	if err != nil {
+		return nil, err
+	}
+	return text, s.put(file, text)
+}
+
+func (s *Source) progress(what string, done, total int64) {
+	if s.Progress != nil {
+		s.Progress(what, done, total)
+	}
+}
+
+// fetch returns a file with a checksum, from the cache or the network.
+func (s *Source) fetch(ctx context.Context, address, sum string, size int64) (*os.File, error) {
+	file := filepath.Join(s.Cache, sum)
+	if f, err := os.Open(file); err == nil {
+		h := sha256.New()
+		if _, err := io.Copy(h, io.LimitReader(f, size+1)); err == nil && hex.EncodeToString(h.Sum(nil)) == sum {
+			_, err = f.Seek(0, io.SeekStart)
+			return f, err
+		}
+		f.Close() // damaged
+	}
+	if s.Offline {
+		return nil, fmt.Errorf("%s: %w", address, ErrOffline)
+	}
+	content, err := s.Get(ctx, address, size)
+	if err != nil {
+		return nil, err
+	}
+	if got := sha256.Sum256(content); hex.EncodeToString(got[:]) != sum {
+		return nil, fmt.Errorf("%s: its checksum is not the one of the signed index", address)
+	}
+	if err := s.put(file, content); err != nil {
+		return nil, err
+	}
+	return os.Open(file)
+}
+
+// put writes a file of the cache.
+func (s *Source) put(file string, content []byte) error {
+	if err := os.MkdirAll(s.Cache, 0o700); err != nil {
+		return err
+	}
+	fresh := file + ".tmp-" + rand.Text()
+	if err := os.WriteFile(fresh, content, 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(fresh, file); err != nil {
+		os.Remove(fresh)
+		return err
+	}
+	return nil
+}
+
+// downloads is the number of packages that are downloaded at once.
+const downloads = 4
+
+// Fetch downloads packages into the cache.
+func (s *Source) Fetch(ctx context.Context, packages []*Package) error {
+	var total, done int64
+	for _, p := range packages {
+		if p.Size > maxDeb {
+			return fmt.Errorf("package %s has %d MB, more than %d", p.Name, p.Size>>20, maxDeb>>20)
+		}
+		total += p.Size
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	slots := make(chan struct{}, downloads)
+	for _, p := range packages {
+		slots <- struct{}{}
+		if context.Cause(ctx) != nil {
+			break
+		}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			f, err := s.Open(ctx, p)
+			if err != nil {
+				cancel(err)
+				return
+			}
+			f.Close()
+			mu.Lock()
+			defer mu.Unlock()
+			done += p.Size
+			s.progress("downloading Debian packages", done, total)
+		})
+	}
+	wait.Wait()
+	return context.Cause(ctx)
+}
+
+// Open opens the file of a package.
+func (s *Source) Open(ctx context.Context, p *Package) (*os.File, error) {
+	f, err := s.fetch(ctx, p.archive.URL+"/"+p.path(), p.SHA256, p.Size)
+	if err != nil {
+		return nil, fmt.Errorf("package %s: %w", p.Name, err)
+	}
+	return f, nil
+}
+
+// Address returns the URL of the package's file, for inventories.
+func (p *Package) Address() string { return p.archive.Home + "/" + p.path() }
+
+func (p *Package) path() string { return (&url.URL{Path: p.Filename}).EscapedPath() }
+
+// PURL returns the identifier of the package in inventories of software.
+func (p *Package) PURL() string {
+	return "pkg:deb/debian/" + url.PathEscape(p.Name) + "@" + purlEscape(p.Version) + "?arch=" + p.Architecture +
+		"&distro=" + strings.TrimSuffix(p.archive.Suite, "-security")
+}
+
+// purlEscape escapes a version as package URLs require it.
+func purlEscape(text string) string {
+	return strings.NewReplacer("+", "%2B", ":", "%3A").Replace(url.PathEscape(text))
+}

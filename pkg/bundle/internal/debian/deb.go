@@ -1,0 +1,241 @@
+package debian
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/ulikunitz/xz"
+)
+
+// Limits on the content of a package.
+const (
+	maxControl  = 16 << 20 // of its control files together, in bytes
+	maxUnpacked = 4 << 30  // of its files together, in bytes
+	maxFiles    = 200_000
+)
+
+// A Deb is a package file that is being read.
+type Deb struct {
+	Control  []byte // the control file
+	MD5Sums  []byte // the checksums of its files, or nil
+	PostInst []byte // the script that dpkg runs after unpacking, or nil
+
+	files *tar.Reader
+	count int
+	size  int64
+}
+
+// arHeader is the size of the header of a member.
+const arHeader = 60
+
+// A member is a file of an ar archive.
+type member struct {
+	name string
+	size int64
+}
+
+// readMember reads the header of the next member. The error is io.EOF after the last one.
+func readMember(r io.Reader) (*member, error) {
+	header := make([]byte, arHeader)
+	n, err := io.ReadFull(r, header)
+	switch {
+	case err == io.EOF && n == 0:
+		return nil, io.EOF
+	case err != nil:
+		return nil, fmt.Errorf("ar header: %w", io.ErrUnexpectedEOF)
+	case string(header[58:]) != "`\n":
+		return nil, errors.New("ar header: no end mark")
+	}
+	name := strings.TrimSuffix(strings.TrimRight(string(header[:16]), " "), "/")
+	size, err := strconv.ParseInt(strings.TrimRight(string(header[48:58]), " "), 10, 64)
+	if err != nil || size < 0 || name == "" {
+		return nil, errors.New("ar header: invalid name or size")
+	}
+	return &member{name, size}, nil
+}
+
+// OpenDeb reads the control files of a package. Next reads the other files.
+func OpenDeb(in io.Reader) (*Deb, error) {
+	r := bufio.NewReaderSize(in, 1<<16)
+	magic := make([]byte, 8)
+	if _, err := io.ReadFull(r, magic); err != nil || string(magic) != "!<arch>\n" {
+		return nil, errors.New("not a Debian package: no ar archive")
+	}
+	d := &Deb{}
+	for i := 0; ; i++ {
+		m, err := readMember(r)
+		switch {
+		case err == io.EOF:
+			return nil, errors.New("not a Debian package: no data.tar in it")
+		case err != nil:
+			return nil, err
+		}
+		content := io.LimitReader(r, m.size)
+		switch {
+		case i == 0:
+			version, err := io.ReadAll(io.LimitReader(content, 16))
+			if err != nil || m.name != "debian-binary" || !bytes.HasPrefix(version, []byte("2.")) {
+				return nil, errors.New("not a Debian package of format 2")
+			}
+		case strings.HasPrefix(m.name, "control.tar") && d.Control == nil:
+			if err := d.readControl(m.name, content); err != nil {
+				return nil, fmt.Errorf("%s: %w", m.name, err)
+			}
+		case strings.HasPrefix(m.name, "data.tar"):
+			if d.Control == nil {
+				return nil, errors.New("data.tar precedes control.tar")
+			}
+			unpacked, err := decompress(m.name, content)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", m.name, err)
+			}
+			d.files = tar.NewReader(io.LimitReader(unpacked, maxUnpacked))
+			return d, nil
+		}
+		if _, err := io.Copy(io.Discard, content); err != nil {
+			return nil, err
+		}
+		if m.size%2 == 1 {
+			if _, err := r.Discard(1); err != nil {
+				return nil, io.ErrUnexpectedEOF
+			}
+		}
+	}
+}
+
+// decompress returns the content of a file by the ending of its name. Debian accepts no other
+// compression for packages.
+func decompress(name string, r io.Reader) (io.Reader, error) {
+	switch path.Ext(name) {
+	case ".tar":
+		return r, nil
+	case ".gz":
+		return gzip.NewReader(r)
+	case ".xz":
+		return xz.NewReader(r)
+	}
+	return nil, fmt.Errorf("unknown compression %q; packages of Debian have xz or gzip", path.Ext(name))
+}
+
+func (d *Deb) readControl(name string, content io.Reader) error {
+	unpacked, err := decompress(name, content)
+	if err != nil {
+		return err
+	}
+	for t := tar.NewReader(io.LimitReader(unpacked, maxControl)); ; {
+		h, err := t.Next()
+		switch {
+		case err == io.EOF && d.Control == nil:
+			return errors.New("no control file in it")
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case h.Typeflag != tar.TypeReg:
+			continue
+		}
+		var to *[]byte
+		switch path.Clean(h.Name) {
+		case "control":
+			to = &d.Control
+		case "md5sums":
+			to = &d.MD5Sums
+		case "postinst":
+			to = &d.PostInst
+		default:
+			continue
+		}
+		if *to, err = io.ReadAll(t); err != nil {
+			return err
+		}
+	}
+}
+
+// A File is a file of a package.
+type File struct {
+	Name     string // without a slash at its beginning or end; "" for the root directory
+	Type     byte   // tar.TypeReg, TypeDir, TypeSymlink or TypeLink
+	Link     string // the target; for TypeLink a name like Name
+	Mode     int64  // permissions, without set-user-ID and set-group-ID
+	UID, GID int
+	Size     int64
+	Seconds  int64 // the time of its last change, in Unix time
+
+	io.Reader
+}
+
+// Next returns the next file. The error is io.EOF after the last one. Directories that Debian's
+// systems replace by links, such as bin, are renamed to the targets of the links.
+func (d *Deb) Next() (*File, error) {
+	h, err := d.files.Next()
+	switch {
+	case err != nil:
+		return nil, err
+	case d.count >= maxFiles:
+		return nil, fmt.Errorf("more than %d files", maxFiles)
+	}
+	d.count++
+	f := &File{
+		Type: h.Typeflag, Link: h.Linkname, Mode: h.Mode & 0o1777, UID: h.Uid, GID: h.Gid, Size: h.Size,
+		Seconds: h.ModTime.Unix(), Reader: d.files,
+	}
+	if f.Name, err = localName(h.Name); err != nil {
+		return nil, err
+	}
+	if d.size += h.Size; h.Size < 0 || d.size > maxUnpacked {
+		return nil, fmt.Errorf("more than %d MB of files", maxUnpacked>>20)
+	}
+	f.Name = merged(f.Name, h.Typeflag == tar.TypeSymlink || h.Typeflag == tar.TypeDir)
+	switch h.Typeflag {
+	case tar.TypeReg, tar.TypeDir:
+	case tar.TypeSymlink:
+		if f.Link == "" {
+			return nil, fmt.Errorf("%q: a link without target", h.Name)
+		}
+	case tar.TypeLink:
+		if f.Link, err = localName(h.Linkname); err != nil {
+			return nil, err
+		}
+		f.Link = merged(f.Link, false)
+	default:
+		return nil, fmt.Errorf("%q: not a file, directory or link", h.Name)
+	}
+	return f, nil
+}
+
+// localName returns a name of a tar archive without "./". It must not lead out.
+func localName(name string) (string, error) {
+	for part := range strings.SplitSeq(name, "/") {
+		if part == ".." || strings.ContainsRune(part, 0) {
+			return "", fmt.Errorf("%q: not a name below the root directory", name)
+		}
+	}
+	return strings.TrimPrefix(path.Clean("/"+name), "/"), nil
+}
+
+// merged returns the name of a file in a system whose /bin, /sbin and /lib are links into /usr.
+// The links themselves, and empty directories in their place, keep their names.
+func merged(name string, isDirOrLink bool) string {
+	top, rest, found := strings.Cut(name, "/")
+	if !isAlias(top) || !found && isDirOrLink {
+		return name
+	}
+	return strings.TrimSuffix("usr/"+top+"/"+rest, "/")
+}
+
+// isAlias reports whether a directory is a link into /usr.
+func isAlias(name string) bool {
+	switch name {
+	case "bin", "sbin", "lib", "lib64":
+		return true
+	}
+	return false
+}

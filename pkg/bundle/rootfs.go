@@ -1,0 +1,233 @@
+package bundle
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/bundle/internal/debian"
+	"mcp-bash/pkg/text/lazyregexp"
+)
+
+// A rootFS writes the files of Debian packages as one layer, in one pass. Scripts of packages
+// do not run: links of alternatives and the list of certificates are made here (H-604).
+type rootFS struct {
+	w        *tar.Writer
+	modified time.Time
+
+	owners       map[string]string // the package of each file; "" for directories
+	programs     map[string]bool   // executable files and links to files
+	certificates map[string][]byte
+	alternatives map[string]alternative // by the path of the link
+}
+
+type alternative struct {
+	target   string
+	priority int
+}
+
+// writePackages writes the layer. It returns the programs in it.
+func writePackages(ctx context.Context, w *tar.Writer, source *debian.Source, packages []*debian.Package,
+	modified time.Time) (programs map[string]bool, err error) {
+	r := &rootFS{w: w, modified: modified, owners: map[string]string{}, programs: map[string]bool{},
+		certificates: map[string][]byte{}, alternatives: map[string]alternative{}}
+	for _, p := range packages {
+		if err := r.unpack(ctx, source, p); err != nil {
+			return nil, fmt.Errorf("package %s: %w", p.Name, err)
+		}
+	}
+	return r.programs, r.finish()
+}
+
+func (r *rootFS) unpack(ctx context.Context, source *debian.Source, p *debian.Package) error {
+	f, err := source.Open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	d, err := debian.OpenDeb(f)
+	if err != nil {
+		return err
+	}
+	for {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		file, err := d.Next()
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = r.add(p.Name, file)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	r.readAlternatives(d.PostInst)
+	// Scanners of images read these files instead of dpkg's database.
+	status := "var/lib/dpkg/status.d/" + p.Name
+	if err := r.addBytes(status, d.Control); err != nil || len(d.MD5Sums) == 0 {
+		return err
+	}
+	return r.addBytes(status+".md5sums", d.MD5Sums)
+}
+
+// leftOut are directories whose files no program needs. Licences stay.
+var leftOut = []string{
+	"usr/share/man", "usr/share/info", "usr/share/locale", "usr/share/lintian", "usr/share/bash-completion",
+	"usr/share/zsh", "usr/share/fish", "usr/share/gtk-doc", "usr/share/doc-base",
+}
+
+func isLeftOutOfImage(f *debian.File) bool {
+	for _, dir := range leftOut {
+		if f.Name == dir || strings.HasPrefix(f.Name, dir+"/") {
+			return true
+		}
+	}
+	rest, isDoc := strings.CutPrefix(f.Name, "usr/share/doc/")
+	return isDoc && strings.Contains(rest, "/") && path.Base(rest) != "copyright"
+}
+
+const certificateDir = "usr/share/ca-certificates/"
+
+// maxCertificate is the maximum size of a certificate, in bytes.
+const maxCertificate = 1 << 20
+
+func (r *rootFS) add(owner string, f *debian.File) error {
+	if f.Name == "" || isLeftOutOfImage(f) {
+		return nil
+	}
+	before, exists := r.owners[f.Name]
+	isDir := f.Type == tar.TypeDir
+	switch f.Name {
+	case "bin", "sbin", "lib", "lib64": // a directory, or the link that replaces it
+		if exists {
+			return nil
+		}
+		f.Type, f.Link, f.Mode, isDir, owner = tar.TypeSymlink, "usr/"+f.Name, 0o777, false, ""
+	}
+	if exists && isDir && before == "" {
+		return nil
+	}
+	if exists {
+		return fmt.Errorf("package %s has the file /%s too", before, f.Name)
+	}
+	if isDir {
+		owner = ""
+	}
+	r.owners[f.Name] = owner
+	if f.Type == tar.TypeSymlink || f.Type == tar.TypeLink || f.Type == tar.TypeReg && f.Mode&0o111 != 0 {
+		r.programs[f.Name] = true
+	}
+	content := f.Reader
+	if strings.HasPrefix(f.Name, certificateDir) && strings.HasSuffix(f.Name, ".crt") {
+		text, err := io.ReadAll(io.LimitReader(content, maxCertificate))
+		if err != nil {
+			return err
+		}
+		r.certificates[f.Name], content = text, bytes.NewReader(text)
+	}
+	h := &tar.Header{
+		Typeflag: f.Type, Name: f.Name, Linkname: f.Link, Mode: f.Mode, Uid: f.UID, Gid: f.GID,
+		ModTime: time.Unix(f.Seconds, 0), Format: tar.FormatPAX,
+	}
+	if isDir {
+		h.Name += "/"
+	}
+	if f.Type == tar.TypeReg {
+		h.Size = f.Size
+	}
+	if err := r.w.WriteHeader(h); err != nil || h.Size == 0 {
+		return err
+	}
+	_, err := io.Copy(r.w, content)
+	return err
+}
+
+func (r *rootFS) addBytes(name string, content []byte) error {
+	return r.add("", &debian.File{Name: name, Type: tar.TypeReg, Mode: 0o644, Size: int64(len(content)),
+		Seconds: r.modified.Unix(), Reader: bytes.NewReader(content)})
+}
+
+func (r *rootFS) addDir(name string, mode int64, id int) error {
+	return r.add("", &debian.File{Name: name, Type: tar.TypeDir, Mode: mode, UID: id, GID: id,
+		Seconds: r.modified.Unix()})
+}
+
+func (r *rootFS) addLink(name, target string) error {
+	return r.add("", &debian.File{Name: name, Type: tar.TypeSymlink, Link: target, Mode: 0o777,
+		Seconds: r.modified.Unix()})
+}
+
+var installsAlternative = lazyregexp.New(`--install\s+/(\S+)\s+\S+\s+/(\S+)\s+(\d+)`)
+
+// readAlternatives finds the links that a script of a package would create with literal names,
+// such as /usr/bin/awk.
+func (r *rootFS) readAlternatives(script []byte) {
+	text := strings.ReplaceAll(string(script), "\\\n", " ")
+	for _, m := range installsAlternative.FindAllStringSubmatch(text, -1) {
+		link, target := m[1], m[2]
+		priority, err := strconv.Atoi(m[3])
+		if err != nil || strings.ContainsAny(link+target, "$\"'`") || slices.Contains(strings.Split(link, "/"), "..") {
+			continue
+		}
+		if was, ok := r.alternatives[link]; !ok || priority > was.priority {
+			r.alternatives[link] = alternative{target, priority}
+		}
+	}
+}
+
+// UserID is the user and the group of the server in an image.
+const UserID = 65532
+
+// finish adds the files that no package contains.
+func (r *rootFS) finish() error {
+	var errs []error
+	for _, link := range slices.Sorted(maps.Keys(r.alternatives)) {
+		target := r.alternatives[link].target
+		if _, exists := r.owners[link]; !exists && r.programs[target] {
+			errs = append(errs, r.addLink(link, "/"+target))
+		}
+	}
+	var bundle []byte
+	for _, name := range slices.Sorted(maps.Keys(r.certificates)) {
+		bundle = append(append(bundle, bytes.TrimRight(r.certificates[name], "\n")...), '\n')
+	}
+	for _, dir := range []string{"etc", "etc/ssl", "etc/ssl/certs", "home", "opt", "srv", "usr", "var"} {
+		errs = append(errs, r.addDir(dir, 0o755, 0))
+	}
+	if len(bundle) > 0 {
+		errs = append(errs, r.addBytes("etc/ssl/certs/ca-certificates.crt", bundle))
+	}
+	id := strconv.Itoa(UserID)
+	errs = append(errs, r.addDir("tmp", 0o1777, 0), r.addDir("home/nonroot", 0o700, UserID),
+		r.addBytes("etc/passwd", []byte("root:x:0:0:root:/root:/usr/sbin/nologin\n"+
+			"nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"+
+			"nonroot:x:"+id+":"+id+":nonroot:/home/nonroot:/usr/sbin/nologin\n")),
+		r.addBytes("etc/group", []byte("root:x:0:\nnogroup:x:65534:\nnonroot:x:"+id+":\n")))
+	if _, exists := r.owners["etc/nsswitch.conf"]; !exists {
+		errs = append(errs, r.addBytes("etc/nsswitch.conf", []byte("passwd: files\ngroup: files\nhosts: files dns\n")))
+	}
+	return errors.Join(errs...)
+}
+
+// searchPath are the directories of programs in an image.
+var searchPath = []string{"opt/mcp-bash/bin", "usr/local/sbin", "usr/local/bin", "usr/sbin", "usr/bin"}
+
+// hasProgram reports whether an image has a program, by its name or its absolute path.
+func hasProgram(programs map[string]bool, name string) bool {
+	if full, isPath := strings.CutPrefix(name, "/"); isPath {
+		return programs[full] || programs["usr/"+full]
+	}
+	return slices.ContainsFunc(searchPath, func(dir string) bool { return programs[path.Join(dir, name)] })
+}

@@ -1,0 +1,104 @@
+// Package requirements reads server.d/requirements.json: the programs that a project needs (CLI-1109).
+package requirements
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/mod/semver"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/item"
+)
+
+// Requirements are the requirements of a project in server.d/requirements.json (CLI-1109).
+type Requirements struct {
+	MinVersion   string
+	Dependencies []Dependency
+}
+
+// A Dependency is a program that a project needs.
+type Dependency struct {
+	Programs []string // alternatives, by name or absolute path
+	Debian   string   // the Debian package with one of them, or ""
+}
+
+// maxSize limits the size of the file.
+const maxSize = 1 << 20
+
+// Read reads the requirements of a project. It returns nil if the file does not exist.
+func Read(p *project.Project) (*Requirements, error) {
+	text, err := p.ReadFile(filepath.Join(p.Server, "requirements.json"), maxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return Parse(text)
+}
+
+// Parse parses the text of requirements.json.
+func Parse(text []byte) (*Requirements, error) {
+	doc, err := item.ParseObject(text)
+	if err != nil {
+		return nil, err
+	}
+	r := &Requirements{}
+	framework := rawjson.Get(doc, "framework")
+	if !rawjson.Absent(framework) && rawjson.KindOf(framework) != rawjson.Object {
+		return nil, errors.New("framework must be an object")
+	}
+	if v := rawjson.Get(framework, "minVersion"); !rawjson.Absent(v) {
+		if r.MinVersion, _ = rawjson.Text(v); !IsVersion(r.MinVersion) {
+			return nil, errors.New(`framework.minVersion must be a version such as "2.0.0"`)
+		}
+	}
+	list := rawjson.Get(doc, "dependencies")
+	if !rawjson.Absent(list) && rawjson.KindOf(list) != rawjson.Array {
+		return nil, errors.New("dependencies must be an array")
+	}
+	i := 0
+	for entry := range rawjson.Elements(list) {
+		names := alternatives(entry)
+		if names == nil {
+			return nil, fmt.Errorf(`dependencies[%d] must be {"name": PROGRAM} or {"or": [PROGRAM, ...]}`, i)
+		}
+		d := Dependency{Programs: names}
+		if v := rawjson.Get(entry, "debian"); !rawjson.Absent(v) {
+			if d.Debian, _ = rawjson.Text(v); d.Debian == "" {
+				return nil, fmt.Errorf(`dependencies[%d].debian must be the name of a Debian package`, i)
+			}
+		}
+		r.Dependencies = append(r.Dependencies, d)
+		i++
+	}
+	return r, nil
+}
+
+// alternatives returns the programs of an entry, or nil if it is invalid.
+func alternatives(entry json.RawMessage) []string {
+	if name := rawjson.TextOf(entry, "name"); name != "" {
+		return []string{name}
+	}
+	names, ok := rawjson.Strings(rawjson.Get(entry, "or"))
+	if !ok || len(names) == 0 {
+		return nil
+	}
+	for _, name := range names {
+		if name == "" {
+			return nil
+		}
+	}
+	return names
+}
+
+// IsVersion reports whether a text is a version: one to three numbers, with an optional v (CLI-1112).
+func IsVersion(text string) bool {
+	v := "v" + strings.TrimPrefix(text, "v")
+	return semver.IsValid(v) && semver.Prerelease(v)+semver.Build(v) == ""
+}

@@ -230,6 +230,7 @@ func (q *Requests) awaitTurn(r *Request) bool {
 		q.queue = slices.Delete(q.queue, i, i+1)
 		q.bytes -= r.bytes
 		delete(q.inFlight, r.Key)
+		r.Close()
 		q.pool.settle()
 	}
 	return false

@@ -9,8 +9,16 @@ import (
 	"time"
 )
 
-// writeTime is how long a client may take to read what was written to its connection.
-const writeTime = 30 * time.Second
+// A timedConn is a connection of a client that must read what is written within a time.
+type timedConn struct {
+	net.Conn
+	within time.Duration
+}
+
+func (c *timedConn) Write(p []byte) (int, error) {
+	c.SetWriteDeadline(time.Now().Add(c.within))
+	return c.Conn.Write(p)
+}
 
 // A response is the output of a stream over a connection of net/http.
 type response struct {
@@ -36,7 +44,6 @@ func (r *response) Write(p []byte) (int, error) {
 	if r.closed {
 		return 0, net.ErrClosed
 	}
-	r.control.SetWriteDeadline(time.Now().Add(writeTime))
 	n, err := r.w.Write(p)
 	if err == nil {
 		err = r.control.Flush()
@@ -65,7 +72,7 @@ func hijack(w http.ResponseWriter, r *http.Request) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	nc.SetDeadline(time.Time{})
+	nc.SetReadDeadline(time.Time{})
 	c.Conn, c.header = nc, b.Bytes()
 	return c, nil
 }
@@ -85,23 +92,16 @@ func (c *conn) Write(p []byte) (int, error) {
 	if c.chunked {
 		frame = append(frame, "\r\n"...)
 	}
-	if err := c.write(frame); err != nil {
+	if _, err := c.Conn.Write(frame); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-func (c *conn) write(p []byte) error {
-	c.SetWriteDeadline(time.Now().Add(writeTime))
-	defer c.SetWriteDeadline(time.Time{})
-	_, err := c.Conn.Write(p)
-	return err
-}
-
 // finish ends the response.
 func (c *conn) finish() {
 	if c.chunked {
-		c.write([]byte("0\r\n\r\n"))
+		c.Conn.Write([]byte("0\r\n\r\n"))
 	}
 	c.Close()
 }

@@ -143,8 +143,9 @@ func (s *Server) Drain() *protocol.Ending {
 		client.CloseInput()
 		client.Finish()
 	}
-	s.endStreams()
+	s.endStreams(func(st *stream) bool { return st.session == nil || st == st.session.own })
 	s.http.Shutdown(s.Context)
+	s.endStreams(nil) // resumed ones have their answers now
 	for _, client := range clients {
 		client.Wait()
 		client.Leave()
@@ -166,15 +167,18 @@ func (s *Server) close() (all []*protocol.Client) {
 	return all
 }
 
-// endStreams ends the streams that net/http does not know.
-func (s *Server) endStreams() {
+// endStreams ends the streams that net/http does not know, and waits until their clients have read
+// everything. of selects streams; nil: all.
+func (s *Server) endStreams(of func(*stream) bool) {
+	var ends sync.WaitGroup
 	s.mu.Lock()
-	streams := s.streams
-	s.streams = map[*stream]bool{}
-	s.mu.Unlock()
-	for st := range streams {
-		st.end("the server stops")
+	for st := range s.streams {
+		if of == nil || of(st) {
+			ends.Go(func() { st.end("the server stops") })
+		}
 	}
+	s.mu.Unlock()
+	ends.Wait()
 }
 
 // Kill ends all requests without answers. answered is closed when their scripts need not be waited
@@ -205,7 +209,7 @@ func (s *Server) Finish(<-chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), lastGrace)
 	defer cancel()
 	s.http.Shutdown(ctx)
-	s.endStreams()
+	s.endStreams(nil)
 }
 
 // lastGrace is how long clients may take to read the last answers.

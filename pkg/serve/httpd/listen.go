@@ -1,12 +1,14 @@
 package httpd
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/serve/activation"
@@ -18,7 +20,8 @@ type Listener struct {
 	URL   string // of the endpoint
 	Local bool   // only programs of this machine can connect
 
-	remove func() // removes the socket file
+	remove   func()        // removes the socket file
+	patience time.Duration // of tests, in place of writeTime
 }
 
 // DefaultAddr is the address without another one.
@@ -111,6 +114,18 @@ func listenUnix(path string) (*Listener, error) {
 	return &Listener{
 		Listener: l, URL: "unix:" + path, Local: true, remove: sync.OnceFunc(func() { os.Remove(path) }),
 	}, nil
+}
+
+// writeTime is how long a client may take to read what was written to its connection (H-11).
+const writeTime = 30 * time.Second
+
+// Accept implements [net.Listener].
+func (l *Listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &timedConn{c, cmp.Or(l.patience, writeTime)}, nil
 }
 
 // Close ends accepting, and removes the socket file.

@@ -38,6 +38,7 @@ type post struct {
 	stream   *stream    // nil: nothing came before the answer
 	out      *response  // of the stream, unless the stream has a connection of its own
 	broken   error      // the stream could not be opened
+	shared   bool       // another goroutine can still use the post after the answer
 }
 
 // newPost returns a post for a number of requests.
@@ -148,14 +149,15 @@ func (p *post) Reserve(ctx context.Context, _ int) {
 func (p *post) Release(int) {}
 
 // keepAlive opens the stream of a slow request, or sends a comment on it, so that no proxy closes
-// the connection.
-func (p *post) keepAlive() {
+// the connection. It returns false once the request is answered.
+func (p *post) keepAlive() bool {
 	p.mu.Lock()
 	ok := p.expected > 0 && p.open()
 	p.mu.Unlock()
 	if ok {
 		p.stream.comment("")
 	}
+	return ok
 }
 
 var errGone = errors.New("the client closed the connection")
@@ -188,7 +190,7 @@ func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body []b
 		p.stream.watch(p.gone)
 		return
 	}
-	if stop() && !task.Lingers() { // nothing else uses the post
+	if stop() && !task.Lingers() && !p.shared {
 		s.posts.Put(p)
 	}
 }
@@ -206,7 +208,9 @@ func (s *Server) run(p *post, task protocol.Task) (open bool) {
 		var mu sync.Mutex // the timer is set before it is used
 		mu.Lock()
 		timer = time.AfterFunc(s.limits.keepAlive, func() {
-			p.keepAlive()
+			if !p.keepAlive() {
+				return
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			timer.Reset(s.limits.keepAlive)
@@ -231,8 +235,8 @@ func (s *Server) run(p *post, task protocol.Task) (open bool) {
 		}
 	}
 	s.respond(p, http.StatusOK)
-	if timer != nil {
-		timer.Stop()
+	if timer != nil && !timer.Stop() {
+		p.shared = true
 	}
 	task.Slow().Store(time.Since(began) >= slow)
 	return false

@@ -196,6 +196,24 @@ func TestHTTPDrainLimit(t *testing.T) {
 	}
 }
 
+// H-2: an unusable setting ends the start.
+func TestHTTPSettings(t *testing.T) {
+	for name, value := range map[string]string{
+		"MCPBASH_HTTP_DRAIN": "1s", "MCPBASH_HTTP_KEEPALIVE": "-1", "MCPBASH_HTTP_MAX_BODY": "0",
+		"MCPBASH_HTTP_TRUST_CLIENT_ROOTS": "yes",
+	} {
+		stderr := &syncBuffer{}
+		code := Serve(Options{
+			Env: project.Env{"MCPBASH_PROJECT_ROOT": files(t, map[string]string{"server.d/x": ""}), name: value},
+			Dir: t.TempDir(), Tree: func() project.Tree { return nil }, Stderr: stderr, Signals: make(chan os.Signal),
+			HTTP: &httpd.Options{Addr: ":0"},
+		})
+		if code != 1 || !strings.HasPrefix(stderr.String(), "mcp-bash: serve --http: "+name) {
+			t.Error(name, code, stderr)
+		}
+	}
+}
+
 // H-2, H-3: an address that cannot be opened ends the start.
 func TestHTTPAddress(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")

@@ -19,6 +19,7 @@ import (
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/protocol/console"
 	"mcp-bash/pkg/run/code"
@@ -67,6 +68,7 @@ func (st *starter) start() (*process, error) {
 		st.openProject,
 		st.sourceProfile,
 		st.sourceEnv,
+		st.checkHTTP,
 		st.readRoots,
 		st.readReplica,
 		func() error { return st.project.Token.Check() },
@@ -232,6 +234,17 @@ func (st *starter) sourceEnv() error {
 		return fmt.Errorf("mcp-bash: server.d/env.sh: %w", err)
 	}
 	st.project = project.Open(p.Root, project.Adopt(p.Env, changed), st.Dir, st.warnOnce)
+	return nil
+}
+
+// checkHTTP ends the start if a setting of HTTP is unusable (H-2).
+func (st *starter) checkHTTP() error {
+	if st.HTTP == nil {
+		return nil
+	}
+	if err := settings.Check(st.project.Env, "MCPBASH_HTTP_"); err != nil {
+		return fmt.Errorf("mcp-bash: serve --http: %w", err)
+	}
 	return nil
 }
 

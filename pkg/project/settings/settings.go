@@ -3,6 +3,7 @@
 package settings
 
 import (
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -65,6 +66,29 @@ func ConfVariables() iter.Seq[*Variable] {
 			}
 		}
 	}
+}
+
+// Check returns an error if a variable whose name has a prefix is set to something else than its
+// kind allows.
+func Check(env map[string]string, prefix string) error {
+	for i := range variables {
+		v := &variables[i]
+		value := env[v.Name]
+		if value == "" || !strings.HasPrefix(v.Name, prefix) {
+			continue
+		}
+		n, isNumber := Digits(value)
+		_, isDecimal := decimal(value)
+		switch {
+		case (v.Kind == Number || v.Kind == Positive) && !isNumber, v.Kind == Fraction && !isDecimal:
+			return fmt.Errorf("%s is no number: %q", v.Name, value)
+		case v.Kind == Positive && n == 0:
+			return fmt.Errorf("%s must be more than 0", v.Name)
+		case v.Kind == True && value != "true" && value != "false":
+			return fmt.Errorf("%s must be true or false: %q", v.Name, value)
+		}
+	}
+	return nil
 }
 
 // Bool returns the value of a variable that is true or false.

@@ -36,7 +36,8 @@ func TestAccepts(t *testing.T) {
 
 // H-21, H-22: a header matches only the text that the client encoded.
 func FuzzEqualDecoded(f *testing.F) {
-	for _, s := range []string{"", "a", "Größe", " x ", "a\nb", "=?base64?YQ==?=", "=?base64??=", "=?base64?YQ=?=", "\xff"} {
+	for _, s := range []string{"", "a", "Größe", " x ", "a\nb",
+		"=?base64?YQ==?=", "=?base64??=", "=?base64?YQ=?=", "\xff"} {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, value, text string) {

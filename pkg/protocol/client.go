@@ -38,8 +38,8 @@ type Client struct {
 type Caller struct {
 	Identity *auth.Identity // nil: the client needed no credential
 	Remote   bool           // the client can be on another machine, so its roots are ignored
-	// Shared means that the server can have any number of clients. Then a client has no slot of its
-	// own, and no files of the run describe it.
+	// Shared means that the server can have any number of clients. Then no slot is reserved for the
+	// client, and no files of the run describe it.
 	Shared     bool
 	MaxStreams int // open subscriptions/listen requests; 0: the number for a single client (M-60)
 }

@@ -75,7 +75,7 @@ func Stateless(m *jsonrpc.Message) (version json.RawMessage, ok bool) {
 	return own.Version(), own.Claims(m.Method)
 }
 
-// IsStateless reports whether a revision is that of the stateless protocol.
+// IsStateless reports whether a revision belongs to the stateless protocol.
 func IsStateless(version string) bool { return version == revision.Stateless }
 
 // Speaks reports whether a session has a revision.

@@ -32,8 +32,8 @@ type Method struct {
 // Slow is true if requests of this method usually take long. The transport measures and sets it.
 func (r *Request) Slow() *atomic.Bool { return &r.Method.slow }
 
-// Methods are the methods of a client. There are few, and there can be many clients, so it is no
-// map.
+// Methods are the methods of a client. There are few, and a map would use more memory for each of
+// many clients.
 type Methods []*Method
 
 // Find returns the method of a name, or nil.

@@ -41,8 +41,8 @@ type Config struct {
 	Console *console.Console
 	Limits  *project.Limits
 	After   func(m *Method) // is called after each request
-	// Shared means that the goroutines of requests wait for a slot themselves, because each belongs
-	// to a connection.
+	// Shared means that no slot is reserved for the client, because there can be any number of
+	// clients. Its requests wait for a slot themselves.
 	Shared bool
 }
 

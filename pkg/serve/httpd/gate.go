@@ -2,7 +2,6 @@ package httpd
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -55,7 +54,7 @@ func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) 
 		if err != nil {
 			return nil, err
 		}
-		l.Listener = tls.NewListener(l.Listener, files.TLS())
+		l.tls = files.TLS()
 		l.URL = strings.Replace(l.URL, "http:", "https:", 1)
 	}
 	endpoint, err := a.endpoint(l)

@@ -1,5 +1,5 @@
-// Package httpd serves many clients over Streamable HTTP. Each POST of the stateless protocol is a
-// request of its own. A client of the handshake protocol has a session, which keeps its streams.
+// Package httpd serves many clients over Streamable HTTP. Each POST of the stateless protocol is
+// independent. A client of the handshake protocol has a session, which keeps its streams.
 package httpd
 
 import (
@@ -181,8 +181,8 @@ func (s *Server) endStreams(of func(*stream) bool) {
 	ends.Wait()
 }
 
-// Kill ends all requests without answers. answered is closed when their scripts need not be waited
-// for, and ended when nothing runs.
+// Kill ends all requests without answers. answered is closed when all requests are answered, and
+// ended when nothing runs.
 func (s *Server) Kill(cause error, _ bool) (answered, ended <-chan struct{}) {
 	s.serving.Store(false)
 	s.Listener.Close()

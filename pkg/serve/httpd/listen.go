@@ -2,6 +2,7 @@ package httpd
 
 import (
 	"cmp"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"os"
@@ -20,6 +21,7 @@ type Listener struct {
 	URL   string // of the endpoint
 	Local bool   // only programs of this machine can connect
 
+	tls      *tls.Config   // nil: without TLS
 	remove   func()        // removes the socket file
 	patience time.Duration // of tests, in place of writeTime
 }
@@ -85,7 +87,7 @@ func inherited(l net.Listener, err error) (*Listener, error) {
 func listenUnix(path string) (*Listener, error) {
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode()&os.ModeSocket == 0 {
-			return nil, fmt.Errorf("listen unix:%s: the file is no socket", path)
+			return nil, fmt.Errorf("listen unix:%s: the file is not a socket", path)
 		}
 		if conn, err := net.Dial("unix", path); err == nil {
 			conn.Close()
@@ -125,7 +127,11 @@ func (l *Listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &timedConn{c, cmp.Or(l.patience, writeTime)}, nil
+	c = &timedConn{c, cmp.Or(l.patience, writeTime)}
+	if l.tls != nil {
+		c = tls.Server(c, l.tls) // net/http looks for this type
+	}
+	return c, nil
 }
 
 // Close ends accepting, and removes the socket file.

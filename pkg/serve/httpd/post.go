@@ -36,7 +36,7 @@ type post struct {
 	failure  *mcp.Error // in the answer of a single request
 	refused  bool       // before the request ran
 	stream   *stream    // nil: nothing came before the answer
-	out      *response  // of the stream, unless the stream has a connection of its own
+	out      *response  // of the stream, unless the stream took over the connection
 	broken   error      // the stream could not be opened
 	shared   bool       // another goroutine can still use the post after the answer
 }

@@ -360,7 +360,7 @@ func await(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// raw sends bytes over a connection of its own, and returns the connection.
+// raw sends bytes over a new connection, and returns the connection.
 func (s *testServer) raw(text string) (net.Conn, *bufio.Reader) {
 	s.t.Helper()
 	c, err := net.Dial("tcp", s.Listener.Addr().String())

@@ -66,7 +66,7 @@ var (
 	errStreams  = mcp.Errorf(mcp.CodeInternal, "Too many open streams")
 )
 
-// sessionOf returns the session that a request names. It answers the request if there is none.
+// sessionOf returns the session that a request names. If the session does not exist, it answers the request.
 func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id jsonrpc.ID) *session {
 	names := r.Header[headers.Session]
 	if len(names) != 1 {
@@ -300,7 +300,7 @@ func (se *session) retire(st *stream) {
 // Queue implements [protocol.Sink].
 func (se *session) Queue(line []byte) { se.own.add(line) }
 
-// Last implements [protocol.Sink]. Requests have sinks of their own.
+// Last implements [protocol.Sink]. Each request has another sink.
 func (se *session) Last([]byte, *mcp.Error) {}
 
 // Push implements [protocol.Sink].

@@ -25,7 +25,7 @@ type stream struct {
 	events []event         // that can be resumed after; the oldest first
 	bytes  int             // of events
 	over   bool            // there will be no more events
-	writer *jsonrpc.Writer // to the connection; nil: there is none
+	writer *jsonrpc.Writer // to the connection; nil: not connected
 	conn   *conn           // of writer, if net/http does not know it
 	active time.Time       // when the last bytes were queued
 }

@@ -224,7 +224,8 @@ func TestVerifier(t *testing.T) {
 }
 
 const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{` +
-	`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
+	`"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+	`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
 	`"io.modelcontextprotocol/clientCapabilities":{}}}}`
 
 // H-230: a client that knows the server only finds the provider, and is let in with its token.

@@ -18,11 +18,12 @@ func IdentityOf(ctx context.Context) *Identity {
 	return id
 }
 
-// Key returns a text that is equal for equal identities: the same caller with the same rights. It
-// is "" for nil.
+// Key returns a text that is equal for equal identities: the same caller with the same rights. The
+// order of scopes and tools does not count. Key is "" for nil.
 func (id *Identity) Key() string {
 	if id == nil {
 		return ""
 	}
-	return fmt.Sprintf("%q %q %q %q %q %t", id.Name, id.Issuer, id.Subject, id.Scopes, id.Tools, id.Tools == nil)
+	return fmt.Sprintf("%q %q %q %q %q %t", id.Name, id.Issuer, id.Subject, sorted(id.Scopes), sorted(id.Tools),
+		id.Tools == nil)
 }

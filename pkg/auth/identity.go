@@ -13,6 +13,9 @@ import (
 // bytes.
 const maxText = 1024
 
+// sorted returns the different elements of a list in order.
+func sorted(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
+
 // EachVariable calls set for each variable that describes the caller to scripts. All values are ""
 // for a caller without identity (H-400). They are bounded, and have no control characters.
 func (i *Identity) EachVariable(set func(name, value string)) {

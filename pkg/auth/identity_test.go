@@ -29,6 +29,28 @@ func TestVariables(t *testing.T) {
 	}
 }
 
+// H-401: the key of an identity depends on each of its parts, and not on the order of lists.
+func TestEqualIdentities(t *testing.T) {
+	same := []*Identity{
+		{Name: "n", Issuer: "i", Subject: "s", Scopes: []string{"a", "b"}, Tools: []string{"x", "y"}},
+		{Name: "n", Issuer: "i", Subject: "s", Scopes: []string{"b", "a", "a"}, Tools: []string{"y", "x"}},
+	}
+	if same[0].Key() != same[1].Key() {
+		t.Error("the order of scopes or tools changes the key")
+	}
+	seen := map[string]int{}
+	for n, id := range []*Identity{
+		nil, {}, {Tools: []string{}}, {Name: "n"}, {Issuer: "n"}, {Subject: "n"}, {Scopes: []string{"n"}},
+		{Tools: []string{"n"}}, {Name: "n", Issuer: "n"}, {Name: "nn"}, {Scopes: []string{"n", "m"}},
+		{Scopes: []string{"n m"}}, {Scopes: []string{`n" "m`}}, same[0],
+	} {
+		if other, ok := seen[id.Key()]; ok {
+			t.Errorf("identities %d and %d have the same key", other, n)
+		}
+		seen[id.Key()] = n
+	}
+}
+
 // H-420, H-421.
 func TestPermits(t *testing.T) {
 	scopes := Scopes{"read": {"list", "show"}, "edit": {"show", "change", "list"}, "admin": {"*"}, "none": {}}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/auth"
@@ -153,6 +155,10 @@ func (g *Gate) open(s *Server, next http.Handler) http.Handler {
 	env := s.Project.Env
 	g.log = func(line string) { s.Console.Notice("%s", line) }
 	g.guard.Limit(guardLimits(env, s.limits))
+	if r := g.guard.Resource; r != nil { // H-421
+		scopes := slices.Sorted(maps.Keys(s.Project.Meta.Scopes))
+		r.Scopes = func() []string { return scopes }
+	}
 	s.http.ConnState = guard.NewConnections(settings.Int(env, "MCPBASH_HTTP_MAX_CONNECTIONS")).State
 	return g.guard.Wrap(next)
 }

@@ -4,11 +4,13 @@ package httpd
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/protocol"
+	"mcp-bash/pkg/serve/httpd/internal/guard"
 )
 
 // bearers is a guard that knows these tokens.
@@ -121,6 +123,27 @@ func TestInsufficientScope(t *testing.T) {
 			r.Header.Get("WWW-Authenticate") != tc.challenge {
 			t.Errorf("%s, %s: %s %s %s", tc.token, tc.tool, r.Status, r.Header.Get("WWW-Authenticate"), got)
 		}
+	}
+}
+
+// H-421: OAuth clients learn which scopes there are.
+func TestScopesSupported(t *testing.T) {
+	files := map[string]string{"server.d/server.meta.json": `{"scopes":{"write":["*"],"read":["show"]}}`}
+	s := serve(t, files, nil, func(c *Config) {
+		endpoint, err := url.Parse(c.Listener.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resource := &guard.Resource{URL: endpoint, Issuers: []string{"https://i"}}
+		g, err := guard.New(guard.Config{Local: true, Resource: resource})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Gate = &Gate{guard: g}
+	})
+	r := s.do(t.Context(), "GET /.well-known/oauth-protected-resource", "")
+	if got := text(t, r); r.StatusCode != 200 || !strings.Contains(got, `"scopes_supported":["read","write"]`) {
+		t.Errorf("%s %s", r.Status, got)
 	}
 }
 

@@ -29,6 +29,12 @@ const patience = 30 * time.Second
 // newServer returns a server for a project of these files.
 func newServer(t testing.TB, files map[string]string, env project.Env) (*Server, string) {
 	t.Helper()
+	return newReplica(t, files, env, Replica{})
+}
+
+// newReplica is newServer for one of several servers.
+func newReplica(t testing.TB, files map[string]string, env project.Env, self Replica) (*Server, string) {
+	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -62,11 +68,6 @@ func newServer(t testing.TB, files map[string]string, env project.Env) (*Server,
 	}
 	ctx, stop := context.WithCancelCause(t.Context())
 	runner := new(script.Runner)
-	t.Cleanup(func() {
-		stop(calls.ErrStopping)
-		runner.KillAll()
-		state.Remove()
-	})
 	var stderr lockedBuffer
 	c := console.New(&stderr, p)
 	log := NewLog(c)
@@ -74,7 +75,16 @@ func newServer(t testing.TB, files map[string]string, env project.Env) (*Server,
 		Project: p, State: state, Runner: runner, Home: home, Log: log.Send, Debug: log.Debugging,
 		Notice: func(string) {}, Stderr: &stderr,
 	})
-	return NewServer(Config{Context: ctx, Project: p, State: state, Engine: e, Console: c, Log: log}), root
+	server := NewServer(Config{
+		Context: ctx, Project: p, State: state, Engine: e, Console: c, Log: log, Replica: self,
+	})
+	t.Cleanup(func() {
+		stop(calls.ErrStopping)
+		runner.KillAll()
+		server.End(patience) // it writes the lists of the project
+		state.Remove()
+	})
+	return server, root
 }
 
 type lockedBuffer struct {

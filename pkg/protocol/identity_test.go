@@ -191,10 +191,8 @@ func manyScopes() string {
 func TestReplicas(t *testing.T) {
 	key := [][]byte{make([]byte, suspended.KeySize)}
 	start := func(replica suspended.Replica) *Server {
-		server, _ := newServer(t, isolated, nil)
-		config := server.Config
-		config.Replica = replica
-		return NewServer(config)
+		server, _ := newReplica(t, isolated, nil, replica)
+		return server
 	}
 	a, b := start(suspended.Replica{Keys: key, URL: "http://a:1"}), start(suspended.Replica{Keys: key, URL: "http://b:1"})
 	silent, foreign := start(suspended.Replica{Keys: key}), start(suspended.Replica{URL: "http://c:1"})

@@ -70,9 +70,8 @@ type Credential struct {
 // An Error is the reason why a request is not let in.
 type Error struct {
 	Kind   Kind
-	Reason string   // for the client; it contains no part of the credential
-	Scopes []string // that the request needs, for [InsufficientScope]
-	Err    error    // for the log, or nil; it contains no credential either
+	Reason string // for the client; it contains no part of the credential
+	Err    error  // for the log, or nil; it contains no credential either
 }
 
 func (e *Error) Error() string { return e.Reason }
@@ -83,10 +82,9 @@ type Kind int
 
 // The kinds of errors.
 const (
-	Missing           Kind = iota // no credential: 401
-	Malformed                     // not a credential of the supported form, or more than one: 400
-	Invalid                       // an unknown, expired or forged credential: 401
-	InsufficientScope             // a valid credential that does not allow the request: 403
-	Throttled                     // too many failures: 429
-	Unavailable                   // credentials cannot be checked at present: 503
+	Missing     Kind = iota // no credential: 401
+	Malformed               // not a credential of the supported form, or more than one: 400
+	Invalid                 // an unknown, expired or forged credential: 401
+	Throttled               // too many failures: 429
+	Unavailable             // credentials cannot be checked at present: 503
 )

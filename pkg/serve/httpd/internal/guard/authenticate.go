@@ -137,11 +137,8 @@ func (g *Guard) refusal(e *auth.Error) *refusal {
 		return &refusal{status: http.StatusUnauthorized, reason: e.Reason, challenge: g.challenge("", "",
 			g.Resource.scopes())}
 	case auth.Malformed:
-		return &refusal{status: http.StatusBadRequest, reason: e.Reason, challenge: g.challenge("invalid_request", e.Reason, nil)}
-	case auth.InsufficientScope:
-		return &refusal{
-			status: http.StatusForbidden, reason: e.Reason, challenge: g.challenge("insufficient_scope", e.Reason, e.Scopes),
-		}
+		return &refusal{status: http.StatusBadRequest, reason: e.Reason, challenge: g.challenge("invalid_request",
+			e.Reason, nil)}
 	case auth.Throttled:
 		return &refusal{status: http.StatusTooManyRequests, reason: e.Reason, retry: time.Minute}
 	case auth.Unavailable:
@@ -180,6 +177,3 @@ func quotable(text string) string {
 		return r
 	}, text)
 }
-
-// Refuse answers a request of an authenticated caller that lacks a permission.
-func (g *Guard) Refuse(w http.ResponseWriter, e *auth.Error) { g.refuse(w, g.refusal(e)) }

@@ -13,7 +13,7 @@ type Resource struct {
 	URL     *url.URL // of the endpoint
 	Name    string   // for people, or ""
 	Issuers []string // authorization servers
-	Scopes  func() []string
+	Scopes  []string
 }
 
 const wellKnown = "/.well-known/oauth-protected-resource"
@@ -35,10 +35,10 @@ func (s *Resource) origin() string {
 }
 
 func (s *Resource) scopes() []string {
-	if s == nil || s.Scopes == nil {
+	if s == nil {
 		return nil
 	}
-	return s.Scopes()
+	return s.Scopes
 }
 
 // serve answers a request for the description, and reports whether it was one.

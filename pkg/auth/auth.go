@@ -11,7 +11,7 @@ import (
 // An Identity is an authenticated caller. Requests of equal identities may resume each other's
 // calls. An Identity never contains a credential.
 type Identity struct {
-	// Name distinguishes callers: the name of a token in a token file, the client id of an OAuth
+	// Name distinguishes callers. It is the name of a token in a token file, the client id of an OAuth
 	// token, or the common name of a client certificate. Scripts get it as MCP_CLIENT_ID.
 	Name    string
 	Issuer  string   // the OpenID provider, or ""

@@ -75,8 +75,8 @@ func (f *Files) TLS() *tls.Config {
 
 // current returns the configuration of a handshake.
 //
-// A certificate that cannot be read leaves the old one in use: its key is as good as before, and
-// programs that renew certificates replace the two files one after the other. A list of client
+// A certificate that cannot be read leaves the old one in use, because its key is as good as before.
+// Programs that renew certificates replace the two files one after the other. A list of client
 // authorities that cannot be read lets nobody in, because the change may have removed one.
 func (f *Files) current() (*tls.Config, error) {
 	f.mu.Lock()

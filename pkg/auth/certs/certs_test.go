@@ -172,7 +172,7 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// H-251: a broken certificate leaves the old one in use, and the log says so once.
+// H-251: a broken certificate leaves the old one in use, with one line in the log.
 func TestBrokenCertificate(t *testing.T) {
 	a := newAuthority(t)
 	expired, _ := a.issue("late", time.Now().Add(-time.Hour))

@@ -93,7 +93,7 @@ func (p *provider) open(t *testing.T) *Verifier {
 	return v
 }
 
-// claims are those of a valid token, with changes. nil removes a claim.
+// claims returns the claims of a valid token, with changes. nil removes a claim.
 func (p *provider) claims(changes map[string]any) map[string]any {
 	c := map[string]any{
 		"iss": p.URL, "aud": audience, "sub": "ada", "client_id": "app", "scope": "read write", "iat": p.time.Unix(),
@@ -367,7 +367,7 @@ func TestRequestsAreFew(t *testing.T) {
 	}
 }
 
-// H-235: without the provider nobody is let in, and the log says so.
+// H-235: without the provider nobody is let in, with a line in the log.
 func TestProviderDown(t *testing.T) {
 	key := newKey(t)
 	p := newProvider(t, public("1", key))

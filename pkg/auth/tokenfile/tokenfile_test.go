@@ -154,7 +154,7 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// H-243: an unusable file lets nobody in, and the log says so once.
+// H-243: an unusable file lets nobody in, with one line in the log.
 func TestUnusableFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	secret := create(t, path, Token{Name: "a"})

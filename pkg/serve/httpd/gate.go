@@ -20,7 +20,7 @@ import (
 	"mcp-bash/pkg/serve/httpd/internal/guard"
 )
 
-// An Access says who may use a server. An empty text is not set.
+// An Access determines who may use a server. An empty text is not set.
 type Access struct {
 	TokenFile    string
 	OIDCIssuer   string // the OpenID provider of access tokens
@@ -135,7 +135,7 @@ func (a *Access) endpoint(l *Listener) (*url.URL, error) {
 	return u, nil
 }
 
-// authenticators verify tokens of a file and of an OpenID provider. The form of a token says which.
+// authenticators verify tokens of a file and of an OpenID provider. The form of a token decides which.
 type authenticators struct {
 	file     *tokenfile.File
 	provider *oidc.Verifier

@@ -112,8 +112,8 @@ func isB64(text string) bool {
 // maxSubject limits the subject of a certificate, in bytes.
 const maxSubject = 1 << 10
 
-// identityOf returns the identity of a certificate. Its name is the common name, or the whole
-// subject if there is none.
+// identityOf returns the identity of a certificate. Its name is the common name. Without
+// one, it is the whole subject.
 func identityOf(c *x509.Certificate) (*auth.Identity, error) {
 	i := &auth.Identity{Name: c.Subject.CommonName, Subject: c.Subject.String()}
 	if i.Name == "" {

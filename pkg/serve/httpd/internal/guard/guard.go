@@ -44,7 +44,7 @@ type Guard struct {
 	failures       failures
 }
 
-// New returns a guard. The error says what to set.
+// New returns a guard. The error has the reason.
 func New(c Config) (*Guard, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -123,12 +123,12 @@ func (g *Guard) serve(w http.ResponseWriter, r *http.Request, next http.Handler)
 	case r.URL.Path == "/healthz" || r.URL.Path == "/readyz":
 		next.ServeHTTP(w, r)
 	default:
-		g.admit(w, r, next)
+		g.forward(w, r, next)
 	}
 }
 
-// admit authenticates a request and counts it while it runs.
-func (g *Guard) admit(w http.ResponseWriter, r *http.Request, next http.Handler) {
+// forward authenticates a request and counts it while it runs.
+func (g *Guard) forward(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	identity, e := g.authenticate(r)
 	if e != nil {
 		g.refuse(w, e)
@@ -168,8 +168,8 @@ func (g *Guard) refuse(w http.ResponseWriter, e *refusal) {
 	w.Write(jsonrpc.AppendError(nil, nil, mcp.Errorf(mcp.CodeInvalidRequest, "%s", e.reason).AppendJSON))
 }
 
-// remote returns the address of a client, as a key for its failures: an IPv4 address, or the first
-// 64 bits of an IPv6 address, which belong to one network.
+// remote returns the address of a client, as a key for its failures. Of an IPv6 address, it is the
+// first 64 bits, which belong to one network.
 func remote(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

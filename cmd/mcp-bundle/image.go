@@ -56,10 +56,14 @@ The same project, packages and server give the same digest. --snapshot fixes the
 		for oci and this machine's for docker`).Completes(cli.Words("linux/amd64", "linux/arm64", "linux/amd64,linux/arm64"))
 	c.Flags.String(&o.Tag, "tag", "NAME", "the image's name for container engines, such as example.com/team/demo:1.0.0")
 	c.Flags.Strings(&o.Packages, "package", "NAME", "a further Debian package; can be given several times")
-	c.Flags.String(&o.Mirror, "mirror", "URL", "a directory with debian and debian-security; "+bundle.DefaultMirror+" without it")
-	c.Flags.String(&o.Snapshot, "snapshot", "TIME", "the packages of a time, such as 20261101T000000Z, from snapshot.debian.org")
-	c.Flags.String(&o.Keyring, "keyring", "FILE", "the public keys of the mirror, instead of Debian's").Completes(cli.Files)
-	c.Flags.String(&o.RegistryName, "server-name", "NAME", "the server's name in the MCP registry, such as io.github.you/demo")
+	c.Flags.String(&o.Mirror, "mirror", "URL", "a directory with debian and debian-security; "+
+		bundle.DefaultMirror+" without it")
+	c.Flags.String(&o.Snapshot, "snapshot", "TIME", "the packages of a time, such as 20261101T000000Z, from "+
+		"snapshot.debian.org")
+	c.Flags.String(&o.Keyring, "keyring", "FILE", "the public keys of the mirror, instead of Debian's").
+		Completes(cli.Files)
+	c.Flags.String(&o.RegistryName, "server-name", "NAME", "the server's name in the MCP registry, such as "+
+		"io.github.you/demo")
 	c.Flags.String(&o.Version, "version", "VERSION", "the image's version; else that of a bundle")
 	c.Flags.String(&o.RuntimeDir, "runtime-dir", "DIR", `where the server's programs are: DIR/linux-amd64/mcp-bash and so on;
 		else MCPBASH_RUNTIME_DIR`).Completes(cli.Dirs)

@@ -112,7 +112,9 @@ func (i *imageTest) image(dir string) (v1.Image, *v1.ConfigFile) {
 		if m, err = index.IndexManifest(); err != nil {
 			i.Fatal(err)
 		}
-		at := slices.IndexFunc(m.Manifests, func(d v1.Descriptor) bool { return d.Platform.Architecture == runtimes.Host.Arch })
+		at := slices.IndexFunc(m.Manifests, func(d v1.Descriptor) bool {
+			return d.Platform.Architecture == runtimes.Host.Arch
+		})
 		top = m.Manifests[at]
 	}
 	img, err := index.Image(top.Digest)
@@ -154,10 +156,13 @@ func (i *imageTest) filesOf(img v1.Image) (headers map[string]*tar.Header, conte
 
 // H-601 to H-607: the content and the configuration of an image.
 func TestImage(t *testing.T) {
-	i := newImageTest(t, debmirror.Package{Name: "imagemagick", Version: "7", Fields: "Depends: libc6\n",
-		Files: map[string]string{"usr/bin/convert": "convert"}}, debmirror.Package{Name: "jq", Version: "1.7",
-		Files: map[string]string{"usr/bin/jq": "jq"}}, debmirror.Package{Name: "tzdata", Version: "1",
-		Files: map[string]string{"usr/share/zoneinfo/UTC": "UTC"}})
+	i := newImageTest(t)
+	i.mirror.Put(append(debmirror.System(),
+		debmirror.Package{Name: "coreutils", Version: "9", Files: map[string]string{"usr/bin/ls": "ls"}},
+		debmirror.Package{Name: "imagemagick", Version: "7", Fields: "Depends: libc6\n",
+			Files: map[string]string{"usr/bin/convert": "convert"}},
+		debmirror.Package{Name: "jq", Version: "1.7", Files: map[string]string{"usr/bin/jq": "jq"}},
+		debmirror.Package{Name: "tzdata", Version: "1", Files: map[string]string{"usr/share/zoneinfo/UTC": "UTC"}})...)
 	write(t, i.project, "server.d/requirements.json",
 		`{"dependencies":[{"name":"convert","debian":"imagemagick"},{"or":["gojq","jq"]},{"name":"ls"},{"name":"awk"}]}`)
 	token := "ghp_" + "Zx81kQ7vB2mN4cL9pR3s" + "T6wY5dF0gHjA1eUo"
@@ -166,10 +171,6 @@ func TestImage(t *testing.T) {
 	write(t, i.project, "resources/token.txt", token+"\n")
 	write(t, i.project, ".mcpbignore", "left-out.txt\n")
 	write(t, i.project, "tools/hello/.env", "SECRET=1\n")
-	i.mirror.Put(append(debmirror.System(), coreutilsWithLs(), debmirror.Package{Name: "imagemagick", Version: "7",
-		Files: map[string]string{"usr/bin/convert": "convert"}}, debmirror.Package{Name: "jq", Version: "1.7",
-		Files: map[string]string{"usr/bin/jq": "jq"}}, debmirror.Package{Name: "tzdata", Version: "1",
-		Files: map[string]string{"usr/share/zoneinfo/UTC": "UTC"}})...)
 	dir := filepath.Join(t.TempDir(), "image")
 	r := i.make("umask 077", nil, "-o", dir, "--platform", "linux/"+runtimes.Host.Arch, "--package", "tzdata", "--tag",
 		"example.com/team/demo", "--server-name", "io.github.you/demo")
@@ -205,7 +206,8 @@ func TestImage(t *testing.T) {
 		}
 	}
 	for name, text := range content {
-		if strings.Contains(text, "SECRET=1") || strings.Contains(text, token) || strings.HasSuffix(name, "left-out.txt") ||
+		if strings.Contains(text, "SECRET=1") || strings.Contains(text, token) ||
+			strings.HasSuffix(name, "left-out.txt") ||
 			strings.Contains(name, "share/man") || strings.HasSuffix(name, "NEWS") {
 			t.Errorf("%s is in the image", name)
 		}
@@ -219,17 +221,14 @@ func TestImage(t *testing.T) {
 	for name, want := range map[string]string{
 		"org.opencontainers.image.title": "Demo", "org.opencontainers.image.version": "1.0.0",
 		"org.opencontainers.image.authors": "Ada", "io.modelcontextprotocol.server.name": "io.github.you/demo",
-		"io.docker.server.metadata": `{"name":"demo","title":"Demo","description":"MCP server built with mcp-bash","type":"server"}`,
+		"io.docker.server.metadata": `{"name":"demo","title":"Demo","description":"MCP server built with mcp-bash",` +
+			`"type":"server"}`,
 	} {
 		if c.Labels[name] != want {
 			t.Errorf("%s: %q", name, c.Labels[name])
 		}
 	}
 	checkInventory(t, content["opt/mcp-bash/sbom.spdx.json"])
-}
-
-func coreutilsWithLs() debmirror.Package {
-	return debmirror.Package{Name: "coreutils", Version: "9", Files: map[string]string{"usr/bin/ls": "ls"}}
 }
 
 // H-607: the inventory lists Debian packages with their source, and Go modules.
@@ -284,7 +283,8 @@ func TestImageReproducible(t *testing.T) {
 	i.project = makeProject(t, filepath.Join(t.TempDir(), "another place"))
 	i.mirror = debmirror.New(t, debmirror.System()...) // another address, date and key
 	i.cache = t.TempDir()
-	second := i.make("umask 077; chmod 700 "+i.cache, []string{"TZ=Pacific/Kiritimati", "LC_ALL=de_DE.UTF-8", "GOMAXPROCS=1"},
+	second := i.make("umask 077; chmod 700 "+i.cache,
+		[]string{"TZ=Pacific/Kiritimati", "LC_ALL=de_DE.UTF-8", "GOMAXPROCS=1"},
 		"--platform", platform, "-o", "b.tar")
 	a, errA := os.ReadFile(first.Path)
 	b, errB := os.ReadFile(second.Path)
@@ -331,7 +331,8 @@ func TestImageFormats(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kept")
 	write(t, dir, "mine.txt", "x")
 	for _, args := range [][]string{{"-o", dir, "--platform", platform}} {
-		if _, stderr, code := i.run("true", nil, args...); code != 1 || !strings.Contains(stderr, "a directory with other files") {
+		_, stderr, code := i.run("true", nil, args...)
+		if code != 1 || !strings.Contains(stderr, "a directory with other files") {
 			t.Errorf("%v: exit %d\n%s", args, code, stderr)
 		}
 	}
@@ -358,7 +359,8 @@ func TestImagePlatforms(t *testing.T) {
 	i.dir = t.TempDir()
 	for _, arch := range []string{"amd64", "arm64"} {
 		target := runtimes.Target{OS: "linux", Arch: arch}
-		args, env := runtimes.BuildCommand(target, filepath.Join(i.dir, filepath.FromSlash(target.Path())), "mcp-bash/cmd/mcp-bash")
+		args, env := runtimes.BuildCommand(target, filepath.Join(i.dir, filepath.FromSlash(target.Path())),
+			"mcp-bash/cmd/mcp-bash")
 		build := exec.Command("go", args...)
 		build.Env = os.Environ()
 		for name, value := range env {
@@ -381,7 +383,8 @@ func TestImagePlatforms(t *testing.T) {
 
 // H-604, H-605: what is missing or wrong is named, with the remedy, and nothing is written.
 func TestImageFailures(t *testing.T) {
-	i := newImageTest(t, debmirror.Package{Name: "strange", Version: "1", Files: map[string]string{"usr/bin/other": "x"}})
+	i := newImageTest(t, debmirror.Package{Name: "strange", Version: "1",
+		Files: map[string]string{"usr/bin/other": "x"}})
 	platform := "linux/" + runtimes.Host.Arch
 	for _, tc := range []struct {
 		requirements string

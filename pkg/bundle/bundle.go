@@ -453,7 +453,8 @@ func (b *builder) findRuntimes(ctx context.Context) error {
 		for _, way := range missing.Ways() {
 			b.say.note("  → %s", way)
 		}
-		if !b.forImage && !slices.ContainsFunc(b.binaries, func(bin runtimes.Binary) bool { return bin.Target == runtimes.Host }) {
+		isHost := func(bin runtimes.Binary) bool { return bin.Target == runtimes.Host }
+		if !b.forImage && !slices.ContainsFunc(b.binaries, isHost) {
 			b.say.fault("No runtime for: %s", runtimes.Host)
 			return ErrRuntime
 		}

@@ -34,16 +34,16 @@ import (
 
 // Places in an image (H-603).
 const (
-	ImageProgram = "/opt/mcp-bash/bin/mcp-bash"
-	ImageProject = "/srv/project"
-	ImagePort    = 8000
+	imageProgram = "/opt/mcp-bash/bin/mcp-bash"
+	imageProject = "/srv/project"
+	imagePort    = 8000
 )
 
 // Formats of an image, the default first.
 var Formats = []string{"oci", "docker"}
 
-// DebianRelease is the release of Debian that images contain.
-const DebianRelease = "trixie"
+// debianRelease is the release of Debian that images contain.
+const debianRelease = "trixie"
 
 // DefaultMirror contains the directories debian and debian-security.
 const DefaultMirror = "https://deb.debian.org"
@@ -82,7 +82,7 @@ type PlatformImage struct {
 	Packages         int   // from Debian
 }
 
-// AppendJSON appends the result for programs (H-612).
+// AppendJSON appends the result for programs (H-609).
 func (r *ImageResult) AppendJSON(dst []byte) []byte {
 	b := rawjson.Over(dst)
 	b.Object().Name("ok").Bool(true).Name("path").String(r.Path).Name("format").String(r.Format).
@@ -172,7 +172,8 @@ func (i *imageBuilder) make(ctx context.Context) (*ImageResult, error) {
 }
 
 var (
-	validTag      = lazyregexp.New(`^(?:[A-Za-z0-9.-]+(?::[0-9]+)?/)?[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?$`)
+	validTag = lazyregexp.New(`^(?:[A-Za-z0-9.-]+(?::[0-9]+)?/)?` + // host and port
+		`[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?$`)
 	otherThanName = lazyregexp.New(`[^a-z0-9]+`)
 	otherThanTag  = lazyregexp.New(`[^A-Za-z0-9._-]`)
 )
@@ -218,8 +219,8 @@ func (i *imageBuilder) configureSource() error {
 		mirror, at = strings.TrimRight(cmp.Or(i.o.Mirror, snapshots), "/"), "/"+i.o.Snapshot
 	}
 	s.Archives = []debian.Archive{
-		{URL: mirror + "/debian" + at, Suite: DebianRelease, Home: DefaultMirror + "/debian"},
-		{URL: mirror + "/debian-security" + at, Suite: DebianRelease + "-security",
+		{URL: mirror + "/debian" + at, Suite: debianRelease, Home: DefaultMirror + "/debian"},
+		{URL: mirror + "/debian-security" + at, Suite: debianRelease + "-security",
 			Home: DefaultMirror + "/debian-security"},
 	}
 	i.source = s
@@ -392,7 +393,7 @@ func (i *imageBuilder) writeProject(ctx context.Context, tw *tar.Writer) error {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
-		if err := w.file(f, strings.TrimPrefix(ImageProject, "/")+"/"+name); err != nil {
+		if err := w.file(f, strings.TrimPrefix(imageProject, "/")+"/"+name); err != nil {
 			return err
 		}
 	}
@@ -402,7 +403,7 @@ func (i *imageBuilder) writeProject(ctx context.Context, tw *tar.Writer) error {
 // writeServer writes the layer of the server: its program, its tree and the inventory of software.
 func (i *imageBuilder) writeServer(tw *tar.Writer, bin runtimes.Binary, packages []*debian.Package) error {
 	w := i.layerWriter(tw)
-	home := strings.TrimPrefix(path.Dir(path.Dir(ImageProgram)), "/")
+	home := strings.TrimPrefix(path.Dir(path.Dir(imageProgram)), "/")
 	var files []mcpb.File
 	for _, f := range runtimes.Layout(home, i.o.Tree, []runtimes.Binary{bin}) {
 		switch name := strings.TrimPrefix(f.Name, home+"/"); name {
@@ -418,36 +419,32 @@ func (i *imageBuilder) writeServer(tw *tar.Writer, bin runtimes.Binary, packages
 	if err != nil {
 		return err
 	}
-	inventory, err := i.inventory(bin, packages, info)
-	if err != nil {
-		return err
-	}
-	files = append(files, mcpb.Bytes(home+"/sbom.spdx.json", false, inventory))
+	files = append(files, mcpb.Bytes(home+"/sbom.spdx.json", false, i.inventory(bin, packages, info)))
 	slices.SortFunc(files, func(a, b mcpb.File) int { return strings.Compare(a.Name, b.Name) })
 	for _, f := range files {
 		if err := w.file(f, f.Name); err != nil {
 			return err
 		}
 	}
-	return errors.Join(w.link(home+"/bin/mcp-jq", "mcp-bash"), w.link("usr/local/bin/mcp-bash", ImageProgram))
+	return errors.Join(w.link(home+"/bin/mcp-jq", "mcp-bash"), w.link("usr/local/bin/mcp-bash", imageProgram))
 }
 
 // containerConfig returns the configuration of containers of the image (H-603, H-606).
 func (i *imageBuilder) containerConfig() v1.Config {
-	id := strconv.Itoa(UserID)
+	id := strconv.Itoa(imageUser)
 	env := []string{
 		"PATH=/" + strings.Join(searchPath, ":/") + ":/bin",
-		"LANG=C.UTF-8", "HOME=/home/nonroot", "MCPBASH_PROJECT_ROOT=" + ImageProject, "MCPBASH_TOOL_ALLOWLIST=*",
+		"LANG=C.UTF-8", "HOME=/home/nonroot", "MCPBASH_PROJECT_ROOT=" + imageProject, "MCPBASH_TOOL_ALLOWLIST=*",
 	}
 	if i.static {
 		env = append(env, "MCPBASH_STATIC_REGISTRY=1")
 	}
 	return v1.Config{
-		User: id + ":" + id, Env: env, Entrypoint: []string{ImageProgram}, Cmd: []string{"serve"},
-		WorkingDir: ImageProject, StopSignal: "SIGTERM", Labels: i.labels(),
-		ExposedPorts: map[string]struct{}{strconv.Itoa(ImagePort) + "/tcp": {}},
+		User: id + ":" + id, Env: env, Entrypoint: []string{imageProgram}, Cmd: []string{"serve"},
+		WorkingDir: imageProject, StopSignal: "SIGTERM", Labels: i.labels(),
+		ExposedPorts: map[string]struct{}{strconv.Itoa(imagePort) + "/tcp": {}},
 		Healthcheck: &v1.HealthConfig{
-			Test: []string{"CMD", ImageProgram, "health"}, Interval: 30 * time.Second, Timeout: 10 * time.Second,
+			Test: []string{"CMD", imageProgram, "health"}, Interval: 30 * time.Second, Timeout: 10 * time.Second,
 			StartPeriod: 5 * time.Second, Retries: 3,
 		},
 	}

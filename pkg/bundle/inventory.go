@@ -15,7 +15,7 @@ import (
 )
 
 // inventory lists the software of an image in SPDX 2.3: Debian packages and Go modules (H-607).
-func (i *imageBuilder) inventory(bin runtimes.Binary, packages []*debian.Package, info *debug.BuildInfo) ([]byte, error) {
+func (i *imageBuilder) inventory(bin runtimes.Binary, packages []*debian.Package, info *debug.BuildInfo) []byte {
 	var list rawjson.Builder
 	list.Array()
 	var related []string
@@ -45,7 +45,7 @@ func (i *imageBuilder) inventory(bin runtimes.Binary, packages []*debian.Package
 	sum := sha256.Sum256(content)
 	var b rawjson.Builder
 	b.Object().Name("spdxVersion").String("SPDX-2.3").Name("dataLicense").String("CC0-1.0").
-		Name("SPDXID").String("SPDXRef-DOCUMENT").Name("name").String("Debian " + DebianRelease + " and mcp-bash for " + bin.String()).
+		Name("SPDXID").String("SPDXRef-DOCUMENT").Name("name").String("Debian " + debianRelease + " and mcp-bash for " + bin.String()).
 		Name("documentNamespace").String("https://spdx.org/spdxdocs/mcp-bash-" + hex.EncodeToString(sum[:16])).
 		Name("creationInfo").Object().Name("created").String(i.o.modified.UTC().Format(time.RFC3339)).
 		Name("creators").Strings([]string{"Tool: mcp-bash-" + cli.Version}).End().
@@ -54,5 +54,5 @@ func (i *imageBuilder) inventory(bin runtimes.Binary, packages []*debian.Package
 		b.Object().Name("spdxElementId").String("SPDXRef-DOCUMENT").Name("relationshipType").String("DESCRIBES").
 			Name("relatedSpdxElement").String(id).End()
 	}
-	return append(b.End().End().Bytes(), '\n'), nil
+	return append(b.End().End().Bytes(), '\n')
 }

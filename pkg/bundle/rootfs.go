@@ -187,8 +187,8 @@ func (r *rootFS) readAlternatives(script []byte) {
 	}
 }
 
-// UserID is the user and the group of the server in an image.
-const UserID = 65532
+// imageUser is the user and the group of the server in an image.
+const imageUser = 65532
 
 // finish adds the files that no package contains.
 func (r *rootFS) finish() error {
@@ -209,8 +209,8 @@ func (r *rootFS) finish() error {
 	if len(bundle) > 0 {
 		errs = append(errs, r.addBytes("etc/ssl/certs/ca-certificates.crt", bundle))
 	}
-	id := strconv.Itoa(UserID)
-	errs = append(errs, r.addDir("tmp", 0o1777, 0), r.addDir("home/nonroot", 0o700, UserID),
+	id := strconv.Itoa(imageUser)
+	errs = append(errs, r.addDir("tmp", 0o1777, 0), r.addDir("home/nonroot", 0o700, imageUser),
 		r.addBytes("etc/passwd", []byte("root:x:0:0:root:/root:/usr/sbin/nologin\n"+
 			"nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"+
 			"nonroot:x:"+id+":"+id+":nonroot:/home/nonroot:/usr/sbin/nologin\n")),

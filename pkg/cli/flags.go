@@ -152,7 +152,8 @@ func (f *Flags) read(args []string) (operands []string, err error) {
 			operands = append(operands, arg)
 			continue
 		}
-		if at := slices.IndexFunc(f.list, func(one *Flag) bool { return one.letter != "" && arg == "-"+one.letter }); at >= 0 {
+		isLetter := func(one *Flag) bool { return one.letter != "" && arg == "-"+one.letter }
+		if at := slices.IndexFunc(f.list, isLetter); at >= 0 {
 			arg = "--" + f.list[at].Name
 		}
 		name, _, hasValue := strings.Cut(strings.TrimPrefix(arg, "--"), "=")

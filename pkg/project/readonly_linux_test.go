@@ -32,7 +32,8 @@ func TestReadOnlyTmp(t *testing.T) {
 	}
 	// The test program may be below /tmp, so it is open before /tmp is replaced.
 	cmd := exec.Command("unshare", "-r", "-m", "sh", "-c",
-		`exec 9<"$1"; mount -t tmpfs -o ro none /tmp && exec /proc/self/fd/9 -test.run='^TestReadOnlyTmp$' -test.v`, "sh", program)
+		`exec 9<"$1"; mount -t tmpfs -o ro none /tmp && exec /proc/self/fd/9 -test.run='^TestReadOnlyTmp$' -test.v`,
+		"sh", program)
 	cmd.Env = append(os.Environ(), child+"=1")
 	cmd.Dir = "/"
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS: TestReadOnlyTmp") {

@@ -145,7 +145,8 @@ func (m *Mirror) Put(packages ...Package) {
 			packed := packXZ([]byte(index.String()))
 			dir := "main/binary-" + arch
 			release += fmt.Sprintf(" %x %d %s/Packages.xz\n", sha256.Sum256(packed), len(packed), dir)
-			files[fmt.Sprintf("/%s/dists/%s/%s/by-hash/SHA256/%x", archive.dir, archive.suite, dir, sha256.Sum256(packed))] = packed
+			name := fmt.Sprintf("/%s/dists/%s/%s/by-hash/SHA256/%x", archive.dir, archive.suite, dir, sha256.Sum256(packed))
+			files[name] = packed
 		}
 		files["/"+archive.dir+"/dists/"+archive.suite+"/InRelease"] = m.Sign(release)
 	}
@@ -280,7 +281,8 @@ func System() []Package {
 		Files: map[string]string{"usr/lib/libc.so.6": "repaired", "usr/share/doc/libc6/copyright": "licence"},
 	}, {
 		Name: "ca-certificates", Version: "2025", Fields: "Depends: openssl (>= 1.1.1), debconf (>= 0.5) | debconf-2.0\n",
-		Files: map[string]string{"usr/share/ca-certificates/mozilla/B.crt": "B\n", "usr/share/ca-certificates/mozilla/A.crt": "A"},
+		Files: map[string]string{"usr/share/ca-certificates/mozilla/B.crt": "B\n",
+			"usr/share/ca-certificates/mozilla/A.crt": "A"},
 	}}
 	for _, name := range []string{"bash", "coreutils", "dash", "findutils", "grep", "libc-bin", "sed"} {
 		list = append(list, Package{Name: name, Version: "1", Fields: "Depends: libc6 (>= 2.36)\n",

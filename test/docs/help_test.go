@@ -16,14 +16,18 @@ import (
 
 // notRun are examples of help texts that a test cannot run, with the reason.
 var notRun = map[string]string{
-	"mcp-bash provider https https://example.com/a.txt > a.txt": "needs a network",
-	"mcp-doctor doctor --fix --ref v2.0.0":                      "needs a release",
-	"mcp-bundle vendor --upgrade --platform all":                "builds for five systems, as TestEveryPlatform does",
-	"mcp-bundle bundle":                                         "builds for five systems, as TestEveryPlatform does",
-	"mcp-scaffold wrap gh issue --subcommands":                  "needs gh",
-	"mcp-bash serve --http":                                     "serves until it is ended",
-	"mcp-bash serve --http unix:/run/mcp.sock":                  "likewise",
-	"mcp-bundle bundle --json | jq -r .path":                    "builds for five systems, as TestEveryPlatform does",
+	"mcp-bash provider https https://example.com/a.txt > a.txt":  "needs a network",
+	"mcp-doctor doctor --fix --ref v2.0.0":                       "needs a release",
+	"mcp-bundle vendor --upgrade --platform all":                 "builds for five systems, as TestEveryPlatform does",
+	"mcp-bundle bundle":                                          "builds for five systems, as TestEveryPlatform does",
+	"mcp-scaffold wrap gh issue --subcommands":                   "needs gh",
+	"mcp-bash serve --http":                                      "serves until it is ended",
+	"mcp-bash serve --http unix:/run/mcp.sock":                   "likewise",
+	"mcp-bundle bundle --json | jq -r .path":                     "builds for five systems, as TestEveryPlatform does",
+	"mcp-bundle image":                                           "needs a mirror of Debian, as TestImage has",
+	"mcp-bundle image ~/demo -o - --format docker | docker load": "likewise",
+	"mcp-bundle image --json | jq -r .digest":                    "likewise",
+	"mcp-bundle image -o demo.tar --tag registry.example/team/demo --platform linux/amd64,linux/arm64": "likewise",
 }
 
 // fails are those whose exit code is not 0 in the project that they run in.

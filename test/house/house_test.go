@@ -36,16 +36,21 @@ var layers = [][]string{
 // outside are the libraries a package may use beyond the standard one; "" for
 // every package.
 var outside = map[string][]string{
-	"":                   {"golang.org/x/sys"},
-	"pkg/cli":            {"github.com/mattn/go-isatty", "github.com/peterbourgon/ff/v3"},
-	"pkg/json/jq":        {"github.com/itchyny/gojq"},
-	"pkg/json/jsonedit":  {"github.com/tailscale/hujson"}, // in mcp-scaffold, mcp-registry and mcp-runtool only
-	"pkg/json/schema":    {"github.com/google/jsonschema-go"},
-	"pkg/bundle/mcpb":    {"github.com/klauspost/compress/flate", "golang.org/x/text/unicode/norm"},
-	"pkg/run/confine":    {"golang.org/x/net/bpf"},
-	"pkg/registry/item":  {"golang.org/x/mod/semver"},
-	"pkg/check/doctor":   {"golang.org/x/mod/semver"},
-	"pkg/check/validate": {"golang.org/x/mod/semver"},
+	"":                  {"golang.org/x/sys"},
+	"pkg/cli":           {"github.com/mattn/go-isatty", "github.com/peterbourgon/ff/v3"},
+	"pkg/json/jq":       {"github.com/itchyny/gojq"},
+	"pkg/json/jsonedit": {"github.com/tailscale/hujson"}, // in mcp-scaffold, mcp-registry and mcp-runtool only
+	"pkg/json/schema":   {"github.com/google/jsonschema-go"},
+	"pkg/bundle/mcpb":   {"github.com/klauspost/compress/flate", "golang.org/x/text/unicode/norm"},
+	"pkg/run/confine":   {"golang.org/x/net/bpf"},
+	"pkg/registry/item": {"golang.org/x/mod/semver"},
+
+	"pkg/registry/requirements":  {"golang.org/x/mod/semver"},
+	"pkg/bundle":                 {"github.com/google/go-containerregistry/pkg/v1"}, // its types, in mcp-bundle only
+	"pkg/bundle/internal/oci":    {"github.com/google/go-containerregistry/pkg/v1", "github.com/klauspost/compress/gzip"},
+	"pkg/bundle/internal/debian": {"github.com/ProtonMail/go-crypto/openpgp", "github.com/ulikunitz/xz"}, // likewise
+
+	"pkg/check/doctor": {"golang.org/x/mod/semver"},
 
 	"pkg/check/validate/internal/bash32": {"mvdan.cc/sh/v3/syntax"}, // in mcp-doctor only
 

@@ -39,11 +39,11 @@ func Read(p *project.Project) (*Requirements, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	return Parse(text)
+	return parse(text)
 }
 
-// Parse parses the text of requirements.json.
-func Parse(text []byte) (*Requirements, error) {
+// parse parses the text of requirements.json.
+func parse(text []byte) (*Requirements, error) {
 	doc, err := item.ParseObject(text)
 	if err != nil {
 		return nil, err

@@ -7,13 +7,13 @@ import (
 
 // CLI-1109: a dependency may name its Debian package.
 func TestParse(t *testing.T) {
-	r, err := Parse([]byte(`{"dependencies":[{"name":"convert","debian":"imagemagick"},{"or":["gojq","jq"]}]}`))
+	r, err := parse([]byte(`{"dependencies":[{"name":"convert","debian":"imagemagick"},{"or":["gojq","jq"]}]}`))
 	if err != nil || len(r.Dependencies) != 2 || r.Dependencies[0].Debian != "imagemagick" ||
 		!slices.Equal(r.Dependencies[1].Programs, []string{"gojq", "jq"}) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	for _, text := range []string{`{"dependencies":[{"name":"a","debian":5}]}`, `{"dependencies":[{"debian":"a"}]}`} {
-		if r, err := Parse([]byte(text)); err == nil {
+		if r, err := parse([]byte(text)); err == nil {
 			t.Errorf("%s: %+v", text, r)
 		}
 	}
@@ -25,7 +25,7 @@ func FuzzRequirements(f *testing.F) {
 	f.Add([]byte(`{"dependencies":[{"or":[5]}]}`))
 	f.Add([]byte(`{"dependencies":[{"name":"convert","debian":"imagemagick"}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		r, err := Parse(text)
+		r, err := parse(text)
 		if err != nil {
 			return
 		}

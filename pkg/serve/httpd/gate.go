@@ -156,15 +156,11 @@ const remembered = 10_000
 func (g *Gate) open(s *Server, next http.Handler) http.Handler {
 	env := s.Project.Env
 	g.log = func(line string) { s.Console.Notice("%s", line) }
-	if g.resource != nil {
+	if g.resource != nil { // H-421
 		g.resource.Name = s.Project.Meta.Title
 		g.resource.Scopes = slices.Sorted(maps.Keys(s.Project.Meta.Scopes))
 	}
 	g.guard.Limit(guardLimits(env, s.limits))
-	if r := g.guard.Resource; r != nil { // H-421
-		scopes := slices.Sorted(maps.Keys(s.Project.Meta.Scopes))
-		r.Scopes = func() []string { return scopes }
-	}
 	s.http.ConnState = guard.NewConnections(settings.Int(env, "MCPBASH_HTTP_MAX_CONNECTIONS")).State
 	return g.guard.Wrap(next)
 }

@@ -104,7 +104,8 @@ func TestResolve(t *testing.T) {
 	m := debmirror.New(t, append(debmirror.System(),
 		debmirror.Package{Name: "tool", Version: "2", Fields: "Depends: bash | nothing, libtool (= 5)\n"},
 		debmirror.Package{Name: "tool-old", Version: "2", Fields: "Depends: libtool (<< 5)\n"},
-		debmirror.Package{Name: "libtool", Version: "5"}, debmirror.Package{Name: "lonely", Version: "1", Fields: "Depends: none\n"},
+		debmirror.Package{Name: "libtool", Version: "5"},
+		debmirror.Package{Name: "lonely", Version: "1", Fields: "Depends: none\n"},
 		debmirror.Package{Name: "enemy", Version: "1", Fields: "Conflicts: bash\n"})...)
 	x, err := sourceOf(t, m).Index(t.Context(), "amd64")
 	if err != nil {
@@ -150,13 +151,14 @@ func TestFailClosed(t *testing.T) {
 		"good": {func(*debmirror.Mirror, *Source) {}, ""},
 		"another key": {func(_ *debmirror.Mirror, s *Source) { s.Keyring = DefaultKeyring },
 			"the signature of the index cannot be verified"},
-		"no key":  {func(_ *debmirror.Mirror, s *Source) { s.Keyring = nil }, "keyring"},
-		"package": {func(m *debmirror.Mirror, _ *Source) { m.Change(bash.Deb("amd64"), flip) }, "not the one of the signed index"},
+		"no key": {func(_ *debmirror.Mirror, s *Source) { s.Keyring = nil }, "keyring"},
+		"damaged package": {func(m *debmirror.Mirror, _ *Source) { m.Change(bash.Deb("amd64"), flip) },
+			"not the one of the signed index"},
 		"longer package": {func(m *debmirror.Mirror, _ *Source) {
 			m.Change(bash.Deb("amd64"), func(c []byte) []byte { return append([]byte("x"), c...) })
 		}, "not the one of the signed index"},
 		"changed text": {func(m *debmirror.Mirror, _ *Source) {
-			m.Change(release, func(c []byte) []byte { return bytes.Replace(c, []byte("Origin: Test"), []byte("Origin: Tesu"), 1) })
+			m.Change(release, func(c []byte) []byte { return bytes.Replace(c, []byte("Test"), []byte("Tesu"), 1) })
 		}, "the signature of the index cannot be verified"},
 		"unsigned": {func(m *debmirror.Mirror, _ *Source) {
 			m.Change(release, func([]byte) []byte { return []byte("Codename: trixie\n") })
@@ -169,7 +171,8 @@ func TestFailClosed(t *testing.T) {
 		}, "not a signed text"},
 		"another suite": {func(m *debmirror.Mirror, _ *Source) {
 			m.Change(release, func([]byte) []byte {
-				return m.Sign("Codename: bookworm\nDate: Mon, 02 Jan 2006 15:04:05 UTC\nSHA256:\n " + strings.Repeat("0", 64) + " 1 x\n")
+				return m.Sign("Codename: bookworm\nDate: Mon, 02 Jan 2006 15:04:05 UTC\nSHA256:\n " +
+					strings.Repeat("0", 64) + " 1 x\n")
 			})
 		}, `it is for "bookworm", not for "trixie"`},
 		"expired": {func(m *debmirror.Mirror, s *Source) {
@@ -325,7 +328,8 @@ func FuzzDeb(f *testing.F) {
 
 // Every package of an index has a name below the mirror and a checksum.
 func FuzzPackages(f *testing.F) {
-	f.Add("Package: a\nVersion: 1\nArchitecture: amd64\nFilename: pool/a.deb\nSize: 5\nSHA256: " + strings.Repeat("0", 64) +
+	f.Add("Package: a\nVersion: 1\nArchitecture: amd64\nFilename: pool/a.deb\nSize: 5\nSHA256: " +
+		strings.Repeat("0", 64) +
 		"\nDepends: b (>= 1) | c:any, d\n e\nProvides: v (= 2)\n")
 	f.Add("Package: a\n\nPackage")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -15,6 +15,7 @@ import (
 
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/test/checkout"
+	"mcp-bash/test/debmirror"
 )
 
 // bin holds the commands.
@@ -45,13 +46,18 @@ func (p place) command(t *testing.T, script string) *exec.Cmd {
 		"XDG_CACHE_HOME=" + filepath.Join(bin, "cache"), // shared: the SDK is unpacked once
 		"MCPBASH_RUNTIME_DIR=" + filepath.Join(bin, "runtimes"), "GIT_CONFIG_NOSYSTEM=1",
 		"PLATFORM=" + runtimes.Host.Platform(), "ARCH=" + runtimes.Host.Arch, "MCPBASH_TOOL_ALLOWLIST=*",
+		"MIRROR=" + os.Getenv("MIRROR"), "KEYRING=" + os.Getenv("KEYRING"),
 	}
 	return cmd
 }
 
-// linkRuntime makes the directory of programs for bundles, with the one of this system.
+// linkRuntime makes the directory of programs for bundles, with the one of this system. It starts a
+// mirror of Debian for images.
 func linkRuntime(t *testing.T) {
 	t.Helper()
+	mirror := debmirror.New(t, debmirror.System()...)
+	t.Setenv("MIRROR", mirror.URL)
+	t.Setenv("KEYRING", mirror.Keyring)
 	file := filepath.Join(bin, "runtimes", runtimes.Host.Path())
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)

@@ -31,6 +31,8 @@ mcp-bundle vendor --platform "$PLATFORM" --arch "$ARCH" >/dev/null 2>&1
 
 const bundled = `--no-smoke --platform "$PLATFORM" --arch "$ARCH"`
 
+const imaged = `--mirror "$MIRROR" --keyring "$KEYRING" --platform "linux/$ARCH"`
+
 // lines contains arguments with which each command prints output and ends with 0. Several lines stand for several
 // ways to print. A command of mcp-bash that another program owns is listed under that program.
 var lines = map[string][]string{
@@ -56,6 +58,7 @@ var lines = map[string][]string{
 	"mcp-bundle inspect":  {`demo-1.0.0.mcpb`, `demo-1.0.0.mcpb --json`},
 	"mcp-bundle unpack":   {`demo-1.0.0.mcpb there`, `demo-1.0.0.mcpb there --json`},
 	"mcp-bundle publish":  {`demo-1.0.0.mcpb --dry-run`, `demo-1.0.0.mcpb --dry-run --json`},
+	"mcp-bundle image":    {imaged, imaged + ` --json`, imaged + ` -o - --format docker`},
 	"mcp-bundle vendor":   {`--verify`, `--verify --json`, `--dry-run`, `--upgrade --platform "$PLATFORM" --arch "$ARCH"`},
 
 	"mcp-scaffold new":                 {`other --force`, `other --force --json`},

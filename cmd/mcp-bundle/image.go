@@ -111,6 +111,8 @@ func makeImage(s cli.Streams, o *bundle.ImageOptions, root, platform string, asJ
 	switch {
 	case o.Mirror != "" && !strings.HasPrefix(o.Mirror, "https://") && !strings.HasPrefix(o.Mirror, "http://"):
 		return cli.Usagef("--mirror: not a URL that begins with https:// or http://")
+	case o.Keyring == stdin:
+		return cli.Usagef("--keyring takes a file, not standard input; a file of that name is ./-")
 	case o.Format == "docker" && !toStdout && o.Output != "" && !strings.HasSuffix(o.Output, ".tar"):
 		return cli.Usagef("--format docker makes an archive; name a file that ends in .tar")
 	case !toStdout:

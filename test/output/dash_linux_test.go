@@ -19,6 +19,9 @@ var dashes = map[string]string{
 		cat demo-1.0.0.mcpb | mcp-bundle inspect - | grep -q "$(sha256sum demo-1.0.0.mcpb | cut -d ' ' -f 1)"`,
 	"mcp-bundle unpack": `mcp-bundle unpack - there <demo-1.0.0.mcpb && test -f there/manifest.json
 		! mcp-bundle unpack - <demo-1.0.0.mcpb`,
+	"mcp-bundle image --output": `mcp-bundle image --output - ` + imaged + ` | tar -t | grep -x index.json >out
+		! mcp-bundle image --output - --json ` + imaged,
+	"mcp-bundle image --keyring":   `usage: mcp-bundle image --keyring - --mirror "$MIRROR"`,
 	"mcp-bundle publish":           `mcp-bundle publish - --dry-run --json <demo-1.0.0.mcpb | jq -e .sha256`,
 	"mcp-scaffold config --file":   `usage: mcp-scaffold config --client cursor --apply --file -`,
 	"mcp-scaffold config --output": `mcp-scaffold config --wrapper --output - | grep -q mcp-bash && test ! -e ./-`,

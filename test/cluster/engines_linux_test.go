@@ -1,0 +1,257 @@
+//go:build cluster
+
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mcp-bash/test/checkout"
+)
+
+// tag is the name of the image in engines.
+const tag = "localhost/mcp-bash-test:1.0.0"
+
+// output runs a program, which must succeed, and returns its standard output.
+func output(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s%s", name, strings.Join(args, " "), err, out, &stderr)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// madeImage is the archive of the image, which all tests share.
+var madeImage struct {
+	sync.Once
+	file string
+}
+
+// image makes an image of the project from Debian's packages, and returns its archive.
+func image(t *testing.T) string {
+	t.Helper()
+	madeImage.Do(func() {
+		programs := t.TempDir()
+		target := filepath.Join(programs, "linux-"+runtime.GOARCH)
+		if err := os.Mkdir(target, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		content, err := os.ReadFile(filepath.Join(bin, "mcp-bash"))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(target, "mcp-bash"), content, 0o755)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(bin, "mcp-bash-test-image.tar")
+		t.Log(output(t, filepath.Join(bin, "mcp-bundle"), "image", makeProject(t), "-o", file, "--tag", tag,
+			"--platform", "linux/"+runtime.GOARCH, "--runtime-dir", programs))
+		madeImage.file = file
+	})
+	if madeImage.file == "" {
+		t.Skip("left out: no image was made")
+	}
+	return madeImage.file
+}
+
+func podmanArgs(args ...string) []string {
+	return append([]string{"--runtime", filepath.Join(checkout.Root(), "test", "cluster", "oci-runtime.sh")}, args...)
+}
+
+// loadImage loads the image into podman.
+func loadImage(t *testing.T) {
+	t.Helper()
+	needs(t, "podman", "runc", "jq")
+	output(t, "podman", podmanArgs("load", "-i", image(t))...)
+}
+
+// confined are the options of a container without network, rights and a writable root directory.
+var confined = []string{"run", "--rm", "-i", "--network=none", "--read-only", "--cap-drop=all",
+	"--security-opt=no-new-privileges"}
+
+// H-606: the image works in both protocols over standard input and output, without a network.
+func TestPodmanStdio(t *testing.T) {
+	loadImage(t)
+	for name, input := range map[string]string{
+		"handshake": `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+			`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" +
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"record","arguments":{"id":"x-1"}}}` + "\n",
+		"stateless": `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"record","arguments":{"id":"x-1"},` +
+			`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+			`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
+			`"io.modelcontextprotocol/clientCapabilities":{}}}}` + "\n",
+	} {
+		cmd := exec.Command("podman", podmanArgs(append(confined, tag)...)...)
+		cmd.Stdin = strings.NewReader(input)
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), `"text":"x-1`) {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+	if out := output(t, "podman", podmanArgs(append(confined, tag, "health")...)...); !strings.Contains(out, `"ok"`) {
+		t.Error(out)
+	}
+}
+
+// P-300: without a writable /tmp the server names that.
+func TestPodmanWithoutTmp(t *testing.T) {
+	loadImage(t)
+	cmd := exec.Command("podman", podmanArgs(append(confined, "--read-only-tmpfs=false", tag)...)...)
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "the file system of /tmp is read-only") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// H-606: the same over HTTP, at a socket in a directory of the host.
+func TestPodmanHTTP(t *testing.T) {
+	loadImage(t)
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("podman", podmanArgs(append(confined, "-v", dir+":/run/mcp", tag, "serve", "--http",
+		"unix:/run/mcp/s")...)...)
+	var messages bytes.Buffer
+	cmd.Stderr = &messages
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { cmd.Process.Signal(os.Interrupt); cmd.Wait() }()
+	c := newClient("http://localhost", "")
+	c.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(dir, "s"))
+	}}
+	eventually(t, "the container serves", 30*time.Second, func() bool {
+		return c.record(t.Context(), "x-0") == nil
+	})
+	for id, call := range map[string]func(context.Context, string) error{"x-1": c.record, "x-2": c.handshake} {
+		if err := call(t.Context(), id); err != nil {
+			t.Errorf("%v\n%s", err, &messages)
+		}
+	}
+}
+
+// secretOf makes a token file and a state key. It returns them as a Secret, and the token.
+func secretOf(t *testing.T, name string) (manifest, token string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "tokens.json")
+	for line := range strings.Lines(output(t, filepath.Join(bin, "mcp-bash"), "token", "create", "test", "--file", file)) {
+		token = strings.TrimSpace(line)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]string{"name": name},
+		"data": map[string][]byte{"tokens.json": text, "state-key": []byte(strings.Repeat("c3RhdGUta2V5", 4))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(secret), token
+}
+
+// deployment makes the manifest of the project.
+func deployment(t *testing.T, args ...string) string {
+	t.Helper()
+	return output(t, filepath.Join(bin, "mcp-bundle"), append([]string{"manifest", makeProject(t), "--name", "demo",
+		"--image", tag}, args...)...)
+}
+
+// H-700: podman runs the manifest for Kubernetes.
+func TestKubePlay(t *testing.T) {
+	needs(t, "catatonit")
+	loadImage(t)
+	secret, token := secretOf(t, "demo-http")
+	text := deployment(t, "--replicas", "1")
+	if !strings.Contains(text, "optional:") { // without it, podman 4.3 reads a nil pointer
+		text = strings.Replace(text, "secretName: demo-http\n", "secretName: demo-http\n            optional: false\n", 1)
+	}
+	port := strconv.Itoa(freePort(t))
+	text = strings.Replace(text, "containerPort: 8000\n", "containerPort: 8000\n              hostPort: "+port+"\n", 1)
+	file := filepath.Join(t.TempDir(), "demo.yaml")
+	if err := os.WriteFile(file, []byte(secret+"\n---\n"+text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer exec.Command("podman", podmanArgs("kube", "down", file)...).Run()
+	output(t, "podman", podmanArgs("kube", "play", file)...)
+	c := newClient("http://127.0.0.1:"+port, token)
+	eventually(t, "the pod is ready", 30*time.Second, func() bool { return isReady(c.address) })
+	for id, call := range map[string]func(context.Context, string) error{"x-1": c.record, "x-2": c.handshake} {
+		if err := call(t.Context(), id); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := newClient(c.address, "").record(t.Context(), "x-3"); err == nil {
+		t.Error("a call without a token was answered")
+	}
+}
+
+// ToolHive runs the image, and bridges it to HTTP in both protocols.
+func TestToolHive(t *testing.T) {
+	needs(t, "thv")
+	loadImage(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "containers.conf"), []byte("[engine]\nruntime = \"here\"\n"+
+		"[engine.runtimes]\nhere = [\""+filepath.Join(checkout.Root(), "test", "cluster", "oci-runtime.sh")+"\"]\n"),
+		0o644); err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(dir, "podman.sock")
+	service := exec.Command("podman", "system", "service", "--time=0", "unix://"+socket)
+	service.Env = append(os.Environ(), "CONTAINERS_CONF="+filepath.Join(dir, "containers.conf"))
+	if err := service.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { service.Process.Kill(); service.Wait() }()
+	eventually(t, "podman's service", 30*time.Second, func() bool { _, err := os.Stat(socket); return err == nil })
+	port := freePort(t)
+	thv := func(args ...string) *exec.Cmd {
+		cmd := exec.Command("thv", args...)
+		cmd.Env = append(os.Environ(), "DOCKER_HOST=unix://"+socket, "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir,
+			"XDG_DATA_HOME="+dir)
+		return cmd
+	}
+	run := thv("run", "--transport", "stdio", "--isolate-network=false", "--proxy-port", strconv.Itoa(port), "--name", "mcp-bash-test",
+		"--foreground", tag)
+	var messages bytes.Buffer
+	run.Stdout, run.Stderr = &messages, &messages
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		thv("rm", "mcp-bash-test").Run()
+		run.Process.Signal(os.Interrupt)
+		run.Wait()
+	}()
+	c := newClient("http://127.0.0.1:"+strconv.Itoa(port), "")
+	var last error
+	eventually(t, "ToolHive answers", 90*time.Second, func() bool {
+		if last = c.handshake(t.Context(), "x-0"); last != nil && run.ProcessState != nil {
+			t.Fatalf("%v\n%s", last, &messages)
+		}
+		return last == nil
+	})
+	for id, call := range map[string]func(context.Context, string) error{"x-1": c.record, "x-2": c.handshake} {
+		if err := call(t.Context(), id); err != nil {
+			t.Errorf("%v\n%s", err, &messages)
+		}
+	}
+}

@@ -12,7 +12,7 @@ SYSTEMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME ?= 20s
 ENDURANCE ?= 30s
 
-.PHONY: build demo test test-long lint prose unit unit-long cover fuzz cross cross-vet oracle oidc manifests endurance clients programs kernels agents conformance browser site pictures old-bash bench install \
+.PHONY: build demo test test-long cluster lint prose unit unit-long cover fuzz cross cross-vet oracle oidc manifests endurance clients programs kernels agents conformance browser site pictures old-bash bench install \
   release release-test sums clean
 
 # A program without C starts faster and is 2 MB smaller. Go would use the system's C library
@@ -117,6 +117,15 @@ programs:
 # make test does not run it.
 kernels:
 	test/kernels/run.sh
+
+# Runs images in podman, with its kube play and in ToolHive (thv), if they are installed, and the manifest on a
+# Kubernetes of one node, which it builds into a cache folder once. It downloads Debian packages. On Debian:
+#   apt-get install --no-install-recommends podman runc jq catatonit netavark aardvark-dns etcd-server containerd \
+#     conntrack containernetworking-plugins nginx haproxy
+# make test runs the part with nginx and HAProxy only.
+cluster:
+	$(GO) vet -tags cluster ./test/cluster
+	$(GO) test -tags cluster -count=1 -timeout 60m -v ./test/cluster
 
 # Connects Claude Code, Codex, Gemini CLI, Copilot CLI and opencode with a project, by mcp-bash config.
 # It takes minutes and 3 GB. make test does not run it.

@@ -417,7 +417,8 @@ func TestImageFailures(t *testing.T) {
 	i.mirror.Asked()
 	i.cache = t.TempDir()
 	_, stderr, code := i.run("chmod 700 "+i.cache, nil, "--platform", platform, "--offline")
-	if asked := i.mirror.Asked(); code != 3 || len(asked) > 0 || !strings.Contains(stderr, "Run it once without --offline") {
+	asked := i.mirror.Asked()
+	if code != 3 || len(asked) > 0 || !strings.Contains(stderr, "Run it once without --offline") {
 		t.Errorf("--offline: exit %d, %v\n%s", code, asked, stderr)
 	}
 }

@@ -45,7 +45,8 @@ func (i *imageBuilder) inventory(bin runtimes.Binary, packages []*debian.Package
 	sum := sha256.Sum256(content)
 	var b rawjson.Builder
 	b.Object().Name("spdxVersion").String("SPDX-2.3").Name("dataLicense").String("CC0-1.0").
-		Name("SPDXID").String("SPDXRef-DOCUMENT").Name("name").String("Debian " + debianRelease + " and mcp-bash for " + bin.String()).
+		Name("SPDXID").String("SPDXRef-DOCUMENT").
+		Name("name").String("Debian " + debianRelease + " and mcp-bash for " + bin.String()).
 		Name("documentNamespace").String("https://spdx.org/spdxdocs/mcp-bash-" + hex.EncodeToString(sum[:16])).
 		Name("creationInfo").Object().Name("created").String(i.o.modified.UTC().Format(time.RFC3339)).
 		Name("creators").Strings([]string{"Tool: mcp-bash-" + cli.Version}).End().

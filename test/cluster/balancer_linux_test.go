@@ -63,7 +63,8 @@ var balancers = []balancer{{
 	config: `daemon off; pid nginx.pid; error_log stderr error;
 events { worker_connections 256; }
 http {
-  access_log off; client_body_temp_path tmp; proxy_temp_path tmp; fastcgi_temp_path tmp; uwsgi_temp_path tmp; scgi_temp_path tmp;
+  access_log off;
+  client_body_temp_path tmp; proxy_temp_path tmp; fastcgi_temp_path tmp; uwsgi_temp_path tmp; scgi_temp_path tmp;
   upstream replicas { zone replicas 64k; %[2]s }
   server {
     listen 127.0.0.1:%[1]d;
@@ -119,7 +120,8 @@ func testBalancer(t *testing.T, b balancer) {
 	var replicas []*replica
 	var lines strings.Builder
 	for range 3 {
-		r := &replica{t: t, project: project, port: freePort(t), env: []string{"CALLS=" + calls, "MCPBASH_HTTP_DRAIN_DELAY=1"}}
+		r := &replica{t: t, project: project, port: freePort(t),
+			env: []string{"CALLS=" + calls, "MCPBASH_HTTP_DRAIN_DELAY=1"}}
 		replicas = append(replicas, r)
 		fmt.Fprintf(&lines, b.replica, r.port)
 		r.start()

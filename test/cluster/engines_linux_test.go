@@ -5,12 +5,12 @@ package cluster
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -149,23 +149,24 @@ func TestPodmanHTTP(t *testing.T) {
 	}
 }
 
-// secretOf makes a token file and a state key. It returns them as a Secret, and the token.
-func secretOf(t *testing.T, name string) (manifest, token string) {
+// secrets makes a directory with a token file and a state key. It returns the token, too.
+func secrets(t *testing.T) (dir, token string) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "tokens.json")
+	dir = checkout.Directory(t)
+	file := filepath.Join(dir, "tokens.json")
 	for line := range strings.Lines(output(t, filepath.Join(bin, "mcp-bash"), "token", "create", "test", "--file", file)) {
 		token = strings.TrimSpace(line)
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
+	key := filepath.Join(dir, "state-key")
+	if err := os.WriteFile(key, []byte(strings.Repeat("c3RhdGUta2V5", 4)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	secret, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]string{"name": name},
-		"data": map[string][]byte{"tokens.json": text, "state-key": []byte(strings.Repeat("c3RhdGUta2V5", 4))}})
-	if err != nil {
-		t.Fatal(err)
+	for _, path := range []string{file, key} { // the server in the container has another user
+		if err := os.Chmod(path, 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return string(secret), token
+	return dir, token
 }
 
 // deployment makes the manifest of the project.
@@ -175,19 +176,22 @@ func deployment(t *testing.T, args ...string) string {
 		"--image", tag}, args...)...)
 }
 
-// H-700: podman runs the manifest for Kubernetes.
+// Podman runs the manifest for Kubernetes.
 func TestKubePlay(t *testing.T) {
 	needs(t, "catatonit")
 	loadImage(t)
-	secret, token := secretOf(t, "demo-http")
-	text := deployment(t, "--replicas", "1")
-	if !strings.Contains(text, "optional:") { // without it, podman 4.3 reads a nil pointer
-		text = strings.Replace(text, "secretName: demo-http\n", "secretName: demo-http\n            optional: false\n", 1)
+	dir, token := secrets(t)
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
 	}
+	text := deployment(t, "--replicas", "1")
+	// Podman 4.3 ends for a Secret without "optional", and writes its files in base64.
+	text = regexp.MustCompile(`secret:\n +secretName: .*\n( +optional: .*\n)? +defaultMode: .*\n`).ReplaceAllString(text,
+		"hostPath:\n            path: "+dir+"\n")
 	port := strconv.Itoa(freePort(t))
 	text = strings.Replace(text, "containerPort: 8000\n", "containerPort: 8000\n              hostPort: "+port+"\n", 1)
 	file := filepath.Join(t.TempDir(), "demo.yaml")
-	if err := os.WriteFile(file, []byte(secret+"\n---\n"+text), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	defer exec.Command("podman", podmanArgs("kube", "down", file)...).Run()
@@ -225,12 +229,12 @@ func TestToolHive(t *testing.T) {
 	port := freePort(t)
 	thv := func(args ...string) *exec.Cmd {
 		cmd := exec.Command("thv", args...)
-		cmd.Env = append(os.Environ(), "DOCKER_HOST=unix://"+socket, "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir,
-			"XDG_DATA_HOME="+dir)
+		cmd.Env = append(os.Environ(), "DOCKER_HOST=unix://"+socket, "HOME="+dir, "XDG_CONFIG_HOME="+dir,
+			"XDG_STATE_HOME="+dir, "XDG_DATA_HOME="+dir)
 		return cmd
 	}
-	run := thv("run", "--transport", "stdio", "--isolate-network=false", "--proxy-port", strconv.Itoa(port), "--name", "mcp-bash-test",
-		"--foreground", tag)
+	run := thv("run", "--transport", "stdio", "--isolate-network=false", "--proxy-port",
+		strconv.Itoa(port), "--name", "mcp-bash-test", "--foreground", tag)
 	var messages bytes.Buffer
 	run.Stdout, run.Stderr = &messages, &messages
 	if err := run.Start(); err != nil {

@@ -160,14 +160,14 @@ func (n *node) settled(pods int) {
 	failed = false
 }
 
-// H-700 and the following: the manifest on a real node.
+// The manifest for Kubernetes on a real node.
 func TestKubernetes(t *testing.T) {
 	needs(t, "podman", "runc", "jq")
 	archive := image(t)
 	n := startNode(t)
 	output(t, "ctr", "-a", filepath.Join(n.dir, "containerd.sock"), "-n", "k8s.io", "images", "import", archive)
-	secret, token := secretOf(t, "demo-http")
-	n.apply(secret)
+	dir, token := secrets(t)
+	n.kubectl("create", "secret", "generic", "demo-http", "--from-file="+dir)
 	n.apply(deployment(t, "--replicas", "3"))
 	n.settled(3)
 	c := n.service()
@@ -241,12 +241,15 @@ func TestKubernetes(t *testing.T) {
 	// A server of metrics would read these figures for the autoscaler.
 	t.Run("metrics", func(t *testing.T) {
 		text := n.kubectl("get", "--raw", "/api/v1/nodes/node1/proxy/metrics/resource")
-		for _, want := range []string{"pod_cpu_usage_seconds_total{", "container_memory_working_set_bytes{container=\"server\""} {
+		for _, want := range []string{
+			"pod_cpu_usage_seconds_total{", "container_memory_working_set_bytes{container=\"server\"",
+		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("no %s in the node's metrics", want)
 			}
 		}
-		if out := n.kubectl("get", "hpa", "demo", "-o", "jsonpath={.spec.minReplicas} {.status.currentReplicas}"); out != "3 3" {
+		out := n.kubectl("get", "hpa", "demo", "-o", "jsonpath={.spec.minReplicas} {.status.currentReplicas}")
+		if out != "3 3" {
 			t.Errorf("autoscaler: %s", out)
 		}
 	})

@@ -170,8 +170,8 @@ func checkAnswer(r *http.Response, content []byte, id string) error {
 
 // handshake calls the tool in a session of the handshake protocol.
 func (c *client) handshake(ctx context.Context, id string) error {
-	r, content, err := c.post(ctx, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",`+
-		`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, nil)
+	r, content, err := c.post(ctx, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{`+
+		`"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, nil)
 	if err != nil {
 		return err
 	}

@@ -33,8 +33,9 @@ build() {
   cd src
   export GOFLAGS="" CGO_ENABLED=0
   nice go mod tidy
-  nice go build -trimpath -ldflags "-s -w -X $module.gitVersion=v1.$version -X $module.gitMajor=1 -X $module.gitMinor=34" \
-    -o ../bin/ "${programs[@]/#/k8s.io/kubernetes/cmd/}"
+  nice go build -trimpath -o ../bin/ \
+    -ldflags "-s -w -X $module.gitVersion=v1.$version -X $module.gitMajor=1 -X $module.gitMinor=34" \
+    "${programs[@]/#/k8s.io/kubernetes/cmd/}"
 }
 
 # run starts a program in the background.

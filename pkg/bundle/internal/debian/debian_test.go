@@ -19,7 +19,8 @@ import (
 // Versions in ascending order, as dpkg orders them.
 func TestCompareVersions(t *testing.T) {
 	ascending := []string{
-		"0~~", "0~", "0", "0+b1", "0.1", "1.0~rc1-1", "1.0-1", "1.0-1+b1", "1.0-1.1", "1.0-2", "1.0-10", "1.0a-1", "1.0+dfsg-1",
+		"0~~", "0~", "0", "0+b1", "0.1", "1.0~rc1-1", "1.0-1", "1.0-1+b1", "1.0-1.1", "1.0-2", "1.0-10", "1.0a-1",
+		"1.0+dfsg-1",
 		"1.2.3", "1.10", "2:0.1", "10:0",
 	}
 	for i, a := range ascending {

@@ -218,7 +218,10 @@ func TestToolHive(t *testing.T) {
 		0o644); err != nil {
 		t.Fatal(err)
 	}
-	socket := filepath.Join(dir, "podman.sock")
+	socket := filepath.Join(dir, "podman", "podman.sock")
+	if err := os.Mkdir(filepath.Dir(socket), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	service := exec.Command("podman", "system", "service", "--time=0", "unix://"+socket)
 	service.Env = append(os.Environ(), "CONTAINERS_CONF="+filepath.Join(dir, "containers.conf"))
 	if err := service.Start(); err != nil {
@@ -229,13 +232,15 @@ func TestToolHive(t *testing.T) {
 	port := freePort(t)
 	thv := func(args ...string) *exec.Cmd {
 		cmd := exec.Command("thv", args...)
-		cmd.Env = append(os.Environ(), "DOCKER_HOST=unix://"+socket, "HOME="+dir, "XDG_CONFIG_HOME="+dir,
+		cmd.Env = append(os.Environ(), "DOCKER_HOST=unix://"+socket,
+			"TOOLHIVE_PODMAN_SOCKET="+socket, "XDG_RUNTIME_DIR="+dir, "HOME="+dir, "XDG_CONFIG_HOME="+dir,
 			"XDG_STATE_HOME="+dir, "XDG_DATA_HOME="+dir)
 		return cmd
 	}
 	run := thv("run", "--transport", "stdio", "--isolate-network=false", "--proxy-port",
 		strconv.Itoa(port), "--name", "mcp-bash-test", "--foreground", tag)
 	var messages bytes.Buffer
+	var last error
 	run.Stdout, run.Stderr = &messages, &messages
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
@@ -244,13 +249,13 @@ func TestToolHive(t *testing.T) {
 		thv("rm", "mcp-bash-test").Run()
 		run.Process.Signal(os.Interrupt)
 		run.Wait()
+		if t.Failed() {
+			t.Logf("%v\n%s", last, &messages)
+		}
 	}()
 	c := newClient("http://127.0.0.1:"+strconv.Itoa(port), "")
-	var last error
-	eventually(t, "ToolHive answers", 90*time.Second, func() bool {
-		if last = c.handshake(t.Context(), "x-0"); last != nil && run.ProcessState != nil {
-			t.Fatalf("%v\n%s", last, &messages)
-		}
+	eventually(t, "ToolHive answers", time.Minute, func() bool {
+		last = c.handshake(t.Context(), "x-0")
 		return last == nil
 	})
 	for id, call := range map[string]func(context.Context, string) error{"x-1": c.record, "x-2": c.handshake} {

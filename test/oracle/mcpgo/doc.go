@@ -1,7 +1,7 @@
 // Package mcpgo runs the examples with the client of mark3labs/mcp-go, with a handshake and in
 // revision 2026-07-28, and compares the answers.
 //
-// Version 1.2.1 of mcp-go supports these parts of that revision over stdio:
+// Version 1.2.1 of mcp-go supports these parts of that revision, over stdio and over HTTP:
 //
 //   - server/discover on the process that it then uses, or else initialize;
 //   - every method of a client;

@@ -3,10 +3,13 @@
 package mcpgo
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,9 +43,13 @@ func TestMain(m *testing.M) {
 // server was wrong.
 type session struct {
 	*client.Client
+	connection
 	t       *testing.T
 	project string
 	output  string // the directory of the tap
+
+	stop   func() // ends a server over HTTP
+	stderr bytes.Buffer
 
 	notify chan string // methods of notifications
 
@@ -50,11 +57,17 @@ type session struct {
 	logs []string // params of log messages
 }
 
-// open starts a server for an example.
-func open(t *testing.T, example string, options ...client.ClientOption) *session {
+// A connection is how a client talks to the server.
+type connection struct {
+	revision string
+	http     bool
+}
+
+// open starts a server for an example, and opens the session.
+func open(t *testing.T, c connection, example string, options ...client.ClientOption) *session {
 	t.Helper()
 	s := &session{
-		t: t, project: filepath.Join(checkout.Directory(t), example), output: checkout.Directory(t),
+		t: t, connection: c, project: filepath.Join(checkout.Directory(t), example), output: checkout.Directory(t),
 		notify: make(chan string, 100),
 	}
 	if err := os.CopyFS(s.project, os.DirFS(filepath.Join(checkout.Root(), "examples", example))); err != nil {
@@ -64,17 +77,11 @@ func open(t *testing.T, example string, options ...client.ClientOption) *session
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + tmp, "TMPDIR=" + tmp, "LANG=C",
 		"XDG_CACHE_HOME=" + filepath.Join(bin, "cache"), "MCPBASH_PROJECT_ROOT=" + s.project, "MCPBASH_TOOL_ALLOWLIST=*",
 		"MCPBASH_RESOURCES_POLL_INTERVAL_SECS=0.02"}
-	stdio := transport.NewStdioWithOptions(filepath.Join(bin, "tap"), env,
-		[]string{s.output, filepath.Join(bin, "mcp-bash")},
-		transport.WithCommandFunc(func(ctx context.Context, name string, env, args []string) (*exec.Cmd, error) {
-			cmd := exec.CommandContext(ctx, name, args...)
-			cmd.Env = env // without variables of the test
-			return cmd, nil
-		}))
-	if err := stdio.Start(context.Background()); err != nil {
-		t.Fatal(err)
+	if c.http {
+		s.Client = client.NewClient(s.overHTTP(append(env, "MCPBASH_HTTP_TRUST_CLIENT_ROOTS=true")), options...)
+	} else {
+		s.Client = client.NewClient(s.overStreams(env), options...)
 	}
-	s.Client = client.NewClient(stdio, options...)
 	t.Cleanup(s.end)
 	s.OnNotification(func(n mcp.JSONRPCNotification) {
 		if n.Method == "notifications/message" {
@@ -91,7 +98,61 @@ func open(t *testing.T, example string, options ...client.ClientOption) *session
 	if err := s.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
+	s.initialize(c.revision)
 	return s
+}
+
+// overStreams starts the server on standard streams, behind the tap.
+func (s *session) overStreams(env []string) transport.Interface {
+	s.t.Helper()
+	stdio := transport.NewStdioWithOptions(filepath.Join(bin, "tap"), env,
+		[]string{s.output, filepath.Join(bin, "mcp-bash")},
+		transport.WithCommandFunc(func(ctx context.Context, name string, env, args []string) (*exec.Cmd, error) {
+			cmd := exec.CommandContext(ctx, name, args...)
+			cmd.Env = env // without variables of the test
+			return cmd, nil
+		}))
+	if err := stdio.Start(context.Background()); err != nil {
+		s.t.Fatal(err)
+	}
+	return stdio
+}
+
+// overHTTP starts the server over HTTP, behind the tap.
+func (s *session) overHTTP(env []string) transport.Interface {
+	s.t.Helper()
+	cmd := exec.Command(filepath.Join(bin, "tap"), s.output, "-http", filepath.Join(bin, "mcp-bash"), "serve", "--http",
+		"127.0.0.1:0")
+	cmd.Env, cmd.Stderr = env, &s.stderr
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.stop = func() {
+		input.Close()
+		cmd.Wait()
+	}
+	address, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil {
+		s.stop()
+		s.t.Fatalf("the server does not start: %v\n%s", err, &s.stderr)
+	}
+	options := []transport.StreamableHTTPCOption{transport.WithHTTPLogger(slog.New(slog.DiscardHandler))}
+	if s.revision == "2025-11-25" { // a listening client speaks no other protocol
+		options = append(options, transport.WithContinuousListening())
+	}
+	over, err := transport.NewStreamableHTTP(strings.TrimSpace(address), options...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return over
 }
 
 // initialize opens the session in a revision.
@@ -114,6 +175,11 @@ func (s *session) end() {
 	if err := s.Close(); err != nil {
 		s.t.Errorf("closing: %v", err)
 	}
+	end := "\n. exit status 0\n"
+	if s.http {
+		s.stop()
+		end = "\n. exit status 143\n"
+	}
 	files, _ := filepath.Glob(filepath.Join(s.output, "*"))
 	if len(files) != 1 {
 		s.t.Fatalf("the client started %d servers", len(files))
@@ -127,7 +193,7 @@ func (s *session) end() {
 			s.t.Errorf("a line of the server: %s", line)
 		}
 	}
-	if !strings.HasSuffix(string(data), "\n. exit status 0\n") {
+	if !strings.HasSuffix(string(data), end) {
 		s.t.Error("the server did not end in good order")
 	}
 	if s.t.Failed() {
@@ -163,12 +229,24 @@ func (s *session) plain(values ...any) string {
 	return strings.ReplaceAll(string(data), s.project, "PROJECT")
 }
 
-// inBothProtocols runs a test in both protocols, which must return the same.
-func inBothProtocols(t *testing.T, test func(t *testing.T, revision string) []string) {
+// connections are those of both protocols, over standard streams and over HTTP.
+func connections() []connection {
+	return []connection{{"2025-11-25", false}, {"2026-07-28", false}, {"2025-11-25", true}, {"2026-07-28", true}}
+}
+
+func (c connection) String() string {
+	if c.http {
+		return c.revision + " over HTTP"
+	}
+	return c.revision
+}
+
+// withAll runs a test with all connections, which must return the same.
+func withAll(t *testing.T, test func(t *testing.T, c connection) []string) {
 	var first []string
-	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
-		t.Run(revision, func(t *testing.T) {
-			got := test(t, revision)
+	for _, c := range connections() {
+		t.Run(c.String(), func(t *testing.T) {
+			got := test(t, c)
 			if first == nil {
 				first = got
 			} else if !slices.Equal(first, got) {
@@ -207,9 +285,8 @@ func TestExamples(t *testing.T) {
 	} {
 		known[c.example] = true
 		t.Run(c.example, func(t *testing.T) {
-			inBothProtocols(t, func(t *testing.T, revision string) []string {
-				s := open(t, c.example)
-				s.initialize(revision)
+			withAll(t, func(t *testing.T, with connection) []string {
+				s := open(t, with, c.example)
 				list, err := s.ListTools(s.deadline(), mcp.ListToolsRequest{})
 				if err != nil {
 					t.Fatal(err)
@@ -276,7 +353,7 @@ func (answers) ListRoots(context.Context, mcp.ListRootsRequest) (*mcp.ListRootsR
 // The user, the model and the roots, the first two in one round; and a prompt that asks
 // (M-50 to M-58, M-80).
 func TestAsking(t *testing.T) {
-	inBothProtocols(t, func(t *testing.T, revision string) []string {
+	withAll(t, func(t *testing.T, with connection) []string {
 		var got []string
 		expect := func(answer, says string) {
 			t.Helper()
@@ -285,21 +362,18 @@ func TestAsking(t *testing.T) {
 			}
 			got = append(got, answer)
 		}
-		with := []client.ClientOption{client.WithElicitationHandler(answers{}), client.WithSamplingHandler(answers{}),
+		asks := []client.ClientOption{client.WithElicitationHandler(answers{}), client.WithSamplingHandler(answers{}),
 			client.WithRootsHandler(answers{})}
-		s := open(t, "05-elicitation", with...)
-		s.initialize(revision)
+		s := open(t, with, "05-elicitation", asks...)
 		expect(s.call("order-pizza", nil), `"result":{"size":"large","toppings":["basil","olives"]}`)
 
-		s = open(t, "15-asking", with...)
-		s.initialize(revision)
+		s = open(t, with, "15-asking", asks...)
 		expect(s.call("release", map[string]any{"version": "1.4.2", "changes": "Faster."}),
 			`{"notes":"Asked for 1.","version":"2.0.0"}`)
 		expect(s.call("summarize", map[string]any{"text": "long"}), `Asked for 1.`)
 		expect(s.call("folders", nil), `{"asked":true,"roots":["file:///one"]}`)
 
-		s = open(t, "11-prompts", with...)
-		s.initialize(revision)
+		s = open(t, with, "11-prompts", asks...)
 		request := mcp.GetPromptRequest{}
 		request.Params.Name, request.Params.Arguments = "explain", map[string]string{"text": "Tides"}
 		prompt, err := s.GetPrompt(s.deadline(), request)
@@ -313,9 +387,8 @@ func TestAsking(t *testing.T) {
 
 // Log messages of the level asked for, and a call that is cancelled (M-71, M-72).
 func TestLogsAndCancellation(t *testing.T) {
-	inBothProtocols(t, func(t *testing.T, revision string) []string {
-		s := open(t, "02-progress")
-		s.initialize(revision)
+	withAll(t, func(t *testing.T, with connection) []string {
+		s := open(t, with, "02-progress")
 		level := mcp.SetLevelRequest{}
 		level.Params.Level = mcp.LoggingLevelWarning
 		if err := s.SetLevel(s.deadline(), level); err != nil {
@@ -349,8 +422,15 @@ func TestLogsAndCancellation(t *testing.T) {
 
 // A stream reports a file that changed (M-60, M-61).
 func TestListen(t *testing.T) {
-	s := open(t, "09-resources")
-	s.initialize("2026-07-28")
+	for _, c := range connections() {
+		if c.revision == "2026-07-28" {
+			t.Run(c.String(), func(t *testing.T) { testListen(t, c) })
+		}
+	}
+}
+
+func testListen(t *testing.T, with connection) {
+	s := open(t, with, "09-resources")
 	list, err := s.ListResources(s.deadline(), mcp.ListResourcesRequest{})
 	if err != nil {
 		t.Fatal(err)

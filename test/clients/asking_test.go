@@ -60,7 +60,7 @@ func TestAskingExample(t *testing.T) {
 
 // SDK-148, M-57, M-80, T-128: a tool asks for several things in
 // one round, and for one at a time.
-func TestAsking(t *testing.T) { inBothProtocols(t, testAsking) }
+func TestAsking(t *testing.T) { withAll(t, testAsking) }
 
 func testAsking(t *testing.T, protocol string) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 )
 
 // examples/12-completion (T-610, T-611, T-613).
-func TestCompletion(t *testing.T) { inBothProtocols(t, testCompletion) }
+func TestCompletion(t *testing.T) { withAll(t, testCompletion) }
 
 func testCompletion(t *testing.T, protocol string) {
 	t.Parallel()

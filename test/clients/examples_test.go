@@ -38,7 +38,7 @@ var tools = map[string][]string{
 
 // Every example is known here, is complete, and lists exactly its tools as its
 // server.d/server.meta.json introduces it (P-200; R-41).
-func TestExamples(t *testing.T) { inBothProtocols(t, testExamples) }
+func TestExamples(t *testing.T) { withAll(t, testExamples) }
 
 func testExamples(t *testing.T, protocol string) {
 	t.Parallel()

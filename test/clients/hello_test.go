@@ -9,7 +9,7 @@ import (
 )
 
 // examples/00-hello; T-195.
-func TestHello(t *testing.T) { inBothProtocols(t, testHello) }
+func TestHello(t *testing.T) { withAll(t, testHello) }
 
 func testHello(t *testing.T, protocol string) {
 	t.Parallel()

@@ -36,7 +36,7 @@ func (s *session) failPrompt(name string, args map[string]string, code int64, sa
 }
 
 // examples/11-prompts (T-805, T-820).
-func TestPrompts(t *testing.T) { inBothProtocols(t, testPrompts) }
+func TestPrompts(t *testing.T) { withAll(t, testPrompts) }
 
 func testPrompts(t *testing.T, protocol string) {
 	t.Parallel()
@@ -100,7 +100,7 @@ func testConversation(t *testing.T, protocol string) {
 }
 
 // examples/11-prompts, explain: what is missing is asked for (T-831).
-func TestPromptAsks(t *testing.T) { inBothProtocols(t, testPromptAsks) }
+func TestPromptAsks(t *testing.T) { withAll(t, testPromptAsks) }
 
 func testPromptAsks(t *testing.T, protocol string) {
 	t.Parallel()

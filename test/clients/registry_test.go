@@ -13,7 +13,7 @@ import (
 
 // examples/13-registry: what is offered at each level, and what a client learns
 // of it.
-func TestRegistry(t *testing.T) { inBothProtocols(t, testRegistry) }
+func TestRegistry(t *testing.T) { withAll(t, testRegistry) }
 
 func testRegistry(t *testing.T, protocol string) {
 	t.Parallel()

@@ -124,7 +124,7 @@ func testResourceSubscription(t *testing.T, protocol string) {
 }
 
 // examples/10-provider (RES-71, RES-74, RES-161).
-func TestProvider(t *testing.T) { inBothProtocols(t, testProvider) }
+func TestProvider(t *testing.T) { withAll(t, testProvider) }
 
 func testProvider(t *testing.T, protocol string) {
 	t.Parallel()

@@ -6,11 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -25,7 +27,7 @@ type opening struct {
 	env      map[string]string // added to the usual variables; an empty value stays empty
 	client   mcp.ClientOptions
 	roots    []string
-	revision string // default 2025-11-25
+	revision string // default 2025-11-25; with overHTTP at its end, the client connects over HTTP
 	killed   bool   // the server will not end in good order
 	// unprivileged: not as root, even where the tests run so.
 	unprivileged bool
@@ -55,13 +57,23 @@ func open(t *testing.T, project string, o opening) *session {
 	if o.binary == "" {
 		o.binary = filepath.Join(bin, "mcp-bash")
 	}
+	revision, http := strings.CutSuffix(o.revision, overHTTP)
 	cmd := exec.Command(o.binary)
+	if o.revision = revision; http {
+		cmd.Args = append(cmd.Args, "serve", "--http", "127.0.0.1:0")
+		o.env = maps.Clone(o.env)
+		if o.env == nil {
+			o.env = map[string]string{}
+		}
+		o.env["MCPBASH_HTTP_TRUST_CLIENT_ROOTS"] = "true"
+	}
 	if o.unprivileged {
 		cmd.SysProcAttr = s.asNobody(o.binary)
 		o.env["XDG_CACHE_HOME"] = filepath.Join(s.tmp, "cache")
 	}
 	cmd.Dir, cmd.Env = s.tmp, environment(project, s.tmp, o.env)
 	s.tap = newTap(cmd)
+	s.tap.http = http
 
 	o.client.ProgressNotificationHandler = func(_ context.Context,
 		r *mcp.ProgressNotificationClientRequest) {
@@ -115,6 +127,9 @@ func environment(project, tmp string, more map[string]string) []string {
 func (s *session) end(killed bool) {
 	if err := s.Close(); err != nil && !killed {
 		s.t.Errorf("closing: %v", err)
+	}
+	if s.tap.http {
+		s.tap.cmd.Process.Signal(syscall.SIGTERM)
 	}
 	<-s.tap.ended
 	if s.tap.exit != nil && !killed {
@@ -254,6 +269,16 @@ func inBothProtocols(t *testing.T, test func(t *testing.T, protocol string)) {
 }
 
 const stateless = "2026-07-28"
+
+// withAll runs a test with clients of both protocols, over standard streams and over HTTP.
+func withAll(t *testing.T, test func(t *testing.T, protocol string)) {
+	inBothProtocols(t, func(t *testing.T, protocol string) {
+		t.Run("stdio", func(t *testing.T) { test(t, protocol) })
+		t.Run("HTTP", func(t *testing.T) { test(t, protocol+overHTTP) })
+	})
+}
+
+const overHTTP = " over HTTP"
 
 // questions is how often the user was asked so far, by requests of the server or in its
 // answers.

@@ -9,9 +9,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,6 +27,7 @@ import (
 // against the published schema before the client sees it.
 type tap struct {
 	cmd     *exec.Cmd
+	http    bool // over HTTP, not standard streams
 	checker *wire.Checker
 	stdin   io.WriteCloser
 	stderr  bytes.Buffer  // to be read after ended
@@ -39,6 +44,9 @@ func newTap(cmd *exec.Cmd) *tap {
 }
 
 func (t *tap) Connect(ctx context.Context) (mcp.Connection, error) {
+	if t.http {
+		return t.connectHTTP(ctx)
+	}
 	ours, theirs, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -54,6 +62,53 @@ func (t *tap) Connect(ctx context.Context) (mcp.Connection, error) {
 	toClient, fromServer := io.Pipe()
 	go t.pump(ours, fromServer)
 	return (&mcp.IOTransport{Reader: toClient, Writer: (*clientEnd)(t)}).Connect(ctx)
+}
+
+// connectHTTP starts the server over HTTP, with a recorder between it and the client.
+func (t *tap) connectHTTP(ctx context.Context) (mcp.Connection, error) {
+	printed, err := t.cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := t.cmd.Start(); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewReader(printed)
+	address := ""
+	for address == "" {
+		line, err := lines.ReadString('\n')
+		t.stderr.WriteString(line)
+		if _, rest, found := strings.Cut(line, "serving "); found {
+			address = strings.TrimSpace(rest)
+		} else if err != nil {
+			return nil, errors.Join(err, t.cmd.Wait())
+		}
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	recorder := httptest.NewServer(wire.NewRecorder(u, func(_ string, mark byte, text string) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		switch mark {
+		case '<':
+			t.lines = append(t.lines, text+"\n")
+		case '!':
+			t.faults = append(t.faults, errors.New(text))
+		}
+	}))
+	go func() {
+		io.Copy(&t.stderr, lines)
+		t.exit = t.cmd.Wait()
+		recorder.CloseClientConnections()
+		recorder.Close()
+		if t.cmd.ProcessState.ExitCode() == 128+int(syscall.SIGTERM) {
+			t.exit = nil
+		}
+		close(t.ended)
+	}()
+	return (&mcp.StreamableClientTransport{Endpoint: recorder.URL + u.Path, MaxRetries: -1}).Connect(ctx)
 }
 
 // pump reads the server to its end, also when the client has stopped listening.

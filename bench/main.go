@@ -62,6 +62,7 @@ var chapters = []chapter{
 	{"stateless", (*bench).stateless},
 	{"suspended", (*bench).suspended},
 	{"http", (*bench).http},
+	{"gateways", (*bench).gateways},
 	{"ping", (*bench).ping},
 	{"start", (*bench).start},
 	{"list", (*bench).list},

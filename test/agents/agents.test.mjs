@@ -286,3 +286,35 @@ for (const agent of agents) {
     assert.deepEqual(server.seen, []);
   });
 }
+
+/** Serves the project over HTTP, through the tap, and returns the address. */
+async function serveHTTP(t, p) {
+  const child = p.start('tap', join(BIN, 'said'), '-http', join(BIN, 'real', 'mcp-bash'), 'serve', '--http', '127.0.0.1:0');
+  const ended = new Promise((resolve) => { child.on('close', resolve); });
+  t.after(async () => {
+    child.stdin.end();
+    await ended;
+    assert.deepEqual(said().faults, []);
+  });
+  child.stderr.resume();
+  return new Promise((resolve, reject) => {
+    child.stdout.setEncoding('utf8').once('data', (line) => resolve(line.trim()));
+    ended.then(() => reject(new Error('the server does not start')));
+  });
+}
+
+// The server itself over HTTP, with those that are used most.
+for (const client of ['claude-code', 'codex', 'gemini', 'copilot', 'opencode']) {
+  test(`${client} sees the server over HTTP`, async (t) => {
+    const agent = agents.find((one) => one.client === client);
+    const p = await place(t);
+    agent.prepare?.(p);
+    const entry = ['--client', client, '--http', await serveHTTP(t, p), '--name', 'demo', '--scope', 'user'];
+    await p.config(...entry, '--apply');
+    const after = await agent.sees(p);
+    assert.ok(after.yes, after.out);
+    await p.config(...entry, '--remove');
+    const gone = await agent.sees(p);
+    assert.ok(!gone.yes, gone.out);
+  });
+}

@@ -2,14 +2,19 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import test from 'node:test';
+import { serve } from './clients.mjs';
 import { copyOf, directory, environment, examples, program, server } from './place.mjs';
 
 /** Runs the Inspector on an example, and returns its exit code and its JSON. */
 function inspect(t, example, ...args) {
   const variables = Object.entries(environment(t, copyOf(t, example))).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+  return run(t, server, ...variables, ...args);
+}
+
+function run(t, ...args) {
   const env = { ...process.env, HOME: directory(t), PATH: `${program('')}:${process.env.PATH}` };
   return new Promise((resolve, reject) => {
-    execFile(program('mcp-inspector'), ['--cli', server, ...variables, '--format', 'json', ...args], { env, timeout: 60_000 }, (error, stdout, stderr) => {
+    execFile(program('mcp-inspector'), ['--cli', ...args, '--format', 'json'], { env, timeout: 60_000 }, (error, stdout, stderr) => {
       if (error && typeof error.code !== 'number') {
         return reject(error);
       }
@@ -86,4 +91,22 @@ test('10-provider: lists templates', async (t) => {
   const { code, result, stderr } = await inspect(t, '10-provider', '--method', 'resources/templates/list');
   assert.equal(code, 0, stderr);
   assert.equal(result.resourceTemplates[0].uriTemplate, 'stock://{article}');
+});
+
+test('over HTTP: lists, calls, and both kinds of errors', async (t) => {
+  const said = directory(t);
+  const { address, stop } = await serve(said, environment(t, copyOf(t, '01-arguments')));
+  t.after(stop);
+  const ask = (...args) => run(t, address, '--transport', 'http', '--method', ...args);
+  const list = await ask('tools/list', '--strict');
+  assert.equal(list.code, 0, list.stderr);
+  assert.deepEqual(list.result.tools.map(({ name }) => name), examples['01-arguments']);
+  const convert = (args) => ask('tools/call', '--tool-name', 'convert', '--tool-args-json', JSON.stringify(args));
+  const { code, result, stderr } = await convert({ value: 0, from: 'celsius', to: 'kelvin' });
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(result.structuredContent, { value: 273.15, unit: 'kelvin' });
+  assert.equal((await convert({ value: -1, from: 'kelvin', to: 'celsius' })).code, 5);
+  const box = await ask('tools/call', '--tool-name', 'box', '--tool-args-json', '{"text":"x","width":1}');
+  assert.equal(box.code, 1);
+  assert.match(box.stderr, /\.width must be >= 10/);
 });

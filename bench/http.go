@@ -90,7 +90,7 @@ func (b *bench) httpCalls() error {
 		if err != nil {
 			return err
 		}
-		for _, c := range []struct{ links, calls, rounds int }{{1, 100, 12}, {16, 400, 12}, {256, 1024, 8}} {
+		for _, c := range []struct{ links, calls, rounds int }{{1, 100, 12}, {16, 320, 10}, {256, 768, 6}} {
 			calls := max(b.rounds(c.calls), c.links*2)
 			alone := b.execMany(c.links)
 			tasks := []task{func() ([]float64, error) {
@@ -177,7 +177,7 @@ func (b *bench) httpRequests() error {
 			}
 			rate, p99, cost := newFigure(fmt.Sprintf("%s, %s, %d connections", c.title, protocol.name, links), "", "/s"),
 				newFigure("  of them p99", "", "ms"), newFigure("  processor time of the server", "", "ms")
-			n := b.rounds(2000)
+			n := b.rounds(1000)
 			loads, err := all.loads(links, protocol.version, c.method, c.name, c.params, c.want)
 			var tasks []task
 			for i, l := range loads {
@@ -185,7 +185,7 @@ func (b *bench) httpRequests() error {
 			}
 			var values [][]sample
 			if err == nil {
-				values, err = rounds(b.rounds(15), 2, tasks)
+				values, err = rounds(b.rounds(10), 2, tasks)
 			}
 			for _, l := range loads {
 				l.close()

@@ -1,6 +1,9 @@
 // The command line of the MCP Inspector.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { createSign, generateKeyPairSync } from 'node:crypto';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
 import test from 'node:test';
 import { serve } from './clients.mjs';
 import { copyOf, directory, environment, examples, program, server } from './place.mjs';
@@ -12,7 +15,8 @@ function inspect(t, example, ...args) {
 }
 
 function run(t, ...args) {
-  const env = { ...process.env, HOME: directory(t), PATH: `${program('')}:${process.env.PATH}` };
+  const more = typeof args[0] === 'object' ? args.shift() : {};
+  const env = { ...process.env, HOME: directory(t), PATH: `${program('')}:${process.env.PATH}`, ...more };
   return new Promise((resolve, reject) => {
     execFile(program('mcp-inspector'), ['--cli', ...args, '--format', 'json'], { env, timeout: 60_000 }, (error, stdout, stderr) => {
       if (error && typeof error.code !== 'number') {
@@ -109,4 +113,56 @@ test('over HTTP: lists, calls, and both kinds of errors', async (t) => {
   const box = await ask('tools/call', '--tool-name', 'box', '--tool-args-json', '{"text":"x","width":1}');
   assert.equal(box.code, 1);
   assert.match(box.stderr, /\.width must be >= 10/);
+});
+
+/** An OpenID provider: where it describes itself, and what signs access tokens. */
+async function provider(t) {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const web = createServer((request, response) => {
+    const answer = request.url === '/keys' ? { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }] } :
+      { issuer, jwks_uri: `${issuer}/keys`, authorization_endpoint: `${issuer}/a`, token_endpoint: `${issuer}/t`, id_token_signing_alg_values_supported: ['RS256'] };
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+  });
+  await new Promise((resolve) => { web.listen(0, '127.0.0.1', resolve); });
+  t.after(() => web.close());
+  const issuer = `http://127.0.0.1:${web.address().port}`;
+  const part = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const token = (claims) => {
+    const exp = Math.floor(Date.now() / 1000) + 600;
+    const signed = `${part({ alg: 'RS256', kid: 'one', typ: 'at+jwt' })}.${part({ iss: issuer, sub: 'ada', exp, iat: exp - 600, ...claims })}`;
+    return `${signed}.${createSign('sha256').update(signed).sign(privateKey, 'base64url')}`;
+  };
+  return { issuer, token };
+}
+
+test('through TLS, with access tokens of an OpenID provider', async (t) => {
+  const dir = directory(t);
+  const [cert, key] = [join(dir, 'cert.pem'), join(dir, 'key.pem')];
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2',
+    '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1', '-keyout', key, '-out', cert], { stdio: 'ignore' });
+  const { issuer, token } = await provider(t);
+  const audience = 'https://mcp.example.com/mcp';
+  const child = spawn(server, ['serve', '--http', '127.0.0.1:0', '--tls-cert', cert, '--tls-key', key, '--oidc-issuer', issuer,
+    '--oidc-audience', audience, '--public-url', audience], { env: environment(t, copyOf(t, '00-hello')), stdio: ['ignore', 'ignore', 'pipe'] });
+  const ended = new Promise((resolve) => { child.on('close', resolve); });
+  t.after(async () => {
+    child.kill();
+    await ended;
+  });
+  let printed = '';
+  const address = await new Promise((resolve, reject) => {
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      printed += text;
+      const found = /https:\S+/.exec(printed);
+      if (found) resolve(found[0]);
+    });
+    ended.then(() => reject(new Error(printed)));
+  });
+  const ask = (bearer) => run(t, { NODE_EXTRA_CA_CERTS: cert }, address, '--transport', 'http', '--header', `Authorization: Bearer ${bearer}`, '--method', 'tools/list');
+  const list = await ask(token({ aud: audience }));
+  assert.equal(list.code, 0, list.stderr);
+  assert.deepEqual(list.result.tools.map(({ name }) => name), ['hello']);
+  for (const bad of [token({ aud: 'https://another.example.com' }), token({ aud: audience, exp: 1 })]) {
+    assert.notEqual((await ask(bad)).code, 0);
+  }
 });

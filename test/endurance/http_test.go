@@ -29,8 +29,8 @@ const (
 	crowd    = 24
 )
 
-// Clients of both protocols come over HTTP, and leave in good order or not. Nothing of them remains: no session, stream,
-// goroutine, descriptor, process or file, and no memory (H-36, H-47).
+// Clients of both protocols come over HTTP, and leave in good order or not. Nothing of them remains: no session,
+// stream, goroutine, descriptor, process or file, and no memory (H-36, H-47).
 func TestComingAndGoing(t *testing.T) {
 	bin := t.TempDir()
 	if err := checkout.BuildLikeTests(bin, "mcp-bash/cmd/mcp-bash"); err != nil {
@@ -87,8 +87,8 @@ func (h *house) serve() *site {
 	h.t.Helper()
 	s := &site{cmd: h.command(), ended: make(chan struct{})}
 	s.cmd.Args = append(s.cmd.Args, "serve", "--http", "127.0.0.1:0")
-	s.cmd.Env = append(s.cmd.Env, fmt.Sprintf("MCPBASH_HTTP_SESSION_IDLE=%g", sessionIdle.Seconds()), "MCPBASH_HTTP_RATE=0",
-		"MCPBASH_MAX_QUEUED_REQUESTS=1000")
+	s.cmd.Env = append(s.cmd.Env, fmt.Sprintf("MCPBASH_HTTP_SESSION_IDLE=%g", sessionIdle.Seconds()),
+		"MCPBASH_HTTP_RATE=0", "MCPBASH_MAX_QUEUED_REQUESTS=1000")
 	printed, err := s.cmd.StderrPipe()
 	if err != nil {
 		h.t.Fatal(err)
@@ -142,7 +142,8 @@ type visitor struct {
 	session string
 }
 
-const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+	`"io.modelcontextprotocol/clientCapabilities":{}}`
 
 // visit is one client from its first request to its last. How it leaves is a matter of chance.
 func (s *site) visit(random *rand.Rand) error {

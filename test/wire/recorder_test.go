@@ -68,8 +68,8 @@ func TestRecorder(t *testing.T) {
 	if got := post("", `{"jsonrpc":"2.0","id":1,"method":"initialize"}`); got != initialized {
 		t.Errorf("%s", got)
 	}
-	if got := post("s1", `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`); !strings.HasPrefix(got, "id: 1\ndata: \n\n: no") ||
-		!strings.HasSuffix(got, wrong+"\n\n") {
+	got := post("s1", `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	if !strings.HasPrefix(got, "id: 1\ndata: \n\n: no") || !strings.HasSuffix(got, wrong+"\n\n") {
 		t.Errorf("%s", got)
 	}
 	want := []string{

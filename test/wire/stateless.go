@@ -49,7 +49,8 @@ func (c *Checker) checkStateless(method string, result any) error {
 
 // statelessErrors are the codes that the revision keeps to itself.
 var statelessErrors = map[float64]string{
-	-32020: "HeaderMismatchError", -32021: "MissingRequiredClientCapabilityError", -32022: "UnsupportedProtocolVersionError",
+	-32020: "HeaderMismatchError", -32021: "MissingRequiredClientCapabilityError",
+	-32022: "UnsupportedProtocolVersionError",
 }
 
 // checkStatelessError checks an error answer to a stateless request (M-40).

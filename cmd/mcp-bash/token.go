@@ -120,7 +120,7 @@ func createToken(s cli.Streams, o *tokenOptions, name string) error {
 	}
 	if o.json {
 		b := describe(&token)
-		fmt.Fprintf(s.Out, "%s\n", b.Name("token").String(secret).End().Bytes())
+		s.Out.Write(append(b.Name("token").String(secret).End().Bytes(), '\n'))
 		return nil
 	}
 	fmt.Fprintln(s.Out, secret)

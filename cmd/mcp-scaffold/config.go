@@ -225,8 +225,8 @@ func (o *configOptions) parseRemote() error {
 	return nil
 }
 
-// withoutProject returns a server that is reached over HTTP from a folder without a project. The project's scope is then
-// the current folder.
+// withoutProject returns a server that is reached over HTTP from a folder without a project. The project's scope is
+// then the current folder.
 func (o *configOptions) withoutProject() (clients.Server, *project.Project, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -161,7 +161,8 @@ func TestRemoteArguments(t *testing.T) {
 	}
 }
 
-// H-803: an entry is ours if it has the address. Values of the command line replace the values there; other values stay.
+// H-803: an entry is ours if it has the address. Values of the command line replace the values there; other values
+// stay.
 func TestRemoteUpdate(t *testing.T) {
 	for client, tc := range map[string]struct{ before, after string }{
 		"claude-code": {

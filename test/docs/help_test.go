@@ -16,19 +16,25 @@ import (
 
 // notRun are examples of help texts that a test cannot run, with the reason.
 var notRun = map[string]string{
-	"mcp-bash provider https https://example.com/a.txt > a.txt":  "needs a network",
-	"mcp-doctor doctor --fix --ref v2.0.0":                       "needs a release",
-	"mcp-bundle vendor --upgrade --platform all":                 "builds for five systems, as TestEveryPlatform does",
-	"mcp-bundle bundle":                                          "builds for five systems, as TestEveryPlatform does",
-	"mcp-scaffold wrap gh issue --subcommands":                   "needs gh",
-	"mcp-bash serve --http":                                      "serves until it is ended",
-	"mcp-bash serve --http unix:/run/mcp.sock":                   "likewise",
-	"mcp-bundle bundle --json | jq -r .path":                     "builds for five systems, as TestEveryPlatform does",
-	"mcp-bundle image":                                           "needs a mirror of Debian, as TestImage has",
-	"mcp-bundle image ~/demo -o - --format docker | docker load": "likewise",
-	"mcp-bundle image --json | jq -r .digest":                    "likewise",
+	"mcp-bash provider https https://example.com/a.txt > a.txt":   "needs a network",
+	"mcp-doctor doctor --fix --ref v2.0.0":                        "needs a release",
+	"mcp-bundle vendor --upgrade --platform all":                  "builds for five systems, as TestEveryPlatform does",
+	"mcp-bundle bundle":                                           "builds for five systems, as TestEveryPlatform does",
+	"mcp-scaffold wrap gh issue --subcommands":                    "needs gh",
+	"mcp-bash serve --http":                                       "serves until it is ended",
+	"mcp-bash serve --http unix:/run/mcp.sock":                    "likewise",
+	"mcp-bash serve --http 0.0.0.0:8000 --token-file tokens.json": "likewise",
+	"mcp-bash serve --http :8000 --token-file tokens.json":        "likewise",
+	tlsExample:                               "likewise",
+	"mcp-bundle bundle --json | jq -r .path": "builds for five systems, as TestEveryPlatform does",
+	"mcp-bundle image":                       "needs a mirror of Debian, as TestImage has",
+	"mcp-bundle image ~/demo -o - --format docker | docker load":                                       "likewise",
+	"mcp-bundle image --json | jq -r .digest":                                                          "likewise",
 	"mcp-bundle image -o demo.tar --tag registry.example/team/demo --platform linux/amd64,linux/arm64": "likewise",
 }
+
+const tlsExample = `mcp-bash serve --http 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem
+    --oidc-issuer https://login.example.com --public-url https://mcp.example.com:8443`
 
 // fails are those whose exit code is not 0 in the project that they run in.
 var fails = map[string]string{
@@ -42,13 +48,16 @@ var fails = map[string]string{
 
 // before is what has to be done before an example, in the project that all are about.
 var before = map[string]string{
-	"mcp-bundle vendor --verify":                                   "mcp-bundle vendor --platform $PLATFORM --arch $ARCH",
-	"mcp-scaffold scaffold tool chart --ui":                        "rm -r tools/chart",
-	"mcp-scaffold wrap --update":                                   "mcp-scaffold wrap sort",
-	"mcp-bash new my-server":                                       "cd ..",
-	"mcp-scaffold new my-server":                                   "cd ..",
-	"cd $(mcp-scaffold new my-server --json | jq -r .projectRoot)": "cd ..",
-	registerExample:                                                "rm tools/net-fetch/tool.meta.json",
+	"mcp-bundle vendor --verify":                                        "mcp-bundle vendor --platform $PLATFORM --arch $ARCH",
+	"mcp-scaffold scaffold tool chart --ui":                             "rm -r tools/chart",
+	"mcp-scaffold wrap --update":                                        "mcp-scaffold wrap sort",
+	"mcp-bash new my-server":                                            "cd ..",
+	"mcp-scaffold new my-server":                                        "cd ..",
+	"cd $(mcp-scaffold new my-server --json | jq -r .projectRoot)":      "cd ..",
+	registerExample:                                                     "rm tools/net-fetch/tool.meta.json",
+	"mcp-bash token create ci --file tokens.json --expires 90d":         "rm tokens.json",
+	"mcp-bash token create ci --file tokens.json":                       "rm tokens.json",
+	"mcp-bash token create ci --file tokens.json --json | jq -r .token": "rm tokens.json",
 }
 
 const registerExample = `jq -n '{name: "net-fetch", path: "net-fetch/tool.sh", capabilities: ["Network"]}' |
@@ -80,6 +89,7 @@ echo '{"name":"Ada"}' >request.json
 echo '{"name":"fetch","path":"net-fetch/tool.sh","capabilities":["Network"]}' >fetch.json
 printf '#!/usr/bin/env bash\necho "note: $1"\n' >providers/notes.sh
 chmod +x providers/notes.sh
+mcp-bash token create ci --file tokens.json >/dev/null
 mcp-bundle bundle --version 1.0.0 --platform "$PLATFORM" --arch "$ARCH" >/dev/null 2>&1
 `
 
@@ -109,7 +119,7 @@ func TestHelp(t *testing.T) {
 	template := checkout.Directory(t)
 	env := []string{
 		"PLATFORM=" + runtimes.Host.Platform(), "ARCH=" + runtimes.Host.Arch, "GIT_CONFIG_NOSYSTEM=1",
-		"MCPBASH_RUNTIME_DIR=" + runtimeDir(t),
+		"MCPBASH_RUNTIME_DIR=" + runtimeDir(t), "MCPBASH_HTTP_TOKEN_FILE=tokens.json",
 	}
 	typed := func(dir, text string) (string, error) {
 		out, err := shell(t, dir, checkout.Directory(t), "set -o pipefail\n"+text, env...).CombinedOutput()

@@ -24,8 +24,8 @@ printf '%s\n' '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocol
 	`"arguments":{"name":"Inspector"}}}' | "$@"
 `
 
-// CLI-1141: the commands that install.sh prints last work as printed, in an empty home. CLI-1144: doctor has no warnings
-// afterwards.
+// CLI-1141: the commands that install.sh prints last work as printed, in an empty home. CLI-1144: doctor has no
+// warnings afterwards.
 func TestFirstProject(t *testing.T) {
 	u := newUser(t)
 	u.goEnv()

@@ -40,6 +40,7 @@ type part struct {
 	stamps []folder.Stamp
 	read   time.Time
 	fault  error
+	logged string // the line about the fault, or ""
 }
 
 const (
@@ -103,14 +104,19 @@ func (f *Files) check(p *part, read func() error, name, consequence string) bool
 	if p.fault == nil && p.unchanged() {
 		return false
 	}
-	before := p.fault
 	err := read()
+	line := ""
+	if err != nil {
+		line = fmt.Sprintf("%s: %v; %s", name, err, consequence)
+	}
 	switch {
-	case err != nil && (before == nil || before.Error() != err.Error()):
-		f.Log(fmt.Sprintf("%s: %v; %s", name, err, consequence))
-	case err == nil && before != nil:
+	case line == p.logged:
+	case err != nil:
+		f.Log(line)
+	default:
 		f.Log(name + ": usable again")
 	}
+	p.logged = line
 	return err == nil
 }
 

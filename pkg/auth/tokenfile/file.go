@@ -25,6 +25,7 @@ type File struct {
 	checked atomic.Int64 // the time of the last look at the file, in nanoseconds
 	table   atomic.Pointer[table]
 	mu      sync.Mutex // for reading the file
+	logged  string     // the line about the file's fault, or ""
 }
 
 // A table is the content of the file, ready for look-ups.
@@ -104,12 +105,18 @@ func (f *File) current() *table {
 		return old
 	}
 	fresh := f.read()
+	line := ""
+	if fresh.fault != nil {
+		line = fmt.Sprintf("token file %s: %v; nobody is let in until it is corrected", f.path, fresh.fault)
+	}
 	switch {
-	case fresh.fault != nil && (old.fault == nil || old.fault.Error() != fresh.fault.Error()):
-		f.log(fmt.Sprintf("token file %s: %v; nobody is let in until it is corrected", f.path, fresh.fault))
-	case fresh.fault == nil && old.fault != nil:
+	case line == f.logged:
+	case line != "":
+		f.log(line)
+	default:
 		f.log(fmt.Sprintf("token file %s: usable again", f.path))
 	}
+	f.logged = line
 	f.table.Store(fresh)
 	return fresh
 }

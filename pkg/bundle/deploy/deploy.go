@@ -41,8 +41,8 @@ type format struct {
 	rule  string             // the form in words
 }
 
-// dnsLabel is the form of names in Kubernetes. A name may have fewer characters than Kubernetes allows, because the names
-// of pods and of objects that operators make continue it.
+// dnsLabel is the form of names in Kubernetes. A name may have fewer characters than Kubernetes allows, because the
+// names of pods and of objects that operators make continue it.
 var dnsLabel = lazyregexp.New(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
 
 const dnsRule = "lower-case letters, digits and -, begins with a letter, and does not end with -"

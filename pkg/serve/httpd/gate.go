@@ -34,9 +34,8 @@ type Access struct {
 
 // A Gate lets requests in. It has everything of an [Access] that can fail at the start.
 type Gate struct {
-	guard    *guard.Guard
-	resource *guard.Resource // nil: there is no OpenID provider
-	log      func(line string)
+	guard *guard.Guard
+	log   func(line string)
 }
 
 // NewGate opens the files of an access, and asks the OpenID provider for its keys. With a
@@ -80,8 +79,7 @@ func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) 
 			Log: say}); err != nil {
 			return nil, err
 		}
-		g.resource = &guard.Resource{URL: endpoint, Issuers: []string{a.OIDCIssuer}}
-		c.Auth, c.Resource = &list, g.resource
+		c.Auth, c.Resource = &list, &guard.Resource{URL: endpoint, Issuers: []string{a.OIDCIssuer}}
 	} else if endpoint != nil {
 		c.PublicOrigin = endpoint.Scheme + "://" + endpoint.Host
 	}
@@ -156,9 +154,9 @@ const remembered = 10_000
 func (g *Gate) open(s *Server, next http.Handler) http.Handler {
 	env := s.Project.Env
 	g.log = func(line string) { s.Console.Notice("%s", line) }
-	if g.resource != nil { // H-421
-		g.resource.Name = s.Project.Meta.Title
-		g.resource.Scopes = slices.Sorted(maps.Keys(s.Project.Meta.Scopes))
+	if r := g.guard.Resource; r != nil { // H-421
+		r.Name = s.Project.Meta.Title
+		r.Scopes = slices.Sorted(maps.Keys(s.Project.Meta.Scopes))
 	}
 	g.guard.Limit(guardLimits(env, s.limits))
 	s.http.ConnState = guard.NewConnections(settings.Int(env, "MCPBASH_HTTP_MAX_CONNECTIONS")).State

@@ -3,7 +3,6 @@ package httpd
 import (
 	"bytes"
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 	"sync"
@@ -159,8 +158,6 @@ func (p *post) keepAlive() bool {
 	}
 	return ok
 }
-
-var errGone = errors.New("the client closed the connection")
 
 // serveStateless runs a request of the stateless protocol.
 func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body []byte, m *jsonrpc.Message) {

@@ -120,10 +120,10 @@ func createToken(s cli.Streams, o *tokenOptions, name string) error {
 	}
 	if o.json {
 		b := describe(&token)
-		s.Out.Write(append(b.Name("token").String(secret).End().Bytes(), '\n'))
+		fmt.Fprintf(s.Out, "%s\n", b.Name("token").String(secret).End().Bytes())
 		return nil
 	}
-	fmt.Fprintln(s.Out, secret)
+	cli.Printf(s.Out, "%s\n", secret)
 	if cli.IsTerminal(s.Out) {
 		cli.Printf(s.Err, "Keep the token now; %s contains only its hash.\n", path)
 	}

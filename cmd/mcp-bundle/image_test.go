@@ -393,7 +393,7 @@ func TestImageFailures(t *testing.T) {
 		want         string
 	}{
 		{`{"dependencies":[{"name":"unknown"}]}`, nil, 3, `"debian": "PACKAGE"`},
-		{`{"dependencies":[{"name":"strange"}]}`, nil, 3, "Debian's package strange does not contain strange"},
+		{`{"dependencies":[{"name":"strange"}]}`, nil, 3, "the Debian package strange does not contain strange"},
 		{`{"dependencies":5}`, nil, 1, "dependencies must be an array"},
 		{`{}`, []string{"--package", "none"}, 3, "Debian has no package none"},
 		{`{}`, []string{"--keyring", filepath.Join(i.dir, runtimes.Host.Path())}, 1, "larger than"},

@@ -297,7 +297,7 @@ func (i *imageBuilder) platform(ctx context.Context, bin runtimes.Binary,
 	for _, n := range i.needs {
 		has := func(program string) bool { return hasProgram(programs, program) }
 		if !slices.ContainsFunc(n.programs, has) && n.programs[0] != "mcp-bash" {
-			return d, r, i.packagesFailed(ctx, fmt.Errorf("Debian's package %s does not contain %s; name the right one in "+
+			return d, r, i.packagesFailed(ctx, fmt.Errorf("the Debian package %s does not contain %s; name the right one in "+
 				`server.d/requirements.json: {"name": %q, "debian": "PACKAGE"}`, strings.Join(n.packages, ", "),
 				strings.Join(n.programs, " or "), n.programs[0]))
 		}

@@ -48,7 +48,8 @@ var fails = map[string]string{
 
 // before is what has to be done before an example, in the project that all are about.
 var before = map[string]string{
-	"mcp-bundle vendor --verify":                                        "mcp-bundle vendor --platform $PLATFORM --arch $ARCH",
+	"mcp-bundle vendor --verify": "mcp-bundle vendor --platform $PLATFORM --arch $ARCH",
+
 	"mcp-scaffold scaffold tool chart --ui":                             "rm -r tools/chart",
 	"mcp-scaffold wrap --update":                                        "mcp-scaffold wrap sort",
 	"mcp-bash new my-server":                                            "cd ..",

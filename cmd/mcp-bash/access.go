@@ -7,9 +7,9 @@ import (
 	"mcp-bash/pkg/serve/httpd"
 )
 
-// accessFlags adds the options that say who may use a server over HTTP. The result returns their
-// values. A variable of the environment counts where its option is not given (H-200).
-func accessFlags(f *cli.Flags) func(project.Env) httpd.Access {
+// accessFlags adds the options that define who may use a server over HTTP. The result returns their
+// values. The error is for wrong usage. A variable of the environment counts where its option is not given (H-200).
+func accessFlags(f *cli.Flags) func(project.Env) (httpd.Access, error) {
 	a := &httpd.Access{}
 	texts := []struct {
 		value                      *string
@@ -36,14 +36,21 @@ func accessFlags(f *cli.Flags) func(project.Env) httpd.Access {
 	}
 	f.Strings(&a.Hosts, "allow-host", "HOST", "allow this value of Host; may be repeated")
 	f.Strings(&a.Origins, "allow-origin", "ORIGIN", "let web pages of this origin use the server; may be repeated")
-	return func(env project.Env) httpd.Access {
+	return func(env project.Env) (httpd.Access, error) {
 		for _, t := range texts {
 			if !f.Given(t.name) {
 				*t.value = env[t.variable]
+			} else if t.form == "FILE" && *t.value == "-" { // CLI-118
+				return *a, noStandardInput("--" + t.name)
 			}
 		}
 		a.Hosts = append(a.Hosts, settings.Words(env["MCPBASH_HTTP_ALLOWED_HOSTS"])...)
 		a.Origins = append(a.Origins, settings.Words(env["MCPBASH_HTTP_ALLOWED_ORIGINS"])...)
-		return *a
+		return *a, nil
 	}
+}
+
+// noStandardInput returns the error for an option whose file is read again while the server runs.
+func noStandardInput(option string) error {
+	return cli.Usagef("%s takes a file, not standard input; a file of that name is ./-", option)
 }

@@ -88,7 +88,7 @@ func runOwn(s cli.Streams, c *cli.Command, args []string) int {
 // serveCommand serves over stdio or HTTP. args are for the project's scripts.
 func serveCommand(args []string) *cli.Command {
 	overHTTP, options := false, httpd.Options{}
-	var access func(project.Env) httpd.Access
+	var access func(project.Env) (httpd.Access, error)
 	c := &cli.Command{
 		Name:    "serve",
 		Summary: "Serve the project over standard input and output, or over HTTP.",
@@ -118,7 +118,10 @@ func serveCommand(args []string) *cli.Command {
 			}
 			env := project.OSEnv()
 			options.TrustRoots = options.TrustRoots || settings.Bool(env, "MCPBASH_HTTP_TRUST_CLIENT_ROOTS")
-			options.Access = access(env)
+			var err error
+			if options.Access, err = access(env); err != nil {
+				return err
+			}
 			return exit(serveProject(s, serve.Options{Args: args, HTTP: &options}))
 		},
 	}

@@ -84,7 +84,11 @@ type tokenOptions struct {
 
 // path returns the path of the token file.
 func (o *tokenOptions) path() (string, error) {
-	if o.file != "" {
+	switch o.file {
+	case "":
+	case "-": // CLI-118
+		return "", noStandardInput("--file")
+	default:
 		return o.file, nil
 	}
 	if path := os.Getenv(tokenFileVariable); path != "" {
@@ -118,13 +122,15 @@ func createToken(s cli.Streams, o *tokenOptions, name string) error {
 	if err != nil {
 		return tokenError(err, "create", name, path)
 	}
+	shown := secret
 	if o.json {
 		b := describe(&token)
-		fmt.Fprintf(s.Out, "%s\n", b.Name("token").String(secret).End().Bytes())
-		return nil
+		shown = string(b.Name("token").String(secret).End().Bytes())
 	}
-	cli.Printf(s.Out, "%s\n", secret)
-	if cli.IsTerminal(s.Out) {
+	if _, err := cli.Printf(s.Out, "%s\n", shown); err != nil { // nobody knows the token
+		return errors.Join(err, tokenfile.Revoke(ctx, path, name))
+	}
+	if !o.json && cli.IsTerminal(s.Out) {
 		cli.Printf(s.Err, "Keep the token now; %s contains only its hash.\n", path)
 	}
 	return nil

@@ -24,6 +24,7 @@ mkdir -p tools/net/new tools/net/old
 cp tools/hello/tool.sh tools/net/new/
 cp tools/hello/tool.sh tools/net/old/
 echo '{"name":"new","path":"net/new/tool.sh"}' >new.json
+mcp-bash token create old --file tokens.json >/dev/null
 mcp-registry register <<<'{"name":"old","path":"net/old/tool.sh"}' >/dev/null
 mcp-bundle bundle --version 1.0.0 --no-smoke --platform "$PLATFORM" --arch "$ARCH" >/dev/null 2>&1
 mcp-bundle vendor --platform "$PLATFORM" --arch "$ARCH" >/dev/null 2>&1
@@ -36,13 +37,16 @@ const imaged = `--mirror "$MIRROR" --keyring "$KEYRING" --platform "linux/$ARCH"
 // lines contains arguments with which each command prints output and ends with 0. Several lines stand for several
 // ways to print. A command of mcp-bash that another program owns is listed under that program.
 var lines = map[string][]string{
-	"mcp-bash serve":       {`<<<'{"jsonrpc":"2.0","id":1,"method":"ping"}'`},
-	"mcp-bash debug":       {`<<<'{"jsonrpc":"2.0","id":1,"method":"ping"}'`},
-	"mcp-bash request":     {`tools/list`, `tools/list --notifications`},
-	"mcp-bash provider":    {`echo echo://Hello`},
-	"mcp-bash ui-template": {`kanban </dev/null`},
-	"mcp-bash health":      {``},
-	"mcp-bash ready":       {``},
+	"mcp-bash serve":        {`<<<'{"jsonrpc":"2.0","id":1,"method":"ping"}'`},
+	"mcp-bash debug":        {`<<<'{"jsonrpc":"2.0","id":1,"method":"ping"}'`},
+	"mcp-bash request":      {`tools/list`, `tools/list --notifications`},
+	"mcp-bash provider":     {`echo echo://Hello`},
+	"mcp-bash ui-template":  {`kanban </dev/null`},
+	"mcp-bash token create": {`ci --file other.json`, `ci --file other.json --json`},
+	"mcp-bash token list":   {`--file tokens.json`, `--file tokens.json --json`},
+	"mcp-bash token revoke": {`old --file tokens.json`, `old --file tokens.json --json`},
+	"mcp-bash health":       {``},
+	"mcp-bash ready":        {``},
 
 	"mcp-runtool": {``, `hello`, `hello --dry-run`, `hello --print-env`, `hello --json`},
 
@@ -59,6 +63,7 @@ var lines = map[string][]string{
 	"mcp-bundle unpack":   {`demo-1.0.0.mcpb there`, `demo-1.0.0.mcpb there --json`},
 	"mcp-bundle publish":  {`demo-1.0.0.mcpb --dry-run`, `demo-1.0.0.mcpb --dry-run --json`},
 	"mcp-bundle image":    {imaged, imaged + ` --json`, imaged + ` -o - --format docker`},
+	"mcp-bundle manifest": {``, `--json`, `--format toolhive`},
 	"mcp-bundle vendor":   {`--verify`, `--verify --json`, `--dry-run`, `--upgrade --platform "$PLATFORM" --arch "$ARCH"`},
 
 	"mcp-scaffold new":                 {`other --force`, `other --force --json`},

@@ -296,7 +296,9 @@ func TestZip(t *testing.T) {
 // requests (CLI-206).
 func TestRuntimes(t *testing.T) {
 	dir, bin := release1(t), t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin, "mcp-bash/cmd/mcp-bash").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", bin, "./cmd/mcp-bash")
+	build.Dir = ".." // of the module that knows its libraries
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))

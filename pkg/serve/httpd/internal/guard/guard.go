@@ -120,7 +120,7 @@ func (g *Guard) serve(w http.ResponseWriter, r *http.Request, next http.Handler)
 	switch {
 	case g.cors(w, r): // answered
 	case g.Resource.serve(w, r):
-	case r.URL.Path == "/healthz" || r.URL.Path == "/readyz":
+	case isProbe(r):
 		next.ServeHTTP(w, r)
 	default:
 		g.forward(w, r, next)

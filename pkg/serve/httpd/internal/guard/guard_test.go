@@ -96,7 +96,7 @@ func TestNoAuthentication(t *testing.T) {
 	newGuard(t, Config{Certificates: true})
 }
 
-// H-202, H-203: a web page reaches no server of this machine.
+// H-202, H-203, H-205: a web page reaches no server of this machine.
 func TestHost(t *testing.T) {
 	g := newGuard(t, Config{Local: true, Hosts: []string{"tunnel.example.com"}})
 	for host, want := range map[string]int{
@@ -121,6 +121,11 @@ func TestHost(t *testing.T) {
 	if got := ask(named, "POST", "/mcp", "Host", "any.example", "Authorization",
 		"Bearer "+secret+"-a").Code; got != 403 {
 		t.Errorf("a host that is not named: %d", got)
+	}
+	for _, host := range []string{"10.1.2.3:8000", ""} { // probes of Kubernetes, and of HAProxy
+		if got := ask(named, "GET", "/readyz", "Host", host).Code; got != 200 {
+			t.Errorf("a probe with Host %q: %d", host, got)
+		}
 	}
 	for _, bad := range []string{"", "*", "http://x", "a/b", "x:y"} {
 		if _, err := New(Config{Local: true, Hosts: []string{bad}}); err == nil {

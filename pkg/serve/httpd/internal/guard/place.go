@@ -12,13 +12,17 @@ func (g *Guard) place(r *http.Request) *refusal {
 	switch {
 	case r.URL.Host != "" || r.URL.Scheme != "" || !strings.HasPrefix(r.RequestURI, "/"):
 		return &refusal{status: http.StatusBadRequest, reason: "the target of the request must be a path"}
-	case !g.hostAllowed(r.Host):
+	case !isProbe(r) && !g.hostAllowed(r.Host):
 		return &refusal{status: http.StatusForbidden, reason: "this Host is not allowed; see --allow-host"}
 	case !g.originAllowed(r):
 		return &refusal{status: http.StatusForbidden, reason: "this Origin is not allowed; see --allow-origin"}
 	}
 	return nil
 }
+
+// isProbe reports whether a request asks for the health of the server. Balancers and engines send such
+// requests with an address as Host, or with none (H-4).
+func isProbe(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }
 
 // hostAllowed checks Host, so that no web page can reach a server of this machine by a name that
 // leads to it (DNS rebinding). A server for other machines requires a credential, which such a page

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"mcp-bash/pkg/json/jq"
+	"mcp-bash/pkg/json/jqtext"
 )
 
 // helperCalls returns calls of helpers that sdk/fallback.sh also implements, with generated input.
@@ -20,7 +20,7 @@ func helperCalls(d dice) (calls [][]string, inputs []string) {
 	respelled := regexp.MustCompile(`-0|\d[eE]|1\.50`) // numbers that jq spells in another way (SDK-16)
 	texts := func() string {
 		for {
-			if doc := string(jq.Normal(d.value(1))); !respelled.MatchString(doc) {
+			if doc := string(jqtext.Normal(d.value(1))); !respelled.MatchString(doc) {
 				return doc
 			}
 		}

@@ -18,7 +18,7 @@ import (
 	"testing"
 
 	"mcp-bash/lib"
-	"mcp-bash/pkg/json/jq"
+	"mcp-bash/pkg/json/jqtext"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/sdk"
 	"mcp-bash/test/checkout"
@@ -263,7 +263,7 @@ func setTable(env map[string]string, name, text string) {
 	if err != nil {
 		return
 	}
-	if table, ok := jq.Flat(payload); ok {
+	if table, ok := jqtext.Flat(payload); ok {
 		env[name] = table
 	}
 }

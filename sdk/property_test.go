@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/json/jq"
+	"mcp-bash/pkg/json/jqtext"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -140,8 +141,8 @@ func TestTableAgreesWithProgram(t *testing.T) {
 				if d.IntN(3) > 0 {
 					doc = with(doc, d)
 				}
-				doc = jq.Normal(doc)
-				table, ok := jq.Flat(doc)
+				doc = jqtext.Normal(doc)
+				table, ok := jqtext.Flat(doc)
 				if ok {
 					fmt.Fprintf(&script, "table=%s\n", bashWord(table))
 				}
@@ -216,5 +217,5 @@ func expected(t *testing.T, doc json.RawMessage, filter string) outcome {
 	if value == nil {
 		return outcome{}
 	}
-	return out(strings.TrimRight(strings.ReplaceAll(string(jq.AppendText(nil, value)), "\x00", ""), "\n"))
+	return out(strings.TrimRight(strings.ReplaceAll(string(jqtext.AppendText(nil, value)), "\x00", ""), "\n"))
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"mcp-bash/pkg/files/boundedfile"
-	"mcp-bash/pkg/json/jq"
+	"mcp-bash/pkg/json/jqtext"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -139,7 +139,7 @@ func (c *configuration) report() []byte {
 		answer = append(answer, "keep\n"...)
 	}
 	answer = append(append(append(answer, "json "...), c.merged...), '\n')
-	if table, ok := jq.Flat(c.merged); ok {
+	if table, ok := jqtext.Flat(c.merged); ok {
 		answer = append(answer, table...)
 	}
 	return answer

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"mcp-bash/pkg/json/jq"
+	"mcp-bash/pkg/json/jqtext"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -32,14 +33,14 @@ func get(args []string, input []byte) ([]byte, int) {
 	case out.Len() == 0:
 		return nil, code
 	case len(results) == 1:
-		return jq.AppendText([]byte{kindOf(results[0])}, results[0]), code
+		return jqtext.AppendText([]byte{kindOf(results[0])}, results[0]), code
 	}
 	answer := []byte{kindSeveral}
 	for i, result := range results {
 		if i > 0 {
 			answer = append(answer, '\n')
 		}
-		answer = jq.AppendText(answer, result)
+		answer = jqtext.AppendText(answer, result)
 	}
 	return answer, code
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"mcp-bash/pkg/json/jq"
+	"mcp-bash/pkg/json/jqtext"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -48,10 +48,10 @@ func parse(text []byte) (values []json.RawMessage, ok bool) {
 }
 
 // compact is a value as results hold it (SDK-16, SDK-18, SDK-19).
-func compact(v json.RawMessage) json.RawMessage { return jq.Normal(v) }
+func compact(v json.RawMessage) json.RawMessage { return jqtext.Normal(v) }
 
 // plainText is a value as the SDK prints it: strings raw, all else compact JSON.
-func plainText(v json.RawMessage) string { return string(jq.AppendText(nil, v)) }
+func plainText(v json.RawMessage) string { return string(jqtext.AppendText(nil, v)) }
 
 // isFalsy reports what jq's // replaces: nothing, null and false.
 func isFalsy(v json.RawMessage) bool {

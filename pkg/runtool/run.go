@@ -20,7 +20,7 @@ import (
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/folder"
-	"mcp-bash/pkg/json/jq"
+	"mcp-bash/pkg/json/jqtext"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/policy"
@@ -119,7 +119,7 @@ func (r *run) do() error {
 	if r.meta, err = payload.Object("--meta", r.options.meta); err != nil {
 		return err
 	}
-	r.args, r.meta = jq.Normal(r.args), jq.Normal(r.meta)
+	r.args, r.meta = jqtext.Normal(r.args), jqtext.Normal(r.meta)
 	if r.answers, err = readAnswers(r.elicit, payload); err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"mcp-bash/pkg/json/jq"
+	"mcp-bash/pkg/json/jqtext"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/scriptenv"
@@ -74,7 +74,7 @@ func (c *call) environ() ([]string, error) {
 		}
 		set(p.variable+"_JSON", string(p.value))
 		if p.flat != "" {
-			if table, ok := jq.Flat(p.value); ok {
+			if table, ok := jqtext.Flat(p.value); ok {
 				set(p.flat, table)
 			}
 		}

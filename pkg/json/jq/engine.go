@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/itchyny/gojq"
+
+	"mcp-bash/pkg/json/jqtext"
 )
 
 // An engine is a filter that gojq runs.
@@ -45,7 +47,7 @@ func compile(filter string, o *options, input *source, stderr io.Writer) (*engin
 	e := &engine{values: []any{goValue(o.arguments())}}
 	names := []string{"$ARGS"}
 	for _, set := range o.named {
-		if isIdentifier(set.name) { // other names are only in $ARGS.named
+		if jqtext.IsIdentifier(set.name) { // other names are only in $ARGS.named
 			names = append(names, "$"+set.name)
 			e.values = append(e.values, goValue(set.value))
 		}
@@ -66,7 +68,7 @@ func compile(filter string, o *options, input *source, stderr io.Writer) (*engin
 			return v
 		}),
 		gojq.WithFunction("stderr", 0, 0, func(v any, _ []any) any {
-			stderr.Write(AppendText(nil, appendGoValue(nil, v)))
+			stderr.Write(jqtext.AppendText(nil, appendGoValue(nil, v)))
 			return v
 		}),
 	)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/json/jq"
+	"mcp-bash/pkg/json/jqtext"
 )
 
 func ExampleRun() {
@@ -23,7 +24,7 @@ func ExampleParseSimple() {
 	fmt.Println(ok)
 	for _, doc := range []string{`{"tags":["a","b"]}`, `{}`, `{"tags":"a"}`} {
 		value, err := simple.Eval(json.RawMessage(doc))
-		fmt.Printf("%s %v\n", jq.AppendText(nil, value), err)
+		fmt.Printf("%s %v\n", jqtext.AppendText(nil, value), err)
 	}
 	// Output:
 	// true
@@ -33,8 +34,8 @@ func ExampleParseSimple() {
 }
 
 func ExampleFlat() {
-	payload := jq.Normal(json.RawMessage(`{ "name": "World", "n": [1.0] }`))
-	table, ok := jq.Flat(payload)
+	payload := jqtext.Normal(json.RawMessage(`{ "name": "World", "n": [1.0] }`))
+	table, ok := jqtext.Flat(payload)
 	fmt.Println(ok)
 	fmt.Print(table)
 	// Output:

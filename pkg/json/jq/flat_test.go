@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/json/jqtext"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -39,7 +40,7 @@ func TestFlat(t *testing.T) {
 			".i\ti1\n.f\tf1.5\n.t\tttrue\n.x\txfalse\n.z\tznull\n.big\ti123456789012345678901\n",
 		`[[7]]`: ".\ta[[7]]\n.[0]\ta[7]\n.[0][0]\ti7\n",
 	} {
-		if got, ok := Flat(json.RawMessage(doc)); !ok || got != want {
+		if got, ok := jqtext.Flat(json.RawMessage(doc)); !ok || got != want {
 			t.Errorf("Flat(%s) = %q, %v\nwant %q", doc, got, ok, want)
 		}
 	}
@@ -50,9 +51,9 @@ func TestFlatRefuses(t *testing.T) {
 	rows := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("1,", n-1), ",") + "]" }
 	size := func(n int) string { return `{"a":"` + strings.Repeat("x", n) + `"}` }
 	for name, doc := range map[string]string{
-		"too many rows":          rows(maxFlatRows + 1),
-		"too long":               size(maxFlatBytes / 2),
-		"longer than any table":  size(maxFlatBytes + 1),
+		"too many rows":          rows(jqtext.MaxFlatRows + 1),
+		"too long":               size(jqtext.MaxFlatBytes / 2),
+		"longer than any table":  size(jqtext.MaxFlatBytes + 1),
 		"nothing":                ``,
 		"U+0000 in a string":     `{"a":"\u0000"}`,
 		"U+0001 in a string":     `["\u0001"]`,
@@ -68,18 +69,18 @@ func TestFlatRefuses(t *testing.T) {
 		"an escape too many":     `{"a":"\u00e9"}`,
 		"half a character":       `{"a":"\ud800"}`,
 	} {
-		if table, ok := Flat(json.RawMessage(doc)); ok || table != "" {
+		if table, ok := jqtext.Flat(json.RawMessage(doc)); ok || table != "" {
 			t.Errorf("%s: %q", name, table)
 		}
 	}
 	for name, doc := range map[string]string{
-		"as many rows as there may be": rows(maxFlatRows),
+		"as many rows as there may be": rows(jqtext.MaxFlatRows),
 		// . TAB o {"a":"…"} LF .a TAB s … LF
-		"as long as it may be": size((maxFlatBytes - len(".\to{\"a\":\"\"}\n.a\ts\n")) / 2),
+		"as long as it may be": size((jqtext.MaxFlatBytes - len(".\to{\"a\":\"\"}\n.a\ts\n")) / 2),
 	} {
-		if table, ok := Flat(json.RawMessage(doc)); !ok {
+		if table, ok := jqtext.Flat(json.RawMessage(doc)); !ok {
 			t.Errorf("%s: no table", name)
-		} else if len(table) > maxFlatBytes || strings.Count(table, "\n") > maxFlatRows {
+		} else if len(table) > jqtext.MaxFlatBytes || strings.Count(table, "\n") > jqtext.MaxFlatRows {
 			t.Errorf("%s: %d bytes", name, len(table))
 		}
 	}
@@ -87,7 +88,7 @@ func TestFlatRefuses(t *testing.T) {
 
 // plainFlat is a simple implementation of SDK-205 and SDK-206.
 func plainFlat(doc json.RawMessage) (string, bool) {
-	if string(Normal(doc)) != string(doc) {
+	if string(jqtext.Normal(doc)) != string(doc) {
 		return "", false
 	}
 	escape := strings.NewReplacer("\\", "\\\\", "\n", "\\n")
@@ -96,7 +97,7 @@ func plainFlat(doc json.RawMessage) (string, bool) {
 	var walk func(path string, v json.RawMessage)
 	walk = func(path string, v json.RawMessage) {
 		rows++
-		text := string(AppendText(nil, v))
+		text := string(jqtext.AppendText(nil, v))
 		kind := "?"
 		switch rawjson.KindOf(v) {
 		case rawjson.Null:
@@ -124,7 +125,7 @@ func plainFlat(doc json.RawMessage) (string, bool) {
 					r == '"' || r == '\\'
 			})
 			step := `."` + m.Name + `"`
-			if isIdentifier(m.Name) {
+			if jqtext.IsIdentifier(m.Name) {
 				step = "." + m.Name
 			}
 			walk(strings.TrimSuffix(path, ".")+step, m.Value)
@@ -136,7 +137,7 @@ func plainFlat(doc json.RawMessage) (string, bool) {
 		}
 	}
 	walk(".", doc)
-	if refused || rows > maxFlatRows || table.Len() > maxFlatBytes {
+	if refused || rows > jqtext.MaxFlatRows || table.Len() > jqtext.MaxFlatBytes {
 		return "", false
 	}
 	return table.String(), true
@@ -181,7 +182,7 @@ func rebuild(paths []string, rows map[string]row, at string) any {
 				if name, ok := strings.CutSuffix(quoted, `"`); ok && !strings.Contains(name, `"`) {
 					object[name] = rebuild(paths, rows, path)
 				}
-			} else if isIdentifier(step) {
+			} else if jqtext.IsIdentifier(step) {
 				object[step] = rebuild(paths, rows, path)
 			}
 		}
@@ -229,8 +230,8 @@ func FuzzFlat(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, doc := range []json.RawMessage{doc, Normal(doc)} {
-			table, ok := Flat(doc)
+		for _, doc := range []json.RawMessage{doc, jqtext.Normal(doc)} {
+			table, ok := jqtext.Flat(doc)
 			if want, wantOK := plainFlat(doc); table != want || ok != wantOK {
 				t.Fatalf("Flat(%s) = %q, %v, want %q, %v", doc, table, ok, want, wantOK)
 			}
@@ -255,7 +256,7 @@ func FuzzFlat(f *testing.F) {
 					continue
 				}
 				value, err := simple.Eval(doc)
-				if got := strings.TrimRight(string(AppendText(nil, value)), "\n"); err != nil || got != r.value {
+				if got := strings.TrimRight(string(jqtext.AppendText(nil, value)), "\n"); err != nil || got != r.value {
 					t.Fatalf("%s gives %q, %v for %s, its row %q", path, got, err, doc, r.value)
 				}
 			}
@@ -274,13 +275,13 @@ func BenchmarkFlat(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			payload := json.RawMessage(doc)
-			if _, ok := Flat(payload); !ok {
+			if _, ok := jqtext.Flat(payload); !ok {
 				b.Fatal("no table")
 			}
 			b.SetBytes(int64(len(doc)))
 			b.ReportAllocs()
 			for b.Loop() {
-				Flat(payload)
+				jqtext.Flat(payload)
 			}
 		})
 	}

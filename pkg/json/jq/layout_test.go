@@ -3,9 +3,11 @@ package jq
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/json/jqtext"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -23,7 +25,7 @@ func TestNormal(t *testing.T) {
 		`1.50`:                                      `1.50`,
 		`[]`:                                        `[]`,
 	} {
-		if got := string(Normal(json.RawMessage(in))); got != want {
+		if got := string(jqtext.Normal(json.RawMessage(in))); got != want {
 			t.Errorf("Normal(%s) = %s, want %s", in, got, want)
 		}
 	}
@@ -41,36 +43,36 @@ func TestRepeatedAmongMany(t *testing.T) {
 	}
 	in.WriteString(`,"first":2}`)
 	want.WriteString(`}`)
-	if got := string(Normal(json.RawMessage(in.String()))); got != want.String() {
+	if got := string(jqtext.Normal(json.RawMessage(in.String()))); got != want.String() {
 		t.Error(got)
 	}
 }
+
+var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 func TestLayout(t *testing.T) {
 	const doc = `{"b":[1.0,{}],"a":{"é":"x","\u0001":[]},"B\"":null}`
 	for _, tc := range []struct {
 		name string
-		layout
+		jqtext.Layout
 		want string
 	}{
-		{"compact", layout{}, `{"b":[1.0,{}],"a":{"é":"x","\u0001":[]},"B\"":null}`},
-		{"sorted by content, not by spelling", layout{sorted: true},
+		{"compact", jqtext.Layout{}, `{"b":[1.0,{}],"a":{"é":"x","\u0001":[]},"B\"":null}`},
+		{"sorted by content, not by spelling", jqtext.Layout{Sorted: true},
 			`{"B\"":null,"a":{"\u0001":[],"é":"x"},"b":[1.0,{}]}`},
-		{"ascii", layout{ascii: true}, `{"b":[1.0,{}],"a":{"\u00e9":"x","\u0001":[]},"B\"":null}`},
-		{"tabs", layout{indent: "\t"},
+		{"ascii", jqtext.Layout{ASCII: true}, `{"b":[1.0,{}],"a":{"\u00e9":"x","\u0001":[]},"B\"":null}`},
+		{"tabs", jqtext.Layout{Indent: "\t"},
 			"{\n\t\"b\": [\n\t\t1.0,\n\t\t{}\n\t],\n\t\"a\": {\n\t\t\"é\": \"x\",\n\t\t\"\\u0001\": []\n\t},\n\t\"B\\\"\": " +
 				"null\n}"},
 	} {
-		if got := string(tc.layout.append(nil, json.RawMessage(doc))); got != tc.want {
+		if got := string(tc.Layout.Append(nil, json.RawMessage(doc))); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
 		}
 	}
-	if got := string(layout{ascii: true}.append(nil, json.RawMessage(`"😀\ud800"`))); got != `"\ud83d\ude00\ufffd"` {
+	if got := string(jqtext.Layout{ASCII: true}.Append(nil, json.RawMessage(`"😀\ud800"`))); got != `"\ud83d\ude00\ufffd"` {
 		t.Error(got)
 	}
-	if got := string(layout{colors: colors}.append(nil, json.RawMessage(`{"a":[1,"x",true]}`))); strings.NewReplacer(
-		resetColor, "", colors.object, "", colors.name, "", colors.number, "", colors.text,
-		"").Replace(got) != `{"a":[1,"x",true]}` {
+	if got := string(jqtext.Layout{Colors: jqtext.TerminalColors}.Append(nil, json.RawMessage(`{"a":[1,"x",true]}`))); escapes.ReplaceAllString(got, "") != `{"a":[1,"x",true]}` {
 		t.Errorf("%q", got)
 	}
 }
@@ -88,9 +90,9 @@ func FuzzLayout(f *testing.F) {
 			return // numbers have separate tests
 		}
 		exact, _ := json.Marshal(want)
-		for _, l := range []layout{{}, {indent: "\t"}, {sorted: true}, {ascii: true},
-			{indent: " ", sorted: true, ascii: true}} {
-			written := l.append(nil, doc)
+		for _, l := range []jqtext.Layout{{}, {Indent: "\t"}, {Sorted: true}, {ASCII: true},
+			{Indent: " ", Sorted: true, ASCII: true}} {
+			written := l.Append(nil, doc)
 			var got any
 			if err := json.Unmarshal(written, &got); err != nil {
 				t.Fatalf("%+v %s: %v", l, written, err)
@@ -98,15 +100,15 @@ func FuzzLayout(f *testing.F) {
 			if same, _ := json.Marshal(got); !bytes.Equal(same, exact) {
 				t.Fatalf("%+v wrote %s for %s", l, written, doc)
 			}
-			if again := l.append(nil, written); !bytes.Equal(again, written) {
+			if again := l.Append(nil, written); !bytes.Equal(again, written) {
 				t.Fatalf("%+v wrote %s for %s", l, again, written)
 			}
 		}
 		if through := appendGoValue(nil, goValue(doc)); !bytes.Equal(through, appendGoValue(nil, goValue(through))) {
 			t.Fatalf("%s came out of the engine as %s", doc, through)
 		}
-		if !bytes.Equal(layout{}.append(nil, Normal(doc)), layout{}.append(nil, doc)) {
-			t.Fatalf("%s is not the normal form of %s", Normal(doc), doc)
+		if !bytes.Equal(jqtext.Layout{}.Append(nil, jqtext.Normal(doc)), jqtext.Layout{}.Append(nil, doc)) {
+			t.Fatalf("%s is not the normal form of %s", jqtext.Normal(doc), doc)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"mcp-bash/pkg/json/jqtext"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -37,7 +38,7 @@ func TestAppendNumber(t *testing.T) {
 		"0.1":                             "0.1",
 		"3.14159265358979323846":          "3.141592653589793",
 	} {
-		if got := string(appendNumber(nil, []byte(in))); got != want {
+		if got := string(jqtext.AppendNumber(nil, []byte(in))); got != want {
 			t.Errorf("%s is printed %s, want %s", in, got, want)
 		}
 		if got := string(appendGoValue(nil, goValue(json.RawMessage(in)))); got != want {
@@ -76,8 +77,8 @@ func FuzzNumber(f *testing.F) {
 		if err != nil || rawjson.KindOf(v) != rawjson.Number {
 			return
 		}
-		printed := appendNumber(nil, v)
-		if again, err := rawjson.Check(printed); err != nil || string(appendNumber(nil, again)) != string(printed) {
+		printed := jqtext.AppendNumber(nil, v)
+		if again, err := rawjson.Check(printed); err != nil || string(jqtext.AppendNumber(nil, again)) != string(printed) {
 			t.Fatalf("%s is printed %s: %v", v, printed, err)
 		}
 		want, _ := strconv.ParseFloat(string(v), 64)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 
+	"mcp-bash/pkg/json/jqtext"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -15,15 +16,15 @@ import (
 type printer struct {
 	w       *bufio.Writer
 	options *options
-	layout  layout
+	layout  jqtext.Layout
 	text    []byte // of the result being written
 }
 
 func newPrinter(w io.Writer, o *options) *printer {
 	p := &printer{w: bufio.NewWriterSize(w, 16<<10), options: o}
-	p.layout = layout{indent: o.indent, sorted: o.sorted, ascii: o.ascii}
+	p.layout = jqtext.Layout{Indent: o.indent, Sorted: o.sorted, ASCII: o.ascii}
 	if o.colored {
-		p.layout.colors = colors
+		p.layout.Colors = jqtext.TerminalColors
 	}
 	return p
 }
@@ -38,7 +39,7 @@ func (p *printer) print(v json.RawMessage) error {
 	o := p.options
 	p.text = p.text[:0]
 	if o.raw && !o.ascii && rawjson.KindOf(v) == rawjson.String {
-		p.text = AppendText(p.text, v)
+		p.text = jqtext.AppendText(p.text, v)
 		if o.nul && bytes.IndexByte(p.text, 0) >= 0 {
 			return errNULInString
 		}
@@ -46,7 +47,7 @@ func (p *printer) print(v json.RawMessage) error {
 		if o.sequence {
 			p.text = append(p.text, recordSeparator)
 		}
-		p.text = p.layout.append(p.text, v)
+		p.text = p.layout.Append(p.text, v)
 	}
 	switch {
 	case o.nul:

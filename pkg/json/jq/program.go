@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/itchyny/gojq"
+
+	"mcp-bash/pkg/json/jqtext"
 )
 
 // version is the output of --version: the version of jq that the program is compatible with,
@@ -176,7 +178,7 @@ func (p *program) printLast(value any) {
 		return
 	}
 	p.output.flush()
-	text := AppendText(nil, appendGoValue(nil, value))
+	text := jqtext.AppendText(nil, appendGoValue(nil, value))
 	if _, ok := value.(string); !ok {
 		text = append(text, '\n')
 	}

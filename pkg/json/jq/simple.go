@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mcp-bash/pkg/json/jqtext"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -98,25 +99,8 @@ func cutName(path string) (name, rest string, ok bool) {
 		name, rest, ok = strings.Cut(quoted, `"`)
 		return name, rest, ok && !strings.Contains(name, `\`)
 	}
-	end := identifierEnd(path)
+	end := jqtext.IdentifierEnd(path)
 	return path[:end], path[end:], end > 0
-}
-
-func identifierEnd[S string | []byte](s S) int {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z':
-		case i > 0 && c >= '0' && c <= '9':
-		default:
-			return i
-		}
-	}
-	return len(s)
-}
-
-// isIdentifier reports whether a name can follow a dot without quotes.
-func isIdentifier[S string | []byte](name S) bool {
-	return len(name) > 0 && identifierEnd(name) == len(name)
 }
 
 // parseDefault parses the text after "//". It returns nil for "empty".
@@ -148,7 +132,7 @@ func isDigits(s string) bool {
 
 // Eval evaluates the filter on a document (SDK-210). The value is a slice of the document,
 // null or the default. It is nil only if the default is "empty", which means no result.
-// [AppendText] prints the value as the SDK does. The error is an [*IndexError].
+// [jqtext.AppendText] prints the value as the SDK does. The error is an [*IndexError].
 func (s Simple) Eval(doc json.RawMessage) (json.RawMessage, error) {
 	value := doc
 	for _, next := range s.steps {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"mcp-bash/pkg/json/jqtext"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -62,7 +63,7 @@ func TestEval(t *testing.T) {
 			continue
 		}
 		value, err := simple.Eval(json.RawMessage(doc))
-		got := string(AppendText(nil, value))
+		got := string(jqtext.AppendText(nil, value))
 		if value == nil {
 			got = "<nothing>"
 		}

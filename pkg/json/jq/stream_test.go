@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/json/jqtext"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -52,7 +53,7 @@ func FuzzEvents(f *testing.F) {
 			t.Fatal(err)
 		}
 		// The engine sorts members and does not repeat them.
-		sorted := layout{sorted: true}.append(nil, doc)
+		sorted := jqtext.Layout{Sorted: true}.Append(nil, doc)
 		i := 0
 		for event := range events(sorted) {
 			got := string(appendGoValue(nil, goValue(event)))

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"mcp-bash/pkg/feature/tool"
-	"mcp-bash/pkg/json/jq"
+	"mcp-bash/pkg/json/jqtext"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/wire/mcp"
@@ -40,10 +40,10 @@ func (c *Client) callTool(ctx context.Context, r *calls.Request) (*calls.Answer,
 		req.Grew = r.Call.Grew
 	}
 	if meta := c.StripToken(r.Meta); meta != nil {
-		req.Meta = jq.Normal(meta)
+		req.Meta = jqtext.Normal(meta)
 	}
 	if !rawjson.Absent(arguments) {
-		req.Arguments = jq.Normal(arguments)
+		req.Arguments = jqtext.Normal(arguments)
 	}
 	result, err := c.tools.Call(ctx, req)
 	if err != nil {

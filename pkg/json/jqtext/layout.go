@@ -1,4 +1,4 @@
-package jq
+package jqtext
 
 import (
 	"bytes"
@@ -7,23 +7,23 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A layout determines how JSON is written. The zero value writes compact JSON.
-type layout struct {
-	indent string // white space of one level; "" writes everything on one line
-	sorted bool   // members sorted by name instead of in input order
-	ascii  bool   // escapes for characters that are not ASCII
-	colors palette
+// A Layout determines how JSON is written. The zero value writes compact JSON.
+type Layout struct {
+	Indent string // white space of one level; "" writes everything on one line
+	Sorted bool   // members sorted by name instead of in input order
+	ASCII  bool   // escapes for characters that are not ASCII
+	Colors Palette
 }
 
-// append appends a value. Strings have the form of SDK-18. A number at the top level has the
+// Append appends a value. Strings have the form of SDK-18. A number at the top level has the
 // form of SDK-17, and numbers in containers are copied (SDK-205). The last of repeated
 // members is written at the position of the first (SDK-19).
-func (l layout) append(dst []byte, v json.RawMessage) []byte {
-	w := writer{layout: l, src: rawjson.Normal(v), dst: dst}
+func (l Layout) Append(dst []byte, v json.RawMessage) []byte {
+	w := writer{Layout: l, src: rawjson.Normal(v), dst: dst}
 	switch {
 	case rawjson.KindOf(v) == rawjson.Number:
-		w.literal(appendNumber(nil, bytes.TrimSpace(v)))
-	case l.sorted:
+		w.literal(AppendNumber(nil, bytes.TrimSpace(v)))
+	case l.Sorted:
 		w.src = rawjson.AppendCanonical(nil, v)
 		fallthrough
 	default:
@@ -34,7 +34,7 @@ func (l layout) append(dst []byte, v json.RawMessage) []byte {
 
 // A writer rewrites the text of one value, which is compact and repeats no members, in one pass.
 type writer struct {
-	layout
+	Layout
 	src []byte
 	pos int
 	dst []byte
@@ -47,12 +47,12 @@ func (w *writer) value(depth int) {
 	}
 	switch w.src[start] {
 	case '{':
-		w.container(depth, w.colors.object, '}')
+		w.container(depth, w.Colors.object, '}')
 	case '[':
-		w.container(depth, w.colors.array, ']')
+		w.container(depth, w.Colors.array, ']')
 	case '"':
 		w.pos = rawjson.StringEnd(w.src, start)
-		w.string(w.src[start:w.pos], w.colors.text)
+		w.string(w.src[start:w.pos], w.Colors.text)
 	default:
 		w.pos = rawjson.ValueEnd(w.src, start)
 		w.literal(w.src[start:w.pos])
@@ -60,7 +60,7 @@ func (w *writer) value(depth int) {
 }
 
 func (w *writer) literal(text []byte) {
-	color := w.colors.literal(text[0])
+	color := w.Colors.literal(text[0])
 	w.dst = append(w.dst, color...)
 	w.dst = append(w.dst, text...)
 	w.reset(color)
@@ -68,7 +68,7 @@ func (w *writer) literal(text []byte) {
 
 func (w *writer) string(quoted []byte, color string) {
 	w.dst = append(w.dst, color...)
-	if w.ascii {
+	if w.ASCII {
 		w.dst = appendASCII(w.dst, quoted)
 	} else {
 		w.dst = appendString(w.dst, quoted)
@@ -90,9 +90,9 @@ func (w *writer) container(depth int, color string, end byte) {
 		if end == '}' {
 			name := w.pos
 			w.pos = rawjson.StringEnd(w.src, name)
-			w.string(w.src[name:w.pos], w.colors.name)
+			w.string(w.src[name:w.pos], w.Colors.name)
 			w.colored(color, ':')
-			if w.indent != "" {
+			if w.Indent != "" {
 				w.dst = append(w.dst, ' ')
 			}
 			w.pos++
@@ -107,12 +107,12 @@ func (w *writer) container(depth int, color string, end byte) {
 }
 
 func (w *writer) newline(depth int) {
-	if w.indent == "" {
+	if w.Indent == "" {
 		return
 	}
 	w.dst = append(w.dst, '\n')
 	for range depth {
-		w.dst = append(w.dst, w.indent...)
+		w.dst = append(w.dst, w.Indent...)
 	}
 }
 

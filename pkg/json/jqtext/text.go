@@ -1,4 +1,4 @@
-package jq
+package jqtext
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ func AppendText(dst []byte, v json.RawMessage) []byte {
 	if s, ok := rawjson.Text(v); ok {
 		return append(dst, s...)
 	}
-	return layout{}.append(dst, v)
+	return Layout{}.Append(dst, v)
 }
 
 // Normal returns a value as the program prints it with -c: compact, with unique names in

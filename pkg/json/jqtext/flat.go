@@ -1,4 +1,4 @@
-package jq
+package jqtext
 
 import (
 	"bytes"
@@ -8,10 +8,10 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// The limits of the flat table (SDK-205).
+// Limits of the flat table (SDK-205).
 const (
-	maxFlatRows  = 128
-	maxFlatBytes = 16384
+	MaxFlatRows  = 128
+	MaxFlatBytes = 16384
 )
 
 // Flat writes a document as the table that the Bash SDK reads without starting a process
@@ -24,12 +24,12 @@ const (
 // or is not in the form that [Normal] returns. In the last case, the program would print it
 // differently.
 func Flat(payload json.RawMessage) (table string, ok bool) {
-	if len(payload) == 0 || len(payload) > maxFlatBytes || !fitsTable(payload) {
+	if len(payload) == 0 || len(payload) > MaxFlatBytes || !fitsTable(payload) {
 		return "", false
 	}
 	t := tabulator{
 		text:  payload,
-		table: make([]byte, 0, min(maxFlatBytes+1, 3*len(payload)+64)),
+		table: make([]byte, 0, min(MaxFlatBytes+1, 3*len(payload)+64)),
 	}
 	var path [128]byte
 	if _, ok := t.node(0, append(path[:0], '.')); !ok {
@@ -86,17 +86,17 @@ type tabulator struct {
 	text  []byte
 	table []byte
 	rows  int
-	names [maxFlatRows]span // of the open objects, innermost last
+	names [MaxFlatRows]span // of the open objects, innermost last
 	count int               // the number of names
 }
 
-// A span is a part of the document, which has at most maxFlatBytes.
+// A span is a part of the document, which has at most MaxFlatBytes.
 type span struct{ start, end uint16 }
 
 // node writes the rows of the value at i with a path, and returns the index after the value.
 // ok is false if the document has no table. The path is extended in place for child nodes.
 func (t *tabulator) node(i int, path []byte) (end int, ok bool) {
-	if t.rows++; t.rows > maxFlatRows {
+	if t.rows++; t.rows > MaxFlatRows {
 		return i, false
 	}
 	t.table = append(append(t.table, path...), '\t')
@@ -111,7 +111,7 @@ func (t *tabulator) node(i int, path []byte) (end int, ok bool) {
 		t.literal(t.text[i:end])
 	}
 	t.table = append(t.table, '\n')
-	if len(t.table) > maxFlatBytes {
+	if len(t.table) > MaxFlatBytes {
 		return end, false
 	}
 	if len(path) == 1 {
@@ -204,8 +204,8 @@ func (t *tabulator) literal(text []byte) {
 		t.table = append(t.table, 'z')
 	default:
 		kind := len(t.table)
-		t.table = appendNumber(append(t.table, 'i'), text)
-		if !isInteger(t.table[kind+1:]) {
+		t.table = AppendNumber(append(t.table, 'i'), text)
+		if !IsInteger(t.table[kind+1:]) {
 			t.table[kind] = 'f'
 		}
 		return
@@ -226,13 +226,13 @@ func (t *tabulator) members(i int, path []byte) (ok bool) {
 		if bytes.IndexByte(name, '\\') >= 0 {
 			return false // a quote, a backslash or a control character
 		}
-		if t.count == maxFlatRows || t.isRepeated(name, first) {
+		if t.count == MaxFlatRows || t.isRepeated(name, first) {
 			return false
 		}
 		t.names[t.count] = span{uint16(i + 1), uint16(end - 1)}
 		t.count++
 		below := append(path, '.')
-		if isIdentifier(name) {
+		if IsIdentifier(name) {
 			below = append(below, name...)
 		} else {
 			below = append(append(append(below, '"'), name...), '"')

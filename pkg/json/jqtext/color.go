@@ -1,15 +1,15 @@
-package jq
+package jqtext
 
-// A palette has the terminal sequences that start each colour. The zero value writes no
+// A Palette has the terminal sequences that start each colour. The zero value writes no
 // colours.
-type palette struct {
+type Palette struct {
 	null, boolean, number, text, array, object, name string
 }
 
 const resetColor = "\x1b[0m"
 
-// colors are the colours of -C, which are the same as jq's.
-var colors = palette{
+// TerminalColors are the colours of -C, which are the same as jq's.
+var TerminalColors = Palette{
 	null:    "\x1b[0;90m",
 	boolean: "\x1b[0;39m",
 	number:  "\x1b[0;39m",
@@ -20,7 +20,7 @@ var colors = palette{
 }
 
 // literal returns the colour of a number or word, given its first character.
-func (p *palette) literal(first byte) string {
+func (p *Palette) literal(first byte) string {
 	switch first {
 	case 'n':
 		return p.null

@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/clients"
+	"mcp-bash/pkg/clients/launch"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/tree"
@@ -131,8 +131,7 @@ func (o *validateOptions) summarize(s cli.Streams, r *validate.Result) {
 		fmt.Fprintf(s.Out, "All checks passed (warnings: %d).\n", warnings)
 	}
 	if o.inspector && errors == 0 {
-		server := clients.Server{Command: serverOf(r.Root), Root: r.Root}
-		cli.Printf(s.Out, "\n%s\n", server.InspectorLine())
+		cli.Printf(s.Out, "\n%s\n", launch.InspectorLine(serverOf(r.Root), r.Root))
 	}
 }
 

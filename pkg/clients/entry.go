@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/clients/launch"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project/roots"
@@ -38,36 +39,18 @@ func (r Request) forFile() Server {
 	return s
 }
 
-// Variables of a server.
-const (
-	rootVariable  = "MCPBASH_PROJECT_ROOT"
-	allowVariable = "MCPBASH_TOOL_ALLOWLIST"
-)
-
-// Variables returns the variables that the server needs, as NAME=VALUE.
-func (s Server) Variables() []string {
-	return []string{rootVariable + "=" + s.Root, allowVariable + "=*"}
-}
-
 // InspectorLine returns a command line for a shell that opens the server in the MCP Inspector (CLI-710).
 func (s Server) InspectorLine() string {
-	words := []string{"npx", "@modelcontextprotocol/inspector"}
-	if r := s.Remote; r != nil {
-		words = append(words, "--transport", "http", "--server-url", shell.Quote(r.URL))
-		for _, h := range r.Headers {
-			words = append(words, "--header", shell.Quote(h.Name+": "+h.Value))
-		}
-		if r.TokenEnv != "" {
-			words = append(words, "--header", `"Authorization: Bearer $`+r.TokenEnv+`"`)
-		}
-		return strings.Join(words, " ")
+	r := s.Remote
+	if r == nil {
+		return launch.InspectorLine(s.Command, s.Root)
 	}
-	for _, v := range s.Variables() {
-		words = append(words, "-e", v)
+	words := []string{"npx", "@modelcontextprotocol/inspector", "--transport", "http", "--server-url", shell.Quote(r.URL)}
+	for _, h := range r.Headers {
+		words = append(words, "--header", shell.Quote(h.Name+": "+h.Value))
 	}
-	words = append(words, "--transport", "stdio", "--", s.Command)
-	for i, word := range words {
-		words[i] = shell.Quote(word)
+	if r.TokenEnv != "" {
+		words = append(words, "--header", `"Authorization: Bearer $`+r.TokenEnv+`"`)
 	}
 	return strings.Join(words, " ")
 }
@@ -82,9 +65,9 @@ func (s Server) env(workspace string) json.RawMessage {
 		root = s.folder
 	}
 	if root != "" || !s.shared {
-		b.Name(rootVariable).String(root)
+		b.Name(launch.RootVariable).String(root)
 	}
-	b.Name(allowVariable).String("*")
+	b.Name(launch.AllowVariable).String("*")
 	if workspace != "" && !s.OwnRoots {
 		b.Name(roots.Variable).String(workspace)
 	}
@@ -180,7 +163,7 @@ func (c *Client) foreign(entry json.RawMessage, s Server) string {
 		return fmt.Sprintf("it runs %s", command)
 	}
 	env, _ := c.field("$env")
-	root := rawjson.TextOf(rawjson.Get(entry, env), rootVariable)
+	root := rawjson.TextOf(rawjson.Get(entry, env), launch.RootVariable)
 	if root == s.Root || s.shared && (root == "" || root == s.folder) {
 		return ""
 	}

@@ -118,7 +118,7 @@ programs:
 kernels:
 	test/kernels/run.sh
 
-# Runs images in podman, with its kube play and in ToolHive (thv), if they are installed, and the manifest on a
+# Runs images in podman, with its kube play and in ToolHive (thv), if they are installed. Runs the manifest on a
 # Kubernetes of one node, which it builds into a cache folder once. It downloads Debian packages. On Debian:
 #   apt-get install --no-install-recommends podman runc jq catatonit netavark aardvark-dns etcd-server containerd \
 #     conntrack containernetworking-plugins nginx haproxy

@@ -8,7 +8,8 @@ import (
 	"mcp-bash/bench/work"
 )
 
-// streams is the number of sessions with an open stream in the comparison, and manyStreams that of ours alone.
+// streams is the number of sessions with an open stream in the comparison. manyStreams is the number for our
+// server alone.
 const (
 	streams     = 1000
 	manyStreams = 10000

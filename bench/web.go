@@ -235,7 +235,7 @@ const (
 	statelessVersion = "2026-07-28"
 )
 
-// session opens a connection with a session of its own.
+// session opens a connection and begins a session on it.
 func (s *web) session() (l *link, id string, err error) {
 	if l, err = s.dial(); err != nil {
 		return nil, "", err
@@ -307,9 +307,9 @@ func (l *load) close() {
 	}
 }
 
-// run is the task of sending n requests in all: how many a second, and the median and 99th percentile of the time
-// to the answer in ms. The first request of each connection counts for the rate alone, because all are sent
-// at the same moment.
+// run returns a task that sends n requests in all. Its results are the number of requests a second, and the median
+// and 99th percentile of the time to the answer in ms. The first request of each connection counts for the rate
+// alone, because all are sent at the same moment.
 func (l *load) run(n int) task {
 	times := make([]sample, len(l.links))
 	return func() ([]float64, error) {

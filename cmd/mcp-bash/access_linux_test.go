@@ -29,7 +29,7 @@ import (
 	"mcp-bash/pkg/auth/tokenfile"
 )
 
-// A served is a mcp-bash serve --http in a process of its own.
+// A served is a `mcp-bash serve --http` that runs in a separate process.
 type served struct {
 	t       *testing.T
 	url     string
@@ -142,7 +142,7 @@ const (
 
 var headersOfCall = []string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "env"}
 
-// H-200: a server for other machines does not start without authentication, and says what to set.
+// H-200: a server for other machines does not start without authentication. The error names the options to set.
 func TestNoAuthentication(t *testing.T) {
 	for _, test := range []struct {
 		args []string
@@ -205,7 +205,7 @@ func TestForgedRequests(t *testing.T) {
 	}
 }
 
-// H-210 to H-216: a caller needs its token, scripts get none, and no log has one.
+// H-210 to H-216: a caller needs its token. Scripts and logs never contain a token.
 func TestTokensAreSecret(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	token, err := tokenfile.Create(t.Context(), path, tokenfile.Token{Name: "ada"})

@@ -31,7 +31,7 @@ func run(s cli.Streams, args []string) int {
 		return c.Main(s, "mcp-bash", []string{"--help"})
 	case isHelp(word) || word == "--version" || word == "-v" || strings.HasPrefix(word, "__"):
 		return runOwn(s, c, args)
-	case word == "serve": // what follows -- is for the project's scripts (CLI-302)
+	case word == "serve": // arguments after -- are for the project's scripts (CLI-302)
 		own, forScripts := args[1:], []string(nil)
 		if i := slices.Index(own, "--"); i >= 0 {
 			own, forScripts = own[:i], own[i+1:]

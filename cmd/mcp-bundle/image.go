@@ -30,9 +30,10 @@ func imageCommand() *cli.Command {
 			{Line: "NAME --json | jq -r .digest"},
 		},
 		Operands: []cli.Operand{{Name: "[PROJECT]", Complete: cli.Dirs}},
-		Text: `The image contains Bash, coreutils and other basic packages of Debian, the packages for the programs in
-server.d/requirements.json, the server, and the files of the project that a bundle would contain. Packages are
-downloaded from a mirror of Debian. Signatures and checksums are always checked. The cache keeps them for later runs.
+		Text: `The image contains the server and the files of the project that a bundle would contain. It also contains
+Bash, coreutils and other basic packages of Debian, and the packages for the programs in server.d/requirements.json.
+Packages are downloaded from a mirror of Debian. Their signatures and checksums are always checked. The cache keeps
+packages for later runs.
 
 The server runs as user 65532 and writes only to /tmp, so the root directory can be read-only. Without arguments it
 serves standard input and output. For HTTP, pass "serve --http 0.0.0.0:8000" and a way to authenticate clients.

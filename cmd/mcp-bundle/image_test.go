@@ -23,7 +23,7 @@ import (
 	"mcp-bash/test/debmirror"
 )
 
-// An imageTest makes images of a project with a mirror of its own.
+// An imageTest makes images of a project. Each test has its own mirror.
 type imageTest struct {
 	*testing.T
 	mirror  *debmirror.Mirror
@@ -381,7 +381,7 @@ func TestImagePlatforms(t *testing.T) {
 	}
 }
 
-// H-604, H-605: what is missing or wrong is named, with the remedy, and nothing is written.
+// H-604, H-605: an error names the missing or wrong input and the remedy, and nothing is written.
 func TestImageFailures(t *testing.T) {
 	i := newImageTest(t, debmirror.Package{Name: "strange", Version: "1",
 		Files: map[string]string{"usr/bin/other": "x"}})

@@ -11,8 +11,8 @@ import (
 // An Identity is an authenticated caller. Requests of equal identities may resume each other's
 // calls. An Identity never contains a credential.
 type Identity struct {
-	// Name distinguishes callers. It is the name of a token in a token file, the client id of an OAuth
-	// token, or the common name of a client certificate. Scripts get it as MCP_CLIENT_ID.
+	// Name distinguishes callers. Its source is a token's name in a token file, an OAuth token's client
+	// id, or a client certificate's common name. Scripts get it as MCP_CLIENT_ID.
 	Name    string
 	Issuer  string   // the OpenID provider, or ""
 	Subject string   // the user that an OAuth token was issued for, the subject of a certificate, or ""

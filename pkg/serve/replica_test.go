@@ -14,7 +14,7 @@ import (
 	"mcp-bash/pkg/serve/httpd"
 )
 
-// H-421, H-501, H-502: what keeps a server over HTTP from starting.
+// H-421, H-501, H-502: a server over HTTP does not start with wrong settings.
 func TestReplicaSettings(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string, mode os.FileMode, content string) string {

@@ -56,7 +56,7 @@ func TestComingAndGoing(t *testing.T) {
 		group.Wait()
 		t.Logf("%d visitors", count.Load()-crowd)
 	}
-	visits(visitors/5, time.Time{}) // what is made once is there
+	visits(visitors/5, time.Time{}) // the server creates everything that it creates once
 	descriptors, memory := s.atRest(0, 0)
 	visits(visitors, time.Now().Add(*duration))
 	if files, kb := s.atRest(descriptors+4, memory+memory/4); files > descriptors+4 || kb > memory+memory/4 {

@@ -228,7 +228,7 @@ func TestToolHive(t *testing.T) {
 		if err := schema.Validate(server); err != nil {
 			t.Errorf("%v\n%s", err, text)
 		}
-		// The operator merges the pod's template, whose type is that of Kubernetes.
+		// The operator merges the pod's template, which has a type of Kubernetes.
 		template, err := json.Marshal(server["spec"].(map[string]any)["podTemplateSpec"])
 		if err != nil {
 			t.Fatal(err)
@@ -262,7 +262,7 @@ func resolve(t *testing.T, schema map[string]any) *jsonschema.Resolved {
 			if v["x-kubernetes-int-or-string"] == true {
 				delete(v, "type")
 			}
-			delete(v, "format") // int32 and others are no formats of JSON Schema
+			delete(v, "format") // int32 and others are not formats of JSON Schema
 			for _, one := range v {
 				strict(one)
 			}
@@ -289,8 +289,8 @@ func resolve(t *testing.T, schema map[string]any) *jsonschema.Resolved {
 	return resolved
 }
 
-// A catalog is a file of Docker's MCP gateway, with the fields of its types (docker/mcp-gateway, pkg/catalog/types.go,
-// October 2026) that a server in a container can have. The module is not on the Go proxy.
+// A catalog is a file of Docker's MCP gateway, with the fields that a server in a container can have. The fields are
+// in docker/mcp-gateway, pkg/catalog/types.go (October 2026). The module is not on the Go proxy.
 type catalog struct {
 	Name, DisplayName string
 	Registry          map[string]struct {

@@ -102,7 +102,7 @@ func (p *provider) KeySet(context.Context) ([]op.Key, error) {
 	return p.keys, nil
 }
 
-// A client has JWT access tokens; those of the example are opaque.
+// A client has JWT access tokens. The clients of the library's example have opaque ones.
 type client struct{ op.Client }
 
 func (client) AccessTokenType() op.AccessTokenType { return op.AccessTokenTypeJWT }

@@ -18,8 +18,8 @@ import (
 // reports each message, and checks those of the server.
 type Recorder struct {
 	proxy *httputil.ReverseProxy
-	// report gets each message and each fault: the session or the number of the request, a mark ('>' to the
-	// server, '<' from it, '!' a fault) and the text.
+	// report gets each message and each fault. Its arguments are the session or the number of the request, a mark
+	// ('>' to the server, '<' from it, '!' a fault) and the text.
 	report func(session string, mark byte, text string)
 
 	mu       sync.Mutex
@@ -39,7 +39,7 @@ func NewRecorder(server *url.URL, report func(session string, mark byte, text st
 		ModifyResponse: r.record,
 		ErrorHandler: func(w http.ResponseWriter, request *http.Request, err error) {
 			if request.Context().Err() == nil { // the client is still there
-				r.note(exchangeOf(request).session, '!', err.Error())
+				r.note(roundTripOf(request).session, '!', err.Error())
 			}
 			w.WriteHeader(http.StatusBadGateway)
 		},
@@ -47,15 +47,15 @@ func NewRecorder(server *url.URL, report func(session string, mark byte, text st
 	return r
 }
 
-// An exchange is a request with its response.
-type exchange struct {
+// A roundTrip is a request with its response.
+type roundTrip struct {
 	session string
 	checker *Checker
 }
 
-type exchangeKey struct{}
+type roundTripKey struct{}
 
-func exchangeOf(r *http.Request) exchange { return r.Context().Value(exchangeKey{}).(exchange) }
+func roundTripOf(r *http.Request) roundTrip { return r.Context().Value(roundTripKey{}).(roundTrip) }
 
 func (r *Recorder) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(request.Body)
@@ -65,24 +65,24 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	request.Body = io.NopCloser(bytes.NewReader(body))
 	r.mu.Lock()
 	r.requests++
-	e := exchange{request.Header.Get("Mcp-Session-Id"), nil}
+	e := roundTrip{request.Header.Get("Mcp-Session-Id"), nil}
 	if request.Header.Get("Mcp-Protocol-Version") != stateless {
 		e.checker = r.sessions[e.session]
 	}
 	if e.checker == nil { // ids of requests without a session need not differ
-		e = exchange{fmt.Sprint(r.requests), NewChecker()}
+		e = roundTrip{fmt.Sprint(r.requests), NewChecker()}
 	}
 	r.mu.Unlock()
 	if len(body) > 0 {
 		e.checker.Sent(body)
 		r.note(e.session, '>', string(body))
 	}
-	r.proxy.ServeHTTP(w, request.WithContext(context.WithValue(request.Context(), exchangeKey{}, e)))
+	r.proxy.ServeHTTP(w, request.WithContext(context.WithValue(request.Context(), roundTripKey{}, e)))
 }
 
 // record looks at the messages of a response on their way.
 func (r *Recorder) record(response *http.Response) error {
-	e := exchangeOf(response.Request)
+	e := roundTripOf(response.Request)
 	if id := response.Header.Get("Mcp-Session-Id"); id != "" {
 		r.mu.Lock()
 		if r.sessions[id] == nil {
@@ -110,7 +110,7 @@ func (r *Recorder) record(response *http.Response) error {
 	return nil
 }
 
-func (r *Recorder) received(e exchange, message []byte) {
+func (r *Recorder) received(e roundTrip, message []byte) {
 	message = append(bytes.TrimSuffix(message, []byte("\n")), '\n')
 	fault := e.checker.Received(message)
 	r.note(e.session, '<', string(message))

@@ -21,8 +21,8 @@ import (
 // keys are the public keys of the provider. They are asked for again when a token names an unknown
 // key, and when they are old. So the provider can add keys and remove them at any time.
 //
-// go-oidc has such a set too. It asks the provider for each token with an unknown key, keeps removed
-// keys as long as the process runs, and reads answers of any length.
+// go-oidc has such a set too, but that set asks the provider for each token with an unknown key. It
+// also keeps removed keys as long as the process runs, and reads answers of any length.
 type keys struct {
 	issuer string
 	client *http.Client

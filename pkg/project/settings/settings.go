@@ -81,7 +81,7 @@ func Check(env map[string]string, prefix string) error {
 		_, isDecimal := decimal(value)
 		switch {
 		case (v.Kind == Number || v.Kind == Positive) && !isNumber, v.Kind == Fraction && !isDecimal:
-			return fmt.Errorf("%s is no number: %q", v.Name, value)
+			return fmt.Errorf("%s must be a number: %q", v.Name, value)
 		case v.Kind == Positive && n == 0:
 			return fmt.Errorf("%s must be more than 0", v.Name)
 		case v.Kind == True && value != "true" && value != "false":

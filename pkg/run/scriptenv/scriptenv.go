@@ -51,8 +51,8 @@ func Matches(list []string, name string) bool {
 // MCP_REGISTRY_TOKEN get that variable. No other started process gets any of them (P-2304, T-63).
 func IsWithheld(name string) bool { return IsRemoteToken(name) || name == "MCP_REGISTRY_TOKEN" }
 
-// IsRemoteToken reports whether a variable belongs to the remote token, or says who may use the
-// server over HTTP. It reaches no script, even if it is listed (P-2304, H-216).
+// IsRemoteToken reports whether a variable belongs to the remote token, or configures the server
+// over HTTP. No script gets such a variable, even if it is listed (P-2304, H-216).
 func IsRemoteToken(name string) bool {
 	return strings.HasPrefix(name, "MCPBASH_REMOTE_TOKEN") || strings.HasPrefix(name, "MCPBASH_HTTP_")
 }

@@ -99,8 +99,8 @@ func namesOf(packages []*Package) string {
 	return strings.Join(names, " ")
 }
 
-// H-604: the newest version of each archive, with its dependencies; what only scripts of dpkg
-// need is left out.
+// H-604: Resolve selects the newest version of each package, with its dependencies. Packages that
+// only the scripts of dpkg need are left out.
 func TestResolve(t *testing.T) {
 	m := debmirror.New(t, append(debmirror.System(),
 		debmirror.Package{Name: "tool", Version: "2", Fields: "Depends: bash | nothing, libtool (= 5)\n"},
@@ -258,7 +258,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// The keys of Debian are those of the release that images contain.
+// DefaultKeyring contains only the keys of the Debian release that images contain.
 func TestDefaultKeyring(t *testing.T) {
 	keys, err := readKeys(DefaultKeyring)
 	if err != nil || len(keys) != 3 {

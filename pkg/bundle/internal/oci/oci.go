@@ -115,7 +115,7 @@ type Image struct {
 	Arch    string
 	Config  v1.Config
 	Layers  []Layer
-	History []string // what made each layer
+	History []string // a description of each layer
 	Created time.Time
 }
 

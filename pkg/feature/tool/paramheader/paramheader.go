@@ -19,7 +19,7 @@ const Annotation = "x-mcp-header"
 
 // A Param is an argument that is repeated in a header.
 type Param struct {
-	Name string   // what the annotation contains
+	Name string   // the value of the annotation
 	Path []string // the names of the members that lead to the argument
 	Type string   // string, integer or boolean
 }

@@ -29,7 +29,7 @@ type Table struct {
 	ttl    time.Duration   // of a suspended call
 	bounds struct{ calls, scripts, bytes int }
 	sealer sealer
-	own    requestState // what the states of this process have in common
+	own    requestState // the fields that are the same in all states of this process
 
 	mu        sync.Mutex
 	changed   sync.Cond // a call has ended

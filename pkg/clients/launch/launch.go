@@ -14,19 +14,11 @@ const (
 	AllowVariable = "MCPBASH_TOOL_ALLOWLIST"
 )
 
-// Variables returns the variables that the server of a project needs, as NAME=VALUE.
-func Variables(root string) []string {
-	return []string{RootVariable + "=" + root, AllowVariable + "=*"}
-}
-
 // InspectorLine returns a command line for a shell that starts a project's server in the MCP
 // Inspector (CLI-710).
 func InspectorLine(command, root string) string {
 	words := []string{"npx", "@modelcontextprotocol/inspector"}
-	for _, v := range Variables(root) {
-		words = append(words, "-e", v)
-	}
-	words = append(words, "--transport", "stdio", "--", command)
+	words = append(words, "-e", RootVariable+"="+root, "-e", AllowVariable+"=*", "--transport", "stdio", "--", command)
 	for i, word := range words {
 		words[i] = shell.Quote(word)
 	}

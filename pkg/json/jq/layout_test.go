@@ -72,7 +72,9 @@ func TestLayout(t *testing.T) {
 	if got := string(jqtext.Layout{ASCII: true}.Append(nil, json.RawMessage(`"😀\ud800"`))); got != `"\ud83d\ude00\ufffd"` {
 		t.Error(got)
 	}
-	if got := string(jqtext.Layout{Colors: jqtext.TerminalColors}.Append(nil, json.RawMessage(`{"a":[1,"x",true]}`))); escapes.ReplaceAllString(got, "") != `{"a":[1,"x",true]}` {
+	const text = `{"a":[1,"x",true]}`
+	got := string(jqtext.Layout{Colors: jqtext.TerminalColors}.Append(nil, json.RawMessage(text)))
+	if escapes.ReplaceAllString(got, "") != text {
 		t.Errorf("%q", got)
 	}
 }

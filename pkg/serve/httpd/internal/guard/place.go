@@ -21,7 +21,7 @@ func (g *Guard) place(r *http.Request) *refusal {
 }
 
 // isProbe reports whether a request asks for the health of the server. Balancers and engines send such
-// requests with an address as Host, or with none (H-4).
+// requests without Host, or with an address as Host (H-4).
 func isProbe(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }
 
 // hostAllowed checks Host, so that no web page can reach a server of this machine by a name that

@@ -86,6 +86,7 @@ release-test:
 # Runs a server under mixed load with injected faults (ENDURANCE=30m: for half an hour).
 endurance:
 	$(GO) test -race -count=1 -timeout=0 ./test/endurance -for $(ENDURANCE)
+	$(GO) test -count=1 -timeout=0 ./test/endurance -run ComingAndGoing -for $(ENDURANCE)
 
 # Compares the git provider with go-git, on repositories that the git program serves. Runs the
 # examples with mcp-go's client.

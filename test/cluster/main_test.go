@@ -46,8 +46,8 @@ func needs(t *testing.T, programs ...string) {
 	}
 }
 
-// makeProject makes a project with a tool that returns its argument, and returns its directory. If
-// CALLS names a file, the tool also appends the argument to it.
+// makeProject makes a project with a tool that returns its argument, and returns the project's
+// directory. If CALLS names a file, the tool also appends its argument to that file.
 func makeProject(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(checkout.Directory(t), "demo")

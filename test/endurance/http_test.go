@@ -56,7 +56,7 @@ func TestComingAndGoing(t *testing.T) {
 		group.Wait()
 		t.Logf("%d visitors", count.Load()-crowd)
 	}
-	visits(visitors/5, time.Time{}) // the server creates everything that it creates once
+	visits(visitors/5, time.Time{}) // now the server has what it creates only once
 	descriptors, memory := s.atRest(0, 0)
 	visits(visitors, time.Now().Add(*duration))
 	bound := memory + memory/4

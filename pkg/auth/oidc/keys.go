@@ -34,11 +34,11 @@ type keys struct {
 	mu      sync.Mutex
 	address string // of the keys, as the provider's description names it
 	set     []jose.JSONWebKey
-	version int       // counts changes of set
-	read    time.Time // when the set was read
-	tried   time.Time // when an attempt to read it began
-	fault   error     // of the last attempt
-	asking  bool      // a goroutine refreshes the set
+	version int           // counts changes of set
+	read    time.Time     // when the set was read
+	tried   time.Time     // when an attempt to read it began
+	fault   error         // of the last attempt
+	refresh chan struct{} // closed when the refresh in the background ends; nil before the first one
 }
 
 const (
@@ -66,18 +66,30 @@ func (k *keys) current(now time.Time) int {
 	if k.set == nil || now.Sub(k.read) > expireKeys {
 		return -1
 	}
-	if now.Sub(k.read) > refreshKeys && now.Sub(k.tried) > pause && !k.asking {
-		k.asking = true
+	if now.Sub(k.read) > refreshKeys && now.Sub(k.tried) > pause && !k.refreshing() {
+		done := make(chan struct{})
+		k.refresh = done
 		go func() {
+			defer close(done)
 			ctx, cancel := context.WithTimeout(context.Background(), requestTime)
 			defer cancel()
 			k.update(ctx)
-			k.mu.Lock()
-			k.asking = false
-			k.mu.Unlock()
 		}()
 	}
 	return k.version
+}
+
+// refreshing reports whether a refresh runs in the background. k.mu is locked.
+func (k *keys) refreshing() bool {
+	if k.refresh == nil {
+		return false
+	}
+	select {
+	case <-k.refresh:
+		return false
+	default:
+		return true
+	}
 }
 
 // find returns the keys that may have signed a token. id is the key that the token names, or "".

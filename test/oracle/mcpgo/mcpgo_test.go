@@ -229,7 +229,7 @@ func (s *session) plain(values ...any) string {
 	return strings.ReplaceAll(string(data), s.project, "PROJECT")
 }
 
-// connections returns one connection for each protocol over standard streams, and one over HTTP.
+// connections returns two connections for each protocol: over standard streams and over HTTP.
 func connections() []connection {
 	return []connection{{"2025-11-25", false}, {"2026-07-28", false}, {"2025-11-25", true}, {"2026-07-28", true}}
 }

@@ -91,6 +91,29 @@ func (r *Request) failed(fault any) *mcp.Error {
 // others.
 const largeAnswer = 64 << 10
 
+// largeLine is the capacity, in bytes, above which the sink may keep a line.
+const largeLine = 16 << 10
+
+// buffer returns an empty buffer for a line of approximately size bytes.
+func (p *Pool) buffer(size int) *[]byte {
+	b, _ := p.lines.Get().(*[]byte)
+	if b == nil {
+		b = new([]byte)
+	}
+	if cap(*b) < size {
+		*b = make([]byte, 0, size)
+	}
+	return b
+}
+
+// recycle keeps the buffer of a line that was sent, unless the sink may keep it.
+func (p *Pool) recycle(b *[]byte, line []byte) {
+	if cap(line) <= largeLine {
+		*b = line[:0]
+		p.lines.Put(b)
+	}
+}
+
 // finish sends the response of a request, within the limit for responses (P-1100).
 func (r *Request) finish(a *Answer, err error) {
 	q := r.requests
@@ -123,9 +146,11 @@ func (r *Request) finish(a *Answer, err error) {
 			r.Out.Reserve(r.Context, a.Size)
 			reserved = a.Size
 		}
-		line = jsonrpc.AppendResult(make([]byte, 0, a.Size), r.ID, func(dst []byte) []byte {
+		buffer := q.pool.buffer(a.Size)
+		line = jsonrpc.AppendResult(*buffer, r.ID, func(dst []byte) []byte {
 			return a.Append(dst, r.Protocol.Extra(r, a))
 		})
+		defer q.pool.recycle(buffer, line)
 	}
 	if failure != nil {
 		line = jsonrpc.AppendError(nil, r.ID, failure.AppendJSON)

@@ -20,7 +20,8 @@ const maxQueued = 1024
 // client that does not read its answers cannot stop others (P-1800).
 type Pool struct {
 	slots   int
-	bound   int // bytes of requests, which the clients with requests share equally
+	bound   int       // bytes of requests, which the clients with requests share equally
+	lines   sync.Pool // of *[]byte, for answers
 	mu      sync.Mutex
 	changed sync.Cond   // a request was answered or has ended, or the client has something to read
 	running int         // the requests that hold a slot

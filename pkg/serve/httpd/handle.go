@@ -107,12 +107,9 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// bodyTime limits how long a client may take to send a body.
-const bodyTime = 30 * time.Second
-
 var errTooLarge = errors.New("the body is too large")
 
-// readBody reads the body of a request into a buffer.
+// readBody reads the body of a request into a buffer. It ends the time limit for the request.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request, buffer []byte) ([]byte, error) {
 	length := r.ContentLength
 	if length > int64(s.limits.body) {
@@ -125,9 +122,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, buffer []byte)
 		buffer = make([]byte, 0, need)
 	}
 	buffer = buffer[:0]
-	control := http.NewResponseController(w)
-	control.SetReadDeadline(time.Now().Add(bodyTime))
-	defer control.SetReadDeadline(time.Time{})
+	defer http.NewResponseController(w).SetReadDeadline(time.Time{})
 	for {
 		if len(buffer) == cap(buffer) {
 			buffer = append(buffer, 0)[:len(buffer)]

@@ -52,6 +52,7 @@ type Server struct {
 	endings chan protocol.Ending
 	serving atomic.Bool   // ready for requests
 	last    atomic.Uint64 // the number of the last request of the stateless protocol
+	ballast []byte        // see ballastSize
 	kept    atomic.Int64  // bytes that all sessions keep for resumption
 
 	mu       sync.Mutex
@@ -68,7 +69,7 @@ type headerValues struct{ json, events, noStore, noBuffering, closes []string }
 func New(c Config) *Server {
 	s := &Server{
 		Config: c, limits: readLimits(c.Project.Env), forward: forward.New(forward.Patience, nil),
-		endings: make(chan protocol.Ending, 1),
+		endings: make(chan protocol.Ending, 1), ballast: make([]byte, ballastSize),
 		callers: map[string]*caller{}, sessions: map[string]*session{}, streams: map[*stream]bool{},
 		values: headerValues{
 			json: []string{"application/json"}, events: []string{"text/event-stream"}, noStore: []string{"no-store"},
@@ -78,7 +79,8 @@ func New(c Config) *Server {
 	s.posts.New = func() any { return &post{server: s, done: make(chan struct{}, 1)} }
 	s.bodies.New = func() any { return new([]byte) }
 	s.http = http.Server{
-		Handler: http.HandlerFunc(s.handle), ReadHeaderTimeout: headerTime, IdleTimeout: unusedTime,
+		Handler: http.HandlerFunc(s.handle), ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime,
+		IdleTimeout:    unusedTime,
 		MaxHeaderBytes: s.limits.header, DisableGeneralOptionsHandler: true, Protocols: new(http.Protocols),
 	}
 	s.http.Protocols.SetHTTP1(true)
@@ -93,8 +95,14 @@ func New(c Config) *Server {
 
 const (
 	headerTime = 10 * time.Second // for the header of a request
+	bodyTime   = 30 * time.Second // for the header and the body of a request, until readBody ends it
 	unusedTime = 2 * time.Minute  // of a connection without a request
 )
+
+// ballastSize is the size, in bytes, of memory that is allocated and never used, so it takes no
+// pages. A busy server has a heap of a few megabytes, which the collector would search hundreds of
+// times a second. With the ballast, it waits for as much garbage.
+const ballastSize = 24 << 20
 
 // Serve begins to accept requests.
 func (s *Server) Serve() {

@@ -127,7 +127,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c = &timedConn{c, cmp.Or(l.patience, writeTime)}
+	c = &timedConn{Conn: c, within: cmp.Or(l.patience, writeTime)}
 	if l.tls != nil {
 		c = tls.Server(c, l.tls) // net/http looks for this type
 	}

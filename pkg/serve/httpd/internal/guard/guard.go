@@ -99,15 +99,7 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.serve(w, r, next) })
 }
 
-// bodyTime limits how long a body may take that the handler does not read.
-const bodyTime = 30 * time.Second
-
 func (g *Guard) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	if r.ContentLength != 0 {
-		// net/http reads the rest of a body before the response. A handler that reads the body sets
-		// its own deadline.
-		http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
-	}
 	if len(r.TransferEncoding) > 0 && !r.ProtoAtLeast(2, 0) {
 		// A proxy in front of us may have found another end of the body, from a Content-Length that
 		// net/http dropped. So nothing that follows is a request (RFC 9112, 6.3).

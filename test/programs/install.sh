@@ -1,8 +1,13 @@
 #!/usr/bin/env bash
 # Fetches the programs that wrap is measured with: packages of Debian, unpacked and not installed, of npm and of Go.
-# Prints the folder they are in. MCPBASH_TEST_PROGRAMS names another one than that in the cache.
+# Prints the folder they are in. MCPBASH_TEST_PROGRAMS names another one than that in the cache. What is there already
+# stays.
+#
+# The packages for a recipe are in the first lines of its tasks: "debian NAME...", "npm NAME@VERSION..." and
+# "go PATH@VERSION...".
 set -euo pipefail
-folder=${MCPBASH_TEST_PROGRAMS:-${XDG_CACHE_HOME:-$HOME/.cache}/mcp-bash-test-programs}
+cd "$(dirname "${BASH_SOURCE[0]}")"
+folder=${MCPBASH_TEST_PROGRAMS:-${XDG_CACHE_HOME:-$HOME/.cache}/mcp-bash-programs}
 
 # Each program with its requirements, without Python and the C library.
 debian=(
@@ -23,28 +28,45 @@ fail() {
   exit 1
 }
 
-wanted=$(printf '%s\n' "${debian[@]}" "${npm[@]}" "${go[@]}")
-if [[ -f $folder/installed && $(<"$folder/installed") == "$wanted" ]]; then
-  printf '%s\n' "$folder"
-  exit
+# missing KIND PACKAGE...: the packages that are not there yet, among them those of tasks.
+missing() {
+  local kind=$1
+  shift
+  {
+    printf '%s\n' "$@"
+    cat tasks/*.txtar 2>/dev/null | awk -v kind="$kind" '$1 == kind { for (i = 2; i <= NF; i++) print $i }'
+  } | sort -u | sed "s/^/$kind /" | grep -vxFf "$folder/installed" | cut -d' ' -f2-
+}
+
+mkdir -p "$folder/bin" "$folder/npm"
+exec 9>>"$folder/lock"
+! command -v flock >/dev/null || flock 9
+touch "$folder/installed"
+todo=$(missing debian "${debian[@]}") || true
+if [[ -n $todo ]]; then
+  echo "test/programs: fetching packages of Debian into $folder" >&2
+  rm -rf "$folder/debs"
+  mkdir "$folder/debs"
+  # shellcheck disable=SC2086 # a list of names
+  (cd "$folder/debs" && apt-get download $todo >../apt.log 2>&1) ||
+    fail 'apt-get could not download the packages.' "$(tail -n 5 "$folder/apt.log")"
+  for deb in "$folder/debs"/*.deb; do
+    dpkg-deb -x "$deb" "$folder/root"
+  done
+  rm -r "$folder/debs"
+  sed 's/^/debian /' <<<"$todo" >>"$folder/installed"
 fi
-for program in apt-get dpkg-deb npm go; do
-  command -v "$program" >/dev/null || fail "$program is needed to fetch programs, and is not here."
-done
-echo "test/programs: fetching into $folder" >&2
-rm -rf "$folder"
-mkdir -p "$folder/debs" "$folder/bin" "$folder/npm"
-(cd "$folder/debs" && apt-get download "${debian[@]}" >../apt.log 2>&1) ||
-  fail 'apt-get could not download the packages.' "$(tail -n 5 "$folder/apt.log")"
-for deb in "$folder/debs"/*.deb; do
-  dpkg-deb -x "$deb" "$folder/root"
-done
-rm -r "$folder/debs"
-npm install --prefix "$folder/npm" --no-audit --no-fund --no-update-notifier --loglevel=error "${npm[@]}" \
-  >"$folder/npm.log" 2>&1 || fail 'npm could not install the packages.' "$(tail -n 5 "$folder/npm.log")"
-for package in "${go[@]}"; do
+todo=$(missing npm "${npm[@]}") || true
+if [[ -n $todo ]]; then
+  # shellcheck disable=SC2086
+  npm install --prefix "$folder/npm" --no-audit --no-fund --no-update-notifier --loglevel=error $todo \
+    >"$folder/npm.log" 2>&1 || fail 'npm could not install the packages.' "$(tail -n 5 "$folder/npm.log")"
+  sed 's/^/npm /' <<<"$todo" >>"$folder/installed"
+fi
+todo=$(missing go "${go[@]}") || true
+for package in $todo; do
   GOBIN=$folder/bin GOFLAGS='' CGO_ENABLED=0 go install "$package" >"$folder/go.log" 2>&1 ||
     fail "go could not install $package." "$(tail -n 5 "$folder/go.log")"
+  printf 'go %s\n' "$package" >>"$folder/installed"
 done
-printf '%s\n' "$wanted" >"$folder/installed"
 printf '%s\n' "$folder"

@@ -55,25 +55,25 @@ func TestRecipes(t *testing.T) {
 	}
 	web := listeners(t, t.TempDir())
 	var verified, tasks, attacks atomic.Int64
-	t.Run("each", func(t *testing.T) {
-		for _, file := range recipes {
-			name := strings.TrimSuffix(filepath.Base(file), ".json")
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				r := readRecipe(t, file)
-				if !r.Verified {
-					t.Skip("not verified")
-				}
-				b := newBench(t, name, r, web)
-				tasks.Add(b.doTasks(t))
-				attacks.Add(b.attack(t))
-				if !t.Failed() {
-					verified.Add(1)
-				}
-			})
-		}
+	t.Cleanup(func() {
+		t.Logf("%d recipes of %d, %d tasks, %d hostile arguments", verified.Load(), len(recipes), tasks.Load(), attacks.Load())
 	})
-	t.Logf("%d recipes of %d, %d tasks, %d hostile arguments", verified.Load(), len(recipes), tasks.Load(), attacks.Load())
+	for _, file := range recipes {
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := readRecipe(t, file)
+			if !r.Verified {
+				t.Skip("not verified")
+			}
+			b := newBench(t, name, r, web)
+			tasks.Add(b.doTasks(t))
+			attacks.Add(b.attack(t))
+			if !t.Failed() {
+				verified.Add(1)
+			}
+		})
+	}
 }
 
 func readRecipe(t *testing.T, file string) *recipe.Recipe {
@@ -145,9 +145,6 @@ func newBench(t *testing.T, name string, r *recipe.Recipe, web []string) *bench 
 	for _, file := range []string{"etc/passwd", "secret", "home/secret", "demo/secret"} {
 		write(t, filepath.Join(dir, file), secret+"\n")
 	}
-	if err := os.Mkdir(b.work, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	b.connect(t)
 	return b
 }
@@ -186,6 +183,10 @@ func (b *bench) wrap(t *testing.T) {
 	}
 	command := append([]string{program}, b.Command...)
 	b.run(t, b.dir, "mcp-scaffold", "new", "demo", "--no-hello")
+	write(t, filepath.Join(b.project, "config/roots.json"), `{"roots": [{"path": "./work"}]}`+"\n")
+	if err := os.Mkdir(b.work, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	words := append([]string{"mcp-scaffold", "wrap"}, command...)
 	if strings.Join(append([]string{b.Program}, b.Command...), "-") != b.name { // one of several of a program
 		words = append(words, "--recipe", filepath.Join(checkout.Root(), "share/recipes", b.name+".json"))
@@ -219,13 +220,12 @@ func (b *bench) wrap(t *testing.T) {
 	}
 }
 
-// connect starts the server, with work as its only root.
+// connect starts the server.
 func (b *bench) connect(t *testing.T) {
 	t.Helper()
 	server := exec.Command("mcp-bash")
 	server.Dir, server.Env = b.project, append(b.env, "MCPBASH_PROJECT_ROOT="+b.project)
 	client := mcp.NewClient(&mcp.Implementation{Name: "recipes-test", Version: "1"}, nil)
-	client.AddRoots(&mcp.Root{URI: "file://" + b.work, Name: "work"})
 	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: server}, nil)
 	if err != nil {
 		t.Fatal(err)

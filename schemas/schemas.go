@@ -31,6 +31,7 @@ const (
 	Server     = "server"
 	Register   = "register"
 	Tokens     = "tokens"
+	Recipe     = "recipe"
 )
 
 // File returns the name of a schema's file.

@@ -45,14 +45,15 @@ __mcp_argv_value() { # POINTER
   __mcp_kind=$_kind
 }
 
-__mcp_argv_switch() { # ARRAY POINTER WORD [WORD_FOR_FALSE]
+__mcp_argv_switch() { # ARRAY POINTER WORD [WORD_FOR_FALSE [DEFAULT]]
   local _n
   __mcp_argv_array "${1-}" || return 0
-  __mcp_query ARGS "${2-}" || return 0
+  __mcp_query ARGS "${2-}" || __mcp_kind=-
+  [[ $__mcp_kind != [ze-] || ${5-} != true ]] || __mcp_kind=t
   case $__mcp_kind in
     t) __mcp_reply='' && __mcp_argv_push "$1" "$3" ;;
     x) __mcp_reply='' && if [[ -n ${4-} ]]; then __mcp_argv_push "$1" "$4"; fi ;;
-    z | e) __mcp_reply='' ;;
+    z | e | -) __mcp_reply='' ;;
     i) # repeat the word
       _n=$__mcp_reply __mcp_reply=''
       case $_n in [0123456789]) ;; *) __mcp_failure="$2 must be a number from 0 to 9" && return 0 ;; esac
@@ -62,32 +63,54 @@ __mcp_argv_switch() { # ARRAY POINTER WORD [WORD_FOR_FALSE]
   esac
 }
 
-__mcp_argv_option() { # ARRAY POINTER WORD [--attached] [--path] [--any] [--one]
-  local _flag _array=${1-} _pointer=${2-} _word=${3-} _how=apart _path='' _any='' _one=''
+__mcp_argv_option() { # ARRAY POINTER WORD [--attached] [--path] [--any] [--one] [--default VALUE]
+  local _array=${1-} _pointer=${2-} _word=${3-} _how=apart _path='' _any='' _one='' _default=''
   __mcp_argv_array "$_array" || return 0
   case $_word in *=) _how=joined ;; esac
   shift "$(($# < 3 ? $# : 3))"
-  for _flag; do
-    case $_flag in --attached) _how=attached ;; --path) _path=1 ;; --any) _any=1 ;; --one) _one=1 ;; esac
-  done
+  __mcp_argv_flags "$@"
   __mcp_argv_each "$_array" "$_pointer"
 }
 
-__mcp_argv_operand() { # ARRAY POINTER [--path] [--any]
-  local _flag _array=${1-} _pointer=${2-} _word='' _how=operand _path='' _any='' _one=''
+__mcp_argv_operand() { # ARRAY POINTER [--path] [--any] [--default VALUE]
+  local _array=${1-} _pointer=${2-} _word='' _how=operand _path='' _any='' _one='' _default=''
   __mcp_argv_array "$_array" || return 0
   shift "$(($# < 2 ? $# : 2))"
-  for _flag; do
-    case $_flag in --path) _path=1 ;; --any) _any=1 ;; esac
-  done
+  __mcp_argv_flags "$@"
   __mcp_argv_each "$_array" "$_pointer"
+}
+
+__mcp_argv_flags() { # FLAG...
+  while (($#)); do
+    case $1 in
+      --attached) _how=attached ;;
+      --path) _path=1 ;;
+      --any) _any=1 ;;
+      --one) _one=1 ;;
+      --default) _default=${2-} && shift ;;
+    esac
+    shift
+  done
+}
+
+# Fails unless the call has one of the arguments.
+__mcp_argv_need() { # POINTER...
+  local _pointer _list=$* _comma=', '
+  for _pointer; do
+    __mcp_query ARGS "$_pointer" || continue
+    [[ $__mcp_kind != a ]] || __mcp_query ARGS "$_pointer[0]" || continue
+    [[ $__mcp_kind == [ze] ]] || { __mcp_reply='' && return 0; }
+  done
+  __mcp_reply='' __mcp_failure="one of ${_list// /"$_comma"} is required"
 }
 
 # One value, or each element of a list. With --one, the option appears once before all of them.
 __mcp_argv_each() { # ARRAY POINTER
   local _i=0
-  __mcp_query ARGS "$2" || return 0
-  if [[ $__mcp_kind != a ]]; then
+  __mcp_query ARGS "$2" || __mcp_kind=-
+  if [[ $__mcp_kind == [ze-] ]]; then
+    [[ -z $_default ]] || __mcp_argv_default "$1" "$2"
+  elif [[ $__mcp_kind != a ]]; then
     __mcp_argv_add "$1" "$2"
   else
     while [[ -z $__mcp_failure ]]; do
@@ -99,6 +122,18 @@ __mcp_argv_each() { # ARRAY POINTER
     done
   fi
   __mcp_reply=''
+}
+
+# The default of a path is the only root.
+__mcp_argv_default() { # ARRAY POINTER
+  __mcp_reply=$_default __mcp_kind=i
+  if [[ -n $_path ]]; then
+    __mcp_load roots
+    __mcp_require_path "$2" --default-to-single-root
+    [[ -z $__mcp_failure ]] || return 0
+    _path='' __mcp_kind=i
+  fi
+  __mcp_argv_push_value "$1" "$2"
 }
 
 __mcp_argv_add() { # ARRAY POINTER
@@ -117,6 +152,10 @@ __mcp_argv_add() { # ARRAY POINTER
     __mcp_require_path "$2"
     [[ -z $__mcp_failure ]] || return 0
   fi
+  __mcp_argv_push_value "$1" "$2"
+}
+
+__mcp_argv_push_value() { # ARRAY POINTER
   # A separate word that begins with a dash could be read as an option. Numbers and a single dash could not.
   case $_how$_any:$__mcp_kind:$__mcp_reply in
     operand:s:-?* | apart:s:-?*)

@@ -57,6 +57,14 @@ func TestArgv(t *testing.T) {
 		{`mcp_argv_operand argv .deep`, invalid(".deep[0] must be a single value")},
 		{`mcp_argv_operand argv .one --path; mcp_argv_option argv .one -o --path`, out("<-><-o><->")},
 		{`mcp_argv_operand argv .e --path`, invalid(".e is empty")},
+		{`mcp_argv_option argv .d -k --any; mcp_argv_option argv .none -k --default -1; ` +
+			`mcp_argv_option argv .z --k= --default x`,
+			out("<-k><-x><-k><-1><--k=x>")},
+		{`mcp_argv_option argv .s -k --default x; mcp_argv_operand argv .none --default x`, out("<-k><a b><x>")},
+		{`mcp_argv_switch argv .none -v '' true; mcp_argv_switch argv .f -v --no true; mcp_argv_switch argv .f -v '' true`,
+			out("<-v><--no>")},
+		{`mcp_argv_need .none .f; mcp_argv_need .none .l`, out("")},
+		{`mcp_argv_need .none .z .none2`, invalid("one of .none, .z, .none2 is required")},
 		{`mcp_argv_operand _x .s`, invalid("mcp_argv: not the name of an array: _x")},
 		{`mcp_argv_operand 'x[$(y)]' .s`, invalid("mcp_argv: not the name of an array: x[$(y)]")},
 	} {
@@ -70,6 +78,10 @@ func TestArgv(t *testing.T) {
 		row{"SDK-91", tool{args: `{"p":"-x","l":["a","../b"]}`, script: "argv=(); cd " + quoted(dir) +
 			"; mcp_argv_operand argv .p --path; mcp_argv_option argv .l --f= --path" + show},
 			out("<" + resolved + "/-x><--f=" + resolved + "/a><--f=" + filepath.Dir(resolved) + "/b>"), ""},
+		row{"SDK-91", tool{args: `{}`, env: []string{"MCP_ROOTS_PATHS=" + dir, "MCP_ROOTS_COUNT=1"},
+			script: "argv=(); mcp_argv_operand argv .p --path --default ." + show}, out("<" + dir + ">"), ""},
+		row{"SDK-91", tool{args: `{"l":[]}`, script: "mcp_argv_need .l .p"},
+			invalid("one of .l, .p is required"), ""},
 		row{"SDK-91", tool{args: `{"p":"/etc/passwd"}`, env: []string{"MCP_ROOTS_PATHS=" + dir, "MCP_ROOTS_COUNT=1"},
 			script: "argv=(); mcp_argv_operand argv .p --path"}, invalid(".p is outside configured MCP roots: " + dir), ""},
 	)

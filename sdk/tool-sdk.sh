@@ -282,6 +282,7 @@ mcp_roots_request() { __mcp_call input __mcp_roots_request "$@"; }
 mcp_argv_switch() { __mcp_call argv __mcp_argv_switch "$@"; }
 mcp_argv_option() { __mcp_call argv __mcp_argv_option "$@"; }
 mcp_argv_operand() { __mcp_call argv __mcp_argv_operand "$@"; }
+mcp_argv_need() { __mcp_call argv __mcp_argv_need "$@"; }
 mcp_extract_cli_error() { __mcp_call cli __mcp_extract_cli_error "$@"; }
 
 # These run code of the tool in its own settings, and in a condition, so that `set -e` does not end them.

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/scaffold"
-	"mcp-bash/pkg/scaffold/usage/ask"
+	"mcp-bash/pkg/scaffold/wrap"
 )
 
 // update updates tools that were wrapped before (WRAP-41 to WRAP-43).
@@ -21,29 +20,23 @@ func (w *wrapper) update(ctx context.Context, names []string) error {
 		return err
 	}
 	var updates []*scaffold.Update
-	for _, tool := range tools {
-		answer, err := w.ask.Program(ctx, tool.Command)
+	for _, old := range tools {
+		c := old.With(w.o.Selection)
+		tool, err := w.again(ctx, old, c)
+		var failure *cli.Error
 		switch {
-		case errors.Is(err, ask.ErrNotFound), errors.Is(err, ask.ErrNothing):
-			w.warn(fmt.Sprintf("%s is not updated: %s %v", tool.Name, strings.Join(tool.Command, " "), err))
+		case errors.As(err, &failure) && (failure.Code == cli.CodeNotFound || failure.Code == cli.CodeInvalid):
+			w.warn(fmt.Sprintf("%s is not updated: %v", old.Name, err))
 			continue
 		case err != nil:
 			return err
 		}
-		for _, note := range answer.Notes {
-			w.warn(note)
-		}
-		c := tool.With(w.o.Selection, w.maxGiven)
-		plan, err := scaffold.NewPlan(w.p, answer, tool.Command, tool.Name, c.For(answer.Program))
-		if err != nil {
-			return err
-		}
-		u, err := tool.Compare(w.p, plan, c)
+		u, err := old.Compare(w.p, tool, c)
 		if err != nil {
 			return err
 		}
 		if !u.Needed() {
-			w.printf("%s is up to date\n", tool.Name)
+			w.printf("%s is up to date\n", old.Name)
 			continue
 		}
 		updates = append(updates, u)
@@ -68,12 +61,24 @@ func (w *wrapper) update(ctx context.Context, names []string) error {
 		done = "Updated"
 	}
 	for _, u := range updates {
-		w.printf("%s %s\n", done, u.Plan.Name)
+		w.printf("%s %s\n", done, u.Tool.Name)
 	}
 	if w.o.json {
 		return w.updateJSON(updates)
 	}
 	return nil
+}
+
+// again makes a tool that was wrapped before from its recipe, or else from the program's help.
+func (w *wrapper) again(ctx context.Context, old *scaffold.Wrapped, s wrap.Selection) (*wrap.Tool, error) {
+	if old.Recipe == "" || w.o.noRecipe {
+		return w.fromHelp(ctx, old.Command, old.Name, s)
+	}
+	f, err := w.recorded(ctx, old)
+	if err != nil {
+		return nil, err
+	}
+	return scaffold.NewTool(w.p, f.recipe, f.from, old.Command, f.file, old.Name, s.For(f.recipe))
 }
 
 // printf prints text for people. With --json, standard output only has the JSON object.
@@ -108,12 +113,12 @@ func (w *wrapper) updateJSON(updates []*scaffold.Update) error {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(true).Name("updated").Array()
 	for _, u := range updates {
-		b.Object().Name("name").String(u.Plan.Name).Name("files").Array()
+		b.Object().Name("name").String(u.Tool.Name).Name("files").Array()
 		for _, c := range u.Changes {
 			b.Object().Name("path").String(c.Path).Name("conflicts").Int(c.Conflicts).End()
 		}
 		b.End()
-		u.Plan.AppendJSON(&b)
+		u.Tool.AppendJSON(&b)
 		b.End()
 	}
 	b.End()

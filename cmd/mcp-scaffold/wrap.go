@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/scaffold/usage/ask"
+	"mcp-bash/pkg/scaffold/usage/infer"
 	"mcp-bash/pkg/scaffold/wrap"
 )
 
@@ -23,39 +23,42 @@ type wrapOptions struct {
 	scaffold.WrapOptions
 	only, without string
 	name          string
+	recipe        string
+	noRecipe      bool
+	unverified    bool
+	list          bool
 	subcommands   bool
 	depth         int
 	update        bool
 	projectRoot   string
 	json          bool
-	maxGiven      func() bool
 }
-
-// wrapOptionsMax is the default maximum of options that a tool gets (WRAP-6).
-const wrapOptionsMax = 15
 
 func wrapCommand() *cli.Command {
 	o := &wrapOptions{depth: 1}
-	o.Max = wrapOptionsMax
 	c := &cli.Command{
 		Name:    "wrap",
-		Summary: "Create tools that run a command-line program: read its help, and generate scripts and schemas to review.",
+		Summary: "Create tools that run a command-line program: by a recipe, or by what its help says.",
 		Usage:   "[COMMAND [SUBCOMMAND ...]]",
 		Examples: []cli.Example{
 			{Line: "NAME sort", Purpose: "tools/sort"},
-			{Line: "NAME git log --dry-run", Purpose: "show the options, and where they were found"},
-			{Line: "NAME sort --only reverse,unique,key", Purpose: "offer only these options"},
+			{Line: "NAME --list", Purpose: "the programs that have a recipe"},
+			{Line: "NAME git log --dry-run", Purpose: "show the arguments of the tool"},
+			{Line: "NAME sort --only reverse,unique,columns", Purpose: "offer only these options"},
 			{Line: "NAME gh issue --subcommands", Purpose: "create a tool for each command of gh issue"},
 			{Line: "NAME --update", Purpose: "add new options of the programs; your changes are kept"},
 		},
 		Operands: []cli.Operand{{Name: "[COMMAND...]"}},
-		Text: "The program is run only to get its help and its shell completions, in an empty home " +
-			"and with a time limit. Options after -- are not allowed.",
+		Text: "A recipe is used if it fits the installed version. Otherwise the program is run to get its help and its " +
+			"shell completions, in an empty home and with a time limit. Options after -- are not allowed.",
 		Exits: exits,
 		Run:   func(s cli.Streams, operands []string) error { return runWrap(s, o, operands) },
 	}
-	c.Flags.Positive(&o.Max, "max-options", "N", "the maximum number of options of a tool (15)")
-	o.maxGiven = func() bool { return c.Flags.Given("max-options") }
+	c.Flags.Bool(&o.list, "list", "list the recipes; with COMMAND, those of a program")
+	c.Flags.String(&o.recipe, "recipe", "FILE", "use the recipe in this file")
+	c.Flags.Bool(&o.noRecipe, "no-recipe", "read the program's help even if there is a recipe")
+	c.Flags.Bool(&o.unverified, "unverified", "use recipes that were not tested with the real program, too")
+	c.Flags.Positive(&o.Max, "max-options", "N", "the maximum number of options of a tool (15; all of a recipe)")
 	c.Flags.String(&o.only, "only", "LIST", "offer only these options; a list of names with commas")
 	c.Flags.String(&o.without, "without", "LIST", "leave out these options")
 	c.Flags.String(&o.name, "name", "TOOL", "the name of the tool; default: derived from the command line")
@@ -65,7 +68,7 @@ func wrapCommand() *cli.Command {
 	c.Flags.Bool(&o.Force, "force", "replace an existing tool; with --update, do not ask")
 	c.Flags.Bool(&o.DryRun, "dry-run", "show what would be written, and write nothing")
 	c.Flags.ProjectRoot(&o.projectRoot)
-	c.Flags.Bool(&o.json, "json", "print all findings as JSON, with source and certainty")
+	c.Flags.Bool(&o.json, "json", "print the arguments of the tools, or the list, as JSON")
 	return c
 }
 
@@ -79,19 +82,32 @@ func list(text string) (names []string) {
 	return names
 }
 
-// runWrap creates tools for a program (WRAP-1).
-func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
-	o.Only, o.Without = list(o.only), list(o.without)
+// checkWrap returns an error for operands and options that do not fit together.
+func checkWrap(o *wrapOptions, words []string) error {
 	if err := wrap.CheckWords(words); err != nil {
 		return err
 	}
 	switch {
-	case len(words) == 0 && !o.update:
+	case len(words) == 0 && !o.update && o.recipe == "" && !o.list:
 		return cli.Usagef("COMMAND is missing")
 	case o.name != "" && (o.subcommands || o.update):
 		return cli.Usagef("--name is for one new tool")
 	case o.update && o.subcommands:
 		return cli.Usagef("--update and --subcommands exclude each other")
+	case o.recipe != "" && (o.noRecipe || o.update || o.subcommands):
+		return cli.Usagef("--recipe is for one new tool")
+	}
+	return nil
+}
+
+// runWrap creates tools for a program (WRAP-1).
+func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
+	o.Only, o.Without = list(o.only), list(o.without)
+	if err := checkWrap(o, words); err != nil {
+		return err
+	}
+	if o.list {
+		return listRecipes(s, words, o.json)
 	}
 	p, err := scaffold.Open(o.projectRoot, s.Notice)
 	if err != nil {
@@ -104,19 +120,19 @@ func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
 		return err
 	}
 	defer asker.Close()
-	w := &wrapper{s: s, o: o, p: p, ask: asker, maxGiven: o.maxGiven()}
+	w := &wrapper{s: s, o: o, p: p, ask: asker, versions: map[string]string{}}
 	if o.update {
 		return interrupted(ctx, w.update(ctx, words))
 	}
-	plans, err := w.plans(ctx, words)
+	tools, err := w.tools(ctx, words)
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	made, err := scaffold.Wrap(ctx, p, plans, o.WrapOptions, w.warn)
+	made, err := scaffold.Wrap(ctx, p, tools, o.WrapOptions, w.warn)
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	return w.printTools(plans, made)
+	return w.printTools(tools, made)
 }
 
 // A wrapper is one run of wrap.
@@ -125,20 +141,32 @@ type wrapper struct {
 	o        *wrapOptions
 	p        *project.Project
 	ask      *ask.Asker
-	maxGiven bool // --max-options is on the command line
+	versions map[string]string // of programs, by command line
 }
 
 func (w *wrapper) warn(text string) { cli.Printf(w.s.Err, "wrap: warning: %s\n", text) }
 
-// plans asks the program for help, and plans a tool for it or for each of its commands.
-func (w *wrapper) plans(ctx context.Context, words []string) ([]*wrap.Plan, error) {
-	if !w.o.subcommands {
-		plan, err := w.plan(ctx, words, w.o.name)
-		if err != nil {
-			return nil, err
-		}
-		return []*wrap.Plan{plan}, nil
+// tools makes a tool of the program, or of each of its commands.
+func (w *wrapper) tools(ctx context.Context, words []string) ([]*wrap.Tool, error) {
+	found, err := w.recipes(ctx, words)
+	if err != nil {
+		return nil, err
 	}
+	if len(found) > 0 {
+		return w.fromRecipes(found)
+	}
+	if w.o.subcommands {
+		return w.commands(ctx, words)
+	}
+	tool, err := w.fromHelp(ctx, words, w.o.name, w.o.Selection)
+	if err != nil {
+		return nil, err
+	}
+	return []*wrap.Tool{tool}, nil
+}
+
+// commands makes a tool of each command that the program's help lists.
+func (w *wrapper) commands(ctx context.Context, words []string) ([]*wrap.Tool, error) {
 	bar := cli.NewBar(w.s)
 	leaves, notes, err := w.ask.Tree(ctx, words, w.o.depth,
 		func(done, total int64) { bar.Show("asking", done, total) })
@@ -149,23 +177,24 @@ func (w *wrapper) plans(ctx context.Context, words []string) ([]*wrap.Plan, erro
 	if err != nil {
 		return nil, w.refused(words, err)
 	}
-	var plans []*wrap.Plan
+	var tools []*wrap.Tool
 	for _, leaf := range leaves {
 		line := append(slices.Clone(words), leaf.Words[len(words):]...)
-		plan, err := scaffold.NewPlan(w.p, leaf, line, "", w.o.Selection.For(leaf.Program))
+		r := infer.Recipe(leaf.Program, leaf.Words)
+		tool, err := scaffold.NewTool(w.p, r, wrap.Source{}, line, leaf.File, "", w.o.Selection.For(r))
 		if err != nil {
 			return nil, err
 		}
-		plans = append(plans, plan)
+		tools = append(tools, tool)
 	}
-	if len(plans) == 0 {
+	if len(tools) == 0 {
 		return nil, w.refused(words, ask.ErrNothing)
 	}
-	return plans, nil
+	return tools, nil
 }
 
-// plan asks a program for help, and plans a tool for it.
-func (w *wrapper) plan(ctx context.Context, words []string, name string) (*wrap.Plan, error) {
+// fromHelp asks a program for help, and makes a tool of it.
+func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s wrap.Selection) (*wrap.Tool, error) {
 	answer, err := w.ask.Program(ctx, words)
 	if answer != nil {
 		for _, note := range answer.Notes {
@@ -175,11 +204,15 @@ func (w *wrapper) plan(ctx context.Context, words []string, name string) (*wrap.
 	if err != nil {
 		return nil, w.refused(words, err)
 	}
-	if commands := answer.Subcommands; len(commands) > 0 {
+	if commands := answer.Subcommands; len(commands) > 0 && !w.o.update {
 		w.warn(fmt.Sprintf("%s has commands, but this tool cannot run them. Wrap one with wrap %[1]s %s, or all with "+
 			"--subcommands", strings.Join(words, " "), commands[0].Name))
 	}
-	return scaffold.NewPlan(w.p, answer, words, name, w.o.Selection)
+	r := infer.Recipe(answer.Program, answer.Words)
+	if w.o.update {
+		s = s.For(r)
+	}
+	return scaffold.NewTool(w.p, r, wrap.Source{}, words, answer.File, name, s)
 }
 
 // refused returns the error for a program for which no tool can be created (WRAP-13).
@@ -199,76 +232,47 @@ func (w *wrapper) refused(words []string, err error) error {
 
 // printTools prints the tools that were created, and the options that were left out (WRAP-3
 // to WRAP-5).
-func (w *wrapper) printTools(plans []*wrap.Plan, made []*scaffold.Item) error {
+func (w *wrapper) printTools(tools []*wrap.Tool, made []*scaffold.Item) error {
 	if w.o.json {
-		return w.printToolsJSON(plans, made)
+		return w.printToolsJSON(tools, made)
 	}
-	for i, plan := range plans {
+	done := "Wrapped"
+	if w.o.DryRun {
+		done = "Would wrap"
+	}
+	for i, tool := range tools {
 		if w.o.DryRun {
-			table(w.s.Out, plan)
+			tool.Table().Print(w.s.Out)
 		}
-		done := "Wrapped"
-		if w.o.DryRun {
-			done = "Would wrap"
+		cli.Printf(w.s.Out, "%s %s at %s: %d arguments, from %s\n", done, strings.Join(tool.Words, " "), made[i].Path,
+			tool.Arguments(), tool.Source.Text())
+		var names []string
+		for _, l := range tool.LeftOut {
+			names = append(names, strings.Split(l.Option, ", ")[0])
 		}
-		cli.Printf(w.s.Out, "%s %s at %s: %d arguments\n", done, strings.Join(plan.Words, " "), made[i].Path,
-			len(plan.Arguments))
-		if n := len(plan.LeftOut); n > 0 {
-			var names []string
-			for _, l := range plan.LeftOut {
-				if l.Why != "help" {
-					names = append(names, strings.Split(l.Term, ", ")[0])
-				}
-			}
-			if len(names) > 0 {
-				cli.Printf(w.s.Out, "  left out: %s\n", strings.Join(names, " "))
-			}
+		if len(names) > 0 {
+			cli.Printf(w.s.Out, "  left out: %s\n", strings.Join(names, " "))
 		}
-		for _, r := range plan.Review {
+		for _, r := range tool.Review {
 			cli.Printf(w.s.Out, "  review: %s\n", r)
 		}
 	}
-	if w.o.DryRun || len(plans) == 0 {
+	if w.o.DryRun || len(tools) == 0 {
 		return nil
 	}
 	_, err := cli.Printf(w.s.Out, "\nNext steps:\n  read %s, which explains why options were left out\n  %s\n",
-		filepath.Join("tools", plans[0].Name, "README.md"), filepath.Join("tools", plans[0].Name, "smoke.sh"))
+		filepath.Join("tools", tools[0].Name, "README.md"), filepath.Join("tools", tools[0].Name, "smoke.sh"))
 	return err
 }
 
-// table prints the arguments of a tool (WRAP-4).
-func table(out io.Writer, plan *wrap.Plan) {
-	rows := [][4]string{{"argument", "in the program", "takes", "found in"}}
-	for _, a := range plan.Arguments {
-		takes := string(a.Kind)
-		if a.List {
-			takes += "..."
-		}
-		if a.Required {
-			takes += ", required"
-		}
-		rows = append(rows, [4]string{a.Property, a.Term, takes, fmt.Sprintf("%s, %s", a.Source, a.Sure)})
-	}
-	var width [3]int
-	for _, row := range rows {
-		for i := range width {
-			width[i] = max(width[i], len([]rune(row[i])))
-		}
-	}
-	for _, row := range rows {
-		cli.Printf(out, "%-*s  %-*s  %-*s  %s\n", width[0], row[0], width[1], row[1], width[2], row[2],
-			row[3])
-	}
-}
-
-// printToolsJSON prints all findings as JSON (WRAP-5).
-func (w *wrapper) printToolsJSON(plans []*wrap.Plan, made []*scaffold.Item) error {
+// printToolsJSON prints the recipes of the tools as JSON (WRAP-5).
+func (w *wrapper) printToolsJSON(tools []*wrap.Tool, made []*scaffold.Item) error {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(true).Name("tools").Array()
-	for i, plan := range plans {
-		b.Object().Name("name").String(plan.Name).Name("command").Strings(plan.Words).Name("path").String(made[i].Path).
+	for i, tool := range tools {
+		b.Object().Name("name").String(tool.Name).Name("command").Strings(tool.Words).Name("path").String(made[i].Path).
 			Name("files").Strings(made[i].Files)
-		plan.AppendJSON(&b)
+		tool.AppendJSON(&b)
 		b.End()
 	}
 	b.End()

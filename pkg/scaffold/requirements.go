@@ -20,7 +20,7 @@ const maxRequirements = 1 << 20
 
 // require adds the programs that tools need to server.d/requirements.json, where doctor and
 // validate look for them (CLI-1109, WRAP-38).
-func require(ctx context.Context, p *project.Project, plans []*wrap.Plan) (err error) {
+func require(ctx context.Context, p *project.Project, tools []*wrap.Tool) (err error) {
 	at, err := openPlace(ctx, filepath.Dir(p.Server))
 	if err != nil {
 		return err
@@ -47,10 +47,10 @@ func require(ctx context.Context, p *project.Project, plans []*wrap.Plan) (err e
 	}
 	doc := jsonedit.New([]byte(f.text))
 	changed := false
-	for _, plan := range plans {
-		if plan.Needs != "" && !named(doc.Elements("dependencies"), plan.Needs) {
+	for _, tool := range tools {
+		if tool.Needs != "" && !named(doc.Elements("dependencies"), tool.Needs) {
 			var b rawjson.Builder
-			doc.Append("dependencies", b.Object().Name("name").String(plan.Needs).End().Bytes())
+			doc.Append("dependencies", b.Object().Name("name").String(tool.Needs).End().Bytes())
 			changed = true
 		}
 	}

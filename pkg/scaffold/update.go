@@ -27,14 +27,22 @@ const maxWrapped = 1 << 20
 type Wrapped struct {
 	Name    string
 	Command []string
+	// Recipe is the file of the recipe, or "" if the program's help was read (wrap.Source).
+	Recipe string
 	wrap.Selection
 	files map[string]string // as they were generated
 }
 
 // base returns .wrap.json: how the tool was created, and its files as generated.
-func base(p *wrap.Plan, c wrap.Selection, files []file) file {
+func base(t *wrap.Tool, c wrap.Selection, files []file) file {
 	var b rawjson.Builder
-	b.Object().Name("version").Int(1).Name("command").Strings(p.Words).Name("maxOptions").Int(c.Max)
+	b.Object().Name("version").Int(1).Name("command").Strings(t.Words)
+	if t.Source.File != "" {
+		b.Name("recipe").String(t.Source.File)
+	}
+	if c.Max > 0 {
+		b.Name("maxOptions").Int(c.Max)
+	}
 	if len(c.Only) > 0 {
 		b.Name("only").Strings(c.Only)
 	}
@@ -93,6 +101,7 @@ func readWrapped(p *project.Project, name string) (*Wrapped, error) {
 		w.Command, ok[0] = rawjson.Strings(rawjson.Get(doc, "command"))
 		w.Only, ok[1] = rawjson.Strings(rawjson.Get(doc, "only"))
 		w.Without, ok[2] = rawjson.Strings(rawjson.Get(doc, "without"))
+		w.Recipe = rawjson.TextOf(doc, "recipe")
 		w.Max = rawjson.PositiveInt(rawjson.Get(doc, "maxOptions"))
 	}
 	if err != nil || len(w.Command) == 0 || wrap.CheckWords(w.Command) != nil || ok != [3]bool{true, true, true} {
@@ -118,7 +127,7 @@ type Change struct {
 
 // An Update is an update of a wrapped tool.
 type Update struct {
-	Plan    *wrap.Plan
+	Tool    *wrap.Tool
 	Changes []Change
 	files   []file // as generated, without a person's changes
 	stale   bool   // .wrap.json must be written
@@ -129,10 +138,10 @@ type Update struct {
 // Needed reports whether there is anything to write.
 func (u *Update) Needed() bool { return len(u.Changes) > 0 || u.stale }
 
-// Compare merges a new plan with the files as generated and as they are now (WRAP-41).
-func (w *Wrapped) Compare(p *project.Project, plan *wrap.Plan, c wrap.Selection) (*Update, error) {
+// Compare merges the files of a new tool with the files as generated and as they are now (WRAP-41).
+func (w *Wrapped) Compare(p *project.Project, tool *wrap.Tool, c wrap.Selection) (*Update, error) {
 	dir := filepath.Join(p.Tools, w.Name)
-	u := &Update{Plan: plan, files: filesOf(plan, schemasFrom(p, dir)), c: c, dir: dir}
+	u := &Update{Tool: tool, files: filesOf(tool, schemasFrom(p, dir)), c: c, dir: dir}
 	for _, f := range u.files {
 		at := filepath.Join(dir, f.path)
 		base := w.files[f.path]
@@ -150,6 +159,7 @@ func (w *Wrapped) Compare(p *project.Project, plan *wrap.Plan, c wrap.Selection)
 		u.Changes = append(u.Changes, Change{Path: relative(p, at), Before: string(text), After: after, Conflicts: conflicts,
 			file: file{f.path, after, 0}})
 	}
+	u.stale = u.stale || w.Recipe != tool.Source.File
 	u.stale = u.stale || !slices.Equal(w.Only, c.Only) || !slices.Equal(w.Without, c.Without) || w.Max != c.Max
 	return u, nil
 }
@@ -162,7 +172,7 @@ func Apply(ctx context.Context, p *project.Project, updates []*Update) (err erro
 		return err
 	}
 	defer func() { at.close(err) }()
-	var plans []*wrap.Plan
+	var tools []*wrap.Tool
 	for _, u := range updates {
 		rel, err := filepath.Rel(top, u.dir)
 		if err != nil {
@@ -175,23 +185,19 @@ func Apply(ctx context.Context, p *project.Project, updates []*Update) (err erro
 			}
 		}
 		// The base comes last. If a write before it fails, the next update merges again.
-		f := base(u.Plan, u.c, u.files)
+		f := base(u.Tool, u.c, u.files)
 		f.path = path.Join(filepath.ToSlash(rel), f.path)
 		if err := at.putOver(f, nil); err != nil {
 			return err
 		}
-		plans = append(plans, u.Plan)
+		tools = append(tools, u.Tool)
 	}
-	return require(ctx, p, plans)
+	return require(ctx, p, tools)
 }
 
 // With returns the given selection, completed with the recorded one.
-func (w *Wrapped) With(c wrap.Selection, given bool) wrap.Selection {
-	limit := w.Max
-	if given {
-		limit = cmp.Or(c.Max, limit)
-	}
-	return wrap.Selection{Max: limit, Only: orElse(c.Only, w.Only), Without: orElse(c.Without, w.Without)}
+func (w *Wrapped) With(c wrap.Selection) wrap.Selection {
+	return wrap.Selection{Max: cmp.Or(c.Max, w.Max), Only: orElse(c.Only, w.Only), Without: orElse(c.Without, w.Without)}
 }
 
 func orElse(list, otherwise []string) []string {

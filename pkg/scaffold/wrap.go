@@ -8,37 +8,36 @@ import (
 
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/scaffold/usage/ask"
+	"mcp-bash/pkg/scaffold/recipe"
 	"mcp-bash/pkg/scaffold/wrap"
 )
 
-// NewPlan plans a tool for a program, from the answer to its help. words is the command line
-// that tool.sh runs. name is the name of the tool. If it is "", the name is derived from the
-// words.
-func NewPlan(p *project.Project, answer *ask.Answer, words []string, name string, s wrap.Selection) (*wrap.Plan,
-	error) {
+// NewTool makes a tool that runs a program from a recipe. words is the command line that tool.sh
+// runs, and file is the program. name is the name of the tool. If it is "", the name is derived
+// from the words.
+func NewTool(p *project.Project, r *recipe.Recipe, from wrap.Source, words []string, file, name string,
+	s wrap.Selection) (*wrap.Tool, error) {
 	if name == "" {
 		name = wrap.ToolName(append([]string{filepath.Base(words[0])}, words[1:]...))
 	}
 	if err := checkName(string(Tool), name); err != nil {
 		return nil, err
 	}
-	c := wrap.Command{Words: words, Program: words[0], Script: answer.Can.Script, Starts: answer.Can.Starts,
-		Connects: answer.Can.Connects}
+	c := wrap.Command{Words: words, Program: words[0]}
 	switch {
 	case !strings.ContainsRune(words[0], filepath.Separator):
 		c.Needs = words[0]
-	case fsys.Within(p.Root, answer.File): // tools start in the project's root
-		c.Program = "./" + relative(p, answer.File)
+	case fsys.Within(p.Root, file): // tools start in the project's root
+		c.Program = "./" + relative(p, file)
 	default:
-		c.Program, c.Needs = answer.File, answer.File
+		c.Program, c.Needs = file, file
 	}
-	return wrap.New(name, c, answer.Program, s)
+	return wrap.New(name, c, r, from, s)
 }
 
-// filesOf returns the files of a plan.
-func filesOf(plan *wrap.Plan, schemas string) (files []file) {
-	for _, f := range plan.Files(schemas) {
+// filesOf returns the files of a tool.
+func filesOf(tool *wrap.Tool, schemas string) (files []file) {
+	for _, f := range tool.Files(schemas) {
 		mode := modeFile
 		if f.Script {
 			mode = modeScript
@@ -55,9 +54,9 @@ type WrapOptions struct {
 	DryRun bool
 }
 
-// Wrap writes the tools of plans, all or none (WRAP-30). It calls warn with problems that
+// Wrap writes tools, all or none (WRAP-30). It calls warn with problems that
 // could stop them from working.
-func Wrap(ctx context.Context, p *project.Project, plans []*wrap.Plan, w WrapOptions, warn func(string)) (made []*Item,
+func Wrap(ctx context.Context, p *project.Project, tools []*wrap.Tool, w WrapOptions, warn func(string)) (made []*Item,
 	err error) {
 	top := writtenBelow(p, p.Tools)
 	at, err := openPlace(ctx, top)
@@ -65,17 +64,17 @@ func Wrap(ctx context.Context, p *project.Project, plans []*wrap.Plan, w WrapOpt
 		return nil, err
 	}
 	defer func() { at.close(err) }()
-	at.many = len(plans) > 1
-	for _, plan := range plans {
-		dir := filepath.Join(p.Tools, plan.Name)
+	at.many = len(tools) > 1
+	for _, tool := range tools {
+		dir := filepath.Join(p.Tools, tool.Name)
 		rel, err := filepath.Rel(top, dir)
 		if err != nil {
 			return nil, err
 		}
 		rel = filepath.ToSlash(rel)
-		files := filesOf(plan, schemasFrom(p, dir))
-		files = append(files, base(plan, w.Selection, files))
-		item := &Item{Kind: Tool, Name: plan.Name, Path: dir}
+		files := filesOf(tool, schemasFrom(p, dir))
+		files = append(files, base(tool, w.Selection, files))
+		item := &Item{Kind: Tool, Name: tool.Name, Path: dir}
 		for _, f := range files {
 			item.Files = append(item.Files, relative(p, filepath.Join(dir, f.path)))
 		}
@@ -101,7 +100,7 @@ func Wrap(ctx context.Context, p *project.Project, plans []*wrap.Plan, w WrapOpt
 	if w.DryRun {
 		return made, nil
 	}
-	if err := require(ctx, p, plans); err != nil {
+	if err := require(ctx, p, tools); err != nil {
 		return nil, err
 	}
 	for _, item := range made {

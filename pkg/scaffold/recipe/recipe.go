@@ -46,8 +46,8 @@ type Recipe struct {
 	TimeoutSecs int `json:"timeoutSecs,omitempty"`
 	// Progress is the way in which the program reports progress: "ffmpeg", "rsync" or "curl".
 	Progress string `json:"progress,omitempty"`
-	// Dangers are options that are never offered, with the reason. They run programs, read
-	// configuration that does, or write where they are told.
+	// Dangers are options that are never offered unless somebody asks for them by name, with the
+	// reason. They run programs, read configuration that does, or write where they are told.
 	Dangers map[string]string `json:"dangers,omitempty"`
 	// Examples are calls that work. A recipe in share/recipes has at least two.
 	Examples []Example `json:"examples,omitempty"`
@@ -71,6 +71,8 @@ type Argument struct {
 	Name string `json:"name,omitempty"`
 	// Option is the option as the program spells it, such as "--ignore-case".
 	Option string `json:"option,omitempty"`
+	// Aliases are other names of the option, such as "-i". People can ask for it by them.
+	Aliases []string `json:"aliases,omitempty"`
 	// Negation is passed for a switch that is false, such as "--no-color". Most have none.
 	Negation string `json:"negation,omitempty"`
 	// Description says in plain words what the argument does.
@@ -109,8 +111,26 @@ type Argument struct {
 // A Type is the type of an argument's values.
 type Type string
 
+// The types. A switch is an option without a value.
+const (
+	Switch  Type = "switch"
+	String  Type = "string"
+	Integer Type = "integer"
+	Number  Type = "number"
+	Choice  Type = "choice"
+	Path    Type = "path"
+	URL     Type = "url"
+)
+
 // A Form is the way in which a value follows its option.
 type Form string
+
+// The forms: "--opt VALUE", "--opt=VALUE" and "-oVALUE".
+const (
+	TwoWords Form = "words"
+	Equals   Form = "equals"
+	Attached Form = "attached"
+)
 
 // An Access is what the program does with a path.
 type Access string

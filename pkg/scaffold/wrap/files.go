@@ -2,13 +2,12 @@ package wrap
 
 import (
 	_ "embed"
-	"fmt"
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/scaffold/usage"
-	"mcp-bash/pkg/text/shell"
+	"mcp-bash/pkg/scaffold/recipe"
 )
 
 // The templates of a wrapped tool.
@@ -30,21 +29,17 @@ type File struct {
 
 // Files returns the files of the tool. schemas is the path to the schemas of the project, or
 // "".
-func (p *Plan) Files(schemas string) []File {
-	summary := p.Program.Summary
-	if summary == "" {
-		summary = "it has no description."
-	}
-	arguments := string(p.sample())
-	program := p.argv[0]
+func (t *Tool) Files(schemas string) []File {
+	arguments := string(t.sample())
 	texts := strings.NewReplacer(
-		"__NAME__", p.Name, "__COMMAND__", strings.Join(p.Words, " "), "__SUMMARY__", summary, "__BODY__", p.body(),
-		"__REVIEW__", items(p.Review, "- [ ] ", "Nothing was guessed.\n"), "__LEFT__", p.leftOut(),
-		"__PROGRAM__", inQuotes(program), "__ARGUMENTS__", inQuotes(arguments), "__SAMPLE__", inQuotes(arguments))
+		"__NAME__", t.Name, "__COMMAND__", strings.Join(t.Words, " "), "__SOURCE__", t.Source.String(),
+		"__SUMMARY__", t.Recipe.Summary, "__BODY__", t.body(),
+		"__REVIEW__", items(t.Review, "- [ ] ", "Nothing was guessed.\n"), "__LEFT__", t.leftOut(),
+		"__EXAMPLES__", t.examples(), "__PROGRAM__", inQuotes(t.argv[0]), "__ARGUMENTS__", inQuotes(arguments))
 	tidy := func(s string) string { return strings.TrimRight(texts.Replace(s), "\n") + "\n" }
 	return []File{
 		{"tool.sh", tidy(wrappedScript), true},
-		{"tool.meta.json", string(p.metadata(schemas)) + "\n", false},
+		{"tool.meta.json", string(t.metadata(schemas)) + "\n", false},
 		{"README.md", tidy(wrappedReadme), false},
 		{"smoke.sh", tidy(wrappedSmoke), true},
 	}
@@ -53,118 +48,79 @@ func (p *Plan) Files(schemas string) []File {
 // inQuotes quotes a word for the shell, even if it needs no quotes.
 func inQuotes(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// body returns the lines of tool.sh that build the command line and run it (WRAP-31).
-func (p *Plan) body() string {
+// calls returns the examples of the recipe that need only offered arguments.
+func (t *Tool) calls() (list []recipe.Example) {
+next:
+	for _, e := range t.Recipe.Examples {
+		for name := range e.Arguments {
+			if !t.Offers(name) {
+				continue next
+			}
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// examples returns the commands of the README.
+func (t *Tool) examples() string {
 	var b strings.Builder
-	b.WriteString("argv=(")
-	for i, word := range append(slices.Clone(p.argv), p.Fixed...) {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(shell.Quote(word))
+	run := "    mcp-bash run-tool " + t.Name + " --allow-self --args "
+	for _, e := range t.calls() {
+		text, _ := json.Marshal(e.Arguments)
+		b.WriteString(e.Description + "\n\n" + run + inQuotes(string(text)) + "\n\n")
 	}
-	b.WriteString(")\n")
-	stdin, input := p.stdin(), ""
-	if stdin != "" {
-		input = fmt.Sprintf("input=()\nmcp_argv_operand input .%s --any\n", stdin)
-	}
-	operand, dashes := 0, p.Program.Dashes
-	put := func(at int) {
-		if dashes && (p.Program.DashesAt < 0 || p.Program.DashesAt == at) {
-			b.WriteString("argv+=(--)\n")
-			dashes = false
-		}
-	}
-	dash := func() { // "-" is where input is read, and could be a file after "--"
-		if operand == 0 && p.Program.DashInput && input != "" {
-			b.WriteString(input + "((${#input[@]} == 0)) || argv+=(-)\n")
-			input = ""
-		}
-	}
-	terms := "" // of an expression, which follows the operands
-	for _, a := range p.Arguments {
-		switch {
-		case a.operand != nil:
-			dash()
-			put(operand)
-			operand++
-		case a.option == nil:
-			continue
-		case p.Program.Expression && len(a.option.Name()) > 2:
-			terms += a.line + "\n"
-			continue
-		}
-		b.WriteString(a.line + "\n")
-	}
-	dash()
-	if p.Program.DashesAt >= 0 {
-		put(operand)
-	}
-	b.WriteString(terms)
-	b.WriteByte('\n')
-	run := `"${argv[@]}"`
-	if p.JSON {
-		run = `mcp_argv_json "${argv[@]}"`
-	}
-	switch {
-	case stdin != "":
-		b.WriteString(input)
-		fmt.Fprintf(&b, "if ((${#input[@]})); then\n  printf '%%s' \"${input[0]}\" | %s\nelse\n  %s\nfi\n", run,
-			execed(run, p.JSON))
-	default:
-		b.WriteString(execed(run, p.JSON) + "\n")
+	if b.Len() == 0 {
+		b.WriteString(run + inQuotes(string(t.sample())) + "\n\n")
 	}
 	return b.String()
 }
 
-// stdin returns the property for standard input, or "".
-func (p *Plan) stdin() string {
-	for _, a := range p.Arguments {
-		if a.option == nil && a.operand == nil {
-			return a.Property
-		}
+// sample returns arguments that satisfy the schema: an example, or the required ones.
+func (t *Tool) sample() []byte {
+	if calls := t.calls(); len(calls) > 0 {
+		text, _ := json.Marshal(calls[0].Arguments)
+		return text
 	}
-	return ""
-}
-
-func execed(run string, own bool) string {
-	if own {
-		return run
-	}
-	return "exec " + run
-}
-
-// sample returns arguments that satisfy the schema: the required ones.
-func (p *Plan) sample() []byte {
 	var b rawjson.Builder
 	b.Object()
-	for _, a := range p.Arguments {
-		if !a.Required {
-			continue
-		}
-		b.Name(a.Property)
-		if a.List {
-			b.Array()
-		}
-		switch {
-		case a.option != nil && a.option.Value == nil && a.option.Repeat, a.Kind == usage.Integer, a.Kind == usage.Number:
-			b.Int(1)
-		case a.option != nil && a.option.Value == nil:
-			b.Bool(true)
-		case a.Kind == usage.Choice && len(a.choices) > 0:
-			b.String(a.choices[0])
-		case a.Kind == usage.Path:
-			b.String("README.md")
-		case a.Kind == usage.URL:
-			b.String("https://example.com/")
-		default:
-			b.String("sample")
-		}
-		if a.List {
-			b.End()
+	needs := func(name string) bool {
+		return slices.ContainsFunc(t.requires, func(group []string) bool { return group[0] == name })
+	}
+	for i := range t.arguments {
+		if a := &t.arguments[i]; a.Name != "" && (a.Required || needs(a.Name)) {
+			b.Name(a.Name)
+			if a.IsList() {
+				b.Array().Raw(encoded(sampleOf(a))).End()
+			} else {
+				b.Raw(encoded(sampleOf(a)))
+			}
 		}
 	}
+	if s := t.stdin; s != nil && needs(s.Name) {
+		b.Name(s.Name).String("sample\n")
+	}
 	return b.End().Bytes()
+}
+
+// sampleOf returns a value of an argument. It ignores the pattern.
+func sampleOf(a *recipe.Argument) any {
+	switch a.Type {
+	case recipe.Switch:
+		return true
+	case recipe.Integer, recipe.Number:
+		if a.Minimum != nil {
+			return *a.Minimum
+		}
+		return 1
+	case recipe.Choice:
+		return a.Choices[0]
+	case recipe.Path:
+		return "README.md"
+	case recipe.URL:
+		return "https://example.com/"
+	}
+	return "sample"
 }
 
 func items(list []string, before, none string) string {
@@ -175,14 +131,14 @@ func items(list []string, before, none string) string {
 }
 
 // leftOut lists the options that the tool does not offer, by reason.
-func (p *Plan) leftOut() string {
+func (t *Tool) leftOut() string {
 	var reasons []string
 	names := map[string][]string{}
-	for _, l := range p.LeftOut {
+	for _, l := range t.LeftOut {
 		if names[l.Why] == nil {
 			reasons = append(reasons, l.Why)
 		}
-		names[l.Why] = append(names[l.Why], "`"+l.Term+"`")
+		names[l.Why] = append(names[l.Why], "`"+l.Option+"`")
 	}
 	var lines []string
 	for _, why := range reasons {

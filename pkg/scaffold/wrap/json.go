@@ -1,53 +1,73 @@
 package wrap
 
-import "mcp-bash/pkg/json/rawjson"
+import (
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/scaffold/recipe"
+)
 
-// AppendJSON adds the findings about a program to an open object (WRAP-5). They include
-// every option and operand with its source and certainty, and whether the tool offers it.
-func (p *Plan) AppendJSON(b *rawjson.Builder) {
-	prog := p.Program
-	b.Name("style").String(string(prog.Style)).Name("summary").String(prog.Summary).Name("sources").Array()
-	for _, s := range prog.Sources {
-		b.String(string(s))
+// AppendJSON adds the recipe of a tool to an open object (WRAP-5): every option and operand, and
+// whether the tool offers it.
+func (t *Tool) AppendJSON(b *rawjson.Builder) {
+	r := t.Recipe
+	b.Name("source").String(t.Source.kind())
+	if t.Source.File != "" {
+		b.Name("recipe").String(t.Source.File).Name("verified").Bool(r.Verified)
 	}
-	b.End().Name("options").Array()
-	for _, o := range prog.Options {
-		b.Object().Name("names").Strings(o.Names)
-		if len(o.Negations) > 0 {
-			b.Name("negations").Strings(o.Negations)
+	if t.Source.Version != "" {
+		b.Name("version").String(t.Source.Version)
+	}
+	b.Name("title").String(r.Title).Name("summary").String(r.Summary).Name("options").Array()
+	for i := range r.Arguments {
+		if a := &r.Arguments[i]; a.Option != "" {
+			t.appendOption(b, a)
 		}
-		b.Name("kind").String(string(o.Kind())).Name("repeat").Bool(o.Repeat).Name("required").Bool(o.Required)
-		if v := o.Value; v != nil {
-			b.Name("value").Object().Name("name").String(v.Name).Name("sure").String(v.Sure.String()).
-				Name("optional").Bool(v.Optional)
-			if len(v.Choices) > 0 {
-				b.Name("choices").Strings(v.Choices)
-			}
-			if v.Default != "" {
-				b.Name("default").String(v.Default)
-			}
-			b.End()
-		}
-		b.Name("description").String(o.Help).Name("source").String(string(o.Source)).Name("sure").String(o.Sure.String())
-		b.Name("offered").String(p.offered(o)).End()
 	}
 	b.End().Name("operands").Array()
-	for _, o := range prog.Operands {
-		b.Object().Name("name").String(o.Name).Name("kind").String(string(o.Kind)).Name("required").Bool(o.Required).
-			Name("repeat").Bool(o.Repeat).Name("source").String(string(o.Source)).Name("sure").String(o.Sure.String()).End()
-	}
-	b.End().Name("subcommands").Array()
-	for _, c := range prog.Subcommands {
-		b.Object().Name("name").String(c.Name).Name("description").String(c.Help).
-			Name("source").String(string(c.Source)).End()
+	for i := range r.Arguments {
+		if a := &r.Arguments[i]; a.IsOperand() {
+			b.Object().Name("name").String(a.Name)
+			t.appendArgument(b, a)
+		}
 	}
 	b.End().Name("exclusive").Array()
-	for _, group := range prog.Exclusive {
+	for _, group := range r.Excludes {
 		b.Strings(group)
 	}
-	b.End().Name("stdin").Bool(prog.Stdin).Name("leftOut").Array()
-	for _, l := range p.LeftOut {
-		b.Object().Name("option").String(l.Term).Name("why").String(l.Why).End()
+	b.End().Name("stdin").Bool(r.Stdin != nil).Name("leftOut").Array()
+	for _, l := range t.LeftOut {
+		b.Object().Name("option").String(l.Option).Name("why").String(l.Why).End()
 	}
-	b.End().Name("review").Strings(p.Review)
+	b.End().Name("review").Strings(t.Review)
+}
+
+func (s Source) kind() string {
+	if s.File == "" {
+		return "help"
+	}
+	return "recipe"
+}
+
+func (t *Tool) appendOption(b *rawjson.Builder, a *recipe.Argument) {
+	b.Object().Name("names").Strings(append([]string{a.Option}, a.Aliases...))
+	if a.Negation != "" {
+		b.Name("negations").Array().String(a.Negation).End()
+	}
+	t.appendArgument(b, a)
+}
+
+// appendArgument adds what options and operands have in common, and ends the object.
+func (t *Tool) appendArgument(b *rawjson.Builder, a *recipe.Argument) {
+	b.Name("kind").String(string(a.Type)).Name("repeat").Bool(a.Repeat).Name("required").Bool(a.Required)
+	if len(a.Choices) > 0 {
+		b.Name("choices").Strings(a.Choices)
+	}
+	b.Name("description").String(a.Description)
+	if len(a.Unconfirmed) > 0 {
+		b.Name("unconfirmed").Strings(a.Unconfirmed)
+	}
+	offered := ""
+	if t.Offers(a.Name) {
+		offered = a.Name
+	}
+	b.Name("offered").String(offered).End()
 }

@@ -2,166 +2,235 @@ package wrap
 
 import (
 	"cmp"
-	"fmt"
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/access"
-	"mcp-bash/pkg/scaffold/usage"
+	"mcp-bash/pkg/scaffold/recipe"
 )
 
-const (
-	timeout = 30  // seconds
-	maxList = 100 // elements of a list of values
-)
+// defaultTimeout is the time limit of a call in seconds, if the recipe has none.
+const defaultTimeout = 30
 
 // metadata returns the content of tool.meta.json (WRAP-34).
-func (p *Plan) metadata(schemas string) []byte {
+func (t *Tool) metadata(schemas string) []byte {
+	r := t.Recipe
 	var b rawjson.Builder
 	b.Object()
 	if schemas != "" {
 		b.Name("$schema").String(schemas + "/tool.schema.json")
 	}
-	description := fmt.Sprintf("%s\n\nRuns %s.", cmp.Or(p.Program.Summary, "Runs "+strings.Join(p.Words, " ")+"."),
-		strings.Join(append(slices.Clone(p.Words), p.Fixed...), " "))
-	b.Name("name").String(p.Name).Name("title").String(strings.Join(p.Words, " ")).Name("description").String(description)
-	b.Name("inputSchema").Object().Name("type").String("object").Name("properties").Object()
+	b.Name("name").String(t.Name).Name("title").String(r.Title).Name("description").String(t.description())
+	b.Name("inputSchema").Object().Name("type").String("object")
+	t.properties(&b)
+	t.exclusive(&b)
+	t.inOrder(&b)
+	b.Name("additionalProperties").Bool(false).End()
+	t.annotations(&b)
+	if r.Capabilities != nil {
+		b.Name("capabilities").Strings(r.Capabilities)
+	}
+	// A tool with declared capabilities cannot start other programs (CF-15).
+	if r.Capabilities != nil && !slices.Contains(r.Capabilities, string(access.Process)) {
+		b.Name("confine").Object().Name("exec").Strings(append([]string{t.argv[0]}, r.Starts...)).End()
+	}
+	b.Name("output").Object().Name("type").String(r.Output.Type)
+	if r.Output.MIMEType != "" {
+		b.Name("mimeType").String(r.Output.MIMEType)
+	}
+	if len(r.Output.ExitCodes) > 0 {
+		b.Name("exitCodes").Object()
+		for _, code := range slices.Sorted(maps.Keys(r.Output.ExitCodes)) {
+			b.Name(code).String(r.Output.ExitCodes[code])
+		}
+		b.End()
+	}
+	b.End()
+	b.Name("timeoutSecs").Int(cmp.Or(r.TimeoutSecs, defaultTimeout)).Name("validateInput").Bool(true).End()
+	return rawjson.AppendIndent(nil, b.Bytes(), 0)
+}
+
+// description returns the text by which a model chooses the tool.
+func (t *Tool) description() string {
+	text := t.Recipe.Summary
+	for _, group := range t.requires {
+		if len(group) > 1 {
+			text += " Needs " + strings.Join(group, " or ") + "."
+		}
+	}
+	return text + "\n\nRuns " + strings.Join(t.Words, " ") + "."
+}
+
+// properties writes the arguments, and which ones are required.
+func (t *Tool) properties(b *rawjson.Builder) {
 	var required []string
-	for _, a := range p.Arguments {
-		b.Name(a.Property)
-		a.schema(&b)
-		if a.Required {
-			required = append(required, a.Property)
+	b.Name("properties").Object()
+	for i := range t.arguments {
+		a := &t.arguments[i]
+		if a.Name == "" {
+			continue
+		}
+		b.Name(a.Name)
+		property(b, a)
+		if t.isRequired(a.Name) || a.Required {
+			required = append(required, a.Name)
+		}
+	}
+	if s := t.stdin; s != nil {
+		b.Name(s.Name).Object().Name("type").String("string").Name("description").String(s.Description).End()
+		if t.isRequired(s.Name) {
+			required = append(required, s.Name)
 		}
 	}
 	b.End()
 	if len(required) > 0 {
 		b.Name("required").Strings(required)
 	}
-	p.exclusive(&b)
-	p.inOrder(&b)
-	b.Name("additionalProperties").Bool(false).End()
-	if p.ReadOnly || p.Destructive || slices.Contains(p.Capabilities, "Network") {
-		b.Name("annotations").Object()
-		if p.ReadOnly {
-			b.Name("readOnlyHint").Bool(true)
-		}
-		if p.Destructive {
-			b.Name("destructiveHint").Bool(true)
-		}
-		if slices.Contains(p.Capabilities, "Network") {
-			b.Name("openWorldHint").Bool(true)
-		}
-		b.End()
-	}
-	if p.Capabilities != nil {
-		b.Name("capabilities").Array()
-		for _, c := range p.Capabilities {
-			b.String(string(c))
-		}
-		b.End()
-		// A tool with declared capabilities cannot start other programs (CF-15).
-		if !slices.Contains(p.Capabilities, access.Process) {
-			b.Name("confine").Object().Name("exec").Array().String(p.argv[0]).End().End()
-		}
-	}
-	b.Name("timeoutSecs").Int(timeout).Name("validateInput").Bool(true).End()
-	return rawjson.AppendIndent(nil, b.Bytes(), 0)
 }
 
-// schema writes the schema of one argument.
-func (a *Argument) schema(b *rawjson.Builder) {
-	b.Object()
-	switch {
-	case a.option != nil && a.option.Value == nil && a.option.Repeat:
-		b.Name("type").String("integer").Name("minimum").Int(0).Name("maximum").Int(9)
-	case a.option != nil && a.option.Value == nil:
-		b.Name("type").String("boolean")
-	case a.List:
-		b.Name("type").String("array").Name("items").Object()
-		a.typed(b)
-		b.End()
-		if a.Required {
-			b.Name("minItems").Int(1)
-		}
-		b.Name("maxItems").Int(maxList)
-	default:
-		a.typed(b)
-	}
-	b.Name("description").String(a.describe()).End()
+// isRequired reports whether an argument is the only one left of a group that a call needs.
+func (t *Tool) isRequired(name string) bool {
+	return slices.ContainsFunc(t.requires, func(group []string) bool { return len(group) == 1 && group[0] == name })
 }
 
-// typed writes the type of one value.
-func (a *Argument) typed(b *rawjson.Builder) {
-	optional := a.option != nil && a.option.Value.Optional
-	types := []string{"string"}
-	switch {
-	case a.Kind == usage.Integer && a.Sure >= usage.Likely && a.operand == nil:
-		types = []string{"integer"}
-	case a.Kind == usage.Integer:
-		types = []string{"integer", "string"}
-	case a.Kind == usage.Number:
-		types = []string{"number"}
-	case a.Kind == usage.Duration || a.Kind == usage.Size:
-		types = []string{"string", "number"}
+// annotations writes the hints about the tool's effects (WRAP-35).
+func (t *Tool) annotations(b *rawjson.Builder) {
+	effects := t.Recipe.Effects
+	if t.Destructive() {
+		no, yes := false, true
+		effects.ReadOnly, effects.Destructive, effects.Idempotent = &no, &yes, nil
 	}
-	if a.Kind == usage.Integer && optional {
-		types = []string{"integer", "string"}
+	hints := []struct {
+		name  string
+		value *bool
+	}{
+		{"readOnlyHint", effects.ReadOnly}, {"destructiveHint", effects.Destructive},
+		{"idempotentHint", effects.Idempotent}, {"openWorldHint", effects.OpenWorld},
 	}
-	if optional {
-		types = append(types, "boolean")
-	}
-	b.Name("type")
-	if len(types) == 1 {
-		b.String(types[0])
-	} else {
-		b.Strings(types)
-	}
-	if a.Kind == usage.Choice && a.Sure >= usage.Likely {
-		b.Name("enum").Array()
-		for _, c := range a.choices {
-			b.String(c)
-		}
-		if optional {
-			b.Bool(true)
-		}
-		b.End()
-	}
-	if a.Kind == usage.Path {
-		b.Name("minLength").Int(1)
-	}
-}
-
-// exclusive adds to the schema which arguments exclude each other. It does not use allOf,
-// anyOf or oneOf, because some clients reject them at the top level of a schema.
-func (p *Plan) exclusive(b *rawjson.Builder) {
 	open := false
-	for _, a := range p.Arguments {
-		if len(a.excludes) == 0 {
+	for _, hint := range hints {
+		if hint.value == nil {
 			continue
 		}
 		if !open {
-			b.Name("dependentSchemas").Object()
+			b.Name("annotations").Object()
 			open = true
 		}
-		b.Name(a.Property).Object().Name("properties").Object()
-		for _, other := range a.excludes {
-			b.Name(other).Bool(false)
-		}
-		b.End().End()
+		b.Name(hint.name).Bool(*hint.value)
 	}
 	if open {
 		b.End()
 	}
 }
 
-// inOrder adds to the schema that an optional operand requires the optional operands before
-// it. Without these, it would take their position.
-func (p *Plan) inOrder(b *rawjson.Builder) {
+// property writes the schema of one argument.
+func property(b *rawjson.Builder, a *recipe.Argument) {
+	b.Object()
+	switch {
+	case a.Type == recipe.Switch && a.Repeat:
+		b.Name("type").String("integer").Name("minimum").Int(0).Name("maximum").Int(recipe.MaxTimes)
+	case a.IsList():
+		b.Name("type").String("array").Name("items").Object()
+		typed(b, a)
+		b.End()
+		if a.Required {
+			b.Name("minItems").Int(1)
+		}
+		b.Name("maxItems").Int(recipe.MaxList)
+	default:
+		typed(b, a)
+	}
+	if a.Default != nil {
+		b.Name("default").Raw(encoded(a.Default))
+	}
+	if text := describe(a); text != "" {
+		b.Name("description").String(text)
+	}
+	b.End()
+}
+
+// typed writes the type of one value.
+func typed(b *rawjson.Builder, a *recipe.Argument) {
+	switch a.Type {
+	case recipe.Switch:
+		b.Name("type").String("boolean")
+	case recipe.Integer, recipe.Number:
+		b.Name("type").String(string(a.Type))
+	default:
+		b.Name("type").String("string")
+	}
+	if a.Type == recipe.Choice {
+		b.Name("enum").Strings(a.Choices)
+	}
+	if a.Type == recipe.Path || a.Type == recipe.URL {
+		b.Name("minLength").Int(1)
+	}
+	if a.Pattern != "" {
+		b.Name("pattern").String(a.WholePattern())
+	}
+	if a.Minimum != nil {
+		b.Name("minimum").Raw(encoded(*a.Minimum))
+	}
+	if a.Maximum != nil {
+		b.Name("maximum").Raw(encoded(*a.Maximum))
+	}
+}
+
+// encoded returns a string, number or boolean as JSON.
+func encoded(v any) json.RawMessage {
+	text, _ := json.Marshal(v)
+	return text
+}
+
+// describe returns the description of an argument for models: its text, then its option.
+func describe(a *recipe.Argument) string {
+	if a.Option == "" {
+		return a.Description
+	}
+	return strings.TrimSpace(a.Description + " (" + a.Option + ")")
+}
+
+// exclusive adds to the schema which arguments exclude each other. It does not use allOf,
+// anyOf or oneOf, because some clients reject them at the top level of a schema.
+func (t *Tool) exclusive(b *rawjson.Builder) {
+	excluded := map[string][]string{}
+	for _, group := range t.excludes {
+		for _, name := range group {
+			for _, other := range group {
+				if other != name && !slices.Contains(excluded[name], other) {
+					excluded[name] = append(excluded[name], other)
+				}
+			}
+		}
+	}
+	if len(excluded) == 0 {
+		return
+	}
+	b.Name("dependentSchemas").Object()
+	for _, name := range slices.Sorted(maps.Keys(excluded)) {
+		b.Name(name).Object().Name("properties").Object()
+		for _, other := range excluded[name] {
+			b.Name(other).Bool(false)
+		}
+		b.End().End()
+	}
+	b.End()
+}
+
+// inOrder adds to the schema that an optional operand requires the optional operand before
+// it. Without that one, it would take its position.
+func (t *Tool) inOrder(b *rawjson.Builder) {
 	before, open := "", false // the optional operand before
-	for _, a := range p.Arguments {
-		if a.operand == nil {
+	for i := range t.arguments {
+		a := &t.arguments[i]
+		switch {
+		case len(a.Words) > 0:
+			before = ""
+			continue
+		case !a.IsOperand():
 			continue
 		}
 		if before != "" && !a.Required {
@@ -169,9 +238,9 @@ func (p *Plan) inOrder(b *rawjson.Builder) {
 				b.Name("dependentRequired").Object()
 				open = true
 			}
-			b.Name(a.Property).Array().String(before).End()
+			b.Name(a.Name).Array().String(before).End()
 		}
-		if before = a.Property; a.Required || a.List {
+		if before = a.Name; a.Required || a.Repeat || a.Default != nil {
 			before = ""
 		}
 	}

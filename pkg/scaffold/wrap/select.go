@@ -1,219 +1,184 @@
 package wrap
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/scaffold/usage"
-	"mcp-bash/pkg/text/lazyregexp"
+	"mcp-bash/pkg/scaffold/recipe"
 )
 
-var (
-	helpOption = lazyregexp.New(`^(?:--help(?:-.*)?|--version|--usage|--man|--manual|-help|-version|` +
-		`--show-completion|--install-completion)$`)
-	screenOption = lazyregexp.New(`^--(?:no-)?(?:colou?r|paginate|pager|progress|interactive|prompt|` +
-		`hyperlink)(?:[-=].*)?$`)
-	screenHelp = lazyregexp.New(`(?i)\b(?:prompts? (?:before|for|whether)|interactive(?:ly)?|` +
-		`open .{0,30}(?:browser|editor|pager)|ansi colou?rs?)\b`)
-	runsHelp = lazyregexp.New(`(?i)\b(?:execute|run|invoke|spawn|pipe .{0,20} (?:to|through))s? (?:the |` +
-		`a |an |this |given |specified )*(?:command|program|shell|script|cmd|external|utility)\b|\bshell command\b|` +
-		`\bcompress temporaries with PROG`)
-	runsName = lazyregexp.New(`(?i)^--?(?:exec|execute|command|cmd|shell|editor|upload-pack|receive-pack|` +
-		`to-command|use-compress-program|compress-program|pre|rsh|run|eval|ext-diff|open-files-in-pager|pass-through|` +
-		`local-command|exec-batch)$`)
-	obsoleteHelp = lazyregexp.New(`(?i)^\W*(?:deprecated|obsolete|ignored|no[- ]op)|\b(?:is|` +
-		`are) (?:deprecated|obsolete)|\[deprecated|\(deprecated|does nothing|has no effect|for (?:backwards? )?compatibility`)
-	jsonFormatOpt = lazyregexp.New(`^--?(?:format|output|output-format|out-format|message-format|o|f|fmt|` +
-		`outputformat|output-style|reporter)$`)
-	jsonWord  = lazyregexp.New(`(?i)\bjson\b`)
-	readsJSON = lazyregexp.New(`(?i)\b(?:input|parse|read|from|accept|fields)\b`)
-)
-
-// choose plans a tool for a program (WRAP-6, WRAP-30 to WRAP-36).
-func choose(p *usage.Program, c Selection) (*Plan, error) {
-	plan := &Plan{Program: p}
-	plan.askJSON(p, c)
-	plan.plainOutput(p)
-	type ranked struct {
-		option *usage.Option
-		score  int
-		at     int
-	}
-	var offered []ranked
-	only, without := terms(p, c.Only), terms(p, c.Without)
-	if bad := unknownTerms(p, append(slices.Clone(c.Only), c.Without...)); bad != "" {
-		return nil, unknownOption(p, bad)
-	}
-	ranks := newRanking(p)
-	for i, o := range p.Options {
-		why := plan.unwritable(o)
-		switch {
-		case why != "":
-		case slices.Contains(without, o):
-			why = "--without"
-		case slices.Contains(only, o):
-		case len(c.Only) > 0 && !o.Required:
-			why = "--only"
-		case o.Required:
-		default:
-			why = unwanted(o)
-		}
-		if why == "" && plan.isFixed(o) {
-			why = "always given"
-		}
-		if why != "" {
-			plan.leave(o, why)
-			continue
-		}
-		offered = append(offered, ranked{o, ranks.of(o, i), i})
-	}
-	slices.SortStableFunc(offered, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
-	kept := offered
-	if limit := max(c.Max, 0); len(c.Only) == 0 && c.Max != 0 && len(offered) > limit {
-		for limit < len(offered) && offered[limit].option.Required {
-			limit++
-		}
-		kept = offered[:limit]
-		for _, r := range offered[limit:] {
-			plan.leave(r.option, fmt.Sprintf("beyond the first %d; --max-options or --only adds it", c.Max))
-		}
-	}
-	slices.SortStableFunc(kept, func(a, b ranked) int { return cmp.Compare(a.at, b.at) })
-	for _, r := range kept {
-		plan.option(r.option)
-	}
-	plan.operands()
-	plan.exclude()
-	return plan, nil
+// A Selection determines which options a tool gets (WRAP-6).
+type Selection struct {
+	// Max is the maximum number of options that are not required. 0 is defaultMax for a tool
+	// from a program's help, and all for one from a recipe. -1 is none.
+	Max     int
+	Only    []string
+	Without []string
 }
 
-// terms returns the options with the given names, with or without dashes.
-func terms(p *usage.Program, names []string) (list []*usage.Option) {
-	for _, name := range names {
-		if o := findTerm(p, name); o != nil {
-			list = append(list, o)
-		}
-	}
-	return list
-}
+// defaultMax is the maximum number of options of a tool that is made from a program's help.
+const defaultMax = 15
 
-func findTerm(p *usage.Program, name string) *usage.Option {
-	for _, prefix := range []string{"", "--", "-"} {
-		if o := p.Find(prefix + name); o != nil {
-			return o
-		}
-	}
-	return nil
-}
-
-func unknownTerms(p *usage.Program, names []string) string {
-	for _, name := range names {
-		if findTerm(p, name) == nil {
-			return name
-		}
-	}
-	return ""
-}
-
-func unknownOption(p *usage.Program, name string) error {
-	var names []string
-	for _, o := range p.Options {
-		for _, n := range o.Names {
-			names = append(names, strings.TrimLeft(n, "-"))
-		}
-	}
-	return cli.Usagef("%s has no option %s%s", strings.Join(p.Words, " "), name,
-		cli.DidYouMean(strings.TrimLeft(name, "-"), names))
-}
-
-// unwritable returns the reason why an option cannot be offered, or "".
-func (p *Plan) unwritable(o *usage.Option) string {
-	if v := o.Value; v != nil && v.Words > 1 {
-		return fmt.Sprintf("takes %d values at once, which wrap does not support", v.Words)
-	}
-	for _, name := range o.Names {
-		if helpOption.MatchString(name) || name == "-h" && strings.Contains(strings.ToLower(o.Help), "help") {
-			return "help"
-		}
-	}
-	return ""
-}
-
-// unwanted returns the reason why an option is offered only on request, or "".
-func unwanted(o *usage.Option) string {
-	for _, name := range o.Names {
-		switch {
-		case screenOption.MatchString(name):
-			return "is for a terminal"
-		case runsName.MatchString(name):
-			return "runs other programs; --only adds it"
-		}
-	}
+// limit returns the maximum number of options that are not required.
+func (s Selection) limit(from Source) int {
 	switch {
-	case screenHelp.MatchString(o.Help):
-		return "is for a terminal"
-	case runsHelp.MatchString(o.Help):
-		return "runs other programs; --only adds it"
-	case obsoleteHelp.MatchString(o.Help):
-		return "is obsolete"
-	case o.Sure == usage.Guessed:
-		return "appears only in a usage line, so it may not be an option"
+	case len(s.Only) > 0, s.Max == 0 && from.File != "":
+		return math.MaxInt
+	case s.Max == 0:
+		return defaultMax
 	}
-	return ""
+	return max(s.Max, 0)
 }
 
-// askJSON finds the option that makes a program print JSON (WRAP-39).
-func (p *Plan) askJSON(prog *usage.Program, c Selection) {
-	for _, o := range prog.Options {
-		name := o.Name()
-		if slices.Contains(c.Without, name) || slices.Contains(c.Without, strings.TrimLeft(name, "-")) {
-			continue
-		}
-		if name == "--json" && (o.Value == nil || o.Value.Optional) && !readsJSON.MatchString(o.Help) {
-			p.Fixed, p.JSON = []string{name}, true
-			return
-		}
-		if !jsonFormatOpt.MatchString(name) || o.Value == nil || o.Value.Kind == usage.Path || o.Value.Several {
-			continue
-		}
-		guessed := len(o.Value.Choices) == 0 && jsonWord.MatchString(o.Help) && !readsJSON.MatchString(o.Help)
-		if !guessed && !slices.Contains(o.Value.Choices, "json") {
-			continue
-		}
-		if guessed {
-			p.review("%s json is always given: guessed from its description", name)
-		}
-		word, flags := joining(prog, o)
-		switch {
-		case strings.HasSuffix(word, "="), len(flags) > 0:
-			p.Fixed = []string{word + "json"}
-		default:
-			p.Fixed = []string{word, "json"}
-		}
-		p.JSON = true
-		return
+// For removes names that the recipe does not have. It is for one of several tools.
+func (s Selection) For(r *recipe.Recipe) Selection {
+	unknown := func(name string) bool { return !known(r, name) }
+	only := len(s.Only) > 0
+	s.Only = slices.DeleteFunc(slices.Clone(s.Only), unknown)
+	s.Without = slices.DeleteFunc(slices.Clone(s.Without), unknown)
+	if only && len(s.Only) == 0 {
+		s.Max = -1 // none of them
 	}
+	return s
 }
 
-// plainOutput turns off colours that a program prints by default, even without a terminal.
-func (p *Plan) plainOutput(prog *usage.Program) {
-	for _, o := range prog.Options {
-		if v := o.Value; v != nil && v.Default == "always" && screenOption.MatchString(o.Name()) &&
-			slices.Contains(v.Choices, "never") {
-			p.Fixed = append(p.Fixed, o.Name()+"=never")
-		}
-	}
+// known reports whether a name is one of the recipe's arguments.
+func known(r *recipe.Recipe, name string) bool {
+	return r.Stdin != nil && r.Stdin.Name == name ||
+		slices.ContainsFunc(r.Arguments, func(a recipe.Argument) bool { return named(&a, name) })
 }
 
-func (p *Plan) isFixed(o *usage.Option) bool {
-	for _, word := range p.Fixed {
-		name, _, _ := strings.Cut(word, "=")
-		if o.Has(name) {
+// named reports whether a name, with or without dashes, is that of an argument or its option.
+func named(a *recipe.Argument, name string) bool {
+	if a.Name == "" {
+		return false
+	}
+	if name == a.Name || strings.ReplaceAll(strings.TrimLeft(name, "-"), "-", "_") == a.Name {
+		return true
+	}
+	for _, option := range append([]string{a.Option}, a.Aliases...) {
+		if option != "" && (name == option || name == strings.TrimLeft(option, "-")) {
 			return true
 		}
 	}
 	return false
+}
+
+// choose takes the arguments from the recipe that the tool offers, and records the reason for
+// each other one.
+func (t *Tool) choose(s Selection) error {
+	if err := unknownName(t.Recipe, s); err != nil {
+		return err
+	}
+	options, limit := 0, s.limit(t.Source)
+	for _, a := range t.Recipe.Arguments {
+		why, err := unwanted(&a, s)
+		switch {
+		case err != nil:
+			return err
+		case why == "" && a.Option != "" && !a.Required && options >= limit:
+			why = fmt.Sprintf("beyond the first %d; --max-options or --only adds it", limit)
+		case why != "" && why == onlyByName:
+			if danger := t.Recipe.Danger(&a); danger != "" {
+				why = danger + "; " + onlyByName
+			}
+		}
+		if why != "" {
+			t.LeftOut = append(t.LeftOut, LeftOut{name(&a), why})
+			continue
+		}
+		if a.Option != "" && !a.Required {
+			options++
+		}
+		t.arguments = append(t.arguments, a)
+	}
+	for _, option := range slices.Sorted(maps.Keys(t.Recipe.Dangers)) {
+		if !known(t.Recipe, option) {
+			t.LeftOut = append(t.LeftOut, LeftOut{option, t.Recipe.Dangers[option]})
+		}
+	}
+	slices.SortStableFunc(t.LeftOut, func(a, b LeftOut) int { return strings.Compare(a.Why, b.Why) })
+	if stdin := t.Recipe.Stdin; stdin != nil && !slices.Contains(s.Without, stdin.Name) {
+		t.stdin = stdin
+	}
+	t.groups()
+	return nil
+}
+
+const onlyByName = "--only adds it"
+
+// unwanted returns the reason to leave out an argument, or "".
+func unwanted(a *recipe.Argument, s Selection) (why string, err error) {
+	is := func(name string) bool { return named(a, name) }
+	switch {
+	case a.Name == "":
+	case slices.ContainsFunc(s.Without, is):
+		if a.Required {
+			return "", cli.Usagef("--without %s: each call needs %[1]s", a.Name)
+		}
+		return "--without", nil
+	case slices.ContainsFunc(s.Only, is), a.Required:
+	case a.Only:
+		return onlyByName, nil
+	case len(s.Only) > 0 && a.Option != "":
+		return "--only", nil
+	}
+	return "", nil
+}
+
+// groups keeps the rules that concern offered arguments. A group with one argument that is needed
+// makes it required.
+func (t *Tool) groups() {
+	offered := func(group []string) (list []string) {
+		for _, name := range group {
+			if t.Offers(name) {
+				list = append(list, name)
+			}
+		}
+		return list
+	}
+	for _, group := range t.Recipe.Requires {
+		if list := offered(group); len(list) > 0 {
+			t.requires = append(t.requires, list)
+		}
+	}
+	for _, group := range t.Recipe.Excludes {
+		if list := offered(group); len(list) > 1 {
+			t.excludes = append(t.excludes, list)
+		}
+	}
+}
+
+// unknownName returns a usage error for the first name that the recipe does not have.
+func unknownName(r *recipe.Recipe, s Selection) error {
+	for _, name := range append(slices.Clone(s.Only), s.Without...) {
+		if known(r, name) {
+			continue
+		}
+		program := strings.Join(append([]string{r.Program}, r.Command...), " ")
+		for _, option := range []string{name, "-" + name, "--" + name} {
+			if why := r.Dangers[option]; why != "" {
+				return cli.Usagef("the recipe of %s does not offer %s: it %s; --no-recipe reads the program's help instead",
+					program, option, why)
+			}
+		}
+		var names []string
+		for _, a := range r.Arguments {
+			names = append(names, a.Name, strings.TrimLeft(a.Option, "-"))
+		}
+		return cli.Usagef("%s has no option %s%s", program, name, cli.DidYouMean(strings.TrimLeft(name, "-"), names))
+	}
+	return nil
+}
+
+// name returns the program's name for an argument.
+func name(a *recipe.Argument) string {
+	if a.Option == "" {
+		return a.Name
+	}
+	return strings.Join(append([]string{a.Option}, a.Aliases...), ", ")
 }

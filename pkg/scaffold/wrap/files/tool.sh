@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs __COMMAND__. "mcp-bash wrap" generated this from the program's help. Change it as you like:
+# Runs __COMMAND__. "mcp-bash wrap" generated this from __SOURCE__. Change it as you like:
 # "mcp-bash wrap --update" keeps your changes.
 # shellcheck source=/dev/null
 source "${MCP_SDK:?is not set: run this tool with mcp-bash run-tool __NAME__ --allow-self}/tool-sdk.sh"

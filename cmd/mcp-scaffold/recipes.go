@@ -1,0 +1,314 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/scaffold"
+	"mcp-bash/pkg/scaffold/recipe"
+	"mcp-bash/pkg/scaffold/wrap"
+	"mcp-bash/share/recipes"
+)
+
+// library returns the recipes that this program contains.
+func library() recipe.Library { return recipe.Library{Files: recipes.Files} }
+
+// A fitting is a recipe that fits an installed program.
+type fitting struct {
+	recipe *recipe.Recipe
+	from   wrap.Source
+	words  []string // the command line
+	file   string   // the program
+}
+
+// recipes returns the recipes to use for a command line: one for the command, or those of its
+// commands. It returns none if the help must be read.
+func (w *wrapper) recipes(ctx context.Context, words []string) ([]fitting, error) {
+	switch {
+	case w.o.recipe != "":
+		f, err := w.fromFile(ctx, w.o.recipe, words)
+		return []fitting{f}, err
+	case w.o.noRecipe || w.ownProgram(words[0]):
+		return nil, nil
+	}
+	named := append([]string{filepath.Base(words[0])}, words[1:]...)
+	r, err := library().Find(named)
+	if err != nil {
+		return nil, err
+	}
+	if r != nil && !w.o.subcommands {
+		f, err := w.usable(ctx, r, words)
+		if f == nil || err != nil {
+			return nil, err
+		}
+		return []fitting{*f}, nil
+	}
+	return w.ofCommands(ctx, words, named)
+}
+
+// ownProgram reports whether a program is a file of the project. Recipes are not for these.
+func (w *wrapper) ownProgram(name string) bool {
+	return strings.ContainsRune(name, filepath.Separator) && fsys.Within(w.p.Root, w.ask.Find(name))
+}
+
+// usable returns a recipe that may be used and fits the installed version. Otherwise it warns, and
+// returns nil.
+func (w *wrapper) usable(ctx context.Context, r *recipe.Recipe, words []string) (*fitting, error) {
+	line := strings.Join(words, " ")
+	if !r.Verified && !w.o.unverified {
+		w.warn(fmt.Sprintf("the recipe of %s was not tested with the real program, so its help is read; "+
+			"--unverified uses the recipe", line))
+		return nil, nil
+	}
+	f, err := w.fit(ctx, r, wrap.Source{File: r.FileName()}, words)
+	var unfit *unfitError
+	if errors.As(err, &unfit) {
+		w.warn(fmt.Sprintf("%v, so its help is read", err))
+		return nil, nil
+	}
+	return &f, err
+}
+
+// An unfitError is the error for an installed version that a recipe is not for.
+type unfitError struct {
+	line, wants, installed string
+}
+
+func (e *unfitError) Error() string {
+	if e.installed == "" {
+		return fmt.Sprintf("the recipe of %s is for versions %s, and the installed version is unknown", e.line, e.wants)
+	}
+	return fmt.Sprintf("the recipe of %s is for versions %s, and %s is installed", e.line, e.wants, e.installed)
+}
+
+// fit finds the program of a recipe, and compares its version. The error can be an *unfitError.
+func (w *wrapper) fit(ctx context.Context, r *recipe.Recipe, from wrap.Source, words []string) (fitting, error) {
+	f := fitting{recipe: r, from: from, words: words}
+	for _, name := range append([]string{words[0]}, r.Aliases...) {
+		if f.file = w.ask.Find(name); f.file != "" || words[0] != r.Program {
+			f.words = append([]string{name}, words[1:]...)
+			break
+		}
+	}
+	if f.file == "" {
+		return f, cli.Failf(cli.CodeNotFound, "%s: no such program on PATH; install it, or use its path", words[0])
+	}
+	if r.Version == nil {
+		return f, nil
+	}
+	version, err := w.version(ctx, f.words[0], r.Version)
+	if err != nil {
+		return f, err
+	}
+	if !r.Version.Contains(version) {
+		return f, &unfitError{strings.Join(words, " "), r.Version.String(), version}
+	}
+	f.from.Version = version
+	return f, nil
+}
+
+// version returns the version of a program, or "". A program is asked once.
+func (w *wrapper) version(ctx context.Context, program string, v *recipe.Version) (string, error) {
+	line := append([]string{program}, v.CommandLine()...)
+	key := strings.Join(line, "\x00")
+	if known, ok := w.versions[key]; ok {
+		return known, nil
+	}
+	text, err := w.ask.Version(ctx, program, v.CommandLine())
+	if err != nil {
+		return "", err
+	}
+	w.versions[key] = recipe.VersionIn(text)
+	return w.versions[key], nil
+}
+
+// readRecipe reads a recipe of the user.
+func readRecipe(file string) (*recipe.Recipe, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		code := cli.CodeInvalid
+		if errors.Is(err, fs.ErrNotExist) {
+			code = cli.CodeNotFound
+		}
+		return nil, &cli.Error{Code: code, Subject: file, Cause: fsys.Cause(err)}
+	}
+	r, err := recipe.Parse(text)
+	if err != nil {
+		return nil, cli.Failf(cli.CodeInvalid, "%s: %v", file, err)
+	}
+	return r, nil
+}
+
+// fromFile returns the recipe in a file of the user.
+func (w *wrapper) fromFile(ctx context.Context, file string, words []string) (fitting, error) {
+	r, err := readRecipe(file)
+	if err != nil {
+		return fitting{}, err
+	}
+	if len(words) == 0 {
+		words = append([]string{r.Program}, r.Command...)
+	}
+	if !r.Names(filepath.Base(words[0])) || !slices.Equal(r.Command, words[1:]) {
+		return fitting{}, cli.Usagef("%s is the recipe of %s, not of %s", file,
+			strings.Join(append([]string{r.Program}, r.Command...), " "), strings.Join(words, " "))
+	}
+	f, err := w.fit(ctx, r, wrap.Source{File: w.recordedPath(file)}, words)
+	return f, refit(err)
+}
+
+// refit turns an *unfitError into a failure, where there is no other recipe.
+func refit(err error) error {
+	var unfit *unfitError
+	if errors.As(err, &unfit) {
+		return cli.Failf(cli.CodeInvalid, "%v; change the recipe's version, or use --no-recipe", err)
+	}
+	return err
+}
+
+// recordedPath returns the path of a recipe for .wrap.json: relative to the project if it is there.
+// It always has a slash.
+func (w *wrapper) recordedPath(file string) string {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return "./" + file
+	}
+	if rel, err := filepath.Rel(w.p.Root, abs); err == nil && filepath.IsLocal(rel) {
+		return "./" + filepath.ToSlash(rel)
+	}
+	return filepath.ToSlash(abs)
+}
+
+// recorded returns the recipe from which a tool was made.
+func (w *wrapper) recorded(ctx context.Context, old *scaffold.Wrapped) (fitting, error) {
+	var r *recipe.Recipe
+	var err error
+	if strings.Contains(old.Recipe, "/") {
+		file := filepath.FromSlash(old.Recipe)
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(w.p.Root, file)
+		}
+		r, err = readRecipe(file)
+	} else {
+		r, err = library().Find(append([]string{filepath.Base(old.Command[0])}, old.Command[1:]...))
+	}
+	if err != nil {
+		return fitting{}, err
+	}
+	if r == nil {
+		return fitting{}, cli.Failf(cli.CodeNotFound, "the recipe %s no longer exists; --no-recipe reads the program's help",
+			old.Recipe)
+	}
+	f, err := w.fit(ctx, r, wrap.Source{File: old.Recipe}, old.Command)
+	return f, refit(err)
+}
+
+// ofCommands returns the recipes of a program's commands: all with --subcommands. Otherwise it
+// asks on a terminal, and names them in an error elsewhere.
+func (w *wrapper) ofCommands(ctx context.Context, words, named []string) (list []fitting, err error) {
+	all, err := library().Of(named[0])
+	if err != nil {
+		return nil, err
+	}
+	below := func(r *recipe.Recipe) bool {
+		return len(r.Command) >= len(named) && slices.Equal(r.Command[:len(named)-1], named[1:]) &&
+			(r.Verified || w.o.unverified)
+	}
+	all = slices.DeleteFunc(all, func(r *recipe.Recipe) bool { return !below(r) })
+	if len(all) == 0 {
+		return nil, nil
+	}
+	if !w.o.subcommands {
+		if all, err = w.pick(words, all); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range all {
+		f, err := w.usable(ctx, r, append([]string{words[0]}, r.Command...))
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			list = append(list, *f)
+		}
+	}
+	return list, nil
+}
+
+// pick lets a person choose among the recipes of a program's commands.
+func (w *wrapper) pick(words []string, all []*recipe.Recipe) ([]*recipe.Recipe, error) {
+	var names []string
+	for _, r := range all {
+		names = append(names, strings.Join(r.Command[len(words)-1:], " "))
+	}
+	line := strings.Join(words, " ")
+	return nil, cli.Failf(cli.CodeInvalid, "%s has a recipe for each of these commands: %s; wrap one with "+
+		"\"wrap %[1]s %[3]s\", or all with --subcommands", line, strings.Join(names, ", "), names[0])
+}
+
+// fromRecipes makes tools of recipes.
+func (w *wrapper) fromRecipes(list []fitting) (tools []*wrap.Tool, err error) {
+	for _, f := range list {
+		s := w.o.Selection
+		if w.o.subcommands {
+			s = s.For(f.recipe)
+		}
+		tool, err := scaffold.NewTool(w.p, f.recipe, f.from, f.words, f.file, w.o.name, s)
+		if err != nil {
+			return nil, err
+		}
+		tools = append(tools, tool)
+	}
+	return tools, nil
+}
+
+// listRecipes lists the recipes, or those of a program.
+func listRecipes(s cli.Streams, words []string, asJSON bool) error {
+	all, err := library().All()
+	if err != nil {
+		return err
+	}
+	rows := cli.Table{{"command", "installed", "verified", "title"}}
+	var b rawjson.Builder
+	b.Object().Name("ok").Bool(true).Name("recipes").Array()
+	for _, r := range all {
+		line := append([]string{r.Program}, r.Command...)
+		if len(words) > 0 && (!r.Names(words[0]) || len(line) < len(words) || !slices.Equal(line[1:len(words)], words[1:])) {
+			continue
+		}
+		installed := slices.ContainsFunc(append([]string{r.Program}, r.Aliases...),
+			func(name string) bool { return script.LookPath(name, os.Getenv("PATH")) != "" })
+		rows = append(rows, []string{strings.Join(line, " "), yes(installed), yes(r.Verified), r.Title})
+		b.Object().Name("command").Strings(line).Name("title").String(r.Title).Name("summary").String(r.Summary).
+			Name("verified").Bool(r.Verified).Name("installed").Bool(installed)
+		if r.Version != nil {
+			b.Name("versions").String(r.Version.String())
+		}
+		b.Name("documentation").String(r.Documentation).End()
+	}
+	if len(rows) == 1 && len(words) > 0 {
+		return cli.Failf(cli.CodeNotFound, "%s has no recipe; wrap %[1]s reads its help", strings.Join(words, " "))
+	}
+	if asJSON {
+		_, err := fmt.Fprintf(s.Out, "%s\n", b.End().End().Bytes())
+		return err
+	}
+	rows.Print(s.Out)
+	return nil
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}

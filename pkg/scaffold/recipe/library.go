@@ -1,0 +1,122 @@
+package recipe
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/json/rawjson"
+)
+
+// A Library is a directory of recipes. The recipe of "git log" is git-log.json.
+type Library struct{ Files fs.FS }
+
+// FileName returns the name of the file of a recipe.
+func (r *Recipe) FileName() string {
+	return strings.Join(append([]string{r.Program}, r.Command...), "-") + ".json"
+}
+
+// Names reports whether a name is one of the program's.
+func (r *Recipe) Names(program string) bool {
+	return r.Program == program || slices.Contains(r.Aliases, program)
+}
+
+// is reports whether the recipe is for the words of a command line.
+func (r *Recipe) is(words []string) bool {
+	return r.Names(words[0]) && slices.Equal(r.Command, words[1:])
+}
+
+// Find returns the recipe for a command line, or nil. words[0] is the program's name or another
+// name of it.
+func (l Library) Find(words []string) (*Recipe, error) {
+	name := strings.Join(words, "-") + ".json"
+	if fs.ValidPath(name) && !strings.Contains(name, "/") {
+		r, err := l.read(name)
+		if err == nil && r.is(words) {
+			return r, nil
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	names, err := l.list()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if l.mentions(name, words[0]) {
+			if r, err := l.read(name); err != nil || r.is(words) {
+				return r, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// Of returns the recipes for a program and its commands, by file name.
+func (l Library) Of(program string) (list []*Recipe, err error) {
+	names, err := l.list()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if !strings.HasPrefix(name, program) && !l.mentions(name, program) {
+			continue
+		}
+		r, err := l.read(name)
+		if err != nil {
+			return nil, err
+		}
+		if r.Names(program) {
+			list = append(list, r)
+		}
+	}
+	return list, nil
+}
+
+// All returns all recipes, by file name.
+func (l Library) All() (list []*Recipe, err error) {
+	names, err := l.list()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		r, err := l.read(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+func (l Library) list() ([]string, error) { return fs.Glob(l.Files, "*.json") }
+
+// mentions reports whether a file has the name of a program among its aliases. It does not check
+// the file, because that takes longer.
+func (l Library) mentions(file, program string) bool {
+	text, err := fs.ReadFile(l.Files, file)
+	if err != nil {
+		return false
+	}
+	aliases, _ := rawjson.Strings(rawjson.Get(text, "aliases"))
+	return slices.Contains(aliases, program)
+}
+
+func (l Library) read(name string) (*Recipe, error) {
+	text, err := fs.ReadFile(l.Files, name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path.Base(name), err)
+	}
+	if r.FileName() != name {
+		return nil, fmt.Errorf("%s: the file of this recipe must be called %s", name, r.FileName())
+	}
+	return r, nil
+}

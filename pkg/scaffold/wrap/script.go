@@ -1,0 +1,97 @@
+package wrap
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/scaffold/recipe"
+	"mcp-bash/pkg/text/shell"
+)
+
+// unconfirmedMark begins the comment in tool.sh after an argument that was guessed from the
+// program's help. A person removes the comment after checking the argument.
+const unconfirmedMark = "# unconfirmed: "
+
+// body returns the lines of tool.sh that build the command line and run it (WRAP-31).
+func (t *Tool) body() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(t.Recipe.Environment)) {
+		fmt.Fprintf(&b, "export %s=%s\n", name, shell.Quote(t.Recipe.Environment[name]))
+	}
+	for _, group := range t.requires {
+		if len(group) > 1 {
+			fmt.Fprintf(&b, "mcp_argv_need .%s\n", strings.Join(group, " ."))
+		}
+	}
+	first, rest := t.argv, t.arguments
+	for len(rest) > 0 && len(rest[0].Words) > 0 {
+		first, rest = append(slices.Clone(first), rest[0].Words...), rest[1:]
+	}
+	fmt.Fprintf(&b, "argv=(%s)\n", quoted(first))
+	for i := range rest {
+		b.WriteString(line(&rest[i]) + "\n")
+	}
+	b.WriteByte('\n')
+	if t.stdin == nil {
+		b.WriteString("exec \"${argv[@]}\"\n")
+		return b.String()
+	}
+	fmt.Fprintf(&b, "input=()\nmcp_argv_operand input .%s --any\nif ((${#input[@]})); then\n", t.stdin.Name)
+	if t.stdin.Word != "" {
+		fmt.Fprintf(&b, "  argv+=(%s)\n", shell.Quote(t.stdin.Word))
+	}
+	b.WriteString("  printf '%s' \"${input[0]}\" | \"${argv[@]}\"\nelse\n  exec \"${argv[@]}\"\nfi\n")
+	return b.String()
+}
+
+func quoted(words []string) string {
+	list := make([]string, len(words))
+	for i, word := range words {
+		list[i] = shell.Quote(word)
+	}
+	return strings.Join(list, " ")
+}
+
+// line returns the line of tool.sh that adds an argument.
+func line(a *recipe.Argument) string {
+	var words []string
+	switch {
+	case len(a.Words) > 0:
+		return "argv+=(" + quoted(a.Words) + ")"
+	case a.Type == recipe.Switch:
+		words = []string{"mcp_argv_switch", "argv", "." + a.Name, a.Option}
+		isDefault := a.Default == true
+		if a.Negation != "" || isDefault {
+			words = append(words, a.Negation)
+		}
+		if isDefault {
+			words = append(words, "true")
+		}
+	case a.Option == "":
+		words = []string{"mcp_argv_operand", "argv", "." + a.Name}
+	default:
+		words = []string{"mcp_argv_option", "argv", "." + a.Name, a.Option}
+		switch a.Form {
+		case recipe.Equals:
+			words[3] += "="
+		case recipe.Attached:
+			words = append(words, "--attached")
+		}
+	}
+	if a.Type == recipe.Path {
+		words = append(words, "--path")
+	}
+	if a.Dashes {
+		words = append(words, "--any")
+	}
+	if a.Default != nil && a.Type != recipe.Switch {
+		words = append(words, "--default", fmt.Sprint(a.Default))
+	}
+	text := quoted(words)
+	if len(a.Unconfirmed) > 0 {
+		text += " " + unconfirmedMark + strings.Join(a.Unconfirmed, ", ")
+	}
+	return text
+}

@@ -1,0 +1,184 @@
+package wrap
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/scaffold/recipe"
+)
+
+// A Tool is a tool that is about to be written.
+type Tool struct {
+	Name    string
+	Words   []string // the command line, as a person typed it
+	Recipe  *recipe.Recipe
+	Source  Source
+	Needs   string // the program to install, or "" for a program of the project
+	LeftOut []LeftOut
+	Review  []string // points that a person should check
+
+	argv []string // Words, with the first one as in tool.sh
+	// The offered parts of the recipe.
+	arguments []recipe.Argument
+	stdin     *recipe.Stdin
+	requires  [][]string
+	excludes  [][]string
+}
+
+// A Source is the origin of a recipe.
+type Source struct {
+	// File is the recipe's file. A name without a slash is in share/recipes. "" is the program's help.
+	File string
+	// Version is the installed version of the program, if it was compared with the recipe.
+	Version string
+}
+
+// String describes the source: "the recipe rg.json".
+func (s Source) String() string {
+	if s.File == "" {
+		return "its help"
+	}
+	return "the recipe " + s.File
+}
+
+// Text describes the source to a person, with the way to avoid a recipe.
+func (s Source) Text() string {
+	text := s.String()
+	if s.Version != "" {
+		text += " for version " + s.Version
+	}
+	if s.File != "" {
+		text += " (--no-recipe reads its help instead)"
+	}
+	return text
+}
+
+// A LeftOut is an option that the tool does not offer.
+type LeftOut struct{ Option, Why string }
+
+// A Command is the command line that a tool runs.
+type Command struct {
+	Words   []string // as the person typed them
+	Program string   // the first word as in tool.sh
+	Needs   string   // the program to install, or "" for a program of the project
+}
+
+// New makes a tool with a name from a recipe.
+func New(name string, c Command, r *recipe.Recipe, from Source, s Selection) (*Tool, error) {
+	t := &Tool{Name: name, Words: c.Words, Recipe: r, Source: from, Needs: c.Needs}
+	t.argv = append([]string{c.Program}, c.Words[1:]...)
+	if err := t.choose(s); err != nil {
+		return nil, err
+	}
+	t.review()
+	return t, nil
+}
+
+// review lists the points that a person should check.
+func (t *Tool) review() {
+	if t.Source.File != "" && !t.Recipe.Verified {
+		t.Review = append(t.Review, "the recipe was not run on the real program: try its examples")
+	}
+	var guessed []string
+	for _, a := range t.arguments {
+		if len(a.Unconfirmed) > 0 {
+			guessed = append(guessed, fmt.Sprintf("%s (%s)", cmp.Or(a.Option, a.Name), strings.Join(a.Unconfirmed, ", ")))
+		}
+	}
+	if len(guessed) > 0 {
+		t.Review = append(t.Review, "guessed from the help: "+strings.Join(guessed, ", "))
+	}
+	if t.Source.File == "" {
+		t.Review = append(t.Review, "capabilities: confirm or change ["+strings.Join(t.Recipe.Capabilities, ", ")+"]",
+			"annotations: add readOnlyHint if a call changes nothing")
+	}
+}
+
+// Offers reports whether the tool has an argument, by its property or option.
+func (t *Tool) Offers(name string) bool {
+	for i := range t.arguments {
+		if named(&t.arguments[i], name) {
+			return true
+		}
+	}
+	return t.stdin != nil && t.stdin.Name == name
+}
+
+// Arguments returns the number of arguments that the tool offers.
+func (t *Tool) Arguments() int {
+	n := 0
+	for _, a := range t.arguments {
+		if a.Name != "" {
+			n++
+		}
+	}
+	if t.stdin != nil {
+		n++
+	}
+	return n
+}
+
+// Table lists the arguments of the tool for people (WRAP-4).
+func (t *Tool) Table() cli.Table {
+	rows := cli.Table{{"argument", "in the program", "takes", "description"}}
+	for i := range t.arguments {
+		a := &t.arguments[i]
+		if a.Name == "" {
+			continue
+		}
+		takes := string(a.Type)
+		if a.Repeat {
+			takes += "..."
+		}
+		if a.Required || t.isRequired(a.Name) {
+			takes += ", required"
+		}
+		if len(a.Unconfirmed) > 0 {
+			takes += ", guessed"
+		}
+		rows = append(rows, []string{a.Name, name(a), takes, a.Description})
+	}
+	if s := t.stdin; s != nil {
+		rows = append(rows, []string{s.Name, "standard input", "string", s.Description})
+	}
+	return rows
+}
+
+// Destructive reports whether a call may delete or overwrite data.
+func (t *Tool) Destructive() bool {
+	for _, a := range t.arguments {
+		if a.Only || a.Destructive {
+			return true
+		}
+	}
+	return isTrue(t.Recipe.Effects.Destructive)
+}
+
+func isTrue(b *bool) bool { return b != nil && *b }
+
+// ToolName derives the name of a tool from the words of a command line.
+func ToolName(words []string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-':
+			return r
+		}
+		return '-'
+	}, strings.Join(words, "-")), "-")
+}
+
+// CheckWords returns an error for words that are options, because options could run other
+// words as programs. It also rejects words that cannot be in a comment of a script (WRAP-1).
+func CheckWords(words []string) error {
+	for _, word := range words {
+		if word == "" || strings.HasPrefix(word, "-") || strings.ContainsFunc(word, func(r rune) bool {
+			return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar
+		}) {
+			return cli.Usagef("cannot wrap a command line with the word %s", cli.Line(word))
+		}
+	}
+	return nil
+}

@@ -26,6 +26,9 @@ var values = []string{
 	`{"lastModified":"2025-01-12T15:00:58Z"}`,
 	`{"required":[{"name":"a"}]}`, `{"required":[{"type":"string"}]}`, `{"optional":[{"name":"a","type":"strng"}]}`,
 	`{"optional":5}`,
+	`{"type":"text"}`, `{"type":"binary","mimeType":"image/png"}`, `{"exitCodes":{"1":"Nothing.","255":""}}`,
+	`{"exitCodes":{"0":"x"}}`, `{"exitCodes":{"256":"x"}}`, `{"exitCodes":{"01":"x"}}`, `{"exitCodes":{"1":1}}`,
+	`{"type":"text","mimeType":""}`,
 }
 
 // unread are fields of discovered items that the loader knows and does not read, with the

@@ -76,6 +76,9 @@ func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 	if text := c.deniedHint(stderr); text != "" {
 		return text
 	}
+	if c.entry.output != nil {
+		return c.describeProgramEnd(res)
+	}
 	text := c.describeEnd(where, res, value)
 	if input := c.inputHint(where, head, stderr); input != "" && rawjson.KindOf(value) != rawjson.Object {
 		return strings.TrimPrefix(text+". "+input, ". ")

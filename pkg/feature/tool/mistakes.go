@@ -24,7 +24,7 @@ const (
 
 var (
 	noTerminal = lazyregexp.New(`/dev/tty['"’]?: (?:No such device or address|Device not configured|Permission denied)`)
-	noProgram  = lazyregexp.New(`(?m): (?:line )?([0-9]+): ([A-Za-z0-9_][\w.+-]*): (?:command )?not found\r?$`)
+	noProgram  = lazyregexp.New(`(?m): (?:line )?([0-9]+): (?:exec: )?([A-Za-z0-9_][\w.+-]*): (?:command )?not found\r?$`)
 	noInput    = lazyregexp.New(`(?m)^EOFError: EOF when reading a line`)
 	// readsInput matches a read, or cat without a file, that no redirection or pipe of its line feeds. The first group is
 	// its indentation.
@@ -82,6 +82,9 @@ func (c *call) reviewInput() {
 
 // timeoutHint returns the hint for a script that exceeded its time (T-403).
 func (c *call) timeoutHint(k *clock) string {
+	if c.entry.output != nil {
+		return c.programTimeout(k)
+	}
 	limit := `"timeoutSecs" in its tool.meta.json`
 	if k.byOption {
 		limit += " or MCPBASH_DEFAULT_TOOL_TIMEOUT"

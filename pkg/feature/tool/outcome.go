@@ -50,6 +50,8 @@ func (c *call) outcome(res *script.Result) (*Result, error) {
 		return c.timedOut(timeout, res), nil
 	case res.Signal == int(syscall.SIGTERM) || res.Signal == int(syscall.SIGINT):
 		return nil, errCancelled
+	case c.entry.output != nil:
+		return c.programOutcome(res)
 	case res.Status != 0:
 		return c.failed(res)
 	}
@@ -58,12 +60,17 @@ func (c *call) outcome(res *script.Result) (*Result, error) {
 
 // tooLarge returns the outcome of a script whose output exceeded a limit (T-131, T-132).
 func (c *call) tooLarge(res *script.Result, message, hint string) (*Result, error) {
+	if c.entry.output != nil {
+		hint = "Ask for less in one call: a smaller range, fewer files, a limit, or an output file if an argument " +
+			"names one. " + hint
+	}
 	hint = c.explained(hint)
 	if c.tools.project.Calls.FailureIsError {
 		return nil, mcp.Errorf(mcp.CodeInternal, "%s", message)
 	}
 	r := failure("output_too_large", message, nil)
 	r.name, r.Status, r.texts = c.entry.name, res.Status, append(r.texts, []byte(hint))
+	r.addPartial(c.partialOutput(res))
 	c.dropInvalid(r)
 	return r, nil
 }
@@ -146,6 +153,7 @@ func (c *call) timedOut(timeout *timeoutError, res *script.Result) *Result {
 	if explanation := c.explained(c.timeoutHint(k)); hint == "" {
 		r.texts = append(r.texts, []byte(explanation))
 	}
+	r.addPartial(c.partialOutput(res))
 	c.dropInvalid(r)
 	return r
 }

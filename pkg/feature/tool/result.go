@@ -35,6 +35,13 @@ func (r *Result) Done() {
 	}
 }
 
+// addPartial adds the output of a program until a limit ended it, if there is any.
+func (r *Result) addPartial(output []byte) {
+	if output != nil {
+		r.texts = append(r.texts, output)
+	}
+}
+
 // Size returns the approximate number of bytes that AppendJSON writes.
 func (r *Result) Size() int {
 	n := 1024 + len(r.structured) + len(r.stderr)

@@ -1,9 +1,11 @@
 package kinds
 
 import (
+	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -112,7 +114,7 @@ func visitTools(v *scan.Visit) {
 var ToolFields = []string{
 	"name", "title", "description", "path", "inputSchema", "timeoutSecs", "timeoutHint", "progressExtendsTimeout",
 	"maxTimeoutSecs", "outputSchema", "icons", "validateInput", "annotations", "requires", "id", "version",
-	"capabilities", "confine", "securityLevel", "_meta", "arguments", "parameters",
+	"capabilities", "confine", "securityLevel", "output", "_meta", "arguments", "parameters",
 	"execution", // for tools that run as tasks, which this server does not support
 }
 
@@ -153,6 +155,7 @@ func BuildTool(s *item.Input) (item.Candidate, bool) {
 	annotations := s.ToolAnnotations()
 	w.Put("annotations", annotations)
 	w.Put("requires", s.Pick("requires", "an array of strings", rawjson.IsStrings))
+	w.Put("output", s.Pick("output", outputForm, isOutput))
 	f.ID = f.Name
 	if id, given := s.ID(); given {
 		f.ID = id
@@ -171,6 +174,46 @@ func BuildTool(s *item.Input) (item.Candidate, bool) {
 	w.Put("_meta", toolMeta(s))
 	f.JSON = w.End(storedToolFields)
 	return f, true
+}
+
+const outputForm = `an object with "type" ("text", "json" or "binary"), "mimeType" and "exitCodes" (texts by number)`
+
+// isOutput reports whether a value describes the output of a program (T-500).
+func isOutput(v json.RawMessage) bool {
+	if rawjson.KindOf(v) != rawjson.Object {
+		return false
+	}
+	for name, member := range rawjson.All(v) {
+		text, isText := rawjson.Text(member)
+		switch name {
+		case "type":
+			isText = isText && slices.Contains([]string{"text", "json", "binary"}, text)
+		case "mimeType":
+			isText = text != ""
+		case "exitCodes":
+			isText = isExitCodes(member)
+		default:
+			return false
+		}
+		if !isText {
+			return false
+		}
+	}
+	return true
+}
+
+// isExitCodes reports whether a value is an object of texts by exit code, without 0.
+func isExitCodes(v json.RawMessage) bool {
+	if rawjson.KindOf(v) != rawjson.Object {
+		return false
+	}
+	for code, text := range rawjson.All(v) {
+		n, err := strconv.Atoi(code)
+		if err != nil || n < 1 || n > 255 || strconv.Itoa(n) != code || rawjson.KindOf(text) != rawjson.String {
+			return false
+		}
+	}
+	return true
 }
 
 // defaultToolName returns the default name of a tool. It is the stem of the file, or the

@@ -137,6 +137,7 @@ __mcp_argv_default() { # ARRAY POINTER
 }
 
 __mcp_argv_add() { # ARRAY POINTER
+  local _slash=''
   __mcp_argv_value "$2" || return 0
   case $__mcp_kind$_how in
     [oa]*) __mcp_failure="$2 must be a single value" && return 0 ;;
@@ -149,8 +150,10 @@ __mcp_argv_add() { # ARRAY POINTER
       __mcp_failure="$2 is empty" && return 0
     fi
     __mcp_load roots
+    case $__mcp_reply in */) _slash=/ ;; esac # which has a meaning for rsync and others
     __mcp_require_path "$2"
     [[ -z $__mcp_failure ]] || return 0
+    case $__mcp_reply in */) ;; *) __mcp_reply=$__mcp_reply$_slash ;; esac
   fi
   __mcp_argv_push_value "$1" "$2"
 }

@@ -32,7 +32,7 @@ __mcp_roots_contains() { # PATH
 }
 
 __mcp_require_path() { # POINTER [--default-to-single-root] [--allow-empty]
-  local _pointer=${1-} _single='' _empty=''
+  local _pointer=${1-} _single='' _empty='' _path
   if [[ -z $_pointer ]]; then
     __mcp_reject 'mcp_require_path: argument pointer is required'
     return
@@ -62,21 +62,33 @@ __mcp_require_path() { # POINTER [--default-to-single-root] [--allow-empty]
   if [[ -z ${MCP_ROOTS_PATHS-} && ${MCP_ROOTS_COUNT:-0} == 0 && ${MCP_ROOTS_GIVEN-} != 1 ]]; then
     __mcp_path_normalize -- "$__mcp_reply"
   else
+    _path=$__mcp_reply
     __mcp_below_root
-    __mcp_in_roots "$__mcp_reply" || __mcp_reject_by_roots "$_pointer is outside configured MCP roots"
+    __mcp_in_roots "$__mcp_reply" || __mcp_outside "$_pointer" "$_path"
   fi
 }
 
 # A relative path in __mcp_reply is relative to the root, if there is exactly one.
 __mcp_below_root() {
   local _root=${MCP_ROOTS_PATHS-} _path=$__mcp_reply
-  [[ ${MCP_ROOTS_COUNT-} == 1 && -n $_root && $_path != /* ]] || return 0
-  ! __mcp_on_windows || [[ $_path != [A-Za-z]:* ]] || return 0
+  [[ ${MCP_ROOTS_COUNT-} == 1 && -n $_root ]] && __mcp_is_relative "$_path" || return 0
   # As in the Bash edition, a path to a root below the working directory may begin there: data/x for the root data.
   if [[ $_root == "$PWD"/* && ! -e $_root/$_path ]] && __mcp_in_roots "$_path"; then
     return
   fi
   __mcp_reply=$_root/$_path
+}
+
+__mcp_outside() { # POINTER PATH
+  local _message="$1 is outside configured MCP roots"
+  if [[ ${MCP_ROOTS_COUNT-} == [2-9]* || ${MCP_ROOTS_COUNT-} == 1?* ]] && __mcp_is_relative "$2"; then
+    _message="$1 is relative, and there are several roots; use an absolute path below one of them"
+  fi
+  __mcp_reject_by_roots "$_message"
+}
+
+__mcp_is_relative() { # PATH
+  [[ $1 != /* ]] && ! { __mcp_on_windows && [[ $1 == [A-Za-z]:* ]]; }
 }
 
 __mcp_reject_by_roots() { # MESSAGE

@@ -216,8 +216,8 @@ func TestPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, target := range map[string]string{"root/in": "sub", "root/out": "../outside", "link": "root",
-		"ring": "ring", "abs": dir + "/root/in", "dangling": "nowhere/at/all"} {
+	for name, target := range map[string]string{"root/in": "sub", "root/out": "../outside",
+		"root/lost": "../nowhere/x", "link": "root", "ring": "ring", "abs": dir + "/root/in", "dangling": "nowhere/at/all"} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -290,9 +290,15 @@ func TestPaths(t *testing.T) {
 		{`{"p":"out"}`, `.p`, root, rejected(".p is outside configured MCP roots: " + dir + "/root")},
 		{`{"p":"root"}`, `.p`, []string{"MCP_ROOTS_COUNT=1", "MCP_ROOTS_PATHS=/"}, out("/root")},
 		{`{"p":"root/sub"}`, `.p`, two, out(dir + "/root/sub")},
-		{`{"p":"sub"}`, `.p`, two, rejected(".p is outside configured MCP roots: " + dir + "/root/sub, " + dir +
+		{`{"p":"sub"}`, `.p`, two, rejected(".p is relative, and there are several roots; use an absolute path below " +
+			"one of them: " + dir + "/root/sub, " + dir + "/outside")},
+		{`{"p":"/etc"}`, `.p`, two, rejected(".p is outside configured MCP roots: " + dir + "/root/sub, " + dir +
 			"/outside")},
-		{`{"p":"root/out"}`, `.p`, root, out(dir + "/root/root/out")}, // leads out from there
+		{`{"p":"new/deep/x.txt"}`, `.p`, root, out(dir + "/root/new/deep/x.txt")}, // to be written
+		{`{"p":"./new/../x.txt"}`, `.p`, root, out(dir + "/root/x.txt")},
+		{`{"p":"lost/x"}`, `.p`, root, rejected(".p is outside configured MCP roots: " + dir + "/root")}, // through a link
+		// leads out from there
+		{`{"p":"root/out"}`, `.p`, root, out(dir + "/root/root/out")},
 		{`{"p":"/etc"}`, `.p`, none, rejected(".p is outside configured MCP roots: none")},
 		{`{"p":"x"}`, `.p`, none, rejected(".p is outside configured MCP roots: none")},
 		{`{}`, `.p --allow-empty`, none, out("")},

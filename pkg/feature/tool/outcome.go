@@ -28,7 +28,7 @@ const toolFailed = "Tool failed"
 func (c *call) outcome(res *script.Result) (*Result, error) {
 	calls := &c.tools.project.Calls
 	if e := c.errorFile(); e != nil {
-		return nil, e
+		return c.ownError(e, res)
 	}
 	var timeout *timeoutError
 	var lost *lostAnswer

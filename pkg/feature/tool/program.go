@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/lazyregexp"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // Tools whose metadata has "output" pass on what a program prints (tools section 19). Their
@@ -53,6 +54,19 @@ func (c *call) programOutcome(res *script.Result) (*Result, error) {
 		return refused, err
 	}
 	r.embedded = append(r.embedded, c.embeds()...)
+	return r, nil
+}
+
+// ownError returns the outcome of a script that reported an error in its error file. Invalid
+// arguments of a tool that passes on a program's output become a result, because models do not see
+// the JSON-RPC errors of every client (T-509).
+func (c *call) ownError(e *mcp.Error, res *script.Result) (*Result, error) {
+	if c.entry.output == nil || e.Code != mcp.CodeInvalidParams || c.tools.project.Calls.FailureIsError {
+		return nil, e
+	}
+	r := failure("validation_error", "Invalid arguments: "+e.Message, nil)
+	r.Failure, r.name, r.Status, r.stderr = e, c.entry.name, res.Status, c.tail(res.Stderr)
+	c.dropInvalid(r)
 	return r, nil
 }
 

@@ -124,6 +124,12 @@ func TestProgramOutput(t *testing.T) {
 		`{"code":7,"message":"m"}` {
 		t.Error("T-91:", got)
 	}
+	if got := b.run(`printf '{"code":-32602,"message":".p is empty"}' >"$MCP_TOOL_ERROR_FILE"; exit 1`, codes); got !=
+		`{"name":"t","content":[{"type":"text","text":"Invalid arguments: .p is empty"}],"isError":true,`+
+			`"structuredContent":{"success":false,"error":{"type":"validation_error","message":"Invalid arguments: .p is `+
+			`empty"}},"_meta":{"exitCode":1}}` {
+		t.Error("T-509:", got)
+	}
 	old := newFixture(t, project.Env{"MCPBASH_TOOL_FAILURE_MODE": "error"})
 	if got := old.run(`echo why >&2; exit 2`, codes); !strings.HasPrefix(got, `{"code":-32603,"message":"why"`) {
 		t.Error("T-187:", got)

@@ -24,7 +24,7 @@ var functions = strings.Fields(`
 	mcp_roots_contains mcp_path_normalize mcp_path_collapse mcp_require_path mcp_elicit mcp_elicit_url mcp_elicit_string
 	mcp_elicit_confirm mcp_elicit_choice mcp_elicit_titled_choice mcp_elicit_multi_choice mcp_elicit_titled_multi_choice
 	mcp_config_load mcp_config_get mcp_download_safe mcp_download_safe_or_fail mcp_into
-	mcp_argv_switch mcp_argv_option mcp_argv_operand mcp_argv_json
+	mcp_argv_switch mcp_argv_option mcp_argv_operand mcp_argv_json mcp_argv_progress
 	mcp_input_request mcp_input_wait mcp_sample mcp_roots_request
 	__mcp_sdk_json_escape __mcp_sdk_warn __mcp_sdk_uint_or_default __mcp_sdk_payload_from_env_vars`)
 

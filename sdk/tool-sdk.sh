@@ -288,6 +288,7 @@ mcp_extract_cli_error() { __mcp_call cli __mcp_extract_cli_error "$@"; }
 # These run code of the tool in its own settings, and in a condition, so that `set -e` does not end them.
 mcp_with_retry() { __mcp_load retry; __mcp_with_retry "$@" || return; }
 mcp_argv_json() { __mcp_load argv; __mcp_argv_json "$@" || return; }
+mcp_argv_progress() { __mcp_load argv-progress; __mcp_argv_progress "$@" || return; }
 mcp_download_safe() { __mcp_load download; __mcp_download_safe "$@" || return; }
 mcp_download_safe_or_fail() { __mcp_load download; __mcp_download_safe_or_fail "$@" || return; }
 

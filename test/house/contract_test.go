@@ -14,6 +14,7 @@ import (
 var pages = []struct{ name, prefix string }{
 	{"protocol", "P"}, {"tools", "T"}, {"sdk", "SDK"}, {"registry", "R"}, {"resources", "RES"},
 	{"modern", "M"}, {"env", "E"}, {"cli", "CLI"}, {"confine", "CF"}, {"wrap", "WRAP"}, {"http", "H"},
+	{"plugins", "PL"},
 }
 
 // A clause is one of the contract, by its id.

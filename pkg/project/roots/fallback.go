@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/code"
@@ -20,6 +22,13 @@ const (
 	Option   = "--roots"
 	Variable = "MCPBASH_ROOTS"
 	File     = "config/roots.json"
+)
+
+// Variables of an installed plugin (PL-30). PluginVariable is the folder of the plugin, and WorkspaceVariable the
+// user's folder, if the agent replaces the variable in the plugin's entry.
+const (
+	PluginVariable    = "MCPBASH_PLUGIN_ROOT"
+	WorkspaceVariable = "MCPBASH_WORKSPACE"
 )
 
 var (
@@ -63,19 +72,56 @@ func (e *UnusableError) Remedy() string {
 }
 
 // Fallback returns the roots for a client without roots: those of MCPBASH_ROOTS, or of config/roots.json, or the
-// project (P-2100). The error is an [*UnusableError].
+// project, or the user's folder for an installed plugin (P-2100). The error is an [*UnusableError].
 func Fallback(p *project.Project) (Scope, error) {
 	if v := p.Env[Variable]; v != "" {
 		return given(Variable, entries(filepath.SplitList(v)), p.Root, p.Env["HOME"])
 	}
 	switch list, err := readFile(p); {
 	case errors.Is(err, fs.ErrNotExist):
+		if plugin := p.Env[PluginVariable]; plugin != "" {
+			return workspace(p.Env, plugin), nil
+		}
 		return Scope{List: List{{"file://" + p.Root, "", p.Root}}}, nil
 	case err != nil:
 		return Scope{}, &UnusableError{Source: File, Err: err}
 	default:
 		return given(File, list, p.Root, p.Env["HOME"])
 	}
+}
+
+// workspace returns the folder of a plugin's user, or no folder at all. An agent that names none starts servers in
+// the plugin's folder, in the home directory or in /, which the user has not opened (PL-31).
+func workspace(env project.Env, plugin string) Scope {
+	s := Scope{Given: true}
+	plugin, err := canonical(plugin)
+	if err != nil {
+		return s
+	}
+	usable := func(path string) (string, bool) {
+		if !filepath.IsAbs(path) { // also a variable that the agent has not replaced
+			return "", false
+		}
+		real, err := canonical(path)
+		if err != nil {
+			return "", false
+		}
+		info, err := os.Stat(real)
+		return real, err == nil && info.IsDir() && filepath.Dir(real) != real && !fsys.Within(plugin, real)
+	}
+	path, ok := usable(env[WorkspaceVariable])
+	if !ok {
+		here, err := os.Getwd()
+		if err != nil {
+			return s
+		}
+		home, _ := canonical(env["HOME"])
+		if path, ok = usable(here); !ok || path == home {
+			return s
+		}
+	}
+	s.List = List{{"file://" + path, "", path}}
+	return s
 }
 
 // InProject reports whether the project has a file that names its roots, valid or not.

@@ -112,6 +112,48 @@ func TestContains(t *testing.T) {
 	}
 }
 
+// PL-31: an installed plugin takes the folder that the agent names, or the one in which it was started. It never takes
+// its own folder, the home directory in which an application starts, or /.
+func TestWorkspace(t *testing.T) {
+	dir := place(t, map[string]string{"home/work/x": "", "home/other/x": "", "home/.agent/plugin/server/x": ""})
+	home, plugin := dir+"/home", dir+"/home/.agent/plugin"
+	if err := os.Symlink(plugin+"/server", home+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ name, told, here, want string }{
+		{"the agent names it", home + "/work", plugin, home + "/work"},
+		{"the agent names the home directory", home, plugin, home},
+		{"the server starts there", "", home + "/work", home + "/work"},
+		{"what the agent names comes first", home + "/other", home + "/work", home + "/other"},
+		{"a folder around the plugin", "", home + "/.agent", home + "/.agent"},
+		{"a variable that the agent does not replace", "${PWD}", home + "/work", home + "/work"},
+		{"a folder that does not exist", home + "/absent", home + "/work", home + "/work"},
+		{"a file", home + "/work/x", home + "/other", home + "/other"},
+		{"the plugin's folder", "${PWD}", plugin, ""},
+		{"below the plugin's folder", "", plugin + "/server", ""},
+		{"the agent names the plugin's folder", plugin, plugin, ""},
+		{"a link into the plugin", home + "/link", plugin, ""},
+		{"the home directory", "", home, ""},
+		{"the root", "", "/", ""},
+		{"the agent names the root", "/", "/", ""},
+		{"a relative path", "work", home, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Chdir(tc.here)
+			env := project.Env{"HOME": home, PluginVariable: plugin, WorkspaceVariable: tc.told}
+			scope, err := Fallback(project.Open(plugin+"/server", env, dir, func(string) {}))
+			if err != nil || !scope.Given || scope.Paths() != tc.want {
+				t.Errorf("%q, %v, %v; want %q", scope.Paths(), scope.Given, err, tc.want)
+			}
+		})
+	}
+	env := project.Env{"HOME": home, PluginVariable: plugin, WorkspaceVariable: home + "/work", Variable: home + "/other"}
+	scope, err := Fallback(project.Open(plugin+"/server", env, dir, func(string) {}))
+	if err != nil || scope.Paths() != home+"/other" {
+		t.Errorf("the operator's roots come first: %q, %v", scope.Paths(), err)
+	}
+}
+
 // P-2100, P-2101, P-114; T-41: a source that is given is used whole, or ends the start.
 func TestFallback(t *testing.T) {
 	dir := place(t, map[string]string{

@@ -33,8 +33,10 @@ var siblings = []sibling{
 	{"explain", "mcp-doctor", true, "Explain a finding of validate, migrate or doctor"},
 	{"config", "mcp-scaffold", true, "Connect a client: show or change its configuration"},
 	{"bundle", "mcp-bundle", true, "Make a bundle of the project, which clients can install"},
+	{"plugin", "mcp-bundle", true, "Make a plugin of the project, which coding agents can install"},
 	{"publish", "mcp-bundle", true, "Announce a bundle in the MCP registry"},
 	{"image", "mcp-bundle", true, "Make a container image of the project, without a container engine"},
+	{"manifest", "mcp-bundle", true, "Make the files that deploy the project over HTTP"},
 	{"vendor", "mcp-bundle", true, "Copy the server into the project, for users without an installation"},
 }
 

@@ -27,7 +27,7 @@ type options struct {
 	emit            bool
 	upgrade, verify bool
 	dryRun, verbose bool
-	output          string
+	output, format  string
 }
 
 func bundleCommand() *cli.Command {
@@ -41,6 +41,7 @@ func bundleCommand() *cli.Command {
 			{Line: "NAME --output dist --platform linux --arch amd64"},
 			{Line: "NAME --validate", Purpose: "check everything, write nothing"},
 			{Line: "NAME --json | jq -r .path"},
+			{Line: "NAME --format plugin", Purpose: "a plugin for coding agents, as one .zip file"},
 		},
 		Text: `A bundle contains tools, resources, prompts, completions, server.d, lib, providers, ui, config, VERSION, and the
 directories and files that MCPB_INCLUDE in mcpb.conf names. It leaves out .git, logs, files with secrets, and the
@@ -54,24 +55,37 @@ release (MCPBASH_RELEASE_BASE_URL).`,
 				Meaning: "the project is at fault, or writing failed"},
 			{Code: 2, Meaning: "wrong usage"}, {Code: 3, Meaning: "the server's program for a system could not be had"},
 		},
-		Run: func(s cli.Streams, _ []string) error { return o.makeBundle(s) },
+		Run: func(s cli.Streams, _ []string) error {
+			if o.Format = bundle.Format(o.format); o.Format == bundle.PluginArchive &&
+				(o.ManifestOnly || o.ManifestVersion != "") {
+				return cli.Usagef("--manifest-only and --manifest-version are for --format mcpb: a plugin has several manifests")
+			}
+			return o.makeBundle(s)
+		},
 	}
 	c.Flags.String(&o.Output, "output", "DIR", `where the bundle goes: a directory, this one without it, or - for standard
 		output`).Completes(cli.Dirs)
-	c.Flags.String(&o.Name, "name", "WORD", "the bundle's name; else MCPB_NAME, else that of server.meta.json")
+	c.Flags.One(&o.format, "format", "FORMAT", []string{string(bundle.Bundle), string(bundle.PluginArchive)},
+		"mcpb (the default), or plugin for coding agents")
+	o.common(c)
+	c.Flags.Bool(&o.ManifestOnly, "manifest-only", "print manifest.json, write nothing")
+	c.Flags.One(&o.ManifestVersion, "manifest-version", "VERSION", mcpb.Versions, "of the manifest; 0.3 without it")
+	c.Flags.Bool(&o.gojq, "include-gojq", "accepted for scripts; the server has it built in")
+	return c
+}
+
+// common adds the options of bundle and plugin.
+func (o *options) common(c *cli.Command) {
+	c.Flags.String(&o.Name, "name", "WORD", "its name; else MCPB_NAME, else that of server.meta.json")
 	c.Flags.String(&o.Version, "version", "VERSION", "its version; else MCPB_VERSION, VERSION, server.meta.json")
 	o.targets(c)
 	c.Flags.Bool(&o.Validate, "validate", "check everything, write nothing")
-	c.Flags.Bool(&o.ManifestOnly, "manifest-only", "print manifest.json, write nothing")
-	c.Flags.One(&o.ManifestVersion, "manifest-version", "VERSION", mcpb.Versions, "of the manifest; 0.3 without it")
 	c.Flags.Bool(&o.Strict, "strict", "warnings are errors")
 	c.Flags.Bool(&o.NoExec, "no-exec-config", "never run mcpb.conf as a shell script")
-	c.Flags.Bool(&o.NoSmoke, "no-smoke", "do not start the bundle to see that it lists its tools")
-	c.Flags.Bool(&o.gojq, "include-gojq", "accepted for scripts; the server has it built in")
+	c.Flags.Bool(&o.NoSmoke, "no-smoke", "do not start the server to see that it lists its tools")
 	c.Flags.Bool(&o.Verbose, "verbose", "say more")
 	c.Flags.ProjectRoot(&o.root)
 	c.Flags.Bool(&o.json, "json", "print the result, or the error, as JSON and nothing else")
-	return c
 }
 
 // targets adds the options that choose systems.
@@ -159,9 +173,17 @@ func (o *options) makeBundle(s cli.Streams) error {
 	case o.ManifestOnly:
 		_, err = s.Out.Write(result.Manifest)
 	case o.Validate:
-		cli.Printf(s.Out, "\n✓ Validation passed. Bundle would be: %s\n", filepath.Base(result.Path))
+		what := "Bundle"
+		if o.Format != "" && o.Format != bundle.Bundle {
+			what = "Plugin"
+		}
+		cli.Printf(s.Out, "\n✓ Validation passed. %s would be: %s\n", what, filepath.Base(result.Path))
 	default:
 		cli.Printf(s.Out, "\nCreated: %s (%s)\n\n", result.Path, cli.Size(result.Bytes))
+		if o.Format != "" && o.Format != bundle.Bundle {
+			cli.Printf(s.Out, "Next steps: mcp-bash marketplace lists it for agents; see docs/PLUGINS.md\n")
+			return nil
+		}
 		cli.Printf(s.Out, "Next steps: open it with your client, or mcp-bash publish %s --dry-run\n",
 			filepath.Base(result.Path))
 	}

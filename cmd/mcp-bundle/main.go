@@ -24,10 +24,12 @@ func run(s cli.Streams, args []string) int {
 func command() *cli.Command {
 	return &cli.Command{
 		Name: "mcp-bundle", NotVerb: true,
-		Summary: "Make what others install: bundles and container images of a project, or a project with its own server.",
+		Summary: "Make what others install: bundles, plugins and container images of a project, or a project with its " +
+			"own server.",
 		Examples: []cli.Example{
 			{Line: "NAME bundle", Purpose: "one file that clients install"},
 			{Line: "NAME inspect demo-1.0.0.mcpb", Purpose: "show its contents"},
+			{Line: "NAME plugin", Purpose: "a folder that coding agents install"},
 			{Line: "NAME image", Purpose: "a container image"},
 			{Line: "NAME vendor", Purpose: "put the server into the project"},
 		},
@@ -39,7 +41,7 @@ func command() *cli.Command {
 		},
 		Commands: []*cli.Command{
 			bundleCommand(), validateCommand(), inspectCommand(), unpackCommand(), publishCommand(), vendorCommand(),
-			imageCommand(), manifestCommand(),
+			imageCommand(), manifestCommand(), pluginCommand(),
 		},
 	}
 }

@@ -8,7 +8,6 @@
 package bundle
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -51,6 +50,8 @@ type Options struct {
 	Validate              bool // check, write nothing
 	ManifestOnly          bool // write the manifest to Out, and nothing else
 	ManifestVersion       string
+	Format                Format // "" for Bundle
+	File                  string // its name in Output; "" for one of name and version
 
 	Home string       // the installation tree, "" for the copy in the binary
 	Tree project.Tree // that copy
@@ -126,6 +127,8 @@ type builder struct {
 	static   bool
 	binaries []runtimes.Binary
 	forImage bool // for a container image instead of a bundle
+
+	hasLicence bool // of a plugin
 }
 
 // Make makes the bundle of a project. The error is a [*Failure], the context's, or
@@ -171,6 +174,11 @@ func (b *builder) failure(err error) error {
 }
 
 func (b *builder) make(ctx context.Context) (*Result, error) {
+	if b.o.Format == PluginFolder {
+		if err := checkFolder(b.o.Output); err != nil {
+			return nil, err
+		}
+	}
 	root, err := b.prepare(ctx)
 	if err != nil {
 		return nil, err
@@ -179,8 +187,16 @@ func (b *builder) make(ctx context.Context) (*Result, error) {
 	if err := b.addRuntime(ctx); err != nil {
 		return nil, err
 	}
-	manifest := b.manifest()
-	b.check(manifest)
+	var manifest []byte
+	if b.o.Format.isPlugin() {
+		if err := b.addManifests(); err != nil {
+			return nil, err
+		}
+		b.checkPlugin()
+	} else {
+		manifest = b.manifest()
+		b.check(manifest)
+	}
 	if len(b.say.faults) > 0 {
 		return nil, errValidation
 	}
@@ -201,10 +217,25 @@ func (b *builder) make(ctx context.Context) (*Result, error) {
 		return result, nil
 	}
 	b.say.line("Bundling project...")
-	b.say.done("Generated manifest.json")
+	if manifest != nil {
+		b.say.done("Generated manifest.json")
+	}
 	b.say.done("Included %d tools, %d resources, %d prompts", result.Tools, result.Resources, result.Prompts)
 	b.say.done("Target platforms: %s", strings.Join(result.Platforms, " "))
-	return result, b.write(ctx, manifest, result)
+	if !b.o.Format.isPlugin() {
+		files := b.content.files
+		slices.SortFunc(files, func(x, y mcpb.File) int { return strings.Compare(x.Name, y.Name) })
+		files = append([]mcpb.File{mcpb.Bytes(mcpb.ManifestName, false, manifest)}, files...)
+		return result, b.write(ctx, files, result)
+	}
+	files, err := b.finishPlugin(ctx, result)
+	if err != nil {
+		return nil, err
+	}
+	if b.o.Format == PluginFolder {
+		return result, b.writeFolder(ctx, files)
+	}
+	return result, b.write(ctx, files, result)
 }
 
 // prepare checks the project and copies its files to the staged tree, which it opens, with the registry.
@@ -247,11 +278,25 @@ func (b *builder) fillStage(ctx context.Context) error {
 	return nil
 }
 
+// fileName is the name of the file that is made.
+func (b *builder) fileName() string {
+	if b.o.File != "" {
+		return b.o.File
+	}
+	if b.o.Format == PluginArchive {
+		return b.id.fileName("-plugin.zip")
+	}
+	return b.id.fileName(".mcpb")
+}
+
 func (b *builder) result(manifest []byte) *Result {
 	r := &Result{
 		Name: b.id.name, Version: b.id.version, Platforms: b.platforms(), Manifest: manifest, Warnings: b.say.warnings,
 		Tools: len(b.offered.tools), Resources: b.offered.resources, Prompts: len(b.offered.prompts),
-		Files: len(b.content.files) + 1, Path: filepath.Join(b.o.Output, b.id.fileName()),
+		Files: len(b.content.files) + 1, Path: filepath.Join(b.o.Output, b.fileName()),
+	}
+	if b.o.Format == PluginFolder {
+		r.Path = b.o.Output
 	}
 	for _, bin := range b.binaries {
 		r.Targets = append(r.Targets, bin.Target)
@@ -337,10 +382,15 @@ func (b *builder) collect() error {
 	if err := b.collectIncluded(root, included); err != nil {
 		return err
 	}
-	if !b.forImage {
-		if b.images, err = b.addImages(root); err != nil {
-			return err
-		}
+	switch {
+	case b.forImage:
+	case b.o.Format.isPlugin():
+		err = b.collectPlugin(root)
+	default:
+		b.images, err = b.addImages(root)
+	}
+	if err != nil {
+		return err
 	}
 	b.checkQuoted()
 	b.report()
@@ -348,6 +398,9 @@ func (b *builder) collect() error {
 		places = append(places, i.name)
 	}
 	places = append(places, b.config.files()...)
+	if b.o.Format.isPlugin() {
+		places = append(places, skillsDir)
+	}
 	if rest := b.notIncluded(root, places); len(rest) == 1 {
 		b.say.note("Not included: %s; add it with MCPB_INCLUDE", rest[0])
 	} else if len(rest) > 1 {
@@ -481,10 +534,7 @@ func (b *builder) addRuntime(ctx context.Context) error {
 }
 
 // write packs what was checked: under another name first, read back, then in place.
-func (b *builder) write(ctx context.Context, manifest []byte, r *Result) error {
-	files := b.content.files
-	slices.SortFunc(files, func(x, y mcpb.File) int { return strings.Compare(x.Name, y.Name) })
-	files = append([]mcpb.File{mcpb.Bytes(mcpb.ManifestName, false, manifest)}, files...)
+func (b *builder) write(ctx context.Context, files []mcpb.File, r *Result) error {
 	if err := os.MkdirAll(b.o.Output, 0o755); err != nil {
 		return fmt.Errorf("--output: %w", err)
 	}
@@ -493,7 +543,7 @@ func (b *builder) write(ctx context.Context, manifest []byte, r *Result) error {
 		return fmt.Errorf("--output: %w", err)
 	}
 	defer dir.Close()
-	name := b.id.fileName()
+	name := b.fileName()
 	temporary := "." + name + ".tmp-"
 	project.Sweep(dir, temporary)
 	fresh := temporary + rand.Text()
@@ -560,18 +610,17 @@ func readBack(f *os.File, size int64, files []mcpb.File) error {
 	if len(a.Entries) != len(files) {
 		return fmt.Errorf("the bundle that was written holds %d files, not %d", len(a.Entries), len(files))
 	}
-	text, err := a.Manifest()
+	first := a.Find(files[0].Name)
+	if first == nil {
+		return errors.New("the bundle that was written lacks a file")
+	}
+	written, err := sumOf(mcpb.File{Open: first.Open})
 	if err != nil {
 		return err
 	}
-	r, err := files[0].Open()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	want, err := io.ReadAll(r)
-	if err == nil && !bytes.Equal(text, want) {
-		err = errors.New("the bundle that was written has another manifest")
+	want, err := sumOf(files[0])
+	if err == nil && written != want {
+		err = errors.New("the bundle that was written has another " + files[0].Name)
 	}
 	return err
 }

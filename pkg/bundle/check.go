@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -34,12 +33,21 @@ func (b *builder) check(manifest []byte) {
 	for _, f := range mcpb.CheckFiles(doc, &b.content.names, b.content.isExec) {
 		b.say.fault("manifest: %s", f)
 	}
-	for _, f := range mcpb.CheckWindows(doc, &b.content.names) {
-		b.say.fault("cannot be in a bundle for Windows: %s; rename it, or choose other systems with --platform", f)
-	}
+	b.checkWindows(doc)
 	if !mcpb.IsName(b.id.name) {
 		b.say.warn("name %q: letters, digits, dot, dash and underscore are sure to work, 100 at most", b.id.name)
 	}
+	b.checkContent()
+}
+
+func (b *builder) checkWindows(manifest json.RawMessage) {
+	for _, f := range mcpb.CheckWindows(manifest, &b.content.names) {
+		b.say.fault("cannot be in a bundle for Windows: %s; rename it, or choose other systems with --platform", f)
+	}
+}
+
+// checkContent checks the tools and the size.
+func (b *builder) checkContent() {
 	for _, t := range b.offered.tools {
 		b.checkTool(t)
 	}
@@ -158,28 +166,5 @@ func (c *collector) materialize(f mcpb.File) error {
 	if _, err := c.work.Lstat(f.Name); err == nil {
 		return nil
 	}
-	in, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	if err := c.work.MkdirAll(path.Dir(f.Name), 0o755); err != nil {
-		return err
-	}
-	mode := os.FileMode(0o644)
-	if f.Exec {
-		mode = 0o755
-	}
-	out, err := c.work.OpenFile(f.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	_, err = out.ReadFrom(in)
-	if err2 := out.Chmod(mode); err == nil {
-		err = err2
-	}
-	if err2 := out.Close(); err == nil {
-		err = err2
-	}
-	return err
+	return put(c.work, f)
 }

@@ -223,8 +223,8 @@ func checkFileName(texts ...string) error {
 
 var otherThanFileName = lazyregexp.New(`[^A-Za-z0-9._-]`)
 
-func (id *identity) fileName() string {
-	return otherThanFileName.ReplaceAllString(id.name+"-"+id.version, "-") + ".mcpb"
+func (id *identity) fileName(end string) string {
+	return otherThanFileName.ReplaceAllString(id.name+"-"+id.version, "-") + end
 }
 
 var scpAddress = lazyregexp.New(`^(?:[A-Za-z0-9._-]+@)?([A-Za-z0-9.-]+):([^/].*)$`)

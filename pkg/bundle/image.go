@@ -481,7 +481,7 @@ func (i *imageBuilder) labels() map[string]string {
 func (i *imageBuilder) write(ctx context.Context, r *ImageResult) error {
 	out := i.o.Output
 	if out == "" {
-		out = strings.TrimSuffix(i.id.fileName(), ".mcpb") + ".tar"
+		out = i.id.fileName(".tar")
 	}
 	out, err := filepath.Abs(out)
 	if err != nil {

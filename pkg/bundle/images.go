@@ -27,8 +27,8 @@ const (
 
 var iconSize = lazyregexp.New(`^\d+x\d+$`)
 
-// addImages adds them to the bundle, at their place relative to the project (CLI-1419).
-func (b *builder) addImages(root *source) (i images, err error) {
+// addMainIcon adds icon.png, or else icon.svg.
+func (b *builder) addMainIcon(root *source, i *images) error {
 	for _, name := range []string{"icon.png", "icon.svg"} {
 		content, err := b.p.ReadFile(filepath.Join(b.p.Root, name), maxImage)
 		switch {
@@ -42,7 +42,7 @@ func (b *builder) addImages(root *source) (i images, err error) {
 			continue
 		}
 		if ok, err := b.putImage(root, name, name); err != nil {
-			return i, err
+			return err
 		} else if !ok {
 			continue
 		}
@@ -53,6 +53,14 @@ func (b *builder) addImages(root *source) (i images, err error) {
 			i.icon = name
 		}
 		break
+	}
+	return nil
+}
+
+// addImages adds them to the bundle, at their place relative to the project (CLI-1419).
+func (b *builder) addImages(root *source) (i images, err error) {
+	if err := b.addMainIcon(root, &i); err != nil {
+		return i, err
 	}
 	for v := range rawjson.Elements(rawjson.Get(b.config.meta, "icons")) {
 		if err := b.addIcon(root, &i, v); err != nil {

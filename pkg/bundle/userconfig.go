@@ -10,6 +10,7 @@ import (
 
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
@@ -267,7 +268,7 @@ func (b *builder) checkMaps(u userConfig) {
 			b.say.fault("env var name %q is not a valid POSIX identifier", m.variable)
 		case seen[m.variable]:
 			b.say.fault("duplicate env var name %q", m.variable)
-		case strings.HasPrefix(m.variable, "MCPBASH_"):
+		case strings.HasPrefix(m.variable, "MCPBASH_") && m.variable != roots.Variable: // PL-32
 			b.say.warn("env var %q collides with reserved MCPBASH namespace", m.variable)
 		case choosesCode(m.variable):
 			b.say.warn("env var %q decides which code runs: whoever fills in the field %q can run anything; use another name",

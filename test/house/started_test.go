@@ -219,6 +219,7 @@ var shellSources = map[string][]string{
 		`pkg/bundle/runtimes/launch/mcp-bash.sh: exec "$program" "$@"`,
 		`pkg/bundle/runtimes/launch/mcp-jq.sh: exec "$server" "$@"`,
 		`pkg/bundle/runtimes/launch/mcp-jq.sh: exec "$server" --helper jq "$@"`,
+		`pkg/bundle/plugins/launch/start-server.sh: exec "$here/server/run-server.sh" "$@"`,
 		`pkg/bundle/runtimes/launch/run-server.sh: exec "$here/.mcp-bash/bin/mcp-bash" "$@"`,
 	},
 	"Profiles": {

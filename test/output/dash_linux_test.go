@@ -37,6 +37,8 @@ var dashes = map[string]string{
 	// These name no file that shells complete.
 	"mcp-bundle bundle --output": `mcp-bundle bundle --version 1.0.0 --output - ` + bundled + ` >out && cmp out demo-1.0.0.mcpb
 		! mcp-bundle bundle --output - --json ` + bundled,
+	"mcp-bundle plugin --output": `mcp-bundle plugin --version 1.0.0 --output - ` + bundled + ` >out && unzip -l out | grep -q plugin.json
+		! mcp-bundle plugin --output - --json ` + bundled,
 	"mcp-runtool --args": `mcp-runtool hello --args - <<<'{"name":"Ada"}' | grep -q Ada`,
 	"mcp-runtool --meta": `mcp-runtool hello --meta - <<<'{}'`,
 }

@@ -58,6 +58,7 @@ var lines = map[string][]string{
 	"mcp-registry list":       {``, `--ndjson`, `--kind resources`},
 
 	"mcp-bundle bundle":   {bundled, bundled + ` --json`, bundled + ` --manifest-only`, bundled + ` --validate`},
+	"mcp-bundle plugin":   {`--output there ` + bundled, `--output there --json ` + bundled, `--output - ` + bundled},
 	"mcp-bundle validate": {`demo-1.0.0.mcpb`, `demo-1.0.0.mcpb --json`},
 	"mcp-bundle inspect":  {`demo-1.0.0.mcpb`, `demo-1.0.0.mcpb --json`},
 	"mcp-bundle unpack":   {`demo-1.0.0.mcpb there`, `demo-1.0.0.mcpb there --json`},

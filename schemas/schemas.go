@@ -32,6 +32,9 @@ const (
 	Register   = "register"
 	Tokens     = "tokens"
 	Recipe     = "recipe"
+
+	// Marketplace describes the plugins of a repository, which is not part of a project.
+	Marketplace = "marketplace"
 )
 
 // File returns the name of a schema's file.

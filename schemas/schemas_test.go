@@ -10,7 +10,9 @@ import (
 )
 
 // every are all schemas.
-var every = []string{Tool, Resource, Template, Prompt, Completion, UI, Server, Register, Tokens, Recipe}
+var every = []string{
+	Tool, Resource, Template, Prompt, Completion, UI, Server, Register, Tokens, Recipe, Marketplace,
+}
 
 // Each file is a schema with a title and a description, and without references to a network.
 func TestFiles(t *testing.T) {

@@ -34,6 +34,7 @@ var siblings = []sibling{
 	{"config", "mcp-scaffold", true, "Connect a client: show or change its configuration"},
 	{"bundle", "mcp-bundle", true, "Make a bundle of the project, which clients can install"},
 	{"plugin", "mcp-bundle", true, "Make a plugin of the project, which coding agents can install"},
+	{"marketplace", "mcp-bundle", true, "List the plugins of a repository for agents"},
 	{"publish", "mcp-bundle", true, "Announce a bundle in the MCP registry"},
 	{"image", "mcp-bundle", true, "Make a container image of the project, without a container engine"},
 	{"manifest", "mcp-bundle", true, "Make the files that deploy the project over HTTP"},

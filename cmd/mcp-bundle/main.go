@@ -41,7 +41,7 @@ func command() *cli.Command {
 		},
 		Commands: []*cli.Command{
 			bundleCommand(), validateCommand(), inspectCommand(), unpackCommand(), publishCommand(), vendorCommand(),
-			imageCommand(), manifestCommand(), pluginCommand(),
+			imageCommand(), manifestCommand(), pluginCommand(), marketplaceCommand(),
 		},
 	}
 }

@@ -96,7 +96,8 @@ func schemaFiles() (list []file) {
 		panic(err) // schemas are embedded
 	}
 	for _, e := range entries {
-		if e.Name() == schemas.File(schemas.Tokens) { // token files are not part of a project
+		switch e.Name() {
+		case schemas.File(schemas.Tokens), schemas.File(schemas.Marketplace): // they are not part of a project
 			continue
 		}
 		text, err := schemas.Files.ReadFile(e.Name())

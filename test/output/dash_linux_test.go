@@ -17,6 +17,7 @@ var dashes = map[string]string{
 		unzip -p demo-1.0.0.mcpb manifest.json | mcp-bundle validate -`,
 	"mcp-bundle inspect": `mcp-bundle inspect --json - <demo-1.0.0.mcpb | jq -e '.path == "-" and .valid'
 		cat demo-1.0.0.mcpb | mcp-bundle inspect - | grep -q "$(sha256sum demo-1.0.0.mcpb | cut -d ' ' -f 1)"`,
+	"mcp-bundle marketplace": `usage: mcp-bundle marketplace - <plugins.json`,
 	"mcp-bundle unpack": `mcp-bundle unpack - there <demo-1.0.0.mcpb && test -f there/manifest.json
 		! mcp-bundle unpack - <demo-1.0.0.mcpb`,
 	"mcp-bundle image --output": `mcp-bundle image --output - ` + imaged + ` | tar -t | grep -x index.json >out

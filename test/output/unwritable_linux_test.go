@@ -28,6 +28,10 @@ mcp-bash token create old --file tokens.json >/dev/null
 mcp-registry register <<<'{"name":"old","path":"net/old/tool.sh"}' >/dev/null
 mcp-bundle bundle --version 1.0.0 --no-smoke --platform "$PLATFORM" --arch "$ARCH" >/dev/null 2>&1
 mcp-bundle vendor --platform "$PLATFORM" --arch "$ARCH" >/dev/null 2>&1
+mkdir greeter
+echo '{"name":"greeter"}' >greeter/plugin.json
+echo '{"name":"acme","owner":{"name":"Acme"},"plugins":[{"path":"greeter"}]}' >plugins.json
+mcp-bundle marketplace >/dev/null
 `
 
 const bundled = `--no-smoke --platform "$PLATFORM" --arch "$ARCH"`
@@ -57,15 +61,16 @@ var lines = map[string][]string{
 	"mcp-registry get":        {`hello`},
 	"mcp-registry list":       {``, `--ndjson`, `--kind resources`},
 
-	"mcp-bundle bundle":   {bundled, bundled + ` --json`, bundled + ` --manifest-only`, bundled + ` --validate`},
-	"mcp-bundle plugin":   {`--output there ` + bundled, `--output there --json ` + bundled, `--output - ` + bundled},
-	"mcp-bundle validate": {`demo-1.0.0.mcpb`, `demo-1.0.0.mcpb --json`},
-	"mcp-bundle inspect":  {`demo-1.0.0.mcpb`, `demo-1.0.0.mcpb --json`},
-	"mcp-bundle unpack":   {`demo-1.0.0.mcpb there`, `demo-1.0.0.mcpb there --json`},
-	"mcp-bundle publish":  {`demo-1.0.0.mcpb --dry-run`, `demo-1.0.0.mcpb --dry-run --json`},
-	"mcp-bundle image":    {imaged, imaged + ` --json`, imaged + ` -o - --format docker`},
-	"mcp-bundle manifest": {``, `--json`, `--format toolhive`},
-	"mcp-bundle vendor":   {`--verify`, `--verify --json`, `--dry-run`, `--upgrade --platform "$PLATFORM" --arch "$ARCH"`},
+	"mcp-bundle bundle":      {bundled, bundled + ` --json`, bundled + ` --manifest-only`, bundled + ` --validate`},
+	"mcp-bundle plugin":      {`--output there ` + bundled, `--output there --json ` + bundled, `--output - ` + bundled},
+	"mcp-bundle marketplace": {``, `--check`, `--json`},
+	"mcp-bundle validate":    {`demo-1.0.0.mcpb`, `demo-1.0.0.mcpb --json`},
+	"mcp-bundle inspect":     {`demo-1.0.0.mcpb`, `demo-1.0.0.mcpb --json`},
+	"mcp-bundle unpack":      {`demo-1.0.0.mcpb there`, `demo-1.0.0.mcpb there --json`},
+	"mcp-bundle publish":     {`demo-1.0.0.mcpb --dry-run`, `demo-1.0.0.mcpb --dry-run --json`},
+	"mcp-bundle image":       {imaged, imaged + ` --json`, imaged + ` -o - --format docker`},
+	"mcp-bundle manifest":    {``, `--json`, `--format toolhive`},
+	"mcp-bundle vendor":      {`--verify`, `--verify --json`, `--dry-run`, `--upgrade --platform "$PLATFORM" --arch "$ARCH"`},
 
 	"mcp-scaffold new":                 {`other --force`, `other --force --json`},
 	"mcp-scaffold init":                {``, `--json`},

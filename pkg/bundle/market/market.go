@@ -1,0 +1,253 @@
+// Package market makes the files by which people find the plugins of a repository: lists for agents, and entries for the
+// MCP registry (contract plugins, chapter 5). One description names the plugins.
+package market
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/plugins"
+	"mcp-bash/pkg/bundle/publish"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/atomicfile"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/secrets"
+	"mcp-bash/schemas"
+)
+
+// FileName is the usual name of a description.
+const FileName = "plugins.json"
+
+// maxFile limits a description, a manifest and a file that is replaced, in bytes.
+const maxFile = 1 << 20
+
+// A Description is a list of plugins, and the folder of its file.
+type Description struct {
+	plugins.Marketplace
+	Dir      string
+	registry []registration
+}
+
+// A registration is a plugin's entry in the MCP registry.
+type registration struct{ plugin, name, bundle, url string }
+
+// Read reads a description and the manifests of its plugins. Its errors are of the user.
+func Read(file string) (*Description, error) {
+	text, err := boundedfile.Read(file, maxFile)
+	if err != nil {
+		return nil, cli.Failf(cli.CodeNotFound, "%s: %v", cli.Line(file), fsys.Cause(err)).
+			WithHint("write the file; docs/PLUGINS.md has an example")
+	}
+	dir, err := filepath.Abs(filepath.Dir(file))
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	d, err := parse(text, func(folder string) ([]byte, error) {
+		f, err := boundedfile.OpenIn(root, path.Join(folder, "plugin.json"))
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return boundedfile.ReadAll(f, maxFile)
+	})
+	if err != nil {
+		return nil, cli.Failf(cli.CodeInvalid, "%s: %s", cli.Line(file), cli.Line(err.Error()))
+	}
+	d.Dir = dir
+	return d, nil
+}
+
+// parse parses a description. manifest returns the manifest of the plugin in a folder.
+func parse(text []byte, manifest func(folder string) ([]byte, error)) (*Description, error) {
+	doc, err := rawjson.Check(text)
+	if err != nil {
+		return nil, err
+	}
+	if faults := schemas.Compile(schemas.Marketplace).Check(doc); len(faults) > 0 {
+		return nil, errors.New(faults[0].String())
+	}
+	if len(secrets.Scan(text)) > 0 {
+		return nil, errors.New("it contains a secret, which the files would publish")
+	}
+	owner := rawjson.Get(doc, "owner")
+	d := &Description{Marketplace: plugins.Marketplace{
+		Name: rawjson.TextOf(doc, "name"), Title: rawjson.TextOf(doc, "title"),
+		Description: rawjson.TextOf(doc, "description"),
+		Owner:       plugins.Author{Name: rawjson.TextOf(owner, "name"), Email: rawjson.TextOf(owner, "email")},
+	}}
+	seen := map[string]bool{}
+	for item := range rawjson.Elements(rawjson.Get(doc, "plugins")) {
+		folder := rawjson.TextOf(item, "path")
+		clean := path.Clean(folder)
+		if !fs.ValidPath(clean) || clean == "." || !filepath.IsLocal(filepath.FromSlash(clean)) {
+			return nil, fmt.Errorf("plugins: %q: not a folder below that of the file", folder)
+		}
+		e := plugins.Entry{Path: clean, Category: rawjson.TextOf(item, "category")}
+		if e.Manifest, err = readManifest(manifest, clean); err != nil {
+			return nil, fmt.Errorf("plugins: %s: %w; make the plugin with mcp-bash plugin", clean, err)
+		}
+		name := e.Name()
+		if seen[name] {
+			return nil, fmt.Errorf("plugins: two plugins have the name %q", name)
+		}
+		seen[name] = true
+		d.Entries = append(d.Entries, e)
+		if r := rawjson.Get(item, "registry"); r != nil {
+			d.registry = append(d.registry, registration{name, rawjson.TextOf(r, "name"), rawjson.TextOf(r, "bundle"),
+				rawjson.TextOf(r, "url")})
+		}
+	}
+	return d, nil
+}
+
+func readManifest(read func(string) ([]byte, error), folder string) (json.RawMessage, error) {
+	text, err := read(folder)
+	if err != nil {
+		return nil, fmt.Errorf("plugin.json: %w", fsys.Cause(err))
+	}
+	doc, err := rawjson.Check(text)
+	if err != nil {
+		return nil, fmt.Errorf("plugin.json: %w", err)
+	}
+	if name := rawjson.TextOf(doc, "name"); name == "" || plugins.Name(name) != name {
+		return nil, fmt.Errorf("plugin.json: no name that all agents accept: %q", name)
+	}
+	return rawjson.Normal(doc), nil
+}
+
+// Files returns the files for agents, and the entries of the registry (PL-41, PL-42).
+func (d *Description) Files(ctx context.Context) ([]mcpb.File, error) {
+	files := d.Marketplace.Files()
+	for _, r := range d.registry {
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
+		}
+		file := r.bundle
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(d.Dir, filepath.FromSlash(file))
+		}
+		b, faults, err := publish.Open(file)
+		if err != nil {
+			return nil, cli.Failf(cli.CodeNotFound, "%s: %v", cli.Line(r.bundle), fsys.Cause(err)).
+				WithHint("make the bundle with mcp-bash bundle")
+		}
+		if len(faults) > 0 {
+			return nil, cli.Failf(cli.CodeInvalid, "%s: %s", cli.Line(r.bundle), cli.Line(faults[0].String()))
+		}
+		entry, err := b.Entry(r.url, r.name)
+		if err != nil {
+			var usage *cli.Error
+			if errors.As(err, &usage) { // the values are not options here
+				return nil, cli.Failf(cli.CodeInvalid, "registry of %s: %s", r.plugin, usage.Error())
+			}
+			return nil, err
+		}
+		name := "server.json"
+		if len(d.registry) > 1 {
+			name = r.plugin + ".server.json"
+		}
+		files = append(files, mcpb.Bytes(name, false, entry))
+	}
+	return files, nil
+}
+
+// A State is how a file on disk compares with the one that is made.
+type State string
+
+// The states. Written is that of a file that did not exist or was replaced.
+const (
+	Written   State = "written"
+	Unchanged State = "unchanged"
+	Missing   State = "missing"
+	Different State = "different"
+)
+
+// Compare returns the state of each file below a folder.
+func Compare(dir string, files []mcpb.File) ([]State, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	states := make([]State, len(files))
+	for i, f := range files {
+		want, err := content(f)
+		if err != nil {
+			return nil, err
+		}
+		switch old, err := readOld(root, f.Name); {
+		case errors.Is(err, fs.ErrNotExist):
+			states[i] = Missing
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", f.Name, fsys.Cause(err))
+		case bytes.Equal(old, want):
+			states[i] = Unchanged
+		default:
+			states[i] = Different
+		}
+	}
+	return states, nil
+}
+
+func readOld(root *os.Root, name string) ([]byte, error) {
+	f, err := boundedfile.OpenIn(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return boundedfile.ReadAll(f, maxFile)
+}
+
+func content(f mcpb.File) ([]byte, error) {
+	in, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return io.ReadAll(in)
+}
+
+// Write writes the files that are missing or different, each in one step.
+func Write(dir string, files []mcpb.File, states []State) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for i, f := range files {
+		if states[i] == Unchanged {
+			continue
+		}
+		text, err := content(f)
+		if err != nil {
+			return err
+		}
+		if err := root.MkdirAll(path.Dir(f.Name), 0o755); err != nil {
+			return err
+		}
+		if _, err = atomicfile.Write(root, f.Name, text); err == nil {
+			err = root.Chmod(f.Name, 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, fsys.Cause(err))
+		}
+		states[i] = Written
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package plugins
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/json/rawjson"
+)
+
+// A Marketplace is a list of plugins in a repository.
+type Marketplace struct {
+	Name, Title, Description string
+	Owner                    Author
+	Entries                  []Entry
+}
+
+// An Entry is a plugin of the list.
+type Entry struct {
+	Path     string          // the folder, relative to the repository, with slashes
+	Category string          // "" for the usual one
+	Manifest json.RawMessage // its plugin.json
+}
+
+// Name returns the name of the plugin.
+func (e *Entry) Name() string { return rawjson.TextOf(e.Manifest, "name") }
+
+// usualCategory is the category of entries without one, because Codex wants one.
+const usualCategory = "Productivity"
+
+// Files returns the files by which agents find the plugins (PL-41).
+func (l *Marketplace) Files() []mcpb.File {
+	return []mcpb.File{
+		document(".claude-plugin/marketplace.json", l.claude()),
+		document(".agents/plugins/marketplace.json", l.agents()),
+		document(".cursor-plugin/marketplace.json", l.cursor()),
+	}
+}
+
+func (m *manifest) listAbout(l *Marketplace) {
+	m.Object().Name("name").String(l.Name)
+	m.author("owner", l.Owner, false)
+	if l.Description != "" {
+		m.Name("metadata").Object().Name("description").String(l.Description).End()
+	}
+	m.Name("plugins").Array()
+}
+
+func (l *Marketplace) claude() []byte {
+	var m manifest
+	m.listAbout(l)
+	for _, e := range l.Entries {
+		m.Object().Name("name").String(e.Name()).Name("source").String("./" + e.Path)
+		for _, name := range []string{"description", "version", "author", "homepage", "repository", "license", "keywords"} {
+			if v := rawjson.Get(e.Manifest, name); v != nil {
+				m.Name(name).Raw(v)
+			}
+		}
+		m.Name("category").String(cmp.Or(e.Category, usualCategory)).End()
+	}
+	return m.End().End().Bytes()
+}
+
+func (l *Marketplace) agents() []byte {
+	var m manifest
+	m.Object().Name("name").String(l.Name).
+		Name("interface").Object().Name("displayName").String(cmp.Or(l.Title, l.Name)).End().
+		Name("plugins").Array()
+	for _, e := range l.Entries {
+		m.Object().Name("name").String(e.Name()).
+			Name("source").Object().Name("source").String("local").Name("path").String("./" + e.Path).End().
+			Name("policy").Object().Name("installation").String("AVAILABLE").Name("authentication").String("ON_INSTALL").End().
+			Name("category").String(cmp.Or(e.Category, usualCategory)).End()
+	}
+	return m.End().End().Bytes()
+}
+
+func (l *Marketplace) cursor() []byte {
+	var m manifest
+	m.listAbout(l)
+	for _, e := range l.Entries {
+		m.Object().Name("name").String(e.Name()).Name("source").String(e.Path)
+		m.text("description", rawjson.TextOf(e.Manifest, "description"))
+		m.End()
+	}
+	return m.End().End().Bytes()
+}

@@ -168,6 +168,14 @@ func TestOwnStream(t *testing.T) {
 	}
 }
 
+// H-40: the response to a GET begins at once, although there is nothing to send.
+func TestSilentStream(t *testing.T) {
+	s := serve(t, nil, project.Env{"MCPBASH_HTTP_KEEPALIVE": "0"})
+	se := s.open("2025-06-18", "")
+	se.listen()
+	se.listen() // what was waiting has been sent
+}
+
 // H-38, H-43, H-44: a request goes on without its connection, and its stream can be resumed: after
 // any event, while it runs and after its end.
 func TestResumption(t *testing.T) {

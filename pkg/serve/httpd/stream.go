@@ -130,8 +130,11 @@ func (st *stream) attach(out jsonrpc.Output, from int) {
 		}
 	})
 	st.writer = w
-	if st.session != nil && st.session.client.PrimesStreams() { // H-45
+	switch {
+	case st.session != nil && st.session.client.PrimesStreams(): // H-45
 		w.Queue([]byte("id: " + st.id(from-1) + "\nretry: 2000\ndata: \n\n"))
+	case c != nil: // the header of the response is sent with the first bytes
+		w.Queue([]byte(": \n\n"))
 	}
 	for _, e := range st.events {
 		if e.number >= from {

@@ -62,7 +62,6 @@ func (s *Server) NewClient(conn Connection, from Caller) *Client {
 	c.handshake = handshake.New(handshake.Config{
 		Context: ctx, Project: s.Project, State: s.State, Console: s.Console, Session: c.session, Roots: s.Roots,
 		Asked: c.requests.Wake, Remote: from.Remote, Shared: from.Shared,
-		Calls: c.suspended,
 	})
 	c.stateless = stateless.New(s.Project, s.Roots, c.suspended, s.results)
 	var both []*calls.Method
@@ -77,7 +76,7 @@ func (s *Server) NewClient(conn Connection, from Caller) *Client {
 	c.subscribe = s.lists.NewClient(watching)
 	if s.offered != nil {
 		c.handshake.Methods = slices.Concat(both, c.subscribe.SessionMethods())
-		c.stateless.Methods = slices.Concat(both, c.subscribe.StreamMethods(), c.suspended.Methods())
+		c.stateless.Methods = slices.Concat(both, c.subscribe.StreamMethods())
 	}
 	s.Log.add(c.session)
 	return c

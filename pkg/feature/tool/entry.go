@@ -20,8 +20,6 @@ type entry struct {
 	validate        json.RawMessage // true, false or nil
 	requires        json.RawMessage // an array, or nil
 	output          json.RawMessage // the output of the program that the tool runs, or nil
-
-	longRunning bool
 }
 
 func parseEntry(item json.RawMessage) entry {
@@ -46,8 +44,6 @@ func parseEntry(item json.RawMessage) entry {
 			if !rawjson.Absent(value) {
 				e.outputSchema = value
 			}
-		case `"longRunning"`:
-			e.longRunning = true
 		case `"requires"`:
 			e.requires = value
 		case `"validateInput"`:
@@ -74,7 +70,7 @@ func (e *entry) validates(setting string, project bool) bool {
 // missing returns the error for a tool that requires capabilities which the client has not
 // declared, or nil. The data of the error lists the capabilities (M-41).
 func (e *entry) missing(client *mcp.Capabilities) error {
-	var lacks struct{ form, url, sampling, roots, tasks bool }
+	var lacks struct{ form, url, sampling, roots bool }
 	for r := range rawjson.Elements(e.requires) {
 		name, _ := rawjson.Text(r)
 		switch name {
@@ -86,11 +82,9 @@ func (e *entry) missing(client *mcp.Capabilities) error {
 			lacks.sampling = !client.Sampling
 		case "roots":
 			lacks.roots = !client.Roots
-		case "tasks":
-			lacks.tasks = !client.Tasks
 		}
 	}
-	if !lacks.form && !lacks.url && !lacks.sampling && !lacks.roots && !lacks.tasks {
+	if !lacks.form && !lacks.url && !lacks.sampling && !lacks.roots {
 		return nil
 	}
 	var b rawjson.Builder
@@ -110,9 +104,6 @@ func (e *entry) missing(client *mcp.Capabilities) error {
 	}
 	if lacks.roots {
 		b.Name("roots").Object().End()
-	}
-	if lacks.tasks {
-		b.Name("extensions").Object().Name(mcp.TasksExtension).Object().End().End()
 	}
 	refusal := mcp.Errorf(mcp.CodeMissingCapability, "Tool '%s' requires a capability that the client does not declare",
 		e.name)

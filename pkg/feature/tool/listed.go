@@ -14,10 +14,9 @@ func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
 	b.Object()
 	var meta json.RawMessage
 	own := toolMeta{}
-	_, long := ParseLongRunning(item)
 	for _, m := range rawjson.Members(item) {
 		switch m.Name {
-		case "requires", "validateInput", "securityLevel", "confine", "output", "longRunning", access.Unreadable:
+		case "requires", "validateInput", "securityLevel", "confine", "output", access.Unreadable:
 		case "name":
 			own.name = m.Value
 			b.Name("name").Raw(m.Value)
@@ -34,9 +33,6 @@ func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
 				b.Name(m.Name).Raw(m.Value)
 			}
 		case "outputSchema":
-			if long { // a handle does not match it (TK-24)
-				continue
-			}
 			if anySchema || rawjson.TextOf(m.Value, "type") == "object" {
 				b.Name(m.Name).Raw(m.Value)
 			}

@@ -1,11 +1,9 @@
 package calls
 
 import (
-	"context"
 	"strings"
 	"sync/atomic"
 
-	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -25,29 +23,10 @@ type Method struct {
 	Arrive func(r *Request)
 	Asks   bool // the method can ask the client for input before it answers (M-59)
 	Edits  bool // the method's script can change the project (M-63)
-	// Long returns how a request runs that can go on after its answer, nil for all others. It may be
-	// nil.
-	Long func(ctx context.Context, r *Request) *Long
 	// Scope is "public" or "private" if clients may cache the result, or "" (M-31).
 	Scope string
 
 	slow atomic.Bool // see Request.Slow
-}
-
-// Long describes a request of a long-running tool, or of a tool that controls tasks.
-type Long struct {
-	tool.LongRunning
-	// TasksOnly means that only a client with the Tasks extension gets a task.
-	TasksOnly bool
-	Control   string // the tool that controls tasks; "": the tool is long-running
-}
-
-// LongRunning returns how a request runs that can go on after its answer, nil for all others.
-func (m *Method) LongRunning(ctx context.Context, r *Request) *Long {
-	if m.Long == nil {
-		return nil
-	}
-	return m.Long(ctx, r)
 }
 
 // Slow is true if requests of this method usually take long. The transport measures and sets it.

@@ -42,9 +42,6 @@ func (n *Notifier) Keep(r tool.Reports) { n.request.Call.Keep(r.Size, func() { r
 // An equal value with another message still shows that the script works, so it is increased by
 // the smallest step. Any other value that does not increase is dropped (P-1401).
 func (n *Notifier) Progress(p tool.Progress) {
-	if n.request.Call != nil {
-		n.request.Call.Progress(p)
-	}
 	value, err := strconv.ParseFloat(string(p.Value), 64)
 	r := n.request.Serving()
 	if r == nil || err != nil {
@@ -92,9 +89,6 @@ func stepUp(value float64) float64 {
 // Log sends a message, if its level is high enough. Other messages do not count towards the
 // limit (T-104).
 func (n *Notifier) Log(m tool.LogMessage) {
-	if n.request.Call != nil {
-		n.request.Call.Log(m)
-	}
 	r := n.request.Serving()
 	if r == nil || m.Level < r.Client.Threshold() || !n.logs.Allow(time.Now()) {
 		return

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/protocol/internal/session"
@@ -55,9 +54,6 @@ type Call interface {
 	Keep(bytes int, deliver func())
 	// Grew reports that the call uses more memory, in bytes.
 	Grew(bytes int)
-	// Progress and Log note a report of the script.
-	Progress(p tool.Progress)
-	Log(m tool.LogMessage)
 }
 
 // A Request runs next to the goroutine that reads messages. It can be cancelled. Nothing is sent
@@ -157,7 +153,6 @@ type Answer struct {
 	Size    int // approximately, in bytes
 	Append  func(dst []byte, extra mcp.Extra) []byte
 	Interim bool          // asks the client for input
-	Task    bool          // describes a task that the request has become
 	Open    bool          // there is no answer yet, and the request goes on without a slot
 	TTL     time.Duration // how long a client may keep the result, if the method allows that
 	// Done, if set, is called last. sent is false if the result was not queued, because the request

@@ -15,7 +15,6 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/protocol/calls"
-	"mcp-bash/pkg/protocol/calls/suspended"
 	"mcp-bash/pkg/protocol/console"
 	"mcp-bash/pkg/protocol/internal/offer"
 	"mcp-bash/pkg/protocol/internal/session"
@@ -35,7 +34,6 @@ type Config struct {
 	Asked   func()      // is called after each request to the client
 	Remote  bool        // the client's roots name folders of another machine
 	Shared  bool        // the process has other clients
-	Calls   *suspended.Client
 }
 
 // A Handshake is the handshake protocol of one client. It implements [calls.Protocol].
@@ -64,10 +62,7 @@ func (h *Handshake) ClientSession(out session.Sink) calls.ClientSession {
 func (h *Handshake) RootPaths() []string { return h.roots.paths(h.Context) }
 
 // Handle implements [calls.Protocol].
-func (h *Handshake) Handle(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
-	if long := r.Method.LongRunning(ctx, r); long != nil {
-		return h.Calls.HandleLong(ctx, r, long, nil)
-	}
+func (*Handshake) Handle(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
 	return r.Method.Handle(ctx, r)
 }
 

@@ -5,14 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"slices"
 	"sync"
 	"time"
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/registry"
-	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -28,9 +26,6 @@ type list struct {
 	ttl     time.Duration                   // for how long a client may keep a page (M-31)
 	limit   int                             // bytes of a response
 	view    string                          // distinguishes the cursors of a filtered list; "": all items
-
-	// also calls add for the items that the server adds to those of the project.
-	also func(all, offered []item.Item, add func(item json.RawMessage))
 
 	more     *kinds.Kind // the kind of the items that follow; nil: none
 	moreItem func(dst []byte, item json.RawMessage) []byte
@@ -66,19 +61,11 @@ func (l *list) prepare(ctx context.Context) (prepared, *mcp.Error) {
 		return l.current, nil
 	}
 	p := prepared{hash: items.Hash, ends: make([]int, 0, len(items.Items)+len(more.Items))}
-	offered := items.Items
-	if l.keep != nil {
-		offered = slices.DeleteFunc(slices.Clone(offered), func(i item.Item) bool { return !l.keep(i.JSON) })
-	}
-	for _, item := range offered {
-		p.bytes = append(l.item(p.bytes, item.JSON), ',')
-		p.ends = append(p.ends, len(p.bytes))
-	}
-	if l.also != nil {
-		l.also(items.Items, offered, func(item json.RawMessage) {
-			p.bytes = append(append(p.bytes, item...), ',')
+	for _, item := range items.Items {
+		if l.keep == nil || l.keep(item.JSON) {
+			p.bytes = append(l.item(p.bytes, item.JSON), ',')
 			p.ends = append(p.ends, len(p.bytes))
-		})
+		}
 	}
 	for _, item := range more.Items {
 		p.bytes = append(l.moreItem(p.bytes, item.JSON), ',')

@@ -26,7 +26,6 @@ type Project struct {
 	engine *engine.Engine
 
 	prompts, resources, templates *list
-	long                          longTools
 
 	mu    sync.Mutex
 	tools []*permitted // the last used first
@@ -69,7 +68,6 @@ func (p *Project) newTools(caller *auth.Identity, permission string, anySchema b
 		catalog: e.Catalog, kind: kinds.Tools, member: "tools", ttl: own.Discovery.ToolsTTL,
 		limit: own.Limits.ListResponse,
 		item:  func(dst []byte, item json.RawMessage) []byte { return tool.AppendListed(dst, item, anySchema) },
-		also:  appendControls,
 	}
 	level := e.Level
 	if level == access.Full && permission == "" {
@@ -160,7 +158,7 @@ func (c *Client) Methods() []*calls.Method {
 	return []*calls.Method{
 		{Name: "tools/list", List: true, Scope: scope, Handle: c.listTools,
 			Limit: func() int { return p.Calls.Timeout }},
-		{Name: "tools/call", Handle: c.callTool, OwnClock: true, Asks: true, Edits: true, Long: c.long},
+		{Name: "tools/call", Handle: c.callTool, OwnClock: true, Asks: true, Edits: true},
 		{Name: "resources/list", List: true, Scope: "public", Handle: c.project.resources.serve},
 		{Name: "resources/templates/list", List: true, Scope: "public", Handle: c.project.templates.serve},
 		{Name: "resources/read", Scope: "private", Handle: c.readResource, Max: p.Limits.Read},

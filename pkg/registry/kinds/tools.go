@@ -115,8 +115,7 @@ var ToolFields = []string{
 	"name", "title", "description", "path", "inputSchema", "timeoutSecs", "timeoutHint", "progressExtendsTimeout",
 	"maxTimeoutSecs", "outputSchema", "icons", "validateInput", "annotations", "requires", "id", "version",
 	"capabilities", "confine", "securityLevel", "output", "_meta", "arguments", "parameters",
-	"longRunning",
-	"execution", // for the tasks of revision 2025-11-25, which this server does not support
+	"execution", // for tools that run as tasks, which this server does not support
 }
 
 // storedToolFields are the fields that an entry cannot add as unknown fields.
@@ -157,8 +156,6 @@ func BuildTool(s *item.Input) (item.Candidate, bool) {
 	w.Put("annotations", annotations)
 	w.Put("requires", s.Pick("requires", "an array of strings", rawjson.IsStrings))
 	w.Put("output", s.Pick("output", outputForm, isOutput))
-
-	w.Put("longRunning", s.LongRunning())
 	f.ID = f.Name
 	if id, given := s.ID(); given {
 		f.ID = id

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"mcp-bash/pkg/auth"
@@ -192,8 +191,6 @@ func (s *Server) checkHeaders(r *http.Request, m *jsonrpc.Message, version []byt
 		member = "name"
 	case "resources/read":
 		member = "uri"
-	case "tasks/get", "tasks/update", "tasks/cancel": // TK-32
-		member = "taskId"
 	default:
 		return nil
 	}
@@ -211,7 +208,7 @@ func (s *Server) checkHeaders(r *http.Request, m *jsonrpc.Message, version []byt
 
 // ownerOf returns the URL of the replica that has the suspended call of a retry, or "" (H-504).
 func (s *Server) ownerOf(r *http.Request, m *jsonrpc.Message) string {
-	if m.Method != "tools/call" && m.Method != "prompts/get" && !strings.HasPrefix(m.Method, "tasks/") || forward.Forwarded(r) {
+	if m.Method != "tools/call" && m.Method != "prompts/get" || forward.Forwarded(r) {
 		return ""
 	}
 	return s.Config.Server.Owner(auth.IdentityOf(r.Context()), m.Params)

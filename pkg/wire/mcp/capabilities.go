@@ -13,9 +13,6 @@ const (
 	UIMimeType  = "text/html;profile=mcp-app"
 )
 
-// TasksExtension is the id of the Tasks extension (TK-10).
-const TasksExtension = "io.modelcontextprotocol/tasks"
-
 // Capabilities are the capabilities of a client that the server uses (P-808).
 type Capabilities struct {
 	ElicitForm       bool
@@ -25,7 +22,6 @@ type Capabilities struct {
 	Roots            bool
 	RootsListChanged bool
 	UI               bool            // the UI extension, with UIMimeType
-	Tasks            bool            // the Tasks extension; without effect in the handshake protocol
 	UIMimeTypes      json.RawMessage // the client's list, or nil
 }
 
@@ -56,18 +52,7 @@ func ParseCapabilities(v json.RawMessage) Capabilities {
 		c.UIMimeTypes = rawjson.Get(ui, "mimeTypes")
 		c.UI = acceptsUI(c.UIMimeTypes)
 	}
-	c.Tasks = rawjson.KindOf(rawjson.Path(v, "extensions", TasksExtension)) == rawjson.Object
 	return c
-}
-
-// MissingTasks returns the error for a request without the Tasks extension (TK-11).
-func MissingTasks() *Error {
-	e := Errorf(CodeMissingCapability, "Missing required client capability")
-	e.Own = true
-	var b rawjson.Builder
-	e.Data = b.Object().Name("requiredCapabilities").Object().Name("extensions").Object().Name(TasksExtension).Object().
-		End().End().End().End().Bytes()
-	return e
 }
 
 // declared reports whether a member declares a capability. null and false do not (P-808).

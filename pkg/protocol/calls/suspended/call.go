@@ -31,7 +31,6 @@ type call struct {
 	cancel  context.CancelCauseFunc
 	changed chan struct{} // has one element after a change
 	unwatch func() bool   // stops ending the call with the first request
-	task    *task         // nil: not a call of a long-running tool
 
 	mu        sync.Mutex
 	handedOff bool           // another goroutine than the script's answers the first request
@@ -115,11 +114,8 @@ func (x *call) Serving() *calls.Request {
 	return x.serving
 }
 
-// Listening implements [calls.Call]. A task keeps what its script reports.
+// Listening implements [calls.Call].
 func (x *call) Listening() bool {
-	if x.task != nil {
-		return true
-	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.serving != nil && len(x.open) == 0
@@ -162,9 +158,6 @@ func (x *call) discard() {
 }
 
 func (x *call) signal() {
-	if x.task != nil {
-		x.task.changes.broadcast()
-	}
 	select {
 	case x.changed <- struct{}{}:
 	default:
@@ -219,7 +212,7 @@ func (x *call) resolveUnaskable(client *mcp.Capabilities) {
 			in.resolve(calls.GoneResponse(in.Method))
 		case !canAsk(client, &in.InputRequest):
 			in.resolve(unsupported(in.Method))
-		case x.round >= maxRounds && (x.task == nil || !x.task.detached):
+		case x.round >= maxRounds:
 			in.resolve(failed(in.Method, mcp.Errorf(mcp.CodeInternal, "Too many rounds of input")))
 		}
 	}
@@ -230,26 +223,24 @@ func (x *call) resolveUnaskable(client *mcp.Capabilities) {
 func (x *call) suspend() *calls.Answer {
 	x.round++
 	t := x.table
-	x.serving = nil
-	x.recount()
-	x.deadline = time.AfterFunc(t.ttl, func() { x.end(errExpired) })
-	t.suspend(x)
-	return x.questions(func() { x.end(calls.ErrCancelled) })
-}
-
-// questions returns the answer that contains all open questions. lost is called if the client does
-// not get it. The lock is held.
-func (x *call) questions(lost func()) *calls.Answer {
-	t := x.table
 	state := t.own
 	state.call, state.round, state.request = x.id, x.round, x.digest()
 	state.expires = time.Now().Add(t.ttl + time.Second)
 	var b rawjson.Builder
+	b.Object()
 	for _, in := range x.open {
 		in.round = x.round
+		params := in.Params
+		if params == nil {
+			params = json.RawMessage("{}") // M-51
+		}
+		b.Name(in.Key).Object().Name("method").String(in.Method).Name("params").Raw(params).End()
 	}
-	x.appendQuestions(&b)
-	asking := b.Bytes()
+	asking := b.End().Bytes()
+	x.serving = nil
+	x.recount()
+	x.deadline = time.AfterFunc(t.ttl, func() { x.end(errExpired) })
+	t.suspend(x)
 	return &calls.Answer{
 		Size: len(asking) + 1024, Interim: true,
 		Append: func(dst []byte, extra mcp.Extra) []byte {
@@ -261,23 +252,10 @@ func (x *call) questions(lost func()) *calls.Answer {
 		},
 		Done: func(sent bool) {
 			if !sent { // the client has no state to come back with
-				lost()
+				x.end(calls.ErrCancelled)
 			}
 		},
 	}
-}
-
-// appendQuestions appends an object with the open questions. The lock is held.
-func (x *call) appendQuestions(b *rawjson.Builder) {
-	b.Object()
-	for _, in := range x.open {
-		params := in.Params
-		if params == nil {
-			params = json.RawMessage("{}") // M-51
-		}
-		b.Name(in.Key).Object().Name("method").String(in.Method).Name("params").Raw(params).End()
-	}
-	b.End()
 }
 
 // resume lets a retry serve the call.
@@ -287,14 +265,10 @@ func (x *call) resume(r *calls.Request, round uint32) *mcp.Error {
 	if x.round != round {
 		return badState(usedUp)
 	}
-	if x.task == nil || !x.task.detached {
-		if err := x.table.resumed(x); err != nil {
-			return err
-		}
-		x.deadline.Stop()
-	} else {
-		x.round++ // the state is valid once
+	if err := x.table.resumed(x); err != nil {
+		return err
 	}
+	x.deadline.Stop()
 	x.serving = r
 	responses := rawjson.Get(r.Params, "inputResponses")
 	for _, in := range slices.Clone(x.open) {
@@ -324,9 +298,7 @@ func (x *call) Ask(requests []mcp.InputRequest) mcp.PendingInput {
 		x.open = append(x.open, in)
 	}
 	for _, in := range set.inputs {
-		if x.task != nil && x.task.asker != nil {
-			continue // the handshake protocol has its own forms
-		} else if refusal := in.prepare(); refusal != nil {
+		if refusal := in.prepare(); refusal != nil {
 			in.resolve(failed(in.Method, refusal))
 		} else if x.client.isClosed() {
 			in.resolve(calls.GoneResponse(in.Method))
@@ -334,18 +306,13 @@ func (x *call) Ask(requests []mcp.InputRequest) mcp.PendingInput {
 			in.resolve(mcp.InputResponse{Result: rawjson.Normal(v)})
 		}
 	}
-	switch {
-	case x.task != nil:
-		x.task.asked(x)
-	case x.serving != nil:
+	if x.serving != nil {
 		x.resolveUnaskable(x.serving.Client.Capabilities)
 	}
 	set.check()
 	x.recount()
 	if len(x.open) > 0 {
-		if x.task == nil {
-			x.handOff()
-		}
+		x.handOff()
 		x.signal()
 	}
 	return set
@@ -367,18 +334,12 @@ func (x *call) recount() {
 
 // key returns a key that no open question has: the script's own, or a number (M-51).
 func (x *call) key(wanted string) string {
-	if x.task != nil && len(x.task.used) >= maxTaskKeys {
-		wanted = ""
-	}
 	taken := func(key string) bool {
-		return x.task != nil && x.task.used[key] || slices.ContainsFunc(x.open, func(in *input) bool { return in.Key == key })
+		return slices.ContainsFunc(x.open, func(in *input) bool { return in.Key == key })
 	}
 	for wanted == "" || taken(wanted) {
 		x.asked++
 		wanted = "input-" + strconv.Itoa(x.asked)
-	}
-	if x.task != nil && len(x.task.used) < maxTaskKeys {
-		x.task.used[wanted] = true
 	}
 	return wanted
 }

@@ -15,7 +15,6 @@ type input struct {
 	set      *inputSet
 	round    uint32 // in which it was put to the client last, 0 for not yet
 	invalid  bool   // it had an invalid answer once
-	withdraw func() // withdraws the question from a client of the handshake protocol; nil: it was not sent
 	done     bool
 	response mcp.InputResponse
 }
@@ -158,10 +157,5 @@ func (s *inputSet) Close() []mcp.InputResponse {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.open = slices.DeleteFunc(x.open, func(in *input) bool { return in.set == s })
-	for _, in := range s.inputs {
-		if in.withdraw != nil {
-			in.withdraw()
-		}
-	}
 	return s.responses()
 }

@@ -40,7 +40,6 @@ type Table struct {
 	bytes     int              // that suspended calls use
 	evicted   int              // scripts of evicted calls that have not ended yet
 	endings   []ending         // of calls that their clients may still ask for
-	tasks     tasks
 }
 
 // An ending is the reason why a call was ended.
@@ -62,7 +61,6 @@ func NewTable(ctx context.Context, p *project.Project, self Replica) *Table {
 	t.own.owner = self.URL
 	t.bounds.calls, t.bounds.scripts, t.bounds.bytes = p.Sessions.MaxParkedCalls, handoff.MostWaiting(), p.Limits.Pending
 	t.changed.L = &t.mu
-	t.tasks = newTasks(p)
 	return t
 }
 
@@ -108,17 +106,11 @@ func (c *Client) Handle(ctx context.Context, r *calls.Request) (*calls.Answer, e
 	}
 	state := rawjson.Get(r.Params, "requestState")
 	if rawjson.Absent(state) {
-		if long := r.Method.LongRunning(ctx, r); long != nil {
-			return c.HandleLong(ctx, r, long, responses)
-		}
 		return c.begin(r, responses).run(ctx)
 	}
 	x, err := c.find(r)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case x.task != nil:
-		return x.attend(ctx, r)
 	}
 	return x.await(ctx, r)
 }
@@ -199,9 +191,7 @@ const elsewhere = "its call belongs to another server, "
 func (t *Table) Owner(params json.RawMessage, caller string) string {
 	sealed, ok := rawjson.Text(rawjson.Get(params, "requestState"))
 	if !ok {
-		if sealed = taskIDOf(params); sealed == "" || t.own.owner == "" {
-			return ""
-		}
+		return ""
 	}
 	state, err := t.sealer.open(sealed, caller)
 	if err != nil || time.Now().After(state.expires) || state.process == t.own.process || state.owner == t.own.owner {
@@ -403,10 +393,9 @@ func (t *Table) forget(x *call) {
 	delete(t.byID, x.id)
 }
 
-// Close ends the client's suspended calls and its tasks, and cancels later questions of its scripts,
-// because the client sends nothing any more (M-50).
+// Close ends the client's suspended calls, and cancels later questions of its scripts, because
+// the client sends nothing any more (M-50).
 func (c *Client) Close() {
-	defer c.endTasks()
 	for _, x := range c.close() {
 		x.end(errNoClient)
 	}
@@ -430,12 +419,11 @@ func (c *Client) isClosed() bool {
 	return c.closed
 }
 
-// Busy reports whether a call of the client is suspended, or a task is kept.
+// Busy reports whether a call of the client is suspended.
 func (c *Client) Busy() bool {
 	c.table.mu.Lock()
 	defer c.table.mu.Unlock()
-	ofClient := func(x *call) bool { return x.client == c }
-	return slices.ContainsFunc(c.table.suspended, ofClient) || slices.ContainsFunc(c.table.tasks.kept, ofClient)
+	return slices.ContainsFunc(c.table.suspended, func(x *call) bool { return x.client == c })
 }
 
 // Wait returns when no call of the client runs.

@@ -12,7 +12,6 @@ type Capabilities struct {
 	Has     func(method string) bool // whether the server has a method
 	Changes bool                     // clients are notified of changed lists
 	UI      bool                     // the client shows pages
-	Tasks   bool                     // requests can become tasks
 }
 
 // Append appends a ServerCapabilities object: each family of methods that the server has (P-801
@@ -40,15 +39,9 @@ func (c Capabilities) Append(b *rawjson.Builder) {
 		}
 		b.End()
 	}
-	if c.UI || c.Tasks {
-		b.Name("extensions").Object()
-		if c.UI {
-			b.Name(mcp.UIExtension).Object().Name("mimeTypes").Strings([]string{mcp.UIMimeType}).End()
-		}
-		if c.Tasks {
-			b.Name(mcp.TasksExtension).Object().End()
-		}
-		b.End()
+	if c.UI {
+		b.Name("extensions").Object().Name(mcp.UIExtension).Object().Name("mimeTypes").
+			Strings([]string{mcp.UIMimeType}).End().End()
 	}
 	b.End()
 }

@@ -24,6 +24,7 @@ type configOptions struct {
 	mode          string // a mode of CLI-701; the last one on the command line wins
 	client        *clients.Client
 	apply, remove bool
+	link          bool
 	scope         string
 	file, name    string
 	dryRun, force bool
@@ -57,6 +58,7 @@ func configCommand() *cli.Command {
 			{Line: "NAME --client cursor --apply", Purpose: "install the entry; --remove removes it"},
 			{Line: "NAME --http https://mcp.example.com/mcp --name demo --token-env DEMO_TOKEN --client cursor --apply",
 				Purpose: "connect to a server that runs elsewhere"},
+			{Line: "NAME --link", Purpose: "links and badges with which others install it"},
 		},
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "done, or there was nothing to do"},
@@ -82,6 +84,8 @@ old text. An entry of that name for another server or project is kept, except wi
 	c.Flags.Bool(&o.remove, "remove", "remove the server from the client's file")
 	c.Flags.One(&o.scope, "scope", "SCOPE", []string{string(clients.UserScope), string(clients.ProjectScope)},
 		"edit the user's file (the default, if the client has one) or the project's")
+	c.Flags.Bool(&o.link, "link", `print links and badges for a README, with which others add the server to their clients; of
+		all clients that have links, or of --client`)
 	c.Flags.String(&o.file, "file", "FILE", "the client's file, if it is not in the usual place").Completes(cli.Files)
 	c.Flags.String(&o.name, "name", "SERVER", "the server's name in the client; default: its own name")
 	c.Flags.String(&o.http, "http", "URL", `connect to the server at this address, instead of starting it; with
@@ -118,6 +122,8 @@ func (o *configOptions) run(s cli.Streams) error {
 		return err
 	}
 	switch {
+	case o.link:
+		return o.printLinks(s, server)
 	case o.apply || o.remove:
 		return o.edit(s, server, p)
 	case o.mode == modeJSON:
@@ -184,6 +190,10 @@ func (o *configOptions) check() error {
 	switch {
 	case o.apply && o.remove:
 		return cli.Usagef("--apply and --remove exclude each other")
+	case o.link && (o.apply || o.remove || o.mode != modeShow && o.mode != modeClient && o.mode != modeJSON):
+		return cli.Usagef("--link excludes --apply, --remove and other forms of output, except --json")
+	case o.link && len(o.headers) > 0:
+		return cli.Usagef("--link and --header exclude each other: everybody could read the value; use --token-env")
 	case (o.apply || o.remove) && o.client == nil:
 		return cli.Usagef("--apply and --remove need --client")
 	case (o.dryRun || o.force || o.file != "" || o.scope != "") && !o.apply && !o.remove:
@@ -249,9 +259,11 @@ func (o *configOptions) server() (clients.Server, *project.Project, error) {
 	case o.remote != nil:
 		return clients.Server{Name: cmp.Or(o.name, p.Meta.Name), Remote: o.remote}, p, nil
 	}
-	command, err := clients.FindCommand(p.Env)
-	if err != nil {
-		return clients.Server{}, nil, err
+	command := ""
+	if !o.link { // a link has no path of this machine
+		if command, err = clients.FindCommand(p.Env); err != nil {
+			return clients.Server{}, nil, err
+		}
 	}
 	name := cmp.Or(o.name, p.Meta.Name)
 	return clients.Server{Name: name, Command: command, Root: p.Root, OwnRoots: roots.InProject(p)}, p, nil
@@ -267,6 +279,52 @@ func printSnippet(s cli.Streams, c *clients.Client, server clients.Server) error
 		return cli.Failf(cli.CodeInvalid, "%v", err)
 	}
 	_, err = fmt.Fprintf(s.Out, "%s\n", text)
+	return err
+}
+
+// printLinks prints the links of a server, and for --json also the clients that cannot have one (PL-50).
+func (o *configOptions) printLinks(s cli.Streams, server clients.Server) error {
+	list := clients.Linked()
+	if o.client != nil {
+		list = []*clients.Client{o.client}
+	}
+	var b, skipped rawjson.Builder
+	b.Object().Name("ok").Bool(true).Name("name").String(server.Name).Name("links").Array()
+	skipped.Array()
+	made := 0
+	var last error
+	for _, c := range list {
+		l, err := c.Link(server)
+		if err != nil {
+			last = err
+			skipped.Object().Name("client").String(c.Name).Name("reason").String(err.Error()).End()
+			if o.mode != modeJSON && o.client == nil {
+				cli.Printf(s.Err, "config: no link for %s: %v\n", c.Title, err)
+			}
+			continue
+		}
+		made++
+		b.Object().Name("client").String(c.Name).Name("title").String(c.Title).Name("web").String(l.Web)
+		if l.App != "" {
+			b.Name("app").String(l.App)
+		}
+		b.Name("markdown").String(l.Markdown).End()
+		if o.mode == modeJSON {
+			continue
+		}
+		cli.Printf(s.Out, "# %s\n%s\n", c.Title, l.Web)
+		if l.App != "" {
+			cli.Printf(s.Out, "%s\n", l.App)
+		}
+		cli.Printf(s.Out, "%s\n\n", l.Markdown)
+	}
+	if made == 0 {
+		return last
+	}
+	if o.mode != modeJSON {
+		return nil
+	}
+	_, err := fmt.Fprintf(s.Out, "%s\n", b.End().Name("skipped").Raw(skipped.End().Bytes()).End().Bytes())
 	return err
 }
 

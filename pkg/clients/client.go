@@ -36,6 +36,7 @@ type Client struct {
 
 	names names
 	http  http
+	links links
 	// expands are the strings that begin a variable in the values of an entry.
 	expands []string
 	// workspace is the value of MCPBASH_ROOTS that the client expands to the path of the
@@ -111,6 +112,11 @@ var clients = []*Client{
 		Name: "cursor", Title: "Cursor", shown: "Cursor",
 		format: lenientJSON, section: mcpServers, entry: plainEntry,
 		user: everywhere("~/.cursor/mcp.json"), folder: "${workspaceFolder}", project: []string{".cursor/mcp.json"},
+		links: links{
+			web:   "https://cursor.com/en/install-mcp?name=NAME&config=BASE64",
+			app:   "cursor://anysphere.cursor-deeplink/mcp/install?name=NAME&config=BASE64",
+			badge: "https://cursor.com/deeplink/mcp-install-dark.svg",
+		},
 		after:   "check the MCP page of Cursor's settings",
 		http:    http{entry: urlEntry, variable: "${env:NAME}"},
 		names:   names{other: mayRefuse},
@@ -136,8 +142,13 @@ var clients = []*Client{
 			darwin:  []string{"~/Library/Application Support/Code/User/mcp.json"},
 			windows: []string{"${APPDATA}/Code/User/mcp.json"},
 		},
-		folder:   "${workspaceFolder}",
-		project:  []string{".vscode/mcp.json"},
+		folder:  "${workspaceFolder}",
+		project: []string{".vscode/mcp.json"},
+		links: links{
+			web:   "https://insiders.vscode.dev/redirect/mcp/install?name=NAME&config=CONFIG",
+			app:   "vscode:mcp/install?ENTRY",
+			badge: "https://img.shields.io/badge/VS_Code-LABEL-0098FF",
+		},
 		after:    "run the command \"MCP: List Servers\" and start the server there; VS Code asks whether you trust it",
 		http:     http{entry: httpEntry, variable: "${env:NAME}"},
 		names:    names{other: "asks for names without special characters"},
@@ -248,6 +259,10 @@ var clients = []*Client{
 		Name: "kiro", Title: "Kiro",
 		format: lenientJSON, section: mcpServers, entry: argsEntry,
 		user: everywhere("~/.kiro/settings/mcp.json"), project: []string{".kiro/settings/mcp.json"},
+		links: links{
+			web:   "https://kiro.dev/launch/mcp/add?name=NAME&config=CONFIG",
+			badge: "https://kiro.dev/images/add-to-kiro.svg",
+		},
 		after: "check the list of MCP servers in Kiro",
 		http: http{
 			entry: urlEntry, variable: "${NAME}",
@@ -260,6 +275,11 @@ var clients = []*Client{
 	{
 		Name: "lm-studio", Title: "LM Studio",
 		format: lenientJSON, section: mcpServers, entry: plainEntry,
+		links: links{
+			web:   "https://lmstudio.ai/install-mcp?name=NAME&config=BASE64",
+			app:   "lmstudio://add_mcp?name=NAME&config=BASE64",
+			badge: "https://files.lmstudio.ai/deeplink/mcp-install-light.svg",
+		},
 		after:    "check the list of servers in LM Studio",
 		http:     http{entry: urlEntry},
 		names:    names{other: mayRefuse},

@@ -83,7 +83,7 @@ var lines = map[string][]string{
 	"mcp-scaffold scaffold skill":      {``},
 	"mcp-scaffold scaffold server":     {`one`},
 	"mcp-scaffold wrap":                {`sort`, `sort --json`, `sort --dry-run`},
-	"mcp-scaffold config": {``, `--json`, `--client cursor`, `--wrapper`, `--inspector`,
+	"mcp-scaffold config": {``, `--json`, `--client cursor`, `--wrapper`, `--inspector`, `--link`, `--link --json`,
 		`--client cursor --apply`, `--client cursor --apply --dry-run`},
 
 	"mcp-doctor validate": {``, `--json`, `--ndjson`},

@@ -9,7 +9,11 @@ BIN=$(mktemp -d "${TMPDIR:-/tmp}/mcp-bash-agents-bin.XXXXXX")
 trap 'rm -rf "$BIN"' EXIT
 export AGENTS BIN
 
-(cd "$here/../.." && go build -o "$BIN/" ./cmd/mcp-scaffold ./test/wire/tap && go build -o "$BIN/real/" ./cmd/mcp-bash)
+(cd "$here/../.." && go build -o "$BIN/" ./cmd/mcp-scaffold ./cmd/mcp-bundle ./test/wire/tap && go build -o "$BIN/real/" ./cmd/mcp-bash)
+# Plugins get the server's program for this system.
+runtime=$BIN/runtimes/$(go env GOOS)-$(go env GOARCH)
+mkdir -p "$runtime"
+cp "$BIN/real/mcp-bash" "$runtime/"
 # The agents start the server through the tap, which records their messages, and the script their roots.
 mkdir "$BIN/said"
 cat >"$BIN/mcp-bash" <<END

@@ -17,13 +17,14 @@ func pluginCommand() *cli.Command {
 		Summary: "Make a plugin of a project: one folder that coding agents install, with its server and its skills.",
 		Examples: []cli.Example{
 			{Line: "NAME", Purpose: "the folder NAME-plugin, in this directory"},
-			{Line: "NAME ~/demo --output plugins/demo"},
+			{Line: "NAME --output plugins/demo"},
 			{Line: "NAME --output demo.zip --platform linux --arch amd64"},
 			{Line: "NAME --validate", Purpose: "check everything, write nothing"},
 		},
 		Operands: []cli.Operand{{Name: "[PROJECT]", Complete: cli.Dirs}},
-		Text: `Claude Code, Codex, Gemini CLI, Copilot CLI, Qwen Code and Cursor install the same folder. It contains the files of
-the project that a bundle would contain, the server's programs, the project's skills, icon, README and licence, and a manifest for each agent.
+		Text: `Claude Code, Codex, Gemini CLI, Copilot CLI, Qwen Code and Cursor install the same folder. It contains the files
+that a bundle of the project would contain, and a manifest for each agent. It also contains the project's skills, icon,
+README and licence.
 An existing folder is replaced only if this command made it and nobody has changed it.
 The same project makes the same bytes, wherever and whenever.`,
 		Exits: []cli.Exit{

@@ -109,7 +109,7 @@ func (b *builder) addManifests() error {
 	return nil
 }
 
-// describe returns what manifests tell about the plugin. It reports what they cannot tell.
+// describe returns the description for the manifests. It reports values that they cannot have.
 func (b *builder) describe() *plugins.Plugin {
 	c, id := b.config, b.id
 	p := &plugins.Plugin{

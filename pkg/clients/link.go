@@ -11,8 +11,8 @@ import (
 	"mcp-bash/pkg/text/secrets"
 )
 
-// links describes the links by which a client adds a server. In a template, NAME is the server's name, CONFIG its entry
-// as JSON, BASE64 the entry in Base64, and ENTRY the entry with the name in it, each encoded for a URL.
+// links describes the links by which a client adds a server. In a template, NAME is the server's name, and CONFIG its
+// entry as JSON. BASE64 is the entry in Base64, and ENTRY the entry with the name in it. Each is encoded for a URL.
 type links struct {
 	web   string // opens the client from a web page; GitHub keeps only these in a README
 	app   string // opens the client directly; "": none is documented

@@ -69,7 +69,7 @@ func TestLinkDecodes(t *testing.T) {
 	}
 }
 
-// PL-50, PL-51: which clients have a link, and that none has a secret.
+// PL-50, PL-51: the clients that have a link, for each kind of server. No link has a secret.
 func TestLinkedClients(t *testing.T) {
 	local := Server{Name: "demo", Command: "/bin/mcp-bash", Root: "/demo"}
 	remote := Server{Name: "demo", Remote: &Remote{URL: "https://mcp.example.com/mcp"}}

@@ -91,6 +91,10 @@ echo '{"name":"fetch","path":"net-fetch/tool.sh","capabilities":["Network"]}' >f
 printf '#!/usr/bin/env bash\necho "note: $1"\n' >providers/notes.sh
 chmod +x providers/notes.sh
 mcp-bash token create ci --file tokens.json >/dev/null
+mkdir greeter
+echo '{"name":"greeter"}' >greeter/plugin.json
+echo '{"name":"acme","owner":{"name":"Acme"},"plugins":[{"path":"greeter"}]}' >plugins.json
+mcp-bundle marketplace >/dev/null
 mcp-bundle bundle --version 1.0.0 --platform "$PLATFORM" --arch "$ARCH" >/dev/null 2>&1
 `
 

@@ -63,6 +63,7 @@ const calls = [
   ['15-asking', 'release', { version: '1.4.2', changes: 'Faster.', kind: 'patch' }, (r) => assert.deepEqual(r.structuredContent, { version: '1.4.3', notes: 'Faster.' })],
   ['17-strangers-tool', 'word-count', { note: 'town' }, (r) => assert.match(text(r), /^14 words/)],
   ['18-library', 'find-book', { word: 'tables' }, (r) => assert.equal(text(r), 'library://sailing/coastal-tides\n')],
+  ['19-plugin', 'count-files', {}, (r) => assert.match(text(r), /: \d+ files\n$/)],
 ];
 
 for (const [example, name, args, check] of calls) {

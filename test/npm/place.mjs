@@ -43,6 +43,7 @@ export const examples = {
   '16-wrapped': ['cut', 'find', 'grep', 'sort', 'wc'],
   '17-strangers-tool': ['word-count'],
   '18-library': ['find-book', 'reserve-book'],
+  '19-plugin': ['count-files'],
 };
 
 /** A directory of the test's own, removed with it. */

@@ -1,5 +1,5 @@
-// Package market makes the files by which people find the plugins of a repository: lists for agents, and entries for the
-// MCP registry (contract plugins, chapter 5). One description names the plugins.
+// Package market makes the files by which people find the plugins of a repository (contract plugins, chapter 5). They are
+// lists for agents, and entries for the MCP registry. One description names the plugins.
 package market
 
 import (
@@ -170,7 +170,7 @@ func (d *Description) Files(ctx context.Context) ([]mcpb.File, error) {
 // A State is how a file on disk compares with the one that is made.
 type State string
 
-// The states. Written is that of a file that did not exist or was replaced.
+// The states. Written means that the file did not exist or was replaced.
 const (
 	Written   State = "written"
 	Unchanged State = "unchanged"

@@ -9,8 +9,8 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// FuzzParse: a description and a manifest that anybody wrote give lists that are JSON and name folders below that of the
-// file only, or an error.
+// FuzzParse: any description and any manifest give lists in JSON, or an error. Only folders below that of the file are
+// read.
 func FuzzParse(f *testing.F) {
 	f.Add(`{"name":"acme","owner":{"name":"A"},"plugins":[{"path":"p","category":"C","registry":{"name":"a/b",`+
 		`"bundle":"x.mcpb","url":"https://e/mcp"}},{"path":"./q/../r"}]}`, `{"name":"demo","author":{"name":"A"},"keywords":["k"]}`)

@@ -1,5 +1,5 @@
-// Package plugins makes the files by which agents recognize a folder as a plugin, and the files by which they find
-// plugins in a repository (contract plugins). It reads no file and writes none.
+// Package plugins makes the files by which agents recognize a folder as a plugin (contract plugins). It also makes the
+// files by which they find plugins in a repository. It reads no file and writes none.
 package plugins
 
 import (
@@ -153,7 +153,7 @@ func (m *manifest) author(name string, a Author, withURL bool) {
 	m.End()
 }
 
-// about appends what all manifests tell in the same words.
+// about appends the members that all manifests have.
 func (m *manifest) about(p *Plugin) {
 	m.Name("version").String(p.Version)
 	m.text("description", p.Description)
@@ -310,7 +310,7 @@ const minReadme = 40
 // IsShort reports whether a README has too few words for a directory of plugins (PL-23).
 func IsShort(readme []byte) bool { return len(strings.Fields(string(readme))) < minReadme }
 
-// Readme returns a README for a plugin whose project has none (PL-23).
+// Readme returns a README for a plugin whose project lacks one (PL-23).
 func (p *Plugin) Readme() string {
 	var b strings.Builder
 	line := func(texts ...string) { b.WriteString(strings.Join(texts, "") + "\n") }

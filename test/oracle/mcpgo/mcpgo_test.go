@@ -282,6 +282,7 @@ func TestExamples(t *testing.T) {
 		{"16-wrapped", "cut find grep sort wc", "sort", `{"file":["data/fruit.csv"],"reverse":true}`, `lemon,3`},
 		{"17-strangers-tool", "word-count", "word-count", `{"note":"town"}`, `14 words`},
 		{"18-library", "find-book reserve-book", "find-book", `{"word":"tables"}`, `library://sailing/coastal-tides`},
+		{"19-plugin", "count-files", "count-files", `{}`, ` files`},
 	} {
 		known[c.example] = true
 		t.Run(c.example, func(t *testing.T) {

@@ -116,7 +116,8 @@ func (b *builder) describe() *plugins.Plugin {
 		Name: plugins.Name(id.name), Title: id.title, Version: id.version, Description: id.description,
 		Author:     plugins.Author{Name: id.author, Email: id.email, URL: id.url},
 		Homepage:   webURL(or(c.text("MCPB_HOMEPAGE", "homepage"), c.text("", "websiteUrl"))),
-		Repository: webURL(id.repository), License: c.text("MCPB_LICENSE", "license"), Keywords: c.words("MCPB_KEYWORDS", "keywords"), Icon: b.images.icon,
+		Repository: webURL(id.repository), License: c.text("MCPB_LICENSE", "license"),
+		Keywords: c.words("MCPB_KEYWORDS", "keywords"), Icon: b.images.icon,
 		Skills: b.content.has(skillsDir + "/"), Static: b.static,
 		Windows: slices.ContainsFunc(b.binaries, func(bin runtimes.Binary) bool { return bin.OS == "windows" }),
 	}

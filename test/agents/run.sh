@@ -9,7 +9,9 @@ BIN=$(mktemp -d "${TMPDIR:-/tmp}/mcp-bash-agents-bin.XXXXXX")
 trap 'rm -rf "$BIN"' EXIT
 export AGENTS BIN
 
-(cd "$here/../.." && go build -o "$BIN/" ./cmd/mcp-scaffold ./cmd/mcp-bundle ./test/wire/tap && go build -o "$BIN/real/" ./cmd/mcp-bash)
+cd "$here/../.."
+go build -o "$BIN/" ./cmd/mcp-scaffold ./cmd/mcp-bundle ./test/wire/tap
+go build -o "$BIN/real/" ./cmd/mcp-bash
 # Plugins get the server's program for this system.
 runtime=$BIN/runtimes/$(go env GOOS)-$(go env GOARCH)
 mkdir -p "$runtime"

@@ -70,7 +70,8 @@ var lines = map[string][]string{
 	"mcp-bundle publish":     {`demo-1.0.0.mcpb --dry-run`, `demo-1.0.0.mcpb --dry-run --json`},
 	"mcp-bundle image":       {imaged, imaged + ` --json`, imaged + ` -o - --format docker`},
 	"mcp-bundle manifest":    {``, `--json`, `--format toolhive`},
-	"mcp-bundle vendor":      {`--verify`, `--verify --json`, `--dry-run`, `--upgrade --platform "$PLATFORM" --arch "$ARCH"`},
+	"mcp-bundle vendor": {`--verify`, `--verify --json`, `--dry-run`,
+		`--upgrade --platform "$PLATFORM" --arch "$ARCH"`},
 
 	"mcp-scaffold new":                 {`other --force`, `other --force --json`},
 	"mcp-scaffold init":                {``, `--json`},

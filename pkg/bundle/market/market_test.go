@@ -13,7 +13,8 @@ import (
 // read.
 func FuzzParse(f *testing.F) {
 	f.Add(`{"name":"acme","owner":{"name":"A"},"plugins":[{"path":"p","category":"C","registry":{"name":"a/b",`+
-		`"bundle":"x.mcpb","url":"https://e/mcp"}},{"path":"./q/../r"}]}`, `{"name":"demo","author":{"name":"A"},"keywords":["k"]}`)
+		`"bundle":"x.mcpb","url":"https://e/mcp"}},{"path":"./q/../r"}]}`,
+		`{"name":"demo","author":{"name":"A"},"keywords":["k"]}`)
 	f.Add(`{"name":"acme","owner":{"name":"A"},"plugins":[{"path":"../p"},{"path":"/p"},{"path":"."}]}`, `{"name":"a b"}`)
 	f.Add(`{"name":"acme","owner":{"name":"A"},"plugins":[{"path":"p\u0000"}]}`, `{`)
 	f.Fuzz(func(t *testing.T, description, manifest string) {

@@ -90,7 +90,7 @@ func TestFiles(t *testing.T) {
 	golden(t, "small.txtar", texts(t, small))
 }
 
-// PL-3: the rules of Agent Plugins 1.0.0, Cursor and Gemini CLI, in our words: all members, and the form of their values.
+// PL-3: the rules of Agent Plugins 1.0.0, Cursor and Gemini CLI, in our words: all members, and the form of values.
 func TestSchemas(t *testing.T) {
 	text, err := os.ReadFile("testdata/rules.json")
 	if err != nil {

@@ -23,7 +23,6 @@ import (
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/text/secrets"
-	"mcp-bash/schemas"
 )
 
 // FileName is the usual name of a description.
@@ -79,8 +78,8 @@ func parse(text []byte, manifest func(folder string) ([]byte, error)) (*Descript
 	if err != nil {
 		return nil, err
 	}
-	if faults := schemas.Compile(schemas.Marketplace).Check(doc); len(faults) > 0 {
-		return nil, errors.New(faults[0].String())
+	if err := check(doc); err != nil {
+		return nil, err
 	}
 	if len(secrets.Scan(text)) > 0 {
 		return nil, errors.New("it contains a secret, which the files would publish")

@@ -7,7 +7,37 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/schemas"
 )
+
+// PL-40: the command and the schema for editors accept and refuse the same descriptions.
+func TestCheck(t *testing.T) {
+	const owner, list = `"owner":{"name":"A"}`, `"plugins":[{"path":"p"}]`
+	long := strings.Repeat("x", 2001)
+	for _, tc := range []struct {
+		description string
+		valid       bool
+	}{
+		{`{"name":"acme",` + owner + `,` + list + `}`, true},
+		{`{"$schema":"x","name":"a-b","title":"T","description":"D",` + owner + `,` + list + `}`, true},
+		{`[]`, false}, {`{}`, false}, {`{"name":"acme",` + list + `}`, false}, {`{"name":"acme",` + owner + `}`, false},
+		{`{"name":"A",` + owner + `,` + list + `}`, false}, {`{"name":"a--b",` + owner + `,` + list + `}`, false},
+		{`{"name":"",` + owner + `,` + list + `}`, false}, {`{"name":5,` + owner + `,` + list + `}`, false},
+		{`{"name":"a","description":"` + long + `",` + owner + `,` + list + `}`, false},
+		{`{"name":"a","colour":"red",` + owner + `,` + list + `}`, false},
+		{`{"name":"a","owner":"A",` + list + `}`, false}, {`{"name":"a","owner":{},` + list + `}`, false},
+		{`{"name":"a",` + owner + `,"plugins":{}}`, false}, {`{"name":"a",` + owner + `,"plugins":[]}`, false},
+		{`{"name":"a",` + owner + `,"plugins":["p"]}`, false}, {`{"name":"a",` + owner + `,"plugins":[{}]}`, false},
+		{`{"name":"a",` + owner + `,"plugins":[{"path":"p","registry":{"name":"a/b"}}]}`, false},
+		{`{"name":"a",` + owner + `,"plugins":[` + strings.Repeat(`{"path":"p"},`, 1000) + `{"path":"p"}]}`, false},
+	} {
+		err := check([]byte(tc.description))
+		faults := schemas.Compile(schemas.Marketplace).Check([]byte(tc.description))
+		if (err == nil) != tc.valid || (len(faults) == 0) != tc.valid {
+			t.Errorf("%.80s: %v, %v; valid: %v", tc.description, err, faults, tc.valid)
+		}
+	}
+}
 
 // FuzzParse: any description and any manifest give lists in JSON, or an error. Only folders below that of the file are
 // read.
@@ -29,6 +59,9 @@ func FuzzParse(f *testing.F) {
 		})
 		if err != nil {
 			return
+		}
+		if faults := schemas.Compile(schemas.Marketplace).Check([]byte(description)); len(faults) > 0 {
+			t.Errorf("the schema refuses %s: %v", description, faults)
 		}
 		for _, file := range d.Marketplace.Files() {
 			text, err := content(file)

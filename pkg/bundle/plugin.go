@@ -337,6 +337,10 @@ func readPluginLock(root *os.Root) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parsePluginLock(text)
+}
+
+func parsePluginLock(text []byte) (map[string]string, error) {
 	doc, err := rawjson.Check(text)
 	if err != nil {
 		return nil, err

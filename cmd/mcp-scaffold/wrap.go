@@ -115,7 +115,7 @@ func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
 	}
 	ctx, stop := cli.UntilSignal()
 	defer stop()
-	asker, err := ask.New(os.Getenv("PATH"), os.Getenv("MANPATH"))
+	asker, err := ask.New(os.Getenv("PATH"))
 	if err != nil {
 		return err
 	}

@@ -83,12 +83,12 @@ func facts(t testing.TB, file string) (command []string, style string, list []fa
 // WRAP-50: wrap finds enough of the options in the documentation of real programs, invents few, and
 // recognizes the kinds of most values.
 func TestFacts(t *testing.T) {
-	path, manPath := place(t)
+	path, _ := place(t)
 	files, err := filepath.Glob("facts/*")
 	if err != nil || len(files) < 30 {
 		t.Fatal(len(files), err)
 	}
-	asker, err := ask.New(path, manPath)
+	asker, err := ask.New(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,12 +16,12 @@ import (
 // WRAP-54: a tool offers what people use. Each line of used is a command line and the options of
 // it that its users give most, written down by hand.
 func TestUsed(t *testing.T) {
-	path, manPath := place(t)
+	path, _ := place(t)
 	text, err := os.ReadFile("used")
 	if err != nil {
 		t.Fatal(err)
 	}
-	asker, err := ask.New(path, manPath)
+	asker, err := ask.New(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,8 +140,9 @@ func (p *Program) synopsis(lines []string, from Source) {
 	if len(own) > 0 {
 		usages = own
 	}
+	literal := p.Style == StyleDocopt || p.Style != StyleArgparse && slices.ContainsFunc(usages, hasPlaceholder)
 	for _, parts := range usages {
-		w := &usageWalk{p: p, from: from, literal: p.Style == StyleDocopt || len(lines) > 1, at: -1}
+		w := &usageWalk{p: p, from: from, literal: literal, at: -1}
 		w.sequence(parts, false, false)
 		if w.unusable {
 			continue
@@ -161,6 +162,20 @@ func (p *Program) synopsis(lines []string, from Source) {
 		o.Required = o.Required || n == len(all)
 	}
 	p.operandsOf(all)
+}
+
+// hasPlaceholder reports whether a usage line has operands in capitals or angle brackets. Words in
+// lower case are then typed as they are.
+func hasPlaceholder(parts []*node) bool {
+	for i, n := range parts {
+		switch {
+		case strings.HasPrefix(textOf(n), "-") || i > 0 && strings.HasPrefix(parts[i-1].word, "-"):
+		case n.parts != nil && hasPlaceholder(n.parts), !anyOptions.MatchString(n.word) &&
+			(strings.HasPrefix(n.word, "<") || upperWord.MatchString(n.word)):
+			return true
+		}
+	}
+	return false
 }
 
 // withoutName drops the words that the command line begins with. named reports whether these
@@ -188,7 +203,7 @@ func (p *Program) withoutName(parts []*node) (rest []*node, named bool) {
 type usageWalk struct {
 	p         *Program
 	from      Source
-	literal   bool // words in lower case are commands, not operands
+	literal   bool // words in lower case are typed as they are
 	operands  []*Operand
 	dashes    bool
 	at        int
@@ -263,8 +278,8 @@ func (w *usageWalk) group(n *node, optional, repeat bool) {
 		if parts == nil {
 			parts = []*node{branch}
 		}
-		if led && !strings.HasPrefix(textOf(branch), "-") {
-			continue // "[-A|B|C N]" has no operands
+		if led && len(branch.word) == 1 {
+			continue // "[-A|B|C]" has no operands
 		}
 		w.sequence(parts, true, repeat)
 		if first := parts[0]; first != nil && strings.HasPrefix(first.word, "-") {
@@ -311,6 +326,7 @@ func (w *usageWalk) option(n, next *node, optional bool, within int, repeat, lea
 		w.p.clusters = true
 		for _, c := range n.word[1:] {
 			w.p.add(&Option{Names: []string{"-" + string(c)}, Source: w.from, Sure: Likely})
+			w.p.example("-"+string(c), 1)
 		}
 		return false
 	}
@@ -344,6 +360,7 @@ func (w *usageWalk) option(n, next *node, optional bool, within int, repeat, lea
 		o.Sure = Guessed
 	}
 	w.p.add(o)
+	w.p.example(o.Names[0], 1)
 	if there := w.p.Find(o.Names[0]); there != nil && !optional {
 		if w.required == nil {
 			w.required = map[*Option]bool{}
@@ -423,11 +440,8 @@ func (w *usageWalk) word(n *node, optional, repeat bool) {
 	case strings.HasPrefix(name, "["):
 		return
 	case listed(name) != nil: // c|x|t
-	case w.literal && !optional && lowerWord.MatchString(name) && !strings.ContainsAny(name, "_./|") &&
-		len(w.operands) == 0 &&
-		w.p.Style == StyleDocopt:
-		w.p.addCommand(Subcommand{Name: name, Source: w.from})
-		w.unusable = true
+	case w.literal && lowerWord.MatchString(name), strings.EqualFold(name, "expression"):
+		w.unusable = true // a word that is typed as it is: one form of several
 		return
 	case !operandName.MatchString(name):
 		return
@@ -457,45 +471,36 @@ func (w *usageWalk) operand(o *Operand) {
 	w.operands = append(w.operands, o)
 }
 
-// operandsOf merges the operands of several usage lines. It prefers the line with the most
-// operands, and then one with repeated operands. Operands that another line omits become
+// operandsOf merges the operands of several usage lines. Lines may only differ in how many they
+// have: otherwise it is not known which ones belong together. Operands that a line omits are
 // optional.
 func (p *Program) operandsOf(all [][]*Operand) {
-	if len(all) == 0 {
+	described := p.Operands
+	p.Operands, p.Loose = nil, len(all) == 0
+	if p.Loose {
 		return
 	}
-	repeats := func(list []*Operand) int {
-		if slices.ContainsFunc(list, func(o *Operand) bool { return o.Repeat }) {
-			return 1
+	longest := slices.MaxFunc(all, func(a, b []*Operand) int { return cmp.Compare(len(a), len(b)) })
+	for _, list := range all {
+		for i, o := range list {
+			if o.Name != longest[i].Name {
+				p.Loose = true
+				return
+			}
+			longest[i].Repeat = longest[i].Repeat || o.Repeat
 		}
-		return 0
+		for i, o := range longest {
+			o.Required = o.Required && i < len(list) && list[i].Required
+		}
 	}
-	longest := slices.MaxFunc(all, func(a, b []*Operand) int {
-		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(repeats(a), repeats(b)))
-	})
 	for _, o := range longest {
-		for _, other := range all {
-			if !slices.ContainsFunc(other, func(one *Operand) bool { return one.Name == o.Name && one.Required }) {
-				o.Required = false
+		for _, d := range described {
+			if strings.EqualFold(d.Name, o.Name) {
+				o.Help = d.Help
 			}
 		}
 	}
-	listed := p.Operands
-	for _, o := range longest {
-		for _, l := range listed {
-			if strings.EqualFold(l.Name, o.Name) {
-				o.Help = l.Help
-			}
-		}
-	}
-	longest = slices.DeleteFunc(slices.Clone(longest), func(o *Operand) bool {
-		isExpression := strings.EqualFold(o.Name, "expression")
-		p.Expression = p.Expression || isExpression
-		return isExpression
-	})
-	if len(longest) > 0 {
-		p.Operands = longest
-	}
+	p.Operands = longest
 }
 
 var (
@@ -506,21 +511,12 @@ var (
 // finish draws conclusions from the whole text. prose is the text outside usage lines and
 // entries.
 func (p *Program) finish(prose []string) {
-	stated := map[string]bool{}
 	for _, text := range prose {
-		for _, m := range statedKind.FindAllStringSubmatch(text, 10) {
-			stated[m[1]] = true
-		}
 		if readsInput.MatchString(text) {
 			p.Stdin = true
 		}
 		if p.Summary == "" && firstLine.MatchString(text) && !strings.HasSuffix(text, ":") {
 			p.Summary = sentence(firstSentence(text))
-		}
-	}
-	for _, o := range p.Options {
-		if v := o.Value; v != nil && stated[strings.TrimLeft(v.Name, "[]+-")] {
-			v.Kind, v.Sure = Size, Likely
 		}
 	}
 	p.pair()

@@ -153,6 +153,9 @@ func (r *helpReader) line(l, previous, next line) {
 	if r.part == aboutCommands && r.commands(l) || r.part == aboutOperands && r.operands(l) {
 		return
 	}
+	if len(r.p.Options) == 0 && r.p.Summary == "" && firstLine.MatchString(l.text) && !notSummary.MatchString(l.text) {
+		r.p.Summary = sentence(firstSentence(l.text))
+	}
 	r.prose = append(r.prose, l.text)
 }
 
@@ -390,12 +393,10 @@ func (p *Program) enter(s spec, help string, from Source) {
 }
 
 var (
-	repeated = lazyregexp.New(`(?i)\b(?:can|may) be (?:used|given|specified|repeated|supplied|passed|provided|` +
-		`set)? ?` +
-		`(?:multiple times|more than once|several times|repeatedly|many times|repeated)|\bmultiple times\b|` +
-		`\bmore than once\b|` +
-		`\bmultiple allowed\b|\brepeatable\b|\bcan be repeated\b|\bmay be repeated\b|\bmore (?:than one|` +
-		`occurrences)\b|\(-v+,`)
+	repeated = lazyregexp.New(`(?i)\b(?:can|may) be (?:\w+ )?(?:multiple times|more than once|several times|repeatedly|` +
+		`many times|repeated)|\b(?:can|may) be repeated\b|\bmultiple allowed\b|\brepeatable\b|\(-v+,|` +
+		`^\W*(?:multiple times|repeat this option)\b|\b(?:use|specify|repeat|give) (?:\w+ ){0,2}?(?:multiple times|` +
+		`more than once|several times|to add more)\b`)
 	requiredIn = lazyregexp.New(`\[required\]|\(required\)|\(Required\)`)
 )
 

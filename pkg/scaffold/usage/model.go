@@ -309,7 +309,7 @@ func (p *Program) Merge(from *Program) {
 			p.Sources = append(p.Sources, s)
 		}
 	}
-	if p.Summary == "" {
+	if from.Summary != "" { // the line of a manual page is written as a summary
 		p.Summary = from.Summary
 	}
 	if p.Style == StyleOther {

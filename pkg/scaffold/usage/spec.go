@@ -189,6 +189,10 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 			v.Optional = !strings.Contains(inner, "|") // click puts choices in brackets
 			return v.named(), rest
 		}
+		if word, rest := cutWord(text[1:]); len(word) > len(body) && (whole || atBoundary(rest)) { // "[protocol://]host"
+			v.Name = cut(innerBrackets.ReplaceAllString(word, ""), maxName)
+			return v, rest
+		}
 		return nil, text
 	case strings.HasPrefix(text, " ") && !strings.HasPrefix(text, "  "):
 		word, rest := cutWord(text[1:])

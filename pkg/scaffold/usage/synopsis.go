@@ -18,6 +18,7 @@ type node struct {
 	either   bool    // the parts exclude each other
 	optional bool
 	repeat   bool
+	brace    bool // a group in braces
 }
 
 const (
@@ -84,7 +85,7 @@ func (u *usageParser) group(depth int) *node {
 			}
 			inner := u.group(depth + 1)
 			u.at++ // the closing bracket
-			inner.optional = t == "["
+			inner.optional, inner.brace = t == "[", t == "{"
 			if t == "{" && len(inner.parts) == 1 && strings.Contains(inner.parts[0].word, ",") {
 				inner = &node{word: "{" + inner.parts[0].word + "}"}
 			}
@@ -111,6 +112,7 @@ done:
 // synopsis parses usage lines.
 func (p *Program) synopsis(lines []string, from Source) {
 	var all [][]*Operand
+	loose := false
 	needs := map[*Option]int{} // the number of lines in which an option is required
 	var usages [][]*node
 	var own [][]*node // the usage lines that name the command, if other lines do not
@@ -119,6 +121,7 @@ func (p *Program) synopsis(lines []string, from Source) {
 			break
 		}
 		text, _, _ = strings.Cut(text, " # ")
+		text = strings.ReplaceAll(text, "(s)", "...")
 		u := &usageParser{tokens: tokens(text)}
 		var parts []*node
 		for u.at < len(u.tokens) { // a closing bracket without an opening one
@@ -145,6 +148,7 @@ func (p *Program) synopsis(lines []string, from Source) {
 		w := &usageWalk{p: p, from: from, literal: literal, at: -1}
 		w.sequence(parts, false, false)
 		if w.unusable {
+			loose = true
 			continue
 		}
 		all = append(all, w.operands)
@@ -162,6 +166,9 @@ func (p *Program) synopsis(lines []string, from Source) {
 		o.Required = o.Required || n == len(all)
 	}
 	p.operandsOf(all)
+	if loose {
+		p.Operands, p.Loose = nil, true
+	}
 }
 
 // hasPlaceholder reports whether a usage line has operands in capitals or angle brackets. Words in
@@ -240,6 +247,7 @@ func (w *usageWalk) sequence(parts []*node, optional, repeat bool) {
 			for w.takesValue(n.word) && parts[0] == n && optional && i+1 < len(parts) && isPartOfValue(parts[i+1]) {
 				i++ // the text after an option in the same bracket
 			}
+		case optional && strings.HasPrefix(parts[0].word, "-"): // a value of the option in the same bracket
 		default:
 			w.word(n, optional, repeat || n.repeat)
 		}
@@ -259,6 +267,12 @@ func isPartOfValue(n *node) bool {
 }
 
 func (w *usageWalk) group(n *node, optional, repeat bool) {
+	if !n.either && len(n.parts) > 1 && (n.brace || !slices.ContainsFunc(n.parts, func(part *node) bool {
+		return !lowerWord.MatchString(part.word) || part.repeat
+	})) {
+		w.unusable = !anyOptions.MatchString(n.parts[len(n.parts)-1].word) // prose: "[entry points]"
+		return
+	}
 	if !n.either {
 		if last := len(n.parts) - 1; optional && last > 0 && anyOptions.MatchString(n.parts[last].word) &&
 			!strings.HasPrefix(n.parts[0].word, "-") {
@@ -268,7 +282,9 @@ func (w *usageWalk) group(n *node, optional, repeat bool) {
 		return
 	}
 	if list := alternatives(n); list != nil { // {a|b}: one operand
-		w.operand(&Operand{Name: strings.Join(list, "|"), Choices: list, Required: !optional, Repeat: repeat})
+		o := &Operand{Name: strings.Join(list, "|"), Required: !optional, Repeat: repeat}
+		o.Choices = listed(o.Name)
+		w.operand(o)
 		return
 	}
 	var names []string
@@ -278,8 +294,9 @@ func (w *usageWalk) group(n *node, optional, repeat bool) {
 		if parts == nil {
 			parts = []*node{branch}
 		}
-		if led && len(branch.word) == 1 {
-			continue // "[-A|B|C]" has no operands
+		if led && branch.word != "" && !strings.HasPrefix(branch.word, "-") && !strings.HasPrefix(branch.word, "<") &&
+			(len(branch.word) == 1 || !upperWord.MatchString(branch.word)) {
+			continue // "[-A|B|C]" and "[-o a|b]" have no operands
 		}
 		w.sequence(parts, true, repeat)
 		if first := parts[0]; first != nil && strings.HasPrefix(first.word, "-") {
@@ -305,14 +322,15 @@ func (w *usageWalk) aliases(names []string) bool {
 }
 
 // alternatives returns the words of a group if all its parts are words that exclude each
-// other. It returns nil if one is an option or a placeholder.
+// other. It returns nil if one is an option.
 func alternatives(n *node) (list []string) {
 	for _, part := range n.parts {
-		if part.word == "" || strings.HasPrefix(part.word, "-") || strings.HasPrefix(part.word, "<") ||
-			upperWord.MatchString(part.word) || part.repeat {
+		if part.word == "" || strings.HasPrefix(part.word, "-") && part.word != "-" || part.repeat {
 			return nil
 		}
-		list = append(list, part.word)
+		if part.word != "-" {
+			list = append(list, strings.Trim(part.word, "<>"))
+		}
 	}
 	return list
 }
@@ -336,7 +354,7 @@ func (w *usageWalk) option(n, next *node, optional bool, within int, repeat, lea
 	}
 	o := &Option{Names: s.names, Negations: s.negations, Value: s.value, Source: w.from, Sure: Likely,
 		Repeat: repeat || n.repeat}
-	takes := known == nil || known.Value != nil || leads && next != nil && strings.HasPrefix(next.word, "<")
+	takes := known == nil || known.Value != nil || leads && within == 2
 	if next != nil && o.Value == nil && takes && isValueOf(next, within, known != nil || leads) {
 		took = true
 		o.Value = &Value{Name: next.word}
@@ -439,8 +457,8 @@ func (w *usageWalk) word(n *node, optional, repeat bool) {
 	case strings.HasPrefix(name, "<") || strings.HasPrefix(name, "{") || upperWord.MatchString(name):
 	case strings.HasPrefix(name, "["):
 		return
-	case listed(name) != nil: // c|x|t
-	case w.literal && lowerWord.MatchString(name), strings.EqualFold(name, "expression"):
+	case strings.Contains(name, "|"): // c|x|t, FILE|URL
+	case w.literal && !optional && lowerWord.MatchString(name), strings.EqualFold(name, "expression"):
 		w.unusable = true // a word that is typed as it is: one form of several
 		return
 	case !operandName.MatchString(name):
@@ -452,7 +470,7 @@ func (w *usageWalk) word(n *node, optional, repeat bool) {
 
 // several matches names of operands that can be repeated.
 var several = lazyregexp.New(`^<?(?i:files|paths|dirs|directories|args|arguments|packages|urls|hosts|pids|` +
-	`names)>?$`)
+	`(?:file)?names)>?$`)
 
 var operandName = lazyregexp.New(`^\p{L}[\p{L}\p{M}0-9_./:=@+-]*$`)
 
@@ -506,6 +524,8 @@ func (p *Program) operandsOf(all [][]*Operand) {
 var (
 	readsInput = lazyregexp.New(`(?i)\b(?:standard input|stdin)\b`)
 	firstLine  = lazyregexp.New(`^[A-Z][^\n]{5,}`)
+	notSummary = lazyregexp.New(`(?i):$|\bcopyright\b|^(?:for more|this is not|by default|if |see |report |e\.g|note)|` +
+		`^\S+ (?:version )?v?[0-9]+\.[0-9]`)
 )
 
 // finish draws conclusions from the whole text. prose is the text outside usage lines and
@@ -514,9 +534,6 @@ func (p *Program) finish(prose []string) {
 	for _, text := range prose {
 		if readsInput.MatchString(text) {
 			p.Stdin = true
-		}
-		if p.Summary == "" && firstLine.MatchString(text) && !strings.HasSuffix(text, ":") {
-			p.Summary = sentence(firstSentence(text))
 		}
 	}
 	p.pair()

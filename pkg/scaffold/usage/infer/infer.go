@@ -19,6 +19,8 @@ type Program struct {
 	*usage.Program
 	Connects bool // it can look up other hosts
 	Starts   bool // it can start other programs
+	// Only has the names of options that the person asked for, with or without dashes.
+	Only []string
 }
 
 // A Result is the recipe of a program.
@@ -54,6 +56,8 @@ type maker struct {
 	dangers *danger.List
 	names   map[*usage.Option]string // the property of an option
 	taken   map[string]bool          // the names of properties
+
+	operandNames []string // the properties of operands
 }
 
 // Recipe makes the recipe of a program.
@@ -63,6 +67,9 @@ func Recipe(p Program) *Result {
 	m.Recipe = &recipe.Recipe{
 		Program: p.Words[0], Command: p.Words[1:], Title: title(p.Words), Summary: summary(p.Program),
 		Output: recipe.Output{Type: "text"}, Dangers: map[string]string{},
+	}
+	for _, o := range p.Operands {
+		m.operandNames = append(m.operandNames, m.property(strings.ToLower(o.Name)))
 	}
 	m.options()
 	m.operands()
@@ -169,8 +176,8 @@ var (
 		`hyperlink)(?:[-=].*)?$`)
 	screenText = lazyregexp.New(`(?i)\b(?:prompts? (?:before|for|whether)|interactive(?:ly)?|` +
 		`open .{0,30}(?:browser|editor|pager)|ansi colou?rs?)\b`)
-	obsoleteText = lazyregexp.New(`(?i)^\W*(?:deprecated|obsolete|ignored|no[- ]op)|` +
-		`\b(?:is|are) (?:deprecated|obsolete)|\[deprecated|\(deprecated|does nothing|has no effect`)
+	obsoleteText = lazyregexp.New(`(?i)^\W*(?:deprecated|obsolete|ignored|no[- ]op|does nothing|has no effect)|` +
+		`\b(?:option|flag|switch|it) is (?:deprecated|obsolete)|\[deprecated|\(deprecated`)
 )
 
 // unasked returns the reason why an option is only offered by name, or "". It marks dangerous ones.
@@ -257,7 +264,7 @@ func describe(help, name string, a *recipe.Argument, kind usage.Kind) string {
 
 // libraries are the styles of libraries that take "--option=value", "-ovalue" and "--".
 var libraries = []usage.Style{usage.StyleArgparse, usage.StyleClick, usage.StyleCobra, usage.StyleClap, usage.StyleGit,
-	usage.StyleBusybox, usage.StyleDocopt}
+	usage.StyleBusybox}
 
 // known reports whether the library that reads the program's options is known. "--" ends the
 // options of programs in GNU style only if their file imports such a library.

@@ -114,10 +114,20 @@ func TestCapabilities(t *testing.T) {
 		"Usage: brew [-a] FILE\n\nConverts tea to coffee.\n\n  -a  all\n":     "Edit",
 		"Usage: brew [-a] URL\n\nShow tea.\n\n  -a  all\n":                    "Search Network",
 		"Usage: brew [-a] NAME\n\nQuery a remote pot.\n\n  -a  all\n":         "Search Network",
-		"Usage: brew [-o FILE]\n\nShow tea.\n\n  -o FILE  write it to FILE\n": "Edit",
+		"Usage: brew [-o FILE]\n\nShow tea.\n\n  -o FILE  write it to FILE\n": "Search",
 	} {
 		if got := strings.Join(of(t, "brew", help).Recipe.Capabilities, " "); got != want {
 			t.Errorf("%s: %s, not %s", help, got, want)
+		}
+	}
+}
+
+// WRAP-36: an option that writes counts if somebody asks for it.
+func TestAsked(t *testing.T) {
+	p := usage.Help([]byte("Usage: brew [-o FILE]\n\nShow tea.\n\n  -o, --out FILE  write it to FILE\n"), []string{"brew"})
+	for _, only := range []string{"-o", "out", "--out"} {
+		if got := Recipe(Program{Program: p, Only: []string{only}}).Recipe.Capabilities; !slices.Equal(got, []string{"Edit"}) {
+			t.Errorf("%s: %v", only, got)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (m *maker) operands() {
 		if p.Dashes && (p.DashesAt == i || p.DashesAt < 0 && i == 0) {
 			m.add(recipe.Argument{Words: []string{"--"}})
 		}
-		a := recipe.Argument{Name: m.property(strings.ToLower(o.Name)), Repeat: o.Repeat, Required: o.Required && !p.Stdin}
+		a := recipe.Argument{Name: m.operandNames[i], Repeat: o.Repeat, Required: o.Required && !p.Stdin}
 		m.value(&a, o.Kind, o.Sure, o.Choices)
 		if a.Type != "path" {
 			a.Type, a.Choices, a.Dashes = "string", nil, p.Dashes && p.DashesAt <= i
@@ -45,10 +45,11 @@ func (m *maker) operands() {
 	}
 }
 
-// inOrder reports whether the required operands come first. Others could take their place.
+// inOrder reports whether the required operands come first, and no optional one follows a list.
+// Others could take their place.
 func inOrder(list []*usage.Operand) bool {
-	for i := range list {
-		if i > 0 && list[i].Required && !list[i-1].Required {
+	for i := 1; i < len(list); i++ {
+		if list[i].Required && !list[i-1].Required || list[i-1].Repeat && !list[i].Required {
 			return false
 		}
 	}
@@ -113,6 +114,14 @@ var (
 		`udp|ftp|ssh|api|dns)s?\b`)
 )
 
+// asked reports whether the person named an option.
+func (m *maker) asked(option string) bool {
+	o := m.p.Find(option)
+	return o != nil && slices.ContainsFunc(m.p.Only, func(name string) bool {
+		return o.Has(name) || o.Has("-"+name) || o.Has("--"+name) || m.names[o] == name
+	})
+}
+
 // capabilities declares what the tool needs to work on the files of the roots. Whether it only
 // reads cannot be known, so there is no readOnlyHint (WRAP-35, WRAP-36).
 func (m *maker) capabilities() {
@@ -127,7 +136,8 @@ func (m *maker) capabilities() {
 		network = "its summary"
 	}
 	for _, a := range m.Recipe.Arguments {
-		if edit == "" && a.Option != "" && (a.Destructive || destroys.MatchString(a.Description)) {
+		if edit == "" && a.Option != "" && (!a.Only || m.asked(a.Option)) &&
+			(a.Destructive || destroys.MatchString(a.Description)) {
 			edit = a.Option
 		}
 		if network == "" && strings.HasSuffix(a.Description, "probably a URL)") {

@@ -13,6 +13,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold"
+	"mcp-bash/pkg/scaffold/recipe/danger"
 	"mcp-bash/pkg/scaffold/usage/ask"
 	"mcp-bash/pkg/scaffold/usage/infer"
 	"mcp-bash/pkg/scaffold/wrap"
@@ -180,8 +181,7 @@ func (w *wrapper) commands(ctx context.Context, words []string) ([]*wrap.Tool, e
 	var tools []*wrap.Tool
 	for _, leaf := range leaves {
 		line := append(slices.Clone(words), leaf.Words[len(words):]...)
-		r := infer.Recipe(leaf.Program, leaf.Words)
-		tool, err := scaffold.NewTool(w.p, r, wrap.Source{}, line, leaf.File, "", w.o.Selection.For(r))
+		tool, err := w.inferred(leaf, line, "", w.o.Selection, true)
 		if err != nil {
 			return nil, err
 		}
@@ -195,6 +195,10 @@ func (w *wrapper) commands(ctx context.Context, words []string) ([]*wrap.Tool, e
 
 // fromHelp asks a program for help, and makes a tool of it.
 func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s wrap.Selection) (*wrap.Tool, error) {
+	if danger.Load().Interpreter(words[0]) && !w.o.Force {
+		return nil, cli.Failf(cli.CodeInvalid, "%s runs the code that it is given, so the tool could do anything; "+
+			"--force makes it nevertheless", words[0])
+	}
 	answer, err := w.ask.Program(ctx, words)
 	if answer != nil {
 		for _, note := range answer.Notes {
@@ -208,11 +212,29 @@ func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s w
 		w.warn(fmt.Sprintf("%s has commands, but this tool cannot run them. Wrap one with wrap %[1]s %s, or all with "+
 			"--subcommands", strings.Join(words, " "), commands[0].Name))
 	}
-	r := infer.Recipe(answer.Program, answer.Words)
-	if w.o.update {
-		s = s.For(r)
+	return w.inferred(answer, words, name, s, w.o.update)
+}
+
+// inferred makes a tool of the help of a program. If lenient is true, the selection may name
+// options that the program does not have.
+func (w *wrapper) inferred(answer *ask.Answer, words []string, name string, s wrap.Selection, lenient bool) (*wrap.Tool,
+	error) {
+	found := infer.Recipe(infer.Program{Program: answer.Program, Connects: answer.Can.Connects, Starts: answer.Can.Starts,
+		Only: s.Only})
+	if lenient {
+		s = s.For(found.Recipe)
 	}
-	return scaffold.NewTool(w.p, r, wrap.Source{}, words, answer.File, name, s)
+	tool, err := scaffold.NewTool(w.p, found.Recipe, wrap.Source{}, words, answer.File, name, s)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range found.LeftOut {
+		if l.Why != "help" {
+			tool.LeftOut = append(tool.LeftOut, wrap.LeftOut(l))
+		}
+	}
+	tool.Review = append(tool.Review, found.Review...)
+	return tool, nil
 }
 
 // refused returns the error for a program for which no tool can be created (WRAP-13).

@@ -61,7 +61,12 @@ func (t *Tool) description() string {
 			text += " Needs " + strings.Join(group, " or ") + "."
 		}
 	}
-	return text + "\n\nRuns " + strings.Join(t.Words, " ") + "."
+	return text + "\n\nRuns " + t.commandLine() + "."
+}
+
+// commandLine returns the program with its command.
+func (t *Tool) commandLine() string {
+	return strings.Join(append([]string{t.Words[0]}, t.Recipe.Command...), " ")
 }
 
 // properties writes the arguments, and which ones are required.
@@ -187,7 +192,7 @@ func encoded(v any) json.RawMessage {
 
 // describe returns the description of an argument for models: its text, then its option.
 func describe(a *recipe.Argument) string {
-	if a.Option == "" {
+	if a.Option == "" || strings.Contains(a.Description, a.Option) {
 		return a.Description
 	}
 	return strings.TrimSpace(a.Description + " (" + a.Option + ")")

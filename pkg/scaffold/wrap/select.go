@@ -159,7 +159,7 @@ func unknownName(r *recipe.Recipe, s Selection) error {
 		if known(r, name) {
 			continue
 		}
-		program := strings.Join(append([]string{r.Program}, r.Command...), " ")
+		program := strings.Join(r.Words(), " ")
 		for _, option := range []string{name, "-" + name, "--" + name} {
 			if why := r.Dangers[option]; why != "" {
 				return cli.Usagef("the recipe of %s does not offer %s: it %s; --no-recipe reads the program's help instead",

@@ -45,8 +45,8 @@ type LeftOut struct{ Option, Why string }
 // The properties of lists of words that the documentation does not explain: operands, and any words
 // of the command line. Any words are only offered by name.
 const (
-	Words    = "arguments"
-	AnyWords = "any_arguments"
+	anyOperands = "arguments"
+	anyWords    = "any_arguments"
 )
 
 // A maker makes one recipe.
@@ -78,7 +78,7 @@ func Recipe(p Program) *Result {
 	m.capabilities()
 	if m.Generic {
 		m.review("the documentation of %s does not show its arguments, so the tool takes a list of words. They cannot be "+
-			"options; --only %s adds a list without this limit", strings.Join(p.Words, " "), AnyWords)
+			"options; --only %s adds a list without this limit", strings.Join(p.Words, " "), anyWords)
 	}
 	return &m.Result
 }
@@ -200,6 +200,7 @@ func (m *maker) unasked(o *usage.Option, a *recipe.Argument) string {
 // option describes one option.
 func (m *maker) option(o *usage.Option) recipe.Argument {
 	a := recipe.Argument{Name: m.property(o.Name()), Option: o.Name(), Repeat: o.Repeat, Required: o.Required}
+	a.Aliases = slices.DeleteFunc(slices.Clone(o.Names), func(name string) bool { return name == a.Option })
 	if o.Sure != usage.Certain {
 		a.Unconfirmed = append(a.Unconfirmed, "option")
 	}

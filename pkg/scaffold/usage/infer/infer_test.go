@@ -99,7 +99,8 @@ pot string required
 func TestRunners(t *testing.T) {
 	for command, want := range map[string]string{"xargs": "only", "python3": "only", "tea": ""} {
 		r := of(t, command, "nothing\n")
-		only := slices.ContainsFunc(r.Recipe.Arguments, func(a recipe.Argument) bool { return a.Name == Words && a.Only })
+		only := slices.ContainsFunc(r.Recipe.Arguments,
+			func(a recipe.Argument) bool { return a.Name == anyOperands && a.Only })
 		if only != (want != "") || only != (r.Runs != "") || !r.Generic {
 			t.Errorf("%s: %s", command, listing(r.Recipe))
 		}
@@ -126,7 +127,8 @@ func TestCapabilities(t *testing.T) {
 func TestAsked(t *testing.T) {
 	p := usage.Help([]byte("Usage: brew [-o FILE]\n\nShow tea.\n\n  -o, --out FILE  write it to FILE\n"), []string{"brew"})
 	for _, only := range []string{"-o", "out", "--out"} {
-		if got := Recipe(Program{Program: p, Only: []string{only}}).Recipe.Capabilities; !slices.Equal(got, []string{"Edit"}) {
+		got := Recipe(Program{Program: p, Only: []string{only}}).Recipe.Capabilities
+		if !slices.Equal(got, []string{"Edit"}) {
 			t.Errorf("%s: %v", only, got)
 		}
 	}

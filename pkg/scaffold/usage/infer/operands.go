@@ -19,7 +19,7 @@ var commandOperand = lazyregexp.New(`(?i)^(?:sub-?)?(?:command|cmd|program|utili
 func (m *maker) operands() {
 	p := m.p
 	if m.Generic {
-		m.add(recipe.Argument{Name: m.property(AnyWords), Type: "string", Repeat: true, Dashes: true, Only: true,
+		m.add(recipe.Argument{Name: m.property(anyWords), Type: "string", Repeat: true, Dashes: true, Only: true,
 			Destructive: true, Description: "Words of the command line, options included, in their order."})
 	}
 	list := p.Operands
@@ -60,12 +60,12 @@ func (m *maker) add(a recipe.Argument) { m.Recipe.Arguments = append(m.Recipe.Ar
 
 // words adds the list of words. It is only offered by name for programs that run what they are given.
 func (m *maker) words() {
-	a := recipe.Argument{Name: m.property(Words), Type: "string", Repeat: true, Unconfirmed: []string{"operands"},
+	a := recipe.Argument{Name: m.property(anyOperands), Type: "string", Repeat: true, Unconfirmed: []string{"operands"},
 		Description: "Words of the command line after the options, such as names of files. The documentation of " +
 			strings.Join(m.p.Words, " ") + " does not explain them."}
 	if a.Only = m.Runs != ""; a.Only {
 		a.Destructive = true
-		m.review("%s %s, so %s are only offered by name", m.p.Words[0], m.Runs, Words)
+		m.review("%s %s, so %s are only offered by name", m.p.Words[0], m.Runs, anyOperands)
 	}
 	if m.p.Dashes {
 		if !a.Only {

@@ -111,7 +111,7 @@ func TestFacts(t *testing.T) {
 		known, found, wrong, offered = known+len(list), found+m.found, wrong+m.wrong, offered+len(ans.Options)
 		values, narrowed = values+m.values, narrowed+m.narrowed
 	}
-	t.Logf("%d programs, %d styles: options %d of %d (%.1f%%), false %d of %d (%.1f%%), narrowed wrongly %d of %d (%.1f%%)",
+	t.Logf("%d programs, %d styles: options %d of %d (%.1f%%), false %d of %d (%.1f%%), narrowed %d of %d (%.1f%%)",
 		len(files), len(styles), found, known, percent(found, known), wrong, offered, percent(wrong, offered), narrowed,
 		values, percent(narrowed, values))
 	if percent(found, known) < 95 || percent(wrong, offered) > 2 || percent(narrowed, values) > 3 || len(styles) < 10 {

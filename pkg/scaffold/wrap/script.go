@@ -50,6 +50,10 @@ func quoted(words []string) string {
 	list := make([]string, len(words))
 	for i, word := range words {
 		list[i] = shell.Quote(word)
+		// Without quotation marks, ShellCheck takes these for mistakes in an array.
+		if list[i] == word && (strings.Contains(word, ",") || strings.HasPrefix(word, "=")) {
+			list[i] = "'" + word + "'"
+		}
 	}
 	return strings.Join(list, " ")
 }

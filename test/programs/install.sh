@@ -34,7 +34,8 @@ missing() {
   shift
   {
     printf '%s\n' "$@"
-    cat tasks/*.txtar 2>/dev/null | awk -v kind="$kind" '$1 == kind { for (i = 2; i <= NF; i++) print $i }'
+    awk -v kind="$kind" 'FNR == 1 { head = 1 } /^-- / { head = 0 }
+      head && $1 == kind { for (i = 2; i <= NF; i++) print $i }' tasks/*.txtar
   } | sort -u | sed "s/^/$kind /" | grep -vxFf "$folder/installed" | cut -d' ' -f2-
 }
 
@@ -56,6 +57,9 @@ if [[ -n $todo ]]; then
   rm -r "$folder/debs"
   sed 's/^/debian /' <<<"$todo" >>"$folder/installed"
 fi
+for program in "$folder/root"/usr/lib/postgresql/*/bin/*; do # Debian starts them by a script
+  [[ ! -e $program ]] || ln -sf "$program" "$folder/bin/"
+done
 todo=$(missing npm "${npm[@]}") || true
 if [[ -n $todo ]]; then
   # shellcheck disable=SC2086

@@ -27,7 +27,7 @@ func (c *checker) add(path, format string, args ...any) {
 func (r *Recipe) Check() Faults {
 	c := &checker{r: r, arguments: map[string]*Argument{}}
 	c.texts()
-	ended := false // by "--"
+	ended := false // by "--", or by a required operand, if the recipe says so
 	optional := "" // an operand
 	for i := range r.Arguments {
 		a := &r.Arguments[i]
@@ -40,6 +40,7 @@ func (r *Recipe) Check() Faults {
 		c.argument(a, path)
 		if a.IsOperand() {
 			optional = c.operand(a, path, ended, optional)
+			ended = ended || a.Required
 		}
 	}
 	if r.Stdin != nil {
@@ -151,7 +152,7 @@ func (c *checker) argument(a *Argument, path string) {
 func (c *checker) operand(a *Argument, path string, ended bool, optional string) string {
 	switch {
 	case a.Dashes && !ended:
-		c.add(path+"/dashes", `needs words ["--"] before it; else the value could be an option`)
+		c.add(path+"/dashes", `needs words ["--"] or a required operand before it; else the value could be an option`)
 	case optional != "" && a.Required:
 		c.add(path, "a required operand cannot follow %s, which may be absent", optional)
 	}

@@ -4,6 +4,8 @@
 // generator of tools (pkg/scaffold/wrap) treats all of them alike.
 package recipe
 
+import "slices"
+
 // A Recipe describes the command line of a program, or of one of its subcommands.
 type Recipe struct {
 	// Schema is the address of the JSON Schema of recipes, for editors.
@@ -166,4 +168,12 @@ type Effects struct {
 type Example struct {
 	Description string         `json:"description"`
 	Arguments   map[string]any `json:"arguments"`
+}
+
+// PlacesCommand reports whether fixed words begin with those of the subcommand, because options
+// precede them, as in "git -C DIR log". Otherwise the subcommand follows the program.
+func (r *Recipe) PlacesCommand() bool {
+	return len(r.Command) > 0 && slices.ContainsFunc(r.Arguments, func(a Argument) bool {
+		return len(a.Words) >= len(r.Command) && slices.Equal(a.Words[:len(r.Command)], r.Command)
+	})
 }

@@ -69,7 +69,10 @@ type Command struct {
 // New makes a tool with a name from a recipe.
 func New(name string, c Command, r *recipe.Recipe, from Source, s Selection) (*Tool, error) {
 	t := &Tool{Name: name, Words: c.Words, Recipe: r, Source: from, Needs: c.Needs}
-	t.argv = append([]string{c.Program}, c.Words[1:]...)
+	t.argv = []string{c.Program}
+	if !r.PlacesCommand() {
+		t.argv = append(t.argv, c.Words[1:]...)
+	}
 	if err := t.choose(s); err != nil {
 		return nil, err
 	}

@@ -434,7 +434,7 @@ func (b *bench) outside(t *testing.T) map[string]bool {
 		} else if err != nil {
 			return err
 		}
-		inside := slices.ContainsFunc([]string{"tmp", "demo/.registry", "demo/work"}, func(of string) bool {
+		inside := slices.ContainsFunc([]string{"tmp", "demo/.registry", "demo/work", "home/.cache", "home/go"}, func(of string) bool {
 			return strings.HasPrefix(path+"/", filepath.Join(b.dir, of)+"/")
 		})
 		if d.Name() == "pwned" || !inside {

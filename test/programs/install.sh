@@ -57,6 +57,9 @@ if [[ -n $todo ]]; then
   rm -r "$folder/debs"
   printf 'debian %s\n' $todo >>"$folder/installed"
 fi
+for program in "$folder/root"/usr/lib/postgresql/*/bin/*; do # Debian starts them by a script
+  [[ ! -e $program ]] || ln -sf "$program" "$folder/bin/"
+done
 todo=$(missing npm "${npm[@]}") || true
 # shellcheck disable=SC2086
 if [[ -n $todo ]]; then

@@ -245,11 +245,17 @@ func (t *Tool) inOrder(b *rawjson.Builder) {
 			}
 			b.Name(a.Name).Array().String(before).End()
 		}
-		if before = a.Name; a.Required || a.Repeat || a.Default != nil {
+		if before = a.Name; a.Required || a.Repeat || a.Default != nil || t.isAlternative(a.Name) {
 			before = ""
 		}
 	}
 	if open {
 		b.End()
 	}
+}
+
+// isAlternative reports whether an operand is one of a group of which a call has exactly one.
+func (t *Tool) isAlternative(name string) bool {
+	has := func(group []string) bool { return slices.Contains(group, name) }
+	return slices.ContainsFunc(t.requires, has) && slices.ContainsFunc(t.excludes, has)
 }

@@ -167,7 +167,8 @@ func (m *makefile) rule(names []string, after, says string, documented bool) {
 }
 
 // choosesProgram matches names of variables that choose programs to run or their options.
-const choosesProgram = `^(?:.*SHELL|MAKE.*|CC|CXX|CPP|LD|AR|AS|FC|RM|INSTALL|.*FLAGS|.*CMD|.*COMMAND|.*EXEC|EDITOR|PAGER)$`
+const choosesProgram = `^(?:.*SHELL|MAKE.*|CC|CXX|CPP|LD|AR|AS|FC|RM|INSTALL|.*FLAGS|.*CMD|.*COMMAND|.*EXEC|` +
+	`EDITOR|PAGER)$`
 
 // variable records a documented variable.
 func (m *makefile) variable(name, says string) {

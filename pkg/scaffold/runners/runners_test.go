@@ -100,8 +100,8 @@ bad!name: ## no word
 	targets, skipped := read(t, "make", dir, "")
 	const before = "-C app --no-print-directory -- "
 	const variables = " PREFIX:PREFIX:false:false LEVEL:LEVEL:false:false\n"
-	want := `deploy | Runs the target deploy of app/Makefile. The file says: "Copies it to [31mthe server" | ` + before + "deploy" +
-		variables +
+	want := `deploy | Runs the target deploy of app/Makefile. The file says: "Copies it to [31mthe server" | ` + before +
+		"deploy" + variables +
 		`all | Runs the target all of app/Makefile. The file says: "not a comment of make" | ` + before + "all" + variables +
 		`clean | Runs the target clean of app/Makefile. The file says: "Removes the build directory" | ` + before + "clean" +
 		variables +
@@ -116,7 +116,8 @@ bad!name: ## no word
 	if _, err := os.Stat(filepath.Join(dir, "ran")); !errors.Is(err, os.ErrNotExist) {
 		t.Error("make read the makefile")
 	}
-	if a := targets[0].Recipe.Arguments[2]; !strings.Contains(a.Description, `The file says: "Also a 'variable'". Letters`) {
+	if a := targets[0].Recipe.Arguments[2]; !strings.Contains(a.Description,
+		`The file says: "Also a 'variable'". Letters`) {
 		t.Errorf("%+v", a)
 	}
 }
@@ -137,7 +138,8 @@ func TestNPM(t *testing.T) {
 	targets, skipped := read(t, "npm", dir, "")
 	const before = "--prefix app --no-update-notifier --logs-max=0 run "
 	want := `build:prod | Runs the script build:prod of app/package.json. The file says: "tsc -p ." | ` + before +
-		"build:prod\n" + `pretty | Runs the script pretty of app/package.json. The file says: "prettier ." | ` + before + "pretty\n"
+		"build:prod\n" + `pretty | Runs the script pretty of app/package.json. The file says: "prettier ." | ` + before +
+		"pretty\n"
 	if got := show(targets); got != want || len(skipped) != 3 {
 		t.Errorf("got\n%s\nwant\n%s%v", got, want, skipped)
 	}
@@ -155,7 +157,8 @@ func TestJust(t *testing.T) {
 	targets, skipped := read(t, "just", dir, `{"recipes":{
 		"build":{"doc":"Build it","parameters":[{"name":"target","kind":"singular","default":"all"},
 			{"name":"flags","kind":"star","default":null}]},
-		"greet":{"doc":null,"parameters":[{"name":"who-is","kind":"singular","default":null},{"name":"rest","kind":"plus"}]},
+		"greet":{"doc":null,"parameters":[{"name":"who-is","kind":"singular","default":null},
+			{"name":"rest","kind":"plus"}]},
 		"_x":{"private":true},"wipe":{"attributes":["private",{"confirm":null}]},"drop":{"attributes":["confirm"]},
 		"opt":{"parameters":[{"name":"a","long":"all"}]},"odd":{"parameters":[{"name":"é"}]}},
 		"modules":{"sub":{"recipes":{"inner":{"doc":"in sub"}}}}}`)
@@ -172,10 +175,10 @@ func TestJust(t *testing.T) {
 // WRAP-83: what task prints about its tasks.
 func TestTask(t *testing.T) {
 	dir := write(t, map[string]string{"Taskfile.yml": ""})
-	targets, skipped := read(t, "task", dir, `{"tasks":[{"name":"docs:gen","desc":"","summary":"Long\ntext"},{"name":"start:*"},
-		{"name":"docs:gen"}]}`)
-	want := `docs:gen | Runs the task docs:gen of app/Taskfile.yml. The file says: "Long text" | --dir app --color=false docs:gen` +
-		"\n"
+	targets, skipped := read(t, "task", dir, `{"tasks":[{"name":"docs:gen","desc":"","summary":"Long\ntext"},
+		{"name":"start:*"},{"name":"docs:gen"}]}`)
+	want := `docs:gen | Runs the task docs:gen of app/Taskfile.yml. The file says: "Long text" | ` +
+		"--dir app --color=false docs:gen\n"
 	if got := show(targets); got != want || len(skipped) != 1 {
 		t.Errorf("got\n%s\nwant\n%s%v", got, want, skipped)
 	}
@@ -184,7 +187,8 @@ func TestTask(t *testing.T) {
 // WRAP-84: a project file that is too large, or is no file.
 func TestFiles(t *testing.T) {
 	dir := write(t, map[string]string{"Makefile": strings.Repeat("#\n", maxFile)})
-	if _, _, err := Of("make").Read(Source{File: Of("make").Find(dir)}); err == nil || !strings.Contains(err.Error(), "at most") {
+	_, _, err := Of("make").Read(Source{File: Of("make").Find(dir)})
+	if err == nil || !strings.Contains(err.Error(), "at most") {
 		t.Error(err)
 	}
 	dir = write(t, map[string]string{"package.json/x": ""})
@@ -250,7 +254,8 @@ func FuzzPackage(f *testing.F) {
 }
 
 func FuzzDump(f *testing.F) {
-	f.Add(`{"recipes":{"a":{"doc":"x","parameters":[{"name":"p","default":["a"],"kind":"plus","help":"h"}]}},"modules":{"m":{}}}`)
+	f.Add(`{"recipes":{"a":{"doc":"x","parameters":[{"name":"p","default":["a"],"kind":"plus","help":"h"}]}},
+		"modules":{"m":{}}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		p := &project{Runner: Of("just"), Source: Source{File: "/app/justfile", Dir: "app"}}
 		if err := p.parseDump([]byte(text)); err == nil {

@@ -15,6 +15,9 @@ import (
 // defaultTimeout is the time limit of a call in seconds, if the recipe has none.
 const defaultTimeout = 30
 
+// maxTimeout is the time limit of a call that reports progress, in seconds.
+const maxTimeout = 3600
+
 // metadata returns the content of tool.meta.json (WRAP-34).
 func (t *Tool) metadata(schemas string) []byte {
 	r := t.Recipe
@@ -49,7 +52,11 @@ func (t *Tool) metadata(schemas string) []byte {
 		b.End()
 	}
 	b.End()
-	b.Name("timeoutSecs").Int(cmp.Or(r.TimeoutSecs, defaultTimeout)).Name("validateInput").Bool(true).End()
+	b.Name("timeoutSecs").Int(cmp.Or(r.TimeoutSecs, defaultTimeout))
+	if r.Progress != "" { // each report begins the time anew
+		b.Name("progressExtendsTimeout").Bool(true).Name("maxTimeoutSecs").Int(maxTimeout)
+	}
+	b.Name("validateInput").Bool(true).End()
 	return rawjson.AppendIndent(nil, b.Bytes(), 0)
 }
 

@@ -111,7 +111,7 @@ clients:
 # make test does not run it.
 programs:
 	$(GO) vet -tags programs ./test/programs
-	$(GO) test -tags programs -count=1 -v ./test/programs
+	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs
 
 # Tests confinement and observation under kernels of Debian, on an emulated ARM64 machine. It downloads the
 # kernels into a cache folder, needs qemu-system-aarch64 and debootstrap, and takes half an hour.

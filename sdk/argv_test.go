@@ -82,7 +82,6 @@ func TestArgv(t *testing.T) {
 			script: "argv=(); mcp_argv_operand argv .p --path --default ." + show}, out("<" + dir + ">"), ""},
 		row{"SDK-91", tool{args: `{"l":[]}`, script: "mcp_argv_need .l .p"},
 			invalid("one of .l, .p is required"), ""},
-
 		row{"SDK-91", tool{args: `{"p":"new/","l":["a//","/","b"]}`, script: "argv=(); cd " + quoted(dir) +
 			"; mcp_argv_operand argv .p --path; mcp_argv_option argv .l --f= --path" + show},
 			out("<" + resolved + "/new/><--f=" + resolved + "/a/><--f=/><--f=" + resolved + "/b>"), ""},

@@ -156,11 +156,11 @@ func (w *wrapper) fromFile(ctx context.Context, file string, words []string) (fi
 		return fitting{}, err
 	}
 	if len(words) == 0 {
-		words = append([]string{r.Program}, r.Command...)
+		words = r.Words()
 	}
-	if !r.Names(filepath.Base(words[0])) || !slices.Equal(r.Command, words[1:]) {
-		return fitting{}, cli.Usagef("%s is the recipe of %s, not of %s", file,
-			strings.Join(append([]string{r.Program}, r.Command...), " "), strings.Join(words, " "))
+	if !r.Is(append([]string{filepath.Base(words[0])}, words[1:]...)) {
+		return fitting{}, cli.Usagef("%s is the recipe of %s, not of %s", file, strings.Join(r.Words(), " "),
+			strings.Join(words, " "))
 	}
 	f, err := w.fit(ctx, r, wrap.Source{File: w.recordedPath(file)}, words)
 	return f, refit(err)
@@ -220,8 +220,8 @@ func (w *wrapper) ofCommands(ctx context.Context, words, named []string) (list [
 		return nil, err
 	}
 	below := func(r *recipe.Recipe) bool {
-		return len(r.Command) >= len(named) && slices.Equal(r.Command[:len(named)-1], named[1:]) &&
-			(r.Verified || w.o.unverified)
+		line := r.Words()
+		return len(line) > len(named) && slices.Equal(line[1:len(named)], named[1:]) && (r.Verified || w.o.unverified)
 	}
 	all = slices.DeleteFunc(all, func(r *recipe.Recipe) bool { return !below(r) })
 	if len(all) == 0 {
@@ -233,7 +233,7 @@ func (w *wrapper) ofCommands(ctx context.Context, words, named []string) (list [
 		}
 	}
 	for _, r := range all {
-		f, err := w.usable(ctx, r, append([]string{words[0]}, r.Command...))
+		f, err := w.usable(ctx, r, append([]string{words[0]}, r.Words()[1:]...))
 		if err != nil {
 			return nil, err
 		}
@@ -248,7 +248,7 @@ func (w *wrapper) ofCommands(ctx context.Context, words, named []string) (list [
 func (w *wrapper) pick(words []string, all []*recipe.Recipe) ([]*recipe.Recipe, error) {
 	var names []string
 	for _, r := range all {
-		names = append(names, strings.Join(r.Command[len(words)-1:], " "))
+		names = append(names, strings.Join(r.Words()[len(words):], " "))
 	}
 	line := strings.Join(words, " ")
 	return nil, cli.Failf(cli.CodeInvalid, "%s has a recipe for each of these commands: %s; wrap one with "+
@@ -281,7 +281,7 @@ func listRecipes(s cli.Streams, words []string, asJSON bool) error {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(true).Name("recipes").Array()
 	for _, r := range all {
-		line := append([]string{r.Program}, r.Command...)
+		line := r.Words()
 		if len(words) > 0 && (!r.Names(words[0]) || len(line) < len(words) || !slices.Equal(line[1:len(words)], words[1:])) {
 			continue
 		}

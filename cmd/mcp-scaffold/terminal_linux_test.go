@@ -120,3 +120,45 @@ func TestNewInsideAProjectOnATerminal(t *testing.T) {
 		}
 	}
 }
+
+// WRAP-27: on a terminal, the person picks the options of a tool.
+func TestPickOptions(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const program = "#!/bin/sh\nprintf 'Usage: brew [OPTION]...\\n\\n  -a, --all  all\\n  -b, --bee  bee\\n" +
+		"  --config FILE  settings\\n  -d, --dee  dee\\n'\n"
+	for name, text := range map[string]string{"server.d/server.meta.json": `{"name":"x"}`, "brew": program} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("mcp-scaffold", "wrap", "./brew")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir)
+	terminal := pty.Start(t, cmd)
+	terminal.Expect(`\[x\]   1  --all.*\n\[x\]   2  --bee.*\n\[ \]   3  --config .*\n\[x\]   4  --dee`)
+	terminal.Expect("Enter to accept: ")
+	terminal.Type("9\n")
+	terminal.Expect("9 is not a number from 1 to 4")
+	terminal.Type("1-2 3\n")
+	terminal.Expect(`\[ \]   1  --all.*\n\[ \]   2  --bee.*\n\[x\]   3  --config`)
+	terminal.Type("\n")
+	code, screen := terminal.Wait()
+	meta, err := os.ReadFile(filepath.Join(dir, "tools", "brew", "tool.meta.json"))
+	if code != 0 || err != nil {
+		t.Fatalf("exit code %d, %v\n%s", code, err, screen)
+	}
+	for name, offered := range map[string]bool{"all": false, "bee": false, "config": true, "dee": true} {
+		if strings.Contains(string(meta), `"`+name+`": {`) != offered {
+			t.Errorf("%s: %v is wrong\n%s", name, !offered, meta)
+		}
+	}
+	if !strings.Contains(string(meta), `"destructiveHint": true`) {
+		t.Errorf("--config was picked, and the tool is not destructive\n%s", meta)
+	}
+}

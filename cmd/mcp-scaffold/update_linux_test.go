@@ -45,7 +45,7 @@ func TestUpdateOnATerminal(t *testing.T) {
 		}
 		return p.Wait()
 	}
-	if code, screen := wrap("", filepath.Join(dir, "bin", "brew")); code != 0 {
+	if code, screen := wrap("", filepath.Join(dir, "bin", "brew"), "--max-options", "9"); code != 0 {
 		t.Fatalf("%d\n%s", code, screen)
 	}
 	brew(`  -a, --all  all\n  -n, --new  new\n`)

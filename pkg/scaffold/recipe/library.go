@@ -16,7 +16,17 @@ type Library struct{ Files fs.FS }
 
 // FileName returns the name of the file of a recipe.
 func (r *Recipe) FileName() string {
-	return strings.Join(append([]string{r.Program}, r.Command...), "-") + ".json"
+	return strings.Join(r.Words(), "-") + ".json"
+}
+
+// Words returns the words by which a person asks for the recipe: the program, its command and the
+// variant.
+func (r *Recipe) Words() []string {
+	words := append([]string{r.Program}, r.Command...)
+	if r.Variant != "" {
+		words = append(words, r.Variant)
+	}
+	return words
 }
 
 // Names reports whether a name is one of the program's.
@@ -24,9 +34,9 @@ func (r *Recipe) Names(program string) bool {
 	return r.Program == program || slices.Contains(r.Aliases, program)
 }
 
-// is reports whether the recipe is for the words of a command line.
-func (r *Recipe) is(words []string) bool {
-	return r.Names(words[0]) && slices.Equal(r.Command, words[1:])
+// Is reports whether a person asks for the recipe with these words.
+func (r *Recipe) Is(words []string) bool {
+	return r.Names(words[0]) && slices.Equal(r.Words()[1:], words[1:])
 }
 
 // Find returns the recipe for a command line, or nil. words[0] is the program's name or another
@@ -35,7 +45,7 @@ func (l Library) Find(words []string) (*Recipe, error) {
 	name := strings.Join(words, "-") + ".json"
 	if fs.ValidPath(name) && !strings.Contains(name, "/") {
 		r, err := l.read(name)
-		if err == nil && r.is(words) {
+		if err == nil && r.Is(words) {
 			return r, nil
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -48,7 +58,7 @@ func (l Library) Find(words []string) (*Recipe, error) {
 	}
 	for _, name := range names {
 		if l.mentions(name, words[0]) {
-			if r, err := l.read(name); err != nil || r.is(words) {
+			if r, err := l.read(name); err != nil || r.Is(words) {
 				return r, err
 			}
 		}

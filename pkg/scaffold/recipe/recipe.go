@@ -12,8 +12,12 @@ type Recipe struct {
 	Program string `json:"program"`
 	// Aliases are other names of the program, such as "fdfind" for fd on Debian.
 	Aliases []string `json:"aliases,omitempty"`
-	// Command has the words of a subcommand, such as ["log"] or ["issue", "list"].
+	// Command has the words of a subcommand, such as ["log"] or ["issue", "list"]. They follow the
+	// program, unless the words of an argument begin with them.
 	Command []string `json:"command,omitempty"`
+	// Variant names one of several recipes for the same command line, such as "create" for tar. It is
+	// not passed to the program.
+	Variant string `json:"variant,omitempty"`
 	// Title has at most five words, such as "Search text in files".
 	Title string `json:"title"`
 	// Summary says in one or two sentences what the tool does and when to choose it.

@@ -10,137 +10,16 @@ import (
 // Help parses the help text of a program (WRAP-23). words are the words of its command line.
 func Help(text []byte, words []string) *Program {
 	p := &Program{Words: words, DashesAt: -1, Sources: []Source{FromHelp}}
-	lines := columns(clean(text))
-	p.Style = styleOf(lines, words)
+	if found := jsonHelp(text, p); found != nil {
+		return found
+	}
+	lines := columns(unbox(clean(text)))
+	p.Style = styleOf(lines)
 	r := &helpReader{p: p, lines: lines}
 	r.read()
 	p.synopsis(r.usage, FromUsage)
 	p.finish(r.prose)
 	return p
-}
-
-// styleOf recognizes the library that wrote a help text by phrases that only this library
-// uses.
-func styleOf(lines []line, words []string) Style {
-	style := StyleOther
-	has := map[Style]bool{}
-	entries, singles, long := 0, 0, false
-	for i, l := range lines {
-		lower := strings.ToLower(l.text)
-		switch {
-		case i < 3 && strings.HasPrefix(l.text, "BusyBox v"):
-			has[StyleBusybox] = true
-		case strings.HasPrefix(lower, "usage: git ") || strings.HasPrefix(lower, "usage: git-"):
-			has[StyleGit] = true
-		case strings.Contains(lower, "show this message and exit"):
-			has[StyleClick] = true
-		case strings.Contains(l.text, "show this help message and exit"):
-			has[StyleArgparse] = true
-		case cobraMore.MatchString(l.text), cobraHelp.MatchString(l.text), strings.HasPrefix(l.text, "Use \"") &&
-			strings.Contains(l.text, "[command] --help"):
-			has[StyleCobra] = true
-		case clapHelp.MatchString(l.text), strings.HasPrefix(l.text, "[possible values: "):
-			has[StyleClap] = true
-		case strings.HasPrefix(l.text, "Usage of ") && strings.HasSuffix(l.text, ":"):
-			has[StyleGoFlag] = true
-		}
-		if strings.HasPrefix(l.text, "-") && nameAt.MatchString(l.text) {
-			entries++
-			below := i+1 < len(lines) && lines[i+1].indent > l.indent && !strings.HasPrefix(lines[i+1].text, "-")
-			switch {
-			case !goEntry.MatchString(l.text):
-			case below:
-				singles, long = singles+1, true
-			case len(l.text) > 2 && l.text[2] == ' ':
-				singles++
-			}
-		}
-	}
-	for _, s := range []Style{StyleBusybox, StyleGit, StyleCobra, StyleClick, StyleArgparse, StyleGoFlag, StyleClap} {
-		if has[s] {
-			return s
-		}
-	}
-	switch {
-	case entries > 0 && singles == entries && long:
-		return StyleGoFlag
-	case entries == 0:
-		return StyleUsage
-	case docopt(lines):
-		return StyleDocopt
-	}
-	for _, l := range lines {
-		if strings.HasPrefix(l.text, "-") && strings.Contains(l.text, "--") {
-			return StyleGNU
-		}
-	}
-	return style
-}
-
-var (
-	cobraHelp = lazyregexp.New(`^-h, --help +(?:help for |show help for |Show help for )`)
-	clapHelp  = lazyregexp.New(`^(?:-h, --help +)?Prints? help(?: information)?(?: \(.*)?$`)
-	cobraMore = lazyregexp.New(`^Use ['"].* --help['"] for more information about a command`)
-	goEntry   = lazyregexp.New(`^-[A-Za-z][A-Za-z0-9_.-]*(?: [A-Za-z0-9_/<>.=:]+)?(?: {2,}.*)?$`)
-	docoptUse = lazyregexp.New(`(?i)^usage:$`)
-)
-
-// docopt reports whether a text has the form that docopt parses. It needs a list of
-// options, and a separate usage section whose lines have placeholders and alternatives.
-func docopt(lines []line) bool {
-	for i, l := range lines {
-		if docoptUse.MatchString(l.text) && i+1 < len(lines) {
-			for _, next := range lines[i+1:] {
-				if next.blank() {
-					break
-				}
-				if strings.Contains(next.text, "[options]") || strings.Contains(next.text, "(-") ||
-					strings.Contains(next.text, "<") && strings.Contains(next.text, "|") ||
-					strings.Contains(next.text, "[--") || strings.Contains(next.text, "[-") {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// columnAt matches a second option on one line.
-var columnAt = lazyregexp.New(`\S( {2,})(--?[A-Za-z0-9])`)
-
-// columns moves options that are side by side onto separate lines, if at least two lines
-// have them in the same column.
-func columns(lines []line) []line {
-	at := map[int]int{}
-	where := func(l line) (columns []int) {
-		if !strings.HasPrefix(l.text, "-") {
-			return nil
-		}
-		for _, m := range columnAt.FindAllStringSubmatchIndex(l.text, -1) {
-			before := strings.TrimSpace(l.text[:m[4]])
-			if _, rest, ok := parseSpec(l.text[m[4]:], false); ok && rest != "" && strings.Contains(before, " ") {
-				columns = append(columns, m[4])
-			}
-		}
-		return columns
-	}
-	for _, l := range lines {
-		for _, c := range where(l) {
-			at[l.indent+c]++
-		}
-	}
-	var out []line
-	for _, l := range lines {
-		from := 0
-		for _, c := range where(l) {
-			if at[l.indent+c] > 1 {
-				out = append(out, line{strings.TrimSpace(l.text[from:c]), l.indent})
-				from = c
-			}
-		}
-		out = append(out, line{strings.TrimSpace(l.text[from:]), l.indent})
-	}
-	return out
 }
 
 // A part is the topic of a section of a help text.
@@ -254,7 +133,9 @@ func (r *helpReader) line(l, previous, next line) {
 		}
 	}
 	if r.part == aboutElse {
-		r.exemplify(l.text)
+		if strings.Contains(r.section, "example") {
+			r.p.exemplify(l.text)
+		}
 		return
 	}
 	if r.option(l, previous, next) || r.bracketed(l) {
@@ -271,6 +152,9 @@ func (r *helpReader) line(l, previous, next line) {
 	r.end()
 	if r.part == aboutCommands && r.commands(l) || r.part == aboutOperands && r.operands(l) {
 		return
+	}
+	if len(r.p.Options) == 0 && r.p.Summary == "" && firstLine.MatchString(l.text) && !notSummary.MatchString(l.text) {
+		r.p.Summary = sentence(firstSentence(l.text))
 	}
 	r.prose = append(r.prose, l.text)
 }
@@ -483,24 +367,22 @@ func (p *Program) enter(s spec, help string, from Source) {
 		o.Sure = Likely
 	}
 	if o.Value != nil {
-		o.Value.decide(help)
 		switch strings.ToLower(o.Value.Name) {
 		case "count": // pflag's type of a switch that is counted
 			if p.Style == StyleCobra {
 				o.Value, o.Repeat = nil, true
 			}
-		case "strings", "stringarray", "stringslice", "ints", "stringtostring", "durations", "floats":
+		case "strings", "stringarray", "stringslice", "ints", "stringtostring", "durations", "floats", "array", "list":
 			o.Repeat = true
-		case "bool":
-			if p.Style == StyleCobra || p.Style == StyleGoFlag {
-				o.Value = nil
-			}
+		case "bool", "boolean":
+			o.Value = nil
 		}
 	}
-	if o.Value != nil && o.Value.Several {
-		o.Repeat = true
-		if p.Style != StyleArgparse && !strings.Contains(o.Value.Name, " ") {
-			o.Value.Several = false
+	if v := o.Value; v != nil {
+		v.decide(help)
+		if v.Several {
+			o.Repeat = true
+			v.Several = p.Style == StyleArgparse || strings.Contains(v.Name, " ")
 		}
 	}
 	o.Repeat = o.Repeat || repeated.MatchString(help)
@@ -511,12 +393,10 @@ func (p *Program) enter(s spec, help string, from Source) {
 }
 
 var (
-	repeated = lazyregexp.New(`(?i)\b(?:can|may) be (?:used|given|specified|repeated|supplied|passed|provided|` +
-		`set)? ?` +
-		`(?:multiple times|more than once|several times|repeatedly|many times|repeated)|\bmultiple times\b|` +
-		`\bmore than once\b|` +
-		`\bmultiple allowed\b|\brepeatable\b|\bcan be repeated\b|\bmay be repeated\b|\bmore (?:than one|` +
-		`occurrences)\b|\(-v+,`)
+	repeated = lazyregexp.New(`(?i)\b(?:can|may) be (?:\w+ )?(?:multiple times|more than once|several times|repeatedly|` +
+		`many times|repeated)|\b(?:can|may) be repeated\b|\bmultiple allowed\b|\brepeatable\b|\(-v+,|` +
+		`^\W*(?:multiple times|repeat this option)\b|\b(?:use|specify|repeat|give) (?:\w+ ){0,2}?(?:multiple times|` +
+		`more than once|several times|to add more)\b`)
 	requiredIn = lazyregexp.New(`\[required\]|\(required\)|\(Required\)`)
 )
 
@@ -574,14 +454,11 @@ func (r *helpReader) operands(l line) bool {
 
 var optionIn = lazyregexp.New(`(?:^|[\s"'(\[])(--?[A-Za-z][A-Za-z0-9-]*)`)
 
-// exemplify counts the options in a line of examples.
-func (r *helpReader) exemplify(text string) {
-	if !strings.Contains(r.section, "example") {
-		return
-	}
+// exemplify counts the options in a text with examples.
+func (p *Program) exemplify(text string) {
 	for _, m := range optionIn.FindAllStringSubmatch(text, 50) {
-		if len(r.p.Examples) < maxOptions {
-			r.p.example(m[1], 1)
+		if len(p.Examples) < maxOptions {
+			p.example(m[1], 1)
 		}
 	}
 }

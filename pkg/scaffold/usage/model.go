@@ -16,6 +16,9 @@ type Program struct {
 	Subcommands []Subcommand
 	// Exclusive are groups of options that exclude each other, by their first names.
 	Exclusive [][]string
+	// Loose reports that no usage line shows which operands the program takes, or that the lines
+	// differ.
+	Loose bool
 	// Stdin reports that the program reads standard input.
 	Stdin bool
 	// DashInput reports that it reads standard input only if an operand is "-".
@@ -24,9 +27,6 @@ type Program struct {
 	// before that operand and has another meaning elsewhere.
 	Dashes   bool
 	DashesAt int
-	// Expression reports that options with long names are terms of an expression that
-	// follows the operands, as in find.
-	Expression bool
 	// Examples counts, by name, how often an option appears in examples.
 	Examples map[string]int
 	Sources  []Source // in the order in which they were read
@@ -57,10 +57,9 @@ type Source string
 
 // The sources, the most reliable one first.
 const (
-	FromCompletion Source = "completion"
-	FromManual     Source = "man"
-	FromHelp       Source = "help"
-	FromUsage      Source = "usage" // the usage line of a help text or a manual page
+	FromManual Source = "man"
+	FromHelp   Source = "help"
+	FromUsage  Source = "usage" // the usage line of a help text or a manual page
 )
 
 // Sure is a degree of certainty.
@@ -81,15 +80,13 @@ type Kind string
 
 // The kinds.
 const (
-	Switch   Kind = "switch" // no value
-	Text     Kind = "string"
-	Integer  Kind = "integer"
-	Number   Kind = "number"
-	Choice   Kind = "choice"
-	Path     Kind = "path"
-	URL      Kind = "url"
-	Duration Kind = "duration"
-	Size     Kind = "size"
+	Switch  Kind = "switch" // no value
+	Text    Kind = "string"
+	Integer Kind = "integer"
+	Number  Kind = "number"
+	Choice  Kind = "choice"
+	Path    Kind = "path"
+	URL     Kind = "url"
 )
 
 // An Option is an option with all its names.
@@ -221,8 +218,7 @@ func (p *Program) another(o, there *Option) bool {
 	if len(own) == 0 || !slices.ContainsFunc(own, isShort) || !slices.ContainsFunc(there.Names, isShort) {
 		return false
 	}
-	if v := o.Value; v != nil && v.Equals && lowerWord.MatchString(v.Name) && there.Value != nil {
-		there.Value.choice(v.Name)
+	if o.Value != nil && o.Value.Equals && there.Value != nil {
 		o.Value = nil
 	}
 	o.Names = own
@@ -230,19 +226,6 @@ func (p *Program) another(o, there *Option) bool {
 }
 
 func isShort(name string) bool { return len(name) == 2 }
-
-// choice adds a value that appeared in the text to the choices.
-func (v *Value) choice(seen string) {
-	if len(v.Choices) == 0 && lowerWord.MatchString(v.Name) {
-		v.Choices = []string{v.Name}
-	}
-	if !slices.Contains(v.Choices, seen) && len(v.Choices) < maxChoices {
-		v.Choices = append(v.Choices, seen)
-	}
-	if len(v.Choices) > 1 {
-		v.Kind, v.Sure = Choice, Likely
-	}
-}
 
 // fill copies from another reading of the same option everything that is not yet known.
 func (o *Option) fill(from *Option) {
@@ -263,10 +246,8 @@ func (o *Option) fill(from *Option) {
 	}
 	switch {
 	case from.Value == nil:
-	case o.Value == nil && (o.Source == FromCompletion || o.Source == FromUsage || from.Value.Optional ||
-		from.Value.marked):
-		// Completion has no values, usage lines omit optional ones, and a list of options
-		// sometimes omits all of them.
+	case o.Value == nil && (o.Source == FromUsage || from.Value.Optional || from.Value.marked):
+		// Usage lines omit optional values, and a list of options sometimes omits all of them.
 		o.Value = from.Value
 	case o.Value == nil:
 	default:
@@ -328,16 +309,13 @@ func (p *Program) Merge(from *Program) {
 			p.Sources = append(p.Sources, s)
 		}
 	}
-	if p.Summary == "" {
+	if from.Summary != "" { // the line of a manual page is written as a summary
 		p.Summary = from.Summary
 	}
 	if p.Style == StyleOther {
 		p.Style = from.Style
 	}
-	described := slices.ContainsFunc(p.Options, func(o *Option) bool {
-		return o.Sure == Certain &&
-			o.Source != FromCompletion
-	})
+	described := slices.ContainsFunc(p.Options, func(o *Option) bool { return o.Sure == Certain })
 	for _, o := range from.Options {
 		if described && o.Source == FromUsage && !slices.ContainsFunc(o.Names,
 			func(name string) bool { return p.Find(name) != nil }) {
@@ -345,8 +323,8 @@ func (p *Program) Merge(from *Program) {
 		}
 		p.add(o)
 	}
-	if len(p.Operands) == 0 {
-		p.Operands, p.DashesAt = from.Operands, from.DashesAt
+	if len(p.Operands) == 0 && p.Loose {
+		p.Operands, p.DashesAt, p.Loose = from.Operands, from.DashesAt, from.Loose
 	} else {
 		for _, o := range p.Operands {
 			for _, other := range from.Operands {
@@ -361,7 +339,6 @@ func (p *Program) Merge(from *Program) {
 	}
 	p.Exclusive = append(p.Exclusive, from.Exclusive...)
 	p.Stdin, p.DashInput = p.Stdin || from.Stdin, p.DashInput || from.DashInput
-	p.Expression = p.Expression || from.Expression
 	p.Dashes = p.Dashes || from.Dashes
 	for name, n := range from.Examples {
 		p.example(name, n)

@@ -158,6 +158,8 @@ func separator(text string) (rest string, ok, negated bool) {
 func parseValue(text string, short, whole bool) (*Value, string) {
 	v := &Value{}
 	switch {
+	case strings.HasPrefix(text, "=") && defaultValue.MatchString(text):
+		return byDefault(defaultValue.FindStringSubmatch(text)[1]), ""
 	case strings.HasPrefix(text, "[=") || strings.HasPrefix(text, "[ =") || strings.HasPrefix(text, "=[") &&
 		!signed.MatchString(text):
 		v.Optional, v.Equals = true, true
@@ -187,13 +189,17 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 			v.Optional = !strings.Contains(inner, "|") // click puts choices in brackets
 			return v.named(), rest
 		}
+		if word, rest := cutWord(text[1:]); len(word) > len(body) && (whole || atBoundary(rest)) { // "[protocol://]host"
+			v.Name = cut(innerBrackets.ReplaceAllString(word, ""), maxName)
+			return v, rest
+		}
 		return nil, text
 	case strings.HasPrefix(text, " ") && !strings.HasPrefix(text, "  "):
 		word, rest := cutWord(text[1:])
 		if word == "" || strings.HasPrefix(word, "-") {
 			return nil, text
 		}
-		bare := strings.TrimRight(word, ",.")
+		bare := strings.TrimRight(word, ",.:")
 		plainWord := innerBrackets.ReplaceAllString(bare, "")
 		if strings.HasPrefix(bare, "[") {
 			plainWord = bare
@@ -225,6 +231,28 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 	}
 	return nil, text
 }
+
+// defaultValue matches the default value that kubectl prints in place of a name, up to a colon at
+// the end of the line: "--all=false:".
+var defaultValue = lazyregexp.New(`^=(\[.*\]|\{.*\}|'[^']*'|[\w./-]+):$`)
+
+// byDefault returns the value of an option that is described by its default. It is nil for a switch.
+func byDefault(text string) *Value {
+	v := &Value{Name: "string", Default: strings.Trim(text, "'[]{}"), Equals: true}
+	switch {
+	case text == "false":
+		return nil
+	case text == "true":
+		v.Choices = []string{"true", "false"}
+	case text[0] == '[':
+		v.Name = "strings"
+	case wholeNumber.MatchString(text):
+		v.Name = "int"
+	}
+	return v
+}
+
+var wholeNumber = lazyregexp.New(`^-?[0-9]+$`)
 
 // shortWord and shortWords match several values with names of one or two letters. Two or
 // more spaces and a description follow.
@@ -303,7 +331,7 @@ func listed(name string) []string {
 			return nil
 		}
 		if upperWord.MatchString(one) && len(one) > 1 && !strings.HasPrefix(name, "{") && strings.ToUpper(inner) == inner &&
-			isPlaceholderName(one) {
+			(pathName.MatchString(one) || noun.MatchString(one)) {
 			return nil // FILE|DIR: either is a placeholder
 		}
 		if noun.MatchString(one) {

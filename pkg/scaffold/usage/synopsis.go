@@ -18,6 +18,7 @@ type node struct {
 	either   bool    // the parts exclude each other
 	optional bool
 	repeat   bool
+	brace    bool // a group in braces
 }
 
 const (
@@ -84,7 +85,7 @@ func (u *usageParser) group(depth int) *node {
 			}
 			inner := u.group(depth + 1)
 			u.at++ // the closing bracket
-			inner.optional = t == "["
+			inner.optional, inner.brace = t == "[", t == "{"
 			if t == "{" && len(inner.parts) == 1 && strings.Contains(inner.parts[0].word, ",") {
 				inner = &node{word: "{" + inner.parts[0].word + "}"}
 			}
@@ -111,6 +112,7 @@ done:
 // synopsis parses usage lines.
 func (p *Program) synopsis(lines []string, from Source) {
 	var all [][]*Operand
+	loose := false
 	needs := map[*Option]int{} // the number of lines in which an option is required
 	var usages [][]*node
 	var own [][]*node // the usage lines that name the command, if other lines do not
@@ -119,6 +121,7 @@ func (p *Program) synopsis(lines []string, from Source) {
 			break
 		}
 		text, _, _ = strings.Cut(text, " # ")
+		text = strings.ReplaceAll(text, "(s)", "...")
 		u := &usageParser{tokens: tokens(text)}
 		var parts []*node
 		for u.at < len(u.tokens) { // a closing bracket without an opening one
@@ -140,10 +143,12 @@ func (p *Program) synopsis(lines []string, from Source) {
 	if len(own) > 0 {
 		usages = own
 	}
+	literal := p.Style == StyleDocopt || p.Style != StyleArgparse && slices.ContainsFunc(usages, hasPlaceholder)
 	for _, parts := range usages {
-		w := &usageWalk{p: p, from: from, literal: p.Style == StyleDocopt || len(lines) > 1, at: -1}
+		w := &usageWalk{p: p, from: from, literal: literal, at: -1}
 		w.sequence(parts, false, false)
 		if w.unusable {
+			loose = true
 			continue
 		}
 		all = append(all, w.operands)
@@ -161,6 +166,23 @@ func (p *Program) synopsis(lines []string, from Source) {
 		o.Required = o.Required || n == len(all)
 	}
 	p.operandsOf(all)
+	if loose {
+		p.Operands, p.Loose = nil, true
+	}
+}
+
+// hasPlaceholder reports whether a usage line has operands in capitals or angle brackets. Words in
+// lower case are then typed as they are.
+func hasPlaceholder(parts []*node) bool {
+	for i, n := range parts {
+		switch {
+		case strings.HasPrefix(textOf(n), "-") || i > 0 && strings.HasPrefix(parts[i-1].word, "-"):
+		case n.parts != nil && hasPlaceholder(n.parts), !anyOptions.MatchString(n.word) &&
+			(strings.HasPrefix(n.word, "<") || upperWord.MatchString(n.word)):
+			return true
+		}
+	}
+	return false
 }
 
 // withoutName drops the words that the command line begins with. named reports whether these
@@ -188,7 +210,7 @@ func (p *Program) withoutName(parts []*node) (rest []*node, named bool) {
 type usageWalk struct {
 	p         *Program
 	from      Source
-	literal   bool // words in lower case are commands, not operands
+	literal   bool // words in lower case are typed as they are
 	operands  []*Operand
 	dashes    bool
 	at        int
@@ -225,6 +247,7 @@ func (w *usageWalk) sequence(parts []*node, optional, repeat bool) {
 			for w.takesValue(n.word) && parts[0] == n && optional && i+1 < len(parts) && isPartOfValue(parts[i+1]) {
 				i++ // the text after an option in the same bracket
 			}
+		case optional && strings.HasPrefix(parts[0].word, "-"): // a value of the option in the same bracket
 		default:
 			w.word(n, optional, repeat || n.repeat)
 		}
@@ -244,6 +267,12 @@ func isPartOfValue(n *node) bool {
 }
 
 func (w *usageWalk) group(n *node, optional, repeat bool) {
+	if !n.either && len(n.parts) > 1 && (n.brace || !slices.ContainsFunc(n.parts, func(part *node) bool {
+		return !lowerWord.MatchString(part.word) || part.repeat
+	})) {
+		w.unusable = !anyOptions.MatchString(n.parts[len(n.parts)-1].word) // prose: "[entry points]"
+		return
+	}
 	if !n.either {
 		if last := len(n.parts) - 1; optional && last > 0 && anyOptions.MatchString(n.parts[last].word) &&
 			!strings.HasPrefix(n.parts[0].word, "-") {
@@ -253,7 +282,9 @@ func (w *usageWalk) group(n *node, optional, repeat bool) {
 		return
 	}
 	if list := alternatives(n); list != nil { // {a|b}: one operand
-		w.operand(&Operand{Name: strings.Join(list, "|"), Choices: list, Required: !optional, Repeat: repeat})
+		o := &Operand{Name: strings.Join(list, "|"), Required: !optional, Repeat: repeat}
+		o.Choices = listed(o.Name)
+		w.operand(o)
 		return
 	}
 	var names []string
@@ -263,8 +294,9 @@ func (w *usageWalk) group(n *node, optional, repeat bool) {
 		if parts == nil {
 			parts = []*node{branch}
 		}
-		if led && !strings.HasPrefix(textOf(branch), "-") {
-			continue // "[-A|B|C N]" has no operands
+		if led && branch.word != "" && !strings.HasPrefix(branch.word, "-") && !strings.HasPrefix(branch.word, "<") &&
+			(len(branch.word) == 1 || !upperWord.MatchString(branch.word)) {
+			continue // "[-A|B|C]" and "[-o a|b]" have no operands
 		}
 		w.sequence(parts, true, repeat)
 		if first := parts[0]; first != nil && strings.HasPrefix(first.word, "-") {
@@ -290,14 +322,15 @@ func (w *usageWalk) aliases(names []string) bool {
 }
 
 // alternatives returns the words of a group if all its parts are words that exclude each
-// other. It returns nil if one is an option or a placeholder.
+// other. It returns nil if one is an option.
 func alternatives(n *node) (list []string) {
 	for _, part := range n.parts {
-		if part.word == "" || strings.HasPrefix(part.word, "-") || strings.HasPrefix(part.word, "<") ||
-			upperWord.MatchString(part.word) || part.repeat {
+		if part.word == "" || strings.HasPrefix(part.word, "-") && part.word != "-" || part.repeat {
 			return nil
 		}
-		list = append(list, part.word)
+		if part.word != "-" {
+			list = append(list, strings.Trim(part.word, "<>"))
+		}
 	}
 	return list
 }
@@ -311,6 +344,7 @@ func (w *usageWalk) option(n, next *node, optional bool, within int, repeat, lea
 		w.p.clusters = true
 		for _, c := range n.word[1:] {
 			w.p.add(&Option{Names: []string{"-" + string(c)}, Source: w.from, Sure: Likely})
+			w.p.example("-"+string(c), 1)
 		}
 		return false
 	}
@@ -320,7 +354,7 @@ func (w *usageWalk) option(n, next *node, optional bool, within int, repeat, lea
 	}
 	o := &Option{Names: s.names, Negations: s.negations, Value: s.value, Source: w.from, Sure: Likely,
 		Repeat: repeat || n.repeat}
-	takes := known == nil || known.Value != nil || leads && next != nil && strings.HasPrefix(next.word, "<")
+	takes := known == nil || known.Value != nil || leads && within == 2
 	if next != nil && o.Value == nil && takes && isValueOf(next, within, known != nil || leads) {
 		took = true
 		o.Value = &Value{Name: next.word}
@@ -344,6 +378,7 @@ func (w *usageWalk) option(n, next *node, optional bool, within int, repeat, lea
 		o.Sure = Guessed
 	}
 	w.p.add(o)
+	w.p.example(o.Names[0], 1)
 	if there := w.p.Find(o.Names[0]); there != nil && !optional {
 		if w.required == nil {
 			w.required = map[*Option]bool{}
@@ -422,12 +457,9 @@ func (w *usageWalk) word(n *node, optional, repeat bool) {
 	case strings.HasPrefix(name, "<") || strings.HasPrefix(name, "{") || upperWord.MatchString(name):
 	case strings.HasPrefix(name, "["):
 		return
-	case listed(name) != nil: // c|x|t
-	case w.literal && !optional && lowerWord.MatchString(name) && !strings.ContainsAny(name, "_./|") &&
-		len(w.operands) == 0 &&
-		w.p.Style == StyleDocopt:
-		w.p.addCommand(Subcommand{Name: name, Source: w.from})
-		w.unusable = true
+	case strings.Contains(name, "|"): // c|x|t, FILE|URL
+	case w.literal && !optional && lowerWord.MatchString(name), strings.EqualFold(name, "expression"):
+		w.unusable = true // a word that is typed as it is: one form of several
 		return
 	case !operandName.MatchString(name):
 		return
@@ -438,7 +470,7 @@ func (w *usageWalk) word(n *node, optional, repeat bool) {
 
 // several matches names of operands that can be repeated.
 var several = lazyregexp.New(`^<?(?i:files|paths|dirs|directories|args|arguments|packages|urls|hosts|pids|` +
-	`names)>?$`)
+	`(?:file)?names)>?$`)
 
 var operandName = lazyregexp.New(`^\p{L}[\p{L}\p{M}0-9_./:=@+-]*$`)
 
@@ -457,70 +489,51 @@ func (w *usageWalk) operand(o *Operand) {
 	w.operands = append(w.operands, o)
 }
 
-// operandsOf merges the operands of several usage lines. It prefers the line with the most
-// operands, and then one with repeated operands. Operands that another line omits become
+// operandsOf merges the operands of several usage lines. Lines may only differ in how many they
+// have: otherwise it is not known which ones belong together. Operands that a line omits are
 // optional.
 func (p *Program) operandsOf(all [][]*Operand) {
-	if len(all) == 0 {
+	described := p.Operands
+	p.Operands, p.Loose = nil, len(all) == 0
+	if p.Loose {
 		return
 	}
-	repeats := func(list []*Operand) int {
-		if slices.ContainsFunc(list, func(o *Operand) bool { return o.Repeat }) {
-			return 1
+	longest := slices.MaxFunc(all, func(a, b []*Operand) int { return cmp.Compare(len(a), len(b)) })
+	for _, list := range all {
+		for i, o := range list {
+			if o.Name != longest[i].Name {
+				p.Loose = true
+				return
+			}
+			longest[i].Repeat = longest[i].Repeat || o.Repeat
 		}
-		return 0
+		for i, o := range longest {
+			o.Required = o.Required && i < len(list) && list[i].Required
+		}
 	}
-	longest := slices.MaxFunc(all, func(a, b []*Operand) int {
-		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(repeats(a), repeats(b)))
-	})
 	for _, o := range longest {
-		for _, other := range all {
-			if !slices.ContainsFunc(other, func(one *Operand) bool { return one.Name == o.Name && one.Required }) {
-				o.Required = false
+		for _, d := range described {
+			if strings.EqualFold(d.Name, o.Name) {
+				o.Help = d.Help
 			}
 		}
 	}
-	listed := p.Operands
-	for _, o := range longest {
-		for _, l := range listed {
-			if strings.EqualFold(l.Name, o.Name) {
-				o.Help = l.Help
-			}
-		}
-	}
-	longest = slices.DeleteFunc(slices.Clone(longest), func(o *Operand) bool {
-		isExpression := strings.EqualFold(o.Name, "expression")
-		p.Expression = p.Expression || isExpression
-		return isExpression
-	})
-	if len(longest) > 0 {
-		p.Operands = longest
-	}
+	p.Operands = longest
 }
 
 var (
 	readsInput = lazyregexp.New(`(?i)\b(?:standard input|stdin)\b`)
 	firstLine  = lazyregexp.New(`^[A-Z][^\n]{5,}`)
+	notSummary = lazyregexp.New(`(?i):$|\bcopyright\b|^(?:for more|this is not|by default|if |see |report |e\.g|note)|` +
+		`^\S+ (?:version )?v?[0-9]+\.[0-9]`)
 )
 
 // finish draws conclusions from the whole text. prose is the text outside usage lines and
 // entries.
 func (p *Program) finish(prose []string) {
-	stated := map[string]bool{}
 	for _, text := range prose {
-		for _, m := range statedKind.FindAllStringSubmatch(text, 10) {
-			stated[m[1]] = true
-		}
 		if readsInput.MatchString(text) {
 			p.Stdin = true
-		}
-		if p.Summary == "" && firstLine.MatchString(text) && !strings.HasSuffix(text, ":") {
-			p.Summary = sentence(firstSentence(text))
-		}
-	}
-	for _, o := range p.Options {
-		if v := o.Value; v != nil && stated[strings.TrimLeft(v.Name, "[]+-")] {
-			v.Kind, v.Sure = Size, Likely
 		}
 	}
 	p.pair()

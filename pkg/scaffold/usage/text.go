@@ -84,7 +84,7 @@ func cleanLine(s string) line {
 			b.WriteString(strings.Repeat(" ", n))
 			column += n
 			continue
-		case unicode.IsControl(r):
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
 			continue
 		}
 		b.WriteRune(r)
@@ -128,4 +128,10 @@ func cut(s string, limit int) string {
 		s = s[:at]
 	}
 	return s + " ..."
+}
+
+// Plain returns a text of a program on one line, without characters that control a terminal or the
+// direction of text, and with at most limit bytes.
+func Plain(text string, limit int) string {
+	return cut(cleanLine(strings.Join(strings.Fields(text), " ")).text, limit)
 }

@@ -88,13 +88,13 @@ Each kind is one of:
   N     black
   -M    from the first
 `, `-a --all
--c --check = choice first,quiet
+-c --check = string
 -C
 -k --kind = string
---heat = choice? always,never,auto
--n --cups = size
+--heat = string?
+-n --cups = string
 --milk --cream
--S --size = size
+-S --size = string
 --help
 <FILE> path ...
 `},
@@ -193,7 +193,7 @@ Flags:
 
 Global Flags:
       --pot string   path to the pot
-`, `--heat = duration [1m0s]
+`, `--heat = string [1m0s]
 -k --kind = string ...
 -n --limit = integer [30]
 -s --state = choice open,closed,all [open]
@@ -241,7 +241,7 @@ Options:
   --fast              Hurry.
 `, `-h --help
 -k --kind = string [green]
--n = integer
+-n = string
 --fast
 <pot> string ...
 `},
@@ -259,7 +259,7 @@ Options:
 -kind = string
 -prefix = string
 -v
--wait = duration
+-wait = string
 `},
 	{"bsd", "brew", StyleUsage, `brew: illegal option -- -
 usage: brew [-46ahv] [-c cups] [-f file] [-w seconds]
@@ -271,7 +271,7 @@ usage: brew [-46ahv] [-c cups] [-f file] [-w seconds]
 -v
 -c = string
 -f = path
--w = duration
+-w = string
 <pot> string ...
 `},
 	{"git", "git brew", StyleGit, `usage: git brew [<options>] [--] <pot> [<leaf>...]
@@ -317,6 +317,74 @@ usage: brew [-46ahv] [-c cups] [-f file] [-w seconds]
 -D = string
 -L = string
 <leaf> string !
+`},
+	{"kubectl", "kubectl brew", StyleCobra, `Brew tea.
+
+Options:
+    -A, --all-pots=false:
+        If present, all pots. --this is prose.
+
+    --cups=500:
+        How many.
+
+    -f, --filename=[]:
+        Leaves to use.
+
+    -o, --output='':
+        Output format. One of: (json, yaml, name).
+
+    --warm=true:
+        Keep it warm.
+
+Usage:
+  kubectl brew [(-f FILENAME | POT)] [options]
+
+Use "kubectl options" for a list of global command-line options (applies to all commands).
+`, `-A --all-pots
+--cups = integer [500]
+-f --filename = path ...
+-o --output = choice json,yaml,name
+--warm = choice true,false [true]
+<POT> string
+`},
+	{"typer", "brew", StyleClick, `
+ Usage: brew [OPTIONS] POT
+
+ Brews tea in a pot.
+
+╭─ Arguments ──────────────────────────────────────────────╮
+│ *    pot      TEXT  The pot. [default: None] [required]  │
+╰──────────────────────────────────────────────────────────╯
+╭─ Options ────────────────────────────────────────────────╮
+│ *  --kind     -k      TEXT             What kind.        │
+│                                        More of it.       │
+│    --form             [green|black]    The form.         │
+│    --milk         --no-milk            With milk.        │
+│    --cups             INTEGER          [default: 2]      │
+│    --help                              Show this message │
+│                                        and exit.         │
+╰──────────────────────────────────────────────────────────╯
+`, `--kind -k = string !
+--form = choice green,black
+--milk !--no-milk
+--cups = integer [2]
+--help
+<POT> string !
+`},
+	{"colons", "brew", StyleGNU, "Usage: brew [options] <pot>\n\nOptions:\n  -k, --kind <name>: the kind\n" +
+		"  --[no-]milk: with milk\n  -m {hot,cold}: how\n", `-k --kind = string
+--milk !--no-milk
+-m = choice hot,cold
+<pot> string !
+`},
+	{"JSON", "brew", StyleOther, `{"name": "brew", "description": "Brews tea.", "options": [
+  {"name": "--kind", "short": "-k", "type": "string", "description": "What\u001b kind."},
+  {"flags": ["--form"], "type": "string", "choices": ["green", "black"]},
+  {"name": "--all", "type": "boolean", "help": "All."}], "globals": {"--pots": {"type": "integer"}}}
+`, `--pots = integer
+--kind -k = string
+--form = choice green,black
+--all
 `},
 	{"busybox", "busybox brew", StyleBusybox, "BusyBox v1.0 () multi-call binary.\n\n" +
 		"Usage: brew [-ac] [-n N] FILE...\n\nBrew tea\n\n\t-a\tAll\n\t-c\tCold\n\t-n N\tN cups\n", `-a
@@ -408,7 +476,7 @@ as some converters write it
 .TP
 \-z
 no option
-`, "-a --all\n--kind = string\n-f = path\n--when = choice now,later\n-v\n--long\n<FILE> path ...\n"},
+`, "-a --all\n--kind = string\n-f = path\n--when = string\n-v\n--long\n<FILE> path ...\n"},
 		"mdoc": {`.Dd today
 .Dt BREW 1
 .Os
@@ -434,7 +502,7 @@ The supported kinds are green, black, and white.
 .It Fl -long Ns = Ns Ar file
 A file.
 .El
-`, "-a\n-b\n-k = choice green,black,white\n--long = path\n<file> path ... !\n"},
+`, "-a\n-b\n-k = string\n--long = path\n<file> path ... !\n"},
 	} {
 		p := Manual([]byte(c.text), []string{"brew"})
 		if got := listing(p); got != c.want || p.Summary != "make tea" {
@@ -443,44 +511,19 @@ A file.
 	}
 }
 
-// WRAP-26, WRAP-27: completions are read, and other text is not.
-func TestCompletions(t *testing.T) {
-	p := Cobra([]byte("--all\tall of it\n--kind=\tthe kind\n:4\n"), []string{"brew"})
-	if got := listing(p); got != "--all\n--kind\n" {
-		t.Errorf("%s", got)
-	}
-	p = Cobra([]byte("pour\tpour a cup\nfile.txt\n:0\n"), []string{"brew"})
-	if got := listing(p); got != "> pour: pour a cup\n" {
-		t.Errorf("%s", got)
-	}
-	for _, text := range []string{"", "usage: brew\n", ":4x\n", strings.Repeat("--a\n", maxCandidates+2) + ":4\n"} {
-		if p := Cobra([]byte(text), []string{"brew"}); p != nil && !p.Empty() {
-			t.Errorf("%.20q: %s", text, listing(p))
-		}
-	}
-	p = Click([]byte("plain\n--all\nall of it\nplain\n-k\n_\n"), []string{"brew"})
-	if got := listing(p); got != "--all\n-k\n" || p.Options[1].Help != "" {
-		t.Errorf("%s", got)
-	}
-	for _, text := range []string{"", "Usage: brew\n\n  x\n", "plain\n--all\n"} {
-		if p := Click([]byte(text), []string{"brew"}); p != nil && !p.Empty() {
-			t.Errorf("%q: %s", text, listing(p))
-		}
-	}
-}
-
 // WRAP-21: the first source wins, later ones fill in.
 func TestMerge(t *testing.T) {
-	first := Cobra([]byte("--kind\tof the completion\n:4\n"), []string{"brew"})
-	first.Merge(Manual([]byte(".SH OPTIONS\n.TP\n\\-k, \\-\\-kind=NAME\nof the page\n"), []string{"brew"}))
-	first.Merge(Help([]byte("Usage: brew [OPTION]...\n  -k, --kind=FILE  of the help\n  -n, --new  new\n"),
-		[]string{"brew"}))
+	first := Help([]byte("Usage: brew [OPTION]...\n  -k, --kind=NAME  of the help\n  -a, --all\n"), []string{"brew"})
+	first.Merge(Manual([]byte(".SH OPTIONS\n.TP\n\\-k, \\-\\-kind=FILE\nof the page\n.TP\n\\-\\-all\nof the page\n"+
+		".TP\n\\-\\-new\nnew\n"), []string{"brew"}))
 	o := first.Find("-k")
-	if o == nil || o.Source != FromCompletion || o.Help != "of the completion" || o.Value == nil ||
-		o.Value.Name != "NAME" {
+	if o == nil || o.Source != FromHelp || o.Help != "of the help" || o.Value == nil || o.Value.Name != "NAME" {
 		t.Errorf("%+v", o)
 	}
-	if !slices.Equal(first.Sources, []Source{FromCompletion, FromManual, FromHelp}) || first.Find("--new") == nil {
+	if all := first.Find("--all"); all == nil || all.Help != "of the page" {
+		t.Errorf("%+v", all)
+	}
+	if !slices.Equal(first.Sources, []Source{FromHelp, FromManual}) || first.Find("--new") == nil {
 		t.Errorf("%v\n%s", first.Sources, listing(first))
 	}
 }
@@ -510,16 +553,6 @@ func FuzzManual(f *testing.F) {
 	f.Add(".TH X 1\n.SH NAME\nx \\- y\n.SH OPTIONS\n.TP\n\\fB\\-a\\fR\nall\n.RS 4\n.IP \\(bu 2\nno \\- x\n.RE\n")
 	f.Add(".Sh SYNOPSIS\n.Nm x\n.Op Fl a Ar b\n.Bl -tag\n.It Fl a Ar b Ns Oo , Oc\ntext\n.El\n.de X\n..\n.ie n \\{\n\\}\n")
 	f.Fuzz(func(t *testing.T, text string) { sound(t, Manual([]byte(text), []string{"brew"})) })
-}
-
-func FuzzCobra(f *testing.F) {
-	f.Add("--all\tx\npour\ty\n:4\n")
-	f.Fuzz(func(t *testing.T, text string) { sound(t, Cobra([]byte(text), []string{"brew"})) })
-}
-
-func FuzzClick(f *testing.F) {
-	f.Add("plain\n--all\n_\n")
-	f.Fuzz(func(t *testing.T, text string) { sound(t, Click([]byte(text), []string{"brew"})) })
 }
 
 // sound checks properties of a program that the authors of tools rely on.

@@ -32,7 +32,7 @@ type File struct {
 func (t *Tool) Files(schemas string) []File {
 	arguments := string(t.sample())
 	texts := strings.NewReplacer(
-		"__NAME__", t.Name, "__COMMAND__", strings.Join(t.Words, " "), "__SOURCE__", t.Source.String(),
+		"__NAME__", t.Name, "__COMMAND__", t.commandLine(), "__SOURCE__", t.Source.String(),
 		"__SUMMARY__", t.Recipe.Summary, "__BODY__", t.body(),
 		"__REVIEW__", items(t.Review, "- [ ] ", "Nothing was guessed.\n"), "__LEFT__", t.leftOut(),
 		"__EXAMPLES__", t.examples(), "__PROGRAM__", inQuotes(t.argv[0]), "__ARGUMENTS__", inQuotes(arguments))

@@ -15,6 +15,9 @@ import (
 // defaultTimeout is the time limit of a call in seconds, if the recipe has none.
 const defaultTimeout = 30
 
+// maxTimeout is the time limit of a call that reports progress, in seconds.
+const maxTimeout = 3600
+
 // metadata returns the content of tool.meta.json (WRAP-34).
 func (t *Tool) metadata(schemas string) []byte {
 	r := t.Recipe
@@ -49,7 +52,11 @@ func (t *Tool) metadata(schemas string) []byte {
 		b.End()
 	}
 	b.End()
-	b.Name("timeoutSecs").Int(cmp.Or(r.TimeoutSecs, defaultTimeout)).Name("validateInput").Bool(true).End()
+	b.Name("timeoutSecs").Int(cmp.Or(r.TimeoutSecs, defaultTimeout))
+	if r.Progress != "" { // each report begins the time anew
+		b.Name("progressExtendsTimeout").Bool(true).Name("maxTimeoutSecs").Int(maxTimeout)
+	}
+	b.Name("validateInput").Bool(true).End()
 	return rawjson.AppendIndent(nil, b.Bytes(), 0)
 }
 
@@ -61,7 +68,12 @@ func (t *Tool) description() string {
 			text += " Needs " + strings.Join(group, " or ") + "."
 		}
 	}
-	return text + "\n\nRuns " + strings.Join(t.Words, " ") + "."
+	return text + "\n\nRuns " + t.commandLine() + "."
+}
+
+// commandLine returns the program with its command.
+func (t *Tool) commandLine() string {
+	return strings.Join(append([]string{t.Words[0]}, t.Recipe.Command...), " ")
 }
 
 // properties writes the arguments, and which ones are required.
@@ -187,7 +199,7 @@ func encoded(v any) json.RawMessage {
 
 // describe returns the description of an argument for models: its text, then its option.
 func describe(a *recipe.Argument) string {
-	if a.Option == "" {
+	if a.Option == "" || strings.Contains(a.Description, a.Option) {
 		return a.Description
 	}
 	return strings.TrimSpace(a.Description + " (" + a.Option + ")")
@@ -240,11 +252,17 @@ func (t *Tool) inOrder(b *rawjson.Builder) {
 			}
 			b.Name(a.Name).Array().String(before).End()
 		}
-		if before = a.Name; a.Required || a.Repeat || a.Default != nil {
+		if before = a.Name; a.Required || a.Repeat || a.Default != nil || t.isAlternative(a.Name) {
 			before = ""
 		}
 	}
 	if open {
 		b.End()
 	}
+}
+
+// isAlternative reports whether an operand is one of a group of which a call has exactly one.
+func (t *Tool) isAlternative(name string) bool {
+	has := func(group []string) bool { return slices.Contains(group, name) }
+	return slices.ContainsFunc(t.requires, has) && slices.ContainsFunc(t.excludes, has)
 }

@@ -34,15 +34,20 @@ func (t *Tool) body() string {
 		b.WriteString(line(&rest[i]) + "\n")
 	}
 	b.WriteByte('\n')
+	run, last := `"${argv[@]}"`, `exec "${argv[@]}"`
+	if kind := t.Recipe.Progress; kind != "" {
+		run = "mcp_argv_progress " + shell.Quote(kind) + " " + run
+		last = run
+	}
 	if t.stdin == nil {
-		b.WriteString("exec \"${argv[@]}\"\n")
+		b.WriteString(last + "\n")
 		return b.String()
 	}
 	fmt.Fprintf(&b, "input=()\nmcp_argv_operand input .%s --any\nif ((${#input[@]})); then\n", t.stdin.Name)
 	if t.stdin.Word != "" {
 		fmt.Fprintf(&b, "  argv+=(%s)\n", shell.Quote(t.stdin.Word))
 	}
-	b.WriteString("  printf '%s' \"${input[0]}\" | \"${argv[@]}\"\nelse\n  exec \"${argv[@]}\"\nfi\n")
+	fmt.Fprintf(&b, "  printf '%%s' \"${input[0]}\" | %s\nelse\n  %s\nfi\n", run, last)
 	return b.String()
 }
 
@@ -50,6 +55,10 @@ func quoted(words []string) string {
 	list := make([]string, len(words))
 	for i, word := range words {
 		list[i] = shell.Quote(word)
+		// Without quotation marks, ShellCheck takes these for mistakes in an array.
+		if list[i] == word && (strings.Contains(word, ",") || strings.HasPrefix(word, "=")) {
+			list[i] = "'" + word + "'"
+		}
 	}
 	return strings.Join(list, " ")
 }

@@ -13,15 +13,15 @@ import (
 
 // A Selection determines which options a tool gets (WRAP-6).
 type Selection struct {
-	// Max is the maximum number of options that are not required. 0 is defaultMax for a tool
+	// Max is the maximum number of options that are not required. 0 is MaxOptions for a tool
 	// from a program's help, and all for one from a recipe. -1 is none.
 	Max     int
 	Only    []string
 	Without []string
 }
 
-// defaultMax is the maximum number of options of a tool that is made from a program's help.
-const defaultMax = 15
+// MaxOptions is the maximum number of options of a tool that is made from a program's help.
+const MaxOptions = 15
 
 // limit returns the maximum number of options that are not required.
 func (s Selection) limit(from Source) int {
@@ -29,7 +29,7 @@ func (s Selection) limit(from Source) int {
 	case len(s.Only) > 0, s.Max == 0 && from.File != "":
 		return math.MaxInt
 	case s.Max == 0:
-		return defaultMax
+		return MaxOptions
 	}
 	return max(s.Max, 0)
 }
@@ -159,7 +159,7 @@ func unknownName(r *recipe.Recipe, s Selection) error {
 		if known(r, name) {
 			continue
 		}
-		program := strings.Join(append([]string{r.Program}, r.Command...), " ")
+		program := strings.Join(r.Words(), " ")
 		for _, option := range []string{name, "-" + name, "--" + name} {
 			if why := r.Dangers[option]; why != "" {
 				return cli.Usagef("the recipe of %s does not offer %s: it %s; --no-recipe reads the program's help instead",

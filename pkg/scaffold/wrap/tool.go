@@ -69,7 +69,10 @@ type Command struct {
 // New makes a tool with a name from a recipe.
 func New(name string, c Command, r *recipe.Recipe, from Source, s Selection) (*Tool, error) {
 	t := &Tool{Name: name, Words: c.Words, Recipe: r, Source: from, Needs: c.Needs}
-	t.argv = append([]string{c.Program}, c.Words[1:]...)
+	t.argv = []string{c.Program}
+	if _, placed := r.CommandAt(); !placed {
+		t.argv = append(t.argv, r.Command...)
+	}
 	if err := t.choose(s); err != nil {
 		return nil, err
 	}
@@ -92,8 +95,7 @@ func (t *Tool) review() {
 		t.Review = append(t.Review, "guessed from the help: "+strings.Join(guessed, ", "))
 	}
 	if t.Source.File == "" {
-		t.Review = append(t.Review, "capabilities: confirm or change ["+strings.Join(t.Recipe.Capabilities, ", ")+"]",
-			"annotations: add readOnlyHint if a call changes nothing")
+		t.Review = append(t.Review, "annotations: add readOnlyHint if a call changes nothing")
 	}
 }
 
@@ -147,10 +149,11 @@ func (t *Tool) Table() cli.Table {
 	return rows
 }
 
-// Destructive reports whether a call may delete or overwrite data.
+// Destructive reports whether a call may delete or overwrite data. In a recipe that a person wrote,
+// every argument that is only offered by name may do so.
 func (t *Tool) Destructive() bool {
 	for _, a := range t.arguments {
-		if a.Only || a.Destructive {
+		if a.Destructive || a.Only && t.Source.File != "" {
 			return true
 		}
 	}

@@ -61,3 +61,9 @@ func (r *Regexp) MatchString(s string) bool { return r.compiled().MatchString(s)
 func (r *Regexp) ReplaceAllString(s, replacement string) string {
 	return r.compiled().ReplaceAllString(s, replacement)
 }
+
+func (r *Regexp) ReplaceAllStringFunc(s string, replace func(string) string) string {
+	return r.compiled().ReplaceAllStringFunc(s, replace)
+}
+
+func (r *Regexp) Split(s string, n int) []string { return r.compiled().Split(s, n) }

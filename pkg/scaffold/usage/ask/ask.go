@@ -30,7 +30,6 @@ const (
 type Asker struct {
 	runner script.Runner
 	path   string // PATH
-	man    []string
 	dir    string // a temporary directory without any of the user's files
 	mu     sync.Mutex
 	n      int                   // the number of runs
@@ -41,7 +40,7 @@ type Asker struct {
 }
 
 // New returns an Asker that finds programs on path, a PATH. Close removes its files.
-func New(path, manPath string) (*Asker, error) {
+func New(path string) (*Asker, error) {
 	dir, err := os.MkdirTemp("", "mcp-wrap.")
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
@@ -49,13 +48,15 @@ func New(path, manPath string) (*Asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Asker{path: path, dir: dir, man: manDirs(path, manPath), limit: timeLimit, kernel: confine.Offered,
-		known: map[string]Abilities{}}, nil
+	adopt()
+	return &Asker{path: path, dir: dir, limit: timeLimit, kernel: confine.Offered, known: map[string]Abilities{}}, nil
 }
 
-// Close kills running programs and removes the temporary directory.
+// Close kills running programs and processes that ended ones left behind, and removes the
+// temporary directory (WRAP-12).
 func (a *Asker) Close() {
 	a.runner.KillAll()
+	endOrphans()
 	os.RemoveAll(a.dir)
 }
 
@@ -196,14 +197,9 @@ type Answer struct {
 	Notes []string // problems that were ignored
 }
 
-// Program collects a program's or a command's descriptions of itself: completion, the manual
-// page and the help text, in this order (WRAP-10). Cancelling ctx ends it.
+// Program collects a program's or a command's descriptions of itself: the help text, and the
+// manual page (WRAP-10). Cancelling ctx ends it.
 func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
-	return a.about(ctx, words, true)
-}
-
-// about is Program. complete reports whether to ask for completion.
-func (a *Asker) about(ctx context.Context, words []string, complete bool) (*Answer, error) {
 	file := a.Find(words[0])
 	if file == "" {
 		return nil, ErrNotFound
@@ -214,22 +210,11 @@ func (a *Asker) about(ctx context.Context, words []string, complete bool) (*Answ
 	if err != nil {
 		return nil, err
 	}
-	p := &usage.Program{Words: named, DashesAt: -1}
-	if complete || help != nil && len(help.Subcommands) > 0 {
-		completed, err := a.completion(ctx, file, named, help)
-		if err != nil {
-			return nil, err
-		}
-		p.Merge(completed)
+	p := help
+	if p == nil {
+		p = &usage.Program{Words: named, DashesAt: -1, Loose: true}
 	}
 	p.Merge(a.manual(file, named))
-	p.Merge(help)
-	if help != nil {
-		p.Style = help.Style
-		if len(help.Operands) > 0 && help.Style != usage.StyleOther {
-			p.Operands, p.DashesAt = help.Operands, help.DashesAt
-		}
-	}
 	// Programs of all kinds print help texts in GNU style.
 	p.Dashes = p.Dashes || p.Style == usage.StyleGNU && ans.Can.Getopt
 	p.Settle()

@@ -19,12 +19,15 @@ import (
 func programs(t *testing.T, scripts map[string]string) (*Asker, string) {
 	t.Helper()
 	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range scripts {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/bash\n"+text), 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "bin", name), []byte("#!/bin/bash\n"+text), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	a, err := New(dir+":"+os.Getenv("PATH"), dir+"/man")
+	a, err := New(dir + "/bin:" + os.Getenv("PATH"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,17 +104,11 @@ func TestAsked(t *testing.T) {
 		"haltx": record + `echo "haltx: unrecognized option"; exit 1`,
 		"old": record + `if [[ $1 == -h ]]; then printf 'usage: old [-a]\n\n  -a  all\n'; else
 			echo "old: unknown option, try old -h for help" >&2; exit 2; fi`,
-		"nobra": record + `[[ $1 != __complete ]] || { printf -- '--all\tof the completion\n--kind\tx\n:4\n'; exit; }
-			printf 'Usage:\n  nobra [flags]\n\nFlags:\n  -a, --all   of the help\n  -h, --help  help for nobra\n'`,
-		"tea": record + `[[ -z ${_TEA_COMPLETE-} ]] || { printf 'plain\n--pot\nthe pot\n'; exit; }
-			printf 'Usage: tea [OPTIONS]\n\nOptions:\n  --pot TEXT  A pot.\n  --help  Show this message and exit.\n'`,
 	})
 	a.kernel = func() confine.Kernel { return confine.Kernel{} } // the programs record their arguments in a file
 	for name, want := range map[string]struct{ asked, options string }{
 		"haltx": {"haltx --help", ""},
 		"old":   {"old --help|old -h", "-a"},
-		"nobra": {"nobra --help|nobra __complete --", "--all -a|--kind|-h --help"},
-		"tea":   {"tea --help|tea --help zsh_complete", "--pot|--help"},
 	} {
 		os.Remove(log)
 		p, err := a.Program(t.Context(), []string{name})
@@ -158,8 +155,8 @@ func TestManual(t *testing.T) {
 	if err != nil || p.Find("-a") == nil || p.Summary != "make tea" || !slices.Contains(p.Sources, usage.FromManual) {
 		t.Errorf("%v, %+v", err, p)
 	}
-	for _, name := range []string{"round", "outside", "other"} {
-		if p := a.manual(dir+"/none", []string{name}); p != nil {
+	for _, name := range []string{"round", "outside"} {
+		if p := a.manual(dir+"/bin/none", []string{name}); p != nil {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
@@ -203,5 +200,30 @@ esac`})
 	}
 	if _, _, err := a.Tree(t.Context(), []string{"multi", "alpha"}, 1, show); !errors.Is(err, ErrNoCommands) {
 		t.Error(err)
+	}
+}
+
+// WRAP-15: a page of another program of the same name does not count, wherever it is on PATH.
+func TestForeignManual(t *testing.T) {
+	a, dir := programs(t, map[string]string{"brew": "echo"})
+	other := t.TempDir()
+	for name, text := range map[string]string{
+		"bin/brew": "#!/bin/bash\n", "share/man/man1/brew.1": ".SH OPTIONS\n.TP\n\\-x\nfar\n",
+	} {
+		path := filepath.Join(other, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.path = dir + "/bin:" + other + "/bin"
+	if p, err := a.Program(t.Context(), []string{"brew"}); !errors.Is(err, ErrNothing) {
+		t.Errorf("%v, %+v", err, p)
+	}
+	a.path = other + "/bin:" + dir + "/bin"
+	if p, err := a.Program(t.Context(), []string{"brew"}); err != nil || p.Find("-x") == nil {
+		t.Errorf("%v, %+v", err, p)
 	}
 }

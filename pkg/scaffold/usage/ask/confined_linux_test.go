@@ -1,7 +1,11 @@
 package ask
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"mcp-bash/pkg/run/confine"
@@ -36,5 +40,39 @@ echo x >"$HOME/x" && echo x >"$TMPDIR/x" && [[ $(</etc/passwd) ]] && uname >/dev
 	}
 	if _, err := os.Stat(outside); err != nil {
 		t.Error(err)
+	}
+}
+
+// WRAP-12: processes that outlive the help are killed, in their group, in a session of their own,
+// and their children.
+func TestOutliving(t *testing.T) {
+	place := t.TempDir()
+	a, _ := programs(t, map[string]string{"lasting": `
+exec 3>&1 >/dev/null 2>&1
+sleep 1000 & echo $! >` + place + `/group
+setsid bash -c 'echo $$ >` + place + `/session; sleep 1000 & echo $! >` + place + `/child; echo >` + place + `/ready; wait' &
+until [[ -e ` + place + `/ready ]]; do :; done
+printf 'Usage: lasting [-a]\n\n  -a  all\n' >&3
+`})
+	a.kernel = func() confine.Kernel { return confine.Kernel{} } // the program writes its children down
+	if p, err := a.Program(t.Context(), []string{"lasting"}); err != nil || p.Find("-a") == nil {
+		t.Fatalf("%v, %+v", err, p)
+	}
+	a.Close()
+	for _, name := range []string{"group", "session", "child"} {
+		text, err := os.ReadFile(filepath.Join(place, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if err == nil && !strings.Contains(string(state), ") Z ") {
+			t.Errorf("%s: process %d is alive: %s", name, pid, state)
+		} else if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Error(err)
+		}
 	}
 }

@@ -23,47 +23,28 @@ const (
 // sections are the sections of the manual that describe programs.
 var sections = []string{"1", "8", "6", "1p"}
 
-// manDirs returns the directories of manual pages: MANPATH, those next to the directories of
-// programs, and the usual ones.
-func manDirs(path, manPath string) (dirs []string) {
-	seen := map[string]bool{}
-	add := func(dir string) {
-		if filepath.IsAbs(dir) && !seen[dir] {
-			seen[dir] = true
-			dirs = append(dirs, dir)
-		}
-	}
-	for _, dir := range filepath.SplitList(manPath) {
-		add(dir)
-	}
-	for _, dir := range filepath.SplitList(path) {
-		add(filepath.Join(dir, "..", "share", "man"))
-		add(filepath.Join(dir, "..", "man"))
-	}
-	add("/usr/local/share/man")
-	add("/usr/share/man")
-	return dirs
-}
-
-// manual parses the manual page of a command line. It returns nil if there is no page
-// (WRAP-15).
+// manual parses the manual page of a command line. It returns nil if there is no page. The page
+// must be installed with the program: below the directory that contains the program's directory.
+// Elsewhere, it can describe another program of the same name (WRAP-15).
 func (a *Asker) manual(file string, words []string) *usage.Program {
 	name := strings.Join(words, "-")
 	if strings.ContainsAny(name, "/\\") {
 		return nil
 	}
-	dirs := a.man
-	if a.Find(words[0]) != file { // another program on PATH has this name, and this page
-		dirs = nil
-	}
+	dirs := []string{filepath.Dir(file)}
 	if resolved, err := filepath.EvalSymlinks(file); err == nil {
-		dirs = append([]string{filepath.Join(filepath.Dir(resolved), "..", "share", "man")}, dirs...)
+		dirs = append(dirs, filepath.Dir(resolved))
 	}
-	for _, dir := range dirs {
-		for _, section := range sections {
-			text, err := page(dir, "man"+section[:1]+"/"+name+"."+section, 0)
-			if err == nil {
-				return usage.Manual(text, words)
+	if resolved, err := filepath.EvalSymlinks(filepath.Dir(file)); err == nil {
+		dirs = append(dirs, resolved)
+	}
+	for _, bin := range dirs {
+		for _, dir := range []string{"share/man", "man"} {
+			for _, section := range sections {
+				text, err := page(filepath.Join(bin, "..", dir), "man"+section[:1]+"/"+name+"."+section, 0)
+				if err == nil {
+					return usage.Manual(text, words)
+				}
 			}
 		}
 	}

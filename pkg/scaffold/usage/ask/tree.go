@@ -26,12 +26,11 @@ var (
 // Tree asks the commands of a program and their commands for help, down to a depth. It
 // returns the leaves in the order in which the program lists them.
 //
-// Tree asks programs concurrently, and for completion only where commands must be listed.
-// Commands that cannot be read are reported in notes. show is called with the number of
-// commands that have answered and that are known, one call at a time.
+// Tree asks programs concurrently. Commands that cannot be read are reported in notes. show is
+// called with the number of commands that have answered and that are known, one call at a time.
 func (a *Asker) Tree(ctx context.Context, words []string, depth int, show func(done, total int64)) (leaves []*Answer,
 	notes []string, err error) {
-	top, err := a.about(ctx, words, true)
+	top, err := a.Program(ctx, words)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,7 +72,7 @@ func (t *tree) below(ctx context.Context, words []string, parent *Answer, depth 
 			own := append(slices.Clone(words), c.Name)
 			b := &branches[i]
 			t.slots <- struct{}{}
-			ans, err := t.asker.about(ctx, own, false)
+			ans, err := t.asker.Program(ctx, own)
 			<-t.slots
 			t.answered()
 			switch {

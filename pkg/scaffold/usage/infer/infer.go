@@ -1,4 +1,6 @@
-// Package infer makes recipes from the help of programs.
+// Package infer makes a recipe of what a program says about itself. It leaves out what it is not
+// sure of, and writes into the recipe what a person should confirm (WRAP-30, WRAP-34). If too
+// little is certain, the recipe takes a list of words.
 package infer
 
 import (
@@ -7,106 +9,303 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/scaffold/recipe"
+	"mcp-bash/pkg/scaffold/recipe/danger"
 	"mcp-bash/pkg/scaffold/usage"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-var (
-	helpOption = lazyregexp.New(`^(?:--help(?:-.*)?|--version|--usage|--man|--manual|-help|-version|` +
-		`--show-completion|--install-completion)$`)
-	screenOption = lazyregexp.New(`^--(?:no-)?(?:colou?r|paginate|pager|progress|interactive|prompt|` +
-		`hyperlink)(?:[-=].*)?$`)
-	runsHelp = lazyregexp.New(`(?i)\b(?:execute|run|invoke|spawn|pipe .{0,20} (?:to|through))s? (?:the |` +
-		`a |an |this |given |specified )*(?:command|program|shell|script|cmd|external|utility)\b|\bshell command\b|` +
-		`\bcompress temporaries with PROG`)
-	runsName = lazyregexp.New(`(?i)^--?(?:exec|execute|command|cmd|shell|editor|upload-pack|receive-pack|` +
-		`to-command|use-compress-program|compress-program|pre|rsh|run|eval|ext-diff|open-files-in-pager|pass-through|` +
-		`local-command|exec-batch)$`)
-)
-
-// Recipe makes a recipe from the description of a program. words is the command line that the
-// tool runs. Everything that is guessed is in Unconfirmed.
-func Recipe(p *usage.Program, words []string) *recipe.Recipe {
-	r := &recipe.Recipe{
-		Program: words[0], Command: words[1:], Title: strings.Join(words, " "), Summary: p.Summary,
-		Output: recipe.Output{Type: "text"}, Capabilities: []string{"Edit"}, Dangers: map[string]string{},
-	}
-	if r.Summary == "" {
-		r.Summary = "Runs " + strings.Join(words, " ") + "."
-	}
-	for _, o := range p.Options {
-		option(r, o)
-	}
-	for i, o := range p.Operands {
-		if p.Dashes && (p.DashesAt < 0 && i == 0 || p.DashesAt == i) {
-			r.Arguments = append(r.Arguments, recipe.Argument{Words: []string{"--"}})
-		}
-		a := recipe.Argument{
-			Name: property(r, strings.ToLower(o.Name)), Type: recipe.String, Description: o.Help, Required: o.Required,
-			Repeat: o.Repeat, Dashes: p.Dashes && (p.DashesAt < 0 || p.DashesAt <= i),
-		}
-		if o.Kind == usage.Path {
-			a.Type = recipe.Path
-		}
-		r.Arguments = append(r.Arguments, a)
-	}
-	if p.Stdin {
-		r.Stdin = &recipe.Stdin{Name: property(r, "stdin"), Description: "Text for the program's standard input"}
-		if p.DashInput {
-			r.Stdin.Word = "-"
-		}
-	}
-	return r
+// A Program is a program with what its file shows.
+type Program struct {
+	*usage.Program
+	Connects bool // it can look up other hosts
+	Starts   bool // it can start other programs
+	// Only has the names of options that the person asked for, with or without dashes.
+	Only []string
 }
 
-// option adds an option.
-func option(r *recipe.Recipe, o *usage.Option) {
-	if slices.ContainsFunc(o.Names, helpOption.MatchString) || o.Value != nil && o.Value.Words > 1 {
-		return
+// A Result is the recipe of a program.
+type Result struct {
+	// Recipe has all options: first those of the synopsis and of examples, then the others in the
+	// order of the documentation.
+	Recipe *recipe.Recipe
+	// LeftOut are the options that the recipe lacks.
+	LeftOut []LeftOut
+	// Review are points that a person should check.
+	Review []string
+	// Generic reports that the documentation shows neither options nor operands. The recipe takes a
+	// list of words.
+	Generic bool
+	// Runs is the reason why the program is dangerous with any words, or "".
+	Runs string
+}
+
+// A LeftOut is an option that is never offered.
+type LeftOut struct{ Option, Why string }
+
+// The properties of lists of words that the documentation does not explain: operands, and any words
+// of the command line. Any words are only offered by name.
+const (
+	anyOperands = "arguments"
+	anyWords    = "any_arguments"
+)
+
+// A maker makes one recipe.
+type maker struct {
+	Result
+	p       Program
+	dangers *danger.List
+	names   map[*usage.Option]string // the property of an option
+	taken   map[string]bool          // the names of properties
+
+	operandNames []string // the properties of operands
+}
+
+// Recipe makes the recipe of a program.
+func Recipe(p Program) *Result {
+	m := &maker{p: p, dangers: danger.Load(), names: map[*usage.Option]string{}, taken: map[string]bool{}}
+	m.Runs = m.dangers.Program(p.Words[0])
+	m.Recipe = &recipe.Recipe{
+		Program: p.Words[0], Command: p.Words[1:], Title: title(p.Words), Summary: summary(p.Program),
+		Output: recipe.Output{Type: "text"}, Dangers: map[string]string{},
 	}
-	name := o.Name()
-	a := recipe.Argument{
-		Name: property(r, name), Option: name, Description: o.Help, Type: recipe.Switch, Required: o.Required,
-		Repeat:  o.Repeat,
-		Aliases: slices.DeleteFunc(slices.Clone(o.Names), func(n string) bool { return n == name }),
+	for _, o := range p.Operands {
+		m.operandNames = append(m.operandNames, m.property(strings.ToLower(o.Name)))
 	}
-	if v := o.Value; v != nil {
-		a.Type = recipe.String
-		switch {
-		case v.Kind == usage.Path:
-			a.Type = recipe.Path
-		case v.Kind == usage.Choice && v.Sure == usage.Certain && len(v.Choices) > 0:
-			a.Type, a.Choices = recipe.Choice, v.Choices
+	m.options()
+	m.operands()
+	m.stdin()
+	m.exclude()
+	m.capabilities()
+	if m.Generic {
+		m.review("the documentation of %s does not show its arguments, so the tool takes a list of words. They cannot be "+
+			"options; --only %s adds a list without this limit", strings.Join(p.Words, " "), anyWords)
+	}
+	return &m.Result
+}
+
+func (m *maker) review(format string, args ...any) {
+	m.Review = append(m.Review, fmt.Sprintf(format, args...))
+}
+
+// title has at most five words.
+func title(words []string) string {
+	all := append([]string{"Run"}, words...)
+	return strings.Join(all[:min(len(all), 5)], " ")
+}
+
+// noSummary matches first lines that say nothing about the program.
+var noSummary = lazyregexp.New(`(?i)^(?:manual page|man page|usage|version|copyright|error|options|\S+$)`)
+
+// summary is a sentence by which a model can choose the tool.
+func summary(p *usage.Program) string {
+	line := strings.Join(p.Words, " ")
+	text := quote(p.Summary, 300)
+	if text == "" || noSummary.MatchString(p.Summary) {
+		return fmt.Sprintf("Runs %s.", line)
+	}
+	return fmt.Sprintf("Runs %s. Its documentation says: %s. Texts in quotation marks are from there.", line, text)
+}
+
+// quote marks a text of the program as such. It has no control characters and at most limit bytes.
+func quote(text string, limit int) string {
+	text = strings.TrimRight(usage.Plain(text, limit), ". ")
+	if text == "" {
+		return ""
+	}
+	return `"` + strings.ReplaceAll(text, `"`, "'") + `"`
+}
+
+// options adds the options: first those of the synopsis and of examples, then the others in the
+// order of the documentation. Some are only offered by name.
+func (m *maker) options() {
+	ordered := slices.Clone(m.p.Options)
+	slices.SortStableFunc(ordered, func(a, b *usage.Option) int { return m.rank(a) - m.rank(b) })
+	offered := 0
+	for _, o := range ordered {
+		if why := never(o); why != "" {
+			m.LeftOut = append(m.LeftOut, LeftOut{strings.Join(o.Names, ", "), why})
+			continue
 		}
-		if v.Sure < usage.Certain {
+		a := m.option(o)
+		if why := m.unasked(o, &a); why != "" {
+			a.Only, a.Required = true, false
+			m.Recipe.Dangers[a.Option] = why
+		} else {
+			offered++
+		}
+		m.names[o] = a.Name
+		m.Recipe.Arguments = append(m.Recipe.Arguments, a)
+	}
+	m.Generic = offered == 0 && m.p.Loose
+}
+
+// rank is 0 for required options, 1 for options in the synopsis or in examples, and 2 for others.
+func (m *maker) rank(o *usage.Option) int {
+	if o.Required {
+		return 0
+	}
+	if slices.ContainsFunc(o.Names, func(name string) bool { return m.p.Examples[name] > 0 }) {
+		return 1
+	}
+	return 2
+}
+
+var (
+	helpOption = lazyregexp.New(`^--?(?:help(?:-.*)?|version|usage|man|manual|show-completion|install-completion|` +
+		`generate-completion|completions?)$`)
+	helpText = lazyregexp.New(`(?i)^(?:show|print|display|output|give)s? (?:this |the |a )?(?:help|usage|version)\b|` +
+		`^help(?: for \S+)?$`)
+)
+
+// never returns the reason why an option is never offered, or "".
+func never(o *usage.Option) string {
+	v := o.Value
+	switch {
+	case slices.ContainsFunc(o.Names, helpOption.MatchString), v == nil && helpText.MatchString(o.Help):
+		return "help"
+	case v != nil && v.Words > 1:
+		return fmt.Sprintf("takes %d values at once, which tools do not support", v.Words)
+	case v != nil && v.Several && !v.Optional:
+		return "takes several values at once, which tools do not support"
+	}
+	return ""
+}
+
+var (
+	screenOption = lazyregexp.New(`^--?(?:no-)?(?:colou?rs?|paginate|progress|progress-bar|interactive|prompt|tui|watch|` +
+		`hyperlink)(?:[-=].*)?$`)
+	screenText = lazyregexp.New(`(?i)\b(?:prompts? (?:before|for|whether)|interactive(?:ly)?|` +
+		`open .{0,30}(?:browser|editor|pager)|ansi colou?rs?)\b`)
+	obsoleteText = lazyregexp.New(`(?i)^\W*(?:deprecated|obsolete|ignored|no[- ]op|does nothing|has no effect)|` +
+		`\b(?:option|flag|switch|it) is (?:deprecated|obsolete)|\[deprecated|\(deprecated`)
+)
+
+// unasked returns the reason why an option is only offered by name, or "". It marks dangerous ones.
+func (m *maker) unasked(o *usage.Option, a *recipe.Argument) string {
+	danger := m.dangers.Option(m.p.Words[0], o.Names, o.Help, a.Type == "string" || a.Type == "path")
+	switch {
+	case danger != "":
+		a.Destructive = true
+		return danger
+	case slices.ContainsFunc(o.Names, screenOption.MatchString), screenText.MatchString(o.Help):
+		return "is for a terminal"
+	case obsoleteText.MatchString(o.Help):
+		return "is obsolete"
+	case o.Sure == usage.Guessed:
+		return "appears only in a usage line, so it may not be an option"
+	}
+	return ""
+}
+
+// option describes one option.
+func (m *maker) option(o *usage.Option) recipe.Argument {
+	a := recipe.Argument{Name: m.property(o.Name()), Option: o.Name(), Repeat: o.Repeat, Required: o.Required}
+	a.Aliases = slices.DeleteFunc(slices.Clone(o.Names), func(name string) bool { return name == a.Option })
+	if o.Sure != usage.Certain {
+		a.Unconfirmed = append(a.Unconfirmed, "option")
+	}
+	v := o.Value
+	note := o.Name()
+	switch {
+	case v == nil, v.Optional && len(v.Choices) == 0:
+		a.Type = "switch"
+		if len(o.Negations) > 0 {
+			a.Negation = o.Negations[0]
+		}
+		if v != nil {
+			a.Unconfirmed = append(a.Unconfirmed, "value")
+		}
+	default:
+		m.value(&a, v.Kind, v.Sure, v.Choices)
+		a.Form = m.form(o)
+		a.Dashes = a.Form != "words"
+		if a.Form == "words" && !m.known() && v.Equals {
+			a.Unconfirmed = append(a.Unconfirmed, "form")
+		}
+		if v.Name != "" {
+			note += " " + v.Name
+		}
+	}
+	a.Description = describe(o.Help, note, &a, o.Kind())
+	return a
+}
+
+// value sets the type. A guess is a string, which its description explains.
+func (m *maker) value(a *recipe.Argument, kind usage.Kind, sure usage.Sure, choices []string) {
+	switch {
+	case kind == usage.Choice:
+		a.Type, a.Choices = "choice", choices
+	case (kind == usage.Integer || kind == usage.Number) && sure == usage.Certain:
+		a.Type = recipe.Type(kind)
+	case kind == usage.Path && sure >= usage.Likely: // FILE, DIR, PATH
+		a.Type, a.Access = "path", "both"
+		a.Unconfirmed = append(a.Unconfirmed, "type")
+	default:
+		a.Type = "string"
+		if sure < usage.Likely {
 			a.Unconfirmed = append(a.Unconfirmed, "type")
 		}
-	} else if len(o.Negations) > 0 {
-		a.Negation = o.Negations[0]
 	}
-	if slices.ContainsFunc(o.Names, runsName.MatchString) || runsHelp.MatchString(o.Help) {
-		r.Dangers[name] = "runs other programs"
+}
+
+// describe returns the description of an argument: the program's text in quotation marks, the
+// program's name of the argument, and what is guessed of its value.
+func describe(help, name string, a *recipe.Argument, kind usage.Kind) string {
+	text := quote(help, 300)
+	switch {
+	case a.Type == "string" && kind == usage.Path:
+		name += "; probably a path"
+	case a.Type == "string" && (kind == usage.Integer || kind == usage.Number):
+		name += "; probably a number"
+	case a.Type == "string" && kind == usage.URL:
+		name += "; probably a URL"
 	}
-	a.Only = r.Dangers[name] != "" || slices.ContainsFunc(o.Names, screenOption.MatchString)
-	r.Arguments = append(r.Arguments, a)
+	return strings.TrimLeft(text+" ("+usage.Plain(name, 200)+")", " ")
+}
+
+// libraries are the styles of libraries that take "--option=value", "-ovalue" and "--".
+var libraries = []usage.Style{usage.StyleArgparse, usage.StyleClick, usage.StyleCobra, usage.StyleClap, usage.StyleGit,
+	usage.StyleBusybox}
+
+// known reports whether the library that reads the program's options is known. "--" ends the
+// options of programs in GNU style only if their file imports such a library.
+func (m *maker) known() bool {
+	return slices.Contains(libraries, m.p.Style) || m.p.Style == usage.StyleGNU && m.p.Dashes
+}
+
+// form returns how the value follows the option. Every parser accepts two words; other forms need
+// the documentation or a known library (WRAP-32).
+func (m *maker) form(o *usage.Option) recipe.Form {
+	name, v := o.Name(), o.Value
+	long := strings.HasPrefix(name, "--") || len(name) > 2
+	switch {
+	case m.p.Style == usage.StyleGoFlag, long && (v.Equals || m.known() && strings.HasPrefix(name, "--")):
+		return "equals"
+	case !long && (v.Optional || m.known()):
+		return "attached"
+	}
+	return "words"
 }
 
 // property returns a unique property name for an option or operand.
-func property(r *recipe.Recipe, term string) string {
-	name := strings.Trim(strings.Map(func(c rune) rune {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' {
-			return c
+func (m *maker) property(term string) string {
+	name := strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
 		}
 		return '_'
 	}, strings.TrimLeft(term, "-")), "_")
-	if name == "" || name[0] >= '0' && name[0] <= '9' {
-		name = strings.TrimRight("option_"+name, "_")
+	switch {
+	case name == "": // a name without Latin letters
+		name = "value"
+	case name[0] >= '0' && name[0] <= '9':
+		name = "option_" + name
 	}
 	name = name[:min(len(name), 60)]
-	for unique, n := name, 2; ; n++ {
-		if !slices.ContainsFunc(r.Arguments, func(a recipe.Argument) bool { return a.Name == unique }) {
-			return unique
-		}
+	unique := name
+	for n := 2; m.taken[unique]; n++ {
 		unique = fmt.Sprintf("%s_%d", name, n)
 	}
+	m.taken[unique] = true
+	return unique
 }

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// A Choice is an entry of a list that a person picks from.
+type Choice struct {
+	Label string
+	Text  string // explains it
+	On    bool
+}
+
+// errNotPicked is the error if the input ends before the person accepts.
+var errNotPicked = errors.New("nothing was picked")
+
+// Pick shows a list with checkboxes, and lets the person change them by their numbers until an
+// empty line accepts the list. The streams are a terminal. It works without cursor movement, so
+// screen readers can read it.
+func Pick(s Streams, title string, list []Choice) error {
+	Printf(s.Out, "%s\n", title)
+	show := func(i int) {
+		box := "[ ]"
+		if list[i].On {
+			box = "[x]"
+		}
+		Printf(s.Out, "%s %3d  %-24s %s\n", box, i+1, Line(list[i].Label), Line(shorten(list[i].Text, 80)))
+	}
+	for i := range list {
+		show(i)
+	}
+	in := bufio.NewReader(io.LimitReader(s.In, 1<<16))
+	for {
+		Printf(s.Out, "Numbers to change, such as 3 5-7; all or none; Enter to accept: ")
+		answer, err := in.ReadString('\n')
+		if err != nil {
+			return errNotPicked
+		}
+		words := strings.FieldsFunc(answer, func(r rune) bool { return r == ' ' || r == ',' || r == '\n' || r == '\r' })
+		if len(words) == 0 {
+			return nil
+		}
+		for _, word := range words {
+			from, to, ok := numbers(word, len(list))
+			if !ok {
+				Printf(s.Out, "%s is not a number from 1 to %d\n", Line(word), len(list))
+				break
+			}
+			for i := from; i <= to; i++ {
+				list[i].On = word == "all" || word != "none" && !list[i].On
+				show(i)
+			}
+		}
+	}
+}
+
+// numbers returns the first and the last index that a word means: "3", "5-7", "all" or "none".
+func numbers(word string, n int) (from, to int, ok bool) {
+	if word == "all" || word == "none" {
+		return 0, n - 1, true
+	}
+	first, last, isRange := strings.Cut(word, "-")
+	if !isRange {
+		last = first
+	}
+	a, err := strconv.Atoi(first)
+	b, err2 := strconv.Atoi(last)
+	return a - 1, b - 1, err == nil && err2 == nil && a >= 1 && a <= b && b <= n
+}
+
+// shorten cuts a text after at most n characters.
+func shorten(text string, n int) string {
+	if r := []rune(text); len(r) > n {
+		return string(r[:n]) + "..."
+	}
+	return text
+}

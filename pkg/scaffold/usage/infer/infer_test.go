@@ -1,0 +1,172 @@
+package infer
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/scaffold/recipe"
+	"mcp-bash/pkg/scaffold/usage"
+)
+
+// of returns the recipe for a help text.
+func of(t *testing.T, command, help string) *Result {
+	t.Helper()
+	return Recipe(Program{Program: usage.Help([]byte(help), strings.Fields(command))})
+}
+
+// listing has a line for each argument: its name, option, type and other properties.
+func listing(r *recipe.Recipe) string {
+	var b strings.Builder
+	for _, a := range r.Arguments {
+		if len(a.Words) > 0 {
+			fmt.Fprintf(&b, "[%s]\n", strings.Join(a.Words, " "))
+			continue
+		}
+		fmt.Fprintf(&b, "%s", a.Name)
+		for _, part := range []string{a.Option, string(a.Type), string(a.Form), strings.Join(a.Choices, "|")} {
+			if part != "" {
+				b.WriteString(" " + part)
+			}
+		}
+		for i, on := range []bool{a.Required, a.Repeat, a.Only} {
+			if on {
+				b.WriteString([]string{" required", " repeat", " only"}[i])
+			}
+		}
+		if len(a.Unconfirmed) > 0 {
+			b.WriteString(" ?" + strings.Join(a.Unconfirmed, ","))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// WRAP-32, WRAP-33, WRAP-34: values are passed as the documentation or a known library has it, and
+// everything else is left as wide as it is.
+func TestRecipe(t *testing.T) {
+	for name, c := range map[string]struct{ command, help, want string }{
+		"two words, unless documented": {"brew", "Usage: brew [options] <pot>\n\n  -k, --kind KIND  the kind\n" +
+			"  -n, --cups=N  how many\n  -w, --wait W  how long\n", `kind --kind string words
+cups --cups string equals ?type
+wait --wait string words
+pot string required
+`},
+		"a known library": {"brew", "usage: brew [-h] [-k KIND] pot\n\noptions:\n  -h, --help  show this help message " +
+			"and exit\n  -k KIND, --kind KIND  the kind\n  -j N  pots\n", `kind --kind string equals
+j -j string attached ?type
+[--]
+pot string required
+`},
+		"types that a library prints": {"brew", "Usage:\n  brew [flags]\n\nFlags:\n  -h, --help  help for brew\n" +
+			"      --cups int   how many\n  -k, --kinds strings   kinds\n      --file string   path to the file\n",
+			"cups --cups integer equals\nkinds --kinds string equals repeat\nfile --file string equals ?type\n"},
+		"operands that differ": {"brew", "usage: brew [-a] POT CUP\n       brew [-a] LEAF...\n\n  -a  all\n",
+			"a -a switch\narguments string repeat ?operands\n"},
+		"operands that a line omits": {"brew", "usage: brew [-a] POT\n       brew [-a]\n\n  -a  all\n",
+			"a -a switch\npot string\n"},
+		"nothing about operands": {"brew", "  -a, --all  all\n  -b, --bee=WHAT  bee\n",
+			"all --all switch\nbee --bee string equals\narguments string repeat ?operands\n"},
+		"input replaces an operand": {"brew", "usage: brew [-a] FILE\n\nReads standard input.\n\n  -a  all\n",
+			"a -a switch\nfile path ?type\n"},
+		"synopsis and examples first": {"brew", "Usage: brew [OPTION]... [-z KIND]\n\n  -a, --all  all\n  -b, --bee  bee\n" +
+			"  -z KIND  zed\n\nExamples:\n  brew --bee\n", "bee --bee switch\nz -z string words\nall --all switch\n"},
+		"dangers": {"brew", "Usage: brew [OPTION]...\n\n  -x CMD  run the command CMD\n  --config FILE  settings\n" +
+			"  -o, --output FILE  write the tea to FILE\n  --color  in colour\n  --old  deprecated\n",
+			"x -x string words only\nconfig --config path words only ?type\noutput --output path words only ?type\n" +
+				"color --color switch only\nold --old switch only\n"},
+		"a program to run": {"brew", "Usage: brew [-a] COMMAND [ARG]...\n\n  -a  all\n", "a -a switch\n"},
+		"too little": {"brew", "brew: bring a pot\n",
+			"any_arguments string repeat only\narguments string repeat ?operands\n"},
+		"an optional value": {"brew", "Usage: brew [OPTION]...\n\n  --heat[=WHEN]  heat\n  --milk[=KIND]  one of hot, cold\n",
+			"heat --heat switch ?value\nmilk --milk choice equals hot|cold\n"},
+		"several values": {"brew", "usage: brew [-h] [--pair A B]\n\noptions:\n" +
+			"  -h, --help  show this help message and exit\n  --pair A B  two\n", ""},
+	} {
+		r := of(t, c.command, c.help)
+		if got := listing(r.Recipe); got != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, c.want)
+		}
+		if r.Recipe.Effects.ReadOnly != nil {
+			t.Errorf("%s: readOnlyHint is guessed", name)
+		}
+	}
+}
+
+// WRAP-26: programs that run what they are given get no list of words unasked.
+func TestRunners(t *testing.T) {
+	for command, want := range map[string]string{"xargs": "only", "python3": "only", "tea": ""} {
+		r := of(t, command, "nothing\n")
+		only := slices.ContainsFunc(r.Recipe.Arguments,
+			func(a recipe.Argument) bool { return a.Name == anyOperands && a.Only })
+		if only != (want != "") || only != (r.Runs != "") || !r.Generic {
+			t.Errorf("%s: %s", command, listing(r.Recipe))
+		}
+	}
+}
+
+// WRAP-35, WRAP-36: what the documentation shows of the effects.
+func TestCapabilities(t *testing.T) {
+	for help, want := range map[string]string{
+		"Usage: brew [-a] FILE\n\nShow tea.\n\n  -a  all\n":                   "Search",
+		"Usage: brew [-i] FILE\n\nShow tea.\n\n  -i  edit files in place\n":   "Edit",
+		"Usage: brew [-a] FILE\n\nConverts tea to coffee.\n\n  -a  all\n":     "Edit",
+		"Usage: brew [-a] URL\n\nShow tea.\n\n  -a  all\n":                    "Search Network",
+		"Usage: brew [-a] NAME\n\nQuery a remote pot.\n\n  -a  all\n":         "Search Network",
+		"Usage: brew [-o FILE]\n\nShow tea.\n\n  -o FILE  write it to FILE\n": "Search",
+	} {
+		if got := strings.Join(of(t, "brew", help).Recipe.Capabilities, " "); got != want {
+			t.Errorf("%s: %s, not %s", help, got, want)
+		}
+	}
+}
+
+// WRAP-36: an option that writes counts if somebody asks for it.
+func TestAsked(t *testing.T) {
+	p := usage.Help([]byte("Usage: brew [-o FILE]\n\nShow tea.\n\n  -o, --out FILE  write it to FILE\n"), []string{"brew"})
+	for _, only := range []string{"-o", "out", "--out"} {
+		got := Recipe(Program{Program: p, Only: []string{only}}).Recipe.Capabilities
+		if !slices.Equal(got, []string{"Edit"}) {
+			t.Errorf("%s: %v", only, got)
+		}
+	}
+}
+
+// WRAP-34: texts of programs are quoted, bounded and without control characters.
+func TestTexts(t *testing.T) {
+	r := of(t, "brew", "Usage: brew [-a]\n\nMakes \"tea\".\n\n  -a  all \x1b[31mof\x1b[0m\u202e it\a "+
+		strings.Repeat("x", 2000)+"\n").Recipe
+	a := r.Arguments[0].Description
+	if !strings.HasPrefix(a, `"all of it xxx`) || len(a) > 400 || strings.ContainsAny(a, "\x1b\a\u202e") {
+		t.Errorf("%q", a)
+	}
+	if r.Summary != `Runs brew. Its documentation says: "Makes 'tea'". Texts in quotation marks are from there.` {
+		t.Errorf("%q", r.Summary)
+	}
+	for _, first := range []string{"manual page for brew 1.0", "brew"} {
+		if r := of(t, "brew", "Usage: brew [-a]\n\n"+first+"\n\n  -a  all\n").Recipe; r.Summary != "Runs brew." {
+			t.Errorf("%q", r.Summary)
+		}
+	}
+}
+
+// WRAP-29: no help text makes a recipe that is larger than its text allows, or that is no JSON.
+func FuzzRecipe(f *testing.F) {
+	f.Add("Usage: brew [-a] [--] [FILE]...\n\n  -a, --all=X  all\n      --bee {a,b}  bee\n")
+	f.Add("Usage: brew COMMAND\n\n  --[no-]x  x\n  -1\n  --1=N  n\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		r := Recipe(Program{Program: usage.Help([]byte(text), []string{"brew"})}).Recipe
+		seen := map[string]bool{}
+		for _, a := range r.Arguments {
+			if len(a.Words) == 0 && (a.Name == "" || seen[a.Name] || a.Type == "" || len(a.Description) > 1000) {
+				t.Errorf("%+v", a)
+			}
+			seen[a.Name] = true
+		}
+		if _, err := json.Marshal(r); err != nil {
+			t.Error(err)
+		}
+	})
+}

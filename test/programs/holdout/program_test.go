@@ -1,0 +1,175 @@
+//go:build programs
+
+package holdout
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A program is a file of facts about one command, with tasks.
+type program struct {
+	name string
+
+	Command []string
+	Style   string
+	// Recipe reports that the issue names the program among those that have a recipe.
+	Recipe  bool
+	Options []option
+	// Others are names of options that exist. Nothing else is known about them.
+	Others   []string
+	Operands []operand
+	// MostOperands is the maximum number of operands that the documentation supports. 0 is the number of Operands.
+	MostOperands int
+	// OptionsLast reports that the options follow the operands. Form is "equals" for --opt=value.
+	OptionsLast bool
+	Form        string
+	// Used are the options that people use most. Dangerous are options with the reason.
+	Used      []string
+	Dangerous map[string]string
+	Tasks     []task
+}
+
+type option struct {
+	Names []string
+	// Kind is a kind of wrap --json. Alternatives are separated by a vertical bar.
+	Kind   string
+	Repeat bool
+}
+
+type operand struct {
+	Name             string
+	Required, Repeat bool
+	After            string // a word before the operand, such as --
+}
+
+// A task is a call in the spelling of the program. {http} is the address of a web server.
+type task struct {
+	Task     string
+	Files    map[string]string // fixtures
+	Setup    string            // a shell script that makes more fixtures
+	Options  [][]string        // an option, and its value if it has one
+	Operands map[string][]string
+	Stdin    string
+	Contains []string // parts of the result
+	Absent   []string // texts that are not in the result
+	// Wrote maps files to a part of their text. A name that ends with a slash is a directory.
+	Wrote map[string]string
+	Exit  int // the program's exit code. If it is not 0, the tool may report an error.
+}
+
+// programs reads all files.
+func programs(t *testing.T) (list []*program) {
+	t.Helper()
+	files, _ := filepath.Glob("*.json")
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		p := &program{name: strings.TrimSuffix(file, ".json")}
+		if err == nil {
+			err = json.Unmarshal(text, p)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		list = append(list, p)
+	}
+	if len(list) != 25 {
+		t.Errorf("%d programs, not 25", len(list))
+	}
+	return list
+}
+
+// words returns the options and operands of a task as the program gets them.
+func (p *program) words(k task) []string {
+	options := p.optionWords(k.Options)
+	var operands []string
+	for _, o := range p.Operands {
+		values := k.Operands[o.Name]
+		if o.After != "" && len(values) > 0 {
+			operands = append(operands, o.After)
+		}
+		operands = append(operands, values...)
+	}
+	if p.OptionsLast {
+		return slices.Concat(operands, options)
+	}
+	return slices.Concat(options, operands)
+}
+
+func (p *program) optionWords(options [][]string) (words []string) {
+	for _, o := range options {
+		if p.Form == "equals" && len(o) == 2 {
+			words = append(words, o[0]+"="+o[1])
+			continue
+		}
+		words = append(words, o...)
+	}
+	return words
+}
+
+// prepare makes the fixtures of a task in a directory.
+func (k task) prepare(t *testing.T, dir string, env []string) {
+	t.Helper()
+	for name, text := range k.Files {
+		file := filepath.Join(dir, name)
+		err := os.MkdirAll(filepath.Dir(file), 0o755)
+		if err == nil {
+			err = os.WriteFile(file, []byte(text), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if k.Setup == "" {
+		return
+	}
+	cmd := exec.Command("sh", "-ec", k.Setup)
+	cmd.Dir, cmd.Env = dir, env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", k.Setup, err, out)
+	}
+}
+
+// wrong returns the first thing that is wrong with the output of a task and the files in a directory, or "".
+func (k task) wrong(output, dir string) string {
+	for _, text := range k.Contains {
+		if !strings.Contains(output, text) {
+			return "the result lacks " + text
+		}
+	}
+	for _, text := range k.Absent {
+		if strings.Contains(output, text) {
+			return "the result has " + text
+		}
+	}
+	for name, text := range k.Wrote {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			return name + " is missing"
+		}
+		if info.IsDir() {
+			continue
+		}
+		if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(b), text) {
+			return name + " lacks " + text
+		}
+	}
+	return ""
+}
+
+// local returns the task with the address of the web server.
+func (k task) local(http string) task {
+	operands := map[string][]string{}
+	for name, values := range k.Operands {
+		for _, v := range values {
+			operands[name] = append(operands[name], strings.ReplaceAll(v, "{http}", http))
+		}
+	}
+	k.Operands = operands
+	return k
+}

@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // A report is the part of the answer of wrap --json that the test uses (WRAP-5).
@@ -94,12 +96,12 @@ func spelled(name string) string { return strings.TrimRight(name, "=:") }
 
 // find returns the option of a name, and whether the name negates it.
 func (r report) find(name string) (o found, negated, ok bool) {
-	same := func(other string) bool { return spelled(other) == spelled(name) }
+	equal := func(other string) bool { return spelled(other) == spelled(name) }
 	for _, o := range r.Options {
-		if slices.ContainsFunc(o.Names, same) {
+		if slices.ContainsFunc(o.Names, equal) {
 			return o, false, true
 		}
-		if slices.ContainsFunc(o.Negations, same) {
+		if slices.ContainsFunc(o.Negations, equal) {
 			return o, true, true
 		}
 	}
@@ -109,33 +111,28 @@ func (r report) find(name string) (o found, negated, ok bool) {
 // where are the names of properties for the directory in which the program runs.
 var where = []string{"directory", "dir", "repository", "repo", "cwd", "working_directory", "workdir"}
 
-// input are the names of properties for standard input, the likeliest first.
-var input = []string{"stdin", "input", "text", "content", "data"}
-
 // arguments translates a task to the arguments of the tool. It returns the options that the tool lacks. The call
 // is made without these, because the tool may always pass them.
 func (x tool) arguments(p *program, k task) (arguments map[string]any, missing []string) {
 	arguments = map[string]any{}
 	var rest [][]string
 	for _, words := range k.Options {
-		o, negated, ok := x.find(words[0])
-		if !ok || o.Offered == "" {
+		if o, negated, ok := x.find(words[0]); ok && o.Offered != "" {
+			x.set(arguments, o.Offered, words[1:], negated)
+		} else if !x.choose(arguments, words) {
 			missing = append(missing, words[0])
 			rest = append(rest, words)
-			continue
-		}
-		x.set(arguments, o.Offered, words[1:], negated)
-	}
-	free := x.free()
-	if k.Stdin != "" {
-		for _, name := range input {
-			if i := slices.Index(free, name); i >= 0 {
-				arguments[name] = k.Stdin
-				break
-			}
 		}
 	}
-	free = slices.DeleteFunc(free, func(name string) bool { return name == "stdin" || arguments[name] != nil })
+	for _, o := range x.Options {
+		if slices.Contains(where, o.Offered) && arguments[o.Offered] == nil {
+			x.set(arguments, o.Offered, []string{"."}, false)
+		}
+	}
+	if name := x.input(); k.Stdin != "" && name != "" {
+		arguments[name] = k.Stdin
+	}
+	free := slices.DeleteFunc(x.operands(), func(name string) bool { return arguments[name] != nil })
 	if len(free) == 1 && free[0] == "arguments" {
 		k.Options = rest
 		if words := p.words(k); len(words) > 0 {
@@ -143,21 +140,40 @@ func (x tool) arguments(p *program, k task) (arguments map[string]any, missing [
 		}
 		return arguments, nil
 	}
-	for _, name := range free {
-		if slices.Contains(where, name) && !slices.ContainsFunc(p.Operands, func(o operand) bool { return o.Name == name }) {
-			arguments[name] = "."
-		}
-	}
-	free = slices.DeleteFunc(free, func(name string) bool { return arguments[name] != nil })
 	x.setOperands(arguments, p, k, free)
 	return arguments, missing
 }
 
+// choose selects an option that the tool offers as a choice of a property, such as -sha256.
+func (x tool) choose(arguments map[string]any, words []string) bool {
+	for _, name := range x.order {
+		for _, value := range x.properties[name].Enum {
+			text, _ := value.(string)
+			if len(words) == 1 && strings.HasPrefix(words[0], "-") && strings.TrimLeft(text, "-") == strings.TrimLeft(words[0], "-") {
+				arguments[name] = text
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // setOperands gives the operands to the free properties: one to one if there are as many as the program has, and
-// otherwise one after the other.
+// otherwise one after the other. An operand goes to the option that has the same effect if properties are missing.
 func (x tool) setOperands(arguments map[string]any, p *program, k task, free []string) {
-	if len(free) == len(p.Operands) {
-		for i, o := range p.Operands {
+	operands := slices.Clone(p.Operands)
+	for i := len(operands) - 1; i >= 0; i-- {
+		o, _, ok := x.find(operands[i].Option)
+		if !ok || o.Offered == "" || len(free) >= len(operands) {
+			continue
+		}
+		if values := k.Operands[operands[i].Name]; len(values) > 0 {
+			x.set(arguments, o.Offered, values, false)
+		}
+		operands = slices.Delete(operands, i, i+1)
+	}
+	if len(free) == len(operands) {
+		for i, o := range operands {
 			if values := k.Operands[o.Name]; len(values) > 0 {
 				x.set(arguments, free[i], values, false)
 			}
@@ -165,7 +181,7 @@ func (x tool) setOperands(arguments map[string]any, p *program, k task, free []s
 		return
 	}
 	var all []string
-	for _, o := range p.Operands {
+	for _, o := range operands {
 		all = append(all, k.Operands[o.Name]...)
 	}
 	for _, name := range free {
@@ -190,6 +206,59 @@ func (x tool) free() []string {
 		}
 	}
 	return free
+}
+
+// operands returns the free properties that are operands in the report. If there are none, all free properties
+// are operands except stdin.
+func (x tool) operands() []string {
+	var known, other []string
+	for _, name := range x.free() {
+		if slices.ContainsFunc(x.Operands, func(o struct{ Name string }) bool { return same(o.Name, name) }) || name == "arguments" {
+			known = append(known, name)
+		} else if name != "stdin" {
+			other = append(other, name)
+		}
+	}
+	if len(known) == 0 {
+		return other
+	}
+	return known
+}
+
+// input returns the property for standard input, or "".
+func (x tool) input() string {
+	free := x.free()
+	if slices.Contains(free, "stdin") {
+		return "stdin"
+	}
+	operands := x.operands()
+	for _, name := range free {
+		if !slices.Contains(operands, name) && x.properties[name].is("string") {
+			return name
+		}
+	}
+	for _, name := range []string{"input", "text", "content", "data"} {
+		if slices.Contains(free, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// number is a suffix that makes the name of a property unique.
+var number = regexp.MustCompile(`_\d+$`)
+
+// same reports whether a property has the name of an operand.
+func same(operand, property string) bool {
+	plain := func(name string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, name)
+	}
+	return plain(operand) == plain(property) || plain(operand) == plain(number.ReplaceAllString(property, ""))
 }
 
 // set gives values to a property, as the type of the property demands. A switch has no value.

@@ -46,6 +46,7 @@ type operand struct {
 	Name             string
 	Required, Repeat bool
 	After            string // a word before the operand, such as --
+	Option           string // the option that has the same effect, such as -e of rg
 }
 
 // A task is a call in the spelling of the program. {http} is the address of a web server.

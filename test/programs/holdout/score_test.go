@@ -57,7 +57,7 @@ func (s *score) compare(p *program, made tool) {
 	for name, why := range p.Dangerous {
 		if o, _, ok := made.find(name); ok && o.Offered != "" {
 			s.dangerous++
-			s.miss("dangerous %s is offered: it %s", name, why)
+			s.miss("dangerous %s is offered (%s)", name, why)
 		}
 	}
 	most := max(p.MostOperands, len(p.Operands))

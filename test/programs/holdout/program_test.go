@@ -57,7 +57,7 @@ type task struct {
 	Options  [][]string        // an option, and its value if it has one
 	Operands map[string][]string
 	Stdin    string
-	Contains []string // parts of the result
+	Contains []string // parts of the result, with alternatives separated by ||
 	Absent   []string // texts that are not in the result
 	// Wrote maps files to a part of their text. A name that ends with a slash is a directory.
 	Wrote map[string]string
@@ -137,9 +137,11 @@ func (k task) prepare(t *testing.T, dir string, env []string) {
 }
 
 // wrong returns the first thing that is wrong with the output of a task and the files in a directory, or "".
+// Paths below the directory count as relative.
 func (k task) wrong(output, dir string) string {
+	output = strings.ReplaceAll(output, dir+"/", "")
 	for _, text := range k.Contains {
-		if !strings.Contains(output, text) {
+		if !slices.ContainsFunc(strings.Split(text, "||"), func(part string) bool { return strings.Contains(output, part) }) {
 			return "the result lacks " + text
 		}
 	}

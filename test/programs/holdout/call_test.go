@@ -149,7 +149,7 @@ func (x tool) choose(arguments map[string]any, words []string) bool {
 	for _, name := range x.order {
 		for _, value := range x.properties[name].Enum {
 			text, _ := value.(string)
-			if len(words) == 1 && strings.HasPrefix(words[0], "-") && strings.TrimLeft(text, "-") == strings.TrimLeft(words[0], "-") {
+			if len(words) == 1 && strings.TrimLeft(text, "-") == strings.TrimLeft(words[0], "-") {
 				arguments[name] = text
 				return true
 			}
@@ -158,8 +158,8 @@ func (x tool) choose(arguments map[string]any, words []string) bool {
 	return false
 }
 
-// setOperands gives the operands to the free properties: one to one if there are as many as the program has, and
-// otherwise one after the other. An operand goes to the option that has the same effect if properties are missing.
+// setOperands gives the operands to the free properties. It does so one to one if there are as many as the program
+// has, and otherwise one after the other. If properties are missing, an option with the same effect gets the operand.
 func (x tool) setOperands(arguments map[string]any, p *program, k task, free []string) {
 	operands := slices.Clone(p.Operands)
 	for i := len(operands) - 1; i >= 0; i-- {
@@ -208,12 +208,13 @@ func (x tool) free() []string {
 	return free
 }
 
-// operands returns the free properties that are operands in the report. If there are none, all free properties
-// are operands except stdin.
+// operands returns the free properties that are operands in the report. If the report has no such operand, it returns
+// all free properties except stdin.
 func (x tool) operands() []string {
 	var known, other []string
 	for _, name := range x.free() {
-		if slices.ContainsFunc(x.Operands, func(o struct{ Name string }) bool { return same(o.Name, name) }) || name == "arguments" {
+		reported := slices.ContainsFunc(x.Operands, func(o struct{ Name string }) bool { return same(o.Name, name) })
+		if reported || name == "arguments" {
 			known = append(known, name)
 		} else if name != "stdin" {
 			other = append(other, name)

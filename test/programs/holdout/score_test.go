@@ -47,6 +47,7 @@ func (s *score) compare(p *program, made tool) {
 			}
 		}
 	}
+	s.used = len(p.Used)
 	for _, name := range p.Used {
 		if o, _, ok := made.find(name); ok && o.Offered != "" {
 			s.usedOffered++
@@ -139,7 +140,8 @@ func table(all []*program, both [2][]*score) string {
 	for i, list := range both {
 		fmt.Fprintf(&b, "\n\n%s\n", modes[i])
 		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "program\tstyle\trecipe\ttasks\tused offered\tfound\tkinds\twider\trepeat\tinvented options\toperands\tdangerous")
+		fmt.Fprintln(w, "program\tstyle\trecipe\ttasks\tused offered\tfound\tkinds\twider\trepeat\t"+
+			"invented options\toperands\tdangerous")
 		for n, s := range list {
 			if s == nil {
 				continue
@@ -161,7 +163,8 @@ func table(all []*program, both [2][]*score) string {
 	isRecipe := func(i int) bool { return all[i].Recipe }
 	every := func(int) bool { return true }
 	columns := []score{total(both[0], isRecipe), total(both[0], every), total(both[1], every)}
-	b.WriteString("\nSummary\n\n| | programs with recipes | all 25, recipes where they exist | all 25, help alone |\n|---|---|---|---|\n")
+	b.WriteString("\nSummary\n\n| | programs with recipes | all 25, recipes where they exist | all 25, help alone |\n" +
+		"|---|---|---|---|\n")
 	row := func(name string, cell func(score) string) {
 		fmt.Fprintf(&b, "| %s |", name)
 		for _, s := range columns {

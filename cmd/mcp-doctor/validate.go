@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/tree"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/scaffold/recipe"
 )
 
 type validateOptions struct {
@@ -65,6 +66,7 @@ func (o *validateOptions) run(s cli.Streams) error {
 	defer stop()
 	options := validate.Options{
 		Fix: o.fix, Samples: o.samples, ShellCheck: !o.withoutShellcheck, Runner: new(script.Runner), Tree: tree.Embedded,
+		Recipe: recipeFaults,
 	}
 	if o.ndjson {
 		options.Found = func(f *finding.Finding) { fmt.Fprintf(s.Out, "%s\n", f.AppendJSON(nil)) }
@@ -145,4 +147,22 @@ func serverOf(root string) string {
 		return program
 	}
 	return "mcp-bash"
+}
+
+// recipeFaults returns what is wrong with a recipe of a project.
+func recipeFaults(name string, text []byte) (list []finding.Finding) {
+	r, err := recipe.Parse(text)
+	var faults recipe.Faults
+	errors.As(err, &faults)
+	for _, f := range faults {
+		found := finding.Finding{Line: f.Line, Column: f.Column, Message: f.Reason}
+		if f.Path != "" {
+			found.Message = f.Path + ": " + f.Reason
+		}
+		list = append(list, found)
+	}
+	if err == nil && r.FileName() != name {
+		list = append(list, finding.Finding{Message: "must be called " + r.FileName()})
+	}
+	return list
 }

@@ -80,6 +80,7 @@ func (c *check) tools() {
 			c.link(file, c.label(file))
 		case holds(entries, "tool.sh"): // even if register.json omits it
 			c.script(c.p.Tools, file, toolScript)
+			c.unconfirmed(dir)
 		case !offered:
 			c.at("script.missing", c.label(file), "missing")
 		}

@@ -271,6 +271,12 @@ var Rules = finding.Rules{
 	rule("sample.failed", finding.Error, "a tool fails with its sample",
 		"The call ends with an error, or exceeds its timeout.",
 		"run it: mcp-bash run-tool NAME --allow-self --args ..."),
+	rule("recipe.valid", finding.Info, "a recipe is right", "wrap --recipe FILE can use it.", ""),
+	rule("recipe.invalid", finding.Error, "a recipe in recipes/ is wrong",
+		"wrap --recipe refuses it, and makes no tool.", "correct the recipe at the reported place; see docs/RECIPES.md"),
+	rule("wrap.unconfirmed", finding.Warning, "a wrapped tool has arguments that were guessed",
+		"wrap read them from the program's help, which does not say enough. A call can fail, or mean something else.",
+		"compare the line with the program's documentation, then remove the comment # unconfirmed"),
 	rule("sample.not_run", finding.Warning, "samples could not run",
 		"No tool can run on this machine.", "follow the message"),
 }

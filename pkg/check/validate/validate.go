@@ -25,6 +25,8 @@ type Options struct {
 	ShellCheck bool // run shellcheck if it is installed
 	Runner     *script.Runner
 	Tree       func() project.Tree // for tools that run
+	// Recipe, if set, returns the faults of a recipe, with their places. name is the file's name.
+	Recipe func(name string, text []byte) []finding.Finding
 	// Found, if set, receives each finding immediately. The findings of the result are sorted.
 	Found func(*finding.Finding)
 }
@@ -104,7 +106,7 @@ func (c *check) sections() {
 		section string
 		run     func()
 	}{
-		{inServer, func() { c.server(); c.ignored() }}, {inTools, c.tools}, {inPrompts, c.prompts}, {inResources,
+		{inServer, func() { c.server(); c.ignored(); c.recipes() }}, {inTools, c.tools}, {inPrompts, c.prompts}, {inResources,
 			c.resources},
 	} {
 		if c.ctx.Err() != nil {

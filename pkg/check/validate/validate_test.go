@@ -62,6 +62,12 @@ func fixture(t testing.TB, content ...files) *projecttest.Fixture {
 func check1(t testing.TB, f *projecttest.Fixture, o Options) *Result {
 	t.Helper()
 	o.Tree = tree.Embedded
+	o.Recipe = func(name string, _ []byte) []finding.Finding {
+		if name == "brew.json" {
+			return nil
+		}
+		return []finding.Finding{{Line: 1, Column: 1, Message: "is wrong"}}
+	}
 	r, err := Project(t.Context(), f.Project, o)
 	if err != nil {
 		t.Fatal(err)
@@ -188,9 +194,13 @@ var cases = map[string]files{
 	"ignored.setting":        {"server.d/env.sh": "export MCPBASH_CORRUPTION_WINDOW=1\n"},
 	"ignored.file":           {"server.d/more.sh": "x\n"},
 	"ignored.field":          {"prompts/ask/ask.meta.json": `{"name":"ask","description":"x","widget":1}`},
-	"sample.invalid":         {"tools/demo-hello/samples/x.json": `[]`},
-	"sample.arguments":       {"tools/demo-hello/samples/x.json": `{"arguments":{"name":5}}`},
-	"sample.output":          {"tools/demo-hello/samples/x.json": `{"structuredContent":{}}`},
+	"recipe.valid":           {"recipes/brew.json": "{}"},
+	"recipe.invalid":         {"recipes/tea.json": "{}"},
+	"wrap.unconfirmed": {"tools/demo-hello/.wrap.json": "{}", "tools/demo-hello/tool.sh": "#!/usr/bin/env bash\n" +
+		"mcp_argv_option argv .cups --cups # unconfirmed: type\n"},
+	"sample.invalid":   {"tools/demo-hello/samples/x.json": `[]`},
+	"sample.arguments": {"tools/demo-hello/samples/x.json": `{"arguments":{"name":5}}`},
+	"sample.output":    {"tools/demo-hello/samples/x.json": `{"structuredContent":{}}`},
 }
 
 // CLI-1040: placeholder text is found in the descriptions of all items, and nothing else is taken for it.

@@ -71,6 +71,9 @@ func (w *wrapper) update(ctx context.Context, names []string) error {
 
 // again makes a tool that was wrapped before from its recipe, or else from the program's help.
 func (w *wrapper) again(ctx context.Context, old *scaffold.Wrapped, s wrap.Selection) (*wrap.Tool, error) {
+	if tool, err := w.targetAgain(ctx, old, s); err != nil || tool != nil {
+		return tool, err
+	}
 	if old.Recipe == "" || w.o.noRecipe {
 		return w.fromHelp(ctx, old.Command, old.Name, s)
 	}

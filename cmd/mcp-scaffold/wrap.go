@@ -22,6 +22,7 @@ type wrapOptions struct {
 	only, without string
 	name          string
 	recipe        string
+	directory     string
 	noRecipe      bool
 	unverified    bool
 	list          bool
@@ -34,7 +35,7 @@ type wrapOptions struct {
 }
 
 func wrapCommand() *cli.Command {
-	o := &wrapOptions{depth: 1}
+	o := &wrapOptions{depth: 1, directory: "."}
 	c := &cli.Command{
 		Name:    "wrap",
 		Summary: "Create tools that run a command-line program: by a recipe, or by what its help says.",
@@ -48,13 +49,15 @@ func wrapCommand() *cli.Command {
 			{Line: "NAME --update", Purpose: "add new options of the programs; your changes are kept"},
 		},
 		Operands: []cli.Operand{{Name: "[COMMAND...]"}},
-		Text: "A recipe is used if it fits the installed version. Otherwise the program is run to get its help and its " +
-			"shell completions, in an empty home and with a time limit. Options after -- are not allowed.",
+		Text: "make, just, task and npm become a tool for each target of the project file. For other programs, a recipe " +
+			"is used if it fits the installed version. Otherwise the program is run to get its help and its shell " +
+			"completions, in an empty home and with a time limit. Options after -- are not allowed.",
 		Exits: exits,
 		Run:   func(s cli.Streams, operands []string) error { return runWrap(s, o, operands) },
 	}
 	c.Flags.Bool(&o.list, "list", "list the recipes; with COMMAND, those of a program")
 	c.Flags.String(&o.recipe, "recipe", "FILE", "use the recipe in this file")
+	c.Flags.String(&o.directory, "directory", "DIR", "for make, just, task and npm: the folder of the project file (.)")
 	c.Flags.Bool(&o.noRecipe, "no-recipe", "read the program's help even if there is a recipe")
 	c.Flags.Bool(&o.unverified, "unverified", "use recipes that were not tested with the real program, too")
 	c.Flags.Positive(&o.Max, "max-options", "N", "the maximum number of options of a tool (15; all of a recipe)")
@@ -149,6 +152,9 @@ func (w *wrapper) warn(text string) { cli.Printf(w.s.Err, "wrap: warning: %s\n",
 
 // tools makes a tool of the program, or of each of its commands.
 func (w *wrapper) tools(ctx context.Context, words []string) ([]*wrap.Tool, error) {
+	if tools, err := w.targets(ctx, words); err != nil || tools != nil {
+		return tools, err
+	}
 	found, err := w.recipes(ctx, words)
 	if err != nil {
 		return nil, err

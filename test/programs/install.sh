@@ -20,8 +20,9 @@ debian=(
   netcat-openbsd signify-openbsd mandoc libbsd0 libmd0
   busybox
 )
-npm=(terser@5.19.2 js-yaml@4.1.0 semver@7.5.4)
-go=(golang.org/x/tools/cmd/stringer@v0.42.0 golang.org/x/tools/cmd/goimports@v0.42.0)
+npm=(terser@5.19.2 js-yaml@4.1.0 semver@7.5.4 rust-just@1.57.0)
+go=(golang.org/x/tools/cmd/stringer@v0.42.0 golang.org/x/tools/cmd/goimports@v0.42.0
+  github.com/go-task/task/v3/cmd/task@v3.40.1)
 
 fail() {
   printf 'test/programs: %s\n' "$@" >&2
@@ -35,7 +36,7 @@ missing() {
   {
     printf '%s\n' "$@"
     awk -v kind="$kind" 'FNR == 1 { head = 1 } /^-- / { head = 0 }
-      head && $1 == kind { for (i = 2; i <= NF; i++) print $i }' tasks/*.txtar
+      head && $1 == kind { for (i = 2; i <= NF; i++) print $i }' tasks/*.txtar 2>/dev/null
   } | sort -u | sed "s/^/$kind /" | grep -vxFf "$folder/installed" | cut -d' ' -f2-
 }
 

@@ -49,7 +49,8 @@ func (p *project) parsePackage(text []byte) error {
 	return nil
 }
 
-// readTaskfile asks task for its tasks. --no-status prevents the commands that find out whether a task is up to date.
+// readTaskfile asks task for its tasks. --no-status prevents the commands that find out whether a
+// task is up to date.
 func readTaskfile(p *project) error {
 	text, err := p.Print("--taskfile", p.File, "--list-all", "--json", "--no-status")
 	if err != nil {
@@ -63,7 +64,7 @@ func (p *project) parseTasks(text []byte) error {
 		Tasks []struct{ Name, Desc, Summary string }
 	}
 	if err := json.Unmarshal(text, &list); err != nil {
-		return fmt.Errorf("%s --list-all --json printed no list of tasks; go-task 3.19 or newer is needed: %w", p.Program, err)
+		return fmt.Errorf("%s --list-all --json printed no list of tasks; it needs go-task 3.19: %w", p.Program, err)
 	}
 	for _, t := range list.Tasks {
 		says := t.Desc
@@ -131,7 +132,8 @@ func (p *project) addModule(m module, prefix string, depth int) {
 				p.skip(prefix+name, why)
 				continue
 			}
-			words := []string{"--justfile", p.Dir + "/" + filepath.Base(p.File), "--working-directory", p.Dir, "--", prefix + name}
+			words := []string{"--justfile", p.Dir + "/" + filepath.Base(p.File), "--working-directory", p.Dir, "--",
+				prefix + name}
 			p.add(prefix+name, r.Doc, words, arguments...)
 		}
 	}

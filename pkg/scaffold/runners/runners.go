@@ -128,9 +128,13 @@ func (p *project) add(name, says string, words []string, arguments ...recipe.Arg
 		p.skip(name, fmt.Sprintf("it is not among the first %d", maxTargets))
 		return
 	}
+	fixed := []recipe.Argument{{Words: words}}
+	if at := slices.Index(words, name); at > 0 { // the command has an item of its own (recipe.CommandAt)
+		fixed = []recipe.Argument{{Words: words[:at]}, {Words: words[at:]}}
+	}
 	p.targets = append(p.targets, Target{name, &recipe.Recipe{
 		Program: p.Program, Command: []string{name}, Title: p.Program + " " + name, Summary: p.summary(name, says),
-		Arguments: append([]recipe.Argument{{Words: words}}, arguments...), Output: recipe.Output{Type: "text"},
+		Arguments: append(fixed, arguments...), Output: recipe.Output{Type: "text"},
 		Capabilities: []string{"Process", "Edit"}, TimeoutSecs: timeout,
 	}})
 }

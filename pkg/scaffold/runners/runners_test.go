@@ -116,7 +116,7 @@ bad!name: ## no word
 	if _, err := os.Stat(filepath.Join(dir, "ran")); !errors.Is(err, os.ErrNotExist) {
 		t.Error("make read the makefile")
 	}
-	if a := targets[0].Recipe.Arguments[2]; !strings.Contains(a.Description,
+	if a := targets[0].Recipe.Arguments[3]; !strings.Contains(a.Description,
 		`The file says: "Also a 'variable'". Letters`) {
 		t.Errorf("%+v", a)
 	}

@@ -10,7 +10,10 @@ import (
 func (t *Tool) AppendJSON(b *rawjson.Builder) {
 	r := t.Recipe
 	b.Name("source").String(t.Source.kind())
-	if t.Source.File != "" {
+	switch {
+	case t.Source.Runner:
+		b.Name("project").String(t.Source.File)
+	case t.Source.File != "":
 		b.Name("recipe").String(t.Source.File).Name("verified").Bool(r.Verified)
 	}
 	if t.Source.Version != "" {
@@ -41,8 +44,11 @@ func (t *Tool) AppendJSON(b *rawjson.Builder) {
 }
 
 func (s Source) kind() string {
-	if s.File == "" {
+	switch {
+	case s.File == "":
 		return "help"
+	case s.Runner:
+		return "project"
 	}
 	return "recipe"
 }

@@ -20,6 +20,9 @@ func (t *Tool) body() string {
 	for _, name := range slices.Sorted(maps.Keys(t.Recipe.Environment)) {
 		fmt.Fprintf(&b, "export %s=%s\n", name, shell.Quote(t.Recipe.Environment[name]))
 	}
+	if t.Source.Runner { // nothing is known about the target
+		b.WriteString(unconfirmedMark + "capabilities\n")
+	}
 	for _, group := range t.requires {
 		if len(group) > 1 {
 			fmt.Fprintf(&b, "mcp_argv_need .%s\n", strings.Join(group, " ."))

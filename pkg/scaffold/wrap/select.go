@@ -36,7 +36,7 @@ func (s Selection) limit(from Source) int {
 
 // For removes names that the recipe does not have. It is for one of several tools.
 func (s Selection) For(r *recipe.Recipe) Selection {
-	unknown := func(name string) bool { return !known(r, name) }
+	unknown := func(name string) bool { return !Has(r, name) }
 	only := len(s.Only) > 0
 	s.Only = slices.DeleteFunc(slices.Clone(s.Only), unknown)
 	s.Without = slices.DeleteFunc(slices.Clone(s.Without), unknown)
@@ -46,8 +46,8 @@ func (s Selection) For(r *recipe.Recipe) Selection {
 	return s
 }
 
-// known reports whether a name is one of the recipe's arguments.
-func known(r *recipe.Recipe, name string) bool {
+// Has reports whether a name is one of the recipe's arguments.
+func Has(r *recipe.Recipe, name string) bool {
 	return r.Stdin != nil && r.Stdin.Name == name ||
 		slices.ContainsFunc(r.Arguments, func(a recipe.Argument) bool { return named(&a, name) })
 }
@@ -97,7 +97,7 @@ func (t *Tool) choose(s Selection) error {
 		t.arguments = append(t.arguments, a)
 	}
 	for _, option := range slices.Sorted(maps.Keys(t.Recipe.Dangers)) {
-		if !known(t.Recipe, option) {
+		if !Has(t.Recipe, option) {
 			t.LeftOut = append(t.LeftOut, LeftOut{option, t.Recipe.Dangers[option]})
 		}
 	}
@@ -156,7 +156,7 @@ func (t *Tool) groups() {
 // unknownName returns a usage error for the first name that the recipe does not have.
 func unknownName(r *recipe.Recipe, s Selection) error {
 	for _, name := range append(slices.Clone(s.Only), s.Without...) {
-		if known(r, name) {
+		if Has(r, name) {
 			continue
 		}
 		program := strings.Join(r.Words(), " ")

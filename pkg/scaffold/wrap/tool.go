@@ -34,12 +34,17 @@ type Source struct {
 	File string
 	// Version is the installed version of the program, if it was compared with the recipe.
 	Version string
+	// Runner reports that the file is the project file of a task runner.
+	Runner bool
 }
 
 // String describes the source: "the recipe rg.json".
 func (s Source) String() string {
-	if s.File == "" {
+	switch {
+	case s.File == "":
 		return "its help"
+	case s.Runner:
+		return s.File
 	}
 	return "the recipe " + s.File
 }
@@ -50,7 +55,7 @@ func (s Source) Text() string {
 	if s.Version != "" {
 		text += " for version " + s.Version
 	}
-	if s.File != "" {
+	if s.File != "" && !s.Runner {
 		text += " (--no-recipe reads its help instead)"
 	}
 	return text
@@ -82,6 +87,16 @@ func New(name string, c Command, r *recipe.Recipe, from Source, s Selection) (*T
 
 // review lists the points that a person should check.
 func (t *Tool) review() {
+	if t.Source.Runner {
+		t.Review = append(t.Review, "nothing is known about what it does: confirm or change the capabilities ["+
+			strings.Join(t.Recipe.Capabilities, ", ")+"]; its folder must be in a root, and Network is not among them",
+			"annotations: add readOnlyHint if a call changes nothing")
+		if t.Arguments() > 0 {
+			t.Review = append(t.Review,
+				"values become text of shell commands: extend their patterns only if the file quotes them")
+		}
+		return
+	}
 	if t.Source.File != "" && !t.Recipe.Verified {
 		t.Review = append(t.Review, "the recipe was not run on the real program: try its examples")
 	}

@@ -77,6 +77,21 @@ fi
 	}
 }
 
+// WRAP-31, WRAP-34: a program that shows its progress.
+func TestProgress(t *testing.T) {
+	made := tool(t, strings.Replace(brew, `"timeoutSecs":60`, `"timeoutSecs":60,"progress":"rsync"`, 1), Selection{})
+	if got := made.body(); !strings.HasSuffix(got, `  printf '%s' "${input[0]}" | mcp_argv_progress rsync "${argv[@]}"
+else
+  mcp_argv_progress rsync "${argv[@]}"
+fi
+`) {
+		t.Error(got)
+	}
+	if got := string(made.metadata("")); !strings.Contains(got, `"progressExtendsTimeout": true`) {
+		t.Error(got)
+	}
+}
+
 // WRAP-34 to WRAP-36: the metadata of a tool.
 func TestMetadata(t *testing.T) {
 	want := `{"name":"brew","title":"Brew tea","description":"Brews tea. Needs rest or water.\n\nRuns brew.",

@@ -1,0 +1,22 @@
+package ask
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Output runs a program with words that make it print something, and returns its standard output.
+func (a *Asker) Output(ctx context.Context, file string, words []string) ([]byte, error) {
+	ans, err := a.run(ctx, file, words)
+	switch {
+	case err != nil:
+		return nil, err
+	case ans.cause != nil:
+		return nil, fmt.Errorf("%s: %w", strings.Join(words, " "), ans.cause)
+	case ans.status != 0:
+		line, _, _ := strings.Cut(strings.TrimSpace(string(ans.text)), "\n")
+		return nil, fmt.Errorf("%s ended with exit status %d: %.200q", strings.Join(words, " "), ans.status, line)
+	}
+	return ans.out, nil
+}

@@ -38,7 +38,7 @@ func wrapCommand() *cli.Command {
 	o := &wrapOptions{depth: 1, directory: "."}
 	c := &cli.Command{
 		Name:    "wrap",
-		Summary: "Create tools that run a command-line program: by a recipe, or by what its help says.",
+		Summary: "Create tools that run a command-line program: by a recipe, or from its help.",
 		Usage:   "[COMMAND [SUBCOMMAND ...]]",
 		Examples: []cli.Example{
 			{Line: "NAME sort", Purpose: "tools/sort"},

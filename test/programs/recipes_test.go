@@ -435,7 +435,7 @@ func (b *bench) outside(t *testing.T) map[string]bool {
 	t.Helper()
 	files := map[string]bool{}
 	own := []string{"tmp", "demo/.registry", "demo/work"}
-	if slices.Contains(b.Capabilities, "FileSystem") { // which lets a program use its cache
+	if slices.Contains(b.Capabilities, "FileSystem") { // the program may use its cache
 		own = append(own, "home")
 	}
 	err := filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {

@@ -275,7 +275,7 @@ var Rules = finding.Rules{
 	rule("recipe.invalid", finding.Error, "a recipe in recipes/ is wrong",
 		"wrap --recipe refuses it, and makes no tool.", "correct the recipe at the reported place; see docs/RECIPES.md"),
 	rule("wrap.unconfirmed", finding.Warning, "a wrapped tool has arguments that were guessed",
-		"wrap read them from the program's help, which does not say enough. A call can fail, or mean something else.",
+		"wrap read them from the program's help, which is incomplete. A call can fail, or mean something else.",
 		"compare the line with the program's documentation, then remove the comment # unconfirmed"),
 	rule("sample.not_run", finding.Warning, "samples could not run",
 		"No tool can run on this machine.", "follow the message"),

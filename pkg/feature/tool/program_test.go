@@ -187,7 +187,7 @@ func TestProgramMissing(t *testing.T) {
 	}
 }
 
-// T-506: all bytes of text in another encoding can be recovered, and binary content is no such text.
+// T-506: all bytes of text in another encoding can be recovered, and binary content is not such a text.
 func FuzzOtherEncoding(f *testing.F) {
 	f.Add([]byte("caf\xe9"))
 	f.Add([]byte("\x1f\x8b\x08\x00"))

@@ -71,8 +71,8 @@ func (e *UnusableError) Remedy() string {
 	return "correct " + e.Source
 }
 
-// Fallback returns the roots for a client without roots: those of MCPBASH_ROOTS, or of config/roots.json, or the
-// project, or the user's folder for an installed plugin (P-2100). The error is an [*UnusableError].
+// Fallback returns the roots for a client without roots. The first of these exists: MCPBASH_ROOTS, config/roots.json,
+// the user's folder for an installed plugin, the project (P-2100). The error is an [*UnusableError].
 func Fallback(p *project.Project) (Scope, error) {
 	if v := p.Env[Variable]; v != "" {
 		return given(Variable, entries(filepath.SplitList(v)), p.Root, p.Env["HOME"])

@@ -134,8 +134,8 @@ func (c *checker) argument(a *Argument, path string) {
 		{a.Minimum != nil && a.Maximum != nil && *a.Minimum > *a.Maximum, "/minimum", "is larger than the maximum"},
 		{a.Access != "" && a.Type != Path, "/access", "is only for a path"},
 		{a.Default != nil && a.Required, "/default", "a required argument needs none"},
-		{a.Default != nil && a.Repeat, "/default", "a list has none"},
-		{a.Default != nil && !a.accepts(a.Default), "/default", "is no value of the argument"},
+		{a.Default != nil && a.Repeat, "/default", "a list cannot have it"},
+		{a.Default != nil && !a.accepts(a.Default), "/default", "is not a value of the argument"},
 		{slices.ContainsFunc(a.Choices, func(s string) bool { return strings.ContainsFunc(s, hides) }), "/choices",
 			"contains a control character"},
 	} {
@@ -199,7 +199,7 @@ func (c *checker) example(e Example, path string) {
 		case a.Only:
 			c.add(at, "is offered only if somebody asks for it")
 		case !a.acceptsAll(value):
-			c.add(at, "is no value of the argument")
+			c.add(at, "is not a value of the argument")
 		}
 	}
 	for name, a := range c.arguments {
@@ -221,7 +221,7 @@ func (c *checker) example(e Example, path string) {
 }
 
 // CommandAt returns the argument that begins with the words of the command, if there is one.
-// Options before it are those of the program.
+// Options before it belong to the program.
 func (r *Recipe) CommandAt() (at int, ok bool) {
 	for i, a := range r.Arguments {
 		if n := len(r.Command); n > 0 && len(a.Words) >= n && slices.Equal(a.Words[:n], r.Command) {

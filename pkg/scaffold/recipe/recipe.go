@@ -20,7 +20,7 @@ type Recipe struct {
 	Variant string `json:"variant,omitempty"`
 	// Title has at most five words, such as "Search text in files".
 	Title string `json:"title"`
-	// Summary says in one or two sentences what the tool does and when to choose it.
+	// Summary has one or two sentences about the tool's work and when to choose it.
 	Summary string `json:"summary"`
 	// Documentation is the address of the program's own documentation.
 	Documentation string `json:"documentation,omitempty"`
@@ -40,7 +40,7 @@ type Recipe struct {
 	Excludes [][]string `json:"excludes,omitempty"`
 	// Output describes the output and the exit codes.
 	Output Output `json:"output"`
-	// Capabilities are those that the tool declares, such as "Search". Empty is none.
+	// Capabilities are those that the tool declares, such as "Search". The list can be empty.
 	Capabilities []string `json:"capabilities"`
 	// Starts names the programs that the program starts, such as "ssh".
 	Starts []string `json:"starts,omitempty"`
@@ -51,7 +51,7 @@ type Recipe struct {
 	// Progress is the way in which the program reports progress: "ffmpeg", "rsync" or "curl".
 	Progress string `json:"progress,omitempty"`
 	// Dangers are options that are never offered unless somebody asks for them by name, with the
-	// reason. They run programs, read configuration that does, or write where they are told.
+	// reason. They run programs, read configuration that does, or write to files that they name.
 	Dangers map[string]string `json:"dangers,omitempty"`
 	// Examples are calls that work. A recipe in share/recipes has at least two.
 	Examples []Example `json:"examples,omitempty"`
@@ -77,9 +77,9 @@ type Argument struct {
 	Option string `json:"option,omitempty"`
 	// Aliases are other names of the option, such as "-i". People can ask for it by them.
 	Aliases []string `json:"aliases,omitempty"`
-	// Negation is passed for a switch that is false, such as "--no-color". Most have none.
+	// Negation is passed for a switch that is false, such as "--no-color". Most switches do not have one.
 	Negation string `json:"negation,omitempty"`
-	// Description says in plain words what the argument does.
+	// Description explains the argument in plain words.
 	Description string `json:"description,omitempty"`
 	// Type is "switch", "string", "integer", "number", "choice", "path", "url".
 	Type Type `json:"type,omitempty"`
@@ -93,7 +93,7 @@ type Argument struct {
 	// Minimum and Maximum bound a number.
 	Minimum *float64 `json:"minimum,omitempty"`
 	Maximum *float64 `json:"maximum,omitempty"`
-	// Default is the value that the tool passes if the call has none.
+	// Default is the value that the tool passes if the call does not set it.
 	Default any `json:"default,omitempty"`
 	// Access is what the program does with a path: "read", "write" (a new or existing file) or
 	// "both". Empty is "read".
@@ -147,13 +147,13 @@ type Stdin struct {
 	Word string `json:"word,omitempty"`
 }
 
-// Output describes what a program prints, and which exit codes are no errors.
+// Output describes what a program prints, and which exit codes count as success.
 type Output struct {
 	// Type is "text", "json" or "binary".
 	Type string `json:"type"`
 	// MIMEType is the type of binary output.
 	MIMEType string `json:"mimeType,omitempty"`
-	// ExitCodes are exit codes other than 0 that are no errors, with the text for a call without
+	// ExitCodes are exit codes other than 0 that count as success, with the text for a call without
 	// output, such as {"1": "No lines matched."}.
 	ExitCodes map[string]string `json:"exitCodes,omitempty"`
 }

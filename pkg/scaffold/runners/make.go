@@ -12,7 +12,7 @@ import (
 // maxIncluded limits the files that a makefile includes.
 const maxIncluded = 20
 
-// A makefile has what the text of a makefile says about its targets. Make itself is not asked,
+// A makefile has the targets that the text of a makefile describes. Make itself is not asked,
 // because it runs $(shell ...) when it reads the file.
 type makefile struct {
 	targets   []string // in order
@@ -22,7 +22,7 @@ type makefile struct {
 	files     []string
 }
 
-// readMakefile reads the targets that are phony or documented. If there are none, it reads all that
+// readMakefile reads the targets that are phony or documented. If it finds nothing, it reads all that
 // do not look like files.
 func readMakefile(p *project) error {
 	m := &makefile{says: map[string]string{}, known: map[string]bool{}}
@@ -38,7 +38,7 @@ func readMakefile(p *project) error {
 		case len(m.known) > 0 && !m.known[name], strings.HasPrefix(name, "."), strings.Contains(name, "%"):
 			continue
 		case len(m.known) == 0 && strings.ContainsAny(name, "./"):
-			p.skip(name, "it looks like a file; add it to .PHONY if it is none")
+			p.skip(name, "it looks like a file; add it to .PHONY if it is a command")
 			continue
 		}
 		p.add(name, m.says[name], append(slices.Clone(words), name), m.variables...)

@@ -129,7 +129,7 @@ func (p *project) add(name, says string, words []string, arguments ...recipe.Arg
 		return
 	}
 	fixed := []recipe.Argument{{Words: words}}
-	if at := slices.Index(words, name); at > 0 { // the command has an item of its own (recipe.CommandAt)
+	if at := slices.Index(words, name); at > 0 { // recipe.CommandAt looks for the command at the start of an item
 		fixed = []recipe.Argument{{Words: words[:at]}, {Words: words[at:]}}
 	}
 	p.targets = append(p.targets, Target{name, &recipe.Recipe{

@@ -122,7 +122,7 @@ bad!name: ## no word
 	}
 }
 
-// WRAP-80: a makefile that says nothing about its targets.
+// WRAP-80: a makefile without descriptions of its targets.
 func TestMakePlain(t *testing.T) {
 	dir := write(t, map[string]string{"makefile": "all: out.txt\nout.txt: in\n\ttouch $@\ntest:\n"})
 	targets, skipped := read(t, "make", dir, "")
@@ -151,7 +151,7 @@ func TestNPM(t *testing.T) {
 	}
 }
 
-// WRAP-82: what just prints about its recipes.
+// WRAP-82: the list of recipes that just prints.
 func TestJust(t *testing.T) {
 	dir := write(t, map[string]string{"Justfile": ""})
 	targets, skipped := read(t, "just", dir, `{"recipes":{
@@ -172,7 +172,7 @@ func TestJust(t *testing.T) {
 	}
 }
 
-// WRAP-83: what task prints about its tasks.
+// WRAP-83: the list of tasks that task prints.
 func TestTask(t *testing.T) {
 	dir := write(t, map[string]string{"Taskfile.yml": ""})
 	targets, skipped := read(t, "task", dir, `{"tasks":[{"name":"docs:gen","desc":"","summary":"Long\ntext"},
@@ -184,7 +184,7 @@ func TestTask(t *testing.T) {
 	}
 }
 
-// WRAP-84: a project file that is too large, or is no file.
+// WRAP-84: a project file that is too large, or not a file.
 func TestFiles(t *testing.T) {
 	dir := write(t, map[string]string{"Makefile": strings.Repeat("#\n", maxFile)})
 	_, _, err := Of("make").Read(Source{File: Of("make").Find(dir)})

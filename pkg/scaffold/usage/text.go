@@ -130,8 +130,8 @@ func cut(s string, limit int) string {
 	return s + " ..."
 }
 
-// Plain returns a text of a program on one line, without characters that control a terminal or the
-// direction of text, and with at most limit bytes.
+// Plain returns a text of a program on one line of at most limit bytes. It removes characters that
+// control a terminal or the direction of text.
 func Plain(text string, limit int) string {
 	return cut(cleanLine(strings.Join(strings.Fields(text), " ")).text, limit)
 }

@@ -12,7 +12,7 @@ import (
 	"mcp-bash/pkg/scaffold/recipe"
 )
 
-// defaultTimeout is the time limit of a call in seconds, if the recipe has none.
+// defaultTimeout is the time limit of a call in seconds, if the recipe does not set it.
 const defaultTimeout = 30
 
 // maxTimeout is the time limit of a call that reports progress, in seconds.

@@ -14,7 +14,7 @@ import (
 // A Selection determines which options a tool gets (WRAP-6).
 type Selection struct {
 	// Max is the maximum number of options that are not required. 0 is MaxOptions for a tool
-	// from a program's help, and all for one from a recipe. -1 is none.
+	// from a program's help, and all for one from a recipe. -1 means no limit.
 	Max     int
 	Only    []string
 	Without []string
@@ -52,7 +52,7 @@ func Has(r *recipe.Recipe, name string) bool {
 		slices.ContainsFunc(r.Arguments, func(a recipe.Argument) bool { return named(&a, name) })
 }
 
-// named reports whether a name, with or without dashes, is that of an argument or its option.
+// named reports whether a name, with or without dashes, names an argument or its option.
 func named(a *recipe.Argument, name string) bool {
 	if a.Name == "" {
 		return false

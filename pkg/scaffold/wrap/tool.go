@@ -89,7 +89,7 @@ func New(name string, c Command, r *recipe.Recipe, from Source, s Selection) (*T
 func (t *Tool) review() {
 	if t.Source.Runner {
 		t.Review = append(t.Review, "nothing is known about what it does: confirm or change the capabilities ["+
-			strings.Join(t.Recipe.Capabilities, ", ")+"]; its folder must be in a root, and Network is not among them",
+			strings.Join(t.Recipe.Capabilities, ", ")+"]", "its folder must be in a root, and it has no Network",
 			"annotations: add readOnlyHint if a call changes nothing")
 		if t.Arguments() > 0 {
 			t.Review = append(t.Review,

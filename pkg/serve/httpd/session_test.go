@@ -173,7 +173,7 @@ func TestSilentStream(t *testing.T) {
 	s := serve(t, nil, project.Env{"MCPBASH_HTTP_KEEPALIVE": "0"})
 	se := s.open("2025-06-18", "")
 	se.listen()
-	se.listen() // what was waiting has been sent
+	se.listen() // nothing waits any more
 }
 
 // H-38, H-43, H-44: a request goes on without its connection, and its stream can be resumed: after

@@ -1,5 +1,5 @@
 // Package danger has the list of programs and options that run other programs, read settings that
-// do, or write where they are told. Tools do not offer them unless somebody asks for them by name
+// do, or write to files that they name. Tools do not offer them unless somebody asks for them by name
 // (WRAP-26). The list is dangers.json.
 package danger
 
@@ -53,7 +53,7 @@ func (l *List) Interpreter(program string) bool {
 	return slices.Contains(l.Interpreters, base(program))
 }
 
-// Program returns the reason why no words of one's own can be given to a program, or "".
+// Program returns the reason why a tool cannot pass any words to a program, or "".
 func (l *List) Program(program string) string {
 	if l.Interpreter(program) {
 		return "runs the code it is given"

@@ -43,7 +43,7 @@ echo x >"$HOME/x" && echo x >"$TMPDIR/x" && [[ $(</etc/passwd) ]] && uname >/dev
 	}
 }
 
-// WRAP-12: processes that outlive the help are killed, in their group, in a session of their own,
+// WRAP-12: processes that outlive the help are killed, in their group, in another session,
 // and their children.
 func TestOutliving(t *testing.T) {
 	place := t.TempDir()

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adopt makes this process the parent of the processes that programs leave behind, so that
-// endOrphans finds them even if they have left their process group.
+// adopt makes this process the parent of the processes that programs leave behind. So endOrphans
+// finds them even if they have left their process group.
 func adopt() { unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
 // endOrphans kills the adopted processes, and those that are adopted when their parents end. A

@@ -1,4 +1,4 @@
-// Package infer makes a recipe of what a program says about itself. It leaves out what it is not
+// Package infer makes a recipe of a program's own documentation. It leaves out what it is not
 // sure of, and writes into the recipe what a person should confirm (WRAP-30, WRAP-34). If too
 // little is certain, the recipe takes a list of words.
 package infer
@@ -93,7 +93,7 @@ func title(words []string) string {
 	return strings.Join(all[:min(len(all), 5)], " ")
 }
 
-// noSummary matches first lines that say nothing about the program.
+// noSummary matches first lines that do not describe the program.
 var noSummary = lazyregexp.New(`(?i)^(?:manual page|man page|usage|version|copyright|error|options|\S+$)`)
 
 // summary is a sentence by which a model can choose the tool.
@@ -103,7 +103,7 @@ func summary(p *usage.Program) string {
 	if text == "" || noSummary.MatchString(p.Summary) {
 		return fmt.Sprintf("Runs %s.", line)
 	}
-	return fmt.Sprintf("Runs %s. Its documentation says: %s. Texts in quotation marks are from there.", line, text)
+	return fmt.Sprintf("Runs %s. Its documentation: %s. Texts in quotation marks are from there.", line, text)
 }
 
 // quote marks a text of the program as such. It has no control characters and at most limit bytes.
@@ -248,8 +248,8 @@ func (m *maker) value(a *recipe.Argument, kind usage.Kind, sure usage.Sure, choi
 	}
 }
 
-// describe returns the description of an argument: the program's text in quotation marks, the
-// program's name of the argument, and what is guessed of its value.
+// describe returns the description of an argument. It has the program's text in quotation marks,
+// the program's name of the argument, and guesses about its value.
 func describe(help, name string, a *recipe.Argument, kind usage.Kind) string {
 	text := quote(help, 300)
 	switch {

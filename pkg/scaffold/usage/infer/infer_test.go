@@ -107,7 +107,7 @@ func TestRunners(t *testing.T) {
 	}
 }
 
-// WRAP-35, WRAP-36: what the documentation shows of the effects.
+// WRAP-35, WRAP-36: effects that the documentation shows.
 func TestCapabilities(t *testing.T) {
 	for help, want := range map[string]string{
 		"Usage: brew [-a] FILE\n\nShow tea.\n\n  -a  all\n":                   "Search",
@@ -142,7 +142,7 @@ func TestTexts(t *testing.T) {
 	if !strings.HasPrefix(a, `"all of it xxx`) || len(a) > 400 || strings.ContainsAny(a, "\x1b\a\u202e") {
 		t.Errorf("%q", a)
 	}
-	if r.Summary != `Runs brew. Its documentation says: "Makes 'tea'". Texts in quotation marks are from there.` {
+	if r.Summary != `Runs brew. Its documentation: "Makes 'tea'". Texts in quotation marks are from there.` {
 		t.Errorf("%q", r.Summary)
 	}
 	for _, first := range []string{"manual page for brew 1.0", "brew"} {
@@ -152,7 +152,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// WRAP-29: no help text makes a recipe that is larger than its text allows, or that is no JSON.
+// WRAP-29: no help text makes a recipe that is larger than its text allows, or that is not JSON.
 func FuzzRecipe(f *testing.F) {
 	f.Add("Usage: brew [-a] [--] [FILE]...\n\n  -a, --all=X  all\n      --bee {a,b}  bee\n")
 	f.Add("Usage: brew COMMAND\n\n  --[no-]x  x\n  -1\n  --1=N  n\n")

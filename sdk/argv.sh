@@ -98,7 +98,7 @@ __mcp_argv_need() { # POINTER...
   local _pointer _list=$* _comma=', '
   for _pointer; do
     __mcp_query ARGS "$_pointer" || continue
-    [[ $__mcp_kind != a ]] || __mcp_query ARGS "$_pointer[0]" || continue
+    [[ $__mcp_kind != a ]] || __mcp_query ARGS "${_pointer}[0]" || continue
     [[ $__mcp_kind == [ze] ]] || { __mcp_reply='' && return 0; }
   done
   __mcp_reply='' __mcp_failure="one of ${_list// /"$_comma"} is required"

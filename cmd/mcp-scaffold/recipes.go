@@ -212,8 +212,8 @@ func (w *wrapper) recorded(ctx context.Context, old *scaffold.Wrapped) (fitting,
 	return f, refit(err)
 }
 
-// ofCommands returns the recipes of a program's commands: all with --subcommands. Otherwise it
-// asks on a terminal, and names them in an error elsewhere.
+// ofCommands returns the recipes of a program's commands: all with --subcommands, or those of
+// --commands. Otherwise it asks on a terminal, and names them in an error elsewhere.
 func (w *wrapper) ofCommands(ctx context.Context, words, named []string) (list []fitting, err error) {
 	all, err := library().Of(named[0])
 	if err != nil {
@@ -227,10 +227,8 @@ func (w *wrapper) ofCommands(ctx context.Context, words, named []string) (list [
 	if len(all) == 0 {
 		return nil, nil
 	}
-	if !w.o.subcommands {
-		if all, err = w.pick(words, all); err != nil {
-			return nil, err
-		}
+	if all, err = w.pick(words, all); err != nil {
+		return nil, err
 	}
 	for _, r := range all {
 		f, err := w.usable(ctx, r, append([]string{words[0]}, r.Words()[1:]...))
@@ -244,15 +242,32 @@ func (w *wrapper) ofCommands(ctx context.Context, words, named []string) (list [
 	return list, nil
 }
 
-// pick lets a person choose among the recipes of a program's commands.
-func (w *wrapper) pick(words []string, all []*recipe.Recipe) ([]*recipe.Recipe, error) {
+// pick takes the recipes that --commands names, or that a person picks on a terminal. Elsewhere it
+// takes all of them with --subcommands, and otherwise it returns an error that names them.
+func (w *wrapper) pick(words []string, all []*recipe.Recipe) (chosen []*recipe.Recipe, err error) {
+	var choices []cli.Choice
 	var names []string
 	for _, r := range all {
-		names = append(names, strings.Join(r.Words()[len(words):], " "))
+		name := strings.Join(r.Words()[len(words):], " ")
+		names = append(names, name)
+		choices = append(choices, cli.Choice{Label: name, Text: r.Title, On: w.o.subcommands})
 	}
-	line := strings.Join(words, " ")
-	return nil, cli.Failf(cli.CodeInvalid, "%s has a recipe for each of these commands: %s; wrap one with "+
-		"\"wrap %[1]s %[3]s\", or all with --subcommands", line, strings.Join(names, ", "), names[0])
+	if !w.o.subcommands && !w.asks() {
+		return nil, cli.Failf(cli.CodeInvalid, "%s has recipes for these commands: %s; wrap one with \"wrap %[1]s %[3]s\", "+
+			"or all with --subcommands", strings.Join(words, " "), strings.Join(names, ", "), names[0])
+	}
+	if err := w.chooseCommands(choices); err != nil {
+		return nil, err
+	}
+	for i, r := range all {
+		if choices[i].On {
+			chosen = append(chosen, r)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, cli.Failf(cli.CodeInvalid, "no command was picked; nothing was written")
+	}
+	return chosen, nil
 }
 
 // fromRecipes makes tools of recipes.

@@ -56,23 +56,12 @@ func (w *wrapper) commands(ctx context.Context, words []string) ([]*wrap.Tool, e
 
 // selectCommands takes the commands that --commands names, or that the person picks on a terminal.
 func (w *wrapper) selectCommands(leaves []*ask.Answer, skip int) (chosen []*ask.Answer, err error) {
-	name := func(a *ask.Answer) string { return strings.Join(a.Words[skip:], " ") }
 	var choices []cli.Choice
 	for _, leaf := range leaves {
-		choices = append(choices, cli.Choice{Label: name(leaf), Text: leaf.Summary, On: w.o.commands == ""})
+		choices = append(choices, cli.Choice{Label: strings.Join(leaf.Words[skip:], " "), Text: leaf.Summary, On: true})
 	}
-	if w.o.commands != "" {
-		for _, one := range list(w.o.commands) {
-			at := slices.IndexFunc(leaves, func(a *ask.Answer) bool { return name(a) == strings.Join(strings.Fields(one), " ") })
-			if at < 0 {
-				return nil, cli.Usagef("--commands: there is no command %s", one)
-			}
-			choices[at].On = true
-		}
-	} else if w.asks() && len(leaves) > 1 {
-		if err := cli.Pick(w.s, "Commands:", choices); err != nil {
-			return nil, err
-		}
+	if err := w.chooseCommands(choices); err != nil {
+		return nil, err
 	}
 	for i, leaf := range leaves {
 		if choices[i].On {
@@ -80,6 +69,29 @@ func (w *wrapper) selectCommands(leaves []*ask.Answer, skip int) (chosen []*ask.
 		}
 	}
 	return chosen, nil
+}
+
+// chooseCommands turns on the commands that --commands names. Otherwise the person picks on a
+// terminal, and elsewhere the list stays as it is.
+func (w *wrapper) chooseCommands(choices []cli.Choice) error {
+	if w.o.commands == "" {
+		if !w.asks() || len(choices) < 2 {
+			return nil
+		}
+		return cli.Pick(w.s, "Commands:", choices)
+	}
+	for i := range choices {
+		choices[i].On = false
+	}
+	for _, one := range list(w.o.commands) {
+		name := strings.Join(strings.Fields(one), " ")
+		at := slices.IndexFunc(choices, func(c cli.Choice) bool { return c.Label == name })
+		if at < 0 {
+			return cli.Usagef("--commands: there is no command %s", one)
+		}
+		choices[at].On = true
+	}
+	return nil
 }
 
 // asks reports whether a person can pick options and commands: on a terminal, unless the command

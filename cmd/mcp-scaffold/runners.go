@@ -17,8 +17,11 @@ import (
 // targets makes a tool of each target of a task runner's project file, or of the targets that words
 // name. It returns none if words are about something else (WRAP-80).
 func (w *wrapper) targets(ctx context.Context, words []string) ([]*wrap.Tool, error) {
+	if len(words) == 0 || w.o.noRecipe || w.o.recipe != "" || w.o.subcommands {
+		return nil, nil
+	}
 	runner := runners.Of(filepath.Base(words[0]))
-	if runner == nil || w.o.noRecipe || w.o.recipe != "" || w.o.subcommands {
+	if runner == nil {
 		return nil, nil
 	}
 	own, err := library().Of(runner.Program) // recipes for the commands of the runner itself

@@ -16,7 +16,7 @@ var dashes = map[string]string{
 	"mcp-bundle validate": `mcp-bundle validate - <demo-1.0.0.mcpb && mcp-bundle validate --json . - </dev/null || :
 		unzip -p demo-1.0.0.mcpb manifest.json | mcp-bundle validate -`,
 	"mcp-bundle inspect": `mcp-bundle inspect --json - <demo-1.0.0.mcpb | jq -e '.path == "-" and .valid'
-		cat demo-1.0.0.mcpb | mcp-bundle inspect - | grep -q "$(sha256sum demo-1.0.0.mcpb | cut -d ' ' -f 1)"`,
+		cat demo-1.0.0.mcpb | mcp-bundle inspect - | grep "$(sha256sum demo-1.0.0.mcpb | cut -d ' ' -f 1)" >/dev/null`,
 	"mcp-bundle marketplace": `usage: mcp-bundle marketplace - <plugins.json`,
 	"mcp-bundle unpack": `mcp-bundle unpack - there <demo-1.0.0.mcpb && test -f there/manifest.json
 		! mcp-bundle unpack - <demo-1.0.0.mcpb`,
@@ -32,15 +32,15 @@ var dashes = map[string]string{
 	"mcp-bash token list --file":     `usage: mcp-bash token list --file -`,
 	"mcp-bash token revoke --file":   `usage: mcp-bash token revoke --file - ci`,
 	"mcp-scaffold config --file":     `usage: mcp-scaffold config --client cursor --apply --file -`,
-	"mcp-scaffold config --output":   `mcp-scaffold config --wrapper --output - | grep -q mcp-bash && test ! -e ./-`,
+	"mcp-scaffold config --output":   `mcp-scaffold config --wrapper --output - | grep mcp-bash >/dev/null && test ! -e ./-`,
 	"mcp-doctor doctor --archive":    `mcp-doctor doctor --fix --archive - --verify 00 </dev/null || test $? = 3`,
 	"mcp-runtool --source":           `usage: mcp-runtool hello --source - <<<'X=1'`,
 	// These name no file that shells complete.
 	"mcp-bundle bundle --output": `mcp-bundle bundle --version 1.0.0 --output - ` + bundled + ` >out && cmp out demo-1.0.0.mcpb
 		! mcp-bundle bundle --output - --json ` + bundled,
-	"mcp-bundle plugin --output": `mcp-bundle plugin --version 1.0.0 --output - ` + bundled + ` >out && unzip -l out | grep -q plugin.json
+	"mcp-bundle plugin --output": `mcp-bundle plugin --version 1.0.0 --output - ` + bundled + ` >out && unzip -l out | grep plugin.json >/dev/null
 		! mcp-bundle plugin --output - --json ` + bundled,
-	"mcp-runtool --args": `mcp-runtool hello --args - <<<'{"name":"Ada"}' | grep -q Ada`,
+	"mcp-runtool --args": `mcp-runtool hello --args - <<<'{"name":"Ada"}' | grep Ada >/dev/null`,
 	"mcp-runtool --meta": `mcp-runtool hello --meta - <<<'{}'`,
 }
 

@@ -34,6 +34,7 @@ var tools = map[string][]string{
 	"16-wrapped":        {"cut", "find", "grep", "sort", "wc"},
 	"17-strangers-tool": {"word-count"},
 	"18-library":        {"find-book", "reserve-book"},
+	"19-plugin":         {"count-files"},
 }
 
 // Every example is known here, is complete, and lists exactly its tools as its

@@ -27,7 +27,7 @@ With no FILE, read standard input.
   -f, --file=FILE      a path
       --opt[=TEXT]     a value that may be left out
   -s, --switch         a switch
-  -w, --when=WHEN      WHEN is 'always', 'never', or 'auto'
+  -w, --when={always,never}  a choice
       --help           display this help and exit
 `,
 	"go": `Usage of go:
@@ -36,7 +36,7 @@ With no FILE, read standard input.
   -other string
     	another one
 `,
-	"find": `Usage: find [-H] [path] [expression]
+	"search": `Usage: search [-H] [path]
   -H             links
   -name PATTERN  a pattern
   -text TEXT     a text
@@ -93,6 +93,9 @@ func TestWrappedArguments(t *testing.T) {
 		}
 		must(t, project, "mcp-bash wrap ./bin/"+name)
 		must(t, project, "tools/"+name+"/smoke.sh")
+		// The program writes next to itself, which a tool with Search cannot.
+		must(t, project, `jq '.capabilities = ["FileSystem"]' tools/`+name+`/tool.meta.json >new && mv new tools/`+name+
+			`/tool.meta.json`)
 	}
 	s := open(t, project, opening{binary: shipped(t)})
 	// called calls a tool, and returns what the program was called with; ok is false where it was not.
@@ -125,12 +128,11 @@ func TestWrappedArguments(t *testing.T) {
 		// With -short, one of five calls tries each value.
 		tries := func(call int) bool { return !testing.Short() || i%5 == call }
 		if tries(0) {
-			argv, stdin, ok := called("gnu", arguments{"joined": v, "k": v, "list": []string{v, v}, "opt": v, "word": v,
-				"stdin":  v,
-				"switch": true})
-			want := []string{"--joined=" + v, "-k" + v, "--list=" + v, "--list=" + v, "--opt=" + v, "--switch", "--", v}
+			argv, stdin, ok := called("gnu", arguments{"joined": v, "k": v, "list": []string{v, v}, "opt": true,
+				"word": v, "stdin": v, "switch": true})
+			want := []string{"--joined=" + v, "-k" + v, "--list=" + v, "--list=" + v, "--opt", "--switch", "--", v}
 			if v == "" {
-				want = []string{"--joined=", "-k", "", "--list=", "--list=", "--opt=", "--switch", "--", ""}
+				want = []string{"--joined=", "-k", "", "--list=", "--list=", "--opt", "--switch", "--", ""}
 			}
 			if !ok || !slices.Equal(argv, want) || stdin != v {
 				t.Errorf("%q: %q, %q", v, argv, stdin)
@@ -138,13 +140,13 @@ func TestWrappedArguments(t *testing.T) {
 		}
 		if tries(1) {
 			argv, _, ok := called("go", arguments{"name": v, "other": v})
-			if !ok || !slices.Equal(argv, []string{"-name=" + v, "-other=" + v}) {
+			if !ok || !slices.Equal(argv, []string{"-name=" + v, "-other=" + v, "--"}) {
 				t.Errorf("%q: %q", v, argv)
 			}
 		}
 		isOption := len(v) > 1 && v[0] == '-'
 		if tries(2) {
-			argv, _, ok := called("find", arguments{"name": v, "text": v})
+			argv, _, ok := called("search", arguments{"name": v, "text": v})
 			if isOption == ok || ok && !slices.Equal(argv, []string{"-name", v, "-text", v}) {
 				t.Errorf("%q: %q", v, argv)
 			}
@@ -159,7 +161,7 @@ func TestWrappedArguments(t *testing.T) {
 			continue
 		}
 		// A path is absolute, and one word; a dash alone is standard input or output.
-		argv, _, ok := called("gnu", arguments{"word": "w", "file": v, "file_2": []string{v}})
+		argv, _, ok := called("gnu", arguments{"word": "w", "file_2": v, "file": []string{v}})
 		switch {
 		case v == "-":
 			if !slices.Equal(argv, []string{"--file=-", "--", "w", "-"}) {
@@ -173,16 +175,14 @@ func TestWrappedArguments(t *testing.T) {
 			t.Errorf("%q: %q", v, argv)
 		}
 	}
-	// The terms of an expression follow the operands.
-	argv, _, _ := called("find", arguments{"name": "x", "path": "/tmp", "H": true})
-	if resolved, _ := filepath.EvalSymlinks("/tmp"); !slices.Equal(argv, []string{"-H", resolved, "-name", "x"}) {
+	argv, _, _ := called("search", arguments{"name": "x", "path": "/tmp", "H": true})
+	if resolved, _ := filepath.EvalSymlinks("/tmp"); !slices.Equal(argv, []string{"-H", "-name", "x", resolved}) {
 		t.Errorf("%q", argv)
 	}
 	// Arguments that the schema does not allow never reach the script.
 	for _, args := range []arguments{
 		{"word": "w", "when": "$(touch PWNED)"}, {"word": "w", "switch": "--x"}, {"word": "w", "nothing": "x"},
-		{"word": []string{"a"}},
-		{}, {"word": "a\x00b"},
+		{"word": []string{"a"}}, {"word": "a\x00b"},
 	} {
 		if argv, _, ok := called("gnu", args); ok {
 			t.Errorf("%q: %q", args, argv)
@@ -227,7 +227,7 @@ func TestWrappedExample(t *testing.T) {
 	}
 }
 
-// WRAP-39: a program that can print JSON is asked to, and answers with structured content.
+// WRAP-39: output that a recipe declares as JSON becomes structured content.
 func TestWrappedJSON(t *testing.T) {
 	t.Parallel()
 	dir := checkout.Directory(t)
@@ -235,22 +235,27 @@ func TestWrappedJSON(t *testing.T) {
 	project := filepath.Join(dir, "demo")
 	write(t, `#!/bin/bash
 case $* in
-  *--help*) printf 'Usage: report [OPTION]...\n\n      --lines   one a line\n      --json    print JSON\n      --help    help\n' ;;
-  '--json --lines') printf '{"n":1}\n{"n":2}\n' ;;
-  --json) printf '{"n":0}\n' ;;
-  *) echo "not asked for JSON: $*" ;;
+  '--json --list') echo '[{"n":1},{"n":2}]' ;;
+  --json) echo '{"n":0}' ;;
 esac
 `, project, "bin", "report")
 	if err := os.Chmod(filepath.Join(project, "bin", "report"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	must(t, project, "mcp-bash wrap ./bin/report")
+	write(t, `{"program": "report", "title": "Report", "summary": "Prints a report.",
+		"verified": true, "arguments": [{"words": ["--json"]}, {"name": "list", "type": "switch", "option": "--list",
+			"description": "Print all of them."}],
+		"output": {"type": "json"}, "capabilities": ["Search"],
+		"effects": {"readOnly": true, "destructive": false, "idempotent": true, "openWorld": false},
+		"examples": [{"description": "Print a report.", "arguments": {}}, {"description": "Print all.",
+			"arguments": {"list": true}}]}`, project, "report.json")
+	must(t, project, "mcp-bash wrap --recipe report.json ./bin/report")
 	s := open(t, project, opening{})
 	if got := compact(t, s.succeed("report", nil).StructuredContent); got != `{"n":0}` {
 		t.Error(got)
 	}
-	got := compact(t, s.succeed("report", arguments{"lines": true}).StructuredContent)
-	if got != `{"items":[{"n":1},{"n":2}]}` {
+	got := compact(t, s.succeed("report", arguments{"list": true}).StructuredContent)
+	if got != `{"result":[{"n":1},{"n":2}]}` {
 		t.Error(got)
 	}
 }

@@ -62,14 +62,14 @@ func firstTime(ctx context.Context, server string, workspace *workspace, printer
 
 // wrapCommands make tools of a program that every system has, and run one.
 var wrapCommands = []string{
-	"mcp-bash wrap sort --only reverse,numeric-sort,unique",
+	"mcp-bash wrap sort --only reverse,order,unique",
 	"cat tools/sort/tool.sh",
-	`mcp-bash run-tool sort --allow-self --args '{"reverse":true,"stdin":"$(id)\n--help\n"}'`,
+	`mcp-bash run-tool sort --allow-self --args '{"reverse":true,"text":"$(id)\n--help\n"}'`,
 }
 
 // wrapped shows how a program becomes a tool.
 func wrapped(ctx context.Context, dir string, env []string, printer *printer) error {
-	printer.step("any program", "wrap reads what a program says of itself, and writes a tool for a person to read.")
+	printer.step("any program", "wrap uses a recipe or the help of a program, and writes a tool for a person to read.")
 	for _, line := range wrapCommands {
 		started := time.Now()
 		cmd := exec.CommandContext(ctx, "bash", "-c", line)

@@ -32,9 +32,10 @@ var dashes = map[string]string{
 	"mcp-bash token list --file":     `usage: mcp-bash token list --file -`,
 	"mcp-bash token revoke --file":   `usage: mcp-bash token revoke --file - ci`,
 	"mcp-scaffold config --file":     `usage: mcp-scaffold config --client cursor --apply --file -`,
-	"mcp-scaffold config --output":   `mcp-scaffold config --wrapper --output - | grep mcp-bash >/dev/null && test ! -e ./-`,
-	"mcp-doctor doctor --archive":    `mcp-doctor doctor --fix --archive - --verify 00 </dev/null || test $? = 3`,
-	"mcp-runtool --source":           `usage: mcp-runtool hello --source - <<<'X=1'`,
+	"mcp-scaffold config --output": `mcp-scaffold config --wrapper --output - | grep mcp-bash >/dev/null
+		test ! -e ./-`,
+	"mcp-doctor doctor --archive": `mcp-doctor doctor --fix --archive - --verify 00 </dev/null || test $? = 3`,
+	"mcp-runtool --source":        `usage: mcp-runtool hello --source - <<<'X=1'`,
 	// These name no file that shells complete.
 	"mcp-bundle bundle --output": `mcp-bundle bundle --version 1.0.0 --output - ` + bundled + ` >out && cmp out demo-1.0.0.mcpb
 		! mcp-bundle bundle --output - --json ` + bundled,

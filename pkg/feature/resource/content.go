@@ -25,7 +25,7 @@ func (c *Content) Local() bool { return c.local }
 // content returns the content with its MIME type, as text or blob (RES-40 to RES-45). typed is the
 // type that the provider reported, or "".
 func (t *target) content(data []byte, typed string) *Content {
-	c := &Content{uri: t.uri, data: data, local: t.provider == "file" || t.provider == uiProvider}
+	c := &Content{uri: t.uri, data: data, local: t.provider == "file" || t.provider == uiProvider || t.provider == skillProvider}
 	switch {
 	case t.provider == uiProvider:
 		c.mimeType = mcp.UIMimeType

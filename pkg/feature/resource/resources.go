@@ -34,7 +34,8 @@ type Config struct {
 
 	// New returns the built-in provider with a name, or nil.
 	New     func(name string, c provider.Config) provider.Provider
-	Builtin provider.Config // settings of the built-in providers
+	Builtin provider.Config   // settings of the built-in providers
+	Skills  provider.Provider // of skill:// URIs; nil if the project has no skills
 	Runner  *script.Runner
 	Sandbox *sandbox.Sandbox // confines provider scripts; nil for no confinement
 	Common  project.Env      // variables for every script
@@ -112,6 +113,9 @@ func (r *Resources) read(ctx context.Context, t *target, bounded bool) (*Content
 func (r *Resources) builtin(name string) provider.Provider {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if name == skillProvider {
+		return r.Skills
+	}
 	p, made := r.providers[name]
 	if !made {
 		if p = r.New(name, r.Builtin); p != nil { // names come from clients, so unknown ones are not stored
@@ -163,7 +167,10 @@ func rootList(roots []string) string {
 	return strings.Join(list, separator)
 }
 
-const uiProvider = "ui"
+const (
+	uiProvider    = "ui"
+	skillProvider = "skill"
+)
 
 // extras returns the additional variables of scripts that replace a built-in provider (E-4).
 func extras(provider string) []string {

@@ -47,7 +47,7 @@ func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
 		case entry != nil:
 			return nil, errDifferent
 		case req.URI == "":
-			return nil, notFound("name", req.Name)
+			return nil, NotFound("name", req.Name)
 		}
 	}
 	entry, err := r.FindURI(ctx, req.URI)
@@ -59,7 +59,7 @@ func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
 	}
 	name, offered := r.providerOf(req.URI)
 	if name == "" {
-		return nil, notFound("uri", req.URI)
+		return nil, NotFound("uri", req.URI)
 	}
 	templates, err := r.templates(ctx)
 	if err != nil && r.scriptOf(name) != (code.File{}) {
@@ -71,7 +71,7 @@ func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
 			return nil, err
 		}
 		if !declared {
-			return nil, notFound("uri", req.URI)
+			return nil, NotFound("uri", req.URI)
 		}
 	}
 	t := &target{uri: req.URI, provider: name}
@@ -160,6 +160,10 @@ func (r *Resources) providerOf(uri string) (name string, offered bool) {
 		return name, true
 	case "echo":
 		return name, !script
+	case skillProvider: // a script of the project replaces it
+		if !script && r.Skills != nil {
+			return name, true
+		}
 	case "git":
 		if uri[len("git")] != ':' { // git:// the built-in provider does not read git:// URIs
 			return name, true

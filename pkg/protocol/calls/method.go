@@ -55,6 +55,7 @@ var families = []struct{ prefix, unknown, minimal string }{
 	{"logging/", "Unknown logging method", ""},
 	{"tools/", "Unknown tools method", "Tools capability unavailable in minimal mode"},
 	{"resources/", "Unknown resources method", "Resources capability unavailable in minimal mode"},
+	{"skills/", "Unknown skills method", "Skills capability unavailable in minimal mode"},
 	{"prompts/", "Unknown prompts method", "Prompts capability unavailable in minimal mode"},
 	{"completion/", "Unknown completion method", "Completion capability unavailable in minimal mode"},
 	{"roots/", "Unknown roots method", ""},

@@ -90,30 +90,46 @@ func hashOf(hash, other string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// serve answers a list request with a page (P-2000, P-2001).
+// serve answers a list request.
 func (l *list) serve(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
-	cursor, err := cursorOf(r.Params)
+	p, err := l.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p, err := l.prepare(ctx)
+	return p.page(r, pageOf{member: l.member, limit: l.limit, ttl: l.ttl})
+}
+
+// pageOf describes the pages of a list.
+type pageOf struct {
+	member string
+	limit  int // bytes of a response
+	ttl    time.Duration
+	cached bool // the result has ttlMs and cacheScope in every revision
+}
+
+// page answers a list request with a page (P-2000, P-2001).
+func (p prepared) page(r *calls.Request, of pageOf) (*calls.Answer, error) {
+	cursor, err := cursorOf(r.Params)
 	if err != nil {
 		return nil, err
 	}
 	from := 0
 	if cursor != "" {
-		if from, err = decodeCursor(cursor, l.member, p.hash); err != nil {
+		if from, err = decodeCursor(cursor, of.member, p.hash); err != nil {
 			return nil, err
 		}
 	}
 	total := len(p.ends)
 	from = min(from, total)
-	to := p.fit(from, min(from+pageSize(r.Params), total), l.limit)
+	to := p.fit(from, min(from+pageSize(r.Params), total), of.limit)
 	section := p.bytes[p.end(from):p.end(to)]
-	return &calls.Answer{Size: len(section) + pageRest, TTL: l.ttl, Append: func(dst []byte, extra mcp.Extra) []byte {
+	return &calls.Answer{Size: len(section) + pageRest, TTL: of.ttl, Append: func(dst []byte, extra mcp.Extra) []byte {
 		head := rawjson.Over(dst)
 		extra.AppendMembers(head.Object())
-		dst = append(head.Name(l.member).Bytes(), '[')
+		if of.cached {
+			appendCaching(head, &extra, of.ttl)
+		}
+		dst = append(head.Name(of.member).Bytes(), '[')
 		if len(section) > 0 {
 			dst = append(dst, section[:len(section)-1]...)
 		}
@@ -123,7 +139,7 @@ func (l *list) serve(ctx context.Context, r *calls.Request) (*calls.Answer, erro
 		dst = b.End().Bytes()
 		if to < total {
 			dst = append(dst, `,"nextCursor":`...)
-			dst = rawjson.AppendString(dst, encodeCursor(l.member, to, p.hash, time.Now()))
+			dst = rawjson.AppendString(dst, encodeCursor(of.member, to, p.hash, time.Now()))
 		}
 		return append(dst, '}')
 	}}, nil

@@ -26,6 +26,7 @@ type Project struct {
 	engine *engine.Engine
 
 	prompts, resources, templates *list
+	skillPages                    skillPages
 
 	mu    sync.Mutex
 	tools []*permitted // the last used first
@@ -155,7 +156,7 @@ func (c *Client) Methods() []*calls.Method {
 	if c.Caller != nil { // another caller may call other tools
 		scope = "private"
 	}
-	return []*calls.Method{
+	list := []*calls.Method{
 		{Name: "tools/list", List: true, Scope: scope, Handle: c.listTools,
 			Limit: func() int { return p.Calls.Timeout }},
 		{Name: "tools/call", Handle: c.callTool, OwnClock: true, Asks: true, Edits: true},
@@ -166,4 +167,8 @@ func (c *Client) Methods() []*calls.Method {
 		{Name: "prompts/get", Handle: c.getPrompt, Asks: true},
 		{Name: "completion/complete", Handle: c.completeArgument},
 	}
+	if c.project.engine.Skills != nil {
+		list = append(list, c.project.skillMethods()...)
+	}
+	return list
 }

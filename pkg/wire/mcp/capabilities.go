@@ -6,6 +6,9 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
+// SkillsExtension is the id of the extension for skills (SEP-2640).
+const SkillsExtension = "io.modelcontextprotocol/skills"
+
 // UIExtension is the id of the MCP Apps extension. UIMimeType is the type of its documents
 // (RES-301).
 const (

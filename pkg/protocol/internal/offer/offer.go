@@ -39,9 +39,15 @@ func (c Capabilities) Append(b *rawjson.Builder) {
 		}
 		b.End()
 	}
-	if c.UI {
-		b.Name("extensions").Object().Name(mcp.UIExtension).Object().Name("mimeTypes").
-			Strings([]string{mcp.UIMimeType}).End().End()
+	if skills := c.Has("skills/list"); c.UI || skills {
+		b.Name("extensions").Object()
+		if c.UI {
+			b.Name(mcp.UIExtension).Object().Name("mimeTypes").Strings([]string{mcp.UIMimeType}).End()
+		}
+		if skills { // SK-20
+			b.Name(mcp.SkillsExtension).Object().Name("directoryRead").Bool(true).End()
+		}
+		b.End()
 	}
 	b.End()
 }

@@ -1,0 +1,26 @@
+package skill
+
+import "fmt"
+
+// A Problem is a reason why a skill is not served.
+type Problem string
+
+const (
+	NoText      Problem = "text"        // there is no SKILL.md, or it cannot be read
+	Frontmatter Problem = "frontmatter" // of SKILL.md
+	Name        Problem = "name"        // is not a name, or differs from the folder's
+	Description Problem = "description" // is missing or too long
+	Files       Problem = "files"       // there are too many, or they are too large
+	Irregular   Problem = "irregular"   // a file is a link, a pipe or a device
+	Unreadable  Problem = "unreadable"  // a file or folder
+)
+
+// A Fault is a problem of one skill.
+type Fault struct {
+	Skill   string // the name of its folder
+	Problem Problem
+	File    string // relative to the skills folder, with slashes
+	Text    string
+}
+
+func (f *Fault) Error() string { return fmt.Sprintf("%s: %s", f.File, f.Text) }

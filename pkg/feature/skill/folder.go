@@ -1,0 +1,215 @@
+package skill
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/media"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// now is the clock of the file system.
+func now() time.Time { return time.Now() }
+
+// Dir returns the folder of the skills of a project.
+func Dir(project string) string { return filepath.Join(project, "skills") }
+
+// A Folder is the skills folder of a project, which may change. It is safe for concurrent use.
+type Folder struct {
+	dir string
+	ttl time.Duration
+	log mcp.LogFunc
+
+	mu      sync.Mutex
+	read    time.Time
+	current *List
+	known   digests
+	faults  string // those that were logged last
+}
+
+// Open returns the skills folder of a project, or nil if there is none. ttl is the time for which a list stays valid.
+func Open(dir string, ttl time.Duration, log mcp.LogFunc) *Folder {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil
+	}
+	return &Folder{dir: dir, ttl: ttl, log: log}
+}
+
+// A List is a state of the skills. It is constant.
+type List struct {
+	Skills []*Skill
+	Hash   string // differs between different lists
+	byName map[string]*Skill
+}
+
+// Entry returns a skill as skills/list describes it.
+func (s *Skill) Entry() json.RawMessage { return s.entry }
+
+// List returns the current skills. It logs faults of skills once.
+func (f *Folder) List() (*List, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.current != nil && time.Since(f.read) < f.ttl {
+		return f.current, nil
+	}
+	skills, faults, known, err := read(f.dir, f.known)
+	if err != nil {
+		return nil, mcp.Errorf(mcp.CodeInternal, "Unable to read the skills").WithReason(err)
+	}
+	f.known, f.read = known, time.Now()
+	l := &List{Skills: skills, byName: make(map[string]*Skill, len(skills))}
+	sum := sha256.New()
+	for _, s := range skills {
+		l.byName[s.Name] = s
+		sum.Write(s.entry)
+	}
+	l.Hash = hex.EncodeToString(sum.Sum(nil))
+	if f.current == nil || f.current.Hash != l.Hash {
+		f.current = l
+	}
+	f.report(faults)
+	return f.current, nil
+}
+
+const logger = "mcp.skills"
+
+func (f *Folder) report(faults []*Fault) {
+	var text strings.Builder
+	for _, fault := range faults {
+		text.WriteString(fault.Error() + "\n")
+	}
+	if text.String() == f.faults {
+		return
+	}
+	f.faults = text.String()
+	for _, fault := range faults {
+		f.log(mcp.Warning, logger, "skills/"+fault.Error()+"; the skill is not served")
+	}
+}
+
+// Find returns the skill whose SKILL.md has a URI, or nil.
+func (l *List) Find(uri string) *Skill {
+	name, file, ok := parseURI(uri)
+	if !ok || file != TextFile || strings.HasSuffix(uri, "/") {
+		return nil
+	}
+	return l.byName[name]
+}
+
+// file returns the skill and the file of a URI.
+func (l *List) file(uri string) (*Skill, *File) {
+	name, file, ok := parseURI(uri)
+	s := l.byName[name]
+	if !ok || s == nil || strings.HasSuffix(uri, "/") {
+		return nil, nil
+	}
+	for i := range s.Files {
+		if s.Files[i].Path == file {
+			return s, &s.Files[i]
+		}
+	}
+	return s, nil
+}
+
+// IsFile reports whether a URI names a file of a skill.
+func (l *List) IsFile(uri string) bool {
+	_, file := l.file(uri)
+	return file != nil
+}
+
+// DirectoryType is the MIME type of a folder.
+const DirectoryType = "inode/directory"
+
+// Children returns the files and folders directly below the folder that a URI names, each as a Resource object. It
+// returns nil if there is no such folder.
+func (l *List) Children(uri string) []json.RawMessage {
+	name, dir, ok := parseURI(uri)
+	s := l.byName[name]
+	if !ok || s == nil {
+		return nil
+	}
+	if dir != "" {
+		dir += "/"
+	}
+	var list []json.RawMessage
+	last := ""
+	for _, f := range s.Files {
+		rest, below := strings.CutPrefix(f.Path, dir)
+		if !below {
+			continue
+		}
+		var b rawjson.Builder
+		if child, _, deeper := strings.Cut(rest, "/"); deeper {
+			if child == last {
+				continue
+			}
+			last = child
+			b.Object().Name("uri").String(URI(name, dir+child)).Name("name").String(child).
+				Name("mimeType").String(DirectoryType)
+		} else {
+			b.Object().Name("uri").String(URI(name, f.Path)).Name("name").String(rest).Name("size").Int(int(f.Size))
+			if t := media.ByName(f.Path); t != "" {
+				b.Name("mimeType").String(t)
+			}
+		}
+		list = append(list, b.End().Bytes())
+	}
+	return list
+}
+
+var errNotFound = &provider.Failure{Status: provider.NotFound}
+
+// ReadTyped implements [provider.Typed]. It reads only files that the list has.
+func (f *Folder) ReadTyped(_ context.Context, uri string, limit int) (data []byte, mimeType string, err error) {
+	l, err := f.List()
+	if err != nil {
+		return nil, "", err
+	}
+	s, file := l.file(uri)
+	if file == nil {
+		return nil, "", errNotFound
+	}
+	if file.Size > int64(limit) {
+		return nil, "", provider.OverLimit(limit)
+	}
+	root, err := os.OpenRoot(f.dir)
+	if err != nil {
+		return nil, "", errNotFound
+	}
+	defer root.Close()
+	dir, err := root.OpenRoot(s.Name)
+	if err != nil {
+		return nil, "", errNotFound
+	}
+	defer dir.Close()
+	if info, err := dir.Lstat(file.Path); err != nil || !info.Mode().IsRegular() {
+		return nil, "", errNotFound
+	}
+	opened, err := boundedfile.OpenIn(dir, path.Clean(file.Path))
+	if err != nil {
+		return nil, "", errNotFound
+	}
+	defer opened.Close()
+	data, err = boundedfile.ReadAll(opened, limit)
+	if err != nil {
+		return nil, "", provider.OverLimit(limit)
+	}
+	return data, media.ByName(file.Path), nil
+}
+
+// Read implements [provider.Provider].
+func (f *Folder) Read(ctx context.Context, uri string, limit int) ([]byte, error) {
+	data, _, err := f.ReadTyped(ctx, uri, limit)
+	return data, err
+}

@@ -128,7 +128,7 @@ mcp_emit_text done`})
 	}
 }
 
-// CLI-809: on a terminal a tool's questions are put to the person.
+// CLI-809: on a terminal, mcp-runtool asks the user a tool's questions.
 func TestQuestionsOnATerminal(t *testing.T) {
 	root := project(t, map[string]string{
 		"order": `

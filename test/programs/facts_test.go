@@ -32,7 +32,7 @@ func folder(t testing.TB) string {
 	return dir
 }
 
-// place makes an environment in which the programs are found.
+// place returns a PATH and a MANPATH with the programs.
 func place(t testing.TB) (path, manPath string) {
 	t.Helper()
 	dir := folder(t)

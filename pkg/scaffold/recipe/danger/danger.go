@@ -86,7 +86,7 @@ func (l *List) Option(program string, names []string, help string, takes bool) s
 		}
 	}
 	for i, t := range l.Texts {
-		// A switch that writes or reads settings does so where the program decides.
+		// The program decides where a switch writes or reads. Only options with a value let the caller decide.
 		if (takes || i < 3) && t.expression.MatchString(help) {
 			return t.Why
 		}

@@ -605,7 +605,7 @@ func TestRemoteToken(t *testing.T) {
 // P-900 to P-903.
 func TestEnding(t *testing.T) {
 	list := map[string]string{"tools/wait/tool.sh": waiter}
-	// End of input: everything accepted is finished, what waits included.
+	// At the end of input, the server finishes all accepted requests, including those in the queue.
 	c := start(t, files(t, list), project.Env{"MCPBASH_MAX_CONCURRENT_REQUESTS": "2"})
 	c.handshake("2025-11-25", "{}")
 	for i := range 5 {

@@ -146,7 +146,7 @@ func TestSubscriptionToType(t *testing.T) {
 	}
 }
 
-// RES-145 to RES-147: several of one URI.
+// RES-145 to RES-147: several subscriptions of one URI.
 func TestSubscriptionsOfOneURI(t *testing.T) {
 	c := ready(t, library, often)
 	uri := "file://" + c.root + "/resources/alpha.txt"

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// WRAP-26: programs that run what they are given, whatever version they have.
+// WRAP-26: programs that execute their arguments, with any version in their names.
 func TestPrograms(t *testing.T) {
 	l := Load()
 	for program, wants := range map[string][2]bool{

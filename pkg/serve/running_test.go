@@ -679,7 +679,8 @@ func TestEnding(t *testing.T) {
 const stuck = `trap '' TERM; ( trap '' TERM; echo $BASHPID >"$PWD/child.$MCPBASH_WORKER_KEY"; while :; do sleep 1; done ) &
 echo $$ >"$PWD/main.$MCPBASH_WORKER_KEY"; while :; do sleep 1; done`
 
-// P-901 to P-906, P-1603, P-1704: no process and no file remains after the end of a call or of the server, for any reason.
+// P-901 to P-906, P-1603, P-1704: no process and no file remains after the end of a call or of the
+// server, for any reason.
 func TestNothingSurvives(t *testing.T) {
 	const tools = 64
 	for _, tc := range []struct {

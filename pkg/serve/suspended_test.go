@@ -223,8 +223,8 @@ func TestWhatCannotBeAsked(t *testing.T) {
 	}
 }
 
-// M-53, M-70, M-71: progress and logs go to the request that the call serves at the time. Between two requests they wait
-// for the next one.
+// M-53, M-70, M-71: progress and logs go to the request that the call serves at the time. Between two
+// requests they wait for the next one.
 func TestReportsOfSuspendedCalls(t *testing.T) {
 	goOn := filepath.Join(files(t, nil), "go")
 	c := start(t, files(t, map[string]string{

@@ -138,8 +138,8 @@ func TestSessionStream(t *testing.T) {
 	}
 }
 
-// H-40, H-43: the stream of GET sends the messages that belong to no request, including those from before it was opened.
-// It continues after the event that the client names.
+// H-40, H-43: the stream of GET sends the messages that belong to no request, including those from
+// before it was opened. It continues after the event that the client names.
 func TestOwnStream(t *testing.T) {
 	s := serve(t, map[string]string{"resources/a.txt": "1"}, nil)
 	file := filepath.Join(s.root, "resources/a.txt")

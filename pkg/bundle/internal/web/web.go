@@ -62,7 +62,8 @@ func (c *Client) Do(ctx context.Context, r *Request) (status int, answer []byte,
 	return status, out.content, nil
 }
 
-// An arriving is the answer that mcp-bash writes: a line with the status and the length of the content, and the content.
+// An arriving is the answer that mcp-bash writes: a line with the status and the length of the content, then the
+// content.
 type arriving struct {
 	progress func(done, total int64)
 	line     []byte

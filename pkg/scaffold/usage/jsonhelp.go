@@ -3,6 +3,7 @@ package usage
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -11,12 +12,12 @@ import (
 const maxNodes = 20_000
 
 // jsonHelp parses a help text that is JSON. Objects whose name begins with a dash, at any
-// depth, are options. It returns nil for other texts.
-func jsonHelp(text []byte, p *Program) *Program {
+// depth, are options. It reports whether the text is JSON.
+func jsonHelp(text []byte, p *Program) bool {
 	text = bytes.TrimSpace(text)
 	var top any
 	if len(text) == 0 || text[0] != '{' && text[0] != '[' || json.Unmarshal(text, &top) != nil {
-		return nil
+		return false
 	}
 	nodes := 0
 	var walk func(key string, of any)
@@ -36,21 +37,13 @@ func jsonHelp(text []byte, p *Program) *Program {
 			if nodes == 1 {
 				p.Summary = sentence(textIn(v, "description", "summary", "help"))
 			}
-			for _, name := range sortedKeys(v) {
+			for _, name := range slices.Sorted(maps.Keys(v)) {
 				walk(name, v[name])
 			}
 		}
 	}
 	walk("", top)
-	return p
-}
-
-func sortedKeys(of map[string]any) (keys []string) {
-	for key := range of {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
+	return true
 }
 
 // textIn returns the first text among the members of an object, without control characters.
@@ -96,6 +89,6 @@ func (p *Program) jsonOption(key string, of map[string]any) bool {
 		}
 	}
 	s.repeat = of["repeatable"] == true || of["multiple"] == true || kind == "array"
-	p.enter(s, sentence(textIn(of, "description", "help", "summary")), FromHelp)
+	p.enter(s, sentence(textIn(of, "description", "help", "summary")))
 	return true
 }

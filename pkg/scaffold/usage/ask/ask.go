@@ -169,7 +169,8 @@ func (a *Asker) environment(place string) []string {
 		"XDG_CONFIG_HOME=" + home + "/.config", "XDG_CACHE_HOME=" + home + "/.cache", "XDG_DATA_HOME=" + home +
 			"/.local/share",
 		"XDG_STATE_HOME=" + home + "/.local/state", "XDG_RUNTIME_DIR=" + place + "/tmp",
-		"LC_ALL=C", "LANG=C", "LANGUAGE=C", "TZ=UTC", "TERM=dumb", "COLUMNS=80", "LINES=10000", "NO_COLOR=1", "CLICOLOR=0",
+		"LC_ALL=C.UTF-8", "LANG=C.UTF-8", "LANGUAGE=C",
+		"TZ=UTC", "TERM=dumb", "COLUMNS=80", "LINES=10000", "NO_COLOR=1", "CLICOLOR=0",
 		"PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "LESS=", "CI=1", "NO_UPDATE_NOTIFIER=1",
 		"PYTHONDONTWRITEBYTECODE=1", "GOTOOLCHAIN=local",
 	}
@@ -219,7 +220,7 @@ func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
 	p.Dashes = p.Dashes || p.Style == usage.StyleGNU && ans.Can.Getopt
 	p.Settle()
 	ans.Program = p
-	if p.Empty() {
+	if p.Empty() && len(words) > 1 {
 		return ans, ErrNothing
 	}
 	return ans, nil

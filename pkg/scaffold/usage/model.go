@@ -13,8 +13,6 @@ type Program struct {
 	Options     []*Option
 	Operands    []*Operand
 	Subcommands []Subcommand
-	// Exclusive are groups of options that exclude each other, by their first names.
-	Exclusive [][]string
 	// Loose reports that no usage line shows which operands the program takes, or that the lines
 	// differ.
 	Loose bool
@@ -41,7 +39,6 @@ const (
 	StyleClick    Style = "click"
 	StyleCobra    Style = "cobra"
 	StyleClap     Style = "clap"
-	StyleDocopt   Style = "docopt"
 	StyleGoFlag   Style = "go"
 	StyleUsage    Style = "bsd"
 	StyleGit      Style = "git"
@@ -163,25 +160,17 @@ func (p *Program) add(o *Option) {
 		if len(p.Options) < maxOptions {
 			p.Options = append(p.Options, o)
 		}
-	case !o.fromUsage && !known[0].fromUsage && another(o, known[0]):
-		p.add(o)
+	case another(o, known[0]): // "-C, --check=quiet" next to "-c, --check"
 	default:
 		known[0].fill(o)
 	}
 }
 
-// another reports whether o is a separate option although it shares a name with there, such as
-// "-C, --check=quiet" next to "-c, --check". It then takes the shared name from o.
+// another reports whether an option has a short name other than that of an option with the same long
+// name. Two readings of one option do not.
 func another(o, there *Option) bool {
-	own := slices.DeleteFunc(slices.Clone(o.Names), there.Has)
-	if !slices.ContainsFunc(own, isShort) || !slices.ContainsFunc(there.Names, isShort) {
-		return false
-	}
-	if o.Value != nil && o.Value.Equals && there.Value != nil {
-		o.Value = nil
-	}
-	o.Names = own
-	return true
+	other := func(name string) bool { return isShort(name) && !there.Has(name) }
+	return !o.fromUsage && slices.ContainsFunc(o.Names, other) && slices.ContainsFunc(there.Names, isShort)
 }
 
 func isShort(name string) bool { return len(name) == 2 }
@@ -252,7 +241,6 @@ func (p *Program) Merge(from *Program) {
 	for _, s := range from.Subcommands {
 		p.addCommand(s)
 	}
-	p.Exclusive = append(p.Exclusive, from.Exclusive...)
 	p.Stdin, p.DashInput = p.Stdin || from.Stdin, p.DashInput || from.DashInput
 	p.Dashes = p.Dashes || from.Dashes
 	for name := range from.Shown {

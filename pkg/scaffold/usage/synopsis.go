@@ -132,7 +132,7 @@ func (p *Program) synopsis(lines []string) {
 // walkAll reads the lines of a synopsis. An option is required if every line requires it.
 func (p *Program) walkAll(usages [][]*node) {
 	var all [][]*Operand
-	literal := p.Style == StyleDocopt || p.Style != StyleArgparse && slices.ContainsFunc(usages, hasPlaceholder)
+	literal := p.Style != StyleArgparse && slices.ContainsFunc(usages, hasPlaceholder)
 	unclear := p.Loose
 	needs := map[*Option]int{}
 	for _, parts := range usages {
@@ -268,7 +268,6 @@ func (w *usageWalk) alternatives(n *node, optional, repeat bool) {
 		w.unclear = true
 		return
 	}
-	var names []string
 	for _, branch := range n.parts {
 		parts := branch.parts
 		if parts == nil || branch.either {
@@ -279,13 +278,6 @@ func (w *usageWalk) alternatives(n *node, optional, repeat bool) {
 			continue // "[-A|B|C]" and "[-o a|b]" have no operands
 		}
 		w.sequence(parts, true, repeat)
-		if name := nameAt.FindString(parts[0].word); name != "" && w.p.Find(name) != nil {
-			names = append(names, name)
-		}
-	}
-	first := w.p.Find(slices.Concat(names, []string{""})[0])
-	if len(names) == len(n.parts) && slices.ContainsFunc(names, func(name string) bool { return !first.Has(name) }) {
-		w.p.Exclusive = append(w.p.Exclusive, names)
 	}
 }
 
@@ -338,7 +330,7 @@ func (w *usageWalk) option(parts []*node, optional, repeat, leads bool) (took bo
 // trustsUsage reports whether options that appear only in usage lines are accepted. In other
 // styles, the list of options would include them.
 func (p *Program) trustsUsage() bool {
-	return slices.Contains([]Style{StyleUsage, StyleDocopt, StyleArgparse}, p.Style) || len(p.Options) == 0
+	return slices.Contains([]Style{StyleUsage, StyleArgparse}, p.Style) || len(p.Options) == 0
 }
 
 // isCluster reports whether "-abc" represents three options. It is one option if a letter repeats,
@@ -434,7 +426,6 @@ var readsInput = lazyregexp.New(`(?i)\b(?:standard input|stdin)\b`)
 
 // finish draws conclusions from the whole text.
 func (p *Program) finish() {
-	p.pair()
 	p.Operands = slices.DeleteFunc(p.Operands, p.isCommands)
 	for _, o := range p.Operands {
 		v := &Value{Name: o.Name, Choices: o.Choices}
@@ -454,18 +445,5 @@ func (p *Program) finish() {
 func (p *Program) isCommands(o *Operand) bool {
 	return len(p.Subcommands) > 0 && len(o.Choices) > 0 && !slices.ContainsFunc(o.Choices, func(choice string) bool {
 		return !slices.ContainsFunc(p.Subcommands, func(s Subcommand) bool { return s.Name == choice })
-	})
-}
-
-// pair makes --no-x the negation of the switch --x.
-func (p *Program) pair() {
-	p.Options = slices.DeleteFunc(p.Options, func(o *Option) bool {
-		positive, ok := strings.CutPrefix(o.Names[0], "--no-")
-		there := p.Find("--" + positive)
-		if !ok || len(o.Names) != 1 || o.Value != nil || there == nil || there == o || there.Value != nil {
-			return false
-		}
-		there.Negations = append(there.Negations, o.Names[0])
-		return true
 	})
 }

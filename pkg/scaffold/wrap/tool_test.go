@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/scaffold/recipe"
 )
 
@@ -117,7 +118,8 @@ func TestMetadata(t *testing.T) {
 // same compares JSON by meaning.
 func same(t *testing.T, got json.RawMessage, want string) {
 	t.Helper()
-	if !equal(got, json.RawMessage(want)) {
+	canonical := func(doc json.RawMessage) string { return string(rawjson.AppendCanonical(nil, rawjson.Normal(doc))) }
+	if canonical(got) != canonical(json.RawMessage(want)) {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 }

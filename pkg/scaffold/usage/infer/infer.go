@@ -14,13 +14,6 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// A Program is a program with what its file shows.
-type Program struct {
-	*usage.Program
-	Connects bool // it can look up other hosts
-	Starts   bool // it can start other programs
-}
-
 // A Result is the recipe of a program.
 type Result struct {
 	// Recipe has all options: first those of the synopsis and of examples, then the others in the
@@ -49,20 +42,19 @@ var environment = map[string]string{"NO_COLOR": "1", "PAGER": "cat"}
 // A maker makes one recipe.
 type maker struct {
 	Result
-	p       Program
+	p       *usage.Program
 	dangers *danger.List
-	names   map[*usage.Option]string // the property of an option
-	taken   map[string]bool          // the names of properties
+	taken   map[string]bool // the names of properties
 
 	operandNames []string // the properties of operands
 }
 
 // Recipe makes the recipe of a program.
-func Recipe(p Program) *Result {
-	m := &maker{p: p, dangers: danger.Load(), names: map[*usage.Option]string{}, taken: map[string]bool{}}
+func Recipe(p *usage.Program) *Result {
+	m := &maker{p: p, dangers: danger.Load(), taken: map[string]bool{}}
 	m.Runs = m.dangers.Program(p.Words[0])
 	m.Recipe = &recipe.Recipe{
-		Program: p.Words[0], Command: p.Words[1:], Title: title(p.Words), Summary: summary(p.Program),
+		Program: p.Words[0], Command: p.Words[1:], Title: title(p.Words), Summary: summary(p),
 		Output: recipe.Output{Type: "text"}, Dangers: map[string]string{}, Environment: environment,
 	}
 	for _, o := range p.Operands {
@@ -71,7 +63,6 @@ func Recipe(p Program) *Result {
 	m.options()
 	m.operands()
 	m.stdin()
-	m.exclude()
 	m.capabilities()
 	if m.Generic {
 		m.review("the documentation of %s does not show its arguments, so the tool takes any words but dangerous options",
@@ -135,7 +126,6 @@ func (m *maker) options() {
 		} else {
 			offered++
 		}
-		m.names[o] = a.Name
 		m.Recipe.Arguments = append(m.Recipe.Arguments, a)
 	}
 	m.Generic = offered == 0 && m.p.Loose

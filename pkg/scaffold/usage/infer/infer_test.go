@@ -14,7 +14,7 @@ import (
 // of returns the recipe for a help text.
 func of(t *testing.T, command, help string) *Result {
 	t.Helper()
-	return Recipe(Program{Program: usage.Help([]byte(help), strings.Fields(command))})
+	return Recipe(usage.Help([]byte(help), strings.Fields(command)))
 }
 
 // listing has a line for each argument: its name, option, type and other properties.
@@ -146,7 +146,7 @@ func FuzzRecipe(f *testing.F) {
 	f.Add("Usage: brew [-a] [--] [FILE]...\n\n  -a, --all=X  all\n      --bee {a,b}  bee\n")
 	f.Add("Usage: brew COMMAND\n\n  --[no-]x  x\n  -1\n  --1=N  n\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		r := Recipe(Program{Program: usage.Help([]byte(text), []string{"brew"})}).Recipe
+		r := Recipe(usage.Help([]byte(text), []string{"brew"})).Recipe
 		seen := map[string]bool{}
 		for _, a := range r.Arguments {
 			if len(a.Words) == 0 && (a.Name == "" || seen[a.Name] || a.Type == "" || len(a.Description) > 1000) {

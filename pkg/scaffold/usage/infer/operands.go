@@ -90,21 +90,6 @@ func (m *maker) stdin() {
 	}
 }
 
-// exclude adds the groups of options of which the synopsis allows one.
-func (m *maker) exclude() {
-	for _, group := range m.p.Exclusive {
-		var names []string
-		for _, name := range group {
-			if property := m.names[m.p.Find(name)]; property != "" && !slices.Contains(names, property) {
-				names = append(names, property)
-			}
-		}
-		if len(names) > 1 {
-			m.Recipe.Excludes = append(m.Recipe.Excludes, names)
-		}
-	}
-}
-
 // Words that show that a program only reads, that an option writes, or that a program connects.
 var (
 	reads = lazyregexp.New(`(?i)^\W*(?:(?:a|an|the|to|tool|utility|program|command|that|which|can|quickly) )*(?:show|` +
@@ -161,14 +146,8 @@ func (m *maker) capabilities() {
 			a.Access = access
 		}
 	}
-	switch {
-	case network != "":
+	if network != "" {
 		m.Recipe.Capabilities = append(m.Recipe.Capabilities, "Network")
 		m.review("capabilities: Network, because of %s", network)
-	case m.p.Connects:
-		m.review("capabilities: its file can connect to hosts; declare Network if it must")
-	}
-	if m.p.Starts {
-		m.review("capabilities: its file can start programs; name them in confine.exec if it must")
 	}
 }

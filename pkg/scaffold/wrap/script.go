@@ -74,7 +74,7 @@ const refusal = `for option in %s; do
       --*) [[ $word != --?* || $option != "${word%%%%=*}"* ]] ;;
       -?) [[ $word != -[!-]* || $word != *"${option#-}"* ]] ;;
       *) [[ ${word%%%%=*} != "$option" ]] ;;
-    esac || mcp_fail_invalid_args "$word: the option $option is dangerous; see README.md"
+    esac || mcp_fail_invalid_args "$word: the option $option is dangerous, so the tool refuses it"
   done
 done
 `

@@ -97,7 +97,7 @@ func (t *Tool) choose(s Selection) error {
 		t.arguments = append(t.arguments, a)
 	}
 	for _, option := range slices.Sorted(maps.Keys(t.Recipe.Dangers)) {
-		if !Has(t.Recipe, option) {
+		if t.Source.File != "" && !Has(t.Recipe, option) {
 			t.LeftOut = append(t.LeftOut, LeftOut{option, t.Recipe.Dangers[option]})
 		}
 	}

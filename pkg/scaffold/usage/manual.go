@@ -103,6 +103,8 @@ func (m *manPage) flush() {
 	column := tagColumn + bodyColumn*m.depth
 	if m.body {
 		column += bodyColumn
+	} else {
+		m.lines = append(m.lines, line{})
 	}
 	m.lines = append(m.lines, line{plainText(text), column})
 }

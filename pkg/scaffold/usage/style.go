@@ -23,6 +23,8 @@ var styleMarks = []struct {
 }
 
 var (
+	// docopt matches the usage of docopt, which takes "--" only where its usage has it.
+	docopt  = lazyregexp.New(`(?im)^usage:\n(?: *\S.*\n)*? *\S.*(?:\[options\]|\(-|<.*\||\[-)`)
 	goEntry = lazyregexp.New(`^-[A-Za-z][A-Za-z0-9_.-]*(?: [A-Za-z0-9_/<>.=:]+)?(?: {2,}.*)?$`)
 )
 
@@ -53,7 +55,7 @@ func styleOf(lines []line) Style {
 		return StyleGoFlag
 	case entries == 0:
 		return StyleUsage
-	case double:
+	case double && !docopt.MatchString(text):
 		return StyleGNU
 	}
 	return StyleOther

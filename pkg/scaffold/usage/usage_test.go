@@ -220,7 +220,7 @@ Options:
 <POT> string !
 <LEAF> string ...
 `},
-	{"docopt", "brew", StyleGNU, `Brew.
+	{"docopt", "brew", StyleOther, `Brew.
 
 Usage:
   brew [options] <pot>...
@@ -448,11 +448,17 @@ say more
 .RS 4
 as some converters write it
 .RE
+Prose between options.
+.PP
+\-<number>, \-n <number>, \-\-max=<number>
+.RS 4
+so many
+.RE
 .SH EXAMPLES
 .TP
 \-z
 no option
-`, "-a --all\n--kind = string\n-f = path\n--when = string\n-v\n--long\n<FILE> path ...\n"},
+`, "-a --all\n--kind = string\n-f = path\n--when = string\n-v\n--long\n-n --max = integer\n<FILE> path ...\n"},
 		"mdoc": {`.Dd today
 .Dt BREW 1
 .Os

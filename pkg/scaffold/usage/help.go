@@ -334,6 +334,11 @@ func (r *helpReader) end() {
 
 // enter adds the option of a spec with its description.
 func (p *Program) enter(s spec, help string) {
+	if first := s.names[0]; cluster.MatchString(first) {
+		if o := p.Find(first[:2]); o != nil && o.Value != nil {
+			return // "-Thtml" is -T with a value
+		}
+	}
 	o := &Option{Names: s.names, Negations: s.negations, Value: s.value, Repeat: s.repeat || repeated.MatchString(help),
 		Help: help, Sure: Certain, Required: requiredIn.MatchString(help)}
 	if help == "" {

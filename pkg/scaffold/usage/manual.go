@@ -79,6 +79,7 @@ type manPage struct {
 	para    []string // the current paragraph
 	tag     bool     // the next line is a tag
 	body    bool     // a tag is being described
+	listed  int      // the column of a list in this section whose tags are not options
 	depth   int      // of .RS, or of mdoc's lists
 	mdoc    bool
 }
@@ -123,7 +124,14 @@ func (m *manPage) item(tag string) {
 			return
 		}
 	}
+	option := strings.HasPrefix(tag, "-") || strings.HasPrefix(tag, "[-")
+	if option && m.listed == column { // "N-M", "-M": an entry of another list
+		tag = "(" + tag + ")"
+	}
 	if tag != "" {
+		if !option {
+			m.listed = column
+		}
 		m.lines = append(m.lines, line{}, line{tag, column})
 	}
 }
@@ -214,7 +222,7 @@ func (m *manPage) font(name string, args []string) {
 // heading begins a section.
 func (m *manPage) heading(macro, title string) {
 	m.flush()
-	m.depth, m.tag, m.body = 0, false, false
+	m.depth, m.tag, m.body, m.listed = 0, false, false, 0
 	part := macro == "SS" || macro == "Ss"
 	if part && (m.section == "synopsis" || m.section == "name") {
 		return

@@ -235,8 +235,11 @@ func (p *Program) Merge(from *Program) {
 			p.add(o) // not an option of a usage line that the list of options contradicts
 		}
 	}
-	if len(p.Operands) == 0 && p.Loose && len(from.Operands) > 0 {
+	switch {
+	case len(p.Operands) == 0 && p.Loose && len(from.Operands) > 0:
 		p.Operands, p.DashesAt, p.Loose = from.Operands, from.DashesAt, from.Loose
+	case !p.Loose && !from.Loose && len(p.Operands) != len(from.Operands): // they contradict each other
+		p.Operands, p.Loose = nil, true
 	}
 	for _, s := range from.Subcommands {
 		p.addCommand(s)

@@ -195,6 +195,7 @@ type usageWalk struct {
 	required map[*Option]bool
 	ended    bool // the rest belongs to another command
 	unclear  bool // the line does not show the operands
+	either   bool // inside alternatives, where "-abc" can be one option or several
 }
 
 var (
@@ -275,9 +276,13 @@ func (w *usageWalk) alternatives(n *node, optional, repeat bool) {
 		}
 		if !branch.isOption() && n.parts[0].isOption() && !strings.HasPrefix(branch.text(), "<") &&
 			!upperWord.MatchString(branch.text()) {
-			continue // "[-A|B|C]" and "[-o a|b]" have no operands
+			// "[-A|B|C]" and "[-o a|b]" have no operands. Others are not understood.
+			w.unclear = w.unclear || branch.word == "" || strings.ContainsAny(branch.word, "/<")
+			continue
 		}
+		w.either = true
 		w.sequence(parts, true, repeat)
+		w.either = false
 	}
 }
 
@@ -289,6 +294,9 @@ func (w *usageWalk) option(parts []*node, optional, repeat, leads bool) (took bo
 	var next *node
 	if within > 1 && isValue(parts[1], within, known != nil && known.Value != nil || leads) {
 		next = parts[1]
+	}
+	if w.either && cluster.MatchString(n.word) && known == nil {
+		return false
 	}
 	if cluster.MatchString(n.word) && known == nil && (next == nil || within != 2) && w.isCluster(n.word) {
 		w.p.clusters = true

@@ -32,7 +32,7 @@ func (m *maker) operands() {
 			m.add(recipe.Argument{Words: []string{"--"}})
 		}
 		a := recipe.Argument{Name: m.operandNames[i], Repeat: o.Repeat,
-			Required: o.Required && !(p.Stdin && o.Kind == usage.Path)}
+			Required: o.Required && !(p.Stdin && !slices.ContainsFunc(list[i:], isText))}
 		m.value(&a, o.Kind, o.Sure, o.Choices)
 		if a.Type != "path" {
 			a.Type, a.Choices, a.Dashes = "string", nil, p.Dashes && p.DashesAt <= i
@@ -41,6 +41,8 @@ func (m *maker) operands() {
 		m.add(a)
 	}
 }
+
+func isText(o *usage.Operand) bool { return o.Kind != usage.Path }
 
 // inOrder reports whether the required operands come first, and no optional one follows a list.
 // Others could take their place.

@@ -125,7 +125,8 @@ func TestRefusal(t *testing.T) {
 		"-sK": true, "--": false, "-": false, "-s": false, "--configure": false, "--verbose": false, "a --config": false,
 		"K": false, "-exe": false, "$(exit 9)": false, "": false,
 	} {
-		cmd := exec.Command("bash", "-euc", "mcp_fail_invalid_args() { exit 7; }; argv=(program \"$1\")\n"+lines, "bash", word)
+		cmd := exec.Command("bash", "-euc", "mcp_fail_invalid_args() { exit 7; }; argv=(program \"$1\")\n"+lines, "bash",
+			word)
 		if err := cmd.Run(); (err != nil) != refused || refused && cmd.ProcessState.ExitCode() != 7 {
 			t.Errorf("%q: %v", word, err)
 		}

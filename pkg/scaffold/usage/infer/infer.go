@@ -220,7 +220,8 @@ func (m *maker) option(o *usage.Option) recipe.Argument {
 		if len(o.Negations) > 0 {
 			a.Negation = o.Negations[0]
 		}
-		if v != nil {
+		if v != nil { // its values could be repeated, not the switch
+			a.Repeat = false
 			a.Unconfirmed = append(a.Unconfirmed, "value")
 		}
 	default:

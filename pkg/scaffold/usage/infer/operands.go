@@ -87,7 +87,7 @@ func (m *maker) stdin() {
 		return
 	}
 	m.Recipe.Stdin = &recipe.Stdin{Name: m.property("stdin"), Description: "Text for the program's standard input."}
-	if p.DashInput && !p.Stdin {
+	if p.DashInput {
 		m.Recipe.Stdin.Word = "-"
 	}
 }

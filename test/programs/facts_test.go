@@ -132,7 +132,7 @@ func measure(t testing.TB, p *usage.Program, list []fact) (m measured) {
 	t.Helper()
 	tell := func(format string, args ...any) { m.told += "\n    " + fmt.Sprintf(format, args...) }
 	types := map[string]string{} // by option
-	for _, a := range infer.Recipe(infer.Program{Program: p}).Recipe.Arguments {
+	for _, a := range infer.Recipe(p).Recipe.Arguments {
 		types[a.Option] = string(a.Type)
 	}
 	for _, f := range list {

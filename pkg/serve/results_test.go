@@ -21,11 +21,12 @@ var largeTools = map[string]string{
 	"tools/json/tool.meta.json":  `{"name":"json","description":"d","inputSchema":{"type":"object"}}`,
 	"tools/own/tool.sh": "#!/bin/bash\nprintf '{\"content\":[{\"type\":\"text\",\"text\":\"%070000d\"}]," +
 		"\"isError\":false}' 1\n",
-	"tools/own/tool.meta.json":   `{"name":"own","description":"d","inputSchema":{"type":"object"}}`,
-	"tools/plain/tool.sh":        "#!/bin/bash\nseq 1 20000\n",
-	"tools/plain/tool.meta.json": `{"name":"plain","description":"d","inputSchema":{"type":"object"},"largeResultBytes":0}`,
-	"tools/huge/tool.sh":         "#!/bin/bash\nyes 'a line of a very long result' | head -c 100000000\n",
-	"tools/huge/tool.meta.json":  `{"name":"huge","description":"d","inputSchema":{"type":"object"}}`,
+	"tools/own/tool.meta.json": `{"name":"own","description":"d","inputSchema":{"type":"object"}}`,
+	"tools/plain/tool.sh":      "#!/bin/bash\nseq 1 20000\n",
+	"tools/plain/tool.meta.json": `{"name":"plain","description":"d","inputSchema":{"type":"object"},` +
+		`"largeResultBytes":0}`,
+	"tools/huge/tool.sh":        "#!/bin/bash\nyes 'a line of a very long result' | head -c 100000000\n",
+	"tools/huge/tool.meta.json": `{"name":"huge","description":"d","inputSchema":{"type":"object"}}`,
 }
 
 // link returns the URI of the link in a result.
@@ -67,7 +68,8 @@ func TestLargeResults(t *testing.T) {
 			t.Errorf("%s: %s", query, got)
 		}
 	}
-	if got := c.request("resources/read", `{"uri":"`+uri+`"}`); len(got) > 90000 || !strings.Contains(got, "mcpbash/next") {
+	if got := c.request("resources/read", `{"uri":"`+uri+`"}`); len(got) > 90000 ||
+		!strings.Contains(got, "mcpbash/next") {
 		t.Errorf("an answer of %d bytes", len(got))
 	}
 	if got := c.call("json", "{}"); !strings.Contains(got, "bytes of JSON") || strings.Contains(got, "structuredContent") {
@@ -120,7 +122,8 @@ func TestLargeResultLimits(t *testing.T) {
 	}
 	old := start(t, files(t, largeTools), nil)
 	old.handshake("2024-11-05", "{}")
-	if got := old.call("lines", "{}"); strings.Contains(got, "resource_link") || !strings.Contains(got, "mcpbash-result://") {
+	if got := old.call("lines", "{}"); strings.Contains(got, "resource_link") ||
+		!strings.Contains(got, "mcpbash-result://") {
 		t.Errorf("%.300s", got)
 	}
 }

@@ -32,7 +32,8 @@ func FuzzRange(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(c.Close)
-	for _, query := range []string{"", "?offset=3&limit=2", "?unit=bytes&offset=9&limit=1", "?offset=99999999", "?limit=0", "?%zz"} {
+	for _, query := range []string{"", "?offset=3&limit=2", "?unit=bytes&offset=9&limit=1", "?offset=99999999", "?limit=0",
+		"?%zz"} {
 		f.Add(query)
 	}
 	f.Fuzz(func(t *testing.T, query string) {

@@ -148,7 +148,8 @@ func (p *Project) NewClient(c Config) *Client {
 	}
 	stored := p.results.NewClient()
 	return &Client{
-		Config: c, project: p, results: stored, listed: p.toolsFor(c.Caller), tools: e.Tools.ForClient(c.Caller, stored, log, debug),
+		Config: c, project: p, results: stored, listed: p.toolsFor(c.Caller),
+		tools:   e.Tools.ForClient(c.Caller, stored, log, debug),
 		prompts: prompt.Prompts{Project: e.Project, Find: e.Lookup(kinds.Prompts), Log: log},
 		complete: completion.New(completion.Config{
 			Project: e.Project, Registered: e.Lookup(kinds.Completions), Prompt: e.Lookup(kinds.Prompts),

@@ -123,7 +123,7 @@ var storedToolFields = append(slices.Clone(ToolFields), access.Unreadable)
 
 // isByteCount reports whether a value is a whole number that is not negative.
 func isByteCount(v json.RawMessage) bool {
-	return rawjson.PositiveInt(v) > 0 || string(v) == "0"
+	return rawjson.KindOf(v) == rawjson.Number && rawjson.PositiveInt(v) > 0 || string(v) == "0"
 }
 
 // BuildTool builds a tool, with its keys in the order of registry section 4.

@@ -26,7 +26,7 @@ func (b *bench) memory() error {
 	return b.idleLarge()
 }
 
-// rest leaves a server alone before it is looked at.
+// rest lets a server become idle before its memory is measured.
 func (b *bench) rest() {
 	if b.quick {
 		time.Sleep(300 * time.Millisecond)

@@ -74,7 +74,7 @@ func TestDeb(t *testing.T) {
 	}
 }
 
-// The .rpm is one that rpm reads, with the same files.
+// rpm reads the .rpm, and lists the same files.
 func TestRPM(t *testing.T) {
 	if _, err := exec.LookPath("rpm"); err != nil {
 		t.Skip("rpm is not installed")

@@ -36,7 +36,7 @@ func newDesk(t *testing.T, script string) desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool := handoff.NewPool(path, handoff.MostIdle(), func() (*os.Root, error) { return root, nil })
+	pool := new(handoff.Cache).Pool(path, func() (*os.Root, error) { return root, nil })
 	d, err := pool.Take()
 	if err != nil {
 		t.Fatal(err)

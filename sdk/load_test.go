@@ -356,7 +356,7 @@ mcp_config_load --env CFG; mcp_config_get .key; mcp_config_get '.key|.'; mcp_int
 case $- in *x*) echo still tracing ;; esac`
 			x.dir = t.TempDir()
 			cmd := x.command(t)
-			// Tracing from the first line, as the server does.
+			// The server traces scripts from their first line.
 			text := read(t, cmd.Args[1])
 			write(t, cmd.Args[1], "exec 7>\"$TRACE\"; BASH_XTRACEFD=7; PS4='+ '; set -x\n"+text)
 			got := runCommand(t, cmd)

@@ -1,9 +1,18 @@
 package main
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -68,6 +77,58 @@ func TestVendorAsks(t *testing.T) {
 	}
 	if _, err := os.Stat(lock); err != nil {
 		t.Error(err)
+	}
+}
+
+// CLI-1166: the bar grows while a program is downloaded, not only afterwards.
+func TestDownloadingOnATerminal(t *testing.T) {
+	dir, err := server()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, filepath.FromSlash(runtimes.Host.Path())) // also the network client
+	program, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var archive bytes.Buffer
+	zipped := gzip.NewWriter(&archive)
+	packed := tar.NewWriter(zipped)
+	packed.WriteHeader(&tar.Header{Name: "mcp-bash/bin/mcp-bash", Mode: 0o755, Size: int64(len(program))})
+	packed.Write(program)
+	packed.Close()
+	zipped.Close()
+	name := runtimes.Host.Archive(runtimes.Tag)
+	seen := make(chan struct{}) // the bar of the first half
+	releases := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Base(r.URL.Path) == "SHA256SUMS" {
+			fmt.Fprintf(w, "%x  %s\n", sha256.Sum256(archive.Bytes()), name)
+			return
+		}
+		w.Header().Set("Content-Length", strconv.Itoa(archive.Len()))
+		w.Write(archive.Bytes()[:archive.Len()/2])
+		w.(http.Flusher).Flush()
+		select {
+		case <-seen:
+		case <-r.Context().Done():
+		}
+		w.Write(archive.Bytes()[archive.Len()/2:])
+	}))
+	t.Cleanup(releases.Close)
+	cmd := exec.Command("mcp-bundle", "bundle", "--output", t.TempDir(), "--platform", runtimes.Host.Platform(),
+		"--arch", runtimes.Host.Arch)
+	cmd.Dir = makeProject(t, filepath.Join(t.TempDir(), "p"))
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "TMPDIR="+t.TempDir(), "MCPBASH_RUNTIME_DIR=", "MCPBASH_HOME=",
+		"XDG_CACHE_HOME="+t.TempDir(), "MCPBASH_RELEASE_BASE_URL="+releases.URL, "GIT_CONFIG_NOSYSTEM=1",
+		"PATH="+filepath.Dir(file)+":"+os.Getenv("PATH"))
+	s := pty.Start(t, cmd)
+	s.Expect(`\r\[-+\]   0% downloading ` + runtimes.Host.String() + ` \(1 of 1\)`)
+	s.Expect(`\r\[#+-+\]  (49|50)% downloading ` + runtimes.Host.String())
+	close(seen)
+	s.Expect(`\r\[#+\] 100% downloading ` + runtimes.Host.String())
+	s.Expect(`\r +\r`)
+	if code, screen := s.Wait(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, screen)
 	}
 }
 

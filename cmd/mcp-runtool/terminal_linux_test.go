@@ -105,13 +105,14 @@ func TestListOnATerminal(t *testing.T) {
 // error are above.
 func TestProgressOnATerminal(t *testing.T) {
 	root := project(t, map[string]string{"slow": `
+mkfifo go1 go2 go3
 mcp_progress 25 $'a quarter\x1b[2J' 100
-until [[ -e go1 ]]; do sleep 0.02; done
+: <go1
 mcp_log_info slow 'a word'
-until [[ -e go2 ]]; do sleep 0.02; done
+: <go2
 echo "on stderr" >&2
 mcp_progress 50 half 100
-until [[ -e go3 ]]; do sleep 0.02; done
+: <go3
 mcp_emit_text done`})
 	next := func(name string) { os.WriteFile(filepath.Join(root, name), nil, 0o600) }
 	s := atTerminal(t, root, "slow", "--verbose")
@@ -128,7 +129,7 @@ mcp_emit_text done`})
 	}
 }
 
-// CLI-809: on a terminal a tool's questions are put to the person.
+// CLI-809: on a terminal, mcp-runtool asks the user a tool's questions.
 func TestQuestionsOnATerminal(t *testing.T) {
 	root := project(t, map[string]string{
 		"order": `
@@ -219,8 +220,9 @@ mcp_elicit 'Who are you?' '{"type":"object","required":["name","mail"],"properti
 // typed next answers the next one.
 func TestQuestionWithdrawnOnATerminal(t *testing.T) {
 	root := project(t, map[string]string{"hasty": `
+mkfifo go
 mcp_elicit_string 'First?' >/dev/null &
-until [[ -e go ]]; do sleep 0.02; done
+: <go
 kill $!
 mcp_elicit_string 'Now?' || true`})
 	s := atTerminal(t, root, "hasty", "--json")

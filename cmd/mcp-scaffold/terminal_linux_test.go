@@ -128,7 +128,7 @@ func TestPickOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	const program = "#!/bin/sh\nprintf 'Usage: brew [OPTION]...\\n\\n  -a, --all  all\\n  -b, --bee  bee\\n" +
-		"  --config FILE  settings\\n  -d, --dee  dee\\n'\n"
+		"  -c, --config FILE  settings\\n  -d, --dee  dee\\n'\n"
 	for name, text := range map[string]string{"server.d/server.meta.json": `{"name":"x"}`, "brew": program} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -39,7 +39,7 @@ func (w *wrapper) commands(ctx context.Context, words []string) ([]*wrap.Tool, e
 	var tools []*wrap.Tool
 	for _, leaf := range leaves {
 		line := append(slices.Clone(words), leaf.Words[len(words):]...)
-		r := infer.Recipe(inferred(leaf, w.o.Only))
+		r := infer.Recipe(leaf.Program)
 		tool, err := scaffold.NewTool(w.p, r.Recipe, wrap.Source{}, line, leaf.File, "", w.o.Selection.For(r.Recipe))
 		if err != nil {
 			return nil, err
@@ -123,11 +123,6 @@ func (w *wrapper) warnSize(tools []*wrap.Tool) {
 	}
 }
 
-// inferred returns what is known of a program.
-func inferred(answer *ask.Answer, only []string) infer.Program {
-	return infer.Program{Program: answer.Program, Connects: answer.Can.Connects, Starts: answer.Can.Starts, Only: only}
-}
-
 // note adds to a tool what the recipe leaves out, and what a person should check.
 func note(tool *wrap.Tool, r *infer.Result) {
 	for _, l := range r.LeftOut {
@@ -166,13 +161,14 @@ func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s w
 		w.warn(fmt.Sprintf("%s has commands, but this tool cannot run them. Wrap one with wrap %[1]s %s, or all with "+
 			"--subcommands", line, commands[0].Name))
 	}
-	r := infer.Recipe(inferred(answer, s.Only))
+	r := infer.Recipe(answer.Program)
 	switch {
 	case r.Generic && r.Runs != "" && len(s.Only) == 0 && !w.o.update:
 		return nil, cli.Failf(cli.CodeInvalid, "%s %s, and its help explains no options: a list of words would offer all of "+
 			"that", words[0], r.Runs).WithHint("--only arguments offers it anyway.")
 	case r.Generic:
-		w.warn(fmt.Sprintf("the help of %s does not explain its arguments, so the tool takes a list of words", line))
+		w.warn(fmt.Sprintf("the help of %s does not explain its arguments, so the tool takes a list of words, "+
+			"options included", line))
 	case w.o.update:
 		s = s.For(r.Recipe)
 	case w.asks():

@@ -196,8 +196,8 @@ func or(texts ...string) string {
 	return ""
 }
 
-// versionFile is the content of the project's VERSION without white space, where it is not
-// longer than the server reads it.
+// versionFile returns the content of the project's VERSION without white space, or "" if the file is unreadable or
+// longer than 1 MiB.
 func (b *builder) versionFile() string {
 	text, err := b.p.ReadFile(filepath.Join(b.p.Root, "VERSION"), 1<<20)
 	if err != nil {

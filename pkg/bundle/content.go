@@ -53,9 +53,9 @@ func (c *collector) tree(s *source, name, to string) error {
 	return c.entry(s, name, path.Join(s.base, name), to, nil)
 }
 
-// entry adds a directory or a file. name is its path in the source, seen its path in the
-// project: below a link they differ, and both are checked. trail are the directories that
-// lead to it, links resolved.
+// entry adds a directory or a file. name is its path in the source, and seen is its path in the
+// project. Below a link the two differ, and entry checks both. trail contains the resolved
+// directories above it.
 func (c *collector) entry(s *source, name, seen, to string, trail []string) error {
 	if cause := context.Cause(c.ctx); cause != nil {
 		return cause

@@ -19,8 +19,9 @@ const maxRequest = 64 << 10
 
 // httpRequest sends the HTTP request on standard input. The first line is JSON with the method,
 // url, header, follow (redirects) and limit (bytes of the answer). The rest is the content of the
-// request. It prints the status code, a newline and the content of the answer. The exit code is 1
-// if the server does not answer.
+// request. It prints a line with the status code and the length of the content, and the content as
+// it arrives. The length is -1 if the server does not announce it. The exit code is 1 if the server
+// does not answer, or not completely.
 func httpRequest(stdin io.Reader, stdout, stderr io.Writer) int {
 	in := bufio.NewReaderSize(stdin, maxRequest)
 	line, err := in.ReadSlice('\n')
@@ -29,25 +30,21 @@ func httpRequest(stdin io.Reader, stdout, stderr io.Writer) int {
 		cli.Printf(stderr, "http: invalid request\n")
 		return exitUsage
 	}
-	status, answer, err := send(spec, in)
-	if err != nil {
+	if err := send(spec, in, stdout); err != nil {
 		cli.Printf(stderr, "%s\n", err)
 		return exitNo
-	}
-	if _, err := fmt.Fprintf(stdout, "%d\n%s", status, answer); err != nil {
-		return exitUsage
 	}
 	return exitOK
 }
 
-func send(spec json.RawMessage, body io.Reader) (status int, answer []byte, err error) {
+func send(spec json.RawMessage, body io.Reader, stdout io.Writer) error {
 	content, err := io.ReadAll(body)
 	if err != nil {
-		return 0, nil, err
+		return err
 	}
 	request, err := http.NewRequest(rawjson.TextOf(spec, "method"), rawjson.TextOf(spec, "url"), bytes.NewReader(content))
 	if err != nil {
-		return 0, nil, err
+		return err
 	}
 	for name, value := range rawjson.All(rawjson.Get(spec, "header")) {
 		text, _ := rawjson.Text(value)
@@ -61,13 +58,16 @@ func send(spec json.RawMessage, body io.Reader) (status int, answer []byte, err 
 	response, err := client.Do(request)
 	var failed *url.Error
 	if errors.As(err, &failed) {
-		return 0, nil, failed.Err // without the URL, which the caller knows
+		return failed.Err // without the URL, which the caller knows
 	}
 	if err != nil {
-		return 0, nil, err
+		return err
 	}
 	defer response.Body.Close()
 	limit := int64(rawjson.PositiveInt(rawjson.Get(spec, "limit")))
-	answer, err = io.ReadAll(io.LimitReader(response.Body, limit))
-	return response.StatusCode, answer, err
+	if _, err := fmt.Fprintf(stdout, "%d %d\n", response.StatusCode, response.ContentLength); err != nil {
+		return err
+	}
+	_, err = io.Copy(stdout, io.LimitReader(response.Body, limit))
+	return err
 }

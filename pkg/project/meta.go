@@ -30,6 +30,7 @@ type Meta struct {
 	Icons         json.RawMessage // compact array, or nil
 	Instructions  string
 	ValidateInput bool
+	LargeResult   int    // bytes; longer output of tools is stored; 0: never (LR-1)
 	SecurityLevel string // unparsed
 	Confine       string // unparsed
 	// Scopes are the tools that each OAuth scope permits; nil: a token needs no scope (H-421).
@@ -123,6 +124,11 @@ func readMeta(p *Project, warn func(string)) (m Meta, scripts scriptenv.Meta) {
 		m.ValidateInput = rawjson.True(v)
 	default:
 		complain("validateInput must be a boolean")
+	}
+	if v := rawjson.Get(doc, "largeResultBytes"); !rawjson.Absent(v) {
+		if m.LargeResult = rawjson.PositiveInt(v); m.LargeResult == 0 && string(v) != "0" {
+			complain("largeResultBytes must be a whole number")
+		}
 	}
 	if v := rawjson.Get(doc, "scopes"); v != nil {
 		if m.Scopes, err = readScopes(v); err != nil {

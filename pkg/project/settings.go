@@ -108,6 +108,12 @@ type Calls struct {
 	CompletionTimeout       int    // seconds; MCPBASH_COMPLETION_TIMEOUT_SECS; 0: none
 	ListedCompletionTimeout int    // seconds; MCPBASH_COMPLETION_REGISTERED_TIMEOUT_SECS; 0: none
 
+	LargeResult    int // bytes; MCPBASH_LARGE_RESULT_BYTES; 0: never; -1: as the project declares
+	LargeMax       int // bytes of one stored result
+	LargeClientMax int // bytes of the stored results of a client
+	LargeServerMax int // bytes of all stored results
+	LargeKeep      time.Duration
+
 	PayloadInline int // bytes; MCPBASH_ENV_PAYLOAD_THRESHOLD
 	Trace         bool
 	TracePS4      string
@@ -183,6 +189,9 @@ func ReadSettings(env Env, dirs Dirs) Settings {
 		Fetching:    readFetching(env),
 	}
 	s.Minimal = s.Forced || env["MCPBASH_JSON_TOOL"] == "none" && !relativeOverride(env)
+	if env["MCPBASH_LARGE_RESULT_BYTES"] == "" {
+		s.Calls.LargeResult = -1
+	}
 	s.Limits = readLimits(env, s.MaxResource)
 	s.Sessions = readSessions(env, s.CI)
 	return s
@@ -287,6 +296,12 @@ func readCalls(env Env, output int) Calls {
 		FailureIsError:          settings.String(env, "MCPBASH_TOOL_FAILURE_MODE") == "error",
 		CompletionTimeout:       settings.Int(env, "MCPBASH_COMPLETION_TIMEOUT_SECS"),
 		ListedCompletionTimeout: settings.Int(env, "MCPBASH_COMPLETION_REGISTERED_TIMEOUT_SECS"),
+
+		LargeResult:    settings.IntOr(env, "MCPBASH_LARGE_RESULT_BYTES", 0),
+		LargeMax:       settings.Int(env, "MCPBASH_LARGE_RESULT_MAX_BYTES"),
+		LargeClientMax: settings.Int(env, "MCPBASH_LARGE_RESULT_SESSION_BYTES"),
+		LargeServerMax: settings.Int(env, "MCPBASH_LARGE_RESULT_SERVER_BYTES"),
+		LargeKeep:      settings.Duration(env, "MCPBASH_LARGE_RESULT_TTL"),
 
 		PayloadInline: settings.Int(env, "MCPBASH_ENV_PAYLOAD_THRESHOLD"),
 		Trace:         settings.Bool(env, "MCPBASH_TRACE_TOOLS"),

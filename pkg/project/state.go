@@ -26,6 +26,8 @@ type State struct {
 	Logs *os.Root // the log directory of the settings, or nil
 	// Program is the program that Helper leads to, or "" for this one.
 	Program string
+	// Handoffs keeps hand-off directories for the next scripts.
+	Handoffs handoff.Cache
 
 	ours bool // we created it, so we remove it
 

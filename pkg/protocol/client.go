@@ -29,6 +29,7 @@ type Client struct {
 	subscribe *subscribe.Client
 	token     tokenGuard
 	conn      Connection
+	offered   *methods.Client // nil in minimal mode
 	caller    Caller
 	stop      context.CancelCauseFunc
 	watchdog  *time.Timer // ends a slow shutdown; belongs to the goroutine that accepts messages
@@ -67,11 +68,11 @@ func (s *Server) NewClient(conn Connection, from Caller) *Client {
 	var both []*calls.Method
 	watching := subscribe.Config{Context: ctx, Session: c.session, MaxStreams: from.MaxStreams}
 	if s.offered != nil {
-		offered := s.offered.NewClient(methods.Config{
+		c.offered = s.offered.NewClient(methods.Config{
 			Session: c.session, Caller: from.Identity, Roots: c.handshake.RootPaths, StripToken: c.token.strip,
 		})
-		watching.Resources = offered.Resources
-		both = offered.Methods()
+		watching.Resources = c.offered.Resources
+		both = c.offered.Methods()
 	}
 	c.subscribe = s.lists.NewClient(watching)
 	if s.offered != nil {
@@ -143,4 +144,7 @@ func (c *Client) Cancel(cause error) {
 func (c *Client) Leave() {
 	c.subscribe.Leave()
 	c.server.Log.remove(c.session)
+	if c.offered != nil {
+		c.offered.Close()
+	}
 }

@@ -242,8 +242,9 @@ var isolated = map[string]string{
 report() { printf '{"jsonrpc":"2.0","method":"notifications/%s","params":{%s}}\n' "$1" "$2"; }
 report progress '"progress":1,"message":"progress of '$who'"' >>"$MCP_PROGRESS_STREAM"
 report message '"level":"info","data":"log of '$who'"' >>"$MCP_LOG_STREAM"
+mkfifo "$MCPBASH_PROJECT_ROOT/go.$who" 2>/dev/null
 touch "$MCPBASH_PROJECT_ROOT/started.$who"
-until [ -e "$MCPBASH_PROJECT_ROOT/go.$who" ]; do sleep 0.01; done
+: <"$MCPBASH_PROJECT_ROOT/go.$who"
 printf 'answer for %s' "$who"
 `,
 	"tools/ask/tool.sh": `who=$(printf %s "$MCP_TOOL_ARGS_JSON" | tr -cd a-z)
@@ -253,6 +254,16 @@ until [ -e "$MCP_ELICIT_RESPONSE_FILE" ]; do sleep 0.01; done
 cat "$MCP_ELICIT_RESPONSE_FILE"
 `,
 	"resources/alpha.txt": "1", "resources/beta.txt": "1",
+}
+
+// goOn lets the calls of a client's report tool continue that wait, now or later.
+func goOn(t *testing.T, root, name string) {
+	t.Helper()
+	gate, err := os.OpenFile(filepath.Join(root, "go."+name), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { gate.Close() })
 }
 
 var live = project.Env{"MCPBASH_ENABLE_LIVE_PROGRESS": "true"}
@@ -276,7 +287,7 @@ func TestIsolation(t *testing.T) {
 			})
 			both(func(m *memory) {
 				awaitFile(t, filepath.Join(root, "started."+m.name))
-				os.WriteFile(filepath.Join(root, "go."+m.name), nil, 0o600)
+				goOn(t, root, m.name)
 				m.await(`answer for ` + m.name)
 			})
 			both(func(m *memory) { m.watch("file://" + root + "/resources/" + m.name + ".txt") })
@@ -360,7 +371,7 @@ func TestIndependentClients(t *testing.T) {
 			}
 			alpha.accept(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 			alpha.await("Cancelled id=1")
-			os.WriteFile(filepath.Join(root, "go.beta"), nil, 0o600)
+			goOn(t, root, "beta")
 			beta.await("answer for beta")
 			if all := beta.all(); strings.Contains(all, `"debug"`) {
 				t.Errorf("beta got debug messages: %s", all)
@@ -411,7 +422,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	for i := range 5 {
 		alpha.send(fmt.Sprint(i), "tools/call", `"name":"report","arguments":{"":"alpha"}`)
 	}
-	os.WriteFile(filepath.Join(root, "go.beta"), nil, 0o600)
+	goOn(t, root, "beta")
 	if got := beta.request("1", "tools/call", `"name":"report","arguments":{"":"beta"}`); !strings.Contains(got,
 		"answer for beta") {
 		t.Error(got)

@@ -220,7 +220,7 @@ func (b *bed) files() string {
 	return text.String()
 }
 
-// R-142, R-156: items of handwritten lists are made like found ones.
+// R-142, R-156: items of handwritten lists get the same fields as discovered items.
 func TestHandwrittenItems(t *testing.T) {
 	const (
 		resource = `{"title":"T","uri":"https://x/a.json","odd":[1.0],"name":"r","annotations":null,"path":""}`

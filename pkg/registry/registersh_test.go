@@ -166,7 +166,7 @@ func TestHookFaults(t *testing.T) {
 	}
 }
 
-// when it is not run at all.
+// the conditions under which register.sh does not run.
 func TestHookNotRun(t *testing.T) {
 	const script = "touch ran; mcp_tools_manual_finalize"
 	for _, tc := range []struct {

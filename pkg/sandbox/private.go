@@ -54,7 +54,7 @@ func (all *privateDirs) take(state *project.State, key string) (*privateDir, err
 		name := "private." + strconv.Itoa(all.last)
 		b = &privateDir{dir: filepath.Join(state.Dir, name)}
 		b.open = func() (*os.Root, error) { return b.make(state, name) }
-		b.files = handoff.NewPool(b.dir, max(1, handoff.MostIdle()/mostPrivate()), b.open)
+		b.files = state.Handoffs.Pool(b.dir, b.open)
 		if all.of == nil {
 			all.of = map[string]*privateDir{}
 		}

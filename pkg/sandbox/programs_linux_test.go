@@ -66,8 +66,8 @@ func TestPrefixHoldsSecrets(t *testing.T) {
 	s.wants("read a secret", s.call("own", d, `cat "$OTHER/state/secret"`), false)
 }
 
-// A link, a program or a folder that one tool exchanges gives another one nothing, at the next call and
-// after a restart (CF-17, CF-61).
+// If a tool exchanges a link, a program or a folder, another tool gains no access, at the next call and after a restart
+// (CF-17, CF-61).
 func TestExchangedLinks(t *testing.T) {
 	withLandlock(t)
 	writes := declares("", access.Extras{Write: []string{"~/sub"}})

@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold/wrap"
+	"mcp-bash/pkg/text/merge"
 )
 
 // wrapFile records how a wrapped tool was created, and its files at that time (WRAP-40).
@@ -152,7 +153,7 @@ func (w *Wrapped) Compare(p *project.Project, tool *wrap.Tool, c wrap.Selection)
 			return nil, &cli.Error{Code: cli.CodeInvalid, Subject: at, Cause: fsys.Cause(err)}
 		}
 		u.stale = u.stale || base != f.text
-		after, conflicts := wrap.Merge(f.path, base, string(text), f.text)
+		after, conflicts := merge.Files(f.path, base, string(text), f.text)
 		if after == string(text) && conflicts == 0 {
 			continue
 		}

@@ -254,10 +254,7 @@ func TestIDs(t *testing.T) {
 		c.send(message(id, "ping", ""))
 		c.expect(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
 	}
-	held := files(t, nil)
-	pause, _ := mark(t, held, "go")
-	c2 := ready(t, map[string]string{"tools/wait/tool.sh": `until [ -e "` + pause +
-		`" ]; do sleep 0.02; done; echo done`}, nil)
+	c2 := ready(t, map[string]string{"tools/wait/tool.sh": waitToGo + "echo done"}, nil)
 	c2.send(message(`1`, "tools/call", `{"name":"wait"}`))
 	for _, same := range []string{`1`, `1.0`} {
 		c2.send(message(same, "ping", ""))
@@ -270,7 +267,7 @@ func TestIDs(t *testing.T) {
 	if got := c2.response(`"1"`); got != `"result":{}` {
 		t.Error(got)
 	}
-	os.WriteFile(pause, nil, 0o600)
+	c2.release()
 	if got := text(t, c2.response(`1`)); got != "done\n" {
 		t.Error(got)
 	}

@@ -132,7 +132,7 @@ const helloMeta = `{"name":"hello","description":"d","inputSchema":{"type":"obje
 func TestHTTPDrains(t *testing.T) {
 	dir := t.TempDir()
 	p := startHTTP(t, files(t, map[string]string{
-		"tools/hello/tool.sh":        "touch " + dir + "/began; until [[ -e " + dir + "/go ]]; do sleep 0.01; done; echo hi",
+		"tools/hello/tool.sh":        "touch " + dir + "/began; " + waitAt(dir+"/go") + "echo hi",
 		"tools/hello/tool.meta.json": helloMeta,
 	}), nil)
 	if info, err := os.Stat(p.socket); err != nil || info.Mode().Perm() != 0o600 {
@@ -149,7 +149,7 @@ func TestHTTPDrains(t *testing.T) {
 	p.await("call", func() bool { _, err := os.Stat(dir + "/began"); return err == nil })
 	p.signals <- syscall.SIGTERM
 	p.await("end of accepting", func() bool { c, err := net.Dial("unix", p.socket); closeAll(c); return err != nil })
-	os.WriteFile(dir+"/go", nil, 0o644)
+	openGate(t, dir+"/go")
 	if got := <-answered; !strings.Contains(got, `hi\n`) {
 		t.Error(got)
 	}

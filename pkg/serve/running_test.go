@@ -20,11 +20,13 @@ import (
 // queued is how many requests can wait for a slot (P-1801).
 const queued = 1024
 
-// A waiter is a tool that creates a file when it runs, and waits for another one.
-const waiter = `touch "$PWD/started.$MCPBASH_WORKER_KEY"; until [ -e "$PWD/go" ]; do sleep 0.02; done; printf %s ` +
-	`"$MCP_TOOL_ARGS_JSON"`
+// waitToGo is a line of a tool that waits for release.
+var waitToGo = waitAt("$PWD/go")
 
-func (c *testClient) release() { os.WriteFile(filepath.Join(c.root, "go"), nil, 0o600) }
+// A waiter is a tool that creates a file when it runs, and waits for release.
+var waiter = `touch "$PWD/started.$MCPBASH_WORKER_KEY"; ` + waitToGo + `printf %s "$MCP_TOOL_ARGS_JSON"`
+
+func (c *testClient) release() { openGate(c.t, filepath.Join(c.root, "go")) }
 
 func (c *testClient) started() int {
 	list, _ := filepath.Glob(filepath.Join(c.root, "started.*"))
@@ -207,7 +209,7 @@ func TestProgressAndLogs(t *testing.T) {
 		p(`{"progress":50,"message":"still at it"}`) + p(`{"progress":50,"message":"still at it"}`) +
 		p(`{"progress":50,"message":"nearly"}`) +
 		l(`{"level":"debug","data":"hidden"}`) + l(`{"level":"Info","logger":"lg","data":"msg1"}`) +
-		`until [ -e "$PWD/go" ]; do sleep 0.02; done; printf x`
+		waitToGo + `printf x`
 	for _, live := range []string{"true", "false"} {
 		c := ready(t, map[string]string{"tools/t/tool.sh": body}, project.Env{"MCPBASH_ENABLE_LIVE_PROGRESS": live})
 		c.send(message(`"plog"`, "tools/call", `{"name":"t","_meta":{"progressToken":"7"}}`))
@@ -262,7 +264,7 @@ printf '{"method":"notifications/message","params":{"level":"debug","data":0}}\n
 
 // P-1302: levels change for scripts already running.
 func TestSetLevel(t *testing.T) {
-	c := ready(t, map[string]string{"tools/t/tool.sh": `touch "$PWD/started.x"; until [ -e "$PWD/go" ]; do sleep 0.02; done
+	c := ready(t, map[string]string{"tools/t/tool.sh": `touch "$PWD/started.x"; ` + waitToGo + `
 printf '{"method":"notifications/message","params":{"level":"warning","data":1}}\n{"method":"notifications/message","params":{"level":"critical","data":2}}\n' >>"$MCP_LOG_STREAM"`}, nil)
 	c.send(message("1", "tools/call", `{"name":"t"}`))
 	eventually(t, "the tool", func() bool { return c.started() == 1 })
@@ -603,7 +605,7 @@ func TestRemoteToken(t *testing.T) {
 // P-900 to P-903.
 func TestEnding(t *testing.T) {
 	list := map[string]string{"tools/wait/tool.sh": waiter}
-	// End of input: everything accepted is finished, what waits included.
+	// At the end of input, the server finishes all accepted requests, including those in the queue.
 	c := start(t, files(t, list), project.Env{"MCPBASH_MAX_CONCURRENT_REQUESTS": "2"})
 	c.handshake("2025-11-25", "{}")
 	for i := range 5 {
@@ -677,8 +679,8 @@ func TestEnding(t *testing.T) {
 const stuck = `trap '' TERM; ( trap '' TERM; echo $BASHPID >"$PWD/child.$MCPBASH_WORKER_KEY"; while :; do sleep 1; done ) &
 echo $$ >"$PWD/main.$MCPBASH_WORKER_KEY"; while :; do sleep 1; done`
 
-// P-901 to P-906, P-1603, P-1704: nothing survives, whatever ends a
-// call or the server, and no file stays.
+// P-901 to P-906, P-1603, P-1704: no process and no file remains after the end of a call or of the
+// server, for any reason.
 func TestNothingSurvives(t *testing.T) {
 	const tools = 64
 	for _, tc := range []struct {

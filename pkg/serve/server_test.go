@@ -5,13 +5,16 @@ package serve
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -369,6 +372,24 @@ func mark(t *testing.T, dir, name string) (path string, await func()) {
 			return err == nil
 		})
 	}
+}
+
+// waitAt is a line of a script that waits at a gate, a FIFO that nobody writes to.
+func waitAt(gate string) string {
+	return `mkfifo -m 600 "` + gate + `" 2>/dev/null; : <"` + gate + `"` + "\n"
+}
+
+// openGate lets all scripts continue that wait at a gate, now or later.
+func openGate(t *testing.T, path string) {
+	t.Helper()
+	if err := syscall.Mkfifo(path, 0o600); err != nil && !errors.Is(err, fs.ErrExist) {
+		t.Fatal(err)
+	}
+	gate, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { gate.Close() })
 }
 
 // awaitStderr waits until standard error contains a text a number of times. The server writes it in

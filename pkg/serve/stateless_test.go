@@ -230,15 +230,18 @@ func TestStatelessEndOfInput(t *testing.T) {
 	held := files(t, nil)
 	begun, hasBegun := mark(t, held, "begun")
 	ended, hasEnded := mark(t, held, "ended")
+	soon := filepath.Join(held, "soon")
 	c := start(t, files(t, map[string]string{
-		"tools/soon/tool.sh": `sleep 0.3; echo done`,
+		"tools/soon/tool.sh": waitAt(soon) + "echo done",
 		"tools/long/tool.sh": `trap 'echo >"` + ended + `"; exit' TERM; echo >"` + begun +
 			`"; while :; do sleep 0.02; done`,
 	}), nil)
 	c.send(message("1", "tools/call", `{"name":"long",`+meta("{}")+`}`))
 	c.send(message("2", "tools/call", `{"name":"soon",`+meta("{}")+`}`))
 	hasBegun()
-	if code := c.end(); code != 0 {
+	c.in.Close()
+	openGate(t, soon)
+	if code := c.exit(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	hasEnded()

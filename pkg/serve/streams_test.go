@@ -91,8 +91,8 @@ func TestStreams(t *testing.T) {
 	c.quiet()
 }
 
-// notification returns the next notification, of a changed list or of anything else; it may have come
-// before the response to what caused it.
+// notification returns the next notification of any kind. It can arrive before the response to the
+// request that caused it.
 func (c *testClient) notification() string {
 	c.t.Helper()
 	if len(c.pending) > 0 {

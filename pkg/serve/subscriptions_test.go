@@ -146,7 +146,7 @@ func TestSubscriptionToType(t *testing.T) {
 	}
 }
 
-// RES-145 to RES-147: several of one URI.
+// RES-145 to RES-147: several subscriptions of one URI.
 func TestSubscriptionsOfOneURI(t *testing.T) {
 	c := ready(t, library, often)
 	uri := "file://" + c.root + "/resources/alpha.txt"
@@ -278,8 +278,7 @@ func TestUnsubscribeOvertakes(t *testing.T) {
 		maps.Copy(env, often)
 		c := ready(t, map[string]string{
 			"providers/slow.sh": `: >"$MCPBASH_PROJECT_ROOT/${1#slow://}.asked"
-until [ -e "$MCPBASH_PROJECT_ROOT/go" ]; do sleep 0.01; done
-cat "$MCPBASH_PROJECT_ROOT/n"`,
+` + waitAt("$MCPBASH_PROJECT_ROOT/go") + `cat "$MCPBASH_PROJECT_ROOT/n"`,
 			"n": "1", "resources/a.txt": "a",
 			"resources/slow.meta.json":  `{"name":"slow","uriTemplate":"slow://{x}"}`,
 			"resources/named.meta.json": `{"name":"named","uri":"slow://named"}`,
@@ -293,7 +292,7 @@ cat "$MCPBASH_PROJECT_ROOT/n"`,
 		c.send(message(`"u1"`, "resources/unsubscribe", `{"uri":"slow://uri"}`))
 		c.send(message(`"u2"`, "resources/unsubscribe", `{"uri":"slow://named"}`))
 		c.send(message(`"again"`, "resources/subscribe", `{"uri":"slow://named"}`))
-		c.put("go", "")
+		c.release()
 		ids := map[string]string{}
 		for _, id := range []string{"uri", "named", "u1", "u2", "again"} {
 			got := c.response(`"` + id + `"`)

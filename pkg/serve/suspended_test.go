@@ -223,11 +223,10 @@ func TestWhatCannotBeAsked(t *testing.T) {
 	}
 }
 
-// M-53, M-70, M-71: progress and logs go to the request that carries the call, and what is
-// written while none does waits for the next.
+// M-53, M-70, M-71: progress and logs go to the request that the call serves at the time. Between two
+// requests they wait for the next one.
 func TestReportsOfSuspendedCalls(t *testing.T) {
-	held := files(t, nil)
-	goOn, _ := mark(t, held, "go")
+	goOn := filepath.Join(files(t, nil), "go")
 	c := start(t, files(t, map[string]string{
 		"tools/ask/tool.sh": asking + `progress() {
   printf '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"x","progress":%d}}\n' "$1"
@@ -236,7 +235,7 @@ log() {
   printf '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"%s","data":"%s"}}\n' "$1" "$2"
 }
 progress 1 >>"$MCP_PROGRESS_STREAM"; log warning one >>"$MCP_LOG_STREAM"
-until [ -e "` + goOn + `" ]; do sleep 0.02; done
+` + waitAt(goOn) + `
 ask '{"r":{"method":"roots/list"}}'
 progress 2 >>"$MCP_PROGRESS_STREAM"; log info two >>"$MCP_LOG_STREAM"; log debug three >>"$MCP_LOG_STREAM"`,
 	}), nil)
@@ -246,7 +245,7 @@ progress 2 >>"$MCP_PROGRESS_STREAM"; log info two >>"$MCP_LOG_STREAM"; log debug
 	}
 	c.send(message("1", "tools/call", `{"name":"ask",`+with("71", "error")+`}`))
 	c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":71,"progress":1}}`)
-	os.WriteFile(goOn, nil, 0o600)
+	openGate(t, goOn)
 	r := asked(t, c.response("1"))
 	c.send(message("2", "tools/call", `{"name":"ask","requestState":"`+r.RequestState+`","inputResponses":{"r":{`+
 		`"roots":[]}},`+with(`"72"`, "info")+`}`))
@@ -330,12 +329,12 @@ func TestEndOfSuspendedCalls(t *testing.T) {
 // M-50, M-55: a suspended script that dies, and one that ignores SIGTERM.
 func TestScriptsOfSuspendedCalls(t *testing.T) {
 	held := files(t, nil)
-	die, _ := mark(t, held, "die")
+	die := filepath.Join(held, "die")
 	died, hasDied := mark(t, held, "died")
 	pid, _ := mark(t, held, "pid")
 	list := map[string]string{
 		"tools/dies/tool.sh": asking + `echo before; ask '{"r":{"method":"roots/list"}}' &
-until [ -e "` + die + `" ]; do sleep 0.02; done; kill $!; echo after >&2; echo >"` + died + `"; exit 3`,
+` + waitAt(die) + `kill $!; echo after >&2; echo >"` + died + `"; exit 3`,
 		"tools/stays/tool.sh": `trap '' TERM; echo $$ >"` + pid + `.tmp"; mv "` + pid + `.tmp" "` + pid + `"
 ` + asking + `ask '{"r":{"method":"roots/list"}}'`,
 	}
@@ -345,7 +344,7 @@ until [ -e "` + die + `" ]; do sleep 0.02; done; kill $!; echo after >&2; echo >
 	defer short.finish()
 	asked(t, short.callFor(canAll, "stays"))
 	r := asked(t, c.callFor(canAll, "dies"))
-	os.WriteFile(die, nil, 0o600)
+	openGate(t, die)
 	hasDied()
 	got := c.retry(r, "dies", `{"r":{"roots":[]}}`)
 	if !strings.Contains(got, `"exitCode":3`) || !strings.Contains(got, "before") {
@@ -368,17 +367,16 @@ until [ -e "` + die + `" ]; do sleep 0.02; done; kill $!; echo after >&2; echo >
 func TestMemoryOfSuspendedCalls(t *testing.T) {
 	const heavy = "the calls that waited for their client took more memory than MCPBASH_MAX_PENDING_BYTES allows"
 	held := files(t, nil)
-	goOn, _ := mark(t, held, "go")
+	goOn := filepath.Join(held, "go")
 	for name, script := range map[string]string{
 		"waits": `printf '%60000s' x; ask '{"r":{"method":"roots/list"}}' >/dev/null`,
 		"questions": `question=$(printf '%60000s' x); ask '{"r":{"method":"sampling/createMessage","params":{"messages":[],` +
 			`"maxTokens":5,"systemPrompt":"'"$question"'"}}}' >/dev/null; printf '%60000s' x`,
-		"ended": `ask '{"r":{"method":"roots/list"}}' >/dev/null & until [ -e "` + goOn + `" ]; do sleep 0.02; done
+		"ended": `ask '{"r":{"method":"roots/list"}}' >/dev/null & ` + waitAt(goOn) + `
 kill $!; printf '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"bye"}}\n' >>"$MCP_LOG_STREAM"
 printf '%60000s' x`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			os.Remove(goOn)
 			c := start(t, files(t, map[string]string{"tools/ask/tool.sh": asking + script}),
 				project.Env{"MCPBASH_MAX_PENDING_BYTES": "200000"})
 			defer c.finish()
@@ -387,7 +385,7 @@ printf '%60000s' x`,
 				rounds[i] = asked(t, c.callFor(canAll, "ask", fmt.Sprintf(`"arguments":{"n":%d},`, i)))
 			}
 			if name == "ended" {
-				os.WriteFile(goOn, nil, 0o600)
+				openGate(t, goOn)
 				eventually(t, "their files are given back", func() bool {
 					list, err := filepath.Glob(filepath.Join(c.tmp, "mcpbash.state.*", "call.*"))
 					return err == nil && len(list) == 0

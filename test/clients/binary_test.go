@@ -86,8 +86,8 @@ func TestSymlinkedBinary(t *testing.T) {
 	}
 }
 
-// copyProgram copies a program that is to be started. No child of another test inherits the
-// copy while it is written, as what is open for writing cannot be started.
+// copyProgram copies a program that is to be started. No child of another test inherits the copy while it is written,
+// because a file that is open for writing cannot be executed.
 func copyProgram(t *testing.T, from, to string) {
 	t.Helper()
 	syscall.ForkLock.RLock()

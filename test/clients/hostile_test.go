@@ -97,7 +97,7 @@ func openHostile(t *testing.T, seconds int) *session {
 	return open(t, project, opening{env: map[string]string{"MCPBASH_MAX_CONCURRENT_REQUESTS": "1"}})
 }
 
-// calm makes a call that nothing is wrong with.
+// calm calls a tool that behaves well, and checks that it finds clean files.
 func (s *session) calm(args arguments) {
 	s.t.Helper()
 	if got := text(s.t, s.succeed("calm", args)); got != "clean\n" {

@@ -45,7 +45,7 @@ func typed(t *testing.T, dir, line string) (printed string, code int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// must is typed for a line that succeeds.
+// must is typed, and fails the test if the line fails.
 func must(t *testing.T, dir, line string) string {
 	t.Helper()
 	printed, code := typed(t, dir, line)

@@ -29,7 +29,7 @@ type opening struct {
 	roots    []string
 	revision string // default 2025-11-25; with overHTTP at its end, the client connects over HTTP
 	killed   bool   // the server will not end in good order
-	// unprivileged: not as root, even where the tests run so.
+	// unprivileged runs the server as an ordinary user, also if the tests run as root.
 	unprivileged bool
 }
 

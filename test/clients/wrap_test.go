@@ -130,9 +130,9 @@ func TestWrappedArguments(t *testing.T) {
 		if tries(0) {
 			argv, stdin, ok := called("gnu", arguments{"joined": v, "k": v, "list": []string{v, v}, "opt": true,
 				"word": v, "stdin": v, "switch": true})
-			want := []string{"--joined=" + v, "-k" + v, "--list=" + v, "--list=" + v, "--opt", "--switch", "--", v}
+			want := []string{"--joined=" + v, "-k" + v, "--list=" + v, "--list=" + v, "--switch", "--opt", "--", v}
 			if v == "" {
-				want = []string{"--joined=", "-k", "", "--list=", "--list=", "--opt", "--switch", "--", ""}
+				want = []string{"--joined=", "-k", "", "--list=", "--list=", "--switch", "--opt", "--", ""}
 			}
 			if !ok || !slices.Equal(argv, want) || stdin != v {
 				t.Errorf("%q: %q, %q", v, argv, stdin)

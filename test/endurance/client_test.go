@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// A client speaks to one server and keeps account of every request.
+// A client is connected to one server and records every request.
 type client struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser

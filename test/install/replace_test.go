@@ -252,7 +252,7 @@ func TestTwoSteps(t *testing.T) {
 	}
 }
 
-// CLI-1113: of two runs at once, the second waits and prints it.
+// CLI-1113: a second run waits for the end of the first, and prints that it waits.
 func TestLocked(t *testing.T) {
 	u := newUser(t)
 	archive := released(t, "2.0.0")

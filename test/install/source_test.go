@@ -168,7 +168,7 @@ func TestUnpacked(t *testing.T) {
 	}
 }
 
-// goEnv lets Go build in an empty home with what is in this one's caches.
+// goEnv returns variables with which Go builds in an empty home, from the caches of the real one.
 func (u *user) goEnv() {
 	u.t.Helper()
 	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOROOT").Output()

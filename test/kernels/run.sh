@@ -9,7 +9,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/mcp-bash-test-kernels
 mirrors=(https://deb.debian.org/debian https://archive.debian.org/debian)
-packages=(confine script sandbox observe)
+packages=(run/confine run/script run/observe sandbox)
 [ $# -gt 0 ] || set -- bullseye bookworm trixie
 
 for program in qemu-system-aarch64 debootstrap fakeroot cpio curl dpkg-deb xz; do
@@ -58,9 +58,10 @@ mkdir "$tests"
 export GOOS=linux GOARCH=arm64 CGO_ENABLED=0
 cd "$here/../.."
 for package in "${packages[@]}"; do
-  mkdir "$tests/$package"
-  go test -c -trimpath -o "$tests/$package/" "./pkg/$package"
-  [ ! -d "pkg/$package/testdata" ] || cp -r "pkg/$package/testdata" "$tests/$package/"
+  to=$tests/${package##*/}
+  mkdir "$to"
+  go test -c -trimpath -o "$to/" "./pkg/$package"
+  [ ! -d "pkg/$package/testdata" ] || cp -r "pkg/$package/testdata" "$to/"
 done
 go build -trimpath -o "$tests/try" ./pkg/sandbox/testdata/try
 go build -trimpath -o "$tests/loopback" "$here/loopback.go"

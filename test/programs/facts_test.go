@@ -32,7 +32,7 @@ func folder(t testing.TB) string {
 	return dir
 }
 
-// place makes an environment in which the programs are found.
+// place returns a PATH and a MANPATH with the programs.
 func place(t testing.TB) (path, manPath string) {
 	t.Helper()
 	dir := folder(t)
@@ -132,7 +132,7 @@ func measure(t testing.TB, p *usage.Program, list []fact) (m measured) {
 	t.Helper()
 	tell := func(format string, args ...any) { m.told += "\n    " + fmt.Sprintf(format, args...) }
 	types := map[string]string{} // by option
-	for _, a := range infer.Recipe(infer.Program{Program: p}).Recipe.Arguments {
+	for _, a := range infer.Recipe(p).Recipe.Arguments {
 		types[a.Option] = string(a.Type)
 	}
 	for _, f := range list {

@@ -285,7 +285,15 @@ func (b *bench) doTasks(t *testing.T) (done int64) {
 // check compares a result with what the task wants.
 func (b *bench) check(t *testing.T, task task, text string, isError bool) bool {
 	t.Helper()
-	var faults []string
+	faults := b.faults(task, text, isError)
+	if faults != nil {
+		t.Errorf("%s: %v: %s\n%s", task.Task, task.Arguments, strings.Join(faults, "; "), text)
+	}
+	return faults == nil
+}
+
+// faults returns the differences between a result and what the task wants.
+func (b *bench) faults(task task, text string, isError bool) (faults []string) {
 	if isError != task.Error {
 		faults = append(faults, fmt.Sprintf("isError is %v", isError))
 	}
@@ -309,10 +317,7 @@ func (b *bench) check(t *testing.T, task task, text string, isError bool) bool {
 	if len(task.Contains)+len(task.Absent)+len(task.Files) == 0 {
 		faults = append(faults, "nothing is known of the result")
 	}
-	if faults != nil {
-		t.Errorf("%s: %v: %s\n%s", task.Task, task.Arguments, strings.Join(faults, "; "), text)
-	}
-	return faults == nil
+	return faults
 }
 
 // fill replaces the names of places in arguments.

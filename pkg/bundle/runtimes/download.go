@@ -50,7 +50,8 @@ func (s *Source) download(ctx context.Context, t Target) (*Binary, error) {
 	case cacheErr != nil:
 		return nil, cacheErr
 	}
-	s.begin("downloading " + t.String())
+	work := "downloading " + t.String()
+	s.begin(work)
 	ctx, cancel := context.WithTimeout(ctx, downloadTime)
 	defer cancel()
 	name := t.Archive(Tag)
@@ -66,7 +67,9 @@ func (s *Source) download(ctx context.Context, t Target) (*Binary, error) {
 	if want == "" {
 		return nil, fmt.Errorf("SHA256SUMS missing entry for %s", name)
 	}
-	archive, err := s.Web.Get(ctx, dir+"/"+name, maxArchive)
+	client := s.Web
+	client.Progress = func(done, total int64) { s.show(work, s.nth*total+done, s.of*total) }
+	archive, err := client.Get(ctx, dir+"/"+name, maxArchive)
 	if err != nil {
 		return nil, err
 	}

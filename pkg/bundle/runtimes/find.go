@@ -141,7 +141,12 @@ func (s *Source) find(ctx context.Context, t Target) (*Binary, error) {
 func (s *Source) begin(work string) {
 	s.Bar.End()
 	s.Note(work)
-	s.Bar.Show(fmt.Sprintf("%s (%d of %d)", work, s.nth+1, s.of), s.nth, s.of)
+	s.show(work, s.nth, s.of)
+}
+
+// show draws the bar of all targets.
+func (s *Source) show(work string, done, total int64) {
+	s.Bar.Show(fmt.Sprintf("%s (%d of %d)", work, s.nth+1, s.of), done, total)
 }
 
 // isSource reports whether a directory contains the sources of this program, as it does for

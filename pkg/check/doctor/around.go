@@ -146,8 +146,7 @@ func (e *examination) dependencies(list []requirements.Dependency) {
 	}
 }
 
-// vendored compares the server that was put into the project with what was put there, and
-// with this release (CLI-1610).
+// vendored compares the server in the project with the record of its installation and with this release (CLI-1610).
 func (e *examination) vendored(root string) {
 	r, err := vendoring.Verify(root)
 	var changed *vendoring.Mismatch

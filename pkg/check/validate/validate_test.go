@@ -854,7 +854,7 @@ func TestRegisteredByHook(t *testing.T) {
 	}
 }
 
-// The error is the context's, at any time.
+// A cancelled validation returns the cause of its context.
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")

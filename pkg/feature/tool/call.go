@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"mcp-bash/pkg/feature/results"
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
@@ -46,6 +47,9 @@ type call struct {
 	unwatch  func()    // ends the watch of the files of a script that waits; nil: they are not watched
 	live     bool      // forward progress and logs while the script runs
 	trace    *trace
+
+	bound int           // size from which the output is stored, or 0
+	spool *results.File // large output, or nil
 }
 
 // ErrCancelled is the cause of a context whose caller no longer needs the result.
@@ -82,7 +86,14 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 		c.hold.End()
 		return nil, err
 	}
+	var link json.RawMessage
+	if c.bound > 0 {
+		link = c.storeLarge(&res)
+	}
 	result, err := c.outcome(&res)
+	if link != nil && err == nil && r.Links {
+		result.embedded = append(result.embedded, link)
+	}
 	if res.Left != 0 {
 		left := c.explained(fmt.Sprintf("%s left a process running (process group %d); it is terminated when mcp-bash ends; "+
 			"start it with setsid to keep it", c.shown(c.script), res.Left))
@@ -264,6 +275,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 		StdoutLimit: calls.MaxStdout, StderrLimit: calls.MaxStderr, Grew: r.Grew,
 		Interval: t.project.Sessions.ProgressFlush / 2,
 	}
+	c.spoolLarge(&spec)
 	c.hold.Apply(&spec)
 	if calls.StreamStderr {
 		spec.StderrTee = t.Stderr

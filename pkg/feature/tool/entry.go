@@ -19,6 +19,7 @@ type entry struct {
 	outputSchema    json.RawMessage // nil when absent or null
 	validate        json.RawMessage // true, false or nil
 	requires        json.RawMessage // an array, or nil
+	large           json.RawMessage // largeResultBytes, or nil
 	output          json.RawMessage // the output of the program that the tool runs, or nil
 }
 
@@ -48,6 +49,8 @@ func parseEntry(item json.RawMessage) entry {
 			e.requires = value
 		case `"validateInput"`:
 			e.validate = value
+		case `"largeResultBytes"`:
+			e.large = value
 		case `"output"`:
 			e.output = value
 		}

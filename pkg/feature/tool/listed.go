@@ -16,7 +16,7 @@ func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
 	own := toolMeta{}
 	for _, m := range rawjson.Members(item) {
 		switch m.Name {
-		case "requires", "validateInput", "securityLevel", "confine", "output", access.Unreadable:
+		case "requires", "validateInput", "securityLevel", "confine", "output", "largeResultBytes", access.Unreadable:
 		case "name":
 			own.name = m.Value
 			b.Name("name").Raw(m.Value)

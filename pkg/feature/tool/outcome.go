@@ -35,8 +35,8 @@ func (c *call) outcome(res *script.Result) (*Result, error) {
 	switch {
 	case errors.Is(res.Cause, script.ErrStdoutLimit):
 		c.tools.Log(mcp.Err, logger, fmt.Sprintf("Tool %s output %d bytes exceeds limit %d", c.entry.name,
-			len(res.Stdout), calls.MaxStdout))
-		return c.tooLarge(res, fmt.Sprintf("Tool output exceeded %d bytes", calls.MaxStdout), largeOutput)
+			len(res.Stdout), c.maxStdout()))
+		return c.tooLarge(res, fmt.Sprintf("Tool output exceeded %d bytes", c.maxStdout()), largeOutput)
 	case errors.Is(res.Cause, script.ErrStderrLimit):
 		c.tools.Log(mcp.Err, logger, fmt.Sprintf("Tool %s stderr %d bytes exceeds limit %d", c.entry.name,
 			len(res.Stderr), calls.MaxStderr))

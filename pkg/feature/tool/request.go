@@ -22,6 +22,8 @@ type Request struct {
 	Client        mcp.Capabilities
 	// AnyStructured permits structured content that is not an object (T-211).
 	AnyStructured bool
+	// Links permits links to resources in the result (LR-2).
+	Links bool
 	// Live forwards progress and logs while the script runs, independent of the settings (M-70).
 	Live bool
 	// RequireCapabilities refuses tools that require capabilities which the client lacks (M-41).

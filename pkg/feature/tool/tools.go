@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/feature/results"
 	"mcp-bash/pkg/json/schema"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/policy"
@@ -34,7 +35,8 @@ type Config struct {
 	Sandbox *sandbox.Sandbox
 	Common  project.Env // variables for every script
 	State   *project.State
-	Caller  *auth.Identity // of all calls; nil: it needed no credential
+	Results *results.Client // large results of the client; nil: they are not stored
+	Caller  *auth.Identity  // of all calls; nil: it needed no credential
 	Log     mcp.LogFunc
 	Debug   func() bool // reports whether debug messages are logged
 	Stderr  io.Writer   // receives copies of standard error if configured (T-136)
@@ -64,17 +66,18 @@ func New(c Config) *Tools {
 	return &Tools{c, &shared{
 		project: c.Project,
 		base:    baseEnviron(c.Project, &c.Project.Scripts.Tools, c.Common, c.State.Dir),
-		files:   handoff.NewPool(c.State.Dir, handoff.MostIdle(), c.State.Root),
+		files:   c.State.Handoffs.Pool(c.State.Dir, c.State.Root),
 	}}
 }
 
 // ForClient returns the same tools for a client: messages of its calls go to log, and it may call
 // what its identity permits.
-func (t *Tools) ForClient(caller *auth.Identity, log mcp.LogFunc, debug func() bool) *Tools {
+func (t *Tools) ForClient(caller *auth.Identity, stored *results.Client, log mcp.LogFunc,
+	debug func() bool) *Tools {
 	policy := *t.Policy
 	policy.Log = log
 	c := t.Config
-	c.Policy, c.Caller, c.Log, c.Debug = &policy, caller, log, debug
+	c.Policy, c.Caller, c.Results, c.Log, c.Debug = &policy, caller, stored, log, debug
 	return &Tools{c, t.shared}
 }
 

@@ -39,6 +39,8 @@ type ClientSession struct {
 	// Newest allows features of the newest revision: structured content that is not an object,
 	// errors for missing capabilities, immediate progress.
 	Newest bool
+	// Links allows links to resources in results of tools.
+	Links bool
 }
 
 // A Call can continue after its first request was answered: its script asks the client, and

@@ -54,7 +54,7 @@ func New(c Config) *Handshake {
 func (h *Handshake) ClientSession(out session.Sink) calls.ClientSession {
 	return calls.ClientSession{
 		Capabilities: h.Session.Capabilities.Load(), Asker: asker{h.Outgoing, out}, Threshold: h.Session.Threshold,
-		Roots: h.roots.current,
+		Roots: h.roots.current, Links: h.Session.Revision.Load().Links,
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/feature/completion"
 	"mcp-bash/pkg/feature/prompt"
 	"mcp-bash/pkg/feature/resource"
+	"mcp-bash/pkg/feature/results"
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol/calls"
@@ -27,6 +28,8 @@ type Project struct {
 
 	prompts, resources, templates *list
 	skillPages                    skillPages
+
+	results *results.Store
 
 	mu    sync.Mutex
 	tools []*permitted // the last used first
@@ -90,6 +93,10 @@ func NewProject(e *engine.Engine) *Project {
 	d, limit := &p.Discovery, p.Limits.ListResponse
 	return &Project{
 		engine: e,
+		results: results.NewStore(results.Config{
+			Dir: e.State.Root, MaxBytes: p.Calls.LargeMax, ClientMax: p.Calls.LargeClientMax,
+			ServerMax: p.Calls.LargeServerMax, Keep: p.Calls.LargeKeep, MaxResults: 256,
+		}),
 		prompts: &list{
 			catalog: e.Catalog, kind: kinds.Prompts, member: "prompts", item: prompt.AppendListed, ttl: d.PromptsTTL,
 			limit: limit,
@@ -116,7 +123,11 @@ type Client struct {
 	prompts   prompt.Prompts
 	complete  *completion.Completions
 	Resources *resource.Resources
+	results   *results.Client
 }
+
+// Close removes the stored results of the client.
+func (c *Client) Close() { c.results.Close() }
 
 // A Config is the input of [Project.NewClient].
 type Config struct {
@@ -137,8 +148,10 @@ func (p *Project) NewClient(c Config) *Client {
 	if e.Project.Fetching.UseRoots { // RES-91
 		resources.Builtin.MoreRoots = c.Roots
 	}
+	stored := p.results.NewClient()
 	return &Client{
-		Config: c, project: p, listed: p.toolsFor(c.Caller), tools: e.Tools.ForClient(c.Caller, log, debug),
+		Config: c, project: p, results: stored, listed: p.toolsFor(c.Caller),
+		tools:   e.Tools.ForClient(c.Caller, stored, log, debug),
 		prompts: prompt.Prompts{Project: e.Project, Find: e.Lookup(kinds.Prompts), Log: log},
 		complete: completion.New(completion.Config{
 			Project: e.Project, Registered: e.Lookup(kinds.Completions), Prompt: e.Lookup(kinds.Prompts),

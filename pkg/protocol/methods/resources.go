@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"mcp-bash/pkg/feature/resource"
+	"mcp-bash/pkg/feature/results"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/wire/mcp"
@@ -15,6 +16,13 @@ func (c *Client) readResource(ctx context.Context, r *calls.Request) (*calls.Ans
 	req, err := ResourceRequest(r.Params)
 	if err != nil {
 		return nil, err
+	}
+	if results.Owns(req.URI) {
+		part, err := c.results.Read(req.URI)
+		if err != nil {
+			return nil, err
+		}
+		return &calls.Answer{Size: part.Size(), Append: part.AppendJSON}, nil
 	}
 	content, err := c.Resources.Read(ctx, req)
 	if err != nil {

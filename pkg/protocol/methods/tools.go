@@ -33,7 +33,7 @@ func (c *Client) callTool(ctx context.Context, r *calls.Request) (*calls.Answer,
 		Timeout:       rawjson.PositiveInt(rawjson.Get(r.Params, "timeoutSecs")),
 		ProgressToken: calls.ProgressToken(r.Meta),
 		Roots:         r.Client.Roots(ctx), Client: *r.Client.Capabilities, Asker: r.Client.Asker,
-		AnyStructured: newest, Live: newest, RequireCapabilities: newest,
+		AnyStructured: newest, Live: newest, RequireCapabilities: newest, Links: r.Client.Links,
 		Listener: calls.NewNotifier(r, &c.project.engine.Project.Limits),
 	}
 	if r.Call != nil {

@@ -107,7 +107,8 @@ func (st *Stateless) ClientSession(m *Meta) (calls.ClientSession, *mcp.Error) {
 		threshold = func() mcp.Level { return level }
 	}
 	capabilities := mcp.ParseCapabilities(m.capabilities)
-	return calls.ClientSession{Capabilities: &capabilities, Threshold: threshold, Roots: st.roots, Newest: true}, nil
+	return calls.ClientSession{Capabilities: &capabilities, Threshold: threshold, Roots: st.roots, Newest: true,
+		Links: true}, nil
 }
 
 // noLogs returns a threshold above all levels, for requests that name no level (M-71).

@@ -114,12 +114,17 @@ func visitTools(v *scan.Visit) {
 var ToolFields = []string{
 	"name", "title", "description", "path", "inputSchema", "timeoutSecs", "timeoutHint", "progressExtendsTimeout",
 	"maxTimeoutSecs", "outputSchema", "icons", "validateInput", "annotations", "requires", "id", "version",
-	"capabilities", "confine", "securityLevel", "output", "_meta", "arguments", "parameters",
+	"capabilities", "confine", "securityLevel", "output", "largeResultBytes", "_meta", "arguments", "parameters",
 	"execution", // for tools that run as tasks, which this server does not support
 }
 
 // storedToolFields are the fields that an entry cannot add as unknown fields.
 var storedToolFields = append(slices.Clone(ToolFields), access.Unreadable)
+
+// isByteCount reports whether a value is a whole number that is not negative.
+func isByteCount(v json.RawMessage) bool {
+	return rawjson.KindOf(v) == rawjson.Number && rawjson.PositiveInt(v) > 0 || string(v) == "0"
+}
 
 // BuildTool builds a tool, with its keys in the order of registry section 4.
 func BuildTool(s *item.Input) (item.Candidate, bool) {
@@ -155,6 +160,7 @@ func BuildTool(s *item.Input) (item.Candidate, bool) {
 	annotations := s.ToolAnnotations()
 	w.Put("annotations", annotations)
 	w.Put("requires", s.Pick("requires", "an array of strings", rawjson.IsStrings))
+	w.Put("largeResultBytes", s.Pick("largeResultBytes", "a whole number of bytes", isByteCount))
 	w.Put("output", s.Pick("output", outputForm, isOutput))
 	f.ID = f.Name
 	if id, given := s.ID(); given {

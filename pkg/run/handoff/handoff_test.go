@@ -22,7 +22,7 @@ func newPool(t testing.TB) (*Pool, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
-	return NewPool(path, MostIdle(), func() (*os.Root, error) { return root, nil }), path
+	return new(Cache).Pool(path, func() (*os.Root, error) { return root, nil }), path
 }
 
 func take(t testing.TB, p *Pool) *Dir {
@@ -45,9 +45,9 @@ func check(t testing.TB, err error) {
 func left(t *testing.T, p *Pool, path string) []string {
 	t.Helper()
 	for deadline := time.Now().Add(90 * time.Second); ; runtime.Gosched() {
-		p.mu.Lock()
-		done := !p.removing
-		p.mu.Unlock()
+		p.cache.mu.Lock()
+		done := !p.cache.removing
+		p.cache.mu.Unlock()
 		if done {
 			break
 		}
@@ -132,7 +132,7 @@ func TestCleanedDirectory(t *testing.T) {
 	for _, name := range append(slices.Clone(ownNames), "") {
 		d := take(t, p)
 		p.Give(d, true)
-		if len(p.idle) == 0 {
+		if len(p.cache.idle) == 0 {
 			t.Skip("no directory is used twice here")
 		}
 		check(t, os.RemoveAll(filepath.Join(d.path, name)))
@@ -309,7 +309,7 @@ func TestLostPrivateDirectory(t *testing.T) {
 		}
 		return root, err
 	}
-	p := NewPool(path, 1, open)
+	p := (&Cache{most: 1}).Pool(path, open)
 	p.Give(take(t, p), true)
 	check(t, os.RemoveAll(path))
 	d := take(t, p)
@@ -335,8 +335,8 @@ func TestSweep(t *testing.T) {
 	for _, d := range all {
 		p.Give(d, true)
 	}
-	p.sweep()
-	p.sweep()
+	p.cache.sweep()
+	p.cache.sweep()
 	want := 1
 	if runtime.GOOS != "linux" {
 		want = 0
@@ -357,7 +357,7 @@ func TestIdleWithin(t *testing.T) {
 	check(t, err)
 	defer root.Close()
 	const keep = 2
-	p := NewPool(root.Name(), keep, func() (*os.Root, error) { return root, nil })
+	p := (&Cache{most: keep}).Pool(root.Name(), func() (*os.Root, error) { return root, nil })
 	var all []*Dir
 	for range 8 {
 		all = append(all, take(t, p))
@@ -377,6 +377,48 @@ func TestIdleWithin(t *testing.T) {
 	}
 	if closed != want {
 		t.Errorf("%d of %d are closed, not %d", closed, len(all), want)
+	}
+}
+
+// T-53: directories in use count. A pool that needs directories gets those of another pool's idle ones closed.
+func TestSharedLimit(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("directories are not reused")
+	}
+	const limit = 4
+	cache := &Cache{most: limit}
+	var pools [2]*Pool
+	for i := range pools {
+		root, err := os.OpenRoot(t.TempDir())
+		check(t, err)
+		t.Cleanup(func() { root.Close() })
+		pools[i] = cache.Pool(root.Name(), func() (*os.Root, error) { return root, nil })
+	}
+	var used [2][limit]*Dir
+	for i, p := range pools {
+		for j := range used[i] {
+			used[i][j] = take(t, p)
+			if total := len(cache.idle) + cache.out; total > limit {
+				t.Errorf("pool %d: %d directories are open", i, total)
+			}
+		}
+		for _, d := range used[i] {
+			p.Give(d, true)
+		}
+		if len(cache.idle) != limit || cache.idle[0].above != p.path {
+			t.Errorf("pool %d: %d idle", i, len(cache.idle))
+		}
+	}
+	for _, d := range used[0] {
+		if _, err := d.Errors.Stat(); err == nil {
+			t.Error("an idle directory of the first pool is open")
+		}
+	}
+	pools[0].Give(take(t, pools[0]), true)
+	cache.sweep()
+	cache.sweep()
+	if len(cache.idle) != len(pools) {
+		t.Errorf("%d idle directories remain, not one of each pool", len(cache.idle))
 	}
 }
 

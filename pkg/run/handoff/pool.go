@@ -14,18 +14,22 @@ import (
 // Creating and removing a directory takes as long as starting a script. Therefore the pool
 // renames a directory that is clean after a call, and uses it again. A script that has
 // recorded its paths finds nothing there.
-//
-// The pool keeps as many directories as were recently in use at the same time, and at least
-// one. It limits their number so that their descriptors do not prevent scripts from starting
-// (T-53).
 type Pool struct {
 	path    string
 	private func() (*os.Root, error)
-	keep    int // the maximum number of idle directories
+	cache   *Cache
+	last    int // the number in the last name; guarded by cache.mu
+}
+
+// A Cache has the idle directories of several pools. It keeps as many directories as were recently in use at the
+// same time, and at least one of each pool. Directories in use count too. Above the limit, the cache closes the oldest
+// idle directories, so that their descriptors do not prevent scripts from starting (T-53). The zero value is
+// ready to use.
+type Cache struct {
+	most int // idle directories and those in use; 0: as many as the process's limit on descriptors allows
 
 	mu       sync.Mutex
-	idle     []*Dir
-	last     int    // the number in the last name
+	idle     []*Dir // the oldest first
 	out      int    // the number of directories in use
 	peak     int    // the maximum of out since the last sweep
 	sweeping bool   // a sweep is due
@@ -33,11 +37,10 @@ type Pool struct {
 	removing bool   // a goroutine removes them
 }
 
-// NewPool returns a pool below the private directory path, with at most keep idle
-// directories. private opens the private directory. Each Take calls it, and it can return a
-// new directory after the old one was lost.
-func NewPool(path string, keep int, private func() (*os.Root, error)) *Pool {
-	return &Pool{path: path, private: private, keep: keep}
+// Pool returns a pool below the private directory path. private opens the private directory. Each Take calls it, and
+// it can return a new directory after the old one was lost. Each pool of a cache needs its own path.
+func (c *Cache) Pool(path string, private func() (*os.Root, error)) *Pool {
+	return &Pool{path: path, private: private, cache: c}
 }
 
 // perDir is the number of descriptors of a directory: two folders, opened twice, and four
@@ -67,15 +70,14 @@ func (p *Pool) Take() (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.mu.Lock()
+	c := p.cache
+	c.mu.Lock()
 	name := p.name("call.")
-	p.out++
-	p.peak = max(p.peak, p.out)
-	var d *Dir
-	if n := len(p.idle); n > 0 {
-		d, p.idle = p.idle[n-1], p.idle[:n-1]
-	}
-	p.mu.Unlock()
+	c.out++
+	c.peak = max(c.peak, c.out)
+	d := c.reuse(p.path)
+	c.shrink()
+	c.mu.Unlock()
 	if d != nil {
 		if d.parent == parent && parent.Rename(d.name, name) == nil {
 			d.moved(name)
@@ -83,16 +85,16 @@ func (p *Pool) Take() (*Dir, error) {
 				return d, nil
 			}
 		}
-		p.mu.Lock()
-		p.discard(d)
+		c.mu.Lock()
+		c.discard(d)
 		name = p.name("call.")
-		p.mu.Unlock()
+		c.mu.Unlock()
 	}
 	d, err = newDir(parent, p.path, name)
 	if err != nil {
-		p.mu.Lock()
-		p.out--
-		p.mu.Unlock()
+		c.mu.Lock()
+		c.out--
+		c.mu.Unlock()
 		return nil, fmt.Errorf("no hand-off directory in %s: %w", p.path, err)
 	}
 	return d, nil
@@ -104,89 +106,124 @@ func (p *Pool) name(prefix string) string {
 	return prefix + strconv.Itoa(p.last)
 }
 
+// reuse removes the newest idle directory below a path from the cache and returns it, or nil. The caller must hold
+// the lock.
+func (c *Cache) reuse(path string) *Dir {
+	for i, d := range slices.Backward(c.idle) {
+		if d.above == path {
+			c.idle = slices.Delete(c.idle, i, i+1)
+			return d
+		}
+	}
+	return nil
+}
+
+// shrink closes the oldest idle directories while there are too many directories. The caller must hold the lock.
+func (c *Cache) shrink() {
+	most := c.most
+	if most == 0 {
+		most = MostIdle()
+	}
+	n := max(0, min(len(c.idle), len(c.idle)+c.out-most))
+	c.discard(c.idle[:n]...)
+	c.idle = slices.Delete(c.idle, 0, n)
+}
+
 // Give returns a directory to the pool. alone reports that no known process of the call is
 // left. Give itself checks whether a process has a file open.
 func (p *Pool) Give(d *Dir, alone bool) {
-	p.mu.Lock()
+	c := p.cache
+	c.mu.Lock()
 	name := p.name("idle.")
-	p.mu.Unlock()
+	c.mu.Unlock()
 	// Rename it first, so that no process can open a file during the check.
 	clean := alone && d.parent.Rename(d.name, name) == nil
 	if clean {
 		d.moved(name)
 		clean = d.reset()
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.out--
-	if clean && len(p.idle) < p.keep {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.out--
+	if clean {
 		d.idle = time.Now()
-		p.idle = append(p.idle, d)
+		c.idle = append(c.idle, d)
+		c.shrink()
 	} else {
-		p.discard(d)
+		c.discard(d)
 	}
-	p.planSweep()
+	c.planSweep()
 }
 
 // Keep leaves a directory in place for inspection.
 func (p *Pool) Keep(d *Dir) {
 	d.close()
-	p.mu.Lock()
-	p.out--
-	p.mu.Unlock()
+	p.cache.mu.Lock()
+	p.cache.out--
+	p.cache.mu.Unlock()
 }
 
-// Drop removes the idle directories.
+// Drop removes the idle directories of the pool.
 func (p *Pool) Drop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.discard(p.idle...)
-	p.idle = nil
+	c := p.cache
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for d := c.reuse(p.path); d != nil; d = c.reuse(p.path) {
+		c.discard(d)
+	}
 }
 
 // discard closes directories. A separate goroutine removes them, because removing a
 // directory that a script has filled can take long. The caller must hold the lock.
-func (p *Pool) discard(list ...*Dir) {
+func (c *Cache) discard(list ...*Dir) {
 	for _, d := range list {
 		d.close()
 	}
-	p.waste = append(p.waste, list...)
-	if p.removing || len(p.waste) == 0 {
+	c.waste = append(c.waste, list...)
+	if c.removing || len(c.waste) == 0 {
 		return
 	}
-	p.removing = true
+	c.removing = true
 	go func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		for len(p.waste) > 0 {
-			d := p.waste[0]
-			p.waste = slices.Delete(p.waste, 0, 1)
-			p.mu.Unlock()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for len(c.waste) > 0 {
+			d := c.waste[0]
+			c.waste = slices.Delete(c.waste, 0, 1)
+			c.mu.Unlock()
 			d.parent.RemoveAll(d.name)
-			p.mu.Lock()
+			c.mu.Lock()
 		}
-		p.removing = false
+		c.removing = false
 	}()
 }
 
 // planSweep schedules a sweep if there are several idle directories. The caller must hold the
 // lock.
-func (p *Pool) planSweep() {
-	if !p.sweeping && len(p.idle) > 1 {
-		p.sweeping = true
-		time.AfterFunc(sweepEvery, p.sweep)
+func (c *Cache) planSweep() {
+	if !c.sweeping && len(c.idle) > 1 {
+		c.sweeping = true
+		time.AfterFunc(sweepEvery, c.sweep)
 	}
 }
 
-// sweep removes the directories that were not needed since the last sweep.
-func (p *Pool) sweep() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.sweeping = false
-	spare := max(0, len(p.idle)+p.out-max(1, p.peak))
-	spare = min(spare, len(p.idle))
-	p.discard(p.idle[:spare]...)
-	p.idle = slices.Delete(p.idle, 0, spare)
-	p.peak = p.out
-	p.planSweep()
+// sweep removes the directories that were not needed since the last sweep. It keeps one of each pool.
+func (c *Cache) sweep() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sweeping = false
+	spare := len(c.idle) + c.out - max(1, c.peak)
+	var kept, unneeded []*Dir
+	for i, d := range c.idle {
+		samePool := func(later *Dir) bool { return later.above == d.above }
+		if len(unneeded) < spare && slices.ContainsFunc(c.idle[i+1:], samePool) {
+			unneeded = append(unneeded, d)
+		} else {
+			kept = append(kept, d)
+		}
+	}
+	c.idle = kept
+	c.discard(unneeded...)
+	c.peak = c.out
+	c.planSweep()
 }

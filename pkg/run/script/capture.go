@@ -1,6 +1,9 @@
 package script
 
-import "io"
+import (
+	"fmt"
+	"io"
+)
 
 // A capture collects one output stream within a limit.
 type capture struct {
@@ -8,6 +11,12 @@ type capture struct {
 	limit int // 0 for no limit
 	tee   io.Writer
 	grew  func(bytes int) // see Spec.Grew
+
+	spool     func() (io.Writer, error) // see Spec.Spool; nil: all output stays in memory
+	spoolFrom int
+	spooled   int       // bytes in the spool
+	file      io.Writer // the spool, or nil before it is needed
+	failed    error     // of the spool
 }
 
 const (
@@ -21,6 +30,9 @@ func (c *capture) space() []byte {
 		c.grow()
 	}
 	free := c.buf[len(c.buf):cap(c.buf)]
+	if c.file != nil {
+		return free
+	}
 	if c.limit > 0 {
 		free = free[:min(len(free), c.limit+1-len(c.buf))]
 	}
@@ -53,5 +65,31 @@ func (c *capture) add(n int) bool {
 	if c.tee != nil {
 		c.tee.Write(c.buf[len(c.buf)-n:])
 	}
-	return c.limit <= 0 || len(c.buf) <= c.limit
+	if c.spool != nil && (c.file != nil || len(c.buf) > c.spoolFrom) && !c.flush() {
+		return false
+	}
+	return c.limit <= 0 || c.spooled+len(c.buf) <= c.limit
+}
+
+// flush moves the buffer to the spool. It reports whether that succeeded.
+func (c *capture) flush() bool {
+	if c.file == nil {
+		if c.file, c.failed = c.spool(); c.failed != nil {
+			c.file = nil
+			return false
+		}
+	}
+	var n int
+	n, c.failed = c.file.Write(c.buf)
+	c.spooled += n
+	c.buf = c.buf[:0]
+	return c.failed == nil
+}
+
+// tooMuch returns the cause for the end of a script whose output cannot be captured.
+func (c *capture) tooMuch(limit error) error {
+	if c.failed != nil {
+		return fmt.Errorf("%w: %w", limit, c.failed)
+	}
+	return limit
 }

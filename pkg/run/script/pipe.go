@@ -8,20 +8,20 @@ import (
 	"os/exec"
 )
 
-// Pipe runs one of our programs with an input, and returns its standard output. If the program
-// fails, the error is its standard error. If ctx ends, so does the program, and the error is the
-// context's cause.
-func Pipe(ctx context.Context, input io.Reader, program string, args ...string) ([]byte, error) {
+// Pipe runs one of our programs with an input, and writes its standard output to output. If the
+// program fails, the error is its standard error. If ctx ends, so does the program, and the error
+// is the context's cause.
+func Pipe(ctx context.Context, input io.Reader, output io.Writer, program string, args ...string) error {
 	cmd := exec.CommandContext(ctx, program, args...)
 	var message bytes.Buffer
-	cmd.Stdin, cmd.Stderr = input, &message
-	out, err := cmd.Output()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = input, output, &message
+	err := cmd.Run()
 	var ended *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	case errors.As(err, &ended) && message.Len() > 0:
-		return nil, errors.New(string(bytes.TrimSpace(message.Bytes())))
+		return errors.New(string(bytes.TrimSpace(message.Bytes())))
 	}
-	return out, err
+	return err
 }

@@ -168,7 +168,7 @@ func (p *process) read(fd *int, c *capture, tooMuch error) {
 			return
 		}
 		if !c.add(n) {
-			p.end(tooMuch)
+			p.end(c.tooMuch(tooMuch))
 			return
 		}
 		if n < len(space) && !p.over {

@@ -80,7 +80,7 @@ func (r *Runner) start(s *Spec, argv []string) (*process, error) {
 		return nil, err
 	}
 	p := &process{runner: r, spec: s}
-	p.stdout = capture{limit: s.StdoutLimit, grew: s.Grew}
+	p.stdout = capture{limit: s.StdoutLimit, grew: s.Grew, spool: s.Spool, spoolFrom: s.SpoolFrom}
 	p.stderr = capture{limit: s.StderrLimit, tee: s.StderrTee, grew: s.Grew}
 	var outW, errW int
 	if p.out, outW, err = newPipe(); err != nil {

@@ -46,7 +46,7 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 		return notStarted(err)
 	}
 	defer windows.CloseHandle(job)
-	out := &stream{capture: capture{limit: s.StdoutLimit, grew: s.Grew}}
+	out := &stream{capture: capture{limit: s.StdoutLimit, grew: s.Grew, spool: s.Spool, spoolFrom: s.SpoolFrom}}
 	errs := &stream{capture: capture{limit: s.StderrLimit, tee: s.StderrTee, grew: s.Grew}}
 	cmd := exec.Command(r.programs.find(argv[0], s.Env))
 	cmd.Args, cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = argv, s.Dir, s.Env, out, errs
@@ -94,9 +94,9 @@ func (r *Runner) watch(ctx context.Context, s *Spec, began time.Time, job window
 			}
 			ctxEnded := ctx.Err() != nil // before Watch, which must see it too
 			switch {
-			case out.tooMuch():
-				cause = ErrStdoutLimit
-			case errs.tooMuch():
+			case out.isOver():
+				cause = out.tooMuchCause()
+			case errs.isOver():
 				cause = ErrStderrLimit
 			case s.Timeout > 0 && now.Sub(began) >= s.Timeout:
 				cause = ErrTimedOut
@@ -196,7 +196,13 @@ func (s *stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (s *stream) tooMuch() bool {
+func (s *stream) tooMuchCause() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.capture.tooMuch(ErrStdoutLimit)
+}
+
+func (s *stream) isOver() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.over

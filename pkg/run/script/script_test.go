@@ -446,7 +446,7 @@ func BenchmarkExec(b *testing.B) {
 	}
 }
 
-// M-55: scripts that wait are checked less often.
+// M-55: scripts that wait are checked less often. The script takes as long as a hundred intervals.
 func TestPace(t *testing.T) {
 	looks := 0
 	res := new(Runner).Run(context.Background(), Spec{

@@ -32,6 +32,11 @@ type Spec struct {
 	// goroutine of [Runner.Run].
 	Grew func(bytes int)
 
+	// Spool, if set, returns the destination of standard output as soon as it has more than SpoolFrom
+	// bytes. From then on, memory keeps none of it.
+	Spool     func() (io.Writer, error)
+	SpoolFrom int
+
 	Timeout time.Duration // ends the script with ErrTimedOut; 0 for no limit
 	Grace   time.Duration // between SIGTERM and SIGKILL; 0 for one second
 

@@ -9,16 +9,16 @@ import (
 
 // Help parses the help text of a program (WRAP-23). words are the words of its command line.
 func Help(text []byte, words []string) *Program {
-	p := &Program{Words: words, DashesAt: -1, Sources: []Source{FromHelp}}
-	if found := jsonHelp(text, p); found != nil {
-		return found
+	p := &Program{Words: words, DashesAt: -1}
+	if jsonHelp(text, p) {
+		return p
 	}
 	lines := columns(unbox(clean(text)))
 	p.Style = styleOf(lines)
 	r := &helpReader{p: p, lines: lines}
 	r.read()
-	p.synopsis(r.usage, FromUsage)
-	p.finish(r.prose)
+	p.synopsis(r.usage)
+	p.finish()
 	return p
 }
 
@@ -38,7 +38,6 @@ type helpReader struct {
 	p     *Program
 	lines []line
 	usage []string // the usage lines, joined with their continuation lines
-	prose []string // text that belongs to neither usage lines nor entries
 
 	part     part
 	section  string
@@ -66,10 +65,8 @@ var (
 	heading   = lazyregexp.New(`^([A-Z][A-Za-z0-9 ,/()'&-]{0,60}|[a-z][a-z -]{2,40}):$`)
 	capitals  = lazyregexp.New(`^[A-Z][A-Z ,/&()-]{2,50}:?$`)
 	usageLine = lazyregexp.New(`(?i)^usage(?: of [^:]+)?:\s*(.*)$`)
-	// foreignLine matches a usage line in a language other than English.
-	foreignLine = lazyregexp.New(`^\p{L}[\p{L} ]{0,30}: +(.*)$`)
-	orLine      = lazyregexp.New(`(?i)^or:?\s+(.*)$`)
-	elseParts   = lazyregexp.New(`(?i)\b(examples?|environment|exit|see also|authors?|copyright|bugs|report|` +
+	orLine    = lazyregexp.New(`(?i)^or:?\s+(.*)$`)
+	elseParts = lazyregexp.New(`(?i)\b(examples?|environment|exit|see also|authors?|copyright|bugs|report|` +
 		`history|notes?|learn more|` +
 		`aliases|json fields|configuration files?|files|formats?|filters?|predefined|patterns? syntax|expressions?)\b`)
 	commandParts = lazyregexp.New(`(?i)\b(sub-?commands?|commands?|actions?|verbs)\b`)
@@ -102,35 +99,13 @@ func (r *helpReader) line(l, previous, next line) {
 		if r.entry != nil {
 			r.entry.after = true
 		}
-		if r.inUsage && len(r.usage) > 0 && r.part != aboutUsage {
-			r.inUsage = false
-		}
+		r.inUsage = r.inUsage && (len(r.usage) == 0 || r.part == aboutUsage)
+		return
+	case r.usageBegins(l), r.heading(l, next), r.inUsage && r.goesOn(l, previous):
 		return
 	}
-	m := usageLine.FindStringSubmatch(l.text)
-	if m == nil {
-		m = r.foreignUsage(l)
-	}
-	if m != nil && (l.indent < 4 || len(r.usage) == 0) {
-		r.end()
-		r.inUsage, r.usageAt, r.part, r.section = true, l.indent, aboutUsage, "usage"
-		if m[1] != "" {
-			r.usage = append(r.usage, m[1])
-			r.part = aboutOptions
-		}
-		return
-	}
-	if r.heading(l, next) {
-		return
-	}
-	if r.inUsage && r.goesOn(l, previous) {
-		return
-	}
-	if r.inUsage {
-		r.inUsage = false
-		if r.part == aboutUsage {
-			r.part = aboutOptions
-		}
+	if r.inUsage = false; r.part == aboutUsage {
+		r.part = aboutOptions
 	}
 	if r.part == aboutElse {
 		if strings.Contains(r.section, "example") {
@@ -138,42 +113,53 @@ func (r *helpReader) line(l, previous, next line) {
 		}
 		return
 	}
-	if r.option(l, previous, next) || r.bracketed(l) {
-		return
-	}
-	if r.entry != nil && l.indent > r.entry.indent && (r.entry.column == 0 || l.indent >= r.entry.column-2 ||
-		len(r.entry.help) > 0) && !(r.entry.after && r.entry.column > 0 && l.indent < r.entry.column) {
-		if r.entry.column == 0 {
-			r.entry.column = l.indent
-		}
-		r.entry.help = append(r.entry.help, l.text)
+	if r.option(l, previous, next) || r.bracketed(l) || r.describes(l) {
 		return
 	}
 	r.end()
 	if r.part == aboutCommands && r.commands(l) || r.part == aboutOperands && r.operands(l) {
 		return
 	}
-	if len(r.p.Options) == 0 && r.p.Summary == "" && firstLine.MatchString(l.text) && !notSummary.MatchString(l.text) {
-		r.p.Summary = sentence(firstSentence(l.text))
+	p := r.p
+	if len(p.Options) == 0 && p.Summary == "" && firstLine.MatchString(l.text) && !notSummary.MatchString(l.text) {
+		p.Summary, _, _ = strings.Cut(sentence(l.text), ". ")
 	}
-	r.prose = append(r.prose, l.text)
+	p.Stdin = p.Stdin || readsInput.MatchString(l.text)
 }
 
-// foreignUsage returns the match of a translated usage line: a word and a colon before the
-// program's name. It only matches before anything else was read.
-func (r *helpReader) foreignUsage(l line) []string {
-	if len(r.usage)+len(r.p.Options)+len(r.p.Subcommands) > 0 || r.entry != nil || l.indent > 2 {
-		return nil
+// usageBegins reads the first usage line.
+func (r *helpReader) usageBegins(l line) bool {
+	m := usageLine.FindStringSubmatch(l.text)
+	if m == nil || l.indent >= 4 && len(r.usage) > 0 {
+		return false
 	}
-	m := foreignLine.FindStringSubmatch(l.text)
-	if m == nil {
-		return nil
+	r.end()
+	r.inUsage, r.usageAt, r.part, r.section = true, l.indent, aboutUsage, "usage"
+	if m[1] != "" {
+		r.usage = append(r.usage, m[1])
+		r.part = aboutOptions
 	}
-	if first, _, _ := strings.Cut(m[1], " "); !isName(first, r.p.Words) {
-		return nil
-	}
-	return m
+	return true
 }
+
+// describes adds a line to the description of the current option if it belongs there.
+func (r *helpReader) describes(l line) bool {
+	e := r.entry
+	if e == nil || l.indent <= e.indent || e.column > 0 && l.indent < e.column-2 && len(e.help) == 0 ||
+		e.after && e.column > 0 && l.indent < e.column {
+		return false
+	}
+	if e.column == 0 {
+		e.column = l.indent
+	}
+	if len(e.help) < maxHelp {
+		e.help = append(e.help, l.text)
+	}
+	return true
+}
+
+// maxHelp is the number of lines that are kept of a description.
+const maxHelp = 12
 
 // heading begins a section if the line is a heading, and reports whether it is.
 func (r *helpReader) heading(l, next line) bool {
@@ -208,7 +194,6 @@ func (r *helpReader) heading(l, next line) bool {
 		r.part = aboutCommands
 	default:
 		r.part = aboutOptions
-		r.prose = append(r.prose, l.text)
 	}
 	return true
 }
@@ -344,25 +329,18 @@ func (r *helpReader) end() {
 		return
 	}
 	r.entry = nil
-	r.p.enter(e.spec, sentence(e.help...), FromHelp)
+	r.p.enter(e.spec, sentence(e.help...))
 }
 
-// enter adds the options of a spec with their description.
-func (p *Program) enter(s spec, help string, from Source) {
-	long := 0
-	for _, name := range s.names {
-		if len(name) > 2 && !strings.HasPrefix(name, "--") {
-			long++
+// enter adds the option of a spec with its description.
+func (p *Program) enter(s spec, help string) {
+	if first := s.names[0]; cluster.MatchString(first) {
+		if o := p.Find(first[:2]); o != nil && o.Value != nil {
+			return // "-Thtml" is -T with a value
 		}
 	}
-	if help == "" && long > 1 { // a line that lists options, as in find's help
-		for _, name := range s.names {
-			p.add(&Option{Names: []string{name}, Source: from, Sure: Guessed})
-		}
-		return
-	}
-	o := &Option{Names: s.names, Negations: s.negations, Value: s.value, Repeat: s.repeat, Help: help, Source: from,
-		Sure: Certain}
+	o := &Option{Names: s.names, Negations: s.negations, Value: s.value, Repeat: s.repeat || repeated.MatchString(help),
+		Help: help, Sure: Certain, Required: requiredIn.MatchString(help)}
 	if help == "" {
 		o.Sure = Likely
 	}
@@ -380,14 +358,8 @@ func (p *Program) enter(s spec, help string, from Source) {
 	}
 	if v := o.Value; v != nil {
 		v.decide(help)
-		if v.Several {
-			o.Repeat = true
-			v.Several = p.Style == StyleArgparse || strings.Contains(v.Name, " ")
-		}
-	}
-	o.Repeat = o.Repeat || repeated.MatchString(help)
-	if requiredIn.MatchString(help) {
-		o.Required = true
+		o.Repeat = o.Repeat || v.dots
+		v.Several = v.Several || v.dots && p.Style == StyleArgparse
 	}
 	p.add(o)
 }
@@ -420,7 +392,7 @@ func (r *helpReader) commands(l line) bool {
 	if help == "" {
 		help = m[4]
 	}
-	r.p.addCommand(Subcommand{m[1], sentence(help), FromHelp})
+	r.p.addCommand(Subcommand{m[1], sentence(help)})
 	return true
 }
 
@@ -431,7 +403,7 @@ var operandLine = lazyregexp.New(`^(\{[^}]+\}|[\[<]{0,2}[A-Za-z][A-Za-z0-9_./|-]
 func (r *helpReader) operands(l line) bool {
 	if r.operand != nil && l.indent > r.operandC {
 		if m := commandLine.FindStringSubmatch(l.text); m != nil && slices.Contains(r.choices, m[1]) {
-			r.p.addCommand(Subcommand{m[1], sentence(m[3]), FromHelp})
+			r.p.addCommand(Subcommand{m[1], sentence(m[3])})
 		} else {
 			r.operand.Help = sentence(r.operand.Help, l.text)
 		}
@@ -441,7 +413,7 @@ func (r *helpReader) operands(l line) bool {
 	if m == nil || l.indent == 0 {
 		return false
 	}
-	o := &Operand{Name: strings.Trim(m[1], "<>[]."), Help: sentence(m[2]), Source: FromHelp, Sure: Certain}
+	o := &Operand{Name: strings.Trim(m[1], "<>[]."), Help: sentence(m[2]), Sure: Certain}
 	if r.choices = listed(m[1]); r.choices != nil {
 		o.Choices = r.choices
 	}
@@ -454,11 +426,20 @@ func (r *helpReader) operands(l line) bool {
 
 var optionIn = lazyregexp.New(`(?:^|[\s"'(\[])(--?[A-Za-z][A-Za-z0-9-]*)`)
 
-// exemplify counts the options in a text with examples.
+// exemplify notes the options in a text with examples. "-xf" stands for -x and -f, too.
 func (p *Program) exemplify(text string) {
 	for _, m := range optionIn.FindAllStringSubmatch(text, 50) {
-		if len(p.Examples) < maxOptions {
-			p.example(m[1], 1)
+		p.show(m[1])
+		if cluster.MatchString(m[1]) && len(m[1]) < 6 {
+			for _, c := range m[1][1:] {
+				p.show("-" + string(c))
+			}
 		}
 	}
 }
+
+var (
+	firstLine  = lazyregexp.New(`^[A-Z][^\n]{5,}`)
+	notSummary = lazyregexp.New(`(?i):$|\bcopyright\b|^(?:for more|this is not|by default|if |see |report |e\.g|note)|` +
+		`^\S+ (?:version )?v?[0-9]+\.[0-9]`)
+)

@@ -31,16 +31,10 @@ var (
 		`\bvalid values(?: are)?: |\ballowed values(?: are)?: |\bpossible values(?: are)?: |` +
 		`\bsupported values(?: are)?: )(.*)`)
 	choiceWord = lazyregexp.New("^[(\\[{]?[\"'`]?([A-Za-z0-9][A-Za-z0-9_.+-]{0,39})[\"'`]?(?: ?\\((?:the )?default\\))?")
-	defaultOf  = lazyregexp.New("(?i)[(\\[][^()\\[\\]]{0,60}?\\bdefaults?(?: value| is|s to)?[ :=]+" +
-		"([^()\\[\\]]{1,80})[)\\]]|" +
-		"\\b(?:defaults to|the default is|default is|default value is|default:) ?[\"'`]?([^\\s\"'`;,()]{1,60})")
 )
 
 // decide determines the kind of a value from its name and from the description (WRAP-28).
 func (v *Value) decide(help string) {
-	if v.Default == "" {
-		v.Default = defaultIn(help)
-	}
 	name := strings.Trim(v.Name, "<>[]{}=. ")
 	kind, typed := types[strings.ToLower(name)]
 	switch {
@@ -103,17 +97,3 @@ func choicesIn(help string) []string {
 }
 
 var choiceSeparator = lazyregexp.New(`^(?:, or |, and | or | and |, |\||/|,|; )`)
-
-// defaultIn returns the default value that a description states, or "".
-func defaultIn(help string) string {
-	m := defaultOf.FindStringSubmatch(help)
-	if m == nil {
-		return ""
-	}
-	value := strings.Trim(strings.TrimRight(strings.TrimSpace(m[1]+m[2]), ".,"), "\"'`")
-	noValue := slices.Contains([]string{"none", "None", "the", "to", "a"}, value)
-	if noValue || strings.ContainsRune(value, ' ') && len(value) > 30 {
-		return ""
-	}
-	return value
-}

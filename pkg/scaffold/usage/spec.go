@@ -27,9 +27,8 @@ func (s *spec) join(other spec) {
 }
 
 var (
-	nameAt = lazyregexp.New(`^(--?)(\[no-?\]|\(no-?\))?([A-Za-z0-9?#@%][A-Za-z0-9_.:+?#@%-]*(?:\[-[a-z-]+\])?)`)
-	// numeric matches a placeholder for a number instead of a name: -NUM, -<n>, -n for any
-	// digit.
+	nameAt = lazyregexp.New(`^(--?)(\[no-?\]|\(no-?\))?([A-Za-z0-9?#@%][A-Za-z0-9_.:+?#@%-]*)`)
+	// numeric matches a placeholder for a number instead of a name: -NUM, -n for any digit.
 	numeric = lazyregexp.New(`^-(?:NUM|NUMBER|DIGITS?|LINES|num|number|[0-9]{2,}|#)$`)
 	// anyNumber matches "-<number>" before other names.
 	anyNumber = lazyregexp.New(`^-<[a-z]+>, *(-)`)
@@ -37,12 +36,24 @@ var (
 	placeholder = lazyregexp.New(`^(?:\[[+-]\])?(?:<[^<>]+>(?:[:=,|.-]*<[^<>]+>)*|\{[^{}]+\}|` +
 		`[A-Z][A-Z0-9_./:=+|,#-]*(?:=[a-z]+)?(?:\([a-z]+\))?|'[^']+'|"[^"]+"|%[a-z]|#)$`)
 	// typeWord matches the types of values that libraries of Go and Python print.
-	typeWord = lazyregexp.New(`^(?:string|strings|stringArray|stringSlice|stringToString|stringToInt|int|ints|` +
-		`int32|int64|` +
-		`uint|uint8|uint16|uint32|uint64|float|float32|float64|floats|duration|durations|bytes|bytesHex|bytesBase64|count|` +
-		`ip|ipNet|ipMask|file|files|path|dir|directory|value|list|map|url|template|number|num|n|str|bool)$`)
+	typeWord = lazyregexp.New(`^(?:strings?|stringArray|stringSlice|stringTo(?:String|Int)|u?int(?:s|8|16|32|64)?|` +
+		`float(?:s|32|64)?|durations?|bytes(?:Hex|Base64)?|count|ip|ipNet|ipMask|files?|path|dir|directory|value|list|` +
+		`map|url|template|number|num|n|str|bool)$`)
 	lowerWord = lazyregexp.New(`^[a-z][A-Za-z0-9_./:+|=-]*$`)
+	upperWord = lazyregexp.New(`^[A-Z][A-Z0-9_-]*$`)
 	dots      = lazyregexp.New(`^ ?(?:,? ?\.\.\.)`)
+	// innerBrackets matches an optional part of a value: "FILTER[:options]".
+	innerBrackets = lazyregexp.New(`\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]`)
+	// signed matches a number with an optional sign: "=[-]NUM".
+	signed = lazyregexp.New(`^=\[[+-]+\]`)
+	// optionalValue matches the text in brackets after an option and a space.
+	optionalValue = lazyregexp.New(`^(?:<?[A-Za-z][A-Za-z0-9_|,:.-]*>?)(?: ?\.\.\.)?$`)
+	// defaultValue matches the default value that kubectl prints in place of a name, up to a colon at
+	// the end of the line: "--all=false:".
+	defaultValue = lazyregexp.New(`^=(\[.*\]|\{.*\}|'[^']*'|[\w./-]+):$`)
+	// shortWords matches several values with names of one or two letters before a description.
+	shortWords  = lazyregexp.New(`^ [a-z]{1,2}(?: [a-z]{1,2})+ {2}`)
+	wholeNumber = lazyregexp.New(`^-?[0-9]+$`)
 )
 
 // parseSpec parses the names at the beginning of a text and returns the remaining text,
@@ -50,91 +61,66 @@ var (
 // description.
 func parseSpec(text string, whole bool) (s spec, rest string, ok bool) {
 	rest = strings.TrimLeft(text, "[ ")
-	bracketed := len(rest) != len(text)
+	inBrackets := strings.HasPrefix(text, "[")
+	if len(text) > maxLine || len(rest) != len(text) && !inBrackets {
+		return s, text, false
+	}
 	rest = anyNumber.ReplaceAllString(rest, "$1")
-	if bracketed && !strings.HasPrefix(text, "[") || len(text) > maxLine {
-		return s, text, false
-	}
-	negative := false
-	for {
-		m := nameAt.FindStringSubmatch(rest)
-		if m == nil {
+	for next, negative := true, false; next; rest, next, negative = separator(rest) {
+		name := ""
+		if name, rest = s.name(rest, negative); name == "" {
 			return s, text, false
 		}
-		dashes, no, name := m[1], m[2], m[3]
-		after := rest[len(m[0]):]
-		name = strings.TrimRight(name, ".:,")
-		if n := len(m[0]); len(name) < len(m[3]) {
-			after = rest[n-(len(m[3])-len(name)):]
+		v, after := parseValue(rest, isShort(name), whole)
+		if rest = after; v != nil && (s.value == nil || s.value.Name == "") {
+			s.value, v = v, s.value
 		}
-		if name == "" || len(name) > maxName {
-			return s, text, false
+		if v != nil && s.value != nil && s.value != v {
+			s.value.Equals, s.value.Optional = s.value.Equals || v.Equals, s.value.Optional || v.Optional
 		}
-		full := dashes + name
-		switch {
-		case numeric.MatchString(full):
-		case no != "":
-			s.names = append(s.names, full)
-			s.negations = append(s.negations, dashes+strings.Trim(no, "[]()")+name)
-		case negative:
-			s.negations = append(s.negations, full)
-		case !slices.Contains(s.names, full):
-			s.names = append(s.names, full)
+		if inBrackets {
+			rest = strings.TrimPrefix(rest, "]")
 		}
-		var v *Value
-		if v, after = parseValue(after, dashes == "-" && len(name) == 1, whole); v != nil {
-			if s.value == nil || s.value.Name == "" {
-				s.value = v
-			}
-			s.value.Equals = s.value.Equals || v.Equals
-			s.value.Optional = s.value.Optional || v.Optional
+		if m := dots.FindString(rest); m != "" {
+			rest, s.repeat = rest[len(m):], true
 		}
-		if bracketed && strings.HasPrefix(after, "]") {
-			after = after[1:]
-		}
-		if m := dots.FindString(after); m != "" {
-			after = after[len(m):]
-			s.repeat = true
-		}
-		next, joined, negated := separator(after)
-		if !joined {
-			rest = after
-			break
-		}
-		negative = negated
-		rest = next
 	}
-	s.suffixed()
-	if len(s.names) == 0 {
+	description := strings.TrimLeft(rest, " :,.)]")
+	if len(s.names) == 0 || description == rest && rest != "" && !whole {
 		return s, text, false
 	}
-	switch {
-	case rest == "":
-	case strings.HasPrefix(rest, "  ") || strings.HasPrefix(rest, " :") || strings.HasPrefix(rest, ": "):
-		rest = strings.TrimLeft(rest, " :")
-	case whole, strings.HasPrefix(rest, " "):
-		rest = strings.TrimLeft(rest, " ")
-	case strings.HasPrefix(rest, ":"), strings.HasPrefix(rest, ","), strings.HasPrefix(rest, "."),
-		strings.HasPrefix(rest, ")"), strings.HasPrefix(rest, "]"):
-		rest = strings.TrimLeft(rest, " :,.)]")
-	default:
-		return s, text, false
-	}
-	return s, rest, true
+	return s, description, true
 }
 
-// suffixed replaces "--reference[-if-able]" with its two names.
-func (s *spec) suffixed() {
-	for i, name := range s.names {
-		if at := strings.IndexByte(name, '['); at > 2 {
-			s.names[i] = name[:at]
-			s.names = append(s.names, name[:at]+strings.Trim(name[at:], "[]"))
+// name reads one name, which turns the option off if negative is true.
+func (s *spec) name(text string, negative bool) (name, rest string) {
+	m := nameAt.FindStringSubmatch(text)
+	if m == nil {
+		return "", text
+	}
+	bare := strings.TrimRight(m[3], ".:,")
+	if bare == "" || len(bare) > maxName {
+		return "", text
+	}
+	name, rest = m[1]+bare, text[len(m[0])-len(m[3])+len(bare):]
+	switch {
+	case numeric.MatchString(name), slices.Contains(s.names, name):
+	case negative:
+		s.negations = append(s.negations, name)
+	default:
+		s.names = append(s.names, name)
+		if m[2] != "" {
+			s.negations = append(s.negations, m[1]+strings.Trim(m[2], "[]()")+bare)
 		}
 	}
+	return name, rest
 }
 
 // separators are the separators between the names of an option.
 var separators = []string{", or ", ", ", " | ", " or ", " ", ",", "|", "/", ";"}
+
+// farName matches a long name after two spaces, as in "-i FILE  --input=FILE  read it".
+var farName = lazyregexp.New(`^ {2,}--[a-z][a-z-]*(?:=[A-Z]+)?(?: {2}|$)`)
 
 // separator skips the separator between two names. click prints " / " before the name that
 // turns an option off.
@@ -142,12 +128,15 @@ func separator(text string) (rest string, ok, negated bool) {
 	if after, found := strings.CutPrefix(text, " / "); found && strings.HasPrefix(after, "-") {
 		return after, true, true
 	}
+	if m := farName.FindString(text); m != "" {
+		return strings.TrimLeft(text, " "), true, false
+	}
 	for _, s := range separators {
 		after, found := strings.CutPrefix(text, s)
 		if trimmed := strings.TrimLeft(after, " "); found && s != " " && strings.HasPrefix(trimmed, "-") {
 			after = trimmed
 		}
-		if found && nameAt.MatchString(after) && !strings.HasPrefix(after, "- ") {
+		if found && nameAt.MatchString(after) {
 			return after, true, false
 		}
 	}
@@ -156,89 +145,76 @@ func separator(text string) (rest string, ok, negated bool) {
 
 // parseValue parses the value right after a name, and returns the remaining text.
 func parseValue(text string, short, whole bool) (*Value, string) {
-	v := &Value{}
 	switch {
-	case strings.HasPrefix(text, "=") && defaultValue.MatchString(text):
+	case defaultValue.MatchString(text):
 		return byDefault(defaultValue.FindStringSubmatch(text)[1]), ""
-	case strings.HasPrefix(text, "[=") || strings.HasPrefix(text, "[ =") || strings.HasPrefix(text, "=[") &&
-		!signed.MatchString(text):
-		v.Optional, v.Equals = true, true
+	case strings.HasPrefix(text, "=[]"): // pflag's default of a list
+		return (&Value{Name: "strings", Equals: true}).named(), text[3:]
+	case strings.HasPrefix(text, "[=") || strings.HasPrefix(text, "=[") && !signed.MatchString(text):
 		body, rest := bracket(text[strings.IndexByte(text, '['):])
-		v.Name = strings.Trim(body, "[]= ")
+		v := &Value{Name: strings.Trim(body, "[]= "), Optional: true, Equals: true}
 		return v.named(), strings.TrimPrefix(rest, "]")
 	case strings.HasPrefix(text, "[<") || short && strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "[-"):
-		v.Optional = true
 		body, rest := bracket(text)
-		v.Name = strings.Trim(body, "[] ")
-		return v.named(), rest
-	case strings.HasPrefix(text, "="):
-		v.Equals = true
-		word, rest := cutWord(text[1:])
-		if v.Name = word; word == "" { // "--type=" without a word for the value
+		return (&Value{Name: strings.Trim(body, "[] "), Optional: true}).named(), rest
+	case strings.HasPrefix(text, "="), strings.HasPrefix(text, "<"):
+		word, rest := cutWord(strings.TrimPrefix(text, "="))
+		v := &Value{Name: word, Equals: text[0] == '='}
+		if word == "" { // "--type=" without a word for the value
 			return v, rest
 		}
-		return v.more(rest, whole)
-	case strings.HasPrefix(text, "<"):
-		word, rest := cutWord(text)
-		v.Name = word
 		return v.more(rest, whole)
 	case strings.HasPrefix(text, " [") && !strings.HasPrefix(text, " [-"):
-		body, rest := bracket(text[1:])
-		if inner := strings.Trim(body, "[]"); optionalValue.MatchString(inner) && (whole || atBoundary(rest)) {
-			v.Name, v.Several = strings.TrimSuffix(inner, "..."), strings.HasSuffix(inner, "...")
-			v.Optional = !strings.Contains(inner, "|") // click puts choices in brackets
-			return v.named(), rest
-		}
-		if word, rest := cutWord(text[1:]); len(word) > len(body) && (whole || atBoundary(rest)) { // "[protocol://]host"
-			v.Name = cut(innerBrackets.ReplaceAllString(word, ""), maxName)
-			return v, rest
-		}
-		return nil, text
+		return inBrackets(text, whole)
 	case strings.HasPrefix(text, " ") && !strings.HasPrefix(text, "  "):
-		word, rest := cutWord(text[1:])
-		if word == "" || strings.HasPrefix(word, "-") {
-			return nil, text
-		}
-		bare := strings.TrimRight(word, ",.:")
-		plainWord := innerBrackets.ReplaceAllString(bare, "")
-		if strings.HasPrefix(bare, "[") {
-			plainWord = bare
-		}
-		switch {
-		case placeholder.MatchString(plainWord) && (whole || !isProse(word, rest)):
-		case typeWord.MatchString(plainWord) && (whole || atBoundary(rest)):
-		case lowerWord.MatchString(plainWord) && (whole || atBoundary(rest) && rest != ""):
-		case shortWord.MatchString(plainWord) && shortWords.MatchString(rest): // "--arg a v   set a to v"
-			v.Words = 2 + strings.Count(strings.TrimRight(shortWords.FindString(rest), " "), " ") - 1
-			v.Name, rest = bare, rest[len(strings.TrimRight(shortWords.FindString(rest), " ")):]
-			return v.named(), rest
-		default:
-			return nil, text
-		}
-		if bare != word && strings.HasSuffix(word, "...") {
-			v.Several = true
-		} else if bare != word {
-			rest = word[len(bare):] + rest
-		}
-		v.Name = bare
-		return v.more(rest, whole)
-	case short && len(text) > 0 && text[0] >= 'A' && text[0] <= 'Z': // -nNUM
-		word, rest := cutWord(text)
-		if len(word) > 1 && placeholder.MatchString(word) {
-			v.Name = word
-			return v.named(), rest
+		return nextWord(text, whole)
+	case short && text != "" && text[0] >= 'A' && text[0] <= 'Z': // -nNUM
+		if word, rest := cutWord(text); len(word) > 1 && placeholder.MatchString(word) {
+			return (&Value{Name: word}).named(), rest
 		}
 	}
 	return nil, text
 }
 
-// defaultValue matches the default value that kubectl prints in place of a name, up to a colon at
-// the end of the line: "--all=false:".
-var defaultValue = lazyregexp.New(`^=(\[.*\]|\{.*\}|'[^']*'|[\w./-]+):$`)
+// inBrackets parses a value in brackets after a space. It is optional, but click puts choices there.
+func inBrackets(text string, whole bool) (*Value, string) {
+	body, rest := bracket(text[1:])
+	inner := strings.Trim(body, "[]")
+	if optionalValue.MatchString(inner) && (whole || atBoundary(rest)) {
+		return (&Value{Name: inner, Optional: !strings.Contains(inner, "|")}).named(), rest
+	}
+	if word, rest := cutWord(text[1:]); len(word) > len(body) && (whole || atBoundary(rest)) { // "[protocol://]host"
+		return &Value{Name: cut(innerBrackets.ReplaceAllString(word, ""), maxName)}, rest
+	}
+	return nil, text
+}
+
+// nextWord parses the word after a space: a value, or the beginning of the description.
+func nextWord(text string, whole bool) (*Value, string) {
+	word, rest := cutWord(text[1:])
+	bare := strings.TrimRight(word, ",.:")
+	plainWord := innerBrackets.ReplaceAllString(bare, "")
+	switch {
+	case bare == "" || strings.HasPrefix(word, "-"):
+		return nil, text
+	case placeholder.MatchString(plainWord) && (whole || !isProse(word, rest)):
+	case typeWord.MatchString(plainWord) && (whole || atBoundary(rest)):
+	case lowerWord.MatchString(plainWord) && (whole || atBoundary(rest) && rest != ""):
+	case shortWords.MatchString(text): // "--arg a v   set a to v"
+		return &Value{Name: bare, Several: true}, text[len(shortWords.FindString(text)):]
+	default:
+		return nil, text
+	}
+	v := &Value{Name: bare, dots: strings.HasSuffix(word, "...")}
+	if !v.dots {
+		rest = word[len(bare):] + rest
+	}
+	return v.more(rest, whole)
+}
 
 // byDefault returns the value of an option that is described by its default. It is nil for a switch.
 func byDefault(text string) *Value {
-	v := &Value{Name: "string", Default: strings.Trim(text, "'[]{}"), Equals: true}
+	v := &Value{Name: "string", Equals: true}
 	switch {
 	case text == "false":
 		return nil
@@ -252,42 +228,19 @@ func byDefault(text string) *Value {
 	return v
 }
 
-var wholeNumber = lazyregexp.New(`^-?[0-9]+$`)
-
-// shortWord and shortWords match several values with names of one or two letters. Two or
-// more spaces and a description follow.
-var (
-	shortWord  = lazyregexp.New(`^[a-z]{1,2}$`)
-	shortWords = lazyregexp.New(`^(?: [a-z]{1,2})+ {2,}`)
-)
-
-// innerBrackets matches an optional part of a value: "FILTER[:options]".
-var innerBrackets = lazyregexp.New(`\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]`)
-
-// signed matches a number with an optional sign: "=[-]NUM".
-var signed = lazyregexp.New(`^=\[[+-]+\]`)
-
-// optionalValue matches the text in brackets after an option and a space.
-var optionalValue = lazyregexp.New(`^(?:<?[A-Za-z][A-Za-z0-9_|,:.-]*>?)(?: ?\.\.\.)?$`)
-
 // more parses further placeholders for values of the same option.
 func (v *Value) more(rest string, whole bool) (*Value, string) {
 	if m := dots.FindString(rest); m != "" {
-		v.Several, rest = true, rest[len(m):]
+		v.dots, rest = true, rest[len(m):]
 	}
-	v.Words = 1
 	for strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "  ") {
 		word, after := cutWord(rest[1:])
-		if strings.HasPrefix(word, "[") && strings.HasSuffix(strings.TrimSpace(word), "]") && strings.Contains(word, "...") {
-			v.Several, rest = true, after
-			continue
-		}
-		if word != v.Name && !placeholder.MatchString(word) || !whole && isProse(word, after) {
+		repeated := strings.HasPrefix(word, "[") && strings.HasSuffix(word, "]") && strings.Contains(word, "...")
+		if !repeated && (word != v.Name && !placeholder.MatchString(word) || !whole && isProse(word, after)) {
 			break
 		}
-		if word != "RANGE" { // click's INTEGER RANGE
-			v.Words++
-		}
+		v.dots = v.dots || repeated
+		v.Several = v.Several || !repeated && word != "RANGE" // click's INTEGER RANGE
 		rest = after
 	}
 	return v.named(), rest
@@ -296,98 +249,70 @@ func (v *Value) more(rest string, whole bool) (*Value, string) {
 // named removes the markup of a placeholder from the name, and parses the choices that the
 // name lists.
 func (v *Value) named() *Value {
-	name := v.Name
-	if strings.HasSuffix(name, "...") {
-		name, v.Several = strings.TrimSuffix(name, "..."), true
-	}
-	if list := listed(name); len(list) > 1 {
-		v.Choices = list
-	}
+	name := strings.TrimSpace(strings.TrimSuffix(v.Name, "..."))
+	v.dots = v.dots || name != v.Name
+	v.Choices = listed(name)
 	v.marked = v.marked || v.Equals || strings.HasPrefix(name, "<") || upperWord.MatchString(name)
 	v.Name = cut(strings.Trim(name, `<>{}[]'"`), maxName)
-	if v.Words == 1 {
-		v.Words = 0
-	}
 	return v
 }
+
+// noun matches words that stand for a value, so alternatives between them are not choices.
+var noun = lazyregexp.New(`^(?i:data|addr(?:ess)?|port|level|args?|mode|options?|interface|provider|date|time|` +
+	`dur(?:ation)?|num(?:ber)?|user|group|string|pattern|name|url|host|size|value|id|text|regex|glob|expr|command)$`)
 
 // listed returns the choices that a name lists: {a,b}, [a|b], a|b.
 func listed(name string) []string {
 	inner := strings.Trim(name, "<>[](){}")
-	var list []string
-	switch {
-	case strings.HasPrefix(name, "{") && strings.Contains(name, ","):
+	list := strings.Split(inner, "|")
+	if strings.HasPrefix(name, "{") && strings.Contains(name, ",") {
 		list = strings.Split(inner, ",")
-	case strings.Contains(inner, "|"):
-		list = strings.Split(inner, "|")
-	case onOff.MatchString(inner):
-		list = strings.Split(inner, "/")
-	default:
+	}
+	if len(list) < 2 || len(list) > maxChoices {
 		return nil
 	}
 	for i, one := range list {
 		one = strings.Trim(strings.TrimSpace(one), `'"`)
-		if one == "" || strings.ContainsAny(one, " <>()[]") || len(one) > maxName {
-			return nil
-		}
-		if upperWord.MatchString(one) && len(one) > 1 && !strings.HasPrefix(name, "{") && strings.ToUpper(inner) == inner &&
-			(pathName.MatchString(one) || noun.MatchString(one)) {
+		if one == "" || strings.ContainsAny(one, " <>()[]") || len(one) > maxName || noun.MatchString(one) ||
+			pathName.MatchString(one) {
 			return nil // FILE|DIR: either is a placeholder
 		}
-		if noun.MatchString(one) {
-			return nil // date|duration
-		}
 		list[i] = one
-	}
-	if len(list) > maxChoices {
-		return nil
 	}
 	return list
 }
 
-var (
-	onOff = lazyregexp.New(`^(?:on/off|yes/no|true/false)$`)
-	noun  = lazyregexp.New(`^(?i:data|filename|address|addr|port|level|args?|mode|options?|interface|provider|` +
-		`date|time|dur|duration|file|path|dir|directory|number|num|user|group|string|` +
-		`pattern|name|` +
-		`url|host|size|value|id|text|regex|glob|expr|command)$`)
-)
-
-var upperWord = lazyregexp.New(`^[A-Z][A-Z0-9_-]*$`)
-
 // atBoundary reports whether rest is empty or begins with a separator.
 func atBoundary(rest string) bool {
-	return rest == "" || strings.HasPrefix(rest, "  ") || strings.HasPrefix(rest, ",") || strings.HasPrefix(rest, " |") ||
-		strings.HasPrefix(rest, " -") || strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "]") ||
-		strings.HasPrefix(rest, " :")
+	return rest == "" || slices.ContainsFunc([]string{"  ", ",", " |", " -", "|", "]", " :", ": "}, func(s string) bool {
+		return strings.HasPrefix(rest, s)
+	})
 }
 
-// isProse reports whether a word in capitals begins a description: one capital before an
-// ordinary word, as in "-a A list".
+// isProse reports whether a word in capitals begins a description. That is one capital before an
+// ordinary word, as in "-a A list". In "--pair A B" it does not.
 func isProse(word, rest string) bool {
-	if next, _ := cutWord(strings.TrimPrefix(rest, " ")); len(next) == 1 && placeholder.MatchString(next) {
-		return false // "--pair A B"
-	}
-	return len(word) == 1 && strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "  ") && !strings.HasPrefix(rest,
-		" -")
+	next, _ := cutWord(strings.TrimPrefix(rest, " "))
+	return len(word) == 1 && len(next) != 1 && strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "  ") &&
+		!strings.HasPrefix(rest, " -")
 }
 
 // cutWord splits off the first word. Text in brackets belongs to the word.
 func cutWord(text string) (word, rest string) {
-	depth := 0
 	var closing []byte
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case c == '<' || c == '{' || c == '[' || c == '(':
-			closing = append(closing, map[byte]byte{'<': '>', '{': '}', '[': ']', '(': ')'}[c])
-			depth++
+	for i := range len(text) {
+		c, next := text[i], byte(0)
+		if i+1 < len(text) {
+			next = text[i+1]
+		}
+		depth := len(closing)
+		switch at := strings.IndexByte("<{[(", c); {
+		case at >= 0:
+			closing = append(closing, ">}])"[at])
 		case depth > 0 && c == closing[depth-1]:
-			closing, depth = closing[:depth-1], depth-1
-		case depth == 0 && (c == ' ' || c == ',' || c == ']' || c == ')' || c == '|' && i+1 < len(text) && text[i+1] == '-' ||
-			c == ';' || c == '/' && i+1 < len(text) && text[i+1] == '-'):
-			return text[:i], text[i:]
-		case depth > 0 && c == ' ' && i+1 < len(text) && text[i+1] == ' ': // a bracket that is not closed
+			closing = closing[:depth-1]
+		case depth == 0 && (strings.IndexByte(" ,]);", c) >= 0 || (c == '|' || c == '/') && next == '-'),
+			depth > 0 && c == ' ' && next == ' ': // a bracket that is not closed
 			return text[:i], text[i:]
 		}
 	}
@@ -397,11 +322,10 @@ func cutWord(text string) (word, rest string) {
 // bracket splits off a pair of brackets with its contents.
 func bracket(text string) (body, rest string) {
 	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '[':
+	for i := range len(text) {
+		if text[i] == '[' {
 			depth++
-		case ']':
+		} else if text[i] == ']' {
 			if depth--; depth == 0 {
 				return text[:i+1], text[i+1:]
 			}

@@ -23,8 +23,9 @@ var styleMarks = []struct {
 }
 
 var (
-	goEntry   = lazyregexp.New(`^-[A-Za-z][A-Za-z0-9_.-]*(?: [A-Za-z0-9_/<>.=:]+)?(?: {2,}.*)?$`)
-	docoptUse = lazyregexp.New(`(?im)^usage:\n(?: *\S.*\n)*? *\S.*(?:\[options\]|\(-|<.*\||\[-)`)
+	// docopt matches the usage of docopt, which takes "--" only where its usage has it.
+	docopt  = lazyregexp.New(`(?im)^usage:\n(?: *\S.*\n)*? *\S.*(?:\[options\]|\(-|<.*\||\[-)`)
+	goEntry = lazyregexp.New(`^-[A-Za-z][A-Za-z0-9_.-]*(?: [A-Za-z0-9_/<>.=:]+)?(?: {2,}.*)?$`)
 )
 
 // styleOf recognizes the library that wrote a help text by phrases that only this library uses.
@@ -54,9 +55,7 @@ func styleOf(lines []line) Style {
 		return StyleGoFlag
 	case entries == 0:
 		return StyleUsage
-	case docoptUse.MatchString(text):
-		return StyleDocopt
-	case double:
+	case double && !docopt.MatchString(text):
 		return StyleGNU
 	}
 	return StyleOther

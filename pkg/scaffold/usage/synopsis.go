@@ -8,17 +8,16 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// Usage lines consist of options and operands. Optional ones are in brackets, alternatives
-// are separated by bars, and dots follow what can be repeated.
+// Usage lines consist of options and operands. Optional ones are in brackets, alternatives are
+// separated by bars, and dots follow what can be repeated.
 
-// A node is a part of a usage line.
+// A node is a part of a usage line: a word, or a group in brackets.
 type node struct {
-	word     string  // a leaf
-	parts    []*node // a group: a sequence
-	either   bool    // the parts exclude each other
+	word     string
+	parts    []*node
+	either   bool // the parts exclude each other
 	optional bool
 	repeat   bool
-	brace    bool // a group in braces
 }
 
 const (
@@ -27,24 +26,22 @@ const (
 	maxUsages = 50
 )
 
-var tokenPattern = lazyregexp.New(`<[^<>]*>|[A-Za-z0-9_]+(?:\|[A-Za-z0-9_]+)+|\[=[^\[\]]*\]|\.\.\.|[][(){}|` +
-	`]|[^][(){}|\s]+`)
+var tokenPattern = lazyregexp.New(`<[^<>]*>|[A-Za-z0-9_]+(?:\|[A-Za-z0-9_]+)+|\{[^{}|\s]+,[^{}|]+\}|\[=[^\[\]]*\]|` +
+	`\.\.\.|[][(){}|]|[^][(){}|\s]+`)
 
-// tokens splits a usage line into tokens. "--key=VALUE" is one token, and so is a word that
-// a bracket follows directly: "--color[=WHEN]".
-func tokens(text string) []string {
-	var out []string
+// tokens splits a usage line into tokens. "--key=VALUE" is one token, and so is a word that a
+// bracket follows directly: "--color[=WHEN]".
+func tokens(text string) (out []string) {
 	end := 0
 	for _, m := range tokenPattern.FindAllStringIndex(text, maxTokens) {
-		word := text[m[0]:m[1]]
-		last := len(out) - 1
-		joins := last >= 0 && m[0] == end && strings.HasPrefix(out[last], "-") &&
-			(strings.HasPrefix(word, "[=") || strings.HasSuffix(out[last], "=") || strings.HasPrefix(word, "<"))
+		word, last := text[m[0]:m[1]], len(out)-1
+		bare, dotted := strings.CutSuffix(word, "...")
 		switch {
-		case joins:
+		case last >= 0 && m[0] == end && strings.HasPrefix(out[last], "-") &&
+			(strings.HasPrefix(word, "[=") || strings.HasSuffix(out[last], "=") || strings.HasPrefix(word, "<")):
 			out[last] += word
-		case strings.HasSuffix(word, "...") && word != "...":
-			out = append(out, strings.TrimSuffix(word, "..."), "...")
+		case dotted && bare != "":
+			out = append(out, bare, "...")
 		default:
 			out = append(out, word)
 		}
@@ -53,120 +50,106 @@ func tokens(text string) []string {
 	return out
 }
 
-type usageParser struct {
-	tokens []string
-	at     int
-}
-
-// group parses up to a closing bracket or the end.
-func (u *usageParser) group(depth int) *node {
-	g := &node{}
-	current := &node{}
-	var branches []*node
-	for u.at < len(u.tokens) {
-		t := u.tokens[u.at]
-		u.at++
-		switch t {
-		case "]", ")", "}":
-			u.at--
-			goto done
-		case "|":
-			branches = append(branches, current)
-			current = &node{}
-			continue
-		case "...":
-			if n := len(current.parts); n > 0 {
-				current.parts[n-1].repeat = true
-			}
-			continue
-		case "[", "(", "{":
-			if depth == maxDepth {
-				continue
-			}
-			inner := u.group(depth + 1)
-			u.at++ // the closing bracket
-			inner.optional, inner.brace = t == "[", t == "{"
-			if t == "{" && len(inner.parts) == 1 && strings.Contains(inner.parts[0].word, ",") {
-				inner = &node{word: "{" + inner.parts[0].word + "}"}
-			}
+// parseGroup parses tokens up to a closing bracket, and returns the remaining ones.
+func parseGroup(tokens []string, depth int) (*node, []string) {
+	branches := []*node{{}}
+	for len(tokens) > 0 {
+		current := branches[len(branches)-1]
+		t := tokens[0]
+		tokens = tokens[1:]
+		switch n := len(current.parts); {
+		case t == "]" || t == ")" || t == "}":
+			return joined(branches), tokens
+		case t == "|":
+			branches = append(branches, &node{})
+		case t == "..." && n > 0:
+			current.parts[n-1].repeat = true
+		case t == "...", depth == maxDepth && len(t) == 1 && strings.Contains("[({", t):
+		case len(t) == 1 && strings.Contains("[({", t):
+			var inner *node
+			inner, tokens = parseGroup(tokens, depth+1)
+			inner.optional = t == "["
 			current.parts = append(current.parts, inner)
-			continue
+		default:
+			current.parts = append(current.parts, &node{word: t})
 		}
-		current.parts = append(current.parts, &node{word: t})
 	}
-done:
-	if branches == nil {
-		g.parts = current.parts
-		return g
-	}
-	g.either = true
-	for _, b := range append(branches, current) {
-		if len(b.parts) == 1 {
-			b = b.parts[0]
-		}
-		g.parts = append(g.parts, b)
-	}
-	return g
+	return joined(branches), nil
 }
 
-// synopsis parses usage lines.
-func (p *Program) synopsis(lines []string, from Source) {
-	var all [][]*Operand
-	loose := false
-	needs := map[*Option]int{} // the number of lines in which an option is required
-	var usages [][]*node
-	var own [][]*node // the usage lines that name the command, if other lines do not
-	for i, text := range lines {
-		if i == maxUsages {
-			break
+func joined(branches []*node) *node {
+	if len(branches) == 1 {
+		return branches[0]
+	}
+	for i, b := range branches {
+		if len(b.parts) == 1 {
+			branches[i] = b.parts[0]
 		}
+	}
+	return &node{parts: branches, either: true}
+}
+
+// text returns the words of a node.
+func (n *node) text() string {
+	words := []string{n.word}
+	for _, part := range n.parts {
+		words = append(words, part.text())
+	}
+	if n.either {
+		return strings.Join(words[1:], "|")
+	}
+	return strings.TrimSpace(strings.Join(words, " "))
+}
+
+func (n *node) isOption() bool { return strings.HasPrefix(n.text(), "-") }
+
+// synopsis parses usage lines (WRAP-24).
+func (p *Program) synopsis(lines []string) {
+	var usages, own [][]*node // own are those that name the command
+	for _, text := range lines[:min(len(lines), maxUsages)] {
 		text, _, _ = strings.Cut(text, " # ")
-		text = strings.ReplaceAll(text, "(s)", "...")
-		u := &usageParser{tokens: tokens(text)}
+		list := tokens(strings.ReplaceAll(text, "(s)", "..."))
 		var parts []*node
-		for u.at < len(u.tokens) { // a closing bracket without an opening one
-			g := u.group(0)
-			if g.either { // "x A | x B": one line for both
-				g = g.parts[0]
-			}
-			if g.word != "" {
-				g = &node{parts: []*node{g}}
+		for len(list) > 0 { // a closing bracket can lack its opening one
+			var g *node
+			if g, list = parseGroup(list, 0); g.either { // "x A | x B": one line for both
+				p.Loose = true
+				g = &node{parts: []*node{g.parts[0]}}
 			}
 			parts = append(parts, g.parts...)
-			u.at++
 		}
 		parts, named := p.withoutName(parts)
 		if usages = append(usages, parts); named {
 			own = append(own, parts)
 		}
 	}
-	if len(own) > 0 {
+	if own != nil {
 		usages = own
 	}
-	literal := p.Style == StyleDocopt || p.Style != StyleArgparse && slices.ContainsFunc(usages, hasPlaceholder)
+	p.walkAll(usages)
+}
+
+// walkAll reads the lines of a synopsis. An option is required if every line requires it.
+func (p *Program) walkAll(usages [][]*node) {
+	var all [][]*Operand
+	literal := p.Style != StyleArgparse && slices.ContainsFunc(usages, hasPlaceholder)
+	unclear := p.Loose
+	needs := map[*Option]int{}
 	for _, parts := range usages {
-		w := &usageWalk{p: p, from: from, literal: literal, at: -1}
+		w := &usageWalk{p: p, literal: literal, required: map[*Option]bool{}}
 		w.sequence(parts, false, false)
-		if w.unusable {
-			loose = true
+		if unclear = unclear || w.unclear; w.unclear {
 			continue
 		}
 		all = append(all, w.operands)
 		for o := range w.required {
 			needs[o]++
 		}
-		if w.dashes {
-			p.Dashes = true
-			if p.DashesAt < 0 {
-				p.DashesAt = w.at
-			}
-		}
 	}
 	for o, n := range needs {
 		o.Required = o.Required || n == len(all)
 	}
-	p.operandsOf(all)
-	if loose {
+	if p.operandsOf(all); unclear {
 		p.Operands, p.Loose = nil, true
 	}
 }
@@ -175,29 +158,27 @@ func (p *Program) synopsis(lines []string, from Source) {
 // lower case are then typed as they are.
 func hasPlaceholder(parts []*node) bool {
 	for i, n := range parts {
-		switch {
-		case strings.HasPrefix(textOf(n), "-") || i > 0 && strings.HasPrefix(parts[i-1].word, "-"):
-		case n.parts != nil && hasPlaceholder(n.parts), !anyOptions.MatchString(n.word) &&
-			(strings.HasPrefix(n.word, "<") || upperWord.MatchString(n.word)):
+		if n.isOption() || i > 0 && strings.HasPrefix(parts[i-1].word, "-") {
+			continue
+		}
+		if hasPlaceholder(n.parts) || !anyOptions.MatchString(n.word) &&
+			(strings.HasPrefix(n.word, "<") || upperWord.MatchString(n.word)) {
 			return true
 		}
 	}
 	return false
 }
 
-// withoutName drops the words that the command line begins with. named reports whether these
-// are all words of a command.
+// withoutName drops the words that the command line begins with. named reports whether these are
+// all words of a command.
 func (p *Program) withoutName(parts []*node) (rest []*node, named bool) {
-	if len(parts) > 0 && parts[0].word != "" && isName(parts[0].word, p.Words) || len(parts) > 0 && len(p.Words) == 1 {
-		parts = parts[min(1, len(parts)):]
+	if len(parts) > 0 && (len(p.Words) == 1 || isName(parts[0].word, p.Words)) {
+		parts = parts[1:]
 	}
 	named = len(p.Words) > 1
 	for _, word := range p.Words[1:] {
-		at := 0
-		for at < len(parts) && parts[at].optional { // options can precede a command
-			at++
-		}
-		if at < len(parts) && (parts[at].word == word || slices.Contains(listed(parts[at].word), word)) {
+		at := slices.IndexFunc(parts, func(n *node) bool { return !n.optional }) // options can precede a command
+		if at >= 0 && (parts[at].word == word || slices.Contains(listed(parts[at].word), word)) {
 			parts = slices.Delete(slices.Clone(parts), at, at+1)
 		} else {
 			named = false
@@ -208,44 +189,45 @@ func (p *Program) withoutName(parts []*node) (rest []*node, named bool) {
 
 // A usageWalk collects the options and operands of one usage line.
 type usageWalk struct {
-	p         *Program
-	from      Source
-	literal   bool // words in lower case are typed as they are
-	operands  []*Operand
-	dashes    bool
-	at        int
-	required  map[*Option]bool
-	commanded bool // COMMAND was read
-	unusable  bool // the line describes another command of the program
+	p        *Program
+	literal  bool // words in lower case are typed as they are
+	operands []*Operand
+	required map[*Option]bool
+	ended    bool // the rest belongs to another command
+	unclear  bool // the line does not show the operands
+	either   bool // inside alternatives, where "-abc" can be one option or several
 }
 
 var (
 	// anyOptions matches a placeholder for all options.
-	anyOptions = lazyregexp.New(`(?i)^<?(?:\S*[-_])?(?:options?|opts?|flags?|switches|optione?n|opciones|opción|` +
-		`opzioni|opções|opcje|volby|ключи?|параметры?|опции|オプション|选项|選項|옵션)>?s?\.*$`)
+	anyOptions = lazyregexp.New(`(?i)^<?(?:\S*[-_])?(?:options?|opts?|flags?|switches)>?s?\.*$`)
 	anyCommand = lazyregexp.New(`(?i)^<?(?:sub-?)?(?:command|cmd)s?>?$`)
 	cluster    = lazyregexp.New(`^-[A-Za-z0-9@%#]{2,}$`)
+	// several matches names of operands that can be repeated.
+	several = lazyregexp.New(`^<?(?i:files|paths|dirs|directories|args|arguments|packages|urls|hosts|pids|` +
+		`(?:file)?names)>?$`)
+	// operandName matches a name, with letters of any language.
+	operandName = lazyregexp.New(`^\p{L}[\p{L}\p{M}0-9_./:=@+-]*$`)
 )
 
 func (w *usageWalk) sequence(parts []*node, optional, repeat bool) {
-	for i := 0; i < len(parts); i++ {
-		n := parts[i]
-		switch {
-		case n.parts != nil || n.word == "":
+	for i := 0; i < len(parts) && !w.ended; i++ {
+		switch n := parts[i]; {
+		case n.word == "":
 			w.group(n, optional || n.optional, repeat || n.repeat)
 		case n.word == "--":
-			w.dashes = true
-			w.at = len(w.operands)
-		case strings.HasPrefix(n.word, "-") && len(n.word) > 1:
-			var next *node
-			if i+1 < len(parts) {
-				next = parts[i+1]
+			w.p.Dashes = true
+			if w.p.DashesAt < 0 {
+				w.p.DashesAt = len(w.operands)
 			}
-			if w.option(n, next, optional, len(parts), repeat, optional && i == 0) {
+		case strings.HasPrefix(n.word, "-") && len(n.word) > 1:
+			if w.option(parts[i:], optional, repeat, optional && i == 0) {
 				i++
 			}
-			for w.takesValue(n.word) && parts[0] == n && optional && i+1 < len(parts) && isPartOfValue(parts[i+1]) {
-				i++ // the text after an option in the same bracket
+			o := w.p.Find(nameAt.FindString(n.word))
+			for optional && parts[0] == n && o != nil && o.Value != nil && i+1 < len(parts) && !parts[i+1].isOption() &&
+				!anyOptions.MatchString(parts[i+1].word) {
+				i++ // the text after an option in the same bracket is a part of its value
 			}
 		case optional && strings.HasPrefix(parts[0].word, "-"): // a value of the option in the same bracket
 		default:
@@ -254,97 +236,73 @@ func (w *usageWalk) sequence(parts []*node, optional, repeat bool) {
 	}
 }
 
-// takesValue reports whether an option that was read takes a value.
-func (w *usageWalk) takesValue(word string) bool {
-	o := w.p.Find(nameAt.FindString(word))
-	return o != nil && o.Value != nil
-}
-
-// isPartOfValue reports whether a part of a bracket that begins with an option belongs to
-// its value, as in "[address:]port".
-func isPartOfValue(n *node) bool {
-	return !strings.HasPrefix(textOf(n), "-") && !anyOptions.MatchString(n.word)
-}
-
 func (w *usageWalk) group(n *node, optional, repeat bool) {
-	if !n.either && len(n.parts) > 1 && (n.brace || !slices.ContainsFunc(n.parts, func(part *node) bool {
+	if n.either {
+		w.alternatives(n, optional, repeat)
+		return
+	}
+	prose := len(n.parts) > 1 && !slices.ContainsFunc(n.parts, func(part *node) bool {
 		return !lowerWord.MatchString(part.word) || part.repeat
-	})) {
-		w.unusable = !anyOptions.MatchString(n.parts[len(n.parts)-1].word) // prose: "[entry points]"
-		return
-	}
-	if !n.either {
-		if last := len(n.parts) - 1; optional && last > 0 && anyOptions.MatchString(n.parts[last].word) &&
-			!strings.HasPrefix(n.parts[0].word, "-") {
-			return // "[build flags]"
-		}
+	})
+	switch {
+	case prose: // "[build flags]", "[entry points]"
+		w.unclear = !anyOptions.MatchString(n.parts[len(n.parts)-1].word)
+	default:
 		w.sequence(n.parts, optional, repeat)
-		return
-	}
-	if list := alternatives(n); list != nil { // {a|b}: one operand
-		o := &Operand{Name: strings.Join(list, "|"), Required: !optional, Repeat: repeat}
-		o.Choices = listed(o.Name)
-		w.operand(o)
-		return
-	}
-	var names []string
-	led := strings.HasPrefix(textOf(n), "-")
-	for _, branch := range n.parts {
-		parts := branch.parts
-		if parts == nil {
-			parts = []*node{branch}
-		}
-		if led && branch.word != "" && !strings.HasPrefix(branch.word, "-") && !strings.HasPrefix(branch.word, "<") &&
-			(len(branch.word) == 1 || !upperWord.MatchString(branch.word)) {
-			continue // "[-A|B|C]" and "[-o a|b]" have no operands
-		}
-		w.sequence(parts, true, repeat)
-		if first := parts[0]; first != nil && strings.HasPrefix(first.word, "-") {
-			if m := nameAt.FindString(first.word); m != "" {
-				names = append(names, m)
-			}
-		}
-	}
-	if len(names) == len(n.parts) && !w.aliases(names) {
-		w.p.Exclusive = append(w.p.Exclusive, names)
 	}
 }
 
-// aliases reports whether all names belong to one option: "-q | --quiet".
-func (w *usageWalk) aliases(names []string) bool {
-	first := w.p.Find(names[0])
-	for _, name := range names[1:] {
-		if first == nil || !first.Has(name) {
-			return false
-		}
-	}
-	return true
-}
-
-// alternatives returns the words of a group if all its parts are words that exclude each
-// other. It returns nil if one is an option.
-func alternatives(n *node) (list []string) {
-	for _, part := range n.parts {
-		if part.word == "" || strings.HasPrefix(part.word, "-") && part.word != "-" || part.repeat {
-			return nil
-		}
-		if part.word != "-" {
+// alternatives reads a group whose parts exclude each other.
+func (w *usageWalk) alternatives(n *node, optional, repeat bool) {
+	options := slices.ContainsFunc(n.parts, (*node).isOption)
+	plain := !slices.ContainsFunc(n.parts, func(part *node) bool { return part.word == "" || part.repeat })
+	switch {
+	case !options && plain: // {a|b}: one operand
+		var list []string
+		for _, part := range n.parts {
 			list = append(list, strings.Trim(part.word, "<>"))
 		}
+		name := strings.Join(list, "|")
+		w.operand(&Operand{Name: name, Required: !optional, Repeat: repeat, Choices: listed(name)})
+		return
+	case !options:
+		w.unclear = true
+		return
 	}
-	return list
+	for _, branch := range n.parts {
+		parts := branch.parts
+		if parts == nil || branch.either {
+			parts = []*node{branch}
+		}
+		if !branch.isOption() && n.parts[0].isOption() && !strings.HasPrefix(branch.text(), "<") &&
+			!upperWord.MatchString(branch.text()) {
+			// "[-A|B|C]" and "[-o a|b]" have no operands. Others are not understood.
+			w.unclear = w.unclear || branch.word == "" || strings.ContainsAny(branch.word, "/<")
+			continue
+		}
+		w.either = true
+		w.sequence(parts, true, repeat)
+		w.either = false
+	}
 }
 
-// option reads an option of a usage line, and reports whether the next part is its value.
-// leads is true for an option that begins its bracket.
-func (w *usageWalk) option(n, next *node, optional bool, within int, repeat, leads bool) (took bool) {
+// option reads an option of a usage line, and reports whether the next part is its value. leads is
+// true for an option that begins its bracket.
+func (w *usageWalk) option(parts []*node, optional, repeat, leads bool) (took bool) {
+	n, within := parts[0], len(parts)
 	known := w.p.Find(strings.SplitN(n.word, "=", 2)[0])
-	alone := next == nil || within != 2 || !isValueOf(next, within, false) // "[-name VALUE]" is one option
-	if cluster.MatchString(n.word) && known == nil && alone && w.isCluster(n.word) {
+	var next *node
+	if within > 1 && isValue(parts[1], within, known != nil && known.Value != nil || leads) {
+		next = parts[1]
+	}
+	if w.either && cluster.MatchString(n.word) && known == nil {
+		return false
+	}
+	if cluster.MatchString(n.word) && known == nil && (next == nil || within != 2) && w.isCluster(n.word) {
 		w.p.clusters = true
 		for _, c := range n.word[1:] {
-			w.p.add(&Option{Names: []string{"-" + string(c)}, Source: w.from, Sure: Likely})
-			w.p.example("-"+string(c), 1)
+			w.p.add(&Option{Names: []string{"-" + string(c)}, Sure: Likely, fromUsage: true})
+			w.p.show("-" + string(c))
 		}
 		return false
 	}
@@ -352,37 +310,26 @@ func (w *usageWalk) option(n, next *node, optional bool, within int, repeat, lea
 	if !ok || rest != "" {
 		return false
 	}
-	o := &Option{Names: s.names, Negations: s.negations, Value: s.value, Source: w.from, Sure: Likely,
-		Repeat: repeat || n.repeat}
-	takes := known == nil || known.Value != nil || leads && within == 2
-	if next != nil && o.Value == nil && takes && isValueOf(next, within, known != nil || leads) {
+	o := &Option{Names: s.names, Negations: s.negations, Value: s.value, Sure: Likely, Repeat: repeat || n.repeat,
+		fromUsage: true}
+	if next != nil && o.Value == nil && (known == nil || known.Value != nil || leads && within == 2) {
 		took = true
-		o.Value = &Value{Name: next.word}
-		if next.parts != nil {
-			o.Value.Name = textOf(next)
-			o.Value.Optional = next.optional && within == 2 && !strings.Contains(o.Value.Name, "|")
-		}
-		if next.repeat {
-			o.Value.Several, o.Repeat = true, true
-		}
-		o.Value.named()
+		o.Value = (&Value{Name: next.text(), dots: next.repeat}).named()
+		o.Value.Optional = next.optional && within == 2 && !next.either
 	}
-	if o.Value != nil {
-		if known != nil {
-			o.Value.decide(known.Help)
-		} else {
-			o.Value.decide("")
-		}
-	}
-	if known == nil && !w.p.trustsUsage() {
+	help := ""
+	if known != nil {
+		help = known.Help
+	} else if !w.p.trustsUsage() {
 		o.Sure = Guessed
 	}
+	if o.Value != nil {
+		o.Value.decide(help)
+		o.Repeat = o.Repeat || o.Value.dots
+	}
 	w.p.add(o)
-	w.p.example(o.Names[0], 1)
-	if there := w.p.Find(o.Names[0]); there != nil && !optional {
-		if w.required == nil {
-			w.required = map[*Option]bool{}
-		}
+	w.p.show(o.Names[0])
+	if there := w.p.Find(o.Names[0]); !optional && there != nil {
 		w.required[there] = true
 	}
 	return took
@@ -391,55 +338,32 @@ func (w *usageWalk) option(n, next *node, optional bool, within int, repeat, lea
 // trustsUsage reports whether options that appear only in usage lines are accepted. In other
 // styles, the list of options would include them.
 func (p *Program) trustsUsage() bool {
-	return p.Style == StyleUsage || p.Style == StyleDocopt || p.Style == StyleArgparse || len(p.Options) == 0
+	return slices.Contains([]Style{StyleUsage, StyleArgparse}, p.Style) || len(p.Options) == 0
 }
 
-// isCluster reports whether "-abc" represents three options.
+// isCluster reports whether "-abc" represents three options. It is one option if a letter repeats,
+// or if single dashes begin long names.
 func (w *usageWalk) isCluster(word string) bool {
-	seen := map[rune]bool{}
-	for _, c := range word[1:] {
-		if seen[c] {
-			return false
-		}
-		seen[c] = true
-	}
-	if w.p.Style == StyleGoFlag {
-		return false
-	}
-	for _, o := range w.p.Options { // single dashes begin long names, so this is one option
-		if name := o.Names[0]; len(name) > 2 && !strings.HasPrefix(name, "--") && o.Source != w.from {
+	for i, c := range word[1:] {
+		if strings.ContainsRune(word[1:1+i], c) {
 			return false
 		}
 	}
-	return true
+	return w.p.Style != StyleGoFlag && !slices.ContainsFunc(w.p.Options, func(o *Option) bool {
+		return len(o.Names[0]) > 2 && !strings.HasPrefix(o.Names[0], "--") && !o.fromUsage
+	})
 }
 
-// isValueOf reports whether next is the value of the option before it. It is if both are
-// alone in a bracket, or if it is a placeholder after an option that takes a value.
-func isValueOf(next *node, within int, known bool) bool {
-	switch {
-	case next.word == "" && len(next.parts) > 0:
-		text := textOf(next)
-		return (within == 2 || known) && !strings.HasPrefix(text, "-") && !strings.Contains(text, " ")
-	case next.word == "" || strings.HasPrefix(next.word, "-"):
+// isValue reports whether a part is the value of the option before it.
+func isValue(next *node, within int, known bool) bool {
+	text := next.text()
+	if text == "" || strings.HasPrefix(text, "-") || anyOptions.MatchString(text) {
 		return false
+	}
+	if next.word == "" {
+		return (within == 2 || known) && !strings.Contains(text, " ")
 	}
 	return within <= 3 || known
-}
-
-// textOf returns approximately the text of a group.
-func textOf(n *node) string {
-	if n.word != "" {
-		return n.word
-	}
-	var words []string
-	for _, part := range n.parts {
-		words = append(words, textOf(part))
-	}
-	if n.either {
-		return strings.Join(words, "|")
-	}
-	return strings.Join(words, " ")
 }
 
 // word reads an operand or a command.
@@ -448,35 +372,21 @@ func (w *usageWalk) word(n *node, optional, repeat bool) {
 	switch {
 	case name == "-":
 		w.p.DashInput = true
-		return
-	case anyOptions.MatchString(name), name == ",", name == "or", name == "=":
-		return
-	case w.commanded, anyCommand.MatchString(name) && len(w.p.Subcommands) > 0:
-		w.commanded = true // the words after it belong to the command
-		return
-	case strings.HasPrefix(name, "<") || strings.HasPrefix(name, "{") || upperWord.MatchString(name):
-	case strings.HasPrefix(name, "["):
-		return
-	case strings.Contains(name, "|"): // c|x|t, FILE|URL
-	case w.literal && !optional && lowerWord.MatchString(name), strings.EqualFold(name, "expression"):
-		w.unusable = true // a word that is typed as it is: one form of several
-		return
-	case !operandName.MatchString(name):
-		return
+	case anyOptions.MatchString(name), name == ",", name == "or", name == "=", strings.HasPrefix(name, "["):
+	case anyCommand.MatchString(name) && len(w.p.Subcommands) > 0:
+		w.ended = true
+	case !strings.HasPrefix(name, "<") && !strings.HasPrefix(name, "{") && !upperWord.MatchString(name) &&
+		!strings.Contains(name, "|") && (w.literal && !optional && lowerWord.MatchString(name) ||
+		strings.EqualFold(name, "expression") || !operandName.MatchString(name)):
+		w.unclear = true // a word that is typed as it is, or one that is not understood
+	default:
+		w.operand(&Operand{Name: name, Required: !optional, Repeat: repeat || several.MatchString(name),
+			Choices: listed(name)})
 	}
-	w.operand(&Operand{Name: name, Required: !optional, Repeat: repeat || several.MatchString(name),
-		Choices: listed(name)})
 }
 
-// several matches names of operands that can be repeated.
-var several = lazyregexp.New(`^<?(?i:files|paths|dirs|directories|args|arguments|packages|urls|hosts|pids|` +
-	`(?:file)?names)>?$`)
-
-var operandName = lazyregexp.New(`^\p{L}[\p{L}\p{M}0-9_./:=@+-]*$`)
-
 func (w *usageWalk) operand(o *Operand) {
-	o.Name = cut(strings.Trim(o.Name, "<>{}[]."), maxName)
-	o.Source, o.Sure = w.from, Likely
+	o.Name, o.Sure = cut(strings.Trim(o.Name, "<>{}[]."), maxName), Likely
 	if o.Name == "" || len(w.operands) == maxOperands {
 		return
 	}
@@ -501,8 +411,7 @@ func (p *Program) operandsOf(all [][]*Operand) {
 	longest := slices.MaxFunc(all, func(a, b []*Operand) int { return cmp.Compare(len(a), len(b)) })
 	for _, list := range all {
 		for i, o := range list {
-			if o.Name != longest[i].Name {
-				p.Loose = true
+			if p.Loose = o.Name != longest[i].Name; p.Loose {
 				return
 			}
 			longest[i].Repeat = longest[i].Repeat || o.Repeat
@@ -521,30 +430,16 @@ func (p *Program) operandsOf(all [][]*Operand) {
 	p.Operands = longest
 }
 
-var (
-	readsInput = lazyregexp.New(`(?i)\b(?:standard input|stdin)\b`)
-	firstLine  = lazyregexp.New(`^[A-Z][^\n]{5,}`)
-	notSummary = lazyregexp.New(`(?i):$|\bcopyright\b|^(?:for more|this is not|by default|if |see |report |e\.g|note)|` +
-		`^\S+ (?:version )?v?[0-9]+\.[0-9]`)
-)
+var readsInput = lazyregexp.New(`(?i)\b(?:standard input|stdin)\b`)
 
-// finish draws conclusions from the whole text. prose is the text outside usage lines and
-// entries.
-func (p *Program) finish(prose []string) {
-	for _, text := range prose {
-		if readsInput.MatchString(text) {
-			p.Stdin = true
-		}
-	}
-	p.pair()
+// finish draws conclusions from the whole text.
+func (p *Program) finish() {
 	p.Operands = slices.DeleteFunc(p.Operands, p.isCommands)
 	for _, o := range p.Operands {
 		v := &Value{Name: o.Name, Choices: o.Choices}
 		v.decide(o.Help)
 		o.Kind, o.Sure, o.Choices = v.Kind, min(v.Sure, Likely), v.Choices
-		if readsInput.MatchString(o.Help) {
-			p.Stdin = true
-		}
+		p.Stdin = p.Stdin || readsInput.MatchString(o.Help)
 	}
 	switch p.Style {
 	case StyleArgparse, StyleClick, StyleCobra, StyleClap, StyleGoFlag, StyleBusybox:
@@ -559,31 +454,4 @@ func (p *Program) isCommands(o *Operand) bool {
 	return len(p.Subcommands) > 0 && len(o.Choices) > 0 && !slices.ContainsFunc(o.Choices, func(choice string) bool {
 		return !slices.ContainsFunc(p.Subcommands, func(s Subcommand) bool { return s.Name == choice })
 	})
-}
-
-// pair makes --no-x the negation of the switch --x.
-func (p *Program) pair() {
-	p.Options = slices.DeleteFunc(p.Options, func(o *Option) bool {
-		if len(o.Names) != 1 || o.Value != nil {
-			return false
-		}
-		positive, ok := strings.CutPrefix(o.Names[0], "--no-")
-		if !ok {
-			return false
-		}
-		there := p.Find("--" + positive)
-		if there == nil || there == o || there.Value != nil || there.Source != o.Source {
-			return false
-		}
-		there.Negations = append(there.Negations, o.Names[0])
-		return true
-	})
-}
-
-// firstSentence returns the first sentence of a text.
-func firstSentence(text string) string {
-	if at := strings.Index(text, ". "); at > 0 {
-		return text[:at+1]
-	}
-	return text
 }

@@ -49,9 +49,6 @@ func clean(text []byte) []line {
 	if strings.ContainsRune(s, '\x1b') {
 		s = escapes.ReplaceAllString(s, "")
 	}
-	if strings.ContainsRune(s, '\b') {
-		s = overstruck(s)
-	}
 	s = plain.Replace(s)
 	s = longDash.ReplaceAllString(s, "$1--$2")
 	var lines []line
@@ -98,19 +95,6 @@ func cleanLine(s string) line {
 		l.text = trimmed[m[2]:]
 	}
 	return l
-}
-
-// overstruck removes the overstriking of printers: bold and underlined characters.
-func overstruck(s string) string {
-	out := make([]rune, 0, len(s))
-	for _, r := range s {
-		if r != '\b' {
-			out = append(out, r)
-		} else if n := len(out); n > 0 && out[n-1] != '\n' {
-			out = out[:n-1]
-		}
-	}
-	return string(out)
 }
 
 // sentence joins parts into one line and truncates it to maxText.

@@ -32,9 +32,15 @@ func (t *Tool) body() string {
 	for len(rest) > 0 && len(rest[0].Words) > 0 {
 		first, rest = append(slices.Clone(first), rest[0].Words...), rest[1:]
 	}
-	fmt.Fprintf(&b, "argv=(%s)\n", quoted(first))
+	fmt.Fprintf(&b, "argv=(%s)\n", t.quoted(first))
+	if t.Source.File == "" {
+		b.WriteString(surroundings)
+	}
 	for i := range rest {
 		b.WriteString(line(&rest[i]) + "\n")
+		if a := &rest[i]; t.Source.File == "" && a.IsOperand() && a.Dashes && a.Destructive {
+			fmt.Fprintf(&b, refusal, quoted(slices.Sorted(maps.Keys(t.Recipe.Dangers))))
+		}
 	}
 	b.WriteByte('\n')
 	run, last := `"${argv[@]}"`, `exec "${argv[@]}"`
@@ -52,6 +58,33 @@ func (t *Tool) body() string {
 	}
 	fmt.Fprintf(&b, "  printf '%%s' \"${input[0]}\" | %s\nelse\n  %s\nfi\n", run, last)
 	return b.String()
+}
+
+// surroundings are for tools from a help text. It is not known which words are paths, or whether the
+// program needs a home.
+const surroundings = `# Relative paths are those of the only root. A home that the tool cannot read is replaced.
+[[ ${MCP_ROOTS_COUNT-} != 1 ]] || cd "$MCP_ROOTS_PATHS"
+{ : <"${HOME-}"; } 2>/dev/null || export HOME="${TMPDIR:-/tmp}"
+`
+
+// refusal refuses words that are dangerous options, abbreviated or with other letters too.
+const refusal = `for option in %s; do
+  for word in "${argv[@]}"; do
+    case $option in
+      --*) [[ $word != --?* || $option != "${word%%%%=*}"* ]] ;;
+      -?) [[ $word != -[!-]* || $word != *"${option#-}"* ]] ;;
+      *) [[ ${word%%%%=*} != "$option" ]] ;;
+    esac || mcp_fail_invalid_args "$word: the option $option is dangerous, so the tool refuses it"
+  done
+done
+`
+
+// quoted writes the program and its words. A program of the project is found from any directory.
+func (t *Tool) quoted(words []string) string {
+	if own, ok := strings.CutPrefix(words[0], "./"); ok && t.Source.File == "" {
+		return strings.TrimRight(`"$PWD"/`+shell.Quote(own)+" "+quoted(words[1:]), " ")
+	}
+	return quoted(words)
 }
 
 func quoted(words []string) string {

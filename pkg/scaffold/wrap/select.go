@@ -21,7 +21,7 @@ type Selection struct {
 }
 
 // MaxOptions is the maximum number of options of a tool that is made from a program's help.
-const MaxOptions = 15
+const MaxOptions = 60
 
 // limit returns the maximum number of options that are not required.
 func (s Selection) limit(from Source) int {
@@ -97,7 +97,7 @@ func (t *Tool) choose(s Selection) error {
 		t.arguments = append(t.arguments, a)
 	}
 	for _, option := range slices.Sorted(maps.Keys(t.Recipe.Dangers)) {
-		if !Has(t.Recipe, option) {
+		if t.Source.File != "" && !Has(t.Recipe, option) {
 			t.LeftOut = append(t.LeftOut, LeftOut{option, t.Recipe.Dangers[option]})
 		}
 	}

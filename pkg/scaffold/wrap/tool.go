@@ -100,14 +100,20 @@ func (t *Tool) review() {
 	if t.Source.File != "" && !t.Recipe.Verified {
 		t.Review = append(t.Review, "the recipe was not run on the real program: try its examples")
 	}
-	var guessed []string
+	var guessed, written []string
 	for _, a := range t.arguments {
+		if a.Access == "write" {
+			written = append(written, cmp.Or(a.Option, a.Name))
+		}
 		if len(a.Unconfirmed) > 0 {
 			guessed = append(guessed, fmt.Sprintf("%s (%s)", cmp.Or(a.Option, a.Name), strings.Join(a.Unconfirmed, ", ")))
 		}
 	}
 	if len(guessed) > 0 {
 		t.Review = append(t.Review, "guessed from the help: "+strings.Join(guessed, ", "))
+	}
+	if t.Source.File == "" && len(written) > 0 {
+		t.Review = append(t.Review, "writes to the paths of "+strings.Join(written, ", "))
 	}
 	if t.Source.File == "" {
 		t.Review = append(t.Review, "annotations: add readOnlyHint if a call changes nothing")
@@ -149,6 +155,9 @@ func (t *Tool) Table() cli.Table {
 		takes := string(a.Type)
 		if a.Repeat {
 			takes += "..."
+		}
+		if a.Access == "write" {
+			takes += ", written"
 		}
 		if a.Required || t.isRequired(a.Name) {
 			takes += ", required"

@@ -2,10 +2,13 @@ package wrap
 
 import (
 	"encoding/json"
+	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/scaffold/recipe"
 )
 
@@ -114,10 +117,27 @@ func TestMetadata(t *testing.T) {
 	same(t, tool(t, brew, Selection{}).metadata(""), want)
 }
 
+// WRAP-26: words of a generic tool cannot be dangerous options, in whichever way they are written.
+func TestRefusal(t *testing.T) {
+	lines := fmt.Sprintf(refusal, "--config -exec -K")
+	for word, refused := range map[string]bool{
+		"--config": true, "--config=x": true, "--conf": true, "--c=x": true, "-exec": true, "-K": true, "-Kx": true,
+		"-sK": true, "--": false, "-": false, "-s": false, "--configure": false, "--verbose": false, "a --config": false,
+		"K": false, "-exe": false, "$(exit 9)": false, "": false,
+	} {
+		cmd := exec.Command("bash", "-euc", "mcp_fail_invalid_args() { exit 7; }; argv=(program \"$1\")\n"+lines, "bash",
+			word)
+		if err := cmd.Run(); (err != nil) != refused || refused && cmd.ProcessState.ExitCode() != 7 {
+			t.Errorf("%q: %v", word, err)
+		}
+	}
+}
+
 // same compares JSON by meaning.
 func same(t *testing.T, got json.RawMessage, want string) {
 	t.Helper()
-	if !equal(got, json.RawMessage(want)) {
+	canonical := func(doc json.RawMessage) string { return string(rawjson.AppendCanonical(nil, rawjson.Normal(doc))) }
+	if canonical(got) != canonical(json.RawMessage(want)) {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 }

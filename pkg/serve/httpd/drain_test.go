@@ -16,7 +16,7 @@ import (
 func TestDrain(t *testing.T) {
 	dir := t.TempDir()
 	s := serve(t, tools(map[string]string{
-		"wait": sourceSDK + "touch " + dir + "/began; until [[ -e " + dir + "/go ]]; do sleep 0.01; done; echo done",
+		"wait": sourceSDK + "touch " + dir + "/began; " + waitAt(dir+"/go") + "echo done",
 		"ask":  sourceSDK + `mcp_emit_text "got $(mcp_elicit_string Name)"`,
 	}), project.Env{"MCPBASH_HTTP_DRAIN_DELAY": "1"})
 	se := s.open("2025-11-25", `"elicitation":{}`)

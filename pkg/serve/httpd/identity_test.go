@@ -147,8 +147,8 @@ func TestScopesSupported(t *testing.T) {
 	}
 }
 
-// H-503 to H-505: a retry reaches the replica that has its call, with the caller's credential. State
-// is worth nothing to another caller, to a server with another key, and a second time.
+// H-503 to H-505: a retry reaches the replica that has its call, with the credential of the caller. The
+// state is invalid for another caller, on a server with another key, and after its first use.
 func TestForwardedRetry(t *testing.T) {
 	files := tools(map[string]string{
 		"ask": sourceSDK + `mcp_emit_text "$MCP_CLIENT_SUBJECT got $(mcp_elicit_string Name)"`,

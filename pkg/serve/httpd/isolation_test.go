@@ -50,7 +50,7 @@ func TestUISupport(t *testing.T) {
 // H-13, H-29: a request of a slow method gets comments while it runs.
 func TestSlowRequest(t *testing.T) {
 	s := serve(t, tools(map[string]string{
-		"wait": `until [[ -e $TMPDIR/go ]]; do sleep 0.01; done; rm "$TMPDIR/go"; echo done`,
+		"wait": waitAt("$TMPDIR/go") + `rm "$TMPDIR/go"; echo done`,
 	}), project.Env{"MCPBASH_HTTP_KEEPALIVE": "0.05"})
 	release := func() { os.WriteFile(filepath.Join(s.Project.Env["TMPDIR"], "go"), nil, 0o644) }
 	se := s.open("2025-11-25", "")
@@ -79,7 +79,7 @@ func TestTurns(t *testing.T) {
 	dir := t.TempDir()
 	s := serve(t, tools(map[string]string{
 		"mark": `n=$(mktemp "$TMPDIR/n.XXXXXX"); echo "$MCP_TOOL_ARGS_JSON" >> "` + dir + `/order"; rm "$n"`,
-		"wait": "touch " + dir + "/began; until [[ -e " + dir + "/go ]]; do sleep 0.01; done",
+		"wait": "touch " + dir + "/began; " + waitAt(dir+"/go"),
 	}), project.Env{"MCPBASH_MAX_CONCURRENT_REQUESTS": "1"})
 	first := s.open("2025-11-25", "")
 	done := make(chan bool)

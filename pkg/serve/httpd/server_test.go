@@ -348,6 +348,12 @@ func awaitFile(t testing.TB, path string) {
 	await(t, path, func() bool { _, err := os.Stat(path); return err == nil })
 }
 
+// waitAt is a line of a script that waits until a test writes the file, which is a FIFO then. A file that is written
+// before it waits counts too.
+func waitAt(file string) string {
+	return `mkfifo "` + file + `" 2>/dev/null; : <"` + file + `"` + "\n"
+}
+
 // await waits until a condition is true.
 func await(t testing.TB, what string, ok func() bool) {
 	t.Helper()

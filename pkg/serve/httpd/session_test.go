@@ -138,8 +138,8 @@ func TestSessionStream(t *testing.T) {
 	}
 }
 
-// H-40, H-43: the stream of GET gets what belongs to no request, also from before it was opened, and
-// continues after an event.
+// H-40, H-43: the stream of GET sends the messages that belong to no request, including those from
+// before it was opened. It continues after the event that the client names.
 func TestOwnStream(t *testing.T) {
 	s := serve(t, map[string]string{"resources/a.txt": "1"}, nil)
 	file := filepath.Join(s.root, "resources/a.txt")
@@ -180,8 +180,8 @@ func TestSilentStream(t *testing.T) {
 // any event, while it runs and after its end.
 func TestResumption(t *testing.T) {
 	dir := t.TempDir()
-	s := serve(t, tools(map[string]string{"wait": sourceSDK + "mcp_progress 1 x; mcp_progress 2 y\nuntil [[ -e " +
-		dir + "/go ]]; do sleep 0.01; done; mcp_progress 3 z; echo done"}), nil)
+	s := serve(t, tools(map[string]string{"wait": sourceSDK + "mcp_progress 1 x; mcp_progress 2 y\n" +
+		waitAt(dir+"/go") + "mcp_progress 3 z; echo done"}), nil)
 	se := s.open("2025-11-25", "")
 	ctx, cancel := context.WithCancel(t.Context())
 	r := events(t, se.request(ctx, "POST",
@@ -341,7 +341,7 @@ func TestIsolation(t *testing.T) {
 	s := serve(t, tools(map[string]string{
 		"echo": sourceSDK +
 			`mcp_progress 1 "$(mcp_args_get .who)"; mcp_log info t "$(mcp_args_get .who)"; ` +
-			`echo "$(mcp_args_get .who)" > "$TMPDIR/f.$MCPBASH_WORKER_KEY.$$"; sleep 0.0$((RANDOM % 5)); ` +
+			`echo "$(mcp_args_get .who)" > "$TMPDIR/f.$MCPBASH_WORKER_KEY.$$"; ` +
 			`mcp_emit_text "$(mcp_args_get .who)"`,
 	}), nil)
 	type result struct{ who, wrong string }

@@ -10,14 +10,15 @@ type Revision struct {
 	Instructions bool // initialize answers with instructions (P-806)
 	Batches      bool // arrays of messages are accepted (P-600)
 	BatchRefusal string
+	Links        bool // results of tools have links to resources (LR-2)
 	Priming      bool // a stream of HTTP begins with an event that has only an id (H-45)
 }
 
 // revisions are those that the server speaks, newest first (P-800).
 var revisions = [...]Revision{
-	{Name: "2025-11-25", ListChanged: true, Instructions: true, Priming: true,
+	{Name: "2025-11-25", ListChanged: true, Instructions: true, Links: true, Priming: true,
 		BatchRefusal: "Batch arrays are not allowed for protocol 2025-11-25"},
-	{Name: "2025-06-18", ListChanged: true, Instructions: true,
+	{Name: "2025-06-18", ListChanged: true, Instructions: true, Links: true,
 		BatchRefusal: "Batch arrays are not allowed for protocol 2025-06-18"},
 	{Name: "2025-03-26", Instructions: true, Batches: true},
 	{Name: "2024-11-05", BatchRefusal: "Batch arrays are disabled"},

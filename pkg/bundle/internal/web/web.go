@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
@@ -19,6 +18,8 @@ import (
 // A Client sends requests.
 type Client struct {
 	Program string // the path of mcp-bash; "" for the one next to this program, or on PATH
+	// Progress is called while an answer of known length arrives, with the numbers of bytes. It may be nil.
+	Progress func(done, total int64)
 }
 
 // A Request is an HTTP request.
@@ -51,13 +52,45 @@ func (c *Client) Do(ctx context.Context, r *Request) (status int, answer []byte,
 	}
 	b.End().End()
 	input := io.MultiReader(bytes.NewReader(b.Bytes()), strings.NewReader("\n"), bytes.NewReader(r.Body))
-	out, err := script.Pipe(ctx, input, program, "--helper", "http")
-	if err != nil {
+	out := &arriving{progress: c.Progress}
+	if err := script.Pipe(ctx, input, out, program, "--helper", "http"); err != nil {
 		return 0, nil, err
 	}
-	line, rest, _ := bytes.Cut(out, []byte("\n"))
-	status, err = strconv.Atoi(string(line))
-	return status, rest, err
+	if status, _, err = out.head(); err != nil {
+		return 0, nil, err
+	}
+	return status, out.content, nil
+}
+
+// An arriving is the answer that mcp-bash writes: a line with the status and the length of the content, then the
+// content.
+type arriving struct {
+	progress func(done, total int64)
+	line     []byte
+	complete bool // the line is complete
+	content  []byte
+}
+
+func (a *arriving) Write(p []byte) (int, error) {
+	rest := p
+	if !a.complete {
+		var line []byte
+		line, rest, a.complete = bytes.Cut(p, []byte("\n"))
+		a.line = append(a.line, line...)
+	}
+	a.content = append(a.content, rest...)
+	if a.complete && a.progress != nil {
+		if _, total, err := a.head(); err == nil && total > 0 {
+			a.progress(int64(len(a.content)), total)
+		}
+	}
+	return len(p), nil
+}
+
+// head returns the numbers of the first line. The length is -1 if it is unknown.
+func (a *arriving) head() (status int, length int64, err error) {
+	_, err = fmt.Sscan(string(a.line), &status, &length)
+	return status, length, err
 }
 
 // Get downloads a file of at most limit bytes. It follows redirects.

@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// M-56: the forms that the SDK makes, and what else the protocol's schema has.
+// M-56: forms that the SDK makes, and forms with the other members of the protocol's schema.
 func TestSoundForms(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"type":"object","properties":{}}`: "",

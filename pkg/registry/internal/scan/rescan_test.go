@@ -125,7 +125,7 @@ func TestChangesJustNow(t *testing.T) {
 	}
 }
 
-// the same for every kind, each for what it looks at.
+// for every kind, a second scan reads only the files that changed.
 func TestOnlyChangesAreReadOfOtherKinds(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // files have no ctime

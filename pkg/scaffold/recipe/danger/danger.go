@@ -1,11 +1,12 @@
-// Package danger has the list of programs and options that run other programs, read settings that
-// do, or write to files that they name. Tools do not offer them unless somebody asks for them by name
-// (WRAP-26). The list is dangers.json.
+// Package danger has the list of programs and options that run other programs, or read settings that
+// do. Tools do not offer them unless somebody asks for them by name (WRAP-26). Options that write to a
+// file are not in the list: the tool's capabilities limit them to the roots. The list is dangers.json.
 package danger
 
 import (
 	_ "embed" // the list
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,6 +71,14 @@ func base(program string) string {
 	return name
 }
 
+// Names returns the dangerous options of a program: those that are dangerous anywhere, and its own.
+func (l *List) Names(program string) map[string]string {
+	names := maps.Clone(l.Options)
+	maps.Copy(names, l.Programs[base(program)])
+	maps.Copy(names, l.Programs[program])
+	return names
+}
+
 // Option returns the reason why an option is dangerous, or "". help is its description, and takes
 // reports whether it has a value.
 func (l *List) Option(program string, names []string, help string, takes bool) string {
@@ -81,12 +90,12 @@ func (l *List) Option(program string, names []string, help string, takes bool) s
 			return why
 		}
 		why := l.Options[name]
-		if why != "" && (takes || !strings.HasPrefix(why, "writes") && !strings.HasPrefix(why, "reads")) {
+		if why != "" && (takes || !strings.HasPrefix(why, "reads")) {
 			return why
 		}
 	}
 	for i, t := range l.Texts {
-		// A switch that writes or reads settings does so where the program decides.
+		// A switch that reads settings does so where the program decides.
 		if (takes || i < 3) && t.expression.MatchString(help) {
 			return t.Why
 		}

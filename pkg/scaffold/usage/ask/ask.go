@@ -9,9 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"mcp-bash/pkg/run/confine"
@@ -29,14 +27,10 @@ const (
 // An Asker runs programs to get their help. Its methods are safe for concurrent use.
 type Asker struct {
 	runner script.Runner
-	path   string // PATH
-	dir    string // a temporary directory without any of the user's files
-	mu     sync.Mutex
-	n      int                   // the number of runs
+	path   string                // PATH
+	dir    string                // a temporary directory without any of the user's files
 	limit  time.Duration         // the time limit of each run
 	kernel func() confine.Kernel // the kernel's means to confine a run
-	spare  []string              // directories for later runs
-	known  map[string]Abilities  // by the program's file
 }
 
 // New returns an Asker that finds programs on path, a PATH. Close removes its files.
@@ -49,7 +43,7 @@ func New(path string) (*Asker, error) {
 		return nil, err
 	}
 	adopt()
-	return &Asker{path: path, dir: dir, limit: timeLimit, kernel: confine.Offered, known: map[string]Abilities{}}, nil
+	return &Asker{path: path, dir: dir, limit: timeLimit, kernel: confine.Offered}, nil
 }
 
 // Close kills running programs and processes that ended ones left behind, and removes the
@@ -85,11 +79,16 @@ type answer struct {
 // started only here. If the kernel supports it, the program can only read, and write in its
 // own directories. It has no network and cannot signal others (WRAP-14).
 func (a *Asker) run(ctx context.Context, program string, words []string, more ...string) (answer, error) {
-	place, err := a.takePlace()
+	place, err := os.MkdirTemp(a.dir, "")
 	if err != nil {
 		return answer{}, err
 	}
-	defer a.givePlace(place)
+	defer os.RemoveAll(place)
+	for _, name := range []string{"home", "tmp", "work"} {
+		if err := os.Mkdir(filepath.Join(place, name), 0o700); err != nil {
+			return answer{}, err
+		}
+	}
 	spec := script.Spec{
 		Argv: append([]string{program}, words...), Dir: place + "/work", Env: append(a.environment(place), more...),
 		StdoutLimit: textLimit, StderrLimit: textLimit, Timeout: a.limit, Grace: graceLimit,
@@ -110,56 +109,6 @@ func (a *Asker) run(ctx context.Context, program string, words []string, more ..
 	return ans, context.Cause(ctx)
 }
 
-// places are the names in the directory of one run.
-var places = []string{"home", "tmp", "work"}
-
-// takePlace returns a directory for a run with empty directories in it. It reuses one that
-// an earlier run has left empty, if there is one.
-func (a *Asker) takePlace() (string, error) {
-	a.mu.Lock()
-	if n := len(a.spare); n > 0 {
-		defer a.mu.Unlock()
-		place := a.spare[n-1]
-		a.spare = a.spare[:n-1]
-		return place, nil
-	}
-	a.n++
-	place := filepath.Join(a.dir, strconv.Itoa(a.n))
-	a.mu.Unlock()
-	if err := os.Mkdir(place, 0o700); err != nil {
-		return "", err
-	}
-	for _, name := range places {
-		if err := os.Mkdir(filepath.Join(place, name), 0o700); err != nil {
-			return "", err
-		}
-	}
-	return place, nil
-}
-
-// givePlace keeps the directory of a run for later if it is still empty, and removes it
-// otherwise.
-func (a *Asker) givePlace(place string) {
-	for _, name := range places {
-		dir := filepath.Join(place, name)
-		info, err := os.Lstat(dir)
-		if err == nil && (!info.IsDir() || info.Mode().Perm() != 0o700) {
-			err = os.ErrInvalid
-		}
-		var left []os.DirEntry
-		if err == nil {
-			left, err = os.ReadDir(dir)
-		}
-		if err != nil || len(left) > 0 {
-			os.RemoveAll(place)
-			return
-		}
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.spare = append(a.spare, place)
-}
-
 // environment returns the variables for a run. They include nothing of the user's but PATH,
 // and nothing that enables colours, a pager, a terminal or another language (WRAP-11).
 func (a *Asker) environment(place string) []string {
@@ -169,7 +118,8 @@ func (a *Asker) environment(place string) []string {
 		"XDG_CONFIG_HOME=" + home + "/.config", "XDG_CACHE_HOME=" + home + "/.cache", "XDG_DATA_HOME=" + home +
 			"/.local/share",
 		"XDG_STATE_HOME=" + home + "/.local/state", "XDG_RUNTIME_DIR=" + place + "/tmp",
-		"LC_ALL=C", "LANG=C", "LANGUAGE=C", "TZ=UTC", "TERM=dumb", "COLUMNS=80", "LINES=10000", "NO_COLOR=1", "CLICOLOR=0",
+		"LC_ALL=C.UTF-8", "LANG=C.UTF-8", "LANGUAGE=C",
+		"TZ=UTC", "TERM=dumb", "COLUMNS=80", "LINES=10000", "NO_COLOR=1", "CLICOLOR=0",
 		"PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "LESS=", "CI=1", "NO_UPDATE_NOTIFIER=1",
 		"PYTHONDONTWRITEBYTECODE=1", "GOTOOLCHAIN=local",
 	}
@@ -192,8 +142,7 @@ var (
 // An Answer is everything that is known about a command.
 type Answer struct {
 	*usage.Program
-	File  string // the program
-	Can   Abilities
+	File  string   // the program
 	Notes []string // problems that were ignored
 }
 
@@ -205,7 +154,7 @@ func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
 		return nil, ErrNotFound
 	}
 	named := append([]string{filepath.Base(words[0])}, words[1:]...)
-	ans := &Answer{File: file, Can: a.abilities(file)}
+	ans := &Answer{File: file}
 	help, err := a.help(ctx, file, named, ans)
 	if err != nil {
 		return nil, err
@@ -216,10 +165,10 @@ func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
 	}
 	p.Merge(a.manual(file, named))
 	// Programs of all kinds print help texts in GNU style.
-	p.Dashes = p.Dashes || p.Style == usage.StyleGNU && ans.Can.Getopt
+	p.Dashes = p.Dashes || p.Style == usage.StyleGNU && hasGetopt(file)
 	p.Settle()
 	ans.Program = p
-	if p.Empty() {
+	if p.Empty() && len(words) > 1 {
 		return ans, ErrNothing
 	}
 	return ans, nil

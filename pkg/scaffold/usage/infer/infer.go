@@ -14,15 +14,6 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// A Program is a program with what its file shows.
-type Program struct {
-	*usage.Program
-	Connects bool // it can look up other hosts
-	Starts   bool // it can start other programs
-	// Only has the names of options that the person asked for, with or without dashes.
-	Only []string
-}
-
 // A Result is the recipe of a program.
 type Result struct {
 	// Recipe has all options: first those of the synopsis and of examples, then the others in the
@@ -42,31 +33,29 @@ type Result struct {
 // A LeftOut is an option that is never offered.
 type LeftOut struct{ Option, Why string }
 
-// The properties of lists of words that the documentation does not explain: operands, and any words
-// of the command line. Any words are only offered by name.
-const (
-	anyOperands = "arguments"
-	anyWords    = "any_arguments"
-)
+// anyOperands is the property of a list of words that the documentation does not explain.
+const anyOperands = "arguments"
+
+// environment makes programs print plain text, without colours and pagers.
+var environment = map[string]string{"NO_COLOR": "1", "PAGER": "cat"}
 
 // A maker makes one recipe.
 type maker struct {
 	Result
-	p       Program
+	p       *usage.Program
 	dangers *danger.List
-	names   map[*usage.Option]string // the property of an option
-	taken   map[string]bool          // the names of properties
+	taken   map[string]bool // the names of properties
 
 	operandNames []string // the properties of operands
 }
 
 // Recipe makes the recipe of a program.
-func Recipe(p Program) *Result {
-	m := &maker{p: p, dangers: danger.Load(), names: map[*usage.Option]string{}, taken: map[string]bool{}}
+func Recipe(p *usage.Program) *Result {
+	m := &maker{p: p, dangers: danger.Load(), taken: map[string]bool{}}
 	m.Runs = m.dangers.Program(p.Words[0])
 	m.Recipe = &recipe.Recipe{
-		Program: p.Words[0], Command: p.Words[1:], Title: title(p.Words), Summary: summary(p.Program),
-		Output: recipe.Output{Type: "text"}, Dangers: map[string]string{},
+		Program: p.Words[0], Command: p.Words[1:], Title: title(p.Words), Summary: summary(p),
+		Output: recipe.Output{Type: "text"}, Dangers: map[string]string{}, Environment: environment,
 	}
 	for _, o := range p.Operands {
 		m.operandNames = append(m.operandNames, m.property(strings.ToLower(o.Name)))
@@ -74,11 +63,10 @@ func Recipe(p Program) *Result {
 	m.options()
 	m.operands()
 	m.stdin()
-	m.exclude()
 	m.capabilities()
 	if m.Generic {
-		m.review("the documentation of %s does not show its arguments, so the tool takes a list of words. They cannot be "+
-			"options; --only %s adds a list without this limit", strings.Join(p.Words, " "), anyWords)
+		m.review("the documentation of %s does not show its arguments, so the tool takes any words but dangerous options",
+			strings.Join(p.Words, " "))
 	}
 	return &m.Result
 }
@@ -127,27 +115,46 @@ func (m *maker) options() {
 			continue
 		}
 		a := m.option(o)
+		if plain := uncoloured(&a); plain != nil {
+			m.Recipe.Arguments = append(m.Recipe.Arguments, recipe.Argument{Words: plain})
+			m.LeftOut = append(m.LeftOut, LeftOut{strings.Join(o.Names, ", "), "the tool passes " + strings.Join(plain, " ")})
+			continue
+		}
 		if why := m.unasked(o, &a); why != "" {
 			a.Only, a.Required = true, false
 			m.Recipe.Dangers[a.Option] = why
 		} else {
 			offered++
 		}
-		m.names[o] = a.Name
 		m.Recipe.Arguments = append(m.Recipe.Arguments, a)
 	}
 	m.Generic = offered == 0 && m.p.Loose
 }
 
-// rank is 0 for required options, 1 for options in the synopsis or in examples, and 2 for others.
+// uncoloured returns the words that turn colours off, if the documentation lists the choice.
+func uncoloured(a *recipe.Argument) []string {
+	if a.Option != "--color" && a.Option != "--colour" || !slices.Contains(a.Choices, "never") {
+		return nil
+	}
+	if a.Form == "equals" {
+		return []string{a.Option + "=never"}
+	}
+	return []string{a.Option, "never"}
+}
+
+// rank is 0 for required options, and 1 for options in the synopsis or in examples. It is 2 for those
+// with a short name, and 3 for others.
 func (m *maker) rank(o *usage.Option) int {
 	if o.Required {
 		return 0
 	}
-	if slices.ContainsFunc(o.Names, func(name string) bool { return m.p.Examples[name] > 0 }) {
+	if slices.ContainsFunc(o.Names, func(name string) bool { return m.p.Shown[name] }) {
 		return 1
 	}
-	return 2
+	if slices.ContainsFunc(o.Names, func(name string) bool { return len(name) == 2 }) {
+		return 2
+	}
+	return 3
 }
 
 var (
@@ -163,8 +170,6 @@ func never(o *usage.Option) string {
 	switch {
 	case slices.ContainsFunc(o.Names, helpOption.MatchString), v == nil && helpText.MatchString(o.Help):
 		return "help"
-	case v != nil && v.Words > 1:
-		return fmt.Sprintf("takes %d values at once, which tools do not support", v.Words)
 	case v != nil && v.Several && !v.Optional:
 		return "takes several values at once, which tools do not support"
 	}
@@ -205,14 +210,18 @@ func (m *maker) option(o *usage.Option) recipe.Argument {
 		a.Unconfirmed = append(a.Unconfirmed, "option")
 	}
 	v := o.Value
-	note := o.Name()
+	note, kind := o.Name(), usage.Switch
+	if v != nil {
+		kind = v.Kind
+	}
 	switch {
 	case v == nil, v.Optional && len(v.Choices) == 0:
 		a.Type = "switch"
 		if len(o.Negations) > 0 {
 			a.Negation = o.Negations[0]
 		}
-		if v != nil {
+		if v != nil { // its values could be repeated, not the switch
+			a.Repeat = false
 			a.Unconfirmed = append(a.Unconfirmed, "value")
 		}
 	default:
@@ -226,7 +235,7 @@ func (m *maker) option(o *usage.Option) recipe.Argument {
 			note += " " + v.Name
 		}
 	}
-	a.Description = describe(o.Help, note, &a, o.Kind())
+	a.Description = describe(o.Help, note, &a, kind)
 	return a
 }
 
@@ -251,7 +260,7 @@ func (m *maker) value(a *recipe.Argument, kind usage.Kind, sure usage.Sure, choi
 // describe returns the description of an argument. It has the program's text in quotation marks,
 // the program's name of the argument, and guesses about its value.
 func describe(help, name string, a *recipe.Argument, kind usage.Kind) string {
-	text := quote(help, 300)
+	text := quote(help, 140)
 	switch {
 	case a.Type == "string" && kind == usage.Path:
 		name += "; probably a path"

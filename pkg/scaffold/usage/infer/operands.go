@@ -18,10 +18,6 @@ var commandOperand = lazyregexp.New(`(?i)^(?:sub-?)?(?:command|cmd|program|utili
 // word that begins with a dash could be any option, so it is only accepted after "--" (WRAP-33).
 func (m *maker) operands() {
 	p := m.p
-	if m.Generic {
-		m.add(recipe.Argument{Name: m.property(anyWords), Type: "string", Repeat: true, Dashes: true, Only: true,
-			Destructive: true, Description: "Words of the command line, options included, in their order."})
-	}
 	list := p.Operands
 	if at := slices.IndexFunc(list, func(o *usage.Operand) bool { return commandOperand.MatchString(o.Name) }); at >= 0 {
 		m.LeftOut = append(m.LeftOut, LeftOut{list[at].Name, "names a program or a command to run"})
@@ -35,7 +31,8 @@ func (m *maker) operands() {
 		if p.Dashes && (p.DashesAt == i || p.DashesAt < 0 && i == 0) {
 			m.add(recipe.Argument{Words: []string{"--"}})
 		}
-		a := recipe.Argument{Name: m.operandNames[i], Repeat: o.Repeat, Required: o.Required && !p.Stdin}
+		a := recipe.Argument{Name: m.operandNames[i], Repeat: o.Repeat,
+			Required: o.Required && !(p.Stdin && !slices.ContainsFunc(list[i:], isText))}
 		m.value(&a, o.Kind, o.Sure, o.Choices)
 		if a.Type != "path" {
 			a.Type, a.Choices, a.Dashes = "string", nil, p.Dashes && p.DashesAt <= i
@@ -44,6 +41,8 @@ func (m *maker) operands() {
 		m.add(a)
 	}
 }
+
+func isText(o *usage.Operand) bool { return o.Kind != usage.Path }
 
 // inOrder reports whether the required operands come first, and no optional one follows a list.
 // Others could take their place.
@@ -58,92 +57,83 @@ func inOrder(list []*usage.Operand) bool {
 
 func (m *maker) add(a recipe.Argument) { m.Recipe.Arguments = append(m.Recipe.Arguments, a) }
 
-// words adds the list of words. It is only offered by name for programs that run what they are given.
+// words adds the list of words. For programs that run what they are given, it is only offered by name. If
+// nothing is known of the program, the words can be options, except dangerous ones.
 func (m *maker) words() {
 	a := recipe.Argument{Name: m.property(anyOperands), Type: "string", Repeat: true, Unconfirmed: []string{"operands"},
-		Description: "Words of the command line after the options, such as names of files. The documentation of " +
-			strings.Join(m.p.Words, " ") + " does not explain them."}
-	if a.Only = m.Runs != ""; a.Only {
-		a.Destructive = true
+		Only: m.Runs != "", Destructive: m.Runs != "" || m.Generic, Description: "Words of the command line, such as names " +
+			"of files. The documentation of " + strings.Join(m.p.Words, " ") + " does not explain them."}
+	switch {
+	case a.Only:
 		m.review("%s %s, so %s are only offered by name", m.p.Words[0], m.Runs, anyOperands)
-	}
-	if m.p.Dashes {
-		if !a.Only {
-			m.add(recipe.Argument{Words: []string{"--"}})
-		}
-		a.Dashes = !a.Only
-	} else {
-		a.Description += " They cannot begin with a dash."
+	case m.Generic:
+		a.Dashes = true
+		a.Description += " They can be options."
+		m.Recipe.Dangers = m.dangers.Names(m.p.Words[0])
+	case m.p.Dashes:
+		m.add(recipe.Argument{Words: []string{"--"}})
+		a.Dashes = true
+	default:
+		a.Description += " They follow the options, and cannot begin with a dash."
 	}
 	m.add(a)
 }
 
 func (m *maker) stdin() {
-	if !m.p.Stdin {
+	p := m.p
+	last := len(p.Operands) - 1
+	filter := last >= 0 && !p.Operands[last].Required && p.Operands[last].Kind == usage.Path
+	if !p.Stdin && !p.DashInput && !filter && !p.Loose {
 		return
 	}
 	m.Recipe.Stdin = &recipe.Stdin{Name: m.property("stdin"), Description: "Text for the program's standard input."}
-	if m.p.DashInput {
+	if p.DashInput {
 		m.Recipe.Stdin.Word = "-"
 	}
 }
 
-// exclude adds the groups of options of which the synopsis allows one.
-func (m *maker) exclude() {
-	for _, group := range m.p.Exclusive {
-		var names []string
-		for _, name := range group {
-			if property := m.names[m.p.Find(name)]; property != "" && !slices.Contains(names, property) {
-				names = append(names, property)
-			}
-		}
-		if len(names) > 1 {
-			m.Recipe.Excludes = append(m.Recipe.Excludes, names)
-		}
-	}
-}
-
-// Words that show that a program writes or connects.
+// Words that show that a program only reads, that an option writes, or that a program connects.
 var (
-	writes = lazyregexp.New(`(?i)\b(?:writ|creat|convert|compress|decompress|extract|delet|remov|renam|mov|copy|copies|` +
-		`format|fix|edit|modif|optimi[sz]|install|updat|generat|build|save|download|merg|sync|patch|minif|encrypt|decrypt|` +
-		`sign|split|archiv)\w*`)
-	destroys = lazyregexp.New(`(?i)\bin[- ]place\b|\boverwrit|\b(?:delete|remove|destroy|erase|purge|wipe|discard|fix|` +
-		`write|save)s?\b`)
+	reads = lazyregexp.New(`(?i)^\W*(?:(?:a|an|the|to|tool|utility|program|command|that|which|can|quickly) )*(?:show|` +
+		`print|display|list|search|find|quer(?:y|ies)|count|report|compare|check|inspect|describe|view|examine|look|` +
+		`lint|valid|verif|concatenate|number|sum|calculat|compute|analy[sz]|stat|get|select|match|read|explain|hex|` +
+		`tests?\b)\w*`)
+	writes = lazyregexp.New(`(?i)\bin[- ]place\b|\b(?:over)?writ(?:e|es|ing)\b|\b(?:delete|remove|destroy|erase|purge|` +
+		`wipe|discard|fix|save|create|extract|update|install|move|rename)s?\b|\boutput (?:to |is )?(?:a |the )?` +
+		`(?:file|dir|path)|\b(?:log|save|output|put) (?:\w+ ){0,3}(?:to|into|in) (?:\w+ ){0,2}(?:file|dir|path)|` +
+		`--?out`)
 	connects = lazyregexp.New(`(?i)\b(?:https?|url|download|upload|remote|server|proxy|host(?:name)?|network|tcp|` +
 		`udp|ftp|ssh|api|dns)s?\b`)
 )
 
-// asked reports whether the person named an option.
-func (m *maker) asked(option string) bool {
-	o := m.p.Find(option)
-	return o != nil && slices.ContainsFunc(m.p.Only, func(name string) bool {
-		return o.Has(name) || o.Has("-"+name) || o.Has("--"+name) || m.names[o] == name
-	})
-}
-
-// capabilities declares what the tool needs to work on the files of the roots. Whether it only
-// reads cannot be known, so there is no readOnlyHint (WRAP-35, WRAP-36).
+// capabilities declares what the tool needs to work on the files of the roots. A tool that can only
+// read needs a summary that begins with such a verb, and no option that writes (WRAP-36).
 func (m *maker) capabilities() {
-	edit, network := "", ""
-	if m.Generic {
-		edit = "its documentation, which does not show its arguments"
-	}
-	if writes.MatchString(m.p.Summary) {
-		edit = "its summary"
+	edit, network := "its summary, which does not show that it only reads", ""
+	if reads.MatchString(m.p.Summary) && !m.Generic {
+		edit = ""
 	}
 	if connects.MatchString(m.p.Summary) {
 		network = "its summary"
 	}
-	for _, a := range m.Recipe.Arguments {
-		if edit == "" && a.Option != "" && (!a.Only || m.asked(a.Option)) &&
-			(a.Destructive || destroys.MatchString(a.Description)) {
+	for i := range m.Recipe.Arguments {
+		a := &m.Recipe.Arguments[i]
+		if a.Only {
+			continue
+		}
+		if a.Option != "" && a.Type != "switch" && writes.MatchString(a.Option+" "+a.Description) {
+			edit = cmp.Or(edit, a.Option)
+			if a.Type == "path" {
+				a.Access = "write"
+			}
+		} else if a.Option != "" && edit == "" && writes.MatchString(a.Description) {
 			edit = a.Option
 		}
 		if network == "" && strings.HasSuffix(a.Description, "probably a URL)") {
 			network = cmp.Or(a.Option, a.Name)
 		}
 	}
+	m.review("home: its settings there are not read, unless you declare FileSystem")
 	access := recipe.Access("both")
 	if edit == "" {
 		access = "read"
@@ -154,18 +144,12 @@ func (m *maker) capabilities() {
 		m.review("capabilities: Edit, because of %s", edit)
 	}
 	for i := range m.Recipe.Arguments {
-		if a := &m.Recipe.Arguments[i]; a.Type == "path" {
+		if a := &m.Recipe.Arguments[i]; a.Type == "path" && a.Access != "write" {
 			a.Access = access
 		}
 	}
-	switch {
-	case network != "":
+	if network != "" {
 		m.Recipe.Capabilities = append(m.Recipe.Capabilities, "Network")
 		m.review("capabilities: Network, because of %s", network)
-	case m.p.Connects:
-		m.review("capabilities: its file can connect to hosts; declare Network if it must")
-	}
-	if m.p.Starts {
-		m.review("capabilities: its file can start programs; name them in confine.exec if it must")
 	}
 }

@@ -1,4 +1,4 @@
-package wrap
+package merge
 
 import (
 	"encoding/json"

@@ -1,4 +1,5 @@
-package wrap
+// Package merge merges three versions of a file.
+package merge
 
 import (
 	"bytes"
@@ -10,10 +11,10 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// Merge merges three versions of a file: JSON by members, anything else by lines. base is
+// Files merges three versions of a file: JSON by members, anything else by lines. base is
 // the version that was generated, mine has the person's changes, and theirs is generated
 // now. conflicts counts the places that both changed. The result has mine there.
-func Merge(name, base, mine, theirs string) (merged string, conflicts int) {
+func Files(name, base, mine, theirs string) (merged string, conflicts int) {
 	if filepath.Ext(name) == ".json" {
 		return mergeJSON(base, mine, theirs)
 	}

@@ -1,0 +1,105 @@
+package results
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// LR-10 to LR-12: any URI gives an answer within the limit, or an error for the client.
+func FuzzRange(f *testing.F) {
+	root, err := os.OpenRoot(f.TempDir())
+	if err != nil {
+		f.Fatal(err)
+	}
+	s := NewStore(Config{
+		Dir: func() (*os.Root, error) { return root, nil }, MaxBytes: 1 << 20, ClientMax: 1 << 20, ServerMax: 1 << 20,
+		Keep: time.Hour, MaxResults: 2,
+	})
+	c := s.NewClient()
+	file, err := c.NewFile()
+	if err != nil {
+		f.Fatal(err)
+	}
+	file.Write([]byte(strings.Repeat("one line €\n", 20000)))
+	uri, err := c.Add(file, "text/plain")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(c.Close)
+	for _, query := range []string{"", "?offset=3&limit=2", "?unit=bytes&offset=9&limit=1", "?offset=99999999", "?limit=0",
+		"?%zz"} {
+		f.Add(query)
+	}
+	f.Fuzz(func(t *testing.T, query string) {
+		part, err := c.Read(uri + query)
+		var known *mcp.Error
+		switch {
+		case err != nil && !errors.As(err, &known):
+			t.Errorf("%q: %v", query, err)
+		case err == nil && len(part.text) > maxPart+utf8.UTFMax:
+			t.Errorf("%q: %d bytes", query, len(part.text))
+		}
+	})
+}
+
+// LR-21: results expire, leave the oldest first, and belong to one client.
+func TestStore(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewStore(Config{
+		Dir: func() (*os.Root, error) { return root, nil }, MaxBytes: 10, ClientMax: 20, ServerMax: 30, Keep: time.Hour,
+		MaxResults: 3,
+	})
+	one, two := s.NewClient(), s.NewClient()
+	add := func(c *Client, text string) string {
+		t.Helper()
+		file, err := c.NewFile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		file.Write([]byte(text))
+		uri, err := c.Add(file, "text/plain")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return uri
+	}
+	first := add(one, "0123456789")
+	other := add(two, "abcdefghij")
+	if _, err := two.Read(first); err == nil {
+		t.Error("a client reads the result of another one")
+	}
+	add(one, "0123456789")
+	add(one, "0123456789")
+	if _, err := one.Read(first); err == nil {
+		t.Error("the oldest result of the client is still there")
+	}
+	if part, err := two.Read(other); err != nil || string(part.text) != "abcdefghij" {
+		t.Error(err)
+	}
+	file, err := one.NewFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.Write(make([]byte, 11))
+	if _, err := one.Add(file, "text/plain"); err == nil {
+		t.Error("a result over the limit is stored")
+	}
+	file.Close()
+	one.Close()
+	two.Close()
+	if len(s.results) > 0 {
+		t.Error("results are left")
+	}
+	if left, err := os.ReadDir(root.Name()); err != nil || len(left) > 0 {
+		t.Errorf("files are left: %v %v", left, err)
+	}
+}

@@ -1,0 +1,188 @@
+// Package results keeps the complete output of tools whose results are too large for a client. The
+// client gets a part and a link, and reads the rest in ranges (results.md).
+package results
+
+import (
+	"crypto/rand"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/run/handoff"
+)
+
+// A Config has the limits of a [Store].
+type Config struct {
+	Dir        func() (*os.Root, error) // the private directory for the files
+	MaxBytes   int                      // of one result
+	ClientMax  int                      // bytes of the results of one client
+	ServerMax  int                      // bytes of the results of all clients
+	Keep       time.Duration            // a result expires after this time
+	MaxResults int                      // of all clients, because each has an open file
+}
+
+// A Store has the results of all clients of a process. It is safe for concurrent use.
+type Store struct {
+	Config
+
+	mu      sync.Mutex
+	results []*result // the oldest first
+}
+
+// A result is one stored output. Its file is open as long as the result is in the store or is read.
+type result struct {
+	client   *Client
+	token    string
+	mimeType string
+	file     *File
+	expires  *time.Timer
+	readers  int
+	removed  bool
+}
+
+// NewStore returns an empty store.
+func NewStore(c Config) *Store { return &Store{Config: c} }
+
+// A Client has the results that one client may read.
+type Client struct{ store *Store }
+
+// NewClient returns the results of a new client.
+func (s *Store) NewClient() *Client { return &Client{s} }
+
+// A File is a private file that has no name where the system permits that. So nothing is left after
+// the server was killed.
+type File struct {
+	*os.File
+	remove func() // for systems that keep the name of an open file
+	size   int64
+}
+
+// NewFile creates a file. The caller passes it to [Client.Add] or closes it.
+func (c *Client) NewFile() (*File, error) {
+	dir, err := c.store.Dir()
+	if err != nil {
+		return nil, err
+	}
+	name := handoff.Unique("result-")
+	file, err := dir.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{File: file}
+	if dir.Remove(name) != nil {
+		f.remove = func() { dir.Remove(name) }
+	}
+	return f, nil
+}
+
+// Write appends to the file.
+func (f *File) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	f.size += int64(n)
+	return n, err
+}
+
+// Size returns the number of bytes that were written.
+func (f *File) Size() int64 { return f.size }
+
+// Close closes the file, which frees its space.
+func (f *File) Close() error {
+	err := f.File.Close()
+	if f.remove != nil {
+		f.remove()
+	}
+	return err
+}
+
+// MaxBytes returns the maximum size of a result.
+func (c *Client) MaxBytes() int { return c.store.MaxBytes }
+
+var errTooLarge = errors.New("larger than a stored result may be")
+
+// Add stores a file and returns the URI of the result. The oldest results leave where a limit would
+// be exceeded. After an error the caller closes the file.
+func (c *Client) Add(file *File, mimeType string) (uri string, err error) {
+	s := c.store
+	if file.size > int64(min(s.MaxBytes, s.ClientMax, s.ServerMax)) {
+		return "", errTooLarge
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.makeRoom(c, file.size)
+	r := &result{client: c, token: strings.ToLower(rand.Text()), mimeType: mimeType, file: file}
+	r.expires = time.AfterFunc(s.Keep, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.drop(func(other *result) bool { return other == r })
+	})
+	s.results = append(s.results, r)
+	return scheme + r.token, nil
+}
+
+// makeRoom removes the oldest results until a new one of a size fits. The caller has locked mu.
+func (s *Store) makeRoom(c *Client, size int64) {
+	all, own := size, size
+	for _, r := range s.results {
+		all += r.file.size
+		if r.client == c {
+			own += r.file.size
+		}
+	}
+	count := len(s.results) + 1
+	s.drop(func(r *result) bool {
+		mine := r.client == c
+		if all <= int64(s.ServerMax) && count <= s.MaxResults && (!mine || own <= int64(s.ClientMax)) {
+			return false
+		}
+		all, count = all-r.file.size, count-1
+		if mine {
+			own -= r.file.size
+		}
+		return true
+	})
+}
+
+// drop removes results. A file that is read now is closed after that. The caller has locked mu.
+func (s *Store) drop(which func(*result) bool) {
+	s.results = slices.DeleteFunc(s.results, func(r *result) bool {
+		if !which(r) {
+			return false
+		}
+		r.expires.Stop()
+		r.removed = true
+		if r.readers == 0 {
+			r.file.Close()
+		}
+		return true
+	})
+}
+
+// Close removes all results of the client.
+func (c *Client) Close() {
+	c.store.mu.Lock()
+	defer c.store.mu.Unlock()
+	c.store.drop(func(r *result) bool { return r.client == c })
+}
+
+// open returns a result of the client for reading, or nil. The caller calls done afterwards.
+func (c *Client) open(token string) (r *result, done func()) {
+	s := c.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := slices.IndexFunc(s.results, func(r *result) bool { return r.client == c && r.token == token })
+	if at < 0 {
+		return nil, nil
+	}
+	r = s.results[at]
+	r.readers++
+	return r, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if r.readers--; r.readers == 0 && r.removed {
+			r.file.Close()
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"mcp-bash/pkg/feature/results"
+	"mcp-bash/pkg/files/media"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/run/script"
+)
+
+// Sizes for large results, in bytes.
+const (
+	inMemory  = 60 << 10 // output that is larger goes to a file
+	largeHead = 2 << 10  // of the part that the client gets
+	largeTail = 1 << 10
+)
+
+// largeBound returns the size from which the output of the call is stored, or 0 for never (LR-1, LR-6).
+func (c *call) largeBound() int {
+	p := c.tools.project
+	switch {
+	case c.tools.Results == nil || c.entry.outputSchema != nil:
+		return 0
+	case c.entry.large != nil:
+		return rawjson.PositiveInt(c.entry.large)
+	case p.Calls.LargeResult >= 0:
+		return p.Calls.LargeResult
+	}
+	return p.Meta.LargeResult
+}
+
+// spoolLarge makes the output of a script go to a file once it is large.
+func (c *call) spoolLarge(spec *script.Spec) {
+	if c.bound = c.largeBound(); c.bound == 0 || rawjson.TextOf(c.entry.output, "type") == "binary" {
+		c.bound = 0
+		return
+	}
+	c.bound = min(c.bound, spec.StdoutLimit)
+	spec.StdoutLimit = c.maxStdout()
+	spec.SpoolFrom = max(inMemory, c.bound)
+	spec.Spool = func() (w io.Writer, err error) {
+		c.spool, err = c.tools.Results.NewFile()
+		return c.spool, err
+	}
+}
+
+// maxStdout returns the limit of standard output (T-131, LR-21).
+func (c *call) maxStdout() int {
+	limit := c.tools.project.Calls.MaxStdout
+	if c.bound > 0 {
+		limit = max(limit, c.tools.Results.MaxBytes())
+	}
+	return limit
+}
+
+// storeLarge replaces an output that is too large by its first and last lines, and returns the link
+// to the whole, or nil. JSON is replaced by a sentence, because a part of it is not JSON (LR-3).
+func (c *call) storeLarge(res *script.Result) (link json.RawMessage) {
+	file := c.spool
+	stored := false
+	defer func() {
+		if file != nil && !stored {
+			file.Close()
+		}
+	}()
+	limit := c.tools.project.Calls.MaxStdout
+	if res.Cause != nil {
+		if file != nil {
+			res.Stdout = fileEnd(file, maxPartial)
+		}
+		return nil
+	}
+	if file == nil && len(res.Stdout) <= c.bound {
+		return nil
+	}
+	var head, tail []byte
+	var size int64
+	if file != nil {
+		size = file.Size()
+		head = make([]byte, min(size, largeHead))
+		n, _ := file.ReadAt(head, 0)
+		head, tail = head[:n], fileEnd(file, largeTail)
+	} else {
+		size = int64(len(res.Stdout))
+		head = res.Stdout[:min(len(res.Stdout), largeHead)]
+		tail = res.Stdout[max(0, len(res.Stdout)-largeTail):]
+	}
+	isText := media.IsText(head[:results.Cut(head, len(head))])
+	first := rawjson.SkipSpace(head)
+	isObject := len(first) > 0 && first[0] == '{'
+	if file != nil && size <= int64(limit) && (!isText || isObject) {
+		whole := make([]byte, size)
+		if _, err := file.ReadAt(whole, 0); err == nil || err == io.EOF {
+			res.Stdout = whole
+		}
+	}
+	if !isText || isObject && c.isOwnResult(res.Stdout) { // LR-4, LR-5
+		if res.Stdout == nil || int64(len(res.Stdout)) < size {
+			res.Stdout, res.Cause = nil, script.ErrStdoutLimit
+		}
+		return nil
+	}
+	last := bytes.TrimSpace(tail)
+	isJSON := len(last) > 0 && (isObject && last[len(last)-1] == '}' ||
+		len(first) > 0 && first[0] == '[' && last[len(last)-1] == ']')
+	if file == nil {
+		var err error
+		if file, err = c.tools.Results.NewFile(); err != nil {
+			return nil
+		}
+		if _, err = file.Write(res.Stdout); err != nil {
+			return nil
+		}
+	}
+	head, tail = wholeLines(head, tail, c.bound)
+	from, to := int64(len(head)), size-int64(len(tail))
+	before, _ := file.Lines(0, from)
+	lines, _ := file.Lines(from, to)
+	mimeType := "text/plain"
+	if isJSON {
+		mimeType = "application/json"
+	}
+	uri, err := c.tools.Results.Add(file, mimeType)
+	if err != nil {
+		res.Stdout, res.Cause = nil, script.ErrStdoutLimit
+		return nil
+	}
+	stored = true
+	if isJSON {
+		res.Stdout = fmt.Appendf(nil, "The output is %d bytes of JSON, and is not sent whole. Read it with resources/read "+
+			"from %s, in parts: %s?unit=bytes&offset=0&limit=16384", size, uri, uri)
+	} else {
+		text := bytes.Clone(head)
+		text = fmt.Appendf(text, "[%d lines (%d bytes) left out. Read them with resources/read, in parts: "+
+			"%s?offset=%d&limit=200 (lines, counted from 0)]\n", lines, to-from, uri, before)
+		res.Stdout = append(text, tail...)
+	}
+	var b rawjson.Builder
+	b.Object().Name("type").String("resource_link").Name("uri").String(uri).
+		Name("name").String(c.entry.name + " output").Name("mimeType").String(mimeType).
+		Name("description").String("The whole output. Add ?offset=N&limit=N for lines, and &unit=bytes for bytes.").
+		Name("size").Int(int(size))
+	return b.End().Bytes()
+}
+
+// isOwnResult reports whether an output is a CallToolResult.
+func (c *call) isOwnResult(stdout []byte) bool { return callToolResult(soleValue(stdout)) != nil }
+
+// fileEnd returns the last bytes of a file.
+func fileEnd(file *results.File, size int64) []byte {
+	end := make([]byte, min(file.Size(), size))
+	n, _ := file.ReadAt(end, file.Size()-int64(len(end)))
+	return end[:n]
+}
+
+// wholeLines limits the beginning and the end of an output to a size, at the ends of lines if
+// possible, and otherwise between characters.
+func wholeLines(head, tail []byte, size int) (first, last []byte) {
+	head = head[:min(len(head), size/3*2)]
+	head = head[:results.Cut(head, len(head))]
+	if at := bytes.LastIndexByte(head, '\n'); at >= 0 {
+		head = head[:at+1]
+	}
+	tail = tail[max(0, len(tail)-size/3):]
+	if at := bytes.IndexByte(tail[:max(0, len(tail)-1)], '\n'); at >= 0 {
+		tail = tail[at+1:]
+	} else {
+		for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
+			tail = tail[1:]
+		}
+	}
+	return head, tail
+}

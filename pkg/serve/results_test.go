@@ -1,0 +1,129 @@
+//go:build unix
+
+package serve
+
+import (
+	"encoding/json"
+	"runtime"
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+)
+
+// largeTools is a project whose tools print much.
+var largeTools = map[string]string{
+	"server.d/server.meta.json":  `{"largeResultBytes":4096}`,
+	"tools/lines/tool.sh":        "#!/bin/bash\nseq 1 20000\n",
+	"tools/lines/tool.meta.json": `{"name":"lines","description":"d","inputSchema":{"type":"object"}}`,
+	"tools/json/tool.sh":         "#!/bin/bash\nprintf '{\"a\":\"%09000d\"}' 1\n",
+	"tools/json/tool.meta.json":  `{"name":"json","description":"d","inputSchema":{"type":"object"}}`,
+	"tools/own/tool.sh": "#!/bin/bash\nprintf '{\"content\":[{\"type\":\"text\",\"text\":\"%070000d\"}]," +
+		"\"isError\":false}' 1\n",
+	"tools/own/tool.meta.json": `{"name":"own","description":"d","inputSchema":{"type":"object"}}`,
+	"tools/plain/tool.sh":      "#!/bin/bash\nseq 1 20000\n",
+	"tools/plain/tool.meta.json": `{"name":"plain","description":"d","inputSchema":{"type":"object"},` +
+		`"largeResultBytes":0}`,
+	"tools/huge/tool.sh":        "#!/bin/bash\nyes 'a line of a very long result' | head -c 100000000\n",
+	"tools/huge/tool.meta.json": `{"name":"huge","description":"d","inputSchema":{"type":"object"}}`,
+}
+
+// link returns the URI of the link in a result.
+func link(t *testing.T, response string) string {
+	t.Helper()
+	result := rawjson.Get(json.RawMessage("{"+trimResponse(response)+"}"), "result")
+	for item := range rawjson.Elements(rawjson.Get(result, "content")) {
+		if rawjson.TextOf(item, "type") == "resource_link" {
+			return rawjson.TextOf(item, "uri")
+		}
+	}
+	t.Fatalf("no link in %.2000s", response)
+	return ""
+}
+
+func trimResponse(response string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(response, "{"), "}")
+}
+
+// LR-1 to LR-5, LR-10 to LR-12.
+func TestLargeResults(t *testing.T) {
+	c := ready(t, largeTools, nil)
+	got := c.call("lines", "{}")
+	uri := link(t, got)
+	if len(got) > 4500 || !strings.Contains(got, `1\n2\n3\n`) || !strings.Contains(got, `19999\n20000\n`) {
+		t.Errorf("%d bytes: %s", len(got), got)
+	}
+	for query, want := range map[string]string{
+		"?offset=9999&limit=2":              `"text":"10000\n10001\n"`,
+		"?unit=bytes&offset=0&limit=3":      `"text":"1\n2"`,
+		"?unit=bytes&offset=108888&limit=9": `"text":"20000\n"`,
+		"?offset=30000":                     `"text":""`,
+		"?limit=0":                          "Invalid range",
+		"?offset=-1":                        "Invalid range",
+		"?offset=1&offset=2":                "Invalid range",
+		"?other=1":                          "Invalid range",
+	} {
+		if got := c.request("resources/read", `{"uri":"`+uri+query+`"}`); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", query, got)
+		}
+	}
+	if got := c.request("resources/read", `{"uri":"`+uri+`"}`); len(got) > 90000 ||
+		!strings.Contains(got, "mcpbash/next") {
+		t.Errorf("an answer of %d bytes", len(got))
+	}
+	if got := c.call("json", "{}"); !strings.Contains(got, "bytes of JSON") || strings.Contains(got, "structuredContent") {
+		t.Error(got)
+	} else {
+		link(t, got)
+	}
+	for _, name := range []string{"own", "plain"} {
+		if got := c.call(name, "{}"); len(got) < 70000 || strings.Contains(got, "resource_link") {
+			t.Errorf("%s: %d bytes", name, len(got))
+		}
+	}
+	other := ready(t, largeTools, nil)
+	if got := other.request("resources/read", `{"uri":"`+uri+`"}`); !strings.Contains(got, "Resource not found") {
+		t.Error(got)
+	}
+}
+
+// LR-7, LR-20: 100 MB cost the client 4 KB, and the server little memory.
+func TestHugeResult(t *testing.T) {
+	c := ready(t, largeTools, nil)
+	c.call("lines", "{}")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := c.call("huge", "{}")
+	runtime.ReadMemStats(&after)
+	link(t, got)
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 4<<20 {
+		t.Errorf("the call allocated %d bytes", grown)
+	}
+	if len(got) > 4500 || !strings.Contains(got, `"size":100000000`) {
+		t.Errorf("%d bytes", len(got))
+	}
+}
+
+// LR-21: a result that is too large ends the script; older results leave; old revisions get no link.
+func TestLargeResultLimits(t *testing.T) {
+	c := ready(t, largeTools, project.Env{"MCPBASH_LARGE_RESULT_SESSION_BYTES": "200000",
+		"MCPBASH_LARGE_RESULT_MAX_BYTES": "11000000"})
+	first := link(t, c.call("lines", "{}"))
+	second := link(t, c.call("lines", "{}"))
+	if got := c.request("resources/read", `{"uri":"`+first+`"}`); !strings.Contains(got, "Resource not found") {
+		t.Error("the oldest result is still there")
+	}
+	if got := c.request("resources/read", `{"uri":"`+second+`?limit=1"}`); !strings.Contains(got, `"text":"1\n"`) {
+		t.Error(got)
+	}
+	if got := c.call("huge", "{}"); !strings.Contains(got, "output exceeded 11000000 bytes") {
+		t.Errorf("%.300s", got)
+	}
+	old := start(t, files(t, largeTools), nil)
+	old.handshake("2024-11-05", "{}")
+	if got := old.call("lines", "{}"); strings.Contains(got, "resource_link") ||
+		!strings.Contains(got, "mcpbash-result://") {
+		t.Errorf("%.300s", got)
+	}
+}

@@ -15,7 +15,7 @@ var pages = []struct{ name, prefix string }{
 	{"protocol", "P"}, {"tools", "T"}, {"sdk", "SDK"}, {"registry", "R"}, {"resources", "RES"},
 	{"modern", "M"}, {"env", "E"}, {"cli", "CLI"}, {"confine", "CF"}, {"wrap", "WRAP"}, {"http", "H"},
 	{"plugins", "PL"},
-	{"results", "LR"},
+	{"results", "LR"}, {"skills", "SK"},
 }
 
 // A clause is one of the contract, by its id.

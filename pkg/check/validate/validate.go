@@ -106,8 +106,8 @@ func (c *check) sections() {
 		section string
 		run     func()
 	}{
-		{inServer, func() { c.server(); c.ignored(); c.recipes() }}, {inTools, c.tools}, {inPrompts, c.prompts}, {inResources,
-			c.resources},
+		{inServer, func() { c.server(); c.ignored(); c.recipes(); c.skills() }},
+		{inTools, c.tools}, {inPrompts, c.prompts}, {inResources, c.resources},
 	} {
 		if c.ctx.Err() != nil {
 			return

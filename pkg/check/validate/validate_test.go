@@ -195,6 +195,8 @@ var cases = map[string]files{
 	"ignored.file":           {"server.d/more.sh": "x\n"},
 	"ignored.field":          {"prompts/ask/ask.meta.json": `{"name":"ask","description":"x","widget":1}`},
 	"recipe.valid":           {"recipes/brew.json": "{}"},
+	"skill.invalid":          {"skills/tea/SKILL.md": "# Tea"},
+	"skill.valid":            {"skills/tea/SKILL.md": "---\nname: tea\ndescription: Makes tea.\n---\n"},
 	"recipe.invalid":         {"recipes/tea.json": "{}"},
 	"wrap.unconfirmed": {"tools/demo-hello/.wrap.json": "{}", "tools/demo-hello/tool.sh": "#!/usr/bin/env bash\n" +
 		"mcp_argv_option argv .cups --cups # unconfirmed: type\n"},

@@ -25,7 +25,7 @@ func (c *Content) Local() bool { return c.local }
 // content returns the content with its MIME type, as text or blob (RES-40 to RES-45). typed is the
 // type that the provider reported, or "".
 func (t *target) content(data []byte, typed string) *Content {
-	c := &Content{uri: t.uri, data: data, local: t.provider == "file" || t.provider == uiProvider || t.provider == skillProvider}
+	c := &Content{uri: t.uri, data: data, local: t.isLocal()}
 	switch {
 	case t.provider == uiProvider:
 		c.mimeType = mcp.UIMimeType
@@ -38,6 +38,10 @@ func (t *target) content(data []byte, typed string) *Content {
 	}
 	c.blob = !media.IsText(data)
 	return c
+}
+
+func (t *target) isLocal() bool {
+	return t.provider == "file" || t.provider == uiProvider || t.provider == skillProvider
 }
 
 // Size returns the approximate number of bytes that AppendJSON writes.

@@ -6,13 +6,13 @@ import "fmt"
 type Problem string
 
 const (
-	NoText      Problem = "text"        // there is no SKILL.md, or it cannot be read
-	Frontmatter Problem = "frontmatter" // of SKILL.md
-	Name        Problem = "name"        // is not a name, or differs from the folder's
-	Description Problem = "description" // is missing or too long
-	Files       Problem = "files"       // there are too many, or they are too large
-	Irregular   Problem = "irregular"   // a file is a link, a pipe or a device
-	Unreadable  Problem = "unreadable"  // a file or folder
+	noText         Problem = "text"        // there is no SKILL.md, or it cannot be read
+	badFrontmatter Problem = "frontmatter" // of SKILL.md
+	badName        Problem = "name"        // is not a name, or differs from the folder's
+	badDescription Problem = "description" // is missing or too long
+	badFiles       Problem = "files"       // there are too many, or they are too large
+	irregular      Problem = "irregular"   // a file is a link, a pipe or a device
+	unreadable     Problem = "unreadable"  // a file or folder
 )
 
 // A Fault is a problem of one skill.

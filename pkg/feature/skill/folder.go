@@ -35,10 +35,11 @@ type Folder struct {
 	read    time.Time
 	current *List
 	known   digests
-	faults  string // those that were logged last
+	faults  string // that were logged last
 }
 
-// Open returns the skills folder of a project, or nil if there is none. ttl is the time for which a list stays valid.
+// Open returns the skills folder of a project, or nil if it does not exist. ttl is the time for which a list stays
+// valid.
 func Open(dir string, ttl time.Duration, log mcp.LogFunc) *Folder {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil
@@ -101,7 +102,7 @@ func (f *Folder) report(faults []*Fault) {
 // Find returns the skill whose SKILL.md has a URI, or nil.
 func (l *List) Find(uri string) *Skill {
 	name, file, ok := parseURI(uri)
-	if !ok || file != TextFile || strings.HasSuffix(uri, "/") {
+	if !ok || file != textFile || strings.HasSuffix(uri, "/") {
 		return nil
 	}
 	return l.byName[name]
@@ -128,8 +129,8 @@ func (l *List) IsFile(uri string) bool {
 	return file != nil
 }
 
-// DirectoryType is the MIME type of a folder.
-const DirectoryType = "inode/directory"
+// directoryType is the MIME type of a folder.
+const directoryType = "inode/directory"
 
 // Children returns the files and folders directly below the folder that a URI names, each as a Resource object. It
 // returns nil if there is no such folder.
@@ -155,10 +156,10 @@ func (l *List) Children(uri string) []json.RawMessage {
 				continue
 			}
 			last = child
-			b.Object().Name("uri").String(URI(name, dir+child)).Name("name").String(child).
-				Name("mimeType").String(DirectoryType)
+			b.Object().Name("uri").String(uriOf(name, dir+child)).Name("name").String(child).
+				Name("mimeType").String(directoryType)
 		} else {
-			b.Object().Name("uri").String(URI(name, f.Path)).Name("name").String(rest).Name("size").Int(int(f.Size))
+			b.Object().Name("uri").String(uriOf(name, f.Path)).Name("name").String(rest).Name("size").Int(int(f.Size))
 			if t := media.ByName(f.Path); t != "" {
 				b.Name("mimeType").String(t)
 			}

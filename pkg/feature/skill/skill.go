@@ -23,13 +23,13 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// TextFile is the file that every skill has.
-const TextFile = "SKILL.md"
+// textFile is the file that every skill has.
+const textFile = "SKILL.md"
 
 // Limits of one skill; every client accepts skills up to the first two (SEP-2640).
 const (
-	MaxFiles       = 512
-	MaxBytes       = 16 << 20
+	maxFiles       = 512
+	maxBytes       = 16 << 20
 	maxSkills      = 200
 	maxLevels      = 8    // of folders in a skill
 	maxEntries     = 2048 // of one folder
@@ -51,8 +51,8 @@ type File struct {
 	digest string
 }
 
-// URI returns the URI of a file or folder of a skill: skill://NAME/PATH. An empty path is the skill's folder.
-func URI(name, file string) string {
+// uriOf returns the URI of a file or folder of a skill: skill://NAME/PATH. An empty path is the skill's folder.
+func uriOf(name, file string) string {
 	u := "skill://" + name
 	for part := range strings.SplitSeq(file, "/") {
 		if part != "" {
@@ -84,8 +84,8 @@ type stamped struct {
 	digest string
 }
 
-// Read returns the usable skills below a directory, by name, and the faults of the others. A missing directory has
-// none.
+// Read returns the usable skills below a directory, by name, and the faults of the others. If the directory is
+// missing, both are empty.
 func Read(dir string) ([]*Skill, []*Fault, error) {
 	list, faults, _, err := read(dir, nil)
 	return list, faults, err
@@ -110,7 +110,7 @@ func read(dir string, known digests) (list []*Skill, faults []*Fault, seen diges
 			continue // such as a README of the folder
 		}
 		if len(list)+len(faults) == maxSkills {
-			faults = append(faults, &Fault{Skill: e.Name(), Problem: Files, File: e.Name(),
+			faults = append(faults, &Fault{Skill: e.Name(), Problem: badFiles, File: e.Name(),
 				Text: fmt.Sprintf("a project has at most %d skills", maxSkills)})
 			break
 		}
@@ -158,22 +158,22 @@ func (r *reader) fault(p Problem, file, format string, args ...any) *Fault {
 
 func (r *reader) read(root *os.Root, e fs.DirEntry) (*Skill, *Fault) {
 	if !e.IsDir() {
-		return nil, r.fault(Irregular, "", "is a symbolic link; copy the folder")
+		return nil, r.fault(irregular, "", "is a symbolic link; copy the folder")
 	}
 	dir, err := root.OpenRoot(r.name)
 	if err != nil {
-		return nil, r.fault(Unreadable, "", "%v", fsys.Cause(err))
+		return nil, r.fault(unreadable, "", "%v", fsys.Cause(err))
 	}
 	defer dir.Close()
 	if fault := r.walk(dir, ".", 0); fault != nil {
 		return nil, fault
 	}
-	if !slices.ContainsFunc(r.files, func(f File) bool { return f.Path == TextFile }) {
-		return nil, r.fault(NoText, "", "has no %s", TextFile)
+	if !slices.ContainsFunc(r.files, func(f File) bool { return f.Path == textFile }) {
+		return nil, r.fault(noText, "", "has no %s", textFile)
 	}
 	matter, err := parseFrontmatter(r.text)
 	if err != nil {
-		return nil, r.fault(Frontmatter, TextFile, "%v", err)
+		return nil, r.fault(badFrontmatter, textFile, "%v", err)
 	}
 	if fault := r.check(matter); fault != nil {
 		return nil, fault
@@ -186,24 +186,24 @@ func (r *reader) read(root *os.Root, e fs.DirEntry) (*Skill, *Fault) {
 // walk reads the files of a folder and of the folders in it.
 func (r *reader) walk(dir *os.Root, at string, level int) *Fault {
 	if level > maxLevels {
-		return r.fault(Files, at, "is more than %d folders deep", maxLevels)
+		return r.fault(badFiles, at, "is more than %d folders deep", maxLevels)
 	}
 	entries, err := readDir(dir, at)
 	if err != nil {
-		return r.fault(Unreadable, at, "%v", err)
+		return r.fault(unreadable, at, "%v", err)
 	}
 	for _, e := range entries {
 		name := path.Join(at, e.Name())
 		var fault *Fault
 		switch {
 		case !utf8.ValidString(e.Name()) || strings.ContainsFunc(e.Name(), isControl):
-			fault = r.fault(Irregular, at, "a name in it has control characters or is not UTF-8")
+			fault = r.fault(irregular, at, "a name in it has control characters or is not UTF-8")
 		case e.IsDir():
 			fault = r.walk(dir, name, level+1)
 		case e.Type().IsRegular():
 			fault = r.file(dir, name)
 		default:
-			fault = r.fault(Irregular, name, "is not a regular file; copy what it refers to")
+			fault = r.fault(irregular, name, "is not a regular file; copy what it refers to")
 		}
 		if fault != nil {
 			return fault
@@ -215,33 +215,33 @@ func (r *reader) walk(dir *os.Root, at string, level int) *Fault {
 func isControl(c rune) bool { return c < ' ' || c == 0x7f || c == '\\' }
 
 func (r *reader) file(dir *os.Root, name string) *Fault {
-	if len(r.files) == MaxFiles {
-		return r.fault(Files, "", "has more than %d files", MaxFiles)
+	if len(r.files) == maxFiles {
+		return r.fault(badFiles, "", "has more than %d files", maxFiles)
 	}
 	f, err := boundedfile.OpenIn(dir, name)
 	if err != nil {
-		return r.fault(Unreadable, name, "%v", err)
+		return r.fault(unreadable, name, "%v", err)
 	}
 	defer f.Close()
 	key, stamp := r.name+"/"+name, folder.StampOfFile(f)
-	tooLarge := func() *Fault { return r.fault(Files, "", "has more than %d MiB", MaxBytes>>20) }
-	if r.bytes+int64(stamp.Size) > MaxBytes {
+	tooLarge := func() *Fault { return r.fault(badFiles, "", "has more than %d MiB", maxBytes>>20) }
+	if r.bytes+int64(stamp.Size) > maxBytes {
 		return tooLarge()
 	}
 	old, known := r.known[key]
-	if known && old.stamp == stamp && name != TextFile {
+	if known && old.stamp == stamp && name != textFile {
 		r.seen[key] = old
 		r.add(name, int64(stamp.Size), old.digest)
 		return nil
 	}
-	text, err := boundedfile.ReadAll(f, int(MaxBytes-r.bytes))
+	text, err := boundedfile.ReadAll(f, int(maxBytes-r.bytes))
 	if _, large := errors.AsType[*boundedfile.TooLargeError](err); large {
 		return tooLarge()
 	}
 	if err != nil {
-		return r.fault(Unreadable, name, "%v", err)
+		return r.fault(unreadable, name, "%v", err)
 	}
-	if name == TextFile {
+	if name == textFile {
 		r.text = text
 	}
 	sum := sha256.Sum256(text)
@@ -260,26 +260,28 @@ func (r *reader) add(name string, size int64, digest string) {
 
 var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
 
-// ValidName reports whether a text can be the name of a skill.
-func ValidName(name string) bool { return len(name) <= maxName && nameForm().MatchString(name) }
+// validName reports whether a text can be the name of a skill.
+func validName(name string) bool { return len(name) <= maxName && nameForm().MatchString(name) }
 
 // check reports what the front matter lacks.
 func (r *reader) check(matter json.RawMessage) *Fault {
 	name, ok := rawjson.Text(rawjson.Get(matter, "name"))
 	switch {
 	case !ok || name == "":
-		return r.fault(Name, TextFile, "the front matter has no text \"name\"; add name: %s", r.name)
+		return r.fault(badName, textFile, "the front matter has no text \"name\"; add name: %s", r.name)
 	case name != r.name:
-		return r.fault(Name, TextFile, "name is %q, but the folder is %s; use one name for both", name, r.name)
-	case !ValidName(name):
-		return r.fault(Name, TextFile, "name %q must have 1 to %d lower-case letters, digits and single hyphens", name, maxName)
+		return r.fault(badName, textFile, "name is %q, but the folder is %s; use one name for both", name, r.name)
+	case !validName(name):
+		return r.fault(badName, textFile, "name %q must have 1 to %d lower-case letters, digits and single hyphens", name,
+			maxName)
 	}
 	description, ok := rawjson.Text(rawjson.Get(matter, "description"))
 	switch n := utf8.RuneCountInString(description); {
 	case !ok || strings.TrimSpace(description) == "":
-		return r.fault(Description, TextFile, "the front matter has no text \"description\"; state what the skill is for, and when to use it")
+		return r.fault(badDescription, textFile,
+			"the front matter has no text \"description\"; state what the skill is for, and when to use it")
 	case n > maxDescription:
-		return r.fault(Description, TextFile, "description has %d characters, at most %d are allowed", n, maxDescription)
+		return r.fault(badDescription, textFile, "description has %d characters, at most %d are allowed", n, maxDescription)
 	}
 	return nil
 }
@@ -287,9 +289,9 @@ func (r *reader) check(matter json.RawMessage) *Fault {
 // makeEntry returns the skill as skills/list and skills/get describe it.
 func (s *Skill) makeEntry(matter json.RawMessage) json.RawMessage {
 	var b rawjson.Builder
-	b.Object().Name("uri").String(URI(s.Name, TextFile)).Name("frontmatter").Raw(matter).Name("resources").Array()
+	b.Object().Name("uri").String(uriOf(s.Name, textFile)).Name("frontmatter").Raw(matter).Name("resources").Array()
 	for _, f := range s.Files {
-		b.Object().Name("uri").String(URI(s.Name, f.Path)).Name("digest").String(f.digest).
+		b.Object().Name("uri").String(uriOf(s.Name, f.Path)).Name("digest").String(f.digest).
 			Name("size").Int(int(f.Size)).End()
 	}
 	return b.End().End().Bytes()

@@ -22,7 +22,8 @@ func project(t testing.TB, files map[string]string) string {
 	dir := filepath.Join(t.TempDir(), "skills")
 	for name, text := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text),
+			0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -52,7 +53,8 @@ func TestFrontmatter(t *testing.T) {
 	} {
 		got, err := parseFrontmatter([]byte("---\n" + text + "\n---\nbody"))
 		var a, b any
-		if err != nil || json.Unmarshal(got, &a) != nil || json.Unmarshal([]byte(want), &b) != nil || !reflect.DeepEqual(a, b) {
+		if err != nil || json.Unmarshal(got, &a) != nil || json.Unmarshal([]byte(want), &b) != nil ||
+			!reflect.DeepEqual(a, b) {
 			t.Errorf("%q: %s, %v; want %s", text, got, err, want)
 		}
 	}
@@ -79,13 +81,15 @@ func TestFrontmatter(t *testing.T) {
 			t.Errorf("%.40q: %s, %v; want %s", text, got, err, want)
 		}
 	}
-	if got, err := parseFrontmatter([]byte("---\r\nname: a\r\n---  \r\nx")); err != nil || string(got) != `{"name":"a"}` {
+	if got, err := parseFrontmatter([]byte("---\r\nname: a\r\n---  \r\nx")); err != nil ||
+		string(got) != `{"name":"a"}` {
 		t.Errorf("%s, %v", got, err)
 	}
 }
 
 func FuzzFrontmatter(f *testing.F) {
-	for _, text := range []string{plainText, "---\na: [x, {b: 1}]\n---\n", "---\na: |\n x\n---", "---\n? a\n: b\n---\n"} {
+	for _, text := range []string{plainText, "---\na: [x, {b: 1}]\n---\n", "---\na: |\n x\n---",
+		"---\n? a\n: b\n---\n"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -100,7 +104,7 @@ func FuzzFrontmatter(f *testing.F) {
 // SK-10 to SK-14: what is not a complete, plain skill is not served.
 func TestFaults(t *testing.T) {
 	many, deep := map[string]string{}, "skill/"
-	for i := range MaxFiles {
+	for i := range maxFiles {
 		many[fmt.Sprintf("skill/%d", i)] = ""
 	}
 	for range maxLevels + 1 {
@@ -113,20 +117,22 @@ func TestFaults(t *testing.T) {
 		files map[string]string
 		want  Problem
 	}{
-		"nothing wrong":   {with(valid), ""},
-		"no text":         {map[string]string{"skill/x": ""}, NoText},
-		"lower case":      {map[string]string{"skill/skill.md": valid}, NoText},
-		"front matter":    {with("# A"), Frontmatter},
-		"no name":         {with("---\ndescription: x\n---\n"), Name},
-		"another name":    {with(plainText), Name},
-		"name is number":  {with("---\nname: 1\ndescription: x\n---\n"), Name},
-		"no description":  {with("---\nname: skill\n---\n"), Description},
-		"description":     {with("---\nname: skill\ndescription: " + strings.Repeat("é", maxDescription) + "\n---\n"), ""},
-		"too long":        {with("---\nname: skill\ndescription: " + strings.Repeat("é", maxDescription+1) + "\n---\n"), Description},
-		"many files":      {add(many, "skill/SKILL.md", valid), Files},
-		"deep":            {add(with(valid), deep+"x", ""), Files},
-		"large":           {add(with(valid), "skill/x", strings.Repeat("x", MaxBytes-len(valid)+1)), Files},
-		"as large as can": {add(with(valid), "skill/x", strings.Repeat("x", MaxBytes-len(valid))), ""},
+		"nothing wrong":  {with(valid), ""},
+		"no text":        {map[string]string{"skill/x": ""}, noText},
+		"lower case":     {map[string]string{"skill/skill.md": valid}, noText},
+		"front matter":   {with("# A"), badFrontmatter},
+		"no name":        {with("---\ndescription: x\n---\n"), badName},
+		"another name":   {with(plainText), badName},
+		"name is number": {with("---\nname: 1\ndescription: x\n---\n"), badName},
+		"no description": {with("---\nname: skill\n---\n"), badDescription},
+		"description": {with("---\nname: skill\ndescription: " + strings.Repeat("é",
+			maxDescription) + "\n---\n"), ""},
+		"too long": {with("---\nname: skill\ndescription: " + strings.Repeat("é",
+			maxDescription+1) + "\n---\n"), badDescription},
+		"many files":      {add(many, "skill/SKILL.md", valid), badFiles},
+		"deep":            {add(with(valid), deep+"x", ""), badFiles},
+		"large":           {add(with(valid), "skill/x", strings.Repeat("x", maxBytes-len(valid)+1)), badFiles},
+		"as large as can": {add(with(valid), "skill/x", strings.Repeat("x", maxBytes-len(valid))), ""},
 	} {
 		list, faults, err := Read(project(t, tc.files))
 		switch {
@@ -138,7 +144,7 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	upper := project(t, map[string]string{"Skill/SKILL.md": strings.Replace(plainText, "name: a", "name: Skill", 1)})
-	if list, faults, _ := Read(upper); len(list) != 0 || len(faults) != 1 || faults[0].Problem != Name {
+	if list, faults, _ := Read(upper); len(list) != 0 || len(faults) != 1 || faults[0].Problem != badName {
 		t.Error(list, faults)
 	}
 	all := map[string]string{}
@@ -170,7 +176,7 @@ func TestIrregularFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, faults, err := Read(dir)
-		if err != nil || len(faults) != 1 || faults[0].Problem != Irregular {
+		if err != nil || len(faults) != 1 || faults[0].Problem != irregular {
 			t.Errorf("%s: %v, %v", link.at, faults, err)
 		}
 	}
@@ -212,19 +218,22 @@ func TestFolder(t *testing.T) {
 	if err := json.Unmarshal(list.Skills[0].Entry(), &entry); err != nil {
 		t.Fatal(err)
 	}
-	if entry.URI != "skill://a/SKILL.md" || entry.Frontmatter["description"] != "Does a." || len(entry.Resources) != 4 ||
+	if entry.URI != "skill://a/SKILL.md" || entry.Frontmatter["description"] != "Does a." ||
+		len(entry.Resources) != 4 ||
 		entry.Resources[3].URI != "skill://a/ref/two%20%C3%A9.txt" || entry.Resources[3].Size != 1 ||
 		entry.Resources[3].Digest != "sha256:d4735e3a265e16eee03f59718b9b5d03019c07d8b6c51f90da3a666eec13ab35" {
 		t.Errorf("%+v", entry)
 	}
-	if list.Find(entry.URI) != list.Skills[0] || list.Find("skill://a/bin.dat") != nil || list.Find("skill://b/SKILL.md") != nil {
+	if list.Find(entry.URI) != list.Skills[0] || list.Find("skill://a/bin.dat") != nil ||
+		list.Find("skill://b/SKILL.md") != nil {
 		t.Error("Find")
 	}
 	for uri, want := range map[string]string{
 		"skill://a": `[{"uri":"skill://a/SKILL.md","name":"SKILL.md","size":42,"mimeType":"text/markdown"},` +
 			`{"uri":"skill://a/bin.dat","name":"bin.dat","size":2},` +
 			`{"uri":"skill://a/ref","name":"ref","mimeType":"inode/directory"}]`,
-		"skill://a/ref/":        `[{"uri":"skill://a/ref/deep","name":"deep","mimeType":"inode/directory"},{"uri":"skill://a/ref/two%20%C3%A9.txt","name":"two é.txt","size":1,"mimeType":"text/plain"}]`,
+		"skill://a/ref/": `[{"uri":"skill://a/ref/deep","name":"deep","mimeType":"inode/directory"},` +
+			`{"uri":"skill://a/ref/two%20%C3%A9.txt","name":"two é.txt","size":1,"mimeType":"text/plain"}]`,
 		"skill://a/SKILL.md":    "null",
 		"skill://b":             "null",
 		"skill://":              "null",
@@ -245,17 +254,20 @@ func TestFolder(t *testing.T) {
 			t.Errorf("%s: %q, %v", uri, data, err)
 		}
 	}
-	for _, uri := range []string{"skill://a/.hidden", "skill://a/ref", "skill://a", "skill://b/SKILL.md", "skill://a/%2e%2e/README.md",
+	for _, uri := range []string{"skill://a/.hidden", "skill://a/ref", "skill://a",
+		"skill://b/SKILL.md", "skill://a/%2e%2e/README.md",
 		"skill://a/../README.md", "skill://a/nothing", "skill://README.md", "skill:a", "skill://a/SKILL.md/"} {
 		if data, err := f.Read(t.Context(), uri, 100); err != errNotFound {
 			t.Errorf("%s: %q, %v", uri, data, err)
 		}
 	}
 	var failure *provider.Failure
-	if _, err := f.Read(t.Context(), "skill://a/SKILL.md", 10); !errors.As(err, &failure) || failure.Status != provider.TooLarge {
+	if _, err := f.Read(t.Context(), "skill://a/SKILL.md", 10); !errors.As(err, &failure) ||
+		failure.Status != provider.TooLarge {
 		t.Error(err)
 	}
-	if want := "skills/b/SKILL.md: the first line must be \"---\"; the skill is not served"; len(logged) != 1 || logged[0] != want {
+	if want := "skills/b/SKILL.md: the first line must be \"---\"; the skill is not served"; len(logged) != 1 ||
+		logged[0] != want {
 		t.Errorf("%q", logged)
 	}
 	if again, err := f.List(); err != nil || again != list {
@@ -273,11 +285,13 @@ func TestFolder(t *testing.T) {
 }
 
 func FuzzURI(f *testing.F) {
-	for _, uri := range []string{"skill://a/SKILL.md", "skill://a/ref/", "skill://a/%2e%2e/x", "skill:///", "skill://a/%00"} {
+	for _, uri := range []string{"skill://a/SKILL.md", "skill://a/ref/", "skill://a/%2e%2e/x",
+		"skill:///", "skill://a/%00"} {
 		f.Add(uri)
 	}
 	f.Fuzz(func(t *testing.T, uri string) {
-		if name, file, ok := parseURI(uri); ok && (strings.Contains(name, "/") || strings.Contains("/"+file+"/", "/../")) {
+		if name, file, ok := parseURI(uri); ok && (strings.Contains(name, "/") ||
+			strings.Contains("/"+file+"/", "/../")) {
 			t.Errorf("%q: %q, %q", uri, name, file)
 		}
 	})

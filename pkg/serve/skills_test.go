@@ -1,0 +1,50 @@
+//go:build unix
+
+package serve
+
+import (
+	"strings"
+	"testing"
+)
+
+// skillProject has one skill that is served, and one that is not.
+var skillProject = map[string]string{
+	"skills/a/SKILL.md":      "---\nname: a\ndescription: Does a.\n---\n\n# A\n",
+	"skills/a/ref/notes.txt": "note\n",
+	"skills/b/SKILL.md":      "# B\n",
+}
+
+// SK-13, SK-20 to SK-24, M-40: skills over stdio in the handshake revisions.
+func TestSkills(t *testing.T) {
+	c := ready(t, skillProject, nil)
+	for _, tc := range []struct{ method, params, want string }{
+		{"skills/list", `{}`, `"result":{"ttlMs":5000,"cacheScope":"public","skills":[{"uri":"skill://a/SKILL.md",` +
+			`"frontmatter":{"name":"a","description":"Does a."},"resources":[{"uri":"skill://a/SKILL.md","digest":"sha256:`},
+		{"skills/list", `{"cursor":"x"}`, `-32602`},
+		{"skills/get", `{"uri":"skill://a/SKILL.md"}`, `"skill":{"uri":"skill://a/SKILL.md",`},
+		{"skills/get", `{"uri":"skill://b/SKILL.md"}`, `-32002`},
+		{"skills/get", `{}`, `uri is required`},
+		{"skills/other", `{}`, `-32601`},
+		{"resources/directory/read", `{"uri":"skill://a"}`,
+			`{"uri":"skill://a/ref","name":"ref","mimeType":"inode/directory"}]`},
+		{"resources/directory/read", `{"uri":"skill://a/SKILL.md"}`, `-32602`},
+		{"resources/directory/read", `{"uri":"skill://x"}`, `-32002`},
+		{"resources/read", `{"uri":"skill://a/ref/notes.txt"}`, `"text":"note\n"`},
+		{"resources/read", `{"uri":"skill://b/SKILL.md"}`, `-32002`},
+		{"resources/read", `{"uri":"skill://a/../../tools"}`, `-32002`},
+	} {
+		if got := c.request(tc.method, tc.params); !strings.Contains(got, tc.want) {
+			t.Errorf("%s %s: %s", tc.method, tc.params, got)
+		}
+	}
+}
+
+// SK-20: a project without skills has none of the methods.
+func TestNoSkills(t *testing.T) {
+	c := ready(t, nil, nil)
+	for _, method := range []string{"skills/list", "skills/get", "resources/directory/read"} {
+		if got := c.request(method, `{"uri":"skill://a/SKILL.md"}`); !strings.Contains(got, `-32601`) {
+			t.Errorf("%s: %s", method, got)
+		}
+	}
+}

@@ -46,6 +46,9 @@ func main() {
 	}
 }
 
+// skillScenarios test the extension for skills. They belong to no requirement set.
+var skillScenarios = []string{"sep-2640-skills-enumeration", "sep-2640-skills-directory", "sep-2640-skills-manifest"}
+
 func run(ctx context.Context, server, project, results, scenario string, suite []string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
@@ -60,6 +63,16 @@ func run(ctx context.Context, server, project, results, scenario string, suite [
 		defer os.Remove(results) // if there is nothing in it
 	}
 	known := false
+	for _, name := range skillScenarios {
+		if scenario != "" && scenario != name {
+			continue
+		}
+		known = true
+		for _, revision := range revisions {
+			set := set{server, project, filepath.Join(results, name, revision), revision, nil, name}
+			err = errors.Join(err, set.run(ctx, suite))
+		}
+	}
 	for _, revision := range revisions {
 		names, e := list(ctx, suite, revision)
 		if e != nil {
@@ -116,7 +129,7 @@ func (s set) run(ctx context.Context, suite []string) error {
 		arguments = append(arguments, "--requirements", s.revision)
 	} else {
 		names = []string{s.scenario}
-		arguments = append(arguments, "--spec-version", s.revision, "--scenario", s.scenario)
+		arguments = append(arguments, "--spec-version", s.revision, "--scenario", s.scenario, "--force")
 	}
 	var output bytes.Buffer
 	cmd := exec.CommandContext(ctx, suite[0], append(suite[1:], arguments...)...)

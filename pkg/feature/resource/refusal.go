@@ -30,7 +30,7 @@ func (r *Resources) refusal(t *target, err error) error {
 		return &mcp.Error{Code: code, Message: text}
 	}
 	if (f.Status == provider.Denied || f.Status == provider.NotFound) && !strings.ContainsAny(t.uri, `:/\`) { // RES-39
-		e := NotFound("uri", t.uri)
+		e := notFound("uri", t.uri)
 		e.Message += fmt.Sprintf(": %q is not a URI; use a URI that resources/list returns, such as file:///...", t.uri)
 		r.Log(mcp.Warning, logger, e.Message)
 		return e
@@ -39,7 +39,7 @@ func (r *Resources) refusal(t *target, err error) error {
 	case provider.Denied:
 		return mcp.Errorf(mcp.CodeInternal, "Resource outside allowed roots")
 	case provider.NotFound:
-		return NotFound("uri", t.uri)
+		return notFound("uri", t.uri)
 	case provider.Invalid:
 		return or(mcp.CodeInvalidParams, "Invalid resource specification")
 	case provider.FetchFailed:
@@ -57,8 +57,8 @@ func (r *Resources) refusal(t *target, err error) error {
 	return or(mcp.CodeInternal, "Resource provider failed")
 }
 
-// NotFound returns the error of RES-36, with the requested name or URI as data.
-func NotFound(member, value string) *mcp.Error {
+// notFound returns the error of RES-36, with the requested name or URI as data.
+func notFound(member, value string) *mcp.Error {
 	var b rawjson.Builder
 	return &mcp.Error{Code: mcp.CodeNotFound, Own: true, Message: "Resource not found",
 		Data: b.Object().Name(member).String(value).End().Bytes()}

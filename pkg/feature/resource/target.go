@@ -47,7 +47,7 @@ func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
 		case entry != nil:
 			return nil, errDifferent
 		case req.URI == "":
-			return nil, NotFound("name", req.Name)
+			return nil, notFound("name", req.Name)
 		}
 	}
 	entry, err := r.FindURI(ctx, req.URI)
@@ -59,7 +59,7 @@ func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
 	}
 	name, offered := r.providerOf(req.URI)
 	if name == "" {
-		return nil, NotFound("uri", req.URI)
+		return nil, notFound("uri", req.URI)
 	}
 	templates, err := r.templates(ctx)
 	if err != nil && r.scriptOf(name) != (code.File{}) {
@@ -71,7 +71,7 @@ func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
 			return nil, err
 		}
 		if !declared {
-			return nil, NotFound("uri", req.URI)
+			return nil, notFound("uri", req.URI)
 		}
 	}
 	t := &target{uri: req.URI, provider: name}

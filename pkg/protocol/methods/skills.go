@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"mcp-bash/pkg/feature/resource"
 	"mcp-bash/pkg/feature/skill"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol/calls"
@@ -84,7 +83,7 @@ func (p *Project) getSkill(_ context.Context, r *calls.Request) (*calls.Answer, 
 	}
 	s := list.Find(uri)
 	if s == nil {
-		return nil, resource.NotFound("uri", uri)
+		return nil, unknownSkill(uri)
 	}
 	entry := s.Entry()
 	return &calls.Answer{Size: len(entry) + pageRest, TTL: p.engine.Project.Discovery.ResourcesTTL,
@@ -107,9 +106,17 @@ func (p *Project) readDirectory(_ context.Context, r *calls.Request) (*calls.Ans
 	case list.IsFile(uri):
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "%s is a file, not a directory; read it with resources/read", uri)
 	case children == nil:
-		return nil, resource.NotFound("uri", uri)
+		return nil, unknownSkill(uri)
 	}
 	return prepareItems(list.Hash, children).page(r, p.skillPage("resources"))
+}
+
+// unknownSkill returns the error for a URI that names no skill or folder. SEP-2640 gives the code.
+func unknownSkill(uri string) *mcp.Error {
+	var b rawjson.Builder
+	err := mcp.Errorf(mcp.CodeInvalidParams, "There is no such skill")
+	err.Data = b.Object().Name("uri").String(uri).End().Bytes()
+	return err
 }
 
 // skillURI returns the URI of a request, and the current skills.

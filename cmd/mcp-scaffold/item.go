@@ -109,11 +109,21 @@ func testCommand() *cli.Command {
 func skillCommand() *cli.Command {
 	o := &itemOptions{Request: scaffold.Request{Kind: scaffold.Skill}}
 	c := &cli.Command{
-		Name:     string(scaffold.Skill),
-		Summary:  "Add skills/mcp-bash/SKILL.md, which teaches a coding agent to extend the project.",
-		Examples: []cli.Example{{Line: "NAME"}, {Line: "NAME --force", Purpose: "replace the skill of an earlier release"}},
+		Name:    string(scaffold.Skill),
+		Summary: "Add a skill: instructions for agents. Without ITEM, it teaches a coding agent to extend the project.",
+		Examples: []cli.Example{
+			{Line: "NAME tidy-up", Purpose: "skills/tidy-up/SKILL.md, which the server offers to its clients"},
+			{Line: "NAME", Purpose: "skills/mcp-bash/SKILL.md"},
+			{Line: "NAME --force", Purpose: "replace the skill of an earlier release"},
+		},
+		Operands: []cli.Operand{{Name: "[ITEM]"}},
 		Exits:    exits,
-		Run:      func(s cli.Streams, _ []string) error { return add(s, o) },
+		Run: func(s cli.Streams, operands []string) error {
+			if len(operands) > 0 {
+				o.Name = operands[0]
+			}
+			return add(s, o)
+		},
 	}
 	o.common(c)
 	return c
@@ -168,6 +178,8 @@ func add(s cli.Streams, o *itemOptions) error {
 
 func printNext(s cli.Streams, o *itemOptions, item *scaffold.Item) (err error) {
 	switch r := item.Registration; {
+	case item.Kind == scaffold.Skill && o.Name != "":
+		_, err = cli.Printf(s.Out, "\nNext steps:\n  1. Edit %s\n  2. Run: mcp-bash validate\n", item.Files[0])
 	case item.Kind == scaffold.Skill:
 		_, err = fmt.Fprint(s.Out, "\nAgents that look elsewhere for skills need a copy, for example Claude Code:\n"+
 			"  mkdir -p .claude/skills && cp -R skills/mcp-bash .claude/skills/\n")

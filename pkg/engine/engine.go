@@ -61,7 +61,7 @@ type Engine struct {
 	Sandbox  *sandbox.Sandbox
 	Policy   *policy.Policy
 	Tools    *tool.Tools
-	Skills   *skill.Folder // nil if the project has none
+	Skills   *skill.Folder // nil without skills
 	// Near returns the existing tool that is most similar to an unknown name, or "".
 	Near func(ctx context.Context, name string) string
 	// Find returns the registry entry of a tool, or nil.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/feature/skill"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/project"
@@ -115,14 +116,26 @@ func warnRefused(p *project.Project, path string, warn func(string)) {
 	}
 }
 
+// planSkill plans a skill of the project, or, without a name, the one for coding agents.
+func planSkill(p *project.Project, r *Request) (dir string, files []file, err error) {
+	switch {
+	case r.Name == "" || r.Name == skillName:
+		r.Name = skillName
+		files = []file{{"SKILL.md", skills.MCPBash, modeFile}}
+	case !skill.ValidName(r.Name) || isDevice(r.Name):
+		return "", nil, cli.Usagef("Invalid skill name: use 1 to 64 lower-case letters, digits and single dashes")
+	default:
+		files = render(string(r.Kind), r.Name, "")
+	}
+	return filepath.Join(skill.Dir(p.Root), r.Name), files, nil
+}
+
 func plan(p *project.Project, r *Request) (dir string, files []file, err error) {
 	if r.Kind == Test {
 		return planTest(p, r)
 	}
 	if r.Kind == Skill {
-		r.Name = skillName
-		files = []file{{"SKILL.md", skills.MCPBash, modeFile}}
-		return filepath.Join(p.Root, "skills", skillName), files, nil
+		return planSkill(p, r)
 	}
 	if r.Kind == UI && r.Tool != "" {
 		return planPage(p, r)

@@ -47,6 +47,7 @@ var parts = map[string][]string{
 	string(Completion): {"completion.sh", "README.md"},
 	string(UI):         {"README.md"}, // next to a page
 	string(Test):       {"run.sh", "README.md"},
+	string(Skill):      {"SKILL.md"},
 	"bats":             {"tools.bats"},
 	"session":          {"session.sh"}, // next to either
 }

@@ -260,8 +260,8 @@ func (r *reader) add(name string, size int64, digest string) {
 
 var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
 
-// validName reports whether a text can be the name of a skill.
-func validName(name string) bool { return len(name) <= maxName && nameForm().MatchString(name) }
+// ValidName reports whether a text can be the name of a skill.
+func ValidName(name string) bool { return len(name) <= maxName && nameForm().MatchString(name) }
 
 // check reports what the front matter lacks.
 func (r *reader) check(matter json.RawMessage) *Fault {
@@ -271,7 +271,7 @@ func (r *reader) check(matter json.RawMessage) *Fault {
 		return r.fault(badName, textFile, "the front matter has no text \"name\"; add name: %s", r.name)
 	case name != r.name:
 		return r.fault(badName, textFile, "name is %q, but the folder is %s; use one name for both", name, r.name)
-	case !validName(name):
+	case !ValidName(name):
 		return r.fault(badName, textFile, "name %q must have 1 to %d lower-case letters, digits and single hyphens", name,
 			maxName)
 	}

@@ -17,6 +17,7 @@ import (
 
 // handle answers a request that the guard let pass.
 func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
+	s.used.Store(true)
 	if !s.serving.Load() {
 		w.Header()["Connection"] = s.values.closes
 	}

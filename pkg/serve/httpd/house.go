@@ -1,8 +1,15 @@
 package httpd
 
-import "time"
+import (
+	"runtime/debug"
+	"time"
+)
+
+// restTime is the minimum time between two releases of memory to the system.
+const restTime = 30 * time.Second
 
 // keepHouse sends comments on silent streams, and ends what is no longer used.
+// It returns unused memory to the system when no requests come.
 func (s *Server) keepHouse() {
 	pace := 5 * time.Second
 	for _, limit := range []time.Duration{s.limits.keepAlive, s.limits.sessionIdle} {
@@ -12,6 +19,8 @@ func (s *Server) keepHouse() {
 	}
 	ticker := time.NewTicker(max(pace, 10*time.Millisecond))
 	defer ticker.Stop()
+	var garbage bool // may be left of requests and sessions
+	var freed time.Time
 	for {
 		select {
 		case <-s.Context.Done():
@@ -23,6 +32,13 @@ func (s *Server) keepHouse() {
 		}
 		s.dropCallers()
 		s.dropSessions()
+		switch {
+		case s.used.Swap(false):
+			garbage = true
+		case garbage && time.Since(freed) > restTime:
+			debug.FreeOSMemory()
+			garbage, freed = false, time.Now()
+		}
 	}
 }
 

@@ -53,6 +53,7 @@ type Server struct {
 	serving atomic.Bool   // ready for requests
 	last    atomic.Uint64 // the number of the last request of the stateless protocol
 	ballast []byte        // see ballastSize
+	used    atomic.Bool   // since the last round of keepHouse
 	kept    atomic.Int64  // bytes that all sessions keep for resumption
 
 	mu       sync.Mutex
@@ -101,7 +102,7 @@ const (
 
 // ballastSize is the size, in bytes, of memory that is allocated and never used, so it takes no
 // pages. A busy server has a heap of a few megabytes, which the collector would search hundreds of
-// times a second. With the ballast, it waits for as much garbage.
+// times a second. With the ballast, it waits for as much garbage. At rest, keepHouse frees it.
 const ballastSize = 24 << 20
 
 // Serve begins to accept requests.

@@ -266,6 +266,7 @@ func (s *Server) dropSessions() {
 	s.mu.Unlock()
 	for _, se := range idle {
 		s.endSession(se)
+		s.used.Store(true)
 	}
 }
 

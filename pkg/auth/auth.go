@@ -18,7 +18,13 @@ type Identity struct {
 	Subject string   // the user that an OAuth token was issued for, the subject of a certificate, or ""
 	Scopes  []string // of an OAuth token
 	Tools   []string // patterns of the tools that the caller may call; nil: all
+	// Accepts reports whether the credential is still accepted: it has not expired, and nobody has
+	// revoked it. nil: nothing of that can happen.
+	Accepts func() bool
 }
+
+// Accepted reports whether the caller's credential is still accepted.
+func (i *Identity) Accepted() bool { return i == nil || i.Accepts == nil || i.Accepts() }
 
 // MayCall reports whether the patterns of the identity allow a tool. nil allows all tools.
 func (i *Identity) MayCall(tool string) bool {

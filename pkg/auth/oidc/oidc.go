@@ -236,7 +236,7 @@ func (v *Verifier) verify(ctx context.Context, token string) (*auth.Identity, ti
 		return fail(err)
 	}
 	i := &auth.Identity{Name: firstOf(c.ClientID, c.Authorized, verified.Subject), Issuer: v.Issuer,
-		Subject: verified.Subject}
+		Subject: verified.Subject, Accepts: func() bool { return v.Now().Before(verified.Expiry) }}
 	if i.Scopes, err = parseScopes(c.Scope, c.Scopes); err != nil {
 		return fail(err)
 	}

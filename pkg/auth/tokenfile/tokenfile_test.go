@@ -139,10 +139,17 @@ func TestReload(t *testing.T) {
 	if !w.accepts(t, second) || !w.accepts(t, first) {
 		t.Error("the new token is not known")
 	}
+	id, fault := w.ask(t, first)
+	if fault != nil || !id.Accepted() {
+		t.Fatal(fault)
+	}
 	if err := Revoke(t.Context(), path, "first"); err != nil {
 		t.Fatal(err)
 	}
 	w.later()
+	if id.Accepted() {
+		t.Error("the identity of the revoked token is accepted")
+	}
 	if w.accepts(t, first) || !w.accepts(t, second) {
 		t.Error("the revoked token is valid")
 	}

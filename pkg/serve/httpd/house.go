@@ -1,7 +1,9 @@
 package httpd
 
 import (
+	"maps"
 	"runtime/debug"
+	"slices"
 	"time"
 )
 
@@ -30,6 +32,9 @@ func (s *Server) keepHouse() {
 		for _, st := range s.silent() {
 			st.comment("")
 		}
+		for _, st := range s.rejected() {
+			go st.hangUp("the credential is no longer accepted") // H-49: it waits for the client
+		}
 		s.dropCallers()
 		s.dropSessions()
 		switch {
@@ -54,6 +59,21 @@ func (s *Server) silent() (list []*stream) {
 		st.mu.Lock()
 		if st.active.Before(since) {
 			list = append(list, st)
+		}
+		st.mu.Unlock()
+	}
+	return list
+}
+
+// rejected returns the streams whose credential has expired or was revoked, each once.
+func (s *Server) rejected() (list []*stream) {
+	s.mu.Lock()
+	open := slices.Collect(maps.Keys(s.streams))
+	s.mu.Unlock()
+	for _, st := range open {
+		st.mu.Lock()
+		if !st.opener.Accepted() {
+			list, st.opener = append(list, st), nil
 		}
 		st.mu.Unlock()
 	}

@@ -6,9 +6,11 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/serve/httpd/internal/guard"
 )
@@ -203,4 +205,37 @@ func TestForwardedRetry(t *testing.T) {
 			t.Errorf("the log contains %s", secret)
 		}
 	}
+}
+
+// H-49: a stream ends when the credential of its request is no longer accepted. The session stays,
+// and accepts a new credential of the same caller.
+func TestRejectedStreams(t *testing.T) {
+	var revoked atomic.Bool
+	anna := &auth.Identity{Name: "anna", Accepts: func() bool { return !revoked.Load() }}
+	s := serve(t, nil, project.Env{"MCPBASH_HTTP_KEEPALIVE": "0.2"}, func(c *Config) {
+		c.guard = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				next.ServeHTTP(w, r.WithContext(auth.WithIdentity(r.Context(), anna)))
+			})
+		}
+	})
+	se := s.open("2025-11-25", "")
+	streams := []*http.Response{
+		se.request(t.Context(), "GET", "", "Accept: text/event-stream"),
+		s.modern(t.Context(), "1", "subscriptions/listen", `"notifications":{"toolsListChanged":true}`, ""),
+	}
+	revoked.Store(true)
+	for _, r := range streams {
+		if got := text(t, r); !strings.Contains(got, ": the credential is no longer accepted") {
+			t.Errorf("%d %s", r.StatusCode, got)
+		}
+	}
+	await(t, "end of the streams", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.streams) == 0 })
+	revoked.Store(false)
+	if got := text(t, se.send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)); !strings.Contains(got, `"result"`) {
+		t.Error(got)
+	}
+	again := se.request(t.Context(), "GET", "", "Accept: text/event-stream")
+	revoked.Store(true)
+	text(t, again)
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/wire/jsonrpc"
 )
 
@@ -28,6 +29,7 @@ type stream struct {
 	writer *jsonrpc.Writer // to the connection; nil: not connected
 	conn   *conn           // of writer, if net/http does not know it
 	active time.Time       // when the last bytes were queued
+	opener *auth.Identity  // of the request that opened the connection
 }
 
 // An event is a message that a client may get again.
@@ -203,8 +205,15 @@ func (st *stream) comment(text string) {
 // end ends the stream once everything is written, for a reason that a person can read.
 func (st *stream) end(reason string) {
 	st.mu.Lock()
-	w, c := st.writer, st.conn
 	st.over = true
+	st.mu.Unlock()
+	st.hangUp(reason)
+}
+
+// hangUp closes the connection once everything is written. The client can resume the stream.
+func (st *stream) hangUp(reason string) {
+	st.mu.Lock()
+	w, c := st.writer, st.conn
 	if w != nil && reason != "" {
 		w.Queue([]byte(": " + reason + "\n\n"))
 	}
@@ -237,6 +246,9 @@ func (st *stream) resume(w http.ResponseWriter, r *http.Request, from int) error
 		return err
 	}
 	st.attach(c, from)
+	st.mu.Lock()
+	st.opener = auth.IdentityOf(r.Context())
+	st.mu.Unlock()
 	s := st.server
 	s.mu.Lock()
 	s.streams[st] = true

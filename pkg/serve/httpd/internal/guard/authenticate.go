@@ -115,7 +115,8 @@ const maxSubject = 1 << 10
 // identityOf returns the identity of a certificate. Its name is the common name. Without
 // one, it is the whole subject.
 func identityOf(c *x509.Certificate) (*auth.Identity, error) {
-	i := &auth.Identity{Name: c.Subject.CommonName, Subject: c.Subject.String()}
+	i := &auth.Identity{Name: c.Subject.CommonName, Subject: c.Subject.String(),
+		Accepts: func() bool { return time.Now().Before(c.NotAfter) }}
 	if i.Name == "" {
 		i.Name = i.Subject
 	}

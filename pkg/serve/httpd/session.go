@@ -179,6 +179,10 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 			s.refuse(w, http.StatusBadRequest, nil, invalid("Last-Event-ID is unknown or too old"))
 			return
 		}
+		if st.complete(from) {
+			w.WriteHeader(http.StatusNoContent) // H-43
+			return
+		}
 	}
 	if !s.roomForStream() {
 		s.refuse(w, http.StatusServiceUnavailable, nil, errStreams)

@@ -200,7 +200,7 @@ func TestResumption(t *testing.T) {
 	for _, c := range []struct {
 		after string
 		want  int
-	}{{first, 3}, {"1-0", 4}, {"1-3", 1}, {running.last, 0}} {
+	}{{first, 3}, {"1-0", 4}, {"1-3", 1}} {
 		r := se.listen("Last-Event-ID: " + c.after)
 		n := 0
 		for r.next() != "" {
@@ -209,6 +209,9 @@ func TestResumption(t *testing.T) {
 		if n != c.want {
 			t.Errorf("after %s: %d events", c.after, n)
 		}
+	}
+	if r := se.request(t.Context(), "GET", "", "Last-Event-ID: "+running.last); r.StatusCode != http.StatusNoContent {
+		t.Errorf("nothing is left to send: %s", r.Status)
 	}
 	other := s.open("2025-11-25", "")
 	for _, id := range []string{"9-1", "1", "1-x", "1--1", first} {
@@ -256,7 +259,7 @@ func (se *testSession) server() *session {
 	return se.sessions[se.id]
 }
 
-// H-38: notifications/cancelled ends a request without an answer.
+// H-38, H-43: notifications/cancelled ends a request without an answer, and its stream.
 func TestCancelled(t *testing.T) {
 	dir := t.TempDir()
 	s := serve(t, tools(map[string]string{"wait": "trap 'touch " + dir + "/ended; exit' TERM; touch " + dir +
@@ -266,10 +269,14 @@ func TestCancelled(t *testing.T) {
 		awaitFile(t, dir+"/began")
 		se.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 	}()
-	if got := events(t, se.call("1", "wait", "")).next(); got != "" {
+	r := events(t, se.call("1", "wait", ""))
+	if got := r.next(); got != "" {
 		t.Error(got)
 	}
 	awaitFile(t, dir+"/ended")
+	if r := se.request(t.Context(), "GET", "", "Last-Event-ID: 1-0"); r.StatusCode != http.StatusNoContent {
+		t.Errorf("the client connects again and again: %s", r.Status)
+	}
 }
 
 // H-36, H-37: the number of sessions is limited, and unused ones end.

@@ -147,6 +147,13 @@ func (st *stream) attach(out jsonrpc.Output, from int) {
 	w.Push()
 }
 
+// complete reports whether the stream has ended and no event from a number on remains.
+func (st *stream) complete(from int) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.over && from >= st.next
+}
+
 // disconnect leaves the connection. The lock is held.
 func (st *stream) disconnect() {
 	if st.writer != nil {

@@ -262,19 +262,17 @@ func (se *testSession) server() *session {
 // H-38, H-43: notifications/cancelled ends a request without an answer, and its stream.
 func TestCancelled(t *testing.T) {
 	dir := t.TempDir()
-	s := serve(t, tools(map[string]string{"wait": "trap 'touch " + dir + "/ended; exit' TERM; touch " + dir +
-		"/began; sleep 60 & wait"}), nil)
+	s := serve(t, tools(map[string]string{"wait": sourceSDK + "trap 'touch " + dir +
+		"/ended; exit' TERM; mcp_progress 1 x; sleep 60 & wait"}), nil)
 	se := s.open("2025-11-25", "")
-	go func() {
-		awaitFile(t, dir+"/began")
-		se.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-	}()
-	r := events(t, se.call("1", "wait", ""))
+	r := events(t, se.call("1", "wait", `,"_meta":{"progressToken":1}`))
+	r.find(`"progress":1`)
+	se.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 	if got := r.next(); got != "" {
 		t.Error(got)
 	}
 	awaitFile(t, dir+"/ended")
-	if r := se.request(t.Context(), "GET", "", "Last-Event-ID: 1-0"); r.StatusCode != http.StatusNoContent {
+	if r := se.request(t.Context(), "GET", "", "Last-Event-ID: "+r.last); r.StatusCode != http.StatusNoContent {
 		t.Errorf("the client connects again and again: %s", r.Status)
 	}
 }

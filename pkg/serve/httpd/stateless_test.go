@@ -177,7 +177,7 @@ func TestStatelessCancelled(t *testing.T) {
 		os.Remove(began)
 		os.Remove(ended)
 	}
-	await(t, "end of the request", func() bool { return !s.callers[""].client.Busy() })
+	await(t, "end of the request", func() bool { return !s.callerOf(nil).client.Busy() })
 }
 
 // H-31, M-50: a retry over another connection continues the suspended call.

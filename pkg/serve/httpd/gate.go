@@ -49,7 +49,7 @@ func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) 
 	}
 	c := guard.Config{
 		Local: l.Local, Socket: l.Addr().Network() == "unix", Hosts: a.Hosts, Origins: a.Origins,
-		Certificates: a.ClientCA != "", Log: say,
+		Certificates: a.ClientCA != "", Log: guard.NewQuota(say).Line,
 	}
 	if a.Cert != "" {
 		files, err := certs.Open(certs.Config{Cert: a.Cert, Key: a.Key, ClientCA: a.ClientCA, Log: say})

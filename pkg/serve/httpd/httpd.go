@@ -4,6 +4,7 @@ package httpd
 
 import (
 	"context"
+	"log"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/protocol/console"
 	"mcp-bash/pkg/serve/httpd/internal/forward"
+	"mcp-bash/pkg/serve/httpd/internal/guard"
 )
 
 // Options are what the operator chooses.
@@ -85,6 +87,7 @@ func New(c Config) *Server {
 		MaxHeaderBytes: s.limits.header, DisableGeneralOptionsHandler: true, Protocols: new(http.Protocols),
 	}
 	s.http.Protocols.SetHTTP1(true)
+	s.http.ErrorLog = log.New(guard.NewQuota(func(line string) { s.Console.Notice("mcp-bash: %s", line) }), "", 0)
 	switch {
 	case c.guard != nil:
 		s.http.Handler = c.guard(s.http.Handler)

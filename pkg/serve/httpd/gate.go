@@ -159,7 +159,6 @@ func (g *Gate) open(s *Server, next http.Handler) http.Handler {
 		r.Scopes = slices.Sorted(maps.Keys(s.Project.Meta.Scopes))
 	}
 	g.guard.Limit(guardLimits(env, s.limits))
-	s.http.ConnState = guard.NewConnections(settings.Int(env, "MCPBASH_HTTP_MAX_CONNECTIONS")).State
 	return g.guard.Wrap(next)
 }
 

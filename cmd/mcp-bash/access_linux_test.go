@@ -37,6 +37,7 @@ type served struct {
 	command *exec.Cmd
 	mu      sync.Mutex
 	log     bytes.Buffer
+	read    chan string // the address; closed when the log is read to its end
 	tmp     string
 }
 
@@ -68,24 +69,24 @@ func serveHTTP(t *testing.T, env []string, args ...string) *served {
 	if err := s.command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	addresses := make(chan string, 1)
+	s.read = make(chan string, 1)
 	go func() {
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
 			s.mu.Lock()
 			fmt.Fprintln(&s.log, lines.Text())
 			s.mu.Unlock()
 			if url, ok := strings.CutPrefix(lines.Text(), "mcp-bash: serving "); ok {
-				addresses <- url
+				s.read <- url
 			}
 		}
-		close(addresses)
+		close(s.read)
 	}()
 	t.Cleanup(func() {
 		s.command.Process.Signal(syscall.SIGKILL)
 		s.command.Wait()
 	})
 	var ok bool
-	if s.url, ok = <-addresses; !ok {
+	if s.url, ok = <-s.read; !ok {
 		t.Fatalf("no server: %s", s.text())
 	}
 	return s
@@ -348,5 +349,22 @@ func TestTLS(t *testing.T) {
 		MinVersion: tls.VersionTLS10}}
 	if status, body := s.ask(handshake); status != 0 {
 		t.Error("TLS 1.1", status, body)
+	}
+	// H-225: failed handshakes do not fill the log.
+	for range 150 {
+		conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(s.url, "https://"), "/mcp"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(conn, "\x1b[31mno handshake\r\n\r\n")
+		io.Copy(io.Discard, conn)
+		conn.Close()
+	}
+	s.command.Process.Signal(syscall.SIGTERM)
+	<-s.read
+	log := s.text()
+	if n := strings.Count(log, "TLS handshake error"); n < 60 || n > 70 || strings.Contains(log, "\x1b") ||
+		strings.Count(log, "mcp-bash: http: TLS") != n {
+		t.Errorf("%d lines: %s", n, log)
 	}
 }

@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -293,8 +292,17 @@ func (c *Client) schedule(m *jsonrpc.Message, meta json.RawMessage, key string, 
 	if m.Params != nil && !m.HasParams() {
 		return refuse(mcp.Errorf(mcp.CodeInvalidParams, "Invalid params"))
 	}
+	kept := make([]byte, 0, len(m.ID)+len(m.Params)+len(meta))
+	keep := func(part []byte) []byte {
+		if part == nil {
+			return nil
+		}
+		from := len(kept)
+		kept = append(kept, part...)
+		return kept[from:len(kept):len(kept)]
+	}
 	r := &calls.Request{
-		ID: bytes.Clone(m.ID), Key: key, Method: method, Params: bytes.Clone(m.Params), Meta: bytes.Clone(meta),
+		ID: keep(m.ID), Key: key, Method: method, Params: keep(m.Params), Meta: keep(meta),
 		Protocol: protocol, Client: client, Out: out,
 	}
 	outcome := c.requests.Schedule(r)

@@ -376,7 +376,7 @@ func mark(t *testing.T, dir, name string) (path string, await func()) {
 
 // waitAt is a line of a script that waits at a gate, a FIFO that nobody writes to.
 func waitAt(gate string) string {
-	return `mkfifo -m 600 "` + gate + `" 2>/dev/null; : <"` + gate + `"` + "\n"
+	return `mkfifo -m 600 "` + gate + `" 2>/dev/null || :; : <"` + gate + `"` + "\n"
 }
 
 // openGate lets all scripts continue that wait at a gate, now or later.

@@ -16,7 +16,7 @@ import (
 
 // examples/02-progress, checksums: progress and logs come before the answer
 // (T-707), with the client's token (T-102), filtered by level (T-103).
-func TestProgressAndLogs(t *testing.T) { inBothProtocols(t, testProgressAndLogs) }
+func TestProgressAndLogs(t *testing.T) { withAll(t, testProgressAndLogs) }
 
 func testProgressAndLogs(t *testing.T, protocol string) {
 	t.Parallel()
@@ -63,7 +63,7 @@ func testProgressAndLogs(t *testing.T, protocol string) {
 
 // examples/02-progress, countdown: it can be cancelled at any moment, and
 // removes what it made (T-170; P-1602).
-func TestCancellation(t *testing.T) { inBothProtocols(t, testCancellation) }
+func TestCancellation(t *testing.T) { withAll(t, testCancellation) }
 
 func testCancellation(t *testing.T, protocol string) {
 	t.Parallel()
@@ -90,7 +90,7 @@ func testCancellation(t *testing.T, protocol string) {
 		}
 	}
 	want := 3 // initialize, setLevel, the second countdown
-	if protocol == stateless {
+	if s.protocol == stateless {
 		want = 2 // server/discover instead of the first two
 	}
 	if answers != want {

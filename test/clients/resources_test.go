@@ -40,7 +40,7 @@ func (s *session) failResource(uri string, code int64, says string) {
 }
 
 // examples/09-resources (RES-20, RES-34, RES-41, RES-130).
-func TestResources(t *testing.T) { inBothProtocols(t, testResources) }
+func TestResources(t *testing.T) { withAll(t, testResources) }
 
 func testResources(t *testing.T, protocol string) {
 	t.Parallel()
@@ -77,7 +77,7 @@ func testResources(t *testing.T, protocol string) {
 
 // examples/09-resources, weather: watched by the official client, which takes
 // no result but the protocol's (RES-142 to RES-146, RES-207).
-func TestResourceSubscription(t *testing.T) { inBothProtocols(t, testResourceSubscription) }
+func TestResourceSubscription(t *testing.T) { withAll(t, testResourceSubscription) }
 
 func testResourceSubscription(t *testing.T, protocol string) {
 	t.Parallel()
@@ -95,7 +95,7 @@ func testResourceSubscription(t *testing.T, protocol string) {
 	if err := s.Subscribe(s.deadline(), &mcp.SubscribeParams{URI: uri}); err != nil {
 		t.Fatal(err)
 	}
-	if protocol == stateless { // the client opens a stream during the call
+	if s.protocol == stateless { // the client opens a stream during the call
 		eventually(t, "an acknowledgement", func() bool {
 			return len(s.tap.messages("notifications/subscriptions/acknowledged")) == 1
 		})
@@ -118,7 +118,7 @@ func testResourceSubscription(t *testing.T, protocol string) {
 		t.Fatal(err)
 	}
 	err := s.Subscribe(s.deadline(), &mcp.SubscribeParams{URI: "file:///etc/passwd"})
-	if protocol != stateless && err == nil { // a stream reports it in its acknowledgement, which this client hides
+	if s.protocol != stateless && err == nil { // a stream reports it in its acknowledgement, which this client hides
 		t.Error("what cannot be read is watched")
 	}
 }

@@ -50,22 +50,27 @@ func (r *Request) serve(handle Handler) (handedOff bool) {
 	}()
 	ctx := r.Context
 	if secs := r.seconds(); secs > 0 && !r.Method.OwnClock {
-		timeout := mcp.Errorf(mcp.CodeInternal, "Request timed out")
-		timeout.Data = json.RawMessage(fmt.Sprintf(`{"timeoutSecs":%d}`, secs))
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, settings.Seconds(secs), timeout)
+		ctx, cancel = context.WithTimeoutCause(ctx, settings.Seconds(secs), timedOut(secs))
 		defer cancel()
 	}
 	a, err := handle(ctx, r)
 	if err == ErrHandedOff {
 		return true
 	}
-	if timeout, ok := context.Cause(ctx).(*mcp.Error); ok && r.Context.Err() == nil {
+	if secs, ok := context.Cause(ctx).(timedOut); ok && r.Context.Err() == nil {
+		timeout := mcp.Errorf(mcp.CodeInternal, "Request timed out")
+		timeout.Data = json.RawMessage(fmt.Sprintf(`{"timeoutSecs":%d}`, int(secs)))
 		err = timeout // P-1703, for any result
 	}
 	r.finish(a, err)
 	return false
 }
+
+// A timedOut is why a request ended after a number of seconds.
+type timedOut int
+
+func (timedOut) Error() string { return "request timed out" }
 
 // Handle calls the method's handler for a call that other requests can continue. A panic ends
 // the call and not the process.

@@ -49,7 +49,7 @@ func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) 
 	}
 	c := guard.Config{
 		Local: l.Local, Socket: l.Addr().Network() == "unix", Hosts: a.Hosts, Origins: a.Origins,
-		Certificates: a.ClientCA != "", Log: say,
+		Certificates: a.ClientCA != "", Log: guard.NewQuota(say).Line,
 	}
 	if a.Cert != "" {
 		files, err := certs.Open(certs.Config{Cert: a.Cert, Key: a.Key, ClientCA: a.ClientCA, Log: say})
@@ -159,7 +159,6 @@ func (g *Gate) open(s *Server, next http.Handler) http.Handler {
 		r.Scopes = slices.Sorted(maps.Keys(s.Project.Meta.Scopes))
 	}
 	g.guard.Limit(guardLimits(env, s.limits))
-	s.http.ConnState = guard.NewConnections(settings.Int(env, "MCPBASH_HTTP_MAX_CONNECTIONS")).State
 	return g.guard.Wrap(next)
 }
 

@@ -4,15 +4,18 @@ package httpd
 
 import (
 	"context"
+	"log"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/protocol/console"
 	"mcp-bash/pkg/serve/httpd/internal/forward"
+	"mcp-bash/pkg/serve/httpd/internal/guard"
 )
 
 // Options are what the operator chooses.
@@ -47,6 +50,9 @@ type Server struct {
 	http    http.Server
 	values  headerValues
 	forward *forward.Forwarder
+
+	connections *guard.Connections
+
 	posts   sync.Pool // of *post
 	bodies  sync.Pool // of *[]byte
 	endings chan protocol.Ending
@@ -85,6 +91,9 @@ func New(c Config) *Server {
 		MaxHeaderBytes: s.limits.header, DisableGeneralOptionsHandler: true, Protocols: new(http.Protocols),
 	}
 	s.http.Protocols.SetHTTP1(true)
+	s.http.ErrorLog = log.New(guard.NewQuota(func(line string) { s.Console.Notice("mcp-bash: %s", line) }), "", 0)
+	s.connections = guard.NewConnections(settings.Int(c.Project.Env, "MCPBASH_HTTP_MAX_CONNECTIONS"))
+	s.http.ConnState = s.connections.State
 	switch {
 	case c.guard != nil:
 		s.http.Handler = c.guard(s.http.Handler)
@@ -134,7 +143,7 @@ func (s *Server) Signalled(e protocol.Ending) protocol.Ending {
 	if s.limits.drain == 0 {
 		return e
 	}
-	return protocol.Ending{Code: e.Code, Within: s.limits.drain + s.limits.drainDelay}
+	return protocol.Ending{Code: e.Code, Within: s.limits.drain + s.limits.drainDelay + settleTime}
 }
 
 // Drain ends the streams, and waits until all requests are answered and their connections closed.
@@ -146,6 +155,7 @@ func (s *Server) Drain() *protocol.Ending {
 	case <-time.After(s.limits.drainDelay):
 	case <-s.Context.Done():
 	}
+	s.settle()
 	s.http.SetKeepAlivesEnabled(false)
 	clients := s.close()
 	for _, client := range clients {

@@ -2,6 +2,7 @@ package httpd
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"fmt"
 	"net"
@@ -21,9 +22,10 @@ type Listener struct {
 	URL   string // of the endpoint
 	Local bool   // only programs of this machine can connect
 
-	tls      *tls.Config   // nil: without TLS
-	remove   func()        // removes the socket file
-	patience time.Duration // of tests, in place of writeTime
+	tls       *tls.Config   // nil: without TLS
+	remove    func()        // removes the socket file
+	inherited bool          // from a service manager, which keeps the socket
+	patience  time.Duration // of tests, in place of writeTime
 }
 
 // DefaultAddr is the address without another one.
@@ -51,7 +53,9 @@ func Listen(addr string, env project.Env) (*Listener, error) {
 	if host == "" {
 		host = "127.0.0.1"
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	var config net.ListenConfig
+	config.SetMultipathTCP(false) // it does not support refuseConnections
+	l, err := config.Listen(context.Background(), "tcp", net.JoinHostPort(host, port))
 	if err != nil {
 		return nil, err
 	}
@@ -74,9 +78,11 @@ func inherited(l net.Listener, err error) (*Listener, error) {
 	}
 	switch at := l.Addr().(type) {
 	case *net.TCPAddr:
-		return onTCP(l, at.IP.String()), nil
+		on := onTCP(l, at.IP.String())
+		on.inherited = true
+		return on, nil
 	case *net.UnixAddr:
-		return &Listener{Listener: l, URL: "unix:" + at.Name, Local: true, remove: func() {}}, nil
+		return &Listener{Listener: l, URL: "unix:" + at.Name, Local: true, remove: func() {}, inherited: true}, nil
 	}
 	l.Close()
 	return nil, fmt.Errorf("the service manager has passed a socket of another kind: %s", l.Addr().Network())

@@ -285,11 +285,13 @@ func (r *reader) next() string {
 // find returns the next event that contains a text.
 func (r *reader) find(part string) string {
 	r.t.Helper()
+	var others []string
 	for {
 		data := r.next()
 		if data == "" {
-			r.t.Fatalf("the stream ended before %q", part)
+			r.t.Fatalf("the stream ended before %q: %q", part, others)
 		}
+		others = append(others, data)
 		if strings.Contains(data, part) {
 			return data
 		}
@@ -351,7 +353,7 @@ func awaitFile(t testing.TB, path string) {
 // waitAt is a line of a script that waits until a test writes the file, which is a FIFO then. A file that is written
 // before it waits counts too.
 func waitAt(file string) string {
-	return `mkfifo "` + file + `" 2>/dev/null; : <"` + file + `"` + "\n"
+	return `mkfifo "` + file + `" 2>/dev/null || :; : <"` + file + `"` + "\n"
 }
 
 // await waits until a condition is true.

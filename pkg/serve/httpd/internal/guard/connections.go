@@ -15,11 +15,12 @@ type Connections struct {
 	mu   sync.Mutex
 	open map[net.Conn]*list.Element // of idle; nil while a request runs
 	idle list.List                  // of net.Conn, the oldest first
+	new  map[net.Conn]bool          // without a first request
 }
 
 // NewConnections returns a limit of a number of connections.
 func NewConnections(most int) *Connections {
-	return &Connections{most: most, open: map[net.Conn]*list.Element{}}
+	return &Connections{most: most, open: map[net.Conn]*list.Element{}, new: map[net.Conn]bool{}}
 }
 
 // State follows a connection. It is for [http.Server.ConnState].
@@ -27,6 +28,9 @@ func (c *Connections) State(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	if at := c.open[conn]; at != nil {
 		c.idle.Remove(at)
+	}
+	if delete(c.new, conn); state == http.StateNew {
+		c.new[conn] = true
 	}
 	var victim net.Conn
 	switch state {
@@ -48,4 +52,11 @@ func (c *Connections) State(conn net.Conn, state http.ConnState) {
 	if victim != nil {
 		go victim.Close() // TLS may wait for the client
 	}
+}
+
+// New returns the number of connections that have not sent a request yet.
+func (c *Connections) New() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.new)
 }

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package httpd
+
+import "net"
+
+// refuseConnections returns false: only Linux can refuse connections and keep those that nobody has accepted yet.
+func refuseConnections(net.Listener) bool { return false }

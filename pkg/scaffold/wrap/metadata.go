@@ -206,7 +206,8 @@ func describe(a *recipe.Argument) string {
 }
 
 // exclusive adds to the schema which arguments exclude each other. It does not use allOf,
-// anyOf or oneOf, because some clients reject them at the top level of a schema.
+// anyOf or oneOf, because some clients reject them at the top level of a schema. It does not
+// use the schema false, because some clients accept only objects as schemas.
 func (t *Tool) exclusive(b *rawjson.Builder) {
 	excluded := map[string][]string{}
 	for _, group := range t.excludes {
@@ -225,7 +226,7 @@ func (t *Tool) exclusive(b *rawjson.Builder) {
 	for _, name := range slices.Sorted(maps.Keys(excluded)) {
 		b.Name(name).Object().Name("properties").Object()
 		for _, other := range excluded[name] {
-			b.Name(other).Bool(false)
+			b.Name(other).Object().Name("not").Object().End().End()
 		}
 		b.End().End()
 	}

@@ -109,7 +109,7 @@ func TestMetadata(t *testing.T) {
 "rest":{"type":"array","items":{"type":"string"},"maxItems":100},
 "water":{"type":"string","description":"Water."}},
 "required":["leaf"],
-"dependentSchemas":{"stir":{"properties":{"sugar":false}},"sugar":{"properties":{"stir":false}}},
+"dependentSchemas":{"stir":{"properties":{"sugar":{"not":{}}}},"sugar":{"properties":{"stir":{"not":{}}}}},
 "additionalProperties":false},
 "annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true},
 "capabilities":["Search"],"confine":{"exec":["./bin/brew","kettle"]},

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the number of files in each folder of the user.
+# Prints the number of files in each folder of the user, without hidden files and folders.
 source "${MCP_SDK:?is not set: run this tool with mcp-runtool count-files --allow-self}/tool-sdk.sh"
 
 if [ "$(mcp_roots_count)" -eq 0 ]; then
@@ -7,7 +7,7 @@ if [ "$(mcp_roots_count)" -eq 0 ]; then
 fi
 text=""
 while IFS= read -r root || [ -n "$root" ]; do
-  files=$(find "$root" -type f | wc -l)
+  files=$(find "$root" -mindepth 1 -name '.*' -prune -o -type f -print | wc -l)
   text+="$root: $((files)) files"$'\n'
 done < <(mcp_roots_list)
 mcp_emit_text "$text"

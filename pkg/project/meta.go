@@ -31,6 +31,7 @@ type Meta struct {
 	Instructions  string
 	ValidateInput bool
 	LargeResult   int    // bytes; longer output of tools is stored; 0: never (LR-1)
+	ResultSearch  bool   // clients get a tool that searches stored results (LR-30)
 	SecurityLevel string // unparsed
 	Confine       string // unparsed
 	// Scopes are the tools that each OAuth scope permits; nil: a token needs no scope (H-421).
@@ -55,6 +56,14 @@ type MetaError struct {
 
 func (e *MetaError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", Marker, e.Line, e.Column, e.Reason)
+}
+
+// SearchesResults reports whether clients get the tool that searches stored results (LR-30).
+func (p *Project) SearchesResults() bool {
+	if p.Calls.LargeSearch != "" {
+		return p.Calls.LargeSearch == "true"
+	}
+	return p.Meta.ResultSearch
 }
 
 // readMeta reports faults in the file and omits the faulty parts. It does not compare the settings for the
@@ -118,18 +127,22 @@ func readMeta(p *Project, warn func(string)) (m Meta, scripts scriptenv.Meta) {
 			}
 		}
 	}
-	switch v := rawjson.Get(doc, "validateInput"); rawjson.KindOf(v) {
-	case rawjson.Invalid, rawjson.Null:
-	case rawjson.Bool:
-		m.ValidateInput = rawjson.True(v)
-	default:
-		complain("validateInput must be a boolean")
+	flag := func(name string, field *bool) {
+		switch v := rawjson.Get(doc, name); rawjson.KindOf(v) {
+		case rawjson.Invalid, rawjson.Null:
+		case rawjson.Bool:
+			*field = rawjson.True(v)
+		default:
+			complain(name + " must be a boolean")
+		}
 	}
+	flag("validateInput", &m.ValidateInput)
 	if v := rawjson.Get(doc, "largeResultBytes"); !rawjson.Absent(v) {
 		if m.LargeResult = rawjson.PositiveInt(v); m.LargeResult == 0 && string(v) != "0" {
 			complain("largeResultBytes must be a whole number")
 		}
 	}
+	flag("largeResultSearch", &m.ResultSearch)
 	if v := rawjson.Get(doc, "scopes"); v != nil {
 		if m.Scopes, err = readScopes(v); err != nil {
 			m.Scopes, m.BadScopes = auth.Scopes{}, fmt.Errorf("%s: scopes: %w", Marker, err)

@@ -113,6 +113,7 @@ type Calls struct {
 	LargeClientMax int // bytes of the stored results of a client
 	LargeServerMax int // bytes of all stored results
 	LargeKeep      time.Duration
+	LargeSearch    string // MCPBASH_LARGE_RESULT_SEARCH: "true", "false" or ""
 
 	PayloadInline int // bytes; MCPBASH_ENV_PAYLOAD_THRESHOLD
 	Trace         bool
@@ -312,6 +313,9 @@ func readCalls(env Env, output int) Calls {
 		AllowDefault:  DefaultAllows(env["MCPBASH_TOOL_ALLOWLIST"], env["MCPBASH_TOOL_ALLOW_DEFAULT"]),
 		PolicyContext: env["MCPBASH_TOOL_POLICY_CONTEXT"],
 		GithubActions: settings.Bool(env, "GITHUB_ACTIONS"),
+	}
+	if v := env["MCPBASH_LARGE_RESULT_SEARCH"]; v == "true" || v == "false" {
+		t.LargeSearch = v
 	}
 	switch v := env["MCPBASH_TOOL_VALIDATE_ARGS"]; v {
 	case "true", "false":

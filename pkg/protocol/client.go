@@ -106,6 +106,9 @@ func (c *Client) Busy() bool {
 	return c.requests.Busy() || c.suspended.Busy() || c.subscribe.Streaming()
 }
 
+// HasResults reports whether the client can still read results that are stored (LR-21).
+func (c *Client) HasResults() bool { return c.offered != nil && c.offered.HasResults() }
+
 // Warn logs a message if the session is ready.
 func (c *Client) Warn(message string) {
 	if c.session.At(session.Ready) {

@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/protocol/calls/suspended"
+	"mcp-bash/pkg/protocol/internal/seal"
 )
 
 // as connects a client with an identity.
@@ -189,13 +189,13 @@ func manyScopes() string {
 // H-502 to H-505: a suspended call is resumed by its own caller, where its script runs. Any other
 // replica names the one that has it, and nobody else gets anything out of the state.
 func TestReplicas(t *testing.T) {
-	key := [][]byte{make([]byte, suspended.KeySize)}
-	start := func(replica suspended.Replica) *Server {
+	key := [][]byte{make([]byte, seal.KeySize)}
+	start := func(replica Replica) *Server {
 		server, _ := newReplica(t, isolated, nil, replica)
 		return server
 	}
-	a, b := start(suspended.Replica{Keys: key, URL: "http://a:1"}), start(suspended.Replica{Keys: key, URL: "http://b:1"})
-	silent, foreign := start(suspended.Replica{Keys: key}), start(suspended.Replica{URL: "http://c:1"})
+	a, b := start(Replica{Keys: key, URL: "http://a:1"}), start(Replica{Keys: key, URL: "http://b:1"})
+	silent, foreign := start(Replica{Keys: key}), start(Replica{URL: "http://c:1"})
 	anna := as(t, a, reader, true)
 	suspend := func(m *memory, id, who string) (retry string) {
 		m.name = who
@@ -219,14 +219,14 @@ func TestReplicas(t *testing.T) {
 		{foreign, reader, "", "is not one of this server's"},
 		{silent, reader, "http://a:1", "belongs to another server"},
 	} {
-		if got := tc.at.Owner(tc.caller, params); got != tc.owner {
+		if got, _ := tc.at.Owner(tc.caller, "tools/call", params); got != tc.owner {
 			t.Errorf("the owner is %q, want %q", got, tc.owner)
 		}
 		if got := as(t, tc.at, tc.caller, true).request("9", "tools/call", retry); !strings.Contains(got, tc.answer) {
 			t.Errorf("%s, want %s", got, tc.answer)
 		}
 	}
-	if got := a.Owner(reader, params); got != "" {
+	if got, _ := a.Owner(reader, "tools/call", params); got != "" {
 		t.Errorf("the owner forwards to %q", got)
 	}
 	other := strings.Replace(retry, "alpha", "other", 1)

@@ -21,6 +21,7 @@ import (
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/protocol/calls/suspended"
 	"mcp-bash/pkg/protocol/console"
+	"mcp-bash/pkg/protocol/internal/seal"
 	"mcp-bash/pkg/protocol/internal/session"
 	"mcp-bash/pkg/protocol/methods"
 	"mcp-bash/pkg/protocol/stateless"
@@ -82,7 +83,7 @@ func (l *Log) Debugging() bool {
 }
 
 // A Replica describes this process to others that serve the same project.
-type Replica = suspended.Replica
+type Replica = seal.Replica
 
 // A Config is the input of [NewServer].
 type Config struct {
@@ -104,33 +105,39 @@ type Server struct {
 	offered   *methods.Project // nil in minimal mode
 	pool      *calls.Pool
 	suspended *suspended.Table
+	replica   methods.Replica
 	lists     *subscribe.Lists
 	results   *stateless.Results
 }
 
 // NewServer returns a server without clients.
 func NewServer(c Config) *Server {
+	sealer := seal.New(c.Replica.Keys)
 	s := &Server{
-		Config: c, pool: calls.NewPool(&c.Project.Limits),
-		suspended: suspended.NewTable(c.Context, c.Project, c.Replica), results: stateless.NewResults(&c.Project.Meta),
+		Config: c, pool: calls.NewPool(&c.Project.Limits), replica: methods.Replica{URL: c.Replica.URL, Sealer: sealer},
+		suspended: suspended.NewTable(c.Context, c.Project, c.Replica.URL, sealer),
+		results:   stateless.NewResults(&c.Project.Meta),
 	}
 	if c.Engine == nil {
 		s.lists = subscribe.NewLists(c.Context, c.Project, nil)
 		return s
 	}
 	s.lists = subscribe.NewLists(c.Context, c.Project, c.Engine.Catalog)
-	s.offered = methods.NewProject(c.Engine)
+	s.offered = methods.NewProject(c.Engine, s.replica)
 	return s
 }
 
-// ErrOwnerGone is the error for a retry whose replica cannot be reached (H-505).
-var ErrOwnerGone = suspended.ErrOwnerGone
-
-// Owner returns the URL of the replica that has the suspended call of a retry, given the parameters
-// of tools/call or prompts/get. It is "" for all requests that this process answers. A transport
-// passes others on to the replica, with the caller's credential (H-504).
-func (s *Server) Owner(caller *auth.Identity, params json.RawMessage) string {
-	return s.suspended.Owner(params, caller.Key())
+// Owner returns the URL of the replica that has the suspended call of a retry, or the stored result
+// that a request reads. The error is the answer if that replica cannot be reached. The URL is ""
+// for all requests that this process answers. A transport passes others on to the replica, with the
+// caller's credential (H-504, LR-13).
+func (s *Server) Owner(caller *auth.Identity, method string, params json.RawMessage) (url string, gone *mcp.Error) {
+	if method == "tools/call" || method == "prompts/get" {
+		if url := s.suspended.Owner(params, caller.Key()); url != "" {
+			return url, suspended.ErrOwnerGone
+		}
+	}
+	return s.replica.Owner(caller, method, params)
 }
 
 // ParamHeaders returns the arguments of a tool that clients repeat in HTTP headers (H-440).

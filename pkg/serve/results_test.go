@@ -4,6 +4,7 @@ package serve
 
 import (
 	"encoding/json"
+	"maps"
 	"runtime"
 	"strings"
 	"testing"
@@ -125,5 +126,68 @@ func TestLargeResultLimits(t *testing.T) {
 	if got := old.call("lines", "{}"); strings.Contains(got, "resource_link") ||
 		!strings.Contains(got, "mcpbash-result://") {
 		t.Errorf("%.300s", got)
+	}
+}
+
+// LR-30 to LR-32: a tool searches results, only where it is switched on, for the client that has them and
+// that may call it.
+func TestResultSearch(t *testing.T) {
+	search := func(c *testClient, uri, members string) string {
+		return c.call("result_search", `{"uri":"`+uri+`"`+members+`}`)
+	}
+	off := ready(t, largeTools, nil)
+	uri := link(t, off.call("lines", "{}"))
+	if got := off.request("tools/list", "{}"); strings.Contains(got, "result_search") {
+		t.Error("the tool is listed although it is switched off")
+	}
+	if got := search(off, uri, `,"pattern":"x"`); !strings.Contains(got, "Tool 'result_search' not found") {
+		t.Error(got)
+	}
+	on := project.Env{"MCPBASH_LARGE_RESULT_SEARCH": "true"}
+	c := ready(t, largeTools, on)
+	got := c.call("lines", "{}")
+	if uri = link(t, got); !strings.Contains(got, "Search it with the tool result_search") {
+		t.Error(got)
+	}
+	if got := c.request("tools/list", "{}"); !strings.Contains(got, `"name":"result_search"`) ||
+		!strings.Contains(got, `"mcpbash/total":6`) {
+		t.Error(got)
+	}
+	for members, want := range map[string]string{
+		`,"pattern":"1999","limit":2`:                    `"text":"1998:8883:1999\n11998:60882:11999\n[2 matches. The answer is full.`,
+		`,"pattern":"^1.{3}9$","regex":true,"limit":1`:   `"text":"10008:48942:10009\n[1 match. The answer is full.`,
+		`,"pattern":"20000","offset":108000.0`:           `"text":"19999:108888:20000\n[1 match, to the end of 108894 bytes.]"`,
+		`,"offset":108888`:                               `"text":"20000\n"`,
+		`,"pattern":"(","regex":true`:                    `Invalid pattern: error parsing regexp`,
+		`,"pattern":"x{600}y{600}","regex":true`:         `Invalid pattern: it is too complex`,
+		`,"pattern":"` + strings.Repeat("x", 1025) + `"`: `Invalid arguments`,
+		`,"limit":501`:                                   `Invalid arguments`,
+		`,"more":1`:                                      `Invalid arguments`,
+	} {
+		if got := search(c, uri, members); !strings.Contains(got, want) ||
+			strings.HasPrefix(want, "Invalid") != strings.Contains(got, `"isError":true`) {
+			t.Errorf("%s: %s", members, got)
+		}
+	}
+	if got := search(ready(t, largeTools, on), uri, `,"pattern":"1"`); !strings.Contains(got, "No such result") {
+		t.Errorf("another session: %s", got)
+	}
+	if got := c.call("result_search", `{}`); !strings.Contains(got, "Invalid arguments") {
+		t.Error(got)
+	}
+	named := ready(t, largeTools, project.Env{"MCPBASH_LARGE_RESULT_SEARCH": "true", "MCPBASH_TOOL_ALLOWLIST": "lines"})
+	if got := search(named, link(t, named.call("lines", "{}")), ""); !strings.Contains(got, "blocked by policy") {
+		t.Error(got)
+	}
+	own := maps.Clone(largeTools)
+	own["server.d/server.meta.json"] = `{"largeResultBytes":4096,"largeResultSearch":true}`
+	own["tools/result_search/tool.sh"] = "#!/bin/bash\necho the project has its own\n"
+	own["tools/result_search/tool.meta.json"] = `{"name":"result_search","description":"d","inputSchema":{"type":"object"}}`
+	replaced := ready(t, own, nil)
+	if got := search(replaced, uri, ""); !strings.Contains(got, "the project has its own") {
+		t.Error(got)
+	}
+	if got := replaced.request("tools/list", "{}"); strings.Count(got, `"name":"result_search"`) != 1 {
+		t.Error(got)
 	}
 }

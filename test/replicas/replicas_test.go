@@ -41,7 +41,8 @@ func TestMain(m *testing.M) {
 
 // project are the files of the project. Each call of a tool adds its number to a file.
 var project = map[string]string{
-	"server.d/server.meta.json": `{"name":"replicas"}`,
+	"server.d/server.meta.json": `{"name":"replicas","largeResultBytes":4096,"largeResultSearch":true}`,
+	"tools/lines/tool.sh":       "seq 1 20000\n",
 	"tools/count/tool.sh": `source "$MCP_SDK/tool-sdk.sh"
 n=$(mcp_args_int .n)
 echo "$n" >>"$MCPBASH_PROJECT_ROOT/calls"
@@ -164,6 +165,7 @@ type answer struct {
 	text    string // of the result
 	state   string // of a suspended call
 	fault   string // the data of an error
+	links   []string
 }
 
 // call calls a tool through the balancer.
@@ -171,9 +173,19 @@ func (c *cluster) call(id int, tool, members string) answer {
 	return c.callAt(c.balancer.url, id, tool, members)
 }
 
-func (c *cluster) callAt(url string, id int, tool, members string) (a answer) {
-	body := `{"jsonrpc":"2.0","id":` + strconv.Itoa(id) + `,"method":"tools/call","params":{"name":"` + tool + `",` +
-		members + `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+func (c *cluster) callAt(url string, id int, tool, members string) answer {
+	return c.request(url, id, "tools/call", "name", tool, members+",")
+}
+
+// read reads a resource.
+func (c *cluster) read(url string, id int, uri string) answer {
+	return c.request(url, id, "resources/read", "uri", uri, "")
+}
+
+// request sends a request, whose member with its name is repeated in a header.
+func (c *cluster) request(url string, id int, method, member, name, members string) (a answer) {
+	body := `{"jsonrpc":"2.0","id":` + strconv.Itoa(id) + `,"method":"` + method + `","params":{"` + member + `":"` + name +
+		`",` + members + `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -184,7 +196,7 @@ func (c *cluster) callAt(url string, id int, tool, members string) (a answer) {
 	}
 	r.Header = http.Header{
 		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
-		"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {tool},
+		"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {method}, "Mcp-Name": {name},
 	}
 	response, err := c.client.Do(r)
 	if err != nil {
@@ -208,12 +220,13 @@ func (c *cluster) callAt(url string, id int, tool, members string) (a answer) {
 	var message struct {
 		ID     int
 		Result struct {
-			Content      []struct{ Text string }
+			Content      []struct{ Text, URI string }
+			Contents     []struct{ Text string }
 			RequestState string
 		}
 		Error struct {
 			Message string
-			Data    string
+			Data    json.RawMessage
 		}
 	}
 	if err := json.Unmarshal(text, &message); err != nil || message.ID != id {
@@ -222,8 +235,14 @@ func (c *cluster) callAt(url string, id int, tool, members string) (a answer) {
 	}
 	for _, content := range message.Result.Content {
 		a.text += content.Text
+		if content.URI != "" {
+			a.links = append(a.links, content.URI)
+		}
 	}
-	a.state, a.fault = message.Result.RequestState, message.Error.Message+" "+message.Error.Data
+	for _, content := range message.Result.Contents {
+		a.text += content.Text
+	}
+	a.state, a.fault = message.Result.RequestState, message.Error.Message+" "+string(message.Error.Data)
 	return a
 }
 
@@ -416,6 +435,55 @@ func TestSuspendedCalls(t *testing.T) {
 	for n, times := range c.ran() {
 		if want := map[bool]int{true: 2, false: 1}[n == 51]; times != want {
 			t.Errorf("call %d ran %d times", n, times)
+		}
+	}
+}
+
+// LR-13: any replica takes a read or a search of a stored result to the one that has it.
+func TestStoredResults(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	for n := range size {
+		c.start(n)
+	}
+	at := func(n int) string { return "http://" + c.addrs[n] + "/mcp" }
+	store := func(owner int) string {
+		a := c.callAt(at(owner), 1, "lines", `"arguments":{}`)
+		if len(a.links) != 1 {
+			t.Fatalf("no link: %+v", a)
+		}
+		return a.links[0]
+	}
+	search := func(n int, uri string) answer {
+		return c.callAt(at(n), 3, "result_search", fmt.Sprintf(`"arguments":{"uri":%q,"pattern":"19999"}`, uri))
+	}
+	for owner := range size {
+		uri := store(owner)
+		for other := range size {
+			if a := c.read(at(other), 2, uri+"?offset=9999&limit=1"); a.text != "10000\n" {
+				t.Errorf("stored at %d, read at %d: %+v", owner, other, a)
+			}
+			if a := search(other, uri); !strings.HasPrefix(a.text, "19998:108882:19999\n") {
+				t.Errorf("stored at %d, searched at %d: %+v", owner, other, a)
+			}
+		}
+	}
+	uri, elsewhere := store(0), store(1)
+	forged := uri[:strings.LastIndex(uri, "/")] + elsewhere[strings.LastIndex(elsewhere, "/"):]
+	if a := c.read(at(2), 2, forged); !strings.Contains(a.fault, "Resource not found") {
+		t.Errorf("with the owner of another result: %+v", a)
+	}
+	c.stop(0, syscall.SIGKILL)
+	if a := c.read(at(2), 2, uri); a.status != http.StatusOK || !strings.Contains(a.fault, "Resource not found") {
+		t.Errorf("%+v", a)
+	}
+	if a := search(2, uri); a.status != http.StatusOK || !strings.Contains(a.fault, "Resource not found") {
+		t.Errorf("%+v", a)
+	}
+	c.start(0)
+	for n := range size {
+		if a := c.read(at(n), 2, uri); !strings.Contains(a.fault, "Resource not found") {
+			t.Errorf("after a restart: %+v", a)
 		}
 	}
 }

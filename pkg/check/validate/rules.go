@@ -281,6 +281,13 @@ var Rules = finding.Rules{
 	rule("wrap.unconfirmed", finding.Warning, "a wrapped tool has arguments that were guessed",
 		"wrap read them from the program's help, which is incomplete. A call can fail, or mean something else.",
 		"compare the line with the program's documentation, then remove the comment # unconfirmed"),
+	rule("large.shown", finding.Info, "a tool has larger results than Claude Code shows a model",
+		"Claude Code stores results of more than 50,000 characters in a file, and its model gets the beginning. "+
+			"A tool can ask for up to 500,000 characters.",
+		`add the member of the message to the metadata, or set a lower "largeResultBytes"`),
+	rule("large.invalid", finding.Warning, `"anthropic/maxResultSizeChars" of a tool cannot be used`,
+		"Claude Code ignores a value that is not a number above 0, and lowers one above 500,000.",
+		"write a number from 1 to 500000"),
 	rule("sample.not_run", finding.Warning, "samples could not run",
 		"No tool can run on this machine.", "follow the message"),
 }

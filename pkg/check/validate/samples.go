@@ -181,6 +181,7 @@ func (c *check) runOne(e *engine.Engine, s sample) {
 		c.at("sample.failed", s.label, fmt.Sprintf("the result of tool %q is an error: %s", s.tool.name, text))
 		return
 	}
+	c.measure(s.tool, line)
 	by := rawjson.Get(s.tool.json, "outputSchema")
 	structured := rawjson.Get(line, "structuredContent")
 	if by != nil && structured == nil {

@@ -83,6 +83,7 @@ func Project(ctx context.Context, p *project.Project, o Options) (*Result, error
 	c.section = inTools
 	if ctx.Err() == nil {
 		c.names()
+		c.large()
 		c.samples()
 	}
 	if ctx.Err() != nil {

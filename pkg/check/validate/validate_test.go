@@ -196,6 +196,8 @@ var cases = map[string]files{
 	"ignored.field":          {"prompts/ask/ask.meta.json": `{"name":"ask","description":"x","widget":1}`},
 	"recipe.valid":           {"recipes/brew.json": "{}"},
 	"skill.invalid":          {"skills/tea/SKILL.md": "# Tea"},
+	"large.shown":            toolWith(`"largeResultBytes":100000`),
+	"large.invalid":          toolWith(`"_meta":{"anthropic/maxResultSizeChars":"100000"}`),
 	"skill.valid":            {"skills/tea/SKILL.md": "---\nname: tea\ndescription: Makes tea.\n---\n"},
 	"recipe.invalid":         {"recipes/tea.json": "{}"},
 	"wrap.unconfirmed": {"tools/demo-hello/.wrap.json": "{}", "tools/demo-hello/tool.sh": "#!/usr/bin/env bash\n" +
@@ -1038,5 +1040,43 @@ func TestWrongTypes(t *testing.T) {
 		"resources/x/text.md": "x"})
 	if r := check1(t, f, Options{}); of(r, "resource.no_uri") != nil { // R-33a
 		t.Error(r.Findings)
+	}
+}
+
+// LR-40: a tool with known large results gets advice, and no other tool does.
+func TestLargeResults(t *testing.T) {
+	const bounded = `{"name":"demo","version":"1","largeResultBytes":32768}`
+	const long = "#!/usr/bin/env bash\nprintf '%060000d' 1\n"
+	shown := func(n string) string { return `"_meta":{"anthropic/maxResultSizeChars":` + n + `}` }
+	for _, tc := range []struct {
+		name, tool string
+		more       files
+		want       string // "ID N", or ""
+	}{
+		{"a large bound", `"largeResultBytes":60000`, nil, "large.shown 60000"},
+		{"a very large bound", `"largeResultBytes":6000000`, nil, "large.shown 500000"},
+		{"too few characters", `"largeResultBytes":60000,` + shown("55000"), nil, "large.shown 60000"},
+		{"enough characters", `"largeResultBytes":60000,` + shown("60000"), nil, ""},
+		{"a small bound", `"largeResultBytes":50000`, nil, ""},
+		{"structured", `"largeResultBytes":60000,"outputSchema":{"type":"object"}`, nil, ""},
+		{"never, in a bounded project", `"largeResultBytes":0`, files{"server.d/server.meta.json": bounded}, "large.shown 500000"},
+		{"never", `"largeResultBytes":0`, nil, ""},
+		{"a long sample", `"timeoutSecs":9`, files{"tools/demo-hello/tool.sh*": long}, "large.shown 60000"},
+		{"a long sample, in a bounded project", `"timeoutSecs":9`,
+			files{"tools/demo-hello/tool.sh*": long, "server.d/server.meta.json": bounded}, ""},
+		{"too many", shown("500001"), nil, "large.invalid 500000"},
+		{"none", shown("0"), nil, "large.invalid above 0"},
+	} {
+		f := fixture(t, sound, toolWith(tc.tool), files{"tools/demo-hello/samples/plain.json": "{}"}, tc.more)
+		got := ""
+		for _, f := range check1(t, f, Options{Samples: true}).Findings {
+			if strings.HasPrefix(f.ID, "large.") {
+				got += f.ID + " " + f.Message
+			}
+		}
+		id, n, _ := strings.Cut(tc.want, " ")
+		if !strings.HasPrefix(got, id) || !strings.Contains(got, n) || tc.want == "" && got != "" {
+			t.Errorf("%s: %s", tc.name, got)
+		}
 	}
 }

@@ -24,9 +24,23 @@ const (
 // Owns reports whether a URI has the form of a stored result's.
 func Owns(uri string) bool { return strings.HasPrefix(uri, scheme) }
 
+// Parts returns the token of a result's URI, and the name of the process that has the result, or "".
+func Parts(uri string) (token, owner string) {
+	path, _, _ := strings.Cut(strings.TrimPrefix(uri, scheme), "?")
+	token, owner, _ = strings.Cut(path, "/")
+	return token, owner
+}
+
+// NotFound returns the error for a result that the client cannot read.
+func NotFound(uri string) *mcp.Error {
+	var b rawjson.Builder
+	return &mcp.Error{Code: mcp.CodeNotFound, Own: true, Message: "Resource not found",
+		Data: b.Object().Name("uri").String(uri).End().Bytes()}
+}
+
 // A part is a range of a result, in lines or bytes.
 type part struct {
-	token  string
+	whole  string // the URI without the range
 	offset int64
 	limit  int64 // 0: as much as an answer can have
 	bytes  bool  // offset and limit count bytes
@@ -38,7 +52,7 @@ var errRange = errors.New("offset and limit are whole numbers, limit is at least
 func parsePart(uri string) (part, error) {
 	var p part
 	var query string
-	p.token, query, _ = strings.Cut(strings.TrimPrefix(uri, scheme), "?")
+	p.whole, query, _ = strings.Cut(uri, "?")
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return p, errRange
@@ -69,17 +83,15 @@ type Part struct {
 	size                int64
 }
 
-// Read returns a part of a result. Results of other clients do not exist (LR-11).
+// Read returns a part of a result.
 func (c *Client) Read(uri string) (*Part, error) {
 	p, err := parsePart(uri)
 	if err != nil {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Invalid range: %s", err)
 	}
-	r, done := c.open(p.token)
-	if r == nil {
-		var b rawjson.Builder
-		return nil, &mcp.Error{Code: mcp.CodeNotFound, Own: true, Message: "Resource not found",
-			Data: b.Object().Name("uri").String(uri).End().Bytes()}
+	r, done, err := c.open(uri)
+	if err != nil {
+		return nil, err
 	}
 	defer done()
 	answer := &Part{uri: uri, mimeType: r.mimeType, size: r.file.size}
@@ -119,7 +131,7 @@ func (c *Client) Read(uri string) (*Part, error) {
 		}
 	}
 	if next < r.file.size {
-		answer.next = fmt.Sprintf("%s%s?unit=bytes&offset=%d", scheme, p.token, next)
+		answer.next = fmt.Sprintf("%s?unit=bytes&offset=%d", p.whole, next)
 		if p.bytes && p.limit > 0 {
 			answer.next += fmt.Sprintf("&limit=%d", p.limit)
 		}

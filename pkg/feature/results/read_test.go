@@ -21,7 +21,7 @@ func FuzzRange(f *testing.F) {
 		Dir: func() (*os.Root, error) { return root, nil }, MaxBytes: 1 << 20, ClientMax: 1 << 20, ServerMax: 1 << 20,
 		Keep: time.Hour, MaxResults: 2,
 	})
-	c := s.NewClient()
+	c := s.NewClient("")
 	file, err := c.NewFile()
 	if err != nil {
 		f.Fatal(err)
@@ -58,7 +58,7 @@ func TestStore(t *testing.T) {
 		Dir: func() (*os.Root, error) { return root, nil }, MaxBytes: 10, ClientMax: 20, ServerMax: 30, Keep: time.Hour,
 		MaxResults: 3,
 	})
-	one, two := s.NewClient(), s.NewClient()
+	one, two := s.NewClient(""), s.NewClient("")
 	add := func(c *Client, text string) string {
 		t.Helper()
 		file, err := c.NewFile()

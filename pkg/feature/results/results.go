@@ -22,6 +22,9 @@ type Config struct {
 	ServerMax  int                      // bytes of the results of all clients
 	Keep       time.Duration            // a result expires after this time
 	MaxResults int                      // of all clients, because each has an open file
+	// Owner returns the name of this process for other replicas, as a part of URIs. It is bound to
+	// the token and the caller. nil: there are no other replicas.
+	Owner func(token, caller string) string
 }
 
 // A Store has the results of all clients of a process. It is safe for concurrent use.
@@ -47,10 +50,13 @@ type result struct {
 func NewStore(c Config) *Store { return &Store{Config: c} }
 
 // A Client has the results that one client may read.
-type Client struct{ store *Store }
+type Client struct {
+	store  *Store
+	caller string
+}
 
-// NewClient returns the results of a new client.
-func (s *Store) NewClient() *Client { return &Client{s} }
+// NewClient returns the results of a new client. caller is the key of its identity.
+func (s *Store) NewClient(caller string) *Client { return &Client{s, caller} }
 
 // A File is a private file that has no name where the system permits that. So nothing is left after
 // the server was killed.
@@ -119,7 +125,11 @@ func (c *Client) Add(file *File, mimeType string) (uri string, err error) {
 		s.drop(func(other *result) bool { return other == r })
 	})
 	s.results = append(s.results, r)
-	return scheme + r.token, nil
+	uri = scheme + r.token
+	if s.Owner != nil {
+		uri += "/" + s.Owner(r.token, c.caller)
+	}
+	return uri, nil
 }
 
 // makeRoom removes the oldest results until a new one of a size fits. The caller has locked mu.
@@ -167,14 +177,23 @@ func (c *Client) Close() {
 	c.store.drop(func(r *result) bool { return r.client == c })
 }
 
-// open returns a result of the client for reading, or nil. The caller calls done afterwards.
-func (c *Client) open(token string) (r *result, done func()) {
+// Any reports whether a result of the client is stored.
+func (c *Client) Any() bool {
+	c.store.mu.Lock()
+	defer c.store.mu.Unlock()
+	return slices.ContainsFunc(c.store.results, func(r *result) bool { return r.client == c })
+}
+
+// open returns a result of the client for reading. The caller calls done afterwards. Results of
+// other clients do not exist (LR-11).
+func (c *Client) open(uri string) (r *result, done func(), err error) {
+	token, _ := Parts(uri)
 	s := c.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := slices.IndexFunc(s.results, func(r *result) bool { return r.client == c && r.token == token })
 	if at < 0 {
-		return nil, nil
+		return nil, nil, NotFound(uri)
 	}
 	r = s.results[at]
 	r.readers++
@@ -184,5 +203,5 @@ func (c *Client) open(token string) (r *result, done func()) {
 		if r.readers--; r.readers == 0 && r.removed {
 			r.file.Close()
 		}
-	}
+	}, nil
 }

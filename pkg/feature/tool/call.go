@@ -60,6 +60,9 @@ var ErrCancelled = errors.New("cancelled")
 // servers do not send after a cancellation (T-172).
 func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 	c := &call{tools: t, request: r, key: project.RequestKey(r.ID)}
+	if t.searches(ctx, r.Name) {
+		return c.search(ctx)
+	}
 	if err := c.authorize(ctx); err != nil {
 		if c.insecure != nil {
 			t.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s' refused: %s", r.Name, c.insecure))

@@ -131,13 +131,17 @@ func (c *call) storeLarge(res *script.Result) (link json.RawMessage) {
 		return nil
 	}
 	stored = true
+	also := ""
+	if c.tools.project.SearchesResults() {
+		also = ". Search it with the tool " + SearchTool
+	}
 	if isJSON {
 		res.Stdout = fmt.Appendf(nil, "The output is %d bytes of JSON, and is not sent whole. Read it with resources/read "+
-			"from %s, in parts: %s?unit=bytes&offset=0&limit=16384", size, uri, uri)
+			"from %s, in parts: %s?unit=bytes&offset=0&limit=16384%s", size, uri, uri, also)
 	} else {
 		text := bytes.Clone(head)
 		text = fmt.Appendf(text, "[%d lines (%d bytes) left out. Read them with resources/read, in parts: "+
-			"%s?offset=%d&limit=200 (lines, counted from 0)]\n", lines, to-from, uri, before)
+			"%s?offset=%d&limit=200 (lines, counted from 0)%s]\n", lines, to-from, uri, before, also)
 		res.Stdout = append(text, tail...)
 	}
 	var b rawjson.Builder

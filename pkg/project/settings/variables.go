@@ -104,6 +104,7 @@ var variables = []Variable{
 	{"MCPBASH_KEEP_LOGS", True, "false", 0, 0, "host→server", "Keep the state directory at exit"},
 	{"MCPBASH_LARGE_RESULT_BYTES", Number, "", 0, 0, "host→server", "Longer output of tools is stored; 0: never"},
 	{"MCPBASH_LARGE_RESULT_MAX_BYTES", Positive, "268435456", 0, 0, "host→server", "Limit of one stored result"},
+	{"MCPBASH_LARGE_RESULT_SEARCH", Text, "", 0, 0, "host→server", "true: clients can search stored results"},
 	{"MCPBASH_LARGE_RESULT_SERVER_BYTES", Positive, "1073741824", 0, 0, "host→server", "Limit of all stored results"},
 	{"MCPBASH_LARGE_RESULT_SESSION_BYTES", Positive, "536870912", 0, 0, "host→server",
 		"Limit of the stored results of one client"},

@@ -27,6 +27,9 @@ type list struct {
 	limit   int                             // bytes of a response
 	view    string                          // distinguishes the cursors of a filtered list; "": all items
 
+	// server are the server's own items. An item of the project with the same name replaces one.
+	server []json.RawMessage
+
 	more     *kinds.Kind // the kind of the items that follow; nil: none
 	moreItem func(dst []byte, item json.RawMessage) []byte
 
@@ -66,6 +69,15 @@ func (l *list) prepare(ctx context.Context) (prepared, *mcp.Error) {
 			p.bytes = append(l.item(p.bytes, item.JSON), ',')
 			p.ends = append(p.ends, len(p.bytes))
 		}
+	}
+	for _, item := range l.server {
+		name := rawjson.TextOf(item, "name")
+		if _, replaced := items.Find(name); replaced {
+			continue
+		}
+		p.bytes = append(append(p.bytes, item...), ',')
+		p.ends = append(p.ends, len(p.bytes))
+		p.hash = hashOf(p.hash, name)
 	}
 	for _, item := range more.Items {
 		p.bytes = append(l.moreItem(p.bytes, item.JSON), ',')

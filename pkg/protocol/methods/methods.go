@@ -73,6 +73,9 @@ func (p *Project) newTools(caller *auth.Identity, permission string, anySchema b
 		limit: own.Limits.ListResponse,
 		item:  func(dst []byte, item json.RawMessage) []byte { return tool.AppendListed(dst, item, anySchema) },
 	}
+	if _, ok := caller.Permits(tool.SearchTool, own.Meta.Scopes); ok && own.SearchesResults() {
+		l.server = append(l.server, tool.SearchListed())
+	}
 	level := e.Level
 	if level == access.Full && permission == "" {
 		return l
@@ -88,7 +91,7 @@ func (p *Project) newTools(caller *auth.Identity, permission string, anySchema b
 }
 
 // NewProject returns the project that an engine runs.
-func NewProject(e *engine.Engine) *Project {
+func NewProject(e *engine.Engine, self Replica) *Project {
 	p := e.Project
 	d, limit := &p.Discovery, p.Limits.ListResponse
 	return &Project{
@@ -96,6 +99,7 @@ func NewProject(e *engine.Engine) *Project {
 		results: results.NewStore(results.Config{
 			Dir: e.State.Root, MaxBytes: p.Calls.LargeMax, ClientMax: p.Calls.LargeClientMax,
 			ServerMax: p.Calls.LargeServerMax, Keep: p.Calls.LargeKeep, MaxResults: 256,
+			Owner: self.owner(),
 		}),
 		prompts: &list{
 			catalog: e.Catalog, kind: kinds.Prompts, member: "prompts", item: prompt.AppendListed, ttl: d.PromptsTTL,
@@ -129,6 +133,9 @@ type Client struct {
 // Close removes the stored results of the client.
 func (c *Client) Close() { c.results.Close() }
 
+// HasResults reports whether results of the client are stored.
+func (c *Client) HasResults() bool { return c.results.Any() }
+
 // A Config is the input of [Project.NewClient].
 type Config struct {
 	Session *session.Session
@@ -148,7 +155,7 @@ func (p *Project) NewClient(c Config) *Client {
 	if e.Project.Fetching.UseRoots { // RES-91
 		resources.Builtin.MoreRoots = c.Roots
 	}
-	stored := p.results.NewClient()
+	stored := p.results.NewClient(c.Caller.Key())
 	return &Client{
 		Config: c, project: p, results: stored, listed: p.toolsFor(c.Caller),
 		tools:   e.Tools.ForClient(c.Caller, stored, log, debug),

@@ -44,7 +44,7 @@ func (s *Server) dropCallers() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for key, c := range s.callers {
-		if c.used.Load() < since && !c.client.Busy() {
+		if c.used.Load() < since && !c.client.Busy() && !c.client.HasResults() {
 			delete(s.callers, key)
 			c.client.Cancel(errUnused)
 			c.client.Leave()

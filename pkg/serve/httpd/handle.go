@@ -164,9 +164,11 @@ func (s *Server) postStateless(w http.ResponseWriter, r *http.Request, body []by
 		s.refuse(w, http.StatusBadRequest, m.ID, mcp.Errorf(mcp.CodeHeaderMismatch, "Header mismatch: %v", err))
 		return
 	}
-	if owner := s.ownerOf(r, m); owner != "" {
-		s.forward.Pass(w, r, body, owner, func() { s.refuse(w, http.StatusOK, m.ID, protocol.ErrOwnerGone) })
-		return
+	if !forward.Forwarded(r) {
+		if owner, gone := s.Config.Server.Owner(auth.IdentityOf(r.Context()), m.Method, m.Params); owner != "" {
+			s.forward.Pass(w, r, body, owner, func() { s.refuse(w, http.StatusOK, m.ID, gone) })
+			return
+		}
 	}
 	s.serveStateless(w, r, body, m)
 }
@@ -205,12 +207,4 @@ func (s *Server) checkHeaders(r *http.Request, m *jsonrpc.Message, version []byt
 	}
 	params := s.Config.Server.ParamHeaders(r.Context(), rawjson.TextOf(m.Params, "name"))
 	return headers.EqualParams(h, params, rawjson.Get(m.Params, "arguments"))
-}
-
-// ownerOf returns the URL of the replica that has the suspended call of a retry, or "" (H-504).
-func (s *Server) ownerOf(r *http.Request, m *jsonrpc.Message) string {
-	if m.Method != "tools/call" && m.Method != "prompts/get" || forward.Forwarded(r) {
-		return ""
-	}
-	return s.Config.Server.Owner(auth.IdentityOf(r.Context()), m.Params)
 }

@@ -246,7 +246,7 @@ func (x *call) suspend() *calls.Answer {
 		Append: func(dst []byte, extra mcp.Extra) []byte {
 			b := rawjson.Over(dst)
 			extra.AppendMembers(b.Object())
-			b.Name("inputRequests").Raw(asking).Name("requestState").String(t.sealer.seal(state, x.client.caller))
+			b.Name("inputRequests").Raw(asking).Name("requestState").String(sealState(t.sealer, state, x.client.caller))
 			extra.AppendOwnMeta(b)
 			return b.End().Bytes()
 		},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/protocol/internal/seal"
 )
 
 var someState = requestState{
@@ -18,42 +19,42 @@ var someState = requestState{
 
 // M-52, H-503: a sealed state opens for its caller, and only in the same server.
 func TestRequestState(t *testing.T) {
-	s := newSealer(nil)
-	for _, owner := range []string{"", "http://10.0.0.7:8000", strings.Repeat("x", maxOwner)} {
+	s := seal.New(nil)
+	for _, owner := range []string{"", "http://10.0.0.7:8000", strings.Repeat("x", seal.MaxURL)} {
 		want := someState
 		want.owner = owner
-		sealed := s.seal(want, "anna")
-		if again := s.seal(want, "anna"); again == sealed {
+		sealed := sealState(s, want, "anna")
+		if again := sealState(s, want, "anna"); again == sealed {
 			t.Error("the same state is sealed to the same text twice")
 		}
-		if got, err := s.open(sealed, "anna"); err != nil || got != want {
+		if got, err := openState(s, sealed, "anna"); err != nil || got != want {
 			t.Errorf("%v, %+v", err, got)
 		}
-		if _, err := s.open(sealed, "bert"); err != errForged {
+		if _, err := openState(s, sealed, "bert"); err != seal.ErrForged {
 			t.Errorf("another caller: %v", err)
 		}
-		if _, err := newSealer(nil).open(sealed, "anna"); err != errForged {
+		if _, err := openState(seal.New(nil), sealed, "anna"); err != seal.ErrForged {
 			t.Errorf("another server opens it: %v", err)
 		}
 	}
 	long := someState
-	long.owner = strings.Repeat("x", maxOwner+1)
-	if _, err := s.open(s.seal(long, ""), ""); err != errForged {
+	long.owner = strings.Repeat("x", seal.MaxURL+1)
+	if _, err := openState(s, sealState(s, long, ""), ""); err != seal.ErrForged {
 		t.Error("a longer owner is accepted")
 	}
 }
 
 // H-500: the first key seals, and all keys open.
 func TestKeyRotation(t *testing.T) {
-	one, two := bytes.Repeat([]byte{1}, KeySize), bytes.Repeat([]byte{2}, KeySize)
-	before, during, after := newSealer([][]byte{one, two}), newSealer([][]byte{two, one}), newSealer([][]byte{two})
-	old, current := before.seal(someState, ""), during.seal(someState, "")
+	one, two := bytes.Repeat([]byte{1}, seal.KeySize), bytes.Repeat([]byte{2}, seal.KeySize)
+	before, during, after := seal.New([][]byte{one, two}), seal.New([][]byte{two, one}), seal.New([][]byte{two})
+	old, current := sealState(before, someState, ""), sealState(during, someState, "")
 	for n, tc := range []struct {
-		s      sealer
+		s      seal.Sealer
 		sealed string
 		ok     bool
 	}{{before, current, true}, {during, old, true}, {after, current, true}, {after, old, false}} {
-		if _, err := tc.s.open(tc.sealed, ""); (err == nil) != tc.ok {
+		if _, err := openState(tc.s, tc.sealed, ""); (err == nil) != tc.ok {
 			t.Errorf("%d: %v", n, err)
 		}
 	}
@@ -61,16 +62,16 @@ func TestKeyRotation(t *testing.T) {
 
 // H-504: a state names a replica to forward to if it is valid, not expired, and of another one.
 func TestOwner(t *testing.T) {
-	keys := [][]byte{bytes.Repeat([]byte{1}, KeySize)}
+	keys := [][]byte{bytes.Repeat([]byte{1}, seal.KeySize)}
 	replica := func(keys [][]byte, url string) *Table {
-		return NewTable(context.Background(), &project.Project{}, Replica{Keys: keys, URL: url})
+		return NewTable(context.Background(), &project.Project{}, url, seal.New(keys))
 	}
 	a, b, restarted := replica(keys, "http://a:1"), replica(keys, "http://b:1"), replica(keys, "http://a:1")
 	foreign, silent := replica(nil, "http://c:1"), replica(keys, "")
 	sealed := func(of *Table, lifetime time.Duration) json.RawMessage {
 		state := of.own
 		state.expires = time.Now().Add(lifetime)
-		return json.RawMessage(`{"requestState":"` + of.sealer.seal(state, "anna") + `"}`)
+		return json.RawMessage(`{"requestState":"` + sealState(of.sealer, state, "anna") + `"}`)
 	}
 	for n, tc := range []struct {
 		at     *Table
@@ -99,13 +100,13 @@ func TestOwner(t *testing.T) {
 
 // M-52.
 func FuzzRequestState(f *testing.F) {
-	s := newSealer(nil)
-	sealed := s.seal(someState, "")
+	s := seal.New(nil)
+	sealed := sealState(s, someState, "")
 	for _, seed := range []string{"", "A", sealed, sealed[:len(sealed)-1], sealed + "A", "-_" + sealed[2:]} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		state, err := s.open(text, "")
+		state, err := openState(s, text, "")
 		if err == nil && text != sealed {
 			t.Errorf("%q opens: %+v", text, state)
 		}

@@ -16,6 +16,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/protocol/internal/seal"
 	"mcp-bash/pkg/protocol/internal/session"
 	"mcp-bash/pkg/protocol/internal/throttle"
 	"mcp-bash/pkg/run/handoff"
@@ -28,7 +29,7 @@ type Table struct {
 	base   context.Context // of all calls
 	ttl    time.Duration   // of a suspended call
 	bounds struct{ calls, scripts, bytes int }
-	sealer sealer
+	sealer seal.Sealer
 	own    requestState // the fields that are the same in all states of this process
 
 	mu        sync.Mutex
@@ -54,11 +55,11 @@ const (
 	maxLogged  = 10   // evictions that are logged to one client in a minute
 )
 
-// NewTable returns a Table for the clients of a process.
-func NewTable(ctx context.Context, p *project.Project, self Replica) *Table {
-	t := &Table{base: ctx, ttl: p.Sessions.ParkedTTL, sealer: newSealer(self.Keys), byID: make(map[uint64]*call)}
+// NewTable returns a Table for the clients of a process. url is where other replicas reach it, or "".
+func NewTable(ctx context.Context, p *project.Project, url string, s seal.Sealer) *Table {
+	t := &Table{base: ctx, ttl: p.Sessions.ParkedTTL, sealer: s, byID: make(map[uint64]*call)}
 	rand.Read(t.own.process[:]) // never fails
-	t.own.owner = self.URL
+	t.own.owner = url
 	t.bounds.calls, t.bounds.scripts, t.bounds.bytes = p.Sessions.MaxParkedCalls, handoff.MostWaiting(), p.Limits.Pending
 	t.changed.L = &t.mu
 	return t
@@ -155,7 +156,7 @@ func badState(reason string) *mcp.Error {
 // find returns the call that a retry belongs to. The retry serves it from now on.
 func (c *Client) find(r *calls.Request) (*call, error) {
 	t := c.table
-	state, err := t.sealer.open(rawjson.TextOf(r.Params, "requestState"), c.caller)
+	state, err := openState(t.sealer, rawjson.TextOf(r.Params, "requestState"), c.caller)
 	switch {
 	case err != nil:
 		return nil, badState(err.Error())
@@ -175,7 +176,7 @@ func (c *Client) find(r *calls.Request) (*call, error) {
 	case x == nil:
 		return nil, reason
 	case x.client != c:
-		return nil, badState(errForged.Error())
+		return nil, badState(seal.ErrForged.Error())
 	}
 	if err := x.resume(r, state.round); err != nil {
 		return nil, err
@@ -193,7 +194,7 @@ func (t *Table) Owner(params json.RawMessage, caller string) string {
 	if !ok {
 		return ""
 	}
-	state, err := t.sealer.open(sealed, caller)
+	state, err := openState(t.sealer, sealed, caller)
 	if err != nil || time.Now().After(state.expires) || state.process == t.own.process || state.owner == t.own.owner {
 		return ""
 	}

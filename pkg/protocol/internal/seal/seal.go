@@ -1,0 +1,78 @@
+// Package seal seals texts that clients bring back: the client can neither read nor change them,
+// and another client cannot use them. Replicas with the same keys open each other's texts (H-500).
+package seal
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"sync"
+)
+
+// A Replica describes this process to others that serve the same project.
+type Replica struct {
+	Keys [][]byte // seal and open texts; the first one seals. None: a random one
+	URL  string   // where other replicas reach this one, or ""
+}
+
+const (
+	// KeySize is the length of a key, in bytes.
+	KeySize = 32
+	// MaxURL is the maximum length of a replica's URL, in bytes.
+	MaxURL = 1024
+)
+
+// A Sealer seals and opens texts. It is safe for concurrent use. Without keys it makes a random one
+// at the first use, and never stores it.
+type Sealer struct{ aeads func() []cipher.AEAD }
+
+// New returns a Sealer with these keys.
+func New(keys [][]byte) Sealer {
+	return Sealer{sync.OnceValue(func() (aeads []cipher.AEAD) {
+		if len(keys) == 0 {
+			key := make([]byte, KeySize)
+			rand.Read(key) // never fails
+			keys = [][]byte{key}
+		}
+		for _, key := range keys {
+			block, err := aes.NewCipher(key)
+			if err != nil {
+				panic(err) // the length is valid
+			}
+			aead, err := cipher.NewGCMWithRandomNonce(block)
+			if err != nil {
+				panic(err)
+			}
+			aeads = append(aeads, aead)
+		}
+		return aeads
+	})}
+}
+
+// Seal returns the sealed text. [Sealer.Open] needs the same bound.
+func (s Sealer) Seal(text, bound []byte) string {
+	return base64.RawURLEncoding.EncodeToString(s.aeads()[0].Seal(nil, nil, text, bound))
+}
+
+// ErrForged is the error for a text that was not sealed with one of the keys, or not with this bound.
+var ErrForged = errors.New("it is not one of this server's, or was changed on the way")
+
+// Open returns a text that has least to most bytes.
+func (s Sealer) Open(sealed string, bound []byte, least, most int) ([]byte, error) {
+	aeads := s.aeads()
+	if n := base64.RawURLEncoding.DecodedLen(len(sealed)) - aeads[0].Overhead(); n < least || n > most {
+		return nil, ErrForged
+	}
+	box, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
+	if err != nil {
+		return nil, ErrForged
+	}
+	for _, aead := range aeads {
+		if text, err := aead.Open(nil, nil, box, bound); err == nil {
+			return text, nil
+		}
+	}
+	return nil, ErrForged
+}

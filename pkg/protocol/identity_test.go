@@ -244,3 +244,32 @@ func TestReplicas(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// LR-30, H-420 to H-423: the server's own tool exists for callers that are permitted to call it.
+func TestSearchPermission(t *testing.T) {
+	server, _ := newServer(t, map[string]string{
+		"server.d/server.meta.json": `{"largeResultSearch":true,"scopes":{"read":["show"],"write":["result_search"]}}`,
+		"tools/show/tool.sh":        `echo shown`,
+	}, nil)
+	for _, stateless := range []bool{false, true} {
+		for _, tc := range []struct {
+			id     *auth.Identity
+			lists  string
+			answer string
+		}{
+			{nil, "show result_search", "No such result"},
+			{reader, "show", "not permitted to this client"},
+			{writer, "result_search", "No such result"},
+			{limited, "", "not permitted to this client"},
+		} {
+			m := as(t, server, tc.id, stateless)
+			if got := strings.Join(m.toolNames(), " "); got != tc.lists {
+				t.Errorf("%v lists %q, want %q", tc.id, got, tc.lists)
+			}
+			got := m.request("1", "tools/call", `"name":"result_search","arguments":{"uri":"mcpbash-result://x"}`)
+			if !strings.Contains(got, tc.answer) {
+				t.Errorf("%v: %s", tc.id, got)
+			}
+		}
+	}
+}

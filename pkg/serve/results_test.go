@@ -154,9 +154,9 @@ func TestResultSearch(t *testing.T) {
 		t.Error(got)
 	}
 	for members, want := range map[string]string{
-		`,"pattern":"1999","limit":2`:                    `"text":"1998:8883:1999\n11998:60882:11999\n[2 matches. The answer is full.`,
+		`,"pattern":"1999","limit":2`:                    `"text":"1998:8883:1999\n11998:60882:11999\n[2 matches. The`,
 		`,"pattern":"^1.{3}9$","regex":true,"limit":1`:   `"text":"10008:48942:10009\n[1 match. The answer is full.`,
-		`,"pattern":"20000","offset":108000.0`:           `"text":"19999:108888:20000\n[1 match, to the end of 108894 bytes.]"`,
+		`,"pattern":"20000","offset":108000.0`:           `"text":"19999:108888:20000\n[1 match, to the end of 108894`,
 		`,"offset":108888`:                               `"text":"20000\n"`,
 		`,"pattern":"(","regex":true`:                    `Invalid pattern: error parsing regexp`,
 		`,"pattern":"x{600}y{600}","regex":true`:         `Invalid pattern: it is too complex`,
@@ -182,7 +182,8 @@ func TestResultSearch(t *testing.T) {
 	own := maps.Clone(largeTools)
 	own["server.d/server.meta.json"] = `{"largeResultBytes":4096,"largeResultSearch":true}`
 	own["tools/result_search/tool.sh"] = "#!/bin/bash\necho the project has its own\n"
-	own["tools/result_search/tool.meta.json"] = `{"name":"result_search","description":"d","inputSchema":{"type":"object"}}`
+	own["tools/result_search/tool.meta.json"] = `{"name":"result_search","description":"d",` +
+		`"inputSchema":{"type":"object"}}`
 	replaced := ready(t, own, nil)
 	if got := search(replaced, uri, ""); !strings.Contains(got, "the project has its own") {
 		t.Error(got)

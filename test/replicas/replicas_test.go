@@ -184,8 +184,8 @@ func (c *cluster) read(url string, id int, uri string) answer {
 
 // request sends a request, whose member with its name is repeated in a header.
 func (c *cluster) request(url string, id int, method, member, name, members string) (a answer) {
-	body := `{"jsonrpc":"2.0","id":` + strconv.Itoa(id) + `,"method":"` + method + `","params":{"` + member + `":"` + name +
-		`",` + members + `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+	body := `{"jsonrpc":"2.0","id":` + strconv.Itoa(id) + `,"method":"` + method + `","params":{"` + member + `":"` +
+		name + `",` + members + `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -22,14 +22,14 @@ type Query struct {
 	Regexp     bool   // the pattern is a regular expression
 	IgnoreCase bool
 	Offset     int64 // the byte where the search begins
-	Limit      int   // of matches; 0: DefaultMatches
+	Limit      int   // of matches; 0: defaultMatches
 }
 
 // Limits of a search.
 const (
-	// DefaultMatches and MaxMatches are the numbers of matches in an answer (LR-31).
-	DefaultMatches = 50
-	MaxMatches     = 500
+	// defaultMatches and maxMatches are the numbers of matches in an answer (LR-31).
+	defaultMatches = 50
+	maxMatches     = 500
 	maxFound       = 16 << 10 // bytes of an answer, without the last line
 	maxPattern     = 1 << 10  // bytes
 	maxProgram     = 1000     // steps of a regular expression, because the time grows with them
@@ -58,9 +58,9 @@ func (c *Client) Search(ctx context.Context, q Query) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	s := search{matcher: *m, file: r.file, limit: min(q.Limit, MaxMatches), at: min(q.Offset, r.file.size)}
+	s := search{matcher: *m, file: r.file, limit: min(q.Limit, maxMatches), at: min(q.Offset, r.file.size)}
 	if s.limit <= 0 {
-		s.limit = DefaultMatches
+		s.limit = defaultMatches
 	}
 	if s.line, err = r.file.Lines(0, s.at); err != nil {
 		return "", unreadable(err)

@@ -178,7 +178,7 @@ func FuzzSearch(f *testing.F) {
 			}
 		}
 		if limit <= 0 {
-			limit = DefaultMatches
+			limit = defaultMatches
 		}
 		if !strings.Contains(got, fmt.Sprintf("[%d match", min(want, limit))) {
 			t.Errorf("%d matches expected: %q", want, got)

@@ -42,7 +42,7 @@ const (
 )
 
 // Search returns the lines of a result that match, each with its number and the offset of its first
-// byte, as text. It ends early at a limit, and then says how to continue (LR-31).
+// byte, as text. If it ends early at a limit, the last line has the offset where to continue (LR-31).
 func (c *Client) Search(ctx context.Context, q Query) (string, error) {
 	m, err := q.matcher()
 	if err != nil {

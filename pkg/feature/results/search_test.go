@@ -85,7 +85,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// LR-31: an answer has at most 16 KiB, and says where the search goes on; so all matches are found.
+// LR-31: an answer has at most 16 KiB, and the offset where to continue. So all matches are found.
 func TestSearchInParts(t *testing.T) {
 	row := regexp.MustCompile(`(?m)^(\d+):(\d+):(.*)$`)
 	next := regexp.MustCompile(`Continue with offset (\d+)`)

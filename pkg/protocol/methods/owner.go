@@ -17,8 +17,8 @@ type Replica struct {
 	Sealer seal.Sealer
 }
 
-// bound is what a sealed URL in the URI of a result belongs to: this result, of this caller. A key of
-// a caller does not begin like it, so no other sealed text can stand here.
+// bound binds a sealed URL to a result and its caller. The keys of callers begin differently, so no
+// other sealed text opens as an owner.
 func bound(token, caller string) []byte { return []byte("result " + token + " " + caller) }
 
 // owner returns the part of results.Config.
@@ -29,8 +29,8 @@ func (r Replica) owner() func(token, caller string) string {
 	return func(token, caller string) string { return r.Sealer.Seal([]byte(r.URL), bound(token, caller)) }
 }
 
-// Owner returns the URL of the replica that has the stored result which a request reads or searches,
-// and the error if that replica cannot be reached. The URL is "" for all requests that this process
+// Owner returns the URL of the replica with the stored result that a request reads or searches. gone
+// is the error if that replica cannot be reached. The URL is "" for all requests that this process
 // answers (LR-13).
 func (r Replica) Owner(caller *auth.Identity, method string, params json.RawMessage) (url string, gone *mcp.Error) {
 	switch {

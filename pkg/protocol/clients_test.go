@@ -463,3 +463,49 @@ func BenchmarkPing(b *testing.B) {
 		c.Accept(line, out)
 	}
 }
+
+// M-56, M-58: only a request that can ask its client may go on after its answer. All others run on the goroutine of
+// the transport.
+func TestLingering(t *testing.T) {
+	s, _ := newServer(t, map[string]string{
+		"server.d/server.meta.json": "{}",
+		"tools/ask/tool.sh": "[ -n \"$MCP_ELICIT_REQUEST_FILE\" ] || exec echo decline\n" +
+			isolated["tools/ask/tool.sh"],
+		"prompts/plain.txt":  "${x}",
+		"prompts/asking.txt": "${x}",
+		"prompts/asking.meta.json": `{"name":"asking","elicit":true,
+			"arguments":{"type":"object","properties":{"x":{"type":"string"}},"required":["x"]}}`,
+	}, nil)
+	m := connect(t, s, "alpha", true)
+	for i, c := range []struct {
+		method, name, capabilities string
+		lingers                    bool
+		answer                     string
+	}{
+		{"tools/call", "ask", `{}`, false, `decline`},
+		{"tools/call", "ask", `{"roots":false,"extensions":{}}`, false, `decline`},
+		{"tools/call", "ask", `{"sampling":{}}`, true, `decline`},
+		{"tools/call", "ask", `{"roots":{}}`, true, `decline`},
+		{"tools/call", "ask", `{"elicitation":{}}`, true, `input_required`},
+		{"prompts/get", "plain", `{"elicitation":{}}`, false, `"text":"${x}"`},
+		{"prompts/get", "asking", `{}`, false, `Missing required argument: x`},
+		{"prompts/get", "asking", `{"elicitation":{"url":{}}}`, false, `Missing required argument: x`},
+		{"prompts/get", "asking", `{"elicitation":{}}`, true, `input_required`},
+		{"tools/list", "", `{"elicitation":{}}`, false, `"tools":`},
+	} {
+		task := m.client.Accept(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"%d","method":%q,"params":{"name":%q,"_meta":{`+
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":%s}}}`,
+			i, c.method, c.name, c.capabilities), m)
+		if task == nil || task.Lingers() != c.lingers {
+			t.Fatalf("%s %s of a client with %s: %v", c.method, c.name, c.capabilities, task)
+		}
+		if c.lingers {
+			m.tasks.Go(task.Run)
+		} else {
+			task.Run()
+		}
+		if line := m.await(fmt.Sprintf(`"id":"%d"`, i)); !strings.Contains(line, c.answer) {
+			t.Errorf("%s %s of a client with %s: %s", c.method, c.name, c.capabilities, line)
+		}
+	}
+}

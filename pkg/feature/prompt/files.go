@@ -14,17 +14,12 @@ import (
 
 // files reads files below the prompts directory, and refuses paths that lead out of it (T-804).
 type files struct {
-	root *os.Root
-	max  int // maximum size of a file, which is the limit of a response (T-809)
+	dir  string
+	root *os.Root // of dir, or nil before it is needed
+	max  int      // maximum size of a file, which is the limit of a response (T-809)
 }
 
-func openFiles(p *project.Project) (*files, error) {
-	root, err := os.OpenRoot(p.Prompts)
-	if err != nil {
-		return nil, err
-	}
-	return &files{root, p.Limits.Response}, nil
-}
+func newFiles(p *project.Project) *files { return &files{dir: p.Prompts, max: p.Limits.Response} }
 
 // embedded reads a file for a message.
 func (f *filler) embedded(path string) ([]byte, error) {
@@ -35,12 +30,28 @@ func (f *filler) embedded(path string) ([]byte, error) {
 	return data, err
 }
 
-func (f *files) close() { f.root.Close() }
+func (f *files) close() {
+	if f.root != nil {
+		f.root.Close()
+	}
+}
 
 func (f *files) bytes(path string) ([]byte, error) {
 	path = filepath.FromSlash(path)
 	if !filepath.IsLocal(path) {
 		return nil, fmt.Errorf("%s leads out of the prompts directory", path)
+	}
+	if filepath.Clean(path) == path { // "file/" is not a file
+		if data, ok := boundedfile.ReadDirect(filepath.Join(f.dir, path), f.max); ok {
+			return data, nil
+		}
+	}
+	if f.root == nil {
+		root, err := os.OpenRoot(f.dir)
+		if err != nil {
+			return nil, err
+		}
+		f.root = root
 	}
 	file, err := boundedfile.OpenIn(f.root, path)
 	if err != nil {

@@ -58,6 +58,12 @@ func parseEntry(item json.RawMessage) entry {
 	}
 }
 
+// Asks reports whether a prompt asks clients for missing arguments (M-58).
+func (p *Prompts) Asks(ctx context.Context, name string) bool {
+	entry, err := p.Find(ctx, name)
+	return err == nil && rawjson.True(rawjson.Get(entry, "elicit"))
+}
+
 // Get renders a prompt. The error is an [*mcp.Error] for the client, or the context's.
 func (p *Prompts) Get(ctx context.Context, r *Request) (*Result, error) {
 	if r.Name == "" {
@@ -118,10 +124,7 @@ func (p *Prompts) render(e *entry, arguments json.RawMessage, res *Result) error
 		}
 		return errors.New("it has no template")
 	}
-	files, err := openFiles(p.Project)
-	if err != nil {
-		return err
-	}
+	files := newFiles(p.Project)
 	defer files.close()
 	template, err := files.text(e.path)
 	if err != nil {

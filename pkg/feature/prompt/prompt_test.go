@@ -343,13 +343,10 @@ func FuzzFill(f *testing.F) {
 
 func FuzzMessages(f *testing.F) {
 	f.Add(`[{"role":"user","content":{"type":"resource","resource":{"uri":"x","text":"{{a}}"}}}]`)
-	root, err := os.OpenRoot(f.TempDir())
-	if err != nil {
-		f.Fatal(err)
-	}
+	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, template string) {
 		r := &Result{arguments: json.RawMessage("{}")}
-		if r.setMessages(template, &filler{map[string]string{"a": "\"\n"}, &files{root, 100}, budget{100}}) == nil {
+		if r.setMessages(template, &filler{map[string]string{"a": "\"\n"}, &files{dir: dir, max: 100}, budget{100}}) == nil {
 			if out := r.AppendJSON(nil, mcp.Extra{}); !json.Valid(out) {
 				t.Fatalf("%s", out)
 			}

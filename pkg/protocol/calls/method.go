@@ -22,6 +22,9 @@ type Method struct {
 	// requests. It must not wait.
 	Arrive func(r *Request)
 	Asks   bool // the method can ask the client for input before it answers (M-59)
+	// MayAsk, if set, reports whether a request of a method that asks can do so, in the stateless protocol. If not,
+	// the request gets no Asker.
+	MayAsk func(r *Request) bool
 	Edits  bool // the method's script can change the project (M-63)
 	// Scope is "public" or "private" if clients may cache the result, or "" (M-31).
 	Scope string

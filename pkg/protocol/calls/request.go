@@ -75,7 +75,9 @@ type Request struct {
 	cancel   context.CancelCauseFunc
 	turn     chan struct{} // closed when a request that waits itself has a slot; nil: it has one
 	requests *Requests
-	bytes    int // see Size; set when the request is scheduled
+	bytes    int  // see Size; set when the request is scheduled
+	decided  bool // lingers is set
+	lingers  bool // see Lingers
 
 	// guarded by the pool's lock
 	answered bool
@@ -147,8 +149,16 @@ func (r *Request) push(line []byte) bool {
 	return true
 }
 
-// Lingers reports whether Run can return long after the answer (see HandOff).
-func (r *Request) Lingers() bool { return r.Method.Asks && r.Client.Newest }
+// Lingers reports whether Run can return long after the answer (see HandOff): the request can ask its
+// client, in the stateless protocol. It is first called before Run, or by the handler.
+func (r *Request) Lingers() bool {
+	if !r.decided {
+		r.decided = true
+		r.lingers = r.Method.Asks && r.Client.Newest && r.Client.Capabilities.CanBeAsked() &&
+			(r.Method.MayAsk == nil || r.Method.MayAsk(r))
+	}
+	return r.lingers
+}
 
 // An Answer is the result of a request. It is written straight into the response line.
 type Answer struct {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/settings"
@@ -48,17 +49,14 @@ func (r *Request) serve(handle Handler) (handedOff bool) {
 			r.finish(nil, r.failed(fault))
 		}
 	}()
-	ctx := r.Context
-	if secs := r.seconds(); secs > 0 && !r.Method.OwnClock {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, settings.Seconds(secs), timedOut(secs))
-		defer cancel()
+	if secs := r.seconds(); secs > 0 && !r.Method.OwnClock { // cheaper than a context with a deadline
+		defer time.AfterFunc(settings.Seconds(secs), func() { r.cancel(timedOut(secs)) }).Stop()
 	}
-	a, err := handle(ctx, r)
+	a, err := handle(r.Context, r)
 	if err == ErrHandedOff {
 		return true
 	}
-	if secs, ok := context.Cause(ctx).(timedOut); ok && r.Context.Err() == nil {
+	if secs, ok := context.Cause(r.Context).(timedOut); ok {
 		timeout := mcp.Errorf(mcp.CodeInternal, "Request timed out")
 		timeout.Data = json.RawMessage(fmt.Sprintf(`{"timeoutSecs":%d}`, int(secs)))
 		err = timeout // P-1703, for any result

@@ -184,7 +184,7 @@ func (c *Client) Methods() []*calls.Method {
 		{Name: "resources/templates/list", List: true, Scope: "public", Handle: c.project.templates.serve},
 		{Name: "resources/read", Scope: "private", Handle: c.readResource, Max: p.Limits.Read},
 		{Name: "prompts/list", List: true, Scope: "public", Handle: c.project.prompts.serve},
-		{Name: "prompts/get", Handle: c.getPrompt, Asks: true},
+		{Name: "prompts/get", Handle: c.getPrompt, Asks: true, MayAsk: c.promptAsks},
 		{Name: "completion/complete", Handle: c.completeArgument},
 	}
 	if c.project.engine.Skills != nil {

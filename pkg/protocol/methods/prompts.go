@@ -21,6 +21,11 @@ func (c *Client) getPrompt(ctx context.Context, r *calls.Request) (*calls.Answer
 	return &calls.Answer{Size: result.Size(), Append: result.AppendJSON}, nil
 }
 
+// promptAsks reports whether a prompt asks the client for missing arguments (M-58).
+func (c *Client) promptAsks(r *calls.Request) bool {
+	return r.Client.Capabilities.ElicitForm && c.prompts.Asks(r.Context, rawjson.TextOf(r.Params, "name"))
+}
+
 // completeArgument answers completion/complete (tools section 16).
 func (c *Client) completeArgument(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
 	result, err := c.complete.Complete(ctx, &completion.Request{

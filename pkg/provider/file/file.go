@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/files/boundedfile"
@@ -34,7 +35,17 @@ var (
 
 // Read returns the content of the file a URI names.
 func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, error) {
-	f, err := p.find(uri)
+	list, plain, err := names(uri, p.Dir)
+	if err != nil {
+		return nil, err
+	}
+	roots := p.Roots()
+	if ctx.Err() == nil && below(roots, list[0]) {
+		if data, ok := boundedfile.ReadDirect(list[0], limit); ok {
+			return data, nil
+		}
+	}
+	f, err := find(roots, list, plain)
 	if err != nil {
 		return nil, err
 	}
@@ -42,12 +53,13 @@ func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, err
 	return content(ctx, f, limit)
 }
 
-func (p *Provider) find(uri string) (*os.File, error) {
-	list, plain, err := names(uri, p.Dir)
-	if err != nil {
-		return nil, err
-	}
-	roots := p.Roots()
+// below reports whether a path is below one of the roots by its name.
+func below(roots []string, path string) bool {
+	return slices.ContainsFunc(roots, func(root string) bool { return path != root && fsys.Within(root, path) })
+}
+
+// find opens the file that one of the paths of a URI names.
+func find(roots, list []string, plain int) (*os.File, error) {
 	failure := errNotFound
 	for i, path := range list {
 		f, err := open(roots, path)

@@ -31,6 +31,9 @@ type Capabilities struct {
 // Elicitation reports whether the client supports any elicitation.
 func (c *Capabilities) Elicitation() bool { return c.ElicitForm || c.ElicitURL }
 
+// CanBeAsked reports whether the client can answer any request of the server.
+func (c *Capabilities) CanBeAsked() bool { return c.Elicitation() || c.Sampling || c.Roots }
+
 // CanSample reports whether the client can answer a sampling request. A request with tools
 // needs an additional capability (M-56).
 func (c *Capabilities) CanSample(params json.RawMessage) bool {

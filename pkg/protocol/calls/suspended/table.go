@@ -107,6 +107,9 @@ func (c *Client) Handle(ctx context.Context, r *calls.Request) (*calls.Answer, e
 	}
 	state := rawjson.Get(r.Params, "requestState")
 	if rawjson.Absent(state) {
+		if r.Method.MayAsk != nil && !r.Lingers() {
+			return r.Method.Handle(ctx, r)
+		}
 		return c.begin(r, responses).run(ctx)
 	}
 	x, err := c.find(r)

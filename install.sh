@@ -831,7 +831,7 @@ build() {
     unset GOOS GOARCH
     export CGO_ENABLED=0
     [ -z "$offline" ] || export GOPROXY=off GOTOOLCHAIN=local
-    exec go build -trimpath -ldflags='-s -w' -o "$stage/programs/" ./cmd/...
+    exec go build -trimpath -tags=nethttpomithttp2 -ldflags='-s -w -funcalign=16' -o "$stage/programs/" ./cmd/...
   ) || fail 'Building failed'
   sh "$1/release/tree.sh" "$stage/programs" "$stage/tree" || fail 'The tree could not be laid out'
 }

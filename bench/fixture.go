@@ -12,6 +12,7 @@ import (
 
 	"mcp-bash/bench/work"
 	"mcp-bash/lib"
+	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/sdk"
 )
 
@@ -46,7 +47,8 @@ func build() (*fixture, error) {
 		return nil, err
 	}
 	bin := filepath.Join(scratch, "home", "bin") + "/"
-	if _, err := goTool(product, "build", "-o", bin, "./cmd/..."); err != nil {
+	args, _ := runtimes.BuildCommand(runtimes.Host, bin, "./cmd/...") // as they are released
+	if _, err := goTool(product, args...); err != nil {
 		return nil, err
 	}
 	if _, err := goTool(".", "build", "-o", bin, "./floor", "./hello", "./others/..."); err != nil {

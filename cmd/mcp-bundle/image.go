@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sort"
 	"strings"
 
 	"mcp-bash/pkg/bundle"
@@ -99,7 +100,7 @@ func imagePlatforms(list, format string) ([]runtimes.Target, error) {
 	if format == "docker" && len(targets) > 1 {
 		return nil, cli.Usagef("--format docker is for one platform; choose it with --platform, or use --format oci")
 	}
-	slices.SortFunc(targets, func(a, b runtimes.Target) int { return strings.Compare(a.Arch, b.Arch) })
+	sort.Slice(targets, func(i, j int) bool { return targets[i].Arch < targets[j].Arch })
 	return targets, nil
 }
 

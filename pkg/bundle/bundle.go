@@ -224,7 +224,7 @@ func (b *builder) make(ctx context.Context) (*Result, error) {
 	b.say.done("Target platforms: %s", strings.Join(result.Platforms, " "))
 	if !b.o.Format.isPlugin() {
 		files := b.content.files
-		slices.SortFunc(files, func(x, y mcpb.File) int { return strings.Compare(x.Name, y.Name) })
+		mcpb.Sort(files)
 		files = append([]mcpb.File{mcpb.Bytes(mcpb.ManifestName, false, manifest)}, files...)
 		return result, b.write(ctx, files, result)
 	}

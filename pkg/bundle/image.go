@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io"
@@ -384,7 +383,7 @@ func (w *layerWriter) link(name, target string) error {
 func (i *imageBuilder) writeProject(ctx context.Context, tw *tar.Writer) error {
 	w := i.layerWriter(tw)
 	files := slices.Clone(i.content.files)
-	slices.SortFunc(files, func(a, b mcpb.File) int { return strings.Compare(a.Name, b.Name) })
+	mcpb.Sort(files)
 	for _, f := range files {
 		name, ok := strings.CutPrefix(f.Name, serverDir+"/")
 		if !ok {
@@ -415,12 +414,17 @@ func (i *imageBuilder) writeServer(tw *tar.Writer, bin runtimes.Binary, packages
 			files = append(files, f)
 		}
 	}
-	info, err := buildinfo.ReadFile(bin.File)
+	program, err := boundedfile.Open(bin.File)
 	if err != nil {
 		return err
 	}
+	defer program.Close()
+	info, err := runtimes.BuildInfo(program)
+	if err != nil {
+		return fmt.Errorf("%s: %w", bin.File, err)
+	}
 	files = append(files, mcpb.Bytes(home+"/sbom.spdx.json", false, i.inventory(bin, packages, info)))
-	slices.SortFunc(files, func(a, b mcpb.File) int { return strings.Compare(a.Name, b.Name) })
+	mcpb.Sort(files)
 	for _, f := range files {
 		if err := w.file(f, f.Name); err != nil {
 			return err

@@ -163,8 +163,7 @@ func (b *builder) checkPlugin() {
 // finishPlugin adds the list of the plugin's files, and returns all of them. Names are sorted.
 func (b *builder) finishPlugin(ctx context.Context, r *Result) ([]mcpb.File, error) {
 	files := b.content.files
-	byName := func(x, y mcpb.File) int { return strings.Compare(x.Name, y.Name) }
-	slices.SortFunc(files, byName)
+	mcpb.Sort(files)
 	var list rawjson.Builder
 	list.Object().Name("name").String(plugins.Name(b.id.name)).Name("version").String(b.id.version).Name("files").Object()
 	whole := sha256.New()
@@ -186,7 +185,7 @@ func (b *builder) finishPlugin(ctx context.Context, r *Result) ([]mcpb.File, err
 	}
 	r.SHA256, r.Files = hex.EncodeToString(whole.Sum(nil)), len(files)+1
 	files = append(slices.Clone(files), lock)
-	slices.SortFunc(files, byName)
+	mcpb.Sort(files)
 	return files, nil
 }
 

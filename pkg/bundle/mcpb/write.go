@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"runtime"
+	"sort"
 	"sync"
 	"time"
 
@@ -22,6 +23,11 @@ type File struct {
 	Exec bool
 	Size int64 // the expected size, for progress
 	Open func() (io.ReadCloser, error)
+}
+
+// Sort sorts files by name.
+func Sort(files []File) {
+	sort.Slice(files, func(i, j int) bool { return files[i].Name < files[j].Name })
 }
 
 // Bytes returns a file with a content in memory.

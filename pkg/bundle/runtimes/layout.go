@@ -3,7 +3,6 @@ package runtimes
 import (
 	_ "embed"
 	"io"
-	"slices"
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
@@ -42,6 +41,6 @@ func Layout(dir string, tree project.Tree, binaries []Binary) []mcpb.File {
 			Open: func() (io.ReadCloser, error) { return boundedfile.Open(b.File) },
 		})
 	}
-	slices.SortFunc(list, func(a, b mcpb.File) int { return strings.Compare(a.Name, b.Name) })
+	mcpb.Sort(list)
 	return list
 }

@@ -16,6 +16,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 	"unicode"
@@ -310,7 +311,7 @@ func sorted(sums map[string]string, compare func(a, b string) int) []string {
 	for name := range sums {
 		names = append(names, name)
 	}
-	slices.SortFunc(names, compare)
+	sort.Slice(names, func(i, j int) bool { return compare(names[i], names[j]) < 0 })
 	return names
 }
 

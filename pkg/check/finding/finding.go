@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"strings"
 
 	"mcp-bash/pkg/cli"
@@ -72,7 +73,7 @@ func Sort(list []Finding) {
 		}
 		return 2
 	}
-	slices.SortStableFunc(list, func(a, b Finding) int { return rank(&a) - rank(&b) })
+	sort.SliceStable(list, func(i, j int) bool { return rank(&list[i]) < rank(&list[j]) })
 }
 
 // Text returns the message with its path.

@@ -2,7 +2,10 @@
 
 package folder
 
-import "io/fs"
+import (
+	"io/fs"
+	"sort"
+)
 
 // entriesOf returns the entries that listings include.
 func entriesOf(found []fs.DirEntry) []Entry {
@@ -13,6 +16,6 @@ func entriesOf(found []fs.DirEntry) []Entry {
 			list = append(list, Entry{Name: e.Name(), IsDir: e.IsDir(), Odd: odd})
 		}
 	}
-	sortEntries(list)
+	sort.Sort(byName(list))
 	return list
 }

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"encoding/binary"
+	"sort"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -21,7 +22,7 @@ func (d Dir) List(buf []byte) ([]Entry, error) {
 			return nil, err
 		}
 		if n == 0 {
-			sortEntries(list)
+			sort.Sort(byName(list))
 			return list, nil
 		}
 		list = d.parseDirents(list, string(buf[:n]))

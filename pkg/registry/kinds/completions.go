@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +31,7 @@ var Completions = &Kind{
 	Build:      buildCompletion,
 	combine: func(a *Assembly) []item.Candidate {
 		items := a.standard()
-		slices.SortStableFunc(items, byName)
+		sortByName(items)
 		return items
 	},
 }

@@ -2,7 +2,6 @@ package kinds
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -172,7 +171,7 @@ func combineTemplates(a *Assembly) []item.Candidate {
 		}
 	}
 	listed := make(map[string]bool)
-	slices.SortStableFunc(a.Found, byName)
+	sortByName(a.Found)
 	for _, f := range a.Found {
 		at := a.at(f)
 		drop := func(text string) {
@@ -194,6 +193,6 @@ func combineTemplates(a *Assembly) []item.Candidate {
 			items = append(items, f)
 		}
 	}
-	slices.SortStableFunc(items, byName)
+	sortByName(items)
 	return items
 }

@@ -4,8 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
-	"strings"
+	"sort"
 
 	"mcp-bash/pkg/files/atomicfile"
 	"mcp-bash/pkg/json/rawjson"
@@ -76,7 +75,7 @@ func (r *Project) Tools(ctx context.Context) ([]RegisteredTool, error) {
 	for i := range all {
 		list[i] = registeredTool(&all[i], r.level)
 	}
-	slices.SortStableFunc(list, func(a, b RegisteredTool) int { return strings.Compare(a.Name, b.Name) })
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Name < list[j].Name })
 	return list, nil
 }
 

@@ -13,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	library "github.com/ProtonMail/go-crypto/openpgp"
+
+	"mcp-bash/pkg/bundle/internal/openpgp"
 	"mcp-bash/test/debmirror"
 )
 
@@ -169,7 +172,7 @@ func TestFailClosed(t *testing.T) {
 		}, "not a signed text"},
 		"text behind": {func(m *debmirror.Mirror, _ *Source) {
 			m.Change(release, func(c []byte) []byte { return append(c, "\nCodename: x\n"...) })
-		}, "not a signed text"},
+		}, "text after the block"},
 		"another suite": {func(m *debmirror.Mirror, _ *Source) {
 			m.Change(release, func([]byte) []byte {
 				return m.Sign("Codename: bookworm\nDate: Mon, 02 Jan 2006 15:04:05 UTC\nSHA256:\n " +
@@ -260,7 +263,11 @@ func TestCache(t *testing.T) {
 
 // DefaultKeyring contains only the keys of the Debian release that images contain.
 func TestDefaultKeyring(t *testing.T) {
-	keys, err := readKeys(DefaultKeyring)
+	usable, err := openpgp.ReadKeyring(DefaultKeyring)
+	if err != nil || len(usable) != 3 {
+		t.Fatalf("%d keys, %v", len(usable), err)
+	}
+	keys, err := library.ReadKeyRing(bytes.NewReader(DefaultKeyring))
 	if err != nil || len(keys) != 3 {
 		t.Fatalf("%d keys, %v", len(keys), err)
 	}

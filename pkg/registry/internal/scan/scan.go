@@ -6,6 +6,7 @@ import (
 	"path"
 	"runtime"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -177,7 +178,7 @@ func (s *scanner) walk() ([]record, error) {
 		group.Wait()
 		records = append(records, slices.Concat(runs...)...)
 	}
-	slices.SortFunc(records, func(a, b record) int { return a.compare(&b) })
+	sort.Slice(records, func(i, j int) bool { return records[i].compare(&records[j]) < 0 })
 	return records, context.Cause(s.ctx)
 }
 

@@ -58,15 +58,15 @@ export const says = (program, args, pattern) => async (p) => {
   return { yes: pattern.test(out), out };
 };
 
-/** What Codex's own server for editors says of its MCP servers, which it starts for that. */
-export async function codexStatus(p) {
+/** The answer of Codex's own server for editors to a request, and all its output. */
+export async function codexAnswers(p, method, params) {
   const child = p.start('codex', 'app-server');
   const timer = setTimeout(() => child.kill('SIGKILL'), patience);
   let out = '';
   for (const message of [
     { id: 1, method: 'initialize', params: { clientInfo: { name: 'test', version: '1' } } },
     { method: 'initialized' },
-    { id: 2, method: 'mcpServerStatus/list', params: {} },
+    { id: 2, method, params },
   ]) {
     child.stdin.write(JSON.stringify(message) + '\n');
   }
@@ -82,7 +82,13 @@ export async function codexStatus(p) {
   clearTimeout(timer);
   child.stdin.end();
   child.kill();
-  return { yes: answer?.result?.data?.some((s) => s.name === 'demo' && s.tools.hello) === true, out };
+  return { data: answer?.result?.data ?? [], out };
+}
+
+/** Whether Codex, which starts its MCP servers for that, sees the tool. */
+export async function codexStatus(p) {
+  const { data, out } = await codexAnswers(p, 'mcpServerStatus/list', {});
+  return { yes: data.some((s) => s.name === 'demo' && s.tools.hello), out };
 }
 
 /** Whether a program that runs one prompt offers a tool to its model, for which a server of ours stands in. */

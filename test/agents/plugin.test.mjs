@@ -4,7 +4,7 @@ import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, renameSync, wr
 import { join } from 'node:path';
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { BIN, both, codexStatus, offers, place, said, says } from './common.mjs';
+import { BIN, both, codexAnswers, codexStatus, offers, place, said, says } from './common.mjs';
 
 /** The system, which has the same name for Node and for Go: linux or darwin. */
 const PLATFORM = process.platform;
@@ -50,14 +50,16 @@ function write(file, text, mode = 0o644) {
   chmodSync(file, mode);
 }
 
-/** The texts of all settings in a home that an agent may have written. */
-function settings(home, dir = home) {
+/** The files of a home that have to do with the plugin, by their path or by a text in them. */
+function traces(home, dir = home) {
   return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
     const file = join(dir, entry.name);
-    if (['repo', 'demo', 'work', 'cache', 'telemetry', 'logs', 'backups', '.cache'].includes(entry.name)) return [];
-    if (entry.isDirectory()) return settings(home, file);
-    return /^(config\.toml|settings\.json|installed_plugins\.json|known_marketplaces\.json|\.claude\.json|extension-enablement\.json)$/
-      .test(entry.name) ? [`${file}: ${readFileSync(file, 'utf8')}`] : [];
+    if (dir === home && ['repo', 'before', 'demo', 'work'].includes(entry.name)) return [];
+    if (entry.isDirectory()) return traces(home, file);
+    if (!entry.isFile()) return [];
+    const path = file.slice(home.length + 1);
+    const found = /(^|[/_@-])demo([/_@-]|$)/.test(path) || /demo@acme|repo\/plugins\/demo/.test(readFileSync(file, 'latin1'));
+    return found ? [path] : [];
   });
 }
 
@@ -76,13 +78,20 @@ const agents = [
     },
     install: [['claude', 'plugin', 'marketplace', 'add', 'REPO'], ['claude', 'plugin', 'install', 'demo@acme']],
     sees: says('claude', ['mcp', 'list'], /^plugin:demo:demo: .*Connected/m),
+    skill: says('claude', ['plugin', 'details', 'demo@acme'], /\bgreet\b/),
     uninstall: [['claude', 'plugin', 'uninstall', 'demo@acme'], ['claude', 'plugin', 'marketplace', 'remove', 'acme']],
+    // A copy that it has marked as unused, and its log.
+    leaves: /^\.claude\/plugins\/cache\/acme\/demo\/|^\.cache\/claude-cli-nodejs\/.*\/mcp-logs-plugin-demo-demo\//,
     workspace: names, declaresRoots: true,
   },
   {
     name: 'codex',
     install: [['codex', 'plugin', 'marketplace', 'add', 'REPO'], ['codex', 'plugin', 'add', 'demo@acme']],
     sees: both(says('codex', ['mcp', 'list'], /^demo .* enabled /m), codexStatus),
+    skill: async (p) => {
+      const { data, out } = await codexAnswers(p, 'skills/list', { cwds: [p.project] });
+      return { yes: data.some(({ skills }) => skills.some(({ name }) => name === 'demo:greet')), out };
+    },
     uninstall: [['codex', 'plugin', 'remove', 'demo@acme'], ['codex', 'plugin', 'marketplace', 'remove', 'acme']],
     workspace: none,
   },
@@ -100,6 +109,7 @@ const agents = [
     check: (p, { plugin }) => run(p, 'gemini', 'extensions', 'validate', plugin),
     install: [['gemini', 'extensions', 'install', '--consent', 'PLUGIN']],
     sees: says('gemini', ['mcp', 'list'], /demo \(from demo\): .*Connected/),
+    skill: says('gemini', ['skills', 'list'], /^greet\b/m),
     uninstall: [['gemini', 'extensions', 'uninstall', 'demo']],
     workspace: names,
   },
@@ -111,14 +121,16 @@ const agents = [
         COPILOT_OFFLINE: 'true', COPILOT_MODEL: 'none', COPILOT_PROVIDER_API_KEY: 'none', COPILOT_PROVIDER_BASE_URL: url,
       };
     }, /"name":"demo-hello"/)),
+    skill: says('copilot', ['skill', 'list'], /\bgreet\b/),
     uninstall: [['copilot', 'plugin', 'uninstall', 'demo@acme'], ['copilot', 'plugin', 'marketplace', 'remove', 'acme']],
-    leaves: '"demo@acme": false', // in its list of plugins, which names those that the user disabled
+    leaves: /^\.copilot\/settings\.json$/, // "demo@acme": false in its list of plugins
     workspace: names,
   },
   {
     name: 'qwen',
     install: [['qwen', 'extensions', 'install', '--consent', 'PLUGIN']],
     sees: says('qwen', ['mcp', 'list'], /demo: .*Connected/),
+    skill: says('qwen', ['extensions', 'list'], /\bgreet\b/),
     uninstall: [['qwen', 'extensions', 'uninstall', 'demo']],
     workspace: none, // `mcp list` declares no roots; sessions do (CLI-752)
   },
@@ -147,13 +159,17 @@ for (const agent of agents) {
     for (const value of roots) assert.equal(value, agent.workspace(p));
     if (agent.declaresRoots) assert.match(JSON.stringify(requests), /"roots":/);
 
+    const skill = await agent.skill?.(p);
+    assert.ok(skill?.yes !== false, skill?.out);
+    said();
+
     for (const words of agent.uninstall) await run(p, ...fill(words));
     const gone = await agent.sees(p);
     assert.ok(!gone.yes, gone.out);
     assert.deepEqual(said().requests, []);
-    for (const text of settings(p.home)) {
-      assert.doesNotMatch(text.replace(agent.leaves ?? '', ''), /demo@acme|"demo"|repo\/plugins/, text);
-    }
+    const left = traces(p.home);
+    assert.deepEqual(left.filter((path) => !agent.leaves?.test(path)), []);
+    assert.equal(left.length > 0, agent.leaves !== undefined, 'it leaves less than PL-2 states');
     // The server makes empty folders in its project; nothing else may change.
     const { out } = await p.run('diff', '-rq', before, made.repo);
     assert.doesNotMatch(out, /differ/, out);

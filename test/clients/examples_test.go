@@ -35,6 +35,7 @@ var tools = map[string][]string{
 	"17-strangers-tool": {"word-count"},
 	"18-library":        {"find-book", "reserve-book"},
 	"19-plugin":         {"count-files"},
+	"21-large-results":  {"requests", "result_search"},
 }
 
 // Every example is known here, is complete, and lists exactly its tools as its

@@ -51,6 +51,7 @@ var calls = map[string]map[string][]string{
 	"17-strangers-tool": {"word-count": {"--args", `{"note":"town"}`}},
 	"18-library":        {"find-book": {"--args", `{"word":"compost"}`}},
 	"19-plugin":         {"count-files": {"--roots", "tools"}},
+	"21-large-results":  {"requests": {"--args", `{"lines":100}`}},
 }
 
 // The declaration that --learn suggests for a call of a tool suffices: with it, the same call ends

@@ -1,6 +1,7 @@
 // The official TypeScript client, 1.x and 2.x, with a handshake and without: a script does
 // not notice which it is, so that each test is one for all of them.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import nodeTest from 'node:test';
@@ -67,6 +68,7 @@ const calls = [
   ['17-strangers-tool', 'word-count', { note: 'town' }, (r) => assert.match(text(r), /^14 words/)],
   ['18-library', 'find-book', { word: 'tables' }, (r) => assert.equal(text(r), 'library://sailing/coastal-tides\n')],
   ['19-plugin', 'count-files', {}, (r) => assert.match(text(r), /: \d+ files\n$/)],
+  ['21-large-results', 'requests', { lines: 3 }, (r) => assert.equal(text(r), 'request 0000001 /page/1 200 ok\nrequest 0000002 /page/2 200 ok\nrequest 0000003 /page/3 200 ok\n')],
 ];
 
 for (const [example, name, args, check] of calls) {
@@ -333,4 +335,36 @@ test('templates are listed, and their expansions read', async (t, as) => {
   assert.deepEqual(JSON.parse(contents[0].text), { article: 'wood-screws', pieces: 77, shelf: 'B4' });
   await assert.rejects(client.readResource({ uri: 'stock://hammers' }), { code: as.notFound });
   return contents;
+});
+
+test('skills are listed, and their files read', async (t, as) => { // SK-20 to SK-24
+  const { client } = await open(t, as, '19-plugin');
+  assert.deepEqual(client.getServerCapabilities().extensions, { 'io.modelcontextprotocol/skills': { directoryRead: true } });
+  const { skills: [skill, ...others] } = await as.request(client, 'skills/list', {});
+  assert.deepEqual(others, []);
+  assert.equal(skill.uri, 'skill://tidy-up/SKILL.md');
+  assert.equal(skill.frontmatter.name, 'tidy-up');
+  for (const { uri, digest, size } of skill.resources) {
+    const { contents: [{ text: content }] } = await client.readResource({ uri });
+    assert.equal(Buffer.byteLength(content), size);
+    assert.equal(`sha256:${createHash('sha256').update(content).digest('hex')}`, digest);
+  }
+  assert.deepEqual((await as.request(client, 'skills/get', { uri: skill.uri })).skill, skill);
+  const { resources } = await as.request(client, 'resources/directory/read', { uri: 'skill://tidy-up' });
+  assert.deepEqual(resources.map(({ name, mimeType }) => [name, mimeType]), [['tidy-up', 'text/markdown'], ['references', 'inode/directory']]);
+  await assert.rejects(as.request(client, 'skills/get', { uri: 'skill://none/SKILL.md' }), { code: -32602 });
+  return [skill, resources];
+});
+
+test('a long result is read in parts, and searched', async (t, as) => { // LR-2, LR-10, LR-30
+  const { client } = await open(t, as, '21-large-results');
+  const { content: [{ text: part }, link] } = await client.callTool({ name: 'requests', arguments: {} });
+  assert.ok(part.length < 4096 && part.includes('19904 lines'), part);
+  assert.equal(link.type, 'resource_link');
+  const { contents: [{ text: line }] } = await client.readResource({ uri: `${link.uri}?offset=4998&limit=1` });
+  assert.equal(line, 'request 0004999 /page/52 500 disk full\n');
+  const found = await client.callTool({ name: 'result_search', arguments: { uri: link.uri, pattern: 'disk full' } });
+  assert.match(text(found), /^4998:\d+:request 0004999 .*\n/);
+  await assert.rejects(client.readResource({ uri: 'mcpbash-result://none' }), { code: as.notFound });
+  return [part.replaceAll(link.uri, ''), text(found)];
 });

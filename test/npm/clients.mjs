@@ -58,10 +58,17 @@ const protocols = {
 };
 
 const info = { name: 'npm-test', version: '1' };
-const older = { make: (options) => new Older(info, options), sdk: one, notFound: -32002 };
+const older = {
+  make: (options) => new Older(info, options),
+  sdk: one, notFound: -32002,
+  request: (client, method, params) => client.request({ method, params }, types.ResultSchema),
+};
+/** A schema that every result has. */
+const any = { '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } };
 const newer = (mode) => ({
   make: (options) => new two.Client(info, { ...options, versionNegotiation: { mode } }),
   sdk: two,
+  request: (client, method, params) => client.request({ method, params }, any),
   notFound: -32602, // it makes that of -32002 too, which only the handshake revisions have (M-40)
 });
 

@@ -44,7 +44,11 @@ export const examples = {
   '17-strangers-tool': ['word-count'],
   '18-library': ['find-book', 'reserve-book'],
   '19-plugin': ['count-files'],
+  '21-large-results': ['requests', 'result_search'],
 };
+
+/** The server's own tools, of which a bundle's manifest knows nothing. */
+export const serverTools = ['result_search'];
 
 /** A directory of the test's own, removed with it. */
 export function directory(t) {

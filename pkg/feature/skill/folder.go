@@ -159,7 +159,14 @@ func (l *List) Children(uri string) []json.RawMessage {
 			b.Object().Name("uri").String(uriOf(name, dir+child)).Name("name").String(child).
 				Name("mimeType").String(directoryType)
 		} else {
-			b.Object().Name("uri").String(uriOf(name, f.Path)).Name("name").String(rest).Name("size").Int(int(f.Size))
+			b.Object().Name("uri").String(uriOf(name, f.Path))
+			if f.Path == textFile {
+				about := rawjson.Get(s.entry, "frontmatter")
+				b.Name("name").String(name).Name("description").String(rawjson.TextOf(about, "description"))
+			} else {
+				b.Name("name").String(rest)
+			}
+			b.Name("size").Int(int(f.Size))
 			if t := media.ByName(f.Path); t != "" {
 				b.Name("mimeType").String(t)
 			}

@@ -229,7 +229,8 @@ func TestFolder(t *testing.T) {
 		t.Error("Find")
 	}
 	for uri, want := range map[string]string{
-		"skill://a": `[{"uri":"skill://a/SKILL.md","name":"a","description":"Does a.","size":42,"mimeType":"text/markdown"},` +
+		"skill://a": `[{"uri":"skill://a/SKILL.md","name":"a","description":"Does a.","size":42,` +
+			`"mimeType":"text/markdown"},` +
 			`{"uri":"skill://a/bin.dat","name":"bin.dat","size":2},` +
 			`{"uri":"skill://a/ref","name":"ref","mimeType":"inode/directory"}]`,
 		"skill://a/ref/": `[{"uri":"skill://a/ref/deep","name":"deep","mimeType":"inode/directory"},` +

@@ -67,8 +67,7 @@ func (b *bench) idle() error {
 	return nil
 }
 
-// idleLarge is the same of our server with a very large project, when a client
-// has read all that it offers.
+// idleLarge measures the memory of our server with a very large project, after a client has read all lists.
 func (b *bench) idleLarge() error {
 	n := b.many()
 	m := mix{tools: n, resources: n / 5, prompts: n / 20}

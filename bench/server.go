@@ -143,7 +143,7 @@ func (s *server) kill() {
 	s.end()
 }
 
-// A serverList holds several servers that run at the same time.
+// A serverList contains servers that run at the same time.
 type serverList []*server
 
 // gather starts several servers.

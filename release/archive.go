@@ -29,8 +29,7 @@ type entry struct {
 	file string
 }
 
-// entries lists a directory and all in it, in the order of their names, which are to
-// begin with prefix.
+// entries lists a directory with everything below it, sorted by name. The names in the archive begin with prefix.
 func entries(dir, prefix string) (list []entry, err error) {
 	err = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -79,7 +79,7 @@ func TestLoad(t *testing.T) {
 		{"SDK-5", bare(nil, source+`x=$(mcp_result_success 1); y=$(mcp_byte_length abc); echo "$x $y"`),
 			out(`{"content":[{"type":"text","text":"{\"success\":true,\"result\":1}"}],"structuredContent":{"success":true,` +
 				`"result":1},"isError":false} 3` + "\n"), ""},
-		// A function of the tool stays when a later part of the SDK is read.
+		// Files of the SDK that are read later do not replace functions of the tool.
 		{"SDK-4", tool{script: `mcp_log_debug() { echo "mine: $*"; }; mcp_json_obj() { echo mine; }; (mcp_error a b ` +
 			`>/dev/null); mcp_error a b; mcp_byte_length abc; mcp_json_obj`},
 			out("mine: mcp_error type=a: b\n" + failure("b", `{"type":"a","message":"b"}`).out + "3\nmine\n"), ""},

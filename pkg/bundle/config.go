@@ -86,7 +86,7 @@ func (b *builder) sourceConf(ctx context.Context, file code.File, why error,
 		names = append(names, key.Name)
 	}
 	maps.Copy(env, conf)
-	env["MCPBASH_TOOL_ENV_ALLOWLIST"] = strings.Join(names, ",") // report these though they are not exported
+	env["MCPBASH_TOOL_ENV_ALLOWLIST"] = strings.Join(names, ",") // although they are not exported
 	sourced := *b.p
 	sourced.Env = env
 	values, stderr, err := sourced.Source(ctx, b.runner, file)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// CLI-119, CLI-309, CLI-801: where the JSON of an argument comes from, and what is refused.
+// CLI-119, CLI-309, CLI-801: the sources of JSON in arguments, and invalid input.
 func TestPayload(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) string {

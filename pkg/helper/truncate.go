@@ -104,10 +104,9 @@ func withAt(doc json.RawMessage, keys []string, value json.RawMessage) json.RawM
 	return with(doc, keys[0], value)
 }
 
-// prefix is as many elements of a compact array as go into room bytes between
-// its brackets.
+// prefix returns the first elements of a compact array that need at most room bytes between its brackets.
 func prefix(list json.RawMessage, room int) (cut json.RawMessage, kept, total int) {
-	size := 0 // of the elements kept, with the commas between
+	size := 0 // of the kept elements and their commas
 	full := false
 	for element := range rawjson.Elements(list) {
 		total++

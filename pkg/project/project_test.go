@@ -145,8 +145,8 @@ func TestLogLevel(t *testing.T) {
 	}
 }
 
-// protocol section 27, P-1500, P-1700, P-1800, P-2301, tools section 17: what
-// is not a number means the default.
+// protocol section 27, P-1500, P-1700, P-1800, P-2301, tools section 17: a value
+// that is not a number means the default.
 // E-2, CLI-1808: placeholders that a client of bundles did not fill in are unset.
 func TestUnfilledEnv(t *testing.T) {
 	for value, want := range map[string]bool{

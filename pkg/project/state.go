@@ -79,7 +79,7 @@ func NewState(env Env, s *Settings) (state *State, dir string, err error) {
 		return &State{Dir: dir, Logs: logs}, dir, nil
 	}
 	name := statePrefix + processTag()
-	var unusable *NoStateError // the first one, or the first one with a clear reason
+	var unusable *NoStateError // the first error, or the first one with a clear reason
 	for _, base := range tmpBases(env, s.TmpRoot) {
 		if base == "" {
 			continue

@@ -14,7 +14,7 @@ type messageLog struct {
 	logged map[string]map[item.Message]bool // by topic
 }
 
-// report logs the messages of a check that the last check of the topic did not have.
+// report logs the messages of a check that are new since the last check of the topic.
 func (j *messageLog) report(topic, logger string, now []item.Message) {
 	j.add(topic, logger, now, func(item.Message) bool { return false })
 }

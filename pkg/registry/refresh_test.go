@@ -133,7 +133,7 @@ func TestReports(t *testing.T) {
 //
 func TestStatus(t *testing.T) {
 	b := newBed(t, nil, nil)
-	// status is what is printed with tools in its place and all others missing.
+	// status returns the expected output if only tools exist.
 	status := func(tool, dir, tools string) string {
 		text := fmt.Sprintf("{\n  \"projectRoot\": %q,\n  \"jsonTool\": %q,\n  \"tools\": %s", b.Root, tool, tools)
 		for _, k := range kinds.All[1:] {

@@ -19,7 +19,7 @@ import (
 	"mcp-bash/pkg/run/script"
 )
 
-// call runs code as a tool of a name, with its own script.
+// call runs code as the script of the tool with a name.
 func (s *scene) call(name string, d access.Declaration, text string, rootDirs ...string) script.Result {
 	s.t.Helper()
 	sub := &Subject{Name: "Tool '" + name + "'", Script: s.tool() + "/tool.sh", Needs: d}

@@ -122,7 +122,7 @@ func Serve(o Options) int {
 	return code
 }
 
-// takeLibraryLog takes the messages of libraries that use Go's package log, such as net/http.
+// takeLibraryLog logs the messages of libraries that use Go's package log, such as net/http.
 func takeLibraryLog(c *console.Console) {
 	log.SetFlags(0)
 	log.SetOutput(libraryLog{c})

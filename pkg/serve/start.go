@@ -303,7 +303,7 @@ func (st *starter) openState() error {
 	}
 	state, dir, err := project.NewState(p.Env, &p.Settings)
 	if err == nil && (p.Preserve || p.KeepLogs || p.Logging.DebugPayloads) {
-		err = state.Make() // there will be files in it in any case
+		err = state.Make() // the server writes files there
 	}
 	if err != nil {
 		return cli.Failf(cli.CodeInternal, "mcp-bash: unable to create state directory: %s\n%v", dir, err)

@@ -49,7 +49,7 @@ func TestStatelessRequests(t *testing.T) {
 	}
 	const complete = `"result":{"resultType":"complete",`
 	call := `"name":"hello","arguments":{"a":1}`
-	// M-5: the first message of all may be a call.
+	// M-5: the first message may be a call.
 	expect(c.ask("tools/call", call), complete+`"name":"hello","content":[{"type":"text","text":"Hello {\"a\":1}"}],`+
 		`"isError":false,`+answers+`,"exitCode":0}}`)
 	expect(c.request("tools/call", `{`+call+`}`), `"error":{"code":-32000,"message":"Server not initialized"}`)

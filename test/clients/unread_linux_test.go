@@ -125,7 +125,7 @@ func (m *mute) rests() {
 	})
 }
 
-// all reads to the end of the output and counts the lines, and the bytes.
+// all reads the output to its end, and counts its lines.
 func (m *mute) all(look func(line []byte)) (lines int) {
 	m.t.Helper()
 	for {

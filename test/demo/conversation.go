@@ -21,7 +21,7 @@ type conversation struct {
 	printer *printer
 	checker *wire.Checker
 	stdin   io.WriteCloser
-	ended   chan struct{} // closed when the server has, and is heard to its end
+	ended   chan struct{} // closed when the server has ended and all output was read
 	exit    error         // of the server, after ended
 
 	mu    sync.Mutex

@@ -26,7 +26,7 @@ const (
 	fromServer direction = "←"
 )
 
-// The colours: of a heading, of the client, of the server, of what went wrong.
+// The colours of headings, the client, the server, errors and details.
 const (
 	bold, cyan, green, red, dim = "1", "36", "32", "31", "2"
 )

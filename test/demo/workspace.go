@@ -70,8 +70,8 @@ func (p *workspace) environment() []string {
 	return env
 }
 
-// newcomer returns the environment of a person with an empty home and our commands in the folder bin. An empty bin
-// stands for a client, whose small PATH does not contain them.
+// newcomer returns the environment of a person with an empty home and our commands in the folder bin. With an
+// empty bin, it is the environment of a client, whose PATH does not contain our commands.
 func (p *workspace) newcomer(bin string) []string {
 	path := "/usr/local/bin:/usr/bin:/bin"
 	if bin != "" {

@@ -23,7 +23,7 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// The visitors of the test: how many there are at least, and how many at once.
+// The minimum number of clients in the test, and the number of concurrent clients.
 const (
 	visitors = 1000
 	crowd    = 24

@@ -94,8 +94,7 @@ func (in *Internet) Certificate(host string, change func(c *x509.Certificate)) t
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// Name makes a name known: the first lookup gives the first list of addresses,
-// and so on; the last is given for ever.
+// Name adds a host. Each lookup returns the next list of addresses. The last list is repeated.
 func (in *Internet) Name(host string, answers ...[]string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

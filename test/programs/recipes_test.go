@@ -259,7 +259,7 @@ func (b *bench) reset(t *testing.T, setup string) {
 	}
 }
 
-// doTasks does the tasks, and then the examples of the recipe. Tests do no examples that need a network.
+// doTasks runs the tasks, and then the examples of the recipe that need no network.
 func (b *bench) doTasks(t *testing.T) (done int64) {
 	t.Helper()
 	for _, task := range b.tasks {

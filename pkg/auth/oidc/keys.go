@@ -18,11 +18,11 @@ import (
 	"mcp-bash/pkg/auth"
 )
 
-// keys are the public keys of the provider. They are asked for again when a token names an unknown
-// key, and when they are old. So the provider can add keys and remove them at any time.
+// keys are the public keys of the provider. They are fetched again when they are old, and when a token names an
+// unknown key. So the provider can add and remove keys at any time.
 //
-// go-oidc has such a set too, but that set asks the provider for each token with an unknown key. It
-// also keeps removed keys as long as the process runs, and reads answers of any length.
+// go-oidc's set of keys fetches them for each token with an unknown key. It never forgets removed keys, and reads
+// responses of any length.
 type keys struct {
 	issuer string
 	client *http.Client

@@ -34,7 +34,7 @@ type table struct {
 	read    time.Time
 	fault   error // not nil: the file is unusable, so nobody is let in
 	seed    maphash.Seed
-	entries map[uint64][]entry // by the hash of the hash with the seed
+	entries map[uint64][]entry // the keys are seeded hashes of token hashes
 }
 
 type entry struct {
@@ -98,7 +98,7 @@ func load(path string) (*document, folder.Stamp, error) {
 	return doc, stamp, err
 }
 
-// current returns the content of the file, which it looks at again after [interval].
+// current returns the content of the file. It checks the file again after [interval].
 func (f *File) current() *table {
 	now := f.now()
 	if now.UnixNano()-f.checked.Load() < int64(interval) || !f.mu.TryLock() {

@@ -45,7 +45,7 @@ func TestIsTemporary(t *testing.T) {
 	}
 }
 
-// nobody waits longer than asked to, or after the request has ended.
+// a wait for a lock ends at its limit, and when the context ends.
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	open := func() *os.File {

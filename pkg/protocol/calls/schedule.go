@@ -54,8 +54,8 @@ type Requests struct {
 
 	// guarded by the pool's lock
 	inFlight map[string]*Request
-	running  int // without the waiting ones; at most as many as there are slots
-	answered int // the running ones whose answers only have to be written
+	running  int // not waiting; at most the number of slots
+	answered int // running requests whose answers are ready
 	queue    []*Request
 	bytes    int // of all that run or wait
 }

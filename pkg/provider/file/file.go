@@ -70,7 +70,7 @@ func find(roots, list []string, plain int) (*os.File, error) {
 			failure = err
 		}
 		if i >= plain && err != errNotFound {
-			break // the usual reading of the URI is outside the roots: try no other
+			break // the usual path is outside the roots, so no other one counts
 		}
 	}
 	return nil, failure

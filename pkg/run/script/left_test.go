@@ -137,7 +137,7 @@ func TestEndOfAReusedNumber(t *testing.T) {
 // Ended groups are removed, and the number of lifelines is limited.
 func TestLeftIsForgotten(t *testing.T) {
 	r := new(Runner)
-	for range maxTied + 3 {
+	for range mostTied() + 3 {
 		leaving(t, r, `sleep 600 >/dev/null 2>&1 &`)
 	}
 	tied := 0
@@ -149,7 +149,7 @@ func TestLeftIsForgotten(t *testing.T) {
 			t.Errorf("group %d has ended", g.id)
 		}
 	}
-	if len(r.left) != maxTied+3 || tied > maxTied {
+	if len(r.left) != mostTied()+3 || tied > mostTied() {
 		t.Errorf("%d groups, %d lifelines", len(r.left), tied)
 	}
 	ended := r.left[0].id
@@ -161,7 +161,16 @@ func TestLeftIsForgotten(t *testing.T) {
 			t.Error("a group that has ended is remembered")
 		}
 	}
-	if left := r.End(); len(left) != maxTied+3 {
+	if left := r.End(); len(left) != mostTied()+3 {
 		t.Errorf("ended %d", len(left))
+	}
+}
+
+// T-53: lifelines of remaining groups leave descriptors for other scripts.
+func TestTiedWithin(t *testing.T) {
+	for descriptors, want := range map[uint64]int{0: 1, 64: 1, 512: 8, 1024: 16, 2048: 32, 1 << 40: 32} {
+		if got := tiedWithin(descriptors); got != want {
+			t.Errorf("%d of %d descriptors", got, descriptors)
+		}
 	}
 }

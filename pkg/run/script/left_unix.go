@@ -4,6 +4,7 @@ package script
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -23,9 +24,19 @@ func (g *leftGroup) exists() bool {
 	return unix.Kill(g.id, 0) == unix.ESRCH && (g.line == nil || g.line.tied()) && groupExists(g.id)
 }
 
-// maxTied limits the lifelines of remaining groups, which need two descriptors each. The oldest
-// lifelines are closed. A group without a lifeline survives a SIGKILL of this process.
-const maxTied = 32
+// mostTied returns the maximum number of lifelines of remaining groups. The oldest lifelines are closed. A group
+// without a lifeline survives a SIGKILL of this process.
+var mostTied = sync.OnceValue(func() int {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return 1
+	}
+	return tiedWithin(uint64(limit.Cur))
+})
+
+// tiedWithin returns how many lifelines use a 32nd of the descriptors. Each needs two. On a busy machine, scripts that
+// are killed at once all leave such groups, and other scripts must be able to start (T-53).
+func tiedWithin(descriptors uint64) int { return int(max(1, min(descriptors/64, 32))) }
 
 // Remaining processes get some time to end before they are reported, such as the last program of a
 // pipeline. The checks become less frequent.
@@ -72,7 +83,7 @@ func (r *Runner) keep(g leftGroup) {
 		if r.left[i].line == nil {
 			continue
 		}
-		if tied++; tied > maxTied {
+		if tied++; tied > mostTied() {
 			r.left[i].untie()
 		}
 	}

@@ -34,7 +34,7 @@ func (r *Recipe) Names(program string) bool {
 	return r.Program == program || slices.Contains(r.Aliases, program)
 }
 
-// Is reports whether a person asks for the recipe with these words.
+// Is reports whether the words, a program and a subcommand, name the recipe.
 func (r *Recipe) Is(words []string) bool {
 	return r.Names(words[0]) && slices.Equal(r.Words()[1:], words[1:])
 }

@@ -387,7 +387,7 @@ func TestAsking(t *testing.T) {
 	})
 }
 
-// Log messages of the level asked for, and a call that is cancelled (M-71, M-72).
+// Log messages of the requested level, and a cancelled call (M-71, M-72).
 func TestLogsAndCancellation(t *testing.T) {
 	withAll(t, func(t *testing.T, with connection) []string {
 		s := open(t, with, "02-progress")

@@ -19,7 +19,7 @@ import (
 // A Config is the input of [New].
 type Config struct {
 	Local   bool     // only programs of this machine can connect
-	Socket  bool     // clients connect to a file, which no web page can, so any Host is allowed
+	Socket  bool     // any Host is allowed, because web pages cannot connect to a socket file
 	Hosts   []string // allowed values of Host, in addition to those of this machine; without ports
 	Origins []string // of web pages that may use the server; "*": all
 

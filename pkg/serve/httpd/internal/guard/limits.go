@@ -109,7 +109,7 @@ func (t *table[E]) get(key string, fresh func() E, inUse func(*E) bool) *E {
 		t.recent.MoveToFront(at)
 		return &at.Value.(*row[E]).entry
 	}
-	// Entries in use are as few as requests at once, so the search for another one is short.
+	// Each running request uses at most one entry, so an unused one is found soon.
 	for at := t.recent.Back(); at != nil && len(t.entries) >= t.most; {
 		old, before := at.Value.(*row[E]), at.Prev()
 		if !inUse(&old.entry) {

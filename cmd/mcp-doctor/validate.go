@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate"
@@ -86,7 +87,9 @@ func (o *validateOptions) run(s cli.Streams) error {
 		fmt.Fprintf(s.Out, "%s\n", o.appendJSON(nil, r))
 	case !o.ndjson:
 		for i := range r.Findings {
-			r.Findings[i].Print(s.Out)
+			if f := &r.Findings[i]; !o.strict || f.Good || f.Severity != finding.Info {
+				f.Print(s.Out)
+			}
 		}
 		o.summarize(s, r)
 	}
@@ -124,7 +127,13 @@ func (o *validateOptions) summarize(s cli.Streams, r *validate.Result) {
 	case errors > 0 && o.fix:
 		fmt.Fprintf(s.Out, "%d error(s) remaining. Please fix manually.\n", errors)
 	case errors > 0:
-		fmt.Fprintf(s.Out, "%d error(s) found. Run 'mcp-bash validate --fix' to fix auto-fixable issues.\n", errors)
+		fmt.Fprintf(s.Out, "%d error(s) found.", errors)
+		if slices.ContainsFunc(r.Findings, func(f finding.Finding) bool { return f.Fixable }) {
+			fmt.Fprint(s.Out, " Run 'mcp-bash validate --fix' to fix auto-fixable issues.")
+		}
+		fmt.Fprintln(s.Out)
+	case o.fix && r.Fixed > 0 && warnings == 0:
+		fmt.Fprintf(s.Out, "All checks passed. %d file(s) were auto-fixed.\n", r.Fixed)
 	case o.fix && r.Fixed > 0:
 		fmt.Fprintf(s.Out, "All remaining issues are warnings. %d file(s) were auto-fixed.\n", r.Fixed)
 	case o.fix:

@@ -13,7 +13,7 @@ func TestPrompts(t *testing.T) {
 		return `{"name":"` + name + `","description":"","path":"` + path + `","arguments":{"type":"object","properties":{}` +
 			`},"role":"user","metadata":null}`
 	}
-	const notUsed = `there is no file with this name, and no "path" to another file; ignored`
+	const notUsed = `describes no file: no other file here has its name, and it has no "path" to another file; ignored`
 	badPath := func(file string) string {
 		return `warning mcp.prompts: prompts/` + file + `: "path" must be the path of a file in prompts/; ignored`
 	}

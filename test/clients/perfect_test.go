@@ -28,9 +28,16 @@ func TestNewProjectIsPerfect(t *testing.T) {
 			dir := checkout.Directory(t)
 			must(t, dir, "set -e; "+commands)
 			printed := must(t, filepath.Join(dir, "demo"), "mcp-bash validate --strict")
-			if strings.Contains(printed, "✗") || strings.Contains(printed, "⚠") ||
-				strings.Count(printed, "[name.no_namespace]") != 1 {
-				t.Error(printed)
+			for line := range strings.Lines(printed) {
+				if line != "\n" && !strings.HasPrefix(line, "Validating ") && !strings.HasPrefix(line, "✓ ") &&
+					line != "All checks passed (warnings: 0).\n" {
+					t.Error(printed)
+					break
+				}
+			}
+			noted := must(t, filepath.Join(dir, "demo"), "mcp-bash validate")
+			if strings.Count(noted, "put the server's name before it: demo_") != 1 {
+				t.Error(noted)
 			}
 			const complete = `{"ref":{"type":"ref/prompt","name":"prompt.same"},"argument":{"name":"subject","value":"b"}}`
 			if strings.Contains(commands, "prompt same") {

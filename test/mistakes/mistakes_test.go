@@ -1,5 +1,5 @@
 // Package mistakes tests how the commands, as they are shipped, explain common mistakes of authors. validate finds a
-// mistake before the tool runs, and run-tool and the server explain it in the result (CLI-1050 to CLI-1061, T-400 to
+// mistake before the tool runs, and run-tool and the server explain it in the result (CLI-1050 to CLI-1062, T-400 to
 // T-412).
 package mistakes
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/files/folder"
@@ -121,8 +122,9 @@ func (c *check) toolMetadata(file, dir string) {
 		return
 	}
 	if !strings.ContainsAny(name, "-_.") && c.once("name.no_namespace") {
-		c.at("name.no_namespace", label, fmt.Sprintf(
-			"namespace recommended (prefix tool name, e.g., myproj_%s)", name))
+		c.add(finding.Finding{ID: "name.no_namespace", Path: label,
+			Message: fmt.Sprintf("namespace recommended (prefix tool name, e.g., myproj_%s)", name),
+			Fix:     fmt.Sprintf("put the server's name before it: %s_%s", c.namespace(), name)})
 	}
 	legal := toolnames.IsPortable(name)
 	if !legal {
@@ -162,13 +164,27 @@ func (c *check) placeholder(doc json.RawMessage, label string) {
 
 // namesMatch compares a directory with the name of its tool, with or without the prefix of the server (CLI-1005).
 func (c *check) namesMatch(dir, name string) bool {
-	rest, found := strings.CutPrefix(name, c.p.Meta.Name+"_")
-	if lettersOf(dir) == lettersOf(name) || found && lettersOf(dir) == lettersOf(rest) {
+	if lettersOf(dir) == lettersOf(name) {
 		return true
+	}
+	for _, server := range []string{c.p.Meta.Name, c.namespace()} {
+		if rest, found := strings.CutPrefix(name, server+"_"); found && lettersOf(dir) == lettersOf(rest) {
+			return true
+		}
 	}
 	name = strings.TrimPrefix(name, c.p.Meta.Name+"-")
 	name = name[strings.LastIndexByte(name, '.')+1:]
 	return lettersOf(dir) == lettersOf(name)
+}
+
+// namespace returns the name of the server in the form that all clients keep, for the names of tools.
+func (c *check) namespace() string {
+	return strings.Map(func(r rune) rune {
+		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '_'
+	}, c.p.Meta.Name)
 }
 
 func lettersOf(name string) string {

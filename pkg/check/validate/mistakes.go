@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/registry/requirements"
 	"mcp-bash/pkg/text/lazyregexp"
-	"mcp-bash/sdk"
 )
 
 // interpreter checks the program that a script's first line names (CLI-1053).
@@ -84,6 +82,10 @@ func (c *check) mistakes(s *shellScript) (list []finding.Finding) {
 					cli.DidYouMean(name, c.sdk))
 			}
 		case isFunction && !loadsSDK:
+			if seen["the SDK"] {
+				continue
+			}
+			seen["the SDK"] = true
 			add("script.no_sdk", command.Line, "calls %s without loading the SDK", name)
 		case isFunction || isBuiltin(name) || checksFor(parsed, name) || c.isRequired(name):
 		case isProgramName.MatchString(name) && !Installed(name, c.p.Env["PATH"]):
@@ -100,15 +102,6 @@ var (
 	endsProcesses = lazyregexp.New(`(?m)^[^#\n]*\b(wait|kill)\b`) // also in the text of a trap
 	isProgramName = lazyregexp.New(`^[A-Za-z0-9_][\w.+-]*$`)
 )
-
-// sdkFunctions returns the public functions of the SDK.
-func sdkFunctions() (names []string) {
-	text, _ := sdk.Files.ReadFile("tool-sdk.sh") // embedded: it is there
-	for _, m := range regexp.MustCompile(`(?m)\b(mcp_\w+)\(\)`).FindAllSubmatch(text, -1) {
-		names = append(names, string(m[1]))
-	}
-	return names
-}
 
 // builtins are the commands that Bash has itself.
 var builtins = []string{

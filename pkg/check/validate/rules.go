@@ -61,7 +61,7 @@ var Rules = finding.Rules{
 		"Some clients refuse the tool, or the whole server.", "rename the tool"),
 	rule("name.no_namespace", finding.Info, "a tool's name has no prefix",
 		"Users have many servers; two tools called \"search\" confuse models and, in some clients, replace each other.",
-		"put the server's name before it, as in myproj_hello"),
+		"put the server's name before it"),
 	rule("name.not_directory", finding.Warning, "a tool is in a directory with another name",
 		"Readers of the project look for a tool in the directory with its name.",
 		"rename the directory or the tool"),
@@ -199,6 +199,10 @@ var Rules = finding.Rules{
 		"A function mcp_tools_policy_check decides alone. MCPBASH_TOOL_ALLOWLIST is ignored, and every tool "+
 			"that the function permits may run.",
 		"call mcp_tools_policy_check_default first, unless the file is meant to decide alone"),
+	rule("policy.no_check", finding.Warning, "server.d/policy.sh decides nothing",
+		"Without a function mcp_tools_policy_check, the built-in policy decides. It permits all tools that "+
+			"MCPBASH_TOOL_ALLOWLIST names.",
+		"call the function mcp_tools_policy_check, or remove the file"),
 	rule("policy.unknown_tool", finding.Warning, "MCPBASH_TOOL_ALLOWLIST names a tool that does not exist",
 		"The entry allows nothing. A misspelt entry blocks the tool that it means.", "correct the name"),
 	rule("scopes.invalid", finding.Error, `"scopes" of server.meta.json cannot be used`,

@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/media"
@@ -132,12 +133,31 @@ func (c *check) policy() {
 	if !ok {
 		return
 	}
-	if line := s.Defines("mcp_tools_policy_check"); line > 0 && !s.Calls("mcp_tools_policy_check_default") {
+	if line := s.Defines(policyCheck); line > 0 && !s.Calls("mcp_tools_policy_check_default") {
 		c.add(finding.Finding{
 			ID: "policy.replaces_default", Path: c.label(file), Line: line, Named: true,
 			Message: c.label(file) + PolicyReplacesDefault,
 		})
+	} else if line == 0 && !changesPolicy(s) {
+		message := "does not define " + policyCheck + ", so it decides nothing"
+		for _, f := range s.Functions {
+			if cli.Nearest(f.Name, []string{policyCheck}) != "" {
+				message = "defines " + f.Name + ", not " + policyCheck + ", so it decides nothing"
+			}
+		}
+		c.at("policy.no_check", c.label(file), message)
 	}
+}
+
+// policyCheck is the function of policy.sh that decides (T-25).
+const policyCheck = "mcp_tools_policy_check"
+
+// changesPolicy reports whether a policy.sh without a check changes the built-in policy, or loads a file that may.
+func changesPolicy(s *bash32.Script) bool {
+	return s.Calls("source") || s.Calls(".") || s.Calls("eval") ||
+		slices.ContainsFunc(s.Settings, func(set bash32.Setting) bool {
+			return strings.HasPrefix(set.Name.Name, "MCPBASH_TOOL_ALLOW")
+		})
 }
 
 // PolicyReplacesDefault is the warning of T-34 after the file name.

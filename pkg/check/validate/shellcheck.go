@@ -15,6 +15,7 @@ const (
 	shellcheckTime   = 20 * time.Second // for all scripts of a section
 	shellcheckBatch  = 16               // scripts for one process
 	shellcheckOutput = 16 << 20
+	unusedVariable   = "2034"
 )
 
 // shellcheck runs shellcheck if it is installed and enabled. The verdict about a project must not
@@ -29,7 +30,8 @@ func (c *check) shellcheck(list []shellScript) {
 	batches := (len(list) + shellcheckBatch - 1) / shellcheckBatch
 	outputs := make([]json.RawMessage, batches)
 	parallel(batches, func(i int) {
-		argv := []string{program, "--format=json1", "--severity=warning", "--"}
+		// All are Bash scripts, also those that are sourced and have no first line. script.crlf reports SC1017.
+		argv := []string{program, "--format=json1", "--severity=warning", "--shell=bash", "--exclude=SC1017", "--"}
 		for _, s := range list[i*shellcheckBatch : min(len(list), (i+1)*shellcheckBatch)] {
 			argv = append(argv, s.file)
 		}
@@ -40,9 +42,9 @@ func (c *check) shellcheck(list []shellScript) {
 			outputs[i] = doc
 		}
 	})
-	labels := make(map[string]string, len(list))
-	for _, s := range list {
-		labels[s.file] = s.label
+	scripts := make(map[string]*shellScript, len(list))
+	for i := range list {
+		scripts[list[i].file] = &list[i]
 	}
 	silent := 0
 	for _, doc := range outputs {
@@ -50,7 +52,7 @@ func (c *check) shellcheck(list []shellScript) {
 			silent++
 		}
 		for remark := range rawjson.Elements(rawjson.Get(doc, "comments")) {
-			c.remark(remark, labels)
+			c.remark(remark, scripts)
 		}
 	}
 	if silent > 0 && c.ctx.Err() == nil {
@@ -60,14 +62,17 @@ func (c *check) shellcheck(list []shellScript) {
 }
 
 // remark reports a finding of shellcheck.
-func (c *check) remark(remark json.RawMessage, labels map[string]string) {
-	label := labels[rawjson.TextOf(remark, "file")]
+func (c *check) remark(remark json.RawMessage, scripts map[string]*shellScript) {
+	s := scripts[rawjson.TextOf(remark, "file")]
 	code := string(rawjson.Get(remark, "code"))
-	if label == "" || rawjson.PositiveInt(rawjson.Get(remark, "code")) == 0 {
+	switch {
+	case s == nil || rawjson.PositiveInt(rawjson.Get(remark, "code")) == 0:
+		return
+	case s.as == serverScript && code == unusedVariable: // the server reads the variables of a file that it sources
 		return
 	}
 	c.add(finding.Finding{
-		ID: "shellcheck", Path: label, Line: rawjson.PositiveInt(rawjson.Get(remark, "line")),
+		ID: "shellcheck", Path: s.label, Line: rawjson.PositiveInt(rawjson.Get(remark, "line")),
 		Message: fmt.Sprintf("%s (SC%s)", rawjson.TextOf(remark, "message"), code),
 		Fix:     fmt.Sprintf("see https://www.shellcheck.net/wiki/SC%s", code),
 	})

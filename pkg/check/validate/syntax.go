@@ -31,14 +31,14 @@ func (c *check) checkScripts() {
 	if c.only != nil {
 		return // a migration starts no program
 	}
-	found := make([][]finding.Finding, len(list))
+	found, unreadable := make([][]finding.Finding, len(list)), make([]bool, len(list))
 	bash := c.bash()
 	parallel(len(list), func(i int) {
 		if c.ctx.Err() != nil {
 			return
 		}
 		if f := c.syntax(bash, &list[i]); f != nil {
-			found[i] = append(found[i], *f)
+			found[i], unreadable[i] = append(found[i], *f), true
 			return
 		}
 		found[i] = append(found[i], c.mistakes(&list[i])...)
@@ -54,7 +54,13 @@ func (c *check) checkScripts() {
 			c.add(f)
 		}
 	}
-	c.shellcheck(list)
+	var readable []shellScript // shellcheck would repeat the syntax errors of the others
+	for i, s := range list {
+		if !unreadable[i] {
+			readable = append(readable, s)
+		}
+	}
+	c.shellcheck(readable)
 }
 
 // parallel calls f with 0 to n-1, on all processors.

@@ -16,6 +16,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/sandbox"
+	"mcp-bash/sdk"
 )
 
 // Options enable optional checks.
@@ -96,7 +97,7 @@ func Project(ctx context.Context, p *project.Project, o Options) (*Result, error
 func newCheck(ctx context.Context, p *project.Project, o Options) *check {
 	return &check{
 		ctx: ctx, p: p, o: o, seen: map[string]bool{}, broken: map[string]bool{}, found: map[fileRule]bool{},
-		describedBy: map[string]string{}, sdk: sdkFunctions(),
+		describedBy: map[string]string{}, sdk: sdk.Functions(),
 		result: &Result{Root: p.Root, Name: p.Meta.Name, Title: p.Meta.Title, Version: p.Meta.Version},
 	}
 }

@@ -174,6 +174,7 @@ var cases = map[string]files{
 	"policy.replaces_default": {
 		"server.d/policy.sh": "mcp_tools_policy_check() {\n  # mcp_tools_policy_check_default\n  :\n}\n",
 	},
+	"policy.no_check":  {"server.d/policy.sh": "mcp_tool_policy_check() { return 1; }\n"},
 	"register.invalid": {"server.d/register.json": `{"version":2}`},
 	"register.not_run": {"server.d/register.sh*": "#!/usr/bin/env bash\n"},
 	"registry.reported": {
@@ -237,10 +238,12 @@ func TestPlaceholders(t *testing.T) {
 
 // CLI-1041: the namespace advice is given once, and a tool that follows it has no finding.
 func TestNamespaceAdvice(t *testing.T) {
-	f := fixture(t, sound, toolIn("one", "one"), toolIn("two", "two"), toolIn("three", "demo_three"))
+	f := fixture(t, sound, toolIn("one", "one"), toolIn("two", "two"), toolIn("three", "my_demo_three"),
+		files{"server.d/server.meta.json": `{"name":"my-demo"}`})
 	r := check1(t, f, Options{})
 	advice := of(r, "name.no_namespace")
-	if len(advice) != 1 || advice[0].Severity != finding.Info || advice[0].Path != "tools/one/tool.meta.json" {
+	if len(advice) != 1 || advice[0].Severity != finding.Info || advice[0].Path != "tools/one/tool.meta.json" ||
+		advice[0].Fix != "put the server's name before it: my_demo_one" {
 		t.Errorf("%+v", advice)
 	}
 	for _, found := range r.Findings {

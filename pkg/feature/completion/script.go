@@ -48,9 +48,9 @@ func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, er
 	var notJSON *noJSONError
 	switch {
 	case errors.As(err, &notJSON):
-		c.Log(mcp.Warning, logger, "Completion script "+s.rel+": "+err.Error())
+		c.Log(mcp.Warning, logger, "Completion script "+s.label(c.Project)+": "+err.Error())
 	case err != nil:
-		c.Log(mcp.Err, logger, "Completion script "+s.rel+": "+err.Error())
+		c.Log(mcp.Err, logger, "Completion script "+s.label(c.Project)+": "+err.Error())
 		return nil, mcp.Errorf(mcp.CodeInternal, "Completion provider emitted invalid JSON")
 	}
 	r := &Result{values: o.values, total: o.total}
@@ -71,7 +71,7 @@ func (c *Completions) check(s *source) (script.Spec, error) {
 	var insecure *trust.InsecureError
 	switch err := trust.CheckScript(c.Project.Root, s.dir, file.Path()); {
 	case errors.As(err, &insecure):
-		c.Log(mcp.Err, logger, "Completion script "+s.rel+" refused: "+err.Error())
+		c.Log(mcp.Err, logger, "Completion script "+s.label(c.Project)+" refused: "+err.Error())
 		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script rejected by policy").WithReason(err)
 	case err != nil:
 		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script not found")

@@ -50,6 +50,9 @@ func (s *source) script(p *project.Project) code.File {
 	return kind.Below(p, s.rel)
 }
 
+// label returns the path of the script for messages.
+func (s *source) label(p *project.Project) string { return folder.Label(p.Root, s.script(p).Path()) }
+
 // choose returns the source with the highest precedence (T-610 to T-613).
 func (c *Completions) choose(ctx context.Context, q *query) (*source, error) {
 	name := q.name

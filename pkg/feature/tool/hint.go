@@ -10,11 +10,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
@@ -63,9 +63,15 @@ func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 		return where + " is run by " + words[0] + ", which lacks what it uses of Bash; " +
 			"make its first line #!/usr/bin/env bash"
 	}
-	if m := missingFunction.FindSubmatch(stderr); m != nil && inSDK(m[1]) {
-		return where + " uses the SDK without loading it; put this line before the others: " +
-			`source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"`
+	if m := missingFunction.FindSubmatch(stderr); m != nil {
+		names := sdk.Functions()
+		if slices.Contains(names, string(m[1])) {
+			return where + " uses the SDK without loading it; put this line before the others: " +
+				`source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"`
+		}
+		if near := cli.DidYouMean(string(m[1]), names); near != "" {
+			return fmt.Sprintf("%s calls %s, which is not a function of the SDK%s", where, m[1], near)
+		}
 	}
 	if noTerminal.Match(stderr) {
 		return where + " reads /dev/tty, but tools have no terminal; " + askInstead
@@ -170,12 +176,6 @@ func (t *Tools) path() string {
 		}
 	}
 	return ""
-}
-
-// inSDK reports whether the SDK has a public function of that name. tool-sdk.sh defines all of them.
-func inSDK(name []byte) bool {
-	text, _ := sdk.Files.ReadFile("tool-sdk.sh") // embedded: it is there
-	return regexp.MustCompile(`\b` + regexp.QuoteMeta(string(name)) + `\(\)`).Match(text)
 }
 
 // isPlainShell reports whether a program is a shell that may lack features of Bash.

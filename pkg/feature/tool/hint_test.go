@@ -65,7 +65,10 @@ func TestHints(t *testing.T) {
 		{"no source line, of MCP Apps", "#!/bin/bash\nmcp_ui_form --title x\nexit 1",
 			"tools/t/tool.sh uses the SDK without loading it; "},
 		{"a function of its own", "#!/bin/bash\nmcp_mine\nexit 1\n", ""},
-		{"a function of its own, of which the SDK has a private one", "#!/bin/bash\nmcp_call\nexit 1\n", ""},
+		{"a function of its own, of which the SDK has a private one", "#!/bin/bash\nmcp_line_ffmpeg\nexit 1\n", ""},
+		{"a mistyped function", "#!/bin/bash\nmcp_result_sucess {}\nexit 1\n", "tools/t/tool.sh calls mcp_result_sucess, " +
+			"which is not a function of the SDK (did you mean mcp_result_success?)"},
+		{"select", "#!/bin/bash\nselect x in a b; do break; done\nexit 1\n", "tools/t/tool.sh reads standard input, "},
 		{"a CR where it is no line end", "#!/bin/bash\nprintf '%s' $'a\\r\\n' >&2\nexit 1\n", ""},
 	} {
 		if _, err := os.Stat("/bin/dash"); err != nil && tc.name == "not Bash" {

@@ -25,11 +25,15 @@ const (
 var (
 	noTerminal = lazyregexp.New(`/dev/tty['"’]?: (?:No such device or address|Device not configured|Permission denied)`)
 	noProgram  = lazyregexp.New(`(?m): (?:line )?([0-9]+): (?:exec: )?([A-Za-z0-9_][\w.+-]*): (?:command )?not found\r?$`)
-	noInput    = lazyregexp.New(`(?m)^EOFError: EOF when reading a line`)
-	// readsInput matches a read, or cat without a file, that no redirection or pipe of its line feeds. The first group is
-	// its indentation.
-	readsInput = lazyregexp.New(`(?m)^([ \t]*)(?:if |IFS=\S* )?` +
-		`(read(?: [^<|;&\n]*)?|\w+="?\$\(cat\)"?)[ \t]*(?:$|;|&&|\|\|)`)
+	// noInput matches the message of Python, and the unanswered question of select.
+	noInput = lazyregexp.New(`(?m)^EOFError: EOF when reading a line|^#\? $`)
+	// readsInput matches a read, or cat or jq without a file, that no redirection or pipe of its line feeds. The first group
+	// is its indentation.
+	readsInput = lazyregexp.New(`(?m)^([ \t]*)(?:(?:if|while|until) )?(?:IFS=\S* )?` +
+		`(read(?: [^<|;&\n]*)?|\w+="?\$\((?:cat|jq (?:-[cerMS]+ )?(?:'[^'\n]*'|\.[\w.]*))\)"?)[ \t]*(?:$|;|&&|\|\|)`)
+	isLoopStart = lazyregexp.New(`^(?:while|until) `)
+	// feedsLoop matches the end of a loop with another standard input.
+	feedsLoop = lazyregexp.New(`\bdone[^\n]*<`)
 	// otherInput matches a change of standard input, and a read of another descriptor.
 	otherInput = lazyregexp.New(`(?m)^[ \t]*exec[ \t][^\n]*<|\bread [^\n]*-u`)
 )
@@ -65,7 +69,9 @@ func (c *call) inputLine(head []byte, within bool) string {
 		return ""
 	}
 	for _, m := range readsInput.FindAllStringSubmatchIndex(string(head), -1) {
-		if within || m[2] == m[3] {
+		isLoop := isLoopStart.Match(head[m[3]:m[1]])
+		fed := isLoop && feedsLoop.Match(head) || bytes.HasSuffix(bytes.TrimRight(head[:m[0]], " \t\n"), []byte("|"))
+		if !fed && (within || m[2] == m[3]) {
 			line := bytes.Count(head[:m[0]], []byte("\n")) + 1
 			return fmt.Sprintf("Line %d (%s) %s", line, bytes.TrimSpace([]byte(validText(head[m[4]:m[5]]))), emptyInput)
 		}
@@ -73,11 +79,17 @@ func (c *call) inputLine(head []byte, within bool) string {
 	return ""
 }
 
-// reviewInput logs that a script reads standard input although it succeeded, once for each script (T-400).
-func (c *call) reviewInput() {
-	if _, reviewed := c.tools.reviewed.LoadOrStore(c.script, true); !reviewed {
-		c.explained(c.inputLine(c.head(c.script, maxHead), false))
+// review logs a mistake in a script that succeeds in spite of it, once for each script (T-189, T-400).
+func (c *call) review() {
+	if _, reviewed := c.tools.reviewed.LoadOrStore(c.script, true); reviewed {
+		return
 	}
+	head := c.head(c.script, maxHead)
+	if file := c.windowsFile(head, nil); file != "" {
+		c.warn(windowsLines(c.shown(file)))
+		return
+	}
+	c.explained(c.inputLine(head, false))
 }
 
 // timeoutHint returns the hint for a script that exceeded its time (T-403).

@@ -283,7 +283,7 @@ func (c *call) succeeded(res *script.Result) (*Result, error) {
 	if r.IsError {
 		r.addOwnHint(value)
 	}
-	c.reviewInput()
+	c.review()
 	c.dropInvalid(r)
 	r.embedded = c.embeds()
 	return r, nil

@@ -99,7 +99,10 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 // failed returns the error for a policy.sh that did not decide, and logs the reason (T-32).
 func (p *Policy) failed(reason string) *mcp.Error {
 	reason = secrets.Text(strings.ReplaceAll(reason, p.Project.Root+string(filepath.Separator), ""))
-	err := fmt.Errorf("server.d/policy.sh failed: %s; no tool runs until it is corrected", reason)
+	if !strings.HasPrefix(reason, "server.d/policy.sh: ") {
+		reason = "server.d/policy.sh failed: " + reason
+	}
+	err := fmt.Errorf("%s; no tool runs until it is corrected", reason)
 	p.Log(mcp.Err, logger, err.Error())
 	return mcp.Errorf(mcp.CodeInternal, "Tool policy check failed").Explain(err)
 }

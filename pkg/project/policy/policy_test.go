@@ -116,12 +116,12 @@ func TestHook(t *testing.T) {
 			`{"code":-32602,"message":"Tool 'tool' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config."}`},
 		{"asks the default without a helper", "MCPBASH_HELPER_BIN=/none\n" + asksDefault,
 			project.Env{"MCPBASH_TOOL_ALLOWLIST": "tool"}, silent},
-		{"syntax error", `if`, project.Env{"MCPBASH_TOOL_ALLOWLIST": "*"}, `failed`},
-		{"syntax error after the check", "mcp_tools_policy_check() { :; }\nif", nil, `failed`},
+		{"syntax error", `if`, project.Env{"MCPBASH_TOOL_ALLOWLIST": "*"}, `fault`},
+		{"syntax error after the check", "mcp_tools_policy_check() { :; }\nif", nil, `fault`},
 		{"last command fails", "mcp_tools_policy_check() { :; }\nfalse", nil, ""},
 		{"exits", `exit 0`, nil, `failed`},
 		{"exits in the check", `mcp_tools_policy_check() { exit 0; }`, nil, `failed`},
-		{"unbound variable", `mcp_tools_policy_check() { echo "$nothing"; }`, nil, `failed`},
+		{"unbound variable", `mcp_tools_policy_check() { echo "$nothing"; }`, nil, `fault`},
 	} {
 		p, _ := newPolicy(t, tc.hook+"\n", tc.env)
 		os.WriteFile(filepath.Join(p.Project.Root, "j"), []byte(`{"a":1}`), 0o644)
@@ -129,8 +129,11 @@ func TestHook(t *testing.T) {
 		if _, err := p.Check(context.Background(), "tool", json.RawMessage(item), nil); err != nil {
 			got = string(err.AppendJSON(nil))
 		}
-		if tc.want == "failed" {
-			tc.want = `{"code":-32603,"message":"Tool policy check failed: server.d/policy.sh failed: `
+		switch tc.want {
+		case "failed":
+			tc.want = `{"code":-32603,"message":"Tool policy check failed: server.d/policy.sh failed: it ended with exit `
+		case "fault":
+			tc.want = `{"code":-32603,"message":"Tool policy check failed: server.d/policy.sh: line `
 		}
 		if got != tc.want && (!isFailure(tc.want) || !strings.HasPrefix(got, tc.want)) {
 			t.Errorf("%s: %s", tc.name, got)
@@ -139,7 +142,7 @@ func TestHook(t *testing.T) {
 }
 
 // isFailure reports whether an expected error ends where the reason begins.
-func isFailure(want string) bool { return strings.HasSuffix(want, "failed: ") }
+func isFailure(want string) bool { return !strings.HasSuffix(want, "}") && want != "" }
 
 // T-29, P-205: under set -u no variable is missing that the
 // contract names, the call's own are there, and what was inherited of another

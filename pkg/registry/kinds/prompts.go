@@ -76,7 +76,7 @@ func visitPrompts(v *scan.Visit) {
 	for meta := range v.MetadataFiles {
 		if !meta.Paired && !meta.Moved {
 			v.Log(item.Message{Level: mcp.Warning, Topic: item.MissingText, At: item.Place{File: v.Label(meta.Name)},
-				Text: `there is no file with this name, and no "path" to another file; ignored`})
+				Text: `describes no file: no other file here has its name, and it has no "path" to another file; ignored`})
 		}
 	}
 }

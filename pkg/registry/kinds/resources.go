@@ -74,7 +74,7 @@ func visitResources(v *scan.Visit) {
 		}
 		if uri, _ := s.Text("uri"); uri == "" {
 			v.Log(item.Message{Level: mcp.Warning, Topic: item.MissingURI, At: s.Label,
-				Text: `there is no file with this name, and no "uri" or "uriTemplate"; ignored`})
+				Text: `describes no file: no other file here has its name, and it has no "uri" or "uriTemplate"; ignored`})
 		} else if f, ok := buildResource(s, v.ItemName(meta)); ok {
 			v.Add(f)
 		}

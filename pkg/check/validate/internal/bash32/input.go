@@ -105,6 +105,22 @@ func readsInput(n *syntax.CallExpr) bool {
 		return !slices.ContainsFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-u") })
 	case "cat":
 		return len(words) == 1 || slices.Contains(words[1:], "-")
+	case "jq":
+		return isFilterOnly(words[1:])
 	}
 	return false
+}
+
+// isFilterOnly reports whether the arguments of jq are one filter and flags that change only the output.
+func isFilterOnly(words []string) bool {
+	filters := 0
+	for _, word := range words {
+		switch flags, isOption := strings.CutPrefix(word, "-"); {
+		case !isOption:
+			filters++
+		case flags == "" || strings.Trim(flags, "cerMS") != "":
+			return false
+		}
+	}
+	return filters == 1
 }

@@ -9,6 +9,7 @@ const [repository, stage] = process.argv.slice(2);
 const files = execFileSync("git", ["-C", repository, "ls-files"], { encoding: "utf8" }).trim().split("\n");
 const isPage = (name) => /^(README|CHANGELOG|CONTRIBUTING)\.md$|^docs\/.*\.md$|^examples\/.*README\.md$/.test(name);
 const pages = new Set(files.filter(isPage));
+if (pages.size === 0) throw new Error(`${repository} has no pages: git lists none`);
 
 function write(name, text) {
   const path = join(stage, name);

@@ -23,15 +23,19 @@ import (
 func TestPages(t *testing.T) {
 	t.Parallel()
 	for _, page := range []string{
-		"ASKING", "BUNDLES", "CLIENTS", "COMPLETION", "DEPLOY", "GETTING-STARTED", "MCP-APPS", "PROJECT-STRUCTURE", "PROMPTS",
-		"REGISTRY", "RESOURCES", "ROOTS", "SCAFFOLDING", "SECURITY", "TROUBLESHOOTING", "VALIDATE", "WRITING-PROVIDERS",
-		"WRAPPING", "WRITING-TOOLS",
+		"ASKING", "BUNDLES", "CLIENTS", "COMPLETION", "DEPLOY", "GETTING-STARTED", "LARGE-RESULTS", "MCP-APPS", "PLUGINS",
+		"PROJECT-STRUCTURE", "PROMPTS", "RECIPES", "REGISTRY", "RESOURCES", "ROOTS", "SCAFFOLDING", "SECURITY", "SKILLS",
+		"TROUBLESHOOTING", "VALIDATE", "WRITING-PROVIDERS", "WRAPPING", "WRITING-TOOLS",
 	} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
 			runPage(t, filepath.Join(checkout.Root(), "docs", page+".md"), checkout.Directory(t))
 		})
 	}
+	t.Run("README", func(t *testing.T) {
+		t.Parallel()
+		runPage(t, filepath.Join(checkout.Root(), "README.md"), checkout.Directory(t))
+	})
 	t.Run("the skill", func(t *testing.T) { // CLI-1145
 		t.Parallel()
 		runPage(t, filepath.Join(checkout.Root(), "share", "skills", "mcp-bash", "SKILL.md"), checkout.Directory(t))

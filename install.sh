@@ -1187,6 +1187,10 @@ add_path() {
       rc=$HOME/.bashrc
       if [ ! -f "$rc" ] && [ -f "$HOME/.bash_profile" ]; then rc=$HOME/.bash_profile; fi
       ;;
+    fish) # it has export, too
+      rc=${XDG_CONFIG_HOME:-$HOME/.config}/fish/config.fish
+      [ -z "$modify_path" ] || mkdir -p "${rc%/*}" 2>/dev/null || :
+      ;;
   esac
   if [ -f "$rc" ] && grep -qF -- "$line" "$rc" 2>/dev/null; then
     say "$shown already in $rc (will take effect in new shells)"
@@ -1213,7 +1217,8 @@ remove_path() {
   completion_line
   completion=$line
   path_line
-  for rc in "$HOME/.zshrc" "$HOME/.bashrc" "$HOME/.bash_profile"; do
+  for rc in "$HOME/.zshrc" "$HOME/.bashrc" "$HOME/.bash_profile" \
+    "${XDG_CONFIG_HOME:-$HOME/.config}/fish/config.fish"; do
     if [ ! -f "$rc" ] || ! grep -qF -- "$path_note" "$rc" 2>/dev/null; then
       continue
     fi
@@ -1344,9 +1349,16 @@ install() {
     esac
     say '' "Open a new shell, or: source $reply"
   fi
-  say '' 'A first project:' '  mcp-bash new my-server && cd my-server' \
-    '  mcp-bash run-tool hello --allow-self' 'Look at it with the Inspector:' \
-    '  eval "$(mcp-bash config --inspector)"'
+  first=mcp-bash # or its path, if no shell finds it
+  if [ -z "$changed" ] && ! on_path; then
+    first=$bin/mcp-bash
+    case $first in
+      *[!A-Za-z0-9_./+-]*) quoted "$first" && first=$reply ;;
+    esac
+  fi
+  say '' 'A first project:' "  $first new my-server && cd my-server" \
+    "  $first run-tool hello --allow-self" 'Look at it with the Inspector:' \
+    "  eval \"\$($first config --inspector)\""
 }
 
 # relink makes the links to the commands of the installation again. It leaves other files in

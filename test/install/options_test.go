@@ -5,6 +5,7 @@ package install
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -205,6 +206,9 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// atHome matches HOME/ where it stands for a path, and not for a variable.
+var atHome = regexp.MustCompile(`(^|[^$])HOME/`)
+
 // CLI-1705, CLI-1708: the changed start file, and the messages about PATH.
 func TestPath(t *testing.T) {
 	archive := released(t, "2.0.0")
@@ -221,8 +225,12 @@ func TestPath(t *testing.T) {
 		{"bash with both", "/bin/bash", map[string]string{".bash_profile": "", ".bashrc": ""}, "", nil, ".bashrc",
 			"to PATH in"},
 		{"zsh", "/usr/bin/zsh", nil, "", nil, ".zshrc", "Detected shell: zsh"},
-		{"fish", "/usr/bin/fish", nil, "", nil, "",
+		{"fish", "/usr/bin/fish", nil, "", nil, ".config/fish/config.fish", "Open a new shell, or: source"},
+		{"ksh", "/usr/bin/ksh", nil, "", nil, "",
 			"Add this to the start file of your shell: export PATH=\"$HOME/.local/bin:$PATH\""},
+		{"commands by path", "/usr/bin/ksh", nil, "", nil, "", "  'HOME/.local/bin/mcp-bash' new my-server && cd my-server\n" +
+			"  'HOME/.local/bin/mcp-bash' run-tool hello --allow-self\n" +
+			"Look at it with the Inspector:\n  eval \"$('HOME/.local/bin/mcp-bash' config --inspector)\"\n"},
 		{"none", "", nil, "", nil, "", "⚠ Not on PATH: "},
 		{"left alone", "/bin/bash", nil, "", []string{"--no-modify-path"}, "", "⚠ Not on PATH: "},
 		{"on PATH", "/bin/bash", nil, "HOME/.local/bin", nil, "", "✓ $HOME/.local/bin already in PATH"},
@@ -245,11 +253,11 @@ func TestPath(t *testing.T) {
 				u.env["PATH"] = strings.ReplaceAll(tc.path, "HOME", u.home) + ":" + u.env["PATH"]
 			}
 			r := u.installs(append([]string{"--archive", archive}, tc.args...)...)
-			want, unwanted := strings.CutPrefix(strings.ReplaceAll(tc.says, "HOME/other", u.home+"/other"), "!")
+			want, unwanted := strings.CutPrefix(atHome.ReplaceAllString(tc.says, "${1}"+u.home+"/"), "!")
 			if strings.Contains(r.out, want) == unwanted {
 				t.Errorf("%q:\n%s", tc.says, r.out)
 			}
-			for _, name := range []string{".bashrc", ".bash_profile", ".zshrc"} {
+			for _, name := range []string{".bashrc", ".bash_profile", ".zshrc", ".config/fish/config.fish"} {
 				text, _ := os.ReadFile(u.path(name))
 				if added := strings.Contains(string(text), "# Added by"); added != (name == tc.file) {
 					t.Errorf("%s: %q", name, text)

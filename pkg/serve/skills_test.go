@@ -3,8 +3,13 @@
 package serve
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"mcp-bash/pkg/project"
 )
 
 // skillProject has one skill that is served, and one that is not.
@@ -14,7 +19,7 @@ var skillProject = map[string]string{
 	"skills/b/SKILL.md":      "# B\n",
 }
 
-// SK-13, SK-20 to SK-24, M-40: skills over stdio in the handshake revisions.
+// SK-13, SK-20 to SK-25, M-40: skills over stdio in the handshake revisions.
 func TestSkills(t *testing.T) {
 	c := ready(t, skillProject, nil)
 	for _, tc := range []struct{ method, params, want string }{
@@ -29,12 +34,38 @@ func TestSkills(t *testing.T) {
 			`{"uri":"skill://a/ref","name":"ref","mimeType":"inode/directory"}]`},
 		{"resources/directory/read", `{"uri":"skill://a/SKILL.md"}`, `-32602`},
 		{"resources/directory/read", `{"uri":"skill://x"}`, `-32602`},
+		{"resources/list", `{}`, `"resources":[{"uri":"skill://a/SKILL.md","name":"a","description":"Does a.","size":42,` +
+			`"mimeType":"text/markdown"}],"_meta":{"mcpbash/total":1}`},
 		{"resources/read", `{"uri":"skill://a/ref/notes.txt"}`, `"text":"note\n"`},
 		{"resources/read", `{"uri":"skill://b/SKILL.md"}`, `-32002`},
 		{"resources/read", `{"uri":"skill://a/../../tools"}`, `-32002`},
 	} {
 		if got := c.request(tc.method, tc.params); !strings.Contains(got, tc.want) {
 			t.Errorf("%s %s: %s", tc.method, tc.params, got)
+		}
+	}
+}
+
+// SK-14, SK-25: a changed skill changes both lists.
+func TestChangedSkill(t *testing.T) {
+	files := files(t, skillProject)
+	c := start(t, files, project.Env{"MCP_RESOURCES_TTL": "1"})
+	c.handshake("2025-11-25", "{}")
+	c.request("resources/list", "{}")
+	file := filepath.Join(files, "skills", "b", "SKILL.md")
+	if err := os.WriteFile(file, []byte("---\nname: b\ndescription: Does b.\n---\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []string{"resources/list", "skills/list"} {
+		ticker := time.NewTicker(10 * time.Millisecond)
+		defer ticker.Stop()
+		for deadline := time.Now().Add(patience); ; <-ticker.C {
+			if strings.Contains(c.request(method, "{}"), "skill://b/SKILL.md") {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%s does not have the new skill", method)
+			}
 		}
 	}
 }

@@ -22,9 +22,7 @@ var excluded = map[string]string{
 	"tasks-dispatch-and-envelope":  noTasks,
 	"tasks-status-notifications":   noTasks,
 	"tasks-required-task-error":    noTasks,
-	"sep-2640-skills-manifest": "two optional checks need SKILL.md files in resources/list, where every client would " +
-		"load them; its other checks pass",
-	"tasks-mrtr-composition": noTasks,
+	"tasks-mrtr-composition":       noTasks,
 }
 
 const noTasks = "an extension that the server does not declare (M-90), and the suite does not score it"

@@ -129,6 +129,31 @@ func (l *List) IsFile(uri string) bool {
 	return file != nil
 }
 
+// Resources returns the SKILL.md of each skill as a Resource object.
+func (l *List) Resources() []json.RawMessage {
+	list := make([]json.RawMessage, len(l.Skills))
+	for i, s := range l.Skills {
+		for _, f := range s.Files {
+			if f.Path == textFile {
+				list[i] = s.resource(f.Size)
+			}
+		}
+	}
+	return list
+}
+
+// resource returns the SKILL.md, of this size, as a Resource object.
+func (s *Skill) resource(size int64) json.RawMessage {
+	about := rawjson.Get(s.entry, "frontmatter")
+	var b rawjson.Builder
+	return b.Object().Name("uri").String(uriOf(s.Name, textFile)).Name("name").String(s.Name).
+		Name("description").String(rawjson.TextOf(about, "description")).Name("size").Int(int(size)).
+		Name("mimeType").String(textType).End().Bytes()
+}
+
+// textType is the MIME type of SKILL.md.
+const textType = "text/markdown"
+
 // directoryType is the MIME type of a folder.
 const directoryType = "inode/directory"
 
@@ -159,14 +184,11 @@ func (l *List) Children(uri string) []json.RawMessage {
 			b.Object().Name("uri").String(uriOf(name, dir+child)).Name("name").String(child).
 				Name("mimeType").String(directoryType)
 		} else {
-			b.Object().Name("uri").String(uriOf(name, f.Path))
 			if f.Path == textFile {
-				about := rawjson.Get(s.entry, "frontmatter")
-				b.Name("name").String(name).Name("description").String(rawjson.TextOf(about, "description"))
-			} else {
-				b.Name("name").String(rest)
+				list = append(list, s.resource(f.Size))
+				continue
 			}
-			b.Name("size").Int(int(f.Size))
+			b.Object().Name("uri").String(uriOf(name, f.Path)).Name("name").String(rest).Name("size").Int(int(f.Size))
 			if t := media.ByName(f.Path); t != "" {
 				b.Name("mimeType").String(t)
 			}

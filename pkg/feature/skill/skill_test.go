@@ -228,6 +228,11 @@ func TestFolder(t *testing.T) {
 		list.Find("skill://b/SKILL.md") != nil {
 		t.Error("Find")
 	}
+	resources, err := json.Marshal(list.Resources())
+	if err != nil || string(resources) != `[{"uri":"skill://a/SKILL.md","name":"a","description":"Does a.","size":42,`+
+		`"mimeType":"text/markdown"}]` {
+		t.Errorf("%s, %v", resources, err)
+	}
 	for uri, want := range map[string]string{
 		"skill://a": `[{"uri":"skill://a/SKILL.md","name":"a","description":"Does a.","size":42,` +
 			`"mimeType":"text/markdown"},` +

@@ -30,12 +30,16 @@ type list struct {
 	// server are the server's own items. An item of the project with the same name replaces one.
 	server []json.RawMessage
 
+	// also returns further items, and a hash that differs between different ones; nil: none.
+	also func() (items []json.RawMessage, hash string, err error)
+
 	more     *kinds.Kind // the kind of the items that follow; nil: none
 	moreItem func(dst []byte, item json.RawMessage) []byte
 
 	mu      sync.Mutex
 	of      *registry.List
 	andOf   *registry.List // of more
+	alsoOf  string         // the hash of also
 	current prepared
 }
 
@@ -58,9 +62,16 @@ func (l *list) prepare(ctx context.Context) (prepared, *mcp.Error) {
 			return prepared{}, l.more.Unavailable(err)
 		}
 	}
+	var also []json.RawMessage
+	alsoOf := ""
+	if l.also != nil {
+		if also, alsoOf, err = l.also(); err != nil {
+			return prepared{}, mcp.Errorf(mcp.CodeInternal, "Unable to load %s", l.member).WithReason(err)
+		}
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.of == items && l.andOf == more {
+	if l.of == items && l.andOf == more && l.alsoOf == alsoOf {
 		return l.current, nil
 	}
 	p := prepared{hash: items.Hash, ends: make([]int, 0, len(items.Items)+len(more.Items))}
@@ -83,13 +94,20 @@ func (l *list) prepare(ctx context.Context) (prepared, *mcp.Error) {
 		p.bytes = append(l.moreItem(p.bytes, item.JSON), ',')
 		p.ends = append(p.ends, len(p.bytes))
 	}
+	for _, item := range also {
+		p.bytes = append(append(p.bytes, item...), ',')
+		p.ends = append(p.ends, len(p.bytes))
+	}
+	if len(also) > 0 {
+		p.hash = hashOf(p.hash, alsoOf)
+	}
 	if len(more.Items) > 0 {
 		p.hash = hashOf(p.hash, more.Hash)
 	}
 	if l.view != "" {
 		p.hash = hashOf(p.hash, l.view)
 	}
-	l.of, l.andOf, l.current = items, more, p
+	l.of, l.andOf, l.alsoOf, l.current = items, more, alsoOf, p
 	return p, nil
 }
 

@@ -94,7 +94,7 @@ func (p *Project) newTools(caller *auth.Identity, permission string, anySchema b
 func NewProject(e *engine.Engine, self Replica) *Project {
 	p := e.Project
 	d, limit := &p.Discovery, p.Limits.ListResponse
-	return &Project{
+	all := &Project{
 		engine: e,
 		results: results.NewStore(results.Config{
 			Dir: e.State.Root, MaxBytes: p.Calls.LargeMax, ClientMax: p.Calls.LargeClientMax,
@@ -116,6 +116,10 @@ func NewProject(e *engine.Engine, self Replica) *Project {
 			ttl: d.TemplatesTTL, limit: limit,
 		},
 	}
+	if e.Skills != nil {
+		all.resources.also = all.skillResources
+	}
+	return all
 }
 
 // A Client is the project for one client. Messages of the methods are logged to it.

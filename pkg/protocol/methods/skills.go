@@ -33,6 +33,15 @@ func appendCaching(b *rawjson.Builder, extra *mcp.Extra, ttl time.Duration) {
 
 func (p *Project) skills() (*skill.List, error) { return p.engine.Skills.List() }
 
+// skillResources returns the SKILL.md files, for clients without the extension (SK-25).
+func (p *Project) skillResources() ([]json.RawMessage, string, error) {
+	list, err := p.skills()
+	if err != nil {
+		return nil, "", err
+	}
+	return list.Resources(), list.Hash, nil
+}
+
 func (p *Project) skillPage(member string) pageOf {
 	own := p.engine.Project
 	return pageOf{member: member, limit: own.Limits.ListResponse, ttl: own.Discovery.ResourcesTTL, cached: true}

@@ -50,8 +50,8 @@ func wrapCommand() *cli.Command {
 		},
 		Operands: []cli.Operand{{Name: "[COMMAND...]"}},
 		Text: "make, just, task and npm become a tool for each target of the project file. For other programs, a recipe " +
-			"is used if it fits the installed version. Otherwise the program is run to get its help and its shell " +
-			"completions, in an empty home and with a time limit. Options after -- are not allowed.",
+			"is used if it fits the installed version. Otherwise the program is run to get its help, in an empty home and with " +
+			"a time limit, and its manual page is read. Options after -- are not allowed.",
 		Exits: exits,
 		Run:   func(s cli.Streams, operands []string) error { return runWrap(s, o, operands) },
 	}
@@ -60,7 +60,7 @@ func wrapCommand() *cli.Command {
 	c.Flags.String(&o.directory, "directory", "DIR", "for make, just, task and npm: the folder of the project file (.)")
 	c.Flags.Bool(&o.noRecipe, "no-recipe", "read the program's help even if there is a recipe")
 	c.Flags.Bool(&o.unverified, "unverified", "use recipes that were not tested with the real program, too")
-	c.Flags.Positive(&o.Max, "max-options", "N", "the maximum number of options of a tool (15; all of a recipe)")
+	c.Flags.Positive(&o.Max, "max-options", "N", "the maximum number of options of a tool (60; all of a recipe)")
 	c.Flags.String(&o.only, "only", "LIST", "offer only these options; a list of names with commas")
 	c.Flags.String(&o.without, "without", "LIST", "leave out these options")
 	c.Flags.String(&o.name, "name", "TOOL", "the name of the tool; default: derived from the command line")
@@ -119,10 +119,7 @@ func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
 	}
 	ctx, stop := cli.UntilSignal()
 	defer stop()
-	asker, err := ask.New(os.Getenv("PATH"))
-	if err != nil {
-		return err
-	}
+	asker := ask.New(os.Getenv("PATH"))
 	defer asker.Close()
 	w := &wrapper{s: s, o: o, p: p, ask: asker, versions: map[string]string{}}
 	if o.update {

@@ -64,7 +64,6 @@ func Wrap(ctx context.Context, p *project.Project, tools []*wrap.Tool, w WrapOpt
 		return nil, err
 	}
 	defer func() { at.close(err) }()
-	at.many = len(tools) > 1
 	for _, tool := range tools {
 		dir := filepath.Join(p.Tools, tool.Name)
 		rel, err := filepath.Rel(top, dir)

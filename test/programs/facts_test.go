@@ -90,10 +90,7 @@ func TestFacts(t *testing.T) {
 	if err != nil || len(files) < 30 {
 		t.Fatal(len(files), err)
 	}
-	asker, err := ask.New(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	asker := ask.New(path)
 	defer asker.Close()
 	styles := map[string]bool{}
 	var known, found, wrong, offered, values, narrowed int

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"mcp-bash/pkg/run/confine"
@@ -27,31 +28,40 @@ const (
 // An Asker runs programs to get their help. Its methods are safe for concurrent use.
 type Asker struct {
 	runner script.Runner
-	path   string                // PATH
-	dir    string                // a temporary directory without any of the user's files
+	path   string // PATH
+	// dir makes a temporary directory without any of the user's files at the first run.
+	dir    func() (string, error)
+	ran    bool
 	limit  time.Duration         // the time limit of each run
 	kernel func() confine.Kernel // the kernel's means to confine a run
 }
 
 // New returns an Asker that finds programs on path, a PATH. Close removes its files.
-func New(path string) (*Asker, error) {
-	dir, err := os.MkdirTemp("", "mcp-wrap.")
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
-	if err != nil {
-		return nil, err
-	}
-	adopt()
-	return &Asker{path: path, dir: dir, limit: timeLimit, kernel: confine.Offered}, nil
+func New(path string) *Asker {
+	a := &Asker{path: path, limit: timeLimit, kernel: confine.Offered}
+	a.dir = sync.OnceValues(func() (string, error) {
+		a.ran = true
+		adopt()
+		dir, err := os.MkdirTemp("", "mcp-wrap.")
+		if err != nil {
+			return "", err
+		}
+		return filepath.EvalSymlinks(dir)
+	})
+	return a
 }
 
 // Close kills running programs and processes that ended ones left behind, and removes the
 // temporary directory (WRAP-12).
 func (a *Asker) Close() {
+	if !a.ran {
+		return
+	}
 	a.runner.KillAll()
 	endOrphans()
-	os.RemoveAll(a.dir)
+	if dir, err := a.dir(); err == nil {
+		os.RemoveAll(dir)
+	}
 }
 
 // Find returns the file of a program, given its name on PATH or its path. It returns "" if
@@ -79,7 +89,11 @@ type answer struct {
 // started only here. If the kernel supports it, the program can only read, and write in its
 // own directories. It has no network and cannot signal others (WRAP-14).
 func (a *Asker) run(ctx context.Context, program string, words []string, more ...string) (answer, error) {
-	place, err := os.MkdirTemp(a.dir, "")
+	dir, err := a.dir()
+	if err != nil {
+		return answer{}, err
+	}
+	place, err := os.MkdirTemp(dir, "")
 	if err != nil {
 		return answer{}, err
 	}

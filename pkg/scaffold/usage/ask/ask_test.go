@@ -25,14 +25,13 @@ func programs(t *testing.T, scripts map[string]string) (*Asker, string) {
 			t.Fatal(err)
 		}
 	}
-	a, err := New(dir + "/bin:" + os.Getenv("PATH"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := New(dir + "/bin:" + os.Getenv("PATH"))
 	t.Cleanup(func() {
 		a.Close()
-		if _, err := os.Stat(a.dir); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s is left behind", a.dir)
+		if dir, err := a.dir(); err != nil {
+			t.Error(err)
+		} else if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is left behind", dir)
 		}
 	})
 	return a, dir

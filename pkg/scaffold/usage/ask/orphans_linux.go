@@ -19,8 +19,12 @@ func endOrphans() {
 	if err != nil {
 		return
 	}
+	// WNOWAIT leaves ended children for their own waits.
 	for found := true; found; {
 		found = false
+		if unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) == unix.ECHILD {
+			return
+		}
 		entries, err := os.ReadDir("/proc")
 		if err != nil {
 			return

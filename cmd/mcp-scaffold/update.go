@@ -21,7 +21,7 @@ func (w *wrapper) update(ctx context.Context, names []string) error {
 	}
 	var updates []*scaffold.Update
 	for _, old := range tools {
-		c := old.With(w.o.Selection)
+		c := old.Complete(w.o.Selection)
 		tool, err := w.again(ctx, old, c)
 		var failure *cli.Error
 		switch {

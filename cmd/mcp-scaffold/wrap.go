@@ -19,19 +19,20 @@ import (
 // wrapOptions are the options of wrap (docs/contract/wrap.md).
 type wrapOptions struct {
 	scaffold.WrapOptions
-	only, without string
-	name          string
-	recipe        string
-	directory     string
-	noRecipe      bool
-	unverified    bool
-	list          bool
-	commands      string
-	subcommands   bool
-	depth         int
-	update        bool
-	projectRoot   string
-	json          bool
+	only, with  string
+	without     string
+	name        string
+	recipe      string
+	directory   string
+	noRecipe    bool
+	unverified  bool
+	list        bool
+	commands    string
+	subcommands bool
+	depth       int
+	update      bool
+	projectRoot string
+	json        bool
 }
 
 func wrapCommand() *cli.Command {
@@ -62,6 +63,7 @@ func wrapCommand() *cli.Command {
 	c.Flags.Bool(&o.unverified, "unverified", "use recipes that were not tested with the real program, too")
 	c.Flags.Positive(&o.Max, "max-options", "N", "the maximum number of options of a tool (60; all of a recipe)")
 	c.Flags.String(&o.only, "only", "LIST", "offer only these options; a list of names with commas")
+	c.Flags.String(&o.with, "with", "LIST", "offer these options too, which are left out because of a danger or the limit")
 	c.Flags.String(&o.without, "without", "LIST", "leave out these options")
 	c.Flags.String(&o.name, "name", "TOOL", "the name of the tool; default: derived from the command line")
 	c.Flags.Bool(&o.subcommands, "subcommands", "create a tool for each command of the program")
@@ -105,7 +107,7 @@ func checkWrap(o *wrapOptions, words []string) error {
 
 // runWrap creates tools for a program (WRAP-1).
 func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
-	o.Only, o.Without = list(o.only), list(o.without)
+	o.Only, o.With, o.Without = list(o.only), list(o.with), list(o.without)
 	o.subcommands = o.subcommands || o.commands != ""
 	if err := checkWrap(o, words); err != nil {
 		return err

@@ -99,7 +99,7 @@ func (w *wrapper) chooseCommands(choices []cli.Choice) error {
 func (w *wrapper) asks() bool {
 	o := w.o
 	return cli.IsTerminal(w.s.In) && cli.IsTerminal(w.s.Out) && !o.json && !o.DryRun && !o.update && !o.Force &&
-		o.only == "" && o.without == "" && o.Max == 0
+		o.only+o.with+o.without == "" && o.Max == 0
 }
 
 // manyTokens is a size of descriptions that deserves a warning.
@@ -163,9 +163,9 @@ func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s w
 	}
 	r := infer.Recipe(answer.Program)
 	switch {
-	case r.Generic && r.Runs != "" && len(s.Only) == 0 && !w.o.update:
+	case r.Generic && r.Runs != "" && len(s.Only)+len(s.With) == 0 && !w.o.update:
 		return nil, cli.Failf(cli.CodeInvalid, "%s %s, and its help explains no options: a list of words would offer all of "+
-			"that", words[0], r.Runs).WithHint("--only arguments offers it anyway.")
+			"that", words[0], r.Runs).WithHint("--with arguments offers it anyway.")
 	case r.Generic:
 		w.warn(fmt.Sprintf("the help of %s does not explain its arguments, so the tool takes a list of words, "+
 			"options included", line))

@@ -47,6 +47,9 @@ func base(t *wrap.Tool, c wrap.Selection, files []file) file {
 	if len(c.Only) > 0 {
 		b.Name("only").Strings(c.Only)
 	}
+	if len(c.With) > 0 {
+		b.Name("with").Strings(c.With)
+	}
 	if len(c.Without) > 0 {
 		b.Name("without").Strings(c.Without)
 	}
@@ -97,15 +100,16 @@ func readWrapped(p *project.Project, name string) (*Wrapped, error) {
 	}
 	doc, err := rawjson.Check(text)
 	w := &Wrapped{Name: name, files: map[string]string{}}
-	var ok [3]bool
+	var ok [4]bool
 	if err == nil {
 		w.Command, ok[0] = rawjson.Strings(rawjson.Get(doc, "command"))
 		w.Only, ok[1] = rawjson.Strings(rawjson.Get(doc, "only"))
 		w.Without, ok[2] = rawjson.Strings(rawjson.Get(doc, "without"))
+		w.With, ok[3] = rawjson.Strings(rawjson.Get(doc, "with"))
 		w.Recipe = rawjson.TextOf(doc, "recipe")
 		w.Max = rawjson.PositiveInt(rawjson.Get(doc, "maxOptions"))
 	}
-	if err != nil || len(w.Command) == 0 || wrap.CheckWords(w.Command) != nil || ok != [3]bool{true, true, true} {
+	if err != nil || len(w.Command) == 0 || wrap.CheckWords(w.Command) != nil || ok != [4]bool{true, true, true, true} {
 		return nil, cli.Failf(cli.CodeInvalid, "%s is damaged; wrap the tool anew with --force", relative(p, at))
 	}
 	for _, m := range rawjson.Members(rawjson.Get(doc, "files")) {
@@ -161,7 +165,8 @@ func (w *Wrapped) Compare(p *project.Project, tool *wrap.Tool, c wrap.Selection)
 			file: file{f.path, after, 0}})
 	}
 	u.stale = u.stale || w.Recipe != tool.Source.File
-	u.stale = u.stale || !slices.Equal(w.Only, c.Only) || !slices.Equal(w.Without, c.Without) || w.Max != c.Max
+	u.stale = u.stale || !slices.Equal(w.Only, c.Only) || !slices.Equal(w.With, c.With) ||
+		!slices.Equal(w.Without, c.Without) || w.Max != c.Max
 	return u, nil
 }
 
@@ -196,9 +201,10 @@ func Apply(ctx context.Context, p *project.Project, updates []*Update) (err erro
 	return require(ctx, p, tools)
 }
 
-// With returns the given selection, completed with the recorded one.
-func (w *Wrapped) With(c wrap.Selection) wrap.Selection {
-	return wrap.Selection{Max: cmp.Or(c.Max, w.Max), Only: orElse(c.Only, w.Only), Without: orElse(c.Without, w.Without)}
+// Complete returns the given selection, completed with the recorded one.
+func (w *Wrapped) Complete(c wrap.Selection) wrap.Selection {
+	return wrap.Selection{Max: cmp.Or(c.Max, w.Max), Only: orElse(c.Only, w.Only), With: orElse(c.With, w.With),
+		Without: orElse(c.Without, w.Without)}
 }
 
 func orElse(list, otherwise []string) []string {

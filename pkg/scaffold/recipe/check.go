@@ -134,7 +134,7 @@ func (c *checker) argument(a *Argument, path string) {
 		{a.Minimum != nil && a.Maximum != nil && *a.Minimum > *a.Maximum, "/minimum", "is larger than the maximum"},
 		{a.Access != "" && a.Type != Path, "/access", "is only for a path"},
 		{a.Default != nil && a.Required, "/default", "a required argument needs none"},
-		{a.Default != nil && a.Repeat, "/default", "a list cannot have it"},
+		{a.Default != nil && a.Repeat && isSwitch, "/default", "a count cannot have it"},
 		{a.Default != nil && !a.accepts(a.Default), "/default", "is not a value of the argument"},
 		{slices.ContainsFunc(a.Choices, func(s string) bool { return strings.ContainsFunc(s, hides) }), "/choices",
 			"contains a control character"},

@@ -93,7 +93,8 @@ type Argument struct {
 	// Minimum and Maximum bound a number.
 	Minimum *float64 `json:"minimum,omitempty"`
 	Maximum *float64 `json:"maximum,omitempty"`
-	// Default is the value that the tool passes if the call does not set it.
+	// Default is the value that the tool passes if the call does not set it. For a list it is the only
+	// element. For a path it is the only root, whatever it is.
 	Default any `json:"default,omitempty"`
 	// Access is what the program does with a path: "read", "write" (a new or existing file) or
 	// "both". Empty is "read".

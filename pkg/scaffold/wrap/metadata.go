@@ -33,11 +33,12 @@ func (t *Tool) metadata(schemas string) []byte {
 	t.inOrder(&b)
 	b.Name("additionalProperties").Bool(false).End()
 	t.annotations(&b)
-	if r.Capabilities != nil {
-		b.Name("capabilities").Strings(r.Capabilities)
+	capabilities := t.capabilities()
+	if capabilities != nil {
+		b.Name("capabilities").Strings(capabilities)
 	}
 	// A tool with declared capabilities cannot start other programs (CF-15).
-	if r.Capabilities != nil && !slices.Contains(r.Capabilities, string(access.Process)) {
+	if capabilities != nil && !slices.Contains(capabilities, string(access.Process)) {
 		b.Name("confine").Object().Name("exec").Strings(append([]string{t.argv[0]}, r.Starts...)).End()
 	}
 	b.Name("output").Object().Name("type").String(r.Output.Type)
@@ -58,6 +59,17 @@ func (t *Tool) metadata(schemas string) []byte {
 	}
 	b.Name("validateInput").Bool(true).End()
 	return rawjson.AppendIndent(nil, b.Bytes(), 0)
+}
+
+// capabilities returns those of the recipe. A tool that offers a destructive argument can write where it
+// can only read otherwise (WRAP-36).
+func (t *Tool) capabilities() []string {
+	list := slices.Clone(t.Recipe.Capabilities)
+	destructive := func(a recipe.Argument) bool { return a.Destructive }
+	if at := slices.Index(list, string(access.Search)); at >= 0 && slices.ContainsFunc(t.arguments, destructive) {
+		list[at] = string(access.Edit)
+	}
+	return list
 }
 
 // description returns the text by which a model chooses the tool.
@@ -148,14 +160,18 @@ func property(b *rawjson.Builder, a *recipe.Argument) {
 		b.Name("type").String("array").Name("items").Object()
 		typed(b, a)
 		b.End()
-		if a.Required {
+		if a.Required || a.Default != nil {
 			b.Name("minItems").Int(1)
 		}
 		b.Name("maxItems").Int(recipe.MaxList)
 	default:
 		typed(b, a)
 	}
-	if a.Default != nil {
+	switch {
+	case a.Default == nil:
+	case a.IsList():
+		b.Name("default").Array().Raw(encoded(a.Default)).End()
+	default:
 		b.Name("default").Raw(encoded(a.Default))
 	}
 	if text := describe(a); text != "" {

@@ -17,7 +17,8 @@ type Selection struct {
 	// Max is the maximum number of options that are not required. 0 is MaxOptions for a tool
 	// from a program's help, and all for one from a recipe. -1 means no limit.
 	Max     int
-	Only    []string
+	Only    []string // offer only these
+	With    []string // offer these, too, which are left out otherwise
 	Without []string
 }
 
@@ -40,6 +41,7 @@ func (s Selection) For(r *recipe.Recipe) Selection {
 	unknown := func(name string) bool { return !Has(r, name) }
 	only := len(s.Only) > 0
 	s.Only = slices.DeleteFunc(slices.Clone(s.Only), unknown)
+	s.With = slices.DeleteFunc(slices.Clone(s.With), unknown)
 	s.Without = slices.DeleteFunc(slices.Clone(s.Without), unknown)
 	if only && len(s.Only) == 0 {
 		s.Max = -1 // none of them
@@ -69,6 +71,11 @@ func named(a *recipe.Argument, name string) bool {
 	return false
 }
 
+// asked reports whether a list names an argument.
+func asked(a *recipe.Argument, list []string) bool {
+	return slices.ContainsFunc(list, func(name string) bool { return named(a, name) })
+}
+
 // choose takes the arguments from the recipe that the tool offers, and records the reason for
 // each other one.
 func (t *Tool) choose(s Selection) error {
@@ -81,8 +88,8 @@ func (t *Tool) choose(s Selection) error {
 		switch {
 		case err != nil:
 			return err
-		case why == "" && a.Option != "" && !a.Required && options >= limit:
-			why = fmt.Sprintf("beyond the first %d; --max-options or --only adds it", limit)
+		case why == "" && a.Option != "" && !a.Required && !asked(&a, s.With) && options >= limit:
+			why = fmt.Sprintf("beyond the first %d; --max-options or --with adds it", limit)
 		case why != "" && why == onlyByName:
 			if danger := t.Recipe.Danger(&a); danger != "" {
 				why = danger + "; " + onlyByName
@@ -110,19 +117,18 @@ func (t *Tool) choose(s Selection) error {
 	return nil
 }
 
-const onlyByName = "--only adds it"
+const onlyByName = "--with adds it"
 
 // unwanted returns the reason to leave out an argument, or "".
 func unwanted(a *recipe.Argument, s Selection) (why string, err error) {
-	is := func(name string) bool { return named(a, name) }
 	switch {
 	case a.Name == "":
-	case slices.ContainsFunc(s.Without, is):
+	case asked(a, s.Without):
 		if a.Required {
 			return "", cli.Usagef("--without %s: each call needs %[1]s", a.Name)
 		}
 		return "--without", nil
-	case slices.ContainsFunc(s.Only, is), a.Required:
+	case asked(a, s.Only), asked(a, s.With), a.Required:
 	case a.Only:
 		return onlyByName, nil
 	case len(s.Only) > 0 && a.Option != "":
@@ -156,7 +162,7 @@ func (t *Tool) groups() {
 
 // unknownName returns a usage error for the first name that the recipe does not have.
 func unknownName(r *recipe.Recipe, s Selection) error {
-	for _, name := range append(slices.Clone(s.Only), s.Without...) {
+	for _, name := range slices.Concat(s.Only, s.With, s.Without) {
 		if Has(r, name) {
 			continue
 		}

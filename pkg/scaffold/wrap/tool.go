@@ -3,6 +3,7 @@ package wrap
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -111,6 +112,9 @@ func (t *Tool) review() {
 	}
 	if len(guessed) > 0 {
 		t.Review = append(t.Review, "guessed from the help: "+strings.Join(guessed, ", "))
+	}
+	if list := t.capabilities(); !slices.Equal(list, t.Recipe.Capabilities) {
+		t.Review = append(t.Review, "capabilities: "+strings.Join(list, ", ")+", because of a destructive argument")
 	}
 	if t.Source.File == "" && len(written) > 0 {
 		t.Review = append(t.Review, "writes to the paths of "+strings.Join(written, ", "))

@@ -1,6 +1,6 @@
-// Package danger has the list of programs and options that run other programs, or read settings that
-// do. Tools do not offer them unless somebody asks for them by name (WRAP-26). Options that write to a
-// file are not in the list: the tool's capabilities limit them to the roots. The list is dangers.json.
+// Package danger has the list of programs and options that run other programs, read settings that do,
+// write where they are told, take credentials or send data. Tools do not offer them unless somebody asks
+// for them by name (WRAP-26). The list is dangers.json.
 package danger
 
 import (
@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"mcp-bash/pkg/text/lazyregexp"
 )
 
 //go:embed dangers.json
@@ -24,16 +26,33 @@ type List struct {
 	// Options are dangerous whichever program has them, and Programs those of some programs.
 	Options  map[string]string            `json:"options"`
 	Programs map[string]map[string]string `json:"programs"`
-	// Texts are found in the descriptions of dangerous options that take a value.
-	Texts []Text `json:"texts"`
+	// Kinds describe dangerous options of any program.
+	Kinds []Kind `json:"kinds"`
 }
 
-// A Text is a regular expression for descriptions, with the danger.
-type Text struct {
-	Pattern string `json:"pattern"`
-	Why     string `json:"why"`
+// A Kind is a kind of dangerous options. An option is of the kind if its name, the name of its value or
+// its description matches.
+type Kind struct {
+	Why string `json:"why"`
+	// Takes restricts the kind to options with a text as value ("value"), with a path ("path") or
+	// without a value ("none").
+	Takes string `json:"takes"`
+	// Name and Value are expressions for words of names in small letters, joined by dashes.
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	// Text is an expression for descriptions, and Unless for those of other options.
+	Text   string `json:"text"`
+	Unless string `json:"unless"`
 
-	expression *regexp.Regexp
+	name, value, text, unless *regexp.Regexp // or nil
+}
+
+// An Option is what the documentation says about an option.
+type Option struct {
+	Names []string
+	Value string // the name of its value
+	Takes bool   // it has a value, which is not a number or a choice
+	Help  string
 }
 
 // Load reads the list.
@@ -42,10 +61,19 @@ func Load() *List {
 	if err := json.Unmarshal(dangers, l); err != nil {
 		panic("dangers.json: " + err.Error()) // it is compiled in, and tested
 	}
-	for i := range l.Texts {
-		l.Texts[i].expression = regexp.MustCompile(l.Texts[i].Pattern)
+	for i := range l.Kinds {
+		k := &l.Kinds[i]
+		k.name, k.value = compile(`(?:^|-)(?:`, k.Name, `)$`), compile(`(?:^|-)(?:`, k.Value, `)$`)
+		k.text, k.unless = compile("", k.Text, ""), compile("", k.Unless, "")
 	}
 	return l
+}
+
+func compile(before, expression, after string) *regexp.Regexp {
+	if expression == "" {
+		return nil
+	}
+	return regexp.MustCompile(before + expression + after)
 }
 
 // Interpreter reports whether a program runs the code it is given. A version can follow its name,
@@ -79,26 +107,73 @@ func (l *List) Names(program string) map[string]string {
 	return names
 }
 
-// Option returns the reason why an option is dangerous, or "". help is its description, and takes
-// reports whether it has a value.
-func (l *List) Option(program string, names []string, help string, takes bool) string {
-	for _, name := range names {
-		if why := l.Programs[program][name]; why != "" {
-			return why
-		}
-		if why := l.Programs[base(program)][name]; why != "" {
-			return why
-		}
-		why := l.Options[name]
-		if why != "" && (takes || !strings.HasPrefix(why, "reads")) {
-			return why
+var (
+	// negative matches the beginning of names of options that avoid something.
+	negative = lazyregexp.New(`^(?:no|without|disable|skip|ignore|exclude|keep|preserve|show|list|print|dry)-`)
+	// denied matches a verb that a description denies, and what an option replaces.
+	denied = lazyregexp.New(`(?i)(?:\bnot|n't|\bnever|\bprevent\w*|\bavoid\w*|\bwithout|\bno longer) (?:\S+ )?\S+|` +
+		`\b(?:instead of|rather than) \S+(?: (?:it|them|(?:the )?files?))?(?: in[- ]?place)?`)
+	// pathValue matches names of values that are paths.
+	pathValue = lazyregexp.New(`(?i)(?:file|path|dir|directory|folder|filename|out|dest|log|^-$)s?[0-9]*$`)
+	// harmless matches names of values that are numbers or a choice.
+	harmless = lazyregexp.New(`(?i)^(?:n|num(?:ber)?|count|limit|max|min|size|sec(?:ond)?s?|minutes|days|ms|msec|port|` +
+		`level|lines?|width|height|depth|col(?:umn)?s?|percent|rate|ratio|bytes|factor|threads|jobs|type|format|fmt|` +
+		`style|mode|kind|when|scheme|encoding|charset|lang(?:uage)?|colou?r)$`)
+	camel     = lazyregexp.New(`([a-z0-9])([A-Z])`)
+	separator = lazyregexp.New(`[^a-z0-9]+`)
+)
+
+// first returns the first sentence of a description. Others often explain other options.
+func first(help string) string {
+	at := strings.Index(help[min(25, len(help)):], ". ")
+	if at < 0 {
+		return help
+	}
+	return help[:at+26]
+}
+
+// words returns the words of a name in small letters, joined by dashes.
+func words(name string) string {
+	if strings.ContainsAny(name, "abcdefghijklmnopqrstuvwxyz") {
+		name = camel.ReplaceAllString(name, "$1-$2")
+	}
+	return strings.Trim(separator.ReplaceAllString(strings.ToLower(name), "-"), "-")
+}
+
+// Option returns the reason why an option is dangerous, or "".
+func (l *List) Option(program string, o Option) string {
+	for _, name := range o.Names {
+		for _, list := range []map[string]string{l.Programs[program], l.Programs[base(program)], l.Options} {
+			// A switch that reads settings does so where the program decides.
+			if why := list[name]; why != "" && (o.Takes || !strings.HasPrefix(why, "reads")) {
+				return why
+			}
 		}
 	}
-	for i, t := range l.Texts {
-		// A switch that reads settings does so where the program decides.
-		if (takes || i < 3) && t.expression.MatchString(help) {
-			return t.Why
+	o.Help = denied.ReplaceAllString(first(o.Help), "")
+	o.Takes = o.Takes && !harmless.MatchString(o.Value)
+	if slices.ContainsFunc(o.Names, func(name string) bool { return negative.MatchString(words(name)) }) {
+		return ""
+	}
+	for i := range l.Kinds {
+		if l.Kinds[i].has(&o) {
+			return l.Kinds[i].Why
 		}
 	}
 	return ""
+}
+
+// has reports whether an option is of the kind.
+func (k *Kind) has(o *Option) bool {
+	switch {
+	case k.Takes == "value" && !o.Takes, k.Takes == "none" && (o.Takes || o.Value != ""),
+		k.Takes == "path" && !(o.Takes && (pathValue.MatchString(o.Value))),
+		k.unless != nil && k.unless.MatchString(o.Help):
+		return false
+	}
+	return k.text != nil && k.text.MatchString(o.Help) ||
+		k.value != nil && o.Takes && k.value.MatchString(words(o.Value)) ||
+		k.name != nil && slices.ContainsFunc(o.Names, func(name string) bool {
+			return len(strings.TrimLeft(name, "-")) > 1 && k.name.MatchString(words(name))
+		})
 }

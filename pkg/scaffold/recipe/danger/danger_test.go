@@ -1,7 +1,6 @@
 package danger
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 )
@@ -20,38 +19,102 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// WRAP-26: the options of the issue, by name or by description.
-func TestOptions(t *testing.T) {
+// option parses "PROGRAM -n, --name=VALUE  description". The value is FILE, or NUM and FORMAT, which are
+// neither programs nor paths.
+func option(line string) (program string, o Option) {
+	spec, help, _ := strings.Cut(line, "  ")
+	program, names, _ := strings.Cut(spec, " ")
+	names, o.Value, o.Takes = strings.Cut(names, "=")
+	o.Names, o.Help = strings.Split(names, ", "), help
+	return program, o
+}
+
+// WRAP-26: dangerous options, by their name, the name of their value or their description.
+func TestDangers(t *testing.T) {
 	l := Load()
-	for _, c := range []struct {
-		program, name, help string
-		takes               bool
-	}{
-		{"any", "--config", "", true}, {"curl", "-K", "read config from a file", true}, {"tar", "--to-command", "", true},
-		{"restic", "-o", "set extended option", true}, {"docker", "--volume", "bind mount", true},
-		{"any", "-x", "Execute a command for each result", true}, {"any", "-p", "pipe the output through PROG", true},
-		{"any", "-c", "path of the configuration file", true}, {"any", "--with", "load the plugin NAME", true},
+	for reason, lines := range map[string]string{
+		"runs": `any -x=CMD  for each result
+any -x  Execute a command for each result
+any -p=X  pipe the output through PROG
+any --on-exit-script=X
+any --hook
+any --with=NAME  load the plugin NAME
+any --remote-path=PATH  use PATH as the executable on the remote
+tar --to-command=X`,
+		"reads": `any --config=FILE
+curl -K=FILE  read config from a file
+any -c=X  path of the configuration file
+any --ackrc=FILE
+any --options-file=FILE`,
+		"sets":  `restic -o=X  set extended option`,
+		"opens": `docker --volume=X  bind mount`,
+		"writes": `any --output=FILE
+any --outDir=X
+any -o=FILE  place the result there, write it to FILE
+any -w=FILE  write the result to FILE instead of standard output
+any --log-file=X
+any --html-report=DIR
+any -d=DIR  extract all files into DIR
+any --tmpdir=DIR
+any --stat=FILE  file name to which the profile is saved`,
+		"changes": `any -i  edit files in place
+any --fix
+any --delete
+any --write  Update the files
+any -d  delete all duplicates as they are found
+any -f  overwrite existing files
+any --init  creates a configuration file`,
+		"takes": `any --password=X
+any -i=FILE  private key for authentication
+any --api-key=KEY`,
+		"sends":  `any --upload-file=FILE`,
+		"starts": "any --daemon\nany -s  run as a server",
 	} {
-		if l.Option(c.program, []string{c.name}, c.help, c.takes) == "" {
-			t.Errorf("%s %s (%s) is offered", c.program, c.name, c.help)
-		}
-	}
-	for _, c := range []struct {
-		program, name, help string
-		takes               bool
-	}{
-		{"any", "-c", "print only a count", false}, {"any", "--reverse", "reverse the result", false},
-		{"any", "-i", "ignore case", false}, {"any", "--output", "print all the output", false},
-		{"any", "--out-dir", "", true}, {"any", "-w", "write the result to FILE", true}, {"sort", "-o", "", true},
-		{"grep", "-f", "take patterns from FILE", true}, {"any", "-n", "the number of lines to print", true},
-	} {
-		if why := l.Option(c.program, []string{c.name}, c.help, c.takes); why != "" {
-			t.Errorf("%s %s (%s): %s", c.program, c.name, c.help, why)
+		for line := range strings.SplitSeq(lines, "\n") {
+			program, o := option(line)
+			if why := l.Option(program, o); !strings.HasPrefix(why, reason) {
+				t.Errorf("%s: %q, not %s", line, why, reason)
+			}
 		}
 	}
 }
 
-// The list is data: each entry has a reason, and each expression is valid.
+// WRAP-26: harmless options with words of dangerous ones.
+func TestHarmless(t *testing.T) {
+	l := Load()
+	for line := range strings.SplitSeq(`any -c  print only a count
+any --reverse  reverse the result
+any --output=FORMAT  output format
+any --output-format=X  format of the output
+any --output  print all the output
+any --log-level=LEVEL
+any --no-config  do not read the configuration file
+any --keep  keep (don't delete) input files
+any -k  do not overwrite existing files
+any --ignore-config=FILE
+any --diff  show a diff instead of changing files in place
+any --remove-comments  remove comments from the output
+any --delete=CHARS  delete these characters
+any --max-configs=N  maximum number of configurations
+any --force-color
+any --extension=EXT  file extensions to check
+any --command-name=NAME  select processes by command name
+any -n=NUM  the number of lines to write to a file
+any -q  Quiet. With --output, write nothing to the file.
+grep -f=FILE  take patterns from FILE
+any -X=FILE  exclude files that match any pattern in FILE
+any --exclude-from=FILE
+any -s=SIZE  maximum size of a file to read
+any --tokens  print the number of tokens of each file
+any --server=HOST  name of the server to ask`, "\n") {
+		program, o := option(line)
+		if why := l.Option(program, o); why != "" {
+			t.Errorf("%s: %s", line, why)
+		}
+	}
+}
+
+// The list is data: each entry has a reason.
 func TestList(t *testing.T) {
 	l := Load()
 	for name, why := range l.Options {
@@ -66,9 +129,9 @@ func TestList(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range l.Texts {
-		if _, err := regexp.Compile(text.Pattern); err != nil || text.Why == "" {
-			t.Error(err)
+	for _, k := range l.Kinds {
+		if k.Why == "" || k.Name+k.Value+k.Text == "" || !strings.Contains(" value path none ", " "+k.Takes+" ") && k.Takes != "" {
+			t.Error(k)
 		}
 	}
 }

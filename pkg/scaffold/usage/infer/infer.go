@@ -4,6 +4,7 @@
 package infer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -187,11 +188,18 @@ var (
 
 // unasked returns the reason why an option is only offered by name, or "". It marks dangerous ones.
 func (m *maker) unasked(o *usage.Option, a *recipe.Argument) string {
-	danger := m.dangers.Option(m.p.Words[0], o.Names, o.Help, a.Type == "string" || a.Type == "path")
+	facts := danger.Option{Names: o.Names, Help: o.Help}
+	if v := o.Value; v != nil && !slices.Equal(v.Choices, []string{"true", "false"}) {
+		facts.Value = cmp.Or(v.Name, "value")
+		facts.Takes = v.Kind != usage.Choice && (v.Kind != usage.Integer && v.Kind != usage.Number || v.Sure < usage.Certain)
+	}
+	why := m.dangers.Option(m.p.Words[0], facts)
 	switch {
-	case danger != "":
-		a.Destructive = true
-		return danger
+	case why != "":
+		if a.Destructive = true; a.Type == "path" && strings.HasPrefix(why, "writes") {
+			a.Access = "write"
+		}
+		return why
 	case slices.ContainsFunc(o.Names, screenOption.MatchString), screenText.MatchString(o.Help):
 		return "is for a terminal"
 	case obsoleteText.MatchString(o.Help):
@@ -247,7 +255,7 @@ func (m *maker) value(a *recipe.Argument, kind usage.Kind, sure usage.Sure, choi
 	case (kind == usage.Integer || kind == usage.Number) && sure == usage.Certain:
 		a.Type = recipe.Type(kind)
 	case kind == usage.Path && sure >= usage.Likely: // FILE, DIR, PATH
-		a.Type, a.Access = "path", "both"
+		a.Type = "path"
 		a.Unconfirmed = append(a.Unconfirmed, "type")
 	default:
 		a.Type = "string"

@@ -75,7 +75,7 @@ pot string required
 			"  -z KIND  zed\n\nExamples:\n  brew --bee\n", "bee --bee switch\nz -z string words\nall --all switch\n"},
 		"dangers": {"brew", "Usage: brew [OPTION]...\n\n  -x CMD  run the command CMD\n  --config FILE  settings\n" +
 			"  -o, --output FILE  write the tea to FILE\n  --color  in colour\n  --old  deprecated\n",
-			"x -x string words only\noutput --output path words ?type\nconfig --config path words only ?type\n" +
+			"x -x string words only\noutput --output path words only ?type\nconfig --config path words only ?type\n" +
 				"color --color switch only\nold --old switch only\n"},
 		"a program to run": {"brew", "Usage: brew [-a] COMMAND [ARG]...\n\n  -a  all\n", "a -a switch\n"},
 		"too little": {"brew", "brew: bring a pot\n",
@@ -111,11 +111,11 @@ func TestRunners(t *testing.T) {
 func TestCapabilities(t *testing.T) {
 	for help, want := range map[string]string{
 		"Usage: brew [-a] FILE\n\nShow tea.\n\n  -a  all\n":                   "Search",
-		"Usage: brew [-i] FILE\n\nShow tea.\n\n  -i  edit files in place\n":   "Edit",
+		"Usage: brew [-i] FILE\n\nShow tea.\n\n  -i  edit files in place\n":   "Search",
 		"Usage: brew [-a] FILE\n\nConverts tea to coffee.\n\n  -a  all\n":     "Edit",
 		"Usage: brew [-a] URL\n\nShow tea.\n\n  -a  all\n":                    "Search Network",
 		"Usage: brew [-a] NAME\n\nQuery a remote pot.\n\n  -a  all\n":         "Search Network",
-		"Usage: brew [-o FILE]\n\nShow tea.\n\n  -o FILE  write it to FILE\n": "Edit",
+		"Usage: brew [-o FILE]\n\nShow tea.\n\n  -o FILE  write it to FILE\n": "Search",
 	} {
 		if got := strings.Join(of(t, "brew", help).Recipe.Capabilities, " "); got != want {
 			t.Errorf("%s: %s, not %s", help, got, want)

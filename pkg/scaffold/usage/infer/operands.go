@@ -92,61 +92,42 @@ func (m *maker) stdin() {
 	}
 }
 
-// Words that show that a program only reads, that an option writes, or that a program connects.
+// Words that show that a program only reads, or that it connects.
 var (
 	reads = lazyregexp.New(`(?i)^\W*(?:(?:a|an|the|to|tool|utility|program|command|that|which|can|quickly) )*(?:show|` +
 		`print|display|list|search|find|quer(?:y|ies)|count|report|compare|check|inspect|describe|view|examine|look|` +
 		`lint|valid|verif|concatenate|number|sum|calculat|compute|analy[sz]|stat|get|select|match|read|explain|hex|` +
 		`tests?\b)\w*`)
-	writes = lazyregexp.New(`(?i)\bin[- ]place\b|\b(?:over)?writ(?:e|es|ing)\b|\b(?:delete|remove|destroy|erase|purge|` +
-		`wipe|discard|fix|save|create|extract|update|install|move|rename)s?\b|\boutput (?:to |is )?(?:a |the )?` +
-		`(?:file|dir|path)|\b(?:log|save|output|put) (?:\w+ ){0,3}(?:to|into|in) (?:\w+ ){0,2}(?:file|dir|path)|` +
-		`--?out`)
 	connects = lazyregexp.New(`(?i)\b(?:https?|url|download|upload|remote|server|proxy|host(?:name)?|network|tcp|` +
 		`udp|ftp|ssh|api|dns)s?\b`)
 )
 
-// capabilities declares what the tool needs to work on the files of the roots. A tool that can only
-// read needs a summary that begins with such a verb, and no option that writes (WRAP-36).
+// capabilities declares what the tool needs to work on the files of the roots (WRAP-36). Options that write
+// are offered only by name, so the tool can only read if its summary begins with such a verb.
 func (m *maker) capabilities() {
-	edit, network := "its summary, which does not show that it only reads", ""
-	if reads.MatchString(m.p.Summary) && !m.Generic {
-		edit = ""
-	}
+	access, network := recipe.Access("both"), ""
 	if connects.MatchString(m.p.Summary) {
 		network = "its summary"
 	}
+	if reads.MatchString(m.p.Summary) && !m.Generic {
+		access = "read"
+	}
 	for i := range m.Recipe.Arguments {
 		a := &m.Recipe.Arguments[i]
-		if a.Only {
-			continue
+		if a.Type == "path" {
+			a.Access = cmp.Or(a.Access, access)
 		}
-		if a.Option != "" && a.Type != "switch" && writes.MatchString(a.Option+" "+a.Description) {
-			edit = cmp.Or(edit, a.Option)
-			if a.Type == "path" {
-				a.Access = "write"
-			}
-		} else if a.Option != "" && edit == "" && writes.MatchString(a.Description) {
-			edit = a.Option
-		}
-		if network == "" && strings.HasSuffix(a.Description, "probably a URL)") {
+		if network == "" && !a.Only && strings.HasSuffix(a.Description, "probably a URL)") {
 			network = cmp.Or(a.Option, a.Name)
 		}
 	}
 	m.review("home: its settings there are not read, unless you declare FileSystem")
-	access := recipe.Access("both")
-	if edit == "" {
-		access = "read"
+	if access == "read" {
 		m.Recipe.Capabilities = []string{"Search"}
-		m.review("capabilities: Search, so it cannot write; declare Edit if it must")
+		m.review("capabilities: Search, because its summary shows that it only reads; declare Edit if it must write")
 	} else {
 		m.Recipe.Capabilities = []string{"Edit"}
-		m.review("capabilities: Edit, because of %s", edit)
-	}
-	for i := range m.Recipe.Arguments {
-		if a := &m.Recipe.Arguments[i]; a.Type == "path" && a.Access != "write" {
-			a.Access = access
-		}
+		m.review("capabilities: Edit, because its summary does not show that it only reads")
 	}
 	if network != "" {
 		m.Recipe.Capabilities = append(m.Recipe.Capabilities, "Network")

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"mcp-bash/pkg/scaffold/recipe/danger"
 	"mcp-bash/share/recipes"
 )
 
@@ -44,6 +46,46 @@ func TestCheckedLibrary(t *testing.T) {
 	fast, errFast := Library{Files: recipes.Files, Checked: true}.All()
 	if err != nil || errFast != nil || len(fast) == 0 || !reflect.DeepEqual(fast, slow) {
 		t.Error(len(fast), len(slow), err, errFast)
+	}
+}
+
+// purposes are dangerous options that recipes offer because the program is for that, such as a folder to unpack
+// into, and harmless ones that are similar to them.
+const purposes = `aws-s3-cp --profile, aws-s3-ls --profile, curl --output, curl --write-out, docker-run --workdir,
+docker-run --entrypoint, go-test -run, kubectl-get --output, mysql --force, mysql --execute, pg_dump --clean,
+pip-install --upgrade, pip-install --pre, pip-list --pre, psql --command, rclone-copy --update,
+restic-backup --password-file, restic-backup --force, restic-snapshots --password-file, rsync --update,
+shellcheck --shell, shfmt -f, tar --directory, terraform-plan -chdir, terraform-plan -destroy, unzip -d,
+wget --output-document, wget --directory-prefix, zip --update`
+
+// WRAP-26: recipes offer no dangerous options unasked, except those.
+func TestOffered(t *testing.T) {
+	all, err := builtin.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := danger.Load()
+	expected := strings.Split(strings.ReplaceAll(purposes, "\n", " "), ", ")
+	for _, r := range all {
+		for _, a := range r.Arguments {
+			o := danger.Option{Names: append([]string{a.Option}, a.Aliases...), Help: a.Description}
+			if a.Type != Switch {
+				o.Value, o.Takes = string(a.Type), a.Type == String || a.Type == Path || a.Type == URL
+			}
+			name := strings.TrimSuffix(r.FileName(), ".json") + " " + a.Option
+			why := ""
+			if a.Option != "" && !a.Only {
+				why = list.Option(r.Program, o)
+			}
+			if at := slices.Index(expected, name); at >= 0 && why != "" {
+				expected = slices.Delete(expected, at, at+1)
+			} else if why != "" {
+				t.Errorf("%s: %s", name, why)
+			}
+		}
+	}
+	if len(expected) > 0 {
+		t.Errorf("not offered, or not dangerous: %s", expected)
 	}
 }
 

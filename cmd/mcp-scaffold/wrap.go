@@ -51,8 +51,8 @@ func wrapCommand() *cli.Command {
 		},
 		Operands: []cli.Operand{{Name: "[COMMAND...]"}},
 		Text: "make, just, task and npm become a tool for each target of the project file. For other programs, a recipe " +
-			"is used if it fits the installed version. Otherwise the program is run to get its help, in an empty home and with " +
-			"a time limit, and its manual page is read. Options after -- are not allowed.",
+			"is used if it fits the installed version. Otherwise the program is run to get its help, in an empty home and " +
+			"with a time limit, and its manual page is read. Options after -- are not allowed.",
 		Exits: exits,
 		Run:   func(s cli.Streams, operands []string) error { return runWrap(s, o, operands) },
 	}

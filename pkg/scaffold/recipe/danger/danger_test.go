@@ -1,6 +1,7 @@
 package danger
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -130,7 +131,7 @@ func TestList(t *testing.T) {
 		}
 	}
 	for _, k := range l.Kinds {
-		if k.Why == "" || k.Name+k.Value+k.Text == "" || !strings.Contains(" value path none ", " "+k.Takes+" ") && k.Takes != "" {
+		if k.Why == "" || k.Name+k.Value+k.Text == "" || !slices.Contains([]string{"", "value", "path", "none"}, k.Takes) {
 			t.Error(k)
 		}
 	}

@@ -32,7 +32,20 @@ func NewTool(p *project.Project, r *recipe.Recipe, from wrap.Source, words []str
 	default:
 		c.Program, c.Needs = file, file
 	}
+	c.Reads = packages(p, file)
 	return wrap.New(name, c, r, from, s)
+}
+
+// packages returns the folder of npm that contains a program with the packages that it loads, or "". Other
+// programs have their files below their own directory (CF-15).
+func packages(p *project.Project, file string) string {
+	const folder = string(filepath.Separator) + "node_modules"
+	real, err := filepath.EvalSymlinks(file)
+	at := strings.Index(real, folder+string(filepath.Separator))
+	if err != nil || at < 0 {
+		return ""
+	}
+	return relative(p, real[:at]+folder)
 }
 
 // filesOf returns the files of a tool.

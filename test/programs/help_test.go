@@ -79,6 +79,7 @@ func TestHelp(t *testing.T) {
 	var fixtures []txtar.File
 	var programs []struct {
 		Command string     `json:"command"`
+		With    string     `json:"with"` // options that are only offered by name
 		Tasks   []helpTask `json:"tasks"`
 	}
 	for _, f := range archive.Files {
@@ -91,7 +92,7 @@ func TestHelp(t *testing.T) {
 	for _, p := range programs {
 		t.Run(strings.ReplaceAll(p.Command, " ", "-"), func(t *testing.T) {
 			t.Parallel()
-			b := newHelpBench(t, strings.Fields(p.Command), web)
+			b := newHelpBench(t, strings.Fields(p.Command), web, "--with", p.With)
 			b.fixtures = fixtures
 			add("programs", b.doHelp(t, p.Tasks), len(p.Tasks))
 		})
@@ -120,7 +121,7 @@ func TestHelp(t *testing.T) {
 }
 
 // newHelpBench wraps a program from its help.
-func newHelpBench(t *testing.T, words []string, web []string) *helpBench {
+func newHelpBench(t *testing.T, words []string, web []string, more ...string) *helpBench {
 	t.Helper()
 	dir := checkout.Directory(t)
 	project := filepath.Join(dir, "demo")
@@ -140,7 +141,8 @@ func newHelpBench(t *testing.T, words []string, web []string) *helpBench {
 	if err := os.Mkdir(b.work, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("mcp-scaffold", append([]string{"wrap", "--no-recipe", "--json"}, words...)...)
+	line := slices.Concat([]string{"wrap", "--no-recipe", "--json"}, more, words)
+	cmd := exec.Command("mcp-scaffold", line...)
 	var stderr bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stderr = project, b.env, &stderr
 	out, err := cmd.Output()

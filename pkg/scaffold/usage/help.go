@@ -113,7 +113,7 @@ func (r *helpReader) line(l, previous, next line) {
 		}
 		return
 	}
-	if r.option(l, previous, next) || r.bracketed(l) || r.describes(l) {
+	if r.option(l, previous, next) || r.describes(l) {
 		return
 	}
 	r.end()
@@ -194,19 +194,6 @@ func (r *helpReader) heading(l, next line) bool {
 		r.part = aboutCommands
 	default:
 		r.part = aboutOptions
-	}
-	return true
-}
-
-// bracketed reads a line of options in brackets, as in usage lines, that has its own
-// heading.
-func (r *helpReader) bracketed(l line) bool {
-	if l.indent > 0 || !strings.HasPrefix(l.text, "[-") || !optionParts.MatchString(r.section) || len(r.usage) == 0 {
-		return false
-	}
-	last := len(r.usage) - 1
-	if len(r.usage[last])+len(l.text) < 4*maxLine {
-		r.usage[last] += " " + l.text
 	}
 	return true
 }

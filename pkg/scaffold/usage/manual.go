@@ -1,7 +1,6 @@
 package usage
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 
@@ -14,11 +13,8 @@ func Manual(text []byte, words []string) *Program {
 	p := &Program{Words: words, DashesAt: -1}
 	m := &manPage{name: words[len(words)-1]}
 	skip, open := false, false
-	n := 0
-	for l := range strings.SplitSeq(strings.ToValidUTF8(string(text[:min(len(text), maxBytes)]), "\ufffd"), "\n") {
-		if n++; n > maxLines {
-			break
-		}
+	all := strings.ToValidUTF8(string(text[:min(len(text), maxBytes)]), "\ufffd")
+	for _, l := range strings.SplitN(all, "\n", maxLines) {
 		l = strings.TrimRight(strings.Map(printing, strings.ToValidUTF8(l[:min(len(l), maxLine)], "")), " ")
 		switch {
 		case skip:
@@ -184,8 +180,13 @@ func (m *manPage) line(l string) {
 	case "It":
 		m.body = false
 		m.item(mdocLine(args))
-	case "Nm":
-		m.ownName(args)
+	case "Nm": // the name of the program, which begins a usage line
+		if m.mdoc = true; m.section == "synopsis" {
+			m.flush()
+		}
+		if m.section != "name" {
+			m.text(m.name + " " + mdocLine(args))
+		}
 	case "Nd":
 		m.summary = plainText(all)
 	case "SY":
@@ -198,25 +199,28 @@ func (m *manPage) line(l string) {
 	}
 }
 
+// fonts matches the macros for fonts. Those of two letters alternate.
+var fonts = lazyregexp.New(`^(?:[BIR]{1,2}|SB|SM)$`)
+
 // font adds the text of a macro for fonts, or of an inline macro of mdoc.
 func (m *manPage) font(name string, args []string) {
-	switch {
-	case slices.Contains([]string{"B", "SB", "SM", "R"}, name):
-		m.text(roff(strings.Join(args, " ")))
-	case name == "I":
-		m.text("\x01" + roff(strings.Join(args, " ")) + "\x02")
-	case slices.Contains([]string{"BR", "IR", "RB", "RI", "BI", "IB"}, name):
-		var b strings.Builder
-		for i, a := range args {
-			if a = roff(a); name[i%2] == 'I' {
-				a = "\x01" + a + "\x02"
-			}
-			b.WriteString(a)
-		}
-		m.text(b.String())
-	case isMdocText(name):
+	if isMdocText(name) {
 		m.text(mdocLine(append([]string{name}, args...)))
 	}
+	if !fonts.MatchString(name) {
+		return
+	}
+	if len(name) == 1 || name[0] == 'S' {
+		args = []string{strings.Join(args, " ")}
+	}
+	var b strings.Builder
+	for i, a := range args {
+		if a = roff(a); name[i%len(name)] == 'I' {
+			a = "\x01" + a + "\x02"
+		}
+		b.WriteString(a)
+	}
+	m.text(b.String())
 }
 
 // heading begins a section.
@@ -230,17 +234,6 @@ func (m *manPage) heading(macro, title string) {
 	m.section = strings.ToLower(title)
 	first := min(len(title), 1)
 	m.lines = append(m.lines, line{}, line{strings.ToUpper(title[:first]) + title[first:] + ":", 0})
-}
-
-// ownName is mdoc's macro for the name of the program, which begins a usage line.
-func (m *manPage) ownName(args []string) {
-	m.mdoc = true
-	if m.section == "synopsis" {
-		m.flush()
-	}
-	if m.section != "name" {
-		m.text(m.name + " " + mdocLine(args))
-	}
 }
 
 // italic matches text in italics, which [roff] puts between two control characters.

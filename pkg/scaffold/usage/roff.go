@@ -1,6 +1,10 @@
 package usage
 
-import "strings"
+import (
+	"strings"
+
+	"mcp-bash/pkg/text/lazyregexp"
+)
 
 // glyphs maps roff's names of characters, and of strings that pages define, to text.
 var glyphs = map[string]string{
@@ -11,71 +15,33 @@ var glyphs = map[string]string{
 	"Rq": `"`, `L"`: `"`, `R"`: `"`, "q": `"`, "Ba": "|", "Gt": ">", "Lt": "<", "--": "--", "Pm": "+-", "nb": " ",
 }
 
-// escaped returns the name after an escape sequence, as in \(xx, \[xxx] or \fx, and the index after it.
-func escaped(s string, i int) (name string, next int) {
-	switch {
-	case i >= len(s):
-		return "", len(s)
-	case s[i] == '(':
-		return s[i+1 : min(i+3, len(s))], min(i+3, len(s))
-	case s[i] == '[':
-		if end := strings.IndexByte(s[i:], ']'); end > 0 {
-			return s[i+1 : i+end], i + end + 1
-		}
-	}
-	return s[i : i+1], i + 1
-}
+// escape matches an escape sequence: a letter with a name, as in \fB, \f(xx or \f[xxx], or with a text in
+// quotes, the name of a character, or a comment.
+var escape = lazyregexp.New(`\\(?:["#].*|[f*](?:\(.{0,2}|\[[^]]*]|.)|[FmMgnkVYs][+-]?(?:\(.{0,2}|\[[^]]*]|.)?|` +
+	`[hvwoDlLNXZbxSHCABR]'[^']*'|\(.{0,2}|\[[^]]*]|.?)`)
 
 // roff returns a text without roff's escapes. Text in italics is between \x01 and \x02.
 func roff(s string) string {
-	if !strings.ContainsRune(s, '\\') {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		if s[i] != '\\' || i+1 == len(s) {
-			if s[i] != '\\' {
-				b.WriteByte(s[i])
-			}
-			i++
-			continue
-		}
-		c := s[i+1]
-		i += 2
-		name := ""
-		switch {
+	return escape.ReplaceAllStringFunc(s, func(found string) string {
+		name := strings.TrimRight(strings.TrimLeft(found[min(2, len(found)):], "(["), "]")
+		switch c := (found + " ")[1]; {
+		case len(found) == 1:
+			return ""
 		case strings.IndexByte("-.'`_", c) >= 0:
-			b.WriteByte(c)
+			return string(c)
 		case strings.IndexByte(" ~0t", c) >= 0:
-			b.WriteByte(' ')
+			return " "
 		case strings.IndexByte(`e\E`, c) >= 0:
-			b.WriteByte('\\')
+			return `\`
+		case c == 'f' && (name == "I" || name == "2"):
+			return "\x01"
 		case c == 'f':
-			if name, i = escaped(s, i); name == "I" || name == "2" {
-				b.WriteByte(1)
-			} else {
-				b.WriteByte(2)
-			}
-		case c == '*':
-			name, i = escaped(s, i)
-			b.WriteString(glyphs[name])
-		case c == '(' || c == '[':
-			name, i = escaped(s, i-1)
-			b.WriteString(glyphs[name])
-		case strings.IndexByte("FmMgnkVYs", c) >= 0:
-			if i < len(s) && (s[i] == '+' || s[i] == '-') {
-				i++
-			}
-			_, i = escaped(s, i)
-		case strings.IndexByte("hvwoDlLNXZbxSHCABR", c) >= 0 && i < len(s) && s[i] == '\'':
-			if end := strings.IndexByte(s[i+1:], '\''); end >= 0 {
-				i += end + 2
-			}
-		case c == '"' || c == '#':
-			return b.String()
+			return "\x02"
+		case c == '*' || c == '(' || c == '[':
+			return glyphs[name]
 		}
-	}
-	return b.String()
+		return ""
+	})
 }
 
 // mdocText are the mdoc macros that produce text.

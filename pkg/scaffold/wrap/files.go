@@ -2,11 +2,9 @@ package wrap
 
 import (
 	_ "embed"
-	"encoding/json"
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/scaffold/recipe"
 )
 
@@ -67,8 +65,7 @@ func (t *Tool) examples() string {
 	var b strings.Builder
 	run := "    mcp-bash run-tool " + t.Name + " --allow-self --args "
 	for _, e := range t.calls() {
-		text, _ := json.Marshal(e.Arguments)
-		b.WriteString(e.Description + "\n\n" + run + inQuotes(string(text)) + "\n\n")
+		b.WriteString(e.Description + "\n\n" + run + inQuotes(string(encoded(e.Arguments))) + "\n\n")
 	}
 	if b.Len() == 0 {
 		b.WriteString(run + inQuotes(string(t.sample())) + "\n\n")
@@ -79,48 +76,40 @@ func (t *Tool) examples() string {
 // sample returns arguments that satisfy the schema: an example, or the required ones.
 func (t *Tool) sample() []byte {
 	if calls := t.calls(); len(calls) > 0 {
-		text, _ := json.Marshal(calls[0].Arguments)
-		return text
+		return encoded(calls[0].Arguments)
 	}
-	var b rawjson.Builder
-	b.Object()
+	values := map[string]any{}
 	needs := func(name string) bool {
 		return slices.ContainsFunc(t.requires, func(group []string) bool { return group[0] == name })
 	}
 	for i := range t.arguments {
 		if a := &t.arguments[i]; a.Name != "" && (a.Required || needs(a.Name)) {
-			b.Name(a.Name)
-			if a.IsList() {
-				b.Array().Raw(encoded(sampleOf(a))).End()
-			} else {
-				b.Raw(encoded(sampleOf(a)))
-			}
+			values[a.Name] = sampleOf(a)
 		}
 	}
 	if s := t.stdin; s != nil && needs(s.Name) {
-		b.Name(s.Name).String("sample\n")
+		values[s.Name] = "sample\n"
 	}
-	return b.End().Bytes()
+	return encoded(values)
 }
 
-// sampleOf returns a value of an argument. It ignores the pattern.
+// samples are values of each type. They ignore patterns.
+var samples = map[recipe.Type]any{recipe.Switch: true, recipe.Integer: 1, recipe.Number: 1, recipe.String: "sample",
+	recipe.Path: "README.md", recipe.URL: "https://example.com/"}
+
+// sampleOf returns a value of an argument.
 func sampleOf(a *recipe.Argument) any {
-	switch a.Type {
-	case recipe.Switch:
-		return true
-	case recipe.Integer, recipe.Number:
-		if a.Minimum != nil {
-			return *a.Minimum
-		}
-		return 1
-	case recipe.Choice:
-		return a.Choices[0]
-	case recipe.Path:
-		return "README.md"
-	case recipe.URL:
-		return "https://example.com/"
+	value := samples[a.Type]
+	switch {
+	case a.Type == recipe.Choice:
+		value = a.Choices[0]
+	case a.Minimum != nil:
+		value = *a.Minimum
 	}
-	return "sample"
+	if a.IsList() {
+		return []any{value}
+	}
+	return value
 }
 
 func items(list []string, before, none string) string {

@@ -3,7 +3,6 @@ package wrap
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
@@ -18,47 +17,77 @@ const defaultTimeout = 30
 // maxTimeout is the time limit of a call that reports progress, in seconds.
 const maxTimeout = 3600
 
-// metadata returns the content of tool.meta.json (WRAP-34).
+// metadata is tool.meta.json (WRAP-34).
+type metadata struct {
+	Schema       string        `json:"$schema,omitempty"`
+	Name         string        `json:"name"`
+	Title        string        `json:"title"`
+	Description  string        `json:"description"`
+	InputSchema  inputSchema   `json:"inputSchema"`
+	Annotations  *annotations  `json:"annotations,omitempty"`
+	Capabilities []string      `json:"capabilities,omitzero"`
+	Confine      *confined     `json:"confine,omitempty"`
+	Output       recipe.Output `json:"output"`
+	TimeoutSecs  int           `json:"timeoutSecs"`
+	// Each report of progress begins the time anew.
+	Extends       bool `json:"progressExtendsTimeout,omitempty"`
+	MaxTimeout    int  `json:"maxTimeoutSecs,omitempty"`
+	ValidateInput bool `json:"validateInput"`
+}
+
+// inputSchema is the schema of the arguments. It has no allOf, anyOf or oneOf, because some clients
+// reject them at the top level. It has no schema false, because some accept only objects as schemas.
+type inputSchema struct {
+	Type       string              `json:"type"`
+	Properties json.RawMessage     `json:"properties"`
+	Required   []string            `json:"required,omitempty"`
+	Excluded   map[string]without  `json:"dependentSchemas,omitempty"`
+	Dependent  map[string][]string `json:"dependentRequired,omitempty"`
+	Additional bool                `json:"additionalProperties"`
+}
+
+// without is a schema that refuses some properties.
+type without struct {
+	Properties map[string]map[string]struct{} `json:"properties"`
+}
+
+// never is a schema that accepts nothing: {"not":{}}.
+var never = map[string]struct{}{"not": {}}
+
+type annotations struct {
+	ReadOnly    *bool `json:"readOnlyHint,omitempty"`
+	Destructive *bool `json:"destructiveHint,omitempty"`
+	Idempotent  *bool `json:"idempotentHint,omitempty"`
+	OpenWorld   *bool `json:"openWorldHint,omitempty"`
+}
+
+type confined struct {
+	Exec []string `json:"exec"`
+	Read []string `json:"read,omitempty"`
+}
+
+// metadata returns the content of tool.meta.json.
 func (t *Tool) metadata(schemas string) []byte {
 	r := t.Recipe
-	var b rawjson.Builder
-	b.Object()
-	if schemas != "" {
-		b.Name("$schema").String(schemas + "/tool.schema.json")
+	m := metadata{
+		Name: t.Name, Title: r.Title, Description: t.description(), InputSchema: t.schema(), Output: r.Output,
+		Annotations: t.annotations(), Capabilities: t.capabilities(),
+		TimeoutSecs: cmp.Or(r.TimeoutSecs, defaultTimeout), ValidateInput: true,
 	}
-	b.Name("name").String(t.Name).Name("title").String(r.Title).Name("description").String(t.description())
-	b.Name("inputSchema").Object().Name("type").String("object")
-	t.properties(&b)
-	t.exclusive(&b)
-	t.inOrder(&b)
-	b.Name("additionalProperties").Bool(false).End()
-	t.annotations(&b)
-	capabilities := t.capabilities()
-	if capabilities != nil {
-		b.Name("capabilities").Strings(capabilities)
+	if schemas != "" {
+		m.Schema = schemas + "/tool.schema.json"
 	}
 	// A tool with declared capabilities cannot start other programs (CF-15).
-	if capabilities != nil && !slices.Contains(capabilities, string(access.Process)) {
-		b.Name("confine").Object().Name("exec").Strings(append([]string{t.argv[0]}, r.Starts...)).End()
-	}
-	b.Name("output").Object().Name("type").String(r.Output.Type)
-	if r.Output.MIMEType != "" {
-		b.Name("mimeType").String(r.Output.MIMEType)
-	}
-	if len(r.Output.ExitCodes) > 0 {
-		b.Name("exitCodes").Object()
-		for _, code := range slices.Sorted(maps.Keys(r.Output.ExitCodes)) {
-			b.Name(code).String(r.Output.ExitCodes[code])
+	if m.Capabilities != nil && !slices.Contains(m.Capabilities, string(access.Process)) {
+		m.Confine = &confined{Exec: append([]string{t.argv[0]}, r.Starts...)}
+		if t.reads != "" {
+			m.Confine.Read = []string{t.reads}
 		}
-		b.End()
 	}
-	b.End()
-	b.Name("timeoutSecs").Int(cmp.Or(r.TimeoutSecs, defaultTimeout))
-	if r.Progress != "" { // each report begins the time anew
-		b.Name("progressExtendsTimeout").Bool(true).Name("maxTimeoutSecs").Int(maxTimeout)
+	if r.Progress != "" {
+		m.Extends, m.MaxTimeout = true, maxTimeout
 	}
-	b.Name("validateInput").Bool(true).End()
-	return rawjson.AppendIndent(nil, b.Bytes(), 0)
+	return rawjson.AppendIndent(nil, encoded(m), 0)
 }
 
 // capabilities returns those of the recipe. A tool that offers a destructive argument can write where it
@@ -88,31 +117,27 @@ func (t *Tool) commandLine() string {
 	return strings.Join(append([]string{t.Words[0]}, t.Recipe.Command...), " ")
 }
 
-// properties writes the arguments, and which ones are required.
-func (t *Tool) properties(b *rawjson.Builder) {
-	var required []string
-	b.Name("properties").Object()
+// schema describes the arguments, in the recipe's order.
+func (t *Tool) schema() inputSchema {
+	s := inputSchema{Type: "object", Excluded: t.excluded(), Dependent: t.inOrder()}
+	var b rawjson.Builder
+	b.Object()
+	add := func(name string, required bool, p property) {
+		b.Name(name).Raw(encoded(p))
+		if required || t.isRequired(name) {
+			s.Required = append(s.Required, name)
+		}
+	}
 	for i := range t.arguments {
-		a := &t.arguments[i]
-		if a.Name == "" {
-			continue
-		}
-		b.Name(a.Name)
-		property(b, a)
-		if t.isRequired(a.Name) || a.Required {
-			required = append(required, a.Name)
+		if a := &t.arguments[i]; a.Name != "" {
+			add(a.Name, a.Required, propertyOf(a))
 		}
 	}
-	if s := t.stdin; s != nil {
-		b.Name(s.Name).Object().Name("type").String("string").Name("description").String(s.Description).End()
-		if t.isRequired(s.Name) {
-			required = append(required, s.Name)
-		}
+	if stdin := t.stdin; stdin != nil {
+		add(stdin.Name, false, property{Type: "string", Description: stdin.Description})
 	}
-	b.End()
-	if len(required) > 0 {
-		b.Name("required").Strings(required)
-	}
+	s.Properties = b.End().Bytes()
+	return s
 }
 
 // isRequired reports whether an argument is the only one left of a group that a call needs.
@@ -120,94 +145,64 @@ func (t *Tool) isRequired(name string) bool {
 	return slices.ContainsFunc(t.requires, func(group []string) bool { return len(group) == 1 && group[0] == name })
 }
 
-// annotations writes the hints about the tool's effects (WRAP-35).
-func (t *Tool) annotations(b *rawjson.Builder) {
-	effects := t.Recipe.Effects
+// annotations returns the hints about the tool's effects, or nil (WRAP-35).
+func (t *Tool) annotations() *annotations {
+	a := annotations(t.Recipe.Effects)
 	if t.Destructive() {
 		no, yes := false, true
-		effects.ReadOnly, effects.Destructive, effects.Idempotent = &no, &yes, nil
+		a.ReadOnly, a.Destructive, a.Idempotent = &no, &yes, nil
 	}
-	hints := []struct {
-		name  string
-		value *bool
-	}{
-		{"readOnlyHint", effects.ReadOnly}, {"destructiveHint", effects.Destructive},
-		{"idempotentHint", effects.Idempotent}, {"openWorldHint", effects.OpenWorld},
+	if a == (annotations{}) {
+		return nil
 	}
-	open := false
-	for _, hint := range hints {
-		if hint.value == nil {
-			continue
-		}
-		if !open {
-			b.Name("annotations").Object()
-			open = true
-		}
-		b.Name(hint.name).Bool(*hint.value)
-	}
-	if open {
-		b.End()
-	}
+	return &a
 }
 
-// property writes the schema of one argument.
-func property(b *rawjson.Builder, a *recipe.Argument) {
-	b.Object()
-	switch {
-	case a.Type == recipe.Switch && a.Repeat:
-		b.Name("type").String("integer").Name("minimum").Int(0).Name("maximum").Int(recipe.MaxTimes)
-	case a.IsList():
-		b.Name("type").String("array").Name("items").Object()
-		typed(b, a)
-		b.End()
-		if a.Required || a.Default != nil {
-			b.Name("minItems").Int(1)
-		}
-		b.Name("maxItems").Int(recipe.MaxList)
-	default:
-		typed(b, a)
-	}
-	switch {
-	case a.Default == nil:
-	case a.IsList():
-		b.Name("default").Array().Raw(encoded(a.Default)).End()
-	default:
-		b.Name("default").Raw(encoded(a.Default))
-	}
-	if text := describe(a); text != "" {
-		b.Name("description").String(text)
-	}
-	b.End()
+// property is the schema of one argument.
+type property struct {
+	Type        string    `json:"type"`
+	Enum        []string  `json:"enum,omitempty"`
+	MinLength   int       `json:"minLength,omitempty"`
+	Pattern     string    `json:"pattern,omitempty"`
+	Minimum     *float64  `json:"minimum,omitempty"`
+	Maximum     *float64  `json:"maximum,omitempty"`
+	Items       *property `json:"items,omitempty"`
+	MinItems    int       `json:"minItems,omitempty"`
+	MaxItems    int       `json:"maxItems,omitempty"`
+	Default     any       `json:"default,omitempty"`
+	Description string    `json:"description,omitempty"`
 }
 
-// typed writes the type of one value.
-func typed(b *rawjson.Builder, a *recipe.Argument) {
+// propertyOf returns the schema of an argument. A switch that can be repeated is a count.
+func propertyOf(a *recipe.Argument) property {
+	one := property{Type: "string", Enum: a.Choices, Pattern: a.WholePattern(), Minimum: a.Minimum, Maximum: a.Maximum}
 	switch a.Type {
 	case recipe.Switch:
-		b.Name("type").String("boolean")
+		one.Type = "boolean"
 	case recipe.Integer, recipe.Number:
-		b.Name("type").String(string(a.Type))
-	default:
-		b.Name("type").String("string")
+		one.Type = string(a.Type)
+	case recipe.Path, recipe.URL:
+		one.MinLength = 1
 	}
-	if a.Type == recipe.Choice {
-		b.Name("enum").Strings(a.Choices)
+	p := one
+	switch {
+	case a.Type == recipe.Switch && a.Repeat:
+		low, high := 0.0, float64(recipe.MaxTimes)
+		p.Type, p.Minimum, p.Maximum = "integer", &low, &high
+	case a.IsList():
+		p = property{Type: "array", Items: &one, MaxItems: recipe.MaxList}
+		if a.Required || a.Default != nil {
+			p.MinItems = 1
+		}
 	}
-	if a.Type == recipe.Path || a.Type == recipe.URL {
-		b.Name("minLength").Int(1)
+	if p.Default = a.Default; p.Default != nil && a.IsList() {
+		p.Default = []any{a.Default}
 	}
-	if a.Pattern != "" {
-		b.Name("pattern").String(a.WholePattern())
-	}
-	if a.Minimum != nil {
-		b.Name("minimum").Raw(encoded(*a.Minimum))
-	}
-	if a.Maximum != nil {
-		b.Name("maximum").Raw(encoded(*a.Maximum))
-	}
+	p.Description = describe(a)
+	return p
 }
 
-// encoded returns a string, number or boolean as JSON.
+// encoded returns a value as JSON. It ends in no newline.
 func encoded(v any) json.RawMessage {
 	text, _ := json.Marshal(v)
 	return text
@@ -221,38 +216,29 @@ func describe(a *recipe.Argument) string {
 	return strings.TrimSpace(a.Description + " (" + a.Option + ")")
 }
 
-// exclusive adds to the schema which arguments exclude each other. It does not use allOf,
-// anyOf or oneOf, because some clients reject them at the top level of a schema. It does not
-// use the schema false, because some clients accept only objects as schemas.
-func (t *Tool) exclusive(b *rawjson.Builder) {
-	excluded := map[string][]string{}
+// excluded returns for each argument a schema without the arguments that it excludes.
+func (t *Tool) excluded() map[string]without {
+	schemas := map[string]without{}
 	for _, group := range t.excludes {
 		for _, name := range group {
+			if schemas[name].Properties == nil {
+				schemas[name] = without{map[string]map[string]struct{}{}}
+			}
 			for _, other := range group {
-				if other != name && !slices.Contains(excluded[name], other) {
-					excluded[name] = append(excluded[name], other)
+				if other != name {
+					schemas[name].Properties[other] = never
 				}
 			}
 		}
 	}
-	if len(excluded) == 0 {
-		return
-	}
-	b.Name("dependentSchemas").Object()
-	for _, name := range slices.Sorted(maps.Keys(excluded)) {
-		b.Name(name).Object().Name("properties").Object()
-		for _, other := range excluded[name] {
-			b.Name(other).Object().Name("not").Object().End().End()
-		}
-		b.End().End()
-	}
-	b.End()
+	return schemas
 }
 
-// inOrder adds to the schema that an optional operand requires the optional operand before
-// it. Without that one, it would take its position.
-func (t *Tool) inOrder(b *rawjson.Builder) {
-	before, open := "", false // the optional operand before
+// inOrder returns the optional operands that require the optional operand before them. Without that
+// one, they would take its position.
+func (t *Tool) inOrder() map[string][]string {
+	needs := map[string][]string{}
+	before := "" // the optional operand before
 	for i := range t.arguments {
 		a := &t.arguments[i]
 		switch {
@@ -263,19 +249,13 @@ func (t *Tool) inOrder(b *rawjson.Builder) {
 			continue
 		}
 		if before != "" && !a.Required {
-			if !open {
-				b.Name("dependentRequired").Object()
-				open = true
-			}
-			b.Name(a.Name).Array().String(before).End()
+			needs[a.Name] = []string{before}
 		}
 		if before = a.Name; a.Required || a.Repeat || a.Default != nil || t.isAlternative(a.Name) {
 			before = ""
 		}
 	}
-	if open {
-		b.End()
-	}
+	return needs
 }
 
 // isAlternative reports whether an operand is one of a group of which a call has exactly one.

@@ -21,7 +21,8 @@ type Tool struct {
 	LeftOut []LeftOut
 	Review  []string // points that a person should check
 
-	argv []string // Words, with the first one as in tool.sh
+	argv  []string // Words, with the first one as in tool.sh
+	reads string   // Command.Reads
 	// The offered parts of the recipe.
 	arguments []recipe.Argument
 	stdin     *recipe.Stdin
@@ -63,18 +64,22 @@ func (s Source) Text() string {
 }
 
 // A LeftOut is an option that the tool does not offer.
-type LeftOut struct{ Option, Why string }
+type LeftOut struct {
+	Option string `json:"option"`
+	Why    string `json:"why"`
+}
 
 // A Command is the command line that a tool runs.
 type Command struct {
 	Words   []string // as the person typed them
 	Program string   // the first word as in tool.sh
 	Needs   string   // the program to install, or "" for a program of the project
+	Reads   string   // a folder that the program reads whatever the call, or ""
 }
 
 // New makes a tool with a name from a recipe.
 func New(name string, c Command, r *recipe.Recipe, from Source, s Selection) (*Tool, error) {
-	t := &Tool{Name: name, Words: c.Words, Recipe: r, Source: from, Needs: c.Needs}
+	t := &Tool{Name: name, Words: c.Words, Recipe: r, Source: from, Needs: c.Needs, reads: c.Reads}
 	t.argv = []string{c.Program}
 	if _, placed := r.CommandAt(); !placed {
 		t.argv = append(t.argv, r.Command...)

@@ -53,9 +53,12 @@ func (a *Asker) manual(file string, words []string) *usage.Program {
 
 // page reads a page, compressed or not, and follows references to other pages.
 func page(dir, name string, steps int) ([]byte, error) {
-	text, err := readPage(filepath.Join(dir, filepath.FromSlash(name)+".gz"), true)
-	if errors.Is(err, os.ErrNotExist) {
-		text, err = readPage(filepath.Join(dir, filepath.FromSlash(name)), false)
+	file := filepath.Join(dir, filepath.FromSlash(name))
+	text, err := boundedfile.Read(file+".gz", maxPage)
+	if err == nil {
+		text, err = unpacked(text)
+	} else if errors.Is(err, os.ErrNotExist) {
+		text, err = boundedfile.Read(file, maxPage)
 	}
 	if err != nil {
 		return nil, err
@@ -69,13 +72,7 @@ func page(dir, name string, steps int) ([]byte, error) {
 	return text, nil
 }
 
-// readPage reads a regular file or a symbolic link to one, as distributions install
-// alternatives.
-func readPage(name string, packed bool) ([]byte, error) {
-	text, err := boundedfile.Read(name, maxPage)
-	if err != nil || !packed {
-		return text, err
-	}
+func unpacked(text []byte) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(text))
 	if err != nil {
 		return nil, err

@@ -9,14 +9,15 @@ import (
 // Output runs a program with words that make it print something, and returns its standard output.
 func (a *Asker) Output(ctx context.Context, file string, words []string) ([]byte, error) {
 	ans, err := a.run(ctx, file, words)
-	switch {
-	case err != nil:
-		return nil, err
-	case ans.cause != nil:
-		return nil, fmt.Errorf("%s: %w", strings.Join(words, " "), ans.cause)
-	case ans.status != 0:
+	if err == nil {
+		err = ans.cause
+	}
+	if err == nil && ans.status != 0 {
 		line, _, _ := strings.Cut(strings.TrimSpace(string(ans.text)), "\n")
-		return nil, fmt.Errorf("%s ended with exit status %d: %.200q", strings.Join(words, " "), ans.status, line)
+		err = fmt.Errorf("exit status %d: %.200q", ans.status, line)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", strings.Join(words, " "), err)
 	}
 	return ans.out, nil
 }

@@ -18,10 +18,12 @@ type call struct {
 // calls in their order. A program is wrapped with its default options where only names none.
 var callsOf = map[string]struct {
 	only  string
+	with  string // options that are only offered by name
 	files map[string]string
 	calls []call
 }{
 	"autopep8": {
+		with:  "in_place",
 		files: map[string]string{"a.py": "import os,sys\nx=1\n", "b.py": "y=2\n"},
 		calls: []call{
 			{with: `{"files":["autopep8/a.py"]}`, prints: "import os\nimport sys\nx = 1\n"},
@@ -40,14 +42,15 @@ var callsOf = map[string]struct {
 			{with: `{"line_length":4,"src":["black/c.py"]}`, file: "black/c.py", holds: "f(\n    a,\n    b,\n)\n"},
 		},
 	},
-	"busybox-grep": {
+	"busybox-grep": { // busybox runs scripts, so even words are only offered by name
+		with:  "arguments",
 		files: map[string]string{"data": "a\nb\n"},
 		calls: []call{
-			{with: `{"pattern":"b","file":["busybox-grep/data"]}`, prints: "b\n"},
-			{with: `{"n":true,"pattern":"b","stdin":"a\nb\n"}`, prints: "2:b\n"},
-			{with: `{"i":true,"c":true,"pattern":"B","stdin":"a\nb\n"}`, prints: "1\n"},
-			{with: `{"r":true,"l":true,"pattern":"a","file":["busybox-grep"]}`, prints: "{project}/busybox-grep/data\n"},
-			{with: `{"pattern":"z","stdin":"a\n"}`, fails: true, says: "exit status 1"},
+			{with: `{"arguments":["b","busybox-grep/data"]}`, prints: "b\n"},
+			{with: `{"n":true,"arguments":["b"],"stdin":"a\nb\n"}`, prints: "2:b\n"},
+			{with: `{"i":true,"c":true,"arguments":["B"],"stdin":"a\nb\n"}`, prints: "1\n"},
+			{with: `{"r":true,"l":true,"arguments":["a","busybox-grep"]}`, prints: "busybox-grep/data\n"},
+			{with: `{"arguments":["z"],"stdin":"a\n"}`, fails: true, says: "exit status 1"},
 		},
 	},
 	"busybox-gzip": {
@@ -60,6 +63,7 @@ var callsOf = map[string]struct {
 		},
 	},
 	"busybox-sort": {
+		with:  "o",
 		files: map[string]string{"data": "10\n9\n9\n", "pairs": "a:2\nb:1\n"},
 		calls: []call{
 			{with: `{"r":true,"file":["busybox-sort/pairs"]}`, prints: "b:1\na:2\n"},
@@ -69,6 +73,7 @@ var callsOf = map[string]struct {
 		},
 	},
 	"busybox-wget": {
+		with: "O,P",
 		calls: []call{
 			{with: `{"Y":"off","P":"busybox-wget","url":["{http}/hello"]}`, file: "busybox-wget/hello", holds: "GET /hello\n"},
 			{with: `{"Y":"off","O":"busybox-wget/a","header":"X-Word: word","url":["{http}/"]}`,
@@ -122,9 +127,9 @@ var callsOf = map[string]struct {
 	"gh-pr-merge": {
 		calls: []call{
 			{with: `{"repo":"o/r","squash":true}`, fails: true, says: "argument required when using the --repo flag"},
-			{with: `{"repo":"o/r","merge":true,"rebase":true,"number":1}`, fails: true,
+			{with: `{"repo":"o/r","merge":true,"rebase":true,"number_url_branch":"1"}`, fails: true,
 				says: "only one of --merge, --rebase, or --squash can be enabled"},
-			{with: `{"repo":"o/r","squash":true,"number":1}`, fails: true, says: "127.0.0.1:9: connect: connection refused"},
+			{with: `{"repo":"o/r","squash":true,"number_url_branch":"1"}`, fails: true, says: "127.0.0.1:9: connect: connection refused"},
 		},
 	},
 	"gh-release-create": {
@@ -148,13 +153,13 @@ var callsOf = map[string]struct {
 	},
 	"git-clone": {
 		calls: []call{
-			{with: `{"repo":"{project}/origin","dir":"git-clone/a"}`, file: "git-clone/a/file", holds: "committed\n"},
-			{with: `{"repo":"{project}/origin","branch":"side","origin":"up","dir":"git-clone/b"}`,
+			{with: `{"arguments":["{project}/origin","git-clone/a"]}`, file: "git-clone/a/file", holds: "committed\n"},
+			{with: `{"arguments":["{project}/origin","git-clone/b"],"branch":"side","origin":"up"}`,
 				file: "git-clone/b/.git/refs/remotes/up/HEAD", holds: "ref: refs/remotes/up/"},
-			{with: `{"repo":"{project}/origin","bare":true,"dir":"git-clone/c"}`, file: "git-clone/c/config",
+			{with: `{"arguments":["{project}/origin","git-clone/c"],"bare":true}`, file: "git-clone/c/config",
 				holds: "bare = true"},
-			{with: `{"repo":"git://127.0.0.1:9/x","dir":"git-clone/d"}`, fails: true, says: "Connection refused"},
-			{with: `{"repo":"{project}/git-clone/nosuch","dir":"git-clone/e"}`, fails: true, says: "does not exist"},
+			{with: `{"arguments":["git://127.0.0.1:9/x","git-clone/d"]}`, fails: true, says: "Connection refused"},
+			{with: `{"arguments":["{project}/git-clone/nosuch","git-clone/e"]}`, fails: true, says: "does not exist"},
 		},
 	},
 	"git-status": {
@@ -167,6 +172,7 @@ var callsOf = map[string]struct {
 		},
 	},
 	"gofmt": {
+		with:  "w",
 		files: map[string]string{"p.go": "package  p\n", "q.go": "package q\n\nvar all = [][]int{[]int{1}}\n"},
 		calls: []call{
 			{with: `{"path":["gofmt/p.go"]}`, prints: "package p\n"},
@@ -177,6 +183,7 @@ var callsOf = map[string]struct {
 		},
 	},
 	"goimports": {
+		with:  "w",
 		files: map[string]string{"p.go": "package p\n\nfunc f() { fmt.Println() }\n", "q.go": "package  q\n"},
 		calls: []call{
 			{with: `{"format_only":true,"path":["goimports/q.go"]}`, prints: "package q\n"},
@@ -212,16 +219,15 @@ var callsOf = map[string]struct {
 			{with: `{"border":"ascii","stdin":"C"}`, says: "\n|00000000| 43  "},
 		},
 	},
-	"hyperfine": {
+	"hyperfine": { // its commands are never offered
 		calls: []call{
-			{with: `{"runs":2,"warmup":1,"command":["true"]}`, says: "2 runs"},
-			{with: `{"runs":2,"show_output":true,"command":["echo hello"]}`, says: "\nhello\nhello\n"},
-			{with: `{"runs":2,"ignore_failure":true,"export_json":"hyperfine/out","command":["exit 3"]}`, file: "hyperfine/out",
-				holds: `"command": "exit 3"`},
-			{with: `{"runs":2,"command":["exit 3"]}`, fails: true, says: "Command terminated with non-zero exit code"},
+			{with: `{}`, fails: true, says: "required arguments were not provided"},
+			{with: `{"warmup":"1"}`, fails: true, says: "required arguments were not provided"},
+			{with: `{"show_output":true}`, fails: true, says: "required arguments were not provided"},
 		},
 	},
 	"isbg": {
+		with: "imappasswd",
 		calls: []call{
 			{with: `{}`, fails: true, says: "Option processing failed"},
 			{with: `{"imaphost":"127.0.0.1","imapport":9,"imapuser":"u"}`,
@@ -279,6 +285,7 @@ var callsOf = map[string]struct {
 		},
 	},
 	"pygmentize": {
+		with:  "o",
 		files: map[string]string{"a.py": "print(1)\n"},
 		calls: []call{
 			{with: `{"l":"python","f":"html","inputfile":"pygmentize/a.py"}`, says: `<span class="nb">print</span>`},
@@ -320,6 +327,7 @@ var callsOf = map[string]struct {
 		},
 	},
 	"stomp": {
+		with:  "password",
 		files: map[string]string{"commands": "send /queue/demo hello\nquit\n"},
 		calls: []call{
 			{with: `{"host":"127.0.0.1","port":{stomp},"file":"stomp/commands"}`, file: "stomp/received",
@@ -330,20 +338,22 @@ var callsOf = map[string]struct {
 		},
 	},
 	"stringer": {
+		with: "output",
 		files: map[string]string{
 			"go.mod": "module demo\n",
 			"p.go":   "package p\n\ntype Pill int\n\nconst (\n\tPillA Pill = iota // first\n\tPillB\n)\n",
 		},
 		calls: []call{
-			{with: `{"type":"Pill","output":"stringer/a.go","files":["stringer/p.go"]}`, file: "stringer/a.go",
+			{with: `{"type":"Pill","output":"stringer/a.go","arguments":["stringer/p.go"]}`, file: "stringer/a.go",
 				holds: `"PillAPillB"`},
-			{with: `{"type":"Pill","trimprefix":"Pill","output":"stringer/b.go","files":["stringer/p.go"]}`,
+			{with: `{"type":"Pill","trimprefix":"Pill","output":"stringer/b.go","arguments":["stringer/p.go"]}`,
 				file: "stringer/b.go", holds: `"AB"`},
-			{with: `{"type":"Pill","linecomment":true,"output":"stringer/c.go","files":["stringer/p.go"]}`,
+			{with: `{"type":"Pill","linecomment":true,"output":"stringer/c.go","arguments":["stringer/p.go"]}`,
 				file: "stringer/c.go", holds: `"firstPillB"`},
 		},
 	},
 	"terser": {
+		with:  "output",
 		files: map[string]string{"a.js": "function add(first, second) { return first + second; }\nconsole.log(add(1, 2));\n"},
 		calls: []call{
 			{with: `{"files":["terser/a.js"]}`,

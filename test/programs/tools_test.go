@@ -68,7 +68,7 @@ func TestTools(t *testing.T) {
 	for _, file := range files {
 		command, _, _ := facts(t, file)
 		name := strings.ReplaceAll(strings.Join(command, "-"), ".", "-")
-		words := append([]string{"mcp-scaffold", "wrap"}, command...)
+		words := append([]string{"mcp-scaffold", "wrap", "--no-recipe", "--with", callsOf[name].with}, command...)
 		if only := callsOf[name].only; only != "" {
 			words = append(words, "--only", only)
 		}

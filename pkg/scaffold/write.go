@@ -203,8 +203,8 @@ func (p *place) changed(name string) error {
 	return cli.Failf(cli.CodeInvalid, "%s changed in the meantime and was kept; run this command again", p.abs(name))
 }
 
-// write writes a new file. It does not sync it to disk, which takes longer than everything else: if
-// the system fails now, a file is lost that the same command can create again.
+// write writes a new file. It does not sync it to disk, because that takes longer than everything else.
+// If the system fails now, the same command can create the lost file again.
 func (p *place) write(name string, f file) error {
 	w, err := p.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

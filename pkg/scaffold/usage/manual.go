@@ -199,7 +199,7 @@ func (m *manPage) line(l string) {
 	}
 }
 
-// fonts matches the macros for fonts. Those of two letters alternate.
+// fonts matches the macros for fonts. Macros of two letters alternate between two fonts.
 var fonts = lazyregexp.New(`^(?:[BIR]{1,2}|SB|SM)$`)
 
 // font adds the text of a macro for fonts, or of an inline macro of mdoc.

@@ -15,8 +15,8 @@ var glyphs = map[string]string{
 	"Rq": `"`, `L"`: `"`, `R"`: `"`, "q": `"`, "Ba": "|", "Gt": ">", "Lt": "<", "--": "--", "Pm": "+-", "nb": " ",
 }
 
-// escape matches an escape sequence: a letter with a name, as in \fB, \f(xx or \f[xxx], or with a text in
-// quotes, the name of a character, or a comment.
+// escape matches an escape sequence. It is a letter with a name, as in \fB, \f(xx or \f[xxx], or with a text
+// in quotes. Others are the name of a character, or a comment.
 var escape = lazyregexp.New(`\\(?:["#].*|[f*](?:\(.{0,2}|\[[^]]*]|.)|[FmMgnkVYs][+-]?(?:\(.{0,2}|\[[^]]*]|.)?|` +
 	`[hvwoDlLNXZbxSHCABR]'[^']*'|\(.{0,2}|\[[^]]*]|.?)`)
 

@@ -1,6 +1,6 @@
-// Package danger has the list of programs and options that run other programs, read settings that do,
-// write where they are told, take credentials or send data. Tools do not offer them unless somebody asks
-// for them by name (WRAP-26). The list is dangers.json.
+// Package danger has the list of dangerous programs and options. They run other programs, read settings
+// that do, write to paths that they name, delete, take credentials or send data. Tools offer them only if
+// somebody asks for them by name (WRAP-26). The list is dangers.json.
 package danger
 
 import (
@@ -47,7 +47,7 @@ type Kind struct {
 	name, value, text, unless *regexp.Regexp // or nil
 }
 
-// An Option is what the documentation says about an option.
+// An Option has the facts of the documentation about an option.
 type Option struct {
 	Names []string
 	Value string // the name of its value

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sort"
 	"strings"
 
 	"mcp-bash/pkg/bundle"
@@ -100,7 +99,7 @@ func imagePlatforms(list, format string) ([]runtimes.Target, error) {
 	if format == "docker" && len(targets) > 1 {
 		return nil, cli.Usagef("--format docker is for one platform; choose it with --platform, or use --format oci")
 	}
-	sort.Slice(targets, func(i, j int) bool { return targets[i].Arch < targets[j].Arch })
+	slices.SortFunc(targets, func(a, b runtimes.Target) int { return strings.Compare(a.Arch, b.Arch) })
 	return targets, nil
 }
 

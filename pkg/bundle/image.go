@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io"
@@ -414,14 +415,9 @@ func (i *imageBuilder) writeServer(tw *tar.Writer, bin runtimes.Binary, packages
 			files = append(files, f)
 		}
 	}
-	program, err := boundedfile.Open(bin.File)
+	info, err := buildinfo.ReadFile(bin.File)
 	if err != nil {
 		return err
-	}
-	defer program.Close()
-	info, err := runtimes.BuildInfo(program)
-	if err != nil {
-		return fmt.Errorf("%s: %w", bin.File, err)
 	}
 	files = append(files, mcpb.Bytes(home+"/sbom.spdx.json", false, i.inventory(bin, packages, info)))
 	mcpb.Sort(files)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -308,9 +307,7 @@ func (s *surroundings) declare(accesses []observe.Access) declaration {
 		for i, entry := range entries {
 			entries[i] = s.spell(list, entry)
 		}
-		sort.Slice(entries, func(i, j int) bool {
-			return cmp.Or(number(entries[i])-number(entries[j]), strings.Compare(entries[i], entries[j])) < 0
-		})
+		slices.SortFunc(entries, func(a, b string) int { return cmp.Or(number(a)-number(b), strings.Compare(a, b)) })
 		if len(entries) == 0 {
 			delete(d.extras, list)
 		}
@@ -377,9 +374,7 @@ func (s *surroundings) programs(list []string) (kept []string) {
 			brought[program] = len(s.brings(program))
 		}
 	}
-	sort.Slice(list, func(i, j int) bool {
-		return cmp.Or(brought[list[j]]-brought[list[i]], strings.Compare(list[i], list[j])) < 0
-	})
+	slices.SortFunc(list, func(a, b string) int { return cmp.Or(brought[b]-brought[a], strings.Compare(a, b)) })
 	for _, program := range list {
 		if s.broughtBy(program, kept) == "" {
 			kept = append(kept, program)

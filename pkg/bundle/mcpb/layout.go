@@ -4,12 +4,12 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"sort"
 )
 
 // An archive describes each file twice: in a header before its content, and in an entry of
@@ -91,7 +91,7 @@ func checkLayout(r io.ReaderAt, e end, endAt int64, files []*zip.File) error {
 		}
 		places = append(places, place{f, body})
 	}
-	sort.SliceStable(places, func(i, j int) bool { return places[i].body < places[j].body })
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.body, b.body) })
 	at := int64(0)
 	for _, p := range places {
 		next, err := checkEntry(r, at, p.body, p.file)

@@ -10,7 +10,8 @@ import (
 	"io"
 	"io/fs"
 	"runtime"
-	"sort"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,7 +28,7 @@ type File struct {
 
 // Sort sorts files by name.
 func Sort(files []File) {
-	sort.Slice(files, func(i, j int) bool { return files[i].Name < files[j].Name })
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // Bytes returns a file with a content in memory.

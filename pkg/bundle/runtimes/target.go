@@ -4,8 +4,11 @@
 package runtimes
 
 import (
+	"bytes"
+	"debug/buildinfo"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"runtime"
 	"slices"
@@ -109,7 +112,7 @@ func check(file string, t Target) (*Binary, error) {
 	case info.Size() > maxBinary:
 		return nil, fmt.Errorf("%s: not a program", file)
 	}
-	built, err := BuildInfo(f)
+	built, err := buildinfo.Read(f)
 	if err != nil || built.Path != serverPackage {
 		return nil, fmt.Errorf("%s: not mcp-bash", file)
 	}
@@ -125,10 +128,26 @@ func check(file string, t Target) (*Binary, error) {
 	if made != t {
 		return nil, fmt.Errorf("%s: for %s", file, made)
 	}
-	if at, err := find(f, 0, []byte(cli.Stamp())); err != nil || at < 0 {
+	if ok, err := contains(f, []byte(cli.Stamp())); err != nil || !ok {
 		return nil, errors.Join(fmt.Errorf("%s: not of version %s", file, cli.Version), err)
 	}
 	return &Binary{t, file, info.Size()}, nil
+}
+
+func contains(r io.ReaderAt, text []byte) (bool, error) {
+	const step = 1 << 20
+	buffer := make([]byte, step+len(text))
+	for at := int64(0); ; at += step {
+		n, err := r.ReadAt(buffer, at)
+		if bytes.Contains(buffer[:n], text) {
+			return true, nil
+		}
+		if err == io.EOF {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+	}
 }
 
 // ParseArches parses a list of architectures.

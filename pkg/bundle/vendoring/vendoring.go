@@ -16,7 +16,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 	"unicode"
@@ -311,7 +310,7 @@ func sorted(sums map[string]string, compare func(a, b string) int) []string {
 	for name := range sums {
 		names = append(names, name)
 	}
-	sort.Slice(names, func(i, j int) bool { return compare(names[i], names[j]) < 0 })
+	slices.SortFunc(names, compare)
 	return names
 }
 

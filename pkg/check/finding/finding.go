@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sort"
 	"strings"
 
 	"mcp-bash/pkg/cli"
@@ -73,7 +72,7 @@ func Sort(list []Finding) {
 		}
 		return 2
 	}
-	sort.SliceStable(list, func(i, j int) bool { return rank(&list[i]) < rank(&list[j]) })
+	slices.SortStableFunc(list, func(a, b Finding) int { return rank(&a) - rank(&b) })
 }
 
 // Text returns the message with its path.

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -25,12 +26,9 @@ var errNotRegular = errors.New("not a regular file")
 
 func hidden(name string) bool { return strings.HasPrefix(name, ".") }
 
-// byName sorts entries by name.
-type byName []Entry
-
-func (l byName) Len() int           { return len(l) }
-func (l byName) Less(i, j int) bool { return l[i].Name < l[j].Name }
-func (l byName) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
+func sortEntries(list []Entry) {
+	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+}
 
 // Unusable returns why the file name cannot be used, "" when it can.
 func Unusable(name string) string {

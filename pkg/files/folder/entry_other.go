@@ -2,10 +2,7 @@
 
 package folder
 
-import (
-	"io/fs"
-	"sort"
-)
+import "io/fs"
 
 // entriesOf returns the entries that listings include.
 func entriesOf(found []fs.DirEntry) []Entry {
@@ -16,6 +13,6 @@ func entriesOf(found []fs.DirEntry) []Entry {
 			list = append(list, Entry{Name: e.Name(), IsDir: e.IsDir(), Odd: odd})
 		}
 	}
-	sort.Sort(byName(list))
+	sortEntries(list)
 	return list
 }

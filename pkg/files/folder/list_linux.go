@@ -2,7 +2,6 @@ package folder
 
 import (
 	"encoding/binary"
-	"sort"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -22,7 +21,7 @@ func (d Dir) List(buf []byte) ([]Entry, error) {
 			return nil, err
 		}
 		if n == 0 {
-			sort.Sort(byName(list))
+			sortEntries(list)
 			return list, nil
 		}
 		list = d.parseDirents(list, string(buf[:n]))

@@ -53,7 +53,7 @@ func (a *Assembly) standard() []item.Candidate {
 		return a.distinct(overlay(a.Found, items, a.Declared.Hidden))
 	}
 	if a.Declared.Sorted {
-		sortByName(items)
+		slices.SortStableFunc(items, byName)
 	}
 	return items
 }

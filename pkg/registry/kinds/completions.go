@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ var Completions = &Kind{
 	Build:      buildCompletion,
 	combine: func(a *Assembly) []item.Candidate {
 		items := a.standard()
-		sortByName(items)
+		slices.SortStableFunc(items, byName)
 		return items
 	},
 }

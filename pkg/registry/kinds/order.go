@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 
 	"mcp-bash/pkg/registry/item"
@@ -15,7 +14,7 @@ import (
 // distinct sorts items by name and drops duplicates of a name or id. The first item in the
 // order of trees and paths stays.
 func (a *Assembly) distinct(list []item.Candidate) []item.Candidate {
-	sortByName(list)
+	slices.SortStableFunc(list, byName)
 	kept := list[:0]
 	ids := false
 	for _, f := range list {
@@ -53,12 +52,9 @@ func (a *Assembly) distinct(list []item.Candidate) []item.Candidate {
 	return result
 }
 
-// sortByName sorts items by name, then by tree and path.
-func sortByName(list []item.Candidate) {
-	sort.SliceStable(list, func(i, j int) bool {
-		a, b := &list[i], &list[j]
-		return cmp.Or(strings.Compare(a.Name, b.Name), a.Tree-b.Tree, strings.Compare(a.Path, b.Path)) < 0
-	})
+// byName orders items by name, then by tree and path.
+func byName(a, b item.Candidate) int {
+	return cmp.Or(strings.Compare(a.Name, b.Name), a.Tree-b.Tree, strings.Compare(a.Path, b.Path))
 }
 
 // unique drops duplicates of a name or id, and keeps the order of the other items (R-142,

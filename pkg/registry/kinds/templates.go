@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -171,7 +172,7 @@ func combineTemplates(a *Assembly) []item.Candidate {
 		}
 	}
 	listed := make(map[string]bool)
-	sortByName(a.Found)
+	slices.SortStableFunc(a.Found, byName)
 	for _, f := range a.Found {
 		at := a.at(f)
 		drop := func(text string) {
@@ -193,6 +194,6 @@ func combineTemplates(a *Assembly) []item.Candidate {
 			items = append(items, f)
 		}
 	}
-	sortByName(items)
+	slices.SortStableFunc(items, byName)
 	return items
 }

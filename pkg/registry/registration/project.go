@@ -4,7 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"sort"
+	"slices"
+	"strings"
 
 	"mcp-bash/pkg/files/atomicfile"
 	"mcp-bash/pkg/json/rawjson"
@@ -75,7 +76,7 @@ func (r *Project) Tools(ctx context.Context) ([]RegisteredTool, error) {
 	for i := range all {
 		list[i] = registeredTool(&all[i], r.level)
 	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].Name < list[j].Name })
+	slices.SortStableFunc(list, func(a, b RegisteredTool) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil
 }
 

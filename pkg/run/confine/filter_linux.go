@@ -3,7 +3,6 @@ package confine
 import (
 	"cmp"
 	"slices"
-	"sort"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
@@ -62,7 +61,7 @@ func assemble(p *Profile, thread int, w *Watch, listens bool, extra ...denial) (
 		program = append(program, w.instructions()...)
 		list = append(always(w.Calls...), list...)
 	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].number < list[j].number })
+	slices.SortStableFunc(list, func(a, b denial) int { return cmp.Compare(a.number, b.number) })
 	var calls [][]denial
 	for i := range list {
 		if i == 0 || list[i].number != list[i-1].number {

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 
 	"mcp-bash/pkg/cli"
@@ -109,7 +108,7 @@ func (t *Tool) choose(s Selection) error {
 			t.LeftOut = append(t.LeftOut, LeftOut{option, t.Recipe.Dangers[option]})
 		}
 	}
-	sort.SliceStable(t.LeftOut, func(i, j int) bool { return t.LeftOut[i].Why < t.LeftOut[j].Why })
+	slices.SortStableFunc(t.LeftOut, func(a, b LeftOut) int { return strings.Compare(a.Why, b.Why) })
 	if stdin := t.Recipe.Stdin; stdin != nil && !slices.Contains(s.Without, stdin.Name) {
 		t.stdin = stdin
 	}

@@ -1,8 +1,8 @@
 package secrets
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
@@ -58,7 +58,7 @@ func cut(text string, spans []span) string {
 	if len(spans) == 0 {
 		return text
 	}
-	sort.Slice(spans, func(i, j int) bool { return spans[i].start < spans[j].start })
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	var b strings.Builder
 	at := 0
 	for i := 0; i < len(spans); {

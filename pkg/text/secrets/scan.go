@@ -2,9 +2,9 @@ package secrets
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf16"
 
@@ -35,7 +35,7 @@ func Scan(content []byte) (findings []Finding) {
 			spans = append(spans, s)
 		}
 	}
-	sort.SliceStable(spans, func(i, j int) bool { return spans[i].start < spans[j].start })
+	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	line, at := 1, 0
 	for _, s := range spans {
 		line += strings.Count(text[at:s.start], "\n")

@@ -3,7 +3,7 @@ package urimatch
 import (
 	"cmp"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -49,9 +49,8 @@ func NewSet(templates []Template) *Set {
 			s.forms = append(s.forms, form{t.MIMEType, re})
 		}
 	}
-	sort.SliceStable(s.matching, func(i, j int) bool {
-		a, b := &s.matching[i], &s.matching[j]
-		return cmp.Or(b.literals-a.literals, a.expressions-b.expressions, strings.Compare(a.Name, b.Name)) < 0
+	slices.SortStableFunc(s.matching, func(a, b matching) int {
+		return cmp.Or(b.literals-a.literals, a.expressions-b.expressions, strings.Compare(a.Name, b.Name))
 	})
 	return s
 }

@@ -1,15 +1,20 @@
 package debian
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
 
-	"mcp-bash/pkg/bundle/internal/openpgp"
+	"github.com/ProtonMail/go-crypto/openpgp"
+	"github.com/ProtonMail/go-crypto/openpgp/armor"
+	"github.com/ProtonMail/go-crypto/openpgp/clearsign"
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
 )
 
 // DefaultKeyring contains the public keys that sign Debian 13 and its security updates. It consists of the
@@ -38,15 +43,38 @@ var ErrSignature = errors.New("the signature of the index cannot be verified")
 // verify returns the text that one of the keys has signed. It returns nothing outside the
 // signed part.
 func verify(text, keyring []byte, now time.Time) ([]byte, error) {
-	keys, err := openpgp.ReadKeyring(keyring)
+	keys, err := readKeys(keyring)
 	if err != nil {
 		return nil, fmt.Errorf("keyring: %w", err)
 	}
-	signed, err := keys.Verify(text, now)
+	block, rest := clearsign.Decode(text)
+	if block == nil || !bytes.HasPrefix(text, []byte("-----BEGIN PGP SIGNED MESSAGE-----")) ||
+		len(bytes.TrimSpace(rest)) > 0 {
+		return nil, fmt.Errorf("%w: not a signed text", ErrSignature)
+	}
+	config := &packet.Config{Time: func() time.Time { return now }}
+	_, err = openpgp.CheckDetachedSignature(keys, bytes.NewReader(block.Bytes), block.ArmoredSignature.Body, config)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSignature, err)
 	}
-	return signed, nil
+	return block.Plaintext, nil
+}
+
+func readKeys(keyring []byte) (openpgp.EntityList, error) {
+	if bytes.HasPrefix(bytes.TrimSpace(keyring), []byte("-----BEGIN")) {
+		block, err := armor.Decode(bytes.NewReader(keyring))
+		if err != nil {
+			return nil, err
+		}
+		if keyring, err = io.ReadAll(block.Body); err != nil {
+			return nil, err
+		}
+	}
+	keys, err := openpgp.ReadKeyRing(bytes.NewReader(keyring))
+	if err == nil && len(keys) == 0 {
+		err = errors.New("no keys")
+	}
+	return keys, err
 }
 
 // parseRelease parses the signed text of an InRelease file.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 )
@@ -104,10 +103,9 @@ func (x *Index) sort() {
 		slices.SortStableFunc(list, func(a, b *Package) int { return compareVersions(b.Version, a.Version) })
 	}
 	for _, list := range x.providers {
-		sort.SliceStable(list, func(i, j int) bool {
-			a, b := list[i].by, list[j].by
-			return cmp.Or(rank(a.priority)-rank(b.priority), cmp.Compare(a.Name, b.Name),
-				compareVersions(b.Version, a.Version)) < 0
+		slices.SortStableFunc(list, func(a, b provided) int {
+			return cmp.Or(rank(a.by.priority)-rank(b.by.priority), cmp.Compare(a.by.Name, b.by.Name),
+				compareVersions(b.by.Version, a.by.Version))
 		})
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"path"
 	"runtime"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -178,7 +177,7 @@ func (s *scanner) walk() ([]record, error) {
 		group.Wait()
 		records = append(records, slices.Concat(runs...)...)
 	}
-	sort.Slice(records, func(i, j int) bool { return records[i].compare(&records[j]) < 0 })
+	slices.SortFunc(records, func(a, b record) int { return a.compare(&b) })
 	return records, context.Cause(s.ctx)
 }
 

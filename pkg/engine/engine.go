@@ -73,6 +73,8 @@ type Engine struct {
 	// ParamHeaders returns the arguments that clients repeat in HTTP headers, by the names of their
 	// tools.
 	ParamHeaders func(ctx context.Context) (map[string][]paramheader.Param, error)
+	// LongRunning returns the long-running tools by name; nil: none.
+	LongRunning func(ctx context.Context) (map[string]tool.LongRunning, error)
 }
 
 // New assembles an engine.
@@ -108,6 +110,7 @@ func New(c Config) *Engine {
 	e.TemplateByText = e.lookupBy(kinds.Templates, templateOf)
 	e.Templates = e.templates()
 	e.ParamHeaders = e.paramHeaders()
+	e.LongRunning = e.longRunning()
 	e.Level = access.EffectiveLevel(p, c.Log)
 	for _, rule := range []*scriptenv.Rule{&p.Scripts.Tools, &p.Scripts.Providers} {
 		if warning := rule.Warning(); warning != "" {

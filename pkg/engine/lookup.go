@@ -7,6 +7,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/feature/resource"
+	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/feature/tool/paramheader"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry"
@@ -84,6 +85,21 @@ func (e *Engine) paramHeaders() func(ctx context.Context) (map[string][]paramhea
 		for _, item := range items {
 			if params, _ := paramheader.Parse(rawjson.Get(item.JSON, "inputSchema")); len(params) > 0 {
 				list[item.Name] = params
+			}
+		}
+		return list
+	})
+}
+
+// longRunning returns the long-running tools.
+func (e *Engine) longRunning() func(ctx context.Context) (map[string]tool.LongRunning, error) {
+	return derived(e, kinds.Tools, func(items []item.Item) (list map[string]tool.LongRunning) {
+		for _, item := range items {
+			if declared, ok := tool.ParseLongRunning(item.JSON); ok {
+				if list == nil {
+					list = map[string]tool.LongRunning{}
+				}
+				list[item.Name] = declared
 			}
 		}
 		return list

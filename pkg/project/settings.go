@@ -16,6 +16,7 @@ type Settings struct {
 	Logging     Logging
 	Limits      Limits
 	Sessions    Sessions
+	Tasks       Tasks
 	Token       Token
 	Calls       Calls
 	Discovery   Discovery
@@ -72,6 +73,15 @@ type Sessions struct {
 	MaxParkedCalls int           // maximum number of suspended calls
 }
 
+// Tasks configures calls of long-running tools (contract page tasks).
+type Tasks struct {
+	After      time.Duration // MCPBASH_TASK_AFTER
+	TTL        time.Duration // MCPBASH_TASK_TTL
+	Max        int           // MCPBASH_MAX_TASKS
+	MaxClient  int           // MCPBASH_MAX_CLIENT_TASKS
+	MaxResults int           // bytes; MCPBASH_MAX_TASK_BYTES
+}
+
 // Token configures the shared secret of requests (protocol section 23).
 type Token struct {
 	Secret      string // MCPBASH_REMOTE_TOKEN; "": requests need none
@@ -94,6 +104,7 @@ func (t *Token) Check() error {
 // Calls configures how tools and completion scripts run (tools section 17).
 type Calls struct {
 	Timeout                 int // seconds; MCPBASH_DEFAULT_TOOL_TIMEOUT; 0: none
+	LongTimeout             int // seconds; MCPBASH_TASK_TIMEOUT; 0: none
 	ProgressExtends         bool
 	MaxTimeout              int // seconds; MCPBASH_MAX_TIMEOUT_SECS
 	TimeoutHint             string
@@ -195,6 +206,13 @@ func ReadSettings(env Env, dirs Dirs) Settings {
 	}
 	s.Limits = readLimits(env, s.MaxResource)
 	s.Sessions = readSessions(env, s.CI)
+	s.Tasks = Tasks{
+		After:      settings.Duration(env, "MCPBASH_TASK_AFTER"),
+		TTL:        settings.Duration(env, "MCPBASH_TASK_TTL"),
+		Max:        settings.Int(env, "MCPBASH_MAX_TASKS"),
+		MaxClient:  settings.Int(env, "MCPBASH_MAX_CLIENT_TASKS"),
+		MaxResults: settings.Int(env, "MCPBASH_MAX_TASK_BYTES"),
+	}
 	return s
 }
 
@@ -285,6 +303,7 @@ func readSessions(env Env, ci bool) Sessions {
 func readCalls(env Env, output int) Calls {
 	t := Calls{
 		Timeout:                 settings.Int(env, "MCPBASH_DEFAULT_TOOL_TIMEOUT"),
+		LongTimeout:             settings.Int(env, "MCPBASH_TASK_TIMEOUT"),
 		ProgressExtends:         settings.Bool(env, "MCPBASH_PROGRESS_EXTENDS_TIMEOUT"),
 		MaxTimeout:              settings.Int(env, "MCPBASH_MAX_TIMEOUT_SECS"),
 		TimeoutHint:             env["MCPBASH_TIMEOUT_HINT"],

@@ -8,6 +8,7 @@ import (
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/protocol/calls/suspended"
+	"mcp-bash/pkg/protocol/calls/tasks"
 	"mcp-bash/pkg/protocol/handshake"
 	"mcp-bash/pkg/protocol/internal/session"
 	"mcp-bash/pkg/protocol/internal/throttle"
@@ -24,6 +25,7 @@ type Client struct {
 	session   *session.Session
 	requests  *calls.Requests
 	suspended *suspended.Client
+	tasks     *tasks.Client
 	handshake *handshake.Handshake
 	stateless *stateless.Stateless
 	subscribe *subscribe.Client
@@ -56,10 +58,18 @@ func (s *Server) NewClient(conn Connection, from Caller) *Client {
 		token: tokenGuard{settings: s.Project.Token, failures: throttle.New(s.Project.Token.MaxFailures)},
 	}
 	c.suspended = s.suspended.NewClient(c.session, from.Identity.Key())
-	c.requests = s.pool.NewRequests(calls.Config{
+	running := calls.Config{
 		Context: ctx, Session: c.session, Console: s.Console, Limits: &s.Project.Limits, After: c.after,
-		Shared: from.Shared,
+	}
+	c.tasks = s.tasks.NewClient(tasks.ClientConfig{
+		Calls: running, Caller: from.Identity.Key(), Out: c.session.Sink(),
+		Tool: func(ctx context.Context, name string) *tasks.Tool { return c.offered.LongRunning(ctx, name) },
 	})
+	if s.offered != nil {
+		running.Handle = c.tasks.Handle
+	}
+	running.Shared = from.Shared
+	c.requests = s.pool.NewRequests(running)
 	c.handshake = handshake.New(handshake.Config{
 		Context: ctx, Project: s.Project, State: s.State, Console: s.Console, Session: c.session, Roots: s.Roots,
 		Asked: c.requests.Wake, Remote: from.Remote, Shared: from.Shared,
@@ -77,7 +87,7 @@ func (s *Server) NewClient(conn Connection, from Caller) *Client {
 	c.subscribe = s.lists.NewClient(watching)
 	if s.offered != nil {
 		c.handshake.Methods = slices.Concat(both, c.subscribe.SessionMethods())
-		c.stateless.Methods = slices.Concat(both, c.subscribe.StreamMethods())
+		c.stateless.Methods = slices.Concat(both, c.subscribe.StreamMethods(), c.tasks.Methods())
 	}
 	s.Log.add(c.session)
 	return c
@@ -100,10 +110,10 @@ func (c *Client) AwaitRoom() {
 // Full reports whether AwaitRoom could wait.
 func (c *Client) Full() bool { return c.requests.Full() }
 
-// Busy reports whether the client waits for something: an answer, a suspended call, or the
+// Busy reports whether the client waits for something: an answer, a suspended call, a task, or the
 // notifications of a stream.
 func (c *Client) Busy() bool {
-	return c.requests.Busy() || c.suspended.Busy() || c.subscribe.Streaming()
+	return c.requests.Busy() || c.suspended.Busy() || c.tasks.Busy() || c.subscribe.Streaming()
 }
 
 // HasResults reports whether the client can still read results that are stored (LR-21).
@@ -125,6 +135,7 @@ func (c *Client) WaitAnswered() { c.requests.WaitAnswered() }
 // Wait returns when no request and no call runs.
 func (c *Client) Wait() {
 	c.requests.Wait()
+	c.tasks.Wait()
 	c.suspended.Wait()
 }
 
@@ -139,6 +150,7 @@ func (c *Client) Finish() {
 func (c *Client) Cancel(cause error) {
 	c.session.Enter(session.Ended)
 	c.requests.CancelAll(cause)
+	c.tasks.Cancel(cause)
 	c.suspended.Close()
 	c.stop(cause)
 }

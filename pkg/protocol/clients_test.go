@@ -4,6 +4,7 @@ package protocol
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -100,16 +101,17 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 
 // memory is a transport in memory: a client of a test, and its connection.
 type memory struct {
-	t         *testing.T
-	name      string
-	stateless bool
-	client    *Client
-	lines     chan string
-	seen      []string    // all lines that were read
-	stuck     atomic.Bool // the client does not read
-	ended     chan Ending
-	closing   sync.Once
-	tasks     sync.WaitGroup
+	t            *testing.T
+	name         string
+	stateless    bool
+	client       *Client
+	lines        chan string
+	seen         []string    // all lines that were read
+	stuck        atomic.Bool // the client does not read
+	ended        chan Ending
+	closing      sync.Once
+	capabilities string // in stateless requests; "": elicitation
+	tasks        sync.WaitGroup
 }
 
 // connect adds a client to a server. It opens a session, unless it is stateless.
@@ -170,7 +172,8 @@ func (m *memory) send(id, method, members string) {
 			members += ","
 		}
 		members += `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
-			`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},"io.modelcontextprotocol/logLevel":"info",` +
+			`"io.modelcontextprotocol/clientCapabilities":` + cmp.Or(m.capabilities, `{"elicitation":{}}`) +
+			`,"io.modelcontextprotocol/logLevel":"info",` +
 			`"progressToken":"token"}`
 	} else if method == "tools/call" {
 		members += `,"_meta":{"progressToken":"token"}`

@@ -111,6 +111,7 @@ const drainUninitialized = 1500 * time.Millisecond
 // to the client get no answers any more. Running requests may finish.
 func (c *Client) CloseInput() Ending {
 	c.handshake.Outgoing.End()
+	c.tasks.Close()
 	c.suspended.Close()
 	var e Ending
 	switch {

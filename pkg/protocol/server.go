@@ -16,16 +16,19 @@ import (
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/feature/tool/paramheader"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/protocol/calls/suspended"
+	"mcp-bash/pkg/protocol/calls/tasks"
 	"mcp-bash/pkg/protocol/console"
 	"mcp-bash/pkg/protocol/internal/seal"
 	"mcp-bash/pkg/protocol/internal/session"
 	"mcp-bash/pkg/protocol/methods"
 	"mcp-bash/pkg/protocol/stateless"
 	"mcp-bash/pkg/protocol/subscribe"
+	"mcp-bash/pkg/run/handoff"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -105,6 +108,7 @@ type Server struct {
 	offered   *methods.Project // nil in minimal mode
 	pool      *calls.Pool
 	suspended *suspended.Table
+	tasks     *tasks.Table
 	replica   methods.Replica
 	lists     *subscribe.Lists
 	results   *stateless.Results
@@ -118,6 +122,10 @@ func NewServer(c Config) *Server {
 		suspended: suspended.NewTable(c.Context, c.Project, c.Replica.URL, sealer),
 		results:   stateless.NewResults(&c.Project.Meta),
 	}
+	s.tasks = tasks.NewTable(tasks.Config{
+		Settings: &c.Project.Tasks, Limits: &c.Project.Limits, Grace: tasks.Grace, Running: handoff.MostWaiting(),
+		Retry: c.Project.Sessions.ParkedTTL, NewID: s.suspended.NewID,
+	})
 	if c.Engine == nil {
 		s.lists = subscribe.NewLists(c.Context, c.Project, nil)
 		return s
@@ -127,14 +135,19 @@ func NewServer(c Config) *Server {
 	return s
 }
 
-// Owner returns the URL of the replica that has the suspended call of a retry, or the stored result
-// that a request reads. The error is the answer if that replica cannot be reached. The URL is ""
-// for all requests that this process answers. A transport passes others on to the replica, with the
-// caller's credential (H-504, LR-13).
+// Owner returns the URL of the replica that has what a request names: the suspended call of a retry,
+// a task, or a stored result. The error is the answer if that replica cannot
+// be reached. The URL is "" for all requests that this process answers. A transport passes others on
+// to the replica, with the caller's credential (H-504, LR-13, TASK-41).
 func (s *Server) Owner(caller *auth.Identity, method string, params json.RawMessage) (url string, gone *mcp.Error) {
+	if id := tasks.IDOf(method, params); id != "" {
+		return s.suspended.Owner(id, caller.Key()), tasks.ErrUnknown
+	}
 	if method == "tools/call" || method == "prompts/get" {
-		if url := s.suspended.Owner(params, caller.Key()); url != "" {
-			return url, suspended.ErrOwnerGone
+		if state := rawjson.TextOf(params, "requestState"); state != "" {
+			if url := s.suspended.Owner(state, caller.Key()); url != "" {
+				return url, suspended.ErrOwnerGone
+			}
 		}
 	}
 	return s.replica.Owner(caller, method, params)

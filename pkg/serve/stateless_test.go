@@ -97,15 +97,15 @@ func TestDiscover(t *testing.T) {
 	const supported = `"result":{"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25","2025-06-18",` +
 		`"2025-03-26","2024-11-05"],"capabilities":{"logging":{},`
 	const families = `"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},` +
-		`"prompts":{"listChanged":true},"completions":{}`
-	const rest = `},"instructions":"Use me.","ttlMs":5000,"cacheScope":"public","_meta":{` +
-		`"io.modelcontextprotocol/serverInfo":{"name":"proj-one","version":"9.1.0","title":"T","description":"d"}}}`
+		`"prompts":{"listChanged":true},"completions":{},"extensions":{`
+	const rest = `"io.modelcontextprotocol/tasks":{}}},"instructions":"Use me.","ttlMs":5000,"cacheScope":"public",` +
+		`"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"proj-one","version":"9.1.0","title":"T","description":"d"}}}`
 	if got := c.ask("server/discover", ""); got != supported+families+rest {
 		t.Error(got)
 	}
 	got := c.request("server/discover", `{`+meta(`{"extensions":{"io.modelcontextprotocol/ui":{}}}`)+`}`)
 	if want := supported + families +
-		`,"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}` + rest; got != want {
+		`"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]},` + rest; got != want {
 		t.Error(got)
 	}
 	c.end()

@@ -30,8 +30,8 @@ func testApps(t *testing.T, protocol string) {
 	capabilities.AddExtension(uiExtension, map[string]any{"mimeTypes": []string{"text/html;profile=mcp-app"}})
 	s := open(t, checkout.Example(t, "14-mcp-app"),
 		opening{revision: protocol, client: mcp.ClientOptions{Capabilities: capabilities}})
-	if got := compact(t, s.InitializeResult().Capabilities.Extensions); got !=
-		`{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}` {
+	offered := s.InitializeResult().Capabilities.Extensions
+	if got := compact(t, offered["io.modelcontextprotocol/ui"]); got != `{"mimeTypes":["text/html;profile=mcp-app"]}` {
 		t.Errorf("RES-302: %s", got)
 	}
 	list, err := s.ListTools(s.deadline(), nil)

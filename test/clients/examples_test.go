@@ -35,6 +35,7 @@ var tools = map[string][]string{
 	"17-strangers-tool": {"word-count"},
 	"18-library":        {"find-book", "reserve-book"},
 	"19-plugin":         {"count-files"},
+	"20-long-calls":     {"show-job", "start-job", "wait-for-file", "task_status", "task_wait", "task_cancel"},
 	"21-large-results":  {"requests", "result_search"},
 }
 
@@ -81,7 +82,7 @@ func testExamples(t *testing.T, protocol string) {
 					t.Errorf("%s is not described well: %s", tool.Name, compact(t, tool))
 				}
 			}
-			if !slices.Equal(got, want) { // in order of name
+			if !slices.Equal(got, want) { // in order of name; TASK-21
 				t.Errorf("%q, want %q", got, want)
 			}
 			if warnings := s.tap.messages("notifications/message"); len(warnings) > 0 {

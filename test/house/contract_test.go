@@ -15,7 +15,7 @@ var pages = []struct{ name, prefix string }{
 	{"protocol", "P"}, {"tools", "T"}, {"sdk", "SDK"}, {"registry", "R"}, {"resources", "RES"},
 	{"modern", "M"}, {"env", "E"}, {"cli", "CLI"}, {"confine", "CF"}, {"wrap", "WRAP"}, {"http", "H"},
 	{"plugins", "PL"},
-	{"results", "LR"}, {"skills", "SK"},
+	{"results", "LR"}, {"skills", "SK"}, {"tasks", "TASK"},
 }
 
 // A clause is one of the contract, by its id.

@@ -44,11 +44,12 @@ export const examples = {
   '17-strangers-tool': ['word-count'],
   '18-library': ['find-book', 'reserve-book'],
   '19-plugin': ['count-files'],
+  '20-long-calls': ['show-job', 'start-job', 'wait-for-file', 'task_status', 'task_wait', 'task_cancel'],
   '21-large-results': ['requests', 'result_search'],
 };
 
 /** The server's own tools, of which a bundle's manifest knows nothing. */
-export const serverTools = ['result_search'];
+export const serverTools = ['result_search', 'task_status', 'task_wait', 'task_cancel'];
 
 /** A directory of the test's own, removed with it. */
 export function directory(t) {

@@ -53,6 +53,12 @@ n=$(mcp_args_int .n)
 echo "$n" >>"$MCPBASH_PROJECT_ROOT/calls"
 mcp_elicit_string "A word?"
 `,
+	"tools/wait/tool.meta.json": `{"name":"wait","longRunning":{"after":1}}`,
+	"tools/wait/tool.sh": `source "$MCP_SDK/tool-sdk.sh"
+n=$(mcp_args_int .n)
+until [ -e "$MCPBASH_PROJECT_ROOT/go.$n" ]; do sleep 0.05; done
+printf 'waited %s' "$n"
+`,
 }
 
 // A cluster is three replicas behind a balancer.
@@ -483,6 +489,57 @@ func TestStoredResults(t *testing.T) {
 	c.start(0)
 	for n := range size {
 		if a := c.read(at(n), 2, uri); !strings.Contains(a.fault, "Resource not found") {
+			t.Errorf("after a restart: %+v", a)
+		}
+	}
+}
+
+// TASK-41: any replica takes a request for a task to the one that has it.
+func TestTasks(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	for n := range size {
+		c.start(n)
+	}
+	at := func(n int) string { return "http://" + c.addrs[n] + "/mcp" }
+	begin := func(owner, n int) (arguments string) {
+		a := c.callAt(at(owner), n, "wait", fmt.Sprintf(`"arguments":{"n":%d}`, n))
+		_, id, _ := strings.Cut(a.text, "Task ")
+		id, _, ok := strings.Cut(id, " ")
+		if !ok {
+			t.Fatalf("no handle: %+v", a)
+		}
+		return `"arguments":{"taskId":"` + id + `"}`
+	}
+	for owner := range size {
+		task := begin(owner, owner)
+		for other := range size {
+			if a := c.callAt(at(other), 100, "task_status", task); !strings.Contains(a.text, "still runs") {
+				t.Errorf("begun at %d, asked at %d: %+v", owner, other, a)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(c.root, fmt.Sprint("go.", owner)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for other := range size {
+			a := c.callAt(at(other), 101, "task_wait", task)
+			for strings.Contains(a.text, "still runs") {
+				a = c.callAt(at(other), 101, "task_wait", task)
+			}
+			if a.text != fmt.Sprint("waited ", owner) {
+				t.Errorf("begun at %d, awaited at %d: %+v", owner, other, a)
+			}
+		}
+	}
+	task := begin(0, 10)
+	c.stop(0, syscall.SIGKILL)
+	if a := c.callAt(at(1), 102, "task_wait", task); a.status != http.StatusOK ||
+		!strings.Contains(a.fault, "Task not found") {
+		t.Errorf("%+v", a)
+	}
+	c.start(0)
+	for n := range size { // TASK-62
+		if a := c.callAt(at(n), 103, "task_wait", task); !strings.Contains(a.text+a.fault, "no such task") {
 			t.Errorf("after a restart: %+v", a)
 		}
 	}

@@ -37,8 +37,14 @@ func (c *Checker) checkStateless(method string, result any) error {
 		}
 		return check(stateless, "InputRequiredResult", result)
 	}
+	if r["resultType"] == "task" && method == "tools/call" {
+		return checkTask(r, false)
+	}
 	if r["resultType"] != "complete" {
 		return fmt.Errorf("%s: resultType is %v", method, r["resultType"])
+	}
+	if method == "tasks/get" {
+		return checkTask(r, true)
 	}
 	definition := results[method]
 	if d := statelessResults[method]; d != "" {

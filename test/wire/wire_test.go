@@ -33,9 +33,12 @@ func TestChecker(t *testing.T) {
 			t.Errorf("%s: %v", tc.line, err)
 		}
 	}
+	const task = `"taskId":"x","status":"working","createdAt":"2026-01-01T00:00:00Z",` +
+		`"lastUpdatedAt":"2026-01-01T00:00:00Z","ttlMs":null,"pollIntervalMs":1000`
 	meta := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`
 	for id, method := range map[string]string{"20": "tools/list", "21": "tools/call", "22": "tools/list",
-		"23": "tools/call", "24": "tools/call", "25": "tools/call", "26": "tools/call"} {
+		"23": "tools/call", "24": "tools/call", "25": "tools/call", "26": "tools/call",
+		"27": "tasks/get"} {
 		c.Sent([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + meta + `}`))
 	}
 	for _, tc := range []struct {
@@ -48,6 +51,11 @@ func TestChecker(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":21,"result":{"resultType":"input_required","requestState":"x"}}`, true},
 		{`{"jsonrpc":"2.0","id":22,"result":{"resultType":"input_required","requestState":"x"}}`, false},
 		{`{"jsonrpc":"2.0","id":23,"result":{"resultType":"task"}}`, false},
+		{`{"jsonrpc":"2.0","id":23,"result":{"resultType":"task",` + task + `}}`, true},
+		{`{"jsonrpc":"2.0","id":23,"result":{"resultType":"task",` + task + `,"requestState":"x"}}`, false},
+		{`{"jsonrpc":"2.0","id":27,"result":{"resultType":"complete",` + task + `}}`, true},
+		{`{"jsonrpc":"2.0","id":27,"result":{"resultType":"complete",` + task + `,"result":{}}}`, false},
+		{`{"jsonrpc":"2.0","id":27,"result":{"resultType":"task",` + task + `}}`, false},
 		{`{"jsonrpc":"2.0","id":24,"error":{"code":-32602,"message":"m"}}`, true},
 		{`{"jsonrpc":"2.0","id":25,"error":{"code":-32002,"message":"m"}}`, false},
 		{`{"jsonrpc":"2.0","id":26,"error":{"code":-32021,"message":"m"}}`, false},

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -9,6 +10,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/text/toolnames"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // names checks the names of all tools against the rules of clients (CLI-1012).
@@ -19,8 +21,13 @@ func (c *check) names() {
 	for i := range taken {
 		taken[i] = make(map[string]string, len(tools))
 	}
+	long := slices.ContainsFunc(tools, func(o offer) bool { return rawjson.Get(o.json, "longRunning") != nil })
 	for _, tool := range tools {
 		label := c.labelOf(tool)
+		if long && slices.Contains(mcp.TaskTools(), tool.name) {
+			c.at("name.reserved", label, fmt.Sprintf("%q is a tool of the server itself, as the project has long-running "+
+				"tools", tool.name))
+		}
 		var over, changed, merged []string
 		longest, other := 0, ""
 		for i := range toolnames.Clients {

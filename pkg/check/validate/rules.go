@@ -72,6 +72,9 @@ var Rules = finding.Rules{
 	rule("name.collision", finding.Warning, "two tools get the same name from a client",
 		"A client replaces characters that it does not allow, and then cannot distinguish the two tools.",
 		"rename one of them"),
+	rule("name.reserved", finding.Error, "a tool has the name of one of the server's own tools for tasks",
+		"The server then has none of them. Clients without the tasks extension get no handle, so calls of long-running "+
+			"tools run into their time limits.", "rename the tool"),
 	rule("name.changed", finding.Info, "a client changes the name of a tool",
 		"The client replaces or removes characters that it does not allow. The tool works, but permissions "+
 			"and prompts must use the changed name.", "use letters, digits and _, which all clients keep"),

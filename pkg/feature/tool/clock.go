@@ -17,7 +17,7 @@ type clock struct {
 	progress bool          // limit counts from the last progress report
 	max      time.Duration // limit for the whole run if progress is set
 	maxSecs  int
-	byOption bool // limit is the default of the settings, and not of the tool or the caller
+	option   string // the setting whose default the limit is; "": it is of the tool or the caller
 
 	ran    time.Duration // time counted so far
 	idle   time.Duration // time counted since the last progress report
@@ -28,7 +28,11 @@ type clock struct {
 func newClock(calls *project.Calls, e *entry, override int, start time.Time) *clock {
 	c := &clock{last: start, silent: true}
 	c.secs = effectiveTimeout(calls, e, override)
-	c.byOption = override <= 0 && e.timeout <= 0 && c.secs > 0
+	if override <= 0 && e.timeout <= 0 && c.secs > 0 {
+		if c.option = "MCPBASH_DEFAULT_TOOL_TIMEOUT"; e.longRunning {
+			c.option = "MCPBASH_TASK_TIMEOUT"
+		}
+	}
 	c.limit = settings.Seconds(c.secs)
 	c.progress = e.progressExtends || calls.ProgressExtends
 	c.maxSecs = calls.MaxTimeout
@@ -47,6 +51,8 @@ func effectiveTimeout(calls *project.Calls, e *entry, override int) int {
 		return override
 	case e.timeout > 0:
 		return e.timeout
+	case e.longRunning:
+		return calls.LongTimeout
 	}
 	return calls.Timeout
 }

@@ -21,6 +21,8 @@ type entry struct {
 	requires        json.RawMessage // an array, or nil
 	large           json.RawMessage // largeResultBytes, or nil
 	output          json.RawMessage // the output of the program that the tool runs, or nil
+
+	longRunning bool
 }
 
 func parseEntry(item json.RawMessage) entry {
@@ -45,6 +47,8 @@ func parseEntry(item json.RawMessage) entry {
 			if !rawjson.Absent(value) {
 				e.outputSchema = value
 			}
+		case `"longRunning"`:
+			e.longRunning = true
 		case `"requires"`:
 			e.requires = value
 		case `"validateInput"`:
@@ -73,7 +77,7 @@ func (e *entry) validates(setting string, project bool) bool {
 // missing returns the error for a tool that requires capabilities which the client has not
 // declared, or nil. The data of the error lists the capabilities (M-41).
 func (e *entry) missing(client *mcp.Capabilities) error {
-	var lacks struct{ form, url, sampling, roots bool }
+	var lacks struct{ form, url, sampling, roots, tasks bool }
 	for r := range rawjson.Elements(e.requires) {
 		name, _ := rawjson.Text(r)
 		switch name {
@@ -85,9 +89,11 @@ func (e *entry) missing(client *mcp.Capabilities) error {
 			lacks.sampling = !client.Sampling
 		case "roots":
 			lacks.roots = !client.Roots
+		case "tasks":
+			lacks.tasks = !client.Tasks
 		}
 	}
-	if !lacks.form && !lacks.url && !lacks.sampling && !lacks.roots {
+	if !lacks.form && !lacks.url && !lacks.sampling && !lacks.roots && !lacks.tasks {
 		return nil
 	}
 	var b rawjson.Builder
@@ -107,6 +113,9 @@ func (e *entry) missing(client *mcp.Capabilities) error {
 	}
 	if lacks.roots {
 		b.Name("roots").Object().End()
+	}
+	if lacks.tasks {
+		b.Name("extensions").Object().Name(mcp.TasksExtension).Object().End().End()
 	}
 	refusal := mcp.Errorf(mcp.CodeMissingCapability, "Tool '%s' requires a capability that the client does not declare",
 		e.name)

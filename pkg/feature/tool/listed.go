@@ -14,9 +14,11 @@ func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
 	b.Object()
 	var meta json.RawMessage
 	own := toolMeta{}
+	_, long := ParseLongRunning(item)
 	for _, m := range rawjson.Members(item) {
 		switch m.Name {
-		case "requires", "validateInput", "securityLevel", "confine", "output", "largeResultBytes", access.Unreadable:
+		case "requires", "validateInput", "securityLevel", "confine", "output", "largeResultBytes", "longRunning",
+			access.Unreadable:
 		case "name":
 			own.name = m.Value
 			b.Name("name").Raw(m.Value)
@@ -33,6 +35,9 @@ func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
 				b.Name(m.Name).Raw(m.Value)
 			}
 		case "outputSchema":
+			if long { // a handle does not match it (TASK-3)
+				continue
+			}
 			if anySchema || rawjson.TextOf(m.Value, "type") == "object" {
 				b.Name(m.Name).Raw(m.Value)
 			}

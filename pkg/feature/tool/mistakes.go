@@ -98,8 +98,8 @@ func (c *call) timeoutHint(k *clock) string {
 		return c.programTimeout(k)
 	}
 	limit := `"timeoutSecs" in its tool.meta.json`
-	if k.byOption {
-		limit += " or MCPBASH_DEFAULT_TOOL_TIMEOUT"
+	if k.option != "" {
+		limit += " or " + k.option
 	}
 	text := fmt.Sprintf("%s did not end within its time. If it needs longer, raise %s, or report progress with "+
 		`mcp_progress and set "progressExtendsTimeout": true. If not, look for a loop that never ends`,

@@ -135,8 +135,8 @@ func (c *call) timedOut(timeout *timeoutError, res *script.Result) *Result {
 		if hint != "" {
 			b.Name("hint").String(hint)
 		}
-		if k.byOption {
-			b.Name("setting").String("MCPBASH_DEFAULT_TOOL_TIMEOUT")
+		if k.option != "" {
+			b.Name("setting").String(k.option)
 		}
 	})
 	r.Status = timeoutStatus

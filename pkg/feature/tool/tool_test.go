@@ -652,23 +652,24 @@ func TestClock(t *testing.T) {
 		}
 		return ""
 	}
-	calls := &project.Calls{Timeout: 30, MaxTimeout: 600}
+	calls := &project.Calls{Timeout: 30, LongTimeout: 3600, MaxTimeout: 600}
 	for _, tc := range []struct {
 		name     string
 		calls    *project.Calls
 		entry    entry
 		override int
 		secs     int
-		byOption bool
+		option   string
 	}{
-		{"default", calls, entry{}, 0, 30, true},
-		{"metadata", calls, entry{timeout: 5}, 0, 5, false},
-		{"request", calls, entry{timeout: 5}, 7, 7, false},
-		{"none", &project.Calls{}, entry{}, 0, 0, false},
+		{"default", calls, entry{}, 0, 30, "MCPBASH_DEFAULT_TOOL_TIMEOUT"},
+		{"long-running", calls, entry{longRunning: true}, 0, 3600, "MCPBASH_TASK_TIMEOUT"},
+		{"metadata", calls, entry{timeout: 5, longRunning: true}, 0, 5, ""},
+		{"request", calls, entry{timeout: 5}, 7, 7, ""},
+		{"none", &project.Calls{}, entry{}, 0, 0, ""},
 	} {
 		c := newClock(tc.calls, &tc.entry, tc.override, at)
-		if c.secs != tc.secs || c.byOption != tc.byOption {
-			t.Errorf("%s: %d %v", tc.name, c.secs, c.byOption)
+		if c.secs != tc.secs || c.option != tc.option {
+			t.Errorf("%s: %d %s", tc.name, c.secs, c.option)
 		}
 		if tc.secs == 0 && c.tick(sec(1e6), false, false) != nil {
 			t.Error("a clock without limit rings")

@@ -23,6 +23,7 @@ type plain struct{}
 func (plain) Handle(ctx context.Context, r *Request) (*Answer, error) { return r.Method.Handle(ctx, r) }
 func (plain) Extra(*Request, *Answer) mcp.Extra                       { return mcp.Extra{} }
 func (plain) Fault(e *mcp.Error) *mcp.Error                           { return e }
+func (plain) Asker(session.Sink) mcp.Asker                            { return nil }
 
 // output is a sink that keeps all lines.
 type output struct{ bytes.Buffer }

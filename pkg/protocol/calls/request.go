@@ -27,6 +27,8 @@ type Protocol interface {
 	Extra(r *Request, a *Answer) mcp.Extra
 	// Fault translates an error into the codes of the protocol.
 	Fault(e *mcp.Error) *mcp.Error
+	// Asker returns an asker whose questions go to out. It is nil if the protocol asks by answers.
+	Asker(out session.Sink) mcp.Asker
 }
 
 // A ClientSession is what a request may use of the client that sent it. In the handshake
@@ -56,6 +58,8 @@ type Call interface {
 	Keep(bytes int, deliver func())
 	// Grew reports that the call uses more memory, in bytes.
 	Grew(bytes int)
+	// End ends the call, if it is suspended.
+	End(reason error)
 }
 
 // A Request runs next to the goroutine that reads messages. It can be cancelled. Nothing is sent
@@ -70,6 +74,7 @@ type Request struct {
 	Client   ClientSession
 	Call     Call         // nil: no other request continues the work
 	Out      session.Sink // for everything that belongs to the request
+	Moved    func()       // is called when the suspended call goes on or ends without an answer; may be nil
 	Context  context.Context
 
 	cancel   context.CancelCauseFunc
@@ -82,6 +87,7 @@ type Request struct {
 	// guarded by the pool's lock
 	answered bool
 	slot     bool // the request holds a slot
+	resting  bool // see Rest
 	waiting  bool // a goroutine waits until the client reads
 
 	mu     sync.Mutex
@@ -165,6 +171,7 @@ type Answer struct {
 	Size    int // approximately, in bytes
 	Append  func(dst []byte, extra mcp.Extra) []byte
 	Interim bool          // asks the client for input
+	Task    bool          // describes the task that the call has become
 	Open    bool          // there is no answer yet, and the request goes on without a slot
 	TTL     time.Duration // how long a client may keep the result, if the method allows that
 	// Done, if set, is called last. sent is false if the result was not queued, because the request

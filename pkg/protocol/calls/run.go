@@ -23,7 +23,11 @@ func (r *Request) Run() {
 	if r.turn != nil && !r.requests.awaitTurn(r) {
 		return
 	}
-	r.run(r.Protocol.Handle)
+	handle := r.Protocol.Handle
+	if r.requests.Handle != nil {
+		handle = r.requests.Handle
+	}
+	r.run(handle)
 }
 
 // HandOff lets another goroutine answer the request. The current goroutine continues with the

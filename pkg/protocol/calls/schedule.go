@@ -42,6 +42,7 @@ type Config struct {
 	Console *console.Console
 	Limits  *project.Limits
 	After   func(m *Method) // is called after each request
+	Handle  Handler         // answers the requests; nil: their protocols do
 	// Shared means that no slot is reserved for the client, because there can be any number of
 	// clients. Its requests wait for a slot themselves.
 	Shared bool
@@ -54,7 +55,8 @@ type Requests struct {
 
 	// guarded by the pool's lock
 	inFlight map[string]*Request
-	running  int // not waiting; at most the number of slots
+	running  int // not waiting; without the resting ones at most the number of slots
+	resting  int // running requests that wait for something else than their own work
 	answered int // running requests whose answers are ready
 	queue    []*Request
 	bytes    int // of all that run or wait
@@ -107,7 +109,7 @@ func (q *Requests) Schedule(r *Request) Outcome {
 
 // ready reports whether a request may take a slot: its client reads (P-1803), and does not have
 // too many answers that wait to be read. The lock is held.
-func (q *Requests) ready(r *Request) bool { return q.running < q.pool.slots && !r.Out.Full() }
+func (q *Requests) ready(r *Request) bool { return q.running-q.resting < q.pool.slots && !r.Out.Full() }
 
 // start gives a slot to a request. The lock is held.
 func (q *Requests) start(r *Request) {
@@ -172,6 +174,20 @@ func (q *Requests) yield(r *Request) {
 	q.freeSlot(r)
 }
 
+// Rest makes the slot of a request available, because the request does no work until its answer. The
+// caller limits the number of such requests.
+func (r *Request) Rest() {
+	q := r.requests
+	q.pool.mu.Lock()
+	defer q.pool.mu.Unlock()
+	if !r.resting {
+		r.resting = true
+		q.resting++
+		q.freeSlot(r)
+		q.pool.dispatch()
+	}
+}
+
 // freeSlot is yield while the lock is held.
 func (q *Requests) freeSlot(r *Request) {
 	if r.slot {
@@ -204,6 +220,9 @@ func (q *Requests) end(r *Request) {
 	defer q.pool.mu.Unlock()
 	q.bytes -= r.bytes
 	q.running--
+	if r.resting {
+		q.resting--
+	}
 	if r.answered {
 		q.answered--
 	}

@@ -53,10 +53,13 @@ func New(c Config) *Handshake {
 // ClientSession returns what a request may use of the client. Questions of its script go to out.
 func (h *Handshake) ClientSession(out session.Sink) calls.ClientSession {
 	return calls.ClientSession{
-		Capabilities: h.Session.Capabilities.Load(), Asker: asker{h.Outgoing, out}, Threshold: h.Session.Threshold,
+		Capabilities: h.Session.Capabilities.Load(), Asker: h.Asker(out), Threshold: h.Session.Threshold,
 		Roots: h.roots.current, Links: h.Session.Revision.Load().Links,
 	}
 }
+
+// Asker implements [calls.Protocol].
+func (h *Handshake) Asker(out session.Sink) mcp.Asker { return asker{h.Outgoing, out} }
 
 // RootPaths returns the directories of the client's roots.
 func (h *Handshake) RootPaths() []string { return h.roots.paths(h.Context) }

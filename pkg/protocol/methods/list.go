@@ -5,12 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -27,8 +29,8 @@ type list struct {
 	limit   int                             // bytes of a response
 	view    string                          // distinguishes the cursors of a filtered list; "": all items
 
-	// server are the server's own items. An item of the project with the same name replaces one.
-	server []json.RawMessage
+	// server returns the server's own items. An item of the project with the same name replaces one. nil: none.
+	server func(all, offered []item.Item) []json.RawMessage
 
 	// also returns further items, and a hash that differs between different ones; nil: none.
 	also func() (items []json.RawMessage, hash string, err error)
@@ -75,13 +77,15 @@ func (l *list) prepare(ctx context.Context) (prepared, *mcp.Error) {
 		return l.current, nil
 	}
 	p := prepared{hash: items.Hash, ends: make([]int, 0, len(items.Items)+len(more.Items))}
-	for _, item := range items.Items {
-		if l.keep == nil || l.keep(item.JSON) {
-			p.bytes = append(l.item(p.bytes, item.JSON), ',')
-			p.ends = append(p.ends, len(p.bytes))
-		}
+	offered := items.Items
+	if l.keep != nil {
+		offered = slices.DeleteFunc(slices.Clone(offered), func(i item.Item) bool { return !l.keep(i.JSON) })
 	}
-	for _, item := range l.server {
+	for _, item := range offered {
+		p.bytes = append(l.item(p.bytes, item.JSON), ',')
+		p.ends = append(p.ends, len(p.bytes))
+	}
+	for _, item := range l.own(items.Items, offered) {
 		name := rawjson.TextOf(item, "name")
 		if _, replaced := items.Find(name); replaced {
 			continue
@@ -109,6 +113,14 @@ func (l *list) prepare(ctx context.Context) (prepared, *mcp.Error) {
 	}
 	l.of, l.andOf, l.alsoOf, l.current = items, more, alsoOf, p
 	return p, nil
+}
+
+// own returns the server's own items.
+func (l *list) own(all, offered []item.Item) []json.RawMessage {
+	if l.server == nil {
+		return nil
+	}
+	return l.server(all, offered)
 }
 
 // noItems is the second list of a list without one.

@@ -19,6 +19,7 @@ import (
 	"mcp-bash/pkg/protocol/internal/session"
 	"mcp-bash/pkg/provider/builtin"
 	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 )
 
@@ -73,8 +74,13 @@ func (p *Project) newTools(caller *auth.Identity, permission string, anySchema b
 		limit: own.Limits.ListResponse,
 		item:  func(dst []byte, item json.RawMessage) []byte { return tool.AppendListed(dst, item, anySchema) },
 	}
-	if _, ok := caller.Permits(tool.SearchTool, own.Meta.Scopes); ok && own.SearchesResults() {
-		l.server = append(l.server, tool.SearchListed())
+	_, searches := caller.Permits(tool.SearchTool, own.Meta.Scopes)
+	searches = searches && own.SearchesResults()
+	l.server = func(all, offered []item.Item) (list []json.RawMessage) {
+		if searches {
+			list = append(list, tool.SearchListed())
+		}
+		return append(list, controls(all, offered)...)
 	}
 	level := e.Level
 	if level == access.Full && permission == "" {

@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/protocol/calls/suspended"
 	"mcp-bash/pkg/protocol/internal/offer"
+	"mcp-bash/pkg/protocol/internal/session"
 	"mcp-bash/pkg/wire/mcp"
 	"mcp-bash/pkg/wire/revision"
 )
@@ -26,13 +27,14 @@ type Stateless struct {
 }
 
 // Results have the members of each result: its type, and the server (M-30).
-type Results struct{ complete, inputRequired, meta []rawjson.Member }
+type Results struct{ complete, inputRequired, task, meta []rawjson.Member }
 
 // NewResults returns the members of the results for all clients.
 func NewResults(m *project.Meta) *Results {
 	return &Results{
 		complete:      []rawjson.Member{{Name: "resultType", Value: rawjson.Quote("complete")}},
 		inputRequired: []rawjson.Member{{Name: "resultType", Value: rawjson.Quote("input_required")}},
+		task:          []rawjson.Member{{Name: "resultType", Value: rawjson.Quote("task")}},
 		meta:          []rawjson.Member{{Name: revision.MetaServerInfo, Value: offer.ServerName(m)}},
 	}
 }
@@ -129,6 +131,8 @@ func (st *Stateless) Extra(r *calls.Request, a *calls.Answer) mcp.Extra {
 	switch {
 	case a.Interim:
 		e.Members = st.results.inputRequired
+	case a.Task:
+		e.Members = st.results.task
 	case r.Method.Scope != "":
 		e.Members = []rawjson.Member{st.results.complete[0], {Name: "ttlMs", Value: rawjson.Int(int(a.TTL.Milliseconds()))},
 			{Name: "cacheScope", Value: rawjson.Quote(r.Method.Scope)}}
@@ -149,11 +153,15 @@ func (*Stateless) Fault(e *mcp.Error) *mcp.Error {
 	return e
 }
 
+// Asker implements [calls.Protocol].
+func (*Stateless) Asker(session.Sink) mcp.Asker { return nil }
+
 // AppendDiscovery appends the result of server/discover (M-20, M-21).
 func (st *Stateless) AppendDiscovery(dst []byte, client *mcp.Capabilities) []byte {
 	b := rawjson.Over(dst)
 	b.Object().Name("resultType").String("complete").Name("supportedVersions").Strings(revision.Versions())
-	offer.Capabilities{Has: st.Methods.Has, Changes: true, UI: client.UI}.Append(b.Name("capabilities"))
+	offer.Capabilities{Has: st.Methods.Has, Changes: true, UI: client.UI, Tasks: st.Methods.Has("tasks/get")}.
+		Append(b.Name("capabilities"))
 	if text := st.project.Meta.Instructions; text != "" {
 		b.Name("instructions").String(text)
 	}

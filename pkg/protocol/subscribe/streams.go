@@ -41,6 +41,9 @@ func (c *Client) listen(ctx context.Context, r *calls.Request) (*calls.Answer, e
 	case len(r.ID) > maxStreamID:
 		return nil, mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData("the id of a stream is too long")
 	}
+	if rawjson.Get(wanted, "taskIds") != nil && !r.Client.Capabilities.Tasks { // TASK-17
+		return nil, mcp.MissingTasks()
+	}
 	st := &stream{request: r}
 	var accepted rawjson.Builder
 	accepted.Object()

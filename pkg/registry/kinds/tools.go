@@ -114,8 +114,9 @@ func visitTools(v *scan.Visit) {
 var ToolFields = []string{
 	"name", "title", "description", "path", "inputSchema", "timeoutSecs", "timeoutHint", "progressExtendsTimeout",
 	"maxTimeoutSecs", "outputSchema", "icons", "validateInput", "annotations", "requires", "id", "version",
-	"capabilities", "confine", "securityLevel", "output", "largeResultBytes", "_meta", "arguments", "parameters",
-	"execution", // for tools that run as tasks, which this server does not support
+	"capabilities", "confine", "securityLevel", "output", "largeResultBytes", "longRunning", "_meta", "arguments",
+	"parameters",
+	"execution", // for the tasks of revision 2025-11-25, which this server does not support
 }
 
 // storedToolFields are the fields that an entry cannot add as unknown fields.
@@ -162,6 +163,7 @@ func BuildTool(s *item.Input) (item.Candidate, bool) {
 	w.Put("requires", s.Pick("requires", "an array of strings", rawjson.IsStrings))
 	w.Put("largeResultBytes", s.Pick("largeResultBytes", "a whole number of bytes", isByteCount))
 	w.Put("output", s.Pick("output", outputForm, isOutput))
+	w.Put("longRunning", longRunning(s))
 	f.ID = f.Name
 	if id, given := s.ID(); given {
 		f.ID = id

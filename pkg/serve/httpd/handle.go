@@ -9,6 +9,7 @@ import (
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol"
+	"mcp-bash/pkg/protocol/calls/tasks"
 	"mcp-bash/pkg/serve/httpd/internal/forward"
 	"mcp-bash/pkg/serve/httpd/internal/headers"
 	"mcp-bash/pkg/wire/jsonrpc"
@@ -194,6 +195,8 @@ func (s *Server) checkHeaders(r *http.Request, m *jsonrpc.Message, version []byt
 		member = "name"
 	case "resources/read":
 		member = "uri"
+	case tasks.MethodGet, tasks.MethodUpdate, tasks.MethodCancel: // TASK-16
+		member = "taskId"
 	default:
 		return nil
 	}

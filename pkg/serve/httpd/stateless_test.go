@@ -48,6 +48,7 @@ func TestHeaders(t *testing.T) {
 	s := serve(t, tools(map[string]string{"hello": "echo hi", "größe": "echo groß"}), nil)
 	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{` + meta + `}}}`
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello","_meta":{` + meta + `}}}`
+	task := `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"x","_meta":{` + meta + `}}}`
 	odd := strings.Replace(call, "hello", "größe", 1)
 	old := strings.Replace(list, "2026-07-28", "1900-01-01", 1)
 	method, name := "Mcp-Method: tools/call", "Mcp-Name: hello"
@@ -73,6 +74,9 @@ func TestHeaders(t *testing.T) {
 		{call, headersOf{stateless, method, "Mcp-Name: =?base64?aGVsbG8=?="}, 200, `hi\n`},
 		{call, headersOf{stateless, method, "Mcp-Name: =?base64?aGVsbG8?="}, 400, `invalid base64`},
 		{odd, headersOf{stateless, method, "Mcp-Name: =?base64?Z3LDtsOfZQ==?="}, 200, `groß\n`},
+		{task, headersOf{stateless, "Mcp-Method: tasks/get", "Mcp-Name: x"}, 400, `-32021`},      // TASK-12
+		{task, headersOf{stateless, "Mcp-Method: tasks/get"}, 400, `header Mcp-Name is missing`}, // TASK-16
+		{task, headersOf{stateless, "Mcp-Method: tasks/get", "Mcp-Name: y"}, 400, `header Mcp-Name is`},
 		{odd, headersOf{stateless, method, "Mcp-Name: größe"}, 400, `invalid characters`},
 		{old, headersOf{"MCP-Protocol-Version: 1900-01-01"}, 400, `"code":-32022`},
 		{old, headersOf{stateless}, 400, `-32020`},

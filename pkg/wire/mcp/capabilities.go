@@ -16,6 +16,19 @@ const (
 	UIMimeType  = "text/html;profile=mcp-app"
 )
 
+// TasksExtension is the id of the extension for calls that outlive their request (SEP-2663).
+const TasksExtension = "io.modelcontextprotocol/tasks"
+
+// The server's own tools for clients without this extension (TASK-21).
+const (
+	TaskStatus = "task_status"
+	TaskWait   = "task_wait"
+	TaskCancel = "task_cancel"
+)
+
+// TaskTools returns the names of these tools.
+func TaskTools() []string { return []string{TaskStatus, TaskWait, TaskCancel} }
+
 // Capabilities are the capabilities of a client that the server uses (P-808).
 type Capabilities struct {
 	ElicitForm       bool
@@ -26,6 +39,7 @@ type Capabilities struct {
 	RootsListChanged bool
 	UI               bool            // the UI extension, with UIMimeType
 	UIMimeTypes      json.RawMessage // the client's list, or nil
+	Tasks            bool            // the extension for tasks; it does not exist in the handshake protocol
 }
 
 // Elicitation reports whether the client supports any elicitation.
@@ -58,7 +72,31 @@ func ParseCapabilities(v json.RawMessage) Capabilities {
 		c.UIMimeTypes = rawjson.Get(ui, "mimeTypes")
 		c.UI = acceptsUI(c.UIMimeTypes)
 	}
+	c.Tasks = rawjson.KindOf(rawjson.Path(v, "extensions", TasksExtension)) == rawjson.Object
 	return c
+}
+
+// MissingTasks returns the error for a request that needs the extension for tasks (TASK-12).
+func MissingTasks() *Error {
+	e := Errorf(CodeMissingCapability, "Missing required client capability")
+	e.Own = true
+	var b rawjson.Builder
+	e.Data = b.Object().Name("requiredCapabilities").Object().Name("extensions").Object().Name(TasksExtension).Object().
+		End().End().End().End().Bytes()
+	return e
+}
+
+// CanAnswer reports whether the client has declared the capability to answer an input request (M-56).
+func (c *Capabilities) CanAnswer(r *InputRequest) bool {
+	switch {
+	case r.Method == MethodRoots:
+		return c.Roots
+	case r.Method == MethodSampling:
+		return c.CanSample(r.Params)
+	case rawjson.TextOf(r.Params, "mode") == "url":
+		return c.ElicitURL
+	}
+	return c.ElicitForm
 }
 
 // declared reports whether a member declares a capability. null and false do not (P-808).

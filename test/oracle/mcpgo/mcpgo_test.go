@@ -283,6 +283,8 @@ func TestExamples(t *testing.T) {
 		{"17-strangers-tool", "word-count", "word-count", `{"note":"town"}`, `14 words`},
 		{"18-library", "find-book reserve-book", "find-book", `{"word":"tables"}`, `library://sailing/coastal-tides`},
 		{"19-plugin", "count-files", "count-files", `{}`, ` files`},
+		{"20-long-calls", "show-job start-job wait-for-file task_status task_wait task_cancel", "wait-for-file",
+			`{"file":"README.txt"}`, `Files for the tool`},
 		{"21-large-results", "requests result_search", "requests", `{}`, `lines (634899 bytes) left out`},
 	} {
 		known[c.example] = true

@@ -25,6 +25,7 @@ type call struct {
 	over    bool           // only the answer is left; guarded by Table.mu
 	evicted bool           // ended because of a limit; guarded by Table.mu
 	request *calls.Request // the first
+	moved   func()         // see calls.Request.Moved; not nil
 	digest  func() [sha256.Size]byte
 	advance json.RawMessage // answers in the first request, or nil
 	ctx     context.Context
@@ -70,10 +71,14 @@ func (x *call) run(ctx context.Context) (*calls.Answer, error) {
 	if x.serving == nil && x.ctx.Err() == nil {
 		x.shrink()
 	}
+	alone := x.serving == nil
 	x.mu.Unlock()
 	x.signal()
 	if x.ctx.Err() != nil {
 		x.discard()
+	}
+	if alone {
+		x.moved()
 	}
 	return nil, calls.ErrHandedOff
 }
@@ -130,8 +135,8 @@ func (x *call) handOff() {
 	}
 }
 
-// end ends the call, if it is suspended.
-func (x *call) end(reason error) {
+// End implements [calls.Call].
+func (x *call) End(reason error) {
 	if x.table.take(x, reason) {
 		x.stop(reason)
 	}
@@ -210,7 +215,7 @@ func (x *call) resolveUnaskable(client *mcp.Capabilities) {
 		switch {
 		case x.client.isClosed():
 			in.resolve(calls.GoneResponse(in.Method))
-		case !canAsk(client, &in.InputRequest):
+		case !client.CanAnswer(&in.InputRequest):
 			in.resolve(unsupported(in.Method))
 		case x.round >= maxRounds:
 			in.resolve(failed(in.Method, mcp.Errorf(mcp.CodeInternal, "Too many rounds of input")))
@@ -239,7 +244,7 @@ func (x *call) suspend() *calls.Answer {
 	asking := b.End().Bytes()
 	x.serving = nil
 	x.recount()
-	x.deadline = time.AfterFunc(t.ttl, func() { x.end(errExpired) })
+	x.deadline = time.AfterFunc(t.ttl, func() { x.End(errExpired) })
 	t.suspend(x)
 	return &calls.Answer{
 		Size: len(asking) + 1024, Interim: true,
@@ -252,7 +257,7 @@ func (x *call) suspend() *calls.Answer {
 		},
 		Done: func(sent bool) {
 			if !sent { // the client has no state to come back with
-				x.end(calls.ErrCancelled)
+				x.End(calls.ErrCancelled)
 			}
 		},
 	}

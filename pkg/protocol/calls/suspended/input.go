@@ -75,19 +75,6 @@ func (in *input) prepare() *mcp.Error {
 	return nil
 }
 
-// canAsk reports whether a client has declared the capability to answer a request (M-56).
-func canAsk(client *mcp.Capabilities, r *mcp.InputRequest) bool {
-	switch {
-	case r.Method == mcp.MethodRoots:
-		return client.Roots
-	case r.Method == mcp.MethodSampling:
-		return client.CanSample(r.Params)
-	case rawjson.TextOf(r.Params, "mode") == "url":
-		return client.ElicitURL
-	}
-	return client.ElicitForm
-}
-
 // unsupported returns the response for a client that cannot answer (T-124, T-128).
 func unsupported(method string) mcp.InputResponse {
 	if method == mcp.MethodElicit {
@@ -156,6 +143,10 @@ func (s *inputSet) Close() []mcp.InputResponse {
 	x := s.call
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	open := len(x.open)
 	x.open = slices.DeleteFunc(x.open, func(in *input) bool { return in.set == s })
+	if len(x.open) < open && len(x.open) == 0 && x.serving == nil {
+		go x.moved() // it takes locks in the other order
+	}
 	return s.responses()
 }

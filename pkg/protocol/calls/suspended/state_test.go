@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -68,14 +67,14 @@ func TestOwner(t *testing.T) {
 	}
 	a, b, restarted := replica(keys, "http://a:1"), replica(keys, "http://b:1"), replica(keys, "http://a:1")
 	foreign, silent := replica(nil, "http://c:1"), replica(keys, "")
-	sealed := func(of *Table, lifetime time.Duration) json.RawMessage {
+	sealed := func(of *Table, lifetime time.Duration) string {
 		state := of.own
 		state.expires = time.Now().Add(lifetime)
-		return json.RawMessage(`{"requestState":"` + sealState(of.sealer, state, "anna") + `"}`)
+		return sealState(of.sealer, state, "anna")
 	}
 	for n, tc := range []struct {
 		at     *Table
-		params json.RawMessage
+		sealed string
 		caller string
 		want   string
 	}{
@@ -88,11 +87,13 @@ func TestOwner(t *testing.T) {
 		{restarted, sealed(a, time.Minute), "anna", ""},
 		{b, sealed(foreign, time.Minute), "anna", ""},
 		{b, sealed(silent, time.Minute), "anna", ""},
-		{b, json.RawMessage(`{}`), "anna", ""},
-		{b, json.RawMessage(`{"requestState":5}`), "anna", ""},
-		{b, json.RawMessage(`{"requestState":"http://a:1"}`), "anna", ""},
+		{b, "", "anna", ""},
+		{b, "http://a:1", "anna", ""},
+		{b, a.NewID("anna"), "anna", "http://a:1"}, // TASK-41
+		{b, a.NewID("anna"), "bert", ""},
+		{b, silent.NewID("anna"), "anna", ""},
 	} {
-		if got := tc.at.Owner(tc.params, tc.caller); got != tc.want {
+		if got := tc.at.Owner(tc.sealed, tc.caller); got != tc.want {
 			t.Errorf("%d: %q, want %q", n, got, tc.want)
 		}
 	}

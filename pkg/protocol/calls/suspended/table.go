@@ -124,8 +124,11 @@ func (c *Client) begin(r *calls.Request, advance json.RawMessage) *call {
 	t := c.table
 	x := &call{
 		table: t, client: c, request: r, advance: advance, changed: make(chan struct{}, 1),
-		serving: r,
-		digest:  sync.OnceValue(func() [sha256.Size]byte { return digestOf(r.Method.Name, r.Params) }),
+		serving: r, moved: r.Moved,
+		digest: sync.OnceValue(func() [sha256.Size]byte { return digestOf(r.Method.Name, r.Params) }),
+	}
+	if x.moved == nil {
+		x.moved = func() {}
 	}
 	x.ctx, x.cancel = context.WithCancelCause(t.base)
 	r.Client.Asker, r.Call = x, x
@@ -189,19 +192,31 @@ func (c *Client) find(r *calls.Request) (*call, error) {
 
 const elsewhere = "its call belongs to another server, "
 
-// Owner returns the URL of the replica that has the suspended call of a retry, given its parameters
-// and the key of its caller. It is "" for all other requests, and for an invalid or expired state
-// (H-504).
-func (t *Table) Owner(params json.RawMessage, caller string) string {
-	sealed, ok := rawjson.Text(rawjson.Get(params, "requestState"))
-	if !ok {
-		return ""
-	}
+// Owner returns the URL of the replica that sealed a text for a caller. The text is the state of a suspended call, or
+// the id of a task. The URL is "" for the texts of this process and for invalid and expired ones (H-504).
+func (t *Table) Owner(sealed, caller string) string {
 	state, err := openState(t.sealer, sealed, caller)
 	if err != nil || time.Now().After(state.expires) || state.process == t.own.process || state.owner == t.own.owner {
 		return ""
 	}
 	return state.owner
+}
+
+// idLife is how long other replicas know the owner of an id.
+const idLife = 30 * 24 * time.Hour
+
+// NewID returns an id for a caller, which nobody can guess. If this process has a URL, [Table.Owner] of other replicas
+// returns it for the id (TASK-41).
+func (t *Table) NewID(caller string) string {
+	if t.own.owner == "" {
+		return rand.Text()
+	}
+	state := t.own
+	t.mu.Lock()
+	t.last++
+	state.call, state.expires = t.last, time.Now().Add(idLife)
+	t.mu.Unlock()
+	return sealState(t.sealer, state, caller)
 }
 
 // ErrOwnerGone is the error for a retry whose replica cannot be reached (H-505).
@@ -228,7 +243,7 @@ func (t *Table) suspend(x *call) {
 	t.scripts++
 	t.evict()
 	if x.client.closed {
-		go x.end(errNoClient)
+		go x.End(errNoClient)
 	}
 }
 
@@ -284,7 +299,7 @@ func (t *Table) evict() {
 			t.evicted++
 		}
 		log := x.client.logged.Allow(time.Now())
-		go func() { // end takes locks in the other order
+		go func() { // stop takes locks in the other order
 			x.stop(reason)
 			if log {
 				x.client.session.Log(mcp.Warning, session.LogCore, "A call that waited for its client was ended: "+reason.Error())
@@ -401,7 +416,7 @@ func (t *Table) forget(x *call) {
 // the client sends nothing any more (M-50).
 func (c *Client) Close() {
 	for _, x := range c.close() {
-		x.end(errNoClient)
+		x.End(errNoClient)
 	}
 }
 

@@ -12,6 +12,7 @@ type Capabilities struct {
 	Has     func(method string) bool // whether the server has a method
 	Changes bool                     // clients are notified of changed lists
 	UI      bool                     // the client shows pages
+	Tasks   bool                     // calls can become tasks (TASK-10)
 }
 
 // Append appends a ServerCapabilities object: each family of methods that the server has (P-801
@@ -39,13 +40,16 @@ func (c Capabilities) Append(b *rawjson.Builder) {
 		}
 		b.End()
 	}
-	if skills := c.Has("skills/list"); c.UI || skills {
+	if skills := c.Has("skills/list"); c.UI || skills || c.Tasks {
 		b.Name("extensions").Object()
 		if c.UI {
 			b.Name(mcp.UIExtension).Object().Name("mimeTypes").Strings([]string{mcp.UIMimeType}).End()
 		}
 		if skills { // SK-20
 			b.Name(mcp.SkillsExtension).Object().Name("directoryRead").Bool(true).End()
+		}
+		if c.Tasks {
+			b.Name(mcp.TasksExtension).Object().End()
 		}
 		b.End()
 	}

@@ -1,0 +1,285 @@
+package tasks
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A task is one call of a long-running tool. It is the [calls.Request.Out] of the request that the call is.
+type task struct {
+	client    *Client
+	key       string // of its requests
+	tool      string
+	after     time.Duration // time of a request until the hand-over
+	asksFirst bool
+	protocol  calls.Protocol
+	newest    bool        // the protocol is stateless
+	weight    int         // of the kept answer, in bytes; guarded by Table.mu
+	expiry    *time.Timer // guarded by Table.mu
+
+	mu       sync.Mutex
+	changed  chan struct{}   // is closed at the next change
+	first    origin          // the client's first request, or its retry; empty when over
+	attached *calls.Request  // the client's request that waits before the hand-over
+	waiting  context.Context // of the request of task_wait that waits
+	sent     *calls.Request  // the last request that the call is; nil when over
+	call     calls.Call      // the suspended call, or nil
+	id       string          // "": not handed over
+	asked    *questions      // open ones, or nil
+	rounds   int             // of questions
+	progress progress
+
+	began, updated, ended time.Time
+	over                  bool
+	cancelled             bool
+	result                []byte
+	err                   *mcp.Error
+}
+
+// An origin has the parts of a client's request that requests of the call repeat.
+type origin struct {
+	id           jsonrpc.ID
+	method       *calls.Method
+	params, meta json.RawMessage
+	client       calls.ClientSession
+}
+
+func originOf(r *calls.Request) origin { return origin{r.ID, r.Method, r.Params, r.Meta, r.Client} }
+
+// send starts a request of the call.
+func (x *task) send(params json.RawMessage) {
+	x.mu.Lock()
+	if x.over {
+		x.mu.Unlock()
+		return
+	}
+	of := &x.first
+	r := &calls.Request{
+		ID: of.id, Key: x.key, Method: of.method, Params: params, Meta: withToken(of.meta), Protocol: x.protocol,
+		Client: of.client, Out: x, Moved: x.moved,
+	}
+	r.Client.Asker = x.protocol.Asker(x)
+	x.sent = r
+	x.mu.Unlock()
+	switch x.client.requests.Schedule(r) {
+	case calls.Run:
+		go r.Run()
+	case calls.Queued:
+	default:
+		x.stop(mcp.Errorf(mcp.CodeInternal, "Too many queued requests"))
+	}
+}
+
+// retry lets a request of the client continue a call that has asked before the hand-over.
+func (x *task) retry(r *calls.Request) {
+	x.mu.Lock()
+	x.attached, x.asked, x.first = r, nil, originOf(r)
+	x.mu.Unlock()
+	x.send(r.Params)
+}
+
+// Queue implements [session.Sink]. It gets progress and logs, and the questions of the handshake protocol.
+func (x *task) Queue(line []byte) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	isProgress := rawjson.TextOf(line, "method") == "notifications/progress"
+	if isProgress {
+		x.progress = progressOf(rawjson.Get(line, "params"))
+		x.updated = time.Now()
+		x.signal()
+	}
+	switch {
+	case isProgress && calls.ProgressToken(x.first.meta) == nil: // only the task asked for it
+	case x.attached != nil:
+		x.attached.Notify(line)
+	case !isProgress && x.id != "" && !x.newest: // TASK-32
+		x.client.Out.Queue(line)
+		x.client.Out.Push()
+	}
+}
+
+// Last implements [session.Sink].
+func (x *task) Last(line []byte, err *mcp.Error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	result := rawjson.Get(line, "result")
+	switch {
+	case x.over:
+	case err != nil:
+		x.end(nil, err)
+	case line == nil: // the server ends it
+		x.end(nil, calls.ErrStopping)
+	case x.newest && rawjson.TextOf(result, "resultType") == "input_required":
+		x.ask(bytes.Clone(result))
+	case x.id != "" && len(result) > x.client.table.Limits.Response-overhead:
+		x.end(nil, mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit"))
+	default:
+		x.end(bytes.Clone(result), nil)
+	}
+}
+
+// Push implements [session.Sink].
+func (*task) Push() {}
+
+// Deliver implements [session.Sink].
+func (*task) Deliver() {}
+
+// Full implements [session.Sink].
+func (x *task) Full() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case x.attached != nil:
+		return x.attached.Out.Full()
+	case x.newest:
+		return false
+	}
+	return x.client.Out.Full()
+}
+
+// Reserve implements [session.Sink]. The answer to the client's request waits for it.
+func (*task) Reserve(context.Context, int) {}
+
+// Release implements [session.Sink].
+func (*task) Release(int) {}
+
+// end notes the end of the call. The lock is held.
+func (x *task) end(result []byte, err *mcp.Error) {
+	x.over, x.result, x.err, x.ended = true, result, err, time.Now()
+	x.updated = x.ended
+	x.first, x.sent, x.asked, x.call = origin{}, nil, nil, nil
+	x.client.table.ended(x)
+	x.signal()
+}
+
+// signal wakes all requests that wait for the task. The lock is held.
+func (x *task) signal() {
+	close(x.changed)
+	x.changed = make(chan struct{})
+}
+
+// stop ends the call with a reason, unless it is over. Without a reason, the client has cancelled it.
+func (x *task) stop(reason *mcp.Error) {
+	x.mu.Lock()
+	if x.over {
+		x.mu.Unlock()
+		return
+	}
+	x.cancelled = reason == nil
+	call := x.call
+	x.end(nil, reason)
+	x.mu.Unlock()
+	x.client.requests.Cancel(x.key)
+	if call != nil {
+		call.End(calls.ErrCancelled)
+	}
+}
+
+// await answers a request by the first answer of look, which is called after each change. Once limit is over, due is
+// true.
+func (x *task) await(ctx context.Context, r *calls.Request, limit time.Duration,
+	look func(due bool) (*calls.Answer, error)) (*calls.Answer, error) {
+	r.Rest()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	for due := false; ; {
+		x.mu.Lock()
+		changed := x.changed
+		a, err := look(due)
+		x.mu.Unlock()
+		if a != nil || err != nil {
+			return a, err
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+			due = true
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// serve answers a request that waits for the call before the hand-over. If it ends, so does the call.
+func (x *task) serve(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
+	limit, knows := x.after, extension(r)
+	first := x.asksFirst && knows
+	if knows && !first {
+		limit = x.client.table.Grace
+	}
+	a, err := x.await(ctx, r, limit, func(due bool) (*calls.Answer, error) {
+		asked := x.asked != nil
+		switch {
+		case x.over:
+			return x.outcome()
+		case asked && (!knows || first):
+			return x.pass(), nil
+		case due, asked, first && x.progress.value != "":
+			return x.handOver(knows), nil
+		}
+		return nil, nil
+	})
+	if err != nil && ctx.Err() != nil {
+		x.stop(nil)
+	}
+	return a, err
+}
+
+// outcome returns the answer of a call that is over. The lock is held.
+func (x *task) outcome() (*calls.Answer, error) {
+	switch {
+	case x.err != nil:
+		return nil, x.err
+	case x.cancelled:
+		return nil, errCancelled
+	}
+	return calls.Bytes(x.result), nil
+}
+
+var errCancelled = errors.New("the call was cancelled")
+
+// pass answers the client's request with the questions of the script. The call is suspended until the retry. The lock
+// is held.
+func (x *task) pass() *calls.Answer {
+	asked := x.asked
+	x.attached = nil
+	x.client.table.expect(asked.state, x)
+	a := calls.Bytes(asked.result)
+	a.Done = func(sent bool) {
+		if !sent && x.client.table.take(asked.state) != nil {
+			x.stop(nil)
+		}
+	}
+	return a
+}
+
+// handOver makes the call a task, and returns the answer to its request. It is nil if the client is going. The lock is
+// held.
+func (x *task) handOver(knows bool) *calls.Answer {
+	if !x.client.table.publish(x) {
+		return nil
+	}
+	x.attached = nil
+	var a *calls.Answer
+	if knows {
+		a = object(x.appendTask)
+		a.Task = true
+	} else {
+		a = x.state()
+	}
+	a.Done = func(sent bool) {
+		if !sent { // nobody knows the task
+			x.stop(nil)
+		}
+	}
+	return a
+}

@@ -243,12 +243,12 @@ func TestUnconfinedReportsAsTheFullKernel(t *testing.T) {
 // A child that left its script is observed while the script runs, and continues after it.
 func TestLeftBehind(t *testing.T) {
 	s := newFixture(t)
-	r, res := s.run(t, false, `(setsid bash -c 'cat "$OTHER/file" >sub/early; until [ -e go ]; do sleep 0.02; done
-		cat "$OTHER/program" >sub/late; echo >sub/end' </dev/null >/dev/null 2>&1 &); until [ -s sub/early ]; do sleep 0.02; done`)
+	r, res := s.run(t, false, `mkfifo sub/on go; (setsid bash -c 'cat "$OTHER/file" >sub/early; echo >sub/on; read -r line <go
+		cat "$OTHER/program" >sub/late; echo >sub/end' </dev/null >/dev/null 2>&1 &); read -r line <sub/on`)
 	if got := s.lines(r); res.Status != 0 || !slices.Contains(got, "read OTHER/file by cat") {
 		t.Errorf("%q %+v", got, res)
 	}
-	if err := os.WriteFile(filepath.Join(s.own, "go"), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.own, "go"), []byte("\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	settle(t, func() bool { _, err := os.Stat(filepath.Join(s.own, "sub", "end")); return err == nil })

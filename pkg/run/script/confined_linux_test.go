@@ -122,10 +122,13 @@ func TestConfinementsComeAndGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := unix.Mkfifo(s.private+"/go", 0o600); err != nil {
+		t.Fatal(err)
+	}
 	done := make(chan Result)
 	go func() {
 		done <- s.runner.Run(context.Background(), Spec{
-			Argv: []string{"bash", "-c", `echo >"$PRIVATE/on"; while [ ! -e "$PRIVATE/go" ]; do sleep 0.02; done; echo end`},
+			Argv: []string{"bash", "-c", `echo >"$PRIVATE/on"; read -r _ <"$PRIVATE/go"; echo end`},
 			Env:  s.env, Confined: held,
 		})
 	}()
@@ -136,7 +139,7 @@ func TestConfinementsComeAndGo(t *testing.T) {
 	if n := count(); n != 1 {
 		t.Errorf("%d confinements, want the one in use", n)
 	}
-	if err := os.WriteFile(s.private+"/go", nil, 0o600); err != nil {
+	if err := os.WriteFile(s.private+"/go", []byte("\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if res := <-done; string(res.Stdout) != "end\n" {

@@ -83,14 +83,15 @@ func TestLeftIsReported(t *testing.T) {
 // Processes that left the group continue.
 func TestEnd(t *testing.T) {
 	r := new(Runner)
-	_, polite := leaving(t, r, `(trap 'echo bye >"$PIDS.said"; kill $!; exit' TERM; echo $BASHPID >>"$PIDS.tmp"
-mv "$PIDS.tmp" "$PIDS"; sleep 600 & wait) >/dev/null 2>&1 &
-until [ -e "$PIDS" ]; do sleep 0.01; done`)
-	_, stubborn := leaving(t, r, `(trap '' TERM; echo $BASHPID >>"$PIDS.tmp"; mv "$PIDS.tmp" "$PIDS"
-while :; do sleep 1; done) &
-until [ -e "$PIDS" ]; do sleep 0.01; done`)
-	res, daemon := leaving(t, r, `setsid bash -c 'echo $$ >"$PIDS.tmp"; mv "$PIDS.tmp" "$PIDS"; exec sleep 600' >/dev/null 2>&1 &
-until [ -e "$PIDS" ]; do sleep 0.01; done`)
+	_, polite := leaving(t, r, `mkfifo "$PIDS.on"
+(trap 'echo bye >"$PIDS.said"; kill $!; exit' TERM; echo $BASHPID >"$PIDS"; sleep 600 & echo >"$PIDS.on"; wait) >/dev/null 2>&1 &
+read -r _ <"$PIDS.on"`)
+	_, stubborn := leaving(t, r, `mkfifo "$PIDS.on"
+(trap '' TERM; echo $BASHPID >"$PIDS"; echo >"$PIDS.on"; while :; do sleep 600; done) &
+read -r _ <"$PIDS.on"`)
+	res, daemon := leaving(t, r, `mkfifo "$PIDS.on"
+setsid bash -c 'echo $$ >"$PIDS"; echo >"$PIDS.on"; exec sleep 600' >/dev/null 2>&1 &
+read -r _ <"$PIDS.on"`)
 	if res.Left != 0 {
 		t.Errorf("a process in a session of its own is reported: %+v", res)
 	}

@@ -3,8 +3,6 @@
 source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 sleep 600 >/dev/null 2>&1 &
 left=$!
-setsid sleep 600 >/dev/null 2>&1 &
-daemon=$!
-until [[ $(cut -d' ' -f6 "/proc/$daemon/stat") == "$daemon" ]]; do sleep 0.01; done
+read -r daemon < <(setsid bash -c 'echo $$; exec sleep 600 >/dev/null 2>&1')
 if (exec 3<>/dev/tty) 2>/dev/null; then terminal=true; else terminal=false; fi
 mcp_emit_json "$(mcp_json_obj left "$left" daemon "$daemon" terminal "$terminal")"

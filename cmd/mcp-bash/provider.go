@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/feature/resource"
+	"mcp-bash/pkg/feature/skill"
 	"mcp-bash/pkg/helper"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/tree"
@@ -118,6 +119,9 @@ func fetch(ctx context.Context, s cli.Streams, p *project.Project, name, uri str
 		},
 	})
 	config := e.ResourceConfig()
+	if skills := skill.Open(skill.Dir(p.Root), p.Discovery.ResourcesTTL, e.Log); skills != nil {
+		config.Skills = skills
+	}
 	config.New = builtin.New
 	return resource.New(config).Fetch(ctx, name, uri)
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"mcp-bash/pkg/feature/resource"
-	"mcp-bash/pkg/feature/skill"
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/feature/tool/paramheader"
 	"mcp-bash/pkg/json/rawjson"
@@ -61,7 +60,6 @@ type Engine struct {
 	Sandbox  *sandbox.Sandbox
 	Policy   *policy.Policy
 	Tools    *tool.Tools
-	Skills   *skill.Folder // nil without skills
 	// Near returns the existing tool that is most similar to an unknown name, or "".
 	Near func(ctx context.Context, name string) string
 	// Find returns the registry entry of a tool, or nil.
@@ -105,7 +103,6 @@ func New(c Config) *Engine {
 		Confine: e.Sandbox.Hook(filepath.Join(p.Server, "register.sh")),
 		Private: func() (string, error) { return c.State.Dir, c.State.Make() }, ReadOnly: c.ReadOnly,
 	})
-	e.Skills = skill.Open(skill.Dir(p.Root), p.Discovery.ResourcesTTL, c.Log)
 	e.ResourceByURI = e.lookupBy(kinds.Resources, e.uriOf)
 	e.TemplateByText = e.lookupBy(kinds.Templates, templateOf)
 	e.Templates = e.templates()
@@ -131,11 +128,12 @@ func New(c Config) *Engine {
 	return e
 }
 
-// ResourceConfig returns the configuration for reading resources, without the parts that
-// depend on the server's client and its registry's names.
+// ResourceConfig returns the configuration for reading resources, without the parts that depend on the server's client
+// and its registry's names, and without skills. Skills need a parser of YAML, which takes 0.1 ms to initialise, and
+// mcp-runtool has an engine too.
 func (e *Engine) ResourceConfig() resource.Config {
 	p := e.Project
-	config := resource.Config{
+	return resource.Config{
 		Project: p, FindURI: e.ResourceByURI, Templates: e.Templates, Bound: e.bound(),
 		Builtin: provider.Config{
 			Env: p.Env, Root: p.Root, Resources: p.Resources, Tools: p.Tools, UI: p.UI,
@@ -143,10 +141,6 @@ func (e *Engine) ResourceConfig() resource.Config {
 		},
 		Runner: e.Runner, Sandbox: e.Sandbox, Common: e.Env, State: e.State.Dir, Log: e.Log, Debug: e.Debug,
 	}
-	if e.Skills != nil {
-		config.Skills = e.Skills
-	}
-	return config
 }
 
 // answersVersion reports whether the configured JSON tool works.

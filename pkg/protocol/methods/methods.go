@@ -13,6 +13,7 @@ import (
 	"mcp-bash/pkg/feature/prompt"
 	"mcp-bash/pkg/feature/resource"
 	"mcp-bash/pkg/feature/results"
+	"mcp-bash/pkg/feature/skill"
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol/calls"
@@ -28,6 +29,7 @@ type Project struct {
 	engine *engine.Engine
 
 	prompts, resources, templates *list
+	skills                        *skill.Folder // nil without skills
 	skillPages                    skillPages
 
 	results *results.Store
@@ -101,7 +103,7 @@ func NewProject(e *engine.Engine, self Replica) *Project {
 	p := e.Project
 	d, limit := &p.Discovery, p.Limits.ListResponse
 	all := &Project{
-		engine: e,
+		engine: e, skills: skill.Open(skill.Dir(p.Root), d.ResourcesTTL, e.Log),
 		results: results.NewStore(results.Config{
 			Dir: e.State.Root, MaxBytes: p.Calls.LargeMax, ClientMax: p.Calls.LargeClientMax,
 			ServerMax: p.Calls.LargeServerMax, Keep: p.Calls.LargeKeep, MaxResults: 256,
@@ -122,7 +124,7 @@ func NewProject(e *engine.Engine, self Replica) *Project {
 			ttl: d.TemplatesTTL, limit: limit,
 		},
 	}
-	if e.Skills != nil {
+	if all.skills != nil {
 		all.resources.also = all.skillResources
 	}
 	return all
@@ -160,6 +162,9 @@ func (p *Project) NewClient(c Config) *Client {
 	e, log, debug := p.engine, c.Session.Log, c.Session.Debugging
 	pages := e.Lookup(kinds.UIResources)
 	resources := e.ResourceConfig()
+	if p.skills != nil {
+		resources.Skills = p.skills
+	}
 	resources.FindName, resources.UIMeta = firstOf(e.Lookup(kinds.Resources), pages), pageMeta(pages)
 	resources.New, resources.Caller, resources.Log, resources.Debug = builtin.New, c.Caller, log, debug
 	if e.Project.Fetching.UseRoots { // RES-91
@@ -197,7 +202,7 @@ func (c *Client) Methods() []*calls.Method {
 		{Name: "prompts/get", Handle: c.getPrompt, Asks: true, MayAsk: c.promptAsks},
 		{Name: "completion/complete", Handle: c.completeArgument},
 	}
-	if c.project.engine.Skills != nil {
+	if c.project.skills != nil {
 		list = append(list, c.project.skillMethods()...)
 	}
 	return list

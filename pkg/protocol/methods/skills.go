@@ -31,11 +31,9 @@ func appendCaching(b *rawjson.Builder, extra *mcp.Extra, ttl time.Duration) {
 	}
 }
 
-func (p *Project) skills() (*skill.List, error) { return p.engine.Skills.List() }
-
 // skillResources returns the SKILL.md files, for clients without the extension (SK-25).
 func (p *Project) skillResources() ([]json.RawMessage, string, error) {
-	list, err := p.skills()
+	list, err := p.skills.List()
 	if err != nil {
 		return nil, "", err
 	}
@@ -48,7 +46,7 @@ func (p *Project) skillPage(member string) pageOf {
 }
 
 func (p *Project) listSkills(_ context.Context, r *calls.Request) (*calls.Answer, error) {
-	list, err := p.skills()
+	list, err := p.skills.List()
 	if err != nil {
 		return nil, err
 	}
@@ -134,6 +132,6 @@ func (p *Project) skillURI(r *calls.Request) (string, *skill.List, error) {
 	if uri == "" {
 		return "", nil, mcp.Errorf(mcp.CodeInvalidParams, "uri is required, such as skill://NAME/SKILL.md")
 	}
-	list, err := p.skills()
+	list, err := p.skills.List()
 	return uri, list, err
 }

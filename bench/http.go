@@ -91,7 +91,7 @@ func (b *bench) httpCalls() error {
 		if err != nil {
 			return err
 		}
-		for _, c := range []struct{ links, calls, rounds int }{{1, 100, 12}, {16, 320, 10}, {256, 768, 6}} {
+		for _, c := range []struct{ links, calls, rounds int }{{1, 100, 6}, {16, 320, 4}, {256, 512, 3}} {
 			calls := max(b.rounds(c.calls), c.links*2)
 			alone := b.execMany(c.links)
 			tasks := []task{func() ([]float64, error) {

@@ -26,7 +26,7 @@ type server struct {
 
 // longest is how long anything we start may live: a benchmark that hangs is
 // worse than one that fails.
-const longest = 5 * time.Minute
+const longest = 30 * time.Minute
 
 // running are the processes that must not outlive us.
 var running struct {

@@ -149,6 +149,9 @@ func TestPodmanHTTP(t *testing.T) {
 	}
 }
 
+// user is the user and group of the server in containers (H-606).
+const user = 65532
+
 // secrets makes a directory with a token file and a state key. It returns the token, too.
 func secrets(t *testing.T) (dir, token string) {
 	t.Helper()
@@ -158,11 +161,11 @@ func secrets(t *testing.T) (dir, token string) {
 		token = strings.TrimSpace(line)
 	}
 	key := filepath.Join(dir, "state-key")
-	if err := os.WriteFile(key, []byte(strings.Repeat("c3RhdGUta2V5", 4)), 0o644); err != nil {
+	if err := os.WriteFile(key, []byte(strings.Repeat("ab", 32)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{file, key} { // the server in the container has another user
-		if err := os.Chmod(path, 0o644); err != nil {
+	for _, path := range []string{file, key} {
+		if err := os.Chown(path, user, user); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,7 +3,9 @@
 package cluster
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -120,7 +122,12 @@ func (n *node) service() *client {
 	proxy := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Scheme = "http" },
 		Transport: roundTripper(func(r *http.Request) (response *http.Response, err error) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				return nil, err
+			}
 			for range 10 {
+				r.Body = io.NopCloser(bytes.NewReader(body)) // each attempt closes it
 				list := *ready.Load()
 				if len(list) == 0 {
 					time.Sleep(100 * time.Millisecond) // as a client waits for its connection

@@ -51,7 +51,7 @@ func TestCheckedLibrary(t *testing.T) {
 
 // purposes are dangerous options that recipes offer because the program is for that, such as a folder to unpack
 // into. Others are harmless and only similar to dangerous ones.
-const purposes = `aws-s3-cp --profile, aws-s3-ls --profile, curl --output, curl --write-out, docker-run --workdir,
+const purposes = `aws-s3-cp --profile, aws-s3-ls --profile, curl --write-out, docker-run --workdir,
 docker-run --entrypoint, go-test -run, kubectl-get --output, mysql --force, mysql --execute, pg_dump --clean,
 pip-install --upgrade, pip-install --pre, pip-list --pre, psql --command, rclone-copy --update,
 restic-backup --password-file, restic-backup --force, restic-snapshots --password-file, rsync --update,

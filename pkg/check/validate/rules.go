@@ -205,7 +205,7 @@ var Rules = finding.Rules{
 	rule("policy.no_check", finding.Warning, "server.d/policy.sh decides nothing",
 		"Without a function mcp_tools_policy_check, the built-in policy decides. It permits all tools that "+
 			"MCPBASH_TOOL_ALLOWLIST names.",
-		"call the function mcp_tools_policy_check, or remove the file"),
+		"define a function mcp_tools_policy_check, or remove the file"),
 	rule("policy.unknown_tool", finding.Warning, "MCPBASH_TOOL_ALLOWLIST names a tool that does not exist",
 		"The entry allows nothing. A misspelt entry blocks the tool that it means.", "correct the name"),
 	rule("scopes.invalid", finding.Error, `"scopes" of server.meta.json cannot be used`,

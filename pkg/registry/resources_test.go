@@ -98,8 +98,8 @@ func TestResources(t *testing.T) {
 			[]string{"warning mcp.resources: Malformed metadata resources/a.txt.meta.json: line 1, column 2: unexpected end, " +
 				"using defaults"}},
 		{"metadata of nothing", files{"resources/a.meta.json": `{"name":"x"}`}, "",
-			[]string{`warning mcp.resources: resources/a.meta.json: describes no file: no other file here has its name, and it has no "uri" or ` +
-				`"uriTemplate"; ignored`}},
+			[]string{`warning mcp.resources: resources/a.meta.json: describes no file: no other file here has its name, ` +
+				`and it has no "uri" or "uriTemplate"; ignored`}},
 		{"templates and their companions (RES-11)", files{"resources/t.txt": "",
 			"resources/t.meta.json": `{"name":"t","uriTemplate":"x://{y}"}`,
 			"resources/both.txt":    "", "resources/both.meta.json": `{"name":"b","uri":"x://1","uriTemplate":"x://{y}"}`,

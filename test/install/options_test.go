@@ -228,9 +228,10 @@ func TestPath(t *testing.T) {
 		{"fish", "/usr/bin/fish", nil, "", nil, ".config/fish/config.fish", "Open a new shell, or: source"},
 		{"ksh", "/usr/bin/ksh", nil, "", nil, "",
 			"Add this to the start file of your shell: export PATH=\"$HOME/.local/bin:$PATH\""},
-		{"commands by path", "/usr/bin/ksh", nil, "", nil, "", "  'HOME/.local/bin/mcp-bash' new my-server && cd my-server\n" +
-			"  'HOME/.local/bin/mcp-bash' run-tool hello --allow-self\n" +
-			"Look at it with the Inspector:\n  eval \"$('HOME/.local/bin/mcp-bash' config --inspector)\"\n"},
+		{"commands by path", "/usr/bin/ksh", nil, "", nil, "",
+			"  'HOME/.local/bin/mcp-bash' new my-server && cd my-server\n" +
+				"  'HOME/.local/bin/mcp-bash' run-tool hello --allow-self\n" +
+				"Look at it with the Inspector:\n  eval \"$('HOME/.local/bin/mcp-bash' config --inspector)\"\n"},
 		{"none", "", nil, "", nil, "", "⚠ Not on PATH: "},
 		{"left alone", "/bin/bash", nil, "", []string{"--no-modify-path"}, "", "⚠ Not on PATH: "},
 		{"on PATH", "/bin/bash", nil, "HOME/.local/bin", nil, "", "✓ $HOME/.local/bin already in PATH"},

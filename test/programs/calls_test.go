@@ -129,7 +129,8 @@ var callsOf = map[string]struct {
 			{with: `{"repo":"o/r","squash":true}`, fails: true, says: "argument required when using the --repo flag"},
 			{with: `{"repo":"o/r","merge":true,"rebase":true,"number_url_branch":"1"}`, fails: true,
 				says: "only one of --merge, --rebase, or --squash can be enabled"},
-			{with: `{"repo":"o/r","squash":true,"number_url_branch":"1"}`, fails: true, says: "127.0.0.1:9: connect: connection refused"},
+			{with: `{"repo":"o/r","squash":true,"number_url_branch":"1"}`, fails: true,
+				says: "127.0.0.1:9: connect: connection refused"},
 		},
 	},
 	"gh-release-create": {

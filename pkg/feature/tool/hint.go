@@ -14,10 +14,10 @@ import (
 	"strings"
 	"syscall"
 
-	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/pkg/text/shell"
@@ -69,8 +69,8 @@ func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 			return where + " uses the SDK without loading it; put this line before the others: " +
 				`source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"`
 		}
-		if near := cli.DidYouMean(string(m[1]), names); near != "" {
-			return fmt.Sprintf("%s calls %s, which is not a function of the SDK%s", where, m[1], near)
+		if near := item.NearestKey(string(m[1]), names); near != "" {
+			return fmt.Sprintf("%s calls %s, which is not a function of the SDK (did you mean %s?)", where, m[1], near)
 		}
 	}
 	if noTerminal.Match(stderr) {

@@ -27,10 +27,11 @@ var (
 	noProgram  = lazyregexp.New(`(?m): (?:line )?([0-9]+): (?:exec: )?([A-Za-z0-9_][\w.+-]*): (?:command )?not found\r?$`)
 	// noInput matches the message of Python, and the unanswered question of select.
 	noInput = lazyregexp.New(`(?m)^EOFError: EOF when reading a line|^#\? $`)
-	// readsInput matches a read, or cat or jq without a file, that no redirection or pipe of its line feeds. The first group
-	// is its indentation.
+	// readsInput matches a read, or cat or jq without a file, that no redirection or pipe of its line feeds.
+	// The first group is its indentation.
 	readsInput = lazyregexp.New(`(?m)^([ \t]*)(?:(?:if|while|until) )?(?:IFS=\S* )?` +
-		`(read(?: [^<|;&\n]*)?|\w+="?\$\((?:cat|jq (?:-[cerMS]+ )?(?:'[^'\n]*'|\.[\w.]*))\)"?)[ \t]*(?:$|;|&&|\|\|)`)
+		`(read(?: [^<|;&\n]*)?|` +
+		`\w+="?\$\((?:cat|jq (?:-[cerMS]+ )?(?:'[^'\n]*'|\.[\w.]*))\)"?)[ \t]*(?:$|;|&&|\|\|)`)
 	isLoopStart = lazyregexp.New(`^(?:while|until) `)
 	// feedsLoop matches the end of a loop with another standard input.
 	feedsLoop = lazyregexp.New(`\bdone[^\n]*<`)

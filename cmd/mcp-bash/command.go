@@ -7,7 +7,6 @@ import (
 	"mcp-bash/pkg/cli"
 )
 
-// command returns the description of the program. Function run handles serving before it.
 func command() *cli.Command {
 	c := &cli.Command{
 		Name:    "mcp-bash",

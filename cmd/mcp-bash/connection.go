@@ -21,7 +21,6 @@ type connection struct {
 	hang sync.Once
 }
 
-// connect starts a server with an environment.
 func connect(env project.Env, dir string, stderr io.Writer) *connection {
 	fromUs, toServer := io.Pipe()
 	toUs, fromServer := io.Pipe()
@@ -74,10 +73,8 @@ func (c *connection) deliver(to *io.PipeWriter) {
 // receive returns the next line, io.EOF when the server has ended.
 func (c *connection) receive() ([]byte, error) { return c.in.ReadBytes('\n') }
 
-// hangUp ends the input of the server.
 func (c *connection) hangUp() { c.hang.Do(func() { close(c.over) }) }
 
-// end waits for the server to end, and returns its exit code.
 func (c *connection) end() int {
 	c.hangUp()
 	io.Copy(io.Discard, c.in)

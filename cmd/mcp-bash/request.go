@@ -66,7 +66,6 @@ var methods = []string{
 	"prompts/list", "prompts/get", "completion/complete", "logging/setLevel",
 }
 
-// A call is the request of the command line.
 type call struct {
 	method        string
 	params        json.RawMessage // nil for none
@@ -77,7 +76,6 @@ type call struct {
 
 const progressToken = `"request"`
 
-// make sends the request and prints the result.
 func (c *call) make(s cli.Streams) error {
 	env := project.OSEnv()
 	dir, err := os.Getwd()

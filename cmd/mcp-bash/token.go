@@ -82,7 +82,6 @@ type tokenOptions struct {
 	json          bool
 }
 
-// path returns the path of the token file.
 func (o *tokenOptions) path() (string, error) {
 	switch o.file {
 	case "":
@@ -136,7 +135,6 @@ func createToken(s cli.Streams, o *tokenOptions, name string) error {
 	return nil
 }
 
-// parseEnd parses the value of --expires.
 func parseEnd(text string, now time.Time) (time.Time, bool) {
 	units := map[string]time.Duration{"h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
 	if at := len(text) - 1; at > 0 && units[text[at:]] != 0 {

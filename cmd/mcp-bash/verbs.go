@@ -85,7 +85,6 @@ func runProgram(s cli.Streams, owner sibling, args []string) int {
 	return code
 }
 
-// verbs returns the names of all commands.
 func verbs() (names []string) {
 	for _, c := range command().Commands {
 		names = append(names, c.Name)

@@ -45,7 +45,6 @@ The same project makes the same bytes, wherever and whenever.`,
 	return c
 }
 
-// makePlugin makes a folder or an archive.
 func (o *options) makePlugin(s cli.Streams) error {
 	o.Format = bundle.PluginFolder
 	if o.Output == stdin {
@@ -66,7 +65,6 @@ func (o *options) makePlugin(s cli.Streams) error {
 	return o.makeBundle(s)
 }
 
-// pluginFolder returns the default folder of a plugin.
 func pluginFolder(name string, p *project.Project) string {
 	if name == "" {
 		name = p.Meta.Name

@@ -158,7 +158,6 @@ func serverOf(root string) string {
 	return "mcp-bash"
 }
 
-// recipeFaults returns what is wrong with a recipe of a project.
 func recipeFaults(name string, text []byte) (list []finding.Finding) {
 	r, err := recipe.Parse(text)
 	var faults recipe.Faults

@@ -43,7 +43,6 @@ func (h *hookRun) options(s cli.Streams, quiet bool) registry.Options {
 	}
 }
 
-// dir returns the private directory of this run.
 func (h *hookRun) dir() (string, error) {
 	if h.state == nil {
 		state, dir, err := project.NewState(h.p.Env, &h.p.Settings)

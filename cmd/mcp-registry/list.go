@@ -115,7 +115,6 @@ func kindOf(o *options) (*kinds.Kind, error) {
 	return nil, cli.Usagef("--kind: unknown kind %q; there are %s", o.kind, strings.Join(known, ", "))
 }
 
-// selection returns the filter for --capability and --level.
 func selection(o *options) (keep func(*registration.RegisteredTool) bool, err error) {
 	capability, ok := access.ParseCapability(o.capability)
 	if o.capability != "" && !ok {

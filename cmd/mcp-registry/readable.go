@@ -38,7 +38,6 @@ func printTools(w io.Writer, tools []registration.RegisteredTool) {
 	table.Print(w)
 }
 
-// printItems prints the items of another kind than tools.
 func printItems(w io.Writer, items []json.RawMessage) {
 	if len(items) == 0 {
 		fmt.Fprintln(w, "no items")

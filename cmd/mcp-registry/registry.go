@@ -9,7 +9,6 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// options are the options of all subcommands. Each subcommand has some of them.
 type options struct {
 	projectRoot string
 	filter      string

@@ -22,7 +22,6 @@ func run(s cli.Streams, args []string) int {
 	return c.Main(s, "mcp-scaffold", args)
 }
 
-// command returns the program's command line.
 func command() *cli.Command {
 	return &cli.Command{
 		Name:    "mcp-scaffold",

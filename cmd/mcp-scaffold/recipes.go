@@ -132,7 +132,6 @@ func (w *wrapper) version(ctx context.Context, program string, v *recipe.Version
 	return w.versions[key], nil
 }
 
-// readRecipe reads a recipe of the user.
 func readRecipe(file string) (*recipe.Recipe, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -149,7 +148,6 @@ func readRecipe(file string) (*recipe.Recipe, error) {
 	return r, nil
 }
 
-// fromFile returns the recipe in a file of the user.
 func (w *wrapper) fromFile(ctx context.Context, file string, words []string) (fitting, error) {
 	r, err := readRecipe(file)
 	if err != nil {
@@ -188,7 +186,6 @@ func (w *wrapper) recordedPath(file string) string {
 	return filepath.ToSlash(abs)
 }
 
-// recorded returns the recipe from which a tool was made.
 func (w *wrapper) recorded(ctx context.Context, old *scaffold.Wrapped) (fitting, error) {
 	var r *recipe.Recipe
 	var err error
@@ -270,7 +267,6 @@ func (w *wrapper) pick(words []string, all []*recipe.Recipe) (chosen []*recipe.R
 	return chosen, nil
 }
 
-// fromRecipes makes tools of recipes.
 func (w *wrapper) fromRecipes(list []fitting) (tools []*wrap.Tool, err error) {
 	for _, f := range list {
 		s := w.o.Selection
@@ -286,7 +282,6 @@ func (w *wrapper) fromRecipes(list []fitting) (tools []*wrap.Tool, err error) {
 	return tools, nil
 }
 
-// listRecipes lists the recipes, or those of a program.
 func listRecipes(s cli.Streams, words []string, asJSON bool) error {
 	all, err := library().All()
 	if err != nil {

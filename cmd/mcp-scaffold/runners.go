@@ -133,7 +133,6 @@ func (w *wrapper) selected(all []runners.Target, names []string) ([]runners.Targ
 	return some, nil
 }
 
-// toolsOf makes a tool of each target.
 func (w *wrapper) toolsOf(targets []runners.Target, program, file string) (list []*wrap.Tool, err error) {
 	names := map[string]bool{}
 	for _, target := range targets {
@@ -162,7 +161,6 @@ func freeName(name string, taken map[string]bool) string {
 	return free
 }
 
-// toolOf makes the tool of a target.
 func (w *wrapper) toolOf(target runners.Target, program, file, name string, s wrap.Selection) (*wrap.Tool, error) {
 	from := wrap.Source{File: w.recordedPath(file), Runner: true}
 	tool, err := scaffold.NewTool(w.p, target.Recipe, from, []string{program}, w.ask.Find(program), name,

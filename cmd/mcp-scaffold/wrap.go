@@ -77,7 +77,6 @@ func wrapCommand() *cli.Command {
 	return c
 }
 
-// list splits a list of names.
 func list(text string) (names []string) {
 	for name := range strings.SplitSeq(text, ",") {
 		if name = strings.TrimSpace(name); name != "" {
@@ -138,7 +137,6 @@ func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
 	return w.printTools(tools, made)
 }
 
-// A wrapper is one run of wrap.
 type wrapper struct {
 	s        cli.Streams
 	o        *wrapOptions

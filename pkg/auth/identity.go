@@ -84,12 +84,10 @@ func (i *Identity) Permits(tool string, scopes Scopes) (need string, ok bool) {
 	return need, false
 }
 
-// listed reports whether a list of patterns contains a tool.
 func listed(patterns []string, tool string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, tool) })
 }
 
-// narrower reports whether a scope permits less than another one.
 func (s Scopes) narrower(scope, other string) bool {
 	all, otherAll := slices.Contains(s[scope], "*"), slices.Contains(s[other], "*")
 	switch {

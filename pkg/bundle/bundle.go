@@ -107,7 +107,6 @@ func (f *Failure) Error() string { return f.About.Error() + ": " + strings.Join(
 
 func (f *Failure) Unwrap() error { return f.About }
 
-// stageDir is the staged tree in the work directory.
 const stageDir = "bundle"
 
 type builder struct {
@@ -278,7 +277,6 @@ func (b *builder) fillStage(ctx context.Context) error {
 	return nil
 }
 
-// fileName is the name of the file that is made.
 func (b *builder) fileName() string {
 	if b.o.File != "" {
 		return b.o.File

@@ -46,7 +46,6 @@ func (b *builder) checkWindows(manifest json.RawMessage) {
 	}
 }
 
-// checkContent checks the tools and the size.
 func (b *builder) checkContent() {
 	for _, t := range b.offered.tools {
 		b.checkTool(t)
@@ -145,7 +144,6 @@ func (b *builder) smoke(ctx context.Context) error {
 	return nil
 }
 
-// isExec reports whether a file of the bundle has an execute bit.
 func (c *collector) isExec(name string) bool {
 	at := slices.IndexFunc(c.files, func(f mcpb.File) bool { return f.Name == name })
 	return at >= 0 && c.files[at].Exec

@@ -48,7 +48,6 @@ type source struct {
 	base string // its path in the project, or "" for the project itself
 }
 
-// tree adds a directory, or a file, of a source.
 func (c *collector) tree(s *source, name, to string) error {
 	return c.entry(s, name, path.Join(s.base, name), to, nil)
 }
@@ -253,7 +252,6 @@ func (s *source) follow(name string) (string, fs.FileInfo, error) {
 	return rel, info, err
 }
 
-// has reports whether there is a file whose name begins so.
 func (c *collector) has(prefix string) bool {
 	return slices.ContainsFunc(c.files, func(f mcpb.File) bool { return strings.HasPrefix(f.Name, prefix) })
 }

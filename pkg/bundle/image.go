@@ -48,7 +48,6 @@ const debianRelease = "trixie"
 // DefaultMirror contains the directories debian and debian-security.
 const DefaultMirror = "https://deb.debian.org"
 
-// snapshots is where Debian keeps all states of its archive.
 const snapshots = "https://snapshot.debian.org/archive"
 
 // ErrPackages is the subject of a [Failure] of Debian's archive.
@@ -178,7 +177,6 @@ var (
 	otherThanTag  = lazyregexp.New(`[^A-Za-z0-9._-]`)
 )
 
-// chooseTag returns the name of the image, with a tag.
 func (i *imageBuilder) chooseTag() (string, error) {
 	tag := otherThanTag.ReplaceAllString(i.id.version, "-")
 	if i.o.Tag == "" {
@@ -195,7 +193,6 @@ func (i *imageBuilder) chooseTag() (string, error) {
 	return i.o.Tag, nil
 }
 
-// configureSource chooses the archives of Debian.
 func (i *imageBuilder) configureSource() error {
 	cache, err := project.CacheDir(i.p.Env)
 	if err != nil {
@@ -227,7 +224,6 @@ func (i *imageBuilder) configureSource() error {
 	return nil
 }
 
-// basePackages are in every image.
 var basePackages = []string{
 	"base-files", "bash", "ca-certificates", "coreutils", "dash", "findutils", "grep", "libc-bin", "mawk", "sed",
 }
@@ -238,7 +234,6 @@ type need struct {
 	packages []string
 }
 
-// readNeeds reads server.d/requirements.json.
 func (i *imageBuilder) readNeeds() (list []need, err error) {
 	r, err := requirements.Read(i.staged)
 	if err != nil {
@@ -261,7 +256,6 @@ func (i *imageBuilder) readNeeds() (list []need, err error) {
 	return list, nil
 }
 
-// platform makes the image for one platform.
 func (i *imageBuilder) platform(ctx context.Context, bin runtimes.Binary,
 	projectLayer oci.Layer) (d v1.Descriptor, r PlatformImage, err error) {
 	name := bin.OS + "/" + bin.Arch
@@ -319,7 +313,6 @@ func (i *imageBuilder) platform(ctx context.Context, bin runtimes.Binary,
 	return d, r, err
 }
 
-// packagesFailed reports an error of Debian's archive.
 func (i *imageBuilder) packagesFailed(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause

@@ -146,7 +146,6 @@ func (b *builder) appendPrompts(m *rawjson.Builder) {
 	}
 }
 
-// argumentNames returns the sorted names of a schema or a list.
 func argumentNames(arguments json.RawMessage) (names []string) {
 	for _, m := range rawjson.Members(rawjson.Get(arguments, "properties")) {
 		names = append(names, m.Name)

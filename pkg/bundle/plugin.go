@@ -242,7 +242,6 @@ func (b *builder) writeFolder(ctx context.Context, files []mcpb.File) error {
 	return dir.RemoveAll(filepath.Base(old))
 }
 
-// put writes a file below a folder.
 func put(root *os.Root, f mcpb.File) error {
 	if err := root.MkdirAll(path.Dir(f.Name), 0o755); err != nil {
 		return err

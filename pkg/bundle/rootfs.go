@@ -100,7 +100,6 @@ func isLeftOutOfImage(f *debian.File) bool {
 
 const certificateDir = "usr/share/ca-certificates/"
 
-// maxCertificate is the maximum size of a certificate, in bytes.
 const maxCertificate = 1 << 20
 
 func (r *rootFS) add(owner string, f *debian.File) error {
@@ -221,10 +220,8 @@ func (r *rootFS) finish() error {
 	return errors.Join(errs...)
 }
 
-// searchPath are the directories of programs in an image.
 var searchPath = []string{"opt/mcp-bash/bin", "usr/local/sbin", "usr/local/bin", "usr/sbin", "usr/bin"}
 
-// hasProgram reports whether an image has a program, by its name or its absolute path.
 func hasProgram(programs map[string]bool, name string) bool {
 	if full, isPath := strings.CutPrefix(name, "/"); isPath {
 		return programs[full] || programs["usr/"+full]

@@ -66,7 +66,6 @@ func (b *builder) readUserConfig() (u userConfig, err error) {
 	return u, nil
 }
 
-// inProject is a path that the project's settings name.
 func (b *builder) inProject(path string) string {
 	if filepath.IsAbs(path) {
 		return path

@@ -9,7 +9,6 @@ import (
 // manualWord is the argument with which a command prints its manual page.
 const manualWord = "__manual"
 
-// manual returns the manual page of a program, in roff.
 func (c *Command) manual(binary string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %s 1 \"\" \"mcp-bash %s\" \"mcp-bash\"\n", strings.ToUpper(binary), Version)
@@ -30,7 +29,6 @@ func (c *Command) manual(binary string) string {
 	return b.String()
 }
 
-// manualCommands writes the chapters of the subcommands.
 func (c *Command) manualCommands(b *strings.Builder, name string) {
 	for _, sub := range c.Commands {
 		own := name + " " + sub.Name
@@ -41,7 +39,6 @@ func (c *Command) manualCommands(b *strings.Builder, name string) {
 	}
 }
 
-// manualBody writes the description of one command.
 func (c *Command) manualBody(b *strings.Builder, name string) {
 	own := func(text string) string { return roff(named(text, name)) }
 	b.WriteString(own(c.Summary) + "\n")

@@ -72,7 +72,6 @@ func numbers(word string, n int) (from, to int, ok bool) {
 	return a - 1, b - 1, err == nil && err2 == nil && a >= 1 && a <= b && b <= n
 }
 
-// shorten cuts a text after at most n characters.
 func shorten(text string, n int) string {
 	if r := []rune(text); len(r) > n {
 		return string(r[:n]) + "..."

@@ -56,7 +56,6 @@ type outputError struct{ error }
 
 func (e outputError) Unwrap() error { return e.error }
 
-// errClosed is the error of output without a descriptor.
 var errClosed = errors.New("it is closed; to discard it, redirect it to " + os.DevNull + ", open for writing only")
 
 // Fd returns the descriptor, for [IsTerminal].

@@ -72,7 +72,6 @@ func refused(path string, err error) error {
 	return cli.Failf(cli.CodeInvalid, "%s: %v; nothing was changed", path, err)
 }
 
-// edited returns the change of a file.
 func (r Request) edited(b before) (*Change, error) {
 	e, mark, err := r.Client.open(b.text)
 	if err != nil {

@@ -46,7 +46,6 @@ func findProgram(env project.Env) string {
 	return script.LookPath("mcp-bash", env["PATH"])
 }
 
-// same reports whether two paths are the same file.
 func same(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {

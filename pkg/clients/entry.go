@@ -74,7 +74,6 @@ func (s Server) env(workspace string) json.RawMessage {
 	return b.End().Bytes()
 }
 
-// entryFor returns the server's entry in a client's file.
 func (c *Client) entryFor(s Server) json.RawMessage {
 	if s.Remote != nil {
 		return c.remoteEntry(s)

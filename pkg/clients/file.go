@@ -16,7 +16,6 @@ import (
 	"mcp-bash/pkg/files/userfile"
 )
 
-// backupSuffix is appended to the name of a file for the name of its backup.
 const backupSuffix = ".mcp-bash.bak"
 
 // lockWait limits how long we wait for another command that edits the same file.
@@ -25,7 +24,6 @@ const lockWait = 5 * time.Second
 // newMode is the mode of a new file. Other users need not know which servers somebody runs.
 const newMode fs.FileMode = 0o600
 
-// before is the state before an edit.
 type before struct {
 	text   []byte
 	there  bool // the file exists

@@ -9,7 +9,6 @@ import (
 	"mcp-bash/pkg/json/jsonedit"
 )
 
-// A format is the syntax of a file.
 type format struct {
 	name string
 	max  int // bytes; a larger file is not touched
@@ -53,7 +52,6 @@ func openJSON(d jsonedit.Dialect) func(*Client, []byte) (editor, error) {
 // byteOrderMark is written by some editors on Windows at the beginning of a text.
 var byteOrderMark = []byte("\ufeff")
 
-// open parses the text of a client's file.
 func (c *Client) open(text []byte) (e editor, mark []byte, err error) {
 	if bytes.HasPrefix(text, byteOrderMark) {
 		mark, text = byteOrderMark, text[len(byteOrderMark):]

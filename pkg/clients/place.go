@@ -27,13 +27,11 @@ type Place struct {
 	Root   string // the project whose files belong to the project's scope
 }
 
-// A target is the file that is edited.
 type target struct {
 	path   string
 	inside string // links must not lead out of this directory; "": all links are followed
 }
 
-// target returns the path of the client's file.
 func (r Request) target() (target, error) {
 	c := r.Client
 	if r.File != "" {

@@ -142,7 +142,6 @@ func (r Request) connects() error {
 	return r.Client.Connects(r.Server.Remote, r.isProjects())
 }
 
-// pathOfHeaders returns the path of the headers in an entry.
 func (h http) pathOfHeaders() []string {
 	if h.headers == nil {
 		return []string{"headers"}
@@ -150,7 +149,6 @@ func (h http) pathOfHeaders() []string {
 	return h.headers
 }
 
-// headersOf returns the headers of the server's entry.
 func (c *Client) headersOf(r *Remote) []Header {
 	list := r.Headers
 	if r.TokenEnv != "" && c.http.token == "" {
@@ -160,7 +158,6 @@ func (c *Client) headersOf(r *Remote) []Header {
 	return list
 }
 
-// remoteEntry returns the entry for a server over HTTP.
 func (c *Client) remoteEntry(s Server) json.RawMessage {
 	var b rawjson.Builder
 	b.Object()
@@ -195,7 +192,6 @@ func (c *Client) remoteEntry(s Server) json.RawMessage {
 	return b.End().Bytes()
 }
 
-// remoteURL returns the address in an entry, or "".
 func (c *Client) remoteURL(entry json.RawMessage) string {
 	for _, m := range rawjson.Members(json.RawMessage(c.http.entry)) {
 		if string(m.Value) == `"$url"` {

@@ -66,7 +66,6 @@ func (e *Engine) lookupBy(kind *kinds.Kind, keyOf func(item json.RawMessage) str
 	}
 }
 
-// templates returns the resource templates that URIs are matched against.
 func (e *Engine) templates() func(ctx context.Context) (*urimatch.Set, error) {
 	return derived(e, kinds.Templates, func(items []item.Item) *urimatch.Set {
 		list := make([]urimatch.Template, len(items))

@@ -72,7 +72,6 @@ func (c *configuration) defaults(text []byte) {
 	}
 }
 
-// file merges a file if there is one that can be read.
 func (c *configuration) file(name, message string) {
 	text, ok := readFile(name)
 	if !ok {

@@ -9,7 +9,6 @@ import (
 	"mcp-bash/pkg/json/jq"
 )
 
-// Exit codes of all helpers.
 const (
 	exitOK     = 0
 	exitNo     = 1 // the answer is no, or is missing

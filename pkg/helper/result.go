@@ -48,7 +48,6 @@ func success(args []string, input []byte) ([]byte, int) {
 	return envelope(text, b.Bytes(), false), exitOK
 }
 
-// summary describes a value in a few words.
 func summary(v json.RawMessage) string {
 	switch rawjson.KindOf(v) {
 	case rawjson.Array:

@@ -23,7 +23,6 @@ import (
 // decision 8).
 type Tree map[string][]byte // slash-separated name to content
 
-// executable reports whether a file of a tree has an execute bit.
 func executable(name string) bool { return strings.HasPrefix(name, "providers/") }
 
 // AddFS adds the files of a file system below a directory of the tree.
@@ -46,7 +45,6 @@ func (t Tree) hash() string {
 	return hex.EncodeToString(h.Sum(nil))[:32]
 }
 
-// sdkFile is the file that every installation tree has.
 const sdkFile = "sdk/tool-sdk.sh"
 
 // A Home is the installation tree of a run's scripts (P-102).

@@ -34,7 +34,6 @@ const (
 	preservedFile   = "preserved"
 )
 
-// makeTempDir creates a directory that does not exist.
 func makeTempDir(path string) (*TempDir, error) {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		return nil, err
@@ -109,7 +108,6 @@ func takeTempDir(path string) (*TempDir, error) {
 	return d, nil
 }
 
-// openTempDir opens a directory without a claim.
 func openTempDir(path string) (*TempDir, error) {
 	root, err := handoff.OpenDir(path)
 	if err != nil {
@@ -123,7 +121,6 @@ func openTempDir(path string) (*TempDir, error) {
 	return &TempDir{Path: path, root: root, info: info}, nil
 }
 
-// isThere reports whether the directory still exists under its path.
 func (d *TempDir) isThere() bool {
 	info, err := os.Lstat(d.Path)
 	return err == nil && os.SameFile(info, d.info)

@@ -263,7 +263,6 @@ func (c *Client) routeStateless(m *jsonrpc.Message, meta json.RawMessage, own *s
 
 var errDuplicateID = mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData("Duplicate request id")
 
-// faultError returns the error for an invalid message.
 func faultError(f jsonrpc.Fault) *mcp.Error {
 	invalid := mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request")
 	switch f {

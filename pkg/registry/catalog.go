@@ -182,7 +182,6 @@ func (c *Catalog) renew(ctx context.Context, s *state, r request) (*List, error)
 	return list, err
 }
 
-// log logs a message about the project.
 func (c *Catalog) log(level mcp.Level, logger, text string) {
 	c.report(logger, item.Message{Level: level, Text: text})
 }

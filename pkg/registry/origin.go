@@ -19,7 +19,6 @@ type origin struct {
 	document *declare.Document // the content of register.json, or nil
 }
 
-// origin selects the source of the items.
 func (c *Catalog) origin(ctx context.Context, s *state, r request) (origin, error) {
 	static := c.p.Discovery.Static && !r.force
 	declarable := s.kind.Build != nil // UI resources are not

@@ -123,7 +123,6 @@ func (r *Report) AppendJSON(dst []byte) []byte {
 	return append(rawjson.AppendString(appendKey(dst, "mode"), mode), "\n}"...)
 }
 
-// appendKey appends the beginning of a line with one member.
 func appendKey(dst []byte, key string) []byte {
 	return append(rawjson.AppendString(append(dst, "  "...), key), ": "...)
 }

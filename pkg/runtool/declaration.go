@@ -18,7 +18,6 @@ import (
 	"mcp-bash/pkg/text/shell"
 )
 
-// A declaration has the members of a tool's metadata about its permissions.
 type declaration struct {
 	capabilities []access.Capability // in the order of the metadata
 	extras       map[string][]string // the lists of "confine", by name
@@ -34,7 +33,6 @@ type beforehand struct {
 	dir  string // the directory
 }
 
-// command returns the command that creates the entry.
 func (b *beforehand) command() string {
 	if b.made == observe.Directory {
 		return "mkdir -p " + shell.Quote(b.path)
@@ -47,14 +45,12 @@ func (b *beforehand) String() string {
 		b.made, b.path, b.command(), b.dir)
 }
 
-// A reason explains one part of a declaration.
 type reason struct {
 	declared string // "Search", or `read "data"`
 	first    observe.Access
 	more     int // number of further accesses
 }
 
-// Lists of "confine".
 const (
 	readList    = "read"
 	writeList   = "write"
@@ -90,7 +86,6 @@ type need struct {
 	beforehand   *beforehand
 }
 
-// need returns the declaration that would permit an access.
 func (s *surroundings) need(a observe.Access) need {
 	takes := func(list, entry string, c ...access.Capability) need {
 		return need{list: list, entry: entry, capabilities: c}
@@ -129,7 +124,6 @@ func (s *surroundings) need(a observe.Access) need {
 
 const dns = 53
 
-// ofCalls are the capabilities that permit system calls.
 var ofCalls = map[string]access.Capability{
 	"add_key": access.FileSystem, "request_key": access.FileSystem, "keyctl": access.FileSystem,
 	"ptrace": access.Process, "process_vm_readv": access.Process, "process_vm_writev": access.Process,
@@ -195,7 +189,6 @@ func overlaps(path string, list []string) bool {
 	})
 }
 
-// remedy describes the declaration that would permit an access.
 func (s *surroundings) remedy(a observe.Access) string {
 	n := s.need(a)
 	if n.never != "" {

@@ -118,7 +118,6 @@ func (r *run) explanation(o *observer) rawjson.Member {
 	return rawjson.Member{Name: "_explain", Value: b.End().Bytes()}
 }
 
-// appendRefused appends an access, and the declaration that would permit it.
 func (s *surroundings) appendRefused(b *rawjson.Builder, a observe.Access) {
 	b.Object().Name("kind").String(string(a.Kind))
 	for _, m := range [][2]string{{"path", a.Path}, {"name", a.Name}, {"program", a.Program}} {

@@ -14,7 +14,6 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A person answers questions at a terminal.
 type person struct {
 	in  *bufio.Reader
 	out *display

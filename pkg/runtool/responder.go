@@ -81,7 +81,6 @@ func action(word string, content json.RawMessage) json.RawMessage {
 	return b.End().Bytes()
 }
 
-// A pendingInput is a set of open questions.
 type pendingInput struct {
 	cancel  context.CancelFunc
 	done    chan struct{}

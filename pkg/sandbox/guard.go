@@ -47,7 +47,6 @@ type seen struct {
 // maxRoots is the maximum number of stored roots. With more roots, every file counts as changeable.
 const maxRoots = 1024
 
-// add stores the roots and the declaration of a script.
 func (m *seen) add(sub *Subject) {
 	for i := range sub.Roots {
 		path := sub.Roots[i].Path
@@ -84,7 +83,6 @@ func (s *Sandbox) guard(sub *Subject) (*guard, error) {
 	return g, err
 }
 
-// newGuard makes a guard from the current files of the project.
 func (s *Sandbox) newGuard() (*guard, error) {
 	g := &guard{made: time.Now(), count: s.seen.count, roots: slices.Clone(s.seen.roots)}
 	var err error

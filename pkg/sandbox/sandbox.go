@@ -193,7 +193,6 @@ func (s *Sandbox) canEnforce(sub *Subject, p *confine.Profile) (bool, error) {
 	return !k.None(), nil
 }
 
-// A filesFunc adds the files that a script may use to a profile.
 type filesFunc func(*confine.Profile, *Subject, *guard)
 
 // A madeProfile is a cached profile with its inputs. It is valid only for a moment, because its paths

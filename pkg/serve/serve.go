@@ -35,7 +35,6 @@ type Options struct {
 	Args   []string // after "serve --", for scripts (CLI-302)
 }
 
-// transport returns the name of the transport.
 func (o *Options) transport() string {
 	if o.HTTP != nil {
 		return "http"
@@ -43,7 +42,6 @@ func (o *Options) transport() string {
 	return "stdio"
 }
 
-// A process is a server that is ready to serve.
 type process struct {
 	project   *project.Project
 	state     *project.State
@@ -55,7 +53,6 @@ type process struct {
 	stop      context.CancelCauseFunc // ends everything that runs
 }
 
-// A transport connects the clients of a process.
 type transport interface {
 	// Serve begins to accept messages.
 	Serve()

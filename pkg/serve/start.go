@@ -318,7 +318,6 @@ func (st *starter) awaitHome() (err error) {
 	return err
 }
 
-// newProcess makes the process from the results of the steps.
 func (st *starter) newProcess() (*process, error) {
 	p := st.project
 	limitMemory(p.Limits.Pending)
@@ -345,7 +344,6 @@ func (st *starter) newProcess() (*process, error) {
 	}, nil
 }
 
-// newTransport returns the connection of a server to its clients.
 func (st *starter) newTransport(server *protocol.Server) transport {
 	if st.HTTP != nil {
 		return httpd.New(httpd.Config{

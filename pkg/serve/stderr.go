@@ -37,7 +37,6 @@ func (q *stderrQueue) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// drain writes until nothing is waiting.
 func (q *stderrQueue) drain() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -57,7 +56,6 @@ func (q *stderrQueue) drain() {
 	q.busy = nil
 }
 
-// flush waits until everything is written, but not longer than within.
 func (q *stderrQueue) flush(within time.Duration) {
 	q.mu.Lock()
 	busy := q.busy

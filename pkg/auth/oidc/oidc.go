@@ -42,7 +42,6 @@ type Verifier struct {
 	known map[[sha256.Size]byte]known // by the hash of the token
 }
 
-// known is a token that was verified.
 type known struct {
 	identity *auth.Identity
 	until    time.Time
@@ -135,7 +134,6 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// remember keeps a verified token.
 func (v *Verifier) remember(hash [sha256.Size]byte, k known, now time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -162,7 +160,6 @@ type header struct {
 	Crit json.RawMessage `json:"crit"`
 }
 
-// parseHeader reads the header of a signed token in its compact form.
 func parseHeader(token string) (*header, error) {
 	first, rest, found := strings.Cut(token, ".")
 	if !found || strings.Count(rest, ".") != 1 {
@@ -188,7 +185,6 @@ func parseHeader(token string) (*header, error) {
 	return &h, nil
 }
 
-// claims are the contents of a token that matter here.
 type claims struct {
 	ClientID   string          `json:"client_id"`
 	Authorized string          `json:"azp"`

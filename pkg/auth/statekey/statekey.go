@@ -54,7 +54,6 @@ func Read(path string) ([][]byte, error) {
 	return keys, nil
 }
 
-// parse returns the keys in a file's content.
 func parse(content []byte) (keys [][]byte, err error) {
 	if len(content) == size {
 		return [][]byte{content}, nil

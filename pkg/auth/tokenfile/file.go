@@ -28,7 +28,6 @@ type File struct {
 	logged  string     // the line about the file's fault, or ""
 }
 
-// A table is the content of the file, ready for look-ups.
 type table struct {
 	stamp   folder.Stamp
 	read    time.Time
@@ -58,7 +57,6 @@ func Open(path string, log func(line string)) (*File, error) {
 	return f, nil
 }
 
-// read reads the file.
 func (f *File) read() *table {
 	t := &table{read: f.now(), seed: maphash.MakeSeed(), entries: map[uint64][]entry{}}
 	doc, stamp, err := load(f.path)

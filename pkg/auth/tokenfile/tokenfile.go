@@ -24,7 +24,6 @@ import (
 // Prefix begins each token, so that programs that search for secrets recognize it.
 const Prefix = "mcpbash_"
 
-// The limits of a file.
 const (
 	maxBytes  = 4 << 20
 	maxTokens = 10_000
@@ -59,20 +58,17 @@ func (h *Hash) UnmarshalText(text []byte) error {
 	return err
 }
 
-// generate returns a new token.
 func generate() string {
 	var random [32]byte
 	rand.Read(random[:]) // never fails
 	return Prefix + base64.RawURLEncoding.EncodeToString(random[:])
 }
 
-// document is the content of the file.
 type document struct {
 	Schema string  `json:"$schema,omitempty"`
 	Tokens []Token `json:"tokens"`
 }
 
-// parse reads the content of a file and checks it.
 func parse(text []byte) (*document, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

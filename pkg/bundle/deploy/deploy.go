@@ -31,7 +31,6 @@ type Options struct {
 	Replicas    int    // at least; 0 is 2
 }
 
-// A format is a kind of deployment.
 type format struct {
 	name string
 	// files are the templates. Their names begin with the name of the deployment and end in the text here.
@@ -181,7 +180,6 @@ func (r *Result) chooseImage(p *project.Project, o Options, f format) error {
 	return nil
 }
 
-// check checks the options that a format takes.
 func (o Options) check(f format, secret string) error {
 	cluster := f.name == "kubernetes" || f.name == "toolhive"
 	for _, one := range []struct {

@@ -11,7 +11,6 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A member is a text in an object of a description.
 type member struct {
 	name     string
 	max      int // characters
@@ -29,7 +28,6 @@ var (
 	registryTexts = []member{{"name", 200, true}, {"bundle", 500, true}, {"url", 2000, true}}
 )
 
-// maxPlugins is the maximum number of plugins in a description.
 const maxPlugins = 1000
 
 // check returns the first fault of a description (PL-40).

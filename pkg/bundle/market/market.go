@@ -38,7 +38,6 @@ type Description struct {
 	registry []registration
 }
 
-// A registration is a plugin's entry in the MCP registry.
 type registration struct{ plugin, name, bundle, url string }
 
 // Read reads a description and the manifests of its plugins. Its errors are of the user.

@@ -20,7 +20,6 @@ type Report struct {
 	Faults   []Fault
 }
 
-// pngSignature begins every PNG picture.
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
 // CheckFile checks a bundle, a directory or a manifest as the official tool does, and the
@@ -51,7 +50,6 @@ func CheckFile(f *os.File) (*Report, error) {
 	return r, nil
 }
 
-// read parses and checks the text of a manifest.
 func (r *Report) read(text []byte, err error) {
 	if err == nil {
 		r.Manifest, err = ParseManifest(text)
@@ -111,7 +109,6 @@ func (a *Archive) Verify() error {
 	return nil
 }
 
-// checkDir checks a directory from which a bundle can be created.
 func checkDir(dir string) (*Report, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -42,7 +42,6 @@ const (
 // give a file another name, size or content in programs that support them.
 var extraAllowed = []uint16{0x000a, 0x5455, 0x5855, 0x7855, 0x7875}
 
-// An end is the record at the end of an archive.
 type end struct {
 	count          int
 	dirSize, dirAt int64

@@ -101,7 +101,6 @@ func cached(file string, t Target) (*Binary, error) {
 	return check(file, t)
 }
 
-// sumOf returns a file's checksum in SHA256SUMS, or "".
 func sumOf(sums, name string) string {
 	for line := range strings.Lines(sums) {
 		if f := strings.Fields(line); len(f) == 2 && strings.TrimPrefix(f[1], "*") == name {
@@ -156,7 +155,6 @@ func readBinary(r io.Reader) ([]byte, error) {
 	return binary, err
 }
 
-// put writes a file atomically.
 func put(file string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err

@@ -144,7 +144,6 @@ func (s *Source) begin(work string) {
 	s.show(work, s.nth, s.of)
 }
 
-// show draws the bar of all targets.
 func (s *Source) show(work string, done, total int64) {
 	s.Bar.Show(fmt.Sprintf("%s (%d of %d)", work, s.nth+1, s.of), done, total)
 }

@@ -89,7 +89,6 @@ type Binary struct {
 	Size int64
 }
 
-// maxBinary is the maximum size of a program, in bytes.
 const maxBinary = 128 << 20
 
 const serverPackage = "mcp-bash/cmd/mcp-bash"

@@ -39,7 +39,6 @@ const (
 	maxLock  = 4 << 20
 )
 
-// errExists is the error for a project that already has a server.
 var errExists = errors.New(runtimes.Dir + "/ already exists")
 
 // Options are the options of Vendor and Plan.
@@ -226,7 +225,6 @@ func (o *Options) write(ctx context.Context, root *os.Root, fresh string, files 
 	return r, err
 }
 
-// put writes a file and returns its hash and size.
 func put(root *os.Root, name string, f mcpb.File) (sum string, size int64, err error) {
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return "", 0, err
@@ -260,7 +258,6 @@ func addLauncher(root *os.Root) error {
 	return err
 }
 
-// launcherSum returns the hash and the mode of run-server.sh.
 func launcherSum(root *os.Root) (sum string, mode fs.FileMode, err error) {
 	info, err := root.Lstat(launcher)
 	switch {
@@ -323,7 +320,6 @@ func digest(sums map[string]string, compare func(a, b string) int, prefix string
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// A lock is the content of a vendor.json.
 type lock struct {
 	doc          json.RawMessage
 	version, sum string

@@ -32,7 +32,6 @@ type Project struct {
 	needs          *requirements.Requirements // nil: it names none
 }
 
-// project looks at the project around, without writing to it.
 func (e *examination) project() {
 	root, err := project.FindRoot(e.o.Env, "", e.o.Dir)
 	if err != nil {

@@ -184,7 +184,6 @@ func quoted(dir string) string {
 	return `"` + dir
 }
 
-// ownHome returns the directory of the installation that this program belongs to.
 func ownHome() string {
 	exe, err := os.Executable()
 	if err != nil {
@@ -209,7 +208,6 @@ func treeOf(dir string) string {
 	return file
 }
 
-// locate returns the path of a program of the installation, or "".
 func (e *examination) locate(name string) string {
 	for _, dir := range []string{filepath.Join(e.r.Framework.Path, "bin"), e.r.Framework.Path} {
 		if file := script.LookPath(name, dir); file != "" {
@@ -225,7 +223,6 @@ func sameFile(a, b string) bool {
 	return err == nil && errOther == nil && os.SameFile(one, other)
 }
 
-// programName returns the file name of a program on this system.
 func programName(name string) string {
 	if runtime.GOOS == "windows" {
 		return name + ".exe"

@@ -44,7 +44,6 @@ func (e *examination) refuse(id, message string, exit int) {
 	e.r.ExitCode = exit
 }
 
-// A source is the origin of another version.
 type source struct {
 	name string   // for people
 	args []string // of install.sh
@@ -88,7 +87,6 @@ func isSHA256(text string) bool {
 	return len(text) == 64 && strings.Trim(strings.ToLower(text), "0123456789abcdef") == ""
 }
 
-// upgrade replaces the installation by another version.
 func (e *examination) upgrade() {
 	from, ok := e.source()
 	switch {
@@ -201,7 +199,6 @@ func (e *examination) installer(more project.Env, args ...string) (printed, mess
 	return secrets.Text(string(res.Stdout)), secrets.Text(strings.Join(lines, "; ")), res.Status
 }
 
-// readVersion returns the version of an installation, or "".
 func readVersion(dir string) string {
 	text, err := boundedfile.Read(filepath.Join(dir, "VERSION"), 1<<10)
 	if err != nil {

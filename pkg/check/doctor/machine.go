@@ -48,7 +48,6 @@ type MacOS struct {
 	KnownFramework, Known bool // whether that could be seen
 }
 
-// askTime limits the time in which a program prints its version.
 const askTime = 5 * time.Second
 
 // ask runs a program and returns the first line that it prints.
@@ -60,7 +59,6 @@ func (e *examination) ask(argv ...string) (line string, ok bool) {
 	return line, res.Status == 0 && res.Cause == nil
 }
 
-// machine checks the requirements of scripts.
 func (e *examination) machine() {
 	m, env := &e.r.Runtime, e.o.Env
 	m.BashPath = script.LookPath("bash", env["PATH"])
@@ -160,7 +158,6 @@ func isInstalled(dir string) bool {
 	return err == nil
 }
 
-// system makes the checks of some systems.
 func (e *examination) system() {
 	e.r.MacOS.Detected = e.on.os == "darwin"
 	if e.r.MacOS.Detected {

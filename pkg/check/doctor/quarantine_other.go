@@ -2,5 +2,4 @@
 
 package doctor
 
-// quarantined is for macOS alone.
 func quarantined(string) (is, known bool) { return false, false }

@@ -46,7 +46,6 @@ func (t *report) warn(format string, args ...any) {
 	t.signed(cli.Yellow, "⚠", fmt.Sprintf(format, args...))
 }
 
-// signed writes a line with a sign, in a colour on a terminal.
 func (t *report) signed(c cli.Color, sign, text string) {
 	fmt.Fprint(t.w, "  ")
 	cli.Paint(t.w, c, sign)

@@ -55,7 +55,6 @@ call mcp_health_check_command COMMAND and mcp_health_check_env VARIABLE.`,
 	return c
 }
 
-// errTimeout is the cause when the time is over.
 var errTimeout = errors.New("timeout")
 
 // probe does the work and prints the answer (CLI-1203).

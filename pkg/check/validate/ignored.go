@@ -157,7 +157,6 @@ func (c *check) strayFiles() {
 	}
 }
 
-// effectiveFields are the fields of an item that the server uses, by its kind.
 func effectiveFields(k *kinds.Kind) []string {
 	switch k {
 	case kinds.Tools:
@@ -171,7 +170,6 @@ func effectiveFields(k *kinds.Kind) []string {
 	return slices.DeleteFunc(slices.Clone(kinds.ResourceFields), isNotUsed)
 }
 
-// schemaOf returns the name of the published schema for an item of a kind.
 func schemaOf(k *kinds.Kind, doc json.RawMessage) string {
 	switch {
 	case k == kinds.Tools:
@@ -186,7 +184,6 @@ func schemaOf(k *kinds.Kind, doc json.RawMessage) string {
 	return schemas.Resource
 }
 
-// declaredFields checks the fields of the entries of register.json.
 func (c *check) declaredFields() {
 	file := abs(c.p.Server, declare.JSONFile)
 	text, _, err := folder.ReadFile(file, maxSmall)
@@ -236,7 +233,6 @@ func beginning(file string, size int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, size))
 }
 
-// pageFields checks the fields of the metadata of pages.
 func (c *check) pageFields() {
 	for _, o := range c.offered.items[kinds.UIResources] {
 		file := abs(abs(c.p.Root, o.path), kinds.PageMetadata)

@@ -140,7 +140,6 @@ func (c *check) toolMetadata(file, dir string) {
 	}
 }
 
-// description checks that a tool or prompt has a description.
 func (c *check) description(doc json.RawMessage, label string) {
 	if rawjson.TextOf(doc, "description") == "" {
 		c.at("metadata.no_description", label, `missing "description"`)
@@ -263,7 +262,6 @@ var kindNames = [...]string{
 	rawjson.Bool: "boolean", rawjson.Number: "number", rawjson.String: "string", rawjson.Object: "object",
 }
 
-// A content is a tree of prompts or resources.
 type content struct {
 	kinds   []*kinds.Kind
 	dir     string
@@ -272,7 +270,6 @@ type content struct {
 	missing func(dir, name string)                               // called for a directory without items
 }
 
-// prompts checks the tree of prompts.
 func (c *check) prompts() {
 	t := content{kinds: []*kinds.Kind{kinds.Prompts}, dir: c.p.Prompts, generic: kinds.PromptMetadata}
 	t.item = func(doc json.RawMessage, label string, _ bool) {
@@ -302,7 +299,6 @@ func (c *check) prompts() {
 	}
 }
 
-// resources checks the tree of resources, and their providers.
 func (c *check) resources() {
 	t := content{
 		kinds: []*kinds.Kind{kinds.Resources, kinds.Templates}, dir: c.p.Resources, generic: kinds.ResourceMetadata,
@@ -349,7 +345,6 @@ func (c *check) resources() {
 	c.provided()
 }
 
-// named checks that an item has a name.
 func (c *check) named(doc json.RawMessage, label string) bool {
 	if rawjson.TextOf(doc, "name") != "" {
 		return true
@@ -384,7 +379,6 @@ func (c *check) tree(t content) {
 // maxDepth is the maximum depth of the server's scan (R-32).
 const maxDepth = 16
 
-// below checks the metadata files below a directory, and returns their number.
 func (c *check) below(t content, dir string, depth int) (found int) {
 	entries := c.listing(dir)
 	found = c.described(t, dir, entries)
@@ -396,7 +390,6 @@ func (c *check) below(t content, dir string, depth int) (found int) {
 	return found
 }
 
-// described checks the metadata files of a directory, and returns their number.
 func (c *check) described(t content, dir string, entries []folder.Entry) (found int) {
 	var files map[string]bool // names that metadata can describe, with and without extension (R-33)
 	for _, e := range entries {

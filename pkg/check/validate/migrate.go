@@ -77,7 +77,6 @@ func Migrate(ctx context.Context, p *project.Project, found func(*finding.Findin
 		Notes: len(r.Findings) - r.Errors - r.Warnings}, nil
 }
 
-// A migration is one run of [Migrate].
 type migration struct {
 	*check
 	texts     map[string]*bash32.Script // by path; nil for a file that is not valid Bash
@@ -96,7 +95,6 @@ func (m *migration) read(file string) *bash32.Script {
 	return m.texts[file]
 }
 
-// line reports a rule that a line breaks.
 func (m *migration) line(id, file string, line int, message string) {
 	m.add(finding.Finding{ID: id, Path: m.label(file), Line: line, Message: message})
 }
@@ -114,7 +112,6 @@ type missing struct {
 	line       int
 }
 
-// unitOf finds the files that a script sources, directly and indirectly.
 func (m *migration) unitOf(file string) *unit {
 	u := &unit{}
 	m.follow(u, file)
@@ -234,7 +231,6 @@ func (m *migration) inspect(file string, rule *scriptenv.Rule) {
 	}
 }
 
-// reads reports variables that the script does not get.
 func (m *migration) reads(file string, rule *scriptenv.Rule, own map[string]bool) {
 	for _, v := range m.texts[file].Reads {
 		switch {
@@ -310,7 +306,6 @@ func (m *migration) foreign(file string, rule *scriptenv.Rule) {
 	}
 }
 
-// toolScripts checks the scripts of tools, and their timeouts.
 func (m *migration) toolScripts() {
 	var unlimited []string
 	first := ""
@@ -330,7 +325,6 @@ func (m *migration) toolScripts() {
 	}
 }
 
-// few joins names, at most five.
 func few(names []string) string {
 	const most = 5
 	if len(names) <= most {
@@ -434,7 +428,6 @@ func (m *migration) overLink(file string) bool {
 	return false
 }
 
-// vendored reports a copy of the Bash edition in the project.
 func (m *migration) vendored() {
 	file := abs(m.p.Root, runtimes.Dir+"/vendor.json")
 	text, _, err := folder.ReadFile(file, maxSmall)
@@ -449,7 +442,6 @@ func (m *migration) vendored() {
 	}
 }
 
-// ownProviders checks the providers of the project.
 func (m *migration) ownProviders() {
 	entries, _ := os.ReadDir(m.p.Providers)
 	for _, e := range entries {
@@ -497,7 +489,6 @@ func (m *migration) templates() {
 	}
 }
 
-// templateFile returns the file that describes a template.
 func (m *migration) templateFile(o offer) string {
 	if label := m.describedBy[o.name]; label != "" {
 		return label
@@ -564,7 +555,6 @@ func (m *migration) sidecars(dir, below string, depth int, f func(rel, base stri
 	}
 }
 
-// isOffered reports whether a file is the content of an item.
 func (m *migration) isOffered(of []*kinds.Kind, rel string) bool {
 	return slices.ContainsFunc(of, func(k *kinds.Kind) bool {
 		return slices.ContainsFunc(m.offered.items[k], func(o offer) bool { return path.Clean(o.path) == rel })
@@ -591,7 +581,6 @@ func (m *migration) completes(of []*kinds.Kind, rel, base string) bool {
 	return false
 }
 
-// globEscape escapes a path for a pattern.
 func globEscape(path string) string {
 	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
 }

@@ -103,7 +103,6 @@ var (
 	isProgramName = lazyregexp.New(`^[A-Za-z0-9_][\w.+-]*$`)
 )
 
-// builtins are the commands that Bash has itself.
 var builtins = []string{
 	":", ".", "[", "alias", "bg", "bind", "break", "builtin", "caller", "cd", "command", "compgen", "complete",
 	"compopt", "continue", "coproc", "declare", "dirs", "disown", "echo", "enable", "eval", "exec", "exit",

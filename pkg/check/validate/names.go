@@ -68,7 +68,6 @@ func (c *check) names() {
 // isDeclaredOnly reports whether a tool has no metadata file. Otherwise its description was already checked.
 func (c *check) isDeclaredOnly(tool offer) bool { return c.metadataFile(tool) == "" }
 
-// metadataFile returns the absolute path of a tool's metadata file, or "".
 func (c *check) metadataFile(tool offer) string {
 	if tool.path == "" {
 		return ""

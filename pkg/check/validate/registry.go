@@ -22,7 +22,6 @@ type offered struct {
 	byDir map[*kinds.Kind]map[string][]offer
 }
 
-// An offer is one item of the registry.
 type offer struct {
 	name string
 	path string // of its file, relative to the directory of its kind, or ""
@@ -83,13 +82,11 @@ func (c *check) reportRegistry() {
 	}
 }
 
-// unreadableFile are the rules for metadata that cannot be read.
 var unreadableFile = []string{"metadata.invalid_json", "metadata.unreadable"}
 
 // sameFault has, for a rule, the rules of checks here for the same fault.
 var sameFault = map[string][]string{"metadata.invalid_json": unreadableFile, "declaration.unreadable": unreadableFile}
 
-// ruleOf has the rule for each topic of registry messages.
 var ruleOf = [...]string{
 	item.Other: "registry.reported", item.Malformed: "metadata.invalid_json", item.Declaration: "declaration.unreadable",
 	item.ClientName: "name.not_portable", item.UnusableName: "name.unusable", item.MissingName: "metadata.no_name",
@@ -131,7 +128,6 @@ func (c *check) unavailable(failed *registry.Failure) finding.Finding {
 	return f
 }
 
-// below returns the items of a kind whose files are below a directory.
 func (o *offered) below(k *kinds.Kind, dir string) []offer {
 	if o.byDir == nil {
 		o.byDir = map[*kinds.Kind]map[string][]offer{}
@@ -146,7 +142,6 @@ func (o *offered) below(k *kinds.Kind, dir string) []offer {
 	return o.byDir[k][dir]
 }
 
-// entries returns the registry entries of a kind.
 func (o *offered) entries(k *kinds.Kind) (list []json.RawMessage) {
 	for _, one := range o.items[k] {
 		list = append(list, one.json)

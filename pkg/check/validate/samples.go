@@ -23,7 +23,6 @@ import (
 // samplesDir is the directory of a tool's samples (CLI-1010).
 const samplesDir = "samples"
 
-// A sample is an example call of a tool.
 type sample struct {
 	label     string
 	tool      offer
@@ -154,7 +153,6 @@ func (c *check) run(all []sample) {
 	}
 }
 
-// runOne runs a tool with a sample.
 func (c *check) runOne(e *engine.Engine, s sample) {
 	result, err := e.Tools.Call(c.ctx, &tool.Request{
 		Name: s.tool.name, Arguments: rawjson.Normal(s.arguments), Roots: c.roots,

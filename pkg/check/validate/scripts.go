@@ -34,7 +34,6 @@ const (
 // maxScript is the maximum size of a script that is checked.
 const maxScript = 1 << 20
 
-// A shellScript is a Bash script.
 type shellScript struct {
 	file  string // absolute
 	label string
@@ -154,7 +153,6 @@ func (c *check) link(file, label string) {
 	c.at("script.link", label, "is a symbolic link, which the server does not offer")
 }
 
-// isLink reports whether a file is a symbolic link.
 func isLink(file string) bool {
 	info, err := os.Lstat(file)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
@@ -183,10 +181,8 @@ func (c *check) trust(dir, file, label string, as purpose) {
 	c.add(f)
 }
 
-// serverFiles are the files that the server sources.
 var serverFiles = []code.Kind{code.Env, code.Policy, code.Register, code.HealthChecks}
 
-// serverFile returns the server file with a path.
 func (c *check) serverFile(path string) code.File {
 	at := slices.IndexFunc(serverFiles, func(k code.Kind) bool { return k.In(c.p).Path() == path })
 	return serverFiles[at].In(c.p)

@@ -283,7 +283,6 @@ func (c *check) readable(r offer, label, uri, name string, config provider.Confi
 	return name == "file"
 }
 
-// file checks the file of a resource.
 func (c *check) file(r offer, label, uri string, config provider.Config) {
 	data, err := file.New(file.Settings{Dir: config.Root, Roots: config.FileRoots}).Read(c.ctx, uri, c.p.MaxResource)
 	var failed *provider.Failure
@@ -324,5 +323,4 @@ func isFile(file string) bool { return folder.StampOfPath(file).IsFile() }
 
 func exists(file string) bool { return folder.StampOfPath(file).Exists() }
 
-// bash returns the Bash for scripts, or "".
 func (c *check) bash() string { return script.LookPath("bash", c.p.Env["PATH"]) }

@@ -61,7 +61,6 @@ func (c *check) shellcheck(list []shellScript) {
 	}
 }
 
-// remark reports a finding of shellcheck.
 func (c *check) remark(remark json.RawMessage, scripts map[string]*shellScript) {
 	s := scripts[rawjson.TextOf(remark, "file")]
 	code := string(rawjson.Get(remark, "code"))

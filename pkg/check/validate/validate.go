@@ -48,7 +48,6 @@ const (
 	inResources = "resources"
 )
 
-// A check is one run.
 type check struct {
 	ctx         context.Context
 	p           *project.Project
@@ -70,7 +69,6 @@ type check struct {
 	describedBy map[string]string
 }
 
-// A fileRule is a rule that a file breaks.
 type fileRule struct{ path, id string }
 
 // Project checks a project. It changes nothing except as [Options] permit. The error is the context's.
@@ -102,7 +100,6 @@ func newCheck(ctx context.Context, p *project.Project, o Options) *check {
 	}
 }
 
-// sections checks the sections of the project.
 func (c *check) sections() {
 	for _, part := range []struct {
 		section string
@@ -158,7 +155,6 @@ func (c *check) note(f finding.Finding) {
 	}
 }
 
-// ruleOfID returns the rule with an id, of either table.
 func ruleOfID(id string) *finding.Rule {
 	if rule := Rules.Find(id); rule != nil {
 		return rule
@@ -166,12 +162,10 @@ func ruleOfID(id string) *finding.Rule {
 	return MigrationRules.Find(id)
 }
 
-// at reports a rule that a file breaks.
 func (c *check) at(id, path, message string) {
 	c.add(finding.Finding{ID: id, Path: path, Message: message})
 }
 
-// good reports a check that a file passed.
 func (c *check) good(id, path, message string) {
 	c.add(finding.Finding{ID: id, Path: path, Message: message, Good: true})
 }
@@ -193,7 +187,6 @@ func (c *check) once(what string) bool {
 // label returns a path for findings: relative to the project, if it is in the project.
 func (c *check) label(path string) string { return folder.Label(c.p.Root, path) }
 
-// sectionOf returns the section of a kind of item.
 func sectionOf(k *kinds.Kind) string {
 	switch k {
 	case kinds.Resources, kinds.Templates:

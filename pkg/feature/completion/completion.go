@@ -58,7 +58,6 @@ type Request struct {
 // maxValues is the maximum number of values in a response (T-603).
 const maxValues = 100
 
-// A query is a parsed request.
 type query struct {
 	name      string          // T-602
 	template  json.RawMessage // the template whose variables are completed, or nil

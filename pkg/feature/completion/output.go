@@ -32,7 +32,6 @@ func (e *noJSONError) Error() string {
 		`print an array such as ["a","b"]`, string(text))
 }
 
-// parseOutput parses the output of a script for a request with this limit and offset.
 func parseOutput(stdout []byte, limit, offset int) (output, error) {
 	o := output{total: -1, next: -1}
 	if len(rawjson.SkipSpace(stdout)) == 0 {
@@ -73,7 +72,6 @@ func parseOutput(stdout []byte, limit, offset int) (output, error) {
 	return o, nil
 }
 
-// setExtras reads the other members of an output object.
 func (o *output) setExtras(doc json.RawMessage) error {
 	o.more = rawjson.True(rawjson.Get(doc, "hasMore"))
 	if n, ok := offsetOf(rawjson.Get(doc, "next")); ok {

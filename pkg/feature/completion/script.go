@@ -15,7 +15,6 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// run gets values from a script.
 func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, error) {
 	spec, err := c.check(s)
 	if err != nil {

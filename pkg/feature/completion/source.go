@@ -27,7 +27,6 @@ const (
 	none     = "none"
 )
 
-// A source provides values.
 type source struct {
 	kind    string
 	dir     string          // directory of the script
@@ -36,7 +35,6 @@ type source struct {
 	item    json.RawMessage // the registry entry of a prompt, resource or template
 }
 
-// key identifies the source in cursors.
 func (s *source) key() string { return s.kind + ":" + s.rel }
 
 func (s *source) script(p *project.Project) code.File {

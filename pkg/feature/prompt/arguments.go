@@ -8,7 +8,6 @@ import (
 
 // Metadata declares arguments as a JSON Schema object, or as the array that clients get (T-820).
 
-// requiredOf returns the names of required arguments in declared order.
 func requiredOf(arguments json.RawMessage) []string {
 	var names []string
 	switch rawjson.KindOf(arguments) {

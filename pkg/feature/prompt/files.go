@@ -21,7 +21,6 @@ type files struct {
 
 func newFiles(p *project.Project) *files { return &files{dir: p.Prompts, max: p.Limits.Response} }
 
-// embedded reads a file for a message.
 func (f *filler) embedded(path string) ([]byte, error) {
 	data, err := f.files.bytes(path)
 	if err == nil {

@@ -8,7 +8,6 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A filler inserts arguments into texts, and files into messages.
 type filler struct {
 	values map[string]string // arguments that can be inserted (T-805)
 	files  *files

@@ -81,7 +81,6 @@ func (f *filler) content(c json.RawMessage) (content json.RawMessage, text *stri
 	return content, nil, err
 }
 
-// fillAll inserts arguments into all strings of a value.
 func (f *filler) fillAll(value json.RawMessage) (json.RawMessage, error) {
 	var b rawjson.Builder
 	err := f.appendFilled(&b, value)

@@ -42,7 +42,6 @@ func FindMisplaced(template string, arguments json.RawMessage, given ...string) 
 	return list
 }
 
-// declaredNames returns the names of the arguments of a prompt.
 func declaredNames(arguments json.RawMessage) (names []string) {
 	for e := range rawjson.Elements(arguments) {
 		names = append(names, rawjson.TextOf(e, "name"))

@@ -42,7 +42,6 @@ type Result struct {
 	metadata    json.RawMessage // nil if absent
 }
 
-// An entry has the members of a registry entry that rendering uses.
 type entry struct {
 	name, path, role, format, description string
 	arguments, metadata                   json.RawMessage
@@ -115,7 +114,6 @@ func (p *Prompts) notFound(name string) *mcp.Error {
 
 const logger = "mcp.prompts"
 
-// render sets the messages of a result.
 func (p *Prompts) render(e *entry, arguments json.RawMessage, res *Result) error {
 	if e.path == "" {
 		if e.format != "messages" {

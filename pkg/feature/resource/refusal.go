@@ -64,7 +64,6 @@ func notFound(member, value string) *mcp.Error {
 		Data: b.Object().Name(member).String(value).End().Bytes()}
 }
 
-// timedOut returns the error for a provider script that exceeded its timeout.
 func timedOut(after time.Duration) *mcp.Error {
 	return &mcp.Error{
 		Code: mcp.CodeInternal, Message: "Request timed out",

@@ -110,7 +110,6 @@ func (w *Watch) resolveIfStale(ctx context.Context) error {
 	return nil
 }
 
-// currentStamp returns the stamp of the resource's file, if it has one.
 func (w *Watch) currentStamp() (provider.Stamp, bool) {
 	if w.r.scriptOf(w.target.provider) != (code.File{}) {
 		return provider.Stamp{}, false

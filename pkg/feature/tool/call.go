@@ -20,7 +20,6 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A call is one run of a tool, from the request to the result.
 type call struct {
 	tools   *Tools
 	request *Request
@@ -262,7 +261,6 @@ func (c *call) checkInherit() error {
 	return nil
 }
 
-// run starts the script and waits for its end.
 func (c *call) run(ctx context.Context) (script.Result, error) {
 	t, r := c.tools, c.request
 	calls := &t.project.Calls
@@ -366,7 +364,6 @@ const (
 	slowestPace = 500 * time.Millisecond
 )
 
-// listening reports whether a client listens to the script now.
 func (c *call) listening() bool { return c.request.Listener == nil || c.request.Listener.Ready() }
 
 // cancelled returns the cause if the caller ended the call.

@@ -90,7 +90,6 @@ func (c *clock) tick(now time.Time, active, paused bool) error {
 	return nil
 }
 
-// A timeoutError ends a script that has used its time.
 type timeoutError struct {
 	clock   *clock
 	reason  string

@@ -22,7 +22,6 @@ var denied = []*lazyregexp.Regexp{
 		`Permission denied: '([^'\n]+)'|EACCES: permission denied, \w+ '([^'\n]+)'|Permission denied @ \w+ - ([^\n]+)`),
 }
 
-// deniedPath returns the path that a script was not allowed to use, according to its messages, or "".
 func deniedPath(stderr []byte) string {
 	for _, pattern := range denied {
 		if m := pattern.FindSubmatch(stderr); m != nil {

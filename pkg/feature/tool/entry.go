@@ -7,7 +7,6 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// An entry has the members of a tool's registry entry that calls use.
 type entry struct {
 	item            json.RawMessage // the complete entry
 	name, path      string

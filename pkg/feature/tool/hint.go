@@ -139,7 +139,6 @@ func windowsLines(file string) string {
 	return file + " has Windows (CRLF) line ends; convert it with: " + remedy
 }
 
-// missingInterpreter returns which program the script needs and cannot find, or "".
 func (c *call) missingInterpreter() string {
 	head := c.head(c.script, firstLine)
 	program := c.argv[0]
@@ -215,7 +214,6 @@ func (c *call) describeEnd(where string, res *script.Result, value json.RawMessa
 	return text
 }
 
-// reportsError reports whether a result is marked as an error, in one of the usual ways.
 func reportsError(value json.RawMessage) bool {
 	return rawjson.True(rawjson.Get(value, "isError")) || !rawjson.Absent(rawjson.Get(value, "error")) ||
 		string(rawjson.Get(value, "success")) == "false" || string(rawjson.Get(value, "ok")) == "false"
@@ -239,7 +237,6 @@ func (c *call) head(file string, max int) []byte {
 	return head[:n]
 }
 
-// shown returns a path for messages: relative to the project, if it is in the project.
 func (c *call) shown(file string) string {
 	if rel, err := filepath.Rel(c.tools.project.Root, file); err == nil && fsys.Within(c.tools.project.Root, file) {
 		return rel

@@ -25,7 +25,6 @@ const (
 	wakeFIFO     = "wake" // FIFO at which the script waits for any answer
 )
 
-// maxQuestion limits the size of a question, in bytes.
 const maxQuestion = 1 << 20
 
 // An inputRelay forwards the questions of one script to the client, and the answers to the script,
@@ -207,7 +206,6 @@ func (w wakingInput) Close() []mcp.InputResponse {
 	return w.PendingInput.Close()
 }
 
-// reserve reserves disk space for an answer. It returns nil on failure.
 func (in *inputRelay) reserve(folder *handoff.Folder) *handoff.Reserved {
 	room, err := folder.Reserve(answerRoom)
 	if err != nil {
@@ -228,7 +226,6 @@ func (in *inputRelay) dropRoom() {
 	}
 }
 
-// formSchema returns a schema, or the schema of the empty form.
 func formSchema(schema json.RawMessage) json.RawMessage {
 	if rawjson.KindOf(schema) == rawjson.Object {
 		return rawjson.Normal(schema)
@@ -262,7 +259,6 @@ func (in *inputRelay) reply(action string, content json.RawMessage) {
 	in.room = nil
 }
 
-// A batch is a set of questions that are sent together.
 type batch struct {
 	keys    []string
 	errors  []*mcp.Error     // by key: refused questions
@@ -357,7 +353,6 @@ func (in *inputRelay) elicitParams(params json.RawMessage) (json.RawMessage, boo
 	return rawjson.Normal(params), in.client.ElicitForm
 }
 
-// refuse answers every key of a malformed batch with the reason.
 func (in *inputRelay) refuse(keys []string, fault error) {
 	if len(keys) == 0 {
 		keys, fault = []string{""}, fmt.Errorf("batch.request asks nothing")

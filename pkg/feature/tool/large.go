@@ -155,7 +155,6 @@ func (c *call) storeLarge(res *script.Result) (link json.RawMessage) {
 // isOwnResult reports whether an output is a CallToolResult.
 func (c *call) isOwnResult(stdout []byte) bool { return callToolResult(soleValue(stdout)) != nil }
 
-// fileEnd returns the last bytes of a file.
 func fileEnd(file *results.File, size int64) []byte {
 	end := make([]byte, min(file.Size(), size))
 	n, _ := file.ReadAt(end, file.Size()-int64(len(end)))

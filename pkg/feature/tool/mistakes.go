@@ -148,7 +148,6 @@ func (c *call) outputHint(message string, data json.RawMessage, stdout []byte) s
 // maxQuoted limits output in hints, in characters.
 const maxQuoted = 60
 
-// beginning returns the beginning of an output in quotes, on one line.
 func beginning(output []byte) string {
 	text := []rune(strings.TrimSpace(validText(output[:min(len(output), 8*maxQuoted)])))
 	if len(text) > maxQuoted {

@@ -314,7 +314,6 @@ func (c *call) tail(stderr []byte) string {
 	return strings.TrimRight(strings.ReplaceAll(validText(stderr), "\x00", ""), "\r\n")
 }
 
-// validText replaces invalid UTF-8 by U+FFFD.
 func validText(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)

@@ -126,7 +126,6 @@ func structuredValue(stdout []byte) json.RawMessage {
 // escapedBytes explains the output of escapeInvalid.
 const escapedBytes = `The output is not UTF-8. Bytes that are not UTF-8 are written as \xNN.`
 
-// inOtherEncoding reports whether content looks like text in another encoding than UTF-8.
 func inOtherEncoding(content []byte) bool {
 	invalid := 0
 	for at := 0; at < len(content); {
@@ -220,7 +219,6 @@ func (c *call) programFailed(res *script.Result) (*Result, error) {
 	return r, nil
 }
 
-// programEnd returns how a program ended.
 func programEnd(res *script.Result) string {
 	if res.Signal != 0 {
 		return fmt.Sprintf("The program was ended by signal %d (%s)", res.Signal, syscall.Signal(res.Signal))
@@ -284,7 +282,6 @@ func (c *call) programTimeout(k *clock) string {
 		"If it needs longer, a person can raise " + setting
 }
 
-// partialOutput returns the item with the end of the output until a limit ended the program, or nil.
 func (c *call) partialOutput(res *script.Result) []byte {
 	shown := excerpt(res.Stdout, 0, maxPartial)
 	if c.entry.output == nil || shown == nil {

@@ -22,7 +22,6 @@ func (r *Reports) Deliver(l Listener) {
 // maxCollected limits the stored reports of one script, in bytes (M-53).
 const maxCollected = 256 << 10
 
-// A collector is a listener that stores reports.
 type collector struct {
 	Reports
 	full bool // some reports are dropped

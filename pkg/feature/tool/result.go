@@ -35,7 +35,6 @@ func (r *Result) Done() {
 	}
 }
 
-// addPartial adds the output of a program until a limit ended it, if there is any.
 func (r *Result) addPartial(output []byte) {
 	if output != nil {
 		r.texts = append(r.texts, output)

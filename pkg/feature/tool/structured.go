@@ -237,7 +237,6 @@ func satisfies(s, data json.RawMessage) bool {
 	return true
 }
 
-// describesObject reports whether a schema is for objects, according to its type.
 func describesObject(s json.RawMessage) bool {
 	t := rawjson.Get(s, "type")
 	return t == nil || string(t) == `"object"`

@@ -92,5 +92,4 @@ func (t *Tools) logs() (root *os.Root, path string, err error) {
 	return root, t.State.Dir, err
 }
 
-// unique returns a suffix for unique names.
 func (t *Tools) unique() string { return strconv.FormatInt(t.counter.Add(1), 10) }

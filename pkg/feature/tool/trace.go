@@ -51,7 +51,6 @@ func (c *call) startTrace(spec *script.Spec) {
 	spec.Env = project.Override(spec.Env, "PS4", calls.TracePS4)
 }
 
-// isShell reports whether a file is a shell script, by its name or its first line.
 func isShell(file string, head []byte) bool {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	return script.IsShellName(file) || bytes.Contains(line, []byte("sh"))

@@ -64,7 +64,6 @@ func OpenBelow(root, path string) (*os.File, error) {
 	return OpenIn(dir, rel)
 }
 
-// checkRegular returns an open file if it is a regular one.
 func checkRegular(f *os.File, err error) (*os.File, error) {
 	if err != nil {
 		return nil, Unreadable(err)

@@ -21,7 +21,6 @@ const MetadataSuffix = ".meta.json"
 // isOdd reports whether listings include a name that is neither a file nor a directory.
 func isOdd(name string) bool { return strings.HasSuffix(name, MetadataSuffix) }
 
-// errNotRegular is the error for names that are neither a file nor a directory.
 var errNotRegular = errors.New("not a regular file")
 
 func hidden(name string) bool { return strings.HasPrefix(name, ".") }

@@ -4,7 +4,6 @@ package folder
 
 import "io/fs"
 
-// entriesOf returns the entries that listings include.
 func entriesOf(found []fs.DirEntry) []Entry {
 	list := make([]Entry, 0, len(found))
 	for _, e := range found {

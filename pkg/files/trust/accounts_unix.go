@@ -18,7 +18,6 @@ type accounts struct {
 	private       int // the group whose only member is our user; -1: none
 }
 
-// An account is one line of either file.
 type account struct {
 	name string
 	id   int

@@ -33,7 +33,6 @@ type InsecureError struct {
 	flaw   flaw
 }
 
-// A flaw is a kind of [InsecureError].
 type flaw int
 
 // The flaws that have a remedy of one line. flawOther is any other one.
@@ -155,7 +154,6 @@ func newWalk(root, dir, path string) *pathWalk {
 	return &pathWalk{top: dir, dir: dir, path: path}
 }
 
-// maxLinks is the maximum number of symbolic links in a path.
 const maxLinks = 40
 
 const separator = string(filepath.Separator)

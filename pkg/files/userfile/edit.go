@@ -94,7 +94,6 @@ func pause(ctx context.Context, try int) error {
 	}
 }
 
-// An edit is a call of [Edit].
 type edit struct {
 	dir  *os.Root
 	list *os.File // the directory itself

@@ -12,7 +12,6 @@ import (
 	"mcp-bash/pkg/files/swap"
 )
 
-// errChanged means that a file has changed since it was read.
 var errChanged = errors.New("it changed in the meantime")
 
 // replace replaces a file that has not changed since it was read. A nil text removes it.
@@ -157,7 +156,6 @@ func (e *edit) overwrite(fresh string, old *version) error {
 	return e.dir.Rename(fresh, e.name)
 }
 
-// create creates a file that does not exist yet.
 func (e *edit) create(text []byte) error {
 	fresh, err := e.write(e.name, text, &version{})
 	if err != nil {

@@ -58,7 +58,6 @@ func rightsOf(f *os.File) (rights, error) {
 	return r, nil
 }
 
-// begin creates a file that will replace another one.
 func (e *edit) begin(name string, _ *version) (*os.File, error) { return e.newFile(name) }
 
 // dress sets the access rights of a new file to those of another one, without a directory's

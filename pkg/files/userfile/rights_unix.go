@@ -13,7 +13,6 @@ import (
 
 func stat(info fs.FileInfo) *syscall.Stat_t { return info.Sys().(*syscall.Stat_t) }
 
-// names returns the number of hard links of a file.
 func names(info fs.FileInfo) uint64 { return uint64(stat(info).Nlink) }
 
 // sameOwner reports whether two files have the same owner and group. If b is nil, it reports

@@ -20,7 +20,6 @@ func names(fs.FileInfo) uint64 { return 1 }
 
 func sameOwner(fs.FileInfo, fs.FileInfo) bool { return true }
 
-// begin creates a file that will replace another one.
 func (e *edit) begin(name string, _ *version) (*os.File, error) { return e.newFile(name) }
 
 // dress copies the access control list of another file to a new file. The owner, the audit

@@ -14,7 +14,6 @@ import (
 	"mcp-bash/pkg/json/jqtext"
 )
 
-// An engine is a filter that gojq runs.
 type engine struct {
 	code   *gojq.Code
 	values []any // of the variables
@@ -78,7 +77,6 @@ func compile(filter string, o *options, input *source, stderr io.Writer) (*engin
 	return e, nil
 }
 
-// apply runs the filter on a value, and calls emit with each result.
 func (e *engine) apply(value json.RawMessage, emit func(json.RawMessage) error) error {
 	results := e.code.Run(goValue(value), e.values...)
 	for {

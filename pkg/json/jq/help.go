@@ -40,7 +40,6 @@ of an object's members, and other filters sort them. Regular expressions have no
 look-around and no back-references.
 `
 
-// help returns the text of --help.
 func help() string {
 	var b strings.Builder
 	b.WriteString(helpHead)

@@ -24,7 +24,6 @@ func numberValue(number []byte) any {
 	return i
 }
 
-// appendNumberValue appends a number that gojq returned.
 func appendNumberValue(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case int:

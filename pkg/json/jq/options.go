@@ -8,7 +8,6 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// options is a parsed command line (SDK-14).
 type options struct {
 	filter    string // or, with fromFile, the file with the filter
 	hasFilter bool
@@ -243,7 +242,6 @@ func unknownFlag(word string) error {
 	return &usageError{fmt.Sprintf("Unknown option %s; write -- before a filter or file that begins with a dash", word)}
 }
 
-// checkArgument parses a value on the command line.
 func checkArgument(flag, text string) (json.RawMessage, error) {
 	value, err := checkValue([]byte(text))
 	if err != nil {
@@ -252,7 +250,6 @@ func checkArgument(flag, text string) (json.RawMessage, error) {
 	return value, nil
 }
 
-// A usageError is the error for an invalid command line.
 type usageError struct{ message string }
 
 func (e *usageError) Error() string { return e.message }

@@ -64,7 +64,6 @@ func (p *printer) print(v json.RawMessage) error {
 	return nil
 }
 
-// flush writes the buffered output.
 func (p *printer) flush() error {
 	if err := p.w.Flush(); err != nil {
 		return &writeError{err}

@@ -113,7 +113,6 @@ func (r *reader) fill() error {
 	}
 }
 
-// advance marks the next bytes as returned.
 func (r *reader) advance(length int) {
 	passed := r.buf[r.start : r.start+length]
 	r.start += length
@@ -149,7 +148,6 @@ func (r *reader) skipByteOrderMark() error {
 	return nil
 }
 
-// skipBlanks advances to the start of the next value.
 func (r *reader) skipBlanks() error {
 	for {
 		at := r.start
@@ -226,7 +224,6 @@ func checkValue(text []byte) (json.RawMessage, error) {
 	return value, err
 }
 
-// inputError returns the error for an invalid value, with its position in the file.
 func (r *reader) inputError(text []byte, err error) error {
 	e := &inputError{file: r.name, line: r.lines + 1, column: r.column + 1, reason: err.Error()}
 	var syntax *rawjson.SyntaxError

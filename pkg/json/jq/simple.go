@@ -20,7 +20,6 @@ type Simple struct {
 	fallback   json.RawMessage // nil: the default "empty", which produces no result
 }
 
-// A step selects a member of an object or an element of an array.
 type step struct {
 	name    string
 	index   int
@@ -93,7 +92,6 @@ func (s *Simple) parsePath(filter string) (rest string, ok bool) {
 	}
 }
 
-// cutName splits an identifier or a quoted name off a path.
 func cutName(path string) (name, rest string, ok bool) {
 	if quoted, ok := strings.CutPrefix(path, `"`); ok {
 		name, rest, ok = strings.Cut(quoted, `"`)

@@ -51,7 +51,6 @@ func (s *source) next() (json.RawMessage, error) {
 	return wholeArray(one)
 }
 
-// single returns the next value or line of the files.
 func (s *source) single() (json.RawMessage, error) {
 	for s.open() {
 		read := s.file.value
@@ -66,7 +65,6 @@ func (s *source) single() (json.RawMessage, error) {
 	return nil, io.EOF
 }
 
-// event returns the next event of --stream.
 func (s *source) event() (json.RawMessage, error) {
 	for {
 		if s.events != nil {

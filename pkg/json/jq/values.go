@@ -15,7 +15,6 @@ func goValue(v json.RawMessage) any {
 	return value
 }
 
-// decode returns the value at i and the index after it.
 func decode(b []byte, i int) (any, int) {
 	switch b[i] {
 	case '{':

@@ -81,7 +81,6 @@ func hasForbidden(inner []byte) bool {
 	return false
 }
 
-// A tabulator writes the flat table of one document.
 type tabulator struct {
 	text  []byte
 	table []byte
@@ -186,7 +185,6 @@ func (t *tabulator) string(inner []byte) {
 	t.table = t.table[:end]
 }
 
-// unhex returns the value of a lower-case hexadecimal digit.
 func unhex(c byte) byte {
 	if c >= 'a' {
 		return c - 'a' + 10

@@ -47,7 +47,6 @@ func (d *Document) find(name string) *hujson.Value {
 	return nil
 }
 
-// array returns the array in a member, or nil.
 func (d *Document) array(name string) (array *hujson.Array) {
 	if v := d.find(name); v != nil {
 		array, _ = v.Value.(*hujson.Array)

@@ -37,7 +37,6 @@ func (d Dialect) Open(text []byte) (*File, error) {
 // Bytes returns the text.
 func (f *File) Bytes() []byte { return f.text }
 
-// A location is the result of following a path.
 type location struct {
 	found int            // the number of names that were found
 	owner *hujson.Object // the object with the last member that was found
@@ -124,7 +123,6 @@ func wrapped(path []string, value json.RawMessage) json.RawMessage {
 	return value
 }
 
-// insert appends a member to an object.
 func (f *File) insert(v *hujson.Value, name string, value json.RawMessage) {
 	object := v.Value.(*hujson.Object)
 	br, outer := f.lineBreak(), f.indentAt(v.StartOffset)
@@ -248,7 +246,6 @@ func beginsLine(name hujson.Value) bool {
 	return at >= 0 && len(bytes.Trim(name.BeforeExtra[at:], " \t\n")) == 0
 }
 
-// indentAt returns the blanks at the beginning of the line with an offset.
 func (f *File) indentAt(at int) string {
 	line := f.text[bytes.LastIndexByte(f.text[:at], '\n')+1 : at]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth limits how deeply arrays and objects can be nested.
 const maxDepth = 10000
 
 // A SyntaxError describes where and why a text is not valid JSON.
@@ -80,7 +79,6 @@ func SpaceEnd(b []byte, i int) int {
 
 var errEnd = "unexpected end"
 
-// scanValue returns the end of the value that starts at b[i].
 func scanValue(b []byte, i, depth int) (int, error) {
 	if i >= len(b) {
 		return i, &SyntaxError{i, errEnd}

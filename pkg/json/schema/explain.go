@@ -57,7 +57,6 @@ func (e *explainer) explain(s *jsonschema.Schema, v any, path string, depth int)
 	e.checkCombined(s, v, path)
 }
 
-// lookup follows a reference within the schema, "#/$defs/x" or "#".
 func (e *explainer) lookup(ref string) *jsonschema.Schema {
 	if ref == "#" {
 		return e.root

@@ -31,7 +31,6 @@ func (v Violation) String() string {
 	return v.Path + ": " + v.Message
 }
 
-// maxViolations limits the number of reported violations.
 const maxViolations = 20
 
 const draft07 = "http://json-schema.org/draft-07/schema#"

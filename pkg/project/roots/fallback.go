@@ -140,7 +140,6 @@ func Explicit(value, dir string) (Scope, error) {
 	return given(Option, entries(paths), dir, "")
 }
 
-// An entry is a root of a source, before its checks.
 type entry struct{ path, name string }
 
 // entries returns the entries for the paths of a list, without empty ones.

@@ -10,7 +10,6 @@ import (
 
 //lint:file-ignore ST1005 P-2103 fixes the texts
 
-// The errors of a client's root.
 var (
 	errScheme    = errors.New("Unsupported URI scheme")
 	errNoPath    = errors.New("Malformed file URI (no path)")

@@ -83,7 +83,6 @@ func (in *pendingInput) Wait(ctx context.Context) ([]mcp.InputResponse, error) {
 	return in.collect(), nil
 }
 
-// collect returns the responses that the client has sent.
 func (in *pendingInput) collect() []mcp.InputResponse {
 	list := make([]mcp.InputResponse, len(in.replies))
 	for i, r := range in.replies {

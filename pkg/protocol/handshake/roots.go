@@ -111,7 +111,6 @@ func (c *clientRoots) await(wait time.Duration, r *reply) {
 	}
 }
 
-// take applies the client's roots.
 func (c *clientRoots) take(r *reply) {
 	warn := func(text string) { c.session.Log(mcp.Warning, roots.Logger, text) }
 	switch {
@@ -150,7 +149,6 @@ func (c *clientRoots) take(r *reply) {
 // maxNamed is how many roots one message names.
 const maxNamed = 8
 
-// named lists unusable roots with their reasons.
 func named(refused []roots.Refused) string {
 	var list []string
 	for _, one := range refused[:min(len(refused), maxNamed)] {
@@ -178,7 +176,6 @@ func (c *clientRoots) current(ctx context.Context) roots.Scope {
 	return c.scope
 }
 
-// paths returns the directories of the current roots.
 func (c *clientRoots) paths(ctx context.Context) []string {
 	var paths []string
 	for _, root := range c.current(ctx).List {

@@ -66,7 +66,6 @@ const (
 	maxPage     = 200
 )
 
-// pageSize returns the number of items that a list request asks for.
 func pageSize(params json.RawMessage) int {
 	if n := rawjson.PositiveInt(rawjson.Get(params, "limit")); n > 0 {
 		return min(n, maxPage)

@@ -45,14 +45,12 @@ type list struct {
 	current prepared
 }
 
-// A prepared list is ready to be sent.
 type prepared struct {
 	hash  string // for cursors
 	bytes []byte // the items, each followed by a comma
 	ends  []int  // where each item ends, after the comma
 }
 
-// prepare returns the current list.
 func (l *list) prepare(ctx context.Context) (prepared, *mcp.Error) {
 	items, err := l.catalog.List(ctx, l.kind)
 	if err != nil {
@@ -132,7 +130,6 @@ func hashOf(hash, other string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// serve answers a list request.
 func (l *list) serve(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
 	p, err := l.prepare(ctx)
 	if err != nil {
@@ -141,7 +138,6 @@ func (l *list) serve(ctx context.Context, r *calls.Request) (*calls.Answer, erro
 	return p.page(r, pageOf{member: l.member, limit: l.limit, ttl: l.ttl})
 }
 
-// pageOf describes the pages of a list.
 type pageOf struct {
 	member string
 	limit  int // bytes of a response

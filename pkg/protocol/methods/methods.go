@@ -48,7 +48,6 @@ type permitted struct {
 // maxPermitted is the number of different permissions whose lists are kept.
 const maxPermitted = 64
 
-// toolsFor returns the lists of tools for a caller.
 func (p *Project) toolsFor(caller *auth.Identity) *permitted {
 	permission := caller.Permission(p.engine.Project.Meta.Scopes)
 	p.mu.Lock()
@@ -67,7 +66,6 @@ func (p *Project) toolsFor(caller *auth.Identity) *permitted {
 	return found
 }
 
-// newTools returns a list of the tools that a caller may call.
 func (p *Project) newTools(caller *auth.Identity, permission string, anySchema bool) *list {
 	e := p.engine
 	own := e.Project

@@ -73,7 +73,6 @@ func (s *skillPages) of(list *skill.List) prepared {
 	return s.current
 }
 
-// prepareItems returns a list of items that are ready to be sent.
 func prepareItems(hash string, items []json.RawMessage) prepared {
 	p := prepared{hash: hash, ends: make([]int, 0, len(items))}
 	for _, item := range items {

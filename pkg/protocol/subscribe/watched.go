@@ -69,7 +69,6 @@ const (
 
 var errSubscriptions = mcp.Errorf(mcp.CodeInternal, "Too many resource subscriptions")
 
-// arrived records the arrival of a subscribe.
 func (w *watches) arrived(r *calls.Request) {
 	w.mu.Lock()
 	w.arrivals++

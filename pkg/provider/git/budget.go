@@ -19,7 +19,6 @@ func (b *budget) take(n int64) error {
 	return nil
 }
 
-// budgetReader subtracts the bytes that are read from a budget.
 type budgetReader struct {
 	r io.Reader
 	b *budget

@@ -140,7 +140,6 @@ func (c *checkout) object(id string, kind byte) ([]byte, error) {
 	return o.data, nil
 }
 
-// failure returns an error as the [provider.Failure] that the contract specifies.
 func (p *Provider) failure(err error, l location.Git) error {
 	var done *provider.Failure
 	var refused *hosts.Refusal

@@ -41,7 +41,6 @@ var (
 	sha256Format = format{"sha256", sha256.Size, sha256.New}
 )
 
-// An object is an unpacked object of a repository.
 type object struct {
 	kind byte
 	data []byte
@@ -133,7 +132,6 @@ func unpack(r io.Reader, f format, b *budget) (map[string]object, error) {
 	return p.objects, nil
 }
 
-// header reads the number of objects.
 func (p *pack) header() (uint32, error) {
 	var head [12]byte
 	if _, err := io.ReadFull(p.in, head[:]); err != nil {
@@ -186,7 +184,6 @@ func (p *pack) object() error {
 	return nil
 }
 
-// objectHeader reads the type and the unpacked size.
 func (p *pack) objectHeader() (kind byte, size int64, err error) {
 	c, err := p.in.ReadByte()
 	if err != nil {
@@ -205,7 +202,6 @@ func (p *pack) objectHeader() (kind byte, size int64, err error) {
 	return kind, size, nil
 }
 
-// distance reads the distance between a delta and its base.
 func (p *pack) distance() (int64, error) {
 	c, err := p.in.ReadByte()
 	if err != nil {
@@ -307,7 +303,6 @@ func (p *pack) settle() error {
 	return nil
 }
 
-// apply returns the object that a delta describes.
 func apply(base, delta []byte, b *budget) ([]byte, error) {
 	from, delta, ok := length(delta)
 	if !ok || from != int64(len(base)) {

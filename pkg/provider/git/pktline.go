@@ -67,12 +67,10 @@ func tooEarly(err error) error {
 	return err
 }
 
-// packet appends a packet with text.
 func packet(b []byte, text string) []byte {
 	return append(fmt.Appendf(b, "%04x", len(text)+4), text...)
 }
 
-// Packets without text.
 const flushPacket, delimiterPacket = "0000", "0001"
 
 // sideband reads a pack out of packets that also carry messages.

@@ -36,7 +36,6 @@ const (
 // version2 requests version 2 of the protocol. Older servers ignore the header.
 var version2 = http.Header{"Git-Protocol": {"version=2"}}
 
-// A statusError is an HTTP status other than success.
 type statusError int
 
 func (e statusError) Error() string { return fmt.Sprintf("HTTP error: %d", int(e)) }
@@ -57,7 +56,6 @@ func connect(ctx context.Context, c *web.Client, l location.Git, b *budget,
 	return r, nil
 }
 
-// discover requests the capabilities of the server.
 func (r *remote) discover(wanted func(name, id string) bool) error {
 	for range maxRedirects + 1 {
 		answer, err := r.session.Do(http.MethodGet, r.repo+"/info/refs?service="+service, version2, nil)
@@ -101,7 +99,6 @@ func (r *remote) follow(to string) error {
 	return nil
 }
 
-// advertisement reads the response to discover.
 func (r *remote) advertisement(p *packets, wanted func(name, id string) bool) error {
 	line, k, err := p.line()
 	if err != nil {
@@ -231,7 +228,6 @@ func (r *remote) refs(prefixes []string, wanted func(name, id string) bool) ([]r
 	}
 }
 
-// command begins a request of version 2.
 func (r *remote) command(name string) []byte {
 	b := packet(nil, "command="+name+"\n")
 	if _, ok := r.caps["agent"]; ok {
@@ -325,7 +321,6 @@ func (r *remote) fetchOld(id string) (map[string]object, error) {
 	}
 }
 
-// post sends a request and returns the body of the response.
 func (r *remote) post(request []byte) (io.Reader, error) {
 	header := http.Header{}
 	if !r.old {

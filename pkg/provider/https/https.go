@@ -105,7 +105,6 @@ func (p *Provider) client() (*web.Client, error) {
 	}, err
 }
 
-// checkStatus returns the failure for a response without content.
 func checkStatus(answer *http.Response) error {
 	switch answer.StatusCode / 100 {
 	case 2:
@@ -122,7 +121,6 @@ var errTooLarge = &provider.Failure{Status: provider.TooLarge, Message: "Resourc
 // firstPiece limits the buffer that is allocated from the Content-Length alone.
 const firstPiece = 1 << 20
 
-// body reads a response to its end, or until it is too long.
 func (p *Provider) body(answer *http.Response, limit int) ([]byte, error) {
 	most, over := limit, provider.OverLimit(limit)
 	if p.bytes <= most {
@@ -149,7 +147,6 @@ func (p *Provider) body(answer *http.Response, limit int) ([]byte, error) {
 	}
 }
 
-// failure returns an error as the [provider.Failure] that the contract specifies.
 func (p *Provider) failure(err error, host string) error {
 	var done *provider.Failure
 	var refused *hosts.Refusal

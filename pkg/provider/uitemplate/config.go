@@ -48,7 +48,6 @@ func scalar(v json.RawMessage) (string, bool) {
 	return "", false
 }
 
-// needed returns a text that is required.
 func (o object) needed(key string) string {
 	s := o.text(key, "")
 	if s == "" {

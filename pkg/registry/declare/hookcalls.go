@@ -109,7 +109,6 @@ func printedList(kind *kinds.Kind, list json.RawMessage) *List {
 	return m
 }
 
-// finalizeFailed returns the error for an entry that is not valid JSON.
 func finalizeFailed(kind *kinds.Kind, i int, err error) error {
 	key := kind.Key
 	if kind == kinds.Completions {

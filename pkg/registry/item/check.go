@@ -156,7 +156,6 @@ type rule struct {
 	met  func(v json.RawMessage) bool
 }
 
-// A form is the rule for the member of a name.
 type form struct {
 	name string
 	is   rule
@@ -175,7 +174,6 @@ var (
 	someText = rule{"an array of different strings", areNames}
 )
 
-// The rules for annotations, icons and arguments of prompts.
 var (
 	toolHints = []form{
 		{"title", aString}, {"readOnlyHint", aBool}, {"destructiveHint", aBool}, {"idempotentHint", aBool},

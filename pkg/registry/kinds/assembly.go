@@ -29,7 +29,6 @@ type Declared struct {
 
 func (a *Assembly) log(m item.Message) { a.Messages = append(a.Messages, m) }
 
-// at returns the place where a candidate was found.
 func (a *Assembly) at(f item.Candidate) item.Place {
 	return item.Place{File: a.Kind.Label(a.Project, f)}
 }

@@ -55,7 +55,6 @@ func isToolUI(dir string) bool {
 	return name == uiDir && strings.Count(parent, "/") == 1
 }
 
-// A runnable is an executable file with its metadata.
 type runnable struct {
 	file       string
 	sources    []item.Source // empty: the file has no metadata
@@ -122,7 +121,6 @@ var ToolFields = []string{
 // storedToolFields are the fields that an entry cannot add as unknown fields.
 var storedToolFields = append(slices.Clone(ToolFields), access.Unreadable)
 
-// isByteCount reports whether a value is a whole number that is not negative.
 func isByteCount(v json.RawMessage) bool {
 	return rawjson.KindOf(v) == rawjson.Number && rawjson.PositiveInt(v) > 0 || string(v) == "0"
 }

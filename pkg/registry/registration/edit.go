@@ -17,7 +17,6 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// An edit is a change of register.json in progress.
 type edit struct {
 	*jsonedit.Document
 	project *Project
@@ -26,7 +25,6 @@ type edit struct {
 	before  []registry.SourcedTool // the tools before the change
 }
 
-// edit begins a change of the current register.json.
 func (r *Project) edit(ctx context.Context) (*edit, error) {
 	text, err := declare.ReadFile(r.p)
 	if err != nil {

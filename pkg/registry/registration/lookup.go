@@ -17,7 +17,6 @@ func lookUp(tools []registry.SourcedTool, id string) int {
 	return at
 }
 
-// collides reports whether a tool has the id or the name of the registration.
 func (reg *registration) collides(f item.Candidate) bool { return f.ID == reg.ID || f.Name == reg.Name }
 
 // duplicateOf returns the error for a registration whose id or name belongs to the tool f.

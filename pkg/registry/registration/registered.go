@@ -49,7 +49,6 @@ func isBare(p *project.Project, s *registry.SourcedTool) bool {
 	return !item.IsDescribed(parent, base)
 }
 
-// members returns the members of the tool's JSON.
 func (t *RegisteredTool) members() []rawjson.Member {
 	capabilities := json.RawMessage("null")
 	if t.Capabilities != nil {

@@ -148,7 +148,6 @@ func (reg *registration) invalid(faults faultList) error {
 	return e
 }
 
-// registrationOf returns the registration of a tool, given its registry entry.
 func registrationOf(item json.RawMessage) ToolRegistration {
 	r := ToolRegistration{
 		ID: rawjson.TextOf(item, "id"), Name: rawjson.TextOf(item, "name"), Description: rawjson.TextOf(item, "description"),

@@ -28,7 +28,6 @@ type Dependency struct {
 	Debian   string   // the Debian package with one of them, or ""
 }
 
-// maxSize limits the size of the file.
 const maxSize = 1 << 20
 
 // Read reads the requirements of a project. It returns nil if the file does not exist.
@@ -42,7 +41,6 @@ func Read(p *project.Project) (*Requirements, error) {
 	return parse(text)
 }
 
-// parse parses the text of requirements.json.
 func parse(text []byte) (*Requirements, error) {
 	doc, err := item.ParseObject(text)
 	if err != nil {

@@ -243,7 +243,6 @@ func (k Kernel) handled(p *Profile) unix.LandlockRulesetAttr {
 	return a
 }
 
-// A group is a set of paths with the same rights.
 type group struct {
 	paths  []string
 	rights uint64
@@ -314,7 +313,6 @@ func (p *Profile) eachRule(handled uint64, add addFunc) error {
 	return nil
 }
 
-// An addFunc adds a rule for an open file.
 type addFunc func(fd int, st *unix.Stat_t, rights uint64) error
 
 // allow grants rights to a file, or to a directory and its content. Missing and inaccessible files need no rule.

@@ -36,7 +36,6 @@ type Dir struct {
 	idle   time.Time              // when it was last used
 }
 
-// newDir creates a directory below parent, whose path is above.
 func newDir(parent *os.Root, above, name string) (*Dir, error) {
 	if err := parent.Mkdir(name, 0o700); err != nil {
 		return nil, err
@@ -86,7 +85,6 @@ func (d *Dir) files() iter.Seq2[string, **os.File] {
 
 var ownNames = []string{progressName, logsName, errorsName, resourcesName, inputName}
 
-// moved records the directory's new name.
 func (d *Dir) moved(name string) {
 	d.name = name
 	d.path = filepath.Join(d.above, name)

@@ -483,7 +483,6 @@ func (s *Session) refusesSocket(name string) bool {
 	return s.profile.Refuses(s.thread, unix.SYS_SOCKET, [6]uint64{family, kind}) != 0
 }
 
-// protocol returns the protocol of the socket that is the first argument.
 func (c *call) protocol() string {
 	var b [64]byte
 	link := fmt.Sprintf("/proc/%d/fd/%d", c.Thread, int32(c.Arguments[0]))

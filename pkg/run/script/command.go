@@ -41,7 +41,6 @@ func Command(file string) ([]string, error) {
 	return command(file, mode, head)
 }
 
-// readHead returns the mode and the first bytes of a regular file.
 func readHead(file string) (mode fs.FileMode, head []byte, err error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|nonblock, 0)
 	if err != nil {

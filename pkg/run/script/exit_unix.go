@@ -32,7 +32,6 @@ func newExitWatch(pidfd bool) (*exitWatch, error) {
 	return watch, nil
 }
 
-// begin starts watching a running process.
 func (w *exitWatch) begin(pid int) {
 	if w.end < 0 {
 		return

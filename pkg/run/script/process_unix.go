@@ -136,7 +136,6 @@ func (p *process) grace() time.Duration {
 	return defaultGrace
 }
 
-// end begins the termination of the script.
 func (p *process) end(cause error) {
 	if p.cause != nil {
 		return

@@ -220,7 +220,6 @@ func (p *Policy) Environ(env map[string]string) map[string]string {
 	return env
 }
 
-// split splits a list at commas and white space.
 func split(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r >= '\t' && r <= '\r' })
 }

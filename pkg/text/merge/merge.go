@@ -21,7 +21,6 @@ func Files(name, base, mine, theirs string) (merged string, conflicts int) {
 	return mergeText(base, mine, theirs)
 }
 
-// mergeText merges texts by lines.
 func mergeText(base, mine, theirs string) (merged string, conflicts int) {
 	switch {
 	case mine == base:

@@ -65,7 +65,6 @@ func decode(content []byte) string {
 	return string(utf16.Decode(units))
 }
 
-// isPlaceholder reports whether a token is only an example.
 func isPlaceholder(token string) bool {
 	if strings.Contains(strings.ToUpper(token), "EXAMPLE") {
 		return true

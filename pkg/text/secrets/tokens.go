@@ -127,7 +127,6 @@ var forms = [...]form{
 	{"xai-key", "xai-", alnum, 70, false, true},
 }
 
-// A span is a part of a text that is a secret.
 type span struct {
 	start, end int
 	rule       string

@@ -46,7 +46,6 @@ const (
 	BadParams        // params is neither object, array nor null
 )
 
-// The errors of Parse.
 var (
 	errSyntax = errors.New("not one JSON text")
 	ErrUTF8   = rawjson.ErrInvalidUTF8

@@ -63,7 +63,6 @@ func (s *Source) Index(ctx context.Context, arch string) (*Index, error) {
 	return x, nil
 }
 
-// index returns the Packages file of an archive.
 func (s *Source) index(ctx context.Context, a *Archive, arch string) (string, error) {
 	dir := a.URL + "/dists/" + a.Suite + "/"
 	signed, err := s.inRelease(ctx, dir+"InRelease")
@@ -172,7 +171,6 @@ func (s *Source) fetch(ctx context.Context, address, sum string, size int64) (*o
 	return os.Open(file)
 }
 
-// put writes a file of the cache.
 func (s *Source) put(file string, content []byte) error {
 	if err := os.MkdirAll(s.Cache, 0o700); err != nil {
 		return err
@@ -248,7 +246,6 @@ func (p *Package) PURL() string {
 		"&distro=" + strings.TrimSuffix(p.archive.Suite, "-security")
 }
 
-// purlEscape escapes a version as package URLs require it.
 func purlEscape(text string) string {
 	return strings.NewReplacer("+", "%2B", ":", "%3A").Replace(url.PathEscape(text))
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// Limits on the content of a package.
 const (
 	maxControl  = 16 << 20 // of its control files together, in bytes
 	maxUnpacked = 4 << 30  // of its files together, in bytes
@@ -33,10 +32,8 @@ type Deb struct {
 	size  int64
 }
 
-// arHeader is the size of the header of a member.
 const arHeader = 60
 
-// A member is a file of an ar archive.
 type member struct {
 	name string
 	size int64
@@ -231,7 +228,6 @@ func merged(name string, isDirOrLink bool) string {
 	return strings.TrimSuffix("usr/"+top+"/"+rest, "/")
 }
 
-// isAlias reports whether a directory is a link into /usr.
 func isAlias(name string) bool {
 	switch name {
 	case "bin", "sbin", "lib", "lib64":

@@ -77,7 +77,6 @@ func readKeys(keyring []byte) (openpgp.EntityList, error) {
 	return keys, err
 }
 
-// parseRelease parses the signed text of an InRelease file.
 func parseRelease(text string) (*release, error) {
 	var r *release
 	err := paragraphs(text, func(fields []field) error {

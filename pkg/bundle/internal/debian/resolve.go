@@ -19,7 +19,6 @@ type provided struct {
 	version string // "" if the provider names none
 }
 
-// add adds the packages of a Packages file.
 func (x *Index) add(text string, from *Archive, arch string) error {
 	if x.byName == nil {
 		x.byName, x.providers = map[string][]*Package{}, map[string][]provided{}
@@ -185,7 +184,6 @@ func (x *Index) Resolve(names []string) ([]*Package, error) {
 	return list, checkConflicts(list)
 }
 
-// fulfilled reports whether a chosen package fulfils a relation.
 func fulfilled(chosen map[string]*Package, r relation) bool {
 	if p := chosen[r.name]; p != nil && r.allows(p.Version) {
 		return true

@@ -49,7 +49,6 @@ type Layer struct {
 	Size           int64   // of the compressed archive, in bytes
 }
 
-// A hashing writer counts and hashes what passes.
 type hashing struct {
 	io.Writer
 	sum  hash.Hash
@@ -97,7 +96,6 @@ func (l *Layout) AddLayer(write func(*tar.Writer) error) (layer Layer, err error
 
 func (l *Layout) blob(h v1.Hash) string { return filepath.Join(l.dir, blobs, h.Hex) }
 
-// put adds a blob with a JSON text.
 func (l *Layout) put(value any, kind types.MediaType) (v1.Descriptor, error) {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -158,7 +158,6 @@ func (f *File) Set(value json.RawMessage, path ...string) error {
 	return f.replace(text, value, path)
 }
 
-// stringAt returns the string at a path, or nil.
 func (f *File) stringAt(path []string) *stringValue {
 	if i := slices.IndexFunc(f.strings, func(s stringValue) bool { return slices.Equal(s.path, path) }); i >= 0 {
 		return &f.strings[i]
@@ -231,7 +230,6 @@ func (f *File) blockEnd(i int) int {
 func (f *File) lineStart(at int) int { return bytes.LastIndexByte(f.text[:at], '\n') + 1 }
 func (f *File) lineAt(at int) int    { return 1 + bytes.Count(f.text[:at], []byte("\n")) }
 
-// lineBreak returns the line break of the text.
 func (f *File) lineBreak() []byte {
 	if nl := bytes.IndexByte(f.text, '\n'); nl > 0 && f.text[nl-1] == '\r' {
 		return []byte("\r\n")

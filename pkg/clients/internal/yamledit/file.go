@@ -90,7 +90,6 @@ func (s step) width() int {
 	return 2
 }
 
-// follow follows a path as far as it exists.
 func (f *File) follow(path []string) (steps []step, err error) {
 	for node := f.root; node != nil && len(steps) < len(path); {
 		name := path[len(steps)]
@@ -403,7 +402,6 @@ func (f *File) scalar(n *yaml.Node) (from, to int) {
 // quotedScalar matches a scalar in quotes on one line.
 var quotedScalar = lazyregexp.New(`^(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*')`)
 
-// lineBreak returns the line break of the text.
 func (f *File) lineBreak() []byte {
 	if nl := bytes.IndexByte(f.text, '\n'); nl > 0 && f.text[nl-1] == '\r' {
 		return []byte("\r\n")

@@ -61,7 +61,6 @@ func flow(parent *yaml.Node, name string, value json.RawMessage) string {
 	return string(quoted(name)) + ": " + inline(value)
 }
 
-// inline writes a value on one line.
 func inline(value json.RawMessage) string {
 	var parts []string
 	switch rawjson.KindOf(value) {

@@ -142,7 +142,6 @@ func outOfRange(schema json.RawMessage) (found []json.RawMessage) {
 	return found
 }
 
-// isToken reports whether a text is a token of RFC 9110, section 5.6.2.
 func isToken(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)

@@ -13,7 +13,6 @@ type tlsError struct{ err error }
 func (e *tlsError) Error() string { return e.err.Error() }
 func (e *tlsError) Unwrap() error { return e.err }
 
-// A tlsWatch records the failure of a TLS handshake.
 type tlsWatch struct{ failed atomic.Pointer[tlsError] }
 
 // of returns an error as a [*tlsError] if the TLS handshake caused it.

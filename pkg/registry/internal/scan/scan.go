@@ -44,7 +44,6 @@ func (s *Result) Candidates() []item.Candidate {
 	return list
 }
 
-// record returns the record of a directory, or nil.
 func (s *Result) record(tree int, path string) *record {
 	if len(s.records) == 0 {
 		return nil // the first scan: no search, and no memory for it

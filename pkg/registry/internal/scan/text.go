@@ -23,7 +23,6 @@ func (v *Visit) IsText(name string) bool {
 	return media.IsText(wholeRunes(buf[:n]))
 }
 
-// wholeRunes removes an incomplete character at the end of a text.
 func wholeRunes(text []byte) []byte {
 	for end := len(text) - 1; end >= max(0, len(text)-utf8.UTFMax+1); end-- {
 		if utf8.RuneStart(text[end]) {

@@ -79,7 +79,6 @@ func isMetadata(e folder.Entry) bool {
 // HasFile reports whether the directory contains a regular file with this name.
 func (v *Visit) HasFile(name string) bool { return v.has(folder.Entry{Name: name}) }
 
-// hasDir reports whether the directory contains a subdirectory with this name.
 func (v *Visit) hasDir(name string) bool { return v.has(folder.Entry{Name: name, IsDir: true}) }
 
 func (v *Visit) has(e folder.Entry) bool {

@@ -22,7 +22,6 @@ type Use struct {
 	Instead string // alternative for 3.2
 }
 
-// maxUses limits the reported uses in one script.
 const maxUses = 20
 
 // Newer returns features of a script that Bash 3.2 lacks. It returns nothing for a script that
@@ -240,7 +239,6 @@ func (s *search) redirect(n *syntax.Redirect) {
 	}
 }
 
-// isNegative reports whether an expression is a negative number.
 func isNegative(e syntax.ArithmExpr) bool {
 	switch e := e.(type) {
 	case *syntax.UnaryArithm:
@@ -273,7 +271,6 @@ func literal(w *syntax.Word) string {
 	return b.String()
 }
 
-// hasTimeFormat reports whether a format of printf contains %(...)T.
 func hasTimeFormat(format string) bool {
 	for {
 		_, rest, found := strings.Cut(format, "%")
@@ -289,7 +286,6 @@ func hasTimeFormat(format string) bool {
 	}
 }
 
-// hasUnicodeEscape reports whether the text of $'...' contains \u or \U.
 func hasUnicodeEscape(text string) bool {
 	for i := 0; i+1 < len(text); i++ {
 		if text[i] == '\\' {

@@ -91,7 +91,6 @@ func (r *reader) command(c syntax.Command, fed bool) {
 	})
 }
 
-// readsInput reports whether a command reads its standard input.
 func readsInput(n *syntax.CallExpr) bool {
 	if len(n.Args) == 0 {
 		return false

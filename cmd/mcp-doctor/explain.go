@@ -14,7 +14,7 @@ import (
 )
 
 func rules() finding.Rules {
-	return slices.Concat(validate.Rules, validate.MigrationRules, doctor.Rules)
+	return slices.Concat(validate.Rules(), doctor.Rules())
 }
 
 func explainCommand() *cli.Command {

@@ -4,10 +4,12 @@ package doctor
 
 import (
 	"context"
+	_ "embed" // for rulesText
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/cli"
@@ -17,6 +19,12 @@ import (
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/shell"
 )
+
+//go:embed rules.txt
+var rulesText string
+
+// Rules are the checks of doctor (CLI-1106, CLI-1107).
+var Rules = sync.OnceValue(func() finding.Rules { return finding.ParseRules(rulesText) })
 
 // Options are the options of doctor (CLI-1101).
 type Options struct {
@@ -118,7 +126,7 @@ func examine(ctx context.Context, o Options, on host) *Result {
 
 // add adds a finding of a rule. command fixes it; "" if there is no such command.
 func (e *examination) add(id, message, command string) {
-	rule := Rules.Find(id)
+	rule := Rules().Find(id)
 	f := finding.Finding{ID: id, Severity: rule.Severity, Message: message, Fix: rule.Fix, Command: command}
 	f.Fixable = id == "shim.status" && e.r.Install.Managed || id == "framework.version_too_old" && e.r.Install.Managed
 	if id == "shim.status" && !e.r.Install.Managed { // other installations need no links

@@ -383,16 +383,19 @@ func TestRules(t *testing.T) {
 		t.Errorf("nothing is wrong: %+v", r.Findings)
 	}
 	for id := range situations {
-		if Rules.Find(id) == nil {
+		if Rules().Find(id) == nil {
 			t.Errorf("%s is no rule", id)
 		}
 	}
 	seen := map[string]bool{}
-	for _, rule := range Rules {
+	for _, rule := range Rules() {
 		if seen[rule.ID] || rule.Summary == "" || rule.Reason == "" || rule.Severity == finding.Error && rule.Fix == "" {
 			t.Errorf("%s is given twice, or does not explain itself", rule.ID)
 		}
 		seen[rule.ID] = true
+		if !slices.Contains([]finding.Severity{finding.Info, finding.Warning, finding.Error}, rule.Severity) {
+			t.Errorf("%s: severity %q", rule.ID, rule.Severity)
+		}
 		t.Run(rule.ID, func(t *testing.T) {
 			t.Parallel()
 			produce := situations[rule.ID]

@@ -34,6 +34,30 @@ type Rule struct {
 // Rules are the rules of a program, in the order of lists.
 type Rules []Rule
 
+// ParseRules reads rules: a line "ID (SEVERITY): SUMMARY" each, then indented lines with the reason, then such lines
+// with the remedy, which "Fix: " begins.
+func ParseRules(text string) (list Rules) {
+	var part *string // the indented lines belong to it
+	for line := range strings.Lines(text) {
+		words := strings.TrimSpace(line)
+		fix, isFix := strings.CutPrefix(words, "Fix: ")
+		switch {
+		case words == "" || line[0] == '#':
+		case line[0] != ' ':
+			id, rest, _ := strings.Cut(words, " (")
+			severity, summary, _ := strings.Cut(rest, "): ")
+			list = append(list, Rule{ID: id, Severity: Severity(severity), Summary: summary})
+			part = &list[len(list)-1].Reason
+		case isFix:
+			part = &list[len(list)-1].Fix
+			*part = fix
+		default:
+			*part = strings.TrimSpace(*part + " " + words)
+		}
+	}
+	return list
+}
+
 // Find returns the rule with an id, or nil.
 func (r Rules) Find(id string) *Rule {
 	at := slices.IndexFunc(r, func(one Rule) bool { return one.ID == id })

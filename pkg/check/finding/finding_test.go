@@ -1,13 +1,31 @@
 package finding
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
 
-var rules = Rules{
-	{ID: "a.b", Severity: Error, Summary: "it is wrong", Reason: "It fails.", Fix: "mend it"},
-	{ID: "c", Severity: Info, Summary: "it is so", Reason: "Nothing comes of it."},
+var rules = ParseRules(`# A comment.
+
+a.b (error): it is wrong
+    It
+    fails.
+    Fix: mend
+    it
+
+c (info): it is so
+    Nothing comes of it.
+`)
+
+func TestParseRules(t *testing.T) {
+	want := Rules{
+		{ID: "a.b", Severity: Error, Summary: "it is wrong", Reason: "It fails.", Fix: "mend it"},
+		{ID: "c", Severity: Info, Summary: "it is so", Reason: "Nothing comes of it."},
+	}
+	if !slices.Equal(rules, want) {
+		t.Errorf("%+v", rules)
+	}
 }
 
 // CLI-1003, CLI-1007, CLI-1105: one finding in its three forms.

@@ -52,8 +52,8 @@ func Migrate(ctx context.Context, p *project.Project, found func(*finding.Findin
 	for _, id := range sharedRules {
 		m.only[id] = true
 	}
-	for i := range MigrationRules {
-		m.only[MigrationRules[i].ID] = true
+	for _, rule := range Rules() {
+		m.only[rule.ID] = m.only[rule.ID] || strings.HasPrefix(rule.ID, "migrate.")
 	}
 	m.offered = m.loadRegistry()
 	m.sections()

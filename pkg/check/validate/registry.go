@@ -39,7 +39,7 @@ func (c *check) loadRegistry() *offered {
 			f.Section = section
 		}
 		o.said[f.Section] = append(o.said[f.Section], f)
-		if Rules.Find(f.ID).Severity == finding.Error {
+		if Rules().Find(f.ID).Severity == finding.Error {
 			c.broken[f.Path] = true
 		}
 	}

@@ -7,7 +7,9 @@ package validate
 
 import (
 	"context"
+	_ "embed" // for rulesText
 	"path/filepath"
+	"sync"
 
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/files/folder"
@@ -18,6 +20,12 @@ import (
 	"mcp-bash/pkg/sandbox"
 	"mcp-bash/sdk"
 )
+
+//go:embed rules.txt
+var rulesText string
+
+// Rules are the rules of validate, and those of migrate (CLI-1031), whose ids begin with "migrate.".
+var Rules = sync.OnceValue(func() finding.Rules { return finding.ParseRules(rulesText) })
 
 // Options enable optional checks.
 type Options struct {
@@ -132,7 +140,7 @@ func (c *check) note(f finding.Finding) {
 		}
 		return
 	}
-	rule := ruleOfID(f.ID)
+	rule := Rules().Find(f.ID)
 	if f.Severity == "" {
 		f.Severity = rule.Severity
 	}
@@ -153,13 +161,6 @@ func (c *check) note(f finding.Finding) {
 	if c.o.Found != nil {
 		c.o.Found(&f)
 	}
-}
-
-func ruleOfID(id string) *finding.Rule {
-	if rule := Rules.Find(id); rule != nil {
-		return rule
-	}
-	return MigrationRules.Find(id)
 }
 
 func (c *check) at(id, path, message string) {

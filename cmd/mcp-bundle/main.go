@@ -9,17 +9,7 @@ import (
 
 func main() { os.Exit(cli.Run("mcp-bundle", run)) }
 
-// run executes the command that the first argument names. The command parses the other
-// arguments itself, as it does behind mcp-bash.
-func run(s cli.Streams, args []string) int {
-	c := command()
-	for _, sub := range c.Commands {
-		if len(args) > 0 && sub.Name == args[0] {
-			return sub.Main(s, "mcp-bundle "+sub.Name, args[1:])
-		}
-	}
-	return c.Main(s, "mcp-bundle", args)
-}
+func run(s cli.Streams, args []string) int { return command().MainOf(s, args) }
 
 func command() *cli.Command {
 	return &cli.Command{

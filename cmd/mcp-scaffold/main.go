@@ -3,24 +3,13 @@ package main
 
 import (
 	"os"
-	"slices"
 
 	"mcp-bash/pkg/cli"
 )
 
 func main() { os.Exit(cli.Run("mcp-scaffold", run)) }
 
-// run executes the command that the first argument names. The command parses the other
-// arguments itself, as it does behind mcp-bash.
-func run(s cli.Streams, args []string) int {
-	c := command()
-	if len(args) > 0 && args[0] != cli.CompleteWord {
-		if at := slices.IndexFunc(c.Commands, func(sub *cli.Command) bool { return sub.Name == args[0] }); at >= 0 {
-			return c.Commands[at].Main(s, "mcp-scaffold "+args[0], args[1:])
-		}
-	}
-	return c.Main(s, "mcp-scaffold", args)
-}
+func run(s cli.Streams, args []string) int { return command().MainOf(s, args) }
 
 func command() *cli.Command {
 	return &cli.Command{

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -55,9 +56,7 @@ func (e ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 // --version and --help take precedence over errors in other arguments (CLI-107).
 func (c *Command) Main(s Streams, binary string, args []string) int {
 	name := os.Getenv("MCPBASH_ARGV0") // set by mcp-bash (CLI-203)
-	if name == "" {
-		name = binary
-	}
+	name = cmp.Or(name, binary)
 	before, _ := beforeOperands(args)
 	switch {
 	case len(args) > 0 && args[0] == CompleteWord:
@@ -101,6 +100,17 @@ func (c *Command) Main(s Streams, binary string, args []string) int {
 		return int(err)
 	}
 	return report(s, err, c.Name, name, asJSON(args))
+}
+
+// MainOf is [Command.Main] for a program whose subcommands have subcommands, or are verbs. The subcommand that the
+// first argument names parses the other arguments itself, as it does behind mcp-bash.
+func (c *Command) MainOf(s Streams, args []string) int {
+	if len(args) > 0 {
+		if at := slices.IndexFunc(c.Commands, func(sub *Command) bool { return sub.Name == args[0] }); at >= 0 {
+			return c.Commands[at].Main(s, c.Name+" "+args[0], args[1:])
+		}
+	}
+	return c.Main(s, c.Name, args)
 }
 
 // choose returns the selected subcommand and the remaining arguments. Options may precede the subcommand.

@@ -149,7 +149,6 @@ func parseEnd(text string, now time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// describe begins the JSON object of a token.
 func describe(t *tokenfile.Token) *rawjson.Builder {
 	var b rawjson.Builder
 	b.Object().Name("name").String(t.Name)
@@ -226,7 +225,6 @@ func revokeToken(s cli.Streams, o *tokenOptions, name string) error {
 	return nil
 }
 
-// tokenError returns the error of a command for an error of package tokenfile.
 func tokenError(err error, op, name, path string) error {
 	if ended, ok := errors.AsType[cli.ExitCode](err); ok { // a signal
 		return ended

@@ -73,7 +73,6 @@ func runVerb(s cli.Streams, verb string, args []string) int {
 	return runProgram(s, owner, args)
 }
 
-// runProgram replaces this process by a sibling.
 func runProgram(s cli.Streams, owner sibling, args []string) int {
 	path := findSibling(owner.program)
 	env := append(os.Environ(), "MCPBASH_ARGV0=mcp-bash "+owner.verb)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,6 @@ import (
 	"mcp-bash/pkg/project/tree"
 )
 
-// The options of all verbs; each takes some of them.
 type options struct {
 	bundle.Options
 	root            string
@@ -140,9 +140,7 @@ func (o *options) makeBundle(s cli.Streams) error {
 		defer dir.Remove()
 		o.Output = dir.Path
 	}
-	if o.Output == "" {
-		o.Output = "."
-	}
+	o.Output = cmp.Or(o.Output, ".")
 	if o.Output, err = filepath.Abs(o.Output); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 
@@ -66,9 +67,7 @@ func (o *options) makePlugin(s cli.Streams) error {
 }
 
 func pluginFolder(name string, p *project.Project) string {
-	if name == "" {
-		name = p.Meta.Name
-	}
+	name = cmp.Or(name, p.Meta.Name)
 	if name = plugins.Name(name); name == "" {
 		name = "mcp-server"
 	}

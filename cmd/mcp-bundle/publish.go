@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,9 +98,7 @@ func (o *options) publish(s cli.Streams, operands []string) error {
 		return err
 	}
 	registry := &publish.Registry{Base: os.Getenv("MCP_REGISTRY_URL"), Token: token, Pause: publish.Pause}
-	if registry.Base == "" {
-		registry.Base = publish.Official
-	}
+	registry.Base = cmp.Or(registry.Base, publish.Official)
 	ctx, stop := cli.UntilSignal()
 	defer stop()
 	if err := submit(ctx, registry, upload, b, entry); err != nil {

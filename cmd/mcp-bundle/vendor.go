@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -53,10 +54,7 @@ and linux-amd64. An existing run-server.sh is kept.`,
 
 func (o *options) vendor(s cli.Streams) error {
 	env := project.OSEnv()
-	dir := o.output
-	if dir == "" {
-		dir = env["MCPBASH_PROJECT_ROOT"]
-	}
+	dir := cmp.Or(o.output, env["MCPBASH_PROJECT_ROOT"])
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -152,10 +153,7 @@ func serverOf(root string) string {
 	if info, err := os.Stat(own); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 		return own
 	}
-	if program := script.Sibling("mcp-bash"); program != "" {
-		return program
-	}
-	return "mcp-bash"
+	return cmp.Or(script.Sibling("mcp-bash"), "mcp-bash")
 }
 
 func recipeFaults(name string, text []byte) (list []finding.Finding) {

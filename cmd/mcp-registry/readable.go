@@ -60,7 +60,6 @@ func printStatus(w io.Writer, found *registry.Status) {
 	table.Print(w)
 }
 
-// printTool prints a tool, and a table of its parameters.
 func printTool(w io.Writer, t *registration.RegisteredTool) {
 	var capabilities []string
 	for _, c := range t.Capabilities {

@@ -185,7 +185,6 @@ func (o *configOptions) wrapper(s cli.Streams, server clients.Server) error {
 	return err
 }
 
-// check returns an error for options that need other options.
 func (o *configOptions) check() error {
 	switch {
 	case o.apply && o.remove:
@@ -245,7 +244,6 @@ func (o *configOptions) withoutProject() (clients.Server, *project.Project, erro
 	return clients.Server{Name: o.name, Remote: o.remote}, &project.Project{Root: dir, Env: project.OSEnv()}, nil
 }
 
-// server finds the project and the values for its client entry.
 func (o *configOptions) server() (clients.Server, *project.Project, error) {
 	p, err := project.Find(o.projectRoot, func(string) {})
 	switch {

@@ -71,8 +71,7 @@ func (w *wrapper) usable(ctx context.Context, r *recipe.Recipe, words []string) 
 		return nil, nil
 	}
 	f, err := w.fit(ctx, r, wrap.Source{File: r.FileName()}, words)
-	var unfit *unfitError
-	if errors.As(err, &unfit) {
+	if _, ok := errors.AsType[*unfitError](err); ok {
 		w.warn(fmt.Sprintf("%v, so its help is read", err))
 		return nil, nil
 	}
@@ -166,8 +165,7 @@ func (w *wrapper) fromFile(ctx context.Context, file string, words []string) (fi
 
 // refit turns an *unfitError into a failure, where there is no other recipe.
 func refit(err error) error {
-	var unfit *unfitError
-	if errors.As(err, &unfit) {
+	if _, ok := errors.AsType[*unfitError](err); ok {
 		return cli.Failf(cli.CodeInvalid, "%v; change the recipe's version, or use --no-recipe", err)
 	}
 	return err

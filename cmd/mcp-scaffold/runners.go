@@ -59,7 +59,6 @@ func (w *wrapper) targets(ctx context.Context, words []string) ([]*wrap.Tool, er
 	return w.toolsOf(some, words[0], file)
 }
 
-// readTargets returns the targets of a project file.
 func (w *wrapper) readTargets(ctx context.Context, runner *runners.Runner, program, file string) ([]runners.Target,
 	error) {
 	at := w.ask.Find(program)

@@ -86,7 +86,6 @@ func list(text string) (names []string) {
 	return names
 }
 
-// checkWrap returns an error for operands and options that do not fit together.
 func checkWrap(o *wrapOptions, words []string) error {
 	if err := wrap.CheckWords(words); err != nil {
 		return err

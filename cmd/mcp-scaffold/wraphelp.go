@@ -18,7 +18,6 @@ import (
 	"mcp-bash/pkg/scaffold/wrap"
 )
 
-// commands makes a tool of each command that the program's help lists.
 func (w *wrapper) commands(ctx context.Context, words []string) ([]*wrap.Tool, error) {
 	if err := w.refuseInterpreter(words); err != nil {
 		return nil, err
@@ -142,7 +141,6 @@ func (w *wrapper) refuseInterpreter(words []string) error {
 		WithHint("--force wraps it anyway.")
 }
 
-// fromHelp asks a program for help, and makes a tool of it.
 func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s wrap.Selection) (*wrap.Tool, error) {
 	if err := w.refuseInterpreter(words); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,8 +55,7 @@ func (b *builder) readConf(ctx context.Context) (map[string]string, error) {
 		}
 		return b.p.Env[name]
 	})
-	var shell *envfile.ShellError
-	if errors.As(err, &shell) {
+	if shell, ok := errors.AsType[*envfile.ShellError](err); ok {
 		values, err = b.sourceConf(ctx, file, shell, conf)
 	}
 	if err != nil {
@@ -145,21 +145,21 @@ type identity struct {
 func (b *builder) identify(ctx context.Context) (identity, error) {
 	c := b.config
 	id := identity{
-		name:        or(b.o.Name, c.text("MCPB_NAME", "name"), filepath.Base(b.p.Root)),
-		description: or(c.text("MCPB_DESCRIPTION", "description"), "MCP server built with mcp-bash"),
+		name:        cmp.Or(b.o.Name, c.text("MCPB_NAME", "name"), filepath.Base(b.p.Root)),
+		description: cmp.Or(c.text("MCPB_DESCRIPTION", "description"), "MCP server built with mcp-bash"),
 		url:         c.text("MCPB_AUTHOR_URL", ""),
 		author:      c.text("MCPB_AUTHOR_NAME", "author"),
 		email:       c.text("MCPB_AUTHOR_EMAIL", ""),
 	}
-	id.title = or(scalar(rawjson.Get(c.meta, "title")), project.Title(id.name))
-	id.version = or(b.o.Version, c.text("MCPB_VERSION", ""), b.versionFile(), c.text("", "version"), "0.1.0")
+	id.title = cmp.Or(scalar(rawjson.Get(c.meta, "title")), project.Title(id.name))
+	id.version = cmp.Or(b.o.Version, c.text("MCPB_VERSION", ""), b.versionFile(), c.text("", "version"), "0.1.0")
 	if err := checkFileName(id.name, id.version); err != nil {
 		return id, err
 	}
 	author := rawjson.Get(c.meta, "author")
-	id.author = or(id.author, rawjson.TextOf(author, "name"))
-	id.email = or(id.email, rawjson.TextOf(author, "email"))
-	id.url = or(id.url, rawjson.TextOf(author, "url"))
+	id.author = cmp.Or(id.author, rawjson.TextOf(author, "name"))
+	id.email = cmp.Or(id.email, rawjson.TextOf(author, "email"))
+	id.url = cmp.Or(id.url, rawjson.TextOf(author, "url"))
 	if id.author == "" {
 		id.author = b.git(ctx, "config", "--get", "user.name")
 	}
@@ -175,8 +175,8 @@ func (b *builder) identify(ctx context.Context) (identity, error) {
 		id.author = id.title
 	}
 	repository := rawjson.Get(c.meta, "repository")
-	id.repository = or(c.text("MCPB_REPOSITORY", "repository"), rawjson.TextOf(repository, "url"))
-	id.repositoryType = or(rawjson.TextOf(repository, "type"), "git")
+	id.repository = cmp.Or(c.text("MCPB_REPOSITORY", "repository"), rawjson.TextOf(repository, "url"))
+	id.repositoryType = cmp.Or(rawjson.TextOf(repository, "type"), "git")
 	if id.repository == "" {
 		id.repository = withoutLogin(strings.TrimSuffix(b.git(ctx, "config", "--get", "remote.origin.url"), ".git"))
 		if id.repository = webAddress(id.repository); !mcpb.IsURL(id.repository) {
@@ -185,15 +185,6 @@ func (b *builder) identify(ctx context.Context) (identity, error) {
 	}
 	id.repository = webAddress(id.repository)
 	return id, nil
-}
-
-func or(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // versionFile returns the content of the project's VERSION without white space, or "" if the file is unreadable or

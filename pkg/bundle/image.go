@@ -42,7 +42,6 @@ const (
 // Formats of an image, the default first.
 var Formats = []string{"oci", "docker"}
 
-// debianRelease is the release of Debian that images contain.
 const debianRelease = "trixie"
 
 // DefaultMirror contains the directories debian and debian-security.
@@ -453,7 +452,7 @@ func (i *imageBuilder) labels() map[string]string {
 	}
 	for name, value := range map[string]string{
 		"authors": id.author, "source": id.repository,
-		"url":           or(i.config.text("MCPB_HOMEPAGE", "homepage"), i.config.text("", "websiteUrl")),
+		"url":           cmp.Or(i.config.text("MCPB_HOMEPAGE", "homepage"), i.config.text("", "websiteUrl")),
 		"documentation": i.config.text("MCPB_DOCUMENTATION", "documentation"),
 		"licenses":      i.config.text("MCPB_LICENSE", "license"),
 	} {
@@ -472,10 +471,7 @@ func (i *imageBuilder) labels() map[string]string {
 
 // write puts the image in its place, and keeps what was there if that fails.
 func (i *imageBuilder) write(ctx context.Context, r *ImageResult) error {
-	out := i.o.Output
-	if out == "" {
-		out = i.id.fileName(".tar")
-	}
+	out := cmp.Or(i.o.Output, i.id.fileName(".tar"))
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"path/filepath"
@@ -38,7 +39,7 @@ func (b *builder) manifest() []byte {
 			m.Name(name).Raw(v)
 		}
 	}
-	m.Object().Name("manifest_version").String(or(b.o.ManifestVersion, mcpb.Versions[0])).
+	m.Object().Name("manifest_version").String(cmp.Or(b.o.ManifestVersion, mcpb.Versions[0])).
 		Name("name").String(id.name).Name("version").String(id.version).
 		Name("display_name").String(id.title).Name("description").String(id.description)
 	text("long_description", b.longDescription())
@@ -54,7 +55,7 @@ func (b *builder) manifest() []byte {
 	raw("localization", rawjson.Get(c.meta, "localization"))
 	text("license", c.text("MCPB_LICENSE", "license"))
 	list("keywords", c.words("MCPB_KEYWORDS", "keywords"))
-	text("homepage", or(c.text("MCPB_HOMEPAGE", "homepage"), c.text("", "websiteUrl")))
+	text("homepage", cmp.Or(c.text("MCPB_HOMEPAGE", "homepage"), c.text("", "websiteUrl")))
 	text("documentation", c.text("MCPB_DOCUMENTATION", "documentation"))
 	text("support", c.text("MCPB_SUPPORT", "support"))
 	list("privacy_policies", c.words("MCPB_PRIVACY_POLICIES", "privacy_policies"))
@@ -264,11 +265,11 @@ func (b *builder) overrides(base start) map[string]start {
 func (b *builder) appendCompatibility(m *rawjson.Builder) {
 	given := rawjson.Get(b.config.meta, "compatibility")
 	m.Name("compatibility").Object().Name("platforms").Strings(b.platforms())
-	if v := or(b.config.text("MCPB_COMPAT_CLAUDE_DESKTOP", ""), rawjson.TextOf(given, "claude_desktop")); v != "" {
+	if v := cmp.Or(b.config.text("MCPB_COMPAT_CLAUDE_DESKTOP", ""), rawjson.TextOf(given, "claude_desktop")); v != "" {
 		m.Name("claude_desktop").String(v)
 	}
-	python := or(b.config.text("MCPB_RUNTIME_PYTHON", ""), scalar(rawjson.Path(given, "runtimes", "python")))
-	node := or(b.config.text("MCPB_RUNTIME_NODE", ""), scalar(rawjson.Path(given, "runtimes", "node")))
+	python := cmp.Or(b.config.text("MCPB_RUNTIME_PYTHON", ""), scalar(rawjson.Path(given, "runtimes", "python")))
+	node := cmp.Or(b.config.text("MCPB_RUNTIME_NODE", ""), scalar(rawjson.Path(given, "runtimes", "node")))
 	if python != "" || node != "" {
 		m.Name("runtimes").Object()
 		if python != "" {

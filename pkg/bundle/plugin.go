@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -81,7 +82,6 @@ func (b *builder) collectPlugin(root *source) error {
 	return nil
 }
 
-// addManifests adds the files by which agents recognize the plugin.
 func (b *builder) addManifests() error {
 	p := b.describe()
 	if len(b.say.faults) > 0 {
@@ -115,7 +115,7 @@ func (b *builder) describe() *plugins.Plugin {
 	p := &plugins.Plugin{
 		Name: plugins.Name(id.name), Title: id.title, Version: id.version, Description: id.description,
 		Author:     plugins.Author{Name: id.author, Email: id.email, URL: id.url},
-		Homepage:   webURL(or(c.text("MCPB_HOMEPAGE", "homepage"), c.text("", "websiteUrl"))),
+		Homepage:   webURL(cmp.Or(c.text("MCPB_HOMEPAGE", "homepage"), c.text("", "websiteUrl"))),
 		Repository: webURL(id.repository), License: c.text("MCPB_LICENSE", "license"),
 		Keywords: c.words("MCPB_KEYWORDS", "keywords"), Icon: b.images.icon,
 		Skills: b.content.has(skillsDir + "/"), Static: b.static,

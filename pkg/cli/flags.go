@@ -182,7 +182,6 @@ func (f *Flags) read(args []string) (operands []string, err error) {
 	return operands, nil
 }
 
-// refuse records the error of an invalid value.
 func (f *Flags) refuse(format string, args ...any) error {
 	f.fault = Usagef(format, args...)
 	return f.fault

@@ -30,12 +30,7 @@ func Line(text string) string {
 var lineBreaks = strings.NewReplacer("\r", `\r`, "\n", `\n`, "\t", `\t`)
 
 func isPrintable(text string) bool {
-	for _, r := range text {
-		if r == utf8.RuneError || steers(r) {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(text, func(r rune) bool { return r == utf8.RuneError || steers(r) })
 }
 
 // steers reports whether a character controls the terminal, or reorders the text around it.

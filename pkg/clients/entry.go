@@ -81,7 +81,6 @@ func (c *Client) entryFor(s Server) json.RawMessage {
 	return s.fill(c.entry, c.workspace)
 }
 
-// fill inserts the server's values into a template.
 func (s Server) fill(template, workspace string) json.RawMessage {
 	return json.RawMessage(strings.NewReplacer(
 		`"$command"`, string(rawjson.Quote(s.Command)),

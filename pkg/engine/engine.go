@@ -143,7 +143,6 @@ func (e *Engine) ResourceConfig() resource.Config {
 	}
 }
 
-// answersVersion reports whether the configured JSON tool works.
 func (e *Engine) answersVersion(bin string) bool {
 	res := e.Runner.Run(context.Background(), script.Spec{
 		Argv: []string{bin, "--version"}, Env: e.Project.Env.Entries(), Timeout: versionTimeout, StdoutLimit: 4096,

@@ -56,8 +56,7 @@ func send(spec json.RawMessage, body io.Reader, stdout io.Writer) error {
 		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	}
 	response, err := client.Do(request)
-	var failed *url.Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
 		return failed.Err // without the URL, which the caller knows
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package helper
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,8 +69,6 @@ func physical(path string) string {
 		}
 		rest = filepath.ToSlash(target) + "/" + rest
 	}
-	if done == "" {
-		done = "/"
-	}
+	done = cmp.Or(done, "/")
 	return filepath.ToSlash(volume) + done
 }

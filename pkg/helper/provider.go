@@ -1,6 +1,7 @@
 package helper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,16 +55,10 @@ func providerConfig(env project.Env) provider.Config {
 	if c.Root == "" {
 		c.Root = dir
 	}
-	if c.Resources == "" {
-		c.Resources = filepath.Join(c.Root, "resources")
-	}
+	c.Resources = cmp.Or(c.Resources, filepath.Join(c.Root, "resources"))
 	c.Tools, c.UI = env["MCPBASH_TOOLS_DIR"], env["MCPBASH_UI_DIR"]
-	if c.Tools == "" {
-		c.Tools = filepath.Join(c.Root, "tools")
-	}
-	if c.UI == "" {
-		c.UI = filepath.Join(c.Root, "ui")
-	}
+	c.Tools = cmp.Or(c.Tools, filepath.Join(c.Root, "tools"))
+	c.UI = cmp.Or(c.UI, filepath.Join(c.Root, "ui"))
 	c.FindPage = findPage(env, c.Root, dir)
 	return c
 }

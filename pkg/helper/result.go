@@ -8,7 +8,6 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// envelope returns a CallToolResult with one text.
 func envelope(text string, structured json.RawMessage, isError bool) []byte {
 	var b rawjson.Builder
 	b.Object().

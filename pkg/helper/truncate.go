@@ -65,7 +65,6 @@ func truncateArray(doc json.RawMessage, limit int) []byte {
 	return b.End().Bytes()
 }
 
-// truncateAt cuts the array that a path leads to.
 func truncateAt(doc json.RawMessage, path string, limit int) []byte {
 	keys := strings.Split(strings.TrimPrefix(path, "."), ".")
 	list := doc
@@ -96,7 +95,6 @@ func truncateAt(doc json.RawMessage, path string, limit int) []byte {
 	return truncated(withAt(doc, keys, cut), true).Name("kept").Int(kept).Name("total").Int(total).End().Bytes()
 }
 
-// withAt is an object with the value that keys lead to replaced.
 func withAt(doc json.RawMessage, keys []string, value json.RawMessage) json.RawMessage {
 	if len(keys) > 1 {
 		value = withAt(rawjson.Get(doc, keys[0]), keys[1:], value)

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"maps"
 	"os"
 	"slices"
@@ -87,7 +88,5 @@ func (e Env) Clone() Env { return maps.Clone(e) }
 
 // Default sets a variable if it is unset or empty (E-2).
 func (e Env) Default(name, value string) {
-	if e[name] == "" {
-		e[name] = value
-	}
+	e[name] = cmp.Or(e[name], value)
 }

@@ -35,7 +35,6 @@ func (t Tree) AddFS(dir string, files fs.FS) {
 	})
 }
 
-// hash returns a name that depends on the content.
 func (t Tree) hash() string {
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(t)) {

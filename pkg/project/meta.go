@@ -222,8 +222,7 @@ func checkRestrictions(text []byte, doc json.RawMessage) (err error) {
 
 func parseMeta(text []byte) (json.RawMessage, error) {
 	doc, err := rawjson.Check(text)
-	var syntax *rawjson.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*rawjson.SyntaxError](err); ok {
 		line, column := syntax.Position(text)
 		return nil, &MetaError{line, column, syntax.Reason}
 	}

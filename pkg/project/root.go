@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 
@@ -37,9 +38,7 @@ func (e *MissingError) Unwrap() error {
 // MCPBASH_PROJECT_ROOT, or the nearest directory from dir upwards with [Marker] (CLI-401). The root directory of the
 // file system cannot be a project. The error is a [*MissingError] or [ErrNone].
 func FindRoot(env Env, named, dir string) (string, error) {
-	if named == "" {
-		named = env["MCPBASH_PROJECT_ROOT"]
-	}
+	named = cmp.Or(named, env["MCPBASH_PROJECT_ROOT"])
 	if named != "" {
 		if info, err := os.Stat(named); err != nil || !info.IsDir() {
 			return "", &MissingError{named}

@@ -192,8 +192,7 @@ type StateError struct {
 func (e *StateError) Error() string {
 	reason := e.Err
 	var path *fs.PathError
-	var insecure *trust.InsecureError
-	if errors.As(reason, &insecure) {
+	if insecure, ok := errors.AsType[*trust.InsecureError](reason); ok {
 		return "private directory " + insecure.Error()
 	}
 	if errors.As(reason, &path) {
@@ -204,7 +203,6 @@ func (e *StateError) Error() string {
 
 func (e *StateError) Unwrap() error { return e.Err }
 
-// fill creates the directory and its missing files.
 func (s *State) fill() (err error) {
 	if s.dir == nil {
 		if s.ours {

@@ -130,7 +130,6 @@ func (c *Client) unreadable(message []byte, err error, out Sink) {
 
 const maxExcerpt = 1024
 
-// excerpt returns the beginning of a message in printable ASCII.
 func excerpt(message []byte) string {
 	const special, letters = "\r\n\t\"\\", `rnt"\`
 	text := make([]byte, 0, maxExcerpt)

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -83,9 +84,7 @@ func NewCatalog(p *project.Project, o Options) *Catalog {
 		c.now = time.Now
 	}
 	c.store.dir, c.store.check, c.store.limit, c.store.wait = p.Registry, p.CheckPath, p.Discovery.MaxBytes, o.LockWait
-	if c.store.wait == 0 {
-		c.store.wait = DefaultLockWait
-	}
+	c.store.wait = cmp.Or(c.store.wait, DefaultLockWait)
 	c.messages.log = c.report
 	c.declared = declare.NewReader(p)
 	c.hook = declare.NewHook(p, declare.HookOptions{
@@ -133,7 +132,6 @@ func (c *Catalog) DeclaredPaths(ctx context.Context, kind *kinds.Kind) (paths []
 	return paths, nil
 }
 
-// list is [Catalog.List], or with fresh [Catalog.Fresh].
 func (c *Catalog) list(ctx context.Context, s *state, fresh bool) (*List, error) {
 	now := c.now()
 	return c.obtain(ctx, s, c.checks.Load(), func(o *outcome) bool { return !fresh && now.Before(o.until) })
@@ -158,7 +156,6 @@ func (c *Catalog) obtain(ctx context.Context, s *state, asked int64, isValid fun
 	return c.renew(ctx, s, request{asked: asked, within: c.bounds(c.p.Discovery.SubPath)[s.kind]})
 }
 
-// A request describes how to check a kind.
 type request struct {
 	asked  int64  // the number of checks that began before the request; their results may be old
 	within string // a subtree of the content directory, or "" for the whole directory

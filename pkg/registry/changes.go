@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -51,15 +52,12 @@ func (c *Catalog) Changes(ctx context.Context, p Poll) []*kinds.Kind {
 	return changed
 }
 
-// changed reports whether a kind has changed since the last call.
 func (s *state) changed() bool {
 	o := s.last.Load()
 	if o == nil || o.list == nil {
 		return false
 	}
-	if s.reported == "" {
-		s.reported = o.firstHash
-	}
+	s.reported = cmp.Or(s.reported, o.firstHash)
 	if s.reported == o.list.Hash {
 		return false
 	}

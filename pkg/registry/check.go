@@ -31,7 +31,6 @@ type lastCheck struct {
 	mergedInto *string
 }
 
-// check builds the current list of a kind and updates the registry file.
 func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error) {
 	s.dropped = nil
 	from, err := c.origin(ctx, s, r)

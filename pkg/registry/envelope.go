@@ -61,7 +61,6 @@ func appendIndented(dst []byte, i int, item json.RawMessage) []byte {
 	return rawjson.AppendIndent(dst, item, 2)
 }
 
-// An envelope is the content of a valid registry file.
 type envelope struct {
 	hash  string
 	items []json.RawMessage // as written

@@ -58,8 +58,7 @@ func (c *Catalog) staticList(s *state) *List {
 	file, err := c.store.read(s.kind)
 	if err != nil {
 		level := mcp.Debug
-		var insecure *trust.InsecureError
-		if errors.As(err, &insecure) {
+		if _, ok := errors.AsType[*trust.InsecureError](err); ok {
 			level = mcp.Warning
 		}
 		c.messages.report("static "+s.kind.Key, s.kind.Logger, []item.Message{

@@ -49,8 +49,7 @@ func (c *Catalog) persist(ctx context.Context, s *state, r request, list *List) 
 		s.unsaved = list
 		c.unwritableNotice.Do(func() {
 			text := "Registry directory is not writable; keeping the registry in memory"
-			var insecure *trust.InsecureError
-			if errors.As(unwritable.Err, &insecure) {
+			if insecure, ok := errors.AsType[*trust.InsecureError](unwritable.Err); ok {
 				text += ": " + insecure.Error()
 			}
 			c.log(mcp.Warning, access.RegistryLogger, text)

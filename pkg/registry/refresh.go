@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,10 +42,7 @@ type KindReport struct {
 // fails, Refresh continues with the others. The error is the context's error.
 func (c *Catalog) Refresh(ctx context.Context, o RefreshOptions) (*Report, error) {
 	report := &Report{Minimal: c.p.Minimal}
-	filter := o.Filter
-	if filter == "" {
-		filter = c.p.Discovery.SubPath
-	}
+	filter := cmp.Or(o.Filter, c.p.Discovery.SubPath)
 	bounds := map[*kinds.Kind]string(nil)
 	if !report.Minimal {
 		bounds = c.bounds(filter)

@@ -55,7 +55,6 @@ func (c *Catalog) Status(jsonTool string) *Status {
 	return s
 }
 
-// addDeclared adds the faults of the kind's entries in register.json.
 func (k *KindStatus) addDeclared(p *project.Project, doc *declare.Document, fault error) {
 	if fault == nil && doc != nil && doc.Lists[k.Kind.Key] != nil {
 		m := doc.Lists[k.Kind.Key]

@@ -157,8 +157,7 @@ func (s *store) lock(ctx context.Context, dir *os.Root, wait time.Duration) (unl
 	}
 	if err := atomicfile.Lock(ctx, f, "registry.refresh", wait, atomicfile.TryLock); err != nil {
 		f.Close()
-		var locked *atomicfile.LockedError
-		if errors.As(err, &locked) {
+		if locked, ok := errors.AsType[*atomicfile.LockedError](err); ok {
 			locked.Wait = s.wait // the wait for another kind counts
 		}
 		return nil, err

@@ -487,7 +487,6 @@ func isOptional(a observe.Access, all []observe.Access) bool {
 	return false
 }
 
-// askedForNames are sockets of name lookup and log daemons.
 var askedForNames = []string{
 	"/run/nscd/socket", "/var/run/nscd/socket", "/run/systemd/resolve/io.systemd.Resolve", "/run/systemd/journal/dev-log",
 	"/dev/log",

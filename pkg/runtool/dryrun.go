@@ -61,7 +61,6 @@ func (r *run) showDryRun(ctx context.Context, e *engine.Engine, item json.RawMes
 	return nil
 }
 
-// scriptEnvHeading is the heading of the report about the tool's variables.
 const scriptEnvHeading = "ENV_POLICY (launch env + server.meta.json only; does not include --with-server-env or " +
 	"--source files, or server.d/policy.sh):"
 

@@ -1,6 +1,7 @@
 package runtool
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -54,9 +55,7 @@ func readField(name string, s json.RawMessage, required bool) field {
 		required: required,
 		schema:   s, kind: rawjson.TextOf(s, "type"), initial: rawjson.Get(s, "default"),
 	}
-	if f.title == "" {
-		f.title = name
-	}
+	f.title = cmp.Or(f.title, name)
 	if rawjson.Absent(f.initial) {
 		f.initial = nil
 	}
@@ -171,7 +170,6 @@ func (f *field) check(value json.RawMessage) error {
 	return checkFormat(rawjson.TextOf(f.schema, "format"), text)
 }
 
-// checkFormat checks the formats that the protocol permits in forms.
 func checkFormat(format, text string) error {
 	var err error
 	switch format {

@@ -96,8 +96,7 @@ func status(reason string) string {
 
 // obstacle returns why a call would be refused, or "". It ignores the arguments.
 func obstacle(of tool.DryRun) string {
-	var refusal *mcp.Error
-	if errors.As(of.Refusal, &refusal) {
+	if refusal, ok := errors.AsType[*mcp.Error](of.Refusal); ok {
 		if reason := rawjson.TextOf(refusal.Data, "reason"); reason != "" && !refusal.Explained {
 			return refusal.Message + ": " + reason
 		}

@@ -53,7 +53,6 @@ func (o *observer) report() observe.Report {
 	return r
 }
 
-// surroundings returns the directories of this project and call.
 func (r *run) surroundings(o *observer) *surroundings {
 	s := &surroundings{project: r.project.Root, home: r.project.Env["HOME"], brings: o.sandbox.Brings}
 	s.secret, s.protected, s.processes = o.sandbox.Protected()

@@ -19,7 +19,6 @@ type responder struct {
 	warn   func(text string)
 }
 
-// capabilities returns the kinds of questions that a tool can ask.
 func (i *responder) capabilities() mcp.Capabilities {
 	asks := i.given != nil || i.person != nil
 	return mcp.Capabilities{ElicitForm: asks, ElicitURL: asks}

@@ -171,7 +171,6 @@ func (r *run) sourceFiles() (server code.File, own []code.File) {
 	return server, own
 }
 
-// source sources shell files and uses the resulting environment.
 func (r *run) source() error {
 	server, files := r.sourceFiles()
 	for _, file := range files {
@@ -228,8 +227,7 @@ func (r *run) findRoots() (err error) {
 		return nil
 	}
 	r.roots, err = roots.Fallback(r.project)
-	var unusable *roots.UnusableError
-	if errors.As(err, &unusable) {
+	if unusable, ok := errors.AsType[*roots.UnusableError](err); ok {
 		return cli.Failf(cli.CodeInvalid, "%s; %s", cli.Line(err.Error()), unusable.Remedy())
 	}
 	return err

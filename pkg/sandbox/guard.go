@@ -254,7 +254,6 @@ func (g *guard) exchangeable(links []string) bool {
 	})
 }
 
-// resolve returns the absolute path for a path in a declaration.
 func (s *Sandbox) resolve(path string) string {
 	return access.Resolve(path, s.Project.Root, s.Project.Env["HOME"])
 }

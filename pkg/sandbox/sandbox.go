@@ -214,7 +214,6 @@ func (m *madeProfile) isValid(sub *Subject, private *privateDir) bool {
 		slices.Equal(m.roots, sub.Roots) && slices.Equal(m.files, sub.Files)
 }
 
-// profile returns the complete profile of a script.
 func (s *Sandbox) profile(sub *Subject, private *privateDir, p confine.Profile,
 	files filesFunc) (*confine.Profile, error) {
 	if known := private.made.Load(); known != nil && known.isValid(sub, private) {

@@ -142,10 +142,7 @@ func (st *starter) openTransport() (err error) {
 
 // checkTransport warns of an unknown transport (P-104).
 func (st *starter) checkTransport() {
-	t := st.Env["MCPBASH_TRANSPORT"]
-	if t == "" {
-		t = st.Env["MCP_TRANSPORT"]
-	}
+	t := cmp.Or(st.Env["MCPBASH_TRANSPORT"], st.Env["MCP_TRANSPORT"])
 	if t != "" && !strings.EqualFold(t, "stdio") {
 		st.warn("mcp-bash: unsupported transport '" + t + "'; defaulting to stdio.")
 	}
@@ -251,8 +248,7 @@ func (st *starter) checkHTTP() error {
 // readRoots reads the roots for a client that names none. An unusable root ends the start (P-2101).
 func (st *starter) readRoots() (err error) {
 	st.roots, err = roots.Fallback(st.project)
-	var unusable *roots.UnusableError
-	if errors.As(err, &unusable) {
+	if unusable, ok := errors.AsType[*roots.UnusableError](err); ok {
 		return cli.Failf(cli.CodeInvalid, "mcp-bash: %v\n%s", err, unusable.Remedy())
 	}
 	return err

@@ -4,6 +4,7 @@
 package oidc
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -231,7 +232,7 @@ func (v *Verifier) verify(ctx context.Context, token string) (*auth.Identity, ti
 	if err := c.check(); err != nil {
 		return fail(err)
 	}
-	i := &auth.Identity{Name: firstOf(c.ClientID, c.Authorized, verified.Subject), Issuer: v.Issuer,
+	i := &auth.Identity{Name: cmp.Or(c.ClientID, c.Authorized, verified.Subject), Issuer: v.Issuer,
 		Subject: verified.Subject, Accepts: func() bool { return v.Now().Before(verified.Expiry) }}
 	if i.Scopes, err = parseScopes(c.Scope, c.Scopes); err != nil {
 		return fail(err)
@@ -264,15 +265,6 @@ func (c *claims) check() error {
 		return errors.New("it is bound to a key of its owner, which this server does not check")
 	}
 	return nil
-}
-
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // parseScopes reads the scopes of a token: a text with spaces, or an array.

@@ -1,6 +1,7 @@
 package mcpb
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -68,10 +69,7 @@ func IsName(text string) bool { return nameForm.MatchString(text) }
 // CheckManifest returns the faults for which the official tool would reject a manifest
 // (CLI-1802 to CLI-1804).
 func CheckManifest(doc json.RawMessage) []Fault {
-	version := rawjson.TextOf(doc, "manifest_version")
-	if version == "" {
-		version = rawjson.TextOf(doc, "dxt_version")
-	}
+	version := cmp.Or(rawjson.TextOf(doc, "manifest_version"), rawjson.TextOf(doc, "dxt_version"))
 	compiled, ok := schemas[version]
 	if !ok {
 		return []Fault{{"manifest_version", fmt.Sprintf("%q is not known; use one of %s", version,

@@ -3,6 +3,7 @@
 package vendoring
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -172,9 +173,7 @@ func Vendor(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	kept := start != "" && start != ours
-	if start == "" {
-		start = ours
-	}
+	start = cmp.Or(start, ours)
 	newName, oldName := runtimes.Dir+".new-", runtimes.Dir+".old-"
 	project.Sweep(root, newName)
 	project.Sweep(root, oldName)
@@ -430,7 +429,6 @@ func look(root *os.Root, r *Result) (sums map[string]string, odd []string, err e
 // isOld reports whether the Bash edition wrote vendor.json.
 func (l *lock) isOld() bool { return rawjson.Get(l.doc, "format_version") == nil }
 
-// checkLauncher returns the differences between run-server.sh and vendor.json.
 func (l *lock) checkLauncher(root *os.Root) []string {
 	switch sum, mode, err := launcherSum(root); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -445,7 +443,6 @@ func (l *lock) checkLauncher(root *os.Root) []string {
 	return nil
 }
 
-// compare returns an error for a tree that differs from vendor.json.
 func (l *lock) compare(sums map[string]string, odd []string) error {
 	current := digest(sums, strings.Compare, "")
 	same := current == l.sum
@@ -491,8 +488,5 @@ func likeLocale(a, b string) int {
 			return -1
 		}, s))
 	}
-	if c := strings.Compare(plain(a), plain(b)); c != 0 {
-		return c
-	}
-	return strings.Compare(a, b)
+	return cmp.Or(strings.Compare(plain(a), plain(b)), strings.Compare(a, b))
 }

@@ -3,6 +3,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // for rulesText
 	"os"
@@ -170,10 +171,7 @@ func (e *examination) framework() {
 	f.program = e.locate("mcp-bash")
 	found := script.LookPath("mcp-bash", e.o.Env["PATH"])
 	f.PathConfigured = found != "" && sameFile(found, f.program)
-	program := f.program
-	if program == "" {
-		program = filepath.Join(f.Path, "bin", programName("mcp-bash"))
-	}
+	program := cmp.Or(f.program, filepath.Join(f.Path, "bin", programName("mcp-bash")))
 	command := "export PATH=" + quoted(filepath.Dir(program)) + `:$PATH"`
 	switch {
 	case f.PathConfigured:

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -54,10 +55,7 @@ type source struct {
 // returns false.
 func (e *examination) source() (s source, ok bool) {
 	o, env := &e.o, e.o.Env
-	local := env["MCPBASH_DOCTOR_LOCAL_SOURCE"]
-	if local == "" {
-		local = env["MCPBASH_INSTALL_LOCAL_SOURCE"]
-	}
+	local := cmp.Or(env["MCPBASH_DOCTOR_LOCAL_SOURCE"], env["MCPBASH_INSTALL_LOCAL_SOURCE"])
 	switch {
 	case o.Archive != "" && !isSHA256(o.Verify):
 		e.refuse("self.upgrade_verify_missing", "--archive requires --verify SHA256", cli.ExitUsage)
@@ -118,7 +116,6 @@ func (e *examination) upgrade() {
 	}
 }
 
-// fixShims has install.sh link the commands that are not linked.
 func (e *examination) fixShims() {
 	var wrong []*Shim
 	for i := range e.r.Shims {
@@ -179,9 +176,7 @@ func (e *examination) installer(more project.Env, args ...string) (printed, mess
 	}
 	env := e.o.Env.Clone()
 	delete(env, "MCPBASH_HOME") // install.sh refuses to replace the installation that it names
-	if env["MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS"] == "" {
-		env["MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS"] = lockTime
-	}
+	env["MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS"] = cmp.Or(env["MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS"], lockTime)
 	maps.Copy(env, more)
 	res := e.runner.Run(e.ctx, script.Spec{
 		Argv: append([]string{"sh", file, "--yes", "--quiet", "--no-modify-path", "--dir", root}, args...),

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -118,7 +119,7 @@ func (e *examination) programs() {
 		line, ok := e.ask(b.Path, "--version")
 		b.Version = strings.TrimPrefix(line, name+" ")
 		if b.Agrees = ok && b.Version == cli.Version; !b.Agrees {
-			message := fmt.Sprintf("%s is of version %s, not %s", b.Path, orUnknown(b.Version), cli.Version)
+			message := fmt.Sprintf("%s is of version %s, not %s", b.Path, cmp.Or(b.Version, "(unknown)"), cli.Version)
 			e.add("binaries.version_mismatch", message, "")
 		}
 		e.r.Binaries = append(e.r.Binaries, b)
@@ -127,13 +128,6 @@ func (e *examination) programs() {
 		e.add("binaries.missing", fmt.Sprintf("not in this installation: %s", strings.Join(missing, ", ")), "")
 	}
 	e.sdk()
-}
-
-func orUnknown(version string) string {
-	if version == "" {
-		return "(unknown)"
-	}
-	return version
 }
 
 func (e *examination) sdk() {
@@ -147,7 +141,7 @@ func (e *examination) sdk() {
 	}
 	s.Version = e.r.Framework.Version
 	if s.Agrees = s.Version == cli.Version; !s.Agrees {
-		dir, version := filepath.Dir(s.Path), orUnknown(s.Version)
+		dir, version := filepath.Dir(s.Path), cmp.Or(s.Version, "(unknown)")
 		e.add("sdk.version_mismatch", fmt.Sprintf("the SDK in %s is of version %s, not %s", dir, version, cli.Version), "")
 	}
 }

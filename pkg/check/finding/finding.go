@@ -3,6 +3,7 @@
 package finding
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -195,10 +196,7 @@ func (f *Finding) appendMore(b *rawjson.Builder) {
 
 // Explain returns the explanation of a rule.
 func (r *Rule) Explain() string {
-	todo := r.Fix
-	if todo == "" {
-		todo = "nothing"
-	}
+	todo := cmp.Or(r.Fix, "nothing")
 	return fmt.Sprintf("%s (%s): %s\n\n%s\n\nWhat to do: %s\n", r.ID, r.Severity, r.Summary, r.Reason, todo)
 }
 

@@ -155,8 +155,7 @@ func ready(ctx context.Context, stderr io.Writer, catalog *registry.Catalog, lis
 	ok := true
 	for _, k := range list {
 		_, err := catalog.Fresh(ctx, k)
-		var failed *registry.Failure
-		if errors.As(err, &failed) {
+		if failed, ok := errors.AsType[*registry.Failure](err); ok {
 			cli.Printf(stderr, "mcp-bash health: %s: %s\n", k.Key, failed.Reason)
 		}
 		ok = ok && err == nil

@@ -217,8 +217,7 @@ func (c *check) metadata(file string) (doc json.RawMessage, label string) {
 
 // placeOf returns the line and column of a parse error, or 0.
 func placeOf(err error) (line, column int) {
-	var syntax *item.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*item.SyntaxError](err); ok {
 		return syntax.Line, syntax.Column
 	}
 	return 0, 0
@@ -226,8 +225,7 @@ func placeOf(err error) (line, column int) {
 
 // reasonOf returns the reason of a parse error, without its position.
 func reasonOf(err error) string {
-	var syntax *item.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*item.SyntaxError](err); ok {
 		return syntax.Reason
 	}
 	return err.Error()

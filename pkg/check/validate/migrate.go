@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -490,10 +491,7 @@ func (m *migration) templates() {
 }
 
 func (m *migration) templateFile(o offer) string {
-	if label := m.describedBy[o.name]; label != "" {
-		return label
-	}
-	return m.label(abs(m.p.Server, "register.json"))
+	return cmp.Or(m.describedBy[o.name], m.label(abs(m.p.Server, "register.json")))
 }
 
 // completionScripts checks registered completion scripts, and those next to prompts and resources.

@@ -114,7 +114,6 @@ var builtins = []string{
 
 func isBuiltin(name string) bool { return slices.Contains(builtins, name) }
 
-// checksFor reports whether a script checks whether a program is installed.
 func checksFor(s *bash32.Script, program string) bool {
 	return slices.ContainsFunc(s.Commands, func(c bash32.Command) bool {
 		return slices.Contains([]string{"command", "type", "hash", "which"}, c.Words[0]) &&

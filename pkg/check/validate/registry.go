@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"path"
@@ -35,9 +36,7 @@ func (c *check) loadRegistry() *offered {
 	p.Discovery.Static, p.Discovery.SubPath = false, "" // check the files
 	section := ""
 	said := func(f finding.Finding) {
-		if f.Section == "" {
-			f.Section = section
-		}
+		f.Section = cmp.Or(f.Section, section)
 		o.said[f.Section] = append(o.said[f.Section], f)
 		if Rules().Find(f.ID).Severity == finding.Error {
 			c.broken[f.Path] = true
@@ -54,8 +53,7 @@ func (c *check) loadRegistry() *offered {
 	for _, k := range kinds.All {
 		section = sectionOf(k)
 		list, err := catalog.Fresh(c.ctx, k)
-		var failed *registry.Failure
-		if errors.As(err, &failed) && c.once("failure "+failed.Reason) {
+		if failed, ok := errors.AsType[*registry.Failure](err); ok && c.once("failure "+failed.Reason) {
 			said(c.unavailable(failed))
 		}
 		if err != nil {
@@ -117,11 +115,9 @@ func (c *check) reported(m item.Message) (f finding.Finding, ok bool) {
 	return f, true
 }
 
-// unavailable returns the failure of a registry list as a finding.
 func (c *check) unavailable(failed *registry.Failure) finding.Finding {
 	f := finding.Finding{ID: "registry.unavailable", Message: failed.Reason}
-	var fault *declare.Fault
-	if errors.As(failed, &fault) {
+	if fault, ok := errors.AsType[*declare.Fault](failed); ok {
 		f.ID, f.Section, f.Path = "register.invalid", inServer, c.label(abs(c.p.Server, declare.JSONFile))
 		f.Line, f.Column = fault.Line, fault.Column
 	}

@@ -12,8 +12,7 @@ import (
 // findRoots finds the roots of the project, and checks whether the server can use them (P-2101).
 func (c *check) findRoots() {
 	scope, err := roots.Fallback(c.p)
-	var unusable *roots.UnusableError
-	if errors.As(err, &unusable) {
+	if unusable, ok := errors.AsType[*roots.UnusableError](err); ok {
 		f := finding.Finding{ID: "roots.unusable", Message: err.Error(), Fix: unusable.Remedy()}
 		if unusable.Source == roots.File {
 			f.Path, f.Message = roots.File, unusable.Reason()

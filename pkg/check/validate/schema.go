@@ -49,8 +49,7 @@ func (c *check) schema(name string, v json.RawMessage, label string) {
 	}
 	if _, err := schema.Compile(v); err != nil {
 		f := finding.Finding{ID: "schema.unusable", Path: label, Message: fmt.Sprintf("%s cannot be used: %v", name, err)}
-		var form *schema.FormError
-		if errors.As(err, &form) {
+		if form, ok := errors.AsType[*schema.FormError](err); ok {
 			f.Line, f.Column, _ = rawjson.Position(c.text, form.Piece)
 		}
 		c.add(f)

@@ -35,7 +35,6 @@ import (
 	"mcp-bash/schemas"
 )
 
-// server checks server.d and settings of the whole project.
 func (c *check) server() {
 	file := abs(c.p.Server, "server.meta.json")
 	label := c.label(file)
@@ -115,8 +114,7 @@ func (c *check) scopes(label string) {
 // unreadableServer reports a restriction in server.meta.json that cannot be read.
 func (c *check) unreadableServer(label string, err error) {
 	f := finding.Finding{ID: "declaration.unreadable", Path: label, Message: err.Error()}
-	var placed *project.MetaError
-	if errors.As(err, &placed) {
+	if placed, ok := errors.AsType[*project.MetaError](err); ok {
 		f.Line, f.Column, f.Message = placed.Line, placed.Column, placed.Reason
 	}
 	c.add(f)

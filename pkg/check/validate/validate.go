@@ -6,6 +6,7 @@
 package validate
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // for rulesText
 	"path/filepath"
@@ -141,15 +142,11 @@ func (c *check) note(f finding.Finding) {
 		return
 	}
 	rule := Rules().Find(f.ID)
-	if f.Severity == "" {
-		f.Severity = rule.Severity
-	}
+	f.Severity = cmp.Or(f.Severity, rule.Severity)
 	if f.Fix == "" && !f.Good {
 		f.Fix = rule.Fix
 	}
-	if f.Section == "" {
-		f.Section = c.section
-	}
+	f.Section = cmp.Or(f.Section, c.section)
 	switch f.Severity {
 	case finding.Error:
 		c.result.Errors++

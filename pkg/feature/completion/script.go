@@ -1,6 +1,7 @@
 package completion
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,10 +102,7 @@ func (c *Completions) failure(ctx context.Context, s *source, res *script.Result
 	case res.Cause != nil:
 		return res.Cause
 	case res.Status != 0:
-		message := strings.TrimRight(string(res.Stderr), "\r\n")
-		if message == "" {
-			message = "Completion provider failed"
-		}
+		message := cmp.Or(strings.TrimRight(string(res.Stderr), "\r\n"), "Completion provider failed")
 		return mcp.Errorf(mcp.CodeInternal, "%s", message)
 	}
 	return nil

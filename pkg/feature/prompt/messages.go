@@ -117,7 +117,6 @@ func (f *filler) appendFilled(b *rawjson.Builder, value json.RawMessage) error {
 	return nil
 }
 
-// withData inserts the file of the member "path" into an image or audio item.
 func (f *filler) withData(c json.RawMessage) (json.RawMessage, error) {
 	path, ok := rawjson.Text(rawjson.Get(c, "path"))
 	var data []byte
@@ -138,7 +137,6 @@ func (f *filler) withData(c json.RawMessage) (json.RawMessage, error) {
 	}), nil
 }
 
-// withResource inserts the file of the member "path" into an embedded resource.
 func (f *filler) withResource(c json.RawMessage) (json.RawMessage, error) {
 	inner := rawjson.Get(c, "resource")
 	if rawjson.KindOf(inner) != rawjson.Object {

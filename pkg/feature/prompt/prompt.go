@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -196,10 +197,7 @@ func (p *Prompts) complete(ctx context.Context, r *Request, e *entry, given json
 	if !e.elicit || r.Asker == nil || !r.Client.ElicitForm {
 		return nil, refusal
 	}
-	message := e.description
-	if message == "" {
-		message = "Arguments for prompt " + e.name
-	}
+	message := cmp.Or(e.description, "Arguments for prompt "+e.name)
 	var b rawjson.Builder
 	b.Object().Name("mode").String("form").Name("message").String(message).
 		Name("requestedSchema").Raw(formFor(e.arguments, missing)).End()

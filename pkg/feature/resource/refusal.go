@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,9 +25,7 @@ func (r *Resources) refusal(t *target, err error) error {
 	}
 	text := stderrText([]byte(f.Message))
 	or := func(code int, def string) error {
-		if text == "" {
-			text = def
-		}
+		text = cmp.Or(text, def)
 		return &mcp.Error{Code: code, Message: text}
 	}
 	if (f.Status == provider.Denied || f.Status == provider.NotFound) && !strings.ContainsAny(t.uri, `:/\`) { // RES-39
@@ -46,10 +45,7 @@ func (r *Resources) refusal(t *target, err error) error {
 		return or(mcp.CodeInternal, "Resource fetch failed")
 	case provider.TooLarge:
 		if limit := r.Project.MaxResource; *f == *provider.OverLimit(limit) {
-			name := t.name
-			if name == "" {
-				name = "<direct>"
-			}
+			name := cmp.Or(t.name, "<direct>")
 			r.Log(mcp.Err, logger, fmt.Sprintf("Resource %s content exceeds limit %d", name, limit))
 		}
 		return or(mcp.CodeInternal, "Resource exceeded size limit")

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -123,9 +124,7 @@ func Bound(p *project.Project, entries []item.Item) map[string]bool {
 func (r *Resources) entryTarget(entry json.RawMessage) *target {
 	t := &target{uri: item.URI(r.Project, entry), provider: rawjson.TextOf(entry, "provider"),
 		name: rawjson.TextOf(entry, "name")}
-	if t.provider == "" {
-		t.provider = item.ProviderOf(t.uri)
-	}
+	t.provider = cmp.Or(t.provider, item.ProviderOf(t.uri))
 	mimeType := rawjson.TextOf(entry, "mimeType")
 	if rawjson.True(rawjson.Get(entry, item.TypeDeclared)) || mimeType != derived(entry, t.uri) {
 		t.declared = mimeType
@@ -136,14 +135,8 @@ func (r *Resources) entryTarget(entry json.RawMessage) *target {
 // derived returns the MIME type of an entry without a declared one. Another type in a
 // registry file of an earlier release was declared (R-54a).
 func derived(entry json.RawMessage, uri string) string {
-	name := rawjson.TextOf(entry, "path")
-	if name == "" {
-		name = pathOf(uri)
-	}
-	if byName := media.ByName(name); byName != "" {
-		return byName
-	}
-	return media.Text
+	name := cmp.Or(rawjson.TextOf(entry, "path"), pathOf(uri))
+	return cmp.Or(media.ByName(name), media.Text)
 }
 
 // providerOf returns the provider of a URI without an entry, or "". offered is true for schemes

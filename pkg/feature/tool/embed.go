@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -159,10 +160,7 @@ func resourceItem(e embed, physical string, data []byte) json.RawMessage {
 	if mimeType == "" {
 		mimeType = media.Detect(physical, data)
 	}
-	uri := e.uri
-	if uri == "" {
-		uri = project.FileURI(physical)
-	}
+	uri := cmp.Or(e.uri, project.FileURI(physical))
 	var b rawjson.Builder
 	b.Object().Name("type").String("resource").Name("resource").Object().
 		Name("uri").String(uri).Name("mimeType").String(mimeType)

@@ -52,8 +52,7 @@ type lostAnswer struct{ err error }
 
 func (e *lostAnswer) Error() string {
 	reason := e.err
-	var path *fs.PathError
-	if errors.As(reason, &path) {
+	if path, ok := errors.AsType[*fs.PathError](reason); ok {
 		reason = path.Err
 	}
 	return fmt.Sprintf("the answer cannot be handed to the script: %s; "+
@@ -146,10 +145,7 @@ func (in *inputRelay) startElicit(content []byte) {
 		in.reply("error", nil)
 		return
 	}
-	mode := rawjson.TextOf(ask, "mode")
-	if mode == "" {
-		mode = "form"
-	}
+	mode := cmp.Or(rawjson.TextOf(ask, "mode"), "form")
 	if mode != "form" && mode != "url" || mode == "url" && rawjson.TextOf(ask, "url") == "" {
 		in.reply("error", nil)
 		return
@@ -334,7 +330,6 @@ func (in *inputRelay) question(m rawjson.Member) (q mcp.InputRequest, refused *m
 	return q, nil, nil
 }
 
-// elicitParams adds a missing mode.
 func (in *inputRelay) elicitParams(params json.RawMessage) (json.RawMessage, bool) {
 	mode := rawjson.TextOf(params, "mode")
 	if mode == "url" {
@@ -364,7 +359,6 @@ func (in *inputRelay) refuse(keys []string, fault error) {
 	in.finish(nil, keys, answers)
 }
 
-// finishBatch merges the client's answers with the refused questions.
 func (in *inputRelay) finishBatch(answers []mcp.InputResponse) {
 	b := in.batch
 	in.batch = nil

@@ -152,7 +152,6 @@ func (c *call) storeLarge(res *script.Result) (link json.RawMessage) {
 	return b.End().Bytes()
 }
 
-// isOwnResult reports whether an output is a CallToolResult.
 func (c *call) isOwnResult(stdout []byte) bool { return callToolResult(soleValue(stdout)) != nil }
 
 func fileEnd(file *results.File, size int64) []byte {

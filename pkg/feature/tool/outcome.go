@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -109,9 +110,7 @@ func integer(v json.RawMessage) (int, bool) {
 	if err != nil {
 		return 0, false
 	}
-	if n == 0 {
-		n = mcp.CodeInternal
-	}
+	n = cmp.Or(n, mcp.CodeInternal)
 	return n, true
 }
 
@@ -119,10 +118,7 @@ func integer(v json.RawMessage) (int, bool) {
 // settings (T-158, T-159).
 func (c *call) timedOut(timeout *timeoutError, res *script.Result) *Result {
 	calls, k := &c.tools.project.Calls, timeout.clock
-	hint := c.entry.timeoutHint
-	if hint == "" {
-		hint = calls.TimeoutHint
-	}
+	hint := cmp.Or(c.entry.timeoutHint, calls.TimeoutHint)
 	message := timeout.message
 	if hint != "" {
 		message += "\n\nSuggestion: " + hint

@@ -68,10 +68,5 @@ func isToken(s string) bool {
 }
 
 func isPrintable(s string) bool {
-	for _, c := range []byte(s) {
-		if c != '\t' && (c < ' ' || c > '~') {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(c rune) bool { return c != '\t' && (c < ' ' || c > '~') })
 }

@@ -4,6 +4,7 @@ package media
 
 import (
 	"bytes"
+	"cmp"
 	"path"
 	"strings"
 	"unicode/utf8"
@@ -89,10 +90,7 @@ func Sniff(data []byte) string {
 	if IsText(data) {
 		return Text
 	}
-	if mime := ByMagic(data); mime != "" {
-		return mime
-	}
-	return Binary
+	return cmp.Or(ByMagic(data), Binary)
 }
 
 // IsText reports whether content is text: UTF-8 without NUL. A PDF is never text, even if it is

@@ -12,7 +12,6 @@ import (
 	"mcp-bash/pkg/files/boundedfile"
 )
 
-// accounts are the users and groups in /etc/passwd and /etc/group.
 type accounts struct {
 	users, groups []account
 	private       int // the group whose only member is our user; -1: none

@@ -105,8 +105,7 @@ type edit struct {
 // directory, it returns false, and changes by other commands are still detected.
 func (e *edit) lock(ctx context.Context) (locked bool, err error) {
 	err = atomicfile.Lock(ctx, e.list, e.dir.Name(), e.o.Wait, atomicfile.TryLock)
-	var unable *atomicfile.UnwritableError
-	if errors.As(err, &unable) {
+	if _, ok := errors.AsType[*atomicfile.UnwritableError](err); ok {
 		return false, nil
 	}
 	return err == nil, err
@@ -156,7 +155,6 @@ func (e *edit) isOwn(info fs.FileInfo) bool {
 	return err == nil && sameOwner(info, file)
 }
 
-// A version is the file with a name at one moment.
 type version struct {
 	info   fs.FileInfo // nil: no file
 	known  bool        // the other fields were read

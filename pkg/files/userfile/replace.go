@@ -245,7 +245,6 @@ func plain(err error) error {
 	return err
 }
 
-// newFile creates a file that other users cannot read.
 func (e *edit) newFile(name string) (*os.File, error) {
 	return e.dir.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }

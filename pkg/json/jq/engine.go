@@ -31,7 +31,6 @@ const definitions = `
 // modulePaths are the directories in which jq looks for modules without -L.
 var modulePaths = []string{"~/.jq", "$ORIGIN/../lib/jq", "$ORIGIN/../lib"}
 
-// compile compiles a filter. The error is a [*filterError].
 func compile(filter string, o *options, input *source, stderr io.Writer) (*engine, error) {
 	query, err := gojq.Parse(filter)
 	if err != nil {

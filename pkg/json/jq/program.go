@@ -188,8 +188,7 @@ func (p *program) printLast(value any) {
 // complainOf prints the error of the filter, with jq's messages if possible.
 func (p *program) complainOf(err error) {
 	text := ": " + err.Error()
-	var raised gojq.ValueError
-	if errors.As(err, &raised) {
+	if raised, ok := errors.AsType[gojq.ValueError](err); ok {
 		switch value := raised.Value().(type) {
 		case string:
 			text = ": " + value
@@ -201,7 +200,6 @@ func (p *program) complainOf(err error) {
 	fmt.Fprintf(p.stderr, "jq: error (at %s)%s\n", p.input.place(), text)
 }
 
-// complain prints an error that is not related to a value of the input.
 func (p *program) complain(format string, args ...any) {
 	p.output.flush()
 	fmt.Fprintf(p.stderr, "jq: error: "+format+"\n", args...)

@@ -226,8 +226,7 @@ func checkValue(text []byte) (json.RawMessage, error) {
 
 func (r *reader) inputError(text []byte, err error) error {
 	e := &inputError{file: r.name, line: r.lines + 1, column: r.column + 1, reason: err.Error()}
-	var syntax *rawjson.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*rawjson.SyntaxError](err); ok {
 		line, column := syntax.Position(text)
 		if line == 1 {
 			column += r.column

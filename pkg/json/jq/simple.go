@@ -156,7 +156,6 @@ func (s Simple) apply(doc json.RawMessage, emit func(json.RawMessage) error) err
 	return emit(value)
 }
 
-// isTruthy reports whether a value is neither null nor false.
 func isTruthy(v json.RawMessage) bool {
 	return !rawjson.Absent(v) && string(v) != "false"
 }

@@ -3,6 +3,7 @@ package jqtext
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"mcp-bash/pkg/json/rawjson"
@@ -246,12 +247,9 @@ func (t *tabulator) members(i int, path []byte) (ok bool) {
 // isRepeated reports whether the innermost open object already has a member with a name. Its
 // names begin at first.
 func (t *tabulator) isRepeated(name []byte, first int) bool {
-	for _, before := range t.names[first:t.count] {
-		if bytes.Equal(name, t.text[before.start:before.end]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.names[first:t.count], func(before span) bool {
+		return bytes.Equal(name, t.text[before.start:before.end])
+	})
 }
 
 // elements writes the rows of an array's elements, the first of which starts at i.

@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -227,7 +228,7 @@ func (e *explainer) checkObject(s *jsonschema.Schema, v map[string]any, path str
 			e.add(at(name), "is required")
 		}
 	}
-	for _, name := range sortedKeys(v) {
+	for _, name := range slices.Sorted(maps.Keys(v)) {
 		for _, needed := range slices.Concat(s.DependentRequired[name], s.DependencyStrings[name]) {
 			if _, ok := v[needed]; !ok {
 				e.add(at(needed), "is required with %s", name)
@@ -296,12 +297,3 @@ func count(n int, noun string) string {
 }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
-
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -88,9 +89,7 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 	v := p.read(name, strings.Split(string(res.Stdout), "\x00"))
 	if v == nil {
 		reason, _, _ := strings.Cut(strings.ToValidUTF8(string(res.Stderr), "\uFFFD"), "\n")
-		if reason == "" {
-			reason = fmt.Sprintf("it ended with exit status %d before it decided", res.Status)
-		}
+		reason = cmp.Or(reason, fmt.Sprintf("it ended with exit status %d before it decided", res.Status))
 		return nil, p.failed(reason)
 	}
 	return v, nil

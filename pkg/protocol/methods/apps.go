@@ -22,7 +22,6 @@ func appendPage(dst []byte, entry json.RawMessage, log mcp.LogFunc) []byte {
 	return dst
 }
 
-// firstOf returns a Find that uses the first one with a result.
 func firstOf(list ...engine.Find) engine.Find {
 	return func(ctx context.Context, name string) (json.RawMessage, error) {
 		for _, find := range list {

@@ -125,7 +125,6 @@ func unknownSkill(uri string) *mcp.Error {
 	return err
 }
 
-// skillURI returns the URI of a request, and the current skills.
 func (p *Project) skillURI(r *calls.Request) (string, *skill.List, error) {
 	uri, _ := rawjson.Text(rawjson.Get(r.Params, "uri"))
 	if uri == "" {

@@ -126,8 +126,7 @@ func (c *Client) subscribe(ctx context.Context, r *calls.Request) (*calls.Answer
 	}
 	watch, err := c.Resources.Watch(ctx, req)
 	if err != nil {
-		var e *mcp.Error
-		if errors.As(err, &e) && ctx.Err() == nil {
+		if e, ok := errors.AsType[*mcp.Error](err); ok && ctx.Err() == nil {
 			c.Session.Log(mcp.Err, "mcp.resources", fmt.Sprintf("Initial read failed code=%d msg=%s", e.Code, e.Message))
 		}
 		return nil, err

@@ -121,12 +121,9 @@ func openDirectly(roots []string, path string) *os.File {
 // onVolumeOf reports whether a path is on the volume of a root. On Windows, even a stat of
 // \\host\share contacts that host. So paths on other volumes are refused before any access.
 func onVolumeOf(roots []string, path string) bool {
-	for _, root := range roots {
-		if strings.EqualFold(filepath.VolumeName(root), filepath.VolumeName(path)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(roots, func(root string) bool {
+		return strings.EqualFold(filepath.VolumeName(root), filepath.VolumeName(path))
+	})
 }
 
 // portion limits the bytes that are read between two checks of the context.

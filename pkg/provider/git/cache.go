@@ -13,7 +13,6 @@ const (
 	cachedBytes = 256 << 10
 )
 
-// A cache keeps the files that were read last, with their commit ids.
 type cache struct {
 	mu    sync.Mutex
 	files []cached // most recent first

@@ -167,8 +167,7 @@ func (p *Provider) failure(err error, l location.Git) error {
 }
 
 func explain(err error) string {
-	var status statusError
-	if errors.As(err, &status) {
+	if status, ok := errors.AsType[statusError](err); ok {
 		return status.Error()
 	}
 	return web.Explain(err)

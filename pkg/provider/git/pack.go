@@ -360,7 +360,6 @@ func apply(base, delta []byte, b *budget) ([]byte, error) {
 	return out, nil
 }
 
-// length reads a number at the beginning of a delta.
 func length(delta []byte) (n int64, rest []byte, ok bool) {
 	for i, c := range delta {
 		if i == 8 {

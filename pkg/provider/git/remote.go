@@ -280,7 +280,6 @@ func (r *remote) fetches(feature string) bool {
 	return slices.Contains(strings.Fields(r.caps["fetch"]), feature)
 }
 
-// leavesOut reports whether the server can omit blobs and send them later.
 func (r *remote) leavesOut() bool { return !r.old && r.fetches("filter") }
 
 // fetchOld is fetch for servers without version 2.

@@ -2,6 +2,7 @@
 package https
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,10 +91,7 @@ func (p *Provider) fetch(ctx context.Context, o hosts.Origin, target string, lim
 }
 
 func (p *Provider) client() (*web.Client, error) {
-	agent := p.env["MCPBASH_HTTPS_USER_AGENT"]
-	if agent == "" {
-		agent = "mcpbash/" + cli.Version
-	}
+	agent := cmp.Or(p.env["MCPBASH_HTTPS_USER_AGENT"], "mcpbash/"+cli.Version)
 	if strings.ContainsFunc(agent, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return nil, &provider.Failure{Status: provider.Invalid,
 			Message: "MCPBASH_HTTPS_USER_AGENT must not have control characters"}

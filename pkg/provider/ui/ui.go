@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -103,10 +104,7 @@ func (p *Provider) read(at place, limit int) ([]byte, error) {
 	}
 	defer dir.Close()
 	meta := readMeta(dir)
-	entry := rawjson.TextOf(meta, "entrypoint")
-	if entry == "" {
-		entry = entryFile
-	}
+	entry := cmp.Or(rawjson.TextOf(meta, "entrypoint"), entryFile)
 	if !filepath.IsLocal(filepath.FromSlash(entry)) {
 		return nil, refused
 	}

@@ -50,7 +50,6 @@ func Name(uri string) (string, error) {
 	return name, nil
 }
 
-// leavesOut reports whether a path could leave its directory.
 func leavesOut(name string) bool {
 	if strings.HasPrefix(name, "/") || strings.ContainsAny(name, "\\\x00") {
 		return true

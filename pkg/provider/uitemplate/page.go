@@ -11,7 +11,6 @@ import (
 //go:embed page/*.css page/*.js
 var files embed.FS
 
-// A page is the result of a template for a configuration.
 type page struct {
 	title  string
 	wide   bool   // uses the full width
@@ -49,7 +48,6 @@ func part(name string) string {
 // A markup is HTML under construction.
 type markup struct{ strings.Builder }
 
-// raw adds trusted HTML.
 func (m *markup) raw(pieces ...string) *markup {
 	for _, s := range pieces {
 		m.WriteString(s)

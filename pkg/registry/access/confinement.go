@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -56,9 +57,7 @@ func EffectiveConfinement(p *project.Project, log mcp.LogFunc) Confinement {
 	for _, asked := range []struct{ value, byDefault, source string }{
 		{p.Discovery.Confine, "declared", "MCPBASH_CONFINE"}, {p.Meta.Confine, "off", project.Marker},
 	} {
-		if asked.value == "" {
-			asked.value = asked.byDefault
-		}
+		asked.value = cmp.Or(asked.value, asked.byDefault)
 		c, ok := ParseConfinement(asked.value)
 		if !ok {
 			c = Confinement{Declared: true, All: true, Required: true}

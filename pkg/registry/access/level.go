@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -45,9 +46,7 @@ func ParseLevel(name string) (l Level, ok bool) {
 
 // rank returns the index of a level in levels, or -1 for an unknown level.
 func (l Level) rank() int {
-	if l == "" {
-		l = Full
-	}
+	l = cmp.Or(l, Full)
 	for i := range levels {
 		if levels[i].level == l {
 			return i

@@ -127,8 +127,7 @@ func Parse(text []byte) (*Document, error) {
 	doc, err := item.CheckJSON(text, item.MaxNesting)
 	if err != nil {
 		fault := Faultf("parsing/validation failed: %s", err)
-		var syntax *item.SyntaxError
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[*item.SyntaxError](err); ok {
 			fault.Line, fault.Column = syntax.Line, syntax.Column
 		}
 		return nil, fault

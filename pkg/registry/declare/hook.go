@@ -73,7 +73,6 @@ type hookFault struct{ text string }
 
 func (e *hookFault) Error() string { return "Manual registration " + e.text }
 
-// allowed reports whether the project may run the hook.
 func (h *Hook) allowed() bool { return h.p.Discovery.Hooks && h.o.Runner != nil }
 
 // script returns the text of the script, or nil if there is no executable script.

@@ -260,7 +260,6 @@ func (c *checker) icons(v json.RawMessage) json.RawMessage {
 	})
 }
 
-// arguments checks the arguments of a prompt, a list or a schema.
 func (c *checker) arguments(v json.RawMessage) json.RawMessage {
 	if rawjson.KindOf(v) == rawjson.Object {
 		return c.schema(v)
@@ -331,7 +330,6 @@ func isEmptyList(v json.RawMessage) bool {
 	return true
 }
 
-// areNames reports whether a value is an array of different strings.
 func areNames(v json.RawMessage) bool {
 	if !rawjson.IsStrings(v) {
 		return false

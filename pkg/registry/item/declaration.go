@@ -38,14 +38,12 @@ func (s *Input) UnreadableDeclaration() (first string) {
 	return first
 }
 
-// A declarationFault is a fault of a member that restricts the tool.
 type declarationFault struct {
 	name, what string
 	short      string          // text for a registration; "": the same as what
 	piece      json.RawMessage // the part of the source with the fault
 }
 
-// declarationFaults returns the faults of the members that restrict the tool.
 func (s *Source) declarationFaults() (faults []declarationFault) {
 	given := map[string]bool{}
 	for _, m := range s.members {

@@ -34,8 +34,7 @@ func syntaxError(err *rawjson.SyntaxError, text []byte) *SyntaxError {
 // The error of invalid JSON is a [*SyntaxError].
 func CheckJSON(text []byte, nesting int) (json.RawMessage, error) {
 	value, err := rawjson.Check(text)
-	var syntax *rawjson.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*rawjson.SyntaxError](err); ok {
 		return nil, syntaxError(syntax, text)
 	}
 	if err == nil && nestingOf(value) > nesting {
@@ -55,7 +54,6 @@ func ParseObject(text []byte) (json.RawMessage, error) {
 
 var ErrNoObject = errors.New("not a JSON object")
 
-// nestingOf returns the depth of a valid JSON text.
 func nestingOf(text []byte) int {
 	depth, deepest := 0, 0
 	quoted := false

@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"time"
@@ -146,9 +147,7 @@ func buildPrompt(s *item.Input, name string) (item.Candidate, bool) {
 	w.Put("path", rawjson.Quote(s.Path))
 	w.Put("arguments", s.Arguments())
 	role, _ := s.Text("role")
-	if role == "" {
-		role = "user"
-	}
+	role = cmp.Or(role, "user")
 	w.Put("role", rawjson.Quote(role))
 	w.PutOrNull("metadata", s.Pick("metadata", "", func(json.RawMessage) bool { return true }))
 	if format, _ := s.Text("format"); format == "messages" {

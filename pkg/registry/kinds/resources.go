@@ -138,14 +138,8 @@ func buildResource(s *item.Input, name string) (item.Candidate, bool) {
 
 // typeOf returns the default MIME type of a resource, which depends on its name.
 func typeOf(s *item.Input, uri string) string {
-	name := s.Path
-	if name == "" {
-		name = item.PathOf(uri)
-	}
-	if known := media.ByName(name); known != "" {
-		return known
-	}
-	return media.Text
+	name := cmp.Or(s.Path, item.PathOf(uri))
+	return cmp.Or(media.ByName(name), media.Text)
 }
 
 // provider returns the name of the provider of a resource. The default depends on the

@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"path/filepath"
@@ -82,9 +83,7 @@ func addPage(v *scan.Visit, name string) {
 		meta = item.Fields{Sources: []item.Source{item.NewSource(where, given)}, Dir: v}
 	}
 	entrypoint, _ := s.Text("entrypoint")
-	if entrypoint == "" {
-		entrypoint = pageFile
-	}
+	entrypoint = cmp.Or(entrypoint, pageFile)
 	w := s.Begin(name)
 	w.Put("uri", rawjson.Quote(item.PageURI(v.Project.Meta.Name, name)))
 	w.Put("path", rawjson.Quote(folder.Label(v.Project.Root, v.AbsPath())))

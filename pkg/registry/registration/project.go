@@ -1,6 +1,7 @@
 package registration
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,10 +39,7 @@ func NewProject(p *project.Project, o registry.Options) *Project {
 	if log == nil {
 		log = func(mcp.Level, string, string) {}
 	}
-	wait := o.LockWait
-	if wait == 0 {
-		wait = registry.DefaultLockWait
-	}
+	wait := cmp.Or(o.LockWait, registry.DefaultLockWait)
 	return &Project{
 		p: p, catalog: registry.NewCatalog(p, o), level: access.EffectiveLevel(p, o.Log), log: log, mutex: ctxlock.New(),
 		dir: serverDir{path: p.Server, wait: wait, try: atomicfile.TryLock},

@@ -94,7 +94,6 @@ func readRegistration(payload []byte) (reg registration, faults faultList) {
 // character.
 func refusedByAll(r rune) bool { return r > '~' || !item.IsPlainName(string(r)) }
 
-// A faultList contains the faults of a registration, sorted.
 type faultList struct {
 	texts      []string
 	name, path bool // the field has a fault
@@ -155,12 +154,8 @@ func registrationOf(item json.RawMessage) ToolRegistration {
 		Parameters:    parametersOf(rawjson.Get(item, "inputSchema")),
 		SecurityLevel: access.Level(rawjson.TextOf(item, "securityLevel")),
 	}
-	if r.ID == "" {
-		r.ID = r.Name
-	}
-	if r.Version == "" {
-		r.Version = "0.0.0"
-	}
+	r.ID = cmp.Or(r.ID, r.Name)
+	r.Version = cmp.Or(r.Version, "0.0.0")
 	if declared := rawjson.Get(item, "capabilities"); rawjson.IsStrings(declared) {
 		r.Capabilities = []access.Capability{}
 		for e := range rawjson.Elements(declared) {

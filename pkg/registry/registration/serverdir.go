@@ -43,8 +43,7 @@ func (d *serverDir) lock(ctx context.Context) error {
 	file, err := root.Open(".")
 	if err == nil {
 		err = atomicfile.Lock(ctx, file, lockPurpose, d.wait, d.try)
-		var unable *atomicfile.UnwritableError
-		if errors.As(err, &unable) {
+		if _, ok := errors.AsType[*atomicfile.UnwritableError](err); ok {
 			file.Close()
 			if file, err = root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600); err == nil {
 				err = atomicfile.Lock(ctx, file, lockPurpose, d.wait, d.try)
@@ -59,8 +58,7 @@ func (d *serverDir) lock(ctx context.Context) error {
 		file.Close()
 	}
 	root.Close()
-	var locked *atomicfile.LockedError
-	if errors.As(err, &locked) {
+	if locked, ok := errors.AsType[*atomicfile.LockedError](err); ok {
 		return &registry.Failure{Kind: kinds.Tools, Reason: locked.Error(), Fatal: true, Err: err}
 	}
 	return err

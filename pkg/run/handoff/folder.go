@@ -19,7 +19,6 @@ type Folder struct {
 	broken map[string]bool // names of files that cannot be removed
 }
 
-// openFolder opens a directory that was just created.
 func openFolder(parent *os.Root, name string) (f Folder, err error) {
 	if f.root, err = parent.OpenRoot(name + thisDir); err == nil {
 		f.list, err = f.root.Open(".")

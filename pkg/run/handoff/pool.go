@@ -1,6 +1,7 @@
 package handoff
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -120,10 +121,7 @@ func (c *Cache) reuse(path string) *Dir {
 
 // shrink closes the oldest idle directories while there are too many directories. The caller must hold the lock.
 func (c *Cache) shrink() {
-	most := c.most
-	if most == 0 {
-		most = MostIdle()
-	}
+	most := cmp.Or(c.most, MostIdle())
 	n := max(0, min(len(c.idle), len(c.idle)+c.out-most))
 	c.discard(c.idle[:n]...)
 	c.idle = slices.Delete(c.idle, 0, n)

@@ -63,7 +63,6 @@ func add(inotify, dir *os.File) (wd int32, err error) {
 	return wd, err
 }
 
-// control calls f with the descriptor of an open file.
 func control(file *os.File, f func(fd uintptr)) {
 	if conn, err := file.SyscallConn(); err == nil {
 		conn.Control(f)

@@ -4,6 +4,7 @@ package observe
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -162,7 +163,6 @@ func (c *call) write(dir int32, pointer uint64) {
 	}
 }
 
-// file records reading, writing or starting an existing file.
 func (c *call) file(kind Kind, t target) {
 	isDir := t.mode&unix.S_IFMT == unix.S_IFDIR
 	need, access := confine.MayRead, uint32(unix.R_OK)
@@ -179,7 +179,6 @@ func (c *call) file(kind Kind, t target) {
 	c.want(Access{Kind: kind, Path: t.path}, need, t.path, access)
 }
 
-// change records creating, removing or moving a directory entry.
 func (c *call) change(t target, made Made) {
 	c.want(Access{Kind: Change, Path: t.path, Made: made}, confine.MayChange, filepath.Dir(t.path), unix.W_OK|unix.X_OK)
 }
@@ -197,7 +196,6 @@ func (c *call) want(a Access, need confine.Need, of string, access uint32) {
 	c.add(a)
 }
 
-// make records creating a new entry.
 func (c *call) make(dir int32, pointer uint64, made Made) {
 	if t, ok := c.find(dir, pointer, false); ok && !t.exists {
 		c.change(t, made)
@@ -240,7 +238,6 @@ func (c *call) link(fromDir int32, from uint64, toDir int32, to, flags uint64) {
 	}
 }
 
-// modes records changing a file's mode, owner or attributes.
 func (c *call) modes(dir int32, pointer uint64, refused bool) {
 	if !refused {
 		return
@@ -285,7 +282,6 @@ const (
 	fsSetVersion = 0x40087602 // FS_IOC_SETVERSION
 )
 
-// changingCommands change attributes of a file.
 var changingCommands = []uint32{
 	unix.FS_IOC_SETFLAGS, fsSetXattr, fsSetVersion, unix.FS_IOC_ENABLE_VERITY, unix.FS_IOC_SET_ENCRYPTION_POLICY,
 }
@@ -339,7 +335,6 @@ func interpreter(head []byte) string {
 	return string(program)
 }
 
-// socket records creating a socket that the profile refuses.
 func (c *call) socket(refused bool) {
 	if !refused {
 		return
@@ -445,7 +440,6 @@ func parseAddress(b []byte) (to socketAddress) {
 	return to
 }
 
-// local records an operation with the address of a Unix socket.
 func (c *call) local(kind Kind, name []byte) {
 	a := Access{Kind: kind, Name: "unix"}
 	switch {
@@ -567,8 +561,5 @@ var callNames = map[uintptr]string{
 }
 
 func callName(number uintptr) string {
-	if name := callNames[number]; name != "" {
-		return name
-	}
-	return "system call " + strconv.Itoa(int(number))
+	return cmp.Or(callNames[number], "system call "+strconv.Itoa(int(number)))
 }

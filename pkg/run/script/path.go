@@ -7,7 +7,6 @@ import (
 	"sync"
 )
 
-// programs caches the locations of programs, by PATH and name.
 type programs struct {
 	mu    sync.Mutex
 	found map[[2]string]string

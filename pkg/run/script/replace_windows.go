@@ -12,8 +12,7 @@ func Replace(path string, argv, env []string) (int, error) {
 	cmd := exec.Command(path, argv[1:]...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, os.Stdin, os.Stdout, os.Stderr
 	err := cmd.Run()
-	var ended *exec.ExitError
-	if errors.As(err, &ended) {
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		return ended.ExitCode(), nil
 	}
 	return 0, err

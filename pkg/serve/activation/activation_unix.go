@@ -48,7 +48,6 @@ func Listener(env map[string]string) (net.Listener, error) {
 	return l, nil
 }
 
-// accepts reports whether a socket listens for connections.
 func accepts(l net.Listener) (bool, error) {
 	c, ok := l.(syscall.Conn)
 	if !ok {

@@ -80,7 +80,6 @@ func isPlaceholder(token string) bool {
 	return different < 6
 }
 
-// keyRule is the rule for private keys in PEM and similar formats.
 const keyRule = "private-key"
 
 var keyStart = lazyregexp.New(`-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}`)
@@ -158,7 +157,6 @@ func hasBody(text string) bool {
 	return n == minLength
 }
 
-// skipBetween removes white space, quotes and escaped line breaks.
 func skipBetween(text string) string {
 	for text != "" {
 		switch {

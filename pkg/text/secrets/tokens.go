@@ -12,7 +12,6 @@ type form struct {
 	apart     bool // a letter or digit must not precede the prefix, because the prefix can be the end of a word
 }
 
-// A charset is the set of characters that a token consists of.
 type charset int
 
 const (

@@ -86,7 +86,6 @@ func parseRelations(text string) (list [][]relation) {
 	return list
 }
 
-// allows reports whether a version fulfils a relation.
 func (r *relation) allows(version string) bool {
 	if r.version == "" {
 		return true

@@ -199,15 +199,11 @@ func fulfilled(chosen map[string]*Package, r relation) bool {
 // isProvider reports whether a package provides a virtual package. A version is required of the
 // provider only if the relation has one.
 func (p *Package) isProvider(r relation) bool {
-	if !strings.Contains(p.provides, r.name) {
-		return false
-	}
-	for _, alternatives := range parseRelations(p.provides) {
-		if v := alternatives[0]; v.name == r.name && (r.version == "" || v.version != "" && r.allows(v.version)) {
-			return true
-		}
-	}
-	return false
+	return strings.Contains(p.provides, r.name) &&
+		slices.ContainsFunc(parseRelations(p.provides), func(alternatives []relation) bool {
+			v := alternatives[0]
+			return v.name == r.name && (r.version == "" || v.version != "" && r.allows(v.version))
+		})
 }
 
 // best returns the package for the first alternative that the archive has, or nil.

@@ -69,7 +69,6 @@ func digits(text string) string {
 	return text[:n]
 }
 
-// compareDigits compares decimal numbers of any length.
 func compareDigits(a, b string) int {
 	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))

@@ -84,7 +84,6 @@ func (rules Rules) Decide(path string, isDir bool) Decision {
 	return rules.last(path, isDir)
 }
 
-// last returns the result of the last rule that matches the path itself.
 func (rules Rules) last(path string, isDir bool) Decision {
 	base := path[strings.LastIndexByte(path, '/')+1:]
 	for i := len(rules) - 1; i >= 0; i-- {

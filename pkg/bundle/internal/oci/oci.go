@@ -209,7 +209,6 @@ func (l *Layout) writeDockerManifest(digest v1.Hash, tag string) error {
 	return l.write("manifest.json", []image{i})
 }
 
-// qualified returns a tag with the host that Docker would add.
 func qualified(tag string) string {
 	host, _, found := strings.Cut(tag, "/")
 	switch {

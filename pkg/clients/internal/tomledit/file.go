@@ -27,14 +27,12 @@ type File struct {
 	strings []stringValue
 }
 
-// A header begins a table: [a.b].
 type header struct {
 	path []string
 	line int // the offset of its line
 	end  int // the offset of the end of its line, before the line break
 }
 
-// A stringValue is the value of a key that is a string.
 type stringValue struct {
 	path     []string
 	from, to int
@@ -89,8 +87,7 @@ func Open(text []byte) (*File, error) {
 
 // placed adds the line to an error if the parser knows it.
 func placed(err error) error {
-	var at *toml.DecodeError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, _ := at.Position()
 		return fmt.Errorf("line %d: %s", line, strings.TrimPrefix(at.Error(), "toml: "))
 	}

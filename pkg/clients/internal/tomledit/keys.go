@@ -7,7 +7,6 @@ import "github.com/pelletier/go-toml/v2/unstable"
 // time is quadratic.
 const maxKeys = 5000
 
-// keysIn returns the number of keys in an expression or a value.
 func keysIn(n *unstable.Node) (count int) {
 	switch n.Kind {
 	case unstable.Table, unstable.ArrayTable, unstable.KeyValue:

@@ -60,7 +60,6 @@ func Open(text []byte, list bool) (f *File, err error) {
 // lineEnd matches the line breaks that the parser recognizes.
 var lineEnd = lazyregexp.New("\r\n|[\r\n\u0085\u2028\u2029]")
 
-// linesOf returns the offset of each line.
 func linesOf(text []byte) []int {
 	lines := []int{0}
 	for _, at := range lineEnd.FindAllIndex(text, -1) {

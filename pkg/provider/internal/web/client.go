@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -171,10 +172,7 @@ func ofAnswer(err error) error {
 }
 
 func port(o hosts.Origin) int {
-	if o.Port != 0 {
-		return o.Port
-	}
-	return DefaultPort
+	return cmp.Or(o.Port, DefaultPort)
 }
 
 // hostHeader returns the value of the Host header: with the port, unless it is the default one.

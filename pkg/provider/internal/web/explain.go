@@ -31,8 +31,7 @@ func Explain(err error) string {
 
 // explain is [Explain]. known is false for errors that it does not know.
 func explain(err error) (text string, known bool) {
-	var request *url.Error
-	if errors.As(err, &request) {
+	if request, ok := errors.AsType[*url.Error](err); ok {
 		err = request.Err // the text of a url.Error contains the URI
 	}
 	var protocol ProtocolError

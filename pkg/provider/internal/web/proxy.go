@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net"
 	"net/netip"
 	"net/url"
@@ -18,10 +19,7 @@ type Proxy struct {
 // ReadProxy reads https_proxy and no_proxy, in lower or upper case.
 func ReadProxy(env map[string]string) Proxy {
 	either := func(name string) string {
-		if v := env[name]; v != "" {
-			return v
-		}
-		return env[strings.ToUpper(name)]
+		return cmp.Or(env[name], env[strings.ToUpper(name)])
 	}
 	separator := func(r rune) bool { return r == ',' || r == ' ' }
 	return Proxy{either("https_proxy"), strings.FieldsFunc(either("no_proxy"), separator)}

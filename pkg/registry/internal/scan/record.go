@@ -70,7 +70,6 @@ func (r *record) settle(start time.Time) {
 	}
 }
 
-// sameContent reports whether two records contain the same items and messages.
 func (r *record) sameContent(o *record) bool {
 	return r.tree == o.tree && r.path == o.path && slices.Equal(r.messages, o.messages) &&
 		slices.EqualFunc(r.candidates, o.candidates, item.SameCandidate)

@@ -288,7 +288,6 @@ func (v *Visit) use(text []byte) []byte {
 	return text[:len(text):len(text)]
 }
 
-// keep copies the text of an item to the arena.
 func (v *Visit) keep(text []byte) []byte {
 	if cap(v.arena)-len(v.arena) < len(text) {
 		size := arenaNext

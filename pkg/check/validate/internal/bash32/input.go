@@ -2,6 +2,7 @@ package bash32
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -54,9 +55,7 @@ func (r *reader) statement(s *syntax.Stmt, fed bool) {
 		r.fed = true
 	}
 	if s.Background && !slices.Contains([]string{"setsid", "nohup"}, name) {
-		if name == "" {
-			name = "a command"
-		}
+		name = cmp.Or(name, "a command")
 		r.found.Background = append(r.found.Background, Name{name, lineOf(s)})
 	}
 	if s.Cmd != nil {

@@ -66,12 +66,7 @@ func (s *Script) Defines(name string) (line int) {
 
 // Calls reports whether the script calls a command by name.
 func (s *Script) Calls(name string) bool {
-	for _, c := range s.Commands {
-		if c.Words[0] == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Commands, func(c Command) bool { return c.Words[0] == name })
 }
 
 func lineOf(n syntax.Node) int { return int(n.Pos().Line()) }

@@ -216,8 +216,8 @@ var noVariables = []string{
 	"MCPBASH_LOCK_ROOT", // checked for links only, and otherwise the Bash edition's
 }
 
-// namesIn calls use with each name of a variable in the strings of a Go file. A string is also a name if it is that of
-// a row, such as HOME.
+// namesIn calls use with each name of a variable in the strings of a Go file. A string is also a name if a row
+// has this name, such as HOME.
 func namesIn(file string, rows map[string]row, use func(name string)) error {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 	if err != nil {

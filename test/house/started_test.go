@@ -46,11 +46,11 @@ var started = map[string]string{
 	"pkg/registry/declare/hook.go copy: code.PrivateCopy":         "register.sh, which was checked (R-152)",
 	"pkg/runtool/run.go sourceFiles: code.OperatorFile":           "--source",
 	"pkg/serve/start.go sourceProfile: code.OperatorFile":         "MCPBASH_LOGIN_PROFILE",
-	"pkg/run/script/replace_unix.go Replace: syscall.Exec":        "a program of ours that lies next to this one",
-	"pkg/run/script/replace_windows.go Replace: exec.Command":     "a program of ours that lies next to this one",
+	"pkg/run/script/system_unix.go Replace: syscall.Exec":         "a program of ours that lies next to this one",
+	"pkg/run/script/system_windows.go Replace: exec.Command":      "a program of ours that lies next to this one",
 	"pkg/run/script/pipe.go Pipe: exec.CommandContext":            "mcp-bash, next to this program",
 	"pkg/run/script/confined_linux.go forkExec: syscall.ForkExec": "the one place that starts scripts",
-	"pkg/run/script/sysproc_other.go forkExec: syscall.ForkExec":  "the one place that starts scripts",
+	"pkg/run/script/system_other.go forkExec: syscall.ForkExec":   "the one place that starts scripts",
 	"pkg/run/script/runner_windows.go Run: exec.Command":          "the one place that starts scripts",
 }
 

@@ -8,7 +8,7 @@ import "golang.org/x/sys/unix"
 // A lifeline is a pipe whose ends are both in this process. In O_ASYNC mode, the kernel signals the
 // "owner" of a descriptor when the other end changes. The owner is the script's process group, and
 // the signal is SIGKILL. Nothing is written and no end is closed while the group has members. So
-// the first change is the end of this process. The parent-death signal (sysproc_linux.go) only
+// the first change is the end of this process. The parent-death signal (system_linux.go) only
 // reaches the script itself and is tied to the forking thread. It covers the moment before the
 // lifeline is tied.
 type lifeline [2]int

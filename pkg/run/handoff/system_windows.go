@@ -7,3 +7,8 @@ func MostIdle() int { return 1 }
 // MostWaiting returns how many scripts may wait at the same time. Windows does not limit
 // descriptors.
 func MostWaiting() int { return mostWaiting }
+
+const nonblock = 0
+
+// Wake does nothing. Windows has no FIFOs, so scripts poll for answers.
+func (f *Folder) Wake(string) {}

@@ -17,3 +17,6 @@ func IsClosed(f *os.File) bool {
 func IsBrokenPipe(err error) bool {
 	return errors.Is(err, windows.ERROR_BROKEN_PIPE) || errors.Is(err, windows.ERROR_NO_DATA)
 }
+
+// Width returns otherwise, because this system does not report the width.
+func Width(_ any, otherwise int) int { return otherwise }

@@ -8,6 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+const orphanDefault = true
+
+func completeEnv(Env) {}
+
+func systemTmp() string { return "/tmp" }
+
 const helperName = "mcp-jq"
 
 // lock locks a file as long as it stays open, and reports whether it could.

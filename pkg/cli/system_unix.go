@@ -27,3 +27,13 @@ func IsClosed(f *os.File) bool {
 func IsBrokenPipe(err error) bool {
 	return errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET)
 }
+
+// Width returns the width of a terminal in columns, or otherwise if it is unknown.
+func Width(stream any, otherwise int) int {
+	if f, ok := stream.(interface{ Fd() uintptr }); ok {
+		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 {
+			return int(size.Col)
+		}
+	}
+	return otherwise
+}

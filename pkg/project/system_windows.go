@@ -8,6 +8,17 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+const orphanDefault = false
+
+// completeEnv sets TMP, which programs on Windows use, from TEMP (E-2).
+func completeEnv(env Env) {
+	if env["TEMP"] != "" {
+		env.Default("TMP", env["TEMP"])
+	}
+}
+
+func systemTmp() string { return os.TempDir() }
+
 const helperName = "mcp-jq.exe"
 
 // lock locks a file as long as it stays open, and reports whether it could.

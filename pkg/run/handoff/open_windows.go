@@ -1,3 +1,0 @@
-package handoff
-
-const nonblock = 0

@@ -1,9 +1,0 @@
-//go:build !linux
-
-package handoff
-
-import "os"
-
-// isSoleHolder always returns false, because this system does not report open files. No file
-// is used again.
-func isSoleHolder(*os.File) bool { return false }

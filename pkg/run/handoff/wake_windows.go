@@ -1,4 +1,0 @@
-package handoff
-
-// Wake does nothing. Windows has no FIFOs, so scripts poll for answers.
-func (f *Folder) Wake(string) {}

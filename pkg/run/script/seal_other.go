@@ -1,5 +1,0 @@
-//go:build unix && !linux
-
-package script
-
-func sealDescriptors() { sealOneByOne("/dev/fd") }

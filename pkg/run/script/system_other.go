@@ -1,0 +1,86 @@
+//go:build unix && !linux
+
+package script
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+var hasPidfd = func() bool { return false }
+
+// A waiter waits until a child has ended, and leaves its status for reap. It uses kqueue, which
+// returns ESRCH for a process that has already ended.
+type waiter struct{ queue int }
+
+func newWaiter() (waiter, error) {
+	queue, err := unix.Kqueue()
+	if err == nil {
+		unix.CloseOnExec(queue)
+	}
+	return waiter{queue}, err
+}
+
+func (w waiter) wait(pid int) {
+	defer unix.Close(w.queue)
+	event := unix.Kevent_t{Flags: unix.EV_ADD | unix.EV_ONESHOT, Fflags: unix.NOTE_EXIT}
+	unix.SetKevent(&event, pid, unix.EVFILT_PROC, unix.EV_ADD|unix.EV_ONESHOT)
+	for {
+		_, err := unix.Kevent(w.queue, []unix.Kevent_t{event}, make([]unix.Kevent_t, 1), nil)
+		if err != unix.EINTR {
+			return
+		}
+	}
+}
+
+// groupExists reports whether a process group has members that can be signalled. macOS returns
+// EPERM for a group of zombies.
+func groupExists(pgid int) bool { return unix.Kill(-pgid, 0) == nil }
+
+// youngGroupAlive is groupAlive for the group of a script that started a moment ago.
+func youngGroupAlive(pgid int) bool { return groupAlive(pgid) }
+
+// groupAlive reports whether a process group has living members.
+func groupAlive(pgid int) bool { return groupExists(pgid) }
+
+// A lifeline does nothing. Only Linux can signal a process group when another process ends.
+type lifeline struct{}
+
+func newLifeline() (*lifeline, error) { return nil, nil }
+func (l *lifeline) tie(pid int)       {}
+func (l *lifeline) tied() bool        { return true }
+func (l *lifeline) release()          {}
+func (l *lifeline) close()            {}
+
+// newPipe returns a pipe whose reading end is non-blocking.
+func newPipe() (r, w int, err error) {
+	var p [2]int
+	syscall.ForkLock.RLock()
+	err = unix.Pipe(p[:])
+	if err == nil {
+		unix.CloseOnExec(p[0])
+		unix.CloseOnExec(p[1])
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return -1, -1, err
+	}
+	unix.SetNonblock(p[0], true)
+	return p[0], p[1], nil
+}
+
+func widen(fd int) {}
+
+// newSignal returns a pipe.
+func newSignal() (r, w int, err error) { return newPipe() }
+
+func sealDescriptors() { sealOneByOne("/dev/fd") }
+
+// sysProc puts the script into its own process group without a terminal (T-42).
+func sysProc(*int) *syscall.SysProcAttr { return withoutTerminal() }
+
+// forkExec starts a program, which is never confined on this system.
+func (u *Confined) forkExec(program string, argv []string, attr *syscall.ProcAttr) (int, error) {
+	return syscall.ForkExec(program, argv, attr)
+}

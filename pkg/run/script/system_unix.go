@@ -1,0 +1,89 @@
+//go:build unix
+
+package script
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"strconv"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const onWindows = false
+
+// nonblock prevents an open from waiting if the script is a pipe.
+const nonblock = syscall.O_NONBLOCK
+
+var programExtensions = []string{""}
+
+func isProgram(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// Replace replaces this process by a program, which gets its signals and streams. It returns
+// only after an error.
+func Replace(path string, argv, env []string) (int, error) {
+	return 0, syscall.Exec(path, argv, env)
+}
+
+func sealOneByOne(dir string) {
+	list, _ := os.ReadDir(dir)
+	for _, e := range list {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+}
+
+// Shortage returns the remedy for a lack of descriptors, processes or memory, or "". It begins with
+// a semicolon, to follow the text of the error.
+func Shortage(err error) string {
+	switch {
+	case errors.Is(err, unix.EMFILE):
+		return "; this process has too many files open: raise the limit (ulimit -n) or run less at once"
+	case errors.Is(err, unix.ENFILE):
+		return "; the system has too many files open: close programs or raise its limit"
+	case errors.Is(err, unix.EAGAIN):
+		return "; too many processes: raise the user's limit (ulimit -u) or run less at once"
+	case errors.Is(err, unix.ENOMEM):
+		return "; not enough memory: run less at once"
+	}
+	return ""
+}
+
+// defaultSignals gives scripts the default disposition of signals that this process ignores, for
+// example under nohup (T-47). Child processes inherit ignored signals, but not caught ones. So this
+// process catches these signals and drops them.
+func defaultSignals() {
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} { // the runtime catches all others
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
+}
+
+// hasTerminal reports whether this process has a controlling terminal. It checks once, because a
+// process gets a terminal later only if it leads a session and opens one.
+var hasTerminal = sync.OnceValue(func() bool {
+	fd, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	unix.Close(fd)
+	return true
+})
+
+// withoutTerminal starts a process in its own group, without a terminal. A new session has no
+// terminal. It is used only if this process has a terminal: Linux makes a scheduling group for
+// every session, which costs about 5 % of a call.
+func withoutTerminal() *syscall.SysProcAttr {
+	if hasTerminal() {
+		return &syscall.SysProcAttr{Setsid: true}
+	}
+	return &syscall.SysProcAttr{Setpgid: true}
+}

@@ -147,7 +147,7 @@ func show(s cli.Streams, server clients.Server) error {
 		if server.Remote != nil && c.Connects(server.Remote, false) != nil {
 			continue
 		}
-		cli.Printf(s.Out, "# %s\n", c.Heading())
+		cli.Printf(s.Out, "# %s\n", c.Shown)
 		if err := printSnippet(s, c, server); err != nil {
 			return err
 		}

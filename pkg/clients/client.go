@@ -21,7 +21,7 @@ type Client struct {
 	// entry is the JSON of a server's entry. "$command", "$name" and "$env" in it are
 	// replaced by the server's values.
 	entry string
-	shown string // the heading in --show; "": not shown (CLI-706)
+	Shown string // the heading in --show; "": not shown (CLI-706)
 	// printed is an entry that --client prints instead of the file's, for users of the Bash
 	// edition (CLI-704). If it is "", --client prints the file's.
 	printed string
@@ -54,6 +54,15 @@ type files struct{ linux, darwin, windows []string }
 func everywhere(paths ...string) files { return files{paths, paths, paths} }
 func onUnix(paths ...string) files     { return files{linux: paths, darwin: paths} }
 
+// inSettings returns the paths of a file in the directory for settings of desktop programs.
+func inSettings(path string) files {
+	return files{
+		linux:   []string{"${XDG_CONFIG_HOME:-~/.config}/" + path},
+		darwin:  []string{"~/Library/Application Support/" + path},
+		windows: []string{"${APPDATA}/" + path},
+	}
+}
+
 func (f files) on(system string) []string {
 	switch system {
 	case "darwin":
@@ -67,7 +76,7 @@ func (f files) on(system string) []string {
 // names describes problems with the names of servers. Package [toolnames] knows those with
 // the names of tools.
 type names struct {
-	other    string // with characters other than letters, digits, "-" and "_"
+	other    string // with characters other than letters, digits, "-" and "_"; "": the client may reject them
 	bar      string // with "_"
 	reserved string // a name that the client reserves
 }
@@ -81,35 +90,24 @@ const (
 	arrayEntry = `{"type":"local","command":["$command"],"environment":"$env"}`
 )
 
-// Problems with names that several clients share.
-const (
-	mayRefuse  = "may reject the name"
-	underscore = "replaces other characters in the names of tools with _"
-)
+// underscore is a problem with names that several clients share.
+const underscore = "replaces other characters in the names of tools with _"
 
 var mcpServers = []string{"mcpServers"}
-
-// rooSettings is the file of Roo Code in the user's directory of VS Code.
-const rooSettings = "User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json"
 
 // clients are the known clients in the order in which they are listed, those of the Bash
 // edition first.
 var clients = []*Client{
 	{
-		Name: "claude-desktop", Title: "Claude Desktop", shown: "Claude Desktop",
+		Name: "claude-desktop", Title: "Claude Desktop", Shown: "Claude Desktop",
 		format: strictJSON, section: mcpServers, entry: plainEntry,
-		user: files{
-			linux:   []string{"${XDG_CONFIG_HOME:-~/.config}/Claude/claude_desktop_config.json"},
-			darwin:  []string{"~/Library/Application Support/Claude/claude_desktop_config.json"},
-			windows: []string{"${APPDATA}/Claude/claude_desktop_config.json"},
-		},
+		user:     inSettings("Claude/claude_desktop_config.json"),
 		after:    "quit and restart Claude Desktop",
 		http:     http{instead: "add the address in the app: Settings, Connectors, Add custom connector"},
-		names:    names{other: mayRefuse},
 		mistaken: []string{"claude"},
 	},
 	{
-		Name: "cursor", Title: "Cursor", shown: "Cursor",
+		Name: "cursor", Title: "Cursor", Shown: "Cursor",
 		format: lenientJSON, section: mcpServers, entry: plainEntry,
 		user: everywhere("~/.cursor/mcp.json"), folder: "${workspaceFolder}", project: []string{".cursor/mcp.json"},
 		links: links{
@@ -119,17 +117,15 @@ var clients = []*Client{
 		},
 		after:   "check the MCP page of Cursor's settings",
 		http:    http{entry: urlEntry, variable: "${env:NAME}"},
-		names:   names{other: mayRefuse},
 		expands: []string{"${"},
 	},
 	claudeCode.as("claude-cli", "Claude CLI"),
 	{
-		Name: "windsurf", Title: "Windsurf", shown: "Windsurf",
+		Name: "windsurf", Title: "Windsurf", Shown: "Windsurf",
 		format: lenientJSON, section: mcpServers, entry: plainEntry,
 		user:    everywhere("~/.codeium/windsurf/mcp_config.json"),
 		after:   "refresh the list of MCP servers in Windsurf",
 		http:    http{entry: serverURLEntry, variable: "${env:NAME}"},
-		names:   names{other: mayRefuse},
 		expands: []string{"${"},
 	},
 	libreChat.as("librechat", "LibreChat"),
@@ -137,11 +133,7 @@ var clients = []*Client{
 	{
 		Name: "vscode", Title: "VS Code",
 		format: lenientJSON, section: []string{"servers"}, entry: stdioEntry,
-		user: files{
-			linux:   []string{"${XDG_CONFIG_HOME:-~/.config}/Code/User/mcp.json"},
-			darwin:  []string{"~/Library/Application Support/Code/User/mcp.json"},
-			windows: []string{"${APPDATA}/Code/User/mcp.json"},
-		},
+		user:    inSettings("Code/User/mcp.json"),
 		folder:  "${workspaceFolder}",
 		project: []string{".vscode/mcp.json"},
 		links: links{
@@ -211,7 +203,6 @@ var clients = []*Client{
 		after:   "check the settings of Zed's agent panel",
 		trust:   "Zed reads it once you trust the project",
 		http:    http{entry: urlEntry},
-		names:   names{other: mayRefuse},
 	},
 	{
 		Name: "goose", Title: "Goose",
@@ -227,7 +218,6 @@ var clients = []*Client{
 			entry:    `{"enabled":true,"type":"streamable_http","name":"$name","uri":"$url","timeout":300}`,
 			variable: "${NAME}", keys: "env_keys",
 		},
-		names: names{other: mayRefuse},
 	},
 	libreChat,
 	{
@@ -268,7 +258,6 @@ var clients = []*Client{
 			entry: urlEntry, variable: "${NAME}",
 			reminder: "Kiro replaces only the variables in its setting \"Mcp Approved Env Vars\"",
 		},
-		names:    names{other: mayRefuse},
 		expands:  []string{"${"},
 		mistaken: []string{"kiro-cli"},
 	},
@@ -282,7 +271,6 @@ var clients = []*Client{
 		},
 		after:    "check the list of servers in LM Studio",
 		http:     http{entry: urlEntry},
-		names:    names{other: mayRefuse},
 		mistaken: []string{"lmstudio"},
 	},
 	{
@@ -292,7 +280,6 @@ var clients = []*Client{
 		after:    "restart Qwen Code",
 		trust:    "Qwen Code asks before it starts the servers of a project; `qwen mcp approve` approves one",
 		http:     http{entry: httpURLEntry, variable: "${NAME}"},
-		names:    names{other: mayRefuse},
 		expands:  []string{"$"},
 		mistaken: []string{"qwen-code"},
 	},
@@ -302,7 +289,6 @@ var clients = []*Client{
 		user: everywhere("~/.factory/mcp.json"), project: []string{".factory/mcp.json"},
 		after:     "restart Droid, or run /mcp",
 		http:      http{entry: httpEntry, variable: "${NAME}"},
-		names:     names{other: mayRefuse},
 		expands:   []string{"${"},
 		workspace: "${PWD:-.}",
 		mistaken:  []string{"factory", "factory-droid"},
@@ -314,7 +300,6 @@ var clients = []*Client{
 		after:     "restart Amp",
 		trust:     "Amp asks before it starts the servers of a project; `amp mcp approve` approves one",
 		http:      http{entry: urlEntry, variable: "${NAME}"},
-		names:     names{other: mayRefuse},
 		expands:   []string{"${"},
 		workspace: "${PWD}",
 		mistaken:  []string{"ampcode", "sourcegraph"},
@@ -325,7 +310,6 @@ var clients = []*Client{
 		user: everywhere("~/.augment/settings.json"), project: []string{".augment/settings.json"},
 		after:     "restart Auggie",
 		http:      http{entry: httpEntry},
-		names:     names{other: mayRefuse},
 		expands:   []string{"${"},
 		workspace: "${PWD:-.}",
 		mistaken:  []string{"augment", "augment-code"},
@@ -338,7 +322,6 @@ var clients = []*Client{
 		project:  []string{".kilo/kilo.jsonc", "kilo.jsonc", "kilo.json"},
 		after:    "restart Kilo",
 		http:     http{entry: remoteEntry, variable: "{env:NAME}", userOnly: true},
-		names:    names{other: mayRefuse},
 		expands:  []string{"{env:"},
 		mistaken: []string{"kilocode", "kilo-code"},
 	},
@@ -349,7 +332,6 @@ var clients = []*Client{
 		project:   []string{".crush.json", "crush.json"},
 		after:     "restart Crush",
 		http:      http{entry: httpEntry, variable: "$NAME"},
-		names:     names{other: mayRefuse},
 		expands:   []string{"$", "`"},
 		workspace: "${PWD:-.}",
 	},
@@ -359,7 +341,6 @@ var clients = []*Client{
 		user: everywhere("~/.junie/mcp/mcp.json"), project: []string{".junie/mcp/mcp.json"},
 		after: "check the MCP page of Junie's settings",
 		http:  http{entry: urlEntry},
-		names: names{other: mayRefuse},
 	},
 	{
 		Name: "antigravity", Title: "Antigravity",
@@ -367,21 +348,15 @@ var clients = []*Client{
 		user:     everywhere("~/.gemini/config/mcp_config.json", "~/.gemini/antigravity/mcp_config.json"),
 		after:    "refresh the list of MCP servers in Antigravity",
 		http:     http{entry: serverURLEntry},
-		names:    names{other: mayRefuse},
 		mistaken: []string{"agy"},
 	},
 	{
 		Name: "roo", Title: "Roo Code",
 		format: strictJSON, section: mcpServers, entry: argsEntry,
-		user: files{
-			linux:   []string{"${XDG_CONFIG_HOME:-~/.config}/Code/" + rooSettings},
-			darwin:  []string{"~/Library/Application Support/Code/" + rooSettings},
-			windows: []string{"${APPDATA}/Code/" + rooSettings},
-		},
+		user:      inSettings("Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json"),
 		project:   []string{".roo/mcp.json"},
 		after:     "check the list of MCP servers in Roo Code",
 		http:      http{entry: `{"type":"streamable-http","url":"$url"}`, variable: "${env:NAME}"},
-		names:     names{other: mayRefuse},
 		expands:   []string{"${"},
 		workspace: "${workspaceFolder}",
 		mistaken:  []string{"roo-code", "roo-cline"},
@@ -392,7 +367,6 @@ var clients = []*Client{
 		user: everywhere("~/.warp/.mcp.json"), project: []string{".warp/.mcp.json"},
 		after: "check the MCP servers page of Warp's settings; a project's server is started there",
 		http:  http{entry: urlEntry},
-		names: names{other: mayRefuse},
 	},
 	{
 		Name: "amazon-q", Title: "Amazon Q CLI",
@@ -400,7 +374,6 @@ var clients = []*Client{
 		user: everywhere("~/.aws/amazonq/mcp.json"), project: []string{".amazonq/mcp.json"},
 		after:     "restart Amazon Q CLI",
 		http:      http{entry: httpEntry},
-		names:     names{other: mayRefuse},
 		expands:   []string{"$"},
 		workspace: "${env:PWD}",
 		mistaken:  []string{"q", "amazonq", "qchat"},
@@ -411,7 +384,6 @@ var clients = []*Client{
 		after: "paste the output of config --client jetbrains in Settings, Tools, AI Assistant, " +
 			"Model Context Protocol (MCP), Add",
 		http:     http{entry: urlEntry},
-		names:    names{other: mayRefuse},
 		mistaken: []string{"intellij", "idea", "ai-assistant"},
 	},
 	{
@@ -419,7 +391,6 @@ var clients = []*Client{
 		format: strictJSON, section: mcpServers, entry: argsEntry,
 		after:    "restart the client",
 		http:     http{entry: httpEntry},
-		names:    names{other: mayRefuse},
 		mistaken: []string{"mcpservers", "other", "generic"},
 	},
 }
@@ -448,7 +419,7 @@ var libreChat = &Client{
 // as returns the same client with its name in the Bash edition, and with the entry that the
 // Bash edition prints.
 func (c Client) as(name, shown string) *Client {
-	c.Name, c.shown, c.printed, c.mistaken = name, shown, namedEntry, nil
+	c.Name, c.Shown, c.printed, c.mistaken = name, shown, namedEntry, nil
 	return &c
 }
 
@@ -491,12 +462,9 @@ func (c *Client) path(name string, more ...string) []string {
 // Shown returns the clients of --show.
 func Shown() (list []*Client) {
 	for _, c := range clients {
-		if c.shown != "" {
+		if c.Shown != "" {
 			list = append(list, c)
 		}
 	}
 	return list
 }
-
-// Heading returns the heading of a client in --show.
-func (c *Client) Heading() string { return c.shown }

@@ -417,7 +417,7 @@ func TestPresentFile(t *testing.T) {
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range clients {
-		if seen[c.Name] || c.Title == "" || c.format.open == nil || c.section == nil || c.after == "" || c.names.other == "" {
+		if seen[c.Name] || c.Title == "" || c.format.open == nil || c.section == nil || c.after == "" {
 			t.Errorf("%s is duplicate or incomplete", c.Name)
 		}
 		seen[c.Name] = true

@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"cmp"
 	"fmt"
 	"mcp-bash/pkg/text/toolnames"
 	"strings"
@@ -26,9 +27,9 @@ func (c *Client) Warnings(s Server) (list []string) {
 	switch n := c.names; {
 	case s.Name == n.reserved && s.Name != "":
 		list = append(list, fmt.Sprintf("%s reserves the name %q%s", c.Title, s.Name, remedy))
-	case others != "" && n.other != "":
+	case others != "":
 		list = append(list, fmt.Sprintf("%q: %s %s, as it has characters other than letters, digits, - and _%s", s.Name,
-			c.Title, n.other, remedy))
+			c.Title, cmp.Or(n.other, "may reject the name"), remedy))
 	case others != rest && n.bar != "":
 		list = append(list, fmt.Sprintf("%q: %s %s%s", s.Name, c.Title, n.bar, remedy))
 	}

@@ -126,16 +126,7 @@ func withProgressToken(params json.RawMessage) json.RawMessage {
 		return params
 	}
 	var b rawjson.Builder
-	b.Object()
-	for _, m := range rawjson.Members(params) {
-		if m.Name != "_meta" {
-			b.Name(m.Name).Raw(m.Value)
-		}
-	}
-	b.Name("_meta").Object()
-	for _, m := range rawjson.Members(rawjson.Get(params, "_meta")) {
-		b.Name(m.Name).Raw(m.Value)
-	}
+	b.Object().Members(params, "_meta").Name("_meta").Object().Members(rawjson.Get(params, "_meta"))
 	return b.Name("progressToken").Raw(json.RawMessage(progressToken)).End().End().Bytes()
 }
 

@@ -96,10 +96,7 @@ func findSibling(command string) string {
 	if filepath.Base(command) != command {
 		return ""
 	}
-	if path := script.Sibling(command); path != "" {
-		return path
-	}
-	return script.LookPath(command, os.Getenv("PATH"))
+	return script.Find(command, os.Getenv("PATH"))
 }
 
 // vendored reports whether this binary belongs to a vendored copy in a project.

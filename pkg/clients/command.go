@@ -1,10 +1,10 @@
 package clients
 
 import (
-	"os"
 	"path/filepath"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/script"
 )
@@ -26,7 +26,7 @@ func FindCommand(env project.Env) (string, error) {
 	}
 	if filepath.IsAbs(bin) {
 		shim := filepath.Join(bin, filepath.Base(path))
-		if same(shim, path) {
+		if fsys.Same(shim, path) {
 			return shim, nil
 		}
 	}
@@ -40,17 +40,5 @@ func findProgram(env project.Env) string {
 			return path
 		}
 	}
-	if path := script.Sibling("mcp-bash"); path != "" {
-		return path
-	}
-	return script.LookPath("mcp-bash", env["PATH"])
-}
-
-func same(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
+	return script.Find("mcp-bash", env["PATH"])
 }

@@ -75,11 +75,7 @@ func label(name string) string {
 // named returns an entry with the server's name as its first member.
 func named(name string, entry json.RawMessage) json.RawMessage {
 	var b rawjson.Builder
-	b.Object().Name("name").String(name)
-	for _, m := range rawjson.Members(entry) {
-		b.Name(m.Name).Raw(m.Value)
-	}
-	return b.End().Bytes()
+	return b.Object().Name("name").String(name).Members(entry).End().Bytes()
 }
 
 // escape encodes a text for the query of a URL. Unlike a form, a link has %20 for a space.

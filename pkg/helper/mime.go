@@ -1,8 +1,6 @@
 package helper
 
 import (
-	"unicode/utf8"
-
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/media"
 )
@@ -31,20 +29,7 @@ func mimeType(file string) string {
 		return byName
 	}
 	if len(head) == sniffed {
-		head = wholeRunes(head)
+		head = media.WholeRunes(head)
 	}
 	return media.Sniff(head)
-}
-
-// wholeRunes cuts off an incomplete character at the end.
-func wholeRunes(text []byte) []byte {
-	for n := 1; n < utf8.UTFMax; n++ {
-		if at := len(text) - n; utf8.RuneStart(text[at]) {
-			if !utf8.FullRune(text[at:]) {
-				return text[:at]
-			}
-			break
-		}
-	}
-	return text
 }

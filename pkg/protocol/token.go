@@ -56,11 +56,5 @@ func (g *tokenGuard) strip(meta json.RawMessage) json.RawMessage {
 		return meta
 	}
 	var b rawjson.Builder
-	b.Object()
-	for _, m := range rawjson.Members(meta) {
-		if m.Name != g.settings.Key && m.Name != g.settings.Fallback {
-			b.Name(m.Name).Raw(m.Value)
-		}
-	}
-	return b.End().Bytes()
+	return b.Object().Members(meta, g.settings.Key, g.settings.Fallback).End().Bytes()
 }

@@ -33,11 +33,5 @@ func portable(item json.RawMessage) json.RawMessage {
 		return item
 	}
 	var b rawjson.Builder
-	b.Object()
-	for _, m := range rawjson.Members(item) {
-		if m.Name != "uri" {
-			b.Name(m.Name).Raw(m.Value)
-		}
-	}
-	return b.End().Bytes()
+	return b.Object().Members(item, "uri").End().Bytes()
 }

@@ -14,6 +14,7 @@ import (
 
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/requirements"
 	"mcp-bash/pkg/run/confine"
@@ -170,7 +171,7 @@ func (e *examination) framework() {
 	}
 	f.program = e.locate("mcp-bash")
 	found := script.LookPath("mcp-bash", e.o.Env["PATH"])
-	f.PathConfigured = found != "" && sameFile(found, f.program)
+	f.PathConfigured = found != "" && fsys.Same(found, f.program)
 	program := cmp.Or(f.program, filepath.Join(f.Path, "bin", programName("mcp-bash")))
 	command := "export PATH=" + quoted(filepath.Dir(program)) + `:$PATH"`
 	switch {
@@ -221,12 +222,6 @@ func (e *examination) locate(name string) string {
 		}
 	}
 	return ""
-}
-
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	other, errOther := os.Stat(b)
-	return err == nil && errOther == nil && os.SameFile(one, other)
 }
 
 func programName(name string) string {

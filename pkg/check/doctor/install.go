@@ -126,7 +126,7 @@ func shimStatus(path, target string) (status, detail string) {
 	}
 	link, _ := os.Readlink(path)
 	switch _, err := os.Stat(path); {
-	case sameFile(path, target):
+	case fsys.Same(path, target):
 		return "ok", link
 	case err != nil:
 		return "broken", link

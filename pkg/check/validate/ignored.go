@@ -3,8 +3,6 @@ package validate
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,6 +12,7 @@ import (
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project/settings"
@@ -207,8 +206,8 @@ func (c *check) headerFields(k *kinds.Kind) {
 			continue
 		}
 		file := abs(k.ContentDir(c.p), o.path)
-		text, err := beginning(file, item.MaxHead)
-		if err != nil {
+		text, err := boundedfile.ReadHead(file, item.MaxHead)
+		if err != nil || isLink(file) {
 			continue // the registry reports it
 		}
 		head, _ := item.Head(text)
@@ -218,19 +217,6 @@ func (c *check) headerFields(k *kinds.Kind) {
 			c.types(header, c.label(file), schemaOf(k, header))
 		}
 	}
-}
-
-// beginning returns the first bytes of a regular file.
-func beginning(file string, size int64) ([]byte, error) {
-	if !folder.StampOfPath(file).IsFile() {
-		return nil, fs.ErrInvalid
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, size))
 }
 
 func (c *check) pageFields() {

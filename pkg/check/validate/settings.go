@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/feature/prompt"
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/item"
@@ -126,8 +127,8 @@ func (c *check) placeholders() {
 			continue
 		}
 		file := abs(c.p.Prompts, o.path)
-		text, err := beginning(file, item.MaxMetadata)
-		if err != nil {
+		text, err := boundedfile.ReadHead(file, item.MaxMetadata)
+		if err != nil || isLink(file) {
 			continue // the registry reports it
 		}
 		for _, m := range prompt.FindMisplaced(string(text), rawjson.Get(o.json, "arguments")) {

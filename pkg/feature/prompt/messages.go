@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"mcp-bash/pkg/files/media"
@@ -179,14 +178,12 @@ func typeOf(item json.RawMessage, path string, data []byte) string {
 
 // replaceMembers returns an object without its path and with these members.
 func replaceMembers(object json.RawMessage, members []rawjson.Member) json.RawMessage {
-	var b rawjson.Builder
-	b.Object()
-	for _, m := range rawjson.Members(object) {
-		replaced := slices.ContainsFunc(members, func(r rawjson.Member) bool { return r.Name == m.Name })
-		if m.Name != "path" && !replaced {
-			b.Name(m.Name).Raw(m.Value)
-		}
+	except := []string{"path"}
+	for _, m := range members {
+		except = append(except, m.Name)
 	}
+	var b rawjson.Builder
+	b.Object().Members(object, except...)
 	for _, m := range members {
 		b.Name(m.Name).Raw(m.Value)
 	}

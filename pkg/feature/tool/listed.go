@@ -46,10 +46,7 @@ func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
 		}
 	}
 	if meta != nil || own.declared() {
-		b.Name("_meta").Object()
-		for _, m := range rawjson.Members(meta) {
-			b.Name(m.Name).Raw(m.Value)
-		}
+		b.Name("_meta").Object().Members(meta)
 		own.append(b)
 		b.End()
 	}

@@ -99,6 +99,19 @@ func IsText(data []byte) bool {
 	return bytes.IndexByte(data, 0) < 0 && utf8.Valid(data) && !bytes.HasPrefix(data, []byte(pdf))
 }
 
+// WholeRunes removes an incomplete character at the end of a text.
+func WholeRunes(text []byte) []byte {
+	for end := len(text) - 1; end >= max(0, len(text)-utf8.UTFMax+1); end-- {
+		if utf8.RuneStart(text[end]) {
+			if !utf8.FullRune(text[end:]) {
+				return text[:end]
+			}
+			break
+		}
+	}
+	return text
+}
+
 const pdf = "%PDF-"
 
 // IsBinary reports whether a type is for content that is not text. SVG is text.

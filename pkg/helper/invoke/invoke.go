@@ -28,10 +28,7 @@ func Is(argv []string) bool {
 // Forward runs a command line with the mcp-bash next to this program, or on PATH. It returns the
 // exit code, and on Unix it returns only after an error.
 func Forward(argv []string) int {
-	path := script.Sibling("mcp-bash")
-	if path == "" {
-		path = script.LookPath("mcp-bash", os.Getenv("PATH"))
-	}
+	path := script.Find("mcp-bash", os.Getenv("PATH"))
 	if path == "" {
 		fmt.Fprintln(os.Stderr, "scripts need mcp-bash, which is neither next to this program nor on PATH")
 		return 127

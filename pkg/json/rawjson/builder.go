@@ -2,6 +2,7 @@ package rawjson
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 )
 
@@ -54,6 +55,16 @@ func (b *Builder) End() *Builder {
 	b.buf = append(b.buf, b.open[last])
 	b.open = b.open[:last]
 	b.comma = true
+	return b
+}
+
+// Members writes the members of an object, except those with one of the names.
+func (b *Builder) Members(object json.RawMessage, except ...string) *Builder {
+	for _, m := range Members(object) {
+		if !slices.Contains(except, m.Name) {
+			b.Name(m.Name).Raw(m.Value)
+		}
+	}
 	return b
 }
 

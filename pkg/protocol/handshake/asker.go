@@ -43,12 +43,7 @@ func (a asker) Ask(requests []mcp.InputRequest) mcp.PendingInput {
 // withElicitationID adds the member that URL elicitations require (P-2202).
 func withElicitationID(params []byte) []byte {
 	var b rawjson.Builder
-	b.Object()
-	for _, m := range rawjson.Members(params) {
-		if m.Name != "elicitationId" {
-			b.Name(m.Name).Raw(m.Value)
-		}
-	}
+	b.Object().Members(params, "elicitationId")
 	return b.Name("elicitationId").String(uuid.New()).End().Bytes()
 }
 

@@ -84,7 +84,7 @@ func open(roots []string, path string) (*os.File, *provider.Failure) {
 	if !onVolumeOf(roots, path) {
 		return nil, errDenied
 	}
-	resolved, ok := resolve(path)
+	resolved, ok := fsys.Follow(path, false)
 	if !ok {
 		return nil, errDenied
 	}

@@ -34,7 +34,7 @@ type confinements struct {
 
 // A confinement is a thread that was confined once and forks every script with that confinement. It
 // lives until nobody uses it, because the kernel kills the scripts of a thread that ends
-// (sysproc_linux.go).
+// (system_linux.go).
 //
 // Requests use pipes and not channels: a channel would make Go wake another thread, on the
 // processor where the script is about to start.

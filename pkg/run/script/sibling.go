@@ -5,6 +5,14 @@ import (
 	"path/filepath"
 )
 
+// Find returns the path of a program next to this one, or else on a PATH, or "".
+func Find(name, path string) string {
+	if sibling := Sibling(name); sibling != "" {
+		return sibling
+	}
+	return LookPath(name, path)
+}
+
 // Sibling returns the path of a program next to this one, or "".
 func Sibling(name string) string {
 	exe, err := os.Executable()

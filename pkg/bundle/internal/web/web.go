@@ -36,10 +36,7 @@ type Request struct {
 func (c *Client) Do(ctx context.Context, r *Request) (status int, answer []byte, err error) {
 	program := c.Program
 	if program == "" {
-		program = script.Sibling("mcp-bash")
-	}
-	if program == "" {
-		program = script.LookPath("mcp-bash", os.Getenv("PATH"))
+		program = script.Find("mcp-bash", os.Getenv("PATH"))
 	}
 	if program == "" {
 		return 0, nil, errors.New("the network client is mcp-bash, which is neither next to this program nor on PATH")

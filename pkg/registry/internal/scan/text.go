@@ -1,8 +1,6 @@
 package scan
 
 import (
-	"unicode/utf8"
-
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/registry/item"
 )
@@ -20,17 +18,5 @@ func (v *Visit) IsText(name string) bool {
 		v.Recheck()
 		return false
 	}
-	return media.IsText(wholeRunes(buf[:n]))
-}
-
-func wholeRunes(text []byte) []byte {
-	for end := len(text) - 1; end >= max(0, len(text)-utf8.UTFMax+1); end-- {
-		if utf8.RuneStart(text[end]) {
-			if !utf8.FullRune(text[end:]) {
-				return text[:end]
-			}
-			break
-		}
-	}
-	return text
+	return media.IsText(media.WholeRunes(buf[:n]))
 }

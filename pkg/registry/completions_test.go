@@ -21,12 +21,12 @@ func TestCompletions(t *testing.T) {
 	declared := func(entries string) string { return `{"version":1,"completions":[` + entries + `]}` }
 	try(t, kinds.Completions, []finding{
 		{"never discovered", files{scripts: ""}, "", nil},
-		{"normalised and sorted", files{scripts: "", "server.d/register.json": declared(`{"name":" b \t  c ",` +
-			`"path":"completions//s.sh","kind":"x","timeoutSecs":"7"},{"timeoutSecs":0,"path":"./completions/s.sh","name":"a",` +
-			`"extra":[1]},{"name":"d","path":"completions/s.sh","timeoutSecs":-1},` +
-			`{"name":"e","path":"completions/s.sh","timeoutSecs":"x"}`)},
-			`{"name":"a","path":"completions/s.sh","kind":"shell","timeoutSecs":0,"extra":[1]}` + "\n" + `{"name":"b c",` +
-				`"path":"completions/s.sh","kind":"shell","timeoutSecs":7}` + "\n" +
+		{"normalised and sorted", files{scripts: "", "server.d/register.json": declared(`{"name":" b \t  c ",
+			"path":"completions//s.sh","kind":"x","timeoutSecs":"7"},{"timeoutSecs":0,"path":"./completions/s.sh","name":"a",
+			"extra":[1]},{"name":"d","path":"completions/s.sh","timeoutSecs":-1},
+			{"name":"e","path":"completions/s.sh","timeoutSecs":"x"}`)},
+			`{"name":"a","path":"completions/s.sh","kind":"shell","timeoutSecs":0,"extra":[1]}` + "\n" + `{"name":"b c",
+				"path":"completions/s.sh","kind":"shell","timeoutSecs":7}` + "\n" +
 				`{"name":"d","path":"completions/s.sh","kind":"shell"}` + "\n" +
 				`{"name":"e","path":"completions/s.sh","kind":"shell"}`,
 			[]string{`warning mcp.completion: register.json: completions[2]: ` +
@@ -71,8 +71,8 @@ func TestCompletions(t *testing.T) {
 		}
 	}
 	b.Log()
-	b.Put(files{"server.d/register.json": declared(`{"name":"a b","path":"completions/s.sh"},{"name":"a  b",` +
-		`"path":"completions/s.sh"}`)})
+	b.Put(files{"server.d/register.json": declared(`{"name":"a b","path":"completions/s.sh"},{"name":"a  b",
+		"path":"completions/s.sh"}`)})
 	b.Advance(time.Minute)
 	want(t, b.listing(kinds.Completions), `{"name":"a b","path":"completions/s.sh","kind":"shell"}`)
 	b.WantLog("warning mcp.completion: Duplicate completion name 'a b' in completions/s.sh; keeping completions/s.sh")

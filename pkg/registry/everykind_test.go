@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/json/jsontest"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/item"
@@ -35,16 +36,16 @@ func TestExamplesOfTheContract(t *testing.T) {
 		"resources/logs.meta.json": `{"name":"logs-by-date","uriTemplate":"file:///var/log/{service}/{date}.log","title":"Logs by Date",
 			"description":"Log files by service and date","mimeType":"text/plain","annotations":{"audience":["user"]}}`,
 		"prompts/summarise/summarise.txt": "{{notes}}",
-		"prompts/summarise/summarise.meta.json": `{"name":"summarise-notes","description":"Summarise meeting notes",` +
-			`"arguments":{"type":"object","required":["notes"],"properties":{"notes":{"type":"string"}}}}`,
+		"prompts/summarise/summarise.meta.json": `{"name":"summarise-notes","description":"Summarise meeting notes",
+			"arguments":{"type":"object","required":["notes"],"properties":{"notes":{"type":"string"}}}}`,
 		"completions/suggest.sh*": "",
-		"server.d/register.json": `{"version":1,"completions":[{"name":"demo.completion",` +
-			`"path":"completions/suggest.sh","timeoutSecs":5}]}`,
+		"server.d/register.json": `{"version":1,"completions":[{"name":"demo.completion",
+			"path":"completions/suggest.sh","timeoutSecs":5}]}`,
 		"server.d/server.meta.json":   `{"name":"my-server"}`,
 		"tools/weather/tool.sh":       "",
 		"tools/weather/ui/index.html": "<p>",
-		"tools/weather/ui/ui.meta.json": `{"description":"Weather card",` +
-			`"meta":{"csp":{"connectDomains":["https://cdn.example.com"]}}}`,
+		"tools/weather/ui/ui.meta.json": `{"description":"Weather card",
+			"meta":{"csp":{"connectDomains":["https://cdn.example.com"]}}}`,
 	})
 	for _, tc := range []struct {
 		kind *kinds.Kind
@@ -54,17 +55,17 @@ func TestExamplesOfTheContract(t *testing.T) {
 			`/resources/docs/readme.md","mimeType":"text/markdown","provider":"file","uriAuto":true}`},
 		{kinds.Templates, `{"name":"logs-by-date","uriTemplate":"file:///var/log/{service}/{date}.log","title":"Logs by ` +
 			`Date","description":"Log files by service and date","mimeType":"text/plain","annotations":{"audience":["user"]}}`},
-		{kinds.Prompts, `{"name":"summarise-notes","description":"Summarise meeting notes",` +
-			`"path":"summarise/summarise.txt","arguments":{"type":"object","required":["notes"],` +
-			`"properties":{"notes":{"type":"string"}}},"role":"user","metadata":null}`},
+		{kinds.Prompts, `{"name":"summarise-notes","description":"Summarise meeting notes",
+			"path":"summarise/summarise.txt","arguments":{"type":"object","required":["notes"],
+			"properties":{"notes":{"type":"string"}}},"role":"user","metadata":null}`},
 		{kinds.Completions, `{"name":"demo.completion","path":"completions/suggest.sh","kind":"shell","timeoutSecs":5}`},
-		{kinds.UIResources, `{"name":"weather","uri":"ui://my-server/weather","path":"tools/weather/ui",` +
-			`"entrypoint":"index.html","hasHtml":true,"template":null,"description":"Weather card","mimeType":"text/html;` +
+		{kinds.UIResources, `{"name":"weather","uri":"ui://my-server/weather","path":"tools/weather/ui",
+			"entrypoint":"index.html","hasHtml":true,"template":null,"description":"Weather card","mimeType":"text/html;` +
 			`profile=mcp-app","csp":{"connectDomains":["https://cdn.example.com"]},"permissions":{},"prefersBorder":true}`},
 	} {
-		want(t, b.listing(tc.kind), tc.want)
+		wantJSON(t, b.listing(tc.kind), tc.want)
 		e, err := parseEnvelope([]byte(b.Read(".registry/" + tc.kind.File)))
-		if err != nil || len(e.items) != 1 || string(rawjson.Normal(e.items[0])) != tc.want || e.hash != hashOf(e.items) {
+		if err != nil || len(e.items) != 1 || !jsontest.Same(string(e.items[0]), tc.want) || e.hash != hashOf(e.items) {
 			t.Errorf("%s: %v %+v", tc.kind.File, err, e)
 		}
 	}
@@ -201,8 +202,8 @@ func TestSourceOfEachKind(t *testing.T) {
 // whatever their paths are, laid over what is found or not.
 func TestFirstEntryStays(t *testing.T) {
 	for _, merge := range []string{``, `"merge":["prompts"],`} {
-		b := newBed(t, nil, files{"server.d/register.json": `{"version":1,` + merge + `"prompts":[{"name":"d",` +
-			`"path":"z.txt"},{"name":"d","path":"b.txt"}]}`})
+		b := newBed(t, nil, files{"server.d/register.json": `{"version":1,` + merge + `"prompts":[{"name":"d",
+			"path":"z.txt"},{"name":"d","path":"b.txt"}]}`})
 		if got := b.listing(kinds.Prompts); !strings.Contains(got, `"path":"z.txt"`) || strings.Contains(got, "\n") {
 			t.Error(got)
 		}
@@ -232,20 +233,20 @@ func TestHandwrittenItems(t *testing.T) {
 		return b.listing(kinds.Resources) + "\n" + b.listing(kinds.Prompts) + "\n" + b.listing(kinds.Templates)
 	}
 	const (
-		known = `{"name":"r","title":"T","description":"","uri":"https://x/a.json","mimeType":"application/json",` +
-			`"provider":"https"`
-		said = `{"name":"p","title":"T","description":"","path":"p.txt","arguments":[{"name":"q"}],"role":"user",` +
-			`"metadata":null,"_meta":{"k":1}`
+		known = `{"name":"r","title":"T","description":"","uri":"https://x/a.json","mimeType":"application/json",
+			"provider":"https"`
+		said = `{"name":"p","title":"T","description":"","path":"p.txt","arguments":[{"name":"q"}],"role":"user",
+			"metadata":null,"_meta":{"k":1}`
 	)
 	filled := `{"name":"t","uriTemplate":"x://{y}","icons":[` + icon + `]}`
 	b := newBed(t, nil, files{"resources/i.svg": "<svg/>",
 		"server.d/register.json": `{"version":1,"resources":[` + resource + `],"prompts":[` + prompt +
 			`],"resourceTemplates":[` + template + `]}`})
-	want(t, items(b), known+`,"odd":[1.0]}`+"\n"+said+`,"odd":1}`+"\n"+filled)
+	wantJSON(t, items(b), known+`,"odd":[1.0]}`+"\n"+said+`,"odd":1}`+"\n"+filled)
 	b = withHook(t, "mcp_register_resource '"+resource+"'; mcp_register_prompt '"+prompt+
 		"'; mcp_resources_templates_register_manual '"+strings.ReplaceAll(template, `\n`, "")+"'", nil)
 	b.Put(files{"resources/i.svg": "<svg/>"})
-	want(t, items(b), known+"}\n"+said+"}\n"+filled)
+	wantJSON(t, items(b), known+"}\n"+said+"}\n"+filled)
 }
 
 // R-131, R-132, R-134: all six files are served as they are, whatever
@@ -253,8 +254,8 @@ func TestHandwrittenItems(t *testing.T) {
 func TestStaticModeOfAllKinds(t *testing.T) {
 	env := project.Env{"MCPBASH_STATIC_REGISTRY": "1"}
 	b := newBed(t, nil, mixed)
-	b.Put(files{"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"s.sh"}],` +
-		`"resourceTemplates":[{"name":"m3","uriTemplate":"x://{y}"}]}`})
+	b.Put(files{"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"s.sh"}],
+		"resourceTemplates":[{"name":"m3","uriTemplate":"x://{y}"}]}`})
 	there := after("completions: c", "resourceTemplates: m1 m2 m3")
 	want(t, b.all(), there)
 	b.Log()
@@ -363,8 +364,8 @@ func TestLimitsOfOtherKinds(t *testing.T) {
 // R-101 to R-103: icon paths are relative to the metadata file.
 func TestIconsOfOtherKinds(t *testing.T) {
 	const svg = `{"src":"data:image/svg+xml;base64,PHN2Zy8+","mimeType":"image/svg+xml"}`
-	b := newBed(t, noTTL, files{"resources/d/a.txt": "", "resources/d/a.meta.json": `{"icons":[{"src":"i.svg"},` +
-		`{"src":"gone.png"}]}`, "resources/d/i.svg": "<svg/>", "resources/d/i.svg.meta.json": "{}",
+	b := newBed(t, noTTL, files{"resources/d/a.txt": "", "resources/d/a.meta.json": `{"icons":[{"src":"i.svg"},
+		{"src":"gone.png"}]}`, "resources/d/i.svg": "<svg/>", "resources/d/i.svg.meta.json": "{}",
 		"resources/d/b.txt": "# mcp: {\"icons\":[{\"src\":\"./i.svg\"}]}", "prompts/p.txt": "",
 		"prompts/p.meta.json": `{"icons":[{"src":"../resources/d/i.svg","sizes":["any"]}]}`})
 	for _, tc := range []struct {

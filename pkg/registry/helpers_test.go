@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/json/jsontest"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/projecttest"
 	"mcp-bash/pkg/registry/kinds"
@@ -117,6 +118,14 @@ func report(tools string) string {
 		}
 	}
 	return lines + ",\n  \"notificationsSent\": false,\n  \"mode\": \"full\"\n}"
+}
+
+// wantJSON compares lists of items, one a line.
+func wantJSON(t *testing.T, got, want string) {
+	t.Helper()
+	if !jsontest.Same(got, want) {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
 }
 
 func want[T comparable](t *testing.T, got, want T) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/json/jsontest"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
@@ -30,7 +31,7 @@ func try(t *testing.T, kind *kinds.Kind, cases []finding) {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBed(t, nil, tc.files)
 			for _, from := range []string{"first process", "second process"} {
-				if got := b.portable(b.listing(kind)); got != tc.want {
+				if got := b.portable(b.listing(kind)); !jsontest.Same(got, tc.want) {
 					t.Errorf("from the %s:\n%s\nwant\n%s", from, got, tc.want)
 				}
 				b.WantLog(tc.log...)
@@ -56,11 +57,11 @@ func TestResources(t *testing.T) {
 			"resources/a.txt.meta.json": `{"_meta":{"x":1e3},"annotations":{"audience":["user"],"priority":0.50},"size":12,
 			"provider":"p","mimeType":"m/n","uri":"my://x/ü","description":"d\n","title":"T","name":"n","path":"elsewhere","arguments":5,"other":1,
 			"icons":[{"src":"https://x/i.png","sizes":["any"]}]}`},
-			`{"name":"n","title":"T","description":"d\n","path":"a.txt","uri":"my://x/ü","mimeType":"m/n","provider":"p",` +
-				`"size":12,"icons":[{"src":"https://x/i.png","sizes":["any"]}],"annotations":{"audience":["user"],` +
-				`"priority":0.50},"_meta":{"x":1e3},"mimeTypeDeclared":true}`, nil},
-		{"wrong types are as nothing", files{"resources/a.md": "", "resources/a.meta.json": `{"name":5,"title":[],` +
-			`"description":{},"uri":1,"mimeType":false,"provider":null,"size":-1,"annotations":"x","_meta":[],"icons":{}}`},
+			`{"name":"n","title":"T","description":"d\n","path":"a.txt","uri":"my://x/ü","mimeType":"m/n","provider":"p",
+				"size":12,"icons":[{"src":"https://x/i.png","sizes":["any"]}],"annotations":{"audience":["user"],
+				"priority":0.50},"_meta":{"x":1e3},"mimeTypeDeclared":true}`, nil},
+		{"wrong types are as nothing", files{"resources/a.md": "", "resources/a.meta.json": `{"name":5,"title":[],
+			"description":{},"uri":1,"mimeType":false,"provider":null,"size":-1,"annotations":"x","_meta":[],"icons":{}}`},
 			derived("a", "a.md", "text/markdown"),
 			[]string{
 				`warning mcp.resources: resources/a.meta.json: "name" must be a string; ignored`,
@@ -77,13 +78,13 @@ func TestResources(t *testing.T) {
 			"resources/a.txt": "#\n# mcp:{\"name\":\"res.header\",\"uri\":\"custom://header\",\"description\":\"h\"," +
 				"\"annotations\":{\"priority\":0.5}}\n",
 			"resources/a.txt.meta.json": `{"description":"m"}`},
-			`{"name":"res.header","description":"m","path":"a.txt","uri":"custom://header","mimeType":"text/plain",` +
-				`"provider":"custom","annotations":{"priority":0.5}}`, nil},
+			`{"name":"res.header","description":"m","path":"a.txt","uri":"custom://header","mimeType":"text/plain",
+				"provider":"custom","annotations":{"priority":0.5}}`, nil},
 		{"metadata alone (RES-12)", files{
 			"resources/api.meta.json":      `{"uri":"https://example.com/v1/data.json?x=.png#y.gif"}`,
 			"resources/sub/host.meta.json": `{"uri":"https://example.md"}`},
-			`{"name":"api","description":"","uri":"https://example.com/v1/data.json?x=.png#y.gif",` +
-				`"mimeType":"application/json","provider":"https"}` + "\n" +
+			`{"name":"api","description":"","uri":"https://example.com/v1/data.json?x=.png#y.gif",
+				"mimeType":"application/json","provider":"https"}` + "\n" +
 				`{"name":"host","description":"","uri":"https://example.md","mimeType":"text/plain","provider":"https"}`, nil},
 		{"metadata that a file has taken", files{"resources/a.txt": "",
 			"resources/a.meta.json": `{"name":"one","uri":"x://1"}`,
@@ -106,9 +107,9 @@ func TestResources(t *testing.T) {
 			"resources/empty.txt": "", "resources/empty.meta.json": `{"uriTemplate":""}`},
 			derived("empty", "empty.txt", "text/plain"), nil},
 		{"escaped where it must be (R-52)", files{"resources/a b%/ü~_-.:@!.txt": ""},
-			`{"name":"ü~_-.:@!","description":"","path":"a b%/ü~_-.:@!.txt",` +
-				`"uri":"file://ROOT/resources/a%20b%25/%C3%BC~_-.:%40%21.txt","mimeType":"text/plain","provider":"file",` +
-				`"uriAuto":true}`, nil},
+			`{"name":"ü~_-.:@!","description":"","path":"a b%/ü~_-.:@!.txt",
+				"uri":"file://ROOT/resources/a%20b%25/%C3%BC~_-.:%40%21.txt","mimeType":"text/plain","provider":"file",
+				"uriAuto":true}`, nil},
 		{"two of a name (R-38)", files{"resources/b/x.txt": "", "resources/a/x.md": ""}, derived("x", "a/x.md",
 			"text/markdown"),
 			[]string{"warning mcp.resources: Duplicate resource name 'x' in resources/b/x.txt; keeping resources/a/x.md"}},

@@ -26,8 +26,8 @@ func TestTemplates(t *testing.T) {
 				"'c' uriTemplate has no {variable}, skipping"}},
 		{"no name", files{"resources/1.meta.json": `{"uriTemplate":"x://{y}"}`}, "",
 			[]string{"warning mcp.resources.templates: Auto-discovery resources/1.meta.json: skipping template without name"}},
-		{"empty texts are left out", files{"resources/1.meta.json": `{"name":"a","uriTemplate":"x://{y}","title":"",` +
-			`"description":"","mimeType":"","icons":[]}`}, item("a"), nil},
+		{"empty texts are left out", files{"resources/1.meta.json": `{"name":"a","uriTemplate":"x://{y}","title":"",
+			"description":"","mimeType":"","icons":[]}`}, item("a"), nil},
 		{"both", files{"resources/1.txt": "", "resources/1.meta.json": `{"name":"a","uri":"x://1","uriTemplate":"x://{y}"}`},
 			"",
 			[]string{"warning mcp.resources.templates: resources/1.meta.json: uri and uriTemplate are mutually exclusive, " +
@@ -36,8 +36,8 @@ func TestTemplates(t *testing.T) {
 			"resources/shared-name.txt": ""}, "",
 			[]string{"warning mcp.resources.templates: Auto-discovery resources/1.meta.json: template name conflicts with " +
 				"existing resource 'shared-name', skipping"}},
-		{"a resource claims the name and is not listed", files{"resources/1.meta.json": `{"name":"s",` +
-			`"uriTemplate":"x://{y}"}`, "resources/s.meta.json": `{"name":"s","uri":"x://s"}`,
+		{"a resource claims the name and is not listed", files{"resources/1.meta.json": `{"name":"s",
+			"uriTemplate":"x://{y}"}`, "resources/s.meta.json": `{"name":"s","uri":"x://s"}`,
 			"server.d/register.json": `{"version":1,"resources":[]}`}, "",
 			[]string{"warning mcp.resources.templates: Auto-discovery resources/1.meta.json: template name conflicts with " +
 				"existing resource 's', skipping"}},
@@ -52,8 +52,8 @@ func TestTemplates(t *testing.T) {
 			"resources/2.meta.json": `{"name":"b","uri":5,"uriTemplate":"x://{y}"}`}, item("b"),
 			[]string{`warning mcp.resources: resources/1.meta.json: "uriTemplate" must be a string; ignored`,
 				`warning mcp.resources.templates: resources/2.meta.json: "uri" must be a string; ignored`}},
-		{"register.json lays them over (R-64)", files{"resources/1.meta.json": `{"name":"override-me",` +
-			`"uriTemplate":"x://{y}"}`, "resources/2.meta.json": `{"name":"z","uriTemplate":"x://{y}"}`, "resources/r.txt": "",
+		{"register.json lays them over (R-64)", files{"resources/1.meta.json": `{"name":"override-me",
+			"uriTemplate":"x://{y}"}`, "resources/2.meta.json": `{"name":"z","uriTemplate":"x://{y}"}`, "resources/r.txt": "",
 			"server.d/register.json": `{"version":1,"resourceTemplates":[
 				{"name":"override-me","uriTemplate":"mine://{y}","odd":1}, {"name":"r","uriTemplate":"x://{y}"}, {"name":"m","uriTemplate":"x://{y}"}, {"name":"m","uriTemplate":"other://{y}"},
 				{"uriTemplate":"x://{y}"}, {"name":"two","uri":"x://1","uriTemplate":"x://{y}"}, {"name":"none"}, {"name":"bare","uriTemplate":"x://{ }"}, 5]}`},

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/json/jsontest"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/access"
@@ -89,18 +90,18 @@ func TestToolItem(t *testing.T) {
 			"unknown": 1, "title": "Wetter"
 		}`,
 	})
-	want(t, strings.Join(b.items(), "\n"), `{"name":"weather","title":"Wetter","description":"Get\ncurrent weather `+
-		`\u00e9","path":"weather/tool.sh",`+
-		`"inputSchema":{"properties":{"z":{"default":1.0},"a":{"maximum":9223372036854775807}},"type":"object"},`+
-		`"timeoutSecs":5,`+
-		`"timeoutHint":"Try a smaller area","progressExtendsTimeout":true,"maxTimeoutSecs":120,`+
-		`"outputSchema":{"type":"object","properties":{"t":{"type":"number","minimum":1e3}}},`+
-		`"icons":[{"src":"data:image/svg+xml;base64,PHN2Zy8+","mimeType":"image/svg+xml"},{"src":"data:image/png;base64,`+
-		`AA"}],`+
-		`"validateInput":true,"annotations":{"readOnlyHint":true},"requires":["elicitation"],"id":"net.weather",`+
-		`"version":"1.2.0",`+
-		`"capabilities":["FileSystem","Network"],"confine":{"exec":["git"],"connect":[443]},"securityLevel":"elevated",`+
-		`"_meta":{"ui":{"resourceUri":"ui://demo/weather","visibility":["model","app"]}}}`)
+	wantJSON(t, strings.Join(b.items(), "\n"), `{"name":"weather","title":"Wetter","description":"Get\ncurrent weather `+
+		`\u00e9","path":"weather/tool.sh",
+		"inputSchema":{"properties":{"z":{"default":1.0},"a":{"maximum":9223372036854775807}},"type":"object"},
+		"timeoutSecs":5,
+		"timeoutHint":"Try a smaller area","progressExtendsTimeout":true,"maxTimeoutSecs":120,
+		"outputSchema":{"type":"object","properties":{"t":{"type":"number","minimum":1e3}}},
+		"icons":[{"src":"data:image/svg+xml;base64,PHN2Zy8+","mimeType":"image/svg+xml"},{"src":"data:image/png;base64,`+
+		`AA"}],
+		"validateInput":true,"annotations":{"readOnlyHint":true},"requires":["elicitation"],"id":"net.weather",
+		"version":"1.2.0",
+		"capabilities":["FileSystem","Network"],"confine":{"exec":["git"],"connect":[443]},"securityLevel":"elevated",
+		"_meta":{"ui":{"resourceUri":"ui://demo/weather","visibility":["model","app"]}}}`)
 	b.WantLog("warning mcp.tools: tools/weather/tool.meta.json: icons[1]: must be an object with the text src; left out",
 		"warning mcp.tools: tools/weather/tool.sh: confine.exec: not a path: 5; left out",
 		"warning mcp.tools: tools/weather/tool.sh: confine.connect: not a port: 70000; left out",
@@ -112,8 +113,8 @@ func TestToolItem(t *testing.T) {
 // R-41: a script without metadata.
 func TestBareToolItem(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
-	want(t, strings.Join(b.items(), "\n"), `{"name":"a","description":"","path":"a/tool.sh",`+
-		`"inputSchema":{"type":"object","properties":{}},"timeoutSecs":null}`)
+	wantJSON(t, strings.Join(b.items(), "\n"), `{"name":"a","description":"","path":"a/tool.sh",
+		"inputSchema":{"type":"object","properties":{}},"timeoutSecs":null}`)
 }
 
 // R-34, R-124: the inline header.
@@ -150,11 +151,11 @@ func TestPrecedence(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/a/tool.sh": `# mcp: {"name":"header","description":"from header","timeoutSecs":9,` +
 			`"timeoutHint":"hint","arguments":{"type":"object","properties":{"h":{}}}}`,
-		"tools/a/tool.meta.json": `{"name":null,"description":5,"timeoutSecs":"x","timeoutHint":"","annotations":[],` +
-			`"_meta":{"k":1},"progressExtendsTimeout":"true"}`,
+		"tools/a/tool.meta.json": `{"name":null,"description":5,"timeoutSecs":"x","timeoutHint":"","annotations":[],
+			"_meta":{"k":1},"progressExtendsTimeout":"true"}`,
 	})
-	want(t, strings.Join(b.items(), "\n"), `{"name":"header","description":"from header","path":"a/tool.sh",`+
-		`"inputSchema":{"type":"object","properties":{"h":{}}},"timeoutSecs":9,"_meta":{"k":1}}`)
+	wantJSON(t, strings.Join(b.items(), "\n"), `{"name":"header","description":"from header","path":"a/tool.sh",
+		"inputSchema":{"type":"object","properties":{"h":{}}},"timeoutSecs":9,"_meta":{"k":1}}`)
 	b.WantLog(
 		`warning mcp.tools: tools/a/tool.meta.json: "description" must be a string; ignored`,
 		`warning mcp.tools: tools/a/tool.meta.json: "timeoutSecs" must be a positive integer; ignored`,
@@ -268,17 +269,17 @@ func TestInputSchema(t *testing.T) {
 		{`{"arguments":{"type":"object","properties":{"a":{}}}}`, `{"type":"object","properties":{"a":{}}}`},
 		{`{"arguments":{"properties":{"a":{}}},"inputSchema":{"properties":{"b":{}}}}`,
 			`{"properties":{"b":{}},"type":"object"}`},
-		{`{"parameters":{"required":[{"name":"url","description":"URL to fetch","type":"string"}],` +
-			`"optional":[{"name":"limit","description":"Bytes","parameter_type":"integer"},{"name":"x"}]}}`,
-			`{"type":"object","properties":{"url":{"type":"string","description":"URL to fetch"},"limit":{"type":"integer",` +
-				`"description":"Bytes"},"x":{"type":"string"}},"required":["url"]}`},
+		{`{"parameters":{"required":[{"name":"url","description":"URL to fetch","type":"string"}],
+			"optional":[{"name":"limit","description":"Bytes","parameter_type":"integer"},{"name":"x"}]}}`,
+			`{"type":"object","properties":{"url":{"type":"string","description":"URL to fetch"},"limit":{"type":"integer",
+				"description":"Bytes"},"x":{"type":"string"}},"required":["url"]}`},
 		{`{"parameters":{"required":[{"name":"a","required":true}]}}`,
 			`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`},
 		{`{"parameters":{"optional":[]},"inputSchema":{"properties":{"b":{}}}}`, `{"properties":{"b":{}},"type":"object"}`},
 		{`{"parameters":{}}`, `{"type":"object","properties":{}}`},
 	} {
 		b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": tc.meta})
-		if got := string(rawjson.Get(b.tools().Items[0].JSON, "inputSchema")); got != tc.want {
+		if got := string(rawjson.Get(b.tools().Items[0].JSON, "inputSchema")); !jsontest.Same(got, tc.want) {
 			t.Errorf("%s:\n%s, want\n%s", tc.meta, got, tc.want)
 		}
 	}
@@ -347,10 +348,10 @@ func TestRegistrationFields(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "",
 		"tools/a/tool.meta.json": `{"id":"-x","version":"1.0","capabilities":["Edit","cook","NETWORK","cook"],
 		"securityLevel":"secret","annotations":{"readOnlyHint":true,"openWorldHint":false}}`})
-	want(t, strings.Join(b.items(), ""), `{"name":"a","description":"","path":"a/tool.sh",`+
-		`"inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,`+
-		`"annotations":{"readOnlyHint":true,"openWorldHint":false},"capabilities":["Network","Edit","cook"],`+
-		`"securityLevel":"full"}`)
+	wantJSON(t, strings.Join(b.items(), ""), `{"name":"a","description":"","path":"a/tool.sh",
+		"inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,
+		"annotations":{"readOnlyHint":true,"openWorldHint":false},"capabilities":["Network","Edit","cook"],
+		"securityLevel":"full"}`)
 	b.WantLog(
 		`warning mcp.tools: tools/a/tool.meta.json: "id" must be of letters, digits, '_', '.' and '-', at most 128, the `+
 			`first a letter or digit; ignored`,
@@ -372,8 +373,8 @@ func TestRegistrationFields(t *testing.T) {
 func TestIcons(t *testing.T) {
 	b := newBed(t, nil, files{
 		"icons/a.png": "png", "secret@": "/etc/hosts",
-		"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"icons":[{"src":"../../icons/a.png","sizes":["16x16"]},` +
-			`{"src":"missing.svg"},{"src":"../../secret"}]}`,
+		"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"icons":[{"src":"../../icons/a.png","sizes":["16x16"]},
+			{"src":"missing.svg"},{"src":"../../secret"}]}`,
 		"tools/b/tool.sh": "", "tools/b/tool.meta.json": `{"icons":[{"src":"../../../outside.svg"}]}`,
 		"tools/c/tool.sh": `# mcp: {"icons":[{"src":"c.gif"}]}`, "tools/c/c.gif": "gif",
 	})

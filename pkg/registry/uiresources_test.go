@@ -32,11 +32,11 @@ func TestUIResources(t *testing.T) {
 		{"all fields, the optional ones last",
 			files{"ui/a/ui.meta.json": `{"title":"T","name":"other","description":"d","entrypoint":"main.html","template":"form","config":{},"meta":{"domain":"x.example","prefersBorder":false,
 			"permissions":{"camera":{}},"csp":{"connectDomains":["https://a.example"]},"other":1}}`, "ui/a/main.html": html},
-			`{"name":"a","uri":"ui://demo/a","path":"ui/a","entrypoint":"main.html","hasHtml":true,"template":"form",` +
-				`"description":"d","mimeType":"text/html;profile=mcp-app","csp":{"connectDomains":["https://a.example"]},` +
-				`"permissions":{"camera":{}},"prefersBorder":false,"title":"T","domain":"x.example"}`, nil},
-		{"wrong types", files{"ui/a/index.html": html, "ui/a/ui.meta.json": `{"description":1,"entrypoint":[],` +
-			`"template":{},"title":5,"meta":{"csp":"x","permissions":[],"prefersBorder":"no","domain":1}}`}, item("a", "ui/a"),
+			`{"name":"a","uri":"ui://demo/a","path":"ui/a","entrypoint":"main.html","hasHtml":true,"template":"form",
+				"description":"d","mimeType":"text/html;profile=mcp-app","csp":{"connectDomains":["https://a.example"]},
+				"permissions":{"camera":{}},"prefersBorder":false,"title":"T","domain":"x.example"}`, nil},
+		{"wrong types", files{"ui/a/index.html": html, "ui/a/ui.meta.json": `{"description":1,"entrypoint":[],
+			"template":{},"title":5,"meta":{"csp":"x","permissions":[],"prefersBorder":"no","domain":1}}`}, item("a", "ui/a"),
 			[]string{
 				`warning mcp.ui: ui/a/ui.meta.json: "description" must be a string; ignored`,
 				`warning mcp.ui: ui/a/ui.meta.json: "entrypoint" must be a string; ignored`,

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/json/jsontest"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/wire/mcp"
@@ -54,9 +55,9 @@ func answer(res *Result, err error) string {
 	return string(res.AppendJSON(nil, mcp.Extra{}))
 }
 
-const greet = `{"name":"greet","description":"Greet d","path":"greet.txt","arguments":{"type":"object",` +
-	`"required":["name"],"properties":{"name":{"type":"string","description":"who"},"count":{"type":"integer"}}},` +
-	`"role":"user","metadata":{"x":1}}`
+const greet = `{"name":"greet","description":"Greet d","path":"greet.txt","arguments":{"type":"object",
+	"required":["name"],"properties":{"name":{"type":"string","description":"who"},"count":{"type":"integer"}}},
+	"role":"user","metadata":{"x":1}}`
 
 // T-801 to T-808.
 func TestGet(t *testing.T) {
@@ -75,34 +76,34 @@ func TestGet(t *testing.T) {
 		"dir":       `{"name":"dir","path":"sub"}`,
 		"link":      `{"name":"link","path":"link.txt"}`,
 		"inner":     `{"name":"inner","path":"inner.txt"}`,
-		"array": `{"name":"array","path":"greet.txt","arguments":[{"name":"a"},{"name":"b","required":true},` +
-			`{"name":"c","required":true}]}`,
+		"array": `{"name":"array","path":"greet.txt","arguments":[{"name":"a"},{"name":"b","required":true},
+			{"name":"c","required":true}]}`,
 	})
 	os.Symlink("../outside.txt", filepath.Join(p.Project.Prompts, "link.txt"))
 	os.Symlink("sub/deep.txt", filepath.Join(p.Project.Prompts, "inner.txt"))
 	const unable = `{"code":-32603,"message":"Unable to render prompt"}`
 	for _, tc := range []struct{ name, arguments, want string }{
 		{"greet", `{"name":"Ada","count":3}`,
-			`{"text":"Hello Ada! {{missing}} 3","arguments":{"name":"Ada","count":3},"messages":[{"role":"user",` +
-				`"content":{"type":"text","text":"Hello Ada! {{missing}} 3"}}],"description":"Greet d","metadata":{"x":1}}`},
+			`{"text":"Hello Ada! {{missing}} 3","arguments":{"name":"Ada","count":3},"messages":[{"role":"user",
+				"content":{"type":"text","text":"Hello Ada! {{missing}} 3"}}],"description":"Greet d","metadata":{"x":1}}`},
 		{"greet", `{"name":"a\n\t\\{{count}}","count":1.50}`,
-			`{"text":"Hello a\n\t\\{{count}}! {{missing}} 1.50","arguments":{"name":"a\n\t\\{{count}}","count":1.50},` +
-				`"messages":[{"role":"user","content":{"type":"text","text":"Hello a\n\t\\{{count}}! {{missing}} 1.50"}}],` +
-				`"description":"Greet d","metadata":{"x":1}}`},
-		{"greet", `{"name":""}`, `{"text":"Hello ! {{missing}} {{count}}","arguments":{"name":""},` +
-			`"messages":[{"role":"user","content":{"type":"text","text":"Hello ! {{missing}} {{count}}"}}],` +
-			`"description":"Greet d","metadata":{"x":1}}`},
+			`{"text":"Hello a\n\t\\{{count}}! {{missing}} 1.50","arguments":{"name":"a\n\t\\{{count}}","count":1.50},
+				"messages":[{"role":"user","content":{"type":"text","text":"Hello a\n\t\\{{count}}! {{missing}} 1.50"}}],
+				"description":"Greet d","metadata":{"x":1}}`},
+		{"greet", `{"name":""}`, `{"text":"Hello ! {{missing}} {{count}}","arguments":{"name":""},
+			"messages":[{"role":"user","content":{"type":"text","text":"Hello ! {{missing}} {{count}}"}}],
+			"description":"Greet d","metadata":{"x":1}}`},
 		{"greet", ``, `{"code":-32602,"message":"Missing required argument: name"}`},
 		{"greet", `[1]`, `{"code":-32602,"message":"Missing required argument: name"}`},
 		{"greet", `{"name":null}`, `{"code":-32602,"message":"Missing required argument: name"}`},
 		{"array", `{"c":1}`, `{"code":-32602,"message":"Missing required argument: b"}`},
 		{"odd", `{"name":"X","list":[1],"obj":{},"nil":null,"yes":true,"extra":1}`,
-			`{"text":"{X} {{ name }} ${name} {{n ame}} {{name} {{a-b}} {{list}} {{obj}} {{nil}} true {{",` +
-				`"arguments":{"name":"X","list":[1],"obj":{},"nil":null,"yes":true,"extra":1},"messages":[{"role":"user",` +
-				`"content":{"type":"text","text":"{X} {{ name }} ${name} {{n ame}} {{name} {{a-b}} {{list}} {{obj}} {{nil}} true ` +
+			`{"text":"{X} {{ name }} ${name} {{n ame}} {{name} {{a-b}} {{list}} {{obj}} {{nil}} true {{",
+				"arguments":{"name":"X","list":[1],"obj":{},"nil":null,"yes":true,"extra":1},"messages":[{"role":"user",
+				"content":{"type":"text","text":"{X} {{ name }} ${name} {{n ame}} {{name} {{a-b}} {{list}} {{obj}} {{nil}} true ` +
 				`{{"}}]}`},
-		{"assistant", ``, `{"text":"deep","arguments":{},"messages":[{"role":"assistant","content":{"type":"text",` +
-			`"text":"deep"}}]}`},
+		{"assistant", ``, `{"text":"deep","arguments":{},"messages":[{"role":"assistant","content":{"type":"text",
+			"text":"deep"}}]}`},
 		{"inner", ``, `{"text":"deep","arguments":{},"messages":[{"role":"user","content":{"type":"text","text":"deep"}}]}`},
 		{"none", ``, `{"text":"","arguments":{},"messages":[{"role":"user","content":{"type":"text","text":""}}]}`},
 		{"gone", ``, unable}, {"up", ``, unable}, {"abs", ``, unable}, {"dir", ``, unable}, {"link", ``, unable},
@@ -110,7 +111,7 @@ func TestGet(t *testing.T) {
 		{"nope", ``, `{"code":-32602,"message":"Prompt not found"}`},
 	} {
 		if got := answer(p.Get(context.Background(), &Request{Name: tc.name,
-			Arguments: json.RawMessage(tc.arguments)})); got != tc.want {
+			Arguments: json.RawMessage(tc.arguments)})); !jsontest.Same(got, tc.want) {
 			t.Errorf("%s %s:\n got %s\nwant %s", tc.name, tc.arguments, got, tc.want)
 		}
 	}
@@ -121,23 +122,23 @@ func TestMessages(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n\x00"
 	b64 := base64.StdEncoding.EncodeToString([]byte(png))
 	for _, tc := range []struct{ template, want string }{
-		{`[{"role":"user","content":"Hi {{who}}"},{"role":"assistant","content":{"type":"text","text":"Yes, {{who}}?",` +
-			`"annotations":{"x":["{{who}}"]}}}]`,
-			`{"text":"Hi \"A\"\n\nYes, \"A\"?","arguments":{"who":"\"A\""},"messages":[{"role":"user",` +
-				`"content":{"type":"text","text":"Hi \"A\""}},{"role":"assistant","content":{"type":"text","text":"Yes, \"A\"?",` +
-				`"annotations":{"x":["\"A\""]}}}]}`},
-		{`[{"role":"user","content":{"type":"image","path":"pic.png"}},{"role":"user","content":{"type":"audio",` +
-			`"data":"aGk=","mimeType":"audio/wav"}}]`,
+		{`[{"role":"user","content":"Hi {{who}}"},{"role":"assistant","content":{"type":"text","text":"Yes, {{who}}?",
+			"annotations":{"x":["{{who}}"]}}}]`,
+			`{"text":"Hi \"A\"\n\nYes, \"A\"?","arguments":{"who":"\"A\""},"messages":[{"role":"user",
+				"content":{"type":"text","text":"Hi \"A\""}},{"role":"assistant","content":{"type":"text","text":"Yes, \"A\"?",
+				"annotations":{"x":["\"A\""]}}}]}`},
+		{`[{"role":"user","content":{"type":"image","path":"pic.png"}},{"role":"user","content":{"type":"audio",
+			"data":"aGk=","mimeType":"audio/wav"}}]`,
 			`{"text":"","arguments":{"who":"\"A\""},"messages":[{"role":"user","content":{"type":"image","data":"` +
-				b64 + `","mimeType":"image/png"}},{"role":"user","content":{"type":"audio","data":"aGk=","mimeType":"audio/wav"}` +
-				`}]}`},
-		{`[{"role":"user","content":{"type":"resource","resource":{"uri":"x://y","path":"note.md"}}},{"role":"user",` +
-			`"content":{"type":"resource","resource":{"uri":"x://z","text":"{{who}}"}}},{"role":"user",` +
-			`"content":{"type":"resource","resource":{"uri":"x://b","path":"pic.png"}}}]`,
-			`{"text":"","arguments":{"who":"\"A\""},"messages":[{"role":"user","content":{"type":"resource",` +
-				`"resource":{"uri":"x://y","mimeType":"text/markdown","text":"# n\n"}}},{"role":"user",` +
-				`"content":{"type":"resource","resource":{"uri":"x://z","text":"\"A\""}}},{"role":"user",` +
-				`"content":{"type":"resource","resource":{"uri":"x://b","mimeType":"image/png","blob":"` + b64 + `"}}}]}`},
+				b64 + `","mimeType":"image/png"}},{"role":"user","content":{"type":"audio","data":"aGk=","mimeType":"audio/wav"}
+				}]}`},
+		{`[{"role":"user","content":{"type":"resource","resource":{"uri":"x://y","path":"note.md"}}},{"role":"user",
+			"content":{"type":"resource","resource":{"uri":"x://z","text":"{{who}}"}}},{"role":"user",
+			"content":{"type":"resource","resource":{"uri":"x://b","path":"pic.png"}}}]`,
+			`{"text":"","arguments":{"who":"\"A\""},"messages":[{"role":"user","content":{"type":"resource",
+				"resource":{"uri":"x://y","mimeType":"text/markdown","text":"# n\n"}}},{"role":"user",
+				"content":{"type":"resource","resource":{"uri":"x://z","text":"\"A\""}}},{"role":"user",
+				"content":{"type":"resource","resource":{"uri":"x://b","mimeType":"image/png","blob":"` + b64 + `"}}}]}`},
 		{`{"role":"user"}`, `unable`}, {`[{"role":"system","content":"x"}]`, `unable`},
 		{`[{"role":"user","content":7}]`, `unable`}, {`[{"role":"user","content":{"type":"film"}}]`, `unable`},
 		{`[{"role":"user","content":{"type":"image"}}]`, `unable`},
@@ -147,10 +148,10 @@ func TestMessages(t *testing.T) {
 		{`[{"role":"user","content":{"type":"resource","resource":{"uri":"x","text":7}}}]`, `unable`},
 		{`[{"role":"user","content":{"type":"resource_link","uri":"x"}}]`, `unable`},
 		{`[{"role":"user","content":{"type":"image","data":"no base64!"}}]`, `unable`},
-		{`[{"role":"user","content":{"type":"resource_link","uri":"x://{{who}}","name":"n"}},{"role":"user",` +
-			`"content":{"type":"image","data":"` + b64 + `"}}]`,
-			`{"text":"","arguments":{"who":"\"A\""},"messages":[{"role":"user","content":{"type":"resource_link",` +
-				`"uri":"x://\"A\"","name":"n"}},{"role":"user","content":{"type":"image","data":"` + b64 +
+		{`[{"role":"user","content":{"type":"resource_link","uri":"x://{{who}}","name":"n"}},{"role":"user",
+			"content":{"type":"image","data":"` + b64 + `"}}]`,
+			`{"text":"","arguments":{"who":"\"A\""},"messages":[{"role":"user","content":{"type":"resource_link",
+				"uri":"x://\"A\"","name":"n"}},{"role":"user","content":{"type":"image","data":"` + b64 +
 				`","mimeType":"image/png"}}]}`},
 	} {
 		p := newPrompts(t, map[string]string{"prompts/m.json": tc.template, "prompts/pic.png": png,
@@ -161,7 +162,7 @@ func TestMessages(t *testing.T) {
 			want = `{"code":-32603,"message":"Unable to render prompt"}`
 		}
 		if got := answer(p.Get(context.Background(), &Request{Name: "m",
-			Arguments: json.RawMessage(`{"who":"\"A\""}`)})); got != want {
+			Arguments: json.RawMessage(`{"who":"\"A\""}`)})); !jsontest.Same(got, want) {
 			t.Errorf("%s:\n got %s\nwant %s", tc.template, got, want)
 		}
 	}
@@ -288,9 +289,9 @@ func TestElicitation(t *testing.T) {
 	if !strings.Contains(got, `"text":"Hello Ada","arguments":{"count":2,"name":"Ada"}`) {
 		t.Error(got)
 	}
-	if len(a.asked) != 1 || string(a.asked[0].Params) != `{"mode":"form","message":"Greet d",`+
-		`"requestedSchema":{"type":"object","properties":{"name":{"type":"string","description":"who"}},`+
-		`"required":["name"]}}` {
+	if len(a.asked) != 1 || !jsontest.Same(string(a.asked[0].Params), `{"mode":"form","message":"Greet d",
+		"requestedSchema":{"type":"object","properties":{"name":{"type":"string","description":"who"}},
+		"required":["name"]}}`) {
 		t.Errorf("%+v", a.asked)
 	}
 	const refusal = `{"code":-32602,"message":"Missing required argument: name"}`
@@ -314,14 +315,14 @@ func TestElicitation(t *testing.T) {
 // R-171, R-172, T-820.
 func TestAppendListed(t *testing.T) {
 	for item, want := range map[string]string{
-		greet: `{"name":"greet","description":"Greet d","path":"greet.txt","arguments":[{"name":"name","description":"who",` +
-			`"required":true},{"name":"count","description":"","required":false}],"role":"user","metadata":{"x":1}}`,
-		`{"name":"a","arguments":[{"name":"x","required":true}],"metadata":null,"elicit":true}`: `{"name":"a",` +
-			`"arguments":[{"name":"x","required":true}]}`,
+		greet: `{"name":"greet","description":"Greet d","path":"greet.txt","arguments":[{"name":"name","description":"who",
+			"required":true},{"name":"count","description":"","required":false}],"role":"user","metadata":{"x":1}}`,
+		`{"name":"a","arguments":[{"name":"x","required":true}],"metadata":null,"elicit":true}`: `{"name":"a",
+			"arguments":[{"name":"x","required":true}]}`,
 		`{"name":"a","arguments":{"type":"object","properties":{}}}`: `{"name":"a","arguments":[]}`,
 		`{"name":"a","arguments":7}`:                                 `{"name":"a","arguments":[]}`,
 	} {
-		if got := string(AppendListed(nil, json.RawMessage(item))); got != want {
+		if got := string(AppendListed(nil, json.RawMessage(item))); !jsontest.Same(got, want) {
 			t.Errorf("%s: %s", item, got)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/json/jsontest"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
@@ -138,8 +139,8 @@ func contents(uri, mimeType, rest string) string {
 	return `{"contents":[{"uri":"` + uri + `","mimeType":"` + mimeType + `",` + rest + `}]}`
 }
 
-const alpha = `{"name":"alpha","path":"alpha.txt","uri":"file://{R}/resources/alpha.txt","mimeType":"text/plain",` +
-	`"provider":"file"}`
+const alpha = `{"name":"alpha","path":"alpha.txt","uri":"file://{R}/resources/alpha.txt","mimeType":"text/plain",
+	"provider":"file"}`
 
 // RES-30 to RES-36, RES-201, RES-216, RES-218.
 func TestRead(t *testing.T) {
@@ -153,8 +154,8 @@ func TestRead(t *testing.T) {
 		`{"name":"swapped","uri":"file://{R}/resources/swapped.txt","mimeType":"text/plain","provider":"echo"}`,
 		`{"name":"nobody","uri":"x://y","mimeType":"text/plain","provider":"nobody"}`,
 		`{"name":"evil","uri":"x://z","mimeType":"text/plain","provider":"../../secret"}`,
-		`{"name":"moved","path":"alpha.txt","uri":"file:///old/place/alpha.txt","uriAuto":true,"mimeType":"text/plain",` +
-			`"provider":"file"}`,
+		`{"name":"moved","path":"alpha.txt","uri":"file:///old/place/alpha.txt","uriAuto":true,"mimeType":"text/plain",
+			"provider":"file"}`,
 		`{"name":"variable","uri":"file://${MCPBASH_RESOURCES_DIR}/alpha.txt","mimeType":"text/plain"}`,
 	}, nil)
 	const uri = "file://{R}/resources/alpha.txt"
@@ -193,7 +194,7 @@ func TestRead(t *testing.T) {
 		{"", "MyAPI://two", `-32002 Resource not found {"uri":"MyAPI://two"}`}, // RES-32a
 		{"", "myapi://\x00", "-32602 Invalid resource specification"},
 	} {
-		if got := b.read(tc.name, tc.uri); got != tc.want {
+		if got := b.read(tc.name, tc.uri); !jsontest.Same(got, tc.want) {
 			t.Errorf("%q %q:\n got %s\nwant %s", tc.name, tc.uri, got, tc.want)
 		}
 	}
@@ -218,13 +219,13 @@ func TestContent(t *testing.T) {
 		list["resources/"+name] = content
 	}
 	b := open(t, list, []string{
-		`{"name":"declared","path":"r.md","uri":"file://{R}/resources/r.md#declared","mimeType":"application/x-notes",` +
-			`"provider":"file"}`,
+		`{"name":"declared","path":"r.md","uri":"file://{R}/resources/r.md#declared","mimeType":"application/x-notes",
+			"provider":"file"}`,
 		`{"name":"derived","path":"x.unknown","uri":"file://{R}/resources/bytes","mimeType":"text/plain","provider":"file"}`,
 		`{"name":"binary","uri":"file://{R}/resources/noext","mimeType":"text/plain; charset=binary","provider":"file"}`,
 		`{"name":"pdf","uri":"file://{R}/resources/doc#","mimeType":"application/x-any","provider":"file"}`,
-		`{"name":"plain","uri":"file://{R}/resources/doc?p","mimeType":"text/plain","mimeTypeDeclared":true,` +
-			`"provider":"file"}`,
+		`{"name":"plain","uri":"file://{R}/resources/doc?p","mimeType":"text/plain","mimeTypeDeclared":true,
+			"provider":"file"}`,
 		`{"name":"toml","uri":"file://{R}/resources/conf","mimeType":"application/toml","provider":"file"}`,
 		`{"name":"audio","uri":"file://{R}/resources/r.md?audio","mimeType":"audio/x-any","provider":"file"}`,
 	}, nil)
@@ -288,7 +289,7 @@ func TestLimit(t *testing.T) {
 		{"", "p://123456", "-32603 Resource content exceeds 5 bytes"},
 		{"", "endless://", "-32603 Resource content exceeds 5 bytes"},
 	} {
-		if got := b.read(tc.name, tc.uri); got != tc.want {
+		if got := b.read(tc.name, tc.uri); !jsontest.Same(got, tc.want) {
 			t.Errorf("%q %q: %s", tc.name, tc.uri, got)
 		}
 	}
@@ -333,7 +334,7 @@ func TestExitStatus(t *testing.T) {
 		"p://lines": "-32603 one \"quoted\"\ntwo", "p://latin": "-32603 caf\uFFFD",
 		"p://chatty": contents("p://chatty", "text/plain", `"text":"{\"status\":\"ok\"}\n"`),
 	} {
-		if got := b.read("", uri); got != want {
+		if got := b.read("", uri); !jsontest.Same(got, want) {
 			t.Errorf("%s: %q, want %q", uri, got, want)
 		}
 	}
@@ -371,7 +372,7 @@ func TestProjectProvider(t *testing.T) {
 		"dir://":       `-32002 Resource not found {"uri":"dir://"}`,
 		"sub/inner://": `-32002 Resource not found {"uri":"sub/inner://"}`,
 	} {
-		if got := b.read("", uri); got != want {
+		if got := b.read("", uri); !jsontest.Same(got, want) {
 			t.Errorf("%s: %s, want %s", uri, got, want)
 		}
 	}
@@ -495,21 +496,21 @@ func TestUI(t *testing.T) {
 func TestListed(t *testing.T) {
 	p := &project.Project{Root: "/p", Dirs: project.Dirs{Resources: "/p/resources"}}
 	for item, want := range map[string]string{
-		`{"name":"a","description":"","path":"a b.txt","uri":"file:///old/a","mimeType":"text/plain","provider":"file",` +
-			`"size":3,"annotations":{"audience":["user"],"priority":0.80},"_meta":{"x":1},` +
-			`"uriAuto":true,"own":[1]}`: `{"name":"a","description":"","path":"a b.txt","uri":"file:///p/resources/a%20b.txt",` +
-			`"mimeType":"text/plain","provider":"file","size":3,"annotations":{"audience":["user"],"priority":0.80},` +
-			`"_meta":{"x":1},"own":[1]}`,
+		`{"name":"a","description":"","path":"a b.txt","uri":"file:///old/a","mimeType":"text/plain","provider":"file",
+			"size":3,"annotations":{"audience":["user"],"priority":0.80},"_meta":{"x":1},
+			"uriAuto":true,"own":[1]}`: `{"name":"a","description":"","path":"a b.txt","uri":"file:///p/resources/a%20b.txt",
+			"mimeType":"text/plain","provider":"file","size":3,"annotations":{"audience":["user"],"priority":0.80},
+			"_meta":{"x":1},"own":[1]}`,
 		`{"name":"v","uri":"file://${MCPBASH_PROJECT_ROOT}/x"}`: `{"name":"v","uri":"file:///p/x"}`,
 	} {
-		if got := string(AppendListed(nil, p, json.RawMessage(item))); got != want {
+		if got := string(AppendListed(nil, p, json.RawMessage(item))); !jsontest.Same(got, want) {
 			t.Errorf("%s", got)
 		}
 	}
-	const template = `{"name":"t","uriTemplate":"file:///{p}","title":"T","extra":1,"annotations":{},"_meta":{},` +
-		`"icons":[]}`
-	if got := string(AppendListedTemplate(nil, json.RawMessage(template))); got != strings.Replace(template,
-		`"extra":1,`, "", 1) {
+	const template = `{"name":"t","uriTemplate":"file:///{p}","title":"T","extra":1,"annotations":{},"_meta":{},
+		"icons":[]}`
+	if got := string(AppendListedTemplate(nil, json.RawMessage(template))); !jsontest.Same(got, strings.Replace(template,
+		`"extra":1,`, "", 1)) {
 		t.Error(got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/json/jsonedit"
+	"mcp-bash/pkg/json/jsontest"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/access"
@@ -60,8 +61,8 @@ func TestRegistrationFaults(t *testing.T) {
 		{`{"name":"a","inputSchema":[]}`, "inputSchema: not an object"},
 		{`{"name":"a","inputSchema":{},"parameters":{}}`, "parameters: one of inputSchema, arguments and parameters is " +
 			"enough"},
-		{`{"name":"a","parameters":{"required":[{"name":""},{"name":"x","type":"url"},{"name":"y"}],` +
-			`"optional":[{"name":"y"},{"name":"z","required":true},5]}}`,
+		{`{"name":"a","parameters":{"required":[{"name":""},{"name":"x","type":"url"},{"name":"y"}],
+			"optional":[{"name":"y"},{"name":"z","required":true},5]}}`,
 			`parameters.optional[0]: "y" is given twice; parameters.optional[1]: required of "z" contradicts its list; ` +
 				`parameters.optional[2]: not an object; ` +
 				`parameters.required[0]: missing "name"; parameters.required[1]: unknown type of "x"`},
@@ -79,15 +80,15 @@ func TestRegistrationEntry(t *testing.T) {
 	for payload, want := range map[string]string{
 		`{ "path":"a.sh", "id":"a", "name":"a", "title":null, "timeoutSecs":"8", ` +
 			`"_meta":{"n":1.0} }`: `{"path":"a.sh","name":"a","timeoutSecs":"8","_meta":{"n":1.0}}`,
-		`{"id":"b","name":"a","capabilities":["search"],"arguments":{"properties":{}}}`: `{"id":"b","name":"a",` +
-			`"capabilities":["search"],"arguments":{"properties":{}}}`,
-		`{"name":"a","parameters":{"required":[{"name":"url","description":"URL"}],"optional":[{"name":"n",` +
-			`"parameter_type":"integer","required":false}]},"version":"1.0.0"}`: `{"name":"a","inputSchema":{"type":"object",` +
-			`"properties":{"url":{"type":"string","description":"URL"},"n":{"type":"integer"}},"required":["url"]},` +
-			`"version":"1.0.0"}`,
+		`{"id":"b","name":"a","capabilities":["search"],"arguments":{"properties":{}}}`: `{"id":"b","name":"a",
+			"capabilities":["search"],"arguments":{"properties":{}}}`,
+		`{"name":"a","parameters":{"required":[{"name":"url","description":"URL"}],"optional":[{"name":"n",
+			"parameter_type":"integer","required":false}]},"version":"1.0.0"}`: `{"name":"a","inputSchema":{"type":"object",
+			"properties":{"url":{"type":"string","description":"URL"},"n":{"type":"integer"}},"required":["url"]},
+			"version":"1.0.0"}`,
 	} {
 		reg, faults := readRegistration([]byte(payload))
-		if string(reg.entry) != want || faults.texts != nil {
+		if !jsontest.Same(string(reg.entry), want) || faults.texts != nil {
 			t.Errorf("%s: %v\ngot  %s\nwant %s", payload, faults, reg.entry, want)
 		}
 	}
@@ -95,8 +96,8 @@ func TestRegistrationEntry(t *testing.T) {
 
 // R-204: the parameters of a schema.
 func TestParametersOf(t *testing.T) {
-	got := parametersOf([]byte(`{"properties":{"a":{"type":"integer","description":"A"},"b":{"type":["string","null"]},` +
-		`"c":true,"d":{"type":"null"},"e":{}},"required":["e","a","x"]}`))
+	got := parametersOf([]byte(`{"properties":{"a":{"type":"integer","description":"A"},"b":{"type":["string","null"]},
+		"c":true,"d":{"type":"null"},"e":{}},"required":["e","a","x"]}`))
 	want := ToolParameters{
 		Required: []Parameter{{"a", "A", "integer", true}, {"e", "", "object", true}},
 		Optional: []Parameter{{"b", "", "object", false}, {"c", "", "object", false}, {"d", "", "object", false}},
@@ -240,10 +241,10 @@ func TestConcurrentRegistrations(t *testing.T) {
 // Any payload can be checked, and an accepted payload results in a valid register.json
 // (R-207).
 func FuzzRegistration(f *testing.F) {
-	f.Add([]byte(`{"name":"net-fetch","path":"net-fetch/tool.sh","version":"1.2.0","capabilities":["Network"],` +
-		`"parameters":{"required":[{"name":"url"}]}}`))
-	f.Add([]byte(`{"name":"a","path":"b","id":"c","annotations":{"readOnlyHint":true},"capabilities":["Edit"],` +
-		`"inputSchema":{"required":[1]}}`))
+	f.Add([]byte(`{"name":"net-fetch","path":"net-fetch/tool.sh","version":"1.2.0","capabilities":["Network"],
+		"parameters":{"required":[{"name":"url"}]}}`))
+	f.Add([]byte(`{"name":"a","path":"b","id":"c","annotations":{"readOnlyHint":true},"capabilities":["Edit"],
+		"inputSchema":{"required":[1]}}`))
 	f.Add([]byte(`{"name":"\ud800","path":"\u0000","icons":[{"src":"../x"}],"timeoutSecs":"007"}`))
 	f.Add([]byte("\xEF\xBB\xBF{\r\n}"))
 	f.Add([]byte(`{"name":"a","parameters":{"required":[{"name":"x","type":"array"},{"name":"x"}],"optional":{}}}`))

@@ -1,5 +1,5 @@
-// Package settings parses the values of the environment variables that our programs read. docs/contract/env.md
-// describes the variables, and a test compares both.
+// Package settings lists the environment variables that our programs and the SDK read, or set for scripts. It parses
+// their values. docs/contract/env.md describes the same variables, and a test compares both.
 package settings
 
 import (
@@ -20,6 +20,8 @@ type Variable struct {
 	Default string // for unset, empty and invalid values; of a [Choice], all values, the default first
 	Min     int    // smaller numbers count as Min; in milliseconds for a [Fraction]
 	Max     int    // larger numbers count as Max; 0: no limit
+	Users   string // the programs that set it → those that read it, as in env.md
+	Doc     string // the purpose, in one line
 }
 
 // A Kind is the form of values (E-1).
@@ -40,9 +42,10 @@ const (
 	List           // words, separated by commas or white space
 	Conf           // text in mcpb.conf
 	ConfOrEnv      // text in mcpb.conf or in the environment (CLI-1406)
+	Export         // set for scripts, and never read
 )
 
-// Find returns the variable with a name. It returns nil for a text without a default.
+// Find returns the variable with a name, or nil.
 func Find(name string) *Variable {
 	i := sort.Search(len(variables), func(i int) bool { return variables[i].Name >= name })
 	if i == len(variables) || variables[i].Name != name {
@@ -141,18 +144,16 @@ func Duration(env map[string]string, name string) time.Duration {
 
 // String returns a text, or the word of a [Choice].
 func String(env map[string]string, name string) string {
-	switch v, value := Find(name), env[name]; {
-	case v != nil && v.Kind == Choice:
+	v, value := Find(name), env[name]
+	if v.Kind == Choice {
 		words := strings.Fields(v.Default)
 		if !slices.Contains(words, value) {
 			return words[0]
 		}
-		return value
-	case v != nil && value == "":
+	} else if value == "" {
 		return v.Default
-	default:
-		return value
 	}
+	return value
 }
 
 // Words splits a list at commas and white space.

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -106,7 +107,7 @@ func TestVariables(t *testing.T) {
 const top = "../../.."
 
 // A row describes a variable in env.md.
-type row struct{ def, values string }
+type row struct{ def, values, users, effect string }
 
 // contractRows returns the rows of env.md, without variables that only the Bash edition or its tests use.
 func contractRows(t *testing.T) map[string]row {
@@ -131,33 +132,41 @@ func contractRows(t *testing.T) map[string]row {
 				first = name
 			}
 			plain := strings.NewReplacer("`", "", "**Better:** ", "").Replace
-			rows[name] = row{plain(cells[1]), cells[2]}
+			rows[name] = row{plain(cells[1]), cells[2], cells[3], plain(cells[4])}
 		}
 	}
 	return rows
 }
 
-// env.md has a row for each variable, with the same default and limit.
+// env.md has a row for each variable, with the same default, limit, users and purpose.
 func TestContract(t *testing.T) {
 	rows := contractRows(t)
 	for _, v := range variables {
 		r, ok := rows[v.Name]
+		delete(rows, v.Name)
 		switch def, _, _ := strings.Cut(v.Default, " "); {
+		case v.Name == "MCPBASH_LOCK_ROOT": // checked for links only, and otherwise the Bash edition's
 		case !ok:
 			t.Errorf("env.md has no row for %s", v.Name)
 		case v.Kind != Text && !strings.HasPrefix(r.def, def), v.Kind == Text && !strings.HasPrefix(r.def, v.Default):
 			t.Errorf("%s: default %q, in env.md %q", v.Name, v.Default, r.def)
 		case v.Max > 0 && v.Max < 1<<31-1 && !strings.Contains(r.values, "cap "+strconv.Itoa(v.Max)):
 			t.Errorf("%s: maximum %d, in env.md %q", v.Name, v.Max, r.values)
+		case v.Users != r.users:
+			t.Errorf("%s: users %q, in env.md %q", v.Name, v.Users, r.users)
+		case !strings.HasPrefix(r.effect, v.Doc):
+			t.Errorf("%s: %q, in env.md %q", v.Name, v.Doc, r.effect)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		t.Errorf("env.md has a row for %s, which is not in the table", name)
 	}
 }
 
 var variableName = regexp.MustCompile(`\b(?:MCPBASH|MCPB|MCP)_[A-Z0-9_]*[A-Z0-9]\b`)
 
-// The programs and the SDK use every variable of env.md. Each name in a string of the programs has a row there.
+// The programs and the SDK use every variable. Each name in a string of the programs is a variable.
 func TestUses(t *testing.T) {
-	rows := contractRows(t)
 	var scripts strings.Builder
 	used := map[string]string{} // names in strings, and where
 	for _, dir := range []string{"cmd", "pkg", "sdk", "providers", "install.sh"} {
@@ -170,7 +179,7 @@ func TestUses(t *testing.T) {
 				return filepath.SkipDir
 			case strings.HasSuffix(rel, "_test.go") || slices.Contains(bashEdition, rel):
 			case strings.HasSuffix(rel, ".go"):
-				return namesIn(file, rows, func(name string) { used[name] = rel })
+				return namesIn(file, func(name string) { used[name] = rel })
 			default:
 				text, err := os.ReadFile(file)
 				scripts.Write(text)
@@ -183,26 +192,23 @@ func TestUses(t *testing.T) {
 		}
 	}
 	for name, file := range used {
-		_, known := rows[name]
-		for row := range rows {
-			known = known || strings.HasPrefix(row, name+"_")
-		}
-		if !known && !slices.Contains(noVariables, name) {
-			t.Errorf("%s uses %s, which env.md does not have", file, name)
+		isPrefix := slices.ContainsFunc(variables, func(v Variable) bool { return strings.HasPrefix(v.Name, name+"_") })
+		if !isPrefix && Find(name) == nil && !slices.Contains(noVariables, name) {
+			t.Errorf("%s uses %s, which is not in the table", file, name)
 		}
 	}
-	for name := range rows {
-		_, ok := used[name]
-		family, last := "", strings.LastIndexByte(name, '_')
+	for _, v := range variables {
+		_, ok := used[v.Name]
+		family, last := "", strings.LastIndexByte(v.Name, '_')
 		if last > 0 {
-			family = name[:last]
+			family = v.Name[:last]
 		}
 		for !ok && strings.Count(family, "_") > 0 { // "MCPBASH_GIT" + "_ALLOW_HOSTS"
 			_, ok = used[family]
 			family = family[:strings.LastIndexByte(family, '_')]
 		}
-		if !ok && !strings.Contains(scripts.String(), name) {
-			t.Errorf("nothing uses %s", name)
+		if !ok && !strings.Contains(scripts.String(), v.Name) {
+			t.Errorf("nothing uses %s", v.Name)
 		}
 	}
 }
@@ -211,14 +217,10 @@ func TestUses(t *testing.T) {
 var bashEdition = []string{"pkg/check/validate/ignored.go", "pkg/check/validate/migrate.go"}
 
 // noVariables are names in strings that are not variables, or that only the Bash edition has.
-var noVariables = []string{
-	"MCPB_SIG_V1", "MCPB_SIG_END", "MCPBASH_ALLOW_CORRUPT_STDOUT", "MCPBASH_DIRECT_FD",
-	"MCPBASH_LOCK_ROOT", // checked for links only, and otherwise the Bash edition's
-}
+var noVariables = []string{"MCPB_SIG_V1", "MCPB_SIG_END", "MCPBASH_ALLOW_CORRUPT_STDOUT", "MCPBASH_DIRECT_FD"}
 
-// namesIn calls use with each name of a variable in the strings of a Go file. A string is also a name if a row
-// has this name, such as HOME.
-func namesIn(file string, rows map[string]row, use func(name string)) error {
+// namesIn calls use with each name of a variable in the strings of a Go file.
+func namesIn(file string, use func(name string)) error {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 	if err != nil {
 		return err
@@ -229,7 +231,7 @@ func namesIn(file string, rows map[string]row, use func(name string)) error {
 			for _, name := range variableName.FindAllString(text, -1) {
 				use(name)
 			}
-			if _, isRow := rows[text]; isRow {
+			if plainNames[text] {
 				use(text)
 			}
 		}
@@ -237,6 +239,17 @@ func namesIn(file string, rows map[string]row, use func(name string)) error {
 	})
 	return nil
 }
+
+// plainNames are the variables without one of our prefixes.
+var plainNames = func() map[string]bool {
+	names := map[string]bool{}
+	for _, v := range variables {
+		if !variableName.MatchString(v.Name) {
+			names[v.Name] = true
+		}
+	}
+	return names
+}()
 
 func BenchmarkFind(b *testing.B) {
 	for b.Loop() {

@@ -80,8 +80,8 @@ const agents = [
     sees: says('claude', ['mcp', 'list'], /^plugin:demo:demo: .*Connected/m),
     skill: says('claude', ['plugin', 'details', 'demo@acme'], /\bgreet\b/),
     uninstall: [['claude', 'plugin', 'uninstall', 'demo@acme'], ['claude', 'plugin', 'marketplace', 'remove', 'acme']],
-    // A copy that it has marked as unused, and its log.
-    leaves: /^\.claude\/plugins\/cache\/acme\/demo\/|^\.cache\/claude-cli-nodejs\/.*\/mcp-logs-plugin-demo-demo\//,
+    // A copy that it has marked as unused, its log, and the name in declinedPlugins.
+    leaves: /^\.claude\.json$|^\.claude\/plugins\/cache\/acme\/demo\/|^\.cache\/claude-cli-nodejs\/.*\/mcp-logs-plugin-demo-demo\//,
     workspace: names, declaresRoots: true,
   },
   {

@@ -1,0 +1,80 @@
+package methods
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/protocol/internal/seal"
+)
+
+func replicaAt(key byte, url string) Replica {
+	return Replica{URL: url, Sealer: seal.New([][]byte{bytes.Repeat([]byte{key}, seal.KeySize)})}
+}
+
+// LR-13: the URI of a result names a replica to its own caller, for its own result, and to replicas with
+// the same key. A request leads nowhere else.
+func TestOwner(t *testing.T) {
+	a, b, foreign := replicaAt(1, "http://a:1"), replicaAt(1, "http://b:1"), replicaAt(2, "http://b:1")
+	anna, bert := &auth.Identity{Name: "anna"}, &auth.Identity{Name: "bert"}
+	owner := a.owner()("token", anna.Key())
+	uri := "mcpbash-result://token/" + owner
+	request := func(uri string) string { return `{"uri":"` + uri + `"}` }
+	search := `{"name":"result_search","arguments":{"uri":"` + uri + `"}}`
+	state := "mcpbash-result://token/" + a.Sealer.Seal([]byte("http://a:1"), []byte(anna.Key()))
+	for name, tc := range map[string]struct {
+		at     Replica
+		caller *auth.Identity
+		method string
+		params string
+		want   string
+	}{
+		"a read":               {b, anna, "resources/read", request(uri), "http://a:1"},
+		"a range":              {b, anna, "resources/read", request(uri + "?offset=1"), "http://a:1"},
+		"a search":             {b, anna, "tools/call", search, "http://a:1"},
+		"at the owner":         {a, anna, "resources/read", request(uri), ""},
+		"another caller":       {b, bert, "resources/read", request(uri), ""},
+		"no caller":            {b, nil, "resources/read", request(uri), ""},
+		"another key":          {foreign, anna, "resources/read", request(uri), ""},
+		"another result":       {b, anna, "resources/read", request(strings.Replace(uri, "token", "other", 1)), ""},
+		"another kind of seal": {b, anna, "resources/read", request(state), ""},
+		"no owner":             {b, anna, "resources/read", request("mcpbash-result://token"), ""},
+		"an address":           {b, anna, "resources/read", request("mcpbash-result://token/http://c:1"), ""},
+		"another tool":         {b, anna, "tools/call", strings.Replace(search, "result_search", "show", 1), ""},
+		"another method":       {b, anna, "resources/subscribe", request(uri), ""},
+		"another scheme":       {b, anna, "resources/read", request("file:///" + owner), ""},
+		"no URI":               {b, anna, "resources/read", `{"uri":7}`, ""},
+	} {
+		url, gone := tc.at.Owner(tc.caller, tc.method, json.RawMessage(tc.params))
+		if url != tc.want || (gone != nil) != (url != "") {
+			t.Errorf("%s: %q, %v", name, url, gone)
+		}
+	}
+	if (Replica{}).owner() != nil {
+		t.Error("a server without other replicas names itself")
+	}
+	long := replicaAt(1, strings.Repeat("x", seal.MaxURL+1))
+	uri = "mcpbash-result://token/" + long.owner()("token", "")
+	if url, _ := b.Owner(nil, "resources/read", json.RawMessage(request(uri))); url != "" {
+		t.Error("an address over the limit is used")
+	}
+}
+
+// LR-13: no URI of a client leads to an address that no replica sealed.
+func FuzzOwner(f *testing.F) {
+	r := replicaAt(1, "http://a:1")
+	sealed := replicaAt(1, "http://b:1").owner()("token", "")
+	for _, seed := range []string{"", "token", "token/", "token/" + sealed, "token/" + sealed + "?x", "other/" + sealed} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, rest string) {
+		params := append(append([]byte(`{"uri":`), rawjson.Quote("mcpbash-result://"+rest)...), '}')
+		url, _ := r.Owner(nil, "resources/read", params)
+		if url != "" && (url != "http://b:1" || !strings.HasPrefix(rest, "token/")) {
+			t.Errorf("%q leads to %q", rest, url)
+		}
+	})
+}

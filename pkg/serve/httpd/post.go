@@ -187,7 +187,7 @@ func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body []b
 		p.stream.watch(p.gone)
 		return
 	}
-	if stop() && !task.Lingers() && !p.shared {
+	if stop() && !task.Lingers() && !p.shared { // no other goroutine has the post
 		s.posts.Put(p)
 	}
 }

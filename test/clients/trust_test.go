@@ -187,14 +187,10 @@ func TestQuickStartWithOpenUmask(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, steps, ok := strings.Cut(string(text), "## Connect an agent")
-	_, steps, begin := strings.Cut(steps, "```console\n")
+	_, steps, begin := strings.Cut(steps, "```sh\n")
 	steps, _, end := strings.Cut(steps, "\n```\n")
 	if !ok || !begin || !end {
 		t.Fatal("README.md has no first server")
-	}
-	typed := strings.Split(steps, "\n")
-	for i, line := range typed {
-		typed[i] = strings.TrimPrefix(line, "$ ")
 	}
 	run := func(steps string) (string, error) {
 		place := filepath.Join(checkout.Directory(t), "you")
@@ -213,7 +209,7 @@ func TestQuickStartWithOpenUmask(t *testing.T) {
 		return string(out), err
 	}
 	// Ours do not depend on the umask (CLI-502).
-	if out, err := run(strings.Join(typed, "\n")); err != nil || !strings.Contains(out, "Hello Ada") {
+	if out, err := run(steps); err != nil || !strings.Contains(out, "Hello Ada") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	out, err := run(byHand)

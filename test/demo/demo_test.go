@@ -99,7 +99,7 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "```console\n$ " + strings.Join(firstCommands, "\n$ ") + "\n```\n"; !strings.Contains(string(text), want) {
+	if want := "```sh\n" + strings.Join(firstCommands, "\n") + "\n```\n"; !strings.Contains(string(text), want) {
 		t.Errorf("README.md lacks\n%s", want)
 	}
 }

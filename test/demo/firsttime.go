@@ -62,7 +62,7 @@ func firstTime(ctx context.Context, server string, workspace *workspace, printer
 
 // wrapCommands make tools of a program that every system has, and run one.
 var wrapCommands = []string{
-	"mcp-bash wrap sort --only reverse,order,unique",
+	"mcp-bash wrap sort --only reverse,numeric,unique",
 	"cat tools/sort/tool.sh",
 	`mcp-bash run-tool sort --allow-self --args '{"reverse":true,"text":"$(id)\n--help\n"}'`,
 }

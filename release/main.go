@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-// A release is one that is being built.
+// A release is a release under construction.
 type release struct {
 	root    string // the checkout
 	out     string // the directory it is built in

@@ -120,7 +120,7 @@ func TestCursorOfAnotherPermission(t *testing.T) {
 	}
 }
 
-// H-422: there are more permissions than lists are kept for.
+// H-422: callers with more permissions than the server keeps lists for get their own tools.
 func TestManyPermissions(t *testing.T) {
 	server, _ := newServer(t, scoped, nil)
 	for n := range 200 {

@@ -139,8 +139,8 @@ func (c *Catalog) list(ctx context.Context, s *state, fresh bool) (*List, error)
 
 func (c *Catalog) state(kind *kinds.Kind) *state { return c.states[slices.Index(kinds.All, kind)] }
 
-// obtain returns the last outcome if isValid accepts it or its check began after the number
-// asked. Otherwise it checks the kind.
+// obtain returns the last outcome if isValid accepts it, or if its check has a higher number than asked. Otherwise it
+// checks the kind.
 func (c *Catalog) obtain(ctx context.Context, s *state, asked int64, isValid func(*outcome) bool) (*List, error) {
 	if o := s.last.Load(); o != nil && isValid(o) {
 		return o.list, o.err

@@ -386,7 +386,7 @@ var attempts = []struct {
 	}},
 }
 
-// ofRoot are attempts that others than root fail at in any case.
+// ofRoot are attempts that fail for every user except root, also without confinement.
 var ofRoot = []string{"read shadow", "write a system setting"}
 
 // suffices reports whether letters hold one of the words of with.

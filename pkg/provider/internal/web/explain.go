@@ -29,7 +29,7 @@ func Explain(err error) string {
 	return text
 }
 
-// explain is [Explain]. known is false for errors that it does not know.
+// explain returns the reason, and whether the kind of the error is known.
 func explain(err error) (text string, known bool) {
 	if request, ok := errors.AsType[*url.Error](err); ok {
 		err = request.Err // the text of a url.Error contains the URI

@@ -43,8 +43,8 @@ func TestJudge(t *testing.T) {
 		"nothing was looked at": {map[string]string{"ping": `{"id":"a","status":"SKIPPED"}`}, nil, "looked at nothing"},
 		"did not run":           {map[string]string{"ping-pong": good}, nil, "did not run"},
 		"the server's fault":    {map[string]string{"ping": good}, []string{"S: not JSON"}, "S: not JSON"},
-		"may fail":              {map[string]string{"ping": good, "tasks-lifecycle": warning}, nil, ""},
-		"need not be excluded": {map[string]string{"ping": good, "tasks-lifecycle": good}, nil,
+		"may fail":              {map[string]string{"ping": good, "tasks-status-notifications": warning}, nil, ""},
+		"need not be excluded": {map[string]string{"ping": good, "tasks-status-notifications": good}, nil,
 			"take it off the list"},
 	} {
 		dir := t.TempDir()

@@ -339,7 +339,7 @@ test('templates are listed, and their expansions read', async (t, as) => {
 
 test('skills are listed, and their files read', async (t, as) => { // SK-20 to SK-24
   const { client } = await open(t, as, '19-plugin');
-  assert.deepEqual(client.getServerCapabilities().extensions, { 'io.modelcontextprotocol/skills': { directoryRead: true } });
+  assert.deepEqual(client.getServerCapabilities().extensions['io.modelcontextprotocol/skills'], { directoryRead: true });
   const { skills: [skill, ...others] } = await as.request(client, 'skills/list', {});
   assert.deepEqual(others, []);
   assert.equal(skill.uri, 'skill://tidy-up/SKILL.md');

@@ -51,7 +51,10 @@ const protocols = {
     watch: async (client, uri) => {
       const stream = await client.listen({ resourceSubscriptions: [uri] });
       assert.deepEqual(stream.honoredFilter, { resourceSubscriptions: [uri] });
-      return () => stream.close();
+      return async () => {
+        await stream.close();
+        await protocols.stateless.alive(client); // nothing answers the end of a stream, so the server may not have read it
+      };
     },
     watchTools: (client) => client.listen({ toolsListChanged: true }),
   },

@@ -206,7 +206,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// atHome matches HOME/ where it stands for a path, and not for a variable.
+// atHome matches HOME/ in a path, unless it is the variable $HOME.
 var atHome = regexp.MustCompile(`(^|[^$])HOME/`)
 
 // CLI-1705, CLI-1708: the changed start file, and the messages about PATH.

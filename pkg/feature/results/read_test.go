@@ -13,25 +13,7 @@ import (
 
 // LR-10 to LR-12: any URI gives an answer within the limit, or an error for the client.
 func FuzzRange(f *testing.F) {
-	root, err := os.OpenRoot(f.TempDir())
-	if err != nil {
-		f.Fatal(err)
-	}
-	s := NewStore(Config{
-		Dir: func() (*os.Root, error) { return root, nil }, MaxBytes: 1 << 20, ClientMax: 1 << 20, ServerMax: 1 << 20,
-		Keep: time.Hour, MaxResults: 2,
-	})
-	c := s.NewClient("")
-	file, err := c.NewFile()
-	if err != nil {
-		f.Fatal(err)
-	}
-	file.Write([]byte(strings.Repeat("one line €\n", 20000)))
-	uri, err := c.Add(file, "text/plain")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(c.Close)
+	c, uri := stored(f, strings.Repeat("one line €\n", 20000))
 	for _, query := range []string{"", "?offset=3&limit=2", "?unit=bytes&offset=9&limit=1", "?offset=99999999", "?limit=0",
 		"?%zz"} {
 		f.Add(query)

@@ -84,3 +84,15 @@ func TestArguments(t *testing.T) {
 		}
 	}
 }
+
+// A task needs a dangerous option if the facts list any of its names.
+func TestDangerous(t *testing.T) {
+	p := &program{
+		Options:   []option{{Names: []string{"-i", "--in-place"}}, {Names: []string{"-n"}}},
+		Dangerous: map[string]string{"--in-place": "changes files", "--pre": "runs programs"},
+	}
+	k := task{Options: [][]string{{"-n"}, {"-i"}, {"--pre", "x"}, {"-i"}}}
+	if got := p.dangerous(k); !reflect.DeepEqual(got, []string{"-i", "--pre"}) {
+		t.Error(got)
+	}
+}

@@ -4,6 +4,7 @@ package holdout
 
 import (
 	"encoding/json"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,9 @@ import (
 	"strings"
 	"testing"
 )
+
+// set is the folder of the test set. It has 25 JSON files, and the script that fetches their programs.
+var set = flag.String("set", ".", "folder of the test set")
 
 // A program is a file of facts about one command, with tasks.
 type program struct {
@@ -64,13 +68,13 @@ type task struct {
 	Exit  int // the program's exit code. If it is not 0, the tool may report an error.
 }
 
-// programs reads all files.
+// programs reads all files of the set.
 func programs(t *testing.T) (list []*program) {
 	t.Helper()
-	files, _ := filepath.Glob("*.json")
+	files, _ := filepath.Glob(filepath.Join(*set, "*.json"))
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		p := &program{name: strings.TrimSuffix(file, ".json")}
+		p := &program{name: strings.TrimSuffix(filepath.Base(file), ".json")}
 		if err == nil {
 			err = json.Unmarshal(text, p)
 		}
@@ -80,9 +84,30 @@ func programs(t *testing.T) (list []*program) {
 		list = append(list, p)
 	}
 	if len(list) != 25 {
-		t.Errorf("%d programs, not 25", len(list))
+		t.Errorf("%s has %d programs, not 25", *set, len(list))
 	}
 	return list
+}
+
+// dangerous returns the options of a task that are dangerous, as the task spells them.
+func (p *program) dangerous(k task) (names []string) {
+	for _, words := range k.Options {
+		isDangerous := func(name string) bool { return p.Dangerous[name] != "" }
+		if slices.ContainsFunc(p.spellings(words[0]), isDangerous) && !slices.Contains(names, words[0]) {
+			names = append(names, words[0])
+		}
+	}
+	return names
+}
+
+// spellings returns all names of an option.
+func (p *program) spellings(name string) []string {
+	for _, o := range p.Options {
+		if slices.Contains(o.Names, name) {
+			return o.Names
+		}
+	}
+	return []string{name}
 }
 
 // words returns the options and operands of a task as the program gets them.

@@ -11,7 +11,8 @@ import (
 
 // A score counts what is right about a tool, or about several.
 type score struct {
-	tasks, worked                     int
+	tasks, worked                     int // with the tool as wrapped by default
+	asked                             int // tasks that work with the options they need asked for by name
 	used, usedOffered                 int
 	options, found                    int // the options of the facts
 	kinds, kindsWider                 int // of found: right, and a string where the facts know more
@@ -117,6 +118,7 @@ func total(list []*score, counted func(i int) bool) (sum score) {
 		}
 		sum.tasks += s.tasks
 		sum.worked += s.worked
+		sum.asked += s.asked
 		sum.used += s.used
 		sum.usedOffered += s.usedOffered
 		sum.options += s.options
@@ -140,15 +142,15 @@ func table(all []*program, both [2][]*score) string {
 	for i, list := range both {
 		fmt.Fprintf(&b, "\n\n%s\n", modes[i])
 		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "program\tstyle\trecipe\ttasks\tused offered\tfound\tkinds\twider\trepeat\t"+
+		fmt.Fprintln(w, "program\tstyle\trecipe\ttasks\tasked for\tused offered\tfound\tkinds\twider\trepeat\t"+
 			"invented options\toperands\tdangerous")
 		for n, s := range list {
 			if s == nil {
 				continue
 			}
-			fmt.Fprintf(w, "%s\t%s\t%v\t%d/%d\t%d/%d\t%d/%d\t%d/%d\t%d\t%d/%d\t%d\t%d\t%d\n", all[n].name, all[n].Style,
-				all[n].Recipe, s.worked, s.tasks, s.usedOffered, s.used, s.found, s.options, s.kinds, s.found, s.kindsWider,
-				s.repeats, s.found, s.inventedOptions, s.inventedOperands, s.dangerous)
+			fmt.Fprintf(w, "%s\t%s\t%v\t%d/%d\t%d/%d\t%d/%d\t%d/%d\t%d/%d\t%d\t%d/%d\t%d\t%d\t%d\n", all[n].name,
+				all[n].Style, all[n].Recipe, s.worked, s.tasks, s.asked, s.tasks, s.usedOffered, s.used, s.found, s.options,
+				s.kinds, s.found, s.kindsWider, s.repeats, s.found, s.inventedOptions, s.inventedOperands, s.dangerous)
 		}
 		w.Flush()
 		for n, s := range list {
@@ -172,7 +174,11 @@ func table(all []*program, both [2][]*score) string {
 		}
 		b.WriteString("\n")
 	}
-	row("tasks that work at the first call", func(s score) string { return share(s.worked, s.tasks) })
+	row("tasks that work at the first call, as wrapped by default", func(s score) string {
+		return share(s.worked, s.tasks)
+	})
+	row("tasks that work at the first call, with the dangerous options they need asked for by name",
+		func(s score) string { return share(s.asked, s.tasks) })
 	row("most used options offered", func(s score) string { return share(s.usedOffered, s.used) })
 	row("options found", func(s score) string { return share(s.found, s.options) })
 	row("kinds right", func(s score) string { return share(s.kinds, s.found) })
@@ -181,7 +187,7 @@ func table(all []*program, both [2][]*score) string {
 	row("repeatable options seen", func(s score) string { return share(s.repeatableSeen, s.repeatable) })
 	row("options invented", func(s score) string { return fmt.Sprint(s.inventedOptions) })
 	row("operands invented", func(s score) string { return fmt.Sprint(s.inventedOperands) })
-	row("dangerous options offered", func(s score) string { return fmt.Sprint(s.dangerous) })
+	row("dangerous options offered unasked", func(s score) string { return fmt.Sprint(s.dangerous) })
 	return b.String()
 }
 

@@ -612,11 +612,11 @@ func readBack(f *os.File, size int64, files []mcpb.File) error {
 	if first == nil {
 		return errors.New("the bundle that was written lacks a file")
 	}
-	written, err := sumOf(mcpb.File{Open: first.Open})
+	written, err := mcpb.File{Open: first.Open}.Sum()
 	if err != nil {
 		return err
 	}
-	want, err := sumOf(files[0])
+	want, err := files[0].Sum()
 	if err == nil && written != want {
 		err = errors.New("the bundle that was written has another " + files[0].Name)
 	}

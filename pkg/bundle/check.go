@@ -163,5 +163,6 @@ func (c *collector) materialize(f mcpb.File) error {
 	if _, err := c.work.Lstat(f.Name); err == nil {
 		return nil
 	}
-	return put(c.work, f)
+	_, _, err := f.Create(c.work, f.Name, false)
+	return err
 }

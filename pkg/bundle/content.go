@@ -211,19 +211,8 @@ func (c *collector) file(s *source, name, seen, to string, info fs.FileInfo) err
 
 // put writes a file of the staged tree, and notes that it goes into the bundle.
 func (c *collector) put(to string, exec bool, content io.Reader) (size int64, err error) {
-	if err := c.work.MkdirAll(path.Dir(to), 0o755); err != nil {
-		return 0, err
-	}
-	mode := fs.FileMode(0o644)
-	if exec {
-		mode = 0o755
-	}
-	out, err := c.work.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return 0, err
-	}
-	size, err = io.Copy(out, content)
-	if err = errors.Join(err, out.Chmod(mode), out.Close()); err != nil {
+	f := mcpb.File{Exec: exec, Open: func() (io.ReadCloser, error) { return io.NopCloser(content), nil }}
+	if _, size, err = f.Create(c.work, to, false); err != nil {
 		return 0, err
 	}
 	c.files = append(c.files, c.staged(to, exec, size))

@@ -8,10 +8,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -171,7 +169,7 @@ func (b *builder) finishPlugin(ctx context.Context, r *Result) ([]mcpb.File, err
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
 		}
-		sum, err := sumOf(f)
+		sum, err := f.Sum()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name, fsys.Cause(err))
 		}
@@ -187,17 +185,6 @@ func (b *builder) finishPlugin(ctx context.Context, r *Result) ([]mcpb.File, err
 	files = append(slices.Clone(files), lock)
 	mcpb.Sort(files)
 	return files, nil
-}
-
-func sumOf(f mcpb.File) (string, error) {
-	in, err := f.Open()
-	if err != nil {
-		return "", err
-	}
-	defer in.Close()
-	h := sha256.New()
-	_, err = io.Copy(h, in)
-	return hex.EncodeToString(h.Sum(nil)), err
 }
 
 // writeFolder writes a plugin under another name, which then takes the place of the old one (PL-14).
@@ -228,7 +215,7 @@ func (b *builder) writeFolder(ctx context.Context, files []mcpb.File) error {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
-		if err := put(root, f); err != nil {
+		if _, _, err := f.Create(root, f.Name, true); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, fsys.Cause(err))
 		}
 	}
@@ -240,27 +227,6 @@ func (b *builder) writeFolder(ctx context.Context, files []mcpb.File) error {
 		return err
 	}
 	return dir.RemoveAll(filepath.Base(old))
-}
-
-func put(root *os.Root, f mcpb.File) error {
-	if err := root.MkdirAll(path.Dir(f.Name), 0o755); err != nil {
-		return err
-	}
-	mode := fs.FileMode(0o644)
-	if f.Exec {
-		mode = 0o755
-	}
-	in, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := root.OpenFile(f.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Chmod(mode), out.Sync(), out.Close())
 }
 
 // checkFolder returns an error for a folder that is not one of our plugins, unchanged (PL-14).
@@ -296,7 +262,7 @@ func checkFolder(dir string) error {
 		case !d.Type().IsRegular():
 			changes = append(changes, name+" is changed")
 		default:
-			sum, err := sumOf(mcpb.File{Open: func() (io.ReadCloser, error) { return boundedfile.OpenIn(root, name) }})
+			sum, err := mcpb.FileIn(root, name).Sum()
 			if err != nil {
 				return err
 			}
@@ -326,12 +292,7 @@ func notOurs(dir string, reasons []string) error {
 
 // readPluginLock returns the hashes of a plugin's files, by name.
 func readPluginLock(root *os.Root) (map[string]string, error) {
-	f, err := boundedfile.OpenIn(root, pluginLock)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := boundedfile.ReadAll(f, maxPluginLock)
+	text, err := boundedfile.ReadIn(root, pluginLock, maxPluginLock)
 	if err != nil {
 		return nil, err
 	}

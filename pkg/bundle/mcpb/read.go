@@ -265,7 +265,7 @@ func (a *Archive) Unpack(dir string) (err error) {
 	}()
 	for i := range a.Entries {
 		e := &a.Entries[i]
-		if err := e.unpack(root, stage); err != nil {
+		if _, _, err := (File{Exec: e.Exec, Open: e.Open}).Create(root, path.Join(stage, e.Name), false); err != nil {
 			return fmt.Errorf("%s: %w", e.Name, err)
 		}
 		top, _, _ := strings.Cut(e.Name, "/")
@@ -294,26 +294,4 @@ func missing(dir string) (list []string) {
 		list = append(list, dir)
 		dir = filepath.Dir(dir)
 	}
-}
-
-func (e *Entry) unpack(root *os.Root, stage string) error {
-	name := path.Join(stage, e.Name)
-	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return err
-	}
-	mode := fs.FileMode(0o644)
-	if e.Exec {
-		mode = 0o755
-	}
-	in, err := e.Open()
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
 }

@@ -4,16 +4,22 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"os"
+	"path"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"mcp-bash/pkg/files/boundedfile"
 
 	"github.com/klauspost/compress/flate"
 )
@@ -26,9 +32,58 @@ type File struct {
 	Open func() (io.ReadCloser, error)
 }
 
+// Sum returns the SHA-256 hash of the content in hexadecimal digits.
+func (f File) Sum() (string, error) {
+	in, err := f.Open()
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, in)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// mode returns the permissions of an unpacked file.
+func (f File) mode() fs.FileMode {
+	if f.Exec {
+		return 0o755
+	}
+	return 0o644
+}
+
+// Create writes a new file below a directory, under any name, and returns the hash and the size of its content. After
+// a crash of the machine, the file is complete if it has reached the disk (sync).
+func (f File) Create(root *os.Root, name string, sync bool) (sum string, size int64, err error) {
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return "", 0, err
+	}
+	in, err := f.Open()
+	if err != nil {
+		return "", 0, err
+	}
+	defer in.Close()
+	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.mode())
+	if err != nil {
+		return "", 0, err
+	}
+	h := sha256.New()
+	size, err = io.Copy(io.MultiWriter(out, h), in)
+	err = errors.Join(err, out.Chmod(f.mode()))
+	if sync {
+		err = errors.Join(err, out.Sync())
+	}
+	return hex.EncodeToString(h.Sum(nil)), size, errors.Join(err, out.Close())
+}
+
 // Sort sorts files by name.
 func Sort(files []File) {
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// FileIn returns the file with a name below a directory, which must be regular.
+func FileIn(root *os.Root, name string) File {
+	return File{Name: name, Open: func() (io.ReadCloser, error) { return boundedfile.OpenIn(root, name) }}
 }
 
 // Bytes returns a file with a content in memory.
@@ -181,11 +236,7 @@ func (c *compressed) write(archive *zip.Writer, f File, modified time.Time) erro
 		Name: f.Name, Method: c.method, ReaderVersion: 20,
 		CRC32: c.crc, CompressedSize64: uint64(c.buffer.Len()), UncompressedSize64: c.size,
 	}
-	mode := fs.FileMode(0o644)
-	if f.Exec {
-		mode = 0o755
-	}
-	h.SetMode(mode)
+	h.SetMode(f.mode())
 	h.CreatorVersion |= 20
 	for _, r := range f.Name {
 		if r >= 0x80 {

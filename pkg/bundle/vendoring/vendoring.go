@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -168,7 +167,7 @@ func Vendor(ctx context.Context, o Options) (*Result, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	ours, err := sumOf(runtimes.Launcher(launcher))
+	ours, err := runtimes.Launcher(launcher).Sum()
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +209,7 @@ func (o *Options) write(ctx context.Context, root *os.Root, fresh string, files 
 			return nil, cause
 		}
 		name := strings.TrimPrefix(f.Name, runtimes.Dir+"/")
-		sum, size, err := put(root, path.Join(fresh, name), f)
+		sum, size, err := f.Create(root, path.Join(fresh, name), true)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name, fsys.Cause(err))
 		}
@@ -220,37 +219,14 @@ func (o *Options) write(ctx context.Context, root *os.Root, fresh string, files 
 	}
 	r.SHA256 = digest(sums, strings.Compare, "")
 	lock := mcpb.Bytes(lockName, false, o.lock(r.SHA256, sums, binaries, start))
-	_, _, err := put(root, path.Join(fresh, lockName), lock)
+	_, _, err := lock.Create(root, path.Join(fresh, lockName), true)
 	return r, err
-}
-
-func put(root *os.Root, name string, f mcpb.File) (sum string, size int64, err error) {
-	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return "", 0, err
-	}
-	mode := fs.FileMode(0o644)
-	if f.Exec {
-		mode = 0o755
-	}
-	in, err := f.Open()
-	if err != nil {
-		return "", 0, err
-	}
-	defer in.Close()
-	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return "", 0, err
-	}
-	h := sha256.New()
-	size, err = io.Copy(io.MultiWriter(out, h), in)
-	err = errors.Join(err, out.Chmod(mode), out.Sync(), out.Close())
-	return hex.EncodeToString(h.Sum(nil)), size, err
 }
 
 // addLauncher creates run-server.sh. It keeps an existing one, because the project's owner
 // may have changed it.
 func addLauncher(root *os.Root) error {
-	_, _, err := put(root, launcher, runtimes.Launcher(launcher))
+	_, _, err := runtimes.Launcher(launcher).Create(root, launcher, true)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
@@ -266,23 +242,12 @@ func launcherSum(root *os.Root) (sum string, mode fs.FileMode, err error) {
 		err = errors.New("not a regular file")
 	}
 	if err == nil {
-		sum, err = sumOf(mcpb.File{Open: func() (io.ReadCloser, error) { return boundedfile.OpenIn(root, launcher) }})
+		sum, err = mcpb.FileIn(root, launcher).Sum()
 	}
 	if err != nil {
 		return "", 0, fmt.Errorf("%s: %w", launcher, fsys.Cause(err))
 	}
 	return sum, info.Mode(), nil
-}
-
-func sumOf(f mcpb.File) (string, error) {
-	in, err := f.Open()
-	if err != nil {
-		return "", err
-	}
-	defer in.Close()
-	h := sha256.New()
-	_, err = io.Copy(h, in)
-	return hex.EncodeToString(h.Sum(nil)), err
 }
 
 // lock returns the content of vendor.json (CLI-1604). The version comes first, for programs
@@ -325,12 +290,7 @@ type lock struct {
 }
 
 func readLock(root *os.Root) (*lock, error) {
-	f, err := boundedfile.OpenIn(root, path.Join(runtimes.Dir, lockName))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxLock+1))
+	text, err := boundedfile.ReadIn(root, path.Join(runtimes.Dir, lockName), maxLock)
 	if err != nil {
 		return nil, err
 	}
@@ -403,12 +363,7 @@ func look(root *os.Root, r *Result) (sums map[string]string, odd []string, err e
 			odd = append(odd, name+": not a regular file")
 			return nil
 		}
-		f, err := boundedfile.OpenIn(tree, name)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		defer f.Close()
-		info, err := f.Stat()
+		info, err := d.Info()
 		if err != nil {
 			return err
 		}
@@ -416,12 +371,14 @@ func look(root *os.Root, r *Result) (sums map[string]string, odd []string, err e
 		if started && info.Mode()&0o100 == 0 && filepath.Separator == '/' {
 			odd = append(odd, name+": not executable")
 		}
-		h := sha256.New()
-		n, err := io.Copy(h, f)
-		sums[name] = hex.EncodeToString(h.Sum(nil))
-		r.Bytes += n
+		sum, err := mcpb.FileIn(tree, name).Sum()
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		sums[name] = sum
+		r.Bytes += info.Size()
 		r.Files = append(r.Files, runtimes.Dir+"/"+name)
-		return err
+		return nil
 	})
 	return sums, odd, err
 }

@@ -103,6 +103,16 @@ func Read(path string, max int) ([]byte, error) {
 	return ReadAll(f, max)
 }
 
+// ReadIn is [Read] for a file below a directory.
+func ReadIn(dir *os.Root, name string, max int) ([]byte, error) {
+	f, err := OpenIn(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadAll(f, max)
+}
+
 // ReadAll reads all of an open file, at most max bytes. It does not rely on the size of the file,
 // which can change. The error can be a [*TooLargeError].
 func ReadAll(f *os.File, max int) ([]byte, error) {

@@ -37,51 +37,62 @@ func (l *Marketplace) Files() []mcpb.File {
 	}
 }
 
-func (m *manifest) listAbout(l *Marketplace) {
-	m.Object().Name("name").String(l.Name)
-	m.author("owner", l.Owner, false)
-	if l.Description != "" {
-		m.Name("metadata").Object().Name("description").String(l.Description).End()
+// begin opens a list, with the members that come before its plugins.
+func (l *Marketplace) begin() *rawjson.Builder {
+	var b rawjson.Builder
+	b.Object().Name("name").String(l.Name)
+	if l.Owner.Name != "" {
+		b.Name("owner").Object().Name("name").String(l.Owner.Name)
+		text(&b, "email", l.Owner.Email)
+		b.End()
 	}
-	m.Name("plugins").Array()
+	if l.Description != "" {
+		b.Name("metadata").Object().Name("description").String(l.Description).End()
+	}
+	return b.Name("plugins").Array()
+}
+
+// text appends a member, unless its value is empty.
+func text(b *rawjson.Builder, name, value string) {
+	if value != "" {
+		b.Name(name).String(value)
+	}
 }
 
 func (l *Marketplace) claude() []byte {
-	var m manifest
-	m.listAbout(l)
+	b := l.begin()
 	for _, e := range l.Entries {
-		m.Object().Name("name").String(e.Name()).Name("source").String("./" + e.Path)
+		b.Object().Name("name").String(e.Name()).Name("source").String("./" + e.Path)
 		for _, name := range []string{"description", "version", "author", "homepage", "repository", "license", "keywords"} {
 			if v := rawjson.Get(e.Manifest, name); v != nil {
-				m.Name(name).Raw(v)
+				b.Name(name).Raw(v)
 			}
 		}
-		m.Name("category").String(cmp.Or(e.Category, usualCategory)).End()
+		b.Name("category").String(cmp.Or(e.Category, usualCategory)).End()
 	}
-	return m.End().End().Bytes()
+	return b.End().End().Bytes()
 }
 
 func (l *Marketplace) agents() []byte {
-	var m manifest
-	m.Object().Name("name").String(l.Name).
+	var b rawjson.Builder
+	b.Object().Name("name").String(l.Name).
 		Name("interface").Object().Name("displayName").String(cmp.Or(l.Title, l.Name)).End().
 		Name("plugins").Array()
 	for _, e := range l.Entries {
-		m.Object().Name("name").String(e.Name()).
+		b.Object().Name("name").String(e.Name()).
 			Name("source").Object().Name("source").String("local").Name("path").String("./" + e.Path).End().
 			Name("policy").Object().Name("installation").String("AVAILABLE").Name("authentication").String("ON_INSTALL").End().
 			Name("category").String(cmp.Or(e.Category, usualCategory)).End()
 	}
-	return m.End().End().Bytes()
+	return b.End().End().Bytes()
 }
 
 func (l *Marketplace) cursor() []byte {
-	var m manifest
-	m.listAbout(l)
+	b := l.begin()
 	for _, e := range l.Entries {
-		m.Object().Name("name").String(e.Name()).Name("source").String(e.Path)
-		m.text("description", rawjson.TextOf(e.Manifest, "description"))
-		m.End()
+		b.Object().Name("name").String(e.Name()).Name("source").String(e.Path)
+		text(b, "description", rawjson.TextOf(e.Manifest, "description"))
+		b.End()
 	}
-	return m.End().End().Bytes()
+	return b.End().End().Bytes()
 }

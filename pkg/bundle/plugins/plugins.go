@@ -10,7 +10,6 @@ import (
 
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
@@ -40,12 +39,6 @@ type Field struct {
 // A Tool is a tool in the README.
 type Tool struct{ Name, Description string }
 
-// Addresses of the schemas of Agent Plugins 1.0.0, which agents compare (PL-3).
-const (
-	manifestSchema = "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json"
-	serversSchema  = "https://agent-plugins.org/schemas/1.0.0/mcp.schema.json"
-)
-
 // maxName is the maximum length of a name, in bytes.
 const maxName = 64
 
@@ -72,17 +65,7 @@ var (
 
 // Files returns the manifests and the programs that start the server (PL-20).
 func (p *Plugin) Files() []mcpb.File {
-	list := []mcpb.File{
-		document("plugin.json", p.agentPlugin()),
-		document("mcp.json", p.agentServers()),
-		document(".claude-plugin/plugin.json", p.claude()),
-		document("gemini-extension.json", p.gemini()),
-		document(".codex-plugin/plugin.json", p.codex()),
-		document(".codex-plugin/mcp.json", p.codexServers()),
-		document(".cursor-plugin/plugin.json", p.cursor()),
-		document(".cursor-plugin/mcp.json", p.cursorServers()),
-		mcpb.Bytes(starter, true, []byte(p.unixStarter())),
-	}
+	list := append(p.manifests(), mcpb.Bytes(starter, true, []byte(p.unixStarter())))
 	if p.Windows {
 		list = append(list, mcpb.Bytes(starter+".cmd", true, []byte(p.windowsStarter())))
 	}
@@ -124,184 +107,6 @@ func settings(script string, lines []string, end string) string {
 		text += end
 	}
 	return strings.Replace(script, "@settings@"+end, text, 1)
-}
-
-// A manifest is an object under construction. It leaves out empty values.
-type manifest struct{ rawjson.Builder }
-
-func (m *manifest) text(name, value string) {
-	if value != "" {
-		m.Name(name).String(value)
-	}
-}
-
-func (m *manifest) list(name string, values []string) {
-	if len(values) > 0 {
-		m.Name(name).Strings(values)
-	}
-}
-
-func (m *manifest) author(name string, a Author, withURL bool) {
-	if a.Name == "" {
-		return
-	}
-	m.Name(name).Object().Name("name").String(a.Name)
-	m.text("email", a.Email)
-	if withURL {
-		m.text("url", a.URL)
-	}
-	m.End()
-}
-
-// about appends the members that all manifests have.
-func (m *manifest) about(p *Plugin) {
-	m.Name("version").String(p.Version)
-	m.text("description", p.Description)
-}
-
-func (m *manifest) origin(p *Plugin) {
-	m.text("homepage", p.Homepage)
-	m.text("repository", p.Repository)
-	m.text("license", p.License)
-	m.list("keywords", p.Keywords)
-}
-
-func (p *Plugin) agentPlugin() []byte {
-	var m manifest
-	m.Object().Name("$schema").String(manifestSchema).Name("name").String(p.Name)
-	m.about(p)
-	m.author("author", p.Author, true)
-	m.origin(p)
-	return m.End().Bytes()
-}
-
-// agentServers names the user's folder by a variable that Copilot CLI replaces. Other agents leave it, and the server
-// ignores it.
-func (p *Plugin) agentServers() []byte {
-	var m manifest
-	m.Object().Name("$schema").String(serversSchema).Name("mcpServers").Object().Name(p.Name).Object().
-		Name("type").String("stdio").Name("command").String("./" + starter).Name("args").Strings([]string{}).
-		Name("env").Object().Name(roots.WorkspaceVariable).String("${PWD}").End().End().End()
-	return m.End().Bytes()
-}
-
-// A reference is how an agent's files refer to the value of a field.
-type reference func(Field) string
-
-// server appends an entry for agents that replace variables in commands.
-func (m *manifest) server(p *Plugin, command, workspace string, value reference) {
-	m.Name("mcpServers").Object().Name(p.Name).Object().
-		Name("command").String(command).Name("args").Strings([]string{}).Name("env").Object().
-		Name(roots.WorkspaceVariable).String(workspace)
-	for _, f := range p.Fields {
-		m.Name(f.Variable).String(value(f))
-	}
-	m.End().End().End()
-}
-
-func (p *Plugin) claude() []byte {
-	var m manifest
-	m.Object().Name("name").String(p.Name)
-	m.text("displayName", p.Title)
-	m.about(p)
-	m.author("author", p.Author, true)
-	m.origin(p)
-	if p.Icon != "" {
-		m.Name("icon").String("./" + p.Icon)
-	}
-	if len(p.Fields) > 0 {
-		m.Name("userConfig").Object()
-		seen := map[string]bool{}
-		for _, f := range p.Fields {
-			if !seen[f.Key] {
-				m.Name(f.Key).Raw(f.Value)
-			}
-			seen[f.Key] = true
-		}
-		m.End()
-	}
-	m.server(p, "${CLAUDE_PLUGIN_ROOT}/"+starter, "${CLAUDE_PROJECT_DIR}",
-		func(f Field) string { return "${user_config." + f.Key + "}" })
-	return m.End().Bytes()
-}
-
-func (p *Plugin) gemini() []byte {
-	var m manifest
-	m.Object().Name("name").String(p.Name)
-	m.about(p)
-	if len(p.Fields) > 0 {
-		m.Name("settings").Array()
-		for _, f := range p.Fields {
-			title := rawjson.TextOf(f.Value, "title")
-			m.Object().Name("name").String(cmp.Or(title, f.Key)).
-				Name("description").String(cmp.Or(rawjson.TextOf(f.Value, "description"), title, f.Key)).
-				Name("envVar").String(f.Variable).Name("sensitive").Bool(rawjson.True(rawjson.Get(f.Value, "sensitive"))).End()
-		}
-		m.End()
-	}
-	m.server(p, "${extensionPath}${/}"+starter, "${workspacePath}",
-		func(f Field) string { return "${" + f.Variable + "}" })
-	return m.End().Bytes()
-}
-
-func (p *Plugin) codex() []byte {
-	var m manifest
-	m.Object().Name("name").String(p.Name)
-	m.about(p)
-	m.author("author", p.Author, true)
-	m.origin(p)
-	if p.Skills {
-		m.Name("skills").String("./skills/")
-	}
-	m.Name("mcpServers").String("./.codex-plugin/mcp.json").
-		Name("interface").Object().Name("displayName").String(cmp.Or(p.Title, p.Name))
-	m.text("shortDescription", p.Description)
-	m.text("developerName", p.Author.Name)
-	m.text("websiteURL", p.Homepage)
-	if p.Icon != "" {
-		m.Name("logo").String("./" + p.Icon)
-	}
-	m.End()
-	return m.End().Bytes()
-}
-
-// codexServers names the variables that Codex passes on to the server of mcp.json. It passes few on by itself.
-func (p *Plugin) codexServers() []byte {
-	variables := []string{roots.Variable}
-	for _, f := range p.Fields {
-		if f.Variable != roots.Variable {
-			variables = append(variables, f.Variable)
-		}
-	}
-	var m manifest
-	m.Object().Name("mcpServers").Object().Name(p.Name).Object().Name("command").String("./" + starter).
-		Name("cwd").String(".").Name("env_vars").Strings(variables).End().End()
-	return m.End().Bytes()
-}
-
-func (p *Plugin) cursor() []byte {
-	var m manifest
-	m.Object().Name("name").String(p.Name)
-	m.text("displayName", p.Title)
-	m.about(p)
-	m.author("author", p.Author, false)
-	m.origin(p)
-	if p.Icon != "" {
-		m.Name("logo").String(p.Icon)
-	}
-	if p.Skills {
-		m.Name("skills").String("./skills/")
-	}
-	m.Name("mcpServers").String("./.cursor-plugin/mcp.json")
-	return m.End().Bytes()
-}
-
-func (p *Plugin) cursorServers() []byte {
-	var m manifest
-	m.Object()
-	m.server(p, "${CURSOR_PLUGIN_ROOT}/"+starter, "${workspaceFolder}",
-		func(f Field) string { return "${env:" + f.Variable + "}" })
-	return m.End().Bytes()
 }
 
 // minReadme is the number of words that a README needs for the plugin directory of Claude Code.

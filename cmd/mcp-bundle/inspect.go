@@ -1,11 +1,8 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,7 +37,7 @@ func (o *options) validate(s cli.Streams, operand string) error {
 		return err
 	}
 	defer remove()
-	report, _, err := inspectFile(file)
+	report, err := inspectFile(file)
 	if err != nil {
 		return err
 	}
@@ -65,11 +62,10 @@ func (o *options) validate(s cli.Streams, operand string) error {
 	return nil
 }
 
-// inspectFile checks a file. sum is its hash, or "" for a directory.
-func inspectFile(file string) (report *mcpb.Report, sum string, err error) {
+func inspectFile(file string) (*mcpb.Report, error) {
 	info, err := os.Stat(file)
 	if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
-		return nil, "", cli.Failf(cli.CodeNotFound, "no such file: %s", cli.Line(file))
+		return nil, cli.Failf(cli.CodeNotFound, "no such file: %s", cli.Line(file))
 	}
 	open := os.Open
 	if !info.IsDir() {
@@ -77,18 +73,14 @@ func inspectFile(file string) (report *mcpb.Report, sum string, err error) {
 	}
 	f, err := open(file)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	defer f.Close()
-	if report, err = mcpb.CheckFile(f); err != nil {
-		return nil, "", cli.Failf(cli.CodeInvalid, "%s: %s", cli.Line(file), cli.Line(err.Error()))
+	report, err := mcpb.CheckFile(f)
+	if err != nil {
+		return nil, cli.Failf(cli.CodeInvalid, "%s: %s", cli.Line(file), cli.Line(err.Error()))
 	}
-	if info.IsDir() {
-		return report, "", nil
-	}
-	h := sha256.New()
-	_, err = io.Copy(h, io.NewSectionReader(f, 0, info.Size()))
-	return report, hex.EncodeToString(h.Sum(nil)), err
+	return report, nil
 }
 
 func inspectCommand() *cli.Command {
@@ -115,7 +107,7 @@ func (o *options) inspect(s cli.Streams, operand string) error {
 		return err
 	}
 	defer remove()
-	report, sum, err := inspectFile(file)
+	report, err := inspectFile(file)
 	if err != nil {
 		return err
 	}
@@ -133,7 +125,7 @@ func (o *options) inspect(s cli.Streams, operand string) error {
 	}
 	if o.json {
 		var b rawjson.Builder
-		b.Object().Name("ok").Bool(true).Name("path").String(operand).Name("sha256").String(sum).
+		b.Object().Name("ok").Bool(true).Name("path").String(operand).Name("sha256").String(report.SHA256).
 			Name("signed").Bool(report.Archive.Signed).Name("valid").Bool(len(report.Faults) == 0).
 			Name("manifest").Raw(m).Name("files").Array()
 		for _, e := range report.Archive.Entries {
@@ -156,7 +148,7 @@ func (o *options) inspect(s cli.Streams, operand string) error {
 		{"platforms", strings.Join(platforms, " ")}, {"tools", strings.Join(tools, " ")},
 		{"starts", rawjson.TextOf(rawjson.Path(m, "server", "mcp_config"), "command")},
 		{"files", fmt.Sprintf("%d, %s", len(report.Archive.Entries), cli.Size(total))}, {"signed", signed},
-		{"sha256", sum},
+		{"sha256", report.SHA256},
 	} {
 		cli.Printf(s.Out, "%-12s %s\n", row[0], row[1])
 	}

@@ -1,16 +1,16 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/bundle/deploy"
+	"mcp-bash/pkg/bundle/generated"
+	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/project"
 )
 
@@ -100,55 +100,22 @@ func (o *manifestOptions) run(s cli.Streams) error {
 	return err
 }
 
-// maxManifest is the size of a file that is compared with a new one, in bytes.
-const maxManifest = 1 << 20
-
-// writeFiles writes new files to a folder. A file with another text is kept, and an error.
-func writeFiles(dir string, files []deploy.File) error {
+// writeFiles writes new files to a folder. It keeps a file with another text, and returns an error.
+func writeFiles(dir string, made []deploy.File) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(dir)
+	var files []mcpb.File
+	for _, f := range made {
+		files = append(files, mcpb.Bytes(f.Name, false, []byte(f.Text)))
+	}
+	states, err := generated.Compare(dir, files)
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	present := map[string]bool{}
-	for _, f := range files {
-		old, err := boundedfile.OpenIn(root, f.Name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		text, err := boundedfile.ReadAll(old, maxManifest)
-		old.Close()
-		if err != nil || string(text) != f.Text {
-			return cli.Failf(cli.CodeExists, "%s exists, with another text", cli.Line(filepath.Join(dir, f.Name))).
-				WithHint("move it away, or choose another folder with --output")
-		}
-		present[f.Name] = true
+	if at := slices.Index(states, generated.Different); at >= 0 {
+		return cli.Failf(cli.CodeExists, "%s exists, with another text", cli.Line(filepath.Join(dir, files[at].Name))).
+			WithHint("move it away, or choose another folder with --output")
 	}
-	for _, f := range files {
-		if present[f.Name] {
-			continue
-		}
-		if err := writeNew(root, f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func writeNew(root *os.Root, f deploy.File) error {
-	file, err := root.OpenFile(f.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteString(f.Text)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return errors.Join(err, root.Remove(f.Name))
-	}
-	return nil
+	return generated.Write(dir, files, states)
 }

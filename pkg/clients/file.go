@@ -68,12 +68,7 @@ func (t target) edit(ctx context.Context, max int, dry bool, change func(before)
 
 // readBackup returns the text of a backup, or nil if it cannot be read.
 func readBackup(dir *os.Root, name string, max int) []byte {
-	f, err := boundedfile.OpenIn(dir, name)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	text, err := boundedfile.ReadAll(f, max)
+	text, err := boundedfile.ReadIn(dir, name, max)
 	if err != nil {
 		return nil
 	}

@@ -3,12 +3,10 @@
 package market
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -18,7 +16,6 @@ import (
 	"mcp-bash/pkg/bundle/plugins"
 	"mcp-bash/pkg/bundle/publish"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/files/atomicfile"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
@@ -28,7 +25,7 @@ import (
 // FileName is the usual name of a description.
 const FileName = "plugins.json"
 
-// maxFile limits a description, a manifest and a file that is replaced, in bytes.
+// maxFile limits a description and a manifest, in bytes.
 const maxFile = 1 << 20
 
 // A Description is a list of plugins, and the folder of its file.
@@ -57,12 +54,7 @@ func Read(file string) (*Description, error) {
 	}
 	defer root.Close()
 	d, err := parse(text, func(folder string) ([]byte, error) {
-		f, err := boundedfile.OpenIn(root, path.Join(folder, "plugin.json"))
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		return boundedfile.ReadAll(f, maxFile)
+		return boundedfile.ReadIn(root, path.Join(folder, "plugin.json"), maxFile)
 	})
 	if err != nil {
 		return nil, cli.Failf(cli.CodeInvalid, "%s: %s", cli.Line(file), cli.Line(err.Error()))
@@ -163,89 +155,4 @@ func (d *Description) Files(ctx context.Context) ([]mcpb.File, error) {
 		files = append(files, mcpb.Bytes(name, false, entry))
 	}
 	return files, nil
-}
-
-// A State is how a file on disk compares with the one that is made.
-type State string
-
-// The states. Written means that the file did not exist or was replaced.
-const (
-	Written   State = "written"
-	Unchanged State = "unchanged"
-	Missing   State = "missing"
-	Different State = "different"
-)
-
-// Compare returns the state of each file below a folder.
-func Compare(dir string, files []mcpb.File) ([]State, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	states := make([]State, len(files))
-	for i, f := range files {
-		want, err := content(f)
-		if err != nil {
-			return nil, err
-		}
-		switch old, err := readOld(root, f.Name); {
-		case errors.Is(err, fs.ErrNotExist):
-			states[i] = Missing
-		case err != nil:
-			return nil, fmt.Errorf("%s: %w", f.Name, fsys.Cause(err))
-		case bytes.Equal(old, want):
-			states[i] = Unchanged
-		default:
-			states[i] = Different
-		}
-	}
-	return states, nil
-}
-
-func readOld(root *os.Root, name string) ([]byte, error) {
-	f, err := boundedfile.OpenIn(root, name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return boundedfile.ReadAll(f, maxFile)
-}
-
-func content(f mcpb.File) ([]byte, error) {
-	in, err := f.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	return io.ReadAll(in)
-}
-
-// Write writes the files that are missing or different, each in one step.
-func Write(dir string, files []mcpb.File, states []State) error {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	for i, f := range files {
-		if states[i] == Unchanged {
-			continue
-		}
-		text, err := content(f)
-		if err != nil {
-			return err
-		}
-		if err := root.MkdirAll(path.Dir(f.Name), 0o755); err != nil {
-			return err
-		}
-		if _, err = atomicfile.Write(root, f.Name, text); err == nil {
-			err = root.Chmod(f.Name, 0o644)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.Name, fsys.Cause(err))
-		}
-		states[i] = Written
-	}
-	return nil
 }

@@ -2,6 +2,7 @@ package market
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"strings"
 	"testing"
@@ -64,7 +65,11 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("the schema refuses %s: %v", description, faults)
 		}
 		for _, file := range d.Marketplace.Files() {
-			text, err := content(file)
+			in, err := file.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(in)
 			if _, errJSON := rawjson.Check(text); errors.Join(err, errJSON) != nil {
 				t.Errorf("%s: %v, %v\n%s", file.Name, err, errJSON, text)
 			}

@@ -17,6 +17,7 @@ import (
 type Report struct {
 	Manifest json.RawMessage // nil if it cannot be read
 	Archive  *Archive        // nil for a directory or a manifest
+	SHA256   string          // of the file; "" for a directory
 	Faults   []Fault
 }
 
@@ -35,17 +36,23 @@ func CheckFile(f *os.File) (*Report, error) {
 	case !info.Mode().IsRegular():
 		return nil, boundedfile.ErrNotRegular
 	}
+	sum, err := File{Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(io.NewSectionReader(f, 0, info.Size())), nil
+	}}.Sum()
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{SHA256: sum}
 	head := make([]byte, 4)
 	if n, err := f.ReadAt(head, 0); err != nil && err != io.EOF {
 		return nil, err
 	} else if string(head[:n]) == "PK\x03\x04" || filepath.Ext(f.Name()) != ".json" {
-		return checkArchive(f, info.Size())
+		return r, r.checkArchive(f, info.Size())
 	}
 	text, err := io.ReadAll(io.LimitReader(f, MaxManifest+1)) // one byte more than allowed
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{}
 	r.read(text, nil)
 	return r, nil
 }
@@ -61,15 +68,15 @@ func (r *Report) read(text []byte, err error) {
 	r.Faults = append(r.Faults, CheckManifest(r.Manifest)...)
 }
 
-func checkArchive(f *os.File, size int64) (*Report, error) {
+func (r *Report) checkArchive(f *os.File, size int64) error {
 	a, err := Read(f, size)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &Report{Archive: a}
+	r.Archive = a
 	r.read(a.Manifest())
 	if r.Manifest == nil {
-		return r, nil
+		return nil
 	}
 	r.Faults = append(r.Faults, CheckFiles(r.Manifest, &a.Names, func(name string) bool {
 		e := a.Find(name)
@@ -79,7 +86,7 @@ func checkArchive(f *os.File, size int64) (*Report, error) {
 	if e := a.Find(rawjson.TextOf(r.Manifest, "icon")); e != nil {
 		r.checkIcon(e.Open())
 	}
-	return r, a.Verify()
+	return a.Verify()
 }
 
 func (r *Report) checkIcon(icon io.ReadCloser, err error) {

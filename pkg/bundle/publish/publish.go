@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -50,12 +49,8 @@ func Open(file string) (b *Bundle, faults []mcpb.Fault, err error) {
 	if report.Archive == nil {
 		return nil, nil, errors.New("not a bundle")
 	}
-	h := sha256.New()
-	if _, err := io.Copy(h, io.NewSectionReader(f, 0, 1<<62)); err != nil {
-		return nil, nil, err
-	}
 	return &Bundle{
-		File: file, Manifest: report.Manifest, SHA256: hex.EncodeToString(h.Sum(nil)),
+		File: file, Manifest: report.Manifest, SHA256: report.SHA256,
 		Name: rawjson.TextOf(report.Manifest, "name"), Version: rawjson.TextOf(report.Manifest, "version"),
 	}, report.Faults, nil
 }

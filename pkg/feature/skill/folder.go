@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"path"
 	"path/filepath"
@@ -226,14 +227,11 @@ func (f *Folder) ReadTyped(_ context.Context, uri string, limit int) (data []byt
 	if info, err := dir.Lstat(file.Path); err != nil || !info.Mode().IsRegular() {
 		return nil, "", errNotFound
 	}
-	opened, err := boundedfile.OpenIn(dir, path.Clean(file.Path))
-	if err != nil {
-		return nil, "", errNotFound
-	}
-	defer opened.Close()
-	data, err = boundedfile.ReadAll(opened, limit)
-	if err != nil {
+	data, err = boundedfile.ReadIn(dir, path.Clean(file.Path), limit)
+	if _, large := errors.AsType[*boundedfile.TooLargeError](err); large {
 		return nil, "", provider.OverLimit(limit)
+	} else if err != nil {
+		return nil, "", errNotFound
 	}
 	return data, media.ByName(file.Path), nil
 }

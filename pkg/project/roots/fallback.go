@@ -24,11 +24,11 @@ const (
 	File     = "config/roots.json"
 )
 
-// Variables of an installed plugin (PL-30). PluginVariable is the folder of the plugin, and WorkspaceVariable the
+// Variables of an installed plugin (PL-30). pluginVariable is the folder of the plugin, and workspaceVariable the
 // user's folder, if the agent replaces the variable in the plugin's entry.
 const (
-	PluginVariable    = "MCPBASH_PLUGIN_ROOT"
-	WorkspaceVariable = "MCPBASH_WORKSPACE"
+	pluginVariable    = "MCPBASH_PLUGIN_ROOT"
+	workspaceVariable = "MCPBASH_WORKSPACE"
 )
 
 var (
@@ -79,7 +79,7 @@ func Fallback(p *project.Project) (Scope, error) {
 	}
 	switch list, err := readFile(p); {
 	case errors.Is(err, fs.ErrNotExist):
-		if plugin := p.Env[PluginVariable]; plugin != "" {
+		if plugin := p.Env[pluginVariable]; plugin != "" {
 			return workspace(p.Env, plugin), nil
 		}
 		return Scope{List: List{{"file://" + p.Root, "", p.Root}}}, nil
@@ -109,7 +109,7 @@ func workspace(env project.Env, plugin string) Scope {
 		info, err := os.Stat(real)
 		return real, err == nil && info.IsDir() && filepath.Dir(real) != real && !fsys.Within(plugin, real)
 	}
-	path, ok := usable(env[WorkspaceVariable])
+	path, ok := usable(env[workspaceVariable])
 	if !ok {
 		here, err := os.Getwd()
 		if err != nil {

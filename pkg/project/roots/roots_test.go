@@ -140,14 +140,14 @@ func TestWorkspace(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Chdir(tc.here)
-			env := project.Env{"HOME": home, PluginVariable: plugin, WorkspaceVariable: tc.told}
+			env := project.Env{"HOME": home, pluginVariable: plugin, workspaceVariable: tc.told}
 			scope, err := Fallback(project.Open(plugin+"/server", env, dir, func(string) {}))
 			if err != nil || !scope.Given || scope.Paths() != tc.want {
 				t.Errorf("%q, %v, %v; want %q", scope.Paths(), scope.Given, err, tc.want)
 			}
 		})
 	}
-	env := project.Env{"HOME": home, PluginVariable: plugin, WorkspaceVariable: home + "/work", Variable: home + "/other"}
+	env := project.Env{"HOME": home, pluginVariable: plugin, workspaceVariable: home + "/work", Variable: home + "/other"}
 	scope, err := Fallback(project.Open(plugin+"/server", env, dir, func(string) {}))
 	if err != nil || scope.Paths() != home+"/other" {
 		t.Errorf("the operator's roots come first: %q, %v", scope.Paths(), err)

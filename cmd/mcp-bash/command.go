@@ -36,7 +36,6 @@ Frequent environment variables (all variables: docs/contract/env.md):
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "normal end"},
 			{Code: 1, Meaning: "failure at start, or standard output that cannot be written"},
-			{Code: 2, Meaning: "wrong usage"},
 			{Code: 128, Meaning: "and above: ended by a signal"},
 		},
 		Commands: []*cli.Command{serveCommand(nil), debugCommand(), requestCommand(), providerCommand(),

@@ -41,7 +41,7 @@ this environment. So it rejects tools that MCPBASH_TOOL_ALLOWLIST does not name.
 It prints the result as JSON: on one line, or indented on a terminal. It prints the code, message and data of an error
 on standard error.`,
 		Exits: []cli.Exit{
-			{Code: 0, Meaning: "a result"}, {Code: 1, Meaning: "an error"}, {Code: 2, Meaning: "wrong usage"},
+			{Code: 0, Meaning: "a result"}, {Code: 1, Meaning: "an error"},
 			{Code: 128, Meaning: "and above: ended by a signal"},
 		},
 		Run: func(s cli.Streams, operands []string) error {

@@ -70,8 +70,7 @@ client.`,
 		sub.Flags.String(&o.file, "file", "FILE",
 			"the token file (default: $"+tokenFileVariable+")").Completes(cli.Files)
 		sub.Flags.Bool(&o.json, "json", "print JSON")
-		sub.Exits = []cli.Exit{{Code: 0, Meaning: "done"}, {Code: 1, Meaning: "failed"}, {Code: 2,
-			Meaning: "wrong usage"}}
+		sub.Exits = []cli.Exit{{Code: 0, Meaning: "done"}, {Code: 1, Meaning: "failed"}}
 	}
 	return c
 }

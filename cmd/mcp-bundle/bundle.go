@@ -51,9 +51,9 @@ The same project makes the same bytes, wherever and whenever.
 The server's programs for other systems come from --runtime-dir, the installation, its sources (built with Go) or a
 release (MCPBASH_RELEASE_BASE_URL).`,
 		Exits: []cli.Exit{
-			{Code: 0, Meaning: "made, or nothing wrong"}, {Code: 1,
-				Meaning: "the project is at fault, or writing failed"},
-			{Code: 2, Meaning: "wrong usage"}, {Code: 3, Meaning: "the server's program for a system could not be had"},
+			{Code: 0, Meaning: "made, or nothing wrong"},
+			{Code: 1, Meaning: "the project is at fault, or writing failed"},
+			{Code: 3, Meaning: "the server's program for a system could not be had"},
 		},
 		Run: func(s cli.Streams, _ []string) error {
 			if o.Format = bundle.Format(o.format); o.Format == bundle.PluginArchive &&

@@ -40,7 +40,6 @@ serves standard input and output. For HTTP, pass "serve --http 0.0.0.0:8000" and
 The same project, packages and server give the same digest. --snapshot fixes the packages.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "made"}, {Code: 1, Meaning: "the project is at fault, or writing failed"},
-			{Code: 2, Meaning: "wrong usage"},
 			{Code: 3, Meaning: "a Debian package, or the server's program for a platform, could not be had"},
 		},
 		Run: func(s cli.Streams, operands []string) error {

@@ -23,9 +23,8 @@ func validateCommand() *cli.Command {
 		},
 		Operands: []cli.Operand{{Name: "FILE", Complete: cli.Files}},
 		Text:     "FILE may be -, standard input.",
-		Exits: []cli.Exit{{Code: 0, Meaning: "nothing wrong"}, {Code: 1, Meaning: "errors were found"},
-			{Code: 2, Meaning: "wrong usage"}},
-		Run: func(s cli.Streams, operands []string) error { return o.validate(s, operands[0]) },
+		Exits:    []cli.Exit{{Code: 0, Meaning: "nothing wrong"}, {Code: 1, Meaning: "errors were found"}},
+		Run:      func(s cli.Streams, operands []string) error { return o.validate(s, operands[0]) },
 	}
 	c.Flags.Bool(&o.json, "json", "print the findings as JSON and nothing else")
 	return c
@@ -93,9 +92,8 @@ func inspectCommand() *cli.Command {
 		},
 		Operands: []cli.Operand{{Name: "FILE", Complete: cli.Files}},
 		Text:     "FILE may be -, standard input.",
-		Exits: []cli.Exit{{Code: 0, Meaning: "shown"}, {Code: 1, Meaning: "not a bundle"},
-			{Code: 2, Meaning: "wrong usage"}},
-		Run: func(s cli.Streams, operands []string) error { return o.inspect(s, operands[0]) },
+		Exits:    []cli.Exit{{Code: 0, Meaning: "shown"}, {Code: 1, Meaning: "not a bundle"}},
+		Run:      func(s cli.Streams, operands []string) error { return o.inspect(s, operands[0]) },
 	}
 	c.Flags.Bool(&o.json, "json", "print it as JSON and nothing else")
 	return c
@@ -168,7 +166,6 @@ func unpackCommand() *cli.Command {
 		Text:     "FILE may be -, standard input; DIR is needed then.",
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "unpacked"}, {Code: 1, Meaning: "not a bundle, or something is in the way"},
-			{Code: 2, Meaning: "wrong usage"},
 		},
 		Run: func(s cli.Streams, operands []string) error { return o.unpack(s, operands) },
 	}

@@ -26,7 +26,6 @@ func command() *cli.Command {
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "done"},
 			{Code: 1, Meaning: "it failed, or a check found errors"},
-			{Code: 2, Meaning: "wrong usage"},
 			{Code: 3, Meaning: "a program or a package for a system could not be had"},
 		},
 		Commands: []*cli.Command{

@@ -33,7 +33,6 @@ Comments with DECIDE mark what depends on your systems. Secrets are never part o
 to a file. The same project and options make the same text.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "made"}, {Code: 1, Meaning: "a name cannot be used, or writing failed"},
-			{Code: 2, Meaning: "wrong usage"},
 		},
 		Run: func(s cli.Streams, operands []string) error {
 			if len(operands) > 0 {

@@ -36,7 +36,6 @@ A file with another text is kept, except with --update.`,
 			{Code: 0, Meaning: "done, or up to date"},
 			{Code: 1, Meaning: "the description or a plugin is at fault, a file exists with another text, or --check found " +
 				"differences"},
-			{Code: 2, Meaning: "wrong usage"},
 		},
 		Run: func(s cli.Streams, operands []string) error {
 			file := market.FileName

@@ -32,9 +32,8 @@ func publishCommand() *cli.Command {
 BUNDLE may be -, standard input.
 The token comes from MCP_REGISTRY_TOKEN, or with --token - from standard input, where no list of processes shows it.`,
 		Exits: []cli.Exit{
-			{Code: 0, Meaning: "announced, or nothing wrong"}, {Code: 1,
-				Meaning: "the bundle is at fault, or the registry refused it"},
-			{Code: 2, Meaning: "wrong usage"},
+			{Code: 0, Meaning: "announced, or nothing wrong"},
+			{Code: 1, Meaning: "the bundle is at fault, or the registry refused it"},
 		},
 		Run: func(s cli.Streams, operands []string) error { return o.publish(s, operands) },
 	}

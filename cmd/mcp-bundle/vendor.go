@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -35,9 +34,9 @@ func vendorCommand() *cli.Command {
 		Text: `Without --platform and --arch the server comes for the systems that vendor.json records, at first for this one
 and linux-amd64. An existing run-server.sh is kept.`,
 		Exits: []cli.Exit{
-			{Code: 0, Meaning: "done, or nothing was changed"}, {Code: 1,
-				Meaning: "it failed, or --verify found changes"},
-			{Code: 2, Meaning: "wrong usage"}, {Code: 3, Meaning: "the server's program for a system could not be had"},
+			{Code: 0, Meaning: "done, or nothing was changed"},
+			{Code: 1, Meaning: "it failed, or --verify found changes"},
+			{Code: 3, Meaning: "the server's program for a system could not be had"},
 		},
 		Run: func(s cli.Streams, _ []string) error { return o.vendor(s) },
 	}
@@ -102,9 +101,8 @@ func (o *options) vendor(s cli.Streams) error {
 		return o.printResult(s, r, "dry-run")
 	}
 	if !v.Upgrade && vendoring.Exists(dir) && cli.IsTerminal(s.In) && !o.json {
-		cli.Printf(s.Err, "%s/ already exists in %s\nProceed with upgrade? [y/N] ", runtimes.Dir, dir)
-		answer, _ := bufio.NewReader(io.LimitReader(s.In, 1<<10)).ReadString('\n')
-		if !strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y") {
+		cli.Printf(s.Err, "%s/ already exists in %s\n", runtimes.Dir, dir)
+		if !cli.Confirm(s, s.Err, "Proceed with upgrade?") {
 			fmt.Fprintln(out, "Aborted.")
 			return nil
 		}

@@ -28,7 +28,7 @@ func explainCommand() *cli.Command {
 		Operands: []cli.Operand{{Name: "[ID]", Complete: cli.Found(ids)}},
 		Text:     "Ids: " + strings.Join(ids(), ", ") + ".",
 		Exits: []cli.Exit{
-			{Code: 0, Meaning: "it is explained"}, {Code: 1, Meaning: "there is no such id"}, {Code: 2, Meaning: "wrong usage"},
+			{Code: 0, Meaning: "it is explained"}, {Code: 1, Meaning: "there is no such id"},
 		},
 		Run: func(s cli.Streams, operands []string) error {
 			if len(operands) == 0 {

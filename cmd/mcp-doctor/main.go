@@ -29,7 +29,7 @@ func command() *cli.Command {
 		},
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "nothing is wrong; warnings are allowed"}, {Code: 1, Meaning: "errors were found"},
-			{Code: 2, Meaning: "wrong usage"}, {Code: 3, Meaning: "doctor: refused"},
+			{Code: 3, Meaning: "doctor: refused"},
 		},
 		Commands: []*cli.Command{validateCommand(), migrateCommand(), doctorCommand(), explainCommand(),
 			health.Command("health"), health.Command("ready")},

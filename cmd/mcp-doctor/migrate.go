@@ -25,7 +25,7 @@ func migrateCommand() *cli.Command {
 note about a difference that may not matter. It does not repeat the checks of validate.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "nothing needs attention; notes are allowed"},
-			{Code: 1, Meaning: "something needs attention, or no project"}, {Code: 2, Meaning: "wrong usage"},
+			{Code: 1, Meaning: "something needs attention, or no project"},
 			{Code: 128, Meaning: "and above: ended by a signal"},
 		},
 		Run: func(s cli.Streams, _ []string) error { return migrate(s, root, asJSON, ndjson) },

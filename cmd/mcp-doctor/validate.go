@@ -41,7 +41,7 @@ func validateCommand() *cli.Command {
 		Text: "Each finding has a remedy and an id. For more, run mcp-bash explain ID.",
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "no errors; warnings are allowed unless --strict"},
-			{Code: 1, Meaning: "errors, or no project"}, {Code: 2, Meaning: "wrong usage"},
+			{Code: 1, Meaning: "errors, or no project"},
 			{Code: 128, Meaning: "and above: ended by a signal"},
 		},
 		Run: func(s cli.Streams, _ []string) error { return o.run(s) },

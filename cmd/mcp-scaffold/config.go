@@ -63,7 +63,6 @@ func configCommand() *cli.Command {
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "done, or there was nothing to do"},
 			{Code: 1, Meaning: "rejected or failed, and nothing was changed; or no project was found"},
-			{Code: 2, Meaning: "wrong usage"},
 		},
 		Text: "The clients: " + strings.Join(clients.Names(), ", ") + `.
 

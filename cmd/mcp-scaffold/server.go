@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -157,15 +155,8 @@ func confirmInside(s cli.Streams, o *serverOptions, around string) error {
 			WithHint("Change to another directory, add to that project with mcp-bash scaffold, or give --force.")
 	}
 	cli.Printf(s.Out, "This directory is in the project %s.\n", cli.Line(around))
-	return confirm(s, "Create another project inside it?", "nothing was created")
-}
-
-// confirm asks a question on a terminal. Any answer other than yes is an error.
-func confirm(s cli.Streams, question, otherwise string) error {
-	cli.Printf(s.Out, "%s [y/N] ", question)
-	answer, _ := bufio.NewReader(io.LimitReader(s.In, 1<<10)).ReadString('\n')
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return cli.Failf(cli.CodeExists, "%s", otherwise)
+	if !cli.Confirm(s, s.Out, "Create another project inside it?") {
+		return cli.Failf(cli.CodeExists, "nothing was created")
 	}
 	return nil
 }

@@ -109,7 +109,10 @@ func (w *wrapper) confirm() error {
 	if w.o.json || !cli.IsTerminal(w.s.In) || !cli.IsTerminal(w.s.Out) {
 		return cli.Failf(cli.CodeExists, "there are changes; show them with --dry-run, and apply them with --force")
 	}
-	return confirm(w.s, "Write this?", "nothing was written")
+	if !cli.Confirm(w.s, w.s.Out, "Write this?") {
+		return cli.Failf(cli.CodeExists, "nothing was written")
+	}
+	return nil
 }
 
 func (w *wrapper) updateJSON(updates []*scaffold.Update) error {

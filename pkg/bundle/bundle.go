@@ -59,11 +59,8 @@ type Options struct {
 	Err  io.Writer    // faults and warnings
 	Bar  *cli.Bar     // the progress; may be nil
 
-	modified time.Time
+	modified time.Time // of the files in a bundle (CLI-1433)
 }
-
-// now returns the time of the bundle's files (CLI-1433).
-func (o *Options) now() time.Time { return o.modified }
 
 // A Result is what was made.
 type Result struct {
@@ -402,7 +399,7 @@ func (b *builder) collect() error {
 	if rest := b.notIncluded(root, places); len(rest) == 1 {
 		b.say.note("Not included: %s; add it with MCPB_INCLUDE", rest[0])
 	} else if len(rest) > 1 {
-		b.say.note("Not included: %s; add them with MCPB_INCLUDE", some(rest))
+		b.say.note("Not included: %s; add them with MCPB_INCLUDE", cli.Some(rest, shown))
 	}
 	return nil
 }
@@ -423,7 +420,7 @@ func (b *builder) report() {
 		b.say.fault("%s", fault)
 	}
 	if len(c.leftOut) > 0 {
-		b.say.warn("Left out: %s", some(c.leftOut))
+		b.say.warn("Left out: %s", cli.Some(c.leftOut, shown))
 	}
 	for _, refused := range c.refused {
 		b.say.warn("Refused: %s", refused)
@@ -432,19 +429,13 @@ func (b *builder) report() {
 		b.say.note("  → Name a file that holds no secret in MCPB_INCLUDE (%s) to include it", confFile)
 	}
 	if len(c.unscanned) > 0 {
-		b.say.note("Searched for secrets in the first %d MB only: %s", maxScan>>20, some(c.unscanned))
+		b.say.note("Searched for secrets in the first %d MB only: %s", maxScan>>20, cli.Some(c.unscanned, shown))
 	}
 	c.faults, c.leftOut, c.refused, c.unscanned, c.secrets = nil, nil, nil, nil, false
 }
 
-// some is a list for people, which ends where it gets long.
-func some(names []string) string {
-	const shown = 8
-	if len(names) <= shown {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
-}
+// shown is the number of names in a message.
+const shown = 8
 
 func openSource(dir, base string) (*source, error) {
 	physical, err := fsys.Physical(dir)

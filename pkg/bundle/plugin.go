@@ -286,7 +286,7 @@ func checkFolder(dir string) error {
 }
 
 func notOurs(dir string, reasons []string) error {
-	return cli.Failf(cli.CodeExists, "%s exists: %s", cli.Line(dir), cli.Line(some(reasons))).
+	return cli.Failf(cli.CodeExists, "%s exists: %s", cli.Line(dir), cli.Line(cli.Some(reasons, shown))).
 		WithHint("move it away, or choose another folder with --output")
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/json/rawjson"
@@ -44,7 +45,7 @@ func (b *builder) buildRegistry(ctx context.Context) error {
 				reasons = append(reasons, message)
 			}
 		},
-		Now: b.o.now,
+		Now: func() time.Time { return b.o.modified },
 	})
 	report, err := catalog.Refresh(ctx, registry.RefreshOptions{})
 	if err != nil {

@@ -73,16 +73,11 @@ func (b *builder) inProject(path string) string {
 	return filepath.Join(b.p.Root, filepath.FromSlash(path))
 }
 
-var kindNames = [...]string{
-	rawjson.Null: "null", rawjson.Bool: "boolean", rawjson.Number: "number",
-	rawjson.String: "string", rawjson.Array: "array", rawjson.Object: "object",
-}
-
 // checkFields reports what is wrong with the fields, and returns them as the manifest
 // has them: nil for none.
 func (b *builder) checkFields(fields json.RawMessage) json.RawMessage {
 	if kind := rawjson.KindOf(fields); kind != rawjson.Object {
-		b.say.fault("user_config must be an object, got %s", kindNames[kind])
+		b.say.fault("user_config must be an object, got %s", kind)
 		return nil
 	}
 	var out rawjson.Builder
@@ -207,26 +202,13 @@ func checkDefault(field json.RawMessage, kind string, multiple bool, fault func(
 	if v == nil {
 		return
 	}
-	want := map[string]rawjson.Kind{"string": rawjson.String, "number": rawjson.Number, "boolean": rawjson.Bool}[kind]
-	got := rawjson.KindOf(v)
+	isPath, got := kind == "directory" || kind == "file", rawjson.KindOf(v)
 	switch {
-	case want == rawjson.Invalid && got != rawjson.String && !(multiple && areStrings(v)):
+	case isPath && got != rawjson.String && !(multiple && rawjson.IsStrings(v)):
 		fault(": default must be string (path)")
-	case want != rawjson.Invalid && got != want:
+	case !isPath && got.String() != kind:
 		fault(": default must be %s", kind)
 	}
-}
-
-func areStrings(v json.RawMessage) bool {
-	if rawjson.KindOf(v) != rawjson.Array {
-		return false
-	}
-	for e := range rawjson.Elements(v) {
-		if rawjson.KindOf(e) != rawjson.String {
-			return false
-		}
-	}
-	return true
 }
 
 var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -17,8 +17,8 @@ type Command struct {
 	Operands []Operand // in order
 	Flags    Flags
 	Text     string // after the options; indented lines are not wrapped
-	Exits    []Exit
-	NotVerb  bool // "mcp-bash NAME" does not run this command
+	Exits    []Exit // in order; without 2, that is wrong usage
+	NotVerb  bool   // "mcp-bash NAME" does not run this command
 
 	// Commands are subcommands. The first operand selects one. A command with subcommands has no operands, options
 	// and Run. If a subcommand has subcommands too, the program calls its Main with the remaining arguments.
@@ -45,6 +45,15 @@ func (o Operand) repeatable() bool { return strings.HasSuffix(strings.TrimSuffix
 type Exit struct {
 	Code    int
 	Meaning string
+}
+
+// exits returns the exit codes for people.
+func (c *Command) exits() []Exit {
+	at, found := slices.BinarySearchFunc(c.Exits, ExitUsage, func(e Exit, code int) int { return e.Code - code })
+	if found || len(c.Exits) == 0 {
+		return c.Exits
+	}
+	return slices.Insert(slices.Clone(c.Exits), at, Exit{ExitUsage, "wrong usage"})
 }
 
 // An ExitCode is the error of a command that failed and has printed the reason.

@@ -38,10 +38,10 @@ func (c *Command) help(name, verb string, l layout) string {
 	if c.Text != "" {
 		b.WriteString("\n" + l.paragraphs(named(c.Text, name)))
 	}
-	if len(c.Exits) > 0 {
+	if exits := c.exits(); exits != nil {
 		b.WriteString("\nExit codes:\n")
 		var rows [][2]string
-		for _, e := range c.Exits {
+		for _, e := range exits {
 			rows = append(rows, [2]string{fmt.Sprint(e.Code), e.Meaning})
 		}
 		b.WriteString(l.table(rows))

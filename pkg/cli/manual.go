@@ -69,9 +69,9 @@ func (c *Command) manualBody(b *strings.Builder, name string) {
 			}
 		}
 	}
-	if len(c.Exits) > 0 {
+	if exits := c.exits(); exits != nil {
 		b.WriteString(".SS Exit codes\n")
-		for _, e := range c.Exits {
+		for _, e := range exits {
 			fmt.Fprintf(b, ".TP\n.B %d\n%s\n", e.Code, own(e.Meaning))
 		}
 	}

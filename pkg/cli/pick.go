@@ -72,6 +72,14 @@ func numbers(word string, n int) (from, to int, ok bool) {
 	return a - 1, b - 1, err == nil && err2 == nil && a >= 1 && a <= b && b <= n
 }
 
+// Confirm asks a question on a terminal. Only yes is consent. The answer of an ended input is no.
+func Confirm(s Streams, w io.Writer, question string) bool {
+	Printf(w, "%s [y/N] ", question)
+	answer, _ := bufio.NewReader(io.LimitReader(s.In, 1<<10)).ReadString('\n')
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
+}
+
 func shorten(text string, n int) string {
 	if r := []rune(text); len(r) > n {
 		return string(r[:n]) + "..."

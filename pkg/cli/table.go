@@ -29,6 +29,14 @@ func (t Table) Print(w io.Writer) {
 	}
 }
 
+// Some lists the first names for people.
+func Some(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
 // Cut shortens a text to a number of characters.
 func Cut(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {

@@ -82,15 +82,7 @@ func (t target) failed(err error) error {
 	if fsys.Escapes(err) {
 		err = errors.New("a symbolic link on its path leads out of the project; name the file with --file")
 	}
-	var path *fs.PathError
-	var link *os.LinkError
-	switch {
-	case errors.As(err, &path):
-		err = path.Err
-	case errors.As(err, &link):
-		err = link.Err
-	}
-	return cli.Failf(cli.CodeInvalid, "%s: %v; nothing was changed", t.path, err)
+	return cli.Failf(cli.CodeInvalid, "%s: %v; nothing was changed", t.path, fsys.Cause(err))
 }
 
 // resolve follows symbolic links to the path of the file, which may not exist yet.

@@ -62,7 +62,7 @@ result as one line of JSON; a failure that a client would get as an error is
 {"tools":[...],"total":N}.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "the tool ended with 0 (also when its result is an error, unless --check)"},
-			{Code: 1, Meaning: "anything failed"}, {Code: 2, Meaning: "wrong usage"},
+			{Code: 1, Meaning: "anything failed"},
 			{Code: 128, Meaning: "and above: ended by a signal"},
 		},
 		Run: func(s cli.Streams, operands []string) error { return start(s, o, operands, tree) },

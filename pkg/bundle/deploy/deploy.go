@@ -32,9 +32,8 @@ type Options struct {
 }
 
 type format struct {
-	name string
-	// files are the templates. Their names begin with the name of the deployment and end in the text here.
-	files []struct{ template, suffix string }
+	name  string
+	files []string           // the extensions of the files; their templates have the name of the format
 	id    *lazyregexp.Regexp // the form of a deployment's name
 	max   int                // characters of a name
 	rule  string             // the form in words
@@ -47,12 +46,11 @@ var dnsLabel = lazyregexp.New(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
 const dnsRule = "lower-case letters, digits and -, begins with a letter, and does not end with -"
 
 var formats = []format{
-	{"kubernetes", []struct{ template, suffix string }{{"kubernetes.yaml", ".yaml"}}, dnsLabel, 50, dnsRule},
-	{"toolhive", []struct{ template, suffix string }{{"toolhive.yaml", ".yaml"}}, dnsLabel, 50, dnsRule},
-	{"docker-catalog", []struct{ template, suffix string }{{"docker-catalog.yaml", ".yaml"}},
-		lazyregexp.New(`^[a-z0-9][a-z0-9_-]*$`), 100,
+	{"kubernetes", []string{".yaml"}, dnsLabel, 50, dnsRule},
+	{"toolhive", []string{".yaml"}, dnsLabel, 50, dnsRule},
+	{"docker-catalog", []string{".yaml"}, lazyregexp.New(`^[a-z0-9][a-z0-9_-]*$`), 100,
 		"lower-case letters, digits, - and _, and begins with a letter or a digit"},
-	{"systemd", []struct{ template, suffix string }{{"systemd.service", ".service"}, {"systemd.socket", ".socket"}},
+	{"systemd", []string{".service", ".socket"},
 		lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]*$`), 100, "letters, digits, - and _, and begins with a letter or a digit"},
 }
 
@@ -120,12 +118,12 @@ func Make(p *project.Project, o Options) (*Result, error) {
 	if o.Namespace != "" {
 		t.values["kubectl_namespace"] = " --namespace " + o.Namespace
 	}
-	for _, file := range f.files {
-		text, err := templates.ReadFile("templates/" + file.template)
+	for _, end := range f.files {
+		text, err := templates.ReadFile("templates/" + f.name + end)
 		if err != nil {
 			return nil, err
 		}
-		r.Files = append(r.Files, File{r.Name + file.suffix, t.fill(string(text))})
+		r.Files = append(r.Files, File{r.Name + end, t.fill(string(text))})
 	}
 	return r, nil
 }

@@ -238,7 +238,7 @@ func (c *check) icons(doc json.RawMessage, label string) bool {
 		return true
 	}
 	if kind := rawjson.KindOf(icons); kind != rawjson.Array {
-		c.at("icons.form", label, "icons must be an array, got "+kindNames[kind])
+		c.at("icons.form", label, "icons must be an array, got "+kind.String())
 		return false
 	}
 	var bad []string
@@ -254,10 +254,6 @@ func (c *check) icons(doc json.RawMessage, label string) bool {
 			`icons[%s] must be objects with "src" property (e.g., {"src": "./icon.svg"})`, strings.Join(bad, ", ")))
 	}
 	return bad == nil
-}
-
-var kindNames = [...]string{
-	rawjson.Bool: "boolean", rawjson.Number: "number", rawjson.String: "string", rawjson.Object: "object",
 }
 
 type content struct {

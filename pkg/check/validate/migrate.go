@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/json/rawjson"
@@ -322,16 +323,8 @@ func (m *migration) toolScripts() {
 		}
 	}
 	if unlimited != nil && m.p.Env["MCPBASH_DEFAULT_TOOL_TIMEOUT"] == "" {
-		m.at("migrate.tool_limit", first, "tools without timeoutSecs end after 30 s: "+few(unlimited))
+		m.at("migrate.tool_limit", first, "tools without timeoutSecs end after 30 s: "+cli.Some(unlimited, 5))
 	}
-}
-
-func few(names []string) string {
-	const most = 5
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // policyScript reports permissions that policy.sh tries to grant.
@@ -529,7 +522,7 @@ func (m *migration) completionScripts() {
 	} {
 		if limit.files != nil && m.p.Env[limit.variable] == "" {
 			m.at("migrate.completion_limit", limit.files[0],
-				fmt.Sprintf("completion scripts end after %s s: %s", limit.seconds, few(limit.files)))
+				fmt.Sprintf("completion scripts end after %s s: %s", limit.seconds, cli.Some(limit.files, 5)))
 		}
 	}
 }

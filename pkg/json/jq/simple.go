@@ -191,16 +191,7 @@ type IndexError struct {
 
 func (e *IndexError) Error() string {
 	if e.ByNumber {
-		return fmt.Sprintf("Cannot index %s with number", kindNames[e.Kind])
+		return fmt.Sprintf("Cannot index %s with number", e.Kind)
 	}
-	return fmt.Sprintf("Cannot index %s with %q", kindNames[e.Kind], e.Name)
-}
-
-var kindNames = [...]string{
-	rawjson.Null:   "null",
-	rawjson.Bool:   "boolean",
-	rawjson.Number: "number",
-	rawjson.String: "string",
-	rawjson.Array:  "array",
-	rawjson.Object: "object",
+	return fmt.Sprintf("Cannot index %s with %q", e.Kind, e.Name)
 }

@@ -25,6 +25,11 @@ const (
 	Object
 )
 
+// String returns the name of the kind, as JSON Schema and jq have it.
+func (k Kind) String() string {
+	return [...]string{"", "null", "boolean", "number", "string", "array", "object"}[k]
+}
+
 // KindOf returns the kind of a value.
 func KindOf(v json.RawMessage) Kind {
 	i := SpaceEnd(v, 0)

@@ -63,8 +63,8 @@ __mcp_argv_switch() { # ARRAY POINTER WORD [WORD_FOR_FALSE [DEFAULT]]
   esac
 }
 
-__mcp_argv_option() { # ARRAY POINTER WORD [--attached] [--path] [--any] [--one] [--default VALUE]
-  local _array=${1-} _pointer=${2-} _word=${3-} _how=apart _path='' _any='' _one='' _default=''
+__mcp_argv_option() { # ARRAY POINTER WORD [--attached] [--path] [--unless ERE] [--any] [--one] [--default VALUE]
+  local _array=${1-} _pointer=${2-} _word=${3-} _how=apart _path='' _any='' _one='' _default='' _unless=''
   __mcp_argv_array "$_array" || return 0
   case $_word in *=) _how=joined ;; esac
   shift "$(($# < 3 ? $# : 3))"
@@ -72,8 +72,8 @@ __mcp_argv_option() { # ARRAY POINTER WORD [--attached] [--path] [--any] [--one]
   __mcp_argv_each "$_array" "$_pointer"
 }
 
-__mcp_argv_operand() { # ARRAY POINTER [--path] [--any] [--default VALUE]
-  local _array=${1-} _pointer=${2-} _word='' _how=operand _path='' _any='' _one='' _default=''
+__mcp_argv_operand() { # ARRAY POINTER [--path] [--unless ERE] [--any] [--default VALUE]
+  local _array=${1-} _pointer=${2-} _word='' _how=operand _path='' _any='' _one='' _default='' _unless=''
   __mcp_argv_array "$_array" || return 0
   shift "$(($# < 2 ? $# : 2))"
   __mcp_argv_flags "$@"
@@ -88,6 +88,7 @@ __mcp_argv_flags() { # FLAG...
       --any) _any=1 ;;
       --one) _one=1 ;;
       --default) _default=${2-} && shift ;;
+      --unless) _unless=${2-} && shift ;;
     esac
     shift
   done
@@ -145,7 +146,8 @@ __mcp_argv_add() { # ARRAY POINTER
     t*) __mcp_argv_push "$1" "${_word%=}" && return 0 ;; # an option without a value
     x*) return 0 ;;
   esac
-  if [[ -n $_path && $__mcp_reply != - ]]; then # "-" is standard input or output, not a path
+  # "-" is standard input or output, not a path.
+  if [[ -n $_path && $__mcp_reply != - && ! ( -n $_unless && $__mcp_reply =~ $_unless ) ]]; then
     if [[ -z $__mcp_reply ]]; then
       __mcp_failure="$2 is empty" && return 0
     fi

@@ -75,6 +75,11 @@ func TestArgv(t *testing.T) {
 			"; mcp_argv_operand argv .a"}, outcome{rc: 1, out: `<\u0000>` + invalid(".a holds a NUL, which no argument "+
 			"of a program can").out,
 			err: ".a holds a NUL, which no argument of a program can\n"}, ""},
+		row{"SDK-91", tool{args: `{"p":"a:b\nc","q":"../a","r":"-a:b"}`, script: "argv=(); cd " + quoted(dir) +
+			"; mcp_argv_operand argv .p --path --unless '^([a-z]+:.*)$'; " +
+			"mcp_argv_operand argv .q --path --unless '^([a-z]+:.*)$'" + show +
+			"; mcp_argv_operand argv .r --path --unless '^(-?[a-z]+:.*)$'"},
+			outcome{rc: 1, out: "<a:b\nc><" + filepath.Dir(resolved) + "/a>" + dash(".r").out, err: dash(".r").err}, ""},
 		row{"SDK-91", tool{args: `{"p":"-x","l":["a","../b"]}`, script: "argv=(); cd " + quoted(dir) +
 			"; mcp_argv_operand argv .p --path; mcp_argv_option argv .l --f= --path" + show},
 			out("<" + resolved + "/-x><--f=" + resolved + "/a><--f=" + filepath.Dir(resolved) + "/b>"), ""},

@@ -32,6 +32,13 @@ func folder(t testing.TB) string {
 	return dir
 }
 
+// folders are variables with folders that programs look for in /usr.
+var folders = map[string]string{
+	"MAGICK_CODER_MODULE_PATH": "usr/lib/*-linux-gnu/ImageMagick-*/modules-*/coders",
+	"MAGICK_CONFIGURE_PATH":    "etc/ImageMagick-6",
+	"pandoc_datadir":           "usr/share/pandoc",
+}
+
 // place returns a PATH and a MANPATH with the programs.
 func place(t testing.TB) (path, manPath string) {
 	t.Helper()
@@ -40,6 +47,11 @@ func place(t testing.TB) (path, manPath string) {
 	t.Setenv("PYTHONPATH", filepath.Join(root, "usr/lib/python3/dist-packages"))
 	libraries, _ := filepath.Glob(filepath.Join(root, "usr/lib/*-linux-gnu"))
 	t.Setenv("LD_LIBRARY_PATH", strings.Join(libraries, ":"))
+	for name, pattern := range folders {
+		if found, _ := filepath.Glob(filepath.Join(root, pattern)); len(found) > 0 {
+			t.Setenv(name, found[0])
+		}
+	}
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		t.Fatal(err)

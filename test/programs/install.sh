@@ -68,6 +68,17 @@ if [[ -n $todo ]]; then
     >"$folder/npm.log" 2>&1 || fail 'npm could not install the packages.' "$(tail -n 5 "$folder/npm.log")"
   printf 'npm %s\n' $todo >>"$folder/installed"
 fi
+for program in "$folder"/npm/node_modules/@ff*-installer/linux-x64/ff{mpeg,probe}; do # they have no links
+  [[ ! -f $program ]] || { chmod +x "$program" && ln -sf "$program" "$folder/bin/"; }
+done
+for program in "$folder"/root/usr/bin/*-im6.q16; do # Debian's alternatives
+  name=${program##*/}
+  [[ ! -e $program ]] || ln -sf "$program" "$folder/bin/${name%%-im6.q16}"
+done
+for library in "$folder"/root/usr/lib/*-linux-gnu/blas/*.so.3; do
+  [[ ! -e $library ]] || ln -sf "blas/${library##*/}" "${library%/blas/*}/"
+done
+[[ ! -d $folder/root/usr/share/perl5 ]] || ln -sfn ../share/perl5 "$folder/root/usr/bin/lib" # for exiftool
 todo=$(missing go "${go[@]}") || true
 for package in $todo; do
   GOBIN=$folder/bin GOFLAGS='' CGO_ENABLED=0 go install "$package" >"$folder/go.log" 2>&1 ||

@@ -137,7 +137,8 @@ func newBench(t *testing.T, name string, r *recipe.Recipe, web []string) *bench 
 	}
 	b.env = append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "TMPDIR="+filepath.Join(dir, "tmp"),
 		"XDG_CACHE_HOME="+filepath.Join(dir, "home/cache"), "MCPBASH_TOOL_ALLOWLIST=*", "MCPBASH_TOOL_ENV_MODE=allowlist",
-		"MCPBASH_TOOL_ENV_ALLOWLIST=PYTHONPATH,LD_LIBRARY_PATH", "MCPBASH_CONFINE="+confinement())
+		"MCPBASH_TOOL_ENV_ALLOWLIST=PYTHONPATH,LD_LIBRARY_PATH,"+strings.Join(slices.Collect(maps.Keys(folders)), ","),
+		"MCPBASH_CONFINE="+confinement())
 	for _, name := range []string{"home", "tmp"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ package programs
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -201,6 +202,13 @@ func listeners(t *testing.T, project string) []string {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/missing" {
 			http.NotFound(w, r)
+			return
+		}
+		if r.URL.Path == "/tone.wav" {
+			w.Header().Set("Content-Type", "audio/wav")
+			header := []uint16{16, 0, 1, 1, 8000, 0, 8000, 0, 1, 8} // mono, 8000 samples of one byte in a second
+			sound, _ := binary.Append([]byte("RIFF\x24\x00\x00\x00WAVEfmt "), binary.LittleEndian, header)
+			w.Write(append(sound, "data\x00\x00\x00\x00"...))
 			return
 		}
 		body, _ := io.ReadAll(r.Body)

@@ -126,6 +126,8 @@ func (c *checker) argument(a *Argument, path string) {
 	}{
 		{isSwitch && a.Option == "", "/type", "a switch needs an option"},
 		{a.Option != "" && !isOption(a.Option), "/option", "must begin with a dash or a plus sign"},
+		{len(a.Option) == 1 && (a.Form != Attached || a.Pattern == ""), "/option",
+			"needs a longer name, or form attached with a pattern"},
 		{a.Negation != "" && !isSwitch, "/negation", "is only for a switch"},
 		{a.Form != "" && (isSwitch || a.Option == ""), "/form", "is only for an option with a value"},
 		{(a.Type == Choice) != (len(a.Choices) > 0), "/choices", "a choice has choices, and no other type has"},
@@ -133,6 +135,7 @@ func (c *checker) argument(a *Argument, path string) {
 		{(a.Minimum != nil || a.Maximum != nil) && !isNumber, "", "only numbers have a minimum or a maximum"},
 		{a.Minimum != nil && a.Maximum != nil && *a.Minimum > *a.Maximum, "/minimum", "is larger than the maximum"},
 		{a.Access != "" && a.Type != Path, "/access", "is only for a path"},
+		{a.Unless != "" && a.Type != Path, "/unless", "is only for a path"},
 		{a.Default != nil && a.Required, "/default", "a required argument needs none"},
 		{a.Default != nil && a.Repeat && isSwitch, "/default", "a count cannot have it"},
 		{a.Default != nil && !a.accepts(a.Default), "/default", "is not a value of the argument"},
@@ -142,6 +145,9 @@ func (c *checker) argument(a *Argument, path string) {
 		if rule.broken {
 			c.add(path+rule.member, "%s", rule.reason)
 		}
+	}
+	if _, err := regexp.CompilePOSIX(a.Unless); err != nil {
+		c.add(path+"/unless", "is not a POSIX regular expression: %v", err)
 	}
 	if _, err := regexp.Compile(a.Pattern); err != nil {
 		c.add(path+"/pattern", "is not a regular expression: %v", err)
@@ -249,7 +255,9 @@ func (r *Recipe) Danger(a *Argument) string {
 	return reason
 }
 
-func isOption(s string) bool { return len(s) > 1 && (s[0] == '-' || s[0] == '+') }
+// isOption reports whether s is an option. A lone dash is one if the value follows in the same word, as in
+// -Artist=Ann of exiftool.
+func isOption(s string) bool { return s != "" && (s[0] == '-' || s[0] == '+') }
 
 // acceptsAll reports whether a value, or each element of a list, is a value of the argument.
 func (a *Argument) acceptsAll(value any) bool {

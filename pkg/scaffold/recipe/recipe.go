@@ -28,6 +28,9 @@ type Recipe struct {
 	Verified bool `json:"verified"`
 	// Version restricts the recipe to a range of versions of the program.
 	Version *Version `json:"version,omitempty"`
+	// InRoot reports that the program runs in the only root, if there is one. Programs that read settings
+	// of the current folder, or write into it, need this.
+	InRoot bool `json:"inRoot,omitempty"`
 	// Environment has variables that are set for the program, such as GIT_PAGER.
 	Environment map[string]string `json:"environment,omitempty"`
 	// Arguments are the words of the command line, in the order in which the program gets them.
@@ -90,6 +93,9 @@ type Argument struct {
 	Choices []string `json:"choices,omitempty"`
 	// Pattern is a regular expression for the whole value.
 	Pattern string `json:"pattern,omitempty"`
+	// Unless is a POSIX extended regular expression. A value of a path that matches it as a whole is not
+	// a path, such as the remote "photos:2024" of rclone. The program gets it as it is.
+	Unless string `json:"unless,omitempty"`
 	// Minimum and Maximum bound a number.
 	Minimum *float64 `json:"minimum,omitempty"`
 	Maximum *float64 `json:"maximum,omitempty"`

@@ -52,7 +52,8 @@ func TestCheckedLibrary(t *testing.T) {
 // purposes are dangerous options that recipes offer because the program is for that, such as a folder to unpack
 // into. Others are harmless and only similar to dangerous ones.
 const purposes = `aws-s3-cp --profile, aws-s3-ls --profile, curl --write-out, docker-run --workdir,
-docker-run --entrypoint, go-test -run, kubectl-get --output, mysql --force, mysql --execute, pg_dump --clean,
+docker-run --entrypoint, go-test -run, kubectl-get --output, mysql --force, mysql --execute, pg_dump --clean, gpg --keyring,
+openssl-dgst -sign, openssl-req -key, openssl-x509 -CAkey, openssl-x509 -signkey, yt-dlp --paths,
 pip-install --upgrade, pip-install --pre, pip-list --pre, psql --command, rclone-copy --update,
 restic-backup --password-file, restic-backup --force, restic-snapshots --password-file, rsync --update,
 shellcheck --shell, shfmt -f, tar --directory, terraform-plan -chdir, terraform-plan -destroy, unzip -d,
@@ -113,6 +114,9 @@ func TestFaults(t *testing.T) {
 		{`{"name":"a","type":"integer","minimum":2,"maximum":1}`, ``, `/minimum`},
 		{`{"name":"a","type":"integer","default":1.5}`, ``, `/default: is not a value`},
 		{`{"name":"a","type":"string","access":"write"}`, ``, `/access`},
+		{`{"name":"a","option":"-","type":"string","form":"attached"}`, ``, `/option: needs a longer name`},
+		{`{"name":"a","type":"string","unless":"x"}`, ``, `/unless: is only for a path`},
+		{`{"name":"a","type":"path","unless":"\\d"}`, ``, `/unless: is not a POSIX regular expression`},
 		{`{"name":"a","type":"string","form":"equals"}`, ``, `/form`},
 		{`{"name":"a","type":"string","negation":"--no"}`, ``, `/negation`},
 		{`{"name":"a","type":"string","dashes":true}`, ``, `/dashes`},

@@ -33,8 +33,11 @@ func (t *Tool) body() string {
 		first, rest = append(slices.Clone(first), rest[0].Words...), rest[1:]
 	}
 	fmt.Fprintf(&b, "argv=(%s)\n", t.quoted(first))
-	if t.Source.File == "" {
-		b.WriteString(surroundings)
+	switch {
+	case t.Source.File == "":
+		b.WriteString(inRoot + privateHome)
+	case t.Recipe.InRoot:
+		b.WriteString(inRoot)
 	}
 	for i := range rest {
 		b.WriteString(line(&rest[i]) + "\n")
@@ -60,10 +63,14 @@ func (t *Tool) body() string {
 	return b.String()
 }
 
-// surroundings are for tools from a help text. It is not known which words are paths, or whether the
-// program needs a home.
-const surroundings = `# Relative paths are those of the only root. A home that the tool cannot read is replaced.
-[[ ${MCP_ROOTS_COUNT-} != 1 ]] || cd "$MCP_ROOTS_PATHS"
+// inRoot is for recipes that need it, and for tools from a help text, because it is not known which
+// of their words are paths.
+const inRoot = `# Relative paths are those of the only root.
+[[ ${MCP_ROOTS_COUNT-} != 1 ]] || cd "$MCP_ROOTS_PATHS" || exit
+`
+
+// privateHome is for tools from a help text, because it is not known whether the program needs a home.
+const privateHome = `# A home that the tool cannot read is replaced.
 { : <"${HOME-}"; } 2>/dev/null || export HOME="${TMPDIR:-/tmp}"
 `
 
@@ -81,7 +88,7 @@ done
 
 // quoted writes the program and its words. A program of the project is found from any directory.
 func (t *Tool) quoted(words []string) string {
-	if own, ok := strings.CutPrefix(words[0], "./"); ok && t.Source.File == "" {
+	if own, ok := strings.CutPrefix(words[0], "./"); ok && (t.Source.File == "" || t.Recipe.InRoot) {
 		return strings.TrimRight(`"$PWD"/`+shell.Quote(own)+" "+quoted(words[1:]), " ")
 	}
 	return quoted(words)
@@ -127,6 +134,9 @@ func line(a *recipe.Argument) string {
 	}
 	if a.Type == recipe.Path {
 		words = append(words, "--path")
+	}
+	if a.Unless != "" {
+		words = append(words, "--unless", "^("+a.Unless+")$")
 	}
 	if a.Dashes {
 		words = append(words, "--any")

@@ -80,6 +80,18 @@ fi
 	}
 }
 
+// WRAP-31, WRAP-32: a program that runs in the root, and a path that can be a remote.
+func TestInRoot(t *testing.T) {
+	text := strings.NewReplacer(`"timeoutSecs":60`, `"inRoot":true`, `"default":"."`, `"unless":"[a-z]+:.*"`).Replace(brew)
+	got := tool(t, text, Selection{}).body()
+	for _, line := range []string{"argv=(\"$PWD\"/bin/brew --quiet)\n" + inRoot + "mcp_argv_switch",
+		"\nmcp_argv_operand argv .pots --path --unless '^([a-z]+:.*)$'\n"} {
+		if !strings.Contains(got, line) {
+			t.Errorf("%s\nlacks %s", got, line)
+		}
+	}
+}
+
 // WRAP-31, WRAP-34: a program that shows its progress.
 func TestProgress(t *testing.T) {
 	made := tool(t, strings.Replace(brew, `"timeoutSecs":60`, `"timeoutSecs":60,"progress":"rsync"`, 1), Selection{})

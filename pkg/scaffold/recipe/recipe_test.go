@@ -52,8 +52,8 @@ func TestCheckedLibrary(t *testing.T) {
 // purposes are dangerous options that recipes offer because the program is for that, such as a folder to unpack
 // into. Others are harmless and only similar to dangerous ones.
 const purposes = `aws-s3-cp --profile, aws-s3-ls --profile, curl --write-out, docker-run --workdir,
-docker-run --entrypoint, go-test -run, kubectl-get --output, mysql --force, mysql --execute, pg_dump --clean, gpg --keyring,
-openssl-dgst -sign, openssl-req -key, openssl-x509 -CAkey, openssl-x509 -signkey, yt-dlp --paths,
+docker-run --entrypoint, kubectl-get --output, mysql --force, mysql --execute, pg_dump --clean, gpg --keyring,
+openssl-dgst -sign, openssl-req -key, openssl-x509 -CAkey, openssl-x509 -signkey, yt-dlp --paths, pg_dump --file,
 pip-install --upgrade, pip-install --pre, pip-list --pre, psql --command, rclone-copy --update,
 restic-backup --password-file, restic-backup --force, restic-snapshots --password-file, rsync --update,
 shellcheck --shell, shfmt -f, tar --directory, terraform-plan -chdir, terraform-plan -destroy, unzip -d,

@@ -326,20 +326,22 @@ func (p *Program) enter(s spec, help string) {
 			return // "-Thtml" is -T with a value
 		}
 	}
-	o := &Option{Names: s.names, Negations: s.negations, Value: s.value, Repeat: s.repeat || repeated.MatchString(help),
-		Help: help, Sure: Certain, Required: requiredIn.MatchString(help)}
+	o := &Option{Names: s.names, Negations: s.negations, Value: s.value, Repeat: s.repeat, Help: help, Sure: Certain,
+		Required: requiredIn.MatchString(help)}
 	if help == "" {
 		o.Sure = Likely
 	}
+	o.yargs()
 	if o.Value != nil {
-		switch strings.ToLower(o.Value.Name) {
+		switch o.Value.Name {
 		case "count": // pflag's type of a switch that is counted
 			if p.Style == StyleCobra {
 				o.Value, o.Repeat = nil, true
 			}
-		case "strings", "stringarray", "stringslice", "ints", "stringtostring", "durations", "floats", "array", "list":
+		case "strings", "stringArray", "stringSlice", "ints", "stringToString", "durations", "floats",
+			"array", "Array", "list":
 			o.Repeat = true
-		case "bool", "boolean":
+		case "bool", "boolean", "Boolean":
 			o.Value = nil
 		}
 	}
@@ -348,16 +350,29 @@ func (p *Program) enter(s spec, help string) {
 		o.Repeat = o.Repeat || v.dots
 		v.Several = v.Several || v.dots && p.Style == StyleArgparse
 	}
+	o.decideRepeat()
 	p.add(o)
 }
 
 var (
-	repeated = lazyregexp.New(`(?i)\b(?:can|may) be (?:\w+ )?(?:multiple times|more than once|several times|repeatedly|` +
-		`many times|repeated)|\b(?:can|may) be repeated\b|\bmultiple allowed\b|\brepeatable\b|\(-v+,|` +
-		`^\W*(?:multiple times|repeat this option)\b|\b(?:use|specify|repeat|give) (?:\w+ ){0,2}?(?:multiple times|` +
-		`more than once|several times|to add more)\b`)
 	requiredIn = lazyregexp.New(`\[required\]|\(required\)|\(Required\)`)
+	// yargsType matches the type that yargs prints after a description.
+	yargsType = lazyregexp.New(`\[(string|number|array|count|choices: [^\]]*)\]`)
 )
+
+// yargs gives an option the value that yargs prints after the description.
+func (o *Option) yargs() {
+	m := yargsType.FindStringSubmatch(o.Help)
+	switch {
+	case m == nil || o.Value != nil:
+	case m[1] == "count":
+		o.Repeat = true
+	case m[1] == "number":
+		o.Value = &Value{Name: "float"}
+	default:
+		o.Value, o.Repeat = &Value{Name: "text"}, m[1] == "array"
+	}
+}
 
 // commands reads a line in a list of commands.
 func (r *helpReader) commands(l line) bool {

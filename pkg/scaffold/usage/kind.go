@@ -11,6 +11,7 @@ import (
 var types = map[string]Kind{
 	"int": Integer, "ints": Integer, "int32": Integer, "int64": Integer, "uint": Integer, "uint8": Integer,
 	"uint16": Integer, "uint32": Integer, "uint64": Integer, "integer": Integer, "integer range": Integer,
+	"text": Text, "+int": Integer,
 	"float": Number, "float32": Number, "float64": Number, "float range": Number, "floats": Number,
 }
 
@@ -26,7 +27,7 @@ var (
 
 // The phrases that introduce choices: "one of a, b or c", "[possible values: a, b]", "(choices: a, b)".
 var (
-	braced   = lazyregexp.New(`[{(\[]([a-zA-Z][\w.+-]*(?:\|[a-zA-Z][\w.+-]*)+)[})\]]`)
+	braced   = lazyregexp.New(`(?:\{|^[(\[])([a-zA-Z][\w.+-]*(?:\|[a-zA-Z][\w.+-]*)+)[})\]]`)
 	possible = lazyregexp.New(`(?i)(?:\[possible values: |\(choices: |\bchoices: |\bone of(?: the following)?:? |` +
 		`\bvalid values(?: are)?: |\ballowed values(?: are)?: |\bpossible values(?: are)?: |` +
 		`\bsupported values(?: are)?: )(.*)`)
@@ -41,7 +42,7 @@ func (v *Value) decide(help string) {
 	case len(v.Choices) > 1:
 		v.Kind, v.Sure = Choice, Certain
 		return
-	case typed:
+	case typed && kind != Text:
 		v.Kind, v.Sure = kind, Certain
 		return
 	}
@@ -51,6 +52,8 @@ func (v *Value) decide(help string) {
 	}
 	v.Choices, v.Kind, v.Sure = nil, Text, Guessed
 	switch {
+	case typed:
+		v.Sure = Certain
 	case urlName.MatchString(name):
 		v.Kind = URL
 	case pathName.MatchString(name):

@@ -43,6 +43,7 @@ const (
 	StyleUsage    Style = "bsd"
 	StyleGit      Style = "git"
 	StyleBusybox  Style = "busybox"
+	StyleNode     Style = "node" // commander, yargs
 )
 
 // Sure is a degree of certainty.
@@ -75,9 +76,11 @@ type Option struct {
 	Negations []string // "--no-color"
 	Value     *Value   // nil: a switch
 	Repeat    bool     // it can be given several times
-	Required  bool
-	Help      string
-	Sure      Sure // how certain it is that this is an option
+	// RepeatGuessed reports that Repeat is a guess by the name.
+	RepeatGuessed bool
+	Required      bool
+	Help          string
+	Sure          Sure // how certain it is that this is an option
 
 	fromUsage bool // it was only found in a usage line
 }
@@ -173,6 +176,8 @@ func another(o, there *Option) bool {
 	return !o.fromUsage && slices.ContainsFunc(o.Names, other) && slices.ContainsFunc(there.Names, isShort)
 }
 
+func anyName(names []string, is func(name string) bool) bool { return slices.ContainsFunc(names, is) }
+
 func isShort(name string) bool { return len(name) == 2 }
 
 // fill copies from another reading of the same option everything that is not yet known.
@@ -180,6 +185,7 @@ func (o *Option) fill(from *Option) {
 	unknown := func(name string) bool { return o.Has(name) }
 	o.Names = append(o.Names, slices.DeleteFunc(slices.Clone(from.Names), unknown)...)
 	o.Negations = append(o.Negations, slices.DeleteFunc(slices.Clone(from.Negations), unknown)...)
+	o.RepeatGuessed = o.RepeatGuessed && (!from.Repeat || from.RepeatGuessed) || !o.Repeat && from.RepeatGuessed
 	o.Repeat = o.Repeat || from.Repeat
 	o.Sure = max(o.Sure, from.Sure)
 	if o.Help == "" {

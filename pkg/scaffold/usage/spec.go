@@ -32,16 +32,19 @@ var (
 	numeric = lazyregexp.New(`^-(?:NUM|NUMBER|DIGITS?|LINES|num|number|[0-9]{2,}|#)$`)
 	// anyNumber matches "-<number>" before other names.
 	anyNumber = lazyregexp.New(`^-<[a-z]+>, *(-)`)
+	// boostName and boostValue match what Boost prints: "-n [ --number ] arg (=10)".
+	boostName  = lazyregexp.New(`^(-\w) \[ (--[\w-]+) \]`)
+	boostValue = lazyregexp.New(`^((?:-\w, )?--[\w-]+)( | \[=)arg(?:\(=[^)]*\))?(\]?)(?: \(=[^)]*\))?`)
 	// placeholder matches a word that represents a value.
 	placeholder = lazyregexp.New(`^(?:\[[+-]\])?(?:<[^<>]+>(?:[:=,|.-]*<[^<>]+>)*|\{[^{}]+\}|` +
 		`[A-Z][A-Z0-9_./:=+|,#-]*(?:=[a-z]+)?(?:\([a-z]+\))?|'[^']+'|"[^"]+"|%[a-z]|#)$`)
 	// typeWord matches the types of values that libraries of Go and Python print.
-	typeWord = lazyregexp.New(`^(?:strings?|stringArray|stringSlice|stringTo(?:String|Int)|u?int(?:s|8|16|32|64)?|` +
+	typeWord = lazyregexp.New(`^\+?(?:strings?|stringArray|stringSlice|stringTo(?:String|Int)|u?int(?:s|8|16|32|64)?|` +
 		`float(?:s|32|64)?|durations?|bytes(?:Hex|Base64)?|count|ip|ipNet|ipMask|files?|path|dir|directory|value|list|` +
-		`map|url|template|number|num|n|str|bool)$`)
-	lowerWord = lazyregexp.New(`^[a-z][A-Za-z0-9_./:+|=-]*$`)
+		`map|url|template|number|num|n|str|bool|arg)$`)
+	lowerWord = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_./:+|=-]*$`)
 	upperWord = lazyregexp.New(`^[A-Z][A-Z0-9_-]*$`)
-	dots      = lazyregexp.New(`^ ?(?:,? ?\.\.\.)`)
+	dots      = lazyregexp.New(`^ ?(?:\.\.\.| \[ -[^\]]*\])`)
 	// innerBrackets matches an optional part of a value: "FILTER[:options]".
 	innerBrackets = lazyregexp.New(`\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]`)
 	// signed matches a number with an optional sign: "=[-]NUM".
@@ -65,7 +68,8 @@ func parseSpec(text string, whole bool) (s spec, rest string, ok bool) {
 	if len(text) > maxLine || len(rest) != len(text) && !inBrackets {
 		return s, text, false
 	}
-	rest = anyNumber.ReplaceAllString(rest, "$1")
+	rest = boostName.ReplaceAllString(anyNumber.ReplaceAllString(rest, "$1"), "$1, $2")
+	rest = strings.Replace(boostValue.ReplaceAllString(rest, "$1${2}arg$3 "), " [=", " [", 1)
 	for next, negative := true, false; next; rest, next, negative = separator(rest) {
 		name := ""
 		if name, rest = s.name(rest, negative); name == "" {
@@ -77,6 +81,7 @@ func parseSpec(text string, whole bool) (s spec, rest string, ok bool) {
 		}
 		if v != nil && s.value != nil && s.value != v {
 			s.value.Equals, s.value.Optional = s.value.Equals || v.Equals, s.value.Optional || v.Optional
+			s.value.dots = s.value.dots || v.dots
 		}
 		if inBrackets {
 			rest = strings.TrimPrefix(rest, "]")
@@ -104,6 +109,8 @@ func (s *spec) name(text string, negative bool) (name, rest string) {
 	}
 	name, rest = m[1]+bare, text[len(m[0])-len(m[3])+len(bare):]
 	switch {
+	case m[1] == "-" && len(bare) > 1 && strings.Trim(bare, bare[:1]) == "" && len(s.names) > 0: // -v, -vv
+		s.repeat = true
 	case numeric.MatchString(name), slices.Contains(s.names, name):
 	case negative:
 		s.negations = append(s.negations, name)
@@ -152,7 +159,7 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 		return (&Value{Name: "strings", Equals: true}).named(), text[3:]
 	case strings.HasPrefix(text, "[=") || strings.HasPrefix(text, "=[") && !signed.MatchString(text):
 		body, rest := bracket(text[strings.IndexByte(text, '['):])
-		v := &Value{Name: strings.Trim(body, "[]= "), Optional: true, Equals: true}
+		v := &Value{Name: strings.Trim(body, "[]= "), Optional: text[0] == '[', Equals: true}
 		return v.named(), strings.TrimPrefix(rest, "]")
 	case strings.HasPrefix(text, "[<") || short && strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "[-"):
 		body, rest := bracket(text)
@@ -199,7 +206,7 @@ func nextWord(text string, whole bool) (*Value, string) {
 		return nil, text
 	case placeholder.MatchString(plainWord) && (whole || !isProse(word, rest)):
 	case typeWord.MatchString(plainWord) && (whole || atBoundary(rest)):
-	case lowerWord.MatchString(plainWord) && (whole || atBoundary(rest) && rest != ""):
+	case lowerWord.MatchString(plainWord) && (whole || atBoundary(word[len(bare):]+rest) && word+rest != bare):
 	case shortWords.MatchString(text): // "--arg a v   set a to v"
 		return &Value{Name: bare, Several: true}, text[len(shortWords.FindString(text)):]
 	default:
@@ -249,8 +256,9 @@ func (v *Value) more(rest string, whole bool) (*Value, string) {
 // named removes the markup of a placeholder from the name, and parses the choices that the
 // name lists.
 func (v *Value) named() *Value {
-	name := strings.TrimSpace(strings.TrimSuffix(v.Name, "..."))
-	v.dots = v.dots || name != v.Name
+	name, _, dotted := strings.Cut(v.Name, "...")
+	v.dots = v.dots || dotted && !strings.HasSuffix(name, ",")
+	name = strings.TrimRight(strings.TrimSpace(name), ",[")
 	v.Choices = listed(name)
 	v.marked = v.marked || v.Equals || strings.HasPrefix(name, "<") || upperWord.MatchString(name)
 	v.Name = cut(strings.Trim(name, `<>{}[]'"`), maxName)
@@ -282,11 +290,11 @@ func listed(name string) []string {
 	return list
 }
 
+var boundary = lazyregexp.New(`^(?:  |,| ?\|| -| \[ |\]| :|: )`)
+
 // atBoundary reports whether rest is empty or begins with a separator.
 func atBoundary(rest string) bool {
-	return rest == "" || slices.ContainsFunc([]string{"  ", ",", " |", " -", "|", "]", " :", ": "}, func(s string) bool {
-		return strings.HasPrefix(rest, s)
-	})
+	return rest == "" || boundary.MatchString(rest)
 }
 
 // isProse reports whether a word in capitals begins a description. That is one capital before an

@@ -18,6 +18,7 @@ var styleMarks = []struct {
 		"information about a|^ *Use \"\\S+ options\" for a list of global")},
 	{StyleClick, lazyregexp.New(`(?i)show this message\s+and exit`)},
 	{StyleArgparse, lazyregexp.New(`show this help message\s+and exit`)},
+	{StyleNode, lazyregexp.New(`(?m)\b(?:display help for command|output the version number)$|\[boolean\]$`)},
 	{StyleGoFlag, lazyregexp.New(`(?m)^ *Usage of .*:$`)},
 	{StyleClap, lazyregexp.New(`(?m)^ *(?:-h, --help +)?Prints? help(?: information)?(?: \(.*)?$|^ *\[possible values: `)},
 }
@@ -73,8 +74,8 @@ func columns(lines []line) []line {
 			return nil
 		}
 		for _, m := range columnAt.FindAllStringSubmatchIndex(l.text, -1) {
-			before := strings.TrimSpace(l.text[:m[4]])
-			if _, rest, ok := parseSpec(l.text[m[4]:], false); ok && rest != "" && strings.Contains(before, " ") {
+			_, before, _ := parseSpec(strings.TrimSpace(l.text[:m[4]]), false)
+			if _, rest, ok := parseSpec(l.text[m[4]:], false); ok && rest != "" && before != "" {
 				columns = append(columns, m[4])
 			}
 		}

@@ -40,6 +40,8 @@ func tokens(text string) (out []string) {
 		case last >= 0 && m[0] == end && strings.HasPrefix(out[last], "-") &&
 			(strings.HasPrefix(word, "[=") || strings.HasSuffix(out[last], "=") || strings.HasPrefix(word, "<")):
 			out[last] += word
+		case strings.HasSuffix(word, "...>"): // "<leaves...>"
+			out = append(out, strings.TrimSuffix(word, "...>")+">", "...")
 		case dotted && bare != "":
 			out = append(out, bare, "...")
 		default:
@@ -134,24 +136,38 @@ func (p *Program) walkAll(usages [][]*node) {
 	var all [][]*Operand
 	literal := p.Style != StyleArgparse && slices.ContainsFunc(usages, hasPlaceholder)
 	unclear := p.Loose
+	modes := len(usages) > 0
 	needs := map[*Option]int{}
+	unclear = unclear || p.Style == StyleCobra && p.Subcommands != nil && slices.ContainsFunc(usages, onlyOptions)
 	for _, parts := range usages {
 		w := &usageWalk{p: p, literal: literal, required: map[*Option]bool{}}
 		w.sequence(parts, false, false)
+		if w.help {
+			continue
+		}
+		modes = modes && w.mode
 		if unclear = unclear || w.unclear; w.unclear {
 			continue
 		}
 		all = append(all, w.operands)
-		for o := range w.required {
-			needs[o]++
+		for o, needed := range w.required {
+			if needed {
+				needs[o]++
+			}
 		}
 	}
 	for o, n := range needs {
 		o.Required = o.Required || n == len(all)
 	}
-	if p.operandsOf(all); unclear {
+	if p.operandsOf(all); unclear || modes {
 		p.Operands, p.Loose = nil, true
 	}
+}
+
+// onlyOptions reports whether a usage line has nothing but a placeholder for all options. In cobra's help of a
+// program with commands, such a line shows that it works without a command too, but not with which operands.
+func onlyOptions(parts []*node) bool {
+	return len(parts) == 1 && anyOptions.MatchString(parts[0].text())
 }
 
 // hasPlaceholder reports whether a usage line has operands in capitals or angle brackets. Words in
@@ -195,12 +211,15 @@ type usageWalk struct {
 	required map[*Option]bool
 	ended    bool // the rest belongs to another command
 	unclear  bool // the line does not show the operands
+	mode     bool // a switch is required: this is one mode of the program, and others can have other operands
+	help     bool // the line is about an option for help
 	either   bool // inside alternatives, where "-abc" can be one option or several
 }
 
 var (
 	// anyOptions matches a placeholder for all options.
 	anyOptions = lazyregexp.New(`(?i)^<?(?:\S*[-_])?(?:options?|opts?|flags?|switches)>?s?\.*$`)
+	helpName   = lazyregexp.New(`^(?:-h|-\?|-V|--?help|--?version|--?usage)$`)
 	anyCommand = lazyregexp.New(`(?i)^<?(?:sub-?)?(?:command|cmd)s?>?$`)
 	cluster    = lazyregexp.New(`^-[A-Za-z0-9@%#]{2,}$`)
 	// several matches names of operands that can be repeated.
@@ -330,7 +349,9 @@ func (w *usageWalk) option(parts []*node, optional, repeat, leads bool) (took bo
 	w.p.add(o)
 	w.p.show(o.Names[0])
 	if there := w.p.Find(o.Names[0]); !optional && there != nil {
-		w.required[there] = true
+		w.required[there] = there.Value != nil
+		w.mode = w.mode || there.Value == nil
+		w.help = w.help || anyName(there.Names, helpName.MatchString)
 	}
 	return took
 }
@@ -442,7 +463,7 @@ func (p *Program) finish() {
 		p.Stdin = p.Stdin || readsInput.MatchString(o.Help)
 	}
 	switch p.Style {
-	case StyleArgparse, StyleClick, StyleCobra, StyleClap, StyleGoFlag, StyleBusybox:
+	case StyleArgparse, StyleClick, StyleCobra, StyleClap, StyleGoFlag, StyleBusybox, StyleNode:
 		p.Dashes = true
 	case StyleUsage:
 		p.Dashes = p.Dashes || p.clusters // as programs with getopt print it

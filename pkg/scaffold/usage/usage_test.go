@@ -28,7 +28,9 @@ func listing(p *Program) string {
 				b.WriteString(" several")
 			}
 		}
-		if o.Repeat {
+		if o.RepeatGuessed {
+			b.WriteString(" ...?")
+		} else if o.Repeat {
 			b.WriteString(" ...")
 		}
 		if o.Required {
@@ -363,6 +365,58 @@ Use "kubectl options" for a list of global command-line options (applies to all 
 --form = choice green,black
 --all
 `},
+	{"commander", "brew", StyleNode, `Usage: brew [options] <leaves...>
+
+Options:
+  -V, --version             output the version number
+  -k, --kind <kind>         the kind (choices: "green", "black")
+  -i, --ignore <file|glob>  leaves to leave out (default: [])
+  --add <leaves...>         more leaves
+  -h, --help                display help for command
+`, `-V --version
+-k --kind = choice green,black
+-i --ignore = string ...
+--add = string ...
+-h --help
+<leaves> string ... !
+`},
+	{"yargs", "brew", StyleNode, `brew <pot>
+
+Options:
+      --help     Show help                                             [boolean]
+  -k, --kind     The kind            [string] [choices: "green", "black"]
+  -n, --cups     How many                                [number] [default: 2]
+      --leaf     Leaves                                                  [array]
+  -v, --verbose  Say more                                                [count]
+`, `--help
+-k --kind = choice green,black
+-n --cups = number
+--leaf = string ...
+-v --verbose ...
+`},
+	{"urfave", "brew", StyleGNU, `USAGE:
+   brew [global options]
+
+GLOBAL OPTIONS:
+   --leaf value, -l value [ --leaf value, -l value ]  leaves
+   --kind value, -k value                             the kind (default: "green")
+   --help, -h                                         show help
+`, `--leaf -l = string ...
+--kind -k = string
+--help -h
+`},
+	{"Boost", "brew", StyleGNU, `Usage: brew [options]
+  -n [ --cups ] arg (=10)  how many
+  --kind arg               the kind
+  -a [ --all ] [=arg(=1)] (=0) all leaves
+  -q [ --quiet ]           say less
+`, `-n --cups = string
+--kind = string
+-a --all = string?
+-q --quiet
+`},
+	{"optionator", "brew", StyleGNU, "Usage: brew [options]\n\n  -c, --config path::String  use it\n  --max Int" +
+		"                  at most\n", "-c --config = string\n--max = integer\n"},
 	{"busybox", "busybox brew", StyleBusybox, "BusyBox v1.0 () multi-call binary.\n\n" +
 		"Usage: brew [-ac] [-n N] FILE...\n\nBrew tea\n\n\t-a\tAll\n\t-c\tCold\n\t-n N\tN cups\n", `-a
 -c
@@ -590,6 +644,61 @@ func TestAlternatives(t *testing.T) {
 		"Usage: brew -a POT | brew -b\n\n  -a  all\n  -b  b\n": "-a\n-b\n",
 	} {
 		if got := listing(Help([]byte(text), []string{"brew"})); got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", text, got, want)
+		}
+	}
+}
+
+// WRAP-28: an option can be repeated if the text declares it. Names that usually are lists are a guess.
+func TestRepeat(t *testing.T) {
+	for line, want := range map[string]string{
+		"-k KIND  a kind; can be used multiple times":                     "...",
+		"-k KIND  Multiple kinds may be given":                            "...",
+		"-k KIND  You can specify multiple kinds":                         "...",
+		"-k KIND  a kind. This option is repeatable.":                     "...",
+		"-k KIND  more than one, by specifying -k several times":          "...",
+		"-k KIND  each occurrence adds a kind":                            "...",
+		"-k <KIND>...  a kind":                                            "...",
+		"-k KIND  Multiple kinds can be given, separated by commas":       "",
+		"-k KIND,...  kinds":                                              "",
+		"-k KIND  a kind. If given multiple times, the last one is used.": "",
+		"-k KIND  a kind; cannot be used more than once":                  "",
+		"-k KIND  a kind":                                                 "",
+		"-v, -vv  say more":                                               "...",
+		"-v  say more, and -vv even more":                                 "...",
+		"-v  Increase verbosity":                                          "...",
+		"-v  be verbose":                                                  "",
+		"--exclude PATTERN  skip these":                                   "...?",
+		"--exclude LIST  skip these, separated by commas":                 "",
+		"--exclude  skip some":                                            "",
+		"-p NAME=VALUE  a parameter":                                      "...?",
+		"--exclude-from FILE  skip those in FILE":                         "",
+	} {
+		p := Help([]byte("Usage: brew [OPTION]...\n\n  "+line+"\n"), []string{"brew"})
+		got := ""
+		if len(p.Options) == 1 && p.Options[0].Repeat {
+			got = "..."
+			if p.Options[0].RepeatGuessed {
+				got += "?"
+			}
+		}
+		if got != want || len(p.Options) != 1 {
+			t.Errorf("%s: %q\n%s", line, got, listing(p))
+		}
+	}
+}
+
+// WRAP-24: lines for a mode or for help, and a program that also works without a command.
+func TestModes(t *testing.T) {
+	for text, want := range map[string]string{
+		"usage: brew POT\n       brew --help\n":        "--help\n<POT> string !\n",
+		"usage: brew --cold [<options>] <pot> <pot>\n": "--cold\n",
+		"usage: brew [-a] POT\n       brew -l\n":       "-a\n-l\n<POT> string\n",
+		"Usage:\n  brew [flags]\n  brew [command]\n\nAvailable Commands:\n  pour  pour it\n\nFlags:\n" +
+			"  -h, --help   help for brew\n": "-h --help\n> pour: pour it\n",
+	} {
+		p := Help([]byte(text), []string{"brew"})
+		if got := listing(p); got != want || p.Loose != !strings.Contains(got, "<") {
 			t.Errorf("%s: got\n%s\nwant\n%s", text, got, want)
 		}
 	}

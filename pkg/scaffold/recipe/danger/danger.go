@@ -111,7 +111,8 @@ var (
 	// negative matches the beginning of names of options that avoid something.
 	negative = lazyregexp.New(`^(?:no|without|disable|skip|ignore|exclude|keep|preserve|show|list|print|dry)-`)
 	// denied matches a verb that a description denies, and what an option replaces.
-	denied = lazyregexp.New(`(?i)(?:\bnot|n't|\bnever|\bprevent\w*|\bavoid\w*|\bwithout|\bno longer) (?:\S+ )?\S+|` +
+	denied = lazyregexp.New(`(?i)(?:\bnot|n't|\bnever|\bprevent\w*|\bavoid\w*|\bwithout|\bno longer|\bdisables?) (?:\S+ )?` +
+		`\S+|` +
 		`\b(?:instead of|rather than) \S+(?: (?:it|them|(?:the )?files?))?(?: in[- ]?place)?`)
 	// pathValue matches names of values that are paths.
 	pathValue = lazyregexp.New(`(?i)(?:file|path|dir|directory|folder|filename|out|dest|log|^-$)s?[0-9]*$`)
@@ -123,8 +124,12 @@ var (
 	separator = lazyregexp.New(`[^a-z0-9]+`)
 )
 
+// Affirmed returns a description without the actions that it denies.
+func Affirmed(help string) string { return denied.ReplaceAllString(help, "") }
+
 // first returns the first sentence of a description. Others often explain other options.
 func first(help string) string {
+	help = strings.TrimLeft(help, "- ")
 	at := strings.Index(help[min(25, len(help)):], ". ")
 	if at < 0 {
 		return help
@@ -150,7 +155,10 @@ func (l *List) Option(program string, o Option) string {
 			}
 		}
 	}
-	o.Help = denied.ReplaceAllString(first(o.Help), "")
+	o.Help = Affirmed(first(o.Help))
+	if len(o.Names) == 1 && o.Names[0] == "-o" && o.Takes && pathValue.MatchString(o.Value) {
+		return "writes to the path that it names"
+	}
 	o.Takes = o.Takes && !harmless.MatchString(o.Value)
 	if slices.ContainsFunc(o.Names, func(name string) bool { return negative.MatchString(words(name)) }) {
 		return ""

@@ -40,13 +40,16 @@ any -p=X  pipe the output through PROG
 any --on-exit-script=X
 any --hook
 any --with=NAME  load the plugin NAME
+any --rules=FILE  include custom rules
+any --python=PYTHON  run it with the specified interpreter
 any --remote-path=PATH  use PATH as the executable on the remote
 tar --to-command=X`,
 		"reads": `any --config=FILE
 curl -K=FILE  read config from a file
 any -c=X  path of the configuration file
 any --ackrc=FILE
-any --options-file=FILE`,
+any --options-file=FILE
+any --options=PATH  specify the file from which options should be read`,
 		"sets":  `restic -o=X  set extended option`,
 		"opens": `docker --volume=X  bind mount`,
 		"writes": `any --output=FILE
@@ -57,14 +60,20 @@ any --log-file=X
 any --html-report=DIR
 any -d=DIR  extract all files into DIR
 any --tmpdir=DIR
-any --stat=FILE  file name to which the profile is saved`,
+any --stat=FILE  file name to which the profile is saved
+any --cpuprofile=X
+any --bitcode=FILE  - A file in which to write it
+any --data=DIR  receive the backup into a directory
+any -o=FILE`,
 		"changes": `any -i  edit files in place
 any --fix
 any --delete
 any --write  Update the files
 any -d  delete all duplicates as they are found
 any -f  overwrite existing files
-any --init  creates a configuration file`,
+any --init  creates a configuration file
+any -O  write output to a file named as the remote file
+any --delete-delay  find deletions during, delete after`,
 		"takes": `any --password=X
 any -i=FILE  private key for authentication
 any --api-key=KEY`,
@@ -107,7 +116,17 @@ any -X=FILE  exclude files that match any pattern in FILE
 any --exclude-from=FILE
 any -s=SIZE  maximum size of a file to read
 any --tokens  print the number of tokens of each file
-any --server=HOST  name of the server to ask`, "\n") {
+any --server=HOST  name of the server to ask
+any --json  generate JSON output
+any --sort-output  generate sorted output
+any --write=FORMAT  the parser to use when writing
+any --xpath=EXPR  evaluate the XPath expression
+any --type=TYPE  filter by type: file, directory, executable
+any --engine=NAME  the regular expression engine to use
+any --no-password  never prompt for password
+any --cert=PATH  path to a CA certificate bundle
+any -o=COLUMNS  the columns to print
+any --server-side  apply runs in the server`, "\n") {
 		program, o := option(line)
 		if why := l.Option(program, o); why != "" {
 			t.Errorf("%s: %s", line, why)

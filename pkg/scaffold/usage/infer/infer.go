@@ -200,7 +200,7 @@ func (m *maker) unasked(o *usage.Option, a *recipe.Argument) string {
 			a.Access = "write"
 		}
 		return why
-	case slices.ContainsFunc(o.Names, screenOption.MatchString), screenText.MatchString(o.Help):
+	case slices.ContainsFunc(o.Names, screenOption.MatchString), screenText.MatchString(danger.Affirmed(o.Help)):
 		return "is for a terminal"
 	case obsoleteText.MatchString(o.Help):
 		return "is obsolete"
@@ -216,6 +216,9 @@ func (m *maker) option(o *usage.Option) recipe.Argument {
 	a.Aliases = slices.DeleteFunc(slices.Clone(o.Names), func(name string) bool { return name == a.Option })
 	if o.Sure != usage.Certain {
 		a.Unconfirmed = append(a.Unconfirmed, "option")
+	}
+	if o.RepeatGuessed {
+		a.Unconfirmed = append(a.Unconfirmed, "repeat")
 	}
 	v := o.Value
 	note, kind := o.Name(), usage.Switch
@@ -282,7 +285,7 @@ func describe(help, name string, a *recipe.Argument, kind usage.Kind) string {
 
 // libraries are the styles of libraries that take "--option=value", "-ovalue" and "--".
 var libraries = []usage.Style{usage.StyleArgparse, usage.StyleClick, usage.StyleCobra, usage.StyleClap, usage.StyleGit,
-	usage.StyleBusybox}
+	usage.StyleBusybox, usage.StyleNode}
 
 // known reports whether the library that reads the program's options is known. "--" ends the
 // options of programs in GNU style only if their file imports such a library.

@@ -79,15 +79,14 @@ func (m *maker) words() {
 	m.add(a)
 }
 
+// stdin adds text for standard input. Programs that do not read it ignore it.
 func (m *maker) stdin() {
-	p := m.p
-	last := len(p.Operands) - 1
-	filter := last >= 0 && !p.Operands[last].Required && p.Operands[last].Kind == usage.Path
-	if !p.Stdin && !p.DashInput && !filter && !p.Loose {
-		return
+	text := "Text for the program's standard input."
+	if !m.p.Stdin && !m.p.DashInput {
+		text += " The documentation does not show whether it reads any."
 	}
-	m.Recipe.Stdin = &recipe.Stdin{Name: m.property("stdin"), Description: "Text for the program's standard input."}
-	if p.DashInput {
+	m.Recipe.Stdin = &recipe.Stdin{Name: m.property("stdin"), Description: text}
+	if m.p.DashInput {
 		m.Recipe.Stdin.Word = "-"
 	}
 }

@@ -125,9 +125,8 @@ func withProgressToken(params json.RawMessage) json.RawMessage {
 	if rawjson.Path(params, "_meta", "progressToken") != nil {
 		return params
 	}
-	var b rawjson.Builder
-	b.Object().Members(params, "_meta").Name("_meta").Object().Members(rawjson.Get(params, "_meta"))
-	return b.Name("progressToken").Raw(json.RawMessage(progressToken)).End().End().Bytes()
+	meta := rawjson.With(rawjson.Get(params, "_meta"), "progressToken", json.RawMessage(progressToken))
+	return rawjson.With(params, "_meta", meta)
 }
 
 // errNoAnswer means that the server ended early. It has printed the reason.

@@ -113,11 +113,8 @@ func (o *options) inspect(s cli.Streams, operand string) error {
 		return cli.Failf(cli.CodeInvalid, "not a bundle: %s", cli.Line(file))
 	}
 	m := report.Manifest
-	var platforms, tools []string
-	for v := range rawjson.Elements(rawjson.Path(m, "compatibility", "platforms")) {
-		text, _ := rawjson.Text(v)
-		platforms = append(platforms, text)
-	}
+	platforms, _ := rawjson.Strings(rawjson.Path(m, "compatibility", "platforms"))
+	var tools []string
 	for v := range rawjson.Elements(rawjson.Get(m, "tools")) {
 		tools = append(tools, rawjson.TextOf(v, "name"))
 	}

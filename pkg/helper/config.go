@@ -119,7 +119,7 @@ func (c *configuration) variable(name string, value []byte) {
 
 func (c *configuration) merge(v json.RawMessage, message string) {
 	for _, m := range rawjson.Members(compact(v)) {
-		c.merged = with(c.merged, m.Name, m.Value)
+		c.merged = rawjson.With(c.merged, m.Name, m.Value)
 	}
 	c.loaded = true
 	c.kept = false

@@ -88,31 +88,11 @@ func failure(_ []string, input []byte) ([]byte, int) {
 	if isFalsy(kind) {
 		kind = rawjson.Quote("internal_error")
 	}
-	return errorEnvelope(plainText(message), with(with(problem, "type", kind), "message", message)), exitOK
+	return errorEnvelope(plainText(message), rawjson.With(rawjson.With(problem, "type", kind), "message", message)), exitOK
 }
 
 func wrongError(message, raw string) []byte {
 	var b rawjson.Builder
 	b.Object().Name("type").String("internal_error").Name("message").String(message).Name("raw").String(raw).End()
 	return errorEnvelope(message, b.Bytes())
-}
-
-// with returns an object with a member set. A new member is the last.
-func with(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
-	var b rawjson.Builder
-	b.Object()
-	found := false
-	for _, m := range rawjson.Members(object) {
-		b.Name(m.Name)
-		if m.Name == name {
-			found = true
-			m.Value = value
-		}
-		b.Raw(m.Value)
-	}
-	if !found {
-		b.Name(name).Raw(value)
-	}
-	b.End()
-	return b.Bytes()
 }

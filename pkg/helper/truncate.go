@@ -99,7 +99,7 @@ func withAt(doc json.RawMessage, keys []string, value json.RawMessage) json.RawM
 	if len(keys) > 1 {
 		value = withAt(rawjson.Get(doc, keys[0]), keys[1:], value)
 	}
-	return with(doc, keys[0], value)
+	return rawjson.With(doc, keys[0], value)
 }
 
 // prefix returns the first elements of a compact array that need at most room bytes between its brackets.

@@ -112,19 +112,9 @@ func (p *Project) inlineIcon(icon json.RawMessage, src string, dirs []string,
 		mime = iconType(strings.ToLower(filepath.Ext(src)))
 	}
 	uri := "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)
-	var b rawjson.Builder
-	b.Object()
-	for _, m := range rawjson.Members(icon) {
-		switch {
-		case m.Name == "src":
-			b.Name("src").String(uri)
-		case m.Name == "mimeType" && !given:
-		default:
-			b.Name(m.Name).Raw(rawjson.Normal(m.Value))
-		}
-	}
+	icon = rawjson.With(rawjson.Normal(icon), "src", rawjson.Quote(uri))
 	if !given {
-		b.Name("mimeType").String(mime)
+		icon = rawjson.With(icon, "mimeType", rawjson.Quote(mime))
 	}
-	return b.End().Bytes(), nil
+	return icon, nil
 }

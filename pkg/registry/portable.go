@@ -50,13 +50,5 @@ func moved(p *project.Project, entry json.RawMessage, root string) json.RawMessa
 		}
 		uri = "file://${MCPBASH_PROJECT_ROOT}/" + path
 	}
-	var b rawjson.Builder
-	b.Object()
-	for _, m := range rawjson.Members(entry) {
-		if m.Name == "uri" {
-			m.Value = rawjson.Quote(uri)
-		}
-		b.Name(m.Name).Raw(m.Value)
-	}
-	return b.End().Bytes()
+	return rawjson.With(entry, "uri", rawjson.Quote(uri))
 }

@@ -100,16 +100,21 @@ func (r *Report) Fatal() bool {
 func (r *Report) AppendJSON(dst []byte) []byte {
 	dst = append(dst, "{\n"...)
 	for _, k := range r.Kinds {
-		b := rawjson.Over(appendKey(dst, k.Kind.Key))
+		status, reason := "ok", ""
 		switch {
 		case r.Minimal:
-			b.Object().Name("status").String("skipped").Name("count").Int(k.Count).Name("error").String("minimal mode")
+			status, reason = "skipped", "minimal mode"
 		case k.Err != nil:
-			b.Object().Name("status").String("failed").Name("count").Int(k.Count).Name("error").String(k.Err.Error())
+			status, reason = "failed", k.Err.Error()
 		case k.Dropped != nil:
-			b.Object().Name("status").String("degraded").Name("count").Int(k.Count).Name("error").String(someOf(k.Dropped))
-		default:
-			b.Object().Name("status").String("ok").Name("count").Int(k.Count).Name("error").Null()
+			status, reason = "degraded", someOf(k.Dropped)
+		}
+		b := rawjson.Over(appendKey(dst, k.Kind.Key))
+		b.Object().Name("status").String(status).Name("count").Int(k.Count).Name("error")
+		if reason == "" {
+			b.Null()
+		} else {
+			b.String(reason)
 		}
 		dst = append(b.End().Bytes(), ",\n"...)
 	}

@@ -38,11 +38,7 @@ func readForm(q mcp.InputRequest) *form {
 		message: rawjson.TextOf(q.Params, "message"), url: rawjson.TextOf(q.Params, "url"),
 		schema: rawjson.Get(q.Params, "requestedSchema"),
 	}
-	var required []string
-	for e := range rawjson.Elements(rawjson.Get(f.schema, "required")) {
-		name, _ := rawjson.Text(e)
-		required = append(required, name)
-	}
+	required, _ := rawjson.Strings(rawjson.Get(f.schema, "required"))
 	for name, s := range rawjson.All(rawjson.Get(f.schema, "properties")) {
 		f.fields = append(f.fields, readField(name, s, slices.Contains(required, name)))
 	}
@@ -74,11 +70,7 @@ func readChoices(s json.RawMessage) []choice {
 			list = append(list, choice{rawjson.TextOf(e, "const"), rawjson.TextOf(e, "title")})
 		}
 	}
-	var titles []string
-	for e := range rawjson.Elements(rawjson.Get(s, "enumNames")) {
-		title, _ := rawjson.Text(e)
-		titles = append(titles, title)
-	}
+	titles, _ := rawjson.Strings(rawjson.Get(s, "enumNames"))
 	for e := range rawjson.Elements(rawjson.Get(s, "enum")) {
 		value, _ := rawjson.Text(e)
 		c := choice{value: value}

@@ -188,11 +188,7 @@ func (f *field) shownInitial() string {
 		}
 		return "n"
 	case rawjson.Array:
-		var list []string
-		for e := range rawjson.Elements(f.initial) {
-			text, _ := rawjson.Text(e)
-			list = append(list, text)
-		}
+		list, _ := rawjson.Strings(f.initial)
 		return strings.Join(list, ", ")
 	}
 	return string(f.initial)

@@ -20,6 +20,7 @@ import (
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/text/secrets"
+	"mcp-bash/schemas"
 )
 
 // FileName is the usual name of a description.
@@ -69,8 +70,8 @@ func parse(text []byte, manifest func(folder string) ([]byte, error)) (*Descript
 	if err != nil {
 		return nil, err
 	}
-	if err := check(doc); err != nil {
-		return nil, err
+	if faults := schemas.Compile(schemas.Marketplace).Check(doc); len(faults) > 0 { // PL-40
+		return nil, errors.New(faults[0].String())
 	}
 	if len(secrets.Scan(text)) > 0 {
 		return nil, errors.New("it contains a secret, which the files would publish")

@@ -68,12 +68,8 @@ func CheckFiles(doc json.RawMessage, names *Names, isExec func(name string) bool
 // CheckWindows returns the files that Windows cannot create, if the bundle supports Windows.
 // It does if its manifest lists Windows or has no list of platforms (CLI-1434).
 func CheckWindows(doc json.RawMessage, names *Names) (faults []Fault) {
-	listed, isFor := false, false
-	for v := range rawjson.Elements(rawjson.Path(doc, "compatibility", "platforms")) {
-		text, _ := rawjson.Text(v)
-		listed, isFor = true, isFor || text == "win32"
-	}
-	if listed && !isFor {
+	if listed, _ := rawjson.Strings(rawjson.Path(doc, "compatibility", "platforms")); listed != nil &&
+		!slices.Contains(listed, "win32") {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Values(names.files)) {

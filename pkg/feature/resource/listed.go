@@ -11,19 +11,11 @@ import (
 // AppendListed appends a registry entry in the form of resources/list. It omits internal members
 // and resolves the URI for this project (R-171, RES-21).
 func AppendListed(dst []byte, p *project.Project, entry json.RawMessage) []byte {
-	b := rawjson.Over(dst)
-	b.Object()
-	for _, m := range rawjson.Members(entry) {
-		switch m.Name {
-		case "uriAuto", item.TypeDeclared, "requires", "arguments", "id", "version", "capabilities", "confine",
-			"securityLevel":
-		case "uri":
-			b.Name("uri").String(item.URI(p, entry))
-		default:
-			b.Name(m.Name).Raw(m.Value)
-		}
+	if rawjson.Get(entry, "uri") != nil {
+		entry = rawjson.With(entry, "uri", rawjson.Quote(item.URI(p, entry)))
 	}
-	return b.End().Bytes()
+	return rawjson.Over(dst).Object().Members(entry, "uriAuto", item.TypeDeclared, "requires", "arguments", "id",
+		"version", "capabilities", "confine", "securityLevel").End().Bytes()
 }
 
 // AppendListedTemplate appends a registry entry in the form of resources/templates/list (RES-161, RES-166).

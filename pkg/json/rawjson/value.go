@@ -146,6 +146,26 @@ func Get(v json.RawMessage, name string) json.RawMessage {
 	return found
 }
 
+// With returns an object with a member: in its place if the object has one of the name, or else as the last one. A nil
+// value removes the member.
+func With(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
+	var b Builder
+	b.Object()
+	done := value == nil
+	for _, m := range Members(object) {
+		if m.Name == name {
+			m.Value, done = value, true
+		}
+		if m.Value != nil {
+			b.Name(m.Name).Raw(m.Value)
+		}
+	}
+	if !done {
+		b.Name(name).Raw(value)
+	}
+	return b.End().Bytes()
+}
+
 // Path follows the names of members through nested objects. It returns nil if one is
 // missing.
 func Path(v json.RawMessage, names ...string) json.RawMessage {

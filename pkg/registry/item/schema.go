@@ -66,21 +66,13 @@ func normalSchema(v json.RawMessage) json.RawMessage {
 	if typed && rawjson.KindOf(properties) == rawjson.Object {
 		return v
 	}
-	var b rawjson.Builder
-	b.Object()
-	for _, m := range rawjson.Members(v) {
-		if m.Name == "type" && !typed || m.Name == "properties" && rawjson.KindOf(properties) != rawjson.Object {
-			continue
-		}
-		b.Name(m.Name).Raw(m.Value)
-	}
 	if !typed {
-		b.Name("type").String("object")
+		v = rawjson.With(v, "type", rawjson.Quote("object"))
 	}
 	if rawjson.KindOf(properties) != rawjson.Object {
-		b.Name("properties").Object().End()
+		v = rawjson.With(v, "properties", json.RawMessage("{}"))
 	}
-	return b.End().Bytes()
+	return v
 }
 
 var ParameterTypes = []string{"string", "number", "integer", "boolean", "array", "object"}

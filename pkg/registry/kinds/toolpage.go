@@ -48,45 +48,15 @@ func toolMeta(s *item.Input) json.RawMessage {
 // relinked returns _meta with another link, and without the old form of the link at the top
 // level.
 func relinked(meta, link, visibility json.RawMessage) json.RawMessage {
-	var b rawjson.Builder
-	b.Object()
-	done := link == nil
-	for _, m := range rawjson.Members(meta) {
-		switch {
-		case m.Name == "ui/resourceUri":
-		case m.Name == "ui" && link != nil:
-			done = true
-			b.Name("ui").Raw(linkedUI(m.Value, link, visibility))
-		default:
-			b.Name(m.Name).Raw(m.Value)
-		}
+	meta = rawjson.With(meta, "ui/resourceUri", nil)
+	if link == nil {
+		return meta
 	}
-	if !done {
-		b.Name("ui").Raw(linkedUI(nil, link, visibility))
+	ui := rawjson.With(rawjson.Get(meta, "ui"), "resourceUri", link)
+	if visibility != nil {
+		ui = rawjson.With(ui, "visibility", visibility)
 	}
-	return b.End().Bytes()
-}
-
-func linkedUI(ui, link, visibility json.RawMessage) json.RawMessage {
-	var b rawjson.Builder
-	b.Object()
-	linked, seen := false, visibility == nil
-	for _, m := range rawjson.Members(ui) {
-		switch m.Name {
-		case "resourceUri":
-			m.Value, linked = link, true
-		case "visibility":
-			m.Value, seen = visibility, true
-		}
-		b.Name(m.Name).Raw(m.Value)
-	}
-	if !linked {
-		b.Name("resourceUri").Raw(link)
-	}
-	if !seen {
-		b.Name("visibility").Raw(visibility)
-	}
-	return b.End().Bytes()
+	return rawjson.With(meta, "ui", ui)
 }
 
 // pageURI returns the URI of the web page of a tool, or "".

@@ -87,18 +87,10 @@ func (r *Project) Items(ctx context.Context, kind *kinds.Kind) ([]json.RawMessag
 	}
 	items := make([]json.RawMessage, len(list.Items))
 	for i, entry := range list.Items {
-		var b rawjson.Builder
-		b.Object()
-		for _, m := range rawjson.Members(entry.JSON) {
-			switch m.Name {
-			case "uri":
-				b.Name(m.Name).String(item.URI(r.p, entry.JSON))
-			case "uriAuto", item.TypeDeclared:
-			default:
-				b.Name(m.Name).Raw(m.Value)
-			}
+		items[i] = rawjson.With(rawjson.With(entry.JSON, "uriAuto", nil), item.TypeDeclared, nil)
+		if rawjson.Get(entry.JSON, "uri") != nil {
+			items[i] = rawjson.With(items[i], "uri", rawjson.Quote(item.URI(r.p, entry.JSON)))
 		}
-		items[i] = b.End().Bytes()
 	}
 	return items, nil
 }

@@ -158,8 +158,8 @@ func registrationOf(item json.RawMessage) ToolRegistration {
 	r.Version = cmp.Or(r.Version, "0.0.0")
 	if declared := rawjson.Get(item, "capabilities"); rawjson.IsStrings(declared) {
 		r.Capabilities = []access.Capability{}
-		for e := range rawjson.Elements(declared) {
-			name, _ := rawjson.Text(e)
+		names, _ := rawjson.Strings(declared)
+		for _, name := range names {
 			r.Capabilities = append(r.Capabilities, access.Capability(name))
 		}
 	}

@@ -98,15 +98,7 @@ func replaced(object json.RawMessage, name string, change func(json.RawMessage) 
 	if rawjson.KindOf(object) != rawjson.Object || rawjson.KindOf(rawjson.Get(object, name)) != rawjson.Object {
 		return object
 	}
-	var b rawjson.Builder
-	b.Object()
-	for _, m := range rawjson.Members(object) {
-		if m.Name == name {
-			m.Value = change(m.Value)
-		}
-		b.Name(m.Name).Raw(m.Value)
-	}
-	return b.End().Bytes()
+	return rawjson.With(object, name, change(rawjson.Get(object, name)))
 }
 
 // validForm reports whether an answer to a form is valid: it has an action, and for "accept" also

@@ -63,15 +63,7 @@ func (in *input) prepare() *mcp.Error {
 	if err != nil {
 		return mcp.Errorf(mcp.CodeInvalidParams, "%s", err)
 	}
-	var b rawjson.Builder
-	b.Object()
-	for _, m := range rawjson.Members(in.Params) {
-		if m.Name == "requestedSchema" {
-			m.Value = form
-		}
-		b.Name(m.Name).Raw(m.Value)
-	}
-	in.Params = b.End().Bytes()
+	in.Params = rawjson.With(in.Params, "requestedSchema", form)
 	return nil
 }
 

@@ -21,9 +21,7 @@ func object(appendMembers func(b *rawjson.Builder)) *calls.Answer {
 	return &calls.Answer{Size: len(text) + 1024, Append: func(dst []byte, extra mcp.Extra) []byte {
 		b := rawjson.Over(dst)
 		extra.AppendMembers(b.Object())
-		for _, m := range rawjson.Members(text) {
-			b.Name(m.Name).Raw(m.Value)
-		}
+		b.Members(text)
 		extra.AppendOwnMeta(b)
 		return b.End().Bytes()
 	}}

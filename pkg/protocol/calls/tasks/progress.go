@@ -12,14 +12,7 @@ func withToken(meta json.RawMessage) json.RawMessage {
 	if calls.ProgressToken(meta) != nil {
 		return meta
 	}
-	var b rawjson.Builder
-	b.Object()
-	for _, m := range rawjson.Members(meta) {
-		if m.Name != "progressToken" {
-			b.Name(m.Name).Raw(m.Value)
-		}
-	}
-	return b.Name("progressToken").String("task").End().Bytes()
+	return rawjson.With(meta, "progressToken", rawjson.Quote("task"))
 }
 
 // progress is the last report of a script.

@@ -134,13 +134,8 @@ func (x *task) resume(client *calls.ClientSession) {
 		x.first.client = *client
 	}
 	var b rawjson.Builder
-	b.Object()
-	for _, m := range rawjson.Members(x.first.params) {
-		if m.Name != "requestState" && m.Name != "inputResponses" {
-			b.Name(m.Name).Raw(m.Value)
-		}
-	}
-	b.Name("requestState").String(asked.state).Name("inputResponses").Object()
+	b.Object().Members(x.first.params, "requestState", "inputResponses").Name("requestState").String(asked.state).
+		Name("inputResponses").Object()
 	for _, one := range asked.list {
 		if one.answer != nil {
 			b.Name(one.key).Raw(one.answer)

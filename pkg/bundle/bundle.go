@@ -40,7 +40,7 @@ import (
 type Options struct {
 	Output, Name, Version string
 	Targets               []runtimes.Target
-	AllTargets            bool // one that is missing is a failure
+	AllTargets            bool // a missing one is a failure
 	RuntimeDir            string
 	Offline               bool
 	NoExec                bool // mcpb.conf is never run
@@ -522,7 +522,7 @@ func (b *builder) addRuntime(ctx context.Context) error {
 	return nil
 }
 
-// write packs what was checked: under another name first, read back, then in place.
+// write packs the files under a temporary name, reads the archive back, and renames it.
 func (b *builder) write(ctx context.Context, files []mcpb.File, r *Result) error {
 	if err := os.MkdirAll(b.o.Output, 0o755); err != nil {
 		return fmt.Errorf("--output: %w", err)
@@ -590,14 +590,14 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// readBack sees to it that what was written can be read.
+// readBack checks that the written archive can be read.
 func readBack(f *os.File, size int64, files []mcpb.File) error {
 	a, err := mcpb.Read(f, size)
 	if err != nil {
 		return fmt.Errorf("the bundle that was written cannot be read: %w", err)
 	}
 	if len(a.Entries) != len(files) {
-		return fmt.Errorf("the bundle that was written holds %d files, not %d", len(a.Entries), len(files))
+		return fmt.Errorf("the bundle that was written has %d files, not %d", len(a.Entries), len(files))
 	}
 	first := a.Find(files[0].Name)
 	if first == nil {

@@ -19,8 +19,7 @@ import (
 	"mcp-bash/pkg/text/toolnames"
 )
 
-// check holds the bundle against what clients ask of it, before it is written
-// (CLI-1434).
+// check checks whether clients accept the bundle, before it is written (CLI-1434).
 func (b *builder) check(manifest []byte) {
 	doc, err := mcpb.ParseManifest(manifest)
 	if err != nil {
@@ -59,11 +58,10 @@ func (b *builder) checkContent() {
 	}
 }
 
-// advisedSize is how large the files of a bundle may be without a warning, in bytes.
+// advisedSize is the size of a bundle's files above which there is a warning, in bytes.
 const advisedSize int64 = 100 << 20
 
-// checkTool looks at a tool's script: what keeps it from running on the machine of
-// somebody else.
+// checkTool reports problems that prevent a tool's script from running on other machines.
 func (b *builder) checkTool(tool json.RawMessage) {
 	name, file := rawjson.TextOf(tool, "name"), rawjson.TextOf(tool, "path")
 	if !toolnames.IsPortable(name) {
@@ -149,16 +147,16 @@ func (c *collector) isExec(name string) bool {
 	return at >= 0 && c.files[at].Exec
 }
 
-// add takes in a file that is not of the project.
+// add adds a file that does not come from the project.
 func (c *collector) add(f mcpb.File) error {
 	if err := c.names.Add(f.Name); err != nil {
-		return fmt.Errorf("the project holds a file of the bundle's own: %w", err)
+		return fmt.Errorf("the project has a file with the name of one of the bundle's own: %w", err)
 	}
 	c.files = append(c.files, f)
 	return nil
 }
 
-// materialize puts a file that was added into the staged tree.
+// materialize writes a file of [collector.add] to the staged tree.
 func (c *collector) materialize(f mcpb.File) error {
 	if _, err := c.work.Lstat(f.Name); err == nil {
 		return nil

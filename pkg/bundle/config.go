@@ -99,8 +99,7 @@ func (b *builder) sourceConf(ctx context.Context, file code.File, why error,
 	return values, nil
 }
 
-// text is the first that is not empty of a key of mcpb.conf and a member of
-// server.meta.json.
+// text returns the value of a key of mcpb.conf, or else that of a member of server.meta.json.
 func (c *config) text(key, member string) string {
 	if v := c.conf[key]; v != "" || member == "" {
 		return v
@@ -121,7 +120,7 @@ func (c *config) files() []string {
 	return []string{c.text("MCPB_LONG_DESCRIPTION_FILE", "long_description_file"), c.text("MCPB_USER_CONFIG_FILE", "")}
 }
 
-// words is a list: of a key, split at spaces, else of a member.
+// words returns the words of a key of mcpb.conf, or else the texts of a member of server.meta.json.
 func (c *config) words(key, member string) (list []string) {
 	if v := strings.Fields(c.conf[key]); len(v) > 0 {
 		return v
@@ -134,7 +133,7 @@ func (c *config) words(key, member string) (list []string) {
 	return list
 }
 
-// An identity is what a bundle is called and who made it.
+// An identity has the names of a bundle and of its author.
 type identity struct {
 	name, version, title, description string
 	author, email, url                string
@@ -197,7 +196,7 @@ func (b *builder) versionFile() string {
 	return strings.Join(strings.Fields(string(text)), "")
 }
 
-// checkFileName refuses names that are more than a name (CLI-1410).
+// checkFileName returns an error for a text that cannot be part of a file name (CLI-1410).
 func checkFileName(texts ...string) error {
 	for _, text := range texts {
 		switch {
@@ -220,7 +219,7 @@ func (id *identity) fileName(end string) string {
 
 var scpAddress = lazyregexp.New(`^(?:[A-Za-z0-9._-]+@)?([A-Za-z0-9.-]+):([^/].*)$`)
 
-// webAddress makes a URL of the address of a repository as scp writes it.
+// webAddress returns the URL for a repository's address in the form of scp. Other addresses stay unchanged.
 func webAddress(address string) string {
 	if m := scpAddress.FindStringSubmatch(address); m != nil && !strings.Contains(address, "://") {
 		return "https://" + m[1] + "/" + m[2]
@@ -228,7 +227,7 @@ func webAddress(address string) string {
 	return address
 }
 
-// withoutLogin takes user and password out of a URL: git keeps tokens there.
+// withoutLogin removes user and password from a URL, because git stores tokens there.
 func withoutLogin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil || u.Scheme == "ssh" {
@@ -238,7 +237,7 @@ func withoutLogin(address string) string {
 	return u.String()
 }
 
-// git asks git something; it need not be there (CLI-111).
+// git returns the output of git, or "" if git is missing or fails (CLI-111).
 func (b *builder) git(ctx context.Context, args ...string) string {
 	program := script.LookPath("git", b.p.Env["PATH"])
 	if program == "" {

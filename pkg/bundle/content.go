@@ -36,7 +36,7 @@ type collector struct {
 	refused   []string // secrets that were left out, with line and rule
 	unscanned []string // files that were not searched for secrets to their end
 	secrets   bool     // a secret was found by its form
-	faults    []string // why there will be no bundle
+	faults    []string // the problems that prevent the bundle
 }
 
 const maxDepth = 32
@@ -111,16 +111,15 @@ func (c *collector) directory(s *source, name, seen, to string, trail []string) 
 	return nil
 }
 
-// isLeftOut reports whether a path of the project does not go into the bundle, and notes
-// it where its author may want to know.
+// isLeftOut reports whether the bundle leaves a path of the project out. It records paths that the author may miss.
 func (c *collector) isLeftOut(seen string, isDir bool) bool {
 	v, rule := c.selection.decide(seen, isDir)
 	c.note(seen, isDir, v, rule)
 	return v != take
 }
 
-// isHidden reports whether a link leads to what does not go into the bundle. It is listed
-// with the name of the link.
+// isHidden reports whether a link leads to a file that the bundle leaves out. It records the file by the name of the
+// link.
 func (c *collector) isHidden(seen, name string, isDir bool) bool {
 	if name == seen || c.selection.named[seen] {
 		return false
@@ -145,8 +144,8 @@ func (c *collector) note(name string, isDir bool, v verdict, rule string) {
 // maxScan is how much of a file is searched for secrets, in bytes.
 const maxScan = 4 << 20
 
-// isSecret reports whether a file holds a secret, and notes where. Without a script or
-// metadata the bundle would not match its manifest, so there it is a fault.
+// isSecret reports whether a file contains a secret, and records the place. In a script or in metadata a secret is a
+// fault, because the bundle needs these files.
 func (c *collector) isSecret(seen string, head []byte, exec bool) bool {
 	if c.selection.named[seen] {
 		return false
@@ -209,7 +208,7 @@ func (c *collector) file(s *source, name, seen, to string, info fs.FileInfo) err
 	return nil
 }
 
-// put writes a file of the staged tree, and notes that it goes into the bundle.
+// put writes a file to the staged tree, and adds it to the files of the bundle.
 func (c *collector) put(to string, exec bool, content io.Reader) (size int64, err error) {
 	f := mcpb.File{Exec: exec, Open: func() (io.ReadCloser, error) { return io.NopCloser(content), nil }}
 	if _, size, err = f.Create(c.work, to, false); err != nil {

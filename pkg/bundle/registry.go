@@ -23,7 +23,7 @@ type offered struct {
 	resources      int
 }
 
-// stage opens the staged tree as the project that it will be.
+// stage opens the staged tree as a project.
 func (b *builder) stage() {
 	env := project.Env{}
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LANG", "SYSTEMROOT"} {
@@ -97,7 +97,7 @@ func (b *builder) buildRegistry(ctx context.Context) error {
 	return nil
 }
 
-// wantsStatic reports whether the project's content is settled when it is bundled.
+// wantsStatic reports whether the bundle contains the registry, so that the server does not look for items.
 func (b *builder) wantsStatic() bool {
 	switch strings.ToLower(b.config.text("MCPB_STATIC", "")) {
 	case "false", "0", "no", "off":

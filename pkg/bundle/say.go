@@ -30,7 +30,7 @@ func (t *printer) verbose(format string, args ...any) {
 	}
 }
 
-// note is for standard error: what is neither wrong nor data.
+// note prints a remark on standard error.
 func (t *printer) note(format string, args ...any) {
 	cli.Printf(t.err, "  %s\n", fmt.Sprintf(format, args...))
 }

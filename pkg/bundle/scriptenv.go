@@ -22,8 +22,7 @@ func (b *builder) checkScriptEnv() {
 	}
 }
 
-// switchesOn reports whether a variable, with a value, permits what only the operator of a
-// server permits.
+// switchesOn reports whether a value of a variable gives a permission that only the operator of a server may give.
 func switchesOn(name, value string) bool {
 	off := []string{"", "0", "false", "no", "off"}
 	switch name {
@@ -42,8 +41,7 @@ func switchesOn(name, value string) bool {
 	return !slices.Contains(off, strings.ToLower(value))
 }
 
-// checkSwitches warns where the project's own environment for a platform turns on what an
-// operator decides (CLI-1444).
+// checkSwitches warns if the project's environment for a platform turns on a switch of the operator (CLI-1444).
 func (b *builder) checkSwitches(platform string, env []rawjson.Member) {
 	for _, m := range env {
 		if switchesOn(m.Name, strings.Trim(string(m.Value), `"`)) {

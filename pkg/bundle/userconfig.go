@@ -17,7 +17,7 @@ import (
 // A mapping gives a field of user_config to the server as a variable.
 type mapping struct{ key, variable string }
 
-// userConfig is what a client asks its user for (CLI-1411 to CLI-1414).
+// userConfig has the values that a client asks its user for (CLI-1411 to CLI-1414).
 type userConfig struct {
 	fields json.RawMessage // nil for none
 	env    []mapping
@@ -73,8 +73,7 @@ func (b *builder) inProject(path string) string {
 	return filepath.Join(b.p.Root, filepath.FromSlash(path))
 }
 
-// checkFields reports what is wrong with the fields, and returns them as the manifest
-// has them: nil for none.
+// checkFields reports problems of the fields, and returns them in the form of the manifest: nil for none.
 func (b *builder) checkFields(fields json.RawMessage) json.RawMessage {
 	if kind := rawjson.KindOf(fields); kind != rawjson.Object {
 		b.say.fault("user_config must be an object, got %s", kind)
@@ -181,7 +180,7 @@ func checkRange(field json.RawMessage, kind string, fault func(string, ...any)) 
 	}
 }
 
-// less compares two numbers; one that is not there is neither less nor more.
+// less reports whether a is less than b. A missing number is neither less nor more.
 func less(a, b json.RawMessage) bool {
 	x, okX := number(a)
 	y, okY := number(b)
@@ -237,7 +236,7 @@ func choosesCode(name string) bool {
 		slices.ContainsFunc(codePrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// checkMaps reports what is wrong with how fields reach the server.
+// checkMaps reports problems of the variables and arguments by which fields reach the server.
 func (b *builder) checkMaps(u userConfig) {
 	seen := map[string]bool{}
 	for _, m := range u.env {

@@ -28,7 +28,7 @@ func Pick(s Streams, title string, list []Choice) error {
 		if list[i].On {
 			box = "[x]"
 		}
-		Printf(s.Out, "%s %3d  %-24s %s\n", box, i+1, Line(list[i].Label), Line(shorten(list[i].Text, 80)))
+		Printf(s.Out, "%s %3d  %-24s %s\n", box, i+1, Line(list[i].Label), Line(Cut(list[i].Text, 80)))
 	}
 	for i := range list {
 		show(i)
@@ -78,11 +78,4 @@ func Confirm(s Streams, w io.Writer, question string) bool {
 	answer, _ := bufio.NewReader(io.LimitReader(s.In, 1<<10)).ReadString('\n')
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes"
-}
-
-func shorten(text string, n int) string {
-	if r := []rune(text); len(r) > n {
-		return string(r[:n]) + "..."
-	}
-	return text
 }

@@ -8,8 +8,7 @@ import (
 
 var noAnswer = json.RawMessage(`{"error":{"code":-32603,"message":"No answer"}}`)
 
-// answers takes the client's answers out of what the server wrote: each is the
-// result, or {"error":...} (SDK-148, T-128).
+// answers returns the client's answers in batch.response: each is the result, or {"error":...} (SDK-148, T-128).
 func answers(args []string, input []byte) ([]byte, int) {
 	all, err := rawjson.Check(input)
 	if err != nil || rawjson.KindOf(all) != rawjson.Object {

@@ -16,8 +16,8 @@
 //
 //	get FILTER          JSON in; a letter for the kind of the result and its
 //	                    text out (see get.go). 3 the filter does not compile,
-//	                    5 it fails or the input is no JSON.
-//	json                one JSON value in, the same compact out. 1 it is none.
+//	                    5 it fails or the input is not JSON.
+//	json                one JSON value in, the same compact out. 1 no JSON value.
 //	quote               text in, a JSON string out.
 //	success MAX         JSON in, the result envelope of SDK-70 out, with a
 //	                    summary as text above MAX bytes. 1 no JSON.
@@ -30,11 +30,11 @@
 //	                    one key. 1 one is missing.
 //	config LENGTH EXAMPLE FILE VARIABLE
 //	                    the default configuration of LENGTH bytes and the value
-//	                    of the VARIABLE behind it in; what became of the sources
-//	                    out, in lines (see config.go).
+//	                    of the VARIABLE behind it in; lines about the sources and
+//	                    the configuration out (see config.go).
 //	progress            a line of JSON in; a percentage, a newline, the message
-//	                    and a dot out. 1 it holds no progress, 5 it is no JSON.
-//	path PATH [ROOT...] the physical path out. 1 it is in none of the roots.
+//	                    and a dot out. 1 no progress, 5 no JSON.
+//	path PATH [ROOT...] the physical path out. 1 it is outside of the roots.
 //	tool-path PROJECT TOOLSDIR PATH
 //	                    1 the script may not be run as a tool (for policy.sh).
 //	tool-policy NAME ALLOWLIST ALLOW_DEFAULT CONTEXT PROJECT TOOLSDIR
@@ -49,8 +49,8 @@
 //	                    content in (see http.go); the status code, a newline and
 //	                    the content of the answer out, for the other programs.
 //	                    1 there is no answer.
-//	exchange PATH PATH  the two change places, for install.sh (CLI-1710). 1 they
-//	                    did not.
+//	exchange PATH PATH  exchanges the two, for install.sh (CLI-1710). 1 the system
+//	                    cannot.
 //
 // These helpers define the results. A copy of the SDK without our programs uses
 // sdk/fallback.sh, which sdk/fallback_test.go compares with the helpers.

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// readText reads what Bash handed over: a text and a newline.
+// readText reads a text and the newline that Bash adds to it.
 func readText(r io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -23,7 +23,7 @@ func readText(r io.Reader) ([]byte, error) {
 	return []byte(string([]rune(string(text)))), nil // a U+FFFD for each stray byte
 }
 
-// withoutNUL drops what a Bash variable cannot hold.
+// withoutNUL removes U+0000, which a Bash variable cannot contain.
 func withoutNUL(text []byte) []byte {
 	if bytes.IndexByte(text, 0) < 0 {
 		return text
@@ -31,8 +31,7 @@ func withoutNUL(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte{0}, nil)
 }
 
-// parse cuts a text into its JSON values. ok is false when it is not made of
-// JSON values only.
+// parse splits a text into its JSON values. ok is false if it contains anything else.
 func parse(text []byte) (values []json.RawMessage, ok bool) {
 	for {
 		value, rest, err := rawjson.Next(text)
@@ -47,13 +46,13 @@ func parse(text []byte) (values []json.RawMessage, ok bool) {
 	}
 }
 
-// compact is a value as results hold it (SDK-16, SDK-18, SDK-19).
+// compact returns a value in the form of results (SDK-16, SDK-18, SDK-19).
 func compact(v json.RawMessage) json.RawMessage { return jqtext.Normal(v) }
 
-// plainText is a value as the SDK prints it: strings raw, all else compact JSON.
+// plainText returns a value in the form that the SDK prints: strings without quotes, other values as compact JSON.
 func plainText(v json.RawMessage) string { return string(jqtext.AppendText(nil, v)) }
 
-// isFalsy reports what jq's // replaces: nothing, null and false.
+// isFalsy reports whether jq's // replaces a value: nothing, null or false.
 func isFalsy(v json.RawMessage) bool {
 	return rawjson.Absent(v) || string(v) == "false"
 }

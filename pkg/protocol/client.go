@@ -139,8 +139,7 @@ func (c *Client) Wait() {
 	c.suspended.Wait()
 }
 
-// Finish sends what comes after all answers: the number of missed messages, and the answers of
-// streams.
+// Finish sends the last messages, after all answers: the number of missed messages, and the answers of streams.
 func (c *Client) Finish() {
 	c.session.ReportMissed()
 	c.subscribe.EndStreams()

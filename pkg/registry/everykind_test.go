@@ -86,7 +86,7 @@ func (b *bed) named(k *kinds.Kind) string {
 	return namesOf(list)
 }
 
-// mixed is a project with two discovered things of each kind that has them.
+// mixed is a project with two discovered items of each kind that can be discovered.
 var mixed = files{
 	"tools/t1/tool.sh": "", "tools/t2/tool.sh": "", "resources/r1.txt": "", "resources/sub/r2.txt": "",
 	"prompts/p1.txt": "", "prompts/sub/p2.txt": "",

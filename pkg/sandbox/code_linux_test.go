@@ -151,7 +151,7 @@ func TestTableIsNotWritten(t *testing.T) {
 			if path == s.project+"/start.sh" && !there {
 				continue // it is there to fit a pattern
 			}
-			missing := path // the first that is not there on the way
+			missing := path // the first missing part of the path
 			if there {
 				s.mkdir(filepath.Dir(path))
 				s.put(path, "x")

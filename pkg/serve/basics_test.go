@@ -673,8 +673,7 @@ func TestWarningsWithServerEnv(t *testing.T) {
 	}
 }
 
-// P-905, P-113: a signal counts from the first moment, and ends what the
-// start waits for.
+// P-905, P-113: a signal during the start ends the server, even while the start waits for a script.
 func TestSignalDuringStart(t *testing.T) {
 	marks := t.TempDir()
 	path, await := mark(t, marks, "running")

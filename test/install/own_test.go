@@ -257,7 +257,8 @@ func TestStartFileStays(t *testing.T) {
 	}
 }
 
-// CLI-1709: our lines are taken out of a start file with all its rights, or left there, with a word.
+// CLI-1709: uninstalling removes our lines from a start file and keeps its rights. If it cannot keep them, it keeps the
+// lines and prints a message.
 func TestStartFileRights(t *testing.T) {
 	u := newUser(t)
 	u.write(".bashrc", "x=1\n", 0o640)

@@ -36,7 +36,7 @@ var dashes = map[string]string{
 		test ! -e ./-`,
 	"mcp-doctor doctor --archive": `mcp-doctor doctor --fix --archive - --verify 00 </dev/null || test $? = 3`,
 	"mcp-runtool --source":        `usage: mcp-runtool hello --source - <<<'X=1'`,
-	// These name no file that shells complete.
+	// The shell does not complete file names for these options.
 	"mcp-bundle bundle --output": `mcp-bundle bundle --version 1.0.0 --output - ` + bundled + ` >out && cmp out demo-1.0.0.mcpb
 		! mcp-bundle bundle --output - --json ` + bundled,
 	"mcp-bundle plugin --output": `mcp-bundle plugin --version 1.0.0 --output - ` + bundled + ` >out && unzip -l out | grep plugin.json >/dev/null

@@ -386,7 +386,7 @@ func TestRequestsAreFew(t *testing.T) {
 	}
 }
 
-// H-235: without the provider nobody is let in, with a line in the log.
+// H-235: while the provider does not answer, every token is rejected, and the log has a line about it.
 func TestProviderDown(t *testing.T) {
 	key := newKey(t)
 	p := newProvider(t, public("1", key))
@@ -520,7 +520,7 @@ func TestKnownTokenExpires(t *testing.T) {
 	}
 }
 
-// No token and no set of keys ends in a panic, and nothing unsigned passes.
+// No token and no set of keys causes a panic. Tokens without a valid signature are rejected.
 func FuzzToken(f *testing.F) {
 	for _, token := range []string{
 		"a.b.c", "eyJhbGciOiJub25lIn0.e30.", "eyJhbGciOiJFUzI1NiIsImtpZCI6IjEifQ.eyJpc3MiOiJ4In0.AAAA", "..", "{}",

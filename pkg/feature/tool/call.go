@@ -331,7 +331,7 @@ func (c *call) watch(ctx context.Context, now time.Time) error {
 		c.waiting = now
 		if waker := c.input.waker; waker != nil {
 			c.unwatch = c.tools.watcher.Watch(c.files, waker.Wake)
-			waker.Wake() // for a change before the watch
+			waker.Wake() // the files may have changed before the watch began
 		}
 	}
 	return c.clock.tick(now, active, paused)

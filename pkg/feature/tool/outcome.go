@@ -154,28 +154,34 @@ func (c *call) timedOut(timeout *timeoutError, res *script.Result) *Result {
 	return r
 }
 
+// beginFailure returns a result without texts, and its hint. The error is set if failures are errors.
+func (c *call) beginFailure(res *script.Result, value json.RawMessage) (r *Result, hint string, err error) {
+	tail := c.tail(res.Stderr)
+	message, _, _ := strings.Cut(tail, "\n")
+	message = cmp.Or(strings.TrimRight(message, "\r"), toolFailed)
+	c.summarise(res, message, false)
+	hint, failure := c.hint(res, value), c.failureError(res, tail, message)
+	if c.tools.project.Calls.FailureIsError {
+		return nil, "", failure
+	}
+	return &Result{IsError: true, Failure: failure, Status: res.Status, name: c.entry.name, stderr: tail}, hint, nil
+}
+
 // failed returns the result of a script with another exit status than 0 (T-185 to T-187).
 func (c *call) failed(res *script.Result) (*Result, error) {
 	value := soleValue(res.Stdout)
 	if e := printedError(value); e != nil {
 		return nil, e
 	}
-	tail := c.tail(res.Stderr)
-	message, _, _ := strings.Cut(tail, "\n")
-	if message = strings.TrimRight(message, "\r"); message == "" {
-		message = toolFailed
+	r, hint, err := c.beginFailure(res, value)
+	if err != nil {
+		return nil, err
 	}
-	c.summarise(res, message, false)
-	hint, failure := c.hint(res, value), c.failureError(res, tail, message)
-	if c.tools.project.Calls.FailureIsError {
-		return nil, failure
-	}
-	r := &Result{IsError: true, Failure: failure, Status: res.Status, name: c.entry.name, stderr: tail}
 	if members := callToolResult(value); members != nil {
 		r.own = members
 		r.structured = c.ownStructured(members)
 	} else {
-		r.texts = failureTexts(res.Stdout, tail)
+		r.texts = failureTexts(res.Stdout, r.stderr)
 		if rawjson.KindOf(value) == rawjson.Object {
 			r.structured = rawjson.Normal(value)
 		}

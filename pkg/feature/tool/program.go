@@ -192,19 +192,12 @@ const (
 // programFailed returns the result of a program that failed: its messages, its output within
 // limits, and how it ended (T-507).
 func (c *call) programFailed(res *script.Result) (*Result, error) {
-	tail := c.tail(res.Stderr)
-	message, _, _ := strings.Cut(tail, "\n")
-	if message = strings.TrimRight(message, "\r"); message == "" {
-		message = toolFailed
+	r, hint, err := c.beginFailure(res, nil)
+	if err != nil {
+		return nil, err
 	}
-	c.summarise(res, message, false)
-	hint, failure := c.hint(res, nil), c.failureError(res, tail, message)
-	if c.tools.project.Calls.FailureIsError {
-		return nil, failure
-	}
-	r := &Result{IsError: true, Failure: failure, Status: res.Status, name: c.entry.name, stderr: tail}
-	if tail != "" {
-		r.texts = append(r.texts, []byte(tail))
+	if r.stderr != "" {
+		r.texts = append(r.texts, []byte(r.stderr))
 	}
 	if shown := excerpt(res.Stdout, maxFailureHead, maxFailureTail); shown != nil {
 		r.texts = append(r.texts, shown)

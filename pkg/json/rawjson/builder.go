@@ -32,19 +32,15 @@ func (b *Builder) value() {
 }
 
 // Object opens an object; [Builder.End] closes it.
-func (b *Builder) Object() *Builder {
-	b.value()
-	b.buf = append(b.buf, '{')
-	b.open = append(b.open, '}')
-	b.comma = false
-	return b
-}
+func (b *Builder) Object() *Builder { return b.begin('{', '}') }
 
 // Array opens an array; [Builder.End] closes it.
-func (b *Builder) Array() *Builder {
+func (b *Builder) Array() *Builder { return b.begin('[', ']') }
+
+func (b *Builder) begin(opening, closing byte) *Builder {
 	b.value()
-	b.buf = append(b.buf, '[')
-	b.open = append(b.open, ']')
+	b.buf = append(b.buf, opening)
+	b.open = append(b.open, closing)
 	b.comma = false
 	return b
 }

@@ -223,7 +223,7 @@ func (s *Server) Kill(cause error, _ bool) (answered, ended <-chan struct{}) {
 	return first, second
 }
 
-// Finish sends what clients still read, and closes all connections.
+// Finish lets running responses end within lastGrace, and closes all connections.
 func (s *Server) Finish(<-chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), lastGrace)
 	defer cancel()

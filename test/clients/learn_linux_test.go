@@ -185,7 +185,7 @@ func failed(result string) bool {
 }
 
 // CF-55, CLI-815: a tool creates entries in the home directory and in the project's directory. The suggested declaration
-// has these entries and not the directories. It suffices if the entries exist. Before the tool runs, a warning says that
+// has these entries and not the directories. It suffices if the entries exist. Before the tool runs, the person is warned that
 // the tool runs unconfined.
 func TestLearnedBeforehand(t *testing.T) {
 	t.Parallel()

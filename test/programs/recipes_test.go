@@ -123,7 +123,7 @@ func newBench(t *testing.T, name string, r *recipe.Recipe, web []string) *bench 
 	b.here = strings.NewReplacer(append(slices.Clone(web), "{work}", b.work)...)
 	for _, f := range archive.Files {
 		if f.Name == "tasks.json" {
-			d := json.NewDecoder(bytes.NewReader(f.Data))
+			d := json.NewDecoder(strings.NewReader(b.here.Replace(string(f.Data))))
 			d.DisallowUnknownFields()
 			if err := d.Decode(&b.tasks); err != nil {
 				t.Fatalf("tasks.json: %v", err)

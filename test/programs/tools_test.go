@@ -4,6 +4,7 @@ package programs
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -236,7 +237,35 @@ func listeners(t *testing.T, project string) []string {
 			}
 		}
 	})
-	return []string{"{http}", web.URL, "{tcp}", greeter, "{stomp}", broker}
+	return []string{"{http}", web.URL, "{tcp}", greeter, "{stomp}", broker, "{dns}", resolver(t)}
+}
+
+// resolver answers each question for an address by DNS with 192.0.2.7, and returns its port.
+func resolver(t *testing.T) string {
+	t.Helper()
+	c, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	go func() {
+		question := make([]byte, 512)
+		for {
+			n, from, err := c.ReadFrom(question)
+			if err != nil {
+				return
+			}
+			end := 12 + bytes.IndexByte(question[12:n], 0) + 5 // of the name, the type and the class
+			if end > n {
+				continue
+			}
+			answer := slices.Concat(question[:2], []byte{0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0}, question[12:end],
+				[]byte{0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, 7})
+			c.WriteTo(answer, from)
+		}
+	}()
+	_, port, _ := net.SplitHostPort(c.LocalAddr().String())
+	return port
 }
 
 // listen answers whoever connects, and returns the port.

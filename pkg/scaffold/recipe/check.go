@@ -55,6 +55,9 @@ func (r *Recipe) Check() Faults {
 	if v := r.Version; v != nil && v.From != "" && v.Below != "" && compare(v.From, v.Below) >= 0 {
 		c.add("/version", "no version is from %s and below %s", v.From, v.Below)
 	}
+	if r.Stderr && (r.Progress != "" || r.Output.Type != "text") {
+		c.add("/stderr", "is only for output of type text without progress")
+	}
 	if r.Output.MIMEType != "" && r.Output.Type != "binary" {
 		c.add("/output/mimeType", "is only for output of type binary")
 	}
@@ -125,7 +128,7 @@ func (c *checker) argument(a *Argument, path string) {
 		reason string
 	}{
 		{isSwitch && a.Option == "", "/type", "a switch needs an option"},
-		{a.Option != "" && !isOption(a.Option), "/option", "must begin with a dash or a plus sign"},
+		{a.Option != "" && !isOption(a.Option), "/option", "must begin with a dash, a plus sign or @"},
 		{len(a.Option) == 1 && (a.Form != Attached || a.Pattern == ""), "/option",
 			"needs a longer name, or form attached with a pattern"},
 		{a.Negation != "" && !isSwitch, "/negation", "is only for a switch"},
@@ -255,9 +258,9 @@ func (r *Recipe) Danger(a *Argument) string {
 	return reason
 }
 
-// isOption reports whether s is an option. A lone dash is one if the value follows in the same word, as in
-// -Artist=Ann of exiftool.
-func isOption(s string) bool { return s != "" && (s[0] == '-' || s[0] == '+') }
+// isOption reports whether s is an option. A single character is one if the value follows in the same word, as in
+// -Artist=Ann of exiftool and @9.9.9.9 of dig.
+func isOption(s string) bool { return s != "" && strings.ContainsRune("-+@", rune(s[0])) }
 
 // acceptsAll reports whether a value, or each element of a list, is a value of the argument.
 func (a *Argument) acceptsAll(value any) bool {

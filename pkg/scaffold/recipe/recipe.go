@@ -43,6 +43,9 @@ type Recipe struct {
 	Excludes [][]string `json:"excludes,omitempty"`
 	// Output describes the output and the exit codes.
 	Output Output `json:"output"`
+	// Stderr reports that the program prints a part of its result to standard error, such as "verify OK" of
+	// openssl. It becomes a part of the output.
+	Stderr bool `json:"stderr,omitempty"`
 	// Capabilities are those that the tool declares, such as "Search". The list can be empty.
 	Capabilities []string `json:"capabilities"`
 	// Starts names the programs that the program starts, such as "ssh".

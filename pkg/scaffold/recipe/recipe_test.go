@@ -52,8 +52,9 @@ func TestCheckedLibrary(t *testing.T) {
 // purposes are dangerous options that recipes offer because the program is for that, such as a folder to unpack
 // into. Others are harmless and only similar to dangerous ones.
 const purposes = `aws-s3-cp --profile, aws-s3-ls --profile, curl --write-out, docker-run --workdir,
-docker-run --entrypoint, kubectl-get --output, mysql --force, mysql --execute, pg_dump --clean, gpg --keyring,
-openssl-dgst -sign, openssl-req -key, openssl-x509 -CAkey, openssl-x509 -signkey, yt-dlp --paths, pg_dump --file,
+docker-run --entrypoint, kubectl-get --output, mysql --force, mysql --execute, pg_dump --clean, df --output,
+fd --prune, git-grep --count, gpg --keyring, ssh-keygen -y, openssl-dgst -sign, openssl-req -key,
+openssl-x509 -CAkey, openssl-x509 -signkey, yt-dlp --paths,
 pip-install --upgrade, pip-install --pre, pip-list --pre, psql --command, rclone-copy --update,
 restic-backup --password-file, restic-backup --force, restic-snapshots --password-file, rsync --update,
 shellcheck --shell, shfmt -f, tar --directory, terraform-plan -chdir, terraform-plan -destroy, unzip -d,
@@ -105,6 +106,7 @@ func TestFaults(t *testing.T) {
 		{`{"name":"a","type":"switch"}`, ``, `/arguments/0/type: a switch needs an option`},
 		{`{"name":"a","option":"all","type":"switch"}`, ``, `/option: must begin with a dash`},
 		{leaf + "," + leaf, ``, `/arguments/1/name: two arguments have the name leaf`},
+		{leaf, `"stderr":true,"progress":"curl",`, `/stderr: is only for`},
 		{leaf, `"stdin":{"name":"leaf","description":""},`, `two arguments have the name leaf`},
 		{`{"name":"a","type":"choice"}`, ``, `/choices`},
 		{`{"name":"a","type":"string","choices":["x"]}`, ``, `/choices`},

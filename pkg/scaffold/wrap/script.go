@@ -47,6 +47,9 @@ func (t *Tool) body() string {
 	}
 	b.WriteByte('\n')
 	run, last := `"${argv[@]}"`, `exec "${argv[@]}"`
+	if t.Recipe.Stderr {
+		run, last = run+" 2>&1", last+" 2>&1"
+	}
 	if kind := t.Recipe.Progress; kind != "" {
 		run = "mcp_argv_progress " + shell.Quote(kind) + " " + run
 		last = run

@@ -80,12 +80,14 @@ fi
 	}
 }
 
-// WRAP-31, WRAP-32: a program that runs in the root, and a path that can be a remote.
+// WRAP-31, WRAP-32: a program that runs in the root and prints results to standard error. A path can be a remote.
 func TestInRoot(t *testing.T) {
-	text := strings.NewReplacer(`"timeoutSecs":60`, `"inRoot":true`, `"default":"."`, `"unless":"[a-z]+:.*"`).Replace(brew)
+	text := strings.NewReplacer(`"timeoutSecs":60`, `"inRoot":true,"stderr":true`,
+		`"default":"."`, `"unless":"[a-z]+:.*"`).Replace(brew)
 	got := tool(t, text, Selection{}).body()
 	for _, line := range []string{"argv=(\"$PWD\"/bin/brew --quiet)\n" + inRoot + "mcp_argv_switch",
-		"\nmcp_argv_operand argv .pots --path --unless '^([a-z]+:.*)$'\n"} {
+		"\nmcp_argv_operand argv .pots --path --unless '^([a-z]+:.*)$'\n",
+		`| "${argv[@]}" 2>&1`, `exec "${argv[@]}" 2>&1`} {
 		if !strings.Contains(got, line) {
 			t.Errorf("%s\nlacks %s", got, line)
 		}

@@ -53,8 +53,8 @@ func TestCheckedLibrary(t *testing.T) {
 // into. Others are harmless and only similar to dangerous ones.
 const purposes = `aws-s3-cp --profile, aws-s3-ls --profile, curl --write-out, docker-run --workdir,
 docker-run --entrypoint, kubectl-get --output, mysql --force, mysql --execute, pg_dump --clean, df --output,
-fd --prune, git-grep --count, gpg --keyring, ssh-keygen -y, openssl-dgst -sign, openssl-req -key,
-openssl-x509 -CAkey, openssl-x509 -signkey, yt-dlp --paths,
+fd --prune, git-grep --count, gpg --keyring, ssh-keygen -y, ssh-keygen -f, openssl-dgst -sign,
+openssl-req -key, openssl-x509 -CAkey, openssl-x509 -signkey, yt-dlp --paths,
 pip-install --upgrade, pip-install --pre, pip-list --pre, psql --command, rclone-copy --update,
 restic-backup --password-file, restic-backup --force, restic-snapshots --password-file, rsync --update,
 shellcheck --shell, shfmt -f, tar --directory, terraform-plan -chdir, terraform-plan -destroy, unzip -d,

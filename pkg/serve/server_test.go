@@ -104,7 +104,8 @@ func (p *pipes) Read(b []byte) (int, error) {
 	}
 }
 
-func (p *pipes) Ready() bool { return true }
+// Ready reports whether a write returns at once, which broken can prevent.
+func (p *pipes) Ready() bool { return p.broken == nil }
 
 func (p *pipes) Write(b []byte) (int, error) {
 	select {

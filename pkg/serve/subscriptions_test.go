@@ -103,7 +103,10 @@ func TestSubscribeRefused(t *testing.T) {
 // RES-143 to RES-146; decision 5.
 func TestSubscription(t *testing.T) {
 	for revision := range map[string]bool{"2025-11-25": true, "2024-11-05": true} {
-		c := start(t, files(t, library), often)
+		// Without a lifetime of the list, the name is found as soon as the file is back.
+		env := project.Env{"MCP_RESOURCES_TTL": "0"}
+		maps.Copy(env, often)
+		c := start(t, files(t, library), env)
 		c.handshake(revision, "{}")
 		uri := "file://" + c.root + "/resources/alpha.txt"
 		id := c.subscribe(`{"uri":"` + uri + `"}`)

@@ -45,10 +45,4 @@ func (w *exitWatch) begin(pid int) {
 }
 
 // close closes the descriptors. The caller waits for the end of the process first.
-func (w *exitWatch) close() {
-	for _, fd := range []int{w.fd, w.end} {
-		if fd >= 0 {
-			unix.Close(fd)
-		}
-	}
-}
+func (w *exitWatch) close() { closeAll(w.fd, w.end) }

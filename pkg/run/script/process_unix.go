@@ -4,19 +4,20 @@ package script
 
 import (
 	"context"
-	"os"
+	"errors"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // A process is one running script. The goroutine of Run does all work, in one wait for output, the
-// end, or the next tick. Passing bytes between goroutines would cost more than the script.
+// end, or the next tick.
 type process struct {
 	runner   *Runner
 	spec     *Spec
 	pid      int
 	exit     *exitWatch
+	waits    *waitSet
 	out, err int // reading ends, or -1
 	stdout   capture
 	stderr   capture
@@ -40,51 +41,42 @@ func (p *process) run(ctx context.Context) Result {
 	if interval <= 0 {
 		interval = defaultInterval
 	}
-	fds := []unix.PollFd{
-		{Fd: int32(p.out), Events: unix.POLLIN},
-		{Fd: int32(p.err), Events: unix.POLLIN},
-		{Fd: int32(p.exit.fd), Events: unix.POLLIN},
-		{Fd: -1, Events: unix.POLLIN}, // of waker
-	}
 	tick, pace := p.began.Add(interval), firstPace
 	var waker *Waker
 	var earliest time.Time // of a tick after a wake
 	for !p.done() {
-		n, err := unix.Poll(fds, milliseconds(time.Until(tick)))
-		if err != nil && err != unix.EINTR { // out of memory: poll without waiting for events
-			p.end(os.NewSyscallError("poll", err))
+		ready, err := p.waits.wait(tick)
+		if err != nil && !errors.Is(err, unix.EINTR) { // out of memory: poll without waiting for events
+			p.end(err)
 			time.Sleep(pace)
-			p.reap(unix.WNOHANG)
 		}
-		if n > 0 {
-			if fds[0].Revents != 0 {
-				p.read(&p.out, &p.stdout, ErrStdoutLimit)
-				fds[0].Fd = int32(p.out)
-			}
-			if fds[1].Revents != 0 {
-				p.read(&p.err, &p.stderr, ErrStderrLimit)
-				fds[1].Fd = int32(p.err)
-			}
-			if fds[2].Revents != 0 {
-				p.reap(0)
-				fds[2].Fd = -1
-			}
-			if fds[3].Revents != 0 {
-				waker.drain()
-				fds[3].Fd, tick = -1, earliest
-			}
+		if ready[stdoutSource] {
+			p.read(stdoutSource, &p.out, &p.stdout, ErrStdoutLimit)
+		}
+		if ready[stderrSource] {
+			p.read(stderrSource, &p.err, &p.stderr, ErrStderrLimit)
+		}
+		if ready[exitSource] {
+			p.waits.forget(exitSource)
+			p.reap(0)
+		}
+		if ready[wakeSource] {
+			p.waits.forget(wakeSource)
+			waker.drain()
+			tick = earliest
 		}
 		if now := time.Now(); !now.Before(tick) || p.cause != nil {
 			p.tick(ctx, now)
 			tick = now.Add(interval)
-			fds[3].Fd, earliest = -1, tick
+			p.waits.forget(wakeSource)
+			earliest = tick
 			if p.spec.Pace != nil && p.cause == nil {
 				var wait time.Duration
 				if wait, waker = p.spec.Pace(); wait > interval {
 					tick = now.Add(wait)
 				}
-				if waker != nil {
-					fds[3].Fd = int32(waker.r)
+				if waker != nil && p.waits.watch(wakeSource, waker.r) != nil {
+					tick = earliest
 				}
 			}
 			if p.cause != nil {
@@ -93,6 +85,7 @@ func (p *process) run(ctx context.Context) Result {
 			}
 		}
 	}
+	p.waits.forget(exitSource)
 	p.exit.close()
 	return p.finish()
 }
@@ -106,6 +99,7 @@ func (p *process) done() bool {
 func (p *process) tick(ctx context.Context, now time.Time) {
 	switch {
 	case p.cause != nil:
+		p.reap(unix.WNOHANG) // exitSource may be missing
 		p.groupGone = p.over && !groupAlive(p.pid)
 		if !p.groupGone && !p.killed && now.Sub(p.termed) >= p.grace() {
 			p.killed = true
@@ -147,7 +141,7 @@ func (p *process) end(cause error) {
 }
 
 // read reads the available bytes of a pipe. It closes the pipe after its last writer.
-func (p *process) read(fd *int, c *capture, tooMuch error) {
+func (p *process) read(s source, fd *int, c *capture, tooMuch error) {
 	for first := true; *fd >= 0; first = false {
 		space := p.waste
 		if p.cause == nil {
@@ -160,6 +154,7 @@ func (p *process) read(fd *int, c *capture, tooMuch error) {
 		case err == unix.EAGAIN:
 			return
 		case err != nil || n == 0:
+			p.waits.forget(s)
 			unix.Close(*fd)
 			*fd = -1
 			return
@@ -179,8 +174,11 @@ func (p *process) read(fd *int, c *capture, tooMuch error) {
 	}
 }
 
-// reap collects the status of the main process. With WNOHANG, it does so only if the process has ended.
+// reap collects the status of the main process once. With WNOHANG, it does so only if the process has ended.
 func (p *process) reap(options int) {
+	if p.over { // another script may have the number
+		return
+	}
 	p.runner.mu.Lock() // KillAll must not signal a number that was released
 	defer p.runner.mu.Unlock()
 	for {
@@ -200,8 +198,8 @@ func (p *process) reap(options int) {
 // finish collects the rest of the output. The drain takes pipes that other processes still hold open (T-48).
 func (p *process) finish() Result {
 	if p.cause == nil {
-		p.read(&p.out, &p.stdout, ErrStdoutLimit)
-		p.read(&p.err, &p.stderr, ErrStderrLimit)
+		p.read(stdoutSource, &p.out, &p.stdout, ErrStdoutLimit)
+		p.read(stderrSource, &p.err, &p.stderr, ErrStderrLimit)
 	}
 	res := Result{Cause: p.cause, Stdout: p.stdout.buf, Stderr: p.stderr.buf}
 	there := groupExists(p.pid)
@@ -209,6 +207,7 @@ func (p *process) finish() Result {
 		there = outlives(p.pid, time.Since(p.began))
 	}
 	res.Alone = p.out < 0 && p.err < 0 && !there
+	p.runner.returnWaitSet(p.waits)
 	p.runner.drain.take(p.out)
 	p.runner.drain.take(p.err)
 	if there && p.cause == nil {
@@ -224,11 +223,4 @@ func (p *process) finish() Result {
 		res.Status = p.status.ExitStatus()
 	}
 	return res
-}
-
-func milliseconds(d time.Duration) int {
-	if d <= 0 {
-		return 0
-	}
-	return int((d + time.Millisecond - 1) / time.Millisecond)
 }

@@ -29,6 +29,7 @@ type Runner struct {
 	groups  map[int]bool // process groups of running scripts
 	left    []leftGroup  // groups of ended scripts that have members, oldest first
 	spare   *lifeline    // a lifeline that is not tied, or nil
+	waits   []*waitSet   // not in use
 	stopped bool         // KillAll was called: start no scripts
 }
 
@@ -79,50 +80,81 @@ func (r *Runner) start(s *Spec, argv []string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{runner: r, spec: s}
+	p := &process{runner: r, spec: s, out: -1, err: -1}
 	p.stdout = capture{limit: s.StdoutLimit, grew: s.Grew, spool: s.Spool, spoolFrom: s.SpoolFrom}
 	p.stderr = capture{limit: s.StderrLimit, tee: s.StderrTee, grew: s.Grew}
-	var outW, errW int
-	if p.out, outW, err = newPipe(); err != nil {
-		return nil, err
+	outW, errW, err := p.prepare()
+	defer closeAll(outW, errW)
+	if err == nil {
+		attr := &syscall.ProcAttr{Dir: s.Dir, Env: s.Env, Files: files(null, outW, errW, s.Extra)}
+		err = p.begin(argv, attr)
 	}
-	defer unix.Close(outW)
-	if p.err, errW, err = newPipe(); err != nil {
-		unix.Close(p.out)
-		return nil, err
-	}
-	defer unix.Close(errW)
-	attr := &syscall.ProcAttr{Dir: s.Dir, Env: s.Env, Files: files(null, outW, errW, s.Extra)}
-	if err = p.begin(argv, attr); err != nil {
-		unix.Close(p.out)
-		unix.Close(p.err)
+	if err != nil {
+		p.abandon()
 		return nil, err
 	}
 	return p, nil
 }
 
-// begin starts the process. Before that, it allocates everything that is needed to observe the end of the process.
-func (p *process) begin(argv []string, attr *syscall.ProcAttr) (err error) {
-	r, pidfd := p.runner, hasPidfd()
-	if p.exit, err = newExitWatch(pidfd); err != nil {
-		return err
+// prepare creates what is needed to observe the process and its end, so that a lack of descriptors prevents the start.
+// It returns the ends of the pipes for the process, or -1.
+func (p *process) prepare() (outW, errW int, err error) {
+	outW, errW = -1, -1
+	if p.out, outW, err = newPipe(); err != nil {
+		return
 	}
-	if p.lifeline, err = r.takeLifeline(); err != nil {
+	if p.err, errW, err = newPipe(); err != nil {
+		return
+	}
+	if p.waits, err = p.runner.takeWaitSet(); err != nil {
+		return
+	}
+	if err = errors.Join(p.waits.watch(stdoutSource, p.out), p.waits.watch(stderrSource, p.err)); err != nil {
+		return
+	}
+	if p.exit, err = newExitWatch(hasPidfd()); err != nil {
+		return
+	}
+	p.lifeline, err = p.runner.takeLifeline()
+	return
+}
+
+// abandon releases what prepare has created.
+func (p *process) abandon() {
+	p.runner.returnLifeline(p.lifeline)
+	if p.exit != nil {
 		p.exit.close()
-		return err
 	}
+	if p.waits != nil {
+		p.runner.returnWaitSet(p.waits)
+	}
+	closeAll(p.out, p.err)
+}
+
+// closeAll closes descriptors, which may be -1.
+func closeAll(fds ...int) {
+	for _, fd := range fds {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+}
+
+// begin starts the process.
+func (p *process) begin(argv []string, attr *syscall.ProcAttr) (err error) {
 	attr.Sys = sysProc(nil)
-	if pidfd {
+	if hasPidfd() {
 		attr.Sys = sysProc(&p.exit.fd)
 	}
-	program := r.programs.find(argv[0], p.spec.Env)
-	if p.pid, err = r.fork(p.spec.Confined, program, argv, attr, p.lifeline); err != nil {
-		r.returnLifeline(p.lifeline)
-		p.exit.close()
+	program := p.runner.programs.find(argv[0], p.spec.Env)
+	if p.pid, err = p.runner.fork(p.spec.Confined, program, argv, attr, p.lifeline); err != nil {
 		return &os.PathError{Op: "run", Path: argv[0], Err: err}
 	}
 	p.exit.begin(p.pid)
 	p.began = time.Now()
+	if err := p.waits.watch(exitSource, p.exit.fd); err != nil {
+		p.end(err)
+	}
 	return nil
 }
 

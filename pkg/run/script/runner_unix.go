@@ -24,6 +24,10 @@ type Runner struct {
 	drain    drain
 	confined confinements
 
+	// starting is held while the writing ends of a script's pipes are open here. A process of another script that has
+	// not called exec yet would keep a copy of them open, and the output would not end with its script.
+	starting sync.Mutex
+
 	mu      sync.Mutex
 	null    int          // /dev/null, or 0 before the first use
 	groups  map[int]bool // process groups of running scripts
@@ -83,6 +87,8 @@ func (r *Runner) start(s *Spec, argv []string) (*process, error) {
 	p := &process{runner: r, spec: s, out: -1, err: -1}
 	p.stdout = capture{limit: s.StdoutLimit, grew: s.Grew, spool: s.Spool, spoolFrom: s.SpoolFrom}
 	p.stderr = capture{limit: s.StderrLimit, tee: s.StderrTee, grew: s.Grew}
+	r.starting.Lock()
+	defer r.starting.Unlock()
 	outW, errW, err := p.prepare()
 	defer closeAll(outW, errW)
 	if err == nil {

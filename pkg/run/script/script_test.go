@@ -46,6 +46,23 @@ func run(t testing.TB, body string) Result {
 	return new(Runner).Run(context.Background(), Spec{Script: chosen(file), Env: env()})
 }
 
+// The output of a script ends with it, also if other scripts start at that moment.
+func TestOutputEnds(t *testing.T) {
+	var r Runner
+	var group sync.WaitGroup
+	for range 16 {
+		group.Go(func() {
+			for range 100 {
+				if res := r.Run(context.Background(), Spec{Argv: []string{"true"}, Env: env()}); res.Status != 0 || !res.Alone {
+					t.Errorf("%+v", res)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
 func TestOutcome(t *testing.T) {
 	for _, tc := range []struct {
 		body           string

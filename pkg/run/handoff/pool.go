@@ -55,7 +55,7 @@ const mostWaiting = 1000
 
 // waitingWithin returns how many waiting scripts use a quarter of the descriptors.
 func waitingWithin(descriptors uint64) int {
-	const perScript = perDir + 6 // exit status, output, waker, lifeline and confinement
+	const perScript = perDir + 7 // exit status, output, wait set, waker, lifeline and confinement
 	return int(max(1, min(descriptors/4/perScript, mostWaiting)))
 }
 

@@ -24,8 +24,8 @@ type Runner struct {
 	drain    drain
 	confined confinements
 
-	// starting is held while the writing ends of a script's pipes are open here. A process of another script that has
-	// not called exec yet would keep a copy of them open, and the output would not end with its script.
+	// starting is locked while the writing ends of a script's pipes are open here. Another script's process that has not
+	// called exec yet has copies of all descriptors. With copies of these ends, the output would not end with its script.
 	starting sync.Mutex
 
 	mu      sync.Mutex

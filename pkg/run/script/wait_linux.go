@@ -10,7 +10,7 @@ import (
 )
 
 // A waitSet waits until one of several descriptors is readable. It is an epoll instance inside Go's poller, so that a
-// goroutine that waits needs no thread. With a thread for each script, Go's monitor thread would look for blocked threads
+// goroutine that waits needs no thread. With a thread for each script, Go's monitor thread looks for blocked threads
 // every 20 µs, which took a fifth of the server's processor time.
 type waitSet struct {
 	epoll  int // descriptor of file
@@ -36,7 +36,7 @@ func newWaitSet() (*waitSet, error) {
 	return w, nil
 }
 
-// watch adds the descriptor of a source, which must have none.
+// watch adds the descriptor of a source that has no descriptor yet.
 func (w *waitSet) watch(s source, fd int) error {
 	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(s)}
 	if err := unix.EpollCtl(w.epoll, unix.EPOLL_CTL_ADD, fd, &event); err != nil {

@@ -250,10 +250,10 @@ touch "$MCPBASH_PROJECT_ROOT/started.$who"
 : <"$MCPBASH_PROJECT_ROOT/go.$who"
 printf 'answer for %s' "$who"
 `,
-	"tools/ask/tool.sh": `who=$(printf %s "$MCP_TOOL_ARGS_JSON" | tr -cd a-z)
+	"tools/ask/tool.sh": awaiting + `who=$(printf %s "$MCP_TOOL_ARGS_JSON" | tr -cd a-z)
 printf '{"message":"question of %s"}' "$who" >"$MCP_ELICIT_REQUEST_FILE.tmp"
 mv "$MCP_ELICIT_REQUEST_FILE.tmp" "$MCP_ELICIT_REQUEST_FILE"
-until [ -e "$MCP_ELICIT_RESPONSE_FILE" ]; do sleep 0.01; done
+await "$MCP_ELICIT_RESPONSE_FILE"
 cat "$MCP_ELICIT_RESPONSE_FILE"
 `,
 	"resources/alpha.txt": "1", "resources/beta.txt": "1",

@@ -10,17 +10,22 @@ import (
 	"mcp-bash/pkg/project"
 )
 
+// awaiting defines await for scripts: it waits for a file with answers at the FIFO of T-129.
+const awaiting = `mkfifo -m 600 "$MCP_INPUT_DIR/wake"; exec 7<>"$MCP_INPUT_DIR/wake"
+await() { until [ -e "$1" ]; do read -r _ <&7; done; }
+`
+
 // M-71: a stateless client gets messages from the level that each request names. This holds
 // for a call that was suspended in between, too.
 func TestLevelOfRequest(t *testing.T) {
 	files := map[string]string{
 		"server.d/server.meta.json": "{}",
-		"tools/warn/tool.sh": `log() { printf '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"%s","data":"%s"}}\n' "$@"; }
+		"tools/warn/tool.sh": awaiting + `log() { printf '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"%s","data":"%s"}}\n' "$@"; }
 log warning 'first warning' >>"$MCP_LOG_STREAM"
 log info 'first info' >>"$MCP_LOG_STREAM"
 printf '{"message":"question of warn"}' >"$MCP_ELICIT_REQUEST_FILE.tmp"
 mv "$MCP_ELICIT_REQUEST_FILE.tmp" "$MCP_ELICIT_REQUEST_FILE"
-until [ -e "$MCP_ELICIT_RESPONSE_FILE" ]; do sleep 0.01; done
+await "$MCP_ELICIT_RESPONSE_FILE"
 log warning 'second warning' >>"$MCP_LOG_STREAM"
 log info 'second info' >>"$MCP_LOG_STREAM"
 printf 'all done'

@@ -53,13 +53,15 @@ wait_at go; printf 'told %s' "$answer"`,
 	"tools/large/tool.sh":        gated + `wait_at go; head -c 20000 /dev/zero | tr '\0' x`,
 }
 
+// gated defines functions for scripts. ask waits at the FIFO of T-129.
 const gated = `who=$(printf %s "$MCP_TOOL_ARGS_JSON" | tr -cd a-z0-9)
 report() { printf '{"jsonrpc":"2.0","method":"notifications/%s","params":{%s}}\n' "$1" "$2"; }
 wait_at() { touch "$MCPBASH_PROJECT_ROOT/started.$who"; : <"$MCPBASH_PROJECT_ROOT/$1.$who"; }
 ask() {
+  [ -p "$MCP_INPUT_DIR/wake" ] || mkfifo -m 600 "$MCP_INPUT_DIR/wake"; exec 7<>"$MCP_INPUT_DIR/wake"
   printf '{"message":"question of %s"}' "$1" >"$MCP_ELICIT_REQUEST_FILE.tmp"
   mv "$MCP_ELICIT_REQUEST_FILE.tmp" "$MCP_ELICIT_REQUEST_FILE"
-  until [ -e "$MCP_ELICIT_RESPONSE_FILE" ]; do sleep 0.01; done
+  until [ -e "$MCP_ELICIT_RESPONSE_FILE" ]; do read -r _ <&7; done
   answer=$(cat "$MCP_ELICIT_RESPONSE_FILE"); rm "$MCP_ELICIT_RESPONSE_FILE"
 }
 `

@@ -21,8 +21,8 @@ func TestPendingRequests(t *testing.T) {
 	big := `{"name":"%s","arguments":{"big":"` + strings.Repeat("x", 3000) + `"}}`
 	list := map[string]string{
 		"tools/wait/tool.sh": waiter,
-		"tools/ask/tool.sh": `printf '{"message":"one"}' >"$MCP_ELICIT_REQUEST_FILE.t"; mv "$MCP_ELICIT_REQUEST_FILE.t" "$MCP_ELICIT_REQUEST_FILE"
-until [ -e "$MCP_ELICIT_RESPONSE_FILE" ]; do sleep 0.02; done; cat "$MCP_ELICIT_RESPONSE_FILE"`,
+		"tools/ask/tool.sh": awaiting + `printf '{"message":"one"}' >"$MCP_ELICIT_REQUEST_FILE.t"; mv "$MCP_ELICIT_REQUEST_FILE.t" "$MCP_ELICIT_REQUEST_FILE"
+await "$MCP_ELICIT_RESPONSE_FILE"; cat "$MCP_ELICIT_RESPONSE_FILE"`,
 	}
 	c := start(t, files(t, list), project.Env{"MCPBASH_MAX_PENDING_BYTES": "2000"})
 	c.handshake("2025-11-25", `{"elicitation":{}}`)

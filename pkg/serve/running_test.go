@@ -315,8 +315,8 @@ func TestTimeouts(t *testing.T) {
 
 // protocol section 22.
 func TestElicitation(t *testing.T) {
-	ask := `ask() { printf '%s' "$1" >"$MCP_ELICIT_REQUEST_FILE.tmp"; mv "$MCP_ELICIT_REQUEST_FILE.tmp" "$MCP_ELICIT_REQUEST_FILE"
-until [ -e "$MCP_ELICIT_RESPONSE_FILE" ]; do sleep 0.02; done; cat "$MCP_ELICIT_RESPONSE_FILE"; rm "$MCP_ELICIT_RESPONSE_FILE"; }
+	ask := awaiting + `ask() { printf '%s' "$1" >"$MCP_ELICIT_REQUEST_FILE.tmp"; mv "$MCP_ELICIT_REQUEST_FILE.tmp" "$MCP_ELICIT_REQUEST_FILE"
+await "$MCP_ELICIT_RESPONSE_FILE"; cat "$MCP_ELICIT_RESPONSE_FILE"; rm "$MCP_ELICIT_RESPONSE_FILE"; }
 `
 	list := map[string]string{
 		"tools/form/tool.sh": ask +
@@ -331,10 +331,10 @@ while [ -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done
 while [ -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done`,
 		"tools/patient/tool.sh":        ask + `ask '{"message":"slow"}'`,
 		"tools/patient/tool.meta.json": `{"name":"patient","timeoutSecs":1}`,
-		"tools/batch/tool.sh": `printf '{"s":{"method":"sampling/createMessage","params":{"messages":[],` +
+		"tools/batch/tool.sh": awaiting + `printf '{"s":{"method":"sampling/createMessage","params":{"messages":[],` +
 			`"maxTokens":5}},"e":{"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object",` +
 			`"properties":{}}}},"r":{"method":"roots/list"}}' >"$MCP_INPUT_DIR/t"; mv "$MCP_INPUT_DIR/t" ` +
-			`"$MCP_INPUT_DIR/batch.request"; until [ -e "$MCP_INPUT_DIR/batch.response" ]; do sleep 0.02; done; cat ` +
+			`"$MCP_INPUT_DIR/batch.request"; await "$MCP_INPUT_DIR/batch.response"; cat ` +
 			`"$MCP_INPUT_DIR/batch.response"`,
 	}
 	c := start(t, files(t, list), nil)

@@ -234,7 +234,7 @@ func TestStatelessEndOfInput(t *testing.T) {
 	c := start(t, files(t, map[string]string{
 		"tools/soon/tool.sh": waitAt(soon) + "echo done",
 		"tools/long/tool.sh": `trap 'echo >"` + ended + `"; exit' TERM; echo >"` + begun +
-			`"; while :; do sleep 0.02; done`,
+			`"; sleep 600 & wait`,
 	}), nil)
 	c.send(message("1", "tools/call", `{"name":"long",`+meta("{}")+`}`))
 	c.send(message("2", "tools/call", `{"name":"soon",`+meta("{}")+`}`))

@@ -16,11 +16,16 @@ import (
 	"mcp-bash/pkg/project"
 )
 
+// awaiting defines await for scripts: it waits for a file with answers at the FIFO of T-129.
+const awaiting = `mkfifo -m 600 "$MCP_INPUT_DIR/wake"; exec 7<>"$MCP_INPUT_DIR/wake"
+await() { until [ -e "$1" ]; do read -r _ <&7; done; }
+`
+
 // asking defines ask for scripts: it asks the questions in its argument, as the SDK does, and prints
 // the answers.
-const asking = `ask() {
+const asking = awaiting + `ask() {
   printf '%s' "$1" >"$MCP_INPUT_DIR/tmp" && mv "$MCP_INPUT_DIR/tmp" "$MCP_INPUT_DIR/batch.request"
-  until [ -e "$MCP_INPUT_DIR/batch.response" ]; do sleep 0.02; done
+  await "$MCP_INPUT_DIR/batch.response"
   cat "$MCP_INPUT_DIR/batch.response"; rm "$MCP_INPUT_DIR/batch.response"
 }
 `
@@ -276,7 +281,7 @@ func TestEndOfSuspendedCalls(t *testing.T) {
 		ended, await := mark(t, held, name)
 		c := start(t, files(t, map[string]string{
 			"tools/ask/tool.sh": `trap 'echo >"` + ended + `"; exit' TERM
-` + asking + `ask '{"r":{"method":"roots/list"}}'; [ "$MCP_TOOL_ARGS_JSON" != {} ] || while :; do sleep 0.02; done`,
+` + asking + `ask '{"r":{"method":"roots/list"}}'; [ "$MCP_TOOL_ARGS_JSON" != {} ] || { sleep 600 & wait; }`,
 		}), env)
 		return c, await
 	}

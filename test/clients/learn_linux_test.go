@@ -184,9 +184,9 @@ func failed(result string) bool {
 	return !strings.Contains(result, `"isError":false`)
 }
 
-// CF-55, CLI-815: a tool creates entries in the home directory and in the project's directory. The suggested declaration
-// has these entries and not the directories. It suffices if the entries exist. Before the tool runs, the person is warned that
-// the tool runs unconfined.
+// CF-55, CLI-815: a tool creates entries in the home directory and in the project's directory. The suggested
+// declaration has these entries and not the directories. It suffices if the entries exist. Before the tool runs, the
+// person is warned that the tool runs unconfined.
 func TestLearnedBeforehand(t *testing.T) {
 	t.Parallel()
 	if lacks := confine.Offered().Lacks(&confine.Profile{}); lacks != nil {

@@ -792,16 +792,18 @@ func (in *inquiry) Close() []mcp.InputResponse {
 }
 
 const askScript = `
+mkfifo -m 600 "$MCP_INPUT_DIR/wake"; exec 7<>"$MCP_INPUT_DIR/wake"
+await() { until [ -e "$1" ]; do read -r _ <&7; done; }
 ask() {
   rm -f "$MCP_ELICIT_RESPONSE_FILE"
   printf '%s' "$1" >"$MCP_ELICIT_REQUEST_FILE.tmp.$$"; mv "$MCP_ELICIT_REQUEST_FILE.tmp.$$" "$MCP_ELICIT_REQUEST_FILE"
-  until [ -e "$MCP_ELICIT_RESPONSE_FILE" ]; do sleep 0.02; done
+  await "$MCP_ELICIT_RESPONSE_FILE"
   cat "$MCP_ELICIT_RESPONSE_FILE"; rm "$MCP_ELICIT_RESPONSE_FILE"
 }
 batch() {
   rm -f "$MCP_INPUT_DIR/batch.response"
   printf '%s' "$1" >"$MCP_INPUT_DIR/tmp"; mv "$MCP_INPUT_DIR/tmp" "$MCP_INPUT_DIR/batch.request"
-  until [ -e "$MCP_INPUT_DIR/batch.response" ]; do sleep 0.02; done
+  await "$MCP_INPUT_DIR/batch.response"
   cat "$MCP_INPUT_DIR/batch.response"
 }
 `
@@ -946,7 +948,7 @@ trap '[ -f "$MCP_CANCEL_FILE" ] && echo marker >>"`+out+`"; cat "$MCP_ELICIT_RES
 printf '{"message":"M"}' >"$MCP_ELICIT_REQUEST_FILE"
 until [ ! -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done
 touch "`+ready+`"
-while :; do sleep 0.05; done`)
+sleep 600 & wait`)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	a := &asker{answer: func(mcp.InputRequest) (mcp.InputResponse, bool) { return mcp.InputResponse{}, false }}
 	go func() {

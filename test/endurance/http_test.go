@@ -57,13 +57,13 @@ func TestComingAndGoing(t *testing.T) {
 		t.Logf("%d visitors", count.Load()-crowd)
 	}
 	visits(visitors/5, time.Time{}) // now the server has what it creates only once
-	descriptors, memory := s.atRest(0, 0)
+	descriptors, memory := s.atRest(t, 0, 0)
 	visits(visitors, time.Now().Add(*duration))
 	bound := memory + memory/4
 	if checkout.Race { // the detector keeps memory for everything that was used once
 		bound = 4 * memory
 	}
-	if files, kb := s.atRest(descriptors+4, bound); files > descriptors+4 || kb > bound {
+	if files, kb := s.atRest(t, descriptors+4, bound); files > descriptors+4 || kb > bound {
 		t.Errorf("at rest the server has %d descriptors and %d kB, and had %d and %d", files, kb, descriptors, memory)
 	}
 	if left := len(h.processes()); left > 1 {
@@ -123,8 +123,8 @@ func (h *house) serve() *site {
 
 // atRest returns the descriptors and the memory in kB of a server that nobody uses. It waits until the sessions have
 // ended, and then until both are below the bounds, unless these are 0.
-func (s *site) atRest(files, kb int) (descriptors, memory int) {
-	time.Sleep(2 * sessionIdle) // nothing reports that a session has ended
+func (s *site) atRest(t *testing.T, files, kb int) (descriptors, memory int) {
+	s.awaitSessions(t)
 	proc := "/proc/" + strconv.Itoa(s.cmd.Process.Pid)
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		list, _ := os.ReadDir(proc + "/fd")
@@ -135,6 +135,30 @@ func (s *site) atRest(files, kb int) (descriptors, memory int) {
 		if files == 0 || descriptors <= files && memory <= kb || time.Now().After(end) {
 			return descriptors, memory
 		}
+	}
+}
+
+// awaitSessions waits until the server has ended all sessions. A further session ends after all others. A request to it
+// fails then, but would keep it if it came earlier, so requests are further apart than the time of idle sessions.
+func (s *site) awaitSessions(t *testing.T) {
+	t.Helper()
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	last := &visitor{site: s, http: http.Client{Transport: transport}, version: "2025-11-25"}
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	err := last.ask(ctx, "initialize", `"protocolVersion":"2025-11-25","capabilities":{},`+
+		`"clientInfo":{"name":"last","version":"1"}`)
+	for ended := false; err == nil && !ended; {
+		time.Sleep(3 * sessionIdle / 2)
+		var response *http.Response
+		if response, err = last.post(ctx, "ping", ""); err == nil {
+			ended = response.StatusCode == http.StatusNotFound
+			response.Body.Close()
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -216,18 +216,18 @@ func TestProgressAndLogs(t *testing.T) {
 		if live == "false" {
 			c.release()
 		}
-		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7","progress":10,` +
-			`"message":"one"}}`)
-		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7","progress":50,` +
-			`"total":100}}`)
-		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7",` +
-			`"progress":50.00000000000001,"message":"still at it"}}`)
-		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7",` +
-			`"progress":50.000000000000014,"message":"nearly"}}`)
+		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7","progress":10,
+		"message":"one"}}`)
+		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7","progress":50,
+		"total":100}}`)
+		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7",
+		"progress":50.00000000000001,"message":"still at it"}}`)
+		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7",
+		"progress":50.000000000000014,"message":"nearly"}}`)
 		c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"lg","data":"msg1"}}`)
 		c.release()
-		c.expect(`{"jsonrpc":"2.0","id":"plog","result":{"name":"t","content":[{"type":"text","text":"x"}],"isError":false,` +
-			`"_meta":{"exitCode":0}}}`)
+		c.expect(`{"jsonrpc":"2.0","id":"plog","result":{"name":"t","content":[{"type":"text","text":"x"}],"isError":false,
+		"_meta":{"exitCode":0}}}`)
 	}
 	c := ready(t, map[string]string{"tools/t/tool.sh": body}, nil) // no token: no progress
 	c.release()
@@ -340,12 +340,12 @@ while [ -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done`,
 	c := start(t, files(t, list), nil)
 	c.handshake("2025-11-25", `{"elicitation":{"form":{},"url":{}},"sampling":{}}`)
 	c.send(message(`"elic"`, "tools/call", `{"name":"form"}`))
-	c.expect(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"mode":"form","message":"Sure?",` +
-		`"requestedSchema":{"type":"object","properties":{"confirmed":{"type":"boolean"}},"required":["confirmed"]}}}`)
+	c.expect(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"mode":"form","message":"Sure?",
+		"requestedSchema":{"type":"object","properties":{"confirmed":{"type":"boolean"}},"required":["confirmed"]}}}`)
 	c.send(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"confirmed":true}}}`)
-	c.expect(`{"jsonrpc":"2.0","id":"elic","result":{"name":"form","content":[{"type":"text",` +
-		`"text":"{\"action\":\"accept\",\"content\":{\"confirmed\":true}}"}],"isError":false,` +
-		`"structuredContent":{"action":"accept","content":{"confirmed":true}},"_meta":{"exitCode":0}}}`)
+	c.expect(`{"jsonrpc":"2.0","id":"elic","result":{"name":"form","content":[{"type":"text",
+		"text":"{\"action\":\"accept\",\"content\":{\"confirmed\":true}}"}],"isError":false,
+		"structuredContent":{"action":"accept","content":{"confirmed":true}},"_meta":{"exitCode":0}}}`)
 
 	c.send(message(`"u"`, "tools/call", `{"name":"url"}`))
 	line := c.next()
@@ -357,8 +357,8 @@ while [ -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done`,
 		t.Error(line)
 	}
 	c.send(`{"jsonrpc":"2.0","id":2,"error":{"code":-1,"message":"no browser"}}`)
-	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.elicitation",` +
-		`"data":"Client error: code=-1 message=no browser"}}`)
+	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.elicitation",
+		"data":"Client error: code=-1 message=no browser"}}`)
 	if got := text(t, c.response(`"u"`)); got != `{"action":"error","content":null}` {
 		t.Error(got)
 	}
@@ -375,8 +375,8 @@ while [ -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done`,
 			`"id":4,"method":"elicitation/create"`)
 	})
 	c.send(`{"jsonrpc":"2.0","id":3,"result":{"action":"accept"}}`)
-	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.rpc",` +
-		`"data":"Received response for unknown request id=3"}}`)
+	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.rpc",
+		"data":"Received response for unknown request id=3"}}`)
 	c.send(`{"jsonrpc":"2.0","id":4,"result":{"action":"decline"}}`)
 	if got := text(t, c.response(`"w"`)); got != `{"action":"decline","content":null}` {
 		t.Error(got)
@@ -397,8 +397,8 @@ while [ -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done`,
 	// T-128: several at once.
 	c.send(message(`"b"`, "tools/call", `{"name":"batch"}`))
 	c.expect(`{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":5}}`)
-	c.expect(`{"jsonrpc":"2.0","id":8,"method":"elicitation/create","params":{"mode":"form","message":"m",` +
-		`"requestedSchema":{"type":"object","properties":{}}}}`)
+	c.expect(`{"jsonrpc":"2.0","id":8,"method":"elicitation/create","params":{"mode":"form","message":"m",
+		"requestedSchema":{"type":"object","properties":{}}}}`)
 	c.send(`{"jsonrpc":"2.0","id":8,"result":{"action":"cancel"}}`)
 	c.send(`{"jsonrpc":"2.0","id":7,"result":{"role":"assistant"}}`)
 	if got := text(t, c.response(`"b"`)); got != `{"s":{"result":{"role":"assistant"}},"e":{"result":{"action":"cancel"}`+
@@ -451,8 +451,8 @@ func TestRoots(t *testing.T) {
 	c.expect(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`)
 	c.send(message(`"early"`, "tools/call", `{"name":"roots"}`)) // P-2106: waits for the answer
 	c.send(answer(1, "a", "b", "none"))
-	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.roots",` +
-		`"data":"path does not exist"}}`)
+	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.roots",
+		"data":"path does not exist"}}`)
 	if got := text(t, c.response(`"early"`)); got != "2 "+dir+"/a\n"+dir+"/b" {
 		t.Error(got)
 	}
@@ -474,8 +474,8 @@ func TestRoots(t *testing.T) {
 	c.send(message("", "notifications/roots/list_changed", ""))
 	c.expect(`{"jsonrpc":"2.0","id":4,"method":"roots/list"}`)
 	c.send(`{"jsonrpc":"2.0","id":4,"error":{"code":-32603,"message":"sorry"}}`)
-	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.roots",` +
-		`"data":"roots/list failed: code=-32603 message=sorry"}}`)
+	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.roots",
+		"data":"roots/list failed: code=-32603 message=sorry"}}`)
 	c.send(message("", "notifications/roots/list_changed", ""))
 	c.expect(`{"jsonrpc":"2.0","id":5,"method":"roots/list"}`)
 	c.send(answer(5)) // an empty list is an answer
@@ -489,8 +489,8 @@ func TestRoots(t *testing.T) {
 		t.Error(got)
 	}
 	c.send(answer(1, "a"))
-	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.rpc",` +
-		`"data":"Received response for unknown request id=1"}}`)
+	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.rpc",
+		"data":"Received response for unknown request id=1"}}`)
 
 	// No roots declared: not asked, and a change is nothing.
 	c = ready(t, show, nil)
@@ -758,8 +758,8 @@ func TestIdle(t *testing.T) {
 	<-time.After(1500 * time.Millisecond) // longer than the limit: a server with a running tool is not idle
 	c.release()
 	c.response("1")
-	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.core",` +
-		`"data":"Server idle timeout (1s) - no client activity"}}`)
+	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.core",
+		"data":"Server idle timeout (1s) - no client activity"}}`)
 	if code := c.exit(); code != 0 || !strings.Contains(c.stderr.String(), "mcp-bash: idle timeout after 1s") {
 		t.Error(code, c.stderr)
 	}

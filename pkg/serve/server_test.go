@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/json/jsontest"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/serve/stdio"
@@ -242,7 +243,7 @@ func (c *testClient) read() string {
 // expect demands that the next line is this one.
 func (c *testClient) expect(want string) {
 	c.t.Helper()
-	if got := c.next(); got != want {
+	if got := c.next(); !jsontest.Same(got, want) {
 		c.t.Fatalf("\n got %s\nwant %s", got, want)
 	}
 }

@@ -18,8 +18,11 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/tools/txtar"
+
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/json/jsontest"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/policy"
@@ -134,145 +137,50 @@ func (b *fixture) run(body string, more ...string) string {
 	return b.call(&Request{ID: `"t"`, Name: "t"})
 }
 
-// Hints of T-189 for a script that ends without an error message.
-func silent(status int) string {
-	return fmt.Sprintf(`{"type":"text","text":"tools/t/tool.sh ended with exit status %d without a message on standard `+
-		`error. Under \"set -e\", which the SDK turns on, a script ends at the first command that fails; `+
-		`MCPBASH_TRACE_TOOLS=true shows which"}`, status)
-}
-
-func afterResult(status int) string {
-	return fmt.Sprintf(`{"type":"text","text":"tools/t/tool.sh ended with exit status %d after it had printed its `+
-		`result, so the call counts as failed. Under \"set -e\", which the SDK turns on, a script ends at the first `+
-		`command that fails; MCPBASH_TRACE_TOOLS=true shows which. Where a failure does not matter, add \"|| true\" to the `+
-		`command"}`, status)
+// golden runs the scripts of a txtar file, NAME.sh, and compares the results with NAME.json. NAME.entry.json has members
+// of the tool's registry entry. UPDATE=1 writes the results.
+func golden(t *testing.T, file string, run func(name, body, entry string) string) {
+	t.Helper()
+	file = filepath.Join("testdata", file)
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]*[]byte{}
+	for i := range archive.Files {
+		texts[archive.Files[i].Name] = &archive.Files[i].Data
+	}
+	for _, f := range archive.Files {
+		name, isScript := strings.CutSuffix(f.Name, ".sh")
+		if !isScript {
+			continue
+		}
+		entry := ""
+		if members := texts[name+".entry.json"]; members != nil {
+			entry = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(string(*members)), "{"), "}")
+		}
+		want, got := texts[name+".json"], run(name, strings.TrimSuffix(string(f.Data), "\n"), entry)
+		if !jsontest.Same(got, string(*want)) {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, *want)
+			*want = append(rawjson.AppendIndent(nil, json.RawMessage(got), 0), '\n')
+		}
+	}
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // tools sections 10, 11 and 18.
 func TestOutcome(t *testing.T) {
 	b := newFixture(t, nil)
-	for _, tc := range []struct{ name, body, more, want string }{
-		{"T-195 text", `printf 'hello\nworld\n'`, ``,
-			`{"name":"t","content":[{"type":"text","text":"hello\nworld\n"}],"isError":false,"_meta":{"exitCode":0}}`},
-		{"T-195 nothing", `:`, ``,
-			`{"name":"t","content":[{"type":"text","text":""}],"isError":false,"_meta":{"exitCode":0}}`},
-		{"T-195 JSON", `printf '{"b": 1,\n "a": [1,2]}\n'`, ``,
-			`{"name":"t","content":[{"type":"text","text":"{\"b\": 1,\n \"a\": [1,2]}\n"}],"isError":false,` +
-				`"structuredContent":{"b":1,"a":[1,2]},"_meta":{"exitCode":0}}`},
-		{"T-195 stderr", `printf ok; printf 'warn1\nwarn2\n\n' >&2`, ``,
-			`{"name":"t","content":[{"type":"text","text":"ok"}],"isError":false,"_meta":{"exitCode":0,` +
-				`"stderr":"warn1\nwarn2"}}`},
-		{"T-135 odd bytes", `printf 'a\xffb\0c'`, ``, `{"name":"t","content":[{"type":"text","text":"a` + "\uFFFD" +
-			`b\u0000c"},{"type":"text","text":"standard output is not UTF-8 at byte 2 (0xff), so such bytes are replaced. ` +
-			`Convert text with iconv -f ENCODING -t UTF-8, and return binary data as a blob with ` +
-			`mcp_result_text_with_resource"}],"isError":false,"_meta":{"exitCode":0}}`},
-		{"T-210 several values", `echo '{} {}'`, ``,
-			`{"name":"t","content":[{"type":"text","text":"{} {}\n"}],"isError":false,"_meta":{"exitCode":0}}`},
-		{"T-211 array", `echo '[1]'`, ``,
-			`{"name":"t","content":[{"type":"text","text":"[1]\n"}],"isError":false,"_meta":{"exitCode":0}}`},
-		{"T-212 digits", `echo '{"n":12345678901234567890.10}'`, ``,
-			`{"name":"t","content":[{"type":"text","text":"{\"n\":12345678901234567890.10}\n"}],"isError":false,` +
-				`"structuredContent":{"n":12345678901234567890.10},"_meta":{"exitCode":0}}`},
-		{"T-196 result", `echo note >&2; echo '{"content":[{"type":"text","text":"hi"},{"type":"image","data":"aGk=",` +
-			`"mimeType":"image/png"}],"structuredContent":{"k":1},"isError":true,"x":[ 1 ],` +
-			`"_meta":{"ui/resourceUri":"ui://x/y","foo":1}}'`, ``,
-			`{"name":"t","x":[1],"content":[{"type":"text","text":"hi"},{"type":"image","data":"aGk=","mimeType":"image/png"}` +
-				`],"isError":true,"structuredContent":{"k":1},"_meta":{"foo":1,"ui":{"resourceUri":"ui://x/y"},"exitCode":0,` +
-				`"stderr":"note"}}`},
-		{"T-251 merged", `echo '{"content":[],"isError":false,"_meta":{"ui":{"a":1,"resourceUri":"old"},` +
-			`"ui/resourceUri":"ui://n"}}'`, ``, `{"name":"t","content":[],"isError":false,"_meta":{"ui":{"a":1,` +
-			`"resourceUri":"ui://n"},"exitCode":0}}`},
-		{"T-196 without isError", `echo '{"content":[]}'`, ``,
-			`{"name":"t","content":[{"type":"text","text":"{\"content\":[]}\n"}],"isError":false,` +
-				`"structuredContent":{"content":[]},"_meta":{"exitCode":0}}`},
-		{"T-197 isError no boolean", `echo '{"content":[],"isError":1}'`, ``,
-			`{"name":"t","content":[{"type":"text","text":"{\"content\":[],\"isError\":1}\n"}],"isError":false,` +
-				`"structuredContent":{"content":[],"isError":1},"_meta":{"exitCode":0}}`},
-		{"T-197 structured null", `echo '{"content":[],"isError":false,"structuredContent":null}'`, ``,
-			`{"name":"t","content":[],"isError":false,"_meta":{"exitCode":0}}`},
-		{"T-197 structured array", `echo '{"content":[],"isError":false,"structuredContent":[1]}'`, ``,
-			`{"name":"t","content":[],"isError":false,"_meta":{"exitCode":0}}`},
-
-		{"T-90 error file", `echo '{"code":-32010,"message":"Custom failure","data":{"field": "x"}}' ` +
-			`>"$MCP_TOOL_ERROR_FILE"; echo out`, ``, `{"code":-32010,"message":"Custom failure","data":{"field":"x"}}`},
-		{"T-91 whatever else", `printf '{"code":7,"message":"m","data":null}' >"$MCP_TOOL_ERROR_FILE"; exit 9`, ``,
-			`{"code":7,"message":"m"}`},
-		{"T-91 not an error", `printf 'oops\n\n' >"$MCP_TOOL_ERROR_FILE"`, ``,
-			`{"code":-32603,"message":"Tool failed","data":"oops"}`},
-		{"T-91 code no integer", `echo '{"code":1.5,"message":"m"}' >"$MCP_TOOL_ERROR_FILE"`, ``,
-			`{"code":-32603,"message":"Tool failed","data":"{\"code\":1.5,\"message\":\"m\"}"}`},
-		{"T-91 replaced file", `echo '{"code":8,"message":"m"}' >"$MCP_TOOL_ERROR_FILE.x"; mv "$MCP_TOOL_ERROR_FILE.x" ` +
-			`"$MCP_TOOL_ERROR_FILE"`, ``, `{"code":8,"message":"m"}`},
-		{"T-701 code 0", `echo '{"code":0,"message":"m"}' >"$MCP_TOOL_ERROR_FILE"`, ``,
-			`{"code":-32603,"message":"m"}`},
-
-		{"T-185 printedError", `echo '{"code":-5,"message":"m","data":[1]}'; exit 1`, ``,
-			`{"code":-5,"message":"m","data":[1]}`},
-		{"T-185 code as text", `echo '{"code":"12","message":"m"}'; exit 1`, ``, `{"code":12,"message":"m"}`},
-		{"T-185 exit 0 is no error", `echo '{"code":-5,"message":"m"}'`, ``,
-			`{"name":"t","content":[{"type":"text","text":"{\"code\":-5,\"message\":\"m\"}\n"}],"isError":false,` +
-				`"structuredContent":{"code":-5,"message":"m"},"_meta":{"exitCode":0}}`},
-		{"T-186 stderr", `printf 'line1\nline2\n' >&2; exit 3`, ``,
-			`{"name":"t","content":[{"type":"text","text":"line1\nline2"}],"isError":true,"_meta":{"exitCode":3,` +
-				`"stderr":"line1\nline2"}}`},
-		{"T-186 both", `echo out; echo err >&2; exit 3`, ``,
-			`{"name":"t","content":[{"type":"text","text":"out\n"},{"type":"text","text":"err"}],"isError":true,` +
-				`"_meta":{"exitCode":3,"stderr":"err"}}`},
-		{"T-186 neither", `echo; exit 3`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"},` +
-			silent(3) + `],"isError":true,"_meta":{"exitCode":3}}`},
-		{"T-186 object", `echo '{"a":1}'; exit 4`, ``, `{"name":"t","content":[{"type":"text","text":"{\"a\":1}\n"},` +
-			afterResult(4) + `],"isError":true,"structuredContent":{"a":1},"_meta":{"exitCode":4}}`},
-		{"T-186 own result", `echo '{"content":[],"isError":false}'; exit 4`, ``,
-			`{"name":"t","content":[` + afterResult(4) + `],"isError":true,"_meta":{"exitCode":4}}`},
-		{"T-160 exit 124", `exit 124`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"},` +
-			silent(124) + `],"isError":true,"_meta":{"exitCode":124}}`},
-		{"T-181 TERM", `kill -TERM $$; sleep 9`, ``, `{"code":-32001,"message":"Tool cancelled"}`},
-		{"T-181 INT", `kill -INT $$; sleep 9`, ``, `{"code":-32001,"message":"Tool cancelled"}`},
-		{"T-181 exit 143", `trap 'exit 143' TERM; kill -TERM $$`, ``,
-			`{"name":"t","content":[{"type":"text","text":"Tool failed"},` + silent(143) +
-				`],"isError":true,"_meta":{"exitCode":143}}`},
-		{"T-181 KILL", `kill -KILL $$`, ``,
-			`{"name":"t","content":[{"type":"text","text":"Tool failed"},{"type":"text","text":"tools/t/tool.sh was ended by ` +
-				`signal 9 (killed) without a message on standard error"}],"isError":true,"_meta":{"exitCode":137}}`},
-
-		{"T-214 satisfied", `echo '{"n":1,"s":null,"deep":{"x":"y"}}'`,
-			`"outputSchema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"},"s":{"type":"string"},` +
-				`"deep":{"properties":{"x":{"type":"number"}}}}}`,
-			`{"name":"t","content":[{"type":"text","text":"{\"n\":1,\"s\":null,\"deep\":{\"x\":\"y\"}}\n"}],"isError":false,` +
-				`"structuredContent":{"n":1,"s":null,"deep":{"x":"y"}},"_meta":{"exitCode":0}}`},
-		{"T-214 missing", `echo '{}'`, `"outputSchema":{"required":["n"]}`,
-			refused(outputInvalid, "outputSchema: /n: is required; correct the tool, or its tool.meta.json", false)},
-		{"T-214 type", `echo '{"n":1.5}'`, `"outputSchema":{"properties":{"n":{"type":"integer"}}}`,
-			refused(outputInvalid, "outputSchema: /n: must be an integer; correct the tool, or its tool.meta.json", true)},
-		{"T-214 whole number", `printf '{"n":1.0}'`, `"outputSchema":{"properties":{"n":{"type":"integer"}}}`,
-			`{"name":"t","content":[{"type":"text","text":"{\"n\":1.0}"}],"isError":false,"structuredContent":{"n":1.0},` +
-				`"_meta":{"exitCode":0}}`},
-		{"T-214 not an object", `echo '[]'`, `"outputSchema":{"type":"object"}`,
-			refused(outputInvalid, "outputSchema: must be an object; correct the tool, or its tool.meta.json", true)},
-		{"T-214 other type", `printf '[1]'`, `"outputSchema":{"type":"array","items":{"type":"string"}}`,
-			`{"name":"t","content":[{"type":"text","text":"[1]"}],"isError":false,"_meta":{"exitCode":0}}`},
-		{"T-215 not JSON", `echo hi`, `"outputSchema":{"type":"object"}`,
-			refused(outputNotJSON, `standard output begins with "hi", but outputSchema requires JSON; `+sdkCall, true)},
-		{"T-215 empty", `echo`, `"outputSchema":{"type":"object"}`,
-			refused(outputEmpty, "tools/t/tool.sh printed nothing, but outputSchema requires JSON; "+sdkCall, true)},
-		{"T-213 error result", `printf '{"content":[],"isError":true,"structuredContent":{"success":false}}'`,
-			`"outputSchema":{"required":["n"]}`, `{"name":"t","content":[],"isError":true,"_meta":{"exitCode":0}}`},
-		{"T-214 of a result", `printf '{"content":[],"isError":false}'`, `"outputSchema":{"required":["n"]}`,
-			refused(outputInvalid, "outputSchema: /n: is required; correct the tool, or its tool.meta.json", false)},
-		{"T-213 failed tool", `echo '{"a":1}'; exit 1`, `"outputSchema":{"required":["n"]}`,
-			`{"name":"t","content":[{"type":"text","text":"{\"a\":1}\n"},` + afterResult(1) +
-				`],"isError":true,"_meta":{"exitCode":1}}`},
-		{"T-213 null schema", `printf hi`, `"outputSchema":null`,
-			`{"name":"t","content":[{"type":"text","text":"hi"}],"isError":false,"_meta":{"exitCode":0}}`},
-	} {
-		more := []string{}
-		if tc.more != "" {
-			more = append(more, tc.more)
+	golden(t, "outcome.txtar", func(_, body, entry string) string {
+		if entry == "" {
+			return b.run(body)
 		}
-		if got := b.run(tc.body, more...); got != tc.want {
-			t.Errorf("%s:\n got %s\nwant %s", tc.name, got, tc.want)
-		}
-	}
+		return b.run(body, entry)
+	})
 }
 
 // T-211, M-34: the newest revision permits any value but null.
@@ -555,15 +463,6 @@ func refused(message, hint string, structured bool) string {
 	return text + `"_meta":{"exitCode":0}}`
 }
 
-const sdkCall = `print the result with mcp_result_success "$(mcp_json_obj NAME VALUE)"`
-
-// endless returns the hint of T-403.
-func endless(name string) string {
-	return `{"type":"text","text":"tools/` + name + `/tool.sh did not end within its time. If it needs longer, raise ` +
-		`\"timeoutSecs\" in its tool.meta.json, or report progress with mcp_progress and set \"progressExtendsTimeout\": ` +
-		`true. If not, look for a loop that never ends; MCPBASH_TRACE_TOOLS=true shows the last command"}`
-}
-
 // T-130 to T-134.
 func TestLimits(t *testing.T) {
 	b := newFixture(t, project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1000", "MCPBASH_MAX_TOOL_STDERR_SIZE": "100",
@@ -605,35 +504,15 @@ func TestLimits(t *testing.T) {
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, project.Env{"MCPBASH_DEFAULT_TOOL_TIMEOUT": "1"})
-	for _, tc := range []struct{ name, body, more, want string }{
-		{"T-158", `echo starting >&2; echo partial; sleep 60`, `"timeoutHint":"Use smaller input"`,
-			`{"content":[{"type":"text","text":"Tool timed out after 1s\n\nSuggestion: Use smaller input"}],"isError":true,` +
-				`"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool timed out after ` +
-				`1s\n\nSuggestion: Use smaller input","timeoutSecs":1,"reason":"fixed","exitCode":124,"hint":"Use smaller input",` +
-				`"setting":"MCPBASH_DEFAULT_TOOL_TIMEOUT"}},"_meta":{"exitCode":124,"stderr":"starting"}}`},
-		{"T-155 idle", `sleep 60`, `"timeoutSecs":1,"progressExtendsTimeout":true,"maxTimeoutSecs":9`,
-			`{"content":[{"type":"text","text":"Tool timed out after 1s (no progress reported)"},` +
-				endless(`T-155 idle`) + `],"isError":true,` +
-				`"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool timed out after 1s (no progress ` +
-				`reported)","timeoutSecs":1,"reason":"idle","exitCode":124,"progressExtendsTimeout":true,"maxTimeoutSecs":9}},` +
-				`"_meta":{"exitCode":124}}`},
-		{"T-155 cap", `while :; do touch "$MCP_PROGRESS_STREAM"; sleep 0.1; done`,
-			`"timeoutSecs":1,"progressExtendsTimeout":true,"maxTimeoutSecs":2`,
-			`{"content":[{"type":"text","text":"Tool exceeded maximum runtime of 2s"},` +
-				endless(`T-155 cap`) + `],"isError":true,` +
-				`"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool exceeded maximum runtime of 2s",` +
-				`"timeoutSecs":1,"reason":"max_exceeded","exitCode":124,"progressExtendsTimeout":true,"maxTimeoutSecs":2}},` +
-				`"_meta":{"exitCode":124}}`},
-	} {
-		b.add(tc.name, tc.body, tc.more)
+	golden(t, "timeouts.txtar", func(name, body, entry string) string {
+		b.add(name, body, entry)
 		began := time.Now()
-		if got := b.call(&Request{Name: tc.name}); got != tc.want {
-			t.Errorf("%s:\n got %s\nwant %s", tc.name, got, tc.want)
-		}
+		got := b.call(&Request{Name: name})
 		if time.Since(began) < time.Second {
-			t.Errorf("%s: killed early (T-156)", tc.name)
+			t.Errorf("%s: killed early (T-156)", name)
 		}
-	}
+		return got
+	})
 	if got := b.run(`printf '{"method":"notifications/progress","params":{"progress":1}}\n' >>"$MCP_PROGRESS_STREAM"; ` +
 		`sleep 60`); !strings.Contains(got, `"reason":"fixed"`) || !b.logged("Consider enabling "+
 		"MCPBASH_PROGRESS_EXTENDS_TIMEOUT=true") {

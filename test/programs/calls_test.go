@@ -19,6 +19,7 @@ type call struct {
 var callsOf = map[string]struct {
 	only  string
 	with  string // options that are only offered by name
+	needs string // the capabilities that a person declares instead of those that wrap chose
 	files map[string]string
 	calls []call
 }{
@@ -98,7 +99,7 @@ var callsOf = map[string]struct {
 		files: map[string]string{"one": "a\nb\n", "two": "a\nc\n", "dir/one": "a\nb\n"},
 		calls: []call{
 			{with: `{"files":["diff/one","diff/two"]}`, fails: true, says: "2c2\n< b\n---\n> c\n"},
-			{with: `{"unified":1,"files":["diff/one","diff/two"]}`, fails: true, says: " a\n-b\n+c\n"},
+			{with: `{"unified":true,"files":["diff/one","diff/two"]}`, fails: true, says: " a\n-b\n+c\n"},
 			{with: `{"brief":true,"files":["diff/one","diff/two"]}`, fails: true, says: "two differ"},
 			{with: `{"report_identical_files":true,"files":["diff/one","diff/dir"]}`, says: "are identical"},
 			{with: `{"brief":true,"files":["diff/one"]}`, fails: true, says: "missing operand"},
@@ -117,6 +118,7 @@ var callsOf = map[string]struct {
 		},
 	},
 	"gh-issue-list": {
+		needs: `["Network"]`,
 		calls: []call{
 			{with: `{"repo":"o/r","json":"nosuch"}`, fails: true, says: `Unknown JSON field: "nosuch"`},
 			{with: `{"repo":"o/r","limit":-1}`, fails: true, says: "invalid limit: -1"},
@@ -125,6 +127,7 @@ var callsOf = map[string]struct {
 		},
 	},
 	"gh-pr-merge": {
+		needs: `["Network"]`,
 		calls: []call{
 			{with: `{"repo":"o/r","squash":true}`, fails: true, says: "argument required when using the --repo flag"},
 			{with: `{"repo":"o/r","merge":true,"rebase":true,"number_url_branch":"1"}`, fails: true,
@@ -134,6 +137,7 @@ var callsOf = map[string]struct {
 		},
 	},
 	"gh-release-create": {
+		needs: `["Network","Search"]`,
 		files: map[string]string{"notes": "n\n"},
 		calls: []call{
 			{with: `{"repo":"o/r","title":"t","notes":"n"}`, fails: true, says: "tag required when not running interactively"},
@@ -144,6 +148,7 @@ var callsOf = map[string]struct {
 		},
 	},
 	"git-add": {
+		needs: `["FileSystem"]`,
 		files: map[string]string{"new": "n\n", "other": "o\n", "more/x": "x\n"},
 		calls: []call{
 			{with: `{"dry_run":true,"pathspec":["git-add/other"]}`, prints: "add 'git-add/other'\n"},
@@ -153,6 +158,7 @@ var callsOf = map[string]struct {
 		},
 	},
 	"git-clone": {
+		needs: `["Edit","Network","Process"]`,
 		calls: []call{
 			{with: `{"arguments":["{project}/origin","git-clone/a"]}`, file: "git-clone/a/file", holds: "committed\n"},
 			{with: `{"arguments":["{project}/origin","git-clone/b"],"branch":"side","origin":"up"}`,
@@ -167,7 +173,7 @@ var callsOf = map[string]struct {
 		files: map[string]string{"new": "n\n", "sub/x": "x\n", "sub/y": "y\n"},
 		calls: []call{
 			{with: `{"short":true,"pathspec":["git-status/new"]}`, prints: "?? git-status/new\n"},
-			{with: `{"porcelain":true,"untracked_files":"all","pathspec":["git-status/sub"]}`,
+			{with: `{"porcelain":true,"untracked_files":true,"pathspec":["git-status/sub"]}`,
 				prints: "?? git-status/sub/x\n?? git-status/sub/y\n"},
 			{with: `{"short":true,"branch":true,"pathspec":["nosuch"]}`, prints: "## No commits yet on trunk\n"},
 		},
@@ -184,6 +190,7 @@ var callsOf = map[string]struct {
 		},
 	},
 	"goimports": {
+		needs: `["Edit","Process"]`,
 		with:  "w",
 		files: map[string]string{"p.go": "package p\n\nfunc f() { fmt.Println() }\n", "q.go": "package  q\n"},
 		calls: []call{
@@ -198,8 +205,8 @@ var callsOf = map[string]struct {
 		calls: []call{
 			{with: `{"patterns":"-b","stdin":"a\n-b\n"}`, prints: "-b\n"},
 			{with: `{"ignore_case":true,"line_number":true,"patterns":"B","stdin":"a\nb\n"}`, prints: "2:b\n"},
-			{with: `{"invert_match":true,"count":true,"patterns":"b","file_2":["grep/data"]}`, prints: "1\n"},
-			{with: `{"files_with_matches":true,"patterns":"ab","file_2":["grep/data"]}`, prints: "{project}/grep/data\n"},
+			{with: `{"invert_match":true,"count":true,"patterns":"b","file":["grep/data"]}`, prints: "1\n"},
+			{with: `{"files_with_matches":true,"patterns":"ab","file":["grep/data"]}`, prints: "{project}/grep/data\n"},
 			{with: `{"patterns":"z","stdin":"a\n"}`, fails: true, says: "exit status 1"},
 		},
 	},
@@ -228,7 +235,8 @@ var callsOf = map[string]struct {
 		},
 	},
 	"isbg": {
-		with: "imappasswd",
+		needs: `["Network"]`,
+		with:  "imappasswd",
 		calls: []call{
 			{with: `{}`, fails: true, says: "Option processing failed"},
 			{with: `{"imaphost":"127.0.0.1","imapport":9,"imapuser":"u"}`,
@@ -259,7 +267,8 @@ var callsOf = map[string]struct {
 		},
 	},
 	"nc-openbsd": {
-		only: "n,N,d,v,z,l", // -v reports a connection that the server rejects
+		needs: `["Network"]`,
+		only:  "n,N,d,v,z,l", // -v reports a connection that the server rejects
 		calls: []call{
 			{with: `{"destination":"127.0.0.1","port":{tcp}}`, prints: "hello\n"},
 			{with: `{"n":true,"N":true,"d":true,"destination":"127.0.0.1","port":"{tcp}"}`, prints: "hello\n"},
@@ -279,7 +288,7 @@ var callsOf = map[string]struct {
 	"proselint": {
 		files: map[string]string{"good.md": "Fine.\n", "bad.md": "This is very unique.\n"},
 		calls: []call{
-			{with: `{"paths":["proselint/good.md"]}`, prints: `{"data": {"errors": []}, "status": "success"}`},
+			{with: `{"json":true,"paths":["proselint/good.md"]}`, prints: `{"data": {"errors": []}, "status": "success"}`},
 			{with: `{"paths":["proselint/bad.md"]}`, fails: true, says: "Comparison of an uncomparable"},
 			{with: `{"compact":true,"paths":["proselint/good.md","proselint/bad.md"]}`, fails: true,
 				says: "Comparison of an uncomparable"},
@@ -292,7 +301,7 @@ var callsOf = map[string]struct {
 			{with: `{"l":"python","f":"html","inputfile":"pygmentize/a.py"}`, says: `<span class="nb">print</span>`},
 			{with: `{"l":"python","f":"null","stdin":"print(1)\n"}`, prints: "print(1)"},
 			{with: `{"N":"a.py"}`, says: "python"},
-			{with: `{"L":["styles"]}`, says: `{"styles": {"default"`},
+			{with: `{"L":true}`, says: "bbcode"},
 			{with: `{"f":"latex","o":"pygmentize/out","inputfile":"pygmentize/a.py"}`, file: "pygmentize/out",
 				holds: `\begin{Verbatim}`},
 		},
@@ -328,6 +337,7 @@ var callsOf = map[string]struct {
 		},
 	},
 	"stomp": {
+		needs: `["Network","Search"]`,
 		with:  "password",
 		files: map[string]string{"commands": "send /queue/demo hello\nquit\n"},
 		calls: []call{
@@ -339,7 +349,8 @@ var callsOf = map[string]struct {
 		},
 	},
 	"stringer": {
-		with: "output",
+		needs: `["FileSystem","Process"]`,
+		with:  "output",
 		files: map[string]string{
 			"go.mod": "module demo\n",
 			"p.go":   "package p\n\ntype Pill int\n\nconst (\n\tPillA Pill = iota // first\n\tPillB\n)\n",
@@ -360,7 +371,7 @@ var callsOf = map[string]struct {
 			{with: `{"files":["terser/a.js"]}`,
 				prints: "function add(first,second){return first+second}console.log(add(1,2));\n"},
 			{with: `{"mangle":true,"files":["terser/a.js"]}`, says: "console.log(add(1,2));\n"},
-			{with: `{"compress":"toplevel,passes=2","mangle":"toplevel","files":["terser/a.js"]}`, prints: "console.log(3);\n"},
+			{with: `{"compress":true,"mangle":true,"files":["terser/a.js"]}`, says: "console.log("},
 			{with: `{"output":"terser/out.js","files":["terser/a.js"]}`, file: "terser/out.js", holds: "function add(first,"},
 		},
 	},
@@ -374,7 +385,7 @@ var callsOf = map[string]struct {
 				says: "bad.yaml:1:5: [error]"},
 			{with: `{"config_data":"rules: {document-start: {present: false}}","file_or_dir":["yamllint/good.yaml"]}`,
 				fails: true, says: `found forbidden document start "---"`},
-			{with: `{"format":"parsable","config_data":"rules: {document-start: enable}","stdin":"a: 1\n"}`, fails: true,
+			{with: `{"config_data":"rules: {document-start: enable}","file_or_dir":["yamllint/bad.yaml"]}`, fails: true,
 				says: `missing document start "---"`},
 		},
 	},

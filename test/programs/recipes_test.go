@@ -4,6 +4,7 @@ package programs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -123,7 +124,7 @@ func newBench(t *testing.T, name string, r *recipe.Recipe, web []string) *bench 
 	b.here = strings.NewReplacer(append(slices.Clone(web), "{work}", b.work)...)
 	for _, f := range archive.Files {
 		if f.Name == "tasks.json" {
-			d := json.NewDecoder(strings.NewReader(b.here.Replace(string(f.Data))))
+			d := json.NewDecoder(bytes.NewReader(f.Data))
 			d.DisallowUnknownFields()
 			if err := d.Decode(&b.tasks); err != nil {
 				t.Fatalf("tasks.json: %v", err)
@@ -338,6 +339,10 @@ func (b *bench) fill(arguments map[string]any) map[string]any {
 		switch v := value.(type) {
 		case string:
 			value = b.here.Replace(v)
+			isNumber := func(a recipe.Argument) bool { return a.Name == name && a.Type == recipe.Integer }
+			if value != v && slices.ContainsFunc(b.Arguments, isNumber) { // a port
+				value = json.Number(value.(string))
+			}
 		case []any:
 			list := slices.Clone(v)
 			for i, e := range list {
@@ -430,7 +435,8 @@ func (b *bench) callWith(name string) task {
 // survives makes a call with a hostile text, and looks for what must not come of it.
 func (b *bench) survives(t *testing.T, arguments map[string]any, text string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	limit := time.Duration(cmp.Or(b.TimeoutSecs, 30)) * time.Second // the tool's own
+	ctx, cancel := context.WithTimeout(t.Context(), limit+30*time.Second)
 	defer cancel()
 	result, isError, err := b.call(ctx, arguments)
 	switch {

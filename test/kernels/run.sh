@@ -72,7 +72,7 @@ failed=()
 for release in "$@"; do
   kernel=$(fetch_kernel "$release")
   echo "== $release"
-  timeout 3600 qemu-system-aarch64 -M virt -cpu max,pauth-impdef=on -smp 2 -m 2500 -nographic -no-reboot \
+  timeout 3600 qemu-system-aarch64 -M virt -cpu max,pauth-impdef=on -smp 2 -m 2500 -nic none -nographic -no-reboot \
     -kernel "$kernel" -initrd "$cache/root.cpio.gz" -append "console=ttyAMA0 quiet rdinit=/init panic=1" \
     </dev/null 2>&1 | sed -u 's/\r$//' | tee "$cache/$release.log" || true
   grep -qx 'all tests passed' "$cache/$release.log" || failed+=("$release")

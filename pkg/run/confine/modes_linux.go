@@ -40,7 +40,7 @@ func AsksFor(number int32) bool { return number == unix.SYS_FCHMOD || number == 
 // ChangeModes changes the mode or owner of a file for a process, if [Notification.MayChangeModes]
 // permits it. It returns the error of the call, or 0 (CF-24).
 func (n *Notification) ChangeModes(listener int) unix.Errno {
-	fd, errno := n.openToChange(listener)
+	fd, errno := n.openToChange(listener, true)
 	if errno != 0 {
 		return errno
 	}
@@ -61,17 +61,19 @@ func (n *Notification) ChangeModes(listener int) unix.Errno {
 }
 
 // MayChangeModes reports whether the process has opened the file for writing, which Landlock has
-// permitted, and its user may change the file.
-func (n *Notification) MayChangeModes(listener int) bool {
-	fd, errno := n.openToChange(listener)
+// permitted, and its user may change the file. Before Linux 5.14 it cannot detect that another thread
+// replaces the descriptor meanwhile. Then it is false with enforce, and otherwise good enough for a report.
+func (n *Notification) MayChangeModes(listener int, enforce bool) bool {
+	fd, errno := n.openToChange(listener, enforce)
 	if errno == 0 {
 		unix.Close(fd)
 	}
 	return errno == 0
 }
 
-// openToChange opens the file of the call's descriptor with O_PATH.
-func (n *Notification) openToChange(listener int) (fd int, refusal unix.Errno) {
+// openToChange opens the file of the call's descriptor with O_PATH. With enforce it refuses a descriptor whose file
+// the kernel does not identify.
+func (n *Notification) openToChange(listener int, enforce bool) (fd int, refusal unix.Errno) {
 	process := fmt.Sprintf("/proc/%d/", n.Thread)
 	name := strconv.Itoa(int(int32(n.Arguments[0])))
 	fd, err := unix.Open(process+"fd/"+name, unix.O_PATH|unix.O_CLOEXEC, 0)
@@ -81,7 +83,8 @@ func (n *Notification) openToChange(listener int) (fd int, refusal unix.Errno) {
 	// The descriptor may refer to another file by now, so both are read after the open.
 	theirs, ours := readDescriptor(process+"fdinfo/"+name), readDescriptor("/proc/self/fdinfo/"+strconv.Itoa(fd))
 	writes := theirs.flags&unix.O_ACCMODE != unix.O_RDONLY && theirs.flags&unix.O_PATH == 0
-	if !writes || theirs.file == "" || theirs.file != ours.file || !n.isOurs(fd) || !n.Waits(listener) {
+	isKnown := theirs.file != "" || !enforce
+	if !writes || !isKnown || theirs.file != ours.file || !n.isOurs(fd) || !n.Waits(listener) {
 		unix.Close(fd)
 		return -1, unix.EPERM
 	}
@@ -120,8 +123,12 @@ func readDescriptor(path string) (d descriptor) {
 		fields[string(name)] = string(bytes.TrimSpace(value))
 	}
 	flags, err := strconv.ParseInt(fields["flags"], 8, 64)
-	if err == nil && fields["ino"] != "" && fields["mnt_id"] != "" {
-		d = descriptor{int(flags), fields["mnt_id"] + " " + fields["ino"]}
+	if err != nil {
+		return d
+	}
+	d.flags = int(flags)
+	if fields["ino"] != "" && fields["mnt_id"] != "" {
+		d.file = fields["mnt_id"] + " " + fields["ino"]
 	}
 	return d
 }

@@ -164,7 +164,7 @@ func (s *Session) decide(n *confine.Notification) (errno unix.Errno, done bool) 
 		return unix.ENOSYS, false
 	}
 	number, refusal := uintptr(n.Number), s.profile.Refuses(s.thread, n.Number, n.Arguments)
-	if refusal != 0 && confine.AsksFor(n.Number) && n.MayChangeModes(s.listener) {
+	if refusal != 0 && confine.AsksFor(n.Number) && n.MayChangeModes(s.listener, s.enforce) {
 		if !s.enforce {
 			return 0, false
 		}

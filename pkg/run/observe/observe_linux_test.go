@@ -449,10 +449,7 @@ var tricks = map[string]func(other string) error{
 	"fchmodopen": onOwnFile(os.O_WRONLY, func(fd int) error { return unix.Fchmod(fd, 0o700) }),
 	"fsetxattr":  onOwnFile(os.O_WRONLY, func(fd int) error { return unix.Fsetxattr(fd, "user.x", nil, 0) }),
 	"setflags": onOwnFile(os.O_RDONLY, func(fd int) error {
-		flags, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS)
-		if err != nil {
-			return err
-		}
+		flags, _ := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS) // before Linux 6.6 tmpfs does not support it
 		return unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, int(flags))
 	}),
 	"terminal": func(string) error { unix.IoctlGetTermios(0, unix.TCGETS); return nil },

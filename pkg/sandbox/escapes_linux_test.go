@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/registry/access"
@@ -188,7 +190,8 @@ func (s *scene) run(d access.Declaration, code string) script.Result {
 // testdata/try. The program replaces the JSON tool, so that scripts can start it without Process.
 type attempt struct{ name, code, with string }
 
-// attempts are all of them, by what a kernel lacks that cannot hold them, any of it ([confine.Kernel.Lacks]).
+// attempts are all of them, by the features of the kernel ([confine.Kernel.Lacks]) and of the file system
+// ([fileSystemLacks]) that they need.
 var attempts = []struct {
 	lacking  string
 	attempts []attempt
@@ -332,11 +335,6 @@ var attempts = []struct {
 		{"change the mode of an open file", `"$TRY" fchmod "$OWN/file"`, "E F"},
 		{"change the mode of the script", `"$TRY" fchmod "$OWN/tool.sh"`, "E F"},
 		{"change the owner of an open file", `"$TRY" fchown "$OWN/file"`, "E F"},
-		{"set an attribute of an open file", `"$TRY" fsetxattr "$OWN/file"`, "E F"},
-		{"remove one of an open file", `"$TRY" fremovexattr "$OWN/file"`, "E F"},
-		{"set flags of an open file", `"$TRY" setflags "$OWN/file"`, "E F"},
-		{"set more flags of an open file", `"$TRY" fssetxattr "$OWN/file"`, "E F"},
-		{"set the version of an open file", `"$TRY" setversion "$OWN/file"`, "E F"},
 		{"set attributes in a new way", `"$TRY" setattr "$OWN/file"`, "E F"},
 		{"processors of the server", `"$TRY" affinity`, "-"},
 		{"scheduler of the server", `"$TRY" scheduler`, "-"},
@@ -373,6 +371,17 @@ var attempts = []struct {
 		{"signal by descriptor", `"$TRY" pidfd`, "-"},
 		{"signal by owner of a pipe", `"$TRY" owner`, "-"},
 		{"limits of the server", `"$TRY" prlimit`, "-"},
+	}},
+	{"system calls, attributes", []attempt{
+		{"set an attribute of an open file", `"$TRY" fsetxattr "$OWN/file"`, "E F"},
+		{"remove one of an open file", `"$TRY" fremovexattr "$OWN/file"`, "E F"},
+	}},
+	{"system calls, flags", []attempt{
+		{"set flags of an open file", `"$TRY" setflags "$OWN/file"`, "E F"},
+		{"set more flags of an open file", `"$TRY" fssetxattr "$OWN/file"`, "E F"},
+	}},
+	{"system calls, versions", []attempt{
+		{"set the version of an open file", `"$TRY" setversion "$OWN/file"`, "E F"},
 	}},
 	{"files, system calls", []attempt{
 		{"change modes of its own open file", `"$TRY" fchmodopen`, ""},
@@ -413,9 +422,33 @@ func withLandlock(t *testing.T) {
 	}
 }
 
+// fileSystemLacks returns the operations that the file system of temporary files does not support, such as tmpfs
+// before Linux 6.6. They fail there with the errors of a refusal.
+var fileSystemLacks = sync.OnceValue(func() (list []string) {
+	f, err := os.CreateTemp("", "mcp-bash-features.")
+	if err != nil {
+		return nil
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	fd := int(f.Fd())
+	if unix.Fsetxattr(fd, "user.tried", nil, 0) == unix.EOPNOTSUPP {
+		list = append(list, "attributes")
+	}
+	if _, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS); err == unix.ENOTTY {
+		list = append(list, "flags")
+	}
+	if _, err := unix.IoctlGetUint32(fd, fsGetVersion); err == unix.ENOTTY {
+		list = append(list, "versions")
+	}
+	return list
+})
+
+const fsGetVersion = 0x80087601 // FS_IOC_GETVERSION
+
 // heldBy yields the attempts that a kernel can hold.
 func heldBy(k confine.Kernel) iter.Seq[attempt] {
-	lacks := k.Lacks(&confine.Profile{})
+	lacks := slices.Concat(k.Lacks(&confine.Profile{}), fileSystemLacks())
 	return func(yield func(attempt) bool) {
 		for _, g := range attempts {
 			if slices.ContainsFunc(strings.Split(g.lacking, ", "), func(w string) bool { return slices.Contains(lacks, w) }) {

@@ -10,7 +10,7 @@ import (
 // Help parses the help text of a program (WRAP-23). words are the words of its command line.
 func Help(text []byte, words []string) *Program {
 	p := &Program{Words: words, DashesAt: -1}
-	if jsonHelp(text, p) {
+	if (&jsonHelp{p: p}).read(text) {
 		return p
 	}
 	lines := columns(unbox(clean(text)))
@@ -39,26 +39,23 @@ type helpReader struct {
 	lines []line
 	usage []string // the usage lines, joined with their continuation lines
 
-	part     part
-	section  string
-	entry    *entry
-	specs    map[int]bool // indentations at which options begin in this section
-	command  int          // where commands are indented, in a section about them
-	inUsage  bool
-	usageAt  int
-	choices  []string // of {a,b} in the list of arguments
-	operand  *Operand
-	operandC int
+	part    part
+	section string
+	entry   *entry
+	specs   map[int]bool // indentations at which options begin in this section
+	command int          // where commands are indented, in a section about them
+	inUsage bool
+	usageAt int
 }
 
-// An entry is an option whose description is being read.
+// An entry is an option, a command or an operand whose description is being read.
 type entry struct {
-	spec   spec
-	indent int
-	column int // where its description begins; 0: unknown
-	help   []string
-	after  bool // an empty line came after the option
-	open   bool // the line ended in a comma, so more names follow
+	spec    spec
+	command string
+	operand *Operand
+	indent  int
+	column  int // where its description begins; 0: unknown
+	help    []string
 }
 
 var (
@@ -85,6 +82,11 @@ func (r *helpReader) read() {
 		if i+1 < len(r.lines) {
 			next = r.lines[i+1]
 		}
+		if strings.HasPrefix(l.text, "-") && strings.HasSuffix(l.text, ",") && strings.HasPrefix(next.text, "-") &&
+			len(l.text) < maxText { // more names of the option
+			r.lines[i+1] = line{l.text + " " + next.text, l.indent}
+			continue
+		}
 		r.line(l, previous, next)
 		previous = l
 	}
@@ -96,9 +98,6 @@ func (r *helpReader) line(l, previous, next line) {
 	case ruler.MatchString(l.text):
 		return
 	case l.blank():
-		if r.entry != nil {
-			r.entry.after = true
-		}
 		r.inUsage = r.inUsage && (len(r.usage) == 0 || r.part == aboutUsage)
 		return
 	case r.usageBegins(l), r.heading(l, next), r.inUsage && r.goesOn(l, previous):
@@ -117,7 +116,7 @@ func (r *helpReader) line(l, previous, next line) {
 		return
 	}
 	r.end()
-	if r.part == aboutCommands && r.commands(l) || r.part == aboutOperands && r.operands(l) {
+	if r.part == aboutCommands && r.commandBegins(l) || r.part == aboutOperands && r.operandBegins(l) {
 		return
 	}
 	p := r.p
@@ -130,7 +129,7 @@ func (r *helpReader) line(l, previous, next line) {
 // usageBegins reads the first usage line.
 func (r *helpReader) usageBegins(l line) bool {
 	m := usageLine.FindStringSubmatch(l.text)
-	if m == nil || l.indent >= 4 && len(r.usage) > 0 {
+	if m == nil {
 		return false
 	}
 	r.end()
@@ -145,9 +144,13 @@ func (r *helpReader) usageBegins(l line) bool {
 // describes adds a line to the description of the current option if it belongs there.
 func (r *helpReader) describes(l line) bool {
 	e := r.entry
-	if e == nil || l.indent <= e.indent || e.column > 0 && l.indent < e.column-2 && len(e.help) == 0 ||
-		e.after && e.column > 0 && l.indent < e.column {
+	if e == nil || l.indent <= e.indent || e.column > 0 && l.indent < e.column-2 && len(e.help) == 0 {
 		return false
+	}
+	if m := commandLine.FindStringSubmatch(l.text); m != nil && e.operand != nil &&
+		slices.Contains(e.operand.Choices, m[1]) { // argparse lists commands below an operand
+		r.p.addCommand(Subcommand{m[1], sentence(m[3])})
+		return true
 	}
 	if e.column == 0 {
 		e.column = l.indent
@@ -171,14 +174,12 @@ func (r *helpReader) heading(l, next line) bool {
 	case heading.MatchString(l.text), strings.HasSuffix(l.text, ":") && l.indent == 0 && len(l.text) < 80 &&
 		(optionParts.MatchString(l.text) || commandParts.MatchString(l.text) || elseParts.MatchString(l.text)):
 		title = l.text
-	case l.indent == 0 && elseHeading.MatchString(l.text):
-		title = l.text
 	}
-	if title == "" || r.entry != nil && l.indent > r.entry.indent && r.entry.column > 0 {
+	if title == "" {
 		return false
 	}
 	r.end()
-	r.inUsage, r.operand = false, nil
+	r.inUsage = false
 	r.section = strings.ToLower(strings.TrimSuffix(title, ":"))
 	r.specs, r.command = map[int]bool{}, 0
 	switch {
@@ -197,8 +198,6 @@ func (r *helpReader) heading(l, next line) bool {
 	}
 	return true
 }
-
-var elseHeading = lazyregexp.New(`^(?:Examples?|EXAMPLES?|Environment variables)\b.{0,40}:?$`)
 
 // goesOn reads a line that continues the usage lines.
 func (r *helpReader) goesOn(l, previous line) bool {
@@ -219,8 +218,7 @@ func (r *helpReader) goesOn(l, previous line) bool {
 	case previous.blank():
 		return false
 	case l.indent > r.usageAt && (strings.ContainsAny(l.text[:1], "[<({|.") || upperWord.MatchString(first) ||
-		l.indent > r.usageAt+6) && !(r.part != aboutUsage && strings.HasPrefix(l.text, "-") &&
-		strings.Contains(l.text, "  ")):
+		l.indent > r.usageAt+6):
 		last := len(r.usage) - 1
 		if len(r.usage[last]) < maxLine {
 			r.usage[last] += " " + l.text
@@ -250,36 +248,18 @@ func (r *helpReader) option(l, previous, next line) bool {
 	if !strings.HasPrefix(l.text, "-") && !(strings.HasPrefix(l.text, "[-") && l.indent > 0) {
 		return false
 	}
-	if e := r.entry; e != nil && l.indent > e.indent {
-		// The line continues a description unless other options begin in its column.
-		if e.column > 0 && l.indent >= e.column || e.column > 0 && !r.specs[l.indent] && l.indent > e.indent+6 {
-			return false
-		}
-		if e.column == 0 && !e.after && len(e.help) == 0 && l.indent > e.indent+4 && !r.specs[l.indent] {
-			return false
-		}
+	if e := r.entry; e != nil && e.spec.names != nil && e.column > 0 && l.indent >= e.column {
+		return false // a description that continues
 	}
-	text := l.text
-	e := r.entry
-	continued := e != nil && e.open && l.indent >= e.indent && !e.after
-	s, rest, ok := parseSpec(strings.TrimSuffix(text, ","), false)
+	s, rest, ok := parseSpec(strings.TrimSuffix(l.text, ","), false)
 	if !ok {
 		return false
 	}
-	if deeper := next.indent > l.indent && !next.blank(); ok && deeper && rest != "" && !separated(text, rest) &&
-		len(rest) < 60 {
+	if next.indent > l.indent && !next.blank() && rest != "" && !separated(l.text, rest) && len(rest) < 60 {
 		// "-prefix string", with the description on the next line
-		if again, none, fits := parseSpec(text, true); fits && none == "" {
+		if again, none, fits := parseSpec(l.text, true); fits && none == "" {
 			s, rest = again, ""
 		}
-	}
-	if continued { // the names continue from the previous line
-		e.spec.join(s)
-		e.open = strings.HasSuffix(text, ",") && rest == ""
-		if rest != "" {
-			e.help, e.column = []string{rest}, l.indent+len(text)-len(rest)
-		}
-		return true
 	}
 	prose := !previous.blank() && previous.indent == l.indent && !strings.HasPrefix(previous.text, "-") &&
 		!strings.HasSuffix(previous.text, ":") && !r.specs[l.indent]
@@ -291,16 +271,20 @@ func (r *helpReader) option(l, previous, next line) bool {
 		return false
 	}
 	r.end()
-	r.entry = &entry{spec: s, indent: l.indent, open: rest == "" && strings.HasSuffix(text, ",")}
+	r.begin(&entry{spec: s}, l, rest)
 	r.specs[l.indent] = true
-	if rest != "" {
-		r.entry.column = l.indent + len(l.text) - len(rest)
-		r.entry.help = []string{rest}
-		if loose {
-			r.entry.column = 0
-		}
+	if loose {
+		r.entry.column = 0
 	}
 	return true
+}
+
+// begin begins an entry whose line ends in a description.
+func (r *helpReader) begin(e *entry, l line, description string) {
+	r.entry, e.indent = e, l.indent
+	if description != "" {
+		e.column, e.help = l.indent+len(l.text)-len(description), []string{description}
+	}
 }
 
 // separated reports whether two spaces or a colon precede a description.
@@ -309,14 +293,22 @@ func separated(text, rest string) bool {
 	return strings.HasSuffix(before, "  ") || strings.HasSuffix(before, ": ") || strings.HasSuffix(before, ":")
 }
 
-// end adds the current option to the program.
+// end adds the current entry to the program.
 func (r *helpReader) end() {
 	e := r.entry
 	if e == nil {
 		return
 	}
 	r.entry = nil
-	r.p.enter(e.spec, sentence(e.help...))
+	switch help := sentence(e.help...); {
+	case e.command != "":
+		r.p.addCommand(Subcommand{e.command, help})
+	case e.operand == nil:
+		r.p.enter(e.spec, help)
+	case len(r.p.Operands) < maxOperands:
+		e.operand.Help = help
+		r.p.Operands = append(r.p.Operands, e.operand)
+	}
 }
 
 // enter adds the option of a spec with its description.
@@ -374,55 +366,28 @@ func (o *Option) yargs() {
 	}
 }
 
-// commands reads a line in a list of commands.
-func (r *helpReader) commands(l line) bool {
+// commandBegins reads a line that begins a command in a list of commands.
+func (r *helpReader) commandBegins(l line) bool {
 	m := commandLine.FindStringSubmatch(l.text)
-	if m == nil || l.indent == 0 {
+	if m == nil || l.indent == 0 || r.command > 0 && l.indent != r.command {
 		return false
 	}
-	if r.command == 0 {
-		r.command = l.indent
-	}
-	if l.indent != r.command {
-		if l.indent > r.command && len(r.p.Subcommands) > 0 { // its description continues
-			last := &r.p.Subcommands[len(r.p.Subcommands)-1]
-			last.Help = sentence(last.Help, l.text)
-		}
-		return true
-	}
-	help := m[3]
-	if help == "" {
-		help = m[4]
-	}
-	r.p.addCommand(Subcommand{m[1], sentence(help)})
+	r.command = l.indent
+	r.begin(&entry{command: m[1]}, l, m[3]+m[4])
 	return true
 }
 
 var operandLine = lazyregexp.New(`^(\{[^}]+\}|[\[<]{0,2}[A-Za-z][A-Za-z0-9_./|-]*[>\]]{0,2})(?:\.\.\.|` +
 	`…)?\]?(?: {2,}(.*))?$`)
 
-// operands reads a line in a list of operands. argparse lists commands there, too.
-func (r *helpReader) operands(l line) bool {
-	if r.operand != nil && l.indent > r.operandC {
-		if m := commandLine.FindStringSubmatch(l.text); m != nil && slices.Contains(r.choices, m[1]) {
-			r.p.addCommand(Subcommand{m[1], sentence(m[3])})
-		} else {
-			r.operand.Help = sentence(r.operand.Help, l.text)
-		}
-		return true
-	}
+// operandBegins reads a line that begins an operand in a list of operands.
+func (r *helpReader) operandBegins(l line) bool {
 	m := operandLine.FindStringSubmatch(l.text)
 	if m == nil || l.indent == 0 {
 		return false
 	}
-	o := &Operand{Name: strings.Trim(m[1], "<>[]."), Help: sentence(m[2]), Sure: Certain}
-	if r.choices = listed(m[1]); r.choices != nil {
-		o.Choices = r.choices
-	}
-	r.operand, r.operandC = o, l.indent
-	if len(r.p.Operands) < maxOperands {
-		r.p.Operands = append(r.p.Operands, o)
-	}
+	o := &Operand{Name: strings.Trim(m[1], "<>[]."), Sure: Certain, Choices: listed(m[1])}
+	r.begin(&entry{operand: o}, l, m[2])
 	return true
 }
 

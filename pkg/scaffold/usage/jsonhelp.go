@@ -11,77 +11,70 @@ import (
 // maxNodes limits how many parts of a JSON help text are read.
 const maxNodes = 20_000
 
-// jsonHelp parses a help text that is JSON. Objects whose name begins with a dash, at any
-// depth, are options. It reports whether the text is JSON.
-func jsonHelp(text []byte, p *Program) bool {
+// A jsonHelp is the reader of a help text that is JSON.
+type jsonHelp struct {
+	p     *Program
+	nodes int
+}
+
+// read parses a JSON help text, and reports whether the text is JSON.
+func (j *jsonHelp) read(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	var top any
 	if len(text) == 0 || text[0] != '{' && text[0] != '[' || json.Unmarshal(text, &top) != nil {
 		return false
 	}
-	nodes := 0
-	var walk func(key string, of any)
-	walk = func(key string, of any) {
-		nodes++
-		list, _ := of.([]any)
-		object, _ := of.(map[string]any)
-		if nodes > maxNodes || object != nil && p.jsonOption(key, object) {
-			return
-		}
-		if nodes == 1 {
-			p.Summary = sentence(textIn(object, "description", "summary", "help"))
-		}
-		for _, one := range list {
-			walk("", one)
-		}
-		for _, name := range slices.Sorted(maps.Keys(object)) {
-			walk(name, object[name])
-		}
+	if object, ok := top.(map[string]any); ok {
+		j.p.Summary = sentence(texts(object, "description", "summary", "help")...)
 	}
-	walk("", top)
+	j.walk("", top)
 	return true
 }
 
-// textIn returns the first text among the members of an object, without control characters.
-func textIn(of map[string]any, names ...string) string {
+// walk adds the options below a value. Objects with a name that begins with a dash are options.
+func (j *jsonHelp) walk(key string, of any) {
+	if j.nodes++; j.nodes > maxNodes {
+		return
+	}
+	switch of := of.(type) {
+	case []any:
+		for _, one := range of {
+			j.walk("", one)
+		}
+	case map[string]any:
+		var s spec
+		for _, name := range append(texts(of, "long", "option", "flag", "name", "short", "flags", "names", "aliases"), key) {
+			if m := nameAt.FindString(name); m == name && m != "" && len(m) <= maxName && !slices.Contains(s.names, m) {
+				s.names = append(s.names, m)
+			}
+		}
+		if len(s.names) == 0 {
+			for _, name := range slices.Sorted(maps.Keys(of)) {
+				j.walk(name, of[name])
+			}
+			return
+		}
+		kind := strings.Join(append(texts(of, "type", "value", "metavar"), "")[:1], "")
+		if !slices.Contains([]string{"", "bool", "boolean", "flag", "switch"}, strings.ToLower(kind)) {
+			s.value = &Value{Name: cut(kind, maxName), Choices: texts(of, "choices")}
+		}
+		s.repeat = of["repeatable"] == true || of["multiple"] == true
+		j.p.enter(s, sentence(texts(of, "description", "help", "summary")...))
+	}
+}
+
+// texts returns the texts among the members of an object and in their lists, without control characters.
+func texts(of map[string]any, names ...string) (list []string) {
 	for _, name := range names {
-		if s, ok := of[name].(string); ok {
-			return Plain(s, maxText)
+		members, ok := of[name].([]any)
+		if !ok {
+			members = []any{of[name]}
+		}
+		for _, one := range members[:min(len(members), maxChoices)] {
+			if s, ok := one.(string); ok && s != "" {
+				list = append(list, Plain(s, maxText))
+			}
 		}
 	}
-	return ""
-}
-
-// textsIn returns the texts in a list.
-func textsIn(of map[string]any, name string) (texts []string) {
-	list, _ := of[name].([]any)
-	for _, one := range list[:min(len(list), maxChoices)] {
-		if s, ok := one.(string); ok && s != "" && len(s) <= maxName {
-			texts = append(texts, cleanLine(s).text)
-		}
-	}
-	return texts
-}
-
-// jsonOption adds the option that an object describes, and reports whether it does.
-func (p *Program) jsonOption(key string, of map[string]any) bool {
-	names := slices.Concat(textsIn(of, "flags"), textsIn(of, "names"), textsIn(of, "aliases"))
-	for _, name := range []string{"short", "long", "name", "flag", "option"} {
-		names = slices.Insert(names, 0, textIn(of, name))
-	}
-	var s spec
-	for _, name := range append(names, key) {
-		if m := nameAt.FindString(name); m == name && m != "" && len(m) <= maxName && !slices.Contains(s.names, name) {
-			s.names = append(s.names, name)
-		}
-	}
-	kind := strings.ToLower(textIn(of, "type", "value", "metavar"))
-	if !slices.Contains([]string{"", "bool", "boolean", "flag", "switch"}, kind) {
-		s.value = &Value{Name: cut(kind, maxName), Choices: textsIn(of, "choices")}
-	}
-	s.repeat = of["repeatable"] == true || of["multiple"] == true || kind == "array"
-	if len(s.names) > 0 {
-		p.enter(s, textIn(of, "description", "help", "summary"))
-	}
-	return len(s.names) > 0
+	return list
 }

@@ -12,22 +12,10 @@ import (
 func Manual(text []byte, words []string) *Program {
 	p := &Program{Words: words, DashesAt: -1}
 	m := &manPage{name: words[len(words)-1]}
-	skip, open := false, false
 	all := strings.ToValidUTF8(string(text[:min(len(text), maxBytes)]), "\ufffd")
+	all = conditional.ReplaceAllString(definition.ReplaceAllString(all, ""), "")
 	for _, l := range strings.SplitN(all, "\n", maxLines) {
-		l = strings.TrimRight(strings.Map(printing, strings.ToValidUTF8(l[:min(len(l), maxLine)], "")), " ")
-		switch {
-		case skip:
-			skip = l != ".." && l != "."
-		case definition.MatchString(l):
-			skip = true
-		case open:
-			open = !strings.HasSuffix(l, `\}`)
-		case conditional.MatchString(l):
-			open = strings.Contains(l, `\{`) && !strings.Contains(l, `\}`)
-		default:
-			m.line(l)
-		}
+		m.line(strings.TrimRight(strings.Map(printing, strings.ToValidUTF8(l[:min(len(l), maxLine)], "")), " "))
 	}
 	m.flush()
 	if m.mdoc {
@@ -42,9 +30,10 @@ func Manual(text []byte, words []string) *Program {
 	return p
 }
 
+// definition and conditional match definitions of macros and conditional lines.
 var (
-	definition  = lazyregexp.New(`^[.'](?:de1?|am|ig)\b`)
-	conditional = lazyregexp.New(`^[.']\s*(?:if|ie|el)\b`)
+	definition  = lazyregexp.New(`(?ms)^[.'](?:de1?|am|ig)\b.*?^\.\.?\r?$`)
+	conditional = lazyregexp.New(`(?ms)^[.'][ \t]*(?:if|ie|el)\b(?:[^\n{]*\\\{.*?\\\}[^\n]*|[^\n]*)$`)
 )
 
 // printing maps tabs to spaces and drops control characters.

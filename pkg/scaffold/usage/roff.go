@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/text/lazyregexp"
@@ -50,96 +51,52 @@ var mdocText = " Fl Ar Op Oo Oc Cm Ic Pa Ev Xr Dq Sq Ql Li Em Sy Qq Bq Brq Pq Aq
 
 func isMdocText(name string) bool { return name != "" && strings.Contains(mdocText, " "+name+" ") }
 
-// mdocPairs maps the macros that enclose the rest of their line to what they write around it.
-var mdocPairs = map[string]string{"Op": "[]", "Bq": "[]", "Brq": "{}", "Dq": "''", "Qq": "''", "Sq": "''", "Ql": "''",
-	"Aq": "<>", "Pq": "()"}
-
-// mdocMarks maps the macros that open or close a pair.
-var mdocMarks = map[string]string{"Oo": "[", "Bo": "[", "Bro": "{", "Oc": "]", "Bc": "]", "Brc": "}"}
-
-// An mdocWriter writes the text of a line of mdoc macros.
-type mdocWriter struct {
-	b       strings.Builder
-	closing string // is added at the end of the line
-	state   string // Fl, Ar or another macro that applies to words up to the next one
-	glue    bool   // the next word follows without a space
-	fresh   bool   // a macro that has no word yet
-}
-
-func (w *mdocWriter) put(s string) {
-	if w.b.Len() > 0 && !w.glue && s != "" && !strings.ContainsAny(s[:1], ".,;:)]}") {
-		w.b.WriteByte(' ')
-	}
-	w.glue = false
-	w.b.WriteString(s)
-}
+// mdocMarks maps the macros that open or close a pair to what they write. Macros that enclose the rest of their
+// line write both.
+var mdocMarks = map[string]string{"Op": "[]", "Bq": "[]", "Brq": "{}", "Dq": "''", "Qq": "''", "Sq": "''", "Ql": "''",
+	"Aq": "<>", "Pq": "()", "Oo": "[", "Bo": "[", "Bro": "{", "Oc": "]", "Bc": "]", "Brc": "}"}
 
 // mdocLine returns the text of a line of mdoc macros.
 func mdocLine(args []string) string {
-	w := &mdocWriter{}
-	for _, a := range args[:min(len(args), 500)] {
-		if isMdocText(a) {
-			w.macro(a)
-		} else {
-			w.word(plainText(roff(a)))
+	var b strings.Builder
+	state, closing := "", ""   // the macro of the next words, and what ends the line
+	glue, fresh := true, false // no space precedes the next word; the macro has no word yet
+	put := func(s string) {
+		if !glue && !strings.ContainsAny(s[:1], ".,;:)]}") {
+			b.WriteByte(' ')
+		}
+		b.WriteString(s)
+		glue = strings.Contains("[{(<", s)
+	}
+	for _, a := range append(slices.Clone(args[:min(len(args), 500)]), "") {
+		mark, word, macro := mdocMarks[a], plainText(roff(a)), isMdocText(a)
+		if fresh && (macro || a == "") && state == "Fl" {
+			put("-")
+			glue = macro
+		} else if fresh && (macro || a == "") {
+			put("<file> ...")
+		}
+		switch {
+		case mark != "":
+			put(mark[:1])
+			glue = len(mark) == 2 || strings.Contains("[{", mark)
+			closing, state, fresh = mark[1:]+closing, "", false
+		case macro:
+			glue = glue || a == "Ns"
+			state, fresh = a, a == "Fl" || a == "Ar"
+		case word == "":
+		case len(word) == 1 && strings.Contains("|.,;:)]([", word):
+			put(word)
+		case state == "Fl":
+			put("-" + word)
+			fresh = false
+		case state == "Ar" && word != "...":
+			bare := strings.TrimSuffix(word, " ...")
+			put("<" + strings.Trim(bare, "<>") + ">" + word[len(bare):])
+			fresh = false
+		default:
+			put(word)
 		}
 	}
-	w.empty()
-	for i := len(w.closing) - 1; i >= 0; i-- {
-		w.glue = true
-		w.put(w.closing[i : i+1])
-	}
-	return strings.TrimSpace(w.b.String())
-}
-
-// empty writes what a macro without words stands for.
-func (w *mdocWriter) empty() {
-	if w.fresh && w.state == "Fl" {
-		w.put("-")
-	} else if w.fresh && w.state == "Ar" {
-		w.put("<file> ...")
-	}
-	w.fresh = false
-}
-
-func (w *mdocWriter) macro(a string) {
-	flag := w.fresh && w.state == "Fl"
-	w.empty()
-	w.glue = w.glue || flag
-	w.state = ""
-	switch pair, mark := mdocPairs[a], mdocMarks[a]; {
-	case a == "Fl" || a == "Ar":
-		w.state, w.fresh = a, true
-	case a == "Ns":
-		w.glue = true
-	case pair != "":
-		w.put(pair[:1])
-		w.glue = true
-		w.closing += pair[1:]
-	case mark != "":
-		w.put(mark)
-		w.glue = strings.Contains("[{", mark)
-	}
-}
-
-func (w *mdocWriter) word(word string) {
-	switch {
-	case word == "" && w.state != "Fl":
-		return
-	case word == "|" || word == "(" || word == "[":
-		w.put(word)
-		w.glue = word != "|"
-		return
-	case len(word) == 1 && strings.Contains(".,;:)]", word):
-		w.glue = true
-	case w.state == "Fl":
-		word = "-" + word
-	case w.state == "Ar" && word == "...":
-		w.glue = true
-	case w.state == "Ar":
-		word = "<" + strings.Trim(strings.TrimSuffix(word, " ..."), "<>") + ">" +
-			strings.Repeat(" ...", strings.Count(word, " ..."))
-	}
-	w.fresh = false
-	w.put(word)
+	return strings.TrimSpace(b.String() + closing)
 }

@@ -16,16 +16,6 @@ type spec struct {
 	repeat           bool
 }
 
-// join adds the names of another spec of the same option.
-func (s *spec) join(other spec) {
-	s.names = append(s.names, other.names...)
-	s.negations = append(s.negations, other.negations...)
-	if s.value == nil {
-		s.value = other.value
-	}
-	s.repeat = s.repeat || other.repeat
-}
-
 var (
 	nameAt = lazyregexp.New(`^(--?)(\[no-?\]|\(no-?\))?([A-Za-z0-9?#@%][A-Za-z0-9_.:+?#@%-]*)`)
 	// numeric matches a placeholder for a number instead of a name: -NUM, -n for any digit.
@@ -175,10 +165,6 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 		return inBrackets(text, whole)
 	case strings.HasPrefix(text, " ") && !strings.HasPrefix(text, "  "):
 		return nextWord(text, whole)
-	case short && text != "" && text[0] >= 'A' && text[0] <= 'Z': // -nNUM
-		if word, rest := cutWord(text); len(word) > 1 && placeholder.MatchString(word) {
-			return (&Value{Name: word}).named(), rest
-		}
 	}
 	return nil, text
 }
@@ -204,7 +190,7 @@ func nextWord(text string, whole bool) (*Value, string) {
 	switch {
 	case bare == "" || strings.HasPrefix(word, "-"):
 		return nil, text
-	case placeholder.MatchString(plainWord) && (whole || !isProse(word, rest)):
+	case placeholder.MatchString(plainWord):
 	case typeWord.MatchString(plainWord) && (whole || atBoundary(rest)):
 	case lowerWord.MatchString(plainWord) && (whole || atBoundary(word[len(bare):]+rest) && word+rest != bare):
 	case shortWords.MatchString(text): // "--arg a v   set a to v"
@@ -243,7 +229,8 @@ func (v *Value) more(rest string, whole bool) (*Value, string) {
 	for strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "  ") {
 		word, after := cutWord(rest[1:])
 		repeated := strings.HasPrefix(word, "[") && strings.HasSuffix(word, "]") && strings.Contains(word, "...")
-		if !repeated && (word != v.Name && !placeholder.MatchString(word) || !whole && isProse(word, after)) {
+		prose := len(word) == 1 && len(v.Name) > 1 // "-f FILE A list"
+		if !repeated && word != v.Name && (prose || !placeholder.MatchString(word)) {
 			break
 		}
 		v.dots = v.dots || repeated
@@ -259,7 +246,9 @@ func (v *Value) named() *Value {
 	name, _, dotted := strings.Cut(v.Name, "...")
 	v.dots = v.dots || dotted && !strings.HasSuffix(name, ",")
 	name = strings.TrimRight(strings.TrimSpace(name), ",[")
-	v.Choices = listed(name)
+	if v.Choices = listed(name); dotted && strings.HasPrefix(name, "(") { // "(A|B)...": letters in one word
+		v.Choices, v.dots = nil, false
+	}
 	v.marked = v.marked || v.Equals || strings.HasPrefix(name, "<") || upperWord.MatchString(name)
 	v.Name = cut(strings.Trim(name, `<>{}[]'"`), maxName)
 	return v
@@ -295,14 +284,6 @@ var boundary = lazyregexp.New(`^(?:  |,| ?\|| -| \[ |\]| :|: )`)
 // atBoundary reports whether rest is empty or begins with a separator.
 func atBoundary(rest string) bool {
 	return rest == "" || boundary.MatchString(rest)
-}
-
-// isProse reports whether a word in capitals begins a description. That is one capital before an
-// ordinary word, as in "-a A list". In "--pair A B" it does not.
-func isProse(word, rest string) bool {
-	next, _ := cutWord(strings.TrimPrefix(rest, " "))
-	return len(word) == 1 && len(next) != 1 && strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "  ") &&
-		!strings.HasPrefix(rest, " -")
 }
 
 // cutWord splits off the first word. Text in brackets belongs to the word.

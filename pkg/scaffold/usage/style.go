@@ -1,7 +1,9 @@
 package usage
 
 import (
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"mcp-bash/pkg/text/lazyregexp"
 )
@@ -25,25 +27,19 @@ var styleMarks = []struct {
 
 var (
 	// docopt matches the usage of docopt, which takes "--" only where its usage has it.
-	docopt  = lazyregexp.New(`(?im)^usage:\n(?: *\S.*\n)*? *\S.*(?:\[options\]|\(-|<.*\||\[-)`)
-	goEntry = lazyregexp.New(`^-[A-Za-z][A-Za-z0-9_.-]*(?: [A-Za-z0-9_/<>.=:]+)?(?: {2,}.*)?$`)
+	docopt = lazyregexp.New(`(?im)^usage:\n(?: *\S.*\n)*? *\S.*(?:\[options\]|\(-|<.*\||\[-)`)
+	// anyEntry, longEntry and goEntry match options on a line: any, a long one, and one with a single dash that is
+	// described below it.
+	anyEntry  = lazyregexp.New(`(?m)^ ?--?(?:\[no-?\])?[A-Za-z0-9?#@%]`)
+	longEntry = lazyregexp.New(`(?m)^ ?-(?:-|.*--)[A-Za-z[(]`)
+	goEntry   = lazyregexp.New(`(?m)^ -[A-Za-z][\w.-]+(?: [\w/<>.=:]+)?\n [^-\n]`)
 )
 
 // styleOf recognizes the library that wrote a help text by phrases that only this library uses.
 func styleOf(lines []line) Style {
 	var b strings.Builder
-	entries, singles, long, double := 0, 0, false, false
-	for i, l := range lines {
+	for _, l := range lines {
 		b.WriteString(strings.Repeat(" ", min(l.indent, 1)) + l.text + "\n")
-		if !strings.HasPrefix(l.text, "-") || !nameAt.MatchString(l.text) {
-			continue
-		}
-		entries++
-		double = double || strings.Contains(l.text, "--")
-		below := i+1 < len(lines) && lines[i+1].indent > l.indent && !strings.HasPrefix(lines[i+1].text, "-")
-		if goEntry.MatchString(l.text) && (below || len(l.text) > 2 && l.text[2] == ' ') {
-			singles, long = singles+1, long || below
-		}
 	}
 	text := b.String()
 	for _, m := range styleMarks {
@@ -52,47 +48,31 @@ func styleOf(lines []line) Style {
 		}
 	}
 	switch {
-	case entries > 0 && singles == entries && long:
-		return StyleGoFlag
-	case entries == 0:
+	case !anyEntry.MatchString(text):
 		return StyleUsage
-	case double && !docopt.MatchString(text):
-		return StyleGNU
+	case longEntry.MatchString(text):
+		if !docopt.MatchString(text) {
+			return StyleGNU
+		}
+	case goEntry.MatchString(text):
+		return StyleGoFlag
 	}
 	return StyleOther
 }
 
 // columnAt matches a second option on one line.
-var columnAt = lazyregexp.New(`\S( {2,})(--?[A-Za-z0-9])`)
+var columnAt = lazyregexp.New(`\S {2,}(--?[A-Za-z0-9])`)
 
-// columns moves options that are side by side onto separate lines, if at least two lines
-// have them in the same column.
-func columns(lines []line) []line {
-	at := map[int]int{}
-	where := func(l line) (columns []int) {
-		if !strings.HasPrefix(l.text, "-") {
-			return nil
-		}
-		for _, m := range columnAt.FindAllStringSubmatchIndex(l.text, -1) {
-			_, before, _ := parseSpec(strings.TrimSpace(l.text[:m[4]]), false)
-			if _, rest, ok := parseSpec(l.text[m[4]:], false); ok && rest != "" && before != "" {
-				columns = append(columns, m[4])
-			}
-		}
-		return columns
-	}
-	for _, l := range lines {
-		for _, c := range where(l) {
-			at[l.indent+c]++
-		}
-	}
-	var out []line
+// columns moves options that are side by side, each with a description, onto separate lines.
+func columns(lines []line) (out []line) {
 	for _, l := range lines {
 		from := 0
-		for _, c := range where(l) {
-			if at[l.indent+c] > 1 {
-				out = append(out, line{strings.TrimSpace(l.text[from:c]), l.indent})
-				from = c
+		for _, m := range columnAt.FindAllStringSubmatchIndex(l.text, -1) {
+			_, before, ok := parseSpec(strings.TrimSpace(l.text[from:m[2]]), false)
+			_, after, another := parseSpec(l.text[m[2]:], false)
+			if ok && another && before != "" && after != "" {
+				out = append(out, line{strings.TrimSpace(l.text[from:m[2]]), l.indent})
+				from = m[2]
 			}
 		}
 		out = append(out, line{strings.TrimSpace(l.text[from:]), l.indent})
@@ -102,32 +82,28 @@ func columns(lines []line) []line {
 
 var (
 	boxTop   = lazyregexp.New(`^[╭┌+][─-]+ (.+?) [─-]+[╮┐+]$`)
-	boxLine  = lazyregexp.New(`^[│|](.*)[│|]$`)
+	boxLine  = lazyregexp.New(`^[│|] *(\*)? *(.*?) *[│|]$`)
 	boxEnd   = lazyregexp.New(`^[╰└+][─-]+[╯┘+]$`)
 	gaps     = lazyregexp.New(` {2,}`)
 	typeCell = lazyregexp.New(`^(?:[A-Z][A-Z0-9_ -]*|[[<{(].*[])}>])$`)
 )
 
-// unbox removes the frames that rich and typer draw around a section. Its lines have columns:
-// names, the type of the value, the description.
-func unbox(lines []line) []line {
-	var out []line
+// unbox removes the frames that rich and typer draw around a section.
+func unbox(lines []line) (out []line) {
 	inside := false
 	for _, l := range lines {
-		if m := boxTop.FindStringSubmatch(l.text); m != nil {
-			inside = true
-			out = append(out, line{}, line{m[1] + ":", 0})
-			continue
-		}
 		m := boxLine.FindStringSubmatch(l.text)
-		switch {
-		case !inside:
-			out = append(out, l)
-		case boxEnd.MatchString(l.text):
+		switch top := boxTop.FindStringSubmatch(l.text); {
+		case top != nil:
+			inside = true
+			out = append(out, line{}, line{top[1] + ":", 0})
+		case inside && boxEnd.MatchString(l.text):
 			inside = false
 			out = append(out, line{})
-		case m != nil:
-			out = append(out, cells(m[1]))
+		case inside && m != nil && strings.HasPrefix(m[2], "-"):
+			out = append(out, line{cells(gaps.Split(m[2], -1), m[1] != ""), 2})
+		case inside && m != nil:
+			out = append(out, line{m[2], utf8.RuneCountInString(l.text[:strings.Index(l.text, m[2])])})
 		default:
 			out = append(out, l)
 		}
@@ -135,31 +111,21 @@ func unbox(lines []line) []line {
 	return out
 }
 
-// cells joins the columns of a line in a frame to a line as other programs print it. A star marks
-// what is required.
-func cells(text string) line {
-	bare, starred := strings.CutPrefix(strings.TrimLeft(text, " "), "*")
-	required := ""
-	if bare = strings.TrimLeft(bare, " "); starred && !strings.Contains(bare, "[required]") {
-		required = " [required]"
+// cells joins the columns of a line in a frame as other programs print them: names, the type of the value, the
+// description.
+func cells(fields []string, required bool) string {
+	at := slices.IndexFunc(fields, func(s string) bool { return !strings.HasPrefix(s, "-") })
+	if at < 0 {
+		at = len(fields)
 	}
-	if !strings.HasPrefix(bare, "-") {
-		if starred {
-			return line{strings.TrimRight(bare, " ") + required, 2}
-		}
-		return cleanLine(text)
+	spec := strings.ReplaceAll(strings.Join(fields[:at], ", "), ",-", ", -")
+	spec = strings.Replace(spec, ", --no-", " / --no-", 1)
+	if rest := fields[at:]; len(rest) > 0 && typeCell.MatchString(rest[0]) {
+		spec, at = spec+" "+rest[0], at+1
 	}
-	fields := gaps.Split(strings.TrimRight(bare, " "), -1)
-	var names []string
-	for len(fields) > 0 && strings.HasPrefix(fields[0], "-") {
-		names, fields = append(names, strings.ReplaceAll(fields[0], ",-", ", -")), fields[1:]
+	text := spec + "  " + strings.Join(fields[at:], " ")
+	if required && !strings.Contains(text, "[required]") {
+		text += " [required]"
 	}
-	spec := strings.Join(names, ", ")
-	if len(names) == 2 && strings.HasPrefix(names[1], "--no-") {
-		spec = strings.Join(names, " / ")
-	}
-	if len(fields) > 1 && typeCell.MatchString(fields[0]) || len(fields) == 1 && upperWord.MatchString(fields[0]) {
-		spec, fields = spec+" "+fields[0], fields[1:]
-	}
-	return line{strings.TrimRight(spec+"  "+strings.Join(fields, " ")+required, " "), 2}
+	return strings.TrimRight(text, " ")
 }

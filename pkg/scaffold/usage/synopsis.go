@@ -8,16 +8,31 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// Usage lines consist of options and operands. Optional ones are in brackets, alternatives are
-// separated by bars, and dots follow what can be repeated.
-
-// A node is a part of a usage line: a word, or a group in brackets.
-type node struct {
+// A token is a word of a usage line, with what its brackets show. Optional words are in square brackets,
+// bars separate alternatives, and dots follow what can be repeated.
+type token struct {
 	word     string
-	parts    []*node
-	either   bool // the parts exclude each other
+	depth    int  // the number of brackets around it
+	leads    bool // it is the first one in its brackets, or after a bar
 	optional bool
 	repeat   bool
+	either   bool // it is one of several alternatives, of which one is an option
+	value    bool // it follows an option in the same brackets
+}
+
+func (t token) isOption() bool { return strings.HasPrefix(t.word, "-") && len(t.word) > 1 }
+
+// isMarked reports whether a word is written like a placeholder: <POT> or POT.
+func (t token) isMarked() bool {
+	return strings.HasPrefix(t.word, "<") || upperWord.MatchString(t.word)
+}
+
+// An open is an open bracket.
+type open struct {
+	depth         int
+	optional      bool
+	start, branch int // the numbers of the tokens before it, and before its last bar
+	bars          int
 }
 
 const (
@@ -29,9 +44,12 @@ const (
 var tokenPattern = lazyregexp.New(`<[^<>]*>|[A-Za-z0-9_]+(?:\|[A-Za-z0-9_]+)+|\{[^{}|\s]+,[^{}|]+\}|\[=[^\[\]]*\]|` +
 	`\.\.\.|[][(){}|]|[^][(){}|\s]+`)
 
-// tokens splits a usage line into tokens. "--key=VALUE" is one token, and so is a word that a
-// bracket follows directly: "--color[=WHEN]".
-func tokens(text string) (out []string) {
+// plainUsage rewrites "--[no-]color", "-[abc]" and "FILE(s)".
+var plainUsage = strings.NewReplacer("-[no-]", "-", "-[", "[-", "(s)", "...", "(+|-)", "+")
+
+// split splits a usage line. "--key=VALUE" is one word, and so is a word that a bracket follows directly:
+// "--color[=WHEN]".
+func split(text string) (out []string) {
 	end := 0
 	for _, m := range tokenPattern.FindAllStringIndex(text, maxTokens) {
 		word, last := text[m[0]:m[1]], len(out)-1
@@ -52,168 +70,168 @@ func tokens(text string) (out []string) {
 	return out
 }
 
-// parseGroup parses tokens up to a closing bracket, and returns the remaining ones.
-func parseGroup(tokens []string, depth int) (*node, []string) {
-	branches := []*node{{}}
-	for len(tokens) > 0 {
-		current := branches[len(branches)-1]
-		t := tokens[0]
-		tokens = tokens[1:]
-		switch n := len(current.parts); {
-		case t == "]" || t == ")" || t == "}":
-			return joined(branches), tokens
-		case t == "|":
-			branches = append(branches, &node{})
-		case t == "..." && n > 0:
-			current.parts[n-1].repeat = true
-		case t == "...", depth == maxDepth && len(t) == 1 && strings.Contains("[({", t):
-		case len(t) == 1 && strings.Contains("[({", t):
-			var inner *node
-			inner, tokens = parseGroup(tokens, depth+1)
-			inner.optional = t == "["
-			current.parts = append(current.parts, inner)
-		default:
-			current.parts = append(current.parts, &node{word: t})
+// tokens parses a usage line. unclear reports that it does not show the operands.
+func tokens(text string) (list []token, unclear bool) {
+	stack := []open{{}}
+	last := 0 // the first token of what dots repeat
+	for _, word := range split(text) {
+		depth := len(stack) - 1
+		top := &stack[depth]
+		switch {
+		case word == "|" && depth == 0: // "x A | x B": one line for both
+			return list, true
+		case word == "|":
+			top.bars, top.branch = top.bars+1, len(list)
+		case strings.Contains("[({", word) && depth < maxDepth:
+			stack = append(stack, open{depth + 1, top.optional || word == "[", len(list), len(list), 0})
+		case strings.Contains("])}", word) && depth > 0:
+			var bad bool
+			last = top.start
+			list, bad = top.close(list)
+			stack, unclear = stack[:depth], unclear || bad
+		case word == "...":
+			for i := last; i < len(list); i++ {
+				list[i].repeat = true
+			}
+		case len(word) > 1 || !strings.Contains("[({])}", word):
+			last = len(list)
+			list = append(list, token{word: word, depth: depth, leads: top.branch == last, optional: top.optional,
+				value: slices.ContainsFunc(stack[1:], func(o open) bool { return o.hasOption(list, depth) })})
 		}
 	}
-	return joined(branches), nil
+	return list, unclear
 }
 
-func joined(branches []*node) *node {
-	if len(branches) == 1 {
-		return branches[0]
-	}
-	for i, b := range branches {
-		if len(b.parts) == 1 {
-			branches[i] = b.parts[0]
+// hasOption reports whether the last branch of the brackets begins with an option, of which a token at a depth can
+// be the value. In deeper brackets, it can only be that of the last option.
+func (o open) hasOption(list []token, depth int) bool {
+	return o.branch < len(list) && list[o.branch].isOption() && list[o.branch].depth == o.depth &&
+		(depth == o.depth || !slices.ContainsFunc(list[o.branch+1:], token.isOption))
+}
+
+// close changes the tokens in a pair of brackets if they are alternatives or prose.
+func (o open) close(list []token) (out []token, unclear bool) {
+	group := list[o.start:]
+	plain := !slices.ContainsFunc(group, func(t token) bool { return t.repeat || !t.leads })
+	switch {
+	case len(group) == 0 || group[0].value:
+	case o.bars > 0 && slices.ContainsFunc(group, func(t token) bool { return strings.HasPrefix(t.word, "-") }):
+		out = list[:o.start]
+		for _, t := range group {
+			if !t.isOption() && !t.value && group[0].isOption() && !(t.leads && t.isMarked()) {
+				// "[-A|B|C]" and "[-o a|b]" have no operands. Others are not understood.
+				unclear = unclear || strings.ContainsAny(t.word, "/<") || !t.leads
+				continue
+			}
+			t.optional, t.either = true, true
+			out = append(out, t)
 		}
+		return out, unclear
+	case o.bars > 0 && plain && len(group) == o.bars+1: // {a|b}: one operand
+		for _, t := range group[1:] {
+			group[0].word += "|" + strings.Trim(t.word, "<>")
+		}
+		group[0].word = strings.TrimPrefix(strings.Replace(group[0].word, ">|", "|", 1), "<")
+		return list[:o.start+1], false
+	case o.bars > 0:
+		return list[:o.start], true
+	case len(group) > 1 && !slices.ContainsFunc(group, func(t token) bool {
+		return !proseWord.MatchString(t.word) || t.repeat || t.depth > group[0].depth
+	}): // "[build flags]", "[entry points]"
+		return list[:o.start], !anyOptions.MatchString(group[len(group)-1].word)
 	}
-	return &node{parts: branches, either: true}
+	return list, false
 }
-
-// text returns the words of a node.
-func (n *node) text() string {
-	words := []string{n.word}
-	for _, part := range n.parts {
-		words = append(words, part.text())
-	}
-	if n.either {
-		return strings.Join(words[1:], "|")
-	}
-	return strings.TrimSpace(strings.Join(words, " "))
-}
-
-func (n *node) isOption() bool { return strings.HasPrefix(n.text(), "-") }
 
 // synopsis parses usage lines (WRAP-24).
 func (p *Program) synopsis(lines []string) {
-	var usages, own [][]*node // own are those that name the command
+	var usages, own []*usageWalk // own are those that name the command
 	for _, text := range lines[:min(len(lines), maxUsages)] {
 		text, _, _ = strings.Cut(text, " # ")
-		list := tokens(strings.ReplaceAll(text, "(s)", "..."))
-		var parts []*node
-		for len(list) > 0 { // a closing bracket can lack its opening one
-			var g *node
-			if g, list = parseGroup(list, 0); g.either { // "x A | x B": one line for both
-				p.Loose = true
-				g = &node{parts: []*node{g.parts[0]}}
-			}
-			parts = append(parts, g.parts...)
-		}
-		parts, named := p.withoutName(parts)
-		if usages = append(usages, parts); named {
-			own = append(own, parts)
+		w := &usageWalk{p: p, required: map[*Option]bool{}}
+		w.list, w.unclear = tokens(plainUsage.Replace(text))
+		if usages = append(usages, w); w.dropName() {
+			own = append(own, w)
 		}
 	}
 	if own != nil {
 		usages = own
 	}
-	p.walkAll(usages)
-}
-
-// walkAll reads the lines of a synopsis. An option is required if every line requires it.
-func (p *Program) walkAll(usages [][]*node) {
 	var all [][]*Operand
-	literal := p.Style != StyleArgparse && slices.ContainsFunc(usages, hasPlaceholder)
-	unclear := p.Loose
+	literal := p.Style != StyleArgparse && slices.ContainsFunc(usages, (*usageWalk).hasPlaceholder)
+	p.Loose = p.Style == StyleCobra && p.Subcommands != nil && slices.ContainsFunc(usages, (*usageWalk).onlyOptions)
 	modes := len(usages) > 0
 	needs := map[*Option]int{}
-	unclear = unclear || p.Style == StyleCobra && p.Subcommands != nil && slices.ContainsFunc(usages, onlyOptions)
-	for _, parts := range usages {
-		w := &usageWalk{p: p, literal: literal, required: map[*Option]bool{}}
-		w.sequence(parts, false, false)
-		if w.help {
+	for _, w := range usages {
+		w.literal = literal
+		if w.walk(); w.help {
 			continue
 		}
 		modes = modes && w.mode
-		if unclear = unclear || w.unclear; w.unclear {
+		if p.Loose = p.Loose || w.unclear; w.unclear {
 			continue
 		}
 		all = append(all, w.operands)
-		for o, needed := range w.required {
-			if needed {
-				needs[o]++
-			}
+		for o := range w.required {
+			needs[o]++
 		}
 	}
-	for o, n := range needs {
+	for o, n := range needs { // an option is required if every line requires it
 		o.Required = o.Required || n == len(all)
 	}
-	if p.operandsOf(all); unclear || modes {
+	loose := p.Loose || modes
+	if p.operandsOf(all); loose {
 		p.Operands, p.Loose = nil, true
 	}
-}
-
-// onlyOptions reports whether a usage line has nothing but a placeholder for all options. In cobra's help of a
-// program with commands, such a line shows that it works without a command too, but not with which operands.
-func onlyOptions(parts []*node) bool {
-	return len(parts) == 1 && anyOptions.MatchString(parts[0].text())
-}
-
-// hasPlaceholder reports whether a usage line has operands in capitals or angle brackets. Words in
-// lower case are then typed as they are.
-func hasPlaceholder(parts []*node) bool {
-	for i, n := range parts {
-		if n.isOption() || i > 0 && strings.HasPrefix(parts[i-1].word, "-") {
-			continue
-		}
-		if hasPlaceholder(n.parts) || !anyOptions.MatchString(n.word) &&
-			(strings.HasPrefix(n.word, "<") || upperWord.MatchString(n.word)) {
-			return true
-		}
-	}
-	return false
-}
-
-// withoutName drops the words that the command line begins with. named reports whether these are
-// all words of a command.
-func (p *Program) withoutName(parts []*node) (rest []*node, named bool) {
-	if len(parts) > 0 && (len(p.Words) == 1 || isName(parts[0].word, p.Words)) {
-		parts = parts[1:]
-	}
-	named = len(p.Words) > 1
-	for _, word := range p.Words[1:] {
-		at := slices.IndexFunc(parts, func(n *node) bool { return !n.optional }) // options can precede a command
-		if at >= 0 && (parts[at].word == word || slices.Contains(listed(parts[at].word), word)) {
-			parts = slices.Delete(slices.Clone(parts), at, at+1)
-		} else {
-			named = false
-		}
-	}
-	return parts, named
 }
 
 // A usageWalk collects the options and operands of one usage line.
 type usageWalk struct {
 	p        *Program
+	list     []token
 	literal  bool // words in lower case are typed as they are
 	operands []*Operand
 	required map[*Option]bool
-	ended    bool // the rest belongs to another command
 	unclear  bool // the line does not show the operands
 	mode     bool // a switch is required: this is one mode of the program, and others can have other operands
 	help     bool // the line is about an option for help
-	either   bool // inside alternatives, where "-abc" can be one option or several
+}
+
+// dropName drops the words that the command line begins with. It reports whether these are all words of a
+// command.
+func (w *usageWalk) dropName() (named bool) {
+	words := w.p.Words
+	if len(w.list) > 0 && (len(words) == 1 || isName(w.list[0].word, words)) {
+		w.list = w.list[1:]
+	}
+	named = len(words) > 1
+	for _, word := range words[1:] {
+		at := slices.IndexFunc(w.list, func(t token) bool { return !t.optional }) // options can precede a command
+		if at >= 0 && (w.list[at].word == word || slices.Contains(listed(w.list[at].word), word)) {
+			w.list = slices.Delete(w.list, at, at+1)
+		} else {
+			named = false
+		}
+	}
+	return named
+}
+
+// onlyOptions reports whether the line has nothing but a placeholder for all options. In cobra's help of a
+// program with commands, such a line shows that it works without a command too, but not with which operands.
+func (w *usageWalk) onlyOptions() bool {
+	return len(w.list) == 1 && anyOptions.MatchString(w.list[0].word)
+}
+
+// hasPlaceholder reports whether the line has operands in capitals or angle brackets. Words in lower case
+// are then typed as they are.
+func (w *usageWalk) hasPlaceholder() bool {
+	for i, t := range w.list {
+		after := i > 0 && w.list[i-1].isOption()
+		if t.isMarked() && !t.value && !after && !anyOptions.MatchString(t.word) {
+			return true
+		}
+	}
+	return false
 }
 
 var (
@@ -222,6 +240,7 @@ var (
 	helpName   = lazyregexp.New(`^(?:-h|-\?|-V|--?help|--?version|--?usage)$`)
 	anyCommand = lazyregexp.New(`(?i)^<?(?:sub-?)?(?:command|cmd)s?>?$`)
 	cluster    = lazyregexp.New(`^-[A-Za-z0-9@%#]{2,}$`)
+	proseWord  = lazyregexp.New(`^[a-z][A-Za-z0-9_./:+=-]*$`)
 	// several matches names of operands that can be repeated.
 	several = lazyregexp.New(`^<?(?i:files|paths|dirs|directories|args|arguments|packages|urls|hosts|pids|` +
 		`(?:file)?names)>?$`)
@@ -229,134 +248,85 @@ var (
 	operandName = lazyregexp.New(`^\p{L}[\p{L}\p{M}0-9_./:=@+-]*$`)
 )
 
-func (w *usageWalk) sequence(parts []*node, optional, repeat bool) {
-	for i := 0; i < len(parts) && !w.ended; i++ {
-		switch n := parts[i]; {
-		case n.word == "":
-			w.group(n, optional || n.optional, repeat || n.repeat)
-		case n.word == "--":
+// walk reads the options and operands.
+func (w *usageWalk) walk() {
+	for i := 0; i < len(w.list); i++ {
+		switch t := w.list[i]; {
+		case t.word == "--":
 			w.p.Dashes = true
 			if w.p.DashesAt < 0 {
 				w.p.DashesAt = len(w.operands)
 			}
-		case strings.HasPrefix(n.word, "-") && len(n.word) > 1:
-			if w.option(parts[i:], optional, repeat, optional && i == 0) {
+		case t.isOption():
+			if w.option(w.list[i:]) {
 				i++
 			}
-			o := w.p.Find(nameAt.FindString(n.word))
-			for optional && parts[0] == n && o != nil && o.Value != nil && i+1 < len(parts) && !parts[i+1].isOption() &&
-				!anyOptions.MatchString(parts[i+1].word) {
-				i++ // the text after an option in the same bracket is a part of its value
-			}
-		case optional && strings.HasPrefix(parts[0].word, "-"): // a value of the option in the same bracket
+		case t.value: // the text after an option in the same brackets is a part of its value
+		case anyCommand.MatchString(t.word) && len(w.p.Subcommands) > 0:
+			return // the rest belongs to another command
 		default:
-			w.word(n, optional, repeat || n.repeat)
+			w.word(t)
 		}
 	}
 }
 
-func (w *usageWalk) group(n *node, optional, repeat bool) {
-	if n.either {
-		w.alternatives(n, optional, repeat)
-		return
+// option reads an option, and reports whether the next token is its value.
+func (w *usageWalk) option(list []token) (took bool) {
+	t, p := list[0], w.p
+	known := p.Find(strings.SplitN(t.word, "=", 2)[0])
+	var next token
+	if len(list) > 1 && (t.depth == 0 || list[1].value) && !list[1].isOption() && !anyOptions.MatchString(list[1].word) {
+		next = list[1]
 	}
-	prose := len(n.parts) > 1 && !slices.ContainsFunc(n.parts, func(part *node) bool {
-		return !lowerWord.MatchString(part.word) || part.repeat
-	})
-	switch {
-	case prose: // "[build flags]", "[entry points]"
-		w.unclear = !anyOptions.MatchString(n.parts[len(n.parts)-1].word)
-	default:
-		w.sequence(n.parts, optional, repeat)
-	}
-}
-
-// alternatives reads a group whose parts exclude each other.
-func (w *usageWalk) alternatives(n *node, optional, repeat bool) {
-	options := slices.ContainsFunc(n.parts, (*node).isOption)
-	plain := !slices.ContainsFunc(n.parts, func(part *node) bool { return part.word == "" || part.repeat })
-	switch {
-	case !options && plain: // {a|b}: one operand
-		var list []string
-		for _, part := range n.parts {
-			list = append(list, strings.Trim(part.word, "<>"))
+	alone := t.leads && next.value && (len(list) == 2 || !list[2].value) // "[-o value]"
+	if cluster.MatchString(t.word) && known == nil && !alone {
+		if !t.either && p.isCluster(t.word) { // one of several alternatives can be one option or several
+			p.clusters = true
+			for _, c := range t.word[1:] {
+				p.add(&Option{Names: []string{"-" + string(c)}, Sure: Likely, fromUsage: true})
+				p.show("-" + string(c))
+			}
+			return false
 		}
-		name := strings.Join(list, "|")
-		w.operand(&Operand{Name: name, Required: !optional, Repeat: repeat, Choices: listed(name)})
-		return
-	case !options:
-		w.unclear = true
-		return
-	}
-	for _, branch := range n.parts {
-		parts := branch.parts
-		if parts == nil || branch.either {
-			parts = []*node{branch}
+		if t.either {
+			return false
 		}
-		if !branch.isOption() && n.parts[0].isOption() && !strings.HasPrefix(branch.text(), "<") &&
-			!upperWord.MatchString(branch.text()) {
-			// "[-A|B|C]" and "[-o a|b]" have no operands. Others are not understood.
-			w.unclear = w.unclear || branch.word == "" || strings.ContainsAny(branch.word, "/<")
-			continue
-		}
-		w.either = true
-		w.sequence(parts, true, repeat)
-		w.either = false
 	}
-}
-
-// option reads an option of a usage line, and reports whether the next part is its value. leads is
-// true for an option that begins its bracket.
-func (w *usageWalk) option(parts []*node, optional, repeat, leads bool) (took bool) {
-	n, within := parts[0], len(parts)
-	known := w.p.Find(strings.SplitN(n.word, "=", 2)[0])
-	var next *node
-	if within > 1 && isValue(parts[1], within, known != nil && known.Value != nil || leads) {
-		next = parts[1]
-	}
-	if w.either && cluster.MatchString(n.word) && known == nil {
-		return false
-	}
-	if cluster.MatchString(n.word) && known == nil && (next == nil || within != 2) && w.isCluster(n.word) {
-		w.p.clusters = true
-		for _, c := range n.word[1:] {
-			w.p.add(&Option{Names: []string{"-" + string(c)}, Sure: Likely, fromUsage: true})
-			w.p.show("-" + string(c))
-		}
-		return false
-	}
-	s, rest, ok := parseSpec(n.word, true)
+	s, rest, ok := parseSpec(t.word, true)
 	if !ok || rest != "" {
 		return false
 	}
-	o := &Option{Names: s.names, Negations: s.negations, Value: s.value, Sure: Likely, Repeat: repeat || n.repeat,
-		fromUsage: true}
-	if next != nil && o.Value == nil && (known == nil || known.Value != nil || leads && within == 2) {
+	o := &Option{Names: s.names, Negations: s.negations, Value: s.value, Sure: Likely, Repeat: t.repeat, fromUsage: true}
+	unknown := known == nil && (next.value || len(list) <= 3 || next.isMarked())
+	if next.word != "" && o.Value == nil && (alone || unknown || known != nil && known.Value != nil) {
 		took = true
-		o.Value = (&Value{Name: next.text(), dots: next.repeat}).named()
-		o.Value.Optional = next.optional && within == 2 && !next.either
+		o.Value = (&Value{Name: next.word, dots: next.repeat && !t.repeat}).named()
+		o.Value.Optional = alone && next.depth > t.depth && next.optional
 	}
 	help := ""
 	if known != nil {
 		help = known.Help
-	} else if !w.p.trustsUsage() {
-		o.Sure = Guessed
+	} else if !p.trustsUsage() && o.Value == nil {
+		w.mode = w.mode || !t.optional
+		return false
 	}
 	if o.Value != nil {
 		o.Value.decide(help)
 		o.Repeat = o.Repeat || o.Value.dots
 	}
-	w.p.add(o)
-	w.p.show(o.Names[0])
-	if there := w.p.Find(o.Names[0]); !optional && there != nil {
-		w.required[there] = there.Value != nil
+	p.add(o)
+	p.show(o.Names[0])
+	if there := p.Find(o.Names[0]); !t.optional && there != nil {
+		if there.Value != nil {
+			w.required[there] = true
+		}
 		w.mode = w.mode || there.Value == nil
 		w.help = w.help || anyName(there.Names, helpName.MatchString)
 	}
 	return took
 }
 
-// trustsUsage reports whether options that appear only in usage lines are accepted. In other
+// trustsUsage reports whether switches that appear only in usage lines are accepted. In other
 // styles, the list of options would include them.
 func (p *Program) trustsUsage() bool {
 	return slices.Contains([]Style{StyleUsage, StyleArgparse}, p.Style) || len(p.Options) == 0
@@ -364,44 +334,30 @@ func (p *Program) trustsUsage() bool {
 
 // isCluster reports whether "-abc" represents three options. It is one option if a letter repeats,
 // or if single dashes begin long names.
-func (w *usageWalk) isCluster(word string) bool {
+func (p *Program) isCluster(word string) bool {
 	for i, c := range word[1:] {
 		if strings.ContainsRune(word[1:1+i], c) {
 			return false
 		}
 	}
-	return w.p.Style != StyleGoFlag && !slices.ContainsFunc(w.p.Options, func(o *Option) bool {
+	return p.Style != StyleGoFlag && !slices.ContainsFunc(p.Options, func(o *Option) bool {
 		return len(o.Names[0]) > 2 && !strings.HasPrefix(o.Names[0], "--") && !o.fromUsage
 	})
 }
 
-// isValue reports whether a part is the value of the option before it.
-func isValue(next *node, within int, known bool) bool {
-	text := next.text()
-	if text == "" || strings.HasPrefix(text, "-") || anyOptions.MatchString(text) {
-		return false
-	}
-	if next.word == "" {
-		return (within == 2 || known) && !strings.Contains(text, " ")
-	}
-	return within <= 3 || known
-}
-
-// word reads an operand or a command.
-func (w *usageWalk) word(n *node, optional, repeat bool) {
-	name := n.word
+// word reads an operand.
+func (w *usageWalk) word(t token) {
+	name := t.word
 	switch {
 	case name == "-":
 		w.p.DashInput = true
 	case anyOptions.MatchString(name), name == ",", name == "or", name == "=", strings.HasPrefix(name, "["):
-	case anyCommand.MatchString(name) && len(w.p.Subcommands) > 0:
-		w.ended = true
-	case !strings.HasPrefix(name, "<") && !strings.HasPrefix(name, "{") && !upperWord.MatchString(name) &&
-		!strings.Contains(name, "|") && (w.literal && !optional && lowerWord.MatchString(name) ||
-		strings.EqualFold(name, "expression") || !operandName.MatchString(name)):
+	case !t.isMarked() && !strings.HasPrefix(name, "{") && !strings.Contains(name, "|") &&
+		(w.literal && !t.optional && proseWord.MatchString(name) || strings.EqualFold(name, "expression") ||
+			!operandName.MatchString(name)):
 		w.unclear = true // a word that is typed as it is, or one that is not understood
 	default:
-		w.operand(&Operand{Name: name, Required: !optional, Repeat: repeat || several.MatchString(name),
+		w.operand(&Operand{Name: name, Required: !t.optional, Repeat: t.repeat || several.MatchString(name),
 			Choices: listed(name)})
 	}
 }

@@ -111,8 +111,8 @@ var (
 	// negative matches the beginning of names of options that avoid something.
 	negative = lazyregexp.New(`^(?:no|without|disable|skip|ignore|exclude|keep|preserve|show|list|print|dry)-`)
 	// denied matches a verb that a description denies, and what an option replaces.
-	denied = lazyregexp.New(`(?i)(?:\bnot|n't|\bnever|\bprevent\w*|\bavoid\w*|\bwithout|\bno longer|\bdisables?) (?:\S+ )?` +
-		`\S+|` +
+	denied = lazyregexp.New(`(?i)(?:\bnot|n't|\bnever|\bprevent\w*|\bavoid\w*|\bwithout|\bno longer|` +
+		`\bdisables?) (?:\S+ )?\S+|` +
 		`\b(?:instead of|rather than) \S+(?: (?:it|them|(?:the )?files?))?(?: in[- ]?place)?`)
 	// pathValue matches names of values that are paths.
 	pathValue = lazyregexp.New(`(?i)(?:file|path|dir|directory|folder|filename|out|dest|log|^-$)s?[0-9]*$`)

@@ -116,11 +116,6 @@ func (m *maker) options() {
 			continue
 		}
 		a := m.option(o)
-		if plain := uncoloured(&a); plain != nil {
-			m.Recipe.Arguments = append(m.Recipe.Arguments, recipe.Argument{Words: plain})
-			m.LeftOut = append(m.LeftOut, LeftOut{strings.Join(o.Names, ", "), "the tool passes " + strings.Join(plain, " ")})
-			continue
-		}
 		if why := m.unasked(o, &a); why != "" {
 			a.Only, a.Required = true, false
 			m.Recipe.Dangers[a.Option] = why
@@ -130,17 +125,6 @@ func (m *maker) options() {
 		m.Recipe.Arguments = append(m.Recipe.Arguments, a)
 	}
 	m.Generic = offered == 0 && m.p.Loose
-}
-
-// uncoloured returns the words that turn colours off, if the documentation lists the choice.
-func uncoloured(a *recipe.Argument) []string {
-	if a.Option != "--color" && a.Option != "--colour" || !slices.Contains(a.Choices, "never") {
-		return nil
-	}
-	if a.Form == "equals" {
-		return []string{a.Option + "=never"}
-	}
-	return []string{a.Option, "never"}
 }
 
 // rank is 0 for required options, and 1 for options in the synopsis or in examples. It is 2 for those
@@ -204,8 +188,6 @@ func (m *maker) unasked(o *usage.Option, a *recipe.Argument) string {
 		return "is for a terminal"
 	case obsoleteText.MatchString(o.Help):
 		return "is obsolete"
-	case o.Sure == usage.Guessed:
-		return "appears only in a usage line, so it may not be an option"
 	}
 	return ""
 }

@@ -11,22 +11,9 @@ run=no
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 export MCPBASH_PROJECT_ROOT="${MCPBASH_PROJECT_ROOT:-$project}"
 
-find_mcp_bash() {
-  local candidate
-  for candidate in "${MCPBASH_BIN:-}" "${project}/bin/mcp-bash" "$(command -v mcp-bash || :)" \
-    "${MCPBASH_HOME:-}/bin/mcp-bash"; do
-    if [[ -f $candidate && -x $candidate ]]; then
-      printf '%s\n' "$candidate"
-      return
-    fi
-  done
-  echo 'mcp-bash not found; add to PATH or set MCPBASH_HOME.' >&2
-  return 1
-}
-
-mcp_bash=$(find_mcp_bash)
+mcp_bash=${MCPBASH_BIN:-mcp-bash}
+PATH=$project/bin:$PATH:${MCPBASH_HOME:-}/bin
 cd "$project"
-
 if ! command -v "$program" >/dev/null; then
   printf 'Smoke test FAILED: %s is not installed\n' "$program" >&2
   exit 1

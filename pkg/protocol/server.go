@@ -127,11 +127,11 @@ func NewServer(c Config) *Server {
 		Retry: c.Project.Sessions.ParkedTTL, NewID: s.suspended.NewID,
 	})
 	if c.Engine == nil {
-		s.lists = subscribe.NewLists(c.Context, c.Project, nil)
+		s.lists = subscribe.NewLists(c.Context, c.Project, nil, nil)
 		return s
 	}
-	s.lists = subscribe.NewLists(c.Context, c.Project, c.Engine.Catalog)
 	s.offered = methods.NewProject(c.Engine, s.replica)
+	s.lists = subscribe.NewLists(c.Context, c.Project, c.Engine.Catalog, s.offered.Skills())
 	return s
 }
 

@@ -35,6 +35,7 @@ type Folder struct {
 	mu      sync.Mutex
 	read    time.Time
 	current *List
+	told    *List // the first list, or the list at the last call of Changed
 	known   digests
 	faults  string // that were logged last
 }
@@ -80,8 +81,24 @@ func (f *Folder) List() (*List, error) {
 	if f.current == nil || f.current.Hash != l.Hash {
 		f.current = l
 	}
+	if f.told == nil {
+		f.told = f.current
+	}
 	f.report(faults)
 	return f.current, nil
+}
+
+// Changed reports whether the list has changed since the last call. The first call compares it with the first list.
+func (f *Folder) Changed() bool {
+	l, err := f.List()
+	if err != nil {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	changed := f.told != l
+	f.told = l
+	return changed
 }
 
 const logger = "mcp.skills"

@@ -31,6 +31,9 @@ func appendCaching(b *rawjson.Builder, extra *mcp.Extra, ttl time.Duration) {
 	}
 }
 
+// Skills returns the skills folder of the project, or nil.
+func (p *Project) Skills() *skill.Folder { return p.skills }
+
 // skillResources returns the SKILL.md files, for clients without the extension (SK-25).
 func (p *Project) skillResources() ([]json.RawMessage, string, error) {
 	list, err := p.skills.List()

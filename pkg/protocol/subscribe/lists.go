@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mcp-bash/pkg/feature/skill"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/kinds"
@@ -19,6 +20,7 @@ import (
 type Lists struct {
 	project *project.Project
 	catalog *registry.Catalog // nil in minimal mode
+	skills  *skill.Folder     // part of the list of resources; may be nil
 	ctx     context.Context   // of the process
 
 	mu      sync.Mutex
@@ -30,9 +32,9 @@ type Lists struct {
 	running chan struct{} // contains one element during a check, and after the end
 }
 
-// NewLists returns the lists of a project.
-func NewLists(ctx context.Context, p *project.Project, catalog *registry.Catalog) *Lists {
-	return &Lists{project: p, catalog: catalog, ctx: ctx, running: make(chan struct{}, 1)}
+// NewLists returns the lists of a project. skills may be nil.
+func NewLists(ctx context.Context, p *project.Project, catalog *registry.Catalog, skills *skill.Folder) *Lists {
+	return &Lists{project: p, catalog: catalog, skills: skills, ctx: ctx, running: make(chan struct{}, 1)}
 }
 
 // families are the lists of the protocol, in the order of their notifications. To clients,
@@ -79,7 +81,7 @@ func (l *Lists) baseline(ctx context.Context) {
 		l.check(registry.Poll{Fresh: true})
 		return
 	}
-	l.catalog.Changes(ctx, registry.Poll{Fresh: true})
+	l.changes(ctx, registry.Poll{Fresh: true})
 }
 
 // Edited is called after a call of a tool, which can have changed the project. Streams are
@@ -188,12 +190,20 @@ func (l *Lists) check(occasion registry.Poll) {
 	if !slices.ContainsFunc(clients, (*Client).canBeNotified) { // a change stays one until a client can be notified
 		return
 	}
-	changed := l.catalog.Changes(l.ctx, occasion)
-	var touched set
-	for i, family := range families {
-		touched[i] = slices.ContainsFunc(family.kinds, func(k *kinds.Kind) bool { return slices.Contains(changed, k) })
-	}
+	touched := l.changes(l.ctx, occasion)
 	for _, c := range clients {
 		c.changed(touched)
 	}
+}
+
+// changes returns the families that have changed since its last call.
+func (l *Lists) changes(ctx context.Context, occasion registry.Poll) (touched set) {
+	changed := l.catalog.Changes(ctx, occasion)
+	for i, family := range families {
+		touched[i] = slices.ContainsFunc(family.kinds, func(k *kinds.Kind) bool { return slices.Contains(changed, k) })
+	}
+	if l.skills != nil && l.skills.Changed() { // SK-25
+		touched[1] = true
+	}
+	return touched
 }

@@ -61,6 +61,9 @@ func TestOutputEnds(t *testing.T) {
 		})
 	}
 	group.Wait()
+	if len(r.waits) != 1 {
+		t.Errorf("%d wait sets are left", len(r.waits))
+	}
 }
 
 func TestOutcome(t *testing.T) {

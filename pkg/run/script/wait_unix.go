@@ -18,9 +18,6 @@ type readySet [sources]bool
 
 var noDescriptors = [sources]int{-1, -1, -1, -1}
 
-// mostSpare is the number of wait sets that a runner keeps for its next scripts.
-const mostSpare = 16
-
 func (r *Runner) takeWaitSet() (*waitSet, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -32,15 +29,17 @@ func (r *Runner) takeWaitSet() (*waitSet, error) {
 	return newWaitSet()
 }
 
+// returnWaitSet keeps a wait set for the next script. The runner keeps as many as there are running scripts, and at least
+// one.
 func (r *Runner) returnWaitSet(w *waitSet) {
 	for s := range sources {
 		w.forget(s)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.waits) == mostSpare {
-		w.close()
-		return
-	}
 	r.waits = append(r.waits, w)
+	for n := len(r.waits); n > max(1, len(r.groups)); n-- {
+		r.waits[n-1].close()
+		r.waits = r.waits[:n-1]
+	}
 }

@@ -137,8 +137,8 @@ func (b *fixture) run(body string, more ...string) string {
 	return b.call(&Request{ID: `"t"`, Name: "t"})
 }
 
-// golden runs the scripts of a txtar file, NAME.sh, and compares the results with NAME.json. NAME.entry.json has members
-// of the tool's registry entry. UPDATE=1 writes the results.
+// golden runs the scripts of a txtar file, NAME.sh, and compares the results with NAME.json. NAME.entry.json has
+// members of the tool's registry entry. UPDATE=1 writes the results.
 func golden(t *testing.T, file string, run func(name, body, entry string) string) {
 	t.Helper()
 	file = filepath.Join("testdata", file)

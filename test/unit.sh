@@ -31,8 +31,9 @@ case "${1-}" in
       CGO_ENABLED=0 go build -trimpath -cover -coverpkg=mcp-bash/pkg/...,mcp-bash/cmd/... \
         -o "$data/bin/${command#cmd/}/" "./$command"
     done
+    # go test gives each package a folder for the data of the programs that its tests start, and deletes it.
     # shellcheck disable=SC2046 # one word a package
-    as_shipped -short -timeout=30m -cover -coverpkg=mcp-bash/pkg/... \
+    as_shipped -short -timeout=30m -cover -coverpkg=mcp-bash/pkg/... -exec="env 'GOCOVERDIR=$data'" \
       $(grep -E '^mcp-bash/(cmd|pkg|lib|sdk)(/|$)' <<<"$packages") -args -test.gocoverdir="$data" >"$data.log" ||
       { cat "$data.log"; exit 1; }
     go tool covdata percent -i="$data" -pkg="$(go list ./pkg/... | paste -sd, -)" | awk '{ print $3, $1 }' | sort -n

@@ -34,8 +34,9 @@ func TestReadOnlyTmp(t *testing.T) {
 	cmd := exec.Command("unshare", "-r", "-m", "sh", "-c",
 		`exec 9<"$1"; mount -t tmpfs -o ro none /tmp && exec /proc/self/fd/9 -test.run='^TestReadOnlyTmp$' -test.v`,
 		"sh", program)
-	cmd.Env = append(os.Environ(), child+"=1")
-	cmd.Dir = "/"
+	// A program that records its coverage needs a folder for temporary files: its working directory stays writable.
+	cmd.Env = append(os.Environ(), child+"=1", "TMPDIR=.")
+	cmd.Dir = t.TempDir()
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS: TestReadOnlyTmp") {
 		t.Errorf("%v\n%s", err, out)
 	}

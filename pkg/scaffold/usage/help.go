@@ -44,6 +44,7 @@ type helpReader struct {
 	entry   *entry
 	specs   map[int]bool // indentations at which options begin in this section
 	command int          // where commands are indented, in a section about them
+	first   bool         // nothing was read yet
 	inUsage bool
 	usageAt int
 }
@@ -75,7 +76,7 @@ var (
 )
 
 func (r *helpReader) read() {
-	r.specs = map[int]bool{}
+	r.specs, r.first = map[int]bool{}, true
 	previous := line{}
 	for i, l := range r.lines {
 		next := line{}
@@ -129,7 +130,12 @@ func (r *helpReader) line(l, previous, next line) {
 // usageBegins reads the first usage line.
 func (r *helpReader) usageBegins(l line) bool {
 	m := usageLine.FindStringSubmatch(l.text)
-	if m == nil {
+	if name, rest, _ := strings.Cut(l.text, " "); m == nil && r.first && isName(name, r.p.Words) {
+		if rest = strings.TrimLeft(rest, " "); strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, "<") {
+			m = []string{"", l.text} // "brew [leaf..]", as yargs prints it
+		}
+	}
+	if r.first = false; m == nil {
 		return false
 	}
 	r.end()
@@ -386,7 +392,7 @@ func (r *helpReader) operandBegins(l line) bool {
 	if m == nil || l.indent == 0 {
 		return false
 	}
-	o := &Operand{Name: strings.Trim(m[1], "<>[]."), Sure: Certain, Choices: listed(m[1])}
+	o := &Operand{Value: Value{Name: strings.Trim(m[1], "<>[]."), Choices: listed(m[1])}}
 	r.begin(&entry{operand: o}, l, m[2])
 	return true
 }

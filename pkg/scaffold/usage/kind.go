@@ -18,8 +18,8 @@ var types = map[string]Kind{
 // The names of values that indicate a kind. The kind is a guess, and so never narrows a schema.
 var (
 	urlName  = lazyregexp.New(`(?i)^(?:.*[-_ ])?(?:url|uri)s?$`)
-	pathName = lazyregexp.New(`(?i)^(?:.*[-_. ])?(?:(?:in|out|log|config)?files?|file_?names?|paths?|pathname|dirs?|` +
-		`director(?:y|ies)|folder|fname|file_or_dir|file|dir)[0-9]?$`)
+	pathName = lazyregexp.New(`(?i)^(?:.*[-_. ])?(?:(?:in|out|log|config)?files?|file_?names?|dir_?names?|paths?|` +
+		`pathname|dirs?|director(?:y|ies)|folder|fname|file_or_dir|file|dir)[0-9]?$`)
 	pathHelp = lazyregexp.New(`(?i)^(?:the )?(?:path|file|directory|folder|filename)s? ` +
 		`(?:to|of|in|from|with|where|containing)\b`)
 	numberName = lazyregexp.New(`(?i)^(?:num|number|n|count|int|lines|cols|columns|width|depth|port|jobs|threads)$`)

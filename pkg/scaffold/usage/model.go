@@ -21,6 +21,8 @@ type Program struct {
 	Loose bool
 	// Stdin reports that the program reads standard input, DashInput that a usage line has "-".
 	Stdin, DashInput bool
+	// Getopt reports that the C library or the like reads the options of a program in GNU style.
+	Getopt bool
 	// Dashes reports that "--" ends the options. If DashesAt is not negative, "--" belongs
 	// before that operand and has another meaning elsewhere.
 	Dashes   bool
@@ -104,10 +106,7 @@ type Value struct {
 
 // An Operand is an argument other than an option.
 type Operand struct {
-	Name     string
-	Kind     Kind
-	Sure     Sure
-	Choices  []string
+	Value
 	Required bool
 	Repeat   bool
 	Help     string
@@ -161,7 +160,6 @@ func (p *Program) add(o *Option) {
 		return !slices.ContainsFunc(o.Names, there.Has)
 	})
 	switch {
-	case len(known) > 1 && len(o.Names) > 3: // a line that only lists options
 	case len(known) == 0:
 		if len(p.Options) < maxOptions {
 			p.Options = append(p.Options, o)
@@ -226,7 +224,7 @@ func (p *Program) Settle() {
 		}
 	}
 	if single > double && slices.Contains([]Style{StyleUsage, StyleOther, StyleGNU}, p.Style) {
-		p.Dashes, p.Style = false, StyleOther
+		p.Dashes, p.Getopt, p.Style = false, false, StyleOther
 	}
 }
 

@@ -188,7 +188,7 @@ func nextWord(text string, whole bool) (*Value, string) {
 	bare := strings.TrimRight(word, ",.:")
 	plainWord := innerBrackets.ReplaceAllString(bare, "")
 	switch {
-	case bare == "" || strings.HasPrefix(word, "-"):
+	case bare == "" || bare == "or" || strings.HasPrefix(word, "-"):
 		return nil, text
 	case placeholder.MatchString(plainWord):
 	case typeWord.MatchString(plainWord) && (whole || atBoundary(rest)):

@@ -45,7 +45,7 @@ var tokenPattern = lazyregexp.New(`<[^<>]*>|[A-Za-z0-9_]+(?:\|[A-Za-z0-9_]+)+|\{
 	`\.\.\.|[][(){}|]|[^][(){}|\s]+`)
 
 // plainUsage rewrites "--[no-]color", "-[abc]" and "FILE(s)".
-var plainUsage = strings.NewReplacer("-[no-]", "-", "-[", "[-", "(s)", "...", "(+|-)", "+")
+var plainUsage = strings.NewReplacer("...", "...", "..]", "...]", "-[no-]", "-", "-[", "[-", "(s)", "...", "(+|-)", "+")
 
 // split splits a usage line. "--key=VALUE" is one word, and so is a word that a bracket follows directly:
 // "--color[=WHEN]".
@@ -357,13 +357,13 @@ func (w *usageWalk) word(t token) {
 			!operandName.MatchString(name)):
 		w.unclear = true // a word that is typed as it is, or one that is not understood
 	default:
-		w.operand(&Operand{Name: name, Required: !t.optional, Repeat: t.repeat || several.MatchString(name),
-			Choices: listed(name)})
+		w.operand(&Operand{Value: Value{Name: name, Choices: listed(name)}, Required: !t.optional,
+			Repeat: t.repeat || several.MatchString(name)})
 	}
 }
 
 func (w *usageWalk) operand(o *Operand) {
-	o.Name, o.Sure = cut(strings.Trim(o.Name, "<>{}[]."), maxName), Likely
+	o.Name = cut(strings.Trim(o.Name, "<>{}[]."), maxName)
 	if o.Name == "" || len(w.operands) == maxOperands {
 		return
 	}
@@ -413,9 +413,8 @@ var readsInput = lazyregexp.New(`(?i)\b(?:standard input|stdin)\b`)
 func (p *Program) finish() {
 	p.Operands = slices.DeleteFunc(p.Operands, p.isCommands)
 	for _, o := range p.Operands {
-		v := &Value{Name: o.Name, Choices: o.Choices}
-		v.decide(o.Help)
-		o.Kind, o.Sure, o.Choices = v.Kind, min(v.Sure, Likely), v.Choices
+		o.decide(o.Help)
+		o.Sure = min(o.Sure, Likely)
 		p.Stdin = p.Stdin || readsInput.MatchString(o.Help)
 	}
 	switch p.Style {

@@ -283,6 +283,8 @@ usage: brew [-46ahv] [-c cups] [-f file] [-w seconds]
 <pot> string !
 <leaf> string ...
 `},
+	{"or between names", "brew", StyleGNU, "Usage: brew [OPTIONS]\n\n  -c or --cold\n" +
+		"        cold\n  -k <kind> or --kind <kind>\n        the kind\n", "-c --cold\n-k --kind = string\n"},
 	{"a number of any kind", "brew", StyleGNU, "Usage: brew [OPTION]...\n\n" +
 		"  -<number>, -n <number>, --max-count=<number>\n                so many\n" +
 		"  -a, --all     all\n", "-n --max-count = integer\n-a --all\n"},
@@ -393,6 +395,7 @@ Options:
 -n --cups = number
 --leaf = string ...
 -v --verbose ...
+<pot> string !
 `},
 	{"urfave", "brew", StyleGNU, `USAGE:
    brew [global options]

@@ -114,18 +114,22 @@ var (
 	denied = lazyregexp.New(`(?i)(?:\bnot|n't|\bnever|\bprevent\w*|\bavoid\w*|\bwithout|\bno longer|` +
 		`\bdisables?) (?:\S+ )?\S+|` +
 		`\b(?:instead of|rather than) \S+(?: (?:it|them|(?:the )?files?))?(?: in[- ]?place)?`)
+	// toStdout matches what an output file replaces.
+	toStdout = lazyregexp.New(`(?i)\b(?:instead of|rather than) (?:to )?(?:the )?(?:stdout|standard output|console)\b`)
 	// pathValue matches names of values that are paths.
-	pathValue = lazyregexp.New(`(?i)(?:file|path|dir|directory|folder|filename|out|dest|log|^-$)s?[0-9]*$`)
+	pathValue = lazyregexp.New(`(?i)(?:file|path|dir|dirname|directory|folder|filename|out|dest|log|^-$)s?[0-9]*$`)
 	// harmless matches names of values that are numbers or a choice.
 	harmless = lazyregexp.New(`(?i)^(?:n|num(?:ber)?|count|limit|max|min|size|sec(?:ond)?s?|minutes|days|ms|msec|port|` +
 		`level|lines?|width|height|depth|col(?:umn)?s?|percent|rate|ratio|bytes|factor|threads|jobs|type|format|fmt|` +
-		`style|mode|kind|when|scheme|encoding|charset|lang(?:uage)?|colou?r)$`)
+		`style|mode|kind|when|html|xml|json|csv|yaml|text|scheme|encoding|charset|lang(?:uage)?|colou?r)$`)
 	camel     = lazyregexp.New(`([a-z0-9])([A-Z])`)
 	separator = lazyregexp.New(`[^a-z0-9]+`)
 )
 
 // Affirmed returns a description without the actions that it denies.
-func Affirmed(help string) string { return denied.ReplaceAllString(help, "") }
+func Affirmed(help string) string {
+	return denied.ReplaceAllString(toStdout.ReplaceAllString(help, "(or stdout)"), "")
+}
 
 // first returns the first sentence of a description. Others often explain other options.
 func first(help string) string {

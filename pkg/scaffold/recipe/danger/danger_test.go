@@ -41,6 +41,10 @@ any --on-exit-script=X
 any --hook
 any --with=NAME  load the plugin NAME
 any --rules=FILE  include custom rules
+any --formatter=PATH  a JS file that exports a function
+any --file=FILE  file to be loaded first
+any --filter=X  filter files through the specified COMMANDS
+any --load=SCRIPT_FILES
 any --python=PYTHON  run it with the specified interpreter
 any --remote-path=PATH  use PATH as the executable on the remote
 tar --to-command=X`,
@@ -64,7 +68,13 @@ any --stat=FILE  file name to which the profile is saved
 any --cpuprofile=X
 any --bitcode=FILE  - A file in which to write it
 any --data=DIR  receive the backup into a directory
-any -o=FILE`,
+any -o=FILE
+any --dir=DIRNAME  directory for chunks (if absent, prints to stdout)
+any --name-cache=FILE  file to hold names
+any --history=FILE  History file
+any --write-definitions=FILE  definitions
+any --error-file=X
+any --to=FILE  the file, instead of standard output`,
 		"changes": `any -i  edit files in place
 any --fix
 any --delete
@@ -126,6 +136,9 @@ any --engine=NAME  the regular expression engine to use
 any --no-password  never prompt for password
 any --cert=PATH  path to a CA certificate bundle
 any -o=COLUMNS  the columns to print
+any --break  print newlines between matches in different files
+any --to, --write=FORMAT  the format
+any --output=HTML
 any --server-side  apply runs in the server`, "\n") {
 		program, o := option(line)
 		if why := l.Option(program, o); why != "" {

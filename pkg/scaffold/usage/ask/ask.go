@@ -179,7 +179,8 @@ func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
 	}
 	p.Merge(a.manual(file, named))
 	// Programs of all kinds print help texts in GNU style.
-	p.Dashes = p.Dashes || p.Style == usage.StyleGNU && hasGetopt(file)
+	p.Getopt = p.Style == usage.StyleGNU && hasGetopt(file)
+	p.Dashes = p.Dashes || p.Getopt
 	p.Settle()
 	ans.Program = p
 	if p.Empty() && len(words) > 1 {

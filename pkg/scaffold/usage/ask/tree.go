@@ -34,58 +34,50 @@ func (a *Asker) Tree(ctx context.Context, words []string, depth int, show func(d
 	if err != nil {
 		return nil, nil, err
 	}
-	t := &tree{asker: a, show: show, notes: top.Notes}
+	notes = top.Notes
 	if len(top.Subcommands) == 0 {
-		return nil, t.notes, ErrNoCommands
+		return nil, notes, ErrNoCommands
 	}
-	err = t.below(ctx, words, top, min(depth, maxLevels))
-	return t.leaves, t.notes, err
-}
-
-type tree struct {
-	asker        *Asker
-	show         func(done, total int64)
-	asked, known int64 // the number of commands
-	leaves       []*Answer
-	notes        []string
-}
-
-// below asks the commands of one command for help.
-func (t *tree) below(ctx context.Context, words []string, parent *Answer, depth int) error {
-	list := slices.DeleteFunc(slices.Clone(parent.Subcommands), func(c usage.Subcommand) bool {
-		return skipped.MatchString(c.Name) || obsolete.MatchString(c.Help)
-	})
-	t.known += int64(len(list))
-	for _, c := range list {
-		if t.asked == maxLeaves {
-			return nil
+	var asked, known int64 // the number of commands
+	var below func(words []string, parent *Answer, depth int) error
+	below = func(words []string, parent *Answer, depth int) error {
+		list := slices.DeleteFunc(slices.Clone(parent.Subcommands), func(c usage.Subcommand) bool {
+			return skipped.MatchString(c.Name) || obsolete.MatchString(c.Help)
+		})
+		known += int64(len(list))
+		for _, c := range list {
+			if asked == maxLeaves {
+				return nil
+			}
+			own := append(slices.Clone(words), c.Name)
+			ans, err := a.Program(ctx, own)
+			asked++
+			show(asked, min(known, maxLeaves))
+			line := strings.Join(own, " ")
+			switch {
+			case errors.Is(err, ErrNothing):
+				notes = append(notes, line+" "+err.Error())
+				continue
+			case err != nil:
+				return err
+			case slices.EqualFunc(ans.Subcommands, parent.Subcommands, sameName): // it does not know the command
+				notes = append(notes, line+" answers with the help of "+strings.Join(words, " ")+", skipped")
+				continue
+			}
+			if ans.Summary == "" {
+				ans.Summary = c.Help
+			}
+			notes = append(notes, ans.Notes...)
+			if len(ans.Subcommands) == 0 || depth <= 1 {
+				leaves = append(leaves, ans)
+			} else if err := below(own, ans, depth-1); err != nil {
+				return err
+			}
 		}
-		own := append(slices.Clone(words), c.Name)
-		ans, err := t.asker.Program(ctx, own)
-		t.asked++
-		t.show(t.asked, min(t.known, maxLeaves))
-		line := strings.Join(own, " ")
-		switch {
-		case errors.Is(err, ErrNothing):
-			t.notes = append(t.notes, line+" "+err.Error())
-			continue
-		case err != nil:
-			return err
-		case slices.EqualFunc(ans.Subcommands, parent.Subcommands, sameName): // it does not know the command
-			t.notes = append(t.notes, line+" answers with the help of "+strings.Join(words, " ")+", skipped")
-			continue
-		}
-		if ans.Summary == "" {
-			ans.Summary = c.Help
-		}
-		t.notes = append(t.notes, ans.Notes...)
-		if len(ans.Subcommands) == 0 || depth <= 1 {
-			t.leaves = append(t.leaves, ans)
-		} else if err := t.below(ctx, own, ans, depth-1); err != nil {
-			return err
-		}
+		return nil
 	}
-	return nil
+	err = below(words, top, min(depth, maxLevels))
+	return leaves, notes, err
 }
 
 func sameName(a, b usage.Subcommand) bool { return a.Name == b.Name }

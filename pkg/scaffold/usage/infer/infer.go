@@ -186,7 +186,7 @@ func (m *maker) unasked(o *usage.Option, a *recipe.Argument) string {
 		return why
 	case slices.ContainsFunc(o.Names, screenOption.MatchString), screenText.MatchString(danger.Affirmed(o.Help)):
 		return "is for a terminal"
-	case obsoleteText.MatchString(o.Help):
+	case obsoleteText.MatchString(o.Help[:min(len(o.Help), 80)]):
 		return "is obsolete"
 	}
 	return ""
@@ -218,7 +218,7 @@ func (m *maker) option(o *usage.Option) recipe.Argument {
 			a.Unconfirmed = append(a.Unconfirmed, "value")
 		}
 	default:
-		m.value(&a, v.Kind, v.Sure, v.Choices)
+		m.value(&a, v)
 		a.Form = m.form(o)
 		a.Dashes = a.Form != "words"
 		if a.Form == "words" && !m.known() && v.Equals {
@@ -233,18 +233,18 @@ func (m *maker) option(o *usage.Option) recipe.Argument {
 }
 
 // value sets the type. A guess is a string, which its description explains.
-func (m *maker) value(a *recipe.Argument, kind usage.Kind, sure usage.Sure, choices []string) {
+func (m *maker) value(a *recipe.Argument, v *usage.Value) {
 	switch {
-	case kind == usage.Choice:
-		a.Type, a.Choices = "choice", choices
-	case (kind == usage.Integer || kind == usage.Number) && sure == usage.Certain:
-		a.Type = recipe.Type(kind)
-	case kind == usage.Path && sure >= usage.Likely: // FILE, DIR, PATH
+	case v.Kind == usage.Choice:
+		a.Type, a.Choices = "choice", v.Choices
+	case (v.Kind == usage.Integer || v.Kind == usage.Number) && v.Sure == usage.Certain:
+		a.Type = recipe.Type(v.Kind)
+	case v.Kind == usage.Path && v.Sure >= usage.Likely: // FILE, DIR, PATH
 		a.Type = "path"
 		a.Unconfirmed = append(a.Unconfirmed, "type")
 	default:
 		a.Type = "string"
-		if sure < usage.Likely {
+		if v.Sure < usage.Likely {
 			a.Unconfirmed = append(a.Unconfirmed, "type")
 		}
 	}
@@ -269,10 +269,9 @@ func describe(help, name string, a *recipe.Argument, kind usage.Kind) string {
 var libraries = []usage.Style{usage.StyleArgparse, usage.StyleClick, usage.StyleCobra, usage.StyleClap, usage.StyleGit,
 	usage.StyleBusybox, usage.StyleNode}
 
-// known reports whether the library that reads the program's options is known. "--" ends the
-// options of programs in GNU style only if their file imports such a library.
+// known reports whether the library that reads the program's options is known.
 func (m *maker) known() bool {
-	return slices.Contains(libraries, m.p.Style) || m.p.Style == usage.StyleGNU && m.p.Dashes
+	return slices.Contains(libraries, m.p.Style) || m.p.Getopt
 }
 
 // form returns how the value follows the option. Every parser accepts two words; other forms need

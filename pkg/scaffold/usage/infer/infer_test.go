@@ -60,6 +60,10 @@ j -j string attached ?type
 [--]
 pot string required
 `},
+		"a usage line with two dashes shows no library": {"brew", "Usage: brew [-n CUPS] [--] POT\n\n  -a, --all  all\n" +
+			"  -n CUPS  cups\n", "n -n string words\nall --all switch\n[--]\npot string required\n"},
+		"an option with a value that only a usage line has": {"brew", "Usage: brew [-q] [-i POT] [options]\n\n" +
+			"  -a, --all  all\n", "i -i string words ?option\nall --all switch\n"},
 		"types that a library prints": {"brew", "Usage:\n  brew [flags]\n\nFlags:\n  -h, --help  help for brew\n" +
 			"      --cups int   how many\n  -k, --kinds strings   kinds\n      --file string   path to the file\n",
 			"kinds --kinds string equals repeat\ncups --cups integer equals\nfile --file string equals ?type\n"},

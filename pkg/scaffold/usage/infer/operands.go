@@ -33,7 +33,7 @@ func (m *maker) operands() {
 		}
 		a := recipe.Argument{Name: m.operandNames[i], Repeat: o.Repeat,
 			Required: o.Required && !(p.Stdin && !slices.ContainsFunc(list[i:], isText))}
-		m.value(&a, o.Kind, o.Sure, o.Choices)
+		m.value(&a, &o.Value)
 		if a.Type != "path" {
 			a.Type, a.Choices, a.Dashes = "string", nil, p.Dashes && p.DashesAt <= i
 		}

@@ -301,7 +301,7 @@ var callsOf = map[string]struct {
 			{with: `{"l":"python","f":"html","inputfile":"pygmentize/a.py"}`, says: `<span class="nb">print</span>`},
 			{with: `{"l":"python","f":"null","stdin":"print(1)\n"}`, prints: "print(1)"},
 			{with: `{"N":"a.py"}`, says: "python"},
-			{with: `{"L":true}`, says: "bbcode"},
+			{with: `{"L":true}`, says: "Pygments version"},
 			{with: `{"f":"latex","o":"pygmentize/out","inputfile":"pygmentize/a.py"}`, file: "pygmentize/out",
 				holds: `\begin{Verbatim}`},
 		},

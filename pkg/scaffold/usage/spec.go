@@ -117,7 +117,7 @@ func (s *spec) name(text string, negative bool) (name, rest string) {
 var separators = []string{", or ", ", ", " | ", " or ", " ", ",", "|", "/", ";"}
 
 // farName matches a long name after two spaces, as in "-i FILE  --input=FILE  read it".
-var farName = lazyregexp.New(`^ {2,}--[a-z][a-z-]*(?:=[A-Z]+)?(?: {2}|$)`)
+var farName = lazyregexp.New(`^ {2,}--[a-z][a-z-]*(?:=[A-Z]+| [A-Z]{2,}|[ =][<[][\w-]+[>\]])?(?: {2}|$)`)
 
 // separator skips the separator between two names. click prints " / " before the name that
 // turns an option off.

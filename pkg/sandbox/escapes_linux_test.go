@@ -190,8 +190,8 @@ func (s *scene) run(d access.Declaration, code string) script.Result {
 // testdata/try. The program replaces the JSON tool, so that scripts can start it without Process.
 type attempt struct{ name, code, with string }
 
-// attempts are all of them, by the features of the kernel ([confine.Kernel.Lacks]) and of the file system
-// ([fileSystemLacks]) that they need.
+// attempts are all of them, by the features of the kernel ([confine.Kernel.Lacks]) and of the file systems
+// ([fileSystemsLack]) that they need.
 var attempts = []struct {
 	lacking  string
 	attempts []attempt
@@ -353,7 +353,6 @@ var attempts = []struct {
 		{"strings of keys", `"$TRY" keys`, "-"},
 		{"switch the console", `"$TRY" console`, "-"},
 		{"userfaultfd by its device", `"$TRY" faultdevice`, "-"},
-		{"open userfaultfd and use it", `"$TRY" faultfile`, "-"},
 		{"virtual machine", `"$TRY" machine`, "-"},
 		{"network device", `"$TRY" tunnel`, "-"},
 		{"ask whether it is a terminal", `"$TRY" isterminal`, ""},
@@ -382,6 +381,9 @@ var attempts = []struct {
 	}},
 	{"system calls, versions", []attempt{
 		{"set the version of an open file", `"$TRY" setversion "$OWN/file"`, "E F"},
+	}},
+	{"system calls, userfaultfd", []attempt{
+		{"open userfaultfd and use it", `"$TRY" faultfile`, "-"},
 	}},
 	{"files, system calls", []attempt{
 		{"change modes of its own open file", `"$TRY" fchmodopen`, ""},
@@ -422,9 +424,9 @@ func withLandlock(t *testing.T) {
 	}
 }
 
-// fileSystemLacks returns the operations that the file system of temporary files does not support, such as tmpfs
-// before Linux 6.6. They fail there with the errors of a refusal.
-var fileSystemLacks = sync.OnceValue(func() (list []string) {
+// fileSystemsLack returns the operations that the file system of temporary files does not support, such as tmpfs
+// before Linux 6.6. They fail there with the errors of a refusal. It also returns a device that older kernels lack.
+var fileSystemsLack = sync.OnceValue(func() (list []string) {
 	f, err := os.CreateTemp("", "mcp-bash-features.")
 	if err != nil {
 		return nil
@@ -441,6 +443,9 @@ var fileSystemLacks = sync.OnceValue(func() (list []string) {
 	if _, err := unix.IoctlGetUint32(fd, fsGetVersion); err == unix.ENOTTY {
 		list = append(list, "versions")
 	}
+	if _, err := os.Stat("/dev/userfaultfd"); err != nil {
+		list = append(list, "userfaultfd")
+	}
 	return list
 })
 
@@ -448,7 +453,7 @@ const fsGetVersion = 0x80087601 // FS_IOC_GETVERSION
 
 // heldBy yields the attempts that a kernel can hold.
 func heldBy(k confine.Kernel) iter.Seq[attempt] {
-	lacks := slices.Concat(k.Lacks(&confine.Profile{}), fileSystemLacks())
+	lacks := slices.Concat(k.Lacks(&confine.Profile{}), fileSystemsLack())
 	return func(yield func(attempt) bool) {
 		for _, g := range attempts {
 			if slices.ContainsFunc(strings.Split(g.lacking, ", "), func(w string) bool { return slices.Contains(lacks, w) }) {

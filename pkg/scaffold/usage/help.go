@@ -320,8 +320,12 @@ func (r *helpReader) end() {
 // enter adds the option of a spec with its description.
 func (p *Program) enter(s spec, help string) {
 	if first := s.names[0]; cluster.MatchString(first) {
-		if o := p.Find(first[:2]); o != nil && o.Value != nil {
-			return // "-Thtml" is -T with a value
+		switch o := p.Find(first[:2]); {
+		case o != nil && o.Value != nil: // "-Thtml" is -T with a value
+			return
+		case o != nil && s.value == nil && strings.Trim(first, first[:2]) == "": // "-vv" is -v twice
+			o.Repeat = true
+			return
 		}
 	}
 	o := &Option{Names: s.names, Negations: s.negations, Value: s.value, Repeat: s.repeat, Help: help, Sure: Certain,

@@ -160,6 +160,7 @@ func (p *Program) add(o *Option) {
 		return !slices.ContainsFunc(o.Names, there.Has)
 	})
 	switch {
+	case len(known) > 1 && len(o.Names) > 3: // a line that only lists options
 	case len(known) == 0:
 		if len(p.Options) < maxOptions {
 			p.Options = append(p.Options, o)

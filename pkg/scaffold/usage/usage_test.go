@@ -283,7 +283,8 @@ usage: brew [-46ahv] [-c cups] [-f file] [-w seconds]
 <pot> string !
 <leaf> string ...
 `},
-	{"names far apart", "brew", StyleGNU, "Usage: brew [OPTIONS]\n\n  -o  --out [file]   the output\n  -k  --kind <kind>  the kind\n" +
+	{"names far apart", "brew", StyleGNU, "Usage: brew [OPTIONS]\n\n" +
+		"  -o  --out [file]   the output\n  -k  --kind <kind>  the kind\n" +
 		"  -n NUM  --cups NUM  how many\n", "-o --out = path?\n-k --kind = string\n-n --cups = integer\n"},
 	{"or between names", "brew", StyleGNU, "Usage: brew [OPTIONS]\n\n  -c or --cold\n" +
 		"        cold\n  -k <kind> or --kind <kind>\n        the kind\n", "-c --cold\n-k --kind = string\n"},
@@ -671,6 +672,7 @@ func TestRepeat(t *testing.T) {
 		"-k KIND  a kind":                                                 "",
 		"-v, -vv  say more":                                               "...",
 		"-v  say more, and -vv even more":                                 "...",
+		"-v  say more\n  -vv  say even more":                              "...",
 		"-v  Increase verbosity":                                          "...",
 		"-v  be verbose":                                                  "",
 		"--exclude PATTERN  skip these":                                   "...?",

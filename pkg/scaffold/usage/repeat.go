@@ -21,14 +21,15 @@ var (
 	once = lazyregexp.New(`(?i)\b(?:cannot|not|n't|only) be (?:\S+ ){0,2}?(?:` + times + `|once|repeated)|` +
 		`\b(?:the |only the )(?:last|first)(?: \S+){0,3}? (?:is used|will be used|wins|takes|counts|` +
 		`applies|has effect|is effective)|\bno (?:extra|further|additional) effect`)
-	listed1 = lazyregexp.New(`(?i)\b(?:commas?|colons?|semicolons?|space|whitespace)\b[- ]?(?:separat|delimit)|` +
+	commas = lazyregexp.New(`(?i)\b(?:commas?|colons?|semicolons?|space|whitespace)\b[- ]?(?:separat|delimit)|` +
 		`\b(?:separated|delimited) by|\bcomma`)
 	// moreVerbose matches descriptions of switches that are counted.
 	moreVerbose = lazyregexp.New(`(?i)^\W*increas\w+ (?:\S+ ){0,3}?(?:verbos|level|output)|\bmore verbose\b`)
 	// collects matches names of options that add to a list, and pair the names of values that are an item of one.
-	collects = lazyregexp.New(`^--?(?:i?exclude|i?include|ignore)(?:-(?:dir|path|pattern|file|glob|word|rule|name)s?)?$|` +
+	collects = lazyregexp.New(`^--?i?(?:exclude|include|ignored?)(?:-[a-z-]+)?$|` +
 		`^--?(?:header|define|set|env|var|label|metadata|i?glob|assign|macro|add-[a-z]+|i?regexp)$`)
-	pair = lazyregexp.New(`(?i)^[a-z]+=[a-z]+$|^(?:k|key|n|nm|name):v(?:al(?:ue)?)?$`)
+	pair     = lazyregexp.New(`(?i)^[a-z]+=[a-z]+$|^(?:k|key|n|nm|name):v(?:al(?:ue)?)?$`)
+	pairHelp = lazyregexp.New(`(?i)\b(?:key|name|n)(?:=|:|/)v(?:alue)?\b`)
 )
 
 // decideRepeat determines whether an option can be given several times. A guess needs a name or a value of which
@@ -38,13 +39,13 @@ func (o *Option) decideRepeat() {
 	switch {
 	case o.Repeat:
 	case once.MatchString(o.Help):
-	case repeated.MatchString(o.Help), severalOf.MatchString(o.Help) && !listed1.MatchString(o.Help):
+	case repeated.MatchString(o.Help), severalOf.MatchString(o.Help) && !commas.MatchString(o.Help):
 		o.Repeat = true
 	case v == nil:
 		o.Repeat = moreVerbose.MatchString(o.Help) || o.doubled()
-	case v.Kind != Text && v.Kind != Path || v.Optional || v.Sure == Guessed && v.Kind == Integer ||
-		listed1.MatchString(o.Help) || strings.HasSuffix(strings.ToLower(v.Name), "list"):
-	case pair.MatchString(v.Name), anyName(o.Names, collects.MatchString):
+	case v.Kind != Text && v.Kind != Path || v.Optional ||
+		commas.MatchString(o.Help) || strings.Contains(v.Name, ",") || strings.HasSuffix(strings.ToLower(v.Name), "list"):
+	case pair.MatchString(v.Name), pairHelp.MatchString(o.Help), anyName(o.Names, collects.MatchString):
 		o.Repeat, o.RepeatGuessed = true, true
 	}
 }

@@ -679,7 +679,8 @@ func TestRepeat(t *testing.T) {
 		"--exclude LIST  skip these, separated by commas":                 "",
 		"--exclude  skip some":                                            "",
 		"-p NAME=VALUE  a parameter":                                      "...?",
-		"--exclude-from FILE  skip those in FILE":                         "",
+		"--exclude-from FILE  skip those in FILE":                         "...?",
+		"-o ARG  an option in key=value form":                             "...?",
 	} {
 		p := Help([]byte("Usage: brew [OPTION]...\n\n  "+line+"\n"), []string{"brew"})
 		got := ""

@@ -29,8 +29,7 @@ func (r *Runner) takeWaitSet() (*waitSet, error) {
 	return newWaitSet()
 }
 
-// returnWaitSet keeps a wait set for the next script. The runner keeps as many as there are running scripts, and at least
-// one.
+// returnWaitSet keeps a wait set for the next script. A runner keeps one for each running script, and at least one.
 func (r *Runner) returnWaitSet(w *waitSet) {
 	for s := range sources {
 		w.forget(s)

@@ -160,13 +160,13 @@ var callsOf = map[string]struct {
 	"git-clone": {
 		needs: `["Edit","Network","Process"]`,
 		calls: []call{
-			{with: `{"arguments":["{project}/origin","git-clone/a"]}`, file: "git-clone/a/file", holds: "committed\n"},
-			{with: `{"arguments":["{project}/origin","git-clone/b"],"branch":"side","origin":"up"}`,
+			{with: `{"repo":"{project}/origin","dir":"git-clone/a"}`, file: "git-clone/a/file", holds: "committed\n"},
+			{with: `{"repo":"{project}/origin","dir":"git-clone/b","branch":"side","origin":"up"}`,
 				file: "git-clone/b/.git/refs/remotes/up/HEAD", holds: "ref: refs/remotes/up/"},
-			{with: `{"arguments":["{project}/origin","git-clone/c"],"bare":true}`, file: "git-clone/c/config",
+			{with: `{"repo":"{project}/origin","dir":"git-clone/c","bare":true}`, file: "git-clone/c/config",
 				holds: "bare = true"},
-			{with: `{"arguments":["git://127.0.0.1:9/x","git-clone/d"]}`, fails: true, says: "Connection refused"},
-			{with: `{"arguments":["{project}/git-clone/nosuch","git-clone/e"]}`, fails: true, says: "does not exist"},
+			{with: `{"repo":"git://127.0.0.1:9/x","dir":"git-clone/d"}`, fails: true, says: "Connection refused"},
+			{with: `{"repo":"{project}/git-clone/nosuch","dir":"git-clone/e"}`, fails: true, says: "does not exist"},
 		},
 	},
 	"git-status": {
@@ -219,12 +219,13 @@ var callsOf = map[string]struct {
 			{with: `{"lines":"1","quiet":true,"file":["head/one","head/two"]}`, prints: "a\nc\n"},
 		},
 	},
-	"hexyl": {
+	"hexyl": { // its default is colours
+		with:  "color",
 		files: map[string]string{"data": "AABB"},
 		calls: []call{
-			{with: `{"border":"none","length":"2","file":"hexyl/data"}`, says: " 00000000  41 41  "},
-			{with: `{"border":"none","skip":2,"file":"hexyl/data"}`, says: " 00000002  42 42  "},
-			{with: `{"border":"ascii","stdin":"C"}`, says: "\n|00000000| 43  "},
+			{with: `{"color":"never","border":"none","length":"2","file":"hexyl/data"}`, says: " 00000000  41 41  "},
+			{with: `{"color":"never","border":"none","skip":2,"file":"hexyl/data"}`, says: " 00000002  42 42  "},
+			{with: `{"color":"never","border":"ascii","stdin":"C"}`, says: "\n|00000000| 43  "},
 		},
 	},
 	"hyperfine": { // its commands are never offered

@@ -15,6 +15,10 @@ const (
 	manyStreams = 10000
 )
 
+// A stream is idle when this time has passed since the last one was opened. By then, the servers have returned the memory
+// of the requests that opened the streams.
+const idleAfter = 10 * time.Second
+
 // http measures servers over Streamable HTTP. The generator of the load and a server share the processors.
 func (b *bench) http() error {
 	b.report.title("over HTTP, scripts (floor: exec of the script alone)")
@@ -317,7 +321,7 @@ func (b *bench) keep(s *web, n int, open func(n int) ([]*link, error)) (links []
 	if links = append(links, more...); err != nil {
 		return links, 0, err
 	}
-	b.rest()
+	b.restFor(idleAfter)
 	after, err := memoryOf(s.process.Pid, "VmRSS")
 	return links, (after - before) / float64(n), err
 }
@@ -334,7 +338,7 @@ func (b *bench) httpIdle() error {
 		if protocol.version == handshakeVersion {
 			programs = append(programs, b.webFloor())
 		}
-		f := newFigure("memory of an open stream, "+protocol.name, "", "kB")
+		f := newFigure("memory of an idle stream, "+protocol.name, "", "kB")
 		for _, p := range programs {
 			s, err := startWeb(p)
 			if err != nil {

@@ -27,12 +27,13 @@ func (b *bench) memory() error {
 }
 
 // rest lets a server become idle before its memory is measured.
-func (b *bench) rest() {
+func (b *bench) rest() { b.restFor(2 * time.Second) }
+
+func (b *bench) restFor(d time.Duration) {
 	if b.quick {
-		time.Sleep(300 * time.Millisecond)
-		return
+		d = min(d, 300*time.Millisecond)
 	}
-	time.Sleep(2 * time.Second)
+	time.Sleep(d)
 }
 
 func (b *bench) idle() error {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -56,8 +55,6 @@ type outputError struct{ error }
 
 func (e outputError) Unwrap() error { return e.error }
 
-var errClosed = errors.New("it is closed; to discard it, redirect it to " + os.DevNull + ", open for writing only")
-
 // Fd returns the descriptor, for [IsTerminal].
 func (s *stream) Fd() uintptr { return s.file.Fd() }
 
@@ -77,9 +74,6 @@ func (s *stream) write(p []byte) error {
 	if !s.begun {
 		s.begin()
 	}
-	if s.failed == errClosed {
-		return errClosed
-	}
 	if s.terminal {
 		var rest []byte
 		p, rest = appendPrintable(nil, append(s.rest, p...))
@@ -96,9 +90,6 @@ func (s *stream) write(p []byte) error {
 func (s *stream) begin() {
 	s.begun, s.terminal = true, IsTerminal(s.file)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	if s.file == os.Stdout && IsClosed(os.Stdout) && !IsClosed(os.Stderr) {
-		s.failed = errClosed
-	}
 }
 
 // close ends a stream that was written to, and returns the first error. File systems such as NFS

@@ -10,8 +10,8 @@ import (
 )
 
 // IsClosed reports whether the process was started without a descriptor for a standard stream. The Go runtime
-// replaces it by the null device, open for reading and writing. IsClosed also returns true if the user redirected
-// the stream in this way (CLI-116).
+// replaces it by the null device, open for reading and writing. IsClosed also returns true if the stream was redirected
+// in this way, as Python's DEVNULL and Node's "ignore" do.
 func IsClosed(f *os.File) bool {
 	fd := int(f.Fd())
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)

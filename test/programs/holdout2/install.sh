@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Fetches the programs of the second held-out test set: packages of Debian, unpacked and not installed, of npm and of
+# Go. Prints their folder. MCPBASH_HOLDOUT2_PROGRAMS replaces the folder in the cache.
+set -euo pipefail
+folder=${MCPBASH_HOLDOUT2_PROGRAMS:-${XDG_CACHE_HOME:-$HOME/.cache}/mcp-bash-holdout2-programs}
+
+# Each program with its requirements, without Python and the C and C++ libraries.
+debian=(
+  coreutils libacl1 libselinux1 diffutils patch git git-man libpcre2-8-0 openssl libssl3 fd-find jq libjq1 libonig5
+  sqlite3 libsqlite3-0 libreadline8 libtinfo6
+  python3-pip python3-wheel python3-setuptools python3-pkg-resources python3-distutils python3-lib2to3
+  sqlformat python3-sqlparse
+  sqlite-utils python3-sqlite-fts4 python3-click python3-click-default-group python3-colorama python3-dateutil
+  python3-six python3-tabulate
+  csvkit python3-csvkit python3-agate python3-agatedbf python3-agateexcel python3-agatesql python3-babel
+  python-babel-localedata python3-tz python3-dbfread python3-et-xmlfile python3-greenlet python3-importlib-metadata
+  python3-isodate python3-jdcal python3-leather python3-lxml python3-more-itertools python3-olefile python3-openpyxl
+  python3-parsedatetime python3-pytimeparse python3-slugify python3-sqlalchemy python3-typing-extensions
+  python3-unidecode python3-xlrd python3-zipp
+  libarchive-tools libarchive13 libbz2-1.0 liblz4-1 liblzma5 libnettle8 libxml2 libicu72 libzstd1
+  poppler-utils libpoppler126 libcairo2 libpixman-1-0 libnspr4 libnss3 libopenjp2-7
+  imagemagick-6.q16 imagemagick-6-common libmagickcore-6.q16-6 libmagickwand-6.q16-6 hicolor-icon-theme libaom3
+  libbrotli1 libbsd0 libdav1d6 libde265-0 libdeflate0 libexpat1 libffi8 libfftw3-double3 libfontconfig1
+  fontconfig-config libfontenc1 libfreetype6 libglib2.0-0 libgomp1 libheif1 libjbig0 libjpeg62-turbo liblcms2-2
+  liblerc4 liblqr-1-0 libltdl7 libmd0 libnuma1 libpng16-16 libtiff6 libwebp7 libwebpdemux2 libwebpmux3 libx11-6
+  libx265-199 libxau6 libxcb-render0 libxcb-shm0 libxcb1 libxdmcp6 libxext6 libxrender1 zlib1g
+)
+npm=(@ast-grep/cli@0.31.1 html-minifier-terser@7.2.0 depcheck@1.4.7)
+go=(github.com/homeport/dyff/cmd/dyff@v1.10.2 github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+  github.com/zricethezav/gitleaks/v8@v8.30.1)
+
+fail() {
+  printf 'test/programs/holdout2: %s\n' "$@" >&2
+  exit 1
+}
+
+wanted=$(printf '%s\n' "${debian[@]}" "${npm[@]}" "${go[@]}")
+if [[ -f $folder/installed && $(<"$folder/installed") == "$wanted" ]]; then
+  printf '%s\n' "$folder"
+  exit
+fi
+for program in apt-get dpkg-deb npm go; do
+  command -v "$program" >/dev/null || fail "$program is needed to fetch programs, and is not here."
+done
+echo "test/programs/holdout2: fetching into $folder" >&2
+rm -rf "$folder"
+mkdir -p "$folder/debs" "$folder/bin" "$folder/npm"
+(cd "$folder/debs" && apt-get download "${debian[@]}" >../apt.log 2>&1) ||
+  fail 'apt-get could not download the packages.' "$(tail -n 5 "$folder/apt.log")"
+for deb in "$folder/debs"/*.deb; do
+  dpkg-deb -x "$deb" "$folder/root"
+done
+rm -r "$folder/debs"
+
+# Debian gives two programs other names. One of them looks for its modules and settings only where it was installed.
+man=$folder/root/usr/share/man/man1
+ln -s ../root/usr/bin/fdfind "$folder/bin/fd"
+ln -s fdfind.1.gz "$man/fd.1.gz"
+modules=$(echo "$folder"/root/usr/lib/*-linux-gnu/ImageMagick-*/modules-Q16)
+cat >"$folder/bin/identify" <<END
+#!/bin/sh
+export MAGICK_CODER_MODULE_PATH='$modules/coders' MAGICK_CONFIGURE_PATH='$folder/root/etc/ImageMagick-6'
+exec '$folder/root/usr/bin/identify-im6.q16' "\$@"
+END
+chmod +x "$folder/bin/identify"
+ln -s identify-im6.q16.1.gz "$man/identify.1.gz"
+
+npm install --prefix "$folder/npm" --no-audit --no-fund --no-update-notifier --loglevel=error "${npm[@]}" \
+  >"$folder/npm.log" 2>&1 || fail 'npm could not install the packages.' "$(tail -n 5 "$folder/npm.log")"
+for package in "${go[@]}"; do
+  GOBIN=$folder/bin GOFLAGS='' CGO_ENABLED=0 go install "$package" >"$folder/go.log" 2>&1 ||
+    fail "go could not install $package." "$(tail -n 5 "$folder/go.log")"
+done
+printf '%s\n' "$wanted" >"$folder/installed"
+printf '%s\n' "$folder"

@@ -15,8 +15,8 @@ const (
 	manyStreams = 10000
 )
 
-// A stream is idle when this time has passed since the last one was opened. By then, the servers have returned the memory
-// of the requests that opened the streams.
+// A stream is idle when this time has passed since the last one was opened. By then, the servers have returned the
+// memory of the requests that opened the streams.
 const idleAfter = 10 * time.Second
 
 // http measures servers over Streamable HTTP. The generator of the load and a server share the processors.

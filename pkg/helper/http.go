@@ -25,7 +25,7 @@ const maxRequest = 64 << 10
 func httpRequest(stdin io.Reader, stdout, stderr io.Writer) int {
 	in := bufio.NewReaderSize(stdin, maxRequest)
 	line, err := in.ReadSlice('\n')
-	spec, invalid := rawjson.Check(line)
+	spec, invalid := rawjson.Check(bytes.Clone(line)) // the next read changes line
 	if err != nil || invalid != nil {
 		cli.Printf(stderr, "http: invalid request\n")
 		return exitUsage

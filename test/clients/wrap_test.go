@@ -84,8 +84,17 @@ func TestWrappedArguments(t *testing.T) {
 	dir := checkout.Directory(t)
 	must(t, dir, "mcp-bash new demo --no-hello")
 	project := filepath.Join(dir, "demo")
+	// A script in a language other than that of a shell has a library for its options (WRAP-27).
+	language := filepath.Join(dir, "language")
+	if err := os.Symlink("/bin/bash", language); err != nil {
+		t.Fatal(err)
+	}
 	for name, help := range spies {
-		script := fmt.Sprintf("#!/bin/bash\nif [[ $# == 1 && $1 == --help ]]; then cat <<'END'\n%sEND\nexit; fi\n"+
+		interpreter := "/bin/bash"
+		if name == "gnu" {
+			interpreter = language
+		}
+		script := fmt.Sprintf("#!"+interpreter+"\nif [[ $# == 1 && $1 == --help ]]; then cat <<'END'\n%sEND\nexit; fi\n"+
 			`printf '%%s\0' "$@" >"$0.argv"; IFS= read -rd '' stdin; printf %%s "$stdin" >"$0.stdin"`+"\n", help)
 		write(t, script, project, "bin", name)
 		if err := os.Chmod(filepath.Join(project, "bin", name), 0o755); err != nil {

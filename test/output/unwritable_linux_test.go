@@ -153,7 +153,7 @@ func quietEnd(code int, stderr string, serves bool) bool {
 	return code == 141 && !strings.Contains(stderr, "pipe") && !strings.Contains(stderr, "standard output")
 }
 
-// brokenPipe is a pipe that nobody reads. No process that another test is about to start gets a copy of the reading end.
+// brokenPipe is a pipe that nobody reads. No process that another test starts gets a copy of the reading end.
 func brokenPipe(t *testing.T) *os.File {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

@@ -100,7 +100,7 @@ func TestAnswers(t *testing.T) {
 		err := r.Announce(t.Context(), entry)
 		server.Close()
 		if len(waits) != tc.waits || len(got) != len(tc.statuses) {
-			t.Errorf("%v: %d requests, waited %v", tc.statuses, len(got), waits)
+			t.Fatalf("%v: %d requests, waited %v: %v", tc.statuses, len(got), waits, err)
 		}
 		if want := "POST /v0/publish Bearer " + token + " application/json " + string(entry); got[0] != want {
 			t.Errorf("sent %q", got[0])

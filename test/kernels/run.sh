@@ -52,6 +52,7 @@ if ! [ -e "$cache/root.complete" ]; then
   : >"$root/etc/shadow"
   touch "$cache/root.complete"
 fi
+chmod 640 "$root/etc/shadow" # as on a real system: TestAsOrdinaryUser reads it
 tests=$root/tests
 rm -rf "$tests"
 mkdir "$tests"

@@ -99,7 +99,7 @@ func watch(t *testing.T, id string) *process {
 	return &process{id, fd}
 }
 
-// ends waits for the end of the process, and sees to it.
+// ends waits for the end of the process, and kills it if it does not end.
 func (p *process) ends(t *testing.T) bool {
 	t.Helper()
 	list := []unix.PollFd{{Fd: int32(p.fd), Events: unix.POLLIN}}

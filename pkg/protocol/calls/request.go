@@ -53,8 +53,8 @@ type Call interface {
 	// Listening reports whether a request serves the call and no question is open. An open question
 	// suspends the call at any moment. Only the goroutine of the script opens one.
 	Listening() bool
-	// Keep takes reports of the script, of a size in bytes, that are sent before the answer once
-	// a request serves the call.
+	// Keep stores a report of the script while no request serves the call. deliver sends it when one does, before
+	// the answer. bytes is its size.
 	Keep(bytes int, deliver func())
 	// Grew reports that the call uses more memory, in bytes.
 	Grew(bytes int)
@@ -146,7 +146,7 @@ func (r *Request) Notify(line []byte) bool {
 	return open && r.push(line)
 }
 
-// Answer is Notify for the last line of a request that was left open.
+// Answer sends the last line of a request that was left open.
 func (r *Request) Answer(line []byte) { _ = r.answer(line, nil) && r.push(line) }
 
 func (r *Request) push(line []byte) bool {

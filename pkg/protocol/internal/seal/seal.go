@@ -59,7 +59,7 @@ func (s Sealer) Seal(text, bound []byte) string {
 // ErrForged is the error for a text that was not sealed with one of the keys, or not with this bound.
 var ErrForged = errors.New("it is not one of this server's, or was changed on the way")
 
-// Open returns a text that has least to most bytes.
+// Open returns the text that was sealed. It refuses a text of fewer than least bytes or more than most.
 func (s Sealer) Open(sealed string, bound []byte, least, most int) ([]byte, error) {
 	aeads := s.aeads()
 	if n := base64.RawURLEncoding.DecodedLen(len(sealed)) - aeads[0].Overhead(); n < least || n > most {

@@ -89,8 +89,8 @@ func (f *figure) below(column string) {
 	f.against(column, "< 1", func(v float64) bool { return v < 1 })
 }
 
-// atMostMore claims that a column is exceeded by so much at most, in the
-// figure's unit.
+// atMostMore claims that ours is at most bound above a column, in the figure's
+// unit.
 func (f *figure) atMostMore(column string, bound float64) {
 	f.claim("− "+column, f.samples[ours], f.samples[column], difference, fmt.Sprintf("≤ %g %s", bound, f.Unit),
 		func(v float64) bool { return v <= bound })

@@ -113,7 +113,7 @@ func (o *validateOptions) appendJSON(dst []byte, r *validate.Result) []byte {
 	return b.End().End().Bytes()
 }
 
-// summarize prints what it comes to (CLI-1002).
+// summarize prints the numbers of errors and warnings (CLI-1002).
 func (o *validateOptions) summarize(s cli.Streams, r *validate.Result) {
 	errors, warnings := r.Errors, r.Warnings
 	if o.strict {

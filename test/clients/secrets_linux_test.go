@@ -23,8 +23,8 @@ func TestServerIsShielded(t *testing.T) {
 	}
 }
 
-// asNobody has a command run without the rights of root, which may see
-// everything. Other users run it as themselves.
+// asNobody returns the attributes with which root starts a command as another
+// user, because root may see everything. Other users start it as themselves.
 func (s *session) asNobody(binary string) *syscall.SysProcAttr {
 	const nobody = 65534
 	if os.Geteuid() != 0 {

@@ -94,7 +94,7 @@ func (c *client) read(stdout io.Reader) {
 	}
 }
 
-// take enters one line into the account.
+// take records one line.
 func (c *client) take(line []byte, end error) {
 	var m struct {
 		ID     json.RawMessage

@@ -3,6 +3,7 @@
 export PATH=/usr/bin:/usr/sbin:/bin:/sbin HOME=/root MCPBASH_TEST_TRY=/tests/try
 mount -t proc proc /proc
 mount -t sysfs sys /sys
+mount -t cgroup2 cgroup /sys/fs/cgroup
 mount -t devtmpfs dev /dev
 mkdir -p /dev/shm
 mount -t tmpfs shm /dev/shm

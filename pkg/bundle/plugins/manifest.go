@@ -12,8 +12,8 @@ import (
 	"mcp-bash/pkg/project/roots"
 )
 
-// templates are the agents' manifests. A placeholder such as @name@ is a value of [Plugin.values]. A member whose value
-// is empty is left out. A member @variable@ stands for one member for each field.
+// templates are the agents' manifests. A placeholder such as @name@ is replaced by a value of [Plugin.values]. Members
+// with empty values are omitted. The member @variable@ becomes one member for each field.
 //
 //go:embed all:manifests
 var templates embed.FS

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Fetches the programs of the held-out test set: packages of Debian, unpacked and not installed, of npm and of Go.
 # Prints their folder. MCPBASH_HOLDOUT_PROGRAMS replaces the folder in the cache.
+# shellcheck disable=SC2034 # fetch.sh uses the arrays
 set -euo pipefail
 folder=${MCPBASH_HOLDOUT_PROGRAMS:-${XDG_CACHE_HOME:-$HOME/.cache}/mcp-bash-holdout-programs}
 
@@ -19,35 +20,10 @@ npm=(prettier@3.3.3 svgo@3.3.2 markdownlint-cli@0.41.0 esbuild@0.21.5 @ffmpeg-in
 go=(github.com/mikefarah/yq/v4@v4.44.3 github.com/tomwright/dasel/v2/cmd/dasel@v2.8.1
   github.com/client9/misspell/cmd/misspell@v0.3.4)
 
-fail() {
-  printf 'test/programs/holdout: %s\n' "$@" >&2
-  exit 1
-}
-
-wanted=$(printf '%s\n' "${debian[@]}" "${npm[@]}" "${go[@]}")
-if [[ -f $folder/installed && $(<"$folder/installed") == "$wanted" ]]; then
-  printf '%s\n' "$folder"
-  exit
-fi
-for program in apt-get dpkg-deb npm go; do
-  command -v "$program" >/dev/null || fail "$program is needed to fetch programs, and is not here."
-done
-echo "test/programs/holdout: fetching into $folder" >&2
-rm -rf "$folder"
-mkdir -p "$folder/debs" "$folder/bin" "$folder/npm"
-(cd "$folder/debs" && apt-get download "${debian[@]}" >../apt.log 2>&1) ||
-  fail 'apt-get could not download the packages.' "$(tail -n 5 "$folder/apt.log")"
-for deb in "$folder/debs"/*.deb; do
-  dpkg-deb -x "$deb" "$folder/root"
-done
-rm -r "$folder/debs"
-npm install --prefix "$folder/npm" --no-audit --no-fund --no-update-notifier --loglevel=error "${npm[@]}" \
-  >"$folder/npm.log" 2>&1 || fail 'npm could not install the packages.' "$(tail -n 5 "$folder/npm.log")"
+# shellcheck source=/dev/null
+source "$(dirname "${BASH_SOURCE[0]}")/fetch.sh"
+fetch_debian
+fetch_others
 ln -s ../npm/node_modules/@ffmpeg-installer/linux-x64/ffmpeg "$folder/bin/ffmpeg"
 chmod +x "$folder/npm/node_modules/@ffmpeg-installer/linux-x64/ffmpeg"
-for package in "${go[@]}"; do
-  GOBIN=$folder/bin GOFLAGS='' CGO_ENABLED=0 go install "$package" >"$folder/go.log" 2>&1 ||
-    fail "go could not install $package." "$(tail -n 5 "$folder/go.log")"
-done
-printf '%s\n' "$wanted" >"$folder/installed"
-printf '%s\n' "$folder"
+finish

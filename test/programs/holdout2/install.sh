@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Fetches the programs of the second held-out test set: packages of Debian, unpacked and not installed, of npm and of
 # Go. Prints their folder. MCPBASH_HOLDOUT2_PROGRAMS replaces the folder in the cache.
+# shellcheck disable=SC2034 # fetch.sh uses the arrays
 set -euo pipefail
 folder=${MCPBASH_HOLDOUT2_PROGRAMS:-${XDG_CACHE_HOME:-$HOME/.cache}/mcp-bash-holdout2-programs}
 
@@ -29,28 +30,9 @@ npm=(@ast-grep/cli@0.31.1 html-minifier-terser@7.2.0 depcheck@1.4.7)
 go=(github.com/homeport/dyff/cmd/dyff@v1.10.2 github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
   github.com/zricethezav/gitleaks/v8@v8.30.1)
 
-fail() {
-  printf 'test/programs/holdout2: %s\n' "$@" >&2
-  exit 1
-}
-
-wanted=$(printf '%s\n' "${debian[@]}" "${npm[@]}" "${go[@]}")
-if [[ -f $folder/installed && $(<"$folder/installed") == "$wanted" ]]; then
-  printf '%s\n' "$folder"
-  exit
-fi
-for program in apt-get dpkg-deb npm go; do
-  command -v "$program" >/dev/null || fail "$program is needed to fetch programs, and is not here."
-done
-echo "test/programs/holdout2: fetching into $folder" >&2
-rm -rf "$folder"
-mkdir -p "$folder/debs" "$folder/bin" "$folder/npm"
-(cd "$folder/debs" && apt-get download "${debian[@]}" >../apt.log 2>&1) ||
-  fail 'apt-get could not download the packages.' "$(tail -n 5 "$folder/apt.log")"
-for deb in "$folder/debs"/*.deb; do
-  dpkg-deb -x "$deb" "$folder/root"
-done
-rm -r "$folder/debs"
+# shellcheck source=/dev/null
+source "$(dirname "${BASH_SOURCE[0]}")/../holdout/fetch.sh"
+fetch_debian
 
 # Debian gives two programs other names. One of them looks for its modules and settings only where it was installed.
 man=$folder/root/usr/share/man/man1
@@ -65,11 +47,5 @@ END
 chmod +x "$folder/bin/identify"
 ln -s identify-im6.q16.1.gz "$man/identify.1.gz"
 
-npm install --prefix "$folder/npm" --no-audit --no-fund --no-update-notifier --loglevel=error "${npm[@]}" \
-  >"$folder/npm.log" 2>&1 || fail 'npm could not install the packages.' "$(tail -n 5 "$folder/npm.log")"
-for package in "${go[@]}"; do
-  GOBIN=$folder/bin GOFLAGS='' CGO_ENABLED=0 go install "$package" >"$folder/go.log" 2>&1 ||
-    fail "go could not install $package." "$(tail -n 5 "$folder/go.log")"
-done
-printf '%s\n' "$wanted" >"$folder/installed"
-printf '%s\n' "$folder"
+fetch_others
+finish

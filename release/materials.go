@@ -69,7 +69,7 @@ func (r *release) writeMaterials() error {
 	})
 }
 
-// serial is a UUID that follows from what is in the bill.
+// serial returns the UUID of a bill of materials. The same version, time and components have the same UUID.
 func serial(when time.Time, refs []string) string {
 	u := sha256.Sum256(fmt.Appendf(nil, "%s %s %q", cli.Version, when, refs))
 	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80 // version 8: an application-specific format

@@ -249,8 +249,7 @@ func TestHandwrittenItems(t *testing.T) {
 	wantJSON(t, items(b), known+"}\n"+said+"}\n"+filled)
 }
 
-// all six files are served as they are, whatever
-// made them, and nothing is looked at.
+// all six files are served as they are, and the registry scans no directory.
 func TestStaticModeOfAllKinds(t *testing.T) {
 	env := project.Env{"MCPBASH_STATIC_REGISTRY": "1"}
 	b := newBed(t, nil, mixed)

@@ -90,7 +90,7 @@ func (f *fence) holds(dir string) bool {
 }
 
 // allow adds a path without links to a list of usable files, except files inside the fence. Landlock
-// has no exceptions, so a folder that contains a file inside the fence is added entry by entry. Then
+// has no exceptions, so a folder that contains a file inside the fence is added entry by entry, and
 // holds is true.
 func (f *fence) allow(list *[]string, path string) (holds bool) {
 	if f.covers(path) {

@@ -280,7 +280,7 @@ func TestOnlyListedFilesAreSourced(t *testing.T) {
 	}
 }
 
-// readsCode reports whether a command sources a file, evaluates text, or starts what is not a fixed name.
+// readsCode reports whether a command sources a file, evaluates text, or starts a program whose name is not fixed.
 func readsCode(call *syntax.CallExpr) bool {
 	if len(call.Args) == 0 {
 		return false

@@ -7,16 +7,24 @@ import (
 
 // A capture collects one output stream within a limit.
 type capture struct {
-	buf   []byte
-	limit int // 0 for no limit
-	tee   io.Writer
-	grew  func(bytes int) // see Spec.Grew
+	buf      []byte
+	limit    int   // 0 for no limit
+	exceeded error // the cause for the end of a script with more output
+	tee      io.Writer
+	grew     func(bytes int) // see Spec.Grew
 
 	spool     func() (io.Writer, error) // see Spec.Spool; nil: all output stays in memory
 	spoolFrom int
 	spooled   int       // bytes in the spool
 	file      io.Writer // the spool, or nil before it is needed
 	failed    error     // of the spool
+}
+
+// captures returns the captures of the standard output and the standard error of a script.
+func (s *Spec) captures() (stdout, stderr capture) {
+	stdout = capture{limit: s.StdoutLimit, exceeded: ErrStdoutLimit, grew: s.Grew, spool: s.Spool, spoolFrom: s.SpoolFrom}
+	stderr = capture{limit: s.StderrLimit, exceeded: ErrStderrLimit, grew: s.Grew, tee: s.StderrTee}
+	return stdout, stderr
 }
 
 const (
@@ -87,9 +95,9 @@ func (c *capture) flush() bool {
 }
 
 // tooMuch returns the cause for the end of a script whose output cannot be captured.
-func (c *capture) tooMuch(limit error) error {
+func (c *capture) tooMuch() error {
 	if c.failed != nil {
-		return fmt.Errorf("%w: %w", limit, c.failed)
+		return fmt.Errorf("%w: %w", c.exceeded, c.failed)
 	}
-	return limit
+	return c.exceeded
 }

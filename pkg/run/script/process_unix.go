@@ -18,9 +18,8 @@ type process struct {
 	pid      int
 	exit     *exitWatch
 	waits    *waitSet
-	out, err int // reading ends, or -1
-	stdout   capture
-	stderr   capture
+	stdout   stream
+	stderr   stream
 	lifeline *lifeline
 	began    time.Time
 
@@ -31,6 +30,13 @@ type process struct {
 	termed    time.Time // time of SIGTERM
 	killed    bool
 	groupGone bool
+}
+
+// A stream is the reading end of a pipe from the script.
+type stream struct {
+	capture
+	source source
+	fd     int // -1 if it is closed
 }
 
 // firstPace is the time until the first check after SIGTERM. Further checks are less frequent.
@@ -51,10 +57,10 @@ func (p *process) run(ctx context.Context) Result {
 			time.Sleep(pace)
 		}
 		if ready[stdoutSource] {
-			p.read(stdoutSource, &p.out, &p.stdout, ErrStdoutLimit)
+			p.read(&p.stdout)
 		}
 		if ready[stderrSource] {
-			p.read(stderrSource, &p.err, &p.stderr, ErrStderrLimit)
+			p.read(&p.stderr)
 		}
 		if ready[exitSource] {
 			p.waits.forget(exitSource)
@@ -140,36 +146,36 @@ func (p *process) end(cause error) {
 	unix.Kill(-p.pid, unix.SIGTERM)
 }
 
-// read reads the available bytes of a pipe. It closes the pipe after its last writer.
-func (p *process) read(s source, fd *int, c *capture, tooMuch error) {
-	for first := true; *fd >= 0; first = false {
+// read reads the available bytes of a stream. It closes the stream after its last writer.
+func (p *process) read(s *stream) {
+	for first := true; s.fd >= 0; first = false {
 		space := p.waste
 		if p.cause == nil {
-			space = c.space()
+			space = s.space()
 		}
-		n, err := unix.Read(*fd, space)
+		n, err := unix.Read(s.fd, space)
 		switch {
 		case err == unix.EINTR:
 			continue
 		case err == unix.EAGAIN:
 			return
 		case err != nil || n == 0:
-			p.waits.forget(s)
-			unix.Close(*fd)
-			*fd = -1
+			p.waits.forget(s.source)
+			unix.Close(s.fd)
+			s.fd = -1
 			return
 		case p.cause != nil:
 			return
 		}
-		if !c.add(n) {
-			p.end(c.tooMuch(tooMuch))
+		if !s.add(n) {
+			p.end(s.tooMuch())
 			return
 		}
 		if n < len(space) && !p.over {
 			return // probably empty; poll reports more data
 		}
 		if first && n >= captureNext-captureFirst {
-			widen(*fd)
+			widen(s.fd)
 		}
 	}
 }
@@ -198,18 +204,18 @@ func (p *process) reap(options int) {
 // finish collects the rest of the output. The drain takes pipes that other processes still hold open (T-48).
 func (p *process) finish() Result {
 	if p.cause == nil {
-		p.read(stdoutSource, &p.out, &p.stdout, ErrStdoutLimit)
-		p.read(stderrSource, &p.err, &p.stderr, ErrStderrLimit)
+		p.read(&p.stdout)
+		p.read(&p.stderr)
 	}
 	res := Result{Cause: p.cause, Stdout: p.stdout.buf, Stderr: p.stderr.buf}
 	there := groupExists(p.pid)
 	if there && p.cause == nil {
 		there = outlives(p.pid, time.Since(p.began))
 	}
-	res.Alone = p.out < 0 && p.err < 0 && !there
+	res.Alone = p.stdout.fd < 0 && p.stderr.fd < 0 && !there
 	p.runner.returnWaitSet(p.waits)
-	p.runner.drain.take(p.out)
-	p.runner.drain.take(p.err)
+	p.runner.drain.take(p.stdout.fd)
+	p.runner.drain.take(p.stderr.fd)
 	if there && p.cause == nil {
 		res.Left = p.pid
 		p.runner.keep(leftGroup{p.pid, p.lifeline})

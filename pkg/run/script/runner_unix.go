@@ -84,9 +84,9 @@ func (r *Runner) start(s *Spec, argv []string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{runner: r, spec: s, out: -1, err: -1}
-	p.stdout = capture{limit: s.StdoutLimit, grew: s.Grew, spool: s.Spool, spoolFrom: s.SpoolFrom}
-	p.stderr = capture{limit: s.StderrLimit, tee: s.StderrTee, grew: s.Grew}
+	p := &process{runner: r, spec: s, stdout: stream{source: stdoutSource, fd: -1},
+		stderr: stream{source: stderrSource, fd: -1}}
+	p.stdout.capture, p.stderr.capture = s.captures()
 	r.starting.Lock()
 	defer r.starting.Unlock()
 	outW, errW, err := p.prepare()
@@ -106,16 +106,16 @@ func (r *Runner) start(s *Spec, argv []string) (*process, error) {
 // It returns the ends of the pipes for the process, or -1.
 func (p *process) prepare() (outW, errW int, err error) {
 	outW, errW = -1, -1
-	if p.out, outW, err = newPipe(); err != nil {
+	if p.stdout.fd, outW, err = newPipe(); err != nil {
 		return
 	}
-	if p.err, errW, err = newPipe(); err != nil {
+	if p.stderr.fd, errW, err = newPipe(); err != nil {
 		return
 	}
 	if p.waits, err = p.runner.takeWaitSet(); err != nil {
 		return
 	}
-	if err = errors.Join(p.waits.watch(stdoutSource, p.out), p.waits.watch(stderrSource, p.err)); err != nil {
+	if err = errors.Join(p.waits.watch(stdoutSource, p.stdout.fd), p.waits.watch(stderrSource, p.stderr.fd)); err != nil {
 		return
 	}
 	if p.exit, err = newExitWatch(hasPidfd()); err != nil {
@@ -134,7 +134,7 @@ func (p *process) abandon() {
 	if p.waits != nil {
 		p.runner.returnWaitSet(p.waits)
 	}
-	closeAll(p.out, p.err)
+	closeAll(p.stdout.fd, p.stderr.fd)
 }
 
 // closeAll closes descriptors, which may be -1.

@@ -46,8 +46,8 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 		return notStarted(err)
 	}
 	defer windows.CloseHandle(job)
-	out := &stream{capture: capture{limit: s.StdoutLimit, grew: s.Grew, spool: s.Spool, spoolFrom: s.SpoolFrom}}
-	errs := &stream{capture: capture{limit: s.StderrLimit, tee: s.StderrTee, grew: s.Grew}}
+	out, errs := &stream{}, &stream{}
+	out.capture, errs.capture = s.captures()
 	cmd := exec.Command(r.programs.find(argv[0], s.Env))
 	cmd.Args, cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = argv, s.Dir, s.Env, out, errs
 	cmd.WaitDelay = time.Second
@@ -199,7 +199,7 @@ func (s *stream) Write(p []byte) (int, error) {
 func (s *stream) tooMuchCause() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.capture.tooMuch(ErrStdoutLimit)
+	return s.capture.tooMuch()
 }
 
 func (s *stream) isOver() bool {

@@ -58,6 +58,9 @@ if [[ -n $todo ]]; then
   rm -r "$folder/debs"
   printf 'debian %s\n' $todo >>"$folder/installed"
 fi
+for libraries in "$folder"/root/lib/*-linux-gnu; do # a confined program reads those of its own folder only
+  [[ ! -d $libraries ]] || cp -an "$libraries" "$folder/root/usr/lib/"
+done
 for program in "$folder/root"/usr/lib/postgresql/*/bin/*; do # Debian starts them by a script
   [[ ! -e $program ]] || ln -sf "$program" "$folder/bin/"
 done

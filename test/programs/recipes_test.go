@@ -218,7 +218,10 @@ func (b *bench) wrap(t *testing.T, with string, asks bool) {
 		err = json.Unmarshal(file, &meta)
 	}
 	declared := slices.Clone(b.Capabilities)
-	if at := slices.Index(declared, "Search"); at >= 0 && asks { // an argument that writes
+	writes := func(a recipe.Argument) bool {
+		return a.Destructive && (!a.Only || slices.Contains(strings.Split(with, ","), a.Name))
+	}
+	if at := slices.Index(declared, "Search"); at >= 0 && slices.ContainsFunc(b.Arguments, writes) {
 		declared[at] = "Edit"
 	}
 	if err != nil || meta.Capabilities == nil || !slices.Equal(meta.Capabilities, declared) {

@@ -54,11 +54,11 @@ func TestCheckedLibrary(t *testing.T) {
 const purposes = `aws-s3-cp --profile, aws-s3-ls --profile, curl --write-out, docker-run --workdir,
 docker-run --entrypoint, kubectl-get --output, mysql --force, mysql --execute, pg_dump --clean, df --output,
 fd --prune, git-grep --count, gpg --keyring, ssh-keygen -y, ssh-keygen -f, openssl-dgst -sign,
-openssl-req -key, openssl-x509 -CAkey, openssl-x509 -signkey, yt-dlp --paths,
+openssl-req -key, openssl-x509 -CAkey, openssl-x509 -signkey, yt-dlp --paths, yt-dlp --output,
 pip-install --upgrade, pip-install --pre, pip-list --pre, psql --command, rclone-copy --update,
-restic-backup --password-file, restic-backup --force, restic-snapshots --password-file, rsync --update,
-shellcheck --shell, shfmt -f, tar --directory, terraform-plan -chdir, terraform-plan -destroy, unzip -d,
-wget --output-document, wget --directory-prefix, zip --update`
+restic-backup --password-file, restic-backup --force, restic-snapshots --password-file, rsync --update, rsync --link-dest,
+shellcheck --shell, shfmt -f, tar --directory, tar --update, terraform-plan -chdir, terraform-plan -destroy, unzip -d,
+wget --output-document, wget --directory-prefix, wget --input-file, zip --update, zip --freshen`
 
 // WRAP-26: recipes offer no dangerous options unasked, except those.
 func TestOffered(t *testing.T) {

@@ -87,7 +87,9 @@ any --delete-delay  find deletions during, delete after`,
 		"takes": `any --password=X
 any -i=FILE  private key for authentication
 any --api-key=KEY`,
-		"sends":  `any --upload-file=FILE`,
+		"sends": `any --upload-file=FILE
+npm --registry=X
+pip3 --index-url=X`,
 		"starts": "any --daemon\nany -s  run as a server",
 	} {
 		for line := range strings.SplitSeq(lines, "\n") {

@@ -52,8 +52,8 @@ func TestCheckedLibrary(t *testing.T) {
 // purposes are dangerous options that recipes offer because the program is for that, such as a folder to unpack
 // into. Others are harmless and only similar to dangerous ones.
 const purposes = `aws-s3-cp --profile, aws-s3-ls --profile, curl --write-out, docker-run --workdir,
-docker-run --entrypoint, kubectl-get --output, mysql --force, mysql --execute, pg_dump --clean, df --output,
-fd --prune, git-grep --count, gpg --keyring, ssh-keygen -y, ssh-keygen -f, openssl-dgst -sign,
+docker-run --entrypoint, curl --output, kubectl-get --output, mysql --force, mysql --execute, pg_dump --clean,
+df --output, fd --prune, git-grep --count, ssh-keygen -y, ssh-keygen -f, openssl-dgst -sign,
 openssl-req -key, openssl-x509 -CAkey, openssl-x509 -signkey, yt-dlp --paths, yt-dlp --output,
 pip-install --upgrade, pip-install --pre, pip-list --pre, psql --command, rclone-copy --update,
 restic-backup --password-file, restic-backup --force, restic-snapshots --password-file, rsync --update, rsync --link-dest,

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -276,7 +277,8 @@ func faultError(f jsonrpc.Fault) *mcp.Error {
 }
 
 // schedule makes a request of a message, if its method is one of those given. The message points
-// into the transport's buffer, so the request gets copies.
+// into the transport's buffer, so the request gets copies. The id has its own, because it can outlive the rest
+// (see [calls.Request.Shed]).
 func (c *Client) schedule(m *jsonrpc.Message, meta json.RawMessage, key string, methods calls.Methods,
 	protocol calls.Protocol, client calls.ClientSession, out Sink) *calls.Request {
 	refuse := func(e *mcp.Error) *calls.Request {
@@ -290,7 +292,7 @@ func (c *Client) schedule(m *jsonrpc.Message, meta json.RawMessage, key string, 
 	if m.Params != nil && !m.HasParams() {
 		return refuse(mcp.Errorf(mcp.CodeInvalidParams, "Invalid params"))
 	}
-	kept := make([]byte, 0, len(m.ID)+len(m.Params)+len(meta))
+	kept := make([]byte, 0, len(m.Params)+len(meta))
 	keep := func(part []byte) []byte {
 		if part == nil {
 			return nil
@@ -300,7 +302,7 @@ func (c *Client) schedule(m *jsonrpc.Message, meta json.RawMessage, key string, 
 		return kept[from:len(kept):len(kept)]
 	}
 	r := &calls.Request{
-		ID: keep(m.ID), Key: key, Method: method, Params: keep(m.Params), Meta: keep(meta),
+		ID: bytes.Clone(m.ID), Key: key, Method: method, Params: keep(m.Params), Meta: keep(meta),
 		Protocol: protocol, Client: client, Out: out,
 	}
 	outcome := c.requests.Schedule(r)

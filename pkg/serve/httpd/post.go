@@ -99,7 +99,9 @@ func (p *post) open() bool {
 		st = newStream(p.server, nil, "")
 	}
 	if p.lasting {
-		p.broken = st.takeOver(p.w, p.r)
+		if p.broken = st.takeOver(p.w, p.r); p.broken == nil {
+			p.w, p.r = nil, nil // they refer to buffers of net/http, and the post lives as long as the stream
+		}
 	} else {
 		p.server.streamHeader(p.w.Header())
 		p.out = &response{w: p.w, control: http.NewResponseController(p.w)}

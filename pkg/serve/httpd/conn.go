@@ -2,6 +2,8 @@ package httpd
 
 import (
 	"bytes"
+	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"strconv"
@@ -15,11 +17,26 @@ type timedConn struct {
 	net.Conn
 	within time.Duration
 	until  atomic.Int64 // the deadline, in nanoseconds since 1970
+
+	mu       sync.Mutex
+	gathered *[]byte // collects writes; nil: each write is sent at once
 }
 
-// Write writes with a deadline. A deadline costs as much as a small write, so Write keeps one that
-// leaves at least three quarters of the time.
+// Write implements [net.Conn].
 func (c *timedConn) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	if c.gathered != nil {
+		defer c.mu.Unlock()
+		*c.gathered = append(*c.gathered, p...)
+		return len(p), nil
+	}
+	c.mu.Unlock()
+	return c.write(p)
+}
+
+// write writes with a deadline. A deadline costs as much as a small write, so write keeps one that
+// leaves at least three quarters of the time.
+func (c *timedConn) write(p []byte) (int, error) {
 	now := time.Now()
 	if c.until.Load()-now.UnixNano() < int64(c.within/4*3) {
 		until := now.Add(c.within)
@@ -27,6 +44,38 @@ func (c *timedConn) Write(p []byte) (int, error) {
 		c.SetWriteDeadline(until)
 	}
 	return c.Conn.Write(p)
+}
+
+// gather makes one write of everything that do writes. It uses a buffer.
+func (c *timedConn) gather(buffer *[]byte, do func()) {
+	*buffer = (*buffer)[:0]
+	c.mu.Lock()
+	c.gathered = buffer
+	c.mu.Unlock()
+	do()
+	c.mu.Lock() // TLS can write from another goroutine, in this order
+	defer c.mu.Unlock()
+	c.gathered = nil
+	if _, err := c.write(*buffer); err != nil {
+		c.Close()
+	}
+}
+
+// connKey is the key of the connection in the context of a request.
+type connKey struct{}
+
+// withConn is for [http.Server.ConnContext].
+func withConn(ctx context.Context, nc net.Conn) context.Context {
+	if secure, ok := nc.(*tls.Conn); ok {
+		nc = secure.NetConn()
+	}
+	return context.WithValue(ctx, connKey{}, nc)
+}
+
+// connOf returns the connection of a request.
+func connOf(r *http.Request) (c *timedConn, ok bool) {
+	c, ok = r.Context().Value(connKey{}).(*timedConn)
+	return c, ok
 }
 
 // A response is the output of a stream over a connection of net/http.

@@ -93,7 +93,7 @@ func New(c Config) *Server {
 	s.http.Protocols.SetHTTP1(true)
 	s.http.ErrorLog = log.New(guard.NewQuota(func(line string) { s.Console.Notice("mcp-bash: %s", line) }), "", 0)
 	s.connections = guard.NewConnections(settings.Int(c.Project.Env, "MCPBASH_HTTP_MAX_CONNECTIONS"))
-	s.http.ConnState = s.connections.State
+	s.http.ConnState, s.http.ConnContext = s.connections.State, withConn
 	switch {
 	case c.guard != nil:
 		s.http.Handler = c.guard(s.http.Handler)

@@ -283,10 +283,30 @@ func (s *Server) respond(p *post, status int) {
 	if status != http.StatusOK {
 		p.w.WriteHeader(status)
 	}
-	p.w.Write(p.answer)
+	s.write(p)
 	if cap(p.answer) > keepAnswer {
 		p.answer = nil
 	}
+}
+
+// Answers with a length between these, in bytes, are gathered. Shorter ones fit into the buffer of net/http (4 KiB)
+// together with the header. Longer ones cost more to copy than a write.
+const leastGathered, mostGathered = 3 << 10, 32 << 10
+
+// write writes the answer. net/http splits an answer that does not fit into its buffer into two writes. A write is the
+// largest part of the cost of a response.
+func (s *Server) write(p *post) {
+	c, ok := connOf(p.r)
+	if n := len(p.answer); !ok || n < leastGathered || n > mostGathered {
+		p.w.Write(p.answer)
+		return
+	}
+	buffer := s.bodies.Get().(*[]byte)
+	defer s.recycle(buffer)
+	c.gather(buffer, func() {
+		p.w.Write(p.answer)
+		http.NewResponseController(p.w).Flush()
+	})
 }
 
 // status returns the status of HTTP for an error (H-27).

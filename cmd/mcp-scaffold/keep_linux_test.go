@@ -163,7 +163,7 @@ func TestEditsKeepRights(t *testing.T) {
 			if err := os.Chmod(meta, 0o640); err != nil {
 				t.Fatal(err)
 			}
-			brew(`  -n, --new  new\n`)
+			brew(`  -n, --new  show new\n`)
 			scaffold(0, "wrap", "--update", "--force")
 			kept(meta)
 		})

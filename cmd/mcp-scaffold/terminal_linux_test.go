@@ -66,7 +66,7 @@ func TestWrapOnATerminal(t *testing.T) {
 	const program = `#!/bin/sh
 case $1 in
   --help) printf 'Usage: multi COMMAND\n\nCommands:\n  one   the first\n  two   the second\n' ;;
-  *) printf 'Usage: multi %s [OPTION]...\n\n  -a, --all   all\n' "$1" ;;
+  *) printf 'Usage: multi %s [OPTION]...\n\n  -a, --all   show all\n' "$1" ;;
 esac
 `
 	if err := os.Mkdir(filepath.Join(dir, "server.d"), 0o755); err != nil {
@@ -127,8 +127,8 @@ func TestPickOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const program = "#!/bin/sh\nprintf 'Usage: brew [OPTION]...\\n\\n  -a, --all  all\\n  -b, --bee  bee\\n" +
-		"  -c, --config FILE  settings\\n  -d, --dee  dee\\n'\n"
+	const program = "#!/bin/sh\nprintf 'Usage: brew [OPTION]...\\n\\n  -a, --all  show all\\n  -b, --bee  show bees\\n" +
+		"  -c, --config FILE  settings\\n  -d, --dee  show dees\\n'\n"
 	for name, text := range map[string]string{"server.d/server.meta.json": `{"name":"x"}`, "brew": program} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

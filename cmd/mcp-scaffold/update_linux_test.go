@@ -33,7 +33,7 @@ func TestUpdateOnATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	put("server.d/server.meta.json", `{"name":"demo"}`)
-	brew(`  -a, --all  all\n`)
+	brew(`  -a, --all  show all\n`)
 	wrap := func(answer string, args ...string) (code int, screen string) {
 		t.Helper()
 		cmd := exec.Command("mcp-scaffold", append([]string{"wrap", "--project-root", dir}, args...)...)
@@ -48,7 +48,7 @@ func TestUpdateOnATerminal(t *testing.T) {
 	if code, screen := wrap("", filepath.Join(dir, "bin", "brew"), "--max-options", "9"); code != 0 {
 		t.Fatalf("%d\n%s", code, screen)
 	}
-	brew(`  -a, --all  all\n  -n, --new  new\n`)
+	brew(`  -a, --all  show all\n  -n, --new  show new\n`)
 	script := filepath.Join(dir, "tools", "brew", "tool.sh")
 	isNew := func() bool {
 		text, err := os.ReadFile(script)

@@ -109,7 +109,6 @@ func quote(text string, limit int) string {
 func (m *maker) options() {
 	ordered := slices.Clone(m.p.Options)
 	slices.SortStableFunc(ordered, func(a, b *usage.Option) int { return m.rank(a) - m.rank(b) })
-	offered := 0
 	for _, o := range ordered {
 		if why := never(o); why != "" {
 			m.LeftOut = append(m.LeftOut, LeftOut{strings.Join(o.Names, ", "), why})
@@ -119,12 +118,10 @@ func (m *maker) options() {
 		if why := m.unasked(o, &a); why != "" {
 			a.Only, a.Required = true, false
 			m.Recipe.Dangers[a.Option] = why
-		} else {
-			offered++
 		}
 		m.Recipe.Arguments = append(m.Recipe.Arguments, a)
 	}
-	m.Generic = offered == 0 && m.p.Loose
+	m.Generic = len(m.Recipe.Arguments) == 0 && m.p.Loose
 }
 
 // rank is 0 for required options, and 1 for options in the synopsis or in examples. It is 2 for those
@@ -188,6 +185,9 @@ func (m *maker) unasked(o *usage.Option, a *recipe.Argument) string {
 		return "is for a terminal"
 	case obsoleteText.MatchString(o.Help[:min(len(o.Help), 80)]):
 		return "is obsolete"
+	case !danger.Harmless(facts):
+		a.Destructive = true
+		return danger.Unproven
 	}
 	return ""
 }

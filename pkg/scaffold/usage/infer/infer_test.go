@@ -48,43 +48,43 @@ func listing(r *recipe.Recipe) string {
 // everything else is left as wide as it is.
 func TestRecipe(t *testing.T) {
 	for name, c := range map[string]struct{ command, help, want string }{
-		"two words, unless documented": {"brew", "Usage: brew [options] <pot>\n\n  -k, --kind KIND  the kind\n" +
-			"  -n, --cups=N  how many\n  -w, --wait W  how long\n", `kind --kind string words
+		"two words, unless documented": {"brew", "Usage: brew [options] <pot>\n\n  -k, --kind KIND  the style\n" +
+			"  -n, --cups=N  number of cups\n  -w, --wait W  maximum time\n", `kind --kind string words
 cups --cups string equals ?type
 wait --wait string words
 pot string required
 `},
 		"a known library": {"brew", "usage: brew [-h] [-k KIND] pot\n\noptions:\n  -h, --help  show this help message " +
-			"and exit\n  -k KIND, --kind KIND  the kind\n  -j N  pots\n", `kind --kind string equals
+			"and exit\n  -k KIND, --kind KIND  the style\n  -j N  number of pots\n", `kind --kind string equals
 j -j string attached ?type
 [--]
 pot string required
 `},
-		"a usage line with two dashes shows no library": {"brew", "Usage: brew [-n CUPS] [--] POT\n\n  -a, --all  all\n" +
-			"  -n CUPS  cups\n", "n -n string words\nall --all switch\n[--]\npot string required\n"},
+		"a usage line with two dashes shows no library": {"brew", "Usage: brew [-n CUPS] [--] POT\n\n  -a, --all  show all\n" +
+			"  -n CUPS  number of cups\n", "n -n string words\nall --all switch\n[--]\npot string required\n"},
 		"an option with a value that only a usage line has": {"brew", "Usage: brew [-q] [-i POT] [options]\n\n" +
-			"  -a, --all  all\n", "i -i string words ?option\nall --all switch\n"},
+			"  -a, --all  show all\n", "i -i string words only ?option\nall --all switch\n"},
 		"types that a library prints": {"brew", "Usage:\n  brew [flags]\n\nFlags:\n  -h, --help  help for brew\n" +
-			"      --cups int   how many\n  -k, --kinds strings   kinds\n      --file string   path to the file\n",
+			"      --cups int   number of cups\n  -k, --kinds strings   list of kinds\n      --file string   file to read\n",
 			"kinds --kinds string equals repeat\ncups --cups integer equals\nfile --file string equals ?type\n"},
-		"operands that differ": {"brew", "usage: brew [-a] POT CUP\n       brew [-a] LEAF...\n\n  -a  all\n",
+		"operands that differ": {"brew", "usage: brew [-a] POT CUP\n       brew [-a] LEAF...\n\n  -a  show all\n",
 			"a -a switch\narguments string repeat ?operands\n"},
-		"operands that a line omits": {"brew", "usage: brew [-a] POT\n       brew [-a]\n\n  -a  all\n",
+		"operands that a line omits": {"brew", "usage: brew [-a] POT\n       brew [-a]\n\n  -a  show all\n",
 			"a -a switch\npot string\n"},
-		"nothing about operands": {"brew", "  -a, --all  all\n  -b, --bee=WHAT  bee\n",
+		"nothing about operands": {"brew", "  -a, --all  show all\n  -b, --bee=WHAT  show bees\n",
 			"all --all switch\nbee --bee string equals\narguments string repeat ?operands\n"},
-		"input replaces an operand": {"brew", "usage: brew [-a] FILE\n\nReads standard input.\n\n  -a  all\n",
+		"input replaces an operand": {"brew", "usage: brew [-a] FILE\n\nReads standard input.\n\n  -a  show all\n",
 			"a -a switch\nfile path ?type\n"},
-		"synopsis and examples first": {"brew", "Usage: brew [OPTION]... [-z KIND]\n\n  -a, --all  all\n  -b, --bee  bee\n" +
-			"  -z KIND  zed\n\nExamples:\n  brew --bee\n", "bee --bee switch\nz -z string words\nall --all switch\n"},
+		"synopsis and examples first": {"brew", "Usage: brew [OPTION]... [-z KIND]\n\n  -a, --all  show all\n  -b, --bee  show bees\n" +
+			"  -z KIND  show zeds\n\nExamples:\n  brew --bee\n", "bee --bee switch\nz -z string words\nall --all switch\n"},
 		"dangers": {"brew", "Usage: brew [OPTION]...\n\n  -x CMD  run the command CMD\n  --config FILE  settings\n" +
 			"  -o, --output FILE  write the tea to FILE\n  --color  in colour\n  --old  deprecated\n",
 			"x -x string words only\noutput --output path words only ?type\nconfig --config path words only ?type\n" +
 				"color --color switch only\nold --old switch only\n"},
-		"a program to run": {"brew", "Usage: brew [-a] COMMAND [ARG]...\n\n  -a  all\n", "a -a switch\n"},
+		"a program to run": {"brew", "Usage: brew [-a] COMMAND [ARG]...\n\n  -a  show all\n", "a -a switch\n"},
 		"too little": {"brew", "brew: bring a pot\n",
 			"arguments string repeat ?operands\n"},
-		"an optional value": {"brew", "Usage: brew [OPTION]...\n\n  --heat[=WHEN]  heat\n  --milk[=KIND]  one of hot, cold\n",
+		"an optional value": {"brew", "Usage: brew [OPTION]...\n\n  --heat[=WHEN]  show heat\n  --milk[=KIND]  sort by one of hot, cold\n",
 			"heat --heat switch ?value\nmilk --milk choice equals hot|cold\n"},
 		"several values": {"brew", "usage: brew [-h] [--pair A B]\n\noptions:\n" +
 			"  -h, --help  show this help message and exit\n  --pair A B  two\n", ""},

@@ -10,9 +10,10 @@ import (
 var (
 	times    = `(?:multiple times|more than once|several times|many times|any number of times|repeatedly|twice)\b`
 	repeated = lazyregexp.New(`(?i)\b(?:can|may|could|to) be (?:\S+ ){0,3}?(?:` + times + `|repeated\b)|` +
-		`\b(?:us|giv|specif|repeat|suppl|provid|set|add|appl)(?:e|es|y|ies|ed|en|ied|ing|ying|)?(?: \S+){0,3}? ` +
-		times + `|\brepeatable\b|\bcan repeat\b|\brepeat (?:for|to|this|it|the (?:option|flag))\b|` +
-		`^\W*(?:multiple times|repeat this)|\bmultiple allowed\b|\beach (?:occurrence|use|instance|repetition)\b|` +
+		`\b(?:us|giv|specif|repeat|suppl|provid|set|add|appl|pass)(?:e|es|y|ies|ed|en|ied|ing|ying|)?(?: \S+){0,3}? ` +
+		times + `|\brepeatable\b|\bwith (?:multiple|more than one) -|` +
+		`\bmultiple options specify\b|\bcan repeat\b|\brepeat (?:for|to|this|it|the (?:option|flag))\b|` +
+		`^\W*(?:multiple times|repeat this)|\bmultiple allowed\b|\beach (?:occurrence|instance|repetition)\b|` +
 		`\b(?:is|are) (?:cumulative|additive)\b|\bto add more\b|\(default:? \[\]\)|\[default: \[\]\]|\[array\]|` +
 		`\(allows multiple\)|\[multiple\]|\(multiple\)|\[can be repeated\]|\(-v+,|\[repeatable\]`)
 	severalOf = lazyregexp.New(`(?i)\b(?:multiple|several|more than one)(?: \S+){0,3}? (?:may|can|are|could) ` +

@@ -244,7 +244,7 @@ func (v *Value) more(rest string, whole bool) (*Value, string) {
 // name lists.
 func (v *Value) named() *Value {
 	name, _, dotted := strings.Cut(v.Name, "...")
-	v.dots = v.dots || dotted && !strings.HasSuffix(name, ",")
+	v.dots = v.dots || dotted && name != "" && !strings.HasSuffix(name, ",") // "=..." is any value
 	name = strings.TrimRight(strings.TrimSpace(name), ",[")
 	if v.Choices = listed(name); dotted && strings.HasPrefix(name, "(") { // "(A|B)...": letters in one word
 		v.Choices, v.dots = nil, false

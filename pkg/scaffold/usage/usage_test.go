@@ -658,10 +658,15 @@ func TestAlternatives(t *testing.T) {
 // WRAP-28: an option can be repeated if the text declares it. Names that usually are lists are a guess.
 func TestRepeat(t *testing.T) {
 	for line, want := range map[string]string{
-		"-k KIND  a kind; can be used multiple times":                     "...",
-		"-k KIND  Multiple kinds may be given":                            "...",
-		"-k KIND  You can specify multiple kinds":                         "...",
-		"-k KIND  a kind. This option is repeatable.":                     "...",
+		"-k KIND  a kind; can be used multiple times":         "...",
+		"-k KIND  Multiple kinds may be given":                "...",
+		"-k KIND  You can specify multiple kinds":             "...",
+		"-k KIND  a kind. This option is repeatable.":         "...",
+		"-k KIND  a kind, by passing -k multiple times":       "...",
+		"-k KIND  a kind. With more than one -k, any of them": "...",
+		"-k KIND  a kind; multiple options specify several":   "...",
+		"-k KIND  a kind, with a line after each use of KIND": "",
+		"-k=...  a kind": "",
 		"-k KIND  more than one, by specifying -k several times":          "...",
 		"-k KIND  each occurrence adds a kind":                            "...",
 		"-k <KIND>...  a kind":                                            "...",

@@ -23,7 +23,8 @@ const (
 		`percent|colou?r|highlight|plain\b|raw\b|ascii|json|csv|tsv|xml|yaml|html|markdown|text\b|compact|pretty|short|` +
 		`brief|long\b|detail|context|depth|level|recurs|descend|travers|follow|dereferenc|symlink|symbolic link|compar|` +
 		`differ|diff\b|equal|similar|treat|interpret|consider|assum|expect|detect|pars|read|process only|take\b|output|` +
-		`input|stdin|standard input|nul\b|null\b|zero\b|empty|date|time|timezone|seconds?\b|minutes?\b|hours?\b|days?\b|utc\b|` +
+		`input|stdin|standard input|nul\b|null\b|zero\b|empty|date|time|timezone|seconds?\b|minutes?\b|hours?\b|` +
+		`days?\b|utc\b|` +
 		`locale|language|resolution|dpi\b|page|quality|threshold|tolerance|seed\b|iteration|threads?\b|jobs\b|warn|error|` +
 		`statistic|\w*stat\b|stats\b|check|validat|lint|syntax|binary|hex|octal|radix|base\b|exit status|dry[- ]?run)`
 	// displays are those after which a switch cannot name a thing that it uses.

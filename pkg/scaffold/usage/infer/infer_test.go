@@ -60,8 +60,9 @@ j -j string attached ?type
 [--]
 pot string required
 `},
-		"a usage line with two dashes shows no library": {"brew", "Usage: brew [-n CUPS] [--] POT\n\n  -a, --all  show all\n" +
-			"  -n CUPS  number of cups\n", "n -n string words\nall --all switch\n[--]\npot string required\n"},
+		"a usage line with two dashes shows no library": {"brew", "Usage: brew [-n CUPS] [--] POT\n\n" +
+			"  -a, --all  show all\n  -n CUPS  number of cups\n",
+			"n -n string words\nall --all switch\n[--]\npot string required\n"},
 		"an option with a value that only a usage line has": {"brew", "Usage: brew [-q] [-i POT] [options]\n\n" +
 			"  -a, --all  show all\n", "i -i string words only ?option\nall --all switch\n"},
 		"types that a library prints": {"brew", "Usage:\n  brew [flags]\n\nFlags:\n  -h, --help  help for brew\n" +
@@ -75,7 +76,8 @@ pot string required
 			"all --all switch\nbee --bee string equals\narguments string repeat ?operands\n"},
 		"input replaces an operand": {"brew", "usage: brew [-a] FILE\n\nReads standard input.\n\n  -a  show all\n",
 			"a -a switch\nfile path ?type\n"},
-		"synopsis and examples first": {"brew", "Usage: brew [OPTION]... [-z KIND]\n\n  -a, --all  show all\n  -b, --bee  show bees\n" +
+		"synopsis and examples first": {"brew", "Usage: brew [OPTION]... [-z KIND]\n\n" +
+			"  -a, --all  show all\n  -b, --bee  show bees\n" +
 			"  -z KIND  show zeds\n\nExamples:\n  brew --bee\n", "bee --bee switch\nz -z string words\nall --all switch\n"},
 		"dangers": {"brew", "Usage: brew [OPTION]...\n\n  -x CMD  run the command CMD\n  --config FILE  settings\n" +
 			"  -o, --output FILE  write the tea to FILE\n  --color  in colour\n  --old  deprecated\n",
@@ -84,7 +86,8 @@ pot string required
 		"a program to run": {"brew", "Usage: brew [-a] COMMAND [ARG]...\n\n  -a  show all\n", "a -a switch\n"},
 		"too little": {"brew", "brew: bring a pot\n",
 			"arguments string repeat ?operands\n"},
-		"an optional value": {"brew", "Usage: brew [OPTION]...\n\n  --heat[=WHEN]  show heat\n  --milk[=KIND]  sort by one of hot, cold\n",
+		"an optional value": {"brew", "Usage: brew [OPTION]...\n\n" +
+			"  --heat[=WHEN]  show heat\n  --milk[=KIND]  sort by one of hot, cold\n",
 			"heat --heat switch ?value\nmilk --milk choice equals hot|cold\n"},
 		"several values": {"brew", "usage: brew [-h] [--pair A B]\n\noptions:\n" +
 			"  -h, --help  show this help message and exit\n  --pair A B  two\n", ""},

@@ -117,13 +117,13 @@ programs:
 # Measures wrap with programs that nobody looks at while improving it. It downloads them as programs does.
 # make test does not run it.
 holdout:
-	$(GO) vet -tags programs ./test/programs/holdout
-	$(GO) test -tags programs -count=1 -v ./test/programs/holdout -set ../holdout2
+	$(GO) vet -tags programs ./test/programs/sets
+	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set holdout
 
-# Measures wrap in the same way with the set that may be looked at.
+# Measures wrap in the same way with programs that may be looked at.
 development:
-	$(GO) vet -tags programs ./test/programs/holdout
-	$(GO) test -tags programs -count=1 -v ./test/programs/holdout
+	$(GO) vet -tags programs ./test/programs/sets
+	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets
 
 # Tests confinement and observation under kernels of Debian, on an emulated ARM64 machine. It downloads the
 # kernels into a cache folder, needs qemu-system-aarch64 and debootstrap, and takes half an hour.

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154 # install.sh sets the variables
-# The steps of the install.sh of both test sets. They use the arrays debian, npm and go, and folder.
+# The steps of the install.sh of each test set. They use the arrays debian, npm and go, and folder.
 
 fail() {
-  printf 'test/programs/holdout: %s\n' "$@" >&2
+  printf 'test/programs/sets: %s\n' "$@" >&2
   exit 1
 }
 
@@ -18,7 +18,7 @@ fetch_debian() {
   for program in apt-get dpkg-deb npm go; do
     command -v "$program" >/dev/null || fail "$program is needed to fetch programs, and is not here."
   done
-  echo "test/programs/holdout: fetching into $folder" >&2
+  echo "test/programs/sets: fetching into $folder" >&2
   rm -rf "$folder"
   mkdir -p "$folder/debs" "$folder/bin" "$folder/npm"
   (cd "$folder/debs" && apt-get download "${debian[@]}" >../apt.log 2>&1) ||

@@ -1,6 +1,6 @@
 //go:build programs
 
-package holdout
+package sets
 
 import (
 	"bytes"
@@ -37,14 +37,13 @@ const passed = "PYTHONPATH,LD_LIBRARY_PATH,GIT_CONFIG_GLOBAL,GIT_CONFIG_NOSYSTEM
 // open fetches the programs. bin is a folder of further programs.
 func open(t *testing.T, bin string) site {
 	t.Helper()
-	folder := os.Getenv("MCPBASH_HOLDOUT_PROGRAMS")
-	if folder == "" {
-		out, err := exec.Command("bash", filepath.Join(*set, "install.sh")).Output()
-		if err != nil {
-			t.Fatalf("install.sh: %v", err)
-		}
-		folder = strings.TrimSpace(string(out))
+	install := exec.Command("bash", filepath.Join(*set, "install.sh"))
+	install.Stderr = os.Stderr
+	out, err := install.Output()
+	if err != nil {
+		t.Fatalf("install.sh: %v", err)
 	}
+	folder := strings.TrimSpace(string(out))
 	root := filepath.Join(folder, "root")
 	libraries, _ := filepath.Glob(filepath.Join(root, "usr/lib/*-linux-gnu"))
 	more, _ := filepath.Glob(filepath.Join(root, "lib/*-linux-gnu"))
@@ -102,7 +101,7 @@ func TestTasksAreRight(t *testing.T) {
 // With recipes at least 80 % of the tasks of programs that have one work at the first call. Without recipes at least
 // 50 % of all tasks do. Dangerous options that a task needs are asked for by name. No operand is invented, and no
 // dangerous option is offered unasked.
-func TestHoldout(t *testing.T) {
+func TestSet(t *testing.T) {
 	bin := t.TempDir()
 	if err := checkout.Build(bin, checkout.Commands); err != nil {
 		t.Fatal(err)
@@ -270,7 +269,7 @@ func (s site) call(t *testing.T, project, work, name string, k task, arguments m
 	server.Dir, server.Env = project, append(slices.Clone(s.env), "MCPBASH_PROJECT_ROOT="+project)
 	var log bytes.Buffer
 	server.Stderr = &log
-	client := mcp.NewClient(&mcp.Implementation{Name: "holdout", Version: "1"}, nil)
+	client := mcp.NewClient(&mcp.Implementation{Name: "sets", Version: "1"}, nil)
 	client.AddRoots(&mcp.Root{URI: "file://" + work, Name: "work"})
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -1,6 +1,6 @@
 //go:build programs
 
-package holdout
+package sets
 
 import (
 	"encoding/json"
@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// set is the folder of the test set. It has 25 JSON files, and the script that fetches their programs.
-var set = flag.String("set", ".", "folder of the test set")
+// set is the folder of the test set. It has JSON files, and the script that fetches their programs.
+var set = flag.String("set", "development", "folder of the test set")
 
 // A program is a file of facts about one command, with tasks.
 type program struct {
@@ -83,8 +83,8 @@ func programs(t *testing.T) (list []*program) {
 		}
 		list = append(list, p)
 	}
-	if len(list) != 25 {
-		t.Errorf("%s has %d programs, not 25", *set, len(list))
+	if len(list) == 0 {
+		t.Fatalf("%s has no programs", *set)
 	}
 	return list
 }

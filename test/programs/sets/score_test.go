@@ -1,6 +1,6 @@
 //go:build programs
 
-package holdout
+package sets
 
 import (
 	"fmt"

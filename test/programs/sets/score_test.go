@@ -165,7 +165,7 @@ func table(all []*program, both [2][]*score) string {
 	isRecipe := func(i int) bool { return all[i].Recipe }
 	every := func(int) bool { return true }
 	columns := []score{total(both[0], isRecipe), total(both[0], every), total(both[1], every)}
-	b.WriteString("\nSummary\n\n| | programs with recipes | all 25, recipes where they exist | all 25, help alone |\n" +
+	b.WriteString("\nSummary\n\n| | programs with recipes | all, recipes where they exist | all, help alone |\n" +
 		"|---|---|---|---|\n")
 	row := func(name string, cell func(score) string) {
 		fmt.Fprintf(&b, "| %s |", name)

@@ -63,7 +63,7 @@ func wrapCommand() *cli.Command {
 	c.Flags.Bool(&o.unverified, "unverified", "use recipes that were not tested with the real program, too")
 	c.Flags.Positive(&o.Max, "max-options", "N", "the maximum number of options of a tool (60; all of a recipe)")
 	c.Flags.String(&o.only, "only", "LIST", "offer only these options; a list of names with commas")
-	c.Flags.String(&o.with, "with", "LIST", "offer these options too, which are left out because of a danger or the limit")
+	c.Flags.String(&o.with, "with", "LIST", "offer these options too; README.md of the tool lists those left out")
 	c.Flags.String(&o.without, "without", "LIST", "leave out these options")
 	c.Flags.String(&o.name, "name", "TOOL", "the name of the tool; default: derived from the command line")
 	c.Flags.Bool(&o.subcommands, "subcommands", "create a tool for each command of the program")

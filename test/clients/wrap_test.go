@@ -21,25 +21,25 @@ var spies = map[string]string{
 	"gnu": `Usage: gnu [OPTION]... [--] WORD [FILE]...
 With no FILE, read standard input.
 
-  -j, --joined=TEXT    in one word
-  -k TEXT              attached
-  -l, --list=TEXT      can be repeated
-  -f, --file=FILE      a path
-      --opt[=TEXT]     a value that may be left out
-  -s, --switch         a switch
-  -w, --when={always,never}  a choice
+  -j, --joined=TEXT    show lines with this text; one word
+  -k TEXT              show lines without this text; attached
+  -l, --list=TEXT      show lines with one of these texts; can be repeated
+  -f, --file=FILE      read patterns from this file
+      --opt[=TEXT]     show this text; a value that may be left out
+  -s, --switch         show more
+  -w, --when={always,never}  show colours
       --help           display this help and exit
 `,
 	"go": `Usage of go:
   -name string
-    	a name
+    	show lines with this name
   -other string
-    	another one
+    	show lines with another one
 `,
 	"search": `Usage: search [-H] [path]
-  -H             links
-  -name PATTERN  a pattern
-  -text TEXT     a text
+  -H             follow links
+  -name PATTERN  match a pattern
+  -text TEXT     match a text
 `,
 	"seek": `Usage: seek [-name PATTERN] [WORD]
 `,

@@ -70,7 +70,7 @@ func (m *maker) words() {
 		a.Dashes = true
 		a.Description += " They can be options."
 		m.Recipe.Dangers = m.dangers.Names(m.p.Words[0])
-	case m.p.Dashes:
+	case m.p.Dashes && m.p.DashesAt <= 0: // further right, it separates operands, such as revisions from files
 		m.add(recipe.Argument{Words: []string{"--"}})
 		a.Dashes = true
 	default:

@@ -97,7 +97,7 @@ func (r *Runner) watch(ctx context.Context, s *Spec, began time.Time, job window
 			case out.isOver():
 				cause = out.tooMuchCause()
 			case errs.isOver():
-				cause = ErrStderrLimit
+				cause = errs.tooMuchCause()
 			case s.Timeout > 0 && now.Sub(began) >= s.Timeout:
 				cause = ErrTimedOut
 			case s.Watch != nil:

@@ -115,7 +115,7 @@ programs:
 	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs
 
 # Measures wrap with programs that nobody looks at while improving it. It downloads them as programs does.
-# make test does not run it.
+# It needs a set in test/programs/sets/holdout. make test does not run it.
 holdout:
 	$(GO) vet -tags programs ./test/programs/sets
 	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set holdout

@@ -6,5 +6,6 @@
 // misses may be read. Nobody looks at the files of the folder holdout while improving wrap. "make holdout" measures
 // them, and only its figures are results. Change a file of a set only to correct an error.
 //
-// A hold-out set that was looked at moves to the folder development. Somebody who has not seen wrap writes a new one.
+// A hold-out set that was looked at moves to the folder development. Somebody who has not seen wrap writes a new one:
+// its JSON files, names.txt and install.sh, in a new folder holdout. There is no such folder between two sets.
 package sets

@@ -26,15 +26,25 @@ debian=(
   fontconfig-config libfontenc1 libfreetype6 libglib2.0-0 libgomp1 libheif1 libjbig0 libjpeg62-turbo liblcms2-2
   liblerc4 liblqr-1-0 libltdl7 libmd0 libnuma1 libtiff6 libwebp7 libwebpdemux2 libwebpmux3 libx11-6 libx265-199
   libxau6 libxcb-render0 libxcb-shm0 libxcb1 libxdmcp6 libxext6 libxrender1 zlib1g
+  grep gzip age bsdextrautils libsmartcols1 curl libcurl4 libgssapi-krb5-2 libkrb5-3 libkrb5support0 libk5crypto3
+  libcom-err2 libkeyutils1 libldap-2.5-0 libsasl2-2 libnghttp2-14 librtmp1 libgmp10 iproute2 libbpf1 libcap2
+  libcap2-bin libdb5.3 libelf1 libmnl0 libtirpc3 libxtables12 procps libproc2-0 libncursesw6 libsystemd0 gpg gpgconf
+  libassuan0 libgcrypt20 libgpg-error0 xz-utils qpdf libqpdf29 isort python3-isort python3-toml mkdocs
+  fonts-font-awesome libjs-bootstrap4 libjs-jquery libjs-lunr libjs-modernizr libjs-popper.js node-jquery
+  python3-livereload python3-tornado python3-lunr sphinx-rtd-theme-common fonts-lato ghp-import python3-jinja2
+  python3-markupsafe python3-markdown python3-mergedeep python3-packaging python3-pyyaml-env-tag python3-watchdog
+  python3-yaml libyaml-0-2
 )
 npm=(
   prettier@3.3.3 svgo@3.3.2 markdownlint-cli@0.41.0 esbuild@0.21.5 @ffmpeg-installer/linux-x64@4.1.0
   @ast-grep/cli@0.31.1 html-minifier-terser@7.2.0 depcheck@1.4.7
+  cspell@8.17.5 mocha@10.8.2 lightningcss-cli@1.29.1 @ffprobe-installer/linux-x64@5.2.0
 )
 go=(
   github.com/mikefarah/yq/v4@v4.44.3 github.com/tomwright/dasel/v2/cmd/dasel@v2.8.1
   github.com/client9/misspell/cmd/misspell@v0.3.4 github.com/homeport/dyff/cmd/dyff@v1.10.2
   github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 github.com/zricethezav/gitleaks/v8@v8.30.1
+  sigs.k8s.io/kustomize/kustomize/v5@v5.4.3 github.com/mgechev/revive@v1.3.9
 )
 
 # shellcheck source=/dev/null
@@ -58,4 +68,6 @@ fetch_others
 ffmpeg=../npm/node_modules/@ffmpeg-installer/linux-x64/ffmpeg
 ln -s "$ffmpeg" "$folder/bin/ffmpeg"
 chmod +x "$folder/bin/$ffmpeg"
+ln -s ../npm/node_modules/@ffprobe-installer/linux-x64/ffprobe "$folder/bin/ffprobe"
+chmod +x "$folder/npm/node_modules/@ffprobe-installer/linux-x64/ffprobe"
 finish

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -142,10 +143,19 @@ func TestTableIsNotWritten(t *testing.T) {
 		s.put(s.root+"/file", "x")
 		d := needs("E")
 		d.Write = []string{"."}
-		try := func(what, path, attempt string, want bool) {
+		try := func(what, path string, want bool, attempts ...string) {
 			t.Helper()
-			res := s.call("own", d, "P='"+path+"'\n"+attempt, s.dir)
-			s.wants(fmt.Sprintf("%s, there: %t: %s %s", what, there, attempt, path), res, want)
+			code := "P='" + path + "'\n"
+			for i, attempt := range attempts {
+				code += fmt.Sprintf("( %s ) >/dev/null 2>&1 && echo %d\n", attempt, i)
+			}
+			res := s.call("own", d, code+"exit 0", s.dir)
+			s.wants(what, res, true)
+			for i, attempt := range attempts {
+				if got := slices.Contains(strings.Fields(string(res.Stdout)), strconv.Itoa(i)); got != want {
+					t.Errorf("%s, there: %t: %s %s: succeeded: %t", what, there, attempt, path, got)
+				}
+			}
 		}
 		for what, path := range samples {
 			if path == s.project+"/start.sh" && !there {
@@ -155,10 +165,8 @@ func TestTableIsNotWritten(t *testing.T) {
 			if there {
 				s.mkdir(filepath.Dir(path))
 				s.put(path, "x")
-				try(what, path, `echo x >"$P"`, false)
-				try(what, path, `"$TRY" rm "$P"`, false)
-				try(what, path, `"$TRY" mv "$P" "$ROOT/away"`, false)
-				try(what, path, `"$TRY" mv "${P%/*}" "$ROOT/away"`, false)
+				try(what, path, false, `echo x >"$P"`, `"$TRY" rm "$P"`, `"$TRY" mv "$P" "$ROOT/away"`,
+					`"$TRY" mv "${P%/*}" "$ROOT/away"`)
 			} else {
 				for parent := filepath.Dir(path); ; parent = filepath.Dir(parent) {
 					if _, err := os.Stat(parent); err == nil {
@@ -167,17 +175,13 @@ func TestTableIsNotWritten(t *testing.T) {
 					missing = parent
 				}
 			}
-			try(what, missing, `echo x >"$P"`, false)
-			try(what, missing, `"$TRY" mkdir "$P"`, false)
-			try(what, missing, `"$TRY" mv "$ROOT/made" "$P"`, false)
-			try(what, missing, `"$TRY" mv "$ROOT/file" "$P"`, false)
-			try(what, missing, `"$TRY" ln "$ROOT/file" "$P"`, false)
-			try(what, missing, `"$TRY" symlink "$ROOT/file" "$P"`, false)
+			try(what, missing, false, `echo x >"$P"`, `"$TRY" mkdir "$P"`, `"$TRY" mv "$ROOT/made" "$P"`,
+				`"$TRY" mv "$ROOT/file" "$P"`, `"$TRY" ln "$ROOT/file" "$P"`, `"$TRY" symlink "$ROOT/file" "$P"`)
 		}
 		for _, path := range []string{
 			s.root + "/new", s.project + "/notes/new", s.project + "/sub/new", s.project + "/file",
 		} {
-			try("no code", path, `echo x >"$P"`, true)
+			try("no code", path, true, `echo x >"$P"`)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -42,7 +43,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 			"ProgramsBelowARoot|FirstLines|ToolsThatShareAScript|WhatRunsNext|" +
 			"Extras|ControlFilesThatAreDeclared|ModesOfExchangedDescriptors|ProgramsThatKeepModes)$",
 	} {
-		cmd := exec.Command(dir+"/tests", "-test.run="+tests)
+		cmd := exec.Command(dir+"/tests", fmt.Sprintf("-test.short=%t", testing.Short()), "-test.run="+tests)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "HOME="+tmp, "MCPBASH_TEST_TRY="+dir+"/try")
 		cmd.SysProcAttr = &syscall.SysProcAttr{

@@ -3,6 +3,7 @@
 package serve
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -157,31 +158,21 @@ func startWith(t *testing.T, root string, env project.Env, change func(*Options)
 		inW.Close()
 	}
 	go func() {
-		var buf bytes.Buffer
-		chunk := make([]byte, 64<<10)
-		for {
-			n, err := outR.Read(chunk)
-			buf.Write(chunk[:n])
-			for {
-				line, lineErr := buf.ReadString('\n')
-				if lineErr != nil {
-					buf.WriteString(line)
-					break
-				}
-				if err := c.checker.Received([]byte(line)); err != nil {
-					t.Errorf("the server wrote: %v", err)
-				}
-				line = strings.TrimSuffix(line, "\n")
-				if strings.Contains(line, `/list_changed"`) {
-					c.changed <- line // they come whenever they like (P-1904)
-					continue
-				}
-				c.lines <- line
-			}
+		defer close(c.lines)
+		for in := bufio.NewReader(outR); ; {
+			line, err := in.ReadString('\n')
 			if err != nil {
-				close(c.lines)
 				return
 			}
+			if err := c.checker.Received([]byte(line)); err != nil {
+				t.Errorf("the server wrote: %v", err)
+			}
+			line = strings.TrimSuffix(line, "\n")
+			if strings.Contains(line, `/list_changed"`) {
+				c.changed <- line // they come whenever they like (P-1904)
+				continue
+			}
+			c.lines <- line
 		}
 	}()
 	o := Options{Env: full, Dir: root, Tree: func() project.Tree { return project.Tree{sdkMark: nil} },

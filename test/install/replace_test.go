@@ -134,8 +134,8 @@ func (u *user) stopsAt(number int, args ...string) (result, int) {
 }
 
 // CLI-1710: a run that is stopped leaves the old installation or the new one, and the next run
-// completes it. With -short, only upgrades that are killed stop at each command; the other runs stop
-// at every fourth.
+// completes it. With -short, upgrades that are killed stop at every second command, and the other runs
+// at every eighth.
 func TestStopped(t *testing.T) {
 	newer := released(t, "2.0.0")
 	for _, job := range []struct {
@@ -165,8 +165,11 @@ func TestStopped(t *testing.T) {
 				t.Fatalf("not stopped, after %d commands: %+v", count, r)
 			}
 			step := 1
-			if testing.Short() && (job.signal != "KILL" || job.name != "upgrade") {
-				step = 4
+			switch {
+			case testing.Short() && job.signal == "KILL" && job.name == "upgrade":
+				step = 2
+			case testing.Short():
+				step = 8
 			}
 			path := newUser(t).env["PATH"]
 			for number := 1; number <= count; number += step {

@@ -162,7 +162,9 @@ __mcp_argv_add() { # ARRAY POINTER
 
 __mcp_argv_push_value() { # ARRAY POINTER
   # A separate word that begins with a dash could be read as an option. Numbers and a single dash could not.
-  case $_how$_any:$__mcp_kind:$__mcp_reply in
+  local _free=$_any
+  [[ -n $_path || -z $_unless || ! $__mcp_reply =~ $_unless ]] || _free=1
+  case $_how$_free:$__mcp_kind:$__mcp_reply in
     operand:s:-?* | apart:s:-?*)
       __mcp_failure="$2 begins with a dash, and the program could take it for an option" __mcp_reply=''
       return 0

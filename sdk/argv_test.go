@@ -25,7 +25,7 @@ func TestArgv(t *testing.T) {
 		return invalid(p + " begins with a dash, and the program could take it for an option")
 	}
 	const args = `{"t":true,"f":false,"n":3,"s":"a b","e":"","z":null,"d":"-x","neg":-5,"l":["a","-b","c\n"],"o":{"a":1},
-		"nl":"one\n\n","q":"$(x) \"q\" 'p' \\ *","null":"null","one":"-","deep":[["a"]],"big":12}`
+		"nl":"one\n\n","q":"$(x) \"q\" 'p' \\ *","null":"null","one":"-","deep":[["a"]],"big":12,"ll":["a","--","b"],"lx":["--","-b"]}`
 	var rows []row
 	for _, c := range []struct {
 		script string
@@ -53,6 +53,9 @@ func TestArgv(t *testing.T) {
 		{`mcp_argv_option argv .l -x --one`, dash(".l[1]")},
 		{`mcp_argv_operand argv .l --any`, out("<a><-b><c\n>")},
 		{`mcp_argv_operand argv .l`, dash(".l[1]")},
+		{`mcp_argv_operand argv .ll --unless '^(--)$'`, out("<a><--><b>")},
+		{`mcp_argv_operand argv .l --unless '^(--)$'`, dash(".l[1]")},
+		{`mcp_argv_operand argv .lx --unless '^(--)$'`, dash(".lx[1]")},
 		{`mcp_argv_operand argv .o`, invalid(".o must be a single value")},
 		{`mcp_argv_operand argv .deep`, invalid(".deep[0] must be a single value")},
 		{`mcp_argv_operand argv .one --path; mcp_argv_option argv .one -o --path`, out("<-><-o><->")},

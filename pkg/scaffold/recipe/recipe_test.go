@@ -57,7 +57,7 @@ df --output, fd --prune, git-grep --count, ssh-keygen -y, ssh-keygen -f, openssl
 openssl-req -key, openssl-x509 -CAkey, openssl-x509 -signkey, yt-dlp --paths, yt-dlp --output,
 pip-install --upgrade, pip-install --pre, pip-list --pre, psql --command, rclone-copy --update,
 restic-backup --password-file, restic-backup --force, restic-snapshots --password-file, rsync --update, rsync --link-dest,
-shellcheck --shell, shfmt -f, tar --directory, tar --update, terraform-plan -chdir, terraform-plan -destroy, unzip -d,
+shellcheck --shell, shfmt -f, tar --directory, tar --update, tree --prune, terraform-plan -chdir, terraform-plan -destroy, unzip -d,
 wget --output-document, wget --directory-prefix, wget --input-file, zip --update, zip --freshen`
 
 // WRAP-26: recipes offer no dangerous options unasked, except those.

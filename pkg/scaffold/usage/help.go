@@ -195,7 +195,8 @@ func (r *helpReader) heading(l, next line) bool {
 		r.part = aboutOperands
 	case optionParts.MatchString(r.section):
 		r.part = aboutOptions
-	case elseParts.MatchString(r.section):
+	case elseParts.MatchString(r.section) &&
+		(!strings.HasPrefix(next.text, "-") || strings.Contains(r.section, "example")):
 		r.part = aboutElse
 	case commandParts.MatchString(r.section):
 		r.part = aboutCommands
@@ -321,7 +322,7 @@ func (r *helpReader) end() {
 func (p *Program) enter(s spec, help string) {
 	if first := s.names[0]; cluster.MatchString(first) {
 		switch o := p.Find(first[:2]); {
-		case o != nil && o.Value != nil: // "-Thtml" is -T with a value
+		case o != nil && o.Value != nil && o.Value.Kind != Integer && o.Value.Kind != Number: // "-Thtml": -T with a value
 			return
 		case o != nil && s.value == nil && strings.Trim(first, first[:2]) == "": // "-vv" is -v twice
 			o.Repeat = true
@@ -358,6 +359,8 @@ func (p *Program) enter(s spec, help string) {
 
 var (
 	requiredIn = lazyregexp.New(`\[required\]|\(required\)|\(Required\)`)
+	// commaList matches descriptions of a value that the help omits otherwise.
+	commaList = lazyregexp.New(`(?i)^(?:a )?comma[- ](?:separated|delimited)`)
 	// yargsType matches the type that yargs prints after a description.
 	yargsType = lazyregexp.New(`\[(string|number|array|count|choices: [^\]]*)\]`)
 )
@@ -366,6 +369,8 @@ var (
 func (o *Option) yargs() {
 	m := yargsType.FindStringSubmatch(o.Help)
 	switch {
+	case o.Value == nil && m == nil && commaList.MatchString(o.Help):
+		o.Value = &Value{Name: "list"}
 	case m == nil || o.Value != nil:
 	case m[1] == "count":
 		o.Repeat = true

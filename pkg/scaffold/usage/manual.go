@@ -134,9 +134,22 @@ func (m *manPage) text(s string) {
 	}
 }
 
+// verbatim adds a line that begins with spaces as it is, and reports whether it is such a line.
+func (m *manPage) verbatim(s string) bool {
+	bare := strings.TrimLeft(s, " ")
+	if bare == s || bare == "" || m.tag || m.section == "synopsis" || m.section == "name" {
+		return false
+	}
+	m.flush()
+	m.lines = append(m.lines, line{plainText(bare), tagColumn + len(s) - len(bare)})
+	return true
+}
+
 func (m *manPage) line(l string) {
 	if !strings.HasPrefix(l, ".") && !strings.HasPrefix(l, "'") || l == "." {
-		m.text(roff(l))
+		if !m.verbatim(roff(l)) {
+			m.text(roff(l))
+		}
 		return
 	}
 	name, rest, _ := strings.Cut(strings.TrimLeft(l[1:], " \t"), " ")
@@ -167,7 +180,6 @@ func (m *manPage) line(l string) {
 		m.flush()
 		m.depth++
 	case "It":
-		m.body = false
 		m.item(mdocLine(args))
 	case "Nm": // the name of the program, which begins a usage line
 		if m.mdoc = true; m.section == "synopsis" {

@@ -176,7 +176,7 @@ func inBrackets(text string, whole bool) (*Value, string) {
 	if optionalValue.MatchString(inner) && (whole || atBoundary(rest)) {
 		return (&Value{Name: inner, Optional: !strings.Contains(inner, "|")}).named(), rest
 	}
-	if word, rest := cutWord(text[1:]); len(word) > len(body) && (whole || atBoundary(rest)) { // "[protocol://]host"
+	if word, rest := cutWord(text[1:]); len(word) > len(body) { // "[protocol://]host"
 		return &Value{Name: cut(innerBrackets.ReplaceAllString(word, ""), maxName)}, rest
 	}
 	return nil, text

@@ -423,6 +423,11 @@ GLOBAL OPTIONS:
 `},
 	{"optionator", "brew", StyleGNU, "Usage: brew [options]\n\n  -c, --config path::String  use it\n  --max Int" +
 		"                  at most\n", "-c --config = string\n--max = integer\n"},
+	{"one dash before long names", "brew", StyleOther, "Usage: brew [options]\n\n  -l <int>   : leaves\n" +
+		"  -layout    : keep it\n" +
+		"  -T <kind>  : kind\n  -Thot      : hot\n  -x [proto://]pot[:cup] Use the pot\n\nOutput formats:\n" +
+		"  -f         : in full\n\nLists:\n  -i         : Comma separated leaves\n\nExamples:\n  -z  none\n",
+		"-l = integer\n-layout\n-T = string\n-x = string\n-f\n-i = string ...\n"},
 	{"busybox", "busybox brew", StyleBusybox, "BusyBox v1.0 () multi-call binary.\n\n" +
 		"Usage: brew [-ac] [-n N] FILE...\n\nBrew tea\n\n\t-a\tAll\n\t-c\tCold\n\t-n N\tN cups\n", `-a
 -c
@@ -545,10 +550,21 @@ The supported kinds are green, black, and white.
 A file.
 .El
 `, "-a\n-b\n-k = string\n--long = path\n<file> path ... !\n"},
+		"lines with spaces": {`.SH NAME
+brew \- make tea
+.SH DESCRIPTION
+Leaves:
+  \-alpha kind    green
+                 black
+  \-beta          all
+`, "-alpha = string\n-beta\n"},
 	} {
 		p := Manual([]byte(c.text), []string{"brew"})
 		if got := listing(p); got != c.want || p.Summary != "make tea" {
 			t.Errorf("%s: %q\n%s\nwant\n%s", name, p.Summary, got, c.want)
+		}
+		if a := p.Find("-a"); a != nil && !strings.HasPrefix(strings.ToLower(a.Help), "all of it") {
+			t.Errorf("%s: -a is described as %q", name, a.Help)
 		}
 	}
 }

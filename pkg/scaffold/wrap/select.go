@@ -22,7 +22,7 @@ type Selection struct {
 }
 
 // MaxOptions is the maximum number of options of a tool that is made from a program's help.
-const MaxOptions = 60
+const MaxOptions = 80
 
 // limit returns the maximum number of options that are not required.
 func (s Selection) limit(from Source) int {

@@ -125,7 +125,7 @@ func (x tool) arguments(p *program, k task) (arguments map[string]any, missing [
 		}
 	}
 	for _, o := range x.Options {
-		if slices.Contains(where, o.Offered) && arguments[o.Offered] == nil {
+		if slices.Contains(where, o.Offered) && arguments[o.Offered] == nil && !x.properties[o.Offered].is("boolean") {
 			x.set(arguments, o.Offered, []string{"."}, false)
 		}
 	}

@@ -53,6 +53,8 @@ type Option struct {
 	Value string // the name of its value
 	Takes bool   // it has a value, which is not a number or a choice
 	Help  string
+	// Compiled reports that the program is in a language that does not load code by its name.
+	Compiled bool
 }
 
 // Load reads the list.
@@ -112,27 +114,34 @@ var (
 	negative = lazyregexp.New(`^(?:no|without|disable|skip|ignore|exclude|keep|preserve|show|list|print|dry)-`)
 	// denied matches a verb that a description denies, and what an option replaces.
 	denied = lazyregexp.New(`(?i)(?:\bnot|n't|\bnever|\bprevent\w*|\bavoid\w*|\bwithout|\bno longer|` +
-		`\bdisables?) (?:\S+ )?\S+|` +
+		`\bdisables?|\bremoves? the need) (?:\S+ )?\S+|` +
 		`\b(?:instead of|rather than) \S+(?: (?:it|them|(?:the )?files?))?(?: in[- ]?place)?`)
 	// toStdout matches what an output file replaces.
 	toStdout = lazyregexp.New(`(?i)\b(?:instead of|rather than) (?:to )?(?:the )?(?:stdout|standard output|console)\b`)
+	// prints matches what only prints.
+	prints = lazyregexp.New(`(?i)\b(?:writ|send|output|dump|force)\w* (?:\S+ ){0,3}?(?:to|on) (?:the )?(?:stdout|` +
+		`standard output|console|terminal)\b|\bwrit(?:es?|ing) (?:(?:the|a|out) )*(?:count|number|total|name|size|` +
+		`length)s?\b|` +
+		`\b(?:creat|generat|produc|mak)es? an? (?:table|list|summary|tree|diff)\b`)
 	// pathValue matches names of values that are paths.
-	pathValue = lazyregexp.New(`(?i)(?:file|path|dir|dirname|directory|folder|filename|out|dest|log|^-$)s?[0-9]*$`)
+	pathValue = lazyregexp.New(`(?i)(?:file(?:[ _-]?name)?|basename|path|dir|dirname|directory|folder|out|dest|log|` +
+		`^-$)s?[0-9]*$`)
 	// harmless matches names of values that are numbers or a choice.
 	harmless = lazyregexp.New(`(?i)^(?:n|num(?:ber)?|count|limit|max|min|size|sec(?:ond)?s?|minutes|days|ms|msec|port|` +
 		`level|lines?|width|height|depth|col(?:umn)?s?|percent|rate|ratio|bytes|factor|threads|jobs|type|format|fmt|` +
-		`style|mode|kind|when|html|xml|json|csv|yaml|text|scheme|encoding|charset|lang(?:uage)?|colou?r)$`)
+		`style|mode|kind|when|html|xml|json|csv|yaml|scheme|encoding|charset|lang(?:uage)?|colou?r)$`)
 	camel     = lazyregexp.New(`([a-z0-9])([A-Z])`)
 	separator = lazyregexp.New(`[^a-z0-9]+`)
 )
 
 // Affirmed returns a description without the actions that it denies.
 func Affirmed(help string) string {
-	return denied.ReplaceAllString(toStdout.ReplaceAllString(help, "(or stdout)"), "")
+	help = prints.ReplaceAllString(toStdout.ReplaceAllString(help, "(or stdout)"), "print")
+	return denied.ReplaceAllString(help, "")
 }
 
-// first returns the first sentence of a description. Others often explain other options.
-func first(help string) string {
+// First returns the first sentence of a description. Others often explain other options.
+func First(help string) string {
 	help = strings.TrimLeft(help, "- ")
 	at := strings.Index(help[min(25, len(help)):], ". ")
 	if at < 0 {
@@ -149,6 +158,15 @@ func words(name string) string {
 	return strings.Trim(separator.ReplaceAllString(strings.ToLower(name), "-"), "-")
 }
 
+// WritesResult is the reason for an option that only names the file or the folder of the result.
+const WritesResult = "writes the result to the path that it names"
+
+// The reasons for other options that write. These are reasons of kinds, too.
+const (
+	writes  = "writes to the path that it names"
+	changes = "changes or deletes files"
+)
+
 // Option returns the reason why an option is dangerous, or "".
 func (l *List) Option(program string, o Option) string {
 	for _, name := range o.Names {
@@ -159,18 +177,22 @@ func (l *List) Option(program string, o Option) string {
 			}
 		}
 	}
-	o.Help = Affirmed(first(o.Help))
-	if len(o.Names) == 1 && o.Names[0] == "-o" && o.Takes && pathValue.MatchString(o.Value) {
-		return "writes to the path that it names"
+	isResult := isResult(o)
+	o.Help = Affirmed(First(o.Help))
+	if len(o.Names) == 1 && o.Names[0] == "-o" && o.Takes && pathValue.MatchString(o.Value) && !isResult {
+		return writes
 	}
 	o.Takes = o.Takes && !harmless.MatchString(o.Value)
 	if slices.ContainsFunc(o.Names, func(name string) bool { return negative.MatchString(words(name)) }) {
 		return ""
 	}
 	for i := range l.Kinds {
-		if l.Kinds[i].has(&o) {
-			return l.Kinds[i].Why
+		if k := &l.Kinds[i]; !(isResult && (k.Why == writes || k.Why == changes)) && k.has(&o) {
+			return k.Why
 		}
+	}
+	if isResult {
+		return WritesResult
 	}
 	return ""
 }

@@ -23,7 +23,7 @@ const (
 		`percent|colou?r|highlight|plain\b|raw\b|ascii|json|csv|tsv|xml|yaml|html|markdown|text\b|compact|pretty|short|` +
 		`brief|long\b|detail|context|depth|level|recurs|descend|travers|follow|dereferenc|symlink|symbolic link|compar|` +
 		`differ|diff\b|equal|similar|treat|interpret|consider|assum|expect|detect|pars|read|process only|take\b|output|` +
-		`input|stdin|standard input|nul\b|null\b|zero\b|empty|date|time|timezone|seconds?\b|minutes?\b|hours?\b|` +
+		`input|in-?file|stdin|standard input|nul\b|null\b|zero\b|empty|date|time|timezone|seconds?\b|minutes?\b|hours?\b|` +
 		`days?\b|utc\b|` +
 		`locale|language|resolution|dpi\b|page|quality|threshold|tolerance|seed\b|iteration|threads?\b|jobs\b|warn|error|` +
 		`statistic|\w*stat\b|stats\b|check|validat|lint|syntax|binary|hex|octal|radix|base\b|exit status|dry[- ]?run)`
@@ -35,23 +35,31 @@ const (
 		`convert|output|default|desired|additional\w*|machine|with|each|it|program|continue|tells?|if|other|more|file|` +
 		`input|maximum)[,)]? )*`
 	// acts are verbs for effects beyond the printed result.
-	acts = `(?:writ|sav|stor|dump|creat|generat|record|append|redirect|delet|remov|eras|destroy|unlink|shred|wip|purg|` +
-		`prun|clean|clear|drop|discard|kill|signal|terminat|abort|overwrit|clobber|replac|rewrit|modif|alter|chang|add|` +
-		`insert|strip|updat|upgrad|downgrad|install|uninstall|renam|mov|cop|link|fix|edit|exec|execut|run|runn|invok|` +
-		`call|spawn|launch|start|load|import|eval|evaluat|initiali[sz]|sign|encrypt|decrypt|verif|upload|download|fetch|` +
+	acts = `(?:writ|sav|stor|dump|creat|generat|append|redirect|delet|remov|eras|destroy|unlink|shred|wip|purg|` +
+		`prun|clean|clear|drop|discard|kill|signal|terminat|overwrit|clobber|replac|rewrit|modif|alter|chang|` +
+		`strip|updat|upgrad|downgrad|install|uninstall|renam|mov|cop|link|fix|edit|exec|execut|run|runn|invok|` +
+		`call|spawn|launch|start|load|import|eval|evaluat|initiali[sz]|sign|upload|download|fetch|` +
 		`retriev|send|submit|post|publish|push|pull|deploy|connect|listen|serv|detach|fork|extract|unpack|restor|reset|` +
-		`recover|repair|mount|lock|forc|allow|trust|authenticat|log|pass|pip|collaps|minif|compress|condens|squeez)`
+		`vacuum|` +
+		`recover|repair|mount|lock|forc|allow|trust|authenticat|log|pass|pip)`
 	// content are parts of a text. An act on one of them only changes the result.
 	content = `(?:comments?|white ?space|spaces?|blanks?|tabs?|lines?|words?|characters?|chars?|case|letters?|columns?|` +
-		`fields?|attributes?|quot\w+|doctype|breaks?|newlines?|components|accents?|punctuation|indentation|separators?)`
+		`fields?|attributes?|quot\w+|doctype|breaks|newlines?|components|accents?|punctuation|indentation|separators?)`
 	// things are nouns for what runs, changes settings, is secret or is elsewhere.
 	things = `(?:command|cmd|programs?\b|script|shell|pager|browser|editor|viewer|hook|plug-?in|add-?on|modul|librar|` +
 		`code\b|macro|engine|provider|driver|external|interpreter|executable|interactive|daemon|background|config|setting|` +
-		`profile\b|preference|\w*rc\b|rc-?file|environment|password|passw|passphrase|token|secret|credential|private|` +
-		`key ?file|cookie|netrc|login|user\b|username|prox(?:y|ies)|ur[li]s?\b|https?|ftp|server|host|network|remote|` +
+		`profile\b|preference|\w*rc\b|rc-?file|environment|password|passw|pass ?phrase|gpg\b|mirror|connection|token|` +
+		`secret|credential|private|` +
+		`key ?file|cookie|netrc|login|user\b|username|prox(?:y|ies)|ur[li]s?\b|https?|ftp|\w*server|host|network|remote|` +
 		`socket|port\b|cach|log\b|log ?file|te?mp\b|temporar|scratch|backup|snapshot|chdir|chroot|working dir|work ?dir|` +
 		`device|owner|permission|privileg|root\b|unsafe|in[- ]place|inplace|through\b)`
 
+	// actors are those that a switch can let act.
+	actors = `(?:command|cmd|programs?\b|script|shell|pager|browser|editor|viewer|hook|plug-?in|add-?on|macro|module|` +
+		`driver|helper|filters\b|external|interpreter|executable|interactive|daemon|background|config|network|remote|` +
+		`\w*server|cach|te?mp|temporar|scratch|backup|snapshot|unsafe|in[- ]place|inplace|through\b|password|` +
+		`pass ?phrase|gpg\b|` +
+		`credential|secret|log ?file|chroot|owner|permission|privileg)`
 	actor = `^(?:(?:to|also|only|automatically|it|will|always|this|the|program) )*`
 	ends  = `(?:e|es|s|ing|y|ies|ying)?\b`
 )
@@ -65,32 +73,66 @@ var (
 	// isDone matches an act in the passive, and a file as its target.
 	isDone = lazyregexp.New(`\b(?:be|is|are|been|being|gets?) (?:\w+ )?(?:` + acts +
 		`|writt|sen|ru)(?:ed|d|ied|en|t|n)\b|` +
-		`\b(?:to|into) (?:an? |the |this |that |given |specified |named )*(?:files?|director(?:y|ies)|folders?|path)\b`)
+		`\b(?:to|into) (?:an? |the |this |that |given |specified |named )*(?:files?|director(?:y|ies)|folders?|path)\b|` +
+		`\bget \w+ from\b`)
+	// beginsGrant matches what lets something act, and beginsUse what a text names for use.
+	beginsGrant = lazyregexp.New(`^\W*(?:this option |it )?(?:enabl|allow|permit|support|activat|accept|trust|assum|` +
+		`honou?r|let\b|agree)`)
+	beginsUse = lazyregexp.New(`^\W*(?:us(?:e|es|ing)|what to|where to)\b`)
+	// passesOptions matches names of options whose value has options for something else.
+	passesOptions = lazyregexp.New(`\b(?:options?|opts?|args?|arguments?|flags?)$`)
+	namesValue    = lazyregexp.New(`\b(?:prefix|suffix)$`)
+	// namesCode matches nouns for what a program loads by its name.
+	namesCode = lazyregexp.New(`\b(?:reporter|formatter|formatting|transformer|transform|resolver|preset|adapter|` +
+		`parser|handler|` +
+		`backend|lua|python|javascript|filter ?graph)s?\b`)
+	resultName = lazyregexp.New(`^(?:o|out|outputs?|dest(?:ination)?|(?:out|output|dest|` +
+		`destination)-?(?:file(?:name)?|dir|directory|` +
+		`folder|path|name|document))$`)
+	resultHelp = lazyregexp.New(`^(?:(?:if|when) (?:specified|set|given)[, ]+|(?:the )?(?:file|directory|folder|` +
+		`path) to )?` +
+		`(?:writ|sav|stor|plac|put|send|redirect|output|print|export)(?:e|es|s)? (?:(?:the|all|any|final|query|generated|` +
+		`executed|processed|downloaded) )*(?:(?:outputs?|results?|documents?|files|images?|issues|archive|templates|it|` +
+		`them) )?` +
+		`(?:to|in|into|as) .*(?:file|path|director|folder|\bdir|prefix|\bname|stdout)|` +
+		`^(?:\w+ ){0,2}output (?:file|dir|directory|folder|path|name|file ?name)\b|` +
+		`^(?:the )?(?:\w+ )?(?:file|path|directory|folder|name|destination|target)\b.* (?:for|of|to put|to write|to save|` +
+		`to output) (?:the )?(?:result|output)|^(?:the )?destination (?:file|directory|folder|path)\b`)
+	namesFormat = lazyregexp.New(`\b(?:format|style|column|field|encod)`)
+	namesFile   = lazyregexp.New(`\b(?:file|path|name|director(?:y|ies)|folder|stdout|standard output)\b`)
+	// sideFile matches words for files other than the result.
+	sideFile = lazyregexp.New(`\b(?:log|logs|logging|errors?|err|stderr|standard error|warnings?|debug|trac\w*|` +
+		`profil\w*|` +
+		`diagnostics?|statistics|stats?|reject\w*|backups?|cach\w*|te?mp|temporar\w*|scratch|cookies?|headers?|history|` +
+		`state|status|lock|pid|keys?|keyout|random|seed|serial|databases?|index|depend\w*|deps|metadata|coverage|timing|` +
+		`progress|config\w*|settings|socket|host|server|url|pipe|command|script|code|source ?map|manifest|module|version)\b`)
+	beginsPath = lazyregexp.New(`(?i)^(?:the |an? )?(?:path|file(?: ?name)?|directory|folder|location)s?\b`)
 	namesThing = lazyregexp.New(`\b` + things)
+	namesActor = lazyregexp.New(`\b` + actors)
 	namesInput = lazyregexp.New(`\binput\b`)
 	readsPath  = lazyregexp.New(`\b(?:read|input|infile|from\b|take|search|look|scan|compar|match|exclud|ignor|skip|` +
-		`includ)|\b(?:list(?:s|ed)?|stored?|contained|patterns?|names?) in\b`)
+		`includ|contain|with\b|bundle|cert)|\bto (?:verify|check|query|use|parse|be)\b|` +
+		`\blocation of\b|\bcontents\b|\b(?:list(?:s|ed)?|stored?|contained|patterns?|names?) (?:in|at)\b`)
 	clauseEnd = lazyregexp.New(`[.,;:)]+(?: |$)| ?\(|\b(?:and|then|or|but|also|by)\b`)
 	// fileKind, exitStatus and pathTo match phrases whose words would mislead.
 	fileKind   = lazyregexp.New(`(?i)\bfile(?: ?system| ?name|-?type)`)
 	exitStatus = lazyregexp.New(`(?i)\b(?:program )?exit[- ](?:code|status)`)
+	prefixed   = lazyregexp.New(`^(?:\s*(?:\[[^\]]*\]|\([^)]*\)|<[^>]*>))+\s*`)
+	levels     = lazyregexp.New(`(?i)\blog(?:ging)?[- ]?level`)
+	shellGlob  = lazyregexp.New(`(?i)\b(?:shell|file)(?:-style)? (?:glob|wildcard|pattern)`)
 	pathTo     = lazyregexp.New(`(?i)\b(?:paths?|names?) (?:to|of) (?:an? |the )?`)
 )
 
 // plainWords returns a text in small letters, without phrases that would mislead.
 func plainWords(text string) string {
 	text = exitStatus.ReplaceAllString(fileKind.ReplaceAllString(text, "name"), "exit status")
-	return strings.ToLower(pathTo.ReplaceAllString(text, ""))
+	text = shellGlob.ReplaceAllString(levels.ReplaceAllString(text, "verbosity"), "pattern")
+	return prefixed.ReplaceAllString(strings.ToLower(pathTo.ReplaceAllString(text, "")), "")
 }
 
-// Harmless reports whether the documentation of an option shows that it only shapes the printed result (WRAP-26).
-// These are the rules:
-//
-//   - It is for selecting, limiting, ordering or formatting, or for how input is read. The beginning of its
-//     description or its name shows this.
-//   - No clause of the description begins with another act, except one on a part of the text. It mentions no act in
-//     the passive, and no file as a target.
-//   - A text as value is not a program, a setting, a secret or an address. A path is one that is read.
+// Harmless reports whether the documentation of an option shows that it only shapes the result (WRAP-26).
+// A switch, a number and a choice cannot name a program, a file or an address. So they are harmless, unless the
+// documentation says that they act. A text must also not name something that acts, and a path must be one that is read.
 func Harmless(o Option) bool {
 	var names []string
 	for _, name := range o.Names {
@@ -98,30 +140,53 @@ func Harmless(o Option) bool {
 			names = append(names, plainWords(strings.ReplaceAll(name, "-", " ")))
 		}
 	}
-	whole, help := plainWords(first(o.Help)), strings.TrimSpace(plainWords(Affirmed(first(o.Help))))
+	whole, help := plainWords(First(o.Help)), strings.TrimSpace(plainWords(Affirmed(First(o.Help))))
 	clauses := clauseEnd.Split(help, -1)
 	about := strings.Join(names, " ") + " " + strings.ReplaceAll(words(o.Value), "-", " ") + " " + clauses[0]
-	free := o.Takes && !harmless.MatchString(o.Value)
 	isContent := beginsContent.MatchString(help)
 	isShown := func(name string) bool {
 		last := name[strings.LastIndexByte(name, ' ')+1:]
 		return beginsShown.MatchString(name) || beginsShown.MatchString(last) && !beginsAct.MatchString(name)
 	}
-	begins := beginsShown.MatchString(whole) || beginsDenied.MatchString(whole) ||
-		namesInput.MatchString(clauseEnd.Split(whole, 2)[0])
+	begins := isContent || beginsShown.MatchString(whole) || beginsDenied.MatchString(whole) ||
+		slices.ContainsFunc(names, isShown) || help == "" && beginsShown.MatchString(plainWords(words(o.Value)))
+	isAct := func(name string) bool { return beginsAct.MatchString(name) && !isShown(name) }
 	switch {
-	case !begins && !isContent && !slices.ContainsFunc(names, isShown),
-		!isContent && slices.ContainsFunc(names, func(name string) bool {
-			return beginsAct.MatchString(name) && !isShown(name)
-		}),
+	case !begins && (help == "" || beginsGrant.MatchString(whole)),
+		!isContent && slices.ContainsFunc(names, isAct), slices.ContainsFunc(names, passesOptions.MatchString),
 		slices.ContainsFunc(clauses, acting), isDone.MatchString(help):
 		return false
-	case free:
-		return !namesThing.MatchString(about) && (!pathValue.MatchString(o.Value) || readsPath.MatchString(about+" "+help))
-	case o.Value == "":
-		return beginsDisplay.MatchString(whole) || beginsDenied.MatchString(whole) || !namesThing.MatchString(about)
+	case o.Takes && !harmless.MatchString(o.Value):
+		return (begins || !beginsUse.MatchString(whole)) && !namesThing.MatchString(about) &&
+			(o.Compiled || !namesCode.MatchString(about)) && (!isPath(o) || readsPath.MatchString(about+" "+help))
+	case o.Value == "": // a name such as --data-prefix may have a value that the documentation omits
+		return beginsDisplay.MatchString(whole) || beginsDenied.MatchString(whole) || !namesActor.MatchString(about) &&
+			!slices.ContainsFunc(names, namesValue.MatchString)
 	}
 	return true // a number or a choice
+}
+
+// isResult reports whether an option only names the file or the folder of the result, such as --output.
+// It is not dangerous: the path is below the roots. Logs, reports about errors and other files are not the result.
+func isResult(o Option) bool {
+	if !o.Takes || harmless.MatchString(o.Value) {
+		return false
+	}
+	help, named := plainWords(Affirmed(First(o.Help))), false
+	about := help
+	for _, name := range o.Names {
+		name = words(name)
+		named = named || resultName.MatchString(name)
+		about += " " + strings.ReplaceAll(name, "-", " ")
+	}
+	isSide := sideFile.MatchString(about) || namesFormat.MatchString(help) && !resultHelp.MatchString(help)
+	return !isSide && (resultHelp.MatchString(help) ||
+		named && (pathValue.MatchString(o.Value) || namesFile.MatchString(help)))
+}
+
+// isPath reports whether the value of an option is a path, by its name or by the description.
+func isPath(o Option) bool {
+	return pathValue.MatchString(o.Value) || beginsPath.MatchString(o.Help)
 }
 
 // acting reports whether a clause begins with an act on more than a part of the text.

@@ -26,7 +26,19 @@ any -e  set program exit code, with 0 for no difference
 any --version-sort  natural order of numbers within text
 any --remove-comments  remove comments
 any -k=CHOICE  change case of keywords
-any -p=NUM  Strip NUM leading components from file names.`, "\n") {
+any -p=NUM  Strip NUM leading components from file names.
+any --frobnicate  frobnicate the pots
+any -c, --stdout  write on standard output, keep original files unchanged
+any -d  decompress
+any --minify  Minify the output
+any -t  create a table
+any -I=PATTERN  do not list entries matching shell PATTERN
+any -l=string  log level (trace, debug)
+any -r=RECIPIENT  Encrypt to the specified RECIPIENT.
+any -f=file  File with the signature to verify
+any --use-urls  Use URLs when building pages
+any -i=infile
+any -s  sort the pots; this removes the need to pipe them through sort`, "\n") {
 		if _, o := option(line); !Harmless(o) {
 			t.Error(line)
 		}
@@ -36,8 +48,18 @@ any -p=NUM  Strip NUM leading components from file names.`, "\n") {
 // WRAP-26: options that are not shown to be harmless. The documentation shows no effect, or another one.
 func TestUnproven(t *testing.T) {
 	for line := range strings.SplitSeq(`any -x
-any --frobnicate  frobnicate the pots
-any --mirror  make both sides equal to the pot
+any --frobnicate
+any --enable-kettle  Enable use of the kettle.
+any --network  enable network access for pots
+any --yes-man=text  Specify reporter to use
+any --node-option=text  Node option
+any --leaves=LEAVES  use LEAVES to find pots
+any --search=names  search for pots on a potserver
+any --serial=val  File that keeps track of the serial number
+any --stream-prefix  prefix for json stream data files
+any -S  GPG-sign the pots
+any -e=deb  [<directory>] Extract the pots
+any --db=CONNECTION  connection string
 any -A  ARGS... run ".archive ARGS" and exit
 any -e  Interpret the patch as an ed script.
 any -g=NUM  Get files from RCS, Perforce, etc. if positive; ask if negative.
@@ -50,7 +72,6 @@ any --data=DIR  the pots
 any -s  sort the pots, and delete the others
 any -l  list the pots, then write them back
 any -l  list the pots, which are deleted afterwards
-any --add-padding=length  Add a padding block of the given length
 any --show-signature  Check the signature by passing it to gpg
 any --report=NAME  report to the server NAME
 any --filter=filter  Read all input files through an input filter filter.
@@ -60,6 +81,42 @@ any --skip-remove  removes the skipped
 any -d  delete keys
 any --print=FILE  print the pots to the file`, "\n") {
 		if _, o := option(line); Harmless(o) {
+			t.Error(line)
+		}
+	}
+}
+
+// WRAP-26: options that only name the file or the folder of the result.
+func TestResult(t *testing.T) {
+	l := Load()
+	for line := range strings.SplitSeq(`any -o, --output=FILE  write output to FILE
+any -o=file  Place the output into <file>.
+any --output=OUTPUT  Write the result to the file at path OUTPUT.
+any -o, --output-file=OUTPUT_FILE  Destination file for the output
+any -d, --site-dir=PATH  The directory to output the result of the build.
+any -O, --output-document=FILE  write documents to FILE
+any -P=PREFIX  save files to PREFIX/..
+any --outdir=value  The output directory (for multiple entry points)
+any -o=string  If specified, write output to this path.
+any -out=outfile  Output to filename rather than stdout
+any -f=FILENAME  output file name (- for stdout)`, "\n") {
+		if _, o := option(line); l.Option("any", o) != WritesResult {
+			t.Errorf("%s: %q", line, l.Option("any", o))
+		}
+	}
+	for line := range strings.SplitSeq(`any -o, --output=FILE  write the log to FILE
+any -r, --reject-file=FILE  Output rejects to FILE.
+any --stderr=file  Redirect all writes to stderr to the specified file instead.
+any -D=filename  Write the received protocol headers to the specified file.
+any -keyout=outfile  File to write private key to
+any -o=FILENAME  send query results to file (or |pipe)
+any --partial-dir=DIR  put a partially transferred file into DIR
+any -Map=FILE  Write a linker map to FILE
+any --trace=file  Enables a trace dump, to the given output file.
+any -o=FORMAT  output format
+any -o=COLUMNS  the columns to print
+rsync --write-batch=FILE  write a batched update to FILE`, "\n") {
+		if program, o := option(line); l.Option(program, o) == WritesResult {
 			t.Error(line)
 		}
 	}

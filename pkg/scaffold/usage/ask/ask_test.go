@@ -101,11 +101,14 @@ func TestAsked(t *testing.T) {
 		"haltx": record + `echo "haltx: unrecognized option"; exit 1`,
 		"old": record + `if [[ $1 == -h ]]; then printf 'usage: old [-a]\n\n  -a  all\n'; else
 			echo "old: unknown option, try old -h for help" >&2; exit 2; fi`,
+		"topics": record + `if [[ $2 == all ]]; then printf 'usage: topics\n\n  -a  all\n'; else
+			printf 'usage: topics\n\nTry topics --help <list|all>.\n'; fi`,
 	})
 	a.kernel = func() confine.Kernel { return confine.Kernel{} } // the programs record their arguments in a file
 	for name, want := range map[string]struct{ asked, options string }{
-		"haltx": {"haltx --help", ""},
-		"old":   {"old --help|old -h", "-a"},
+		"haltx":  {"haltx --help", ""},
+		"old":    {"old --help|old -h", "-a"},
+		"topics": {"topics --help|topics --help all", "-a"},
 	} {
 		os.Remove(log)
 		p, err := a.Program(t.Context(), []string{name})

@@ -16,6 +16,8 @@ import (
 var (
 	shortAsks = lazyregexp.New(`(?i)(?:^|[\s'"\[|(])-h(?:[\s'"\],]|\b)[^\n]{0,30}\b(?:help|usage)|` +
 		`try [^\n]{0,40} -h\b`)
+	// allAsks matches words for the whole help: "--help all", "--help=all", "--help <output|all>", "--help-all".
+	allAsks   = lazyregexp.New(`--help([ =-])(?:<[\w|-]*\|)?all\b`)
 	usageMark = lazyregexp.New(`(?im)^\s*(?:usage|synopsis)\b|^[ \t]+-{1,2}[A-Za-z]`)
 	refusal   = lazyregexp.New(`(?i)unknown|unrecogni[sz]ed|invalid|illegal|not a (?:git )?command|no such|` +
 		`no manual entry|unexpected`)
@@ -56,6 +58,9 @@ func (a *Asker) help(ctx context.Context, file string, words []string, note *Ans
 		}
 		if p != nil && better(p, best) {
 			best = p
+		}
+		if m := allAsks.FindSubmatch(ans.text); i == 0 && m != nil {
+			asks = append(asks, append(slices.Clone(words[1:]), strings.Fields("--help"+string(m[1])+"all")...))
 		}
 		if i == 0 && (p == nil || len(p.Options) == 0) {
 			if shortAsks.Match(ans.text) {

@@ -167,21 +167,30 @@ var (
 		`\b(?:option|flag|switch|it) is (?:deprecated|obsolete)|\[deprecated|\(deprecated`)
 )
 
+// compiled are the styles of libraries for languages that do not load code by its name.
+var compiled = []usage.Style{usage.StyleGoFlag, usage.StyleCobra, usage.StyleClap}
+
 // unasked returns the reason why an option is only offered by name, or "". It marks dangerous ones.
 func (m *maker) unasked(o *usage.Option, a *recipe.Argument) string {
-	facts := danger.Option{Names: o.Names, Help: o.Help}
+	facts := danger.Option{Names: o.Names, Help: o.Help, Compiled: slices.Contains(compiled, m.p.Style)}
 	if v := o.Value; v != nil && !slices.Equal(v.Choices, []string{"true", "false"}) {
 		facts.Value = cmp.Or(v.Name, "value")
 		facts.Takes = v.Kind != usage.Choice && (v.Kind != usage.Integer && v.Kind != usage.Number || v.Sure < usage.Certain)
 	}
 	why := m.dangers.Option(m.p.Words[0], facts)
 	switch {
+	case why == danger.WritesResult:
+		if a.Destructive, a.Access = true, "write"; a.Type != "path" {
+			a.Type, a.Unconfirmed = "path", []string{"type"}
+		}
+		return ""
 	case why != "":
 		if a.Destructive = true; a.Type == "path" && strings.HasPrefix(why, "writes") {
 			a.Access = "write"
 		}
 		return why
-	case slices.ContainsFunc(o.Names, screenOption.MatchString), screenText.MatchString(danger.Affirmed(o.Help)):
+	case slices.ContainsFunc(o.Names, screenOption.MatchString),
+		screenText.MatchString(danger.Affirmed(danger.First(o.Help))):
 		return "is for a terminal"
 	case obsoleteText.MatchString(o.Help[:min(len(o.Help), 80)]):
 		return "is obsolete"

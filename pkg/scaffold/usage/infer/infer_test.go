@@ -70,9 +70,14 @@ pot string required
 			"kinds --kinds string equals repeat\ncups --cups integer equals\nfile --file string equals ?type\n"},
 		"operands that differ": {"brew", "usage: brew [-a] POT CUP\n       brew [-a] LEAF...\n\n  -a  show all\n",
 			"a -a switch\narguments string repeat ?operands\n"},
-		"two dashes between operands that are not known": {"brew",
+		"two dashes between operands": {"brew",
 			"usage: brew [-a] [<opts>] [<cup>] [--] <pot>\n\n  -a  show all\n",
-			"a -a switch\narguments string repeat ?operands\n"},
+			"a -a switch\ncup string\n[--]\npot string required\n"},
+		"two dashes between lists": {"brew",
+			"usage: brew [-a] [<cup>...] [[--] <pot>...]\n\n  -a  show all\n",
+			"a -a switch\ncup string repeat\n[--]\npot string repeat\n"},
+		"a command of git whose operands are not known": {"git", "usage: git [-a] <pot>\n   or: git [-a] <cup> <leaf>\n\n" +
+			"    -a, --all  show all\n", "all --all switch\narguments string repeat ?operands\n"},
 		"operands that a line omits": {"brew", "usage: brew [-a] POT\n       brew [-a]\n\n  -a  show all\n",
 			"a -a switch\npot string\n"},
 		"nothing about operands": {"brew", "  -a, --all  show all\n  -b, --bee=WHAT  show bees\n",
@@ -84,7 +89,7 @@ pot string required
 			"  -z KIND  show zeds\n\nExamples:\n  brew --bee\n", "bee --bee switch\nz -z string words\nall --all switch\n"},
 		"dangers": {"brew", "Usage: brew [OPTION]...\n\n  -x CMD  run the command CMD\n  --config FILE  settings\n" +
 			"  -o, --output FILE  write the tea to FILE\n  --color  in colour\n  --old  deprecated\n",
-			"x -x string words only\noutput --output path words only ?type\nconfig --config path words only ?type\n" +
+			"x -x string words only\noutput --output path words ?type\nconfig --config path words only ?type\n" +
 				"color --color switch only\nold --old switch only\n"},
 		"a program to run": {"brew", "Usage: brew [-a] COMMAND [ARG]...\n\n  -a  show all\n", "a -a switch\n"},
 		"too little": {"brew", "brew: bring a pot\n",

@@ -23,7 +23,8 @@ func (m *maker) operands() {
 		m.LeftOut = append(m.LeftOut, LeftOut{list[at].Name, "names a program or a command to run"})
 		list = list[:at] // the others belong to it
 	}
-	if p.Loose || !inOrder(list) {
+	at := max(0, min(p.DashesAt, len(list))) // "--" separates operands, such as revisions from files
+	if p.Loose || !inOrder(list[:at]) || !inOrder(list[at:]) {
 		m.words()
 		return
 	}
@@ -70,11 +71,12 @@ func (m *maker) words() {
 		a.Dashes = true
 		a.Description += " They can be options."
 		m.Recipe.Dangers = m.dangers.Names(m.p.Words[0])
-	case m.p.Dashes && m.p.DashesAt <= 0: // further right, it separates operands, such as revisions from files
+	case m.p.Dashes && m.p.DashesAt <= 0 && m.p.Style != usage.StyleGit:
 		m.add(recipe.Argument{Words: []string{"--"}})
 		a.Dashes = true
-	default:
-		a.Description += " They follow the options, and cannot begin with a dash."
+	default: // "--" separates operands, such as revisions from files
+		a.Unless = "--"
+		a.Description += " They follow the options, and cannot begin with a dash, except for the word --."
 	}
 	m.add(a)
 }
@@ -91,12 +93,15 @@ func (m *maker) stdin() {
 	}
 }
 
-// Words that show that a program only reads, or that it connects.
+// Words that show that a program reads, that it writes, or that it connects.
 var (
 	reads = lazyregexp.New(`(?i)^\W*(?:(?:a|an|the|to|tool|utility|program|command|that|which|can|quickly) )*(?:show|` +
 		`print|display|list|search|find|quer(?:y|ies)|count|report|compare|check|inspect|describe|view|examine|look|` +
 		`lint|valid|verif|concatenate|number|sum|calculat|compute|analy[sz]|stat|get|select|match|read|explain|hex|` +
 		`tests?\b)\w*`)
+	changes = lazyregexp.New(`(?i)\b(?:creat|delet|remov|modif|edit|writ|updat|convert|renam|mov|cop[iy]|set|add|` +
+		`install|` +
+		`manipulat|fix|replac|chang|extract)(?:e|es|s|ing|y|ies)?\b`)
 	connects = lazyregexp.New(`(?i)\b(?:https?|url|download|upload|remote|server|proxy|host(?:name)?|network|tcp|` +
 		`udp|ftp|ssh|api|dns)s?\b`)
 )
@@ -108,7 +113,7 @@ func (m *maker) capabilities() {
 	if connects.MatchString(m.p.Summary) {
 		network = "its summary"
 	}
-	if reads.MatchString(m.p.Summary) && !m.Generic {
+	if reads.MatchString(m.p.Summary) && !changes.MatchString(m.p.Summary) && !m.Generic {
 		access = "read"
 	}
 	for i := range m.Recipe.Arguments {

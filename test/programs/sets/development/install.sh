@@ -62,7 +62,8 @@ export MAGICK_CODER_MODULE_PATH='$modules/coders' MAGICK_CONFIGURE_PATH='$folder
 exec '$folder/root/usr/bin/identify-im6.q16' "\$@"
 END
 chmod +x "$folder/bin/identify"
-ln -s identify-im6.q16.1.gz "$man/identify.1.gz"
+mkdir -p "$folder/share/man/man1" # the page counts only next to the program
+ln -s ../../../root/usr/share/man/man1/identify-im6.q16.1.gz "$folder/share/man/man1/identify.1.gz"
 
 fetch_others
 ffmpeg=../npm/node_modules/@ffmpeg-installer/linux-x64/ffmpeg

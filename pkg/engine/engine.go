@@ -65,9 +65,10 @@ type Engine struct {
 	// Find returns the registry entry of a tool, or nil.
 	Find Find
 
-	ResourceByURI  Find
-	TemplateByText Find // by its uriTemplate
-	Templates      func(ctx context.Context) (*urimatch.Set, error)
+	ResourceByURI   func(ctx context.Context, uri string) (*resource.Entry, error)
+	ProviderScripts *resource.Scripts
+	TemplateByText  Find // by its uriTemplate
+	Templates       func(ctx context.Context) (*urimatch.Set, error)
 	// ParamHeaders returns the arguments that clients repeat in HTTP headers, by the names of their
 	// tools.
 	ParamHeaders func(ctx context.Context) (map[string][]paramheader.Param, error)
@@ -103,8 +104,8 @@ func New(c Config) *Engine {
 		Confine: e.Sandbox.Hook(filepath.Join(p.Server, "register.sh")),
 		Private: func() (string, error) { return c.State.Dir, c.State.Make() }, ReadOnly: c.ReadOnly,
 	})
-	e.ResourceByURI = e.lookupBy(kinds.Resources, e.uriOf)
-	e.TemplateByText = e.lookupBy(kinds.Templates, templateOf)
+	e.ResourceByURI, e.ProviderScripts = e.resourceByURI(), resource.NewScripts(p)
+	e.TemplateByText = e.templateByText()
 	e.Templates = e.templates()
 	e.ParamHeaders = e.paramHeaders()
 	e.LongRunning = e.longRunning()
@@ -134,7 +135,7 @@ func New(c Config) *Engine {
 func (e *Engine) ResourceConfig() resource.Config {
 	p := e.Project
 	return resource.Config{
-		Project: p, FindURI: e.ResourceByURI, Templates: e.Templates, Bound: e.bound(),
+		Project: p, Scripts: e.ProviderScripts, FindURI: e.ResourceByURI, Templates: e.Templates, Bound: e.bound(),
 		Builtin: provider.Config{
 			Env: p.Env, Root: p.Root, Resources: p.Resources, Tools: p.Tools, UI: p.UI,
 			FindPage: e.Lookup(kinds.UIResources),

@@ -48,19 +48,35 @@ func (e *Engine) nearest(ctx context.Context, name string) string {
 	return cli.Nearest(name, names)
 }
 
-// lookupBy returns a Find for items of a kind by a key. The first of several items with the
-// key wins.
-func (e *Engine) lookupBy(kind *kinds.Kind, keyOf func(item json.RawMessage) string) Find {
-	index := derived(e, kind, func(items []item.Item) map[string]json.RawMessage {
-		index := make(map[string]json.RawMessage, len(items))
+// resourceByURI finds resources by their URIs. The first of several resources with a URI wins.
+func (e *Engine) resourceByURI() func(ctx context.Context, uri string) (*resource.Entry, error) {
+	return lookup(derived(e, kinds.Resources, func(items []item.Item) map[string]*resource.Entry {
+		index := make(map[string]*resource.Entry, len(items))
 		for _, item := range items {
-			if key := keyOf(item.JSON); index[key] == nil {
-				index[key] = item.JSON
+			if entry := resource.NewEntry(e.Project, item.JSON); index[entry.URI()] == nil {
+				index[entry.URI()] = entry
 			}
 		}
 		return index
-	})
-	return func(ctx context.Context, key string) (json.RawMessage, error) {
+	}))
+}
+
+// templateByText finds templates by their texts. The first of several templates with a text wins.
+func (e *Engine) templateByText() Find {
+	return lookup(derived(e, kinds.Templates, func(items []item.Item) map[string]json.RawMessage {
+		index := make(map[string]json.RawMessage, len(items))
+		for _, item := range items {
+			if text := templateOf(item.JSON); index[text] == nil {
+				index[text] = item.JSON
+			}
+		}
+		return index
+	}))
+}
+
+// lookup finds the value of a key in the current index.
+func lookup[T any](index func(context.Context) (map[string]T, error)) func(context.Context, string) (T, error) {
+	return func(ctx context.Context, key string) (T, error) {
 		of, err := index(ctx)
 		return of[key], err
 	}
@@ -138,17 +154,19 @@ func derived[T any](e *Engine, kind *kinds.Kind,
 	}
 }
 
-func (e *Engine) uriOf(entry json.RawMessage) string { return item.URI(e.Project, entry) }
-
 func templateOf(item json.RawMessage) string { return rawjson.TextOf(item, kinds.URITemplate) }
 
 // Referred returns the entry for a URI, or nil. It prefers the resource with this URI, then
 // the template with this text, then a template that matches it (T-602).
 func (e *Engine) Referred(ctx context.Context, uri string) (json.RawMessage, error) {
-	for _, find := range []Find{e.ResourceByURI, e.TemplateByText} {
-		if entry, err := find(ctx, uri); entry != nil || err != nil {
-			return entry, err
-		}
+	switch entry, err := e.ResourceByURI(ctx, uri); {
+	case err != nil:
+		return nil, err
+	case entry != nil:
+		return entry.JSON, nil
+	}
+	if entry, err := e.TemplateByText(ctx, uri); entry != nil || err != nil {
+		return entry, err
 	}
 	templates, err := e.Templates(ctx)
 	if t, _, ok := templates.Match(uri); ok && err == nil {

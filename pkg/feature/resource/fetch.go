@@ -47,7 +47,7 @@ func (r *Resources) fetch(ctx context.Context, t *target, bounded bool) (data []
 		return nil, "", unsupported(t.provider)
 	}
 	limit := r.Project.MaxResource
-	if file := r.scriptOf(t.provider); file != (code.File{}) {
+	if file := r.Scripts.Find(t.provider); file != (code.File{}) {
 		data, err = r.run(ctx, t, file, limit, bounded)
 		return data, "", err
 	}

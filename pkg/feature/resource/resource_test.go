@@ -69,7 +69,13 @@ func open(t *testing.T, files map[string]string, entries []string, env project.E
 		}
 	}
 	b.Resources = New(Config{
-		Project: p, FindName: find("name"), FindURI: find("uri"),
+		Project: p, Scripts: NewScripts(p), FindName: find("name"),
+		FindURI: func(ctx context.Context, uri string) (*Entry, error) {
+			if entry, _ := find("uri")(ctx, uri); entry != nil {
+				return NewEntry(p, entry), nil
+			}
+			return nil, nil
+		},
 		Templates: func(context.Context) (*urimatch.Set, error) { return urimatch.NewSet(b.templates), nil },
 		UIMeta:    func(_ context.Context, uri string) json.RawMessage { return json.RawMessage(`{"ui":{}}`) },
 		New:       builtin.New,

@@ -22,8 +22,10 @@ import (
 // A Config has the dependencies of [Resources].
 type Config struct {
 	Project *project.Project
+	Scripts *Scripts // the provider scripts of the project
 	// FindName and FindURI look up registry entries; they return nil for an unknown one.
-	FindName, FindURI func(ctx context.Context, text string) (json.RawMessage, error)
+	FindName func(ctx context.Context, name string) (json.RawMessage, error)
+	FindURI  func(ctx context.Context, uri string) (*Entry, error)
 	// Templates returns the resource templates. A nil function means that the project has no templates.
 	Templates func(ctx context.Context) (*urimatch.Set, error)
 	// Bound reports whether an entry has a URI of a scheme that is also the name of its

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"os"
 	"strings"
 
 	"mcp-bash/pkg/files/media"
@@ -42,11 +41,13 @@ func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
 		if err != nil {
 			return nil, err
 		}
-		switch t := r.entryTarget(entry); {
-		case entry != nil && (req.URI == "" || req.URI == t.uri):
-			return t, nil
+		switch {
 		case entry != nil:
-			return nil, errDifferent
+			t := NewEntry(r.Project, entry).target
+			if req.URI != "" && req.URI != t.uri {
+				return nil, errDifferent
+			}
+			return &t, nil
 		case req.URI == "":
 			return nil, notFound("name", req.Name)
 		}
@@ -56,14 +57,15 @@ func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
 		return nil, err
 	}
 	if entry != nil {
-		return r.entryTarget(entry), nil
+		t := entry.target
+		return &t, nil
 	}
 	name, offered := r.providerOf(req.URI)
 	if name == "" {
 		return nil, notFound("uri", req.URI)
 	}
 	templates, err := r.templates(ctx)
-	if err != nil && r.scriptOf(name) != (code.File{}) {
+	if err != nil && r.Scripts.Find(name) != (code.File{}) {
 		return nil, err // neither the schemes nor the script's variables are known
 	}
 	if !offered {
@@ -121,16 +123,25 @@ func Bound(p *project.Project, entries []item.Item) map[string]bool {
 	return schemes
 }
 
-func (r *Resources) entryTarget(entry json.RawMessage) *target {
-	t := &target{uri: item.URI(r.Project, entry), provider: rawjson.TextOf(entry, "provider"),
-		name: rawjson.TextOf(entry, "name")}
+// An Entry is a resource of the registry, prepared for reads.
+type Entry struct {
+	JSON   json.RawMessage
+	target target
+}
+
+// NewEntry prepares an entry of a project's registry.
+func NewEntry(p *project.Project, entry json.RawMessage) *Entry {
+	t := target{uri: item.URI(p, entry), provider: rawjson.TextOf(entry, "provider"), name: rawjson.TextOf(entry, "name")}
 	t.provider = cmp.Or(t.provider, item.ProviderOf(t.uri))
 	mimeType := rawjson.TextOf(entry, "mimeType")
 	if rawjson.True(rawjson.Get(entry, item.TypeDeclared)) || mimeType != derived(entry, t.uri) {
 		t.declared = mimeType
 	}
-	return t
+	return &Entry{entry, t}
 }
+
+// URI returns the URI of the resource.
+func (e *Entry) URI() string { return e.target.uri }
 
 // derived returns the MIME type of an entry without a declared one. Another type in a
 // registry file of an earlier release was declared (R-54a).
@@ -147,7 +158,7 @@ func (r *Resources) providerOf(uri string) (name string, offered bool) {
 	if !validProvider(name) {
 		return "", false
 	}
-	script := r.scriptOf(name) != (code.File{})
+	script := r.Scripts.Find(name) != (code.File{})
 	switch name {
 	case "file", "https", uiProvider:
 		return name, true
@@ -180,15 +191,6 @@ func validProvider(name string) bool {
 		}
 	}
 	return true
-}
-
-// scriptOf returns the project's provider script with a valid name, or a zero file (RES-70).
-func (r *Resources) scriptOf(name string) code.File {
-	file := code.Provider.Below(r.Project, name+".sh")
-	if info, err := os.Stat(file.Path()); err != nil || !info.Mode().IsRegular() {
-		return code.File{}
-	}
-	return file
 }
 
 func pathOf(uri string) string {

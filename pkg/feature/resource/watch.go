@@ -111,7 +111,7 @@ func (w *Watch) resolveIfStale(ctx context.Context) error {
 }
 
 func (w *Watch) currentStamp() (provider.Stamp, bool) {
-	if w.r.scriptOf(w.target.provider) != (code.File{}) {
+	if w.r.Scripts.Find(w.target.provider) != (code.File{}) {
 		return provider.Stamp{}, false
 	}
 	s, ok := w.r.builtin(w.target.provider).(provider.Stamper)

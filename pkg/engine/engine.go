@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/feature/resource"
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/feature/tool/paramheader"
+	"mcp-bash/pkg/files/filecache"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/policy"
@@ -60,6 +61,7 @@ type Engine struct {
 	Sandbox  *sandbox.Sandbox
 	Policy   *policy.Policy
 	Tools    *tool.Tools
+	Files    *filecache.Cache // small files that clients read
 	// Near returns the existing tool that is most similar to an unknown name, or "".
 	Near func(ctx context.Context, name string) string
 	// Find returns the registry entry of a tool, or nil.
@@ -78,7 +80,7 @@ type Engine struct {
 
 // New assembles an engine.
 func New(c Config) *Engine {
-	e := &Engine{Config: c}
+	e := &Engine{Config: c, Files: filecache.New()}
 	helper := c.State.Helper()
 	c.Runner.Ready = func() error {
 		if err := c.Home.Make(); err != nil {
@@ -138,7 +140,7 @@ func (e *Engine) ResourceConfig() resource.Config {
 		Project: p, Scripts: e.ProviderScripts, FindURI: e.ResourceByURI, Templates: e.Templates, Bound: e.bound(),
 		Builtin: provider.Config{
 			Env: p.Env, Root: p.Root, Resources: p.Resources, Tools: p.Tools, UI: p.UI,
-			FindPage: e.Lookup(kinds.UIResources),
+			FindPage: e.Lookup(kinds.UIResources), Files: e.Files,
 		},
 		Runner: e.Runner, Sandbox: e.Sandbox, Common: e.Env, State: e.State.Dir, Log: e.Log, Debug: e.Debug,
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"mcp-bash/pkg/files/filecache"
 	"mcp-bash/pkg/project"
 )
 
@@ -18,6 +19,7 @@ type Config struct {
 	// MoreRoots returns other readable directories. MCP_RESOURCES_ROOTS replaces them (RES-91).
 	// The function may be nil.
 	MoreRoots func() []string
+	Files     *filecache.Cache // reads small files; nil: no texts are kept
 
 	// The directories of MCP Apps' pages, and a function that returns the registry entry of a
 	// page. FindPage may be nil.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/filecache"
 	"mcp-bash/pkg/project"
 )
 
@@ -17,9 +18,12 @@ type files struct {
 	dir  string
 	root *os.Root // of dir, or nil before it is needed
 	max  int      // maximum size of a file, which is the limit of a response (T-809)
+	kept *filecache.Cache
 }
 
-func newFiles(p *project.Project) *files { return &files{dir: p.Prompts, max: p.Limits.Response} }
+func newFiles(p *project.Project, kept *filecache.Cache) *files {
+	return &files{dir: p.Prompts, max: p.Limits.Response, kept: kept}
+}
 
 func (f *filler) embedded(path string) ([]byte, error) {
 	data, err := f.files.bytes(path)
@@ -41,7 +45,7 @@ func (f *files) bytes(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s leads out of the prompts directory", path)
 	}
 	if filepath.Clean(path) == path { // "file/" is not a file
-		if data, ok := boundedfile.ReadDirect(filepath.Join(f.dir, path), f.max); ok {
+		if data, ok := f.kept.Read(filepath.Join(f.dir, path), f.max); ok {
 			return data, nil
 		}
 	}

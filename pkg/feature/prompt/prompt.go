@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/files/filecache"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
@@ -24,6 +25,8 @@ type Prompts struct {
 	// Find returns the registry entry of a prompt, or nil.
 	Find func(ctx context.Context, name string) (json.RawMessage, error)
 	Log  mcp.LogFunc
+	// Files reads the texts of prompts. A nil Cache keeps none.
+	Files *filecache.Cache
 }
 
 // A Request asks for one prompt.
@@ -123,7 +126,7 @@ func (p *Prompts) render(e *entry, arguments json.RawMessage, res *Result) error
 		}
 		return errors.New("it has no template")
 	}
-	files := newFiles(p.Project)
+	files := newFiles(p.Project, p.Files)
 	defer files.close()
 	template, err := files.text(e.path)
 	if err != nil {

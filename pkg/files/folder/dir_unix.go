@@ -37,7 +37,7 @@ func (d Dir) Stamp(name string) Stamp {
 	for {
 		err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 		if err == nil {
-			return stampOf(&st)
+			return StampOf(&st)
 		}
 		if err != unix.EINTR {
 			return Stamp{}
@@ -66,7 +66,7 @@ func (d Dir) OpenFile(name string) (File, error) {
 		unix.Close(fd)
 		return File{}, err
 	}
-	return File{fd, stampOf(&st), trust.Exposed(uint32(st.Mode), st.Uid, st.Gid)}, nil
+	return File{fd, StampOf(&st), trust.Exposed(uint32(st.Mode), st.Uid, st.Gid)}, nil
 }
 
 // Close closes the file.
@@ -102,7 +102,8 @@ func openat(at int, name string, flags int) (int, error) {
 	}
 }
 
-func stampOf(st *unix.Stat_t) Stamp {
+// StampOf returns the stamp of the metadata of a file.
+func StampOf(st *unix.Stat_t) Stamp {
 	mode := fs.FileMode(st.Mode & 0o777)
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
@@ -123,7 +124,7 @@ func StampOfFile(f *os.File) Stamp {
 	if unix.Fstat(int(f.Fd()), &st) != nil {
 		return Stamp{}
 	}
-	return stampOf(&st)
+	return StampOf(&st)
 }
 
 // StampOfPath returns the stamp of a path, without following its last link.

@@ -21,7 +21,7 @@ func New(name string, c provider.Config) provider.Provider {
 	case "echo":
 		return echo.Provider{}
 	case "file":
-		return file.New(file.Settings{Dir: c.Root, Roots: c.FileRoots})
+		return file.New(file.Settings{Dir: c.Root, Roots: c.FileRoots, Files: c.Files})
 	case "https":
 		return https.New(c.Env, hosts.System())
 	case "git":

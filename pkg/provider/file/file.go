@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/filecache"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/provider"
 )
@@ -20,6 +21,8 @@ type Settings struct {
 	// Roots returns the directories and files that may be read, as absolute paths. Paths that do
 	// not exist are ignored.
 	Roots func() []string
+	// Files reads small files. A nil Cache keeps no texts.
+	Files *filecache.Cache
 }
 
 // Provider reads files. The zero value reads none.
@@ -41,7 +44,7 @@ func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, err
 	}
 	roots := p.Roots()
 	if ctx.Err() == nil && below(roots, list[0]) {
-		if data, ok := boundedfile.ReadDirect(list[0], limit); ok {
+		if data, ok := p.Files.Read(list[0], limit); ok {
 			return data, nil
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"mcp-bash/pkg/feature/prompt"
 	"mcp-bash/pkg/feature/resource"
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/feature/tool/paramheader"
@@ -69,6 +70,7 @@ type Engine struct {
 
 	ResourceByURI   func(ctx context.Context, uri string) (*resource.Entry, error)
 	ProviderScripts *resource.Scripts
+	Prompt          func(ctx context.Context, name string) (*prompt.Entry, error)
 	TemplateByText  Find // by its uriTemplate
 	Templates       func(ctx context.Context) (*urimatch.Set, error)
 	// ParamHeaders returns the arguments that clients repeat in HTTP headers, by the names of their
@@ -107,7 +109,7 @@ func New(c Config) *Engine {
 		Private: func() (string, error) { return c.State.Dir, c.State.Make() }, ReadOnly: c.ReadOnly,
 	})
 	e.ResourceByURI, e.ProviderScripts = e.resourceByURI(), resource.NewScripts(p)
-	e.TemplateByText = e.templateByText()
+	e.Prompt, e.TemplateByText = e.prompts(), e.templateByText()
 	e.Templates = e.templates()
 	e.ParamHeaders = e.paramHeaders()
 	e.LongRunning = e.longRunning()

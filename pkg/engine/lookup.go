@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/feature/prompt"
 	"mcp-bash/pkg/feature/resource"
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/feature/tool/paramheader"
@@ -55,6 +56,19 @@ func (e *Engine) resourceByURI() func(ctx context.Context, uri string) (*resourc
 		for _, item := range items {
 			if entry := resource.NewEntry(e.Project, item.JSON); index[entry.URI()] == nil {
 				index[entry.URI()] = entry
+			}
+		}
+		return index
+	}))
+}
+
+// prompts finds prompts by their names. The first of several prompts with a name wins.
+func (e *Engine) prompts() func(ctx context.Context, name string) (*prompt.Entry, error) {
+	return lookup(derived(e, kinds.Prompts, func(items []item.Item) map[string]*prompt.Entry {
+		index := make(map[string]*prompt.Entry, len(items))
+		for _, item := range items {
+			if index[item.Name] == nil {
+				index[item.Name] = prompt.NewEntry(item.JSON)
 			}
 		}
 		return index

@@ -28,9 +28,9 @@ func requiredOf(arguments json.RawMessage) []string {
 }
 
 // missingOf returns the required arguments that are absent or null. An empty string counts as given (T-803).
-func missingOf(arguments, given json.RawMessage) []string {
+func missingOf(required []string, given json.RawMessage) []string {
 	var missing []string
-	for _, name := range requiredOf(arguments) {
+	for _, name := range required {
 		if rawjson.Absent(rawjson.Get(given, name)) {
 			missing = append(missing, name)
 		}

@@ -40,7 +40,7 @@ func (r *Result) setMessages(template string, f *filler) error {
 		var b rawjson.Builder
 		r.messages = append(r.messages, b.Object().Name("role").String(role).Name("content").Raw(content).End().Bytes())
 	}
-	r.text = strings.Join(texts, "\n\n")
+	r.text = rawjson.Quote(strings.Join(texts, "\n\n"))
 	return nil
 }
 

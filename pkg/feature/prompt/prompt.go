@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"mcp-bash/pkg/files/filecache"
@@ -22,8 +20,8 @@ import (
 // Prompts renders the prompts of one project. It is safe for concurrent use.
 type Prompts struct {
 	Project *project.Project
-	// Find returns the registry entry of a prompt, or nil.
-	Find func(ctx context.Context, name string) (json.RawMessage, error)
+	// Find returns a prompt of the registry, or nil.
+	Find func(ctx context.Context, name string) (*Entry, error)
 	Log  mcp.LogFunc
 	// Files reads the texts of prompts. A nil Cache keeps none.
 	Files *filecache.Cache
@@ -39,32 +37,37 @@ type Request struct {
 
 // A Result is a rendered prompt.
 type Result struct {
-	text        string
+	text        json.RawMessage // a string
 	arguments   json.RawMessage
 	messages    []json.RawMessage // compact
 	description string
 	metadata    json.RawMessage // nil if absent
 }
 
-type entry struct {
+// An Entry is a prompt of the registry, prepared for requests.
+type Entry struct {
 	name, path, role, format, description string
 	arguments, metadata                   json.RawMessage
+	required, declared                    []string // names of arguments
 	elicit                                bool
 }
 
-func parseEntry(item json.RawMessage) entry {
-	return entry{
+// NewEntry prepares an entry of a registry.
+func NewEntry(item json.RawMessage) *Entry {
+	e := &Entry{
 		name: rawjson.TextOf(item, "name"), path: rawjson.TextOf(item, "path"), role: rawjson.TextOf(item, "role"),
 		format: rawjson.TextOf(item, "format"), description: rawjson.TextOf(item, "description"),
 		arguments: rawjson.Get(item, "arguments"), metadata: rawjson.Get(item, "metadata"),
 		elicit: rawjson.True(rawjson.Get(item, "elicit")),
 	}
+	e.required, e.declared = requiredOf(e.arguments), declaredNames(e.arguments)
+	return e
 }
 
 // Asks reports whether a prompt asks clients for missing arguments (M-58).
 func (p *Prompts) Asks(ctx context.Context, name string) bool {
 	entry, err := p.Find(ctx, name)
-	return err == nil && rawjson.True(rawjson.Get(entry, "elicit"))
+	return err == nil && entry != nil && entry.elicit
 }
 
 // Get renders a prompt. The error is an [*mcp.Error] for the client, or the context's.
@@ -72,20 +75,19 @@ func (p *Prompts) Get(ctx context.Context, r *Request) (*Result, error) {
 	if r.Name == "" {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Prompt name is required")
 	}
-	found, err := p.Find(ctx, r.Name)
+	e, err := p.Find(ctx, r.Name)
 	if err != nil {
 		return nil, err
 	}
-	if found == nil {
+	if e == nil {
 		return nil, p.notFound(r.Name)
 	}
-	e := parseEntry(found)
 	given := json.RawMessage("{}")
 	if rawjson.KindOf(r.Arguments) == rawjson.Object {
 		given = rawjson.Normal(r.Arguments)
 	}
-	if missing := missingOf(e.arguments, given); len(missing) > 0 {
-		if given, err = p.complete(ctx, r, &e, given, missing); err != nil {
+	if missing := missingOf(e.required, given); len(missing) > 0 {
+		if given, err = p.complete(ctx, r, e, given, missing); err != nil {
 			return nil, err
 		}
 	}
@@ -93,7 +95,7 @@ func (p *Prompts) Get(ctx context.Context, r *Request) (*Result, error) {
 	if !rawjson.Absent(e.metadata) {
 		res.metadata = e.metadata
 	}
-	if err := p.render(&e, given, res); err != nil {
+	if err := p.render(e, given, res); err != nil {
 		p.Log(mcp.Err, logger, "Unable to render prompt '"+e.name+"': "+err.Error())
 		if errors.Is(err, errTooLarge) {
 			return nil, mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit") // T-709
@@ -118,7 +120,7 @@ func (p *Prompts) notFound(name string) *mcp.Error {
 
 const logger = "mcp.prompts"
 
-func (p *Prompts) render(e *entry, arguments json.RawMessage, res *Result) error {
+func (p *Prompts) render(e *Entry, arguments json.RawMessage, res *Result) error {
 	if e.path == "" {
 		if e.format != "messages" {
 			res.setText("", e.role)
@@ -145,27 +147,27 @@ func (p *Prompts) render(e *entry, arguments json.RawMessage, res *Result) error
 }
 
 // checkPlaceholders warns about placeholders that are not replaced (T-410).
-func (p *Prompts) checkPlaceholders(e *entry, template string, given map[string]string) {
-	for _, m := range FindMisplaced(template, e.arguments, slices.Collect(maps.Keys(given))...) {
+func (p *Prompts) checkPlaceholders(e *Entry, template string, given map[string]string) {
+	for _, m := range findMisplaced(template, e.declared, given) {
 		p.Log(mcp.Warning, logger, fmt.Sprintf("Prompt '%s': %s", e.name, m.Fault))
 	}
 }
 
 // setText sets the only message of a prompt with a text template (T-807, T-808).
 func (r *Result) setText(text, role string) {
-	r.text = text
+	r.text = rawjson.Quote(text)
 	if role != "assistant" { // MCP has no other roles
 		role = "user"
 	}
 	var b rawjson.Builder
 	b.Object().Name("role").String(role).Name("content").Object().
-		Name("type").String("text").Name("text").String(text).End().End()
+		Name("type").String("text").Name("text").Raw(r.text).End().End()
 	r.messages = []json.RawMessage{b.Bytes()}
 }
 
 // Size returns the approximate number of bytes that AppendJSON writes.
 func (r *Result) Size() int {
-	n := 256 + len(r.text) + len(r.text)/16 + len(r.arguments) + len(r.metadata)
+	n := 256 + len(r.text) + len(r.arguments) + len(r.metadata)
 	for _, m := range r.messages {
 		n += len(m) + 1
 	}
@@ -177,7 +179,7 @@ func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
 	extra.AppendMembers(b)
-	b.Name("text").String(r.text).Name("arguments").Raw(r.arguments).Name("messages").Array()
+	b.Name("text").Raw(r.text).Name("arguments").Raw(r.arguments).Name("messages").Array()
 	for _, m := range r.messages {
 		b.Raw(m)
 	}
@@ -194,7 +196,7 @@ func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 
 // complete asks the client for missing arguments, if the prompt and the client support that (M-58).
 // Otherwise the error names the first missing argument (T-803).
-func (p *Prompts) complete(ctx context.Context, r *Request, e *entry, given json.RawMessage,
+func (p *Prompts) complete(ctx context.Context, r *Request, e *Entry, given json.RawMessage,
 	missing []string) (json.RawMessage, error) {
 	refusal := mcp.Errorf(mcp.CodeInvalidParams, "Missing required argument: %s", missing[0])
 	if !e.elicit || r.Asker == nil || !r.Client.ElicitForm {
@@ -220,7 +222,7 @@ func (p *Prompts) complete(ctx context.Context, r *Request, e *entry, given json
 		return nil, refusal
 	}
 	merged := merge(given, rawjson.Get(answer, "content"))
-	if still := missingOf(e.arguments, merged); len(still) > 0 {
+	if still := missingOf(e.required, merged); len(still) > 0 {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Missing required argument: %s", still[0])
 	}
 	return merged, nil

@@ -36,9 +36,9 @@ func newPrompts(t *testing.T, files map[string]string, items map[string]string) 
 	os.MkdirAll(filepath.Join(root, "prompts"), 0o755)
 	p := project.Open(root, project.Env{}, root, func(string) {})
 	return &Prompts{Project: p, Log: func(mcp.Level, string, string) {},
-		Find: func(_ context.Context, name string) (json.RawMessage, error) {
+		Find: func(_ context.Context, name string) (*Entry, error) {
 			if item, ok := items[name]; ok {
-				return json.RawMessage(item), nil
+				return NewEntry(json.RawMessage(item)), nil
 			}
 			return nil, nil
 		}}
@@ -187,7 +187,7 @@ func TestHostileFiles(t *testing.T) {
 	var logs []string
 	p.Log = func(level mcp.Level, logger, text string) { logs = append(logs, level.String()+" "+logger+" "+text) }
 	item := ""
-	p.Find = func(context.Context, string) (json.RawMessage, error) { return json.RawMessage(item), nil }
+	p.Find = func(context.Context, string) (*Entry, error) { return NewEntry(json.RawMessage(item)), nil }
 	os.Symlink("..", filepath.Join(p.Project.Prompts, "up"))
 	os.Symlink(filepath.Join(p.Project.Root, "secret.txt"), filepath.Join(p.Project.Prompts, "abs.txt"))
 	os.Symlink("loop", filepath.Join(p.Project.Prompts, "loop"))
@@ -360,10 +360,10 @@ func BenchmarkGet(b *testing.B) {
 	os.MkdirAll(filepath.Join(root, "prompts"), 0o755)
 	os.WriteFile(filepath.Join(root, "prompts", "greet.txt"), []byte(strings.Repeat("Hello {{name}}, how are you? ",
 		35)), 0o644)
-	item := json.RawMessage(greet)
+	item := NewEntry(json.RawMessage(greet))
 	p := &Prompts{
 		Project: project.Open(root, project.Env{}, root, func(string) {}), Log: func(mcp.Level, string, string) {},
-		Find: func(context.Context, string) (json.RawMessage, error) { return item, nil },
+		Find: func(context.Context, string) (*Entry, error) { return item, nil },
 	}
 	r := &Request{Name: "greet", Arguments: json.RawMessage(`{"name":"Ada","count":3}`)}
 	b.ReportAllocs()

@@ -172,7 +172,7 @@ func (p *Project) NewClient(c Config) *Client {
 	return &Client{
 		Config: c, project: p, results: stored, listed: p.toolsFor(c.Caller),
 		tools:   e.Tools.ForClient(c.Caller, stored, log, debug),
-		prompts: prompt.Prompts{Project: e.Project, Find: e.Lookup(kinds.Prompts), Log: log, Files: e.Files},
+		prompts: prompt.Prompts{Project: e.Project, Find: e.Prompt, Log: log, Files: e.Files},
 		complete: completion.New(completion.Config{
 			Project: e.Project, Registered: e.Lookup(kinds.Completions), Prompt: e.Lookup(kinds.Prompts),
 			Resource: e.Lookup(kinds.Resources), Referred: e.Referred,

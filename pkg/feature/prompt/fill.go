@@ -63,6 +63,7 @@ func (f *filler) fill(template string) (string, error) {
 		if err := f.room.take(len(value)); err != nil {
 			return "", err
 		}
+		b.Grow(len(template) + len(value))
 		b.WriteString(template[:open])
 		b.WriteString(value)
 		template = rest

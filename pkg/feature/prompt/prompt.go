@@ -39,6 +39,7 @@ type Request struct {
 type Result struct {
 	text        json.RawMessage // a string
 	arguments   json.RawMessage
+	role        string            // of the only message, which has the text; "": there are messages
 	messages    []json.RawMessage // compact
 	description string
 	metadata    json.RawMessage // nil if absent
@@ -155,19 +156,16 @@ func (p *Prompts) checkPlaceholders(e *Entry, template string, given map[string]
 
 // setText sets the only message of a prompt with a text template (T-807, T-808).
 func (r *Result) setText(text, role string) {
-	r.text = rawjson.Quote(text)
 	if role != "assistant" { // MCP has no other roles
 		role = "user"
 	}
-	var b rawjson.Builder
-	b.Object().Name("role").String(role).Name("content").Object().
-		Name("type").String("text").Name("text").Raw(r.text).End().End()
-	r.messages = []json.RawMessage{b.Bytes()}
+	r.role = role
+	r.text = rawjson.AppendString(make([]byte, 0, len(text)+len(text)/16+2), text)
 }
 
 // Size returns the approximate number of bytes that AppendJSON writes.
 func (r *Result) Size() int {
-	n := 256 + len(r.text) + len(r.arguments) + len(r.metadata)
+	n := 256 + 2*len(r.text) + len(r.arguments) + len(r.metadata)
 	for _, m := range r.messages {
 		n += len(m) + 1
 	}
@@ -180,6 +178,10 @@ func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 	b.Object()
 	extra.AppendMembers(b)
 	b.Name("text").Raw(r.text).Name("arguments").Raw(r.arguments).Name("messages").Array()
+	if r.role != "" {
+		b.Object().Name("role").String(r.role).Name("content").Object().
+			Name("type").String("text").Name("text").Raw(r.text).End().End()
+	}
 	for _, m := range r.messages {
 		b.Raw(m)
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"mcp-bash/pkg/files/folder"
 )
 
 // place returns the absolute path of a name in a temporary directory without symbolic links.
@@ -18,7 +20,7 @@ func place(t *testing.T) func(name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fd, err := open(dir, unix.O_RDONLY)
+	fd, err := unix.Openat2(unix.AT_FDCWD, dir, &unix.OpenHow{Flags: unix.O_RDONLY})
 	if err != nil {
 		t.Skipf("left out: openat2: %v", err)
 	}
@@ -106,7 +108,7 @@ func TestFresh(t *testing.T) {
 func TestUnsettled(t *testing.T) {
 	at, c := place(t), New()
 	write(t, at("file"), "text")
-	changed := time.Unix(0, stampOf(at("file")).Ctime)
+	changed := time.Unix(0, folder.StampOfPath(at("file")).Ctime)
 	for age, want := range map[time.Duration]int{0: 0, 90 * time.Millisecond: 0, 3 * time.Second: 1} {
 		clear(c.texts)
 		c.now = func() time.Time { return changed.Add(age) }
@@ -144,7 +146,8 @@ func TestReplaced(t *testing.T) {
 			return firstOf(os.Rename(at("a/file"), at("a/other")), os.Symlink("other", at("a/file")))
 		},
 		"link above": func(at func(string) string) error {
-			return firstOf(os.Rename(at("a"), at("b")), os.Symlink("b", at("a")))
+			return firstOf(os.Rename(at("a"), at("b")), os.Symlink("c", at("a")), os.Mkdir(at("c"), 0o755),
+				os.WriteFile(at("c/file"), []byte("TEXT"), 0o644))
 		},
 		"pipe": func(at func(string) string) error {
 			return firstOf(os.Remove(at("a/file")), unix.Mkfifo(at("a/file"), 0o644))
@@ -173,6 +176,25 @@ func TestReplaced(t *testing.T) {
 	}
 	if text, ok := c.Read(at("file"), 10); !ok || string(text) != "TEXT" {
 		t.Errorf("%q %v", text, ok)
+	}
+}
+
+// RES-86: a link to the folder of a kept text is noticed after keepFor.
+func TestLinkToSameFile(t *testing.T) {
+	at, c := place(t), later()
+	write(t, at("a/file"), "text")
+	c.Read(at("a/file"), 10)
+	if err := firstOf(os.Rename(at("a"), at("b")), os.Symlink("b", at("a"))); err != nil {
+		t.Fatal(err)
+	}
+	now := c.now().Add(keepFor - 1)
+	c.now = func() time.Time { return now }
+	if text, ok := c.Read(at("a/file"), 10); !ok || string(text) != "text" {
+		t.Errorf("%q %v", text, ok)
+	}
+	now = now.Add(1)
+	if text, ok := c.Read(at("a/file"), 10); ok {
+		t.Errorf("%q through a link", text)
 	}
 }
 

@@ -14,17 +14,21 @@ const mostRead = 1 << 20
 // alone determines the file. ok is false in all other cases, and if the file cannot be read at once. Then the caller
 // opens the file in another way. The caller must not change the text.
 //
-// Read makes five system calls, half as many as [boundedfile.OpenBelow]. For a text that was kept, it makes three.
+// Read makes five system calls, half as many as [boundedfile.OpenBelow]. For a text that was kept, it makes one: it
+// looks whether the path leads to the same file, which has not changed. That the path contains no link was true when
+// the text was read, less than a second ago.
 func (c *Cache) Read(path string, max int) (text []byte, ok bool) {
-	if k, ok := c.find(path); ok && len(k.text) <= max && stampOf(path) == k.stamp {
+	if k, ok := c.find(path); ok && len(k.text) <= max && folder.StampOfPath(path) == k.stamp {
 		return k.text, true
 	}
 	var st unix.Stat_t
 	if !fits(&st, max, unix.Lstat(path, &st)) { // opening anything else may have effects
 		return nil, false
 	}
-	fd, err := open(path, unix.O_RDONLY|unix.O_NONBLOCK)
-	if err != nil {
+	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
+		Flags: unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK, Resolve: unix.RESOLVE_NO_SYMLINKS,
+	})
+	if err != nil { // also of kernels before 5.6, and of filters that do not know openat2
 		return nil, false
 	}
 	defer unix.Close(fd)
@@ -41,27 +45,6 @@ func (c *Cache) Read(path string, max int) (text []byte, ok bool) {
 		c.keep(path, text, stamp)
 	}
 	return text, true
-}
-
-// open opens a path without symbolic links. Kernels before 5.6 and some filters do not have openat2.
-func open(path string, flags uint64) (fd int, err error) {
-	return unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
-		Flags: flags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS,
-	})
-}
-
-// stampOf returns the stamp of a path without symbolic links. It does not open the file itself.
-func stampOf(path string) folder.Stamp {
-	fd, err := open(path, unix.O_PATH)
-	if err != nil {
-		return folder.Stamp{}
-	}
-	defer unix.Close(fd)
-	var st unix.Stat_t
-	if unix.Fstat(fd, &st) != nil {
-		return folder.Stamp{}
-	}
-	return folder.StampOf(&st)
 }
 
 // fits reports whether a file can be read. Files of /proc have size 0.

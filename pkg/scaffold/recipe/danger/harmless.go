@@ -48,7 +48,8 @@ const (
 	// things are nouns for what runs, changes settings, is secret or is elsewhere.
 	things = `(?:command|cmd|programs?\b|script|shell|pager|browser|editor|viewer|hook|plug-?in|add-?on|modul|librar|` +
 		`code\b|macro|engine|provider|driver|external|interpreter|executable|interactive|daemon|background|config|setting|` +
-		`profile\b|preference|\w*rc\b|rc-?file|environment|password|passw|pass ?phrase|gpg\b|mirror|connection|token|` +
+		`profile\b|specs\b|makefile|preference|\w*rc\b|rc-?file|environment|password|passw|pass ?phrase|gpg\b|mirror|connection|` +
+		`token|` +
 		`secret|credential|private|` +
 		`key ?file|cookie|netrc|login|user\b|username|prox(?:y|ies)|ur[li]s?\b|https?|ftp|\w*server|host|network|remote|` +
 		`socket|port\b|cach|log\b|log ?file|te?mp\b|temporar|scratch|backup|snapshot|chdir|chroot|working dir|work ?dir|` +
@@ -60,7 +61,7 @@ const (
 		`\w*server|cach|te?mp|temporar|scratch|backup|snapshot|unsafe|in[- ]place|inplace|through\b|password|` +
 		`pass ?phrase|gpg\b|` +
 		`credential|secret|log ?file|chroot|owner|permission|privileg)`
-	actor = `^(?:(?:to|also|only|automatically|it|will|always|this|the|program) )*`
+	actor = `^(?:(?:to|also|only|it|will|always|this|the|program|\w+ly) )*`
 	ends  = `(?:e|es|s|ing|y|ies|ying)?\b`
 )
 

@@ -58,6 +58,9 @@ any --search=names  search for pots on a potserver
 any --serial=val  File that keeps track of the serial number
 any --stream-prefix  prefix for json stream data files
 any -S  GPG-sign the pots
+any --quick-brew=POT  quickly delete a pot
+any -f=FILE  Read FILE as a makefile.
+any -s=FILE  Override built-in specs with the contents of FILE
 any -e=deb  [<directory>] Extract the pots
 any --db=CONNECTION  connection string
 any -A  ARGS... run ".archive ARGS" and exit

@@ -170,8 +170,20 @@ var (
 // compiled are the styles of libraries for languages that do not load code by its name.
 var compiled = []usage.Style{usage.StyleGoFlag, usage.StyleCobra, usage.StyleClap}
 
+// aliasOf matches descriptions that only refer to another option: "same as --all".
+var aliasOf = lazyregexp.New(`(?i)^\W*(?:an? )?(?:alias|same|synonym|equivalent|shorthand|shortcut|identical)\b` +
+	`[^.;]*?[\s'"](--?[A-Za-z][\w-]*)`)
+
 // unasked returns the reason why an option is only offered by name, or "". It marks dangerous ones.
 func (m *maker) unasked(o *usage.Option, a *recipe.Argument) string {
+	if alias := aliasOf.FindStringSubmatch(o.Help); alias != nil {
+		other := m.p.Find(alias[1])
+		if other != nil && other != o && !aliasOf.MatchString(other.Help) {
+			if why := m.unasked(other, a); why != "" {
+				return why
+			}
+		}
+	}
 	facts := danger.Option{Names: o.Names, Help: o.Help, Compiled: slices.Contains(compiled, m.p.Style)}
 	if v := o.Value; v != nil && !slices.Equal(v.Choices, []string{"true", "false"}) {
 		facts.Value = cmp.Or(v.Name, "value")

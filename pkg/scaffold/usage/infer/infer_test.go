@@ -91,6 +91,9 @@ pot string required
 			"  -o, --output FILE  write the tea to FILE\n  --color  in colour\n  --old  deprecated\n",
 			"x -x string words only\noutput --output path words ?type\nconfig --config path words only ?type\n" +
 				"color --color switch only\nold --old switch only\n"},
+		"aliases": {"brew", "Usage: brew [OPTION]...\n\n  -a, --all  show all\n  -d, --delete  delete the pots\n" +
+			"  -x  alias for --delete\n  -y  same as --all\n", "all --all switch\ndelete --delete switch only\n" +
+			"x -x switch only\ny -y switch\n"},
 		"a program to run": {"brew", "Usage: brew [-a] COMMAND [ARG]...\n\n  -a  show all\n", "a -a switch\n"},
 		"too little": {"brew", "brew: bring a pot\n",
 			"arguments string repeat ?operands\n"},

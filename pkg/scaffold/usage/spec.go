@@ -19,7 +19,7 @@ type spec struct {
 var (
 	nameAt = lazyregexp.New(`^(--?)(\[no-?\]|\(no-?\))?([A-Za-z0-9?#@%][A-Za-z0-9_.:+?#@%-]*)`)
 	// numeric matches a placeholder for a number instead of a name: -NUM, -n for any digit.
-	numeric = lazyregexp.New(`^-(?:NUM|NUMBER|DIGITS?|LINES|num|number|[0-9]{2,}|#)$`)
+	numeric = lazyregexp.New(`^-(?:NUM|NUMBER|DIGITS?|LINES|num|number|[0-9]{2,}|[0-9]+\.[0-9]+|#)$`)
 	// anyNumber matches "-<number>" before other names.
 	anyNumber = lazyregexp.New(`^-<[a-z]+>, *(-)`)
 	// boostName and boostValue match what Boost prints: "-n [ --number ] arg (=10)".
@@ -246,6 +246,9 @@ func (v *Value) named() *Value {
 	name, _, dotted := strings.Cut(v.Name, "...")
 	v.dots = v.dots || dotted && name != "" && !strings.HasSuffix(name, ",") // "=..." is any value
 	name = strings.TrimRight(strings.TrimSpace(name), ",[")
+	if at := strings.Index(name, "[="); at > 0 { // pflag's value of an option without one: "uint[=100]"
+		name, v.Optional = name[:at], true
+	}
 	if v.Choices = listed(name); dotted && strings.HasPrefix(name, "(") { // "(A|B)...": letters in one word
 		v.Choices, v.dots = nil, false
 	}

@@ -426,8 +426,9 @@ GLOBAL OPTIONS:
 	{"one dash before long names", "brew", StyleOther, "Usage: brew [options]\n\n  -l <int>   : leaves\n" +
 		"  -layout    : keep it\n" +
 		"  -T <kind>  : kind\n  -Thot      : hot\n  -x [proto://]pot[:cup] Use the pot\n\nOutput formats:\n" +
-		"  -f         : in full\n\nLists:\n  -i         : Comma separated leaves\n\nExamples:\n  -z  none\n",
-		"-l = integer\n-layout\n-T = string\n-x = string\n-f\n-i = string ...\n"},
+		"  -f         : in full\n\nLists:\n  -i         : Comma separated leaves\n  -0.5  none\n" +
+		"  -cups uint[=100]  cups\n\nExamples:\n  -z  none\n",
+		"-l = integer\n-layout\n-T = string\n-x = string\n-f\n-i = string ...\n-cups = integer?\n"},
 	{"busybox", "busybox brew", StyleBusybox, "BusyBox v1.0 () multi-call binary.\n\n" +
 		"Usage: brew [-ac] [-n N] FILE...\n\nBrew tea\n\n\t-a\tAll\n\t-c\tCold\n\t-n N\tN cups\n", `-a
 -c

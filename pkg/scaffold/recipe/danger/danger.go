@@ -115,6 +115,7 @@ var (
 	// denied matches a verb that a description denies, and what an option replaces.
 	denied = lazyregexp.New(`(?i)(?:\bnot|n't|\bnever|\bprevent\w*|\bavoid\w*|\bwithout|\bno longer|` +
 		`\bdisables?|\bremoves? the need) (?:\S+ )?\S+|` +
+		`\bwould (?:\S+ )?\S+(?: (?:to|in) (?:an? |the )?files?)?|` +
 		`\b(?:instead of|rather than) \S+(?: (?:it|them|(?:the )?files?))?(?: in[- ]?place)?`)
 	// toStdout matches what an output file replaces.
 	toStdout = lazyregexp.New(`(?i)\b(?:instead of|rather than) (?:to )?(?:the )?(?:stdout|standard output|console)\b`)

@@ -41,17 +41,17 @@ const (
 		`call|spawn|launch|start|load|import|eval|evaluat|initiali[sz]|sign|upload|download|fetch|` +
 		`retriev|send|submit|post|publish|push|pull|deploy|connect|listen|serv|detach|fork|extract|unpack|restor|reset|` +
 		`vacuum|` +
-		`recover|repair|mount|lock|forc|allow|trust|authenticat|log|pass|pip)`
+		`recover|repair|synchroni[sz]|migrat|rotat|revert|register|truncat|reboot|provision|` +
+		`mount|lock|forc|allow|trust|authenticat|log|pass|pip)`
 	// content are parts of a text. An act on one of them only changes the result.
 	content = `(?:comments?|white ?space|spaces?|blanks?|tabs?|lines?|words?|characters?|chars?|case|letters?|columns?|` +
 		`fields?|attributes?|quot\w+|doctype|breaks|newlines?|components|accents?|punctuation|indentation|separators?)`
 	// things are nouns for what runs, changes settings, is secret or is elsewhere.
 	things = `(?:command|cmd|programs?\b|script|shell|pager|browser|editor|viewer|hook|plug-?in|add-?on|modul|librar|` +
 		`code\b|macro|engine|provider|driver|external|interpreter|executable|interactive|daemon|background|config|setting|` +
-		`profile\b|specs\b|makefile|preference|\w*rc\b|rc-?file|environment|password|passw|pass ?phrase|gpg\b|mirror|connection|` +
-		`token|` +
-		`secret|credential|private|` +
-		`key ?file|cookie|netrc|login|user\b|username|prox(?:y|ies)|ur[li]s?\b|https?|ftp|\w*server|host|network|remote|` +
+		`profile\b|specs\b|makefile|preference|\w*rc\b|rc-?file|environment|password|passw|pass ?phrase|gpg\b|mirror|` +
+		`connection|token|secret|credential|private|key ?file|cookie|netrc|login|user\b|username|prox(?:y|ies)|` +
+		`ur[li]s?\b|https?|ftp|\w*server|host|network|remote|` +
 		`socket|port\b|cach|log\b|log ?file|te?mp\b|temporar|scratch|backup|snapshot|chdir|chroot|working dir|work ?dir|` +
 		`device|owner|permission|privileg|root\b|unsafe|in[- ]place|inplace|through\b)`
 
@@ -98,7 +98,8 @@ var (
 		`(?:to|in|into|as) .*(?:file|path|director|folder|\bdir|prefix|\bname|stdout)|` +
 		`^(?:\w+ ){0,2}output (?:file|dir|directory|folder|path|name|file ?name)\b|` +
 		`^(?:the )?(?:\w+ )?(?:file|path|directory|folder|name|destination|target)\b.* (?:for|of|to put|to write|to save|` +
-		`to output) (?:the )?(?:result|output)|^(?:the )?destination (?:file|directory|folder|path)\b`)
+		`to output) (?:the )?(?:result|output)|^(?:the )?destination (?:file|directory|folder|path)\b|` +
+		`\bfile\b.* ['"]?-['"]? (?:for|is|means) (?:stdout|standard output)`)
 	namesFormat = lazyregexp.New(`\b(?:format|style|column|field|encod)`)
 	namesFile   = lazyregexp.New(`\b(?:file|path|name|director(?:y|ies)|folder|stdout|standard output)\b`)
 	// sideFile matches words for files other than the result.
@@ -112,7 +113,7 @@ var (
 	namesActor = lazyregexp.New(`\b` + actors)
 	namesInput = lazyregexp.New(`\binput\b`)
 	readsPath  = lazyregexp.New(`\b(?:read|input|infile|from\b|take|search|look|scan|compar|match|exclud|ignor|skip|` +
-		`includ|contain|with\b|bundle|cert)|\bto (?:verify|check|query|use|parse|be)\b|` +
+		`includ|contain|restrict|limit|filter|select|only|with\b|bundle|cert)|\bto (?:verify|check|query|use|parse|be)\b|` +
 		`\blocation of\b|\bcontents\b|\b(?:list(?:s|ed)?|stored?|contained|patterns?|names?) (?:in|at)\b`)
 	clauseEnd = lazyregexp.New(`[.,;:)]+(?: |$)| ?\(|\b(?:and|then|or|but|also|by)\b`)
 	// fileKind, exitStatus and pathTo match phrases whose words would mislead.
@@ -151,7 +152,10 @@ func Harmless(o Option) bool {
 	}
 	begins := isContent || beginsShown.MatchString(whole) || beginsDenied.MatchString(whole) ||
 		slices.ContainsFunc(names, isShown) || help == "" && beginsShown.MatchString(plainWords(words(o.Value)))
-	isAct := func(name string) bool { return beginsAct.MatchString(name) && !isShown(name) }
+	isNumber := o.Value != "" && (!o.Takes || harmless.MatchString(o.Value)) // or a choice, or a format
+	isAct := func(name string) bool {
+		return beginsAct.MatchString(name) && !isShown(name) && !(isNumber && beginsShown.MatchString(whole))
+	}
 	switch {
 	case !begins && (help == "" || beginsGrant.MatchString(whole)),
 		!isContent && slices.ContainsFunc(names, isAct), slices.ContainsFunc(names, passesOptions.MatchString),

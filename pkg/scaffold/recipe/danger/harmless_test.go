@@ -38,6 +38,9 @@ any -r=RECIPIENT  Encrypt to the specified RECIPIENT.
 any -f=file  File with the signature to verify
 any --use-urls  Use URLs when building pages
 any -i=infile
+any --df  Prints a diff of all the changes that it would make to a file, instead of changing it in place
+any --path=path  Restrict to the specified installation path
+any -w, --write-out=format  Use output FORMAT after completion
 any -s  sort the pots; this removes the need to pipe them through sort`, "\n") {
 		if _, o := option(line); !Harmless(o) {
 			t.Error(line)
@@ -102,6 +105,7 @@ any -P=PREFIX  save files to PREFIX/..
 any --outdir=value  The output directory (for multiple entry points)
 any -o=string  If specified, write output to this path.
 any -out=outfile  Output to filename rather than stdout
+any -r, --report-path=string  report file (use "-" for stdout)
 any -f=FILENAME  output file name (- for stdout)`, "\n") {
 		if _, o := option(line); l.Option("any", o) != WritesResult {
 			t.Errorf("%s: %q", line, l.Option("any", o))

@@ -146,8 +146,9 @@ __mcp_argv_add() { # ARRAY POINTER
     t*) __mcp_argv_push "$1" "${_word%=}" && return 0 ;; # an option without a value
     x*) return 0 ;;
   esac
-  # "-" is standard input or output, not a path.
-  if [[ -n $_path && $__mcp_reply != - && ! ( -n $_unless && $__mcp_reply =~ $_unless ) ]]; then
+  # "-" is standard input or output, not a path, and /dev/null is neither in a root nor a danger.
+  if [[ -n $_path && $__mcp_reply != - && $__mcp_reply != /dev/null &&
+    ! ( -n $_unless && $__mcp_reply =~ $_unless ) ]]; then
     if [[ -z $__mcp_reply ]]; then
       __mcp_failure="$2 is empty" && return 0
     fi

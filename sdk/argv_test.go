@@ -25,7 +25,7 @@ func TestArgv(t *testing.T) {
 		return invalid(p + " begins with a dash, and the program could take it for an option")
 	}
 	const args = `{"t":true,"f":false,"n":3,"s":"a b","e":"","z":null,"d":"-x","neg":-5,"l":["a","-b","c\n"],"o":{"a":1},
-		"nl":"one\n\n","q":"$(x) \"q\" 'p' \\ *","null":"null","one":"-","deep":[["a"]],"big":12,"ll":["a","--","b"],"lx":["--","-b"]}`
+		"nl":"one\n\n","q":"$(x) \"q\" 'p' \\ *","null":"null","one":"-","deep":[["a"]],"big":12,"ll":["a","--","b"],"lx":["--","-b"],"dev":"/dev/null"}`
 	var rows []row
 	for _, c := range []struct {
 		script string
@@ -59,6 +59,7 @@ func TestArgv(t *testing.T) {
 		{`mcp_argv_operand argv .o`, invalid(".o must be a single value")},
 		{`mcp_argv_operand argv .deep`, invalid(".deep[0] must be a single value")},
 		{`mcp_argv_operand argv .one --path; mcp_argv_option argv .one -o --path`, out("<-><-o><->")},
+		{`mcp_argv_operand argv .dev --path; mcp_argv_option argv .dev -o --path`, out("</dev/null><-o></dev/null>")},
 		{`mcp_argv_operand argv .e --path`, invalid(".e is empty")},
 		{`mcp_argv_option argv .d -k --any; mcp_argv_option argv .none -k --default -1; ` +
 			`mcp_argv_option argv .z --k= --default x`,

@@ -42,20 +42,22 @@ type Handshake struct {
 	Methods  calls.Methods
 	Outgoing *Outgoing
 	roots    *clientRoots
+	current  calls.ClientSession // without the parts that change
 }
 
 // New returns the protocol of a new client.
 func New(c Config) *Handshake {
 	out := &Outgoing{session: c.Session, asked: c.Asked, pending: map[string]*reply{}}
-	return &Handshake{Config: c, Outgoing: out, roots: newClientRoots(&c, out)}
+	h := &Handshake{Config: c, Outgoing: out, roots: newClientRoots(&c, out)}
+	h.current = calls.ClientSession{Threshold: h.Session.Threshold, Roots: h.roots.current}
+	return h
 }
 
 // ClientSession returns what a request may use of the client. Questions of its script go to out.
 func (h *Handshake) ClientSession(out session.Sink) calls.ClientSession {
-	return calls.ClientSession{
-		Capabilities: h.Session.Capabilities.Load(), Asker: h.Asker(out), Threshold: h.Session.Threshold,
-		Roots: h.roots.current, Links: h.Session.Revision.Load().Links,
-	}
+	c := h.current
+	c.Capabilities, c.Asker, c.Links = h.Session.Capabilities.Load(), h.Asker(out), h.Session.Revision.Load().Links
+	return c
 }
 
 // Asker implements [calls.Protocol].

@@ -161,6 +161,22 @@ func (p *post) keepAlive() bool {
 	return ok
 }
 
+// keepAliveEvery starts a timer that calls keepAlive until the request is answered.
+func (p *post) keepAliveEvery(interval time.Duration) (timer *time.Timer) {
+	var mu sync.Mutex // the timer is set before it is used
+	mu.Lock()
+	defer mu.Unlock()
+	timer = time.AfterFunc(interval, func() {
+		if !p.keepAlive() {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		timer.Reset(interval)
+	})
+	return timer
+}
+
 // serveStateless runs a request of the stateless protocol.
 func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body []byte, m *jsonrpc.Message) {
 	c := s.callerOf(auth.IdentityOf(r.Context()))
@@ -204,17 +220,7 @@ func (s *Server) run(p *post, task protocol.Task) (open bool) {
 	p.mu.Unlock()
 	var timer *time.Timer
 	if (task.Slow().Load() || task.Lingers()) && s.limits.keepAlive > 0 && !p.lasting {
-		var mu sync.Mutex // the timer is set before it is used
-		mu.Lock()
-		timer = time.AfterFunc(s.limits.keepAlive, func() {
-			if !p.keepAlive() {
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			timer.Reset(s.limits.keepAlive)
-		})
-		mu.Unlock()
+		timer = p.keepAliveEvery(s.limits.keepAlive)
 	}
 	began := time.Now()
 	if task.Lingers() {

@@ -123,6 +123,9 @@ func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body []byte
 		w.WriteHeader(http.StatusAccepted)
 	case task != nil:
 		s.run(p, task)
+		if !batch && p.current() == nil && len(p.answer) > 0 && !p.shared { // no other goroutine has the post
+			s.posts.Put(p)
+		}
 	default:
 		if begins && p.failure != nil {
 			delete(w.Header(), headers.Session)

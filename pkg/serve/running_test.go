@@ -330,7 +330,7 @@ while [ -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done
 		"tools/leave/tool.sh": `printf '{"message":"one"}' >"$MCP_ELICIT_REQUEST_FILE.t"; mv "$MCP_ELICIT_REQUEST_FILE.t" "$MCP_ELICIT_REQUEST_FILE"
 while [ -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done`,
 		"tools/patient/tool.sh":        ask + `ask '{"message":"slow"}'`,
-		"tools/patient/tool.meta.json": `{"name":"patient","timeoutSecs":1}`,
+		"tools/patient/tool.meta.json": `{"name":"patient","timeoutSecs":3}`,
 		"tools/batch/tool.sh": awaiting + `printf '{"s":{"method":"sampling/createMessage","params":{"messages":[],` +
 			`"maxTokens":5}},"e":{"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object",` +
 			`"properties":{}}}},"r":{"method":"roots/list"}}' >"$MCP_INPUT_DIR/t"; mv "$MCP_INPUT_DIR/t" ` +
@@ -409,7 +409,7 @@ while [ -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done`,
 	// T-126: the clock does not run while a question is open.
 	c.send(message(`"p"`, "tools/call", `{"name":"patient"}`))
 	c.await("the question", func(l string) bool { return strings.Contains(l, `"id":9,"method":"elicitation/create"`) })
-	<-time.After(1300 * time.Millisecond) // longer than the tool may take
+	<-time.After(3300 * time.Millisecond) // longer than the tool may take
 	c.send(`{"jsonrpc":"2.0","id":9,"result":{"action":"accept","content":{}}}`)
 	if got := text(t, c.response(`"p"`)); got != `{"action":"accept","content":{}}` {
 		t.Error(got)

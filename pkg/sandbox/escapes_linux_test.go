@@ -498,7 +498,7 @@ func TestEscapes(t *testing.T) {
 const everything = "FPNSE"
 
 // tries runs the attempts that the kernel can restrict. d is the declaration for the letters. With -short, it runs
-// an attempt that never succeeds only with all capabilities, and one that always succeeds only with none.
+// an attempt that never succeeds only with all capabilities, and one that always succeeds only without capabilities.
 func (s *scene) tries(letters string, d access.Declaration) {
 	s.t.Helper()
 	k := s.sandbox.Kernel()

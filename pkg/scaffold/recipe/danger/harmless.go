@@ -134,7 +134,7 @@ func plainWords(text string) string {
 
 // Harmless reports whether the documentation of an option shows that it only shapes the result (WRAP-26).
 // A switch, a number and a choice cannot name a program, a file or an address. So they are harmless, unless the
-// documentation says that they act. A text must also not name something that acts, and a path must be one that is read.
+// documentation declares an act. A text must also not name something that acts, and a path must be one that is read.
 func Harmless(o Option) bool {
 	var names []string
 	for _, name := range o.Names {

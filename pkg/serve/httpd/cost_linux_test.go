@@ -55,7 +55,7 @@ func (s *testServer) request(method, params, want string, lines map[string]strin
 type quick struct {
 	method string
 	most   [2]float64 // allocations of each
-	file   string     // which the server reads, or ""
+	file   string     // a file that the server reads, or ""
 	send   [2]func()  // with a session, and stateless
 }
 

@@ -50,8 +50,8 @@ const (
 	things = `(?:command|cmd|programs?\b|script|shell|pager|browser|editor|viewer|hook|plug-?in|add-?on|modul|librar|` +
 		`code\b|macro|engine|provider|driver|external|interpreter|executable|interactive|daemon|background|config|setting|` +
 		`profile\b|specs\b|makefile|preference|\w*rc\b|rc-?file|environment|password|passw|pass ?phrase|gpg\b|mirror|` +
-		`connection|token|secret|credential|private|key ?file|cookie|netrc|login|user\b|username|prox(?:y|ies)|` +
-		`ur[li]s?\b|https?|ftp|\w*server|host|network|remote|` +
+		`connection|vault|identit|token|secret|credential|private|key ?file|cookie|netrc|login|user\b|username|` +
+		`prox(?:y|ies)|ur[li]s?\b|https?|ftp|\w*server|host|network|remote|` +
 		`socket|port\b|cach|log\b|log ?file|te?mp\b|temporar|scratch|backup|snapshot|chdir|chroot|working dir|work ?dir|` +
 		`device|owner|permission|privileg|root\b|unsafe|in[- ]place|inplace|through\b)`
 
@@ -75,7 +75,7 @@ var (
 	isDone = lazyregexp.New(`\b(?:be|is|are|been|being|gets?) (?:\w+ )?(?:` + acts +
 		`|writt|sen|ru)(?:ed|d|ied|en|t|n)\b|` +
 		`\b(?:to|into) (?:an? |the |this |that |given |specified |named )*(?:files?|director(?:y|ies)|folders?|path)\b|` +
-		`\bget \w+ from\b`)
+		`\bget \w+ from\b|\bfor (?:deletion|removal)\b`)
 	// beginsGrant matches what lets something act, and beginsUse what a text names for use.
 	beginsGrant = lazyregexp.New(`^\W*(?:this option |it )?(?:enabl|allow|permit|support|activat|accept|trust|assum|` +
 		`honou?r|let\b|agree)`)

@@ -61,6 +61,8 @@ any --search=names  search for pots on a potserver
 any --serial=val  File that keeps track of the serial number
 any --stream-prefix  prefix for json stream data files
 any -S  GPG-sign the pots
+any --vault-id=IDS  the vault identity to use
+any --then-mark  Mark the pots for deletion.
 any --quick-brew=POT  quickly delete a pot
 any -f=FILE  Read FILE as a makefile.
 any -s=FILE  Override built-in specs with the contents of FILE

@@ -15,7 +15,8 @@ const separator = string(filepath.Separator)
 
 // Within reports whether a clean path is dir or below it.
 func Within(dir, path string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, separator)+separator)
+	rest, ok := strings.CutPrefix(path, strings.TrimSuffix(dir, separator))
+	return path == dir || ok && strings.HasPrefix(rest, separator)
 }
 
 // Physical returns a path absolute and without symbolic links.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -388,4 +389,37 @@ func TestIsolation(t *testing.T) {
 			t.Fatal("no result")
 		}
 	}
+}
+
+// Requests of a session that the client cancels at any moment do not change the answers to others.
+func TestCancelledAmongOthers(t *testing.T) {
+	files := map[string]string{}
+	for i := range 8 {
+		files[fmt.Sprintf("resources/r%d.txt", i)] = fmt.Sprintf("text of %d", i)
+	}
+	s := serve(t, files, nil)
+	se := s.open("2025-06-18", "")
+	var reading, cancelling sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	cancelling.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			text(t, se.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i%8)))
+		}
+	})
+	for i := range 8 {
+		reading.Go(func() {
+			uri := "file://" + filepath.Join(s.root, fmt.Sprintf("resources/r%d.txt", i))
+			want := fmt.Sprintf(`"text":"text of %d"`, i)
+			for range 100 {
+				got := text(t, se.send(fmt.Sprintf(
+					`{"jsonrpc":"2.0","id":%d,"method":"resources/read","params":{"uri":%q}}`, i, uri)))
+				if got != "" && (!strings.Contains(got, want) || !strings.Contains(got, fmt.Sprintf(`"id":%d,`, i))) {
+					t.Errorf("%d: %s", i, got)
+				}
+			}
+		})
+	}
+	reading.Wait()
+	stop()
+	cancelling.Wait()
 }

@@ -111,7 +111,6 @@ var (
 	beginsPath = lazyregexp.New(`(?i)^(?:the |an? )?(?:path|file(?: ?name)?|directory|folder|location)s?\b`)
 	namesThing = lazyregexp.New(`\b` + things)
 	namesActor = lazyregexp.New(`\b` + actors)
-	namesInput = lazyregexp.New(`\binput\b`)
 	readsPath  = lazyregexp.New(`\b(?:read|input|infile|from\b|take|search|look|scan|compar|match|exclud|ignor|skip|` +
 		`includ|contain|restrict|limit|filter|select|only|with\b|bundle|cert)|\bto (?:verify|check|query|use|parse|be)\b|` +
 		`\blocation of\b|\bcontents\b|\b(?:list(?:s|ed)?|stored?|contained|patterns?|names?) (?:in|at)\b`)

@@ -81,6 +81,9 @@ done
 for library in "$folder"/root/usr/lib/*-linux-gnu/blas/*.so.3; do
   [[ ! -e $library ]] || ln -sf "blas/${library##*/}" "${library%/blas/*}/"
 done
+for library in "$folder"/root/usr/lib/*-linux-gnu/systemd/libsystemd-shared-*.so; do
+  [[ ! -e $library ]] || ln -sf "systemd/${library##*/}" "${library%/systemd/*}/"
+done
 [[ ! -d $folder/root/usr/share/perl5 ]] || ln -sfn ../share/perl5 "$folder/root/usr/bin/lib" # for exiftool
 todo=$(missing go "${go[@]}") || true
 for package in $todo; do

@@ -58,8 +58,9 @@ openssl-req -key, openssl-x509 -CAkey, openssl-x509 -signkey, yt-dlp --paths, yt
 pip-install --upgrade, pip-install --pre, pip-list --pre, psql --command, rclone-copy --update,
 restic-backup --password-file, restic-backup --force, restic-snapshots --password-file, rsync --update, rsync --link-dest,
 shellcheck --shell, shfmt -f, tar --directory, tar --update, tree --prune, terraform-plan -chdir, terraform-plan -destroy, unzip -d,
-wget --output-document, wget --directory-prefix, wget --input-file, zip --update, zip --freshen, zip --delete,
-journalctl --directory, journalctl --file, pandoc --output, pandoc --include-in-header,
+wget --output-document, wget --directory-prefix, wget --input-file, zip --update, zip --freshen,
+zip --delete, rsync --sparse, rsync --inplace,
+tar --files-from, journalctl --directory, journalctl --file, pandoc --output, pandoc --include-in-header,
 pandoc --include-before-body, pandoc --include-after-body, pip-install --force-reinstall, terraform-plan -out`
 
 // WRAP-26: recipes offer no dangerous options unasked, except those.

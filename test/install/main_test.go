@@ -37,18 +37,30 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// shells are those that install.sh is run with, as far as they are here.
+// shells are those that install.sh is run with, as far as they are here. On Debian, sh is dash.
 func shells(t *testing.T) [][]string {
 	t.Helper()
 	list := [][]string{{"sh"}}
 	for _, shell := range [][]string{{"dash"}, {"busybox", "sh"}, {"bash", "--posix"}} {
-		if _, err := exec.LookPath(shell[0]); err == nil {
-			list = append(list, shell)
-		} else {
+		switch program := resolved(shell[0]); program {
+		case "":
 			t.Logf("%s is not installed", shell[0])
+		case resolved("sh"):
+		default:
+			list = append(list, shell)
 		}
 	}
 	return list
+}
+
+// resolved returns the path of a program without links, or "" if it is not installed.
+func resolved(name string) string {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return ""
+	}
+	path, _ = filepath.EvalSymlinks(path)
+	return path
 }
 
 // A user has a home, and nothing in it at first.

@@ -134,8 +134,8 @@ func (u *user) stopsAt(number int, args ...string) (result, int) {
 }
 
 // CLI-1710: a run that is stopped leaves the old installation or the new one, and the next run
-// completes it. With -short, upgrades that are killed stop at every second command, and the other runs
-// at every eighth.
+// completes it. With -short, upgrades that are killed stop at every third command, and the other runs
+// at every tenth.
 func TestStopped(t *testing.T) {
 	newer := released(t, "2.0.0")
 	for _, job := range []struct {
@@ -167,9 +167,9 @@ func TestStopped(t *testing.T) {
 			step := 1
 			switch {
 			case testing.Short() && job.signal == "KILL" && job.name == "upgrade":
-				step = 2
+				step = 3
 			case testing.Short():
-				step = 8
+				step = 10
 			}
 			path := newUser(t).env["PATH"]
 			for number := 1; number <= count; number += step {

@@ -176,9 +176,11 @@ func TestUnwritable(t *testing.T) {
 	template.dir = filepath.Join(home, "demo")
 	leaves, groups := commands(t, template)
 	var all []string
-	further := map[string]bool{} // other ways of a command to print: all sinks are tried on its first line
+	// further are other ways of a command to print. All sinks are tried on its first line, and without -short on its help.
+	further := map[string]bool{}
 	for _, command := range append(leaves, groups...) {
 		all = append(all, command+" --help")
+		further[command+" --help"] = testing.Short()
 	}
 	for _, command := range leaves {
 		given := lines[ownerOf(command)]

@@ -22,9 +22,11 @@ const idleAfter = 10 * time.Second
 // http measures servers over Streamable HTTP. The generator of the load and a server share the processors.
 func (b *bench) http() error {
 	b.report.title("over HTTP, scripts (floor: exec of the script alone)")
-	if err := b.httpCalls(); err != nil {
-		return err
-	}
+	return b.httpCalls()
+}
+
+// requests measures what starts no script over HTTP.
+func (b *bench) requests() error {
 	b.report.title("over HTTP, no script (floor: net/http answers requests unread)")
 	for _, measure := range []func() error{b.httpRequests, b.httpStart, b.httpIdle, b.httpManyStreams, b.httpAsks} {
 		if err := measure(); err != nil {

@@ -62,6 +62,7 @@ var chapters = []chapter{
 	{"stateless", (*bench).stateless},
 	{"suspended", (*bench).suspended},
 	{"http", (*bench).http},
+	{"requests", (*bench).requests},
 	{"gateways", (*bench).gateways},
 	{"ping", (*bench).ping},
 	{"start", (*bench).start},

@@ -25,7 +25,7 @@ With no FILE, read standard input.
   -k TEXT              show lines without this text; attached
   -l, --list=TEXT      show lines with one of these texts; can be repeated
   -f, --file=FILE      read patterns from this file
-      --opt[=TEXT]     show this text; a value that may be left out
+      --mark[=TEXT]    show this text; a value that may be left out
   -s, --switch         show more
   -w, --when={always,never}  show colours
       --help           display this help and exit
@@ -137,11 +137,11 @@ func TestWrappedArguments(t *testing.T) {
 		// With -short, one of five calls tries each value.
 		tries := func(call int) bool { return !testing.Short() || i%5 == call }
 		if tries(0) {
-			argv, stdin, ok := called("gnu", arguments{"joined": v, "k": v, "list": []string{v, v}, "opt": true,
+			argv, stdin, ok := called("gnu", arguments{"joined": v, "k": v, "list": []string{v, v}, "mark": true,
 				"word": v, "stdin": v, "switch": true})
-			want := []string{"--joined=" + v, "-k" + v, "--list=" + v, "--list=" + v, "--switch", "--opt", "--", v}
+			want := []string{"--joined=" + v, "-k" + v, "--list=" + v, "--list=" + v, "--switch", "--mark", "--", v}
 			if v == "" {
-				want = []string{"--joined=", "-k", "", "--list=", "--list=", "--switch", "--opt", "--", ""}
+				want = []string{"--joined=", "-k", "", "--list=", "--list=", "--switch", "--mark", "--", ""}
 			}
 			if !ok || !slices.Equal(argv, want) || stdin != v {
 				t.Errorf("%q: %q, %q", v, argv, stdin)

@@ -45,6 +45,7 @@ type helpReader struct {
 	specs   map[int]bool // indentations at which options begin in this section
 	command int          // where commands are indented, in a section about them
 	first   bool         // nothing was read yet
+	options bool         // the next line with text is an option
 	inUsage bool
 	usageAt int
 }
@@ -88,6 +89,8 @@ func (r *helpReader) read() {
 			r.lines[i+1] = line{l.text + " " + next.text, l.indent}
 			continue
 		}
+		r.options = strings.HasPrefix(next.text, "-") ||
+			next.blank() && i+2 < len(r.lines) && strings.HasPrefix(r.lines[i+2].text, "-")
 		r.line(l, previous, next)
 		previous = l
 	}
@@ -195,8 +198,7 @@ func (r *helpReader) heading(l, next line) bool {
 		r.part = aboutOperands
 	case optionParts.MatchString(r.section):
 		r.part = aboutOptions
-	case elseParts.MatchString(r.section) &&
-		(!strings.HasPrefix(next.text, "-") || strings.Contains(r.section, "example")):
+	case elseParts.MatchString(r.section) && (!r.options || strings.Contains(r.section, "example")):
 		r.part = aboutElse
 	case commandParts.MatchString(r.section):
 		r.part = aboutCommands
@@ -246,8 +248,7 @@ func isName(word string, words []string) bool {
 		word = word[at+1:]
 	}
 	return word == base || word == strings.Join(append([]string{base}, words[1:]...), "-") ||
-		word == words[len(words)-1] ||
-		strings.TrimSuffix(word, ".py") == base
+		word == words[len(words)-1] || strings.TrimSuffix(word, ".py") == base
 }
 
 // option reads a line that begins an option.
@@ -258,7 +259,9 @@ func (r *helpReader) option(l, previous, next line) bool {
 	if e := r.entry; e != nil && e.spec.names != nil && e.column > 0 && l.indent >= e.column {
 		return false // a description that continues
 	}
-	s, rest, ok := parseSpec(strings.TrimSuffix(l.text, ","), false)
+	listed := strings.HasSuffix(l.text, ",")
+	l.text = strings.TrimSuffix(l.text, ",")
+	s, rest, ok := parseSpec(l.text, false)
 	if !ok {
 		return false
 	}
@@ -271,10 +274,8 @@ func (r *helpReader) option(l, previous, next line) bool {
 	prose := !previous.blank() && previous.indent == l.indent && !strings.HasPrefix(previous.text, "-") &&
 		!strings.HasSuffix(previous.text, ":") && !r.specs[l.indent]
 	loose := rest != "" && !separated(l.text, rest)
-	if loose && (prose || l.indent == 0 && !r.specs[0] || strings.HasSuffix(l.text, ",") && !r.specs[l.indent]) {
-		return false
-	}
-	if prose && (rest == "" || strings.Contains(previous.text, "  ")) { // a row of another table
+	if loose && (prose || l.indent == 0 && !r.specs[0] || listed && !r.specs[l.indent]) ||
+		prose && (rest == "" || strings.Contains(previous.text, "  ")) { // a row of another table
 		return false
 	}
 	r.end()

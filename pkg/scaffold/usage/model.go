@@ -48,7 +48,8 @@ const (
 	StyleUsage    Style = "bsd"
 	StyleGit      Style = "git"
 	StyleBusybox  Style = "busybox"
-	StyleNode     Style = "node" // commander, yargs
+	StyleNode     Style = "node"  // commander
+	StyleYargs    Style = "yargs" // it does not pass on the words after "--" as operands
 )
 
 // Sure is a degree of certainty.

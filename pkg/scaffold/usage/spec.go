@@ -116,8 +116,9 @@ func (s *spec) name(text string, negative bool) (name, rest string) {
 // separators are the separators between the names of an option.
 var separators = []string{", or ", ", ", " | ", " or ", " ", ",", "|", "/", ";"}
 
-// farName matches a long name after two spaces, as in "-i FILE  --input=FILE  read it".
-var farName = lazyregexp.New(`^ {2,}--[a-z][a-z-]*(?:=[A-Z]+| [A-Z]{2,}|[ =][<[][\w-]+[>\]])?(?: {2}|$)`)
+// farName matches long names after two spaces, as in "-i FILE  --input=FILE  read it".
+var farName = lazyregexp.New(`^ {2,}--[a-z][a-z-]*(?:=[^ ,]+| [A-Z]{2,}|[ =][<[][\w-]+[>\]])?` +
+	`(?:, --[a-z-]+(?:=[^ ,]+)?)*(?: {2}|$)`)
 
 // separator skips the separator between two names. click prints " / " before the name that
 // turns an option off.
@@ -174,7 +175,7 @@ func inBrackets(text string, whole bool) (*Value, string) {
 	body, rest := bracket(text[1:])
 	inner := strings.Trim(body, "[]")
 	if optionalValue.MatchString(inner) && (whole || atBoundary(rest)) {
-		return (&Value{Name: inner, Optional: !strings.Contains(inner, "|")}).named(), rest
+		return (&Value{Name: inner, Optional: !strings.ContainsAny(inner, "|<")}).named(), rest
 	}
 	if word, rest := cutWord(text[1:]); len(word) > len(body) { // "[protocol://]host"
 		return &Value{Name: cut(innerBrackets.ReplaceAllString(word, ""), maxName)}, rest

@@ -16,11 +16,11 @@ var styleMarks = []struct {
 	{StyleBusybox, lazyregexp.New(`\A(?:.*\n){0,2}BusyBox v`)},
 	{StyleGit, lazyregexp.New(`(?im)^ *usage: git[ -]`)},
 	{StyleCobra, lazyregexp.New("(?m)^ *-h, --help +(?:help for |[Ss]how help for )|" +
-		"^ *Use [\"'`].*--help[\"'`] for more " +
-		"information about a|^ *Use \"\\S+ options\" for a list of global")},
+		"^ *Use [\"'`].*--help[\"'`] for more information about a|^ *Use \"\\S+ options\" for a list of global")},
 	{StyleClick, lazyregexp.New(`(?i)show this message\s+and exit`)},
 	{StyleArgparse, lazyregexp.New(`show this help message\s+and exit`)},
-	{StyleNode, lazyregexp.New(`(?m)\b(?:display help for command|output the version number)$|\[boolean\]$`)},
+	{StyleNode, lazyregexp.New(`(?m)\b(?:display help for command|output the version number)$`)},
+	{StyleYargs, lazyregexp.New(`(?m)\[boolean\]$`)},
 	{StyleGoFlag, lazyregexp.New(`(?m)^ *Usage of .*:$`)},
 	{StyleClap, lazyregexp.New(`(?m)^ *(?:-h, --help +)?Prints? help(?: information)?(?: \(.*)?$|^ *\[possible values: `)},
 }
@@ -28,11 +28,11 @@ var styleMarks = []struct {
 var (
 	// docopt matches the usage of docopt, which takes "--" only where its usage has it.
 	docopt = lazyregexp.New(`(?im)^usage:\n(?: *\S.*\n)*? *\S.*(?:\[options\]|\(-|<.*\||\[-)`)
-	// anyEntry, longEntry and goEntry match options on a line: any, a long one, and one with a single dash that is
-	// described below it.
+	// These match options on a line: any, a long one, and one with a single dash that is described below or there.
 	anyEntry  = lazyregexp.New(`(?m)^ ?--?(?:\[no-?\])?[A-Za-z0-9?#@%]`)
 	longEntry = lazyregexp.New(`(?m)^ ?-(?:-|.*--)[A-Za-z[(]`)
 	goEntry   = lazyregexp.New(`(?m)^ -[A-Za-z][\w.-]+(?: [\w/<>.=:]+)?\n [^-\n]`)
+	wideEntry = lazyregexp.New(`(?m)^ -[A-Za-z][\w-]+(?: \S+)? {2,}\S`)
 )
 
 // styleOf recognizes the library that wrote a help text by phrases that only this library uses.
@@ -54,7 +54,7 @@ func styleOf(lines []line) Style {
 		if !docopt.MatchString(text) {
 			return StyleGNU
 		}
-	case goEntry.MatchString(text):
+	case goEntry.MatchString(text) && !wideEntry.MatchString(text):
 		return StyleGoFlag
 	}
 	return StyleOther

@@ -385,7 +385,7 @@ Options:
 -h --help
 <leaves> string ... !
 `},
-	{"yargs", "brew", StyleNode, `brew <pot>
+	{"yargs", "brew", StyleYargs, `brew <pot>
 
 Options:
       --help     Show help                                             [boolean]
@@ -429,6 +429,19 @@ GLOBAL OPTIONS:
 		"  -f         : in full\n\nLists:\n  -i         : Comma separated leaves\n  -0.5  none\n" +
 		"  -cups uint[=100]  cups\n\nExamples:\n  -z  none\n",
 		"-l = integer\n-layout\n-T = string\n-x = string\n-f\n-i = string ...\n-cups = integer?\n"},
+	{"names in two columns", "brew", StyleGNU, "brew [OPTIONS] [POTS]\n" +
+		"  -f KIND, -r KIND      --from=KIND, --read=KIND\n" +
+		"  -v KEY[:VALUE]        --variable=KEY[:VALUE]\n" +
+		"                        --hot, --heat\n" +
+		"                        --depth=NUMBER\n",
+		"-f -r --from --read = string\n-v --variable = string\n--hot --heat\n--depth = integer\n<POTS> string\n"},
+	{"a comma ends the first line", "brew", StyleGNU, "Usage: brew [options]\n\nLeaves:\n" +
+		"  -l, --leaves=KIND     Choose leaves (short,\n                          long)\n" +
+		"  -p, --pots[=KIND]     Pots\n\nFormats:\n\n  -H, --hot=KIND        heat\n      --cup [<KIND>]    cup\n",
+		"-l --leaves = string\n-p --pots = string?\n-H --hot = string\n--cup = string\n"},
+	{"one dash, descriptions to the right and below", "brew", StyleOther, "Usage: brew [options]\n\n" +
+		"  -leaf kind    leaf\n  -authenticate kind\n                kind of leaf\n",
+		"-leaf = string\n-authenticate = string\n"},
 	{"busybox", "busybox brew", StyleBusybox, "BusyBox v1.0 () multi-call binary.\n\n" +
 		"Usage: brew [-ac] [-n N] FILE...\n\nBrew tea\n\n\t-a\tAll\n\t-c\tCold\n\t-n N\tN cups\n", `-a
 -c

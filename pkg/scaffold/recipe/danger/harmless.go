@@ -42,18 +42,19 @@ const (
 		`retriev|send|submit|post|publish|push|pull|deploy|connect|listen|serv|detach|fork|extract|unpack|restor|reset|` +
 		`vacuum|` +
 		`recover|repair|synchroni[sz]|migrat|rotat|revert|register|truncat|reboot|provision|` +
-		`mount|lock|forc|allow|trust|authenticat|log|pass|pip)`
+		`mount|lock|forc|flush|compil|allow|trust|authenticat|log|pass|pip)`
 	// content are parts of a text. An act on one of them only changes the result.
 	content = `(?:comments?|white ?space|spaces?|blanks?|tabs?|lines?|words?|characters?|chars?|case|letters?|columns?|` +
-		`fields?|attributes?|quot\w+|doctype|breaks|newlines?|components|accents?|punctuation|indentation|separators?)`
+		`fields?|attributes?|quot\w+|doctype|breaks|newlines?|components|accents?|punctuation|indentation|separators?|` +
+		`output (?:mode|format))`
 	// things are nouns for what runs, changes settings, is secret or is elsewhere.
 	things = `(?:command|cmd|programs?\b|script|shell|pager|browser|editor|viewer|hook|plug-?in|add-?on|modul|librar|` +
 		`code\b|macro|engine|provider|driver|external|interpreter|executable|interactive|daemon|background|config|setting|` +
 		`profile\b|specs\b|makefile|preference|\w*rc\b|rc-?file|environment|password|passw|pass ?phrase|gpg\b|mirror|` +
 		`connection|vault|identit|token|secret|credential|private|key ?file|cookie|netrc|login|user\b|username|` +
 		`prox(?:y|ies)|ur[li]s?\b|https?|ftp|\w*server|host|network|remote|` +
-		`socket|port\b|cach|log\b|log ?file|te?mp\b|temporar|scratch|backup|snapshot|chdir|chroot|working dir|work ?dir|` +
-		`device|owner|permission|privileg|root\b|unsafe|in[- ]place|inplace|through\b)`
+		`socket|port\b|cach|log\b|logging|te?mp\b|temporar|log ?file|scratch|backup|snapshot|chdir|chroot|` +
+		`working dir|work ?dir|device|owner|permission|privileg|root\b|unsafe|in[- ]place|inplace|through\b)`
 
 	// actors are those that a switch can let act.
 	actors = `(?:command|cmd|programs?\b|script|shell|pager|browser|editor|viewer|hook|plug-?in|add-?on|macro|module|` +
@@ -66,8 +67,9 @@ const (
 )
 
 var (
-	beginsShown   = lazyregexp.New(`^\W*` + openers + shown)
-	beginsDenied  = lazyregexp.New(`^\W*(?:do not|don't|never) (?:actually |really )?` + acts + ends)
+	beginsShown  = lazyregexp.New(`^\W*` + openers + shown)
+	beginsDenied = lazyregexp.New(`^\W*(?:do not|don't|never) (?:actually |really )?` + acts + ends +
+		`|^\W*(?:run|compile|build)(?:,? but)? (?:without|don't|do not)\b`)
 	beginsDisplay = lazyregexp.New(`^\W*(?:(?:do not|don't|never|also|only|just|always|no) )*` + displays)
 	beginsAct     = lazyregexp.New(actor + acts + ends)
 	beginsContent = lazyregexp.New(actor + acts + ends + ` (?:\S+ ){0,4}?` + content + `\b`)
@@ -75,18 +77,22 @@ var (
 	isDone = lazyregexp.New(`\b(?:be|is|are|been|being|gets?) (?:\w+ )?(?:` + acts +
 		`|writt|sen|ru)(?:ed|d|ied|en|t|n)\b|` +
 		`\b(?:to|into) (?:an? |the |this |that |given |specified |named )*(?:files?|director(?:y|ies)|folders?|path)\b|` +
-		`\bget \w+ from\b|\bfor (?:deletion|removal)\b`)
+		`\b(?:to|into) /|\bget \w+ from\b|\bfor (?:deletion|removal)\b`)
 	// beginsGrant matches what lets something act, and beginsUse what a text names for use.
 	beginsGrant = lazyregexp.New(`^\W*(?:this option |it )?(?:enabl|allow|permit|support|activat|accept|trust|assum|` +
 		`honou?r|let\b|agree)`)
 	beginsUse = lazyregexp.New(`^\W*(?:us(?:e|es|ing)|what to|where to)\b`)
+	// dropsGuard matches a protection that a switch turns off, and refers what another option describes.
+	dropsGuard = lazyregexp.New(`^\W*(?:no|not|don't|do not|disabl\w*|skip\w*|without|turns? off|bypass\w*|ignor\w*) ` +
+		`(?:\S+ ){0,3}?(?:sandbox|isolat|secur|safe|protect|certificate|signature)`)
+	refers = lazyregexp.New(`^\W*(?:similar|same|like|ditto)\b[^-]*$`)
 	// passesOptions matches names of options whose value has options for something else.
 	passesOptions = lazyregexp.New(`\b(?:options?|opts?|args?|arguments?|flags?)$`)
 	namesValue    = lazyregexp.New(`\b(?:prefix|suffix|file|dir|directory)$`)
 	// namesCode matches nouns for what a program loads by its name.
 	namesCode = lazyregexp.New(`\b(?:reporter|formatter|formatting|transformer|transform|resolver|preset|adapter|` +
 		`parser|handler|` +
-		`backend|lua|python|javascript|filter ?graph)s?\b`)
+		`backend|converter|lua|python|javascript|filter ?graph)s?\b`)
 	resultName = lazyregexp.New(`^(?:o|out|outputs?|dest(?:ination)?|(?:out|output|dest|` +
 		`destination)-?(?:file(?:name)?|dir|directory|` +
 		`folder|path|name|document))$`)
@@ -113,20 +119,23 @@ var (
 	namesActor = lazyregexp.New(`\b` + actors)
 	readsPath  = lazyregexp.New(`\b(?:read|input|infile|from\b|take|search|look|scan|compar|match|exclud|ignor|skip|` +
 		`includ|contain|restrict|limit|filter|select|only|with\b|bundle|cert)|\bto (?:verify|check|query|use|parse|be)\b|` +
-		`\blocation of\b|\bcontents\b|\b(?:list(?:s|ed)?|stored?|contained|patterns?|names?) (?:in|at)\b`)
+		`\blocation of\b|\bcontents\b|\b(?:list(?:s|ed)?|stored?|contained|patterns?|names?) (?:in|at)\b|` +
+		`\b(?:print|show|display|list)\w* .*\b(?:of|files?)\b`)
 	clauseEnd = lazyregexp.New(`[.,;:)]+(?: |$)| ?\(|\b(?:and|then|or|but|also|by)\b`)
-	// fileKind, exitStatus and pathTo match phrases whose words would mislead.
+	// fileKind, exitStatus, goesInto and pathTo match phrases whose words would mislead.
 	fileKind   = lazyregexp.New(`(?i)\bfile(?: ?system| ?name|-?type)`)
 	exitStatus = lazyregexp.New(`(?i)\b(?:program )?exit[- ](?:code|status)`)
 	prefixed   = lazyregexp.New(`^(?:\s*(?:\[[^\]]*\]|\([^)]*\)|<[^>]*>))+\s*`)
 	levels     = lazyregexp.New(`(?i)\blog(?:ging)?[- ]?level`)
 	shellGlob  = lazyregexp.New(`(?i)\b(?:shell|file)(?:-style)? (?:glob|wildcard|pattern)`)
+	goesInto   = lazyregexp.New(`(?i)\b(?:recurs|descend|travers|go|look)\w* into\b`)
 	pathTo     = lazyregexp.New(`(?i)\b(?:paths?|names?) (?:to|of) (?:an? |the )?`)
 )
 
 // plainWords returns a text in small letters, without phrases that would mislead.
 func plainWords(text string) string {
 	text = exitStatus.ReplaceAllString(fileKind.ReplaceAllString(text, "name"), "exit status")
+	text = goesInto.ReplaceAllString(text, "recurse")
 	text = shellGlob.ReplaceAllString(levels.ReplaceAllString(text, "verbosity"), "pattern")
 	return prefixed.ReplaceAllString(strings.ToLower(pathTo.ReplaceAllString(text, "")), "")
 }
@@ -142,8 +151,12 @@ func Harmless(o Option) bool {
 		}
 	}
 	whole, help := plainWords(First(o.Help)), strings.TrimSpace(plainWords(Affirmed(First(o.Help))))
-	clauses := clauseEnd.Split(help, -1)
-	about := strings.Join(names, " ") + " " + strings.ReplaceAll(words(o.Value), "-", " ") + " " + clauses[0]
+	clauses, texts := clauseEnd.Split(help, -1), append(slices.Clone(names), whole)
+	value := strings.ReplaceAll(words(o.Value), "-", " ")
+	about := strings.Join(names, " ") + " " + value + " " + clauses[0]
+	if beginsDenied.MatchString(whole) {
+		clauses[0] = ""
+	}
 	isContent := beginsContent.MatchString(help)
 	isShown := func(name string) bool {
 		last := name[strings.LastIndexByte(name, ' ')+1:]
@@ -153,10 +166,14 @@ func Harmless(o Option) bool {
 		slices.ContainsFunc(names, isShown) || help == "" && beginsShown.MatchString(plainWords(words(o.Value)))
 	isNumber := o.Value != "" && (!o.Takes || harmless.MatchString(o.Value)) // or a choice, or a format
 	isAct := func(name string) bool {
-		return beginsAct.MatchString(name) && !isShown(name) && !(isNumber && beginsShown.MatchString(whole))
+		return beginsAct.MatchString(name) && !isShown(name) &&
+			!(isNumber && (beginsShown.MatchString(whole) || help == "" && begins))
 	}
 	switch {
-	case !begins && (help == "" || beginsGrant.MatchString(whole)),
+	case !begins && (help == "" || slices.ContainsFunc(texts, beginsGrant.MatchString)),
+		refers.MatchString(whole) && !slices.ContainsFunc(names, isShown),
+		slices.ContainsFunc(texts, dropsGuard.MatchString),
+		o.Takes && passesOptions.MatchString(value) && !strings.Contains(o.Value, ":"),
 		!isContent && slices.ContainsFunc(names, isAct), slices.ContainsFunc(names, passesOptions.MatchString),
 		slices.ContainsFunc(clauses, acting), isDone.MatchString(help):
 		return false

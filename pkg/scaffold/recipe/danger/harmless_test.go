@@ -41,6 +41,13 @@ any -i=infile
 any --df  Prints a diff of all the changes that it would make to a file, instead of changing it in place
 any --path=path  Restrict to the specified installation path
 any -w, --write-out=format  Use output FORMAT after completion
+any -r, --recurse-paths  recurse into directories
+any -r=FILE  display the age of FILE
+any --file=PATH  Show the pots file
+any -o=STRING  Change pots output mode (short, long)
+any --offline  Run without accessing the network
+any --no-run  Compile, but don't run the tests
+any -t, --to, --write=FORMAT
 any -s  sort the pots; this removes the need to pipe them through sort`, "\n") {
 		if _, o := option(line); !Harmless(o) {
 			t.Error(line)
@@ -87,7 +94,17 @@ any --match=X  match with the command X
 any --ext-diff  Allow an external diff driver to be executed.
 any --skip-remove  removes the skipped
 any -d  delete keys
-any --print=FILE  print the pots to the file`, "\n") {
+any --print=FILE  print the pots to the file
+any --no-sandbox  disable sandboxing of pots
+any --fast  Skip all certificate checks
+any -Z=FLAG  Unstable flags of the kettle
+any --enableKettle  add water to the pots
+any --flush  show the pots, and flush them into /var
+any --move  Move all pots into /var
+any -C  compile the pots
+any --quick-brew  Similar, but with less water
+any --debug-file=FILE  File to be used for DEBUG logging
+any --pots=DIR  directory containing custom converters`, "\n") {
 		if _, o := option(line); Harmless(o) {
 			t.Error(line)
 		}

@@ -129,10 +129,9 @@ func (a *Asker) environment(place string) []string {
 	home := place + "/home"
 	env := []string{
 		"PATH=" + a.path, "HOME=" + home, "TMPDIR=" + place + "/tmp", "PWD=" + place + "/work",
-		"XDG_CONFIG_HOME=" + home + "/.config", "XDG_CACHE_HOME=" + home + "/.cache", "XDG_DATA_HOME=" + home +
-			"/.local/share",
-		"XDG_STATE_HOME=" + home + "/.local/state", "XDG_RUNTIME_DIR=" + place + "/tmp",
-		"LC_ALL=C.UTF-8", "LANG=C.UTF-8", "LANGUAGE=C",
+		"XDG_CONFIG_HOME=" + home + "/.config", "XDG_CACHE_HOME=" + home + "/.cache",
+		"XDG_DATA_HOME=" + home + "/.local/share", "XDG_STATE_HOME=" + home + "/.local/state",
+		"XDG_RUNTIME_DIR=" + place + "/tmp", "LC_ALL=C.UTF-8", "LANG=C.UTF-8", "LANGUAGE=C",
 		"TZ=UTC", "TERM=dumb", "COLUMNS=80", "LINES=10000", "NO_COLOR=1", "CLICOLOR=0",
 		"PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "LESS=", "CI=1", "NO_UPDATE_NOTIFIER=1",
 		"PYTHONDONTWRITEBYTECODE=1", "GOTOOLCHAIN=local",

@@ -14,8 +14,7 @@ import (
 
 // shortAsks matches a text that documents -h as the option for help.
 var (
-	shortAsks = lazyregexp.New(`(?i)(?:^|[\s'"\[|(])-h(?:[\s'"\],]|\b)[^\n]{0,30}\b(?:help|usage)|` +
-		`try [^\n]{0,40} -h\b`)
+	shortAsks = lazyregexp.New(`(?i)(?:^|[\s'"\[|(])-h(?:[\s'"\],]|\b)[^\n]{0,30}\b(?:help|usage)|try [^\n]{0,40} -h\b`)
 	// allAsks matches words for the whole help: "--help all", "--help=all", "--help <output|all>", "--help-all".
 	allAsks   = lazyregexp.New(`--help([ =-])(?:<[\w|-]*\|)?all\b`)
 	usageMark = lazyregexp.New(`(?im)^\s*(?:usage|synopsis)\b|^[ \t]+-{1,2}[A-Za-z]`)

@@ -288,7 +288,7 @@ func describe(help, name string, a *recipe.Argument, kind usage.Kind) string {
 
 // libraries are the styles of libraries that take "--option=value", "-ovalue" and "--".
 var libraries = []usage.Style{usage.StyleArgparse, usage.StyleClick, usage.StyleCobra, usage.StyleClap, usage.StyleGit,
-	usage.StyleBusybox, usage.StyleNode}
+	usage.StyleBusybox, usage.StyleNode, usage.StyleYargs}
 
 // known reports whether the library that reads the program's options is known.
 func (m *maker) known() bool {

@@ -100,8 +100,7 @@ var (
 		`lint|valid|verif|concatenate|number|sum|calculat|compute|analy[sz]|stat|get|select|match|read|explain|hex|` +
 		`tests?\b)\w*`)
 	changes = lazyregexp.New(`(?i)\b(?:creat|delet|remov|modif|edit|writ|updat|convert|renam|mov|cop[iy]|set|add|` +
-		`install|` +
-		`manipulat|fix|replac|chang|extract)(?:e|es|s|ing|y|ies)?\b`)
+		`install|manipulat|fix|replac|chang|extract)(?:e|es|s|ing|y|ies)?\b`)
 	connects = lazyregexp.New(`(?i)\b(?:https?|url|download|upload|remote|server|proxy|host(?:name)?|network|tcp|` +
 		`udp|ftp|ssh|api|dns)s?\b`)
 )

@@ -115,7 +115,7 @@ programs:
 	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs
 
 # Measures wrap with programs that nobody looks at while improving it. It downloads them as programs does.
-# It needs a set in test/programs/sets/holdout. make test does not run it.
+# make test does not run it.
 holdout:
 	$(GO) vet -tags programs ./test/programs/sets
 	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set holdout
@@ -124,6 +124,7 @@ holdout:
 development:
 	$(GO) vet -tags programs ./test/programs/sets
 	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets
+	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development2
 
 # Tests confinement and observation under kernels of Debian, on an emulated ARM64 machine. It downloads the
 # kernels into a cache folder, needs qemu-system-aarch64 and debootstrap, and takes half an hour.

@@ -2,10 +2,10 @@
 // about the program's options and a few everyday tasks. They were written from the documentation before wrap saw
 // the program.
 //
-// The folder development has the sets that were used to improve wrap: "make development" measures them, and their
-// misses may be read. Nobody looks at the files of the folder holdout while improving wrap. "make holdout" measures
-// them, and only its figures are results. Change a file of a set only to correct an error.
+// The folders development and development2 have the sets that were used to improve wrap. "make development" measures
+// them, and their misses may be read. Nobody looks at the files of the folder holdout while improving wrap.
+// "make holdout" measures them, and only its figures are results. Change a file of a set only to correct an error.
 //
-// A hold-out set that was looked at moves to the folder development. Somebody who has not seen wrap writes a new one:
-// its JSON files, names.txt and install.sh, in a new folder holdout. There is no such folder between two sets.
+// A hold-out set that was looked at gets a name for development. Somebody who has not seen wrap writes a new one:
+// its JSON files, names.txt and install.sh, in a new folder holdout.
 package sets

@@ -9,7 +9,7 @@ import { copyOf, directory, examples, program, server, serverTools } from './pla
 const bundler = `${server.slice(0, -'mcp-bash'.length)}mcp-bundle`;
 
 const run = (file, args, options) => new Promise((resolve, reject) => {
-  execFile(file, args, { timeout: 120_000, ...options }, (error, stdout, stderr) => {
+  execFile(file, args, { timeout: 600_000, ...options }, (error, stdout, stderr) => {
     if (error) {
       return reject(new Error(`${file} ${args.join(' ')}: ${error.message}\n${stdout}${stderr}`));
     }

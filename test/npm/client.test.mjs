@@ -8,7 +8,7 @@ import nodeTest from 'node:test';
 import { clients, open, plain } from './clients.mjs';
 import { directory, examples } from './place.mjs';
 
-const patience = { timeout: 120_000 };
+const patience = { timeout: 600_000 };
 
 /** A test with each client, or those that are given. What it returns has to be the same with all. */
 function test(name, run, those = clients) {

@@ -7,7 +7,7 @@ import test from 'node:test';
 import { clients, serve } from './clients.mjs';
 import { copyOf, directory, environment, load, program, server } from './place.mjs';
 
-const patience = { timeout: 120_000 };
+const patience = { timeout: 600_000 };
 const { StreamableHTTPClientTransport } = load('@modelcontextprotocol/sdk/client/streamableHttp.js');
 const { StdioClientTransport } = load('@modelcontextprotocol/sdk/client/stdio.js');
 const older = clients.find(({ name }) => name === '1.x');

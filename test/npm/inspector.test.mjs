@@ -18,7 +18,7 @@ function run(t, ...args) {
   const more = typeof args[0] === 'object' ? args.shift() : {};
   const env = { ...process.env, HOME: directory(t), PATH: `${program('')}:${process.env.PATH}`, ...more };
   return new Promise((resolve, reject) => {
-    execFile(program('mcp-inspector'), ['--cli', ...args, '--format', 'json'], { env, timeout: 60_000 }, (error, stdout, stderr) => {
+    execFile(program('mcp-inspector'), ['--cli', ...args, '--format', 'json'], { env, timeout: 300_000 }, (error, stdout, stderr) => {
       if (error && typeof error.code !== 'number') {
         return reject(error);
       }

@@ -8,7 +8,7 @@ import test from 'node:test';
 import { promisify } from 'node:util';
 import { copyOf, directory, environment, program, server } from './place.mjs';
 
-test('a call that takes long, in two commands of mcporter', { timeout: 120_000 }, async (t) => {
+test('a call that takes long, in two commands of mcporter', { timeout: 600_000 }, async (t) => {
   const home = directory(t);
   let stop = async () => {};
   t.after(() => stop()); // before the directories that are made below go

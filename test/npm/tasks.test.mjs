@@ -9,7 +9,7 @@ import { copyOf, directory, environment } from './place.mjs';
 
 const packages = join(process.env.MCPBASH_TEST_NPM, 'node_modules', '@modelcontextprotocol', 'ext-tasks', 'dist');
 const { withTasks, resultFromTaskOutcome } = await import(join(packages, 'client', 'index.js')); // it has no other form
-const patience = { timeout: 120_000 };
+const patience = { timeout: 600_000 };
 const text = (result) => result.content[0].text;
 
 /** Puts a file into the inbox, complete at once. */

@@ -146,7 +146,7 @@ __mcp_argv_add() { # ARRAY POINTER
     t*) __mcp_argv_push "$1" "${_word%=}" && return 0 ;; # an option without a value
     x*) return 0 ;;
   esac
-  # "-" is standard input or output, not a path, and /dev/null is neither in a root nor a danger.
+  # "-" is standard input or output, not a path. /dev/null is in no root, and harmless.
   if [[ -n $_path && $__mcp_reply != - && $__mcp_reply != /dev/null &&
     ! ( -n $_unless && $__mcp_reply =~ $_unless ) ]]; then
     if [[ -z $__mcp_reply ]]; then

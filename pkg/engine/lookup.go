@@ -49,39 +49,33 @@ func (e *Engine) nearest(ctx context.Context, name string) string {
 	return cli.Nearest(name, names)
 }
 
-// resourceByURI finds resources by their URIs. The first of several resources with a URI wins.
+// resourceByURI finds resources by their URIs.
 func (e *Engine) resourceByURI() func(ctx context.Context, uri string) (*resource.Entry, error) {
-	return lookup(derived(e, kinds.Resources, func(items []item.Item) map[string]*resource.Entry {
-		index := make(map[string]*resource.Entry, len(items))
-		for _, item := range items {
-			if entry := resource.NewEntry(e.Project, item.JSON); index[entry.URI()] == nil {
-				index[entry.URI()] = entry
-			}
-		}
-		return index
-	}))
+	return indexed(e, kinds.Resources, func(i item.Item) (string, *resource.Entry) {
+		entry := resource.NewEntry(e.Project, i.JSON)
+		return entry.URI(), entry
+	})
 }
 
-// prompts finds prompts by their names. The first of several prompts with a name wins.
+// prompts finds prompts by their names.
 func (e *Engine) prompts() func(ctx context.Context, name string) (*prompt.Entry, error) {
-	return lookup(derived(e, kinds.Prompts, func(items []item.Item) map[string]*prompt.Entry {
-		index := make(map[string]*prompt.Entry, len(items))
-		for _, item := range items {
-			if index[item.Name] == nil {
-				index[item.Name] = prompt.NewEntry(item.JSON)
-			}
-		}
-		return index
-	}))
+	return indexed(e, kinds.Prompts, func(i item.Item) (string, *prompt.Entry) { return i.Name, prompt.NewEntry(i.JSON) })
 }
 
-// templateByText finds templates by their texts. The first of several templates with a text wins.
+// templateByText finds templates by their texts.
 func (e *Engine) templateByText() Find {
-	return lookup(derived(e, kinds.Templates, func(items []item.Item) map[string]json.RawMessage {
-		index := make(map[string]json.RawMessage, len(items))
+	return indexed(e, kinds.Templates, func(i item.Item) (string, json.RawMessage) { return templateOf(i.JSON), i.JSON })
+}
+
+// indexed finds what keyed makes of the items of a kind. The first of several items with a key wins.
+func indexed[T any](e *Engine, kind *kinds.Kind,
+	keyed func(item.Item) (key string, value T)) func(context.Context, string) (T, error) {
+	return lookup(derived(e, kind, func(items []item.Item) map[string]T {
+		index := make(map[string]T, len(items))
 		for _, item := range items {
-			if text := templateOf(item.JSON); index[text] == nil {
-				index[text] = item.JSON
+			key, value := keyed(item)
+			if _, ok := index[key]; !ok {
+				index[key] = value
 			}
 		}
 		return index
@@ -137,13 +131,9 @@ func (e *Engine) longRunning() func(ctx context.Context) (map[string]tool.LongRu
 
 // bound reports whether a resource is bound to the provider of a scheme.
 func (e *Engine) bound() func(ctx context.Context, scheme string) (bool, error) {
-	schemes := derived(e, kinds.Resources, func(items []item.Item) map[string]bool {
+	return lookup(derived(e, kinds.Resources, func(items []item.Item) map[string]bool {
 		return resource.Bound(e.Project, items)
-	})
-	return func(ctx context.Context, scheme string) (bool, error) {
-		of, err := schemes(ctx)
-		return of[scheme], err
-	}
+	}))
 }
 
 // derived returns a value that make computes from the current items of a kind, and caches it

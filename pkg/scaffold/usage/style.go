@@ -28,7 +28,7 @@ var styleMarks = []struct {
 var (
 	// docopt matches the usage of docopt, which takes "--" only where its usage has it.
 	docopt = lazyregexp.New(`(?im)^usage:\n(?: *\S.*\n)*? *\S.*(?:\[options\]|\(-|<.*\||\[-)`)
-	// These match options on a line: any, a long one, and one with a single dash that is described below or there.
+	// These match options on a line: any, a long one, and one with a single dash that is described below it or there.
 	anyEntry  = lazyregexp.New(`(?m)^ ?--?(?:\[no-?\])?[A-Za-z0-9?#@%]`)
 	longEntry = lazyregexp.New(`(?m)^ ?-(?:-|.*--)[A-Za-z[(]`)
 	goEntry   = lazyregexp.New(`(?m)^ -[A-Za-z][\w.-]+(?: [\w/<>.=:]+)?\n [^-\n]`)

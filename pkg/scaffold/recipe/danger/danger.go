@@ -23,7 +23,8 @@ type List struct {
 	Interpreters []string `json:"interpreters"`
 	// Runners are programs whose operands or expressions run programs, with the reason.
 	Runners map[string]string `json:"runners"`
-	// Options are dangerous whichever program has them, and Programs those of some programs.
+	// Options are dangerous whichever program has them, and Programs those of some programs. The file can name several
+	// programs with the same options, separated by spaces.
 	Options  map[string]string            `json:"options"`
 	Programs map[string]map[string]string `json:"programs"`
 	// Kinds describe dangerous options of any program.
@@ -34,6 +35,8 @@ type List struct {
 // its description matches.
 type Kind struct {
 	Why string `json:"why"`
+	// NotResult excludes options that only name the file or the folder of the result.
+	NotResult bool `json:"notResult"`
 	// Takes restricts the kind to options with a text as value ("value"), with a path ("path") or
 	// without a value ("none").
 	Takes string `json:"takes"`
@@ -62,6 +65,14 @@ func Load() *List {
 	l := &List{}
 	if err := json.Unmarshal(dangers, l); err != nil {
 		panic("dangers.json: " + err.Error()) // it is compiled in, and tested
+	}
+	for names, options := range maps.Clone(l.Programs) {
+		for _, name := range strings.Fields(names) {
+			l.Programs[name] = options
+		}
+		if strings.Contains(names, " ") {
+			delete(l.Programs, names)
+		}
 	}
 	for i := range l.Kinds {
 		k := &l.Kinds[i]
@@ -159,43 +170,32 @@ func words(name string) string {
 	return strings.Trim(separator.ReplaceAllString(strings.ToLower(name), "-"), "-")
 }
 
-// WritesResult is the reason for an option that only names the file or the folder of the result.
-const WritesResult = "writes the result to the path that it names"
-
-// The reasons for other options that write. These are reasons of kinds, too.
-const (
-	writes  = "writes to the path that it names"
-	changes = "changes or deletes files"
-)
-
-// Option returns the reason why an option is dangerous, or "".
-func (l *List) Option(program string, o Option) string {
+// Option returns the reason why an option is dangerous, or "". Otherwise, result reports whether the option only names
+// the file or the folder of the result.
+func (l *List) Option(program string, o Option) (why string, result bool) {
 	for _, name := range o.Names {
 		for _, list := range []map[string]string{l.Programs[program], l.Programs[base(program)], l.Options} {
 			// A switch that reads settings does so where the program decides.
 			if why := list[name]; why != "" && (o.Takes || !strings.HasPrefix(why, "reads")) {
-				return why
+				return why, false
 			}
 		}
 	}
-	isResult := isResult(o)
+	result = namesResult(o)
 	o.Help = Affirmed(First(o.Help))
-	if len(o.Names) == 1 && o.Names[0] == "-o" && o.Takes && pathValue.MatchString(o.Value) && !isResult {
-		return writes
+	if len(o.Names) == 1 && o.Names[0] == "-o" && o.Takes && pathValue.MatchString(o.Value) && !result {
+		return "writes to the path that it names", false
 	}
 	o.Takes = o.Takes && !harmless.MatchString(o.Value)
 	if slices.ContainsFunc(o.Names, func(name string) bool { return negative.MatchString(words(name)) }) {
-		return ""
+		return "", false
 	}
 	for i := range l.Kinds {
-		if k := &l.Kinds[i]; !(isResult && (k.Why == writes || k.Why == changes)) && k.has(&o) {
-			return k.Why
+		if k := &l.Kinds[i]; !(result && k.NotResult) && k.has(&o) {
+			return k.Why, false
 		}
 	}
-	if isResult {
-		return WritesResult
-	}
-	return ""
+	return "", result
 }
 
 // has reports whether an option is of the kind.

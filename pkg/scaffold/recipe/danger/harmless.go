@@ -187,9 +187,9 @@ func Harmless(o Option) bool {
 	return true // a number or a choice
 }
 
-// isResult reports whether an option only names the file or the folder of the result, such as --output.
+// namesResult reports whether an option only names the file or the folder of the result, such as --output.
 // It is not dangerous: the path is below the roots. Logs, reports about errors and other files are not the result.
-func isResult(o Option) bool {
+func namesResult(o Option) bool {
 	if !o.Takes || harmless.MatchString(o.Value) {
 		return false
 	}

@@ -125,9 +125,14 @@ any --outdir=value  The output directory (for multiple entry points)
 any -o=string  If specified, write output to this path.
 any -out=outfile  Output to filename rather than stdout
 any -r, --report-path=string  report file (use "-" for stdout)
-any -f=FILENAME  output file name (- for stdout)`, "\n") {
-		if _, o := option(line); l.Option("any", o) != WritesResult {
-			t.Errorf("%s: %q", line, l.Option("any", o))
+any -f=FILENAME  output file name (- for stdout)
+any --output=FILE
+any -o=FILE
+any -o=FILE  place the result there, write it to FILE
+any -w=FILE  write the result to FILE instead of standard output`, "\n") {
+		_, o := option(line)
+		if why, result := l.Option("any", o); why != "" || !result {
+			t.Errorf("%s: %q", line, why)
 		}
 	}
 	for line := range strings.SplitSeq(`any -o, --output=FILE  write the log to FILE
@@ -142,7 +147,8 @@ any --trace=file  Enables a trace dump, to the given output file.
 any -o=FORMAT  output format
 any -o=COLUMNS  the columns to print
 rsync --write-batch=FILE  write a batched update to FILE`, "\n") {
-		if program, o := option(line); l.Option(program, o) == WritesResult {
+		program, o := option(line)
+		if _, result := l.Option(program, o); result {
 			t.Error(line)
 		}
 	}

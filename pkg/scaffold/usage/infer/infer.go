@@ -189,9 +189,9 @@ func (m *maker) unasked(o *usage.Option, a *recipe.Argument) string {
 		facts.Value = cmp.Or(v.Name, "value")
 		facts.Takes = v.Kind != usage.Choice && (v.Kind != usage.Integer && v.Kind != usage.Number || v.Sure < usage.Certain)
 	}
-	why := m.dangers.Option(m.p.Words[0], facts)
+	why, result := m.dangers.Option(m.p.Words[0], facts)
 	switch {
-	case why == danger.WritesResult:
+	case result:
 		if a.Destructive, a.Access = true, "write"; a.Type != "path" {
 			a.Type, a.Unconfirmed = "path", []string{"type"}
 		}

@@ -1,6 +1,7 @@
 package filecache
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -143,14 +144,14 @@ func TestReplaced(t *testing.T) {
 	for name, replace := range map[string]func(at func(string) string) error{
 		"removed": func(at func(string) string) error { return os.Remove(at("a/file")) },
 		"link": func(at func(string) string) error {
-			return firstOf(os.Rename(at("a/file"), at("a/other")), os.Symlink("other", at("a/file")))
+			return cmp.Or(os.Rename(at("a/file"), at("a/other")), os.Symlink("other", at("a/file")))
 		},
 		"link above": func(at func(string) string) error {
-			return firstOf(os.Rename(at("a"), at("b")), os.Symlink("c", at("a")), os.Mkdir(at("c"), 0o755),
+			return cmp.Or(os.Rename(at("a"), at("b")), os.Symlink("c", at("a")), os.Mkdir(at("c"), 0o755),
 				os.WriteFile(at("c/file"), []byte("TEXT"), 0o644))
 		},
 		"pipe": func(at func(string) string) error {
-			return firstOf(os.Remove(at("a/file")), unix.Mkfifo(at("a/file"), 0o644))
+			return cmp.Or(os.Remove(at("a/file")), unix.Mkfifo(at("a/file"), 0o644))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -184,7 +185,7 @@ func TestLinkToSameFile(t *testing.T) {
 	at, c := place(t), later()
 	write(t, at("a/file"), "text")
 	c.Read(at("a/file"), 10)
-	if err := firstOf(os.Rename(at("a"), at("b")), os.Symlink("b", at("a"))); err != nil {
+	if err := cmp.Or(os.Rename(at("a"), at("b")), os.Symlink("b", at("a"))); err != nil {
 		t.Fatal(err)
 	}
 	now := c.now().Add(keepFor - 1)
@@ -196,15 +197,6 @@ func TestLinkToSameFile(t *testing.T) {
 	if text, ok := c.Read(at("a/file"), 10); ok {
 		t.Errorf("%q through a link", text)
 	}
-}
-
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // A cache keeps texts up to mostKept bytes, and of all texts up to mostBytes.

@@ -50,8 +50,8 @@ func TestCheckedLibrary(t *testing.T) {
 }
 
 // purposes are dangerous options that recipes offer because the program is for that, such as a folder to unpack
-// into, or sed --in-place. Others are harmless and only similar to dangerous ones.
-const purposes = `eslint --fix, prettier --write, sed --in-place, shfmt -w, yq --inplace, nmap -oX, nmap -oN, nmap -oG,
+// into. Others are harmless and only similar to dangerous ones.
+const purposes = `shfmt -w, nmap -oX, nmap -oN, nmap -oG,
 pg_dump --file, tcpdump -w, pip-install --report, aws-s3-cp --profile, aws-s3-ls --profile, curl --write-out, docker-run --workdir,
 docker-run --entrypoint, curl --output, kubectl-get --output, mysql --force, mysql --execute, pg_dump --clean,
 df --output, fd --prune, git-grep --count, ssh-keygen -y, ssh-keygen -f, openssl-dgst -sign,
@@ -81,9 +81,9 @@ func TestOffered(t *testing.T) {
 			name := strings.TrimSuffix(r.FileName(), ".json") + " " + a.Option
 			why := ""
 			if a.Option != "" && !a.Only {
-				var result bool
-				if why, result = list.Option(r.Program, o); result && !a.Destructive {
-					why = "names the file of the result, which makes a tool destructive"
+				effect := list.Option(r.Program, o)
+				if why = effect.Why; (effect.Result || effect.Edits) && !a.Destructive {
+					why = "writes files, which makes a tool destructive"
 				}
 			}
 			if at := slices.Index(expected, name); at >= 0 && why != "" {

@@ -23,6 +23,8 @@ type Program struct {
 	Stdin, DashInput bool
 	// Getopt reports that the C library or the like reads the options of a program in GNU style.
 	Getopt bool
+	// Node reports that the program is a script of Node.js.
+	Node bool
 	// Dashes reports that "--" ends the options. If DashesAt is not negative, "--" belongs
 	// before that operand and has another meaning elsewhere.
 	Dashes   bool

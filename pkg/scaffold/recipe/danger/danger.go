@@ -37,6 +37,10 @@ type Kind struct {
 	Why string `json:"why"`
 	// NotResult excludes options that only name the file or the folder of the result.
 	NotResult bool `json:"notResult"`
+	// Writes is for options that write to the path that they name.
+	Writes bool `json:"writes"`
+	// Edits is for switches that edit the input in place. This is what people use some programs for, so it is harmless.
+	Edits bool `json:"edits"`
 	// Takes restricts the kind to options with a text as value ("value"), with a path ("path") or
 	// without a value ("none").
 	Takes string `json:"takes"`
@@ -56,8 +60,11 @@ type Option struct {
 	Value string // the name of its value
 	Takes bool   // it has a value, which is not a number or a choice
 	Help  string
-	// Compiled reports that the program is in a language that does not load code by its name.
-	Compiled bool
+	// Command are the words after the program. The result of "backup" is a backup.
+	Command []string
+	// Compiled reports that the program's language does not load code by its name. Node reports that the program is a
+	// script of Node.js. These load formatters and the like by a name.
+	Compiled, Node bool
 }
 
 // Load reads the list.
@@ -142,6 +149,8 @@ var (
 	harmless = lazyregexp.New(`(?i)^(?:n|num(?:ber)?|count|limit|max|min|size|sec(?:ond)?s?|minutes|days|ms|msec|port|` +
 		`level|lines?|width|height|depth|col(?:umn)?s?|percent|rate|ratio|bytes|factor|threads|jobs|type|format|fmt|` +
 		`style|mode|kind|when|html|xml|json|csv|yaml|scheme|encoding|charset|lang(?:uage)?|colou?r)$`)
+	// counts matches descriptions of values that are numbers.
+	counts    = lazyregexp.New(`(?i)^(?:\w+ ){0,3}number of\b`)
 	camel     = lazyregexp.New(`([a-z0-9])([A-Z])`)
 	separator = lazyregexp.New(`[^a-z0-9]+`)
 )
@@ -162,6 +171,11 @@ func First(help string) string {
 	return help[:at+26]
 }
 
+// isNumber reports whether a value is a number, a format or the like.
+func isNumber(o Option) bool {
+	return harmless.MatchString(o.Value) || counts.MatchString(o.Help)
+}
+
 // words returns the words of a name in small letters, joined by dashes.
 func words(name string) string {
 	if strings.ContainsAny(name, "abcdefghijklmnopqrstuvwxyz") {
@@ -170,32 +184,42 @@ func words(name string) string {
 	return strings.Trim(separator.ReplaceAllString(strings.ToLower(name), "-"), "-")
 }
 
-// Option returns the reason why an option is dangerous, or "". Otherwise, result reports whether the option only names
-// the file or the folder of the result.
-func (l *List) Option(program string, o Option) (why string, result bool) {
+// An Effect is what the documentation of an option shows about its effects.
+type Effect struct {
+	Why    string // the reason why the option is dangerous, or ""
+	Writes bool   // it is dangerous because it writes to the path that it names
+	Result bool   // it only names the file or the folder of the result
+	Edits  bool   // it edits the input in place
+}
+
+// Option returns the effect of an option of a program.
+func (l *List) Option(program string, o Option) Effect {
 	for _, name := range o.Names {
 		for _, list := range []map[string]string{l.Programs[program], l.Programs[base(program)], l.Options} {
-			// A switch that reads settings does so where the program decides.
-			if why := list[name]; why != "" && (o.Takes || !strings.HasPrefix(why, "reads")) {
-				return why, false
+			if why := list[name]; why != "" {
+				return Effect{Why: why}
 			}
 		}
 	}
-	result = namesResult(o)
+	result := namesResult(o)
 	o.Help = Affirmed(First(o.Help))
 	if len(o.Names) == 1 && o.Names[0] == "-o" && o.Takes && pathValue.MatchString(o.Value) && !result {
-		return "writes to the path that it names", false
+		return Effect{Why: "writes to the path that it names", Writes: true}
 	}
-	o.Takes = o.Takes && !harmless.MatchString(o.Value)
+	o.Takes = o.Takes && !isNumber(o)
 	if slices.ContainsFunc(o.Names, func(name string) bool { return negative.MatchString(words(name)) }) {
-		return "", false
+		return Effect{}
 	}
 	for i := range l.Kinds {
-		if k := &l.Kinds[i]; !(result && k.NotResult) && k.has(&o) {
-			return k.Why, false
+		switch k := &l.Kinds[i]; {
+		case result && k.NotResult, !k.has(&o):
+		case k.Edits:
+			return Effect{Edits: true}
+		default:
+			return Effect{Why: k.Why, Writes: k.Writes}
 		}
 	}
-	return "", result
+	return Effect{Result: result}
 }
 
 // has reports whether an option is of the kind.

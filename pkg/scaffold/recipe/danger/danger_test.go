@@ -71,10 +71,8 @@ any --history=FILE  History file
 any --write-definitions=FILE  definitions
 any --error-file=X
 any --to=FILE  the file, instead of standard output`,
-		"changes": `any -i  edit files in place
-any --fix
-any --delete
-any --write  Update the files
+		"changes": `any --delete
+any -l  list the pots, then write them back
 any -d  delete all duplicates as they are found
 any -f  overwrite existing files
 any --init  creates a configuration file
@@ -90,7 +88,7 @@ pip3 --index-url=X`,
 	} {
 		for line := range strings.SplitSeq(lines, "\n") {
 			program, o := option(line)
-			if why, _ := l.Option(program, o); !strings.HasPrefix(why, reason) {
+			if why := l.Option(program, o).Why; !strings.HasPrefix(why, reason) {
 				t.Errorf("%s: %q, not %s", line, why, reason)
 			}
 		}
@@ -139,8 +137,26 @@ any --to, --write=FORMAT  the format
 any --output=HTML
 any --server-side  apply runs in the server`, "\n") {
 		program, o := option(line)
-		if why, result := l.Option(program, o); why != "" || result {
-			t.Errorf("%s: %s", line, why)
+		if got := l.Option(program, o); got != (Effect{}) {
+			t.Errorf("%s: %+v", line, got)
+		}
+	}
+}
+
+// WRAP-26: switches that edit the input in place, which people use some programs for.
+func TestEdits(t *testing.T) {
+	l := Load()
+	for line, edits := range map[string]bool{
+		"any -i  edit files in place": true, "any --fix": true,
+		"any -w, --write  write result to file instead of stdout": true,
+		"any -m  modify the original input files":                 true,
+		"any -w  Overwrite file with corrections":                 true,
+		"any -f  overwrite existing files":                        false,
+		"any --fix=POTS  fix these":                               false, "any --delete  delete the input": false,
+	} {
+		program, o := option(line)
+		if got := l.Option(program, o); got.Edits != edits {
+			t.Errorf("%s: %+v", line, got)
 		}
 	}
 }

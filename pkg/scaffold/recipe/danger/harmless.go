@@ -29,20 +29,24 @@ const (
 		`statistic|\w*stat\b|stats\b|check|validat|lint|syntax|binary|hex|octal|radix|base\b|exit status|dry[- ]?run)`
 	// displays are those after which a switch cannot name a thing that it uses.
 	displays = `(?:print|show|display|list|count|output|suppress|hid|omit|ignor|skip|exclud|includ|highlight|sort|number)`
+	// selects are verbs for choosing parts of the result.
+	selects = `(?:limit|restrict|filter|select|exclud|ignor|skip|omit|consider|group|sort|highlight|show)`
 	// openers are words that can precede them.
 	openers = `(?:(?:do not|don't|never|no|also|only|just|always|if set|when set|whether|to|the|a|an|all|any|specif\w+|` +
 		`sets?|uses?|defin\w+|chooses?|enables?|disables?|turns? o(?:n|ff)|makes?|causes?|this|option|controls?|gives?|` +
 		`convert|output|default|desired|additional\w*|machine|with|each|it|program|continue|tells?|if|other|more|file|` +
 		`input|maximum)[,)]? )*`
-	// acts are verbs for effects beyond the printed result.
-	acts = `(?:writ|sav|stor|dump|creat|generat|append|redirect|delet|remov|eras|destroy|unlink|shred|wip|purg|` +
-		`prun|clean|clear|drop|discard|kill|signal|terminat|overwrit|clobber|replac|rewrit|modif|alter|chang|` +
-		`strip|updat|upgrad|downgrad|install|uninstall|renam|mov|cop|link|fix|edit|exec|execut|run|runn|invok|` +
-		`call|spawn|launch|start|load|import|eval|evaluat|initiali[sz]|sign|upload|download|fetch|` +
-		`retriev|send|submit|post|publish|push|pull|deploy|connect|listen|serv|detach|fork|extract|unpack|restor|reset|` +
-		`vacuum|` +
-		`recover|repair|synchroni[sz]|migrat|rotat|revert|register|truncat|reboot|provision|` +
-		`mount|lock|forc|flush|compil|allow|trust|authenticat|log|pass|pip)`
+	// acts are verbs for effects beyond the result.
+	acts = `(?:re-?)?(?:` + deletes + `|sav|stor|dump|redirect|overwrit|clobber|modif|alter|chang|updat|upgrad|downgrad|` +
+		`install|renam|mov|cop|link|edit|exec|execut|run|runn|invok|call|spawn|launch|start|load|import|eval|` +
+		`initiali[sz]|sign|upload|download|fetch|retriev|send|submit|post|publish|push|pull|deploy|connect|listen|serv|` +
+		`detach|fork|reset|synchroni[sz]|migrat|register|reboot|provision|mount|lock|flush|compil|allow|trust|` +
+		`authenticat|log|pass|pip)`
+	deletes = `delet|remov|eras|destroy|unlink|shred|wip|purg|prun|clean|clear|drop|discard|kill|uninstall|vacuum|expir|` +
+		`truncat`
+	// makes are verbs for the purpose of programs. They are acts if they are about something other than the result.
+	makes = `(?:writ|creat|generat|produc|mak|append|replac|rewrit|strip|fix|extract|unpack|restor|recover|repair|` +
+		`rotat|revert|forc|add|put|emit|terminat|evaluat|signal)`
 	// content are parts of a text. An act on one of them only changes the result.
 	content = `(?:comments?|white ?space|spaces?|blanks?|tabs?|lines?|words?|characters?|chars?|case|letters?|columns?|` +
 		`fields?|attributes?|quot\w+|doctype|breaks|newlines?|components|accents?|punctuation|indentation|separators?|` +
@@ -67,24 +71,32 @@ const (
 )
 
 var (
-	beginsShown  = lazyregexp.New(`^\W*` + openers + shown)
-	beginsDenied = lazyregexp.New(`^\W*(?:do not|don't|never) (?:actually |really )?` + acts + ends +
-		`|^\W*(?:run|compile|build)(?:,? but)? (?:without|don't|do not)\b`)
+	beginsShown = lazyregexp.New(`^\W*` + openers + shown)
+	// beginsDenied matches what an option prevents.
+	beginsDenied = lazyregexp.New(`^\W*(?:(?:do not|don't|never|disabl\w+) (?:\S+ )|` +
+		`(?:run|compile|build)(?:,? but)? (?:without|don't|do not)\b)`)
 	beginsDisplay = lazyregexp.New(`^\W*(?:(?:do not|don't|never|also|only|just|always|no) )*` + displays)
+	// beginsSelect matches what chooses parts of the result.
+	beginsSelect  = lazyregexp.New(`^\W*(?:(?:further|only|just|also|do not|don't) )*` + selects)
 	beginsAct     = lazyregexp.New(actor + acts + ends)
-	beginsContent = lazyregexp.New(actor + acts + ends + ` (?:\S+ ){0,4}?` + content + `\b`)
+	beginsDelete  = lazyregexp.New(actor + `(?:(?:` + deletes + `)` + ends + `|get \w+ from\b)`)
+	beginsMake    = lazyregexp.New(actor + makes + ends)
+	beginsContent = lazyregexp.New(actor + `(?:` + acts + `|` + makes + `)` + ends + ` (?:\S+ ){0,4}?` + content + `\b`)
 	// isDone matches an act in the passive, and a file as its target.
 	isDone = lazyregexp.New(`\b(?:be|is|are|been|being|gets?) (?:\w+ )?(?:` + acts +
-		`|writt|sen|ru)(?:ed|d|ied|en|t|n)\b|` +
+		`|writt|sen|ru|creat|generat)(?:ed|d|ied|en|t|n)\b|` +
 		`\b(?:to|into) (?:an? |the |this |that |given |specified |named )*(?:files?|director(?:y|ies)|folders?|path)\b|` +
 		`\b(?:to|into) /|\bget \w+ from\b|\bfor (?:deletion|removal)\b`)
 	// beginsGrant matches what lets something act, and beginsUse what a text names for use.
 	beginsGrant = lazyregexp.New(`^\W*(?:this option |it )?(?:enabl|allow|permit|support|activat|accept|trust|assum|` +
 		`honou?r|let\b|agree)`)
-	beginsUse = lazyregexp.New(`^\W*(?:us(?:e|es|ing)|what to|where to)\b`)
+	// entersMode matches what only names a mode of the program.
+	entersMode = lazyregexp.New(`^\W*(?:enabl|activat|us)\w+ (?:the )?\w+ mode\b`)
+	beginsUse  = lazyregexp.New(`^\W*(?:us(?:e|es|ing)|what to|where to)\b`)
 	// dropsGuard matches a protection that a switch turns off, and refers what another option describes.
 	dropsGuard = lazyregexp.New(`^\W*(?:no|not|don't|do not|disabl\w*|skip\w*|without|turns? off|bypass\w*|ignor\w*) ` +
-		`(?:\S+ ){0,3}?(?:sandbox|isolat|secur|safe|protect|certificate|signature)`)
+		`(?:\S+ ){0,3}?(?:sandbox|isolat|secur|safe|protect|certificate|signature)|` +
+		`^absolute (?:path|name)`)
 	refers = lazyregexp.New(`^\W*(?:similar|same|like|ditto)\b[^-]*$`)
 	// passesOptions matches names of options whose value has options for something else.
 	passesOptions = lazyregexp.New(`\b(?:options?|opts?|args?|arguments?|flags?)$`)
@@ -93,7 +105,8 @@ var (
 	namesCode = lazyregexp.New(`\b(?:reporter|formatter|formatting|transformer|transform|resolver|preset|adapter|` +
 		`parser|handler|` +
 		`backend|converter|lua|python|javascript|filter ?graph)s?\b`)
-	resultName = lazyregexp.New(`^(?:o|out|outputs?|dest(?:ination)?|(?:out|output|dest|` +
+	loadsFormat = lazyregexp.New(`\bformats?\b`) // of Node.js
+	resultName  = lazyregexp.New(`^(?:o|out|outputs?|dest(?:ination)?|(?:out|output|dest|` +
 		`destination)-?(?:file(?:name)?|dir|directory|` +
 		`folder|path|name|document))$`)
 	resultHelp = lazyregexp.New(`^(?:(?:if|when) (?:specified|set|given)[, ]+|(?:the )?(?:file|directory|folder|` +
@@ -106,13 +119,16 @@ var (
 		`^(?:the )?(?:\w+ )?(?:file|path|directory|folder|name|destination|target)\b.* (?:for|of|to put|to write|to save|` +
 		`to output) (?:the )?(?:result|output)|^(?:the )?destination (?:file|directory|folder|path)\b|` +
 		`\bfile\b.* ['"]?-['"]? (?:for|is|means) (?:stdout|standard output)`)
+	// otherObject matches "write to FILE a list of POTS": a list is not the result.
+	otherObject = lazyregexp.New(`^(?:writ|sav|print|dump|output|export|stor)\w* (?:to|into) \S+ (?:an?|the|all|any) `)
 	namesFormat = lazyregexp.New(`\b(?:format|style|column|field|encod)`)
 	namesFile   = lazyregexp.New(`\b(?:file|path|name|director(?:y|ies)|folder|stdout|standard output)\b`)
 	// sideFile matches words for files other than the result.
 	sideFile = lazyregexp.New(`\b(?:log|logs|logging|errors?|err|stderr|standard error|warnings?|debug|trac\w*|` +
 		`profil\w*|` +
 		`diagnostics?|statistics|stats?|reject\w*|backups?|cach\w*|te?mp|temporar\w*|scratch|cookies?|headers?|history|` +
-		`state|status|lock|pid|keys?|keyout|random|seed|serial|databases?|index|depend\w*|deps|metadata|coverage|timing|` +
+		`journal|state|status|lock|pid|keys?|keyout|random|seed|serial|databases?|index|` +
+		`depend\w*|deps|metadata|coverage|timing|` +
 		`progress|config\w*|settings|socket|host|server|url|pipe|command|script|code|source ?map|manifest|module|version)\b`)
 	beginsPath = lazyregexp.New(`(?i)^(?:the |an? )?(?:path|file(?: ?name)?|directory|folder|location)s?\b`)
 	namesThing = lazyregexp.New(`\b` + things)
@@ -121,6 +137,7 @@ var (
 		`includ|contain|restrict|limit|filter|select|only|with\b|bundle|cert)|\bto (?:verify|check|query|use|parse|be)\b|` +
 		`\blocation of\b|\bcontents\b|\b(?:list(?:s|ed)?|stored?|contained|patterns?|names?) (?:in|at)\b|` +
 		`\b(?:print|show|display|list)\w* .*\b(?:of|files?)\b`)
+	condition = lazyregexp.New(` (?:for|that|which|when|if|unless|because) `)
 	clauseEnd = lazyregexp.New(`[.,;:)]+(?: |$)| ?\(|\b(?:and|then|or|but|also|by)\b`)
 	// fileKind, exitStatus, goesInto and pathTo match phrases whose words would mislead.
 	fileKind   = lazyregexp.New(`(?i)\bfile(?: ?system| ?name|-?type)`)
@@ -140,57 +157,132 @@ func plainWords(text string) string {
 	return prefixed.ReplaceAllString(strings.ToLower(pathTo.ReplaceAllString(text, "")), "")
 }
 
+// A reading has the texts of an option in small letters.
+type reading struct {
+	Option
+	names   []string // long names with spaces
+	whole   string   // the first sentence of the description
+	clauses []string // of what it affirms
+	about   string   // the names, the value and the first clause, without words of the command
+	subject string   // the same, up to a condition or a purpose
+	content bool     // it acts on parts of a text
+	shown   bool     // it begins with a word for shaping the result
+	open    bool     // its value is a text, which can name something
+}
+
+func read(o Option) *reading {
+	r := &reading{Option: o, whole: plainWords(First(o.Help)), open: o.Takes && !isNumber(o)}
+	for _, name := range o.Names {
+		if name = words(name); len(name) > 1 {
+			r.names = append(r.names, plainWords(strings.ReplaceAll(name, "-", " ")))
+		}
+	}
+	affirmed := strings.TrimSpace(plainWords(Affirmed(First(o.Help))))
+	r.clauses = clauseEnd.Split(affirmed, -1)
+	named := strings.Join(append(slices.Clone(r.names), strings.ReplaceAll(words(o.Value), "-", " ")), " ") + " "
+	r.about, r.subject = named+r.clauses[0], named+condition.Split(r.clauses[0], 2)[0]
+	for _, word := range o.Command {
+		r.about = strings.ReplaceAll(r.about, word, "")
+		r.subject = strings.ReplaceAll(r.subject, word, "")
+	}
+	if r.denies() {
+		r.clauses[0] = ""
+	}
+	r.content = beginsContent.MatchString(affirmed)
+	r.shown = r.content || beginsShown.MatchString(r.whole) || r.any(r.names, showsName) ||
+		r.whole == "" && beginsShown.MatchString(plainWords(words(o.Value)))
+	return r
+}
+
+func (r *reading) any(texts []string, is func(text string) bool) bool {
+	return slices.ContainsFunc(texts, is)
+}
+
+// denies reports whether the description begins with what the option prevents.
+func (r *reading) denies() bool { return beginsDenied.MatchString(r.whole) }
+
+// showsName reports whether a name begins or ends with a word for shaping the result.
+func showsName(name string) bool {
+	last := name[strings.LastIndexByte(name, ' ')+1:]
+	return beginsShown.MatchString(name) || beginsShown.MatchString(last) && !beginsAct.MatchString(name)
+}
+
 // Harmless reports whether the documentation of an option shows that it only shapes the result (WRAP-26).
 // A switch, a number and a choice cannot name a program, a file or an address. So they are harmless, unless the
 // documentation declares an act. A text must also not name something that acts, and a path must be one that is read.
 func Harmless(o Option) bool {
-	var names []string
-	for _, name := range o.Names {
-		if name = words(name); len(name) > 1 {
-			names = append(names, plainWords(strings.ReplaceAll(name, "-", " ")))
-		}
-	}
-	whole, help := plainWords(First(o.Help)), strings.TrimSpace(plainWords(Affirmed(First(o.Help))))
-	clauses, texts := clauseEnd.Split(help, -1), append(slices.Clone(names), whole)
-	value := strings.ReplaceAll(words(o.Value), "-", " ")
-	about := strings.Join(names, " ") + " " + value + " " + clauses[0]
-	if beginsDenied.MatchString(whole) {
-		clauses[0] = ""
-	}
-	isContent := beginsContent.MatchString(help)
-	isShown := func(name string) bool {
-		last := name[strings.LastIndexByte(name, ' ')+1:]
-		return beginsShown.MatchString(name) || beginsShown.MatchString(last) && !beginsAct.MatchString(name)
-	}
-	begins := isContent || beginsShown.MatchString(whole) || beginsDenied.MatchString(whole) ||
-		slices.ContainsFunc(names, isShown) || help == "" && beginsShown.MatchString(plainWords(words(o.Value)))
-	isNumber := o.Value != "" && (!o.Takes || harmless.MatchString(o.Value)) // or a choice, or a format
-	isAct := func(name string) bool {
-		return beginsAct.MatchString(name) && !isShown(name) &&
-			!(isNumber && (beginsShown.MatchString(whole) || help == "" && begins))
-	}
+	r := read(o)
 	switch {
-	case !begins && (help == "" || slices.ContainsFunc(texts, beginsGrant.MatchString)),
-		refers.MatchString(whole) && !slices.ContainsFunc(names, isShown),
-		slices.ContainsFunc(texts, dropsGuard.MatchString),
-		o.Takes && passesOptions.MatchString(value) && !strings.Contains(o.Value, ":"),
-		!isContent && slices.ContainsFunc(names, isAct), slices.ContainsFunc(names, passesOptions.MatchString),
-		slices.ContainsFunc(clauses, acting), isDone.MatchString(help):
+	case r.unguards(), r.unexplained(), r.acts():
 		return false
-	case o.Takes && !harmless.MatchString(o.Value):
-		return (begins || !beginsUse.MatchString(whole)) && !namesThing.MatchString(about) &&
-			(o.Compiled || !namesCode.MatchString(about)) && (!isPath(o) || readsPath.MatchString(about+" "+help))
-	case o.Value == "": // a name such as --data-prefix may have a value that the documentation omits
-		return beginsDisplay.MatchString(whole) || beginsDenied.MatchString(whole) || !namesActor.MatchString(about) &&
-			!slices.ContainsFunc(names, namesValue.MatchString)
+	case r.open:
+		return r.harmlessText()
+	case o.Value == "":
+		return r.harmlessSwitch()
 	}
 	return true // a number or a choice
+}
+
+// unguards reports whether an option turns off a protection, or passes options to something else.
+func (r *reading) unguards() bool {
+	return r.any(append(slices.Clone(r.names), r.whole), dropsGuard.MatchString) ||
+		r.any(r.names, passesOptions.MatchString) ||
+		r.open && passesOptions.MatchString(strings.ReplaceAll(words(r.Value), "-", " ")) && !strings.Contains(r.Value, ":")
+}
+
+// unexplained reports whether nothing shows what an option does, or it only lets something act.
+func (r *reading) unexplained() bool {
+	switch {
+	case r.any(r.names, showsName), r.denies():
+		return false
+	case refers.MatchString(r.whole):
+		return true
+	case r.shown, entersMode.MatchString(r.whole):
+		return false
+	}
+	return r.whole == "" && (r.Value == "" || r.open) ||
+		r.any(append(slices.Clone(r.names), r.whole), beginsGrant.MatchString)
+}
+
+// acts reports whether an option does more than shaping the result. A number or a choice does if it deletes.
+func (r *reading) acts() bool {
+	if r.Value != "" && !r.open {
+		return !r.content && r.any(append(slices.Clone(r.names), r.clauses[0]), beginsDelete.MatchString)
+	}
+	named := func(name string) bool {
+		return !showsName(name) &&
+			(beginsAct.MatchString(name) || beginsMake.MatchString(name) && sideFile.MatchString(r.about))
+	}
+	return !r.content && r.any(r.names, named) || r.any(r.clauses, acting) ||
+		isDone.MatchString(strings.Join(r.clauses, ", "))
+}
+
+// acting reports whether a clause begins with an act on more than a part of the text.
+func acting(clause string) bool {
+	clause = strings.TrimSpace(clause)
+	return !beginsContent.MatchString(clause) && !beginsShown.MatchString(clause) && (beginsAct.MatchString(clause) ||
+		beginsMake.MatchString(clause) && (sideFile.MatchString(clause) || strings.HasSuffix(clause, " report")))
+}
+
+// harmlessText reports whether a text names nothing that acts, and a path is one that is read.
+func (r *reading) harmlessText() bool {
+	return (beginsSelect.MatchString(r.whole) || (r.shown || !beginsUse.MatchString(r.whole)) &&
+		!namesThing.MatchString(r.about) && (r.Compiled || !namesCode.MatchString(r.about))) &&
+		!(r.Node && loadsFormat.MatchString(r.about)) &&
+		(!isPath(r.Option) || readsPath.MatchString(r.about+" "+strings.Join(r.clauses, ", ")))
+}
+
+// harmlessSwitch reports whether a switch lets nothing act. A name such as --data-prefix may have a value that the
+// documentation omits.
+func (r *reading) harmlessSwitch() bool {
+	return beginsDisplay.MatchString(r.whole) || r.denies() ||
+		!namesActor.MatchString(r.subject) && !r.any(r.names, namesValue.MatchString)
 }
 
 // namesResult reports whether an option only names the file or the folder of the result, such as --output.
 // It is not dangerous: the path is below the roots. Logs, reports about errors and other files are not the result.
 func namesResult(o Option) bool {
-	if !o.Takes || harmless.MatchString(o.Value) {
+	if !o.Takes || isNumber(o) {
 		return false
 	}
 	help, named := plainWords(Affirmed(First(o.Help))), false
@@ -200,7 +292,8 @@ func namesResult(o Option) bool {
 		named = named || resultName.MatchString(name)
 		about += " " + strings.ReplaceAll(name, "-", " ")
 	}
-	isSide := sideFile.MatchString(about) || namesFormat.MatchString(help) && !resultHelp.MatchString(help)
+	isSide := sideFile.MatchString(about) || otherObject.MatchString(help) ||
+		namesFormat.MatchString(help) && !resultHelp.MatchString(help)
 	return !isSide && (resultHelp.MatchString(help) ||
 		named && (pathValue.MatchString(o.Value) || namesFile.MatchString(help)))
 }
@@ -208,10 +301,4 @@ func namesResult(o Option) bool {
 // isPath reports whether the value of an option is a path, by its name or by the description.
 func isPath(o Option) bool {
 	return pathValue.MatchString(o.Value) || beginsPath.MatchString(o.Help)
-}
-
-// acting reports whether a clause begins with an act on more than a part of the text.
-func acting(clause string) bool {
-	clause = strings.TrimSpace(clause)
-	return beginsAct.MatchString(clause) && !beginsContent.MatchString(clause) && !beginsShown.MatchString(clause)
 }

@@ -178,7 +178,8 @@ func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
 	}
 	p.Merge(a.manual(file, named))
 	// Programs of all kinds print help texts in GNU style.
-	p.Getopt = p.Style == usage.StyleGNU && hasGetopt(file)
+	r := readerOf(file)
+	p.Getopt, p.Node = p.Style == usage.StyleGNU && r.getopt, r.node
 	p.Dashes = p.Dashes || p.Getopt
 	p.Settle()
 	ans.Program = p

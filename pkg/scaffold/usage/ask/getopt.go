@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/run/script"
@@ -17,25 +18,32 @@ const maxProgram = 32 << 20
 // libraries for that.
 var shells = lazyregexp.New(`^(?:sh|bash|dash|ash|ksh|mksh|zsh|fish)(?:\.exe)?$`)
 
-// hasGetopt reports whether a library parses the options of a program, so that "--" ends them.
-// Compiled programs contain the names of the library's functions, after an underscore on macOS.
-func hasGetopt(file string) bool {
+// A reader is what reads the options of a program.
+type reader struct {
+	getopt bool // a library that ends the options at "--"
+	node   bool // a script of Node.js
+}
+
+// readerOf looks into the file of a program. Compiled programs contain the names of the library's functions, after an
+// underscore on macOS.
+func readerOf(file string) (r reader) {
 	resolved, err := filepath.EvalSymlinks(file)
 	if err != nil {
-		return false
+		return r
 	}
 	text, err := boundedfile.Read(resolved, maxProgram)
 	if err != nil {
-		return false
+		return r
 	}
 	if bytes.HasPrefix(text, []byte("#!")) {
 		words := script.Interpreter(text)
-		return len(words) > 0 && !shells.MatchString(path.Base(words[0]))
+		r.getopt = len(words) > 0 && !shells.MatchString(path.Base(words[0]))
+		r.node = slices.ContainsFunc(words, func(word string) bool { return path.Base(word) == "node" })
+		return r
 	}
 	for _, name := range []string{"getopt", "getopt_long", "getopt_long_only", "argp_parse", "poptGetNextOpt"} {
-		if bytes.Contains(text, []byte("\x00"+name+"\x00")) || bytes.Contains(text, []byte("\x00_"+name+"\x00")) {
-			return true
-		}
+		r.getopt = r.getopt || bytes.Contains(text, []byte("\x00"+name+"\x00")) ||
+			bytes.Contains(text, []byte("\x00_"+name+"\x00"))
 	}
-	return false
+	return r
 }

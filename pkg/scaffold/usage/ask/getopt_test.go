@@ -11,11 +11,14 @@ func TestGetopt(t *testing.T) {
 	dir := t.TempDir()
 	for file, c := range map[string]struct {
 		text string
-		want bool
+		want reader
 	}{
-		"script": {"#!/bin/sh\n", false}, "node": {"#!/usr/bin/env -S node --x\n", true},
-		"plain":   {"\x7fELF getopt_long", false}, // a word of a text
-		"options": {"\x7fELF\x00getopt_long\x00", true}, "macOS": {"\x00_getopt\x00", true}, "empty": {"", false},
+		"script":  {"#!/bin/sh\n", reader{}},
+		"node":    {"#!/usr/bin/env -S node --x\n", reader{true, true}},
+		"python":  {"#!/usr/bin/python3\n", reader{getopt: true}},
+		"plain":   {"\x7fELF getopt_long", reader{}}, // a word of a text
+		"options": {"\x7fELF\x00getopt_long\x00", reader{getopt: true}},
+		"macOS":   {"\x00_getopt\x00", reader{getopt: true}}, "empty": {"", reader{}},
 	} {
 		path := filepath.Join(dir, file)
 		if err := os.WriteFile(path, []byte(c.text), 0o755); err != nil {
@@ -25,11 +28,11 @@ func TestGetopt(t *testing.T) {
 		if err := os.Symlink(path, link); err != nil {
 			t.Fatal(err)
 		}
-		if hasGetopt(link) != c.want {
-			t.Errorf("%s: %v", file, !c.want)
+		if got := readerOf(link); got != c.want {
+			t.Errorf("%s: %v", file, got)
 		}
 	}
-	if hasGetopt(dir) {
+	if readerOf(dir) != (reader{}) {
 		t.Error("a directory")
 	}
 }

@@ -184,23 +184,29 @@ func (m *maker) unasked(o *usage.Option, a *recipe.Argument) string {
 			}
 		}
 	}
-	facts := danger.Option{Names: o.Names, Help: o.Help, Compiled: slices.Contains(compiled, m.p.Style)}
+	facts := danger.Option{Names: o.Names, Help: o.Help, Command: m.p.Words[1:], Node: m.p.Node,
+		Compiled: slices.Contains(compiled, m.p.Style)}
 	if v := o.Value; v != nil && !slices.Equal(v.Choices, []string{"true", "false"}) {
-		facts.Value = cmp.Or(v.Name, "value")
 		facts.Takes = v.Kind != usage.Choice && (v.Kind != usage.Integer && v.Kind != usage.Number || v.Sure < usage.Certain)
+		if facts.Value = cmp.Or(v.Name, "value"); facts.Takes && a.Type == recipe.Switch { // it never gets its value
+			facts.Value, facts.Takes = "", false
+		}
 	}
-	why, result := m.dangers.Option(m.p.Words[0], facts)
+	effect := m.dangers.Option(m.p.Words[0], facts)
+	a.Destructive = effect != (danger.Effect{})
 	switch {
-	case result:
-		if a.Destructive, a.Access = true, "write"; a.Type != "path" {
+	case effect.Result:
+		if a.Access = "write"; a.Type != "path" {
 			a.Type, a.Unconfirmed = "path", []string{"type"}
 		}
 		return ""
-	case why != "":
-		if a.Destructive = true; a.Type == "path" && strings.HasPrefix(why, "writes") {
+	case effect.Why != "":
+		if a.Type == "path" && effect.Writes {
 			a.Access = "write"
 		}
-		return why
+		return effect.Why
+	case effect.Edits:
+		return ""
 	case slices.ContainsFunc(o.Names, screenOption.MatchString),
 		screenText.MatchString(danger.Affirmed(danger.First(o.Help))):
 		return "is for a terminal"

@@ -30,7 +30,7 @@ test-long: unit-long fuzz cross cross-vet
 	$(MAKE) endurance ENDURANCE=10m
 
 # Everything without the race detector is compiled with the flags of a release, so that a
-# package is compiled once.
+# package is compiled once. make lint vets all modules, so their tests do not.
 lint fuzz release-test oracle oidc manifests browser: export CGO_ENABLED = 0
 lint fuzz release-test oracle oidc manifests browser: export GOFLAGS += -trimpath
 
@@ -51,7 +51,7 @@ lint:
 # Checks pages, comments and messages with Vale, against the rules in test/prose/styles.
 # It needs a C compiler, for Vale's parsers. Limit it to folders with PROSE="docs pkg/feature/tool".
 prose:
-	cd test/prose && $(GO) vet . && $(GO) test . && $(GO) run . $(PROSE)
+	cd test/prose && $(GO) vet . && $(GO) test -vet=off . && $(GO) run . $(PROSE)
 
 # test/unit.sh decides which packages need the race detector.
 unit:
@@ -82,25 +82,25 @@ cross-vet:
 
 # Builds the files of a release twice, compares and installs them.
 release-test:
-	cd release && $(GO) test ./...
+	cd release && $(GO) test -vet=off ./...
 
 # Runs a server under mixed load with injected faults (ENDURANCE=30m: for half an hour).
 endurance:
-	$(GO) test -race -count=1 -timeout=0 ./test/endurance -for $(ENDURANCE)
-	$(GO) test -count=1 -timeout=0 ./test/endurance -run ComingAndGoing -for $(ENDURANCE)
+	$(GO) test -vet=off -race -count=1 -timeout=0 ./test/endurance -for $(ENDURANCE)
+	CGO_ENABLED=0 $(GO) test -vet=off -trimpath -count=1 -timeout=0 ./test/endurance -run ComingAndGoing -for $(ENDURANCE)
 
 # Compares the git provider with go-git, on repositories that the git program serves. Runs the
 # examples with mcp-go's client.
 oracle:
-	cd test/oracle && $(GO) test ./...
+	cd test/oracle && $(GO) test -vet=off ./...
 
 # Connects a server with an OpenID provider.
 oidc:
-	cd test/oidc && $(GO) test ./...
+	cd test/oidc && $(GO) test -vet=off ./...
 
 # Decodes the manifests of mcp-bundle with the types of Kubernetes and the schema of ToolHive.
 manifests:
-	cd test/manifest && $(GO) test ./...
+	cd test/manifest && $(GO) test -vet=off ./...
 
 # Runs the official TypeScript client and the MCP Inspector. npm installs them into a
 # cache folder.
@@ -154,7 +154,7 @@ conformance:
 # saves screenshots in dist/screenshots.
 browser:
 	$(GO) vet -tags browser ./test/browser
-	$(GO) test -tags browser -count=1 ./test/browser
+	$(GO) test -vet=off -tags browser -count=1 ./test/browser
 
 # Runs the tests again with the Bash 3.2 of macOS, if BASH_OLD names a folder that contains it.
 old-bash:

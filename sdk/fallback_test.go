@@ -26,7 +26,11 @@ func helperCalls(d dice) (calls [][]string, inputs []string) {
 		}
 	}
 	object := func() string { return string(with(json.RawMessage(texts()), d)) }
-	for range 12 {
+	rounds := 12
+	if testing.Short() {
+		rounds = 4
+	}
+	for range rounds {
 		doc := texts()
 		add(doc, "json")
 		add(d.pick(doc, doc+doc, "", "{"), "json")

@@ -46,12 +46,12 @@ case "${1-}" in
 esac
 
 # The race detector makes compiling and running two to five times slower. It finds nothing in a
-# package without goroutines, nor in a test that only starts programs.
+# package that starts no goroutines, nor in a test that only starts programs.
 shared=()
 others=()
 for package in $packages; do
   if [[ $package == mcp-bash/pkg/* ]] &&
-    grep -qE '^[[:space:]]*go [a-z]|\.Go\(|"sync' "${package#mcp-bash/}"/*.go; then
+    grep -qE '^[[:space:]]*go [a-z]|\.Go\(' "${package#mcp-bash/}"/*.go; then
     shared+=("$package")
   else
     others+=("$package")

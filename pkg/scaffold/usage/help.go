@@ -107,6 +107,10 @@ func (r *helpReader) line(l, previous, next line) {
 	case r.usageBegins(l), r.heading(l, next), r.inUsage && r.goesOn(l, previous):
 		return
 	}
+	if r.part == aboutOptions && l.indent == 0 && len(r.usage) > 0 && strings.HasPrefix(l.text, "[-") { // as npm prints it
+		r.usage = append(r.usage, strings.Join(r.p.Words, " ")+" "+l.text)
+		return
+	}
 	if r.inUsage = false; r.part == aboutUsage {
 		r.part = aboutOptions
 	}

@@ -31,6 +31,7 @@ var (
 	possible = lazyregexp.New(`(?i)(?:\[possible values: |\(choices: |\bchoices: |\bone of(?: the following)?:? |` +
 		`\bvalid values(?: are)?: |\ballowed values(?: are)?: |\bpossible values(?: are)?: |` +
 		`\bsupported values(?: are)?: )(.*)`)
+	enclosed   = lazyregexp.New(`\(([a-z][\w.+-]*(?:, [\w.+-]+){2,30})\)\.?$`)
 	choiceWord = lazyregexp.New("^[(\\[{]?[\"'`]?([A-Za-z0-9][A-Za-z0-9_.+-]{0,39})[\"'`]?(?: ?\\((?:the )?default\\))?")
 )
 
@@ -67,10 +68,13 @@ func (v *Value) decide(help string) {
 	}
 }
 
-// choicesIn returns the choices that a description lists: {a|b}, [a|b], or a list after "one of".
+// choicesIn returns the choices that a description lists: {a|b}, [a|b], (a, b, c) at its end, or a list after "one of".
 func choicesIn(help string) []string {
 	if m := braced.FindStringSubmatch(help); m != nil {
 		return listed(m[1])
+	}
+	if m := enclosed.FindStringSubmatch(help); m != nil {
+		return strings.Split(m[1], ", ")
 	}
 	m := possible.FindStringSubmatch(help)
 	if m == nil {

@@ -188,6 +188,7 @@ func (m *manPage) line(l string) {
 		if m.section != "name" {
 			m.text(m.name + " " + mdocLine(args))
 		}
+	case "An": // an author
 	case "Nd":
 		m.summary = plainText(all)
 	case "SY":

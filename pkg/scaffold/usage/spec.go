@@ -162,12 +162,24 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 			return v, rest
 		}
 		return v.more(rest, whole)
+	case typed.MatchString(text):
+		return byType(text)
 	case strings.HasPrefix(text, " [") && !strings.HasPrefix(text, " [-"):
 		return inBrackets(text, whole)
 	case strings.HasPrefix(text, " ") && !strings.HasPrefix(text, "  "):
 		return nextWord(text, whole)
 	}
 	return nil, text
+}
+
+// typed matches the types that optionator prints: "String", "[String]" for a list, "path::String".
+var typed = lazyregexp.New(`^ (\[?)((?:\w+::)?(?:String|Number|Int|Float|Object|Array|RegExp))(?:\]| {2}|$)`)
+
+// byType parses a type of optionator.
+func byType(text string) (*Value, string) {
+	m := typed.FindStringSubmatch(text)
+	name, _, _ := strings.Cut(m[2], "::")
+	return &Value{Name: name, dots: m[1] != "", marked: true}, strings.TrimPrefix(text[1+len(m[1])+len(m[2]):], "]")
 }
 
 // inBrackets parses a value in brackets after a space. It is optional, but click puts choices there.

@@ -41,7 +41,8 @@ const (
 	maxUsages = 50
 )
 
-var tokenPattern = lazyregexp.New(`<[^<>]*>|[A-Za-z0-9_]+(?:\|[A-Za-z0-9_]+)+|\{[^{}|\s]+,[^{}|]+\}|\[=[^\[\]]*\]|` +
+var tokenPattern = lazyregexp.New(`-\w{1,2}\|--[a-z][\w-]*|<[^<>]*>|[A-Za-z0-9_]+(?:\|[A-Za-z0-9_]+)+|` +
+	`\{[^{}|\s]+,[^{}|]+\}|\[=[^\[\]]*\]|` +
 	`\.\.\.|[][(){}|]|[^][(){}|\s]+`)
 
 // plainUsage rewrites "--[no-]color", "-[abc]" and "FILE(s)".

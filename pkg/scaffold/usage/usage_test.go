@@ -422,7 +422,13 @@ GLOBAL OPTIONS:
 -q --quiet
 `},
 	{"optionator", "brew", StyleGNU, "Usage: brew [options]\n\n  -c, --config path::String  use it\n  --max Int" +
-		"                  at most\n", "-c --config = string\n--max = integer\n"},
+		"                  at most\n  --leaf [String]            leaves\n",
+		"-c --config = path\n--max = integer\n--leaf = string ...\n"},
+	{"npm", "brew pot", StyleUsage, "Usage:\nbrew pot <leaf>\n\nOptions:\n[-a|--all] [--depth <depth>]\n" +
+		"[--omit <hot|cold> [--omit <hot|cold> ...]]\n",
+		"-a --all\n--depth = integer\n--omit = choice hot,cold ...\n<leaf> string\n"},
+	{"a manual page as help", "brew", StyleGNU, "Usage: brew [options]\n\n  • -k, --keep\n    Keep the pe‐\n" +
+		"    tals.\n  • --hot\n    Show --co‐\n    ld.\n", "-k --keep\n--hot\n"},
 	{"one dash before long names", "brew", StyleOther, "Usage: brew [options]\n\n  -l <int>   : leaves\n" +
 		"  -layout    : keep it\n" +
 		"  -T <kind>  : kind\n  -Thot      : hot\n  -x [proto://]pot[:cup] Use the pot\n\nOutput formats:\n" +

@@ -149,6 +149,8 @@ var (
 	harmless = lazyregexp.New(`(?i)^(?:n|num(?:ber)?|count|limit|max|min|size|sec(?:ond)?s?|minutes|days|ms|msec|port|` +
 		`level|lines?|width|height|depth|col(?:umn)?s?|percent|rate|ratio|bytes|factor|threads|jobs|type|format|fmt|` +
 		`style|mode|kind|when|html|xml|json|csv|yaml|scheme|encoding|charset|lang(?:uage)?|colou?r)$`)
+	// aside matches a remark in parentheses.
+	aside = lazyregexp.New(`(?i) \((?:note|see|default|e\.g\.|for example)\b[^()]*\)?`)
 	// counts matches descriptions of values that are numbers.
 	counts    = lazyregexp.New(`(?i)^(?:\w+ ){0,3}number of\b`)
 	camel     = lazyregexp.New(`([a-z0-9])([A-Z])`)
@@ -163,7 +165,7 @@ func Affirmed(help string) string {
 
 // First returns the first sentence of a description. Others often explain other options.
 func First(help string) string {
-	help = strings.TrimLeft(help, "- ")
+	help = aside.ReplaceAllString(strings.TrimLeft(help, "- "), "")
 	at := strings.Index(help[min(25, len(help)):], ". ")
 	if at < 0 {
 		return help
@@ -196,7 +198,7 @@ type Effect struct {
 func (l *List) Option(program string, o Option) Effect {
 	for _, name := range o.Names {
 		for _, list := range []map[string]string{l.Programs[program], l.Programs[base(program)], l.Options} {
-			if why := list[name]; why != "" {
+			if why := list[name]; why != "" && (o.Takes || o.Value == "") {
 				return Effect{Why: why}
 			}
 		}

@@ -28,7 +28,8 @@ const (
 		`locale|language|resolution|dpi\b|page|quality|threshold|tolerance|seed\b|iteration|threads?\b|jobs\b|warn|error|` +
 		`statistic|\w*stat\b|stats\b|check|validat|lint|syntax|binary|hex|octal|radix|base\b|exit status|dry[- ]?run)`
 	// displays are those after which a switch cannot name a thing that it uses.
-	displays = `(?:print|show|display|list|count|output|suppress|hid|omit|ignor|skip|exclud|includ|highlight|sort|number)`
+	displays = `(?:print|show|display|list|count|output|reports?\b|summar\w+|suppress|hid|` +
+		`omit|ignor|skip|exclud|includ|highlight|sort|number)`
 	// selects are verbs for choosing parts of the result.
 	selects = `(?:limit|restrict|filter|select|exclud|ignor|skip|omit|consider|group|sort|highlight|show)`
 	// openers are words that can precede them.
@@ -49,7 +50,9 @@ const (
 		`rotat|revert|forc|add|put|emit|terminat|evaluat|signal)`
 	// content are parts of a text. An act on one of them only changes the result.
 	content = `(?:comments?|white ?space|spaces?|blanks?|tabs?|lines?|words?|characters?|chars?|case|letters?|columns?|` +
-		`fields?|attributes?|quot\w+|doctype|breaks|newlines?|components|accents?|punctuation|indentation|separators?|` +
+		`fields?|attributes?|tags?|elements?|` +
+		`(?:from|in) (?:the )?(?:output|listing|report)|quot\w+|doctype|breaks|newlines?|components|accents?|punctuation|` +
+		`indentation|separators?|` +
 		`output (?:mode|format))`
 	// things are nouns for what runs, changes settings, is secret or is elsewhere.
 	things = `(?:command|cmd|programs?\b|script|shell|pager|browser|editor|viewer|hook|plug-?in|add-?on|modul|librar|` +
@@ -71,7 +74,7 @@ const (
 )
 
 var (
-	beginsShown = lazyregexp.New(`^\W*` + openers + shown)
+	beginsShown = lazyregexp.New(`^\W*` + openers + shown + `|^all$`)
 	// beginsDenied matches what an option prevents.
 	beginsDenied = lazyregexp.New(`^\W*(?:(?:do not|don't|never|disabl\w+) (?:\S+ )|` +
 		`(?:run|compile|build)(?:,? but)? (?:without|don't|do not)\b)`)
@@ -91,8 +94,9 @@ var (
 	beginsGrant = lazyregexp.New(`^\W*(?:this option |it )?(?:enabl|allow|permit|support|activat|accept|trust|assum|` +
 		`honou?r|let\b|agree)`)
 	// entersMode matches what only names a mode of the program.
-	entersMode = lazyregexp.New(`^\W*(?:enabl|activat|us)\w+ (?:the )?\w+ mode\b`)
-	beginsUse  = lazyregexp.New(`^\W*(?:us(?:e|es|ing)|what to|where to)\b`)
+	entersMode = lazyregexp.New(`^\W*(?:(?:enabl|activat|us)\w+|(?:run|work|operat)\w* (?:\w+ )?in) ` +
+		`(?:an? |the )?\w+ mode\b`)
+	beginsUse = lazyregexp.New(`^\W*(?:us(?:e|es|ing)|what to|where to)\b`)
 	// dropsGuard matches a protection that a switch turns off, and refers what another option describes.
 	dropsGuard = lazyregexp.New(`^\W*(?:no|not|don't|do not|disabl\w*|skip\w*|without|turns? off|bypass\w*|ignor\w*) ` +
 		`(?:\S+ ){0,3}?(?:sandbox|isolat|secur|safe|protect|certificate|signature)|` +
@@ -100,6 +104,7 @@ var (
 	refers = lazyregexp.New(`^\W*(?:similar|same|like|ditto)\b[^-]*$`)
 	// passesOptions matches names of options whose value has options for something else.
 	passesOptions = lazyregexp.New(`\b(?:options?|opts?|args?|arguments?|flags?)$`)
+	ownFlags      = lazyregexp.New(`^\W*(?:` + displays + `|regex|regular expression)`) // of the program itself
 	namesValue    = lazyregexp.New(`\b(?:prefix|suffix|file|dir|directory)$`)
 	// namesCode matches nouns for what a program loads by its name.
 	namesCode = lazyregexp.New(`\b(?:reporter|formatter|formatting|transformer|transform|resolver|preset|adapter|` +
@@ -137,7 +142,8 @@ var (
 		`includ|contain|restrict|limit|filter|select|only|with\b|bundle|cert)|\bto (?:verify|check|query|use|parse|be)\b|` +
 		`\blocation of\b|\bcontents\b|\b(?:list(?:s|ed)?|stored?|contained|patterns?|names?) (?:in|at)\b|` +
 		`\b(?:print|show|display|list)\w* .*\b(?:of|files?)\b`)
-	condition = lazyregexp.New(` (?:for|that|which|when|if|unless|because) `)
+	condition = lazyregexp.New(` (?:for (?:the|an?|each|every|one|all|any|those|commands)|` +
+		`that|which|when|if|unless|because) `)
 	clauseEnd = lazyregexp.New(`[.,;:)]+(?: |$)| ?\(|\b(?:and|then|or|but|also|by)\b`)
 	// fileKind, exitStatus, goesInto and pathTo match phrases whose words would mislead.
 	fileKind   = lazyregexp.New(`(?i)\bfile(?: ?system| ?name|-?type)`)
@@ -182,6 +188,7 @@ func read(o Option) *reading {
 	named := strings.Join(append(slices.Clone(r.names), strings.ReplaceAll(words(o.Value), "-", " ")), " ") + " "
 	r.about, r.subject = named+r.clauses[0], named+condition.Split(r.clauses[0], 2)[0]
 	for _, word := range o.Command {
+		word = strings.TrimSuffix(word, "s")
 		r.about = strings.ReplaceAll(r.about, word, "")
 		r.subject = strings.ReplaceAll(r.subject, word, "")
 	}
@@ -225,9 +232,11 @@ func Harmless(o Option) bool {
 
 // unguards reports whether an option turns off a protection, or passes options to something else.
 func (r *reading) unguards() bool {
+	value := strings.ReplaceAll(words(r.Value), "-", " ")
+	passes := r.any(r.names, passesOptions.MatchString) ||
+		r.open && passesOptions.MatchString(value) && !strings.Contains(r.Value, ":")
 	return r.any(append(slices.Clone(r.names), r.whole), dropsGuard.MatchString) ||
-		r.any(r.names, passesOptions.MatchString) ||
-		r.open && passesOptions.MatchString(strings.ReplaceAll(words(r.Value), "-", " ")) && !strings.Contains(r.Value, ":")
+		passes && !ownFlags.MatchString(r.whole)
 }
 
 // unexplained reports whether nothing shows what an option does, or it only lets something act.
@@ -260,14 +269,17 @@ func (r *reading) acts() bool {
 // acting reports whether a clause begins with an act on more than a part of the text.
 func acting(clause string) bool {
 	clause = strings.TrimSpace(clause)
-	return !beginsContent.MatchString(clause) && !beginsShown.MatchString(clause) && (beginsAct.MatchString(clause) ||
-		beginsMake.MatchString(clause) && (sideFile.MatchString(clause) || strings.HasSuffix(clause, " report")))
+	if beginsContent.MatchString(clause) || beginsShown.MatchString(clause) || entersMode.MatchString(clause) {
+		return false
+	}
+	return beginsAct.MatchString(clause) ||
+		beginsMake.MatchString(clause) && (sideFile.MatchString(clause) || strings.HasSuffix(clause, " report"))
 }
 
 // harmlessText reports whether a text names nothing that acts, and a path is one that is read.
 func (r *reading) harmlessText() bool {
 	return (beginsSelect.MatchString(r.whole) || (r.shown || !beginsUse.MatchString(r.whole)) &&
-		!namesThing.MatchString(r.about) && (r.Compiled || !namesCode.MatchString(r.about))) &&
+		!namesThing.MatchString(r.subject) && (r.Compiled || !namesCode.MatchString(r.about))) &&
 		!(r.Node && loadsFormat.MatchString(r.about)) &&
 		(!isPath(r.Option) || readsPath.MatchString(r.about+" "+strings.Join(r.clauses, ", ")))
 }

@@ -49,6 +49,11 @@ any --offline  Run without accessing the network
 any --no-run  Compile, but don't run the tests
 any -t, --to, --write=FORMAT
 any -x  extract the pots
+any --isolated  Run brew in an isolated mode
+any --prune  Prune empty pots from the output
+any --by-file  Report results for every file
+any --flags=FLAGS  Regex flags
+any -x=PATHS  list of pots to exclude (note that these are in addition to the config file)
 any --png  generate a PNG file
 any --json  Write the results as JSON
 any --rotate  rotate pages

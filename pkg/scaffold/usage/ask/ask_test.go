@@ -227,3 +227,20 @@ func TestForeignManual(t *testing.T) {
 		t.Errorf("%v, %+v", err, p)
 	}
 }
+
+// WRAP-15: the page of a program outside of /usr, and that of a package of npm.
+func TestOtherManuals(t *testing.T) {
+	for _, page := range []string{"usr/share/man/man1/brew.1", "man/brew.1"} {
+		a, dir := programs(t, map[string]string{"brew": "echo 'usage: brew [-x]'"})
+		file := filepath.Join(dir, page)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(".SH OPTIONS\n.TP\n\\-x\nfar\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := a.Program(t.Context(), []string{"brew"}); err != nil || p.Find("-x").Help != "far" {
+			t.Errorf("%s: %v, %+v", page, err, p)
+		}
+	}
+}

@@ -39,11 +39,13 @@ func (a *Asker) manual(file string, words []string) *usage.Program {
 		dirs = append(dirs, resolved)
 	}
 	for _, bin := range dirs {
-		for _, dir := range []string{"share/man", "man"} {
+		for _, dir := range []string{"share/man", "man", "usr/share/man"} {
 			for _, section := range sections {
-				text, err := page(filepath.Join(bin, "..", dir), "man"+section[:1]+"/"+name+"."+section, 0)
-				if err == nil {
-					return usage.Manual(text, words)
+				for _, folder := range []string{"man" + section[:1] + "/", ""} { // packages of npm have no such folder
+					text, err := page(filepath.Join(bin, "..", dir), folder+name+"."+section, 0)
+					if err == nil {
+						return usage.Manual(text, words)
+					}
 				}
 			}
 		}

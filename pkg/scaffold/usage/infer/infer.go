@@ -159,7 +159,7 @@ func never(o *usage.Option) string {
 }
 
 var (
-	screenOption = lazyregexp.New(`^--?(?:no-)?(?:colou?rs?|paginate|progress|progress-bar|interactive|prompt|tui|watch|` +
+	screenOption = lazyregexp.New(`^--?(?:colou?rs?|paginate|progress|progress-bar|interactive|prompt|tui|watch|` +
 		`hyperlink)(?:[-=].*)?$`)
 	screenText = lazyregexp.New(`(?i)\b(?:prompts? (?:before|for|whether)|interactive(?:ly)?|` +
 		`open .{0,30}(?:browser|editor|pager)|ansi colou?rs?)\b`)

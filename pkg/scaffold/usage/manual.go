@@ -175,7 +175,7 @@ func (m *manPage) line(l string) {
 		m.depth++
 	case "RE", "UNINDENT", "El":
 		m.flush()
-		m.depth, m.body = max(0, m.depth-1), m.depth > 1
+		m.depth, m.body, m.listed = max(0, m.depth-1), m.depth > 1, 0
 	case "Bl":
 		m.flush()
 		m.depth++

@@ -38,8 +38,8 @@ const (
 		`convert|output|default|desired|additional\w*|machine|with|each|it|program|continue|tells?|if|other|more|file|` +
 		`input|maximum)[,)]? )*`
 	// acts are verbs for effects beyond the result.
-	acts = `(?:re-?)?(?:` + deletes + `|sav|stor|dump|redirect|overwrit|clobber|modif|alter|chang|updat|upgrad|downgrad|` +
-		`install|renam|mov|cop|link|edit|exec|execut|run|runn|invok|call|spawn|launch|start|load|import|eval|` +
+	acts = `(?:` + deletes + `|sav|stor|dump|redirect|overwrit|clobber|modif|alter|chang|updat|upgrad|downgrad|` +
+		`install|renam|mov|cop|link|edit|exec|execut|(?:re-?)?run|runn|invok|call|spawn|launch|start|load|import|eval|` +
 		`initiali[sz]|sign|upload|download|fetch|retriev|send|submit|post|publish|push|pull|deploy|connect|listen|serv|` +
 		`detach|fork|reset|synchroni[sz]|migrat|register|reboot|provision|mount|lock|flush|compil|allow|trust|` +
 		`authenticat|log|pass|pip)`
@@ -135,10 +135,11 @@ var (
 		`journal|state|status|lock|pid|keys?|keyout|random|seed|serial|databases?|index|` +
 		`depend\w*|deps|metadata|coverage|timing|` +
 		`progress|config\w*|settings|socket|host|server|url|pipe|command|script|code|source ?map|manifest|module|version)\b`)
-	beginsPath = lazyregexp.New(`(?i)^(?:the |an? )?(?:path|file(?: ?name)?|directory|folder|location)s?\b`)
-	namesThing = lazyregexp.New(`\b` + things)
-	namesActor = lazyregexp.New(`\b` + actors)
-	readsPath  = lazyregexp.New(`\b(?:read|input|infile|from\b|take|search|look|scan|compar|match|exclud|ignor|skip|` +
+	beginsPath   = lazyregexp.New(`(?i)^(?:the |an? )?(?:path|file(?: ?name)?|directory|folder|location)s?\b`)
+	enablesShown = lazyregexp.New(`^\W*(?:enabl|activat|support)\w* .*\b` + shown)
+	namesThing   = lazyregexp.New(`\b` + things)
+	namesActor   = lazyregexp.New(`\b` + actors)
+	readsPath    = lazyregexp.New(`\b(?:read|input|infile|from\b|take|search|look|scan|compar|match|exclud|ignor|skip|` +
 		`includ|contain|restrict|limit|filter|select|only|with\b|bundle|cert)|\bto (?:verify|check|query|use|parse|be)\b|` +
 		`\blocation of\b|\bcontents\b|\b(?:list(?:s|ed)?|stored?|contained|patterns?|names?) (?:in|at)\b|` +
 		`\b(?:print|show|display|list)\w* .*\b(?:of|files?)\b`)
@@ -249,8 +250,9 @@ func (r *reading) unexplained() bool {
 	case r.shown, entersMode.MatchString(r.whole):
 		return false
 	}
+	grants := r.any(append(slices.Clone(r.names), r.whole), beginsGrant.MatchString)
 	return r.whole == "" && (r.Value == "" || r.open) ||
-		r.any(append(slices.Clone(r.names), r.whole), beginsGrant.MatchString)
+		grants && (namesActor.MatchString(r.about) || !enablesShown.MatchString(r.clauses[0]))
 }
 
 // acts reports whether an option does more than shaping the result. A number or a choice does if it deletes.

@@ -99,7 +99,8 @@ var (
 	beginsUse = lazyregexp.New(`^\W*(?:us(?:e|es|ing)|what to|where to)\b`)
 	// dropsGuard matches a protection that a switch turns off, and refers what another option describes.
 	dropsGuard = lazyregexp.New(`^\W*(?:no|not|don't|do not|disabl\w*|skip\w*|without|turns? off|bypass\w*|ignor\w*) ` +
-		`(?:\S+ ){0,3}?(?:sandbox|isolat|secur|safe|protect|certificate|signature)|` +
+		`(?:\S+ ){0,3}?(?:sandbox|isolat|secur|safe|protect|certificate|signature|verif|authent|tls\b|ssl\b|checksum|` +
+		`confirm|locks?\b|locking|hooks?\b)|` +
 		`^absolute (?:path|name)`)
 	refers = lazyregexp.New(`^\W*(?:similar|same|like|ditto)\b[^-]*$`)
 	// passesOptions matches names of options whose value has options for something else.

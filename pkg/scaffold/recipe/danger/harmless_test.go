@@ -50,6 +50,7 @@ any --no-run  Compile, but don't run the tests
 any -t, --to, --write=FORMAT
 any -x  extract the pots
 any --isolated  Run brew in an isolated mode
+any --gfm  Enable flavoured markdown
 any --prune  Prune empty pots from the output
 any --by-file  Report results for every file
 any --flags=FLAGS  Regex flags
@@ -118,6 +119,7 @@ any -C  compile the pots
 any --quick-brew  Similar, but with less water
 any --debug-file=FILE  File to be used for DEBUG logging
 any --brew  generate a report
+any --no-verify  Do not verify the pots
 any --search=names  search for pots on a potserver
 any --absolute-paths  Preserve the names of pots
 any --rotate  Request immediate rotation of the journal files

@@ -38,8 +38,10 @@ type tool struct {
 }
 
 type property struct {
-	Type any
-	Enum []any
+	Type    any
+	Enum    []any
+	Pattern string
+	Items   struct{ Pattern string }
 }
 
 // is reports whether a property can have a type.
@@ -108,6 +110,18 @@ func (r report) find(name string) (o found, negated, ok bool) {
 	return found{}, false, false
 }
 
+// findFor returns the option of a call. If several arguments of a recipe are the same option, it is one with a value for a
+// call with a value, and a switch for one without.
+func (x tool) findFor(words []string) (o found, negated, ok bool) {
+	o, negated, ok = x.find(words[0])
+	for _, other := range x.Options {
+		if ok && slices.ContainsFunc(other.Names, func(name string) bool { return spelled(name) == spelled(words[0]) }) && (other.Kind == "switch") == (len(words) == 1) {
+			return other, negated, ok
+		}
+	}
+	return o, negated, ok
+}
+
 // where are the names of properties for the directory in which the program runs.
 var where = []string{"directory", "dir", "repository", "repo", "cwd", "working_directory", "workdir"}
 
@@ -117,7 +131,7 @@ func (x tool) arguments(p *program, k task) (arguments map[string]any, missing [
 	arguments = map[string]any{}
 	var rest [][]string
 	for _, words := range k.Options {
-		if o, negated, ok := x.find(words[0]); ok && o.Offered != "" {
+		if o, negated, ok := x.findFor(words); ok && o.Offered != "" {
 			x.set(arguments, o.Offered, words[1:], negated)
 		} else if !x.choose(arguments, words) {
 			missing = append(missing, words[0])
@@ -125,7 +139,8 @@ func (x tool) arguments(p *program, k task) (arguments map[string]any, missing [
 		}
 	}
 	for _, o := range x.Options {
-		if slices.Contains(where, o.Offered) && arguments[o.Offered] == nil && !x.properties[o.Offered].is("boolean") {
+		if slices.Contains(where, o.Offered) && arguments[o.Offered] == nil && o.Kind != "switch" &&
+			x.properties[o.Offered].Pattern+x.properties[o.Offered].Items.Pattern == "" {
 			x.set(arguments, o.Offered, []string{"."}, false)
 		}
 	}
@@ -167,7 +182,8 @@ func (x tool) setOperands(arguments map[string]any, p *program, k task, free []s
 		if !ok || o.Offered == "" || len(free) >= len(operands) {
 			continue
 		}
-		if values := k.Operands[operands[i].Name]; len(values) > 0 {
+		if values := slices.Clone(k.Operands[operands[i].Name]); len(values) > 0 {
+			values[0] = strings.TrimPrefix(values[0], operands[i].Option) // @1.1.1.1 of dig
 			x.set(arguments, o.Offered, values, false)
 		}
 		operands = slices.Delete(operands, i, i+1)
@@ -216,7 +232,7 @@ func (x tool) operands() []string {
 		reported := slices.ContainsFunc(x.Operands, func(o struct{ Name string }) bool { return same(o.Name, name) })
 		if reported || name == "arguments" {
 			known = append(known, name)
-		} else if name != "stdin" {
+		} else if !slices.Contains(inputs, name) {
 			other = append(other, name)
 		}
 	}
@@ -225,6 +241,9 @@ func (x tool) operands() []string {
 	}
 	return known
 }
+
+// inputs are names of properties for standard input.
+var inputs = []string{"stdin", "input", "text", "content", "data", "script", "manifest"}
 
 // input returns the property for standard input, or "".
 func (x tool) input() string {
@@ -238,7 +257,7 @@ func (x tool) input() string {
 			return name
 		}
 	}
-	for _, name := range []string{"input", "text", "content", "data"} {
+	for _, name := range inputs {
 		if slices.Contains(free, name) {
 			return name
 		}
@@ -279,6 +298,8 @@ func (x tool) set(arguments map[string]any, name string, values []string, negate
 		arguments[name] = n + 1
 	case len(values) == 0:
 		arguments[name] = ""
+	case p.is("boolean") && values[0] == "false":
+		arguments[name] = negated
 	case p.is("string"):
 		arguments[name] = values[0]
 	case p.is("integer"), p.is("number"):

@@ -32,8 +32,10 @@ fetch_debian() {
 # fetch_others installs the packages of npm and of Go.
 fetch_others() {
   local package
-  npm install --prefix "$folder/npm" --no-audit --no-fund --no-update-notifier --loglevel=error "${npm[@]}" \
-    >"$folder/npm.log" 2>&1 || fail 'npm could not install the packages.' "$(tail -n 5 "$folder/npm.log")"
+  if ((${#npm[@]})); then
+    npm install --prefix "$folder/npm" --no-audit --no-fund --no-update-notifier --loglevel=error "${npm[@]}" \
+      >"$folder/npm.log" 2>&1 || fail 'npm could not install the packages.' "$(tail -n 5 "$folder/npm.log")"
+  fi
   for package in "${go[@]}"; do
     GOBIN=$folder/bin GOFLAGS='' CGO_ENABLED=0 go install "$package" >"$folder/go.log" 2>&1 ||
       fail "go could not install $package." "$(tail -n 5 "$folder/go.log")"

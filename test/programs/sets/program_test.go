@@ -25,7 +25,7 @@ type program struct {
 	// Recipe reports that the issue names the program among those that have a recipe.
 	Recipe  bool
 	Options []option
-	// Others are names of options that exist. Nothing else is known about them.
+	// Others are names of options that exist. Nothing else is known about them. An asterisk means that there are more.
 	Others   []string
 	Operands []operand
 	// MostOperands is the maximum number of operands that the documentation supports. 0 is the number of Operands.
@@ -44,6 +44,7 @@ type option struct {
 	// Kind is a kind of wrap --json. Alternatives are separated by a vertical bar.
 	Kind   string
 	Repeat bool
+	Form   string // "equals", if only this option of the program has the form
 }
 
 type operand struct {
@@ -66,7 +67,13 @@ type task struct {
 	// Wrote maps files to a part of their text. A name that ends with a slash is a directory.
 	Wrote map[string]string
 	Exit  int // the program's exit code. If it is not 0, the tool may report an error.
+	// Run is false if the program cannot run here. A stub prints its arguments then, one on each line, and the task works
+	// if every word of its options and operands is among them.
+	Run *bool
 }
+
+// runs reports whether the task is done with the program itself.
+func (k task) runs() bool { return k.Run == nil || *k.Run }
 
 // programs reads all files of the set.
 func programs(t *testing.T) (list []*program) {
@@ -129,13 +136,63 @@ func (p *program) words(k task) []string {
 
 func (p *program) optionWords(options [][]string) (words []string) {
 	for _, o := range options {
-		if p.Form == "equals" && len(o) == 2 {
+		equals := p.Form == "equals" || slices.ContainsFunc(p.Options, func(known option) bool {
+			return known.Form == "equals" && slices.Contains(known.Names, o[0])
+		})
+		if equals && len(o) == 2 {
 			words = append(words, o[0]+"="+o[1])
 			continue
 		}
 		words = append(words, o...)
 	}
 	return words
+}
+
+// parts returns the program with the tasks that run it, and with those that run a stub.
+func (p *program) parts() (real, stubbed *program) {
+	one, other := *p, *p
+	one.Tasks, other.Tasks = nil, nil
+	for _, k := range p.Tasks {
+		if k.runs() {
+			one.Tasks = append(one.Tasks, k)
+		} else {
+			other.Tasks = append(other.Tasks, k)
+		}
+	}
+	return &one, &other
+}
+
+// lacks returns the first word of a task that a stub did not print, or "". Paths below the directory count as relative.
+func (p *program) lacks(k task, output, dir string) string {
+	lines := strings.Split(strings.ReplaceAll(strings.ReplaceAll(output, dir+"/", ""), dir, "."), "\n")
+	has := func(word string, names ...string) bool {
+		word = strings.TrimRight(word, "/")
+		return slices.ContainsFunc(lines, func(line string) bool {
+			line = strings.TrimRight(line, "/")
+			return line == word || strings.HasPrefix(line, "-") && strings.HasSuffix(line, "="+word) ||
+				slices.ContainsFunc(names, func(name string) bool { return line == name+word || line == name+"="+word })
+		})
+	}
+	for _, o := range k.Options {
+		names := p.spellings(o[0])
+		if len(o) == 1 && !slices.ContainsFunc(names, func(name string) bool { return has(name) }) {
+			return o[0]
+		}
+		for _, value := range o[min(1, len(o)):] {
+			on := value == "true" && slices.ContainsFunc(names, func(name string) bool { return has(name) })
+			if !on && !has(value, names...) {
+				return o[0] + " " + value
+			}
+		}
+	}
+	for _, o := range p.Operands {
+		for _, value := range k.Operands[o.Name] {
+			if !has(value, o.Option) {
+				return value
+			}
+		}
+	}
+	return ""
 }
 
 // prepare makes the fixtures of a task in a directory.

@@ -20,7 +20,8 @@ type score struct {
 	repeatable, repeatableSeen        int
 	inventedOptions, inventedOperands int
 	dangerous                         int
-	misses                            []string
+	misses                            []string // all that is wrong, and missed are the tasks among it
+	missed                            []string
 }
 
 func (s *score) miss(format string, args ...any) {
@@ -41,7 +42,7 @@ func (s *score) compare(p *program, made tool) {
 	}
 	for _, o := range made.Options {
 		for _, name := range o.Names {
-			if !known[spelled(name)] && !known[name] {
+			if !known["*"] && !known[spelled(name)] && !known[name] {
 				s.inventedOptions++
 				s.miss("option %s is invented", name)
 				break
@@ -57,7 +58,8 @@ func (s *score) compare(p *program, made tool) {
 		}
 	}
 	for name, why := range p.Dangerous {
-		if o, _, ok := made.find(name); ok && o.Offered != "" {
+		// A closed choice has no value that is dangerous, such as a formatter in a file.
+		if o, _, ok := made.find(name); ok && o.Offered != "" && made.properties[o.Offered].Enum == nil {
 			s.dangerous++
 			s.miss("dangerous %s is offered (%s)", name, why)
 		}

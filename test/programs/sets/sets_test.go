@@ -72,7 +72,8 @@ func open(t *testing.T, bin string) site {
 func TestTasksAreRight(t *testing.T) {
 	here := open(t, t.TempDir())
 	for _, p := range programs(t) {
-		for _, k := range p.Tasks {
+		real, _ := p.parts()
+		for _, k := range real.Tasks {
 			dir := checkout.Directory(t)
 			k = k.local(here.http)
 			k.prepare(t, dir, here.env)
@@ -99,7 +100,7 @@ func TestTasksAreRight(t *testing.T) {
 }
 
 // With recipes at least 80 % of the tasks of programs that have one work at the first call. Without recipes at least
-// 50 % of all tasks do. Dangerous options that a task needs are asked for by name. No operand is invented, and no
+// 50 % of all tasks do, in a set that also has programs without a recipe. Dangerous options that a task needs are asked for by name. No operand is invented, and no
 // dangerous option is offered unasked.
 func TestSet(t *testing.T) {
 	bin := t.TempDir()
@@ -109,9 +110,13 @@ func TestSet(t *testing.T) {
 	here := open(t, bin)
 	all := programs(t)
 	var both [2][]*score
-	for i, mode := range []string{"recipes", "help"} {
+	modes := []string{"recipes", "help"}
+	if !slices.ContainsFunc(all, func(p *program) bool { return !p.Recipe }) {
+		modes = modes[:1] // the set is about recipes
+	}
+	for i, mode := range modes {
 		both[i] = make([]*score, len(all))
-		var extra []string
+		extra := []string{"--unverified"}
 		if mode == "help" {
 			extra = []string{"--no-recipe"}
 		}
@@ -152,9 +157,43 @@ type bench struct {
 	extra         []string // options of wrap
 }
 
-// try wraps a program, does its tasks with the tool, and compares the findings with the facts. Tasks that need
-// dangerous options are done a second time, with a tool that was wrapped with these options.
-func (s site) try(t *testing.T, p *program, extra []string) *score {
+// try wraps a program, does its tasks with the tool, and compares the findings with the facts. Tasks for a stub are done
+// only with a recipe, because a stub has no help. The result is nil if there is nothing to do.
+func (s site) try(t *testing.T, p *program, extra []string) (result *score) {
+	real, stubbed := p.parts()
+	if len(real.Tasks) > 0 {
+		result = s.tryPart(t, real, extra)
+	}
+	if len(stubbed.Tasks) > 0 && !slices.Contains(extra, "--no-recipe") {
+		part := s.stub(t, p.Command[0]).tryPart(t, stubbed, extra)
+		if result == nil {
+			return part
+		}
+		result.tasks += part.tasks
+		result.worked += part.worked
+		result.asked += part.asked
+		result.misses = append(result.misses, part.missed...)
+	}
+	return result
+}
+
+// stub returns the site with a stub in place of a program. It prints a version, which is in the range of each recipe,
+// and its arguments.
+func (s site) stub(t *testing.T, program string) site {
+	t.Helper()
+	dir := checkout.Directory(t)
+	text := "#!/bin/sh\nprintf '%s\\n' 'version 9999.0' \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(dir, program), []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(slices.Clone(s.env), "PATH="+dir+":"+os.Getenv("PATH"))
+	s.folder = dir
+	return s
+}
+
+// tryPart does the tasks with one tool. Tasks that need dangerous options are done a second time, with a tool that was
+// wrapped with these options.
+func (s site) tryPart(t *testing.T, p *program, extra []string) *score {
 	result := &score{tasks: len(p.Tasks)}
 	b := s.newBench(t, p, extra)
 	made, err := b.wrap(t)
@@ -175,9 +214,10 @@ func (s site) try(t *testing.T, p *program, extra []string) *score {
 		if wrong == "" {
 			result.asked++
 		} else {
-			result.miss("%s: %s", k.Task, wrong)
+			result.missed = append(result.missed, fmt.Sprintf("%s: %s", k.Task, wrong))
 		}
 	}
+	result.misses = append(result.misses, result.missed...)
 	return result
 }
 
@@ -223,7 +263,7 @@ func (b *bench) do(t *testing.T, made tool, failed error, k task) string {
 	}
 	k.prepare(t, b.work, b.env)
 	arguments, missing := made.arguments(b.program, k)
-	wrong := b.call(t, b.project, b.work, made.Name, k, arguments)
+	wrong := b.call(t, b.program, b.project, b.work, made.Name, k, arguments)
 	if wrong == "" {
 		return ""
 	}
@@ -263,7 +303,7 @@ func (s site) installed(t *testing.T, project, name string) {
 }
 
 // call starts a server, calls the tool once, and returns what is wrong with the result.
-func (s site) call(t *testing.T, project, work, name string, k task, arguments map[string]any) string {
+func (s site) call(t *testing.T, p *program, project, work, name string, k task, arguments map[string]any) string {
 	t.Helper()
 	server := exec.Command("mcp-bash")
 	server.Dir, server.Env = project, append(slices.Clone(s.env), "MCPBASH_PROJECT_ROOT="+project)
@@ -297,6 +337,9 @@ func (s site) call(t *testing.T, project, work, name string, k task, arguments m
 	}
 	text := strings.Join(parts, "\n")
 	wrong := k.wrong(text, work)
+	if word := p.lacks(k, text, work); !k.runs() && word != "" {
+		wrong = "the program did not get " + word
+	}
 	if wrong == "" && result.IsError && k.Exit == 0 {
 		wrong = "the result is an error"
 	}

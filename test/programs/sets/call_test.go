@@ -110,12 +110,13 @@ func (r report) find(name string) (o found, negated, ok bool) {
 	return found{}, false, false
 }
 
-// findFor returns the option of a call. If several arguments of a recipe are the same option, it is one with a value for a
-// call with a value, and a switch for one without.
+// findFor returns the option of a call. If several arguments of a recipe are the same option, it is one with a value
+// for a call with a value, and a switch for one without.
 func (x tool) findFor(words []string) (o found, negated, ok bool) {
 	o, negated, ok = x.find(words[0])
 	for _, other := range x.Options {
-		if ok && slices.ContainsFunc(other.Names, func(name string) bool { return spelled(name) == spelled(words[0]) }) && (other.Kind == "switch") == (len(words) == 1) {
+		named := slices.ContainsFunc(other.Names, func(name string) bool { return spelled(name) == spelled(words[0]) })
+		if ok && named && (other.Kind == "switch") == (len(words) == 1) {
 			return other, negated, ok
 		}
 	}

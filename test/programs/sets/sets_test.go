@@ -100,8 +100,8 @@ func TestTasksAreRight(t *testing.T) {
 }
 
 // With recipes at least 80 % of the tasks of programs that have one work at the first call. Without recipes at least
-// 50 % of all tasks do, in a set that also has programs without a recipe. Dangerous options that a task needs are asked for by name. No operand is invented, and no
-// dangerous option is offered unasked.
+// 50 % of all tasks do, in a set that also has programs without a recipe. Dangerous options that a task needs are
+// asked for by name. No operand is invented, and no dangerous option is offered unasked.
 func TestSet(t *testing.T) {
 	bin := t.TempDir()
 	if err := checkout.Build(bin, checkout.Commands); err != nil {
@@ -157,8 +157,8 @@ type bench struct {
 	extra         []string // options of wrap
 }
 
-// try wraps a program, does its tasks with the tool, and compares the findings with the facts. Tasks for a stub are done
-// only with a recipe, because a stub has no help. The result is nil if there is nothing to do.
+// try wraps a program, does its tasks with the tool, and compares the findings with the facts. Tasks for a stub are
+// done only with a recipe, because a stub has no help. The result is nil if there is nothing to do.
 func (s site) try(t *testing.T, p *program, extra []string) (result *score) {
 	real, stubbed := p.parts()
 	if len(real.Tasks) > 0 {

@@ -188,16 +188,18 @@ func (m *maker) unasked(o *usage.Option, a *recipe.Argument) string {
 		Compiled: slices.Contains(compiled, m.p.Style)}
 	if v := o.Value; v != nil && !slices.Equal(v.Choices, []string{"true", "false"}) {
 		facts.Takes = v.Kind != usage.Choice && (v.Kind != usage.Integer && v.Kind != usage.Number || v.Sure < usage.Certain)
-		if facts.Value = cmp.Or(v.Name, "value"); facts.Takes && a.Type == recipe.Switch { // it never gets its value
-			facts.Value, facts.Takes = "", false
-		}
+		facts.Value = cmp.Or(v.Name, "value")
 	}
 	effect := m.dangers.Option(m.p.Words[0], facts)
+	if facts.Takes && a.Type == recipe.Switch && !effect.Result { // it never gets its optional value
+		facts.Value, facts.Takes = "", false
+		effect = m.dangers.Option(m.p.Words[0], facts)
+	}
 	a.Destructive = effect != (danger.Effect{})
 	switch {
 	case effect.Result:
 		if a.Access = "write"; a.Type != "path" {
-			a.Type, a.Unconfirmed = "path", []string{"type"}
+			a.Type, a.Unconfirmed, a.Form = "path", []string{"type"}, m.form(o)
 		}
 		return ""
 	case effect.Why != "":

@@ -98,8 +98,8 @@ pot string required
 		"too little": {"brew", "brew: bring a pot\n",
 			"arguments string repeat ?operands\n"},
 		"an optional value": {"brew", "Usage: brew [OPTION]...\n\n" +
-			"  --heat[=WHEN]  show heat\n  --milk[=KIND]  sort by one of hot, cold\n",
-			"heat --heat switch ?value\nmilk --milk choice equals hot|cold\n"},
+			"  --heat[=WHEN]  show heat\n  --output[=FILE]  write output to FILE\n  --milk[=KIND]  sort by one of hot, cold\n",
+			"heat --heat switch ?value\noutput --output path equals ?type\nmilk --milk choice equals hot|cold\n"},
 		"several values": {"brew", "usage: brew [-h] [--pair A B]\n\noptions:\n" +
 			"  -h, --help  show this help message and exit\n  --pair A B  two\n", ""},
 	} {

@@ -52,6 +52,9 @@ func (p property) is(kind string) bool {
 	return p.Type == kind
 }
 
+// offers reports whether a choice has a value.
+func (p property) offers(value string) bool { return slices.Contains(p.Enum, any(value)) }
+
 // readTool reads the schema of a tool as it was written.
 func readTool(t *testing.T, project string, r report) tool {
 	t.Helper()
@@ -110,8 +113,7 @@ func (r report) find(name string) (o found, negated, ok bool) {
 	return found{}, false, false
 }
 
-// findFor returns the option of a call. If several arguments of a recipe are the same option, it is one with a value
-// for a call with a value, and a switch for one without.
+// findFor returns the option of a call. A recipe can have an option as a switch and with a value; the call shows which.
 func (x tool) findFor(words []string) (o found, negated, ok bool) {
 	o, negated, ok = x.find(words[0])
 	for _, other := range x.Options {
@@ -178,6 +180,11 @@ func (x tool) choose(arguments map[string]any, words []string) bool {
 // has, and otherwise one after the other. If properties are missing, an option with the same effect gets the operand.
 func (x tool) setOperands(arguments map[string]any, p *program, k task, free []string) {
 	operands := slices.Clone(p.Operands)
+	// A choice that has none of the values, such as eval of yq, keeps its default.
+	free = slices.DeleteFunc(free, func(name string) bool {
+		has := func(o operand) bool { return slices.ContainsFunc(k.Operands[o.Name], x.properties[name].offers) }
+		return x.properties[name].Enum != nil && !slices.ContainsFunc(operands, has)
+	})
 	for i := len(operands) - 1; i >= 0; i-- {
 		o, _, ok := x.find(operands[i].Option)
 		if !ok || o.Offered == "" || len(free) >= len(operands) {

@@ -20,8 +20,8 @@ type score struct {
 	repeatable, repeatableSeen        int
 	inventedOptions, inventedOperands int
 	dangerous                         int
-	misses                            []string // all that is wrong, and missed are the tasks among it
-	missed                            []string
+	misses                            []string // everything that is wrong
+	missed                            []string // the tasks that do not work
 }
 
 func (s *score) miss(format string, args ...any) {
@@ -58,8 +58,9 @@ func (s *score) compare(p *program, made tool) {
 		}
 	}
 	for name, why := range p.Dangerous {
-		// A closed choice has no value that is dangerous, such as a formatter in a file.
-		if o, _, ok := made.find(name); ok && o.Offered != "" && made.properties[o.Offered].Enum == nil {
+		o, _, ok := made.find(name)
+		// A closed choice has no value that is dangerous, such as a formatter in a file. -C of git is not that of a command.
+		if ok && o.Offered != "" && made.properties[o.Offered].Enum == nil && !slices.Contains(where, o.Offered) {
 			s.dangerous++
 			s.miss("dangerous %s is offered (%s)", name, why)
 		}

@@ -1,47 +1,56 @@
 #!/usr/bin/env bash
-# Fetches the programs of the hold-out set: packages of Debian, unpacked and not installed, of npm and of Go. Prints
-# their folder. MCPBASH_HOLDOUT_PROGRAMS replaces the folder in the cache.
+# Fetches the programs of the hold-out set: packages of Debian, unpacked and not installed, of npm and of Go.
+# Prints their folder. MCPBASH_HOLDOUT_PROGRAMS replaces the folder in the cache. go vet, go doc and go list are the
+# machine's own.
 # shellcheck disable=SC2034 # fetch.sh uses the arrays
 set -euo pipefail
 folder=${MCPBASH_HOLDOUT_PROGRAMS:-${XDG_CACHE_HOME:-$HOME/.cache}/mcp-bash-holdout-programs}
 
-# Each program with its requirements, without Python, Perl, Node, Go, git, and the C and C++ libraries.
+# Each program with its requirements, without Python, Perl, a C compiler, and the C and C++ libraries.
 debian=(
-  restic shfmt shellcheck tree coreutils libacl1 libattr1 libselinux1 libpcre2-8-0 libgmp10 libffi8
-  ansible-core python3-jinja2 python3-markupsafe python3-packaging python3-pyparsing python3-resolvelib python3-yaml
-  libyaml-0-2 python3-cryptography python3-cffi-backend libssl3
-  python3-pip python3-wheel python3-setuptools python3-pkg-resources python3-distutils python3-lib2to3
-  iproute2 libbpf1 libcap2 libbsd0 libmd0 libdb5.3 libelf1 libmnl0 libtirpc3 libxtables12 libgssapi-krb5-2 libkrb5-3
-  libkrb5support0 libk5crypto3 libcom-err2 libkeyutils1 zlib1g
-  bandit python3-bandit python3-git python3-gitdb python3-smmap python3-stevedore python3-pbr python3-six
-  sqlfluff python3-appdirs python3-attr python3-chardet python3-click python3-colorama python3-exceptiongroup
-  python3-importlib-metadata python3-importlib-resources python3-iniconfig python3-more-itertools python3-pathspec
-  python3-pluggy python3-py python3-pytest python3-regex python3-tblib python3-toml python3-tomli python3-tqdm
-  python3-typing-extensions python3-zipp
-  sd gron pax dos2unix git-lfs
-  cloc libalgorithm-diff-perl libparallel-forkmanager-perl libregexp-common-perl libmoo-perl
-  libclass-method-modifiers-perl libdevel-callchecker-perl libimport-into-perl libmodule-runtime-perl
-  libparams-classify-perl librole-tiny-perl libsub-quote-perl libdynaloader-functions-perl libb-hooks-op-check-perl
-  poppler-utils libpoppler126 libcairo2 libpixman-1-0 libnspr4 libnss3 libopenjp2-7 libbrotli1 libdeflate0 libexpat1
-  libfontconfig1 fontconfig-config libfreetype6 libjbig0 libjpeg62-turbo liblcms2-2 liblerc4 liblzma5 libpng16-16
-  libsqlite3-0 libtiff6 libwebp7 libx11-6 libxau6 libxcb-render0 libxcb-shm0 libxcb1 libxdmcp6 libxext6 libxrender1
-  libzstd1
+  unzip libbz2-1.0 sed libacl1 libselinux1 libpcre2-8-0 coreutils zip
+  cargo rustc libstd-rust-1.63 libstd-rust-dev libllvm14 libcurl3-gnutls libgit2-1.5 libhttp-parser2.9 libssh2-1
+  libssl3 libmbedcrypto7 libmbedtls14 libmbedx509-1 libedit2 libbsd0 libmd0 libxml2 libicu72 libz3-4 libffi8
+  libbrotli1 libgnutls30 libnettle8 libhogweed6 libgmp10 libp11-kit0 libtasn1-6 libidn2-0 libunistring2 libnghttp2-14
+  libpsl5 librtmp1 libldap-2.5-0 libsasl2-2 libgssapi-krb5-2 libkrb5-3 libkrb5support0 libk5crypto3 libcom-err2
+  libkeyutils1 libzstd1 libdb5.3 liblzma5 zlib1g libtinfo6
+  yt-dlp python3-brotli python3-certifi python3-mutagen python3-pycryptodome python3-websockets python3-pkg-resources
+  git git-man rclone
+  rsync libpopt0 libxxhash0 liblz4-1
+  openssh-client libfido2-1 libcbor0.8 libudev1 libcap-ng0
+  img2pdf python3-img2pdf python3-pikepdf libqpdf29 libjpeg62-turbo python3-lxml libxslt1.1 python3-deprecation
+  python3-packaging python3-pil libfreetype6 libpng16-16 libimagequant0 liblcms2-2 libopenjp2-7 libraqm0 libfribidi0
+  libharfbuzz0b libglib2.0-0 libgraphite2-3 libtiff6 liblerc4 libjbig0 libdeflate0 libwebp7 libwebpdemux2 libwebpmux3
+  libxcb1 libxau6 libxdmcp6
+  towncrier python3-click python3-click-default-group python3-incremental python3-jinja2 python3-markupsafe
+  python3-tomli python3-colorama python3-importlib-metadata python3-more-itertools python3-zipp
+  python3-typing-extensions
+  lsd athena-jot fdupes libncursesw6 libpcre2-32-0
+  graphviz libann0 libcdt5 libcgraph6 libgd3 libgts-0.7-5 libgvc6 libgvpr2 liblab-gamut1 libpathplan4 libexpat1 libltdl7
+  libcairo2 libpango-1.0-0 libpangocairo-1.0-0 libpangoft2-1.0-0 libpixman-1-0 libthai0 libthai-data libdatrie1
+  libfontconfig1 fontconfig-config fonts-dejavu-core libx11-6 libxcb-render0 libxcb-shm0 libxext6 libxrender1 libxpm4
+  libavif15 libheif1 libabsl20220623 libaom3 libdav1d6 libde265-0 libgav1-1 libnuma1 librav1e0 libsvtav1enc1
+  libx265-199 libyuv0
+  webp libgif7
 )
-npm=(eslint@9.17.0 npm@10.9.2 @json2csv/cli@7.0.6 @commitlint/cli@19.6.1 marked@15.0.4)
-go=()
+npm=(madge@8.0.0 typescript-json-schema@0.65.1 clang-format@1.8.0)
+go=(helm.sh/helm/v3/cmd/helm@v3.16.4 cuelang.org/go/cmd/cue@v0.14.1 github.com/fatih/gomodifytags@v1.17.0)
 
 # shellcheck source=/dev/null
 source "$(dirname "${BASH_SOURCE[0]}")/../fetch.sh"
 fetch_debian
 
-# This program looks for its modules only where it was installed.
-cat >"$folder/bin/cloc" <<END
+# Graphviz looks for its plugins only where it was installed, and they are listed at installation.
+libraries=$(echo "$folder"/root/usr/lib/*-linux-gnu)
+cat >"$folder/bin/dot" <<END
 #!/bin/sh
-libraries=\$(echo '$folder'/root/usr/lib/*-linux-gnu/perl5/5.*)
-export PERL5LIB='$folder/root/usr/share/perl5':"\$libraries"
-exec '$folder/root/usr/bin/cloc' "\$@"
+export GVBINDIR='$libraries/graphviz'
+exec '$folder/root/usr/bin/dot' "\$@"
 END
-chmod +x "$folder/bin/cloc"
+chmod +x "$folder/bin/dot"
+mkdir -p "$folder/share/man/man1" # the page counts only next to the program
+ln -s ../../../root/usr/share/man/man1/dot.1.gz "$folder/share/man/man1/dot.1.gz"
+LD_LIBRARY_PATH=$libraries "$folder/bin/dot" -c
 
 fetch_others
 finish

@@ -188,12 +188,8 @@ func read(o Option) *reading {
 	affirmed := strings.TrimSpace(plainWords(Affirmed(First(o.Help))))
 	r.clauses = clauseEnd.Split(affirmed, -1)
 	named := strings.Join(append(slices.Clone(r.names), strings.ReplaceAll(words(o.Value), "-", " ")), " ") + " "
-	r.about, r.subject = named+r.clauses[0], named+condition.Split(r.clauses[0], 2)[0]
-	for _, word := range o.Command {
-		word = strings.TrimSuffix(word, "s")
-		r.about = strings.ReplaceAll(r.about, word, "")
-		r.subject = strings.ReplaceAll(r.subject, word, "")
-	}
+	r.about = without(named+r.clauses[0], o.Command)
+	r.subject = without(named+condition.Split(r.clauses[0], 2)[0], o.Command)
 	if r.denies() {
 		r.clauses[0] = ""
 	}
@@ -201,6 +197,15 @@ func read(o Option) *reading {
 	r.shown = r.content || beginsShown.MatchString(r.whole) || r.any(r.names, showsName) ||
 		r.whole == "" && beginsShown.MatchString(plainWords(words(o.Value)))
 	return r
+}
+
+// without returns the words of a text, separated by single spaces, without those of a command in singular or plural.
+func without(text string, command []string) string {
+	return strings.Join(slices.DeleteFunc(strings.Fields(text), func(field string) bool {
+		return slices.ContainsFunc(command, func(word string) bool {
+			return strings.TrimSuffix(word, "s") == strings.TrimSuffix(field, "s")
+		})
+	}), " ")
 }
 
 func (r *reading) any(texts []string, is func(text string) bool) bool {

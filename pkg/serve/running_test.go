@@ -711,8 +711,10 @@ func TestNothingSurvives(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			env := project.Env{"MCPBASH_MAX_CONCURRENT_REQUESTS": strconv.Itoa(tools), "MCPBASH_SHUTDOWN_TIMEOUT": "1"}
-			if tc.name == "time out" {
+			started := 2 * tools
+			if tc.name == "time out" { // on a slow machine, the time of some tools is up before they have started
 				env["MCPBASH_DEFAULT_TOOL_TIMEOUT"], env["MCPBASH_LOG_LEVEL"] = "3", "error"
+				started = 2
 			}
 			c := ready(t, map[string]string{"tools/stuck/tool.sh": stuck}, env)
 			for i := range tools {
@@ -722,7 +724,7 @@ func TestNothingSurvives(t *testing.T) {
 				list, _ := filepath.Glob(c.root + "/*.[A-Z]*")
 				return list
 			}
-			eventually(t, "the tools", func() bool { return len(pids()) == 2*tools })
+			eventually(t, "the tools", func() bool { return len(pids()) >= started })
 			tc.end(c)
 			if code := c.exit(); code != tc.code {
 				t.Errorf("exit code %d", code)

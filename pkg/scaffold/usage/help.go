@@ -10,6 +10,9 @@ import (
 // Help parses the help text of a program (WRAP-23). words are the words of its command line.
 func Help(text []byte, words []string) *Program {
 	p := &Program{Words: words, DashesAt: -1}
+	if (&jsonHelp{p: p}).read(text) {
+		return p
+	}
 	lines := columns(unbox(clean(text)))
 	p.Style = styleOf(lines)
 	r := &helpReader{p: p, lines: lines}

@@ -22,6 +22,9 @@ var (
 	numeric = lazyregexp.New(`^-(?:NUM|NUMBER|DIGITS?|LINES|num|number|[0-9]{2,}|[0-9]+\.[0-9]+|#)$`)
 	// anyNumber matches "-<number>" before other names.
 	anyNumber = lazyregexp.New(`^-<[a-z]+>, *(-)`)
+	// boostName and boostValue match what Boost prints: "-n [ --number ] arg (=10)".
+	boostName  = lazyregexp.New(`^(-\w) \[ (--[\w-]+) \]`)
+	boostValue = lazyregexp.New(`^((?:-\w, )?--[\w-]+)( | \[=)arg(?:\(=[^)]*\))?(\]?)(?: \(=[^)]*\))?`)
 	// placeholder matches a word that represents a value.
 	placeholder = lazyregexp.New(`^(?:\[[+-]\])?(?:<[^<>]+>(?:[:=,|.-]*<[^<>]+>)*|\{[^{}]+\}|` +
 		`[A-Z][A-Z0-9_./:=+|,#-]*(?:=[a-z]+)?(?:\([a-z]+\))?|'[^']+'|"[^"]+"|%[a-z]|#)$`)
@@ -38,8 +41,12 @@ var (
 	signed = lazyregexp.New(`^=\[[+-]+\]`)
 	// optionalValue matches the text in brackets after an option and a space.
 	optionalValue = lazyregexp.New(`^(?:<?[A-Za-z][A-Za-z0-9_|,:.-]*>?)(?: ?\.\.\.)?$`)
+	// defaultValue matches the default value that kubectl prints in place of a name, up to a colon at
+	// the end of the line: "--all=false:".
+	defaultValue = lazyregexp.New(`^=(\[.*\]|\{.*\}|'[^']*'|[\w./-]+):$`)
 	// shortWords matches several values with names of one or two letters before a description.
-	shortWords = lazyregexp.New(`^ [a-z]{1,2}(?: [a-z]{1,2})+ {2}`)
+	shortWords  = lazyregexp.New(`^ [a-z]{1,2}(?: [a-z]{1,2})+ {2}`)
+	wholeNumber = lazyregexp.New(`^-?[0-9]+$`)
 )
 
 // parseSpec parses the names at the beginning of a text and returns the remaining text,
@@ -51,7 +58,8 @@ func parseSpec(text string, whole bool) (s spec, rest string, ok bool) {
 	if len(text) > maxLine || len(rest) != len(text) && !inBrackets {
 		return s, text, false
 	}
-	rest = anyNumber.ReplaceAllString(rest, "$1")
+	rest = boostName.ReplaceAllString(anyNumber.ReplaceAllString(rest, "$1"), "$1, $2")
+	rest = strings.Replace(boostValue.ReplaceAllString(rest, "$1${2}arg$3 "), " [=", " [", 1)
 	for next, negative := true, false; next; rest, next, negative = separator(rest) {
 		name := ""
 		if name, rest = s.name(rest, negative); name == "" {
@@ -136,6 +144,8 @@ func separator(text string) (rest string, ok, negated bool) {
 // parseValue parses the value right after a name, and returns the remaining text.
 func parseValue(text string, short, whole bool) (*Value, string) {
 	switch {
+	case defaultValue.MatchString(text):
+		return byDefault(defaultValue.FindStringSubmatch(text)[1]), ""
 	case strings.HasPrefix(text, "=[]"): // pflag's default of a list
 		return (&Value{Name: "strings", Equals: true}).named(), text[3:]
 	case strings.HasPrefix(text, "[=") || strings.HasPrefix(text, "=[") && !signed.MatchString(text):
@@ -206,6 +216,22 @@ func nextWord(text string, whole bool) (*Value, string) {
 		rest = word[len(bare):] + rest
 	}
 	return v.more(rest, whole)
+}
+
+// byDefault returns the value of an option that is described by its default. It is nil for a switch.
+func byDefault(text string) *Value {
+	v := &Value{Name: "string", Equals: true}
+	switch {
+	case text == "false":
+		return nil
+	case text == "true":
+		v.Choices = []string{"true", "false"}
+	case text[0] == '[':
+		v.Name = "strings"
+	case wholeNumber.MatchString(text):
+		v.Name = "int"
+	}
+	return v
 }
 
 // more parses further placeholders for values of the same option.

@@ -324,11 +324,11 @@ Usage:
   kubectl brew [(-f FILENAME | POT)] [options]
 
 Use "kubectl options" for a list of global command-line options (applies to all commands).
-`, `-A --all-pots = string
---cups = string
+`, `-A --all-pots
+--cups = integer
 -f --filename = path ...
 -o --output = choice json,yaml,name
---warm = string
+--warm = choice true,false
 <POT> string
 `},
 	{"typer", "brew", StyleClick, `
@@ -360,6 +360,15 @@ Use "kubectl options" for a list of global command-line options (applies to all 
 --milk !--no-milk
 -m = choice hot,cold
 <pot> string !
+`},
+	{"JSON", "brew", StyleOther, `{"name": "brew", "description": "Brews tea.", "options": [
+  {"name": "--kind", "short": "-k", "type": "string", "description": "What\u001b kind."},
+  {"flags": ["--form"], "type": "string", "choices": ["green", "black"]},
+  {"name": "--all", "type": "boolean", "help": "All."}], "globals": {"--pots": {"type": "integer"}}}
+`, `--pots = integer
+--kind -k = string
+--form = choice green,black
+--all
 `},
 	{"commander", "brew", StyleNode, `Usage: brew [options] <leaves...>
 
@@ -401,6 +410,16 @@ GLOBAL OPTIONS:
 `, `--leaf -l = string ...
 --kind -k = string
 --help -h
+`},
+	{"Boost", "brew", StyleGNU, `Usage: brew [options]
+  -n [ --cups ] arg (=10)  how many
+  --kind arg               the kind
+  -a [ --all ] [=arg(=1)] (=0) all leaves
+  -q [ --quiet ]           say less
+`, `-n --cups = string
+--kind = string
+-a --all = string?
+-q --quiet
 `},
 	{"optionator", "brew", StyleGNU, "Usage: brew [options]\n\n  -c, --config path::String  use it\n  --max Int" +
 		"                  at most\n  --leaf [String]            leaves\n",

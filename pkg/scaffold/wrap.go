@@ -23,17 +23,16 @@ func NewTool(p *project.Project, r *recipe.Recipe, from wrap.Source, words []str
 	if err := checkName(string(Tool), name); err != nil {
 		return nil, err
 	}
-	c := wrap.Command{Words: words, Program: words[0]}
+	t := wrap.Tool{Name: name, Words: words, Recipe: r, Source: from, Program: words[0], Reads: packages(p, file)}
 	switch {
 	case !strings.ContainsRune(words[0], filepath.Separator):
-		c.Needs = words[0]
+		t.Needs = words[0]
 	case fsys.Within(p.Root, file): // tools start in the project's root
-		c.Program = "./" + relative(p, file)
+		t.Program = "./" + relative(p, file)
 	default:
-		c.Program, c.Needs = file, file
+		t.Program, t.Needs = file, file
 	}
-	c.Reads = packages(p, file)
-	return wrap.New(name, c, r, from, s)
+	return wrap.New(t, s)
 }
 
 // packages returns the folder of npm that contains a program with the packages that it loads, or "". Other

@@ -33,7 +33,7 @@ func (t *Tool) Files(schemas string) []File {
 		"__NAME__", t.Name, "__COMMAND__", t.commandLine(), "__SOURCE__", t.Source.String(),
 		"__SUMMARY__", t.Recipe.Summary, "__BODY__", t.body(),
 		"__REVIEW__", items(t.Review, "- [ ] ", "Nothing was guessed.\n"), "__LEFT__", t.leftOut(),
-		"__EXAMPLES__", t.examples(), "__PROGRAM__", inQuotes(t.argv[0]), "__ARGUMENTS__", inQuotes(arguments))
+		"__EXAMPLES__", t.examples(), "__PROGRAM__", inQuotes(t.Program), "__ARGUMENTS__", inQuotes(arguments))
 	tidy := func(s string) string { return strings.TrimRight(texts.Replace(s), "\n") + "\n" }
 	return []File{
 		{"tool.sh", tidy(wrappedScript), true},
@@ -79,16 +79,10 @@ func (t *Tool) sample() []byte {
 		return encoded(calls[0].Arguments)
 	}
 	values := map[string]any{}
-	needs := func(name string) bool {
-		return slices.ContainsFunc(t.requires, func(group []string) bool { return group[0] == name })
-	}
-	for i := range t.arguments {
-		if a := &t.arguments[i]; a.Name != "" && (a.Required || needs(a.Name)) {
+	for _, a := range t.properties() {
+		if a.Required || slices.ContainsFunc(t.requires, func(group []string) bool { return group[0] == a.Name }) {
 			values[a.Name] = sampleOf(a)
 		}
-	}
-	if s := t.stdin; s != nil && needs(s.Name) {
-		values[s.Name] = "sample\n"
 	}
 	return encoded(values)
 }

@@ -19,20 +19,10 @@ func (t *Tool) AppendJSON(b *rawjson.Builder) {
 	if t.Source.Version != "" {
 		b.Name("version").String(t.Source.Version)
 	}
-	b.Name("title").String(r.Title).Name("summary").String(r.Summary).Name("options").Array()
-	for i := range r.Arguments {
-		if a := &r.Arguments[i]; a.Option != "" {
-			t.appendOption(b, a)
-		}
-	}
-	b.End().Name("operands").Array()
-	for i := range r.Arguments {
-		if a := &r.Arguments[i]; a.IsOperand() {
-			b.Object().Name("name").String(a.Name)
-			t.appendArgument(b, a)
-		}
-	}
-	b.End().Name("exclusive").Array()
+	b.Name("title").String(r.Title).Name("summary").String(r.Summary)
+	t.appendArguments(b.Name("options"), func(a *recipe.Argument) bool { return a.Option != "" })
+	t.appendArguments(b.Name("operands"), (*recipe.Argument).IsOperand)
+	b.Name("exclusive").Array()
 	for _, group := range r.Excludes {
 		b.Strings(group)
 	}
@@ -53,27 +43,35 @@ func (s Source) kind() string {
 	return "recipe"
 }
 
-func (t *Tool) appendOption(b *rawjson.Builder, a *recipe.Argument) {
-	b.Object().Name("names").Strings(append([]string{a.Option}, a.Aliases...))
-	if a.Negation != "" {
-		b.Name("negations").Array().String(a.Negation).End()
+// appendArguments adds a list of the options or of the operands.
+func (t *Tool) appendArguments(b *rawjson.Builder, listed func(*recipe.Argument) bool) {
+	b.Array()
+	for i := range t.Recipe.Arguments {
+		a := &t.Recipe.Arguments[i]
+		if !listed(a) {
+			continue
+		}
+		if b.Object(); a.Option == "" {
+			b.Name("name").String(a.Name)
+		} else {
+			b.Name("names").Strings(append([]string{a.Option}, a.Aliases...))
+		}
+		if a.Negation != "" {
+			b.Name("negations").Strings([]string{a.Negation})
+		}
+		b.Name("kind").String(string(a.Type)).Name("repeat").Bool(a.Repeat).Name("required").Bool(a.Required)
+		if len(a.Choices) > 0 {
+			b.Name("choices").Strings(a.Choices)
+		}
+		b.Name("description").String(a.Description)
+		if len(a.Unconfirmed) > 0 {
+			b.Name("unconfirmed").Strings(a.Unconfirmed)
+		}
+		offered := ""
+		if t.Offers(a.Name) {
+			offered = a.Name
+		}
+		b.Name("offered").String(offered).End()
 	}
-	t.appendArgument(b, a)
-}
-
-// appendArgument adds what options and operands have in common, and ends the object.
-func (t *Tool) appendArgument(b *rawjson.Builder, a *recipe.Argument) {
-	b.Name("kind").String(string(a.Type)).Name("repeat").Bool(a.Repeat).Name("required").Bool(a.Required)
-	if len(a.Choices) > 0 {
-		b.Name("choices").Strings(a.Choices)
-	}
-	b.Name("description").String(a.Description)
-	if len(a.Unconfirmed) > 0 {
-		b.Name("unconfirmed").Strings(a.Unconfirmed)
-	}
-	offered := ""
-	if t.Offers(a.Name) {
-		offered = a.Name
-	}
-	b.Name("offered").String(offered).End()
+	b.End()
 }

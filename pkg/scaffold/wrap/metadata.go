@@ -11,11 +11,11 @@ import (
 	"mcp-bash/pkg/scaffold/recipe"
 )
 
-// defaultTimeout is the time limit of a call in seconds, if the recipe does not set it.
-const defaultTimeout = 30
-
-// maxTimeout is the time limit of a call that reports progress, in seconds.
-const maxTimeout = 3600
+// The time limits of a call in seconds: if the recipe does not set it, and if the call reports progress.
+const (
+	defaultTimeout = 30
+	maxTimeout     = 3600
+)
 
 // metadata is tool.meta.json (WRAP-34).
 type metadata struct {
@@ -26,7 +26,7 @@ type metadata struct {
 	InputSchema  inputSchema   `json:"inputSchema"`
 	Annotations  *annotations  `json:"annotations,omitempty"`
 	Capabilities []string      `json:"capabilities,omitzero"`
-	Confine      *confined     `json:"confine,omitempty"`
+	Confine      lists         `json:"confine,omitempty"`
 	Output       recipe.Output `json:"output"`
 	TimeoutSecs  int           `json:"timeoutSecs"`
 	// Each report of progress begins the time anew.
@@ -38,21 +38,16 @@ type metadata struct {
 // inputSchema is the schema of the arguments. It has no allOf, anyOf or oneOf, because some clients
 // reject them at the top level. It has no schema false, because some accept only objects as schemas.
 type inputSchema struct {
-	Type       string              `json:"type"`
-	Properties json.RawMessage     `json:"properties"`
-	Required   []string            `json:"required,omitempty"`
-	Excluded   map[string]without  `json:"dependentSchemas,omitempty"`
-	Dependent  map[string][]string `json:"dependentRequired,omitempty"`
-	Additional bool                `json:"additionalProperties"`
+	Type       string             `json:"type"`
+	Properties json.RawMessage    `json:"properties"`
+	Required   []string           `json:"required,omitempty"`
+	Excluded   map[string]refusal `json:"dependentSchemas,omitempty"`
+	Dependent  lists              `json:"dependentRequired,omitempty"`
+	Additional bool               `json:"additionalProperties"`
 }
 
-// without is a schema that refuses some properties.
-type without struct {
-	Properties map[string]map[string]struct{} `json:"properties"`
-}
-
-// never is a schema that accepts nothing: {"not":{}}.
-var never = map[string]struct{}{"not": {}}
+// refusal is a schema that refuses some properties: {"properties":{"NAME":{"not":{}}}}.
+type refusal map[string]map[string]map[string]struct{}
 
 type annotations struct {
 	ReadOnly    *bool `json:"readOnlyHint,omitempty"`
@@ -61,10 +56,7 @@ type annotations struct {
 	OpenWorld   *bool `json:"openWorldHint,omitempty"`
 }
 
-type confined struct {
-	Exec []string `json:"exec"`
-	Read []string `json:"read,omitempty"`
-}
+type lists map[string][]string
 
 // metadata returns the content of tool.meta.json.
 func (t *Tool) metadata(schemas string) []byte {
@@ -79,9 +71,9 @@ func (t *Tool) metadata(schemas string) []byte {
 	}
 	// A tool with declared capabilities cannot start other programs (CF-15).
 	if m.Capabilities != nil && !slices.Contains(m.Capabilities, string(access.Process)) {
-		m.Confine = &confined{Exec: append([]string{t.argv[0]}, r.Starts...)}
-		if t.reads != "" {
-			m.Confine.Read = []string{t.reads}
+		m.Confine = lists{"exec": append([]string{t.Program}, r.Starts...)}
+		if t.Reads != "" {
+			m.Confine["read"] = []string{t.Reads}
 		}
 	}
 	if r.Progress != "" {
@@ -122,19 +114,11 @@ func (t *Tool) schema() inputSchema {
 	s := inputSchema{Type: "object", Excluded: t.excluded(), Dependent: t.inOrder()}
 	var b rawjson.Builder
 	b.Object()
-	add := func(name string, required bool, p property) {
-		b.Name(name).Raw(encoded(p))
-		if required || t.isRequired(name) {
-			s.Required = append(s.Required, name)
+	for _, a := range t.properties() {
+		b.Name(a.Name).Raw(encoded(propertyOf(a)))
+		if a.Required || t.isRequired(a.Name) {
+			s.Required = append(s.Required, a.Name)
 		}
-	}
-	for i := range t.arguments {
-		if a := &t.arguments[i]; a.Name != "" {
-			add(a.Name, a.Required, propertyOf(a))
-		}
-	}
-	if stdin := t.stdin; stdin != nil {
-		add(stdin.Name, false, property{Type: "string", Description: stdin.Description})
 	}
 	s.Properties = b.End().Bytes()
 	return s
@@ -217,16 +201,16 @@ func describe(a *recipe.Argument) string {
 }
 
 // excluded returns for each argument a schema without the arguments that it excludes.
-func (t *Tool) excluded() map[string]without {
-	schemas := map[string]without{}
+func (t *Tool) excluded() map[string]refusal {
+	schemas := map[string]refusal{}
 	for _, group := range t.excludes {
 		for _, name := range group {
-			if schemas[name].Properties == nil {
-				schemas[name] = without{map[string]map[string]struct{}{}}
+			if schemas[name] == nil {
+				schemas[name] = refusal{"properties": {}}
 			}
 			for _, other := range group {
 				if other != name {
-					schemas[name].Properties[other] = never
+					schemas[name]["properties"][other] = map[string]struct{}{"not": {}}
 				}
 			}
 		}
@@ -236,8 +220,8 @@ func (t *Tool) excluded() map[string]without {
 
 // inOrder returns the optional operands that require the optional operand before them. Without that
 // one, they would take its position.
-func (t *Tool) inOrder() map[string][]string {
-	needs := map[string][]string{}
+func (t *Tool) inOrder() lists {
+	needs := lists{}
 	before := "" // the optional operand before
 	for i := range t.arguments {
 		a := &t.arguments[i]

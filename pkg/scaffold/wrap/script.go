@@ -28,9 +28,12 @@ func (t *Tool) body() string {
 			fmt.Fprintf(&b, "mcp_argv_need .%s\n", strings.Join(group, " ."))
 		}
 	}
-	first, rest := t.argv, t.arguments
+	first, rest := []string{t.Program}, t.arguments
+	if _, placed := t.Recipe.CommandAt(); !placed {
+		first = append(first, t.Recipe.Command...)
+	}
 	for len(rest) > 0 && len(rest[0].Words) > 0 {
-		first, rest = append(slices.Clone(first), rest[0].Words...), rest[1:]
+		first, rest = append(first, rest[0].Words...), rest[1:]
 	}
 	fmt.Fprintf(&b, "argv=(%s)\n", t.quoted(first))
 	switch {
@@ -42,7 +45,7 @@ func (t *Tool) body() string {
 	for i := range rest {
 		b.WriteString(line(&rest[i]) + "\n")
 		if a := &rest[i]; t.Source.File == "" && a.IsOperand() && a.Dashes && a.Destructive {
-			fmt.Fprintf(&b, refusal, quoted(slices.Sorted(maps.Keys(t.Recipe.Dangers))))
+			fmt.Fprintf(&b, refuseOptions, quoted(slices.Sorted(maps.Keys(t.Recipe.Dangers))))
 		}
 	}
 	b.WriteByte('\n')
@@ -77,8 +80,8 @@ const privateHome = `# A home that the tool cannot read is replaced.
 { : <"${HOME-}"; } 2>/dev/null || export HOME="${TMPDIR:-/tmp}"
 `
 
-// refusal refuses words that are dangerous options, abbreviated or with other letters too.
-const refusal = `for option in %s; do
+// refuseOptions refuses words that are dangerous options, abbreviated or with other letters too.
+const refuseOptions = `for option in %s; do
   for word in "${argv[@]}"; do
     case $option in
       --*) [[ $word != --?* || $option != "${word%%%%=*}"* ]] ;;

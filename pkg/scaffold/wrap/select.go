@@ -14,7 +14,7 @@ import (
 // A Selection determines which options a tool gets (WRAP-6).
 type Selection struct {
 	// Max is the maximum number of options that are not required. 0 is MaxOptions for a tool
-	// from a program's help, and all for one from a recipe. -1 means no limit.
+	// from a program's help, and all for one from a recipe. -1 allows none.
 	Max     int
 	Only    []string // offer only these
 	With    []string // offer these, too, which are left out otherwise
@@ -37,14 +37,13 @@ func (s Selection) limit(from Source) int {
 
 // For removes names that the recipe does not have. It is for one of several tools.
 func (s Selection) For(r *recipe.Recipe) Selection {
-	unknown := func(name string) bool { return !Has(r, name) }
-	only := len(s.Only) > 0
-	s.Only = slices.DeleteFunc(slices.Clone(s.Only), unknown)
-	s.With = slices.DeleteFunc(slices.Clone(s.With), unknown)
-	s.Without = slices.DeleteFunc(slices.Clone(s.Without), unknown)
-	if only && len(s.Only) == 0 {
-		s.Max = -1 // none of them
+	known := func(names []string) []string {
+		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !Has(r, name) })
 	}
+	if len(s.Only) > 0 && len(known(s.Only)) == 0 {
+		s.Max = -1
+	}
+	s.Only, s.With, s.Without = known(s.Only), known(s.With), known(s.Without)
 	return s
 }
 
@@ -56,18 +55,10 @@ func Has(r *recipe.Recipe, name string) bool {
 
 // named reports whether a name, with or without dashes, names an argument or its option.
 func named(a *recipe.Argument, name string) bool {
-	if a.Name == "" {
-		return false
-	}
-	if name == a.Name || strings.ReplaceAll(strings.TrimLeft(name, "-"), "-", "_") == a.Name {
-		return true
-	}
-	for _, option := range append([]string{a.Option}, a.Aliases...) {
-		if option != "" && (name == option || name == strings.TrimLeft(option, "-")) {
-			return true
-		}
-	}
-	return false
+	return a.Name != "" && (name == a.Name || strings.ReplaceAll(strings.TrimLeft(name, "-"), "-", "_") == a.Name ||
+		slices.ContainsFunc(append([]string{a.Option}, a.Aliases...), func(option string) bool {
+			return option != "" && (name == option || name == strings.TrimLeft(option, "-"))
+		}))
 }
 
 // asked reports whether a list names an argument.

@@ -6,7 +6,6 @@ package wrap
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -21,12 +20,12 @@ type Tool struct {
 	Words   []string // the command line, as a person typed it
 	Recipe  *recipe.Recipe
 	Source  Source
+	Program string // the first word as in tool.sh
 	Needs   string // the program to install, or "" for a program of the project
+	Reads   string // a folder that the program reads whatever the call, or ""
 	LeftOut []LeftOut
 	Review  []string // points that a person should check
 
-	argv  []string // Words, with the first one as in tool.sh
-	reads string   // Command.Reads
 	// The offered parts of the recipe.
 	arguments []recipe.Argument
 	stdin     *recipe.Stdin
@@ -68,47 +67,32 @@ func (s Source) Text() string {
 }
 
 // A LeftOut is an option that the tool does not offer.
-type LeftOut struct {
-	Option string `json:"option"`
-	Why    string `json:"why"`
-}
+type LeftOut struct{ Option, Why string }
 
-// A Command is the command line that a tool runs.
-type Command struct {
-	Words   []string // as the person typed them
-	Program string   // the first word as in tool.sh
-	Needs   string   // the program to install, or "" for a program of the project
-	Reads   string   // a folder that the program reads whatever the call, or ""
-}
-
-// New makes a tool with a name from a recipe.
-func New(name string, c Command, r *recipe.Recipe, from Source, s Selection) (*Tool, error) {
-	t := &Tool{Name: name, Words: c.Words, Recipe: r, Source: from, Needs: c.Needs, reads: c.Reads}
-	t.argv = []string{c.Program}
-	if _, placed := r.CommandAt(); !placed {
-		t.argv = append(t.argv, r.Command...)
-	}
+// New makes a tool from a recipe. It selects the arguments, and lists the points to review.
+func New(t Tool, s Selection) (*Tool, error) {
 	if err := t.choose(s); err != nil {
 		return nil, err
 	}
 	t.review()
-	return t, nil
+	return &t, nil
 }
 
 // review lists the points that a person should check.
 func (t *Tool) review() {
+	add := func(points ...string) { t.Review = append(t.Review, points...) }
+	joined := func(list []string) string { return strings.Join(list, ", ") }
+	const annotations = "annotations: add readOnlyHint if a call changes nothing"
 	if t.Source.Runner {
-		t.Review = append(t.Review, "nothing is known about what it does: confirm or change the capabilities ["+
-			strings.Join(t.Recipe.Capabilities, ", ")+"]", "its folder must be in a root, and it has no Network",
-			"annotations: add readOnlyHint if a call changes nothing")
+		add("nothing is known about what it does: confirm or change the capabilities ["+joined(t.Recipe.Capabilities)+"]",
+			"its folder must be in a root, and it has no Network", annotations)
 		if t.Arguments() > 0 {
-			t.Review = append(t.Review,
-				"values become text of shell commands: extend their patterns only if the file quotes them")
+			add("values become text of shell commands: extend their patterns only if the file quotes them")
 		}
 		return
 	}
 	if t.Source.File != "" && !t.Recipe.Verified {
-		t.Review = append(t.Review, "the recipe was not run on the real program: try its examples")
+		add("the recipe was not run on the real program: try its examples")
 	}
 	var guessed, written []string
 	for _, a := range t.arguments {
@@ -116,55 +100,48 @@ func (t *Tool) review() {
 			written = append(written, cmp.Or(a.Option, a.Name))
 		}
 		if len(a.Unconfirmed) > 0 {
-			guessed = append(guessed, fmt.Sprintf("%s (%s)", cmp.Or(a.Option, a.Name), strings.Join(a.Unconfirmed, ", ")))
+			guessed = append(guessed, cmp.Or(a.Option, a.Name)+" ("+joined(a.Unconfirmed)+")")
 		}
 	}
 	if len(guessed) > 0 {
-		t.Review = append(t.Review, "guessed from the help: "+strings.Join(guessed, ", "))
+		add("guessed from the help: " + joined(guessed))
 	}
 	if list := t.capabilities(); !slices.Equal(list, t.Recipe.Capabilities) {
-		t.Review = append(t.Review, "capabilities: "+strings.Join(list, ", ")+", because of a destructive argument")
+		add("capabilities: " + joined(list) + ", because of a destructive argument")
 	}
 	if t.Source.File == "" && len(written) > 0 {
-		t.Review = append(t.Review, "writes to the paths of "+strings.Join(written, ", "))
+		add("writes to the paths of " + joined(written))
 	}
 	if t.Source.File == "" {
-		t.Review = append(t.Review, "annotations: add readOnlyHint if a call changes nothing")
+		add(annotations)
 	}
+}
+
+// properties returns the offered arguments with a property. Standard input is the last one.
+func (t *Tool) properties() (list []*recipe.Argument) {
+	for i := range t.arguments {
+		if t.arguments[i].Name != "" {
+			list = append(list, &t.arguments[i])
+		}
+	}
+	if s := t.stdin; s != nil {
+		list = append(list, &recipe.Argument{Name: s.Name, Type: recipe.String, Description: s.Description})
+	}
+	return list
 }
 
 // Offers reports whether the tool has an argument, by its property or option.
 func (t *Tool) Offers(name string) bool {
-	for i := range t.arguments {
-		if named(&t.arguments[i], name) {
-			return true
-		}
-	}
-	return t.stdin != nil && t.stdin.Name == name
+	return slices.ContainsFunc(t.properties(), func(a *recipe.Argument) bool { return named(a, name) })
 }
 
 // Arguments returns the number of arguments that the tool offers.
-func (t *Tool) Arguments() int {
-	n := 0
-	for _, a := range t.arguments {
-		if a.Name != "" {
-			n++
-		}
-	}
-	if t.stdin != nil {
-		n++
-	}
-	return n
-}
+func (t *Tool) Arguments() int { return len(t.properties()) }
 
 // Table lists the arguments of the tool for people (WRAP-4).
 func (t *Tool) Table() cli.Table {
 	rows := cli.Table{{"argument", "in the program", "takes", "description"}}
-	for i := range t.arguments {
-		a := &t.arguments[i]
-		if a.Name == "" {
-			continue
-		}
+	for _, a := range t.properties() {
 		takes := string(a.Type)
 		if a.Repeat {
 			takes += "..."
@@ -178,10 +155,11 @@ func (t *Tool) Table() cli.Table {
 		if len(a.Unconfirmed) > 0 {
 			takes += ", guessed"
 		}
-		rows = append(rows, []string{a.Name, name(a), takes, a.Description})
-	}
-	if s := t.stdin; s != nil {
-		rows = append(rows, []string{s.Name, "standard input", "string", s.Description})
+		in := name(a)
+		if t.stdin != nil && a.Name == t.stdin.Name {
+			in = "standard input"
+		}
+		rows = append(rows, []string{a.Name, in, takes, a.Description})
 	}
 	return rows
 }
@@ -189,15 +167,11 @@ func (t *Tool) Table() cli.Table {
 // Destructive reports whether a call may delete or overwrite data. In a recipe that a person wrote,
 // every argument that is only offered by name may do so.
 func (t *Tool) Destructive() bool {
-	for _, a := range t.arguments {
-		if a.Destructive || a.Only && t.Source.File != "" {
-			return true
-		}
-	}
-	return isTrue(t.Recipe.Effects.Destructive)
+	effect := t.Recipe.Effects.Destructive
+	return effect != nil && *effect || slices.ContainsFunc(t.arguments, func(a recipe.Argument) bool {
+		return a.Destructive || a.Only && t.Source.File != ""
+	})
 }
-
-func isTrue(b *bool) bool { return b != nil && *b }
 
 // ToolName derives the name of a tool from the words of a command line.
 func ToolName(words []string) string {

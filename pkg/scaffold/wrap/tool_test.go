@@ -40,7 +40,8 @@ func tool(t *testing.T, text string, s Selection) *Tool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := New("brew", Command{Words: []string{"brew"}, Program: "./bin/brew"}, r, Source{File: "brew.json"}, s)
+	made, err := New(Tool{Name: "brew", Words: []string{"brew"}, Program: "./bin/brew", Recipe: r,
+		Source: Source{File: "brew.json"}}, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +134,7 @@ func TestMetadata(t *testing.T) {
 
 // WRAP-26: words of a generic tool cannot be dangerous options, in whichever way they are written.
 func TestRefusal(t *testing.T) {
-	lines := fmt.Sprintf(refusal, "--config -exec -K")
+	lines := fmt.Sprintf(refuseOptions, "--config -exec -K")
 	for word, refused := range map[string]bool{
 		"--config": true, "--config=x": true, "--conf": true, "--c=x": true, "-exec": true, "-K": true, "-Kx": true,
 		"-sK": true, "--": false, "-": false, "-s": false, "--configure": false, "--verbose": false, "a --config": false,
@@ -196,8 +197,7 @@ func TestSelection(t *testing.T) {
 	for names, want := range map[string]string{
 		"fire": "does not offer --fire: it burns", "F": "-F: it burns", "suger": "sugar", "leaf": "each call needs leaf",
 	} {
-		c := Command{Words: []string{"brew"}, Program: "brew"}
-		_, err := New("brew", c, r, Source{}, Selection{Without: []string{names}})
+		_, err := New(Tool{Words: []string{"brew"}, Program: "brew", Recipe: r}, Selection{Without: []string{names}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", names, err)
 		}

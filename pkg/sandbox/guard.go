@@ -164,9 +164,9 @@ func (s *Sandbox) programsOf(listed []Listed, g *guard) (list []string) {
 			list = append(list, program)
 		}
 		for _, file := range []string{program, real} {
-			if prefix := s.prefix(file, g.roots); prefix != "" && !known[prefix] {
-				known[prefix] = true
-				list = append(list, prefix)
+			if dir := s.installation(file, g.roots); dir != "" && !known[dir] {
+				known[dir] = true
+				list = append(list, dir)
 			}
 		}
 	}
@@ -276,20 +276,25 @@ func (s *Sandbox) program(entry string) string {
 	return s.resolve(entry)
 }
 
-// prefix returns the directory PREFIX for a program in PREFIX/bin, or "". The result is also "" for a
-// directory with other contents, such as a root or the home directory.
-func (s *Sandbox) prefix(program string, rootDirs []string) string {
-	prefix := filepath.Dir(filepath.Dir(program))
-	if confine.IsSystem(program) || filepath.Base(filepath.Dir(program)) != "bin" || prefix == "/" ||
-		filepath.Base(prefix) == ".local" {
+// shared are directories whose bin has programs of many packages.
+var shared = []string{"/", "/usr", "/usr/local", "/opt", "/snap", "/home/linuxbrew/.linuxbrew"}
+
+// installation returns the directory of the package that a program belongs to, or "". It is the outermost
+// node_modules, or the directory PREFIX of a program in PREFIX/bin. The result is also "" for a directory with other
+// contents, such as a root or the home directory.
+func (s *Sandbox) installation(program string, rootDirs []string) string {
+	dir := filepath.Dir(filepath.Dir(program))
+	if before, _, ok := strings.Cut(program, "/node_modules/"); ok {
+		dir = before + "/node_modules"
+	} else if filepath.Base(filepath.Dir(program)) != "bin" || slices.Contains(shared, dir) || filepath.Base(dir) == ".local" {
 		return ""
 	}
-	for _, dir := range append([]string{s.Project.Env["HOME"], s.Project.Root}, rootDirs...) {
-		if fsys.Within(prefix, dir) {
+	for _, other := range append([]string{s.Project.Env["HOME"], s.Project.Root}, rootDirs...) {
+		if fsys.Within(dir, other) {
 			return ""
 		}
 	}
-	return prefix
+	return dir
 }
 
 // The faults of entries of a declaration, for messages.

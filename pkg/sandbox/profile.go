@@ -125,8 +125,8 @@ func (s *Sandbox) allowProgram(p *confine.Profile, g *guard, program string) err
 		return err
 	}
 	p.Programs = append(p.Programs, real)
-	if prefix := s.prefix(real, g.roots); prefix != "" {
-		g.secret.allow(&p.Programs, prefix)
+	if dir := s.installation(real, g.roots); dir != "" {
+		g.secret.allow(&p.Programs, dir)
 	}
 	return nil
 }

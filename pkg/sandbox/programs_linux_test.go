@@ -66,6 +66,40 @@ func TestPrefixHoldsSecrets(t *testing.T) {
 	s.wants("read a secret", s.call("own", d, `cat "$OTHER/state/secret"`), false)
 }
 
+// A declared program that npm installed reads and starts the packages of its node_modules, and nothing beside it
+// (CF-15).
+func TestPackages(t *testing.T) {
+	withLandlock(t)
+	s := newScene(t, "declared")
+	packages := s.other + "/node_modules"
+	s.mkdir(packages + "/tea/node_modules/leaf")
+	s.mkdir(packages + "/.bin")
+	s.put(packages+"/tea/node_modules/leaf/leaf.sh", "#!/usr/bin/env bash\n"+packages+"/pot/pot.sh\n")
+	s.link(packages+"/tea/node_modules/leaf/leaf.sh", packages+"/.bin/leaf")
+	s.mkdir(packages + "/pot")
+	s.put(packages+"/pot/pot.sh", "#!/usr/bin/env bash\necho started\n")
+	s.put(s.other+"/aside", "#!/usr/bin/env bash\necho started\n")
+	d := declares("", access.Extras{Exec: []string{packages + "/.bin/leaf"}})
+	s.wants("start it and what it starts", s.call("own", d, packages+"/.bin/leaf"), true)
+	s.wants("start a program beside the packages", s.call("own", d, s.other+"/aside"), false)
+}
+
+// Directories that many packages share bring nothing (CF-15).
+func TestInstallation(t *testing.T) {
+	s := newScene(t, "declared")
+	for program, want := range map[string]string{
+		"/usr/bin/cat": "", "/usr/local/bin/own": "", "/opt/bin/own": "", "/bin/cat": "", "/snap/bin/own": "",
+		"/home/somebody/.local/bin/own": "", s.project + "/bin/own": "", "/opt/own/run": "",
+		"/usr/local/go/bin/go": "/usr/local/go", "/opt/own/bin/own": "/opt/own",
+		"/usr/lib/node_modules/npm/bin/npm-cli.js": "/usr/lib/node_modules",
+		"/a/node_modules/b/node_modules/c/c.js":    "/a/node_modules",
+	} {
+		if got := s.sandbox.installation(program, nil); got != want {
+			t.Errorf("%s: %q, not %q", program, got, want)
+		}
+	}
+}
+
 // If a tool exchanges a link, a program or a folder, another tool gains no access, at the next call and after a restart
 // (CF-17, CF-61).
 func TestExchangedLinks(t *testing.T) {

@@ -97,8 +97,8 @@ func (s *Sandbox) Brings(program string) (list []string) {
 	for _, file := range append([]string{program}, script.Programs(program)...) {
 		if real, err := filepath.EvalSymlinks(s.find(file)); err == nil {
 			list = append(list, real)
-			if prefix := s.prefix(real, nil); prefix != "" {
-				list = append(list, prefix)
+			if dir := s.installation(real, nil); dir != "" {
+				list = append(list, dir)
 			}
 		}
 	}

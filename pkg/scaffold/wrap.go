@@ -23,7 +23,7 @@ func NewTool(p *project.Project, r *recipe.Recipe, from wrap.Source, words []str
 	if err := checkName(string(Tool), name); err != nil {
 		return nil, err
 	}
-	t := wrap.Tool{Name: name, Words: words, Recipe: r, Source: from, Program: words[0], Reads: packages(p, file)}
+	t := wrap.Tool{Name: name, Words: words, Recipe: r, Source: from, Program: words[0]}
 	switch {
 	case !strings.ContainsRune(words[0], filepath.Separator):
 		t.Needs = words[0]
@@ -33,18 +33,6 @@ func NewTool(p *project.Project, r *recipe.Recipe, from wrap.Source, words []str
 		t.Program, t.Needs = file, file
 	}
 	return wrap.New(t, s)
-}
-
-// packages returns the folder of npm that contains a program with the packages that it loads, or "". Other
-// programs have their files below their own directory (CF-15).
-func packages(p *project.Project, file string) string {
-	const folder = string(filepath.Separator) + "node_modules"
-	real, err := filepath.EvalSymlinks(file)
-	at := strings.Index(real, folder+string(filepath.Separator))
-	if err != nil || at < 0 {
-		return ""
-	}
-	return relative(p, real[:at]+folder)
 }
 
 // filesOf returns the files of a tool.

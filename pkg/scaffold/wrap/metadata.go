@@ -72,9 +72,6 @@ func (t *Tool) metadata(schemas string) []byte {
 	// A tool with declared capabilities cannot start other programs (CF-15).
 	if m.Capabilities != nil && !slices.Contains(m.Capabilities, string(access.Process)) {
 		m.Confine = lists{"exec": append([]string{t.Program}, r.Starts...)}
-		if t.Reads != "" {
-			m.Confine["read"] = []string{t.Reads}
-		}
 	}
 	if r.Progress != "" {
 		m.Extends, m.MaxTimeout = true, maxTimeout

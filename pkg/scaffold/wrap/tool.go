@@ -22,7 +22,6 @@ type Tool struct {
 	Source  Source
 	Program string // the first word as in tool.sh
 	Needs   string // the program to install, or "" for a program of the project
-	Reads   string // a folder that the program reads whatever the call, or ""
 	LeftOut []LeftOut
 	Review  []string // points that a person should check
 

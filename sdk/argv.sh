@@ -63,8 +63,8 @@ __mcp_argv_switch() { # ARRAY POINTER WORD [WORD_FOR_FALSE [DEFAULT]]
   esac
 }
 
-__mcp_argv_option() { # ARRAY POINTER WORD [--attached] [--path] [--unless ERE] [--any] [--one] [--default VALUE]
-  local _array=${1-} _pointer=${2-} _word=${3-} _how=apart _path='' _any='' _one='' _default='' _unless=''
+__mcp_argv_option() { # ARRAY POINTER WORD FLAG...
+  local _array=${1-} _pointer=${2-} _word=${3-} _how=apart _path='' _any='' _one='' _default='' _unless='' _relative=''
   __mcp_argv_array "$_array" || return 0
   case $_word in *=) _how=joined ;; esac
   shift "$(($# < 3 ? $# : 3))"
@@ -72,8 +72,8 @@ __mcp_argv_option() { # ARRAY POINTER WORD [--attached] [--path] [--unless ERE] 
   __mcp_argv_each "$_array" "$_pointer"
 }
 
-__mcp_argv_operand() { # ARRAY POINTER [--path] [--unless ERE] [--any] [--default VALUE]
-  local _array=${1-} _pointer=${2-} _word='' _how=operand _path='' _any='' _one='' _default='' _unless=''
+__mcp_argv_operand() { # ARRAY POINTER FLAG...
+  local _array=${1-} _pointer=${2-} _word='' _how=operand _path='' _any='' _one='' _default='' _unless='' _relative=''
   __mcp_argv_array "$_array" || return 0
   shift "$(($# < 2 ? $# : 2))"
   __mcp_argv_flags "$@"
@@ -85,6 +85,7 @@ __mcp_argv_flags() { # FLAG...
     case $1 in
       --attached) _how=attached ;;
       --path) _path=1 ;;
+      --relative) _relative=1 ;;
       --any) _any=1 ;;
       --one) _one=1 ;;
       --default) _default=${2-} && shift ;;
@@ -157,8 +158,18 @@ __mcp_argv_add() { # ARRAY POINTER
     __mcp_require_path "$2"
     [[ -z $__mcp_failure ]] || return 0
     case $__mcp_reply in */) ;; *) __mcp_reply=$__mcp_reply$_slash ;; esac
+    [[ -z $_relative ]] || __mcp_argv_relative
   fi
   __mcp_argv_push_value "$1" "$2"
+}
+
+# Makes a path below the working directory relative to it.
+__mcp_argv_relative() {
+  case $__mcp_reply in
+    "$PWD" | "$PWD/") __mcp_reply=.${__mcp_reply#"$PWD"} ;;
+    "$PWD"/-*) __mcp_reply=./${__mcp_reply#"$PWD"/} ;;
+    "$PWD"/*) __mcp_reply=${__mcp_reply#"$PWD"/} ;;
+  esac
 }
 
 __mcp_argv_push_value() { # ARRAY POINTER

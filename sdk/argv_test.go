@@ -94,6 +94,9 @@ func TestArgv(t *testing.T) {
 		row{"SDK-91", tool{args: `{"p":"new/","l":["a//","/","b"]}`, script: "argv=(); cd " + quoted(dir) +
 			"; mcp_argv_operand argv .p --path; mcp_argv_option argv .l --f= --path" + show},
 			out("<" + resolved + "/new/><--f=" + resolved + "/a/><--f=/><--f=" + resolved + "/b>"), ""},
+		row{"SDK-91", tool{args: `{"p":"-x","l":["a/","../b",".","./","a/b"]}`, script: "argv=(); cd " + quoted(resolved) +
+			"; mcp_argv_operand argv .p --path --relative; mcp_argv_option argv .l --f= --relative --path" + show},
+			out("<./-x><--f=a/><--f=" + filepath.Dir(resolved) + "/b><--f=.><--f=./><--f=a/b>"), ""},
 		row{"SDK-91", tool{args: `{"p":"/etc/passwd"}`, env: []string{"MCP_ROOTS_PATHS=" + dir, "MCP_ROOTS_COUNT=1"},
 			script: "argv=(); mcp_argv_operand argv .p --path"}, invalid(".p is outside configured MCP roots: " + dir), ""},
 	)

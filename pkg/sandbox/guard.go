@@ -283,10 +283,11 @@ var shared = []string{"/", "/usr", "/usr/local", "/opt", "/snap", "/home/linuxbr
 // node_modules, or the directory PREFIX of a program in PREFIX/bin. The result is also "" for a directory with other
 // contents, such as a root or the home directory.
 func (s *Sandbox) installation(program string, rootDirs []string) string {
-	dir := filepath.Dir(filepath.Dir(program))
+	bin := filepath.Dir(program)
+	dir := filepath.Dir(bin)
 	if before, _, ok := strings.Cut(program, "/node_modules/"); ok {
 		dir = before + "/node_modules"
-	} else if filepath.Base(filepath.Dir(program)) != "bin" || slices.Contains(shared, dir) || filepath.Base(dir) == ".local" {
+	} else if filepath.Base(bin) != "bin" || slices.Contains(shared, dir) || filepath.Base(dir) == ".local" {
 		return ""
 	}
 	for _, other := range append([]string{s.Project.Env["HOME"], s.Project.Root}, rootDirs...) {

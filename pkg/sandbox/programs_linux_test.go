@@ -66,7 +66,7 @@ func TestPrefixHoldsSecrets(t *testing.T) {
 	s.wants("read a secret", s.call("own", d, `cat "$OTHER/state/secret"`), false)
 }
 
-// A declared program that npm installed reads and starts the packages of its node_modules, and nothing beside it
+// A declared program that npm installed reads and starts the packages of its node_modules, and nothing else
 // (CF-15).
 func TestPackages(t *testing.T) {
 	withLandlock(t)
@@ -81,7 +81,7 @@ func TestPackages(t *testing.T) {
 	s.put(s.other+"/aside", "#!/usr/bin/env bash\necho started\n")
 	d := declares("", access.Extras{Exec: []string{packages + "/.bin/leaf"}})
 	s.wants("start it and what it starts", s.call("own", d, packages+"/.bin/leaf"), true)
-	s.wants("start a program beside the packages", s.call("own", d, s.other+"/aside"), false)
+	s.wants("start a program outside of it", s.call("own", d, s.other+"/aside"), false)
 }
 
 // Directories that many packages share bring nothing (CF-15).

@@ -339,7 +339,7 @@ func (p *Program) enter(s spec, help string) {
 	if help == "" {
 		o.Sure = Likely
 	}
-	o.yargs()
+	o.yargs(p.Style)
 	if o.Value != nil {
 		switch o.Value.Name {
 		case "count": // pflag's type of a switch that is counted
@@ -370,10 +370,12 @@ var (
 	yargsType = lazyregexp.New(`\[(string|number|array|count|choices: [^\]]*)\]`)
 )
 
-// yargs gives an option the value that yargs prints after the description.
-func (o *Option) yargs() {
+// yargs gives an option the value that yargs prints after the description. Without a type, it can have a value.
+func (o *Option) yargs(style Style) {
 	m := yargsType.FindStringSubmatch(o.Help)
 	switch {
+	case o.Value == nil && m == nil && style == StyleYargs && !strings.Contains(o.Help, "[boolean]"):
+		o.Value = &Value{Name: "text"}
 	case o.Value == nil && m == nil && commaList.MatchString(o.Help):
 		o.Value = &Value{Name: "list"}
 	case m == nil || o.Value != nil:

@@ -160,7 +160,7 @@ func (p *Program) synopsis(lines []string) {
 	}
 	var all [][]*Operand
 	literal := p.Style != StyleArgparse && slices.ContainsFunc(usages, (*usageWalk).hasPlaceholder)
-	p.Loose = p.Style == StyleCobra && p.Subcommands != nil && slices.ContainsFunc(usages, (*usageWalk).onlyOptions)
+	p.Loose = !slices.Contains(complete, p.Style) && slices.ContainsFunc(usages, (*usageWalk).onlyOptions)
 	modes := len(usages) > 0
 	needs := map[*Option]int{}
 	for _, w := range usages {
@@ -217,8 +217,10 @@ func (w *usageWalk) dropName() (named bool) {
 	return named
 }
 
-// onlyOptions reports whether the line has nothing but a placeholder for all options. In cobra's help of a
-// program with commands, such a line shows that it works without a command too, but not with which operands.
+// complete are the styles of libraries that print all operands in the usage line. A person writes the line of others.
+var complete = []Style{StyleArgparse, StyleClick, StyleClap, StyleNode, StyleGNU, StyleGit}
+
+// onlyOptions reports whether the line has nothing but a placeholder for all options.
 func (w *usageWalk) onlyOptions() bool {
 	return len(w.list) == 1 && anyOptions.MatchString(w.list[0].word)
 }

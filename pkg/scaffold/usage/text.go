@@ -42,6 +42,9 @@ var hyphen = lazyregexp.New(`(\pL)\x{2010}\n *`)
 // bullet matches the marker of a list item.
 var bullet = lazyregexp.New(`^(?:[\x{2022}\x{2023}\x{25e6}\x{2043}\x{2219}\x{25aa}\x{25cf}\x{00b7}*]|[+o]) +(-)`)
 
+// leaders matches dots that lead to a description, as in a table of contents.
+var leaders = lazyregexp.New(` \.{4,} `)
+
 // clean splits a text into lines without escape sequences and overstriking.
 func clean(text []byte) []line {
 	if len(text) > maxBytes {
@@ -52,7 +55,7 @@ func clean(text []byte) []line {
 		s = escapes.ReplaceAllString(s, "")
 	}
 	s = plain.Replace(hyphen.ReplaceAllString(s, "$1"))
-	s = longDash.ReplaceAllString(s, "$1--$2")
+	s = leaders.ReplaceAllString(longDash.ReplaceAllString(s, "$1--$2"), "  ")
 	var lines []line
 	for one := range strings.SplitSeq(s, "\n") {
 		if len(lines) == maxLines {

@@ -393,11 +393,21 @@ Options:
   -n, --cups     How many                                [number] [default: 2]
       --leaf     Leaves                                                  [array]
   -v, --verbose  Say more                                                [count]
+  -o, --out      The file of the tea
 `, `--help
 -k --kind = choice green,black
 -n --cups = number
 --leaf = string ...
 -v --verbose ...
+-o --out = string
+<pot> string !
+`},
+	{"dots that lead to a description", "brew", StyleOther, `Usage: brew [options] pot
+
+  -n <int> ......... number of cups
+  -k ............... a kind
+`, `-n = integer
+-k
 <pot> string !
 `},
 	{"urfave", "brew", StyleGNU, `USAGE:

@@ -43,7 +43,7 @@ func (t *Tool) body() string {
 		b.WriteString(inRoot)
 	}
 	for i := range rest {
-		b.WriteString(line(&rest[i]) + "\n")
+		b.WriteString(t.line(&rest[i]) + "\n")
 		if a := &rest[i]; t.Source.File == "" && a.IsOperand() && a.Dashes && a.Destructive {
 			fmt.Fprintf(&b, refuseOptions, quoted(slices.Sorted(maps.Keys(t.Recipe.Dangers))))
 		}
@@ -113,7 +113,7 @@ func quoted(words []string) string {
 }
 
 // line returns the line of tool.sh that adds an argument.
-func line(a *recipe.Argument) string {
+func (t *Tool) line(a *recipe.Argument) string {
 	var words []string
 	switch {
 	case len(a.Words) > 0:
@@ -140,6 +140,9 @@ func line(a *recipe.Argument) string {
 	}
 	if a.Type == recipe.Path {
 		words = append(words, "--path")
+		if t.Source.File == "" { // it runs in the only root
+			words = append(words, "--relative")
+		}
 	}
 	if a.Unless != "" {
 		words = append(words, "--unless", "^("+a.Unless+")$")

@@ -103,15 +103,19 @@ func TestAsked(t *testing.T) {
 			echo "old: unknown option, try old -h for help" >&2; exit 2; fi`,
 		"topics": record + `if [[ $2 == all ]]; then printf 'usage: topics\n\n  -a  all\n'; else
 			printf 'usage: topics\n\nTry topics --help <list|all>.\n'; fi`,
+		"refers": record + `case $* in *--help) printf 'Usage:\n  refers leaf [flags]\n\nFlags:\n  -a  all\n\n'
+			echo 'Use "refers help flags" for all flags, run "refers help", "refers clean flags" or "other help flags".' ;;
+			*) printf '  -c, --cups int  number of cups\n' ;; esac`,
 	})
 	a.kernel = func() confine.Kernel { return confine.Kernel{} } // the programs record their arguments in a file
 	for name, want := range map[string]struct{ asked, options string }{
-		"haltx":  {"haltx --help", ""},
-		"old":    {"old --help|old -h", "-a"},
-		"topics": {"topics --help|topics --help all", "-a"},
+		"haltx":       {"haltx --help", ""},
+		"old":         {"old --help|old -h", "-a"},
+		"topics":      {"topics --help|topics --help all", "-a"},
+		"refers leaf": {"refers leaf --help|refers help flags", "-a|-c --cups"},
 	} {
 		os.Remove(log)
-		p, err := a.Program(t.Context(), []string{name})
+		p, err := a.Program(t.Context(), strings.Fields(name))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

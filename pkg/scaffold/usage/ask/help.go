@@ -61,6 +61,11 @@ func (a *Asker) help(ctx context.Context, file string, words []string, note *Ans
 		if m := allAsks.FindSubmatch(ans.text); i == 0 && m != nil {
 			asks = append(asks, append(slices.Clone(words[1:]), strings.Fields("--help"+string(m[1])+"all")...))
 		}
+		if i == 0 && p != nil {
+			if err := a.referred(ctx, file, words, string(ans.text), p); err != nil {
+				return nil, err
+			}
+		}
 		if i == 0 && (p == nil || len(p.Options) == 0) {
 			if shortAsks.Match(ans.text) {
 				asks = append(asks, append(slices.Clone(words[1:]), "-h"))
@@ -71,6 +76,29 @@ func (a *Asker) help(ctx context.Context, file string, words []string, note *Ans
 		}
 	}
 	return best, nil
+}
+
+// reference matches a line that refers to more options: Use "brew help flags" for all flags.
+var reference = lazyregexp.New("(?i)\\b(?:run|use|see|try)\\b[^\\n]{0,9}?[\"'`]([a-z][\\w -]{2,60})[\"'`][^\\n]*" +
+	`\b(?:details|flags|options)\b`)
+
+// referred adds the options that the help text of a command refers to (WRAP-10).
+func (a *Asker) referred(ctx context.Context, file string, words []string, text string, p *usage.Program) error {
+	for _, m := range reference.FindAllStringSubmatch(text, 2) {
+		more := strings.Fields(m[1])
+		lists := slices.Contains(more, "options") || slices.Contains(more, "help") && len(more) > 2 // not only "brew help"
+		if len(words) == 1 || more[0] != words[0] || !lists {
+			continue
+		}
+		ans, err := a.run(ctx, file, more[1:])
+		if err != nil {
+			return err
+		}
+		if ans.cause == nil && ans.status == 0 {
+			p.Merge(&usage.Program{Options: usage.Help(ans.text, words).Options, Loose: true})
+		}
+	}
+	return nil
 }
 
 func better(p, than *usage.Program) bool {

@@ -121,7 +121,7 @@ func (m *maker) options() {
 		}
 		m.Recipe.Arguments = append(m.Recipe.Arguments, a)
 	}
-	m.Generic = len(m.Recipe.Arguments) == 0 && m.p.Loose
+	m.Generic = len(m.p.Options) == 0 && m.p.Loose
 }
 
 // rank is 0 for required options, and 1 for options in the synopsis or in examples. It is 2 for those
@@ -150,7 +150,7 @@ var (
 func never(o *usage.Option) string {
 	v := o.Value
 	switch {
-	case slices.ContainsFunc(o.Names, helpOption.MatchString), v == nil && helpText.MatchString(o.Help):
+	case v == nil && (slices.ContainsFunc(o.Names, helpOption.MatchString) || helpText.MatchString(o.Help)):
 		return "help"
 	case v != nil && v.Several && !v.Optional:
 		return "takes several values at once, which tools do not support"

@@ -67,7 +67,11 @@ pot string required
 			"  -a, --all  show all\n", "i -i string words only ?option\nall --all switch\n"},
 		"types that a library prints": {"brew", "Usage:\n  brew [flags]\n\nFlags:\n  -h, --help  help for brew\n" +
 			"      --cups int   number of cups\n  -k, --kinds strings   list of kinds\n      --file string   file to read\n",
-			"kinds --kinds string equals repeat\ncups --cups integer equals\nfile --file string equals ?type\n"},
+			"kinds --kinds string equals repeat\ncups --cups integer equals\nfile --file string equals ?type\n" +
+				"[--]\narguments string repeat ?operands\n"},
+		"a version is not the program's": {"brew", "usage: brew [-h] [--version NAME]\n\noptions:\n" +
+			"  -h, --help  show this help message and exit\n  --version NAME  version to show\n",
+			"version --version string equals\n"},
 		"operands that differ": {"brew", "usage: brew [-a] POT CUP\n       brew [-a] LEAF...\n\n  -a  show all\n",
 			"a -a switch\narguments string repeat ?operands\n"},
 		"two dashes between operands": {"brew",

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/scaffold/recipe"
 	"mcp-bash/pkg/scaffold/usage"
 	"mcp-bash/pkg/scaffold/usage/ask"
 	"mcp-bash/pkg/scaffold/usage/infer"
@@ -156,13 +157,13 @@ func measure(t testing.TB, p *usage.Program, list []fact) (m measured) {
 			m.found++
 		}
 		got := types[o.Name()]
-		isSwitch := f.kinds[0] == string(usage.Switch)
-		if got == "" || isSwitch && got == string(usage.Switch) {
+		isSwitch := f.kinds[0] == string(recipe.Switch)
+		if got == "" || isSwitch && got == string(recipe.Switch) {
 			continue
 		}
 		m.values++
 		wide := !isSwitch && (got == "string" || got == "path" && slices.Contains(f.kinds, "string"))
-		optional := got == string(usage.Switch) && o.Value != nil // a switch without its optional value
+		optional := got == string(recipe.Switch) && o.Value != nil // a switch without its optional value
 		if !wide && !optional && !slices.Contains(f.kinds, got) {
 			m.narrowed++
 			tell("%s: %s, not %s", strings.Join(f.names, " "), got, strings.Join(f.kinds, " or "))

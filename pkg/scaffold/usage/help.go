@@ -1,9 +1,11 @@
 package usage
 
 import (
+	"path"
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/scaffold/recipe"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
@@ -73,7 +75,6 @@ var (
 	optionParts  = lazyregexp.New(`(?i)\b(options?|flags|switches)\b`)
 	commandLine  = lazyregexp.New(`^([a-z0-9][A-Za-z0-9_.:+-]*)((?:, ` +
 		`?[a-z0-9][a-z0-9-]*)*)(?:\s*\*)?(?::? {2,}(.*)|: +(.*)|)$`)
-	ruler = lazyregexp.New(`^[-=~_*#]{2,}$`)
 )
 
 func (r *helpReader) read() {
@@ -99,12 +100,10 @@ func (r *helpReader) read() {
 
 func (r *helpReader) line(l, previous, next line) {
 	switch {
-	case ruler.MatchString(l.text):
-		return
 	case l.blank():
 		r.inUsage = r.inUsage && (len(r.usage) == 0 || r.part == aboutUsage)
 		return
-	case r.usageBegins(l), r.heading(l, next), r.inUsage && r.goesOn(l, previous):
+	case r.usageBegins(l), r.heading(l), r.inUsage && r.goesOn(l, previous):
 		return
 	}
 	if r.part == aboutOptions && l.indent == 0 && len(r.usage) > 0 && strings.HasPrefix(l.text, "[-") { // as npm prints it
@@ -114,13 +113,7 @@ func (r *helpReader) line(l, previous, next line) {
 	if r.inUsage = false; r.part == aboutUsage {
 		r.part = aboutOptions
 	}
-	if r.part == aboutElse {
-		if strings.Contains(r.section, "example") {
-			r.p.exemplify(l.text)
-		}
-		return
-	}
-	if r.option(l, previous, next) || r.describes(l) {
+	if r.part == aboutElse || r.option(l, previous, next) || r.describes(l) {
 		return
 	}
 	r.end()
@@ -157,7 +150,7 @@ func (r *helpReader) usageBegins(l line) bool {
 // describes adds a line to the description of the current option if it belongs there.
 func (r *helpReader) describes(l line) bool {
 	e := r.entry
-	if e == nil || l.indent <= e.indent || e.column > 0 && l.indent < e.column-2 && len(e.help) == 0 {
+	if e == nil || l.indent <= e.indent {
 		return false
 	}
 	if m := commandLine.FindStringSubmatch(l.text); m != nil && e.operand != nil &&
@@ -178,14 +171,12 @@ func (r *helpReader) describes(l line) bool {
 const maxHelp = 12
 
 // heading begins a section if the line is a heading, and reports whether it is.
-func (r *helpReader) heading(l, next line) bool {
+func (r *helpReader) heading(l line) bool {
 	title := ""
 	switch {
 	case l.indent > 2:
-	case capitals.MatchString(l.text) && (next.indent > l.indent || next.blank()) && !r.inUsage:
-		title = l.text
-	case heading.MatchString(l.text), strings.HasSuffix(l.text, ":") && l.indent == 0 && len(l.text) < 80 &&
-		(optionParts.MatchString(l.text) || commandParts.MatchString(l.text) || elseParts.MatchString(l.text)):
+	case capitals.MatchString(l.text) && !r.inUsage, heading.MatchString(l.text),
+		strings.HasSuffix(l.text, ":") && l.indent == 0 && elseParts.MatchString(l.text):
 		title = l.text
 	}
 	if title == "" {
@@ -221,14 +212,10 @@ func (r *helpReader) goesOn(l, previous line) bool {
 	first, _, _ := strings.Cut(l.text, " ")
 	own := isName(first, r.p.Words) || strings.HasPrefix(l.text, strings.Join(r.p.Words, " "))
 	switch {
-	case own && (l.indent > r.usageAt || r.part == aboutUsage):
+	case own && (l.indent > r.usageAt || r.part == aboutUsage),
+		len(r.usage) == 0 && r.part == aboutUsage && !strings.HasPrefix(l.text, "-"):
 		r.usage = append(r.usage, l.text)
-	case len(r.usage) == 0:
-		if r.part != aboutUsage || strings.HasPrefix(l.text, "-") {
-			return false
-		}
-		r.usage = append(r.usage, l.text)
-	case previous.blank():
+	case len(r.usage) == 0, previous.blank():
 		return false
 	case l.indent > r.usageAt && (strings.ContainsAny(l.text[:1], "[<({|.") || upperWord.MatchString(first) ||
 		l.indent > r.usageAt+6):
@@ -244,15 +231,8 @@ func (r *helpReader) goesOn(l, previous line) bool {
 
 // isName reports whether a word of a usage line is the name of the program.
 func isName(word string, words []string) bool {
-	base := words[0]
-	if at := strings.LastIndexByte(base, '/'); at >= 0 {
-		base = base[at+1:]
-	}
-	if at := strings.LastIndexByte(word, '/'); at >= 0 {
-		word = word[at+1:]
-	}
-	return word == base || word == strings.Join(append([]string{base}, words[1:]...), "-") ||
-		word == words[len(words)-1] || strings.TrimSuffix(word, ".py") == base
+	word = strings.TrimSuffix(path.Base(word), ".py")
+	return word == words[0] || word == strings.Join(words, "-") || word == words[len(words)-1]
 }
 
 // option reads a line that begins an option.
@@ -263,7 +243,6 @@ func (r *helpReader) option(l, previous, next line) bool {
 	if e := r.entry; e != nil && e.spec.names != nil && e.column > 0 && l.indent >= e.column {
 		return false // a description that continues
 	}
-	listed := strings.HasSuffix(l.text, ",")
 	l.text = strings.TrimSuffix(l.text, ",")
 	s, rest, ok := parseSpec(l.text, false)
 	if !ok {
@@ -278,7 +257,7 @@ func (r *helpReader) option(l, previous, next line) bool {
 	prose := !previous.blank() && previous.indent == l.indent && !strings.HasPrefix(previous.text, "-") &&
 		!strings.HasSuffix(previous.text, ":") && !r.specs[l.indent]
 	loose := rest != "" && !separated(l.text, rest)
-	if loose && (prose || l.indent == 0 && !r.specs[0] || listed && !r.specs[l.indent]) ||
+	if loose && (prose || l.indent == 0 && !r.specs[0]) ||
 		prose && (rest == "" || strings.Contains(previous.text, "  ")) { // a row of another table
 		return false
 	}
@@ -326,8 +305,10 @@ func (r *helpReader) end() {
 // enter adds the option of a spec with its description.
 func (p *Program) enter(s spec, help string) {
 	if first := s.names[0]; cluster.MatchString(first) {
-		switch o := p.Find(first[:2]); {
-		case o != nil && o.Value != nil && o.Value.Kind != Integer && o.Value.Kind != Number: // "-Thtml": -T with a value
+		o := p.Find(first[:2])
+		takes := o != nil && o.Value != nil && o.Value.Kind != recipe.Integer && o.Value.Kind != recipe.Number
+		switch {
+		case takes: // "-Thtml" is -T with a value
 			return
 		case o != nil && s.value == nil && strings.Trim(first, first[:2]) == "": // "-vv" is -v twice
 			o.Repeat = true
@@ -339,7 +320,15 @@ func (p *Program) enter(s spec, help string) {
 	if help == "" {
 		o.Sure = Likely
 	}
-	o.yargs(p.Style)
+	switch m := yargsType.FindStringSubmatch(help); {
+	case o.Value != nil, m != nil && (m[1] == "boolean" || m[1] == "count"):
+	case m != nil:
+		o.Value = &Value{Name: strings.Replace(m[1], "number", "float", 1)}
+	case p.Style == StyleYargs: // an option without a type can have a value
+		o.Value = &Value{Name: "text"}
+	case commaList.MatchString(help):
+		o.Value = &Value{Name: "list"}
+	}
 	if o.Value != nil {
 		switch o.Value.Name {
 		case "count": // pflag's type of a switch that is counted
@@ -367,26 +356,8 @@ var (
 	// commaList matches descriptions of a value that the help omits otherwise.
 	commaList = lazyregexp.New(`(?i)^(?:a )?comma[- ](?:separated|delimited)`)
 	// yargsType matches the type that yargs prints after a description.
-	yargsType = lazyregexp.New(`\[(string|number|array|count|choices: [^\]]*)\]`)
+	yargsType = lazyregexp.New(`\[(string|number|array|boolean|count|choices: [^\]]*)\]`)
 )
-
-// yargs gives an option the value that yargs prints after the description. Without a type, it can have a value.
-func (o *Option) yargs(style Style) {
-	m := yargsType.FindStringSubmatch(o.Help)
-	switch {
-	case o.Value == nil && m == nil && style == StyleYargs && !strings.Contains(o.Help, "[boolean]"):
-		o.Value = &Value{Name: "text"}
-	case o.Value == nil && m == nil && commaList.MatchString(o.Help):
-		o.Value = &Value{Name: "list"}
-	case m == nil || o.Value != nil:
-	case m[1] == "count":
-		o.Repeat = true
-	case m[1] == "number":
-		o.Value = &Value{Name: "float"}
-	default:
-		o.Value, o.Repeat = &Value{Name: "text"}, m[1] == "array"
-	}
-}
 
 // commandBegins reads a line that begins a command in a list of commands.
 func (r *helpReader) commandBegins(l line) bool {
@@ -411,20 +382,6 @@ func (r *helpReader) operandBegins(l line) bool {
 	o := &Operand{Value: Value{Name: strings.Trim(m[1], "<>[]."), Choices: listed(m[1])}}
 	r.begin(&entry{operand: o}, l, m[2])
 	return true
-}
-
-var optionIn = lazyregexp.New(`(?:^|[\s"'(\[])(--?[A-Za-z][A-Za-z0-9-]*)`)
-
-// exemplify notes the options in a text with examples. "-xf" stands for -x and -f, too.
-func (p *Program) exemplify(text string) {
-	for _, m := range optionIn.FindAllStringSubmatch(text, 50) {
-		p.show(m[1])
-		if cluster.MatchString(m[1]) && len(m[1]) < 6 {
-			for _, c := range m[1][1:] {
-				p.show("-" + string(c))
-			}
-		}
-	}
 }
 
 var (

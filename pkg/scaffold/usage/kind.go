@@ -4,16 +4,15 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/scaffold/recipe"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// types maps type names that libraries print themselves to kinds. These are certain.
-var types = map[string]Kind{
-	"int": Integer, "ints": Integer, "int32": Integer, "int64": Integer, "uint": Integer, "uint8": Integer,
-	"uint16": Integer, "uint32": Integer, "uint64": Integer, "integer": Integer, "integer range": Integer,
-	"text": Text, "+int": Integer,
-	"float": Number, "float32": Number, "float64": Number, "float range": Number, "floats": Number,
-}
+// The names of types that libraries print themselves. These are certain.
+var (
+	wholeType = lazyregexp.New(`(?i)^(?:\+?u?int(?:s|8|16|32|64)?|integer(?: range)?)$`)
+	floatType = lazyregexp.New(`(?i)^float(?:s|32|64| range)?$`)
+)
 
 // The names of values that indicate a kind. The kind is a guess, and so never narrows a schema.
 var (
@@ -31,50 +30,42 @@ var (
 	possible = lazyregexp.New(`(?i)(?:\[possible values: |\(choices: |\bchoices: |\bone of(?: the following)?:? |` +
 		`\bvalid values(?: are)?: |\ballowed values(?: are)?: |\bpossible values(?: are)?: |` +
 		`\bsupported values(?: are)?: )(.*)`)
-	enclosed   = lazyregexp.New(`\(([a-z][\w.+-]*(?:, [\w.+-]+){2,30})\)\.?$`)
 	choiceWord = lazyregexp.New("^[(\\[{]?[\"'`]?([A-Za-z0-9][A-Za-z0-9_.+-]{0,39})[\"'`]?(?: ?\\((?:the )?default\\))?")
 )
 
 // decide determines the kind of a value from its name and from the description (WRAP-28).
 func (v *Value) decide(help string) {
 	name := strings.Trim(v.Name, "<>[]{}=. ")
-	kind, typed := types[strings.ToLower(name)]
-	switch {
-	case len(v.Choices) > 1:
-		v.Kind, v.Sure = Choice, Certain
-		return
-	case typed && kind != Text:
-		v.Kind, v.Sure = kind, Certain
-		return
+	whole, float := wholeType.MatchString(name), floatType.MatchString(name)
+	if len(v.Choices) == 0 && !whole && !float {
+		v.Choices = choicesIn(help)
 	}
-	if v.Choices = choicesIn(help); len(v.Choices) > 1 {
-		v.Kind, v.Sure = Choice, Certain
-		return
-	}
-	v.Choices, v.Kind, v.Sure = nil, Text, Guessed
 	switch {
-	case typed:
-		v.Sure = Certain
+	case len(v.Choices) > 0:
+		v.Kind, v.Sure = recipe.Choice, Certain
+	case whole:
+		v.Kind, v.Sure = recipe.Integer, Certain
+	case float:
+		v.Kind, v.Sure = recipe.Number, Certain
+	case strings.EqualFold(name, "text"):
+		v.Kind, v.Sure = recipe.String, Certain
 	case urlName.MatchString(name):
-		v.Kind = URL
+		v.Kind, v.Sure = recipe.URL, Guessed
 	case pathName.MatchString(name):
-		v.Kind, v.Sure = Path, Likely
+		v.Kind, v.Sure = recipe.Path, Likely
 	case pathHelp.MatchString(help):
-		v.Kind = Path
+		v.Kind, v.Sure = recipe.Path, Guessed
 	case numberName.MatchString(name):
-		v.Kind = Integer
+		v.Kind, v.Sure = recipe.Integer, Guessed
 	default:
-		v.Sure = Likely
+		v.Kind, v.Sure = recipe.String, Likely
 	}
 }
 
-// choicesIn returns the choices that a description lists: {a|b}, [a|b], (a, b, c) at its end, or a list after "one of".
+// choicesIn returns the choices that a description lists: {a|b}, [a|b], or a list after "one of".
 func choicesIn(help string) []string {
 	if m := braced.FindStringSubmatch(help); m != nil {
 		return listed(m[1])
-	}
-	if m := enclosed.FindStringSubmatch(help); m != nil {
-		return strings.Split(m[1], ", ")
 	}
 	m := possible.FindStringSubmatch(help)
 	if m == nil {

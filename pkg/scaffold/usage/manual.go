@@ -18,15 +18,11 @@ func Manual(text []byte, words []string) *Program {
 		m.line(strings.TrimRight(strings.Map(printing, strings.ToValidUTF8(l[:min(len(l), maxLine)], "")), " "))
 	}
 	m.flush()
-	if m.mdoc {
-		p.Style = StyleUsage
-	}
 	r := &helpReader{p: p, lines: m.lines}
 	r.read()
 	p.Summary = sentence(m.summary)
 	p.synopsis(m.synopsis)
 	p.finish()
-	p.Style = StyleOther // a page does not show which library reads the options
 	return p
 }
 
@@ -66,7 +62,6 @@ type manPage struct {
 	body    bool     // a tag is being described
 	listed  int      // the column of a list in this section whose tags are not options
 	depth   int      // of .RS, or of mdoc's lists
-	mdoc    bool
 }
 
 // flush ends a paragraph.
@@ -169,7 +164,7 @@ func (m *manPage) line(l string) {
 		}
 	case "PP", "P", "LP", "Pp", "sp", "br", "YS":
 		m.flush()
-		m.body = m.body && (m.mdoc || name == "sp" || name == "br")
+		m.body = m.body && (name == "sp" || name == "br")
 	case "RS", "INDENT":
 		m.flush()
 		m.depth++
@@ -182,9 +177,7 @@ func (m *manPage) line(l string) {
 	case "It":
 		m.item(mdocLine(args))
 	case "Nm": // the name of the program, which begins a usage line
-		if m.mdoc = true; m.section == "synopsis" {
-			m.flush()
-		}
+		m.flush()
 		if m.section != "name" {
 			m.text(m.name + " " + mdocLine(args))
 		}

@@ -6,6 +6,8 @@ package usage
 import (
 	"slices"
 	"strings"
+
+	"mcp-bash/pkg/scaffold/recipe"
 )
 
 // A Program is the command line of a program or of one of its commands, as far as it is known.
@@ -29,8 +31,6 @@ type Program struct {
 	// before that operand and has another meaning elsewhere.
 	Dashes   bool
 	DashesAt int
-	// Shown are the names of options in usage lines and examples.
-	Shown map[string]bool
 
 	clusters bool // usage lines have "[-abc]"
 }
@@ -64,20 +64,6 @@ const (
 	Certain
 )
 
-// A Kind is the type of an option's or operand's values.
-type Kind string
-
-// The kinds.
-const (
-	Switch  Kind = "switch" // no value
-	Text    Kind = "string"
-	Integer Kind = "integer"
-	Number  Kind = "number"
-	Choice  Kind = "choice"
-	Path    Kind = "path"
-	URL     Kind = "url"
-)
-
 // An Option is an option with all its names.
 type Option struct {
 	Names     []string // as they are typed: "-k", "--key", "-name"
@@ -96,7 +82,7 @@ type Option struct {
 // A Value is the value that an option takes.
 type Value struct {
 	Name     string // the program's name for it: "FILE"
-	Kind     Kind
+	Kind     recipe.Type
 	Sure     Sure // how certain the kind is
 	Optional bool
 	Several  bool // the option takes several words
@@ -168,17 +154,9 @@ func (p *Program) add(o *Option) {
 		if len(p.Options) < maxOptions {
 			p.Options = append(p.Options, o)
 		}
-	case another(o, known[0]): // "-C, --check=quiet" next to "-c, --check"
 	default:
 		known[0].fill(o)
 	}
-}
-
-// another reports whether an option has a short name other than that of an option with the same long
-// name. Two readings of one option do not.
-func another(o, there *Option) bool {
-	other := func(name string) bool { return isShort(name) && !there.Has(name) }
-	return !o.fromUsage && slices.ContainsFunc(o.Names, other) && slices.ContainsFunc(there.Names, isShort)
 }
 
 func anyName(names []string, is func(name string) bool) bool { return slices.ContainsFunc(names, is) }
@@ -206,29 +184,10 @@ func (o *Option) fill(from *Option) {
 		if v.Name == "" {
 			v.Name = other.Name
 		}
-		if other.Sure > v.Sure || v.Kind == Text && other.Kind != Text && other.Sure >= v.Sure {
+		if other.Sure > v.Sure || v.Kind == recipe.String && other.Kind != recipe.String && other.Sure >= v.Sure {
 			v.Kind, v.Sure, v.Choices = other.Kind, other.Sure, other.Choices
 		}
 		v.Equals = v.Equals || other.Equals
-	}
-}
-
-// Settle corrects, after all sources are merged, a conclusion that one source alone can get wrong.
-// If single dashes begin long names, the program parses its options itself, and "--" may not end
-// them.
-func (p *Program) Settle() {
-	single, double := 0, 0
-	for _, o := range p.Options {
-		for _, name := range o.Names {
-			if strings.HasPrefix(name, "--") {
-				double++
-			} else if len(name) > 2 {
-				single++
-			}
-		}
-	}
-	if single > double && slices.Contains([]Style{StyleUsage, StyleOther, StyleGNU}, p.Style) {
-		p.Dashes, p.Getopt, p.Style = false, false, StyleOther
 	}
 }
 
@@ -257,18 +216,6 @@ func (p *Program) Merge(from *Program) {
 	}
 	p.Stdin, p.DashInput = p.Stdin || from.Stdin, p.DashInput || from.DashInput
 	p.Dashes = p.Dashes || from.Dashes
-	for name := range from.Shown {
-		p.show(name)
-	}
-}
-
-func (p *Program) show(name string) {
-	if p.Shown == nil {
-		p.Shown = map[string]bool{}
-	}
-	if len(p.Shown) < maxOptions {
-		p.Shown[name] = true
-	}
 }
 
 func (p *Program) addCommand(s Subcommand) {

@@ -3,6 +3,7 @@ package usage
 import (
 	"strings"
 
+	"mcp-bash/pkg/scaffold/recipe"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
@@ -14,7 +15,7 @@ var (
 		times + `|\brepeatable\b|\bwith (?:multiple|more than one) -|` +
 		`\bmultiple options specify\b|\bcan repeat\b|\brepeat (?:for|to|this|it|the (?:option|flag))\b|` +
 		`^\W*(?:multiple times|repeat this)|\bmultiple allowed\b|\beach (?:occurrence|instance|repetition)\b|` +
-		`\b(?:is|are) (?:cumulative|additive)\b|\bto add more\b|\(default:? \[\]\)|\[default: \[\]\]|\[array\]|` +
+		`\b(?:is|are) (?:cumulative|additive)\b|\bto add more\b|\(default:? \[\]\)|\[default: \[\]\]|\[array\]|\[count\]|` +
 		`\(allows multiple\)|\[multiple\]|\(multiple\)|\[can be repeated\]|\(-v+,|\[repeatable\]`)
 	severalOf = lazyregexp.New(`(?i)\b(?:multiple|several|more than one)(?: \S+){0,3}? (?:may|can|are|could) ` +
 		`(?:be )?(?:used|given|specified|supplied|provided|passed|defined|added|set|allowed|permitted|accepted)\b|` +
@@ -44,7 +45,7 @@ func (o *Option) decideRepeat() {
 		o.Repeat = true
 	case v == nil:
 		o.Repeat = moreVerbose.MatchString(o.Help) || o.doubled()
-	case v.Kind != Text && v.Kind != Path || v.Optional ||
+	case v.Kind != recipe.String && v.Kind != recipe.Path || v.Optional ||
 		commas.MatchString(o.Help) || strings.Contains(v.Name, ",") || strings.HasSuffix(strings.ToLower(v.Name), "list"):
 	case pair.MatchString(v.Name), pairHelp.MatchString(o.Help), anyName(o.Names, collects.MatchString):
 		o.Repeat, o.RepeatGuessed = true, true

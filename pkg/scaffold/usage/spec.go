@@ -66,10 +66,11 @@ func parseSpec(text string, whole bool) (s spec, rest string, ok bool) {
 			return s, text, false
 		}
 		v, after := parseValue(rest, isShort(name), whole)
-		if rest = after; v != nil && (s.value == nil || s.value.Name == "") {
-			s.value, v = v, s.value
-		}
-		if v != nil && s.value != nil && s.value != v {
+		switch rest = after; {
+		case v == nil:
+		case s.value == nil:
+			s.value = v
+		default:
 			s.value.Equals, s.value.Optional = s.value.Equals || v.Equals, s.value.Optional || v.Optional
 			s.value.dots = s.value.dots || v.dots
 		}
@@ -201,7 +202,7 @@ func nextWord(text string, whole bool) (*Value, string) {
 	bare := strings.TrimRight(word, ",.:")
 	plainWord := innerBrackets.ReplaceAllString(bare, "")
 	switch {
-	case bare == "" || bare == "or" || strings.HasPrefix(word, "-"):
+	case bare == "or":
 		return nil, text
 	case placeholder.MatchString(plainWord):
 	case typeWord.MatchString(plainWord) && (whole || atBoundary(rest)):
@@ -241,7 +242,7 @@ func (v *Value) more(rest string, whole bool) (*Value, string) {
 	}
 	for strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "  ") {
 		word, after := cutWord(rest[1:])
-		repeated := strings.HasPrefix(word, "[") && strings.HasSuffix(word, "]") && strings.Contains(word, "...")
+		repeated := strings.HasSuffix(word, "]") && strings.Contains(word, "...")
 		prose := len(word) == 1 && len(v.Name) > 1 // "-f FILE A list"
 		if !repeated && word != v.Name && (prose || !placeholder.MatchString(word)) {
 			break
@@ -316,8 +317,7 @@ func cutWord(text string) (word, rest string) {
 			closing = append(closing, ">}])"[at])
 		case depth > 0 && c == closing[depth-1]:
 			closing = closing[:depth-1]
-		case depth == 0 && (strings.IndexByte(" ,]);", c) >= 0 || (c == '|' || c == '/') && next == '-'),
-			depth > 0 && c == ' ' && next == ' ': // a bracket that is not closed
+		case depth == 0 && (strings.IndexByte(" ,]);", c) >= 0 || (c == '|' || c == '/') && next == '-'):
 			return text[:i], text[i:]
 		}
 	}

@@ -42,31 +42,21 @@ const (
 )
 
 var tokenPattern = lazyregexp.New(`-\w{1,2}\|--[a-z][\w-]*|<[^<>]*>|[A-Za-z0-9_]+(?:\|[A-Za-z0-9_]+)+|` +
-	`\{[^{}|\s]+,[^{}|]+\}|\[=[^\[\]]*\]|` +
+	`\{[^{}|\s]+,[^{}|]+\}|` +
 	`\.\.\.|[][(){}|]|[^][(){}|\s]+`)
 
-// plainUsage rewrites "--[no-]color", "-[abc]" and "FILE(s)".
-var plainUsage = strings.NewReplacer("...", "...", "..]", "...]", "-[no-]", "-", "-[", "[-", "(s)", "...", "(+|-)", "+")
+// plainUsage rewrites "<leaves...>", "--[no-]color", "-[abc]" and "FILE(s)".
+var plainUsage = strings.NewReplacer("...>", ">...", "...", "...", "..]", "...]", "-[no-]", "-", "-[", "[-",
+	"(s)", "...", "(+|-)", "+")
 
-// split splits a usage line. "--key=VALUE" is one word, and so is a word that a bracket follows directly:
-// "--color[=WHEN]".
+// split splits a usage line. "--key=VALUE" is one word.
 func split(text string) (out []string) {
-	end := 0
-	for _, m := range tokenPattern.FindAllStringIndex(text, maxTokens) {
-		word, last := text[m[0]:m[1]], len(out)-1
-		bare, dotted := strings.CutSuffix(word, "...")
-		switch {
-		case last >= 0 && m[0] == end && strings.HasPrefix(out[last], "-") &&
-			(strings.HasPrefix(word, "[=") || strings.HasSuffix(out[last], "=") || strings.HasPrefix(word, "<")):
-			out[last] += word
-		case strings.HasSuffix(word, "...>"): // "<leaves...>"
-			out = append(out, strings.TrimSuffix(word, "...>")+">", "...")
-		case dotted && bare != "":
+	for _, m := range tokenPattern.FindAllStringSubmatch(text, maxTokens) {
+		if bare, dotted := strings.CutSuffix(m[0], "..."); dotted && bare != "" {
 			out = append(out, bare, "...")
-		default:
-			out = append(out, word)
+		} else {
+			out = append(out, m[0])
 		}
-		end = m[1]
 	}
 	return out
 }
@@ -97,17 +87,12 @@ func tokens(text string) (list []token, unclear bool) {
 		case len(word) > 1 || !strings.Contains("[({])}", word):
 			last = len(list)
 			list = append(list, token{word: word, depth: depth, leads: top.branch == last, optional: top.optional,
-				value: slices.ContainsFunc(stack[1:], func(o open) bool { return o.hasOption(list, depth) })})
+				value: slices.ContainsFunc(stack[1:], func(o open) bool {
+					return o.branch < len(list) && list[o.branch].isOption() && list[o.branch].depth == o.depth
+				})})
 		}
 	}
 	return list, unclear
-}
-
-// hasOption reports whether the last branch of the brackets begins with an option, of which a token at a depth can
-// be the value. In deeper brackets, it can only be that of the last option.
-func (o open) hasOption(list []token, depth int) bool {
-	return o.branch < len(list) && list[o.branch].isOption() && list[o.branch].depth == o.depth &&
-		(depth == o.depth || !slices.ContainsFunc(list[o.branch+1:], token.isOption))
 }
 
 // close changes the tokens in a pair of brackets if they are alternatives or prose.
@@ -115,7 +100,7 @@ func (o open) close(list []token) (out []token, unclear bool) {
 	group := list[o.start:]
 	plain := !slices.ContainsFunc(group, func(t token) bool { return t.repeat || !t.leads })
 	switch {
-	case len(group) == 0 || group[0].value:
+	case len(group) == 0:
 	case o.bars > 0 && slices.ContainsFunc(group, func(t token) bool { return strings.HasPrefix(t.word, "-") }):
 		out = list[:o.start]
 		for _, t := range group {
@@ -148,7 +133,9 @@ func (o open) close(list []token) (out []token, unclear bool) {
 func (p *Program) synopsis(lines []string) {
 	var usages, own []*usageWalk // own are those that name the command
 	for _, text := range lines[:min(len(lines), maxUsages)] {
-		text, _, _ = strings.Cut(text, " # ")
+		if text, _, _ = strings.Cut(text, " # "); helpLine.MatchString(text) {
+			continue
+		}
 		w := &usageWalk{p: p, required: map[*Option]bool{}}
 		w.list, w.unclear = tokens(plainUsage.Replace(text))
 		if usages = append(usages, w); w.dropName() {
@@ -165,9 +152,7 @@ func (p *Program) synopsis(lines []string) {
 	needs := map[*Option]int{}
 	for _, w := range usages {
 		w.literal = literal
-		if w.walk(); w.help {
-			continue
-		}
+		w.walk()
 		modes = modes && w.mode
 		if p.Loose = p.Loose || w.unclear; w.unclear {
 			continue
@@ -178,7 +163,7 @@ func (p *Program) synopsis(lines []string) {
 		}
 	}
 	for o, n := range needs { // an option is required if every line requires it
-		o.Required = o.Required || n == len(all)
+		o.Required = o.Required || o.Value != nil && n == len(all)
 	}
 	loose := p.Loose || modes
 	if p.operandsOf(all); loose {
@@ -195,7 +180,6 @@ type usageWalk struct {
 	required map[*Option]bool
 	unclear  bool // the line does not show the operands
 	mode     bool // a switch is required: this is one mode of the program, and others can have other operands
-	help     bool // the line is about an option for help
 }
 
 // dropName drops the words that the command line begins with. It reports whether these are all words of a
@@ -228,19 +212,13 @@ func (w *usageWalk) onlyOptions() bool {
 // hasPlaceholder reports whether the line has operands in capitals or angle brackets. Words in lower case
 // are then typed as they are.
 func (w *usageWalk) hasPlaceholder() bool {
-	for i, t := range w.list {
-		after := i > 0 && w.list[i-1].isOption()
-		if t.isMarked() && !t.value && !after && !anyOptions.MatchString(t.word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.list, func(t token) bool { return t.isMarked() && !anyOptions.MatchString(t.word) })
 }
 
 var (
 	// anyOptions matches a placeholder for all options.
 	anyOptions = lazyregexp.New(`(?i)^<?(?:\S*[-_])?(?:options?|opts?|flags?|switches)>?s?\.*$`)
-	helpName   = lazyregexp.New(`^(?:-h|-\?|-V|--?help|--?version|--?usage)$`)
+	helpLine   = lazyregexp.New(` (?:-h|-\?|-V|--?help|--?version|--?usage)$`)
 	anyCommand = lazyregexp.New(`(?i)^<?(?:sub-?)?(?:command|cmd)s?>?$`)
 	cluster    = lazyregexp.New(`^-[A-Za-z0-9@%#]{2,}$`)
 	proseWord  = lazyregexp.New(`^[a-z][A-Za-z0-9_./:+=-]*$`)
@@ -281,30 +259,27 @@ func (w *usageWalk) option(list []token) (took bool) {
 	if len(list) > 1 && (t.depth == 0 || list[1].value) && !list[1].isOption() && !anyOptions.MatchString(list[1].word) {
 		next = list[1]
 	}
-	alone := t.leads && next.value && (len(list) == 2 || !list[2].value) // "[-o value]"
-	if cluster.MatchString(t.word) && known == nil && !alone {
-		if !t.either && p.isCluster(t.word) { // one of several alternatives can be one option or several
-			p.clusters = true
-			for _, c := range t.word[1:] {
-				p.add(&Option{Names: []string{"-" + string(c)}, Sure: Likely, fromUsage: true})
-				p.show("-" + string(c))
-			}
-			return false
+	switch {
+	case !cluster.MatchString(t.word) || known != nil || next.value:
+	case t.either: // it can be one option or several
+		return false
+	case !slices.ContainsFunc(p.Options, (*Option).isWord):
+		p.clusters = true
+		for _, c := range t.word[1:] {
+			p.add(&Option{Names: []string{"-" + string(c)}, Sure: Likely, fromUsage: true})
 		}
-		if t.either {
-			return false
-		}
+		return false
 	}
 	s, rest, ok := parseSpec(t.word, true)
 	if !ok || rest != "" {
 		return false
 	}
 	o := &Option{Names: s.names, Negations: s.negations, Value: s.value, Sure: Likely, Repeat: t.repeat, fromUsage: true}
-	unknown := known == nil && (next.value || len(list) <= 3 || next.isMarked())
-	if next.word != "" && o.Value == nil && (alone || unknown || known != nil && known.Value != nil) {
+	if next.word != "" && o.Value == nil && (next.value || known == nil && next.isMarked() ||
+		known != nil && known.Value != nil) {
 		took = true
 		o.Value = (&Value{Name: next.word, dots: next.repeat && !t.repeat}).named()
-		o.Value.Optional = alone && next.depth > t.depth && next.optional
+		o.Value.Optional = next.depth > t.depth && next.optional && (len(list) == 2 || !list[2].value)
 	}
 	help := ""
 	if known != nil {
@@ -318,13 +293,9 @@ func (w *usageWalk) option(list []token) (took bool) {
 		o.Repeat = o.Repeat || o.Value.dots
 	}
 	p.add(o)
-	p.show(o.Names[0])
 	if there := p.Find(o.Names[0]); !t.optional && there != nil {
-		if there.Value != nil {
-			w.required[there] = true
-		}
+		w.required[there] = true
 		w.mode = w.mode || there.Value == nil
-		w.help = w.help || anyName(there.Names, helpName.MatchString)
 	}
 	return took
 }
@@ -335,18 +306,8 @@ func (p *Program) trustsUsage() bool {
 	return slices.Contains([]Style{StyleUsage, StyleArgparse}, p.Style) || len(p.Options) == 0
 }
 
-// isCluster reports whether "-abc" represents three options. It is one option if a letter repeats,
-// or if single dashes begin long names.
-func (p *Program) isCluster(word string) bool {
-	for i, c := range word[1:] {
-		if strings.ContainsRune(word[1:1+i], c) {
-			return false
-		}
-	}
-	return p.Style != StyleGoFlag && !slices.ContainsFunc(p.Options, func(o *Option) bool {
-		return len(o.Names[0]) > 2 && !strings.HasPrefix(o.Names[0], "--") && !o.fromUsage
-	})
-}
+// isWord reports whether a single dash begins a long name.
+func (o *Option) isWord() bool { return len(o.Names[0]) > 2 && !strings.HasPrefix(o.Names[0], "--") }
 
 // word reads an operand.
 func (w *usageWalk) word(t token) {
@@ -354,7 +315,7 @@ func (w *usageWalk) word(t token) {
 	switch {
 	case name == "-":
 		w.p.DashInput = true
-	case anyOptions.MatchString(name), name == ",", name == "or", name == "=", strings.HasPrefix(name, "["):
+	case anyOptions.MatchString(name):
 	case !t.isMarked() && !strings.HasPrefix(name, "{") && !strings.Contains(name, "|") &&
 		(w.literal && !t.optional && proseWord.MatchString(name) || strings.EqualFold(name, "expression") ||
 			!operandName.MatchString(name)):

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mcp-bash/pkg/scaffold/recipe"
 )
 
 // listing formats a program so that it is easy to compare. Each option has a line with its
@@ -84,7 +86,7 @@ Each kind is one of:
   N     black
   -M    from the first
 `, `-a --all
--c --check = string
+-c --check -C = string
 -k --kind = string
 --heat = string?
 -n --cups = string
@@ -671,7 +673,8 @@ func sound(t *testing.T, p *Program) {
 		} else {
 			seen[name] = true
 		}
-		if v := o.Value; v != nil && (v.Kind == "" || v.Kind == Choice && len(v.Choices) < 2 || len(v.Choices) > maxChoices) {
+		if v := o.Value; v != nil && (v.Kind == "" || v.Kind == recipe.Choice && len(v.Choices) < 2 ||
+			len(v.Choices) > maxChoices) {
 			t.Errorf("%s: %+v", o.Names[0], v)
 		}
 		if len(o.Help) > maxText+4 || strings.ContainsAny(o.Help, "\n\x1b\x00") {
@@ -754,7 +757,7 @@ func TestRepeat(t *testing.T) {
 // WRAP-24: lines for a mode or for help, and a program that also works without a command.
 func TestModes(t *testing.T) {
 	for text, want := range map[string]string{
-		"usage: brew POT\n       brew --help\n":        "--help\n<POT> string !\n",
+		"usage: brew POT\n       brew --help\n":        "<POT> string !\n",
 		"usage: brew --cold [<options>] <pot> <pot>\n": "--cold\n",
 		"usage: brew [-a] POT\n       brew -l\n":       "-a\n-l\n<POT> string\n",
 		"Usage:\n  brew [flags]\n  brew [command]\n\nAvailable Commands:\n  pour  pour it\n\nFlags:\n" +

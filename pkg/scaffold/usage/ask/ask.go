@@ -181,7 +181,6 @@ func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
 	r := readerOf(file)
 	p.Getopt, p.Node = p.Style == usage.StyleGNU && r.getopt, r.node
 	p.Dashes = p.Dashes || p.Getopt
-	p.Settle()
 	ans.Program = p
 	if p.Empty() && len(words) > 1 {
 		return ans, ErrNothing

@@ -17,8 +17,7 @@ import (
 
 // A Result is the recipe of a program.
 type Result struct {
-	// Recipe has all options: first those of the synopsis and of examples, then the others in the
-	// order of the documentation.
+	// Recipe has all options.
 	Recipe *recipe.Recipe
 	// LeftOut are the options that the recipe lacks.
 	LeftOut []LeftOut
@@ -104,11 +103,11 @@ func quote(text string, limit int) string {
 	return `"` + strings.ReplaceAll(text, `"`, "'") + `"`
 }
 
-// options adds the options: first those of the synopsis and of examples, then the others in the
-// order of the documentation. Some are only offered by name.
+// options adds the options: first required ones and those with a short name, then the others. Some are only
+// offered by name.
 func (m *maker) options() {
 	ordered := slices.Clone(m.p.Options)
-	slices.SortStableFunc(ordered, func(a, b *usage.Option) int { return m.rank(a) - m.rank(b) })
+	slices.SortStableFunc(ordered, func(a, b *usage.Option) int { return rank(a) - rank(b) })
 	for _, o := range ordered {
 		if why := never(o); why != "" {
 			m.LeftOut = append(m.LeftOut, LeftOut{strings.Join(o.Names, ", "), why})
@@ -124,19 +123,15 @@ func (m *maker) options() {
 	m.Generic = len(m.p.Options) == 0 && m.p.Loose
 }
 
-// rank is 0 for required options, and 1 for options in the synopsis or in examples. It is 2 for those
-// with a short name, and 3 for others.
-func (m *maker) rank(o *usage.Option) int {
-	if o.Required {
+// rank is 0 for required options, 1 for those with a short name, and 2 for others.
+func rank(o *usage.Option) int {
+	switch {
+	case o.Required:
 		return 0
-	}
-	if slices.ContainsFunc(o.Names, func(name string) bool { return m.p.Shown[name] }) {
+	case slices.ContainsFunc(o.Names, func(name string) bool { return len(name) == 2 }):
 		return 1
 	}
-	if slices.ContainsFunc(o.Names, func(name string) bool { return len(name) == 2 }) {
-		return 2
-	}
-	return 3
+	return 2
 }
 
 var (
@@ -187,7 +182,7 @@ func (m *maker) unasked(o *usage.Option, a *recipe.Argument) string {
 	facts := danger.Option{Names: o.Names, Help: o.Help, Command: m.p.Words[1:], Node: m.p.Node,
 		Compiled: slices.Contains(compiled, m.p.Style)}
 	if v := o.Value; v != nil && !slices.Equal(v.Choices, []string{"true", "false"}) {
-		facts.Takes = v.Kind != usage.Choice && (v.Kind != usage.Integer && v.Kind != usage.Number || v.Sure < usage.Certain)
+		facts.Takes = v.Kind != recipe.Choice && (!isNumber(v.Kind) || v.Sure < usage.Certain)
 		facts.Value = cmp.Or(v.Name, "value")
 	}
 	effect := m.dangers.Option(m.p.Words[0], facts)
@@ -232,7 +227,7 @@ func (m *maker) option(o *usage.Option) recipe.Argument {
 		a.Unconfirmed = append(a.Unconfirmed, "repeat")
 	}
 	v := o.Value
-	note, kind := o.Name(), usage.Switch
+	note, kind := o.Name(), recipe.Switch
 	if v != nil {
 		kind = v.Kind
 	}
@@ -250,9 +245,6 @@ func (m *maker) option(o *usage.Option) recipe.Argument {
 		m.value(&a, v)
 		a.Form = m.form(o)
 		a.Dashes = a.Form != "words"
-		if a.Form == "words" && !m.known() && v.Equals {
-			a.Unconfirmed = append(a.Unconfirmed, "form")
-		}
 		if v.Name != "" {
 			note += " " + v.Name
 		}
@@ -263,33 +255,28 @@ func (m *maker) option(o *usage.Option) recipe.Argument {
 
 // value sets the type. A guess is a string, which its description explains.
 func (m *maker) value(a *recipe.Argument, v *usage.Value) {
-	switch {
-	case v.Kind == usage.Choice:
-		a.Type, a.Choices = "choice", v.Choices
-	case (v.Kind == usage.Integer || v.Kind == usage.Number) && v.Sure == usage.Certain:
-		a.Type = recipe.Type(v.Kind)
-	case v.Kind == usage.Path && v.Sure >= usage.Likely: // FILE, DIR, PATH
-		a.Type = "path"
+	a.Type, a.Choices = v.Kind, v.Choices
+	isPath := v.Kind == recipe.Path && v.Sure >= usage.Likely // FILE, DIR, PATH
+	if !isPath && v.Sure < usage.Certain {
+		a.Type = recipe.String
+	}
+	if isPath || v.Sure < usage.Likely {
 		a.Unconfirmed = append(a.Unconfirmed, "type")
-	default:
-		a.Type = "string"
-		if v.Sure < usage.Likely {
-			a.Unconfirmed = append(a.Unconfirmed, "type")
-		}
 	}
 }
 
+func isNumber(kind recipe.Type) bool { return kind == recipe.Integer || kind == recipe.Number }
+
+// guesses are kinds that a string probably has.
+var guesses = map[recipe.Type]string{recipe.Path: "a path", recipe.Integer: "a number", recipe.Number: "a number",
+	recipe.URL: "a URL"}
+
 // describe returns the description of an argument. It has the program's text in quotation marks,
 // the program's name of the argument, and guesses about its value.
-func describe(help, name string, a *recipe.Argument, kind usage.Kind) string {
+func describe(help, name string, a *recipe.Argument, kind recipe.Type) string {
 	text := quote(help, 140)
-	switch {
-	case a.Type == "string" && kind == usage.Path:
-		name += "; probably a path"
-	case a.Type == "string" && (kind == usage.Integer || kind == usage.Number):
-		name += "; probably a number"
-	case a.Type == "string" && kind == usage.URL:
-		name += "; probably a URL"
+	if guess := guesses[kind]; a.Type == recipe.String && guess != "" {
+		name += "; probably " + guess
 	}
 	return strings.TrimLeft(text+" ("+usage.Plain(name, 200)+")", " ")
 }

@@ -62,9 +62,9 @@ pot string required
 `},
 		"a usage line with two dashes shows no library": {"brew", "Usage: brew [-n CUPS] [--] POT\n\n" +
 			"  -a, --all  show all\n  -n CUPS  number of cups\n",
-			"n -n string words\nall --all switch\n[--]\npot string required\n"},
+			"all --all switch\nn -n string words\n[--]\npot string required\n"},
 		"an option with a value that only a usage line has": {"brew", "Usage: brew [-q] [-i POT] [options]\n\n" +
-			"  -a, --all  show all\n", "i -i string words only ?option\nall --all switch\n"},
+			"  -a, --all  show all\n", "all --all switch\ni -i string words only ?option\n"},
 		"types that a library prints": {"brew", "Usage:\n  brew [flags]\n\nFlags:\n  -h, --help  help for brew\n" +
 			"      --cups int   number of cups\n  -k, --kinds strings   list of kinds\n      --file string   file to read\n",
 			"kinds --kinds string equals repeat\ncups --cups integer equals\nfile --file string equals ?type\n" +
@@ -88,9 +88,9 @@ pot string required
 			"all --all switch\nbee --bee string equals\narguments string repeat ?operands\n"},
 		"input replaces an operand": {"brew", "usage: brew [-a] FILE\n\nReads standard input.\n\n  -a  show all\n",
 			"a -a switch\nfile path ?type\n"},
-		"synopsis and examples first": {"brew", "Usage: brew [OPTION]... [-z KIND]\n\n" +
-			"  -a, --all  show all\n  -b, --bee  show bees\n" +
-			"  -z KIND  show zeds\n\nExamples:\n  brew --bee\n", "bee --bee switch\nz -z string words\nall --all switch\n"},
+		"required ones and short names first": {"brew", "Usage: brew [OPTION]...\n\n  --all  show all\n" +
+			"  -b, --bee  show bees\n  --zeal KIND  show zeal [required]\n",
+			"zeal --zeal string words required\nbee --bee switch\nall --all switch\n"},
 		"dangers": {"brew", "Usage: brew [OPTION]...\n\n  -x CMD  run the command CMD\n  --config FILE  settings\n" +
 			"  -o, --output FILE  write the tea to FILE\n  --color  in colour\n  --old  deprecated\n",
 			"x -x string words only\noutput --output path words ?type\nconfig --config path words only ?type\n" +

@@ -43,7 +43,7 @@ func (m *maker) operands() {
 	}
 }
 
-func isText(o *usage.Operand) bool { return o.Kind != usage.Path }
+func isText(o *usage.Operand) bool { return o.Kind != recipe.Path }
 
 // inOrder reports whether the required operands come first, and no optional one follows a list.
 // Others could take their place.

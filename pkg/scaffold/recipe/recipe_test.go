@@ -54,7 +54,7 @@ func TestCheckedLibrary(t *testing.T) {
 const purposes = `aws-s3-cp --profile, aws-s3-ls --profile, convert -delete, curl --cookie, curl --output,
 curl --remove-on-error, curl --request-target, curl --user, curl --write-out, df --output, dig -q,
 docker-run --cap-drop, docker-run --detach, docker-run --entrypoint, docker-run --env-file, docker-run --health-cmd,
-docker-run --init, docker-run --publish, docker-run --rm, docker-run --workdir, exiftool -w, fd --prune,
+docker-run --init, docker-run --publish, docker-run --rm, docker-run --workdir, fd --prune,
 git-blame --contents, git-blame -c, git-diff --anchored,
 git-diff --irreversible-delete, git-grep --count, git-log -c, git-show -c, go-test -trimpath, journalctl --directory,
 journalctl --file, kubectl-apply --overwrite, kubectl-get --output, mysql --execute, mysql --force,

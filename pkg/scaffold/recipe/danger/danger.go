@@ -138,8 +138,8 @@ var (
 	// toStdout matches what an output file replaces.
 	toStdout = lazyregexp.New(`(?i)\b(?:instead of|rather than) (?:to )?(?:the )?(?:stdout|standard output|console)\b`)
 	// prints matches what only prints.
-	prints = lazyregexp.New(`(?i)\b(?:writ|send|output|dump|force)\w* (?:\S+ ){0,3}?(?:to|on) (?:the )?(?:stdout|` +
-		`standard output|console|terminal)\b|\bwrit(?:es?|ing) (?:(?:the|a|out) )*(?:count|number|total|name|size|` +
+	prints = lazyregexp.New(`(?i)\b(?:writ|send|output|dump|force|extract|unpack|decompress)\w* (?:\S+ ){0,3}?(?:to|on) ` +
+		`(?:the |a )?(?:stdout|standard output|console|terminal|pipe)\b|\bwrit(?:es?|ing) (?:(?:the|a|out) )*(?:count|number|total|name|size|` +
 		`length)s?\b|` +
 		`\b(?:creat|generat|produc|mak)es? an? (?:table|list|summary|tree|diff)\b`)
 	// pathValue matches names of values that are paths.

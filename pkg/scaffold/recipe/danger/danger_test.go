@@ -59,7 +59,6 @@ any --options=PATH  specify the file from which options should be read`,
 		"writes": `any --outDir=X
 any --log-file=X
 any --html-report=DIR
-any -d=DIR  extract all files into DIR
 any --tmpdir=DIR
 any --stat=FILE  file name to which the profile is saved
 any --cpuprofile=X

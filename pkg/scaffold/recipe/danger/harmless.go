@@ -58,14 +58,14 @@ const (
 	things = `(?:command|cmd|programs?\b|script|shell|pager|browser|editor|viewer|hook|plug-?in|add-?on|modul|librar|` +
 		`code\b|macro|engine|provider|driver|external|interpreter|executable|interactive|daemon|background|config|setting|` +
 		`profile\b|specs\b|makefile|preference|\w*rc\b|rc-?file|environment|password|passw|pass ?phrase|gpg\b|mirror|` +
-		`connection|vault|identit|token|secret|credential|private|key ?file|cookie|netrc|login|user\b|username|` +
+		`connection|cluster|vault|identit|token|secret|credential|private|key ?file|cookie|netrc|login|user\b|username|` +
 		`prox(?:y|ies)|ur[li]s?\b|https?|ftp|\w*server|host|network|remote|` +
 		`socket|port\b|cach|log\b|logging|te?mp\b|temporar|log ?file|scratch|backup|snapshot|chdir|chroot|` +
 		`working dir|work ?dir|device|owner|permission|privileg|root\b|unsafe|in[- ]place|inplace|through\b)`
 
 	// actors are those that a switch can let act.
 	actors = `(?:command|cmd|programs?\b|script|shell|pager|browser|editor|viewer|hook|plug-?in|add-?on|macro|module|` +
-		`driver|helper|filters\b|external|interpreter|executable|interactive|daemon|background|config|network|remote|` +
+		`driver|helper|cluster|filters\b|external|interpreter|executable|interactive|daemon|background|config|network|remote|` +
 		`\w*server|cach|te?mp|temporar|scratch|backup|snapshot|unsafe|in[- ]place|inplace|through\b|password|` +
 		`pass ?phrase|gpg\b|` +
 		`credential|secret|log ?file|chroot|owner|permission|privileg)`
@@ -117,10 +117,9 @@ var (
 		`folder|path|name|document))$`)
 	resultHelp = lazyregexp.New(`^(?:(?:if|when) (?:specified|set|given)[, ]+|(?:the )?(?:file|directory|folder|` +
 		`path) to )?` +
-		`(?:writ|sav|stor|plac|put|send|redirect|output|print|export)(?:e|es|s)? (?:(?:the|all|any|final|query|generated|` +
-		`executed|processed|downloaded) )*(?:(?:outputs?|results?|documents?|files|images?|issues|archive|templates|it|` +
-		`them) )?` +
-		`(?:to|in|into|as) .*(?:file|path|director|folder|\bdir|prefix|\bname|stdout)|` +
+		`(?:writ|sav|stor|plac|put|send|redirect|output|print|export|extract|unpack)(?:e|es|s)? (?:(?:the|all|any|final|query|` +
+		`generated|executed|processed|downloaded) )*(?:[a-z]+ )?` +
+		`(?:to|in|into|as) .*(?:file|path|director|folder|dir\b|prefix|\bname|stdout)|` +
 		`^(?:\w+ ){0,2}output (?:file|dir|directory|folder|path|name|file ?name)\b|` +
 		`^(?:the )?(?:\w+ )?(?:file|path|directory|folder|name|destination|target)\b.* (?:for|of|to put|to write|to save|` +
 		`to output) (?:the )?(?:result|output)|^(?:the )?destination (?:file|directory|folder|path)\b|` +
@@ -141,26 +140,27 @@ var (
 	namesThing   = lazyregexp.New(`\b` + things)
 	namesActor   = lazyregexp.New(`\b` + actors)
 	readsPath    = lazyregexp.New(`\b(?:read|input|infile|from\b|take|search|look|scan|compar|match|exclud|ignor|skip|` +
-		`includ|contain|restrict|limit|filter|select|only|with\b|bundle|cert)|\bto (?:verify|check|query|use|parse|be)\b|` +
+		`includ|contain|restrict|limit|filter|select|only|with\b|bundle|cert)|\bto (?:verify|check|query|use|parse)\b|\bbe \w+ed\b|` +
 		`\blocation of\b|\bcontents\b|\b(?:list(?:s|ed)?|stored?|contained|patterns?|names?) (?:in|at)\b|` +
 		`\b(?:print|show|display|list)\w* .*\b(?:of|files?)\b`)
 	condition = lazyregexp.New(` (?:for (?:the|an?|each|every|one|all|any|those|commands)|` +
 		`that|which|when|if|unless|because) `)
 	clauseEnd = lazyregexp.New(`[.,;:)]+(?: |$)| ?\(|\b(?:and|then|or|but|also|by)\b`)
-	// fileKind, exitStatus, goesInto and pathTo match phrases whose words would mislead.
+	// fileKind, exitStatus, goesInto, typedOn and pathTo match phrases whose words would mislead.
 	fileKind   = lazyregexp.New(`(?i)\bfile(?: ?system| ?name|-?type)`)
 	exitStatus = lazyregexp.New(`(?i)\b(?:program )?exit[- ](?:code|status)`)
 	prefixed   = lazyregexp.New(`^(?:\s*(?:\[[^\]]*\]|\([^)]*\)|<[^>]*>))+\s*`)
 	levels     = lazyregexp.New(`(?i)\blog(?:ging)?[- ]?level`)
 	shellGlob  = lazyregexp.New(`(?i)\b(?:shell|file)(?:-style)? (?:glob|wildcard|pattern)`)
 	goesInto   = lazyregexp.New(`(?i)\b(?:recurs|descend|travers|go|look)\w* into\b`)
+	typedOn    = lazyregexp.New(`(?i) (?:on|from|in|at) the command[- ]?line`)
 	pathTo     = lazyregexp.New(`(?i)\b(?:paths?|names?) (?:to|of) (?:an? |the )?`)
 )
 
 // plainWords returns a text in small letters, without phrases that would mislead.
 func plainWords(text string) string {
 	text = exitStatus.ReplaceAllString(fileKind.ReplaceAllString(text, "name"), "exit status")
-	text = goesInto.ReplaceAllString(text, "recurse")
+	text = goesInto.ReplaceAllString(typedOn.ReplaceAllString(text, ""), "recurse")
 	text = shellGlob.ReplaceAllString(levels.ReplaceAllString(text, "verbosity"), "pattern")
 	return prefixed.ReplaceAllString(strings.ToLower(pathTo.ReplaceAllString(text, "")), "")
 }

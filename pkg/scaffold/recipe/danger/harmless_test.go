@@ -65,6 +65,9 @@ any --host=HOST  only consider pots of this host
 any -j=POTS  specify number of kettles to use
 any --grep=PATTERN  limit the pots to those with a log message
 any --rewrite=FIX  String to replace the pots
+any --file=POTS  Filename to be parsed
+any --set=POTS  set values on the command line
+any -p  extract pots to pipe
 any -s  sort the pots; this removes the need to pipe them through sort`, "\n") {
 		if _, o := option(line); !Harmless(o) {
 			t.Error(line)
@@ -124,6 +127,7 @@ any --search=names  search for pots on a potserver
 any --absolute-paths  Preserve the names of pots
 any --rotate  Request immediate rotation of the journal files
 any -R  Rerun the kettle
+any --validate  validate your pots against the cluster
 any --pots=DIR  directory containing custom converters`, "\n") {
 		if _, o := option(line); Harmless(o) {
 			t.Error(line)
@@ -148,6 +152,8 @@ any -r, --report-path=string  report file (use "-" for stdout)
 any -f=FILENAME  output file name (- for stdout)
 any --output=FILE
 any -o=FILE
+any -d=DIR  extract all files into DIR
+any -i=FILE  write graph to file as an image
 any -o=FILE  place the result there, write it to FILE
 any -w=FILE  write the result to FILE instead of standard output`, "\n") {
 		_, o := option(line)

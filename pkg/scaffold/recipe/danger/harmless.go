@@ -38,15 +38,15 @@ const (
 		`convert|output|default|desired|additional\w*|machine|with|each|it|program|continue|tells?|if|other|more|file|` +
 		`input|maximum)[,)]? )*`
 	// acts are verbs for effects beyond the result.
-	acts = `(?:` + deletes + `|sav|stor|dump|redirect|overwrit|clobber|modif|alter|chang|updat|upgrad|downgrad|` +
+	acts = `(?:` + deletes + `|sav|stor|dump|redirect|overwrit|clobber|modif|updat|upgrad|downgrad|` +
 		`install|renam|mov|cop|link|edit|exec|execut|(?:re-?)?run|runn|invok|call|spawn|launch|start|load|import|eval|` +
 		`initiali[sz]|sign|upload|download|fetch|retriev|send|submit|post|publish|push|pull|deploy|connect|listen|serv|` +
-		`detach|fork|reset|synchroni[sz]|migrat|register|reboot|provision|mount|lock|flush|compil|allow|trust|` +
+		`detach|fork|reset|synchroni[sz]|migrat|register|reboot|provision|mount|flush|compil|allow|trust|` +
 		`authenticat|log|pass|pip)`
 	deletes = `delet|remov|eras|destroy|unlink|shred|wip|purg|prun|clean|clear|drop|discard|kill|uninstall|vacuum|expir|` +
 		`truncat`
 	// makes are verbs for the purpose of programs. They are acts if they are about something other than the result.
-	makes = `(?:writ|creat|generat|produc|mak|append|replac|rewrit|strip|fix|extract|unpack|restor|recover|repair|` +
+	makes = `(?:writ|generat|produc|mak|replac|rewrit|strip|fix|unpack|restor|recover|repair|` +
 		`rotat|revert|forc|add|put|emit|terminat|evaluat|signal)`
 	// content are parts of a text. An act on one of them only changes the result.
 	content = `(?:comments?|white ?space|spaces?|blanks?|tabs?|lines?|words?|characters?|chars?|case|letters?|columns?|` +
@@ -56,10 +56,10 @@ const (
 		`output (?:mode|format))`
 	// things are nouns for what runs, changes settings, is secret or is elsewhere.
 	things = `(?:command|cmd|programs?\b|script|shell|pager|browser|editor|viewer|hook|plug-?in|add-?on|modul|librar|` +
-		`code\b|macro|engine|provider|driver|external|interpreter|executable|interactive|daemon|background|config|setting|` +
-		`profile\b|specs\b|makefile|preference|\w*rc\b|rc-?file|environment|password|passw|pass ?phrase|gpg\b|mirror|` +
+		`macro|engine|provider|driver|external|interpreter|executable|interactive|daemon|background|config|setting|` +
+		`profile\b|specs\b|makefile|preference|\w*rc\b|rc-?file|password|passw|pass ?phrase|gpg\b|mirror|` +
 		`connection|cluster|vault|identit|token|secret|credential|private|key ?file|cookie|netrc|login|user\b|username|` +
-		`prox(?:y|ies)|ur[li]s?\b|https?|ftp|\w*server|host|network|remote|` +
+		`prox(?:y|ies)|ur[li]s?\b|\w*server|host|network|remote|` +
 		`socket|port\b|cach|log\b|logging|te?mp\b|temporar|log ?file|scratch|backup|snapshot|chdir|chroot|` +
 		`working dir|work ?dir|device|owner|permission|privileg|root\b|unsafe|in[- ]place|inplace|through\b)`
 
@@ -91,7 +91,7 @@ var (
 		`\b(?:to|into) (?:an? |the |this |that |given |specified |named )*(?:files?|director(?:y|ies)|folders?|path)\b|` +
 		`\b(?:to|into) /|\bget \w+ from\b|\bfor (?:deletion|removal)\b`)
 	// beginsGrant matches what lets something act, and beginsUse what a text names for use.
-	beginsGrant = lazyregexp.New(`^\W*(?:this option |it )?(?:enabl|allow|permit|support|activat|accept|trust|assum|` +
+	beginsGrant = lazyregexp.New(`^\W*(?:this option |it )?(?:enabl|allow|permit|support|accept|trust|assum|` +
 		`honou?r|let\b|agree)`)
 	// entersMode matches what only names a mode of the program.
 	entersMode = lazyregexp.New(`^\W*(?:(?:enabl|activat|us)\w+|(?:run|work|operat)\w* (?:\w+ )?in) ` +
@@ -99,8 +99,8 @@ var (
 	beginsUse = lazyregexp.New(`^\W*(?:us(?:e|es|ing)|what to|where to)\b`)
 	// dropsGuard matches a protection that a switch turns off, and refers what another option describes.
 	dropsGuard = lazyregexp.New(`^\W*(?:no|not|don't|do not|disabl\w*|skip\w*|without|turns? off|bypass\w*|ignor\w*) ` +
-		`(?:\S+ ){0,3}?(?:sandbox|isolat|secur|safe|protect|certificate|signature|verif|authent|tls\b|ssl\b|checksum|` +
-		`confirm|locks?\b|locking|hooks?\b)|` +
+		`(?:\S+ ){0,3}?(?:sandbox|isolat|secur|safe|protect|certificate|signature|verif|authent|tls\b|ssl\b|` +
+		`locks?\b|locking|hooks?\b)|` +
 		`^absolute (?:path|name)`)
 	refers = lazyregexp.New(`^\W*(?:similar|same|like|ditto)\b[^-]*$`)
 	// passesOptions matches names of options whose value has options for something else.
@@ -129,10 +129,10 @@ var (
 	namesFormat = lazyregexp.New(`\b(?:format|style|column|field|encod)`)
 	namesFile   = lazyregexp.New(`\b(?:file|path|name|director(?:y|ies)|folder|stdout|standard output)\b`)
 	// sideFile matches words for files other than the result.
-	sideFile = lazyregexp.New(`\b(?:log|logs|logging|errors?|err|stderr|standard error|warnings?|debug|trac\w*|` +
+	sideFile = lazyregexp.New(`\b(?:log|logs|logging|err|stderr|standard error|warnings?|debug|trac\w*|` +
 		`profil\w*|` +
 		`diagnostics?|statistics|stats?|reject\w*|backups?|cach\w*|te?mp|temporar\w*|scratch|cookies?|headers?|history|` +
-		`journal|state|status|lock|pid|keys?|keyout|random|seed|serial|databases?|index|` +
+		`journal|state|status|lock|pid|keys?|keyout|seed|serial|databases?|index|` +
 		`depend\w*|deps|metadata|coverage|timing|` +
 		`progress|config\w*|settings|socket|host|server|url|pipe|command|script|code|source ?map|manifest|module|version)\b`)
 	beginsPath   = lazyregexp.New(`(?i)^(?:the |an? )?(?:path|file(?: ?name)?|directory|folder|location)s?\b`)

@@ -181,6 +181,9 @@ func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
 	r := readerOf(file)
 	p.Getopt, p.Node = p.Style == usage.StyleGNU && r.getopt, r.node
 	p.Dashes = p.Dashes || p.Getopt
+	if plugin := strings.Join(named[:min(2, len(named))], "-"); len(named) > 1 && a.Find(plugin) != "" {
+		p.Plugin = plugin
+	}
 	ans.Program = p
 	if p.Empty() && len(words) > 1 {
 		return ans, ErrNothing

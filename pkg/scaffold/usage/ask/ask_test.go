@@ -106,6 +106,7 @@ func TestAsked(t *testing.T) {
 		"refers": record + `case $* in *--help) printf 'Usage:\n  refers leaf [flags]\n\nFlags:\n  -a  all\n\n'
 			echo 'Use "refers help flags" for all flags, run "refers help", "refers clean flags" or "other help flags".' ;;
 			*) printf '  -c, --cups int  number of cups\n' ;; esac`,
+		"refers-leaf": "exit 0",
 	})
 	a.kernel = func() confine.Kernel { return confine.Kernel{} } // the programs record their arguments in a file
 	for name, want := range map[string]struct{ asked, options string }{
@@ -118,6 +119,9 @@ func TestAsked(t *testing.T) {
 		p, err := a.Program(t.Context(), strings.Fields(name))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
+		}
+		if plugin := map[string]string{"refers leaf": "refers-leaf"}[name]; p.Program != nil && p.Plugin != plugin {
+			t.Errorf("%s has the plugin %q", name, p.Plugin)
 		}
 		text, _ := os.ReadFile(log)
 		var asked []string

@@ -78,13 +78,22 @@ func (a *Asker) help(ctx context.Context, file string, words []string, note *Ans
 	return best, nil
 }
 
-// reference matches a line that refers to more options: Use "brew help flags" for all flags.
-var reference = lazyregexp.New("(?i)\\b(?:run|use|see|try)\\b[^\\n]{0,9}?[\"'`]([a-z][\\w -]{2,60})[\"'`][^\\n]*" +
-	`\b(?:details|flags|options)\b`)
+// about matches a line that refers to more options: Use "brew help flags" for all flags. quotedCommand matches the
+// command.
+var (
+	about         = lazyregexp.New(`(?i)\b(?:run|use|see|try)\b.*\b(?:details|flags|options)\b`)
+	quotedCommand = lazyregexp.New("[\"'`]([a-z][\\w -]{2,60})[\"'`]")
+)
 
 // referred adds the options that the help text of a command refers to (WRAP-10).
 func (a *Asker) referred(ctx context.Context, file string, words []string, text string, p *usage.Program) error {
-	for _, m := range reference.FindAllStringSubmatch(text, 2) {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if about.MatchString(line) {
+			lines = append(lines, line)
+		}
+	}
+	for _, m := range quotedCommand.FindAllStringSubmatch(strings.Join(lines, ""), 3) {
 		more := strings.Fields(m[1])
 		lists := slices.Contains(more, "options") || slices.Contains(more, "help") && len(more) > 2 // not only "brew help"
 		if len(words) == 1 || more[0] != words[0] || !lists {

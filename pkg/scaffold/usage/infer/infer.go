@@ -57,6 +57,9 @@ func Recipe(p *usage.Program) *Result {
 		Program: p.Words[0], Command: p.Words[1:], Title: title(p.Words), Summary: summary(p),
 		Output: recipe.Output{Type: "text"}, Dangers: map[string]string{}, Environment: environment,
 	}
+	if p.Plugin != "" {
+		m.Recipe.Starts = []string{p.Plugin}
+	}
 	for _, o := range p.Operands {
 		m.operandNames = append(m.operandNames, m.property(strings.ToLower(o.Name)))
 	}

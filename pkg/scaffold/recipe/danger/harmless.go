@@ -31,7 +31,7 @@ const (
 	displays = `(?:print|show|display|list|count|output|reports?\b|summar\w+|suppress|hid|` +
 		`omit|ignor|skip|exclud|includ|highlight|sort|number)`
 	// selects are verbs for choosing parts of the result.
-	selects = `(?:limit|restrict|filter|select|exclud|ignor|skip|omit|consider|group|sort|highlight|show)`
+	selects = `(?:(?:re-?)?runs? only|limit|restrict|filter|select|exclud|ignor|skip|omit|consider|group|sort|highlight|show)`
 	// openers are words that can precede them.
 	openers = `(?:(?:do not|don't|never|no|also|only|just|always|if set|when set|whether|to|the|a|an|all|any|specif\w+|` +
 		`sets?|uses?|defin\w+|chooses?|enables?|disables?|turns? o(?:n|ff)|makes?|causes?|this|option|controls?|gives?|` +
@@ -277,7 +277,8 @@ func (r *reading) acts() bool {
 // acting reports whether a clause begins with an act on more than a part of the text.
 func acting(clause string) bool {
 	clause = strings.TrimSpace(clause)
-	if beginsContent.MatchString(clause) || beginsShown.MatchString(clause) || entersMode.MatchString(clause) {
+	if beginsContent.MatchString(clause) || beginsShown.MatchString(clause) || beginsSelect.MatchString(clause) ||
+		entersMode.MatchString(clause) {
 		return false
 	}
 	return beginsAct.MatchString(clause) ||

@@ -68,6 +68,8 @@ any --rewrite=FIX  String to replace the pots
 any --file=POTS  Filename to be parsed
 any --set=POTS  set values on the command line
 any -p  extract pots to pipe
+any --brew=POTS  Run only those pots whose name matches POTS
+any --alter  change pots to kettles
 any -s  sort the pots; this removes the need to pipe them through sort`, "\n") {
 		if _, o := option(line); !Harmless(o) {
 			t.Error(line)

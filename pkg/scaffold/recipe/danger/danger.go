@@ -136,18 +136,24 @@ var (
 		`\bwould (?:\S+ )?\S+(?: (?:to|in) (?:an? |the )?files?)?|` +
 		`\b(?:instead of|rather than) \S+(?: (?:it|them|(?:the )?files?))?(?: in[- ]?place)?`)
 	// toStdout matches what an output file replaces.
-	toStdout = lazyregexp.New(`(?i)\b(?:instead of|rather than) (?:to )?(?:the )?(?:stdout|standard output|console)\b`)
+	toStdout = lazyregexp.New(`(?i)\b(?:instead of|rather than) (?:to )?(?:the )?(?:stdout|` +
+		`standard output|console)\b`)
 	// prints matches what only prints.
-	prints = lazyregexp.New(`(?i)\b(?:writ|send|output|dump|force|extract|unpack|decompress)\w* (?:\S+ ){0,3}?(?:to|on) ` +
-		`(?:the |a )?(?:stdout|standard output|console|terminal|pipe)\b|\bwrit(?:es?|ing) (?:(?:the|a|out) )*(?:count|number|total|name|size|` +
+	prints = lazyregexp.New(`(?i)\b(?:writ|send|output|dump|force|extract|unpack|` +
+		`decompress)\w* (?:\S+ ){0,3}?(?:to|on) ` +
+		`(?:the |a )?(?:stdout|standard output|console|terminal|pipe)\b|\bwrit(?:es?|` +
+		`ing) (?:(?:the|a|out) )*(?:count|number|total|name|size|` +
 		`length)s?\b|` +
 		`\b(?:creat|generat|produc|mak)es? an? (?:table|list|summary|tree|diff)\b`)
 	// pathValue matches names of values that are paths.
-	pathValue = lazyregexp.New(`(?i)(?:file(?:[ _-]?name)?|basename|path|dir|dirname|directory|folder|out|dest|log|` +
+	pathValue = lazyregexp.New(`(?i)(?:file(?:[ _-]?name)?|basename|path|dir|dirname|directory|` +
+		`folder|out|dest|log|` +
 		`^-$)s?[0-9]*$`)
 	// harmless matches names of values that are numbers or a choice.
-	harmless = lazyregexp.New(`(?i)^(?:n|num(?:ber)?|count|limit|max|min|size|sec(?:ond)?s?|minutes|days|ms|msec|port|` +
-		`level|lines?|width|height|depth|col(?:umn)?s?|percent|rate|ratio|bytes|factor|threads|jobs|type|format|fmt|` +
+	harmless = lazyregexp.New(`(?i)^(?:n|num(?:ber)?|count|limit|max|min|size|sec(?:ond)?s?|` +
+		`minutes|days|ms|msec|port|` +
+		`level|lines?|width|height|depth|col(?:umn)?s?|percent|rate|ratio|bytes|factor|threads|` +
+		`jobs|type|format|fmt|` +
 		`style|mode|kind|when|html|xml|json|csv|yaml|scheme|encoding|charset|lang(?:uage)?|colou?r)$`)
 	// aside matches a remark in parentheses.
 	aside = lazyregexp.New(`(?i) \((?:note|see|default|e\.g\.|for example)\b[^()]*\)?`)

@@ -13,59 +13,86 @@ const Unproven = "is not shown to be harmless"
 // The vocabulary of [Harmless] has beginnings of words in small letters.
 const (
 	// shown are words for selecting, limiting, ordering and formatting what is printed, and for how input is read.
-	shown = `(?:pretty-?print|print|show|display|list|count|summar|total|report|describ|annotat|quiet|silen|verbos|` +
-		`suppress|hid(?:e|den|es)\b|omit|ignor|skip|exclud|includ|only\b|limit|restrict|max|min(?:imum|imal)?\b|` +
-		`at most\b|first\b|last\b|top\b|stop\b|number\b|select|filter|match|search|find\b|grep|pattern|regexp?|` +
-		`regular expression|glob\b|fixed|case\b|word|insensitive|invert|uniq|distinct|duplicate|since\b|until\b|` +
-		`before\b|after\b|between\b|range|newer|older|sort|order|revers|group|rank|format|style|type|indent|reindent|` +
-		`width|height|wrap|pad|align|column|field|line|one-?line|row|header|title|label|table|tabs?\b|space|whitespace|` +
-		`blank|separat|delimit|quot|escap|encod|charset|character|bytes?\b|unit|size|human|precision|decimal|digit|round|` +
-		`percent|colou?r|highlight|plain\b|raw\b|ascii|json|csv|tsv|xml|yaml|html|markdown|text\b|compact|pretty|short|` +
-		`brief|long\b|detail|context|depth|level|recurs|descend|travers|follow|dereferenc|symlink|symbolic link|compar|` +
-		`differ|diff\b|equal|similar|treat|interpret|consider|assum|expect|detect|pars|read|process only|take\b|output|` +
-		`input|in-?file|stdin|standard input|nul\b|null\b|zero\b|empty|date|time|timezone|seconds?\b|minutes?\b|hours?\b|` +
+	shown = `(?:pretty-?print|print|show|display|list|count|summar|total|report|describ|annotat|` +
+		`quiet|silen|verbos|` +
+		`suppress|hid(?:e|den|es)\b|omit|ignor|skip|exclud|includ|only\b|limit|restrict|max|` +
+		`min(?:imum|imal)?\b|` +
+		`at most\b|first\b|last\b|top\b|stop\b|number\b|select|filter|match|search|find\b|grep|` +
+		`pattern|regexp?|` +
+		`regular expression|glob\b|fixed|case\b|word|insensitive|invert|uniq|distinct|duplicate|` +
+		`since\b|until\b|` +
+		`before\b|after\b|between\b|range|newer|older|sort|order|revers|group|rank|format|style|` +
+		`type|indent|reindent|` +
+		`width|height|wrap|pad|align|column|field|line|one-?line|row|header|title|label|table|` +
+		`tabs?\b|space|whitespace|` +
+		`blank|separat|delimit|quot|escap|encod|charset|character|bytes?\b|unit|size|human|` +
+		`precision|decimal|digit|round|` +
+		`percent|colou?r|highlight|plain\b|raw\b|ascii|json|csv|tsv|xml|yaml|html|markdown|text\b|` +
+		`compact|pretty|short|` +
+		`brief|long\b|detail|context|depth|level|recurs|descend|travers|follow|dereferenc|symlink|` +
+		`symbolic link|compar|` +
+		`differ|diff\b|equal|similar|treat|interpret|consider|assum|expect|detect|pars|read|` +
+		`process only|take\b|output|` +
+		`input|in-?file|stdin|standard input|nul\b|null\b|zero\b|empty|date|time|timezone|` +
+		`seconds?\b|minutes?\b|hours?\b|` +
 		`days?\b|utc\b|` +
-		`locale|language|resolution|dpi\b|page|quality|threshold|tolerance|seed\b|iteration|threads?\b|jobs\b|warn|error|` +
-		`statistic|\w*stat\b|stats\b|check|validat|lint|syntax|binary|hex|octal|radix|base\b|exit status|dry[- ]?run)`
+		`locale|language|resolution|dpi\b|page|quality|threshold|tolerance|seed\b|iteration|` +
+		`threads?\b|jobs\b|warn|error|` +
+		`statistic|\w*stat\b|stats\b|check|validat|lint|syntax|binary|hex|octal|radix|base\b|` +
+		`exit status|dry[- ]?run)`
 	// displays are those after which a switch cannot name a thing that it uses.
 	displays = `(?:print|show|display|list|count|output|reports?\b|summar\w+|suppress|hid|` +
 		`omit|ignor|skip|exclud|includ|highlight|sort|number)`
 	// selects are verbs for choosing parts of the result.
-	selects = `(?:(?:re-?)?runs? only|limit|restrict|filter|select|exclud|ignor|skip|omit|consider|group|sort|highlight|show)`
+	selects = `(?:(?:re-?)?runs? only|limit|restrict|filter|select|exclud|ignor|skip|omit|consider|` +
+		`group|sort|highlight|show)`
 	// openers are words that can precede them.
-	openers = `(?:(?:do not|don't|never|no|also|only|just|always|if set|when set|whether|to|the|a|an|all|any|specif\w+|` +
-		`sets?|uses?|defin\w+|chooses?|enables?|disables?|turns? o(?:n|ff)|makes?|causes?|this|option|controls?|gives?|` +
-		`convert|output|default|desired|additional\w*|machine|with|each|it|program|continue|tells?|if|other|more|file|` +
+	openers = `(?:(?:do not|don't|never|no|also|only|just|always|if set|when set|whether|to|the|a|` +
+		`an|all|any|specif\w+|` +
+		`sets?|uses?|defin\w+|chooses?|enables?|disables?|turns? o(?:n|ff)|makes?|causes?|this|` +
+		`option|controls?|gives?|` +
+		`convert|output|default|desired|additional\w*|machine|with|each|it|program|continue|tells?|` +
+		`if|other|more|file|` +
 		`input|maximum)[,)]? )*`
 	// acts are verbs for effects beyond the result.
 	acts = `(?:` + deletes + `|sav|stor|dump|redirect|overwrit|clobber|modif|updat|upgrad|downgrad|` +
-		`install|renam|mov|cop|link|edit|exec|execut|(?:re-?)?run|runn|invok|call|spawn|launch|start|load|import|eval|` +
-		`initiali[sz]|sign|upload|download|fetch|retriev|send|submit|post|publish|push|pull|deploy|connect|listen|serv|` +
+		`install|renam|mov|cop|link|edit|exec|execut|(?:re-?)?run|runn|invok|call|spawn|launch|` +
+		`start|load|import|eval|` +
+		`initiali[sz]|sign|upload|download|fetch|retriev|send|submit|post|publish|push|pull|deploy|` +
+		`connect|listen|serv|` +
 		`detach|fork|reset|synchroni[sz]|migrat|register|reboot|provision|mount|flush|compil|allow|trust|` +
 		`authenticat|log|pass|pip)`
-	deletes = `delet|remov|eras|destroy|unlink|shred|wip|purg|prun|clean|clear|drop|discard|kill|uninstall|vacuum|expir|` +
+	deletes = `delet|remov|eras|destroy|unlink|shred|wip|purg|prun|clean|clear|drop|discard|kill|` +
+		`uninstall|vacuum|expir|` +
 		`truncat`
 	// makes are verbs for the purpose of programs. They are acts if they are about something other than the result.
 	makes = `(?:writ|generat|produc|mak|replac|rewrit|strip|fix|unpack|restor|recover|repair|` +
 		`rotat|revert|forc|add|put|emit|terminat|evaluat|signal)`
 	// content are parts of a text. An act on one of them only changes the result.
-	content = `(?:comments?|white ?space|spaces?|blanks?|tabs?|lines?|words?|characters?|chars?|case|letters?|columns?|` +
+	content = `(?:comments?|white ?space|spaces?|blanks?|tabs?|lines?|words?|characters?|chars?|` +
+		`case|letters?|columns?|` +
 		`fields?|attributes?|tags?|elements?|` +
-		`(?:from|in) (?:the )?(?:output|listing|report)|quot\w+|doctype|breaks|newlines?|components|accents?|punctuation|` +
+		`(?:from|in) (?:the )?(?:output|listing|report)|quot\w+|doctype|breaks|newlines?|` +
+		`components|accents?|punctuation|` +
 		`indentation|separators?|` +
 		`output (?:mode|format))`
 	// things are nouns for what runs, changes settings, is secret or is elsewhere.
-	things = `(?:command|cmd|programs?\b|script|shell|pager|browser|editor|viewer|hook|plug-?in|add-?on|modul|librar|` +
-		`macro|engine|provider|driver|external|interpreter|executable|interactive|daemon|background|config|setting|` +
+	things = `(?:command|cmd|programs?\b|script|shell|pager|browser|editor|viewer|hook|plug-?in|` +
+		`add-?on|modul|librar|` +
+		`macro|engine|provider|driver|external|interpreter|executable|interactive|daemon|` +
+		`background|config|setting|` +
 		`profile\b|specs\b|makefile|preference|\w*rc\b|rc-?file|password|passw|pass ?phrase|gpg\b|mirror|` +
-		`connection|cluster|vault|identit|token|secret|credential|private|key ?file|cookie|netrc|login|user\b|username|` +
+		`connection|cluster|vault|identit|token|secret|credential|private|key ?file|cookie|netrc|` +
+		`login|user\b|username|` +
 		`prox(?:y|ies)|ur[li]s?\b|\w*server|host|network|remote|` +
 		`socket|port\b|cach|log\b|logging|te?mp\b|temporar|log ?file|scratch|backup|snapshot|chdir|chroot|` +
 		`working dir|work ?dir|device|owner|permission|privileg|root\b|unsafe|in[- ]place|inplace|through\b)`
 
 	// actors are those that a switch can let act.
-	actors = `(?:command|cmd|programs?\b|script|shell|pager|browser|editor|viewer|hook|plug-?in|add-?on|macro|module|` +
-		`driver|helper|cluster|filters\b|external|interpreter|executable|interactive|daemon|background|config|network|remote|` +
+	actors = `(?:command|cmd|programs?\b|script|shell|pager|browser|editor|viewer|hook|plug-?in|` +
+		`add-?on|macro|module|` +
+		`driver|helper|cluster|filters\b|external|interpreter|executable|interactive|daemon|` +
+		`background|config|network|remote|` +
 		`\w*server|cach|te?mp|temporar|scratch|backup|snapshot|unsafe|in[- ]place|inplace|through\b|password|` +
 		`pass ?phrase|gpg\b|` +
 		`credential|secret|log ?file|chroot|owner|permission|privileg)`
@@ -84,11 +111,13 @@ var (
 	beginsAct     = lazyregexp.New(actor + acts + ends)
 	beginsDelete  = lazyregexp.New(actor + `(?:(?:` + deletes + `)` + ends + `|get \w+ from\b)`)
 	beginsMake    = lazyregexp.New(actor + makes + ends)
-	beginsContent = lazyregexp.New(actor + `(?:` + acts + `|` + makes + `)` + ends + ` (?:\S+ ){0,4}?` + content + `\b`)
+	beginsContent = lazyregexp.New(actor + `(?:` + acts + `|` +
+		`` + makes + `)` + ends + ` (?:\S+ ){0,4}?` + content + `\b`)
 	// isDone matches an act in the passive, and a file as its target.
 	isDone = lazyregexp.New(`\b(?:be|is|are|been|being|gets?) (?:\w+ )?(?:` + acts +
 		`|writt|sen|ru|creat|generat)(?:ed|d|ied|en|t|n)\b|` +
-		`\b(?:to|into) (?:an? |the |this |that |given |specified |named )*(?:files?|director(?:y|ies)|folders?|path)\b|` +
+		`\b(?:to|into) (?:an? |the |this |that |given |specified |named )*(?:files?|director(?:y|` +
+		`ies)|folders?|path)\b|` +
 		`\b(?:to|into) /|\bget \w+ from\b|\bfor (?:deletion|removal)\b`)
 	// beginsGrant matches what lets something act, and beginsUse what a text names for use.
 	beginsGrant = lazyregexp.New(`^\W*(?:this option |it )?(?:enabl|allow|permit|support|accept|trust|assum|` +
@@ -98,7 +127,8 @@ var (
 		`(?:an? |the )?\w+ mode\b`)
 	beginsUse = lazyregexp.New(`^\W*(?:us(?:e|es|ing)|what to|where to)\b`)
 	// dropsGuard matches a protection that a switch turns off, and refers what another option describes.
-	dropsGuard = lazyregexp.New(`^\W*(?:no|not|don't|do not|disabl\w*|skip\w*|without|turns? off|bypass\w*|ignor\w*) ` +
+	dropsGuard = lazyregexp.New(`^\W*(?:no|not|don't|do not|disabl\w*|skip\w*|without|turns? off|` +
+		`bypass\w*|ignor\w*) ` +
 		`(?:\S+ ){0,3}?(?:sandbox|isolat|secur|safe|protect|certificate|signature|verif|authent|tls\b|ssl\b|` +
 		`locks?\b|locking|hooks?\b)|` +
 		`^absolute (?:path|name)`)
@@ -108,39 +138,48 @@ var (
 	ownFlags      = lazyregexp.New(`^\W*(?:` + displays + `|regex|regular expression)`) // of the program itself
 	namesValue    = lazyregexp.New(`\b(?:prefix|suffix|file|dir|directory)$`)
 	// namesCode matches nouns for what a program loads by its name.
-	namesCode = lazyregexp.New(`\b(?:reporter|formatter|formatting|transformer|transform|resolver|preset|adapter|` +
+	namesCode = lazyregexp.New(`\b(?:reporter|formatter|formatting|transformer|transform|resolver|` +
+		`preset|adapter|` +
 		`parser|handler|` +
 		`backend|converter|lua|python|javascript|filter ?graph)s?\b`)
 	loadsFormat = lazyregexp.New(`\bformats?\b`) // of Node.js
 	resultName  = lazyregexp.New(`^(?:o|out|outputs?|dest(?:ination)?|(?:out|output|dest|` +
 		`destination)-?(?:file(?:name)?|dir|directory|` +
 		`folder|path|name|document))$`)
-	resultHelp = lazyregexp.New(`^(?:(?:if|when) (?:specified|set|given)[, ]+|(?:the )?(?:file|directory|folder|` +
+	resultHelp = lazyregexp.New(`^(?:(?:if|when) (?:specified|set|given)[, ]+|(?:the )?(?:file|` +
+		`directory|folder|` +
 		`path) to )?` +
-		`(?:writ|sav|stor|plac|put|send|redirect|output|print|export|extract|unpack)(?:e|es|s)? (?:(?:the|all|any|final|query|` +
+		`(?:writ|sav|stor|plac|put|send|redirect|output|print|export|extract|unpack)(?:e|es|` +
+		`s)? (?:(?:the|all|any|final|query|` +
 		`generated|executed|processed|downloaded) )*(?:[a-z]+ )?` +
 		`(?:to|in|into|as) .*(?:file|path|director|folder|dir\b|prefix|\bname|stdout)|` +
 		`^(?:\w+ ){0,2}output (?:file|dir|directory|folder|path|name|file ?name)\b|` +
-		`^(?:the )?(?:\w+ )?(?:file|path|directory|folder|name|destination|target)\b.* (?:for|of|to put|to write|to save|` +
+		`^(?:the )?(?:\w+ )?(?:file|path|directory|folder|name|destination|target)\b.* (?:for|of|` +
+		`to put|to write|to save|` +
 		`to output) (?:the )?(?:result|output)|^(?:the )?destination (?:file|directory|folder|path)\b|` +
 		`\bfile\b.* ['"]?-['"]? (?:for|is|means) (?:stdout|standard output)`)
 	// otherObject matches "write to FILE a list of POTS": a list is not the result.
-	otherObject = lazyregexp.New(`^(?:writ|sav|print|dump|output|export|stor)\w* (?:to|into) \S+ (?:an?|the|all|any) `)
+	otherObject = lazyregexp.New(`^(?:writ|sav|print|dump|output|export|stor)\w* (?:to|` +
+		`into) \S+ (?:an?|the|all|any) `)
 	namesFormat = lazyregexp.New(`\b(?:format|style|column|field|encod)`)
 	namesFile   = lazyregexp.New(`\b(?:file|path|name|director(?:y|ies)|folder|stdout|standard output)\b`)
 	// sideFile matches words for files other than the result.
 	sideFile = lazyregexp.New(`\b(?:log|logs|logging|err|stderr|standard error|warnings?|debug|trac\w*|` +
 		`profil\w*|` +
-		`diagnostics?|statistics|stats?|reject\w*|backups?|cach\w*|te?mp|temporar\w*|scratch|cookies?|headers?|history|` +
+		`diagnostics?|statistics|stats?|reject\w*|backups?|cach\w*|te?mp|temporar\w*|scratch|` +
+		`cookies?|headers?|history|` +
 		`journal|state|status|lock|pid|keys?|keyout|seed|serial|databases?|index|` +
 		`depend\w*|deps|metadata|coverage|timing|` +
-		`progress|config\w*|settings|socket|host|server|url|pipe|command|script|code|source ?map|manifest|module|version)\b`)
+		`progress|config\w*|settings|socket|host|server|url|pipe|command|script|code|source ?map|` +
+		`manifest|module|version)\b`)
 	beginsPath   = lazyregexp.New(`(?i)^(?:the |an? )?(?:path|file(?: ?name)?|directory|folder|location)s?\b`)
 	enablesShown = lazyregexp.New(`^\W*(?:enabl|activat|support)\w* .*\b` + shown)
 	namesThing   = lazyregexp.New(`\b` + things)
 	namesActor   = lazyregexp.New(`\b` + actors)
-	readsPath    = lazyregexp.New(`\b(?:read|input|infile|from\b|take|search|look|scan|compar|match|exclud|ignor|skip|` +
-		`includ|contain|restrict|limit|filter|select|only|with\b|bundle|cert)|\bto (?:verify|check|query|use|parse)\b|\bbe \w+ed\b|` +
+	readsPath    = lazyregexp.New(`\b(?:read|input|infile|from\b|take|search|look|scan|compar|` +
+		`match|exclud|ignor|skip|` +
+		`includ|contain|restrict|limit|filter|select|only|with\b|bundle|cert)|\bto (?:verify|check|` +
+		`query|use|parse)\b|\bbe \w+ed\b|` +
 		`\blocation of\b|\bcontents\b|\b(?:list(?:s|ed)?|stored?|contained|patterns?|names?) (?:in|at)\b|` +
 		`\b(?:print|show|display|list)\w* .*\b(?:of|files?)\b`)
 	condition = lazyregexp.New(` (?:for (?:the|an?|each|every|one|all|any|those|commands)|` +

@@ -12,7 +12,7 @@ import (
 // Help parses the help text of a program (WRAP-23). words are the words of its command line.
 func Help(text []byte, words []string) *Program {
 	p := &Program{Words: words, DashesAt: -1}
-	if (&jsonHelp{p: p}).read(text) {
+	if p.readJSON(text) {
 		return p
 	}
 	lines := columns(unbox(clean(text)))

@@ -181,7 +181,6 @@ func (m *manPage) line(l string) {
 		if m.section != "name" {
 			m.text(m.name + " " + mdocLine(args))
 		}
-	case "An": // an author
 	case "Nd":
 		m.summary = plainText(all)
 	case "SY":
@@ -251,23 +250,17 @@ func plainText(s string) string {
 	return strings.NewReplacer("\x01", "", "\x02", "").Replace(s)
 }
 
-// arguments splits the arguments of a macro. Double quotes enclose arguments with spaces.
+// argument matches an argument of a macro. Double quotes enclose arguments with spaces.
+var argument = lazyregexp.New(`"((?:[^"]|"")*)"?|(?:\\.|[^\\ ])+`)
+
+// arguments splits the arguments of a macro.
 func arguments(s string) (args []string) {
-	for s = strings.TrimLeft(s, " "); s != "" && !strings.HasPrefix(s, `\"`); s = strings.TrimLeft(s, " ") {
-		if s[0] == '"' {
-			word, rest, _ := strings.Cut(strings.ReplaceAll(s[1:], `""`, "\x00"), `"`)
-			args, s = append(args, strings.ReplaceAll(word, "\x00", `"`)), strings.ReplaceAll(rest, "\x00", `""`)
-			continue
+	s, _, _ = strings.Cut(" "+s, ` \"`) // a comment
+	for _, m := range argument.FindAllStringSubmatch(s, -1) {
+		if strings.HasPrefix(m[0], `"`) {
+			m[0] = strings.ReplaceAll(m[1], `""`, `"`)
 		}
-		i := 0
-		for i < len(s) && s[i] != ' ' {
-			if s[i] == '\\' {
-				i++
-			}
-			i++
-		}
-		i = min(i, len(s))
-		args, s = append(args, s[:i]), s[i:]
+		args = append(args, m[0])
 	}
 	return args
 }

@@ -129,10 +129,8 @@ func (p *Program) Find(name string) *Option {
 	return nil
 }
 
-// Empty reports whether nothing was found.
-func (p *Program) Empty() bool {
-	return p == nil || len(p.Options)+len(p.Operands)+len(p.Subcommands) == 0
-}
+// Size returns the number of options, operands and commands that were found.
+func (p *Program) Size() int { return len(p.Options) + len(p.Operands) + len(p.Subcommands) }
 
 // Limits on what is kept of one program.
 const (

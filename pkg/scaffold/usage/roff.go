@@ -1,7 +1,6 @@
 package usage
 
 import (
-	"slices"
 	"strings"
 
 	"mcp-bash/pkg/text/lazyregexp"
@@ -47,7 +46,7 @@ func roff(s string) string {
 
 // mdocText are the mdoc macros that produce text.
 var mdocText = " Fl Ar Op Oo Oc Cm Ic Pa Ev Xr Dq Sq Ql Li Em Sy Qq Bq Brq Pq Aq Do Dc So Sc Qo Qc Bo Bc Pf Ns Va Vt " +
-	"An Ad Er Fa Fn Ft Dv Tn Ux Bx No Cd Lk Mt Ao Ac Po Pc Xo Xc Bro Brc Ap Sm Sx Ms Nm St Ex "
+	"Ad Er Fa Fn Ft Dv Tn Ux Bx No Cd Lk Mt Ao Ac Po Pc Xo Xc Bro Brc Ap Sm Sx Ms Nm St Ex "
 
 func isMdocText(name string) bool { return name != "" && strings.Contains(mdocText, " "+name+" ") }
 
@@ -60,7 +59,7 @@ var mdocMarks = map[string]string{"Op": "[]", "Bq": "[]", "Brq": "{}", "Dq": "''
 func mdocLine(args []string) string {
 	var b strings.Builder
 	state, closing := "", ""   // the macro of the next words, and what ends the line
-	glue, fresh := true, false // no space precedes the next word; the macro has no word yet
+	glue, fresh := true, false // no space precedes the next word; .Fl has no word yet
 	put := func(s string) {
 		if !glue && !strings.ContainsAny(s[:1], ".,;:)]}") {
 			b.WriteByte(' ')
@@ -68,13 +67,11 @@ func mdocLine(args []string) string {
 		b.WriteString(s)
 		glue = strings.Contains("[{(<", s)
 	}
-	for _, a := range append(slices.Clone(args[:min(len(args), 500)]), "") {
+	for i, a := range args[:min(len(args), 500)] {
 		mark, word, macro := mdocMarks[a], plainText(roff(a)), isMdocText(a)
-		if fresh && (macro || a == "") && state == "Fl" {
+		if fresh && macro { // .Fl without a word is a dash
 			put("-")
-			glue = macro
-		} else if fresh && (macro || a == "") {
-			put("<file> ...")
+			glue = true
 		}
 		switch {
 		case mark != "":
@@ -83,7 +80,10 @@ func mdocLine(args []string) string {
 			closing, state, fresh = mark[1:]+closing, "", false
 		case macro:
 			glue = glue || a == "Ns"
-			state, fresh = a, a == "Fl" || a == "Ar"
+			state, fresh = a, a == "Fl"
+			if a == "Ar" && (i+1 == len(args) || isMdocText(args[i+1])) {
+				put("<file> ...")
+			}
 		case word == "":
 		case len(word) == 1 && strings.Contains("|.,;:)]([", word):
 			put(word)
@@ -93,7 +93,6 @@ func mdocLine(args []string) string {
 		case state == "Ar" && word != "...":
 			bare := strings.TrimSuffix(word, " ...")
 			put("<" + strings.Trim(bare, "<>") + ">" + word[len(bare):])
-			fresh = false
 		default:
 			put(word)
 		}

@@ -628,7 +628,7 @@ func TestNoHelp(t *testing.T) {
 		"", "\n\n", "hello\n", "brew: cannot open --help: no such file\n", strings.Repeat("a line of data\n", 100),
 		"- a list\n- of things\n", "--- a/file\n+++ b/file\n", "-----BEGIN KEY-----\n", "1 -2 3\n",
 	} {
-		if p := Help([]byte(text), []string{"brew"}); !p.Empty() {
+		if p := Help([]byte(text), []string{"brew"}); p.Size() > 0 {
 			t.Errorf("%q: %s", text, listing(p))
 		}
 	}

@@ -168,24 +168,21 @@ func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
 	}
 	named := append([]string{filepath.Base(words[0])}, words[1:]...)
 	ans := &Answer{File: file}
-	help, err := a.help(ctx, file, named, ans)
-	if err != nil {
+	if err := a.help(ctx, named, ans); err != nil {
 		return nil, err
 	}
-	p := help
-	if p == nil {
-		p = &usage.Program{Words: named, DashesAt: -1, Loose: true}
+	if ans.Program == nil {
+		ans.Program = &usage.Program{Words: named, DashesAt: -1, Loose: true}
 	}
-	p.Merge(a.manual(file, named))
+	ans.Merge(a.manual(file, named))
+	getopt, node := readerOf(file)
 	// Programs of all kinds print help texts in GNU style.
-	r := readerOf(file)
-	p.Getopt, p.Node = p.Style == usage.StyleGNU && r.getopt, r.node
-	p.Dashes = p.Dashes || p.Getopt
+	ans.Getopt, ans.Node = ans.Style == usage.StyleGNU && getopt, node
+	ans.Dashes = ans.Dashes || ans.Getopt
 	if plugin := strings.Join(named[:min(2, len(named))], "-"); len(named) > 1 && a.Find(plugin) != "" {
-		p.Plugin = plugin
+		ans.Plugin = plugin
 	}
-	ans.Program = p
-	if p.Empty() && len(words) > 1 {
+	if ans.Size() == 0 && len(words) > 1 {
 		return ans, ErrNothing
 	}
 	return ans, nil

@@ -81,7 +81,7 @@ func TestNoHelp(t *testing.T) {
 			a.limit = 300 * time.Millisecond
 		}
 		ans, err := a.Program(t.Context(), []string{name})
-		if err != nil || !ans.Empty() || !strings.Contains(strings.Join(ans.Notes, "\n"), note) {
+		if err != nil || ans.Size() > 0 || !strings.Contains(strings.Join(ans.Notes, "\n"), note) {
 			t.Errorf("%s: %v, %+v", name, err, ans)
 		}
 	}
@@ -227,7 +227,7 @@ func TestForeignManual(t *testing.T) {
 		}
 	}
 	a.path = dir + "/bin:" + other + "/bin"
-	if p, err := a.Program(t.Context(), []string{"brew"}); err != nil || !p.Empty() {
+	if p, err := a.Program(t.Context(), []string{"brew"}); err != nil || p.Size() > 0 {
 		t.Errorf("%v, %+v", err, p)
 	}
 	a.path = other + "/bin:" + dir + "/bin"

@@ -18,32 +18,27 @@ const maxProgram = 32 << 20
 // libraries for that.
 var shells = lazyregexp.New(`^(?:sh|bash|dash|ash|ksh|mksh|zsh|fish)(?:\.exe)?$`)
 
-// A reader is what reads the options of a program.
-type reader struct {
-	getopt bool // a library that ends the options at "--"
-	node   bool // a script of Node.js
-}
-
-// readerOf looks into the file of a program. Compiled programs contain the names of the library's functions, after an
+// readerOf looks into the file of a program. getopt reports that a library reads its options, which end at "--", and
+// node that it is a script of Node.js. Compiled programs contain the names of the library's functions, after an
 // underscore on macOS.
-func readerOf(file string) (r reader) {
+func readerOf(file string) (getopt, node bool) {
 	resolved, err := filepath.EvalSymlinks(file)
 	if err != nil {
-		return r
+		return getopt, node
 	}
 	text, err := boundedfile.Read(resolved, maxProgram)
 	if err != nil {
-		return r
+		return getopt, node
 	}
 	if bytes.HasPrefix(text, []byte("#!")) {
 		words := script.Interpreter(text)
-		r.getopt = len(words) > 0 && !shells.MatchString(path.Base(words[0]))
-		r.node = slices.ContainsFunc(words, func(word string) bool { return path.Base(word) == "node" })
-		return r
+		getopt = len(words) > 0 && !shells.MatchString(path.Base(words[0]))
+		node = slices.ContainsFunc(words, func(word string) bool { return path.Base(word) == "node" })
+		return getopt, node
 	}
 	for _, name := range []string{"getopt", "getopt_long", "getopt_long_only", "argp_parse", "poptGetNextOpt"} {
-		r.getopt = r.getopt || bytes.Contains(text, []byte("\x00"+name+"\x00")) ||
+		getopt = getopt || bytes.Contains(text, []byte("\x00"+name+"\x00")) ||
 			bytes.Contains(text, []byte("\x00_"+name+"\x00"))
 	}
-	return r
+	return getopt, node
 }

@@ -11,14 +11,14 @@ func TestGetopt(t *testing.T) {
 	dir := t.TempDir()
 	for file, c := range map[string]struct {
 		text string
-		want reader
+		want [2]bool // getopt, node
 	}{
-		"script":  {"#!/bin/sh\n", reader{}},
-		"node":    {"#!/usr/bin/env -S node --x\n", reader{true, true}},
-		"python":  {"#!/usr/bin/python3\n", reader{getopt: true}},
-		"plain":   {"\x7fELF getopt_long", reader{}}, // a word of a text
-		"options": {"\x7fELF\x00getopt_long\x00", reader{getopt: true}},
-		"macOS":   {"\x00_getopt\x00", reader{getopt: true}}, "empty": {"", reader{}},
+		"script":  {"#!/bin/sh\n", [2]bool{}},
+		"node":    {"#!/usr/bin/env -S node --x\n", [2]bool{true, true}},
+		"python":  {"#!/usr/bin/python3\n", [2]bool{true}},
+		"plain":   {"\x7fELF getopt_long", [2]bool{}}, // a word of a text
+		"options": {"\x7fELF\x00getopt_long\x00", [2]bool{true}},
+		"macOS":   {"\x00_getopt\x00", [2]bool{true}}, "empty": {"", [2]bool{}},
 	} {
 		path := filepath.Join(dir, file)
 		if err := os.WriteFile(path, []byte(c.text), 0o755); err != nil {
@@ -28,11 +28,11 @@ func TestGetopt(t *testing.T) {
 		if err := os.Symlink(path, link); err != nil {
 			t.Fatal(err)
 		}
-		if got := readerOf(link); got != c.want {
-			t.Errorf("%s: %v", file, got)
+		if getopt, node := readerOf(link); [2]bool{getopt, node} != c.want {
+			t.Errorf("%s: %v %v", file, getopt, node)
 		}
 	}
-	if readerOf(dir) != (reader{}) {
+	if getopt, node := readerOf(dir); getopt || node {
 		t.Error("a directory")
 	}
 }

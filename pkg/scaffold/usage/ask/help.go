@@ -26,56 +26,58 @@ func looksLikeUsage(text []byte) bool { return usageMark.Match(text) }
 
 // help asks for the help text with --help. If the program does not know --help, it tries -h
 // or the command help. It never tries words that could have another effect (WRAP-13).
-func (a *Asker) help(ctx context.Context, file string, words []string, note *Answer) (*usage.Program, error) {
-	asks := [][]string{append(slices.Clone(words[1:]), "--help")}
+func (a *Asker) help(ctx context.Context, words []string, found *Answer) error {
+	var asks [][]string
+	ask := func(more ...string) { asks = append(asks, append(slices.Clone(words[1:]), more...)) }
 	if words[0] == "git" && len(words) > 1 { // its --help is the manual page
-		asks = [][]string{append(slices.Clone(words[1:]), "-h")}
+		ask("-h")
+	} else {
+		ask("--help")
 	}
-	var best *usage.Program
 	for i := 0; i < len(asks); i++ {
-		ans, err := a.run(ctx, file, asks[i])
+		ans, err := a.run(ctx, found.File, asks[i])
 		if err != nil {
-			return nil, err
+			return err
 		}
-		asked := strings.Join(append([]string{words[0]}, asks[i]...), " ")
+		ignored, described := "", looksLikeUsage(ans.text)
 		switch {
 		case errors.Is(ans.cause, script.ErrTimedOut):
-			note.Notes = append(note.Notes, fmt.Sprintf("%s: not done after %v, so it was ended", asked, a.limit))
-			continue
+			ignored = fmt.Sprintf(": not done after %v, so it was ended", a.limit)
 		case ans.cause != nil:
-			note.Notes = append(note.Notes, fmt.Sprintf("%s: prints more than %d bytes, which are ignored", asked, textLimit))
+			ignored = fmt.Sprintf(": prints more than %d bytes, which are ignored", textLimit)
+		case len(words) == 1 && len(ans.text) > 0 && !described && ans.status == 0:
+			ignored = " prints no usage: the program may do something else when it is asked for help"
+		}
+		if ignored != "" {
+			found.Notes = append(found.Notes, strings.Join(append([]string{words[0]}, asks[i]...), " ")+ignored)
 			continue
 		}
-		if len(words) == 1 && len(ans.text) > 0 && !looksLikeUsage(ans.text) && ans.status == 0 {
-			note.Notes = append(note.Notes, asked+" prints no usage: the program may do something else when it is asked "+
-				"for help")
+		p := &usage.Program{}
+		if ans.status == 0 || described { // not an error message that describes no options
+			if p = usage.Help(ans.text, words); found.Program == nil || p.Size() > found.Size() {
+				found.Program = p
+			}
+			if i == 0 {
+				err = a.referred(ctx, found.File, words, string(ans.text), p)
+			}
+		}
+		switch {
+		case err != nil:
+			return err
+		case i > 0:
 			continue
 		}
-		p := usage.Help(ans.text, words)
-		if ans.status != 0 && !looksLikeUsage(ans.text) {
-			p = nil // an error message that describes no options
+		if m := allAsks.FindSubmatch(ans.text); m != nil {
+			ask(strings.Fields("--help" + string(m[1]) + "all")...)
 		}
-		if p != nil && better(p, best) {
-			best = p
+		if len(p.Options) == 0 && shortAsks.Match(ans.text) {
+			ask("-h")
 		}
-		if m := allAsks.FindSubmatch(ans.text); i == 0 && m != nil {
-			asks = append(asks, append(slices.Clone(words[1:]), strings.Fields("--help"+string(m[1])+"all")...))
-		}
-		if i == 0 && p != nil {
-			if err := a.referred(ctx, file, words, string(ans.text), p); err != nil {
-				return nil, err
-			}
-		}
-		if i == 0 && (p == nil || len(p.Options) == 0) {
-			if shortAsks.Match(ans.text) {
-				asks = append(asks, append(slices.Clone(words[1:]), "-h"))
-			}
-			if len(words) > 1 && refusal.Match(ans.text) {
-				asks = append(asks, append([]string{"help"}, words[1:]...))
-			}
+		if len(p.Options) == 0 && len(words) > 1 && refusal.Match(ans.text) {
+			asks = append(asks, append([]string{"help"}, words[1:]...))
 		}
 	}
-	return best, nil
+	return nil
 }
 
 // about matches a line that refers to more options: Use "brew help flags" for all flags. quotedCommand matches the
@@ -108,9 +110,4 @@ func (a *Asker) referred(ctx context.Context, file string, words []string, text 
 		}
 	}
 	return nil
-}
-
-func better(p, than *usage.Program) bool {
-	size := func(p *usage.Program) int { return len(p.Options) + len(p.Subcommands) + len(p.Operands) }
-	return than == nil || size(p) > size(than)
 }

@@ -35,9 +35,6 @@ func (a *Asker) manual(file string, words []string) *usage.Program {
 	if resolved, err := filepath.EvalSymlinks(file); err == nil {
 		dirs = append(dirs, filepath.Dir(resolved))
 	}
-	if resolved, err := filepath.EvalSymlinks(filepath.Dir(file)); err == nil {
-		dirs = append(dirs, resolved)
-	}
 	for _, bin := range dirs {
 		for _, dir := range []string{"share/man", "man", "usr/share/man"} {
 			for _, section := range sections {

@@ -344,6 +344,7 @@ func (p *Program) enter(s spec, help string) {
 	}
 	if v := o.Value; v != nil {
 		v.decide(help)
+		v.Optional = v.Optional && p.Style != StyleNode // commander's options mostly have their value
 		o.Repeat = o.Repeat || v.dots
 		v.Several = v.Several || v.dots && p.Style == StyleArgparse
 	}

@@ -25,8 +25,8 @@ type Program struct {
 	Stdin, DashInput bool
 	// Getopt reports that the C library or the like reads the options of a program in GNU style.
 	Getopt bool
-	// Plugin is the program that the first one starts for the command, such as git-lfs for "git lfs", or "".
-	Plugin string
+	// Starts are other programs that the first one starts, such as git-lfs for "git lfs".
+	Starts []string
 	// Node reports that the program is a script of Node.js.
 	Node bool
 	// Dashes reports that "--" ends the options. If DashesAt is not negative, "--" belongs

@@ -18,7 +18,7 @@ import (
 // A report is the part of the answer of wrap --json that the test uses (WRAP-5).
 type report struct {
 	Name     string
-	Sources  []string
+	Source   string // "recipe" or "help"
 	Options  []found
 	Operands []struct{ Name string }
 }
@@ -128,6 +128,11 @@ func (x tool) findFor(words []string) (o found, negated, ok bool) {
 // where are the names of properties for the directory in which the program runs.
 var where = []string{"directory", "dir", "repository", "repo", "cwd", "working_directory", "workdir"}
 
+// isWhere reports whether a recipe has an option for that directory.
+func (x report) isWhere(o found) bool {
+	return x.Source == "recipe" && slices.Contains(where, o.Offered)
+}
+
 // arguments translates a task to the arguments of the tool. It returns the options that the tool lacks. The call
 // is made without these, because the tool may always pass them.
 func (x tool) arguments(p *program, k task) (arguments map[string]any, missing []string) {
@@ -142,7 +147,7 @@ func (x tool) arguments(p *program, k task) (arguments map[string]any, missing [
 		}
 	}
 	for _, o := range x.Options {
-		if slices.Contains(where, o.Offered) && arguments[o.Offered] == nil && o.Kind != "switch" &&
+		if x.isWhere(o) && arguments[o.Offered] == nil && o.Kind != "switch" &&
 			x.properties[o.Offered].Pattern+x.properties[o.Offered].Items.Pattern == "" {
 			x.set(arguments, o.Offered, []string{"."}, false)
 		}

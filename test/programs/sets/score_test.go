@@ -60,7 +60,7 @@ func (s *score) compare(p *program, made tool) {
 	for name, why := range p.Dangerous {
 		o, _, ok := made.find(name)
 		// A closed choice has no value that is dangerous, such as a formatter in a file. -C of git is not that of a command.
-		if ok && o.Offered != "" && made.properties[o.Offered].Enum == nil && !slices.Contains(where, o.Offered) {
+		if ok && o.Offered != "" && made.properties[o.Offered].Enum == nil && !made.isWhere(o) {
 			s.dangerous++
 			s.miss("dangerous %s is offered (%s)", name, why)
 		}

@@ -55,13 +55,13 @@ const (
 		`if|other|more|file|` +
 		`input|maximum)[,)]? )*`
 	// acts are verbs for effects beyond the result.
-	acts = `(?:` + deletes + `|sav|stor|dump|redirect|overwrit|clobber|modif|updat|upgrad|downgrad|` +
+	acts = `(?:` + deletes + `|sav|stor|dump|redirect|overwrit|clobber|updat|upgrad|downgrad|` +
 		`install|renam|mov|cop|link|edit|exec|execut|(?:re-?)?run|runn|invok|call|spawn|launch|` +
 		`start|load|import|eval|` +
 		`initiali[sz]|sign|upload|download|fetch|retriev|send|submit|post|publish|push|pull|deploy|` +
 		`connect|listen|serv|` +
 		`detach|fork|reset|synchroni[sz]|migrat|register|reboot|provision|mount|flush|compil|allow|trust|` +
-		`authenticat|log|pass|pip)`
+		`authenticat|log|pass(?:es|ing)?(?: \S+){1,3} (?:on )?to|pip)`
 	deletes = `delet|remov|eras|destroy|unlink|shred|wip|purg|prun|clean|clear|drop|discard|kill|` +
 		`uninstall|vacuum|expir|` +
 		`truncat`
@@ -69,7 +69,7 @@ const (
 	makes = `(?:writ|generat|produc|mak|replac|rewrit|strip|fix|unpack|restor|recover|repair|` +
 		`rotat|revert|forc|add|put|emit|terminat|evaluat|signal)`
 	// content are parts of a text. An act on one of them only changes the result.
-	content = `(?:comments?|white ?space|spaces?|blanks?|tabs?|lines?|words?|characters?|chars?|` +
+	content = `(?:comments?|white ?spaces?|spaces?|blanks?|tabs?|lines?|words?|characters?|chars?|` +
 		`case|letters?|columns?|` +
 		`fields?|attributes?|tags?|elements?|` +
 		`(?:from|in) (?:the )?(?:output|listing|report)|quot\w+|doctype|breaks|newlines?|` +
@@ -86,7 +86,7 @@ const (
 		`login|user\b|username|` +
 		`prox(?:y|ies)|ur[li]s?\b|\w*server|host|network|remote|` +
 		`socket|port\b|cach|log\b|logging|te?mp\b|temporar|log ?file|scratch|backup|snapshot|chdir|chroot|` +
-		`working dir|work ?dir|device|owner|permission|privileg|root\b|unsafe|in[- ]place|inplace|through\b)`
+		`working dir|work ?dir|device|owner|permission|privileg|unsafe|in[- ]place|inplace|through\b)`
 
 	// actors are those that a switch can let act.
 	actors = `(?:command|cmd|programs?\b|script|shell|pager|browser|editor|viewer|hook|plug-?in|` +
@@ -123,8 +123,8 @@ var (
 	beginsGrant = lazyregexp.New(`^\W*(?:this option |it )?(?:enabl|allow|permit|support|accept|trust|assum|` +
 		`honou?r|let\b|agree)`)
 	// entersMode matches what only names a mode of the program.
-	entersMode = lazyregexp.New(`^\W*(?:(?:enabl|activat|us)\w+|(?:run|work|operat)\w* (?:\w+ )?in) ` +
-		`(?:an? |the )?\w+ mode\b`)
+	entersMode = lazyregexp.New(`^\W*(?:(?:enabl|activat|us)\w+|(?:run|work|operat)\w* (?:\w+ ){0,2}in) ` +
+		`(?:parallel|(?:an? |the )?\w+ mode)\b`)
 	beginsUse = lazyregexp.New(`^\W*(?:us(?:e|es|ing)|what to|where to)\b`)
 	// dropsGuard matches a protection that a switch turns off, and refers what another option describes.
 	dropsGuard = lazyregexp.New(`^\W*(?:no|not|don't|do not|disabl\w*|skip\w*|without|turns? off|` +
@@ -138,7 +138,7 @@ var (
 	ownFlags      = lazyregexp.New(`^\W*(?:` + displays + `|regex|regular expression)`) // of the program itself
 	namesValue    = lazyregexp.New(`\b(?:prefix|suffix|file|dir|directory)$`)
 	// namesCode matches nouns for what a program loads by its name.
-	namesCode = lazyregexp.New(`\b(?:reporter|formatter|formatting|transformer|transform|resolver|` +
+	namesCode = lazyregexp.New(`\b(?:reporter|formatter|transformer|transform|resolver|` +
 		`preset|adapter|` +
 		`parser|handler|` +
 		`backend|converter|lua|python|javascript|filter ?graph)s?\b`)
@@ -169,7 +169,7 @@ var (
 		`diagnostics?|statistics|stats?|reject\w*|backups?|cach\w*|te?mp|temporar\w*|scratch|` +
 		`cookies?|headers?|history|` +
 		`journal|state|status|lock|pid|keys?|keyout|seed|serial|databases?|index|` +
-		`depend\w*|deps|metadata|coverage|timing|` +
+		`depend\w*|deps|coverage|timing|` +
 		`progress|config\w*|settings|socket|host|server|url|pipe|command|script|code|source ?map|` +
 		`manifest|module|version)\b`)
 	beginsPath   = lazyregexp.New(`(?i)^(?:the |an? )?(?:path|file(?: ?name)?|directory|folder|location)s?\b`)
@@ -185,13 +185,14 @@ var (
 	condition = lazyregexp.New(` (?:for (?:the|an?|each|every|one|all|any|those|commands)|` +
 		`that|which|when|if|unless|because) `)
 	clauseEnd = lazyregexp.New(`[.,;:)]+(?: |$)| ?\(|\b(?:and|then|or|but|also|by)\b`)
-	// fileKind, exitStatus, goesInto, typedOn and pathTo match phrases whose words would mislead.
+	// fileKind, exitStatus, goesInto, restricts, typedOn and pathTo match phrases whose words would mislead.
 	fileKind   = lazyregexp.New(`(?i)\bfile(?: ?system| ?name|-?type)`)
 	exitStatus = lazyregexp.New(`(?i)\b(?:program )?exit[- ](?:code|status)`)
 	prefixed   = lazyregexp.New(`^(?:\s*(?:\[[^\]]*\]|\([^)]*\)|<[^>]*>))+\s*`)
 	levels     = lazyregexp.New(`(?i)\blog(?:ging)?[- ]?level`)
 	shellGlob  = lazyregexp.New(`(?i)\b(?:shell|file)(?:-style)? (?:glob|wildcard|pattern)`)
-	goesInto   = lazyregexp.New(`(?i)\b(?:recurs|descend|travers|go|look)\w* into\b`)
+	goesInto   = lazyregexp.New(`(?i)\b(?:recurs|descend|travers|go|look)\w* into\b|\bruns? recursively\b`)
+	restricts  = lazyregexp.New(`(?i)([^,]) (?:that|which) (?:is|are|was|were|(?:has|have) been|(?:would|will) be) \w+`)
 	typedOn    = lazyregexp.New(`(?i) (?:on|from|in|at) the command[- ]?line`)
 	pathTo     = lazyregexp.New(`(?i)\b(?:paths?|names?) (?:to|of) (?:an? |the )?`)
 )
@@ -199,7 +200,7 @@ var (
 // plainWords returns a text in small letters, without phrases that would mislead.
 func plainWords(text string) string {
 	text = exitStatus.ReplaceAllString(fileKind.ReplaceAllString(text, "name"), "exit status")
-	text = goesInto.ReplaceAllString(typedOn.ReplaceAllString(text, ""), "recurse")
+	text = goesInto.ReplaceAllString(typedOn.ReplaceAllString(restricts.ReplaceAllString(text, "$1"), ""), "recurse")
 	text = shellGlob.ReplaceAllString(levels.ReplaceAllString(text, "verbosity"), "pattern")
 	return prefixed.ReplaceAllString(strings.ToLower(pathTo.ReplaceAllString(text, "")), "")
 }

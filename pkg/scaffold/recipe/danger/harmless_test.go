@@ -70,6 +70,10 @@ any --set=POTS  set values on the command line
 any -p  extract pots to pipe
 any --brew=POTS  Run only those pots whose name matches POTS
 any --alter  change pots to kettles
+any -v  print the names of pots that are modified
+any -q  be quiet; pass twice for silence
+any -r  run recursively over folders
+any -p  run the brews in parallel
 any -s  sort the pots; this removes the need to pipe them through sort`, "\n") {
 		if _, o := option(line); !Harmless(o) {
 			t.Error(line)
@@ -129,6 +133,7 @@ any --search=names  search for pots on a potserver
 any --absolute-paths  Preserve the names of pots
 any --rotate  Request immediate rotation of the journal files
 any -R  Rerun the kettle
+any -W=ARGS  Pass ARGS on to the kettle
 any --validate  validate your pots against the cluster
 any --pots=DIR  directory containing custom converters`, "\n") {
 		if _, o := option(line); Harmless(o) {

@@ -120,8 +120,8 @@ func TestAsked(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if plugin := map[string]string{"refers leaf": "refers-leaf"}[name]; p.Program != nil && p.Plugin != plugin {
-			t.Errorf("%s has the plugin %q", name, p.Plugin)
+		if plugin := map[string]string{"refers leaf": "refers-leaf"}[name]; strings.Join(p.Starts, " ") != plugin {
+			t.Errorf("%s starts %q", name, p.Starts)
 		}
 		text, _ := os.ReadFile(log)
 		var asked []string

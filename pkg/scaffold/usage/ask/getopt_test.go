@@ -11,14 +11,16 @@ func TestGetopt(t *testing.T) {
 	dir := t.TempDir()
 	for file, c := range map[string]struct {
 		text string
-		want [2]bool // getopt, node
+		want reader
 	}{
-		"script":  {"#!/bin/sh\n", [2]bool{}},
-		"node":    {"#!/usr/bin/env -S node --x\n", [2]bool{true, true}},
-		"python":  {"#!/usr/bin/python3\n", [2]bool{true}},
-		"plain":   {"\x7fELF getopt_long", [2]bool{}}, // a word of a text
-		"options": {"\x7fELF\x00getopt_long\x00", [2]bool{true}},
-		"macOS":   {"\x00_getopt\x00", [2]bool{true}}, "empty": {"", [2]bool{}},
+		"script":  {"#!/bin/sh\n", reader{}},
+		"starter": {"#!/bin/sh\nX=1\nexec '/opt/brew/leaf' \"$@\"\n", reader{starts: "/opt/brew/leaf"}},
+		"unclear": {"#!/bin/sh\nexec \"$DIR/leaf\"\n", reader{}},
+		"node":    {"#!/usr/bin/env -S node --x\n", reader{node: true}},
+		"python":  {"#!/usr/bin/python3\n", reader{getopt: true}},
+		"plain":   {"\x7fELF getopt_long", reader{}}, // a word of a text
+		"options": {"\x7fELF\x00getopt_long\x00", reader{getopt: true}},
+		"macOS":   {"\x00_getopt\x00", reader{getopt: true}}, "empty": {"", reader{}},
 	} {
 		path := filepath.Join(dir, file)
 		if err := os.WriteFile(path, []byte(c.text), 0o755); err != nil {
@@ -28,11 +30,11 @@ func TestGetopt(t *testing.T) {
 		if err := os.Symlink(path, link); err != nil {
 			t.Fatal(err)
 		}
-		if getopt, node := readerOf(link); [2]bool{getopt, node} != c.want {
-			t.Errorf("%s: %v %v", file, getopt, node)
+		if r := readerOf(link); r != c.want {
+			t.Errorf("%s: %+v", file, r)
 		}
 	}
-	if getopt, node := readerOf(dir); getopt || node {
+	if r := readerOf(dir); r != (reader{}) {
 		t.Error("a directory")
 	}
 }

@@ -55,10 +55,7 @@ func Recipe(p *usage.Program) *Result {
 	m.Runs = m.dangers.Program(p.Words[0])
 	m.Recipe = &recipe.Recipe{
 		Program: p.Words[0], Command: p.Words[1:], Title: title(p.Words), Summary: summary(p),
-		Output: recipe.Output{Type: "text"}, Dangers: map[string]string{}, Environment: environment,
-	}
-	if p.Plugin != "" {
-		m.Recipe.Starts = []string{p.Plugin}
+		Output: recipe.Output{Type: "text"}, Dangers: map[string]string{}, Environment: environment, Starts: p.Starts,
 	}
 	for _, o := range p.Operands {
 		m.operandNames = append(m.operandNames, m.property(strings.ToLower(o.Name)))
@@ -189,7 +186,7 @@ func (m *maker) unasked(o *usage.Option, a *recipe.Argument) string {
 		facts.Value = cmp.Or(v.Name, "value")
 	}
 	effect := m.dangers.Option(m.p.Words[0], facts)
-	if facts.Takes && a.Type == recipe.Switch && !effect.Result { // it never gets its optional value
+	if facts.Takes && a.Type == recipe.Switch && !effect.Result && !effect.Writes { // it never gets its optional value
 		facts.Value, facts.Takes = "", false
 		effect = m.dangers.Option(m.p.Words[0], facts)
 	}

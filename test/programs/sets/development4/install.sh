@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fetches the programs of the fourth development set: packages of Debian, unpacked and not installed, of npm and of Go.
-# Prints their folder. MCPBASH_DEVELOPMENT4_PROGRAMS replaces the folder in the cache. go vet, go doc and go list are the
-# machine's own.
+# Prints their folder. MCPBASH_DEVELOPMENT4_PROGRAMS replaces the folder in the cache.
+# go vet, go doc and go list are the machine's own.
 # shellcheck disable=SC2034 # fetch.sh uses the arrays
 set -euo pipefail
 folder=${MCPBASH_DEVELOPMENT4_PROGRAMS:-${XDG_CACHE_HOME:-$HOME/.cache}/mcp-bash-development4-programs}

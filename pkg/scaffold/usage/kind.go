@@ -26,11 +26,19 @@ var (
 
 // The phrases that introduce choices: "one of a, b or c", "[possible values: a, b]", "(choices: a, b)".
 var (
-	braced   = lazyregexp.New(`(?:\{|^[(\[])([a-zA-Z][\w.+-]*(?:\|[a-zA-Z][\w.+-]*)+)[})\]]`)
-	possible = lazyregexp.New(`(?i)(?:\[possible values: |\(choices: |\bchoices: |\bone of(?: the following)?:? |` +
-		`\bvalid values(?: are)?: |\ballowed values(?: are)?: |\bpossible values(?: are)?: |` +
-		`\bsupported values(?: are)?: )(.*)`)
-	choiceWord = lazyregexp.New("^[(\\[{]?[\"'`]?([A-Za-z0-9][A-Za-z0-9_.+-]{0,39})[\"'`]?(?: ?\\((?:the )?default\\))?")
+	braced = lazyregexp.New(`(?:\{|^[(\[])([a-zA-Z][\w.+-]*(?:\|[a-zA-Z][\w.+-]*)+)[})\]]`)
+	oneOf  = lazyregexp.New(`(?i)\[possible values: |\bchoices: |\bone of(?: the following)?:? |` +
+		`\b(?:valid|allowed|possible|supported) values(?: are)?: `)
+	// choiceList matches a list after such a phrase. If the prose continues, its last word may not be a choice.
+	choiceList      = lazyregexp.New(`^(` + choice + `(?:` + between + choice + `)+)(?:$|[);\]}]|\.(?:\s|$))`)
+	choiceSeparator = lazyregexp.New(between)
+	choiceWord      = lazyregexp.New(choice)
+)
+
+// A choice may be in quotation marks and be called the default.
+const (
+	choice  = "[(\\[{]?[\"'`]?([A-Za-z0-9][A-Za-z0-9_.+-]{0,39})[\"'`]?(?: ?\\((?:the )?default\\))?"
+	between = `(?:, or |, and | or | and |, |\||/|,|; )`
 )
 
 // decide determines the kind of a value from its name and from the description (WRAP-28).
@@ -67,31 +75,20 @@ func choicesIn(help string) []string {
 	if m := braced.FindStringSubmatch(help); m != nil {
 		return listed(m[1])
 	}
-	m := possible.FindStringSubmatch(help)
+	at := oneOf.FindStringIndex(help)
+	if at == nil {
+		return nil
+	}
+	m := choiceList.FindStringSubmatch(help[at[1]:])
 	if m == nil {
 		return nil
 	}
 	var list []string
-	for text := m[1]; len(list) < maxChoices; {
-		found := choiceWord.FindStringSubmatch(text)
-		if found == nil {
-			return nil
-		}
-		word := strings.TrimRight(found[1], ".")
+	for _, text := range choiceSeparator.Split(m[1], maxChoices) {
+		word := strings.TrimRight(choiceWord.FindStringSubmatch(text)[1], ".")
 		if !slices.Contains(list, word) {
 			list = append(list, word)
 		}
-		text = text[len(found[0]):]
-		next := choiceSeparator.FindString(text)
-		if next == "" {
-			if text != "" && !strings.ContainsAny(text[:1], ").;]}") && word == found[1] || len(list) < 2 {
-				return nil // the prose continues, so the last word may not be a choice
-			}
-			return list
-		}
-		text = text[len(next):]
 	}
-	return nil
+	return list
 }
-
-var choiceSeparator = lazyregexp.New(`^(?:, or |, and | or | and |, |\||/|,|; )`)

@@ -2,7 +2,6 @@ package usage
 
 import (
 	"strings"
-	"unicode"
 
 	"mcp-bash/pkg/text/lazyregexp"
 )
@@ -12,10 +11,9 @@ import (
 func Manual(text []byte, words []string) *Program {
 	p := &Program{Words: words, DashesAt: -1}
 	m := &manPage{name: words[len(words)-1]}
-	all := strings.ToValidUTF8(string(text[:min(len(text), maxBytes)]), "\ufffd")
-	all = conditional.ReplaceAllString(definition.ReplaceAllString(all, ""), "")
-	for _, l := range strings.SplitN(all, "\n", maxLines) {
-		m.line(strings.TrimRight(strings.Map(printing, strings.ToValidUTF8(l[:min(len(l), maxLine)], "")), " "))
+	source := conditional.ReplaceAllString(definition.ReplaceAllString(string(text[:min(len(text), maxBytes)]), ""), "")
+	for _, l := range clean([]byte(source)) {
+		m.line(strings.Repeat(" ", l.indent) + l.text)
 	}
 	m.flush()
 	r := &helpReader{p: p, lines: m.lines}
@@ -31,17 +29,6 @@ var (
 	definition  = lazyregexp.New(`(?ms)^[.'](?:de1?|am|ig)\b.*?^\.\.?\r?$`)
 	conditional = lazyregexp.New(`(?ms)^[.'][ \t]*(?:if|ie|el)\b(?:[^\n{]*\\\{.*?\\\}[^\n]*|[^\n]*)$`)
 )
-
-// printing maps tabs to spaces and drops control characters.
-func printing(r rune) rune {
-	switch {
-	case r == '\t':
-		return ' '
-	case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-		return -1
-	}
-	return r
-}
 
 // The columns of a page.
 const (

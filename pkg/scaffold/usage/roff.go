@@ -13,6 +13,7 @@ var glyphs = map[string]string{
 	"lB": "[", "rB": "]", "lC": "{", "rC": "}", "co": "(c)", "ga": "`", "aa": "'", ">=": ">=", "<=": "<=", "!=": "!=",
 	"->": "->", "<-": "<-", "mu": "x", "sl": "/", "ul": "_", "Do": "$", "eq": "=", "pl": "+", "Aq": "'", "Lq": `"`,
 	"Rq": `"`, `L"`: `"`, `R"`: `"`, "q": `"`, "Ba": "|", "Gt": ">", "Lt": "<", "--": "--", "Pm": "+-", "nb": " ",
+	"-": "-", ".": ".", "'": "'", "`": "`", "_": "_", " ": " ", "~": " ", "0": " ", "t": " ", "e": `\`, `\`: `\`, "E": `\`,
 }
 
 // escape matches an escape sequence. It is a letter with a name, as in \fB, \f(xx or \f[xxx], or with a text
@@ -24,23 +25,16 @@ var escape = lazyregexp.New(`\\(?:["#].*|[f*](?:\(.{0,2}|\[[^]]*]|.)|[FmMgnkVYs]
 func roff(s string) string {
 	return escape.ReplaceAllStringFunc(s, func(found string) string {
 		name := strings.TrimRight(strings.TrimLeft(found[min(2, len(found)):], "(["), "]")
-		switch c := (found + " ")[1]; {
-		case len(found) == 1:
-			return ""
-		case strings.IndexByte("-.'`_", c) >= 0:
-			return string(c)
-		case strings.IndexByte(" ~0t", c) >= 0:
-			return " "
-		case strings.IndexByte(`e\E`, c) >= 0:
-			return `\`
-		case c == 'f' && (name == "I" || name == "2"):
+		switch c := (found + "\n")[1:2]; {
+		case c == "f" && (name == "I" || name == "2"):
 			return "\x01"
-		case c == 'f':
+		case c == "f":
 			return "\x02"
-		case c == '*' || c == '(' || c == '[':
+		case strings.Contains("*([", c):
 			return glyphs[name]
+		default:
+			return glyphs[c]
 		}
-		return ""
 	})
 }
 

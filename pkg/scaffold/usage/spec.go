@@ -163,8 +163,6 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 			return v, rest
 		}
 		return v.more(rest, whole)
-	case typed.MatchString(text):
-		return byType(text)
 	case strings.HasPrefix(text, " [") && !strings.HasPrefix(text, " [-"):
 		return inBrackets(text, whole)
 	case strings.HasPrefix(text, " ") && !strings.HasPrefix(text, "  "):
@@ -173,22 +171,16 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 	return nil, text
 }
 
-// typed matches the types that optionator prints: "String", "[String]" for a list, "path::String".
-var typed = lazyregexp.New(`^ (\[?)((?:\w+::)?(?:String|Number|Int|Float|Object|Array|RegExp))(?:\]| {2}|$)`)
-
-// byType parses a type of optionator.
-func byType(text string) (*Value, string) {
-	m := typed.FindStringSubmatch(text)
-	name, _, _ := strings.Cut(m[2], "::")
-	return &Value{Name: name, dots: m[1] != "", marked: true}, strings.TrimPrefix(text[1+len(m[1])+len(m[2]):], "]")
-}
+// listType matches the type of a list that optionator prints: "[String]", "[path::String]".
+var listType = lazyregexp.New(`^(?:\w+::)?(?:String|Number|Int|Float|Object|RegExp)$`)
 
 // inBrackets parses a value in brackets after a space. It is optional, but click puts choices there.
 func inBrackets(text string, whole bool) (*Value, string) {
 	body, rest := bracket(text[1:])
 	inner := strings.Trim(body, "[]")
 	if optionalValue.MatchString(inner) && (whole || atBoundary(rest)) {
-		return (&Value{Name: inner, Optional: !strings.ContainsAny(inner, "|<")}).named(), rest
+		list := listType.MatchString(inner)
+		return (&Value{Name: inner, Optional: !list && !strings.ContainsAny(inner, "|<"), dots: list}).named(), rest
 	}
 	if word, rest := cutWord(text[1:]); len(word) > len(body) { // "[protocol://]host"
 		return &Value{Name: cut(innerBrackets.ReplaceAllString(word, ""), maxName)}, rest
@@ -259,7 +251,8 @@ func (v *Value) more(rest string, whole bool) (*Value, string) {
 func (v *Value) named() *Value {
 	name, _, dotted := strings.Cut(v.Name, "...")
 	v.dots = v.dots || dotted && name != "" && !strings.HasSuffix(name, ",") // "=..." is any value
-	name = strings.TrimRight(strings.TrimSpace(name), ",[")
+	// optionator prints "path::String".
+	name = strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(name), ",["), "::String")
 	if at := strings.Index(name, "[="); at > 0 { // pflag's value of an option without one: "uint[=100]"
 		name, v.Optional = name[:at], true
 	}

@@ -1,7 +1,6 @@
 package usage
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -81,11 +80,11 @@ func columns(lines []line) (out []line) {
 }
 
 var (
-	boxTop   = lazyregexp.New(`^[╭┌+][─-]+ (.+?) [─-]+[╮┐+]$`)
-	boxLine  = lazyregexp.New(`^[│|] *(\*)? *(.*?) *[│|]$`)
-	boxEnd   = lazyregexp.New(`^[╰└+][─-]+[╯┘+]$`)
-	gaps     = lazyregexp.New(` {2,}`)
-	typeCell = lazyregexp.New(`^(?:[A-Z][A-Z0-9_ -]*|[[<{(].*[])}>])$`)
+	boxTop  = lazyregexp.New(`^[╭┌+][─-]+ (.+?) [─-]+[╮┐+]$`)
+	boxLine = lazyregexp.New(`^[│|] *(\*)? *(.*?) *[│|]$`)
+	boxEnd  = lazyregexp.New(`^[╰└+][─-]+[╯┘+]$`)
+	// boxEntry matches names, the type of the value, and the description.
+	boxEntry = lazyregexp.New(`^(-\S+(?: +-\S+)*)(?: +([A-Z][A-Z0-9_ -]*|[[<{(].*?[])}>]))?(?: {2,}(.*))?$`)
 )
 
 // unbox removes the frames that rich and typer draw around a section.
@@ -100,10 +99,8 @@ func unbox(lines []line) (out []line) {
 		case inside && boxEnd.MatchString(l.text):
 			inside = false
 			out = append(out, line{})
-		case inside && m != nil && strings.HasPrefix(m[2], "-"):
-			out = append(out, line{cells(gaps.Split(m[2], -1), m[1] != ""), 2})
 		case inside && m != nil:
-			out = append(out, line{m[2], utf8.RuneCountInString(l.text[:strings.Index(l.text, m[2])])})
+			out = append(out, line{cells(m[2], m[1] != ""), utf8.RuneCountInString(l.text[:strings.Index(l.text, m[2])])})
 		default:
 			out = append(out, l)
 		}
@@ -111,21 +108,16 @@ func unbox(lines []line) (out []line) {
 	return out
 }
 
-// cells joins the columns of a line in a frame as other programs print them: names, the type of the value, the
-// description.
-func cells(fields []string, required bool) string {
-	at := slices.IndexFunc(fields, func(s string) bool { return !strings.HasPrefix(s, "-") })
-	if at < 0 {
-		at = len(fields)
+// cells joins the columns of an option in a frame as other programs print them.
+func cells(text string, required bool) string {
+	m := boxEntry.FindStringSubmatch(text)
+	if m == nil {
+		return text
 	}
-	spec := strings.ReplaceAll(strings.Join(fields[:at], ", "), ",-", ", -")
-	spec = strings.Replace(spec, ", --no-", " / --no-", 1)
-	if rest := fields[at:]; len(rest) > 0 && typeCell.MatchString(rest[0]) {
-		spec, at = spec+" "+rest[0], at+1
-	}
-	text := spec + "  " + strings.Join(fields[at:], " ")
 	if required && !strings.Contains(text, "[required]") {
-		text += " [required]"
+		m[3] += " [required]"
 	}
-	return strings.TrimRight(text, " ")
+	names := strings.FieldsFunc(m[1], func(r rune) bool { return r == ' ' || r == ',' })
+	spec := strings.Replace(strings.Join(names, ", "), ", --no-", " / --no-", 1)
+	return strings.TrimRight(strings.TrimRight(spec+" "+m[2], " ")+"  "+m[3], " ")
 }

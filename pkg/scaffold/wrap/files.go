@@ -2,6 +2,7 @@ package wrap
 
 import (
 	_ "embed"
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,17 +48,11 @@ func (t *Tool) Files(schemas string) []File {
 func inQuotes(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // calls returns the examples of the recipe that need only offered arguments.
-func (t *Tool) calls() (list []recipe.Example) {
-next:
-	for _, e := range t.Recipe.Examples {
-		for name := range e.Arguments {
-			if !t.Offers(name) {
-				continue next
-			}
-		}
-		list = append(list, e)
-	}
-	return list
+func (t *Tool) calls() []recipe.Example {
+	lacks := func(name string) bool { return !t.Offers(name) }
+	return slices.DeleteFunc(slices.Clone(t.Recipe.Examples), func(e recipe.Example) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Keys(e.Arguments)), lacks)
+	})
 }
 
 // examples returns the commands of the README.
@@ -115,16 +110,12 @@ func items(list []string, before, none string) string {
 
 // leftOut lists the options that the tool does not offer, by reason.
 func (t *Tool) leftOut() string {
-	var reasons []string
 	names := map[string][]string{}
 	for _, l := range t.LeftOut {
-		if names[l.Why] == nil {
-			reasons = append(reasons, l.Why)
-		}
 		names[l.Why] = append(names[l.Why], "`"+l.Option+"`")
 	}
 	var lines []string
-	for _, why := range reasons {
+	for _, why := range slices.Sorted(maps.Keys(names)) {
 		lines = append(lines, strings.Join(names[why], ", ")+": "+why)
 	}
 	return items(lines, "- ", "Nothing.\n")

@@ -12,6 +12,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/scaffold/recipe"
+	"mcp-bash/pkg/text/lazyregexp"
 )
 
 // A Tool is a tool that is about to be written.
@@ -174,14 +175,10 @@ func (t *Tool) Destructive() bool {
 
 // ToolName derives the name of a tool from the words of a command line.
 func ToolName(words []string) string {
-	return strings.Trim(strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-':
-			return r
-		}
-		return '-'
-	}, strings.Join(words, "-")), "-")
+	return strings.Trim(notInName.ReplaceAllString(strings.Join(words, "-"), "-"), "-")
 }
+
+var notInName = lazyregexp.New(`[^A-Za-z0-9_-]`)
 
 // CheckWords returns an error for words that are options, because options could run other
 // words as programs. It also rejects words that cannot be in a comment of a script (WRAP-1).

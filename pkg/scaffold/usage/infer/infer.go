@@ -304,14 +304,11 @@ func (m *maker) form(o *usage.Option) recipe.Form {
 	return "words"
 }
 
+var notInProperty = lazyregexp.New(`[^A-Za-z0-9]`)
+
 // property returns a unique property name for an option or operand.
 func (m *maker) property(term string) string {
-	name := strings.Trim(strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '_'
-	}, strings.TrimLeft(term, "-")), "_")
+	name := strings.Trim(notInProperty.ReplaceAllString(strings.TrimLeft(term, "-"), "_"), "_")
 	switch {
 	case name == "": // a name without Latin letters
 		name = "value"

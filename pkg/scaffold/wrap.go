@@ -9,6 +9,7 @@ import (
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold/recipe"
+	"mcp-bash/pkg/scaffold/usage/ask"
 	"mcp-bash/pkg/scaffold/wrap"
 )
 
@@ -24,6 +25,9 @@ func NewTool(p *project.Project, r *recipe.Recipe, from wrap.Source, words []str
 		return nil, err
 	}
 	t := wrap.Tool{Name: name, Words: words, Recipe: r, Source: from, Program: words[0]}
+	if other := ask.InPlace(file); other != "" {
+		t.Starts = []string{other}
+	}
 	switch {
 	case !strings.ContainsRune(words[0], filepath.Separator):
 		t.Needs = words[0]

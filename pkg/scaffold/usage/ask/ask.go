@@ -177,14 +177,13 @@ func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
 	ans.Merge(a.manual(file, named))
 	r := readerOf(file)
 	if r.starts != "" {
-		ans.Starts = []string{r.starts}
 		r = readerOf(r.starts)
 	}
 	// Programs of all kinds print help texts in GNU style.
 	ans.Getopt, ans.Node = ans.Style == usage.StyleGNU && r.getopt, r.node
 	ans.Dashes = ans.Dashes || ans.Getopt
 	if plugin := strings.Join(named[:min(2, len(named))], "-"); len(named) > 1 && a.Find(plugin) != "" {
-		ans.Starts = append(ans.Starts, plugin)
+		ans.Starts = []string{plugin}
 	}
 	if ans.Size() == 0 && len(words) > 1 {
 		return ans, ErrNothing

@@ -31,6 +31,9 @@ type reader struct {
 	starts string // the program that a shell script runs in its place, or ""
 }
 
+// InPlace returns the program that a shell script runs in its place, or "".
+func InPlace(file string) string { return readerOf(file).starts }
+
 // readerOf looks into the file of a program. Compiled programs contain the names of the library's functions, after an
 // underscore on macOS.
 func readerOf(file string) (r reader) {

@@ -25,7 +25,8 @@ func TestInPlace(t *testing.T) {
 	}
 	for _, f := range tool.Files("") {
 		if f.Name == "tool.meta.json" {
-			if text := strings.Join(strings.Fields(f.Text), ""); !strings.Contains(text, `"exec":["brew","/opt/tea/brew","kettle"]`) {
+			text := strings.Join(strings.Fields(f.Text), "")
+			if !strings.Contains(text, `"exec":["brew","/opt/tea/brew","kettle"]`) {
 				t.Error(f.Text)
 			}
 			return

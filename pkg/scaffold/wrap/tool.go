@@ -21,8 +21,8 @@ type Tool struct {
 	Words   []string // the command line, as a person typed it
 	Recipe  *recipe.Recipe
 	Source  Source
-	Program string // the first word as in tool.sh
-	Needs   string // the program to install, or "" for a program of the project
+	Program string   // the first word as in tool.sh
+	Needs   string   // the program to install, or "" for a program of the project
 	Starts  []string // programs that it starts, in addition to those of the recipe
 	LeftOut []LeftOut
 	Review  []string // points that a person should check

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -159,6 +160,9 @@ type Answer struct {
 	Notes []string // problems that were ignored
 }
 
+// otherLanguages are the styles of libraries that Node.js has not. A script has a similar text then.
+var otherLanguages = []usage.Style{usage.StyleClap, usage.StyleClick, usage.StyleCobra, usage.StyleGoFlag}
+
 // Program collects a program's or a command's descriptions of itself: the help text, and the
 // manual page (WRAP-10). Cancelling ctx ends it.
 func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
@@ -180,6 +184,9 @@ func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
 		r = readerOf(r.starts)
 	}
 	// Programs of all kinds print help texts in GNU style.
+	if r.node && slices.Contains(otherLanguages, ans.Style) {
+		ans.Style, ans.Dashes = usage.StyleOther, ans.DashesAt >= 0
+	}
 	ans.Getopt, ans.Node = ans.Style == usage.StyleGNU && r.getopt, r.node
 	ans.Dashes = ans.Dashes || ans.Getopt
 	if plugin := strings.Join(named[:min(2, len(named))], "-"); len(named) > 1 && a.Find(plugin) != "" {

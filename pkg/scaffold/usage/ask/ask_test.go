@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/run/confine"
+	"mcp-bash/pkg/scaffold/usage"
 )
 
 // programs creates programs from scripts, by name, and an asker that finds them.
@@ -250,5 +251,20 @@ func TestOtherManuals(t *testing.T) {
 		if p, err := a.Program(t.Context(), []string{"brew"}); err != nil || p.Find("-x").Help != "far" {
 			t.Errorf("%s: %v, %+v", page, err, p)
 		}
+	}
+}
+
+// WRAP-33: a script of Node.js whose help text looks like that of another language's library gets no "--".
+func TestOtherLanguage(t *testing.T) {
+	a, dir := programs(t, map[string]string{})
+	text := "#!" + dir + "/bin/node\nprintf 'usage: brew [options] <pot>\n\n  -h, --help  Print help (this text)\n'\n"
+	for name, content := range map[string]string{"node": "#!/bin/sh\nexec /bin/bash \"$@\"\n", "brew": text} {
+		if err := os.WriteFile(filepath.Join(dir, "bin", name), []byte(content), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := a.Program(t.Context(), []string{"brew"})
+	if err != nil || p.Dashes || p.Style != usage.StyleOther || len(p.Operands) != 1 {
+		t.Errorf("%v %+v", err, p.Program)
 	}
 }

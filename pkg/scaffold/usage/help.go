@@ -45,7 +45,6 @@ type helpReader struct {
 	section string
 	entry   *entry
 	specs   map[int]bool // indentations at which options begin in this section
-	command int          // where commands are indented, in a section about them
 	first   bool         // nothing was read yet
 	options bool         // the next line with text is an option
 	inUsage bool
@@ -54,12 +53,10 @@ type helpReader struct {
 
 // An entry is an option, a command or an operand whose description is being read.
 type entry struct {
-	spec    spec
-	command string
-	operand *Operand
-	indent  int
-	column  int // where its description begins; 0: unknown
-	help    []string
+	indent, column int // where it and its description begin; 0: unknown
+	help           []string
+	commands       []string          // the choices of an operand, which can be commands
+	add            func(help string) // adds it to the program
 }
 
 var (
@@ -153,8 +150,8 @@ func (r *helpReader) describes(l line) bool {
 	if e == nil || l.indent <= e.indent {
 		return false
 	}
-	if m := commandLine.FindStringSubmatch(l.text); m != nil && e.operand != nil &&
-		slices.Contains(e.operand.Choices, m[1]) { // argparse lists commands below an operand
+	// argparse lists commands below an operand.
+	if m := commandLine.FindStringSubmatch(l.text); m != nil && slices.Contains(e.commands, m[1]) {
 		r.p.addCommand(Subcommand{m[1], sentence(m[3])})
 		return true
 	}
@@ -184,21 +181,18 @@ func (r *helpReader) heading(l line) bool {
 	}
 	r.end()
 	r.inUsage = false
-	r.section = strings.ToLower(strings.TrimSuffix(title, ":"))
-	r.specs, r.command = map[int]bool{}, 0
+	r.section, r.part = strings.ToLower(strings.TrimSuffix(title, ":")), aboutOptions
+	r.specs = map[int]bool{}
 	switch {
 	case r.section == "usage" || r.section == "synopsis":
 		r.part, r.inUsage, r.usageAt = aboutUsage, true, l.indent
 	case operandParts.MatchString(r.section):
 		r.part = aboutOperands
 	case optionParts.MatchString(r.section):
-		r.part = aboutOptions
 	case elseParts.MatchString(r.section) && (!r.options || strings.Contains(r.section, "example")):
 		r.part = aboutElse
 	case commandParts.MatchString(r.section):
 		r.part = aboutCommands
-	default:
-		r.part = aboutOptions
 	}
 	return true
 }
@@ -240,7 +234,7 @@ func (r *helpReader) option(l, previous, next line) bool {
 	if !strings.HasPrefix(l.text, "-") && !(strings.HasPrefix(l.text, "[-") && l.indent > 0) {
 		return false
 	}
-	if e := r.entry; e != nil && e.spec.names != nil && e.column > 0 && l.indent >= e.column {
+	if e := r.entry; e != nil && e.column > 0 && l.indent >= e.column {
 		return false // a description that continues
 	}
 	l.text = strings.TrimSuffix(l.text, ",")
@@ -261,8 +255,7 @@ func (r *helpReader) option(l, previous, next line) bool {
 		prose && (rest == "" || strings.Contains(previous.text, "  ")) { // a row of another table
 		return false
 	}
-	r.end()
-	r.begin(&entry{spec: s}, l, rest)
+	r.begin(l, rest, func(help string) { r.p.enter(s, help) })
 	r.specs[l.indent] = true
 	if loose {
 		r.entry.column = 0
@@ -271,10 +264,11 @@ func (r *helpReader) option(l, previous, next line) bool {
 }
 
 // begin begins an entry whose line ends in a description.
-func (r *helpReader) begin(e *entry, l line, description string) {
-	r.entry, e.indent = e, l.indent
+func (r *helpReader) begin(l line, description string, add func(help string)) {
+	r.end()
+	r.entry = &entry{indent: l.indent, add: add}
 	if description != "" {
-		e.column, e.help = l.indent+len(l.text)-len(description), []string{description}
+		r.entry.column, r.entry.help = l.indent+len(l.text)-len(description), []string{description}
 	}
 }
 
@@ -286,19 +280,9 @@ func separated(text, rest string) bool {
 
 // end adds the current entry to the program.
 func (r *helpReader) end() {
-	e := r.entry
-	if e == nil {
-		return
-	}
-	r.entry = nil
-	switch help := sentence(e.help...); {
-	case e.command != "":
-		r.p.addCommand(Subcommand{e.command, help})
-	case e.operand == nil:
-		r.p.enter(e.spec, help)
-	case len(r.p.Operands) < maxOperands:
-		e.operand.Help = help
-		r.p.Operands = append(r.p.Operands, e.operand)
+	if e := r.entry; e != nil {
+		r.entry = nil
+		e.add(sentence(e.help...))
 	}
 }
 
@@ -363,11 +347,10 @@ var (
 // commandBegins reads a line that begins a command in a list of commands.
 func (r *helpReader) commandBegins(l line) bool {
 	m := commandLine.FindStringSubmatch(l.text)
-	if m == nil || l.indent == 0 || r.command > 0 && l.indent != r.command {
+	if m == nil || l.indent == 0 {
 		return false
 	}
-	r.command = l.indent
-	r.begin(&entry{command: m[1]}, l, m[3]+m[4])
+	r.begin(l, m[3]+m[4], func(help string) { r.p.addCommand(Subcommand{m[1], help}) })
 	return true
 }
 
@@ -381,7 +364,12 @@ func (r *helpReader) operandBegins(l line) bool {
 		return false
 	}
 	o := &Operand{Value: Value{Name: strings.Trim(m[1], "<>[]."), Choices: listed(m[1])}}
-	r.begin(&entry{operand: o}, l, m[2])
+	r.begin(l, m[2], func(help string) {
+		if o.Help = help; len(r.p.Operands) < maxOperands {
+			r.p.Operands = append(r.p.Operands, o)
+		}
+	})
+	r.entry.commands = o.Choices
 	return true
 }
 

@@ -149,7 +149,7 @@ func (m *manPage) line(l string) {
 		if m.item(""); len(args) > 0 {
 			m.item(roff(args[0]))
 		}
-	case "PP", "P", "LP", "Pp", "sp", "br", "YS":
+	case "PP", "P", "LP", "Pp", "sp", "br":
 		m.flush()
 		m.body = m.body && (name == "sp" || name == "br")
 	case "RS", "INDENT":
@@ -170,11 +170,6 @@ func (m *manPage) line(l string) {
 		}
 	case "Nd":
 		m.summary = plainText(all)
-	case "SY":
-		m.flush()
-		m.text(all)
-	case "OP":
-		m.text("[" + all + "]")
 	default:
 		m.font(name, args)
 	}

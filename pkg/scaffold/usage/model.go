@@ -159,15 +159,12 @@ func (p *Program) add(o *Option) {
 	}
 }
 
-func anyName(names []string, is func(name string) bool) bool { return slices.ContainsFunc(names, is) }
-
 func isShort(name string) bool { return len(name) == 2 }
 
 // fill copies from another reading of the same option everything that is not yet known.
 func (o *Option) fill(from *Option) {
-	unknown := func(name string) bool { return o.Has(name) }
-	o.Names = append(o.Names, slices.DeleteFunc(slices.Clone(from.Names), unknown)...)
-	o.Negations = append(o.Negations, slices.DeleteFunc(slices.Clone(from.Negations), unknown)...)
+	o.Names = append(o.Names, slices.DeleteFunc(slices.Clone(from.Names), o.Has)...)
+	o.Negations = append(o.Negations, slices.DeleteFunc(slices.Clone(from.Negations), o.Has)...)
 	o.RepeatGuessed = o.RepeatGuessed && (!from.Repeat || from.RepeatGuessed) || !o.Repeat && from.RepeatGuessed
 	o.Repeat = o.Repeat || from.Repeat
 	o.Sure = max(o.Sure, from.Sure)

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/scaffold/recipe"
@@ -47,14 +48,14 @@ func (o *Option) decideRepeat() {
 		o.Repeat = moreVerbose.MatchString(o.Help) || o.doubled()
 	case v.Kind != recipe.String && v.Kind != recipe.Path || v.Optional ||
 		commas.MatchString(o.Help) || strings.Contains(v.Name, ",") || strings.HasSuffix(strings.ToLower(v.Name), "list"):
-	case pair.MatchString(v.Name), pairHelp.MatchString(o.Help), anyName(o.Names, collects.MatchString):
+	case pair.MatchString(v.Name), pairHelp.MatchString(o.Help), slices.ContainsFunc(o.Names, collects.MatchString):
 		o.Repeat, o.RepeatGuessed = true, true
 	}
 }
 
 // doubled reports whether the description of a switch mentions its letter twice after one dash: "-vv".
 func (o *Option) doubled() bool {
-	return anyName(o.Names, func(name string) bool {
+	return slices.ContainsFunc(o.Names, func(name string) bool {
 		return isShort(name) && strings.Contains(" "+o.Help, name+name[1:]) &&
 			!strings.Contains(o.Help, "-"+name+name[1:])
 	})

@@ -147,14 +147,17 @@ func (p *Program) synopsis(lines []string) {
 	}
 	var all [][]*Operand
 	literal := p.Style != StyleArgparse && slices.ContainsFunc(usages, (*usageWalk).hasPlaceholder)
-	p.Loose = !slices.Contains(complete, p.Style) && slices.ContainsFunc(usages, (*usageWalk).onlyOptions)
+	// A line that has nothing but a placeholder for all options can leave the operands out.
+	loose := !slices.Contains(complete, p.Style) && slices.ContainsFunc(usages, func(w *usageWalk) bool {
+		return len(w.list) == 1 && anyOptions.MatchString(w.list[0].word)
+	})
 	modes := len(usages) > 0
 	needs := map[*Option]int{}
 	for _, w := range usages {
 		w.literal = literal
 		w.walk()
 		modes = modes && w.mode
-		if p.Loose = p.Loose || w.unclear; w.unclear {
+		if loose = loose || w.unclear; w.unclear {
 			continue
 		}
 		all = append(all, w.operands)
@@ -165,8 +168,7 @@ func (p *Program) synopsis(lines []string) {
 	for o, n := range needs { // an option is required if every line requires it
 		o.Required = o.Required || o.Value != nil && n == len(all)
 	}
-	loose := p.Loose || modes
-	if p.operandsOf(all); loose {
+	if p.operandsOf(all); loose || modes {
 		p.Operands, p.Loose = nil, true
 	}
 }
@@ -203,11 +205,6 @@ func (w *usageWalk) dropName() (named bool) {
 
 // complete are the styles of libraries that print all operands in the usage line. A person writes the line of others.
 var complete = []Style{StyleArgparse, StyleClick, StyleClap, StyleNode, StyleGNU, StyleGit}
-
-// onlyOptions reports whether the line has nothing but a placeholder for all options.
-func (w *usageWalk) onlyOptions() bool {
-	return len(w.list) == 1 && anyOptions.MatchString(w.list[0].word)
-}
 
 // hasPlaceholder reports whether the line has operands in capitals or angle brackets. Words in lower case
 // are then typed as they are.
@@ -284,7 +281,8 @@ func (w *usageWalk) option(list []token) (took bool) {
 	help := ""
 	if known != nil {
 		help = known.Help
-	} else if !p.trustsUsage() && o.Value == nil {
+	} else if o.Value == nil && len(p.Options) > 0 && p.Style != StyleUsage && p.Style != StyleArgparse {
+		// In other styles, the list of options would include a switch.
 		w.mode = w.mode || !t.optional
 		return false
 	}
@@ -298,12 +296,6 @@ func (w *usageWalk) option(list []token) (took bool) {
 		w.mode = w.mode || there.Value == nil
 	}
 	return took
-}
-
-// trustsUsage reports whether switches that appear only in usage lines are accepted. In other
-// styles, the list of options would include them.
-func (p *Program) trustsUsage() bool {
-	return slices.Contains([]Style{StyleUsage, StyleArgparse}, p.Style) || len(p.Options) == 0
 }
 
 // isWord reports whether a single dash begins a long name.
@@ -321,23 +313,14 @@ func (w *usageWalk) word(t token) {
 			!operandName.MatchString(name)):
 		w.unclear = true // a word that is typed as it is, or one that is not understood
 	default:
-		w.operand(&Operand{Value: Value{Name: name, Choices: listed(name)}, Required: !t.optional,
-			Repeat: t.repeat || several.MatchString(name)})
-	}
-}
-
-func (w *usageWalk) operand(o *Operand) {
-	o.Name = cut(strings.Trim(o.Name, "<>{}[]."), maxName)
-	if o.Name == "" || len(w.operands) == maxOperands {
-		return
-	}
-	for _, there := range w.operands {
-		if there.Name == o.Name {
-			there.Repeat = true
-			return
+		name = cut(strings.Trim(name, "<>{}[]."), maxName)
+		if at := slices.IndexFunc(w.operands, func(o *Operand) bool { return o.Name == name }); at >= 0 {
+			w.operands[at].Repeat = true
+		} else if name != "" && len(w.operands) < maxOperands {
+			w.operands = append(w.operands, &Operand{Value: Value{Name: name, Choices: listed(t.word)}, Required: !t.optional,
+				Repeat: t.repeat || several.MatchString(t.word)})
 		}
 	}
-	w.operands = append(w.operands, o)
 }
 
 // operandsOf merges the operands of several usage lines. Lines may only differ in how many they

@@ -74,16 +74,22 @@ func (t *Tool) choose(s Selection) error {
 	}
 	options, limit := 0, s.limit(t.Source)
 	for _, a := range t.Recipe.Arguments {
-		why, err := unwanted(&a, s)
+		why := ""
 		switch {
-		case err != nil:
-			return err
-		case why == "" && a.Option != "" && !a.Required && !asked(&a, s.With) && options >= limit:
-			why = fmt.Sprintf("beyond the first %d; --max-options or --with adds it", limit)
-		case why != "" && why == onlyByName:
-			if danger := t.Recipe.Danger(&a); danger != "" {
-				why = danger + "; " + onlyByName
+		case a.Name == "":
+		case asked(&a, s.Without) && a.Required:
+			return cli.Usagef("--without %s: each call needs %[1]s", a.Name)
+		case asked(&a, s.Without):
+			why = "--without"
+		case asked(&a, s.Only), asked(&a, s.With), a.Required:
+		case a.Only:
+			if why = "--with adds it"; t.Recipe.Danger(&a) != "" {
+				why = t.Recipe.Danger(&a) + "; " + why
 			}
+		case len(s.Only) > 0 && a.Option != "":
+			why = "--only"
+		case a.Option != "" && options >= limit:
+			why = fmt.Sprintf("beyond the first %d; --max-options or --with adds it", limit)
 		}
 		if why != "" {
 			t.LeftOut = append(t.LeftOut, LeftOut{name(&a), why})
@@ -105,26 +111,6 @@ func (t *Tool) choose(s Selection) error {
 	}
 	t.groups()
 	return nil
-}
-
-const onlyByName = "--with adds it"
-
-// unwanted returns the reason to leave out an argument, or "".
-func unwanted(a *recipe.Argument, s Selection) (why string, err error) {
-	switch {
-	case a.Name == "":
-	case asked(a, s.Without):
-		if a.Required {
-			return "", cli.Usagef("--without %s: each call needs %[1]s", a.Name)
-		}
-		return "--without", nil
-	case asked(a, s.Only), asked(a, s.With), a.Required:
-	case a.Only:
-		return onlyByName, nil
-	case len(s.Only) > 0 && a.Option != "":
-		return "--only", nil
-	}
-	return "", nil
 }
 
 // groups keeps the rules that concern offered arguments. A group with one argument that is needed

@@ -226,11 +226,7 @@ func (m *maker) option(o *usage.Option) recipe.Argument {
 	if o.RepeatGuessed {
 		a.Unconfirmed = append(a.Unconfirmed, "repeat")
 	}
-	v := o.Value
-	note, kind := o.Name(), recipe.Switch
-	if v != nil {
-		kind = v.Kind
-	}
+	v, note := o.Value, o.Name()
 	switch {
 	case v == nil, v.Optional && len(v.Choices) == 0:
 		a.Type = "switch"
@@ -249,7 +245,7 @@ func (m *maker) option(o *usage.Option) recipe.Argument {
 			note += " " + v.Name
 		}
 	}
-	a.Description = describe(o.Help, note, &a, kind)
+	a.Description = describe(o.Help, note, &a, v)
 	return a
 }
 
@@ -273,32 +269,27 @@ var guesses = map[recipe.Type]string{recipe.Path: "a path", recipe.Integer: "a n
 
 // describe returns the description of an argument. It has the program's text in quotation marks,
 // the program's name of the argument, and guesses about its value.
-func describe(help, name string, a *recipe.Argument, kind recipe.Type) string {
-	text := quote(help, 140)
-	if guess := guesses[kind]; a.Type == recipe.String && guess != "" {
-		name += "; probably " + guess
+func describe(help, name string, a *recipe.Argument, v *usage.Value) string {
+	if a.Type == recipe.String && guesses[v.Kind] != "" {
+		name += "; probably " + guesses[v.Kind]
 	}
-	return strings.TrimLeft(text+" ("+usage.Plain(name, 200)+")", " ")
+	return strings.TrimLeft(quote(help, 140)+" ("+usage.Plain(name, 200)+")", " ")
 }
 
 // libraries are the styles of libraries that take "--option=value", "-ovalue" and "--".
 var libraries = []usage.Style{usage.StyleArgparse, usage.StyleClick, usage.StyleCobra, usage.StyleClap, usage.StyleGit,
 	usage.StyleBusybox, usage.StyleNode, usage.StyleYargs}
 
-// known reports whether the library that reads the program's options is known.
-func (m *maker) known() bool {
-	return slices.Contains(libraries, m.p.Style) || m.p.Getopt
-}
-
 // form returns how the value follows the option. Every parser accepts two words; other forms need
 // the documentation or a known library (WRAP-32).
 func (m *maker) form(o *usage.Option) recipe.Form {
 	name, v := o.Name(), o.Value
+	known := slices.Contains(libraries, m.p.Style) || m.p.Getopt
 	long := strings.HasPrefix(name, "--") || len(name) > 2
 	switch {
-	case m.p.Style == usage.StyleGoFlag, long && (v.Equals || m.known() && strings.HasPrefix(name, "--")):
+	case m.p.Style == usage.StyleGoFlag, long && (v.Equals || known && strings.HasPrefix(name, "--")):
 		return "equals"
-	case !long && (v.Optional || m.known()):
+	case !long && (v.Optional || known):
 		return "attached"
 	}
 	return "words"

@@ -38,7 +38,7 @@ func (m *maker) operands() {
 		if a.Type != "path" {
 			a.Type, a.Choices, a.Dashes = "string", nil, p.Dashes && p.DashesAt <= i
 		}
-		a.Description = describe(o.Help, o.Name, &a, o.Kind)
+		a.Description = describe(o.Help, o.Name, &a, &o.Value)
 		m.add(a)
 	}
 }

@@ -1,8 +1,11 @@
 package danger
 
 import (
+	_ "embed" // the lists of words
+	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 
 	"mcp-bash/pkg/text/lazyregexp"
 )
@@ -10,112 +13,56 @@ import (
 // Unproven is the reason to leave out an option whose documentation does not show that it is harmless.
 const Unproven = "is not shown to be harmless"
 
-// The vocabulary of [Harmless] has beginnings of words in small letters.
-const (
-	// shown are words for selecting, limiting, ordering and formatting what is printed, and for how input is read.
-	shown = `(?:pretty-?print|print|show|display|list|count|summar|total|report|describ|annotat|` +
-		`quiet|silen|verbos|` +
-		`suppress|hid(?:e|den|es)\b|omit|ignor|skip|exclud|includ|only\b|limit|restrict|max|` +
-		`min(?:imum|imal)?\b|` +
-		`at most\b|first\b|last\b|top\b|stop\b|number\b|select|filter|match|search|find\b|grep|` +
-		`pattern|regexp?|` +
-		`regular expression|glob\b|fixed|case\b|word|insensitive|invert|uniq|distinct|duplicate|` +
-		`since\b|until\b|` +
-		`before\b|after\b|between\b|range|newer|older|sort|order|revers|group|rank|format|style|` +
-		`type|indent|reindent|` +
-		`width|height|wrap|pad|align|column|field|line|one-?line|row|header|title|label|table|` +
-		`tabs?\b|space|whitespace|` +
-		`blank|separat|delimit|quot|escap|encod|charset|character|bytes?\b|unit|size|human|` +
-		`precision|decimal|digit|round|` +
-		`percent|colou?r|highlight|plain\b|raw\b|ascii|json|csv|tsv|xml|yaml|html|markdown|text\b|` +
-		`compact|pretty|short|` +
-		`brief|long\b|detail|context|depth|level|recurs|descend|travers|follow|dereferenc|symlink|` +
-		`symbolic link|compar|` +
-		`differ|diff\b|equal|similar|treat|interpret|consider|assum|expect|detect|pars|read|` +
-		`process only|take\b|output|` +
-		`input|in-?file|stdin|standard input|nul\b|null\b|zero\b|empty|date|time|timezone|` +
-		`seconds?\b|minutes?\b|hours?\b|` +
-		`days?\b|utc\b|` +
-		`locale|language|resolution|dpi\b|page|quality|threshold|tolerance|seed\b|iteration|` +
-		`threads?\b|jobs\b|warn|error|` +
-		`statistic|\w*stat\b|stats\b|check|validat|lint|syntax|binary|hex|octal|radix|base\b|` +
-		`exit status|dry[- ]?run)`
-	// displays are those after which a switch cannot name a thing that it uses.
-	displays = `(?:print|show|display|list|count|output|reports?\b|summar\w+|suppress|hid|` +
-		`omit|ignor|skip|exclud|includ|highlight|sort|number)`
-	// selects are verbs for choosing parts of the result.
-	selects = `(?:(?:re-?)?runs? only|limit|restrict|filter|select|exclud|ignor|skip|omit|consider|` +
-		`group|sort|highlight|show)`
-	// openers are words that can precede them.
-	openers = `(?:(?:do not|don't|never|no|also|only|just|always|if set|when set|whether|to|the|a|` +
-		`an|all|any|specif\w+|` +
-		`sets?|uses?|defin\w+|chooses?|enables?|disables?|turns? o(?:n|ff)|makes?|causes?|this|` +
-		`option|controls?|gives?|` +
-		`convert|output|default|desired|additional\w*|machine|with|each|it|program|continue|tells?|` +
-		`if|other|more|file|` +
-		`input|maximum)[,)]? )*`
-	// acts are verbs for effects beyond the result.
-	acts = `(?:` + deletes + `|sav|stor|dump|redirect|overwrit|clobber|updat|upgrad|downgrad|` +
-		`install|renam|mov|cop|link|edit|exec|execut|(?:re-?)?run|runn|invok|call|spawn|launch|` +
-		`start|load|import|eval|` +
-		`initiali[sz]|sign|upload|download|fetch|retriev|send|submit|post|publish|push|pull|deploy|` +
-		`connect|listen|serv|` +
-		`detach|fork|reset|synchroni[sz]|migrat|register|reboot|provision|mount|flush|compil|allow|trust|` +
-		`authenticat|log|pass(?:es|ing)?(?: \S+){1,3} (?:on )?to|pip)`
-	deletes = `delet|remov|eras|destroy|unlink|shred|wip|purg|prun|clean|clear|drop|discard|kill|` +
-		`uninstall|vacuum|expir|` +
-		`truncat`
-	// makes are verbs for the purpose of programs. They are acts if they are about something other than the result.
-	makes = `(?:writ|generat|produc|mak|replac|rewrit|strip|fix|unpack|restor|recover|repair|` +
-		`rotat|revert|forc|add|put|emit|terminat|evaluat|signal)`
-	// content are parts of a text. An act on one of them only changes the result.
-	content = `(?:comments?|white ?spaces?|spaces?|blanks?|tabs?|lines?|words?|characters?|chars?|` +
-		`case|letters?|columns?|` +
-		`fields?|attributes?|tags?|elements?|` +
-		`(?:from|in) (?:the )?(?:output|listing|report)|quot\w+|doctype|breaks|newlines?|` +
-		`components|accents?|punctuation|` +
-		`indentation|separators?|` +
-		`output (?:mode|format))`
-	// things are nouns for what runs, changes settings, is secret or is elsewhere.
-	things = `(?:command|cmd|programs?\b|script|shell|pager|browser|editor|viewer|hook|plug-?in|` +
-		`add-?on|modul|librar|` +
-		`macro|engine|provider|driver|external|interpreter|executable|interactive|daemon|` +
-		`background|config|setting|` +
-		`profile\b|specs\b|makefile|preference|\w*rc\b|rc-?file|password|passw|pass ?phrase|gpg\b|mirror|` +
-		`connection|cluster|vault|identit|token|secret|credential|private|key ?file|cookie|netrc|` +
-		`login|user\b|username|` +
-		`prox(?:y|ies)|ur[li]s?\b|\w*server|host|network|remote|` +
-		`socket|port\b|cach|log\b|logging|te?mp\b|temporar|log ?file|scratch|backup|snapshot|chdir|chroot|` +
-		`working dir|work ?dir|device|owner|permission|privileg|unsafe|in[- ]place|inplace|through\b)`
+// wordLists are lists of expressions for beginnings of words in small letters:
+//
+//   - shown: for selecting, limiting, ordering and formatting what is printed, and for how input is read. openers can
+//     precede them, displays are those after which a switch cannot name a thing that it uses, and selects choose parts
+//     of the result.
+//   - acts and deletes: verbs for effects beyond the result. makes are verbs for the purpose of programs. They are acts
+//     if they are about something other than the result. An act on content, a part of a text, only changes the result.
+//   - things: nouns for what runs, changes settings, is secret or is elsewhere. actors are those that a switch can let
+//     act, and code is what a program loads by its name.
+//   - sideFiles: words for files other than the result.
+//
+//go:embed words.json
+var wordLists []byte
 
-	// actors are those that a switch can let act.
-	actors = `(?:command|cmd|programs?\b|script|shell|pager|browser|editor|viewer|hook|plug-?in|` +
-		`add-?on|macro|module|` +
-		`driver|helper|cluster|filters\b|external|interpreter|executable|interactive|daemon|` +
-		`background|config|network|remote|` +
-		`\w*server|cach|te?mp|temporar|scratch|backup|snapshot|unsafe|in[- ]place|inplace|through\b|password|` +
-		`pass ?phrase|gpg\b|` +
-		`credential|secret|log ?file|chroot|owner|permission|privileg)`
-	actor = `^(?:(?:to|also|only|it|will|always|this|the|program|\w+ly) )*`
-	ends  = `(?:e|es|s|ing|y|ies|ying)?\b`
-)
+// lists replaces the names of lists in braces by their expressions.
+var lists = sync.OnceValue(func() *strings.Replacer {
+	var all map[string][]string
+	if err := json.Unmarshal(wordLists, &all); err != nil {
+		panic("words.json: " + err.Error()) // it is compiled in, and tested
+	}
+	pairs := []string{"{actor}", `(?:(?:to|also|only|it|will|always|this|the|program|\w+ly) )*`,
+		"{ends}", `(?:e|es|s|ing|y|ies|ying)?\b`}
+	for name, list := range all {
+		pairs = append(pairs, "{"+name+"}", "(?:"+strings.Join(list, "|")+")")
+	}
+	return strings.NewReplacer(pairs...)
+})
+
+// using returns an expression with names of lists in braces.
+func using(expression string) *lazyregexp.Regexp {
+	return lazyregexp.Expanded(expression, expand)
+}
+
+func expand(expression string) string { return lists().Replace(expression) }
 
 var (
-	beginsShown = lazyregexp.New(`^\W*` + openers + shown + `|^all$`)
+	beginsShown = using(`^\W*(?:{openers}[,)]? )*{shown}|^all$`)
 	// beginsDenied matches what an option prevents.
 	beginsDenied = lazyregexp.New(`^\W*(?:(?:do not|don't|never|disabl\w+) (?:\S+ )|` +
 		`(?:run|compile|build)(?:,? but)? (?:without|don't|do not)\b)`)
-	beginsDisplay = lazyregexp.New(`^\W*(?:(?:do not|don't|never|also|only|just|always|no) )*` + displays)
+	beginsDisplay = using(`^\W*(?:(?:do not|don't|never|also|only|just|always|no) )*{displays}`)
 	// beginsSelect matches what chooses parts of the result.
-	beginsSelect  = lazyregexp.New(`^\W*(?:(?:further|only|just|also|do not|don't) )*` + selects)
-	beginsAct     = lazyregexp.New(actor + acts + ends)
-	beginsDelete  = lazyregexp.New(actor + `(?:(?:` + deletes + `)` + ends + `|get \w+ from\b)`)
-	beginsMake    = lazyregexp.New(actor + makes + ends)
-	beginsContent = lazyregexp.New(actor + `(?:` + acts + `|` +
-		`` + makes + `)` + ends + ` (?:\S+ ){0,4}?` + content + `\b`)
+	beginsSelect  = using(`^\W*(?:(?:further|only|just|also|do not|don't) )*{selects}`)
+	beginsAct     = using(`^{actor}(?:{deletes}|{acts}){ends}`)
+	beginsDelete  = using(`^{actor}(?:{deletes}{ends}|get \w+ from\b)`)
+	beginsMake    = using(`^{actor}{makes}{ends}`)
+	beginsContent = using(`^{actor}(?:{deletes}|{acts}|{makes}){ends} (?:\S+ ){0,4}?{content}\b`)
 	// isDone matches an act in the passive, and a file as its target.
-	isDone = lazyregexp.New(`\b(?:be|is|are|been|being|gets?) (?:\w+ )?(?:` + acts +
-		`|writt|sen|ru|creat|generat)(?:ed|d|ied|en|t|n)\b|` +
+	isDone = using(`\b(?:be|is|are|been|being|gets?) (?:\w+ )?(?:{deletes}|{acts}|` +
+		`writt|sen|ru|creat|generat)(?:ed|d|ied|en|t|n)\b|` +
 		`\b(?:to|into) (?:an? |the |this |that |given |specified |named )*(?:files?|director(?:y|` +
 		`ies)|folders?|path)\b|` +
 		`\b(?:to|into) /|\bget \w+ from\b|\bfor (?:deletion|removal)\b`)
@@ -135,13 +82,10 @@ var (
 	refers = lazyregexp.New(`^\W*(?:similar|same|like|ditto)\b[^-]*$`)
 	// passesOptions matches names of options whose value has options for something else.
 	passesOptions = lazyregexp.New(`\b(?:options?|opts?|args?|arguments?|flags?)$`)
-	ownFlags      = lazyregexp.New(`^\W*(?:` + displays + `|regex|regular expression)`) // of the program itself
+	ownFlags      = using(`^\W*(?:{displays}|regex|regular expression)`) // of the program itself
 	namesValue    = lazyregexp.New(`\b(?:prefix|suffix|file|dir|directory)$`)
 	// namesCode matches nouns for what a program loads by its name.
-	namesCode = lazyregexp.New(`\b(?:reporter|formatter|transformer|transform|resolver|` +
-		`preset|adapter|` +
-		`parser|handler|` +
-		`backend|converter|lua|python|javascript|filter ?graph)s?\b`)
+	namesCode   = using(`\b{code}s?\b`)
 	loadsFormat = lazyregexp.New(`\bformats?\b`) // of Node.js
 	resultName  = lazyregexp.New(`^(?:o|out|outputs?|dest(?:ination)?|(?:out|output|dest|` +
 		`destination)-?(?:file(?:name)?|dir|directory|` +
@@ -164,18 +108,11 @@ var (
 	namesFormat = lazyregexp.New(`\b(?:format|style|column|field|encod)`)
 	namesFile   = lazyregexp.New(`\b(?:file|path|name|director(?:y|ies)|folder|stdout|standard output)\b`)
 	// sideFile matches words for files other than the result.
-	sideFile = lazyregexp.New(`\b(?:log|logs|logging|err|stderr|standard error|warnings?|debug|trac\w*|` +
-		`profil\w*|` +
-		`diagnostics?|statistics|stats?|reject\w*|backups?|cach\w*|te?mp|temporar\w*|scratch|` +
-		`cookies?|headers?|history|` +
-		`journal|state|status|lock|pid|keys?|keyout|seed|serial|databases?|index|` +
-		`depend\w*|deps|coverage|timing|` +
-		`progress|config\w*|settings|socket|host|server|url|pipe|command|script|code|source ?map|` +
-		`manifest|module|version)\b`)
+	sideFile     = using(`\b{sideFiles}\b`)
 	beginsPath   = lazyregexp.New(`(?i)^(?:the |an? )?(?:path|file(?: ?name)?|directory|folder|location)s?\b`)
-	enablesShown = lazyregexp.New(`^\W*(?:enabl|activat|support)\w* .*\b` + shown)
-	namesThing   = lazyregexp.New(`\b` + things)
-	namesActor   = lazyregexp.New(`\b` + actors)
+	enablesShown = using(`^\W*(?:enabl|activat|support)\w* .*\b{shown}`)
+	namesThing   = using(`\b{things}`)
+	namesActor   = using(`\b{actors}`)
 	readsPath    = lazyregexp.New(`\b(?:read|input|infile|from\b|take|search|look|scan|compar|` +
 		`match|exclud|ignor|skip|` +
 		`includ|contain|restrict|limit|filter|select|only|with\b|bundle|cert)|\bto (?:verify|check|` +

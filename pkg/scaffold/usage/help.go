@@ -42,7 +42,6 @@ type helpReader struct {
 	usage []string // the usage lines, joined with their continuation lines
 
 	part    part
-	section string
 	entry   *entry
 	specs   map[int]bool // indentations at which options begin in this section
 	first   bool         // nothing was read yet
@@ -136,7 +135,7 @@ func (r *helpReader) usageBegins(l line) bool {
 		return false
 	}
 	r.end()
-	r.inUsage, r.usageAt, r.part, r.section = true, l.indent, aboutUsage, "usage"
+	r.inUsage, r.usageAt, r.part = true, l.indent, aboutUsage
 	if m[1] != "" {
 		r.usage = append(r.usage, m[1])
 		r.part = aboutOptions
@@ -164,34 +163,24 @@ func (r *helpReader) describes(l line) bool {
 	return true
 }
 
-// maxHelp is the number of lines that are kept of a description.
-const maxHelp = 12
-
 // heading begins a section if the line is a heading, and reports whether it is.
 func (r *helpReader) heading(l line) bool {
-	title := ""
-	switch {
-	case l.indent > 2:
-	case capitals.MatchString(l.text) && !r.inUsage, heading.MatchString(l.text),
-		strings.HasSuffix(l.text, ":") && l.indent == 0 && elseParts.MatchString(l.text):
-		title = l.text
-	}
-	if title == "" {
+	if l.indent > 2 || !heading.MatchString(l.text) && !(capitals.MatchString(l.text) && !r.inUsage) &&
+		!(strings.HasSuffix(l.text, ":") && l.indent == 0 && elseParts.MatchString(l.text)) {
 		return false
 	}
 	r.end()
-	r.inUsage = false
-	r.section, r.part = strings.ToLower(strings.TrimSuffix(title, ":")), aboutOptions
-	r.specs = map[int]bool{}
+	section := strings.ToLower(strings.TrimSuffix(l.text, ":"))
+	r.inUsage, r.part, r.specs = false, aboutOptions, map[int]bool{}
 	switch {
-	case r.section == "usage" || r.section == "synopsis":
+	case section == "usage" || section == "synopsis":
 		r.part, r.inUsage, r.usageAt = aboutUsage, true, l.indent
-	case operandParts.MatchString(r.section):
+	case operandParts.MatchString(section):
 		r.part = aboutOperands
-	case optionParts.MatchString(r.section):
-	case elseParts.MatchString(r.section) && (!r.options || strings.Contains(r.section, "example")):
+	case optionParts.MatchString(section):
+	case elseParts.MatchString(section) && (!r.options || strings.Contains(section, "example")):
 		r.part = aboutElse
-	case commandParts.MatchString(r.section):
+	case commandParts.MatchString(section):
 		r.part = aboutCommands
 	}
 	return true
@@ -204,7 +193,7 @@ func (r *helpReader) goesOn(l, previous line) bool {
 		return true
 	}
 	first, _, _ := strings.Cut(l.text, " ")
-	own := isName(first, r.p.Words) || strings.HasPrefix(l.text, strings.Join(r.p.Words, " "))
+	own := isName(first, r.p.Words)
 	switch {
 	case own && (l.indent > r.usageAt || r.part == aboutUsage),
 		len(r.usage) == 0 && r.part == aboutUsage && !strings.HasPrefix(l.text, "-"):
@@ -313,23 +302,16 @@ func (p *Program) enter(s spec, help string) {
 	case commaList.MatchString(help):
 		o.Value = &Value{Name: "list"}
 	}
-	if o.Value != nil {
-		switch o.Value.Name {
-		case "count": // pflag's type of a switch that is counted
-			if p.Style == StyleCobra {
-				o.Value, o.Repeat = nil, true
-			}
-		case "strings", "stringArray", "stringSlice", "ints", "stringToString", "durations", "floats",
-			"array", "Array", "list":
-			o.Repeat = true
-		case "bool", "boolean", "Boolean":
-			o.Value = nil
-		}
-	}
-	if v := o.Value; v != nil {
+	switch v := o.Value; {
+	case v == nil:
+	case v.Name == "count" && p.Style == StyleCobra: // pflag's type of a switch that is counted
+		o.Value, o.Repeat = nil, true
+	case v.Name == "bool" || v.Name == "boolean" || v.Name == "Boolean": // BOOL is a value
+		o.Value = nil
+	default:
 		v.decide(help)
 		v.Optional = v.Optional && p.Style != StyleNode // commander's options mostly have their value
-		o.Repeat = o.Repeat || v.dots
+		o.Repeat = o.Repeat || v.dots || listName.MatchString(v.Name)
 		v.Several = v.Several || v.dots && p.Style == StyleArgparse
 	}
 	o.decideRepeat()
@@ -338,6 +320,8 @@ func (p *Program) enter(s spec, help string) {
 
 var (
 	requiredIn = lazyregexp.New(`\[required\]|\(required\)|\(Required\)`)
+	// listName matches types of lists that libraries print.
+	listName = lazyregexp.New(`^(?:strings|string(?:Array|Slice|ToString)|ints|durations|floats|[aA]rray|list)$`)
 	// commaList matches descriptions of a value that the help omits otherwise.
 	commaList = lazyregexp.New(`(?i)^(?:a )?comma[- ](?:separated|delimited)`)
 	// yargsType matches the type that yargs prints after a description.

@@ -203,13 +203,11 @@ func (m *manPage) font(name string, args []string) {
 func (m *manPage) heading(macro, title string) {
 	m.flush()
 	m.depth, m.tag, m.body, m.listed = 0, false, false, 0
-	part := macro == "SS" || macro == "Ss"
-	if part && (m.section == "synopsis" || m.section == "name") {
+	if macro == "SS" && m.section == "synopsis" {
 		return
 	}
 	m.section = strings.ToLower(title)
-	first := min(len(title), 1)
-	m.lines = append(m.lines, line{}, line{strings.ToUpper(title[:first]) + title[first:] + ":", 0})
+	m.lines = append(m.lines, line{}, line{title + ":", 0})
 }
 
 // italic matches text in italics, which [roff] puts between two control characters.

@@ -138,6 +138,7 @@ const (
 	maxCommands = 1000
 	maxOperands = 16
 	maxText     = 1000 // bytes of a description
+	maxHelp     = 12   // lines of a description
 	maxName     = 64
 	maxChoices  = 100
 )

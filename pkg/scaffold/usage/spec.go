@@ -149,20 +149,14 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 		return byDefault(defaultValue.FindStringSubmatch(text)[1]), ""
 	case strings.HasPrefix(text, "=[]"): // pflag's default of a list
 		return (&Value{Name: "strings", Equals: true}).named(), text[3:]
-	case strings.HasPrefix(text, "[=") || strings.HasPrefix(text, "=[") && !signed.MatchString(text):
-		body, rest := bracket(text[strings.IndexByte(text, '['):])
-		v := &Value{Name: strings.Trim(body, "[]= "), Optional: text[0] == '[', Equals: true}
+	case strings.HasPrefix(text, "[=") || strings.HasPrefix(text, "[<") || short && strings.HasPrefix(text, "["),
+		strings.HasPrefix(text, "=[") && !signed.MatchString(text):
+		body, rest := bracket(strings.TrimPrefix(text, "="))
+		v := &Value{Name: strings.Trim(body, "[]= "), Optional: text[0] == '[', Equals: strings.Contains(text[:2], "=")}
 		return v.named(), strings.TrimPrefix(rest, "]")
-	case strings.HasPrefix(text, "[<") || short && strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "[-"):
-		body, rest := bracket(text)
-		return (&Value{Name: strings.Trim(body, "[] "), Optional: true}).named(), rest
 	case strings.HasPrefix(text, "="), strings.HasPrefix(text, "<"):
 		word, rest := cutWord(strings.TrimPrefix(text, "="))
-		v := &Value{Name: word, Equals: text[0] == '='}
-		if word == "" { // "--type=" without a word for the value
-			return v, rest
-		}
-		return v.more(rest, whole)
+		return (&Value{Name: word, Equals: text[0] == '='}).more(rest, whole)
 	case strings.HasPrefix(text, " [") && !strings.HasPrefix(text, " [-"):
 		return inBrackets(text, whole)
 	case strings.HasPrefix(text, " ") && !strings.HasPrefix(text, "  "):

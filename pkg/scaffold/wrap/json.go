@@ -9,12 +9,13 @@ import (
 // whether the tool offers it.
 func (t *Tool) AppendJSON(b *rawjson.Builder) {
 	r := t.Recipe
-	b.Name("source").String(t.Source.kind())
-	switch {
+	switch b.Name("source"); {
+	case t.Source.File == "":
+		b.String("help")
 	case t.Source.Runner:
-		b.Name("project").String(t.Source.File)
-	case t.Source.File != "":
-		b.Name("recipe").String(t.Source.File).Name("verified").Bool(r.Verified)
+		b.String("project").Name("project").String(t.Source.File)
+	default:
+		b.String("recipe").Name("recipe").String(t.Source.File).Name("verified").Bool(r.Verified)
 	}
 	if t.Source.Version != "" {
 		b.Name("version").String(t.Source.Version)
@@ -31,16 +32,6 @@ func (t *Tool) AppendJSON(b *rawjson.Builder) {
 		b.Object().Name("option").String(l.Option).Name("why").String(l.Why).End()
 	}
 	b.End().Name("review").Strings(t.Review)
-}
-
-func (s Source) kind() string {
-	switch {
-	case s.File == "":
-		return "help"
-	case s.Runner:
-		return "project"
-	}
-	return "recipe"
 }
 
 // appendArguments adds a list of the options or of the operands.

@@ -89,7 +89,7 @@ type answer struct {
 // run runs a program with the words that ask for help. Programs that are being wrapped are
 // started only here. If the kernel supports it, the program can only read, and write in its
 // own directories. It has no network and cannot signal others (WRAP-14).
-func (a *Asker) run(ctx context.Context, program string, words []string, more ...string) (answer, error) {
+func (a *Asker) run(ctx context.Context, program string, words []string) (answer, error) {
 	dir, err := a.dir()
 	if err != nil {
 		return answer{}, err
@@ -105,7 +105,7 @@ func (a *Asker) run(ctx context.Context, program string, words []string, more ..
 		}
 	}
 	spec := script.Spec{
-		Argv: append([]string{program}, words...), Dir: place + "/work", Env: append(a.environment(place), more...),
+		Argv: append([]string{program}, words...), Dir: place + "/work", Env: a.environment(place),
 		StdoutLimit: textLimit, StderrLimit: textLimit, Timeout: a.limit, Grace: graceLimit,
 	}
 	if k := a.kernel(); !k.None() {

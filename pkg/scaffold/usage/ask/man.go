@@ -55,7 +55,11 @@ func page(dir, name string, steps int) ([]byte, error) {
 	file := filepath.Join(dir, filepath.FromSlash(name))
 	text, err := boundedfile.Read(file+".gz", maxPage)
 	if err == nil {
-		text, err = unpacked(text)
+		r, failed := gzip.NewReader(bytes.NewReader(text))
+		if failed != nil {
+			return nil, failed
+		}
+		text, err = io.ReadAll(io.LimitReader(r, maxPage))
 	} else if errors.Is(err, os.ErrNotExist) {
 		text, err = boundedfile.Read(file, maxPage)
 	}
@@ -69,12 +73,4 @@ func page(dir, name string, steps int) ([]byte, error) {
 		return page(dir, other[1:], steps+1)
 	}
 	return text, nil
-}
-
-func unpacked(text []byte) ([]byte, error) {
-	r, err := gzip.NewReader(bytes.NewReader(text))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.LimitReader(r, maxPage))
 }

@@ -60,7 +60,7 @@ func (a *Asker) Tree(ctx context.Context, words []string, depth int, show func(d
 				continue
 			case err != nil:
 				return err
-			case slices.EqualFunc(ans.Subcommands, parent.Subcommands, sameName): // it does not know the command
+			case slices.Equal(ans.Subcommands, parent.Subcommands): // it does not know the command
 				notes = append(notes, line+" answers with the help of "+strings.Join(words, " ")+", skipped")
 				continue
 			}
@@ -79,5 +79,3 @@ func (a *Asker) Tree(ctx context.Context, words []string, depth int, show func(d
 	err = below(words, top, min(depth, maxLevels))
 	return leaves, notes, err
 }
-
-func sameName(a, b usage.Subcommand) bool { return a.Name == b.Name }

@@ -20,7 +20,6 @@ func Help(text []byte, words []string) *Program {
 	r := &helpReader{p: p, lines: lines}
 	r.read()
 	p.synopsis(r.usage)
-	p.finish()
 	return p
 }
 

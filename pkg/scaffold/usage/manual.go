@@ -20,7 +20,6 @@ func Manual(text []byte, words []string) *Program {
 	r.read()
 	p.Summary = sentence(m.summary)
 	p.synopsis(m.synopsis)
-	p.finish()
 	return p
 }
 

@@ -108,12 +108,7 @@ type Subcommand struct{ Name, Help string }
 
 // Name returns the most descriptive name: the first long one, or else the first.
 func (o *Option) Name() string {
-	for _, name := range o.Names {
-		if strings.HasPrefix(name, "--") {
-			return name
-		}
-	}
-	return o.Names[0]
+	return o.Names[max(0, slices.IndexFunc(o.Names, func(name string) bool { return strings.HasPrefix(name, "--") }))]
 }
 
 // Has reports whether name is one of the option's names or negations.
@@ -179,9 +174,6 @@ func (o *Option) fill(from *Option) {
 		// Usage lines omit optional values, and a list of options sometimes omits all of them.
 		o.Value = other
 	case v != nil:
-		if v.Name == "" {
-			v.Name = other.Name
-		}
 		if other.Sure > v.Sure || v.Kind == recipe.String && other.Kind != recipe.String && other.Sure >= v.Sure {
 			v.Kind, v.Sure, v.Choices = other.Kind, other.Sure, other.Choices
 		}

@@ -151,7 +151,7 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 		return (&Value{Name: "strings", Equals: true}).named(), text[3:]
 	case strings.HasPrefix(text, "[=") || strings.HasPrefix(text, "[<") || short && strings.HasPrefix(text, "["),
 		strings.HasPrefix(text, "=[") && !signed.MatchString(text):
-		body, rest := bracket(strings.TrimPrefix(text, "="))
+		body, rest := cutWord(strings.TrimPrefix(text, "="))
 		v := &Value{Name: strings.Trim(body, "[]= "), Optional: text[0] == '[', Equals: strings.Contains(text[:2], "=")}
 		return v.named(), strings.TrimPrefix(rest, "]")
 	case strings.HasPrefix(text, "="), strings.HasPrefix(text, "<"):
@@ -170,13 +170,13 @@ var listType = lazyregexp.New(`^(?:\w+::)?(?:String|Number|Int|Float|Object|RegE
 
 // inBrackets parses a value in brackets after a space. It is optional, but click puts choices there.
 func inBrackets(text string, whole bool) (*Value, string) {
-	body, rest := bracket(text[1:])
-	inner := strings.Trim(body, "[]")
-	if optionalValue.MatchString(inner) && (whole || atBoundary(rest)) {
+	word, rest := cutWord(text[1:])
+	inner := strings.Trim(word, "[]")
+	switch {
+	case optionalValue.MatchString(inner) && (whole || atBoundary(rest)):
 		list := listType.MatchString(inner)
 		return (&Value{Name: inner, Optional: !list && !strings.ContainsAny(inner, "|<"), dots: list}).named(), rest
-	}
-	if word, rest := cutWord(text[1:]); len(word) > len(body) { // "[protocol://]host"
+	case strings.IndexByte(word, ']') < len(word)-1: // "[protocol://]host[:port]"
 		return &Value{Name: cut(innerBrackets.ReplaceAllString(word, ""), maxName)}, rest
 	}
 	return nil, text
@@ -306,21 +306,6 @@ func cutWord(text string) (word, rest string) {
 			closing = closing[:depth-1]
 		case depth == 0 && (strings.IndexByte(" ,]);", c) >= 0 || (c == '|' || c == '/') && next == '-'):
 			return text[:i], text[i:]
-		}
-	}
-	return text, ""
-}
-
-// bracket splits off a pair of brackets with its contents.
-func bracket(text string) (body, rest string) {
-	depth := 0
-	for i := range len(text) {
-		if text[i] == '[' {
-			depth++
-		} else if text[i] == ']' {
-			if depth--; depth == 0 {
-				return text[:i+1], text[i+1:]
-			}
 		}
 	}
 	return text, ""

@@ -1,7 +1,6 @@
 package usage
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -131,22 +130,21 @@ func (o open) close(list []token) (out []token, unclear bool) {
 
 // synopsis parses usage lines (WRAP-24).
 func (p *Program) synopsis(lines []string) {
-	var usages, own []*usageWalk // own are those that name the command
+	var usages []*usageWalk
+	literal := false // a line has operands in capitals or angle brackets
 	for _, text := range lines[:min(len(lines), maxUsages)] {
 		if text, _, _ = strings.Cut(text, " # "); helpLine.MatchString(text) {
 			continue
 		}
 		w := &usageWalk{p: p, required: map[*Option]bool{}}
 		w.list, w.unclear = tokens(plainUsage.Replace(text))
-		if usages = append(usages, w); w.dropName() {
-			own = append(own, w)
-		}
-	}
-	if own != nil {
-		usages = own
+		w.dropName()
+		usages = append(usages, w)
+		literal = literal || p.Style != StyleArgparse && slices.ContainsFunc(w.list, func(t token) bool {
+			return t.isMarked() && !anyOptions.MatchString(t.word)
+		})
 	}
 	var all [][]*Operand
-	literal := p.Style != StyleArgparse && slices.ContainsFunc(usages, (*usageWalk).hasPlaceholder)
 	// A line that has nothing but a placeholder for all options can leave the operands out.
 	loose := !slices.Contains(complete, p.Style) && slices.ContainsFunc(usages, func(w *usageWalk) bool {
 		return len(w.list) == 1 && anyOptions.MatchString(w.list[0].word)
@@ -168,9 +166,12 @@ func (p *Program) synopsis(lines []string) {
 	for o, n := range needs { // an option is required if every line requires it
 		o.Required = o.Required || o.Value != nil && n == len(all)
 	}
-	if p.operandsOf(all); loose || modes {
-		p.Operands, p.Loose = nil, true
+	operands, ok := p.common(all)
+	if p.Loose = loose || modes || !ok; p.Loose {
+		operands = nil
 	}
+	p.Operands = operands
+	p.finish()
 }
 
 // A usageWalk collects the options and operands of one usage line.
@@ -184,33 +185,22 @@ type usageWalk struct {
 	mode     bool // a switch is required: this is one mode of the program, and others can have other operands
 }
 
-// dropName drops the words that the command line begins with. It reports whether these are all words of a
-// command.
-func (w *usageWalk) dropName() (named bool) {
+// dropName drops the words that the command line begins with.
+func (w *usageWalk) dropName() {
 	words := w.p.Words
 	if len(w.list) > 0 && (len(words) == 1 || isName(w.list[0].word, words)) {
 		w.list = w.list[1:]
 	}
-	named = len(words) > 1
 	for _, word := range words[1:] {
 		at := slices.IndexFunc(w.list, func(t token) bool { return !t.optional }) // options can precede a command
 		if at >= 0 && (w.list[at].word == word || slices.Contains(listed(w.list[at].word), word)) {
 			w.list = slices.Delete(w.list, at, at+1)
-		} else {
-			named = false
 		}
 	}
-	return named
 }
 
 // complete are the styles of libraries that print all operands in the usage line. A person writes the line of others.
 var complete = []Style{StyleArgparse, StyleClick, StyleClap, StyleNode, StyleGNU, StyleGit}
-
-// hasPlaceholder reports whether the line has operands in capitals or angle brackets. Words in lower case
-// are then typed as they are.
-func (w *usageWalk) hasPlaceholder() bool {
-	return slices.ContainsFunc(w.list, func(t token) bool { return t.isMarked() && !anyOptions.MatchString(t.word) })
-}
 
 var (
 	// anyOptions matches a placeholder for all options.
@@ -231,10 +221,7 @@ func (w *usageWalk) walk() {
 	for i := 0; i < len(w.list); i++ {
 		switch t := w.list[i]; {
 		case t.word == "--":
-			w.p.Dashes = true
-			if w.p.DashesAt < 0 {
-				w.p.DashesAt = len(w.operands)
-			}
+			w.p.Dashes, w.p.DashesAt = true, len(w.operands)
 		case t.isOption():
 			if w.option(w.list[i:]) {
 				i++
@@ -323,20 +310,19 @@ func (w *usageWalk) word(t token) {
 	}
 }
 
-// operandsOf merges the operands of several usage lines. Lines may only differ in how many they
+// common merges the operands of several usage lines. Lines may only differ in how many they
 // have: otherwise it is not known which ones belong together. Operands that a line omits are
 // optional.
-func (p *Program) operandsOf(all [][]*Operand) {
-	described := p.Operands
-	p.Operands, p.Loose = nil, len(all) == 0
-	if p.Loose {
-		return
+func (p *Program) common(all [][]*Operand) (longest []*Operand, ok bool) {
+	for _, list := range all {
+		if len(list) > len(longest) {
+			longest = list
+		}
 	}
-	longest := slices.MaxFunc(all, func(a, b []*Operand) int { return cmp.Compare(len(a), len(b)) })
 	for _, list := range all {
 		for i, o := range list {
-			if p.Loose = o.Name != longest[i].Name; p.Loose {
-				return
+			if o.Name != longest[i].Name {
+				return nil, false
 			}
 			longest[i].Repeat = longest[i].Repeat || o.Repeat
 		}
@@ -345,13 +331,13 @@ func (p *Program) operandsOf(all [][]*Operand) {
 		}
 	}
 	for _, o := range longest {
-		for _, d := range described {
-			if strings.EqualFold(d.Name, o.Name) {
-				o.Help = d.Help
+		for _, described := range p.Operands {
+			if strings.EqualFold(described.Name, o.Name) {
+				o.Help = described.Help
 			}
 		}
 	}
-	p.Operands = longest
+	return longest, len(all) > 0
 }
 
 var readsInput = lazyregexp.New(`(?i)\b(?:standard input|stdin)\b`)

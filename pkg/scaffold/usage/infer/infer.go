@@ -53,8 +53,9 @@ type maker struct {
 func Recipe(p *usage.Program) *Result {
 	m := &maker{p: p, dangers: danger.Load(), taken: map[string]bool{}}
 	m.Runs = m.dangers.Program(p.Words[0])
+	title := strings.Join(append([]string{"Run"}, p.Words[:min(len(p.Words), 4)]...), " ") // at most five words
 	m.Recipe = &recipe.Recipe{
-		Program: p.Words[0], Command: p.Words[1:], Title: title(p.Words), Summary: summary(p),
+		Program: p.Words[0], Command: p.Words[1:], Title: title, Summary: summary(p),
 		Output: recipe.Output{Type: "text"}, Dangers: map[string]string{}, Environment: environment, Starts: p.Starts,
 	}
 	for _, o := range p.Operands {
@@ -73,12 +74,6 @@ func Recipe(p *usage.Program) *Result {
 
 func (m *maker) review(format string, args ...any) {
 	m.Review = append(m.Review, fmt.Sprintf(format, args...))
-}
-
-// title has at most five words.
-func title(words []string) string {
-	all := append([]string{"Run"}, words...)
-	return strings.Join(all[:min(len(all), 5)], " ")
 }
 
 // noSummary matches first lines that do not describe the program.

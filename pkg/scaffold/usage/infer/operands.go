@@ -23,6 +23,7 @@ func (m *maker) operands() {
 		m.LeftOut = append(m.LeftOut, LeftOut{list[at].Name, "names a program or a command to run"})
 		list = list[:at] // the others belong to it
 	}
+	isText := func(o *usage.Operand) bool { return o.Kind != recipe.Path }
 	at := max(0, min(p.DashesAt, len(list))) // "--" separates operands, such as revisions from files
 	if p.Loose || !inOrder(list[:at]) || !inOrder(list[at:]) {
 		m.words()
@@ -42,8 +43,6 @@ func (m *maker) operands() {
 		m.add(a)
 	}
 }
-
-func isText(o *usage.Operand) bool { return o.Kind != recipe.Path }
 
 // inOrder reports whether the required operands come first, and no optional one follows a list.
 // Others could take their place.

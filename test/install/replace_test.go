@@ -167,7 +167,7 @@ func TestStopped(t *testing.T) {
 			step := 1
 			switch {
 			case testing.Short() && job.signal == "KILL" && job.name == "upgrade":
-				step = 3
+				step = 6
 			case testing.Short():
 				step = 10
 			}

@@ -113,9 +113,9 @@ var (
 	enablesShown = using(`^\W*(?:enabl|activat|support)\w* .*\b{shown}`)
 	namesThing   = using(`\b{things}`)
 	namesActor   = using(`\b{actors}`)
-	readsPath    = lazyregexp.New(`\b(?:read|input|infile|from\b|take|search|look|scan|compar|` +
+	readsPath    = lazyregexp.New(`\b(?:read|input|infile|take|search|look|scan|compar|` +
 		`match|exclud|ignor|skip|` +
-		`includ|contain|restrict|limit|filter|select|only|with\b|bundle|cert)|\bto (?:verify|check|` +
+		`includ|contain|restrict|with\b|cert)|\bto (?:verify|check|` +
 		`query|use|parse)\b|\bbe \w+ed\b|` +
 		`\blocation of\b|\bcontents\b|\b(?:list(?:s|ed)?|stored?|contained|patterns?|names?) (?:in|at)\b|` +
 		`\b(?:print|show|display|list)\w* .*\b(?:of|files?)\b`)

@@ -134,6 +134,7 @@ any --absolute-paths  Preserve the names of pots
 any --rotate  Request immediate rotation of the journal files
 any -R  Rerun the kettle
 any -W=ARGS  Pass ARGS on to the kettle
+any --separate=potdir  separate pots from kettles
 any --validate  validate your pots against the cluster
 any --pots=DIR  directory containing custom converters`, "\n") {
 		if _, o := option(line); Harmless(o) {

@@ -191,22 +191,30 @@ func (m *maker) unasked(o *usage.Option, a *recipe.Argument) string {
 		if a.Access = "write"; a.Type != "path" {
 			a.Type, a.Unconfirmed, a.Form = "path", []string{"type"}, m.form(o)
 		}
-		return ""
+		return m.ofLooking()
 	case effect.Why != "":
 		if a.Type == "path" && effect.Writes {
 			a.Access = "write"
 		}
 		return effect.Why
 	case effect.Edits:
-		return ""
+		return m.ofLooking()
 	case slices.ContainsFunc(o.Names, screenOption.MatchString),
 		screenText.MatchString(danger.Affirmed(danger.First(o.Help))):
 		return "is for a terminal"
 	case obsoleteText.MatchString(o.Help[:min(len(o.Help), 80)]):
 		return "is obsolete"
-	case !danger.Harmless(facts):
+	case !o.Required && !danger.Harmless(facts): // a required option is what the program is for
 		a.Destructive = true
 		return danger.Unproven
+	}
+	return ""
+}
+
+// ofLooking returns the reason why an option that writes is not offered by a program that otherwise only reads, or "".
+func (m *maker) ofLooking() string {
+	if onlyReads(m.p.Summary) {
+		return "writes, and the program otherwise only reads"
 	}
 	return ""
 }

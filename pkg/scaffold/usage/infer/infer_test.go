@@ -69,6 +69,12 @@ pot string required
 			"      --cups int   number of cups\n  -k, --kinds strings   list of kinds\n      --file string   file to read\n",
 			"kinds --kinds string equals repeat\ncups --cups integer equals\nfile --file string equals ?type\n" +
 				"[--]\narguments string repeat ?operands\n"},
+		"the result of a program that otherwise only reads": {"brew", "usage: brew [-h] [-o FILE]\n\nShow the pots.\n\n" +
+			"options:\n  -h, --help  show this help message and exit\n  -o FILE  write output to FILE\n",
+			"o -o path attached only ?type\n"},
+		"a required option that nothing explains": {"brew", "usage: brew [-h] --pot POT [--cup CUP]\n\noptions:\n" +
+			"  -h, --help  show this help message and exit\n  --pot POT  brew it\n  --cup CUP\n",
+			"pot --pot string equals required\ncup --cup string equals only ?option\n"},
 		"a version is not the program's": {"brew", "usage: brew [-h] [--version NAME]\n\noptions:\n" +
 			"  -h, --help  show this help message and exit\n  --version NAME  version to show\n",
 			"version --version string equals\n"},

@@ -104,6 +104,11 @@ var (
 		`udp|ftp|ssh|api|dns)s?\b`)
 )
 
+// onlyReads reports whether a summary shows that a program only reads.
+func onlyReads(summary string) bool {
+	return reads.MatchString(summary) && !changes.MatchString(summary)
+}
+
 // capabilities declares what the tool needs to work on the files of the roots (WRAP-36). Options that write
 // are offered only by name, so the tool can only read if its summary begins with such a verb.
 func (m *maker) capabilities() {
@@ -111,7 +116,7 @@ func (m *maker) capabilities() {
 	if connects.MatchString(m.p.Summary) {
 		network = "its summary"
 	}
-	if reads.MatchString(m.p.Summary) && !changes.MatchString(m.p.Summary) && !m.Generic {
+	if onlyReads(m.p.Summary) && !m.Generic {
 		access = "read"
 	}
 	for i := range m.Recipe.Arguments {

@@ -125,9 +125,7 @@ func (w *wrapper) warnSize(tools []*wrap.Tool) {
 // note adds to a tool what the recipe leaves out, and what a person should check.
 func note(tool *wrap.Tool, r *infer.Result) {
 	for _, l := range r.LeftOut {
-		if l.Why != "help" {
-			tool.LeftOut = append(tool.LeftOut, wrap.LeftOut(l))
-		}
+		tool.LeftOut = append(tool.LeftOut, wrap.LeftOut(l))
 	}
 	tool.Review = append(tool.Review, r.Review...)
 }

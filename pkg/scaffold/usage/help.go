@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/scaffold/recipe"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
@@ -219,7 +218,7 @@ func isName(word string, words []string) bool {
 
 // option reads a line that begins an option.
 func (r *helpReader) option(l, previous, next line) bool {
-	if !strings.HasPrefix(l.text, "-") && !(strings.HasPrefix(l.text, "[-") && l.indent > 0) {
+	if !strings.HasPrefix(l.text, "-") {
 		return false
 	}
 	if e := r.entry; e != nil && e.column > 0 && l.indent >= e.column {
@@ -277,12 +276,7 @@ func (r *helpReader) end() {
 // enter adds the option of a spec with its description.
 func (p *Program) enter(s spec, help string) {
 	if first := s.names[0]; cluster.MatchString(first) {
-		o := p.Find(first[:2])
-		takes := o != nil && o.Value != nil && o.Value.Kind != recipe.Integer && o.Value.Kind != recipe.Number
-		switch {
-		case takes: // "-Thtml" is -T with a value
-			return
-		case o != nil && s.value == nil && strings.Trim(first, first[:2]) == "": // "-vv" is -v twice
+		if o := p.Find(first[:2]); o != nil && s.value == nil && strings.Trim(first, first[:2]) == "" { // "-vv" is -v twice
 			o.Repeat = true
 			return
 		}

@@ -8,21 +8,26 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// The names of types that libraries print themselves. These are certain.
 var (
-	wholeType = lazyregexp.New(`(?i)^(?:\+?u?int(?:s|8|16|32|64)?|integer(?: range)?)$`)
-	floatType = lazyregexp.New(`(?i)^float(?:s|32|64| range)?$`)
-)
-
-// The names of values that indicate a kind. The kind is a guess, and so never narrows a schema.
-var (
-	urlName  = lazyregexp.New(`(?i)^(?:.*[-_ ])?(?:url|uri)s?$`)
 	pathName = lazyregexp.New(`(?i)^(?:.*[-_. ])?(?:(?:in|out|log|config)?files?|file_?names?|dir_?names?|paths?|` +
 		`pathname|dirs?|director(?:y|ies)|folder|fname|file_or_dir|file|dir)[0-9]?$`)
-	pathHelp = lazyregexp.New(`(?i)^(?:the )?(?:path|file|directory|folder|filename)s? ` +
-		`(?:to|of|in|from|with|where|containing)\b`)
-	numberName = lazyregexp.New(`(?i)^(?:num|number|n|count|int|lines|cols|columns|width|depth|port|jobs|threads)$`)
 )
+
+// kinds are names of values that show a kind. Libraries print types themselves, which are certain. Other kinds
+// are guesses, and so never narrow a schema.
+var kinds = []struct {
+	name *lazyregexp.Regexp
+	kind recipe.Type
+	sure Sure
+}{
+	{lazyregexp.New(`(?i)^(?:\+?u?int(?:s|8|16|32|64)?|integer(?: range)?)$`), recipe.Integer, Certain},
+	{lazyregexp.New(`(?i)^float(?:s|32|64| range)?$`), recipe.Number, Certain},
+	{lazyregexp.New(`(?i)^text$`), recipe.String, Certain},
+	{lazyregexp.New(`(?i)^(?:.*[-_ ])?(?:url|uri)s?$`), recipe.URL, Guessed},
+	{pathName, recipe.Path, Likely},
+	{lazyregexp.New(`(?i)^(?:num|number|n|count|lines|cols|columns|width|depth|port|jobs|threads)$`), recipe.Integer,
+		Guessed},
+}
 
 // The phrases that introduce choices: "one of a, b or c", "[possible values: a, b]", "(choices: a, b)".
 var (
@@ -43,30 +48,17 @@ const (
 
 // decide determines the kind of a value from its name and from the description (WRAP-28).
 func (v *Value) decide(help string) {
-	name := strings.Trim(v.Name, "<>[]{}=. ")
-	whole, float := wholeType.MatchString(name), floatType.MatchString(name)
-	if len(v.Choices) == 0 && !whole && !float {
+	v.Kind, v.Sure = recipe.String, Likely
+	for _, k := range slices.Backward(kinds) {
+		if k.name.MatchString(strings.Trim(v.Name, "<>[]{}=. ")) {
+			v.Kind, v.Sure = k.kind, k.sure
+		}
+	}
+	if len(v.Choices) == 0 && (v.Sure < Certain || v.Kind == recipe.String) {
 		v.Choices = choicesIn(help)
 	}
-	switch {
-	case len(v.Choices) > 0:
+	if len(v.Choices) > 0 {
 		v.Kind, v.Sure = recipe.Choice, Certain
-	case whole:
-		v.Kind, v.Sure = recipe.Integer, Certain
-	case float:
-		v.Kind, v.Sure = recipe.Number, Certain
-	case strings.EqualFold(name, "text"):
-		v.Kind, v.Sure = recipe.String, Certain
-	case urlName.MatchString(name):
-		v.Kind, v.Sure = recipe.URL, Guessed
-	case pathName.MatchString(name):
-		v.Kind, v.Sure = recipe.Path, Likely
-	case pathHelp.MatchString(help):
-		v.Kind, v.Sure = recipe.Path, Guessed
-	case numberName.MatchString(name):
-		v.Kind, v.Sure = recipe.Integer, Guessed
-	default:
-		v.Kind, v.Sure = recipe.String, Likely
 	}
 }
 

@@ -29,11 +29,8 @@ var (
 	conditional = lazyregexp.New(`(?ms)^[.'][ \t]*(?:if|ie|el)\b(?:[^\n{]*\\\{.*?\\\}[^\n]*|[^\n]*)$`)
 )
 
-// The columns of a page.
-const (
-	tagColumn  = 4
-	bodyColumn = 4 // to the right of the tag
-)
+// indent is the distance of tags from the margin, and of descriptions from their tags.
+const indent = 4
 
 // A manPage lays out a manual page.
 type manPage struct {
@@ -67,9 +64,9 @@ func (m *manPage) flush() {
 		m.synopsis = append(m.synopsis, cut(strings.TrimPrefix(placeholders(text), "Usage: "), 4*maxLine))
 		return
 	}
-	column := tagColumn + bodyColumn*m.depth
+	column := indent + indent*m.depth
 	if m.body {
-		column += bodyColumn
+		column += indent
 	} else {
 		m.lines = append(m.lines, line{})
 	}
@@ -81,7 +78,7 @@ func (m *manPage) flush() {
 func (m *manPage) item(tag string) {
 	m.flush()
 	tag = strings.Join(strings.Fields(placeholders(tag)), " ")
-	column := tagColumn + bodyColumn*m.depth
+	column := indent + indent*m.depth
 	m.tag, m.body = false, true
 	if n := len(m.lines); n > 0 && m.lines[n-1].indent == column && strings.HasPrefix(tag, "--") {
 		before := m.lines[n-1].text
@@ -122,7 +119,7 @@ func (m *manPage) verbatim(s string) bool {
 		return false
 	}
 	m.flush()
-	m.lines = append(m.lines, line{plainText(bare), tagColumn + len(s) - len(bare)})
+	m.lines = append(m.lines, line{plainText(bare), indent + len(s) - len(bare)})
 	return true
 }
 

@@ -53,9 +53,7 @@ var (
 // which is the description. If whole is true, the whole text is a spec without a
 // description.
 func parseSpec(text string, whole bool) (s spec, rest string, ok bool) {
-	rest = strings.TrimLeft(text, "[ ")
-	inBrackets := strings.HasPrefix(text, "[")
-	if len(text) > maxLine || len(rest) != len(text) && !inBrackets {
+	if rest = text; len(text) > maxLine {
 		return s, text, false
 	}
 	rest = boostName.ReplaceAllString(anyNumber.ReplaceAllString(rest, "$1"), "$1, $2")
@@ -73,9 +71,6 @@ func parseSpec(text string, whole bool) (s spec, rest string, ok bool) {
 		default:
 			s.value.Equals, s.value.Optional = s.value.Equals || v.Equals, s.value.Optional || v.Optional
 			s.value.dots = s.value.dots || v.dots
-		}
-		if inBrackets {
-			rest = strings.TrimPrefix(rest, "]")
 		}
 		if m := dots.FindString(rest); m != "" {
 			rest, s.repeat = rest[len(m):], true

@@ -247,7 +247,9 @@ func (w *usageWalk) option(list []token) (took bool) {
 	case !cluster.MatchString(t.word) || known != nil || next.value:
 	case t.either: // it can be one option or several
 		return false
-	case !slices.ContainsFunc(p.Options, (*Option).isWord):
+	case !slices.ContainsFunc(p.Options, func(o *Option) bool { // a single dash begins a long name
+		return len(o.Names[0]) > 2 && !strings.HasPrefix(o.Names[0], "--")
+	}):
 		p.clusters = true
 		for _, c := range t.word[1:] {
 			p.add(&Option{Names: []string{"-" + string(c)}, Sure: Likely, fromUsage: true})
@@ -284,9 +286,6 @@ func (w *usageWalk) option(list []token) (took bool) {
 	}
 	return took
 }
-
-// isWord reports whether a single dash begins a long name.
-func (o *Option) isWord() bool { return len(o.Names[0]) > 2 && !strings.HasPrefix(o.Names[0], "--") }
 
 // word reads an operand.
 func (w *usageWalk) word(t token) {

@@ -124,7 +124,7 @@ options:
 -j --jobs = integer
 --out = path !
 <pot> string !
-<leaf> path ...
+<leaf> string ...
 `},
 	{"argparse commands", "brew", StyleArgparse, `usage: brew [-h] {pour,wash} ...
 
@@ -195,7 +195,7 @@ Global Flags:
 -s --state = choice open,closed,all
 -v --verbose ...
 -h --help
---pot = path
+--pot = string
 <CUP> string
 `},
 	{"clap", "brew", StyleClap, `brew 1.0
@@ -443,7 +443,7 @@ GLOBAL OPTIONS:
 		"    tals.\n  • --hot\n    Show --co‐\n    ld.\n", "-k --keep\n--hot\n"},
 	{"one dash before long names", "brew", StyleOther, "Usage: brew [options]\n\n  -l <int>   : leaves\n" +
 		"  -layout    : keep it\n" +
-		"  -T <kind>  : kind\n  -Thot      : hot\n  -x [proto://]pot[:cup] Use the pot\n\nOutput formats:\n" +
+		"  -T <kind>  : kind\n  -x [proto://]pot[:cup] Use the pot\n\nOutput formats:\n" +
 		"  -f         : in full\n\nLists:\n  -i         : Comma separated leaves\n  -0.5  none\n" +
 		"  -cups uint[=100]  cups\n\nExamples:\n  -z  none\n",
 		"-l = integer\n-layout\n-T = string\n-x = string\n-f\n-i = string ...\n-cups = integer?\n"},

@@ -232,15 +232,12 @@ func (t *Tool) inOrder() lists {
 		if before != "" && !a.Required {
 			needs[a.Name] = []string{before}
 		}
-		if before = a.Name; a.Required || a.Repeat || a.Default != nil || t.isAlternative(a.Name) {
+		// A call has exactly one of several alternatives.
+		has := func(group []string) bool { return slices.Contains(group, a.Name) }
+		alternative := slices.ContainsFunc(t.requires, has) && slices.ContainsFunc(t.excludes, has)
+		if before = a.Name; a.Required || a.Repeat || a.Default != nil || alternative {
 			before = ""
 		}
 	}
 	return needs
-}
-
-// isAlternative reports whether an operand is one of a group of which a call has exactly one.
-func (t *Tool) isAlternative(name string) bool {
-	has := func(group []string) bool { return slices.Contains(group, name) }
-	return slices.ContainsFunc(t.requires, has) && slices.ContainsFunc(t.excludes, has)
 }

@@ -24,17 +24,6 @@ type Selection struct {
 // MaxOptions is the maximum number of options of a tool that is made from a program's help.
 const MaxOptions = 80
 
-// limit returns the maximum number of options that are not required.
-func (s Selection) limit(from Source) int {
-	switch {
-	case len(s.Only) > 0, s.Max == 0 && from.File != "":
-		return math.MaxInt
-	case s.Max == 0:
-		return MaxOptions
-	}
-	return max(s.Max, 0)
-}
-
 // For removes names that the recipe does not have. It is for one of several tools.
 func (s Selection) For(r *recipe.Recipe) Selection {
 	known := func(names []string) []string {
@@ -72,7 +61,13 @@ func (t *Tool) choose(s Selection) error {
 	if err := unknownName(t.Recipe, s); err != nil {
 		return err
 	}
-	options, limit := 0, s.limit(t.Source)
+	options, limit := 0, max(s.Max, 0)
+	switch {
+	case len(s.Only) > 0, s.Max == 0 && t.Source.File != "":
+		limit = math.MaxInt
+	case s.Max == 0:
+		limit = MaxOptions
+	}
 	for _, a := range t.Recipe.Arguments {
 		why := ""
 		switch {
@@ -116,24 +111,16 @@ func (t *Tool) choose(s Selection) error {
 // groups keeps the rules that concern offered arguments. A group with one argument that is needed
 // makes it required.
 func (t *Tool) groups() {
-	offered := func(group []string) (list []string) {
-		for _, name := range group {
-			if t.Offers(name) {
-				list = append(list, name)
+	offered := func(groups [][]string, least int) (kept [][]string) {
+		for _, group := range groups {
+			list := slices.DeleteFunc(slices.Clone(group), func(name string) bool { return !t.Offers(name) })
+			if len(list) >= least {
+				kept = append(kept, list)
 			}
 		}
-		return list
+		return kept
 	}
-	for _, group := range t.Recipe.Requires {
-		if list := offered(group); len(list) > 0 {
-			t.requires = append(t.requires, list)
-		}
-	}
-	for _, group := range t.Recipe.Excludes {
-		if list := offered(group); len(list) > 1 {
-			t.excludes = append(t.excludes, list)
-		}
-	}
+	t.requires, t.excludes = offered(t.Recipe.Requires, 1), offered(t.Recipe.Excludes, 2)
 }
 
 // unknownName returns a usage error for the first name that the recipe does not have.

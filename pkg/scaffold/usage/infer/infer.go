@@ -19,7 +19,7 @@ import (
 type Result struct {
 	// Recipe has all options.
 	Recipe *recipe.Recipe
-	// LeftOut are the options that the recipe lacks.
+	// LeftOut are the options that the recipe lacks, except those for help.
 	LeftOut []LeftOut
 	// Review are points that a person should check.
 	Review []string
@@ -104,8 +104,12 @@ func (m *maker) options() {
 	ordered := slices.Clone(m.p.Options)
 	slices.SortStableFunc(ordered, func(a, b *usage.Option) int { return rank(a) - rank(b) })
 	for _, o := range ordered {
-		if why := never(o); why != "" {
-			m.LeftOut = append(m.LeftOut, LeftOut{strings.Join(o.Names, ", "), why})
+		switch v := o.Value; {
+		case v == nil && (slices.ContainsFunc(o.Names, helpOption.MatchString) || helpText.MatchString(o.Help)):
+			continue
+		case v != nil && v.Several && !v.Optional:
+			m.LeftOut = append(m.LeftOut, LeftOut{strings.Join(o.Names, ", "),
+				"takes several values at once, which tools do not support"})
 			continue
 		}
 		a := m.option(o)
@@ -135,18 +139,6 @@ var (
 	helpText = lazyregexp.New(`(?i)^(?:show|print|display|output|give)s? (?:this |the |a )?(?:help|usage|version)\b|` +
 		`^help(?: for \S+)?$`)
 )
-
-// never returns the reason why an option is never offered, or "".
-func never(o *usage.Option) string {
-	v := o.Value
-	switch {
-	case v == nil && (slices.ContainsFunc(o.Names, helpOption.MatchString) || helpText.MatchString(o.Help)):
-		return "help"
-	case v != nil && v.Several && !v.Optional:
-		return "takes several values at once, which tools do not support"
-	}
-	return ""
-}
 
 var (
 	screenOption = lazyregexp.New(`^--?(?:colou?rs?|paginate|progress|progress-bar|interactive|prompt|tui|watch|` +
@@ -267,8 +259,7 @@ func (m *maker) value(a *recipe.Argument, v *usage.Value) {
 func isNumber(kind recipe.Type) bool { return kind == recipe.Integer || kind == recipe.Number }
 
 // guesses are kinds that a string probably has.
-var guesses = map[recipe.Type]string{recipe.Path: "a path", recipe.Integer: "a number", recipe.Number: "a number",
-	recipe.URL: "a URL"}
+var guesses = map[recipe.Type]string{recipe.Integer: "a number", recipe.URL: "a URL"}
 
 // describe returns the description of an argument. It has the program's text in quotation marks,
 // the program's name of the argument, and guesses about its value.

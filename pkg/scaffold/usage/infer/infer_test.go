@@ -67,7 +67,7 @@ pot string required
 			"  -a, --all  show all\n", "all --all switch\ni -i string words only ?option\n"},
 		"types that a library prints": {"brew", "Usage:\n  brew [flags]\n\nFlags:\n  -h, --help  help for brew\n" +
 			"      --cups int   number of cups\n  -k, --kinds strings   list of kinds\n      --file string   file to read\n",
-			"kinds --kinds string equals repeat\ncups --cups integer equals\nfile --file string equals ?type\n" +
+			"kinds --kinds string equals repeat\ncups --cups integer equals\nfile --file string equals\n" +
 				"[--]\narguments string repeat ?operands\n"},
 		"the result of a program that otherwise only reads": {"brew", "usage: brew [-h] [-o FILE]\n\nShow the pots.\n\n" +
 			"options:\n  -h, --help  show this help message and exit\n  -o FILE  write output to FILE\n",

@@ -1,5 +1,5 @@
-// Package ask runs programs to get their help texts and completions, and package usage
-// parses these. A program is started only with words that ask for help or completion. It
+// Package ask runs programs to get their help texts, and package usage
+// parses these. A program is started only with words that ask for help. It
 // runs in an empty home directory with limits on time and output (WRAP-10 to WRAP-15).
 package ask
 

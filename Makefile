@@ -28,6 +28,7 @@ test: lint unit release-test oracle oidc manifests endurance clients conformance
 # These tests take long and rarely find more than make test. CONTRIBUTING gives the reason for each.
 test-long: unit-long fuzz cross cross-vet
 	$(MAKE) endurance ENDURANCE=10m
+	MCPBASH_TEST_LONG=1 $(MAKE) clients
 
 # Everything without the race detector is compiled with the flags of a release, so that a
 # package is compiled once. make lint vets all modules, so their tests do not.

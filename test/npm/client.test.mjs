@@ -6,7 +6,7 @@ import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import nodeTest from 'node:test';
 import { clients, open, plain } from './clients.mjs';
-import { directory, examples } from './place.mjs';
+import { directory, examples, long } from './place.mjs';
 
 const patience = { timeout: 600_000 };
 
@@ -22,6 +22,9 @@ function test(name, run, those = clients) {
     }
   });
 }
+
+/** The clients for tests of all examples: the oldest and the newest, over standard streams and HTTP. make test-long takes all. */
+const some = long ? clients : clients.filter((as) => /^(1\.x|2\.x, stateless)/.test(as.name));
 
 /** The names of servers that their metadata sets; others have the name of their folder. */
 const names = { '19-plugin': 'file-counter' };
@@ -43,7 +46,7 @@ test('every example lists its tools', async (t, as) => {
     await as.alive(client);
   }
   return lists;
-});
+}, some);
 
 // A call of each example, as often as its tools differ in kind.
 const calls = [
@@ -79,7 +82,7 @@ for (const [example, name, args, check] of calls) {
     assert.equal(result.isError, false);
     check(result);
     return plain(result, place);
-  });
+  }, some);
 }
 
 test('errors the model can correct are results', async (t, as) => {

@@ -17,6 +17,9 @@ export const load = createRequire(join(folder, 'package.json'));
 /** A program of the folder's packages. */
 export const program = (name) => join(folder, 'node_modules', '.bin', name);
 
+/** Whether the tests may take long. */
+export const long = process.env.MCPBASH_TEST_LONG === '1';
+
 export const server = join(process.env.MCPBASH_TEST_BIN, 'mcp-bash');
 
 /** What stands between a client and the server, and checks each line (test/wire/tap). */

@@ -137,7 +137,7 @@ func (w *wrapper) toolsOf(targets []runners.Target, program, file string) (list 
 	for _, target := range targets {
 		name := w.o.name
 		if name == "" {
-			name = freeName(wrap.ToolName([]string{filepath.Base(program), target.Name}), names)
+			name = freeName(scaffold.ToolName([]string{filepath.Base(program), target.Name}), names)
 		}
 		tool, err := w.toolOf(target, program, file, name, w.o.Selection)
 		if err != nil {

@@ -87,7 +87,7 @@ func list(text string) (names []string) {
 }
 
 func checkWrap(o *wrapOptions, words []string) error {
-	if err := wrap.CheckWords(words); err != nil {
+	if err := scaffold.CheckWords(words); err != nil {
 		return err
 	}
 	switch {
@@ -198,7 +198,7 @@ func (w *wrapper) printTools(tools []*wrap.Tool, made []*scaffold.Item) error {
 			tool.Table().Print(w.s.Out)
 		}
 		cli.Printf(w.s.Out, "%s %s at %s: %d arguments, from %s\n", done, strings.Join(tool.Words, " "), made[i].Path,
-			tool.Arguments(), tool.Source.Text())
+			tool.Arguments(), origin(tool.Source))
 		var names []string
 		for _, l := range tool.LeftOut {
 			names = append(names, strings.Split(l.Option, ", ")[0])
@@ -234,4 +234,16 @@ func (w *wrapper) printToolsJSON(tools []*wrap.Tool, made []*scaffold.Item) erro
 	}
 	_, err := fmt.Fprintf(w.s.Out, "%s\n", b.End().Bytes())
 	return err
+}
+
+// origin describes where a tool comes from, with the way to avoid a recipe.
+func origin(s wrap.Source) string {
+	text := s.String()
+	if s.Version != "" {
+		text += " for version " + s.Version
+	}
+	if s.File != "" && !s.Runner {
+		text += " (--no-recipe reads its help instead)"
+	}
+	return text
 }

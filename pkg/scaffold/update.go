@@ -109,7 +109,7 @@ func readWrapped(p *project.Project, name string) (*Wrapped, error) {
 		w.Recipe = rawjson.TextOf(doc, "recipe")
 		w.Max = rawjson.PositiveInt(rawjson.Get(doc, "maxOptions"))
 	}
-	if err != nil || len(w.Command) == 0 || wrap.CheckWords(w.Command) != nil || ok != [4]bool{true, true, true, true} {
+	if err != nil || len(w.Command) == 0 || CheckWords(w.Command) != nil || ok != [4]bool{true, true, true, true} {
 		return nil, cli.Failf(cli.CodeInvalid, "%s is damaged; wrap the tool anew with --force", relative(p, at))
 	}
 	for _, m := range rawjson.Members(rawjson.Get(doc, "files")) {

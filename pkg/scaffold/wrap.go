@@ -5,12 +5,15 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold/recipe"
 	"mcp-bash/pkg/scaffold/usage/ask"
 	"mcp-bash/pkg/scaffold/wrap"
+	"mcp-bash/pkg/text/lazyregexp"
 )
 
 // NewTool makes a tool that runs a program from a recipe. words is the command line that tool.sh
@@ -19,7 +22,7 @@ import (
 func NewTool(p *project.Project, r *recipe.Recipe, from wrap.Source, words []string, file, name string,
 	s wrap.Selection) (*wrap.Tool, error) {
 	if name == "" {
-		name = wrap.ToolName(append([]string{filepath.Base(words[0])}, words[1:]...))
+		name = ToolName(append([]string{filepath.Base(words[0])}, words[1:]...))
 	}
 	if err := checkName(string(Tool), name); err != nil {
 		return nil, err
@@ -110,4 +113,24 @@ func Wrap(ctx context.Context, p *project.Project, tools []*wrap.Tool, w WrapOpt
 		warnRefused(p, filepath.Join(item.Path, "tool.sh"), warn)
 	}
 	return made, nil
+}
+
+// ToolName derives the name of a tool from the words of a command line.
+func ToolName(words []string) string {
+	return strings.Trim(notInName.ReplaceAllString(strings.Join(words, "-"), "-"), "-")
+}
+
+var notInName = lazyregexp.New(`[^A-Za-z0-9_-]`)
+
+// CheckWords returns an error for words that are options, because options could run other
+// words as programs. It also rejects words that cannot be in a comment of a script (WRAP-1).
+func CheckWords(words []string) error {
+	for _, word := range words {
+		if word == "" || strings.HasPrefix(word, "-") || strings.ContainsFunc(word, func(r rune) bool {
+			return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar
+		}) {
+			return cli.Usagef("cannot wrap a command line with the word %s", cli.Line(word))
+		}
+	}
+	return nil
 }

@@ -36,9 +36,6 @@ var plain = strings.NewReplacer("\u2010", "-", "\u2011", "-", "\u2212", "-", "\u
 // longDash matches a long dash before a name, which a word processor made of two hyphens.
 var longDash = lazyregexp.New(`(^|[\s,|/(\[])[\x{2013}\x{2014}]([A-Za-z])`)
 
-// hyphen matches the end of a line in a word, as programs that print manual pages divide it.
-var hyphen = lazyregexp.New(`(\pL)\x{2010}\n *`)
-
 // bullet matches the marker of a list item.
 var bullet = lazyregexp.New(`^(?:[\x{2022}\x{2023}\x{25e6}\x{2043}\x{2219}\x{25aa}\x{25cf}\x{00b7}*]|[+o]) +(-)`)
 
@@ -54,7 +51,7 @@ func clean(text []byte) []line {
 	if strings.ContainsRune(s, '\x1b') {
 		s = escapes.ReplaceAllString(s, "")
 	}
-	s = plain.Replace(hyphen.ReplaceAllString(s, "$1"))
+	s = plain.Replace(s)
 	s = leaders.ReplaceAllString(longDash.ReplaceAllString(s, "$1--$2"), "  ")
 	var lines []line
 	for one := range strings.SplitSeq(s, "\n") {

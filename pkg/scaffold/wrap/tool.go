@@ -8,11 +8,9 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/scaffold/recipe"
-	"mcp-bash/pkg/text/lazyregexp"
 )
 
 // A Tool is a tool that is about to be written.
@@ -53,18 +51,6 @@ func (s Source) String() string {
 		return s.File
 	}
 	return "the recipe " + s.File
-}
-
-// Text describes the source to a person, with the way to avoid a recipe.
-func (s Source) Text() string {
-	text := s.String()
-	if s.Version != "" {
-		text += " for version " + s.Version
-	}
-	if s.File != "" && !s.Runner {
-		text += " (--no-recipe reads its help instead)"
-	}
-	return text
 }
 
 // A LeftOut is an option that the tool does not offer.
@@ -172,24 +158,4 @@ func (t *Tool) Destructive() bool {
 	return effect != nil && *effect || slices.ContainsFunc(t.arguments, func(a recipe.Argument) bool {
 		return a.Destructive || a.Only && t.Source.File != ""
 	})
-}
-
-// ToolName derives the name of a tool from the words of a command line.
-func ToolName(words []string) string {
-	return strings.Trim(notInName.ReplaceAllString(strings.Join(words, "-"), "-"), "-")
-}
-
-var notInName = lazyregexp.New(`[^A-Za-z0-9_-]`)
-
-// CheckWords returns an error for words that are options, because options could run other
-// words as programs. It also rejects words that cannot be in a comment of a script (WRAP-1).
-func CheckWords(words []string) error {
-	for _, word := range words {
-		if word == "" || strings.HasPrefix(word, "-") || strings.ContainsFunc(word, func(r rune) bool {
-			return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar
-		}) {
-			return cli.Usagef("cannot wrap a command line with the word %s", cli.Line(word))
-		}
-	}
-	return nil
 }

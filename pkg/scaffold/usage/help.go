@@ -30,7 +30,8 @@ const (
 	aboutUsage
 	aboutCommands
 	aboutOperands
-	aboutElse // examples, the environment
+	aboutExamples
+	aboutElse // the environment
 )
 
 // A helpReader parses a help text in one pass.
@@ -107,7 +108,10 @@ func (r *helpReader) line(l, previous, next line) {
 	if r.inUsage = false; r.part == aboutUsage {
 		r.part = aboutOptions
 	}
-	if r.part == aboutElse || r.option(l, previous, next) || r.describes(l) {
+	if r.part == aboutExamples && len(r.p.Shown) < maxLine {
+		r.p.Shown += " " + l.text
+	}
+	if r.part == aboutExamples || r.part == aboutElse || r.option(l, previous, next) || r.describes(l) {
 		return
 	}
 	r.end()
@@ -176,7 +180,9 @@ func (r *helpReader) heading(l line) bool {
 	case operandParts.MatchString(section):
 		r.part = aboutOperands
 	case optionParts.MatchString(section):
-	case elseParts.MatchString(section) && (!r.options || strings.Contains(section, "example")):
+	case strings.Contains(section, "example"):
+		r.part = aboutExamples
+	case elseParts.MatchString(section) && !r.options:
 		r.part = aboutElse
 	case commandParts.MatchString(section):
 		r.part = aboutCommands

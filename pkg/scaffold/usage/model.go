@@ -17,6 +17,7 @@ type Program struct {
 	Style       Style
 	Options     []*Option
 	Operands    []*Operand
+	Shown       string // the usage lines and the examples
 	Subcommands []Subcommand
 	// Loose reports that no usage line shows which operands the program takes, or that the lines
 	// differ.
@@ -205,7 +206,7 @@ func (p *Program) Merge(from *Program) {
 		p.addCommand(s)
 	}
 	p.Stdin, p.DashInput = p.Stdin || from.Stdin, p.DashInput || from.DashInput
-	p.Dashes = p.Dashes || from.Dashes
+	p.Dashes, p.Shown = p.Dashes || from.Dashes, p.Shown+" "+from.Shown
 }
 
 func (p *Program) addCommand(s Subcommand) {

@@ -130,6 +130,7 @@ func (o open) close(list []token) (out []token, unclear bool) {
 
 // synopsis parses usage lines (WRAP-24).
 func (p *Program) synopsis(lines []string) {
+	p.Shown += strings.Join(lines, " ")
 	var usages []*usageWalk
 	literal := false // a line has operands in capitals or angle brackets
 	for _, text := range lines[:min(len(lines), maxUsages)] {

@@ -16,6 +16,7 @@ import (
 
 	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/scaffold/programfile"
 	"mcp-bash/pkg/scaffold/usage"
 )
 
@@ -179,15 +180,15 @@ func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
 		ans.Program = &usage.Program{Words: named, DashesAt: -1, Loose: true}
 	}
 	ans.Merge(a.manual(file, named))
-	r := readerOf(file)
-	if r.starts != "" {
-		r = readerOf(r.starts)
+	f := programfile.Read(file)
+	if f.Starts != "" {
+		f = programfile.Read(f.Starts)
 	}
 	// Programs of all kinds print help texts in GNU style.
-	if r.node && slices.Contains(otherLanguages, ans.Style) {
+	if f.Node && slices.Contains(otherLanguages, ans.Style) {
 		ans.Style, ans.Dashes = usage.StyleOther, ans.DashesAt >= 0
 	}
-	ans.Getopt, ans.Node = ans.Style == usage.StyleGNU && r.getopt, r.node
+	ans.Getopt, ans.Node = ans.Style == usage.StyleGNU && f.Getopt, f.Node
 	ans.Dashes = ans.Dashes || ans.Getopt
 	if plugin := strings.Join(named[:min(2, len(named))], "-"); len(named) > 1 && a.Find(plugin) != "" {
 		ans.Starts = []string{plugin}

@@ -98,9 +98,30 @@ func quote(text string, limit int) string {
 	return `"` + strings.ReplaceAll(text, `"`, "'") + `"`
 }
 
-// options adds the options: first required ones and those with a short name, then the others. Some are only
-// offered by name.
+var optionIn = lazyregexp.New(`(?:^|[\s"'(\[|])(--?[A-Za-z][A-Za-z0-9-]*)`)
+
+// options adds the options: first those of the synopsis and of examples, then the others in the
+// order of the documentation. Some are only offered by name.
 func (m *maker) options() {
+	shown := map[string]bool{}
+	for _, found := range optionIn.FindAllStringSubmatch(m.p.Shown, 500) {
+		for at := range found[1][1:] { // "-xf" are -x and -f
+			shown["-"+found[1][at+1:at+2]] = true
+		}
+		shown[found[1]] = true
+	}
+	rank := func(o *usage.Option) int { // required, shown, with a short name, others
+		has := func(is func(name string) bool) bool { return slices.ContainsFunc(o.Names, is) }
+		switch {
+		case o.Required:
+			return 0
+		case has(func(name string) bool { return shown[name] }):
+			return 1
+		case has(func(name string) bool { return len(name) == 2 }):
+			return 2
+		}
+		return 3
+	}
 	ordered := slices.Clone(m.p.Options)
 	slices.SortStableFunc(ordered, func(a, b *usage.Option) int { return rank(a) - rank(b) })
 	for _, o := range ordered {
@@ -120,17 +141,6 @@ func (m *maker) options() {
 		m.Recipe.Arguments = append(m.Recipe.Arguments, a)
 	}
 	m.Generic = len(m.p.Options) == 0 && m.p.Loose
-}
-
-// rank is 0 for required options, 1 for those with a short name, and 2 for others.
-func rank(o *usage.Option) int {
-	switch {
-	case o.Required:
-		return 0
-	case slices.ContainsFunc(o.Names, func(name string) bool { return len(name) == 2 }):
-		return 1
-	}
-	return 2
 }
 
 var (

@@ -62,9 +62,9 @@ pot string required
 `},
 		"a usage line with two dashes shows no library": {"brew", "Usage: brew [-n CUPS] [--] POT\n\n" +
 			"  -a, --all  show all\n  -n CUPS  number of cups\n",
-			"all --all switch\nn -n string words\n[--]\npot string required\n"},
+			"n -n string words\nall --all switch\n[--]\npot string required\n"},
 		"an option with a value that only a usage line has": {"brew", "Usage: brew [-q] [-i POT] [options]\n\n" +
-			"  -a, --all  show all\n", "all --all switch\ni -i string words only ?option\n"},
+			"  -a, --all  show all\n", "i -i string words only ?option\nall --all switch\n"},
 		"types that a library prints": {"brew", "Usage:\n  brew [flags]\n\nFlags:\n  -h, --help  help for brew\n" +
 			"      --cups int   number of cups\n  -k, --kinds strings   list of kinds\n      --file string   file to read\n",
 			"kinds --kinds string equals repeat\ncups --cups integer equals\nfile --file string equals\n" +

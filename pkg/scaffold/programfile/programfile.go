@@ -1,4 +1,6 @@
-package ask
+// Package programfile looks into the files of programs: which library reads the options, and which other program a
+// wrapper runs (WRAP-33, WRAP-36).
+package programfile
 
 import (
 	"bytes"
@@ -24,44 +26,41 @@ var shells = lazyregexp.New(`^(?:sh|bash|dash|ash|ksh|mksh|zsh|fish)(?:\.exe)?$`
 // inPlace matches the line of a shell script that runs another program in its place.
 var inPlace = lazyregexp.New(`(?m)^[ \t]*exec ["']?(/[^"'\s$]+)["']?(?:[ \t]|$)`)
 
-// A reader is what a file shows about the program in it.
-type reader struct {
-	getopt bool   // a library reads its options, which end at "--"
-	node   bool   // it is a script of Node.js
-	starts string // the program that a shell script runs in its place, or ""
+// A File is what a file shows about the program in it.
+type File struct {
+	Getopt bool   // a library reads its options, which end at "--"
+	Node   bool   // it is a script of Node.js
+	Starts string // the program that a shell script runs in its place, or ""
 }
 
-// InPlace returns the program that a shell script runs in its place, or "".
-func InPlace(file string) string { return readerOf(file).starts }
-
-// readerOf looks into the file of a program. Compiled programs contain the names of the library's functions, after an
-// underscore on macOS.
-func readerOf(file string) (r reader) {
+// Read looks into the file of a program. The result is empty if the file cannot be read. Compiled programs contain the
+// names of the library's functions, after an underscore on macOS.
+func Read(file string) (f File) {
 	resolved, err := filepath.EvalSymlinks(file)
 	if err != nil {
-		return r
+		return f
 	}
 	text, err := boundedfile.Read(resolved, maxProgram)
 	if err != nil {
-		return r
+		return f
 	}
 	if bytes.HasPrefix(text, []byte("#!")) {
 		words := script.Interpreter(text)
 		is := func(word string) bool { return path.Base(word) == "node" }
-		switch r.node = slices.ContainsFunc(words, is); {
-		case len(words) == 0, r.node: // programs of Node.js often read their options themselves
+		switch f.Node = slices.ContainsFunc(words, is); {
+		case len(words) == 0, f.Node: // programs of Node.js often read their options themselves
 		case !shells.MatchString(path.Base(words[0])):
-			r.getopt = true
+			f.Getopt = true
 		default:
 			if m := inPlace.FindStringSubmatch(string(text[:min(len(text), maxScript)])); m != nil {
-				r.starts = m[1]
+				f.Starts = m[1]
 			}
 		}
-		return r
+		return f
 	}
 	for _, name := range []string{"getopt", "getopt_long", "getopt_long_only", "argp_parse", "poptGetNextOpt"} {
-		r.getopt = r.getopt || bytes.Contains(text, []byte("\x00"+name+"\x00")) ||
+		f.Getopt = f.Getopt || bytes.Contains(text, []byte("\x00"+name+"\x00")) ||
 			bytes.Contains(text, []byte("\x00_"+name+"\x00"))
 	}
-	return r
+	return f
 }

@@ -46,6 +46,7 @@ any --file=FILE  file to be loaded first
 any --filter=X  filter files through the specified COMMANDS
 any --load=SCRIPT_FILES
 any --python=PYTHON  run it with the specified interpreter
+any --picker=PICKER  Override binary invoked by --pick
 any --remote-path=PATH  use PATH as the executable on the remote
 tar --to-command=X`,
 		"reads": `any --config=FILE
@@ -81,6 +82,7 @@ any --delete-delay  find deletions during, delete after`,
 any -i=FILE  private key for authentication
 any --api-key=KEY`,
 		"sends": `any --upload-file=FILE
+any -a  brew for all users and mail the results to them
 npm --registry=X
 pip3 --index-url=X`,
 		"starts": "any --daemon\nany -s  run as a server",

@@ -63,7 +63,7 @@ for library in blas/libblas.so.3 lapack/liblapack.so.3 pulseaudio/libpulsecommon
   ln -sf "$library" "$libraries/$(basename "$library")"
 done
 
-# "go install" wants the list of the versions of scc, which the Go proxy does not give. A module does without it.
+# "go install" wants the list of the versions of scc, which the Go proxy does not give. A module does not need it.
 module=$folder/scc
 mkdir "$module"
 printf 'module scc\n\ngo 1.22\n\nrequire github.com/boyter/scc/v3 v3.4.0\n' >"$module/go.mod"

@@ -18,13 +18,11 @@ type call struct {
 // calls in their order. A program is wrapped with its default options where only names none.
 var callsOf = map[string]struct {
 	only  string
-	with  string // options that are only offered by name
 	needs string // the capabilities that a person declares instead of those that wrap chose
 	files map[string]string
 	calls []call
 }{
 	"autopep8": {
-		with:  "in_place",
 		files: map[string]string{"a.py": "import os,sys\nx=1\n", "b.py": "y=2\n"},
 		calls: []call{
 			{with: `{"files":["autopep8/a.py"]}`, prints: "import os\nimport sys\nx = 1\n"},
@@ -44,7 +42,6 @@ var callsOf = map[string]struct {
 		},
 	},
 	"busybox-grep": { // busybox runs scripts, so even words are only offered by name
-		with:  "arguments",
 		files: map[string]string{"data": "a\nb\n"},
 		calls: []call{
 			{with: `{"arguments":["b","busybox-grep/data"]}`, prints: "b\n"},
@@ -64,17 +61,15 @@ var callsOf = map[string]struct {
 		},
 	},
 	"busybox-sort": {
-		with:  "o",
 		files: map[string]string{"data": "10\n9\n9\n", "pairs": "a:2\nb:1\n"},
 		calls: []call{
-			{with: `{"r":true,"file":["busybox-sort/pairs"]}`, prints: "b:1\na:2\n"},
-			{with: `{"n":true,"u":true,"file":["busybox-sort/data"]}`, prints: "9\n10\n"},
-			{with: `{"t":":","k":"2","file":["busybox-sort/pairs"]}`, prints: "b:1\na:2\n"},
-			{with: `{"o":"busybox-sort/out","file":["busybox-sort/data"]}`, file: "busybox-sort/out", holds: "10\n9\n9\n"},
+			{with: `{"r":true,"arguments":["busybox-sort/pairs"]}`, prints: "b:1\na:2\n"},
+			{with: `{"n":true,"u":true,"arguments":["busybox-sort/data"]}`, prints: "9\n10\n"},
+			{with: `{"t":":","k":"2","arguments":["busybox-sort/pairs"]}`, prints: "b:1\na:2\n"},
+			{with: `{"o":"busybox-sort/out","arguments":["busybox-sort/data"]}`, file: "busybox-sort/out", holds: "10\n9\n9\n"},
 		},
 	},
 	"busybox-wget": {
-		with: "O,P",
 		calls: []call{
 			{with: `{"Y":"off","P":"busybox-wget","url":["{http}/hello"]}`, file: "busybox-wget/hello", holds: "GET /hello\n"},
 			{with: `{"Y":"off","O":"busybox-wget/a","header":"X-Word: word","url":["{http}/"]}`,
@@ -108,13 +103,13 @@ var callsOf = map[string]struct {
 	"fdfind": {
 		files: map[string]string{"one.txt": "", "Two.md": "", ".hidden.txt": "", "sub/three.txt": ""},
 		calls: []call{
-			{with: `{"ignore_case":true,"pattern":"TWO","path":["fdfind"]}`, prints: "{project}/fdfind/Two.md\n"},
-			{with: `{"glob":true,"pattern":"*.md","path":["fdfind"]}`, prints: "{project}/fdfind/Two.md\n"},
+			{with: `{"ignore_case":true,"pattern":"TWO","path":["fdfind"]}`, prints: "fdfind/Two.md\n"},
+			{with: `{"glob":true,"pattern":"*.md","path":["fdfind"]}`, prints: "fdfind/Two.md\n"},
 			{with: `{"hidden":true,"max_depth":1,"extension":["txt"],"pattern":"d","path":["fdfind"]}`,
-				prints: "{project}/fdfind/.hidden.txt\n"},
+				prints: "fdfind/.hidden.txt\n"},
 			{with: `{"pattern":"three"}`, prints: "fdfind/sub/three.txt\n"},
 			{with: `{"extension":["md"],"path":["fdfind"]}`, fails: true, says: "/pattern: is required with path"},
-			{with: `{"pattern":".","extension":["md"],"path":["fdfind"]}`, prints: "{project}/fdfind/Two.md\n"},
+			{with: `{"pattern":".","extension":["md"],"path":["fdfind"]}`, prints: "fdfind/Two.md\n"},
 		},
 	},
 	"gh-issue-list": {
@@ -179,11 +174,10 @@ var callsOf = map[string]struct {
 		},
 	},
 	"gofmt": {
-		with:  "w",
 		files: map[string]string{"p.go": "package  p\n", "q.go": "package q\n\nvar all = [][]int{[]int{1}}\n"},
 		calls: []call{
 			{with: `{"path":["gofmt/p.go"]}`, prints: "package p\n"},
-			{with: `{"l":true,"path":["gofmt"]}`, prints: "{project}/gofmt/p.go\n"},
+			{with: `{"l":true,"path":["gofmt"]}`, prints: "gofmt/p.go\n"},
 			{with: `{"s":true,"path":["gofmt/q.go"]}`, prints: "package q\n\nvar all = [][]int{{1}}\n"},
 			{with: `{"r":"all -> some","path":["gofmt/q.go"]}`, prints: "package q\n\nvar some = [][]int{[]int{1}}\n"},
 			{with: `{"w":true,"path":["gofmt/p.go"]}`, file: "gofmt/p.go", holds: "package p\n"},
@@ -191,11 +185,10 @@ var callsOf = map[string]struct {
 	},
 	"goimports": {
 		needs: `["Edit","Process"]`,
-		with:  "w",
 		files: map[string]string{"p.go": "package p\n\nfunc f() { fmt.Println() }\n", "q.go": "package  q\n"},
 		calls: []call{
 			{with: `{"format_only":true,"path":["goimports/q.go"]}`, prints: "package q\n"},
-			{with: `{"format_only":true,"l":true,"path":["goimports/q.go"]}`, prints: "{project}/goimports/q.go\n"},
+			{with: `{"format_only":true,"l":true,"path":["goimports/q.go"]}`, prints: "goimports/q.go\n"},
 			{with: `{"format_only":true,"w":true,"path":["goimports/q.go"]}`, file: "goimports/q.go", holds: "package q\n"},
 			{with: `{"path":["goimports/p.go"]}`, says: "import \"fmt\"\n"},
 		},
@@ -206,7 +199,7 @@ var callsOf = map[string]struct {
 			{with: `{"patterns":"-b","stdin":"a\n-b\n"}`, prints: "-b\n"},
 			{with: `{"ignore_case":true,"line_number":true,"patterns":"B","stdin":"a\nb\n"}`, prints: "2:b\n"},
 			{with: `{"invert_match":true,"count":true,"patterns":"b","file":["grep/data"]}`, prints: "1\n"},
-			{with: `{"files_with_matches":true,"patterns":"ab","file":["grep/data"]}`, prints: "{project}/grep/data\n"},
+			{with: `{"files_with_matches":true,"patterns":"ab","file":["grep/data"]}`, prints: "grep/data\n"},
 			{with: `{"patterns":"z","stdin":"a\n"}`, fails: true, says: "exit status 1"},
 		},
 	},
@@ -220,7 +213,6 @@ var callsOf = map[string]struct {
 		},
 	},
 	"hexyl": { // its default is colours
-		with:  "color",
 		files: map[string]string{"data": "AABB"},
 		calls: []call{
 			{with: `{"color":"never","border":"none","length":"2","file":"hexyl/data"}`, says: " 00000000  41 41  "},
@@ -237,7 +229,6 @@ var callsOf = map[string]struct {
 	},
 	"isbg": {
 		needs: `["Network"]`,
-		with:  "imappasswd",
 		calls: []call{
 			{with: `{}`, fails: true, says: "Option processing failed"},
 			{with: `{"imaphost":"127.0.0.1","imapport":9,"imapuser":"u"}`,
@@ -273,7 +264,7 @@ var callsOf = map[string]struct {
 		calls: []call{
 			{with: `{"destination":"127.0.0.1","port":{tcp}}`, prints: "hello\n"},
 			{with: `{"n":true,"N":true,"d":true,"destination":"127.0.0.1","port":"{tcp}"}`, prints: "hello\n"},
-			{with: `{"v":true,"z":true,"destination":"127.0.0.1","port":9}`, fails: true,
+			{with: `{"v":1,"z":true,"destination":"127.0.0.1","port":9}`, fails: true,
 				says: "127.0.0.1 port 9 (tcp) failed: Connection refused"},
 			{with: `{"l":true}`, fails: true, says: "missing port number"},
 		},
@@ -296,7 +287,6 @@ var callsOf = map[string]struct {
 		},
 	},
 	"pygmentize": {
-		with:  "o",
 		files: map[string]string{"a.py": "print(1)\n"},
 		calls: []call{
 			{with: `{"l":"python","f":"html","inputfile":"pygmentize/a.py"}`, says: `<span class="nb">print</span>`},
@@ -339,7 +329,6 @@ var callsOf = map[string]struct {
 	},
 	"stomp": {
 		needs: `["Network","Search"]`,
-		with:  "password",
 		files: map[string]string{"commands": "send /queue/demo hello\nquit\n"},
 		calls: []call{
 			{with: `{"host":"127.0.0.1","port":{stomp},"file":"stomp/commands"}`, file: "stomp/received",
@@ -351,7 +340,6 @@ var callsOf = map[string]struct {
 	},
 	"stringer": {
 		needs: `["FileSystem","Process"]`,
-		with:  "output",
 		files: map[string]string{
 			"go.mod": "module demo\n",
 			"p.go":   "package p\n\ntype Pill int\n\nconst (\n\tPillA Pill = iota // first\n\tPillB\n)\n",
@@ -366,7 +354,6 @@ var callsOf = map[string]struct {
 		},
 	},
 	"terser": {
-		with:  "output",
 		files: map[string]string{"a.js": "function add(first, second) { return first + second; }\nconsole.log(add(1, 2));\n"},
 		calls: []call{
 			{with: `{"files":["terser/a.js"]}`,
@@ -379,7 +366,7 @@ var callsOf = map[string]struct {
 	"yamllint": {
 		files: map[string]string{"good.yaml": "---\na: 1\n", "bad.yaml": "a:   1\n"},
 		calls: []call{
-			{with: `{"list_files":true,"file_or_dir":["yamllint/good.yaml"]}`, prints: "{project}/yamllint/good.yaml\n"},
+			{with: `{"list_files":true,"file_or_dir":["yamllint/good.yaml"]}`, prints: "yamllint/good.yaml\n"},
 			{with: `{"format":"parsable","file_or_dir":["yamllint/bad.yaml"]}`, fails: true,
 				says: "bad.yaml:1:5: [error] too many spaces after colon (colons)\n"},
 			{with: `{"format":"parsable","no_warnings":true,"file_or_dir":["yamllint/bad.yaml"]}`, fails: true,

@@ -70,7 +70,7 @@ func TestTools(t *testing.T) {
 	for _, file := range files {
 		command, _, _ := facts(t, file)
 		name := strings.ReplaceAll(strings.Join(command, "-"), ".", "-")
-		words := append([]string{"mcp-scaffold", "wrap", "--no-recipe", "--with", callsOf[name].with}, command...)
+		words := append([]string{"mcp-scaffold", "wrap", "--no-recipe", "--with", needed(t, callsOf[name].calls)}, command...)
 		if only := callsOf[name].only; only != "" {
 			words = append(words, "--only", only)
 		}
@@ -480,4 +480,25 @@ func textOf(result *mcp.CallToolResult) string {
 		}
 	}
 	return strings.Join(parts, "\n")
+}
+
+// placeholders matches {tcp} and the like.
+var placeholders = regexp.MustCompile(`\{[a-z]+\}`)
+
+// needed returns the arguments of calls. Tools are wrapped with them, whether they are offered unasked or not, because
+// this test is about calls.
+func needed(t *testing.T, calls []call) string {
+	t.Helper()
+	names := map[string]bool{}
+	for _, c := range calls {
+		var arguments map[string]any
+		text := placeholders.ReplaceAllString(c.with, "0")
+		if err := json.Unmarshal([]byte(text), &arguments); err != nil {
+			t.Fatalf("%s: %v", c.with, err)
+		}
+		for name := range arguments {
+			names[name] = true
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(names)), ",")
 }

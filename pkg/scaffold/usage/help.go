@@ -309,7 +309,8 @@ func (p *Program) enter(s spec, help string) {
 		o.Value = nil
 	default:
 		v.decide(help)
-		v.Optional = v.Optional && p.Style != StyleNode // commander's options mostly have their value
+		// Options of commander mostly have their value, except options for options.
+		v.Optional = v.Optional && (p.Style != StyleNode || v.Name == "options")
 		o.Repeat = o.Repeat || v.dots || listName.MatchString(v.Name)
 		v.Several = v.Several || v.dots && p.Style == StyleArgparse
 	}

@@ -91,7 +91,7 @@ func tokens(text string) (list []token, unclear bool) {
 				})})
 		}
 	}
-	return list, unclear
+	return list, unclear || len(stack) > 1 // a bracket is not closed
 }
 
 // close changes the tokens in a pair of brackets if they are alternatives or prose.

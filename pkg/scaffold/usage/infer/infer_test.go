@@ -75,6 +75,8 @@ pot string required
 		"a required option that nothing explains": {"brew", "usage: brew [-h] --pot POT [--cup CUP]\n\noptions:\n" +
 			"  -h, --help  show this help message and exit\n  --pot POT  brew it\n  --cup CUP\n",
 			"pot --pot string equals required\ncup --cup string equals only ?option\n"},
+		"a bracket that is not closed": {"brew", "Usage: brew [-a] [-k KEY[.OFS][,END[.OFS]] [POT]...\n\n  -a  show all\n",
+			"a -a switch\nk -k string words only ?option\narguments string repeat ?operands\n"},
 		"a version is not the program's": {"brew", "usage: brew [-h] [--version NAME]\n\noptions:\n" +
 			"  -h, --help  show this help message and exit\n  --version NAME  version to show\n",
 			"version --version string equals\n"},

@@ -28,7 +28,7 @@ func NewTool(p *project.Project, r *recipe.Recipe, from wrap.Source, words []str
 		return nil, err
 	}
 	t := wrap.Tool{Name: name, Words: words, Recipe: r, Source: from, Program: words[0]}
-	if other := programfile.Read(file).Starts; other != "" {
+	if other := programfile.Starts(file); other != "" {
 		t.Starts = []string{other}
 	}
 	switch {

@@ -23,8 +23,8 @@ function test(name, run, those = clients) {
   });
 }
 
-/** The clients for tests of all examples: the oldest and the newest, over standard streams and HTTP. make test-long takes all. */
-const some = long ? clients : clients.filter((as) => /^(1\.x|2\.x, stateless)/.test(as.name));
+/** The clients for tests of all examples. make test-long takes all. */
+const some = long ? clients : clients.filter((as) => as.everywhere);
 
 /** The names of servers that their metadata sets; others have the name of their folder. */
 const names = { '19-plugin': 'file-counter' };

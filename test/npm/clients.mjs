@@ -75,11 +75,12 @@ const newer = (mode) => ({
   notFound: -32602, // it makes that of -32002 too, which only the handshake revisions have (M-40)
 });
 
+/** Clients that are everywhere do each example in make test, too. */
 const overLines = [
-  { name: '1.x', ...older, ...protocols.handshake },
+  { name: '1.x', everywhere: true, ...older, ...protocols.handshake },
   { name: '2.x with a handshake', ...newer('legacy'), ...protocols.handshake },
   { name: '2.x, which finds out', ...newer('auto'), ...protocols.stateless },
-  { name: '2.x, stateless', ...newer({ pin: '2026-07-28' }), ...protocols.stateless },
+  { name: '2.x, stateless', everywhere: true, ...newer({ pin: '2026-07-28' }), ...protocols.stateless },
 ];
 
 /** Each client over standard streams, and over HTTP. */

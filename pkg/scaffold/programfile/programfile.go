@@ -16,7 +16,7 @@ import (
 // maxProgram is the size of the largest program that is searched. Programs in C are smaller.
 const maxProgram = 32 << 20
 
-// maxScript limits how much of a shell script is searched.
+// maxScript limits how much of a script is read.
 const maxScript = 4 << 10
 
 // shells matches interpreters whose scripts parse their own options. Other languages have
@@ -40,27 +40,42 @@ func Read(file string) (f File) {
 	if err != nil {
 		return f
 	}
+	head, err := boundedfile.ReadHead(resolved, maxScript)
+	if err != nil || bytes.HasPrefix(head, []byte("#!")) {
+		return readScript(head)
+	}
 	text, err := boundedfile.Read(resolved, maxProgram)
 	if err != nil {
-		return f
-	}
-	if bytes.HasPrefix(text, []byte("#!")) {
-		words := script.Interpreter(text)
-		is := func(word string) bool { return path.Base(word) == "node" }
-		switch f.Node = slices.ContainsFunc(words, is); {
-		case len(words) == 0, f.Node: // programs of Node.js often read their options themselves
-		case !shells.MatchString(path.Base(words[0])):
-			f.Getopt = true
-		default:
-			if m := inPlace.FindStringSubmatch(string(text[:min(len(text), maxScript)])); m != nil {
-				f.Starts = m[1]
-			}
-		}
 		return f
 	}
 	for _, name := range []string{"getopt", "getopt_long", "getopt_long_only", "argp_parse", "poptGetNextOpt"} {
 		f.Getopt = f.Getopt || bytes.Contains(text, []byte("\x00"+name+"\x00")) ||
 			bytes.Contains(text, []byte("\x00_"+name+"\x00"))
+	}
+	return f
+}
+
+// Starts returns the program that a shell script runs in its place, or "". It reads only the beginning of the file.
+func Starts(file string) string {
+	resolved, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return ""
+	}
+	head, _ := boundedfile.ReadHead(resolved, maxScript)
+	return readScript(head).Starts
+}
+
+func readScript(head []byte) (f File) {
+	words := script.Interpreter(head)
+	is := func(word string) bool { return path.Base(word) == "node" }
+	switch f.Node = slices.ContainsFunc(words, is); {
+	case len(words) == 0, f.Node: // programs of Node.js often read their options themselves
+	case !shells.MatchString(path.Base(words[0])):
+		f.Getopt = true
+	default:
+		if m := inPlace.FindStringSubmatch(string(head)); m != nil {
+			f.Starts = m[1]
+		}
 	}
 	return f
 }

@@ -32,6 +32,8 @@ func TestGetopt(t *testing.T) {
 		}
 		if r := Read(link); r != c.want {
 			t.Errorf("%s: %+v", file, r)
+		} else if Starts(link) != r.Starts {
+			t.Errorf("%s starts %q", file, Starts(link))
 		}
 	}
 	if r := Read(dir); r != (File{}) {

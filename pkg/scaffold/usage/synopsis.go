@@ -130,10 +130,11 @@ func (o open) close(list []token) (out []token, unclear bool) {
 
 // synopsis parses usage lines (WRAP-24).
 func (p *Program) synopsis(lines []string) {
+	lines = lines[:min(len(lines), maxUsages)]
 	p.Shown += strings.Join(lines, " ")
 	var usages []*usageWalk
 	literal := false // a line has operands in capitals or angle brackets
-	for _, text := range lines[:min(len(lines), maxUsages)] {
+	for _, text := range lines {
 		if text, _, _ = strings.Cut(text, " # "); helpLine.MatchString(text) {
 			continue
 		}

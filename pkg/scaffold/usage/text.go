@@ -77,6 +77,9 @@ func cleanLine(s string) line {
 		switch {
 		case r == '\t':
 			n := tabWidth - column%tabWidth
+			if n == 1 {
+				n = 2 // a tab is at least two spaces wide
+			}
 			b.WriteString(strings.Repeat(" ", n))
 			column += n
 			continue

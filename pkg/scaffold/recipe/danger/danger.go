@@ -132,8 +132,7 @@ var (
 	negative = lazyregexp.New(`^(?:no|without|disable|skip|ignore|exclude|keep|preserve|show|list|print|dry)-`)
 	// denied matches a verb that a description denies, and what an option replaces.
 	denied = lazyregexp.New(`(?i)(?:\bnot|n't|\bnever|\bprevent\w*|\bavoid\w*|\bwithout|\bno longer|` +
-		`\bdisables?|\bremoves? the need) (?:\S+ )?\S+|` +
-		`\bwould (?:\S+ )?\S+(?: (?:to|in) (?:an? |the )?files?)?|` +
+		`\bdisables?|\bremoves? the need) (?:\S+ )?\S+|\bwould (?:\S+ )?\S+(?: (?:to|in) (?:an? |the )?files?)?|` +
 		`\b(?:instead of|rather than) \S+(?: (?:it|them|(?:the )?files?))?(?: in[- ]?place)?`)
 	// toStdout matches what an output file replaces.
 	toStdout = lazyregexp.New(`(?i)\b(?:instead of|rather than) (?:to )?(?:the )?(?:stdout|` +
@@ -142,12 +141,10 @@ var (
 	prints = lazyregexp.New(`(?i)\b(?:writ|send|output|dump|force|extract|unpack|` +
 		`decompress)\w* (?:\S+ ){0,3}?(?:to|on) ` +
 		`(?:the |a )?(?:stdout|standard output|console|terminal|pipe)\b|\bwrit(?:es?|` +
-		`ing) (?:(?:the|a|out) )*(?:count|number|total|name|size|` +
-		`length)s?\b|` +
+		`ing) (?:(?:the|a|out) )*(?:count|number|total|name|size|length)s?\b|` +
 		`\b(?:creat|generat|produc|mak)es? an? (?:table|list|summary|tree|diff)\b`)
 	// pathValue matches names of values that are paths.
-	pathValue = lazyregexp.New(`(?i)(?:file(?:[ _-]?name)?|basename|path|dir|dirname|directory|` +
-		`folder|out|dest|log|` +
+	pathValue = lazyregexp.New(`(?i)(?:file(?:[ _-]?name)?|basename|path|dir|dirname|directory|folder|out|dest|log|` +
 		`^-$)s?[0-9]*$`)
 	// harmless matches names of values that are numbers or a choice.
 	harmless = lazyregexp.New(`(?i)^(?:n|num(?:ber)?|count|limit|max|min|size|sec(?:ond)?s?|` +

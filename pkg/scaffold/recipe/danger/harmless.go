@@ -64,8 +64,7 @@ var (
 	isDone = using(`\b(?:be|is|are|been|being|gets?) (?:\w+ )?(?:{deletes}|{acts}|` +
 		`writt|sen|ru|creat|generat)(?:ed|d|ied|en|t|n)\b|` +
 		`\b(?:to|into) (?:an? |the |this |that |given |specified |named )*(?:files?|director(?:y|` +
-		`ies)|folders?|path)\b|` +
-		`\b(?:to|into) /|\bget \w+ from\b|\bfor (?:deletion|removal)\b`)
+		`ies)|folders?|path)\b|\b(?:to|into) /|\bget \w+ from\b|\bfor (?:deletion|removal)\b`)
 	// beginsGrant matches what lets something act, and beginsUse what a text names for use.
 	beginsGrant = lazyregexp.New(`^\W*(?:this option |it )?(?:enabl|allow|permit|support|accept|trust|assum|` +
 		`honou?r|let\b|agree)`)
@@ -77,8 +76,7 @@ var (
 	dropsGuard = lazyregexp.New(`^\W*(?:no|not|don't|do not|disabl\w*|skip\w*|without|turns? off|` +
 		`bypass\w*|ignor\w*) ` +
 		`(?:\S+ ){0,3}?(?:sandbox|isolat|secur|safe|protect|certificate|signature|verif|authent|tls\b|ssl\b|` +
-		`locks?\b|locking|hooks?\b)|` +
-		`^absolute (?:path|name)`)
+		`locks?\b|locking|hooks?\b)|^absolute (?:path|name)`)
 	refers = lazyregexp.New(`^\W*(?:similar|same|like|ditto)\b[^-]*$`)
 	// passesOptions matches names of options whose value has options for something else.
 	passesOptions = lazyregexp.New(`\b(?:options?|opts?|args?|arguments?|flags?)$`)
@@ -88,14 +86,10 @@ var (
 	namesCode   = using(`\b{code}s?\b`)
 	loadsFormat = lazyregexp.New(`\bformats?\b`) // of Node.js
 	resultName  = lazyregexp.New(`^(?:o|out|outputs?|dest(?:ination)?|(?:out|output|dest|` +
-		`destination)-?(?:file(?:name)?|dir|directory|` +
-		`folder|path|name|document))$`)
-	resultHelp = lazyregexp.New(`^(?:(?:if|when) (?:specified|set|given)[, ]+|(?:the )?(?:file|` +
-		`directory|folder|` +
-		`path) to )?` +
-		`(?:writ|sav|stor|plac|put|send|redirect|output|print|export|extract|unpack)(?:e|es|` +
-		`s)? (?:(?:the|all|any|final|query|` +
-		`generated|executed|processed|downloaded) )*(?:[a-z]+ )?` +
+		`destination)-?(?:file(?:name)?|dir|directory|folder|path|name|document))$`)
+	resultHelp = lazyregexp.New(`^(?:(?:if|when) (?:specified|set|given)[, ]+|(?:the )?(?:file|directory|folder|` +
+		`path) to )?(?:writ|sav|stor|plac|put|send|redirect|output|print|export|extract|unpack)(?:e|es|` +
+		`s)? (?:(?:the|all|any|final|query|generated|executed|processed|downloaded) )*(?:[a-z]+ )?` +
 		`(?:to|in|into|as) .*(?:file|path|director|folder|dir\b|prefix|\bname|stdout)|` +
 		`^(?:\w+ ){0,2}output (?:file|dir|directory|folder|path|name|file ?name)\b|` +
 		`^(?:the )?(?:\w+ )?(?:file|path|directory|folder|name|destination|target)\b.* (?:for|of|` +
@@ -113,10 +107,8 @@ var (
 	enablesShown = using(`^\W*(?:enabl|activat|support)\w* .*\b{shown}`)
 	namesThing   = using(`\b{things}`)
 	namesActor   = using(`\b{actors}`)
-	readsPath    = lazyregexp.New(`\b(?:read|input|infile|take|search|look|scan|compar|` +
-		`match|exclud|ignor|skip|` +
-		`includ|contain|restrict|with\b|cert)|\bto (?:verify|check|` +
-		`query|use|parse)\b|\bbe \w+ed\b|` +
+	readsPath    = lazyregexp.New(`\b(?:read|input|infile|take|search|look|scan|compar|match|exclud|ignor|skip|` +
+		`includ|contain|restrict|with\b|cert)|\bto (?:verify|check|query|use|parse)\b|\bbe \w+ed\b|` +
 		`\blocation of\b|\bcontents\b|\b(?:list(?:s|ed)?|stored?|contained|patterns?|names?) (?:in|at)\b|` +
 		`\b(?:print|show|display|list)\w* .*\b(?:of|files?)\b`)
 	condition = lazyregexp.New(` (?:for (?:the|an?|each|every|one|all|any|those|commands)|` +

@@ -161,7 +161,7 @@ type Answer struct {
 	Notes []string // problems that were ignored
 }
 
-// otherLanguages are the styles of libraries that Node.js has not. A script has a similar text then.
+// otherLanguages are the styles of libraries that Node.js does not have. Its scripts can print similar texts.
 var otherLanguages = []usage.Style{usage.StyleClap, usage.StyleClick, usage.StyleCobra, usage.StyleGoFlag}
 
 // Program collects a program's or a command's descriptions of itself: the help text, and the

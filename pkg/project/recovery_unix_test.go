@@ -187,3 +187,31 @@ func TestRemoveExchanged(t *testing.T) {
 		t.Error("it removed what is not its own")
 	}
 }
+
+// P-907: a directory is removed even if a process that is being killed still writes to it.
+func TestRemoveWhileWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	d, err := makeTempDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.OpenRoot(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer script.Close()
+	begun := make(chan struct{})
+	go func() {
+		for i := range 3000 {
+			if i == 100 {
+				close(begun)
+			}
+			script.WriteFile(strconv.Itoa(i), nil, 0o600)
+		}
+	}()
+	<-begun
+	d.Remove()
+	if _, err := os.Lstat(path); !os.IsNotExist(err) {
+		t.Errorf("the directory is still there: %v", err)
+	}
+}

@@ -145,23 +145,38 @@ func (d *TempDir) Remove() {
 	d.Release()
 }
 
-// remove removes the content of the open directory. It removes the path only if an empty directory has it.
+// removal is how long remove tries again.
+const removal = 2 * time.Second
+
+// remove removes the content of the open directory. It removes the path only if an empty directory has it. While it
+// works, a process that was just killed can end the creation of a file, and another goroutine can remove the same
+// files. Either can fail a removal, so remove tries again for a while.
 func (d *TempDir) remove() {
-	f, err := d.root.Open(".")
-	if err != nil {
-		return
-	}
-	names, _ := f.Readdirnames(-1)
-	f.Close()
-	for _, name := range names {
-		// Another goroutine may be removing the same files, which ends a removal with an error.
-		for range 10 {
-			if d.root.RemoveAll(name) == nil {
-				break
-			}
+	const pause = time.Millisecond
+	for end := time.Now().Add(removal); time.Now().Before(end); {
+		n, err := d.clear()
+		if n == 0 {
+			break
+		}
+		if err != nil {
+			time.Sleep(pause)
 		}
 	}
 	os.Remove(d.Path)
+}
+
+// clear removes everything that it finds in the directory, and returns how much it found.
+func (d *TempDir) clear() (n int, err error) {
+	f, err := d.root.Open(".")
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	for _, name := range names {
+		err = errors.Join(err, d.root.RemoveAll(name))
+	}
+	return len(names), err
 }
 
 // Release closes the directory, and keeps its files.

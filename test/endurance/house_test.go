@@ -210,7 +210,7 @@ func (h *house) isClean(c *client) {
 			files = append(files, path)
 			return nil
 		})
-		h.t.Errorf("left behind: %q", files)
+		h.t.Errorf("left behind: %d files, %q", len(files), files[:min(len(files), 20)])
 	}
 }
 

@@ -12,7 +12,7 @@ SYSTEMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME ?= 20s
 ENDURANCE ?= 30s
 
-.PHONY: build demo test test-long cluster lint prose unit unit-long cover fuzz cross cross-vet oracle oidc manifests endurance clients programs holdout development kernels agents conformance browser site pictures old-bash bench install \
+.PHONY: build demo test test-long cluster lint prose unit unit-long cover fuzz cross cross-vet oracle oidc manifests endurance npm clients programs holdout development kernels agents conformance browser site pictures old-bash bench install \
   release release-test sums clean
 
 # A program without C starts faster and is 2 MB smaller. Go would use the system's C library
@@ -23,7 +23,10 @@ build:
 demo: build
 	CGO_ENABLED=0 $(GO) run -trimpath ./test/demo -server $(BIN)/mcp-bash
 
-test: lint unit release-test oracle oidc manifests endurance clients conformance browser old-bash
+# The tests after unit start programs and wait for them, so two run at a time, the longest first.
+test: lint unit
+	$(MAKE) -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) \
+	  clients release-test oracle oidc manifests endurance conformance browser old-bash
 
 # These tests take long and rarely find more than make test. CONTRIBUTING gives the reason for each.
 test-long: unit-long fuzz cross cross-vet
@@ -103,9 +106,12 @@ oidc:
 manifests:
 	cd test/manifest && $(GO) test -vet=off ./...
 
-# Runs the official TypeScript client and the MCP Inspector. npm installs them into a
-# cache folder.
-clients:
+# The packages of npm that clients and conformance start, in a cache folder.
+npm:
+	test/npm/install.sh >/dev/null
+
+# Runs the official TypeScript client and the MCP Inspector.
+clients: npm
 	test/npm/run.sh
 
 # Runs wrap on real programs, and checks tables of facts about them. It downloads the programs from
@@ -153,7 +159,7 @@ agents:
 	test/agents/run.sh
 
 # Runs the official conformance suite, from npm.
-conformance:
+conformance: npm
 	test/conformance/run.sh
 
 # Tests the UI templates in Chromium, which must be installed (Debian: chromium). It

@@ -167,9 +167,9 @@ func TestStopped(t *testing.T) {
 			step := 1
 			switch {
 			case testing.Short() && job.signal == "KILL" && job.name == "upgrade":
-				step = 6
+				step = 12
 			case testing.Short():
-				step = 10
+				step = 16
 			}
 			path := newUser(t).env["PATH"]
 			for number := 1; number <= count; number += step {

@@ -745,6 +745,9 @@ func TestOlderKernels(t *testing.T) {
 	now := confine.Offered()
 	kernels := []confine.Kernel{{ABI: now.ABI, Signals: now.Signals}}
 	for abi := range now.ABI {
+		if testing.Short() && abi%3 == 2 {
+			continue
+		}
 		kernels = append(kernels, confine.Kernel{ABI: abi, Signals: now.Signals, Filters: now.Filters})
 	}
 	for _, k := range kernels {

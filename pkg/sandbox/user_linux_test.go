@@ -37,8 +37,12 @@ func TestAsOrdinaryUser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	capabilities := "|S|E|SP|EP|F|FP"
+	if testing.Short() {
+		capabilities = "|E|FP"
+	}
 	for _, tests := range []string{
-		"^TestEscapes$/^declared_with_(|S|E|SP|EP|F|FP)$",
+		"^TestEscapes$/^declared_with_(" + capabilities + ")$",
 		"^Test(TableIsNotWritten|ListedScripts|HardLinks|BindMounts|WhatExecTakes|PrefixHoldsSecrets|ExchangedLinks|" +
 			"ProgramsBelowARoot|FirstLines|ToolsThatShareAScript|WhatRunsNext|" +
 			"Extras|ControlFilesThatAreDeclared|ModesOfExchangedDescriptors|ProgramsThatKeepModes)$",

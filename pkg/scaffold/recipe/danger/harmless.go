@@ -22,7 +22,9 @@ const Unproven = "is not shown to be harmless"
 //     if they are about something other than the result. An act on content, a part of a text, only changes the result.
 //   - things: nouns for what runs, changes settings, is secret or is elsewhere. actors are those that a switch can let
 //     act, and code is what a program loads by its name.
-//   - sideFiles: words for files other than the result.
+//   - screens: words for what opens or overwrites something, wherever the first sentence has them. effects are such
+//     words, too, but what is shown or selected can have them.
+//   - sideFiles: words for files other than the result. sideResults are files that can be the result.
 //
 //go:embed words.json
 var wordLists []byte
@@ -76,8 +78,9 @@ var (
 	dropsGuard = lazyregexp.New(`^\W*(?:no|not|don't|do not|disabl\w*|skip\w*|without|turns? off|` +
 		`bypass\w*|ignor\w*) ` +
 		`(?:\S+ ){0,3}?(?:sandbox|isolat|secur|safe|protect|certificate|signature|verif|authent|tls\b|ssl\b|` +
-		`locks?\b|locking|hooks?\b)|^absolute (?:path|name)`)
-	refers = lazyregexp.New(`^\W*(?:similar|same|like|ditto)\b[^-]*$`)
+		`ask\b|asking\b|confirm|locks?\b|locking|hooks?\b)|^absolute (?:path|name)`)
+	refers = lazyregexp.New(`^\W*(?:similar|same|like|ditto)\b[^-]*$|^\W*behaves? (?:as|like)\b|` +
+		`^\W*(?:(?:or|as) )?--?\w|^(?:<|https?:)`)
 	// passesOptions matches names of options whose value has options for something else.
 	passesOptions = lazyregexp.New(`\b(?:options?|opts?|args?|arguments?|flags?)$`)
 	ownFlags      = using(`^\W*(?:{displays}|regex|regular expression)`) // of the program itself
@@ -98,14 +101,20 @@ var (
 		`\bfile\b.* ['"]?-['"]? (?:for|is|means) (?:stdout|standard output)`)
 	// otherObject matches "write to FILE a list of POTS": a list is not the result.
 	otherObject = lazyregexp.New(`^(?:writ|sav|print|dump|output|export|stor)\w* (?:to|` +
-		`into) \S+ (?:an?|the|all|any) `)
+		`into) \S+ (?:an?|the|all|any) |^(?:also|additionally) `)
 	namesFormat = lazyregexp.New(`\b(?:format|style|column|field|encod)`)
 	namesFile   = lazyregexp.New(`\b(?:file|path|name|director(?:y|ies)|folder|stdout|standard output)\b`)
 	// sideFile matches words for files other than the result.
 	sideFile     = using(`\b{sideFiles}\b`)
 	beginsPath   = lazyregexp.New(`(?i)^(?:the |an? )?(?:path|file(?: ?name)?|directory|folder|location)s?\b`)
+	endsPath     = lazyregexp.New(`(?i)^(?:\S+ ){0,4}(?:file(?: ?name)?|path|directory|folder)s?[.]?$`)
 	enablesShown = using(`^\W*(?:enabl|activat|support)\w* .*\b{shown}`)
 	namesThing   = using(`\b{things}`)
+	namesScreen  = using(`\b{screens}`)
+	namesEffect  = using(`\b{effects}`)
+	sideResult   = using(`\b{sideResults}\b`)
+	orStdout     = lazyregexp.New(`\b(?:stdout|standard output)\b`)
+	alsoMakes    = lazyregexp.New(`^(?:also|additionally) (?:output|generat|writ|creat|produc|sav)`)
 	namesActor   = using(`\b{actors}`)
 	readsPath    = lazyregexp.New(`\b(?:read|input|infile|take|search|look|scan|compar|match|exclud|ignor|skip|` +
 		`includ|contain|restrict|with\b|cert)|\bto (?:verify|check|query|use|parse)\b|\bbe \w+ed\b|` +
@@ -196,7 +205,7 @@ func showsName(name string) bool {
 func Harmless(o Option) bool {
 	r := read(o)
 	switch {
-	case r.unguards(), r.unexplained(), r.acts():
+	case r.unguards(), r.unexplained(), r.acts(), r.effects():
 		return false
 	case r.open:
 		return r.harmlessText()
@@ -218,11 +227,9 @@ func (r *reading) unguards() bool {
 // unexplained reports whether nothing shows what an option does, or it only lets something act.
 func (r *reading) unexplained() bool {
 	switch {
-	case r.any(r.names, showsName), r.denies():
-		return false
 	case refers.MatchString(r.whole):
 		return true
-	case r.shown, entersMode.MatchString(r.whole):
+	case r.any(r.names, showsName), r.denies(), r.shown, entersMode.MatchString(r.whole):
 		return false
 	}
 	grants := r.any(append(slices.Clone(r.names), r.whole), beginsGrant.MatchString)
@@ -243,6 +250,16 @@ func (r *reading) acts() bool {
 		isDone.MatchString(strings.Join(r.clauses, ", "))
 }
 
+// effects reports whether the first sentence mentions an effect beyond the result, wherever it does.
+func (r *reading) effects() bool {
+	if r.Value != "" && !r.open || r.denies() {
+		return false
+	}
+	text := without(strings.Join(append(slices.Clone(r.names), r.clauses...), ", "), r.Command)
+	shapes := beginsDisplay.MatchString(r.whole) || beginsSelect.MatchString(r.whole)
+	return namesScreen.MatchString(text) || !shapes && namesEffect.MatchString(text)
+}
+
 // acting reports whether a clause begins with an act on more than a part of the text.
 func acting(clause string) bool {
 	clause = strings.TrimSpace(clause)
@@ -250,7 +267,7 @@ func acting(clause string) bool {
 		entersMode.MatchString(clause) {
 		return false
 	}
-	return beginsAct.MatchString(clause) ||
+	return beginsAct.MatchString(clause) || alsoMakes.MatchString(clause) ||
 		beginsMake.MatchString(clause) && (sideFile.MatchString(clause) || strings.HasSuffix(clause, " report"))
 }
 
@@ -283,6 +300,7 @@ func namesResult(o Option) bool {
 		about += " " + strings.ReplaceAll(name, "-", " ")
 	}
 	isSide := sideFile.MatchString(about) || otherObject.MatchString(help) ||
+		!named && !orStdout.MatchString(help) && sideResult.MatchString(about) ||
 		namesFormat.MatchString(help) && !resultHelp.MatchString(help)
 	return !isSide && (resultHelp.MatchString(help) ||
 		named && (pathValue.MatchString(o.Value) || namesFile.MatchString(help)))
@@ -290,5 +308,5 @@ func namesResult(o Option) bool {
 
 // isPath reports whether the value of an option is a path, by its name or by the description.
 func isPath(o Option) bool {
-	return pathValue.MatchString(o.Value) || beginsPath.MatchString(o.Help)
+	return pathValue.MatchString(o.Value) || beginsPath.MatchString(o.Help) || endsPath.MatchString(First(o.Help))
 }

@@ -84,6 +84,18 @@ any -s  sort the pots; this removes the need to pipe them through sort`, "\n") {
 // WRAP-26: options that are not shown to be harmless. The documentation shows no effect, or another one.
 func TestUnproven(t *testing.T) {
 	for line := range strings.SplitSeq(`any -x
+any -g=FILE  also write a table of the pots
+any -w  Show the pots in a web browser
+any -p=NAME  send pots to printer NAME
+any --brew  Behave as brewer
+any -y  or --yes
+any --no-ask  Do not ask for confirmation
+any -r  Keep a child process in the kitchen
+any --words=STR  personal pots file
+any --meta  Emit a metafile
+any --address=POT  the HTTP service address
+any --syntax=string  Override the stylesheet
+any -k  temporary pots stay
 any --frobnicate
 any --enable-kettle  Enable use of the kettle.
 any --network  enable network access for pots

@@ -136,6 +136,8 @@ development:
 	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development4
 	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development5
 	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development6
+	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development7
+	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development8
 	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set daily
 
 # Tests confinement and observation under kernels of Debian, on an emulated ARM64 machine. It downloads the

@@ -40,7 +40,7 @@ var (
 	// signed matches a number with an optional sign: "=[-]NUM".
 	signed = lazyregexp.New(`^=\[[+-]+\]`)
 	// optionalValue matches the text in brackets after an option and a space.
-	optionalValue = lazyregexp.New(`^(?:<?[A-Za-z][A-Za-z0-9_|,:.-]*>?)(?: ?\.\.\.)?$`)
+	optionalValue = lazyregexp.New(`^(?:<?[A-Za-z][A-Za-z0-9_|,:.-]*>?|[0-9]+(?:\|[0-9]+)+)(?: ?\.\.\.)?$`)
 	// defaultValue matches the default value that kubectl prints in place of a name, up to a colon at
 	// the end of the line: "--all=false:".
 	defaultValue = lazyregexp.New(`^=(\[.*\]|\{.*\}|'[^']*'|[\w./-]+):$`)
@@ -60,7 +60,7 @@ func parseSpec(text string, whole bool) (s spec, rest string, ok bool) {
 	rest = strings.Replace(boostValue.ReplaceAllString(rest, "$1${2}arg$3 "), " [=", " [", 1)
 	for next, negative := true, false; next; rest, next, negative = separator(rest) {
 		name := ""
-		if name, rest = s.name(rest, negative); name == "" {
+		if name, rest = s.name(rest, negative && !s.abbreviates(rest)); name == "" {
 			return s, text, false
 		}
 		v, after := parseValue(rest, isShort(name), whole)
@@ -81,6 +81,12 @@ func parseSpec(text string, whole bool) (s spec, rest string, ok bool) {
 		return s, text, false
 	}
 	return s, description, true
+}
+
+// abbreviates reports whether the names so far are short forms of the next one: "-J / --jpath".
+func (s *spec) abbreviates(next string) bool {
+	return strings.HasPrefix(next, "--") && !strings.HasPrefix(next, "--no") && !slices.ContainsFunc(s.names,
+		func(name string) bool { return len(name) > 2 })
 }
 
 // name reads one name, which turns the option off if negative is true.
@@ -243,7 +249,7 @@ func (v *Value) named() *Value {
 	// optionator prints "path::String".
 	name = strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(name), ",["), "::String")
 	if at := strings.Index(name, "[="); at > 0 { // pflag's value of an option without one: "uint[=100]"
-		name, v.Optional = name[:at], true
+		name, v.Optional = name[:at], name[0] != '<' // not "<var>[=<val>]"
 	}
 	if v.Choices = listed(name); dotted && strings.HasPrefix(name, "(") { // "(A|B)...": letters in one word
 		v.Choices, v.dots = nil, false

@@ -404,6 +404,17 @@ Options:
 -o --out = string
 <pot> string !
 `},
+	{"short forms before a slash", "brew", StyleGNU, `Usage: brew [options] pot
+
+Options:
+  -p / --pot <dir>            the pot to use
+  -v / --tea <name>[=<cups>]  the tea to brew
+  -t [90|180|270]             turns the pot
+`, `-p --pot = path
+-v --tea = string
+-t = choice 90,180,270
+<pot> string !
+`},
 	{"dots that lead to a description", "brew", StyleOther, `Usage: brew [options] pot
 
   -n <int> ......... number of cups

@@ -55,7 +55,7 @@ var (
 	// beginsDenied matches what an option prevents.
 	beginsDenied = lazyregexp.New(`^\W*(?:(?:do not|don't|never|disabl\w+) (?:\S+ )|` +
 		`(?:run|compile|build)(?:,? but)? (?:without|don't|do not)\b)`)
-	beginsDisplay = using(`^\W*(?:(?:do not|don't|never|also|only|just|always|no) )*{displays}`)
+	beginsDisplay = using(`^\W*(?:(?:do not|don't|never|also|only|just|always|no|\w+ly) )*{displays}`)
 	// beginsSelect matches what chooses parts of the result.
 	beginsSelect  = using(`^\W*(?:(?:further|only|just|also|do not|don't) )*{selects}`)
 	beginsAct     = using(`^{actor}(?:{deletes}|{acts}){ends}`)
@@ -78,9 +78,11 @@ var (
 	dropsGuard = lazyregexp.New(`^\W*(?:no|not|don't|do not|disabl\w*|skip\w*|without|turns? off|` +
 		`bypass\w*|ignor\w*) ` +
 		`(?:\S+ ){0,3}?(?:sandbox|isolat|secur|safe|protect|certificate|signature|verif|authent|tls\b|ssl\b|` +
-		`ask\b|asking\b|confirm|locks?\b|locking|hooks?\b)|^absolute (?:path|name)`)
+		`ask\b|asking\b|confirm|backups?\b|locks?\b|locking|hooks?\b)|^absolute (?:path|name)`)
 	refers = lazyregexp.New(`^\W*(?:similar|same|like|ditto)\b[^-]*$|^\W*behaves? (?:as|like)\b|` +
-		`^\W*(?:(?:or|as) )?--?\w|^(?:<|https?:)`)
+		`^\W*(?:or|as) --?\w|^(?:<|https?:)`)
+	// namesOption matches descriptions that only repeat the option.
+	namesOption = lazyregexp.New(`^--?\w`)
 	// passesOptions matches names of options whose value has options for something else.
 	passesOptions = lazyregexp.New(`\b(?:options?|opts?|args?|arguments?|flags?)$`)
 	ownFlags      = using(`^\W*(?:{displays}|regex|regular expression)`) // of the program itself
@@ -107,16 +109,17 @@ var (
 	// sideFile matches words for files other than the result.
 	sideFile     = using(`\b{sideFiles}\b`)
 	beginsPath   = lazyregexp.New(`(?i)^(?:the |an? )?(?:path|file(?: ?name)?|directory|folder|location)s?\b`)
-	endsPath     = lazyregexp.New(`(?i)^(?:\S+ ){0,4}(?:file(?: ?name)?|path|directory|folder)s?[.]?$`)
+	endsPath     = lazyregexp.New(`(?i)^(?:\S+ ){0,4}(?:file(?: ?name)?|path|directory|folder)s?[.]?(?: \[.*)?$`)
 	enablesShown = using(`^\W*(?:enabl|activat|support)\w* .*\b{shown}`)
 	namesThing   = using(`\b{things}`)
 	namesScreen  = using(`\b{screens}`)
 	namesEffect  = using(`\b{effects}`)
 	sideResult   = using(`\b{sideResults}\b`)
 	orStdout     = lazyregexp.New(`\b(?:stdout|standard output)\b`)
-	alsoMakes    = lazyregexp.New(`^(?:also|additionally) (?:output|generat|writ|creat|produc|sav)`)
-	namesActor   = using(`\b{actors}`)
-	readsPath    = lazyregexp.New(`\b(?:read|input|infile|take|search|look|scan|compar|match|exclud|ignor|skip|` +
+	// alsoMakes matches what makes another result.
+	alsoMakes  = lazyregexp.New(`^(?:also|additionally) (?:output|generat|writ|creat|produc|sav)`)
+	namesActor = using(`\b{actors}`)
+	readsPath  = lazyregexp.New(`\b(?:read|input|infile|take|search|look|scan|compar|match|exclud|ignor|skip|` +
 		`includ|contain|restrict|with\b|cert)|\bto (?:verify|check|query|use|parse)\b|\bbe \w+ed\b|` +
 		`\blocation of\b|\bcontents\b|\b(?:list(?:s|ed)?|stored?|contained|patterns?|names?) (?:in|at)\b|` +
 		`\b(?:print|show|display|list)\w* .*\b(?:of|files?)\b`)
@@ -227,7 +230,7 @@ func (r *reading) unguards() bool {
 // unexplained reports whether nothing shows what an option does, or it only lets something act.
 func (r *reading) unexplained() bool {
 	switch {
-	case refers.MatchString(r.whole):
+	case refers.MatchString(r.whole), namesOption.MatchString(r.Help):
 		return true
 	case r.any(r.names, showsName), r.denies(), r.shown, entersMode.MatchString(r.whole):
 		return false
@@ -246,7 +249,7 @@ func (r *reading) acts() bool {
 		return !showsName(name) &&
 			(beginsAct.MatchString(name) || beginsMake.MatchString(name) && sideFile.MatchString(r.about))
 	}
-	return !r.content && r.any(r.names, named) || r.any(r.clauses, acting) ||
+	return !r.content && r.any(r.names, named) || r.any(r.clauses, acting) || alsoMakes.MatchString(r.whole) ||
 		isDone.MatchString(strings.Join(r.clauses, ", "))
 }
 
@@ -267,7 +270,7 @@ func acting(clause string) bool {
 		entersMode.MatchString(clause) {
 		return false
 	}
-	return beginsAct.MatchString(clause) || alsoMakes.MatchString(clause) ||
+	return beginsAct.MatchString(clause) ||
 		beginsMake.MatchString(clause) && (sideFile.MatchString(clause) || strings.HasSuffix(clause, " report"))
 }
 
@@ -295,6 +298,9 @@ func namesResult(o Option) bool {
 	help, named := plainWords(Affirmed(First(o.Help))), false
 	about := help
 	for _, name := range o.Names {
+		if name == "-O" { // another option than -o
+			continue
+		}
 		name = words(name)
 		named = named || resultName.MatchString(name)
 		about += " " + strings.ReplaceAll(name, "-", " ")

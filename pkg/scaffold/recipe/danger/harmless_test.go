@@ -88,6 +88,12 @@ any -g=FILE  also write a table of the pots
 any -w  Show the pots in a web browser
 any -p=NAME  send pots to printer NAME
 any --brew  Behave as brewer
+any -g  Also write a table of the pots
+any --map=string  Pot Map File [string]
+any --pour=FILE  --pour[=FILE]
+any -b  don't back up pots, or make no backups
+any --show-all  Automatically open the list
+any --pot=str  base path for pots
 any -y  or --yes
 any --no-ask  Do not ask for confirmation
 any -r  Keep a child process in the kitchen

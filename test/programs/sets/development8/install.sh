@@ -71,7 +71,7 @@ for name in convert identify; do
     "MAGICK_FILTER_MODULE_PATH='$modules/filters'" "MAGICK_CONFIGURE_PATH='$folder/root/etc/ImageMagick-6'"
   ln -s "$name-im6.q16.1.gz" "$folder/root/usr/share/man/man1/$name.1.gz"
 done
-# ffmpeg is linked with libraries in folders .
+# ffmpeg is linked with libraries in other folders.
 for part in pulseaudio blas lapack openblas-pthread; do
   for lib in "$libraries/$part"/*.so*; do
     [[ ! -e $lib ]] || ln -sf "$lib" "$libraries/"

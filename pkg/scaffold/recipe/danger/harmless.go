@@ -24,7 +24,7 @@ const Unproven = "is not shown to be harmless"
 //     act, and code is what a program loads by its name.
 //   - screens: words for what opens or overwrites something, wherever the first sentence has them. effects are such
 //     words, too, but what is shown or selected can have them.
-//   - sideFiles: words for files other than the result. sideResults are files that can be the result.
+//   - sideFiles: words for files other than the result.
 //
 //go:embed words.json
 var wordLists []byte
@@ -94,7 +94,8 @@ var (
 		`destination)-?(?:file(?:name)?|dir|directory|folder|path|name|document))$`)
 	resultHelp = lazyregexp.New(`^(?:(?:if|when) (?:specified|set|given)[, ]+|(?:the )?(?:file|directory|folder|` +
 		`path) to )?(?:writ|sav|stor|plac|put|send|redirect|output|print|export|extract|unpack)(?:e|es|` +
-		`s)? (?:(?:the|all|any|final|query|generated|executed|processed|downloaded) )*(?:[a-z]+ )?` +
+		`s)? (?:(?:the|all|any|final|query|generated|executed|processed|downloaded) )*` +
+		`(?:(?:output|results?|documents?|contents?|text|data|everything|response|archives?|files?) )?` +
 		`(?:to|in|into|as) .*(?:file|path|director|folder|dir\b|prefix|\bname|stdout)|` +
 		`^(?:\w+ ){0,2}output (?:file|dir|directory|folder|path|name|file ?name)\b|` +
 		`^(?:the )?(?:\w+ )?(?:file|path|directory|folder|name|destination|target)\b.* (?:for|of|` +
@@ -114,8 +115,6 @@ var (
 	namesThing   = using(`\b{things}`)
 	namesScreen  = using(`\b{screens}`)
 	namesEffect  = using(`\b{effects}`)
-	sideResult   = using(`\b{sideResults}\b`)
-	orStdout     = lazyregexp.New(`\b(?:stdout|standard output)\b`)
 	// alsoMakes matches what makes another result.
 	alsoMakes  = lazyregexp.New(`^(?:also|additionally) (?:output|generat|writ|creat|produc|sav)`)
 	namesActor = using(`\b{actors}`)
@@ -295,18 +294,19 @@ func namesResult(o Option) bool {
 	if !o.Takes || isNumber(o) {
 		return false
 	}
-	help, named := plainWords(Affirmed(First(o.Help))), false
-	about := help
+	help := plainWords(Affirmed(First(o.Help)))
+	named, long, about := false, false, help
 	for _, name := range o.Names {
-		if name == "-O" { // another option than -o
-			continue
+		about += " " + strings.ReplaceAll(words(name), "-", " ")
+		is := name != "-O" && resultName.MatchString(words(name))
+		switch isLong := len(name) > 2; {
+		case isLong && !long: // says more than a letter
+			named, long = is, true
+		case isLong == long:
+			named = named || is
 		}
-		name = words(name)
-		named = named || resultName.MatchString(name)
-		about += " " + strings.ReplaceAll(name, "-", " ")
 	}
 	isSide := sideFile.MatchString(about) || otherObject.MatchString(help) ||
-		!named && !orStdout.MatchString(help) && sideResult.MatchString(about) ||
 		namesFormat.MatchString(help) && !resultHelp.MatchString(help)
 	return !isSide && (resultHelp.MatchString(help) ||
 		named && (pathValue.MatchString(o.Value) || namesFile.MatchString(help)))

@@ -94,6 +94,9 @@ any --pour=FILE  --pour[=FILE]
 any -b  don't back up pots, or make no backups
 any --show-all  Automatically open the list
 any --pot=str  base path for pots
+any -g=FILE  write a picture of the pots to FILE
+any -o=FILE, --pretty=FILE  pretty pots
+any --scan  Enable script scanning
 any -y  or --yes
 any --no-ask  Do not ask for confirmation
 any -r  Keep a child process in the kitchen
@@ -179,7 +182,6 @@ any -f=FILENAME  output file name (- for stdout)
 any --output=FILE
 any -o=FILE
 any -d=DIR  extract all files into DIR
-any -i=FILE  write graph to file as an image
 any -o=FILE  place the result there, write it to FILE
 any -w=FILE  write the result to FILE instead of standard output`, "\n") {
 		_, o := option(line)

@@ -300,7 +300,7 @@ func namesResult(o Option) bool {
 		about += " " + strings.ReplaceAll(words(name), "-", " ")
 		is := name != "-O" && resultName.MatchString(words(name))
 		switch isLong := len(name) > 2; {
-		case isLong && !long: // says more than a letter
+		case isLong && !long: // it has more meaning than a letter
 			named, long = is, true
 		case isLong == long:
 			named = named || is

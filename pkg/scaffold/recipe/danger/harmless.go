@@ -115,6 +115,8 @@ var (
 	namesThing   = using(`\b{things}`)
 	namesScreen  = using(`\b{screens}`)
 	namesEffect  = using(`\b{effects}`)
+	// specifies matches what has a value.
+	specifies = lazyregexp.New(`^specif(?:y|ies) (?:an?|the) .*\b(?:file|path|director(?:y|ies)|folder|name|command)\b`)
 	// alsoMakes matches what makes another result.
 	alsoMakes  = lazyregexp.New(`^(?:also|additionally) (?:output|generat|writ|creat|produc|sav)`)
 	namesActor = using(`\b{actors}`)
@@ -281,9 +283,14 @@ func (r *reading) harmlessText() bool {
 		(!isPath(r.Option) || readsPath.MatchString(r.about+" "+strings.Join(r.clauses, ", ")))
 }
 
-// harmlessSwitch reports whether a switch lets nothing act. A name such as --data-prefix may have a value that the
-// documentation omits.
+// harmlessSwitch reports whether a switch lets nothing act. A name such as --data-prefix, or a text such as "specify a
+// file", may have a value that the documentation omits.
 func (r *reading) harmlessSwitch() bool {
+	return !specifies.MatchString(r.whole) && r.harmlessMode()
+}
+
+// harmlessMode reports whether a switch only prints, hides or denies something, or names nothing that acts.
+func (r *reading) harmlessMode() bool {
 	return beginsDisplay.MatchString(r.whole) || r.denies() ||
 		!namesActor.MatchString(r.subject) && !r.any(r.names, namesValue.MatchString)
 }
@@ -311,6 +318,9 @@ func namesResult(o Option) bool {
 	return !isSide && (resultHelp.MatchString(help) ||
 		named && (pathValue.MatchString(o.Value) || namesFile.MatchString(help)))
 }
+
+// IsResult reports whether an operand has the name of the result, such as outFile.
+func IsResult(operand string) bool { return resultName.MatchString(words(operand)) }
 
 // isPath reports whether the value of an option is a path, by its name or by the description.
 func isPath(o Option) bool {

@@ -145,6 +145,7 @@ func TestCapabilities(t *testing.T) {
 		"Usage: brew [-a] FILE\n\nConverts tea to coffee.\n\n  -a  all\n":     "Edit",
 		"Usage: brew [-a] URL\n\nShow tea.\n\n  -a  all\n":                    "Search Network",
 		"Usage: brew [-a] NAME\n\nQuery a remote pot.\n\n  -a  all\n":         "Search Network",
+		"Usage: brew outFile inFile\n\nConcatenate teas.\n":                   "Edit",
 		"Usage: brew [-o FILE]\n\nShow tea.\n\n  -o FILE  write it to FILE\n": "Search",
 	} {
 		if got := strings.Join(of(t, "brew", help).Recipe.Capabilities, " "); got != want {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/scaffold/recipe"
+	"mcp-bash/pkg/scaffold/recipe/danger"
 	"mcp-bash/pkg/scaffold/usage"
 	"mcp-bash/pkg/text/lazyregexp"
 )
@@ -29,15 +30,16 @@ func (m *maker) operands() {
 		m.words()
 		return
 	}
+	dashes := p.Dashes && (p.DashesAt >= 0 || p.Style != usage.StyleGit || !slices.ContainsFunc(list, isText))
 	for i, o := range list {
-		if p.Dashes && (p.DashesAt == i || p.DashesAt < 0 && i == 0) {
+		if dashes && (p.DashesAt == i || p.DashesAt < 0 && i == 0) {
 			m.add(recipe.Argument{Words: []string{"--"}})
 		}
 		a := recipe.Argument{Name: m.operandNames[i], Repeat: o.Repeat,
 			Required: o.Required && !(p.Stdin && !slices.ContainsFunc(list[i:], isText))}
 		m.value(&a, &o.Value)
 		if a.Type != "path" {
-			a.Type, a.Choices, a.Dashes = "string", nil, p.Dashes && p.DashesAt <= i
+			a.Type, a.Choices, a.Dashes = "string", nil, dashes && p.DashesAt <= i
 		}
 		a.Description = describe(o.Help, o.Name, &a, &o.Value)
 		m.add(a)
@@ -116,7 +118,8 @@ func (m *maker) capabilities() {
 	if connects.MatchString(m.p.Summary) {
 		network = "its summary"
 	}
-	if onlyReads(m.p.Summary) && !m.Generic {
+	makes := func(o *usage.Operand) bool { return danger.IsResult(o.Name) }
+	if onlyReads(m.p.Summary) && !m.Generic && !slices.ContainsFunc(m.p.Operands, makes) {
 		access = "read"
 	}
 	for i := range m.Recipe.Arguments {

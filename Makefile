@@ -139,6 +139,7 @@ development:
 	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development7
 	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development8
 	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development9
+	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development10
 	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set daily
 
 # Tests confinement and observation under kernels of Debian, on an emulated ARM64 machine. It downloads the

@@ -80,6 +80,7 @@ var (
 		`(?:\S+ ){0,3}?(?:sandbox|isolat|secur|safe|protect|certificate|signature|verif|authent|tls\b|ssl\b|` +
 		`ask\b|asking\b|confirm|backups?\b|locks?\b|locking|hooks?\b)|^absolute (?:path|name)`)
 	refers = lazyregexp.New(`^\W*(?:similar|same|like|ditto)\b[^-]*$|^\W*behaves? (?:as|like)\b|` +
+		`^\W*see (?:the )?(?:docs?|documentation|manual|man page)\b|` +
 		`^\W*(?:or|as) --?\w|^(?:<|https?:)`)
 	// namesOption matches descriptions that only repeat the option.
 	namesOption = lazyregexp.New(`^--?\w`)

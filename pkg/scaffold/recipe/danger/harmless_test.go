@@ -97,6 +97,7 @@ any --pot=str  base path for pots
 any -g=FILE  write a picture of the pots to FILE
 any -o=FILE, --pretty=FILE  pretty pots
 any --scan  Enable script scanning
+any --relative-to=value  see docs for potter relativeTo
 any -H, --past  specify readline history file
 any -f, --pots  specify a pots data file
 any -y  or --yes

@@ -7,7 +7,8 @@ folder=${MCPBASH_HOLDOUT_PROGRAMS:-${XDG_CACHE_HOME:-$HOME/.cache}/mcp-bash-hold
 
 # Each program with its requirements, without Python, Go, git, and the C and C++ libraries.
 debian=(
-  shfmt shellcheck tree fd-find git-man coreutils libacl1 libattr1 libselinux1 libpcre2-8-0 libgmp10 libffi8 openssl libssl3
+  shfmt shellcheck tree fd-find git-man coreutils libacl1 libattr1 libselinux1 libpcre2-8-0 libgmp10 libffi8
+  openssl libssl3
   ansible-core python3-jinja2 python3-markupsafe python3-packaging python3-pyparsing python3-resolvelib python3-yaml
   libyaml-0-2 python3-cryptography python3-cffi-backend
   python3-pip python3-wheel python3-setuptools python3-pkg-resources python3-distutils python3-lib2to3

@@ -66,7 +66,7 @@ wrapper bmake usr/bin/bmake "MAKESYSPATH='$folder/root/usr/share/bmake/mk-bmake'
 ln -s ../root/usr/bin/fdfind "$folder/bin/fd"
 ln -s fdfind.1.gz "$folder/root/usr/share/man/man1/fd.1.gz"
 
-# Libraries of ffprobe that packages keep in folders of their own.
+# Libraries of ffprobe that packages keep in folders.
 for library in "$folder"/root/usr/lib/*-linux-gnu/{pulseaudio/libpulsecommon-*.so,openblas-pthread/lib*.so.*}; do
   ln -sf "$(basename "$(dirname "$library")")/$(basename "$library")" "$(dirname "$library")/.."
 done

@@ -14,7 +14,10 @@ import (
 func TestServerIsShielded(t *testing.T) {
 	t.Parallel()
 	secret := "a secret of more than thirty-two characters"
-	s := open(t, checkout.Copy(t, "testdata/hostile"), opening{
+	project := checkout.Copy(t, "testdata/hostile")
+	write(t, `{"name":"attack","description":"Starts some programs","timeoutSecs":60,"inputSchema":{"type":"object"}}`,
+		project, "tools/attack/tool.meta.json") // two seconds are short for a busy machine
+	s := open(t, project, opening{
 		env:          map[string]string{"MCP_REGISTRY_TOKEN": secret, "MCPBASH_REMOTE_TOKEN_NOTE": secret},
 		unprivileged: true,
 	})

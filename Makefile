@@ -130,17 +130,10 @@ holdout:
 # Measures wrap in the same way with programs that may be looked at.
 development:
 	$(GO) vet -tags programs ./test/programs/sets
-	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets
-	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development2
-	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development3
-	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development4
-	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development5
-	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development6
-	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development7
-	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development8
-	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development9
-	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set development10
-	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set daily
+	for set in development development2 development3 development4 development5 development6 development7 \
+	  development8 development9 development10 daily; do \
+	  $(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set $$set || exit 1; \
+	done
 
 # Tests confinement and observation under kernels of Debian, on an emulated ARM64 machine. It downloads the
 # kernels into a cache folder, needs qemu-system-aarch64 and debootstrap, and takes half an hour.

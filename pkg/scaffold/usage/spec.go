@@ -249,7 +249,7 @@ func (v *Value) named() *Value {
 	// optionator prints "path::String".
 	name = strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(name), ",["), "::String")
 	if at := strings.Index(name, "[="); at > 0 { // pflag's value of an option without one: "uint[=100]"
-		name, v.Optional = name[:at], name[0] != '<' // not "<var>[=<val>]"
+		name, v.Optional = name[:at], v.Optional || name[0] != '<' // not "<var>[=<val>]"
 	}
 	if v.Choices = listed(name); dotted && strings.HasPrefix(name, "(") { // "(A|B)...": letters in one word
 		v.Choices, v.dots = nil, false

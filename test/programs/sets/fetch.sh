@@ -29,6 +29,19 @@ fetch_debian() {
   rm -r "$folder/debs"
 }
 
+# wrapper NAME PROGRAM ASSIGNMENT... makes a program in bin that sets variables and runs a program of the packages, for
+# programs that look for their data only where they were installed.
+wrapper() {
+  local name=$1 program=$2
+  shift 2
+  {
+    echo '#!/bin/sh'
+    printf "export %s\n" "$@"
+    printf "exec '%s' \"\$@\"\n" "$folder/root/$program"
+  } >"$folder/bin/$name"
+  chmod +x "$folder/bin/$name"
+}
+
 # fetch_others installs the packages of npm and of Go.
 fetch_others() {
   local package

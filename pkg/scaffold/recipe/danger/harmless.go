@@ -287,13 +287,8 @@ func (r *reading) harmlessText() bool {
 // harmlessSwitch reports whether a switch lets nothing act. A name such as --data-prefix, or a text such as "specify a
 // file", may have a value that the documentation omits.
 func (r *reading) harmlessSwitch() bool {
-	return !specifies.MatchString(r.whole) && r.harmlessMode()
-}
-
-// harmlessMode reports whether a switch only prints, hides or denies something, or names nothing that acts.
-func (r *reading) harmlessMode() bool {
-	return beginsDisplay.MatchString(r.whole) || r.denies() ||
-		!namesActor.MatchString(r.subject) && !r.any(r.names, namesValue.MatchString)
+	return !specifies.MatchString(r.whole) && (beginsDisplay.MatchString(r.whole) || r.denies() ||
+		!namesActor.MatchString(r.subject) && !r.any(r.names, namesValue.MatchString))
 }
 
 // namesResult reports whether an option only names the file or the folder of the result, such as --output.
@@ -303,25 +298,24 @@ func namesResult(o Option) bool {
 		return false
 	}
 	help := plainWords(Affirmed(First(o.Help)))
-	named, long, about := false, false, help
+	about := help
 	for _, name := range o.Names {
 		about += " " + strings.ReplaceAll(words(name), "-", " ")
-		is := name != "-O" && resultName.MatchString(words(name))
-		switch isLong := len(name) > 2; {
-		case isLong && !long: // it has more meaning than a letter
-			named, long = is, true
-		case isLong == long:
-			named = named || is
-		}
 	}
+	// A long name has more meaning than a letter.
+	names := slices.DeleteFunc(slices.Clone(o.Names), func(name string) bool { return len(name) == 2 })
+	if len(names) == 0 {
+		names = o.Names
+	}
+	named := slices.ContainsFunc(names, func(name string) bool { return name != "-O" && IsResult(name) })
 	isSide := sideFile.MatchString(about) || otherObject.MatchString(help) ||
 		namesFormat.MatchString(help) && !resultHelp.MatchString(help)
 	return !isSide && (resultHelp.MatchString(help) ||
 		named && (pathValue.MatchString(o.Value) || namesFile.MatchString(help)))
 }
 
-// IsResult reports whether an operand has the name of the result, such as outFile.
-func IsResult(operand string) bool { return resultName.MatchString(words(operand)) }
+// IsResult reports whether an option or an operand has the name of the result, such as --output or outFile.
+func IsResult(name string) bool { return resultName.MatchString(words(name)) }
 
 // isPath reports whether the value of an option is a path, by its name or by the description.
 func isPath(o Option) bool {

@@ -32,17 +32,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/../fetch.sh"
 fetch_debian
 
 # units and pandoc look for their data only where they were installed.
-# wrapper makes a program in bin that sets variables first.
-wrapper() {
-  local name=$1 program=$2
-  shift 2
-  {
-    echo '#!/bin/sh'
-    printf "export %s\n" "$@"
-    printf "exec '%s' \"\$@\"\n" "$folder/root/$program"
-  } >"$folder/bin/$name"
-  chmod +x "$folder/bin/$name"
-}
 wrapper pandoc usr/bin/pandoc "pandoc_datadir='$folder/root/usr/share/pandoc'"
 wrapper units usr/bin/units "UNITSFILE='$folder/root/usr/share/units/definitions.units'"
 

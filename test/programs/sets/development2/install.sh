@@ -40,17 +40,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/../fetch.sh"
 fetch_debian
 
 # Some programs look for their data, modules or libraries only where they were installed. One has another name.
-# wrapper makes a program in bin that sets variables first.
-wrapper() {
-  local name=$1 program=$2
-  shift 2
-  {
-    echo '#!/bin/sh'
-    printf "export %s\n" "$@"
-    printf "exec '%s' \"\$@\"\n" "$folder/root/$program"
-  } >"$folder/bin/$name"
-  chmod +x "$folder/bin/$name"
-}
 libraries=$(echo "$folder"/root/usr/lib/*-linux-gnu)
 modules=$(echo "$libraries"/ImageMagick-*/modules-Q16)
 wrapper convert usr/bin/convert-im6.q16 "MAGICK_CODER_MODULE_PATH='$modules/coders'" \

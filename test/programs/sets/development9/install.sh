@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fetches the programs of set 11: packages of Debian, unpacked and not installed, of npm and of Go.
+# Fetches the programs of the set: packages of Debian, unpacked and not installed, of npm and of Go.
 # Prints their folder. MCPBASH_DEVELOPMENT9_PROGRAMS replaces the folder in the cache.
 # shellcheck disable=SC2034 # fetch.sh uses the arrays
 set -euo pipefail

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fetches the programs of this set: packages of Debian, unpacked and not installed, of npm and of Go.
+# Fetches the programs of the hold-out set: packages of Debian, unpacked and not installed, of npm and of Go.
 # Prints their folder. MCPBASH_HOLDOUT_PROGRAMS replaces the folder in the cache.
 # shellcheck disable=SC2034 # fetch.sh uses the arrays
 set -euo pipefail
@@ -50,17 +50,6 @@ go=(mvdan.cc/gofumpt@v0.7.0)
 source "$(dirname "${BASH_SOURCE[0]}")/../fetch.sh"
 fetch_debian
 
-# wrapper makes a program in bin that sets variables first.
-wrapper() {
-  local name=$1 program=$2
-  shift 2
-  {
-    echo '#!/bin/sh'
-    printf "export %s\n" "$@"
-    printf "exec '%s' \"\$@\"\n" "$folder/root/$program"
-  } >"$folder/bin/$name"
-  chmod +x "$folder/bin/$name"
-}
 # Some programs look for their data only where they were installed. One has another name.
 wrapper bmake usr/bin/bmake "MAKESYSPATH='$folder/root/usr/share/bmake/mk-bmake'"
 ln -s ../root/usr/bin/fdfind "$folder/bin/fd"

@@ -29,8 +29,8 @@ fetch_debian() {
   rm -r "$folder/debs"
 }
 
-# wrapper NAME PROGRAM ASSIGNMENT... makes a program in bin that sets variables and runs a program of the packages, for
-# programs that look for their data only where they were installed.
+# wrapper NAME PROGRAM ASSIGNMENT... makes a program in bin that sets variables and runs a program of the packages. It
+# is for programs that look for their data only where they were installed.
 wrapper() {
   local name=$1 program=$2
   shift 2

@@ -170,6 +170,9 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: %q", name, why)
 		}
 	}
+	if len(l.Programs) < 200 {
+		t.Errorf("options of %d programs, not of more than 200", len(l.Programs))
+	}
 	for program, options := range l.Programs {
 		for name, why := range options {
 			if !strings.HasPrefix(name, "-") || why == "" {

@@ -67,13 +67,12 @@ var (
 		`writt|sen|ru|creat|generat)(?:ed|d|ied|en|t|n)\b|` +
 		`\b(?:to|into) (?:an? |the |this |that |given |specified |named )*(?:files?|director(?:y|` +
 		`ies)|folders?|path)\b|\b(?:to|into) /|\bget \w+ from\b|\bfor (?:deletion|removal)\b`)
-	// beginsGrant matches what lets something act, and beginsUse what a text names for use.
+	// beginsGrant matches what lets something act.
 	beginsGrant = lazyregexp.New(`^\W*(?:this option |it )?(?:enabl|allow|permit|support|accept|trust|assum|` +
 		`honou?r|let\b|agree)`)
 	// entersMode matches what only names a mode of the program.
 	entersMode = lazyregexp.New(`^\W*(?:(?:enabl|activat|us)\w+|(?:run|work|operat)\w* (?:\w+ ){0,2}in) ` +
 		`(?:parallel|(?:an? |the )?\w+ mode)\b`)
-	beginsUse = lazyregexp.New(`^\W*(?:us(?:e|es|ing)|what to|where to)\b`)
 	// dropsGuard matches a protection that a switch turns off, and refers what another option describes.
 	dropsGuard = lazyregexp.New(`^\W*(?:no|not|don't|do not|disabl\w*|skip\w*|without|turns? off|` +
 		`bypass\w*|ignor\w*) ` +
@@ -87,7 +86,6 @@ var (
 	// passesOptions matches names of options whose value has options for something else.
 	passesOptions = lazyregexp.New(`\b(?:options?|opts?|args?|arguments?|flags?)$`)
 	ownFlags      = using(`^\W*(?:{displays}|regex|regular expression)`) // of the program itself
-	namesValue    = lazyregexp.New(`\b(?:prefix|suffix|file|dir|directory)$`)
 	// namesCode matches nouns for what a program loads by its name.
 	namesCode   = using(`\b{code}s?\b`)
 	loadsFormat = lazyregexp.New(`\bformats?\b`) // of Node.js
@@ -116,8 +114,6 @@ var (
 	namesThing   = using(`\b{things}`)
 	namesScreen  = using(`\b{screens}`)
 	namesEffect  = using(`\b{effects}`)
-	// specifies matches what has a value.
-	specifies = lazyregexp.New(`^specif(?:y|ies) (?:an?|the) .*\b(?:file|path|director(?:y|ies)|folder|name|command)\b`)
 	// alsoMakes matches what makes another result.
 	alsoMakes  = lazyregexp.New(`^(?:also|additionally) (?:output|generat|writ|creat|produc|sav)`)
 	namesActor = using(`\b{actors}`)
@@ -128,23 +124,19 @@ var (
 	condition = lazyregexp.New(` (?:for (?:the|an?|each|every|one|all|any|those|commands)|` +
 		`that|which|when|if|unless|because) `)
 	clauseEnd = lazyregexp.New(`[.,;:)]+(?: |$)| ?\(|\b(?:and|then|or|but|also|by)\b`)
-	// fileKind, exitStatus, goesInto, restricts, typedOn and pathTo match phrases whose words would mislead.
+	// fileKind, exitStatus, levels, goesInto and pathTo match phrases whose words would mislead.
 	fileKind   = lazyregexp.New(`(?i)\bfile(?: ?system| ?name|-?type)`)
 	exitStatus = lazyregexp.New(`(?i)\b(?:program )?exit[- ](?:code|status)`)
 	prefixed   = lazyregexp.New(`^(?:\s*(?:\[[^\]]*\]|\([^)]*\)|<[^>]*>))+\s*`)
 	levels     = lazyregexp.New(`(?i)\blog(?:ging)?[- ]?level`)
-	shellGlob  = lazyregexp.New(`(?i)\b(?:shell|file)(?:-style)? (?:glob|wildcard|pattern)`)
 	goesInto   = lazyregexp.New(`(?i)\b(?:recurs|descend|travers|go|look)\w* into\b|\bruns? recursively\b`)
-	restricts  = lazyregexp.New(`(?i)([^,]) (?:that|which) (?:is|are|was|were|(?:has|have) been|(?:would|will) be) \w+`)
-	typedOn    = lazyregexp.New(`(?i) (?:on|from|in|at) the command[- ]?line`)
 	pathTo     = lazyregexp.New(`(?i)\b(?:paths?|names?) (?:to|of) (?:an? |the )?`)
 )
 
 // plainWords returns a text in small letters, without phrases that would mislead.
 func plainWords(text string) string {
 	text = exitStatus.ReplaceAllString(fileKind.ReplaceAllString(text, "name"), "exit status")
-	text = goesInto.ReplaceAllString(typedOn.ReplaceAllString(restricts.ReplaceAllString(text, "$1"), ""), "recurse")
-	text = shellGlob.ReplaceAllString(levels.ReplaceAllString(text, "verbosity"), "pattern")
+	text = levels.ReplaceAllString(goesInto.ReplaceAllString(text, "recurse"), "verbosity")
 	return prefixed.ReplaceAllString(strings.ToLower(pathTo.ReplaceAllString(text, "")), "")
 }
 
@@ -278,17 +270,15 @@ func acting(clause string) bool {
 
 // harmlessText reports whether a text names nothing that acts, and a path is one that is read.
 func (r *reading) harmlessText() bool {
-	return (beginsSelect.MatchString(r.whole) || (r.shown || !beginsUse.MatchString(r.whole)) &&
+	return (beginsSelect.MatchString(r.whole) ||
 		!namesThing.MatchString(r.subject) && (r.Compiled || !namesCode.MatchString(r.about))) &&
 		!(r.Node && loadsFormat.MatchString(r.about)) &&
 		(!isPath(r.Option) || readsPath.MatchString(r.about+" "+strings.Join(r.clauses, ", ")))
 }
 
-// harmlessSwitch reports whether a switch lets nothing act. A name such as --data-prefix, or a text such as "specify a
-// file", may have a value that the documentation omits.
+// harmlessSwitch reports whether a switch lets nothing act.
 func (r *reading) harmlessSwitch() bool {
-	return !specifies.MatchString(r.whole) && (beginsDisplay.MatchString(r.whole) || r.denies() ||
-		!namesActor.MatchString(r.subject) && !r.any(r.names, namesValue.MatchString))
+	return beginsDisplay.MatchString(r.whole) || r.denies() || !namesActor.MatchString(r.subject)
 }
 
 // namesResult reports whether an option only names the file or the folder of the result, such as --output.

@@ -32,7 +32,6 @@ any -c, --stdout  write on standard output, keep original files unchanged
 any -d  decompress
 any --minify  Minify the output
 any -t  create a table
-any -I=PATTERN  do not list entries matching shell PATTERN
 any -l=string  log level (trace, debug)
 any -r=RECIPIENT  Encrypt to the specified RECIPIENT.
 any -f=file  File with the signature to verify
@@ -66,7 +65,6 @@ any -j=POTS  specify number of kettles to use
 any --grep=PATTERN  limit the pots to those with a log message
 any --rewrite=FIX  String to replace the pots
 any --file=POTS  Filename to be parsed
-any --set=POTS  set values on the command line
 any -p  extract pots to pipe
 any --brew=POTS  Run only those pots whose name matches POTS
 any --alter  change pots to kettles
@@ -98,14 +96,10 @@ any -g=FILE  write a picture of the pots to FILE
 any -o=FILE, --pretty=FILE  pretty pots
 any --scan  Enable script scanning
 any --relative-to=value  see docs for potter relativeTo
-any -H, --past  specify readline history file
-any -f, --pots  specify a pots data file
 any -y  or --yes
 any --no-ask  Do not ask for confirmation
-any -r  Keep a child process in the kitchen
 any --words=STR  personal pots file
 any --meta  Emit a metafile
-any --address=POT  the HTTP service address
 any --syntax=string  Override the stylesheet
 any -k  temporary pots stay
 any --frobnicate
@@ -113,15 +107,11 @@ any --enable-kettle  Enable use of the kettle.
 any --network  enable network access for pots
 any --yes-man=text  Specify reporter to use
 any --node-option=text  Node option
-any --leaves=LEAVES  use LEAVES to find pots
 any --serial=val  File that keeps track of the serial number
-any --stream-prefix  prefix for json stream data files
 any -S  GPG-sign the pots
 any --vault-id=IDS  the vault identity to use
 any --then-mark  Mark the pots for deletion.
 any --quick-brew=POT  quickly delete a pot
-any -f=FILE  Read FILE as a makefile.
-any -s=FILE  Override built-in specs with the contents of FILE
 any --db=CONNECTION  connection string
 any -A  ARGS... run ".archive ARGS" and exit
 any -e  Interpret the patch as an ed script.

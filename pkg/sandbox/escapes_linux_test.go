@@ -333,6 +333,7 @@ var attempts = []struct {
 		{"change a mode beside", `"$TRY" chmod "$OTHER/program"`, "E F"},
 		{"set an attribute", `"$TRY" xattr "$OTHER/file"`, "E F"},
 		{"change the mode of an open file", `"$TRY" fchmod "$OWN/file"`, "E F"},
+		{"change the mode of a file that is open for nothing", `"$TRY" fchmodneither "$OTHER/file"`, "E F"},
 		{"change the mode of the script", `"$TRY" fchmod "$OWN/tool.sh"`, "E F"},
 		{"change the owner of an open file", `"$TRY" fchown "$OWN/file"`, "E F"},
 		{"set attributes in a new way", `"$TRY" setattr "$OWN/file"`, "E F"},
@@ -370,6 +371,8 @@ var attempts = []struct {
 		{"signal by descriptor", `"$TRY" pidfd`, "-"},
 		{"signal by owner of a pipe", `"$TRY" owner`, "-"},
 		{"limits of the server", `"$TRY" prlimit`, "-"},
+		{"stop a process", `"$TRY" stop`, "-"},
+		{"delay those who open a file", `"$TRY" lease "$OWN/file"`, "-"},
 	}},
 	{"system calls, attributes", []attempt{
 		{"set an attribute of an open file", `"$TRY" fsetxattr "$OWN/file"`, "E F"},

@@ -159,9 +159,14 @@ func (c condition) of(mask uint32) condition { c.mask = mask; return c }
 func refused(number uintptr, when ...condition) denial { return denial{number: number, when: when} }
 
 // signals refuses signals to the thread that forked the script. Landlock permits them, and they
-// would end this process (CF-21).
+// would end this process (CF-21). It also refuses two ways to stop a child of that thread that has not called exec yet.
+// That child would stop the thread as well: SIGSTOP, and a lease on a file that the child opens.
 func signals(thread uint32) []denial {
+	const stop = uint32(unix.SIGSTOP)
 	return []denial{
+		refused(unix.SYS_KILL, is(1, stop)), refused(unix.SYS_TKILL, is(1, stop)), refused(unix.SYS_TGKILL, is(2, stop)),
+		refused(unix.SYS_RT_SIGQUEUEINFO, is(1, stop)), refused(unix.SYS_RT_TGSIGQUEUEINFO, is(2, stop)),
+		refused(unix.SYS_FCNTL, is(1, unix.F_SETLEASE)),
 		refused(unix.SYS_KILL, is(0, thread)), refused(unix.SYS_TKILL, is(0, thread)),
 		refused(unix.SYS_TGKILL, is(1, thread)), refused(unix.SYS_RT_SIGQUEUEINFO, is(0, thread)),
 		refused(unix.SYS_RT_TGSIGQUEUEINFO, is(1, thread)), refused(unix.SYS_PIDFD_SEND_SIGNAL),

@@ -82,7 +82,9 @@ func (n *Notification) openToChange(listener int, enforce bool) (fd int, refusal
 	}
 	// The descriptor may refer to another file by now, so both are read after the open.
 	theirs, ours := readDescriptor(process+"fdinfo/"+name), readDescriptor("/proc/self/fdinfo/"+strconv.Itoa(fd))
-	writes := theirs.flags&unix.O_ACCMODE != unix.O_RDONLY && theirs.flags&unix.O_PATH == 0
+	// The access mode 3 permits neither reading nor writing, so Landlock allows it for every file.
+	mode := theirs.flags & unix.O_ACCMODE
+	writes := (mode == unix.O_WRONLY || mode == unix.O_RDWR) && theirs.flags&unix.O_PATH == 0
 	isKnown := theirs.file != "" || !enforce
 	if !writes || !isKnown || theirs.file != ours.file || !n.isOurs(fd) || !n.Waits(listener) {
 		unix.Close(fd)

@@ -491,8 +491,12 @@ func (c *call) protocol() string {
 	return name
 }
 
-// signal records a signal to a process that is not the script's.
+// signal records a signal to a process that is not the script's, and the signal that no confined process may send.
 func (c *call) signal(refused bool) {
+	if refused && uint32(c.Arguments[1]) == uint32(unix.SIGSTOP) {
+		c.add(Access{Kind: Call, Name: callName(uintptr(c.Number))})
+		return
+	}
 	pid := int32(c.Arguments[0])
 	if c.session.rules.Signals && !refused || pid == 0 {
 		return
@@ -552,6 +556,7 @@ var callNames = map[uintptr]string{
 	unix.SYS_PTRACE: "ptrace", unix.SYS_PROCESS_VM_READV: "process_vm_readv",
 	unix.SYS_PROCESS_VM_WRITEV: "process_vm_writev", unix.SYS_PROCESS_MADVISE: "process_madvise",
 	unix.SYS_PIDFD_GETFD: "pidfd_getfd", unix.SYS_KCMP: "kcmp", unix.SYS_PIDFD_SEND_SIGNAL: "pidfd_send_signal",
+	unix.SYS_KILL: "kill", unix.SYS_RT_SIGQUEUEINFO: "rt_sigqueueinfo",
 	unix.SYS_TKILL: "tkill", unix.SYS_TGKILL: "tgkill", unix.SYS_RT_TGSIGQUEUEINFO: "rt_tgsigqueueinfo",
 	unix.SYS_LISTEN: "listen", unix.SYS_MEMFD_CREATE: "memfd_create",
 	unix.SYS_FCNTL: "fcntl", unix.SYS_PRLIMIT64: "prlimit64", unix.SYS_SCHED_SETAFFINITY: "sched_setaffinity",

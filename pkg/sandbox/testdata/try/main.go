@@ -27,21 +27,37 @@ var tricks = map[string]func() error{
 		}
 		return nil
 	},
-	"ls":           func() error { _, err := os.ReadDir(os.Args[2]); return err },
-	"cp":           func() error { return copyFile(os.Args[2], os.Args[3]) },
-	"mv":           func() error { return os.Rename(os.Args[2], os.Args[3]) },
-	"ln":           func() error { return os.Link(os.Args[2], os.Args[3]) },
-	"symlink":      func() error { return os.Symlink(os.Args[2], os.Args[3]) },
-	"rm":           func() error { return os.Remove(os.Args[2]) },
-	"mkdir":        func() error { return os.Mkdir(os.Args[2], 0o755) },
-	"mkfifo":       func() error { return unix.Mkfifo(os.Args[2], 0o600) },
-	"truncate":     func() error { return os.Truncate(os.Args[2], 3) },
-	"chmod":        func() error { return os.Chmod(os.Args[2], 0o755) },
-	"readlink":     func() error { _, err := os.Readlink(os.Args[2]); return err },
-	"prlimit":      func() error { return unix.Prlimit(server(), unix.RLIMIT_NOFILE, nil, &unix.Rlimit{}) },
-	"fchmod":       withFile(func(fd int) error { return unix.Fchmod(fd, 0o700) }),
-	"fchown":       withFile(func(fd int) error { return unix.Fchown(fd, os.Getuid(), os.Getgid()) }),
-	"fchmodopen":   ownModes,
+	"ls":         func() error { _, err := os.ReadDir(os.Args[2]); return err },
+	"cp":         func() error { return copyFile(os.Args[2], os.Args[3]) },
+	"mv":         func() error { return os.Rename(os.Args[2], os.Args[3]) },
+	"ln":         func() error { return os.Link(os.Args[2], os.Args[3]) },
+	"symlink":    func() error { return os.Symlink(os.Args[2], os.Args[3]) },
+	"rm":         func() error { return os.Remove(os.Args[2]) },
+	"mkdir":      func() error { return os.Mkdir(os.Args[2], 0o755) },
+	"mkfifo":     func() error { return unix.Mkfifo(os.Args[2], 0o600) },
+	"truncate":   func() error { return os.Truncate(os.Args[2], 3) },
+	"chmod":      func() error { return os.Chmod(os.Args[2], 0o755) },
+	"readlink":   func() error { _, err := os.Readlink(os.Args[2]); return err },
+	"prlimit":    func() error { return unix.Prlimit(server(), unix.RLIMIT_NOFILE, nil, &unix.Rlimit{}) },
+	"fchmod":     withFile(func(fd int) error { return unix.Fchmod(fd, 0o700) }),
+	"fchown":     withFile(func(fd int) error { return unix.Fchown(fd, os.Getuid(), os.Getgid()) }),
+	"fchmodopen": ownModes,
+	"fchmodneither": func() error {
+		fd, err := unix.Open(os.Args[2], unix.O_ACCMODE, 0) // Linux: neither for reading nor for writing
+		if err != nil {
+			return err
+		}
+		return anyError(unix.Fchmod(fd, 0o755), unix.Fchown(fd, os.Getuid(), os.Getgid()))
+	},
+	"lease": func() error {
+		fd, err := unix.Open(os.Args[2], unix.O_RDONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)
+		return err
+	},
+	"stop":         stop,
 	"fchmodswap":   swap,
 	"fsetxattr":    withFile(func(fd int) error { return unix.Fsetxattr(fd, "user.tried", nil, 0) }),
 	"fremovexattr": withFile(func(fd int) error { return refusal(unix.Fremovexattr(fd, "user.none"), unix.EOPNOTSUPP) }),
@@ -310,6 +326,22 @@ func swap() error {
 		return unix.EPERM
 	}
 	return nil
+}
+
+// stop sends the signal to a process that does not exist. It fails if no way to send it is permitted.
+func stop() error {
+	const nobody = 1<<22 + 1 // above the largest process id
+	var info [128]byte
+	signal, at := uintptr(unix.SIGSTOP), uintptr(unsafe.Pointer(&info))
+	for _, c := range [][5]uintptr{
+		{unix.SYS_KILL, nobody, signal}, {unix.SYS_TKILL, nobody, signal}, {unix.SYS_RT_SIGQUEUEINFO, nobody, signal, at},
+		{unix.SYS_TGKILL, nobody, nobody, signal}, {unix.SYS_RT_TGSIGQUEUEINFO, nobody, nobody, signal, at},
+	} {
+		if _, _, errno := unix.Syscall6(c[0], c[1], c[2], c[3], c[4], 0, 0); errno != unix.EACCES {
+			return nil
+		}
+	}
+	return unix.EACCES
 }
 
 // refusal returns an error that says that something is refused, nil for another.

@@ -3,6 +3,7 @@
 package httpd
 
 import (
+	"container/list"
 	"context"
 	"log"
 	"net/http"
@@ -66,6 +67,7 @@ type Server struct {
 	callers  map[string]*caller  // by the key of their identity
 	sessions map[string]*session // by id
 	streams  map[*stream]bool    // with connections that net/http no longer knows
+	ended    list.List           // of *stream: of all sessions, the oldest first, which can be resumed
 	closing  bool                // no more sessions and streams
 }
 

@@ -32,6 +32,7 @@ type post struct {
 	batch    bool       // the response is an array
 	answer   []byte     // of a single request; nil: it ended without one
 	answers  [][]byte   // of a batch
+	bytes    int        // of answers
 	failure  *mcp.Error // in the answer of a single request
 	refused  bool       // before the request ran
 	stream   *stream    // nil: nothing came before the answer
@@ -50,6 +51,10 @@ func (s *Server) newPost(w http.ResponseWriter, r *http.Request, se *session, ex
 // keepAnswer is the length, in bytes, from which an answer is kept without a copy.
 const keepAnswer = 32 << 10
 
+// mostBatch is the length, in bytes, of answers to a batch that are one array. More of them are events, so that the
+// server need not keep them until the last one (P-1803).
+const mostBatch = 1 << 20
+
 // Last implements [protocol.Sink].
 func (p *post) Last(line []byte, err *mcp.Error) {
 	p.mu.Lock()
@@ -63,6 +68,9 @@ func (p *post) Last(line []byte, err *mcp.Error) {
 		p.stream.add(line)
 	case p.batch:
 		p.answers = append(p.answers, bytes.Clone(line))
+		if p.bytes += len(line); p.bytes > mostBatch {
+			p.open()
+		}
 	case len(line) < keepAnswer:
 		p.answer = append(p.answer[:0], line...)
 	default:
@@ -130,8 +138,12 @@ func (p *post) Push() {
 	}
 }
 
-// Deliver implements [protocol.Sink]. The handler sends the answer.
-func (p *post) Deliver() {}
+// Deliver implements [protocol.Sink]. The handler sends the answer, unless others of a batch follow.
+func (p *post) Deliver() {
+	if p.batch {
+		p.Push()
+	}
+}
 
 // Full implements [protocol.Sink].
 func (p *post) Full() bool {
@@ -140,7 +152,12 @@ func (p *post) Full() bool {
 }
 
 // Reserve implements [protocol.Sink].
-func (p *post) Reserve(ctx context.Context, _ int) {
+func (p *post) Reserve(ctx context.Context, size int) {
+	p.mu.Lock()
+	if p.batch && size > 0 { // of a large answer
+		p.open()
+	}
+	p.mu.Unlock()
 	if st := p.current(); st != nil {
 		st.awaitRoom(ctx)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -253,7 +254,7 @@ func (s *Server) endSession(se *session) {
 	se.mu.Unlock()
 	for _, st := range streams {
 		st.end("the session has ended")
-		st.drop()
+		s.drop(st)
 	}
 }
 
@@ -292,16 +293,60 @@ func (se *session) newStream() *stream {
 // retire keeps an ended stream, so that the client can get its last events again.
 func (se *session) retire(st *stream) {
 	se.mu.Lock()
-	defer se.mu.Unlock()
 	if se.streams == nil { // the session has ended
+		se.mu.Unlock()
 		st.drop()
 		return
 	}
+	var oldest *stream
 	if se.finished = append(se.finished, st); len(se.finished) > maxFinished {
-		oldest := se.finished[0]
-		se.finished = se.finished[1:]
-		delete(se.streams, oldest.name)
-		oldest.drop()
+		oldest = se.finished[0]
+	}
+	se.server.list(st)
+	se.mu.Unlock()
+	if oldest != nil {
+		se.forget(oldest)
+	}
+	se.server.trim()
+}
+
+// forget drops an ended stream, which can no longer be resumed.
+func (se *session) forget(st *stream) {
+	se.mu.Lock()
+	delete(se.streams, st.name)
+	se.finished = slices.DeleteFunc(se.finished, func(other *stream) bool { return other == st })
+	se.mu.Unlock()
+	se.server.drop(st)
+}
+
+// list adds a stream to the ended ones of all sessions.
+func (s *Server) list(st *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st.listed = s.ended.PushBack(st)
+}
+
+// drop drops the events of a stream.
+func (s *Server) drop(st *stream) {
+	s.mu.Lock()
+	if st.listed != nil {
+		s.ended.Remove(st.listed)
+	}
+	s.mu.Unlock()
+	st.drop()
+}
+
+// trim forgets ended streams while all streams keep too many bytes, the oldest first. The last one stays.
+func (s *Server) trim() {
+	for s.kept.Load() > int64(s.limits.pending) {
+		s.mu.Lock()
+		if s.ended.Len() < 2 {
+			s.mu.Unlock()
+			return
+		}
+		oldest := s.ended.Remove(s.ended.Front()).(*stream)
+		s.mu.Unlock()
+		oldest.session.forget(oldest)
 	}
 }
 

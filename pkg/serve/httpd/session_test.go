@@ -106,6 +106,31 @@ func TestBatches(t *testing.T) {
 	}
 }
 
+// H-35, P-1803: long answers to a batch are events, which the server does not keep until the last one.
+func TestLongBatches(t *testing.T) {
+	s := serve(t, map[string]string{
+		"resources/large": strings.Repeat("x", 100<<10), "resources/small": strings.Repeat("x", 40<<10),
+	}, project.Env{"MCPBASH_MAX_PENDING_BYTES": "2000000"})
+	se := s.open("2025-03-26", "")
+	for name, n := range map[string]int{"large": 2, "small": 50} {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `,{"jsonrpc":"2.0","id":%d,"method":"resources/read","params":{"uri":"file://%s/resources/%s"}}`,
+				i, s.root, name)
+		}
+		r := events(t, se.send("["+b.String()[1:]+"]"))
+		answers := 0
+		for e := r.next(); e != ""; e = r.next() {
+			if strings.Contains(e, "xxx") {
+				answers++
+			}
+		}
+		if answers != n {
+			t.Errorf("%s: %d answers of %d", name, answers, n)
+		}
+	}
+}
+
 // H-13, H-41, H-42, H-45: requests to the client and progress come on the stream of their POST.
 func TestSessionStream(t *testing.T) {
 	s := serve(t, tools(map[string]string{"ask": sourceSDK +
@@ -251,6 +276,39 @@ func TestReplayLimit(t *testing.T) {
 	se.request(t.Context(), "DELETE", "")
 	if n := s.kept.Load(); n != 0 {
 		t.Errorf("%d bytes are kept", n)
+	}
+}
+
+// H-44: the streams of all sessions that have ended keep a limited number of bytes. The last one can be resumed.
+func TestEndedStreamsAreBounded(t *testing.T) {
+	const most = 1 << 20
+	s := serve(t, tools(map[string]string{"long": sourceSDK + "mcp_progress 1 x; printf %0200000d 0"}),
+		project.Env{"MCPBASH_MAX_PENDING_BYTES": fmt.Sprint(most)})
+	var first, last *testSession
+	for range 8 {
+		last = s.open("2025-11-25", "")
+		if first == nil {
+			first = last
+		}
+		r := events(t, last.call("1", "long", `,"_meta":{"progressToken":1}`))
+		r.find(`"result"`)
+		for r.next() != "" {
+		}
+	}
+	if n := s.kept.Load(); n > most {
+		t.Errorf("%d bytes are kept", n)
+	}
+	if r := first.request(t.Context(), "GET", "", "Last-Event-ID: 1-1"); r.StatusCode != 400 {
+		t.Error(r.Status)
+	}
+	last.listen("Last-Event-ID: 1-1").find(`"result"`)
+	last.request(t.Context(), "DELETE", "")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for at := s.ended.Front(); at != nil; at = at.Next() {
+		if at.Value.(*stream).session.id == last.id {
+			t.Error("a stream of a session that has ended is kept")
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package httpd
 
 import (
 	"bytes"
+	"container/list"
 	"context"
 	"net/http"
 	"strconv"
@@ -30,6 +31,8 @@ type stream struct {
 	conn   *conn           // of writer, if net/http does not know it
 	active time.Time       // when the last bytes were queued
 	opener *auth.Identity  // of the request that opened the connection
+
+	listed *list.Element // of Server.ended; guarded by the lock of the server
 }
 
 // An event is a message that a client may get again.
@@ -40,6 +43,9 @@ type event struct {
 
 // maxEvents is the number of events that a stream keeps.
 const maxEvents = 256
+
+// streamShare is the part of the bytes for all streams that one stream can have unread (H-28).
+const streamShare = 16
 
 // newStream returns a stream without a connection. Its first event has the number 1.
 func newStream(s *Server, se *session, name string) *stream {
@@ -126,7 +132,7 @@ func (st *stream) attach(out jsonrpc.Output, from int) {
 	}
 	c, _ := out.(*conn)
 	st.conn, st.active = c, time.Now()
-	w := jsonrpc.NewWriter(out, st.server.limits.pending, func(error, int) {
+	w := jsonrpc.NewWriter(out, st.server.limits.pending/streamShare, func(error, int) {
 		if c != nil {
 			c.Close() // watch notices
 		}

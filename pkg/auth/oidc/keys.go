@@ -102,7 +102,10 @@ func (k *keys) find(ctx context.Context, id string) (found []jose.JSONWebKey, ve
 	early := k.now().Sub(k.tried) < pause
 	k.mu.Unlock()
 	if !early {
+		// A client that leaves must not end the attempt, because the next one has to wait.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
 		k.update(ctx)
+		cancel()
 		version = k.current(k.now())
 	}
 	if version < 0 {

@@ -365,6 +365,24 @@ func TestRotation(t *testing.T) {
 	}
 }
 
+// H-234: a client with a forged token that leaves at once does not keep the server from reading new keys.
+func TestClientLeaves(t *testing.T) {
+	first, second := newKey(t), newKey(t)
+	p := newProvider(t, public("1", first))
+	v := p.open(t)
+	p.set(func() { p.keys = []jose.JSONWebKey{public("2", second)} })
+	p.pass(pause)
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	forged := sign(t, jose.ES256, newKey(t), map[string]any{"kid": "x"}, p.claims(nil))
+	if _, err := v.Authenticate(gone, auth.Credential{Token: forged}); err == nil {
+		t.Error("a forged token is accepted")
+	}
+	if k := kind(t, v, sign(t, jose.ES256, second, map[string]any{"kid": "2"}, p.claims(nil))); k != -1 {
+		t.Errorf("a token with a new key is rejected: %v", k)
+	}
+}
+
 // H-234: unknown keys do not let a client send requests to the provider.
 func TestRequestsAreFew(t *testing.T) {
 	key := newKey(t)

@@ -126,6 +126,7 @@ func TestUnreadableRestrictions(t *testing.T) {
 		"{\n\"security-level\":1}":          `:2:1: "security-level" is not known; did you mean securityLevel?`,
 		`{"confine":"all","confine":"off"}`: `:1:18: "confine" is given twice`,
 		strings.Repeat(" ", maxMetaFile+1):  ": larger than 1048576 bytes",
+		utf16le(`{"confine":"all"}`):        ": invalid UTF-8",
 	} {
 		p, warnings := open(t, place(t, map[string]string{Marker: text}), nil)
 		if want != "" {
@@ -136,6 +137,16 @@ func TestUnreadableRestrictions(t *testing.T) {
 			t.Errorf("%.100s: %q", text, *warnings)
 		}
 	}
+}
+
+// utf16le returns ASCII text as some editors of Windows save it.
+func utf16le(text string) string {
+	var b strings.Builder
+	b.WriteString("\xff\xfe")
+	for _, c := range []byte(text) {
+		b.Write([]byte{c, 0})
+	}
+	return b.String()
 }
 
 // T-8a, T-41: the server ignores settings that other users can write.

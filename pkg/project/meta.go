@@ -189,9 +189,9 @@ func readScopes(v json.RawMessage) (auth.Scopes, error) {
 	return scopes, nil
 }
 
-// mayRestrict reports whether an invalid JSON text may contain a restriction.
+// mayRestrict reports whether an invalid JSON text, in UTF-8 or UTF-16, may contain a restriction.
 func mayRestrict(text []byte) bool {
-	lower := bytes.ToLower(text)
+	lower := bytes.ToLower(bytes.ReplaceAll(text, []byte{0}, nil))
 	return bytes.Contains(lower, []byte(`\u`)) || slices.ContainsFunc(restrictions, func(name string) bool {
 		return bytes.Contains(lower, bytes.ToLower([]byte(name)))
 	})

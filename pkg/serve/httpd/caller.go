@@ -11,6 +11,7 @@ import (
 // A caller has the requests of the stateless protocol of one identity. They share a client, so a
 // caller may resume its suspended calls with any request.
 type caller struct {
+	key    string // of the identity
 	client *protocol.Client
 	used   atomic.Int64 // the time of the last request, in nanoseconds
 }
@@ -28,7 +29,7 @@ func (s *Server) callerOf(id *auth.Identity) *caller {
 		if s.closing {
 			return nil
 		}
-		c = &caller{}
+		c = &caller{key: key}
 		c.client = s.Server.NewClient(nobody{}, protocol.Caller{
 			Identity: id, Remote: true, Shared: true, MaxStreams: s.limits.streams,
 		})

@@ -61,7 +61,8 @@ type Server struct {
 	last    atomic.Uint64 // the number of the last request of the stateless protocol
 	ballast []byte        // see ballastSize
 	used    atomic.Bool   // since the last round of keepHouse
-	kept    atomic.Int64  // bytes that all sessions keep for resumption
+	unread  unread
+	kept    atomic.Int64 // bytes that all sessions keep for resumption
 
 	mu       sync.Mutex
 	callers  map[string]*caller  // by the key of their identity
@@ -85,6 +86,7 @@ func New(c Config) *Server {
 			noBuffering: []string{"no"}, closes: []string{"close"},
 		},
 	}
+	s.unread.bound = s.limits.pending
 	s.posts.New = func() any { return &post{server: s, done: make(chan struct{}, 1)} }
 	s.bodies.New = func() any { return new([]byte) }
 	s.http = http.Server{

@@ -22,6 +22,7 @@ type post struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	session *session      // nil: of the stateless protocol
+	key     string        // of the identity
 	lasting bool          // the stream stays open without a goroutine
 	gone    func()        // is called when the client closes a lasting stream
 	done    chan struct{} // gets an element after the last answer
@@ -33,12 +34,14 @@ type post struct {
 	answer   []byte     // of a single request; nil: it ended without one
 	answers  [][]byte   // of a batch
 	bytes    int        // of answers
+	reserved int        // bytes of unread, until the response has ended
 	failure  *mcp.Error // in the answer of a single request
 	refused  bool       // before the request ran
 	stream   *stream    // nil: nothing came before the answer
 	out      *response  // of the stream, unless the stream took over the connection
 	broken   error      // the stream could not be opened
 	shared   bool       // another goroutine can still use the post after the answer
+	waited   bool       // the same, because a goroutine can wait until it is not full
 }
 
 // newPost returns a post for a number of requests.
@@ -147,21 +150,40 @@ func (p *post) Deliver() {
 
 // Full implements [protocol.Sink].
 func (p *post) Full() bool {
-	st := p.current()
-	return st != nil && st.full()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	counts := p.reserved == 0 && !p.lasting
+	full := counts && p.server.unread.full(p.key) || p.stream != nil && p.stream.full()
+	p.waited = p.waited || full
+	return full
 }
 
-// Reserve implements [protocol.Sink].
+// Reserve implements [protocol.Sink]. It counts a large answer; other answers have the size 0. A batch reserves once
+// for all its answers, because they are events, of which few wait to be read at a time.
 func (p *post) Reserve(ctx context.Context, size int) {
 	p.mu.Lock()
-	if p.batch && size > 0 { // of a large answer
-		p.open()
+	first := p.reserved == 0 && !p.lasting
+	if size > 0 {
+		if p.batch {
+			size = max(size, p.server.limits.pending/batchShare)
+			p.open()
+		}
+		if first {
+			p.reserved = size
+		}
 	}
+	st := p.stream
 	p.mu.Unlock()
-	if st := p.current(); st != nil {
+	if first {
+		p.server.unread.reserve(ctx, p.key, size)
+	}
+	if st != nil {
 		st.awaitRoom(ctx)
 	}
 }
+
+// batchShare is the part of the bytes for unread answers that a batch takes.
+const batchShare = 8
 
 // Release implements [protocol.Sink].
 func (p *post) Release(int) {}
@@ -202,6 +224,7 @@ func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body []b
 		return
 	}
 	p := s.newPost(w, r, nil, 1)
+	p.key = c.key
 	key := "h" + strconv.FormatUint(s.last.Add(1), 36)
 	if p.lasting = m.Method == "subscriptions/listen"; p.lasting {
 		if !s.roomForStream() {
@@ -222,7 +245,17 @@ func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body []b
 		p.stream.watch(p.gone)
 		return
 	}
-	if stop() && !task.Lingers() && !p.shared { // no other goroutine has the post
+	if stop() && !task.Lingers() {
+		s.reuse(p)
+	}
+}
+
+// reuse keeps a post for another request, unless another goroutine has it.
+func (s *Server) reuse(p *post) {
+	p.mu.Lock()
+	free := !p.shared && !p.waited
+	p.mu.Unlock()
+	if free {
 		s.posts.Put(p)
 	}
 }
@@ -267,6 +300,7 @@ func (s *Server) run(p *post, task protocol.Task) (open bool) {
 // respond waits for the answers and sends them.
 func (s *Server) respond(p *post, status int) {
 	<-p.done
+	defer p.read()
 	if st := p.current(); st != nil {
 		if !p.lasting {
 			st.end("")
@@ -309,6 +343,17 @@ func (s *Server) respond(p *post, status int) {
 	s.write(p)
 	if cap(p.answer) > keepAnswer {
 		p.answer = nil
+	}
+}
+
+// read ends the count of the answers, which the client has read or cannot read any more.
+func (p *post) read() {
+	p.mu.Lock()
+	size := p.reserved
+	p.reserved = 0
+	p.mu.Unlock()
+	if size > 0 {
+		p.server.unread.release(p.key, size)
 	}
 }
 

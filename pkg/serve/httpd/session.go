@@ -115,7 +115,7 @@ func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body []byte
 	defer se.begin()()
 	expected, batch := se.answersOf(m)
 	p := s.newPost(w, r, se, expected)
-	p.batch = batch
+	p.batch, p.key = batch, se.owner
 	se.accept.Lock()
 	task := se.client.AcceptParsed(body, m, p)
 	se.accept.Unlock()
@@ -124,8 +124,8 @@ func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body []byte
 		w.WriteHeader(http.StatusAccepted)
 	case task != nil:
 		s.run(p, task)
-		if !batch && p.current() == nil && len(p.answer) > 0 && !p.shared { // no other goroutine has the post
-			s.posts.Put(p)
+		if !batch && p.current() == nil && len(p.answer) > 0 {
+			s.reuse(p)
 		}
 	default:
 		if begins && p.failure != nil {

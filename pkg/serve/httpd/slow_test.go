@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/project"
 )
 
@@ -46,6 +47,39 @@ func TestSlowReaders(t *testing.T) {
 	if err := s.http.Shutdown(ctx); err != nil {
 		t.Error("a connection stays open:", err)
 	}
+}
+
+// P-1803: the answers that a client does not read take a limited number of bytes. Another client gets its answers
+// meanwhile, and everything is released in the end.
+func TestUnreadAnswersAreBounded(t *testing.T) {
+	const size, most = 1 << 20, 4 << 20
+	s := serve(t, map[string]string{"resources/large": strings.Repeat("x", size)},
+		project.Env{"MCPBASH_MAX_PENDING_BYTES": fmt.Sprint(most)}, withCallers)
+	uri := "file://" + s.root + "/resources/large"
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":%q,"_meta":{%s}}}`, uri, meta)
+	var slow []net.Conn
+	for range 40 {
+		c, _ := s.raw("")
+		c.(*net.TCPConn).SetReadBuffer(4 << 10)
+		fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: x\r\nX-Caller: slow\r\nContent-Type: application/json\r\n%s\r\n"+
+			"Mcp-Method: resources/read\r\nMcp-Name: %s\r\nContent-Length: %d\r\n\r\n%s", stateless, uri, len(body), body)
+		slow = append(slow, c)
+	}
+	key := (&auth.Identity{Name: "slow"}).Key()
+	await(t, "a client that has too much to read", func() bool { return s.unread.full(key) })
+	for range 3 {
+		got := text(t, s.modern(t.Context(), "1", "resources/read", fmt.Sprintf(`"uri":%q`, uri), "", "X-Caller: other"))
+		if len(got) < size {
+			t.Error(got)
+		}
+	}
+	if n := s.unread.all.Load(); n > most+4*size {
+		t.Errorf("%d bytes are unread", n)
+	}
+	for _, c := range slow {
+		c.Close()
+	}
+	await(t, "no unread answers", func() bool { return s.unread.all.Load() == 0 && len(s.unread.of) == 0 })
 }
 
 // busy reports whether a stateless request runs.

@@ -17,7 +17,7 @@ import (
 func manifestCommand() *cli.Command {
 	o := &manifestOptions{}
 	c := &cli.Command{
-		Name: "manifest", NotVerb: true,
+		Name:    "manifest",
 		Summary: "Make the files that deploy a project as an HTTP server, for Kubernetes and other engines.",
 		Examples: []cli.Example{
 			{Line: "NAME --image registry.example.com/team/demo:1.0.0 --host mcp.example.com > demo.yaml"},

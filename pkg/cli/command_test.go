@@ -31,8 +31,8 @@ func demo() *Command {
 	f := &copyFiles.Flags
 	f.String(&dir, "dir", "DIR", "where").Completes(Dirs)
 	f.One(&kind, "kind", "KIND", []string{"hard", "soft"}, "of link")
-	f.Strings(&names, "name", "NAMES",
-		"a name; may be repeated").Completes(Found(func() []string { return []string{"ada", "bob"} }))
+	f.Strings(&names, "name", "NAME",
+		"a NAME; may be repeated").Completes(Found(func() []string { return []string{"ada", "bob"} }))
 	f.Positive(&secs, "wait", "SECS", "how long")
 	f.Bool(&quiet, "quiet", "say nothing")
 	remove := &Command{Name: "remove", Summary: "Remove a file.", Operands: []Operand{{Name: "FILE"}},
@@ -99,7 +99,7 @@ Usage: mcp-demo copy FROM [TO...] [options]
 Options:
   --dir DIR      where
   --kind KIND    of link
-  --name NAMES   a name; may be repeated
+  --name NAME    a NAME; may be repeated
 `
 	if !strings.HasPrefix(got, want) || !strings.Contains(got,
 		"\nA paragraph that is long enough to be wrapped at the width of the help, which is\neighty columns.\n\n  kept\n") {
@@ -124,7 +124,7 @@ func TestHelpWidth(t *testing.T) {
 			}
 		}
 		for _, e := range c.Examples {
-			if example := "\n  " + named(e.Line, "mcp-demo copy"); !strings.Contains(text, example) {
+			if example := "\n  " + e.named("mcp-demo copy"); !strings.Contains(text, example) {
 				t.Errorf("%d columns: the example %q is broken:\n%s", width, example, text)
 			}
 		}

@@ -116,6 +116,12 @@ func (f *Flags) Given(name string) (given bool) {
 	return given
 }
 
+// Any returns the name of an option that was on the command line, or "".
+func (f *Flags) Any() (name string) {
+	f.flags().Visit(func(set *flag.Flag) { name = set.Name })
+	return name
+}
+
 func (f *Flags) flags() *flag.FlagSet {
 	if f.set == nil {
 		f.set = flag.NewFlagSet("", flag.ContinueOnError)

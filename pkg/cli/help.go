@@ -16,9 +16,9 @@ func layoutFor(stream any) layout { return layout(min(max(Width(stream, 80), 30)
 // mcp-bash.
 func (c *Command) help(name, verb string, l layout) string {
 	var b strings.Builder
-	b.WriteString(l.wrap(named(c.Summary, name), ""))
+	b.WriteString(l.wrap(c.Summary, ""))
 	b.WriteString(c.examples(name, l))
-	b.WriteString("\nUsage: " + c.usage() + "\n")
+	b.WriteString("\nUsage: " + c.usage(name) + "\n")
 	if name != verb && !c.NotVerb {
 		b.WriteString("       as a verb: " + verb + "\n")
 	}
@@ -32,11 +32,11 @@ func (c *Command) help(name, verb string, l layout) string {
 			}
 		}
 		b.WriteString(l.table(rows))
-		b.WriteString("\n" + l.wrap(named("Run \"NAME COMMAND --help\" for the help of a command.", name), ""))
+		b.WriteString("\n" + l.wrap(`Run "`+name+` COMMAND --help" for the help of a command.`, ""))
 	}
 	b.WriteString("\nOptions:\n" + l.table(c.optionRows()))
 	if c.Text != "" {
-		b.WriteString("\n" + l.paragraphs(named(c.Text, name)))
+		b.WriteString("\n" + l.paragraphs(c.Text))
 	}
 	if exits := c.exits(); exits != nil {
 		b.WriteString("\nExit codes:\n")
@@ -46,12 +46,12 @@ func (c *Command) help(name, verb string, l layout) string {
 		}
 		b.WriteString(l.table(rows))
 	}
-	return named(b.String(), name)
+	return b.String()
 }
 
-// named replaces the word NAME by the name of the command.
-func named(text, name string) string {
-	return regexp.MustCompile(`\bNAME\b`).ReplaceAllLiteralString(text, name)
+// named returns the line for a command with this name.
+func (e Example) named(name string) string {
+	return regexp.MustCompile(`\bNAME\b`).ReplaceAllLiteralString(e.Line, name)
 }
 
 // examples returns the examples. An example is never broken. Its purpose follows it in a column, or precedes it on a
@@ -64,12 +64,12 @@ func (c *Command) examples(name string, l layout) string {
 	b.WriteString("\nExamples:\n")
 	column := 0
 	for _, e := range c.Examples {
-		if n := len(named(e.Line, name)); n <= 44 {
+		if n := len(e.named(name)); n <= 44 {
 			column = max(column, n)
 		}
 	}
 	for _, e := range c.Examples {
-		line := "  " + strings.ReplaceAll(named(e.Line, name), "\n", "\n    ")
+		line := "  " + strings.ReplaceAll(e.named(name), "\n", "\n    ")
 		if e.Purpose != "" {
 			beside := fmt.Sprintf("%-*s   # %s", column+2, line, e.Purpose)
 			if len(beside) > int(l) {
@@ -105,11 +105,11 @@ func (c *Command) shortOptions() string {
 	return strings.Join(short, " ")
 }
 
-func (c *Command) usage() string {
-	parts := []string{"NAME"}
+func (c *Command) usage(name string) string {
+	parts := []string{name}
 	switch {
 	case c.Usage != "":
-		parts = append(parts, c.Usage)
+		parts = append(parts, strings.Fields(c.Usage)...)
 	case len(c.Commands) > 0:
 		parts = append(parts, "COMMAND ...")
 	default:

@@ -89,7 +89,8 @@ func runOwn(s cli.Streams, c *cli.Command, args []string) int {
 func serveCommand(args []string) *cli.Command {
 	overHTTP, options := false, httpd.Options{}
 	var access func(project.Env) (httpd.Access, error)
-	c := &cli.Command{
+	var c *cli.Command
+	c = &cli.Command{
 		Name:    "serve",
 		Summary: "Serve the project over standard input and output, or over HTTP.",
 		Examples: []cli.Example{
@@ -99,7 +100,7 @@ func serveCommand(args []string) *cli.Command {
 			{Line: "NAME --http unix:/run/mcp.sock", Purpose: "at a socket that only this user can use"},
 			{Line: "NAME --http 0.0.0.0:8000 --token-file tokens.json",
 				Purpose: "to other machines, with bearer tokens"},
-			{Line: "NAME --http 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem" +
+			{Line: "NAME --http 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem \\" +
 				"\n--oidc-issuer https://login.example.com --public-url https://mcp.example.com:8443",
 				Purpose: "with TLS, and access tokens of an OpenID provider"},
 		},
@@ -113,7 +114,10 @@ func serveCommand(args []string) *cli.Command {
 			case len(operands) > 0:
 				return cli.Usagef("unexpected argument: %s (arguments for the project's scripts go after --)",
 					operands[len(operands)-1])
-			case !overHTTP && options.Addr == "":
+			case overHTTP || options.Addr != "":
+			case c.Flags.Any() != "":
+				return cli.Usagef("--%s needs --http", c.Flags.Any())
+			default:
 				return exit(serveProject(s, serve.Options{Args: args}))
 			}
 			env := project.OSEnv()
@@ -125,7 +129,8 @@ func serveCommand(args []string) *cli.Command {
 			return exit(serveProject(s, serve.Options{Args: args, HTTP: &options}))
 		},
 	}
-	c.Flags.Bool(&overHTTP, "http", "serve over HTTP, at ADDR: HOST:PORT, unix:PATH or "+httpd.DefaultAddr)
+	c.Flags.Bool(&overHTTP, "http",
+		"serve over HTTP, at ADDR: HOST:PORT, PORT (on this machine alone) or unix:PATH; else at "+httpd.DefaultAddr)
 	access = accessFlags(&c.Flags)
 	c.Flags.Bool(&options.TrustRoots, "trust-client-roots", "use the roots of clients that can be on another machine")
 	c.Flags.String(&options.StateKeyFile, "state-key-file", "FILE",

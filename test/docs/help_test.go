@@ -33,7 +33,7 @@ var notRun = map[string]string{
 	"mcp-bundle image -o demo.tar --tag registry.example/team/demo --platform linux/amd64,linux/arm64": "likewise",
 }
 
-const tlsExample = `mcp-bash serve --http 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem
+const tlsExample = `mcp-bash serve --http 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem \
     --oidc-issuer https://login.example.com --public-url https://mcp.example.com:8443`
 
 // fails are those whose exit code is not 0 in the project that they run in.
@@ -140,6 +140,9 @@ func TestHelp(t *testing.T) {
 				t.Errorf("%s --help shows no example", page.of)
 			}
 			for _, example := range page.examples {
+				if endsEarly.MatchString(example) {
+					t.Errorf("%s --help: a shell ends the command before the last line of %q", page.of, example)
+				}
 				if notRun[example] != "" {
 					continue
 				}
@@ -172,6 +175,7 @@ type helpPage struct {
 
 var (
 	exampleLine = regexp.MustCompile(`^  (\S.*?)( {3,}#.*| +# [a-z].*)?$`)
+	endsEarly   = regexp.MustCompile(`[^|\\]\n`)
 	verbLine    = regexp.MustCompile(`^  ([a-z][a-z-]+)(  |$)`)
 )
 

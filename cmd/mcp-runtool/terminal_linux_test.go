@@ -92,7 +92,7 @@ func TestListOnATerminal(t *testing.T) {
 	}
 	_, screen := atTerminal(t, root, "--allow", "one").Wait()
 	want := "NAME    STATUS   DESCRIPTION\none     ready    The first\nsecond  blocked\n\n" +
-		"Why one is blocked: run-tool NAME --dry-run. --allow-self lifts the policy for one run.\n"
+		"Why one is blocked: mcp-bash run-tool NAME --dry-run. --allow-self lifts the policy for one run.\n"
 	if got := lines(screen); got != want {
 		t.Errorf("%q", got)
 	}

@@ -61,7 +61,8 @@ func wrapCommand() *cli.Command {
 	c.Flags.String(&o.directory, "directory", "DIR", "for make, just, task and npm: the folder of the project file (.)")
 	c.Flags.Bool(&o.noRecipe, "no-recipe", "read the program's help even if there is a recipe")
 	c.Flags.Bool(&o.unverified, "unverified", "use recipes that were not tested with the real program, too")
-	c.Flags.Positive(&o.Max, "max-options", "N", "the maximum number of options of a tool (60; all of a recipe)")
+	c.Flags.Positive(&o.Max, "max-options", "N",
+		fmt.Sprintf("the maximum number of options of a tool (%d; all of a recipe)", wrap.MaxOptions))
 	c.Flags.String(&o.only, "only", "LIST", "offer only these options; a list of names with commas")
 	c.Flags.String(&o.with, "with", "LIST", "offer these options too; README.md of the tool lists those left out")
 	c.Flags.String(&o.without, "without", "LIST", "leave out these options")

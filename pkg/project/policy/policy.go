@@ -17,6 +17,7 @@ import (
 	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/run/scriptenv"
+	"mcp-bash/pkg/text/shell"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -109,7 +110,8 @@ func (l List) Check(name string) *mcp.Error {
 	switch {
 	case l.RunTool:
 		return mcp.Errorf(mcp.CodeInvalidParams,
-			"Tool '%s' blocked by policy. Try: mcp-bash run-tool %s --allow-self ...", name, name)
+			"Tool '%s' blocked by policy. Try: mcp-bash run-tool %s --allow-self ...",
+			name, shell.Quote(name))
 	case len(l.Names) == 0:
 		return mcp.Errorf(mcp.CodeInvalidParams,
 			"Tool '%s' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config.", name)

@@ -30,6 +30,7 @@ func TestList(t *testing.T) {
 		{List{Names: []string{"*"}}, "a", ""},
 		{List{Names: []string{"all"}}, "a", ""},
 		{List{RunTool: true}, "a", "Tool 'a' blocked by policy. Try: mcp-bash run-tool a --allow-self ..."},
+		{List{RunTool: true}, "a b", "Tool 'a b' blocked by policy. Try: mcp-bash run-tool 'a b' --allow-self ..."},
 		{List{Names: []string{"b"}, RunTool: true}, "a",
 			"Tool 'a' blocked by policy. Try: mcp-bash run-tool a --allow-self ..."},
 	} {

@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"mcp-bash/pkg/auth/tokenfile"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/shell"
 )
 
 // tokenFileVariable names the token file of serve and of the commands below (H-240).
@@ -232,15 +235,18 @@ func tokenError(err error, op, name, path string) error {
 	switch {
 	case errors.Is(err, tokenfile.ErrExists):
 		e.Code = cli.CodeExists
-		return e.WithHint("revoke it first: mcp-bash token revoke %s --file %s", name, path)
+		return e.WithHint("revoke it first: mcp-bash token revoke %s --file %s", name, shell.Quote(path))
 	case errors.Is(err, tokenfile.ErrUnknown):
 		e.Code = cli.CodeNotFound
-		return e.WithHint("run mcp-bash token list --file %s", path)
+		return e.WithHint("run mcp-bash token list --file %s", shell.Quote(path))
+	case errors.Is(err, fs.ErrNotExist) && op == "create": // the folder
+		e.Code, e.Subject, e.Cause = cli.CodeNotFound, path, fs.ErrNotExist
+		return e.WithHint("run mkdir -p %s", shell.Quote(filepath.Dir(path)))
 	case errors.Is(err, fs.ErrNotExist):
 		e.Code, e.Subject, e.Cause = cli.CodeNotFound, path, fs.ErrNotExist
-		return e.WithHint("mcp-bash token create NAME --file %s creates the file", path)
+		return e.WithHint("mcp-bash token create CALLER --file %s creates the file", shell.Quote(path))
 	}
-	if name == "" {
+	if _, system := errors.AsType[syscall.Errno](err); system || name == "" {
 		e.Subject = path
 	}
 	return e

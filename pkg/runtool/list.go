@@ -83,7 +83,8 @@ func (r *run) table(offers []listedTool) {
 	}
 	table.Print(r.Out)
 	if blocked {
-		fmt.Fprintln(r.Out, "\nWhy one is blocked: mcp-bash run-tool NAME --dry-run. --allow-self lifts the policy for one run.")
+		fmt.Fprintln(r.Out, "\nWhy one is blocked: mcp-bash run-tool NAME --dry-run. "+
+			"--allow-self lifts the policy for one run.")
 	}
 }
 

@@ -41,7 +41,7 @@ const (
 	sourcing = dumping + `for __mcp_f in "$@"; do
   source "$__mcp_f" || {
     __mcp_s=$?
-    "$BASH" -n "$__mcp_f" 2>/dev/null || printf 'S %s\0' "$__mcp_f" >&3
+    [[ -z $("$BASH" -n "$__mcp_f" 2>&1) ]] || printf 'S %s\0' "$__mcp_f" >&3
     exit "$__mcp_s"
   }
 done

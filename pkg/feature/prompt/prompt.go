@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/filecache"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
@@ -106,15 +107,25 @@ func (p *Prompts) Get(ctx context.Context, r *Request) (*Result, error) {
 	return res, nil
 }
 
-// notFound returns the error for an unknown prompt. Its reason names a metadata file without a text (T-412).
+// notFound returns the error for an unknown prompt. Its reason names a metadata file of that name which has no text, or
+// calls the prompt otherwise (T-412).
 func (p *Prompts) notFound(name string) *mcp.Error {
 	e := mcp.Errorf(mcp.CodeInvalidParams, "Prompt not found")
+	if filepath.Base(name) != name {
+		return e
+	}
 	for _, file := range []string{name, filepath.Join(name, name)} {
 		meta := filepath.Join(p.Project.Prompts, file+item.MetadataSuffix)
-		if filepath.Base(name) == name && folder.StampOfPath(meta).IsFile() {
-			at := folder.Label(p.Project.Root, meta)
-			return e.Explain(fmt.Errorf("%s describes no text; add %s.txt", at, strings.TrimSuffix(at, item.MetadataSuffix)))
+		text, err := boundedfile.Read(meta, item.MaxMetadata)
+		if err != nil {
+			continue
 		}
+		at := folder.Label(p.Project.Root, meta)
+		object, _, err := item.ParseMetadata(text)
+		if own := rawjson.TextOf(object, "name"); err == nil && own != "" && own != name {
+			return e.Explain(fmt.Errorf("%s calls this prompt %q", at, own))
+		}
+		return e.Explain(fmt.Errorf("%s describes no text; add %s.txt", at, strings.TrimSuffix(at, item.MetadataSuffix)))
 	}
 	return e
 }

@@ -342,6 +342,27 @@ func FuzzFill(f *testing.F) {
 	})
 }
 
+func TestNotFoundNamesTheMetadata(t *testing.T) {
+	p := newPrompts(t, map[string]string{
+		"prompts/file.meta.json": `{"name":"own"}`, "prompts/file.txt": "Hi",
+		"prompts/lost/lost.meta.json": `{"name":"lost"}`, "prompts/broken.meta.json": `{"name":`,
+	}, nil)
+	for name, want := range map[string]string{
+		"file": `prompts/file.meta.json calls this prompt "own"`, "none": "", "../prompts/file": "",
+		"lost":   "prompts/lost/lost.meta.json describes no text; add prompts/lost/lost.txt",
+		"broken": "prompts/broken.meta.json describes no text; add prompts/broken.txt",
+	} {
+		_, err := p.Get(context.Background(), &Request{Name: name})
+		message := "Prompt not found"
+		if want != "" {
+			message += ": " + want
+		}
+		if err == nil || err.Error() != message+" (-32602)" {
+			t.Errorf("%s: %v, want %s", name, err, message)
+		}
+	}
+}
+
 func FuzzMessages(f *testing.F) {
 	f.Add(`[{"role":"user","content":{"type":"resource","resource":{"uri":"x","text":"{{a}}"}}}]`)
 	dir := f.TempDir()

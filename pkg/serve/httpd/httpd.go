@@ -67,7 +67,7 @@ type Server struct {
 	mu       sync.Mutex
 	callers  map[string]*caller  // by the key of their identity
 	sessions map[string]*session // by id
-	streams  map[*stream]bool    // with connections that net/http no longer knows
+	streams  map[*stream]string  // with connections that net/http no longer knows; the keys of the identities
 	ended    list.List           // of *stream: of all sessions, the oldest first, which can be resumed
 	closing  bool                // no more sessions and streams
 }
@@ -80,7 +80,7 @@ func New(c Config) *Server {
 	s := &Server{
 		Config: c, limits: readLimits(c.Project.Env), forward: forward.New(forward.Patience, nil),
 		endings: make(chan protocol.Ending, 1), ballast: make([]byte, ballastSize),
-		callers: map[string]*caller{}, sessions: map[string]*session{}, streams: map[*stream]bool{},
+		callers: map[string]*caller{}, sessions: map[string]*session{}, streams: map[*stream]string{},
 		values: headerValues{
 			json: []string{"application/json"}, events: []string{"text/event-stream"}, noStore: []string{"no-store"},
 			noBuffering: []string{"no"}, closes: []string{"close"},

@@ -227,7 +227,7 @@ func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body []b
 	p.key = c.key
 	key := "h" + strconv.FormatUint(s.last.Add(1), 36)
 	if p.lasting = m.Method == "subscriptions/listen"; p.lasting {
-		if !s.roomForStream() {
+		if !s.roomForStream(c.key) {
 			s.refuse(w, http.StatusServiceUnavailable, m.ID, errStreams)
 			return
 		}

@@ -51,7 +51,7 @@ func (s *Server) newSession(r *http.Request) (*session, *mcp.Error) {
 	switch {
 	case s.closing:
 		return nil, errStopping
-	case len(s.sessions) >= s.limits.sessions:
+	case crowded(s.sessions, s.limits.sessions, se.owner, func(other *session) string { return other.owner }):
 		return nil, errSessions
 	}
 	se.client = s.Server.NewClient(se, protocol.Caller{
@@ -59,6 +59,22 @@ func (s *Server) newSession(r *http.Request) (*session, *mcp.Error) {
 	})
 	s.sessions[se.id] = se
 	return se, nil
+}
+
+// crowded reports whether an identity may add no entry to a table. It has at most half of the entries, so it leaves
+// room for others. Callers without identity are programs of this machine, and can have all.
+func crowded[K comparable, V any](table map[K]V, most int, owner string, ownerOf func(V) string) bool {
+	half := (most + 1) / 2
+	if owner == "" || len(table) < half || len(table) >= most {
+		return len(table) >= most
+	}
+	n := 0
+	for _, entry := range table {
+		if ownerOf(entry) == owner {
+			n++
+		}
+	}
+	return n >= half
 }
 
 var (
@@ -188,7 +204,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if !s.roomForStream() {
+	if !s.roomForStream(se.owner) {
 		s.refuse(w, http.StatusServiceUnavailable, nil, errStreams)
 		return
 	}

@@ -279,6 +279,25 @@ func TestReplayLimit(t *testing.T) {
 	}
 }
 
+// H-36, H-47: an identity that opens sessions and streams without end leaves room for others.
+func TestShares(t *testing.T) {
+	s := serve(t, nil, project.Env{"MCPBASH_HTTP_MAX_SESSIONS": "4", "MCPBASH_HTTP_MAX_STREAMS": "4"}, withCallers)
+	for _, c := range []struct {
+		caller string
+		status int
+	}{{"a", 200}, {"a", 200}, {"a", 503}, {"b", 200}, {"a", 503}, {"b", 200}, {"c", 503}} {
+		line := "X-Caller: " + c.caller
+		r := s.do(t.Context(), "POST", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`, line)
+		if r.StatusCode != c.status {
+			t.Errorf("session of %s: %s", c.caller, r.Status)
+		}
+		r = s.modern(t.Context(), "1", "subscriptions/listen", `"notifications":{"toolsListChanged":true}`, "", line)
+		if r.StatusCode != c.status {
+			t.Errorf("stream of %s: %s", c.caller, r.Status)
+		}
+	}
+}
+
 // H-44: the streams of all sessions that have ended keep a limited number of bytes. The last one can be resumed.
 func TestEndedStreamsAreBounded(t *testing.T) {
 	const most = 1 << 20

@@ -259,12 +259,13 @@ func (st *stream) resume(w http.ResponseWriter, r *http.Request, from int) error
 		return err
 	}
 	st.attach(c, from)
+	opener := auth.IdentityOf(r.Context())
 	st.mu.Lock()
-	st.opener = auth.IdentityOf(r.Context())
+	st.opener = opener
 	st.mu.Unlock()
 	s := st.server
 	s.mu.Lock()
-	s.streams[st] = true
+	s.streams[st] = opener.Key()
 	s.mu.Unlock()
 	return nil
 }
@@ -300,9 +301,9 @@ func (st *stream) left(gone func()) {
 	}
 }
 
-// roomForStream reports whether another stream may stay open.
-func (s *Server) roomForStream() bool {
+// roomForStream reports whether another stream of an identity may stay open.
+func (s *Server) roomForStream(owner string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.closing && len(s.streams) < s.limits.streams
+	return !s.closing && !crowded(s.streams, s.limits.streams, owner, func(other string) string { return other })
 }

@@ -52,6 +52,8 @@ func TestStatelessRequests(t *testing.T) {
 	// M-5: the first message may be a call.
 	expect(c.ask("tools/call", call), complete+`"name":"hello","content":[{"type":"text","text":"Hello {\"a\":1}"}],`+
 		`"isError":false,`+answers+`,"exitCode":0}}`)
+	// M-1: some encoders escape each slash.
+	expect(c.request("tools/call", `{`+call+`,`+strings.ReplaceAll(meta("{}"), "/", `\/`)+`}`), complete)
 	expect(c.request("tools/call", `{`+call+`}`), `"error":{"code":-32000,"message":"Server not initialized"}`)
 	invalid := func(data string) string {
 		return `"error":{"code":-32602,"message":"Invalid params","data":"` + data + `"}`

@@ -57,14 +57,14 @@ type Meta struct{ version, capabilities, clientInfo, level json.RawMessage }
 // ReadMeta reads a request's _meta.
 func ReadMeta(meta json.RawMessage) (m Meta) {
 	rawjson.Each(meta, func(name, value json.RawMessage) {
-		switch string(name) {
-		case `"` + revision.MetaVersion + `"`:
+		switch {
+		case rawjson.NameIs(name, revision.MetaVersion):
 			m.version = value
-		case `"` + revision.MetaCapabilities + `"`:
+		case rawjson.NameIs(name, revision.MetaCapabilities):
 			m.capabilities = value
-		case `"` + revision.MetaClientInfo + `"`:
+		case rawjson.NameIs(name, revision.MetaClientInfo):
 			m.clientInfo = value
-		case `"` + revision.MetaLogLevel + `"`:
+		case rawjson.NameIs(name, revision.MetaLogLevel):
 			m.level = value
 		}
 	})

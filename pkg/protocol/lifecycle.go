@@ -23,6 +23,9 @@ func (c *Client) lifecycle(m *jsonrpc.Message, isRequest, inBatch bool, out Sink
 		if c.handshake.Initialized() {
 			c.subscribe.Ready()
 		}
+		if isRequest { // P-505
+			out.Last(nil, nil)
+		}
 	case "ping":
 		switch {
 		case !isRequest:

@@ -164,13 +164,22 @@ func (c *Client) batch(m *jsonrpc.Message, out Sink) {
 	for e := range rawjson.Elements(m.Array) {
 		empty = false
 		element := jsonrpc.Classify(e)
-		if element.Shape == jsonrpc.Batch {
+		switch {
+		case c.Ended(): // nothing after exit is read (P-902)
+			if element.IsAnswered() {
+				out.Last(nil, nil)
+			}
+			continue
+		case element.Shape == jsonrpc.Batch:
 			invalid("Nested batch")
-		} else if r := c.route(&element, true, out); r != nil {
-			go r.Run()
+		default:
+			if r := c.route(&element, true, out); r != nil {
+				go r.Run()
+			}
 		}
-		if c.Ended() {
-			return
+		if out.Full() {
+			out.Push()
+			out.Reserve(c.server.Context, 0)
 		}
 		c.conn.AwaitRoom()
 	}
@@ -220,6 +229,9 @@ func (c *Client) route(m *jsonrpc.Message, inBatch bool, out Sink) *calls.Reques
 	if isRequest {
 		meta = metaOf(m)
 		if own := stateless.ReadMeta(meta); own.Claims(m.Method) {
+			if inBatch {
+				return refuse(errBatched)
+			}
 			return c.routeStateless(m, meta, &own, m.ID.Key(), out)
 		}
 	}
@@ -261,7 +273,11 @@ func (c *Client) routeStateless(m *jsonrpc.Message, meta json.RawMessage, own *s
 	return c.schedule(m, meta, key, c.stateless.Methods, c.stateless, client, out)
 }
 
-var errDuplicateID = mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData("Duplicate request id")
+var (
+	errDuplicateID = mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData("Duplicate request id")
+	errBatched     = mcp.Errorf(mcp.CodeInvalidRequest,
+		"Invalid Request").WithData("a request of " + revision.Stateless + " must not be batched")
+)
 
 func faultError(f jsonrpc.Fault) *mcp.Error {
 	invalid := mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request")

@@ -298,6 +298,9 @@ func TestBatches(t *testing.T) {
 	}
 	c.send(`[]`)
 	c.expect(`{"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid Request","data":"Empty batch"}}`)
+	c.send(`[{"id":6,"method":"subscriptions/listen","params":{` + meta("{}") + `,"notifications":{}}}]`) // P-603
+	c.expect(`{"jsonrpc":"2.0","id":6,"error":{"code":-32600,"message":"Invalid Request","data":"a request of ` +
+		`2026-07-28 must not be batched"}}`)
 
 	for revision, refusal := range map[string]string{
 		"2024-11-05": "Batch arrays are disabled", "2025-06-18": "Batch arrays are not allowed for protocol 2025-06-18",

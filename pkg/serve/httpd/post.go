@@ -311,7 +311,7 @@ func (s *Server) respond(p *post, status int) {
 		}
 		return
 	}
-	if p.failure != nil {
+	if p.failure != nil && !p.batch {
 		status = p.status()
 	}
 	h := p.w.Header()

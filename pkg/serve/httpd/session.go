@@ -154,27 +154,23 @@ func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body []byte
 
 // answersOf returns the number of answers to a message, and whether they are an array.
 func (se *session) answersOf(m *jsonrpc.Message) (n int, batch bool) {
-	switch m.Shape {
-	case jsonrpc.Request, jsonrpc.Invalid:
-		return 1, false
-	case jsonrpc.Batch:
-		if !se.client.AcceptsBatches() {
-			return 1, false
+	if m.Shape != jsonrpc.Batch || !se.client.AcceptsBatches() {
+		if m.IsAnswered() {
+			n = 1
 		}
-		empty := true
-		for e := range rawjson.Elements(m.Array) {
-			empty = false
-			switch jsonrpc.Classify(e).Shape {
-			case jsonrpc.Request, jsonrpc.Invalid, jsonrpc.Batch:
-				n++
-			}
-		}
-		if empty {
-			return 1, false
-		}
-		return n, true
+		return n, false
 	}
-	return 0, false
+	empty := true
+	for e := range rawjson.Elements(m.Array) {
+		empty = false
+		if element := jsonrpc.Classify(e); element.IsAnswered() {
+			n++
+		}
+	}
+	if empty {
+		return 1, false
+	}
+	return n, true
 }
 
 // get opens or resumes a stream of a session.

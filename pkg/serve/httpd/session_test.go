@@ -96,6 +96,9 @@ func TestBatches(t *testing.T) {
 	if r := se.send(`[]`); r.StatusCode != 400 {
 		t.Error(r.Status)
 	}
+	if r := se.send(`[{"jsonrpc":"2.0","id":1,"method":"ping"},7]`); r.StatusCode != 200 {
+		t.Error("the last answer decides the status of all:", r.Status)
+	}
 	r := events(t, se.send(`[{"jsonrpc":"2.0","id":1,"method":"ping"},`+
 		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}]`))
 	r.find(`"id":1,"result":{}`)
@@ -127,6 +130,31 @@ func TestLongBatches(t *testing.T) {
 		}
 		if answers != n {
 			t.Errorf("%s: %d answers of %d", name, answers, n)
+		}
+	}
+}
+
+// P-1803: a batch with many answers is read as fast as the client reads them.
+func TestManyAnswers(t *testing.T) {
+	s := serve(t, nil, project.Env{"MCPBASH_MAX_PENDING_BYTES": "65536"})
+	const n = 15_000
+	r := s.open("2025-03-26", "").send("[" + strings.Repeat("7,", n-1) + "7]")
+	if got := text(t, r); r.Header.Get("Content-Type") != "text/event-stream" || strings.Count(got, `-32600`) != n {
+		t.Error(r.Status, r.Header, len(got))
+	}
+}
+
+// P-505, P-902: a message that is never answered does not hold its request of HTTP.
+func TestUnanswered(t *testing.T) {
+	s := serve(t, nil, nil)
+	initialized := `{"jsonrpc":"2.0","id":1,"method":"notifications/initialized"}`
+	for _, body := range []string{
+		initialized, `[` + initialized + `]`,
+		`[{"jsonrpc":"2.0","id":1,"method":"shutdown"},{"jsonrpc":"2.0","id":2,"method":"exit"},` +
+			`{"jsonrpc":"2.0","id":3,"method":"ping"},[],7]`,
+	} {
+		if r := s.open("2025-03-26", "").send(body); r.StatusCode != 200 {
+			t.Error(body, r.Status)
 		}
 	}
 }

@@ -34,6 +34,9 @@ const (
 	Batch                     // an array
 )
 
+// IsAnswered reports whether a message has an answer. Each element of a batch has its own.
+func (m *Message) IsAnswered() bool { return m.Shape != Notification && m.Shape != Response }
+
 // A Fault is a problem of a message (P-500).
 type Fault byte
 

@@ -189,18 +189,7 @@ func (s *Server) checkHeaders(r *http.Request, m *jsonrpc.Message, version []byt
 	if err := headers.Equal(h, headers.Method, m.Method); err != nil {
 		return err
 	}
-	member := ""
-	switch m.Method {
-	case "tools/call", "prompts/get":
-		member = "name"
-	case "resources/read":
-		member = "uri"
-	case tasks.MethodGet, tasks.MethodUpdate, tasks.MethodCancel: // TASK-16
-		member = "taskId"
-	default:
-		return nil
-	}
-	if name, isText := rawjson.Text(rawjson.Get(m.Params, member)); isText {
+	if name, isText := nameOf(m); isText {
 		if err := headers.EqualDecoded(h, headers.Name, name); err != nil {
 			return err
 		}
@@ -210,4 +199,21 @@ func (s *Server) checkHeaders(r *http.Request, m *jsonrpc.Message, version []byt
 	}
 	params := s.Config.Server.ParamHeaders(r.Context(), rawjson.TextOf(m.Params, "name"))
 	return headers.EqualParams(h, params, rawjson.Get(m.Params, "arguments"))
+}
+
+// nameOf returns the text that Mcp-Name repeats. It is false for a message that needs no Mcp-Name, or that the protocol
+// refuses.
+func nameOf(m *jsonrpc.Message) (string, bool) {
+	switch m.Method {
+	case "tools/call", "prompts/get":
+		return rawjson.Text(rawjson.Get(m.Params, "name"))
+	case "resources/read":
+		if uri, isText := rawjson.Text(rawjson.Get(m.Params, "uri")); isText && uri != "" {
+			return uri, true
+		}
+		return rawjson.Text(rawjson.Get(m.Params, "name")) // RES-30
+	case tasks.MethodGet, tasks.MethodUpdate, tasks.MethodCancel: // TASK-16
+		return rawjson.Text(rawjson.Get(m.Params, "taskId"))
+	}
+	return "", false
 }

@@ -93,6 +93,12 @@ func TestParamHeaders(t *testing.T) {
 			t.Errorf("%s with %q: %s %s", tc.arguments, tc.lines, r.Status, got)
 		}
 	}
+	restricted := serve(t, files, nil, bearers(map[string]*auth.Identity{"file": {Name: "ci", Tools: []string{"other"}}}))
+	r := restricted.modern(t.Context(), "1", "tools/call", `"name":"query","arguments":{"region":"x"}`, "",
+		"Authorization: Bearer file")
+	if got := text(t, r); r.StatusCode != 200 || !strings.Contains(got, "not permitted to this client") { // H-423
+		t.Errorf("a caller learns about a tool: %s %s", r.Status, got)
+	}
 	se := s.open("2025-11-25", "")
 	if got := text(t, se.call("1", "query", `,"arguments":{"region":"eu"}`)); !strings.Contains(got, "ran") {
 		t.Errorf("a session needs the headers: %s", got)

@@ -50,6 +50,7 @@ func TestHeaders(t *testing.T) {
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello","_meta":{` + meta + `}}}`
 	task := `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"x","_meta":{` + meta + `}}}`
 	odd := strings.Replace(call, "hello", "größe", 1)
+	read := `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"name":"a","uri":null,"_meta":{` + meta + `}}}`
 	old := strings.Replace(list, "2026-07-28", "1900-01-01", 1)
 	method, name := "Mcp-Method: tools/call", "Mcp-Name: hello"
 	for _, c := range []struct {
@@ -77,6 +78,9 @@ func TestHeaders(t *testing.T) {
 		{task, headersOf{stateless, "Mcp-Method: tasks/get", "Mcp-Name: x"}, 400, `-32021`},      // TASK-12
 		{task, headersOf{stateless, "Mcp-Method: tasks/get"}, 400, `header Mcp-Name is missing`}, // TASK-16
 		{task, headersOf{stateless, "Mcp-Method: tasks/get", "Mcp-Name: y"}, 400, `header Mcp-Name is`},
+		{read, headersOf{stateless, "Mcp-Method: resources/read"}, 400, `header Mcp-Name is missing`},
+		{read, headersOf{stateless, "Mcp-Method: resources/read", "Mcp-Name: file:///b"}, 400, `header Mcp-Name is`},
+		{read, headersOf{stateless, "Mcp-Method: resources/read", "Mcp-Name: a"}, 200, `Resource not found`},
 		{odd, headersOf{stateless, method, "Mcp-Name: größe"}, 400, `invalid characters`},
 		{old, headersOf{"MCP-Protocol-Version: 1900-01-01"}, 400, `"code":-32022`},
 		{old, headersOf{stateless}, 400, `-32020`},

@@ -153,7 +153,7 @@ func (s *Server) Owner(caller *auth.Identity, method string, params json.RawMess
 	return s.replica.Owner(caller, method, params)
 }
 
-// ParamHeaders returns the arguments of a tool that clients repeat in HTTP headers (H-440). There are none for a caller
+// ParamHeaders returns the arguments of a tool that clients repeat in HTTP headers (H-440). It returns nil for a caller
 // who may not call the tool.
 func (s *Server) ParamHeaders(ctx context.Context, tool string) []paramheader.Param {
 	if s.Engine == nil {

@@ -72,6 +72,9 @@ func TestInitialize(t *testing.T) {
 			t.Errorf("P-800: %s: %s", bad, got)
 		}
 	}
+	if got := c.request("initialize", "{\"protocolVersion\":[1,\r2]}"); !strings.HasSuffix(got, `"requested":[1,2]}}`) {
+		t.Errorf("P-405: %q", got)
+	}
 	// P-700: it may be retried
 	if got := c.request("initialize", ""); !strings.HasPrefix(got, `"result":{"protocolVersion":"2025-11-25"`) {
 		t.Error(got)

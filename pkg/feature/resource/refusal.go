@@ -36,6 +36,9 @@ func (r *Resources) refusal(t *target, err error) error {
 	}
 	switch f.Status {
 	case provider.Denied:
+		if isOpaque(t.uri) {
+			return notFound("uri", t.uri)
+		}
 		return mcp.Errorf(mcp.CodeInternal, "Resource outside allowed roots")
 	case provider.NotFound:
 		return notFound("uri", t.uri)
@@ -51,6 +54,13 @@ func (r *Resources) refusal(t *target, err error) error {
 		return or(mcp.CodeInternal, "Resource exceeded size limit")
 	}
 	return or(mcp.CodeInternal, "Resource provider failed")
+}
+
+// isOpaque reports whether a text is a URI without an authority, such as urn:isbn:1, and not a path (RES-39).
+// One letter is a drive of Windows.
+func isOpaque(text string) bool {
+	scheme, rest, found := strings.Cut(text, ":")
+	return found && len(scheme) > 1 && validProvider(scheme) && !strings.HasPrefix(rest, "//")
 }
 
 // notFound returns the error of RES-36, with the requested name or URI as data.

@@ -186,6 +186,7 @@ func TestRead(t *testing.T) {
 		{"unknown", "", `-32002 Resource not found {"name":"unknown"}`},
 		{"", "file://{R}/resources/none.txt", `-32002 Resource not found {"uri":"file://{R}/resources/none.txt"}`},
 		{"", "file://{R}/secret", "-32603 Resource outside allowed roots"},
+		{"", "urn:isbn:1", `-32002 Resource not found {"uri":"urn:isbn:1"}`}, // RES-39
 		{"", "nothing://x", `-32002 Resource not found {"uri":"nothing://x"}`},
 		{"", "git://x/y", `-32002 Resource not found {"uri":"git://x/y"}`},
 		{"", "../x://y", `-32002 Resource not found {"uri":"../x://y"}`},

@@ -168,6 +168,7 @@ func (h *Handshake) negotiate(asked json.RawMessage) (*revision.Revision, *mcp.E
 	case isText || rawjson.Absent(asked):
 		return revision.Latest, nil
 	}
+	asked = rawjson.AppendCompact(nil, asked) // a line has no CR (P-405)
 	names := revision.Names()
 	err := mcp.Errorf(mcp.CodeInvalidParams, "Unsupported protocol version: %s. Supported: %s", asked,
 		strings.Join(names, ","))

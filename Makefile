@@ -131,7 +131,7 @@ holdout:
 development:
 	$(GO) vet -tags programs ./test/programs/sets
 	for set in development development2 development3 development4 development5 development6 development7 \
-	  development8 development9 development10 daily; do \
+	  development8 development9 development10 development11 daily; do \
 	  $(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs/sets -set $$set || exit 1; \
 	done
 

@@ -2,7 +2,7 @@
 // about the program's options and a few everyday tasks. They were written from the documentation before wrap saw
 // the program.
 //
-// The folders development to development10 and daily have the sets that were used to improve wrap. "make
+// The folders development to development11 and daily have the sets that were used to improve wrap. "make
 // development" measures them, and their misses may be read. All programs of daily have a recipe, so only recipes are
 // measured there. Nobody looks at the files of the folder holdout while improving wrap. "make holdout" measures them,
 // and only its figures are results. Change a file of a set only to correct an error.

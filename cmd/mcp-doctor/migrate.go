@@ -86,7 +86,7 @@ func printMigration(s cli.Streams, m *validate.Migration) {
 		fmt.Fprintln(s.Out)
 	}
 	if m.Attention == 0 {
-		fmt.Fprintf(s.Out, "Nothing needs attention (notes: %d).\n", m.Notes)
+		fmt.Fprintf(s.Out, "Nothing needs attention (notes: %d). Next: mcp-bash validate\n", m.Notes)
 	} else {
 		fmt.Fprintf(s.Out, "%d difference(s) need attention (notes: %d).\n", m.Attention, m.Notes)
 	}

@@ -30,7 +30,7 @@ func printTools(w io.Writer, tools []registration.RegisteredTool) {
 		fmt.Fprintln(w, "no tools")
 		return
 	}
-	table := cli.Table{{"NAME", "LEVEL", "ALLOWED", "DESCRIPTION"}}
+	table := cli.Table{{"NAME", "LEVEL", "OFFERED", "DESCRIPTION"}}
 	for i := range tools {
 		t := &tools[i]
 		table = append(table, []string{t.Name, string(t.RequiredLevel), allowed(t), firstLine(t.Description)})

@@ -31,7 +31,7 @@ func TestTablesOnATerminal(t *testing.T) {
 		}
 	}
 	for _, tc := range []struct{ args, want string }{
-		{"list", "NAME   LEVEL     ALLOWED  DESCRIPTION\nfetch  elevated  yes      Fetches a page\n"},
+		{"list", "NAME   LEVEL     OFFERED  DESCRIPTION\nfetch  elevated  yes      Fetches a page\n"},
 		{"list --level restricted", "no tools\n"},
 		{"list --kind resources", "NAME  URI                DESCRIPTION\na     file:///srv/a.txt  The text\n"},
 		{"list --kind prompts", "no items\n"},

@@ -24,26 +24,40 @@ To specify a project explicitly:
   use --project-root /path/to/project or set MCPBASH_PROJECT_ROOT`)}
 
 // A MissingError means that the given project directory does not exist (P-106, CLI-402).
-type MissingError struct{ Dir string }
+type MissingError struct {
+	Dir   string
+	Named bool // by an option or an operand, and not by MCPBASH_PROJECT_ROOT
+}
 
 func (e *MissingError) Error() string { return e.Unwrap().Error() }
 
 // Unwrap returns the error of a command, a [*cli.Error].
 func (e *MissingError) Unwrap() error {
-	return cli.Baref(cli.CodeNotFound, "mcp-bash: MCPBASH_PROJECT_ROOT directory does not exist: %s", e.Dir).
+	if e.Named {
+		return cli.Baref(cli.CodeNotFound, "mcp-bash: %s", e.Reason()).
+			WithHint("Name an existing project directory, or create a project: mcp-bash new my-server")
+	}
+	return cli.Baref(cli.CodeNotFound, "mcp-bash: %s", e.Reason()).
 		WithHint("Set MCPBASH_PROJECT_ROOT to an existing project directory or create it first.")
+}
+
+// Reason names what does not exist.
+func (e *MissingError) Reason() string {
+	if e.Named {
+		return "the project directory does not exist: " + e.Dir
+	}
+	return "MCPBASH_PROJECT_ROOT directory does not exist: " + e.Dir
 }
 
 // FindRoot returns the project's root, absolute and without symbolic links. The root is named if it is not empty, or
 // MCPBASH_PROJECT_ROOT, or the nearest directory from dir upwards with [Marker] (CLI-401). The root directory of the
 // file system cannot be a project. The error is a [*MissingError] or [ErrNone].
 func FindRoot(env Env, named, dir string) (string, error) {
-	named = cmp.Or(named, env["MCPBASH_PROJECT_ROOT"])
-	if named != "" {
-		if info, err := os.Stat(named); err != nil || !info.IsDir() {
-			return "", &MissingError{named}
+	if root := cmp.Or(named, env["MCPBASH_PROJECT_ROOT"]); root != "" {
+		if info, err := os.Stat(root); err != nil || !info.IsDir() {
+			return "", &MissingError{Dir: root, Named: named != ""}
 		}
-		return fsys.Physical(named)
+		return fsys.Physical(root)
 	}
 	dir, err := fsys.Physical(dir)
 	if err != nil {

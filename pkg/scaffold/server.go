@@ -224,8 +224,8 @@ func missingRoot(err error) error {
 	if !errors.As(err, &missing) {
 		return err
 	}
-	const format = "mcp-bash scaffold: MCPBASH_PROJECT_ROOT directory does not exist: %s"
-	return cli.Baref(cli.CodeNotFound, format, missing.Dir).WithHint("Create it first: mkdir -p %s", missing.Dir)
+	return cli.Baref(cli.CodeNotFound, "mcp-bash scaffold: %s", missing.Reason()).
+		WithHint("Create it first: mkdir -p %s", missing.Dir)
 }
 
 // Open finds the project and reads its settings (cli chapter 4).

@@ -28,7 +28,7 @@ type Command struct {
 	Run func(s Streams, operands []string) error
 }
 
-// An Example is a command line with its purpose. In the line, NAME stands for the command as the user called it.
+// An Example is a command line with its purpose. The help replaces NAME in the line by the command that was called.
 type Example struct{ Line, Purpose string }
 
 // An Operand is an argument that is not an option.

@@ -154,6 +154,7 @@ func TestObserve(t *testing.T) {
 		{`echo x >/dev/udp/127.0.0.1/9`, "connect udp 9 by bash", "socket udp by bash"},
 		{`kill -0 $TEST`, "signal " + strconv.Itoa(os.Getpid()) + " (observe.test) by bash", ""},
 		{`sleep 30 & kill $!; (while :; do :; done) & kill $!; kill -0 0; kill -0 $$`, "", ""},
+		// The child, which is killed at once, is a target that can stop.
 		{`sleep 30 & kill -STOP $!; s=$?; kill $!; exit $s`, "call kill by bash", ""},
 		{`"$TRY" uring`, "call io_uring_setup by observe.test", ""},
 		{`"$TRY" threads`, "read OTHER/file by observe.test,read OTHER/program by observe.test", ""},

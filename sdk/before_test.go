@@ -18,6 +18,10 @@ func TestPrintedBefore(t *testing.T) {
 			" has printed a result before; the client gets both as one text, and no error\n"
 		return want
 	}
+	alone := func(before, after string, want outcome) outcome {
+		want.err = after + ": " + before + " has printed an error before; the client gets that error alone\n"
+		return want
+	}
 	problem := failure("m", `{"type":"t","message":"m"}`)
 	one := result(`{"success":true,"result":1}`, `{"success":true,"result":1}`, false)
 	var rows []row
@@ -30,7 +34,8 @@ func TestPrintedBefore(t *testing.T) {
 		{`mcp_emit_json '{"a": 1}'; mcp_error t m`, both("mcp_emit_json", `{"a":1}`, "mcp_error", problem)},
 		{`mcp_emit_text x; mcp_result_error '{"type":"t","message":"m"}'`,
 			both("mcp_emit_text", "x", "mcp_result_error", problem)},
-		{`mcp_error a b >/dev/null; mcp_result_success 1`, both("mcp_error", "", "mcp_result_success", one)},
+		{`mcp_error a b >/dev/null; mcp_result_success 1`, alone("mcp_error", "mcp_result_success", one)},
+		{`mcp_result_error '{}' >/dev/null; mcp_error t m`, alone("mcp_result_error", "mcp_error", problem)},
 		{`mcp_emit_text x; mcp_result_image none`, both("mcp_emit_text", "x", "mcp_result_image",
 			internal("mcp_result_image: not a readable file: none"))},
 		// Several parts of one result, and results in variables.

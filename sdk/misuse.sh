@@ -11,7 +11,11 @@ __mcp_no_json() { # TEXT
 }
 
 __mcp_not_alone() { # WHO
-  printf '%s: %s has printed a result before; the client gets both as one text, and no error\n' "$1" "$__mcp_said" >&2
+  local _why='a result before; the client gets both as one text, and no error'
+  case $__mcp_said in
+    mcp_error | mcp_result_error) _why='an error before; the client gets that error alone' ;;
+  esac
+  printf '%s: %s has printed %s\n' "$1" "$__mcp_said" "$_why" >&2
 }
 
 __mcp_obj_odd() { # NUMBER

@@ -26,6 +26,13 @@ import (
 // An embed is a file that a tool adds to its result (T-95).
 type embed struct{ path, mimeType, uri string }
 
+// addEmbeds adds the files that the tool listed to a result. An error of a tool with an outputSchema has none (T-218).
+func (c *call) addEmbeds(r *Result) {
+	if !r.IsError || c.entry.outputSchema == nil {
+		r.embedded = append(r.embedded, c.embeds()...)
+	}
+}
+
 // embeds returns the content items of the files that the tool listed, in order. It logs a warning
 // for files that it cannot add (T-230, T-231).
 func (c *call) embeds() []json.RawMessage {

@@ -12,6 +12,7 @@ import (
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/roots"
 )
 
 // T-188, T-189: known causes of failures appear with their remedy in the result and in the log.
@@ -119,32 +120,45 @@ func TestHintOfAnErrorIsLogged(t *testing.T) {
 // T-219: text next to a result is kept, with a warning.
 func TestTextBesideAResult(t *testing.T) {
 	b := newFixture(t, nil)
-	const result = `{"content":[{"type":"text","text":"hi"}],"isError":true}`
-	for _, tc := range []struct{ out, warning string }{
-		{"debug\n" + result, "before the result"},
-		{result + "\ndebug", "after the result"},
-		{`debug{"success":true,"result":{}}`, "before the result"},
-		{result + result, "after the result"},
-		{"  " + result + "\n", ""},
-		{`{"success":true} {"success":false}`, ""},
-		{`see {"content":7}`, ""},
-		{`cut {"content":[`, ""},
-		{"only text", ""},
+	const (
+		result  = `{"content":[{"type":"text","text":"hi"}],"isError":false}`
+		failed  = `{"content":[{"type":"text","text":"no"}],"isError":true}`
+		holds   = "standard output holds something "
+		dropped = "bytes of standard output next to an error result are not sent"
+	)
+	for _, tc := range []struct{ out, text, warning string }{
+		{"debug\n" + result, "", holds + "before the result"},
+		{result + "\ndebug", "", holds + "after the result"},
+		{`debug{"success":true,"result":{}}`, "", holds + "before the result"},
+		{result + result, "", holds + "after the result"},
+		{"  " + result + "\n", "hi", ""},
+		{`{"success":true} {"success":false}`, "", ""},
+		{`see {"content":7}`, "", ""},
+		{`cut {"content":[`, "", ""},
+		{"only text", "", ""},
+		// T-218: after an error, nothing is a result.
+		{failed + "\ndebug", "no", "5 " + dropped},
+		{failed + result, "no", "57 " + dropped},
+		{failed + "\n" + failed, "no", "56 " + dropped},
+		{"debug\n" + failed, "", holds + "before the result"},
 	} {
 		b.logs = nil
 		got := b.run(fmt.Sprintf("cat <<'END'\n%s\nEND", tc.out))
-		isText := strings.Contains(got, `"isError":false`) && textOf(t, got) == tc.out+"\n"
-		if isText == (strings.TrimSpace(tc.out) == result) {
+		want := tc.text
+		if want == "" {
+			want = tc.out + "\n"
+		}
+		if textOf(t, got) != want || strings.Contains(got, `"isError":true`) != (tc.text == "no") {
 			t.Errorf("%s: %s", tc.out, got)
 		}
-		warning := "warning mcp.tools Tool 't': standard output holds something " + tc.warning
+		warning := "warning mcp.tools Tool 't': " + tc.warning
 		if logged := b.logged(warning); logged != (tc.warning != "") {
 			t.Errorf("%s: logs %q", tc.out, b.logs)
 		}
 	}
 }
 
-// T-218.
+// T-218: of several values, only the one that outputSchema describes is sent.
 func TestSeveralValues(t *testing.T) {
 	b := newFixture(t, nil)
 	const schema = `"outputSchema":{"type":"object","required":["success"],"properties":{"success":{"type":"boolean"}}}`
@@ -152,31 +166,114 @@ func TestSeveralValues(t *testing.T) {
 		return `{"content":[{"type":"text","text":"` + why + `"}],` +
 			`"structuredContent":{"success":false,"why":"` + why + `"},"isError":true}`
 	}
-	quoted := strings.NewReplacer(`"`, `\"`, "\n", `\n`)
 	for _, tc := range []struct{ name, out, want string }{
 		{"objects", "{\"success\":true,\"n\":1}\n{\"x\":2}",
-			`"isError":false,"structuredContent":{"success":true,"n":1},"_meta":{"exitCode":0}}`},
+			`{"name":"t","content":[{"type":"text","text":"{\"success\":true,\"n\":1}"}],` +
+				`"isError":false,"structuredContent":{"success":true,"n":1},"_meta":{"exitCode":0}}`},
 		{"results, as of mcp_error without an exit", failed("a") + "\n" + failed("b"),
-			`"isError":true,"structuredContent":{"success":false,"why":"a"},"_meta":{"exitCode":0}}`},
-		{"results with and without error", `{"content":[],"structuredContent":{"success":true},"isError":false}` +
-			"\n" + failed("b"),
-			`"isError":false,"structuredContent":{"success":true},"_meta":{"exitCode":0}}`},
+			`{"name":"t","content":[{"type":"text","text":"a"}],"isError":true,` +
+				`"structuredContent":{"success":false,"why":"a"},"_meta":{"exitCode":0}}`},
+		{"a result and an error", `{"content":[],"structuredContent":{"success":true},"isError":false}` + "\n" + failed("b"),
+			`{"name":"t","content":[{"type":"text","text":"b"}],"isError":true,` +
+				`"structuredContent":{"success":false,"why":"b"},"_meta":{"exitCode":0}}`},
+		{"text and an error", "debug\n" + failed("b") + "\nmore",
+			`{"name":"t","content":[{"type":"text","text":"b"}],"isError":true,` +
+				`"structuredContent":{"success":false,"why":"b"},"_meta":{"exitCode":0}}`},
 	} {
-		want := `{"name":"t","content":[{"type":"text","text":"` + quoted.Replace(tc.out) + `\n"}],` + tc.want
-		if got := b.run("cat <<'END'\n"+tc.out+"\nEND", schema); got != want {
-			t.Errorf("%s:\n got %s\nwant %s", tc.name, got, want)
+		if got := b.run("cat <<'END'\n"+tc.out+"\nEND", schema); got != tc.want {
+			t.Errorf("%s:\n got %s\nwant %s", tc.name, got, tc.want)
 		}
-		if got := b.run("cat <<'END'\n"+tc.out+"\nEND", schema, `"validateInput":true`); got != want {
-			t.Errorf("%s, validated in full:\n got %s\nwant %s", tc.name, got, want)
+		if got := b.run("cat <<'END'\n"+tc.out+"\nEND", schema, `"validateInput":true`); got != tc.want {
+			t.Errorf("%s, validated in full:\n got %s\nwant %s", tc.name, got, tc.want)
 		}
 	}
 	for out, want := range map[string]string{
-		`{"x":1} {"success":true}`: refused(outputInvalid, strayHint(`"{\"success\":true}" after`), true),
-		`{"success":true} text`:    refused(outputNotJSON, strayHint(`"text" after`), true),
-		`7 {"success":true}`:       refused(outputInvalid, strayHint(`"7" before`), true),
+		`{"x":1} {"success":true}`: refused(outputInvalid, strayHint(`16 bytes after`), true),
+		`{"success":true} text`:    refused(outputNotJSON, strayHint(`4 bytes after`), true),
+		`7 {"success":true}`:       refused(outputInvalid, strayHint(`1 bytes before`), true),
 	} {
 		if got := b.run("cat <<'END'\n"+out+"\nEND", schema); got != want {
 			t.Errorf("%s: %s", out, got)
+		}
+	}
+}
+
+// T-218: however a tool with an outputSchema fails, its client gets nothing of its standard output but an error.
+func TestFailedOutputIsWithheld(t *testing.T) {
+	const (
+		secret   = "hunter2"
+		required = `"outputSchema":{"type":"object","required":["success"],"properties":{"success":{"type":"boolean"}}}`
+		any      = `"outputSchema":{"type":"object"}`
+		strict   = `"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"additionalProperties":false}`
+		full     = `"validateInput":true`
+		program  = `"output":{"type":"json","exitCodes":{"1":"none"}}`
+		failed   = `echo '{"content":[{"type":"text","text":"no"}],"isError":true}'; `
+		listed   = `echo hunter2 >file; printf file >"$MCP_TOOL_RESOURCES_FILE"; `
+	)
+	every := [][]string{{required}, {any}, {required, full}}
+	programs := append([][]string{{required, program}}, every...)
+	refusing := [][]string{{required}, {required, full}, {strict, full}, {required, program}}
+	fixtures := map[string]*fixture{}
+	for _, mode := range []string{"result", "error"} {
+		fixtures[mode] = newFixture(t, project.Env{"MCPBASH_TOOL_FAILURE_MODE": mode, "MCPBASH_DEBUG_ERRORS": "true",
+			"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "50000", "MCPBASH_MAX_TOOL_STDERR_SIZE": "50000"})
+	}
+	for _, tc := range []struct {
+		name, body, want string
+		entries          [][]string
+	}{
+		{"text after an error", failed + `echo hunter2`, "no", every},
+		{"values after an error", failed + `echo '{"success":true,"x":"hunter2"}'`, "no", every},
+		{"text before an error", `echo hunter2; ` + failed, "no", every},
+		{"values before an error", `echo '{"success":true,"x":"hunter2"}';` + failed, "no", every},
+		{"an error and a status", failed + `echo hunter2; exit 3`, "no", every},
+		{"a file of an error", listed + failed, "no", every},
+		{"a file of a failure", listed + `exit 3`, "", programs},
+		{"text", `echo hunter2`, outputNotJSON, every},
+		{"text of a program", `echo hunter2; exit 1`, "", programs},
+		{"text before an object", `echo hunter2; echo '{"success":true}'`, outputNotJSON, every},
+		{"text after an object", `echo '{"success":true}'; echo hunter2`, outputNotJSON, every},
+		{"an invalid member", `echo '{"success":"hunter2"}'`, "", refusing},
+		{"an invalid name", `echo '{"hunter2":1}'`, "", refusing},
+		{"a later value", `echo '{"success":true}'; echo '{"x":"hunter2"}'`, "", every},
+		{"a result that does not fit", `echo '{"content":[{"type":"text","text":"hunter2"}],"isError":false}'`, "",
+			refusing[:2]},
+		{"a status", `echo hunter2; echo why >&2; exit 3`, "why", programs},
+		{"an object and a status", `echo '{"success":true,"x":"hunter2"}'; exit 3`, "", programs},
+		{"a result and a status", `echo '{"content":[{"type":"text","text":"hunter2"}],"isError":false}'; exit 3`, "",
+			programs},
+		{"an error file", `echo hunter2; echo '{"code":-32010,"message":"no"}' >"$MCP_TOOL_ERROR_FILE"`, "no", programs},
+		{"invalid arguments", `echo hunter2; echo '{"code":-32602,"message":"no"}' >"$MCP_TOOL_ERROR_FILE"`, "no", programs},
+		{"killed", `echo hunter2; kill -KILL $$`, "", programs},
+		{"terminated", `echo hunter2; kill $$`, "Tool cancelled", programs},
+		{"too much output", `echo hunter2; printf '%60000s'; sleep 60`, "output exceeded", programs[:2]},
+		{"too many messages", `echo hunter2; printf '%60000s' >&2; sleep 60`, "stderr exceeded", programs[:2]},
+		{"the time", `echo hunter2; sleep 60`, "timed out", programs[:2]},
+	} {
+		for _, entry := range tc.entries {
+			for mode, b := range fixtures {
+				b.logs = nil
+				b.add("t", tc.body, entry...)
+				request := &Request{ID: `"t"`, Name: "t", Roots: roots.Scope{List: roots.List{{Path: b.root}}}}
+				if tc.name == "the time" {
+					request.Timeout = 1
+				}
+				got := b.call(request)
+				if strings.Contains(got, secret) || b.logged(secret) || !strings.Contains(got, tc.want) {
+					t.Errorf("%s, %s, mode %s, want %q:\n%s\n%q", tc.name, entry, mode, tc.want, got, b.logs)
+				}
+			}
+		}
+	}
+}
+
+// T-218: the limit of the lines that may be an error result.
+func TestLaterErrorLimit(t *testing.T) {
+	const failed = "\n" + `{"content":[],"isError":true}`
+	for n, want := range map[int]bool{maxErrors - 1: true, maxErrors: false} {
+		stdout := []byte("text" + strings.Repeat("\n"+`{"content":`, n) + failed)
+		if a := laterError(stdout); a.isError != want {
+			t.Errorf("after %d other lines: %v", n, a)
 		}
 	}
 }

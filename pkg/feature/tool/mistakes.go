@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -131,29 +130,24 @@ func (c *call) invalidText(stdout []byte) string {
 
 // outputHint returns the hint for output that an outputSchema refuses (T-405).
 func (c *call) outputHint(message string, data json.RawMessage, stdout []byte) string {
+	if c.entry.output == nil && soleValue(stdout) == nil {
+		if text := c.strayText(stdout); text != "" {
+			return text
+		}
+	}
 	const remedy = `; print the result with mcp_result_success "$(mcp_json_obj NAME VALUE)"`
 	switch message {
 	case outputEmpty:
 		return c.shown(c.script) + " printed nothing, but outputSchema requires JSON" + remedy
 	case outputNotJSON:
-		return fmt.Sprintf("standard output begins with %s, but outputSchema requires JSON", beginning(stdout)) + remedy
+		return fmt.Sprintf("standard output is %d bytes of text, but outputSchema requires JSON",
+			len(bytes.TrimSpace(stdout))) + remedy
 	}
-	violations := c.check(c.entry.outputSchema, data, "outputSchema")
+	violations := c.outputViolations(data)
 	if violations == nil {
 		return "the output does not match outputSchema; correct the tool, or its tool.meta.json"
 	}
 	return fmt.Sprintf("outputSchema: %s; correct the tool, or its tool.meta.json", violations[0])
-}
-
-// maxQuoted limits output in hints, in characters.
-const maxQuoted = 60
-
-func beginning(output []byte) string {
-	text := []rune(strings.TrimSpace(validText(output[:min(len(output), 8*maxQuoted)])))
-	if len(text) > maxQuoted {
-		text = append(text[:maxQuoted], '…')
-	}
-	return strconv.Quote(string(text))
 }
 
 // addOwnHint adds the hint of mcp_error to the texts, because models may read only texts (T-406).

@@ -154,13 +154,14 @@ func (c *call) timedOut(timeout *timeoutError, res *script.Result) *Result {
 	return r
 }
 
-// beginFailure returns a result without texts, and its hint. The error is set if failures are errors.
-func (c *call) beginFailure(res *script.Result, value json.RawMessage) (r *Result, hint string, err error) {
+// beginFailure returns a result without texts, and its hint. The error is set if failures are errors. sent is the
+// part of standard output that the client may get.
+func (c *call) beginFailure(res *script.Result, value json.RawMessage, sent []byte) (*Result, string, error) {
 	tail := c.tail(res.Stderr)
 	message, _, _ := strings.Cut(tail, "\n")
 	message = cmp.Or(strings.TrimRight(message, "\r"), toolFailed)
 	c.summarise(res, message, false)
-	hint, failure := c.hint(res, value), c.failureError(res, tail, message)
+	hint, failure := c.hint(res, value), c.failureError(res, sent, tail, message)
 	if c.tools.project.Calls.FailureIsError {
 		return nil, "", failure
 	}
@@ -169,29 +170,33 @@ func (c *call) beginFailure(res *script.Result, value json.RawMessage) (r *Resul
 
 // failed returns the result of a script with another exit status than 0 (T-185 to T-187).
 func (c *call) failed(res *script.Result) (*Result, error) {
-	value := soleValue(res.Stdout)
-	if e := printedError(value); e != nil {
+	a := c.reply(res.Stdout)
+	if e := printedError(a.value); e != nil {
 		return nil, e
 	}
-	r, hint, err := c.beginFailure(res, value)
+	sent := c.sentOfFailure(&a, res.Stdout)
+	r, hint, err := c.beginFailure(res, a.value, sent)
 	if err != nil {
 		return nil, err
 	}
-	if members := callToolResult(value); members != nil {
-		r.own = members
-		r.structured = c.ownStructured(members)
+	if a.members != nil && sent != nil {
+		r.own = a.members
+		r.structured = c.ownStructured(a.members)
+		c.warnOther(&a)
 	} else {
-		r.texts = failureTexts(res.Stdout, r.stderr)
-		if rawjson.KindOf(value) == rawjson.Object {
-			r.structured = rawjson.Normal(value)
+		r.texts = failureTexts(sent, r.stderr)
+		if rawjson.KindOf(a.value) == rawjson.Object && sent != nil {
+			r.structured = rawjson.Normal(a.value)
 		}
 	}
 	if hint != "" {
 		r.texts = append(r.texts, []byte(hint))
 	}
-	r.addOwnHint(value)
+	if sent != nil {
+		r.addOwnHint(a.value)
+	}
 	c.dropInvalid(r)
-	r.embedded = c.embeds()
+	c.addEmbeds(r)
 	return r, nil
 }
 
@@ -227,9 +232,9 @@ func failureTexts(stdout []byte, tail string) [][]byte {
 }
 
 // failureError returns the error that the Bash edition sends (T-187).
-func (c *call) failureError(res *script.Result, tail, message string) *mcp.Error {
-	if len(res.Stdout) > 0 {
-		return mcp.Errorf(mcp.CodeInternal, "%s", toolFailed).WithData(strings.TrimRight(validText(res.Stdout), "\r\n"))
+func (c *call) failureError(res *script.Result, sent []byte, tail, message string) *mcp.Error {
+	if len(sent) > 0 {
+		return mcp.Errorf(mcp.CodeInternal, "%s", toolFailed).WithData(strings.TrimRight(validText(sent), "\r\n"))
 	}
 	e := mcp.Errorf(mcp.CodeInternal, "%s", message)
 	var b rawjson.Builder
@@ -253,41 +258,36 @@ func (c *call) failureError(res *script.Result, tail, message string) *mcp.Error
 // schema (T-195, T-196).
 func (c *call) succeeded(res *script.Result) (*Result, error) {
 	r := &Result{Status: res.Status, name: c.entry.name, stderr: c.tail(res.Stderr)}
-	value := soleValue(res.Stdout)
-	members := callToolResult(value)
-	if members != nil {
-		r.own = members
+	a := c.reply(res.Stdout)
+	sent := a.sent(res.Stdout)
+	if a.members != nil {
+		r.own, r.IsError = a.members, a.isError
+		r.structured = c.ownStructured(a.members)
 	} else {
-		r.texts = [][]byte{res.Stdout}
-	}
-	stray := ""
-	if value == nil {
-		stray = c.strayText(res.Stdout)
-	}
-	if value == nil && c.entry.outputSchema != nil { // T-218
-		value = firstValue(res.Stdout)
-		members = callToolResult(value)
-	}
-	if members != nil {
-		r.IsError = rawjson.True(rawjson.Get(value, "isError"))
-		r.structured = c.ownStructured(members)
-	} else if c.mayStructure(value) {
-		r.structured = rawjson.Normal(value)
-	}
-	if !r.IsError {
-		if refused, err := c.checkOutput(r, value, members != nil, res, stray); refused != nil || err != nil {
-			return refused, err
+		r.texts = [][]byte{sent}
+		if c.mayStructure(a.value) {
+			r.structured = rawjson.Normal(a.value)
 		}
 	}
-	if note := c.invalidText(res.Stdout); note != "" {
+	switch {
+	case r.IsError:
+	case c.entry.outputSchema != nil:
+		if refused, err := c.checkOutput(r, a.value, a.members != nil, res); refused != nil || err != nil {
+			return refused, err
+		}
+	case a.value == nil:
+		c.explained(c.strayText(res.Stdout))
+	}
+	c.warnOther(&a)
+	if note := c.invalidText(sent); note != "" {
 		r.texts = append(r.texts, []byte(note))
 	}
 	if r.IsError {
-		r.addOwnHint(value)
+		r.addOwnHint(a.value)
 	}
 	c.review()
 	c.dropInvalid(r)
-	r.embedded = c.embeds()
+	c.addEmbeds(r)
 	return r, nil
 }
 

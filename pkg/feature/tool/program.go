@@ -50,10 +50,10 @@ func (c *call) programOutcome(res *script.Result) (*Result, error) {
 			return refused, nil
 		}
 	}
-	if refused, err := c.checkOutput(r, value, false, res, ""); refused != nil || err != nil {
+	if refused, err := c.checkOutput(r, value, false, res); refused != nil || err != nil {
 		return refused, err
 	}
-	r.embedded = append(r.embedded, c.embeds()...)
+	c.addEmbeds(r)
 	return r, nil
 }
 
@@ -192,14 +192,15 @@ const (
 // programFailed returns the result of a program that failed: its messages, its output within
 // limits, and how it ended (T-507).
 func (c *call) programFailed(res *script.Result) (*Result, error) {
-	r, hint, err := c.beginFailure(res, nil)
+	sent := c.sentOfFailure(&reply{}, res.Stdout)
+	r, hint, err := c.beginFailure(res, nil, sent)
 	if err != nil {
 		return nil, err
 	}
 	if r.stderr != "" {
 		r.texts = append(r.texts, []byte(r.stderr))
 	}
-	if shown := excerpt(res.Stdout, maxFailureHead, maxFailureTail); shown != nil {
+	if shown := excerpt(sent, maxFailureHead, maxFailureTail); shown != nil {
 		r.texts = append(r.texts, shown)
 	}
 	if end := programEnd(res); !strings.HasPrefix(hint, end) {
@@ -208,7 +209,7 @@ func (c *call) programFailed(res *script.Result) (*Result, error) {
 	if hint != "" {
 		r.texts = append(r.texts, []byte(hint))
 	}
-	r.embedded = c.embeds()
+	c.addEmbeds(r)
 	return r, nil
 }
 
@@ -277,7 +278,7 @@ func (c *call) programTimeout(k *clock) string {
 
 func (c *call) partialOutput(res *script.Result) []byte {
 	shown := excerpt(res.Stdout, 0, maxPartial)
-	if c.entry.output == nil || shown == nil {
+	if c.entry.output == nil || c.entry.outputSchema != nil || shown == nil {
 		return nil
 	}
 	return append([]byte("Output until then:\n"), shown...)

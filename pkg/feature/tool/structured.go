@@ -42,8 +42,7 @@ func firstValue(stdout []byte) (first json.RawMessage) {
 	}
 }
 
-// strayText warns about output next to a result, because all output then becomes plain text (T-219). It returns the
-// warning, or "".
+// strayText describes output next to a result, because all output then becomes plain text (T-219), or returns "".
 func (c *call) strayText(stdout []byte) string {
 	begins := []string{`{"content":`, `{"success":`}
 	if c.entry.outputSchema != nil { // any object may be the result
@@ -58,19 +57,19 @@ func (c *call) strayText(stdout []byte) string {
 		if err != nil || begin != "{" && callToolResult(value) == nil && !isEnvelope(value) {
 			continue
 		}
-		place, stray := "after", rest
-		if before := bytes.TrimSpace(stdout[:at]); len(before) > 0 {
+		place, stray := "after", len(bytes.TrimSpace(rest))
+		if before := len(bytes.TrimSpace(stdout[:at])); before > 0 {
 			place, stray = "before", before
-		} else if len(bytes.TrimSpace(rest)) == 0 {
+		} else if stray == 0 {
 			continue
 		}
 		hint := "standard output holds something " + place + " the result, so all of it is sent as text; " +
 			"print nothing else there, and messages to standard error (>&2)"
 		if c.entry.outputSchema != nil {
-			hint = fmt.Sprintf("standard output has %s %s the result, so it is not the JSON that outputSchema requires. "+
-				"Print nothing else there, and messages to standard error (>&2)", beginning(stray), place)
+			hint = fmt.Sprintf("standard output has %d bytes %s the result, so it is not the JSON that outputSchema requires. "+
+				"Print nothing else there, and messages to standard error (>&2)", stray, place)
 		}
-		return c.explained(hint)
+		return hint
 	}
 	return ""
 }
@@ -159,9 +158,8 @@ const (
 )
 
 // checkOutput validates a success against the tool's outputSchema (T-213 to T-216). value is
-// standard output as JSON. isResult means that the value is a CallToolResult. stray is the result of strayText.
-func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res *script.Result,
-	stray string) (*Result, error) {
+// standard output as JSON. isResult means that the value is a CallToolResult.
+func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res *script.Result) (*Result, error) {
 	s := c.entry.outputSchema
 	if s == nil {
 		return nil, nil
@@ -181,7 +179,7 @@ func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res 
 	case data == nil:
 		message = outputNotJSON
 	case full:
-		if violations = c.check(s, data, "outputSchema"); violations != nil {
+		if violations = c.outputViolations(data); violations != nil {
 			message = outputInvalid
 		}
 	case c.request.AnyStructured && !describesObject(s):
@@ -191,12 +189,10 @@ func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res 
 	case !satisfies(s, data):
 		message = outputInvalid
 	}
-	switch {
-	case message == "":
+	if message == "" {
 		return nil, nil
-	case stray == "":
-		stray = c.explained(c.outputHint(message, data, res.Stdout))
 	}
+	hint := c.explained(c.outputHint(message, data, res.Stdout))
 	if c.tools.project.Calls.FailureIsError && !full {
 		e := mcp.Errorf(mcp.CodeInternal, "%s", message)
 		e.Data = c.outputDiagnosis(res)
@@ -207,7 +203,7 @@ func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res 
 		refused = violated("output_validation_error", "Invalid output: ", violations)
 	}
 	if violations == nil {
-		refused.texts = append(refused.texts, []byte(stray))
+		refused.texts = append(refused.texts, []byte(hint))
 	}
 	refused.name, refused.Status, refused.stderr, refused.noMeta = c.entry.name, res.Status, r.stderr, false
 	c.dropInvalid(refused)

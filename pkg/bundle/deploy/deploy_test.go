@@ -139,6 +139,30 @@ func TestHardening(t *testing.T) {
 	}
 }
 
+// H-704: a server reads the token file where it is edited, or where the cluster updates it. A copy, or a mount of the file
+// alone, stays what it was when somebody is removed.
+func TestRevocable(t *testing.T) {
+	for _, format := range Formats() {
+		r, err := Make(demo(), Options{Format: format})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := r.Files[0].Text
+		for _, form := range []string{"LoadCredential", "subPath", "%d/"} {
+			if strings.Contains(text, form) {
+				t.Errorf("%s uses %s", format, form)
+			}
+		}
+		mount := map[string]string{
+			"kubernetes": "mountPath: /run/mcp-bash\n", "toolhive": "mountPath: /run/mcp-bash\n",
+			"systemd": "\nBindReadOnlyPaths=/etc/mcp-bash/demo\n",
+		}[format]
+		if mount != "" && (!strings.Contains(text, mount) || !strings.Contains(text, "/tokens.json")) {
+			t.Errorf("%s does not mount the folder of the token file:\n%s", format, text)
+		}
+	}
+}
+
 // H-702: one replica has no autoscaler, no disruption budget and no other replicas to reach.
 func TestOneReplica(t *testing.T) {
 	for replicas, want := range map[int]string{

@@ -30,7 +30,7 @@ var layers = [][]string{
 	{"pkg/cli", "pkg/run", "pkg/wire", "schemas"},
 	{"pkg/files"},
 	{"pkg/text"},
-	{"pkg/json", "sdk", "lib", "providers", "share"},
+	{"pkg/json", "pkg/clock", "sdk", "lib", "providers", "share"},
 }
 
 // outside are the libraries a package may use beyond the standard one; "" for

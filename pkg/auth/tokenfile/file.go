@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/clock"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/trust"
@@ -18,11 +19,12 @@ import (
 
 // A File is an open token file, an [auth.Authenticator]. Its methods are safe for concurrent use.
 type File struct {
-	path string
-	log  func(line string)
-	now  func() time.Time
+	path    string
+	log     func(line string)
+	now     func() time.Time
+	elapsed func() time.Duration // [clock.Now]
 
-	checked atomic.Int64 // the time of the last look at the file, in nanoseconds
+	checked atomic.Int64 // the time of the last look at the file, of elapsed
 	table   atomic.Pointer[table]
 	mu      sync.Mutex // for reading the file
 	logged  string     // the line about the file's fault, or ""
@@ -47,13 +49,13 @@ const interval = time.Second
 // Open reads a token file. log receives a line when the file becomes unusable, or usable again.
 // It may be called at any time, by any goroutine.
 func Open(path string, log func(line string)) (*File, error) {
-	f := &File{path: path, log: log, now: time.Now}
+	f := &File{path: path, log: log, now: time.Now, elapsed: clock.Now}
 	t := f.read()
 	if t.fault != nil {
 		return nil, fmt.Errorf("token file %s: %w", path, t.fault)
 	}
 	f.table.Store(t)
-	f.checked.Store(f.now().UnixNano())
+	f.checked.Store(int64(f.elapsed()))
 	return f, nil
 }
 
@@ -98,13 +100,13 @@ func load(path string) (*document, folder.Stamp, error) {
 
 // current returns the content of the file. It checks the file again after [interval].
 func (f *File) current() *table {
-	now := f.now()
-	if now.UnixNano()-f.checked.Load() < int64(interval) || !f.mu.TryLock() {
+	now := f.elapsed()
+	if now-time.Duration(f.checked.Load()) < interval || !f.mu.TryLock() {
 		return f.table.Load()
 	}
 	defer f.mu.Unlock()
 	old := f.table.Load()
-	f.checked.Store(now.UnixNano())
+	f.checked.Store(int64(now))
 	if old.fault == nil && f.unchanged(old) {
 		return old
 	}

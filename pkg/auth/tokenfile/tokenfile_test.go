@@ -22,9 +22,10 @@ import (
 // A watched is an open file with a clock and a log.
 type watched struct {
 	*File
-	path string
-	time time.Time
-	log  []string
+	path  string
+	time  time.Time     // of the wall clock
+	since time.Duration // a time that only grows
+	log   []string
 }
 
 func open(t *testing.T, path string) *watched {
@@ -35,13 +36,14 @@ func open(t *testing.T, path string) *watched {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.time = time.Now()
+	w.time, w.since = time.Now(), w.elapsed()
 	w.now = func() time.Time { return w.time }
+	w.elapsed = func() time.Duration { return w.since }
 	return w
 }
 
 // later lets the file be looked at again.
-func (w *watched) later() { w.time = w.time.Add(interval) }
+func (w *watched) later() { w.time, w.since = w.time.Add(interval), w.since+interval }
 
 func (w *watched) ask(t *testing.T, token string) (*auth.Identity, *auth.Error) {
 	t.Helper()
@@ -258,6 +260,21 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
+// H-243: the time between two looks does not depend on the wall clock, which may be set back.
+func TestClockSetBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens.json")
+	secret := create(t, path, Token{Name: "a"})
+	w := open(t, path)
+	if err := Revoke(t.Context(), path, "a"); err != nil {
+		t.Fatal(err)
+	}
+	w.later()
+	w.time = w.time.Add(-time.Hour)
+	if _, fault := w.ask(t, secret); fault == nil || fault.Kind != auth.Invalid {
+		t.Errorf("a second after it was revoked, the token counts: %v", fault)
+	}
+}
+
 // Requests and edits at the same time see a whole file.
 func TestConcurrent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
@@ -266,7 +283,7 @@ func TestConcurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.now = func() time.Time { f.checked.Store(0); return time.Now() } // look at each request
+	f.elapsed = func() time.Duration { f.checked.Store(0); return time.Hour } // look at each request
 	ctx, cancel := context.WithCancel(t.Context())
 	var wait sync.WaitGroup
 	for range 4 {

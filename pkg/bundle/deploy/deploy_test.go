@@ -139,8 +139,8 @@ func TestHardening(t *testing.T) {
 	}
 }
 
-// H-704: a server reads the token file where it is edited, or where the cluster updates it. A copy, or a mount of the file
-// alone, stays what it was when somebody is removed.
+// H-704: a server reads the token file where it is edited, or where the cluster updates it. A copy, or a mount of the
+// file alone, stays what it was when somebody is removed.
 func TestRevocable(t *testing.T) {
 	for _, format := range Formats() {
 		r, err := Make(demo(), Options{Format: format})
@@ -158,7 +158,7 @@ func TestRevocable(t *testing.T) {
 			"systemd": "\nBindReadOnlyPaths=/etc/mcp-bash/demo\n",
 		}[format]
 		if mount != "" && (!strings.Contains(text, mount) || !strings.Contains(text, "/tokens.json")) {
-			t.Errorf("%s does not mount the folder of the token file:\n%s", format, text)
+			t.Errorf("%s does not mount the folder of tokens.json:\n%s", format, text)
 		}
 	}
 }

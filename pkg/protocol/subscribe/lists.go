@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mcp-bash/pkg/clock"
 	"mcp-bash/pkg/feature/skill"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
@@ -28,7 +29,7 @@ type Lists struct {
 
 	started atomic.Bool   // a client listens, or did a moment ago
 	fresh   atomic.Bool   // a check of all lists is about to begin
-	last    atomic.Int64  // when the last check began, in nanoseconds
+	last    atomic.Int64  // when the last check began, of [clock.Now]
 	running chan struct{} // contains one element during a check, and after the end
 }
 
@@ -106,7 +107,7 @@ func (l *Lists) Poke() {
 		return
 	}
 	last := l.last.Load()
-	if time.Now().UnixNano()-last < int64(checkPause) || !l.tryBegin() {
+	if clock.Now()-time.Duration(last) < checkPause || !l.tryBegin() {
 		return
 	}
 	go func() {
@@ -141,7 +142,7 @@ func (l *Lists) begin(ctx context.Context) bool {
 func (l *Lists) tryBegin() bool {
 	select {
 	case l.running <- struct{}{}:
-		l.last.Store(time.Now().UnixNano())
+		l.last.Store(int64(clock.Now()))
 		return true
 	default:
 		return false

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/clock"
 	"mcp-bash/pkg/protocol"
 )
 
@@ -13,7 +14,7 @@ import (
 type caller struct {
 	key    string // of the identity
 	client *protocol.Client
-	used   atomic.Int64 // the time of the last request, in nanoseconds
+	used   atomic.Int64 // the time of the last request, of [clock.Now]
 }
 
 // callerUnused is how long the client of an identity without requests is kept.
@@ -35,13 +36,13 @@ func (s *Server) callerOf(id *auth.Identity) *caller {
 		})
 		s.callers[key] = c
 	}
-	c.used.Store(time.Now().UnixNano())
+	c.used.Store(int64(clock.Now()))
 	return c
 }
 
 // dropCallers removes the clients of identities that no longer send requests.
 func (s *Server) dropCallers() {
-	since := time.Now().Add(-callerUnused).UnixNano()
+	since := int64(clock.Now() - callerUnused)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for key, c := range s.callers {

@@ -10,13 +10,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"mcp-bash/pkg/clock"
 )
 
 // A timedConn is a connection of a client that must read what is written within a time.
 type timedConn struct {
 	net.Conn
 	within time.Duration
-	until  atomic.Int64 // the deadline, in nanoseconds since 1970
+	until  atomic.Int64 // the deadline, of [clock.Now]
 
 	mu       sync.Mutex
 	gathered *[]byte // collects writes; nil: each write is sent at once
@@ -37,11 +39,9 @@ func (c *timedConn) Write(p []byte) (int, error) {
 // write writes with a deadline. A deadline costs as much as a small write, so write keeps one that
 // leaves at least three quarters of the time.
 func (c *timedConn) write(p []byte) (int, error) {
-	now := time.Now()
-	if c.until.Load()-now.UnixNano() < int64(c.within/4*3) {
-		until := now.Add(c.within)
-		c.until.Store(until.UnixNano())
-		c.SetWriteDeadline(until)
+	if now := clock.Now(); time.Duration(c.until.Load())-now < c.within/4*3 {
+		c.until.Store(int64(now + c.within))
+		c.SetWriteDeadline(time.Now().Add(c.within))
 	}
 	return c.Conn.Write(p)
 }

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/clock"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/serve/httpd/internal/headers"
@@ -29,7 +29,7 @@ type session struct {
 	accept sync.Mutex
 
 	open atomic.Int32 // requests of HTTP that are not answered
-	used atomic.Int64 // when the last one ended, in nanoseconds
+	used atomic.Int64 // when the last one ended, of [clock.Now]
 
 	mu       sync.Mutex
 	last     int // the number of the last stream
@@ -45,7 +45,7 @@ func (s *Server) newSession(r *http.Request) (*session, *mcp.Error) {
 	id := auth.IdentityOf(r.Context())
 	se := &session{server: s, id: rand.Text(), owner: id.Key(), streams: map[string]*stream{}}
 	se.own = se.newStream()
-	se.used.Store(time.Now().UnixNano())
+	se.touch()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -109,7 +109,7 @@ func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id jsonrpc.ID
 func (se *session) begin() (end func()) {
 	se.open.Add(1)
 	return func() {
-		se.used.Store(time.Now().UnixNano())
+		se.touch()
 		se.open.Add(-1)
 	}
 }
@@ -234,7 +234,7 @@ func (se *session) after(id string) (*stream, int) {
 }
 
 // touch begins the time after which the session is idle.
-func (se *session) touch() { se.used.Store(time.Now().UnixNano()) }
+func (se *session) touch() { se.used.Store(int64(clock.Now())) }
 
 // delete ends a session.
 func (s *Server) delete(w http.ResponseWriter, r *http.Request) {
@@ -275,7 +275,7 @@ func (s *Server) dropSessions() {
 	if s.limits.sessionIdle <= 0 {
 		return
 	}
-	since := time.Now().Add(-s.limits.sessionIdle).UnixNano()
+	since := int64(clock.Now() - s.limits.sessionIdle)
 	var idle []*session
 	s.mu.Lock()
 	for _, se := range s.sessions {

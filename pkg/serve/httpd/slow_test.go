@@ -5,12 +5,14 @@ package httpd
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"testing"
 	"time"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/clock"
 	"mcp-bash/pkg/project"
 )
 
@@ -46,6 +48,20 @@ func TestSlowReaders(t *testing.T) {
 	defer cancel()
 	if err := s.http.Shutdown(ctx); err != nil {
 		t.Error("a connection stays open:", err)
+	}
+}
+
+// H-11: the time to read does not depend on the wall clock, which may be set back.
+func TestWriteDeadline(t *testing.T) {
+	here, there := net.Pipe()
+	go io.Copy(io.Discard, there)
+	defer here.Close()
+	c := &timedConn{Conn: here, within: time.Minute}
+	if _, err := c.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if left := time.Duration(c.until.Load()) - clock.Now(); left <= 0 || left > time.Minute {
+		t.Errorf("the deadline is in %v", left)
 	}
 }
 

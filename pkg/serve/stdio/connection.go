@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mcp-bash/pkg/clock"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/wire/jsonrpc"
@@ -48,7 +49,7 @@ type Connection struct {
 	client Client
 	reader *jsonrpc.Reader // belongs to the goroutine that reads
 
-	activity atomic.Int64 // when the last line was read, in nanoseconds
+	activity atomic.Int64 // when the last line was read, of [clock.Now]
 	endings  chan protocol.Ending
 	hangup   sync.Once                       // starts awaitHangup
 	lost     atomic.Pointer[protocol.Ending] // set when the output could not be written
@@ -60,7 +61,7 @@ func New(c Config, connect func(protocol.Connection) Client) *Connection {
 		Config: c, reader: jsonrpc.NewReader(c.Streams, c.Project.Limits.Line), endings: make(chan protocol.Ending, 1),
 	}
 	conn.Writer = jsonrpc.NewWriter(c.Streams, c.Project.Limits.Pending, conn.writeFailed)
-	conn.activity.Store(time.Now().UnixNano())
+	conn.activity.Store(int64(clock.Now()))
 	conn.client = connect(conn)
 	return conn
 }
@@ -107,7 +108,7 @@ func (c *Connection) read() {
 		}
 		c.AwaitRoom()
 		line, err := c.reader.Next()
-		c.activity.Store(time.Now().UnixNano())
+		c.activity.Store(int64(clock.Now()))
 		switch {
 		case errors.Is(err, jsonrpc.ErrTooLong):
 			c.client.RefuseLong(c)

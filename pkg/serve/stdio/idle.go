@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"mcp-bash/pkg/clock"
 	"mcp-bash/pkg/protocol"
 )
 
@@ -23,9 +24,9 @@ func (c *Connection) watchIdle() {
 		case <-timer.C:
 		}
 		if c.client.Busy() {
-			c.activity.Store(time.Now().UnixNano()) // the time begins when the last request ends
+			c.activity.Store(int64(clock.Now())) // the time begins when the last request ends
 		}
-		quiet := time.Since(time.Unix(0, c.activity.Load()))
+		quiet := clock.Now() - time.Duration(c.activity.Load())
 		if quiet >= limit {
 			secs := strconv.Itoa(int(limit / time.Second))
 			c.client.Warn("Server idle timeout (" + secs + "s) - no client activity")

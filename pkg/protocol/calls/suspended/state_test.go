@@ -4,12 +4,17 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/protocol/internal/seal"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 var someState = requestState{
@@ -95,6 +100,24 @@ func TestOwner(t *testing.T) {
 	} {
 		if got := tc.at.Owner(tc.sealed, tc.caller); got != tc.want {
 			t.Errorf("%d: %q, want %q", n, got, tc.want)
+		}
+	}
+}
+
+// M-52: the expiry counts for the calls of other processes. The wall clock does not end those of this one.
+func TestExpiry(t *testing.T) {
+	keys := [][]byte{bytes.Repeat([]byte{1}, seal.KeySize)}
+	here := NewTable(t.Context(), &project.Project{}, "", seal.New(keys))
+	other := NewTable(t.Context(), &project.Project{}, "", seal.New(keys))
+	r := &calls.Request{Method: &calls.Method{Name: "tools/call"}}
+	for of, want := range map[*Table]string{here: usedUp, other: "it has expired; call again"} {
+		state := of.own
+		state.request, state.expires = digestOf(r.Method.Name, nil), time.Now().Add(-time.Hour)
+		r.Params = rawjson.AppendString([]byte(`{"requestState":`), sealState(of.sealer, state, "anna"))
+		r.Params = append(r.Params, '}')
+		_, err := here.NewClient(nil, "anna").find(r)
+		if e, ok := errors.AsType[*mcp.Error](err); !ok || string(e.Data) != strconv.Quote(want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

@@ -159,14 +159,15 @@ func badState(reason string) *mcp.Error {
 	return mcp.Errorf(mcp.CodeInvalidParams, "Invalid requestState").WithData(reason)
 }
 
-// find returns the call that a retry belongs to. The retry serves it from now on.
+// find returns the call that a retry belongs to. The retry serves it from now on. A call of this process ends when its
+// time is over, so only the state of another process has a time of the wall clock.
 func (c *Client) find(r *calls.Request) (*call, error) {
 	t := c.table
 	state, err := openState(t.sealer, rawjson.TextOf(r.Params, "requestState"), c.caller)
 	switch {
 	case err != nil:
 		return nil, badState(err.Error())
-	case time.Now().After(state.expires):
+	case state.process != t.own.process && time.Now().After(state.expires):
 		return nil, badState("it has expired; call again")
 	case state.request != digestOf(r.Method.Name, r.Params):
 		return nil, badState("it belongs to another method, name or arguments")

@@ -20,7 +20,7 @@ type Identity struct {
 	Tools   []string // patterns of the tools that the caller may call; nil: all
 	// Accepts reports whether the credential is still accepted: it has not expired, and nobody has
 	// revoked it. nil: nothing of that can happen.
-	Accepts func() bool
+	Accepts func() bool `json:"-"` // other replicas get all other parts (H-504)
 }
 
 // Accepted reports whether the caller's credential is still accepted.

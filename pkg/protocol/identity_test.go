@@ -219,15 +219,15 @@ func TestReplicas(t *testing.T) {
 		{foreign, reader, "", "is not one of this server's"},
 		{silent, reader, "http://a:1", "belongs to another server"},
 	} {
-		if got, _ := tc.at.Owner(tc.caller, "tools/call", params); got != tc.owner {
-			t.Errorf("the owner is %q, want %q", got, tc.owner)
+		if got, _ := tc.at.Owner(tc.caller, "tools/call", params); got.URL != tc.owner {
+			t.Errorf("the owner is %+v, want %q", got, tc.owner)
 		}
 		if got := as(t, tc.at, tc.caller, true).request("9", "tools/call", retry); !strings.Contains(got, tc.answer) {
 			t.Errorf("%s, want %s", got, tc.answer)
 		}
 	}
-	if got, _ := a.Owner(reader, "tools/call", params); got != "" {
-		t.Errorf("the owner forwards to %q", got)
+	if got, _ := a.Owner(reader, "tools/call", params); got != (Owner{}) {
+		t.Errorf("the owner forwards to %+v", got)
 	}
 	other := strings.Replace(retry, "alpha", "other", 1)
 	if got := anna.request("2", "tools/call", other); !strings.Contains(got, "another method, name or arguments") {

@@ -8,7 +8,6 @@ package protocol
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"sync"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/feature/tool/paramheader"
-	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/protocol/calls"
@@ -85,9 +83,6 @@ func (l *Log) Debugging() bool {
 	return l.console.Settings.Level <= mcp.Debug || slices.ContainsFunc(l.clients(), (*session.Session).Debugging)
 }
 
-// A Replica describes this process to others that serve the same project.
-type Replica = seal.Replica
-
 // A Config is the input of [NewServer].
 type Config struct {
 	Context context.Context // of all clients
@@ -109,17 +104,17 @@ type Server struct {
 	pool      *calls.Pool
 	suspended *suspended.Table
 	tasks     *tasks.Table
-	replica   methods.Replica
+	self      seal.Self
 	lists     *subscribe.Lists
 	results   *stateless.Results
 }
 
 // NewServer returns a server without clients.
 func NewServer(c Config) *Server {
-	sealer := seal.New(c.Replica.Keys)
+	self := seal.NewSelf(c.Replica.Keys, c.Replica.URL)
 	s := &Server{
-		Config: c, pool: calls.NewPool(&c.Project.Limits), replica: methods.Replica{URL: c.Replica.URL, Sealer: sealer},
-		suspended: suspended.NewTable(c.Context, c.Project, c.Replica.URL, sealer),
+		Config: c, pool: calls.NewPool(&c.Project.Limits), self: self,
+		suspended: suspended.NewTable(c.Context, c.Project, self),
 		results:   stateless.NewResults(&c.Project.Meta),
 	}
 	s.tasks = tasks.NewTable(tasks.Config{
@@ -130,27 +125,9 @@ func NewServer(c Config) *Server {
 		s.lists = subscribe.NewLists(c.Context, c.Project, nil, nil)
 		return s
 	}
-	s.offered = methods.NewProject(c.Engine, s.replica)
+	s.offered = methods.NewProject(c.Engine, methods.Replica{Self: self})
 	s.lists = subscribe.NewLists(c.Context, c.Project, c.Engine.Catalog, s.offered.Skills())
 	return s
-}
-
-// Owner returns the URL of the replica that has what a request names: the suspended call of a retry,
-// a task, or a stored result. The error is the answer if that replica cannot
-// be reached. The URL is "" for all requests that this process answers. A transport passes others on
-// to the replica, with the caller's credential (H-504, LR-13, TASK-41).
-func (s *Server) Owner(caller *auth.Identity, method string, params json.RawMessage) (url string, gone *mcp.Error) {
-	if id := tasks.IDOf(method, params); id != "" {
-		return s.suspended.Owner(id, caller.Key()), tasks.ErrUnknown
-	}
-	if method == "tools/call" || method == "prompts/get" {
-		if state := rawjson.TextOf(params, "requestState"); state != "" {
-			if url := s.suspended.Owner(state, caller.Key()); url != "" {
-				return url, suspended.ErrOwnerGone
-			}
-		}
-	}
-	return s.replica.Owner(caller, method, params)
 }
 
 // ParamHeaders returns the arguments of a tool that clients repeat in HTTP headers (H-440). It returns nil for a caller

@@ -534,8 +534,8 @@ func TestTaskReplicas(t *testing.T) {
 		{a, reader, "tasks/get", params, ""},
 	} {
 		owner, gone := tc.at.Owner(tc.caller, tc.method, tc.params)
-		if owner != tc.owner || owner != "" && gone != tasks.ErrUnknown {
-			t.Errorf("%s: the owner is %q, %v", tc.method, owner, gone)
+		if owner.URL != tc.owner || owner.URL != "" && gone != tasks.ErrUnknown {
+			t.Errorf("%s: the owner is %+v, %v", tc.method, owner, gone)
 		}
 	}
 	other := as(t, b, reader, true)

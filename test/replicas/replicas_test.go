@@ -431,7 +431,8 @@ func TestSuspendedCalls(t *testing.T) {
 	c.stop(1, syscall.SIGKILL)
 	c.start(1)
 	for _, n := range []int{1, 2} {
-		if a := c.callAt(at(n), 151, "ask", retry(51, restarted.state)); !strings.Contains(a.fault, "has ended; call again") {
+		a := c.callAt(at(n), 151, "ask", retry(51, restarted.state))
+		if !strings.Contains(a.fault, "belongs to another server") || !strings.Contains(a.fault, "; call again") {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -538,8 +539,9 @@ func TestTasks(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	c.start(0)
-	for n := range size { // TASK-62
-		if a := c.callAt(at(n), 103, "task_wait", task); !strings.Contains(a.text+a.fault, "no such task") {
+	for n := range size { // TASK-41, TASK-62: others notice that the process is another one
+		if a := c.callAt(at(n), 103, "task_wait", task); !strings.Contains(a.text+a.fault,
+			map[bool]string{true: "no such task", false: "Task not found"}[n == 0]) {
 			t.Errorf("after a restart: %+v", a)
 		}
 	}

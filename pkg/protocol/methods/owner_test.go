@@ -12,7 +12,7 @@ import (
 )
 
 func replicaAt(key byte, url string) Replica {
-	return Replica{URL: url, Sealer: seal.New([][]byte{bytes.Repeat([]byte{key}, seal.KeySize)})}
+	return Replica{seal.NewSelf([][]byte{bytes.Repeat([]byte{key}, seal.KeySize)}, url)}
 }
 
 // LR-13: the URI of a result names a replica to its own caller, for its own result, and to replicas with
@@ -24,7 +24,7 @@ func TestOwner(t *testing.T) {
 	uri := "mcpbash-result://token/" + owner
 	request := func(uri string) string { return `{"uri":"` + uri + `"}` }
 	search := `{"name":"result_search","arguments":{"uri":"` + uri + `"}}`
-	state := "mcpbash-result://token/" + a.Sealer.Seal([]byte("http://a:1"), []byte(anna.Key()))
+	state := "mcpbash-result://token/" + a.Self.Name(anna.Key())
 	for name, tc := range map[string]struct {
 		at     Replica
 		caller *auth.Identity
@@ -48,9 +48,13 @@ func TestOwner(t *testing.T) {
 		"another scheme":       {b, anna, "resources/read", request("file:///" + owner), ""},
 		"no URI":               {b, anna, "resources/read", `{"uri":7}`, ""},
 	} {
-		url, gone := tc.at.Owner(tc.caller, tc.method, json.RawMessage(tc.params))
-		if url != tc.want || (gone != nil) != (url != "") {
-			t.Errorf("%s: %q, %v", name, url, gone)
+		got, gone := tc.at.Owner(tc.caller, tc.method, json.RawMessage(tc.params))
+		want := seal.Owner{}
+		if tc.want != "" {
+			want = a.Self.Owner
+		}
+		if got != want || (gone != nil) != (tc.want != "") {
+			t.Errorf("%s: %+v, %v", name, got, gone)
 		}
 	}
 	if (Replica{}).owner() != nil {
@@ -58,7 +62,7 @@ func TestOwner(t *testing.T) {
 	}
 	long := replicaAt(1, strings.Repeat("x", seal.MaxURL+1))
 	uri = "mcpbash-result://token/" + long.owner()("token", "")
-	if url, _ := b.Owner(nil, "resources/read", json.RawMessage(request(uri))); url != "" {
+	if got, _ := b.Owner(nil, "resources/read", json.RawMessage(request(uri))); got.URL != "" {
 		t.Error("an address over the limit is used")
 	}
 }
@@ -72,9 +76,9 @@ func FuzzOwner(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, rest string) {
 		params := append(append([]byte(`{"uri":`), rawjson.Quote("mcpbash-result://"+rest)...), '}')
-		url, _ := r.Owner(nil, "resources/read", params)
-		if url != "" && (url != "http://b:1" || !strings.HasPrefix(rest, "token/")) {
-			t.Errorf("%q leads to %q", rest, url)
+		got, _ := r.Owner(nil, "resources/read", params)
+		if got.URL != "" && (got.URL != "http://b:1" || !strings.HasPrefix(rest, "token/")) {
+			t.Errorf("%q leads to %+v", rest, got)
 		}
 	})
 }

@@ -166,8 +166,8 @@ func (s *Server) postStateless(w http.ResponseWriter, r *http.Request, body []by
 		return
 	}
 	if !forward.Forwarded(r) {
-		if owner, gone := s.Config.Server.Owner(auth.IdentityOf(r.Context()), m.Method, m.Params); owner != "" {
-			s.forward.Pass(w, r, body, owner, func() { s.refuse(w, http.StatusOK, m.ID, gone) })
+		if owner, gone := s.Config.Server.Owner(auth.IdentityOf(r.Context()), m.Method, m.Params); owner.URL != "" {
+			s.passOn(w, r, body, owner, func() { s.refuse(w, http.StatusOK, m.ID, gone) })
 			return
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/protocol/console"
-	"mcp-bash/pkg/serve/httpd/internal/forward"
 	"mcp-bash/pkg/serve/httpd/internal/guard"
 )
 
@@ -47,11 +46,11 @@ type Config struct {
 // A Server is the HTTP transport of a process.
 type Server struct {
 	Config
-	limits  limits
-	http    http.Server
-	values  headerValues
-	forward *forward.Forwarder
+	limits limits
+	http   http.Server
+	values headerValues
 
+	replicas    *replicas
 	connections *guard.Connections
 
 	posts   sync.Pool // of *post
@@ -78,7 +77,7 @@ type headerValues struct{ json, events, noStore, noBuffering, closes []string }
 // New returns a server that does not accept requests yet.
 func New(c Config) *Server {
 	s := &Server{
-		Config: c, limits: readLimits(c.Project.Env), forward: forward.New(forward.Patience, nil),
+		Config: c, limits: readLimits(c.Project.Env),
 		endings: make(chan protocol.Ending, 1), ballast: make([]byte, ballastSize),
 		callers: map[string]*caller{}, sessions: map[string]*session{}, streams: map[*stream]string{},
 		values: headerValues{
@@ -98,12 +97,14 @@ func New(c Config) *Server {
 	s.http.ErrorLog = log.New(guard.NewQuota(func(line string) { s.Console.Notice("mcp-bash: %s", line) }), "", 0)
 	s.connections = guard.NewConnections(settings.Int(c.Project.Env, "MCPBASH_HTTP_MAX_CONNECTIONS"))
 	s.http.ConnState, s.http.ConnContext = s.connections.State, withConn
+	s.replicas = newReplicas(s, s.http.Handler)
 	switch {
 	case c.guard != nil:
 		s.http.Handler = c.guard(s.http.Handler)
 	case c.Gate != nil:
 		s.http.Handler, s.challenge = c.Gate.open(s, s.http.Handler), c.Gate.guard.Challenge
 	}
+	s.http.Handler = s.replicas.meet(s.http.Handler)
 	return s
 }
 
@@ -129,6 +130,7 @@ func (s *Server) Serve() {
 				err.Error()})
 		}
 	}()
+	go s.replicas.Serve(s.replicas.channels)
 	go s.keepHouse()
 }
 
@@ -168,6 +170,7 @@ func (s *Server) Drain() *protocol.Ending {
 	}
 	s.endStreams(func(st *stream) bool { return st.session == nil || st == st.session.own })
 	s.http.Shutdown(s.Context)
+	s.replicas.Shutdown(s.Context)
 	s.endStreams(nil) // resumed ones have their answers now
 	for _, client := range clients {
 		client.Wait()
@@ -232,6 +235,7 @@ func (s *Server) Finish(<-chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), lastGrace)
 	defer cancel()
 	s.http.Shutdown(ctx)
+	s.replicas.Shutdown(ctx)
 	s.endStreams(nil)
 }
 
@@ -241,5 +245,6 @@ const lastGrace = time.Second
 // Close closes all connections, and removes the file of a socket.
 func (s *Server) Close() {
 	s.http.Close()
+	s.replicas.Close()
 	s.Listener.Close()
 }

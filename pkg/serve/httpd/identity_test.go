@@ -3,6 +3,7 @@
 package httpd
 
 import (
+	"encoding/base64"
 	"net/http"
 	"net/url"
 	"strings"
@@ -155,8 +156,8 @@ func TestScopesSupported(t *testing.T) {
 	}
 }
 
-// H-503 to H-505: a retry reaches the replica that has its call, with the credential of the caller. The
-// state is invalid for another caller, on a server with another key, and after its first use.
+// H-503 to H-505: a retry reaches the replica that has its call, with the identity of the caller. The state is invalid
+// for another caller, on a server with another key, and after its first use.
 func TestForwardedRetry(t *testing.T) {
 	files := tools(map[string]string{
 		"ask": sourceSDK + `mcp_emit_text "$MCP_CLIENT_SUBJECT got $(mcp_elicit_string Name)"`,
@@ -193,7 +194,9 @@ func TestForwardedRetry(t *testing.T) {
 	expect(retry(b, "", state), forged)
 	expect(retry(foreign, "anna", state), forged)
 	expect(retry(b, "anna", state+"A"), forged)
-	expect(retry(b, "anna", state, "Mcp-Bash-Forwarded: 1"), "belongs to another server")
+	stated := base64.RawURLEncoding.EncodeToString([]byte(`{"Identity":{"Name":"app","Issuer":"i","Subject":"anna"}}`))
+	expect(retry(b, "bert", state, "Mcp-Bash-Caller: "+stated), forged)
+	expect(retry(a, "bert", state, "Mcp-Bash-Caller: "+stated), forged)
 	expect(retry(b, "anna", state), "anna got")
 	expect(retry(b, "anna", state), "used already")
 	expect(retry(a, "anna", state), "used already")

@@ -228,7 +228,7 @@ func (x *call) resolveUnaskable(client *mcp.Capabilities) {
 func (x *call) suspend() *calls.Answer {
 	x.round++
 	t := x.table
-	state := t.own
+	state := requestState{owner: t.self.Owner}
 	state.call, state.round, state.request = x.id, x.round, x.digest()
 	state.expires = time.Now().Add(t.ttl + time.Second)
 	var b rawjson.Builder
@@ -251,7 +251,7 @@ func (x *call) suspend() *calls.Answer {
 		Append: func(dst []byte, extra mcp.Extra) []byte {
 			b := rawjson.Over(dst)
 			extra.AppendMembers(b.Object())
-			b.Name("inputRequests").Raw(asking).Name("requestState").String(sealState(t.sealer, state, x.client.caller))
+			b.Name("inputRequests").Raw(asking).Name("requestState").String(sealState(t.self.Sealer, state, x.client.caller))
 			extra.AppendOwnMeta(b)
 			return b.End().Bytes()
 		},

@@ -11,26 +11,25 @@ import (
 // A requestState names the suspended call of a retry. The client gets it sealed, and can neither
 // read nor forge it (M-52).
 type requestState struct {
-	process [16]byte // the process that suspended the call
+	owner   seal.Owner // the process that suspended the call; its URL can be ""
 	call    uint64
 	round   uint32
 	expires time.Time         // whole seconds
 	request [sha256.Size]byte // the hash of method, name and arguments
-	owner   string            // the URL of the process, or ""
 }
 
 // stateSize is the length of a state without owner before it is sealed, in bytes.
-const stateSize = 16 + 8 + 4 + 8 + sha256.Size
+const stateSize = len(seal.Process{}) + 8 + 4 + 8 + sha256.Size
 
 // sealState returns the text for a caller. For any other caller it is forged (H-503).
 func sealState(s seal.Sealer, state requestState, caller string) string {
-	text := make([]byte, 0, stateSize+len(state.owner))
-	text = append(text, state.process[:]...)
+	text := make([]byte, 0, stateSize+len(state.owner.URL))
+	text = append(text, state.owner.Process[:]...)
 	text = binary.BigEndian.AppendUint64(text, state.call)
 	text = binary.BigEndian.AppendUint32(text, state.round)
 	text = binary.BigEndian.AppendUint64(text, uint64(state.expires.Unix()))
 	text = append(text, state.request[:]...)
-	text = append(text, state.owner...)
+	text = append(text, state.owner.URL...)
 	return s.Seal(text, []byte(caller))
 }
 
@@ -40,11 +39,11 @@ func openState(s seal.Sealer, sealed, caller string) (state requestState, err er
 	if err != nil {
 		return state, err
 	}
-	copy(state.process[:], text)
+	copy(state.owner.Process[:], text)
 	state.call = binary.BigEndian.Uint64(text[16:])
 	state.round = binary.BigEndian.Uint32(text[24:])
 	state.expires = time.Unix(int64(binary.BigEndian.Uint64(text[28:])), 0)
 	copy(state.request[:], text[36:])
-	state.owner = string(text[stateSize:])
+	state.owner.URL = string(text[stateSize:])
 	return state, nil
 }

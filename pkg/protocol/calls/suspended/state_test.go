@@ -18,7 +18,8 @@ import (
 )
 
 var someState = requestState{
-	process: [16]byte{1, 2}, call: 7, round: 3, expires: time.Unix(1_800_000_000, 0), request: sha256.Sum256([]byte("x")),
+	owner: seal.Owner{Process: seal.Process{1, 2}},
+	call:  7, round: 3, expires: time.Unix(1_800_000_000, 0), request: sha256.Sum256([]byte("x")),
 }
 
 // M-52, H-503: a sealed state opens for its caller, and only in the same server.
@@ -26,7 +27,7 @@ func TestRequestState(t *testing.T) {
 	s := seal.New(nil)
 	for _, owner := range []string{"", "http://10.0.0.7:8000", strings.Repeat("x", seal.MaxURL)} {
 		want := someState
-		want.owner = owner
+		want.owner.URL = owner
 		sealed := sealState(s, want, "anna")
 		if again := sealState(s, want, "anna"); again == sealed {
 			t.Error("the same state is sealed to the same text twice")
@@ -42,7 +43,7 @@ func TestRequestState(t *testing.T) {
 		}
 	}
 	long := someState
-	long.owner = strings.Repeat("x", seal.MaxURL+1)
+	long.owner.URL = strings.Repeat("x", seal.MaxURL+1)
 	if _, err := openState(s, sealState(s, long, ""), ""); err != seal.ErrForged {
 		t.Error("a longer owner is accepted")
 	}
@@ -68,38 +69,38 @@ func TestKeyRotation(t *testing.T) {
 func TestOwner(t *testing.T) {
 	keys := [][]byte{bytes.Repeat([]byte{1}, seal.KeySize)}
 	replica := func(keys [][]byte, url string) *Table {
-		return NewTable(context.Background(), &project.Project{}, url, seal.New(keys))
+		return NewTable(context.Background(), &project.Project{}, seal.NewSelf(keys, url))
 	}
 	a, b, restarted := replica(keys, "http://a:1"), replica(keys, "http://b:1"), replica(keys, "http://a:1")
 	foreign, silent := replica(nil, "http://c:1"), replica(keys, "")
 	sealed := func(of *Table, lifetime time.Duration) string {
-		state := of.own
-		state.expires = time.Now().Add(lifetime)
-		return sealState(of.sealer, state, "anna")
+		state := requestState{owner: of.self.Owner, expires: time.Now().Add(lifetime)}
+		return sealState(of.self.Sealer, state, "anna")
 	}
+	none := seal.Owner{}
 	for n, tc := range []struct {
 		at     *Table
 		sealed string
 		caller string
-		want   string
+		want   seal.Owner
 	}{
-		{b, sealed(a, time.Minute), "anna", "http://a:1"},
-		{silent, sealed(a, time.Minute), "anna", "http://a:1"},
-		{b, sealed(a, time.Minute), "bert", ""},
-		{b, sealed(a, time.Minute), "", ""},
-		{b, sealed(a, -time.Minute), "anna", ""},
-		{a, sealed(a, time.Minute), "anna", ""},
-		{restarted, sealed(a, time.Minute), "anna", ""},
-		{b, sealed(foreign, time.Minute), "anna", ""},
-		{b, sealed(silent, time.Minute), "anna", ""},
-		{b, "", "anna", ""},
-		{b, "http://a:1", "anna", ""},
-		{b, a.NewID("anna"), "anna", "http://a:1"}, // TASK-41
-		{b, a.NewID("anna"), "bert", ""},
-		{b, silent.NewID("anna"), "anna", ""},
+		{b, sealed(a, time.Minute), "anna", a.self.Owner},
+		{silent, sealed(a, time.Minute), "anna", a.self.Owner},
+		{b, sealed(a, time.Minute), "bert", none},
+		{b, sealed(a, time.Minute), "", none},
+		{b, sealed(a, -time.Minute), "anna", none},
+		{a, sealed(a, time.Minute), "anna", none},
+		{restarted, sealed(a, time.Minute), "anna", none},
+		{b, sealed(foreign, time.Minute), "anna", none},
+		{b, sealed(silent, time.Minute), "anna", none},
+		{b, "", "anna", none},
+		{b, "http://a:1", "anna", none},
+		{b, a.NewID("anna"), "anna", a.self.Owner}, // TASK-41
+		{b, a.NewID("anna"), "bert", none},
+		{b, silent.NewID("anna"), "anna", none},
 	} {
 		if got := tc.at.Owner(tc.sealed, tc.caller); got != tc.want {
-			t.Errorf("%d: %q, want %q", n, got, tc.want)
+			t.Errorf("%d: %+v, want %+v", n, got, tc.want)
 		}
 	}
 }
@@ -107,13 +108,14 @@ func TestOwner(t *testing.T) {
 // M-52: the expiry counts for the calls of other processes. The wall clock does not end those of this one.
 func TestExpiry(t *testing.T) {
 	keys := [][]byte{bytes.Repeat([]byte{1}, seal.KeySize)}
-	here := NewTable(t.Context(), &project.Project{}, "", seal.New(keys))
-	other := NewTable(t.Context(), &project.Project{}, "", seal.New(keys))
+	here := NewTable(t.Context(), &project.Project{}, seal.NewSelf(keys, ""))
+	other := NewTable(t.Context(), &project.Project{}, seal.NewSelf(keys, ""))
 	r := &calls.Request{Method: &calls.Method{Name: "tools/call"}}
 	for of, want := range map[*Table]string{here: usedUp, other: "it has expired; call again"} {
-		state := of.own
-		state.request, state.expires = digestOf(r.Method.Name, nil), time.Now().Add(-time.Hour)
-		r.Params = rawjson.AppendString([]byte(`{"requestState":`), sealState(of.sealer, state, "anna"))
+		state := requestState{
+			owner: of.self.Owner, request: digestOf(r.Method.Name, nil), expires: time.Now().Add(-time.Hour),
+		}
+		r.Params = rawjson.AppendString([]byte(`{"requestState":`), sealState(of.self.Sealer, state, "anna"))
 		r.Params = append(r.Params, '}')
 		_, err := here.NewClient(nil, "anna").find(r)
 		if e, ok := errors.AsType[*mcp.Error](err); !ok || string(e.Data) != strconv.Quote(want) {

@@ -29,8 +29,7 @@ type Table struct {
 	base   context.Context // of all calls
 	ttl    time.Duration   // of a suspended call
 	bounds struct{ calls, scripts, bytes int }
-	sealer seal.Sealer
-	own    requestState // the fields that are the same in all states of this process
+	self   seal.Self
 
 	mu        sync.Mutex
 	changed   sync.Cond // a call has ended
@@ -55,11 +54,9 @@ const (
 	maxLogged  = 10   // evictions that are logged to one client in a minute
 )
 
-// NewTable returns a Table for the clients of a process. url is where other replicas reach it, or "".
-func NewTable(ctx context.Context, p *project.Project, url string, s seal.Sealer) *Table {
-	t := &Table{base: ctx, ttl: p.Sessions.ParkedTTL, sealer: s, byID: make(map[uint64]*call)}
-	rand.Read(t.own.process[:]) // never fails
-	t.own.owner = url
+// NewTable returns a Table for the clients of this process.
+func NewTable(ctx context.Context, p *project.Project, self seal.Self) *Table {
+	t := &Table{base: ctx, ttl: p.Sessions.ParkedTTL, self: self, byID: make(map[uint64]*call)}
 	t.bounds.calls, t.bounds.scripts, t.bounds.bytes = p.Sessions.MaxParkedCalls, handoff.MostWaiting(), p.Limits.Pending
 	t.changed.L = &t.mu
 	return t
@@ -163,17 +160,17 @@ func badState(reason string) *mcp.Error {
 // time is over, so only the state of another process has a time of the wall clock.
 func (c *Client) find(r *calls.Request) (*call, error) {
 	t := c.table
-	state, err := openState(t.sealer, rawjson.TextOf(r.Params, "requestState"), c.caller)
+	state, err := openState(t.self.Sealer, rawjson.TextOf(r.Params, "requestState"), c.caller)
 	switch {
 	case err != nil:
 		return nil, badState(err.Error())
-	case state.process != t.own.process && time.Now().After(state.expires):
+	case state.owner.Process != t.self.Process && time.Now().After(state.expires):
 		return nil, badState("it has expired; call again")
 	case state.request != digestOf(r.Method.Name, r.Params):
 		return nil, badState("it belongs to another method, name or arguments")
-	case state.process != t.own.process && state.owner == "":
+	case state.owner.Process != t.self.Process && state.owner.URL == "":
 		return nil, badState(elsewhere + "which does not advertise an address; call again")
-	case state.process != t.own.process:
+	case state.owner.Process != t.self.Process:
 		return nil, badState(elsewhere + "which has ended; call again")
 	}
 	t.mu.Lock()
@@ -193,14 +190,14 @@ func (c *Client) find(r *calls.Request) (*call, error) {
 
 const elsewhere = "its call belongs to another server, "
 
-// Owner returns the URL of the replica that sealed a text for a caller. The text is the state of a suspended call, or
-// the id of a task. The URL is "" for the texts of this process and for invalid and expired ones (H-504).
-func (t *Table) Owner(sealed, caller string) string {
-	state, err := openState(t.sealer, sealed, caller)
-	if err != nil || time.Now().After(state.expires) || state.process == t.own.process || state.owner == t.own.owner {
-		return ""
+// Owner returns the replica that sealed a text for a caller. The text is the state of a suspended call, or the id of a
+// task. The owner is zero for the texts of this process and for invalid and expired ones (H-504).
+func (t *Table) Owner(sealed, caller string) seal.Owner {
+	state, err := openState(t.self.Sealer, sealed, caller)
+	if err != nil || time.Now().After(state.expires) {
+		return seal.Owner{}
 	}
-	return state.owner
+	return t.self.Elsewhere(state.owner)
 }
 
 // idLife is how long other replicas know the owner of an id.
@@ -209,15 +206,15 @@ const idLife = 30 * 24 * time.Hour
 // NewID returns an id for a caller, which nobody can guess. If this process has a URL, [Table.Owner] of other replicas
 // returns it for the id (TASK-41).
 func (t *Table) NewID(caller string) string {
-	if t.own.owner == "" {
+	if t.self.URL == "" {
 		return rand.Text()
 	}
-	state := t.own
+	state := requestState{owner: t.self.Owner, expires: time.Now().Add(idLife)}
 	t.mu.Lock()
 	t.last++
-	state.call, state.expires = t.last, time.Now().Add(idLife)
+	state.call = t.last
 	t.mu.Unlock()
-	return sealState(t.sealer, state, caller)
+	return sealState(t.self.Sealer, state, caller)
 }
 
 // ErrOwnerGone is the error for a retry whose replica cannot be reached (H-505).

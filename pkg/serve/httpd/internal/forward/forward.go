@@ -1,29 +1,38 @@
-// Package forward passes requests on to the replica that has their suspended calls (H-504).
+// Package forward passes requests on to the replica that has their session, suspended call or task (H-504). The
+// two replicas are connected by a channel, so nobody else learns or changes a request.
 package forward
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
-	"net/http/httputil"
 	"net/url"
+	"strings"
 	"time"
+
+	"mcp-bash/pkg/serve/httpd/internal/channel"
 )
 
-// mark is the header of requests that a replica has passed on.
-const mark = "Mcp-Bash-Forwarded"
+// Path is the path of requests that begin a channel.
+const Path = "/replica"
 
-// Forwarded reports whether another replica has passed a request on. It must not be passed on again.
-func Forwarded(r *http.Request) bool { return r.Header.Get(mark) != "" }
+const (
+	protocol    = "mcp-bash-replica" // in Upgrade
+	helloHeader = "Mcp-Bash-Hello"
+)
 
 // A Forwarder connects to other replicas. It is safe for concurrent use.
 type Forwarder struct {
-	transport *http.Transport
-	quiet     *log.Logger
+	keys     *channel.Keys
+	dialer   *net.Dialer
+	tls      *tls.Config
+	patience time.Duration
 }
 
 // Limits of a connection to a replica.
@@ -33,60 +42,141 @@ const (
 	probeAfter, probeEvery, probes = 5 * time.Second, 5 * time.Second, 3
 )
 
-// Patience is how long a replica may take to accept a connection.
+// Patience is how long a replica may take to accept a connection, and to prove that it has the key.
 const Patience = 3 * time.Second
 
-// New returns a Forwarder. Replicas with https need certificates that config accepts; nil: those of
-// the system's authorities.
-func New(patience time.Duration, config *tls.Config) *Forwarder {
-	dialer := &net.Dialer{Timeout: patience, KeepAliveConfig: net.KeepAliveConfig{
-		Enable: true, Idle: probeAfter, Interval: probeEvery, Count: probes,
+// New returns a Forwarder with the keys that replicas share. Replicas with https need certificates that config
+// accepts; nil: those of the system's authorities.
+func New(keys *channel.Keys, patience time.Duration, config *tls.Config) *Forwarder {
+	return &Forwarder{keys: keys, patience: patience, tls: config, dialer: &net.Dialer{
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: probeAfter, Interval: probeEvery, Count: probes},
 	}}
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	return &Forwarder{
-		// A connection for each request: a kept one can end while a request is sent, and nothing
-		// shows whether the replica has seen it.
-		transport: &http.Transport{
-			DialContext: dialer.DialContext, TLSClientConfig: config, TLSHandshakeTimeout: patience, Protocols: protocols,
-			DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: maxHeader,
-		},
-		quiet: log.New(io.Discard, "", 0),
-	}
 }
 
-// Pass sends a request with this body to a replica, and its answer to w as it arrives. The request
-// keeps its headers, the credential among them, and its host. The owner must come from a sealed
-// state. Pass calls gone if there is no answer. It aborts the connection if the answer ends early.
-func (f *Forwarder) Pass(w http.ResponseWriter, r *http.Request, body []byte, owner string, gone func()) {
-	target, err := url.Parse(owner)
+// Send sends a request with this body to a process at a URL, and returns its answer. The error means that there is
+// no answer of that process. The answer has no header but those that clients may get. Its body ends with the
+// context of the request.
+//
+// The request states its caller, and contains no credential.
+func (f *Forwarder) Send(r *http.Request, body []byte, to channel.Process, at string) (*http.Response, error) {
+	stated, err := state(r)
 	if err != nil {
-		gone()
-		return
+		return nil, err
 	}
-	r = r.WithContext(r.Context())
-	r.Body = io.NopCloser(bytes.NewReader(bytes.Clone(body))) // it can outlive the answer
-	r.ContentLength = int64(len(body))
-	r.TransferEncoding = nil
-	proxy := httputil.ReverseProxy{
-		Transport: f.transport, FlushInterval: -1, ErrorLog: f.quiet,
-		Rewrite: func(p *httputil.ProxyRequest) {
-			p.Out.URL.Scheme, p.Out.URL.Host = target.Scheme, target.Host
-			p.Out.Header.Set(mark, "1")
-			p.Out.Header.Del("Upgrade")
-			p.Out.Header.Del("Connection")
-		},
-		ModifyResponse: func(answer *http.Response) error {
-			for name := range answer.Header { // such as those for CORS, which both replicas set
-				w.Header().Del(name)
-			}
-			return nil
-		},
-		ErrorHandler: func(_ http.ResponseWriter, r *http.Request, _ error) {
-			if context.Cause(r.Context()) == nil {
-				gone()
-			}
-		},
+	conn, err := f.connect(r.Context(), to, at)
+	if err != nil {
+		return nil, err
 	}
-	proxy.ServeHTTP(w, r)
+	transport := &http.Transport{ // of one connection: a kept one can end while a request is sent
+		DialContext:       func(context.Context, string, string) (net.Conn, error) { return conn, nil },
+		DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: maxHeader,
+	}
+	out := &http.Request{
+		Method: r.Method, URL: &url.URL{Scheme: "http", Host: "replica", Path: r.URL.Path}, Header: stated,
+		Body: io.NopCloser(bytes.NewReader(bytes.Clone(body))), ContentLength: int64(len(body)), // it can outlive the answer
+	}
+	if len(body) == 0 {
+		out.Body = http.NoBody
+	}
+	answer, err := transport.RoundTrip(out.WithContext(r.Context()))
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	if answer.StatusCode >= 300 && answer.StatusCode < 400 {
+		answer.Body.Close()
+		return nil, fmt.Errorf("the replica answers with status %d", answer.StatusCode)
+	}
+	answer.Header = only(answer.Header, answerHeaders)
+	return answer, nil
+}
+
+// connect returns a channel to a process.
+func (f *Forwarder) connect(ctx context.Context, to channel.Process, at string) (net.Conn, error) {
+	call, err := f.keys.Call(to)
+	if err != nil {
+		return nil, err
+	}
+	target, err := url.Parse(at)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, f.patience)
+	defer cancel()
+	conn, err := f.dial(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	answer, err := greet(conn, target.Host, call.Hello())
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	var c net.Conn
+	if err == nil {
+		c, err = call.Connect(conn, answer)
+	}
+	if err != nil {
+		conn.Close()
+	}
+	return c, err
+}
+
+func (f *Forwarder) dial(ctx context.Context, target *url.URL) (net.Conn, error) {
+	port := target.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[target.Scheme]
+	}
+	address := net.JoinHostPort(target.Hostname(), port)
+	if target.Scheme == "https" {
+		return (&tls.Dialer{NetDialer: f.dialer, Config: f.tls}).DialContext(ctx, "tcp", address)
+	}
+	return f.dialer.DialContext(ctx, "tcp", address)
+}
+
+// greet sends the hello of a channel, and returns the answer.
+func greet(conn net.Conn, host, hello string) (answer string, err error) {
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: %s\r\n%s: %s\r\n\r\n",
+		Path, host, protocol, helloHeader, hello); err != nil {
+		return "", err
+	}
+	reader := bufio.NewReaderSize(io.LimitReader(conn, maxGreeting), maxGreeting)
+	r, err := http.ReadResponse(reader, nil)
+	switch {
+	case err != nil:
+		return "", err
+	case r.StatusCode != http.StatusSwitchingProtocols || reader.Buffered() > 0:
+		return "", channel.ErrNoProof
+	}
+	return r.Header.Get(helloHeader), nil
+}
+
+// maxGreeting limits the answer to a hello, in bytes.
+const maxGreeting = 4 << 10
+
+// Accept answers a request that begins a channel to this process, and returns the channel. For any other request it
+// answers 404.
+func (f *Forwarder) Accept(w http.ResponseWriter, r *http.Request, self channel.Process) (net.Conn, error) {
+	answer, connect, ok := f.keys.Answer(self, r.Header.Get(helloHeader))
+	if !ok || r.Method != http.MethodGet || !strings.EqualFold(r.Header.Get("Upgrade"), protocol) {
+		http.NotFound(w, r)
+		return nil, channel.ErrNoProof
+	}
+	conn, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return nil, err
+	}
+	conn.SetDeadline(time.Now().Add(f.patience))
+	if buffered.Reader.Buffered() > 0 { // the caller has to wait for the answer
+		err = errors.New("data before the answer")
+	} else {
+		_, err = fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n%s: %s\r\n\r\n",
+			protocol, helloHeader, answer)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	conn.SetDeadline(time.Time{})
+	return connect(conn), nil
 }

@@ -2,94 +2,268 @@ package forward
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/serve/httpd/internal/channel"
 )
 
 const patience = 10 * time.Second
 
-// replicas starts an owner, and a replica that passes everything on to it.
-func replicas(t *testing.T, owner http.HandlerFunc) (replica, ownerURL string) {
-	t.Helper()
-	o := httptest.NewServer(owner)
-	t.Cleanup(o.Close)
-	return passer(t, o.URL), o.URL
+var (
+	one, two = bytes.Repeat([]byte{1}, 32), bytes.Repeat([]byte{2}, 32)
+	self     = channel.Process{7}
+	anna     = &auth.Identity{Name: "anna", Issuer: "i", Scopes: []string{"a", "b"}, Tools: []string{}}
+)
+
+// forwarder returns a replica with a key, whose patience is short.
+func forwarder(key []byte) *Forwarder {
+	return New(channel.NewKeys([][]byte{key}), 500*time.Millisecond, nil)
 }
 
-// passer starts a replica that passes everything on.
-func passer(t *testing.T, owner string) string {
+// A recorder is a listener that records everything that it receives.
+type recorder struct {
+	net.Listener
+	mu   sync.Mutex
+	seen bytes.Buffer
+}
+
+type recorded struct {
+	net.Conn
+	of *recorder
+}
+
+func (l *recorder) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return recorded{c, l}, err
+}
+
+func (c recorded) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.of.mu.Lock()
+	c.of.seen.Write(p[:n])
+	c.of.mu.Unlock()
+	return n, err
+}
+
+func (l *recorder) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.seen.String()
+}
+
+// owner starts a replica that is asked as a process, and answers with a handler.
+func owner(t *testing.T, key []byte, process channel.Process, handle http.HandlerFunc) (url string, l *recorder) {
 	t.Helper()
-	f := New(200*time.Millisecond, nil)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		w.Header().Set("Access-Control-Allow-Origin", "https://own.example")
-		f.Pass(w, r, body, owner, func() { fmt.Fprint(w, "gone") })
+	f, begun := forwarder(key), &listener{conns: make(chan net.Conn), closed: make(chan struct{})}
+	inner := &http.Server{Handler: handle}
+	go inner.Serve(begun)
+	front := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if conn, err := f.Accept(w, r, process); err == nil {
+			begun.conns <- conn
+		}
 	}))
-	t.Cleanup(s.Close)
-	return s.URL
+	l = &recorder{Listener: front.Listener}
+	front.Listener = l
+	front.Start()
+	t.Cleanup(func() { inner.Close(); front.Close() })
+	return front.URL, l
 }
 
-func post(t *testing.T, url, body string, header http.Header) (*http.Response, string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, "POST", url+"/mcp?x=1", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
+type listener struct {
+	net.Listener
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
 	}
-	r.Header, r.Host = header, "public.example"
-	answer, err := http.DefaultTransport.RoundTrip(r)
+}
+func (l *listener) Close() error   { l.once.Do(func() { close(l.closed) }); return nil }
+func (l *listener) Addr() net.Addr { return &net.TCPAddr{} }
+
+// request returns the request of a caller.
+func request(t *testing.T, caller *auth.Identity, header http.Header) *http.Request {
+	r := httptest.NewRequestWithContext(t.Context(), "POST", "/mcp?x=1", nil)
+	if header != nil {
+		r.Header = header
+	}
+	r.RemoteAddr = "10.0.0.9:1234"
+	return r.WithContext(auth.WithIdentity(r.Context(), caller))
+}
+
+// H-504: the owner gets the message and the caller, and none of the credentials. Nothing of it can be read on the way.
+// The client gets the answer, and only the headers that it needs.
+func TestSend(t *testing.T) {
+	var seen *http.Request
+	url, l := owner(t, one, self, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		var err error
+		if seen, err = Receive(r); err != nil {
+			t.Error(err)
+			return
+		}
+		h := w.Header()
+		h.Set("Set-Cookie", "a=b")
+		h.Set("Access-Control-Allow-Origin", "https://owner.example")
+		h.Set("Location", "http://elsewhere.example")
+		h.Set("Refresh", "0")
+		h.Set("Mcp-Session-Id", "s")
+		h.Set("Retry-After", "1")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprintf(w, "%s of %s", body, r.RequestURI)
+	})
+	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
+	answer, err := forwarder(one).Send(request(t, anna, http.Header{
+		"Authorization": {"Bearer credential"}, "Cookie": {"credential"}, "X-Api-Key": {"credential"},
+		"Proxy-Authorization": {"credential"}, "Mcp-Bash-Caller": {"credential"}, "Mcp-Name": {"a"}, "Mcp-Param-X": {"b"},
+		"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Accept": {"x/y"}, "Traceparent": {"00-1-2-3"},
+	}), []byte("message"), self, url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer, string(text)
-}
-
-// H-504: the owner gets the request as it was, and the client its answer.
-func TestPass(t *testing.T) {
-	var seen *http.Request
-	replica, ownerURL := replicas(t, func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		seen = r
-		w.Header().Set("Access-Control-Allow-Origin", "https://owner.example")
-		w.Header().Set("Location", "http://elsewhere.example")
-		w.WriteHeader(http.StatusFound)
-		fmt.Fprintf(w, "%s of %s", body, r.RequestURI)
-	})
-	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
-	answer, text := post(t, replica, "hello", http.Header{
-		"Authorization": {"Bearer secret"}, "Mcp-Name": {"a"}, "Connection": {"Upgrade"}, "Upgrade": {"websocket"},
-		"X-Forwarded-For": {"1.2.3.4"},
-	})
-	if text != "hello of /mcp?x=1" || answer.StatusCode != http.StatusFound {
-		t.Errorf("%d %s", answer.StatusCode, text)
-	}
-	if got := answer.Header.Values("Access-Control-Allow-Origin"); len(got) != 1 || got[0] != "https://owner.example" {
-		t.Errorf("%q", got)
+	text, _ := io.ReadAll(answer.Body)
+	if string(text) != "message of /mcp" || answer.StatusCode != 503 || len(answer.Header) != 3 ||
+		answer.Header.Get("Mcp-Session-Id") != "s" || answer.Header.Get("Retry-After") != "1" {
+		t.Errorf("%d %s %v", answer.StatusCode, text, answer.Header)
 	}
 	h := seen.Header
-	if h.Get("Authorization") != "Bearer secret" || h.Get("Mcp-Name") != "a" || h.Get("Upgrade") != "" ||
-		seen.Host != "public.example" || seen.ContentLength != 5 || !Forwarded(seen) || ownerURL == "" {
+	if strings.Contains(fmt.Sprint(h), "credential") || h.Get("Mcp-Name") != "a" ||
+		h.Get("Mcp-Param-X") != "b" || h.Get("Accept") != "x/y" || h.Get("Traceparent") == "" || h.Get("Upgrade") != "" ||
+		h.Get("Mcp-Bash-Caller") != "" || seen.RemoteAddr != "10.0.0.9:1234" || !Forwarded(seen) {
 		t.Errorf("%+v", seen)
+	}
+	if got := auth.IdentityOf(seen.Context()); got.Key() != anna.Key() || got.Tools == nil {
+		t.Errorf("%+v", got)
+	}
+	for _, secret := range []string{"message", "credential", "anna", "mcp HTTP"} {
+		if strings.Contains(l.text(), secret) {
+			t.Errorf("the network has seen %s", secret)
+		}
 	}
 }
 
-// Events arrive as the owner sends them. The end of the client's connection ends the owner's request.
+// A stranger at the address of an owner gets nothing of the caller, and its answer is worth nothing.
+func TestStranger(t *testing.T) {
+	handle := func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "from a stranger") }
+	plain := httptest.NewUnstartedServer(http.HandlerFunc(handle))
+	seen := &recorder{Listener: plain.Listener}
+	plain.Listener = seen
+	plain.Start()
+	defer plain.Close()
+	redirects := httptest.NewServer(http.RedirectHandler(plain.URL, http.StatusTemporaryRedirect))
+	defer redirects.Close()
+	pretends := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set(helloHeader, r.Header.Get(helloHeader))
+		w.WriteHeader(http.StatusSwitchingProtocols)
+	}))
+	defer pretends.Close()
+	otherKey, keySeen := owner(t, two, self, handle)
+	otherProcess, processSeen := owner(t, one, channel.Process{8}, handle)
+	for name, url := range map[string]string{
+		"a web server": plain.URL, "a redirect": redirects.URL, "a hello as the answer": pretends.URL,
+		"another key": otherKey, "another process": otherProcess,
+	} {
+		answer, err := forwarder(one).Send(request(t, anna, http.Header{
+			"Authorization": {"Bearer credential"}}), []byte("message"), self, url)
+		if err != channel.ErrNoProof {
+			t.Errorf("%s: %v, %v", name, answer, err)
+		}
+	}
+	for _, l := range []*recorder{seen, keySeen, processSeen} {
+		if got := l.text(); !strings.Contains(got, "GET /replica") || strings.Contains(got, "credential") ||
+			strings.Contains(got, "message") || strings.Contains(got, "anna") {
+			t.Errorf("a stranger got %s", got)
+		}
+	}
+}
+
+// A man in the middle passes the proof on, and still learns and changes nothing.
+func TestRelay(t *testing.T) {
+	url, _ := owner(t, one, self, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "an answer") })
+	for _, change := range []bool{false, true} {
+		relay, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer relay.Close()
+		l := &recorder{Listener: relay}
+		go func() {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			defer in.Close()
+			out, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+			if err != nil {
+				return
+			}
+			defer out.Close()
+			go io.Copy(out, in)
+			answer := bufio.NewReader(out)
+			for line := ""; line != "\r\n"; {
+				if line, err = answer.ReadString('\n'); err != nil {
+					return
+				}
+				io.WriteString(in, line)
+			}
+			part := make([]byte, 64<<10)
+			for {
+				n, err := answer.Read(part)
+				if err != nil {
+					return
+				}
+				if change {
+					part[n-1] ^= 1
+				}
+				in.Write(part[:n])
+			}
+		}()
+		answer, err := forwarder(one).Send(request(t, anna, nil), []byte("message"), self, "http://"+relay.Addr().String())
+		text := ""
+		if err == nil {
+			b, _ := io.ReadAll(answer.Body)
+			text = string(b)
+			answer.Body.Close()
+		}
+		if change != (err != nil) || !change && text != "an answer" || strings.Contains(l.text(), "message") {
+			t.Errorf("changed %v: %q, %v", change, text, err)
+		}
+	}
+}
+
+// A redirect of an owner reaches no client.
+func TestRedirect(t *testing.T) {
+	url, _ := owner(t, one, self, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://elsewhere.example", http.StatusFound)
+	})
+	if answer, err := forwarder(one).Send(request(t, anna, nil), []byte("x"), self, url); err == nil {
+		t.Errorf("%+v", answer)
+	}
+}
+
+// Events arrive as the owner sends them. The end of the client's request ends the owner's request.
 func TestStream(t *testing.T) {
 	next, ended := make(chan struct{}), make(chan struct{})
-	replica, _ := replicas(t, func(w http.ResponseWriter, r *http.Request) {
+	url, _ := owner(t, one, self, func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprint(w, "data: 1\n\n")
@@ -100,13 +274,13 @@ func TestStream(t *testing.T) {
 		<-r.Context().Done()
 		close(ended)
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	r, _ := http.NewRequestWithContext(ctx, "POST", replica, strings.NewReader("x"))
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := forwarder(one).Send(request(t, nil, nil).WithContext(ctx), []byte("x"), self, url)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer answer.Body.Close()
 	lines := bufio.NewReader(answer.Body)
 	for _, want := range []string{"data: 1\n", "\n", "data: 2\n"} {
 		if want == "data: 2\n" {
@@ -126,53 +300,136 @@ func TestStream(t *testing.T) {
 
 // H-505: an owner that is gone, or does not answer as a server.
 func TestGone(t *testing.T) {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	listen := func() net.Listener {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		return l
 	}
-	closed := "http://" + free.Addr().String()
+	free, silent, killed, endless := listen(), listen(), listen(), listen() // nobody accepts connections of silent
 	free.Close()
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // its connections wait for nobody
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer silent.Close()
-	killed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer killed.Close()
-	go func() {
+	serve := func(l net.Listener, answer func(net.Conn)) {
 		for {
-			conn, err := killed.Accept()
+			conn, err := l.Accept()
 			if err != nil {
 				return
 			}
 			bufio.NewReader(conn).ReadString('\n')
+			answer(conn)
 			conn.Close()
 		}
-	}()
-	for _, owner := range []string{closed, "https://" + silent.Addr().String(), "http://" + killed.Addr().String(),
+	}
+	go serve(killed, func(net.Conn) {})
+	go serve(endless, func(c net.Conn) {
+		for {
+			if _, err := c.Write([]byte("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1000))); err != nil {
+				return
+			}
+		}
+	})
+	for _, url := range []string{"http://" + free.Addr().String(), "http://" + silent.Addr().String(),
+		"https://" + silent.Addr().String(), "http://" + killed.Addr().String(), "http://" + endless.Addr().String(),
 		"http://nobody.invalid", "http://a b"} {
-		if _, text := post(t, passer(t, owner), "x", http.Header{}); text != "gone" {
-			t.Errorf("%s: %s", owner, text)
+		if answer, err := forwarder(one).Send(request(t, anna, nil), nil, self, url); err == nil {
+			t.Errorf("%s: %+v", url, answer)
 		}
 	}
 }
 
-// An answer that ends early is not a complete answer.
-func TestCutAnswer(t *testing.T) {
-	replica, _ := replicas(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprint(w, "data: 1\n\n")
-		w.(http.Flusher).Flush()
-		panic(http.ErrAbortHandler)
-	})
-	answer, err := http.Post(replica, "text/plain", strings.NewReader("x"))
+// With https, the certificate is verified, and the proof is needed all the same.
+func TestTLS(t *testing.T) {
+	begun := &listener{conns: make(chan net.Conn), closed: make(chan struct{})}
+	inner := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "an answer")
+	})}
+	go inner.Serve(begun)
+	defer inner.Close()
+	f := forwarder(one)
+	front := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if conn, err := f.Accept(w, r, self); err == nil {
+			begun.conns <- conn
+		}
+	}))
+	defer front.Close()
+	if answer, err := f.Send(request(t, anna, nil), nil, self, front.URL); err == nil {
+		t.Errorf("an unknown authority: %+v", answer)
+	}
+	f.tls = front.Client().Transport.(*http.Transport).TLSClientConfig
+	answer, err := f.Send(request(t, anna, nil), nil, self, front.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := io.ReadAll(answer.Body); err == nil {
-		t.Errorf("it looks complete: %s", text)
+	defer answer.Body.Close()
+	if text, _ := io.ReadAll(answer.Body); string(text) != "an answer" {
+		t.Errorf("%s", text)
 	}
+	if _, err := f.Send(request(t, anna, nil), nil, channel.Process{8}, front.URL); err != channel.ErrNoProof {
+		t.Error(err)
+	}
+}
+
+// Requests that begin no channel are answered as any unknown path.
+func TestNoChannel(t *testing.T) {
+	call, _ := channel.NewKeys([][]byte{one}).Call(self)
+	for name, header := range map[string]http.Header{
+		"no hello": {"Upgrade": {protocol}}, "no upgrade": {helloHeader: {call.Hello()}},
+		"another protocol": {helloHeader: {call.Hello()}, "Upgrade": {"websocket"}},
+		"a wrong hello":    {helloHeader: {call.Hello()[1:]}, "Upgrade": {protocol}},
+	} {
+		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", Path, nil)
+		r.Header = header
+		if _, err := forwarder(one).Accept(w, r, self); err == nil || w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d, %v", name, w.Code, err)
+		}
+	}
+}
+
+// All parts of an identity travel, and a caller without one stays without. A caller that would become another
+// one on the way is not passed on.
+func TestState(t *testing.T) {
+	for _, id := range []*auth.Identity{
+		nil, {}, anna, {Name: "ü\u007f\x00\u2028\"", Subject: "s", Tools: []string{"a*"}}, {Name: "x", Tools: nil},
+		{Name: "x", Scopes: slices.Repeat([]string{strings.Repeat("s", 100)}, 100)},
+	} {
+		h, err := state(request(t, id, nil))
+		if err != nil {
+			t.Errorf("%+v: %v", id, err)
+			continue
+		}
+		r := httptest.NewRequest("POST", "/mcp", nil)
+		r.Header = h
+		r, err = Receive(r)
+		if err != nil || auth.IdentityOf(r.Context()).Key() != id.Key() || !auth.IdentityOf(r.Context()).Accepted() {
+			t.Errorf("%+v: %v", id, err)
+		}
+	}
+	for _, id := range []*auth.Identity{
+		{Name: "\xff"}, {Name: "x", Tools: slices.Repeat([]string{strings.Repeat("t", 100)}, MaxStatement/100)},
+	} {
+		if _, err := state(request(t, id, nil)); err == nil {
+			t.Errorf("%.20q is stated", id.Name)
+		}
+	}
+	for _, values := range [][]string{nil, {""}, {"e30", "e30"}, {"%"}, {"W10"}} {
+		r := httptest.NewRequest("POST", "/mcp", nil)
+		r.Header[callerHeader] = values
+		if _, err := Receive(r); err == nil {
+			t.Errorf("%q is accepted", values)
+		}
+	}
+}
+
+func FuzzReceive(f *testing.F) {
+	f.Add("e30")
+	f.Add("eyJJZGVudGl0eSI6eyJOYW1lIjoiYSJ9LCJBZGRyZXNzIjoiYiJ9")
+	f.Fuzz(func(t *testing.T, text string) {
+		r := httptest.NewRequest("POST", "/mcp", nil)
+		r.Header[callerHeader] = []string{text}
+		received, err := Receive(r)
+		if (err == nil) == (received == nil) || err == nil && (!Forwarded(received) || received.Header[callerHeader] != nil) {
+			t.Errorf("%+v, %v", received, err)
+		}
+	})
 }

@@ -119,7 +119,7 @@ func (g *Guard) serve(w http.ResponseWriter, r *http.Request, next http.Handler)
 	}
 }
 
-// forward authenticates a request and counts it while it runs.
+// forward authenticates a request, and counts it.
 func (g *Guard) forward(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	identity, e := g.authenticate(r)
 	if e != nil {
@@ -129,7 +129,13 @@ func (g *Guard) forward(w http.ResponseWriter, r *http.Request, next http.Handle
 	if identity != nil {
 		r = r.WithContext(auth.WithIdentity(r.Context(), identity))
 	}
-	key := identity.Key()
+	g.Count(w, r, next)
+}
+
+// Count calls next, and counts the request of an identity while it runs. The context has the identity. A request
+// above a limit is refused (H-220 to H-222).
+func (g *Guard) Count(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	key := auth.IdentityOf(r.Context()).Key()
 	if e := g.begin(key, r.ContentLength); e != nil {
 		g.refuse(w, e)
 		return

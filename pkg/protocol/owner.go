@@ -1,0 +1,39 @@
+package protocol
+
+import (
+	"encoding/json"
+
+	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/protocol/calls/suspended"
+	"mcp-bash/pkg/protocol/calls/tasks"
+	"mcp-bash/pkg/protocol/internal/seal"
+	"mcp-bash/pkg/protocol/methods"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A Replica describes this process to others that serve the same project.
+type Replica = seal.Replica
+
+// An Owner is another replica. The zero Owner is this process.
+type Owner = seal.Owner
+
+// Self returns this process, as other replicas know it.
+func (s *Server) Self() Owner { return s.self.Owner }
+
+// Owner returns the replica that has what a request names: the suspended call of a retry, a task, or a
+// stored result. The error is the answer if that replica cannot be reached. The owner is zero for all
+// requests that this process answers. A transport passes others on to the replica (H-504, LR-13, TASK-41).
+func (s *Server) Owner(caller *auth.Identity, method string, params json.RawMessage) (o Owner, gone *mcp.Error) {
+	if id := tasks.IDOf(method, params); id != "" {
+		return s.suspended.Owner(id, caller.Key()), tasks.ErrUnknown
+	}
+	if method == "tools/call" || method == "prompts/get" {
+		if state := rawjson.TextOf(params, "requestState"); state != "" {
+			if o := s.suspended.Owner(state, caller.Key()); o.URL != "" {
+				return o, suspended.ErrOwnerGone
+			}
+		}
+	}
+	return methods.Replica{Self: s.self}.Owner(caller, method, params)
+}

@@ -1,0 +1,236 @@
+package httpd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/project/settings"
+	"mcp-bash/pkg/protocol"
+	"mcp-bash/pkg/serve/httpd/internal/channel"
+	"mcp-bash/pkg/serve/httpd/internal/forward"
+	"mcp-bash/pkg/serve/httpd/internal/guard"
+)
+
+// replicas are the other replicas. Their requests come over channels, which an HTTP server without a guard serves:
+// each request states its caller.
+type replicas struct {
+	http.Server
+	*forward.Forwarder
+	self     protocol.Owner
+	channels *channels
+}
+
+func newReplicas(s *Server, handler http.Handler) *replicas {
+	most := settings.Int(s.Project.Env, "MCPBASH_HTTP_MAX_CONNECTIONS")
+	self := s.Config.Server
+	p := &replicas{
+		Forwarder: forward.New(channel.NewKeys(self.Replica.Keys), forward.Patience, nil), self: self.Self(),
+		channels: &channels{Listener: s.Listener, begun: make(chan net.Conn), closed: make(chan struct{})},
+	}
+	p.Server = http.Server{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r, err := forward.Receive(r)
+			switch {
+			case err != nil:
+				http.Error(w, err.Error(), http.StatusBadRequest)
+			case s.Gate != nil:
+				s.Gate.guard.Count(w, r, handler)
+			default:
+				handler.ServeHTTP(w, r)
+			}
+		}),
+		ReadHeaderTimeout: forward.Patience, ReadTimeout: bodyTime, ErrorLog: s.http.ErrorLog,
+		MaxHeaderBytes: s.limits.header + forward.MaxStatement, ConnState: guard.NewConnections(most).State,
+	}
+	return p
+}
+
+// meet returns a handler that begins channels, and gives all other requests to next.
+func (p *replicas) meet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != forward.Path {
+			next.ServeHTTP(w, r)
+		} else if conn, err := p.Accept(w, r, p.self.Process); err == nil {
+			p.channels.add(conn)
+		}
+	})
+}
+
+// channels are the channels that other replicas begin, a [net.Listener].
+type channels struct {
+	net.Listener // has the address
+	begun        chan net.Conn
+	closed       chan struct{}
+	once         sync.Once
+}
+
+func (c *channels) add(conn net.Conn) {
+	select {
+	case c.begun <- conn:
+	case <-c.closed:
+		conn.Close()
+	}
+}
+
+// Accept implements [net.Listener].
+func (c *channels) Accept() (net.Conn, error) {
+	select {
+	case conn := <-c.begun:
+		return conn, nil
+	case <-c.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements [net.Listener].
+func (c *channels) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return nil
+}
+
+// passOn answers a request as its owner does. It calls gone if the owner has no answer.
+func (s *Server) passOn(w http.ResponseWriter, r *http.Request, body []byte, to protocol.Owner, gone func()) {
+	if r.Method == http.MethodGet {
+		s.passStream(w, r, to, gone)
+		return
+	}
+	answer, err := s.replicas.Send(r, body, to.Process, to.URL)
+	if err != nil {
+		if r.Context().Err() == nil {
+			gone()
+		}
+		return
+	}
+	defer answer.Body.Close()
+	if err := copyAnswer(w, answer); err != nil {
+		panic(http.ErrAbortHandler) // an answer that ends early must not look complete
+	}
+}
+
+// copyAnswer sends the answer of another replica as it arrives.
+func copyAnswer(w http.ResponseWriter, answer *http.Response) error {
+	maps.Copy(w.Header(), answer.Header)
+	whole := answer.ContentLength >= 0
+	if whole {
+		w.Header()["Content-Length"] = []string{strconv.FormatInt(answer.ContentLength, 10)}
+	}
+	w.WriteHeader(answer.StatusCode)
+	control, buffer := http.NewResponseController(w), make([]byte, 32<<10)
+	for {
+		n, err := answer.Body.Read(buffer)
+		if n > 0 {
+			if _, err := w.Write(buffer[:n]); err != nil {
+				return err
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case !whole:
+			if err := control.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// passStream is passOn for a GET. Its stream has the limits of a stream of this replica (H-47, H-49), and needs no
+// place for a request (H-221).
+func (s *Server) passStream(w http.ResponseWriter, r *http.Request, to protocol.Owner, gone func()) {
+	if !s.roomForStream(auth.IdentityOf(r.Context()).Key()) {
+		s.refuse(w, http.StatusServiceUnavailable, nil, errStreams)
+		return
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context())) // the stream outlives the handler
+	stop := context.AfterFunc(r.Context(), cancel)
+	defer stop()
+	answer, err := s.replicas.Send(r.WithContext(ctx), nil, to.Process, to.URL)
+	if err != nil {
+		cancel()
+		if r.Context().Err() == nil {
+			gone()
+		}
+		return
+	}
+	if answer.StatusCode != http.StatusOK {
+		defer cancel()
+		copyAnswer(w, answer)
+		return
+	}
+	maps.Copy(w.Header(), answer.Header)
+	st := newStream(s, nil, "")
+	if !stop() || st.takeOver(w, r) != nil {
+		cancel()
+		return
+	}
+	st.watch(cancel)
+	go st.relay(ctx, answer.Body)
+}
+
+// relay sends the events of another replica, until that replica or the client ends the stream.
+func (st *stream) relay(ctx context.Context, events io.ReadCloser) {
+	defer events.Close()
+	reader := bufio.NewReader(events)
+	for {
+		event, err := readEvent(reader, st.server.limits.pending)
+		if err == io.EOF {
+			st.end("")
+			return
+		}
+		if err != nil || !st.pass(ctx, event) {
+			st.mu.Lock()
+			st.disconnect()
+			st.mu.Unlock()
+			return
+		}
+	}
+}
+
+// pass sends an event, and waits until there is room for another one. It returns false if there is no client.
+func (st *stream) pass(ctx context.Context, event []byte) bool {
+	st.mu.Lock()
+	w := st.writer
+	if w != nil {
+		w.Queue(event)
+		st.active = time.Now()
+	}
+	st.mu.Unlock()
+	if w == nil {
+		return false
+	}
+	w.Push()
+	w.Reserve(ctx, 0)
+	return ctx.Err() == nil
+}
+
+var errLongEvent = errors.New("an event is too long")
+
+// readEvent reads a whole event or comment of a stream, so that a comment of this replica can follow it.
+func readEvent(r *bufio.Reader, most int) (event []byte, err error) {
+	for begun := true; ; { // a line begins
+		part, err := r.ReadSlice('\n')
+		event = append(event, part...)
+		switch {
+		case err == io.EOF && len(event) > 0:
+			return nil, io.ErrUnexpectedEOF
+		case err != nil && err != bufio.ErrBufferFull:
+			return nil, err
+		case len(event) > most:
+			return nil, errLongEvent
+		case begun && len(part) == 1 && err == nil:
+			return event, nil
+		}
+		begun = err == nil
+	}
+}

@@ -158,16 +158,15 @@ func (g *Gate) open(s *Server, next http.Handler) http.Handler {
 		r.Name = s.Project.Meta.Title
 		r.Scopes = slices.Sorted(maps.Keys(s.Project.Meta.Scopes))
 	}
-	g.guard.Limit(guardLimits(env, s.limits))
+	g.guard.Limit(guardLimits(env))
 	return g.guard.Wrap(next)
 }
 
-func guardLimits(env project.Env, l limits) guard.Limits {
+func guardLimits(env project.Env) guard.Limits {
 	return guard.Limits{
 		Requests:       settings.Int(env, "MCPBASH_HTTP_MAX_REQUESTS"),
 		ClientRequests: settings.Int(env, "MCPBASH_HTTP_MAX_CLIENT_REQUESTS"),
-		Bodies:         l.pending, MaxBody: l.body,
-		Rate: settings.Int(env, "MCPBASH_HTTP_RATE"), Burst: settings.Int(env, "MCPBASH_HTTP_BURST"),
+		Rate:           settings.Int(env, "MCPBASH_HTTP_RATE"), Burst: settings.Int(env, "MCPBASH_HTTP_BURST"),
 		Failures: settings.Int(env, "MCPBASH_HTTP_AUTH_FAILURES"), Clients: remembered,
 	}
 }

@@ -1,10 +1,8 @@
 package httpd
 
 import (
-	"errors"
 	"io"
 	"net/http"
-	"time"
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/json/rawjson"
@@ -61,7 +59,7 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request, ok bool) {
 
 // refuse answers a request with an error of HTTP, and a JSON-RPC error that explains it.
 func (s *Server) refuse(w http.ResponseWriter, status int, id jsonrpc.ID, e *mcp.Error) {
-	if status == http.StatusServiceUnavailable {
+	if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
 		w.Header()["Retry-After"] = []string{"1"}
 	}
 	w.Header()["Content-Type"] = s.values.json
@@ -83,20 +81,13 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, http.StatusUnsupportedMediaType, nil, invalid("Content-Type must be application/json"))
 		return
 	}
-	buffer := s.bodies.Get().(*[]byte)
-	defer s.recycle(buffer)
-	body, err := s.readBody(w, r, *buffer)
-	*buffer = body
+	body, err := s.readBody(w, r)
+	defer body.done()
 	if err != nil {
-		status := http.StatusBadRequest
-		if err == errTooLarge {
-			status = http.StatusRequestEntityTooLarge
-		}
-		w.Header()["Connection"] = []string{"close"}
-		s.refuse(w, status, nil, invalid(err.Error()))
+		s.refuseBody(w, err)
 		return
 	}
-	m, err := jsonrpc.Parse(body)
+	m, err := jsonrpc.Parse(body.bytes)
 	if err != nil {
 		s.refuse(w, http.StatusBadRequest, nil, mcp.Errorf(mcp.CodeParse, "Parse error").WithData(err.Error()))
 		return
@@ -109,39 +100,6 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-var errTooLarge = errors.New("the body is too large")
-
-// readBody reads the body of a request into a buffer. It ends the time limit for the request.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request, buffer []byte) ([]byte, error) {
-	length := r.ContentLength
-	if length > int64(s.limits.body) {
-		return buffer, errTooLarge
-	}
-	if length < 0 {
-		length = 4 << 10
-	}
-	if need := int(length) + 1; cap(buffer) < need {
-		buffer = make([]byte, 0, need)
-	}
-	buffer = buffer[:0]
-	defer http.NewResponseController(w).SetReadDeadline(time.Time{})
-	for {
-		if len(buffer) == cap(buffer) {
-			buffer = append(buffer, 0)[:len(buffer)]
-		}
-		n, err := r.Body.Read(buffer[len(buffer):cap(buffer)])
-		buffer = buffer[:len(buffer)+n]
-		switch {
-		case len(buffer) > s.limits.body:
-			return buffer, errTooLarge
-		case err == io.EOF:
-			return buffer, nil
-		case err != nil:
-			return buffer, errors.New("the body is incomplete")
-		}
-	}
-}
-
 // recycle keeps a buffer for another request.
 func (s *Server) recycle(buffer *[]byte) {
 	if cap(*buffer) <= 64<<10 {
@@ -150,7 +108,7 @@ func (s *Server) recycle(buffer *[]byte) {
 }
 
 // postStateless answers a POST of the stateless protocol (http section 3).
-func (s *Server) postStateless(w http.ResponseWriter, r *http.Request, body []byte, m *jsonrpc.Message,
+func (s *Server) postStateless(w http.ResponseWriter, r *http.Request, body *body, m *jsonrpc.Message,
 	version []byte) {
 	switch m.Shape {
 	case jsonrpc.Request:
@@ -167,7 +125,7 @@ func (s *Server) postStateless(w http.ResponseWriter, r *http.Request, body []by
 	}
 	if !forward.Forwarded(r) {
 		if owner, gone := s.Config.Server.Owner(auth.IdentityOf(r.Context()), m.Method, m.Params); owner.URL != "" {
-			s.passOn(w, r, body, owner, func() { s.refuse(w, http.StatusOK, m.ID, gone) })
+			s.passOn(w, r, body.bytes, owner, func() { s.refuse(w, http.StatusOK, m.ID, gone) })
 			return
 		}
 	}

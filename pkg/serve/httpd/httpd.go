@@ -53,15 +53,16 @@ type Server struct {
 	replicas    *replicas
 	connections *guard.Connections
 
-	posts   sync.Pool // of *post
-	bodies  sync.Pool // of *[]byte
-	endings chan protocol.Ending
-	serving atomic.Bool   // ready for requests
-	last    atomic.Uint64 // the number of the last request of the stateless protocol
-	ballast []byte        // see ballastSize
-	used    atomic.Bool   // since the last round of keepHouse
-	unread  unread
-	kept    atomic.Int64 // bytes that all sessions keep for resumption
+	posts    sync.Pool // of *post
+	bodies   sync.Pool // of *[]byte
+	endings  chan protocol.Ending
+	serving  atomic.Bool   // ready for requests
+	last     atomic.Uint64 // the number of the last request of the stateless protocol
+	ballast  []byte        // see ballastSize
+	used     atomic.Bool   // since the last round of keepHouse
+	unread   unread
+	arriving arriving
+	kept     atomic.Int64 // bytes that all sessions keep for resumption
 
 	mu       sync.Mutex
 	callers  map[string]*caller  // by the key of their identity
@@ -85,7 +86,7 @@ func New(c Config) *Server {
 			noBuffering: []string{"no"}, closes: []string{"close"},
 		},
 	}
-	s.unread.bound = s.limits.pending
+	s.unread.bound, s.arriving.bound = s.limits.pending, s.limits.pending
 	s.posts.New = func() any { return &post{server: s, done: make(chan struct{}, 1)} }
 	s.bodies.New = func() any { return new([]byte) }
 	s.http = http.Server{

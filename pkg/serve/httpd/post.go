@@ -217,7 +217,7 @@ func (p *post) keepAliveEvery(interval time.Duration) (timer *time.Timer) {
 }
 
 // serveStateless runs a request of the stateless protocol.
-func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body []byte, m *jsonrpc.Message) {
+func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body *body, m *jsonrpc.Message) {
 	c := s.callerOf(auth.IdentityOf(r.Context()))
 	if c == nil {
 		s.refuse(w, http.StatusServiceUnavailable, m.ID, errStopping)
@@ -233,7 +233,8 @@ func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body []b
 		}
 		p.gone = func() { c.client.CancelStateless(key) }
 	}
-	task := c.client.AcceptStateless(body, m, key, p)
+	task := c.client.AcceptStateless(body.bytes, m, key, p)
+	body.done()
 	if task == nil {
 		s.respond(p, http.StatusOK)
 		s.posts.Put(p)

@@ -115,7 +115,7 @@ func (se *session) begin() (end func()) {
 }
 
 // postSession answers a POST of the handshake protocol (http section 4).
-func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body []byte, m *jsonrpc.Message) {
+func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body *body, m *jsonrpc.Message) {
 	var se *session
 	begins := m.Shape == jsonrpc.Request && m.Method == "initialize" && r.Header[headers.Session] == nil
 	if begins {
@@ -133,8 +133,9 @@ func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body []byte
 	p := s.newPost(w, r, se, expected)
 	p.batch, p.key = batch, se.owner
 	se.accept.Lock()
-	task := se.client.AcceptParsed(body, m, p)
+	task := se.client.AcceptParsed(body.bytes, m, p)
 	se.accept.Unlock()
+	body.done()
 	switch {
 	case expected == 0:
 		w.WriteHeader(http.StatusAccepted)

@@ -39,7 +39,6 @@ type Guard struct {
 	hosts, origins map[string]bool
 	anyOrigin      bool
 	running        atomic.Int64 // requests
-	bodies         atomic.Int64 // bytes
 	clients        clients
 	failures       failures
 }
@@ -133,14 +132,14 @@ func (g *Guard) forward(w http.ResponseWriter, r *http.Request, next http.Handle
 }
 
 // Count calls next, and counts the request of an identity while it runs. The context has the identity. A request
-// above a limit is refused (H-220 to H-222).
+// above a limit is refused (H-220, H-221).
 func (g *Guard) Count(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	key := auth.IdentityOf(r.Context()).Key()
-	if e := g.begin(key, r.ContentLength); e != nil {
+	if e := g.begin(key); e != nil {
 		g.refuse(w, e)
 		return
 	}
-	defer g.end(key, r.ContentLength)
+	defer g.end(key)
 	next.ServeHTTP(w, r)
 }
 

@@ -342,7 +342,7 @@ func TestFailures(t *testing.T) {
 func TestClientLimits(t *testing.T) {
 	now := time.Unix(0, 0)
 	g := newGuard(t, Config{Auth: &tokens{}, Now: func() time.Time { return now },
-		Limits: Limits{Rate: 2, Burst: 3, ClientRequests: 5, Requests: 6, Bodies: 100, MaxBody: 60, Clients: 3}})
+		Limits: Limits{Rate: 2, Burst: 3, ClientRequests: 5, Requests: 6, Clients: 3}})
 	as := func(name string) *httptest.ResponseRecorder {
 		return ask(g, "POST", "/mcp", "Authorization", "Bearer "+secret+"-"+name)
 	}
@@ -362,71 +362,38 @@ func TestClientLimits(t *testing.T) {
 	}
 	now = now.Add(time.Hour)
 	for range 3 {
-		if e := g.begin("x", 0); e != nil {
+		if e := g.begin("x"); e != nil {
 			t.Error(e.reason)
 		}
 	}
 	now = now.Add(time.Hour)
 	for range 2 {
-		if e := g.begin("x", 0); e != nil {
+		if e := g.begin("x"); e != nil {
 			t.Error(e.reason)
 		}
 	}
 	now = now.Add(time.Hour)
-	if e := g.begin("x", 0); e == nil || e.status != 429 {
+	if e := g.begin("x"); e == nil || e.status != 429 {
 		t.Errorf("six requests of a client at once: %v", e)
 	}
-	if e := g.begin("y", 0); e != nil {
+	if e := g.begin("y"); e != nil {
 		t.Errorf("another client: %v", e)
 	}
-	if e := g.begin("z", 0); e == nil || e.status != 503 || e.retry == 0 {
+	if e := g.begin("z"); e == nil || e.status != 503 || e.retry == 0 {
 		t.Errorf("seven requests at once: %v", e)
 	}
 	for range 5 {
-		g.end("x", 0)
+		g.end("x")
 	}
-	g.end("y", 0)
+	g.end("y")
 	for i := range 100 {
 		as(fmt.Sprint(i))
 	}
 	if n := len(g.clients.table.entries); n > 3 {
 		t.Errorf("%d clients are remembered", n)
 	}
-	if g.running.Load() != 0 || g.bodies.Load() != 0 {
-		t.Errorf("%d requests, %d bytes are left", g.running.Load(), g.bodies.Load())
-	}
-}
-
-// H-222: the bodies of all requests together are bounded, and no client takes all of the memory.
-func TestBodies(t *testing.T) {
-	g := newGuard(t, Config{Auth: &tokens{}, Limits: Limits{Bodies: 100, MaxBody: 60, Clients: 10, ClientRequests: 10}})
-	if e := g.begin("a", 50); e != nil {
-		t.Error(e.reason)
-	}
-	if e := g.begin("a", 10); e == nil || e.status != 429 {
-		t.Errorf("more than half: %v", e)
-	}
-	if e := g.begin("b", 40); e != nil {
-		t.Error(e.reason)
-	}
-	if e := g.begin("c", 20); e == nil || e.status != 503 {
-		t.Errorf("more than all: %v", e)
-	}
-	if e := g.begin("c", -1); e == nil || e.status != 503 {
-		t.Errorf("a body of unknown length: %v", e)
-	}
-	if e := g.begin("c", 0); e != nil {
-		t.Errorf("no body: %v", e)
-	}
-	g.end("a", 50)
-	g.end("b", 40)
-	g.end("c", 0)
-	if e := g.begin("c", 1<<40); e != nil { // the endpoint refuses it
-		t.Error(e.reason)
-	}
-	g.end("c", 1<<40)
-	if g.bodies.Load() != 0 || g.running.Load() != 0 {
-		t.Error("something is left")
+	if g.running.Load() != 0 {
+		t.Errorf("%d requests are left", g.running.Load())
 	}
 }
 
@@ -656,7 +623,7 @@ func FuzzPlace(f *testing.F) {
 
 func BenchmarkGuard(b *testing.B) {
 	g, err := New(Config{Auth: &tokens{}, Limits: Limits{
-		Requests: 100, ClientRequests: 10, Bodies: 1 << 20, MaxBody: 1 << 20, Rate: 1 << 30, Burst: 1 << 30,
+		Requests: 100, ClientRequests: 10, Rate: 1 << 30, Burst: 1 << 30,
 		Failures: 10, Clients: 100,
 	}})
 	if err != nil {

@@ -13,46 +13,31 @@ import (
 type Limits struct {
 	Requests       int // at once, of all clients
 	ClientRequests int // at once, of one identity
-	Bodies         int // bytes of the bodies of all requests at once
-	MaxBody        int // bytes that a body of unknown length counts
 	Rate, Burst    int // requests a second of one identity, and requests that may come at once
 	Failures       int // rejected credentials a minute from one address
 	Clients        int // identities and addresses that are remembered
 }
 
-// The waiting times of responses with Retry-After.
-const (
-	retryBusy   = time.Second
-	retryBodies = time.Second
-)
+// retryBusy is the waiting time of responses with Retry-After.
+const retryBusy = time.Second
 
 // begin counts a request that starts. The identity with the key "" is nobody: a program of this
 // machine, which only the bounds of all clients concern.
-func (g *Guard) begin(key string, length int64) *refusal {
+func (g *Guard) begin(key string) *refusal {
 	l := &g.Limits
 	if n := g.running.Add(1); l.Requests > 0 && n > int64(l.Requests) {
 		g.running.Add(-1)
 		return &refusal{status: http.StatusServiceUnavailable, reason: "the server has too many requests",
 			retry: retryBusy}
 	}
-	size := g.size(length)
-	if n := g.bodies.Add(size); l.Bodies > 0 && size > 0 && n > int64(l.Bodies) && n > size {
-		g.running.Add(-1)
-		g.bodies.Add(-size)
-		return &refusal{
-			status: http.StatusServiceUnavailable, reason: "the server receives too much data at once",
-			retry: retryBodies,
-		}
-	}
 	if key == "" {
 		return nil
 	}
-	wait, busy := g.clients.begin(key, size, g.Now())
+	wait, busy := g.clients.begin(key, g.Now())
 	if wait == 0 && !busy {
 		return nil
 	}
 	g.running.Add(-1)
-	g.bodies.Add(-size)
 	if busy {
 		return &refusal{status: http.StatusTooManyRequests, reason: "too many requests of this client at once",
 			retry: retryBusy}
@@ -61,20 +46,11 @@ func (g *Guard) begin(key string, length int64) *refusal {
 }
 
 // end counts a request that ends.
-func (g *Guard) end(key string, length int64) {
+func (g *Guard) end(key string) {
 	g.running.Add(-1)
-	g.bodies.Add(-g.size(length))
 	if key != "" {
-		g.clients.end(key, g.size(length))
+		g.clients.end(key)
 	}
-}
-
-// size returns how many bytes the body of a request may have. A longer body is refused later.
-func (g *Guard) size(length int64) int64 {
-	if length < 0 || length > int64(g.Limits.MaxBody) {
-		return int64(g.Limits.MaxBody)
-	}
-	return length
 }
 
 // A table remembers a limited number of entries. It forgets the one that was not used for the
@@ -132,7 +108,6 @@ type clients struct {
 
 type client struct {
 	running int
-	bodies  int64
 	rate    *rate.Limiter // nil: no limit
 }
 
@@ -143,7 +118,7 @@ func (c *clients) init(l Limits) {
 
 // begin counts a request of a client. busy means that too many are running. wait is the time after
 // which the rate allows the request, or 0.
-func (c *clients) begin(key string, size int64, now time.Time) (wait time.Duration, busy bool) {
+func (c *clients) begin(key string, now time.Time) (wait time.Duration, busy bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.table.get(key, func() client {
@@ -152,9 +127,7 @@ func (c *clients) begin(key string, size int64, now time.Time) (wait time.Durati
 		}
 		return client{rate: rate.NewLimiter(rate.Limit(c.limits.Rate), max(c.limits.Burst, 1))}
 	}, func(e *client) bool { return e.running > 0 })
-	half := int64(c.limits.Bodies) / 2 // the rest is for other clients
-	if c.limits.ClientRequests > 0 && e.running >= c.limits.ClientRequests ||
-		half > 0 && e.bodies > 0 && e.bodies+size > half {
+	if c.limits.ClientRequests > 0 && e.running >= c.limits.ClientRequests {
 		return 0, true
 	}
 	if e.rate != nil {
@@ -165,16 +138,13 @@ func (c *clients) begin(key string, size int64, now time.Time) (wait time.Durati
 		}
 	}
 	e.running++
-	e.bodies += size
 	return 0, false
 }
 
 // end counts a request that ends.
-func (c *clients) end(key string, size int64) {
+func (c *clients) end(key string) {
 	c.mu.Lock()
-	e := c.table.find(key)
-	e.running--
-	e.bodies -= size
+	c.table.find(key).running--
 	c.mu.Unlock()
 }
 

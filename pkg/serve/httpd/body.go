@@ -1,0 +1,137 @@
+package httpd
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/auth"
+)
+
+// A body is the body of a request. Its bytes count as they arrive, until its message was accepted (H-222). Then the
+// request counts its own memory (P-1804).
+type body struct {
+	server *Server
+	key    string // of the identity
+	buffer *[]byte
+	bytes  []byte // that have arrived
+}
+
+// The errors of [Server.readBody].
+var (
+	errTooLarge   = errors.New("the body is too large")
+	errIncomplete = errors.New("the body is incomplete")
+	errBodies     = errors.New("the server receives too much data at once")
+	errOwnBodies  = errors.New("too much data of this client at once")
+)
+
+// firstRead is how many bytes of a body have space before the first of them arrive.
+const firstRead = 4 << 10
+
+// readBody reads the body of a request, and ends the time limit for the request. The caller calls done, also after an
+// error.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (*body, error) {
+	b := &body{server: s, key: auth.IdentityOf(r.Context()).Key(), buffer: s.bodies.Get().(*[]byte)}
+	if r.ContentLength > int64(s.limits.body) {
+		return b, errTooLarge
+	}
+	defer http.NewResponseController(w).SetReadDeadline(time.Time{})
+	b.bytes = (*b.buffer)[:0]
+	for {
+		b.grow(r.ContentLength)
+		n, err := r.Body.Read(b.bytes[len(b.bytes):cap(b.bytes)])
+		if refused := s.arriving.add(b.key, len(b.bytes), n); refused != nil {
+			return b, refused
+		}
+		b.bytes = b.bytes[:len(b.bytes)+n]
+		switch {
+		case len(b.bytes) > s.limits.body:
+			return b, errTooLarge
+		case err == io.EOF:
+			return b, nil
+		case err != nil:
+			return b, errIncomplete
+		}
+	}
+}
+
+// grow makes space for at least one more byte. The buffer has at most twice the size of what has arrived, whatever
+// length the client announced. length is negative if it announced none.
+func (b *body) grow(length int64) {
+	size := cap(b.bytes)
+	if len(b.bytes) < size {
+		return
+	}
+	if size = max(2*size, firstRead); length >= 0 {
+		size = min(size, max(int(length), len(b.bytes))+1) // the last byte is for the end of the body
+	}
+	b.bytes = append(make([]byte, 0, size), b.bytes...)
+}
+
+// done forgets the body. Only the first call has an effect.
+func (b *body) done() {
+	if b.buffer == nil {
+		return
+	}
+	b.server.arriving.remove(b.key, len(b.bytes))
+	*b.buffer = b.bytes
+	b.server.recycle(b.buffer)
+	b.buffer, b.bytes = nil, nil
+}
+
+// refuseBody answers a request whose body could not be read.
+func (s *Server) refuseBody(w http.ResponseWriter, err error) {
+	status := http.StatusBadRequest
+	switch err {
+	case errTooLarge:
+		status = http.StatusRequestEntityTooLarge
+	case errBodies:
+		status = http.StatusServiceUnavailable
+	case errOwnBodies:
+		status = http.StatusTooManyRequests
+	}
+	w.Header()["Connection"] = s.values.closes
+	s.refuse(w, status, nil, invalid(err.Error()))
+}
+
+// arriving counts the bytes of bodies that have arrived and belong to no accepted request yet (H-222).
+type arriving struct {
+	bound int // bytes; a client has at most half of it, so that there is room for others
+
+	mu  sync.Mutex
+	all int
+	of  map[string]int // bytes, by the key of the identity
+}
+
+// add counts n more bytes of a body, of which own bytes count already. A body that is the only one is never refused.
+// Callers without an identity are programs of this machine. They can have all of the bytes.
+func (a *arriving) add(key string, own, n int) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case n == 0:
+		return nil
+	case a.all > own && a.all+n > a.bound:
+		return errBodies
+	case key != "" && a.of[key] > own && a.of[key]+n > a.bound/2:
+		return errOwnBodies
+	}
+	if a.of == nil {
+		a.of = map[string]int{}
+	}
+	a.all += n
+	a.of[key] += n
+	return nil
+}
+
+// remove no longer counts n bytes.
+func (a *arriving) remove(key string, n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.all -= n
+	if a.of[key] -= n; a.of[key] == 0 {
+		delete(a.of, key)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/run/confine"
 	"mcp-bash/test/pty"
 )
 
@@ -256,5 +257,38 @@ if { exec 3<>/dev/tty; } 2>/dev/null; then echo "a terminal"; else echo "no term
 	code, screen := atTerminal(t, root, "look").Wait()
 	if got := lines(screen); code != 0 || got != "no terminal\n" {
 		t.Errorf("%d %q", code, got)
+	}
+}
+
+// CLI-815: on a terminal, --write shows the change and asks.
+func TestWriteOnATerminal(t *testing.T) {
+	if lacks := confine.Offered().Lacks(&confine.Profile{}); lacks != nil {
+		t.Skipf("this kernel cannot observe: %v", lacks)
+	}
+	root := project(t, map[string]string{"look": `cat notes.txt`})
+	meta := filepath.Join(root, "tools/look/tool.meta.json")
+	for file, text := range map[string]string{"notes.txt": "notes", "tools/look/tool.meta.json": `{"name":"look"}`} {
+		if err := os.WriteFile(filepath.Join(root, file), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		answer, end string
+		code        int
+		written     bool
+	}{
+		{"\n", `nothing was written\r\n`, 1, false},
+		{"y\n", `written to tools/look/tool\.meta\.json\r\n`, 0, true},
+	} {
+		s := atTerminal(t, root, "look", "--learn", "--write")
+		s.Expect(`(?m)^\+\{"name":"look","capabilities":\[\],"confine":\{"read":\["notes\.txt"\]\}\}`)
+		s.Expect(`Write this\? \[y/N\] `)
+		s.Type(tc.answer)
+		s.Expect(tc.end)
+		code, _ := s.Wait()
+		text, err := os.ReadFile(meta)
+		if code != tc.code || err != nil || strings.Contains(string(text), "notes.txt") != tc.written {
+			t.Errorf("%q: exit code %d, %s, %v", tc.answer, code, text, err)
+		}
 	}
 }

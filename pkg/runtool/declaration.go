@@ -60,13 +60,17 @@ const (
 
 var extraLists = []string{readList, writeList, connectList, execList}
 
-// mostOf limits the declared entries of a kind. More entries become a capability (CF-53).
-const mostOf = 16
+// Limits of the declared entries (CF-53).
+const (
+	fewFiles = 16 // more files become their directories
+	mostOf   = 64 // the most entries of a list (CF-17)
+)
 
 // surroundings are the directories to which paths are related.
 type surroundings struct {
 	project   string
 	home      string                   // "" if unknown
+	homes     fsys.Homes               // of the user
 	state     string                   // state directory of the server, with the private directory of the script
 	reach     []string                 // roots of the call, to which Search and Edit apply
 	roots     []string                 // the same if roots were given, otherwise empty
@@ -98,6 +102,8 @@ func (s *surroundings) need(a observe.Access) need {
 		return need{never: "it is what is the server's own; only FileSystem reads that"}
 	case a.Kind == observe.Read && (inRoot || slices.Contains(s.reach, a.Path)):
 		return takes("", "", access.Search)
+	case a.Kind == observe.Read && holdsTooMuch(s.homes, a.Path):
+		return need{never: a.Path + " contains too much to be declared"}
 	case a.Kind == observe.Read && within(s.reach, a.Path):
 		return takes(readList, a.Path, access.Search)
 	case a.Kind == observe.Read:
@@ -174,12 +180,14 @@ func (s *surroundings) needOfEntry(a observe.Access, dir string, inRoot bool) ne
 	return n
 }
 
-// containsTooMuch reports whether a directory contains too much to be declared: nearly everything, the
+// containsTooMuch reports whether a directory contains too much to be declared: nearly everything, a
 // home directory, the project, or code that the server runs.
 func (s *surroundings) containsTooMuch(dir string) bool {
-	return dir == "/" || dir == "/etc" || fsys.Within(dir, s.project) ||
-		s.home != "" && fsys.Within(dir, s.home) || overlaps(dir, s.protected)
+	return holdsTooMuch(s.homes, dir) || fsys.Within(dir, s.project) || overlaps(dir, s.protected)
 }
+
+// holdsTooMuch reports whether a directory contains too much to be read.
+func holdsTooMuch(homes fsys.Homes, dir string) bool { return dir == "/etc" || homes.Hold(dir) }
 
 func within(list []string, path string) bool { return covered(path, list) != "" }
 
@@ -227,15 +235,31 @@ func (s *surroundings) spell(list, entry string) string {
 		return "."
 	}
 	if rest, ok := strings.CutPrefix(entry, s.project+"/"); ok {
-		if strings.HasPrefix(rest, "~") || list == execList && !strings.Contains(rest, "/") {
-			rest = "./" + rest
-		}
-		return rest
+		return access.Spell("./"+rest, list == execList)
 	}
 	if rest, ok := strings.CutPrefix(entry, s.home+"/"); ok && s.home != "" && s.home != "/" {
 		return "~/" + rest
 	}
 	return entry
+}
+
+// resolve returns the file that an entry of a list means.
+func (s *surroundings) resolve(list, entry string) string {
+	if list == execList && !strings.Contains(entry, "/") {
+		return cmp.Or(s.lookPath(entry), entry)
+	}
+	return access.Resolve(entry, s.project, s.home)
+}
+
+// has reports whether an entry of a list means the same as another, or a directory that contains it.
+func (s *surroundings) has(list, there, entry string) bool {
+	switch list {
+	case readList, writeList:
+		return fsys.Within(s.resolve(list, there), s.resolve(list, entry))
+	case execList:
+		return s.resolve(list, there) == s.resolve(list, entry)
+	}
+	return there == entry
 }
 
 // declare returns the smallest declaration that permits these accesses.
@@ -278,6 +302,14 @@ func (s *surroundings) declare(accesses []observe.Access) declaration {
 		}
 	}
 	s.limit(d.extras, has)
+	for _, list := range extraLists {
+		sortEntries(d.extras[list])
+		if n := len(d.extras[list]) - mostOf; n > 0 {
+			d.never = append(d.never, fmt.Sprintf("%d entries of %s: it can have %d; declare directories, or a capability",
+				n, list, mostOf))
+			d.extras[list] = d.extras[list][:mostOf]
+		}
+	}
 	for _, c := range access.Capabilities {
 		if has[c] {
 			d.capabilities = append(d.capabilities, c)
@@ -300,7 +332,7 @@ func (s *surroundings) declare(accesses []observe.Access) declaration {
 		for i, entry := range entries {
 			entries[i] = s.spell(list, entry)
 		}
-		slices.SortFunc(entries, func(a, b string) int { return cmp.Or(number(a)-number(b), strings.Compare(a, b)) })
+		sortEntries(entries)
 		if len(entries) == 0 {
 			delete(d.extras, list)
 		}
@@ -308,20 +340,14 @@ func (s *surroundings) declare(accesses []observe.Access) declaration {
 	return d
 }
 
-// limit removes entries that capabilities cover, replaces several files by their directory, and
-// long lists by a capability.
+// limit removes entries that capabilities or other entries cover. If there are too many files, it replaces those of a
+// directory by the directory.
 func (s *surroundings) limit(lists map[string][]string, has map[access.Capability]bool) {
-	if len(lists[connectList]) > mostOf {
-		has[access.Network] = true
-	}
 	if has[access.Network] {
 		lists[connectList] = nil
 	}
 	started := s.programs(lists[execList])
 	lists[execList] = started
-	if len(started) > mostOf {
-		has[access.Process] = true
-	}
 	if has[access.Process] {
 		lists[execList] = nil
 		for _, program := range started { // Process starts readable programs
@@ -331,23 +357,20 @@ func (s *surroundings) limit(lists map[string][]string, has map[access.Capabilit
 		}
 		started = nil
 	}
-	lists[writeList] = s.together(lists[writeList])
-	lists[readList] = s.together(slices.DeleteFunc(lists[readList], func(path string) bool {
+	lists[writeList] = outermost(lists[writeList])
+	lists[readList] = outermost(slices.DeleteFunc(lists[readList], func(path string) bool {
 		return covered(path, lists[writeList]) != "" || s.broughtBy(path, started) != "" ||
 			has[access.Process] && confine.IsSystem(path) ||
 			has[access.Search] && !has[access.Edit] && fsys.Within(s.project, path)
 	}))
 	for _, list := range []string{readList, writeList} {
-		for len(lists[list]) > mostOf {
+		for len(lists[list]) > fewFiles {
 			fewer := s.together(lists[list])
 			if len(fewer) == len(lists[list]) {
 				break
 			}
 			lists[list] = fewer
 		}
-	}
-	if len(lists[readList])+len(lists[writeList]) > mostOf {
-		has[access.FileSystem] = true
 	}
 	if has[access.FileSystem] {
 		lists[readList], lists[writeList] = nil, nil
@@ -389,18 +412,23 @@ func (s *surroundings) broughtBy(path string, programs []string) string {
 // several is the number of files that are replaced by their directory.
 const several = 3
 
-// together replaces several paths of a directory by the directory, unless it contains too much. It
-// removes paths below other ones.
+// together replaces several paths of a directory by the directory. It keeps them if the directory contains too much. It
+// also keeps them in a hidden directory of a home directory, which may have keys.
 func (s *surroundings) together(paths []string) []string {
 	count := map[string]int{}
 	for _, path := range paths {
 		count[filepath.Dir(path)]++
 	}
 	for dir, n := range count {
-		if n >= several && !s.containsTooMuch(dir) {
+		if n >= several && !s.containsTooMuch(dir) && !s.homes.Hide(dir) {
 			paths = append(paths, dir)
 		}
 	}
+	return outermost(paths)
+}
+
+// outermost returns the paths, sorted, without those below other ones.
+func outermost(paths []string) []string {
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
 	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
@@ -511,6 +539,10 @@ func (r reason) String() string {
 		text += fmt.Sprintf(" and %d more", r.more)
 	}
 	return text
+}
+
+func sortEntries(entries []string) {
+	slices.SortFunc(entries, func(a, b string) int { return cmp.Or(number(a)-number(b), strings.Compare(a, b)) })
 }
 
 func number(text string) int {

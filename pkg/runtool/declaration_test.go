@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/run/observe"
 )
@@ -48,7 +49,8 @@ func many(n int, format string) string {
 }
 
 var here = &surroundings{
-	project: "/home/ada/project", home: "/home/ada", roots: []string{"/home/ada/project/content", "/srv/root"},
+	project: "/home/ada/project", home: "/home/ada", homes: fsys.Homes{"/home/ada"},
+	roots:     []string{"/home/ada/project/content", "/srv/root"},
 	reach:     []string{"/home/ada/project/content", "/srv/root", "/srv/reach"},
 	state:     "/run/state",
 	secret:    []string{"/home/ada/project/server.d", "/run/state"},
@@ -87,8 +89,17 @@ func TestDeclare(t *testing.T) {
 		{"modes of its own files", "modes /run/state/private.1/tmp/x", `{"capabilities":["Edit"]}`, ""},
 		{"a file elsewhere", "read /home/ada/notes/a.txt", `{"capabilities":[],"confine":{"read":["~/notes/a.txt"]}}`, ""},
 		{"a file that begins like home", "read /home/adam/a", `{"capabilities":[],"confine":{"read":["/home/adam/a"]}}`, ""},
-		{"files of a directory", many(5, "read /home/ada/notes/%d"),
+		{"files of a directory", many(3, "read /home/ada/notes/%d"),
+			`{"capabilities":[],"confine":{"read":["~/notes/1","~/notes/2","~/notes/3"]}}`, ""},
+		{"a directory that is listed", many(3, "read /home/ada/notes/%d") + "read /home/ada/notes",
 			`{"capabilities":[],"confine":{"read":["~/notes"]}}`, ""},
+		{"keys among files", many(17, "read /home/ada/.ssh/%d"), listed(17, "read", "~/.ssh/%d"), ""},
+		{"home", "read /home/ada", `{"capabilities":[]}`, "/home/ada contains too much to be declared"},
+		{"above home", "read /home", `{"capabilities":[]}`, "/home contains too much to be declared"},
+		{"everything", "read /", `{"capabilities":[]}`, "/ contains too much to be declared"},
+		{"settings of the system", "read /etc", `{"capabilities":[]}`, "/etc contains too much to be declared"},
+		{"another home", "read /root", `{"capabilities":[]}`, "/root contains too much to be declared"},
+		{"the home of another", "read /home/eve", `{"capabilities":[]}`, "/home/eve contains too much to be declared"},
 		{"files of home", many(3, "read /home/ada/.%d"),
 			`{"capabilities":[],"confine":{"read":["~/.1","~/.2","~/.3"]}}`, ""},
 		{"files of the root directory", many(3, "read /%d"), `{"capabilities":[],"confine":{"read":["/1","/2","/3"]}}`, ""},
@@ -111,8 +122,8 @@ func TestDeclare(t *testing.T) {
 		{"17 files that have a directory", many(17, "read /data/%d"), `{"capabilities":[],"confine":{"read":["/data"]}}`, ""},
 		{"17 directories of a directory", many(51, "read /data/%[1]d/1\nread /data/%[1]d/2\nread /data/%[1]d/3"),
 			`{"capabilities":[],"confine":{"read":["/data"]}}`, ""},
-		{"17 files everywhere", many(17, "read /%d/x/y") + "read /srv/root/x", `{"capabilities":["FileSystem"]}`, ""},
-		{"16 in two lists", many(8, "read /%d/x/y") + many(9, "write /%d/x/z"), `{"capabilities":["FileSystem"]}`, ""},
+		{"17 files everywhere", many(17, "read /%d/x/y"), listed(17, "read", "/%d/x/y"), ""},
+		{"64 files everywhere", many(64, "read /%d/x/y"), listed(64, "read", "/%d/x/y"), ""},
 
 		{"programs", "start /usr/bin/git\nstart /usr/bin/dash\nread /home/ada/bin/x\nstart /home/ada/bin/x\n" +
 			"start /home/ada/project/x\nstart /home/ada/project/bin/y",
@@ -122,14 +133,15 @@ func TestDeclare(t *testing.T) {
 			`{"capabilities":[],"confine":{"exec":["bin/script"]}}`, ""},
 		{"what a program has installed", "start /home/ada/lang/bin/run\nread /home/ada/lang/lib/x",
 			`{"capabilities":[],"confine":{"exec":["~/lang/bin/run"]}}`, ""},
-		{"17 programs that are read", many(17, "start /usr/bin/%[1]d\nread /usr/bin/%[1]d"),
-			`{"capabilities":["Process"]}`, ""},
-		{"17 programs", many(17, "start /usr/bin/%d") + "start /srv/x",
-			`{"capabilities":["Process"],"confine":{"read":["/srv/x"]}}`, ""},
+		{"64 programs that are read", many(64, "start /usr/bin/%[1]d\nread /usr/bin/%[1]d"),
+			listed(64, "exec", "/usr/bin/%d"), ""},
+		{"a program next to all", "call ptrace\nstart /srv/x", `{"capabilities":["Process"],"confine":{"read":["/srv/x"]}}`,
+			""},
 
 		{"TCP", "connect tcp 443\nconnect tcp 80 by curl\nconnect tcp 443 by curl",
 			`{"capabilities":[],"confine":{"connect":[80,443]}}`, ""},
-		{"17 ports", many(17, "connect tcp %d"), `{"capabilities":["Network"]}`, ""},
+		{"17 ports", many(17, "connect tcp %d"),
+			`{"capabilities":[],"confine":{"connect":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]}}`, ""},
 		{"names", "connect udp 53 by curl\nconnect tcp 443 by curl\nconnect udp 443 by curl\nconnect udp by curl\n" +
 			"listen netlink by curl\nsend netlink by curl\nconnect unix /run/nscd/socket by curl",
 			`{"capabilities":[],"confine":{"connect":[53,443]}}`, ""},
@@ -187,6 +199,26 @@ func TestDeclare(t *testing.T) {
 	}
 }
 
+// listed returns the declaration of entries of a list.
+func listed(n int, list, format string) string {
+	entries := strings.TrimSuffix(strings.Join(sorted(n, `"`+format+`",`), ""), ",")
+	return `{"capabilities":[],"confine":{"` + list + `":[` + entries + `]}}`
+}
+
+// CF-53: more entries than a list can have are reported. No capability replaces them, because it would open more.
+func TestTooMany(t *testing.T) {
+	for list, done := range map[string]string{
+		"read": many(70, "read /%d/x/y"), "write": many(70, "write /%d/x/y"), "exec": many(70, "start /usr/bin/%d"),
+		"connect": many(70, "connect tcp %d"),
+	} {
+		d := here.declare(accesses(done))
+		want := fmt.Sprintf("6 entries of %s: it can have 64; declare directories, or a capability", list)
+		if len(d.capabilities) > 0 || len(d.extras[list]) != 64 || !slices.Equal(d.never, []string{want}) {
+			t.Errorf("%s: %s, %q", list, d.JSON(), d.never)
+		}
+	}
+}
+
 func sorted(n int, format string) []string {
 	var list []string
 	for i := range n {
@@ -226,7 +258,7 @@ func TestBeforehand(t *testing.T) {
 		{"several files", many(3, "create /home/ada/.%d"), `{"capabilities":[],"confine":{"write":["~/.1","~/.2","~/.3"]}}`,
 			[]beforehand{{"/home/ada/.1", file, "/home/ada"}, {"/home/ada/.2", file, "/home/ada"},
 				{"/home/ada/.3", file, "/home/ada"}}, ""},
-		{"so many that FileSystem is declared", many(17, "create /home/ada/.%d"), `{"capabilities":["FileSystem"]}`, nil, ""},
+		{"with FileSystem", "create /home/ada/.x\ncall keyctl", `{"capabilities":["FileSystem"]}`, nil, ""},
 		{"a file that does not last", "create /home/ada/.x\nchange /home/ada/.x", `{"capabilities":[]}`, nil,
 			tooMuch("/home/ada")},
 		{"a file that is replaced", "create /home/ada/x.tmp\nchange /home/ada/x.tmp\nchange /home/ada/x",
@@ -307,10 +339,31 @@ func TestMerged(t *testing.T) {
 			`{"capabilities":["Search"],"confine":{"read":["data","b"],"connect":[443]}}`},
 		{`{"capabilities":"all"}`, ""}, {`{"confine":[]}`, ""}, {`{"confine":{"read":1}}`, ""}, {`[]`, ""}, {`{`, ""},
 		{`{"capabilities":[],"capabilities":[]}`, ""},
+		// Paths that mean the same, and directories that contain them.
+		{`{"capabilities":["Search"],"confine":{"read":["./data/"],"connect":[443]}}`,
+			`{"capabilities":["Search"],"confine":{"read":["./data/"],"connect":[443]}}`},
+		{`{"capabilities":["Search"],"confine":{"read":["/home/ada/project/data"],"connect":[443]}}`,
+			`{"capabilities":["Search"],"confine":{"read":["/home/ada/project/data"],"connect":[443]}}`},
+		{`{"capabilities":["Search"],"confine":{"read":["."],"connect":[443]}}`,
+			`{"capabilities":["Search"],"confine":{"read":["."],"connect":[443]}}`},
 	} {
-		got, err := merged([]byte(c.text), d)
+		got, err := merged([]byte(c.text), d, here)
 		if (err != nil) != (c.want == "") || err == nil && string(got) != c.want {
 			t.Errorf("%s: %s, %v", c.text, got, err)
+		}
+	}
+}
+
+// CLI-815: a program is one, however it is written.
+func TestMergedPrograms(t *testing.T) {
+	d := &declaration{extras: map[string][]string{execList: {"git", "scripts/x", "./y"}}}
+	for _, c := range []struct{ there, added string }{
+		{`"./scripts/x","/usr/bin/git","./y"`, ""}, {`"x","y"`, `,"git","scripts/x","./y"`},
+	} {
+		text := `{"capabilities":[],"confine":{"exec":[` + c.there + `]}}`
+		want := `{"capabilities":[],"confine":{"exec":[` + c.there + c.added + `]}}`
+		if got, err := merged([]byte(text), d, here); err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v", text, got, err)
 		}
 	}
 }
@@ -320,11 +373,17 @@ func FuzzDeclare(f *testing.F) {
 	f.Add("read /a\nchange /home/ada/project/x\nconnect tcp 70000 by x\nstart /home/ada/project/tools/x")
 	f.Fuzz(func(t *testing.T, text string) {
 		d := here.declare(accesses(text))
-		files := len(d.extras[readList]) + len(d.extras[writeList])
-		if files > mostOf || len(d.extras[execList]) > mostOf || len(d.extras[connectList]) > mostOf {
-			t.Errorf("%s", d.JSON())
+		for list, entries := range d.extras {
+			if len(entries) > mostOf {
+				t.Errorf("%s", d.JSON())
+			}
+			for _, entry := range entries {
+				if list == readList && here.homes.Hold(here.resolve(list, entry)) {
+					t.Errorf("%s", d.JSON())
+				}
+			}
 		}
-		if _, err := merged([]byte(`{"name":"x"}`), &d); err != nil {
+		if _, err := merged([]byte(`{"name":"x"}`), &d, here); err != nil {
 			t.Error(err)
 		}
 	})

@@ -24,14 +24,14 @@ import (
 // lockWait is the maximum wait for another command that edits a file of the tool.
 const lockWait = 5 * time.Second
 
-// declareIn adds a declaration to a tool's metadata file. Existing declarations and all other bytes
-// of the file stay (CLI-815).
-func (r *run) declareIn(ctx context.Context, tool json.RawMessage, d *declaration) (file string, changed bool,
-	err error) {
+// declareIn adds a declaration to a tool's metadata file. Existing declarations and all other bytes of the file stay
+// (CLI-815). approve gets the change before it is made.
+func (r *run) declareIn(ctx context.Context, tool json.RawMessage, d *declaration, s *surroundings,
+	approve func(c change) bool) (c change, err error) {
 	script := filepath.FromSlash(rawjson.TextOf(tool, "path"))
 	dir, err := os.OpenRoot(filepath.Join(r.project.Tools, filepath.Dir(script)))
 	if err != nil {
-		return "", false, fsys.Cause(err)
+		return c, fsys.Cause(err)
 	}
 	defer dir.Close()
 	names := item.MetadataNames(filepath.Base(script))
@@ -39,45 +39,73 @@ func (r *run) declareIn(ctx context.Context, tool json.RawMessage, d *declaratio
 		if name == "" {
 			continue
 		}
-		file = path.Join(filepath.Base(r.project.Tools), filepath.ToSlash(filepath.Dir(script)), name)
-		changed, err := declareInFile(ctx, dir, name, d)
+		c.file = path.Join(filepath.Base(r.project.Tools), filepath.ToSlash(filepath.Dir(script)), name)
+		err := c.declareInFile(ctx, dir, name, d, s, approve)
 		if !errors.Is(err, fs.ErrNotExist) {
 			if err != nil {
-				err = fmt.Errorf("%s: %w", file, err)
+				err = fmt.Errorf("%s: %w", c.file, err)
 			}
-			return file, changed, err
+			return c, err
 		}
 	}
-	return "", false, fmt.Errorf("%s has no metadata file, neither %s nor %s; put it where the tool is described",
+	return c, fmt.Errorf("%s has no metadata file, neither %s nor %s; put it where the tool is described",
 		r.tool, names[0], names[1])
 }
 
-func declareInFile(ctx context.Context, dir *os.Root, name string, d *declaration) (changed bool, err error) {
+// A change replaces the text of a metadata file.
+type change struct {
+	file          string // relative to the project
+	before, after []byte
+}
+
+func (c *change) isEmpty() bool { return bytes.Equal(c.before, c.after) }
+
+// Errors of changes that are not made.
+var (
+	errRefused = errors.New("refused")
+	errChanged = errors.New("the file has changed meanwhile; run this again")
+)
+
+// declareInFile asks without holding the lock of the file, because a person may take long to answer.
+func (c *change) declareInFile(ctx context.Context, dir *os.Root, name string, d *declaration, s *surroundings,
+	approve func(c change) bool) error {
 	o := userfile.Options{Max: item.MaxMetadata, Wait: lockWait}
-	_, err = userfile.Edit(ctx, dir, name, o, func(f userfile.File) ([]byte, error) {
+	_, err := userfile.Edit(ctx, dir, name, o, func(f userfile.File) ([]byte, error) {
 		if !f.There {
 			return nil, fs.ErrNotExist
 		}
 		text, marked := bytes.CutPrefix(f.Text, item.ByteOrderMark)
-		text, err := merged(text, d)
+		text, err := merged(text, d, s)
 		if err != nil {
 			return nil, err
 		}
 		if marked {
 			text = slices.Concat(item.ByteOrderMark, text)
 		}
-		changed = !bytes.Equal(text, f.Text)
-		return text, nil
+		c.before, c.after = f.Text, text
+		return f.Text, nil
 	})
-	return changed && err == nil, err
+	switch {
+	case err != nil || c.isEmpty():
+		return err
+	case !approve(*c):
+		return errRefused
+	}
+	_, err = userfile.Edit(ctx, dir, name, o, func(f userfile.File) ([]byte, error) {
+		if !bytes.Equal(f.Text, c.before) {
+			return nil, errChanged
+		}
+		return c.after, nil
+	})
+	return err
 }
 
-func merged(text []byte, d *declaration) ([]byte, error) {
+func merged(text []byte, d *declaration, s *surroundings) ([]byte, error) {
 	f, err := jsonedit.Dialect{}.Open(text)
 	if err != nil {
 		return nil, err
 	}
-	if err := addTo(f, names(d.capabilities), nil, "capabilities"); err != nil {
+	if err := addTo(f, names(d.capabilities), nil, strings.EqualFold, "capabilities"); err != nil {
 		return nil, err
 	}
 	if len(d.extras) == 0 {
@@ -95,7 +123,8 @@ func merged(text []byte, d *declaration) ([]byte, error) {
 			if list == connectList {
 				values = slices.Collect(rawjson.Elements(rawjson.Get(extrasJSON(d.extras), list)))
 			}
-			if err := addTo(f, entries, values, "confine", list); err != nil {
+			has := func(there, entry string) bool { return s.has(list, there, entry) }
+			if err := addTo(f, entries, values, has, "confine", list); err != nil {
 				return nil, err
 			}
 		}
@@ -103,8 +132,10 @@ func merged(text []byte, d *declaration) ([]byte, error) {
 	return f.Bytes(), nil
 }
 
-// addTo adds missing elements to an array: texts, or the values that the texts represent.
-func addTo(f *jsonedit.File, texts []string, values []json.RawMessage, path ...string) error {
+// addTo adds missing elements to an array: texts, or the values that the texts represent. has reports whether an
+// element that is there makes a text unnecessary.
+func addTo(f *jsonedit.File, texts []string, values []json.RawMessage, has func(there, text string) bool,
+	path ...string) error {
 	given, err := f.Get(path...)
 	if err != nil {
 		return err
@@ -125,9 +156,7 @@ func addTo(f *jsonedit.File, texts []string, values []json.RawMessage, path ...s
 	}
 	same := given != nil
 	for i, text := range texts {
-		if slices.ContainsFunc(there, func(have string) bool {
-			return have == text || len(path) == 1 && strings.EqualFold(have, text) // CF-3
-		}) {
+		if slices.ContainsFunc(there, func(have string) bool { return has(have, text) }) {
 			continue
 		}
 		same = false

@@ -1,6 +1,7 @@
 package runtool
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,9 +28,11 @@ func TestDeclareKeepsAttributes(t *testing.T) {
 	}
 	d := &declaration{capabilities: []access.Capability{"Search"}}
 	for i, want := range []bool{true, false} {
-		changed, err := declareInFile(t.Context(), root, "tool.meta.json", d)
-		if err != nil || changed != want {
-			t.Errorf("%d: %v, %v", i, changed, err)
+		var c change
+		asked := 0
+		err := c.declareInFile(t.Context(), root, "tool.meta.json", d, here, func(change) bool { asked++; return true })
+		if err != nil || c.isEmpty() == want || asked != 1-i {
+			t.Errorf("%d: %v, %v", i, c, err)
 		}
 	}
 	value := make([]byte, 10)
@@ -43,8 +46,46 @@ func TestDeclareKeepsAttributes(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.capabilities = []access.Capability{"Network"}
-	if changed, err := declareInFile(t.Context(), root, "tool.meta.json", d); err == nil || changed ||
-		!strings.Contains(err.Error(), "hard links") {
-		t.Errorf("%v, %v", changed, err)
+	var c change
+	err = c.declareInFile(t.Context(), root, "tool.meta.json", d, here, func(change) bool { return true })
+	if err == nil || !strings.Contains(err.Error(), "hard links") {
+		t.Errorf("%v, %v", c, err)
+	}
+}
+
+// CLI-815: a change that a person refuses, or of a file that changes while the person thinks, is not made.
+func TestDeclareAsks(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	file := filepath.Join(root.Name(), "tool.meta.json")
+	d := &declaration{capabilities: []access.Capability{"Search"}}
+	for _, tc := range []struct {
+		answer bool
+		other  string // text that another program writes
+		want   error
+		text   string
+	}{
+		{false, "", errRefused, `{"name":"x"}`},
+		{true, `{"name":"y"}`, errChanged, `{"name":"y"}`},
+		{true, "", nil, `{"name":"x","capabilities":["Search"]}`},
+	} {
+		if err := os.WriteFile(file, []byte(`{"name":"x"}`), 0o640); err != nil {
+			t.Fatal(err)
+		}
+		var c change
+		err := c.declareInFile(t.Context(), root, "tool.meta.json", d, here, func(c change) bool {
+			if tc.other != "" {
+				if err := os.WriteFile(file, []byte(tc.other), 0o640); err != nil {
+					t.Error(err)
+				}
+			}
+			return tc.answer
+		})
+		if text, _ := os.ReadFile(file); !errors.Is(err, tc.want) || string(text) != tc.text {
+			t.Errorf("%v: %s, %v", tc, text, err)
+		}
 	}
 }

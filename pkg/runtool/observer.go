@@ -3,8 +3,11 @@ package runtool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
+
+	"github.com/rogpeppe/go-internal/diff"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
@@ -54,7 +57,8 @@ func (o *observer) report() observe.Report {
 }
 
 func (r *run) surroundings(o *observer) *surroundings {
-	s := &surroundings{project: r.project.Root, home: r.project.Env["HOME"], brings: o.sandbox.Brings}
+	s := &surroundings{project: r.project.Root, home: r.project.Env["HOME"], brings: o.sandbox.Brings,
+		homes: o.sandbox.Homes()}
 	s.secret, s.protected, s.processes = o.sandbox.Protected()
 	s.state, _ = filepath.EvalSymlinks(o.sandbox.State.Dir)
 	if home, err := filepath.EvalSymlinks(s.home); err == nil {
@@ -168,16 +172,24 @@ func (r *run) printLearned(ctx context.Context, o *observer, item json.RawMessag
 	if !r.write {
 		return nil
 	}
-	file, changed, err := r.declareIn(ctx, item, &d)
+	c, err := r.declareIn(ctx, item, &d, s, r.approve)
 	switch {
+	case errors.Is(err, errRefused):
+		return cli.Failf(cli.CodeInvalid, "nothing was written")
 	case err != nil:
 		return cli.Failf(cli.CodeInvalid, "nothing was written: %v", err)
-	case changed:
-		cli.Printf(r.Err, "run-tool: written to %s\n", file)
+	case c.isEmpty():
+		cli.Printf(r.Err, "run-tool: %s already declares all of it\n", c.file)
 	default:
-		cli.Printf(r.Err, "run-tool: %s already declares all of it\n", file)
+		cli.Printf(r.Err, "run-tool: written to %s\n", c.file)
 	}
 	return nil
+}
+
+// approve shows a change of a metadata file, and asks on a terminal whether to make it.
+func (r *run) approve(c change) bool {
+	cli.Printf(r.Err, "%s", diff.Diff(c.file, c.before, c.file+" (new)", c.after))
+	return !r.isTerminal || cli.Confirm(r.Streams, r.Err, "Write this?")
 }
 
 // showLearned is printLearned as JSON.

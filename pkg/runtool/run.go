@@ -54,18 +54,19 @@ type run struct {
 	tree   func() project.Tree
 	runner *script.Runner
 
-	project  *project.Project
-	reported []string // printed lines about the project, which may be read twice
-	home     *project.Home
-	roots    roots.Scope
-	cached   []json.RawMessage // tools for --no-refresh, or nil
-	args     json.RawMessage
-	meta     json.RawMessage
-	answers  *answers
-	display  *display // nil if reports are not shown
-	logged   []string // log lines that were printed
-	waits    bool     // messages wait until the tool is known
-	waiting  []waitingMessage
+	project    *project.Project
+	reported   []string // printed lines about the project, which may be read twice
+	home       *project.Home
+	roots      roots.Scope
+	cached     []json.RawMessage // tools for --no-refresh, or nil
+	args       json.RawMessage
+	meta       json.RawMessage
+	answers    *answers
+	display    *display // nil if reports are not shown
+	logged     []string // log lines that were printed
+	isTerminal bool     // a person can answer questions
+	waits      bool     // messages wait until the tool is known
+	waiting    []waitingMessage
 }
 
 // A waitingMessage is a log message, with its place if it is about a file of the project.
@@ -295,13 +296,13 @@ func (r *run) interactive() bool { return cli.IsTerminal(r.In) && cli.IsTerminal
 
 // watch shows the tool's reports if somebody sees them, and asks its questions if there is a person.
 func (r *run) watch(asker *responder) {
-	interactive := r.interactive()
+	r.isTerminal = r.interactive()
 	if !r.verbose && !cli.IsTerminal(r.Err) {
 		return
 	}
 	r.display = newDisplay(r.Err, r.project.Logging.Level)
 	r.Err = r.display
-	if interactive {
+	if r.isTerminal {
 		asker.person = newPerson(r.In, r.display)
 	}
 }

@@ -290,10 +290,13 @@ func (s *Sandbox) installation(program string, rootDirs []string) string {
 	} else if filepath.Base(bin) != "bin" || slices.Contains(shared, dir) || filepath.Base(dir) == ".local" {
 		return ""
 	}
-	for _, other := range append([]string{s.Project.Env["HOME"], s.Project.Root}, rootDirs...) {
+	for _, other := range append([]string{s.Project.Root}, rootDirs...) {
 		if fsys.Within(dir, other) {
 			return ""
 		}
+	}
+	if s.Homes().Hold(dir) {
+		return ""
 	}
 	return dir
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/access"
 )
@@ -87,7 +88,13 @@ func TestPackages(t *testing.T) {
 // Directories that many packages share bring nothing (CF-15).
 func TestInstallation(t *testing.T) {
 	s := newScene(t, "declared")
+	// The home directory is also found through a link. Other users have home directories, too.
+	real := t.TempDir()
+	linked := filepath.Join(t.TempDir(), "home")
+	s.link(real, linked)
+	s.sandbox.homes = func() fsys.Homes { return fsys.HomesOf(linked) }
 	for program, want := range map[string]string{
+		real + "/bin/own": "", linked + "/bin/own": "", "/home/somebody/bin/own": "", "/root/bin/own": "",
 		"/usr/bin/cat": "", "/usr/local/bin/own": "", "/opt/bin/own": "", "/bin/cat": "", "/snap/bin/own": "",
 		"/home/somebody/.local/bin/own": "", s.project + "/bin/own": "", "/opt/own/run": "",
 		"/usr/local/go/bin/go": "/usr/local/go", "/opt/own/bin/own": "/opt/own",

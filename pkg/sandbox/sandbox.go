@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/registry/access"
@@ -39,6 +40,7 @@ type Config struct {
 type Sandbox struct {
 	Config
 	system  func() *systemPaths // found when the first script is confined: it takes hundreds of system calls
+	homes   func() fsys.Homes
 	private privateDirs
 	found   sync.Map // the targets of declared paths; see declaredFile
 	warned  sync.Map // the warnings that were logged
@@ -52,8 +54,11 @@ type Sandbox struct {
 func New(c Config) *Sandbox {
 	return &Sandbox{Config: c, system: sync.OnceValue(func() *systemPaths {
 		return findSystem(c.Project, c.State, c.Common, c.Sourced)
-	})}
+	}), homes: sync.OnceValue(func() fsys.Homes { return fsys.HomesOf(c.Project.Env["HOME"]) })}
 }
+
+// Homes returns the home directories of the user.
+func (s *Sandbox) Homes() fsys.Homes { return s.homes() }
 
 // A Subject is a script that is about to run.
 type Subject struct {

@@ -188,6 +188,67 @@ func failed(result string) bool {
 	return !strings.Contains(result, `"isError":false`)
 }
 
+// CF-53, WRAP-27: a tool that was wrapped from help reads nothing of the home directory while it is observed.
+// Afterwards it cannot read it either. A listing of the home directory is not proposed.
+func TestLearnedOfHelp(t *testing.T) {
+	t.Parallel()
+	if lacks := confine.Offered().Lacks(&confine.Profile{}); lacks != nil {
+		t.Skipf("this kernel cannot hold %v", lacks)
+	}
+	dir, home := checkout.Copy(t, "testdata/family"), checkout.Directory(t)
+	for file, text := range map[string]string{
+		dir + "/scripts/show": "#!/bin/bash\nif [[ $1 == --help ]]; then echo 'Usage: show [--all]'; echo; " +
+			"echo '  --all  show all'; exit; fi\ncat ~/key 2>/dev/null || echo nothing\n",
+		dir + "/tools/lister/tool.sh":        "#!/bin/bash\nls \"$STORE\" /\ncat \"$STORE/key\"\n",
+		dir + "/tools/lister/tool.meta.json": `{"name":"lister","description":"Lists files","confine":{"read":["./x"]}}`,
+		home + "/key":                        "hunter2",
+	} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(program, mode string, words ...string) (stdout, stderr string) {
+		cmd := exec.Command(filepath.Join(bin, program), words...)
+		cmd.Dir = dir
+		cmd.Env = environment(dir, checkout.Directory(t), map[string]string{
+			"MCPBASH_CONFINE": mode, "HOME": home, "STORE": home, "MCPBASH_TOOL_ENV_MODE": "allowlist",
+			"MCPBASH_TOOL_ENV_ALLOWLIST": "STORE,GORACE",
+		})
+		var out, err strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &err
+		cmd.Run() // the output contains a failure
+		return out.String(), err.String()
+	}
+	run("mcp-scaffold", "off", "wrap", "./scripts/show", "--no-recipe")
+	held := "read " + home + " (ls): " + home + " contains too much to be declared"
+	for tool, want := range map[string]struct{ declaration, never string }{
+		"show":   {`"exec": [` + "\n" + `      "scripts/show"`, "already declares all of it"},
+		"lister": {`"read":["./x","~/key"],"exec":["ls"]`, held},
+	} {
+		learned, output := run("mcp-runtool", "off", tool, "--learn", "--write")
+		text, err := os.ReadFile(filepath.Join(dir, "tools", tool, "tool.meta.json"))
+		if err != nil || !strings.Contains(string(text), want.declaration) ||
+			strings.Contains(string(text), `"./scripts/show"`) {
+			t.Errorf("%s: %v %s\n%s\n%s", tool, err, text, learned, output)
+		}
+		if !strings.Contains(output, want.never) || strings.Contains(learned, `"`+home) ||
+			strings.Contains(learned, `"~"`) {
+			t.Errorf("%s: %s\n%s", tool, learned, output)
+		}
+	}
+	_, output := run("mcp-runtool", "off", "lister", "--learn", "--write")
+	if !strings.Contains(output, "already declares") {
+		t.Error(output)
+	}
+	if got, output := run("mcp-runtool", "all,required", "show"); strings.Contains(got, "hunter2") ||
+		!strings.Contains(got, "nothing") {
+		t.Errorf("%s\n%s", got, output)
+	}
+}
+
 // CF-55, CLI-815: a tool creates entries in the home directory and in the project's directory. The suggested
 // declaration has these entries and not the directories. It suffices if the entries exist. Before the tool runs, the
 // person is warned that the tool runs unconfined.

@@ -171,6 +171,8 @@ func TestRefusals(t *testing.T) {
 		`echo "no: such: Permission denied" >&2`:        "it takes the capability FileSystem",
 		`echo "open '/x': permission granted" >&2`:      "",
 		`echo "[Errno 13] Permission denied: '/x'" >&2`: "/x was refused",
+		`echo "ls: /root: Permission denied" >&2`:       "", // never declared (CF-55)
+		`echo "ls: /: Permission denied" >&2`:           "",
 	} {
 		y := newConfinedFixture(t, "declared", nil)
 		got := y.try(`[]`, fmt.Sprintf("ROOT=%s BESIDE=%s\n{ %s; }; exit 1", y.root, y.beside, code))

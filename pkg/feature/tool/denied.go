@@ -77,6 +77,8 @@ func (c *call) remedy(path string) string {
 	}
 	capability := "FileSystem"
 	switch below := c.request.Roots.Contains(path); {
+	case !below && c.tools.Sandbox.Homes().Hold(filepath.Clean(path)):
+		return "" // it contains too much to be declared (CF-55)
 	case needs.Has(access.FileSystem):
 		return "" // the system denies the access, not the confinement
 	case below && !needs.Has(access.Search) && !needs.Has(access.Edit):

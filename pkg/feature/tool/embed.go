@@ -26,7 +26,8 @@ import (
 // An embed is a file that a tool adds to its result (T-95).
 type embed struct{ path, mimeType, uri string }
 
-// addEmbeds adds the files that the tool listed to a result. An error of a tool with an outputSchema has none (T-218).
+// addEmbeds adds the files that the tool listed to a result. An error of a tool with an outputSchema gets no files
+// (T-218).
 func (c *call) addEmbeds(r *Result) {
 	if !r.IsError || c.entry.outputSchema == nil {
 		r.embedded = append(r.embedded, c.embeds()...)

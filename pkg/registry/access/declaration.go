@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -197,6 +198,18 @@ func (x *Extras) level() Level {
 		return levelFor(string(FileSystem))
 	}
 	return Restricted
+}
+
+// Spell returns the normal form of an extra: ./scripts/x is scripts/x. The name of a program without a slash is
+// looked up on the PATH, so ./x keeps its dot.
+func Spell(entry string, program bool) string {
+	clean := path.Clean(filepath.ToSlash(entry))
+	switch {
+	case !strings.HasPrefix(entry, "./"):
+	case program && !strings.Contains(clean, "/"), strings.HasPrefix(clean, "~"):
+		return "./" + clean
+	}
+	return clean
 }
 
 // Resolve returns the absolute path of an extra. A path that begins with "~/" is below

@@ -71,7 +71,7 @@ func (t *Tool) metadata(schemas string) []byte {
 	}
 	// A tool with declared capabilities cannot start other programs (CF-15).
 	if m.Capabilities != nil && !slices.Contains(m.Capabilities, string(access.Process)) {
-		m.Confine = lists{"exec": slices.Concat([]string{t.Program}, t.Starts, r.Starts)}
+		m.Confine = lists{"exec": slices.Concat([]string{access.Spell(t.Program, true)}, t.Starts, r.Starts)}
 	}
 	if r.Progress != "" {
 		m.Extends, m.MaxTimeout = true, maxTimeout

@@ -75,9 +75,10 @@ const inRoot = `# Relative paths are those of the only root.
 [[ ${MCP_ROOTS_COUNT-} != 1 ]] || cd "$MCP_ROOTS_PATHS" || exit
 `
 
-// privateHome is for tools from a help text, because it is not known whether the program needs a home.
-const privateHome = `# A home that the tool cannot read is replaced.
-{ : <"${HOME-}"; } 2>/dev/null || export HOME="${TMPDIR:-/tmp}"
+// privateHome is for tools from a help text, because it is not known whether the program needs a home. It opens
+// nothing, because --learn would propose what a script opens.
+const privateHome = `# A confined tool has a private home. Without this line it has yours.
+case ${TMPDIR-} in "${MCPBASH_STATE_DIR:-none}"/*) export HOME=$TMPDIR ;; esac
 `
 
 // refuseOptions refuses words that are dangerous options, abbreviated or with other letters too.

@@ -127,7 +127,7 @@ func TestMetadata(t *testing.T) {
 "dependentSchemas":{"stir":{"properties":{"sugar":{"not":{}}}},"sugar":{"properties":{"stir":{"not":{}}}}},
 "additionalProperties":false},
 "annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true},
-"capabilities":["Search"],"confine":{"exec":["./bin/brew","kettle"]},
+"capabilities":["Search"],"confine":{"exec":["bin/brew","kettle"]},
 "output":{"type":"text","exitCodes":{"1":"Empty.","2":"Cold."}},"timeoutSecs":60,"validateInput":true}`
 	same(t, tool(t, brew, Selection{}).metadata(""), want)
 }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -14,7 +16,8 @@ import (
 	"mcp-bash/pkg/clock"
 )
 
-// A timedConn is a connection of a client that must read what is written within a time.
+// A timedConn is a connection of a client that must read what is written within a time. The server can end it in a
+// moment in which the client uses it.
 type timedConn struct {
 	net.Conn
 	within time.Duration
@@ -22,6 +25,11 @@ type timedConn struct {
 
 	mu       sync.Mutex
 	gathered *[]byte // collects writes; nil: each write is sent at once
+
+	used    atomic.Bool // bytes have arrived since the last answer
+	pending atomic.Bool // a request has arrived that no client has got yet
+	ending  sync.Mutex
+	ended   bool // the next request is the last one
 }
 
 // Write implements [net.Conn].
@@ -61,21 +69,63 @@ func (c *timedConn) gather(buffer *[]byte, do func()) {
 	}
 }
 
+// Read implements [net.Conn].
+func (c *timedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && !c.used.Load() {
+		// The system may have received a request after it was asked the last time.
+		if n = readNow(c.Conn, p); n > 0 {
+			err = nil
+		}
+	}
+	if n > 0 && !c.used.Load() {
+		c.use()
+	}
+	return n, err
+}
+
+// use notes that a request arrives. It has its time, although the server has just wanted to end the connection.
+func (c *timedConn) use() {
+	c.ending.Lock()
+	defer c.ending.Unlock()
+	c.used.Store(true)
+	if c.ended {
+		c.SetReadDeadline(time.Now().Add(headerTime))
+	}
+}
+
+// endUnused ends the connection if no byte of another request has arrived. The goroutine that waits for a request ends
+// it, so it cannot read a request at the same time.
+func (c *timedConn) endUnused() {
+	c.ending.Lock()
+	defer c.ending.Unlock()
+	if !c.used.Load() {
+		c.ended = true
+		c.SetReadDeadline(time.Now())
+	}
+}
+
+// timed returns the connection below TLS.
+func timed(nc net.Conn) *timedConn {
+	if secure, ok := nc.(*tls.Conn); ok {
+		nc = secure.NetConn()
+	}
+	c, _ := nc.(*timedConn)
+	return c
+}
+
 // connKey is the key of the connection in the context of a request.
 type connKey struct{}
 
 // withConn is for [http.Server.ConnContext].
 func withConn(ctx context.Context, nc net.Conn) context.Context {
-	if secure, ok := nc.(*tls.Conn); ok {
-		nc = secure.NetConn()
-	}
-	return context.WithValue(ctx, connKey{}, nc)
+	return context.WithValue(ctx, connKey{}, timed(nc))
 }
 
-// connOf returns the connection of a request.
-func connOf(r *http.Request) (c *timedConn, ok bool) {
-	c, ok = r.Context().Value(connKey{}).(*timedConn)
-	return c, ok
+// connOf returns the connection of a request, or nil.
+func connOf(r *http.Request) *timedConn {
+	c, _ := r.Context().Value(connKey{}).(*timedConn)
+	return c
 }
 
 // A response is the output of a stream over a connection of net/http.
@@ -107,6 +157,15 @@ func (r *response) Write(p []byte) (int, error) {
 		err = r.control.Flush()
 	}
 	return n, err
+}
+
+// finishChunks writes the end of a response in chunks, and closes its connection, in one packet if possible.
+func finishChunks(nc net.Conn) {
+	if c := timed(nc); c != nil {
+		cork(c.Conn)
+	}
+	nc.Write([]byte("0\r\n\r\n"))
+	nc.Close()
 }
 
 // A conn is a connection with an endless response, which net/http no longer knows.
@@ -159,7 +218,8 @@ func (c *conn) Write(p []byte) (int, error) {
 // finish ends the response.
 func (c *conn) finish() {
 	if c.chunked {
-		c.Conn.Write([]byte("0\r\n\r\n"))
+		finishChunks(c.Conn)
+		return
 	}
 	c.Close()
 }

@@ -3,9 +3,18 @@
 package httpd
 
 import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol"
@@ -63,4 +72,167 @@ func TestDrain(t *testing.T) {
 	if lost := <-drained; lost != nil {
 		t.Error(lost)
 	}
+}
+
+// drain begins the end of a server, and returns when it accepts no more connections. Kept connections stay open as long
+// as necessary. ended is closed at the end.
+func (s *testServer) drain() (ended chan struct{}) {
+	s.t.Helper()
+	s.limits.kept = patience
+	ended = make(chan struct{})
+	go func() {
+		s.Drain()
+		close(ended)
+	}()
+	select {
+	case <-s.accepted:
+	case <-time.After(patience):
+		s.t.Fatal("the server still accepts connections")
+	}
+	return ended
+}
+
+const probe = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+// H-60: a request over a kept connection is answered after the server accepts no more connections. The answer announces
+// the end of the connection. The server ends once all clients have left.
+func TestKeptConnections(t *testing.T) {
+	s := serve(t, nil, nil)
+	var conns []net.Conn
+	var readers []*bufio.Reader
+	answer := func(i int) *http.Response {
+		t.Helper()
+		conns[i].SetReadDeadline(time.Now().Add(patience))
+		r, err := http.ReadResponse(readers[i], nil)
+		if err != nil {
+			t.Fatalf("connection %d: %v", i, err)
+		}
+		io.Copy(io.Discard, r.Body)
+		return r
+	}
+	for i := range 5 {
+		c, in := s.raw(probe)
+		defer c.Close()
+		conns, readers = append(conns, c), append(readers, in)
+		if r := answer(i); r.StatusCode != 200 || r.Close {
+			t.Fatal(r.Status, r.Close)
+		}
+	}
+	ended := s.drain()
+	for i, c := range conns[:4] {
+		io.WriteString(c, probe)
+		if r := answer(i); r.StatusCode != 200 || !r.Close {
+			t.Errorf("connection %d: %s, close: %v", i, r.Status, r.Close)
+		}
+	}
+	select {
+	case <-ended:
+		t.Error("a connection is open, and the server has ended")
+	default:
+	}
+	conns[4].Close()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Error("all connections are closed, and the server goes on")
+	}
+}
+
+// H-60: a request whose body arrives while the server ends is run.
+func TestLateBody(t *testing.T) {
+	s := serve(t, nil, nil)
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{` + meta + `}}}`
+	c, in := s.raw(fmt.Sprintf("POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\n"+
+		"Mcp-Method: tools/list\r\nContent-Length: %d\r\n\r\n", stateless, len(body)))
+	defer c.Close()
+	await(t, "the header", func() bool { return s.pending.Load() == 1 })
+	ended := s.drain()
+	io.WriteString(c, body)
+	r, err := http.ReadResponse(in, nil)
+	if err != nil || r.StatusCode != 200 || !r.Close {
+		t.Errorf("%v, %v", err, r)
+	}
+	<-ended
+}
+
+// H-60: an answer that began before the end closes its connection, also one of events, whose header was sent before.
+func TestAnswersCloseConnections(t *testing.T) {
+	dir := t.TempDir()
+	s := serve(t, tools(map[string]string{
+		"plain":  "touch " + dir + "/plain; " + waitAt(dir+"/go1") + "echo done",
+		"events": sourceSDK + "mcp_progress 1 half; " + waitAt(dir+"/go2") + "echo done",
+	}), project.Env{"MCPBASH_HTTP_DRAIN_DELAY": "30"})
+	plain := make(chan *http.Response, 1)
+	go func() { plain <- s.modern(t.Context(), "1", "tools/call", `"name":"plain"`, "") }()
+	awaitFile(t, dir+"/plain")
+	body := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"events","_meta":{` + meta +
+		`,"progressToken":1}}}`
+	c, in := s.raw(fmt.Sprintf("POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\n"+
+		"Mcp-Method: tools/call\r\nMcp-Name: events\r\nContent-Length: %d\r\n\r\n%s", stateless, len(body), body))
+	defer c.Close()
+	c.SetReadDeadline(time.Now().Add(patience))
+	r, err := http.ReadResponse(in, nil)
+	if err != nil || r.Close {
+		t.Fatalf("%v, %v", err, r)
+	}
+	progress := events(t, r)
+	progress.find("half")
+	go s.Drain()
+	await(t, "end", func() bool { return !s.serving.Load() })
+	os.WriteFile(dir+"/go1", nil, 0o644)
+	if r := <-plain; r.StatusCode != 200 || !r.Close {
+		t.Errorf("%s, close: %v", r.Status, r.Close)
+	}
+	os.WriteFile(dir+"/go2", nil, 0o644)
+	progress.find("done")
+	io.Copy(io.Discard, r.Body)
+	if n, err := io.Copy(io.Discard, in); n != 0 || err != nil {
+		t.Errorf("%d bytes after the answer, %v", n, err)
+	}
+}
+
+// H-60: if a request arrives in the moment in which the server ends its connection, the connection goes on.
+func TestRequestAtTheEnd(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	there, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer there.Close()
+	nc, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	c, buffer := &timedConn{Conn: nc, within: patience}, make([]byte, 100)
+	io.WriteString(there, "half")
+	await(t, "the bytes", func() bool { return hasBytes(nc) })
+	c.endUnused()
+	if n, err := c.Read(buffer); string(buffer[:n]) != "half" || err != nil {
+		t.Fatalf("%q, %v", buffer[:n], err)
+	}
+	c.endUnused()
+	io.WriteString(there, "rest")
+	if n, err := c.Read(buffer); string(buffer[:n]) != "rest" || err != nil {
+		t.Fatalf("%q, %v", buffer[:n], err)
+	}
+	c.used.Store(false)
+	c.endUnused()
+	if n, err := c.Read(buffer); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("%q, %v", buffer[:n], err)
+	}
+}
+
+// hasBytes reports whether bytes have arrived that nobody has read.
+func hasBytes(c net.Conn) (some bool) {
+	control(c, func(fd int) {
+		list := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, _ := unix.Poll(list, 0)
+		some = n > 0
+	})
+	return some
 }

@@ -17,9 +17,7 @@ import (
 // handle answers a request that the guard let pass.
 func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	s.used.Store(true)
-	if !s.serving.Load() {
-		w.Header()["Connection"] = s.values.closes
-	}
+	s.announceEnd(w.Header())
 	switch r.URL.Path {
 	case "/mcp":
 		switch r.Method {
@@ -63,6 +61,7 @@ func (s *Server) refuse(w http.ResponseWriter, status int, id jsonrpc.ID, e *mcp
 		w.Header()["Retry-After"] = []string{"1"}
 	}
 	w.Header()["Content-Type"] = s.values.json
+	s.announceEnd(w.Header())
 	w.WriteHeader(status)
 	w.Write(jsonrpc.AppendError(nil, id, e.AppendJSON))
 }

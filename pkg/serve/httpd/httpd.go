@@ -52,6 +52,8 @@ type Server struct {
 
 	replicas    *replicas
 	connections *guard.Connections
+	pending     atomic.Int64  // requests that have not reached their clients yet
+	accepted    chan struct{} // is closed when no more connections are accepted
 
 	posts    sync.Pool // of *post
 	bodies   sync.Pool // of *[]byte
@@ -79,7 +81,8 @@ type headerValues struct{ json, events, noStore, noBuffering, closes []string }
 func New(c Config) *Server {
 	s := &Server{
 		Config: c, limits: readLimits(c.Project.Env),
-		endings: make(chan protocol.Ending, 1), ballast: make([]byte, ballastSize),
+		endings: make(chan protocol.Ending, 1), accepted: make(chan struct{}),
+		ballast: make([]byte, ballastSize),
 		callers: map[string]*caller{}, sessions: map[string]*session{}, streams: map[*stream]string{},
 		values: headerValues{
 			json: []string{"application/json"}, events: []string{"text/event-stream"}, noStore: []string{"no-store"},
@@ -97,7 +100,7 @@ func New(c Config) *Server {
 	s.http.Protocols.SetHTTP1(true)
 	s.http.ErrorLog = log.New(guard.NewQuota(func(line string) { s.Console.Notice("mcp-bash: %s", line) }), "", 0)
 	s.connections = guard.NewConnections(settings.Int(c.Project.Env, "MCPBASH_HTTP_MAX_CONNECTIONS"))
-	s.http.ConnState, s.http.ConnContext = s.connections.State, withConn
+	s.http.ConnState, s.http.ConnContext = s.follow, withConn
 	s.replicas = newReplicas(s, s.http.Handler)
 	switch {
 	case c.guard != nil:
@@ -125,6 +128,7 @@ func (s *Server) Serve() {
 	s.serving.Store(true)
 	s.Console.Complain("mcp-bash: serving %s", s.Listener.URL)
 	go func() {
+		defer close(s.accepted)
 		err := s.http.Serve(s.Listener)
 		if err != http.ErrServerClosed && s.serving.Load() {
 			s.end(protocol.Ending{Code: 1, Kill: true, Reason: "mcp-bash: serve " + s.Listener.URL + ": " +
@@ -150,18 +154,13 @@ func (s *Server) Signalled(e protocol.Ending) protocol.Ending {
 	if s.limits.drain == 0 {
 		return e
 	}
-	return protocol.Ending{Code: e.Code, Within: s.limits.drain + s.limits.drainDelay + settleTime}
+	return protocol.Ending{Code: e.Code, Within: s.limits.drain + s.limits.drainDelay + s.limits.kept + lateTime}
 }
 
 // Drain ends the streams, and waits until all requests are answered and their connections closed.
 func (s *Server) Drain() *protocol.Ending {
 	s.serving.Store(false)
-	// Responses now close their connections. Unused ones stay open until balancers have noticed, since
-	// a request that meets the end of its connection is lost.
-	select {
-	case <-time.After(s.limits.drainDelay):
-	case <-s.Context.Done():
-	}
+	pause(s.Context, s.limits.drainDelay)
 	s.settle()
 	s.http.SetKeepAlivesEnabled(false)
 	clients := s.close()

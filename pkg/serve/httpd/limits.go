@@ -16,8 +16,9 @@ type limits struct {
 	keepAlive    time.Duration // between comments on a silent stream; 0: none
 	drain        time.Duration
 	drainDelay   time.Duration
-	replay       int // bytes of events that a stream keeps for resumption
-	pending      int // bytes for all sessions
+	kept         time.Duration // keptTime
+	replay       int           // bytes of events that a stream keeps for resumption
+	pending      int           // bytes for all sessions
 }
 
 func readLimits(env project.Env) limits {
@@ -29,6 +30,7 @@ func readLimits(env project.Env) limits {
 		keepAlive:   settings.Duration(env, "MCPBASH_HTTP_KEEPALIVE"),
 		drain:       settings.Duration(env, "MCPBASH_HTTP_DRAIN"),
 		drainDelay:  settings.Duration(env, "MCPBASH_HTTP_DRAIN_DELAY"),
+		kept:        keptTime,
 		replay:      settings.Int(env, "MCPBASH_HTTP_REPLAY"),
 		pending:     settings.Int(env, "MCPBASH_MAX_PENDING_BYTES"),
 	}

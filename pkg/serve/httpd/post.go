@@ -115,6 +115,7 @@ func (p *post) open() bool {
 		}
 	} else {
 		p.server.streamHeader(p.w.Header())
+		p.server.announceEnd(p.w.Header())
 		p.out = &response{w: p.w, control: http.NewResponseController(p.w)}
 		st.attach(p.out, 1)
 	}
@@ -235,6 +236,7 @@ func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body *bo
 	}
 	task := c.client.AcceptStateless(body.bytes, m, key, p)
 	body.done()
+	s.arrived(connOf(r))
 	if task == nil {
 		s.respond(p, http.StatusOK)
 		s.posts.Put(p)
@@ -306,6 +308,7 @@ func (s *Server) respond(p *post, status int) {
 		if !p.lasting {
 			st.end("")
 			p.out.close()
+			s.endChunks(p.w, p.r)
 		}
 		if p.session != nil {
 			p.session.retire(st)
@@ -316,6 +319,7 @@ func (s *Server) respond(p *post, status int) {
 		status = p.status()
 	}
 	h := p.w.Header()
+	s.announceEnd(h)
 	switch {
 	case p.batch:
 		p.answer = joined(p.answers)
@@ -365,8 +369,8 @@ const leastGathered, mostGathered = 3 << 10, 32 << 10
 // write writes the answer. net/http splits an answer that does not fit into its buffer into two writes. A write is the
 // largest part of the cost of a response.
 func (s *Server) write(p *post) {
-	c, ok := connOf(p.r)
-	if n := len(p.answer); !ok || n < leastGathered || n > mostGathered {
+	c := connOf(p.r)
+	if n := len(p.answer); c == nil || n < leastGathered || n > mostGathered {
 		p.w.Write(p.answer)
 		return
 	}

@@ -103,6 +103,7 @@ func (s *Server) passOn(w http.ResponseWriter, r *http.Request, body []byte, to 
 		s.passStream(w, r, to, gone)
 		return
 	}
+	s.arrived(connOf(r))
 	answer, err := s.replicas.Send(r, body, to.Process, to.URL)
 	if err != nil {
 		if r.Context().Err() == nil {
@@ -111,8 +112,12 @@ func (s *Server) passOn(w http.ResponseWriter, r *http.Request, body []byte, to 
 		return
 	}
 	defer answer.Body.Close()
+	s.announceEnd(w.Header())
 	if err := copyAnswer(w, answer); err != nil {
 		panic(http.ErrAbortHandler) // an answer that ends early must not look complete
+	}
+	if answer.ContentLength < 0 {
+		s.endChunks(w, r)
 	}
 }
 

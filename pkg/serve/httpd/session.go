@@ -136,6 +136,7 @@ func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body *body,
 	task := se.client.AcceptParsed(body.bytes, m, p)
 	se.accept.Unlock()
 	body.done()
+	s.arrived(connOf(r))
 	switch {
 	case expected == 0:
 		w.WriteHeader(http.StatusAccepted)

@@ -2,15 +2,21 @@ package httpd
 
 import (
 	"context"
+	"net"
+	"net/http"
 	"time"
 )
 
 const (
-	// settleTime limits how long connections that exist at the end may take to send their first request.
-	settleTime = time.Second
+	// keptTime is how long unused connections stay open after the server accepts no more. A load balancer can send a
+	// request over one until it notices that the server ends.
+	keptTime = time.Second
+	// lateTime is how long after that requests may take that have begun to arrive.
+	lateTime = 500 * time.Millisecond
 	// handshakeTime is how long a handshake may take that has begun before new ones are refused.
 	handshakeTime = 250 * time.Millisecond
 	settlePace    = time.Millisecond
+	keptPace      = 10 * time.Millisecond
 )
 
 // settle prepares the listener for its end. A client that can no longer connect tries another server. A client that
@@ -39,17 +45,71 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// settle lets clients send the requests that they have begun, before the server refuses to run more.
+// settle ends accepting, and then the connections without a request, so that no request is lost (H-60). Each answer of
+// a server that ends closes its connection. So only connections on which nothing was sent for keptTime remain unused.
 func (s *Server) settle() {
-	ctx, cancel := context.WithTimeout(s.Context, settleTime)
+	ctx, cancel := context.WithTimeout(s.Context, s.limits.kept+lateTime)
 	defer cancel()
 	s.Listener.settle(ctx, s.limits.drainDelay)
-	for quiet := 0; quiet < 10; quiet++ { // the last request takes a moment from its connection to its client
-		if s.connections.New() > 0 {
-			quiet = 0
+	s.Listener.Close()
+	select {
+	case <-s.accepted:
+	case <-ctx.Done():
+	}
+	kept, enough := context.WithTimeout(ctx, s.limits.kept)
+	defer enough()
+	for len(s.connections.Unused()) > 0 && pause(kept, keptPace) {
+	}
+	for unused := s.connections.Unused(); len(unused) > 0; unused = s.connections.Unused() {
+		for _, nc := range unused {
+			if c := timed(nc); c != nil {
+				c.endUnused()
+			}
 		}
 		if !pause(ctx, settlePace) {
 			return
 		}
+	}
+	for s.pending.Load() > 0 && pause(ctx, settlePace) {
+	}
+}
+
+// follow follows the state of a connection. It is for [http.Server.ConnState].
+func (s *Server) follow(nc net.Conn, state http.ConnState) {
+	if c := timed(nc); c != nil {
+		s.arrived(c)
+		switch state {
+		case http.StateActive:
+			c.pending.Store(true)
+			s.pending.Add(1)
+		case http.StateIdle:
+			c.used.Store(false)
+		}
+	}
+	s.connections.State(nc, state)
+}
+
+// arrived notes that the request of a connection has reached its client, or needs none.
+func (s *Server) arrived(c *timedConn) {
+	if c != nil && c.pending.Swap(false) {
+		s.pending.Add(-1)
+	}
+}
+
+// announceEnd lets a response announce the end of its connection while the server ends.
+func (s *Server) announceEnd(h http.Header) {
+	if !s.serving.Load() {
+		h["Connection"] = s.values.closes
+	}
+}
+
+// endChunks ends a response in chunks, while the server ends with its connection. A load balancer would send another
+// request over a connection whose end was not announced. With the last bytes it learns that the connection has ended.
+func (s *Server) endChunks(w http.ResponseWriter, r *http.Request) {
+	if s.serving.Load() || w.Header()["Connection"] != nil || !r.ProtoAtLeast(1, 1) {
+		return
+	}
+	if nc, _, err := http.NewResponseController(w).Hijack(); err == nil {
+		finishChunks(nc)
 	}
 }

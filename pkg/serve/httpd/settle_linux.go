@@ -26,3 +26,8 @@ func refuseConnections(l net.Listener) (ok bool) {
 	})
 	return ok
 }
+
+// cork collects what is written to a connection, until it is closed.
+func cork(c net.Conn) {
+	control(c, func(fd int) { unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_CORK, 1) })
+}

@@ -6,3 +6,6 @@ import "net"
 
 // refuseConnections returns false: only Linux can refuse connections and keep those that nobody has accepted yet.
 func refuseConnections(net.Listener) bool { return false }
+
+// cork does nothing: what is written and the end of a connection are two packets.
+func cork(net.Conn) {}

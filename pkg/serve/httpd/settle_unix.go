@@ -19,8 +19,14 @@ func hasConnections(l net.Listener) (some bool) {
 	return some
 }
 
-// control calls f with the descriptor of a listener.
-func control(l net.Listener, f func(fd int)) {
+// readNow reads what the system has received, without waiting. It returns 0 if that is nothing.
+func readNow(c net.Conn, p []byte) (n int) {
+	control(c, func(fd int) { n, _ = unix.Read(fd, p) })
+	return max(n, 0)
+}
+
+// control calls f with the descriptor of a listener or a connection.
+func control(l any, f func(fd int)) {
 	c, ok := l.(syscall.Conn)
 	if !ok {
 		return

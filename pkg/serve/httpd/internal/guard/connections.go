@@ -14,13 +14,12 @@ type Connections struct {
 	most int
 	mu   sync.Mutex
 	open map[net.Conn]*list.Element // of idle; nil while a request runs
-	idle list.List                  // of net.Conn, the oldest first
-	new  map[net.Conn]bool          // without a first request
+	idle list.List                  // of net.Conn without a request, the oldest first
 }
 
 // NewConnections returns a limit of a number of connections.
 func NewConnections(most int) *Connections {
-	return &Connections{most: most, open: map[net.Conn]*list.Element{}, new: map[net.Conn]bool{}}
+	return &Connections{most: most, open: map[net.Conn]*list.Element{}}
 }
 
 // State follows a connection. It is for [http.Server.ConnState].
@@ -28,9 +27,6 @@ func (c *Connections) State(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	if at := c.open[conn]; at != nil {
 		c.idle.Remove(at)
-	}
-	if delete(c.new, conn); state == http.StateNew {
-		c.new[conn] = true
 	}
 	var victim net.Conn
 	switch state {
@@ -54,9 +50,12 @@ func (c *Connections) State(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// New returns the number of connections that have not sent a request yet.
-func (c *Connections) New() int {
+// Unused returns the connections without a request.
+func (c *Connections) Unused() (list []net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.new)
+	for at := c.idle.Front(); at != nil; at = at.Next() {
+		list = append(list, at.Value.(net.Conn))
+	}
+	return list
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mcp-bash/pkg/auth"
@@ -17,6 +18,7 @@ type body struct {
 	key    string // of the identity
 	buffer *[]byte
 	bytes  []byte // that have arrived
+	ended  atomic.Bool
 }
 
 // The errors of [Server.readBody].
@@ -70,9 +72,9 @@ func (b *body) grow(length int64) {
 	b.bytes = append(make([]byte, 0, size), b.bytes...)
 }
 
-// done forgets the body. Only the first call has an effect.
+// done forgets the body. Only the first call has an effect. A nil body is empty.
 func (b *body) done() {
-	if b.buffer == nil {
+	if b == nil || b.ended.Swap(true) {
 		return
 	}
 	b.server.arriving.remove(b.key, len(b.bytes))

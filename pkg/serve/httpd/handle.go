@@ -124,7 +124,7 @@ func (s *Server) postStateless(w http.ResponseWriter, r *http.Request, body *bod
 	}
 	if !forward.Forwarded(r) {
 		if owner, gone := s.Config.Server.Owner(auth.IdentityOf(r.Context()), m.Method, m.Params); owner.URL != "" {
-			s.passOn(w, r, body.bytes, owner, func() { s.refuse(w, http.StatusOK, m.ID, gone) })
+			s.passOn(w, r, body, owner, func() { s.refuse(w, http.StatusOK, m.ID, gone) })
 			return
 		}
 	}

@@ -2,6 +2,7 @@ package httpd
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -18,6 +19,8 @@ import (
 	"mcp-bash/pkg/serve/httpd/internal/channel"
 	"mcp-bash/pkg/serve/httpd/internal/forward"
 	"mcp-bash/pkg/serve/httpd/internal/guard"
+	"mcp-bash/pkg/serve/httpd/internal/headers"
+	"mcp-bash/pkg/wire/jsonrpc"
 )
 
 // replicas are the other replicas. Their requests come over channels, which an HTTP server without a guard serves:
@@ -97,14 +100,33 @@ func (c *channels) Close() error {
 	return nil
 }
 
+// passSession passes a request of another replica's session on to that replica, and reports whether it has answered the
+// request. Without that replica, the session does not exist (H-33).
+func (s *Server) passSession(w http.ResponseWriter, r *http.Request, body *body, id jsonrpc.ID) bool {
+	names := r.Header[headers.Session]
+	if len(names) != 1 || forward.Forwarded(r) {
+		return false
+	}
+	owner := s.Config.Server.SessionOwner(names[0], auth.IdentityOf(r.Context()))
+	if owner.URL == "" {
+		return false
+	}
+	s.passOn(w, r, body, owner, func() { s.refuse(w, http.StatusNotFound, id, errNoSession) })
+	return true
+}
+
 // passOn answers a request as its owner does. It calls gone if the owner has no answer.
-func (s *Server) passOn(w http.ResponseWriter, r *http.Request, body []byte, to protocol.Owner, gone func()) {
+func (s *Server) passOn(w http.ResponseWriter, r *http.Request, body *body, to protocol.Owner, gone func()) {
+	s.arrived(connOf(r))
 	if r.Method == http.MethodGet {
 		s.passStream(w, r, to, gone)
 		return
 	}
-	s.arrived(connOf(r))
-	answer, err := s.replicas.Send(r, body, to.Process, to.URL)
+	message := forward.Message{Request: r, Sent: body.done}
+	if body != nil {
+		message.Body = bytes.Clone(body.bytes) // it can be sent after the answer has begun
+	}
+	answer, err := s.replicas.Send(message, to.Process, to.URL)
 	if err != nil {
 		if r.Context().Err() == nil {
 			gone()
@@ -115,6 +137,9 @@ func (s *Server) passOn(w http.ResponseWriter, r *http.Request, body []byte, to 
 	s.announceEnd(w.Header())
 	if err := copyAnswer(w, answer); err != nil {
 		panic(http.ErrAbortHandler) // an answer that ends early must not look complete
+	}
+	if answer.ContentLength < 0 {
+		s.endChunks(w, r)
 	}
 	if answer.ContentLength < 0 {
 		s.endChunks(w, r)
@@ -160,7 +185,7 @@ func (s *Server) passStream(w http.ResponseWriter, r *http.Request, to protocol.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context())) // the stream outlives the handler
 	stop := context.AfterFunc(r.Context(), cancel)
 	defer stop()
-	answer, err := s.replicas.Send(r.WithContext(ctx), nil, to.Process, to.URL)
+	answer, err := s.replicas.Send(forward.Message{Request: r.WithContext(ctx)}, to.Process, to.URL)
 	if err != nil {
 		cancel()
 		if r.Context().Err() == nil {

@@ -3,17 +3,21 @@
 package httpd
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
+	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/project"
 )
 
 // asking is a project with a tool that asks its client.
@@ -43,6 +47,11 @@ func replace(t *testing.T, of *testServer) *stranger {
 	t.Helper()
 	address := of.Listener.Addr().String()
 	of.Close()
+	of.mu.Lock()
+	for st := range of.streams { // the end of its process would close these
+		st.conn.Close()
+	}
+	of.mu.Unlock()
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
@@ -117,6 +126,204 @@ func TestNoReplica(t *testing.T) {
 			t.Errorf("%s: %s", header, r.Status)
 		}
 	}
+}
+
+// at returns a session of another replica, for requests to this one.
+func (s *testServer) at(se *testSession) *testSession { return &testSession{s, se.id, se.revision} }
+
+// H-33, H-40 to H-43: any replica takes the requests of a session to the one that has it: calls, questions and their
+// answers, its stream, and its end.
+func TestSessionElsewhere(t *testing.T) {
+	files := asking()
+	files["resources/a.txt"] = "1"
+	a, b, c := serve(t, files, nil, replica(1)), serve(t, nil, nil, replica(1)), serve(t, nil, nil, replica(1))
+	se := a.open("2025-11-25", `"elicitation":{},"roots":{"listChanged":true}`)
+	own := b.at(se).listen()
+	if got := own.find("roots/list"); own.last != "0-1" {
+		t.Error(got, own.last)
+	}
+	if r := c.at(se).send(`{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}`); r.StatusCode != 202 {
+		t.Error(r.Status)
+	}
+	asked := events(t, b.at(se).call("1", "ask", ""))
+	id := between(asked.find("elicitation/create"), `"id":`, ",")
+	await(t, "end of the count of the body", func() bool { return arrivingAt(b) == 0 }) // H-222
+	if r := c.at(se).send(`{"jsonrpc":"2.0","id":` + id +
+		`,"result":{"action":"accept","content":{"value":"Ann"}}}`); r.StatusCode != 202 {
+		t.Error(r.Status)
+	}
+	asked.find("Ann")
+	if got := asked.next(); got != "" {
+		t.Errorf("the stream of the call goes on: %s", got)
+	}
+	watch := `{"jsonrpc":"2.0","id":2,"method":"resources/subscribe","params":{"uri":"file://` + a.root +
+		`/resources/a.txt"}}`
+	if got := text(t, c.at(se).send(watch)); !strings.Contains(got, `"result"`) {
+		t.Fatal(got)
+	}
+	os.WriteFile(a.root+"/resources/a.txt", []byte("changed"), 0o644)
+	own.find("resources/updated")
+	again := c.at(se).listen("Last-Event-ID: 0-1") // at a third replica
+	again.find("resources/updated")
+	if got := own.next(); got != "" {
+		t.Errorf("the replaced stream goes on: %s", got)
+	}
+	if r := b.at(se).request(t.Context(), "GET", "", "Last-Event-ID: "+asked.last); r.StatusCode != http.StatusNoContent {
+		t.Errorf("nothing is left to send: %s", r.Status)
+	}
+	for body, status := range map[string]int{
+		`{"jsonrpc":"2.0","id":3,"method":"initialize","params":{}}`: 400, `{"jsonrpc":"2.0","id":true,"method":"x"}`: 400,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}`: 202, "{": 400,
+	} {
+		if r := b.at(se).send(body); r.StatusCode != status {
+			t.Errorf("%s: %s", body, r.Status)
+		}
+	}
+	if r := b.at(se).request(t.Context(), "DELETE", ""); r.StatusCode != 204 {
+		t.Error(r.Status)
+	}
+	if got := again.next(); got != "" {
+		t.Errorf("the stream of an ended session goes on: %s", got)
+	}
+	for _, s := range []*testServer{a, b, c} {
+		if r := s.at(se).send(`{"jsonrpc":"2.0","id":4,"method":"ping"}`); r.StatusCode != 404 {
+			t.Error(r.Status)
+		}
+	}
+	await(t, "end of the streams", func() bool { return openStreams(a)+openStreams(b)+openStreams(c) == 0 })
+}
+
+// arrivingAt returns the number of bytes of bodies that a server counts.
+func arrivingAt(s *testServer) int {
+	s.arriving.mu.Lock()
+	defer s.arriving.mu.Unlock()
+	return s.arriving.all
+}
+
+// openStreams returns the number of streams that a server counts.
+func openStreams(s *testServer) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.streams)
+}
+
+// H-33: a session is nobody else's, at no replica. An id leads to no other address.
+func TestForeignSessions(t *testing.T) {
+	a, b := serve(t, nil, nil, withCallers, replica(1)), serve(t, nil, nil, withCallers, replica(1))
+	foreign := serve(t, nil, nil, withCallers, replica(2))
+	r := a.do(t.Context(), "POST", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":`+
+		`{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, "X-Caller: anna")
+	id := r.Header.Get("Mcp-Session-Id")
+	random, name, _ := strings.Cut(id, ".")
+	other, _, _ := strings.Cut(a.open("2025-06-18", "").id, ".")
+	for n, tc := range []struct {
+		at         *testServer
+		id, caller string
+		status     int
+	}{
+		{b, id, "anna", 200}, {b, id, "bert", 404}, {a, id, "bert", 404}, {foreign, id, "anna", 404},
+		{b, other + "." + name, "anna", 404}, {b, random, "anna", 404}, {b, random + ".", "anna", 404},
+		{b, random + ".http://127.0.0.1:1", "anna", 404}, {b, random + "." + name + "A", "anna", 404},
+	} {
+		if r := tc.at.do(t.Context(), "POST", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "X-Caller: "+tc.caller,
+			"Mcp-Session-Id: "+tc.id); r.StatusCode != tc.status {
+			t.Errorf("%d: %s", n, r.Status)
+		}
+	}
+}
+
+// H-33: without its replica a session does not exist, also if another server has the address now. The client begins
+// again.
+func TestSessionOwnerGone(t *testing.T) {
+	a, b := serve(t, nil, nil, withCallers, replica(1)), serve(t, nil, nil, withCallers, replica(1))
+	se := a.open("2025-11-25", "")
+	own := b.at(se).request(t.Context(), "GET", "", "Accept: text/event-stream")
+	s := replace(t, a)
+	if got, err := io.ReadAll(own.Body); err == nil {
+		t.Errorf("the stream looks complete: %s", got)
+	}
+	for _, method := range []string{"POST", "GET", "DELETE"} {
+		if r := b.at(se).request(t.Context(), method, `{"jsonrpc":"2.0","id":1,"method":"ping"}`,
+			"Authorization: Bearer credential"); r.StatusCode != 404 {
+			t.Errorf("%s: %s", method, r.Status)
+		}
+	}
+	got := s.got()
+	for _, secret := range []string{se.id, "ping", "credential"} {
+		if strings.Contains(got, secret) {
+			t.Errorf("the stranger got %s", secret)
+		}
+	}
+	if got := text(t, b.open("2025-11-25", "").send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)); !strings.Contains(got,
+		`"result":{}`) {
+		t.Error(got)
+	}
+}
+
+// H-47, H-49: a stream at another replica is one of that replica too. It ends when the credential is revoked there.
+func TestForwardedStreams(t *testing.T) {
+	var revoked atomic.Bool
+	anna := &auth.Identity{Name: "anna", Accepts: func() bool { return !revoked.Load() }}
+	known := func(c *Config) {
+		c.guard = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				next.ServeHTTP(w, r.WithContext(auth.WithIdentity(r.Context(), anna)))
+			})
+		}
+	}
+	env := project.Env{"MCPBASH_HTTP_KEEPALIVE": "0.2", "MCPBASH_HTTP_MAX_STREAMS": "2"}
+	a, b := serve(t, nil, nil, known, replica(1)), serve(t, nil, env, known, replica(1))
+	se := a.open("2025-11-25", "")
+	own := b.at(se).request(t.Context(), "GET", "", "Accept: text/event-stream")
+	if n := openStreams(b); n != 1 {
+		t.Errorf("%d streams", n)
+	}
+	if r := b.at(se).request(t.Context(), "GET", ""); r.StatusCode != 503 { // one identity has half
+		t.Error(r.Status)
+	}
+	revoked.Store(true)
+	if got := text(t, own); !strings.Contains(got, ": the credential is no longer accepted") {
+		t.Error(got)
+	}
+	await(t, "end of the streams", func() bool { return openStreams(a)+openStreams(b) == 0 })
+}
+
+// A comment of this replica never comes into an event of another one.
+func TestReadEvent(t *testing.T) {
+	long := "data: " + strings.Repeat("x", 10_000) + "\n\n"
+	r := bufio.NewReaderSize(strings.NewReader(": \n\nid: 1\ndata: a\n\n"+long+"data: cut"), 16)
+	for _, want := range []string{": \n\n", "id: 1\ndata: a\n\n", long, ""} {
+		if got, err := readEvent(r, 20_000); string(got) != want || want == "" && err != io.ErrUnexpectedEOF {
+			t.Errorf("%.20q, %v", got, err)
+		}
+	}
+	if _, err := readEvent(bufio.NewReader(strings.NewReader("")), 1); err != io.EOF {
+		t.Error(err)
+	}
+	if _, err := readEvent(bufio.NewReaderSize(strings.NewReader(long), 16), 9_999); err != errLongEvent {
+		t.Error(err)
+	}
+}
+
+func FuzzReadEvent(f *testing.F) {
+	f.Add("id: 1\ndata: a\n\n: \n\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		r := bufio.NewReaderSize(strings.NewReader(text), 16)
+		read := ""
+		for {
+			event, err := readEvent(r, len(text))
+			if err != nil {
+				break
+			}
+			read += string(event)
+			if !strings.HasSuffix(read, "\n\n") && string(event) != "\n" {
+				t.Errorf("%q", event)
+			}
+		}
+		if !strings.HasPrefix(text, read) || strings.Contains(text[len(read):], "\n\n") {
+			t.Errorf("%q of %q", read, text)
+		}
+	})
 }
 
 // A forwarded request, which the owner refuses at once.

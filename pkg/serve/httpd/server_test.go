@@ -298,6 +298,9 @@ func (r *reader) find(part string) string {
 	}
 }
 
+// letters are the characters of the name of a replica.
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
 // A testSession is a client of the handshake protocol.
 type testSession struct {
 	*testServer
@@ -310,7 +313,9 @@ func (s *testServer) open(revision, capabilities string) *testSession {
 	r := s.do(s.t.Context(), "POST", fmt.Sprintf(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":`+
 		`{"protocolVersion":%q,"capabilities":{%s},"clientInfo":{"name":"t","version":"1"}}}`, revision, capabilities))
 	se := &testSession{s, r.Header.Get("Mcp-Session-Id"), revision}
-	if got := text(s.t, r); r.StatusCode != 200 || len(se.id) != 26 || !strings.Contains(got,
+	random, replica, named := strings.Cut(se.id, ".") // H-32
+	if got := text(s.t, r); r.StatusCode != 200 || len(random) != 26 || named != (s.Config.Server.Self().URL != "") ||
+		strings.Trim(replica, letters) != "" || !strings.Contains(got,
 		`"protocolVersion":"`+revision) {
 		s.t.Fatal(r.Status, se.id, got)
 	}

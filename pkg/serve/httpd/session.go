@@ -2,7 +2,6 @@ package httpd
 
 import (
 	"context"
-	"crypto/rand"
 	"net/http"
 	"slices"
 	"strconv"
@@ -43,7 +42,7 @@ const maxFinished = 16
 // newSession begins a session. The error is for a server with too many sessions, or one that ends.
 func (s *Server) newSession(r *http.Request) (*session, *mcp.Error) {
 	id := auth.IdentityOf(r.Context())
-	se := &session{server: s, id: rand.Text(), owner: id.Key(), streams: map[string]*stream{}}
+	se := &session{server: s, id: s.Server.NewSessionID(id), owner: id.Key(), streams: map[string]*stream{}}
 	se.own = se.newStream()
 	se.touch()
 	s.mu.Lock()
@@ -78,9 +77,10 @@ func crowded[K comparable, V any](table map[K]V, most int, owner string, ownerOf
 }
 
 var (
-	errStopping = mcp.Errorf(mcp.CodeInternal, "Server shutting down")
-	errSessions = mcp.Errorf(mcp.CodeInternal, "Too many sessions")
-	errStreams  = mcp.Errorf(mcp.CodeInternal, "Too many open streams")
+	errStopping  = mcp.Errorf(mcp.CodeInternal, "Server shutting down")
+	errSessions  = mcp.Errorf(mcp.CodeInternal, "Too many sessions")
+	errStreams   = mcp.Errorf(mcp.CodeInternal, "Too many open streams")
+	errNoSession = mcp.Errorf(mcp.CodeInvalidRequest, "Session not found")
 )
 
 // sessionOf returns the session that a request names. If the session does not exist, it answers the request.
@@ -94,7 +94,7 @@ func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id jsonrpc.ID
 	se := s.sessions[names[0]]
 	s.mu.Unlock()
 	if se == nil || se.owner != auth.IdentityOf(r.Context()).Key() {
-		s.refuse(w, http.StatusNotFound, id, mcp.Errorf(mcp.CodeInvalidRequest, "Session not found"))
+		s.refuse(w, http.StatusNotFound, id, errNoSession)
 		return nil
 	}
 	if version := r.Header[headers.Version]; len(version) > 0 && !se.client.Speaks(version[0]) {
@@ -125,6 +125,8 @@ func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body *body,
 			return
 		}
 		w.Header()[headers.Session] = []string{se.id}
+	} else if s.passSession(w, r, body, m.ID) {
+		return
 	} else if se = s.sessionOf(w, r, m.ID); se == nil {
 		return
 	}
@@ -186,6 +188,9 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, http.StatusNotAcceptable, nil, invalid("Accept must list text/event-stream"))
 		return
 	}
+	if s.passSession(w, r, nil, nil) {
+		return
+	}
 	se := s.sessionOf(w, r, nil)
 	if se == nil {
 		return
@@ -243,6 +248,9 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request) {
 	if protocol.IsStateless(r.Header.Get(headers.Version)) {
 		w.Header().Set("Allow", "POST")
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		return
+	}
+	if s.passSession(w, r, nil, nil) {
 		return
 	}
 	if se := s.sessionOf(w, r, nil); se != nil {

@@ -258,15 +258,15 @@ func (st *stream) resume(w http.ResponseWriter, r *http.Request, from int) error
 	if err != nil {
 		return err
 	}
-	st.attach(c, from)
 	opener := auth.IdentityOf(r.Context())
 	st.mu.Lock()
 	st.opener = opener
 	st.mu.Unlock()
 	s := st.server
-	s.mu.Lock()
+	s.mu.Lock() // the stream counts before its client can ask for another one
+	defer s.mu.Unlock()
+	st.attach(c, from)
 	s.streams[st] = opener.Key()
-	s.mu.Unlock()
 	return nil
 }
 

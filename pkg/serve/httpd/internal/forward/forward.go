@@ -53,12 +53,34 @@ func New(keys *channel.Keys, patience time.Duration, config *tls.Config) *Forwar
 	}}
 }
 
-// Send sends a request with this body to a process at a URL, and returns its answer. The error means that there is
+// A Message is a request to pass on.
+type Message struct {
+	Request *http.Request // without its body
+	Body    []byte
+	Sent    func() // is called when the body has been sent, or is not sent any more; nil: nothing is
+}
+
+// A messageBody calls sent when it is closed.
+type messageBody struct {
+	bytes.Reader
+	sent func()
+}
+
+// Close implements [io.Closer].
+func (b *messageBody) Close() error {
+	if b.sent != nil {
+		b.sent()
+	}
+	return nil
+}
+
+// Send sends a message to a process at a URL, and returns its answer. The error means that there is
 // no answer of that process. The answer has no header but those that clients may get. Its body ends with the
 // context of the request.
 //
 // The request states its caller, and contains no credential.
-func (f *Forwarder) Send(r *http.Request, body []byte, to channel.Process, at string) (*http.Response, error) {
+func (f *Forwarder) Send(m Message, to channel.Process, at string) (*http.Response, error) {
+	r := m.Request
 	stated, err := state(r)
 	if err != nil {
 		return nil, err
@@ -73,10 +95,11 @@ func (f *Forwarder) Send(r *http.Request, body []byte, to channel.Process, at st
 	}
 	out := &http.Request{
 		Method: r.Method, URL: &url.URL{Scheme: "http", Host: "replica", Path: r.URL.Path}, Header: stated,
-		Body: io.NopCloser(bytes.NewReader(bytes.Clone(body))), ContentLength: int64(len(body)), // it can outlive the answer
 	}
-	if len(body) == 0 {
-		out.Body = http.NoBody
+	if len(m.Body) > 0 {
+		body := &messageBody{sent: m.Sent}
+		body.Reset(m.Body)
+		out.Body, out.ContentLength = body, int64(len(m.Body))
 	}
 	answer, err := transport.RoundTrip(out.WithContext(r.Context()))
 	if err != nil {

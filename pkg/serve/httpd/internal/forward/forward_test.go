@@ -131,11 +131,11 @@ func TestSend(t *testing.T) {
 		fmt.Fprintf(w, "%s of %s", body, r.RequestURI)
 	})
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
-	answer, err := forwarder(one).Send(request(t, anna, http.Header{
+	answer, err := forwarder(one).Send(Message{Request: request(t, anna, http.Header{
 		"Authorization": {"Bearer credential"}, "Cookie": {"credential"}, "X-Api-Key": {"credential"},
 		"Proxy-Authorization": {"credential"}, "Mcp-Bash-Caller": {"credential"}, "Mcp-Name": {"a"}, "Mcp-Param-X": {"b"},
 		"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Accept": {"x/y"}, "Traceparent": {"00-1-2-3"},
-	}), []byte("message"), self, url)
+	}), Body: []byte("message")}, self, url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,8 +182,8 @@ func TestStranger(t *testing.T) {
 		"a web server": plain.URL, "a redirect": redirects.URL, "a hello as the answer": pretends.URL,
 		"another key": otherKey, "another process": otherProcess,
 	} {
-		answer, err := forwarder(one).Send(request(t, anna, http.Header{
-			"Authorization": {"Bearer credential"}}), []byte("message"), self, url)
+		answer, err := forwarder(one).Send(Message{Request: request(t, anna, http.Header{
+			"Authorization": {"Bearer credential"}}), Body: []byte("message")}, self, url)
 		if err != channel.ErrNoProof {
 			t.Errorf("%s: %v, %v", name, answer, err)
 		}
@@ -237,7 +237,8 @@ func TestRelay(t *testing.T) {
 				in.Write(part[:n])
 			}
 		}()
-		answer, err := forwarder(one).Send(request(t, anna, nil), []byte("message"), self, "http://"+relay.Addr().String())
+		message := Message{Request: request(t, anna, nil), Body: []byte("message")}
+		answer, err := forwarder(one).Send(message, self, "http://"+relay.Addr().String())
 		text := ""
 		if err == nil {
 			b, _ := io.ReadAll(answer.Body)
@@ -255,7 +256,8 @@ func TestRedirect(t *testing.T) {
 	url, _ := owner(t, one, self, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://elsewhere.example", http.StatusFound)
 	})
-	if answer, err := forwarder(one).Send(request(t, anna, nil), []byte("x"), self, url); err == nil {
+	message := Message{Request: request(t, anna, nil), Body: []byte("x")}
+	if answer, err := forwarder(one).Send(message, self, url); err == nil {
 		t.Errorf("%+v", answer)
 	}
 }
@@ -276,7 +278,8 @@ func TestStream(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	answer, err := forwarder(one).Send(request(t, nil, nil).WithContext(ctx), []byte("x"), self, url)
+	message := Message{Request: request(t, nil, nil).WithContext(ctx), Body: []byte("x")}
+	answer, err := forwarder(one).Send(message, self, url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +335,7 @@ func TestGone(t *testing.T) {
 	for _, url := range []string{"http://" + free.Addr().String(), "http://" + silent.Addr().String(),
 		"https://" + silent.Addr().String(), "http://" + killed.Addr().String(), "http://" + endless.Addr().String(),
 		"http://nobody.invalid", "http://a b"} {
-		if answer, err := forwarder(one).Send(request(t, anna, nil), nil, self, url); err == nil {
+		if answer, err := forwarder(one).Send(Message{Request: request(t, anna, nil)}, self, url); err == nil {
 			t.Errorf("%s: %+v", url, answer)
 		}
 	}
@@ -353,11 +356,11 @@ func TestTLS(t *testing.T) {
 		}
 	}))
 	defer front.Close()
-	if answer, err := f.Send(request(t, anna, nil), nil, self, front.URL); err == nil {
+	if answer, err := f.Send(Message{Request: request(t, anna, nil)}, self, front.URL); err == nil {
 		t.Errorf("an unknown authority: %+v", answer)
 	}
 	f.tls = front.Client().Transport.(*http.Transport).TLSClientConfig
-	answer, err := f.Send(request(t, anna, nil), nil, self, front.URL)
+	answer, err := f.Send(Message{Request: request(t, anna, nil)}, self, front.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +368,8 @@ func TestTLS(t *testing.T) {
 	if text, _ := io.ReadAll(answer.Body); string(text) != "an answer" {
 		t.Errorf("%s", text)
 	}
-	if _, err := f.Send(request(t, anna, nil), nil, channel.Process{8}, front.URL); err != channel.ErrNoProof {
+	_, err = f.Send(Message{Request: request(t, anna, nil)}, channel.Process{8}, front.URL)
+	if err != channel.ErrNoProof {
 		t.Error(err)
 	}
 }

@@ -49,7 +49,7 @@ func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) 
 	}
 	c := guard.Config{
 		Local: l.Local, Socket: l.Addr().Network() == "unix", Hosts: a.Hosts, Origins: a.Origins,
-		Certificates: a.ClientCA != "", Log: guard.NewQuota(say).Line,
+		Certificates: a.ClientCA != "", Public: a.PublicURL != "", Log: guard.NewQuota(say).Line,
 	}
 	if a.Cert != "" {
 		files, err := certs.Open(certs.Config{Cert: a.Cert, Key: a.Key, ClientCA: a.ClientCA, Log: say})
@@ -160,6 +160,15 @@ func (g *Gate) open(s *Server, next http.Handler) http.Handler {
 	}
 	g.guard.Limit(guardLimits(env))
 	return g.guard.Wrap(next)
+}
+
+// fromStranger reports whether a request can come from another machine, so that its client must not choose the
+// server's roots (H-81).
+func (s *Server) fromStranger(r *http.Request) bool {
+	if s.Gate == nil {
+		return !s.Listener.Local
+	}
+	return s.Gate.guard.FromStranger(r)
 }
 
 func guardLimits(env project.Env) guard.Limits {

@@ -21,7 +21,7 @@ import (
 // Options are what the operator chooses.
 type Options struct {
 	Addr       string // see [Listen]
-	TrustRoots bool   // the roots of a client apply although it can be on another machine
+	TrustRoots bool   // the roots of clients apply although they can be on other machines
 	Access     Access
 
 	StateKeyFile string // the keys that replicas share, or "" (H-500)

@@ -3,34 +3,71 @@
 package httpd
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/serve/httpd/internal/guard"
 )
 
-// H-81: roots of a client that can be on another machine are ignored, unless the operator trusts them.
+// H-81: the roots of a client that can be on another machine are ignored, unless the operator trusts them.
 func TestRemoteRoots(t *testing.T) {
+	key := auth.Identity{Name: "ada"}
 	for _, c := range []struct {
-		remote, trust bool
-		want          string
-	}{{false, false, "/tmp"}, {true, false, ""}, {true, true, "/tmp"}} {
-		s := serve(t, tools(map[string]string{"roots": `echo "roots: $MCP_ROOTS_PATHS"`}), nil, func(config *Config) {
-			config.Listener.Local, config.TrustRoots = !c.remote, c.trust
+		name    string
+		access  guard.Config
+		trust   bool
+		headers []string
+		want    string
+	}{
+		{"a plain loopback address", guard.Config{Local: true}, false, nil, "/tmp"},
+		{"an address for other machines", guard.Config{Auth: always{&key}}, false, nil, ""},
+		{"an address for other machines, trusted", guard.Config{Auth: always{&key}}, true, nil, "/tmp"},
+		{"tokens", guard.Config{Local: true, Auth: always{&key}}, false, nil, ""},
+		{"a public URL", guard.Config{Local: true, Public: true}, false, nil, ""},
+		{"a public URL, trusted", guard.Config{Local: true, Public: true}, true, nil, "/tmp"},
+		{"an allowed host", guard.Config{Local: true, Hosts: []string{"mcp.example.com"}}, false, nil, ""},
+		{"an allowed origin", guard.Config{Local: true, Origins: []string{"https://example.com"}}, false, nil, ""},
+		{"a socket file", guard.Config{Local: true, Socket: true}, false, nil, ""},
+		{"Forwarded", guard.Config{Local: true}, false, []string{"Forwarded: for=203.0.113.7"}, ""},
+		{"X-Forwarded-For", guard.Config{Local: true}, false, []string{"X-Forwarded-For: 203.0.113.7"}, ""},
+		{"X-Forwarded-Proto", guard.Config{Local: true}, false, []string{"x-forwarded-proto: https"}, ""},
+		{"X-Real-IP", guard.Config{Local: true}, false, []string{"X-Real-IP: 203.0.113.7"}, ""},
+		{"Via", guard.Config{Local: true}, false, []string{"Via: 1.1 proxy"}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			script := map[string]string{"roots": `echo "roots: $MCP_ROOTS_PATHS"`}
+			s := serve(t, tools(script), nil, func(config *Config) {
+				g, err := guard.New(c.access)
+				if err != nil {
+					t.Fatal(err)
+				}
+				config.Gate, config.TrustRoots = &Gate{guard: g}, c.trust
+			})
+			s.lines = append(c.headers, "Authorization: Bearer t")
+			se := s.open("2025-11-25", `"roots":{}`)
+			own := se.listen()
+			if c.want != "" {
+				own.find("roots/list")
+				se.send(`{"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///tmp"}]}}`)
+			}
+			if got := text(t, se.call("1", "roots", "")); !strings.Contains(got, `roots: `+c.want+`\n`) {
+				t.Error(got)
+			}
 		})
-		se := s.open("2025-11-25", `"roots":{}`)
-		own := se.listen()
-		if c.want != "" {
-			own.find("roots/list")
-			se.send(`{"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///tmp"}]}}`)
-		}
-		if got := text(t, se.call("1", "roots", "")); !strings.Contains(got, `roots: `+c.want+`\n`) {
-			t.Errorf("remote %t, trusted %t: %s", c.remote, c.trust, got)
-		}
 	}
+}
+
+// always accepts every token as an identity.
+type always struct{ *auth.Identity }
+
+func (a always) Authenticate(context.Context, auth.Credential) (*auth.Identity, error) {
+	return a.Identity, nil
 }
 
 // H-82: two clients that differ do not share the files that describe a single client.

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -37,6 +38,7 @@ type testServer struct {
 	client *http.Client
 	stderr *lockedBuffer
 	root   string
+	lines  headersOf // of all requests, in addition to their own
 }
 
 type lockedBuffer struct {
@@ -162,7 +164,7 @@ func (s *testServer) do(ctx context.Context, method, body string, lines ...strin
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	for _, line := range lines {
+	for _, line := range slices.Concat(s.lines, lines) {
 		name, value, _ := strings.Cut(line, ":")
 		if value = strings.TrimSpace(value); value == "" {
 			r.Header.Del(name)

@@ -54,7 +54,7 @@ func (s *Server) newSession(r *http.Request) (*session, *mcp.Error) {
 		return nil, errSessions
 	}
 	se.client = s.Server.NewClient(se, protocol.Caller{
-		Identity: id, Remote: !s.Listener.Local && !s.TrustRoots, Shared: true, MaxStreams: s.limits.streams,
+		Identity: id, Remote: !s.TrustRoots && s.fromStranger(r), Shared: true, MaxStreams: s.limits.streams,
 	})
 	s.sessions[se.id] = se
 	return se, nil

@@ -18,8 +18,8 @@ import (
 
 // A Config is the input of [New].
 type Config struct {
-	Local   bool     // only programs of this machine can connect
-	Socket  bool     // any Host is allowed, because web pages cannot connect to a socket file
+	Local   bool     // only programs of this machine can connect, a proxy among them
+	Socket  bool     // the address is a socket file: any Host is allowed, because web pages cannot connect to it
 	Hosts   []string // allowed values of Host, in addition to those of this machine; without ports
 	Origins []string // of web pages that may use the server; "*": all
 
@@ -27,6 +27,7 @@ type Config struct {
 	Certificates bool               // a request needs a client certificate
 	Resource     *Resource          // nil: not described for OAuth clients
 	PublicOrigin string             // of the server itself, if there is no Resource
+	Public       bool               // the operator named the address that clients use
 
 	Limits Limits            // see [Guard.Limit]
 	Log    func(line string) // receives a line for each rejected credential
@@ -82,8 +83,6 @@ func (g *Guard) Limit(l Limits) {
 	g.clients.init(l)
 	g.failures.init(l)
 }
-
-func (g *Guard) authenticates() bool { return g.Auth != nil || g.Certificates }
 
 // A NoAuthenticationError means that other machines could use the server without a credential.
 type NoAuthenticationError struct{}

@@ -314,7 +314,7 @@ func TestToolPolicy(t *testing.T) {
 		{"a.sh", "b", "allow", "", "Tool 'a' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)\n", exitNo},
 		{"a.sh", "b", "", "run-tool", "Tool 'a' blocked by policy. Try: mcp-bash run-tool a --allow-self ...\n", exitNo},
 		{"../a.sh", "a", "", "", "Tool 'a' path rejected by policy\n" +
-			`{"reason":"` + filepath.Join(dir, "a.sh") + ` (leads out of ` + tools + `)"}`, exitNo},
+			`{"reason":"a.sh (leads out of tools)"}`, exitNo},
 	} {
 		out, _, code := run(t, `{"name":"a","path":"`+c.path+`"}`, "tool-policy", "a", c.list, c.byDefault, c.context,
 			dir, tools)

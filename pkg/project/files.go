@@ -54,6 +54,15 @@ func (p *Project) CheckTrusted(file code.File) error {
 // project (R-144a).
 func (p *Project) Brief(e *trust.InsecureError) string { return e.Brief(p.briefPath(e.Path)) }
 
+// Shown returns an error for clients. If it is about an insecure file, its paths are relative to the project (T-41a).
+func (p *Project) Shown(err error) error {
+	insecure, ok := errors.AsType[*trust.InsecureError](err)
+	if !ok {
+		return err
+	}
+	return errors.New(insecure.Text(func(path string) string { _, word := p.briefPath(path); return word }))
+}
+
 // briefPath returns a path for people, and as a word of a shell command. It is relative to the project, or to a
 // server directory elsewhere.
 func (p *Project) briefPath(path string) (shown, word string) {

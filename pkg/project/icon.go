@@ -54,7 +54,7 @@ func (p *Project) InlineIcons(icons json.RawMessage, dirs []string, observe func
 		}
 		inlined, err := p.inlineIcon(icon, src, dirs, observe)
 		if err != nil {
-			warn(fmt.Sprintf("icon %s: %s", src, err))
+			warn(fmt.Sprintf("icon %s: %s", p.iconLabel(src), err))
 			continue
 		}
 		b.Raw(inlined)
@@ -64,6 +64,15 @@ func (p *Project) InlineIcons(icons json.RawMessage, dirs []string, observe func
 		return nil
 	}
 	return b.End().Bytes()
+}
+
+// iconLabel returns an absolute path in the project relative to it. Any other path is as the metadata has it.
+func (p *Project) iconLabel(src string) string {
+	path := filepath.FromSlash(src)
+	if rel, err := filepath.Rel(p.Root, path); err == nil && filepath.IsAbs(path) && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return src
 }
 
 // hasScheme reports whether a text begins with the scheme of a URI. A single letter is a drive of Windows.

@@ -20,6 +20,7 @@ import (
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/run/scriptenv"
+	"mcp-bash/pkg/text/secrets"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -341,6 +342,14 @@ func TestIcons(t *testing.T) {
 		if want == "" && len(warnings) == 0 {
 			t.Errorf("%s: no warning", in)
 		}
+	}
+	// An absolute path in the project is reported relative to it.
+	var warnings []string
+	p.InlineIcons([]byte(`[{"src":"`+p.Root+`/icons/passwd.png"}]`), []string{root}, nil,
+		func(s string) { warnings = append(warnings, s) })
+	if len(warnings) != 1 || warnings[0] != "icon icons/passwd.png: no such file" ||
+		secrets.Text(warnings[0]) != warnings[0] {
+		t.Errorf("%q", warnings)
 	}
 	if got := p.InlineIcons([]byte(`[{"src":"full.gif"}]`), []string{root}, nil,
 		func(s string) { t.Error(s) }); len(got) < maxIcon {

@@ -87,7 +87,7 @@ func TestOpenDirectories(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := judged + " (mode 0757, others can write to it; run chmod o-w " + judged + ")"
+			want := path + " (mode 0757, others can write to it; run chmod o-w " + path + ")"
 			if got := reason(use(s)); got != want {
 				t.Errorf("%s: %q, want %q", script, got, want)
 			}
@@ -132,7 +132,7 @@ func TestOpenSettings(t *testing.T) {
 		}
 		s := open(t, project, opening{})
 		_, err := s.request(s.deadline(), "down", nil)
-		if want := judged + " (mode 0757, others can write to it; run chmod o-w " + judged +
+		if want := path + " (mode 0757, others can write to it; run chmod o-w " + path +
 			")"; strings.TrimSuffix(reason(err), "; then restart the server") != want {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}
@@ -163,8 +163,9 @@ func TestOpenDirectoryOnTheCommandLine(t *testing.T) {
 	if err == nil || out != "run-tool: Tool path rejected by policy\n" || !strings.Contains(diagnostics, want) {
 		t.Errorf("%v %s %s", err, out, diagnostics)
 	}
+	const short = "tools/deep (mode 0757, others can write to it; run chmod o-w tools/deep)"
 	if out, _, _ := run("--dry-run"); !strings.Contains(out,
-		"Status: Blocked (Tool path rejected by policy: "+want+")") {
+		"Status: Blocked (Tool path rejected by policy: "+short+")") {
 		t.Error(out)
 	}
 }

@@ -173,10 +173,10 @@ func (c *check) trust(dir, file, label string, as purpose) {
 	if !errors.As(err, &insecure) || !c.once("insecure "+insecure.Path) {
 		return
 	}
-	f := finding.Finding{ID: "path.insecure", Path: label, Message: "refused by the server: " + insecure.Reason}
+	f := finding.Finding{ID: "path.insecure", Path: label, Message: "refused by the server: " + insecure.Why(shell.Quote)}
 	if insecure.Path != file {
 		f.Path = c.label(insecure.Path)
-		f.Message = "the server refuses its content: " + insecure.Reason
+		f.Message = "the server refuses its content: " + insecure.Why(shell.Quote)
 	}
 	c.add(f)
 }

@@ -25,7 +25,7 @@ func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, er
 		Name: "Completion script " + s.rel, Script: spec.Script.Path(), Argv: spec.Argv,
 	}, false)
 	if err != nil {
-		return nil, mcp.Errorf(mcp.CodeInternal, "Completion script cannot be confined").WithReason(err)
+		return nil, mcp.Errorf(mcp.CodeInternal, "Completion script cannot be confined").WithReason(c.Project.Shown(err))
 	}
 	defer hold.Release()
 	input, err := c.input(q, s, hold)
@@ -72,7 +72,8 @@ func (c *Completions) check(s *source) (script.Spec, error) {
 	switch err := trust.CheckScript(c.Project.Root, s.dir, file.Path()); {
 	case errors.As(err, &insecure):
 		c.Log(mcp.Err, logger, "Completion script "+s.label(c.Project)+" refused: "+err.Error())
-		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script rejected by policy").WithReason(err)
+		refusal := mcp.Errorf(mcp.CodeInternal, "Completion script rejected by policy")
+		return script.Spec{}, refusal.WithReason(c.Project.Shown(err))
 	case err != nil:
 		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script not found")
 	}

@@ -73,7 +73,7 @@ func (r *Resources) fetch(ctx context.Context, t *target, bounded bool) (data []
 func (r *Resources) run(ctx context.Context, t *target, file code.File, limit int, bounded bool) ([]byte, error) {
 	if err := trust.CheckScript(r.Project.Root, r.Project.Providers, file.Path()); err != nil {
 		r.Log(mcp.Err, logger, "Provider "+t.provider+" refused: "+err.Error())
-		return nil, mcp.Errorf(mcp.CodeInternal, "Resource provider failed").WithReason(err)
+		return nil, mcp.Errorf(mcp.CodeInternal, "Resource provider failed").WithReason(r.Project.Shown(err))
 	}
 	if r.Debug() {
 		r.Log(mcp.Debug, logger, "Using project provider: "+file.Path())

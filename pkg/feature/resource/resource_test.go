@@ -373,9 +373,9 @@ func TestProjectProvider(t *testing.T) {
 		"where://a b'$(id)": contents("where://a b'$(id)", "text/plain", `"text":"{R}\n1|where://a b'$(id)|"`),
 		"noexec://":         contents("noexec://", "text/plain", `"text":"1\n"`),
 		"inner://":          contents("inner://", "text/plain", `"text":"inner\n"`),
-		"open://": `-32603 Resource provider failed {"reason":"{R}/providers/open.sh (mode 0757, others can ` +
-			`write to it; run chmod o-w {R}/providers/open.sh)"}`,
-		"out://":       `-32603 Resource provider failed {"reason":"{R}/providers/out.sh (leads out of {R}/providers)"}`,
+		"open://": `-32603 Resource provider failed {"reason":"providers/open.sh (mode 0757, others can ` +
+			`write to it; run chmod o-w providers/open.sh)"}`,
+		"out://":       `-32603 Resource provider failed {"reason":"providers/out.sh (leads out of providers)"}`,
 		"dir://":       `-32002 Resource not found {"uri":"dir://"}`,
 		"sub/inner://": `-32002 Resource not found {"uri":"sub/inner://"}`,
 	} {

@@ -193,13 +193,13 @@ func (c *call) authorize(ctx context.Context) error {
 		if decision.Own {
 			refusal.Message = "Tool path rejected by policy"
 		}
-		return &Unusable{refusal.WithReason(err)}
+		return &Unusable{refusal.WithReason(t.project.Shown(err))}
 	case err != nil:
 		return errMissing
 	}
 	if c.insecure = t.project.Meta.Insecure; c.insecure != nil { // T-8a
 		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (insecure server.meta.json)", r.Name).
-			WithReason(fmt.Errorf("%w; then restart the server", c.insecure))
+			WithReason(fmt.Errorf("%w; then restart the server", t.project.Shown(c.insecure)))
 	}
 	if err := t.project.Meta.Unreadable; err != nil { // T-8a
 		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (unreadable server.meta.json)", r.Name).

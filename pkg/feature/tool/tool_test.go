@@ -233,19 +233,22 @@ func TestEarlyErrors(t *testing.T) {
 		"nope":   `{"code":-32602,"message":"Tool 'nope' not found"}`,
 		"nopath": `{"code":-32602,"message":"Tool 'nopath' path unavailable"}`,
 		"denied": `{"code":-32602,"message":"Tool 'denied' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)"}`,
-		"writable": `{"code":-32602,"message":"Tool 'writable' path rejected by policy","data":{"reason":"{}` +
-			`/writable/tool.sh (mode 0757, others can write to it; run chmod o-w {}/writable/tool.sh)"}}`,
-		"link": `{"code":-32602,"message":"Tool 'link' path rejected by policy","data":{"reason":"{}/link/tool.sh (leads ` +
-			`out of {})"}}`,
+		"writable": `{"code":-32602,"message":"Tool 'writable' path rejected by policy","data":{"reason":"` +
+			`tools/writable/tool.sh (mode 0757, others can write to it; run chmod o-w tools/writable/tool.sh)"}}`,
+		"link": `{"code":-32602,"message":"Tool 'link' path rejected by policy","data":{"reason":"tools/link/tool.sh ` +
+			`(leads out of tools)"}}`,
 		"gone":  `{"code":-32602,"message":"Tool executable missing"}`,
 		"plain": `{"code":-32602,"message":"Tool executable missing"}`,
 		"ok": `{"name":"ok","content":[{"type":"text","text":"Invalid arguments: /x: is required"}],"isError":true,` +
 			`"structuredContent":{"success":false,"error":{"type":"validation_error","message":"Invalid arguments: /x: is ` +
 			`required","violations":[{"path":"/x","message":"is required"}]}}}`,
 	} {
-		if got := b.call(&Request{Name: name}); got != strings.ReplaceAll(want, "{}", b.root+"/tools") {
+		if got := b.call(&Request{Name: name}); got != want {
 			t.Errorf("%s: %s", name, got)
 		}
+	}
+	if file := b.root + "/tools/writable/tool.sh"; !b.logged("Tool 'writable' refused: " + file + " (mode 0757, ") {
+		t.Errorf("T-41a: the log has not the whole path: %q", b.logs)
 	}
 }
 
@@ -253,9 +256,9 @@ func TestEarlyErrors(t *testing.T) {
 func TestInsecureSettings(t *testing.T) {
 	b := newFixture(t, nil)
 	b.add("ok", "echo ok")
-	b.tools.project.Meta.Insecure = &trust.InsecureError{Path: "/p/server.d", Reason: "why"}
+	b.tools.project.Meta.Insecure = &trust.InsecureError{Path: b.root + "/server.d", Reason: "why"}
 	const want = `{"code":-32602,"message":"Tool 'ok' blocked by policy (insecure server.meta.json)",` +
-		`"data":{"reason":"/p/server.d (why); then restart the server"}}`
+		`"data":{"reason":"server.d (why); then restart the server"}}`
 	if got := b.call(&Request{Name: "ok"}); got != want {
 		t.Error(got)
 	}

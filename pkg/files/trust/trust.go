@@ -18,10 +18,10 @@ import (
 // error is an [*InsecureError].
 func CheckOwn(path string, info fs.FileInfo) error {
 	if isLink(info) {
-		return &InsecureError{path, "symlink", flawLink}
+		return &InsecureError{Path: path, Reason: "symlink", flaw: flawLink}
 	}
-	if reason, flaw := distrust(path, info, false); reason != "" {
-		return &InsecureError{path, reason, flaw}
+	if e := distrust(path, info, false); e != nil {
+		return e
 	}
 	return nil
 }
@@ -29,7 +29,9 @@ func CheckOwn(path string, info fs.FileInfo) error {
 // An InsecureError means that other users can change a file, or that this is unknown.
 type InsecureError struct {
 	Path   string // the file, or a directory that leads to it
-	Reason string // with the remedy
+	Reason string // without paths
+	dir    string // the directory that Reason is about, or ""
+	remedy string // a command without the path, or ""
 	flaw   flaw
 }
 
@@ -43,7 +45,24 @@ const (
 	flawNotRegular
 )
 
-func (e *InsecureError) Error() string { return shell.Quote(e.Path) + " (" + e.Reason + ")" }
+func (e *InsecureError) Error() string { return e.Text(shell.Quote) }
+
+// Text returns the error with another form of its paths: word returns a path as a word of a shell command.
+func (e *InsecureError) Text(word func(path string) string) string {
+	return word(e.Path) + " (" + e.Why(word) + ")"
+}
+
+// Why returns the reason with the remedy (T-41a).
+func (e *InsecureError) Why(word func(path string) string) string {
+	why := e.Reason
+	if e.dir != "" {
+		why += " " + word(e.dir)
+	}
+	if e.remedy != "" {
+		why += "; run " + e.remedy + " " + word(e.Path)
+	}
+	return why
+}
 
 // Brief returns the error with another form of its path. shown is the path for people, word the path as a word of a
 // shell command.
@@ -60,7 +79,7 @@ func (e *InsecureError) Brief(shown, word string) string {
 	case flawNotRegular:
 		return shown + " is not a regular file"
 	}
-	return shown + " (" + e.Reason + ")"
+	return shown + " (" + e.Why(func(string) string { return word }) + ")"
 }
 
 // CheckPath checks a file and every directory on the way to it: from root down if dir is below root, else from dir
@@ -88,13 +107,13 @@ func CheckAbove(path string) error {
 func CheckFile(root, dir, file string) error {
 	for _, path := range []string{filepath.Dir(file), file} {
 		if info, err := os.Lstat(path); err == nil && isLink(info) {
-			return &InsecureError{path, "symlink", flawLink}
+			return &InsecureError{Path: path, Reason: "symlink", flaw: flawLink}
 		}
 	}
 	w := newWalk(root, dir, file)
 	_, info, err := w.follow(w.path)
 	if err == nil && !info.Mode().IsRegular() {
-		return &InsecureError{file, "not a regular file", flawNotRegular}
+		return &InsecureError{Path: file, Reason: "not a regular file", flaw: flawNotRegular}
 	}
 	return err
 }
@@ -108,11 +127,11 @@ func CheckScript(root, dir, file string) error {
 		return insecure
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return &InsecureError{file, fsys.Cause(err).Error(), flawOther}
+		return &InsecureError{Path: file, Reason: fsys.Cause(err).Error()}
 	}
 	if physical != w.path || !below(w.dir, physical) { // the path has links, or leads out
 		if physicalDir, _, err := w.follow(w.dir); err != nil || !below(physicalDir, physical) {
-			return &InsecureError{file, "leads out of " + dir, flawOther}
+			return &InsecureError{Path: file, Reason: "leads out of", dir: dir}
 		}
 	}
 	if err != nil || !info.Mode().IsRegular() {
@@ -175,7 +194,7 @@ func (w *pathWalk) follow(path string) (physical string, info fs.FileInfo, err e
 				break
 			}
 			if links++; links > maxLinks {
-				err = &InsecureError{path, "too many symbolic links", flawOther}
+				err = &InsecureError{Path: path, Reason: "too many symbolic links"}
 			} else {
 				err = w.prepend(link)
 			}
@@ -205,7 +224,7 @@ func (w *pathWalk) prepend(path string) error {
 func (w *pathWalk) jump(dir, rest string) (err error) {
 	w.at, w.rest = dir, rest
 	if w.info, err = w.check(dir); err == nil && isLink(w.info) {
-		err = &InsecureError{dir, "symlink", flawLink}
+		err = &InsecureError{Path: dir, Reason: "symlink", flaw: flawLink}
 	}
 	return err
 }
@@ -228,8 +247,8 @@ func (w *pathWalk) check(path string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	shared := info.IsDir() && info.Mode()&fs.ModeSticky != 0 && !fsys.Within(w.top, path)
-	if reason, flaw := distrust(path, info, shared); reason != "" {
-		return nil, &InsecureError{path, reason, flaw}
+	if e := distrust(path, info, shared); e != nil {
+		return nil, e
 	}
 	return info, nil
 }

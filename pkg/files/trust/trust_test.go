@@ -69,7 +69,7 @@ func TestCheckScript(t *testing.T) {
 		"tools[1]/dir@a", "tools[1]/around@../tools[1]/a/../dir", "link@tools[1]", "away@else")
 	tools := filepath.Join(root, "tools[1]")
 	const missing = "missing"
-	out := "leads out of " + tools
+	out := "leads out of " + shell.Quote(tools)
 	for path, want := range map[string]string{
 		"tools[1]/a/tool.sh": "", "tools[1]/in.sh": "", "tools[1]/full.sh": "", "tools[1]/dir/tool.sh": "",
 		"tools[1]/around/tool.sh": "",
@@ -203,8 +203,9 @@ func TestOwner(t *testing.T) {
 			t.Fatal(err)
 		}
 		for uid, want := range map[int]string{us: "", 0: "", 54321: theirs} {
-			if got, _ := distrust(name, ownedBy{info, uint32(uid)}, true); got != want {
-				t.Errorf("%s of %d: %q, want %q", name, uid, got, want)
+			e := distrust(name, ownedBy{info, uint32(uid)}, true)
+			if e == nil && want != "" || e != nil && e.Reason != want {
+				t.Errorf("%s of %d: %v, want %q", name, uid, e, want)
 			}
 		}
 	}
@@ -312,10 +313,10 @@ func BenchmarkCheckScript(b *testing.B) {
 // R-144a.
 func TestBrief(t *testing.T) {
 	for want, e := range map[string]InsecureError{
-		"DIR is group- or world-writable (fix: chmod g-w,o-w 'D')": {"/p", "r", flawWritable},
-		"DIR (why)": {"/p", "why", flawOther},
-		"DIR is a symlink (replace it with a regular file)": {"/p/none", "r", flawLink},
-		"DIR is not a regular file":                         {"/p", "r", flawNotRegular},
+		"DIR is group- or world-writable (fix: chmod g-w,o-w 'D')": {Path: "/p", Reason: "r", flaw: flawWritable},
+		"DIR (why)": {Path: "/p", Reason: "why"},
+		"DIR is a symlink (replace it with a regular file)": {Path: "/p/none", Reason: "r", flaw: flawLink},
+		"DIR is not a regular file":                         {Path: "/p", Reason: "r", flaw: flawNotRegular},
 	} {
 		if got := e.Brief("DIR", "'D'"); got != want {
 			t.Errorf("%s, want %s", got, want)

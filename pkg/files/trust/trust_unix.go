@@ -8,8 +8,6 @@ import (
 	"os"
 	"sync"
 	"syscall"
-
-	"mcp-bash/pkg/text/shell"
 )
 
 // effectiveUser returns the user that scripts run as. The value is kept, because each query is a system call.
@@ -31,33 +29,34 @@ func Exposed(mode, uid, gid uint32) bool {
 
 // distrust returns the reason why other users can change a file, or the content of a directory. It returns "" if they
 // cannot. Only the owner matters for a link and for a shared directory.
-func distrust(path string, info fs.FileInfo, shared bool) (reason string, flaw flaw) {
+func distrust(path string, info fs.FileInfo, shared bool) *InsecureError {
 	sys, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return "its owner is unknown", flawOther
+		return &InsecureError{Path: path, Reason: "its owner is unknown"}
 	}
 	mode := uint32(sys.Mode) & 0o7777
 	owner, group, others := otherWriters(mode, sys.Uid, sys.Gid)
 	if owner {
-		reason = "owned by uid " + knownAccounts().user(int(sys.Uid)) + ", not by "
+		reason := "owned by uid " + knownAccounts().user(int(sys.Uid)) + ", not by "
 		if effectiveUser() != 0 {
 			reason += "uid " + knownAccounts().user(effectiveUser()) + " or "
 		}
-		return reason + "root", flawOther
+		return &InsecureError{Path: path, Reason: reason + "root"}
 	}
 	if shared || isLink(info) {
-		return "", flawOther
+		return nil
 	}
-	fault, remedy := "", "go-w"
+	fault, remedy := "", "chmod go-w"
 	switch {
 	case group:
 		fault = "group " + knownAccounts().group(int(sys.Gid)) + " can write to it"
 	case mode&0o020 != 0 && hasACL(path):
 		fault = "its access control list lets others write to it"
 	case others:
-		fault, remedy = "others can write to it", "o-w"
+		fault, remedy = "others can write to it", "chmod o-w"
 	default:
-		return "", flawOther
+		return nil
 	}
-	return fmt.Sprintf("mode %04o, %s; run chmod %s %s", mode, fault, remedy, shell.Quote(path)), flawWritable
+	reason := fmt.Sprintf("mode %04o, %s", mode, fault)
+	return &InsecureError{Path: path, Reason: reason, remedy: remedy, flaw: flawWritable}
 }

@@ -52,7 +52,7 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 		p.Log(mcp.Warning, logger,
 			"Refusing to source insecure policy.sh (check ownership/perms/symlink): "+err.Error())
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (insecure policy.sh)",
-			name).Explain(err)
+			name).Explain(p.Project.Shown(err))
 	}
 	args := []string{name, string(item)}
 	if len(item) > maxArgument {

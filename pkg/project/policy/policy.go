@@ -73,9 +73,10 @@ func (l List) CheckDefault(name string, item json.RawMessage, root, tools string
 	if path == "" {
 		return nil
 	}
+	p := project.Project{Root: root, Dirs: project.Dirs{Server: root}}
 	var insecure *trust.InsecureError
 	if errors.As(trust.CheckScript(root, tools, filepath.Join(tools, path)), &insecure) {
-		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path rejected by policy", name).WithReason(insecure)
+		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path rejected by policy", name).WithReason(p.Shown(insecure))
 	}
 	return nil
 }

@@ -222,7 +222,7 @@ func TestCheckDefault(t *testing.T) {
 	}
 	os.Chmod(file, 0o777)
 	if got := check(listed, item); got != `{"code":-32602,"message":"Tool 'a' path rejected by policy","data":{"reason":"`+
-		file+` (mode 0777, others can write to it; run chmod o-w `+file+`)"}}` {
+		`tools/a/tool.sh (mode 0777, others can write to it; run chmod o-w tools/a/tool.sh)"}}` {
 		t.Error("T-33:", got)
 	}
 	os.Remove(file) // T-9 reports it
@@ -248,13 +248,16 @@ func TestInsecureHook(t *testing.T) {
 	file := filepath.Join(p.Project.Server, "policy.sh")
 	os.Chmod(file, 0o646)
 	_, err := p.Check(context.Background(), "tool", nil, nil)
-	reason := file + " (mode 0646, others can write to it; run chmod o-w " + file + ")"
+	insecure := func(file string) string {
+		return file + " (mode 0646, others can write to it; run chmod o-w " + file + ")"
+	}
+	reason := insecure("server.d/policy.sh") // for clients; the log has the whole path
 	if err == nil || err.Message != "Tool 'tool' blocked by policy (insecure policy.sh): "+reason || err.Code != -32602 ||
 		string(err.Data) != `{"reason":"`+reason+`"}` {
 		t.Errorf("%v %s", err, err.Data)
 	}
 	if len(*logs) != 1 || (*logs)[0] != "warning mcp.tools.policy Refusing to source insecure policy.sh (check "+
-		"ownership/perms/symlink): "+reason {
+		"ownership/perms/symlink): "+insecure(file) {
 		t.Errorf("%q", *logs)
 	}
 	os.Remove(file)

@@ -129,7 +129,7 @@ func (r *Redactor) assigned(text string, start, end int) (s span, ok bool) {
 		colon := strings.IndexByte(text[s.start:s.end], ':')
 		s.start += colon + 1
 		return s, colon >= 0 && s.start < s.end
-	case !r.isName(name):
+	case !r.isName(name), isColon && isPublished(text, start, end):
 		return s, false
 	}
 	rest := text[at:]

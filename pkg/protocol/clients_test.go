@@ -71,7 +71,7 @@ func newReplica(t testing.TB, files map[string]string, env project.Env, self Rep
 	runner := new(script.Runner)
 	var stderr lockedBuffer
 	c := console.New(&stderr, p)
-	log := NewLog(c)
+	log := NewLog(c, false)
 	e := engine.New(engine.Config{
 		Project: p, State: state, Runner: runner, Home: home, Log: log.Send, Debug: log.Debugging,
 		Notice: func(string) {}, Stderr: &stderr,

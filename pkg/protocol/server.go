@@ -30,16 +30,20 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Log sends messages about the project, which belong to no single client, to all clients. Without
-// clients that take log messages it writes to standard error.
+// A Log sends messages about the project, which belong to no single client, to all clients. It writes to standard
+// error if no client takes log messages, or if the operator is not the client (P-1309).
 type Log struct {
 	console  *console.Console
+	stderr   *session.Session
+	operator bool
 	mu       sync.Mutex
 	sessions []*session.Session
 }
 
-// NewLog returns a Log without clients.
-func NewLog(c *console.Console) *Log { return &Log{console: c} }
+// NewLog returns a Log without clients. operator means that clients can be others than the operator.
+func NewLog(c *console.Console, operator bool) *Log {
+	return &Log{console: c, stderr: session.NewSession(nil, c, nil), operator: operator}
+}
 
 func (l *Log) clients() []*session.Session {
 	l.mu.Lock()
@@ -61,21 +65,16 @@ func (l *Log) remove(s *session.Session) {
 
 // Send logs a message. It is an [mcp.LogFunc].
 func (l *Log) Send(level mcp.Level, logger, message string) {
-	greeted := false
-	clients := l.clients()
-	for _, s := range clients {
+	taken := false
+	for _, s := range l.clients() {
 		if s.Greeted.Load() {
-			greeted = true
+			taken = true
 			s.Log(level, logger, message)
 		}
 	}
-	if greeted {
-		return
+	if !taken || l.operator {
+		l.stderr.Log(level, logger, message)
 	}
-	if len(clients) == 0 {
-		clients = []*session.Session{session.NewSession(nil, l.console, nil)}
-	}
-	clients[0].Log(level, logger, message)
 }
 
 // Debugging reports whether debug messages are sent anywhere.

@@ -23,6 +23,7 @@ import (
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/wire/mcp"
 	"mcp-bash/test/checkout"
+	"mcp-bash/test/refuse"
 )
 
 // A scene is a project, and the targets of its scripts: a root, another directory, and the
@@ -541,6 +542,12 @@ func TestUnconfined(t *testing.T) {
 		}
 		s.wants("signal the server", s.run(d, "kill -0 $SERVER"), true)
 	}
+}
+
+// Scripts are confined the same where a filter refuses openat2, as under RestrictSUIDSGID of systemd (CF-13).
+func TestEscapesWithoutOpenat2(t *testing.T) {
+	withLandlock(t)
+	refuse.Rerun(t, "^Test(Escapes|ExchangedLinks)$/^declared_with_(|EP|FPN)$", unix.ENOSYS, unix.SYS_OPENAT2)
 }
 
 // A descriptor that is exchanged while its mode is changed leads to no other file than one that is open for

@@ -42,8 +42,9 @@ type Sandbox struct {
 	system  func() *systemPaths // found when the first script is confined: it takes hundreds of system calls
 	homes   func() fsys.Homes
 	private privateDirs
-	found   sync.Map // the targets of declared paths; see declaredFile
-	warned  sync.Map // the warnings that were logged
+	found   sync.Map    // the targets of declared paths; see declaredFile
+	warned  sync.Map    // the warnings that were logged
+	failed  mcp.LogFunc // for scripts that cannot be confined
 
 	guarding sync.Mutex
 	seen     seen
@@ -52,7 +53,7 @@ type Sandbox struct {
 
 // New returns the sandbox of a project.
 func New(c Config) *Sandbox {
-	return &Sandbox{Config: c, system: sync.OnceValue(func() *systemPaths {
+	return &Sandbox{Config: c, failed: mcp.Sparse(c.Log), system: sync.OnceValue(func() *systemPaths {
 		return findSystem(c.Project, c.State, c.Common, c.Sourced)
 	}), homes: sync.OnceValue(func() fsys.Homes { return fsys.HomesOf(c.Project.Env["HOME"]) })}
 }
@@ -159,8 +160,17 @@ func (s *Sandbox) Hook(file string) script.ConfineFunc {
 }
 
 // confine confines a script to a profile. files adds the files that the script may use to the profile.
-// If files is nil, the script reads all files and writes only its own.
+// If files is nil, the script reads all files and writes only its own. An error is logged, too, because the operator
+// has to correct its cause, and a client over HTTP is somebody else.
 func (s *Sandbox) confine(sub *Subject, p confine.Profile, files filesFunc) (*Confinement, error) {
+	h, err := s.tryConfine(sub, p, files)
+	if err != nil {
+		s.failed(mcp.Err, logger, fmt.Sprintf("%s cannot be confined: %v", sub.Name, err))
+	}
+	return h, err
+}
+
+func (s *Sandbox) tryConfine(sub *Subject, p confine.Profile, files filesFunc) (*Confinement, error) {
 	if run, err := s.canEnforce(sub, &p); !run || err != nil {
 		return nil, err
 	}
@@ -246,11 +256,7 @@ func (s *Sandbox) thread(sub *Subject, p *confine.Profile) (*script.Confined, er
 	if sub.Observer != nil {
 		return sub.Observer.Confine(s.Kernel(), p)
 	}
-	confined, err := s.Runner.Confine(s.Kernel(), p)
-	if err != nil {
-		return nil, fmt.Errorf("cannot be confined: %w", err)
-	}
-	return confined, nil
+	return s.Runner.Confine(s.Kernel(), p)
 }
 
 const logger = "mcp.tools"

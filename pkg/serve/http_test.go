@@ -78,31 +78,49 @@ func (p *httpProcess) await(what string, ok func() bool) {
 	}
 }
 
-// call calls a tool in the stateless protocol, and returns the status and the body.
-func (p *httpProcess) call(tool string) (int, string) {
+// post sends a message, and returns the response and its body.
+func (p *httpProcess) post(body string, headers map[string]string) (*http.Response, string) {
 	p.t.Helper()
-	r, err := http.NewRequestWithContext(p.t.Context(), "POST", "http://x/mcp", strings.NewReader(
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","_meta":{`+
-			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
+	r, err := http.NewRequestWithContext(p.t.Context(), "POST", "http://x/mcp", strings.NewReader(body))
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	for name, value := range map[string]string{
-		"Content-Type": "application/json", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call",
-		"Mcp-Name": tool,
-	} {
+	r.Header.Set("Content-Type", "application/json")
+	for name, value := range headers {
 		r.Header.Set(name, value)
 	}
 	answer, err := p.client.Do(r)
 	if err != nil {
-		return 0, err.Error()
+		return &http.Response{}, err.Error()
 	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
+	text, err := io.ReadAll(answer.Body)
 	if err != nil {
 		p.t.Error(err)
 	}
-	return answer.StatusCode, string(body)
+	return answer, string(text)
+}
+
+// call calls a tool in the stateless protocol, and returns the status and the body.
+func (p *httpProcess) call(tool string) (int, string) {
+	p.t.Helper()
+	answer, body := p.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","_meta":{`+
+		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`,
+		map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": tool})
+	return answer.StatusCode, body
+}
+
+// openSession returns the headers of a new session in the handshake protocol.
+func (p *httpProcess) openSession() map[string]string {
+	p.t.Helper()
+	answer, body := p.post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",`+
+		`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, nil)
+	headers := map[string]string{"Mcp-Session-Id": answer.Header.Get("Mcp-Session-Id")}
+	if headers["Mcp-Session-Id"] == "" {
+		p.t.Fatal(answer.Status, body)
+	}
+	p.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, headers)
+	return headers
 }
 
 // ended waits for the end, checks the exit code, and that no file is left.
@@ -154,6 +172,23 @@ func TestHTTPDrains(t *testing.T) {
 		t.Error(got)
 	}
 	p.ended(143)
+}
+
+// P-1309: messages about the project are in the operator's log, whether or not a client gets them.
+func TestHTTPOperatorsLog(t *testing.T) {
+	root := files(t, map[string]string{"tools/hello/tool.sh": "echo hi", "tools/hello/tool.meta.json": helloMeta})
+	p := startHTTP(t, root, project.Env{"MCPBASH_REGISTRY_TTL": "0"})
+	headers := p.openSession()
+	if err := os.WriteFile(filepath.Join(root, "tools/hello/tool.meta.json"), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, body := p.post(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, headers)
+	p.await("warning", func() bool {
+		return strings.Contains(p.stderr.String(), "mcp-bash: warning: mcp.tools: tools/hello/tool.meta.json")
+	})
+	if strings.Contains(body, "error") {
+		t.Error(body)
+	}
 }
 
 func closeAll(c net.Conn) {

@@ -322,7 +322,7 @@ func (st *starter) newProcess() (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	log := protocol.NewLog(c)
+	log := protocol.NewLog(c, st.HTTP != nil)
 	var e *engine.Engine
 	if !p.Minimal {
 		e = engine.New(engine.Config{

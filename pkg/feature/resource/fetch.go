@@ -92,7 +92,6 @@ func (r *Resources) run(ctx context.Context, t *target, file code.File, limit in
 		Name: "Provider " + t.provider, Script: file.Path(), Roots: roots.OfPaths(r.Builtin.FileRoots()),
 	}, true)
 	if err != nil {
-		r.Log(mcp.Err, logger, "Provider "+t.provider+" cannot be confined: "+err.Error())
 		return nil, mcp.Errorf(mcp.CodeInternal, "Resource provider failed").WithReason(err)
 	}
 	hold.Apply(&spec)

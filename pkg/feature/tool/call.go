@@ -86,7 +86,7 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 	if err != nil {
 		c.pool.Give(c.files, true)
 		c.hold.End()
-		return nil, err
+		return nil, c.cannotStart(err)
 	}
 	var link json.RawMessage
 	if c.bound > 0 {
@@ -127,8 +127,10 @@ func (c *call) confine() error {
 	switch {
 	case errors.As(err, &unconfinable):
 		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' cannot be confined", c.entry.name).WithReason(err)
+	case err != nil && c.request.Observer == nil:
+		return c.startError(fmt.Errorf("cannot be confined: %w", err))
 	case err != nil:
-		return c.cannotStart(err)
+		return c.startError(err)
 	}
 	c.hold, c.pool = hold, t.files
 	if hold != nil {
@@ -228,8 +230,15 @@ func (t *Tools) permit(name string) error {
 	return e
 }
 
-// cannotStart returns the error for a failure that the script does not cause (P-300, T-53).
+// cannotStart returns the error for a failure that the script does not cause (P-300, T-53). It logs the failure for the
+// operator.
 func (c *call) cannotStart(err error) *mcp.Error {
+	c.tools.faults(mcp.Err, logger, fmt.Sprintf("Tool '%s' cannot be started: %v%s", c.request.Name, err,
+		script.Shortage(err)))
+	return c.startError(err)
+}
+
+func (c *call) startError(err error) *mcp.Error {
 	e := mcp.Errorf(mcp.CodeInternal, "Tool '%s' cannot be started", c.request.Name)
 	return e.WithData(err.Error() + script.Shortage(err))
 }

@@ -17,6 +17,8 @@ import (
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/sandbox"
+	"mcp-bash/pkg/wire/mcp"
+	"mcp-bash/test/refuse"
 )
 
 // A confinedFixture is a fixture with a confinement mode and files that its tools try to reach.
@@ -134,7 +136,7 @@ func TestOlderKernelCalls(t *testing.T) {
 			}
 		}
 		y.mu.Lock()
-		warnings := strings.Count(strings.Join(y.logs, "\n"), "this kernel cannot hold")
+		warnings := strings.Count(strings.Join(y.logs, "\n"), "runs although this kernel cannot hold")
 		y.mu.Unlock()
 		if warnings != 1 {
 			t.Errorf("ABI %d: %d warnings", abi, warnings)
@@ -152,13 +154,48 @@ func TestConfinementFaults(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(state, "private.1"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := y.try(`[]`, "echo >"+mark); !strings.Contains(got, "cannot be started") {
-			t.Errorf("%s: %s", mode, got)
+		y.tools = y.tools.ForClient(nil, nil, func(mcp.Level, string, string) {}, y.tools.Debug)
+		for _, got := range []string{y.try(`[]`, "echo >"+mark), y.callIt("t0")} {
+			if !strings.Contains(got, "cannot be started") || !strings.Contains(got, "cannot be confined: ") {
+				t.Errorf("%s: %s", mode, got)
+			}
 		}
 		if _, err := os.Stat(mark); err == nil {
 			t.Errorf("%s: it ran", mode)
 		}
+		var logged []string
+		for _, line := range y.logs {
+			if strings.HasPrefix(line, "error mcp.tools Tool 't0' cannot be confined: ") {
+				logged = append(logged, line)
+			}
+		}
+		if len(logged) != 1 {
+			t.Errorf("%s: the operator's log has %q", mode, logged)
+		}
 	}
+}
+
+// T-53, P-300: a failure of this process is in the log of the operator, once for the same calls of a client.
+func TestStartFaults(t *testing.T) {
+	b := newFixture(t, nil)
+	state := b.tools.State.Dir
+	if err := errors.Join(os.RemoveAll(state), os.WriteFile(state, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	b.tools = b.tools.ForClient(nil, nil, func(mcp.Level, string, string) {}, b.tools.Debug)
+	for range 3 {
+		if got := b.run("echo ran"); !strings.Contains(got, "cannot be started") {
+			t.Error(got)
+		}
+	}
+	if len(b.logs) != 1 || !strings.HasPrefix(b.logs[0], "error mcp.tools Tool 't' cannot be started: ") {
+		t.Errorf("%q", b.logs)
+	}
+}
+
+// CF-10 to CF-17, CF-62: tools are confined where a filter refuses openat2, as under RestrictSUIDSGID of systemd.
+func TestWithoutOpenat2(t *testing.T) {
+	refuse.Rerun(t, "^Test(ConfinedCalls|EmbedsOfConfinedTools|RefusedPath)$", unix.ENOSYS, unix.SYS_OPENAT2)
 }
 
 // The result of a script with denied accesses names the missing declaration (CF-25).

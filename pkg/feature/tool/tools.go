@@ -56,6 +56,7 @@ type shared struct {
 	schemas schema.Cache
 	counter atomic.Int64
 	inherit sync.Once
+	faults  mcp.LogFunc // for faults of this process
 	// reviewed has the scripts that succeeded and whose text was searched for mistakes.
 	reviewed sync.Map
 	watcher  handoff.Watcher // of calls that wait for their client
@@ -67,6 +68,7 @@ func New(c Config) *Tools {
 		project: c.Project,
 		base:    baseEnviron(c.Project, &c.Project.Scripts.Tools, c.Common, c.State.Dir),
 		files:   c.State.Handoffs.Pool(c.State.Dir, c.State.Root),
+		faults:  mcp.Sparse(c.Log),
 	}}
 }
 

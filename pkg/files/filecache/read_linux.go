@@ -14,9 +14,9 @@ const mostRead = 1 << 20
 // alone determines the file. ok is false in all other cases, and if the file cannot be read at once. Then the caller
 // opens the file in another way. The caller must not change the text.
 //
-// Read makes five system calls, half as many as [boundedfile.OpenBelow]. For a text that was kept, it makes one: it
-// looks whether the path leads to the same file, which has not changed. That the path contains no link was true when
-// the text was read, less than a second ago.
+// Read makes five system calls, half as many as [boundedfile.OpenBelow], unless a filter refuses openat2. For a text
+// that was kept, it makes one: it looks whether the path leads to the same file, which has not changed. That the path
+// contains no link was true when the text was read, less than a second ago.
 func (c *Cache) Read(path string, max int) (text []byte, ok bool) {
 	if k, ok := c.find(path); ok && len(k.text) <= max && folder.StampOfPath(path) == k.stamp {
 		return k.text, true
@@ -25,10 +25,8 @@ func (c *Cache) Read(path string, max int) (text []byte, ok bool) {
 	if !fits(&st, max, unix.Lstat(path, &st)) { // opening anything else may have effects
 		return nil, false
 	}
-	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
-		Flags: unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK, Resolve: unix.RESOLVE_NO_SYMLINKS,
-	})
-	if err != nil { // also of kernels before 5.6, and of filters that do not know openat2
+	fd, err := folder.OpenStraight(path, unix.O_RDONLY|unix.O_NONBLOCK)
+	if err != nil {
 		return nil, false
 	}
 	defer unix.Close(fd)

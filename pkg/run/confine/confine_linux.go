@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"mcp-bash/pkg/files/folder"
 )
 
 // system has the system calls that confine a thread. Tests replace them to simulate failures.
@@ -19,7 +21,7 @@ var system = calls{
 	disinherit:    disinherit,
 	noNewPrivs:    func() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) },
 	createRuleset: createRuleset,
-	open:          unix.Openat2,
+	open:          openPath,
 	stat:          unix.Fstat,
 	addRule:       addRule,
 	addPort:       addPort,
@@ -35,7 +37,7 @@ type calls struct {
 	disinherit    func() error
 	noNewPrivs    func() error
 	createRuleset func(*unix.LandlockRulesetAttr) (fd int, err error)
-	open          func(dir int, path string, how *unix.OpenHow) (fd int, err error)
+	open          func(path string, follow bool) (fd int, err error)
 	stat          func(fd int, st *unix.Stat_t) error
 	addRule       func(ruleset, dir int, rights uint64) error
 	addPort       func(ruleset int, port uint16) error
@@ -317,11 +319,7 @@ type addFunc func(fd int, st *unix.Stat_t, rights uint64) error
 
 // allow grants rights to a file, or to a directory and its content. Missing and inaccessible files need no rule.
 func allow(path string, rights uint64, follow bool, add addFunc) error {
-	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}
-	if !follow {
-		how.Resolve = unix.RESOLVE_NO_SYMLINKS
-	}
-	fd, err := system.open(unix.AT_FDCWD, path, &how)
+	fd, err := system.open(path, follow)
 	switch {
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EACCES),
 		errors.Is(err, unix.ELOOP):
@@ -340,6 +338,14 @@ func allow(path string, rights uint64, follow bool, add addFunc) error {
 		}
 	}
 	return add(fd, &st, rights)
+}
+
+// openPath opens a file for a rule. Unless follow is true, its path contains no links.
+func openPath(path string, follow bool) (fd int, err error) {
+	if follow {
+		return unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	}
+	return folder.OpenStraight(path, unix.O_PATH)
 }
 
 func hasCapability(c int) bool {

@@ -51,7 +51,7 @@ func TestEnterFails(t *testing.T) {
 		"createRuleset": func() {
 			system.createRuleset = func(*unix.LandlockRulesetAttr) (int, error) { return -1, failure }
 		},
-		"open":    func() { system.open = func(int, string, *unix.OpenHow) (int, error) { return -1, failure } },
+		"open":    func() { system.open = func(string, bool) (int, error) { return -1, failure } },
 		"stat":    func() { system.stat = func(int, *unix.Stat_t) error { return failure } },
 		"addRule": func() { system.addRule = func(int, int, uint64) error { return failure } },
 		"addPort": func() {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/run/confine"
 )
 
@@ -243,10 +244,7 @@ func (u *Confined) forkExec(program string, argv []string, attr *syscall.ProcAtt
 func (u *Confined) OpenRegular(path string) (*os.File, error) {
 	fd := -1
 	var err error
-	how := unix.OpenHow{
-		Flags: unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY, Resolve: unix.RESOLVE_NO_SYMLINKS,
-	}
-	asked := u.c.run(func() { fd, err = unix.Openat2(unix.AT_FDCWD, path, &how) })
+	asked := u.c.run(func() { fd, err = folder.OpenStraight(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY) })
 	if err = cmp.Or(asked, err); err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}

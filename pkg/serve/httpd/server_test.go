@@ -101,7 +101,7 @@ func serve(t testing.TB, files map[string]string, env project.Env, change ...fun
 	runner := new(script.Runner)
 	stderr := &lockedBuffer{}
 	c := console.New(stderr, p)
-	log := protocol.NewLog(c)
+	log := protocol.NewLog(c, true)
 	e := engine.New(engine.Config{
 		Project: p, State: state, Runner: runner, Home: home, Log: log.Send, Debug: log.Debugging,
 		Notice: func(string) {}, Stderr: stderr,

@@ -1,0 +1,72 @@
+package folder
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// OpenStraight opens an existing file, without a symbolic link anywhere in its path. So the path alone determines
+// the file. It takes the flags of open(2). For a link, the error is ELOOP or ENOTDIR.
+//
+// The kernel checks the path in one call, openat2. Filters refuse that call if they need to see its flags, such as
+// the filter of systemd for RestrictSUIDSGID=yes. Then OpenStraight opens one directory after the other.
+func OpenStraight(path string, flags int) (fd int, err error) {
+	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Resolve: unix.RESOLVE_NO_SYMLINKS}
+	for {
+		switch fd, err = unix.Openat2(unix.AT_FDCWD, path, &how); err {
+		case unix.EINTR:
+		case unix.ENOSYS, unix.EPERM, unix.EACCES: // the error is the filter's choice
+			return openStepwise(path, flags)
+		default:
+			return fd, err
+		}
+	}
+}
+
+// openStepwise is [OpenStraight] without openat2. Each name is opened in the open directory before it, so nobody can
+// exchange a directory meanwhile.
+func openStepwise(path string, flags int) (fd int, err error) {
+	if path == "" {
+		return -1, unix.ENOENT
+	}
+	start := "."
+	if path[0] == '/' {
+		start = "/"
+	}
+	if strings.HasSuffix(path, "/") || strings.HasSuffix(path, "/.") {
+		flags |= unix.O_DIRECTORY
+	}
+	names := strings.FieldsFunc(path, func(c rune) bool { return c == '/' })
+	if len(names) == 0 {
+		return openNoLink(unix.AT_FDCWD, start, flags)
+	}
+	const above = unix.O_PATH | unix.O_DIRECTORY
+	fd, err = openNoLink(unix.AT_FDCWD, start, above)
+	for i := 0; i < len(names) && err == nil; i++ {
+		dir, how := fd, above
+		if i == len(names)-1 {
+			how = flags
+		}
+		fd, err = openNoLink(dir, names[i], how)
+		unix.Close(dir)
+	}
+	return fd, err
+}
+
+// openNoLink opens a name that is not a link. With O_PATH, the system opens a link itself.
+func openNoLink(dir int, name string, flags int) (int, error) {
+	fd, err := openat(dir, name, flags|unix.O_NOFOLLOW)
+	if err != nil || flags&unix.O_PATH == 0 {
+		return fd, err
+	}
+	var st unix.Stat_t
+	if err = unix.Fstat(fd, &st); err == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		err = unix.ELOOP
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}

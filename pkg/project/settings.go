@@ -116,6 +116,7 @@ type Calls struct {
 	StreamStderr            bool
 	FailureIsError          bool   // MCPBASH_TOOL_FAILURE_MODE=error
 	Validate                string // MCPBASH_TOOL_VALIDATE_ARGS: "true", "false" or ""
+	Adjust                  bool   // MCPBASH_TOOL_ADJUST_ARGS
 	CompletionTimeout       int    // seconds; MCPBASH_COMPLETION_TIMEOUT_SECS; 0: none
 	ListedCompletionTimeout int    // seconds; MCPBASH_COMPLETION_REGISTERED_TIMEOUT_SECS; 0: none
 
@@ -324,6 +325,7 @@ func readCalls(env Env, output int) Calls {
 		LargeKeep:      settings.Duration(env, "MCPBASH_LARGE_RESULT_TTL"),
 
 		PayloadInline: settings.Int(env, "MCPBASH_ENV_PAYLOAD_THRESHOLD"),
+		Adjust:        settings.Bool(env, "MCPBASH_TOOL_ADJUST_ARGS"),
 		Trace:         settings.Bool(env, "MCPBASH_TRACE_TOOLS"),
 		TracePS4:      settings.String(env, "MCPBASH_TRACE_PS4"),
 		TraceMax:      settings.Int(env, "MCPBASH_TRACE_MAX_BYTES"),

@@ -10,6 +10,7 @@ import (
 	"mcp-bash/pkg/feature/results"
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/json/schema"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/run/code"
@@ -46,6 +47,8 @@ type call struct {
 	unwatch  func()    // ends the watch of the files of a script that waits; nil: they are not watched
 	live     bool      // forward progress and logs while the script runs
 	trace    *trace
+
+	adjusted []schema.Adjustment // arguments that were given another form (T-15)
 
 	bound int           // size from which the output is stored, or 0
 	spool *results.File // large output, or nil
@@ -112,7 +115,7 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 		cleanup()
 		return nil, err
 	}
-	result.cleanup, result.left = cleanup, res.Left != 0
+	result.cleanup, result.left, result.adjusted = cleanup, res.Left != 0, c.adjusted
 	return result, nil
 }
 

@@ -38,7 +38,10 @@ func (t *Tools) DryRun(ctx context.Context, r *Request) DryRun {
 		result.Unchecked = err
 		return result
 	}
-	result.Violations = s.Check(r.Arguments)
+	if result.Violations = s.Check(r.Arguments); result.Violations != nil && result.Enforced && t.project.Calls.Adjust {
+		adjusted, _ := s.Adjust(r.Arguments)
+		result.Violations = s.Check(adjusted)
+	}
 	return result
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/json/schema"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -24,7 +25,8 @@ type Result struct {
 	noMeta     bool            // nothing ran, so there is no _meta
 	stderr     string          // end of standard error, or ""
 	left       bool            // a process of the script still runs
-	cleanup    func()          // releases the files of the call; may be nil
+	adjusted   []schema.Adjustment
+	cleanup    func() // releases the files of the call; may be nil
 }
 
 // Done releases the files of the call. The result stays valid. Done is separate so that the client
@@ -114,6 +116,7 @@ func (r *Result) appendMeta(b *rawjson.Builder, own json.RawMessage, extra *mcp.
 	for _, m := range rawjson.Members(own) {
 		switch {
 		case m.Name == "exitCode" || m.Name == "stderr" || m.Name == legacyUI || r.left && m.Name == leftRunning ||
+			m.Name == adjustedArguments ||
 			extra.OwnsMeta(m.Name):
 		case m.Name == "ui" && link != nil && rawjson.KindOf(m.Value) == rawjson.Object:
 			linked = true
@@ -142,7 +145,17 @@ func (r *Result) appendMeta(b *rawjson.Builder, own json.RawMessage, extra *mcp.
 	if r.left {
 		b.Name(leftRunning).Bool(true)
 	}
+	if r.adjusted != nil {
+		b.Name(adjustedArguments).Array()
+		for _, a := range r.adjusted {
+			b.Object().Name("path").String(a.Path).Name("to").String(a.To).End()
+		}
+		b.End()
+	}
 }
+
+// adjustedArguments is the member of _meta with the arguments that got another form (T-15).
+const adjustedArguments = "mcpbash/adjustedArguments"
 
 // leftRunning is the member of _meta that reports a process of the tool that still runs (T-48a).
 const leftRunning = "leftRunning"

@@ -105,13 +105,20 @@ func (c *call) ownStructured(members []rawjson.Member) json.RawMessage {
 	return nil
 }
 
-// validateArguments returns the result for arguments that violate the tool's schema, or nil (T-11).
+// validateArguments gives the arguments the form that the tool's schema wants. It returns the result for arguments that
+// violate the schema, or nil (T-11, T-15).
 func (c *call) validateArguments() *Result {
 	p := c.tools.project
 	if !c.entry.validates(p.Calls.Validate, p.Meta.ValidateInput) {
 		return nil
 	}
 	violations := c.check(c.entry.inputSchema, c.request.Arguments, "inputSchema")
+	if violations != nil && p.Calls.Adjust {
+		s, _, _ := c.tools.schemas.Get(c.entry.inputSchema)
+		if c.request.Arguments, c.adjusted = s.Adjust(c.request.Arguments); c.adjusted != nil {
+			violations = s.Check(c.request.Arguments)
+		}
+	}
 	if violations == nil {
 		return nil
 	}

@@ -319,7 +319,7 @@ func TestValidation(t *testing.T) {
 	schema := `"inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}`
 	call := func(more ...string) string {
 		b.add("t", `echo '{"n":"x"}'`, more...)
-		return b.call(&Request{Name: "t", Arguments: json.RawMessage(`{"n":"5"}`)})
+		return b.call(&Request{Name: "t", Arguments: json.RawMessage(`{"n":"five"}`)})
 	}
 	if got := call(schema); !strings.Contains(got, `"isError":false`) {
 		t.Error("off by default:", got)
@@ -356,6 +356,52 @@ func TestValidation(t *testing.T) {
 	if got := b.call(&Request{Name: "strict"}); strings.Contains(got, "structuredContent") ||
 		!strings.Contains(got, "Invalid arguments") {
 		t.Error(got)
+	}
+}
+
+// T-15: arguments get the form that the schema wants, and _meta reports it. A setting turns that off.
+func TestAdjustedArguments(t *testing.T) {
+	const (
+		schema = `"inputSchema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"},` +
+			`"name":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}}}}`
+		print   = `printf %s "$MCP_TOOL_ARGS_JSON"`
+		refused = `"text":"Invalid arguments: `
+	)
+	meta := func(list string) string {
+		return `"_meta":{"exitCode":0,"mcpbash/adjustedArguments":[` + list + `]}}`
+	}
+	for _, tc := range []struct{ more, arguments, env, want, meta string }{
+		{`"validateInput":true`, `{"n":"10","name":null,"tags":"[\"a\"]"}`, "", `"structuredContent":{"n":10,"tags":["a"]}`,
+			meta(`{"path":"/n","to":"number"},{"path":"/name","to":"absent"},{"path":"/tags","to":"array"}`)},
+		{`"validateInput":true`, `{"n":10,"name":"5"}`, "", `"structuredContent":{"n":10,"name":"5"}`,
+			`"_meta":{"exitCode":0}}`},
+		{`"validateInput":true`, `{"n":"10","name":5}`, "", refused + `/name: must be a string"`, ``},
+		{`"validateInput":true`, `{"n":null}`, "", refused + `/n: must be an integer"`, ``},
+		{`"validateInput":true`, `{"n":"10"}`, "false", refused + `/n: must be an integer"`, ``},
+		{`"validateInput":false`, `{"n":"10","name":null}`, "", `"structuredContent":{"n":"10","name":null}`,
+			`"_meta":{"exitCode":0}}`},
+	} {
+		b := newFixture(t, project.Env{"MCPBASH_TOOL_ADJUST_ARGS": tc.env})
+		b.add("t", print, schema, tc.more)
+		r := &Request{Name: "t", Arguments: json.RawMessage(tc.arguments)}
+		dry := b.tools.DryRun(t.Context(), &Request{Name: "t", Arguments: json.RawMessage(tc.arguments)})
+		got := b.call(r)
+		if !strings.Contains(got, tc.want) || !strings.HasSuffix(got, tc.meta) {
+			t.Errorf("%s %s %s: %s", tc.more, tc.arguments, tc.env, got)
+		}
+		if refuses := strings.Contains(tc.want, refused); dry.Enforced && (dry.Violations != nil) != refuses {
+			t.Errorf("%s %s %s: dry run: %v", tc.more, tc.arguments, tc.env, dry.Violations)
+		}
+	}
+	b := newFixture(t, nil)
+	b.add("t", `echo '{"content":[],"isError":true,"_meta":{"mcpbash/adjustedArguments":"forged"}}'`)
+	if got := b.call(&Request{Name: "t"}); strings.Contains(got, "forged") {
+		t.Errorf("the tool sets a member of the server: %s", got)
+	}
+	b.add("t", `exit 3`, schema, `"validateInput":true`)
+	if got := b.call(&Request{Name: "t", Arguments: json.RawMessage(`{"n":"1"}`)}); !strings.HasSuffix(got,
+		`"_meta":{"exitCode":3,"mcpbash/adjustedArguments":[{"path":"/n","to":"number"}]}}`) {
+		t.Errorf("a failure: %s", got)
 	}
 }
 

@@ -19,10 +19,13 @@ import (
 type explainer struct {
 	root  *jsonschema.Schema
 	found []Violation
+	steps int // schemas that were applied
 }
 
-// maxExplainDepth stops circular references.
-const maxExplainDepth = 64
+const (
+	maxExplainDepth = 64        // stops references
+	maxExplainSteps = 1_000_000 // stops alternatives of alternatives
+)
 
 func (e *explainer) add(path, format string, args ...any) {
 	v := Violation{path, fmt.Sprintf(format, args...)}
@@ -32,7 +35,8 @@ func (e *explainer) add(path, format string, args ...any) {
 }
 
 func (e *explainer) explain(s *jsonschema.Schema, v any, path string, depth int) {
-	if s == nil || depth > maxExplainDepth || len(e.found) >= maxViolations {
+	e.steps++
+	if s == nil || depth > maxExplainDepth || e.steps > maxExplainSteps || len(e.found) >= maxViolations {
 		return
 	}
 	if s.Ref != "" {
@@ -55,21 +59,29 @@ func (e *explainer) explain(s *jsonschema.Schema, v any, path string, depth int)
 	case map[string]any:
 		e.checkObject(s, v, path, depth)
 	}
-	e.checkCombined(s, v, path)
+	e.checkCombined(s, v, path, depth)
 }
 
+// lookup returns the schema that a reference within the schema leads to, or nil.
 func (e *explainer) lookup(ref string) *jsonschema.Schema {
-	if ref == "#" {
-		return e.root
-	}
-	for prefix, group := range map[string]map[string]*jsonschema.Schema{
-		"#/$defs/": e.root.Defs, "#/definitions/": e.root.Definitions, "#/properties/": e.root.Properties,
-	} {
-		if name, ok := strings.CutPrefix(ref, prefix); ok {
-			return group[unpointer.Replace(name)]
+	rest, ok := strings.CutPrefix(ref, "#")
+	at := e.root
+	for ok && at != nil && rest != "" {
+		var keyword, name string
+		keyword, rest, _ = strings.Cut(strings.TrimPrefix(rest, "/"), "/")
+		if keyword == "items" || keyword == "additionalProperties" {
+			at = map[string]*jsonschema.Schema{"items": at.Items, "additionalProperties": at.AdditionalProperties}[keyword]
+			continue
 		}
+		name, rest, _ = strings.Cut(rest, "/")
+		at = map[string]map[string]*jsonschema.Schema{
+			"$defs": at.Defs, "definitions": at.Definitions, "properties": at.Properties,
+		}[keyword][unpointer.Replace(name)]
 	}
-	return nil
+	if !ok {
+		return nil
+	}
+	return at
 }
 
 var (
@@ -195,20 +207,8 @@ func (e *explainer) checkArray(s *jsonschema.Schema, v []any, path string, depth
 			e.add(path, "must not contain the same item twice")
 		}
 	}
-	first := s.PrefixItems
-	if s.ItemsArray != nil {
-		first = s.ItemsArray
-	}
-	rest := s.Items
-	if s.ItemsArray != nil {
-		rest = s.AdditionalItems
-	}
 	for i, item := range v {
-		sub := rest
-		if i < len(first) {
-			sub = first[i]
-		}
-		e.member(sub, item, path+"/"+strconv.Itoa(i), depth)
+		e.member(itemSchema(s, i), item, path+"/"+strconv.Itoa(i), depth)
 	}
 }
 
@@ -234,7 +234,7 @@ func (e *explainer) checkObject(s *jsonschema.Schema, v map[string]any, path str
 				e.add(at(needed), "is required with %s", name)
 			}
 		}
-		if s.PropertyNames != nil && !matches(s.PropertyNames, name) {
+		if s.PropertyNames != nil && !e.matches(s.PropertyNames, name, depth) {
 			e.add(at(name), "has a name that is not allowed")
 		}
 		known := false
@@ -263,28 +263,41 @@ func (e *explainer) checkObject(s *jsonschema.Schema, v map[string]any, path str
 
 // checkCombined covers keywords that combine schemas. It does not know which alternative was
 // intended, so it only reports that none matches.
-func (e *explainer) checkCombined(s *jsonschema.Schema, v any, path string) {
-	alone := &jsonschema.Schema{
-		Defs: e.root.Defs, Definitions: e.root.Definitions,
-		AnyOf: s.AnyOf, OneOf: s.OneOf, Not: s.Not, If: s.If, Then: s.Then, Else: s.Else,
+func (e *explainer) checkCombined(s *jsonschema.Schema, v any, path string, depth int) {
+	matching := func(list []*jsonschema.Schema) (n int) {
+		for _, sub := range list {
+			if e.matches(sub, v, depth) {
+				n++
+			}
+		}
+		return n
 	}
-	if alone.AnyOf == nil && alone.OneOf == nil && alone.Not == nil && alone.If == nil {
-		return
+	branch := s.Else
+	if s.If != nil && e.matches(s.If, v, depth) {
+		branch = s.Then
 	}
-	if !matches(alone, v) {
+	if s.AnyOf != nil && matching(s.AnyOf) == 0 || s.OneOf != nil && matching(s.OneOf) != 1 ||
+		s.Not != nil && e.matches(s.Not, v, depth) || s.If != nil && branch != nil && !e.matches(branch, v, depth) {
 		e.add(path, "does not match any of the forms allowed")
 	}
 }
 
-// matches reports whether a value is valid for a part of a schema. It returns true if the
-// part is not a valid schema by itself.
-func matches(s *jsonschema.Schema, v any) bool {
-	resolved, err := s.CloneSchemas().Resolve(nil)
-	return err != nil || resolved.Validate(v) == nil
+// matches reports whether a value matches a part of the schema, as far as the explainer knows.
+func (e *explainer) matches(s *jsonschema.Schema, v any, depth int) bool {
+	if isFalse(s) {
+		return false
+	}
+	part := explainer{root: e.root, steps: e.steps}
+	part.explain(s, v, "", depth+1)
+	e.steps = part.steps
+	return len(part.found) == 0
 }
 
 // isFalse reports whether a schema is false, which the library reads as {"not":{}}.
 func isFalse(s *jsonschema.Schema) bool {
+	if s.Not == nil {
+		return false // without the cost of the text
+	}
 	b, err := json.Marshal(s)
 	return err == nil && (string(b) == "false" || string(b) == `{"not":{}}` || string(b) == `{"not":true}`)
 }

@@ -50,6 +50,9 @@ func Compile(text json.RawMessage) (*Schema, error) {
 		text := strings.NewReplacer("jsonschema.Schema: ", "", "<anonymous schema>: ", "").Replace(err.Error())
 		return nil, errors.New(text)
 	}
+	if err := checkCircular(text); err != nil {
+		return nil, err
+	}
 	return &Schema{root, resolved}, nil
 }
 

@@ -102,6 +102,40 @@ func TestCircularReference(t *testing.T) {
 	}
 }
 
+// A schema that applies itself to the same value is an error, because its check would not end. Other references to
+// itself do not end the process either, when an invalid value is explained.
+func TestCircularSchemas(t *testing.T) {
+	for _, text := range []string{
+		`{"$ref":"#"}`, `{"$ref":"#a","$anchor":"a"}`, `{"allOf":[{"$ref":"#/allOf/0"}]}`, `{"not":{"$ref":"#"}}`,
+		`{"$dynamicRef":"#a","$dynamicAnchor":"a"}`, `{"$id":"http://x/y","$ref":"http://x/y"}`,
+		`{"then":{"$ref":"#"},"if":{}}`,
+		`{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"oneOf":[{"$ref":"#/$defs/a"}]}},"items":{"$ref":"#/$defs/a"}}`,
+		`{"dependentSchemas":{"a":{"$ref":"#"}}}`, `{"dependencies":{"a/b":{"$ref":"#"}}}`,
+	} {
+		if _, err := Compile(json.RawMessage(text)); err == nil || !strings.Contains(err.Error(), "refers to itself") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{
+		`{"properties":{"a":{"anyOf":[{"$ref":"#"},{"type":"boolean"}]}}}`,
+		`{"propertyNames":{"$ref":"#/$defs/a"},"$defs":{"a":{}}}`,
+		`{"items":{"oneOf":[{"$ref":"#"},{"not":{"$ref":"#"}},{"if":{"$ref":"#"},"then":false}]}}`,
+		`{"default":{"$ref":"#"}}`,
+		`{"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"}],"$defs":{"a":{"properties":{"b":{"$ref":"#"}}}}}`,
+		`{"propertyNames":{"$ref":"#"}}`,
+	} {
+		s, err := Compile(json.RawMessage(text))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		for _, value := range []string{`{"a":5}`, `[[5],5]`, `{"a":{"a":{"a":7}},"b":[1]}`, `"x"`} {
+			s.Check(json.RawMessage(value))
+			s.Adjust(json.RawMessage(value))
+		}
+	}
+}
+
 func TestCache(t *testing.T) {
 	var c Cache
 	for i, want := range []bool{true, false} {

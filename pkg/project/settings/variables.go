@@ -209,6 +209,8 @@ var variables = []Variable{
 	{"MCPBASH_TIMEOUT_HINT", Text, "", 0, 0, "host→server→script", "Suggestion in timeout errors"},
 	{"MCPBASH_TMP_ROOT", Text, "", 0, 0, "host→server, cli", "Base of all temporary files"},
 	{"MCPBASH_TOOLS_DIR", Text, "", 0, 0, "host→server, cli", "Tools directory"},
+	{"MCPBASH_TOOL_ADJUST_ARGS", True, "true", 0, 0, "host→server, cli",
+		"Give arguments the form that the tool's schema wants before they are validated"},
 	{"MCPBASH_TOOL_ALLOWLIST", List, "", 0, 0, "host, gen→server, cli", "Tools allowed to run"},
 	{"MCPBASH_TOOL_ALLOW_DEFAULT", Text, "", 0, 0, "host→server", "Policy when the allowlist is not given"},
 	{"MCPBASH_TOOL_ENV_ALLOWLIST", List, "", 0, 0, "host→server", "Extra names in allowlist mode"},

@@ -112,6 +112,7 @@ func Serve(o Options) int {
 	}
 	tmp := p.project.TmpRoot
 	time.AfterFunc(cleanDelay, func() { project.CleanTmp(tmp) })
+	go st.runner.CollectOrphans(st.base)
 	code := p.serveUntilEnd(signals, caught)
 	p.cleanUp(signals)
 	log.SetFlags(log.LstdFlags)

@@ -3,6 +3,7 @@ package script
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -17,21 +18,19 @@ func groupAlive(pgid int) bool {
 	if !groupExists(pgid) {
 		return false
 	}
+	list, err := processes()
+	return err != nil || slices.ContainsFunc(list, func(pid string) bool { return livesIn(pgid, pid) })
+}
+
+// processes returns the numbers of all processes.
+func processes() ([]string, error) {
 	proc, err := os.Open("/proc")
 	if err != nil {
-		return true
+		return nil, err
 	}
 	defer proc.Close()
 	names, err := proc.Readdirnames(-1)
-	if err != nil {
-		return true
-	}
-	for _, name := range names {
-		if name[0] >= '0' && name[0] <= '9' && livesIn(pgid, name) {
-			return true
-		}
-	}
-	return false
+	return slices.DeleteFunc(names, func(name string) bool { return name[0] < '0' || name[0] > '9' }), err
 }
 
 // mostYounger is the number of process numbers up to which checking each is cheaper than listing all processes.
@@ -66,11 +65,22 @@ func lastProcess() int {
 
 // livesIn reports whether a process is alive and a member of a group.
 func livesIn(pgid int, pid string) bool {
+	s, ok := statusOf(pid)
+	return ok && s.alive && s.group == strconv.Itoa(pgid)
+}
+
+// A processStatus is a part of /proc/PID/stat.
+type processStatus struct {
+	alive         bool // and not a zombie
+	parent, group string
+}
+
+func statusOf(pid string) (s processStatus, ok bool) {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
-	if err != nil {
-		return false
-	}
 	// pid (command) state parent group …; a command may contain any character.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	return len(fields) > 2 && string(fields[2]) == strconv.Itoa(pgid) && fields[0][0] != 'Z' && fields[0][0] != 'X'
+	if err != nil || len(fields) < 3 {
+		return s, false
+	}
+	return processStatus{fields[0][0] != 'Z' && fields[0][0] != 'X', string(fields[1]), string(fields[2])}, true
 }

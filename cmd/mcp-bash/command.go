@@ -39,7 +39,7 @@ Frequent environment variables (all variables: docs/contract/env.md):
 			{Code: 128, Meaning: "and above: ended by a signal"},
 		},
 		Commands: []*cli.Command{serveCommand(nil), debugCommand(), requestCommand(), providerCommand(),
-			templateCommand(), tokenCommand(), health.Command("health"), health.Command("ready")},
+			templateCommand(), tokenCommand(), health.Command("health", serverOf), health.Command("ready", serverOf)},
 	}
 	for _, s := range siblings {
 		summary := fmt.Sprintf("%s (%s).", s.summary, s.program)

@@ -9,7 +9,6 @@ import (
 	"mcp-bash/pkg/check/health"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/project/tree"
 	"mcp-bash/pkg/serve"
 	"mcp-bash/pkg/serve/httpd"
@@ -32,15 +31,14 @@ func run(s cli.Streams, args []string) int {
 	case isHelp(word) || word == "--version" || word == "-v" || strings.HasPrefix(word, "__"):
 		return runOwn(s, c, args)
 	case word == "serve": // arguments after -- are for the project's scripts (CLI-302)
-		own, forScripts := args[1:], []string(nil)
-		if i := slices.Index(own, "--"); i >= 0 {
-			own, forScripts = own[:i], own[i+1:]
-		}
-		return serveCommand(forScripts).Main(s, "mcp-bash serve", own)
+		own, forScripts := splitArguments(args[1:])
+		return serveCommand(func(s cli.Streams, o *httpd.Options) error {
+			return exit(serveProject(s, serve.Options{Args: forScripts, HTTP: o}))
+		}).Main(s, "mcp-bash serve", own)
 	case own >= 0:
 		return c.Commands[own].Main(s, "mcp-bash "+word, args[1:])
 	case word == "--health" || word == "--ready":
-		return health.Command(word).Main(s, "mcp-bash "+word, args[1:])
+		return health.Command(word, serverOf).Main(s, "mcp-bash "+word, args[1:])
 	case strings.HasPrefix(word, "-"):
 		cli.Printf(s.Err, "mcp-bash: unknown option: %s\n", word)
 		if cli.IsTerminal(s.In) {
@@ -50,6 +48,14 @@ func run(s cli.Streams, args []string) int {
 		return serveProject(s, serve.Options{}) // hosts pass stray flags
 	}
 	return runVerb(s, args[0], args[1:])
+}
+
+// splitArguments separates the arguments of serve from those for the project's scripts.
+func splitArguments(args []string) (own, forScripts []string) {
+	if i := slices.Index(args, "--"); i >= 0 {
+		return args[:i], args[i+1:]
+	}
+	return args, nil
 }
 
 func isHelp(word string) bool { return word == "--help" || word == "-h" }
@@ -83,60 +89,6 @@ func runOwn(s cli.Streams, c *cli.Command, args []string) int {
 		}
 	}
 	return c.Main(s, "mcp-bash", args)
-}
-
-// serveCommand serves over stdio or HTTP. args are for the project's scripts.
-func serveCommand(args []string) *cli.Command {
-	overHTTP, options := false, httpd.Options{}
-	var access func(project.Env) (httpd.Access, error)
-	var c *cli.Command
-	c = &cli.Command{
-		Name:    "serve",
-		Summary: "Serve the project over standard input and output, or over HTTP.",
-		Examples: []cli.Example{
-			{Line: "NAME"},
-			{Line: "NAME -- --region eu", Purpose: "scripts see the words in MCPBASH_SERVER_ARGS_JSON"},
-			{Line: "NAME --http", Purpose: "many clients, at http://" + httpd.DefaultAddr + "/mcp"},
-			{Line: "NAME --http unix:/run/mcp.sock", Purpose: "at a socket that only this user can use"},
-			{Line: "NAME --http 0.0.0.0:8000 --token-file tokens.json",
-				Purpose: "to other machines, with bearer tokens"},
-			{Line: "NAME --http 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem \\" +
-				"\n--oidc-issuer https://login.example.com --public-url https://mcp.example.com:8443",
-				Purpose: "with TLS, and access tokens of an OpenID provider"},
-		},
-		Usage:    "[--http [ADDR]] [-- ARG...]",
-		Operands: []cli.Operand{{Name: "[ADDR]"}},
-		Run: func(s cli.Streams, operands []string) error {
-			options.Addr = os.Getenv("MCPBASH_HTTP_ADDR")
-			switch {
-			case overHTTP && len(operands) == 1:
-				options.Addr = operands[0]
-			case len(operands) > 0:
-				return cli.Usagef("unexpected argument: %s (arguments for the project's scripts go after --)",
-					operands[len(operands)-1])
-			case overHTTP || options.Addr != "":
-			case c.Flags.Any() != "":
-				return cli.Usagef("--%s needs --http", c.Flags.Any())
-			default:
-				return exit(serveProject(s, serve.Options{Args: args}))
-			}
-			env := project.OSEnv()
-			options.TrustRoots = options.TrustRoots || settings.Bool(env, "MCPBASH_HTTP_TRUST_CLIENT_ROOTS")
-			var err error
-			if options.Access, err = access(env); err != nil {
-				return err
-			}
-			return exit(serveProject(s, serve.Options{Args: args, HTTP: &options}))
-		},
-	}
-	c.Flags.Bool(&overHTTP, "http",
-		"serve over HTTP, at ADDR: HOST:PORT, PORT (on this machine alone) or unix:PATH; else at "+httpd.DefaultAddr)
-	access = accessFlags(&c.Flags)
-	c.Flags.Bool(&options.TrustRoots, "trust-client-roots", "use the roots of clients that can be on another machine")
-	c.Flags.String(&options.StateKeyFile, "state-key-file", "FILE",
-		"the keys that seal the state of calls, for replicas")
-	c.Flags.String(&options.Advertise, "advertise", "URL", "where other replicas reach this server")
-	return c
 }
 
 // debugCommand serves and records every message (cli chapter 13).

@@ -214,7 +214,8 @@ func TestImage(t *testing.T) {
 	}
 	c := config.Config
 	if c.User != "65532:65532" || !slices.Equal(c.Entrypoint, []string{"/opt/mcp-bash/bin/mcp-bash"}) ||
-		!slices.Equal(c.Cmd, []string{"serve"}) || c.Healthcheck == nil || c.Healthcheck.Test[0] != "CMD" ||
+		!slices.Equal(c.Cmd, []string{"serve"}) || c.Healthcheck == nil ||
+		!slices.Equal(c.Healthcheck.Test, []string{"CMD", "/opt/mcp-bash/bin/mcp-bash", "health", "--server"}) ||
 		!slices.Contains(c.Env, "MCPBASH_STATIC_REGISTRY=1") || c.StopSignal != "SIGTERM" {
 		t.Errorf("%+v", c)
 	}

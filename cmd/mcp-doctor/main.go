@@ -32,6 +32,6 @@ func command() *cli.Command {
 			{Code: 3, Meaning: "doctor: refused"},
 		},
 		Commands: []*cli.Command{validateCommand(), migrateCommand(), doctorCommand(), explainCommand(),
-			health.Command("health"), health.Command("ready")},
+			health.Command("health", nil), health.Command("ready", nil)},
 	}
 }

@@ -436,7 +436,7 @@ func (i *imageBuilder) containerConfig() v1.Config {
 		WorkingDir: imageProject, StopSignal: "SIGTERM", Labels: i.labels(),
 		ExposedPorts: map[string]struct{}{strconv.Itoa(imagePort) + "/tcp": {}},
 		Healthcheck: &v1.HealthConfig{
-			Test: []string{"CMD", imageProgram, "health"}, Interval: 30 * time.Second, Timeout: 10 * time.Second,
+			Test: []string{"CMD", imageProgram, "health", "--server"}, Interval: 30 * time.Second, Timeout: 10 * time.Second,
 			StartPeriod: 5 * time.Second, Retries: 3,
 		},
 	}

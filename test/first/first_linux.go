@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Process runs a test again as the first process of a new process namespace, and returns true there. The calling process
-// gets false, and must not run the rest of the test. Without the right to make a namespace the test is skipped.
+// Process runs a test again as the first process of a new process namespace, and returns true there. The calling
+// process gets false, and must not run the rest of the test. Without the right to make a namespace the test is skipped.
 func Process(t *testing.T) bool {
 	t.Helper()
 	if os.Getpid() == 1 {

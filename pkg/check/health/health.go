@@ -25,9 +25,10 @@ import (
 	"mcp-bash/pkg/run/script"
 )
 
-// Command describes the verb, which has two names.
-func Command(name string) *cli.Command {
-	root, timeout := "", ""
+// Command describes the verb, which has two names. Only the program of the server passes parse, which finds a running
+// server.
+func Command(name string, parse ParseFunc) *cli.Command {
+	root, timeout, server := "", "", false
 	c := &cli.Command{
 		Name:    name,
 		Summary: "Report whether the project's server would be ready, as one line of JSON. Writes nothing.",
@@ -46,28 +47,41 @@ call mcp_health_check_command COMMAND and mcp_health_check_env VARIABLE.`,
 			limit := settings.Duration(project.Env{variable: cmp.Or(timeout, env[variable])}, variable)
 			ctx, stop := cli.UntilSignal()
 			defer stop()
-			return probe(ctx, s, env, root, limit)
+			o := options{root: root, timeout: limit}
+			if server {
+				o.server = parse
+			}
+			return probe(ctx, s, env, o)
 		},
 	}
 	c.Flags.ProjectRoot(&root)
 	c.Flags.String(&timeout, "timeout", "SECS", "how long it may take (MCPBASH_HEALTH_TIMEOUT_SECS, else 5)")
+	if parse != nil {
+		c.Flags.Bool(&server, "server", "ask the server of this container, too")
+	}
 	c.Flags.Bool(new(bool), "json", "print errors as JSON on standard output, too; results always are")
 	return c
 }
 
 var errTimeout = errors.New("timeout")
 
+type options struct {
+	root    string
+	timeout time.Duration
+	server  ParseFunc // nil: no server is asked
+}
+
 // probe does the work and prints the answer (CLI-1203).
-func probe(ctx context.Context, s cli.Streams, env project.Env, named string, timeout time.Duration) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
+func probe(ctx context.Context, s cli.Streams, env project.Env, o options) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, errTimeout)
 	defer cancel()
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	root, err := project.FindRoot(env, named, dir)
+	root, err := project.FindRoot(env, o.root, dir)
 	if err != nil {
-		cli.Printf(s.Err, "mcp-bash health: %s\n", noProject(err, named))
+		cli.Printf(s.Err, "mcp-bash health: %s\n", noProject(err, o.root))
 		return misconfigured(s, "no_project")
 	}
 	p := project.Open(root, env, dir, s.Notice)
@@ -83,6 +97,13 @@ func probe(ctx context.Context, s cli.Streams, env project.Env, named string, ti
 		return misconfigured(s, "json_tool_missing")
 	}
 	a := answer{jsonTool: p.JSONTool("", func(string) {}).Name}
+	if o.server != nil {
+		err := checkServer(ctx, o.server)
+		if err != nil {
+			cli.Printf(s.Err, "mcp-bash health: %s\n", err)
+		}
+		a.asked, a.server = true, err == nil
+	}
 	catalog := registry.NewCatalog(p, registry.Options{ReadOnly: true})
 	a.tools = ready(ctx, s.Err, catalog, kinds.Tools)
 	a.resources = ready(ctx, s.Err, catalog, kinds.Resources, kinds.Templates)
@@ -95,7 +116,7 @@ func probe(ctx context.Context, s cli.Streams, env project.Env, named string, ti
 	case cause != nil:
 		a.reason = "timeout"
 	}
-	healthy := a.reason == "" && a.tools && a.resources && a.prompts && a.checks
+	healthy := a.reason == "" && a.tools && a.resources && a.prompts && a.checks && a.server == a.asked
 	fmt.Fprintf(s.Out, "%s\n", a.appendJSON(nil, healthy))
 	if !healthy {
 		return cli.ExitCode(cli.ExitFailed)
@@ -125,6 +146,7 @@ type answer struct {
 	reason                            string // the reason for not being healthy, if it is not about a kind
 	jsonTool                          string
 	tools, resources, prompts, checks bool
+	asked, server                     bool // a server was asked, and answers
 }
 
 func (a *answer) appendJSON(dst []byte, healthy bool) []byte {
@@ -147,6 +169,9 @@ func (a *answer) appendJSON(dst []byte, healthy bool) []byte {
 	b.Name("mode").String("full").Name("jsonTool").String(a.jsonTool).Name("tools").String(word(a.tools)).
 		Name("resources").String(word(a.resources)).Name("prompts").String(word(a.prompts)).
 		Name("projectChecks").String(word(a.checks))
+	if a.asked {
+		b.Name("server").String(word(a.server))
+	}
 	return b.End().Bytes()
 }
 

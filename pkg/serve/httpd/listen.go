@@ -37,29 +37,37 @@ func Listen(addr string, env project.Env) (*Listener, error) {
 	if l, err := activation.Listener(env); l != nil || err != nil {
 		return inherited(l, err)
 	}
-	if addr == "" {
-		addr = DefaultAddr
+	network, address, err := parseAddr(addr)
+	switch {
+	case err != nil:
+		return nil, err
+	case network == "unix":
+		return listenUnix(address)
 	}
+	var config net.ListenConfig
+	config.SetMultipathTCP(false) // it does not support refuseConnections
+	l, err := config.Listen(context.Background(), network, address)
+	if err != nil {
+		return nil, err
+	}
+	host, _, _ := net.SplitHostPort(address)
+	return onTCP(l, host), nil
+}
+
+// parseAddr parses an address of [Listen].
+func parseAddr(addr string) (network, address string, err error) {
+	addr = cmp.Or(addr, DefaultAddr)
 	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
-		return listenUnix(path)
+		return "unix", path, nil
 	}
 	if !strings.Contains(addr, ":") {
 		addr = ":" + addr
 	}
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return nil, fmt.Errorf("listen %s: %w", addr, err)
+		return "", "", fmt.Errorf("listen %s: %w", addr, err)
 	}
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	var config net.ListenConfig
-	config.SetMultipathTCP(false) // it does not support refuseConnections
-	l, err := config.Listen(context.Background(), "tcp", net.JoinHostPort(host, port))
-	if err != nil {
-		return nil, err
-	}
-	return onTCP(l, host), nil
+	return "tcp", net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port), nil
 }
 
 func onTCP(l net.Listener, host string) *Listener {

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
+	"mcp-bash/pkg/serve/httpd"
+)
+
+// serveCommand parses the arguments of serve. It calls run with the options of a server over HTTP, or nil for one over
+// standard input and output.
+func serveCommand(run func(s cli.Streams, o *httpd.Options) error) *cli.Command {
+	overHTTP, options := false, httpd.Options{}
+	var access func(project.Env) (httpd.Access, error)
+	var c *cli.Command
+	c = &cli.Command{
+		Name:    "serve",
+		Summary: "Serve the project over standard input and output, or over HTTP.",
+		Examples: []cli.Example{
+			{Line: "NAME"},
+			{Line: "NAME -- --region eu", Purpose: "scripts see the words in MCPBASH_SERVER_ARGS_JSON"},
+			{Line: "NAME --http", Purpose: "many clients, at http://" + httpd.DefaultAddr + "/mcp"},
+			{Line: "NAME --http unix:/run/mcp.sock", Purpose: "at a socket that only this user can use"},
+			{Line: "NAME --http 0.0.0.0:8000 --token-file tokens.json",
+				Purpose: "to other machines, with bearer tokens"},
+			{Line: "NAME --http 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem \\" +
+				"\n--oidc-issuer https://login.example.com --public-url https://mcp.example.com:8443",
+				Purpose: "with TLS, and access tokens of an OpenID provider"},
+		},
+		Usage:    "[--http [ADDR]] [-- ARG...]",
+		Operands: []cli.Operand{{Name: "[ADDR]"}},
+		Run: func(s cli.Streams, operands []string) error {
+			options.Addr = os.Getenv("MCPBASH_HTTP_ADDR")
+			switch {
+			case overHTTP && len(operands) == 1:
+				options.Addr = operands[0]
+			case len(operands) > 0:
+				return cli.Usagef("unexpected argument: %s (arguments for the project's scripts go after --)",
+					operands[len(operands)-1])
+			case overHTTP || options.Addr != "":
+			case c.Flags.Any() != "":
+				return cli.Usagef("--%s needs --http", c.Flags.Any())
+			default:
+				return run(s, nil)
+			}
+			env := project.OSEnv()
+			options.TrustRoots = options.TrustRoots || settings.Bool(env, "MCPBASH_HTTP_TRUST_CLIENT_ROOTS")
+			var err error
+			if options.Access, err = access(env); err != nil {
+				return err
+			}
+			return run(s, &options)
+		},
+	}
+	c.Flags.Bool(&overHTTP, "http",
+		"serve over HTTP, at ADDR: HOST:PORT, PORT (on this machine alone) or unix:PATH; else at "+httpd.DefaultAddr)
+	access = accessFlags(&c.Flags)
+	c.Flags.Bool(&options.TrustRoots, "trust-client-roots", "use the roots of clients that can be on another machine")
+	c.Flags.String(&options.StateKeyFile, "state-key-file", "FILE",
+		"the keys that seal the state of calls, for replicas")
+	c.Flags.String(&options.Advertise, "advertise", "URL", "where other replicas reach this server")
+	return c
+}
+
+// serverOf returns how to ask the server that this program starts with these arguments. The environment is the one of
+// this process, which a container shares with its server.
+func serverOf(args []string) (ask func(context.Context) error, ok bool) {
+	o, ok := servedBy(args)
+	if o == nil || strings.HasSuffix(o.Addr, ":0") || o.Addr == "0" { // the system chooses the port 0
+		return nil, ok
+	}
+	return func(ctx context.Context) error { return httpd.Alive(ctx, o.Addr, o.Access.Cert != "") }, ok
+}
+
+// servedBy returns the options of the server that this program starts with these arguments. They are nil for a server
+// over standard input and output. ok is false if the arguments start no server.
+func servedBy(args []string) (o *httpd.Options, ok bool) {
+	switch {
+	case len(args) == 0, args[0] == "debug":
+		return nil, true
+	case args[0] != "serve":
+		return nil, false
+	}
+	own, _ := splitArguments(args[1:])
+	c := serveCommand(func(_ cli.Streams, found *httpd.Options) error {
+		o, ok = found, true
+		return nil
+	})
+	c.Main(cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "mcp-bash serve", own)
+	return o, ok
+}

@@ -164,6 +164,7 @@ func (c *Client) batch(m *jsonrpc.Message, out Sink) {
 	for e := range rawjson.Elements(m.Array) {
 		empty = false
 		element := jsonrpc.Classify(e)
+		element.Trace = m.Trace
 		switch {
 		case c.Ended(): // nothing after exit is read (P-902)
 			if element.IsAnswered() {
@@ -319,7 +320,7 @@ func (c *Client) schedule(m *jsonrpc.Message, meta json.RawMessage, key string, 
 	}
 	r := &calls.Request{
 		ID: bytes.Clone(m.ID), Key: key, Method: method, Params: keep(m.Params), Meta: keep(meta),
-		Protocol: protocol, Client: client, Out: out,
+		Trace: m.Trace, Protocol: protocol, Client: client, Out: out,
 	}
 	outcome := c.requests.Schedule(r)
 	switch outcome {

@@ -5,6 +5,7 @@ package serve
 import (
 	"context"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -188,6 +189,34 @@ func TestHTTPOperatorsLog(t *testing.T) {
 	})
 	if strings.Contains(body, "error") {
 		t.Error(body)
+	}
+}
+
+// H-14: the header of a request reaches the tool, in both protocols and in batches.
+func TestHTTPTraceContext(t *testing.T) {
+	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	p := startHTTP(t, files(t, map[string]string{
+		"tools/hello/tool.sh": `echo "<$TRACEPARENT $TRACESTATE $BAGGAGE>"`, "tools/hello/tool.meta.json": helloMeta,
+	}), project.Env{"MCPBASH_COMPAT_BATCHES": "true"})
+	trace := map[string]string{"Traceparent": parent, "Tracestate": "a=1", "Baggage": "k=v"}
+	stateless := map[string]string{
+		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "hello",
+	}
+	const call = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"hello"}}`
+	session := p.openSession()
+	for body, headers := range map[string]map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello","_meta":{` +
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`: stateless,
+		call: session, "[" + call + "]": session,
+	} {
+		all := maps.Clone(headers)
+		if _, got := p.post(body, all); !strings.Contains(got, `<  >`) {
+			t.Errorf("without: %s", got)
+		}
+		maps.Copy(all, trace)
+		if _, got := p.post(body, all); !strings.Contains(got, "<"+parent+" a=1 k=v>") {
+			t.Errorf("%s: %s", body, got)
+		}
 	}
 }
 

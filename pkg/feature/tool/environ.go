@@ -10,6 +10,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/scriptenv"
+	"mcp-bash/pkg/wire/tracecontext"
 )
 
 // perCall are the variables of one call. Inherited values would belong to another call, so they are removed (T-64).
@@ -116,7 +117,7 @@ func (c *call) environ() ([]string, error) {
 	if c.entry.timeoutHint != "" {
 		env = project.Override(env, "MCPBASH_TIMEOUT_HINT", c.entry.timeoutHint)
 	}
-	return append(env, traceContext(r.Meta)...), nil
+	return append(env, tracecontext.OfMeta(r.Meta).Or(r.Trace).Environ()...), nil
 }
 
 // extendInputTimeout makes the script wait for answers at least as long as people may need (M-50).

@@ -6,6 +6,7 @@ import (
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/wire/mcp"
+	"mcp-bash/pkg/wire/tracecontext"
 )
 
 // A Request is one call of a tool.
@@ -13,8 +14,9 @@ type Request struct {
 	// ID is the JSON text of the request's id, or "". It names files, and the script gets it (T-74).
 	ID        string
 	Name      string
-	Arguments json.RawMessage // compact object, or nil
-	Meta      json.RawMessage // compact object, or nil
+	Arguments json.RawMessage      // compact object, or nil
+	Meta      json.RawMessage      // compact object, or nil
+	Trace     tracecontext.Context // used where Meta has none
 	// Timeout overrides the tool's timeout, in seconds. 0 does not.
 	Timeout       int
 	ProgressToken json.RawMessage // nil if absent

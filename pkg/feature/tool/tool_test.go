@@ -1154,26 +1154,6 @@ func TestWorkerKey(t *testing.T) {
 	}
 }
 
-// M-13.
-func TestTraceContext(t *testing.T) {
-	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	for meta, want := range map[string]string{
-		`{"traceparent":"` + parent + `","tracestate":"a=1,b@v/x=2 3","baggage":"k = v;p , q=%20"}`: "TRACEPARENT=" +
-			parent + "|TRACESTATE=a=1,b@v/x=2 3|BAGGAGE=k = v;p , q=%20",
-		`{"traceparent":"00-00000000000000000000000000000000-b7ad6b7169203331-01"}`: "",
-		`{"traceparent":"ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}`: "",
-		`{"traceparent":"` + parent + `-x"}`:                                        "",
-		`{"traceparent":"` + strings.ToUpper(parent) + `"}`:                         "",
-		`{"tracestate":"a=1","baggage":"x"}`:                                        "",
-		`{"baggage":"a=b\u0000"}`:                                                   "",
-		`{"traceparent":7}`:                                                         "",
-	} {
-		if got := strings.Join(traceContext(json.RawMessage(meta)), "|"); got != want {
-			t.Errorf("%s: %s", meta, got)
-		}
-	}
-}
-
 func FuzzHandOff(f *testing.F) {
 	f.Add([]byte("a\tb\tc\n{\"path\":\"x\"}\n"))
 	f.Add([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1e5,"total":null}}`))

@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/protocol/internal/session"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
+	"mcp-bash/pkg/wire/tracecontext"
 )
 
 // A Handler answers a request. The error is an [*mcp.Error] for the client. Any other error
@@ -69,7 +70,8 @@ type Request struct {
 	Key      string // equal for equal ids
 	Method   *Method
 	Params   json.RawMessage
-	Meta     json.RawMessage // params._meta, nil if it is not an object
+	Meta     json.RawMessage      // params._meta, nil if it is not an object
+	Trace    tracecontext.Context // of the transport
 	Protocol Protocol
 	Client   ClientSession
 	Call     Call         // nil: no other request continues the work
@@ -103,10 +105,12 @@ func (r *Request) Serving() *Request {
 }
 
 // Size returns the approximate memory that the request uses, in bytes.
-func (r *Request) Size() int { return len(r.ID) + len(r.Key) + len(r.Params) + len(r.Meta) }
+func (r *Request) Size() int {
+	return len(r.ID) + len(r.Key) + len(r.Params) + len(r.Meta) + r.Trace.Size()
+}
 
 // Shed releases the content of a request that stays open: nearly all of its size.
-func (r *Request) Shed() { r.Params, r.Meta = nil, nil }
+func (r *Request) Shed() { r.Params, r.Meta, r.Trace = nil, nil, tracecontext.Context{} }
 
 // seconds returns the request's time limit, or 0 (P-1700).
 func (r *Request) seconds() int {

@@ -31,8 +31,8 @@ func (c *Client) callTool(ctx context.Context, r *calls.Request) (*calls.Answer,
 	req := &tool.Request{
 		ID: string(r.ID), Name: name,
 		Timeout:       rawjson.PositiveInt(rawjson.Get(r.Params, "timeoutSecs")),
-		ProgressToken: calls.ProgressToken(r.Meta),
-		Roots:         r.Client.Roots(ctx), Client: *r.Client.Capabilities, Asker: r.Client.Asker,
+		ProgressToken: calls.ProgressToken(r.Meta), Trace: r.Trace,
+		Roots: r.Client.Roots(ctx), Client: *r.Client.Capabilities, Asker: r.Client.Asker,
 		AnyStructured: newest, Live: newest, RequireCapabilities: newest, Links: r.Client.Links,
 		Listener: calls.NewNotifier(r, &c.project.engine.Project.Limits),
 	}

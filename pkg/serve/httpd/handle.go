@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/serve/httpd/internal/headers"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
+	"mcp-bash/pkg/wire/tracecontext"
 )
 
 // handle answers a request that the guard let pass.
@@ -91,6 +92,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, http.StatusBadRequest, nil, mcp.Errorf(mcp.CodeParse, "Parse error").WithData(err.Error()))
 		return
 	}
+	m.Trace = tracecontext.OfHeader(r.Header)
 	version, isStateless := protocol.Stateless(&m)
 	if isStateless || protocol.IsStateless(r.Header.Get(headers.Version)) {
 		s.postStateless(w, r, body, &m, version)

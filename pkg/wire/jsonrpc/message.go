@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/tracecontext"
 )
 
 // A Message is one JSON text of the stream, split into its parts without decoding them. Its
@@ -19,6 +20,8 @@ type Message struct {
 	Result json.RawMessage // of a response
 	Error  json.RawMessage // of a response
 	Array  json.RawMessage // of a batch
+
+	Trace tracecontext.Context // of the transport, which has set it
 }
 
 // A Shape is the type of a message.

@@ -1,0 +1,119 @@
+// Package tracecontext reads the W3C trace context of a request, from its _meta or from its HTTP header.
+package tracecontext
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"mcp-bash/pkg/json/rawjson"
+)
+
+// A Context is a trace context. Malformed and missing values are "".
+type Context struct{ Parent, State, Baggage string }
+
+// read returns the valid values. A state belongs to its parent.
+func read(parent, state, baggage string) (c Context) {
+	if isTraceparent(parent) {
+		c.Parent = parent
+		if isHeaderList(state) {
+			c.State = state
+		}
+	}
+	if isHeaderList(baggage) {
+		c.Baggage = baggage
+	}
+	return c
+}
+
+// OfMeta returns the context in the _meta of a request.
+func OfMeta(meta json.RawMessage) Context {
+	return read(rawjson.TextOf(meta, "traceparent"), rawjson.TextOf(meta, "tracestate"), rawjson.TextOf(meta, "baggage"))
+}
+
+// OfHeader returns the context in an HTTP header, whose lists may be in several lines. It shares no memory with the
+// header.
+func OfHeader(h http.Header) Context {
+	parent, baggage := h["Traceparent"], h["Baggage"]
+	if len(parent) != 1 && len(baggage) == 0 {
+		return Context{}
+	}
+	if len(parent) != 1 {
+		parent = []string{""}
+	}
+	c := read(parent[0], strings.Join(h["Tracestate"], ","), strings.Join(baggage, ","))
+	return Context{strings.Clone(c.Parent), strings.Clone(c.State), strings.Clone(c.Baggage)}
+}
+
+// Or returns the context with values of another one in the place of missing ones.
+func (c Context) Or(other Context) Context {
+	if c.Parent == "" {
+		c.Parent, c.State = other.Parent, other.State
+	}
+	if c.Baggage == "" {
+		c.Baggage = other.Baggage
+	}
+	return c
+}
+
+// Size returns the length of the values, in bytes.
+func (c Context) Size() int { return len(c.Parent) + len(c.State) + len(c.Baggage) }
+
+// Environ returns variables, with which a script can continue the trace (M-13).
+func (c Context) Environ() (env []string) {
+	for _, v := range [...]struct{ name, value string }{
+		{"TRACEPARENT=", c.Parent}, {"TRACESTATE=", c.State}, {"BAGGAGE=", c.Baggage},
+	} {
+		if v.value != "" {
+			env = append(env, v.name+v.value)
+		}
+	}
+	return env
+}
+
+// isTraceparent reports whether a traceparent is valid: version, trace id, parent id and flags in
+// lower-case hexadecimal. Zero ids and version ff are invalid.
+func isTraceparent(s string) bool {
+	part := strings.Split(s, "-")
+	if len(part) < 4 || len(part) > 4 && part[0] == "00" {
+		return false
+	}
+	for i, size := range []int{2, 32, 16, 2} {
+		if len(part[i]) != size || strings.Trim(part[i], "0123456789abcdef") != "" {
+			return false
+		}
+	}
+	return part[0] != "ff" && strings.Trim(part[1], "0") != "" && strings.Trim(part[2], "0") != ""
+}
+
+const maxHeaderList = 8192 // bytes that a receiver must accept (W3C Baggage)
+
+// isHeaderList reports whether a list has name=value members of printable ASCII, separated by commas.
+func isHeaderList(s string) bool {
+	if s == "" || len(s) > maxHeaderList {
+		return false
+	}
+	for member := range strings.SplitSeq(s, ",") {
+		name, value, found := strings.Cut(strings.Trim(member, " \t"), "=")
+		if member != "" && (!found || !isToken(strings.TrimRight(name, " \t")) || !isPrintable(value)) {
+			return false
+		}
+	}
+	return true
+}
+
+// isToken reports whether s is an HTTP token. Vendor keys of tracestate may also contain "/" and
+// "@".
+func isToken(s string) bool {
+	for _, c := range []byte(s) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
+		if !letter && !strings.ContainsRune("!#$%&'*+-.^_`|~/@", rune(c)) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func isPrintable(s string) bool {
+	return !strings.ContainsFunc(s, func(c rune) bool { return c != '\t' && (c < ' ' || c > '~') })
+}

@@ -204,10 +204,10 @@ func TestHTTPTraceContext(t *testing.T) {
 	}
 	const call = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"hello"}}`
 	session := p.openSession()
+	const newest = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello","_meta":{` +
+		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
 	for body, headers := range map[string]map[string]string{
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello","_meta":{` +
-			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`: stateless,
-		call: session, "[" + call + "]": session,
+		newest: stateless, call: session, "[" + call + "]": session,
 	} {
 		all := maps.Clone(headers)
 		if _, got := p.post(body, all); !strings.Contains(got, `<  >`) {

@@ -16,7 +16,7 @@ type Request struct {
 	Name      string
 	Arguments json.RawMessage      // compact object, or nil
 	Meta      json.RawMessage      // compact object, or nil
-	Trace     tracecontext.Context // used where Meta has none
+	Trace     tracecontext.Context // of the transport; Meta has precedence
 	// Timeout overrides the tool's timeout, in seconds. 0 does not.
 	Timeout       int
 	ProgressToken json.RawMessage // nil if absent

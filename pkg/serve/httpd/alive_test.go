@@ -69,8 +69,8 @@ func TestAliveSilent(t *testing.T) {
 // H-1, CLI-1206: a server on all addresses is reached at one of this machine.
 func TestReach(t *testing.T) {
 	for addr, want := range map[string]string{
-		"": "tcp 127.0.0.1:8000", "9000": "tcp 127.0.0.1:9000", ":9000": "tcp 127.0.0.1:9000",
-		"0.0.0.0:80": "tcp 127.0.0.1:80", "[::]:80": "tcp localhost:80", "10.1.2.3:80": "tcp 10.1.2.3:80",
+		"": "tcp4 127.0.0.1:8000", "9000": "tcp4 127.0.0.1:9000", ":9000": "tcp4 127.0.0.1:9000",
+		"0.0.0.0:80": "tcp4 127.0.0.1:80", "[::]:80": "tcp localhost:80", "10.1.2.3:80": "tcp4 10.1.2.3:80",
 		"[::1]:80": "tcp [::1]:80", "name:80": "tcp name:80", "unix:/run/s": "unix /run/s",
 	} {
 		network, address, err := reach(addr)

@@ -39,7 +39,8 @@ func withGate(c *Config) {
 func (s *testServer) begin(caller string, length int, body string) net.Conn {
 	c, _ := s.raw("")
 	fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"+
-		"Content-Type: application/json\r\n%s\r\nMcp-Method: tools/list\r\nContent-Length: %d\r\n\r\n%s", caller, stateless, length, body)
+		"Content-Type: application/json\r\n%s\r\nMcp-Method: tools/list\r\nContent-Length: %d\r\n\r\n%s", caller, stateless,
+		length, body)
 	return c
 }
 
@@ -104,8 +105,8 @@ func TestBodiesOfRunningCalls(t *testing.T) {
 	release.Close()
 }
 
-// H-222: a client that announces much and sends little keeps nobody out, and takes little memory. The bytes that have arrived
-// count, until the connection ends.
+// H-222: a client that announces much and sends little keeps nobody out, and takes little memory. The bytes that have
+// arrived count, until the connection ends.
 func TestAnnouncedBodies(t *testing.T) {
 	const pending = 1 << 20
 	s := serve(t, nil, project.Env{"MCPBASH_MAX_PENDING_BYTES": fmt.Sprint(pending)}, withGate)

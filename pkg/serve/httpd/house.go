@@ -29,8 +29,11 @@ func (s *Server) keepHouse() {
 			return
 		case <-ticker.C:
 		}
-		for _, st := range s.silent() {
-			st.comment("")
+		if s.limits.keepAlive > 0 {
+			s.running.keepAlive(s.limits.keepAlive)
+			for _, st := range s.silent() {
+				st.comment("")
+			}
 		}
 		for _, st := range s.rejected() {
 			go st.hangUp("the credential is no longer accepted") // H-49: it waits for the client
@@ -47,20 +50,14 @@ func (s *Server) keepHouse() {
 	}
 }
 
-// silent returns the streams on which nothing was sent for a while.
+// silent returns the streams without net/http on which nothing was sent for a while.
 func (s *Server) silent() (list []*stream) {
-	if s.limits.keepAlive <= 0 {
-		return nil
-	}
-	since := time.Now().Add(-s.limits.keepAlive)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for st := range s.streams {
-		st.mu.Lock()
-		if st.active.Before(since) {
+		if st.silent(s.limits.keepAlive) {
 			list = append(list, st)
 		}
-		st.mu.Unlock()
 	}
 	return list
 }

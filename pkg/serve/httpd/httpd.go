@@ -63,6 +63,7 @@ type Server struct {
 	ballast  []byte        // see ballastSize
 	used     atomic.Bool   // since the last round of keepHouse
 	unread   unread
+	running  running
 	arriving arriving
 	kept     atomic.Int64 // bytes that all sessions keep for resumption
 

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,7 +68,11 @@ func parseAddr(addr string) (network, address string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("listen %s: %w", addr, err)
 	}
-	return "tcp", net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port), nil
+	network, host = "tcp", cmp.Or(host, "127.0.0.1")
+	if ip, err := netip.ParseAddr(host); err == nil && ip.Is4() {
+		network = "tcp4" // 0.0.0.0 would also be all addresses of IPv6
+	}
+	return network, net.JoinHostPort(host, port), nil
 }
 
 func onTCP(l net.Listener, host string) *Listener {

@@ -40,8 +40,10 @@ type post struct {
 	stream   *stream    // nil: nothing came before the answer
 	out      *response  // of the stream, unless the stream took over the connection
 	broken   error      // the stream could not be opened
-	shared   bool       // another goroutine can still use the post after the answer
-	waited   bool       // the same, because a goroutine can wait until it is not full
+	waited   bool       // another goroutine can use the post after the answer, to wait until it is not full
+
+	began          time.Duration // of the request, of [clock.Now]
+	next, previous *post         // of Server.running
 }
 
 // newPost returns a post for a number of requests.
@@ -189,34 +191,6 @@ const batchShare = 8
 // Release implements [protocol.Sink].
 func (p *post) Release(int) {}
 
-// keepAlive opens the stream of a slow request, or sends a comment on it, so that no proxy closes
-// the connection. It returns false once the request is answered.
-func (p *post) keepAlive() bool {
-	p.mu.Lock()
-	ok := p.expected > 0 && p.open()
-	p.mu.Unlock()
-	if ok {
-		p.stream.comment("")
-	}
-	return ok
-}
-
-// keepAliveEvery starts a timer that calls keepAlive until the request is answered.
-func (p *post) keepAliveEvery(interval time.Duration) (timer *time.Timer) {
-	var mu sync.Mutex // the timer is set before it is used
-	mu.Lock()
-	defer mu.Unlock()
-	timer = time.AfterFunc(interval, func() {
-		if !p.keepAlive() {
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		timer.Reset(interval)
-	})
-	return timer
-}
-
 // serveStateless runs a request of the stateless protocol.
 func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body *body, m *jsonrpc.Message) {
 	c := s.callerOf(auth.IdentityOf(r.Context()))
@@ -256,26 +230,22 @@ func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body *bo
 // reuse keeps a post for another request, unless another goroutine has it.
 func (s *Server) reuse(p *post) {
 	p.mu.Lock()
-	free := !p.shared && !p.waited
+	free := !p.waited
 	p.mu.Unlock()
 	if free {
 		s.posts.Put(p)
 	}
 }
 
-// slow is how long a request takes whose method counts as slow.
-const slow = time.Millisecond
-
 // run runs an accepted request, and answers it unless its stream stays open.
 func (s *Server) run(p *post, task protocol.Task) (open bool) {
 	p.mu.Lock()
 	p.running = true
 	p.mu.Unlock()
-	var timer *time.Timer
-	if (task.Slow().Load() || task.Lingers()) && s.limits.keepAlive > 0 && !p.lasting {
-		timer = p.keepAliveEvery(s.limits.keepAlive)
+	if s.limits.keepAlive > 0 && !p.lasting {
+		s.running.add(p)
+		defer s.running.remove(p)
 	}
-	began := time.Now()
 	if task.Lingers() {
 		go task.Run()
 	} else {
@@ -293,10 +263,6 @@ func (s *Server) run(p *post, task protocol.Task) (open bool) {
 		}
 	}
 	s.respond(p, http.StatusOK)
-	if timer != nil && !timer.Stop() {
-		p.shared = true
-	}
-	task.Slow().Store(time.Since(began) >= slow)
 	return false
 }
 

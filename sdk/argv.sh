@@ -103,7 +103,8 @@ __mcp_argv_need() { # POINTER...
     [[ $__mcp_kind != a ]] || __mcp_query ARGS "${_pointer}[0]" || continue
     [[ $__mcp_kind == [ze] ]] || { __mcp_reply='' && return 0; }
   done
-  __mcp_reply='' __mcp_failure="one of ${_list// /"$_comma"} is required"
+  _list=${_list// /"$_comma"} # Bash 3.2 keeps the quotes in a text that is quoted
+  __mcp_reply='' __mcp_failure="one of $_list is required"
 }
 
 # One value, or each element of a list. With --one, the option appears once before all of them.

@@ -59,6 +59,7 @@ __mcp_require_path() { # POINTER [--default-to-single-root] [--allow-empty]
     fi
     [[ -n $__mcp_reply ]] || return 0
   fi
+  __mcp_named "$_pointer" || return 0
   if [[ -z ${MCP_ROOTS_PATHS-} && ${MCP_ROOTS_COUNT:-0} == 0 && ${MCP_ROOTS_GIVEN-} != 1 ]]; then
     __mcp_path_normalize -- "$__mcp_reply"
   else
@@ -66,6 +67,42 @@ __mcp_require_path() { # POINTER [--default-to-single-root] [--allow-empty]
     __mcp_below_root
     __mcp_in_roots "$__mcp_reply" || __mcp_outside "$_pointer" "$_path"
   fi
+}
+
+# Stores the path that the text in __mcp_reply names: "~" stands for HOME, and a file: URI for its path. Other URIs and
+# the homes of others are refused.
+__mcp_named() { # POINTER
+  local _text=$__mcp_reply _rest _byte='\x'
+  case $_text in
+    \~ | \~/*)
+      [[ -z ${HOME-} ]] || { __mcp_reply=$HOME${_text:1} && return; }
+      __mcp_reject "$1: ~ stands for HOME, which is not set"
+      ;;
+    \~[A-Za-z_]*/*) __mcp_reject "$1: ${_text%%/*} is not expanded; use the whole path" ;;
+    [Ff][Ii][Ll][Ee]:/*)
+      _rest=${_text:5}
+      case $_rest in
+        ///*) _rest=${_rest:2} ;;
+        //[Ll][Oo][Cc][Aa][Ll][Hh][Oo][Ss][Tt]/*) _rest=${_rest:11} ;;
+        //*) __mcp_reject "$1 is a file of another host: $_text" && return 1 ;;
+      esac
+      if [[ $_rest == *%* ]]; then
+        if [[ ${_rest//%[0-9A-Fa-f][0-9A-Fa-f]/} == *%* || $_rest == *%00* ]]; then
+          __mcp_reject "$1 is not a valid URI: $_text" && return 1
+        fi
+        _rest=${_rest//"$__mcp_bs"/"$__mcp_bsbs"}
+        _rest=${_rest//%/"$_byte"}
+        printf -v _rest %b "$_rest"
+      fi
+      __mcp_reply=$_rest
+      return
+      ;;
+    *)
+      [[ $_text =~ ^[A-Za-z][A-Za-z0-9+.-]+:// ]] || return 0
+      __mcp_reject "$1 is a URL, not a path: $_text"
+      ;;
+  esac
+  return 1
 }
 
 # A relative path in __mcp_reply is relative to the root, if there is exactly one.

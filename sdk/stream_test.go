@@ -318,6 +318,25 @@ func TestPaths(t *testing.T) {
 		{`{}`, `.p --bogus --allow-empty`, nil, rejected(".p is required")},
 		{`{"p":"root"}`, `.p`, []string{"MCP_ROOTS_COUNT=1"}, rejected(".p is outside configured MCP roots: none")},
 		{`{"p":"root"}`, `.p`, []string{"MCPBASH_MODE=minimal"}, rejected(".p is required")},
+		// E-12: a home directory, and URIs.
+		{`{"p":"~/in"}`, `.p`, append([]string{"HOME=" + dir + "/root"}, root...), out(dir + "/root/sub")},
+		{`{"p":"~"}`, `.p`, append([]string{"HOME=" + dir + "/root"}, root...), out(dir + "/root")},
+		{`{"p":"~/x"}`, `.p`, append([]string{"HOME=" + dir + "/outside"}, root...),
+			rejected(".p is outside configured MCP roots: " + dir + "/root")},
+		{`{"p":"~/x"}`, `.p`, append([]string{"HOME="}, root...), rejected(".p: ~ stands for HOME, which is not set")},
+		{`{"p":"~bob/x"}`, `.p`, root, rejected(".p: ~bob is not expanded; use the whole path")},
+		{`{"p":"~bob"}`, `.p`, root, out(dir + "/root/~bob")},
+		{`{"p":"./~/x"}`, `.p`, root, out(dir + "/root/~/x")},
+		{`{"p":"file://` + dir + `/root/in"}`, `.p`, root, out(dir + "/root/sub")},
+		{`{"p":"FILE://LocalHost` + dir + `/root/a%20b%5c%c3%A9\\n"}`, `.p`, root, out(dir + `/root/a b\é\n`)},
+		{`{"p":"file:` + dir + `/root/x"}`, `.p`, nil, out(dir + "/root/x")},
+		{`{"p":"file:///etc"}`, `.p`, root, rejected(".p is outside configured MCP roots: " + dir + "/root")},
+		{`{"p":"file:///a%zz"}`, `.p`, root, rejected(".p is not a valid URI: file:///a%zz")},
+		{`{"p":"file:///a%00b"}`, `.p`, root, rejected(".p is not a valid URI: file:///a%00b")},
+		{`{"p":"file://h/x"}`, `.p`, root, rejected(".p is a file of another host: file://h/x")},
+		{`{"p":"file://~/x"}`, `.p`, root, rejected(".p is a file of another host: file://~/x")},
+		{`{"p":"https://h/x"}`, `.p`, root, rejected(".p is a URL, not a path: https://h/x")},
+		{`{"p":"an a: http://h"}`, `.p`, nil, out(dir + "/an a: http:/h")},
 	} {
 		rows = append(rows, row{"SDK-134", tool{dir: dir, args: c.args, env: c.env, script: "mcp_require_path " +
 			c.call}, c.want, ""})

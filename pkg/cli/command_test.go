@@ -48,6 +48,7 @@ func runDemo(args ...string) (code int, out, err string) {
 
 // CLI-103 to CLI-107.
 func TestCommand(t *testing.T) {
+	t.Setenv("HOME", "/h")
 	for _, tc := range []struct {
 		args     string
 		code     int
@@ -56,6 +57,11 @@ func TestCommand(t *testing.T) {
 		{"copy a b c", 0, "  [] 0 false [a b c]\n", ""},
 		{"copy a --dir x --kind=soft --name p b --name q --wait 5 --quiet", 0, "x soft [p q] 5 true [a b]\n", ""},
 		{"--dir x copy a", 0, "x  [] 0 false [a]\n", ""},
+		{"copy a --dir=~/x", 0, "/h/x  [] 0 false [a]\n", ""}, // E-12
+		{"copy a --dir file:///x", 0, "/x  [] 0 false [a]\n", ""},
+		{"copy a --dir https://h", 2, "", "demo: --dir: https://h is a URL, not a path\n"},
+		{"copy a --dir=~bob/x", 2, "", "demo: --dir: ~bob is not expanded; write the whole path, or ./~bob for a file of " +
+			"that name\n"},
 		{"copy -- --dir -x", 0, "  [] 0 false [--dir -x]\n", ""},
 		{"copy -", 0, "  [] 0 false [-]\n", ""},
 		{"remove a", 7, "", ""},

@@ -10,14 +10,19 @@ import (
 type Completion struct {
 	// files and dirs leave the completion to the shell.
 	files, dirs bool
+	isList      bool
 	words       func() []string
 }
 
-// Files completes names of files. Dirs completes names of directories.
+// Files completes names of files. Dirs completes names of directories, and DirList the first of a list.
 var (
-	Files = Completion{files: true}
-	Dirs  = Completion{dirs: true}
+	Files   = Completion{files: true}
+	Dirs    = Completion{dirs: true}
+	DirList = Completion{dirs: true, isList: true}
 )
+
+// isPath reports whether the value is one path.
+func (c *Completion) isPath() bool { return (c.files || c.dirs) && !c.isList }
 
 // Words completes fixed words.
 func Words(words ...string) Completion { return Completion{words: func() []string { return words }} }

@@ -3,11 +3,14 @@ package cli
 import (
 	"flag"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/peterbourgon/ff/v3"
+
+	"mcp-bash/pkg/files/fsys"
 )
 
 // Flags are the options of a command. Unlike with package flag, options may follow operands (CLI-106). The zero value
@@ -104,6 +107,9 @@ func (f *Flags) Mode(p *string, name, help string) *Flag {
 // Completes sets the completion of the option's value.
 func (f *Flag) Completes(c Completion) *Flag { f.Complete = c; return f }
 
+// isPath reports whether the value is a path, and not possibly a URL.
+func (f *Flag) isPath() bool { return f.Complete.isPath() && !strings.Contains(f.Value, "URL") }
+
 // Letter adds a short form of the option, such as -o.
 func (f *Flag) Letter(letter string) *Flag { f.letter = letter; return f }
 
@@ -162,10 +168,17 @@ func (f *Flags) read(args []string) (operands []string, err error) {
 		if at := slices.IndexFunc(f.list, isLetter); at >= 0 {
 			arg = "--" + f.list[at].Name
 		}
-		name, _, hasValue := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+		name, value, hasValue := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 		option := f.find(name)
 		if option == nil || !strings.HasPrefix(arg, "--") {
 			return nil, Usagef("unknown option: %s%s", arg, DidYouMean("--"+name, f.names()))
+		}
+		if hasValue && option.isPath() {
+			path, err := namedPath(name, value)
+			if err != nil {
+				return nil, err
+			}
+			arg = "--" + name + "=" + path
 		}
 		given = append(given, arg)
 		if hasValue || option.Value == "" {
@@ -177,7 +190,13 @@ func (f *Flags) read(args []string) (operands []string, err error) {
 			}
 			return nil, Usagef("--%s requires a value", name)
 		}
-		given = append(given, args[i])
+		value = args[i]
+		if option.isPath() {
+			if value, err = namedPath(name, value); err != nil {
+				return nil, err
+			}
+		}
+		given = append(given, value)
 	}
 	switch err := ff.Parse(f.flags(), given); {
 	case f.fault != nil:
@@ -186,6 +205,16 @@ func (f *Flags) read(args []string) (operands []string, err error) {
 		return nil, Usagef("%s", err)
 	}
 	return operands, nil
+}
+
+// namedPath returns the path that the value of an option names (E-12). Shells expand a tilde only at the beginning of
+// a word.
+func namedPath(name, value string) (string, error) {
+	path, err := fsys.Named(value, os.Getenv("HOME"))
+	if err != nil {
+		return "", Usagef("--%s: %v", name, err)
+	}
+	return path, nil
 }
 
 func (f *Flags) refuse(format string, args ...any) error {

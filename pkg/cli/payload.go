@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -82,6 +83,10 @@ func (r PayloadReader) stdin(name string) ([]byte, error) {
 }
 
 func readFile(name, file string) ([]byte, error) {
+	file, err := fsys.Named(file, os.Getenv("HOME"))
+	if err != nil {
+		return nil, Failf(CodeInvalid, "%s: %v", name, err)
+	}
 	text, err := boundedfile.Read(file, maxPayload)
 	return text, payloadError(name, Line(file), err)
 }

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/run/scriptenv"
 )
 
@@ -28,7 +31,22 @@ func OSEnv() Env {
 	delete(env, TemplateName)
 	delete(env, TemplateVars)
 	completeEnv(env)
+	for name := range settings.Paths {
+		if path, err := fsys.Named(env[name], env["HOME"]); err == nil && env[name] != "" {
+			env[name] = path
+		}
+	}
 	return env
+}
+
+// checkPaths returns an error if a setting that is a path names none (E-12).
+func (e Env) checkPaths() error {
+	for name := range settings.Paths {
+		if _, err := fsys.Named(e[name], e["HOME"]); err != nil {
+			return cli.Baref(cli.CodeInvalid, "mcp-bash: %s: %v", name, err)
+		}
+	}
+	return nil
 }
 
 // Placeholders returns the sorted names of this process's variables whose value is a placeholder of a bundle. Clients

@@ -873,6 +873,32 @@ func TestNoInheritedTemplate(t *testing.T) {
 	}
 }
 
+// E-12: settings that are paths.
+func TestPathSettings(t *testing.T) {
+	t.Setenv("HOME", "/h")
+	t.Setenv("MCPBASH_TOOLS_DIR", "~/tools")
+	t.Setenv("MCPBASH_LOG_DIR", "file:///a%20b")
+	t.Setenv("MCPBASH_HTTP_TOKEN_FILE", "./~/x")
+	env := OSEnv()
+	for name, want := range map[string]string{
+		"MCPBASH_TOOLS_DIR": "/h/tools", "MCPBASH_LOG_DIR": "/a b", "MCPBASH_HTTP_TOKEN_FILE": "./~/x",
+	} {
+		if env[name] != want {
+			t.Errorf("%s=%s", name, env[name])
+		}
+	}
+	for value, want := range map[string]string{
+		"~bob/tools": "mcp-bash: MCPBASH_TOOLS_DIR: ~bob is not expanded; write the whole path, or ./~bob for a file of " +
+			"that name",
+		"https://h": "mcp-bash: MCPBASH_TOOLS_DIR: https://h is a URL, not a path",
+	} {
+		t.Setenv("MCPBASH_TOOLS_DIR", value)
+		if root, err := FindRoot(OSEnv(), t.TempDir(), "/"); err == nil || err.Error() != want {
+			t.Errorf("%s: %q, %v", value, root, err)
+		}
+	}
+}
+
 // P-309: a directory that somebody can exchange by changing a link is refused.
 func TestLinkedDirectories(t *testing.T) {
 	base := t.TempDir()

@@ -51,8 +51,11 @@ func (e *MissingError) Reason() string {
 
 // FindRoot returns the project's root, absolute and without symbolic links. The root is named if it is not empty, or
 // MCPBASH_PROJECT_ROOT, or the nearest directory from dir upwards with [Marker] (CLI-401). The root directory of the
-// file system cannot be a project. The error is a [*MissingError] or [ErrNone].
+// file system cannot be a project. The error is a [*MissingError], [ErrNone], or that of a setting that names no path.
 func FindRoot(env Env, named, dir string) (string, error) {
+	if err := env.checkPaths(); err != nil {
+		return "", err
+	}
 	if root := cmp.Or(named, env["MCPBASH_PROJECT_ROOT"]); root != "" {
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
 			return "", &MissingError{Dir: root, Named: named != ""}

@@ -72,7 +72,7 @@ result as one line of JSON; a failure that a client would get as an error is
 	f.String(&o.meta, "meta", "JSON", "the request's _meta, likewise")
 	f.String(&o.elicit, "elicit", "JSON", `answers to the tool's questions, likewise: an object by the names of fields or
 		the keys of questions, or an array in the order of the questions. On a terminal you are asked what it leaves open`)
-	f.String(&o.roots, "roots", "A,B", "directories the tool may work in").Completes(cli.Dirs)
+	f.String(&o.roots, "roots", "A,B", "directories the tool may work in").Completes(cli.DirList)
 	f.Positive(&o.timeout, "timeout", "SECS", "instead of the tool's own timeout")
 	f.Bool(&o.allowSelf, "allow-self", "let this tool run, even if MCPBASH_TOOL_ALLOWLIST does not include it")
 	f.Strings(&o.allow, "allow", "TOOL", "let TOOL run; may be repeated").

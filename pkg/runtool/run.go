@@ -89,7 +89,7 @@ func (r *run) do() error {
 		}
 	}
 	if r.given("roots") {
-		if r.roots, err = roots.Explicit(r.options.roots, r.dir); err != nil {
+		if r.roots, err = roots.Explicit(r.options.roots, r.dir, r.env["HOME"]); err != nil {
 			return cli.Failf(cli.CodeInvalid, "invalid --roots value: %s", strings.TrimPrefix(err.Error(), roots.Option+": "))
 		}
 	}

@@ -108,13 +108,16 @@ func parseEmbedLines(list []byte) []embed {
 }
 
 func (c *call) embed(e embed) json.RawMessage {
-	path := e.path
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(c.tools.project.Root, path)
-	}
 	warn := func(format string, args ...any) json.RawMessage {
 		c.tools.Log(mcp.Warning, logger, fmt.Sprintf(format, args...))
 		return nil
+	}
+	path, err := fsys.Named(e.path, c.tools.project.ToolBase(c.inherits)["HOME"])
+	if err != nil {
+		return warn("Embedded resource skipped: %s", err)
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(c.tools.project.Root, path)
 	}
 	physical, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -1022,6 +1022,10 @@ func TestEmbeddedResources(t *testing.T) {
 			b.root + `] `},
 		{`["` + outside + `/secret.txt","../x"]`, ``, `outside allowed roots`},
 		{`[7,{},{"path":""}]`, ``, ``},
+		// E-12; HOME is the project.
+		{`["~/data/a.txt"]`, item(uri+"a.txt", "text/plain", "text", `hi there\n`), ``},
+		{`["` + uri + `a.txt"]`, item(uri+"a.txt", "text/plain", "text", `hi there\n`), ``},
+		{`["https://h/x"]`, ``, `Embedded resource skipped: https://h/x is a URL, not a path`},
 	} {
 		os.WriteFile(filepath.Join(b.root, "list"), []byte(tc.list), 0o644)
 		b.logs = nil

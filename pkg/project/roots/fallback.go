@@ -75,7 +75,7 @@ func (e *UnusableError) Remedy() string {
 // the user's folder for an installed plugin, the project (P-2100). The error is an [*UnusableError].
 func Fallback(p *project.Project) (Scope, error) {
 	if v := p.Env[Variable]; v != "" {
-		return given(Variable, entries(filepath.SplitList(v)), p.Root, p.Env["HOME"])
+		return given(Variable, entries(fsys.SplitNamed(v)), p.Root, p.Env["HOME"])
 	}
 	switch list, err := readFile(p); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -132,12 +132,12 @@ func InProject(p *project.Project) bool {
 
 // Explicit returns the roots of run-tool --roots: paths that are separated by commas and relative to dir. The error
 // is an [*UnusableError].
-func Explicit(value, dir string) (Scope, error) {
+func Explicit(value, dir, home string) (Scope, error) {
 	paths := strings.Split(value, ",")
 	for i := range paths {
 		paths[i] = strings.TrimSpace(paths[i])
 	}
-	return given(Option, entries(paths), dir, "")
+	return given(Option, entries(paths), dir, home)
 }
 
 type entry struct{ path, name string }
@@ -177,14 +177,14 @@ func readFile(p *project.Project) ([]entry, error) {
 	return list, nil
 }
 
-// given returns the roots of a source. It returns an error for an empty list or an unusable root. "~" stands for
-// home, and relative paths are relative to dir.
+// given returns the roots of a source. It returns an error for an empty list or an unusable root. Paths are as in
+// [fsys.Named], and relative paths are relative to dir.
 func given(source string, list []entry, dir, home string) (Scope, error) {
 	s := Scope{Given: true}
 	for _, e := range list {
-		path := e.path
-		if home != "" && (path == "~" || strings.HasPrefix(path, "~/")) {
-			path = home + path[1:]
+		path, err := fsys.Named(e.path, home)
+		if err != nil {
+			return Scope{}, &UnusableError{Source: source, Err: err}
 		}
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)

@@ -84,7 +84,7 @@ func FromClient(result json.RawMessage) (list List, refused []Refused, ok bool) 
 	}
 	for e := range rawjson.Elements(entries) {
 		uri := rawjson.TextOf(e, "uri")
-		path, err := parseFileURI(uri)
+		path, err := fsys.PathOfURI(uri)
 		if err == nil {
 			path, err = canonical(path)
 		}

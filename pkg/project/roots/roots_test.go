@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
 )
 
@@ -40,13 +41,15 @@ func TestParseFileURI(t *testing.T) {
 		"file:/w":               "/w",
 		"file:///":              "/",
 		"file:///a%2e%2e/b":     "/a../b",
-		"http:///w":             errScheme, "": errScheme, "/w/a": errScheme, "files:///w": errScheme,
-		"file://": errNoPath, "file://localhost": errNoPath, "file:": errNoPath, "file:///a%00b": errNoPath,
-		"file:///a%zz":  errNoPath,
-		"file://host/w": errAuthority, "file://127.0.0.1/w": errAuthority, "file://user@localhost/w": errAuthority,
-		"file:w": errRelative, "file:./w": errRelative,
+		"http:///w":             fsys.ErrScheme, "": fsys.ErrScheme, "/w/a": fsys.ErrScheme, "files:///w": fsys.ErrScheme,
+		"file://": fsys.ErrNoPath, "file://localhost": fsys.ErrNoPath, "file:": fsys.ErrNoPath,
+		"file:///a%00b": fsys.ErrNoPath,
+		"file:///a%zz":  fsys.ErrNoPath,
+		"file://host/w": fsys.ErrAuthority, "file://127.0.0.1/w": fsys.ErrAuthority,
+		"file://user@localhost/w": fsys.ErrAuthority,
+		"file:w":                  fsys.ErrRelative, "file:./w": fsys.ErrRelative,
 	} {
-		got, err := parseFileURI(uri)
+		got, err := fsys.PathOfURI(uri)
 		if wantErr, isErr := want.(error); isErr {
 			if !errors.Is(err, wantErr) {
 				t.Errorf("%q: %q, %v", uri, got, err)
@@ -195,6 +198,10 @@ func TestFallback(t *testing.T) {
 		{"a path of two lines", "plain", variable("../two\nlines"), true, "",
 			"MCPBASH_ROOTS: path with a line break: {}/two\nlines"},
 		{"the file", "filed", project.Env{}, true, "filed/d data", ""},
+		{"URIs", "plain", variable("file://" + dir + "/data:FILE://localhost" + dir + "/more"), true, "data more", ""},
+		{"a URL", "plain", variable("https://h/x"), true, "", "MCPBASH_ROOTS: https://h/x is a URL, not a path"},
+		{"the home of another", "plain", variable("~bob/x"), true, "",
+			"MCPBASH_ROOTS: ~bob is not expanded; write the whole path, or ./~bob for a file of that name"},
 		{"the variable before the file", "lost", variable("~/data"), true, "data", ""},
 		{"a path of the file", "lost", project.Env{}, true, "",
 			"config/roots.json: path does not exist: {}/lost/none"},
@@ -233,15 +240,16 @@ func TestFallback(t *testing.T) {
 // CLI-801, CLI-807.
 func TestExplicit(t *testing.T) {
 	dir := place(t, map[string]string{"a/x": "", "b/x": ""})
-	scope, err := Explicit("a, "+dir+"/b,,"+dir+"/a/", dir)
+	scope, err := Explicit("a, "+dir+"/b,,"+dir+"/a/,file://"+dir+"/a,~/b", dir, dir)
 	if err != nil || scope.Paths() != dir+"/a\n"+dir+"/b" || !scope.Given {
 		t.Error(scope, err)
 	}
 	for value, want := range map[string]string{
 		"none": "--roots: path does not exist: " + dir + "/none", "a,none": "--roots: path does not exist: " + dir + "/none",
-		"": "--roots: names no directory", " ,": "--roots: names no directory",
+		"file://h/a": "--roots: file://h/a: Rejecting non-local file URI authority",
+		"":           "--roots: names no directory", " ,": "--roots: names no directory",
 	} {
-		if scope, err := Explicit(value, dir); err == nil || err.Error() != want {
+		if scope, err := Explicit(value, dir, dir); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, %v", value, scope, err)
 		}
 	}
@@ -252,7 +260,7 @@ func FuzzParseFileURI(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, uri string) {
-		path, err := parseFileURI(uri)
+		path, err := fsys.PathOfURI(uri)
 		if err == nil && (!filepath.IsAbs(path) || strings.ContainsRune(path, 0)) {
 			t.Fatalf("%q gives %q", uri, path)
 		}

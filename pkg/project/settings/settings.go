@@ -43,6 +43,7 @@ const (
 	Conf           // text in mcpb.conf
 	ConfOrEnv      // text in mcpb.conf or in the environment (CLI-1406)
 	Export         // set for scripts, and never read
+	Path           // the path of a file or directory (E-12)
 )
 
 // Find returns the variable with a name, or nil.
@@ -64,6 +65,15 @@ func ConfVariables() iter.Seq[*Variable] {
 			if v := &variables[i]; v.IsConf() && !yield(v) {
 				return
 			}
+		}
+	}
+}
+
+// Paths yields the names of variables with a path.
+func Paths(yield func(name string) bool) {
+	for i := range variables {
+		if variables[i].Kind == Path && !yield(variables[i].Name) {
+			return
 		}
 	}
 }

@@ -128,7 +128,7 @@ var hostile = map[string][]string{
 		"file:///dev/null", "file:///dev/zero", "file:///dev/stdin", "file:///dev/fd/0", "file:///sys/kernel",
 		"/proc/1/mem",
 		// Shell, home and globs are not expanded.
-		"~", "~/x", "~root/x", "file://~/x", "$HOME/x", "file://{T}/*/s.txt", "file://{T}/root[1]/s.txt",
+		"~", "~root/x", "$HOME/x", "file://{T}/*/s.txt", "file://{T}/root[1]/s.txt",
 		"file://{T}/{root1,root}/s.txt", "file://{T}/r*t/f.txt", "`id`", "$(id)", "; cat /etc/passwd", "|x", "-",
 		// Unicode that looks like dots and slashes.
 		"file://{T}/\u2025/secret.txt", "file://{T}\u2215root/f.txt", "file://{T}/root\u200b/f.txt",
@@ -174,6 +174,7 @@ var hostile = map[string][]string{
 
 	// Not a URI of a file at all (RES-81).
 	"!4": {
+		"~/x", "file://~/x", "%7e/x", // home is not expanded (E-12)
 		"", "\x00", "file://{T}/root/f.txt\x00", "file://{T}/root/f.txt%00", "file://{T}/root/f.txt%00.png",
 		"file://{T}/root/%00", "file://%00", "%00", "file://{T}/root/f.txt\x00.png", "file://{T}/secret.txt%00f.txt",
 		"file://{T}/root\x00/../secret.txt",

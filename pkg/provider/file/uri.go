@@ -8,7 +8,11 @@ import (
 	"mcp-bash/pkg/provider"
 )
 
-var errURI = &provider.Failure{Status: provider.Invalid, Message: "Invalid file URI"}
+var (
+	errURI  = &provider.Failure{Status: provider.Invalid, Message: "Invalid file URI"}
+	errHome = &provider.Failure{Status: provider.Invalid,
+		Message: "Invalid file URI: ~ is not expanded; write the whole path"}
+)
 
 // names returns the absolute, clean paths that a URI can mean, in the order in which they are
 // tried. plain is the index of the usual meaning: without query and fragment, and with escapes
@@ -30,6 +34,9 @@ func names(uri, dir string) (list []string, plain int, err error) {
 		decoded := unescape(name)
 		if strings.ContainsRune(decoded, 0) {
 			return nil, 0, errURI
+		}
+		if strings.HasPrefix(decoded, "~/") {
+			return nil, 0, errHome
 		}
 		list = append(list, absolute(decoded, dir))
 		if decoded != name {

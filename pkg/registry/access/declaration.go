@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -212,15 +213,13 @@ func Spell(entry string, program bool) string {
 	return clean
 }
 
-// Resolve returns the absolute path of an extra. A path that begins with "~/" is below
-// the home directory, and a relative path is below the project.
+// Resolve returns the absolute path of an extra, which is as in [fsys.Named]. A relative path is below the project, and
+// so is a text that names no path: nothing is there.
 func Resolve(path, project, home string) string {
-	switch {
-	case path == "~":
-		return filepath.Clean(home)
-	case strings.HasPrefix(path, "~/"):
-		return filepath.Join(home, path[2:])
-	case filepath.IsAbs(path):
+	if named, err := fsys.Named(path, home); err == nil {
+		path = named
+	}
+	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(project, filepath.FromSlash(path))

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/trust"
@@ -70,36 +71,54 @@ func (f *Files) TLS() *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,
 		NextProtos:         []string{"http/1.1"},
-		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return f.current() },
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return f.current(), nil },
+	}
+}
+
+// Usable returns an [*auth.Error] while no certificate of a client is accepted, because the list of authorities is
+// unusable.
+func (f *Files) Usable() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refresh()
+	if f.clients.fault == nil {
+		return nil
+	}
+	return &auth.Error{
+		Kind: auth.Unavailable, Reason: "the authorities of client certificates are unusable", Err: f.clients.fault,
 	}
 }
 
 // current returns the configuration of a handshake.
+func (f *Files) current() *tls.Config {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refresh()
+	return f.config
+}
+
+// refresh reads the files again if they have changed. The lock is held.
 //
 // A certificate that cannot be read leaves the old one in use, because its key is as good as before.
 // Programs that renew certificates replace the two files one after the other. A list of client
 // authorities that cannot be read lets nobody in, because the change may have removed one.
-func (f *Files) current() (*tls.Config, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if now := f.Now(); now.Sub(f.checked) >= interval {
-		f.checked = now
-		changed := f.check(&f.pair, f.readPair, "certificate "+f.Cert, "the old one stays in use")
-		if f.ClientCA != "" {
-			changed = f.check(&f.clients, f.readClients, "certificates for clients "+f.ClientCA,
-				"nobody is let in until it is corrected") || changed
-		}
-		if changed {
-			f.build()
-		}
+func (f *Files) refresh() {
+	now := f.Now()
+	if now.Sub(f.checked) < interval {
+		return
 	}
-	if f.clients.fault != nil {
-		return nil, errors.New("the certificates for clients are unusable")
+	f.checked = now
+	changed := f.check(&f.pair, f.readPair, "certificate "+f.Cert, "the old one stays in use")
+	if f.ClientCA != "" {
+		changed = f.check(&f.clients, f.readClients, "certificates for clients "+f.ClientCA,
+			"nobody is let in until it is corrected") || changed
 	}
-	return f.config, nil
+	if changed {
+		f.build()
+	}
 }
 
-// check reads files again if they have changed, and reports whether there is something new.
+// check reads files again if they have changed, and reports whether it did.
 func (f *Files) check(p *part, read func() error, name, consequence string) bool {
 	if p.fault == nil && p.unchanged() {
 		return false
@@ -117,7 +136,7 @@ func (f *Files) check(p *part, read func() error, name, consequence string) bool
 		f.Log(name + ": usable again")
 	}
 	p.logged = line
-	return err == nil
+	return true
 }
 
 // unchanged reports whether the files are certainly those that were read.
@@ -180,15 +199,14 @@ func (f *Files) readClients() (err error) {
 		return nil
 	}
 	defer func() { f.clients.fault = err }()
+	f.pool = x509.NewCertPool() // accepts nobody
 	texts, err := f.clients.texts(f.Now())
 	if err != nil {
 		return err
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(texts[0]) {
+	if !f.pool.AppendCertsFromPEM(texts[0]) {
 		return errors.New("no certificate in PEM")
 	}
-	f.pool = pool
 	return nil
 }
 
@@ -198,7 +216,7 @@ func (f *Files) build() {
 	f.config = &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, Certificates: []tls.Certificate{*f.cert},
 	}
-	if f.pool != nil {
+	if f.ClientCA != "" {
 		f.config.ClientCAs, f.config.ClientAuth = f.pool, tls.VerifyClientCertIfGiven
 		f.config.SessionTicketsDisabled = true // a resumed session would skip a new list of authorities
 	}

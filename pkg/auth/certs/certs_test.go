@@ -241,10 +241,16 @@ func TestClientCertificates(t *testing.T) {
 	}
 	s.write(t, "ca", []byte("x"))
 	s.time = s.time.Add(interval)
-	for _, client := range []*tls.Certificate{ada, stranger, nil} {
+	for _, client := range []*tls.Certificate{ada, stranger} {
 		if _, name, err := s.connect(t, a, client); err == nil {
 			t.Errorf("%q is let in with a broken list", name)
 		}
+	}
+	if _, name, err := s.connect(t, a, nil); name != "" || err != nil { // for health
+		t.Error(name, err)
+	}
+	if err := s.Usable(); err == nil || !strings.Contains(err.Error(), "authorities of client certificates") {
+		t.Error(err)
 	}
 	if len(s.log) != 1 || !strings.Contains(s.log[0], "nobody is let in") {
 		t.Error(s.log)

@@ -66,17 +66,44 @@ func (k *keys) current(now time.Time) int {
 	if k.set == nil || now.Sub(k.read) > expireKeys {
 		return -1
 	}
-	if now.Sub(k.read) > refreshKeys && now.Sub(k.tried) > pause && !k.refreshing() {
-		done := make(chan struct{})
-		k.refresh = done
-		go func() {
-			defer close(done)
-			ctx, cancel := context.WithTimeout(context.Background(), requestTime)
-			defer cancel()
-			k.update(ctx)
-		}()
+	if now.Sub(k.read) > refreshKeys {
+		k.refreshSoon(now)
 	}
 	return k.version
+}
+
+// refreshSoon refreshes the keys in the background, unless that was tried a moment ago. k.mu is locked.
+func (k *keys) refreshSoon(now time.Time) {
+	if now.Sub(k.tried) <= pause || k.refreshing() {
+		return
+	}
+	done := make(chan struct{})
+	k.refresh = done
+	go func() {
+		defer close(done)
+		ctx, cancel := context.WithTimeout(context.Background(), requestTime)
+		defer cancel()
+		k.update(ctx)
+	}()
+}
+
+// usable is [Verifier.Usable].
+func (k *keys) usable() error {
+	now := k.now()
+	if k.current(now) >= 0 {
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.refreshSoon(now)
+	return k.unavailable()
+}
+
+// unavailable returns the error while there are no keys. k.mu is locked.
+func (k *keys) unavailable() error {
+	return &auth.Error{
+		Kind: auth.Unavailable, Reason: "the OpenID provider does not answer, so tokens cannot be checked", Err: k.fault,
+	}
 }
 
 // refreshing reports whether a refresh runs in the background. k.mu is locked.
@@ -111,10 +138,7 @@ func (k *keys) find(ctx context.Context, id string) (found []jose.JSONWebKey, ve
 	if version < 0 {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		return nil, 0, &auth.Error{
-			Kind: auth.Unavailable, Reason: "the OpenID provider does not answer, so tokens cannot be checked",
-			Err: k.fault,
-		}
+		return nil, 0, k.unavailable()
 	}
 	return k.matching(id), version, nil
 }

@@ -107,6 +107,10 @@ func checkURL(text string) error {
 	return errors.New("it must begin with https://")
 }
 
+// Usable returns an [*auth.Error] while no token can be verified. Then it asks the provider again, in the background,
+// since nobody may send a token meanwhile.
+func (v *Verifier) Usable() error { return v.keys.usable() }
+
 // Authenticate verifies a token. A token that was verified a moment ago costs one hash.
 func (v *Verifier) Authenticate(ctx context.Context, c auth.Credential) (*auth.Identity, error) {
 	hash := sha256.Sum256([]byte(c.Token))

@@ -437,6 +437,24 @@ func TestProviderDown(t *testing.T) {
 	}
 }
 
+// H-235, H-4: a server whose provider does not answer asks it again, although nobody sends tokens.
+func TestUsable(t *testing.T) {
+	p := newProvider(t, public("1", newKey(t)))
+	p.down = true
+	v := p.open(t)
+	e, ok := errors.AsType[*auth.Error](v.Usable())
+	if !ok || e.Kind != auth.Unavailable {
+		t.Fatal(e)
+	}
+	p.set(func() { p.down = false })
+	p.pass(pause + 1)
+	v.Usable()
+	refreshed(v)
+	if err := v.Usable(); err != nil {
+		t.Error(err)
+	}
+}
+
 // H-235: a provider that cannot be right ends the start.
 func TestWrongProvider(t *testing.T) {
 	key := newKey(t)

@@ -143,11 +143,20 @@ func (f *File) Authenticate(_ context.Context, c auth.Credential) (*auth.Identit
 	return f.identify(sha256.Sum256([]byte(c.Token)))
 }
 
+// Usable returns an [*auth.Error] while no token is let in, because the file is unusable.
+func (f *File) Usable() error { return f.current().usable() }
+
+func (t *table) usable() error {
+	if t.fault == nil {
+		return nil
+	}
+	return &auth.Error{Kind: auth.Unavailable, Reason: "the token file of the server is unusable", Err: t.fault}
+}
+
 func (f *File) identify(hash Hash) (*auth.Identity, error) {
 	t := f.current()
-	if t.fault != nil {
-		return nil, &auth.Error{Kind: auth.Unavailable, Reason: "the token file of the server is unusable",
-			Err: t.fault}
+	if err := t.usable(); err != nil {
+		return nil, err
 	}
 	// Neither the random seed nor the comparison lets the time of a look-up depend on how much of a
 	// hash is right.

@@ -34,8 +34,23 @@ type Access struct {
 
 // A Gate lets requests in. It has everything of an [Access] that can fail at the start.
 type Gate struct {
-	guard *guard.Guard
-	log   func(line string)
+	guard  *guard.Guard
+	files  *certs.Files    // nil: without TLS
+	tokens *authenticators // nil: without tokens
+	log    func(line string)
+}
+
+// usable returns an [*auth.Error] while nobody can be let in.
+func (g *Gate) usable() error {
+	if g.files != nil {
+		if err := g.files.Usable(); err != nil {
+			return err
+		}
+	}
+	if g.tokens != nil {
+		return g.tokens.usable()
+	}
+	return nil
 }
 
 // NewGate opens the files of an access, and asks the OpenID provider for its keys. With a
@@ -52,11 +67,11 @@ func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) 
 		Certificates: a.ClientCA != "", Public: a.PublicURL != "", Log: guard.NewQuota(say).Line,
 	}
 	if a.Cert != "" {
-		files, err := certs.Open(certs.Config{Cert: a.Cert, Key: a.Key, ClientCA: a.ClientCA, Log: say})
-		if err != nil {
+		var err error
+		if g.files, err = certs.Open(certs.Config{Cert: a.Cert, Key: a.Key, ClientCA: a.ClientCA, Log: say}); err != nil {
 			return nil, err
 		}
-		l.tls = files.TLS()
+		l.tls = g.files.TLS()
 		l.URL = strings.Replace(l.URL, "http:", "https:", 1)
 	}
 	endpoint, err := a.endpoint(l)
@@ -68,7 +83,7 @@ func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) 
 		if list.file, err = tokenfile.Open(a.TokenFile, say); err != nil {
 			return nil, err
 		}
-		c.Auth = &list
+		g.tokens = &list
 	}
 	if a.OIDCIssuer != "" {
 		audience := a.OIDCAudience
@@ -79,9 +94,12 @@ func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) 
 			Log: say}); err != nil {
 			return nil, err
 		}
-		c.Auth, c.Resource = &list, &guard.Resource{URL: endpoint, Issuers: []string{a.OIDCIssuer}}
+		g.tokens, c.Resource = &list, &guard.Resource{URL: endpoint, Issuers: []string{a.OIDCIssuer}}
 	} else if endpoint != nil {
 		c.PublicOrigin = endpoint.Scheme + "://" + endpoint.Host
+	}
+	if g.tokens != nil {
+		c.Auth = g.tokens
 	}
 	g.guard, err = guard.New(c)
 	if errors.As(err, new(*guard.NoAuthenticationError)) {
@@ -144,6 +162,17 @@ func (a *authenticators) Authenticate(ctx context.Context, c auth.Credential) (*
 		return a.file.Authenticate(ctx, c)
 	}
 	return a.provider.Authenticate(ctx, c)
+}
+
+// usable returns an [*auth.Error] while no token is let in.
+func (a *authenticators) usable() (err error) {
+	if a.file != nil {
+		err = a.file.Usable()
+	}
+	if a.provider != nil && (a.file == nil || err != nil) {
+		err = a.provider.Usable()
+	}
+	return err
 }
 
 // remembered is how many identities and addresses the guard remembers, apart from those with

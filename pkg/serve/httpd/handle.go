@@ -1,6 +1,7 @@
 package httpd
 
 import (
+	"errors"
 	"io"
 	"net/http"
 
@@ -33,24 +34,38 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 		}
 	case "/healthz":
-		s.health(w, r, true)
+		s.health(w, r, "")
 	case "/readyz":
-		s.health(w, r, s.serving.Load())
+		s.health(w, r, s.unready())
 	default:
 		http.NotFound(w, r)
 	}
 }
 
-// health answers a probe (H-4).
-func (s *Server) health(w http.ResponseWriter, r *http.Request, ok bool) {
+// unready returns the reason why the server should get no requests, or "" (H-4).
+func (s *Server) unready() string {
+	if !s.serving.Load() {
+		return "the server stops"
+	}
+	if s.Gate == nil {
+		return ""
+	}
+	if e, ok := errors.AsType[*auth.Error](s.Gate.usable()); ok {
+		return "nobody can be let in: " + e.Reason
+	}
+	return ""
+}
+
+// health answers a probe, with a fault or "" (H-4).
+func (s *Server) health(w http.ResponseWriter, r *http.Request, fault string) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 		return
 	}
 	w.Header()["Cache-Control"] = s.values.noStore
-	if !ok {
-		http.Error(w, "the server stops", http.StatusServiceUnavailable)
+	if fault != "" {
+		http.Error(w, fault, http.StatusServiceUnavailable)
 		return
 	}
 	io.WriteString(w, "ok\n")

@@ -130,7 +130,7 @@ func (f *Forwarder) connect(ctx context.Context, to channel.Process, at string) 
 	if err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Now()) })
 	answer, err := greet(conn, target.Host, call.Hello())
 	if !stop() && err == nil {
 		err = ctx.Err()

@@ -45,6 +45,7 @@ type Config struct {
 	Debug     func() bool        // whether debug messages are logged
 	Notice    func(line string)  // prints a line on standard error
 	Stderr    io.Writer
+	ScriptLog script.StderrFunc // for the log (T-137)
 	// Entries, if not nil, are the tools. They replace those of the project's registry.
 	Entries []json.RawMessage
 	// ReadOnly prevents writes to the registry directory.
@@ -128,7 +129,7 @@ func New(c Config) *Engine {
 	e.Tools = tool.New(tool.Config{
 		Project: p, Find: e.Find, Near: e.Near, Level: e.Level, Policy: e.Policy, Runner: c.Runner, Common: e.Env,
 		Sandbox: e.Sandbox, State: c.State,
-		Log: c.Log, Debug: c.Debug, Stderr: c.Stderr,
+		Log: c.Log, Debug: c.Debug, Stderr: c.Stderr, ScriptLog: c.ScriptLog,
 	})
 	return e
 }
@@ -145,6 +146,7 @@ func (e *Engine) ResourceConfig() resource.Config {
 			FindPage: e.Lookup(kinds.UIResources), Files: e.Files,
 		},
 		Runner: e.Runner, Sandbox: e.Sandbox, Common: e.Env, State: e.State.Dir, Log: e.Log, Debug: e.Debug,
+		ScriptLog: e.ScriptLog,
 	}
 }
 

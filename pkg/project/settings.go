@@ -114,6 +114,7 @@ type Calls struct {
 	StderrTail              int // bytes
 	TimeoutCapture          bool
 	StreamStderr            bool
+	StderrTo                StderrTarget
 	FailureIsError          bool   // MCPBASH_TOOL_FAILURE_MODE=error
 	Validate                string // MCPBASH_TOOL_VALIDATE_ARGS: "true", "false" or ""
 	Adjust                  bool   // MCPBASH_TOOL_ADJUST_ARGS
@@ -314,6 +315,7 @@ func readCalls(env Env, output int) Calls {
 		StderrTail:              settings.Int(env, "MCPBASH_TOOL_STDERR_TAIL_LIMIT"),
 		TimeoutCapture:          settings.Bool(env, "MCPBASH_TOOL_TIMEOUT_CAPTURE"),
 		StreamStderr:            settings.Bool(env, "MCPBASH_TOOL_STREAM_STDERR"),
+		StderrTo:                stderrTarget(env),
 		FailureIsError:          settings.String(env, "MCPBASH_TOOL_FAILURE_MODE") == "error",
 		CompletionTimeout:       settings.Int(env, "MCPBASH_COMPLETION_TIMEOUT_SECS"),
 		ListedCompletionTimeout: settings.Int(env, "MCPBASH_COMPLETION_REGISTERED_TIMEOUT_SECS"),

@@ -190,6 +190,28 @@ func TestHTTPOperatorsLog(t *testing.T) {
 	if strings.Contains(body, "error") {
 		t.Error(body)
 	}
+	p.signals <- syscall.SIGTERM
+	p.ended(143)
+}
+
+// T-137: over HTTP, standard error of scripts goes to the operator by default, and to clients if a setting permits that.
+func TestHTTPStderr(t *testing.T) {
+	for target, want := range map[string]struct{ client, log bool }{
+		"": {log: true}, "auto": {log: true}, "log": {log: true}, "client": {client: true}, "both": {true, true},
+	} {
+		p := startHTTP(t, files(t, map[string]string{
+			"tools/hello/tool.sh": "echo note >&2; echo hi", "tools/hello/tool.meta.json": helloMeta,
+		}), project.Env{"MCPBASH_TOOL_STDERR": target})
+		_, body := p.call("hello")
+		if !strings.Contains(body, `hi\n`) || strings.Contains(body, `"stderr":"note"`) != want.client {
+			t.Errorf("%q: %s", target, body)
+		}
+		p.signals <- syscall.SIGTERM
+		p.ended(143)
+		if logged := strings.Contains(p.stderr.String(), "mcp-bash: tool 'hello': note\n"); logged != want.log {
+			t.Errorf("%q: %s", target, p.stderr)
+		}
+	}
 }
 
 // H-14: the header of a request reaches the tool, in both protocols and in batches.
@@ -218,6 +240,8 @@ func TestHTTPTraceContext(t *testing.T) {
 			t.Errorf("%s: %s", body, got)
 		}
 	}
+	p.signals <- syscall.SIGTERM
+	p.ended(143)
 }
 
 func closeAll(c net.Conn) {

@@ -323,11 +323,19 @@ func (st *starter) newProcess() (*process, error) {
 		return nil, err
 	}
 	log := protocol.NewLog(c, st.HTTP != nil)
+	if st.HTTP != nil {
+		p.ServeStrangers(p.Env)
+	}
+	var scripts script.StderrFunc
+	if p.Calls.StderrTo.Log {
+		scripts = console.NewScriptLog(c).Add
+	}
 	var e *engine.Engine
 	if !p.Minimal {
 		e = engine.New(engine.Config{
 			Project: p, State: st.state, Runner: st.runner, Home: st.home, Args: st.Args, Log: log.Send,
 			Debug: log.Debugging, Notice: func(line string) { c.Notice("%s", line) }, Stderr: st.Stderr,
+			ScriptLog: scripts,
 		})
 	}
 	server := protocol.NewServer(protocol.Config{

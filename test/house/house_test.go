@@ -57,6 +57,7 @@ var outside = map[string][]string{
 	"pkg/auth/oidc": {"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4"},
 	// in mcp-bash only
 	"pkg/serve/httpd/internal/guard": {"golang.org/x/time/rate"},
+	"pkg/protocol/console":           {"golang.org/x/time/rate"},
 
 	"pkg/provider/git":              {"github.com/pjbgf/sha1cd"},
 	"cmd/mcp-scaffold":              {"github.com/rogpeppe/go-internal/diff"},

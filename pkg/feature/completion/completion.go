@@ -26,11 +26,12 @@ type Config struct {
 	Referred func(ctx context.Context, uri string) (json.RawMessage, error)
 	Runner   *script.Runner
 	// Sandbox confines scripts. nil means that they are not confined.
-	Sandbox *sandbox.Sandbox
-	Common  project.Env    // variables for every script
-	State   *project.State // private directory for large values
-	Caller  *auth.Identity // of all requests; nil: it needed no credential
-	Log     mcp.LogFunc
+	Sandbox   *sandbox.Sandbox
+	Common    project.Env    // variables for every script
+	State     *project.State // private directory for large values
+	Caller    *auth.Identity // of all requests; nil: it needed no credential
+	Log       mcp.LogFunc
+	ScriptLog script.StderrFunc // for the log (T-137)
 }
 
 // Completions completes the arguments of one project. It is safe for concurrent use.

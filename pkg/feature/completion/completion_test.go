@@ -561,6 +561,21 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// T-137: strangers get only the reason of a failure, and the log gets everything.
+func TestStderrTarget(t *testing.T) {
+	b := newFixture(t, project.Env{"MCPBASH_TOOL_STDERR": "log"})
+	logged := ""
+	b.completions.ScriptLog = func(name string, stderr []byte) { logged += name + ": " + string(stderr) }
+	b.register(`for i in {1..200}; do echo "line $i" >&2; done; exit 1`)
+	got := b.ask("c", "")
+	if strings.Contains(got, "line 1\\n") || !strings.Contains(got, `line 200"`) || len(got) > 1300 {
+		t.Error(got)
+	}
+	if !strings.HasPrefix(logged, "completion ") || !strings.Contains(logged, ": line 1\n") {
+		t.Errorf("%.200q", logged)
+	}
+}
+
 // T-623: scripts that hang are ended, each with the timeout of its kind.
 func TestTimeLimits(t *testing.T) {
 	const hangs = "#!/bin/bash\nsleep 600\n"

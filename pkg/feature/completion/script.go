@@ -38,6 +38,7 @@ func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, er
 	hold.Apply(&spec)
 	res := c.Runner.Run(ctx, spec)
 	hold.Ended()
+	c.ScriptLog.Report("completion "+s.rel, res.Stderr)
 	if c.Project.Preserve {
 		c.preserve(q.name, &res)
 	}
@@ -103,8 +104,8 @@ func (c *Completions) failure(ctx context.Context, s *source, res *script.Result
 	case res.Cause != nil:
 		return res.Cause
 	case res.Status != 0:
-		message := cmp.Or(strings.TrimRight(string(res.Stderr), "\r\n"), "Completion provider failed")
-		return mcp.Errorf(mcp.CodeInternal, "%s", message)
+		reason := c.Project.Calls.StderrTo.Reason(strings.TrimRight(string(res.Stderr), "\r\n"))
+		return mcp.Errorf(mcp.CodeInternal, "%s", cmp.Or(reason, "Completion provider failed"))
 	}
 	return nil
 }

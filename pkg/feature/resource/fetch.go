@@ -97,6 +97,7 @@ func (r *Resources) run(ctx context.Context, t *target, file code.File, limit in
 	hold.Apply(&spec)
 	res := r.Runner.Run(ctx, spec)
 	hold.End()
+	r.ScriptLog.Report("provider "+t.provider, res.Stderr)
 	message := stderrText(res.Stderr)
 	switch {
 	case ctx.Err() != nil:

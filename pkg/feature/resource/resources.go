@@ -46,6 +46,8 @@ type Config struct {
 	Caller *auth.Identity // of all requests; nil: it needed no credential
 	Log    mcp.LogFunc
 	Debug  func() bool // reports whether debug messages are logged
+
+	ScriptLog script.StderrFunc // for the log (T-137)
 }
 
 // Resources reads the resources of one project. It is safe for concurrent use.

@@ -309,6 +309,9 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 	if c.trace != nil {
 		c.trace.finish(&res)
 	}
+	if !calls.StreamStderr {
+		t.ScriptLog.Report("tool '"+c.entry.name+"'", res.Stderr)
+	}
 	if t.Debug() {
 		t.Log(mcp.Debug, logger, fmt.Sprintf("Complete tool=%s exit=%d stdout_bytes=%d", c.entry.name, res.Status,
 			len(res.Stdout)))

@@ -137,7 +137,7 @@ func (c *call) timedOut(timeout *timeoutError, res *script.Result) *Result {
 	})
 	r.Status = timeoutStatus
 	if calls.TimeoutCapture {
-		r.stderr = c.tail(res.Stderr)
+		r.stderr = c.diagnostics(res.Stderr)
 	}
 	if !k.progress && !k.silent {
 		c.tools.Log(mcp.Warning, logger,
@@ -157,15 +157,16 @@ func (c *call) timedOut(timeout *timeoutError, res *script.Result) *Result {
 // beginFailure returns a result without texts, and its hint. The error is set if failures are errors. sent is the
 // part of standard output that the client may get.
 func (c *call) beginFailure(res *script.Result, value json.RawMessage, sent []byte) (*Result, string, error) {
-	tail := c.tail(res.Stderr)
-	message, _, _ := strings.Cut(tail, "\n")
+	message, _, _ := strings.Cut(c.reason(res.Stderr), "\n")
 	message = cmp.Or(strings.TrimRight(message, "\r"), toolFailed)
 	c.summarise(res, message, false)
-	hint, failure := c.hint(res, value), c.failureError(res, sent, tail, message)
+	hint, failure := c.hint(res, value), c.failureError(res, sent, message)
 	if c.tools.project.Calls.FailureIsError {
 		return nil, "", failure
 	}
-	return &Result{IsError: true, Failure: failure, Status: res.Status, name: c.entry.name, stderr: tail}, hint, nil
+	return &Result{
+		IsError: true, Failure: failure, Status: res.Status, name: c.entry.name, stderr: c.diagnostics(res.Stderr),
+	}, hint, nil
 }
 
 // failed returns the result of a script with another exit status than 0 (T-185 to T-187).
@@ -184,7 +185,7 @@ func (c *call) failed(res *script.Result) (*Result, error) {
 		r.structured = c.ownStructured(a.members)
 		c.warnOther(&a)
 	} else {
-		r.texts = failureTexts(sent, r.stderr)
+		r.texts = failureTexts(sent, c.reason(res.Stderr))
 		if rawjson.KindOf(a.value) == rawjson.Object && sent != nil {
 			r.structured = rawjson.Normal(a.value)
 		}
@@ -232,11 +233,11 @@ func failureTexts(stdout []byte, tail string) [][]byte {
 }
 
 // failureError returns the error that the Bash edition sends (T-187).
-func (c *call) failureError(res *script.Result, sent []byte, tail, message string) *mcp.Error {
+func (c *call) failureError(res *script.Result, sent []byte, message string) *mcp.Error {
 	if len(sent) > 0 {
 		return mcp.Errorf(mcp.CodeInternal, "%s", toolFailed).WithData(strings.TrimRight(validText(sent), "\r\n"))
 	}
-	e := mcp.Errorf(mcp.CodeInternal, "%s", message)
+	e, tail := mcp.Errorf(mcp.CodeInternal, "%s", message), c.diagnostics(res.Stderr)
 	var b rawjson.Builder
 	b.Object().Name("exitCode").Int(res.Status).Name("_meta").Object().Name("exitCode").Int(res.Status)
 	if tail != "" {
@@ -246,7 +247,7 @@ func (c *call) failureError(res *script.Result, sent []byte, tail, message strin
 	if tail != "" {
 		b.Name("stderrTail").String(tail)
 	}
-	if line := c.traceLine(); line != "" {
+	if line := c.traceLine(); line != "" && c.tools.project.Calls.StderrTo.Client {
 		b.Name("traceLine").String(line)
 	}
 	e.Data = b.End().Bytes()
@@ -257,7 +258,7 @@ func (c *call) failureError(res *script.Result, sent []byte, tail, message strin
 // the result. Other output becomes text and structured content, which is checked against the output
 // schema (T-195, T-196).
 func (c *call) succeeded(res *script.Result) (*Result, error) {
-	r := &Result{Status: res.Status, name: c.entry.name, stderr: c.tail(res.Stderr)}
+	r := &Result{Status: res.Status, name: c.entry.name, stderr: c.diagnostics(res.Stderr)}
 	a := c.reply(res.Stdout)
 	sent := a.sent(res.Stdout)
 	if a.members != nil {
@@ -301,7 +302,20 @@ func callToolResult(value json.RawMessage) []rawjson.Member {
 	return rawjson.Members(value)
 }
 
-// tail returns the end of standard error for results (T-134).
+// diagnostics returns the end of standard error for the members of a result or an error, if the client gets it (T-137).
+func (c *call) diagnostics(stderr []byte) string {
+	if !c.tools.project.Calls.StderrTo.Client {
+		return ""
+	}
+	return c.tail(stderr)
+}
+
+// reason returns the end of standard error for the text of a failure (T-137, T-186).
+func (c *call) reason(stderr []byte) string {
+	return c.tools.project.Calls.StderrTo.Reason(c.tail(stderr))
+}
+
+// tail returns the end of standard error (T-134).
 func (c *call) tail(stderr []byte) string {
 	calls := &c.tools.project.Calls
 	if !calls.StderrCapture {

@@ -31,7 +31,7 @@ func (c *call) programOutcome(res *script.Result) (*Result, error) {
 	if res.Status != 0 && !listed {
 		return c.programFailed(res)
 	}
-	r := &Result{Status: res.Status, name: c.entry.name, stderr: c.tail(res.Stderr)}
+	r := &Result{Status: res.Status, name: c.entry.name, stderr: c.diagnostics(res.Stderr)}
 	var value json.RawMessage
 	binary := rawjson.TextOf(c.entry.output, "type") == "binary"
 	switch stdout := res.Stdout; {
@@ -65,7 +65,7 @@ func (c *call) ownError(e *mcp.Error, res *script.Result) (*Result, error) {
 		return nil, e
 	}
 	r := failure("validation_error", "Invalid arguments: "+e.Message, nil)
-	r.Failure, r.name, r.Status, r.stderr = e, c.entry.name, res.Status, c.tail(res.Stderr)
+	r.Failure, r.name, r.Status, r.stderr = e, c.entry.name, res.Status, c.diagnostics(res.Stderr)
 	c.dropInvalid(r)
 	return r, nil
 }
@@ -197,8 +197,8 @@ func (c *call) programFailed(res *script.Result) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.stderr != "" {
-		r.texts = append(r.texts, []byte(r.stderr))
+	if tail := c.tail(res.Stderr); tail != "" {
+		r.texts = append(r.texts, []byte(tail))
 	}
 	if shown := excerpt(sent, maxFailureHead, maxFailureTail); shown != nil {
 		r.texts = append(r.texts, shown)

@@ -32,14 +32,15 @@ type Config struct {
 	Policy *policy.Policy
 	Runner *script.Runner
 	// Sandbox confines tools. nil means that they are not confined.
-	Sandbox *sandbox.Sandbox
-	Common  project.Env // variables for every script
-	State   *project.State
-	Results *results.Client // large results of the client; nil: they are not stored
-	Caller  *auth.Identity  // of all calls; nil: it needed no credential
-	Log     mcp.LogFunc
-	Debug   func() bool // reports whether debug messages are logged
-	Stderr  io.Writer   // receives copies of standard error if configured (T-136)
+	Sandbox   *sandbox.Sandbox
+	Common    project.Env // variables for every script
+	State     *project.State
+	Results   *results.Client // large results of the client; nil: they are not stored
+	Caller    *auth.Identity  // of all calls; nil: it needed no credential
+	Log       mcp.LogFunc
+	Debug     func() bool       // reports whether debug messages are logged
+	Stderr    io.Writer         // receives copies of standard error if configured (T-136)
+	ScriptLog script.StderrFunc // for the log (T-137)
 }
 
 // Tools calls the tools of one project. It is safe for concurrent use.

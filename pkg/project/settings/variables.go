@@ -219,6 +219,8 @@ var variables = []Variable{
 	{"MCPBASH_TOOL_FAILURE_MODE", Choice, "result error", 0, 0, "host→server",
 		"Shape of a failure a tool did not describe itself"},
 	{"MCPBASH_TOOL_POLICY_CONTEXT", Text, "", 0, 0, "cli→policy hook", "Chooses the wording of policy errors"},
+	{"MCPBASH_TOOL_STDERR", Choice, "auto client log both", 0, 0, "host→server",
+		"Destination of the standard error of scripts"},
 	{"MCPBASH_TOOL_STDERR_CAPTURE", Flag, "true", 0, 0, "host→server", "stderr tail in tool errors"},
 	{"MCPBASH_TOOL_STDERR_TAIL_LIMIT", Number, "4096", 0, 0, "host→server", "Size of the stderr tail in tool errors"},
 	{"MCPBASH_TOOL_STREAM_STDERR", True, "false", 0, 0, "cli (`run-tool --verbose`), host→server",

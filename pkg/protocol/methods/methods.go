@@ -177,7 +177,7 @@ func (p *Project) NewClient(c Config) *Client {
 			Project: e.Project, Registered: e.Lookup(kinds.Completions), Prompt: e.Lookup(kinds.Prompts),
 			Resource: e.Lookup(kinds.Resources), Referred: e.Referred,
 			Runner: e.Runner, Sandbox: e.Sandbox, Common: e.Env, State: e.State,
-			Caller: c.Caller, Log: log,
+			Caller: c.Caller, Log: log, ScriptLog: e.ScriptLog,
 		}),
 		Resources: resource.New(resources),
 	}

@@ -56,6 +56,17 @@ type Spec struct {
 	Extra map[int]uintptr
 }
 
+// A StderrFunc receives the standard error of a script that has ended. name is the script in messages, such as
+// "tool 'x'". It may be nil.
+type StderrFunc func(name string, stderr []byte)
+
+// Report passes on the standard error of a script.
+func (f StderrFunc) Report(name string, stderr []byte) {
+	if f != nil && len(stderr) > 0 {
+		f(name, stderr)
+	}
+}
+
 func (s *Spec) arguments() ([]string, error) {
 	argv := s.Argv
 	if argv == nil {

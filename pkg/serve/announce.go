@@ -5,11 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/bounds"
 	"mcp-bash/pkg/run/handoff"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/shell"
@@ -17,8 +19,8 @@ import (
 )
 
 // announce writes to standard error what the operator wants to know about the start (P-109, P-110,
-// P-602, P-2304, P-2400, E-2).
-func (s *process) announce(home string, o Options) {
+// P-602, P-1807, P-2304, P-2400, E-2).
+func (s *process) announce(home string, o Options, reduced []bounds.Reduction) {
 	p, notice := s.project, s.console.Notice
 	if p.Minimal {
 		if p.Forced {
@@ -61,6 +63,12 @@ func (s *process) announce(home string, o Options) {
 		}
 		notice("mcp-bash startup: transport=%s command=%s cwd=%s project_root=%s json_tool=%s", o.transport(),
 			shell.Quote(exe), shell.Quote(o.Dir), shell.Quote(p.Root), shell.Quote(tool))
+	}
+	if o.HTTP == nil && !p.Logging.Startup { // a single client rarely meets the defaults
+		reduced = slices.DeleteFunc(reduced, func(r bounds.Reduction) bool { return !r.Set })
+	}
+	for _, line := range bounds.Lines(reduced) {
+		notice("%s", line)
 	}
 	if p.CI && s.state.Logs != nil {
 		s.snapshot(o.Dir)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/run/capacity"
 	"mcp-bash/pkg/serve/httpd"
 )
 
@@ -31,7 +32,7 @@ type httpProcess struct {
 }
 
 // startHTTP serves a project at a socket.
-func startHTTP(t *testing.T, root string, env project.Env) *httpProcess {
+func startHTTP(t *testing.T, root string, env project.Env, change ...func(*Options)) *httpProcess {
 	t.Helper()
 	os.Mkdir(filepath.Join(root, "server.d"), 0o755)
 	dir, err := os.MkdirTemp("", "s") // the path of a socket is short
@@ -58,12 +59,14 @@ func startHTTP(t *testing.T, root string, env project.Env) *httpProcess {
 	p.client = &http.Client{Transport: &http.Transport{
 		DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", p.socket) },
 	}}
-	go func() {
-		p.code <- Serve(Options{
-			Env: full, Dir: root, Tree: func() project.Tree { return nil }, Stderr: p.stderr, Signals: p.signals,
-			HTTP: &httpd.Options{Addr: "unix:" + p.socket},
-		})
-	}()
+	o := Options{
+		Env: full, Dir: root, Tree: func() project.Tree { return nil }, Stderr: p.stderr, Signals: p.signals,
+		HTTP: &httpd.Options{Addr: "unix:" + p.socket},
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	go func() { p.code <- Serve(o) }()
 	p.await("a server", func() bool { return strings.Contains(p.stderr.String(), "serving unix:"+p.socket+"\n") })
 	return p
 }
@@ -320,4 +323,48 @@ func TestHTTPAddress(t *testing.T) {
 	if _, err := os.Stat(file); err != nil {
 		t.Error(err)
 	}
+}
+
+// P-1807, H-223: the limits follow from what the system allows, and the start reports them. More idle connections than
+// the derived limit keep no client out.
+func TestLimitsOfTheSystem(t *testing.T) {
+	p := startHTTP(t, files(t, map[string]string{
+		"tools/hello/tool.sh":        "#!/bin/sh\nhead -c 300000 /dev/zero | tr '\\0' x\n",
+		"tools/hello/tool.meta.json": `{"name":"hello","description":"d","inputSchema":{"type":"object"}}`,
+	}), project.Env{"MCPBASH_HTTP_MAX_STREAMS": "4000", "MCPBASH_LARGE_RESULT_BYTES": "1000"}, func(o *Options) {
+		o.Capacity = func(dir string) capacity.Capacity {
+			if dir != o.Env["TMPDIR"] {
+				t.Errorf("the space of %s", dir)
+			}
+			return capacity.Capacity{Files: 100, Temp: capacity.Space{Dir: dir, Free: 1 << 20}}
+		}
+	})
+	for _, want := range []string{
+		"mcp-bash: MCPBASH_HTTP_MAX_STREAMS is 4000, but this system allows 25 (100 open files, ulimit -n); 25 applies\n",
+		"mcp-bash: limits of this system: MCPBASH_MAX_CONCURRENT_REQUESTS=1, MCPBASH_HTTP_MAX_CONNECTIONS=8 " +
+			"(100 open files, ulimit -n); MCPBASH_LARGE_RESULT_SERVER_BYTES=524288 (1.0M free in " + p.tmp + ")\n",
+	} {
+		if !strings.Contains(p.stderr.String(), want) {
+			t.Errorf("%s\nwant %s", p.stderr, want)
+		}
+	}
+	var idle []net.Conn
+	for range 30 {
+		c, err := net.Dial("unix", p.socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		idle = append(idle, c)
+	}
+	// A stored result may have a quarter of the stored bytes, so this one is too large.
+	if status, body := p.call("hello"); status != 200 || !strings.Contains(body, "output_too_large") {
+		t.Errorf("%d %.2000s", status, body)
+	}
+	idle[0].SetReadDeadline(time.Now().Add(patience))
+	if n, err := idle[0].Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("the oldest connection stays: %d %v", n, err)
+	}
+	p.signals <- syscall.SIGTERM
+	p.ended(128 + int(syscall.SIGTERM))
 }

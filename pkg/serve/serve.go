@@ -13,6 +13,7 @@ import (
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/protocol/console"
+	"mcp-bash/pkg/run/capacity"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/serve/httpd"
 	"mcp-bash/pkg/serve/stdio"
@@ -26,9 +27,10 @@ type Options struct {
 	Placeholders []string
 	Tree         func() project.Tree // the files in the binary
 	Stderr       io.Writer
-	Streams      stdio.Streams    // nil: those of the process
-	HTTP         *httpd.Options   // nil: serve one client over Streams
-	Signals      <-chan os.Signal // nil: those of the process
+	Streams      stdio.Streams                      // nil: those of the process
+	HTTP         *httpd.Options                     // nil: serve one client over Streams
+	Signals      <-chan os.Signal                   // nil: those of the process
+	Capacity     func(dir string) capacity.Capacity // nil: of this system
 
 	Debug  bool     // mcp-bash debug (P-2500)
 	NDJSON bool     // the record of a debug run is one object a line (CLI-1302)

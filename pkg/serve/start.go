@@ -18,10 +18,12 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/bounds"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/protocol/console"
+	"mcp-bash/pkg/run/capacity"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/serve/httpd"
@@ -48,6 +50,7 @@ type starter struct {
 	replica   protocol.Replica
 	state     *project.State
 	home      *project.Home
+	reduced   []bounds.Reduction
 }
 
 func newStarter(o Options) *starter {
@@ -73,6 +76,7 @@ func (st *starter) start() (*process, error) {
 		st.readReplica,
 		func() error { return st.project.Token.Check() },
 		st.openState,
+		st.fit,
 		st.awaitHome,
 	} {
 		if err := step(); err != nil {
@@ -84,7 +88,7 @@ func (st *starter) start() (*process, error) {
 		return nil, st.undo(err)
 	}
 	takeLibraryLog(p.console)
-	p.announce(st.home.Dir, st.Options)
+	p.announce(st.home.Dir, st.Options, st.reduced)
 	return p, nil
 }
 
@@ -305,6 +309,24 @@ func (st *starter) openState() error {
 		return cli.Failf(cli.CodeInternal, "mcp-bash: unable to create state directory: %s\n%v", dir, err)
 	}
 	st.state = state
+	return nil
+}
+
+// fit reduces the limits that are too high for the system (P-1807).
+func (st *starter) fit() error {
+	p, dir := st.project, st.state.Dir
+	if _, err := os.Stat(dir); err != nil { // no script has created it yet
+		dir = filepath.Dir(dir)
+	}
+	read := capacity.Read
+	if st.Capacity != nil {
+		read = st.Capacity
+	}
+	env := p.Env.Clone()
+	st.reduced = bounds.Fit(env, read(dir), bounds.Use{HTTP: st.HTTP != nil, Forwards: len(st.replica.Keys) > 0})
+	if st.reduced != nil {
+		p.Env, p.Settings = env, project.ReadSettings(env, p.Dirs)
+	}
 	return nil
 }
 

@@ -22,6 +22,7 @@ import (
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/run/capacity"
 )
 
 // A Project is a project as all clients of a process see it. Its lists are prepared once for all.
@@ -96,6 +97,9 @@ func (p *Project) newTools(caller *auth.Identity, permission string, anySchema b
 	return l
 }
 
+// mostResults returns how many results are stored. Each has an open file (LR-21).
+func mostResults() int { return max(1, min(256, capacity.PartsOf(capacity.Files()).Results)) }
+
 // NewProject returns the project that an engine runs.
 func NewProject(e *engine.Engine, self Replica) *Project {
 	p := e.Project
@@ -104,7 +108,7 @@ func NewProject(e *engine.Engine, self Replica) *Project {
 		engine: e, skills: skill.Open(skill.Dir(p.Root), d.ResourcesTTL, e.Log),
 		results: results.NewStore(results.Config{
 			Dir: e.State.Root, MaxBytes: p.Calls.LargeMax, ClientMax: p.Calls.LargeClientMax,
-			ServerMax: p.Calls.LargeServerMax, Keep: p.Calls.LargeKeep, MaxResults: 256,
+			ServerMax: p.Calls.LargeServerMax, Keep: p.Calls.LargeKeep, MaxResults: mostResults(),
 			Owner: self.owner(),
 		}),
 		prompts: &list{

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"mcp-bash/pkg/run/capacity"
 )
 
 // A Pool hands out hand-off directories below a private directory.
@@ -48,16 +50,22 @@ func (c *Cache) Pool(path string, private func() (*os.Root, error)) *Pool {
 // files.
 const perDir = 8
 
-// idleWithin returns how many idle directories use a quarter of the descriptors.
-func idleWithin(descriptors uint64) int { return int(max(1, min(descriptors/4/perDir, 1000))) }
+// FilesOfScript is the number of descriptors of a running script: its directory, exit status, output, wait set, waker,
+// lifeline and confinement.
+const FilesOfScript = perDir + 7
 
-const mostWaiting = 1000
+// mostScripts limits the directories and scripts where the descriptors allow more.
+const mostScripts = 1000
 
-// waitingWithin returns how many waiting scripts use a quarter of the descriptors.
-func waitingWithin(descriptors uint64) int {
-	const perScript = perDir + 7 // exit status, output, wait set, waker, lifeline and confinement
-	return int(max(1, min(descriptors/4/perScript, mostWaiting)))
-}
+// idleWithin returns how many directories there are with as many scripts as may run, if the process can have a number
+// of files open.
+func idleWithin(files int) int { return within(capacity.PartsOf(files).Running) }
+
+// MostWaiting returns how many scripts may wait for their clients at the same time, given this process's limit on open
+// files. As many may belong to long-running calls. Other scripts must be able to start.
+var MostWaiting = sync.OnceValue(func() int { return within(capacity.PartsOf(capacity.Files()).Waiting) })
+
+func within(files int) int { return max(1, min(files/FilesOfScript, mostScripts)) }
 
 // idleTrust is how long an idle directory is assumed to be unchanged. Cleaners of temporary
 // files remove single files that are days old.

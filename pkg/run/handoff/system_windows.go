@@ -4,10 +4,6 @@ package handoff
 // are not reused.
 func MostIdle() int { return 1 }
 
-// MostWaiting returns how many scripts may wait at the same time. Windows does not limit
-// descriptors.
-func MostWaiting() int { return mostWaiting }
-
 const nonblock = 0
 
 // Wake does nothing. Windows has no FIFOs, so scripts poll for answers.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"mcp-bash/pkg/run/capacity"
 )
 
 // A leftGroup is the process group of an ended script that still has members (T-48).
@@ -26,17 +28,11 @@ func (g *leftGroup) exists() bool {
 
 // mostTied returns the maximum number of lifelines of remaining groups. The oldest lifelines are closed. A group
 // without a lifeline survives a SIGKILL of this process.
-var mostTied = sync.OnceValue(func() int {
-	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
-		return 1
-	}
-	return tiedWithin(uint64(limit.Cur))
-})
+var mostTied = sync.OnceValue(func() int { return tiedWithin(capacity.Files()) })
 
-// tiedWithin returns how many lifelines use a 32nd of the descriptors. Each needs two. On a busy machine, scripts that
-// are killed at once all leave such groups, and other scripts must be able to start (T-53).
-func tiedWithin(descriptors uint64) int { return int(max(1, min(descriptors/64, 32))) }
+// tiedWithin returns the maximum number of lifelines, given a limit on open files. Each needs two. On a busy machine,
+// scripts that are killed at once all leave such groups, and other scripts must be able to start (T-53).
+func tiedWithin(files int) int { return max(1, min(capacity.PartsOf(files).Left/2, 32)) }
 
 // Remaining processes get some time to end before they are reported, such as the last program of a
 // pipeline. The checks become less frequent.

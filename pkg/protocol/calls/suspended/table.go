@@ -92,7 +92,7 @@ var (
 	errTooMany  = errors.New("more calls waited for their client than " + maxSetting + " allows")
 	errTooLarge = errors.New("the calls that waited for their client took more memory than " +
 		"MCPBASH_MAX_PENDING_BYTES allows")
-	errTooManyFiles = errors.New("the calls that waited for their client took a quarter of the open files " +
+	errTooManyFiles = errors.New("the calls that waited for their client took an eighth of the open files " +
 		"that are allowed (ulimit -n)")
 )
 

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"container/list"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"sync"
@@ -45,9 +46,15 @@ func (c *Connections) State(conn net.Conn, state http.ConnState) {
 		delete(c.open, conn)
 	}
 	c.mu.Unlock()
-	if victim != nil {
-		go victim.Close() // TLS may wait for the client
+	if victim == nil {
+		return
 	}
+	// The descriptor is free before the next connection is accepted. So Close must not wait for the client, as that of
+	// TLS can.
+	if secure, ok := victim.(*tls.Conn); ok {
+		victim = secure.NetConn()
+	}
+	victim.Close()
 }
 
 // Unused returns the connections without a request.

@@ -51,7 +51,7 @@ func lines(screen string) string {
 // CLI-803, CLI-115: a result a person can read, whatever the tool prints.
 func TestResultOnATerminal(t *testing.T) {
 	root := project(t, map[string]string{
-		"text": `printf 'plain\x1b[2Jtext'`,
+		"text": `printf 'plain\x07text'`,
 		"json": `mcp_emit_json '{"n":1,"list":[1,2]}'; echo from stderr >&2`,
 		"full": `echo '{"content":[{"type":"text","text":"hi"},{"type":"image","data":"aGkhIQ==","mimeType":"image/png"},` +
 			`{"type":"resource","resource":{"uri":"file:///x","mimeType":"text/plain","text":"inside\n"}},` +
@@ -64,7 +64,7 @@ func TestResultOnATerminal(t *testing.T) {
 		code int
 		text string
 	}{
-		"text": {0, "plain\\u001b[2Jtext\n"},
+		"text": {0, "plain\\u0007text\n"},
 		"json": {0, "{\n  \"n\": 1,\n  \"list\": [\n    1,\n    2\n  ]\n}\n" +
 			"run-tool: standard error of json:\nfrom stderr\n"},
 		"full": {0, "hi\n[image, image/png, 4 bytes]\n[file:///x, text/plain]\ninside\n[y: file:///y]\n{\n  \"k\": 1\n}\n" +

@@ -24,7 +24,7 @@ func (p *Project) ProviderBase(common Env, also ...string) Env {
 		base.Default("TMPDIR", "/tmp")
 		base.Default("TMP", base["TMPDIR"])
 		base.Default("TEMP", base["TMPDIR"])
-		base.Default("LANG", "C")
+		base.Default("LANG", defaultLocale())
 		base.Default("LC_ALL", base["LANG"])
 	}
 	maps.Copy(base, common)

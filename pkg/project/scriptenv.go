@@ -58,7 +58,7 @@ func (p *Project) ToolBase(rule *scriptenv.Rule) Env {
 		base.Default("PATH", "/usr/bin:/bin")
 		base.Default("HOME", p.Root)
 		base.Default("TMPDIR", "/tmp")
-		base.Default("LANG", "C")
+		base.Default("LANG", defaultLocale())
 		if bash := script.LookPath("bash", base["PATH"]); bash != "" {
 			base.Default("SHELL", bash) // otherwise Bash asks the user database at every start
 		}

@@ -291,3 +291,27 @@ func TestLongestLine(t *testing.T) {
 		t.Errorf("%.200s", got)
 	}
 }
+
+// T-238: both protocols know the name of the client.
+func TestNamedClients(t *testing.T) {
+	const (
+		info = `{"name":"claude-code","version":"1"}`
+		text = `{"content":[{"type":"image","data":"aGk=","mimeType":"image/png"}],` +
+			`"structuredContent":{"a":1},"isError":false}`
+	)
+	list := map[string]string{"tools/x/tool.sh": "#!/bin/bash\necho '" + text + "'\n"}
+	c := start(t, files(t, list), nil)
+	if got := c.ask("tools/call", `"name":"x"`); !strings.Contains(got, "structuredContent") {
+		t.Errorf("stateless, another client: %s", got)
+	}
+	got := c.ask("tools/call", `"name":"x"`, `,"io.modelcontextprotocol/clientInfo":`+info)
+	if strings.Contains(got, "structuredContent") || !strings.Contains(got, "image/png") {
+		t.Errorf("stateless: %s", got)
+	}
+	c = start(t, files(t, list), nil)
+	c.request("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":`+info+`}`)
+	c.send(message("", "notifications/initialized", ""))
+	if got := c.call("x", "{}"); strings.Contains(got, "structuredContent") || !strings.Contains(got, "image/png") {
+		t.Errorf("handshake: %s", got)
+	}
+}

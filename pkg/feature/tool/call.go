@@ -18,6 +18,7 @@ import (
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/run/scriptenv"
 	"mcp-bash/pkg/sandbox"
+	"mcp-bash/pkg/wire/known"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -115,7 +116,11 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 		cleanup()
 		return nil, err
 	}
+	if c.entry.outputSchema == nil && known.Find(r.Client.Name).StructuredAlone && result.hasFiles() {
+		result.structured = nil // T-238
+	}
 	result.cleanup, result.left, result.adjusted = cleanup, res.Left != 0, c.adjusted
+	result.keepColors = c.entry.keepColors
 	return result, nil
 }
 

@@ -22,6 +22,7 @@ type entry struct {
 	output          json.RawMessage // the output of the program that the tool runs, or nil
 
 	longRunning bool
+	keepColors  bool
 }
 
 func parseEntry(item json.RawMessage) entry {
@@ -48,6 +49,8 @@ func parseEntry(item json.RawMessage) entry {
 			}
 		case `"longRunning"`:
 			e.longRunning = true
+		case `"keepColors"`:
+			e.keepColors = rawjson.True(value)
 		case `"requires"`:
 			e.requires = value
 		case `"validateInput"`:

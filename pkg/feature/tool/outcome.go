@@ -11,8 +11,10 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/ansi"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -28,6 +30,8 @@ const toolFailed = "Tool failed"
 // outcome returns the response for the end of the script, by the first matching row of T-180.
 func (c *call) outcome(res *script.Result) (*Result, error) {
 	calls := &c.tools.project.Calls
+	printed, reported := len(res.Stdout), len(res.Stderr)
+	c.removeColors(res)
 	if e := c.errorFile(); e != nil {
 		return c.ownError(e, res)
 	}
@@ -36,11 +40,11 @@ func (c *call) outcome(res *script.Result) (*Result, error) {
 	switch {
 	case errors.Is(res.Cause, script.ErrStdoutLimit):
 		c.tools.Log(mcp.Err, logger, fmt.Sprintf("Tool %s output %d bytes exceeds limit %d", c.entry.name,
-			len(res.Stdout), c.maxStdout()))
+			printed, c.maxStdout()))
 		return c.tooLarge(res, fmt.Sprintf("Tool output exceeded %d bytes", c.maxStdout()), largeOutput)
 	case errors.Is(res.Cause, script.ErrStderrLimit):
 		c.tools.Log(mcp.Err, logger, fmt.Sprintf("Tool %s stderr %d bytes exceeds limit %d", c.entry.name,
-			len(res.Stderr), calls.MaxStderr))
+			reported, calls.MaxStderr))
 		return c.tooLarge(res, fmt.Sprintf("Tool stderr exceeded %d bytes", calls.MaxStderr), largeStderr)
 	case errors.As(res.Cause, &lost):
 		e := mcp.Errorf(mcp.CodeInternal, "Tool '%s' cannot be given its client's answer", c.entry.name)
@@ -57,6 +61,18 @@ func (c *call) outcome(res *script.Result) (*Result, error) {
 		return c.failed(res)
 	}
 	return c.succeeded(res)
+}
+
+// removeColors removes colors and other control sequences of terminals from what a script printed, unless the tool
+// keeps them (T-137).
+func (c *call) removeColors(res *script.Result) {
+	if c.entry.keepColors {
+		return
+	}
+	if c.entry.output == nil || media.IsText(res.Stdout) {
+		res.Stdout = ansi.Strip(res.Stdout)
+	}
+	res.Stderr = ansi.Strip(res.Stderr)
 }
 
 // tooLarge returns the outcome of a script whose output exceeded a limit (T-131, T-132).
@@ -89,6 +105,9 @@ func (c *call) errorFile() *mcp.Error {
 		message, ok := rawjson.Text(rawjson.Get(v, "message"))
 		code, isInt := integer(rawjson.Get(v, "code"))
 		if ok && isInt {
+			if !c.entry.keepColors {
+				message = string(ansi.Strip([]byte(message)))
+			}
 			return &mcp.Error{Code: code, Message: message, Data: dataOf(v)}
 		}
 	}
@@ -266,6 +285,9 @@ func (c *call) succeeded(res *script.Result) (*Result, error) {
 		r.structured = c.ownStructured(a.members)
 	} else {
 		r.texts = [][]byte{sent}
+		if text := c.stderrText(res); text != "" && len(bytes.TrimSpace(sent)) == 0 {
+			r.texts[0] = []byte(text)
+		}
 		if c.mayStructure(a.value) {
 			r.structured = rawjson.Normal(a.value)
 		}
@@ -328,6 +350,15 @@ func (c *call) tail(stderr []byte) string {
 		stderr = stderr[cut:]
 	}
 	return strings.TrimRight(strings.ReplaceAll(validText(stderr), "\x00", ""), "\r\n")
+}
+
+// stderrText returns the tail as the text of a result, or "".
+func (c *call) stderrText(res *script.Result) string {
+	tail := c.tail(res.Stderr)
+	if cut := len(res.Stderr) - c.tools.project.Calls.StderrTail; tail != "" && cut > 0 {
+		return fmt.Sprintf("[%d bytes left out]\n%s", cut, tail)
+	}
+	return tail
 }
 
 func validText(b []byte) string {

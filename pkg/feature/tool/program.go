@@ -78,10 +78,7 @@ func (c *call) silentTexts(text string, res *script.Result) (texts [][]byte) {
 	if text != "" {
 		texts = append(texts, []byte(text))
 	}
-	if tail := c.tail(res.Stderr); tail != "" {
-		if cut := len(res.Stderr) - c.tools.project.Calls.StderrTail; cut > 0 {
-			tail = fmt.Sprintf("[%d bytes left out]\n%s", cut, tail)
-		}
+	if tail := c.stderrText(res); tail != "" {
 		texts = append(texts, []byte(tail))
 	}
 	switch {

@@ -1,10 +1,12 @@
 package tool
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/json/schema"
+	"mcp-bash/pkg/text/ansi"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -24,6 +26,7 @@ type Result struct {
 	structured json.RawMessage // nil if absent
 	noMeta     bool            // nothing ran, so there is no _meta
 	stderr     string          // end of standard error, or ""
+	keepColors bool            // of the texts that the tool printed in its own result
 	left       bool            // a process of the script still runs
 	adjusted   []schema.Adjustment
 	cleanup    func() // releases the files of the call; may be nil
@@ -91,12 +94,8 @@ func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 }
 
 func (r *Result) appendContent(b *rawjson.Builder) {
-	for _, m := range r.own {
-		if m.Name == "content" {
-			for item := range rawjson.Elements(m.Value) {
-				b.Raw(rawjson.Normal(item))
-			}
-		}
+	for item := range rawjson.Elements(ownContent(r.own)) {
+		b.Raw(r.ownItem(rawjson.Normal(item)))
 	}
 	for _, text := range r.texts {
 		b.Object().Name("type").String("text").Name("text").Text(text).End()
@@ -104,6 +103,34 @@ func (r *Result) appendContent(b *rawjson.Builder) {
 	for _, item := range r.embedded {
 		b.Raw(item)
 	}
+}
+
+// ownItem returns an item that the tool printed, without colors in its text (T-137).
+func (r *Result) ownItem(item json.RawMessage) json.RawMessage {
+	if r.keepColors || !bytes.Contains(bytes.ToLower(item), []byte(`\u001b`)) || rawjson.TextOf(item, "type") != "text" {
+		return item
+	}
+	text := ansi.Strip([]byte(rawjson.TextOf(item, "text")))
+	return rawjson.With(item, "text", rawjson.AppendString(nil, text))
+}
+
+// hasFiles reports whether the content has items other than texts.
+func (r *Result) hasFiles() bool {
+	for item := range rawjson.Elements(ownContent(r.own)) {
+		if rawjson.TextOf(item, "type") != "text" {
+			return true
+		}
+	}
+	return len(r.embedded) > 0
+}
+
+func ownContent(own []rawjson.Member) json.RawMessage {
+	for _, m := range own {
+		if m.Name == "content" {
+			return m.Value
+		}
+	}
+	return nil
 }
 
 // legacyUI is the deprecated name of _meta.ui.resourceUri (T-251).

@@ -183,6 +183,93 @@ func TestOutcome(t *testing.T) {
 	})
 }
 
+// T-195: a tool that prints only on standard error.
+func TestOnlyStandardError(t *testing.T) {
+	const said = `echo "3 files checked, none changed" >&2`
+	for _, tc := range []struct {
+		body, want string
+		entry      []string
+		env        project.Env
+	}{
+		{said, "3 files checked, none changed", nil, nil},
+		{"echo; " + said, "3 files checked, none changed", nil, nil},
+		{"echo answer; " + said, "answer\n", nil, nil},
+		{said, "[20 bytes left out]\ne changed", nil, project.Env{"MCPBASH_TOOL_STDERR_TAIL_LIMIT": "10"}},
+		{said, "", nil, project.Env{"MCPBASH_TOOL_STDERR_CAPTURE": "false"}},
+		{said, outputEmpty, []string{`"outputSchema":{"type":"object"}`}, nil},
+		{":", "", nil, nil},
+	} {
+		b := newFixture(t, tc.env)
+		if got := b.run(tc.body, tc.entry...); textOf(t, got) != tc.want ||
+			strings.Contains(got, `"isError":true`) != (tc.entry != nil) {
+			t.Errorf("%s %v: %s", tc.body, tc.env, got)
+		}
+	}
+}
+
+// T-137: colors and other sequences for terminals are removed from texts, unless the tool keeps them.
+func TestColors(t *testing.T) {
+	const red = `\x1b[31mred\x1b(B\x1b[m`
+	for _, tc := range []struct{ body, entry, want string }{
+		{`printf '` + red + `'`, "", `"text":"red"`},
+		{`printf '` + red + `' >&2`, "", `"text":"red"}],"isError":false,"_meta":{"exitCode":0,"stderr":"red"}`},
+		{`printf '` + red + `'; printf '` + red + `' >&2; exit 3`, "", `"text":"red"},{"type":"text","text":"red"}`},
+		{`printf '{\x1b[1m"a"\x1b[0m:\x1b[32m1\x1b[0m}'`, "", `"structuredContent":{"a":1}`},
+		{`echo '{"content":[{"type":"text","text":"\u001b[31mred"},{"type":"x","text":"\u001b[31m"}],"isError":true}'`, "",
+			`"content":[{"type":"text","text":"red"},{"type":"x","text":"\u001b[31m"}]`},
+		{`echo '{"code":-32010,"message":"\u001B[31mred"}' >"$MCP_TOOL_ERROR_FILE"`, "", `"message":"red"`},
+		{`printf '` + red + `'`, `"keepColors":true`, `"text":"\u001b[31mred\u001b(B\u001b[m"`},
+		{`echo '{"content":[{"type":"text","text":"\u001b[31mred"}],"isError":true}'`, `"keepColors":true`,
+			`"text":"\u001b[31mred"`},
+		{`printf '` + red + `'`, `"output":{}`, `"text":"red"`},
+		{`printf '` + red + `'; exit 3`, `"output":{}`, `"text":"red"`},
+		{`printf '` + red + `\0'`, `"output":{"type":"binary"}`, `"blob":"G1szMW1yZWQbKEIbW20A"`},
+	} {
+		b := newFixture(t, nil)
+		more := []string{tc.entry}
+		if tc.entry == "" {
+			more = nil
+		}
+		if got := b.run(tc.body, more...); !strings.Contains(got, tc.want) {
+			t.Errorf("%s %s: %s", tc.body, tc.entry, got)
+		}
+	}
+}
+
+// T-238: a client that shows structured content alone gets the files of a result.
+func TestClientsThatLoseFiles(t *testing.T) {
+	const (
+		attach = `echo '{"title":"minutes"}'; echo '["minutes.md"]' >"$MCP_TOOL_RESOURCES_FILE"`
+		image  = `echo '{"content":[{"type":"text","text":"t"},{"type":"image","data":"aGk=","mimeType":"image/png"}],` +
+			`"structuredContent":{"a":1},"isError":false}'`
+		schema = `"outputSchema":{"type":"object"}`
+	)
+	for _, tc := range []struct {
+		client, body, entry string
+		structured          bool
+	}{
+		{"claude-code", attach, "", false}, {"codex-mcp-client", attach, "", false}, {"opencode", image, "", false},
+		{"claude-code", image, "", false}, {"claude-code", attach, schema, true}, {"claude-ai", attach, "", true},
+		{"", attach, "", true}, {"claude-code", `echo '{"title":"minutes"}'`, "", true},
+	} {
+		b := newFixture(t, nil)
+		if err := os.WriteFile(filepath.Join(b.root, "minutes.md"), []byte("# Minutes\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		more := []string{tc.entry}
+		if tc.entry == "" {
+			more = nil
+		}
+		b.add("t", tc.body, more...)
+		got := b.call(&Request{Name: "t", Client: mcp.Capabilities{Name: tc.client},
+			Roots: roots.Scope{List: roots.List{{Path: b.root}}}})
+		hasFile := strings.Contains(got, "# Minutes") || strings.Contains(got, "image/png")
+		if strings.Contains(got, "structuredContent") != tc.structured || len(tc.body) > 40 && !hasFile {
+			t.Errorf("%s, %s %s: %s", tc.client, tc.body, tc.entry, got)
+		}
+	}
+}
+
 // T-211, M-34: the newest revision permits any value but null.
 func TestAnyStructured(t *testing.T) {
 	b := newFixture(t, nil)
@@ -440,8 +527,9 @@ func TestEnvironment(t *testing.T) {
 		}
 	}
 	desk := filepath.Dir(env["MCP_CANCEL_FILE"])
+	lang := b.tools.project.ToolBase(&b.tools.project.Scripts.Tools)["LANG"] // depends on the system (T-62)
 	for name, want := range map[string]string{
-		"HOME": "/h", "TMPDIR": "/tmp", "LANG": "C", "PWD": b.root, "MCP_SDK": "/home/sdk", "MCPBASH_HOME": "/home",
+		"HOME": "/h", "TMPDIR": "/tmp", "LANG": lang, "PWD": b.root, "MCP_SDK": "/home/sdk", "MCPBASH_HOME": "/home",
 		"MCPBASH_HELPER_BIN": "/helper",
 		"MCPBASH_JSON_TOOL":  "jq", "MCPBASH_JSON_TOOL_BIN": "/bin/jq", "MCPBASH_MODE": "full",
 		"MCP_TOOL_NAME": "env.dump",

@@ -106,6 +106,7 @@ func (h *Handshake) Initialize(m *jsonrpc.Message, inBatch bool, out session.Sin
 	if h.Project.Minimal {
 		client = mcp.Capabilities{}
 	}
+	client.Name = rawjson.TextOf(rawjson.Get(m.Params, "clientInfo"), "name")
 	s.Revision.Store(agreed)
 	s.Capabilities.Store(&client)
 	if !h.Shared {

@@ -113,8 +113,8 @@ func visitTools(v *scan.Visit) {
 var ToolFields = []string{
 	"name", "title", "description", "path", "inputSchema", "timeoutSecs", "timeoutHint", "progressExtendsTimeout",
 	"maxTimeoutSecs", "outputSchema", "icons", "validateInput", "annotations", "requires", "id", "version",
-	"capabilities", "confine", "securityLevel", "output", "largeResultBytes", "longRunning", "_meta", "arguments",
-	"parameters",
+	"capabilities", "confine", "securityLevel", "output", "largeResultBytes", "longRunning", "keepColors", "_meta",
+	"arguments", "parameters",
 	"execution", // for the tasks of revision 2025-11-25, which this server does not support
 }
 
@@ -162,6 +162,7 @@ func BuildTool(s *item.Input) (item.Candidate, bool) {
 	w.Put("largeResultBytes", s.Pick("largeResultBytes", "a whole number of bytes", isByteCount))
 	w.Put("output", s.Pick("output", outputForm, isOutput))
 	w.Put("longRunning", longRunning(s))
+	w.CopyTrue("keepColors")
 	f.ID = f.Name
 	if id, given := s.ID(); given {
 		f.ID = id

@@ -64,7 +64,7 @@ func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) 
 	}
 	c := guard.Config{
 		Local: l.Local, Socket: l.Addr().Network() == "unix", Hosts: a.Hosts, Origins: a.Origins,
-		Certificates: a.ClientCA != "", Public: a.PublicURL != "", Log: guard.NewQuota(say).Line,
+		Certificates: a.ClientCA != "", Public: a.PublicURL != "" || a.Cert != "", Log: guard.NewQuota(say).Line,
 	}
 	if a.Cert != "" {
 		var err error
@@ -106,10 +106,17 @@ func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) 
 		return nil, fmt.Errorf("%s: %w\nset --token-file (mcp-bash token create makes one), --oidc-issuer or "+
 			"--tls-client-ca, or serve on 127.0.0.1", l.Addr(), err)
 	}
-	if err == nil && !l.Local && a.Cert == "" && (endpoint == nil || endpoint.Scheme != "https") {
+	if err != nil {
+		return nil, err
+	}
+	if c.Audience() == guard.Everybody && a.Cert == "" && (endpoint == nil || endpoint.Scheme != "https") {
 		say("tokens reach " + l.URL + " without TLS; set --tls-cert and --tls-key, or --public-url of a proxy with TLS")
 	}
-	return g, err
+	if c.IsOpen() {
+		say("other machines or web pages need no credential to use " + l.URL +
+			"; set --token-file, unless a proxy authenticates them")
+	}
+	return g, nil
 }
 
 // check checks which settings are set together.
@@ -187,6 +194,7 @@ func (g *Gate) open(s *Server, next http.Handler) http.Handler {
 		r.Name = s.Project.Meta.Title
 		r.Scopes = slices.Sorted(maps.Keys(s.Project.Meta.Scopes))
 	}
+	g.guard.Public = g.guard.Public || s.Config.Server.Replica.Keys != nil // replicas are behind a balancer
 	g.guard.Limit(guardLimits(env))
 	return g.guard.Wrap(next)
 }

@@ -26,6 +26,25 @@ func gated(t *testing.T, a Access) (s *testServer, lines *atomic.Int64) {
 	}), lines
 }
 
+// newPEM returns a certificate with its key, and a function that writes PEM files.
+func newPEM(t *testing.T) (write func(name, kind string, content []byte) string, certificate, key []byte) {
+	t.Helper()
+	dir, example := t.TempDir(), httptest.NewTLSServer(nil)
+	example.Close()
+	pair := example.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(name, kind string, content []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}, pair.Certificate[0], key
+}
+
 // readiness returns the status of /readyz, and the reason.
 func (s *testServer) readiness() (int, string) {
 	s.t.Helper()
@@ -91,24 +110,10 @@ func TestUnreadyProvider(t *testing.T) {
 
 // H-4, H-252: a server is not ready while no certificate of a client is accepted, whatever tokens there are.
 func TestUnreadyAuthorities(t *testing.T) {
-	dir := t.TempDir()
-	example := httptest.NewTLSServer(nil)
-	example.Close()
-	cert := example.TLS.Certificates[0]
-	key, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write := func(name, kind string, content []byte) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content}), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	write, certificate, key := newPEM(t)
 	a := Access{
-		Cert: write("cert", "CERTIFICATE", cert.Certificate[0]), Key: write("key", "PRIVATE KEY", key),
-		ClientCA: write("ca", "CERTIFICATE", cert.Certificate[0]), TokenFile: newTokens(t),
+		Cert: write("cert", "CERTIFICATE", certificate), Key: write("key", "PRIVATE KEY", key),
+		ClientCA: write("ca", "CERTIFICATE", certificate), TokenFile: newTokens(t),
 	}
 	l, err := Listen(":0", nil)
 	if err != nil {
@@ -126,5 +131,83 @@ func TestUnreadyAuthorities(t *testing.T) {
 	await(t, "a gate that lets nobody in", func() bool { return g.usable() != nil })
 	if err := g.usable(); !strings.Contains(err.Error(), "authorities of client certificates") {
 		t.Error(err)
+	}
+}
+
+// H-81, H-200: each setting that lets others in makes a server one for strangers. A server that lets them in without a
+// credential prints that.
+func TestStrangers(t *testing.T) {
+	write, certificate, key := newPEM(t)
+	provider := httptest.NewServer(nil)
+	provider.Close()
+	tls := Access{Cert: write("cert", "CERTIFICATE", certificate), Key: write("key", "PRIVATE KEY", key)}
+	withCA := tls
+	withCA.ClientCA = write("ca", "CERTIFICATE", certificate)
+	for name, c := range map[string]struct {
+		addr      string
+		access    Access
+		strangers bool
+		line      string
+	}{
+		"nothing":             {":0", Access{}, false, ""},
+		"another address":     {"0.0.0.0:0", Access{TokenFile: newTokens(t)}, true, "without TLS"},
+		"a socket file":       {"unix:" + filepath.Join(t.TempDir(), "s"), Access{}, true, ""},
+		"a token file":        {":0", Access{TokenFile: newTokens(t)}, true, ""},
+		"a provider":          {":0", Access{OIDCIssuer: provider.URL}, true, "nobody is let in until it answers"},
+		"TLS":                 {":0", tls, true, "need no credential"},
+		"client certificates": {":0", withCA, true, ""},
+		"a public URL":        {":0", Access{PublicURL: "https://mcp.example.com"}, true, "need no credential"},
+		"an allowed host":     {":0", Access{Hosts: []string{"mcp.example.com"}}, true, "need no credential"},
+		"an allowed origin":   {":0", Access{Origins: []string{"https://example.com"}}, true, "need no credential"},
+		"a host and tokens":   {":0", Access{Hosts: []string{"a.example"}, TokenFile: newTokens(t)}, true, ""},
+	} {
+		l, err := Listen(c.addr, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		g, err := NewGate(t.Context(), l, c.access, func(line string) { lines = append(lines, line) })
+		l.Close()
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		s := &Server{Config: Config{Gate: g, Listener: l}}
+		if got := s.fromStranger(httptest.NewRequest("POST", "/mcp", nil)); got != c.strangers {
+			t.Errorf("%s: strangers: %t", name, got)
+		}
+		if got := strings.Join(lines, "\n"); !strings.Contains(got, c.line) || c.line == "" && got != "" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// H-81: the replicas of a state key are behind a balancer.
+func TestReplicaStrangers(t *testing.T) {
+	s := serve(t, nil, nil, func(c *Config) {
+		var err error
+		if c.Gate, err = NewGate(t.Context(), c.Listener, Access{}, func(line string) { t.Error(line) }); err != nil {
+			t.Fatal(err)
+		}
+		c.Server.Replica.Keys = [][]byte{make([]byte, 32)}
+	})
+	if !s.fromStranger(httptest.NewRequest("POST", "/mcp", nil)) {
+		t.Error("only programs of this machine")
+	}
+}
+
+// H-81: a proxy that passes on the id of a session on this machine does not get that session.
+func TestSessionOfThisMachine(t *testing.T) {
+	s, _ := gated(t, Access{})
+	se := s.open("2025-11-25", "")
+	for header, want := range map[string]int{"": 200, "Forwarded: for=203.0.113.7": 404, "Via: 1.1 proxy": 404} {
+		if r := se.send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`, header); r.StatusCode != want {
+			t.Errorf("%q: %s", header, r.Status)
+		}
+	}
+	s.lines = headersOf{"Via: 1.1 proxy"}
+	other := s.open("2025-11-25", "")
+	s.lines = nil
+	if r := other.send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`); r.StatusCode != 200 {
+		t.Error(r.Status)
 	}
 }

@@ -39,6 +39,7 @@ func TestRemoteRoots(t *testing.T) {
 		{"X-Forwarded-Proto", guard.Config{Local: true}, false, []string{"x-forwarded-proto: https"}, ""},
 		{"X-Real-IP", guard.Config{Local: true}, false, []string{"X-Real-IP: 203.0.113.7"}, ""},
 		{"Via", guard.Config{Local: true}, false, []string{"Via: 1.1 proxy"}, ""},
+		{"a header of a network", guard.Config{Local: true}, false, []string{"Fly-Client-IP: 203.0.113.7"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			script := map[string]string{"roots": `echo "roots: $MCP_ROOTS_PATHS"`}

@@ -23,6 +23,7 @@ type session struct {
 	server *Server
 	id     string
 	owner  string // the key of the identity that began it
+	local  bool   // it was begun on this machine for certain, so its client chooses the roots
 	client *protocol.Client
 	own    *stream // for messages that belong to no request
 	accept sync.Mutex
@@ -42,7 +43,10 @@ const maxFinished = 16
 // newSession begins a session. The error is for a server with too many sessions, or one that ends.
 func (s *Server) newSession(r *http.Request) (*session, *mcp.Error) {
 	id := auth.IdentityOf(r.Context())
-	se := &session{server: s, id: s.Server.NewSessionID(id), owner: id.Key(), streams: map[string]*stream{}}
+	se := &session{
+		server: s, id: s.Server.NewSessionID(id), owner: id.Key(), local: !s.fromStranger(r),
+		streams: map[string]*stream{},
+	}
 	se.own = se.newStream()
 	se.touch()
 	s.mu.Lock()
@@ -54,7 +58,7 @@ func (s *Server) newSession(r *http.Request) (*session, *mcp.Error) {
 		return nil, errSessions
 	}
 	se.client = s.Server.NewClient(se, protocol.Caller{
-		Identity: id, Remote: !s.TrustRoots && s.fromStranger(r), Shared: true, MaxStreams: s.limits.streams,
+		Identity: id, Remote: !s.TrustRoots && !se.local, Shared: true, MaxStreams: s.limits.streams,
 	})
 	s.sessions[se.id] = se
 	return se, nil
@@ -93,7 +97,7 @@ func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id jsonrpc.ID
 	s.mu.Lock()
 	se := s.sessions[names[0]]
 	s.mu.Unlock()
-	if se == nil || se.owner != auth.IdentityOf(r.Context()).Key() {
+	if se == nil || se.owner != auth.IdentityOf(r.Context()).Key() || se.local && s.fromStranger(r) {
 		s.refuse(w, http.StatusNotFound, id, errNoSession)
 		return nil
 	}

@@ -27,7 +27,7 @@ type Config struct {
 	Certificates bool               // a request needs a client certificate
 	Resource     *Resource          // nil: not described for OAuth clients
 	PublicOrigin string             // of the server itself, if there is no Resource
-	Public       bool               // the operator named the address that clients use
+	Public       bool               // the operator has prepared the server for other machines in another way
 
 	Limits Limits            // see [Guard.Limit]
 	Log    func(line string) // receives a line for each rejected credential
@@ -50,7 +50,7 @@ func New(c Config) (*Guard, error) {
 		c.Now = time.Now
 	}
 	g := &Guard{Config: c, hosts: map[string]bool{}, origins: map[string]bool{}}
-	if !c.Local && !g.authenticates() {
+	if c.Audience() == Everybody && !g.authenticates() {
 		return nil, &NoAuthenticationError{}
 	}
 	for _, host := range c.Hosts {
@@ -130,10 +130,10 @@ func (g *Guard) forward(w http.ResponseWriter, r *http.Request, next http.Handle
 	g.Count(w, r, next)
 }
 
-// Count calls next, and counts the request of an identity while it runs. The context has the identity. A request
+// Count calls next, and counts the request of a client while it runs. The context has the identity. A request
 // above a limit is refused (H-220, H-221).
 func (g *Guard) Count(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	key := auth.IdentityOf(r.Context()).Key()
+	key := g.clientOf(r)
 	if e := g.begin(key); e != nil {
 		g.refuse(w, e)
 		return
@@ -164,8 +164,17 @@ func (g *Guard) refuse(w http.ResponseWriter, e *refusal) {
 	w.Write(jsonrpc.AppendError(nil, nil, mcp.Errorf(mcp.CodeInvalidRequest, "%s", e.reason).AppendJSON))
 }
 
+// clientOf returns a key for the client that a request counts for. It is the identity. A stranger without one is known
+// by its address. The key is "" for a program of this machine.
+func (g *Guard) clientOf(r *http.Request) string {
+	if id := auth.IdentityOf(r.Context()); id != nil || !g.FromStranger(r) {
+		return id.Key()
+	}
+	return remote(r)
+}
+
 // remote returns the address of a client, as a key for its failures. Of an IPv6 address, it is the
-// first 64 bits, which belong to one network.
+// first 64 bits, which belong to one network. It is "" for a socket file.
 func remote(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -397,6 +397,39 @@ func TestClientLimits(t *testing.T) {
 	}
 }
 
+// H-220: strangers without a credential have limits by their address. Programs of this machine have no limit.
+func TestAnonymousLimits(t *testing.T) {
+	now := time.Unix(0, 0)
+	limits := Limits{Rate: 1, Burst: 2, Clients: 10}
+	for name, c := range map[string]struct {
+		config    Config
+		header    string
+		addresses []string
+		want      []int
+	}{
+		"programs": {Config{Local: true}, "Accept", []string{"127.0.0.1:1"}, []int{200, 200, 200}},
+		"strangers": {Config{Local: true, Public: true}, "Accept", []string{"127.0.0.1:1", "127.0.0.1:2"},
+			[]int{200, 200, 429}},
+		"other addresses": {Config{Local: true, Public: true}, "Accept", []string{"127.0.0.1:1", "127.0.0.2:1"},
+			[]int{200, 200, 200}},
+		"a proxy":     {Config{Local: true}, "Via", []string{"127.0.0.1:1"}, []int{200, 200, 429}},
+		"socket file": {Config{Local: true, Socket: true}, "Accept", []string{"@"}, []int{200, 200, 200}},
+	} {
+		c.config.Limits, c.config.Now = limits, func() time.Time { return now }
+		g := newGuard(t, c.config)
+		for i, want := range c.want {
+			r := httptest.NewRequest("POST", "/mcp", nil)
+			r.Host, r.RemoteAddr = "localhost", c.addresses[i%len(c.addresses)]
+			r.Header.Set(c.header, "x")
+			w := httptest.NewRecorder()
+			g.Wrap(http.HandlerFunc(endpoint)).ServeHTTP(w, r)
+			if w.Code != want {
+				t.Errorf("%s, request %d: %d", name, i, w.Code)
+			}
+		}
+	}
+}
+
 // A listening is a server with a guard.
 type listening struct {
 	*httptest.Server

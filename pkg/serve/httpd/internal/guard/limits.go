@@ -12,8 +12,8 @@ import (
 // Limits are bounds on what clients take. 0 means no bound, unless noted.
 type Limits struct {
 	Requests       int // at once, of all clients
-	ClientRequests int // at once, of one identity
-	Rate, Burst    int // requests a second of one identity, and requests that may come at once
+	ClientRequests int // at once, of one client
+	Rate, Burst    int // requests a second of one client, and requests that may come at once
 	Failures       int // rejected credentials a minute from one address
 	Clients        int // identities and addresses that are remembered
 }
@@ -21,8 +21,8 @@ type Limits struct {
 // retryBusy is the waiting time of responses with Retry-After.
 const retryBusy = time.Second
 
-// begin counts a request that starts. The identity with the key "" is nobody: a program of this
-// machine, which only the bounds of all clients concern.
+// begin counts a request that starts. A client with the key "" is a program of this machine, which only the bounds of
+// all clients concern.
 func (g *Guard) begin(key string) *refusal {
 	l := &g.Limits
 	if n := g.running.Add(1); l.Requests > 0 && n > int64(l.Requests) {

@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/serve/activation"
+	"mcp-bash/pkg/serve/httpd/internal/socket"
 )
 
 // A Listener accepts the connections of a server.
@@ -101,40 +99,13 @@ func inherited(l net.Listener, err error) (*Listener, error) {
 	return nil, fmt.Errorf("the service manager has passed a socket of another kind: %s", l.Addr().Network())
 }
 
-// listenUnix makes a socket file that only this user can use. A file of a server that has ended is
-// replaced.
+// listenUnix makes a socket file that only this user can use (H-3).
 func listenUnix(path string) (*Listener, error) {
-	if info, err := os.Lstat(path); err == nil {
-		if info.Mode()&os.ModeSocket == 0 {
-			return nil, fmt.Errorf("listen unix:%s: the file is not a socket", path)
-		}
-		if conn, err := net.Dial("unix", path); err == nil {
-			conn.Close()
-			return nil, fmt.Errorf("listen unix:%s: another server uses the socket", path)
-		}
-	}
-	// The directory keeps others out until the mode is set.
-	dir, err := os.MkdirTemp(filepath.Dir(path), ".mcp-bash-")
+	l, err := socket.Listen(path)
 	if err != nil {
 		return nil, fmt.Errorf("listen unix:%s: %w", path, err)
 	}
-	defer os.RemoveAll(dir)
-	made := filepath.Join(dir, "s")
-	l, err := net.Listen("unix", made)
-	if err != nil {
-		return nil, err
-	}
-	l.(*net.UnixListener).SetUnlinkOnClose(false)
-	if err = os.Chmod(made, 0o600); err == nil {
-		err = os.Rename(made, path)
-	}
-	if err != nil {
-		l.Close()
-		return nil, fmt.Errorf("listen unix:%s: %w", path, err)
-	}
-	return &Listener{
-		Listener: l, URL: "unix:" + path, Local: true, remove: sync.OnceFunc(func() { os.Remove(path) }),
-	}, nil
+	return &Listener{Listener: l, URL: "unix:" + path, Local: true, remove: l.Remove}, nil
 }
 
 // writeTime is how long a client may take to read what was written to its connection (H-11).

@@ -1,0 +1,180 @@
+// Package socket listens at sockets with a file. A server removes and replaces only a file that is its own, or one that
+// no server uses.
+package socket
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// A Listener listens at a socket whose file only this user can use.
+//
+// The file is known by its identity. As long as the socket is open, no other file can get it. So a file that another
+// server has put at the same path stays.
+type Listener struct {
+	*net.UnixListener
+	dir  *os.Root // of the file; closed once it was removed
+	name string
+	file fs.FileInfo
+	once sync.Once
+}
+
+// Listen makes a socket file with mode 0600. It replaces the file of a server that has ended, and no other file.
+//
+// The folder is locked from the look at the path until the file is there, and while [Listener.Remove] works. So servers
+// that start or end at the same time do not take the files of each other. A lock of the folder leaves no file.
+func Listen(path string) (*Listener, error) {
+	if err := check(path); err != nil {
+		return nil, err
+	}
+	dir, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	l := &Listener{dir: dir, name: filepath.Base(path)}
+	if err = l.listen(path); err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// check returns the error for a path that cannot have a socket.
+func check(path string) error {
+	switch {
+	case path == "" || os.IsPathSeparator(path[len(path)-1]):
+		return errors.New("the path names no file")
+	case path[0] == '@':
+		return fmt.Errorf("abstract sockets have no permissions; use ./%s for a file with that name", path)
+	case len(path) > maxPath:
+		return &TooLongError{len(path)}
+	}
+	return nil
+}
+
+// A TooLongError means that a path has more bytes than the system allows for sockets.
+type TooLongError struct{ Length int }
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("the path has %d bytes, and the path of a socket has at most %d; choose a shorter one, such as "+
+		"/run/mcp.sock", e.Length, maxPath)
+}
+
+// An InUseError means that another process listens at the path.
+type InUseError struct{ Process string } // "" if it is unknown
+
+func (e *InUseError) Error() string {
+	if e.Process == "" {
+		return "another server uses the socket"
+	}
+	return "another server uses the socket: " + e.Process
+}
+
+// errChanged means that a program without the lock changed the path.
+var errChanged = errors.New("another program has just changed the file")
+
+// listen makes the file in a new folder, which keeps others out until the mode is set. Then it moves the file to its
+// place.
+func (l *Listener) listen(path string) error {
+	folder, err := l.dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer folder.Close() // ends the lock
+	lock(folder)
+	old, err := l.unused(path)
+	if err != nil {
+		return err
+	}
+	private := ".mcp-bash-" + rand.Text()[:10]
+	if err := l.dir.Mkdir(private, 0o700); err != nil {
+		return err
+	}
+	defer l.dir.RemoveAll(private)
+	made := filepath.Join(private, "s")
+	at := &net.UnixAddr{Net: "unix", Name: address(folder, filepath.Dir(path), made)}
+	if l.UnixListener, err = net.ListenUnix("unix", at); err != nil {
+		return err
+	}
+	l.SetUnlinkOnClose(false)
+	if err = l.place(made, old); err != nil {
+		l.UnixListener.Close()
+	}
+	return err
+}
+
+// place moves the socket file to its name, if the file there is still the old one, or none for nil.
+func (l *Listener) place(made string, old fs.FileInfo) error {
+	if err := l.dir.Chmod(made, 0o600); err != nil {
+		return err
+	}
+	var err error
+	if l.file, err = l.dir.Lstat(made); err != nil {
+		return err
+	}
+	now, err := l.dir.Lstat(l.name)
+	if exists := err == nil; exists != (old != nil) || exists && !os.SameFile(now, old) {
+		return errChanged
+	}
+	return l.dir.Rename(made, l.name)
+}
+
+// unused returns the file of a server that has ended, or nil without a file. The error is for every other file.
+func (l *Listener) unused(path string) (fs.FileInfo, error) {
+	info, err := l.dir.Lstat(l.name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case info.Mode().Type() != fs.ModeSocket:
+		return nil, errors.New("the file is not a socket")
+	}
+	conn, err := net.Dial("unix", path)
+	switch {
+	case err == nil:
+		defer conn.Close()
+		return nil, &InUseError{listening(conn)}
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return info, nil
+	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.EPROTOTYPE): // a full queue, or another type of socket
+		return nil, &InUseError{}
+	}
+	return nil, fmt.Errorf("the file may belong to another server: %w", err)
+}
+
+// Remove removes the file, unless another one has its place. The socket is still open.
+func (l *Listener) Remove() {
+	l.once.Do(func() {
+		defer l.dir.Close()
+		if folder, err := l.dir.Open("."); err == nil {
+			defer folder.Close()
+			lock(folder)
+		}
+		if now, err := l.dir.Lstat(l.name); err == nil && os.SameFile(now, l.file) {
+			l.dir.Remove(l.name)
+		}
+	})
+}
+
+// Close ends accepting, and removes the file first: after that, its identity could be the one of another file.
+func (l *Listener) Close() error {
+	l.Remove()
+	return l.UnixListener.Close()
+}
+
+// address returns an address for a file in a folder that fits into the system's limit for sockets, if there is one.
+func address(folder *os.File, dir, file string) string {
+	if direct := filepath.Join(dir, file); len(direct) <= maxPath || shortcut == "" {
+		return direct
+	}
+	return strings.Join([]string{shortcut, fmt.Sprint(folder.Fd()), filepath.ToSlash(file)}, "/")
+}

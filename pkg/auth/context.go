@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"fmt"
+	"strconv"
 )
 
 type contextKey struct{}
@@ -16,6 +17,19 @@ func WithIdentity(ctx context.Context, id *Identity) context.Context {
 func IdentityOf(ctx context.Context) *Identity {
 	id, _ := ctx.Value(contextKey{}).(*Identity)
 	return id
+}
+
+// Owner returns the key of the person or program that an identity is, whatever its rights are. Shares of limited
+// resources belong to owners, so nobody gets a second share with a token of other rights, or with another
+// application. Owner is "" for nil.
+func (id *Identity) Owner() string {
+	switch {
+	case id == nil:
+		return ""
+	case id.Subject != "":
+		return strconv.Quote(id.Issuer) + " subject " + id.Subject
+	}
+	return strconv.Quote(id.Issuer) + " name " + id.Name
 }
 
 // Key returns a text that is equal for equal identities: the same caller with the same rights. The

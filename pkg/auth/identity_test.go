@@ -95,3 +95,30 @@ func TestPermission(t *testing.T) {
 		t.Error("permissions differ")
 	}
 }
+
+// H-217: the owner of a share is a person or program, whatever its rights and its application are.
+func TestOwner(t *testing.T) {
+	same := []*Identity{
+		{Name: "app", Issuer: "i", Subject: "s"}, {Name: "other app", Issuer: "i", Subject: "s"},
+		{Name: "app", Issuer: "i", Subject: "s", Scopes: []string{"a"}}, {Name: "app", Issuer: "i", Subject: "s",
+			Tools: []string{"x"}},
+	}
+	for _, id := range same {
+		if id.Owner() != same[0].Owner() {
+			t.Errorf("%+v has another owner", id)
+		}
+	}
+	seen := map[string]bool{}
+	for _, id := range []*Identity{
+		nil, same[0], {Name: "s", Issuer: "i"}, {Name: "app", Issuer: "i"}, {Name: "app"}, {Name: "app", Subject: "s"},
+		{Issuer: `i" subject s`}, {Issuer: "i", Subject: "s subject s"},
+	} {
+		if seen[id.Owner()] {
+			t.Errorf("%+v has the owner of another one", id)
+		}
+		seen[id.Owner()] = true
+	}
+	if (*Identity)(nil).Owner() != "" {
+		t.Error("nobody has an owner")
+	}
+}

@@ -40,6 +40,7 @@ type Client struct {
 // A Caller is what a transport knows of a client.
 type Caller struct {
 	Identity *auth.Identity // nil: the client needed no credential
+	Owner    string         // has the client's share of limited resources; see [auth.Identity.Owner]
 	Remote   bool           // the client can be on another machine, so its roots are ignored
 	// Shared means that the server can have any number of clients. Then no slot is reserved for the
 	// client, and no files of the run describe it.
@@ -57,9 +58,10 @@ func (s *Server) NewClient(conn Connection, from Caller) *Client {
 		server: s, session: session.NewSession(conn, s.Console, s.Record), conn: conn, caller: from, stop: stop,
 		token: tokenGuard{settings: s.Project.Token, failures: throttle.New(s.Project.Token.MaxFailures)},
 	}
-	c.suspended = s.suspended.NewClient(c.session, from.Identity.Key())
+	c.suspended = s.suspended.NewClient(c.session, from.Owner, from.Identity.Key())
 	running := calls.Config{
-		Context: ctx, Session: c.session, Console: s.Console, Limits: &s.Project.Limits, After: c.after,
+		Context: ctx, Owner: from.Owner, Session: c.session, Console: s.Console, Limits: &s.Project.Limits,
+		After: c.after, Waiting: c.suspended.Waiting,
 	}
 	c.tasks = s.tasks.NewClient(tasks.ClientConfig{
 		Calls: running, Caller: from.Identity.Key(), Out: c.session.Sink(),
@@ -79,7 +81,8 @@ func (s *Server) NewClient(conn Connection, from Caller) *Client {
 	watching := subscribe.Config{Context: ctx, Session: c.session, MaxStreams: from.MaxStreams}
 	if s.offered != nil {
 		c.offered = s.offered.NewClient(methods.Config{
-			Session: c.session, Caller: from.Identity, Roots: c.handshake.RootPaths, StripToken: c.token.strip,
+			Session: c.session, Caller: from.Identity, Owner: from.Owner, Roots: c.handshake.RootPaths,
+			StripToken: c.token.strip,
 		})
 		watching.Resources = c.offered.Resources
 		both = c.offered.Methods()
@@ -110,14 +113,17 @@ func (c *Client) AwaitRoom() {
 // Full reports whether AwaitRoom could wait.
 func (c *Client) Full() bool { return c.requests.Full() }
 
-// Busy reports whether the client waits for something: an answer, a suspended call, a task, or the
-// notifications of a stream.
+// Busy reports whether the client waits for something: a running request or task, an open question, a
+// suspended call, or the notifications of a stream.
 func (c *Client) Busy() bool {
 	return c.requests.Busy() || c.suspended.Busy() || c.tasks.Busy() || c.subscribe.Streaming()
 }
 
-// HasResults reports whether the client can still read results that are stored (LR-21).
-func (c *Client) HasResults() bool { return c.offered != nil && c.offered.HasResults() }
+// InUse reports whether the client must stay: it is busy, or it can still fetch the answer of a task
+// or a stored result. Transports end no other client for being idle (H-37, TASK-61, LR-21).
+func (c *Client) InUse() bool {
+	return c.Busy() || c.tasks.Keeps() || c.offered != nil && c.offered.HasResults()
+}
 
 // Warn logs a message if the session is ready.
 func (c *Client) Warn(message string) {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/auth/share"
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
@@ -118,7 +119,7 @@ type memory struct {
 func connect(t *testing.T, s *Server, name string, stateless bool) *memory {
 	t.Helper()
 	m := &memory{t: t, name: name, stateless: stateless, lines: make(chan string, 1000), ended: make(chan Ending, 1)}
-	m.client = s.NewClient(m, Caller{})
+	m.client = s.NewClient(m, Caller{Owner: share.Nobody(fmt.Sprintf("%p", m))})
 	t.Cleanup(m.close)
 	if !stateless {
 		m.request("0", "initialize", `"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}}`)

@@ -18,7 +18,7 @@ import (
 func as(t *testing.T, s *Server, id *auth.Identity, stateless bool) *memory {
 	t.Helper()
 	m := &memory{t: t, name: "client", stateless: stateless, lines: make(chan string, 1000), ended: make(chan Ending, 1)}
-	m.client = s.NewClient(m, Caller{Identity: id})
+	m.client = s.NewClient(m, Caller{Identity: id, Owner: id.Owner()})
 	t.Cleanup(m.close)
 	if !stateless {
 		m.request("0", "initialize", `"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}}`)

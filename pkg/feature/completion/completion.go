@@ -54,6 +54,7 @@ type Request struct {
 	Arguments json.RawMessage // other arguments that are already known
 	Limit     int             // maximum number of values; 0 for the maximum of the protocol
 	Cursor    json.RawMessage
+	Slot      script.Slot // is entered before a script starts; may be nil
 }
 
 // maxValues is the maximum number of values in a response (T-603).
@@ -89,7 +90,7 @@ func (c *Completions) Complete(ctx context.Context, r *Request) (*Result, error)
 	if s.kind == none {
 		return &Result{total: -1}, nil
 	}
-	return c.run(ctx, q, s)
+	return c.run(ctx, q, s, r.Slot)
 }
 
 // parse checks a request in the order of T-601.

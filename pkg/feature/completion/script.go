@@ -16,7 +16,12 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, error) {
+func (c *Completions) run(ctx context.Context, q *query, s *source, slot script.Slot) (*Result, error) {
+	if slot != nil {
+		if err := slot.Enter(ctx); err != nil {
+			return nil, err
+		}
+	}
 	spec, err := c.check(s)
 	if err != nil {
 		return nil, err

@@ -42,13 +42,19 @@ func isUnsupported(err error) bool {
 
 // fetch reads the bytes with the project's provider script, or with the built-in provider (RES-70).
 // mimeType is the type that the provider reports, or "".
-func (r *Resources) fetch(ctx context.Context, t *target, bounded bool) (data []byte, mimeType string, err error) {
+func (r *Resources) fetch(ctx context.Context, t *target, req *Request) (data []byte, mimeType string, err error) {
 	if !validProvider(t.provider) {
 		return nil, "", unsupported(t.provider)
 	}
 	limit := r.Project.MaxResource
-	if file := r.Scripts.Find(t.provider); file != (code.File{}) {
-		data, err = r.run(ctx, t, file, limit, bounded)
+	file := r.Scripts.Find(t.provider)
+	if req.Slot != nil && (file != (code.File{}) || t.isRemote()) {
+		if err := req.Slot.Enter(ctx); err != nil {
+			return nil, "", err
+		}
+	}
+	if file != (code.File{}) {
+		data, err = r.run(ctx, t, file, limit, req.Bounded)
 		return data, "", err
 	}
 	p := r.builtin(t.provider)

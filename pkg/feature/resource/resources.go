@@ -70,6 +70,7 @@ type Request struct {
 	// Bounded means that the context has the deadline of the request. It then replaces the timeout
 	// of provider scripts (RES-73).
 	Bounded bool
+	Slot    script.Slot // is entered before a script or the network is used; may be nil
 }
 
 // Read reads a resource. The error is an [*mcp.Error] for the client, or the context's.
@@ -78,7 +79,7 @@ func (r *Resources) Read(ctx context.Context, req Request) (*Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.read(ctx, t, req.Bounded)
+	return r.read(ctx, t, &req)
 }
 
 // Fetch reads a URI with the named provider: the project's script, or the built-in one (RES-70).
@@ -90,7 +91,7 @@ func (r *Resources) Fetch(ctx context.Context, name, uri string) ([]byte, error)
 			t.match(templates)
 		}
 	}
-	data, _, err := r.fetch(ctx, t, false)
+	data, _, err := r.fetch(ctx, t, &Request{})
 	var refusal *mcp.Error
 	switch {
 	case isUnsupported(err):
@@ -101,8 +102,8 @@ func (r *Resources) Fetch(ctx context.Context, name, uri string) ([]byte, error)
 	return data, err
 }
 
-func (r *Resources) read(ctx context.Context, t *target, bounded bool) (*Content, error) {
-	data, mimeType, err := r.fetch(ctx, t, bounded)
+func (r *Resources) read(ctx context.Context, t *target, req *Request) (*Content, error) {
+	data, mimeType, err := r.fetch(ctx, t, req)
 	if err != nil {
 		return nil, r.refusal(t, err)
 	}

@@ -25,6 +25,9 @@ type target struct {
 	values   []urimatch.Value
 }
 
+// isRemote reports whether the built-in provider uses the network.
+func (t *target) isRemote() bool { return t.provider == "https" || t.provider == "git" }
+
 var (
 	errNeither   = mcp.Errorf(mcp.CodeInvalidParams, "Resource name or uri required")
 	errDifferent = mcp.Errorf(mcp.CodeInvalidParams, "Resource name and uri belong to different resources")

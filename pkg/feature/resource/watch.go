@@ -31,7 +31,7 @@ func (r *Resources) Watch(ctx context.Context, req Request) (*Watch, error) {
 		return nil, err
 	}
 	w := &Watch{r: r, request: Request{Name: req.Name, URI: t.uri}, target: t}
-	if err := w.read(ctx, req.Bounded); err != nil {
+	if err := w.read(ctx, &req); err != nil {
 		return nil, err
 	}
 	return w, nil
@@ -41,7 +41,7 @@ func (r *Resources) Watch(ctx context.Context, req Request) (*Watch, error) {
 func (w *Watch) URI() string { return w.request.URI }
 
 // Remote reports whether each read uses the network (RES-149).
-func (w *Watch) Remote() bool { return w.target.provider == "https" || w.target.provider == "git" }
+func (w *Watch) Remote() bool { return w.target.isRemote() }
 
 // Reconsider makes the next read resolve the URI again, because the registry has changed. It is
 // safe for concurrent use.
@@ -59,7 +59,7 @@ func (w *Watch) Still() bool {
 // Changed reads the resource and reports whether the result differs from the last one.
 func (w *Watch) Changed(ctx context.Context) bool {
 	before := w.print
-	err := w.read(ctx, false)
+	err := w.read(ctx, &Request{})
 	var e *mcp.Error
 	if err != nil && (!errors.As(err, &e) || ctx.Err() != nil) {
 		return false // cancelled
@@ -69,12 +69,12 @@ func (w *Watch) Changed(ctx context.Context) bool {
 
 // read reads the resource and stores the hash of the result. It takes the stamp first, so the next
 // read detects a change in between.
-func (w *Watch) read(ctx context.Context, bounded bool) error {
+func (w *Watch) read(ctx context.Context, req *Request) error {
 	var c *Content
 	err := w.resolveIfStale(ctx)
 	stamp, stamped := w.currentStamp()
 	if err == nil {
-		c, err = w.r.read(ctx, w.target, bounded)
+		c, err = w.r.read(ctx, w.target, req)
 	}
 	h := sha256.New()
 	var e *mcp.Error

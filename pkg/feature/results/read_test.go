@@ -3,6 +3,7 @@ package results
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,53 @@ func FuzzRange(f *testing.F) {
 	})
 }
 
+// LR-21: at each limit, the oldest result leaves of the owner that uses most, whatever clients it has.
+func TestOwners(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		limit Config
+		lost  []int // of the results that are added below
+	}{
+		{Config{MaxBytes: 10, ClientMax: 100, ServerMax: 100, MaxResults: 4}, []int{1, 2}},
+		{Config{MaxBytes: 10, ClientMax: 100, ServerMax: 40, MaxResults: 100}, []int{1, 2}},
+		{Config{MaxBytes: 10, ClientMax: 20, ServerMax: 100, MaxResults: 100}, []int{1, 2}},
+		{Config{MaxBytes: 10, ClientMax: 100, ServerMax: 10, MaxResults: 100}, []int{0, 1, 2, 3, 4}},
+	} {
+		c.limit.Dir, c.limit.Keep = func() (*os.Root, error) { return root, nil }, time.Hour
+		s := NewStore(c.limit)
+		other, one, two := s.NewClient("b", ""), s.NewClient("a", "1"), s.NewClient("a", "2")
+		var readers []*Client
+		var uris []string
+		for _, client := range []*Client{other, one, two, one, two, other} {
+			file, err := client.NewFile()
+			if err != nil {
+				t.Fatal(err)
+			}
+			file.Write([]byte("0123456789"))
+			uri, err := client.Add(file, "text/plain")
+			if err != nil {
+				t.Fatal(err)
+			}
+			readers, uris = append(readers, client), append(uris, uri)
+		}
+		var lost []int
+		for i, uri := range uris {
+			if _, err := readers[i].Read(uri); err != nil {
+				lost = append(lost, i)
+			}
+		}
+		if !slices.Equal(lost, c.lost) {
+			t.Errorf("%+v: lost %v, want %v", c.limit, lost, c.lost)
+		}
+		for _, client := range []*Client{other, one, two} {
+			client.Close()
+		}
+	}
+}
+
 // LR-21: results expire, leave the oldest first, and belong to one client.
 func TestStore(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
@@ -40,7 +88,7 @@ func TestStore(t *testing.T) {
 		Dir: func() (*os.Root, error) { return root, nil }, MaxBytes: 10, ClientMax: 20, ServerMax: 30, Keep: time.Hour,
 		MaxResults: 3,
 	})
-	one, two := s.NewClient(""), s.NewClient("")
+	one, two := s.NewClient("one", ""), s.NewClient("two", "")
 	add := func(c *Client, text string) string {
 		t.Helper()
 		file, err := c.NewFile()

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"mcp-bash/pkg/auth/share"
 	"mcp-bash/pkg/run/handoff"
 )
 
@@ -18,7 +19,7 @@ import (
 type Config struct {
 	Dir        func() (*os.Root, error) // the private directory for the files
 	MaxBytes   int                      // of one result
-	ClientMax  int                      // bytes of the results of one client
+	ClientMax  int                      // bytes of the results of one owner
 	ServerMax  int                      // bytes of the results of all clients
 	Keep       time.Duration            // a result expires after this time
 	MaxResults int                      // of all clients, because each has an open file
@@ -51,12 +52,12 @@ func NewStore(c Config) *Store { return &Store{Config: c} }
 
 // A Client has the results that one client may read.
 type Client struct {
-	store  *Store
-	caller string
+	store         *Store
+	owner, caller string
 }
 
-// NewClient returns the results of a new client. caller is the key of its identity.
-func (s *Store) NewClient(caller string) *Client { return &Client{s, caller} }
+// NewClient returns the results of a new client. owner and caller are keys of its identity (see auth.Identity).
+func (s *Store) NewClient(owner, caller string) *Client { return &Client{s, owner, caller} }
 
 // A File is a private file that has no name where the system permits that. So nothing is left after
 // the server was killed.
@@ -108,8 +109,8 @@ func (c *Client) MaxBytes() int { return c.store.MaxBytes }
 
 var errTooLarge = errors.New("larger than a stored result may be")
 
-// Add stores a file and returns the URI of the result. The oldest results leave where a limit would
-// be exceeded. After an error the caller closes the file.
+// Add stores a file and returns the URI of the result. Where a limit would be exceeded, the oldest results leave of the
+// owner that uses most. After an error the caller closes the file.
 func (c *Client) Add(file *File, mimeType string) (uri string, err error) {
 	s := c.store
 	if file.size > int64(min(s.MaxBytes, s.ClientMax, s.ServerMax)) {
@@ -132,27 +133,37 @@ func (c *Client) Add(file *File, mimeType string) (uri string, err error) {
 	return uri, nil
 }
 
-// makeRoom removes the oldest results until a new one of a size fits. The caller has locked mu.
+// makeRoom removes results until a new one of a size fits. The caller has locked mu.
 func (s *Store) makeRoom(c *Client, size int64) {
-	all, own := size, size
-	for _, r := range s.results {
-		all += r.file.size
-		if r.client == c {
-			own += r.file.size
+	bytes, one := func(r *result) int { return int(r.file.size) }, func(*result) int { return 1 }
+	own := func(r *result) int {
+		if r.client.owner != c.owner {
+			return 0
 		}
+		return int(r.file.size)
 	}
-	count := len(s.results) + 1
-	s.drop(func(r *result) bool {
-		mine := r.client == c
-		if all <= int64(s.ServerMax) && count <= s.MaxResults && (!mine || own <= int64(s.ClientMax)) {
-			return false
+	added := &result{client: c, file: &File{size: size}}
+	s.limit(added, own, s.ClientMax)
+	s.limit(added, bytes, s.ServerMax)
+	s.limit(added, one, s.MaxResults)
+}
+
+// limit removes results until the costs of all and of a new one are within a limit.
+func (s *Store) limit(added *result, cost func(*result) int, most int) {
+	of := func(r *result) (string, int) { return r.client.owner, cost(r) }
+	sum := cost(added)
+	for _, r := range s.results {
+		sum += cost(r)
+	}
+	for sum > most && len(s.results) > 0 {
+		at := share.Victim(append(slices.Clip(s.results), added), of)
+		if at == len(s.results) { // its owner has no other one
+			at = share.Victim(s.results, of)
 		}
-		all, count = all-r.file.size, count-1
-		if mine {
-			own -= r.file.size
-		}
-		return true
-	})
+		victim := s.results[at]
+		sum -= cost(victim)
+		s.drop(func(r *result) bool { return r == victim })
+	}
 }
 
 // drop removes results. A file that is read now is closed after that. The caller has locked mu.

@@ -22,7 +22,7 @@ func stored(t testing.TB, text string) (*Client, string) {
 		Dir: func() (*os.Root, error) { return root, nil }, MaxBytes: 1 << 28, ClientMax: 1 << 28, ServerMax: 1 << 28,
 		Keep: time.Hour, MaxResults: 8,
 	})
-	c := s.NewClient("")
+	c := s.NewClient("", "")
 	t.Cleanup(func() { c.Close(); root.Close() })
 	file, err := c.NewFile()
 	if err != nil {
@@ -74,7 +74,7 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%+v: %q", tc.q, got)
 		}
 	}
-	if _, err := c.store.NewClient("").Search(t.Context(), Query{URI: uri, Pattern: "x"}); err == nil {
+	if _, err := c.store.NewClient("", "").Search(t.Context(), Query{URI: uri, Pattern: "x"}); err == nil {
 		t.Error("another client searches")
 	}
 	ended, cancel := context.WithCancel(t.Context())

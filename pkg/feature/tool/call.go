@@ -66,6 +66,11 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 	if t.searches(ctx, r.Name) {
 		return c.search(ctx)
 	}
+	if r.Slot != nil {
+		if err := r.Slot.Enter(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err := c.authorize(ctx); err != nil {
 		if c.insecure != nil {
 			t.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s' refused: %s", r.Name, c.insecure))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/wire/mcp"
 	"mcp-bash/pkg/wire/tracecontext"
@@ -35,6 +36,7 @@ type Request struct {
 	Observer sandbox.Observer // observes the script; may be nil
 	Listener Listener         // may be nil
 	Asker    mcp.Asker        // nil if the client cannot be asked
+	Slot     script.Slot      // is entered before a script starts; may be nil
 }
 
 // A Listener receives the reports of a running script, in order, on the goroutine of the call.

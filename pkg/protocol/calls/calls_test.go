@@ -36,11 +36,25 @@ func (*output) Full() bool                    { return false }
 func (*output) Reserve(context.Context, int)  {}
 func (*output) Release(int)                   {}
 
+// idle reports whether nothing of the pool is in use.
+func (p *Pool) idle() bool {
+	for i := range p.lanes {
+		if l := &p.lanes[i]; l.held.All() != 0 || !l.turns.Empty() {
+			return false
+		}
+	}
+	return p.clients.All() == 0
+}
+
 // newRequests returns the requests of a client. Standard error goes to stderr.
 func newRequests(t *testing.T, p *Pool, stderr io.Writer) *Requests {
+	return p.newRequests(t, "", stderr)
+}
+
+func (p *Pool) newRequests(t *testing.T, owner string, stderr io.Writer) *Requests {
 	c := console.New(stderr, &project.Project{})
 	return p.NewRequests(Config{
-		Context: t.Context(), Session: session.NewSession(&output{}, c, nil), Console: c,
+		Owner: owner, Context: t.Context(), Session: session.NewSession(&output{}, c, nil), Console: c,
 		Limits: &project.Limits{Response: 1 << 20}, After: func(*Method) {},
 	})
 }
@@ -48,7 +62,7 @@ func newRequests(t *testing.T, p *Pool, stderr io.Writer) *Requests {
 func newRequest(key string, out session.Sink, handle Handler) *Request {
 	return &Request{
 		ID: jsonrpc.ID(key), Key: key, Params: make([]byte, 60), Protocol: plain{}, Out: out,
-		Method: &Method{Name: "tools/call", Handle: handle},
+		Method: &Method{Name: "tools/call", Handle: handle, Starts: func(*Request) bool { return true }},
 	}
 }
 
@@ -111,7 +125,7 @@ func TestPendingBytes(t *testing.T) {
 	q.Cancel("3")
 	close(third.end)
 	q.Wait()
-	if q.bytes != 0 || q.answered != 0 || q.running != 0 || q.pool.running != 0 || len(q.pool.clients) != 0 {
+	if q.bytes != 0 || q.answered != 0 || q.running != 0 || !q.pool.idle() {
 		t.Errorf("left over: %+v", q)
 	}
 }
@@ -196,7 +210,7 @@ func TestShares(t *testing.T) {
 	for _, q := range append(clients, busy) {
 		q.Wait()
 	}
-	if most > slots || p.running != 0 || len(p.clients) != 0 {
+	if most > slots || !p.idle() {
 		t.Errorf("%d requests ran at once; left over: %+v", most, p)
 	}
 	// Goroutines that got their slots at the same time begin in any order.
@@ -239,7 +253,7 @@ func TestNoSlotWithoutReader(t *testing.T) {
 	close(stuck[1].end)
 	deaf.Wait()
 	other.Wait()
-	if p.running != 0 || len(p.clients) != 0 {
+	if !p.idle() {
 		t.Errorf("left over: %+v", p)
 	}
 }

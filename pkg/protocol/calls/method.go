@@ -12,6 +12,9 @@ import (
 type Method struct {
 	Name   string
 	Handle Handler
+	// Starts, if set, reports whether a request needs a slot for scripts from the beginning. Other requests have
+	// other slots, and call [Request.Enter] before they start a script.
+	Starts func(r *Request) bool
 	// Limit returns the time limit of a request that sets none, in seconds; 0: none. A method
 	// with OwnClock enforces its limit itself (P-1700).
 	Limit    func() int

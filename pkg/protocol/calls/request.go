@@ -37,8 +37,8 @@ type Protocol interface {
 type ClientSession struct {
 	Capabilities *mcp.Capabilities
 	Asker        mcp.Asker
-	Threshold    func() mcp.Level // of log messages
-	Roots        func(context.Context) roots.Scope
+	Threshold    func() mcp.Level                                  // of log messages
+	Roots        func(ctx context.Context, r *Request) roots.Scope // can wait for the client; see [Request.Await]
 	// Newest allows features of the newest revision: structured content that is not an object,
 	// errors for missing capabilities, immediate progress.
 	Newest bool
@@ -82,15 +82,21 @@ type Request struct {
 	cancel   context.CancelCauseFunc
 	turn     chan struct{} // closed when a request that waits itself has a slot; nil: it has one
 	requests *Requests
-	bytes    int  // see Size; set when the request is scheduled
-	decided  bool // lingers is set
-	lingers  bool // see Lingers
+	asker    mcp.Asker // sends the questions of the script
+	bytes    int       // see Size; set when the request is scheduled
+	decided  bool      // lingers is set
+	lingers  bool      // see Lingers
 
 	// guarded by the pool's lock
-	answered bool
-	slot     bool // the request holds a slot
-	resting  bool // see Rest
-	waiting  bool // a goroutine waits until the client reads
+	lane      int
+	began     bool // it has or had a slot
+	answered  bool
+	slot      bool          // the request holds a slot
+	resting   bool          // see Rest
+	waiting   bool          // a goroutine waits until the client reads
+	questions int           // open questions of the script
+	over      func()        // ends the count of Config.Waiting; nil: it does not count
+	resumed   chan struct{} // closed when a resting request has a slot again; nil: it does not wait for one
 
 	mu     sync.Mutex
 	closed bool

@@ -60,10 +60,13 @@ func (r *Request) serve(handle Handler) (handedOff bool) {
 	if err == ErrHandedOff {
 		return true
 	}
-	if secs, ok := context.Cause(r.Context).(timedOut); ok {
+	switch cause := context.Cause(r.Context).(type) {
+	case timedOut:
 		timeout := mcp.Errorf(mcp.CodeInternal, "Request timed out")
-		timeout.Data = json.RawMessage(fmt.Sprintf(`{"timeoutSecs":%d}`, int(secs)))
+		timeout.Data = json.RawMessage(fmt.Sprintf(`{"timeoutSecs":%d}`, int(cause)))
 		err = timeout // P-1703, for any result
+	case evicted:
+		err = mcp.Errorf(mcp.CodeInternal, "The call was ended: %v", cause.reason)
 	}
 	r.finish(a, err)
 	return false
@@ -73,6 +76,14 @@ func (r *Request) serve(handle Handler) (handedOff bool) {
 type timedOut int
 
 func (timedOut) Error() string { return "request timed out" }
+
+// An evicted request ended because of a limit.
+type evicted struct{ reason error }
+
+func (e evicted) Error() string { return e.reason.Error() }
+
+// Evict ends the request with an error that has the reason.
+func (r *Request) Evict(reason error) { r.cancel(evicted{reason}) }
 
 // Handle calls the method's handler for a call that other requests can continue. A panic ends
 // the call and not the process.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"mcp-bash/pkg/auth/share"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol/console"
 	"mcp-bash/pkg/protocol/internal/session"
@@ -15,29 +16,47 @@ import (
 const maxQueued = 1024
 
 // A Pool limits the requests of all clients in a process: the number that run at once, and the
-// memory that they use. A client alone can use all slots. Clients with waiting requests take
-// turns for the slots that become free. A request that waits for its client holds no slot, so a
-// client that does not read its answers cannot stop others (P-1800).
+// memory that they use. An owner alone can use all slots. Owners with waiting requests take turns
+// for the slots that become free, and so do the clients of an owner. A request that waits for its
+// client or for a person holds no slot (P-1800).
 type Pool struct {
-	slots   int
-	bound   int       // bytes of requests, which the clients with requests share equally
+	bound   int       // bytes of requests, which the owners with requests share equally
 	lines   sync.Pool // of *[]byte, for answers
 	mu      sync.Mutex
-	changed sync.Cond   // a request was answered or has ended, or the client has something to read
-	running int         // the requests that hold a slot
-	clients []*Requests // clients with requests; the next one to get a slot is first
+	changed sync.Cond // a request was answered or has ended, or the client has something to read
+	lanes   [2]lane
+	closed  chan struct{} // always
+	clients share.Usage   // clients with requests, by owner
 }
+
+// A lane has the slots for one kind of requests.
+type lane struct {
+	slots int
+	held  share.Usage            // slots, by owner
+	turns share.Turns[*Requests] // clients whose requests wait
+}
+
+// The lanes. Requests that start no script never wait for those that do.
+const (
+	scripts = iota // requests that can start a script
+	others
+)
 
 // NewPool returns a Pool.
 func NewPool(limits *project.Limits) *Pool {
-	p := &Pool{slots: limits.Concurrent, bound: limits.Pending}
+	p := &Pool{bound: limits.Pending, closed: make(chan struct{})}
+	close(p.closed)
 	p.changed.L = &p.mu
+	for i := range p.lanes {
+		p.lanes[i].slots = limits.Concurrent
+	}
 	return p
 }
 
 // A Config is the input of [Pool.NewRequests].
 type Config struct {
 	Context context.Context // of all requests
+	Owner   string          // of the client; see [auth.Identity.Owner]
 	Session *session.Session
 	Console *console.Console
 	Limits  *project.Limits
@@ -46,6 +65,9 @@ type Config struct {
 	// Shared means that no slot is reserved for the client, because there can be any number of
 	// clients. Its requests wait for a slot themselves.
 	Shared bool
+	// Waiting counts a request whose script waits for the client, until the returned function is called; nil: nothing
+	// limits them. bytes is the size of the questions.
+	Waiting func(r *Request, bytes int) (over func())
 }
 
 // Requests are the requests of one client that run or wait for a slot (protocol section 18).
@@ -55,11 +77,12 @@ type Requests struct {
 
 	// guarded by the pool's lock
 	inFlight map[string]*Request
-	running  int // not waiting; without the resting ones at most the number of slots
-	resting  int // running requests that wait for something else than their own work
-	answered int // running requests whose answers are ready
-	queue    []*Request
-	bytes    int // of all that run or wait
+	running  int           // begun and not ended
+	resting  int           // running requests that wait for something else than their own work
+	answered int           // running requests whose answers are ready
+	queues   [2][]*Request // that wait for a slot of each lane; requests that have begun before come first
+	queued   int           // requests that have not begun
+	bytes    int           // of all that run or wait
 }
 
 // NewRequests returns the requests of a new client.
@@ -80,73 +103,119 @@ const (
 
 // Schedule takes a slot for a request, or a place in the queue. It gives the request a context.
 func (q *Requests) Schedule(r *Request) Outcome {
-	q.pool.mu.Lock()
-	defer q.pool.mu.Unlock()
-	mustWait := len(q.queue) > 0 || q.pool.running >= q.pool.slots || !q.ready(r)
+	p := q.pool
+	r.lane = others
+	if starts := r.Method.Starts; starts != nil && starts(r) {
+		r.lane = scripts
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := &p.lanes[r.lane]
+	mustWait := len(q.queues[r.lane]) > 0 || l.held.All() >= l.slots || !q.ready(r)
 	switch {
 	case q.inFlight[r.Key] != nil:
 		return Duplicate
-	case q.tooLarge() || mustWait && len(q.queue) >= maxQueued:
+	case q.tooLarge() || mustWait && q.queued >= maxQueued:
 		return Refused
 	}
 	r.requests, r.bytes = q, r.Size()
 	r.Context, r.cancel = context.WithCancelCause(q.Context)
+	if r.asker = r.Client.Asker; r.asker != nil {
+		r.Client.Asker = asking{r}
+	}
 	q.inFlight[r.Key] = r
 	q.bytes += r.bytes
-	if q.running+len(q.queue) == 0 {
-		q.pool.clients = append(q.pool.clients, q)
+	if q.running+q.queued == 0 {
+		p.clients.Add(q.Owner, 1)
 	}
 	if mustWait {
-		if q.queue = append(q.queue, r); q.Shared {
+		if q.queued++; q.Shared {
 			r.turn = make(chan struct{})
 		}
-		q.pool.dispatch()
+		q.enqueue(r, len(q.queues[r.lane]))
+		p.dispatch()
 		return Queued
 	}
 	q.start(r)
 	return Run
 }
 
-// ready reports whether a request may take a slot: its client reads (P-1803), and does not have
-// too many answers that wait to be read. The lock is held.
-func (q *Requests) ready(r *Request) bool { return q.running-q.resting < q.pool.slots && !r.Out.Full() }
+// ready reports whether a request may begin: its client reads (P-1803), and does not have too many
+// answers that wait to be read. The lock is held.
+func (q *Requests) ready(r *Request) bool {
+	return q.running-q.resting < q.pool.lanes[scripts].slots+q.pool.lanes[others].slots && !r.Out.Full()
+}
+
+// enqueue lets a request wait for a slot of its lane. The lock is held.
+func (q *Requests) enqueue(r *Request, at int) {
+	queue := &q.queues[r.lane]
+	if *queue = slices.Insert(*queue, at, r); len(*queue) == 1 {
+		q.pool.lanes[r.lane].turns.Add(q.Owner, q)
+	}
+}
+
+// dequeue removes a waiting request, and reports whether it waited. The lock is held.
+func (q *Requests) dequeue(r *Request) bool {
+	queue := &q.queues[r.lane]
+	i := slices.Index(*queue, r)
+	if i < 0 {
+		return false
+	}
+	if *queue = slices.Delete(*queue, i, i+1); len(*queue) == 0 {
+		q.pool.lanes[r.lane].turns.Remove(q.Owner, q)
+	}
+	if !r.began {
+		q.queued--
+	}
+	return true
+}
 
 // start gives a slot to a request. The lock is held.
 func (q *Requests) start(r *Request) {
 	r.slot = true
-	q.running++
-	q.pool.running++
+	q.pool.lanes[r.lane].held.Add(q.Owner, 1)
+	if !r.began {
+		r.began = true
+		q.running++
+	}
+	if r.resting {
+		r.resting = false
+		q.resting--
+	}
 }
 
-// dispatch starts the waiting requests for which there are slots. The clients take turns. The
-// lock is held.
+// dispatch gives free slots to waiting requests. The owners take turns. One with its half of the
+// slots waits while others wait. The lock is held.
 func (p *Pool) dispatch() {
-	for p.running < p.slots {
-		at := slices.IndexFunc(p.clients, (*Requests).startable)
-		if at < 0 {
-			return
-		}
-		q := p.clients[at]
-		p.clients = append(slices.Delete(p.clients, at, at+1), q)
-		r := q.queue[0]
-		q.queue[0] = nil
-		q.queue = q.queue[1:]
-		if q.start(r); r.turn != nil {
-			close(r.turn)
-		} else {
-			go r.Run()
+	for kind := range p.lanes {
+		l := &p.lanes[kind]
+		startable := func(q *Requests) bool { return q.startable(q.queues[kind][0]) }
+		hasHalf := func(owner string) bool { return l.held.Of(owner) >= share.Half(l.slots) }
+		for l.held.All() < l.slots {
+			q, ok := l.turns.Next(startable, hasHalf)
+			if !ok {
+				break
+			}
+			r := q.queues[kind][0]
+			q.dequeue(r)
+			q.start(r)
+			switch {
+			case r.resumed != nil:
+				close(r.resumed)
+				r.resumed = nil
+			case r.turn != nil:
+				close(r.turn)
+			default:
+				go r.Run()
+			}
 		}
 	}
 }
 
-// startable reports whether the client's next request may take a slot. If the client has too much
-// to read, a goroutine waits until it has read. The lock is held.
-func (q *Requests) startable() bool {
-	if len(q.queue) == 0 {
-		return false
-	}
-	r := q.queue[0]
-	if r.Context.Err() != nil || q.ready(r) {
+// startable reports whether a waiting request may take a slot. If the client has too much to read, a
+// goroutine waits until it has read. The lock is held.
+func (q *Requests) startable(r *Request) bool {
+	if r.began || r.Context.Err() != nil || q.ready(r) {
 		return true
 	}
 	if r.Out.Full() && !r.waiting {
@@ -162,9 +231,12 @@ func (q *Requests) startable() bool {
 	return false
 }
 
-// tooLarge reports whether the client's requests use more than its share of the memory. The lock
-// is held.
-func (q *Requests) tooLarge() bool { return q.bytes > q.pool.bound/max(1, len(q.pool.clients)) }
+// tooLarge reports whether the client's requests use more than its share of the memory: an equal part
+// of the share of its owner. The lock is held.
+func (q *Requests) tooLarge() bool {
+	clients := &q.pool.clients
+	return q.bytes > clients.Equal(q.pool.bound)/max(1, clients.Of(q.Owner))
+}
 
 // yield makes the slot of a request available. The request has no work left but to give its
 // answer to the client.
@@ -174,25 +246,11 @@ func (q *Requests) yield(r *Request) {
 	q.freeSlot(r)
 }
 
-// Rest makes the slot of a request available, because the request does no work until its answer. The
-// caller limits the number of such requests.
-func (r *Request) Rest() {
-	q := r.requests
-	q.pool.mu.Lock()
-	defer q.pool.mu.Unlock()
-	if !r.resting {
-		r.resting = true
-		q.resting++
-		q.freeSlot(r)
-		q.pool.dispatch()
-	}
-}
-
 // freeSlot is yield while the lock is held.
 func (q *Requests) freeSlot(r *Request) {
 	if r.slot {
 		r.slot = false
-		q.pool.running--
+		q.pool.lanes[r.lane].held.Add(q.Owner, -1)
 		q.pool.dispatch()
 	}
 }
@@ -218,7 +276,6 @@ func (q *Requests) end(r *Request) {
 	r.cancel(nil)
 	q.pool.mu.Lock()
 	defer q.pool.mu.Unlock()
-	q.bytes -= r.bytes
 	q.running--
 	if r.resting {
 		q.resting--
@@ -228,9 +285,17 @@ func (q *Requests) end(r *Request) {
 	}
 	if r.slot {
 		r.slot = false
-		q.pool.running--
+		q.pool.lanes[r.lane].held.Add(q.Owner, -1)
 	}
+	q.forget(r)
 	q.pool.settle()
+}
+
+// forget ends the count of a request, which neither runs nor waits any more. The lock is held.
+func (q *Requests) forget(r *Request) {
+	if q.bytes -= r.bytes; q.running+q.queued == 0 {
+		q.pool.clients.Add(q.Owner, -1)
+	}
 }
 
 // awaitTurn waits until a request of a shared server has a slot. It returns false if the request
@@ -246,21 +311,18 @@ func (q *Requests) awaitTurn(r *Request) bool {
 	if r.slot {
 		return true
 	}
-	if i := slices.Index(q.queue, r); i >= 0 { // the client has ended
-		q.queue = slices.Delete(q.queue, i, i+1)
-		q.bytes -= r.bytes
+	if q.dequeue(r) { // the client has ended
 		delete(q.inFlight, r.Key)
+		q.forget(r)
 		r.Close()
 		q.pool.settle()
 	}
 	return false
 }
 
-// settle starts waiting requests, removes clients without requests, and wakes all that wait for a
-// change. The lock is held.
+// settle starts waiting requests, and wakes all that wait for a change. The lock is held.
 func (p *Pool) settle() {
 	p.dispatch()
-	p.clients = slices.DeleteFunc(p.clients, func(q *Requests) bool { return q.running+len(q.queue) == 0 })
 	p.changed.Broadcast()
 }
 
@@ -286,11 +348,11 @@ func (q *Requests) Wake() {
 
 // WaitAnswered returns when all requests are answered, whether or not the client reads.
 func (q *Requests) WaitAnswered() {
-	q.await(func() bool { return q.running <= q.answered && len(q.queue) == 0 })
+	q.await(func() bool { return q.running <= q.answered && q.queued == 0 })
 }
 
 // Wait returns when no request is in flight.
-func (q *Requests) Wait() { q.await(func() bool { return q.running == 0 && len(q.queue) == 0 }) }
+func (q *Requests) Wait() { q.await(func() bool { return q.running+q.queued == 0 }) }
 
 func (q *Requests) await(done func() bool) {
 	q.pool.mu.Lock()
@@ -304,7 +366,7 @@ func (q *Requests) await(done func() bool) {
 func (q *Requests) Busy() bool {
 	q.pool.mu.Lock()
 	defer q.pool.mu.Unlock()
-	return q.running > 0 || len(q.queue) > 0
+	return q.running+q.queued > 0
 }
 
 // InUse reports whether a request in flight has this id.
@@ -320,9 +382,8 @@ func (q *Requests) Cancel(key string) bool {
 	r := q.inFlight[key]
 	if r != nil {
 		delete(q.inFlight, key)
-		if i := slices.Index(q.queue, r); i >= 0 {
-			q.queue = slices.Delete(q.queue, i, i+1)
-			q.bytes -= r.bytes
+		if !r.began && q.dequeue(r) {
+			q.forget(r)
 			q.pool.settle()
 		}
 	}
@@ -343,9 +404,12 @@ func (q *Requests) CancelAll(cause error) {
 		r.Close()
 		r.cancel(cause)
 	}
-	for _, r := range q.queue {
-		q.bytes -= r.bytes
+	for _, queue := range q.queues {
+		for _, r := range slices.Clone(queue) {
+			if !r.began && q.dequeue(r) {
+				q.forget(r)
+			}
+		}
 	}
-	q.queue = nil
 	q.pool.settle()
 }

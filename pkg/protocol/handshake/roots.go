@@ -9,6 +9,7 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/protocol/internal/session"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -161,15 +162,19 @@ func named(refused []roots.Refused) string {
 }
 
 // current returns the roots for a call that starts now. It waits for the client's first answer
-// (P-2106).
-func (c *clientRoots) current(ctx context.Context) roots.Scope {
+// (P-2106). r is the request of the call, or nil.
+func (c *clientRoots) current(ctx context.Context, r *calls.Request) roots.Scope {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if first := c.first; first != nil {
 		c.mu.Unlock()
-		select {
-		case <-first:
-		case <-ctx.Done():
+		if r != nil {
+			r.Await(ctx, first)
+		} else {
+			select {
+			case <-first:
+			case <-ctx.Done():
+			}
 		}
 		c.mu.Lock()
 	}
@@ -178,7 +183,7 @@ func (c *clientRoots) current(ctx context.Context) roots.Scope {
 
 func (c *clientRoots) paths(ctx context.Context) []string {
 	var paths []string
-	for _, root := range c.current(ctx).List {
+	for _, root := range c.current(ctx, nil).List {
 		paths = append(paths, root.Path)
 	}
 	return paths

@@ -154,6 +154,7 @@ func (c *Client) HasResults() bool { return c.results.Any() }
 type Config struct {
 	Session *session.Session
 	Caller  *auth.Identity  // nil: the client needed no credential
+	Owner   string          // see [auth.Identity.Owner]
 	Roots   func() []string // the directories of the client's roots
 	// StripToken removes the shared secret from the _meta that scripts get.
 	StripToken func(meta json.RawMessage) json.RawMessage
@@ -172,7 +173,7 @@ func (p *Project) NewClient(c Config) *Client {
 	if e.Project.Fetching.UseRoots { // RES-91
 		resources.Builtin.MoreRoots = c.Roots
 	}
-	stored := p.results.NewClient(c.Caller.Key())
+	stored := p.results.NewClient(c.Owner, c.Caller.Key())
 	return &Client{
 		Config: c, project: p, results: stored, listed: p.toolsFor(c.Caller),
 		tools:   e.Tools.ForClient(c.Caller, stored, log, debug),
@@ -196,7 +197,7 @@ func (c *Client) Methods() []*calls.Method {
 	list := []*calls.Method{
 		{Name: "tools/list", List: true, Scope: scope, Handle: c.listTools,
 			Limit: func() int { return p.Calls.Timeout }},
-		{Name: "tools/call", Handle: c.callTool, OwnClock: true, Asks: true, Edits: true},
+		{Name: "tools/call", Starts: startsScript, Handle: c.callTool, OwnClock: true, Asks: true, Edits: true},
 		{Name: "resources/list", List: true, Scope: "public", Handle: c.project.resources.serve},
 		{Name: "resources/templates/list", List: true, Scope: "public", Handle: c.project.templates.serve},
 		{Name: "resources/read", Scope: "private", Handle: c.readResource, Max: p.Limits.Read},

@@ -31,7 +31,7 @@ func (c *Client) completeArgument(ctx context.Context, r *calls.Request) (*calls
 	result, err := c.complete.Complete(ctx, &completion.Request{
 		Ref: rawjson.Get(r.Params, "ref"), Argument: rawjson.Get(r.Params, "argument"),
 		Arguments: rawjson.Path(r.Params, "context", "arguments"),
-		Limit:     rawjson.PositiveInt(rawjson.Get(r.Params, "limit")), Cursor: rawjson.Get(r.Params, "cursor"),
+		Limit:     rawjson.PositiveInt(rawjson.Get(r.Params, "limit")), Cursor: rawjson.Get(r.Params, "cursor"), Slot: r,
 	})
 	if err != nil {
 		return nil, err

@@ -24,6 +24,9 @@ func (c *Client) readResource(ctx context.Context, r *calls.Request) (*calls.Ans
 		}
 		return &calls.Answer{Size: part.Size(), Append: part.AppendJSON}, nil
 	}
+	if req.Slot = r; c.project.engine.Project.Fetching.UseRoots {
+		r.Client.Roots(ctx, r) // the provider asks for them later
+	}
 	content, err := c.Resources.Read(ctx, req)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"mcp-bash/pkg/json/jqtext"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/protocol/calls/tasks"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -15,6 +16,13 @@ func (c *Client) listTools(ctx context.Context, r *calls.Request) (*calls.Answer
 		return c.listed.anySchema.serve(ctx, r)
 	}
 	return c.listed.tools.serve(ctx, r)
+}
+
+// startsScript reports whether a call of a tool starts a script. A tool of the project with the name of one of the
+// server's own takes its slot later.
+func startsScript(r *calls.Request) bool {
+	name := rawjson.TextOf(r.Params, "name")
+	return name != tool.SearchTool && !tasks.IsControl(name)
 }
 
 // callTool answers tools/call (tools section 2).
@@ -32,8 +40,9 @@ func (c *Client) callTool(ctx context.Context, r *calls.Request) (*calls.Answer,
 		ID: string(r.ID), Name: name,
 		Timeout:       rawjson.PositiveInt(rawjson.Get(r.Params, "timeoutSecs")),
 		ProgressToken: calls.ProgressToken(r.Meta), Trace: r.Trace,
-		Roots: r.Client.Roots(ctx), Client: *r.Client.Capabilities, Asker: r.Client.Asker,
+		Roots: r.Client.Roots(ctx, r), Client: *r.Client.Capabilities, Asker: r.Client.Asker,
 		AnyStructured: newest, Live: newest, RequireCapabilities: newest, Links: r.Client.Links,
+		Slot:     r,
 		Listener: calls.NewNotifier(r, &c.project.engine.Project.Limits),
 	}
 	if r.Call != nil {

@@ -22,7 +22,7 @@ type Stateless struct {
 	Methods calls.Methods
 	project *project.Project
 	calls   *suspended.Client
-	roots   func(context.Context) roots.Scope
+	roots   func(context.Context, *calls.Request) roots.Scope
 	results *Results
 }
 
@@ -43,7 +43,7 @@ func NewResults(m *project.Meta) *Results {
 // none (P-2100).
 func New(p *project.Project, own roots.Scope, calling *suspended.Client, results *Results) *Stateless {
 	return &Stateless{
-		project: p, calls: calling, results: results, roots: func(context.Context) roots.Scope { return own },
+		project: p, calls: calling, results: results, roots: func(context.Context, *calls.Request) roots.Scope { return own },
 	}
 }
 

@@ -101,7 +101,7 @@ func (c *Client) subscribeStream(ctx context.Context, st *stream, uri string) (*
 		ctx, cancel = context.WithTimeout(ctx, settings.Seconds(secs))
 		defer cancel()
 	}
-	watch, err := c.Resources.Watch(ctx, resource.Request{URI: uri})
+	watch, err := c.Resources.Watch(ctx, resource.Request{URI: uri, Slot: st.request})
 	if err != nil {
 		return nil, err
 	}

@@ -124,6 +124,9 @@ func (c *Client) subscribe(ctx context.Context, r *calls.Request) (*calls.Answer
 	if c.full() {
 		return nil, errSubscriptions
 	}
+	if req.Slot = r; c.fetching.UseRoots {
+		r.Client.Roots(ctx, r) // the provider asks for them later
+	}
 	watch, err := c.Resources.Watch(ctx, req)
 	if err != nil {
 		if e, ok := errors.AsType[*mcp.Error](err); ok && ctx.Err() == nil {

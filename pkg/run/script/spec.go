@@ -1,6 +1,7 @@
 package script
 
 import (
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -112,6 +113,12 @@ var (
 	ErrStdoutLimit = errors.New("too much on standard output")
 	ErrStderrLimit = errors.New("too much on standard error")
 )
+
+// A Slot is what a request needs before it starts a script, or begins other long work.
+type Slot interface {
+	// Enter waits for the slot. The error is the cause of ctx.
+	Enter(ctx context.Context) error
+}
 
 const (
 	defaultGrace    = time.Second

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/auth/share"
 )
 
 // A body is the body of a request. Its bytes count as they arrive, until its message was accepted (H-222). Then the
 // request counts its own memory (P-1804).
 type body struct {
 	server *Server
-	key    string // of the identity
+	owner  string // see auth.Identity.Owner
 	buffer *[]byte
 	bytes  []byte // that have arrived
 	ended  atomic.Bool
@@ -35,7 +36,7 @@ const firstRead = 4 << 10
 // readBody reads the body of a request, and ends the time limit for the request. The caller calls done, also after an
 // error.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (*body, error) {
-	b := &body{server: s, key: auth.IdentityOf(r.Context()).Key(), buffer: s.bodies.Get().(*[]byte)}
+	b := &body{server: s, owner: auth.IdentityOf(r.Context()).Owner(), buffer: s.bodies.Get().(*[]byte)}
 	if r.ContentLength > int64(s.limits.body) {
 		return b, errTooLarge
 	}
@@ -44,7 +45,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (*body, error)
 	for {
 		b.grow(r.ContentLength)
 		n, err := r.Body.Read(b.bytes[len(b.bytes):cap(b.bytes)])
-		if refused := s.arriving.add(b.key, len(b.bytes), n); refused != nil {
+		if refused := s.arriving.add(b.owner, len(b.bytes), n); refused != nil {
 			return b, refused
 		}
 		b.bytes = b.bytes[:len(b.bytes)+n]
@@ -77,7 +78,7 @@ func (b *body) done() {
 	if b == nil || b.ended.Swap(true) {
 		return
 	}
-	b.server.arriving.remove(b.key, len(b.bytes))
+	b.server.arriving.remove(b.owner, len(b.bytes))
 	*b.buffer = b.bytes
 	b.server.recycle(b.buffer)
 	b.buffer, b.bytes = nil, nil
@@ -100,40 +101,32 @@ func (s *Server) refuseBody(w http.ResponseWriter, err error) {
 
 // arriving counts the bytes of bodies that have arrived and belong to no accepted request yet (H-222).
 type arriving struct {
-	bound int // bytes; a client has at most half of it, so that there is room for others
+	bound int // bytes; an owner has at most half of it, so that there is room for others
 
-	mu  sync.Mutex
-	all int
-	of  map[string]int // bytes, by the key of the identity
+	mu sync.Mutex
+	of share.Usage // bytes
 }
 
 // add counts n more bytes of a body, of which own bytes count already. A body that is the only one is never refused.
 // Callers without an identity are programs of this machine. They can have all of the bytes.
-func (a *arriving) add(key string, own, n int) error {
+func (a *arriving) add(owner string, own, n int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
 	case n == 0:
 		return nil
-	case a.all > own && a.all+n > a.bound:
+	case a.of.All() > own && a.of.All()+n > a.bound:
 		return errBodies
-	case key != "" && a.of[key] > own && a.of[key]+n > a.bound/2:
+	case owner != "" && a.of.Of(owner) > own && a.of.Of(owner)+n > a.bound/2:
 		return errOwnBodies
 	}
-	if a.of == nil {
-		a.of = map[string]int{}
-	}
-	a.all += n
-	a.of[key] += n
+	a.of.Add(owner, n)
 	return nil
 }
 
 // remove no longer counts n bytes.
-func (a *arriving) remove(key string, n int) {
+func (a *arriving) remove(owner string, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.all -= n
-	if a.of[key] -= n; a.of[key] == 0 {
-		delete(a.of, key)
-	}
+	a.of.Add(owner, -n)
 }

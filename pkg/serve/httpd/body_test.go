@@ -49,9 +49,9 @@ func (s *testServer) counted(caller string) int {
 	s.arriving.mu.Lock()
 	defer s.arriving.mu.Unlock()
 	if caller == "" {
-		return s.arriving.all
+		return s.arriving.of.All()
 	}
-	return s.arriving.of[(&auth.Identity{Name: caller}).Key()]
+	return s.arriving.of.Of((&auth.Identity{Name: caller}).Owner())
 }
 
 // H-222: calls whose bodies are read and parsed do not count any more. 20 calls of a client with bodies of unknown
@@ -141,8 +141,8 @@ func TestAnnouncedBodies(t *testing.T) {
 		c.Close()
 	}
 	await(t, "nothing", func() bool { return s.counted("") == 0 })
-	if len(s.arriving.of) != 0 {
-		t.Errorf("left: %v", s.arriving.of)
+	if s.arriving.of.All() != 0 {
+		t.Errorf("left: %+v", s.arriving.of)
 	}
 }
 

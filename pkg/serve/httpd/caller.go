@@ -13,6 +13,7 @@ import (
 // caller may resume its suspended calls with any request.
 type caller struct {
 	key    string // of the identity
+	owner  string // see auth.Identity.Owner
 	client *protocol.Client
 	used   atomic.Int64 // the time of the last request, of [clock.Now]
 }
@@ -30,9 +31,9 @@ func (s *Server) callerOf(id *auth.Identity) *caller {
 		if s.closing {
 			return nil
 		}
-		c = &caller{key: key}
+		c = &caller{key: key, owner: id.Owner()}
 		c.client = s.Server.NewClient(nobody{}, protocol.Caller{
-			Identity: id, Remote: true, Shared: true, MaxStreams: s.limits.streams,
+			Identity: id, Owner: c.owner, Remote: true, Shared: true, MaxStreams: s.limits.streams,
 		})
 		s.callers[key] = c
 	}
@@ -46,7 +47,7 @@ func (s *Server) dropCallers() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for key, c := range s.callers {
-		if c.used.Load() < since && !c.client.Busy() && !c.client.HasResults() {
+		if c.used.Load() < since && !c.client.InUse() {
 			delete(s.callers, key)
 			c.client.Cancel(errUnused)
 			c.client.Leave()

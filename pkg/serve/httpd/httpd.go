@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mcp-bash/pkg/auth/share"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/protocol"
@@ -65,14 +66,17 @@ type Server struct {
 	unread   unread
 	running  running
 	arriving arriving
-	kept     atomic.Int64 // bytes that all sessions keep for resumption
+	kept     kept
+
+	evictions *guard.Quota // of sessions
 
 	mu       sync.Mutex
 	callers  map[string]*caller  // by the key of their identity
 	sessions map[string]*session // by id
-	streams  map[*stream]string  // with connections that net/http no longer knows; the keys of the identities
-	ended    list.List           // of *stream: of all sessions, the oldest first, which can be resumed
-	closing  bool                // no more sessions and streams
+	streams  map[*stream]string  // with connections that net/http no longer knows; the keys of the persons
+	persons  struct{ sessions, streams share.Usage }
+	ended    list.List // of *stream: of all sessions, the oldest first, which can be resumed
+	closing  bool      // no more sessions and streams
 }
 
 // headerValues are values of response headers, which are never changed.
@@ -90,7 +94,9 @@ func New(c Config) *Server {
 			noBuffering: []string{"no"}, closes: []string{"close"},
 		},
 	}
-	s.unread.bound, s.arriving.bound = s.limits.pending, s.limits.pending
+	s.unread.bound, s.arriving.bound, s.kept.bound = s.limits.pending, s.limits.pending, s.limits.pending
+	notice := func(line string) { s.Console.Notice("mcp-bash: %s", line) }
+	s.evictions = guard.NewQuota(notice)
 	s.posts.New = func() any { return &post{server: s, done: make(chan struct{}, 1)} }
 	s.bodies.New = func() any { return new([]byte) }
 	s.http = http.Server{
@@ -99,7 +105,7 @@ func New(c Config) *Server {
 		MaxHeaderBytes: s.limits.header, DisableGeneralOptionsHandler: true, Protocols: new(http.Protocols),
 	}
 	s.http.Protocols.SetHTTP1(true)
-	s.http.ErrorLog = log.New(guard.NewQuota(func(line string) { s.Console.Notice("mcp-bash: %s", line) }), "", 0)
+	s.http.ErrorLog = log.New(guard.NewQuota(notice), "", 0)
 	s.connections = guard.NewConnections(settings.Int(c.Project.Env, "MCPBASH_HTTP_MAX_CONNECTIONS"))
 	s.http.ConnState, s.http.ConnContext = s.follow, withConn
 	s.replicas = newReplicas(s, s.http.Handler)

@@ -22,7 +22,7 @@ type post struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	session *session      // nil: of the stateless protocol
-	key     string        // of the identity
+	owner   string        // of the shares
 	lasting bool          // the stream stays open without a goroutine
 	gone    func()        // is called when the client closes a lasting stream
 	done    chan struct{} // gets an element after the last answer
@@ -156,7 +156,7 @@ func (p *post) Full() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	counts := p.reserved == 0 && !p.lasting
-	full := counts && p.server.unread.full(p.key) || p.stream != nil && p.stream.full()
+	full := counts && p.server.unread.full(p.owner) || p.stream != nil && p.stream.full()
 	p.waited = p.waited || full
 	return full
 }
@@ -178,7 +178,7 @@ func (p *post) Reserve(ctx context.Context, size int) {
 	st := p.stream
 	p.mu.Unlock()
 	if first {
-		p.server.unread.reserve(ctx, p.key, size)
+		p.server.unread.reserve(ctx, p.owner, size)
 	}
 	if st != nil {
 		st.awaitRoom(ctx)
@@ -199,10 +199,10 @@ func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body *bo
 		return
 	}
 	p := s.newPost(w, r, nil, 1)
-	p.key = c.key
+	p.owner = c.owner
 	key := "h" + strconv.FormatUint(s.last.Add(1), 36)
 	if p.lasting = m.Method == "subscriptions/listen"; p.lasting {
-		if !s.roomForStream(c.key) {
+		if !s.roomForStream(c.owner) {
 			s.refuse(w, http.StatusServiceUnavailable, m.ID, errStreams)
 			return
 		}
@@ -324,7 +324,7 @@ func (p *post) read() {
 	p.reserved = 0
 	p.mu.Unlock()
 	if size > 0 {
-		p.server.unread.release(p.key, size)
+		p.server.unread.release(p.owner, size)
 	}
 }
 

@@ -178,7 +178,7 @@ func copyAnswer(w http.ResponseWriter, answer *http.Response) error {
 // passStream is passOn for a GET. Its stream has the limits of a stream of this replica (H-47, H-49), and needs no
 // place for a request (H-221).
 func (s *Server) passStream(w http.ResponseWriter, r *http.Request, to protocol.Owner, gone func()) {
-	if !s.roomForStream(auth.IdentityOf(r.Context()).Key()) {
+	if !s.roomForStream(auth.IdentityOf(r.Context()).Owner()) {
 		s.refuse(w, http.StatusServiceUnavailable, nil, errStreams)
 		return
 	}

@@ -197,7 +197,7 @@ func TestSessionElsewhere(t *testing.T) {
 func arrivingAt(s *testServer) int {
 	s.arriving.mu.Lock()
 	defer s.arriving.mu.Unlock()
-	return s.arriving.all
+	return s.arriving.of.All()
 }
 
 // openStreams returns the number of streams that a server counts.

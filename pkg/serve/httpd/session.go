@@ -1,6 +1,7 @@
 package httpd
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/auth/share"
 	"mcp-bash/pkg/clock"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol"
@@ -20,13 +22,16 @@ import (
 // A session is a client of the handshake protocol. It implements [protocol.Connection]: messages
 // that belong to no request go to the stream that the client opens with GET.
 type session struct {
-	server *Server
-	id     string
-	owner  string // the key of the identity that began it
-	local  bool   // it was begun on this machine for certain, so its client chooses the roots
-	client *protocol.Client
-	own    *stream // for messages that belong to no request
-	accept sync.Mutex
+	server   *Server
+	id       string
+	identity *auth.Identity // that began it
+	caller   string         // the key of the identity
+	person   string         // see auth.Identity.Owner; "": a program of this machine
+	owner    string         // the owner of the session's shares
+	local    bool           // it was begun on this machine for certain, so its client chooses the roots
+	client   *protocol.Client
+	own      *stream // for messages that belong to no request
+	accept   sync.Mutex
 
 	open atomic.Int32 // requests of HTTP that are not answered
 	used atomic.Int64 // when the last one ended, of [clock.Now]
@@ -40,44 +45,94 @@ type session struct {
 // maxFinished is the number of ended streams of a session that can be resumed.
 const maxFinished = 16
 
-// newSession begins a session. The error is for a server with too many sessions, or one that ends.
+// newSession begins a session, which is in use until the caller calls done. The error is for a server with too many
+// sessions, or one that ends.
 func (s *Server) newSession(r *http.Request) (*session, *mcp.Error) {
 	id := auth.IdentityOf(r.Context())
 	se := &session{
-		server: s, id: s.Server.NewSessionID(id), owner: id.Key(), local: !s.fromStranger(r),
-		streams: map[string]*stream{},
+		server: s, id: s.Server.NewSessionID(id), identity: id, caller: id.Key(), person: id.Owner(),
+		local: !s.fromStranger(r), streams: map[string]*stream{},
+	}
+	if se.owner = se.person; id == nil {
+		se.owner = share.Nobody(se.id)
 	}
 	se.own = se.newStream()
 	se.touch()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.closing:
-		return nil, errStopping
-	case crowded(s.sessions, s.limits.sessions, se.owner, func(other *session) string { return other.owner }):
-		return nil, errSessions
-	}
-	se.client = s.Server.NewClient(se, protocol.Caller{
-		Identity: id, Remote: !s.TrustRoots && !se.local, Shared: true, MaxStreams: s.limits.streams,
+	se.open.Store(1) // by this request
+	idle, err := s.add(se, protocol.Caller{
+		Identity: id, Owner: se.owner, Remote: !s.TrustRoots && !se.local, Shared: true, MaxStreams: s.limits.streams,
 	})
-	s.sessions[se.id] = se
+	if idle != nil {
+		s.finish(idle)
+		of := "callers without an identity"
+		if idle.identity != nil {
+			of = strconv.Quote(idle.identity.Name)
+		}
+		s.evictions.Line("ended the oldest idle session of " + of + ": MCPBASH_HTTP_MAX_SESSIONS allows no more")
+	}
+	if err != nil {
+		return nil, err
+	}
 	return se, nil
 }
 
-// crowded reports whether an identity may add no entry to a table. It has at most half of the entries, so it leaves
-// room for others. Callers without identity are programs of this machine, and can have all.
-func crowded[K comparable, V any](table map[K]V, most int, owner string, ownerOf func(V) string) bool {
-	half := (most + 1) / 2
-	if owner == "" || len(table) < half || len(table) >= most {
-		return len(table) >= most
+// add adds a session. At a limit it removes an idle one, which the caller ends.
+func (s *Server) add(se *session, from protocol.Caller) (idle *session, err *mcp.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing {
+		return nil, errStopping
 	}
-	n := 0
-	for _, entry := range table {
-		if ownerOf(entry) == owner {
-			n++
+	if s.persons.sessions.Full(se.person, s.limits.sessions) {
+		if idle = s.idlest(se.person); idle == nil {
+			return nil, errSessions
+		}
+		s.remove(idle)
+	}
+	se.client = s.Server.NewClient(se, from)
+	s.sessions[se.id] = se
+	s.persons.sessions.Add(se.person, 1)
+	return idle, nil
+}
+
+// idlest returns the session that ends for a new one of a person. It is not busy, and was not used for the longest
+// time. If the server has all sessions, it is one of the person with most of them. Sessions whose client can
+// still fetch something go last. The lock is held.
+func (s *Server) idlest(person string) *session {
+	count := &s.persons.sessions
+	full := count.All() >= s.limits.sessions
+	for _, needed := range []func(*session) bool{(*session).inUse, (*session).busy} {
+		var found *session
+		for _, se := range s.sessions {
+			if !full && se.person != person {
+				continue
+			}
+			if found == nil || cmp.Or(cmp.Compare(count.Of(found.person), count.Of(se.person)),
+				cmp.Compare(se.used.Load(), found.used.Load())) < 0 {
+				if !needed(se) {
+					found = se
+				}
+			}
+		}
+		if found != nil {
+			return found
 		}
 	}
-	return n >= half
+	return nil
+}
+
+// busy reports whether the client waits for something (see [protocol.Client.Busy]).
+func (se *session) busy() bool {
+	return se.open.Load() > 0 || se.own.current() != nil || se.client.Busy()
+}
+
+// inUse reports whether the session must stay: it is busy, or its client can still fetch something.
+func (se *session) inUse() bool { return se.busy() || se.client.InUse() }
+
+// remove removes a session. The lock is held.
+func (s *Server) remove(se *session) {
+	delete(s.sessions, se.id)
+	s.persons.sessions.Add(se.person, -1)
 }
 
 var (
@@ -87,35 +142,40 @@ var (
 	errNoSession = mcp.Errorf(mcp.CodeInvalidRequest, "Session not found")
 )
 
-// sessionOf returns the session that a request names. If the session does not exist, it answers the request.
+// sessionOf returns the session that a request names. The session is in use until the caller calls done. If the session
+// does not exist, sessionOf answers the request.
 func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id jsonrpc.ID) *session {
 	names := r.Header[headers.Session]
 	if len(names) != 1 {
 		s.refuse(w, http.StatusBadRequest, id, invalid("Mcp-Session-Id is missing; begin with initialize"))
 		return nil
 	}
+	key, stranger := auth.IdentityOf(r.Context()).Key(), s.fromStranger(r)
 	s.mu.Lock()
 	se := s.sessions[names[0]]
+	if se != nil && (se.caller != key || se.local && stranger) {
+		se = nil
+	}
+	if se != nil {
+		se.open.Add(1)
+	}
 	s.mu.Unlock()
-	if se == nil || se.owner != auth.IdentityOf(r.Context()).Key() || se.local && s.fromStranger(r) {
+	if se == nil {
 		s.refuse(w, http.StatusNotFound, id, errNoSession)
 		return nil
 	}
 	if version := r.Header[headers.Version]; len(version) > 0 && !se.client.Speaks(version[0]) {
+		se.done()
 		s.refuse(w, http.StatusBadRequest, id, invalid("MCP-Protocol-Version is not that of the session"))
 		return nil
 	}
 	return se
 }
 
-// begin counts a request of HTTP, so that the session is not idle until the returned function is
-// called.
-func (se *session) begin() (end func()) {
-	se.open.Add(1)
-	return func() {
-		se.touch()
-		se.open.Add(-1)
-	}
+// done ends the use of a session by a request of HTTP.
+func (se *session) done() {
+	se.touch()
+	se.open.Add(-1)
 }
 
 // postSession answers a POST of the handshake protocol (http section 4).
@@ -134,10 +194,10 @@ func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body *body,
 	} else if se = s.sessionOf(w, r, m.ID); se == nil {
 		return
 	}
-	defer se.begin()()
+	defer se.done()
 	expected, batch := se.answersOf(m)
 	p := s.newPost(w, r, se, expected)
-	p.batch, p.key = batch, se.owner
+	p.batch, p.owner = batch, se.owner
 	se.accept.Lock()
 	task := se.client.AcceptParsed(body.bytes, m, p)
 	se.accept.Unlock()
@@ -199,7 +259,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 	if se == nil {
 		return
 	}
-	defer se.begin()()
+	defer se.done()
 	st, from := se.own, 0
 	if last := r.Header.Get(headers.LastEvent); last != "" {
 		if st, from = se.after(last); st == nil {
@@ -211,7 +271,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if !s.roomForStream(se.owner) {
+	if !s.roomForStream(se.person) {
 		s.refuse(w, http.StatusServiceUnavailable, nil, errStreams)
 		return
 	}
@@ -258,6 +318,7 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if se := s.sessionOf(w, r, nil); se != nil {
+		defer se.done()
 		s.endSession(se)
 		w.WriteHeader(http.StatusNoContent)
 	}
@@ -267,11 +328,17 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request) {
 func (s *Server) endSession(se *session) {
 	s.mu.Lock()
 	known := s.sessions[se.id] == se
-	delete(s.sessions, se.id)
-	s.mu.Unlock()
-	if !known {
-		return
+	if known {
+		s.remove(se)
 	}
+	s.mu.Unlock()
+	if known {
+		s.finish(se)
+	}
+}
+
+// finish ends the requests and streams of a session that was removed.
+func (s *Server) finish(se *session) {
 	se.client.Cancel(errUnused)
 	se.client.Leave()
 	se.mu.Lock()
@@ -293,13 +360,18 @@ func (s *Server) dropSessions() {
 	var idle []*session
 	s.mu.Lock()
 	for _, se := range s.sessions {
-		if se.open.Load() == 0 && se.used.Load() < since && se.own.current() == nil {
+		switch {
+		case se.used.Load() >= since:
+		case se.inUse():
+			se.touch() // the time begins when that is over
+		default:
 			idle = append(idle, se)
+			s.remove(se)
 		}
 	}
 	s.mu.Unlock()
 	for _, se := range idle {
-		s.endSession(se)
+		s.finish(se)
 		s.used.Store(true)
 	}
 }
@@ -362,16 +434,21 @@ func (s *Server) drop(st *stream) {
 	st.drop()
 }
 
-// trim forgets ended streams while all streams keep too many bytes, the oldest first. The last one stays.
+// trim forgets ended streams while all streams keep too many bytes: the oldest ones of owners above their share. The
+// last one stays.
 func (s *Server) trim() {
-	for s.kept.Load() > int64(s.limits.pending) {
+	for s.kept.full() {
 		s.mu.Lock()
-		if s.ended.Len() < 2 {
-			s.mu.Unlock()
+		var oldest *stream
+		for at := s.ended.Front(); at != nil && at != s.ended.Back() && oldest == nil; at = at.Next() {
+			if st := at.Value.(*stream); s.kept.over(st.session.owner) {
+				oldest = s.ended.Remove(at).(*stream)
+			}
+		}
+		s.mu.Unlock()
+		if oldest == nil {
 			return
 		}
-		oldest := s.ended.Remove(s.ended.Front()).(*stream)
-		s.mu.Unlock()
 		oldest.session.forget(oldest)
 	}
 }

@@ -81,7 +81,7 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 			"Mcp-Method: resources/read\r\nMcp-Name: %s\r\nContent-Length: %d\r\n\r\n%s", stateless, uri, len(body), body)
 		slow = append(slow, c)
 	}
-	key := (&auth.Identity{Name: "slow"}).Key()
+	key := (&auth.Identity{Name: "slow"}).Owner()
 	await(t, "a client that has too much to read", func() bool { return s.unread.full(key) })
 	for range 3 {
 		got := text(t, s.modern(t.Context(), "1", "resources/read", fmt.Sprintf(`"uri":%q`, uri), "", "X-Caller: other"))
@@ -95,7 +95,7 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 	for _, c := range slow {
 		c.Close()
 	}
-	await(t, "no unread answers", func() bool { return s.unread.all.Load() == 0 && len(s.unread.of) == 0 })
+	await(t, "no unread answers", func() bool { return s.unread.all.Load() == 0 && s.unread.of.All() == 0 })
 }
 
 // busy reports whether a stateless request runs.

@@ -95,9 +95,9 @@ func parseID(id string) (name string, number int, ok bool) {
 func (st *stream) keep(data []byte) {
 	st.events = append(st.events, event{st.next, data})
 	st.bytes += len(data)
-	st.server.kept.Add(int64(len(data)))
+	st.server.kept.add(st.session.owner, len(data))
 	for len(st.events) > 1 && (len(st.events) > maxEvents || st.bytes > st.server.limits.replay ||
-		st.server.kept.Load() > int64(st.server.limits.pending)) {
+		st.server.kept.over(st.session.owner)) {
 		st.forget(1)
 	}
 }
@@ -106,7 +106,7 @@ func (st *stream) keep(data []byte) {
 func (st *stream) forget(n int) {
 	for _, e := range st.events[:n] {
 		st.bytes -= len(e.data)
-		st.server.kept.Add(-int64(len(e.data)))
+		st.server.kept.add(st.session.owner, -len(e.data))
 	}
 	clear(st.events[:n])
 	st.events = st.events[n:]
@@ -266,7 +266,10 @@ func (st *stream) resume(w http.ResponseWriter, r *http.Request, from int) error
 	s.mu.Lock() // the stream counts before its client can ask for another one
 	defer s.mu.Unlock()
 	st.attach(c, from)
-	s.streams[st] = opener.Key()
+	if _, known := s.streams[st]; !known {
+		s.streams[st] = opener.Owner()
+		s.persons.streams.Add(opener.Owner(), 1)
+	}
 	return nil
 }
 
@@ -291,8 +294,9 @@ func (st *stream) left(gone func()) {
 	s := st.server
 	s.mu.Lock()
 	st.mu.Lock()
-	if st.conn == nil {
+	if owner, known := s.streams[st]; known && st.conn == nil {
 		delete(s.streams, st)
+		s.persons.streams.Add(owner, -1)
 	}
 	st.mu.Unlock()
 	s.mu.Unlock()
@@ -301,9 +305,9 @@ func (st *stream) left(gone func()) {
 	}
 }
 
-// roomForStream reports whether another stream of an identity may stay open.
-func (s *Server) roomForStream(owner string) bool {
+// roomForStream reports whether another stream of a person may stay open.
+func (s *Server) roomForStream(person string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.closing && !crowded(s.streams, s.limits.streams, owner, func(other string) string { return other })
+	return !s.closing && !s.persons.streams.Full(person, s.limits.streams)
 }

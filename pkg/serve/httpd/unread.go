@@ -4,37 +4,36 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+
+	"mcp-bash/pkg/auth/share"
 )
 
-// unread counts the bytes of large answers that clients have not read yet (P-1803). The identities that have such
-// answers share the bound equally, so a client that does not read stops no other one.
+// unread counts the bytes of large answers that clients have not read yet (P-1803). The owners of such answers share
+// the bound equally, so a client that does not read stops no other one.
 type unread struct {
 	bound int
 	all   atomic.Int64 // bytes
 
 	mu   sync.Mutex
-	of   map[string]int // bytes, by the key of the identity
-	room chan struct{}  // closed when there can be room again; nil: nobody waits
+	of   share.Usage   // bytes
+	room chan struct{} // closed when there can be room again; nil: nobody waits
 }
 
-// full reports whether the answers of an identity take more than its share.
-func (u *unread) full(key string) bool {
+// full reports whether the answers of an owner take more than its share.
+func (u *unread) full(owner string) bool {
 	if u.all.Load() == 0 {
 		return false
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.exceeds(key)
+	return u.of.Exceeds(owner, u.bound)
 }
 
-// exceeds is full with the lock held.
-func (u *unread) exceeds(key string) bool { return u.of[key] > u.bound/max(1, len(u.of)) }
-
-// reserve waits until the identity has room, or ctx ends. Then it counts an answer.
-func (u *unread) reserve(ctx context.Context, key string, size int) {
+// reserve waits until the owner has room, or ctx ends. Then it counts an answer.
+func (u *unread) reserve(ctx context.Context, owner string, size int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for u.exceeds(key) && ctx.Err() == nil {
+	for u.of.Exceeds(owner, u.bound) && ctx.Err() == nil {
 		if u.room == nil {
 			u.room = make(chan struct{})
 		}
@@ -46,28 +45,50 @@ func (u *unread) reserve(ctx context.Context, key string, size int) {
 		}
 		u.mu.Lock()
 	}
-	u.add(key, size)
+	u.add(owner, size)
 }
 
-// add changes the count of an identity. The lock is held. A request that ends while it waits is released first, so the
+// add changes the count of an owner. The lock is held. A request that ends while it waits is released first, so the
 // count can be negative in between.
-func (u *unread) add(key string, size int) {
-	if u.of == nil {
-		u.of = map[string]int{}
-	}
-	if u.of[key] += size; u.of[key] == 0 {
-		delete(u.of, key)
-	}
+func (u *unread) add(owner string, size int) {
+	u.of.Add(owner, size)
 	u.all.Add(int64(size))
 }
 
 // release ends the count of an answer, which was read or is lost.
-func (u *unread) release(key string, size int) {
+func (u *unread) release(owner string, size int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.add(key, -size)
+	u.add(owner, -size)
 	if u.room != nil {
 		close(u.room)
 		u.room = nil
 	}
+}
+
+// kept counts the bytes of events that clients can get again (H-44). It is safe for concurrent use.
+type kept struct {
+	bound int
+	mu    sync.Mutex
+	of    share.Usage // bytes
+}
+
+func (k *kept) add(owner string, bytes int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.of.Add(owner, bytes)
+}
+
+// over reports whether all events take more than the bound, and those of an owner more than its equal share.
+func (k *kept) over(owner string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.of.All() > k.bound && k.of.Exceeds(owner, k.bound)
+}
+
+// full reports whether all events take more than the bound.
+func (k *kept) full() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.of.All() > k.bound
 }

@@ -23,7 +23,7 @@ type Client interface {
 	RefuseLong(out protocol.Sink)
 	AwaitRoom()
 	Full() bool
-	Busy() bool
+	InUse() bool
 	Ended() bool
 	Warn(message string)
 	CloseInput() protocol.Ending

@@ -72,7 +72,7 @@ func (c *client) AwaitRoom() {
 }
 func (*client) RefuseLong(out protocol.Sink) { out.Queue([]byte("too long\n")) }
 func (c *client) Full() bool                 { return c.full.Load() }
-func (c *client) Busy() bool                 { return c.busy.Load() }
+func (c *client) InUse() bool                { return c.busy.Load() }
 func (c *client) Ended() bool                { return c.ended.Load() }
 func (c *client) Warn(message string)        { c.warning = message }
 func (*client) CloseInput() protocol.Ending  { return protocol.Ending{Reason: "end of input"} }

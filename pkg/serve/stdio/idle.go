@@ -23,7 +23,7 @@ func (c *Connection) watchIdle() {
 			return
 		case <-timer.C:
 		}
-		if c.client.Busy() {
+		if c.client.InUse() {
 			c.activity.Store(int64(clock.Now())) // the time begins when the last request ends
 		}
 		quiet := clock.Now() - time.Duration(c.activity.Load())

@@ -18,12 +18,9 @@ import (
 // A call is one run of a method that several requests can serve, one after the other. It
 // implements [calls.Call] and [mcp.Asker].
 type call struct {
+	waiter
 	table   *Table
-	client  *Client
 	id      uint64
-	weight  int            // the approximate memory of the call, in bytes; guarded by Table.mu
-	over    bool           // only the answer is left; guarded by Table.mu
-	evicted bool           // ended because of a limit; guarded by Table.mu
 	request *calls.Request // the first
 	moved   func()         // see calls.Request.Moved; not nil
 	digest  func() [sha256.Size]byte

@@ -117,7 +117,7 @@ func TestExpiry(t *testing.T) {
 		}
 		r.Params = rawjson.AppendString([]byte(`{"requestState":`), sealState(of.self.Sealer, state, "anna"))
 		r.Params = append(r.Params, '}')
-		_, err := here.NewClient(nil, "anna").find(r)
+		_, err := here.NewClient(nil, "", "anna").find(r)
 		if e, ok := errors.AsType[*mcp.Error](err); !ok || string(e.Data) != strconv.Quote(want) {
 			t.Errorf("%v, want %s", err, want)
 		}

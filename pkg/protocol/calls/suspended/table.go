@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"mcp-bash/pkg/auth/share"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol/calls"
@@ -23,23 +24,33 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Table contains the suspended calls of all clients, and limits them (M-52, M-55). If there are
-// too many, it ends the oldest call of the client that uses most.
+// A Table contains the suspended calls of all clients, and limits them (M-52, M-55). Calls of the handshake protocol
+// with an open question count as well. If there are too many, it ends the oldest call of the owner that uses most.
 type Table struct {
 	base   context.Context // of all calls
 	ttl    time.Duration   // of a suspended call
 	bounds struct{ calls, scripts, bytes int }
 	self   seal.Self
 
-	mu        sync.Mutex
-	changed   sync.Cond // a call has ended
-	last      uint64
-	byID      map[uint64]*call // calls that have asked
-	suspended []*call          // the oldest first
-	scripts   int              // of suspended calls
-	bytes     int              // that suspended calls use
-	evicted   int              // scripts of evicted calls that have not ended yet
-	endings   []ending         // of calls that their clients may still ask for
+	mu      sync.Mutex
+	changed sync.Cond // a call has ended
+	last    uint64
+	byID    map[uint64]*call // calls that have asked
+	waiting []*waiter        // the oldest first
+	scripts int              // of waiting calls
+	bytes   int              // that waiting calls use
+	evicted int              // scripts of evicted calls that have not ended yet
+	endings []ending         // of calls that their clients may still ask for
+}
+
+// A waiter is a call that waits for its client. The fields are guarded by the table's lock.
+type waiter struct {
+	client    *Client
+	weight    int                // the approximate memory of the call, in bytes
+	over      bool               // only the answer is left
+	evicted   bool               // ended because of a limit
+	suspended *call              // nil: it belongs to the handshake protocol
+	end       func(reason error) // ends a call of the handshake protocol
 }
 
 // An ending is the reason why a call was ended.
@@ -66,6 +77,7 @@ func NewTable(ctx context.Context, p *project.Project, self seal.Self) *Table {
 type Client struct {
 	table   *Table
 	session *session.Session
+	owner   string // see auth.Identity.Owner
 	caller  string // see auth.Identity.Key
 
 	// guarded by the table's lock
@@ -74,9 +86,9 @@ type Client struct {
 	closed  bool
 }
 
-// NewClient returns a client without calls. caller is the key of its identity.
-func (t *Table) NewClient(s *session.Session, caller string) *Client {
-	return &Client{table: t, session: s, caller: caller, logged: throttle.New(maxLogged)}
+// NewClient returns a client without calls. owner and caller are keys of its identity.
+func (t *Table) NewClient(s *session.Session, owner, caller string) *Client {
+	return &Client{table: t, session: s, owner: owner, caller: caller, logged: throttle.New(maxLogged)}
 }
 
 // The settings that limit suspended calls.
@@ -120,18 +132,20 @@ func (c *Client) Handle(ctx context.Context, r *calls.Request) (*calls.Answer, e
 func (c *Client) begin(r *calls.Request, advance json.RawMessage) *call {
 	t := c.table
 	x := &call{
-		table: t, client: c, request: r, advance: advance, changed: make(chan struct{}, 1),
+		waiter: waiter{client: c, weight: 2 * r.Size()}, // scripts get a copy of the arguments
+		table:  t, request: r, advance: advance, changed: make(chan struct{}, 1),
 		serving: r, moved: r.Moved,
 		digest: sync.OnceValue(func() [sha256.Size]byte { return digestOf(r.Method.Name, r.Params) }),
 	}
 	if x.moved == nil {
 		x.moved = func() {}
 	}
+	x.suspended = x
 	x.ctx, x.cancel = context.WithCancelCause(t.base)
 	r.Client.Asker, r.Call = x, x
 	t.mu.Lock()
 	t.last++
-	x.id, x.weight = t.last, 2*r.Size() // scripts get a copy of the arguments
+	x.id = t.last
 	c.running++
 	t.mu.Unlock()
 	return x
@@ -236,12 +250,35 @@ func (t *Table) suspend(x *call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.byID[x.id] = x
-	t.suspended = append(t.suspended, x)
-	t.bytes += x.weight
-	t.scripts++
-	t.evict()
+	t.add(&x.waiter)
 	if x.client.closed {
 		go x.End(errNoClient)
+	}
+}
+
+// add counts a call that waits. The lock is held.
+func (t *Table) add(w *waiter) {
+	t.waiting = append(t.waiting, w)
+	t.bytes += w.weight
+	t.scripts++
+	t.evict()
+}
+
+// Waiting counts a request of the handshake protocol whose script waits for the client, until over is called. It is the
+// part of [calls.Config].
+func (c *Client) Waiting(r *calls.Request, bytes int) (over func()) {
+	w := &waiter{client: c, weight: 2*r.Size() + bytes, end: r.Evict}
+	t := c.table
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.add(w)
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.remove(w); w.evicted {
+			t.evicted--
+			t.changed.Broadcast()
+		}
 	}
 }
 
@@ -250,7 +287,7 @@ func (t *Table) weigh(x *call, bytes int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	x.weight += bytes
-	if slices.Contains(t.suspended, x) {
+	if slices.Contains(t.waiting, &x.waiter) {
 		t.bytes += bytes
 		t.evict()
 	}
@@ -262,26 +299,26 @@ func (t *Table) finished(x *call, bytes int) {
 	defer t.mu.Unlock()
 	bytes, x.weight = bytes-x.weight, bytes
 	x.over = true
-	if slices.Contains(t.suspended, x) {
+	if slices.Contains(t.waiting, &x.waiter) {
 		t.scripts--
 		t.bytes += bytes
 		t.evict()
 	}
 }
 
-// evict ends suspended calls while they exceed a limit (M-55). The lock is held.
+// evict ends waiting calls while they exceed a limit (M-55). The lock is held.
 func (t *Table) evict() {
 	for {
 		var reason error
-		var cost func(x *call) int
+		var cost func(w *waiter) int
 		switch {
-		case len(t.suspended) > t.bounds.calls:
-			reason, cost = errTooMany, func(*call) int { return 1 }
-		case t.bytes > t.bounds.bytes && len(t.suspended) > 1:
-			reason, cost = errTooLarge, func(x *call) int { return x.weight }
+		case len(t.waiting) > t.bounds.calls:
+			reason, cost = errTooMany, func(*waiter) int { return 1 }
+		case t.bytes > t.bounds.bytes && len(t.waiting) > 1:
+			reason, cost = errTooLarge, func(w *waiter) int { return w.weight }
 		case t.scripts > t.bounds.scripts:
-			reason, cost = errTooManyFiles, func(x *call) int {
-				if x.over {
+			reason, cost = errTooManyFiles, func(w *waiter) int {
+				if w.over {
 					return 0
 				}
 				return 1
@@ -289,47 +326,36 @@ func (t *Table) evict() {
 		default:
 			return
 		}
-		x := t.victim(cost)
-		t.remove(x)
-		t.remember(x, reason)
-		if !x.over {
-			x.evicted = true
+		w := t.waiting[share.Victim(t.waiting, func(w *waiter) (string, int) { return w.client.owner, cost(w) })]
+		t.remove(w)
+		end := w.end
+		if w.suspended != nil {
+			end = w.suspended.stop
+			t.remember(w.suspended, reason)
+		}
+		if !w.over {
+			w.evicted = true
 			t.evicted++
 		}
-		log := x.client.logged.Allow(time.Now())
-		go func() { // stop takes locks in the other order
-			x.stop(reason)
+		log := w.client.logged.Allow(time.Now())
+		go func() { // end takes locks in the other order
+			end(reason)
 			if log {
-				x.client.session.Log(mcp.Warning, session.LogCore, "A call that waited for its client was ended: "+reason.Error())
+				w.client.session.Log(mcp.Warning, session.LogCore, "A call that waited for its client was ended: "+reason.Error())
 			}
 		}()
 	}
 }
 
-// victim returns the oldest call with a cost, of the client whose suspended calls cost most. The
-// lock is held.
-func (t *Table) victim(cost func(*call) int) *call {
-	costs := map[*Client]int{}
-	most := t.suspended[0].client
-	for _, x := range t.suspended {
-		costs[x.client] += cost(x)
-		if costs[x.client] > costs[most] {
-			most = x.client
-		}
-	}
-	i := slices.IndexFunc(t.suspended, func(x *call) bool { return x.client == most && cost(x) > 0 })
-	return t.suspended[i]
-}
-
-// remove no longer counts a call as suspended, and reports whether it was. The lock is held.
-func (t *Table) remove(x *call) bool {
-	i := slices.Index(t.suspended, x)
+// remove no longer counts a call, and reports whether it waited. The lock is held.
+func (t *Table) remove(w *waiter) bool {
+	i := slices.Index(t.waiting, w)
 	if i < 0 {
 		return false
 	}
-	t.suspended = slices.Delete(t.suspended, i, i+1)
-	t.bytes -= x.weight
-	if !x.over {
+	t.waiting = slices.Delete(t.waiting, i, i+1)
+	t.bytes -= w.weight
+	if !w.over {
 		t.scripts--
 	}
 	return true
@@ -339,7 +365,7 @@ func (t *Table) remove(x *call) bool {
 func (t *Table) take(x *call, reason error) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	removed := t.remove(x)
+	removed := t.remove(&x.waiter)
 	if removed {
 		t.remember(x, reason)
 	}
@@ -359,7 +385,7 @@ func (t *Table) remember(x *call, reason error) {
 func (t *Table) resumed(x *call) *mcp.Error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.remove(x) {
+	if !t.remove(&x.waiter) {
 		return t.reason(x.id, x.client)
 	}
 	return nil
@@ -406,7 +432,7 @@ func (t *Table) ended(x *call) {
 func (t *Table) forget(x *call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.remove(x)
+	t.remove(&x.waiter)
 	delete(t.byID, x.id)
 }
 
@@ -422,9 +448,9 @@ func (c *Client) close() (suspended []*call) {
 	c.table.mu.Lock()
 	defer c.table.mu.Unlock()
 	c.closed = true
-	for _, x := range c.table.suspended {
-		if x.client == c {
-			suspended = append(suspended, x)
+	for _, w := range c.table.waiting {
+		if w.client == c && w.suspended != nil {
+			suspended = append(suspended, w.suspended)
 		}
 	}
 	return suspended
@@ -436,11 +462,11 @@ func (c *Client) isClosed() bool {
 	return c.closed
 }
 
-// Busy reports whether a call of the client is suspended.
+// Busy reports whether a call of the client waits.
 func (c *Client) Busy() bool {
 	c.table.mu.Lock()
 	defer c.table.mu.Unlock()
-	return slices.ContainsFunc(c.table.suspended, func(x *call) bool { return x.client == c })
+	return slices.ContainsFunc(c.table.waiting, func(w *waiter) bool { return w.client == c })
 }
 
 // Wait returns when no call of the client runs.

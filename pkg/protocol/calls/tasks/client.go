@@ -187,12 +187,19 @@ func (c *Client) Cancel(cause error) {
 	c.requests.CancelAll(cause)
 }
 
-// Busy reports whether a call runs, or an answer is kept.
+// Busy reports whether a call runs.
 func (c *Client) Busy() bool {
+	c.table.mu.Lock()
+	defer c.table.mu.Unlock()
+	return c.running > 0
+}
+
+// Keeps reports whether the answer of a task is kept.
+func (c *Client) Keeps() bool {
 	t := c.table
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return c.running > 0 || slices.ContainsFunc(t.answered, func(x *task) bool { return x.client == c })
+	return slices.ContainsFunc(t.answered, func(x *task) bool { return x.client == c })
 }
 
 // Wait returns when no call runs.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"mcp-bash/pkg/auth/share"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/wire/mcp"
@@ -31,7 +32,7 @@ type Table struct {
 	pool *calls.Pool // runs the calls
 
 	mu       sync.Mutex
-	running  int
+	running  share.Usage      // by owner
 	byID     map[string]*task // after the hand-over
 	byState  map[string]retry // before it, by the state of an open question
 	answered []*task          // with answers that are kept, the oldest first
@@ -50,13 +51,14 @@ func (t *Table) add(c *Client) *mcp.Error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	reason := ""
-	switch {
-	case c.running >= t.Settings.MaxClient:
+	owner := c.Calls.Owner
+	switch size := min(t.Settings.Max, t.Running); {
+	case t.running.Of(owner) >= t.Settings.MaxClient:
 		reason = "as many of them run as MCPBASH_MAX_CLIENT_TASKS allows; end one, or try again later"
-	case t.running >= min(t.Settings.Max, t.Running):
+	case t.running.Full(owner, size):
 		reason = "as many of them run as MCPBASH_MAX_TASKS and the limit for open files allow; try again later"
 	default:
-		t.running++
+		t.running.Add(owner, 1)
 		c.running++
 		return nil
 	}
@@ -82,7 +84,7 @@ const overhead = 4 << 10
 func (t *Table) ended(x *task) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.running--
+	t.running.Add(x.client.Calls.Owner, -1)
 	x.client.running--
 	if x.id == "" {
 		return
@@ -103,20 +105,8 @@ func (t *Table) ended(x *task) {
 	t.answered = append(t.answered, x)
 	t.bytes += x.weight
 	for t.bytes > t.Settings.MaxResults && len(t.answered) > 0 {
-		t.drop(t.heaviest())
+		t.drop(t.answered[share.Victim(t.answered, func(x *task) (string, int) { return x.client.Calls.Owner, x.weight })])
 	}
-}
-
-// heaviest returns the oldest answer of the client whose answers use most memory. The lock is held.
-func (t *Table) heaviest() *task {
-	costs := map[*Client]int{}
-	most := t.answered[0].client
-	for _, x := range t.answered {
-		if costs[x.client] += x.weight; costs[x.client] > costs[most] {
-			most = x.client
-		}
-	}
-	return t.answered[slices.IndexFunc(t.answered, func(x *task) bool { return x.client == most })]
 }
 
 // drop forgets a task that has ended. The lock is held.

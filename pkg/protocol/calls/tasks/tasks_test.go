@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"crypto/rand"
 	"strings"
 	"testing"
 	"time"
@@ -78,4 +79,44 @@ func FuzzProgress(f *testing.F) {
 			t.Errorf("%q", text)
 		}
 	})
+}
+
+// TASK-50, TASK-51: sessions multiply neither the tasks nor the answers of an owner.
+func TestSharesOfOwners(t *testing.T) {
+	limits := &project.Limits{Response: 100_000, Pending: 1 << 20, Concurrent: 1}
+	table := NewTable(Config{
+		Settings: &project.Tasks{Max: 4, MaxClient: 2, TTL: time.Hour, MaxResults: 4 * (overhead + 2)}, Limits: limits,
+		Running: 4, NewID: func(string) string { return rand.Text() },
+	})
+	begin := func(owner string) *task {
+		c := table.NewClient(ClientConfig{Calls: calls.Config{Owner: owner, Limits: limits}})
+		if err := table.add(c); err != nil {
+			return nil
+		}
+		x := &task{client: c, newest: true, changed: make(chan struct{})}
+		table.publish(x)
+		return x
+	}
+	finish := func(x *task) *task {
+		x.Last([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`), nil)
+		return x
+	}
+	first, second := begin("a"), begin("a")
+	if first == nil || second == nil || begin("a") != nil || begin("b") == nil || begin("b") == nil || begin("c") != nil {
+		t.Error("the tasks of an owner count otherwise")
+	}
+	finish(first)
+	finish(second)
+	var other, last *task
+	if other = finish(begin("c")); begin("a") == nil {
+		t.Error("a task that has ended counts")
+	}
+	for range 3 {
+		last = finish(begin("a"))
+	}
+	for x, kept := range map[*task]bool{first: false, second: false, other: true, last: true} {
+		if got := table.byID[x.id] != nil; got != kept {
+			t.Errorf("an answer of %s is kept: %t", x.client.Calls.Owner, got)
+		}
+	}
 }

@@ -670,3 +670,22 @@ func BenchmarkGuard(b *testing.B) {
 		handler.ServeHTTP(w, r)
 	}
 }
+
+// H-217, H-221: two tokens of one person have one share.
+func TestLimitOfPerson(t *testing.T) {
+	g := newGuard(t, Config{Local: true, Limits: Limits{ClientRequests: 1}})
+	as := func(id *auth.Identity, next http.HandlerFunc) int {
+		w, r := httptest.NewRecorder(), httptest.NewRequest("POST", "/mcp", nil)
+		g.Count(w, r.WithContext(auth.WithIdentity(r.Context(), id)), next)
+		return w.Code
+	}
+	var same, other int
+	none := func(http.ResponseWriter, *http.Request) {}
+	as(&auth.Identity{Name: "anna", Tools: []string{"a"}}, func(http.ResponseWriter, *http.Request) {
+		same = as(&auth.Identity{Name: "anna", Tools: []string{"b"}}, none)
+		other = as(&auth.Identity{Name: "bert"}, none)
+	})
+	if same != http.StatusTooManyRequests || other != http.StatusOK {
+		t.Error(same, other)
+	}
+}

@@ -197,7 +197,7 @@ func TestHTTPOperatorsLog(t *testing.T) {
 	p.ended(143)
 }
 
-// T-137: over HTTP, standard error of scripts goes to the operator by default, and to clients if a setting permits that.
+// T-137: over HTTP, standard error of scripts goes to the operator by default, and to clients if a setting permits it.
 func TestHTTPStderr(t *testing.T) {
 	for target, want := range map[string]struct{ client, log bool }{
 		"": {log: true}, "auto": {log: true}, "log": {log: true}, "client": {client: true}, "both": {true, true},

@@ -17,7 +17,7 @@ type person struct{ answers chan struct{} }
 
 func (person) Ready() bool                               { return true }
 func (person) Patience() time.Duration                   { return 0 }
-func (p person) Ask([]mcp.InputRequest) mcp.PendingInput { return asked{p.answers} }
+func (p person) Ask([]mcp.InputRequest) mcp.PendingInput { return asked(p) }
 
 type asked struct{ answers chan struct{} }
 

@@ -4,7 +4,6 @@ package httpd
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -341,7 +340,7 @@ func BenchmarkForwarded(b *testing.B) {
 				text, _ := io.ReadAll(r.Body)
 				r.Body.Close()
 				if !strings.Contains(string(text), "belongs to another method") {
-					b.Fatal(fmt.Sprintf("%s", text))
+					b.Fatalf("%s", text)
 				}
 			}
 		})

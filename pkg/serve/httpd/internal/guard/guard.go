@@ -164,8 +164,8 @@ func (g *Guard) refuse(w http.ResponseWriter, e *refusal) {
 	w.Write(jsonrpc.AppendError(nil, nil, mcp.Errorf(mcp.CodeInvalidRequest, "%s", e.reason).AppendJSON))
 }
 
-// clientOf returns a key for the client that a request counts for. It is the owner of the identity. A stranger without one is known
-// by its address. The key is "" for a program of this machine.
+// clientOf returns a key for the client that a request counts for. It is the owner of the identity. A stranger without
+// one is known by its address. The key is "" for a program of this machine.
 func (g *Guard) clientOf(r *http.Request) string {
 	if id := auth.IdentityOf(r.Context()); id != nil || !g.FromStranger(r) {
 		return id.Owner()

@@ -141,14 +141,16 @@ development:
 kernels:
 	test/kernels/run.sh
 
-# Runs images in podman, with its kube play and in ToolHive (thv), if they are installed. Runs the manifest on a
-# Kubernetes of one node, which it builds into a cache folder once. It downloads Debian packages. On Debian:
+# Types the commands of docs/DEPLOY.md: images in podman, the unit in a machine with systemd, and the manifest on a
+# Kubernetes of one node, which it builds into a cache folder once. It restarts servers in each of them and behind nginx
+# and HAProxy 20 times under load, which takes half an hour. It also runs the image in ToolHive (thv), if that is
+# installed. It downloads Debian packages. On Debian:
 #   apt-get install --no-install-recommends podman runc jq catatonit netavark aardvark-dns etcd-server containerd \
-#     conntrack containernetworking-plugins nginx haproxy
-# make test runs the part with nginx and HAProxy only.
+#     conntrack containernetworking-plugins debootstrap nginx haproxy
+# CLUSTERFLAGS='-calls 1000 -restarts 4' takes less time. make test runs a short part with nginx and HAProxy only.
 cluster:
 	$(GO) vet -tags cluster ./test/cluster
-	$(GO) test -tags cluster -count=1 -timeout 60m -v ./test/cluster
+	$(GO) test -tags cluster -count=1 -timeout 90m -v ./test/cluster $(CLUSTERFLAGS)
 
 # Connects Claude Code, Codex, Gemini CLI, Copilot CLI and opencode with a project, by mcp-bash config.
 # It takes minutes and 3 GB. make test does not run it.

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"mcp-bash/test/checkout"
+	"mcp-bash/test/load"
 )
 
 // tag is the name of the image in engines.
@@ -47,21 +47,9 @@ var madeImage struct {
 func image(t *testing.T) string {
 	t.Helper()
 	madeImage.Do(func() {
-		programs := t.TempDir()
-		target := filepath.Join(programs, "linux-"+runtime.GOARCH)
-		if err := os.Mkdir(target, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		content, err := os.ReadFile(filepath.Join(bin, "mcp-bash"))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(target, "mcp-bash"), content, 0o755)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
 		file := filepath.Join(bin, "mcp-bash-test-image.tar")
 		t.Log(output(t, filepath.Join(bin, "mcp-bundle"), "image", makeProject(t), "-o", file, "--tag", tag,
-			"--platform", "linux/"+runtime.GOARCH, "--runtime-dir", programs))
+			"--platform", "linux/"+runtime.GOARCH, "--runtime-dir", programs(t)))
 		madeImage.file = file
 	})
 	if madeImage.file == "" {
@@ -85,19 +73,22 @@ func loadImage(t *testing.T) {
 var confined = []string{"run", "--rm", "-i", "--network=none", "--read-only", "--cap-drop=all",
 	"--security-opt=no-new-privileges"}
 
+// stdioCalls are the messages of a client that calls the tool over standard input.
+var stdioCalls = map[string]string{
+	"handshake": `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+		`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" +
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"record","arguments":{"id":"x-1"}}}` + "\n",
+	"stateless": `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"record","arguments":{"id":"x-1"},` +
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
+		`"io.modelcontextprotocol/clientCapabilities":{}}}}` + "\n",
+}
+
 // H-606: the image works in both protocols over standard input and output, without a network.
 func TestPodmanStdio(t *testing.T) {
 	loadImage(t)
-	for name, input := range map[string]string{
-		"handshake": `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
-			`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
-			`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" +
-			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"record","arguments":{"id":"x-1"}}}` + "\n",
-		"stateless": `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"record","arguments":{"id":"x-1"},` +
-			`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
-			`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
-			`"io.modelcontextprotocol/clientCapabilities":{}}}}` + "\n",
-	} {
+	for name, input := range stdioCalls {
 		cmd := exec.Command("podman", podmanArgs(append(confined, tag)...)...)
 		cmd.Stdin = strings.NewReader(input)
 		out, err := cmd.CombinedOutput()
@@ -135,17 +126,14 @@ func TestPodmanHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { cmd.Process.Signal(os.Interrupt); cmd.Wait() }()
-	c := newClient("http://localhost", "")
-	c.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	target := load.Target{Address: "http://localhost", Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(dir, "s"))
 	}}
 	eventually(t, "the container serves", 30*time.Second, func() bool {
-		return c.record(t.Context(), "x-0") == nil
+		return answers(t.Context(), target, load.Stateless) == nil
 	})
-	for id, call := range map[string]func(context.Context, string) error{"x-1": c.record, "x-2": c.handshake} {
-		if err := call(t.Context(), id); err != nil {
-			t.Errorf("%v\n%s", err, &messages)
-		}
+	if allAnswer(t, target); t.Failed() {
+		t.Logf("%s", &messages)
 	}
 }
 
@@ -199,14 +187,10 @@ func TestKubePlay(t *testing.T) {
 	}
 	defer exec.Command("podman", podmanArgs("kube", "down", file)...).Run()
 	output(t, "podman", podmanArgs("kube", "play", file)...)
-	c := newClient("http://127.0.0.1:"+port, token)
-	eventually(t, "the pod is ready", 30*time.Second, func() bool { return isReady(c.address) })
-	for id, call := range map[string]func(context.Context, string) error{"x-1": c.record, "x-2": c.handshake} {
-		if err := call(t.Context(), id); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := newClient(c.address, "").record(t.Context(), "x-3"); err == nil {
+	target := load.Target{Address: "http://127.0.0.1:" + port, Token: token}
+	eventually(t, "the pod is ready", 30*time.Second, func() bool { return isReady(target.Address) })
+	allAnswer(t, target)
+	if answers(t.Context(), load.Target{Address: target.Address}, load.Stateless) == nil {
 		t.Error("a call without a token was answered")
 	}
 }
@@ -256,14 +240,10 @@ func TestToolHive(t *testing.T) {
 			t.Logf("%v\n%s", last, &messages)
 		}
 	}()
-	c := newClient("http://127.0.0.1:"+strconv.Itoa(port), "")
+	target := load.Target{Address: "http://127.0.0.1:" + strconv.Itoa(port)}
 	eventually(t, "ToolHive answers", time.Minute, func() bool {
-		last = c.handshake(t.Context(), "x-0")
+		last = answers(t.Context(), target, load.Session)
 		return last == nil
 	})
-	for id, call := range map[string]func(context.Context, string) error{"x-1": c.record, "x-2": c.handshake} {
-		if err := call(t.Context(), id); err != nil {
-			t.Errorf("%v\n%s", err, &messages)
-		}
-	}
+	allAnswer(t, target)
 }

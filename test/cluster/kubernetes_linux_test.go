@@ -3,21 +3,21 @@
 package cluster
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"mcp-bash/test/checkout"
+	"mcp-bash/test/load"
+	"mcp-bash/test/page"
 )
 
 // A node is a Kubernetes of one node.
@@ -62,18 +62,15 @@ func (n *node) kubectl(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func (n *node) apply(manifest string) {
+// ctr runs the client of containerd.
+func (n *node) ctr(args ...string) {
 	n.Helper()
-	cmd := n.command("apply", "-f", "-")
-	cmd.Stdin = strings.NewReader(manifest)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		n.Fatalf("%v\n%s", err, out)
-	}
+	output(n.T, "ctr", append([]string{"-a", filepath.Join(n.dir, "containerd.sock"), "-n", "k8s.io"}, args...)...)
 }
 
 // ready returns the addresses of the pods that the Service would send requests to.
 func (n *node) ready() (list []string) {
-	out, err := n.command("get", "endpointslices", "-l", "kubernetes.io/service-name=demo", "-o", "json").Output()
+	out, err := n.command("get", "endpointslices", "-l", "kubernetes.io/service-name=greeter", "-o", "json").Output()
 	var slices struct {
 		Items []struct {
 			Endpoints []struct {
@@ -95,14 +92,50 @@ func (n *node) ready() (list []string) {
 	return list
 }
 
-// service stands for kube-proxy: it sends each request to the next ready pod. Like kube-proxy, it learns of changes
-// a little later. If no connection can be made, it tries the next pod.
-func (n *node) service() *client {
-	n.Helper()
-	var ready atomic.Pointer[[]string]
+// pods returns the names of the pods that go on, and of those that end.
+func (n *node) pods() (running, ending []string) {
+	out, err := n.command("get", "pods", "-l", "app.kubernetes.io/name=greeter", "-o", "json").Output()
+	var pods struct {
+		Items []struct {
+			Metadata struct {
+				Name              string
+				DeletionTimestamp string
+			}
+		}
+	}
+	if err != nil || json.Unmarshal(out, &pods) != nil {
+		n.Errorf("kubectl get pods: %v", err)
+	}
+	for _, pod := range pods.Items {
+		if pod.Metadata.DeletionTimestamp == "" {
+			running = append(running, pod.Metadata.Name)
+		} else {
+			ending = append(ending, pod.Metadata.Name)
+		}
+	}
+	return running, ending
+}
+
+// watch keeps a history of the pods, and the list of those that are ready.
+func (n *node) watch(past *history, ready *atomic.Pointer[[]string]) {
+	known := map[string]bool{}
 	update := func() {
 		list := n.ready()
 		ready.Store(&list)
+		running, ending := n.pods()
+		for _, name := range ending {
+			past.ends(name)
+		}
+		for name := range known {
+			if !slices.Contains(running, name) && !slices.Contains(ending, name) {
+				past.ends(name)
+				past.gone(name)
+				delete(known, name)
+			}
+		}
+		for _, name := range append(running, ending...) {
+			known[name] = true
+		}
 	}
 	update()
 	done, ended := make(chan struct{}), make(chan struct{})
@@ -117,41 +150,70 @@ func (n *node) service() *client {
 			}
 		}
 	}()
-	var next atomic.Int64
-	transport := &http.Transport{DisableKeepAlives: true}
-	proxy := httptest.NewServer(&httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Scheme = "http" },
-		Transport: roundTripper(func(r *http.Request) (response *http.Response, err error) {
-			body, err := io.ReadAll(r.Body)
-			if err != nil {
-				return nil, err
-			}
-			for range 10 {
-				r.Body = io.NopCloser(bytes.NewReader(body)) // each attempt closes it
-				list := *ready.Load()
-				if len(list) == 0 {
-					time.Sleep(100 * time.Millisecond) // as a client waits for its connection
-					continue
-				}
-				r.URL.Host = list[int(next.Add(1))%len(list)] + ":8000"
-				if response, err = transport.RoundTrip(r); err == nil || !isNotConnected(err) {
-					return response, err
-				}
-			}
-			return nil, err
-		}),
-	})
 	n.Cleanup(func() {
-		proxy.Close()
 		close(done)
 		<-ended
 	})
-	return newClient(proxy.URL, "")
 }
 
-type roundTripper func(*http.Request) (*http.Response, error)
+// service stands for kube-proxy: it connects each client with the next ready pod. Like kube-proxy, it learns of changes
+// a little later, and leaves connections as they are. If no connection can be made, it tries the next pod.
+func (n *node) service(past *history) (address string) {
+	n.Helper()
+	var ready atomic.Pointer[[]string]
+	n.watch(past, &ready)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		n.Fatal(err)
+	}
+	n.Cleanup(func() { l.Close() })
+	var next atomic.Int64
+	dial := func() net.Conn {
+		for range 50 {
+			if list := *ready.Load(); len(list) > 0 {
+				conn, err := net.DialTimeout("tcp", list[int(next.Add(1))%len(list)]+":8000", 2*time.Second)
+				if err == nil {
+					return conn
+				}
+			}
+			time.Sleep(100 * time.Millisecond) // as a client waits for its connection
+		}
+		return nil
+	}
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				pod := dial()
+				if pod == nil {
+					return
+				}
+				defer pod.Close()
+				go func() {
+					io.Copy(pod, conn)
+					pod.(*net.TCPConn).CloseWrite()
+				}()
+				io.Copy(conn, pod)
+			}()
+		}
+	}()
+	return "http://" + l.Addr().String()
+}
 
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+// rolled waits until a rolling update has ended.
+func (n *node) rolled() {
+	n.Helper()
+	n.kubectl("rollout", "status", "deployment/greeter", "--timeout=300s")
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
 
 // settled waits until a number of pods is ready.
 func (n *node) settled(pods int) {
@@ -167,97 +229,106 @@ func (n *node) settled(pods int) {
 	failed = false
 }
 
-// The manifest for Kubernetes on a real node.
-func TestKubernetes(t *testing.T) {
-	needs(t, "podman", "runc", "jq")
-	archive := image(t)
-	n := startNode(t)
-	output(t, "ctr", "-a", filepath.Join(n.dir, "containerd.sock"), "-n", "k8s.io", "images", "import", archive)
-	dir, token := secrets(t)
-	n.kubectl("create", "secret", "generic", "demo-http", "--from-file="+dir)
-	n.apply(deployment(t, "--replicas", "3"))
-	n.settled(3)
-	c := n.service()
-	c.token = token
-	for name, call := range map[string]func() error{
-		"stateless": func() error { return c.record(t.Context(), "x-1") },
-	} {
-		if err := call(); err != nil {
-			t.Fatalf("%s: %v", name, err)
+// deploy types the commands of docs/DEPLOY.md that make an image, the manifest and its Secret. It returns a token.
+func (n *node) deploy() (token string) {
+	n.Helper()
+	o := newOperator(n.T, "greeter")
+	o.dir = filepath.Join(o.home, "greeter")
+	o.program("kubectl", "exec "+strings.Join(n.command().Args, " ")+` "$@"`)
+	imported := false
+	for _, b := range page.ForTest(n.T) {
+		out := o.types(b.Commands())
+		if archive := filepath.Join(o.dir, "greeter.tar"); !imported && exists(archive) {
+			n.ctr("images", "import", archive) // stands for the registry
+			imported = true
+		}
+		if found := aToken.FindString(out); found != "" {
+			token = found
 		}
 	}
-	if err := newClient(c.address, "").record(t.Context(), "x-2"); err == nil {
+	n.kubectl("set", "env", "deployment/greeter", "MCPBASH_HTTP_RATE=0") // all clients of the load have one token
+	n.rolled()
+	n.settled(3)
+	return token
+}
+
+// The manifest for Kubernetes on a real node, with the commands of docs/DEPLOY.md.
+func TestKubernetes(t *testing.T) {
+	n := startNode(t)
+	var past history
+	target := load.Target{Host: "mcp.example.com", Token: n.deploy(), Ended: past.since} // as an ingress passes it on
+	target.Address = n.service(&past)
+	allAnswer(t, target)
+	if answers(t.Context(), load.Target{Address: target.Address, Host: target.Host}, load.Stateless) == nil {
 		t.Error("a call without a token was answered")
 	}
-
-	t.Run("rolling update", func(t *testing.T) {
-		l := startLoad(t, c)
-		l.more(t, 20)
-		n.kubectl("rollout", "restart", "deployment/demo")
-		n.kubectl("rollout", "status", "deployment/demo", "--timeout=300s")
-		l.more(t, 20)
-		answered, failed := l.end()
-		for _, err := range failed {
-			t.Error(err)
+	t.Run("rolling updates", func(t *testing.T) {
+		restart := func(int) string {
+			n.kubectl("rollout", "restart", "deployment/greeter")
+			n.rolled()
+			return ""
 		}
-		t.Logf("%d calls", len(answered))
+		measure(t, setup{"kubernetes", target, restart, *lossRestarts, *lossCalls})
 	})
+	t.Run("a pod is killed", func(t *testing.T) { testKilledPod(t, n, target, &past) })
+	t.Run("node drain", func(t *testing.T) { testNodeDrain(t, n, target) })
+	t.Run("metrics", func(t *testing.T) { testMetrics(t, n) })
+}
 
-	t.Run("a pod is killed", func(t *testing.T) {
-		n.settled(3)
-		l := startLoad(t, c)
-		l.more(t, 20)
-		id := strings.Fields(n.kubectl("get", "pods", "-l", "app.kubernetes.io/name=demo", "-o",
-			"jsonpath={.items[*].status.containerStatuses[0].containerID}"))[0]
-		output(t, "ctr", "-a", filepath.Join(n.dir, "containerd.sock"), "-n", "k8s.io", "task", "kill", "-s", "9",
-			strings.TrimPrefix(id, "containerd://"))
-		l.more(t, 40)
-		n.settled(3)
-		l.more(t, 20)
-		answered, failed := l.end()
-		// The calls that ran in the pod are lost, as many as there are connections. Others are answered.
-		if len(failed) > 4 {
-			t.Errorf("%d calls failed: %v", len(failed), failed)
-		}
-		t.Logf("%d calls, %d lost with the pod", len(answered), len(failed))
-	})
+func testKilledPod(t *testing.T, n *node, target load.Target, past *history) {
+	n.settled(3)
+	pod, _ := n.pods()
+	id := n.kubectl("get", "pod", pod[0], "-o", "jsonpath={.status.containerStatuses[0].containerID}")
+	l := startLoad(t, target)
+	l.more(20)
+	past.ends(pod[0])
+	n.ctr("task", "kill", "-s", "9", strings.TrimPrefix(id, "containerd://"))
+	l.more(40)
+	n.settled(3)
+	past.gone(pod[0])
+	l.more(20)
+	// The calls that ran in the pod are lost, as many as there are connections. Others are answered.
+	lost := 0
+	for _, f := range l.End() {
+		lost += len(f.Lost)
+	}
+	if lost > load.Connections {
+		t.Errorf("%d calls failed", lost)
+	}
+	t.Logf("%d calls were lost with the pod", lost)
+}
 
-	// The only node is drained, so a new pod has no place. The budget keeps the others.
-	t.Run("node drain", func(t *testing.T) {
-		n.settled(3)
-		l := startLoad(t, c)
-		l.more(t, 20)
-		out, err := n.command("drain", "node1", "--delete-emptydir-data", "--ignore-daemonsets", "--force",
-			"--timeout=20s").CombinedOutput()
-		if err == nil || !strings.Contains(string(out), "disruption budget") {
-			t.Errorf("the budget did not stop the drain: %v\n%s", err, out)
-		}
-		if ready := len(n.ready()); ready != 2 {
-			t.Errorf("%d pods are ready", ready)
-		}
-		l.more(t, 20)
-		n.kubectl("uncordon", "node1")
-		n.settled(3)
-		answered, failed := l.end()
-		for _, err := range failed {
-			t.Error(err)
-		}
-		t.Logf("%d calls", len(answered))
-	})
+// The only node is drained, so a new pod has no place. The budget keeps the others.
+func testNodeDrain(t *testing.T, n *node, target load.Target) {
+	n.settled(3)
+	l := startLoad(t, target)
+	l.more(20)
+	out, err := n.command("drain", "node1", "--delete-emptydir-data", "--ignore-daemonsets", "--force",
+		"--timeout=20s").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "disruption budget") {
+		t.Errorf("the budget did not stop the drain: %v\n%s", err, out)
+	}
+	if ready := len(n.ready()); ready != 2 {
+		t.Errorf("%d pods are ready", ready)
+	}
+	l.more(20)
+	n.kubectl("uncordon", "node1")
+	n.settled(3)
+	l.none("node drain", 1)
+}
 
-	// A server of metrics would read these figures for the autoscaler.
-	t.Run("metrics", func(t *testing.T) {
-		text := n.kubectl("get", "--raw", "/api/v1/nodes/node1/proxy/metrics/resource")
-		for _, want := range []string{
-			"pod_cpu_usage_seconds_total{", "container_memory_working_set_bytes{container=\"server\"",
-		} {
-			if !strings.Contains(text, want) {
-				t.Errorf("no %s in the node's metrics", want)
-			}
+// A server of metrics would read these figures for the autoscaler.
+func testMetrics(t *testing.T, n *node) {
+	text := n.kubectl("get", "--raw", "/api/v1/nodes/node1/proxy/metrics/resource")
+	for _, want := range []string{
+		"pod_cpu_usage_seconds_total{", "container_memory_working_set_bytes{container=\"server\"",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in the node's metrics", want)
 		}
-		out := n.kubectl("get", "hpa", "demo", "-o", "jsonpath={.spec.minReplicas} {.status.currentReplicas}")
-		if out != "3 3" {
-			t.Errorf("autoscaler: %s", out)
-		}
-	})
+	}
+	out := n.kubectl("get", "hpa", "greeter", "-o", "jsonpath={.spec.minReplicas} {.status.currentReplicas}")
+	if out != "3 3" {
+		t.Errorf("autoscaler: %s", out)
+	}
 }

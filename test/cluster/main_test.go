@@ -3,24 +3,22 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
+	"errors"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"mcp-bash/test/checkout"
+	"mcp-bash/test/load"
 )
 
 // bin holds mcp-bash and mcp-bundle, as they are released.
@@ -46,26 +44,12 @@ func needs(t *testing.T, programs ...string) {
 	}
 }
 
-// makeProject makes a project with a tool that returns its argument, and returns the project's
-// directory. If CALLS names a file, the tool also appends its argument to that file.
+// makeProject makes the project that the load calls, and returns its directory.
 func makeProject(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(checkout.Directory(t), "demo")
-	for name, text := range map[string]string{
-		"server.d/server.meta.json": `{"name":"demo","version":"1.0.0","author":"Ada",
-			"env":{"MCPBASH_TOOL_ENV_MODE":"allowlist","MCPBASH_TOOL_ENV_ALLOWLIST":"CALLS"}}`,
-		"tools/record/tool.meta.json": `{"name":"record","description":"Records a call","inputSchema":{"type":"object",
-			"properties":{"id":{"type":"string"}}}}`,
-		"tools/record/tool.sh": "#!/usr/bin/env bash\nsource \"$MCP_SDK/tool-sdk.sh\"\nid=$(mcp_args_get .id)\n" +
-			"[ -z \"${CALLS:-}\" ] || echo \"$id\" >>\"$CALLS\"\nmcp_emit_text \"$id\"\n",
-	} {
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+	if err := load.WriteProject(dir); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }
@@ -102,120 +86,124 @@ func isReady(address string) bool {
 	return r.StatusCode == http.StatusOK
 }
 
-// A client sends requests to one address. It makes a connection for each.
-type client struct {
-	address, token string
-	http.Client
+// A history knows which servers end and have ended.
+type history struct {
+	mu     sync.Mutex
+	ending map[string]bool
+	ended  map[string]time.Time
 }
 
-func newClient(address, token string) *client {
-	return &client{address, token, http.Client{
-		Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true},
-	}}
+// ends notes that a server begins to end.
+func (h *history) ends(server string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ending == nil {
+		h.ending, h.ended = map[string]bool{}, map[string]time.Time{}
+	}
+	h.ending[server] = true
 }
 
-// post sends a message with headers, and returns the response with its content.
-func (c *client) post(ctx context.Context, body string, headers map[string]string) (*http.Response, []byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address+"/mcp", strings.NewReader(body))
-	if err != nil {
-		return nil, nil, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", "application/json, text/event-stream")
-	if c.token != "" {
-		request.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	for name, value := range headers {
-		request.Header.Set(name, value)
-	}
-	r, err := c.Do(request)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer r.Body.Close()
-	content, err := io.ReadAll(r.Body)
-	return r, content, err
+// gone notes that a server that began to end has ended. Another one may have its name then.
+func (h *history) gone(server string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.ending, server)
+	h.ended[server], h.ended[""] = time.Now(), time.Now()
 }
 
-// record calls the tool in the stateless protocol.
-func (c *client) record(ctx context.Context, id string) error {
-	r, content, err := c.post(ctx, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"record",`+
-		`"arguments":{"id":"`+id+`"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
-		`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},`+
-		`"io.modelcontextprotocol/clientCapabilities":{}}}}`,
-		map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "record"})
-	if err != nil {
-		return err
-	}
-	return checkAnswer(r, content, id)
+// since reports whether a server ends, or has ended since a time; with "", whether any server has.
+func (h *history) since(server string, t time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.ending[server] || server == "" && len(h.ending) > 0 || h.ended[server].After(t)
 }
 
-// checkAnswer returns an error unless a response is the result of the tool.
-func checkAnswer(r *http.Response, content []byte, id string) error {
-	if data, isStream := bytes.CutPrefix(content[max(0, bytes.LastIndex(content, []byte("data: "))):],
-		[]byte("data: ")); isStream {
-		content = data
-	}
-	var answer struct {
-		Result struct{ Content []struct{ Text string } }
-	}
-	err := json.Unmarshal(content, &answer)
-	if err != nil || r.StatusCode != http.StatusOK || len(answer.Result.Content) != 1 ||
-		strings.TrimSpace(answer.Result.Content[0].Text) != id {
-		return fmt.Errorf("%s: %s %s", id, r.Status, content)
-	}
-	return nil
+// A setup is servers behind an address, and how one after the other is restarted.
+type setup struct {
+	name     string
+	target   load.Target
+	restart  func(n int) (server string) // returns the server that calls have to reach again, or ""
+	restarts int
+	calls    int // of each kind, at least
 }
 
-// A load calls the tool from several goroutines until it is ended.
-type load struct {
-	stop context.CancelFunc
-	wait sync.WaitGroup
-
-	mu       sync.Mutex
-	answered map[string]bool
-	failed   []error
-}
-
-func startLoad(t *testing.T, c *client) *load {
-	ctx, stop := context.WithCancel(t.Context())
-	l := &load{stop: stop, answered: map[string]bool{}}
-	var next atomic.Int64
-	for range 4 {
-		l.wait.Go(func() {
-			for ctx.Err() == nil {
-				id := "call-" + strconv.FormatInt(next.Add(1), 10)
-				err := c.record(t.Context(), id) // a call that was begun is finished
-				l.mu.Lock()
-				if err != nil {
-					l.failed = append(l.failed, err)
-				} else {
-					l.answered[id] = true
-				}
-				l.mu.Unlock()
-			}
-		})
-	}
-	return l
-}
-
-// count returns the number of answers so far.
-func (l *load) count() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.answered)
-}
-
-// more waits until some more calls have been answered.
-func (l *load) more(t *testing.T, calls int) {
+// measure restarts the servers under load. No call may be lost. It returns the calls of the tool that were answered.
+func measure(t *testing.T, s setup) (answered map[string]bool) {
 	t.Helper()
-	before := l.count()
-	eventually(t, "more answers", time.Minute, func() bool { return l.count() >= before+calls })
+	l := startLoad(t, s.target)
+	pace := s.calls / (s.restarts + 1)
+	for n := range s.restarts {
+		l.more(pace)
+		if server := s.restart(n); server != "" {
+			from := l.AnswersOf(server)
+			eventually(t, server+" answers again", time.Minute, func() bool { return l.AnswersOf(server) > from })
+		}
+	}
+	l.more(max(pace, s.calls-l.Least()))
+	return l.none(s.name, s.restarts)
 }
 
-// end ends the load. It returns the calls that were answered and the errors of others.
-func (l *load) end() (map[string]bool, []error) {
-	l.stop()
-	l.wait.Wait()
-	return l.answered, l.failed
+// A clientele are the clients of a test.
+type clientele struct {
+	*load.Load
+	t *testing.T
+}
+
+func startLoad(t *testing.T, target load.Target) clientele {
+	l := load.Start(target)
+	t.Cleanup(func() { l.End() })
+	return clientele{l, t}
+}
+
+// more waits until some more calls of each kind have been answered.
+func (c clientele) more(calls int) {
+	c.t.Helper()
+	if err := c.Await(calls, 5*time.Minute); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// none ends the load, and prints what its clients saw. No call may be lost. It returns the calls of the tool that were
+// answered.
+func (c clientele) none(name string, restarts int) (answered map[string]bool) {
+	c.t.Helper()
+	answered = map[string]bool{}
+	lines := []string{load.TableHead}
+	for k, f := range c.End() {
+		lines = append(lines, f.Line(name, k, restarts))
+		if k != load.List {
+			maps.Copy(answered, f.Calls)
+		}
+		shown := map[bool]int{}
+		for _, err := range f.Lost {
+			strayed := errors.Is(err, load.ErrUnknownSession)
+			if shown[strayed]++; shown[strayed] <= 5 {
+				c.t.Errorf("%s, %s: %v", name, k, err)
+			}
+		}
+	}
+	slices.Sort(lines[1:])
+	c.t.Logf("\n%s", strings.Join(lines, "\n"))
+	return answered
+}
+
+// allAnswer makes a call of each kind, in both protocols, and calls a confined tool.
+func allAnswer(t *testing.T, target load.Target) {
+	t.Helper()
+	for _, k := range load.Kinds {
+		if err := answers(t.Context(), target, k); err != nil {
+			t.Errorf("%s: %v", k, err)
+		}
+	}
+	target.Tool = "confined"
+	if err := answers(t.Context(), target, load.Stateless); err != nil {
+		t.Errorf("a confined tool: %v", err)
+	}
+}
+
+// answers calls the tool once.
+func answers(ctx context.Context, target load.Target, k load.Kind) error {
+	c := load.NewClient(target, k)
+	defer c.Close()
+	return c.Call(ctx, "x-1")
 }

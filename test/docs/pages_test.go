@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mcp-bash/test/checkout"
+	"mcp-bash/test/page"
 )
 
 // The commands in the pages work, and print the output that the pages show. The first line
@@ -55,70 +56,44 @@ func TestPages(t *testing.T) {
 	}
 }
 
-type block struct {
-	line     int
-	language string
-	argument string
-	text     string
-}
-
-func blocksOf(t *testing.T, page string) []block {
-	t.Helper()
-	data, err := os.ReadFile(page)
+func runPage(t *testing.T, file, dir string) {
+	home, printed, ran := checkout.Directory(t), "", 0
+	blocks, err := page.Read(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var blocks []block
-	inside := false
-	for i, line := range strings.Split(string(data), "\n") {
-		info, fence := strings.CutPrefix(line, "```")
+	for _, b := range blocks {
 		switch {
-		case fence && inside:
-			inside = false
-		case fence:
-			language, argument, _ := strings.Cut(info, " ")
-			blocks, inside = append(blocks, block{line: i + 1, language: language, argument: argument}), true
-		case inside:
-			blocks[len(blocks)-1].text += line + "\n"
-		}
-	}
-	return blocks
-}
-
-func runPage(t *testing.T, page, dir string) {
-	home, printed, ran := checkout.Directory(t), "", 0
-	for _, b := range blocksOf(t, page) {
-		switch {
-		case b.language == "sh":
-			printed, dir = runBlock(t, page, b, dir, home)
+		case b.Language == "sh":
+			printed, dir = runBlock(t, file, b, dir, home)
 			ran++
-		case b.argument == "output":
-			if b.text != printed {
-				t.Errorf("%s:%d: printed\n%s\nnot\n%s", page, b.line, printed, b.text)
+		case b.Argument == "output":
+			if b.Text != printed {
+				t.Errorf("%s:%d: printed\n%s\nnot\n%s", file, b.Line, printed, b.Text)
 			}
-		case b.argument != "":
-			file := filepath.Join(dir, filepath.FromSlash(b.argument))
-			err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(b.text), 0o644))
+		case b.Argument != "":
+			made := filepath.Join(dir, filepath.FromSlash(b.Argument))
+			err := errors.Join(os.MkdirAll(filepath.Dir(made), 0o755), os.WriteFile(made, []byte(b.Text), 0o644))
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	if ran == 0 {
-		t.Errorf("%s: nothing to run", page)
+		t.Errorf("%s: nothing to run", file)
 	}
 }
 
 // runBlock types a block into a shell. It returns the output and the folder at the end.
-func runBlock(t *testing.T, page string, b block, dir, home string) (printed, end string) {
+func runBlock(t *testing.T, file string, b page.Block, dir, home string) (printed, end string) {
 	t.Helper()
 	place := filepath.Join(home, "place")
-	cmd := shell(t, dir, home, "set -eu; umask 022\n"+b.text+"printf %s \"$PWD\" >"+place)
+	cmd := shell(t, dir, home, "set -eu; umask 022\n"+b.Text+"printf %s \"$PWD\" >"+place)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%s:%d: %v\n%s%s", page, b.line, err, out, &stderr)
+		t.Fatalf("%s:%d: %v\n%s%s", file, b.Line, err, out, &stderr)
 	}
 	here, err := os.ReadFile(place)
 	if err != nil {

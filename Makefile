@@ -142,9 +142,9 @@ kernels:
 	test/kernels/run.sh
 
 # Types the commands of docs/DEPLOY.md: images in podman, the unit in a machine with systemd, and the manifest on a
-# Kubernetes of one node, which it builds into a cache folder once. It restarts servers in each of them and behind nginx
-# and HAProxy 20 times under load, which takes half an hour. It also runs the image in ToolHive (thv), if that is
-# installed. It downloads Debian packages. On Debian:
+# Kubernetes of one node. It builds Kubernetes into a cache folder once. It restarts servers in each of them, and behind
+# nginx and HAProxy, 20 times under load. That takes 20 minutes. It also runs the image in ToolHive (thv), if that
+# is installed. It downloads Debian packages. On Debian:
 #   apt-get install --no-install-recommends podman runc jq catatonit netavark aardvark-dns etcd-server containerd \
 #     conntrack containernetworking-plugins debootstrap nginx haproxy
 # CLUSTERFLAGS='-calls 1000 -restarts 4' takes less time. make test runs a short part with nginx and HAProxy only.

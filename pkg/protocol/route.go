@@ -236,6 +236,9 @@ func (c *Client) route(m *jsonrpc.Message, inBatch bool, out Sink) *calls.Reques
 			return c.routeStateless(m, meta, &own, m.ID.Key(), out)
 		}
 	}
+	if isRequest && c.Ended() {
+		return refuse(ErrNoSession)
+	}
 	if c.lifecycle(m, isRequest, inBatch, out) || !isRequest {
 		return nil
 	}
@@ -337,6 +340,9 @@ func (c *Client) schedule(m *jsonrpc.Message, meta json.RawMessage, key string, 
 	}
 	return r
 }
+
+// ErrNoSession is the error for a request of a session that does not exist or has ended (H-33).
+var ErrNoSession = mcp.Errorf(mcp.CodeInvalidRequest, "Session not found")
 
 // ErrBusy is the error for a request above the limits of its client (P-1801).
 var ErrBusy = mcp.Errorf(mcp.CodeInternal, "Too many queued requests")

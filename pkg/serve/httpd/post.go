@@ -353,6 +353,8 @@ func (p *post) status() int {
 	switch {
 	case p.failure == protocol.ErrBusy:
 		return http.StatusServiceUnavailable
+	case p.failure == protocol.ErrNoSession:
+		return http.StatusNotFound
 	case p.failure.NeedsScope != "":
 		return http.StatusForbidden
 	case p.session != nil && p.refused:

@@ -111,7 +111,7 @@ func (s *Server) passSession(w http.ResponseWriter, r *http.Request, body *body,
 	if owner.URL == "" {
 		return false
 	}
-	s.passOn(w, r, body, owner, func() { s.refuse(w, http.StatusNotFound, id, errNoSession) })
+	s.passOn(w, r, body, owner, func() { s.refuse(w, http.StatusNotFound, id, protocol.ErrNoSession) })
 	return true
 }
 
@@ -137,9 +137,6 @@ func (s *Server) passOn(w http.ResponseWriter, r *http.Request, body *body, to p
 	s.announceEnd(w.Header())
 	if err := copyAnswer(w, answer); err != nil {
 		panic(http.ErrAbortHandler) // an answer that ends early must not look complete
-	}
-	if answer.ContentLength < 0 {
-		s.endChunks(w, r)
 	}
 	if answer.ContentLength < 0 {
 		s.endChunks(w, r)

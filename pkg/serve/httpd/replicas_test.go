@@ -259,6 +259,26 @@ func TestSessionOwnerGone(t *testing.T) {
 	}
 }
 
+// H-33: a request that reaches a session after the session ended with its server is 404, so the client begins again.
+// Another replica can have passed it on before that.
+func TestSessionEndsWithServer(t *testing.T) {
+	a, b := serve(t, nil, nil, replica(1)), serve(t, nil, nil, replica(1))
+	se := a.open("2025-11-25", "")
+	a.sessions[se.id].client.CloseInput()
+	for _, session := range []*testSession{se, b.at(se)} {
+		for _, method := range []string{"tools/list", "ping", "no/method"} {
+			r := session.send(`{"jsonrpc":"2.0","id":2,"method":"` + method + `"}`)
+			if got := text(t, r); r.StatusCode != 404 || !strings.Contains(got, "Session not found") {
+				t.Errorf("%s: %s %s", method, r.Status, got)
+			}
+		}
+		r := session.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+		if r.StatusCode != 202 {
+			t.Errorf("a notification: %s", r.Status)
+		}
+	}
+}
+
 // H-47, H-49: a stream at another replica is one of that replica too. It ends when the credential is revoked there.
 func TestForwardedStreams(t *testing.T) {
 	var revoked atomic.Bool

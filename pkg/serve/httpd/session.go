@@ -136,10 +136,9 @@ func (s *Server) remove(se *session) {
 }
 
 var (
-	errStopping  = mcp.Errorf(mcp.CodeInternal, "Server shutting down")
-	errSessions  = mcp.Errorf(mcp.CodeInternal, "Too many sessions")
-	errStreams   = mcp.Errorf(mcp.CodeInternal, "Too many open streams")
-	errNoSession = mcp.Errorf(mcp.CodeInvalidRequest, "Session not found")
+	errStopping = mcp.Errorf(mcp.CodeInternal, "Server shutting down")
+	errSessions = mcp.Errorf(mcp.CodeInternal, "Too many sessions")
+	errStreams  = mcp.Errorf(mcp.CodeInternal, "Too many open streams")
 )
 
 // sessionOf returns the session that a request names. The session is in use until the caller calls done. If the session
@@ -161,7 +160,7 @@ func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id jsonrpc.ID
 	}
 	s.mu.Unlock()
 	if se == nil {
-		s.refuse(w, http.StatusNotFound, id, errNoSession)
+		s.refuse(w, http.StatusNotFound, id, protocol.ErrNoSession)
 		return nil
 	}
 	if version := r.Header[headers.Version]; len(version) > 0 && !se.client.Speaks(version[0]) {

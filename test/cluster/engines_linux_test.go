@@ -247,3 +247,24 @@ func TestToolHive(t *testing.T) {
 	})
 	allAnswer(t, target)
 }
+
+// allAnswer makes a call of each kind, in both protocols, and calls a confined tool.
+func allAnswer(t *testing.T, target load.Target) {
+	t.Helper()
+	for _, k := range load.Kinds {
+		if err := answers(t.Context(), target, k); err != nil {
+			t.Errorf("%s: %v", k, err)
+		}
+	}
+	target.Tool = "confined"
+	if err := answers(t.Context(), target, load.Stateless); err != nil {
+		t.Errorf("a confined tool: %v", err)
+	}
+}
+
+// answers calls the tool once.
+func answers(ctx context.Context, target load.Target, k load.Kind) error {
+	c := load.NewClient(target, k)
+	defer c.Close()
+	return c.Call(ctx, "x-1")
+}

@@ -42,7 +42,8 @@ func (r *replica) start() {
 			filepath.Join(bin, "mcp-bash"))
 		r.cmd.ExtraFiles = []*os.File{r.socket}
 	}
-	r.cmd.Env = append(os.Environ(), "MCPBASH_PROJECT_ROOT="+r.project, "MCPBASH_TOOL_ALLOWLIST=*", "REPLICA="+r.name)
+	r.cmd.Env = append(os.Environ(), "MCPBASH_PROJECT_ROOT="+r.project, "MCPBASH_TOOL_ALLOWLIST=*", "REPLICA="+r.name,
+		"MCPBASH_HTTP_RATE=0") // all clients of the load have the address of the balancer
 	r.cmd.Env = append(r.cmd.Env, r.env...)
 	r.stderr.Reset()
 	r.cmd.Stderr = &r.stderr

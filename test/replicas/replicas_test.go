@@ -122,7 +122,8 @@ func newCluster(t *testing.T) *cluster {
 // start starts a replica, and waits until it is ready.
 func (c *cluster) start(n int) {
 	c.t.Helper()
-	cmd := exec.Command(filepath.Join(bin, "mcp-bash"), "serve", "--http", c.addrs[n], "--advertise", "http://"+c.addrs[n])
+	cmd := exec.Command(filepath.Join(bin, "mcp-bash"), "serve", "--http", c.addrs[n], "--advertise", "http://"+c.addrs[n],
+		"--trust-client-roots") // so that a session has requests of the server
 	cmd.Env, cmd.Dir = c.env, c.root
 	stderr := &bytes.Buffer{}
 	cmd.Stderr = stderr

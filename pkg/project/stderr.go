@@ -38,8 +38,12 @@ func (s StderrTarget) Reason(stderr string) string {
 	return secrets.Text(stderr)
 }
 
+// OverHTTP is the value of MCPBASH_TOOL_POLICY_CONTEXT in a server over HTTP. Its clients do not configure it (T-22).
+const OverHTTP = "http"
+
 // ServeStrangers changes settings whose default is another one if clients can be others than the operator.
 func (s *Settings) ServeStrangers(env Env) {
+	s.Calls.PolicyContext = OverHTTP
 	if settings.String(env, "MCPBASH_TOOL_STDERR") == "auto" {
 		s.Calls.StderrTo = StderrTarget{Log: true}
 	}

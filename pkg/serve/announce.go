@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/bounds"
+	"mcp-bash/pkg/project/policy"
 	"mcp-bash/pkg/run/handoff"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/shell"
@@ -19,7 +20,7 @@ import (
 )
 
 // announce writes to standard error what the operator wants to know about the start (P-109, P-110,
-// P-602, P-1807, P-2304, P-2400, E-2).
+// P-602, H-5, P-1807, P-2304, P-2400, E-2).
 func (s *process) announce(home string, o Options, reduced []bounds.Reduction) {
 	p, notice := s.project, s.console.Notice
 	if p.Minimal {
@@ -69,6 +70,10 @@ func (s *process) announce(home string, o Options, reduced []bounds.Reduction) {
 	}
 	for _, line := range bounds.Lines(reduced) {
 		notice("%s", line)
+	}
+	if o.HTTP != nil && policy.DeniesAll(p) {
+		notice("mcp-bash: no tool can be called, since MCPBASH_TOOL_ALLOWLIST names none")
+		notice("set it in the environment of this server to names of tools, or to * for all")
 	}
 	if p.CI && s.state.Logs != nil {
 		s.snapshot(o.Dir)

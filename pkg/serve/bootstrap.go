@@ -17,9 +17,9 @@ const gettingStarted = `mcp-bash is running, but it does not know which project 
 
 1. Make a project:            mcp-bash new my-server
 2. Add a tool to it:          cd my-server && mcp-bash scaffold tool my-tool
-3. Tell your client about it: set MCPBASH_PROJECT_ROOT=/path/to/my-server in the
-   client's configuration of this server, and MCPBASH_TOOL_ALLOWLIST to the tools
-   it may run (or *).
+3. Tell the server about it:  set MCPBASH_PROJECT_ROOT=/path/to/my-server in its
+   environment, and MCPBASH_TOOL_ALLOWLIST to the tools that it may run (or *). If a
+   client starts the server, set them in the client's configuration of this server.
 
 More: README.md#quick-start, docs/PROJECT-STRUCTURE.md, docs/ROOTS.md
 `

@@ -217,6 +217,39 @@ func TestHTTPStderr(t *testing.T) {
 	}
 }
 
+// H-5, T-22: a server whose list allows no tool prints so at the start. Its clients get no advice about their
+// configuration, since they did not start it.
+func TestHTTPWithoutAllowList(t *testing.T) {
+	const notice = "mcp-bash: no tool can be called, since MCPBASH_TOOL_ALLOWLIST names none\n" +
+		"set it in the environment of this server to names of tools, or to * for all\n"
+	for name, c := range map[string]struct {
+		env    project.Env
+		policy string
+		notice bool
+		answer string
+	}{
+		"none":        {project.Env{"MCPBASH_TOOL_ALLOWLIST": ""}, "", true, "(not in MCPBASH_TOOL_ALLOWLIST)"},
+		"no names":    {project.Env{"MCPBASH_TOOL_ALLOWLIST": ","}, "", true, "(not in MCPBASH_TOOL_ALLOWLIST)"},
+		"another":     {project.Env{"MCPBASH_TOOL_ALLOWLIST": "x"}, "", false, "(not in MCPBASH_TOOL_ALLOWLIST)"},
+		"its policy":  {project.Env{"MCPBASH_TOOL_ALLOWLIST": ""}, "return 0", false, `hi\n`},
+		"all allowed": {project.Env{"MCPBASH_TOOL_ALLOWLIST": "", "MCPBASH_TOOL_ALLOW_DEFAULT": "allow"}, "", false, `hi\n`},
+	} {
+		project := map[string]string{"tools/hello/tool.sh": "echo hi", "tools/hello/tool.meta.json": helloMeta}
+		if c.policy != "" {
+			project["server.d/policy.sh"] = "mcp_tools_policy_check() { " + c.policy + "; }\n"
+		}
+		p := startHTTP(t, files(t, project), c.env)
+		if _, body := p.call("hello"); !strings.Contains(body, c.answer) || strings.Contains(body, "client config") {
+			t.Errorf("%s: %s", name, body)
+		}
+		p.signals <- syscall.SIGTERM
+		p.ended(143)
+		if got := strings.Contains(p.stderr.String(), notice); got != c.notice {
+			t.Errorf("%s: %s", name, p.stderr)
+		}
+	}
+}
+
 // H-14: the header of a request reaches the tool, in both protocols and in batches.
 func TestHTTPTraceContext(t *testing.T) {
 	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -15,6 +17,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/settings"
+	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/run/scriptenv"
 	"mcp-bash/pkg/text/shell"
@@ -42,7 +45,7 @@ type Decision struct {
 func (p *Policy) Check(ctx context.Context, name string, item json.RawMessage,
 	request project.Env) (Decision, *mcp.Error) {
 	calls, decision := &p.Project.Calls, Decision{Variables: &p.Project.Scripts.Tools}
-	list := List{calls.Allowlist, calls.AllowDefault, calls.PolicyContext == RunTool}
+	list := List{calls.Allowlist, calls.AllowDefault, calls.PolicyContext}
 	verdict, err := p.runHook(ctx, name, item, request)
 	switch {
 	case err != nil:
@@ -84,11 +87,21 @@ func (l List) CheckDefault(name string, item json.RawMessage, root, tools string
 // RunTool is the context of run-tool, which has other messages (T-22).
 const RunTool = "run-tool"
 
+// DeniesAll reports whether no tool of a project may run, because the operator's list allows none and no policy.sh
+// replaces it.
+func DeniesAll(p *project.Project) bool {
+	if len(p.Calls.Allowlist) > 0 || p.Calls.AllowDefault {
+		return false
+	}
+	_, err := os.Lstat(code.Policy.In(p).Path())
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // A List is the built-in policy. It denies tools that are not in the list (T-20, T-21).
 type List struct {
 	Names    []string
-	AllowAll bool // if the list is missing
-	RunTool  bool // use the messages of run-tool
+	AllowAll bool   // if the list is missing
+	Context  string // decides the messages: that of the policy, or RunTool
 }
 
 // ReadList reads a list from the values of MCPBASH_TOOL_ALLOWLIST, MCPBASH_TOOL_ALLOW_DEFAULT and
@@ -96,7 +109,7 @@ type List struct {
 func ReadList(allowlist, allowDefault, context string) List {
 	return List{
 		Names:    settings.Words(allowlist),
-		AllowAll: project.DefaultAllows(allowlist, allowDefault), RunTool: context == RunTool,
+		AllowAll: project.DefaultAllows(allowlist, allowDefault), Context: context,
 	}
 }
 
@@ -109,11 +122,11 @@ func (l List) Check(name string) *mcp.Error {
 		return nil
 	}
 	switch {
-	case l.RunTool:
+	case l.Context == RunTool:
 		return mcp.Errorf(mcp.CodeInvalidParams,
 			"Tool '%s' blocked by policy. Try: mcp-bash run-tool %s --allow-self ...",
 			name, shell.Quote(name))
-	case len(l.Names) == 0:
+	case len(l.Names) == 0 && l.Context != project.OverHTTP:
 		return mcp.Errorf(mcp.CodeInvalidParams,
 			"Tool '%s' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config.", name)
 	}

@@ -23,15 +23,16 @@ func TestList(t *testing.T) {
 		want string
 	}{
 		{List{}, "a", "Tool 'a' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config."},
+		{List{Context: project.OverHTTP}, "a", "Tool 'a' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)"},
 		{List{AllowAll: true}, "a", ""},
 		{List{Names: []string{"b"}, AllowAll: true}, "a", "Tool 'a' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)"},
 		{List{Names: []string{"b", "a"}}, "a", ""},
 		{List{Names: []string{"A", "a*", "[a]"}}, "a", "Tool 'a' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)"},
 		{List{Names: []string{"*"}}, "a", ""},
 		{List{Names: []string{"all"}}, "a", ""},
-		{List{RunTool: true}, "a", "Tool 'a' blocked by policy. Try: mcp-bash run-tool a --allow-self ..."},
-		{List{RunTool: true}, "a b", "Tool 'a b' blocked by policy. Try: mcp-bash run-tool 'a b' --allow-self ..."},
-		{List{Names: []string{"b"}, RunTool: true}, "a",
+		{List{Context: RunTool}, "a", "Tool 'a' blocked by policy. Try: mcp-bash run-tool a --allow-self ..."},
+		{List{Context: RunTool}, "a b", "Tool 'a b' blocked by policy. Try: mcp-bash run-tool 'a b' --allow-self ..."},
+		{List{Names: []string{"b"}, Context: RunTool}, "a",
 			"Tool 'a' blocked by policy. Try: mcp-bash run-tool a --allow-self ..."},
 	} {
 		err := tc.list.Check(tc.tool)

@@ -218,7 +218,7 @@ var variables = []Variable{
 	{"MCPBASH_TOOL_ENV_MODE", Text, "", 0, 0, "host→server", "Tool environment"},
 	{"MCPBASH_TOOL_FAILURE_MODE", Choice, "result error", 0, 0, "host→server",
 		"Shape of a failure a tool did not describe itself"},
-	{"MCPBASH_TOOL_POLICY_CONTEXT", Text, "", 0, 0, "cli→policy hook", "Chooses the wording of policy errors"},
+	{"MCPBASH_TOOL_POLICY_CONTEXT", Text, "", 0, 0, "cli, server→policy hook", "Chooses the wording of policy errors"},
 	{"MCPBASH_TOOL_STDERR", Choice, "auto client log both", 0, 0, "host→server",
 		"Destination of the standard error of scripts"},
 	{"MCPBASH_TOOL_STDERR_CAPTURE", Flag, "true", 0, 0, "host→server", "stderr tail in tool errors"},

@@ -63,9 +63,12 @@ func (c *Client) SessionMethods() []*calls.Method {
 	}
 }
 
+// MethodListen is the method whose response is a stream that stays open (M-60).
+const MethodListen = "subscriptions/listen"
+
 // StreamMethods returns the methods of the stateless protocol.
 func (c *Client) StreamMethods() []*calls.Method {
-	return []*calls.Method{{Name: "subscriptions/listen", Handle: c.listen, OwnClock: true}}
+	return []*calls.Method{{Name: MethodListen, Handle: c.listen, OwnClock: true}}
 }
 
 // sessionListens reports whether the session gets notifications of lists.

@@ -19,6 +19,7 @@ type body struct {
 	owner  string // see auth.Identity.Owner
 	buffer *[]byte
 	bytes  []byte // that have arrived
+	kept   bool
 	ended  atomic.Bool
 }
 
@@ -79,9 +80,18 @@ func (b *body) done() {
 		return
 	}
 	b.server.arriving.remove(b.owner, len(b.bytes))
+	if b.kept {
+		return
+	}
 	*b.buffer = b.bytes
 	b.server.recycle(b.buffer)
 	b.buffer, b.bytes = nil, nil
+}
+
+// keep returns the bytes, which stay valid after done.
+func (b *body) keep() []byte {
+	b.kept = true
+	return b.bytes
 }
 
 // refuseBody answers a request whose body could not be read.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync"
@@ -184,4 +185,28 @@ func TestSpaceOfBodies(t *testing.T) {
 			}
 		}
 	}
+}
+
+// H-33, H-504: if the owner of a request dies after it got the body, this replica answers. The bytes are still those of
+// the request, and they do not count any more.
+func TestKeptBody(t *testing.T) {
+	s := serve(t, nil, nil)
+	read := func(text string) *body {
+		b, err := s.readBody(httptest.NewRecorder(), httptest.NewRequest("POST", "/mcp", strings.NewReader(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	first := read("first")
+	kept := first.keep()
+	first.done()
+	if n := s.counted(""); n != 0 {
+		t.Errorf("%d bytes count", n)
+	}
+	other := read("other") // would be in the same buffer
+	if string(kept) != "first" || string(first.bytes) != "first" {
+		t.Errorf("%q, %q", kept, first.bytes)
+	}
+	other.done()
 }

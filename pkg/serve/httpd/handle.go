@@ -9,6 +9,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/protocol/calls/tasks"
+	"mcp-bash/pkg/protocol/subscribe"
 	"mcp-bash/pkg/serve/httpd/internal/forward"
 	"mcp-bash/pkg/serve/httpd/internal/headers"
 	"mcp-bash/pkg/wire/jsonrpc"
@@ -21,7 +22,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	s.used.Store(true)
 	s.announceEnd(w.Header())
 	switch r.URL.Path {
-	case "/mcp":
+	case "/mcp", "/mcp/":
 		switch r.Method {
 		case http.MethodPost:
 			s.post(w, r)
@@ -88,9 +89,10 @@ func invalid(text string) *mcp.Error {
 
 // post answers a POST, which contains one message, or a batch of them.
 func (s *Server) post(w http.ResponseWriter, r *http.Request) {
+	form := formOf(r)
 	switch {
-	case !headers.Accepts(r.Header, "application", "json") || !headers.Accepts(r.Header, "text", "event-stream"):
-		s.refuse(w, http.StatusNotAcceptable, nil, invalid("Accept must list application/json and text/event-stream"))
+	case form == formNone:
+		s.refuse(w, http.StatusNotAcceptable, nil, invalid("Accept must list application/json or text/event-stream"))
 		return
 	case !headers.IsJSON(r.Header):
 		s.refuse(w, http.StatusUnsupportedMediaType, nil, invalid("Content-Type must be application/json"))
@@ -107,6 +109,10 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, http.StatusBadRequest, nil, mcp.Errorf(mcp.CodeParse, "Parse error").WithData(err.Error()))
 		return
 	}
+	if form == formJSON && (m.Shape == jsonrpc.Batch || m.Method == subscribe.MethodListen) {
+		s.refuse(w, http.StatusNotAcceptable, m.ID, invalid("Accept must list text/event-stream for this message"))
+		return
+	}
 	m.Trace = tracecontext.OfHeader(r.Header)
 	version, isStateless := protocol.Stateless(&m)
 	if isStateless || protocol.IsStateless(r.Header.Get(headers.Version)) {
@@ -114,6 +120,30 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	} else {
 		s.postSession(w, r, body, &m)
 	}
+}
+
+// A form is what a client accepts as the response to a POST (H-10).
+type form int
+
+const (
+	formAny form = iota
+	formJSON
+	formEvents
+	formNone
+)
+
+func formOf(r *http.Request) form {
+	json := headers.Accepts(r.Header, "application", "json")
+	events := headers.Accepts(r.Header, "text", "event-stream")
+	switch {
+	case json && events:
+		return formAny
+	case json:
+		return formJSON
+	case events:
+		return formEvents
+	}
+	return formNone
 }
 
 // recycle keeps a buffer for another request.

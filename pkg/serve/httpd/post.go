@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol"
+	"mcp-bash/pkg/protocol/subscribe"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -21,6 +22,7 @@ type post struct {
 	server  *Server
 	w       http.ResponseWriter
 	r       *http.Request
+	form    form
 	session *session      // nil: of the stateless protocol
 	owner   string        // of the shares
 	lasting bool          // the stream stays open without a goroutine
@@ -49,7 +51,7 @@ type post struct {
 // newPost returns a post for a number of requests.
 func (s *Server) newPost(w http.ResponseWriter, r *http.Request, se *session, expected int) *post {
 	p := s.posts.Get().(*post)
-	*p = post{server: s, w: w, r: r, session: se, expected: expected, done: p.done, answer: p.answer[:0]}
+	*p = post{server: s, w: w, r: r, form: formOf(r), session: se, expected: expected, done: p.done, answer: p.answer[:0]}
 	return p
 }
 
@@ -91,18 +93,20 @@ func (p *post) Last(line []byte, err *mcp.Error) {
 	p.done <- struct{}{}
 }
 
-// Queue implements [protocol.Sink]. The first message opens the stream.
+// Queue implements [protocol.Sink]. The first message opens the stream. A client that accepts no stream gets the
+// message on the stream of its session, if it has one (H-13).
 func (p *post) Queue(line []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.open() {
-		p.stream.add(line)
+	p.open()
+	if st := p.outlet(); st != nil {
+		st.add(line)
 	}
 }
 
 // open makes the response a stream, and reports whether it is one. The lock is held.
 func (p *post) open() bool {
-	if p.stream != nil || p.broken != nil {
+	if p.stream != nil || p.broken != nil || p.form == formJSON {
 		return p.stream != nil
 	}
 	var st *stream
@@ -137,9 +141,20 @@ func (p *post) current() *stream {
 	return p.stream
 }
 
+// outlet returns the stream that gets what precedes the answer, or nil. The lock is held.
+func (p *post) outlet() *stream {
+	if p.form == formJSON && p.session != nil {
+		return p.session.own
+	}
+	return p.stream
+}
+
 // Push implements [protocol.Sink].
 func (p *post) Push() {
-	if st := p.current(); st != nil {
+	p.mu.Lock()
+	st := p.outlet()
+	p.mu.Unlock()
+	if st != nil {
 		st.push()
 	}
 }
@@ -156,7 +171,8 @@ func (p *post) Full() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	counts := p.reserved == 0 && !p.lasting
-	full := counts && p.server.unread.full(p.owner) || p.stream != nil && p.stream.full()
+	st := p.outlet()
+	full := counts && p.server.unread.full(p.owner) || st != nil && st.full()
 	p.waited = p.waited || full
 	return full
 }
@@ -201,7 +217,7 @@ func (s *Server) serveStateless(w http.ResponseWriter, r *http.Request, body *bo
 	p := s.newPost(w, r, nil, 1)
 	p.owner = c.owner
 	key := "h" + strconv.FormatUint(s.last.Add(1), 36)
-	if p.lasting = m.Method == "subscriptions/listen"; p.lasting {
+	if p.lasting = m.Method == subscribe.MethodListen; p.lasting {
 		if !s.roomForStream(c.owner) {
 			s.refuse(w, http.StatusServiceUnavailable, m.ID, errStreams)
 			return
@@ -270,6 +286,12 @@ func (s *Server) run(p *post, task protocol.Task) (open bool) {
 func (s *Server) respond(p *post, status int) {
 	<-p.done
 	defer p.read()
+	if p.failure != nil && !p.batch {
+		status = p.status()
+	}
+	if p.form == formEvents && status == http.StatusOK {
+		p.convert()
+	}
 	if st := p.current(); st != nil {
 		if !p.lasting {
 			st.end("")
@@ -281,9 +303,6 @@ func (s *Server) respond(p *post, status int) {
 		}
 		return
 	}
-	if p.failure != nil && !p.batch {
-		status = p.status()
-	}
 	h := p.w.Header()
 	s.announceEnd(h)
 	switch {
@@ -292,6 +311,10 @@ func (s *Server) respond(p *post, status int) {
 	case len(p.answer) == 0: // it was cancelled
 		if !s.serving.Load() {
 			s.refuse(p.w, http.StatusServiceUnavailable, nil, errStopping)
+			return
+		}
+		if p.form == formJSON {
+			p.w.WriteHeader(http.StatusNoContent)
 			return
 		}
 		s.streamHeader(h)
@@ -314,6 +337,15 @@ func (s *Server) respond(p *post, status int) {
 	s.write(p)
 	if cap(p.answer) > keepAnswer {
 		p.answer = nil
+	}
+}
+
+// convert makes the response a stream, for a client that accepts no JSON.
+func (p *post) convert() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stream == nil && p.open() && len(p.answer) > 0 {
+		p.stream.add(p.answer)
 	}
 }
 

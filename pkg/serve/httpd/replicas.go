@@ -2,7 +2,6 @@ package httpd
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -20,7 +19,6 @@ import (
 	"mcp-bash/pkg/serve/httpd/internal/forward"
 	"mcp-bash/pkg/serve/httpd/internal/guard"
 	"mcp-bash/pkg/serve/httpd/internal/headers"
-	"mcp-bash/pkg/wire/jsonrpc"
 )
 
 // replicas are the other replicas. Their requests come over channels, which an HTTP server without a guard serves:
@@ -100,9 +98,9 @@ func (c *channels) Close() error {
 	return nil
 }
 
-// passSession passes a request of another replica's session on to that replica, and reports whether it has answered the
-// request. Without that replica, the session does not exist (H-33).
-func (s *Server) passSession(w http.ResponseWriter, r *http.Request, body *body, id jsonrpc.ID) bool {
+// passSession passes a request of another replica's session on to that replica, and reports whether the request is
+// answered. Without that replica, the session does not exist (H-33). Then gone answers.
+func (s *Server) passSession(w http.ResponseWriter, r *http.Request, body *body, gone func()) bool {
 	names := r.Header[headers.Session]
 	if len(names) != 1 || forward.Forwarded(r) {
 		return false
@@ -111,7 +109,7 @@ func (s *Server) passSession(w http.ResponseWriter, r *http.Request, body *body,
 	if owner.URL == "" {
 		return false
 	}
-	s.passOn(w, r, body, owner, func() { s.refuse(w, http.StatusNotFound, id, protocol.ErrNoSession) })
+	s.passOn(w, r, body, owner, gone)
 	return true
 }
 
@@ -124,7 +122,7 @@ func (s *Server) passOn(w http.ResponseWriter, r *http.Request, body *body, to p
 	}
 	message := forward.Message{Request: r, Sent: body.done}
 	if body != nil {
-		message.Body = bytes.Clone(body.bytes) // it can be sent after the answer has begun
+		message.Body = body.keep() // it can be sent after the answer has begun, and gone may need it
 	}
 	answer, err := s.replicas.Send(message, to.Process, to.URL)
 	if err != nil {

@@ -141,9 +141,9 @@ var (
 	errStreams  = mcp.Errorf(mcp.CodeInternal, "Too many open streams")
 )
 
-// sessionOf returns the session that a request names. The session is in use until the caller calls done. If the session
-// does not exist, sessionOf answers the request.
-func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id jsonrpc.ID) *session {
+// sessionOf returns the session that a request names. The session is in use until the caller calls done. Without the
+// session, gone answers the request. The session of another identity does not exist.
+func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id jsonrpc.ID, gone func()) *session {
 	names := r.Header[headers.Session]
 	if len(names) != 1 {
 		s.refuse(w, http.StatusBadRequest, id, invalid("Mcp-Session-Id is missing; begin with initialize"))
@@ -160,7 +160,7 @@ func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id jsonrpc.ID
 	}
 	s.mu.Unlock()
 	if se == nil {
-		s.refuse(w, http.StatusNotFound, id, protocol.ErrNoSession)
+		gone()
 		return nil
 	}
 	if version := r.Header[headers.Version]; len(version) > 0 && !se.client.Speaks(version[0]) {
@@ -171,6 +171,11 @@ func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id jsonrpc.ID
 	return se
 }
 
+// noSession returns a function that answers a request of a session that does not exist.
+func (s *Server) noSession(w http.ResponseWriter, id jsonrpc.ID) func() {
+	return func() { s.refuse(w, http.StatusNotFound, id, protocol.ErrNoSession) }
+}
+
 // done ends the use of a session by a request of HTTP.
 func (se *session) done() {
 	se.touch()
@@ -179,20 +184,37 @@ func (se *session) done() {
 
 // postSession answers a POST of the handshake protocol (http section 4).
 func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body *body, m *jsonrpc.Message) {
-	var se *session
-	begins := m.Shape == jsonrpc.Request && m.Method == "initialize" && r.Header[headers.Session] == nil
-	if begins {
-		var err *mcp.Error
-		if se, err = s.newSession(r); err != nil {
-			s.refuse(w, http.StatusServiceUnavailable, m.ID, err)
+	gone := s.noSession(w, m.ID)
+	if m.Shape == jsonrpc.Request && m.Method == "initialize" {
+		gone = func() { s.beginSession(w, r, body, m) }
+		if r.Header[headers.Session] == nil {
+			gone()
 			return
 		}
-		w.Header()[headers.Session] = []string{se.id}
-	} else if s.passSession(w, r, body, m.ID) {
-		return
-	} else if se = s.sessionOf(w, r, m.ID); se == nil {
+	}
+	if s.passSession(w, r, body, gone) {
 		return
 	}
+	if se := s.sessionOf(w, r, m.ID, gone); se != nil {
+		s.acceptSession(w, r, body, m, se, false)
+	}
+}
+
+// beginSession answers an initialize, which begins a session (H-32).
+func (s *Server) beginSession(w http.ResponseWriter, r *http.Request, body *body, m *jsonrpc.Message) {
+	se, err := s.newSession(r)
+	if err != nil {
+		s.refuse(w, http.StatusServiceUnavailable, m.ID, err)
+		return
+	}
+	w.Header()[headers.Session] = []string{se.id}
+	s.acceptSession(w, r, body, m, se, true)
+}
+
+// acceptSession answers a POST of a session, and ends the use of the session. began means that the session ends if its
+// initialize fails.
+func (s *Server) acceptSession(w http.ResponseWriter, r *http.Request, body *body, m *jsonrpc.Message, se *session,
+	began bool) {
 	defer se.done()
 	expected, batch := se.answersOf(m)
 	p := s.newPost(w, r, se, expected)
@@ -211,7 +233,7 @@ func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body *body,
 			s.reuse(p)
 		}
 	default:
-		if begins && p.failure != nil {
+		if began && p.failure != nil {
 			delete(w.Header(), headers.Session)
 			s.endSession(se)
 		}
@@ -251,10 +273,10 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, http.StatusNotAcceptable, nil, invalid("Accept must list text/event-stream"))
 		return
 	}
-	if s.passSession(w, r, nil, nil) {
+	if s.passSession(w, r, nil, s.noSession(w, nil)) {
 		return
 	}
-	se := s.sessionOf(w, r, nil)
+	se := s.sessionOf(w, r, nil, s.noSession(w, nil))
 	if se == nil {
 		return
 	}
@@ -313,10 +335,10 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 		return
 	}
-	if s.passSession(w, r, nil, nil) {
+	if s.passSession(w, r, nil, s.noSession(w, nil)) {
 		return
 	}
-	if se := s.sessionOf(w, r, nil); se != nil {
+	if se := s.sessionOf(w, r, nil, s.noSession(w, nil)); se != nil {
 		defer se.done()
 		s.endSession(se)
 		w.WriteHeader(http.StatusNoContent)

@@ -98,7 +98,7 @@ func TestHeaders(t *testing.T) {
 			"Content-Type: application/json; charset=utf-8"}, 200, ""},
 		{list, headersOf{stateless, "Mcp-Method: tools/list", "Content-Type:",
 			"Content-Type: application/json; charset=latin1"}, 415, ""},
-		{list, headersOf{stateless, "Mcp-Method: tools/list", "Accept:", "Accept: application/json"}, 406, "-32600"},
+		{list, headersOf{stateless, "Mcp-Method: tools/list", "Accept:", "Accept: text/html"}, 406, "-32600"},
 		{list, headersOf{stateless, "Mcp-Method: tools/list", "Accept:", "Accept: text/*;q=0.5",
 			"Accept: Application/JSON"}, 200, ""},
 		{list, headersOf{stateless, "Mcp-Method: tools/list", "Accept:", "Accept: */*"}, 200, ""},
@@ -128,7 +128,7 @@ func TestRequests(t *testing.T) {
 		status       int
 	}{
 		{"GET /healthz", "", nil, 200}, {"GET /readyz", "", nil, 200}, {"POST /readyz", "", nil, 405},
-		{"GET /", "", nil, 404}, {"POST /mcp/", long(200), nil, 404}, {"PUT", long(200), nil, 405},
+		{"GET /", "", nil, 404}, {"POST /mcp/x", long(200), nil, 404}, {"PUT", long(200), nil, 405},
 		{"POST", long(1000), headersOf{stateless, "Mcp-Method: tools/list"}, 200},
 		{"POST", long(1001), headersOf{stateless, "Mcp-Method: tools/list"}, 413},
 		{"POST", long(200), headersOf{stateless, "Mcp-Method: tools/list", "X: " + strings.Repeat("y", 20000)}, 431},

@@ -271,7 +271,8 @@ func TestAuthentication(t *testing.T) {
 // H-230: clients of OAuth find the authorization servers.
 func TestMetadata(t *testing.T) {
 	g := newGuard(t, Config{Auth: &tokens{}, Resource: resource(t)})
-	for _, path := range []string{wellKnown, wellKnown + "/team/mcp", wellKnown + "/mcp"} {
+	for _, path := range []string{wellKnown, wellKnown + "/team/mcp", wellKnown + "/mcp", wellKnown + "/",
+		wellKnown + "/team/mcp/", wellKnown + "/mcp/"} {
 		w := ask(g, "GET", path)
 		var got map[string]any
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 ||

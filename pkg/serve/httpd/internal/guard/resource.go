@@ -44,7 +44,8 @@ func (s *Resource) scopes() []string {
 // serve answers a request for the description, and reports whether it was one.
 func (s *Resource) serve(w http.ResponseWriter, r *http.Request) bool {
 	rest, found := strings.CutPrefix(r.URL.Path, wellKnown)
-	if s == nil || !found || rest != "" && rest != s.URL.Path && rest != "/mcp" {
+	rest = strings.TrimSuffix(rest, "/")
+	if s == nil || !found || rest != "" && rest != strings.TrimSuffix(s.URL.Path, "/") && rest != "/mcp" {
 		return false
 	}
 	h := w.Header()

@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/auth/tokenfile"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/ascii"
 	"mcp-bash/pkg/text/shell"
 )
 
@@ -114,7 +115,7 @@ func createToken(s cli.Streams, o *tokenOptions, name string) error {
 	}
 	for _, list := range o.tools {
 		for pattern := range strings.SplitSeq(list, ",") {
-			token.Tools = append(token.Tools, strings.TrimSpace(pattern))
+			token.Tools = append(token.Tools, ascii.Trim(pattern))
 		}
 	}
 	ctx, stop := cli.UntilSignal()

@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/bundle/publish"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/ascii"
 )
 
 func publishCommand() *cli.Command {
@@ -181,7 +182,7 @@ func (o *options) readToken(s cli.Streams) (string, error) {
 		case len(text) > maxToken:
 			return "", cli.Failf(cli.CodeInvalid, "the token is longer than %d bytes", maxToken)
 		}
-		token = strings.TrimSpace(string(text))
+		token = ascii.TrimLine(string(text))
 	case o.token != "":
 		token = o.token
 	}

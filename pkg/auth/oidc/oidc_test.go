@@ -206,7 +206,12 @@ func TestIdentity(t *testing.T) {
 			Scopes: []string{"read", "write"}}},
 		"scp": {map[string]any{"scope": nil, "scp": []string{"b", "a", "b"}}, auth.Identity{Name: "app",
 			Subject: "ada", Scopes: []string{"a", "b"}}},
-		"none": {map[string]any{"scope": nil}, auth.Identity{Name: "app", Subject: "ada"}},
+		"both": {map[string]any{"scp": []string{"a", "read"}}, auth.Identity{Name: "app", Subject: "ada",
+			Scopes: []string{"a", "read", "write"}}},
+		"spaces": {map[string]any{"scope": " a  !b:c#[] "}, auth.Identity{Name: "app", Subject: "ada",
+			Scopes: []string{"!b:c#[]", "a"}}},
+		"no scopes": {map[string]any{"scope": "", "scp": []string{}}, auth.Identity{Name: "app", Subject: "ada"}},
+		"none":      {map[string]any{"scope": nil}, auth.Identity{Name: "app", Subject: "ada"}},
 		"audiences": {map[string]any{"aud": []string{"x", audience}}, auth.Identity{Name: "app", Subject: "ada",
 			Scopes: []string{"read", "write"}}},
 	} {
@@ -266,23 +271,34 @@ func TestForgedTokens(t *testing.T) {
 		"no end": sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"exp": nil})),
 		"not yet": sign(t, jose.ES256, key, m{"kid": "ec"},
 			p.claims(m{"nbf": p.time.Add(time.Hour).Unix()})),
-		"another audience":    sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"aud": "https://other.example"})),
-		"no audience":         sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"aud": nil})),
-		"a longer audience":   sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"aud": audience + "/x"})),
-		"another issuer":      sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"iss": "https://evil.example"})),
-		"issuer with a slash": sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"iss": p.URL + "/"})),
-		"no issuer":           sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"iss": nil})),
-		"an ID token":         sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"at_hash": "x"})),
-		"a refresh token":     sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"typ": "Refresh"})),
-		"a logout token":      sign(t, jose.ES256, key, m{"kid": "ec", "typ": "logout+jwt"}, p.claims(nil)),
-		"events":              sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"events": m{}})),
-		"a bound token":       sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"cnf": m{"jkt": "x"}})),
-		"type dpop":           sign(t, jose.ES256, key, m{"kid": "ec", "typ": "dpop+jwt"}, p.claims(nil)),
-		"scopes of numbers":   sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"scope": 7})),
-		"too many scopes":     sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"scp": many(maxScopes + 1)})),
-		"nobody":              sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"sub": nil, "client_id": nil})),
-		"a line break":        sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"client_id": "a\nb"})),
-		"claims of a list":    sign(t, jose.ES256, key, m{"kid": "ec"}, []int{1}),
+		"another audience":        sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"aud": "https://other.example"})),
+		"no audience":             sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"aud": nil})),
+		"a longer audience":       sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"aud": audience + "/x"})),
+		"another issuer":          sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"iss": "https://evil.example"})),
+		"issuer with a slash":     sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"iss": p.URL + "/"})),
+		"no issuer":               sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"iss": nil})),
+		"an ID token":             sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"at_hash": "x"})),
+		"a refresh token":         sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"typ": "Refresh"})),
+		"a logout token":          sign(t, jose.ES256, key, m{"kid": "ec", "typ": "logout+jwt"}, p.claims(nil)),
+		"events":                  sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"events": m{}})),
+		"a bound token":           sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"cnf": m{"jkt": "x"}})),
+		"type dpop":               sign(t, jose.ES256, key, m{"kid": "ec", "typ": "dpop+jwt"}, p.claims(nil)),
+		"scopes of numbers":       sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"scope": 7})),
+		"a scope that is none":    sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"scope": "read\u00a0admin"})),
+		"a tab":                   sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"scope": "read\tadmin"})),
+		"quotes":                  sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"scope": `"admin"`})),
+		"a list with a space":     sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"scp": []string{"read admin"}})),
+		"a list with nothing":     sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"scp": []string{"read", ""}})),
+		"a list with a null":      sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"scp": []any{"read", nil}})),
+		"another case":            sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"Scope": "admin"})),
+		"another s":               sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"\u017fcp": []string{"admin"}})),
+		"another audience's case": sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"AUD": audience})),
+		"a name of numbers":       sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"client_id": 7})),
+		"type in another case":    sign(t, jose.ES256, key, m{"kid": "ec", "Typ": "at+jwt"}, p.claims(nil)),
+		"too many scopes":         sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"scp": many(maxScopes + 1)})),
+		"nobody":                  sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"sub": nil, "client_id": nil})),
+		"a line break":            sign(t, jose.ES256, key, m{"kid": "ec"}, p.claims(m{"client_id": "a\nb"})),
+		"claims of a list":        sign(t, jose.ES256, key, m{"kid": "ec"}, []int{1}),
 
 		"a stranger's key": sign(t, jose.ES256, stranger, m{"kid": "ec"}, p.claims(nil)),
 		"an unknown key":   sign(t, jose.ES256, stranger, m{"kid": "new"}, p.claims(nil)),
@@ -587,4 +603,45 @@ func BenchmarkKnown(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// No claims cause a panic. Each scope is one that RFC 6749 allows, and none is a part of a word.
+func FuzzClaims(f *testing.F) {
+	for _, text := range []string{
+		`{"scope":"a b","scp":["c"]}`, `{"scope":"a\u00a0b"}`, `{"scope":"a","Scope":"b"}`, `{"scope":"a","scope":"b"}`,
+		`{"scp":[null]}`, `[]`, `{"client_id":1}`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, err := parseClaims(text)
+		if err != nil {
+			return
+		}
+		var again struct {
+			Scope any `json:"scope"`
+			Scp   any `json:"scp"`
+		}
+		if err := json.Unmarshal(text, &again); err != nil {
+			t.Fatalf("%q is accepted: %v", text, err)
+		}
+		words := map[string]bool{}
+		for _, claim := range []any{again.Scope, again.Scp} {
+			switch claim := claim.(type) {
+			case string:
+				for word := range strings.SplitSeq(claim, " ") {
+					words[word] = true
+				}
+			case []any:
+				for _, word := range claim {
+					words[word.(string)] = true
+				}
+			}
+		}
+		for _, scope := range c.scopes {
+			if !auth.IsScope(scope) || !words[scope] {
+				t.Errorf("%q has no scope %q", text, scope)
+			}
+		}
+	})
 }

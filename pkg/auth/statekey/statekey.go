@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/text/ascii"
 )
 
 const (
@@ -61,7 +62,7 @@ func parse(content []byte) (keys [][]byte, err error) {
 	number := 0
 	for line := range strings.Lines(string(content)) {
 		number++
-		line = strings.TrimSpace(line)
+		line = ascii.TrimLine(line)
 		if line == "" || line[0] == '#' {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/text/ascii"
 )
 
 // Provider is the echo provider.
@@ -18,7 +19,7 @@ func Check(uri string) error {
 	switch {
 	case uri == "":
 		return &provider.Failure{Status: provider.Invalid, Message: "echo provider requires echo://<payload>"}
-	case len(uri) < len(scheme) || !strings.EqualFold(uri[:len(scheme)], scheme):
+	case len(uri) < len(scheme) || !ascii.EqualFold(uri[:len(scheme)], scheme):
 		return &provider.Failure{Status: provider.Invalid, Message: "Unsupported URI scheme for echo provider"}
 	}
 	return nil

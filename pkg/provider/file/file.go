@@ -6,12 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/filecache"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/text/ascii"
 )
 
 // Settings define which files the provider may read.
@@ -125,7 +125,7 @@ func openDirectly(roots []string, path string) *os.File {
 // \\host\share contacts that host. So paths on other volumes are refused before any access.
 func onVolumeOf(roots []string, path string) bool {
 	return slices.ContainsFunc(roots, func(root string) bool {
-		return strings.EqualFold(filepath.VolumeName(root), filepath.VolumeName(path))
+		return ascii.EqualFold(filepath.VolumeName(root), filepath.VolumeName(path))
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/text/ascii"
 )
 
 var (
@@ -53,18 +54,18 @@ func names(uri, dir string) (list []string, plain int, err error) {
 // scheme is returned unchanged (RES-80).
 func withoutScheme(uri string) string {
 	const scheme, local = "file://", "localhost/"
-	if len(uri) < len(scheme) || !strings.EqualFold(uri[:len(scheme)], scheme) {
+	if len(uri) < len(scheme) || !ascii.EqualFold(uri[:len(scheme)], scheme) {
 		return uri
 	}
 	name := uri[len(scheme):]
-	if len(name) >= len(local) && strings.EqualFold(name[:len(local)], local) {
+	if len(name) >= len(local) && ascii.EqualFold(name[:len(local)], local) {
 		name = name[len(local)-1:]
 	}
 	if drive := strings.TrimPrefix(name, "/"); hasDrive(drive) {
 		if runtime.GOOS == "windows" {
 			return drive
 		}
-		return "/" + strings.ToLower(drive[:1]) + drive[2:] // as in Git Bash
+		return "/" + ascii.Lower(drive[:1]) + drive[2:] // as in Git Bash
 	}
 	return name
 }

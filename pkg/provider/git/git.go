@@ -13,6 +13,7 @@ import (
 	"mcp-bash/pkg/provider/hosts"
 	"mcp-bash/pkg/provider/internal/web"
 	"mcp-bash/pkg/provider/location"
+	"mcp-bash/pkg/text/ascii"
 )
 
 // Provider reads files of Git repositories.
@@ -203,7 +204,7 @@ func (w refName) names() []string {
 
 func (w refName) includes(name, id string) bool {
 	return slices.Contains(w.names(), name) ||
-		location.IsCommit(string(w)) && strings.HasPrefix(id, strings.ToLower(string(w)))
+		location.IsCommit(string(w)) && strings.HasPrefix(id, ascii.Lower(string(w)))
 }
 
 var errNoRef = web.ProtocolError("no such branch, tag or commit")
@@ -212,7 +213,7 @@ var errNoRef = web.ProtocolError("no such branch, tag or commit")
 func (w refName) settle(r *remote) (id string, err error) {
 	commit := location.IsCommit(string(w))
 	if commit && len(w) == 2*r.format.size {
-		return strings.ToLower(string(w)), nil
+		return ascii.Lower(string(w)), nil
 	}
 	var prefixes []string // no prefixes for an abbreviated id, which needs all refs
 	if !commit {
@@ -225,7 +226,7 @@ func (w refName) settle(r *remote) (id string, err error) {
 	if commit {
 		for _, found := range list {
 			switch {
-			case !strings.HasPrefix(found.id, strings.ToLower(string(w))), found.id == id:
+			case !strings.HasPrefix(found.id, ascii.Lower(string(w))), found.id == id:
 			case id != "":
 				return "", web.ProtocolError("ambiguous commit prefix")
 			default:

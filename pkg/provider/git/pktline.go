@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/provider/internal/web"
+	"mcp-bash/pkg/text/ascii"
 )
 
 type kind int
@@ -118,7 +119,7 @@ func (s *sideband) chunk() ([]byte, error) {
 
 // printable returns text of a server in a form that is safe to log.
 func printable(text string) string {
-	text = strings.ToValidUTF8(strings.TrimSpace(text[:min(len(text), 300)]), "?")
+	text = strings.ToValidUTF8(ascii.TrimLine(text[:min(len(text), 300)]), "?")
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '

@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/provider/hosts"
 	"mcp-bash/pkg/provider/internal/web"
 	"mcp-bash/pkg/provider/location"
+	"mcp-bash/pkg/text/ascii"
 )
 
 type remote struct {
@@ -153,7 +154,7 @@ func (r *remote) readCapabilities(p *packets) error {
 func (r *remote) readRefs(p *packets, line string, k kind, wanted func(name, id string) bool) error {
 	r.old = true
 	text, capabilities, _ := strings.Cut(line, "\x00")
-	for i, word := range strings.Fields(capabilities) {
+	for i, word := range ascii.Words(capabilities) {
 		if i == maxCaps {
 			return web.ProtocolError("the server has too many capabilities")
 		}
@@ -277,7 +278,7 @@ func (r *remote) fetch(id string, shallow, files bool) (map[string]object, error
 }
 
 func (r *remote) fetches(feature string) bool {
-	return slices.Contains(strings.Fields(r.caps["fetch"]), feature)
+	return slices.Contains(ascii.Words(r.caps["fetch"]), feature)
 }
 
 func (r *remote) leavesOut() bool { return !r.old && r.fetches("filter") }

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"mcp-bash/pkg/text/ascii"
 )
 
 // An Origin is the host and port of a URI.
@@ -72,7 +74,7 @@ func (r *Refusal) Name() string {
 // do not (RES-100).
 func Cut(uri, scheme string) (authority, rest string, ok bool, err error) {
 	prefix := scheme + "://"
-	if len(uri) < len(prefix) || !strings.EqualFold(uri[:len(prefix)], prefix) {
+	if len(uri) < len(prefix) || !ascii.EqualFold(uri[:len(prefix)], prefix) {
 		return "", "", false, nil
 	}
 	rest = uri[len(prefix):]
@@ -95,7 +97,7 @@ func ParseOrigin(authority string) (Origin, error) {
 	at := strings.LastIndexByte(authority, '@')
 	host, port := splitPort(authority[at+1:])
 	name, bracketed := unbracketed(host)
-	host = strings.ToLower(name)
+	host = ascii.Lower(name)
 	o := Origin{Host: host}
 	refuse := func(reason Reason) (Origin, error) {
 		return Origin{}, &Refusal{printable(host), reason}

@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"mcp-bash/pkg/text/ascii"
 )
 
 // A Policy defines which hosts are permitted (RES-104). The zero value permits no host.
@@ -29,7 +31,7 @@ func ReadPolicy(env map[string]string, prefix string) Policy {
 	p.unclear = len(p.noHosts) > 0
 	p.allow = p.items(env, prefix+"_ALLOW_HOSTS", parseItem)
 	p.listed = env[prefix+"_ALLOW_HOSTS"] != ""
-	switch strings.ToLower(env[prefix+"_ALLOW_ALL"]) {
+	switch ascii.Lower(env[prefix+"_ALLOW_ALL"]) {
 	case "true", "1", "yes", "on":
 		p.all = true
 	}
@@ -52,7 +54,7 @@ func (p *Policy) items(env map[string]string, list string, parse func(string) (i
 func parseItem(text string) (item, bool) {
 	name, wild := strings.CutPrefix(text, "*.")
 	name, _ = unbracketed(name)
-	name = strings.TrimSuffix(strings.ToLower(name), ".") // lists may contain a final dot, URIs may not (RES-100)
+	name = strings.TrimSuffix(ascii.Lower(name), ".") // lists may contain a final dot, URIs may not (RES-100)
 	if addr, err := netip.ParseAddr(name); err == nil {
 		return item{addr: addr}, !wild && addr.Zone() == ""
 	}

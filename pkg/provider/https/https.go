@@ -17,6 +17,7 @@ import (
 	"mcp-bash/pkg/provider/hosts"
 	"mcp-bash/pkg/provider/internal/web"
 	"mcp-bash/pkg/provider/location"
+	"mcp-bash/pkg/text/ascii"
 )
 
 // Provider fetches resources over HTTPS.
@@ -87,7 +88,7 @@ func (p *Provider) fetch(ctx context.Context, o hosts.Origin, target string, lim
 		err = ended
 	}
 	mimeType, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";")
-	return data, strings.TrimSpace(mimeType), err
+	return data, ascii.Trim(mimeType), err
 }
 
 func (p *Provider) client() (*web.Client, error) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/text/ascii"
 )
 
 var (
@@ -19,7 +20,7 @@ var (
 // path (RES-320). It may have several segments. No segment may be hidden or lead upwards.
 func Name(uri string) (string, error) {
 	const scheme = "ui://"
-	if len(uri) < len(scheme) || !strings.EqualFold(uri[:len(scheme)], scheme) {
+	if len(uri) < len(scheme) || !ascii.EqualFold(uri[:len(scheme)], scheme) {
 		return "", errScheme
 	}
 	name := uri[len(scheme):]

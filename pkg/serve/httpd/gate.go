@@ -18,6 +18,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/serve/httpd/internal/guard"
+	"mcp-bash/pkg/text/ascii"
 )
 
 // An Access determines who may use a server. An empty text is not set.
@@ -151,7 +152,7 @@ func (a *Access) endpoint(l *Listener) (*url.URL, error) {
 		u.Fragment != "" {
 		return nil, fmt.Errorf("--public-url %q: not a URL such as https://mcp.example.com", a.PublicURL)
 	}
-	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	u.Scheme, u.Host = ascii.Lower(u.Scheme), ascii.Lower(u.Host)
 	if strings.Trim(u.Path, "/") == "" {
 		u.Path = "/mcp"
 	}

@@ -1,6 +1,6 @@
 package mcp
 
-import "strings"
+import "mcp-bash/pkg/text/ascii"
 
 // A Level is the severity of a log message (P-1300). A higher level is more severe.
 type Level int8
@@ -25,7 +25,7 @@ func (l Level) String() string { return levelNames[l] }
 // ParseLevel parses one of the eight names, in any case.
 func ParseLevel(name string) (l Level, ok bool) {
 	for i, n := range levelNames {
-		if strings.EqualFold(n, name) {
+		if ascii.EqualFold(n, name) {
 			return Level(i), true
 		}
 	}
@@ -35,7 +35,7 @@ func ParseLevel(name string) (l Level, ok bool) {
 // ParseLevelSetting parses a level of the environment: a name in any case, or true or 1 for
 // debug. Everything else is info (P-1301).
 func ParseLevelSetting(value string) Level {
-	switch strings.ToLower(value) {
+	switch ascii.Lower(value) {
 	case "true", "1":
 		return Debug
 	}

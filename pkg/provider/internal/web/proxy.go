@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/provider/hosts"
+	"mcp-bash/pkg/text/ascii"
 )
 
 // A Proxy has the proxy settings of the environment (RES-106). The zero value uses no proxy.
@@ -60,7 +61,7 @@ func (p Proxy) bypasses(o hosts.Origin) bool {
 			network.Contains(o.Addr.Unmap()) {
 			return true
 		}
-		domain := strings.ToLower(strings.Trim(strings.TrimPrefix(entry, "*"), ".[]"))
+		domain := ascii.Lower(strings.Trim(strings.TrimPrefix(entry, "*"), ".[]"))
 		if domain != "" && (o.Host == domain || !o.Addr.IsValid() && strings.HasSuffix(o.Host, "."+domain)) {
 			return true
 		}

@@ -4,9 +4,9 @@ import (
 	"crypto/x509"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/text/ascii"
 )
 
 // maxCertificates limits the size of a certificate file, in bytes.
@@ -31,7 +31,7 @@ func ReadRoots(env map[string]string) (*x509.CertPool, error) {
 	}
 	pool, found := x509.NewCertPool(), false
 	for _, name := range files {
-		if strings.TrimSpace(name) == "" {
+		if ascii.Trim(name) == "" {
 			continue
 		}
 		if pem, err := boundedfile.Read(name, maxCertificates); err == nil && pool.AppendCertsFromPEM(pem) {

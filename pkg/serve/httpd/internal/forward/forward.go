@@ -13,10 +13,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"mcp-bash/pkg/serve/httpd/internal/channel"
+	"mcp-bash/pkg/text/ascii"
 )
 
 // Path is the path of requests that begin a channel.
@@ -181,7 +181,7 @@ const maxGreeting = 4 << 10
 // answers 404.
 func (f *Forwarder) Accept(w http.ResponseWriter, r *http.Request, self channel.Process) (net.Conn, error) {
 	answer, connect, ok := f.keys.Answer(self, r.Header.Get(helloHeader))
-	if !ok || r.Method != http.MethodGet || !strings.EqualFold(r.Header.Get("Upgrade"), protocol) {
+	if !ok || r.Method != http.MethodGet || !ascii.EqualFold(r.Header.Get("Upgrade"), protocol) {
 		http.NotFound(w, r)
 		return nil, channel.ErrNoProof
 	}

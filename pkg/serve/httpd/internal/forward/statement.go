@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/text/ascii"
 )
 
 // callerHeader is the header of a request over a channel that states its caller.
@@ -39,8 +40,8 @@ func only(h http.Header, names []string) http.Header {
 	few := http.Header{}
 	for name, values := range h {
 		for _, n := range names {
-			if begin, many := strings.CutSuffix(n, "*"); strings.EqualFold(name, n) ||
-				many && len(name) > len(begin) && strings.EqualFold(name[:len(begin)], begin) {
+			if begin, many := strings.CutSuffix(n, "*"); ascii.EqualFold(name, n) ||
+				many && len(name) > len(begin) && ascii.EqualFold(name[:len(begin)], begin) {
 				few[name] = values
 			}
 		}

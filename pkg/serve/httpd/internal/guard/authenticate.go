@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/text/ascii"
 )
 
 // maxToken limits the length of a token, in bytes.
@@ -75,7 +76,7 @@ func (g *Guard) identify(r *http.Request) (*auth.Identity, error) {
 
 // bearer returns the token of a request.
 func bearer(r *http.Request) (string, error) {
-	if strings.Contains(strings.ToLower(r.URL.RawQuery), "access_token") {
+	if strings.Contains(ascii.Lower(r.URL.RawQuery), "access_token") {
 		return "", &auth.Error{Kind: auth.Malformed,
 			Reason: "a token in a URL is not accepted; send it in Authorization"}
 	}
@@ -89,7 +90,7 @@ func bearer(r *http.Request) (string, error) {
 	scheme, token, found := strings.Cut(values[0], " ")
 	token = strings.TrimLeft(token, " ")
 	switch {
-	case !strings.EqualFold(scheme, "Bearer"):
+	case !ascii.EqualFold(scheme, "Bearer"):
 		return "", &auth.Error{Kind: auth.Invalid, Reason: "the Authorization header has no bearer token"}
 	case !found || len(token) > maxToken || !isB64(token):
 		return "", &auth.Error{Kind: auth.Malformed, Reason: "the bearer token has an invalid form"}

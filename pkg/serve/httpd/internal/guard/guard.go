@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/text/ascii"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -70,7 +71,7 @@ func New(c Config) (*Guard, error) {
 		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Scheme+"://"+u.Host != origin:
 			return nil, fmt.Errorf("allowed origin %q: not an origin such as https://example.com", origin)
 		default:
-			g.origins[strings.ToLower(origin)] = true
+			g.origins[ascii.Lower(origin)] = true
 		}
 	}
 	g.Limit(c.Limits)

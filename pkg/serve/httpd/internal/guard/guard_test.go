@@ -136,8 +136,10 @@ func TestHost(t *testing.T) {
 
 // H-204: pages of other origins are refused, even for health.
 func TestOrigin(t *testing.T) {
-	g := newGuard(t, Config{Local: true, Origins: []string{"https://App.example.com"}, Resource: resource(t)})
+	g := newGuard(t, Config{Local: true, Origins: []string{"https://App.example.com", "https://kiosk.example"},
+		Resource: resource(t)})
 	for origin, want := range map[string]int{
+		"https://KIOSK.example": 200, "https://\u212Aio\u017Fk.example": 403, "https://\u212Aiosk.example": 403,
 		"http://localhost": 200, "http://localhost:6274": 200, "https://127.0.0.1:1": 200, "http://[::1]:3": 200,
 		"https://app.example.com": 200, "https://mcp.example.com": 200,
 		"null": 403, "": 403, "https://evil.example": 403, "http://app.example.com": 403,

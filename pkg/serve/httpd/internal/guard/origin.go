@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"mcp-bash/pkg/text/ascii"
 )
 
 // place checks the form of the target, the host and the origin of a request (H-201 to H-205).
@@ -48,7 +50,7 @@ func hostName(host string) (name string, ok bool) {
 			return "", false
 		}
 	}
-	return strings.ToLower(host), host != ""
+	return ascii.Lower(host), host != ""
 }
 
 func isLoopback(name string) bool {
@@ -67,7 +69,7 @@ func (g *Guard) originAllowed(r *http.Request) bool {
 	default:
 		return false
 	}
-	origin := strings.ToLower(origins[0])
+	origin := ascii.Lower(origins[0])
 	if origin != "" && (g.named(origin) || origin == g.Resource.origin() || origin == g.PublicOrigin) {
 		return true
 	}
@@ -105,7 +107,7 @@ func (g *Guard) cors(w http.ResponseWriter, r *http.Request) (answered bool) {
 	h := w.Header()
 	h.Add("Vary", "Origin")
 	origin := r.Header.Get("Origin")
-	if origin == "" || !g.named(strings.ToLower(origin)) {
+	if origin == "" || !g.named(ascii.Lower(origin)) {
 		return false
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
@@ -115,7 +117,7 @@ func (g *Guard) cors(w http.ResponseWriter, r *http.Request) (answered bool) {
 	}
 	var allowed []string
 	for name := range strings.SplitSeq(r.Header.Get("Access-Control-Request-Headers"), ",") {
-		name = strings.ToLower(strings.TrimSpace(name))
+		name = ascii.Lower(ascii.Trim(name))
 		if slices.Contains(requestHeaders, name) || strings.HasPrefix(name, parameterHeader) && isToken(name) {
 			allowed = append(allowed, name)
 		}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"mcp-bash/pkg/text/ascii"
 )
 
 // A Quota passes on lines about connections and credentials, whose number clients decide. It bounds how
@@ -53,6 +55,6 @@ func (q *Quota) Line(text string) {
 
 // Write logs a line of net/http. It is for [http.Server.ErrorLog].
 func (q *Quota) Write(p []byte) (int, error) {
-	q.Line(strings.TrimSpace(string(p)))
+	q.Line(ascii.TrimLine(string(p)))
 	return len(p), nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/ascii"
 )
 
 // A Resource describes the server to OAuth clients (RFC 9728). The methods accept nil.
@@ -31,7 +32,7 @@ func (s *Resource) origin() string {
 	if s == nil {
 		return ""
 	}
-	return strings.ToLower(s.URL.Scheme + "://" + s.URL.Host)
+	return ascii.Lower(s.URL.Scheme + "://" + s.URL.Host)
 }
 
 func (s *Resource) scopes() []string {

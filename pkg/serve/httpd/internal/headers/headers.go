@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"unicode/utf8"
+
+	"mcp-bash/pkg/text/ascii"
 )
 
 // The canonical names of the headers of MCP.
@@ -105,8 +107,8 @@ func Accepts(h http.Header, kind, subtype string) bool {
 	for _, value := range values {
 		for part := range strings.SplitSeq(value, ",") {
 			media, _, _ := strings.Cut(part, ";")
-			k, s, _ := strings.Cut(strings.TrimSpace(media), "/")
-			if (k == "*" || strings.EqualFold(k, kind)) && (s == "*" || strings.EqualFold(s, subtype)) {
+			k, s, _ := strings.Cut(ascii.Trim(media), "/")
+			if (k == "*" || ascii.EqualFold(k, kind)) && (s == "*" || ascii.EqualFold(s, subtype)) {
 				return true
 			}
 		}
@@ -124,9 +126,9 @@ func IsJSON(h http.Header) bool {
 		return true
 	}
 	media, parameters, _ := strings.Cut(values[0], ";")
-	name, charset, _ := strings.Cut(strings.TrimSpace(parameters), "=")
-	if strings.EqualFold(name, "charset") && !strings.EqualFold(strings.Trim(charset, `"`), "utf-8") {
+	name, charset, _ := strings.Cut(ascii.Trim(parameters), "=")
+	if ascii.EqualFold(name, "charset") && !ascii.EqualFold(strings.Trim(charset, `"`), "utf-8") {
 		return false
 	}
-	return strings.EqualFold(strings.TrimSpace(media), "application/json")
+	return ascii.EqualFold(ascii.Trim(media), "application/json")
 }

@@ -13,6 +13,7 @@ func TestAccepts(t *testing.T) {
 	for value, want := range map[string]bool{
 		"": false, "application/json": true, "text/html, application/json;q=0.2": true, "*/*": true, "application/*": true,
 		"*/json": true, "APPLICATION/JSON": true, "application/jsonp": false, "text/event-stream": false, ",,;": false,
+		"a/b,\tapplication/json \t;q=1": true, "\u00a0application/json": false, "application/j\u017fon": false,
 	} {
 		if got := Accepts(http.Header{"Accept": {value}}, "application", "json"); got != want {
 			t.Errorf("%q: %t", value, got)
@@ -24,6 +25,7 @@ func TestAccepts(t *testing.T) {
 	for value, want := range map[string]bool{
 		"application/json": true, "application/json; charset=UTF-8": true, `Application/JSON;charset="utf-8"`: true,
 		"application/json; charset=utf-16": false, "text/json": false, "": false, "application/json; a=b": true,
+		"application/json\t;\tcharset=utf-8": true, "application/j\u017fon": false, "application/json\u00a0": false,
 	} {
 		if got := IsJSON(http.Header{"Content-Type": {value}}); got != want {
 			t.Errorf("%q: %t", value, got)

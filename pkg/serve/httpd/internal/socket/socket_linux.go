@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"mcp-bash/pkg/text/ascii"
 )
 
 // maxPath is the maximum length of the path of a socket. The kernel has 108 bytes, the last of which is 0.
@@ -28,7 +29,7 @@ func listening(conn net.Conn) (process string) {
 		}
 		process = fmt.Sprintf("process %d", id.Pid)
 		if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", id.Pid)); err == nil {
-			process += " (" + strings.TrimSpace(string(name)) + ")"
+			process += " (" + ascii.TrimLine(string(name)) + ")"
 		}
 	})
 	return process

@@ -1,0 +1,49 @@
+// Package ascii compares and trims the text of protocols, whose rules are about ASCII. The functions of package
+// strings also know other spaces and letters: U+00A0 is a space for them, and U+212A is a k. A client could use these
+// to write a word that one program reads and another one does not.
+package ascii
+
+import "strings"
+
+// Lower returns a text with the letters A to Z in lower case. It changes no other character.
+func Lower(text string) string {
+	for i := range len(text) {
+		if isUpper(text[i]) {
+			b := []byte(text)
+			for ; i < len(b); i++ {
+				if isUpper(b[i]) {
+					b[i] += 'a' - 'A'
+				}
+			}
+			return string(b)
+		}
+	}
+	return text
+}
+
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+
+// EqualFold reports whether two texts are equal, apart from the case of the letters A to Z.
+func EqualFold(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		x, y := a[i], b[i]
+		if x != y && (x|0x20 != y|0x20 || x|0x20 < 'a' || x|0x20 > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// Trim removes spaces and tabs, the white space of HTTP (RFC 9110, OWS), around a text.
+func Trim(text string) string { return strings.Trim(text, " \t") }
+
+// TrimLine removes spaces, tabs and the ends of lines around a text.
+func TrimLine(text string) string { return strings.Trim(text, " \t\r\n") }
+
+// Words returns the words of a text, which spaces separate and nothing else.
+func Words(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ' ' })
+}

@@ -191,6 +191,60 @@ func TestAnswersCloseConnections(t *testing.T) {
 	}
 }
 
+// TASK-62: a task goes on while the server ends, and the server waits until its client has the answer.
+func TestDrainTasks(t *testing.T) {
+	dir := t.TempDir()
+	files := tools(map[string]string{"work": waitAt(dir+"/go") + "echo done"})
+	files["tools/work/tool.meta.json"] = `{"name":"work","description":"d","longRunning":true,"inputSchema":{` +
+		`"type":"object"}}`
+	s := serve(t, files, nil)
+	const extension = `"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+	ask := func(method, members, name string) string {
+		t.Helper()
+		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s,"_meta":{`+
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+			`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},%s}}}`, method, members, extension)
+		return text(t, s.do(t.Context(), "POST", body, stateless, "Mcp-Method: "+method, "Mcp-Name: "+name))
+	}
+	id := between(ask("tools/call", `"name":"work"`, "work"), `"taskId":"`, `"`)
+	ended := make(chan struct{})
+	go func() {
+		s.Drain()
+		close(ended)
+	}()
+	await(t, "end", func() bool { return !s.serving.Load() })
+	state := func() string { return ask("tasks/get", `"taskId":"`+id+`"`, id) }
+	if got := state(); !strings.Contains(got, `"status":"working"`) {
+		t.Fatal(got)
+	}
+	os.WriteFile(dir+"/go", nil, 0o644)
+	await(t, "the answer", func() bool { return strings.Contains(state(), `done\n`) })
+	s.client.CloseIdleConnections()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Error("the client has its answer, and the server goes on")
+	}
+}
+
+// TASK-62: tasks that run longer than the time for running requests end with the server.
+func TestDrainEndsTasks(t *testing.T) {
+	dir := t.TempDir()
+	files := tools(map[string]string{"work": "touch " + dir + "/began; " + waitAt(dir+"/go")})
+	files["tools/work/tool.meta.json"] = `{"name":"work","description":"d","longRunning":true,"inputSchema":{` +
+		`"type":"object"}}`
+	s := serve(t, files, project.Env{"MCPBASH_TASK_AFTER": "1"})
+	se := s.open("2025-11-25", "")
+	if got := text(t, se.call("1", "work", "")); !strings.Contains(got, "still runs") {
+		t.Fatal(got)
+	}
+	s.limits.drain = 20 * time.Millisecond
+	s.Drain()
+	if s.Config.Server.OwesTasks(time.Now()) {
+		t.Error("a task goes on")
+	}
+}
+
 // H-60: if a request arrives in the moment in which the server ends its connection, the connection goes on.
 func TestRequestAtTheEnd(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

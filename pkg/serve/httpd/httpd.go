@@ -168,6 +168,7 @@ func (s *Server) Signalled(e protocol.Ending) protocol.Ending {
 func (s *Server) Drain() *protocol.Ending {
 	s.serving.Store(false)
 	pause(s.Context, s.limits.drainDelay)
+	s.awaitTasks()
 	s.settle()
 	s.http.SetKeepAlivesEnabled(false)
 	clients := s.close()

@@ -45,6 +45,15 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// awaitTasks lets tasks run, and clients get their answers, within the time for running requests (TASK-62). Other
+// connections bring these requests, so the server accepts them meanwhile.
+func (s *Server) awaitTasks() {
+	ctx, cancel := context.WithTimeout(s.Context, s.limits.drain)
+	defer cancel()
+	for began := time.Now(); s.Config.Server.OwesTasks(began) && pause(ctx, keptPace); {
+	}
+}
+
 // settle ends accepting, and then the connections without a request, so that no request is lost (H-60). Each answer of
 // a server that ends closes its connection. So only connections on which nothing was sent for keptTime remain unused.
 func (s *Server) settle() {

@@ -87,6 +87,7 @@ func (x *task) appendTask(b *rawjson.Builder) {
 func (x *task) details() *calls.Answer {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.fetched = x.over
 	return object(func(b *rawjson.Builder) {
 		x.appendTask(b)
 		switch {

@@ -41,6 +41,7 @@ type task struct {
 	began, updated, ended time.Time
 	over                  bool
 	cancelled             bool
+	fetched               bool // the client has got the answer
 	result                []byte
 	err                   *mcp.Error
 }
@@ -236,6 +237,7 @@ func (x *task) serve(ctx context.Context, r *calls.Request) (*calls.Answer, erro
 
 // outcome returns the answer of a call that is over. The lock is held.
 func (x *task) outcome() (*calls.Answer, error) {
+	x.fetched = true
 	switch {
 	case x.err != nil:
 		return nil, x.err

@@ -87,8 +87,7 @@ func (x *task) appendTask(b *rawjson.Builder) {
 func (x *task) details() *calls.Answer {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.fetched = x.over
-	return object(func(b *rawjson.Builder) {
+	a := object(func(b *rawjson.Builder) {
 		x.appendTask(b)
 		switch {
 		case x.asked != nil:
@@ -99,6 +98,10 @@ func (x *task) details() *calls.Answer {
 			b.Name("result").Raw(x.result)
 		}
 	})
+	if x.over {
+		a.Done = x.sentAnswer
+	}
+	return a
 }
 
 // state returns the state of the task as the result of a tool, for models and programs (TASK-20). The lock is held.

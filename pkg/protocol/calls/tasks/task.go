@@ -237,14 +237,23 @@ func (x *task) serve(ctx context.Context, r *calls.Request) (*calls.Answer, erro
 
 // outcome returns the answer of a call that is over. The lock is held.
 func (x *task) outcome() (*calls.Answer, error) {
-	x.fetched = true
 	switch {
 	case x.err != nil:
+		x.fetched = true
 		return nil, x.err
 	case x.cancelled:
 		return nil, errCancelled
 	}
-	return calls.Bytes(x.result), nil
+	a := calls.Bytes(x.result)
+	a.Done = x.sentAnswer
+	return a, nil
+}
+
+// sentAnswer notes whether the client has got the answer. It is for [calls.Answer.Done].
+func (x *task) sentAnswer(sent bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.fetched = x.fetched || sent
 }
 
 var errCancelled = errors.New("the call was cancelled")

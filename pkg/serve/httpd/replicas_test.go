@@ -17,6 +17,7 @@ import (
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/serve/httpd/internal/guard"
 )
 
 // asking is a project with a tool that asks its client.
@@ -305,6 +306,48 @@ func TestForwardedStreams(t *testing.T) {
 		t.Error(got)
 	}
 	await(t, "end of the streams", func() bool { return openStreams(a)+openStreams(b) == 0 })
+}
+
+// H-507: a replica that passes requests on needs no slot for them, and no place of a request for a stream. Its own
+// requests go on.
+func TestForwardingTakesNoSlot(t *testing.T) {
+	env := project.Env{"MCPBASH_MAX_CONCURRENT_REQUESTS": "1", "MCPBASH_HTTP_MAX_REQUESTS": "2"}
+	a, b := serve(t, asking(), nil, replica(1)), serve(t, asking(), env, replica(1), limited)
+	se := a.open("2025-11-25", `"elicitation":{}`)
+	for range 3 {
+		b.at(se).listen()
+	}
+	asked := events(t, b.at(se).call("1", "ask", ""))
+	id := between(asked.find("elicitation/create"), `"id":`, ",")
+	own := b.open("2025-11-25", "")
+	if got := text(t, own.call("1", "ask", "")); !strings.Contains(got, `"result"`) {
+		t.Errorf("another request waits: %s", got)
+	}
+	b.at(se).send(`{"jsonrpc":"2.0","id":` + id + `,"result":{"action":"accept","content":{"value":"Ann"}}}`)
+	asked.find("Ann")
+}
+
+// limited gives a server a guard with the limits of its settings.
+func limited(c *Config) {
+	g, err := guard.New(guard.Config{Local: true})
+	if err != nil {
+		panic(err)
+	}
+	c.Gate = &Gate{guard: g}
+}
+
+// H-221, H-504: requests of other replicas count at the owner. The client gets its refusal.
+func TestForwardedLimits(t *testing.T) {
+	env := project.Env{"MCPBASH_HTTP_MAX_REQUESTS": "1"}
+	a, b := serve(t, asking(), env, replica(1), limited), serve(t, nil, nil, replica(1))
+	se := a.open("2025-11-25", `"elicitation":{}`)
+	asked := events(t, b.at(se).call("1", "ask", ""))
+	asked.find("elicitation/create")
+	r := b.at(se).send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+	if got := text(t, r); r.StatusCode != 503 || r.Header.Get("Retry-After") != "1" || !strings.Contains(got,
+		"the server has too many requests") {
+		t.Errorf("%s %v %s", r.Status, r.Header, got)
+	}
 }
 
 // A comment of this replica never comes into an event of another one.

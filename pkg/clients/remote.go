@@ -10,6 +10,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/weburl"
 )
 
 // A Remote is a server that clients reach over Streamable HTTP.
@@ -55,12 +56,14 @@ const proxy = "mcp-remote@0.15.1"
 
 // ParseRemote checks the address of a server. An address contains no credentials.
 func ParseRemote(address string) (*Remote, error) {
-	u, err := url.Parse(address)
+	u, err := weburl.Parse(address)
 	switch {
-	case err != nil || u.Host == "" || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
+	case err == weburl.ErrForm:
 		return nil, fmt.Errorf("%s is not the address of a server, such as https://mcp.example.com/mcp", cli.Line(address))
 	case u.User != nil:
 		return nil, fmt.Errorf("an address with a password would be stored in files; use --token-env or --header")
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", cli.Line(address), err)
 	case u.Fragment != "" || strings.HasSuffix(address, "#"):
 		return nil, fmt.Errorf("%s: remove the part after #, which is not sent to the server", cli.Line(address))
 	}

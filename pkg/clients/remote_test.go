@@ -126,7 +126,7 @@ func TestRemoteArguments(t *testing.T) {
 	for _, address := range []string{
 		"", "mcp.example.com", "/mcp", "https://", "https:///mcp", "http://:8000", "ftp://h/mcp", "unix:/run/x",
 		"https://h/mcp#x", "https://h/mcp#", "https://ann:secret@h/mcp", "https://token@h/mcp", "https://h\n/",
-		"https://h/%zz", "https://[::1/",
+		"https://h/%zz", "https://[::1/", "http://127.0.0.1:99999/mcp", "https://ann:secret@h:0/mcp", "https://h:/mcp",
 	} {
 		if _, err := ParseRemote(address); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", address, err)

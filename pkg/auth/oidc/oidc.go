@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/text/weburl"
 )
 
 // A Config is the input of [Open].
@@ -93,9 +93,11 @@ func Open(ctx context.Context, c Config) (*Verifier, error) {
 
 // checkURL checks that an address can be trusted to be the provider's: https, or this machine.
 func checkURL(text string) error {
-	u, err := url.Parse(text)
+	u, err := weburl.Parse(text)
 	switch {
-	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+	case err == weburl.ErrPort:
+		return err
+	case err != nil || u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return errors.New("not a URL such as https://login.example.com")
 	case u.Scheme == "https":
 		return nil

@@ -499,7 +499,8 @@ func TestWrongProvider(t *testing.T) {
 		t.Error("keys without TLS")
 	}
 	for _, issuer := range []string{"", "example.com", "http://example.com", "ftp://example.com",
-		"https://a@example.com", "https://x/?q", "https://x/#f"} {
+		"https://a@example.com", "https://x/?q", "https://x/#f", "http://127.0.0.1:99999",
+		"https://x:0"} {
 		c := p.config()
 		c.Issuer = issuer
 		if _, err := Open(t.Context(), c); err == nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,6 +15,7 @@ import (
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/text/ascii"
+	"mcp-bash/pkg/text/weburl"
 )
 
 const (
@@ -98,9 +98,11 @@ func decode(text string) []byte {
 
 // CheckURL returns an error for an address that other replicas cannot use (H-502).
 func CheckURL(text string) error {
-	u, err := url.Parse(text)
+	u, err := weburl.Parse(text)
 	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || len(text) > maxURL:
+	case err == weburl.ErrPort:
+		return fmt.Errorf("%q: %w", text, err)
+	case err != nil || len(text) > maxURL:
 	case u.User != nil || u.Path != "" || u.RawQuery != "" || u.ForceQuery || strings.Contains(text, "#"):
 	default:
 		return nil

@@ -93,14 +93,15 @@ func TestRead(t *testing.T) {
 
 // H-502.
 func TestCheckURL(t *testing.T) {
-	for _, text := range []string{"http://10.0.0.7:8000", "https://a.example", "http://[::1]:1"} {
+	for _, text := range []string{"http://10.0.0.7:8000", "https://a.example", "http://[::1]:1", "http://a:65535"} {
 		if err := CheckURL(text); err != nil {
 			t.Error(err)
 		}
 	}
 	for _, text := range []string{"", "10.0.0.7:8000", "ftp://a", "http://", "http://:1", "http://a/", "http://a/mcp",
 		"http://a?x", "http://a?", "http://a#", "http://u:p@a", "unix:/x", "http://a b",
-		"http://" + strings.Repeat("a", maxURL)} {
+		"http://" + strings.Repeat("a", maxURL),
+		"http://127.0.0.1:99999", "http://127.0.0.1:65536", "http://a:0", "http://a:"} {
 		if err := CheckURL(text); err == nil {
 			t.Errorf("%q is accepted", text)
 		}

@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/json/schema"
 	"mcp-bash/pkg/text/lazyregexp"
+	"mcp-bash/pkg/text/weburl"
 )
 
 //go:embed schema/*.json
@@ -114,7 +115,8 @@ func formatFaults(doc json.RawMessage) (faults []Fault) {
 // IsURL reports whether a text is an absolute URL.
 func IsURL(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && u.Scheme != "" && (u.Host != "" || u.Opaque != "") && !strings.ContainsAny(text, " \t\r\n")
+	return err == nil && u.Scheme != "" && (u.Host != "" || u.Opaque != "") && weburl.CheckPort(u) == nil &&
+		!strings.ContainsAny(text, " \t\r\n")
 }
 
 // IsEmail reports whether a text is an e-mail address.

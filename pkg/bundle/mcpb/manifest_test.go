@@ -28,6 +28,7 @@ func TestCheckManifest(t *testing.T) {
 		`,"author":{"name":"x","url":"example.com"}`:                           "author.url",
 		`,"author":{}`:                                                             "author",
 		`,"homepage":"example.com"`:                                                "homepage",
+		`,"homepage":"https://example.com:99999/"`:                                 "homepage",
 		`,"privacy_policies":["https://a.b/","x"]`:                                 "privacy_policies.1",
 		`,"repository":{"type":"git","url":"git@host:a/b"}`:                        "repository.url",
 		`,"icons":[{"src":"a.png","size":"any"}]`:                                  "icons.0.size",

@@ -21,6 +21,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/pkg/text/secrets"
+	"mcp-bash/pkg/text/weburl"
 )
 
 // Official is the default registry.
@@ -60,12 +61,14 @@ var serverName = lazyregexp.New(`^[A-Za-z0-9.-]+/[A-Za-z0-9._-]+$`)
 // Entry returns the registry entry of a bundle at an address, under a name such as
 // io.github.you/demo (CLI-1506).
 func (b *Bundle) Entry(address, name string) ([]byte, error) {
-	u, err := url.Parse(address)
+	u, err := weburl.Parse(address)
 	switch {
-	case err != nil || u.Scheme != "https" || u.Host == "":
+	case err == weburl.ErrForm || u.Scheme != "https":
 		return nil, cli.Usagef("--url must begin with https://: %s", address)
 	case u.User != nil || secrets.Text(address) != address:
 		return nil, cli.Usagef("--url contains a login or a secret, which the registry would publish")
+	case err != nil:
+		return nil, cli.Usagef("--url: %v: %s", err, address)
 	case !strings.Contains(address, "mcp"):
 		return nil, cli.Usagef("--url must contain \"mcp\", as the registry requires: %s", address)
 	case !serverName.MatchString(name) || len(name) > 200:
@@ -156,7 +159,7 @@ func (r *Registry) address(path string) (string, error) {
 	const want = "MCP_REGISTRY_URL must be an https URL without user, query and fragment; " +
 		"http is for 127.0.0.1 and [::1] only"
 	u, err := url.Parse(r.Base)
-	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Host == "" || weburl.CheckPort(u) != nil || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return "", cli.Usagef("%s", want)
 	}
 	ip, _ := netip.ParseAddr(u.Hostname())

@@ -171,14 +171,14 @@ func Words(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r >= '\t' && r <= '\r' })
 }
 
-// Digits parses a number that consists of decimal digits. If it is too large, the result is the largest 32-bit
-// number.
+// Digits parses a number that consists of decimal digits. If it is so large that a sum could overflow, the result is
+// the largest 32-bit number.
 func Digits(text string) (n int, ok bool) {
 	if text == "" || strings.Trim(text, "0123456789") != "" {
 		return 0, false
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil {
+	if err != nil || n > math.MaxInt/2 {
 		n = math.MaxInt32
 	}
 	return n, true

@@ -75,7 +75,7 @@ var variables = []Variable{
 	{"MCPBASH_HTTP_MAX_CLIENT_REQUESTS", Number, "256", 0, 0, "host→server",
 		"Requests of one client over HTTP that run at once"},
 	{"MCPBASH_HTTP_MAX_CONNECTIONS", Positive, "8192", 0, 0, "host→server", "Connections without a stream"},
-	{"MCPBASH_HTTP_MAX_HEADER", Positive, "32768", 0, 0, "host→server", "Longest header of a request"},
+	{"MCPBASH_HTTP_MAX_HEADER", Positive, "32768", 8192, 0, "host→server", "Longest header of a request"},
 	{"MCPBASH_HTTP_MAX_REQUESTS", Positive, "4096", 0, 0, "host→server",
 		"Requests of all clients over HTTP that run at once"},
 	{"MCPBASH_HTTP_MAX_SESSIONS", Positive, "10000", 0, 0, "host→server", "Sessions of the handshake protocol"},

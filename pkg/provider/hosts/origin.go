@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/text/ascii"
+	"mcp-bash/pkg/text/weburl"
 )
 
 // An Origin is the host and port of a URI.
@@ -123,11 +124,10 @@ func ParseOrigin(authority string) (Origin, error) {
 		o.Addr = addr
 	}
 	if port != "" {
-		n, ok := portNumber(port[1:])
-		if !ok {
+		if !weburl.IsPort(port[1:]) {
 			return refuse(BadPort)
 		}
-		o.Port = n
+		o.Port, _ = strconv.Atoi(port[1:])
 	}
 	return o, nil
 }
@@ -152,16 +152,6 @@ func unbracketed(host string) (name string, bracketed bool) {
 		return name, true
 	}
 	return host, bracketed
-}
-
-// portNumber reads a port: 1 to 65535 in plain decimals, without a leading
-// zero, which some programs read as octal (RES-110).
-func portNumber(text string) (int, bool) {
-	if text == "" || text[0] == '0' || len(text) > 5 || strings.Trim(text, "0123456789") != "" {
-		return 0, false
-	}
-	n, err := strconv.Atoi(text)
-	return n, err == nil && n >= 1 && n <= 65535
 }
 
 // isName reports whether a host consists of labels of letters, digits, '-' and '_'.

@@ -19,6 +19,7 @@ import (
 	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/serve/httpd/internal/guard"
 	"mcp-bash/pkg/text/ascii"
+	"mcp-bash/pkg/text/weburl"
 )
 
 // An Access determines who may use a server. An empty text is not set.
@@ -147,9 +148,11 @@ func (a *Access) endpoint(l *Listener) (*url.URL, error) {
 		}
 		return nil, nil
 	}
-	u, err := url.Parse(a.PublicURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
-		u.Fragment != "" {
+	u, err := weburl.Parse(a.PublicURL)
+	switch {
+	case err == weburl.ErrPort:
+		return nil, fmt.Errorf("--public-url %q: %w", a.PublicURL, err)
+	case err != nil || u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return nil, fmt.Errorf("--public-url %q: not a URL such as https://mcp.example.com", a.PublicURL)
 	}
 	u.Scheme, u.Host = ascii.Lower(u.Scheme), ascii.Lower(u.Host)

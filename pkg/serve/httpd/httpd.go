@@ -102,7 +102,7 @@ func New(c Config) *Server {
 	s.http = http.Server{
 		Handler: http.HandlerFunc(s.handle), ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime,
 		IdleTimeout:    unusedTime,
-		MaxHeaderBytes: s.limits.header, DisableGeneralOptionsHandler: true, Protocols: new(http.Protocols),
+		MaxHeaderBytes: s.limits.header - headerSlack, DisableGeneralOptionsHandler: true, Protocols: new(http.Protocols),
 	}
 	s.http.Protocols.SetHTTP1(true)
 	s.http.ErrorLog = log.New(guard.NewQuota(notice), "", 0)
@@ -124,6 +124,9 @@ const (
 	bodyTime   = 30 * time.Second // for the header and the body of a request, until readBody ends it
 	unusedTime = 2 * time.Minute  // of a connection without a request
 )
+
+// headerSlack is the number of bytes that net/http reads beyond MaxHeaderBytes before it refuses a header.
+const headerSlack = 4096
 
 // ballastSize is the size, in bytes, of memory that is allocated and never used, so it takes no
 // pages. A busy server has a heap of a few megabytes, which the collector would search hundreds of

@@ -13,6 +13,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/serve/activation"
 	"mcp-bash/pkg/serve/httpd/internal/socket"
+	"mcp-bash/pkg/text/weburl"
 )
 
 // A Listener accepts the connections of a server.
@@ -65,6 +66,9 @@ func parseAddr(addr string) (network, address string, err error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return "", "", fmt.Errorf("listen %s: %w", addr, err)
+	}
+	if port != "0" && !weburl.IsPort(port) {
+		return "", "", fmt.Errorf("listen %s: %w, or 0 for any free port", addr, weburl.ErrPort)
 	}
 	network, host = "tcp", cmp.Or(host, "127.0.0.1")
 	if ip, err := netip.ParseAddr(host); err == nil && ip.Is4() {

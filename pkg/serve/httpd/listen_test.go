@@ -1,8 +1,11 @@
 package httpd
 
 import (
+	"errors"
 	"net"
 	"testing"
+
+	"mcp-bash/pkg/text/weburl"
 )
 
 // H-1: 0.0.0.0 is all addresses of IPv4, and [::] those of IPv6 and IPv4.
@@ -30,6 +33,27 @@ func TestFamilies(t *testing.T) {
 			if err == nil {
 				c.Close()
 			}
+		}
+	}
+}
+
+// H-1: a port is 0 to 65535, in one spelling.
+func TestPorts(t *testing.T) {
+	for _, addr := range []string{"127.0.0.1:65536", "99999", ":99999", "-1", ":-1", ":+1", ":080", "00", "localhost",
+		":http", "127.0.0.1:", ":18446744073709551616"} {
+		l, err := Listen(addr, nil)
+		if err == nil {
+			l.Close()
+		}
+		if !errors.Is(err, weburl.ErrPort) {
+			t.Errorf("%s: %v", addr, err)
+		}
+	}
+	for _, port := range []string{"99999", "0", ""} {
+		url := "https://mcp.example.com:" + port
+		if _, err := (&Access{PublicURL: url}).endpoint(&Listener{URL: "http://127.0.0.1:1/mcp"}); !errors.Is(err,
+			weburl.ErrPort) {
+			t.Errorf("%s: %v", url, err)
 		}
 	}
 }

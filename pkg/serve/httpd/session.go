@@ -316,13 +316,14 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 
 // after returns the stream of an event, and the number of the event after it.
 func (se *session) after(id string) (*stream, int) {
-	name, number, ok := parseID(id)
+	name, number := parseID(id)
 	se.mu.Lock()
-	defer se.mu.Unlock()
-	if st := se.streams[name]; ok && st != nil {
-		return st, number + 1
+	st := se.streams[name]
+	se.mu.Unlock()
+	if st == nil || st.id(number) != id || !st.reached(number) {
+		return nil, 0
 	}
-	return nil, 0
+	return st, number + 1
 }
 
 // touch begins the time after which the session is idle.

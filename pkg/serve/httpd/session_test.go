@@ -273,6 +273,32 @@ func TestResumption(t *testing.T) {
 			t.Errorf("%s: %s", id, r.Status)
 		}
 	}
+	for _, id := range []string{ // of events that were never sent, and other spellings of one that was
+		"1-6", "0-1000000", "1-2147483647", "1-2147483648", "1-9223372036854775806", "1-9223372036854775807",
+		"1-9223372036854775808", "1--9223372036854775808", "1--9223372036854775809", "1-18446744073709551617",
+		"1-03", "1-+3", "1-3 3", "1-3-", "01-3", "1-",
+	} {
+		if r := se.request(t.Context(), "GET", "", "Last-Event-ID: "+id); r.StatusCode != 400 {
+			t.Errorf("%s: %s", id, r.Status)
+		}
+	}
+}
+
+// H-43: only ids that the server has sent continue a stream.
+func FuzzLastEvent(f *testing.F) {
+	for _, id := range []string{"7-0", "7-3", "7-4", "7-03", "7-9223372036854775807", "7--9223372036854775808", "7", "-"} {
+		f.Add(id)
+	}
+	f.Fuzz(func(t *testing.T, id string) {
+		se := &session{streams: map[string]*stream{"7": {name: "7", next: 4}}}
+		st, from := se.after(id)
+		if known := id == "7-0" || id == "7-1" || id == "7-2" || id == "7-3"; known != (st != nil) {
+			t.Fatalf("%q: %v", id, st)
+		}
+		if st != nil && (from < 1 || from > 4) {
+			t.Fatalf("%q: from %d", id, from)
+		}
+	})
 }
 
 // H-44: a stream keeps a limited number of bytes, and always its last event.

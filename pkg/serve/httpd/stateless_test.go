@@ -3,8 +3,11 @@
 package httpd
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -145,6 +148,40 @@ func TestRequests(t *testing.T) {
 	if err != nil || r.StatusCode != 413 {
 		t.Error("a long body without a length", r, err)
 	}
+}
+
+// H-11: the limit of a header is exact for the first request of a connection.
+func TestHeaderLimit(t *testing.T) {
+	header := func(size int) string {
+		const start, end = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ", "\r\n\r\n"
+		return start + strings.Repeat("y", size-len(start+end)) + end
+	}
+	ask := func(conn net.Conn, answer *bufio.Reader, size, status int) {
+		t.Helper()
+		io.WriteString(conn, header(size))
+		r, err := http.ReadResponse(answer, nil)
+		if err != nil || r.StatusCode != status {
+			t.Fatalf("%d bytes: %v, %v", size, r, err)
+		}
+		if status == 200 {
+			io.Copy(io.Discard, r.Body)
+		}
+	}
+	for text, limit := range map[string]int{"": 32768, "10000": 10000, "1": 8192, "4096": 8192, "8192": 8192} {
+		s := serve(t, nil, project.Env{"MCPBASH_HTTP_MAX_HEADER": text})
+		for _, c := range []struct{ size, status int }{{200, 200}, {limit - 1, 200}, {limit, 200}, {limit + 1, 431},
+			{limit + 232, 431}, {limit + 4097, 431}} {
+			conn, answer := s.raw("")
+			ask(conn, answer, c.size, c.status)
+		}
+		conn, answer := s.raw("")
+		for _, c := range []struct{ size, status int }{{limit, 200}, {limit, 200}, {limit + 4097, 431}} {
+			ask(conn, answer, c.size, c.status)
+		}
+	}
+	s := serve(t, nil, project.Env{"MCPBASH_HTTP_MAX_HEADER": "9223372036854775807"})
+	conn, answer := s.raw("")
+	ask(conn, answer, 40000, 200)
 }
 
 // H-13, H-28: messages that precede the answer make the response a stream, which the answer ends.

@@ -84,11 +84,18 @@ func (st *stream) add(line []byte) {
 // id returns the id of an event. The client resumes after it.
 func (st *stream) id(number int) string { return st.name + "-" + strconv.Itoa(number) }
 
-// parseID returns the stream and the number of an event.
-func parseID(id string) (name string, number int, ok bool) {
+// parseID returns the stream and the number of an event, or those of another event if the id has another form.
+func parseID(id string) (name string, number int) {
 	name, digits, _ := strings.Cut(id, "-")
-	number, err := strconv.Atoi(digits)
-	return name, number, err == nil && number >= 0
+	number, _ = strconv.Atoi(digits)
+	return name, number
+}
+
+// reached reports whether the stream has had an event with a number. Zero is the place before the first one.
+func (st *stream) reached(number int) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return number >= 0 && number < st.next
 }
 
 // keep stores an event for resumption, within the limits (H-44). The lock is held.

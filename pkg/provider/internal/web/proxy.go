@@ -9,6 +9,7 @@ import (
 
 	"mcp-bash/pkg/provider/hosts"
 	"mcp-bash/pkg/text/ascii"
+	"mcp-bash/pkg/text/weburl"
 )
 
 // A Proxy has the proxy settings of the environment (RES-106). The zero value uses no proxy.
@@ -43,6 +44,8 @@ func (p Proxy) forOrigin(o hosts.Origin) (*url.URL, error) {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, ProtocolError("https_proxy names a proxy of a kind other than http and https")
+	case weburl.CheckPort(u) != nil:
+		return nil, ProtocolError("https_proxy: " + weburl.ErrPort.Error())
 	case port == "" && u.Scheme == "https":
 		port = "443"
 	case port == "":

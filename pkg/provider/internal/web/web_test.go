@@ -281,7 +281,7 @@ func TestProxy(t *testing.T) {
 			t.Errorf("RES-106: %v, %s: %q, %v; want %q", c.env, c.host, got, err, c.want)
 		}
 	}
-	for _, text := range []string{"socks5://p:1", "http://", "://", "http://p:x", "http://%zz"} {
+	for _, text := range []string{"socks5://p:1", "http://", "://", "http://p:x", "http://%zz", "p:99999", "p:0", "p:"} {
 		if _, err := ReadProxy(map[string]string{"https_proxy": text}).forOrigin(hosts.Origin{Host: "h"}); err == nil {
 			t.Errorf("RES-106: %s is taken", text)
 		}

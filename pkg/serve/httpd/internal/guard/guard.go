@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/text/ascii"
+	"mcp-bash/pkg/text/weburl"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -62,13 +62,15 @@ func New(c Config) (*Guard, error) {
 		g.hosts[name] = true
 	}
 	for _, origin := range c.Origins {
-		switch u, err := url.Parse(origin); {
+		switch u, err := weburl.Parse(origin); {
 		case origin == "*" && !g.authenticates():
 			return nil,
 				fmt.Errorf("allowed origin *: any web page could use the server; name the origins, or require tokens")
 		case origin == "*":
 			g.anyOrigin = true
-		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Scheme+"://"+u.Host != origin:
+		case err == weburl.ErrPort:
+			return nil, fmt.Errorf("allowed origin %q: %w", origin, err)
+		case err != nil || u.Scheme+"://"+u.Host != origin:
 			return nil, fmt.Errorf("allowed origin %q: not an origin such as https://example.com", origin)
 		default:
 			g.origins[ascii.Lower(origin)] = true

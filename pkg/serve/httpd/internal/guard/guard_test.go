@@ -168,7 +168,8 @@ func TestOrigin(t *testing.T) {
 			t.Errorf("Origin %q elsewhere: %d, not %d", origin, got, want)
 		}
 	}
-	for _, bad := range []string{"", "example.com", "https://x/", "ftp://x", "https://a b", "null"} {
+	for _, bad := range []string{"", "example.com", "https://x/", "ftp://x", "https://a b", "null",
+		"https://x:99999", "https://x:0", "https://x:"} {
 		if _, err := New(Config{Local: true, Origins: []string{bad}}); err == nil {
 			t.Errorf("origin %q is accepted", bad)
 		}

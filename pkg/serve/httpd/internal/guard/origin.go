@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/text/ascii"
+	"mcp-bash/pkg/text/weburl"
 )
 
 // place checks the form of the target, the host and the origin of a request (H-201 to H-205).
@@ -40,7 +41,7 @@ func (g *Guard) hostAllowed(host string) bool {
 // hostName returns the name of a host in lower case, without the port.
 func hostName(host string) (name string, ok bool) {
 	if name, port, err := net.SplitHostPort(host); err == nil {
-		if strings.Trim(port, "0123456789") != "" {
+		if port != "" && !weburl.IsPort(port) {
 			return "", false
 		}
 		host = name

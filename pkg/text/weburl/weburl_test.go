@@ -1,0 +1,41 @@
+package weburl
+
+import (
+	"net"
+	"strconv"
+	"testing"
+)
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]error{
+		"http://h": nil, "https://h/": nil, "https://h:1/p?q#f": nil, "http://127.0.0.1:65535": nil, "HTTP://H:80": nil,
+		"http://[::1]:8000": nil, "http://u:p@h:80": nil,
+		"": ErrForm, "h": ErrForm, "//h": ErrForm, "ftp://h": ErrForm, "http://": ErrForm, "http:///p": ErrForm,
+		"http://:80": ErrForm, "h:80": ErrForm, "http://h:x": ErrForm, "http://h:-1": ErrForm, "http://a b": ErrForm,
+		"http://h:0": ErrPort, "http://h:65536": ErrPort, "http://127.0.0.1:99999": ErrPort, "http://h:": ErrPort,
+		"http://h:080": ErrPort, "http://[::1]:": ErrPort, "http://h:18446744073709551617": ErrPort,
+	} {
+		if _, err := Parse(text); err != want {
+			t.Errorf("%q: %v, not %v", text, err, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("http://127.0.0.1:99999")
+	f.Add("https://[::1]:443/x")
+	f.Fuzz(func(t *testing.T, text string) {
+		u, err := Parse(text)
+		if err != nil {
+			return
+		}
+		if port := u.Port(); port != "" {
+			if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+				t.Errorf("%q: port %s", text, port)
+			}
+			if _, err := net.LookupPort("tcp", port); err != nil {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+	})
+}

@@ -21,8 +21,11 @@ func testHello(t *testing.T, protocol string) {
 	if got := text(t, s.succeed("hello", arguments{"name": name})); got != "Hello, "+name+"!" { // SDK-44
 		t.Errorf("%q", got)
 	}
-	if got := s.refuse("hello", arguments{"name": ""},
-		"validation_error"); got != "Invalid arguments: /name: must have at least 1 character" { // T-11
+	if got := text(t, s.succeed("hello", arguments{"name": ""})); got != "Hello, World!" { // T-15
+		t.Errorf("%q", got)
+	}
+	if got := s.refuse("hello", arguments{"name": 5},
+		"validation_error"); got != "Invalid arguments: /name: must be a string" { // T-11
 		t.Errorf("%q", got)
 	}
 	s.fail("hallo", nil, -32602, "Tool 'hallo' not found: no tool has this name; did you mean 'hello'?") // T-4

@@ -408,8 +408,10 @@ func TestEnvironment(t *testing.T) {
 	}
 	b := open(t, files, nil, env)
 	b.Caller = &auth.Identity{Name: "reader", Scopes: []string{"a"}} // H-400
+	system := project.Open(t.TempDir(), project.Env{}, "/", func(string) {})
+	locale := system.ToolBase(&system.Scripts.Tools)["LANG"] // T-62
 	base := "MCP_CLIENT_ID=reader MCP_CLIENT_ISSUER= MCP_CLIENT_SCOPES=a MCP_CLIENT_SUBJECT= " +
-		"HOME=/home/x LANG=C LC_ALL=C LC_TIME=fr MCPBASH_GIT_TIMEOUT=3 MCPBASH_PROMPTS_DIR={R}/prompts " +
+		"HOME=/home/x LANG=" + locale + " LC_ALL=" + locale + " LC_TIME=fr MCPBASH_GIT_TIMEOUT=3 MCPBASH_PROMPTS_DIR={R}/prompts " +
 		"MCPBASH_PROVIDERS_DIR={R}/providers MCPBASH_RESOURCES_DIR={R}/resources MCP_RESOURCES_ROOTS={R}" +
 		"/docs:/home/x/more:/abs TEMP=/tmp TMP=/tmp TMPDIR=/tmp https_proxy=http://p"
 	for _, entry := range b.Common.Entries() { // P-205

@@ -7,6 +7,7 @@ import (
 	"mcp-bash/pkg/clients/internal/tomledit"
 	"mcp-bash/pkg/clients/internal/yamledit"
 	"mcp-bash/pkg/json/jsonedit"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 type format struct {
@@ -49,12 +50,9 @@ func openJSON(d jsonedit.Dialect) func(*Client, []byte) (editor, error) {
 	}
 }
 
-// byteOrderMark is written by some editors on Windows at the beginning of a text.
-var byteOrderMark = []byte("\ufeff")
-
 func (c *Client) open(text []byte) (e editor, mark []byte, err error) {
-	if bytes.HasPrefix(text, byteOrderMark) {
-		mark, text = byteOrderMark, text[len(byteOrderMark):]
+	if bytes.HasPrefix(text, rawjson.ByteOrderMark) {
+		mark, text = rawjson.ByteOrderMark, text[len(rawjson.ByteOrderMark):]
 	}
 	if len(bytes.TrimSpace(text)) == 0 && c.fresh != "" {
 		text = []byte(c.fresh)

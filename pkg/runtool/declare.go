@@ -74,13 +74,9 @@ func (c *change) declareInFile(ctx context.Context, dir *os.Root, name string, d
 		if !f.There {
 			return nil, fs.ErrNotExist
 		}
-		text, marked := bytes.CutPrefix(f.Text, item.ByteOrderMark)
-		text, err := merged(text, d, s)
+		text, err := merged(f.Text, d, s)
 		if err != nil {
 			return nil, err
-		}
-		if marked {
-			text = slices.Concat(item.ByteOrderMark, text)
 		}
 		c.before, c.after = f.Text, text
 		return f.Text, nil

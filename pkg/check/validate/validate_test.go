@@ -146,6 +146,7 @@ var cases = map[string]files{
 	"script.link":                {"tools/x/tool.sh@": "../demo-hello/tool.sh"},
 	"script.link_not_executable": {"tools/x/tool.sh@": "../../mcpb.conf"},
 	"script.no_shebang":          {"providers/other.sh*": "echo\n"},
+	"script.byte_order_mark":     {"providers/other.sh*": "\ufeff#!/usr/bin/env bash\n"},
 	"script.interpreter":         {"providers/other.sh*": "#!/usr/bin/env bush\n"},
 	"script.plain_shell":         {"providers/other.sh*": "#!/bin/sh\n[[ -n $1 ]]\n"},
 	"script.no_sdk":              toolOf("mcp_result_success {}"),

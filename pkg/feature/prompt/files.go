@@ -10,6 +10,7 @@ import (
 
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/filecache"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 )
 
@@ -82,6 +83,7 @@ func (f *files) text(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	data = bytes.TrimPrefix(data, rawjson.ByteOrderMark)
 	if !utf8.Valid(data) {
 		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
 	}

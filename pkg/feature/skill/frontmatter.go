@@ -26,7 +26,7 @@ const (
 // schema of YAML 1.2, because clients compare it with what they parse. Anchors, aliases, tags and duplicate keys are
 // errors.
 func parseFrontmatter(text []byte) (json.RawMessage, error) {
-	matter, err := cutFrontmatter(text)
+	matter, err := cutFrontmatter(bytes.TrimPrefix(text, rawjson.ByteOrderMark))
 	if err != nil {
 		return nil, err
 	}

@@ -58,6 +58,9 @@ func TestFrontmatter(t *testing.T) {
 			t.Errorf("%q: %s, %v; want %s", text, got, err, want)
 		}
 	}
+	if got, err := parseFrontmatter([]byte("\ufeff---\r\nname: a\r\n---\r\n")); err != nil || string(got) != `{"name":"a"}` {
+		t.Errorf("a byte order mark: %s, %v", got, err)
+	}
 	for text, want := range map[string]string{
 		"":                         `the first line must be "---"`,
 		"# A\n---\nname: a\n---\n": `the first line must be "---"`,

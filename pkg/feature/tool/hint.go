@@ -54,6 +54,9 @@ func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 		return windowsLines(c.shown(file))
 	}
 	where := c.shown(c.script)
+	if isShell(c.script, head) && script.HasMark(head) {
+		return markedFirstLine(where)
+	}
 	if res.Status == statusNotFound || res.Status == statusNoExec {
 		if reason := c.missingInterpreter(); reason != "" {
 			return where + " cannot start: " + reason
@@ -129,6 +132,13 @@ func (c *call) windowsFile(head, stderr []byte) string {
 		return ""
 	}
 	return file
+}
+
+// markedFirstLine returns the hint for a shell script after a byte order mark.
+func markedFirstLine(file string) string {
+	f, plain := shell.Quote(file), shell.Quote(file+".plain")
+	return fmt.Sprintf("%s begins with a byte order mark, so Bash takes its first line for a command; remove the mark: "+
+		"tail -c +4 %s >%s && cat %s >%s && rm %s", file, f, plain, plain, f, plain)
 }
 
 // windowsLines returns the hint for such a file. The remedy works in every shell and keeps the mode of the file.

@@ -89,6 +89,10 @@ func (c *call) review() {
 		c.warn(windowsLines(c.shown(file)))
 		return
 	}
+	if isShell(c.script, head) && script.HasMark(head) {
+		c.warn(markedFirstLine(c.shown(c.script)))
+		return
+	}
 	c.explained(c.inputLine(head, false))
 }
 

@@ -18,8 +18,9 @@ type Document struct {
 }
 
 // New returns the document of a text, which must be a JSON object. If it is on a single
-// line, New indents it first.
+// line, New indents it first. New removes a byte order mark.
 func New(text []byte) *Document {
+	text = bytes.TrimPrefix(text, rawjson.ByteOrderMark)
 	if doc, err := rawjson.Check(text); err == nil && bytes.IndexByte(doc, '\n') < 0 {
 		text = rawjson.AppendIndent(nil, doc, 0)
 	}

@@ -134,3 +134,17 @@ func FuzzDocument(f *testing.F) {
 		}
 	})
 }
+
+// A byte order mark of a file stays. A document loses it.
+func TestByteOrderMark(t *testing.T) {
+	f, err := Dialect{}.Open([]byte("\ufeff{\n  \"a\": 1\n}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Set(json.RawMessage("2"), "a"); err != nil || string(f.Bytes()) != "\ufeff{\n  \"a\": 2\n}\n" {
+		t.Errorf("%q, %v", f.Bytes(), err)
+	}
+	if d := New([]byte("\ufeff{\n}\n")); string(d.Text) != "{\n}\n" {
+		t.Errorf("%q", d.Text)
+	}
+}

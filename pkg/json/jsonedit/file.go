@@ -17,6 +17,7 @@ import (
 // names leads to a member. Unchanged parts keep their bytes, comments and order. New parts
 // are laid out like their neighbours.
 type File struct {
+	mark    []byte // a byte order mark, which stays, or nil
 	text    []byte
 	dialect Dialect
 	root    hujson.Value
@@ -24,6 +25,10 @@ type File struct {
 
 // Open parses the text of a file. A text without a value is an empty object.
 func (d Dialect) Open(text []byte) (*File, error) {
+	var mark []byte
+	if rest, ok := bytes.CutPrefix(text, rawjson.ByteOrderMark); ok {
+		mark, text = rawjson.ByteOrderMark, rest
+	}
 	root, err := d.parse(text)
 	if err != nil {
 		return nil, err
@@ -31,11 +36,16 @@ func (d Dialect) Open(text []byte) (*File, error) {
 	if root.Value != nil && root.Value.Kind() != '{' {
 		return nil, errors.New("not a JSON object")
 	}
-	return &File{text, d, root}, nil
+	return &File{mark, text, d, root}, nil
 }
 
 // Bytes returns the text.
-func (f *File) Bytes() []byte { return f.text }
+func (f *File) Bytes() []byte {
+	if f.mark == nil {
+		return f.text
+	}
+	return slices.Concat(f.mark, f.text)
+}
 
 type location struct {
 	found int            // the number of names that were found

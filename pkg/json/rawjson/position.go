@@ -1,6 +1,9 @@
 package rawjson
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // Position returns the line and column, both from 1, at which piece begins in text. piece
 // must be a slice of text, not a copy; otherwise ok is false. A column counts characters.
@@ -20,6 +23,9 @@ func Position(text, piece []byte) (line, column int, ok bool) {
 func positionAt(text []byte, offset int) (line, column int) {
 	line = 1
 	start := 0
+	if bytes.HasPrefix(text, ByteOrderMark) {
+		start = min(len(ByteOrderMark), offset)
+	}
 	for i := 0; i < offset && i < len(text); i++ {
 		if text[i] == '\n' {
 			line++

@@ -64,6 +64,24 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// A byte order mark before a value is read past, and does not count as a column.
+func TestByteOrderMark(t *testing.T) {
+	if v, err := Check([]byte("\ufeff {\"a\":1}\n")); err != nil || string(v) != `{"a":1}` {
+		t.Errorf("%s, %v", v, err)
+	}
+	for text, column := range map[string]int{"\ufeff{x": 2, "\ufeff": 1, "\ufeff\ufeff1": 1, "1\ufeff": 2} {
+		_, err := Check([]byte(text))
+		syntax, ok := err.(*SyntaxError)
+		if !ok {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if line, got := syntax.Position([]byte(text)); line != 1 || got != column {
+			t.Errorf("%q: line %d, column %d", text, line, got)
+		}
+	}
+}
+
 func TestPosition(t *testing.T) {
 	text := []byte("{\n  \"é\" 1}")
 	_, err := Check(text)
@@ -215,8 +233,8 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		v, err := Check(text)
-		if valid := json.Valid(text) && utf8.Valid(text); valid != (err == nil) {
-			t.Fatalf("Check(%q): %v, encoding/json says %v", text, err, valid)
+		if plain := bytes.TrimPrefix(text, ByteOrderMark); (json.Valid(plain) && utf8.Valid(text)) != (err == nil) {
+			t.Fatalf("Check(%q): %v, encoding/json has another opinion", text, err)
 		}
 		if err != nil {
 			return

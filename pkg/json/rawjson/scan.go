@@ -1,6 +1,7 @@
 package rawjson
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,14 +30,21 @@ func (e *SyntaxError) Position(text []byte) (line, column int) {
 // ErrInvalidUTF8 is the error for text that is not UTF-8.
 var ErrInvalidUTF8 = errors.New("invalid UTF-8")
 
-// Check returns the single value in text, without surrounding white space. The error is
-// [ErrInvalidUTF8] or a [*SyntaxError]. Escaped half surrogates are accepted, because they
+// ByteOrderMark is what some editors on Windows write at the beginning of a text. It is no part of the text.
+var ByteOrderMark = []byte("\ufeff")
+
+// Check returns the single value in text, without surrounding white space and a byte order mark before it. The error
+// is [ErrInvalidUTF8] or a [*SyntaxError]. Escaped half surrogates are accepted, because they
 // are valid JSON.
 func Check(text []byte) (json.RawMessage, error) {
 	if !utf8.Valid(text) {
 		return nil, ErrInvalidUTF8
 	}
-	start := SpaceEnd(text, 0)
+	start := 0
+	if bytes.HasPrefix(text, ByteOrderMark) {
+		start = len(ByteOrderMark)
+	}
+	start = SpaceEnd(text, start)
 	end, err := scanValue(text, start, 0)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package declare
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -121,9 +120,6 @@ func ReadFile(p *project.Project) ([]byte, error) {
 // Parse parses the text of register.json. The error, a [*Fault], concerns all kinds.
 // List.Err is the error of the list of one kind.
 func Parse(text []byte) (*Document, error) {
-	if bytes.HasPrefix(text, item.ByteOrderMark) {
-		return nil, Faultf("has a UTF-8 BOM; save as UTF-8 without BOM")
-	}
 	doc, err := item.CheckJSON(text, item.MaxNesting)
 	if err != nil {
 		fault := Faultf("parsing/validation failed: %s", err)

@@ -6,14 +6,13 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 const (
 	MetadataSuffix = folder.MetadataSuffix
 	MaxMetadata    = 1 << 20
 )
-
-var ByteOrderMark = []byte("\xEF\xBB\xBF")
 
 // MetadataNames returns the possible names of a file's metadata file in order of
 // precedence. The second may be empty.
@@ -37,7 +36,7 @@ func Stem(file string) string {
 // piece of. A byte order mark, and carriage returns anywhere, are ignored,
 // as in the Bash edition.
 func ParseMetadata(text []byte) (object json.RawMessage, whole []byte, err error) {
-	text = bytes.TrimPrefix(text, ByteOrderMark)
+	text = bytes.TrimPrefix(text, rawjson.ByteOrderMark)
 	object, err = ParseObject(text)
 	if err != nil && bytes.IndexByte(text, '\r') >= 0 {
 		clean := bytes.ReplaceAll(text, []byte{'\r'}, nil)

@@ -8,6 +8,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // ErrNotRunnable is the error for a file without execute bit, shell extension and interpreter line.
@@ -61,14 +63,15 @@ func readHead(file string) (mode fs.FileMode, head []byte, err error) {
 
 func command(file string, mode fs.FileMode, head []byte) ([]string, error) {
 	interpreter := shebang(head)
+	unseen := HasMark(head) && len(interpreter) > 0 // the system does not see this first line
 	switch {
 	case onWindows && strings.EqualFold(filepath.Ext(file), ".exe"):
 		return []string{file}, nil
 	case mode&0o111 != 0 && len(interpreter) > 1 && isEnv(interpreter[0]) && plainName(interpreter[1]):
 		return append(interpreter[1:], file), nil
-	case mode&0o111 != 0 && !onWindows:
+	case mode&0o111 != 0 && !onWindows && !unseen:
 		return []string{file}, nil
-	case IsShellName(file):
+	case IsShellName(file) && (mode&0o111 == 0 || onWindows || !unseen):
 		return []string{"bash", file}, nil
 	case len(interpreter) > 1 && isEnv(interpreter[0]):
 		return append(envProgram(interpreter[1:]), file), nil
@@ -107,10 +110,14 @@ func Programs(file string) []string {
 	return words[:min(1, len(words))]
 }
 
+// HasMark reports whether a file that begins with head has a byte order mark before its first line. Most interpreters
+// ignore it. Shells do not.
+func HasMark(head []byte) bool { return bytes.HasPrefix(head, rawjson.ByteOrderMark) }
+
 // shebang returns the interpreter of a first line and its argument. Like the system, it treats
 // everything after the interpreter as one argument.
 func shebang(head []byte) []string {
-	line, found := bytes.CutPrefix(head, []byte("#!"))
+	line, found := bytes.CutPrefix(bytes.TrimPrefix(head, rawjson.ByteOrderMark), []byte("#!"))
 	if !found {
 		return nil
 	}

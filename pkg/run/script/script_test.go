@@ -104,6 +104,10 @@ func TestHowAFileIsStarted(t *testing.T) {
 		{"noexecenv", "#!/usr/bin/env cat\nhi", 0o644, 0, "#!/usr/bin/env cat\nhi"},
 		{"noexecenvs", "#!/usr/bin/env -S sed -n 2p\nhi\n", 0o644, 0, "hi\n"},
 		{"neither", "echo hi", 0o644, 126, ""},
+		// Most interpreters ignore a byte order mark, which hides the first line from the system.
+		{"marked.sh", "\ufeff#!/bin/cat\nhi", 0o755, 0, "\ufeff#!/bin/cat\nhi"},
+		{"markedenv.sh", "\ufeff#!/usr/bin/env cat\nhi", 0o755, 0, "\ufeff#!/usr/bin/env cat\nhi"},
+		{"marked", "\ufeff#!/usr/bin/tail -n1\nhi\n", 0o644, 0, "hi\n"},
 		{"lost", "#!/no/such/interpreter\n", 0o755, 127, ""},
 		{"lostenv", "#!/usr/bin/env no-such-program-here\n", 0o755, 127, ""},
 	} {

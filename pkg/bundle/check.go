@@ -75,10 +75,10 @@ func (b *builder) checkTool(tool json.RawMessage) {
 	switch line, _, _ := bytes.Cut(head, []byte("\n")); {
 	case err != nil:
 		b.say.fault("tool %q: %s: not in the bundle", name, shown)
-	case bytes.HasPrefix(line, []byte("#!")) && bytes.HasSuffix(line, []byte("\r")):
+	case script.HasShebang(line) && bytes.HasSuffix(line, []byte("\r")):
 		b.say.fault("tool %q: %s has Windows line ends, with which nothing finds its interpreter; "+
 			"convert it: sed -i 's/\\r$//' %s", name, shown, shown)
-	case !bytes.HasPrefix(line, []byte("#!")) && strings.HasSuffix(file, ".sh"):
+	case !script.HasShebang(line) && strings.HasSuffix(file, ".sh"):
 		b.say.warn("tool %q: %s has no first line such as #!/usr/bin/env bash", name, shown)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/secrets"
 )
 
@@ -151,7 +152,7 @@ func (c *collector) isSecret(seen string, head []byte, exec bool) bool {
 		return false
 	}
 	findings := secrets.Scan(head)
-	isNeeded := exec || bytes.HasPrefix(head, []byte("#!")) || strings.HasSuffix(seen, ".sh") ||
+	isNeeded := exec || script.HasShebang(head) || strings.HasSuffix(seen, ".sh") ||
 		strings.HasSuffix(seen, ".meta.json")
 	for _, f := range findings {
 		finding := fmt.Sprintf("%s:%d: %s", seen, f.Line, f.Rule)
@@ -188,7 +189,7 @@ func (c *collector) file(s *source, name, seen, to string, info fs.FileInfo) err
 	}
 	exec := info.Mode()&0o100 != 0
 	if runtime.GOOS == "windows" {
-		exec = bytes.HasPrefix(head, []byte("#!"))
+		exec = script.HasShebang(head)
 	}
 	if c.isSecret(seen, head, exec) {
 		return nil

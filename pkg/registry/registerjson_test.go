@@ -117,7 +117,7 @@ func TestDeclaredFaults(t *testing.T) {
 		{`{"version":1,"exclude":[1]}`, parsing + "register.json exclude must be an array of strings"},
 		{"{\"version\":1} // comment", parsing + "line 1, column 15: text after the value"},
 		{`{"version":1,"_meta":` + layers(101) + `}`, parsing + "nested more than 100 levels deep"},
-		{"\xEF\xBB\xBF{\"version\":1,}", parsing + "line 1, column 14: a name expected"},
+		{"\xEF\xBB\xBF{\"version\":1,}", parsing + "line 1, column 14: a member name expected"},
 		{`{"version":1,"_meta":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`,
 			"Declarative register.json exceeded 1048576 bytes"},
 	} {

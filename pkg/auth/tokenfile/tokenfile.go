@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // Prefix begins each token, so that programs that search for secrets recognize it.
@@ -70,7 +71,7 @@ type document struct {
 }
 
 func parse(text []byte) (*document, error) {
-	d := json.NewDecoder(bytes.NewReader(text))
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, rawjson.ByteOrderMark)))
 	d.DisallowUnknownFields()
 	var doc document
 	if err := d.Decode(&doc); err != nil {

@@ -181,6 +181,13 @@ func TestUnusableFile(t *testing.T) {
 	if runtime.GOOS != "windows" {
 		faults["writable by others"] = func() error { return os.Chmod(path, 0o666) }
 	}
+	marked := append([]byte("\ufeff"), good...) // some editors on Windows write it
+	if err := os.WriteFile(path, marked, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, fault := open(t, path).ask(t, secret); fault != nil {
+		t.Error("a byte order mark:", fault)
+	}
 	for name, fault := range faults {
 		w := open(t, path)
 		if name == "a directory" || name == "missing" {

@@ -72,7 +72,7 @@ func (c *check) script(dir, file string, as purpose) {
 	if script.HasMark(text) && isBash(file, script.Interpreter(firstLine(text))) {
 		c.add(finding.Finding{ID: "script.byte_order_mark", Path: label, Line: 1,
 			Message: "a byte order mark before the first line, which Bash takes for a command",
-			Fix:     fmt.Sprintf("remove it: sed -i.bak '1s/^\xef\xbb\xbf//' %s", shell.Quote(label))})
+			Fix:     script.RemoveMark(label)})
 	}
 	if as != serverScript { // server scripts are sourced
 		c.executable(file, label, stamp)

@@ -169,10 +169,10 @@ func (c *check) hook() {
 		return
 	}
 	label := c.label(file)
-	head, _ := boundedfile.ReadHead(file, 2)
+	head, _ := boundedfile.ReadHead(file, 8)
 	info, _ := os.Stat(file)
 	switch {
-	case info != nil && info.Mode()&0o111 == 0 && string(head) != "#!":
+	case info != nil && info.Mode()&0o111 == 0 && !script.HasShebang(head):
 		c.at("register.not_run", label, "neither executable nor begins with #!, so it is not run")
 	case exists(abs(c.p.Server, "register.json")):
 		c.at("register.not_run", label, "not run, as there is a register.json")

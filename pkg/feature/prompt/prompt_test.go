@@ -64,7 +64,7 @@ func TestGet(t *testing.T) {
 	p := newPrompts(t, map[string]string{
 		"prompts/greet.txt": "Hello {{name}}! {{missing}} {{count}}\r\n\n\x00\n", "outside.txt": "secret",
 		"prompts/odd.txt":      "{{{name}}} {{ name }} ${name} {{n ame}} {{name} {{a-b}} {{list}} {{obj}} {{nil}} {{yes}} {{",
-		"prompts/sub/deep.txt": "deep",
+		"prompts/sub/deep.txt": "\ufeffdeep",
 	}, map[string]string{
 		"greet":     greet,
 		"odd":       `{"name":"odd","description":"","path":"odd.txt","arguments":[],"role":"system","metadata":null}`,

@@ -399,7 +399,7 @@ func TestEnvironment(t *testing.T) {
 	env := project.Env{
 		"MCPBASH_GIT_TIMEOUT": "3", "https_proxy": "http://p", "SSH_AUTH_SOCK": "a", "SSL_CERT_FILE": "c",
 		"MCPBASH_TOOLS_DIR": "tools2", "MCPBASH_OTHER": "o",
-		"MCP_RESOURCES_ROOTS": "docs::~/more:/abs/", "LC_TIME": "fr",
+		"MCP_RESOURCES_ROOTS": "docs::~/more:/abs/", "LANG": "C", "LC_TIME": "fr",
 	}
 	// "exec env" removes the variables that Bash adds.
 	files := map[string]string{}

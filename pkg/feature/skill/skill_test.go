@@ -58,7 +58,8 @@ func TestFrontmatter(t *testing.T) {
 			t.Errorf("%q: %s, %v; want %s", text, got, err, want)
 		}
 	}
-	if got, err := parseFrontmatter([]byte("\ufeff---\r\nname: a\r\n---\r\n")); err != nil || string(got) != `{"name":"a"}` {
+	got, err := parseFrontmatter([]byte("\ufeff---\r\nname: a\r\n---\r\n"))
+	if err != nil || string(got) != `{"name":"a"}` {
 		t.Errorf("a byte order mark: %s, %v", got, err)
 	}
 	for text, want := range map[string]string{

@@ -136,9 +136,7 @@ func (c *call) windowsFile(head, stderr []byte) string {
 
 // markedFirstLine returns the hint for a shell script after a byte order mark.
 func markedFirstLine(file string) string {
-	f, plain := shell.Quote(file), shell.Quote(file+".plain")
-	return fmt.Sprintf("%s begins with a byte order mark, so Bash takes its first line for a command; remove the mark: "+
-		"tail -c +4 %s >%s && cat %s >%s && rm %s", file, f, plain, plain, f, plain)
+	return file + " begins with a byte order mark, so Bash takes its first line for a command; " + script.RemoveMark(file)
 }
 
 // windowsLines returns the hint for such a file. The remedy works in every shell and keeps the mode of the file.

@@ -243,6 +243,7 @@ func (f *File) commit(path []string) error {
 		f.root, _ = f.dialect.parse(f.text)
 		return fmt.Errorf("%s cannot be changed without changing more: %w", strings.Join(path, "."), err)
 	}
+	edited.mark = f.mark
 	*f = *edited
 	return nil
 }

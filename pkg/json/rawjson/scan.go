@@ -30,7 +30,7 @@ func (e *SyntaxError) Position(text []byte) (line, column int) {
 // ErrInvalidUTF8 is the error for text that is not UTF-8.
 var ErrInvalidUTF8 = errors.New("invalid UTF-8")
 
-// ByteOrderMark is what some editors on Windows write at the beginning of a text. It is no part of the text.
+// ByteOrderMark is what some editors on Windows write at the beginning of a text. It is not a part of the text.
 var ByteOrderMark = []byte("\ufeff")
 
 // Check returns the single value in text, without surrounding white space and a byte order mark before it. The error

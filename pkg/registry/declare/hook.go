@@ -85,7 +85,7 @@ func (h *Hook) script() ([]byte, error) {
 		return nil, nil
 	}
 	text, _, errRead := folder.ReadFile(file.Path(), hookScriptMax)
-	if info.Mode()&0o111 == 0 && !bytes.HasPrefix(text, []byte("#!")) {
+	if info.Mode()&0o111 == 0 && !script.HasShebang(text) {
 		return nil, nil
 	}
 	if err := p.CheckTrusted(file); errors.As(err, &insecure) {

@@ -3,6 +3,7 @@ package script
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/shell"
 )
 
 // ErrNotRunnable is the error for a file without execute bit, shell extension and interpreter line.
@@ -19,7 +21,7 @@ const headSize = 256
 
 // Runnable reports whether a file can be started (T-43, T-44, T-49).
 func Runnable(name string, mode fs.FileMode, head []byte) bool {
-	return mode&0o111 != 0 || IsShellName(name) || bytes.HasPrefix(head, []byte("#!"))
+	return mode&0o111 != 0 || IsShellName(name) || HasShebang(head)
 }
 
 // IsShellName reports whether a file name has the extension of a shell script.
@@ -113,6 +115,18 @@ func Programs(file string) []string {
 // HasMark reports whether a file that begins with head has a byte order mark before its first line. Most interpreters
 // ignore it. Shells do not.
 func HasMark(head []byte) bool { return bytes.HasPrefix(head, rawjson.ByteOrderMark) }
+
+// HasShebang reports whether a file that begins with head names its interpreter, possibly after a byte order mark.
+func HasShebang(head []byte) bool {
+	return bytes.HasPrefix(bytes.TrimPrefix(head, rawjson.ByteOrderMark), []byte("#!"))
+}
+
+// RemoveMark returns the advice to remove the byte order mark of a file. Its command works in every shell and keeps the
+// mode of the file.
+func RemoveMark(file string) string {
+	f, plain := shell.Quote(file), shell.Quote(file+".plain")
+	return fmt.Sprintf("remove the mark: tail -c +4 %s >%s && cat %s >%s && rm %s", f, plain, plain, f, plain)
+}
 
 // shebang returns the interpreter of a first line and its argument. Like the system, it treats
 // everything after the interpreter as one argument.

@@ -40,7 +40,7 @@ func run(s cli.Streams, args []string) int {
 	case word == "--health" || word == "--ready":
 		return health.Command(word, serverOf).Main(s, "mcp-bash "+word, args[1:])
 	case strings.HasPrefix(word, "-"):
-		cli.Printf(s.Err, "mcp-bash: unknown option: %s\n", word)
+		cli.Printf(s.Err, "mcp-bash: unknown option: %s%s\n", word, serveOption(word))
 		if cli.IsTerminal(s.In) {
 			cli.Printf(s.Err, "Usage: mcp-bash %s\n", c.Usage)
 			return cli.ExitUsage
@@ -48,6 +48,15 @@ func run(s cli.Streams, args []string) int {
 		return serveProject(s, serve.Options{}) // hosts pass stray flags
 	}
 	return runVerb(s, args[0], args[1:])
+}
+
+// serveOption returns a hint for a word that is an option of serve, or "".
+func serveOption(word string) string {
+	name, _, _ := strings.Cut(word, "=")
+	if !serveCommand(nil).Flags.Has(strings.TrimLeft(name, "-")) {
+		return ""
+	}
+	return "; run mcp-bash serve " + name
 }
 
 // splitArguments separates the arguments of serve from those for the project's scripts.

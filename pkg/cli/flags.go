@@ -143,6 +143,9 @@ func (f *Flags) add(name, value, help string) *Flag {
 	return added
 }
 
+// Has reports whether there is an option.
+func (f *Flags) Has(name string) bool { return f.find(name) != nil }
+
 func (f *Flags) find(name string) *Flag {
 	at := slices.IndexFunc(f.list, func(one *Flag) bool { return one.Name == name })
 	if at < 0 {

@@ -28,6 +28,7 @@ import (
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/serve/httpd"
 	"mcp-bash/pkg/serve/stdio"
+	"mcp-bash/pkg/text/shell"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -133,7 +134,7 @@ func (st *starter) openTransport() (err error) {
 			st.gate, err = httpd.NewGate(st.base, st.listener, st.HTTP.Access, st.warn)
 		}
 		if err != nil {
-			return cli.Failf(cli.CodeInvalid, "mcp-bash: serve --http: %s", cli.Lines(err.Error()))
+			return startError("serve --http: ", err)
 		}
 		return nil
 	}
@@ -238,13 +239,25 @@ func (st *starter) sourceEnv() error {
 	return nil
 }
 
+// startError returns the error that ends a start, with its remedy if it has one.
+func startError(what string, err error) error {
+	e := cli.Failf(cli.CodeInvalid, "mcp-bash: %s%v", what, err)
+	if remedied, ok := errors.AsType[interface {
+		error
+		Remedy() string
+	}](err); ok {
+		e.Hint = cli.Line(remedied.Remedy())
+	}
+	return e
+}
+
 // checkHTTP ends the start if a setting of HTTP is unusable (H-2).
 func (st *starter) checkHTTP() error {
 	if st.HTTP == nil {
 		return nil
 	}
 	if err := settings.Check(st.project.Env, "MCPBASH_HTTP_"); err != nil {
-		return fmt.Errorf("mcp-bash: serve --http: %w", err)
+		return startError("serve --http: ", err)
 	}
 	return nil
 }
@@ -252,10 +265,10 @@ func (st *starter) checkHTTP() error {
 // readRoots reads the roots for a client that names none. An unusable root ends the start (P-2101).
 func (st *starter) readRoots() (err error) {
 	st.roots, err = roots.Fallback(st.project)
-	if unusable, ok := errors.AsType[*roots.UnusableError](err); ok {
-		return cli.Failf(cli.CodeInvalid, "mcp-bash: %v\n%s", err, unusable.Remedy())
+	if err != nil {
+		return startError("", err)
 	}
-	return err
+	return nil
 }
 
 // readReplica reads what a server over HTTP shares with its replicas, and checks the scopes of tokens.
@@ -264,7 +277,7 @@ func (st *starter) readReplica() (err error) {
 	if st.HTTP == nil {
 		return nil
 	}
-	fail := func(err error) error { return fmt.Errorf("mcp-bash: serve --http: %w", err) }
+	fail := func(err error) error { return startError("serve --http: ", err) }
 	if err := st.project.Meta.BadScopes; err != nil {
 		return fail(err)
 	}
@@ -273,7 +286,7 @@ func (st *starter) readReplica() (err error) {
 	st.replica.URL = cmp.Or(st.HTTP.Advertise, env["MCPBASH_HTTP_ADVERTISE"])
 	if file != "" {
 		if st.replica.Keys, err = statekey.Read(file); err != nil {
-			return fail(err)
+			return fail(httpd.FileError(err, "(umask 077; openssl rand -hex 32 >"+shell.Quote(file)+")"))
 		}
 	}
 	if st.replica.URL == "" {

@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/trust"
 )
 
@@ -159,22 +160,29 @@ func (p *part) unchanged() bool {
 func (p *part) texts(now time.Time) (texts [][]byte, err error) {
 	p.stamps, p.read = p.stamps[:0], now
 	for _, path := range p.paths {
-		if err := trust.CheckAbove(path); err != nil {
-			return nil, err
+		text, err := p.text(path)
+		if err = fsys.Cause(err); err != nil && len(p.paths) > 1 {
+			err = fmt.Errorf("%s: %w", path, err)
 		}
-		opened, err := boundedfile.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		p.stamps = append(p.stamps, folder.StampOfFile(opened))
-		text, err := boundedfile.ReadAll(opened, maxBytes)
-		opened.Close()
 		if err != nil {
 			return nil, err
 		}
 		texts = append(texts, text)
 	}
 	return texts, nil
+}
+
+func (p *part) text(path string) ([]byte, error) {
+	if err := trust.CheckAbove(path); err != nil {
+		return nil, err
+	}
+	opened, err := boundedfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	p.stamps = append(p.stamps, folder.StampOfFile(opened))
+	return boundedfile.ReadAll(opened, maxBytes)
 }
 
 func (f *Files) readPair() (err error) {

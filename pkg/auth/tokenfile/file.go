@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/clock"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/trust"
 )
 
@@ -62,7 +63,7 @@ func Open(path string, log func(line string)) (*File, error) {
 func (f *File) read() *table {
 	t := &table{read: f.now(), seed: maphash.MakeSeed(), entries: map[uint64][]entry{}}
 	doc, stamp, err := load(f.path)
-	t.stamp, t.fault = stamp, err
+	t.stamp, t.fault = stamp, fsys.Cause(err)
 	if err != nil {
 		return t
 	}

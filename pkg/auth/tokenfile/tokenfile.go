@@ -71,6 +71,9 @@ type document struct {
 }
 
 func parse(text []byte) (*document, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, errors.New("it is empty; remove it, and run mcp-bash token create")
+	}
 	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, rawjson.ByteOrderMark)))
 	d.DisallowUnknownFields()
 	var doc document

@@ -19,6 +19,7 @@ import (
 	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/serve/httpd/internal/guard"
 	"mcp-bash/pkg/text/ascii"
+	"mcp-bash/pkg/text/shell"
 	"mcp-bash/pkg/text/weburl"
 )
 
@@ -57,7 +58,7 @@ func (g *Gate) usable() error {
 
 // NewGate opens the files of an access, and asks the OpenID provider for its keys. With a
 // certificate, the connections of the listener use TLS. log receives lines for the operator until
-// the server has its console. An error has the remedy in further lines.
+// the server has its console. An error can have a method Remedy, as an [*AddressError] has.
 func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) (*Gate, error) {
 	g := &Gate{log: log}
 	say := func(line string) { g.log("mcp-bash: " + line) }
@@ -71,7 +72,7 @@ func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) 
 	if a.Cert != "" {
 		var err error
 		if g.files, err = certs.Open(certs.Config{Cert: a.Cert, Key: a.Key, ClientCA: a.ClientCA, Log: say}); err != nil {
-			return nil, err
+			return nil, FileError(err, "")
 		}
 		l.tls = g.files.TLS()
 		l.URL = strings.Replace(l.URL, "http:", "https:", 1)
@@ -83,7 +84,8 @@ func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) 
 	var list authenticators
 	if a.TokenFile != "" {
 		if list.file, err = tokenfile.Open(a.TokenFile, say); err != nil {
-			return nil, err
+			create := "mcp-bash token create CALLER --file " + shell.Quote(a.TokenFile)
+			return nil, FileError(err, create)
 		}
 		g.tokens = &list
 	}
@@ -105,8 +107,8 @@ func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) 
 	}
 	g.guard, err = guard.New(c)
 	if errors.As(err, new(*guard.NoAuthenticationError)) {
-		return nil, fmt.Errorf("%s: %w\nset --token-file (mcp-bash token create makes one), --oidc-issuer or "+
-			"--tls-client-ca, or serve on 127.0.0.1", l.Addr(), err)
+		return nil, &remedied{fmt.Errorf("%s: %w", l.Addr(), err), "set --token-file (mcp-bash token create makes one), " +
+			"--oidc-issuer or --tls-client-ca, or serve on 127.0.0.1"}
 	}
 	if err != nil {
 		return nil, err

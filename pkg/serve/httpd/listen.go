@@ -6,14 +6,12 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
-	"net/netip"
-	"strings"
 	"time"
 
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/serve/activation"
 	"mcp-bash/pkg/serve/httpd/internal/socket"
-	"mcp-bash/pkg/text/weburl"
 )
 
 // A Listener accepts the connections of a server.
@@ -27,9 +25,6 @@ type Listener struct {
 	inherited bool          // from a service manager, which keeps the socket
 	patience  time.Duration // of tests, in place of writeTime
 }
-
-// DefaultAddr is the address without another one.
-const DefaultAddr = "127.0.0.1:8000"
 
 // Listen takes over the socket of a service manager, whose variables it removes from env (H-720). Without one it opens
 // an address: HOST:PORT, :PORT or PORT on 127.0.0.1, or unix:PATH (H-1).
@@ -48,33 +43,10 @@ func Listen(addr string, env project.Env) (*Listener, error) {
 	config.SetMultipathTCP(false) // it does not support refuseConnections
 	l, err := config.Listen(context.Background(), network, address)
 	if err != nil {
-		return nil, err
+		return nil, &AddressError{address, causeOf(err)}
 	}
 	host, _, _ := net.SplitHostPort(address)
 	return onTCP(l, host), nil
-}
-
-// parseAddr parses an address of [Listen].
-func parseAddr(addr string) (network, address string, err error) {
-	addr = cmp.Or(addr, DefaultAddr)
-	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
-		return "unix", path, nil
-	}
-	if !strings.Contains(addr, ":") {
-		addr = ":" + addr
-	}
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return "", "", fmt.Errorf("listen %s: %w", addr, err)
-	}
-	if port != "0" && !weburl.IsPort(port) {
-		return "", "", fmt.Errorf("listen %s: %w, or 0 for any free port", addr, weburl.ErrPort)
-	}
-	network, host = "tcp", cmp.Or(host, "127.0.0.1")
-	if ip, err := netip.ParseAddr(host); err == nil && ip.Is4() {
-		network = "tcp4" // 0.0.0.0 would also be all addresses of IPv6
-	}
-	return network, net.JoinHostPort(host, port), nil
 }
 
 func onTCP(l net.Listener, host string) *Listener {
@@ -107,7 +79,7 @@ func inherited(l net.Listener, err error) (*Listener, error) {
 func listenUnix(path string) (*Listener, error) {
 	l, err := socket.Listen(path)
 	if err != nil {
-		return nil, fmt.Errorf("listen unix:%s: %w", path, err)
+		return nil, &AddressError{"unix:" + path, fsys.Cause(err)}
 	}
 	return &Listener{Listener: l, URL: "unix:" + path, Local: true, remove: l.Remove}, nil
 }

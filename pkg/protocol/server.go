@@ -145,8 +145,8 @@ func (s *Server) ParamHeaders(ctx context.Context, tool string) []paramheader.Pa
 	return of[tool]
 }
 
-// OwesTasks reports whether the end of the server would take the answer of a task from its client. See [tasks.Table.Owed]
-// for the time (TASK-62).
+// OwesTasks reports whether the end of the server would take the answer of a task from its client. See
+// [tasks.Table.Owed] for the time (TASK-62).
 func (s *Server) OwesTasks(since time.Time) bool { return s.tasks.Owed(since) }
 
 // End waits until the server writes nothing more, but not longer than within. Its context has

@@ -89,6 +89,22 @@ func TestLargeResults(t *testing.T) {
 	}
 }
 
+// T-138: stored results have no colors, whether the output was in memory or in a file.
+func TestLargeResultWithoutColors(t *testing.T) {
+	for lines, size := range map[string]string{"1000": `"size":8893`, "20000": `"size":208894`} {
+		c := ready(t, map[string]string{
+			"server.d/server.meta.json": `{"largeResultBytes":4096}`,
+			"tools/red/tool.sh":         "#!/bin/bash\nseq -f $'\\e[31mline %g\\e[0m' " + lines + "\n",
+		}, nil)
+		got := c.call("red", "{}")
+		part := c.request("resources/read", `{"uri":"`+link(t, got)+`?offset=500&limit=1"}`)
+		if strings.Contains(got+part, "u001b") || !strings.Contains(got, size) ||
+			!strings.Contains(part, `"text":"line 501\n"`) {
+			t.Errorf("%s lines: %s\n%s", lines, got, part)
+		}
+	}
+}
+
 // LR-7, LR-20: 100 MB cost the client 4 KB, and the server little memory.
 func TestHugeResult(t *testing.T) {
 	c := ready(t, largeTools, nil)

@@ -399,7 +399,7 @@ func TestEnvironment(t *testing.T) {
 	env := project.Env{
 		"MCPBASH_GIT_TIMEOUT": "3", "https_proxy": "http://p", "SSH_AUTH_SOCK": "a", "SSL_CERT_FILE": "c",
 		"MCPBASH_TOOLS_DIR": "tools2", "MCPBASH_OTHER": "o",
-		"MCP_RESOURCES_ROOTS": "docs::~/more:/abs/", "LANG": "C", "LC_TIME": "fr",
+		"MCP_RESOURCES_ROOTS": "docs::~/more:/abs/", "LC_TIME": "fr",
 	}
 	// "exec env" removes the variables that Bash adds.
 	files := map[string]string{}
@@ -411,7 +411,8 @@ func TestEnvironment(t *testing.T) {
 	system := project.Open(t.TempDir(), project.Env{}, "/", func(string) {})
 	locale := system.ToolBase(&system.Scripts.Tools)["LANG"] // T-62
 	base := "MCP_CLIENT_ID=reader MCP_CLIENT_ISSUER= MCP_CLIENT_SCOPES=a MCP_CLIENT_SUBJECT= " +
-		"HOME=/home/x LANG=" + locale + " LC_ALL=" + locale + " LC_TIME=fr MCPBASH_GIT_TIMEOUT=3 MCPBASH_PROMPTS_DIR={R}/prompts " +
+		"HOME=/home/x LANG=" + locale + " LC_ALL=" + locale + " LC_TIME=fr " +
+		"MCPBASH_GIT_TIMEOUT=3 MCPBASH_PROMPTS_DIR={R}/prompts " +
 		"MCPBASH_PROVIDERS_DIR={R}/providers MCPBASH_RESOURCES_DIR={R}/resources MCP_RESOURCES_ROOTS={R}" +
 		"/docs:/home/x/more:/abs TEMP=/tmp TMP=/tmp TMPDIR=/tmp https_proxy=http://p"
 	for _, entry := range b.Common.Entries() { // P-205

@@ -18,6 +18,7 @@ import (
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/run/scriptenv"
 	"mcp-bash/pkg/sandbox"
+	"mcp-bash/pkg/text/ansi"
 	"mcp-bash/pkg/wire/known"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -53,6 +54,7 @@ type call struct {
 
 	bound int           // size from which the output is stored, or 0
 	spool *results.File // large output, or nil
+	plain *ansi.Writer  // of spool, without colors, or nil
 }
 
 // ErrCancelled is the cause of a context whose caller no longer needs the result.
@@ -97,6 +99,7 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 		c.hold.End()
 		return nil, c.cannotStart(err)
 	}
+	c.removeColors(&res)
 	var link json.RawMessage
 	if c.bound > 0 {
 		link = c.storeLarge(&res)

@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/ansi"
 )
 
 // Sizes for large results, in bytes.
@@ -45,6 +46,10 @@ func (c *call) spoolLarge(spec *script.Spec) {
 	spec.SpoolFrom = max(inMemory, c.bound)
 	spec.Spool = func() (w io.Writer, err error) {
 		c.spool, err = c.tools.Results.NewFile()
+		if err == nil && !c.entry.keepColors && c.entry.output == nil {
+			c.plain = &ansi.Writer{To: c.spool}
+			return c.plain, nil
+		}
 		return c.spool, err
 	}
 }
@@ -68,6 +73,12 @@ func (c *call) storeLarge(res *script.Result) (link json.RawMessage) {
 			file.Close()
 		}
 	}()
+	if c.plain != nil {
+		if err := c.plain.Flush(); err != nil {
+			res.Stdout, res.Cause = nil, script.ErrStdoutLimit
+			return nil
+		}
+	}
 	limit := c.tools.project.Calls.MaxStdout
 	if res.Cause != nil {
 		if file != nil {

@@ -30,8 +30,6 @@ const toolFailed = "Tool failed"
 // outcome returns the response for the end of the script, by the first matching row of T-180.
 func (c *call) outcome(res *script.Result) (*Result, error) {
 	calls := &c.tools.project.Calls
-	printed, reported := len(res.Stdout), len(res.Stderr)
-	c.removeColors(res)
 	if e := c.errorFile(); e != nil {
 		return c.ownError(e, res)
 	}
@@ -40,11 +38,11 @@ func (c *call) outcome(res *script.Result) (*Result, error) {
 	switch {
 	case errors.Is(res.Cause, script.ErrStdoutLimit):
 		c.tools.Log(mcp.Err, logger, fmt.Sprintf("Tool %s output %d bytes exceeds limit %d", c.entry.name,
-			printed, c.maxStdout()))
+			len(res.Stdout), c.maxStdout()))
 		return c.tooLarge(res, fmt.Sprintf("Tool output exceeded %d bytes", c.maxStdout()), largeOutput)
 	case errors.Is(res.Cause, script.ErrStderrLimit):
 		c.tools.Log(mcp.Err, logger, fmt.Sprintf("Tool %s stderr %d bytes exceeds limit %d", c.entry.name,
-			reported, calls.MaxStderr))
+			len(res.Stderr), calls.MaxStderr))
 		return c.tooLarge(res, fmt.Sprintf("Tool stderr exceeded %d bytes", calls.MaxStderr), largeStderr)
 	case errors.As(res.Cause, &lost):
 		e := mcp.Errorf(mcp.CodeInternal, "Tool '%s' cannot be given its client's answer", c.entry.name)
@@ -64,7 +62,7 @@ func (c *call) outcome(res *script.Result) (*Result, error) {
 }
 
 // removeColors removes colors and other control sequences of terminals from what a script printed, unless the tool
-// keeps them (T-137).
+// keeps them (T-138).
 func (c *call) removeColors(res *script.Result) {
 	if c.entry.keepColors {
 		return
@@ -285,7 +283,7 @@ func (c *call) succeeded(res *script.Result) (*Result, error) {
 		r.structured = c.ownStructured(a.members)
 	} else {
 		r.texts = [][]byte{sent}
-		if text := c.stderrText(res); text != "" && len(bytes.TrimSpace(sent)) == 0 {
+		if text := c.messages(res); text != "" && len(bytes.TrimSpace(sent)) == 0 {
 			r.texts[0] = []byte(text)
 		}
 		if c.mayStructure(a.value) {
@@ -350,6 +348,14 @@ func (c *call) tail(stderr []byte) string {
 		stderr = stderr[cut:]
 	}
 	return strings.TrimRight(strings.ReplaceAll(validText(stderr), "\x00", ""), "\r\n")
+}
+
+// messages returns the text of a script that printed nothing else (T-195).
+func (c *call) messages(res *script.Result) string {
+	if !c.tools.project.Calls.StderrTo.Client {
+		return c.reason(res.Stderr)
+	}
+	return c.stderrText(res)
 }
 
 // stderrText returns the tail as the text of a result, or "".

@@ -105,7 +105,7 @@ func (r *Result) appendContent(b *rawjson.Builder) {
 	}
 }
 
-// ownItem returns an item that the tool printed, without colors in its text (T-137).
+// ownItem returns an item that the tool printed, without colors in its text (T-138).
 func (r *Result) ownItem(item json.RawMessage) json.RawMessage {
 	if r.keepColors || !bytes.Contains(bytes.ToLower(item), []byte(`\u001b`)) || rawjson.TextOf(item, "type") != "text" {
 		return item

@@ -207,7 +207,7 @@ func TestOnlyStandardError(t *testing.T) {
 	}
 }
 
-// T-137: colors and other sequences for terminals are removed from texts, unless the tool keeps them.
+// T-138: colors and other sequences for terminals are removed from texts, unless the tool keeps them.
 func TestColors(t *testing.T) {
 	const red = `\x1b[31mred\x1b(B\x1b[m`
 	for _, tc := range []struct{ body, entry, want string }{

@@ -1,10 +1,13 @@
 // Package ansi removes control sequences of terminals, such as colors, from texts (ECMA 48).
 package ansi
 
-import "bytes"
+import (
+	"bytes"
+	"io"
+)
 
-// maxString limits the sequences that end with a terminator, such as titles and links, in bytes.
-const maxString = 4096
+// maxSequence limits a sequence, in bytes.
+const maxSequence = 4096
 
 // Strip returns a text without its control sequences. An incomplete sequence stays, and so does every other control
 // character. A text without sequences is returned as it is.
@@ -13,16 +16,56 @@ func Strip(text []byte) []byte {
 	if at < 0 {
 		return text
 	}
-	kept := make([]byte, 0, len(text))
-	for ; at >= 0; at = bytes.IndexByte(text, esc) {
+	kept, _ := strip(text, false)
+	return kept
+}
+
+// strip returns a text without its control sequences. If more follows, rest is the end of the text that can be a part
+// of a sequence.
+func strip(text []byte, more bool) (kept, rest []byte) {
+	kept = make([]byte, 0, len(text))
+	for at := bytes.IndexByte(text, esc); at >= 0; at = bytes.IndexByte(text, esc) {
 		kept, text = append(kept, text[:at]...), text[at:]
-		n := sequence(text)
+		n := sequence(text[:min(len(text), maxSequence)])
+		if n == 0 && more && len(text) < maxSequence {
+			return kept, text
+		}
 		if n == 0 {
 			kept, n = append(kept, esc), 1
 		}
 		text = text[n:]
 	}
-	return append(kept, text...)
+	return append(kept, text...), nil
+}
+
+// A Writer passes a text on without its control sequences, as [Strip] does for a whole text.
+type Writer struct {
+	To   io.Writer
+	held []byte // can be the beginning of a sequence
+}
+
+// Write passes on the text that is certainly no part of a sequence.
+func (w *Writer) Write(p []byte) (int, error) {
+	text := p
+	if len(w.held) > 0 {
+		text = append(w.held, p...)
+	} else if bytes.IndexByte(p, esc) < 0 {
+		return w.To.Write(p)
+	}
+	kept, rest := strip(text, true)
+	w.held = bytes.Clone(rest)
+	if _, err := w.To.Write(kept); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Flush passes on the rest of the text.
+func (w *Writer) Flush() error {
+	held := w.held
+	w.held = nil
+	_, err := w.To.Write(Strip(held))
+	return err
 }
 
 const (
@@ -40,7 +83,7 @@ func sequence(text []byte) int {
 		i := skip(text, skip(text, 2, 0x30, 0x3f), 0x20, 0x2f)
 		return final(text, i, 0x40)
 	case ']', 'P', 'X', '^', '_': // a text with a terminator
-		inside := text[2:min(len(text), maxString)]
+		inside := text[2:]
 		end := bytes.IndexAny(inside, "\x07\x1b")
 		switch {
 		case end < 0:

@@ -2,11 +2,12 @@ package ansi
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// T-137: sequences that programs print.
+// T-138: sequences that programs print.
 func TestStrip(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain\ttext\r\n": "plain\ttext\r\n", "": "",
@@ -24,8 +25,8 @@ func TestStrip(t *testing.T) {
 		"\x1b]8;;no end":                           "\x1b]8;;no end",
 		"\x1b\x1b[0mx":                             "\x1bx",
 		"\x1b[31é":                                 "\x1b[31é",
-		"\x1b]0;" + strings.Repeat("x", maxString) + "\x07":      "\x1b]0;" + strings.Repeat("x", maxString) + "\x07",
-		"\x1b]0;" + strings.Repeat("x", maxString-5) + "\x07end": "end",
+		"\x1b]0;" + strings.Repeat("x", maxSequence) + "\x07":      "\x1b]0;" + strings.Repeat("x", maxSequence) + "\x07",
+		"\x1b]0;" + strings.Repeat("x", maxSequence-5) + "\x07end": "end",
 	} {
 		if got := Strip([]byte(text)); string(got) != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -34,9 +35,20 @@ func TestStrip(t *testing.T) {
 }
 
 func FuzzStrip(f *testing.F) {
-	f.Add([]byte("\x1b[31mred\x1b[0m \x1b]8;;x\x1b\\y"))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	f.Add([]byte("\x1b[31mred\x1b[0m \x1b]8;;x\x1b\\y"), 3)
+	f.Add([]byte("a\x1b\x1b["+strings.Repeat("1", maxSequence)+"mb"), 1000)
+	f.Fuzz(func(t *testing.T, text []byte, size int) {
 		got := Strip(bytes.Clone(text))
+		var passed bytes.Buffer
+		w := Writer{To: &passed}
+		for part := range slices.Chunk(text, max(1, size)) {
+			if n, err := w.Write(part); n != len(part) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if w.Flush(); !bytes.Equal(passed.Bytes(), got) {
+			t.Errorf("%q in parts: %q, want %q", text, passed.Bytes(), got)
+		}
 		if len(got) > len(text) || !bytes.Contains(text, []byte{esc}) && !bytes.Equal(got, text) {
 			t.Errorf("%q: %q", text, got)
 		}

@@ -39,7 +39,7 @@ func TestReplicaSettings(t *testing.T) {
 		{http: httpd.Options{StateKeyFile: key}, env: project.Env{"MCPBASH_HTTP_STATE_KEY_FILE": short}},
 		{http: httpd.Options{StateKeyFile: dir + "/none"}, want: "state key file " + dir + "/none: no such file"},
 		{env: project.Env{"MCPBASH_HTTP_STATE_KEY_FILE": short}, want: "line 1 is not a key"},
-		{http: httpd.Options{StateKeyFile: open}, want: "other users can read it; run `chmod o-r` on it"},
+		{http: httpd.Options{StateKeyFile: open}, want: "others can read it; run chmod 600 " + open},
 		{http: httpd.Options{Advertise: url}, want: "--advertise needs --state-key-file"},
 		{http: httpd.Options{StateKeyFile: key, Advertise: url + "/mcp"}, want: "--advertise: \"" + url + "/mcp\" is not"},
 		{meta: `{"scopes":{"a":5}}`, want: `scopes: the tools of "a" must be a list of names`},

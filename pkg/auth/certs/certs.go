@@ -10,10 +10,8 @@ import (
 	"time"
 
 	"mcp-bash/pkg/auth"
-	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/folder"
-	"mcp-bash/pkg/files/fsys"
-	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/files/secretfile"
 )
 
 // A Config names the files, in PEM.
@@ -36,9 +34,21 @@ type Files struct {
 	config  *tls.Config // with cert and pool
 }
 
+// A file is a path with the rule for it.
+type file struct {
+	path string
+	rule secretfile.Rule
+}
+
+// Everybody may read certificates. They decide who is let in, and whose name the server has.
+var (
+	public = secretfile.Rule{Max: maxBytes}
+	secret = secretfile.Rule{Max: maxBytes, Secret: true}
+)
+
 // A part is a group of files that are read together.
 type part struct {
-	paths  []string
+	files  []file
 	stamps []folder.Stamp
 	read   time.Time
 	fault  error
@@ -55,7 +65,8 @@ func Open(c Config) (*Files, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	f := &Files{Config: c, pair: part{paths: []string{c.Cert, c.Key}}, clients: part{paths: []string{c.ClientCA}}}
+	f := &Files{Config: c, pair: part{files: []file{{c.Cert, public}, {c.Key, secret}}},
+		clients: part{files: []file{{c.ClientCA, public}}}}
 	if err := f.readPair(); err != nil {
 		return nil, fmt.Errorf("certificate %s with the key %s: %w", c.Cert, c.Key, err)
 	}
@@ -142,13 +153,8 @@ func (f *Files) check(p *part, read func() error, name, consequence string) bool
 
 // unchanged reports whether the files are certainly those that were read.
 func (p *part) unchanged() bool {
-	for i, path := range p.paths {
-		opened, err := boundedfile.Open(path)
-		if err != nil {
-			return false
-		}
-		stamp := folder.StampOfFile(opened)
-		opened.Close()
+	for i, file := range p.files {
+		stamp := secretfile.Stamp(file.path)
 		if stamp != p.stamps[i] || !stamp.Settled(p.read) {
 			return false
 		}
@@ -159,30 +165,17 @@ func (p *part) unchanged() bool {
 // texts reads the files, which no other user may be able to change.
 func (p *part) texts(now time.Time) (texts [][]byte, err error) {
 	p.stamps, p.read = p.stamps[:0], now
-	for _, path := range p.paths {
-		text, err := p.text(path)
-		if err = fsys.Cause(err); err != nil && len(p.paths) > 1 {
-			err = fmt.Errorf("%s: %w", path, err)
+	for _, file := range p.files {
+		text, stamp, err := file.rule.Read(file.path)
+		if err != nil && len(p.files) > 1 {
+			err = fmt.Errorf("%s: %w", file.path, err)
 		}
 		if err != nil {
 			return nil, err
 		}
-		texts = append(texts, text)
+		p.stamps, texts = append(p.stamps, stamp), append(texts, text)
 	}
 	return texts, nil
-}
-
-func (p *part) text(path string) ([]byte, error) {
-	if err := trust.CheckAbove(path); err != nil {
-		return nil, err
-	}
-	opened, err := boundedfile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer opened.Close()
-	p.stamps = append(p.stamps, folder.StampOfFile(opened))
-	return boundedfile.ReadAll(opened, maxBytes)
 }
 
 func (f *Files) readPair() (err error) {

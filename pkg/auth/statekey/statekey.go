@@ -4,16 +4,10 @@ package statekey
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 
-	"mcp-bash/pkg/files/boundedfile"
-	"mcp-bash/pkg/files/fsys"
-	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/files/secretfile"
 	"mcp-bash/pkg/text/ascii"
 	"mcp-bash/pkg/text/weburl"
 )
@@ -28,23 +22,9 @@ const (
 // of its content.
 func Read(path string) ([][]byte, error) {
 	fail := func(err error) ([][]byte, error) {
-		return nil, fmt.Errorf("state key file %s: %w", path, fsys.Cause(err))
+		return nil, fmt.Errorf("state key file %s: %w", path, err)
 	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return fail(err)
-	}
-	if err := trust.CheckAbove(path); err != nil {
-		return fail(err)
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return fail(err)
-	}
-	if runtime.GOOS != "windows" && info.Mode()&0o004 != 0 {
-		return fail(errors.New("other users can read it; run `chmod o-r` on it"))
-	}
-	text, err := boundedfile.Read(path, maxFile)
+	text, _, err := secretfile.Rule{Max: maxFile, Secret: true}.Read(path)
 	if err != nil {
 		return fail(err)
 	}

@@ -64,7 +64,8 @@ func TestRead(t *testing.T) {
 		}
 		os.Remove(file)
 	}
-	for mode, want := range map[os.FileMode]string{0o644: "other users can read it", 0o602: "others can write to it"} {
+	for mode, want := range map[os.FileMode]string{0o644: "others can read it; run chmod 600 " + file,
+		0o602: "others can write to it"} {
 		write(mode, one)
 		if _, err := Read(file); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%o: %v", mode, err)

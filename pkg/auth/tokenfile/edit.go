@@ -7,12 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
-	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/files/secretfile"
 	"mcp-bash/pkg/files/userfile"
 )
 
@@ -22,10 +20,7 @@ var (
 	ErrUnknown = errors.New("no token has this name")
 )
 
-const (
-	fileMode = 0o600
-	lockWait = 10 * time.Second // for another edit
-)
+const lockWait = 10 * time.Second // for another edit
 
 // Create adds a token to a file, which it creates if necessary. It sets the hash of t and returns
 // the token, which nothing else can restore. The error may be [ErrExists].
@@ -62,29 +57,20 @@ func Revoke(ctx context.Context, path, name string) error {
 
 // List returns the tokens of a file.
 func List(path string) ([]Token, error) {
-	doc, _, err := load(path)
+	doc, _, err := load(path, edited)
 	if err != nil {
 		return nil, err
 	}
 	return doc.Tokens, nil
 }
 
+// edited is the rule for commands. Root edits files of the users that servers run as.
+var edited = secretfile.Rule{Max: maxBytes, Secret: true, AnyOwner: true}
+
 // edit changes a file. Only a new file may be missing.
 func edit(ctx context.Context, path string, create bool, change func(*document) error) error {
-	if err := trust.CheckAbove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if physical, err := filepath.EvalSymlinks(path); err == nil {
-		path = physical
-	}
-	dir, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	o := userfile.Options{Max: maxBytes, Mode: fileMode, Wait: lockWait}
-	_, err = userfile.Edit(ctx, dir, filepath.Base(path), o, func(f userfile.File) ([]byte, error) {
-		doc := &document{Tokens: []Token{}}
+	return edited.Edit(ctx, path, lockWait, func(f userfile.File) ([]byte, error) {
+		doc, err := &document{Tokens: []Token{}}, error(nil)
 		if f.There {
 			if doc, err = parse(f.Text); err != nil {
 				return nil, err
@@ -98,5 +84,4 @@ func edit(ctx context.Context, path string, create bool, change func(*document) 
 		text, err := json.MarshalIndent(doc, "", "  ")
 		return append(text, '\n'), err
 	})
-	return err
 }

@@ -12,10 +12,8 @@ import (
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/clock"
-	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/folder"
-	"mcp-bash/pkg/files/fsys"
-	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/files/secretfile"
 )
 
 // A File is an open token file, an [auth.Authenticator]. Its methods are safe for concurrent use.
@@ -62,8 +60,8 @@ func Open(path string, log func(line string)) (*File, error) {
 
 func (f *File) read() *table {
 	t := &table{read: f.now(), seed: maphash.MakeSeed(), entries: map[uint64][]entry{}}
-	doc, stamp, err := load(f.path)
-	t.stamp, t.fault = stamp, fsys.Cause(err)
+	doc, stamp, err := load(f.path, served)
+	t.stamp, t.fault = stamp, err
 	if err != nil {
 		return t
 	}
@@ -80,18 +78,11 @@ func (f *File) read() *table {
 	return t
 }
 
-// load reads a file that no other user can change.
-func load(path string) (*document, folder.Stamp, error) {
-	if err := trust.CheckAbove(path); err != nil {
-		return nil, folder.Stamp{}, err
-	}
-	opened, err := boundedfile.Open(path)
-	if err != nil {
-		return nil, folder.Stamp{}, err
-	}
-	defer opened.Close()
-	stamp := folder.StampOfFile(opened)
-	text, err := boundedfile.ReadAll(opened, maxBytes)
+// served is the rule for a server, in which the file decides who is let in.
+var served = secretfile.Rule{Max: maxBytes, Secret: true}
+
+func load(path string, rule secretfile.Rule) (*document, folder.Stamp, error) {
+	text, stamp, err := rule.Read(path)
 	if err != nil {
 		return nil, stamp, err
 	}
@@ -130,12 +121,7 @@ func (f *File) current() *table {
 
 // unchanged reports whether the file is certainly the one that was read.
 func (f *File) unchanged(t *table) bool {
-	opened, err := boundedfile.Open(f.path)
-	if err != nil {
-		return false
-	}
-	defer opened.Close()
-	return folder.StampOfFile(opened) == t.stamp && t.stamp.Settled(t.read)
+	return secretfile.Stamp(f.path) == t.stamp && t.stamp.Settled(t.read)
 }
 
 // Authenticate finds a token in the file. The look-up costs so little that it ignores

@@ -71,7 +71,7 @@ type document struct {
 }
 
 func parse(text []byte) (*document, error) {
-	if len(bytes.TrimSpace(text)) == 0 {
+	if len(bytes.Trim(text, " \t\r\n")) == 0 {
 		return nil, errors.New("it is empty; remove it, and run mcp-bash token create")
 	}
 	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, rawjson.ByteOrderMark)))

@@ -90,7 +90,7 @@ func TestCreate(t *testing.T) {
 	for _, fault := range schemas.Compile(schemas.Tokens).Check(text) {
 		t.Error(fault)
 	}
-	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode() != fileMode {
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 {
 		t.Error(info.Mode(), err)
 	}
 	w := open(t, path)

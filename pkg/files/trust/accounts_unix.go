@@ -14,7 +14,8 @@ import (
 
 type accounts struct {
 	users, groups []account
-	private       int // the group whose only member is our user; -1: none
+	complete      bool // both lists have all accounts
+	private       int  // the group whose only member is our user; -1: none
 }
 
 type account struct {
@@ -35,11 +36,17 @@ var knownAccounts = sync.OnceValue(func() *accounts {
 		*list, complete[i] = parseAccounts(string(text))
 		complete[i] = complete[i] && err == nil
 	}
-	if complete == [2]bool{true, true} && runtime.GOOS != "darwin" { // macOS keeps most users in neither file
+	a.complete = complete == [2]bool{true, true} && runtime.GOOS != "darwin" // macOS keeps most users in neither file
+	if a.complete {
 		a.private = a.privateGroup(effectiveUser())
 	}
 	return a
 })
+
+// isPrivate reports whether our user is the only member of a group, or the user friend is.
+func (a *accounts) isPrivate(group, friend int) bool {
+	return group == a.private || friend != nobody && a.complete && group == a.privateGroup(friend)
+}
 
 // parseAccounts parses the lines of either file. complete is false if a line is invalid, or refers to accounts in
 // another database.

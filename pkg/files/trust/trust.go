@@ -20,19 +20,23 @@ func CheckOwn(path string, info fs.FileInfo) error {
 	if isLink(info) {
 		return &InsecureError{Path: path, Reason: "symlink", flaw: flawLink}
 	}
-	if e := distrust(path, info, false); e != nil {
+	if e := distrust(path, info, false, nobody); e != nil {
 		return e
 	}
 	return nil
 }
 
+// nobody stands for no other user than ours and root.
+const nobody = 0
+
 // An InsecureError means that other users can change a file, or that this is unknown.
 type InsecureError struct {
-	Path   string // the file, or a directory that leads to it
-	Reason string // without paths
-	dir    string // the directory that Reason is about, or ""
-	remedy string // a command without the path, or ""
-	flaw   flaw
+	Path       string // the file, or a directory that leads to it
+	Reason     string // without paths
+	WrongOwner bool   // the file belongs to another user
+	dir        string // the directory that Reason is about, or ""
+	remedy     string // a command without the path, or ""
+	flaw       flaw
 }
 
 type flaw int
@@ -91,16 +95,16 @@ func CheckPath(root, dir, path string) error {
 	return err
 }
 
-// CheckAbove checks a file and all directories above it, from the root directory of the system. Shared directories such
-// as /tmp may be above it, because only the owner of an entry can replace it there. Links are followed. The error is an
+// Follow checks a file and all directories above it, from the root directory of the system. Shared directories such
+// as /tmp may be above it, because only the owner of an entry can replace it there. Links are followed. The user owner
+// may change all of it as well, if it is not root. Follow returns the path without links and the file. The error is an
 // [*InsecureError]. If the directories pass and the file is missing, the error comes from [os.Lstat].
-func CheckAbove(path string) error {
+func Follow(path string, owner int) (physical string, info fs.FileInfo, err error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return err
+		return "", nil, err
 	}
-	_, _, err = (&pathWalk{top: "no directory"}).follow(abs)
-	return err
+	return (&pathWalk{top: "no directory", owner: owner}).follow(abs)
 }
 
 // CheckFile is [CheckPath] for a regular file. Neither the file nor its directory may be a symbolic link.
@@ -151,9 +155,10 @@ func below(dir, path string) bool { return path != dir && fsys.Within(dir, path)
 // The checks begin below top. If a path or a link leads elsewhere, they begin at the root directory of the system.
 // Other users may write to a sticky directory there, because they cannot replace our files in it.
 type pathWalk struct {
-	top  string // without symbolic links
-	dir  string
-	path string
+	top   string // without symbolic links
+	dir   string
+	path  string
+	owner int // a user who may change everything, or nobody
 
 	at   string      // the position, without symbolic links
 	info fs.FileInfo // of the file there
@@ -247,7 +252,7 @@ func (w *pathWalk) check(path string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	shared := info.IsDir() && info.Mode()&fs.ModeSticky != 0 && !fsys.Within(w.top, path)
-	if e := distrust(path, info, shared); e != nil {
+	if e := distrust(path, info, shared, w.owner); e != nil {
 		return nil, e
 	}
 	return info, nil

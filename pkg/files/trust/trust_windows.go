@@ -3,4 +3,4 @@ package trust
 import "io/fs"
 
 // distrust always returns "", because Windows has neither mode bits nor numeric owners.
-func distrust(path string, info fs.FileInfo, shared bool) *InsecureError { return nil }
+func distrust(path string, info fs.FileInfo, shared bool, owner int) *InsecureError { return nil }

@@ -25,6 +25,8 @@ type Options struct {
 	Wait   time.Duration // how long to wait for another edit in the directory
 	Locked bool          // whether the caller has locked the directory
 	DryRun bool          // whether to write nothing
+
+	FolderOwner bool // whether a new file gets the owner and group of the directory
 }
 
 // A File is the state of a file before an edit.

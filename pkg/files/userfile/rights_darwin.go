@@ -38,7 +38,7 @@ func (e *edit) begin(name string, like *version) (*os.File, error) {
 // dress ensures that a clone has the owner, group and mode of its original.
 func (e *edit) dress(f *os.File, like *version) error {
 	if !like.there() {
-		return f.Chmod(e.o.Mode)
+		return e.begun(f)
 	}
 	if err := own(f, like.info); err != nil {
 		return err

@@ -64,7 +64,7 @@ func (e *edit) begin(name string, _ *version) (*os.File, error) { return e.newFi
 // defaults. It verifies the result.
 func (e *edit) dress(f *os.File, like *version) error {
 	if !like.there() {
-		return f.Chmod(e.o.Mode)
+		return e.begun(f)
 	}
 	if err := own(f, like.info); err != nil {
 		return err

@@ -24,8 +24,30 @@ func sameOwner(a, b fs.FileInfo) bool {
 	return stat(a).Uid == stat(b).Uid && stat(a).Gid == stat(b).Gid
 }
 
+// begun sets the owner, group and mode of a file that replaces none.
+func (e *edit) begun(f *os.File) error {
+	if e.o.FolderOwner {
+		folder, err := e.list.Stat()
+		if err == nil {
+			err = give(f, folder)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return f.Chmod(e.o.Mode)
+}
+
 // own sets the owner, group and mode of a new file to those of another one.
 func own(f *os.File, like fs.FileInfo) error {
+	if err := give(f, like); err != nil {
+		return err
+	}
+	return f.Chmod(like.Mode())
+}
+
+// give sets the owner and group of a new file to those of another one.
+func give(f *os.File, like fs.FileInfo) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -36,7 +58,7 @@ func own(f *os.File, like fs.FileInfo) error {
 				fsys.Cause(err))
 		}
 	}
-	return f.Chmod(like.Mode())
+	return nil
 }
 
 // check returns an error unless a new file has the same owner, group and mode as another

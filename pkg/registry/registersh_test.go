@@ -146,6 +146,7 @@ func TestHookFaults(t *testing.T) {
 		{"syntax", "if", "Manual registration script failed"},
 		{"killed", "kill -9 $$", "Manual registration script failed"},
 		{"slow", "sleep 60", "Manual registration script timed out"},
+		{"slow after a message", "echo waiting; sleep 60", "Manual registration script timed out"},
 		{"stdout", "printf '%2000s' x", "Manual registration output exceeded 1000 bytes"},
 		{"stderr", "printf '%2000s' x >&2", "Manual registration output exceeded 1000 bytes"},
 		{"both", "printf '%600s' x; printf '%600s' x >&2", "Manual registration output exceeded 1000 bytes"},
@@ -157,10 +158,14 @@ func TestHookFaults(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			b := withHook(t, tc.script, project.Env{"MCPBASH_REGISTER_TIMEOUT": "1",
-				"MCPBASH_MAX_MANUAL_REGISTRY_BYTES": "1000"})
+				"MCPBASH_MAX_MANUAL_REGISTRY_BYTES": "1000", "MCPBASH_LOG_VERBOSE": "true"})
 			want(t, b.reason(), tc.want)
-			if !strings.Contains(strings.Join(b.Log(), "\n"), "error mcp.tools: "+tc.want) {
+			logged := strings.Join(b.Log(), "\n")
+			if !strings.Contains(logged, "error mcp.tools: "+tc.want) {
 				t.Error("not logged")
+			}
+			if strings.Contains(tc.script, "waiting") && !strings.Contains(logged, "script output: waiting") {
+				t.Error("the output is not logged")
 			}
 		})
 	}

@@ -51,6 +51,9 @@ func (c *check) mistakes(s *shellScript) (list []finding.Finding) {
 		for _, n := range process.Input {
 			add("script.input", n.Line, "%s reads standard input, which is empty for tools", n.Name)
 		}
+		for _, n := range process.Stray {
+			add("script.stray_output", n.Line, "%s prints text on standard output, which has the result of the tool", n.Name)
+		}
 		if !endsProcesses.Match(s.text) {
 			for _, n := range process.Background {
 				add("script.background", n.Line, "%s runs in the background, and nothing waits for it", n.Name)

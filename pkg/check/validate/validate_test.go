@@ -153,6 +153,7 @@ var cases = map[string]files{
 	"script.unknown_function":    toolOf("source \"$MCP_SDK/tool-sdk.sh\"\nmcp_arg_get .x"),
 	"script.input":               toolOf("read -r name"),
 	"script.background":          toolOf("sleep 9 &"),
+	"script.stray_output":        toolOf("source \"$MCP_SDK/tool-sdk.sh\"\necho x\nmcp_result_success {}"),
 	"script.missing_program":     toolOf("no-such-program"),
 	"completion.not_executable":  {"prompts/ask/ask.completion.sh": "#!/bin/bash\n"},
 	"prompt.placeholder":         {"prompts/ask/ask.txt": "Hello {{ name }}"},

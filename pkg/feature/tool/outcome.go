@@ -85,9 +85,20 @@ func (c *call) tooLarge(res *script.Result, message, hint string) (*Result, erro
 	}
 	r := failure("output_too_large", message, nil)
 	r.name, r.Status, r.texts = c.entry.name, res.Status, append(r.texts, []byte(hint))
-	r.addPartial(c.partialOutput(res))
+	c.addPartial(r, res)
 	c.dropInvalid(r)
 	return r, nil
+}
+
+// addPartial adds the end of what a script printed before the server stopped it (T-133). A tool with an outputSchema
+// sends nothing of its standard output (T-218).
+func (c *call) addPartial(r *Result, res *script.Result) {
+	if output := excerpt(res.Stdout, 0, maxPartial); output != nil && c.entry.outputSchema == nil {
+		r.texts = append(r.texts, append([]byte("Output until then:\n"), output...))
+	}
+	if reason := c.reason(res.Stderr); reason != "" && c.tools.project.Calls.TimeoutCapture {
+		r.texts = append(r.texts, []byte("Messages until then:\n"+reason))
+	}
 }
 
 // errorFile returns the JSON-RPC error that the tool wrote to its error file, or nil (T-90, T-91).
@@ -166,7 +177,7 @@ func (c *call) timedOut(timeout *timeoutError, res *script.Result) *Result {
 	if explanation := c.explained(c.timeoutHint(k)); hint == "" {
 		r.texts = append(r.texts, []byte(explanation))
 	}
-	r.addPartial(c.partialOutput(res))
+	c.addPartial(r, res)
 	c.dropInvalid(r)
 	return r
 }
@@ -297,7 +308,7 @@ func (c *call) succeeded(res *script.Result) (*Result, error) {
 			return refused, err
 		}
 	case a.value == nil:
-		c.explained(c.strayText(res.Stdout))
+		c.explained(cmp.Or(c.strayText(res.Stdout), c.noiseText(res.Stdout)))
 	}
 	c.warnOther(&a)
 	if note := c.invalidText(sent); note != "" {

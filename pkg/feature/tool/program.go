@@ -272,11 +272,3 @@ func (c *call) programTimeout(k *clock) string {
 	return "The program was stopped. Ask for less in one call: fewer files, a smaller range, a limit. " +
 		"If it needs longer, a person can raise " + setting
 }
-
-func (c *call) partialOutput(res *script.Result) []byte {
-	shown := excerpt(res.Stdout, 0, maxPartial)
-	if c.entry.output == nil || c.entry.outputSchema != nil || shown == nil {
-		return nil
-	}
-	return append([]byte("Output until then:\n"), shown...)
-}

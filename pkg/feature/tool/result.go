@@ -40,12 +40,6 @@ func (r *Result) Done() {
 	}
 }
 
-func (r *Result) addPartial(output []byte) {
-	if output != nil {
-		r.texts = append(r.texts, output)
-	}
-}
-
 // Size returns the approximate number of bytes that AppendJSON writes.
 func (r *Result) Size() int {
 	n := 1024 + len(r.structured) + len(r.stderr)

@@ -42,6 +42,9 @@ func firstValue(stdout []byte) (first json.RawMessage) {
 	}
 }
 
+// nothingElse follows "p" or "P".
+const nothingElse = "rint nothing else there, and messages to standard error (>&2)"
+
 // strayText describes output next to a result, because all output then becomes plain text (T-219), or returns "".
 func (c *call) strayText(stdout []byte) string {
 	begins := []string{`{"content":`, `{"success":`}
@@ -63,15 +66,53 @@ func (c *call) strayText(stdout []byte) string {
 		} else if stray == 0 {
 			continue
 		}
-		hint := "standard output holds something " + place + " the result, so all of it is sent as text; " +
-			"print nothing else there, and messages to standard error (>&2)"
 		if c.entry.outputSchema != nil {
-			hint = fmt.Sprintf("standard output has %d bytes %s the result, so it is not the JSON that outputSchema requires. "+
-				"Print nothing else there, and messages to standard error (>&2)", stray, place)
+			return fmt.Sprintf("standard output has %d bytes %s the result, so it is not the JSON that outputSchema requires. "+
+				"P"+nothingElse, stray, place)
 		}
-		return hint
+		return "standard output holds something " + place + " the result, so all of it is sent as text; p" + nothingElse
 	}
 	return ""
+}
+
+// noiseText describes text next to an object of a tool without outputSchema, once for each script, or returns ""
+// (T-219).
+func (c *call) noiseText(stdout []byte) string {
+	place, n := noise(stdout)
+	if n == 0 {
+		return ""
+	}
+	if _, reported := c.tools.reviewed.LoadOrStore("noise "+c.script, true); reported {
+		return ""
+	}
+	return fmt.Sprintf("standard output has %d bytes of text %s an object, so all of it is sent as text, and nothing as "+
+		"structuredContent. If the object is the result, p%s", n, place, nothingElse)
+}
+
+// noise returns the number of bytes next to an object that begins a line, if the object is all the JSON of an output.
+// Several values do not count, since the lines of a log can be objects.
+func noise(stdout []byte) (place string, n int) {
+	rest := bytes.TrimSpace(stdout)
+	before := rest
+	for range maxErrors {
+		value, after, err := rawjson.Next(rest)
+		after = bytes.TrimSpace(after)
+		switch {
+		case err != nil || rawjson.Members(value) == nil:
+		case len(rest) == len(before) && len(after) > 0 && after[0] != '{' && after[0] != '[':
+			return "after", len(after)
+		case len(rest) < len(before) && len(after) == 0 && before[0] != '{' && before[0] != '[':
+			return "before", len(bytes.TrimSpace(before[:len(before)-len(rest)]))
+		default:
+			return "", 0
+		}
+		at := bytes.Index(rest, []byte("\n{"))
+		if at < 0 {
+			break
+		}
+		rest = rest[at+1:]
+	}
+	return "", 0
 }
 
 // isEnvelope reports whether a value is the output of mcp_result_success.

@@ -79,31 +79,39 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 	if len(res.Stderr) > 0 {
 		p.Log(mcp.Debug, logger, strings.TrimRight(string(res.Stderr), "\n"))
 	}
+	message, _, _ := strings.Cut(strings.ToValidUTF8(string(res.Stderr), "\uFFFD"), "\n")
 	switch {
 	case errors.Is(res.Cause, script.ErrTimedOut):
+		late := fmt.Sprintf("server.d/policy.sh did not decide within %s", hookTimeout)
+		if message != "" {
+			late += " (it printed: " + p.shown(message) + ")"
+		}
 		return nil, mcp.Errorf(mcp.CodeInternal, "Tool policy check timed out").Explain(
-			fmt.Errorf("server.d/policy.sh did not decide within %s; no tool runs until it is corrected", hookTimeout))
+			errors.New(late + "; no tool runs until it is corrected"))
 	case res.Cause != nil:
 		return nil, p.failed(res.Cause.Error())
 	}
 	v := p.read(name, strings.Split(string(res.Stdout), "\x00"))
 	if v == nil {
-		reason, _, _ := strings.Cut(strings.ToValidUTF8(string(res.Stderr), "\uFFFD"), "\n")
-		reason = cmp.Or(reason, fmt.Sprintf("it ended with exit status %d before it decided", res.Status))
-		return nil, p.failed(reason)
+		return nil, p.failed(cmp.Or(message, fmt.Sprintf("it ended with exit status %d before it decided", res.Status)))
 	}
 	return v, nil
 }
 
 // failed returns the error for a policy.sh that did not decide, and logs the reason (T-32).
 func (p *Policy) failed(reason string) *mcp.Error {
-	reason = secrets.Text(strings.ReplaceAll(reason, p.Project.Root+string(filepath.Separator), ""))
+	reason = p.shown(reason)
 	if !strings.HasPrefix(reason, "server.d/policy.sh: ") {
 		reason = "server.d/policy.sh failed: " + reason
 	}
 	err := fmt.Errorf("%s; no tool runs until it is corrected", reason)
 	p.Log(mcp.Err, logger, err.Error())
 	return mcp.Errorf(mcp.CodeInternal, "Tool policy check failed").Explain(err)
+}
+
+// shown returns a message of policy.sh without secrets and the path of the project.
+func (p *Policy) shown(message string) string {
+	return secrets.Text(strings.ReplaceAll(message, p.Project.Root+string(filepath.Separator), ""))
 }
 
 // environ returns the environment of policy.sh: the environment of hooks, and the variables of the call (T-29). The

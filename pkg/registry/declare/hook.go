@@ -176,6 +176,7 @@ func (h *Hook) run(ctx context.Context, text []byte) *hookRun {
 	printed := append(append([]byte{}, res.Stdout...), res.Stderr...)
 	switch {
 	case errors.Is(res.Cause, script.ErrTimedOut):
+		h.reportOutput(printed)
 		return &hookRun{err: &hookFault{"script timed out"}}
 	case errors.Is(res.Cause, folder.ErrTooLarge):
 		return &hookRun{err: &hookFault{fmt.Sprintf("output exceeded %d bytes", d.MaxBytes)}}

@@ -10,9 +10,9 @@ import (
 )
 
 // A Process lists the commands of a script that read its standard input or its terminal. It also lists the commands
-// that start processes in the background.
+// that start processes in the background, and those that print text before a function of the SDK prints the result.
 type Process struct {
-	Input, Terminal, Background []Name // commands
+	Input, Terminal, Background, Stray []Name // commands
 }
 
 // ReadProcess parses a script. The result is empty for a script that cannot be parsed.
@@ -22,10 +22,26 @@ func ReadProcess(text []byte) (p Process) {
 		return p
 	}
 	r := &reader{found: &p}
+	var printed []Name
 	for _, s := range file.Stmts {
 		r.statement(s, false)
+		switch call, isCall := s.Cmd.(*syntax.CallExpr); {
+		case !isCall || len(call.Args) == 0 || len(s.Redirs) > 0:
+		case printsText(call):
+			printed = append(printed, Name{written(call.Args[0]), lineOf(s)})
+		case strings.HasPrefix(written(call.Args[0]), "mcp_result_"):
+			p.Stray = printed
+		}
 	}
 	return p
+}
+
+func printsText(n *syntax.CallExpr) bool {
+	words := []string{written(n.Args[0])}
+	if len(n.Args) > 1 {
+		words = append(words, written(n.Args[1]))
+	}
+	return words[0] == "echo" || words[0] == "printf" && (len(words) == 1 || words[1] != "-v")
 }
 
 type reader struct {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/clock"
+	"mcp-bash/pkg/serve/httpd/internal/channel"
 )
 
 // A timedConn is a connection of a client that must read what is written within a time. The server can end it in a
@@ -105,8 +106,11 @@ func (c *timedConn) endUnused() {
 	}
 }
 
-// timed returns the connection below TLS.
+// timed returns the connection below a channel and TLS.
 func timed(nc net.Conn) *timedConn {
+	if c, ok := nc.(*channel.Conn); ok {
+		nc = c.Conn
+	}
 	if secure, ok := nc.(*tls.Conn); ok {
 		nc = secure.NetConn()
 	}

@@ -26,15 +26,15 @@ import (
 type replicas struct {
 	http.Server
 	*forward.Forwarder
-	self     protocol.Owner
+	server   *Server
 	channels *channels
 }
 
 func newReplicas(s *Server, handler http.Handler) *replicas {
 	most := settings.Int(s.Project.Env, "MCPBASH_HTTP_MAX_CONNECTIONS")
-	self := s.Config.Server
+	open := guard.NewConnections(most)
 	p := &replicas{
-		Forwarder: forward.New(channel.NewKeys(self.Replica.Keys), forward.Patience, nil), self: self.Self(),
+		Forwarder: forward.New(channel.NewKeys(s.Config.Server.Replica.Keys), forward.Patience, nil), server: s,
 		channels: &channels{Listener: s.Listener, begun: make(chan net.Conn), closed: make(chan struct{})},
 	}
 	p.Server = http.Server{
@@ -50,7 +50,13 @@ func newReplicas(s *Server, handler http.Handler) *replicas {
 			}
 		}),
 		ReadHeaderTimeout: forward.Patience, ReadTimeout: bodyTime, ErrorLog: s.http.ErrorLog,
-		MaxHeaderBytes: s.limits.header + forward.MaxStatement, ConnState: guard.NewConnections(most).State,
+		MaxHeaderBytes: s.limits.header + forward.MaxStatement, ConnContext: withConn,
+		ConnState: func(nc net.Conn, state http.ConnState) {
+			if state != http.StateNew && state != http.StateActive {
+				s.arrived(timed(nc))
+			}
+			open.State(nc, state)
+		},
 	}
 	return p
 }
@@ -58,12 +64,29 @@ func newReplicas(s *Server, handler http.Handler) *replicas {
 // meet returns a handler that begins channels, and gives all other requests to next.
 func (p *replicas) meet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != forward.Path {
+		if r.URL.Path == forward.Path {
+			p.begin(w, r)
+		} else {
 			next.ServeHTTP(w, r)
-		} else if conn, err := p.Accept(w, r, p.self.Process); err == nil {
-			p.channels.add(conn)
 		}
 	})
+}
+
+// begin begins a channel. The request that it brings is pending from here on, so that the end of this replica waits
+// for it (H-60).
+func (p *replicas) begin(w http.ResponseWriter, r *http.Request) {
+	s := p.server
+	s.pending.Add(1)
+	conn, err := p.Accept(w, r, s.Config.Server.Self().Process)
+	c := timed(conn)
+	if err != nil || c == nil {
+		s.pending.Add(-1)
+	} else {
+		c.pending.Store(true)
+	}
+	if err == nil && !p.channels.add(conn) {
+		s.arrived(c)
+	}
 }
 
 // channels are the channels that other replicas begin, a [net.Listener].
@@ -74,11 +97,14 @@ type channels struct {
 	once         sync.Once
 }
 
-func (c *channels) add(conn net.Conn) {
+// add adds a channel, and reports whether it is served.
+func (c *channels) add(conn net.Conn) bool {
 	select {
 	case c.begun <- conn:
+		return true
 	case <-c.closed:
 		conn.Close()
+		return false
 	}
 }
 

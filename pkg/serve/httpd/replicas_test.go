@@ -17,6 +17,7 @@ import (
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/serve/httpd/internal/guard"
 )
 
@@ -111,6 +112,88 @@ func TestForwardedCertificate(t *testing.T) {
 		`","inputResponses":{"input-1":{"action":"accept","content":{"value":"x"}}}`, "")
 	if got := answerOf(t, r); !strings.Contains(got, "anna got") {
 		t.Errorf("%s %s", r.Status, got)
+	}
+}
+
+// A slowWay is a way to a replica that keeps back everything after the hello of a channel, until it is opened.
+type slowWay struct {
+	net.Listener
+	held chan struct{} // is closed when something is kept back
+	open chan struct{}
+}
+
+func newSlowWay(t *testing.T) *slowWay {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return &slowWay{l, make(chan struct{}), make(chan struct{})}
+}
+
+// lead connects one caller with an address.
+func (s *slowWay) lead(to string) {
+	from, err := s.Accept()
+	if err != nil {
+		return
+	}
+	defer from.Close()
+	replica, err := net.Dial("tcp", to)
+	if err != nil {
+		return
+	}
+	defer replica.Close()
+	go func() {
+		io.Copy(from, replica)
+		from.Close()
+	}()
+	hello, buffer := true, make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buffer)
+		if err != nil {
+			return
+		}
+		if !hello {
+			close(s.held)
+			<-s.open
+			replica.Write(buffer[:n])
+			io.Copy(replica, from)
+			return
+		}
+		replica.Write(buffer[:n])
+		hello = false
+	}
+}
+
+// H-60, H-504: a replica that ends answers a request that another one has begun to forward.
+func TestForwardedAtTheEnd(t *testing.T) {
+	way := newSlowWay(t)
+	a := serve(t, asking(), nil, func(c *Config) {
+		config := c.Server.Config
+		config.Replica = protocol.Replica{Keys: [][]byte{[]byte(strings.Repeat("\x01", 32))},
+			URL: "http://" + way.Addr().String()}
+		c.Server = protocol.NewServer(config)
+	})
+	go way.lead(a.Listener.Addr().String())
+	b := serve(t, nil, nil, replica(1))
+	state := stateOf(t, a.modern(t.Context(), "1", "tools/call", `"name":"ask"`, ""))
+	a.client.CloseIdleConnections()
+	answer := make(chan *http.Response, 1)
+	go func() {
+		answer <- b.modern(t.Context(), "2", "tools/call", `"name":"ask","requestState":"`+state+
+			`","inputResponses":{"input-1":{"action":"accept","content":{"value":"x"}}}`, "")
+	}()
+	<-way.held
+	ended := a.drain()
+	close(way.open)
+	if r := <-answer; r.StatusCode != 200 {
+		t.Error(r.Status, text(t, r))
+	} else if got := answerOf(t, r); !strings.Contains(got, `got {\"action\":\"accept\"`) {
+		t.Error(got)
+	}
+	<-ended
+	if n := a.pending.Load() + b.pending.Load(); n != 0 {
+		t.Errorf("%d requests count as pending", n)
 	}
 }
 

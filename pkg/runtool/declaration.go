@@ -120,6 +120,8 @@ func (s *surroundings) need(a observe.Access) need {
 		return need{never: "no process but the script's own is signalled"}
 	case a.Name == "tcp", a.Name == "udp", a.Name == "netlink":
 		return takes("", "", access.Network)
+	case a.Name == "inotify_init", a.Name == "fanotify_init":
+		return need{never: "only FileSystem watches files; most programs then poll"}
 	case a.Kind == observe.Call:
 		if c, ok := ofCalls[a.Name]; ok {
 			return takes("", "", c)

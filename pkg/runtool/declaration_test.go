@@ -152,6 +152,8 @@ func TestDeclare(t *testing.T) {
 		{"a port of its own", "listen tcp 8080", `{"capabilities":["Network"]}`, ""},
 		{"a Unix socket", "connect unix /run/docker.sock", `{"capabilities":["Process","Network"]}`, ""},
 		{"keys", "call keyctl", `{"capabilities":["FileSystem"]}`, ""},
+		{"watching", "call inotify_init\ncall fanotify_init", `{"capabilities":[]}`,
+			"only FileSystem watches files; most programs then poll"},
 		{"tracing", "call ptrace", `{"capabilities":["Process"]}`, ""},
 
 		{"what runs next", "write /home/ada/project/tools/x/tool.sh\nchange /home/ada/project/.registry/x\n" +

@@ -63,6 +63,10 @@ func newScene(t testing.TB, mode string) *scene {
 		s.put(filepath.Join(*d.path, "file"), "content of "+d.name+"\n")
 		s.put(filepath.Join(*d.path, "program"), "#!/usr/bin/env bash\necho started\n")
 	}
+	unix.Setxattr(filepath.Join(s.other, "file"), "user.secret", []byte("content"), 0) // see fileSystemsLack
+	if err := os.Symlink("target", filepath.Join(s.other, "link")); err != nil {
+		t.Fatal(err)
+	}
 	s.put(s.tool()+"/tool.sh", "#!/usr/bin/env bash\n")
 	s.put(s.tool()+"/file", "own\n")
 	s.put(s.tool()+"/program", "#!/usr/bin/env bash\necho started\n")
@@ -209,6 +213,12 @@ var attempts = []struct {
 		{"signal its group", `trap : USR1; kill -USR1 0`, ""},
 		{"read a certificate", `[[ ! -d /etc/ssl/certs ]] || "$TRY" ls /etc/ssl/certs`, ""},
 		{"connected pair", `"$TRY" streampair`, ""},
+		{"see a file beside and its size", `[[ -s $OTHER/file ]]`, ""},            // CF-27
+		{"read the target of a link beside", `"$TRY" readlink "$OTHER/link"`, ""}, // CF-27
+		{"start a copy of a permitted program by the loader", `d=$TMPDIR/$$; "$TRY" mkdir "$d" &&
+			"$TRY" cp "$(type -p cat)" "$d/cat" || exit
+			for l in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1; do
+				[[ ! -e $l ]] || "$l" "$d/cat" "$OWN/file" || exit; done`, ""}, // CF-15
 		{"mount", `"$TRY" mount`, "-"},
 		{"trace the server", `"$TRY" trace`, "-"},
 		{"memory of the server", `"$TRY" memory`, "-"},
@@ -374,8 +384,12 @@ var attempts = []struct {
 		{"limits of the server", `"$TRY" prlimit`, "-"},
 		{"stop a process", `"$TRY" stop`, "-"},
 		{"delay those who open a file", `"$TRY" lease "$OWN/file"`, "-"},
+		{"watch a directory beside", `"$TRY" watch "$OTHER"`, "F"},
+		{"watch its own directory", `"$TRY" watch "$OWN"`, "F"},
+		{"compare a file beside with another", `"$TRY" compare "$OTHER/file"`, "F"},
 	}},
 	{"system calls, attributes", []attempt{
+		{"read the attributes of a file beside", `"$TRY" attributesof "$OTHER/file"`, "F"},
 		{"set an attribute of an open file", `"$TRY" fsetxattr "$OWN/file"`, "E F"},
 		{"remove one of an open file", `"$TRY" fremovexattr "$OWN/file"`, "E F"},
 	}},
@@ -561,27 +575,55 @@ func TestModesOfExchangedDescriptors(t *testing.T) {
 	s.wants("exchange a descriptor", s.run(needs("S"), `"$TRY" fchmodswap "$PROJECT/program"`), false)
 }
 
-// Usual programs work on their own files, without Edit (CF-24).
+// Usual programs work on their own files without Edit (CF-24), and below a root with it. None needs attributes or
+// watches files (CF-65).
 func TestProgramsThatKeepModes(t *testing.T) {
 	withLandlock(t)
 	s := newScene(t, "declared")
 	if s.lacks() != nil {
 		t.Skipf("this kernel lacks %s", s.lacks())
 	}
-	for _, code := range []string{
-		`cp -p a b`, `cp -a a b`, `gzip -k a`, `bzip2 -k a`, `xz -k a`, `sed -i s/x/y/ a`, `sort -o a a`, `mktemp`,
-		`perl -pi -e s/x/y/ a`, `split -l1 a`,
+	for _, c := range []struct {
+		letters, dir string
+		programs     []string
+	}{
+		{"P", `"$TMPDIR"`, []string{
+			`cp -p a b`, `cp -a a b`, `gzip -k a`, `bzip2 -k a`, `xz -k a`, `sed -i s/x/y/ a`, `sort -o a a`, `mktemp`,
+			`perl -pi -e s/x/y/ a`, `split -l1 a`, `ls -l a`, `ls -la --color=always .`, `mv a b`, `stat a`, `file a`,
+			`tar -cf t a && rm a && tar -xf t`, `rsync -a a b`, `find . -newer a`, `zip -q z a`, `getfacl a`,
+			`tail -n 1 a`,
+		}},
+		{"PSE", `"$ROOT/sub"`, []string{
+			`cp -a a b`, `install a b`, `mv a "$TMPDIR/b" && mv "$TMPDIR/b" a`, `rsync -a a b`, `tar -cf t a && tar -xf t`,
+			`git init -q . && git add a && git -c user.name=x -c user.email=x commit -qm x && git status --short`,
+			`/usr/bin/python3 -c 'import shutil; shutil.copy2("a", "b"); shutil.copytree("..", "c", ignore=lambda *_: ["sub"])'`,
+			`node -e 'fs.cpSync("a", "b", {preserveTimestamps: true})'`,
+		}},
 	} {
-		program, _, _ := strings.Cut(code, " ")
-		if script.LookPath(program, os.Getenv("PATH")) == "" {
-			continue
-		}
-		res := s.run(needs("P"), `cd "$TMPDIR" && rm -rf * && echo x >a && `+code)
-		s.wants(code, res, true)
-		if len(res.Stderr) > 0 {
-			t.Errorf("%s: %s", code, res.Stderr)
+		for _, code := range c.programs {
+			program, _, _ := strings.Cut(code, " ")
+			if script.LookPath(program, os.Getenv("PATH")) == "" {
+				continue
+			}
+			res := s.run(needs(c.letters), "cd "+c.dir+" && rm -rf .git * && echo x >a && "+code)
+			s.wants(code, res, true)
+			if len(res.Stderr) > 0 {
+				t.Errorf("%s: %s", code, res.Stderr)
+			}
 		}
 	}
+}
+
+// A program that would watch a file follows it by polling (CF-65).
+func TestFollowingAFile(t *testing.T) {
+	withLandlock(t)
+	s := newScene(t, "declared")
+	s.wants("tail -f", s.run(needs(""), `cd "$TMPDIR" && echo one >f || exit
+		exec 3< <(exec tail -n +1 -s 0.02 -f f 2>/dev/null)
+		tail=$!
+		read -r first <&3 && echo two >>f && read -r second <&3
+		kill $tail
+		[[ $first$second == onetwo ]]`), true)
 }
 
 // Extras give single things (CF-17).

@@ -81,7 +81,7 @@ func (s *scene) runObserved(o *observer, letters, code string) script.Result {
 func unreported(attempt string) bool {
 	switch attempt {
 	case "mount", "more privileges", "tracing by capability", "capabilities that are inherited",
-		"start with a preloaded library":
+		"start with a preloaded library", "read the attributes of a file beside", "compare a file beside with another":
 		return true
 	case "null and here document": // Bash does not need the mode that older kernels cannot change
 		return slices.Contains(confine.Offered().Lacks(&confine.Profile{}), "files")

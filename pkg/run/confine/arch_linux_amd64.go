@@ -7,4 +7,7 @@ const (
 	firstX32  = 0x40000000 // first number of the x32 ABI
 )
 
-var legacyByPath = []uintptr{unix.SYS_CHMOD, unix.SYS_CHOWN, unix.SYS_LCHOWN}
+var (
+	legacyByPath  = []uintptr{unix.SYS_CHMOD, unix.SYS_CHOWN, unix.SYS_LCHOWN}
+	legacyWatches = []uintptr{unix.SYS_INOTIFY_INIT}
+)

@@ -7,4 +7,4 @@ const (
 	firstX32  = 0 // no x32 ABI
 )
 
-var legacyByPath []uintptr
+var legacyByPath, legacyWatches []uintptr

@@ -5,4 +5,4 @@ package confine
 // Other processors have no filter.
 const auditArch, firstX32 = 0, 0
 
-var legacyByPath []uintptr
+var legacyByPath, legacyWatches []uintptr

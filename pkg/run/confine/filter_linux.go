@@ -131,6 +131,7 @@ func denials(p *Profile, thread uint32) []denial {
 		unix.SYS_KEXEC_FILE_LOAD, unix.SYS_REBOOT)
 	if !p.AllFiles {
 		list = append(list, always(unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL)...)
+		list = append(list, contents()...)
 	}
 	if !p.Process {
 		// Landlock does not cover programs in memory (CF-15).
@@ -225,6 +226,23 @@ func deviceCommands() []denial {
 	return list
 }
 
+// contents refuses calls that reveal contents of files, or names in directories, which Landlock does not control (CF-65).
+// They fail as on a system without these features, which programs expect. A descriptor need not be open for reading.
+func contents() []denial {
+	attributes := always(unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_FGETXATTR, unix.SYS_GETXATTRAT,
+		unix.SYS_LISTXATTR, unix.SYS_LLISTXATTR, unix.SYS_FLISTXATTR, unix.SYS_LISTXATTRAT)
+	for i := range attributes {
+		attributes[i].err = unix.EOPNOTSUPP
+	}
+	watches := slices.Concat(always(legacyWatches...), always(unix.SYS_INOTIFY_INIT1, unix.SYS_FANOTIFY_INIT))
+	for i := range watches {
+		watches[i].err = unix.ENOSYS
+	}
+	// The kernel compares with a file that is open for nothing.
+	compare := denial{number: unix.SYS_IOCTL, when: []condition{is(1, unix.FIDEDUPERANGE)}, err: unix.ENOTTY}
+	return slices.Concat(attributes, watches, []denial{compare})
+}
+
 // modes refuses changes of modes, owners and attributes of files, which Landlock does not control
 // (CF-24). A descriptor need not be open for writing. The errors for descriptors
 // are the same as on a file system without attributes, which programs expect.
@@ -239,7 +257,7 @@ func modes() []denial {
 		{number: unix.SYS_IOCTL, err: unix.ENOTTY, when: []condition{
 			isNot(1, ofTerminals).of(anyCommand), isNot(1, ofSockets).of(anyCommand),
 			isNot(1, unix.FS_IOC_GETFLAGS), isNot(1, getFSXattr), isNot(1, fileExtents),
-			isNot(1, unix.FICLONE), isNot(1, unix.FICLONERANGE), isNot(1, unix.FIDEDUPERANGE),
+			isNot(1, unix.FICLONE), isNot(1, unix.FICLONERANGE),
 		}},
 	})
 }

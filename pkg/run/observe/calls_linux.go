@@ -93,7 +93,7 @@ var watched = func() []uintptr {
 	list := []uintptr{
 		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE,
 		unix.SYS_PIDFD_GETFD, unix.SYS_PIDFD_SEND_SIGNAL, unix.SYS_KCMP,
-		unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
+		unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL, unix.SYS_INOTIFY_INIT1, unix.SYS_FANOTIFY_INIT,
 	}
 	for number := range inspectors {
 		if number != unix.SYS_SOCKET && number != unix.SYS_SOCKETPAIR && number != unix.SYS_IOCTL {
@@ -563,6 +563,7 @@ var callNames = map[uintptr]string{
 	unix.SYS_SCHED_SETSCHEDULER: "sched_setscheduler", unix.SYS_SCHED_SETPARAM: "sched_setparam",
 	unix.SYS_SCHED_SETATTR: "sched_setattr", unix.SYS_SETPRIORITY: "setpriority", unix.SYS_IOPRIO_SET: "ioprio_set",
 	unix.SYS_MIGRATE_PAGES: "migrate_pages", unix.SYS_MOVE_PAGES: "move_pages",
+	unix.SYS_INOTIFY_INIT1: "inotify_init", unix.SYS_FANOTIFY_INIT: "fanotify_init",
 }
 
 func callName(number uintptr) string {

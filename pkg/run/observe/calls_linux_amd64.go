@@ -20,4 +20,9 @@ var legacy = map[uintptr]inspector{
 	unix.SYS_CHMOD:   func(c *call, refused bool) { c.modes(atCWD, c.Arguments[0], refused) },
 	unix.SYS_CHOWN:   func(c *call, refused bool) { c.modes(atCWD, c.Arguments[0], refused) },
 	unix.SYS_LCHOWN:  func(c *call, refused bool) { c.modes(atCWD, c.Arguments[0], refused) },
+	unix.SYS_INOTIFY_INIT: func(c *call, refused bool) {
+		if refused {
+			c.add(Access{Kind: Call, Name: callName(unix.SYS_INOTIFY_INIT1)})
+		}
+	},
 }

@@ -170,6 +170,8 @@ func TestObserve(t *testing.T) {
 		{`"$TRY" terminal; TMPDIR=$OWN; read -r x < <(:) <<<"$(printf '%70000s' x)"`, "", ""},
 		{`"$TRY" type`, "call ioctl by observe.test", ""},
 		{`"$TRY" affinity`, "call sched_setaffinity by observe.test", ""},
+		{`"$TRY" watch`, "call inotify_init by observe.test", ""},
+		{`"$TRY" attribute`, "", ""},
 		{`"$TRY" at`, "read OTHER/file by observe.test", ""},
 	} {
 		for _, enforce := range []bool{false, true} {
@@ -462,6 +464,11 @@ var tricks = map[string]func(other string) error{
 			return err
 		}
 		return unix.SchedSetaffinity(os.Getppid(), &set)
+	},
+	"watch": func(string) error { _, err := unix.InotifyInit1(0); return err },
+	"attribute": func(other string) error {
+		_, err := unix.Listxattr(filepath.Join(other, "file"), nil)
+		return err
 	},
 	"at": func(other string) error {
 		dir, err := unix.Open(other, unix.O_PATH|unix.O_DIRECTORY, 0)

@@ -61,6 +61,15 @@ var tricks = map[string]func() error{
 	"fchmodswap":   swap,
 	"fsetxattr":    withFile(func(fd int) error { return unix.Fsetxattr(fd, "user.tried", nil, 0) }),
 	"fremovexattr": withFile(func(fd int) error { return refusal(unix.Fremovexattr(fd, "user.none"), unix.EOPNOTSUPP) }),
+	"attributesof": readAttributes,
+	"watch":        watch,
+	"compare": func() error {
+		fd, err := unix.Open(os.Args[2], unix.O_ACCMODE, 0) // Linux: neither for reading nor for writing
+		if err != nil {
+			return err
+		}
+		return ioctl(fd, unix.FIDEDUPERANGE, unix.ENOTTY)
+	},
 	"setflags": withFile(func(fd int) error {
 		flags, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS)
 		if err != nil {
@@ -266,6 +275,62 @@ func withFile(do func(fd int) error) func() error {
 		}
 		return do(fd)
 	}
+}
+
+// readAttributes reads an attribute and the list of attributes in each way. It fails if none succeeds.
+func readAttributes() error {
+	path := os.Args[2]
+	fd, err := unix.Open(path, unix.O_ACCMODE, 0) // Linux: neither for reading nor for writing
+	if err != nil {
+		return err
+	}
+	name, buffer := "user.secret", make([]byte, 100)
+	at, _ := unix.BytePtrFromString(path)
+	var errs []error
+	for _, read := range []func() (int, error){
+		func() (int, error) { return unix.Getxattr(path, name, buffer) },
+		func() (int, error) { return unix.Lgetxattr(path, name, buffer) },
+		func() (int, error) { return unix.Fgetxattr(fd, name, buffer) },
+		func() (int, error) { return unix.Listxattr(path, buffer) },
+		func() (int, error) { return unix.Llistxattr(path, buffer) },
+		func() (int, error) { return unix.Flistxattr(fd, buffer) },
+		func() (int, error) {
+			n, _, errno := unix.Syscall6(unix.SYS_LISTXATTRAT, atCWD, uintptr(unsafe.Pointer(at)), 0, uintptr(unsafe.Pointer(&buffer[0])),
+				uintptr(len(buffer)), 0)
+			return int(n), refusal(errno, errno)
+		},
+		func() (int, error) { // with arguments that exist, it would be EINVAL
+			_, _, errno := unix.Syscall6(unix.SYS_GETXATTRAT, atCWD, uintptr(unsafe.Pointer(at)), 0, 0, 0, 0)
+			return 1, refusal(errno, unix.EOPNOTSUPP)
+		},
+	} {
+		if n, err := read(); err == nil && n > 0 {
+			return nil
+		} else {
+			errs = append(errs, err)
+		}
+	}
+	return fmt.Errorf("no attribute: %v", errs)
+}
+
+// watch waits for names of files that others make in a directory. It fails if no way of the kernel works.
+func watch() error {
+	fd, err := unix.InotifyInit1(0)
+	if err == nil {
+		_, err = unix.InotifyAddWatch(fd, os.Args[2], unix.IN_CREATE)
+	}
+	if err == nil {
+		return nil
+	}
+	_, legacy := unix.InotifyInit()
+	fd, names := unix.FanotifyInit(unix.FAN_REPORT_DFID_NAME, 0)
+	if names == nil {
+		names = unix.FanotifyMark(fd, unix.FAN_MARK_ADD, unix.FAN_CREATE|unix.FAN_ONDIR, unix.AT_FDCWD, os.Args[2])
+	}
+	if legacy == nil || names == nil {
+		return nil
+	}
+	return fmt.Errorf("%v, %v, %v", err, legacy, names)
 }
 
 // ownModes changes a file that is open for writing.

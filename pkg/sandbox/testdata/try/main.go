@@ -295,8 +295,8 @@ func readAttributes() error {
 		func() (int, error) { return unix.Llistxattr(path, buffer) },
 		func() (int, error) { return unix.Flistxattr(fd, buffer) },
 		func() (int, error) {
-			n, _, errno := unix.Syscall6(unix.SYS_LISTXATTRAT, atCWD, uintptr(unsafe.Pointer(at)), 0, uintptr(unsafe.Pointer(&buffer[0])),
-				uintptr(len(buffer)), 0)
+			n, _, errno := unix.Syscall6(unix.SYS_LISTXATTRAT, atCWD, uintptr(unsafe.Pointer(at)), 0,
+				uintptr(unsafe.Pointer(&buffer[0])), uintptr(len(buffer)), 0)
 			return int(n), refusal(errno, errno)
 		},
 		func() (int, error) { // with arguments that exist, it would be EINVAL

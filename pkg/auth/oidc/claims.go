@@ -1,7 +1,6 @@
 package oidc
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/text/ascii"
+	"mcp-bash/pkg/text/strict64"
 )
 
 const (
@@ -24,7 +24,7 @@ func parseHeader(token string) (key string, err error) {
 	if !found || strings.Count(rest, ".") != 1 {
 		return "", errors.New("it is not a signed JSON Web Token")
 	}
-	text, err := base64.RawURLEncoding.DecodeString(first)
+	text, err := strict64.URL(first)
 	if err != nil {
 		return "", errors.New("its header is invalid")
 	}

@@ -283,6 +283,7 @@ func TestCursors(t *testing.T) {
 		{string(rawjson.Quote(encoded(good))), `{"completion":{"values":[],"total":0,"hasMore":false}}`},
 		{string(rawjson.Quote(encoded(good) + "==")), `{"completion":{"values":[],"total":0,"hasMore":false}}`},
 		{string(rawjson.Quote(encoded(strings.Replace(good, `"offset":0`, ` "offset" : 3`, 1)))), empty},
+		{string(rawjson.Quote(encoded(good) + "\n")), invalid}, {string(rawjson.Quote("\r" + encoded(good))), invalid},
 		{`7`, invalid}, {`{}`, invalid}, {`"?"`, invalid}, {`"aGk"`, invalid},
 		{string(rawjson.Quote(encoded(`[]`))), invalid},
 		{string(rawjson.Quote(encoded(strings.Replace(good, `"c"`, `"d"`, 1)))), invalid},

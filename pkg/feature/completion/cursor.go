@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/strict64"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -45,7 +46,7 @@ func decodeCursor(v json.RawMessage, name string) (position, error) {
 	if !ok || len(text) > maxCursor {
 		return position{}, errCursor
 	}
-	decoded, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
+	decoded, err := strict64.URL(strings.TrimRight(text, "="))
 	if err != nil {
 		return position{}, errCursor
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/strict64"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -30,7 +31,7 @@ func decodeCursor(cursor, collection, hash string) (offset int, err *mcp.Error) 
 	if len(cursor) > maxCursor {
 		return 0, errCursor
 	}
-	text, decodeErr := base64.RawURLEncoding.DecodeString(strings.TrimRight(cursor, "="))
+	text, decodeErr := strict64.URL(strings.TrimRight(cursor, "="))
 	if decodeErr != nil {
 		return 0, errCursor
 	}

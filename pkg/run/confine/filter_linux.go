@@ -226,7 +226,7 @@ func deviceCommands() []denial {
 	return list
 }
 
-// contents refuses calls that reveal contents of files, or names in directories. Landlock does not control them (CF-65).
+// contents refuses calls that reveal contents of files or names in directories. Landlock does not control them (CF-65).
 // They fail as on a system without these features, which programs expect. A descriptor need not be open for reading.
 func contents() []denial {
 	attributes := always(unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_FGETXATTR, unix.SYS_GETXATTRAT,

@@ -9,6 +9,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"sync"
+
+	"mcp-bash/pkg/text/strict64"
 )
 
 // A Replica describes this process to others that serve the same project.
@@ -65,7 +67,7 @@ func (s Sealer) Open(sealed string, bound []byte, least, most int) ([]byte, erro
 	if n := base64.RawURLEncoding.DecodedLen(len(sealed)) - aeads[0].Overhead(); n < least || n > most {
 		return nil, ErrForged
 	}
-	box, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
+	box, err := strict64.URL(sealed)
 	if err != nil {
 		return nil, ErrForged
 	}

@@ -13,6 +13,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"net"
+
+	"mcp-bash/pkg/text/strict64"
 )
 
 // A Process is the number of the process that a connection leads to.
@@ -143,7 +145,7 @@ func decode(text string, size int) []byte {
 	if len(text) != base64.RawURLEncoding.EncodedLen(size) {
 		return nil
 	}
-	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	b, err := strict64.URL(text)
 	if err != nil {
 		return nil
 	}

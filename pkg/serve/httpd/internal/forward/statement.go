@@ -11,6 +11,7 @@ import (
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/text/ascii"
+	"mcp-bash/pkg/text/strict64"
 )
 
 // callerHeader is the header of a request over a channel that states its caller.
@@ -71,7 +72,7 @@ func parse(text string) (said statement, err error) {
 	if len(text) > MaxStatement {
 		return said, errors.New("the statement of the caller is too long")
 	}
-	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	b, err := strict64.URL(text)
 	if err == nil {
 		err = json.Unmarshal(b, &said)
 	}

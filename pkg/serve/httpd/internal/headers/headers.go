@@ -3,13 +3,13 @@
 package headers
 
 import (
-	"encoding/base64"
 	"fmt"
 	"net/http"
 	"strings"
 	"unicode/utf8"
 
 	"mcp-bash/pkg/text/ascii"
+	"mcp-bash/pkg/text/strict64"
 )
 
 // The canonical names of the headers of MCP.
@@ -83,7 +83,7 @@ func decode(value string) (string, error) {
 	if !ok {
 		return value, nil
 	}
-	text, err := base64.StdEncoding.Strict().DecodeString(coded)
+	text, err := strict64.Std(coded)
 	if err != nil || !utf8.Valid(text) {
 		return "", fmt.Errorf("invalid base64")
 	}

@@ -36,6 +36,8 @@ func accessFlags(f *cli.Flags) func(project.Env) (httpd.Access, error) {
 	}
 	f.Strings(&a.Hosts, "allow-host", "HOST", "allow this value of Host; may be repeated")
 	f.Strings(&a.Origins, "allow-origin", "ORIGIN", "let web pages of this origin use the server; may be repeated")
+	f.Strings(&a.Proxies, "trusted-proxy", "CIDR", "take the addresses of clients from the proxies of this network; "+
+		"may be repeated")
 	return func(env project.Env) (httpd.Access, error) {
 		for _, t := range texts {
 			if !f.Given(t.name) {
@@ -46,6 +48,7 @@ func accessFlags(f *cli.Flags) func(project.Env) (httpd.Access, error) {
 		}
 		a.Hosts = append(a.Hosts, settings.Words(env["MCPBASH_HTTP_ALLOWED_HOSTS"])...)
 		a.Origins = append(a.Origins, settings.Words(env["MCPBASH_HTTP_ALLOWED_ORIGINS"])...)
+		a.Proxies = append(a.Proxies, settings.Words(env["MCPBASH_HTTP_TRUSTED_PROXIES"])...)
 		return *a, nil
 	}
 }

@@ -158,6 +158,8 @@ func TestNoAuthentication(t *testing.T) {
 		{[]string{"127.0.0.1:0", "--tls-client-ca", "x"}, "--tls-client-ca needs --tls-cert"},
 		{[]string{"127.0.0.1:0", "--public-url", "x"}, `--public-url "x": not a URL`},
 		{[]string{"127.0.0.1:0", "--allow-origin", "*"}, "any web page could use the server"},
+		{[]string{"127.0.0.1:0", "--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "10.0.0.1/8"},
+			`trusted proxy "10.0.0.1/8": bits after the first 8 are set; write 10.0.0.0/8`},
 		{[]string{"127.0.0.1:0", "--allow-host", "a/b"}, "not the name of a host"},
 	} {
 		command := exec.Command("mcp-bash", append([]string{"serve", "--http"}, test.args...)...)

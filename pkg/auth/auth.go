@@ -61,16 +61,7 @@ func IsPattern(text string) bool {
 // An Authenticator verifies the credential of a request. Its methods are safe for concurrent use.
 type Authenticator interface {
 	// Authenticate returns the identity of a bearer token. The error is an [*Error].
-	Authenticate(ctx context.Context, c Credential) (*Identity, error)
-}
-
-// A Credential is a bearer token.
-type Credential struct {
-	Token string
-	// Throttled means that the sender's address has failed too often. The authenticator must do no
-	// costly work, so it accepts only tokens that it can check at once. It may return the kind
-	// [Throttled].
-	Throttled bool
+	Authenticate(ctx context.Context, token string) (*Identity, error)
 }
 
 // An Error is the reason why a request is not let in.
@@ -91,6 +82,5 @@ const (
 	Missing     Kind = iota // no credential: 401
 	Malformed               // not a credential of the supported form, or more than one: 400
 	Invalid                 // an unknown, expired or forged credential: 401
-	Throttled               // too many failures: 429
 	Unavailable             // credentials cannot be checked at present: 503
 )

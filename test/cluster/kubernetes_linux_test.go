@@ -262,6 +262,14 @@ func TestKubernetes(t *testing.T) {
 	if answers(t.Context(), load.Target{Address: target.Address, Host: target.Host}, load.Stateless) == nil {
 		t.Error("a call without a token was answered")
 	}
+	for _, host := range []string{ // of clients in the cluster
+		"greeter", "greeter.default", "greeter.default.svc", "greeter.default.svc.cluster.local", "greeter.default.svc:80",
+	} {
+		inside := load.Target{Address: target.Address, Host: host, Token: target.Token}
+		if err := answers(t.Context(), inside, load.Stateless); err != nil {
+			t.Errorf("the host %s: %v", host, err)
+		}
+	}
 	t.Run("rolling updates", func(t *testing.T) {
 		restart := func(int) string {
 			n.kubectl("rollout", "restart", "deployment/greeter")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,6 +124,18 @@ func TestKubernetes(t *testing.T) {
 		}
 		if want := fmt.Sprintf("0.0.0.0:%d", port.ContainerPort); env["MCPBASH_HTTP_ADDR"] != want {
 			t.Errorf("%q, want %q", env["MCPBASH_HTTP_ADDR"], want)
+		}
+		if options.Host != "" { // H-702: the cluster replaces variables that are defined before
+			service := o.service.Name
+			want := []string{options.Host, service, service + ".N", service + ".N.svc", service + ".N.svc.cluster.local"}
+			got := strings.Fields(strings.ReplaceAll(env["MCPBASH_HTTP_ALLOWED_HOSTS"], "$(POD_NAMESPACE)", "N"))
+			at := func(name string) int {
+				return slices.IndexFunc(container.Env, func(e corev1.EnvVar) bool { return e.Name == name })
+			}
+			if first := at("POD_NAMESPACE"); !slices.Equal(got, want) || first < 0 || first > at("MCPBASH_HTTP_ALLOWED_HOSTS") ||
+				container.Env[first].ValueFrom.FieldRef.FieldPath != "metadata.namespace" {
+				t.Errorf("%q, want %q", got, want)
+			}
 		}
 		mounts := map[string]string{}
 		for _, m := range container.VolumeMounts {

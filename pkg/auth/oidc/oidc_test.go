@@ -176,7 +176,7 @@ func public(id string, key crypto.Signer) jose.JSONWebKey {
 // kind returns the kind of the error for a token, or -1 if the token is accepted.
 func kind(t *testing.T, v *Verifier, token string) auth.Kind {
 	t.Helper()
-	_, err := v.Authenticate(t.Context(), auth.Credential{Token: token})
+	_, err := v.Authenticate(t.Context(), token)
 	if err == nil {
 		return -1
 	}
@@ -218,7 +218,7 @@ func TestIdentity(t *testing.T) {
 		token := sign(t, jose.ES256, key, map[string]any{"kid": "1", "typ": "at+jwt"}, p.claims(test.changes))
 		test.want.Issuer = p.URL
 		for range 2 { // the second time from memory
-			i, err := v.Authenticate(t.Context(), auth.Credential{Token: token})
+			i, err := v.Authenticate(t.Context(), token)
 			if err != nil || i.Key() != test.want.Key() {
 				t.Errorf("%s: %+v, %v", name, i, err)
 			}
@@ -391,7 +391,7 @@ func TestClientLeaves(t *testing.T) {
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	forged := sign(t, jose.ES256, newKey(t), map[string]any{"kid": "x"}, p.claims(nil))
-	if _, err := v.Authenticate(gone, auth.Credential{Token: forged}); err == nil {
+	if _, err := v.Authenticate(gone, forged); err == nil {
 		t.Error("a forged token is accepted")
 	}
 	if k := kind(t, v, sign(t, jose.ES256, second, map[string]any{"kid": "2"}, p.claims(nil))); k != -1 {
@@ -412,7 +412,7 @@ func TestRequestsAreFew(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range 20 {
 		token := sign(t, jose.ES256, key, map[string]any{"kid": fmt.Sprint("unknown", i)}, p.claims(nil))
-		wait.Go(func() { v.Authenticate(context.Background(), auth.Credential{Token: token}) })
+		wait.Go(func() { v.Authenticate(context.Background(), token) })
 	}
 	wait.Wait()
 	if n := p.requests.Load() - before; n != 1 {
@@ -532,23 +532,10 @@ func TestAuthorizationServer(t *testing.T) {
 	}
 }
 
-// H-215: an address with many failures gets no signature verified, and known tokens pass.
-func TestThrottled(t *testing.T) {
-	key := newKey(t)
-	p := newProvider(t, public("1", key))
+// H-234: the verified tokens that are remembered have a limit.
+func TestRemembered(t *testing.T) {
+	p := newProvider(t, public("1", newKey(t)))
 	v := p.open(t)
-	token := sign(t, jose.ES256, key, nil, p.claims(nil))
-	ask := func() error {
-		_, err := v.Authenticate(t.Context(), auth.Credential{Token: token, Throttled: true})
-		return err
-	}
-	if e, ok := errors.AsType[*auth.Error](ask()); !ok || e.Kind != auth.Throttled {
-		t.Error(e)
-	}
-	kind(t, v, token)
-	if err := ask(); err != nil {
-		t.Error(err)
-	}
 	for i := range maxKnown + 10 {
 		v.remember([32]byte{byte(i), byte(i >> 8)}, known{until: p.time.Add(time.Hour)}, p.time)
 	}
@@ -567,7 +554,7 @@ func TestKnownTokenExpires(t *testing.T) {
 		t.Error("rejected")
 	}
 	p.pass(time.Minute + time.Second)
-	_, err := v.Authenticate(t.Context(), auth.Credential{Token: token})
+	_, err := v.Authenticate(t.Context(), token)
 	if e, ok := errors.AsType[*auth.Error](err); !ok || e.Kind != auth.Invalid || e.Reason != "the token has expired" {
 		t.Error(err)
 	}
@@ -588,7 +575,7 @@ func FuzzToken(f *testing.F) {
 		}
 		v := &Verifier{Config: Config{Issuer: "https://x", Audience: "y", Now: time.Now}, keys: k,
 			known: map[[32]byte]known{}}
-		if _, err := v.Authenticate(context.Background(), auth.Credential{Token: token}); err == nil {
+		if _, err := v.Authenticate(context.Background(), token); err == nil {
 			t.Errorf("%q is accepted with %q", token, set)
 		}
 	})
@@ -600,7 +587,7 @@ func BenchmarkKnown(b *testing.B) {
 		sha256.Sum256([]byte("x")): {identity: &auth.Identity{}, until: time.Now().Add(time.Hour)},
 	}}
 	for b.Loop() {
-		if _, err := v.Authenticate(b.Context(), auth.Credential{Token: "x"}); err != nil {
+		if _, err := v.Authenticate(b.Context(), "x"); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -124,10 +124,9 @@ func (f *File) unchanged(t *table) bool {
 	return secretfile.Stamp(f.path) == t.stamp && t.stamp.Settled(t.read)
 }
 
-// Authenticate finds a token in the file. The look-up costs so little that it ignores
-// [auth.Credential.Throttled].
-func (f *File) Authenticate(_ context.Context, c auth.Credential) (*auth.Identity, error) {
-	return f.identify(sha256.Sum256([]byte(c.Token)))
+// Authenticate finds a token in the file.
+func (f *File) Authenticate(_ context.Context, token string) (*auth.Identity, error) {
+	return f.identify(sha256.Sum256([]byte(token)))
 }
 
 // Usable returns an [*auth.Error] while no token is let in, because the file is unusable.

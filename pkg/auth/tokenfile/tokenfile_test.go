@@ -47,7 +47,7 @@ func (w *watched) later() { w.time, w.since = w.time.Add(interval), w.since+inte
 
 func (w *watched) ask(t *testing.T, token string) (*auth.Identity, *auth.Error) {
 	t.Helper()
-	i, err := w.Authenticate(t.Context(), auth.Credential{Token: token})
+	i, err := w.Authenticate(t.Context(), token)
 	if err == nil {
 		return i, nil
 	}
@@ -296,7 +296,7 @@ func TestConcurrent(t *testing.T) {
 	for range 4 {
 		wait.Go(func() {
 			for ctx.Err() == nil {
-				if _, err := f.Authenticate(ctx, auth.Credential{Token: secret}); err != nil {
+				if _, err := f.Authenticate(ctx, secret); err != nil {
 					t.Error(err)
 					return
 				}
@@ -390,7 +390,7 @@ func BenchmarkAuthenticate(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := f.Authenticate(b.Context(), auth.Credential{Token: secret}); err != nil {
+		if _, err := f.Authenticate(b.Context(), secret); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -104,7 +104,7 @@ func Make(p *project.Project, o Options) (*Result, error) {
 		values: map[string]string{
 			"name": yaml(r.Name), "plain_name": r.Name, "namespace": yaml(o.Namespace), "image": yaml(r.Image),
 			"secret": yaml(secret), "plain_secret": secret, "kubectl_namespace": "",
-			"host": yaml(o.Host), "plain_host": o.Host, "host_text": o.Host,
+			"plain_host": o.Host, "host_text": o.Host,
 			"public_url": yaml("https://" + o.Host), "public_url_text": "https://" + o.Host,
 			"replicas": strconv.Itoa(replicas), "replicas_text": "one replica", "most": strconv.Itoa(replicas * 5),
 			"title": oneLine(title), "title_value": yaml(oneLine(title)),

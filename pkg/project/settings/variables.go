@@ -91,6 +91,8 @@ var variables = []Variable{
 	{"MCPBASH_HTTP_TLS_CLIENT_CA", Path, "", 0, 0, "host→server", "Authorities of client certificates"},
 	{"MCPBASH_HTTP_TLS_KEY", Path, "", 0, 0, "host→server", "Key of the certificate for TLS"},
 	{"MCPBASH_HTTP_TOKEN_FILE", Path, "", 0, 0, "host→server, cli", "Bearer tokens that the server accepts over HTTP"},
+	{"MCPBASH_HTTP_TRUSTED_PROXIES", List, "", 0, 0, "host→server",
+		"Proxies that state the addresses of their clients"},
 	{"MCPBASH_HTTP_TRUST_CLIENT_ROOTS", True, "false", 0, 0, "host→server",
 		"Use the roots of clients that can be on another machine"},
 	{"MCPBASH_IDLE_TIMEOUT", Number, "3600", 0, 0, "host→server", "Exit after no client input"},

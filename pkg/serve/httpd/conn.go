@@ -3,7 +3,6 @@ package httpd
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -106,16 +105,20 @@ func (c *timedConn) endUnused() {
 	}
 }
 
-// timed returns the connection below a channel and TLS.
+// timed returns the connection below a channel, TLS and the header of a proxy, or nil.
 func timed(nc net.Conn) *timedConn {
-	if c, ok := nc.(*channel.Conn); ok {
-		nc = c.Conn
+	for {
+		switch c := nc.(type) {
+		case *timedConn:
+			return c
+		case *channel.Conn:
+			nc = c.Conn
+		case interface{ NetConn() net.Conn }:
+			nc = c.NetConn()
+		default:
+			return nil
+		}
 	}
-	if secure, ok := nc.(*tls.Conn); ok {
-		nc = secure.NetConn()
-	}
-	c, _ := nc.(*timedConn)
-	return c
 }
 
 // connKey is the key of the connection in the context of a request.

@@ -18,6 +18,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/serve/httpd/internal/guard"
+	"mcp-bash/pkg/serve/httpd/internal/proxies"
 	"mcp-bash/pkg/text/ascii"
 	"mcp-bash/pkg/text/shell"
 	"mcp-bash/pkg/text/weburl"
@@ -33,6 +34,7 @@ type Access struct {
 	ClientCA     string // a file with the authorities of client certificates
 	Hosts        []string
 	Origins      []string
+	Proxies      []string // that state the addresses of their clients; see [proxies.Parse]
 }
 
 // A Gate lets requests in. It has everything of an [Access] that can fail at the start.
@@ -67,10 +69,18 @@ func NewGate(ctx context.Context, l *Listener, a Access, log func(line string)) 
 	}
 	c := guard.Config{
 		Local: l.Local, Socket: l.Addr().Network() == "unix", Hosts: a.Hosts, Origins: a.Origins,
-		Certificates: a.ClientCA != "", Public: a.PublicURL != "" || a.Cert != "", Log: guard.NewQuota(say).Line,
+		Certificates: a.ClientCA != "", Public: a.PublicURL != "" || a.Cert != "" || len(a.Proxies) > 0,
+		Log: guard.NewQuota(say).Line,
+	}
+	var err error
+	if c.Proxies, err = proxies.Parse(a.Proxies); err != nil {
+		return nil, err
+	}
+	l.proxies = &proxies.Reader{
+		Trusted: c.Proxies, Within: headerTime, Log: guard.NewQuota(say).Line,
+		Done: func(c net.Conn) { timed(c).used.Store(false) }, // only a request counts
 	}
 	if a.Cert != "" {
-		var err error
 		if g.files, err = certs.Open(certs.Config{Cert: a.Cert, Key: a.Key, ClientCA: a.ClientCA, Log: say}); err != nil {
 			return nil, FileError(err, "")
 		}
@@ -170,11 +180,11 @@ type authenticators struct {
 	provider *oidc.Verifier
 }
 
-func (a *authenticators) Authenticate(ctx context.Context, c auth.Credential) (*auth.Identity, error) {
-	if a.provider == nil || a.file != nil && strings.HasPrefix(c.Token, tokenfile.Prefix) {
-		return a.file.Authenticate(ctx, c)
+func (a *authenticators) Authenticate(ctx context.Context, token string) (*auth.Identity, error) {
+	if a.provider == nil || a.file != nil && strings.HasPrefix(token, tokenfile.Prefix) {
+		return a.file.Authenticate(ctx, token)
 	}
-	return a.provider.Authenticate(ctx, c)
+	return a.provider.Authenticate(ctx, token)
 }
 
 // usable returns an [*auth.Error] while no token is let in.

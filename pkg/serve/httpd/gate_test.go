@@ -13,12 +13,14 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/auth/tokenfile"
+	"mcp-bash/pkg/project"
 )
 
 // gated serves with an access. lines counts what it logs.
 func gated(t *testing.T, a Access) (s *testServer, lines *atomic.Int64) {
 	lines = new(atomic.Int64)
-	return serve(t, nil, nil, func(c *Config) {
+	env := project.Env{"MCPBASH_HTTP_AUTH_FAILURES": "1"} // the next one is allowed after a minute
+	return serve(t, nil, env, func(c *Config) {
 		var err error
 		if c.Gate, err = NewGate(t.Context(), c.Listener, a, func(string) { lines.Add(1) }); err != nil {
 			t.Fatal(err)
@@ -159,6 +161,7 @@ func TestStrangers(t *testing.T) {
 		"a public URL":        {":0", Access{PublicURL: "https://mcp.example.com"}, true, "need no credential"},
 		"an allowed host":     {":0", Access{Hosts: []string{"mcp.example.com"}}, true, "need no credential"},
 		"an allowed origin":   {":0", Access{Origins: []string{"https://example.com"}}, true, "need no credential"},
+		"a trusted proxy":     {":0", Access{Proxies: []string{"10.0.0.0/8"}}, true, "need no credential"},
 		"a host and tokens":   {":0", Access{Hosts: []string{"a.example"}, TokenFile: newTokens(t)}, true, ""},
 	} {
 		l, err := Listen(c.addr, nil)

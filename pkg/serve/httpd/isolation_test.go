@@ -67,7 +67,7 @@ func TestRemoteRoots(t *testing.T) {
 // always accepts every token as an identity.
 type always struct{ *auth.Identity }
 
-func (a always) Authenticate(context.Context, auth.Credential) (*auth.Identity, error) {
+func (a always) Authenticate(context.Context, string) (*auth.Identity, error) {
 	return a.Identity, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/serve/activation"
+	"mcp-bash/pkg/serve/httpd/internal/proxies"
 	"mcp-bash/pkg/serve/httpd/internal/socket"
 )
 
@@ -20,10 +21,11 @@ type Listener struct {
 	URL   string // of the endpoint
 	Local bool   // only programs of this machine can connect
 
-	tls       *tls.Config   // nil: without TLS
-	remove    func()        // removes the socket file
-	inherited bool          // from a service manager, which keeps the socket
-	patience  time.Duration // of tests, in place of writeTime
+	proxies   *proxies.Reader // nil: no proxy states the address of its client
+	tls       *tls.Config     // nil: without TLS
+	remove    func()          // removes the socket file
+	inherited bool            // from a service manager, which keeps the socket
+	patience  time.Duration   // of tests, in place of writeTime
 }
 
 // Listen takes over the socket of a service manager, whose variables it removes from env (H-720). Without one it opens
@@ -94,6 +96,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	c = &timedConn{Conn: c, within: cmp.Or(l.patience, writeTime)}
+	c = l.proxies.Accept(c)
 	if l.tls != nil {
 		c = tls.Server(c, l.tls) // net/http looks for this type
 	}

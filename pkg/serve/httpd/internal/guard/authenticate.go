@@ -70,8 +70,7 @@ func (g *Guard) identify(r *http.Request) (*auth.Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.Auth.Authenticate(r.Context(), auth.Credential{Token: token, Throttled: g.failures.full(remote(r),
-		g.Now())})
+	return g.Auth.Authenticate(r.Context(), token)
 }
 
 // bearer returns the token of a request.
@@ -141,8 +140,6 @@ func (g *Guard) refusal(e *auth.Error) *refusal {
 	case auth.Malformed:
 		return &refusal{status: http.StatusBadRequest, reason: e.Reason, challenge: g.challenge("invalid_request",
 			e.Reason, nil)}
-	case auth.Throttled:
-		return &refusal{status: http.StatusTooManyRequests, reason: e.Reason, retry: time.Minute}
 	case auth.Unavailable:
 		return &refusal{status: http.StatusServiceUnavailable, reason: e.Reason, retry: retryUnavailable}
 	}

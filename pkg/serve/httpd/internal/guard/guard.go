@@ -4,13 +4,13 @@ package guard
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/serve/httpd/internal/proxies"
 	"mcp-bash/pkg/text/ascii"
 	"mcp-bash/pkg/text/weburl"
 	"mcp-bash/pkg/wire/jsonrpc"
@@ -29,6 +29,7 @@ type Config struct {
 	Resource     *Resource          // nil: not described for OAuth clients
 	PublicOrigin string             // of the server itself, if there is no Resource
 	Public       bool               // the operator has prepared the server for other machines in another way
+	Proxies      *proxies.Trusted   // state the addresses of their clients; nil: nobody does
 
 	Limits Limits            // see [Guard.Limit]
 	Log    func(line string) // receives a line for each rejected credential
@@ -101,6 +102,7 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 }
 
 func (g *Guard) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	r.RemoteAddr = g.Proxies.Client(r) // everything that counts or logs an address uses this one (H-218)
 	if len(r.TransferEncoding) > 0 && !r.ProtoAtLeast(2, 0) {
 		// A proxy in front of us may have found another end of the body, from a Content-Length that
 		// net/http dropped. So nothing that follows is a request (RFC 9112, 6.3).
@@ -179,13 +181,13 @@ func (g *Guard) clientOf(r *http.Request) string {
 // remote returns the address of a client, as a key for its failures. Of an IPv6 address, it is the
 // first 64 bits, which belong to one network. It is "" for a socket file.
 func remote(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
+	a := proxies.Address(r.RemoteAddr)
+	switch {
+	case !a.IsValid():
 		return ""
+	case a.Is4():
+		return a.String()
 	}
-	ip := net.ParseIP(host)
-	if ip == nil || ip.To4() != nil {
-		return host
-	}
-	return string(ip[:8])
+	network, _ := a.Prefix(64)
+	return network.String()
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/serve/httpd/internal/proxies"
 )
 
 const secret = "a-very-secret-token"
@@ -24,16 +25,14 @@ const secret = "a-very-secret-token"
 // tokens accepts "TOKEN-NAME" for each name.
 type tokens struct{ asked int }
 
-func (a *tokens) Authenticate(_ context.Context, c auth.Credential) (*auth.Identity, error) {
+func (a *tokens) Authenticate(_ context.Context, token string) (*auth.Identity, error) {
 	a.asked++
-	name, ok := strings.CutPrefix(c.Token, secret+"-")
+	name, ok := strings.CutPrefix(token, secret+"-")
 	switch {
 	case ok:
 		return &auth.Identity{Name: name}, nil
-	case c.Token == "down":
+	case token == "down":
 		return nil, &auth.Error{Kind: auth.Unavailable, Reason: "not now"}
-	case c.Throttled:
-		return nil, &auth.Error{Kind: auth.Throttled, Reason: "too many failed attempts"}
 	}
 	return nil, &auth.Error{Kind: auth.Invalid, Reason: "unknown token"}
 }
@@ -339,6 +338,56 @@ func TestFailures(t *testing.T) {
 	}
 	if n := len(g.failures.table.entries); n > 10 {
 		t.Errorf("%d addresses are remembered", n)
+	}
+}
+
+// H-215, H-218, H-220: behind a trusted proxy, failures and requests count for its clients, and the log has them.
+func TestClientsOfProxy(t *testing.T) {
+	trusted, err := proxies.Parse([]string{"10.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := func() time.Time { return time.Unix(0, 0) }
+	var log []string
+	for name, c := range map[string]struct {
+		config Config
+		token  string
+		first  int
+	}{
+		"failures": {Config{Auth: &tokens{}, Limits: Limits{Failures: 2, Clients: 10}}, "guess", 401},
+		"requests": {Config{Local: true, Public: true, Limits: Limits{Rate: 1, Burst: 2, Clients: 10}}, "", 200},
+	} {
+		c.config.Proxies, c.config.Now = trusted, now
+		c.config.Log = func(line string) { log = append(log, line) }
+		g := newGuard(t, c.config)
+		from := func(peer, client string) int {
+			r := httptest.NewRequest("POST", "/mcp", nil)
+			r.Host, r.RemoteAddr = "localhost", peer
+			r.Header.Set("X-Forwarded-For", client)
+			r.Header.Set("Authorization", "Bearer "+c.token)
+			w := httptest.NewRecorder()
+			g.Wrap(http.HandlerFunc(endpoint)).ServeHTTP(w, r)
+			return w.Code
+		}
+		for client, peer := range map[string]string{
+			"203.0.113.1": "10.0.0.1:1", "203.0.113.2": "10.0.0.1:2", "2001:db8::1": "10.0.0.1:3", "x": "10.0.0.1:4",
+			"203.0.113.3": "10.0.0.2:1", // not trusted
+		} {
+			for i, want := range []int{c.first, c.first, 429, 429} {
+				if got := from(peer, client); got != want {
+					t.Errorf("%s, %s, request %d: %d", name, client, i, got)
+				}
+			}
+		}
+		if got := from("10.0.0.2:2", "203.0.113.4"); got != 429 {
+			t.Errorf("%s, the header of a stranger: %d", name, got)
+		}
+	}
+	text := strings.Join(log, "\n")
+	for _, want := range []string{"203.0.113.1: ", "203.0.113.2: ", "2001:db8::1: ", "10.0.0.1:4: ", "10.0.0.2:1: "} {
+		if !strings.Contains(text, "from "+want) {
+			t.Errorf("%s: %s", want, text)
+		}
 	}
 }
 

@@ -184,14 +184,3 @@ func (f *failures) add(address string, now time.Time) (wait time.Duration, first
 	e.full = wait > 0
 	return wait, first
 }
-
-// full reports whether the next failure of an address would be above the limit.
-func (f *failures) full(address string, now time.Time) bool {
-	if f.limit == 0 {
-		return false
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	e := f.table.find(address)
-	return e != nil && e.rate.TokensAt(now) < 1
-}

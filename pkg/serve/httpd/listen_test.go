@@ -45,7 +45,7 @@ func TestPorts(t *testing.T) {
 		if err == nil {
 			l.Close()
 		}
-		if !errors.Is(err, weburl.ErrPort) {
+		if _, ok := errors.AsType[*formError](err); !ok {
 			t.Errorf("%s: %v", addr, err)
 		}
 	}

@@ -70,6 +70,7 @@ func (c *check) mistakes(s *shellScript) (list []finding.Finding) {
 	if loads { // the other files may define or load anything
 		return list
 	}
+	list = append(list, c.unpassed(s, parsed)...)
 	seen := map[string]bool{}
 	for _, command := range parsed.Commands {
 		name := command.Words[0]
@@ -97,6 +98,39 @@ func (c *check) mistakes(s *shellScript) (list []finding.Finding) {
 	}
 	return list
 }
+
+// unpassed returns the variables that a script needs and does not set, and that the server does not pass on (CLI-1064).
+func (c *check) unpassed(s *shellScript, parsed *bash32.Script) (list []finding.Finding) {
+	rule := &c.p.Scripts.Providers
+	if s.as == toolScript {
+		rule = &c.p.Scripts.Tools
+	}
+	if rule.Inherits() || path.Base(s.label) == smokeScript || c.mayBeRegistered() {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, set := range parsed.Settings {
+		seen[set.Name.Name] = true
+	}
+	for _, n := range parsed.Needs {
+		if seen[n.Name] || !isVariableName.MatchString(n.Name) || alwaysSet.MatchString(n.Name) || !rule.Drops(n.Name) {
+			continue
+		}
+		seen[n.Name] = true
+		list = append(list, finding.Finding{ID: "env.not_passed", Path: s.label, Line: n.Line,
+			Message: fmt.Sprintf("reads %s, which the server does not pass on to %s", n.Name, rule.Scope.Label),
+			Fix:     rule.Remedy(n.Name)})
+	}
+	return list
+}
+
+var (
+	isVariableName = lazyregexp.New(`^[A-Z][A-Z0-9_]*$`)
+	// alwaysSet matches variables that Bash or the server sets.
+	alwaysSet = lazyregexp.New(`^(MCP.*|BASH.*|COMP_.*|COPROC.*|DIRSTACK|EPOCH.*|EUID|FUNCNAME|GROUPS|HOSTNAME|HOSTTYPE|IFS|` +
+		`LINENO|MACHTYPE|MAPFILE|OPTARG|OPTIND|OPTERR|OSTYPE|PIPESTATUS|PPID|RANDOM|READLINE_.*|REPLY|SECONDS|SHELL|SHELLOPTS|` +
+		`SRANDOM|UID)$`)
+)
 
 const smokeScript = "smoke.sh"
 

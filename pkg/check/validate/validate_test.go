@@ -190,6 +190,7 @@ var cases = map[string]files{
 	"confine.missing":        toolWith(`"confine":{"read":["nothing"],"exec":["no-such-program-at-all"]}`),
 	"confine.no_effect":      toolWith(`"confine":{"write":["tools"]}`),
 	"env.invalid":            {"server.d/server.meta.json": `{"name":"demo","env":{"MCPBASH_TOOL_ENV_MODE":"all"}}`},
+	"env.not_passed":         toolOf("echo \"$ACME_KEY\""),
 	"env.refused":            {"server.d/server.meta.json": `{"name":"demo","env":{"API_KEY":"x"}}`},
 	"scopes.invalid":         {"server.d/server.meta.json": `{"name":"demo","scopes":{"a b":["demo_hello"]}}`},
 	"scopes.unknown_tool":    {"server.d/server.meta.json": `{"name":"demo","scopes":{"a":["demo_helo","demo_*"]}}`},

@@ -82,6 +82,9 @@ func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 	if text := c.missingProgram(where, stderr); text != "" {
 		return text
 	}
+	if text := c.variableHint(stderr); text != "" {
+		return text
+	}
 	if text := c.deniedHint(stderr); text != "" {
 		return text
 	}
@@ -89,6 +92,9 @@ func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 		return c.describeProgramEnd(res)
 	}
 	text := c.describeEnd(where, res, value)
+	if read := c.variableLine(head); read != "" && len(bytes.TrimSpace(stderr)) == 0 && !reportsError(value) {
+		return strings.TrimPrefix(text+". "+read, ". ")
+	}
 	if input := c.inputHint(where, head, stderr); input != "" && rawjson.KindOf(value) != rawjson.Object {
 		return strings.TrimPrefix(text+". "+input, ". ")
 	}

@@ -94,6 +94,7 @@ func (c *call) review() {
 		return
 	}
 	c.explained(c.inputLine(head, false))
+	c.explained(c.variableLine(head))
 }
 
 // timeoutHint returns the hint for a script that exceeded its time (T-403).

@@ -31,6 +31,7 @@ const toolFailed = "Tool failed"
 func (c *call) outcome(res *script.Result) (*Result, error) {
 	calls := &c.tools.project.Calls
 	if e := c.errorFile(); e != nil {
+		c.explained(c.variableHint([]byte(e.Message)))
 		return c.ownError(e, res)
 	}
 	var timeout *timeoutError
@@ -220,6 +221,8 @@ func (c *call) failed(res *script.Result) (*Result, error) {
 	}
 	if hint != "" {
 		r.texts = append(r.texts, []byte(hint))
+	} else if a.isError {
+		c.explained(c.variableHint(sent))
 	}
 	if sent != nil {
 		r.addOwnHint(a.value)
@@ -316,6 +319,7 @@ func (c *call) succeeded(res *script.Result) (*Result, error) {
 	}
 	if r.IsError {
 		r.addOwnHint(a.value)
+		c.explained(c.variableHint(sent))
 	}
 	c.review()
 	c.dropInvalid(r)

@@ -202,6 +202,27 @@ func (r *Rule) Warning() string {
 		r.Mode, strings.Join(r.Scope.modes, ", "))
 }
 
+// Drops reports whether scripts lack a variable of the server's environment that they could get. Secrets of the server
+// and variables of the shell itself do not count.
+func (r *Rule) Drops(name string) bool {
+	return !r.Passes(name) && !IsWithheld(name) && !slices.Contains([]string{"PWD", "OLDPWD", "SHLVL", "_"}, name)
+}
+
+// Remedy returns how to pass a variable on to the scripts: a line of server.meta.json, or the operator's settings if they
+// decide (E-8).
+func (r *Rule) Remedy(name string) string {
+	var names []string
+	if r.Mode == Allowlist {
+		names = slices.Clone(r.Names)
+	}
+	list := strings.Join(append(names, name), ",")
+	if r.Source == FromLaunch || Matches(reserved, name) {
+		return fmt.Sprintf("set %s=%s and %s=%s in the environment of the server", r.Scope.Mode, Allowlist, r.Scope.List, list)
+	}
+	return fmt.Sprintf(`write "env": {%q: %q, %q: %q} in server.d/server.meta.json`, r.Scope.Mode, Allowlist, r.Scope.List,
+		list)
+}
+
 // With returns the rule with another mode and list, and the same permission for Inherit.
 func (r Rule) With(mode, list string) Rule {
 	changed := r.Scope.rule(map[string]string{r.Scope.Mode: mode, r.Scope.List: list}, r.Source)

@@ -264,3 +264,30 @@ func FuzzReadMeta(f *testing.F) {
 		}
 	})
 }
+
+// CLI-1064, T-414: the remedy for a variable that scripts do not get.
+func TestRemedy(t *testing.T) {
+	fromMeta := NewPolicy(nil, Meta{Values: map[string]string{Tools.Mode: Allowlist, Tools.List: "A"}})
+	fromLaunch := NewPolicy(map[string]string{Providers.List: "A"}, Meta{})
+	byDefault := NewPolicy(nil, Meta{})
+	const inMeta = `write "env": {"MCPBASH_TOOL_ENV_MODE": "allowlist", "MCPBASH_TOOL_ENV_ALLOWLIST": %q} in ` +
+		"server.d/server.meta.json"
+	for _, c := range []struct{ got, want string }{
+		{byDefault.Tools.Remedy("B"), fmt.Sprintf(inMeta, "B")},
+		{fromMeta.Tools.Remedy("B"), fmt.Sprintf(inMeta, "A,B")},
+		{fromLaunch.Providers.Remedy("B"), "set MCPBASH_PROVIDER_ENV_MODE=allowlist and " +
+			"MCPBASH_PROVIDER_ENV_ALLOWLIST=B in the environment of the server"},
+		{byDefault.Tools.Remedy("LD_PRELOAD"), "set MCPBASH_TOOL_ENV_MODE=allowlist and " +
+			"MCPBASH_TOOL_ENV_ALLOWLIST=LD_PRELOAD in the environment of the server"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s\n%s", c.got, c.want)
+		}
+	}
+	for name, want := range map[string]bool{"B": true, "A": false, "PATH": false, "MCP_TOOL_NAME": false, "PWD": false,
+		"MCP_REGISTRY_TOKEN": false, "MCPBASH_HTTP_TOKEN_FILE": false} {
+		if fromMeta.Tools.Drops(name) != want {
+			t.Error(name)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 type Script struct {
 	Functions []Name // definitions
 	Reads     []Name // variables
+	Needs     []Name // variables that are read without a default
 	Settings  []Setting
 	Commands  []Command
 	Compared  []Comparison
@@ -97,6 +98,9 @@ func (s *Script) visit(node syntax.Node) bool {
 	case *syntax.ParamExp:
 		if n.Param != nil {
 			s.Reads = append(s.Reads, Name{n.Param.Value, lineOf(n)})
+			if needs(n) {
+				s.Needs = append(s.Needs, Name{n.Param.Value, lineOf(n)})
+			}
 		}
 	case *syntax.UnaryTest:
 		if word, isWord := n.X.(*syntax.Word); isWord && n.Op == syntax.TsVarSet {
@@ -114,6 +118,19 @@ func (s *Script) visit(node syntax.Node) bool {
 				s.compare(n.Word, written(pattern))
 			}
 		}
+	}
+	return true
+}
+
+// needs reports whether an expansion has no default and does not just check whether the variable is set.
+func needs(n *syntax.ParamExp) bool {
+	if n.Exp == nil {
+		return true
+	}
+	switch n.Exp.Op {
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AlternateUnset, syntax.AlternateUnsetOrNull,
+		syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		return false
 	}
 	return true
 }

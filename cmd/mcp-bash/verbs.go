@@ -25,6 +25,7 @@ var siblings = []sibling{
 	{"registry", "mcp-registry", false, "Refresh and show what the project offers"},
 	{"new", "mcp-scaffold", true, "Make a project in a new directory"},
 	{"init", "mcp-scaffold", true, "Make a project in this directory"},
+	{"add", "mcp-scaffold", true, "Make tools of scripts"},
 	{"scaffold", "mcp-scaffold", true, "Add tools, prompts, pages and more to the project"},
 	{"wrap", "mcp-scaffold", true, "Make tools of a command-line program"},
 	{"validate", "mcp-doctor", true, "Check a project, before clients do"},

@@ -22,8 +22,9 @@ func command() *cli.Command {
 			{Line: "NAME wrap sort", Purpose: "create a tool that runs a program"},
 			{Line: "NAME config --client cursor --apply", Purpose: "connect a client to the project"},
 		},
-		Exits:    exits,
-		Commands: []*cli.Command{newCommand(), initCommand(), scaffoldCommand(), wrapCommand(), configCommand()},
+		Exits: exits,
+		Commands: []*cli.Command{newCommand(), initCommand(), addCommand(), scaffoldCommand(), wrapCommand(),
+			configCommand()},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold"
+	"mcp-bash/pkg/scaffold/adopt"
 	"mcp-bash/pkg/text/toolnames"
 )
 
@@ -20,6 +21,8 @@ type serverOptions struct {
 	name          string
 	noHello, json bool
 	force         bool // whether new works inside another project
+	from          string
+	copies        bool
 }
 
 func initCommand() *cli.Command {
@@ -29,6 +32,7 @@ func initCommand() *cli.Command {
 		Summary: "Turn this directory into a project. Existing files are kept.",
 		Examples: []cli.Example{
 			{Line: "NAME"},
+			{Line: "NAME --from ~/scripts", Purpose: "with a tool for each script of a folder"},
 			{Line: "NAME --name my-server --no-hello", Purpose: "under another name, without a first tool"},
 		},
 		Exits: exits,
@@ -45,6 +49,7 @@ func newCommand() *cli.Command {
 		Name:    "new",
 		Summary: "Create a project in a new directory.",
 		Examples: []cli.Example{
+			{Line: "NAME my-server --from ~/scripts", Purpose: "in ./my-server, with a tool for each script"},
 			{Line: "NAME my-server", Purpose: "in ./my-server, with a first tool"},
 			{Line: "cd $(NAME my-server --json | jq -r .projectRoot)"},
 		},
@@ -79,6 +84,8 @@ func serverCommand() *cli.Command {
 }
 
 func (o *serverOptions) common(c *cli.Command) {
+	c.Flags.String(&o.from, "from", "DIR", "make a tool of each script in this folder, in place of the tool hello")
+	c.Flags.Bool(&o.copies, "copy", "with --from: copy the scripts to scripts/ of the project")
 	c.Flags.Bool(&o.noHello, "no-hello", "leave out the tool hello")
 	c.Flags.Bool(&o.json, "json", "print the result as JSON; errors, too")
 }
@@ -90,13 +97,20 @@ func initHere(s cli.Streams, o *serverOptions) error {
 	if o.name != "" && !toolnames.IsPortable(o.name) {
 		return cli.Usagef("Invalid server name %q: use letters, digits, - and _ (1-64), which all clients accept", o.name)
 	}
+	folder, err := o.look()
+	if err != nil {
+		return err
+	}
 	made, err := inWorkingDirectory(func(dir string) (*scaffold.Server, error) {
-		return scaffold.Init(ctx, dir, o.name, !o.noHello, func(text string) {
+		return scaffold.Init(ctx, dir, o.name, !o.noHello && folder == nil, func(text string) {
 			cli.Printf(s.Err, "init: warning: %s\n", text)
 		})
 	})
 	if err != nil {
 		return interrupted(ctx, err)
+	}
+	if folder != nil {
+		return interrupted(ctx, o.adopt(ctx, s, made, folder))
 	}
 	if !toolnames.IsPortable(made.Name) {
 		cli.Printf(s.Err, "init: warning: some clients reject the name %q, and a wrapper script cannot have it; "+
@@ -121,16 +135,23 @@ func initHere(s cli.Streams, o *serverOptions) error {
 func makeNew(s cli.Streams, o *serverOptions) error {
 	ctx, stop := cli.UntilSignal()
 	defer stop()
+	folder, err := o.look()
+	if err != nil {
+		return err
+	}
 	made, err := inWorkingDirectory(func(dir string) (*scaffold.Server, error) {
 		if around, err := project.FindRoot(project.Env{}, "", dir); err == nil && !o.force {
 			if err := confirmInside(s, o, around); err != nil {
 				return nil, err
 			}
 		}
-		return scaffold.New(ctx, dir, o.name, !o.noHello)
+		return scaffold.New(ctx, dir, o.name, !o.noHello && folder == nil)
 	})
 	if err != nil {
 		return interrupted(ctx, err)
+	}
+	if folder != nil {
+		return interrupted(ctx, o.adopt(ctx, s, made, folder))
 	}
 	if o.json {
 		return printServer(s, made)
@@ -145,6 +166,51 @@ Next steps:
   mcp-bash bundle                   # create distributable package
 `, made.Name)
 	return err
+}
+
+// look reads the folder of --from, or returns nil.
+func (o *serverOptions) look() (*adopt.Folder, error) {
+	if o.from == "" {
+		if o.copies {
+			return nil, cli.Usagef("--copy is for the scripts of --from DIR")
+		}
+		return nil, nil
+	}
+	folder, err := lookAt(o.from)
+	if err == nil && len(folder.Scripts) == 0 {
+		err = cli.Failf(cli.CodeInvalid, "%s: no script that can become a tool%s", o.from, reasons(folder))
+	}
+	return folder, err
+}
+
+// reasons lists the scripts that were left out, with the commands that repair them.
+func reasons(folder *adopt.Folder) string {
+	var b strings.Builder
+	for _, l := range folder.LeftOut {
+		fmt.Fprintf(&b, "\n  %s: %s", l.Path, l.Reason)
+		if l.Remedy != "" {
+			b.WriteString("; " + l.Remedy)
+		}
+	}
+	return b.String()
+}
+
+// adopt makes the tools of a new project. If that fails, the project does not stay.
+func (o *serverOptions) adopt(ctx context.Context, s cli.Streams, made *scaffold.Server, folder *adopt.Folder) error {
+	p, err := scaffold.Open(made.Root, s.Notice)
+	if err == nil {
+		options := addOptions{AdoptOptions: scaffold.AdoptOptions{Copy: o.copies}, json: o.json}
+		err = adoptAll(ctx, s, &options, p, []*adopt.Folder{folder})
+	}
+	if err != nil {
+		made.Remove()
+		return err
+	}
+	if !o.json {
+		cli.Printf(s.Out, "\nYour MCP server is in %s. Try it there:\n  mcp-bash run-tool %s --allow-self --dry-run\n"+
+			"  mcp-bash config --client claude-code --apply\n", made.Root, folder.Scripts[0].Tool)
+	}
+	return nil
 }
 
 // confirmInside asks on a terminal whether to create a project inside another one. Otherwise it returns an error

@@ -26,6 +26,20 @@ type Server struct {
 	Name string // the name that clients see
 	// Paths relative to Root, in order: new ones, extended ones, and unchanged ones.
 	Created, Updated, Skipped []string
+
+	fresh bool // the root is new
+}
+
+// Remove removes what was created. Files that existed stay.
+func (s *Server) Remove() {
+	if s.fresh {
+		os.RemoveAll(s.Root)
+		return
+	}
+	for _, name := range slices.Backward(s.Created) {
+		os.RemoveAll(filepath.Join(s.Root, filepath.FromSlash(name)))
+	}
+	os.Remove(filepath.Join(s.Root, filepath.Dir(project.Marker))) // if it is empty
 }
 
 // Init creates a project in a directory, and keeps the files that exist (CLI-502). If hello
@@ -82,7 +96,7 @@ func New(ctx context.Context, dir, name string, hello bool) (s *Server, err erro
 		}
 		return nil, failed(p.abs(name), err)
 	}
-	s.Root = p.abs(name)
+	s.Root, s.fresh = p.abs(name), true
 	return s, nil
 }
 

@@ -30,6 +30,8 @@ type Wrapped struct {
 	Command []string
 	// Recipe is the file of the recipe, or "" if the program's help was read (wrap.Source).
 	Recipe string
+	// Script is the script of which the tool was made, or "".
+	Script string
 	wrap.Selection
 	files map[string]string // as they were generated
 }
@@ -38,7 +40,9 @@ type Wrapped struct {
 func base(t *wrap.Tool, c wrap.Selection, files []file) file {
 	var b rawjson.Builder
 	b.Object().Name("version").Int(1).Name("command").Strings(t.Words)
-	if t.Source.File != "" {
+	if t.Source.Script {
+		b.Name("script").String(t.Source.File)
+	} else if t.Source.File != "" {
 		b.Name("recipe").String(t.Source.File)
 	}
 	if c.Max > 0 {
@@ -106,7 +110,7 @@ func readWrapped(p *project.Project, name string) (*Wrapped, error) {
 		w.Only, ok[1] = rawjson.Strings(rawjson.Get(doc, "only"))
 		w.Without, ok[2] = rawjson.Strings(rawjson.Get(doc, "without"))
 		w.With, ok[3] = rawjson.Strings(rawjson.Get(doc, "with"))
-		w.Recipe = rawjson.TextOf(doc, "recipe")
+		w.Recipe, w.Script = rawjson.TextOf(doc, "recipe"), rawjson.TextOf(doc, "script")
 		w.Max = rawjson.PositiveInt(rawjson.Get(doc, "maxOptions"))
 	}
 	if err != nil || len(w.Command) == 0 || CheckWords(w.Command) != nil || ok != [4]bool{true, true, true, true} {
@@ -164,7 +168,7 @@ func (w *Wrapped) Compare(p *project.Project, tool *wrap.Tool, c wrap.Selection)
 		u.Changes = append(u.Changes, Change{Path: relative(p, at), Before: string(text), After: after, Conflicts: conflicts,
 			file: file{f.path, after, 0}})
 	}
-	u.stale = u.stale || w.Recipe != tool.Source.File
+	u.stale = u.stale || cmp.Or(w.Script, w.Recipe) != tool.Source.File
 	u.stale = u.stale || !slices.Equal(w.Only, c.Only) || !slices.Equal(w.With, c.With) ||
 		!slices.Equal(w.Without, c.Without) || w.Max != c.Max
 	return u, nil

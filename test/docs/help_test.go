@@ -54,6 +54,7 @@ var before = map[string]string{
 	"mcp-scaffold wrap --update":                                        "mcp-scaffold wrap sort",
 	"mcp-bash new my-server":                                            "cd ..",
 	"mcp-scaffold new my-server":                                        "cd ..",
+	"mcp-scaffold new my-server --from ~/scripts":                       "cd ..; mv demo/scripts .",
 	"cd $(mcp-scaffold new my-server --json | jq -r .projectRoot)":      "cd ..",
 	registerExample:                                                     "rm tools/net-fetch/tool.meta.json",
 	"mcp-bash token create ci --file tokens.json --expires 90d":         "rm tokens.json",
@@ -89,6 +90,9 @@ echo '{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"name","val
 echo '{"name":"Ada"}' >request.json
 echo '{"name":"fetch","path":"net-fetch/tool.sh","capabilities":["Network"]}' >fetch.json
 printf '#!/usr/bin/env bash\necho "note: $1"\n' >providers/notes.sh
+mkdir scripts
+printf '#!/usr/bin/env bash\n# Copies a folder.\ncp -r "${1:?folder}" backup\n' >scripts/backup.sh
+chmod +x scripts/backup.sh
 chmod +x providers/notes.sh
 mcp-bash token create ci --file tokens.json >/dev/null
 mkdir greeter
@@ -153,7 +157,8 @@ func TestHelp(t *testing.T) {
 					if err := os.CopyFS(project, os.DirFS(filepath.Join(template, "demo"))); err != nil {
 						t.Fatal(err)
 					}
-					line := strings.NewReplacer("/srv/demo", project, "~/srv", project).Replace(example)
+					os.Chmod(filepath.Join(project, "tokens.json"), 0o600) // CopyFS gives everybody the right to read
+					line := strings.NewReplacer("/srv/demo", project, "~/srv", project, "~/scripts", "scripts").Replace(example)
 					out, err := typed(project, before[example]+"\n"+line+"\n")
 					if _, known := fails[example]; err != nil && !known {
 						t.Errorf("%s --help: %v\n%s", page.of, err, out)

@@ -13,7 +13,7 @@ import (
 // pages are the pages of the contract, each with the prefix of its ids.
 var pages = []struct{ name, prefix string }{
 	{"protocol", "P"}, {"tools", "T"}, {"sdk", "SDK"}, {"registry", "R"}, {"resources", "RES"},
-	{"modern", "M"}, {"env", "E"}, {"cli", "CLI"}, {"confine", "CF"}, {"wrap", "WRAP"}, {"http", "H"},
+	{"modern", "M"}, {"env", "E"}, {"cli", "CLI"}, {"confine", "CF"}, {"wrap", "WRAP"}, {"add", "ADD"}, {"http", "H"},
 	{"plugins", "PL"},
 	{"results", "LR"}, {"skills", "SK"}, {"tasks", "TASK"},
 }

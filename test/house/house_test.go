@@ -53,6 +53,7 @@ var outside = map[string][]string{
 	"pkg/check/doctor": {"golang.org/x/mod/semver"},
 
 	"pkg/check/validate/internal/bash32": {"mvdan.cc/sh/v3/syntax"}, // in mcp-doctor only
+	"pkg/scaffold/source":                {"mvdan.cc/sh/v3/syntax"}, // in mcp-scaffold only
 
 	"pkg/auth/oidc": {"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4"},
 	// in mcp-bash only

@@ -166,3 +166,9 @@ func (d *Document) Member(name string) json.RawMessage {
 
 // HasArray reports whether the value of a member is an array.
 func (d *Document) HasArray(name string) bool { return d.array(name) != nil }
+
+// Set gives a member of the object a value. A new member is the last one.
+func (d *Document) Set(name string, value json.RawMessage) {
+	d.set(name, value)
+	d.commit()
+}

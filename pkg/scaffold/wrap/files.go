@@ -29,9 +29,12 @@ type File struct {
 // Files returns the files of the tool. schemas is the path to the schemas of the project, or
 // "".
 func (t *Tool) Files(schemas string) []File {
-	arguments := string(t.sample())
+	arguments, by, again := string(t.sample()), "mcp-bash wrap", "mcp-bash wrap --update"
+	if t.Source.Script {
+		by, again = "mcp-bash add", "mcp-bash add --update"
+	}
 	texts := strings.NewReplacer(
-		"__NAME__", t.Name, "__COMMAND__", t.commandLine(), "__SOURCE__", t.Source.String(),
+		"__NAME__", t.Name, "__BY__", by, "__AGAIN__", again, "__COMMAND__", t.commandLine(), "__SOURCE__", t.Source.String(),
 		"__SUMMARY__", t.Recipe.Summary, "__BODY__", t.body(),
 		"__REVIEW__", items(t.Review, "- [ ] ", "Nothing was guessed.\n"), "__LEFT__", t.leftOut(),
 		"__EXAMPLES__", t.examples(), "__PROGRAM__", inQuotes(t.Program), "__ARGUMENTS__", inQuotes(arguments))

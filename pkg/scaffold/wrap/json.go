@@ -14,6 +14,8 @@ func (t *Tool) AppendJSON(b *rawjson.Builder) {
 		b.String("help")
 	case t.Source.Runner:
 		b.String("project").Name("project").String(t.Source.File)
+	case t.Source.Script:
+		b.String("script").Name("script").String(t.Source.File)
 	default:
 		b.String("recipe").Name("recipe").String(t.Source.File).Name("verified").Bool(r.Verified)
 	}

@@ -73,6 +73,15 @@ func (t *Tool) metadata(schemas string) []byte {
 	if m.Capabilities != nil && !slices.Contains(m.Capabilities, string(access.Process)) {
 		m.Confine = lists{"exec": slices.Concat([]string{access.Spell(t.Program, true)}, t.Starts, r.Starts)}
 	}
+	more := lists{"read": t.Reads, "write": t.Writes}
+	for name, list := range more {
+		if len(list) > 0 && m.Confine == nil {
+			m.Confine = lists{}
+		}
+		if len(list) > 0 {
+			m.Confine[name] = list
+		}
+	}
 	if r.Progress != "" {
 		m.Extends, m.MaxTimeout = true, maxTimeout
 	}

@@ -22,6 +22,9 @@ type Tool struct {
 	Program string   // the first word as in tool.sh
 	Needs   string   // the program to install, or "" for a program of the project
 	Starts  []string // programs that it starts, in addition to those of the recipe
+	Reads   []string // paths that it reads, beyond its capabilities
+	Writes  []string // paths that it writes, beyond its capabilities
+	Install []string // programs to install, in addition to Needs
 	LeftOut []LeftOut
 	Review  []string // points that a person should check
 
@@ -38,8 +41,8 @@ type Source struct {
 	File string
 	// Version is the installed version of the program, if it was compared with the recipe.
 	Version string
-	// Runner reports that the file is the project file of a task runner.
-	Runner bool
+	// Runner reports that the file is the project file of a task runner, Script that it is a script.
+	Runner, Script bool
 }
 
 // String describes the source: "the recipe rg.json".
@@ -49,6 +52,8 @@ func (s Source) String() string {
 		return "its help"
 	case s.Runner:
 		return s.File
+	case s.Script:
+		return "the script " + s.File
 	}
 	return "the recipe " + s.File
 }
@@ -77,6 +82,9 @@ func (t *Tool) review() {
 			add("values become text of shell commands: extend their patterns only if the file quotes them")
 		}
 		return
+	}
+	if t.Source.Script {
+		return // the reader of the script knows more
 	}
 	if t.Source.File != "" && !t.Recipe.Verified {
 		add("the recipe was not run on the real program: try its examples")

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/scaffold"
+	"mcp-bash/pkg/scaffold/adopt"
+)
+
+// addOptions are the options of add, and of init and new with --from.
+type addOptions struct {
+	scaffold.AdoptOptions
+	projectRoot string
+	json        bool
+}
+
+func addCommand() *cli.Command {
+	o := &addOptions{}
+	c := &cli.Command{
+		Name:    "add",
+		Summary: "Make tools of scripts. A tool has the script's options and operands as arguments.",
+		Usage:   "SCRIPT_OR_FOLDER ...",
+		Examples: []cli.Example{
+			{Line: "NAME ~/scripts/backup.sh", Purpose: "the tool backup, which starts that script"},
+			{Line: "NAME ~/scripts --dry-run", Purpose: "show the tools of a folder, and write nothing"},
+			{Line: "NAME ~/scripts --copy", Purpose: "with copies in the project, for bundles"},
+		},
+		Operands: []cli.Operand{{Name: "SCRIPT_OR_FOLDER...", Missing: "Give a script, or a folder of scripts"}},
+		Text: "Scripts of Bash and sh are read, never run: options, operands, variables, programs and files. Other scripts " +
+			"get one argument with a list of words. Each tool is confined to what its script shows. Uncertain points " +
+			"are listed.",
+		Exits: exits,
+		Run:   func(s cli.Streams, operands []string) error { return addScripts(s, o, operands) },
+	}
+	c.Flags.Bool(&o.Copy, "copy", "copy the scripts to scripts/ of the project")
+	c.Flags.Bool(&o.Force, "force", "replace existing tools")
+	c.Flags.Bool(&o.DryRun, "dry-run", "show what would be written, and write nothing")
+	c.Flags.ProjectRoot(&o.projectRoot)
+	c.Flags.Bool(&o.json, "json", "print the result as JSON; errors, too")
+	return c
+}
+
+// addScripts makes tools of scripts and of folders of scripts.
+func addScripts(s cli.Streams, o *addOptions, operands []string) error {
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	var folders []*adopt.Folder
+	for _, operand := range operands {
+		folder, err := lookAt(operand)
+		if err != nil {
+			return err
+		}
+		folders = append(folders, folder)
+	}
+	p, err := scaffold.Open(o.projectRoot, s.Notice)
+	if err != nil {
+		return err
+	}
+	return interrupted(ctx, adoptAll(ctx, s, o, p, folders))
+}
+
+// lookAt reads a folder, or the one script that an operand names.
+func lookAt(operand string) (*adopt.Folder, error) {
+	name, err := fsys.Named(operand, os.Getenv("HOME"))
+	if err != nil {
+		return nil, cli.Usagef("%s: %v", operand, err)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, cli.Failf(cli.CodeNotFound, "%s: %v", operand, fsys.Cause(err))
+	}
+	if info.IsDir() {
+		folder, err := adopt.Look(name)
+		if err != nil {
+			return nil, cli.Failf(cli.CodeInvalid, "%s: %v", operand, fsys.Cause(err))
+		}
+		return folder, nil
+	}
+	folder, err := adopt.LookAt(name)
+	if err != nil {
+		return nil, cli.Failf(cli.CodeInvalid, "%s: %v", operand, fsys.Cause(err))
+	}
+	if len(folder.Scripts) == 0 && len(folder.LeftOut) == 0 {
+		return nil, cli.Failf(cli.CodeInvalid, "%s: not a script: it has neither a first line such as "+
+			"#!/usr/bin/env bash, nor the ending .sh; for a program, use mcp-bash wrap", operand)
+	}
+	return folder, nil
+}
+
+// adoptAll makes the tools of some folders, and prints the result.
+func adoptAll(ctx context.Context, s cli.Streams, o *addOptions, p *project.Project, folders []*adopt.Folder) error {
+	var list []*scaffold.Adopted
+	for _, folder := range folders {
+		made, err := scaffold.Adopt(ctx, p, folder, o.AdoptOptions, func(text string) {
+			cli.Printf(s.Err, "add: warning: %s\n", text)
+		})
+		if err != nil {
+			return err
+		}
+		list = append(list, made)
+	}
+	if o.json {
+		return printAdoptedJSON(s, o, list)
+	}
+	for _, made := range list {
+		printAdopted(s, o, made)
+	}
+	return nil
+}
+
+// printAdopted prints the tools of a folder, what was left out, and what a person should check.
+func printAdopted(s cli.Streams, o *addOptions, made *scaffold.Adopted) {
+	done := "Made"
+	if o.DryRun {
+		done = "Would make"
+	}
+	cli.Printf(s.Out, "%s %s of %s\n\n", done, plural(len(made.Tools), "tool"), made.Folder.Dir)
+	rows := cli.Table{{"tool", "script", "arguments"}}
+	for i, tool := range made.Tools {
+		var names []string
+		for _, a := range made.Folder.Scripts[i].Says.Arguments {
+			name := a.Name
+			if a.Required {
+				name += "*"
+			}
+			names = append(names, name)
+		}
+		rows = append(rows, []string{tool.Name, made.Folder.Scripts[i].Path, strings.Join(names, " ")})
+	}
+	if len(made.Tools) > 0 {
+		rows.Print(s.Out)
+		cli.Printf(s.Out, "\n* required\n")
+	}
+	if len(made.Folder.LeftOut) > 0 {
+		cli.Printf(s.Out, "\nLeft out:\n")
+		for _, l := range made.Folder.LeftOut {
+			cli.Printf(s.Out, "  %s: %s\n", l.Path, l.Reason)
+			if l.Remedy != "" {
+				cli.Printf(s.Out, "    %s\n", l.Remedy)
+			}
+		}
+	}
+	if made.Folder.Others > 0 {
+		cli.Printf(s.Out, "\nNot a script, or part of one: %s\n", plural(made.Folder.Others, "other file"))
+	}
+	headed := false
+	for _, found := range made.Folder.Scripts {
+		for _, note := range found.Notes() {
+			if !headed {
+				cli.Printf(s.Out, "\nTo check:\n")
+				headed = true
+			}
+			cli.Printf(s.Out, "  %s: %s\n", place(found.Path, note.Line), note.Text)
+		}
+	}
+	if len(made.Variables) > 0 {
+		cli.Printf(s.Out, "\nVariables that reach the tools (server.d/server.meta.json): %s\n",
+			strings.Join(made.Variables, " "))
+	}
+}
+
+// plural returns a number with its noun.
+func plural(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+func place(path string, line int) string {
+	if line == 0 {
+		return path
+	}
+	return fmt.Sprintf("%s:%d", path, line)
+}
+
+// printAdoptedJSON prints the same for programs.
+func printAdoptedJSON(s cli.Streams, o *addOptions, list []*scaffold.Adopted) error {
+	var b rawjson.Builder
+	b.Object().Name("ok").Bool(true).Name("tools").Array()
+	for _, made := range list {
+		for i, tool := range made.Tools {
+			found := made.Folder.Scripts[i]
+			b.Object().Name("name").String(tool.Name).Name("script").String(filepath.Join(made.Folder.Dir, found.Path)).
+				Name("path").String(made.Items[i].Path).Name("files").Strings(made.Items[i].Files).Name("notes").Array()
+			for _, note := range found.Notes() {
+				b.Object().Name("line").Int(note.Line).Name("text").String(note.Text).End()
+			}
+			b.End()
+			tool.AppendJSON(&b)
+			b.End()
+		}
+	}
+	b.End().Name("leftOut").Array()
+	var variables []string
+	for _, made := range list {
+		variables = append(variables, made.Variables...)
+		for _, l := range made.Folder.LeftOut {
+			b.Object().Name("path").String(filepath.Join(made.Folder.Dir, l.Path)).Name("reason").String(l.Reason)
+			if l.Remedy != "" {
+				b.Name("command").String(l.Remedy)
+			}
+			b.End()
+		}
+	}
+	slices.Sort(variables)
+	b.End().Name("variables").Strings(slices.Compact(variables))
+	if o.DryRun {
+		b.Name("dryRun").Bool(true)
+	}
+	_, err := fmt.Fprintf(s.Out, "%s\n", b.End().Bytes())
+	return err
+}

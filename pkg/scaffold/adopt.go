@@ -1,0 +1,158 @@
+package scaffold
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/scaffold/adopt"
+	"mcp-bash/pkg/scaffold/wrap"
+)
+
+// AdoptOptions are the options of [Adopt].
+type AdoptOptions struct {
+	Copy   bool // copy the scripts to scripts/ of the project; otherwise tools start them where they are
+	Force  bool // replace tools with the same names
+	DryRun bool
+}
+
+// Adopted is what became of the scripts of a folder.
+type Adopted struct {
+	Tools     []*wrap.Tool
+	Items     []*Item
+	Folder    *adopt.Folder
+	Variables []string // of the server's environment that reach the tools
+}
+
+// copiesIn is the folder of the project for copies of scripts, and maxCopied the largest copy of a folder, in bytes.
+const (
+	copiesIn  = "scripts"
+	maxCopied = 50 << 20
+)
+
+// Adopt makes a tool of each script of a folder, all or none.
+func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o AdoptOptions,
+	warn func(string)) (a *Adopted, err error) {
+	a = &Adopted{Folder: folder}
+	if len(folder.Scripts) == 0 {
+		return a, nil
+	}
+	at, err := openPlace(ctx, p.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { at.close(err) }()
+	dir := folder.Dir
+	if o.Copy && !fsys.Within(p.Root, dir) {
+		to := path.Join(copiesIn, strings.TrimPrefix(filepath.Base(dir), copiesIn))
+		dir = filepath.Join(p.Root, filepath.FromSlash(to))
+		if !o.DryRun {
+			if err = copyFolder(at, folder, to); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, found := range folder.Scripts {
+		var tool *wrap.Tool
+		var variables []string
+		if tool, variables, err = adoptedTool(p, dir, found); err != nil {
+			return nil, err
+		}
+		a.Tools = append(a.Tools, tool)
+		a.Variables = append(a.Variables, variables...)
+	}
+	slices.Sort(a.Variables)
+	a.Variables = slices.Compact(a.Variables)
+	a.Items, err = Wrap(ctx, p, a.Tools, WrapOptions{Force: o.Force, DryRun: o.DryRun}, warn)
+	if err == nil && !o.DryRun && len(a.Variables) > 0 {
+		err = permit(ctx, p, a.Variables)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// adoptedTool makes the tool of a script.
+func adoptedTool(p *project.Project, dir string, found *adopt.Found) (*wrap.Tool, []string, error) {
+	file := filepath.Join(dir, filepath.FromSlash(found.Path))
+	r, need := adopt.Recipe(dir, found, p.Env["HOME"], p.Env["PATH"])
+	words, program := file, file
+	if fsys.Within(p.Root, file) {
+		words = relative(p, file)
+		program = "./" + words
+	}
+	if err := CheckWords([]string{words}); err != nil {
+		return nil, nil, err
+	}
+	t := wrap.Tool{
+		Name: found.Tool, Words: []string{words}, Recipe: r, Source: wrap.Source{File: words, Script: true},
+		Program: program, Starts: need.Starts[1:], Writes: need.Writes, Install: need.Programs,
+	}
+	for _, read := range need.Reads {
+		if !fsys.Within(p.Root, read) { // the capabilities contain the project
+			t.Reads = append(t.Reads, read)
+		}
+	}
+	tool, err := wrap.New(t, wrap.Selection{})
+	return tool, need.Variables, err
+}
+
+// copyFolder copies the files of a folder into a folder of the project: scripts, and the files next to them. Files
+// that are there with the same text stay.
+func copyFolder(at *place, folder *adopt.Folder, to string) error {
+	from, err := os.OpenRoot(folder.Dir)
+	if err != nil {
+		return failed(folder.Dir, err)
+	}
+	defer from.Close()
+	left := int64(maxCopied)
+	for _, name := range folder.Files {
+		text, mode, err := readCopied(from, name, left)
+		if err != nil {
+			return &cli.Error{Code: cli.CodeInvalid, Subject: filepath.Join(folder.Dir, name), Cause: fsys.Cause(err)}
+		}
+		if left -= int64(len(text)); left <= 0 {
+			return cli.Failf(cli.CodeInvalid, "%s has more than %s; copy the scripts by hand, or leave --copy out",
+				folder.Dir, cli.Size(maxCopied))
+		}
+		f := file{path.Join(to, name), text, mode}
+		switch info, err := at.look(f.path); {
+		case err != nil:
+			return err
+		case info == nil:
+			if err := at.put(f); err != nil {
+				return err
+			}
+		default:
+			if there, err := at.read(f.path, maxCopied); err != nil || there != text {
+				return taken(at.abs(f.path), "file")
+			}
+		}
+	}
+	return nil
+}
+
+// readCopied reads a file to copy, and its mode.
+func readCopied(from *os.Root, name string, most int64) (string, fs.FileMode, error) {
+	in, err := boundedfile.OpenIn(from, name)
+	if err != nil {
+		return "", 0, err
+	}
+	defer in.Close()
+	mode := modeFile
+	if info, err := in.Stat(); err == nil && info.Mode()&0o100 != 0 {
+		mode = modeScript
+	}
+	text, err := io.ReadAll(io.LimitReader(in, most))
+	return string(text), mode, err
+}

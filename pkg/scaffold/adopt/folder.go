@@ -1,0 +1,279 @@
+// Package adopt makes tools of the scripts in a folder. It selects the scripts, reads them
+// (pkg/scaffold/source), and describes their command lines as recipes. It starts none of them.
+package adopt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/media"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/scaffold/source"
+	"mcp-bash/pkg/text/shell"
+	"mcp-bash/pkg/text/toolnames"
+)
+
+// The largest folder that is read: files, and folders below each other.
+const (
+	maxFiles = 5000
+	maxDepth = 8
+)
+
+// A Found is a script of the folder that becomes a tool.
+type Found struct {
+	Path     string // relative to the folder, with slashes
+	Tool     string // the name of the tool
+	Language string // "bash", "sh", "python3", …: the base name of the interpreter
+	Says     *source.Script
+}
+
+// A LeftOut is a file that does not become a tool although it looks like a script.
+type LeftOut struct {
+	Path   string
+	Reason string
+	Remedy string // a command, or ""
+}
+
+// A Folder is what was found in a folder.
+type Folder struct {
+	Dir     string // absolute
+	Scripts []*Found
+	LeftOut []LeftOut
+	Others  int      // files that are not scripts
+	Files   []string // all files that were read, and files next to the scripts
+}
+
+// skipped are folders without scripts for people.
+var skipped = []string{"node_modules", "vendor", "test", "tests", "spec", "__pycache__", "venv"}
+
+// Look reads a folder and those below it. Links are followed only to files inside.
+func Look(dir string) (*Folder, error) {
+	dir, err := fsys.Physical(dir)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f := &Folder{Dir: dir}
+	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		switch base := path.Base(name); {
+		case err != nil:
+			f.leave(name, fsys.Cause(err).Error(), "")
+			return nil
+		case name == ".":
+			return nil
+		case d.IsDir():
+			deep := strings.Count(name, "/") >= maxDepth
+			if deep || strings.HasPrefix(base, ".") || slices.Contains(skipped, strings.ToLower(base)) {
+				return fs.SkipDir
+			}
+			return nil
+		case strings.HasPrefix(base, "."):
+			return nil
+		case len(f.Scripts)+len(f.LeftOut)+f.Others >= maxFiles:
+			return fmt.Errorf("%s has more than %d files; give a smaller folder", dir, maxFiles)
+		}
+		f.Files = append(f.Files, name)
+		f.look(root, name)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.names()
+	return f, nil
+}
+
+// LookAt reads one script.
+func LookAt(file string) (*Folder, error) {
+	dir, err := fsys.Physical(filepath.Dir(file))
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f := &Folder{Dir: dir, Files: []string{filepath.Base(file)}}
+	f.look(root, filepath.Base(file))
+	f.Others = 0
+	for _, s := range f.Scripts {
+		f.Files = append(f.Files, s.Says.Sources...)
+	}
+	f.names()
+	return f, nil
+}
+
+func (f *Folder) leave(name, reason, remedy string) {
+	f.LeftOut = append(f.LeftOut, LeftOut{name, reason, remedy})
+}
+
+// look reads one file.
+func (f *Folder) look(root *os.Root, name string) {
+	text, mode, err := read(root, name)
+	full := shell.Quote(filepath.Join(f.Dir, filepath.FromSlash(name)))
+	interpreter := script.Interpreter(firstLine(text))
+	looksLike := len(interpreter) > 0 || script.IsShellName(name)
+	switch {
+	case errors.Is(err, source.ErrSize):
+		if looksLike {
+			f.leave(name, "larger than 1 MiB", "")
+		} else {
+			f.Others++
+		}
+		return
+	case err != nil:
+		f.leave(name, fsys.Cause(err).Error(), "")
+		return
+	case !looksLike || !media.IsText(text):
+		f.Others++
+		return
+	case bytes.Contains(text, []byte("\r\n")):
+		f.leave(name, "Windows line ends", "sed -i.bak 's/\\r$//' "+full)
+		return
+	}
+	found := &Found{Path: name, Language: "bash"}
+	if len(interpreter) > 0 {
+		found.Language = path.Base(interpreter[0])
+	}
+	if isShell(found.Language) {
+		found.Says, err = source.Read(text, nextTo(root, path.Dir(name)))
+		var syntax *source.SyntaxError
+		if errors.As(err, &syntax) {
+			f.leave(name, syntax.Error(), "bash -n "+full)
+			return
+		}
+		if err != nil || found.Says.Library {
+			f.Others++ // other scripts source it
+			return
+		}
+	} else if found.Says = other(text); found.Says == nil {
+		f.leave(name, "a script of "+found.Language, "")
+		return
+	}
+	switch {
+	case mode&0o111 == 0:
+		f.leave(name, "not executable", "chmod +x "+full)
+	case len(interpreter) == 0:
+		f.leave(name, "no first line with its interpreter", "sed -i.bak '1i #!/usr/bin/env bash' "+full)
+	default:
+		f.Scripts = append(f.Scripts, found)
+	}
+}
+
+func isShell(language string) bool {
+	return slices.Contains([]string{"bash", "sh", "dash", "ksh", "mksh"}, language)
+}
+
+// other describes a script of another language. Its arguments are not known.
+func other(text []byte) *source.Script {
+	return &source.Script{
+		Description: headOf(text), Unknown: true,
+		Arguments: []*source.Argument{
+			{Name: "arguments", Value: true, Repeat: true, Doubts: []source.DoubtKind{source.DoubtPassedOn}},
+		},
+		Effects: source.Effects{Writes: true, OwnFolder: true},
+		Doubts:  []source.Doubt{{Kind: source.DoubtPassedOn, What: "arguments", Line: 1}},
+	}
+}
+
+// headOf returns the first sentence of a head comment or of a docstring.
+func headOf(text []byte) string {
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "#!") || line == "" {
+			continue
+		}
+		if rest := strings.Trim(strings.TrimLeft(line, "#/*'\" "), "'\" "); rest != line && rest != "" {
+			return rest
+		}
+		if strings.Trim(line, "#/*'\"") != "" {
+			break
+		}
+	}
+	return ""
+}
+
+func firstLine(text []byte) []byte {
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	return append(bytes.Clone(line), '\n')
+}
+
+// read reads a regular file.
+func read(root *os.Root, name string) ([]byte, fs.FileMode, error) {
+	file, err := boundedfile.OpenIn(root, name)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, source.MaxSize+1))
+	if err == nil && len(text) > source.MaxSize {
+		err = source.ErrSize
+	}
+	return text, info.Mode(), err
+}
+
+// nextTo returns a function that reads files next to a script.
+func nextTo(root *os.Root, dir string) source.Files {
+	return func(name string) []byte {
+		text, _, err := read(root, path.Join(dir, name))
+		if err != nil {
+			return nil
+		}
+		return text
+	}
+}
+
+// names gives each tool another name: that of the file without its ending, after the names of its folders.
+func (f *Folder) names() {
+	taken := map[string]string{}
+	for _, s := range f.Scripts {
+		name := toolName(strings.TrimSuffix(s.Path, path.Ext(s.Path)))
+		if taken[name] != "" {
+			name = toolName(s.Path)
+		}
+		for base, n := name, 2; taken[name] != ""; n++ {
+			name = fmt.Sprintf("%.60s-%d", base, n)
+		}
+		taken[name] = s.Path
+		s.Tool = name
+	}
+}
+
+// toolName returns a name that every client accepts.
+func toolName(name string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(name) {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' {
+			b.WriteRune(r)
+		} else if !strings.HasSuffix(b.String(), "-") {
+			b.WriteByte('-')
+		}
+	}
+	name = strings.Trim(b.String(), "-")
+	if len(name) > 64 {
+		name = strings.Trim(name[:64], "-")
+	}
+	if !toolnames.IsPortable(name) {
+		return "script"
+	}
+	return name
+}

@@ -1,0 +1,194 @@
+package adopt
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/scaffold/recipe"
+	"mcp-bash/pkg/scaffold/source"
+)
+
+// timeout is the time limit of a call in seconds: people's scripts make backups and wait for servers.
+const timeout = 300
+
+// A Need is what a tool may do beyond its capabilities, and what it needs from outside.
+type Need struct {
+	Starts    []string // entries of confine.exec
+	Reads     []string
+	Writes    []string
+	Programs  []string // to install
+	Variables []string // of the server's environment
+}
+
+// Recipe describes the command line of a script in a folder, for a user with a home directory and a PATH.
+func Recipe(dir string, f *Found, home, path string) (*recipe.Recipe, Need) {
+	s := f.Says
+	r := &recipe.Recipe{
+		Title: title(f.Tool), Summary: sentence(cmp.Or(s.Description, title(f.Tool))),
+		InRoot: true, Output: recipe.Output{Type: "text"}, TimeoutSecs: timeout,
+		Capabilities: capabilities(s), Effects: effects(s),
+	}
+	for i, a := range s.Arguments {
+		if a.Kind == source.Input {
+			r.Stdin = &recipe.Stdin{Name: a.Name, Description: text(a)}
+			continue
+		}
+		r.Arguments = append(r.Arguments, argument(a, slices.ContainsFunc(s.Arguments[i+1:], isOperand)))
+	}
+	return r, need(dir, f, home, path)
+}
+
+func isOperand(a *source.Argument) bool { return len(a.Options) == 0 }
+
+// argument translates an argument. The default of an operand is passed if another operand can follow it.
+func argument(a *source.Argument, followed bool) recipe.Argument {
+	to := recipe.Argument{
+		Name: a.Name, Description: text(a), Type: recipe.String, Required: a.Required, Repeat: a.Repeat, Choices: a.Choices,
+	}
+	if len(a.Options) > 0 {
+		to.Option = a.Options[len(a.Options)-1]
+		for _, o := range a.Options {
+			if len(o) > len(to.Option) {
+				to.Option = o
+			}
+		}
+		to.Aliases = slices.DeleteFunc(slices.Clone(a.Options), func(o string) bool { return o == to.Option })
+		if a.Equals {
+			to.Form = recipe.Equals
+		}
+	}
+	switch {
+	case !a.Value:
+		to.Type = recipe.Switch
+	case len(a.Choices) > 0:
+		to.Type = recipe.Choice
+	case a.Kind == source.Integer:
+		to.Type = recipe.Integer
+	case a.Kind == source.File || a.Kind == source.Directory:
+		to.Type = recipe.Path
+	}
+	if len(a.Options) == 0 && followed && a.Default != nil && *a.Default != "" {
+		to.Default = *a.Default
+	}
+	to.Dashes = slices.Contains(a.Doubts, source.DoubtPassedOn)
+	for _, kind := range a.Doubts {
+		to.Unconfirmed = append(to.Unconfirmed, string(kind))
+	}
+	return to
+}
+
+// text describes an argument for a model.
+func text(a *source.Argument) string {
+	t := strings.TrimSpace(a.Text)
+	if a.Default != nil && *a.Default != "" && !strings.Contains(strings.ToLower(t), "default") {
+		t = strings.TrimSpace(t + " (default: " + *a.Default + ")")
+	}
+	return t
+}
+
+// capabilities returns what the script needs as far as its text shows it: it reads the roots, and writes to them.
+func capabilities(s *source.Script) []string {
+	list := []string{string(access.Search)}
+	if s.Effects.Writes || s.Unknown {
+		list[0] = string(access.Edit)
+	}
+	if s.Effects.Network {
+		list = append(list, string(access.Network))
+	}
+	if s.Unknown {
+		list = append(list, string(access.Process))
+	}
+	return list
+}
+
+func effects(s *source.Script) recipe.Effects {
+	yes, no := true, false
+	e := recipe.Effects{}
+	if s.Effects.Destroys {
+		e.ReadOnly, e.Destructive = &no, &yes
+	}
+	if s.Effects.Network {
+		e.OpenWorld = &yes
+	}
+	return e
+}
+
+// need returns the entries of the tool's confinement. No entry is a home directory, or contains one.
+func need(dir string, f *Found, home, path string) (n Need) {
+	file := filepath.Join(dir, filepath.FromSlash(f.Path))
+	homes, folder := fsys.HomesOf(home), filepath.Dir(file)
+	n.Starts = append(n.Starts, file)
+	for _, name := range f.Says.Programs {
+		if own, ok := strings.CutPrefix(name, "./"); ok {
+			n.Starts = append(n.Starts, filepath.Join(folder, filepath.FromSlash(own)))
+			continue
+		}
+		if script.LookPath(name, path) != "" {
+			n.Starts = append(n.Starts, name)
+		}
+		if !source.IsStandard(name) {
+			n.Programs = append(n.Programs, name)
+		}
+	}
+	if !homes.Hold(folder) {
+		n.Reads = append(n.Reads, folder)
+	} else {
+		n.Reads = append(n.Reads, file)
+		for _, own := range f.Says.Sources {
+			n.Reads = append(n.Reads, filepath.Join(folder, filepath.FromSlash(own)))
+		}
+	}
+	allowed := func(p string) (string, bool) {
+		full := p
+		if rest, ok := strings.CutPrefix(p, "~/"); ok {
+			full = filepath.Join(home, rest)
+		}
+		_, err := os.Stat(full)
+		return p, err == nil && full != "/" && !homes.Hold(full) && !homes.Hide(full)
+	}
+	for _, p := range f.Says.Effects.ReadPaths {
+		if p, ok := allowed(p); ok {
+			n.Reads = append(n.Reads, p)
+		}
+	}
+	for _, p := range f.Says.Effects.WritePaths {
+		if p, ok := allowed(p); ok {
+			n.Writes = append(n.Writes, p)
+		}
+	}
+	if f.Says.Effects.WritesThere && !homes.Hold(folder) {
+		n.Writes = append(n.Writes, folder)
+	}
+	for _, v := range f.Says.Variables {
+		n.Variables = append(n.Variables, v.Name)
+	}
+	return n
+}
+
+// title makes words of the name of a tool.
+func title(name string) string {
+	t := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' {
+			return ' '
+		}
+		return r
+	}, name)
+	return strings.ToUpper(t[:1]) + t[1:]
+}
+
+func sentence(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > 600 {
+		s = s[:strings.LastIndexByte(s[:600], ' ')]
+	}
+	if !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

@@ -1,0 +1,196 @@
+// Package helptext finds options and operands in the text that a program prints for --help. It knows one form: a line
+// with a usage, and lines with two columns.
+//
+//	Usage: backup [-n] [--keep COUNT] SOURCE [TARGET]
+//	  -k, --keep COUNT   number of archives to keep [1|7|30] (default: 7)
+//
+// Nothing is concluded from prose. A value is a text unless the line has a list of choices in brackets.
+package helptext
+
+import (
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/text/lazyregexp"
+)
+
+// Help is the content of a help text.
+type Help struct {
+	Options  []Option
+	Operands []Operand
+	// Purpose is the first line that is neither a usage nor a part of a list.
+	Purpose string
+}
+
+// An Option is a line of the first column.
+type Option struct {
+	Names    []string // "-k", "--keep"
+	Value    string   // "COUNT"; "": it takes no value
+	Optional bool     // the value can be left out, as in --color[=WHEN]
+	Equals   bool     // the value follows "="
+	Choices  []string
+	Default  string
+	Text     string
+}
+
+// An Operand is a word of the usage line, or a line of a list of operands.
+type Operand struct {
+	Name     string
+	Optional bool
+	Repeat   bool
+	Text     string
+}
+
+var (
+	optionLine = lazyregexp.New(`^\s{0,12}(-[^\s,=\[]+)((?:(?:, ?| ?\| ?| )-[^\s,=\[|]+)*)(\[?[ =]?[^\s].*?)?` +
+		`(?:\s{2,}|\t+)(\S.*)?$`)
+	bareOption = lazyregexp.New(`^\s{0,12}(-[^\s,=\[]+)((?:(?:, ?| ?\| ?)-[^\s,=\[|]+)*)` +
+		`([ =][<\[]?[A-Za-z][\w.:/|-]*[>\]]?)?$`)
+	column     = lazyregexp.New(`^\s{1,12}(<?[A-Za-z][\w-]*>?)(?:\s{2,}|\t+| +[-–—:] +)(\S.*)$`)
+	usageLine  = lazyregexp.New(`(?i)^\s*usage:?\s*(.*)$`)
+	choiceList = lazyregexp.New(`[\[({<]([\w.+-]+(?:\|[\w.+-]+)+)[\])}>]`)
+	defaultIs  = lazyregexp.New(`(?i)[\[(]default(?:s to|:| is|=)?\s*["']?([^\])"']+?)["']?[\])]`)
+)
+
+// Read finds what a help text lists. A text of any size and content is permitted. Lines above 500 bytes are skipped.
+func Read(text string) Help {
+	var h Help
+	inUsage := false
+	var last *string // the text that the next line can continue
+	var indent int
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, " \t\r\n")
+		switch trimmed := strings.TrimSpace(line); {
+		case len(line) > 500:
+			last = nil
+			continue
+		case trimmed == "":
+			inUsage, last = false, nil
+			continue
+		}
+		if m := usageLine.FindStringSubmatch(line); m != nil {
+			inUsage, last = true, nil
+			if m[1] != "" {
+				h.usage(m[1])
+			}
+			continue
+		}
+		if o, ok := option(line); ok {
+			inUsage = false
+			h.Options = append(h.Options, o)
+			last, indent = &h.Options[len(h.Options)-1].Text, len(line)-len(strings.TrimLeft(line, " \t"))
+			continue
+		}
+		if inUsage {
+			if len(h.Operands) == 0 && len(h.Options) == 0 {
+				h.usage(strings.TrimSpace(line))
+			}
+			continue
+		}
+		if m := column.FindStringSubmatch(line); m != nil && last == nil {
+			h.describe(strings.Trim(m[1], "<>"), m[2])
+			continue
+		}
+		if last != nil && len(line)-len(strings.TrimLeft(line, " \t")) > indent+2 {
+			*last = strings.TrimSpace(*last + " " + strings.TrimSpace(line))
+			continue
+		}
+		last = nil
+		if t := strings.TrimSpace(line); h.Purpose == "" && !strings.HasSuffix(t, ":") && !strings.HasPrefix(t, "-") {
+			h.Purpose = t
+		}
+	}
+	for i := range h.Options {
+		h.Options[i].annotate()
+	}
+	return h
+}
+
+// option reads a line of a list of options.
+func option(line string) (o Option, ok bool) {
+	m := optionLine.FindStringSubmatch(line)
+	if m == nil {
+		if m = bareOption.FindStringSubmatch(line); m == nil {
+			return o, false
+		}
+		m = append(m, "")
+	}
+	between := func(r rune) bool { return strings.ContainsRune(", |", r) }
+	o.Names = append([]string{m[1]}, strings.FieldsFunc(m[2], between)...)
+	value := m[3]
+	if before, after, found := strings.Cut(value, ", -"); found { // -k COUNT, --keep COUNT
+		value = before
+		name, _, _ := strings.Cut("-"+strings.ReplaceAll(after, "=", " "), " ")
+		o.Names = append(o.Names, name)
+	}
+	o.Optional = strings.HasPrefix(value, "[")
+	value = strings.TrimSpace(strings.Trim(value, "[]"))
+	o.Equals = strings.HasPrefix(value, "=")
+	o.Value = strings.Trim(strings.TrimPrefix(value, "="), "<>'\" ")
+	if strings.ContainsRune(o.Value, ' ') && !strings.Contains(value, "<") {
+		return o, false // prose that begins with a dash
+	}
+	o.Text = m[4]
+	for _, name := range o.Names {
+		if strings.Trim(name, "-") == "" || strings.ContainsAny(name, "\"'`$();{}*?") && name != "-?" {
+			return o, false
+		}
+	}
+	return o, true
+}
+
+// annotate reads the brackets in the text of an option.
+func (o *Option) annotate() {
+	if m := choiceList.FindStringSubmatch(o.Value + " " + o.Text); m != nil && o.Value != "" {
+		o.Choices = strings.Split(m[1], "|")
+	} else if strings.Contains(o.Value, "|") {
+		o.Choices = strings.Split(o.Value, "|")
+	}
+	if m := defaultIs.FindStringSubmatch(o.Text); m != nil {
+		o.Default = m[1]
+	}
+}
+
+// usage reads the operands of a usage line. The first word is the program.
+func (h *Help) usage(line string) {
+	words := strings.Fields(strings.NewReplacer("[ ", "[", " ]", "]").Replace(line))
+	if len(h.Operands) > 0 || len(words) < 2 {
+		return
+	}
+	var list []Operand
+	afterOption := false
+	for _, w := range words[1:] {
+		name := strings.TrimRight(strings.TrimLeft(w, "[<{("), "]>}).…")
+		opens := strings.HasPrefix(w, "[")
+		switch {
+		case strings.HasPrefix(name, "-"):
+			// A value follows an option without a closing bracket: [-k COUNT].
+			afterOption = opens && !strings.HasSuffix(w, "]") && !strings.Contains(name, "=")
+			continue
+		case afterOption:
+			afterOption = !strings.HasSuffix(w, "]")
+			continue
+		case name == "" || name == "|" || strings.ContainsAny(name, "$\"'`;(){}"):
+			continue
+		case slices.Contains([]string{"option", "options", "flags"}, strings.ToLower(name)):
+			continue
+		case strings.HasPrefix(w, "#"):
+			h.Operands = list
+			return
+		}
+		if strings.Contains(name, "|") || strings.HasPrefix(w, "{") || strings.HasPrefix(w, "(") {
+			name = "" // a choice of words
+		}
+		repeats := strings.Contains(w, "..") || strings.Contains(w, "…")
+		list = append(list, Operand{Name: name, Optional: opens, Repeat: repeats})
+	}
+	h.Operands = list
+}
+
+// describe adds a text to the operand with a name.
+func (h *Help) describe(name, text string) {
+	same := func(o Operand) bool { return strings.EqualFold(o.Name, name) }
+	if i := slices.IndexFunc(h.Operands, same); i >= 0 && h.Operands[i].Text == "" {
+		h.Operands[i].Text = text
+	}
+}

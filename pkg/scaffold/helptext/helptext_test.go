@@ -1,0 +1,62 @@
+package helptext
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const text = `Makes an archive.
+
+Usage: backup [-n] [--keep COUNT] SOURCE [TARGET...]
+
+Options:
+  -n, --dry-run          show what would be done
+  -k COUNT, --keep COUNT  archives to keep (default: 7)
+  -l, --level=LEVEL      how hard to try [fast|best],
+                         for each archive
+      --color[=WHEN]     colors
+  -q
+  -1 2 is not an option of this program, but a line of its prose that begins with a dash
+
+  SOURCE   the folder to read
+`
+
+// ADD-20: options and operands are read from two columns and a usage line.
+func TestRead(t *testing.T) {
+	h := Read(text)
+	var got []string
+	for _, o := range h.Options {
+		got = append(got, fmt.Sprintf("%s value=%s optional=%t equals=%t choices=%s default=%s text=%s", strings.Join(o.Names, " "),
+			o.Value, o.Optional, o.Equals, o.Choices, o.Default, o.Text))
+	}
+	for _, o := range h.Operands {
+		got = append(got, fmt.Sprintf("%s optional=%t repeat=%t text=%s", o.Name, o.Optional, o.Repeat, o.Text))
+	}
+	got = append(got, h.Purpose)
+	want := []string{
+		"-n --dry-run value= optional=false equals=false choices=[] default= text=show what would be done",
+		"-k --keep value=COUNT optional=false equals=false choices=[] default=7 text=archives to keep (default: 7)",
+		"-l --level value=LEVEL optional=false equals=true choices=[fast best] default= text=how hard to try [fast|best], " +
+			"for each archive",
+		"--color value=WHEN optional=true equals=true choices=[] default= text=colors",
+		"-q value= optional=false equals=false choices=[] default= text=",
+		"SOURCE optional=false repeat=false text=the folder to read",
+		"TARGET optional=true repeat=true text=",
+		"Makes an archive.",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(text)
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, o := range Read(text).Options {
+			if len(o.Names) == 0 || o.Names[0] == "" {
+				t.Errorf("%q: an option without a name", text)
+			}
+		}
+	})
+}

@@ -1,0 +1,292 @@
+// Package source reads shell scripts. It finds options and operands, variables that come from outside, programs that a
+// script starts, questions that it asks, and files that it writes. It never runs the script.
+//
+//	s, err := source.Read(text, source.Files{})
+//	for _, a := range s.Arguments { fmt.Println(a.Name, a.Options, a.Required) }
+//
+// The code decides what exists, and the usage text gives the words. Conclusions from the code are certain. The rest
+// is a [Doubt], which a person confirms.
+package source
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// MaxSize is the largest script that is read, in bytes.
+const MaxSize = 1 << 20
+
+// A Script is a script as its text describes it.
+type Script struct {
+	Description string
+	// Arguments are the options, then the operands in their order.
+	Arguments []*Argument
+	Variables []Variable
+	Programs  []string // names of programs, and "./NAME" for files next to the script, sorted
+	// Unknown reports that the script starts programs that are known only when it runs.
+	Unknown   bool
+	Sources   []string // files next to the script that it sources
+	Library   bool     // it only defines functions, for scripts that source it
+	Questions []Question
+	Effects   Effects
+	Doubts    []Doubt
+}
+
+// An Argument is an option, or an operand if it has no Options.
+type Argument struct {
+	Name    string   // "keep"
+	Options []string // "-k", "--keep"
+	Value   bool     // it has a value; false is a flag
+	Equals  bool     // the value follows "=" and cannot be another word
+	Repeat  bool
+	// Required is true only if the script ends without the argument.
+	Required bool
+	Default  *string
+	Choices  []string
+	Kind     Kind
+	Text     string // a description
+	Line     int
+	Doubts   []DoubtKind
+	variable string // the variable that has the value
+	omitted  bool   // the script works without it
+	place    int    // of an operand, from 1
+}
+
+// A Kind is what the values of an argument are.
+type Kind int
+
+// The kinds of values.
+const (
+	Text Kind = iota
+	Integer
+	File      // the script tests whether the file exists
+	Directory // the script tests whether the directory exists
+	Input     // standard input
+)
+
+// A Variable comes from the environment.
+type Variable struct {
+	Name     string
+	Required bool
+	Default  string
+	Line     int
+}
+
+// A Question is asked on the terminal.
+type Question struct {
+	Text    string
+	Secret  bool
+	YesNo   bool
+	Choices []string
+	Line    int
+}
+
+// Effects are what the script does outside its own process, as far as its text shows it.
+type Effects struct {
+	Writes      bool // files
+	Network     bool
+	Destroys    bool // deletes or publishes something that it did not create
+	Root        bool // needs sudo or the superuser
+	Endless     bool // does not end by itself
+	Terminal    bool // needs a terminal
+	WritePaths  []string
+	ReadPaths   []string
+	OwnFolder   bool // finds files next to itself
+	WritesThere bool // writes next to itself
+	Line        int  // of the first destructive command
+}
+
+// A DoubtKind is a reason why a conclusion is not certain.
+type DoubtKind string
+
+// The kinds of doubts.
+const (
+	DoubtName     DoubtKind = "name"     // no name was found, or it is only likely
+	DoubtRequired DoubtKind = "required" // nothing shows what happens without the argument
+	DoubtPassedOn DoubtKind = "meaning"  // the words go to another program as they are
+	DoubtValue    DoubtKind = "value"    // nothing reads the value
+	DoubtOptions  DoubtKind = "options"  // options are read in a way that was not understood
+	DoubtPrograms DoubtKind = "programs" // the programs are known only when the script runs
+	DoubtPurpose  DoubtKind = "description"
+	DoubtVariable DoubtKind = "variable" // it may come from outside
+	DoubtUsage    DoubtKind = "usage"    // the usage text names an option that the code does not have
+)
+
+// A Doubt is a point that a person should check.
+type Doubt struct {
+	Kind DoubtKind
+	What string // the argument, variable or option
+	Line int
+}
+
+// A SyntaxError is an error that Bash has with a script too.
+type SyntaxError struct {
+	Line  int
+	Cause string
+}
+
+func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Cause) }
+
+// ErrSize is the error for a script above [MaxSize].
+var ErrSize = fmt.Errorf("larger than %d bytes", MaxSize)
+
+// Files reads a file next to the script, or returns nil.
+type Files func(name string) []byte
+
+// Read reads a script of Bash or a POSIX shell. Errors are [ErrSize] and [*SyntaxError].
+func Read(text []byte, nextTo Files) (*Script, error) {
+	if len(text) > MaxSize {
+		return nil, ErrSize
+	}
+	file, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{
+		script: &Script{}, file: file, lines: strings.Split(string(text), "\n"), nextTo: nextTo,
+		functions: map[string]*syntax.FuncDecl{}, values: map[string][]*syntax.Assign{}, folders: map[string]bool{},
+		initial: map[string]string{}, byVariable: map[string]*Argument{},
+		places: map[int]*Argument{}, assigned: map[string]bool{}, entered: map[string]bool{},
+	}
+	r.declare(file)
+	r.readSources()
+	r.usage()
+	r.statements(file.Stmts, true)
+	r.finishArguments()
+	r.describe()
+	r.outside()
+	r.script.Library = isLibrary(file)
+	return r.script, nil
+}
+
+// isLibrary reports whether a file only declares functions and variables.
+func isLibrary(file *syntax.File) bool {
+	functions := 0
+	for _, stmt := range file.Stmts {
+		switch c := stmt.Cmd.(type) {
+		case *syntax.FuncDecl:
+			functions++
+		case *syntax.DeclClause:
+		case *syntax.CallExpr:
+			switch programOf(c) {
+			case "", "set", "shopt", "source", ".":
+			default:
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return functions > 0
+}
+
+func parse(text []byte) (*syntax.File, error) {
+	parser := syntax.NewParser(syntax.KeepComments(true), syntax.Variant(syntax.LangBash))
+	file, err := parser.Parse(bytes.NewReader(text), "")
+	var failed syntax.ParseError
+	var language syntax.LangError
+	switch {
+	case errors.As(err, &failed):
+		return nil, &SyntaxError{int(failed.Pos.Line()), failed.Text}
+	case errors.As(err, &language):
+		return nil, &SyntaxError{int(language.Pos.Line()), language.Feature + " is of another shell"}
+	}
+	return file, err
+}
+
+// A reader collects what the statements of a script show.
+type reader struct {
+	script     *Script
+	file       *syntax.File
+	lines      []string
+	nextTo     Files
+	functions  map[string]*syntax.FuncDecl
+	values     map[string][]*syntax.Assign // what variables get
+	folders    map[string]bool             // variables with the folder of the script
+	initial    map[string]string           // literal values of variables before the options are read
+	byVariable map[string]*Argument        // arguments by the variable that has their value
+	places     map[int]*Argument           // operands by place
+	assigned   map[string]bool             // variables that get a value anywhere
+	entered    map[string]bool             // functions that were called with all arguments
+	shifted    int                         // words that were taken off the front
+	rest       *Argument                   // the operand that takes all other words
+	listed     string                      // the array of operands that a loop collects
+	noOperands bool                        // a loop refuses words that are not options
+	help       help
+	counts     []count
+	settings   []Variable     // variables for which a test shows that they come from outside
+	options    bool           // a loop read the options
+	sources    []*syntax.File // files that the script sources
+	unread     bool           // it sources a file that could not be read, which may set variables
+}
+
+func (r *reader) doubt(kind DoubtKind, what string, at syntax.Pos) {
+	r.script.Doubts = append(r.script.Doubts, Doubt{kind, what, int(at.Line())})
+}
+
+// declare finds functions and the variables that get a value.
+func (r *reader) declare(root syntax.Node) {
+	syntax.Walk(root, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.FuncDecl:
+			if n.Name != nil {
+				r.functions[n.Name.Value] = n
+			}
+		case *syntax.Assign:
+			if n.Name != nil && !n.Naked {
+				r.values[n.Name.Value] = append(r.values[n.Name.Value], n)
+				if !refersTo(n.Value, n.Name.Value) {
+					r.assigned[n.Name.Value] = true
+				}
+			}
+		case *syntax.ForClause:
+			if loop, ok := n.Loop.(*syntax.WordIter); ok && loop.Name != nil {
+				r.assigned[loop.Name.Value] = true
+			}
+		case *syntax.CallExpr:
+			r.declareBy(n)
+		}
+		return true
+	})
+}
+
+// declareBy finds the variables that a builtin sets.
+func (r *reader) declareBy(c *syntax.CallExpr) {
+	_, words := simple(c)
+	if len(words) == 0 {
+		return
+	}
+	switch words[0] {
+	case "read", "mapfile", "readarray":
+		for _, w := range words[1:] {
+			if syntax.ValidName(w) {
+				r.assigned[w] = true
+			}
+		}
+	case "getopts":
+		if len(words) > 2 {
+			r.assigned[words[2]] = true
+		}
+	case "printf":
+		if len(words) > 2 && words[1] == "-v" {
+			r.assigned[words[2]] = true
+		}
+	}
+}
+
+// refersTo reports whether a value contains the variable itself, as in X=${X:-1}.
+func refersTo(w *syntax.Word, name string) (found bool) {
+	if w == nil {
+		return false
+	}
+	each(w, func(n syntax.Node) {
+		if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil && p.Param.Value == name {
+			found = true
+		}
+	})
+	return found
+}

@@ -1,0 +1,205 @@
+package source
+
+import (
+	"strings"
+
+	"mcp-bash/pkg/scaffold/helptext"
+	"mcp-bash/pkg/text/lazyregexp"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// help is the usage text of a script.
+type help struct {
+	helptext.Help
+	complete bool // the text lists options, so an option that it lacks or has alone is a mistake
+}
+
+// usage reads the usage text. It is what a function called usage or help prints, the head comment, or a variable.
+func (r *reader) usage() {
+	for _, text := range r.usageTexts() {
+		h := helptext.Read(text)
+		if len(h.Options) > 0 || len(h.Operands) > 0 {
+			if len(r.help.Options) == 0 {
+				r.help.Options = h.Options
+			}
+			if len(r.help.Operands) == 0 {
+				r.help.Operands = h.Operands
+			}
+			r.help.complete = r.help.complete || len(h.Options) > 0
+		}
+		if r.help.Purpose == "" {
+			r.help.Purpose = h.Purpose
+		}
+	}
+}
+
+// usageTexts returns the texts that can be a usage text, the best first.
+func (r *reader) usageTexts() (texts []string) {
+	for name, f := range r.functions {
+		if isUsage(name) {
+			texts = append(texts, r.printed(f.Body))
+		}
+	}
+	var all strings.Builder
+	syntax.Walk(r.file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Stmt:
+			if text := r.printedBy(n); strings.Contains(strings.ToLower(text), "usage") {
+				all.WriteString(text + "\n")
+			}
+		case *syntax.Assign:
+			if n.Value != nil && n.Name != nil && isUsage(n.Name.Value) {
+				texts = append(texts, r.text(n.Value.Parts))
+			}
+		}
+		return true
+	})
+	texts = append(texts, all.String())
+	head := strings.Join(r.headComment(), "\n")
+	if strings.Contains(strings.ToLower(head), "usage") || len(helptext.Read(head).Options) > 0 {
+		texts = append(texts, head)
+	}
+	return texts
+}
+
+// printed returns what the statements below a node print.
+func (r *reader) printed(n syntax.Node) string {
+	var b strings.Builder
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if s, ok := n.(*syntax.Stmt); ok {
+			if text := r.printedBy(s); text != "" {
+				b.WriteString(text + "\n")
+			}
+		}
+		return true
+	})
+	return b.String()
+}
+
+// printedBy returns what one command prints: echo, printf, or cat with a here-document.
+func (r *reader) printedBy(s *syntax.Stmt) string {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 {
+		return ""
+	}
+	name, _ := literal(c.Args[0])
+	switch name {
+	case "cat", "echo", "printf":
+	default:
+		return ""
+	}
+	for _, redirect := range s.Redirs {
+		if redirect.Hdoc != nil {
+			text := r.text(redirect.Hdoc.Parts)
+			if redirect.Op == syntax.DashHdoc {
+				text = strings.ReplaceAll(text, "\t", "")
+			}
+			return text
+		}
+	}
+	if name == "cat" {
+		return ""
+	}
+	var words []string
+	for _, w := range c.Args[1:] {
+		text := r.text(w.Parts)
+		if len(words) == 0 && (text == "-e" || text == "-n" || text == "-en" || text == "--") {
+			continue
+		}
+		words = append(words, text)
+	}
+	return strings.NewReplacer(`\n`, "\n", `\t`, "\t", `%s`, "SCRIPT").Replace(strings.Join(words, " "))
+}
+
+// text returns the parts of a word as text. Expansions of variables with one literal value are replaced.
+func (r *reader) text(parts []syntax.WordPart) string {
+	var b strings.Builder
+	for _, part := range parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			b.WriteString(part.Value)
+		case *syntax.SglQuoted:
+			b.WriteString(part.Value)
+		case *syntax.DblQuoted:
+			b.WriteString(r.text(part.Parts))
+		case *syntax.ParamExp:
+			if part.Param != nil && part.Param.Value == "0" {
+				b.WriteString("SCRIPT")
+			} else if part.Param != nil {
+				b.WriteString(r.value(part.Param.Value))
+			}
+		case *syntax.CmdSubst:
+			b.WriteString("SCRIPT")
+		}
+	}
+	return b.String()
+}
+
+// value returns the one literal value that a variable gets in the script, or "".
+func (r *reader) value(name string) string {
+	list := r.values[name]
+	if len(list) != 1 || list[0].Value == nil {
+		return ""
+	}
+	if p := parameter(list[0].Value); p != nil && p.Exp != nil {
+		text, _ := literal(p.Exp.Word)
+		return text
+	}
+	text, _ := literal(list[0].Value)
+	return text
+}
+
+// headComment returns the lines of the comment at the beginning, without their marks.
+func (r *reader) headComment() (lines []string) {
+	for i, line := range r.lines {
+		text, isComment := strings.CutPrefix(strings.TrimSpace(line), "#")
+		switch {
+		case i == 0 && strings.HasPrefix(line, "#!"):
+			continue
+		case !isComment && strings.TrimSpace(line) == "" && !hasWord(lines):
+			continue
+		case !isComment && strings.HasPrefix(strings.TrimSpace(line), "set -") && !hasWord(lines):
+			continue
+		case !isComment:
+			return lines
+		}
+		lines = append(lines, strings.TrimSuffix(strings.TrimLeft(strings.TrimPrefix(text, "/"), "#"), "\r"))
+	}
+	return lines
+}
+
+func hasWord(lines []string) bool { return strings.Trim(strings.Join(lines, ""), "#-=*~ \t") != "" }
+
+var noDescription = lazyregexp.New(`(?i)^(?:usage\b|synopsis|copyright|\(c\)|licen[cs]e|spdx|author|maintainer|` +
+	`version|date:|created|shellcheck|vim?:|-\*-|\$\d|https?://|@|todo|requires?:|example|options?:|arguments?:|mcp:)`)
+
+// ownName is the name of the script before its description.
+var ownName = lazyregexp.New(`^[\w.-]{1,40}\.(?:sh|bash)[\s:–—-]+(.*)$`)
+
+// describe finds the description: the first sentence of the head comment, or the first line of the usage text.
+func (r *reader) describe() {
+	var words []string
+	for _, line := range r.headComment() {
+		text := strings.TrimSpace(line)
+		if m := ownName.FindStringSubmatch(text); m != nil {
+			text = m[1]
+		}
+		text = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "Description:"), "Purpose:"))
+		stop := noDescription.MatchString(text) || strings.HasPrefix(text, "-")
+		blank := strings.Trim(text, "#-=*~_ ") == ""
+		switch {
+		case len(words) > 0 && (stop || blank):
+			r.script.Description = strings.Join(words, " ")
+			return
+		case stop || blank:
+			continue
+		}
+		words = append(words, text)
+	}
+	if r.script.Description = strings.Join(words, " "); r.script.Description == "" {
+		r.script.Description = r.help.Purpose
+	}
+	if r.script.Description == "" {
+		r.script.Doubts = append(r.script.Doubts, Doubt{DoubtPurpose, "", 1})
+	}
+}

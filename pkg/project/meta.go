@@ -2,6 +2,7 @@ package project
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ type Meta struct {
 	Icons         json.RawMessage // compact array, or nil
 	Instructions  string
 	ValidateInput bool
+	PageSize      int    // items of a page of a list; 0: the default (P-2000)
 	LargeResult   int    // bytes; longer output of tools is stored; 0: never (LR-1)
 	ResultSearch  bool   // clients get a tool that searches stored results (LR-30)
 	SecurityLevel string // unparsed
@@ -64,6 +66,17 @@ func (p *Project) SearchesResults() bool {
 		return p.Calls.LargeSearch == "true"
 	}
 	return p.Meta.ResultSearch
+}
+
+// Items of a page of a list, if the request has no limit.
+const (
+	defaultPage = 50
+	MaxPage     = 200
+)
+
+// PageSize returns the number of items of a page of a list, if the request has no limit (P-2000).
+func (p *Project) PageSize() int {
+	return min(cmp.Or(p.Limits.Page, p.Meta.PageSize, defaultPage), MaxPage)
 }
 
 // readMeta reports faults in the file and omits the faulty parts. It does not compare the settings for the
@@ -143,6 +156,11 @@ func readMeta(p *Project, warn func(string)) (m Meta, scripts scriptenv.Meta) {
 		}
 	}
 	flag("largeResultSearch", &m.ResultSearch)
+	if v := rawjson.Get(doc, "pageSize"); !rawjson.Absent(v) {
+		if m.PageSize = rawjson.PositiveInt(v); m.PageSize == 0 {
+			complain("pageSize must be a whole number above 0")
+		}
+	}
 	if v := rawjson.Get(doc, "scopes"); v != nil {
 		if m.Scopes, err = readScopes(v); err != nil {
 			m.Scopes, m.BadScopes = auth.Scopes{}, fmt.Errorf("%s: scopes: %w", Marker, err)

@@ -171,7 +171,7 @@ func TestSettings(t *testing.T) {
 		check func(s *Settings) bool
 	}{
 		{Env{}, func(s *Settings) bool {
-			return s.Limits == Limits{64 << 20, 64 << 20, 9 << 20, 9 << 20, 9 << 20, 16, 100, 100} &&
+			return s.Limits == Limits{64 << 20, 0, 64 << 20, 9 << 20, 9 << 20, 9 << 20, 16, 100, 100} &&
 				s.Sessions.Idle == time.Hour && s.Sessions.Shutdown == 5*time.Second && s.Sessions.LiveProgress &&
 				s.Calls.Timeout == 30 && s.Calls.StderrTail == 4096 && s.Calls.PayloadInline == 65536 &&
 				s.Token.Key == "mcpbash/remoteToken" && s.Token.Fallback == "remoteToken" && !s.Minimal

@@ -50,6 +50,7 @@ type Logging struct {
 // Limits limit messages and requests of the client (protocol section 27).
 type Limits struct {
 	Line         int // MCPBASH_MAX_LINE_BYTES
+	Page         int // MCPBASH_PAGE_SIZE; 0: as the project declares
 	Pending      int // MCPBASH_MAX_PENDING_BYTES
 	Response     int // MCPBASH_MAX_TOOL_OUTPUT_SIZE
 	ListResponse int // MCPBASH_REGISTRY_MAX_BYTES
@@ -221,6 +222,7 @@ func ReadSettings(env Env, dirs Dirs) Settings {
 func readLimits(env Env, maxResource int) Limits {
 	l := Limits{
 		Line:         settings.Int(env, "MCPBASH_MAX_LINE_BYTES"),
+		Page:         settings.IntOr(env, "MCPBASH_PAGE_SIZE", 0),
 		Pending:      settings.Int(env, "MCPBASH_MAX_PENDING_BYTES"),
 		Response:     settings.IntOr(env, "MCPBASH_MAX_TOOL_OUTPUT_SIZE", maxResponse),
 		ListResponse: settings.IntOr(env, "MCPBASH_REGISTRY_MAX_BYTES", maxResponse),

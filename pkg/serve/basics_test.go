@@ -350,6 +350,30 @@ func TestCall(t *testing.T) {
 	}
 }
 
+// P-2000: some clients read only the first page, whose size is a setting.
+func TestPageSize(t *testing.T) {
+	for _, tc := range []struct {
+		meta, env string
+		want      int
+	}{
+		{`{}`, "", 50}, {`{"pageSize":200}`, "", 200}, {`{"pageSize":999}`, "", 200}, {`{"pageSize":3}`, "", 3},
+		{`{"pageSize":0}`, "", 50}, {`{"pageSize":"all"}`, "", 50}, {`{"pageSize":3}`, "4", 4}, {`{}`, "999", 200},
+		{`{"pageSize":3}`, "x", 3},
+	} {
+		list := map[string]string{"server.d/server.meta.json": tc.meta}
+		for i := range 210 {
+			list[fmt.Sprintf("tools/t%03d/tool.sh", i)] = ":"
+		}
+		c := ready(t, list, project.Env{"MCPBASH_PAGE_SIZE": tc.env})
+		if got := strings.Count(c.request("tools/list", ""), `{"name":"t`); got != tc.want {
+			t.Errorf("%s, MCPBASH_PAGE_SIZE=%q: %d tools", tc.meta, tc.env, got)
+		}
+		if got := strings.Count(c.request("tools/list", `{"limit":7}`), `{"name":"t`); got != 7 {
+			t.Errorf("%s: %d tools with a limit of 7", tc.meta, got)
+		}
+	}
+}
+
 // protocol section 20, R-117.
 func TestListing(t *testing.T) {
 	list := map[string]string{}

@@ -284,12 +284,16 @@ func (c *check) readable(r offer, label, uri, name string, config provider.Confi
 func (c *check) file(r offer, label, uri string, config provider.Config) {
 	data, err := file.New(file.Settings{Dir: config.Root, Roots: config.FileRoots}).Read(c.ctx, uri, c.p.MaxResource)
 	var failed *provider.Failure
+	if err == nil {
+		c.picture(label, media.Sniff(data), len(data))
+	}
 	switch {
 	case errors.As(err, &failed) && failed.Status == provider.Denied:
 		c.at("resource.outside", label, fmt.Sprintf("resource %q: %s is outside the readable directories", r.name, uri))
 	case errors.As(err, &failed) && failed.Status == provider.NotFound:
 		c.at("resource.no_file", label, fmt.Sprintf("resource %q: file %s does not exist", r.name, uri))
-	case err != nil || len(data) == 0 || !rawjson.True(rawjson.Get(r.json, item.TypeDeclared)):
+	case err != nil || len(data) == 0:
+	case !rawjson.True(rawjson.Get(r.json, item.TypeDeclared)):
 	default:
 		declared := rawjson.TextOf(r.json, "mimeType")
 		if detected := contradicts(declared, item.PathOf(uri), data); detected != "" {

@@ -92,6 +92,7 @@ func Project(ctx context.Context, p *project.Project, o Options) (*Result, error
 	if ctx.Err() == nil {
 		c.names()
 		c.large()
+		c.clients()
 		c.samples()
 	}
 	if ctx.Err() != nil {

@@ -204,6 +204,11 @@ var cases = map[string]files{
 	"skill.invalid":          {"skills/tea/SKILL.md": "# Tea"},
 	"large.shown":            toolWith(`"largeResultBytes":100000`),
 	"large.invalid":          toolWith(`"_meta":{"anthropic/maxResultSizeChars":"100000"}`),
+	"client.schema":          toolWith(`"inputSchema":{"type":"object","anyOf":[{"required":["a"]}]}`),
+	"client.type":            toolWith(`"inputSchema":{"type":"object","properties":{"a":{"type":["string","null"]}}}`),
+	"client.page":            manyTools(51),
+	"client.text":            {"server.d/server.instructions.md": strings.Repeat("x", 2049)},
+	"client.picture":         {"resources/map.png": picture(4 << 20), "resources/map.meta.json": `{"name":"map"}`},
 	"skill.valid":            {"skills/tea/SKILL.md": "---\nname: tea\ndescription: Makes tea.\n---\n"},
 	"recipe.invalid":         {"recipes/tea.json": "{}"},
 	"wrap.unconfirmed": {"tools/demo-hello/.wrap.json": "{}", "tools/demo-hello/tool.sh": "#!/usr/bin/env bash\n" +
@@ -333,6 +338,18 @@ func toolIn(dir, name string) files {
 func toolOf(script string) files {
 	return files{"tools/demo-hello/tool.sh*": "#!/usr/bin/env bash\n" + script + "\n"}
 }
+
+func manyTools(n int) files {
+	all := files{}
+	for i := range n {
+		name := fmt.Sprintf("demo_t%d", i)
+		all["tools/"+name+"/tool.sh*"] = "#!/usr/bin/env bash\n"
+		all["tools/"+name+"/tool.meta.json"] = `{"name":"` + name + `","description":"d","inputSchema":{"type":"object"}}`
+	}
+	return all
+}
+
+func picture(size int) string { return "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00", size-8) }
 
 func toolWith(schema string) files {
 	return files{"tools/demo-hello/tool.meta.json": `{"name":"demo_hello","description":"x",` + schema + `}`}
@@ -1054,6 +1071,64 @@ func TestWrongTypes(t *testing.T) {
 		"resources/x/text.md": "x"})
 	if r := check1(t, f, Options{}); of(r, "resource.no_uri") != nil { // R-33a
 		t.Error(r.Findings)
+	}
+}
+
+// CLI-1063: findings name the clients that refuse or cut something, and nothing within the limits has one.
+func TestLimitsOfClients(t *testing.T) {
+	const refuse = "Claude Code, Claude Desktop, Kiro and opencode"
+	input := func(schema string) files { return toolWith(`"inputSchema":{"type":"object",` + schema + `}`) }
+	meta := func(member string) files { return files{"server.d/server.meta.json": `{"name":"demo",` + member + `}`} }
+	sample := func(size string) files {
+		return merge(toolWith(`"inputSchema":{"type":"object"}`), files{"tools/demo-hello/tool.sh*": "#!/usr/bin/env bash\n" +
+			`printf '{"content":[{"type":"image","mimeType":"image/png","data":"'; head -c ` + size + ` /dev/zero | tr '\0' A
+			printf '"}],"isError":false}'`, "tools/demo-hello/samples/plain.json": `{"arguments":{}}`})
+	}
+	for _, tc := range []struct {
+		add  files
+		want string // "" for none
+	}{
+		{input(`"oneOf":[{"required":["a"]}]`), `client.schema inputSchema has "oneOf" at the top; ` + refuse},
+		{input(`"anyOf":[{"required":["a"]}]`), `client.schema inputSchema has "anyOf" at the top; ` + refuse},
+		{input(`"allOf":[{"required":["a"]}]`), `client.schema inputSchema has "allOf" at the top; ` + refuse},
+		{input(`"properties":{"a b":{"type":"string"}}`), `client.schema inputSchema has an argument "a b"; ` + refuse},
+		{input(`"properties":{"a":{"oneOf":[{"type":"string"},{"type":"integer"}]},"anyOf":{"type":"string"}}`), ""},
+		{input(`"properties":{"a":{"type":"array","items":{"type":["string","null"]}}}`),
+			`client.type a list of types (["string","null"]) at properties.a.items; Gemini CLI, GitHub Copilot CLI and`},
+		{input(`"$defs":{"a":{"type":"array"}}`), `client.type an array without "items" at $defs.a; Gemini CLI`},
+		{input(`"properties":{"type":{"type":"string","enum":["a"],"default":["a"],"examples":[{"type":["a"]}]}}`), ""},
+		{manyTools(49), ""},
+		{manyTools(50), "client.page 51 tools, and the first page has 50; Factory Droid"},
+		{merge(manyTools(50), meta(`"pageSize":200`)), ""},
+		{merge(manyTools(200), meta(`"pageSize":200`)), "client.page 201 tools, and the first page has 200; opencode"},
+		{toolWith(`"inputSchema":{"type":"object"},"description":"` + strings.Repeat("x", 2048) + `"`), ""},
+		{toolWith(`"inputSchema":{"type":"object"},"description":"` + strings.Repeat("x", 2049) + `"`),
+			"client.text the description has 2049 bytes; Claude Code"},
+		{files{"server.d/server.instructions.md": strings.Repeat("x", 2048)}, ""},
+		{files{"resources/map.png": picture(3932160), "resources/map.meta.json": `{"name":"map"}`}, ""},
+		{files{"resources/map.png": picture(3932161), "resources/map.meta.json": `{"name":"map"}`},
+			"client.picture a picture of 3932161 bytes; Claude Code and Claude Desktop"},
+		{sample("5242880"), ""},
+		{sample("5242884"), "client.picture a picture of 3932163 bytes; Claude Code and Claude Desktop"},
+	} {
+		r := check1(t, fixture(t, sound, tc.add), Options{Samples: true})
+		id, parts, _ := strings.Cut(tc.want, " ")
+		var got []string
+		for _, f := range r.Findings {
+			if strings.HasPrefix(f.ID, "client.") {
+				got = append(got, f.ID+" "+f.Message)
+			}
+		}
+		ok := len(got) == 0
+		if tc.want != "" {
+			ok = len(got) == 1 && strings.HasPrefix(got[0], id+" ")
+			for _, part := range strings.Split(parts, "; ") {
+				ok = ok && strings.Contains(got[0], part)
+			}
+		}
+		if !ok {
+			t.Errorf("%q, want %q", got, tc.want)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -81,6 +83,7 @@ type Part struct {
 	uri, mimeType, next string
 	text                []byte
 	size                int64
+	binary              bool
 }
 
 // Read returns a part of a result.
@@ -94,7 +97,8 @@ func (c *Client) Read(uri string) (*Part, error) {
 		return nil, err
 	}
 	defer done()
-	answer := &Part{uri: uri, mimeType: r.mimeType, size: r.file.size}
+	answer := &Part{uri: uri, mimeType: r.mimeType, size: r.file.size, binary: media.IsBinary(r.mimeType)}
+	p.bytes = p.bytes || answer.binary
 	start := p.offset
 	if !p.bytes {
 		if start, err = lineStart(r.file, p.offset); err != nil {
@@ -109,8 +113,11 @@ func (c *Client) Read(uri string) (*Part, error) {
 	if _, err := r.file.ReadAt(text, start); err != nil && err != io.EOF {
 		return nil, unreadable(err)
 	}
-	cut := Cut(text, int(min(want, int64(len(text)))))
-	if cut == 0 { // a character is longer than the limit
+	cut := int(min(want, int64(len(text))))
+	if !answer.binary {
+		cut = Cut(text, cut)
+	}
+	if cut == 0 && !answer.binary { // a character is longer than the limit
 		cut = min(len(text), utf8.UTFMax)
 		_, cut = utf8.DecodeRune(text[:cut])
 	}
@@ -198,7 +205,7 @@ func Cut(text []byte, at int) int {
 }
 
 // Size returns the approximate number of bytes that AppendJSON writes.
-func (p *Part) Size() int { return 512 + len(p.uri) + len(p.text) + len(p.text)/16 }
+func (p *Part) Size() int { return 512 + len(p.uri) + len(p.text) + len(p.text)/3 }
 
 // AppendJSON appends the result of resources/read, with the size and the URI of the next part in
 // _meta (LR-12).
@@ -206,9 +213,13 @@ func (p *Part) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
 	extra.AppendMembers(b)
-	b.Name("contents").Array().Object().Name("uri").String(p.uri).Name("mimeType").String(p.mimeType).
-		Name("text").Append(func(dst []byte) []byte { return rawjson.AppendValid(dst, p.text) }).
-		Name("_meta").Object().Name("mcpbash/totalBytes").Int(int(p.size))
+	b.Name("contents").Array().Object().Name("uri").String(p.uri).Name("mimeType").String(p.mimeType)
+	if p.binary {
+		b.Name("blob").String(base64.StdEncoding.EncodeToString(p.text))
+	} else {
+		b.Name("text").Append(func(dst []byte) []byte { return rawjson.AppendValid(dst, p.text) })
+	}
+	b.Name("_meta").Object().Name("mcpbash/totalBytes").Int(int(p.size))
 	if p.next != "" {
 		b.Name("mcpbash/next").String(p.next)
 	}

@@ -31,6 +31,42 @@ func FuzzRange(f *testing.F) {
 	})
 }
 
+// LR-10, LR-33: parts of a picture are blobs and count bytes.
+func TestPicture(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := NewStore(Config{MaxBytes: 1 << 20, ClientMax: 1 << 20, ServerMax: 1 << 20, MaxResults: 1, Keep: time.Hour,
+		Dir: func() (*os.Root, error) { return root, nil }}).NewClient("o", "o")
+	file, err := c.NewFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.Write([]byte("\x89PNG\r\n\x1a\n" + strings.Repeat("\xa9\n", maxPart)))
+	uri, err := c.Add(file, "image/png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]string{
+		"?offset=1&limit=3": `"blob":"UE5H","_meta":{"mcpbash/totalBytes":131080,"mcpbash/next":"` + uri +
+			`?unit=bytes&offset=4&limit=3"`,
+		"?unit=bytes&offset=131079": `"blob":"Cg==","_meta":{"mcpbash/totalBytes":131080}`,
+		"":                          `"mcpbash/next":"` + uri + `?unit=bytes&offset=65536"`,
+	} {
+		part, err := c.Read(uri + query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(part.AppendJSON(nil, mcp.Extra{})); !strings.Contains(got, want) {
+			t.Errorf("%s: %.300s", query, got)
+		}
+	}
+	if text, err := c.Search(t.Context(), Query{URI: uri, Pattern: "PNG"}); err == nil {
+		t.Errorf("a search: %q", text)
+	}
+}
+
 // LR-21: at each limit, the oldest result leaves of the owner that uses most, whatever clients it has.
 func TestOwners(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())

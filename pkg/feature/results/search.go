@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -53,6 +54,9 @@ func (c *Client) Search(ctx context.Context, q Query) (string, error) {
 		return "", err
 	}
 	defer done()
+	if media.IsBinary(r.mimeType) {
+		return "", mcp.Errorf(mcp.CodeInvalidParams, "The result is %s and has no text to search", r.mimeType)
+	}
 	if m == nil {
 		return readOn(r.file, q.Offset)
 	}

@@ -124,6 +124,7 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 		cleanup()
 		return nil, err
 	}
+	c.replacePictures(result)
 	if c.entry.outputSchema == nil && known.Find(r.Client.Name).StructuredAlone && result.hasFiles() {
 		result.structured = nil // T-238
 	}

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"mcp-bash/pkg/feature/results"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/jsontest"
@@ -266,6 +267,44 @@ func TestClientsThatLoseFiles(t *testing.T) {
 		hasFile := strings.Contains(got, "# Minutes") || strings.Contains(got, "image/png")
 		if strings.Contains(got, "structuredContent") != tc.structured || len(tc.body) > 40 && !hasFile {
 			t.Errorf("%s, %s %s: %s", tc.client, tc.body, tc.entry, got)
+		}
+	}
+}
+
+// T-239: pictures that the API of a client refuses are stored.
+func TestLargePictures(t *testing.T) {
+	image := func(size string) string {
+		return `printf '{"content":[{"type":"text","text":"t"},{"type":"image","mimeType":"image/png","data":"'; ` +
+			`head -c ` + size + ` /dev/zero | tr '\0' A; printf '"}],"isError":false}'`
+	}
+	const file = `{ printf '\x89PNG\r\n\x1a\n'; head -c 4000000 /dev/zero; } >map.png; ` +
+		`echo '["map.png"]' >"$MCP_TOOL_RESOURCES_FILE"`
+	const blob = `printf '\x89PNG\r\n\x1a\n'; head -c 4000000 /dev/zero`
+	for _, tc := range []struct {
+		client, body, entry string
+		sent                bool
+	}{
+		{"claude-code", image("5242884"), "", false}, {"claude-ai", image("5242884"), "", false},
+		{"claude-code", image("5242880"), "", true}, {"codex-mcp-client", image("5242884"), "", true},
+		{"", image("5242884"), "", true}, {"claude-code", file, "", false}, {"opencode", file, "", true},
+		{"claude-code", blob, `"output":{"type":"binary"}`, false}, {"", blob, `"output":{"type":"binary"}`, true},
+		{"claude-code", strings.ReplaceAll(image("5242884"), "image/png", "image/svg+xml"), "", true},
+	} {
+		b := newFixture(t, nil)
+		b.tools.Results = results.NewStore(results.Config{MaxBytes: 1 << 30, ClientMax: 1 << 30, ServerMax: 1 << 30,
+			Keep: time.Hour, MaxResults: 9, Dir: func() (*os.Root, error) { return os.OpenRoot(t.TempDir()) },
+		}).NewClient("o", "o")
+		more := []string{tc.entry}
+		if tc.entry == "" {
+			more = nil
+		}
+		b.add("t", tc.body, more...)
+		got := b.call(&Request{Name: "t", Client: mcp.Capabilities{Name: tc.client}, Links: true,
+			Roots: roots.Scope{List: roots.List{{Path: b.root}}}})
+		sentence := strings.Contains(got, "is left out, because Claude") &&
+			strings.Contains(got, `"type":"resource_link","uri":"mcpbash`)
+		if (len(got) > 5<<20) != tc.sent || sentence == tc.sent {
+			t.Errorf("%s, %.60s: %d bytes: %.600s", tc.client, tc.body, len(got), got)
 		}
 	}
 }

@@ -150,6 +150,7 @@ var variables = []Variable{
 	{"MCPBASH_ORPHAN_CHECK_ENABLED", Text, "", 0, 0, "host→server", "Exit when the parent process dies"},
 	{"MCPBASH_ORPHAN_CHECK_INTERVAL", Positive, "30", 0, 0, "host→server",
 		"Interval of the check for a dead parent process"},
+	{"MCPBASH_PAGE_SIZE", Number, "", 0, 200, "host→server", "Items in one page of a list"},
 	{"MCPBASH_PARKED_CALL_TTL", Positive, "600", 0, 0, "host→server", "How long a suspended call waits for its client"},
 	{"MCPBASH_PLUGIN_ROOT", Path, "", 0, 0, "plugin→server", "Folder of an installed plugin"},
 	{"MCPBASH_PRESERVE_STATE", True, "false", 0, 0, "host, debug→server",

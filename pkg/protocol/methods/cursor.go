@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/text/strict64"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -62,14 +63,10 @@ func cursorOf(params json.RawMessage) (string, *mcp.Error) {
 	return s, nil
 }
 
-const (
-	defaultPage = 50
-	maxPage     = 200
-)
-
-func pageSize(params json.RawMessage) int {
+// pageSize returns the number of items that a request asks for, or usual (P-2000).
+func pageSize(params json.RawMessage, usual int) int {
 	if n := rawjson.PositiveInt(rawjson.Get(params, "limit")); n > 0 {
-		return min(n, maxPage)
+		return min(n, project.MaxPage)
 	}
-	return defaultPage
+	return usual
 }

@@ -26,6 +26,7 @@ type list struct {
 	item    func(dst []byte, item json.RawMessage) []byte
 	keep    func(item json.RawMessage) bool // whether an item is offered; nil: all are
 	ttl     time.Duration                   // for how long a client may keep a page (M-31)
+	size    int                             // items of a page, if the request has no limit
 	limit   int                             // bytes of a response
 	view    string                          // distinguishes the cursors of a filtered list; "": all items
 
@@ -135,11 +136,12 @@ func (l *list) serve(ctx context.Context, r *calls.Request) (*calls.Answer, erro
 	if err != nil {
 		return nil, err
 	}
-	return p.page(r, pageOf{member: l.member, limit: l.limit, ttl: l.ttl})
+	return p.page(r, pageOf{member: l.member, size: l.size, limit: l.limit, ttl: l.ttl})
 }
 
 type pageOf struct {
 	member string
+	size   int // items, if the request has no limit
 	limit  int // bytes of a response
 	ttl    time.Duration
 	cached bool // the result has ttlMs and cacheScope in every revision
@@ -159,7 +161,7 @@ func (p prepared) page(r *calls.Request, of pageOf) (*calls.Answer, error) {
 	}
 	total := len(p.ends)
 	from = min(from, total)
-	to := p.fit(from, min(from+pageSize(r.Params), total), of.limit)
+	to := p.fit(from, min(from+pageSize(r.Params, of.size), total), of.limit)
 	section := p.bytes[p.end(from):p.end(to)]
 	return &calls.Answer{Size: len(section) + pageRest, TTL: of.ttl, Append: func(dst []byte, extra mcp.Extra) []byte {
 		head := rawjson.Over(dst)

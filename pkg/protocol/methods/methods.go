@@ -72,8 +72,8 @@ func (p *Project) newTools(caller *auth.Identity, permission string, anySchema b
 	own := e.Project
 	l := &list{
 		catalog: e.Catalog, kind: kinds.Tools, member: "tools", ttl: own.Discovery.ToolsTTL,
-		limit: own.Limits.ListResponse,
-		item:  func(dst []byte, item json.RawMessage) []byte { return tool.AppendListed(dst, item, anySchema) },
+		size: own.PageSize(), limit: own.Limits.ListResponse,
+		item: func(dst []byte, item json.RawMessage) []byte { return tool.AppendListed(dst, item, anySchema) },
 	}
 	_, searches := caller.Permits(tool.SearchTool, own.Meta.Scopes)
 	searches = searches && own.SearchesResults()
@@ -103,7 +103,7 @@ func mostResults() int { return max(1, min(256, capacity.PartsOf(capacity.Files(
 // NewProject returns the project that an engine runs.
 func NewProject(e *engine.Engine, self Replica) *Project {
 	p := e.Project
-	d, limit := &p.Discovery, p.Limits.ListResponse
+	d, size, limit := &p.Discovery, p.PageSize(), p.Limits.ListResponse
 	all := &Project{
 		engine: e, skills: skill.Open(skill.Dir(p.Root), d.ResourcesTTL, e.Log),
 		results: results.NewStore(results.Config{
@@ -113,17 +113,18 @@ func NewProject(e *engine.Engine, self Replica) *Project {
 		}),
 		prompts: &list{
 			catalog: e.Catalog, kind: kinds.Prompts, member: "prompts", item: prompt.AppendListed, ttl: d.PromptsTTL,
-			limit: limit,
+			size: size, limit: limit,
 		},
 		resources: &list{
-			catalog: e.Catalog, kind: kinds.Resources, member: "resources", ttl: d.ResourcesTTL, limit: limit,
+			catalog: e.Catalog, kind: kinds.Resources, member: "resources", ttl: d.ResourcesTTL, size: size,
+			limit:    limit,
 			item:     func(dst []byte, item json.RawMessage) []byte { return resource.AppendListed(dst, p, item) },
 			more:     kinds.UIResources,
 			moreItem: func(dst []byte, item json.RawMessage) []byte { return appendPage(dst, item, e.Log) },
 		},
 		templates: &list{
 			catalog: e.Catalog, kind: kinds.Templates, member: "resourceTemplates", item: resource.AppendListedTemplate,
-			ttl: d.TemplatesTTL, limit: limit,
+			ttl: d.TemplatesTTL, size: size, limit: limit,
 		},
 	}
 	if all.skills != nil {

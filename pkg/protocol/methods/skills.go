@@ -45,7 +45,8 @@ func (p *Project) skillResources() ([]json.RawMessage, string, error) {
 
 func (p *Project) skillPage(member string) pageOf {
 	own := p.engine.Project
-	return pageOf{member: member, limit: own.Limits.ListResponse, ttl: own.Discovery.ResourcesTTL, cached: true}
+	return pageOf{member: member, size: own.PageSize(), limit: own.Limits.ListResponse,
+		ttl: own.Discovery.ResourcesTTL, cached: true}
 }
 
 func (p *Project) listSkills(_ context.Context, r *calls.Request) (*calls.Answer, error) {

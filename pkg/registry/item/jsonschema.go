@@ -3,6 +3,7 @@ package item
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 
 	"mcp-bash/pkg/cli"
@@ -41,6 +42,45 @@ var (
 	schemaList = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
 	schemaMap  = []string{"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
 )
+
+// Schemas returns a schema and all schemas in it, with their paths, such as "properties.a.items". A path is "" for the
+// schema itself.
+func Schemas(v json.RawMessage) iter.Seq2[string, json.RawMessage] {
+	return func(yield func(string, json.RawMessage) bool) { eachSchema(v, "", yield) }
+}
+
+func eachSchema(v json.RawMessage, path string, yield func(string, json.RawMessage) bool) bool {
+	if rawjson.KindOf(v) != rawjson.Object {
+		return true
+	}
+	if !yield(path, v) {
+		return false
+	}
+	if path != "" {
+		path += "."
+	}
+	for _, m := range rawjson.Members(v) {
+		at := path + m.Name
+		if slices.Contains(oneSchema, m.Name) && !eachSchema(m.Value, at, yield) {
+			return false
+		}
+		if slices.Contains(schemaList, m.Name) || m.Name == "items" {
+			for one := range rawjson.Elements(m.Value) {
+				if !eachSchema(one, at, yield) {
+					return false
+				}
+			}
+		}
+		if slices.Contains(schemaMap, m.Name) {
+			for _, one := range rawjson.Members(m.Value) {
+				if !eachSchema(one.Value, at+"."+one.Name, yield) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
 
 // offered checks the schema of a tool. Clients refuse properties that are true or false,
 // so offered replaces them by {} and {"not":{}}, which mean the same.

@@ -12,7 +12,7 @@ import (
 // server alone.
 const (
 	streams     = 1000
-	manyStreams = 10000
+	manyStreams = 3500 // one client may have half of the streams, and "ulimit -n 20000" allows 7,600
 )
 
 // A stream is idle when this time has passed since the last one was opened. By then, the servers have returned the
@@ -36,12 +36,12 @@ func (b *bench) requests() error {
 	return nil
 }
 
-// overHTTP is our server over HTTP, with bounds that the load does not cross.
+// overHTTP is our server over HTTP, with bounds that the load does not cross. One client may use half of each.
 func (p *fixture) overHTTP(root string) program {
 	s := p.serving(root)
 	s.argv = append(s.argv, "serve", "--http", "127.0.0.1:0")
-	s.env = append(s.env, "MCPBASH_HTTP_MAX_SESSIONS=20000", "MCPBASH_HTTP_MAX_STREAMS=20000",
-		"MCPBASH_HTTP_MAX_REQUESTS=20000", "MCPBASH_HTTP_RATE=0")
+	s.env = append(s.env, "MCPBASH_HTTP_MAX_SESSIONS=40000", "MCPBASH_HTTP_MAX_STREAMS=40000",
+		"MCPBASH_HTTP_MAX_CONNECTIONS=1024", "MCPBASH_HTTP_MAX_REQUESTS=20000", "MCPBASH_HTTP_RATE=0")
 	return s
 }
 

@@ -65,6 +65,28 @@ func (b *bench) idle() error {
 	total.atMost("go-sdk", 1.1)
 	b.report.put(total)
 	b.report.put(own)
+	return b.idleHTTP()
+}
+
+// idleHTTP measures the memory of our server over HTTP before the first client.
+func (b *bench) idleHTTP() error {
+	s, err := startWeb(b.overHTTP(project("10")))
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	b.rest()
+	for _, part := range []struct{ name, field string }{
+		{"resident over HTTP, without clients", "VmRSS"}, {"of it the program file", "RssFile"},
+	} {
+		n, err := memoryOf(s.process.Pid, part.field)
+		if err != nil {
+			return err
+		}
+		f := newFigure(part.name, "", "MB")
+		f.add(ours, sample{n / 1024})
+		b.report.put(f)
+	}
 	return nil
 }
 

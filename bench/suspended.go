@@ -38,7 +38,7 @@ func (b *bench) suspended() error {
 			return err
 		}
 	}
-	if err := b.suspendedMemory(us); err != nil {
+	if err := b.suspendedMemory("", 100, us.process.Pid, us.suspend); err != nil {
 		return err
 	}
 	for _, c := range []struct {
@@ -71,7 +71,7 @@ func (b *bench) suspended() error {
 	}
 	shares, err := runShares(guests, 4*time.Second)
 	if err == errNoProc {
-		return nil
+		return b.httpSuspended()
 	} else if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (b *bench) suspended() error {
 	f.add(floor, sample{100 * shares[1]})
 	f.absolute(1)
 	b.report.put(f)
-	return nil
+	return b.httpSuspended()
 }
 
 // makeAsking makes the project of the resources and the prompt, with a tool that asks the user.
@@ -93,6 +93,11 @@ func makeAsking() (root string, err error) {
 		"source \"${MCP_SDK}/tool-sdk.sh\"\nmcp_elicit_confirm 'Go on?' >/dev/null\nmcp_emit_text done\n")
 	w.tool(filepath.Join(root, "tools", "greet"), "greet", scripts["greet"])
 	return root, w.err
+}
+
+// asking returns the parameters of a call that asks the user.
+func asking() string {
+	return stateless(`{"name":"ask","arguments":{"name":"x"}}`, `{"elicitation":{}}`)
 }
 
 // inputOf returns the key of the first question of a suspended call, and the state that resumes the call.
@@ -112,9 +117,8 @@ func inputOf(answer []byte) (key, state string) {
 
 // suspend makes n calls that ask the user, and does not answer.
 func (s *server) suspend(n int) error {
-	ask := stateless(`{"name":"ask","arguments":{"name":"x"}}`, `{"elicitation":{}}`)
 	for range n {
-		if err := s.send("tools/call", ask); err != nil {
+		if err := s.send("tools/call", asking()); err != nil {
 			return err
 		}
 	}
@@ -123,36 +127,81 @@ func (s *server) suspend(n int) error {
 		if err != nil {
 			return err
 		}
-		if !bytes.Contains(line, []byte(`"resultType":"input_required"`)) {
-			return fmt.Errorf("the call was not suspended: %.500s", line)
+		if err := isSuspended(line); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// suspendedMemory suspends calls, and measures the memory that the server keeps for each.
-func (b *bench) suspendedMemory(us *server) error {
+// isSuspended returns an error if an answer is not the one of a suspended call.
+func isSuspended(answer []byte) error {
+	if !bytes.Contains(answer, []byte(`"resultType":"input_required"`)) {
+		return fmt.Errorf("the call was not suspended: %.500s", answer)
+	}
+	return nil
+}
+
+// suspend makes n calls that ask the user, each over a connection that then ends, and does not answer.
+func (s *web) suspend(n int) error {
+	request := post{version: statelessVersion, method: "tools/call", name: "ask", params: asking()}.over(s.addr)
+	for range n {
+		l, err := s.dial()
+		if err != nil {
+			return err
+		}
+		_, err = l.ask(request)
+		l.conn.Close()
+		if err == nil {
+			err = isSuspended(l.body)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// httpSuspended measures the memory of suspended calls over HTTP.
+func (b *bench) httpSuspended() error {
+	root, err := makeAsking()
+	if err != nil {
+		return err
+	}
+	s, err := startWeb(b.overHTTP(root))
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	if err := s.suspend(1); err != nil { // the first one takes more
+		return err
+	}
+	return b.suspendedMemory(", HTTP", 120, s.process.Pid, s.suspend)
+}
+
+// suspendedMemory suspends calls, and measures the memory that the server keeps for each. One is suspended already.
+func (b *bench) suspendedMemory(how string, most float64, pid int, suspend func(n int) error) error {
 	memory := func() (float64, error) {
 		b.rest()
-		return memoryOf(us.process.Pid, "VmRSS")
+		return memoryOf(pid, "VmRSS")
 	}
 	before, err := memory()
 	if err == errNoProc {
 		b.report.leaveOut("memory of suspended calls", err.Error())
-		return us.suspend(suspendedCalls - 1)
+		return suspend(suspendedCalls - 1)
 	} else if err != nil {
 		return err
 	}
-	if err := us.suspend(suspendedCalls - 1); err != nil {
+	if err := suspend(suspendedCalls - 1); err != nil {
 		return err
 	}
 	after, err := memory()
 	if err != nil {
 		return err
 	}
-	f := newFigure("memory of the server for each suspended call", "", "kB")
+	f := newFigure("memory of the server for each suspended call"+how, "", "kB")
 	f.add(ours, sample{(after - before) / (suspendedCalls - 1)})
-	f.absolute(100)
+	f.absolute(most)
 	b.report.put(f)
 	return nil
 }

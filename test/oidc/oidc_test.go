@@ -191,7 +191,7 @@ func TestVerifier(t *testing.T) {
 		t.Fatal(err)
 	}
 	verify := func(token string) (*auth.Identity, *auth.Error) {
-		i, err := v.Authenticate(t.Context(), auth.Credential{Token: token})
+		i, err := v.Authenticate(t.Context(), token)
 		e, _ := errors.AsType[*auth.Error](err)
 		return i, e
 	}

@@ -217,7 +217,8 @@ func (r *Rule) Remedy(name string) string {
 	}
 	list := strings.Join(append(names, name), ",")
 	if r.Source == FromLaunch || Matches(reserved, name) {
-		return fmt.Sprintf("set %s=%s and %s=%s in the environment of the server", r.Scope.Mode, Allowlist, r.Scope.List, list)
+		return fmt.Sprintf("set %s=%s and %s=%s in the environment of the server",
+			r.Scope.Mode, Allowlist, r.Scope.List, list)
 	}
 	return fmt.Sprintf(`write "env": {%q: %q, %q: %q} in server.d/server.meta.json`, r.Scope.Mode, Allowlist, r.Scope.List,
 		list)

@@ -27,8 +27,8 @@ func TestRead(t *testing.T) {
 	h := Read(text)
 	var got []string
 	for _, o := range h.Options {
-		got = append(got, fmt.Sprintf("%s value=%s optional=%t equals=%t choices=%s default=%s text=%s", strings.Join(o.Names, " "),
-			o.Value, o.Optional, o.Equals, o.Choices, o.Default, o.Text))
+		got = append(got, fmt.Sprintf("%s value=%s optional=%t equals=%t choices=%s default=%s text=%s",
+			strings.Join(o.Names, " "), o.Value, o.Optional, o.Equals, o.Choices, o.Default, o.Text))
 	}
 	for _, o := range h.Operands {
 		got = append(got, fmt.Sprintf("%s optional=%t repeat=%t text=%s", o.Name, o.Optional, o.Repeat, o.Text))

@@ -27,7 +27,7 @@ func (c *Completions) run(ctx context.Context, q *query, s *source, slot script.
 		return nil, err
 	}
 	hold, err := c.Sandbox.ConfineProvider(&sandbox.Subject{
-		Name: "Completion script " + s.rel, Script: spec.Script.Path(), Argv: spec.Argv,
+		Name: "Completion script " + s.label(c.Project), Script: spec.Script.Path(), Argv: spec.Argv,
 	}, false)
 	if err != nil {
 		return nil, mcp.Errorf(mcp.CodeInternal, "Completion script cannot be confined").WithReason(c.Project.Shown(err))
@@ -43,7 +43,7 @@ func (c *Completions) run(ctx context.Context, q *query, s *source, slot script.
 	hold.Apply(&spec)
 	res := c.Runner.Run(ctx, spec)
 	hold.Ended()
-	c.ScriptLog.Report("completion "+s.rel, res.Stderr)
+	c.ScriptLog.Report("completion '"+s.rel+"'", res.Stderr)
 	if c.Project.Preserve {
 		c.preserve(q.name, &res)
 	}

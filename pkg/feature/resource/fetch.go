@@ -78,7 +78,7 @@ func (r *Resources) fetch(ctx context.Context, t *target, req *Request) (data []
 // run reads the bytes with a provider script of the project (RES-71 to RES-74).
 func (r *Resources) run(ctx context.Context, t *target, file code.File, limit int, bounded bool) ([]byte, error) {
 	if err := trust.CheckScript(r.Project.Root, r.Project.Providers, file.Path()); err != nil {
-		r.Log(mcp.Err, logger, "Provider "+t.provider+" refused: "+err.Error())
+		r.Log(mcp.Err, logger, "Provider '"+t.provider+"' refused: "+err.Error())
 		return nil, mcp.Errorf(mcp.CodeInternal, "Resource provider failed").WithReason(r.Project.Shown(err))
 	}
 	if r.Debug() {
@@ -95,7 +95,7 @@ func (r *Resources) run(ctx context.Context, t *target, file code.File, limit in
 		spec.Timeout = r.Project.Fetching.Timeout
 	}
 	hold, err := r.Sandbox.ConfineProvider(&sandbox.Subject{
-		Name: "Provider " + t.provider, Script: file.Path(), Roots: roots.OfPaths(r.Builtin.FileRoots()),
+		Name: "Provider '" + t.provider + "'", Script: file.Path(), Roots: roots.OfPaths(r.Builtin.FileRoots()),
 	}, true)
 	if err != nil {
 		return nil, mcp.Errorf(mcp.CodeInternal, "Resource provider failed").WithReason(err)
@@ -103,7 +103,7 @@ func (r *Resources) run(ctx context.Context, t *target, file code.File, limit in
 	hold.Apply(&spec)
 	res := r.Runner.Run(ctx, spec)
 	hold.End()
-	r.ScriptLog.Report("provider "+t.provider, res.Stderr)
+	r.ScriptLog.Report("provider '"+t.provider+"'", res.Stderr)
 	message := stderrText(res.Stderr)
 	switch {
 	case ctx.Err() != nil:
@@ -113,13 +113,13 @@ func (r *Resources) run(ctx context.Context, t *target, file code.File, limit in
 	case errors.Is(res.Cause, script.ErrStdoutLimit):
 		return nil, provider.OverLimit(limit)
 	case res.Cause != nil:
-		r.Log(mcp.Err, logger, "Provider "+t.provider+": "+res.Cause.Error())
+		r.Log(mcp.Err, logger, "Provider '"+t.provider+"': "+res.Cause.Error())
 		return nil, errFailed
 	case res.Status != 0:
 		return nil, &provider.Failure{Status: res.Status, Message: message}
 	}
 	if message != "" && r.Debug() { // RES-62
-		r.Log(mcp.Debug, logger, "Provider "+t.provider+": "+message)
+		r.Log(mcp.Debug, logger, "Provider '"+t.provider+"': "+message)
 	}
 	return res.Stdout, nil
 }

@@ -349,7 +349,7 @@ func TestExitStatus(t *testing.T) {
 	if len(long) > 2048 || len(long) < 2046 || !utf8.ValidString(long) || strings.Contains(long, "\uFFFD") {
 		t.Errorf("%d bytes", len(long))
 	}
-	if !b.logged("debug mcp.resources Provider p: all is well") {
+	if !b.logged("debug mcp.resources Provider 'p': all is well") {
 		t.Errorf("%q", b.logs)
 	}
 }
@@ -383,8 +383,8 @@ func TestProjectProvider(t *testing.T) {
 			t.Errorf("%s: %s, want %s", uri, got, want)
 		}
 	}
-	if !b.logged("error mcp.resources Provider open refused: {R}/providers/open.sh (mode 0757, ") ||
-		!b.logged("Provider out refused") {
+	if !b.logged("error mcp.resources Provider 'open' refused: {R}/providers/open.sh (mode 0757, ") ||
+		!b.logged("Provider 'out' refused") {
 		t.Errorf("%q", b.logs)
 	}
 	os.Chmod(dir, 0o757)

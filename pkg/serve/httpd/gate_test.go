@@ -136,6 +136,41 @@ func TestUnreadyAuthorities(t *testing.T) {
 	}
 }
 
+// H-243, P-2502: the log has the reason why a file cannot be used, also if its name is a word for secrets.
+func TestNamesOfSecretFiles(t *testing.T) {
+	write, certificate, key := newPEM(t)
+	dir := t.TempDir()
+	tokens := filepath.Join(dir, "tokens")
+	if _, err := tokenfile.Create(t.Context(), tokens, tokenfile.Token{Name: "ada"}); err != nil {
+		t.Fatal(err)
+	}
+	a := Access{
+		TokenFile: tokens, Cert: write("auth", "CERTIFICATE", certificate), Key: write("tls-key", "PRIVATE KEY", key),
+		ClientCA: write("client-auth", "CERTIFICATE", certificate),
+	}
+	s, _ := gated(t, a)
+	for _, path := range []string{a.TokenFile, a.Key, a.ClientCA} {
+		if err := os.Chmod(path, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for about, path := range map[string]string{
+		"token file " + tokens: tokens, "certificate " + a.Cert: a.Key,
+		"certificates for clients " + a.ClientCA: a.ClientCA,
+	} {
+		want := path + " (mode 0666, others can"
+		await(t, about, func() bool {
+			s.Gate.usable()
+			s.Gate.tokens.usable()
+			_, reason, found := strings.Cut(s.stderr.String(), about+": ")
+			return found && strings.Contains(reason, want)
+		})
+	}
+	if strings.Contains(s.stderr.String(), "redacted") {
+		t.Error(s.stderr)
+	}
+}
+
 // H-81, H-200: each setting that lets others in makes a server one for strangers. A server that lets them in without a
 // credential prints that.
 func TestStrangers(t *testing.T) {

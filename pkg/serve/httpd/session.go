@@ -68,7 +68,7 @@ func (s *Server) newSession(r *http.Request) (*session, *mcp.Error) {
 		if idle.identity != nil {
 			of = strconv.Quote(idle.identity.Name)
 		}
-		s.evictions.Line("ended the oldest idle session of " + of + ": MCPBASH_HTTP_MAX_SESSIONS allows no more")
+		s.evictions.Line("ended the oldest idle session of " + of + ", since MCPBASH_HTTP_MAX_SESSIONS allows no more")
 	}
 	if err != nil {
 		return nil, err

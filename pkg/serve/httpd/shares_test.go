@@ -325,7 +325,8 @@ func TestIdleSessionsMakeRoom(t *testing.T) {
 	if r := second.send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`); r.StatusCode != 404 {
 		t.Error(r.Status)
 	}
-	if !strings.Contains(s.stderr.String(), `ended the oldest idle session of "anna"`) {
+	const line = `ended the oldest idle session of "anna", since MCPBASH_HTTP_MAX_SESSIONS allows no more`
+	if !strings.Contains(s.stderr.String(), line) {
 		t.Error(s.stderr.String())
 	}
 	for i, se := range []*personal{first, third} {

@@ -98,6 +98,29 @@ func TestText(t *testing.T) {
 		{"server.d/secret.json:3:12: expected a comma", "server.d/secret.json:3:12: expected a comma"},
 		{"open /etc/tls/server.key: permission denied", "open /etc/tls/server.key: permission denied"},
 		{"token file /run/secrets/token: no such file", "token file /run/secrets/token: no such file"},
+		{"token file tokens: mode 0644, others can read it; run chmod 600 tokens; nobody is let in", ""},
+		{"token file B2/tokens: B2/tokens (mode 0644, others can read it; run chmod 600 B2/tokens); nobody", ""},
+		{"token file secrets/tokens: usable again", ""},
+		{"token file /run/secrets/tokens: mode 0644, others can read it; run chmod 600 /run/secrets/tokens", ""},
+		{"token file /run/secrets/tokens: invalid JSON at line 3: input/output error", ""},
+		{"certificate /x.pem: key /run/tls-key: owned by uid 1000 (bob), not by uid 0 or root", ""},
+		{"certificate /x.pem: /run/tls-key: it is not PEM; the old one stays in use", ""},
+		{"certificates for clients /run/auth: usable again", ""},
+		{"serve unix:/run/auth: accept unix /run/auth: use of closed connection", ""},
+		{"issuer https://login.example.com/auth: dial tcp 127.0.0.1:443: refused", ""},
+		{`Get "https://login.example.com/token": dial tcp 127.0.0.1:443: refused`, ""},
+		{"provider 'token': a note", "provider 'token': a note"},
+		{"completion 'token.sh': a note", "completion 'token.sh': a note"},
+		{"file tokens: hunter2 is it", "file tokens: **redacted**"},
+		{"profile tokens: it is lower", "profile tokens: **redacted**"},
+		{"my tokens: it is lower", "my tokens: **redacted**"},
+		{"/run/token: it is sEcReT", "/run/token: **redacted**"},
+		{"/run/token: it is 123456", "/run/token: **redacted**"},
+		{"/run/token: it is QWERTY", "/run/token: **redacted**"},
+		{"/run/token: it is now A1B2", "/run/token: **redacted**"},
+		{"/run/token: pin 1234", "/run/token: **redacted**"},
+		{"//h/token: x y z", "//h/token: x y z"},
+		{"https://h/x?token: abc", "https://h/x?token: **redacted**"},
 		{"outputSchema: /token: is required", "outputSchema: /token: is required"},
 		{"docs/auth.md: symlink", "docs/auth.md: symlink"},
 		{"/prod/db/password: hunter2", "/prod/db/password: **redacted**"},
@@ -112,6 +135,9 @@ func TestText(t *testing.T) {
 		{"token=", "token="},
 		{"token='", "token='"},
 	} {
+		if tc[1] == "" {
+			tc[1] = tc[0]
+		}
 		if got := Text(tc[0]); got != tc[1] {
 			t.Errorf("%q:\n%q, want\n%q", tc[0], got, tc[1])
 		}

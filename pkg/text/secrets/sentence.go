@@ -8,20 +8,27 @@ import "strings"
 // nouns are the words that the server puts before a name in quotes.
 var nouns = []string{"tool", "prompt", "resource", "template", "completion", "provider", "skill"}
 
+// fileNouns are the words that the server puts before the path of a file of the operator.
+var fileNouns = []string{"file", "certificate", "key", "clients"}
+
 // isPublished reports whether a sentence of the server has a published name here. That is one of the project, or the
-// end of the path of a file. A colon or a quote follows the name.
+// end of the path of a file or of the address of a server. A colon or a quote follows the name.
 func isPublished(text string, start, end int) bool {
-	switch {
-	case text[end] == '\'':
-		return start > 0 && text[start-1] == '\'' && follows(text[:start-1], nouns...)
-	case text[end] != ':':
-		return false
-	}
 	begin := start
 	for begin > 0 && (isNameByte(text[begin-1]) || strings.IndexByte("/~+@,", text[begin-1]) >= 0) {
 		begin--
 	}
-	return follows(text[:begin], "icon") || isFile(text[begin:end], text[end:])
+	switch path := text[begin:end]; {
+	case strings.HasPrefix(path, "//") && strings.HasSuffix(text[:begin], ":"):
+		return true
+	case text[end] == '\'':
+		return start > 0 && text[start-1] == '\'' && follows(text[:start-1], nouns...)
+	case text[end] != ':':
+		return false
+	default:
+		return follows(text[:begin], "icon") || follows(text[:begin], fileNouns...) && isReason(path, text[end:]) ||
+			isFile(path, text[end:])
+	}
 }
 
 // follows reports whether a text ends in one of these words and a space.
@@ -69,12 +76,34 @@ func isFile(path, rest string) bool {
 	if dot := strings.LastIndexByte(name, '.'); dot > 0 && dot < len(name)-1 && !isSecretName(name[dot+1:]) {
 		return true
 	}
-	const longest = 200
-	reason, _, _ := strings.Cut(strings.TrimPrefix(rest[:min(len(rest), longest)], ": "), "\n")
-	return (first == "" || first == "~" || first == "." || first == "..") && isReason(reason)
+	return (first == "" || first == "~" || first == "." || first == "..") && isReason(path, rest)
 }
 
-// isReason reports whether a text is several words in lower case.
-func isReason(text string) bool {
-	return strings.Count(text, " ") >= 1 && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz '(),;") == ""
+// isReason reports whether the rest of a line after a path and a colon is a sentence: "mode 0644, others can read it;
+// run chmod 600 /run/token". It has several words in lower case. Between them are only abbreviations, short numbers and
+// paths. A word in which letters, digits and cases are mixed could be a secret.
+func isReason(path, rest string) bool {
+	const (
+		longest = 200 // bytes of the text that are read
+		short   = 5   // letters of an abbreviation, or digits
+		lower   = "abcdefghijklmnopqrstuvwxyz"
+		upper   = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	)
+	rest, _, _ = strings.Cut(rest[:min(len(rest), longest)], "\n")
+	rest, ok := strings.CutPrefix(rest, ": ")
+	count := 0
+	for word := range strings.FieldsSeq(rest) {
+		word = strings.Trim(word, "'(),;:")
+		switch {
+		case word == "":
+		case strings.Trim(word, lower) == "":
+			count++
+		case strings.Trim(word, lower+"/-'") == "": // input/output
+		case len(word) <= short && (strings.Trim(word, "0123456789") == "" || strings.Trim(word, upper) == ""):
+		case strings.HasPrefix(word, "/"), strings.Contains(path, word):
+		default:
+			return false
+		}
+	}
+	return ok && count >= 2
 }

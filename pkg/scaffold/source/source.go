@@ -205,7 +205,7 @@ type reader struct {
 	lines      []string
 	nextTo     Files
 	functions  map[string]*syntax.FuncDecl
-	values     map[string][]*syntax.Assign // what variables get
+	values     map[string][]*syntax.Assign // values of variables
 	folders    map[string]bool             // variables with the folder of the script
 	initial    map[string]string           // literal values of variables before the options are read
 	byVariable map[string]*Argument        // arguments by the variable that has their value

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/auth/tokenfile"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
@@ -28,13 +29,17 @@ func tokenCommand() *cli.Command {
 		Name:    "create",
 		Summary: "Create a token for one caller, and print it. Nothing can print it again.",
 		Examples: []cli.Example{
-			{Line: "NAME ci --file tokens.json", Purpose: "may call all tools, never expires"},
+			{Line: "NAME ci --file tokens.json", Purpose: "may use everything, never expires"},
 			{Line: "NAME ada --expires 90d --tools 'git-*,search'", Purpose: "in $MCPBASH_HTTP_TOKEN_FILE"},
+			{Line: "NAME bob --tools search --resources 'docs-*' --prompts '*' --file tokens.json"},
 			{Line: "NAME ci --file tokens.json --json | jq -r .token"},
 		},
 		Operands: []cli.Operand{{Name: "CALLER", Missing: "the name of the caller is missing"}},
-		Text: `The file contains a hash of the token, not the token. It is created with mode 0600 if it does not exist. A server
-that uses the file accepts the token within a second.
+		Text: `The file contains a hash of the token, not the token. It is created with mode 0600 if it does not exist. A
+server that uses the file accepts the token within a second.
+
+Without --tools, --resources and --prompts, the token permits everything. With any of them, it permits only what they
+name.
 
 The caller sends the token in each request: "Authorization: Bearer TOKEN". Scripts get CALLER as the name of the
 client.`,
@@ -44,9 +49,12 @@ client.`,
 		"(2027-01-31) or a time (2027-01-31T12:00:00Z)")
 	create.Flags.Strings(&o.tools, "tools", "PATTERN,...",
 		"the tools that the caller may call; * stands for any characters")
+	create.Flags.Strings(&o.resources, "resources", "PATTERN,...",
+		"the resources, templates, pages and skills that the caller may read")
+	create.Flags.Strings(&o.prompts, "prompts", "PATTERN,...", "the prompts that the caller may get")
 	list := &cli.Command{
 		Name:     "list",
-		Summary:  "List the tokens of a file: names, ends and tools.",
+		Summary:  "List the tokens of a file: names, ends, and what they permit.",
 		Examples: []cli.Example{{Line: "NAME --file tokens.json"}, {Line: "NAME --json"}},
 		Run:      func(s cli.Streams, _ []string) error { return listTokens(s, o) },
 	}
@@ -80,9 +88,9 @@ client.`,
 }
 
 type tokenOptions struct {
-	file, expires string
-	tools         []string
-	json          bool
+	file, expires             string
+	tools, resources, prompts []string
+	json                      bool
 }
 
 func (o *tokenOptions) path() (string, error) {
@@ -113,11 +121,7 @@ func createToken(s cli.Streams, o *tokenOptions, name string) error {
 		}
 		token.Expires = &end
 	}
-	for _, list := range o.tools {
-		for pattern := range strings.SplitSeq(list, ",") {
-			token.Tools = append(token.Tools, ascii.Trim(pattern))
-		}
-	}
+	token.Tools, token.Resources, token.Prompts = patterns(o.tools), patterns(o.resources), patterns(o.prompts)
 	ctx, stop := cli.UntilSignal()
 	defer stop()
 	secret, err := tokenfile.Create(ctx, path, token)
@@ -161,10 +165,32 @@ func describe(t *tokenfile.Token) *rawjson.Builder {
 	if t.Expires != nil {
 		b.Name("expires").String(t.Expires.Format(time.RFC3339)).Name("expired").Bool(t.Expired(time.Now()))
 	}
-	if t.Tools != nil {
-		b.Name("tools").Strings(t.Tools)
+	if rights := t.Rights(); rights != nil {
+		b.Name("tools").Strings(rights.Tools).Name("resources").Strings(rights.Resources)
+		b.Name("prompts").Strings(rights.Prompts)
 	}
 	return &b
+}
+
+// patterns returns the patterns of an option that may be repeated; nil: it was not given.
+func patterns(lists []string) (patterns []string) {
+	for _, list := range lists {
+		for pattern := range strings.SplitSeq(list, ",") {
+			patterns = append(patterns, ascii.Trim(pattern))
+		}
+	}
+	return patterns
+}
+
+// permits returns the patterns for a kind of items, as the list of tokens shows them.
+func permits(rights *auth.Rights, kind auth.ItemKind) string {
+	switch {
+	case rights == nil:
+		return "all"
+	case len(rights.Of(kind)) == 0:
+		return "none"
+	}
+	return strings.Join(rights.Of(kind), ",")
 }
 
 func listTokens(s cli.Streams, o *tokenOptions) error {
@@ -189,9 +215,9 @@ func listTokens(s cli.Streams, o *tokenOptions) error {
 		fmt.Fprintln(s.Out, "no tokens")
 		return nil
 	}
-	table := cli.Table{{"NAME", "CREATED", "EXPIRES", "TOOLS"}}
+	table := cli.Table{{"NAME", "CREATED", "EXPIRES", "TOOLS", "RESOURCES", "PROMPTS"}}
 	for _, t := range tokens {
-		created, expires, tools := "unknown", "never", "all"
+		created, expires, rights := "unknown", "never", t.Rights()
 		if !t.Created.IsZero() {
 			created = t.Created.Format(time.DateOnly)
 		}
@@ -200,10 +226,8 @@ func listTokens(s cli.Streams, o *tokenOptions) error {
 				expires += " (expired)"
 			}
 		}
-		if t.Tools != nil {
-			tools = strings.Join(t.Tools, ",")
-		}
-		table = append(table, []string{t.Name, created, expires, tools})
+		table = append(table, []string{t.Name, created, expires, permits(rights, auth.Tool),
+			permits(rights, auth.Resource), permits(rights, auth.Prompt)})
 	}
 	table.Print(s.Out)
 	return nil

@@ -2,11 +2,7 @@
 // verify credentials.
 package auth
 
-import (
-	"context"
-	"slices"
-	"strings"
-)
+import "context"
 
 // An Identity is an authenticated caller. Requests of equal identities may resume each other's
 // calls. An Identity never contains a credential.
@@ -17,7 +13,7 @@ type Identity struct {
 	Issuer  string   // the OpenID provider, or ""
 	Subject string   // the user that an OAuth token was issued for, the subject of a certificate, or ""
 	Scopes  []string // of an OAuth token
-	Tools   []string // patterns of the tools that the caller may call; nil: all
+	Rights  *Rights  // the items that the credential permits; nil: all
 	// Accepts reports whether the credential is still accepted: it has not expired, and nobody has
 	// revoked it. nil: nothing of that can happen.
 	Accepts func() bool `json:"-"` // other replicas get all other parts (H-504)
@@ -25,38 +21,6 @@ type Identity struct {
 
 // Accepted reports whether the caller's credential is still accepted.
 func (i *Identity) Accepted() bool { return i == nil || i.Accepts == nil || i.Accepts() }
-
-// MayCall reports whether the patterns of the identity allow a tool. nil allows all tools.
-func (i *Identity) MayCall(tool string) bool {
-	return i == nil || i.Tools == nil || slices.ContainsFunc(i.Tools, func(p string) bool { return matches(p, tool) })
-}
-
-// matches reports whether a name matches a pattern, in which * stands for any characters. It takes
-// linear time for each *.
-func matches(pattern, name string) bool {
-	first, rest, found := strings.Cut(pattern, "*")
-	if !found {
-		return pattern == name
-	}
-	name, found = strings.CutPrefix(name, first)
-	for found {
-		var more bool
-		if first, rest, more = strings.Cut(rest, "*"); !more {
-			return strings.HasSuffix(name, first)
-		}
-		_, name, found = strings.Cut(name, first)
-	}
-	return false
-}
-
-// IsPattern reports whether a text is a valid pattern for names of tools: at most 128 letters,
-// digits and characters of "_-./*".
-func IsPattern(text string) bool {
-	const extra = "_-./*"
-	return text != "" && len(text) <= 128 && strings.IndexFunc(text, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune(extra, r)
-	}) < 0
-}
 
 // An Authenticator verifies the credential of a request. Its methods are safe for concurrent use.
 type Authenticator interface {

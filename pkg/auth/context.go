@@ -33,11 +33,10 @@ func (id *Identity) Owner() string {
 }
 
 // Key returns a text that is equal for equal identities: the same caller with the same rights. The
-// order of scopes and tools does not count. Key is "" for nil.
+// order of scopes and patterns does not count. Key is "" for nil.
 func (id *Identity) Key() string {
 	if id == nil {
 		return ""
 	}
-	return fmt.Sprintf("%q %q %q %q %q %t", id.Name, id.Issuer, id.Subject, sorted(id.Scopes), sorted(id.Tools),
-		id.Tools == nil)
+	return fmt.Sprintf("%q %q %q %q %s", id.Name, id.Issuer, id.Subject, sorted(id.Scopes), id.Rights.key())
 }

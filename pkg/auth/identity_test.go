@@ -32,16 +32,16 @@ func TestVariables(t *testing.T) {
 // H-401: the key of an identity depends on each of its parts, and not on the order of lists.
 func TestEqualIdentities(t *testing.T) {
 	same := []*Identity{
-		{Name: "n", Issuer: "i", Subject: "s", Scopes: []string{"a", "b"}, Tools: []string{"x", "y"}},
-		{Name: "n", Issuer: "i", Subject: "s", Scopes: []string{"b", "a", "a"}, Tools: []string{"y", "x"}},
+		{Name: "n", Issuer: "i", Subject: "s", Scopes: []string{"a", "b"}, Rights: &Rights{Tools: []string{"x", "y"}}},
+		{Name: "n", Issuer: "i", Subject: "s", Scopes: []string{"b", "a", "a"}, Rights: &Rights{Tools: []string{"y", "x"}}},
 	}
 	if same[0].Key() != same[1].Key() {
 		t.Error("the order of scopes or tools changes the key")
 	}
 	seen := map[string]int{}
 	for n, id := range []*Identity{
-		nil, {}, {Tools: []string{}}, {Name: "n"}, {Issuer: "n"}, {Subject: "n"}, {Scopes: []string{"n"}},
-		{Tools: []string{"n"}}, {Name: "n", Issuer: "n"}, {Name: "nn"}, {Scopes: []string{"n", "m"}},
+		nil, {}, {Rights: &Rights{Tools: []string{}}}, {Name: "n"}, {Issuer: "n"}, {Subject: "n"}, {Scopes: []string{"n"}},
+		{Rights: &Rights{Tools: []string{"n"}}}, {Name: "n", Issuer: "n"}, {Name: "nn"}, {Scopes: []string{"n", "m"}},
 		{Scopes: []string{"n m"}}, {Scopes: []string{`n" "m`}}, same[0],
 	} {
 		if other, ok := seen[id.Key()]; ok {
@@ -53,45 +53,71 @@ func TestEqualIdentities(t *testing.T) {
 
 // H-420, H-421.
 func TestPermits(t *testing.T) {
-	scopes := Scopes{"read": {"list", "show"}, "edit": {"show", "change", "list"}, "admin": {"*"}, "none": {}}
-	file := func(tools ...string) *Identity { return &Identity{Name: "n", Tools: tools} }
+	tools := func(names ...string) Rights { return Rights{Tools: names} }
+	scopes := Scopes{"read": tools("list", "show"), "edit": tools("show", "change", "list"), "admin": tools("*"),
+		"none": {}, "docs": {Resources: []string{"doc-*"}, Prompts: []string{"ask"}},
+		"all": {Tools: []string{"*"}, Resources: []string{"*"}, Prompts: []string{"*"}}}
+	file := func(names ...string) *Identity {
+		return &Identity{Name: "n", Rights: &Rights{Tools: names}}
+	}
 	token := func(scopes ...string) *Identity { return &Identity{Name: "n", Issuer: "i", Scopes: scopes} }
 	for _, tc := range []struct {
 		id         *Identity
 		scopes     Scopes
-		tool, need string
+		kind       ItemKind
+		name, need string
 		ok         bool
 	}{
-		{nil, scopes, "show", "", true},
-		{file(), scopes, "show", "", true},
-		{&Identity{Tools: []string{}}, scopes, "show", "", false},
-		{file("show"), scopes, "show", "", true},
-		{file("show"), scopes, "change", "", false},
-		{file("ch*ge"), scopes, "change", "", true},
-		{token(), nil, "show", "", true},
-		{token(), Scopes{}, "show", "", false},
-		{token("read"), scopes, "show", "", true},
-		{token("read", "other"), scopes, "change", "edit", false},
-		{token("none"), scopes, "show", "read", false},
-		{token("none"), scopes, "delete", "admin", false},
-		{token("admin"), scopes, "delete", "", true},
-		{&Identity{Issuer: "i", Scopes: []string{"read"}, Tools: []string{"list"}}, scopes, "show", "", false},
+		{nil, scopes, Tool, "show", "", true},
+		{nil, scopes, Resource, "", "", true},
+		{&Identity{}, scopes, Tool, "show", "", true},
+		{&Identity{}, scopes, Resource, "", "", true},
+		{&Identity{}, scopes, Prompt, "x", "", true},
+		{file(), scopes, Tool, "show", "", false},
+		{file("show"), scopes, Tool, "show", "", true},
+		{file("show"), scopes, Tool, "change", "", false},
+		{file("ch*ge"), scopes, Tool, "change", "", true},
+		{file("*"), scopes, Resource, "show", "", false},
+		{file("*"), scopes, Prompt, "show", "", false},
+		{&Identity{Rights: &Rights{Resources: []string{"a*"}}}, nil, Resource, "ab", "", true},
+		{&Identity{Rights: &Rights{Resources: []string{"a*"}}}, nil, Resource, "", "", false},
+		{&Identity{Rights: &Rights{Resources: []string{"a*"}}}, nil, Tool, "ab", "", false},
+		{&Identity{Rights: &Rights{Resources: []string{"*"}}}, nil, Resource, "", "", true},
+		{&Identity{Rights: &Rights{Prompts: []string{"a"}}}, nil, Prompt, "a", "", true},
+		{token(), nil, Tool, "show", "", true},
+		{token(), nil, Resource, "", "", true},
+		{token(), Scopes{}, Tool, "show", "", false},
+		{token("read"), scopes, Tool, "show", "", true},
+		{token("read", "other"), scopes, Tool, "change", "edit", false},
+		{token("none"), scopes, Tool, "show", "read", false},
+		{token("none"), scopes, Tool, "delete", "admin", false},
+		{token("admin"), scopes, Tool, "delete", "", true},
+		{token("admin"), scopes, Resource, "doc-1", "docs", false},
+		{token("admin"), scopes, Resource, "", "all", false},
+		{token("docs"), scopes, Resource, "doc-1", "", true},
+		{token("docs"), scopes, Prompt, "ask", "", true},
+		{token("docs"), scopes, Prompt, "doc-1", "all", false},
+		{token("all"), scopes, Resource, "", "", true},
+		{&Identity{Issuer: "i", Scopes: []string{"read"}, Rights: &Rights{Tools: []string{"list"}}}, scopes, Tool, "show", "",
+			false},
 	} {
-		if need, ok := tc.id.Permits(tc.tool, tc.scopes); ok != tc.ok || need != tc.need {
-			t.Errorf("%+v may call %s: %q, %v", tc.id, tc.tool, need, ok)
+		if need, ok := tc.id.Permits(tc.kind, tc.name, tc.scopes); ok != tc.ok || need != tc.need {
+			t.Errorf("%+v may use %v %s: %q, %v", tc.id, tc.kind, tc.name, need, ok)
 		}
 	}
 }
 
 // H-422: the lists of callers with the same permissions are shared.
 func TestPermission(t *testing.T) {
-	scopes := Scopes{"read": {"list"}}
+	scopes := Scopes{"read": {Tools: []string{"list"}}}
 	a := &Identity{Name: "a", Issuer: "i", Scopes: []string{"read", "x"}}
 	b := &Identity{Name: "b", Issuer: "j", Scopes: []string{"y", "read"}}
 	c := &Identity{Name: "b", Issuer: "j", Scopes: []string{"y"}}
 	if a.Permission(scopes) != b.Permission(scopes) || b.Permission(scopes) == c.Permission(scopes) ||
 		a.Permission(nil) != "" || (*Identity)(nil).Permission(scopes) != "" ||
-		(&Identity{Name: "t"}).Permission(scopes) != "" || (&Identity{Tools: []string{}}).Permission(nil) == "" {
+		(&Identity{Name: "t"}).Permission(scopes) != "" || (&Identity{Rights: &Rights{}}).Permission(nil) == "" ||
+		(&Identity{Rights: &Rights{Resources: []string{"list"}}}).Permission(nil) ==
+			(&Identity{Rights: &Rights{Prompts: []string{"list"}}}).Permission(nil) {
 		t.Error("permissions differ")
 	}
 }
@@ -101,7 +127,7 @@ func TestOwner(t *testing.T) {
 	same := []*Identity{
 		{Name: "app", Issuer: "i", Subject: "s"}, {Name: "other app", Issuer: "i", Subject: "s"},
 		{Name: "app", Issuer: "i", Subject: "s", Scopes: []string{"a"}}, {Name: "app", Issuer: "i", Subject: "s",
-			Tools: []string{"x"}},
+			Rights: &Rights{Tools: []string{"x"}}},
 	}
 	for _, id := range same {
 		if id.Owner() != same[0].Owner() {

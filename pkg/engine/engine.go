@@ -77,6 +77,8 @@ type Engine struct {
 	// ParamHeaders returns the arguments that clients repeat in HTTP headers, by the names of their
 	// tools.
 	ParamHeaders func(ctx context.Context) (map[string][]paramheader.Param, error)
+	// ToolsOfPage returns the names of the tools that link to a page, by its name.
+	ToolsOfPage func(ctx context.Context, page string) ([]string, error)
 	// LongRunning returns the long-running tools by name; nil: none.
 	LongRunning func(ctx context.Context) (map[string]tool.LongRunning, error)
 }
@@ -113,7 +115,7 @@ func New(c Config) *Engine {
 	e.Prompt, e.TemplateByText = e.prompts(), e.templateByText()
 	e.Templates = e.templates()
 	e.ParamHeaders = e.paramHeaders()
-	e.LongRunning = e.longRunning()
+	e.LongRunning, e.ToolsOfPage = e.longRunning(), e.toolsOfPage()
 	e.Level = access.EffectiveLevel(p, c.Log)
 	for _, rule := range []*scriptenv.Rule{&p.Scripts.Tools, &p.Scripts.Providers} {
 		if warning := rule.Warning(); warning != "" {
@@ -141,6 +143,7 @@ func (e *Engine) ResourceConfig() resource.Config {
 	p := e.Project
 	return resource.Config{
 		Project: p, Scripts: e.ProviderScripts, FindURI: e.ResourceByURI, Templates: e.Templates, Bound: e.bound(),
+		ToolsOfPage: e.ToolsOfPage,
 		Builtin: provider.Config{
 			Env: p.Env, Root: p.Root, Resources: p.Resources, Tools: p.Tools, UI: p.UI,
 			FindPage: e.Lookup(kinds.UIResources), Files: e.Files,

@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/feature/tool/paramheader"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/provider/ui"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
@@ -127,6 +128,20 @@ func (e *Engine) longRunning() func(ctx context.Context) (map[string]tool.LongRu
 		}
 		return list
 	})
+}
+
+// toolsOfPage finds the tools that link to a page.
+func (e *Engine) toolsOfPage() func(ctx context.Context, page string) ([]string, error) {
+	return lookup(derived(e, kinds.Tools, func(items []item.Item) map[string][]string {
+		list := map[string][]string{}
+		for _, item := range items {
+			link, _ := rawjson.Text(rawjson.Path(item.JSON, "_meta", "ui", "resourceUri"))
+			if page, err := ui.Name(link); err == nil {
+				list[page] = append(list[page], item.Name)
+			}
+		}
+		return list
+	}))
 }
 
 // bound reports whether a resource is bound to the provider of a scheme.

@@ -36,7 +36,7 @@ type Meta struct {
 	ResultSearch  bool   // clients get a tool that searches stored results (LR-30)
 	SecurityLevel string // unparsed
 	Confine       string // unparsed
-	// Scopes are the tools that each OAuth scope permits; nil: a token needs no scope (H-421).
+	// Scopes are the items that each OAuth scope permits; nil: a token needs no scope (H-421).
 	Scopes auth.Scopes
 	// BadScopes is the reason why the scopes cannot be used, or nil. Then no token permits anything,
 	// and no server starts that uses them.
@@ -180,32 +180,6 @@ func readMeta(p *Project, warn func(string)) (m Meta, scripts scriptenv.Meta) {
 
 // restrictions are the members that restrict tools (R-212, CF-2, H-421).
 var restrictions = []string{"securityLevel", "confine", "scopes"}
-
-// maxScopes is the number of scopes that server.meta.json can map to tools.
-const maxScopes = 256
-
-// readScopes reads the tools that each OAuth scope permits (H-421). The result is not nil.
-func readScopes(v json.RawMessage) (auth.Scopes, error) {
-	if rawjson.KindOf(v) != rawjson.Object {
-		return nil, errors.New("it must be an object that maps each scope to a list of tools")
-	}
-	scopes := auth.Scopes{}
-	for scope, list := range rawjson.All(v) {
-		tools, ok := rawjson.Strings(list)
-		switch {
-		case !auth.IsScope(scope):
-			return nil, fmt.Errorf("%q is not a scope of OAuth", scope)
-		case scopes[scope] != nil:
-			return nil, fmt.Errorf("the scope %q is given twice", scope)
-		case !ok:
-			return nil, fmt.Errorf("the tools of %q must be a list of names", scope)
-		case len(scopes) == maxScopes:
-			return nil, fmt.Errorf("there are more than %d scopes", maxScopes)
-		}
-		scopes[scope] = append([]string{}, tools...)
-	}
-	return scopes, nil
-}
 
 // mayRestrict reports whether an invalid JSON text, in UTF-8 or UTF-16, may contain a restriction.
 func mayRestrict(text []byte) bool {

@@ -39,7 +39,7 @@ var scoped = map[string]string{
 var (
 	reader  = &auth.Identity{Name: "app", Issuer: "https://i.example", Subject: "anna", Scopes: []string{"read", "mail"}}
 	writer  = &auth.Identity{Name: "app", Issuer: "https://i.example", Subject: "bert", Scopes: []string{"write"}}
-	limited = &auth.Identity{Name: "backup", Tools: []string{"other"}}
+	limited = &auth.Identity{Name: "backup", Rights: &auth.Rights{Tools: []string{"other"}}}
 )
 
 // toolNames returns the names that a client's tools/list has.
@@ -124,7 +124,7 @@ func TestCursorOfAnotherPermission(t *testing.T) {
 func TestManyPermissions(t *testing.T) {
 	server, _ := newServer(t, scoped, nil)
 	for n := range 200 {
-		m := as(t, server, &auth.Identity{Name: "n", Tools: []string{"show", fmt.Sprint("t", n)}}, true)
+		m := as(t, server, &auth.Identity{Name: "n", Rights: &auth.Rights{Tools: []string{"show", fmt.Sprint("t", n)}}}, true)
 		if got := m.toolNames(); len(got) != 1 || got[0] != "show" {
 			t.Fatalf("%d: %q", n, got)
 		}

@@ -135,7 +135,7 @@ func (s *Server) ParamHeaders(ctx context.Context, tool string) []paramheader.Pa
 	if s.Engine == nil {
 		return nil
 	}
-	if _, ok := auth.IdentityOf(ctx).Permits(tool, s.Project.Meta.Scopes); !ok {
+	if _, ok := auth.IdentityOf(ctx).Permits(auth.Tool, tool, s.Project.Meta.Scopes); !ok {
 		return nil
 	}
 	of, err := s.Engine.ParamHeaders(ctx)

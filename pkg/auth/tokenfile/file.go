@@ -67,7 +67,7 @@ func (f *File) read() *table {
 	}
 	for _, token := range doc.Tokens {
 		key := maphash.Bytes(t.seed, token.Hash[:])
-		id := &auth.Identity{Name: token.Name, Tools: token.Tools}
+		id := &auth.Identity{Name: token.Name, Rights: token.Rights()}
 		rights := id.Key()
 		id.Accepts = func() bool {
 			now, err := f.identify(token.Hash)

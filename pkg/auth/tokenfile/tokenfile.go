@@ -20,6 +20,7 @@ import (
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/ascii"
 )
 
 // Prefix begins each token, so that programs that search for secrets recognize it.
@@ -28,7 +29,7 @@ const Prefix = "mcpbash_"
 const (
 	maxBytes  = 4 << 20
 	maxTokens = 10_000
-	maxTools  = 1_000 // patterns of one token
+	maxRights = 1_000 // patterns of one token, for each kind of items
 	maxName   = 64    // characters
 )
 
@@ -38,7 +39,19 @@ type Token struct {
 	Hash    Hash       `json:"sha256"`
 	Created time.Time  `json:"created,omitzero"`
 	Expires *time.Time `json:"expires,omitempty"` // nil: never
-	Tools   []string   `json:"tools,omitzero"`    // patterns of allowed tools; nil: all
+
+	// Patterns of allowed items. If all three are nil, everything is allowed, otherwise nothing that they do not name.
+	Tools     []string `json:"tools,omitzero"`
+	Resources []string `json:"resources,omitzero"`
+	Prompts   []string `json:"prompts,omitzero"`
+}
+
+// Rights returns the items that the token permits; nil: all (H-244).
+func (t *Token) Rights() *auth.Rights {
+	if t.Tools == nil && t.Resources == nil && t.Prompts == nil {
+		return nil
+	}
+	return &auth.Rights{Tools: t.Tools, Resources: t.Resources, Prompts: t.Prompts}
 }
 
 // Expired reports whether the token is no longer valid.
@@ -121,12 +134,20 @@ func (t *Token) check() error {
 		return errors.New("name is missing")
 	case invalid >= 0 || len(t.Name) > maxName:
 		return fmt.Errorf("a name has at most %d letters, digits and characters of %q", maxName, extra)
-	case len(t.Tools) > maxTools:
-		return fmt.Errorf("more than %d patterns of tools", maxTools)
 	}
-	for _, pattern := range t.Tools {
-		if !auth.IsPattern(pattern) {
-			return fmt.Errorf("%.140q is not the name of a tool or a pattern such as git-*", pattern)
+	rights := t.Rights()
+	if rights == nil {
+		return nil
+	}
+	for _, kind := range []auth.ItemKind{auth.Tool, auth.Resource, auth.Prompt} {
+		item := ascii.Lower(kind.String())
+		if len(rights.Of(kind)) > maxRights {
+			return fmt.Errorf("more than %d patterns of %ss", maxRights, item)
+		}
+		for _, pattern := range rights.Of(kind) {
+			if !auth.IsPattern(pattern) {
+				return fmt.Errorf("%.140q is not the name of a %s or a pattern such as git-*", pattern, item)
+			}
 		}
 	}
 	return nil

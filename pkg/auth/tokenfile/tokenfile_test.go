@@ -95,10 +95,10 @@ func TestCreate(t *testing.T) {
 	}
 	w := open(t, path)
 	i, fault := w.ask(t, secret)
-	if fault != nil || i.Name != "ci" || !i.MayCall("git-log") || i.MayCall("rm") {
+	if fault != nil || i.Name != "ci" || !may(i, auth.Tool, "git-log") || may(i, auth.Tool, "rm") {
 		t.Errorf("%+v, %v", i, fault)
 	}
-	if i, fault := w.ask(t, other); fault != nil || i.Name != "ada" || !i.MayCall("rm") {
+	if i, fault := w.ask(t, other); fault != nil || i.Name != "ada" || !may(i, auth.Tool, "rm") {
 		t.Errorf("%+v, %v", i, fault)
 	}
 	for _, wrong := range []string{"", Prefix, secret + "x", secret[1:], strings.ToUpper(secret),
@@ -111,10 +111,60 @@ func TestCreate(t *testing.T) {
 		t.Error(err)
 	}
 	for _, bad := range []Token{{}, {Name: "a b"}, {Name: strings.Repeat("a", 65)}, {Name: "a", Tools: []string{"a b"}},
-		{Name: "a", Tools: []string{""}}, {Name: "a", Tools: make([]string, maxTools+1)}} {
+		{Name: "a", Resources: []string{"file:x"}}, {Name: "a", Prompts: make([]string, maxRights+1)},
+		{Name: "a", Tools: []string{""}}, {Name: "a", Tools: make([]string, maxRights+1)}} {
 		if _, err := Create(t.Context(), path, bad); err == nil {
 			t.Errorf("%.80q was created", bad.Name)
 		}
+	}
+}
+
+func may(i *auth.Identity, kind auth.ItemKind, name string) bool {
+	_, ok := i.Permits(kind, name, nil)
+	return ok
+}
+
+// H-244: a token with a list of any kind permits only what its lists name, also after an edit of the file.
+func TestRights(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens.json")
+	all, some := "tool resource prompt", []string{"x*"}
+	for name, tc := range map[string]struct {
+		token Token
+		want  string // the kinds of items, of which it may use x1
+	}{
+		"all":       {Token{}, all},
+		"nothing":   {Token{Resources: []string{}}, ""},
+		"tools":     {Token{Tools: some}, "tool"},
+		"resources": {Token{Resources: some}, "resource"},
+		"prompts":   {Token{Prompts: some}, "prompt"},
+		"each":      {Token{Tools: some, Resources: some, Prompts: some}, all},
+	} {
+		tc.token.Name = name
+		secret := create(t, path, tc.token)
+		create(t, path, Token{Name: name + "2"})
+		id, fault := open(t, path).ask(t, secret)
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		var got []string
+		for _, kind := range []auth.ItemKind{auth.Tool, auth.Resource, auth.Prompt} {
+			if may(id, kind, "x1") {
+				got = append(got, strings.ToLower(kind.String()))
+			}
+			if may(id, kind, "y") != (name == "all") {
+				t.Errorf("%s: %v y", name, kind)
+			}
+		}
+		if strings.Join(got, " ") != tc.want {
+			t.Errorf("%s may use %q", name, got)
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range schemas.Compile(schemas.Tokens).Check(text) {
+		t.Error(fault)
 	}
 }
 
@@ -123,7 +173,7 @@ func TestEmptyToolsStay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	secret := create(t, path, Token{Name: "none", Tools: []string{}})
 	create(t, path, Token{Name: "other"})
-	if i, fault := open(t, path).ask(t, secret); fault != nil || i.MayCall("x") {
+	if i, fault := open(t, path).ask(t, secret); fault != nil || may(i, auth.Tool, "x") {
 		t.Errorf("%+v %v", i, fault)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/feature/skill"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/media"
@@ -30,6 +31,7 @@ import (
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/run/scriptenv"
+	"mcp-bash/pkg/text/ascii"
 	"mcp-bash/pkg/text/envfile"
 	"mcp-bash/pkg/text/urimatch"
 	"mcp-bash/schemas"
@@ -97,17 +99,29 @@ func (c *check) scriptEnv(label string) {
 	}
 }
 
-// scopes checks the tools of OAuth scopes (H-421).
+// scopes checks the names of items that OAuth scopes permit (H-421).
 func (c *check) scopes(label string) {
 	if err := c.p.Meta.BadScopes; err != nil {
 		c.at("scopes.invalid", label, err.Error())
 	}
+	skills, _, _ := skill.Read(skill.Dir(c.p.Root))
+	resources := c.namesOf(kinds.Resources, kinds.Templates, kinds.UIResources)
+	for _, s := range skills {
+		resources = append(resources, s.Name)
+	}
 	for _, scope := range slices.Sorted(maps.Keys(c.p.Meta.Scopes)) {
-		c.knownTools("scopes.unknown_tool", label, fmt.Sprintf("the scope %q", scope), c.p.Meta.Scopes[scope],
-			func(entry, tool string) bool {
-				_, ok := (&auth.Identity{Tools: []string{entry}}).Permits(tool, nil)
-				return ok
-			})
+		rights := c.p.Meta.Scopes[scope]
+		for _, of := range []struct {
+			id    string
+			kind  auth.ItemKind
+			names []string
+		}{
+			{"scopes.unknown_tool", auth.Tool, c.namesOf(kinds.Tools)}, {"scopes.unknown_resource", auth.Resource, resources},
+			{"scopes.unknown_prompt", auth.Prompt, c.namesOf(kinds.Prompts)},
+		} {
+			where := finding.Finding{ID: of.id, Path: label, Message: fmt.Sprintf("the scope %q", scope)}
+			c.known(where, ascii.Lower(of.kind.String()), rights.Of(of.kind), of.names, auth.Matches)
+		}
 	}
 }
 

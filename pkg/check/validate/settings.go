@@ -35,23 +35,33 @@ func (c *check) settings() {
 
 // allowed checks the entries of an allowlist. label is the file with the list, or "" for the environment.
 func (c *check) allowed(list []string, label string) {
-	c.knownTools("policy.unknown_tool", label, allowlist, list, func(entry, tool string) bool {
+	where := finding.Finding{ID: "policy.unknown_tool", Path: label, Message: allowlist}
+	c.known(where, "tool", list, c.namesOf(kinds.Tools), func(entry, tool string) bool {
 		return entry == tool || entry == "*" || entry == "all" || strings.Contains(entry, "${")
 	})
 }
 
-// knownTools reports the entries of a list that mean no tool.
-func (c *check) knownTools(id, label, where string, list []string, means func(entry, tool string) bool) {
-	var names []string
-	for _, tool := range c.offered.items[kinds.Tools] {
-		names = append(names, tool.name)
+// namesOf returns the names of items.
+func (c *check) namesOf(of ...*kinds.Kind) (names []string) {
+	for _, kind := range of {
+		for _, item := range c.offered.items[kind] {
+			names = append(names, item.name)
+		}
 	}
+	return names
+}
+
+// known reports the entries of a list that mean none of the names of a kind of items. The message of where names the
+// list.
+func (c *check) known(where finding.Finding, kind string, list, names []string,
+	means func(entry, name string) bool) {
 	if len(names) == 0 || c.mayBeRegistered() {
 		return
 	}
 	for _, entry := range list {
-		if !slices.ContainsFunc(names, func(tool string) bool { return means(entry, tool) }) {
-			c.at(id, label, fmt.Sprintf("%s has %q, which is not a tool%s", where, entry, cli.DidYouMean(entry, names)))
+		if !slices.ContainsFunc(names, func(name string) bool { return means(entry, name) }) {
+			c.at(where.ID, where.Path, fmt.Sprintf("%s has %q, which is not a %s%s", where.Message, entry, kind,
+				cli.DidYouMean(entry, names)))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package completion
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"sync"
@@ -116,30 +117,29 @@ func (c *Completions) parse(ctx context.Context, r *Request) (*query, error) {
 
 // identify finds the item that the request refers to (T-602).
 func (c *Completions) identify(ctx context.Context, q *query) error {
-	var ok bool
-	switch kind := rawjson.TextOf(q.ref, "type"); kind {
+	switch rawjson.TextOf(q.ref, "type") {
 	case "":
 		return mcp.Errorf(mcp.CodeInvalidParams, "Completion ref is required")
 	case "ref/prompt":
 		q.name = rawjson.TextOf(q.ref, "name")
-		ok = q.name != ""
+		if q.name != "" {
+			return c.Project.Permit(c.Caller, auth.Prompt, q.name, q.name)
+		}
 	case "ref/resource":
-		uri := rawjson.TextOf(q.ref, "uri")
-		ok = uri != ""
-		if ok {
+		if uri := rawjson.TextOf(q.ref, "uri"); uri != "" {
 			entry, err := c.Referred(ctx, uri)
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if q.name = rawjson.TextOf(entry, "name"); err != nil || q.name == "" {
-				q.name = uri
-			} else if rawjson.TextOf(entry, kinds.URITemplate) != "" {
+			if err != nil {
+				entry = nil
+			}
+			name := rawjson.TextOf(entry, "name")
+			if q.name = cmp.Or(name, uri); name != "" && rawjson.TextOf(entry, kinds.URITemplate) != "" {
 				q.template = entry
 			}
+			return c.Project.Permit(c.Caller, auth.Resource, name, uri)
 		}
 	}
-	if !ok {
-		return mcp.Errorf(mcp.CodeInvalidParams, "Completion ref is invalid")
-	}
-	return nil
+	return mcp.Errorf(mcp.CodeInvalidParams, "Completion ref is invalid")
 }

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
@@ -76,11 +77,15 @@ func (c *Completions) choose(ctx context.Context, q *query) (*source, error) {
 	}
 	for _, k := range [...]struct {
 		kind, dir string
+		permitted auth.ItemKind
 		find      func(context.Context, string) (json.RawMessage, error)
 	}{
-		{prompt, c.Project.Prompts, c.Prompt},
-		{resource, c.Project.Resources, c.Resource},
+		{prompt, c.Project.Prompts, auth.Prompt, c.Prompt},
+		{resource, c.Project.Resources, auth.Resource, c.Resource},
 	} {
+		if c.Project.Permit(c.Caller, k.permitted, name, name) != nil {
+			continue
+		}
 		item, err := k.find(ctx, name)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/filecache"
 	"mcp-bash/pkg/files/folder"
@@ -24,6 +25,8 @@ type Prompts struct {
 	// Find returns a prompt of the registry, or nil.
 	Find func(ctx context.Context, name string) (*Entry, error)
 	Log  mcp.LogFunc
+
+	Caller *auth.Identity // of all requests; nil: it needed no credential
 	// Files reads the texts of prompts. A nil Cache keeps none.
 	Files *filecache.Cache
 }
@@ -68,6 +71,9 @@ func NewEntry(item json.RawMessage) *Entry {
 
 // Asks reports whether a prompt asks clients for missing arguments (M-58).
 func (p *Prompts) Asks(ctx context.Context, name string) bool {
+	if p.Project.Permit(p.Caller, auth.Prompt, name, name) != nil {
+		return false
+	}
 	entry, err := p.Find(ctx, name)
 	return err == nil && entry != nil && entry.elicit
 }
@@ -76,6 +82,9 @@ func (p *Prompts) Asks(ctx context.Context, name string) bool {
 func (p *Prompts) Get(ctx context.Context, r *Request) (*Result, error) {
 	if r.Name == "" {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Prompt name is required")
+	}
+	if err := p.Project.Permit(p.Caller, auth.Prompt, r.Name, r.Name); err != nil {
+		return nil, err
 	}
 	e, err := p.Find(ctx, r.Name)
 	if err != nil {

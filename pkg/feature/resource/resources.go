@@ -31,6 +31,8 @@ type Config struct {
 	// Bound reports whether an entry has a URI of a scheme that is also the name of its
 	// provider. A nil function means that there is no such entry.
 	Bound func(ctx context.Context, scheme string) (bool, error)
+	// ToolsOfPage returns the names of the tools that link to a page, by its name (H-424). It may be nil.
+	ToolsOfPage func(ctx context.Context, page string) ([]string, error)
 	// UIMeta returns the _meta of a UI resource (RES-324). The function and its result may be nil.
 	UIMeta func(ctx context.Context, uri string) json.RawMessage
 

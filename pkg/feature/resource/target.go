@@ -33,9 +33,9 @@ var (
 	errDifferent = mcp.Errorf(mcp.CodeInvalidParams, "Resource name and uri belong to different resources")
 )
 
-// resolve finds the target of a request (RES-31). A named entry is used only with its own URI, so
+// find finds the target of a request (RES-31). A named entry is used only with its own URI, so
 // no URI is sent to the provider of another entry.
-func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
+func (r *Resources) find(ctx context.Context, req Request) (*target, error) {
 	if req.Name == "" && req.URI == "" {
 		return nil, errNeither
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -71,13 +72,7 @@ func (f *Folder) List() (*List, error) {
 		return nil, mcp.Errorf(mcp.CodeInternal, "Unable to read the skills").WithReason(err)
 	}
 	f.known, f.read = known, time.Now()
-	l := &List{Skills: skills, byName: make(map[string]*Skill, len(skills))}
-	sum := sha256.New()
-	for _, s := range skills {
-		l.byName[s.Name] = s
-		sum.Write(s.entry)
-	}
-	l.Hash = hex.EncodeToString(sum.Sum(nil))
+	l := newList(skills)
 	if f.current == nil || f.current.Hash != l.Hash {
 		f.current = l
 	}
@@ -115,6 +110,22 @@ func (f *Folder) report(faults []*Fault) {
 	for _, fault := range faults {
 		f.log(mcp.Warning, logger, "skills/"+fault.Error()+"; the skill is not served")
 	}
+}
+
+// Only returns the list of the skills that keep keeps, by their names.
+func (l *List) Only(keep func(name string) bool) *List {
+	return newList(slices.DeleteFunc(slices.Clone(l.Skills), func(s *Skill) bool { return !keep(s.Name) }))
+}
+
+func newList(skills []*Skill) *List {
+	l := &List{Skills: skills, byName: make(map[string]*Skill, len(skills))}
+	sum := sha256.New()
+	for _, s := range skills {
+		l.byName[s.Name] = s
+		sum.Write(s.entry)
+	}
+	l.Hash = hex.EncodeToString(sum.Sum(nil))
+	return l
 }
 
 // Find returns the skill whose SKILL.md has a URI, or nil.

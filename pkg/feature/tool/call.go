@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/feature/results"
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
@@ -165,7 +166,7 @@ func (c *call) authorize(ctx context.Context) error {
 	if r.Meta == nil {
 		r.Meta = json.RawMessage("{}")
 	}
-	if err := t.permit(r.Name); err != nil {
+	if err := t.project.Permit(t.Caller, auth.Tool, r.Name, r.Name); err != nil {
 		return err
 	}
 	item, err := t.Find(ctx, r.Name)
@@ -175,7 +176,7 @@ func (c *call) authorize(ctx context.Context) error {
 		if errors.As(err, &known) {
 			e.Data = known.Data
 		} else if err == nil && t.Near != nil {
-			if near := t.Near(ctx, r.Name); near != "" && t.permit(near) == nil {
+			if near := t.Near(ctx, r.Name); near != "" && t.project.Permit(t.Caller, auth.Tool, near, near) == nil {
 				return e.Explain(fmt.Errorf("no tool has this name; did you mean '%s'?", near))
 			}
 		}
@@ -232,19 +233,6 @@ func (c *call) authorize(ctx context.Context) error {
 		return errMissing
 	}
 	return nil
-}
-
-// permit returns the error for a tool that the caller may not call (H-420).
-func (t *Tools) permit(name string) error {
-	need, ok := t.Caller.Permits(name, t.project.Meta.Scopes)
-	if ok {
-		return nil
-	}
-	e := mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (not permitted to this client)", name)
-	if e.NeedsScope = need; need != "" {
-		return e.Explain(fmt.Errorf("the token needs the scope %q", need))
-	}
-	return e
 }
 
 // cannotStart returns the error for a failure that the script does not cause (P-300, T-53). It logs the failure for the

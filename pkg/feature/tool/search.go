@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/feature/results"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/wire/mcp"
@@ -45,7 +46,7 @@ func (t *Tools) searches(ctx context.Context, name string) bool {
 // search answers a call of [SearchTool]. The same rules as for other tools decide who may call it.
 func (c *call) search(ctx context.Context) (*Result, error) {
 	t, r := c.tools, c.request
-	if err := t.permit(r.Name); err != nil {
+	if err := t.project.Permit(t.Caller, auth.Tool, r.Name, r.Name); err != nil {
 		return nil, err
 	}
 	if _, refusal := t.Policy.Check(ctx, r.Name, SearchListed(), c.identity()); refusal != nil {

@@ -38,10 +38,13 @@ type list struct {
 
 	more     *kinds.Kind // the kind of the items that follow; nil: none
 	moreItem func(dst []byte, item json.RawMessage) []byte
+	keepMore func(ctx context.Context, item json.RawMessage) bool // whether one of them is offered; nil: all are
+	moreBy   *kinds.Kind                                          // the kind of the items by which keepMore decides
 
 	mu      sync.Mutex
 	of      *registry.List
 	andOf   *registry.List // of more
+	byOf    *registry.List // of moreBy
 	alsoOf  string         // the hash of also
 	current prepared
 }
@@ -57,10 +60,15 @@ func (l *list) prepare(ctx context.Context) (prepared, *mcp.Error) {
 	if err != nil {
 		return prepared{}, l.kind.Unavailable(err)
 	}
-	more := &noItems
+	more, by := &noItems, &noItems
 	if l.more != nil {
 		if more, err = l.catalog.List(ctx, l.more); err != nil {
 			return prepared{}, l.more.Unavailable(err)
+		}
+	}
+	if l.keepMore != nil {
+		if by, err = l.catalog.List(ctx, l.moreBy); err != nil {
+			return prepared{}, l.moreBy.Unavailable(err)
 		}
 	}
 	var also []json.RawMessage
@@ -72,7 +80,7 @@ func (l *list) prepare(ctx context.Context) (prepared, *mcp.Error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.of == items && l.andOf == more && l.alsoOf == alsoOf {
+	if l.of == items && l.andOf == more && l.byOf == by && l.alsoOf == alsoOf {
 		return l.current, nil
 	}
 	p := prepared{hash: items.Hash, ends: make([]int, 0, len(items.Items)+len(more.Items))}
@@ -94,6 +102,9 @@ func (l *list) prepare(ctx context.Context) (prepared, *mcp.Error) {
 		p.hash = hashOf(p.hash, name)
 	}
 	for _, item := range more.Items {
+		if l.keepMore != nil && !l.keepMore(ctx, item.JSON) {
+			continue
+		}
 		p.bytes = append(l.moreItem(p.bytes, item.JSON), ',')
 		p.ends = append(p.ends, len(p.bytes))
 	}
@@ -107,10 +118,13 @@ func (l *list) prepare(ctx context.Context) (prepared, *mcp.Error) {
 	if len(more.Items) > 0 {
 		p.hash = hashOf(p.hash, more.Hash)
 	}
+	if by != &noItems {
+		p.hash = hashOf(p.hash, by.Hash)
+	}
 	if l.view != "" {
 		p.hash = hashOf(p.hash, l.view)
 	}
-	l.of, l.andOf, l.alsoOf, l.current = items, more, alsoOf, p
+	l.of, l.andOf, l.byOf, l.alsoOf, l.current = items, more, by, alsoOf, p
 	return p, nil
 }
 
@@ -144,7 +158,7 @@ type pageOf struct {
 	size   int // items, if the request has no limit
 	limit  int // bytes of a response
 	ttl    time.Duration
-	cached bool // the result has ttlMs and cacheScope in every revision
+	cached string // if not "", the result has ttlMs and this cacheScope in every revision
 }
 
 // page answers a list request with a page (P-2000, P-2001).
@@ -166,8 +180,8 @@ func (p prepared) page(r *calls.Request, of pageOf) (*calls.Answer, error) {
 	return &calls.Answer{Size: len(section) + pageRest, TTL: of.ttl, Append: func(dst []byte, extra mcp.Extra) []byte {
 		head := rawjson.Over(dst)
 		extra.AppendMembers(head.Object())
-		if of.cached {
-			appendCaching(head, &extra, of.ttl)
+		if of.cached != "" {
+			appendCaching(head, &extra, of.ttl, of.cached)
 		}
 		dst = append(head.Name(of.member).Bytes(), '[')
 		if len(section) > 0 {

@@ -3,31 +3,28 @@ package methods
 import (
 	"context"
 	"encoding/json"
-	"sync"
 	"time"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/feature/skill"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// skillMethods returns the methods of the extension for skills (SK-21 to SK-23).
-func (p *Project) skillMethods() []*calls.Method {
+// skillMethods returns the methods of the extension for skills (SK-21 to SK-23). scope is their cacheScope.
+func (c *Client) skillMethods(scope string) []*calls.Method {
 	return []*calls.Method{
-		{Name: "skills/list", List: true, Scope: skillScope, Handle: p.listSkills},
-		{Name: "skills/get", Scope: skillScope, Handle: p.getSkill},
-		{Name: "resources/directory/read", List: true, Scope: skillScope, Handle: p.readDirectory},
+		{Name: "skills/list", List: true, Scope: scope, Handle: c.listSkills},
+		{Name: "skills/get", Scope: scope, Handle: c.getSkill},
+		{Name: "resources/directory/read", List: true, Scope: scope, Handle: c.readDirectory},
 	}
 }
 
-// skillScope: all clients get the same skills.
-const skillScope = "public"
-
 // appendCaching appends how long a client may keep a result, unless the revision has these members for all results.
-func appendCaching(b *rawjson.Builder, extra *mcp.Extra, ttl time.Duration) {
+func appendCaching(b *rawjson.Builder, extra *mcp.Extra, ttl time.Duration, scope string) {
 	if !extra.Owns("ttlMs") {
-		b.Name("ttlMs").Int(int(ttl.Milliseconds())).Name("cacheScope").String(skillScope)
+		b.Name("ttlMs").Int(int(ttl.Milliseconds())).Name("cacheScope").String(scope)
 	}
 }
 
@@ -35,46 +32,56 @@ func appendCaching(b *rawjson.Builder, extra *mcp.Extra, ttl time.Duration) {
 func (p *Project) Skills() *skill.Folder { return p.skills }
 
 // skillResources returns the SKILL.md files, for clients without the extension (SK-25).
-func (p *Project) skillResources() ([]json.RawMessage, string, error) {
-	list, err := p.skills.List()
+func (l *lists) skillResources() ([]json.RawMessage, string, error) {
+	s, err := l.currentSkills()
 	if err != nil {
 		return nil, "", err
 	}
-	return list.Resources(), list.Hash, nil
+	return s.list.Resources(), s.list.Hash, nil
 }
 
-func (p *Project) skillPage(member string) pageOf {
-	own := p.engine.Project
-	return pageOf{member: member, size: own.PageSize(), limit: own.Limits.ListResponse,
-		ttl: own.Discovery.ResourcesTTL, cached: true}
+func (c *Client) skillPage(member string) pageOf {
+	own := c.project.engine.Project
+	return pageOf{
+		member: member, size: own.PageSize(), limit: own.Limits.ListResponse, ttl: own.Discovery.ResourcesTTL,
+		cached: c.cacheScope(),
+	}
 }
 
-func (p *Project) listSkills(_ context.Context, r *calls.Request) (*calls.Answer, error) {
-	list, err := p.skills.List()
+func (c *Client) listSkills(_ context.Context, r *calls.Request) (*calls.Answer, error) {
+	s, err := c.listed.currentSkills()
 	if err != nil {
 		return nil, err
 	}
-	return p.skillPages.of(list).page(r, p.skillPage("skills"))
+	return s.page.page(r, c.skillPage("skills"))
 }
 
-// skillPages has the pages of skills/list, prepared once for each state of the skills.
-type skillPages struct {
-	mu      sync.Mutex
-	list    *skill.List
-	current prepared
+// skills are those that callers may read, prepared once for each state of the skills.
+type skills struct {
+	of   *skill.List // of the project
+	list *skill.List
+	page prepared // of skills/list
 }
 
-func (s *skillPages) of(list *skill.List) prepared {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.list != list {
-		entries := make([]json.RawMessage, len(list.Skills))
-		for i, one := range list.Skills {
+func (l *lists) currentSkills() (*skills, error) {
+	list, err := l.project.skills.List()
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.skills == nil || l.skills.of != list {
+		s := &skills{of: list, list: list}
+		if l.permission != "" {
+			s.list = list.Only(func(name string) bool { return l.permits(auth.Resource, name) })
+		}
+		entries := make([]json.RawMessage, len(s.list.Skills))
+		for i, one := range s.list.Skills {
 			entries[i] = one.Entry()
 		}
-		s.list, s.current = list, prepareItems(list.Hash, entries)
+		s.page, l.skills = prepareItems(s.list.Hash, entries), s
 	}
-	return s.current
+	return l.skills, nil
 }
 
 func prepareItems(hash string, items []json.RawMessage) prepared {
@@ -86,8 +93,8 @@ func prepareItems(hash string, items []json.RawMessage) prepared {
 	return p
 }
 
-func (p *Project) getSkill(_ context.Context, r *calls.Request) (*calls.Answer, error) {
-	uri, list, err := p.skillURI(r)
+func (c *Client) getSkill(_ context.Context, r *calls.Request) (*calls.Answer, error) {
+	uri, list, err := c.skillURI(r)
 	if err != nil {
 		return nil, err
 	}
@@ -95,19 +102,19 @@ func (p *Project) getSkill(_ context.Context, r *calls.Request) (*calls.Answer, 
 	if s == nil {
 		return nil, unknownSkill(uri)
 	}
-	entry := s.Entry()
-	return &calls.Answer{Size: len(entry) + pageRest, TTL: p.engine.Project.Discovery.ResourcesTTL,
+	entry, ttl, scope := s.Entry(), c.project.engine.Project.Discovery.ResourcesTTL, c.cacheScope()
+	return &calls.Answer{Size: len(entry) + pageRest, TTL: ttl,
 		Append: func(dst []byte, extra mcp.Extra) []byte {
 			b := rawjson.Over(dst)
 			extra.AppendMembers(b.Object())
-			appendCaching(b, &extra, p.engine.Project.Discovery.ResourcesTTL)
+			appendCaching(b, &extra, ttl, scope)
 			extra.AppendOwnMeta(b.Name("skill").Raw(entry))
 			return b.End().Bytes()
 		}}, nil
 }
 
-func (p *Project) readDirectory(_ context.Context, r *calls.Request) (*calls.Answer, error) {
-	uri, list, err := p.skillURI(r)
+func (c *Client) readDirectory(_ context.Context, r *calls.Request) (*calls.Answer, error) {
+	uri, list, err := c.skillURI(r)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +125,7 @@ func (p *Project) readDirectory(_ context.Context, r *calls.Request) (*calls.Ans
 	case children == nil:
 		return nil, unknownSkill(uri)
 	}
-	return prepareItems(list.Hash, children).page(r, p.skillPage("resources"))
+	return prepareItems(list.Hash, children).page(r, c.skillPage("resources"))
 }
 
 // unknownSkill returns the error for a URI that names no skill or folder. SEP-2640 gives the code.
@@ -129,11 +136,14 @@ func unknownSkill(uri string) *mcp.Error {
 	return err
 }
 
-func (p *Project) skillURI(r *calls.Request) (string, *skill.List, error) {
+func (c *Client) skillURI(r *calls.Request) (string, *skill.List, error) {
 	uri, _ := rawjson.Text(rawjson.Get(r.Params, "uri"))
 	if uri == "" {
 		return "", nil, mcp.Errorf(mcp.CodeInvalidParams, "uri is required, such as skill://NAME/SKILL.md")
 	}
-	list, err := p.skills.List()
-	return uri, list, err
+	s, err := c.listed.currentSkills()
+	if err != nil {
+		return "", nil, err
+	}
+	return uri, s.list, nil
 }

@@ -94,7 +94,8 @@ func TestParamHeaders(t *testing.T) {
 			t.Errorf("%s with %q: %s %s", tc.arguments, tc.lines, r.Status, got)
 		}
 	}
-	restricted := serve(t, files, nil, bearers(map[string]*auth.Identity{"file": {Name: "ci", Tools: []string{"other"}}}))
+	other := &auth.Identity{Name: "ci", Rights: &auth.Rights{Tools: []string{"other"}}}
+	restricted := serve(t, files, nil, bearers(map[string]*auth.Identity{"file": other}))
 	r := restricted.modern(t.Context(), "1", "tools/call", `"name":"query","arguments":{"region":"x"}`, "",
 		"Authorization: Bearer file")
 	if got := text(t, r); r.StatusCode != 200 || !strings.Contains(got, "not permitted to this client") { // H-423
@@ -110,9 +111,12 @@ func TestParamHeaders(t *testing.T) {
 // has no scopes, so nothing would help.
 func TestInsufficientScope(t *testing.T) {
 	files := tools(map[string]string{"show": `echo "$MCP_CLIENT_ID $MCP_CLIENT_SCOPES"`, "change": "echo changed"})
-	files["server.d/server.meta.json"] = `{"scopes":{"read":["show"],"write":["change"]}}`
+	files["server.d/server.meta.json"] = `{"scopes":{"read":["show"],"write":["change"],"docs":{"resources":["note"],
+		"prompts":["ask"]}}}`
+	files["resources/note.txt"], files["prompts/ask.txt"] = "noted", "asked"
 	s := serve(t, files, nil, bearers(map[string]*auth.Identity{
-		"oauth": {Name: "app", Issuer: "i", Scopes: []string{"read"}}, "file": {Name: "ci", Tools: []string{"show"}},
+		"oauth": {Name: "app", Issuer: "i", Scopes: []string{"read"}},
+		"file":  {Name: "ci", Rights: &auth.Rights{Tools: []string{"show"}}},
 	}))
 	for _, tc := range []struct {
 		token, tool string
@@ -131,6 +135,16 @@ func TestInsufficientScope(t *testing.T) {
 		if got := text(t, r); r.StatusCode != tc.status || !strings.Contains(got, tc.want) ||
 			r.Header.Get("WWW-Authenticate") != tc.challenge {
 			t.Errorf("%s, %s: %s %s %s", tc.token, tc.tool, r.Status, r.Header.Get("WWW-Authenticate"), got)
+		}
+	}
+	note := "file://" + s.root + "/resources/note.txt"
+	for method, params := range map[string]string{ // H-424
+		"resources/read": `"uri":"` + note + `"`, "prompts/get": `"name":"ask"`,
+	} {
+		r := s.modern(t.Context(), "1", method, params, "", "Authorization: Bearer oauth")
+		if got := text(t, r); r.StatusCode != 403 || !strings.Contains(got, `the token needs the scope \"docs\"`) ||
+			r.Header.Get("WWW-Authenticate") != `Bearer error="insufficient_scope", scope="docs"` {
+			t.Errorf("%s: %s %s %s", method, r.Status, r.Header.Get("WWW-Authenticate"), got)
 		}
 	}
 }

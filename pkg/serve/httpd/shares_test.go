@@ -17,8 +17,8 @@ import (
 
 // persons are callers of tests. Two tokens of anna have different rights.
 var persons = map[string]*auth.Identity{
-	"anna": {Name: "anna", Tools: []string{"*"}}, "anna2": {Name: "anna"}, "bert": {Name: "bert"},
-	"carl": {Name: "carl"},
+	"anna":  {Name: "anna", Rights: &auth.Rights{Tools: []string{"*"}, Resources: []string{"*"}, Prompts: []string{"*"}}},
+	"anna2": {Name: "anna"}, "bert": {Name: "bert"}, "carl": {Name: "carl"},
 }
 
 func bearer(token string) string { return "Authorization: Bearer " + token }

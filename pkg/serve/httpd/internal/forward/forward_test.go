@@ -24,7 +24,7 @@ const patience = 10 * time.Second
 var (
 	one, two = bytes.Repeat([]byte{1}, 32), bytes.Repeat([]byte{2}, 32)
 	self     = channel.Process{7}
-	anna     = &auth.Identity{Name: "anna", Issuer: "i", Scopes: []string{"a", "b"}, Tools: []string{}}
+	anna     = &auth.Identity{Name: "anna", Issuer: "i", Scopes: []string{"a", "b"}, Rights: &auth.Rights{}}
 )
 
 // forwarder returns a replica with a key, whose patience is short.
@@ -151,7 +151,7 @@ func TestSend(t *testing.T) {
 		h.Get("Mcp-Bash-Caller") != "" || seen.RemoteAddr != "10.0.0.9:1234" || !Forwarded(seen) {
 		t.Errorf("%+v", seen)
 	}
-	if got := auth.IdentityOf(seen.Context()); got.Key() != anna.Key() || got.Tools == nil {
+	if got := auth.IdentityOf(seen.Context()); got.Key() != anna.Key() || got.Rights == nil {
 		t.Errorf("%+v", got)
 	}
 	for _, secret := range []string{"message", "credential", "anna", "mcp HTTP"} {
@@ -394,7 +394,8 @@ func TestNoChannel(t *testing.T) {
 // one on the way is not passed on.
 func TestState(t *testing.T) {
 	for _, id := range []*auth.Identity{
-		nil, {}, anna, {Name: "ü\u007f\x00\u2028\"", Subject: "s", Tools: []string{"a*"}}, {Name: "x", Tools: nil},
+		nil, {}, anna, {Name: "ü\u007f\x00\u2028\"", Subject: "s", Rights: &auth.Rights{Tools: []string{"a*"}}},
+		{Name: "x", Rights: &auth.Rights{Resources: []string{"r"}, Prompts: []string{"p"}}},
 		{Name: "x", Scopes: slices.Repeat([]string{strings.Repeat("s", 100)}, 100)},
 	} {
 		h, err := state(request(t, id, nil))
@@ -410,7 +411,7 @@ func TestState(t *testing.T) {
 		}
 	}
 	for _, id := range []*auth.Identity{
-		{Name: "\xff"}, {Name: "x", Tools: slices.Repeat([]string{strings.Repeat("t", 100)}, MaxStatement/100)},
+		{Name: "\xff"}, {Name: "x", Scopes: slices.Repeat([]string{strings.Repeat("t", 100)}, MaxStatement/100)},
 	} {
 		if _, err := state(request(t, id, nil)); err == nil {
 			t.Errorf("%.20q is stated", id.Name)

@@ -734,8 +734,8 @@ func TestLimitOfPerson(t *testing.T) {
 	}
 	var same, other int
 	none := func(http.ResponseWriter, *http.Request) {}
-	as(&auth.Identity{Name: "anna", Tools: []string{"a"}}, func(http.ResponseWriter, *http.Request) {
-		same = as(&auth.Identity{Name: "anna", Tools: []string{"b"}}, none)
+	as(&auth.Identity{Name: "anna", Rights: &auth.Rights{Tools: []string{"a"}}}, func(http.ResponseWriter, *http.Request) {
+		same = as(&auth.Identity{Name: "anna", Rights: &auth.Rights{Tools: []string{"b"}}}, none)
 		other = as(&auth.Identity{Name: "bert"}, none)
 	})
 	if same != http.StatusTooManyRequests || other != http.StatusOK {

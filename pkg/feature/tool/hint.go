@@ -198,11 +198,10 @@ func isPlainShell(program string) bool {
 
 // describeEnd explains how a script ended that reported no error, or that failed after it printed a result.
 func (c *call) describeEnd(where string, res *script.Result, value json.RawMessage) string {
-	line := c.traceLine()
 	silent := len(bytes.TrimSpace(res.Stderr)) == 0
 	result := rawjson.KindOf(value) == rawjson.Object
 	switch {
-	case result && reportsError(value), !result && !silent && line == "":
+	case result && reportsError(value), !result && !silent && c.traceLine() == "":
 		return ""
 	}
 	text := fmt.Sprintf("%s ended with exit status %d", where, res.Status)
@@ -215,12 +214,16 @@ func (c *call) describeEnd(where string, res *script.Result, value json.RawMessa
 	case silent:
 		text += " without a message on standard error"
 	}
-	switch {
-	case line != "":
-		text += "; the last command in its trace is " + line
-	case res.Signal == 0 && isShell(c.script, c.head(c.script, firstLine)):
-		text += `. Under "set -e", which the SDK turns on, a script ends at the first command that fails; ` +
-			"MCPBASH_TRACE_TOOLS=true shows which"
+	head := c.head(c.script, firstLine)
+	if end := c.end(); end != "" {
+		text += end
+	} else if res.Signal == 0 && isShell(c.script, head) {
+		text += `. Under "set -e", which the SDK turns on, a script ends at the first command that fails; `
+		if words := script.Interpreter(head); c.watched || len(words) > 0 && isPlainShell(words[0]) {
+			text += "MCPBASH_TRACE_TOOLS=true shows which"
+		} else {
+			text += "the next failure names it, and so does mcp-runtool " + c.entry.name
+		}
 	}
 	if result && res.Signal == 0 {
 		text += `. Where a failure does not matter, add "|| true" to the command`

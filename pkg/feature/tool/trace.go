@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/secrets"
+	"mcp-bash/pkg/text/shell"
 )
 
 // A trace is a log of the commands of a tool (T-260).
@@ -49,6 +51,51 @@ func (c *call) startTrace(spec *script.Spec) {
 	spec.Extra = map[int]uintptr{traceFD: file.Fd()}
 	spec.Env = append(spec.Env, "BASH_XTRACEFD=9", "MCPBASH_TRACE_FILE="+filepath.Join(dir, name))
 	spec.Env = project.Override(spec.Env, "PS4", calls.TracePS4)
+}
+
+const lastCommand = "last-command" // a file of a call: the command at which its script ended
+
+// maxCommand limits the last command of a script in messages, in bytes.
+const maxCommand = 200
+
+// watchEnd lets a Bash script that fails write its last command to a file (T-190). Bash reads the file of BASH_ENV
+// before the script, so a trap of the script replaces this one. Bash scripts that the script starts do not get the
+// variable.
+func (c *call) watchEnd(spec *script.Spec) {
+	const file = "bash-env"
+	if slices.ContainsFunc(spec.Env, func(entry string) bool { return strings.HasPrefix(entry, "BASH_ENV=") }) {
+		return
+	}
+	trap := fmt.Sprintf(`case $?,$0 in 0,*) ;; *,%s) printf %%s "$BASH_COMMAND" >|%s ;; esac`, shell.Quote(c.script),
+		shell.Quote(c.files.Path(lastCommand))) // $0 is known when the trap runs: Bash 3.2 sets it late
+	text := "unset BASH_ENV\ntrap " + shell.Quote(trap) + " EXIT\n"
+	if c.files.Create(file, []byte(text)) == nil {
+		spec.Env = append(spec.Env, "BASH_ENV="+c.files.Path(file))
+		c.watched = true
+	}
+}
+
+// end returns the last command of a script that failed, as a clause for messages, or "". If nothing recorded it, the
+// next call of the script does.
+func (c *call) end() string {
+	if line := c.traceLine(); line != "" {
+		return "; the last command in its trace is " + line
+	}
+	command, _ := c.files.Read(lastCommand, maxHead)
+	head := c.head(c.script, maxHead)
+	if len(command) == 0 {
+		if !c.watched && isShell(c.script, head) {
+			c.tools.failing.Store(c.script, true)
+		}
+		return ""
+	}
+	first, _, _ := bytes.Cut(command, []byte("\n"))
+	where := ""
+	if bytes.Count(head, first) == 1 {
+		where = fmt.Sprintf(" in line %d", bytes.Count(head[:bytes.Index(head, first)], []byte("\n"))+1)
+	}
+	first = first[:min(len(first), maxCommand)]
+	return fmt.Sprintf("; its last command is %s%s", secrets.Text(validText(first)), where)
 }
 
 func isShell(file string, head []byte) bool {

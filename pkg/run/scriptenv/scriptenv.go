@@ -208,8 +208,8 @@ func (r *Rule) Drops(name string) bool {
 	return !r.Passes(name) && !IsWithheld(name) && !slices.Contains([]string{"PWD", "OLDPWD", "SHLVL", "_"}, name)
 }
 
-// Remedy returns how to pass a variable on to the scripts: a line of server.meta.json, or the operator's settings if they
-// decide (E-8).
+// Remedy returns how to pass a variable on to the scripts: a line of server.meta.json, or the operator's settings if
+// they decide (E-8).
 func (r *Rule) Remedy(name string) string {
 	var names []string
 	if r.Mode == Allowlist {

@@ -149,7 +149,7 @@ func (e *Engine) ResourceConfig() resource.Config {
 			Env: p.Env, Root: p.Root, Resources: p.Resources, Tools: p.Tools, UI: p.UI,
 			FindPage: e.Lookup(kinds.UIResources), Files: e.Files,
 		},
-		Runner: e.Runner, Sandbox: e.Sandbox, Common: e.Env, State: e.State.Dir, Log: e.Log, Debug: e.Debug,
+		Runner: e.Runner, Sandbox: e.Sandbox, Common: e.Env, State: e.State, Log: e.Log, Debug: e.Debug,
 		ScriptLog: e.ScriptLog,
 	}
 }

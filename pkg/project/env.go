@@ -101,6 +101,23 @@ func Override(env []string, name, value string) []string {
 	return append(list, name+"="+value)
 }
 
+// SetTemp sets the directory for temporary files in an environment, which it changes. TMP and TEMP follow TMPDIR where
+// they are set.
+func SetTemp(env []string, dir string) []string {
+	found := false
+	for i, e := range env {
+		switch name, _, _ := strings.Cut(e, "="); name {
+		case "TMPDIR", "TMP", "TEMP":
+			env[i] = name + "=" + dir
+			found = found || name == "TMPDIR"
+		}
+	}
+	if !found {
+		env = append(env, "TMPDIR="+dir)
+	}
+	return env
+}
+
 // Clone returns a copy.
 func (e Env) Clone() Env { return maps.Clone(e) }
 

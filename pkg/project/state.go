@@ -29,6 +29,9 @@ type State struct {
 	// Handoffs keeps hand-off directories for the next scripts.
 	Handoffs handoff.Cache
 
+	pool sync.Once
+	own  *handoff.Pool
+
 	ours bool // we created it, so we remove it
 
 	mu       sync.Mutex
@@ -148,6 +151,12 @@ func (s *State) Root() (*os.Root, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open()
+}
+
+// Files returns the hand-off directories of scripts that are not confined.
+func (s *State) Files() *handoff.Pool {
+	s.pool.Do(func() { s.own = s.Handoffs.Pool(s.Dir, s.Root) })
+	return s.own
 }
 
 // claimCheck is the interval of checks of the claim. Cleaning programs remove files that are days old.

@@ -35,7 +35,7 @@ func (s *scene) call(name string, d access.Declaration, text string, rootDirs ..
 	spec := script.Spec{
 		Argv: []string{"bash", "-c", text}, Dir: s.project, Timeout: 2 * time.Minute, Env: slices.Clone(s.env),
 	}
-	h.Apply(&spec)
+	apply(h, &spec)
 	return s.runner.Run(context.Background(), spec)
 }
 

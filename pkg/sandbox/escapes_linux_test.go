@@ -186,8 +186,15 @@ func (s *scene) run(d access.Declaration, code string) script.Result {
 		Argv: []string{"bash", "-c", code}, Dir: s.project, Timeout: 2 * time.Minute,
 		Env: append(slices.Clone(s.env), "TMPDIR="+s.dir),
 	}
-	h.Apply(&spec)
+	apply(h, &spec)
 	return s.runner.Run(context.Background(), spec)
+}
+
+// apply confines a script. Its directory for temporary files is in the private directory, as in a call.
+func apply(h *Confinement, spec *script.Spec) {
+	if h.Apply(spec); h != nil {
+		spec.Env = project.Override(spec.Env, "TMPDIR", filepath.Join(h.private.dir, tempName))
+	}
 }
 
 // An attempt is Bash code, and the capabilities with which it succeeds. Each word of with is a sufficient set of
@@ -734,7 +741,7 @@ func TestOtherScripts(t *testing.T) {
 				Argv: []string{"bash", "-c", code}, Dir: s.project, Timeout: 2 * time.Minute,
 				Env: append(slices.Clone(s.env), "TMPDIR="+s.dir),
 			}
-			h.Apply(&spec)
+			apply(h, &spec)
 			s.wants(mode+": "+name+": "+code, s.runner.Run(context.Background(), spec), succeed || !confined)
 			h.Ended()
 			h.Release()

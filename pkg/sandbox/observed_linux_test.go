@@ -71,7 +71,7 @@ func (s *scene) runObserved(o *observer, letters, code string) script.Result {
 	spec := script.Spec{
 		Argv: []string{"bash", "-c", code}, Dir: s.project, Timeout: 2 * time.Minute, Env: slices.Clone(s.env),
 	}
-	h.Apply(&spec)
+	apply(h, &spec)
 	return s.runner.Run(context.Background(), spec)
 }
 

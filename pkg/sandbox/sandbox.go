@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,7 +89,6 @@ type Observer interface {
 // Confinement confines nothing.
 type Confinement struct {
 	Confined *script.Confined
-	Files    *handoff.Pool // hand-off directories in the private directory
 	Profile  *confine.Profile
 
 	sandbox *Sandbox
@@ -154,7 +152,10 @@ func (s *Sandbox) Hook(file string) script.ConfineFunc {
 		if err != nil {
 			return nil, err
 		}
-		h.Apply(spec)
+		if h != nil {
+			h.Apply(spec)
+			spec.Env = project.Override(spec.Env, "TMPDIR", filepath.Join(h.private.dir, tempName))
+		}
 		return h.End, nil
 	}
 }
@@ -178,7 +179,7 @@ func (s *Sandbox) tryConfine(sub *Subject, p confine.Profile, files filesFunc) (
 	if err != nil {
 		return nil, err
 	}
-	h := &Confinement{Files: private.files, sandbox: s, private: private}
+	h := &Confinement{sandbox: s, private: private}
 	if h.Profile, err = s.profile(sub, private, p, files); err == nil {
 		h.Confined, err = s.thread(sub, h.Profile)
 	}
@@ -261,17 +262,20 @@ func (s *Sandbox) thread(sub *Subject, p *confine.Profile) (*script.Confined, er
 
 const logger = "mcp.tools"
 
-// Apply sets the confined thread and a private TMPDIR in the specification of a script.
+// Apply sets the confined thread in the specification of a script.
 func (h *Confinement) Apply(spec *script.Spec) {
-	if h == nil {
-		return
+	if h != nil {
+		spec.Confined = h.Confined
 	}
-	spec.Confined = h.Confined
-	spec.Env = project.Override(spec.Env, "TMPDIR", filepath.Join(h.private.dir, tempName))
 }
 
-// Root returns the private directory and its path.
-func (h *Confinement) Root() (*os.Root, string) { return h.private.root, h.private.dir }
+// Files returns the hand-off directories for the script: in its private directory, or free if it is not confined.
+func (h *Confinement) Files(free *handoff.Pool) *handoff.Pool {
+	if h == nil {
+		return free
+	}
+	return h.private.files
+}
 
 // End calls Ended and Release.
 func (h *Confinement) End() { h.Ended(); h.Release() }

@@ -438,14 +438,18 @@ func TestEnvironment(t *testing.T) {
 		`"context":{"arguments":{"x":"z","n":1.50}},"ref":{"type":"ref/prompt","name":"c"}}`
 	sorted := `{"argument":{"name":"a","value":"é \"v\""},"context":{"arguments":{"n":1.50,"x":"z"}},"prefix":"é ` +
 		`\"v\"","query":"é \"v\"","ref":{"name":"c","type":"ref/prompt"}}`
+	tmp := env["TMPDIR"]
+	if dir := b.state + "/call."; !strings.HasPrefix(tmp, dir) || !strings.HasSuffix(tmp, "/tmp") {
+		t.Errorf("TMPDIR=%s, want a directory of the call", tmp)
+	}
 	for name, want := range map[string]string{
 		"MCP_COMPLETION_NAME": "c", "MCP_COMPLETION_ARGS_JSON": payload, "MCP_COMPLETION_LIMIT": "9",
 		"MCP_COMPLETION_OFFSET":    "7",
 		"MCP_COMPLETION_ARGS_HASH": hashOf(sorted), "MCP_COMPLETION_CURSOR": `o"x`, "MCPBASH_JSON_TOOL": "jq",
 		"MCPBASH_JSON_TOOL_BIN": "/bin/jq",
-		"PWD":                   b.root, "HOME": b.root, "LANG": "de_DE", "LC_ALL": "de_DE", "TMPDIR": "/tmp",
-		"TMP":  "/tmp",
-		"TEMP": "/tmp", "MCP_RESOURCES_ROOTS": "/r",
+		"PWD":                   b.root, "HOME": b.root, "LANG": "de_DE", "LC_ALL": "de_DE", "TMPDIR": tmp,
+		"TMP":  tmp,
+		"TEMP": tmp, "MCP_RESOURCES_ROOTS": "/r",
 		"MCPBASH_HOME": "/home", "MCP_SDK": "/home/sdk", "MCPBASH_HELPER_BIN": "/helper",
 		"MCPBASH_PROJECT_ROOT": b.root, "MCP_CLIENT_ID": "reader", "MCP_CLIENT_ISSUER": "", "MCP_CLIENT_SUBJECT": "",
 		"MCP_CLIENT_SCOPES":   "", // H-400
@@ -559,6 +563,28 @@ func TestFailures(t *testing.T) {
 	b.file("completions/c.sh", "#!/no/such/interpreter\n")
 	if got := b.ask("c", ""); !strings.Contains(got, `"code":-32603`) {
 		t.Error(got)
+	}
+}
+
+// T-622: temporary files of a script are removed with it, also if it is ended.
+func TestTemporaryFiles(t *testing.T) {
+	b := newFixture(t, nil)
+	for _, end := range []string{`echo '["x"]'`, "exit 1", "trap '' TERM; sleep 600"} {
+		b.register(`d=$(mktemp -d) && mktemp "$d/XXXXXX" >"`+b.root+`/made"; `+end, `"timeoutSecs":1`)
+		b.ask("c", "")
+		made, err := os.ReadFile(b.root + "/made")
+		file := strings.TrimSpace(string(made))
+		if err != nil || !strings.HasPrefix(file, b.state) {
+			t.Fatalf("%s: made %q, %v", end, file, err)
+		}
+		for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(time.Millisecond) {
+			if _, err := os.Lstat(file); err != nil {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: %s is still there", end, file)
+			}
+		}
 	}
 }
 

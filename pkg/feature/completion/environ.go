@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,7 +13,6 @@ import (
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/handoff"
-	"mcp-bash/pkg/sandbox"
 )
 
 // perRequest are variables of one request or of another kind of script. Inherited values would be
@@ -61,27 +59,13 @@ func (q *query) digest() string {
 
 // A scriptInput is the environment of a script, with the files that it names.
 type scriptInput struct {
-	env     []string
-	private func() (*os.Root, error) // opens the private directory
-	path    string                   // of the private directory
-	dir     *os.Root                 // the private directory, open once it contains files
-	// files is the name of a subdirectory for values that are too long for a variable.
-	files string
+	env   []string
+	files *handoff.Dir
 }
 
-func (in *scriptInput) remove() {
-	if in.dir != nil {
-		in.dir.RemoveAll(in.files)
-	}
-}
-
-// input returns the environment of one run (T-622).
-func (c *Completions) input(q *query, s *source, hold *sandbox.Confinement) (*scriptInput, error) {
-	in := &scriptInput{env: c.base(), private: c.State.Root, path: c.State.Dir}
-	if hold != nil { // a confined script cannot read other directories
-		root, path := hold.Root()
-		in.private, in.path = func() (*os.Root, error) { return root, nil }, path
-	}
+// environ returns the environment of one run (T-622).
+func (c *Completions) environ(q *query, s *source, files *handoff.Dir) ([]string, error) {
+	in := &scriptInput{env: c.base(), files: files}
 	set := func(name, value string) { in.env = append(in.env, name+"="+value) }
 	c.Caller.EachVariable(set)
 	set("MCP_COMPLETION_NAME", q.name)
@@ -91,8 +75,8 @@ func (c *Completions) input(q *query, s *source, hold *sandbox.Confinement) (*sc
 	if q.from.own != "" {
 		set("MCP_COMPLETION_CURSOR", q.from.own)
 	}
+	in.env = project.SetTemp(in.env, files.TempPath())
 	if err := in.put("MCP_COMPLETION_ARGS_JSON", "MCP_COMPLETION_ARGS_FILE", q.json()); err != nil {
-		in.remove()
 		return nil, err
 	}
 	prefix := ""
@@ -109,18 +93,15 @@ func (c *Completions) input(q *query, s *source, hold *sandbox.Confinement) (*sc
 		set("MCP_RESOURCE_URI", uri)
 		set("MCP_RESOURCE_PROVIDER", provider)
 	default:
-		return in, nil
+		return in.env, nil
 	}
 	if q.template == nil {
 		rel := rawjson.TextOf(s.item, "path")
 		set(prefix+"REL_PATH", rel)
 		set(prefix+"PATH", filepath.Join(s.dir, filepath.FromSlash(rel)))
 	}
-	if err := in.put(prefix+"METADATA", prefix+"METADATA_FILE", s.item); err != nil {
-		in.remove()
-		return nil, err
-	}
-	return in, nil
+	err := in.put(prefix+"METADATA", prefix+"METADATA_FILE", s.item)
+	return in.env, err
 }
 
 // put adds a document as a variable. A document that is too long goes to a file, whose path is in
@@ -130,18 +111,6 @@ func (in *scriptInput) put(variable, file string, doc json.RawMessage) error {
 		in.env = append(in.env, variable+"="+string(doc))
 		return nil
 	}
-	if in.dir == nil {
-		dir, err := in.private()
-		if err != nil {
-			return err
-		}
-		in.files = handoff.Unique("completion.")
-		if err := dir.Mkdir(in.files, 0o700); err != nil {
-			return err
-		}
-		in.dir = dir
-	}
-	name := filepath.Join(in.files, file)
-	in.env = append(in.env, variable+"=", file+"="+filepath.Join(in.path, name))
-	return handoff.Create(in.dir, name, doc)
+	in.env = append(in.env, variable+"=", file+"="+in.files.Path(file))
+	return in.files.Create(file, doc)
 }

@@ -32,17 +32,20 @@ func (c *Completions) run(ctx context.Context, q *query, s *source, slot script.
 	if err != nil {
 		return nil, mcp.Errorf(mcp.CodeInternal, "Completion script cannot be confined").WithReason(c.Project.Shown(err))
 	}
-	defer hold.Release()
-	input, err := c.input(q, s, hold)
+	defer hold.End()
+	pool := hold.Files(c.State.Files())
+	files, err := pool.Take()
 	if err != nil {
-		hold.Ended()
 		return nil, fmt.Errorf("hand-off files: %w", err)
 	}
-	defer input.remove()
-	spec.Env = input.env
+	alone := true
+	defer func() { pool.Give(files, alone) }()
+	if spec.Env, err = c.environ(q, s, files); err != nil {
+		return nil, fmt.Errorf("hand-off files: %w", err)
+	}
 	hold.Apply(&spec)
 	res := c.Runner.Run(ctx, spec)
-	hold.Ended()
+	alone = res.Alone
 	c.ScriptLog.Report("completion '"+s.rel+"'", res.Stderr)
 	if c.Project.Preserve {
 		c.preserve(q.name, &res)

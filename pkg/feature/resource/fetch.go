@@ -8,6 +8,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/run/code"
@@ -100,9 +101,17 @@ func (r *Resources) run(ctx context.Context, t *target, file code.File, limit in
 	if err != nil {
 		return nil, mcp.Errorf(mcp.CodeInternal, "Resource provider failed").WithReason(err)
 	}
+	defer hold.End()
+	pool := hold.Files(r.State.Files())
+	files, err := pool.Take()
+	if err != nil {
+		r.Log(mcp.Err, logger, "Provider '"+t.provider+"': "+err.Error())
+		return nil, mcp.Errorf(mcp.CodeInternal, "Resource provider failed").WithReason(err)
+	}
+	spec.Env = project.SetTemp(spec.Env, files.TempPath())
 	hold.Apply(&spec)
 	res := r.Runner.Run(ctx, spec)
-	hold.End()
+	pool.Give(files, res.Alone)
 	r.ScriptLog.Report("provider '"+t.provider+"'", res.Stderr)
 	message := stderrText(res.Stderr)
 	switch {

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -81,7 +83,7 @@ func open(t *testing.T, files map[string]string, entries []string, env project.E
 		New:       builtin.New,
 		Builtin:   provider.Config{Env: full, Root: root, Resources: p.Resources},
 		Runner:    &script.Runner{}, Common: p.Common("/mcp/home", "/mcp/helper",
-			project.JSONTool{Name: "jq", Bin: "/mcp/jq"}), State: "/mcp/state",
+			project.JSONTool{Name: "jq", Bin: "/mcp/jq"}), State: &project.State{Dir: filepath.Join(t.TempDir(), "state")},
 		Log: func(level mcp.Level, logger, text string) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -414,13 +416,13 @@ func TestEnvironment(t *testing.T) {
 		"HOME=/home/x LANG=" + locale + " LC_ALL=" + locale + " LC_TIME=fr " +
 		"MCPBASH_GIT_TIMEOUT=3 MCPBASH_PROMPTS_DIR={R}/prompts " +
 		"MCPBASH_PROVIDERS_DIR={R}/providers MCPBASH_RESOURCES_DIR={R}/resources MCP_RESOURCES_ROOTS={R}" +
-		"/docs:/home/x/more:/abs TEMP=/tmp TMP=/tmp TMPDIR=/tmp https_proxy=http://p"
+		"/docs:/home/x/more:/abs TEMP={T} TMP={T} TMPDIR={T} https_proxy=http://p"
 	for _, entry := range b.Common.Entries() { // P-205
 		base += " " + strings.ReplaceAll(entry, b.root, "{R}")
 	}
 	for name, extra := range map[string]string{
 		"p": "", "git": "SSH_AUTH_SOCK=a", "https": "SSL_CERT_FILE=c",
-		"ui": "MCPBASH_REGISTRY_DIR={R}/.registry MCPBASH_STATE_DIR=/mcp/state MCPBASH_TOOLS_DIR={R}/tools2 " +
+		"ui": "MCPBASH_REGISTRY_DIR={R}/.registry MCPBASH_STATE_DIR={S} MCPBASH_TOOLS_DIR={R}/tools2 " +
 			"MCPBASH_UI_DIR={R}/ui",
 	} {
 		uri := name + "://"
@@ -432,7 +434,9 @@ func TestEnvironment(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		got := map[string]bool{}
-		for _, line := range strings.Fields(strings.ReplaceAll(string(c.data), b.root, "{R}")) {
+		text := strings.ReplaceAll(strings.ReplaceAll(string(c.data), b.root, "{R}"), b.State.Dir, "{S}")
+		text = regexp.MustCompile(`\{S\}/call\.[0-9]+/tmp`).ReplaceAllString(text, "{T}")
+		for _, line := range strings.Fields(text) {
 			if !strings.HasPrefix(line, "PATH=") {
 				got[line] = true
 			}
@@ -445,6 +449,41 @@ func TestEnvironment(t *testing.T) {
 		}
 		if len(got) > 0 {
 			t.Errorf("%s: also %v", name, got)
+		}
+	}
+}
+
+// RES-72: temporary files of a provider are removed with it, also if it is cancelled.
+func TestTemporaryFiles(t *testing.T) {
+	b := open(t, map[string]string{
+		"providers/p.sh": `d=$(mktemp -d) && mktemp "$d/XXXXXX" >made; mv made ready; [[ $1 == p://short ]] || sleep 600`,
+	}, nil, nil)
+	for _, uri := range []string{"p://short", "p://long"} {
+		ready := filepath.Join(b.root, "ready")
+		os.Remove(ready)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			for uri == "p://long" && ctx.Err() == nil {
+				if _, err := os.Stat(ready); err == nil {
+					cancel()
+				}
+				runtime.Gosched()
+			}
+		}()
+		b.Read(ctx, Request{URI: uri})
+		cancel()
+		made, err := os.ReadFile(ready)
+		file := strings.TrimSpace(string(made))
+		if err != nil || !strings.HasPrefix(file, b.State.Dir) {
+			t.Fatalf("%s: made %q, %v", uri, file, err)
+		}
+		for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(time.Millisecond) {
+			if _, err := os.Lstat(file); err != nil {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: %s is still there", uri, file)
+			}
 		}
 	}
 }

@@ -43,7 +43,7 @@ type Config struct {
 	Runner  *script.Runner
 	Sandbox *sandbox.Sandbox // confines provider scripts; nil for no confinement
 	Common  project.Env      // variables for every script
-	State   string           // the private directory of the run
+	State   *project.State   // private directory for temporary files
 
 	Caller *auth.Identity // of all requests; nil: it needed no credential
 	Log    mcp.LogFunc
@@ -150,7 +150,7 @@ func (r *Resources) environ(t *target) []string {
 	env["MCPBASH_PROVIDERS_DIR"] = r.Project.Providers
 	env["MCP_RESOURCES_ROOTS"] = rootList(r.Builtin.FileRoots())
 	if name == uiProvider {
-		env["MCPBASH_STATE_DIR"] = r.State
+		env["MCPBASH_STATE_DIR"] = r.State.Dir
 		env["MCPBASH_TOOLS_DIR"] = r.Project.Tools
 		env["MCPBASH_REGISTRY_DIR"] = r.Project.Registry
 		env["MCPBASH_UI_DIR"] = r.Project.UI

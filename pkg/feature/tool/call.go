@@ -151,10 +151,7 @@ func (c *call) confine() error {
 	case err != nil:
 		return c.startError(err)
 	}
-	c.hold, c.pool = hold, t.files
-	if hold != nil {
-		c.pool = hold.Files
-	}
+	c.hold, c.pool = hold, hold.Files(t.files)
 	return nil
 }
 

@@ -20,10 +20,10 @@ var perCall = []string{
 	"MCP_TOOL_RESOURCES_FILE", "MCP_PROGRESS_STREAM", "MCP_LOG_STREAM", "MCP_PROGRESS_TOKEN",
 	"MCPBASH_PROGRESS_TOKEN_JSON", "MCP_CANCEL_FILE", "MCP_ELICIT_SUPPORTED", "MCP_ELICIT_REQUEST_FILE",
 	"MCP_ELICIT_RESPONSE_FILE", "MCP_INPUT_DIR", "MCP_SAMPLING_SUPPORTED", "MCP_ROOTS_SUPPORTED",
-	"MCP_ROOTS_JSON", "MCP_ROOTS_PATHS", "MCP_ROOTS_COUNT", "MCP_ROOTS_GIVEN", "MCPBASH_DEBUG_LOG", "MCPBASH_WORKER_KEY",
-	"MCPBASH_CLIENT_SUPPORTS_UI", "MCPBASH_ARGS_FLAT", "MCPBASH_META_FLAT", "TRACEPARENT", "TRACESTATE",
-	"BAGGAGE", "MCPBASH_TRACE_FILE", "BASH_XTRACEFD", "MCP_TOOL_CANCELLATION_FILE", "MCPBASH_DIRECT_FD", "PWD",
-	"MCP_CLIENT_ID", "MCP_CLIENT_ISSUER", "MCP_CLIENT_SUBJECT", "MCP_CLIENT_SCOPES",
+	"MCP_ROOTS_JSON", "MCP_ROOTS_PATHS", "MCP_ROOTS_COUNT", "MCP_ROOTS_GIVEN", "MCP_CONFINED", "MCPBASH_DEBUG_LOG",
+	"MCPBASH_WORKER_KEY", "MCPBASH_CLIENT_SUPPORTS_UI", "MCPBASH_ARGS_FLAT", "MCPBASH_META_FLAT", "TRACEPARENT",
+	"TRACESTATE", "BAGGAGE", "MCPBASH_TRACE_FILE", "BASH_XTRACEFD", "MCP_TOOL_CANCELLATION_FILE", "MCPBASH_DIRECT_FD",
+	"PWD", "MCP_CLIENT_ID", "MCP_CLIENT_ISSUER", "MCP_CLIENT_SUBJECT", "MCP_CLIENT_SCOPES",
 }
 
 // baseEnviron returns the variables that all calls share: inherited variables, and then those of every script.
@@ -100,6 +100,7 @@ func (c *call) environ() ([]string, error) {
 	set("MCP_ROOTS_JSON", r.Roots.JSON())
 	set("MCP_ROOTS_PATHS", r.Roots.Paths())
 	set("MCP_ROOTS_GIVEN", bit(r.Roots.Given))
+	set("MCP_CONFINED", bit(c.hold != nil))
 	set("MCP_ROOTS_COUNT", strconv.Itoa(len(r.Roots.List)))
 	set("MCPBASH_CLIENT_SUPPORTS_UI", bit(client.UI))
 	if t.project.Calls.DebugLog == "" {
@@ -117,6 +118,7 @@ func (c *call) environ() ([]string, error) {
 	if c.entry.timeoutHint != "" {
 		env = project.Override(env, "MCPBASH_TIMEOUT_HINT", c.entry.timeoutHint)
 	}
+	env = project.SetTemp(env, c.files.TempPath())
 	return append(env, tracecontext.OfMeta(r.Meta).Or(r.Trace).Environ()...), nil
 }
 

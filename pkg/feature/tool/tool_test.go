@@ -569,7 +569,8 @@ func TestEnvironment(t *testing.T) {
 	desk := filepath.Dir(env["MCP_CANCEL_FILE"])
 	lang := b.tools.project.ToolBase(&b.tools.project.Scripts.Tools)["LANG"] // depends on the system (T-62)
 	for name, want := range map[string]string{
-		"HOME": "/h", "TMPDIR": "/tmp", "LANG": lang, "PWD": b.root, "MCP_SDK": "/home/sdk", "MCPBASH_HOME": "/home",
+		"HOME": "/h", "TMPDIR": desk + "/tmp", "LANG": lang, "PWD": b.root, "MCP_SDK": "/home/sdk",
+		"MCPBASH_HOME":       "/home",
 		"MCPBASH_HELPER_BIN": "/helper",
 		"MCPBASH_JSON_TOOL":  "jq", "MCPBASH_JSON_TOOL_BIN": "/bin/jq", "MCPBASH_MODE": "full",
 		"MCP_TOOL_NAME": "env.dump",
@@ -582,7 +583,7 @@ func TestEnvironment(t *testing.T) {
 		"MCP_PROGRESS_TOKEN": "7", "MCPBASH_PROGRESS_TOKEN_JSON": `"7"`, "MCP_INPUT_DIR": desk + "/input",
 		"MCP_ELICIT_SUPPORTED": "0", "MCP_SAMPLING_SUPPORTED": "0", "MCP_ROOTS_SUPPORTED": "0",
 		"MCP_ROOTS_JSON":  `[{"uri":"file:///p","name":"n","path":"/p"},{"uri":"file:///q","name":"","path":"/q"}]`,
-		"MCP_ROOTS_PATHS": "/p\n/q", "MCP_ROOTS_COUNT": "2", "MCP_ROOTS_GIVEN": "1",
+		"MCP_ROOTS_PATHS": "/p\n/q", "MCP_ROOTS_COUNT": "2", "MCP_ROOTS_GIVEN": "1", "MCP_CONFINED": "0",
 		"MCPBASH_PROJECT_ROOT": b.root, "MCPBASH_SERVER_NAME": filepath.Base(b.root), "MCPBASH_SERVER_VERSION": "0.0.0",
 		"MCPBASH_TRANSPORT": "stdio", "MCPBASH_TRANSPORT_STDIO": "true",
 		"MCPBASH_WORKER_KEY": "ImNhbGwi", "MCPBASH_CLIENT_SUPPORTS_UI": "1", "MCPBASH_TIMEOUT_HINT": "hint",
@@ -1030,12 +1031,13 @@ sleep 600 & wait`)
 func TestHandoffDirectoriesAreClean(t *testing.T) {
 	b := newFixture(t, nil)
 	b.add("dirty", `
-stat -c %a,%s "$MCP_TOOL_ERROR_FILE" "$MCP_TOOL_RESOURCES_FILE" "$MCP_PROGRESS_STREAM" "$MCP_LOG_STREAM"; stat -c %a "$MCP_INPUT_DIR" "${MCP_CANCEL_FILE%/*}"
-ls -A "${MCP_CANCEL_FILE%/*}" | grep -vxE 'progress.ndjson|logs.ndjson|error.json|resources|input'; ls -A "$MCP_INPUT_DIR"
+stat -c %a,%s "$MCP_TOOL_ERROR_FILE" "$MCP_TOOL_RESOURCES_FILE" "$MCP_PROGRESS_STREAM" "$MCP_LOG_STREAM"; stat -c %a "$MCP_INPUT_DIR" "$TMPDIR" "${MCP_CANCEL_FILE%/*}"
+ls -A "${MCP_CANCEL_FILE%/*}" | grep -vxE 'progress.ndjson|logs.ndjson|error.json|resources|input|tmp'; ls -A "$MCP_INPUT_DIR" "$TMPDIR" | grep -vE ':$|^$'
 echo junk >>"$MCP_PROGRESS_STREAM"; echo junk >>"$MCP_LOG_STREAM"; echo '"x"' >>"$MCP_TOOL_RESOURCES_FILE"; touch "$MCP_CANCEL_FILE" "$MCP_INPUT_DIR/x"; mkdir "$MCP_INPUT_DIR/y"
+mktemp >/dev/null; mkdir -p "$(mktemp -d)/a/b"
 echo x >>"$MCPBASH_DEBUG_LOG"; rm -f "$MCP_LOG_STREAM"`)
 	b.add("where", `printf %s "${MCP_CANCEL_FILE%/*}"`)
-	want := "600,0\n600,0\n600,0\n600,0\n700\n700\n"
+	want := "600,0\n600,0\n600,0\n600,0\n700\n700\n700\n"
 	for i := range 5 {
 		if got := textOf(t, b.call(&Request{Name: "dirty"})); got != want {
 			t.Fatalf("call %d: %q", i, got)
@@ -1053,6 +1055,42 @@ echo x >>"$MCPBASH_DEBUG_LOG"; rm -f "$MCP_LOG_STREAM"`)
 	}
 	all.Wait()
 	awaitFiles(t, b, 1)
+}
+
+// T-79: temporary files of a call are removed with it, however it ends.
+func TestTemporaryFilesOfEndedCalls(t *testing.T) {
+	b := newFixture(t, nil)
+	create := `d=$(mktemp -d) && mktemp "$d/XXXXXX" >"$MCPBASH_PROJECT_ROOT/made"; `
+	b.add("ends", create+"exit 1")
+	b.add("dies", create+"kill -KILL $$")
+	b.add("hangs", create+"trap '' TERM; sleep 600", `"timeoutSecs":1`)
+	b.add("waits", create+`touch "$MCPBASH_PROJECT_ROOT/ready"; sleep 600`)
+	for _, name := range []string{"ends", "dies", "hangs", "waits"} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		go func() {
+			for name == "waits" && ctx.Err() == nil {
+				if _, err := os.Stat(filepath.Join(b.root, "ready")); err == nil {
+					cancel(ErrCancelled)
+				}
+				runtime.Gosched()
+			}
+		}()
+		answer(b.tools.Call(ctx, &Request{Name: name}))
+		cancel(nil)
+		made, err := os.ReadFile(filepath.Join(b.root, "made"))
+		file := strings.TrimSpace(string(made))
+		if err != nil || !strings.HasPrefix(file, b.tools.State.Dir) {
+			t.Fatalf("%s made %q, %v", name, file, err)
+		}
+		for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(time.Millisecond) {
+			if _, err := os.Lstat(file); err != nil {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: %s is still there", name, file)
+			}
+		}
+	}
 }
 
 // awaitFiles waits until this number of hand-off directories remain, because they are removed in the background.

@@ -72,7 +72,7 @@ func New(c Config) *Tools {
 	return &Tools{c, &shared{
 		project: c.Project,
 		base:    baseEnviron(c.Project, &c.Project.Scripts.Tools, c.Common, c.State.Dir),
-		files:   c.State.Handoffs.Pool(c.State.Dir, c.State.Root),
+		files:   c.State.Files(),
 		faults:  mcp.Sparse(c.Log),
 	}}
 }

@@ -2,11 +2,14 @@ package handoff
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
 	"time"
+
+	"mcp-bash/pkg/files/folder"
 )
 
 // The names that exist in a new hand-off directory (T-69, T-70, T-128).
@@ -16,10 +19,12 @@ const (
 	errorsName    = "error.json"
 	resourcesName = "resources"
 	inputName     = "input"
+	tempName      = "tmp"
 )
 
-// A Dir is the hand-off directory of one call. It has four files, which are empty when the
-// script starts, and a directory for questions. More files can appear later.
+// A Dir is the hand-off directory of one call. It has four files and two directories, for
+// questions and for temporary files, which are empty when the script starts. More files can
+// appear later.
 type Dir struct {
 	Folder
 	Input     Folder // for questions and their answers
@@ -30,6 +35,7 @@ type Dir struct {
 
 	self   fs.FileInfo            // identifies the directory if a script replaces it
 	own    map[string]fs.FileInfo // the same for the names in ownNames
+	temp   folder.Stamp           // of the empty directory for temporary files; zero: it must be read
 	parent *os.Root               // the private directory that contains it
 	above  string                 // its path
 	name   string                 // in parent
@@ -71,7 +77,13 @@ func (d *Dir) fill(name string) (err error) {
 	if d.Input, err = openFolder(d.root, inputName); err != nil {
 		return err
 	}
-	d.own[inputName], err = d.Input.list.Stat()
+	if d.own[inputName], err = d.Input.list.Stat(); err != nil {
+		return err
+	}
+	if err = d.root.Mkdir(tempName, 0o700); err != nil {
+		return err
+	}
+	d.own[tempName], err = d.root.Lstat(tempName)
 	return err
 }
 
@@ -83,7 +95,7 @@ func (d *Dir) files() iter.Seq2[string, **os.File] {
 	}
 }
 
-var ownNames = []string{progressName, logsName, errorsName, resourcesName, inputName}
+var ownNames = []string{progressName, logsName, errorsName, resourcesName, inputName, tempName}
 
 func (d *Dir) moved(name string) {
 	d.name = name
@@ -97,6 +109,7 @@ func (d *Dir) ResourcesPath() string { return d.Path(resourcesName) }
 func (d *Dir) ProgressPath() string  { return d.Path(progressName) }
 func (d *Dir) LogsPath() string      { return d.Path(logsName) }
 func (d *Dir) InputPath() string     { return d.Path(inputName) }
+func (d *Dir) TempPath() string      { return d.Path(tempName) }
 
 // ReadErrors returns the content that the script wrote to the error file, or nil.
 func (d *Dir) ReadErrors(limit int) ([]byte, error) { return d.left(errorsName, d.Errors, limit) }
@@ -135,7 +148,7 @@ func (d *Dir) reset() bool {
 	if there, err := d.parent.Lstat(d.name); err != nil || !os.SameFile(there, d.self) {
 		return false
 	}
-	if !d.clear(ownNames...) || d.ownAt(inputName) == nil || !d.Input.clear() {
+	if !d.clear(ownNames...) || d.ownAt(inputName) == nil || !d.Input.clear() || !d.clearTemp() {
 		return false
 	}
 	for name, file := range d.files() {
@@ -146,6 +159,36 @@ func (d *Dir) reset() bool {
 		if there.Size() > 0 && (*file).Truncate(0) != nil {
 			return false
 		}
+	}
+	return true
+}
+
+// clearTemp removes the temporary files that a call has left. If the directory is unchanged since it was empty, one
+// system call is enough. Otherwise it is opened, and is not kept open.
+func (d *Dir) clearTemp() bool {
+	if now := folder.StampOfPath(d.TempPath()); now.Exists() && now == d.temp {
+		return true
+	}
+	d.temp = folder.Stamp{}
+	if there := d.ownAt(tempName); there == nil || there.Mode() != fs.ModeDir|0o700 {
+		return false
+	}
+	list, err := d.root.Open(tempName + thisDir)
+	if err != nil {
+		return false
+	}
+	defer list.Close()
+	names, err := list.Readdirnames(strays)
+	if err != nil && err != io.EOF || len(names) == strays {
+		return false
+	}
+	for _, name := range names {
+		if d.root.Remove(filepath.Join(tempName, name)) != nil {
+			return false
+		}
+	}
+	if empty := folder.StampOfFile(list); empty.Settled(time.Now()) {
+		d.temp = empty
 	}
 	return true
 }

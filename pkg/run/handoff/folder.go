@@ -150,10 +150,12 @@ func readAll(file *os.File, limit int) ([]byte, error) {
 	return content, err
 }
 
+// strays is the number of files from which a directory is not cleared, but removed later.
+const strays = 32
+
 // clear removes all files except those to keep. It reports whether it succeeded and the kept
 // names exist. It changes nothing in a directory with many files.
 func (f *Folder) clear(keep ...string) bool {
-	const strays = 32
 	if _, err := f.list.Seek(0, io.SeekStart); err != nil {
 		return false
 	}

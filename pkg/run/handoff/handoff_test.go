@@ -8,9 +8,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"mcp-bash/pkg/files/folder"
 )
 
 // newPool returns a pool below a new directory, with the directory's path.
@@ -62,11 +65,17 @@ func left(t *testing.T, p *Pool, path string) []string {
 
 // isNew returns the difference between a directory and a new one, or "".
 func isNew(d *Dir) string {
-	if names, err := os.ReadDir(d.path); err != nil || len(names) != 5 {
+	if names, err := os.ReadDir(d.path); err != nil || len(names) != 6 {
 		return fmt.Sprint(names, err)
 	}
 	if inputs, _ := os.ReadDir(d.InputPath()); len(inputs) != 0 {
 		return "input/" + inputs[0].Name()
+	}
+	if files, _ := os.ReadDir(d.TempPath()); len(files) != 0 {
+		return "tmp/" + files[0].Name()
+	}
+	if info := d.ownAt(tempName); info == nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
+		return "tmp"
 	}
 	for name := range d.files() {
 		if info := d.ownAt(name); info == nil || info.Size() != 0 || info.Mode() != 0o600 {
@@ -106,6 +115,27 @@ func TestReset(t *testing.T) {
 			return errors.Join(os.Rename(d.InputPath(), d.Path("old")), os.Mkdir(d.InputPath(), 0o700),
 				os.Remove(d.Path("old")))
 		}, false},
+		{"left temporary files", func(d *Dir) error {
+			return errors.Join(os.WriteFile(filepath.Join(d.TempPath(), "x"), nil, 0o600),
+				os.Mkdir(filepath.Join(d.TempPath(), "empty"), 0o700))
+		}, true},
+		{"left a folder with temporary files", func(d *Dir) error {
+			return os.MkdirAll(filepath.Join(d.TempPath(), "a", "b"), 0o700)
+		}, false},
+		{"left many temporary files", func(d *Dir) (err error) {
+			for i := range strays {
+				err = errors.Join(err, os.WriteFile(filepath.Join(d.TempPath(), strconv.Itoa(i)), nil, 0o600))
+			}
+			return err
+		}, false},
+		{"changed the mode of the temporary directory", func(d *Dir) error { return os.Chmod(d.TempPath(), 0o755) }, false},
+		{"replaced the temporary directory", func(d *Dir) error {
+			return errors.Join(os.Rename(d.TempPath(), d.Path("old")), os.Mkdir(d.TempPath(), 0o700),
+				os.Remove(d.Path("old")))
+		}, false},
+		{"replaced the temporary directory by a link", func(d *Dir) error {
+			return errors.Join(os.Remove(d.TempPath()), os.Symlink(inputName, d.TempPath()))
+		}, false},
 		{"moved itself away", func(d *Dir) error { return os.Rename(d.path, d.path+".moved") }, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -123,6 +153,28 @@ func TestReset(t *testing.T) {
 			p.Give(again, true)
 		})
 	}
+}
+
+// T-79: temporary files are removed from a directory that was known to be empty, also if their script has set its time.
+func TestTemporaryFiles(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("no directory is used twice here")
+	}
+	p, _ := newPool(t)
+	d := take(t, p)
+	for range 3 {
+		d.temp = folder.StampOfPath(d.TempPath())
+		for before := d.temp; folder.StampOfPath(d.TempPath()) == before; { // until the clock advances
+			check(t, os.WriteFile(filepath.Join(d.TempPath(), "x"), nil, 0o600))
+			check(t, os.Chtimes(d.TempPath(), time.Now(), time.Unix(0, before.Mtime)))
+		}
+		p.Give(d, true)
+		again := take(t, p)
+		if what := isNew(again); again != d || what != "" {
+			t.Fatalf("the same %t, not as new: %s", again == d, what)
+		}
+	}
+	p.Give(d, true)
 }
 
 // T-79: an idle directory is not used again after a cleaner of temporary files has removed

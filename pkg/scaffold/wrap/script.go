@@ -78,7 +78,7 @@ const inRoot = `# Relative paths are those of the only root.
 // privateHome is for tools from a help text, because it is not known whether the program needs a home. It opens
 // nothing, because --learn would propose what a script opens.
 const privateHome = `# A confined tool has a private home. Without this line it has yours.
-case ${TMPDIR-} in "${MCPBASH_STATE_DIR:-none}"/*) export HOME=$TMPDIR ;; esac
+[[ ${MCP_CONFINED-} != 1 ]] || export HOME=$TMPDIR
 `
 
 // refuseOptions refuses words that are dangerous options, abbreviated or with other letters too.

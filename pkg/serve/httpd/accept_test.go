@@ -52,10 +52,11 @@ func TestAcceptsJSON(t *testing.T) {
 
 // H-13, H-29: no comment keeps a long call open for a client that accepts JSON alone. Another one gets them.
 func TestLongAnswerAsJSON(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 	s := serve(t, tools(map[string]string{
-		"first": waitAt("$TMPDIR/a") + "echo done", "second": waitAt("$TMPDIR/b") + "echo done",
+		"first": waitAt(a) + "echo done", "second": waitAt(b) + "echo done",
 	}), project.Env{"MCPBASH_HTTP_KEEPALIVE": "0.01"})
-	a, b := filepath.Join(s.Project.Env["TMPDIR"], "a"), filepath.Join(s.Project.Env["TMPDIR"], "b")
 	se := s.open("2025-06-18", "")
 	answered := make(chan string)
 	go func() {
@@ -134,13 +135,14 @@ func TestNotAcceptable(t *testing.T) {
 
 // H-35: a cancelled request has no answer.
 func TestCancelledAsJSON(t *testing.T) {
-	s := serve(t, tools(map[string]string{"wait": waitAt("$TMPDIR/go")}), nil)
+	file := filepath.Join(t.TempDir(), "go")
+	s := serve(t, tools(map[string]string{"wait": waitAt(file)}), nil)
 	se := s.open("2025-11-25", "")
 	status := make(chan int)
 	go func() {
 		status <- se.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait"}}`, onlyJSON...).StatusCode
 	}()
-	awaitFile(t, filepath.Join(s.Project.Env["TMPDIR"], "go"))
+	awaitFile(t, file)
 	se.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 	if got := <-status; got != 204 {
 		t.Error(got)

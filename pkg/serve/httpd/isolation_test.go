@@ -87,10 +87,11 @@ func TestUISupport(t *testing.T) {
 
 // H-13, H-29: a request gets comments while it runs, also the first one of its method.
 func TestSlowRequest(t *testing.T) {
+	dir := t.TempDir()
 	s := serve(t, tools(map[string]string{
-		"wait": waitAt("$TMPDIR/go") + `rm "$TMPDIR/go"; echo done`,
+		"wait": waitAt(dir+"/go") + "rm " + dir + "/go; echo done",
 	}), project.Env{"MCPBASH_HTTP_KEEPALIVE": "0.05"})
-	release := func() { os.WriteFile(filepath.Join(s.Project.Env["TMPDIR"], "go"), nil, 0o644) }
+	release := func() { os.WriteFile(filepath.Join(dir, "go"), nil, 0o644) }
 	se := s.open("2025-11-25", "")
 	r := events(t, se.call("2", "wait", ""))
 	for comments := 0; comments < 2; {

@@ -2,7 +2,11 @@
 
 package script
 
-import "golang.org/x/sys/unix"
+import (
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
 
 // An exitWatch reports the end of a process to poll: fd becomes readable, or is hung up. It is made
 // before the start, so that a lack of descriptors prevents the start.
@@ -13,6 +17,18 @@ type exitWatch struct {
 	fd     int
 	end    int // other end of the pipe, or -1
 	waiter waiter
+}
+
+// refusesPidfd is true after fork refused a process descriptor that the kernel seems to have. Emulators such as QEMU do
+// that.
+var refusesPidfd atomic.Bool
+
+// pidfd returns where fork sets the descriptor, or nil.
+func (w *exitWatch) pidfd() *int {
+	if w.end >= 0 {
+		return nil
+	}
+	return &w.fd
 }
 
 // newExitWatch returns a watch for a process that is about to start. pidfd means that fork sets the descriptor.

@@ -118,7 +118,7 @@ func (p *process) prepare() (outW, errW int, err error) {
 	if err = errors.Join(p.waits.watch(stdoutSource, p.stdout.fd), p.waits.watch(stderrSource, p.stderr.fd)); err != nil {
 		return
 	}
-	if p.exit, err = newExitWatch(hasPidfd()); err != nil {
+	if p.exit, err = newExitWatch(hasPidfd() && !refusesPidfd.Load()); err != nil {
 		return
 	}
 	p.lifeline, err = p.runner.takeLifeline()
@@ -148,12 +148,13 @@ func closeAll(fds ...int) {
 
 // begin starts the process.
 func (p *process) begin(argv []string, attr *syscall.ProcAttr) (err error) {
-	attr.Sys = sysProc(nil)
-	if hasPidfd() {
-		attr.Sys = sysProc(&p.exit.fd)
-	}
 	program := p.runner.programs.find(argv[0], p.spec.Env)
-	if p.pid, err = p.runner.fork(p.spec.Confined, program, argv, attr, p.lifeline); err != nil {
+	attr.Sys = sysProc(p.exit.pidfd())
+	p.pid, err = p.runner.fork(p.spec.Confined, program, argv, attr, p.lifeline)
+	if err == unix.EINVAL && p.exit.pidfd() != nil {
+		err = p.beginWithoutPidfd(program, argv, attr)
+	}
+	if err != nil {
 		return &os.PathError{Op: "run", Path: argv[0], Err: err}
 	}
 	p.exit.begin(p.pid)
@@ -162,6 +163,20 @@ func (p *process) begin(argv []string, attr *syscall.ProcAttr) (err error) {
 		p.end(err)
 	}
 	return nil
+}
+
+// beginWithoutPidfd starts the process where the kernel may refuse the process descriptor. If that succeeds, later
+// processes have none either.
+func (p *process) beginWithoutPidfd(program string, argv []string, attr *syscall.ProcAttr) error {
+	exit, err := newExitWatch(false)
+	if err != nil {
+		return err
+	}
+	p.exit, attr.Sys = exit, sysProc(nil)
+	if p.pid, err = p.runner.fork(p.spec.Confined, program, argv, attr, p.lifeline); err == nil {
+		refusesPidfd.Store(true)
+	}
+	return err
 }
 
 // fork starts the process and ties its lifeline before the process can fork. It adds the group to

@@ -24,7 +24,7 @@ func testHello(t *testing.T, protocol string) {
 	if got := text(t, s.succeed("hello", arguments{"name": ""})); got != "Hello, World!" { // T-15
 		t.Errorf("%q", got)
 	}
-	if got := s.refuse("hello", arguments{"name": 5},
+	if got := s.refuse("hello", arguments{"name": []int{5}},
 		"validation_error"); got != "Invalid arguments: /name: must be a string" { // T-11
 		t.Errorf("%q", got)
 	}

@@ -502,7 +502,7 @@ func TestAdjustedArguments(t *testing.T) {
 			meta(`{"path":"/n","to":"number"},{"path":"/name","to":"absent"},{"path":"/tags","to":"array"}`)},
 		{`"validateInput":true`, `{"n":10,"name":"5"}`, "", `"structuredContent":{"n":10,"name":"5"}`,
 			`"_meta":{"exitCode":0}}`},
-		{`"validateInput":true`, `{"n":"10","name":5}`, "", refused + `/name: must be a string"`, ``},
+		{`"validateInput":true`, `{"n":"10","name":true}`, "", refused + `/name: must be a string"`, ``},
 		{`"validateInput":true`, `{"n":null}`, "", refused + `/n: must be an integer"`, ``},
 		{`"validateInput":true`, `{"n":"10"}`, "false", refused + `/n: must be an integer"`, ``},
 		{`"validateInput":false`, `{"n":"10","name":null}`, "", `"structuredContent":{"n":"10","name":null}`,

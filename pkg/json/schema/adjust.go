@@ -77,6 +77,11 @@ func (a *adjuster) adjust(s *jsonschema.Schema, value json.RawMessage, path stri
 	if kind == rawjson.String {
 		return a.adjustText(s, value, path, depth)
 	}
+	if kind == rawjson.Number {
+		if text := rawjson.Quote(string(value)); a.accepts(s, text) {
+			return text, []Adjustment{{path, rawjson.String.String()}}, true
+		}
+	}
 	best, changes := value, []Adjustment(nil)
 	for i, parts := range a.forms(s) {
 		made, done := value, []Adjustment(nil)

@@ -2,6 +2,7 @@ package adopt
 
 import (
 	"fmt"
+	"strings"
 
 	"mcp-bash/pkg/scaffold/source"
 )
@@ -48,6 +49,12 @@ func (f *Found) Notes() (notes []Note) {
 	add(s.Effects.Root, "needs the superuser (sudo), which a confined tool cannot become")
 	add(s.Effects.Endless, "does not end by itself, so a call ends with its time limit")
 	add(s.Effects.Terminal, "needs a terminal, which a tool does not have")
+	add(s.Effects.WritesThere, "writes into its own folder, which has code: let it write to another one, and name that in "+
+		"confine.write of tool.meta.json")
+	if list := s.Effects.Secrets; len(list) > 0 {
+		notes = append(notes, Note{0, fmt.Sprintf("its programs read %s, which can contain secrets: if calls need that, "+
+			"add it to confine.read in tool.meta.json", strings.Join(list, ", "))})
+	}
 	if s.Effects.Destroys {
 		notes = append(notes, Note{s.Effects.Line, "deletes or publishes something, so the tool is marked as destructive"})
 	}

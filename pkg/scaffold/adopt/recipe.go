@@ -31,7 +31,7 @@ func Recipe(dir string, f *Found, home, path string) (*recipe.Recipe, Need) {
 	s := f.Says
 	r := &recipe.Recipe{
 		Title: title(f.Tool), Summary: sentence(cmp.Or(s.Description, title(f.Tool))),
-		InRoot: true, Output: recipe.Output{Type: "text"}, TimeoutSecs: timeout,
+		InRoot: !s.Effects.StaysThere, Output: recipe.Output{Type: "text"}, TimeoutSecs: timeout,
 		Capabilities: capabilities(s), Effects: effects(s),
 	}
 	for i, a := range s.Arguments {
@@ -152,6 +152,11 @@ func need(dir string, f *Found, home, path string) (n Need) {
 		_, err := os.Stat(full)
 		return p, err == nil && full != "/" && !homes.Hold(full) && !homes.Hide(full)
 	}
+	for _, p := range f.Says.Effects.Settings {
+		if _, err := os.Stat(filepath.Join(home, strings.TrimPrefix(p, "~/"))); err == nil {
+			n.Reads = append(n.Reads, p)
+		}
+	}
 	for _, p := range f.Says.Effects.ReadPaths {
 		if p, ok := allowed(p); ok {
 			n.Reads = append(n.Reads, p)
@@ -161,9 +166,6 @@ func need(dir string, f *Found, home, path string) (n Need) {
 		if p, ok := allowed(p); ok {
 			n.Writes = append(n.Writes, p)
 		}
-	}
-	if f.Says.Effects.WritesThere && !homes.Hold(folder) {
-		n.Writes = append(n.Writes, folder)
 	}
 	for _, v := range f.Says.Variables {
 		n.Variables = append(n.Variables, v.Name)

@@ -19,6 +19,8 @@ var programs string
 type trait struct {
 	writes, network, destroys, root, terminal, endless, starts bool
 	programs                                                   []string // programs that it starts
+	settings                                                   []string // files in the home directory that it reads
+	secrets                                                    []string // the same, and they can contain secrets
 }
 
 // add adds what more words of the command line do: "git push".
@@ -51,7 +53,13 @@ func traits(name string) (t trait, known bool) {
 			case "starts":
 				t.starts = true
 			default:
-				t.programs = append(t.programs, f)
+				if rest, ok := strings.CutPrefix(f, "settings:"); ok {
+					t.settings = append(t.settings, rest)
+				} else if rest, ok := strings.CutPrefix(f, "secrets:"); ok {
+					t.secrets = append(t.secrets, rest)
+				} else {
+					t.programs = append(t.programs, f)
+				}
 			}
 		}
 		return t, true
@@ -86,10 +94,12 @@ func (r *reader) outside() {
 		s.Programs = append(s.Programs, name)
 	}
 	slices.Sort(s.Programs)
-	slices.Sort(s.Effects.ReadPaths)
-	s.Effects.ReadPaths = slices.Compact(s.Effects.ReadPaths)
-	slices.Sort(s.Effects.WritePaths)
-	s.Effects.WritePaths = slices.Compact(s.Effects.WritePaths)
+	e := &s.Effects
+	for _, list := range []*[]string{&e.ReadPaths, &e.WritePaths, &e.Settings, &e.Secrets} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	e.WritesThere = e.WritesThere || e.StaysThere && e.Writes
 }
 
 // A finder collects what the nodes of some files show.
@@ -241,6 +251,9 @@ func (f *finder) command(args []*syntax.Word, functions map[string]*syntax.FuncD
 	case "cd":
 		if len(rest) > 0 {
 			f.path(rest[0], false)
+			if own, ok := f.nextTo(rest[0]); ok && own == "." {
+				f.r.script.Effects.StaysThere = true
+			}
 		}
 	}
 	if isBuiltin(name) {
@@ -270,6 +283,8 @@ func (f *finder) starts(name string, rest []*syntax.Word) {
 	for _, p := range t.programs {
 		f.programs[p] = true
 	}
+	e.Settings = append(e.Settings, t.settings...)
+	e.Secrets = append(e.Secrets, t.secrets...)
 	e.Writes, e.Network, e.Root = e.Writes || t.writes, e.Network || t.network, e.Root || t.root
 	e.Terminal, e.Endless = e.Terminal || t.terminal, e.Endless || t.endless
 	if t.destroys && len(rest) > 0 && !f.ownFile(rest) {

@@ -95,9 +95,12 @@ type Effects struct {
 	Terminal    bool // needs a terminal
 	WritePaths  []string
 	ReadPaths   []string
-	OwnFolder   bool // finds files next to itself
-	WritesThere bool // writes next to itself
-	Line        int  // of the first destructive command
+	OwnFolder   bool     // finds files next to itself
+	WritesThere bool     // writes next to itself
+	StaysThere  bool     // changes to its own folder, so relative paths are in it
+	Settings    []string // files in the home directory that its programs read: "~/.gitconfig"
+	Secrets     []string // the same, and they can contain secrets
+	Line        int      // of the first destructive command
 }
 
 // A DoubtKind is a reason why a conclusion is not certain.

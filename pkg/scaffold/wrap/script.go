@@ -141,7 +141,7 @@ func (t *Tool) line(a *recipe.Argument) string {
 	}
 	if a.Type == recipe.Path {
 		words = append(words, "--path")
-		if t.Source.File == "" || t.Source.Script { // it runs in the only root
+		if t.Source.File == "" || t.Source.Script && t.Recipe.InRoot { // it runs in the only root
 			words = append(words, "--relative")
 		}
 	}

@@ -72,8 +72,8 @@ func (c *Client) Call(ctx context.Context, id string) error {
 	return fmt.Errorf("%w in one session after the other", ErrUnknownSession)
 }
 
-// maxSessions is how many sessions one call may begin. A server that ends still begins sessions over connections that a
-// balancer keeps, for up to a second. Such a session is soon unknown.
+// maxSessions is how many sessions one call may begin. A server that ends, and knows no other replica, still begins
+// sessions over connections that a balancer keeps, for up to a second. Such a session is soon unknown.
 const maxSessions = 50
 
 // ErrUnknownSession is the answer to a request of a session that its server does not have.

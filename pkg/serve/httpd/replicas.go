@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mcp-bash/pkg/auth"
@@ -28,6 +29,16 @@ type replicas struct {
 	*forward.Forwarder
 	server   *Server
 	channels *channels
+	other    atomic.Pointer[protocol.Owner] // the last replica that has answered
+}
+
+// send is [forward.Forwarder.Send], and remembers a replica that answers.
+func (p *replicas) send(m forward.Message, to protocol.Owner) (*http.Response, error) {
+	answer, err := p.Send(m, to.Process, to.URL)
+	if err == nil {
+		p.other.Store(&to)
+	}
+	return answer, err
 }
 
 func newReplicas(s *Server, handler http.Handler) *replicas {
@@ -150,7 +161,7 @@ func (s *Server) passOn(w http.ResponseWriter, r *http.Request, body *body, to p
 	if body != nil {
 		message.Body = body.keep() // it can be sent after the answer has begun, and gone may need it
 	}
-	answer, err := s.replicas.Send(message, to.Process, to.URL)
+	answer, err := s.replicas.send(message, to)
 	if err != nil {
 		if r.Context().Err() == nil {
 			gone()
@@ -206,7 +217,7 @@ func (s *Server) passStream(w http.ResponseWriter, r *http.Request, to protocol.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context())) // the stream outlives the handler
 	stop := context.AfterFunc(r.Context(), cancel)
 	defer stop()
-	answer, err := s.replicas.Send(forward.Message{Request: r.WithContext(ctx)}, to.Process, to.URL)
+	answer, err := s.replicas.send(forward.Message{Request: r.WithContext(ctx)}, to)
 	if err != nil {
 		cancel()
 		if r.Context().Err() == nil {

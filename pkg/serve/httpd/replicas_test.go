@@ -492,3 +492,50 @@ func BenchmarkForwarded(b *testing.B) {
 		})
 	}
 }
+
+// H-62: a server that ends lets another replica begin a session, which outlives it. If it knows none, or none answers,
+// it begins the session, because a client can begin again after 404, and not after a refusal.
+func TestSessionsAtTheEnd(t *testing.T) {
+	a, b := serve(t, nil, nil, withCallers, replica(1)), serve(t, nil, nil, withCallers, replica(1))
+	at := func(se *testSession) *testServer {
+		for _, s := range []*testServer{a, b} {
+			s.mu.Lock()
+			_, here := s.sessions[se.id]
+			s.mu.Unlock()
+			if here {
+				return s
+			}
+		}
+		return nil
+	}
+	known := a.open("2025-11-25", "")
+	ends := func(s *testServer, yes bool) { s.serving.Store(!yes) }
+	ends(b, true)
+	if at(b.open("2025-11-25", "")) != b {
+		t.Error("a server that knows no replica does not begin a session")
+	}
+	ends(b, false)
+	known.testServer = b
+	if r := known.send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`); r.StatusCode != 200 {
+		t.Fatal(r.Status)
+	}
+	if at(b.open("2025-11-25", "")) != b {
+		t.Error("another replica begins a session before the end")
+	}
+	ends(b, true)
+	se := b.open("2025-11-25", "")
+	if at(se) != a {
+		t.Error("the session ends with its server")
+	}
+	if r := se.send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`); r.StatusCode != 200 || !r.Close {
+		t.Error(r.Status, r.Header)
+	}
+	ends(a, true)
+	if at(b.open("2025-11-25", "")) != a {
+		t.Error("a session was passed on twice, or not at all")
+	}
+	replace(t, a)
+	if at(b.open("2025-11-25", "")) != b {
+		t.Error("no server begins the session")
+	}
+}

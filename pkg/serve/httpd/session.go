@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/clock"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol"
+	"mcp-bash/pkg/serve/httpd/internal/forward"
 	"mcp-bash/pkg/serve/httpd/internal/headers"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
@@ -186,7 +187,7 @@ func (se *session) done() {
 func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body *body, m *jsonrpc.Message) {
 	gone := s.noSession(w, m.ID)
 	if m.Shape == jsonrpc.Request && m.Method == "initialize" {
-		gone = func() { s.beginSession(w, r, body, m) }
+		gone = func() { s.placeSession(w, r, body, m) }
 		if r.Header[headers.Session] == nil {
 			gone()
 			return
@@ -200,7 +201,18 @@ func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body *body,
 	}
 }
 
-// beginSession answers an initialize, which begins a session (H-32).
+// placeSession answers an initialize. While this server ends, another replica begins the session, if one answers
+// (H-62).
+func (s *Server) placeSession(w http.ResponseWriter, r *http.Request, body *body, m *jsonrpc.Message) {
+	begin := func() { s.beginSession(w, r, body, m) }
+	if other := s.replicas.other.Load(); other != nil && !s.serving.Load() && !forward.Forwarded(r) {
+		s.passOn(w, r, body, *other, begin)
+		return
+	}
+	begin()
+}
+
+// beginSession begins the session of an initialize (H-32).
 func (s *Server) beginSession(w http.ResponseWriter, r *http.Request, body *body, m *jsonrpc.Message) {
 	se, err := s.newSession(r)
 	if err != nil {

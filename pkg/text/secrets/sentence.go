@@ -79,9 +79,9 @@ func isFile(path, rest string) bool {
 	return (first == "" || first == "~" || first == "." || first == "..") && isReason(path, rest)
 }
 
-// isReason reports whether the rest of a line after a path and a colon is a sentence: "mode 0644, others can read it;
-// run chmod 600 /run/token". It has several words in lower case. Between them are only abbreviations, short numbers and
-// paths. A word in which letters, digits and cases are mixed could be a secret.
+// isReason reports whether the rest of a line after a path and a colon is a sentence, such as "mode 0644, others can
+// read it". It has several words in lower case. Between them are only abbreviations, short numbers and paths. A word in
+// which letters, digits and cases are mixed could be a secret.
 func isReason(path, rest string) bool {
 	const (
 		longest = 200 // bytes of the text that are read

@@ -102,6 +102,9 @@ func TestManyFailures(t *testing.T) {
 			t.Fatalf("attempt %d: %d", i, got)
 		}
 	}
+	if log := s.stderr.String(); !strings.Contains(log, ", a proxy (--trusted-proxy lets it state its client): ") {
+		t.Error(log)
+	}
 	if got := s.ask("", "guess", "X-Forwarded-For: 198.51.100.1"); got != 429 {
 		t.Errorf("another client, with a bad token: %d", got)
 	}

@@ -47,7 +47,11 @@ func (g *Guard) log(r *http.Request, e *auth.Error) {
 	if g.Log == nil {
 		return
 	}
-	line := "rejected a request from " + r.RemoteAddr + ": " + e.Reason
+	line := "rejected a request from " + r.RemoteAddr
+	if g.Proxies == nil && isForwarded(r.Header) {
+		line += ", a proxy (--trusted-proxy lets it state its client)"
+	}
+	line += ": " + e.Reason
 	if e.Err != nil {
 		line += " (" + e.Err.Error() + ")"
 	}

@@ -3,7 +3,9 @@ package sandbox
 import (
 	"errors"
 	"os"
+	"slices"
 
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/registry/access"
 )
 
@@ -58,4 +60,24 @@ func (s *Sandbox) Faults(needs *access.Declaration) (list []Fault, err error) {
 		add("exec", entry, err)
 	}
 	return list, nil
+}
+
+// Starts reports whether a tool that is confined to its declaration can start a program, given by its name. It is true
+// for a program that does not exist (CF-15).
+func (s *Sandbox) Starts(sub *Subject, program string) bool {
+	s.guarding.Lock()
+	defer s.guarding.Unlock()
+	var err error
+	if s.guarded == nil {
+		if s.guarded, err = s.newGuard(); err != nil {
+			return true
+		}
+	}
+	p := toolProfile(&sub.Needs)
+	real, _, err := s.guarded.follow(s.find(program))
+	if p.Process || err != nil {
+		return true
+	}
+	s.toolFiles(&p, sub, s.guarded)
+	return slices.ContainsFunc(p.Programs, func(allowed string) bool { return fsys.Within(allowed, real) })
 }

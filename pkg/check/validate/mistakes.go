@@ -67,6 +67,7 @@ func (c *check) mistakes(s *shellScript) (list []finding.Finding) {
 			loads, loadsSDK = loads || !isSDK, loadsSDK || isSDK
 		}
 	}
+	list = append(list, c.tooSmall(s, parsed)...)
 	if loads { // the other files may define or load anything
 		return list
 	}
@@ -127,9 +128,9 @@ func (c *check) unpassed(s *shellScript, parsed *bash32.Script) (list []finding.
 var (
 	isVariableName = lazyregexp.New(`^[A-Z][A-Z0-9_]*$`)
 	// alwaysSet matches variables that Bash or the server sets.
-	alwaysSet = lazyregexp.New(`^(MCP.*|BASH.*|COMP_.*|COPROC.*|DIRSTACK|EPOCH.*|EUID|FUNCNAME|GROUPS|HOSTNAME|HOSTTYPE|IFS|` +
-		`LINENO|MACHTYPE|MAPFILE|OPTARG|OPTIND|OPTERR|OSTYPE|PIPESTATUS|PPID|RANDOM|READLINE_.*|REPLY|SECONDS|SHELL|SHELLOPTS|` +
-		`SRANDOM|UID)$`)
+	alwaysSet = lazyregexp.New(`^(MCP.*|BASH.*|COMP_.*|COPROC.*|DIRSTACK|EPOCH.*|EUID|FUNCNAME|GROUPS|HOSTNAME|HOSTTYPE|` +
+		`IFS|LINENO|MACHTYPE|MAPFILE|OPTARG|OPTIND|OPTERR|OSTYPE|PIPESTATUS|PPID|RANDOM|READLINE_.*|REPLY|SECONDS|` +
+		`SHELL|SHELLOPTS|SRANDOM|UID)$`)
 )
 
 const smokeScript = "smoke.sh"

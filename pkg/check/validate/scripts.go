@@ -17,6 +17,7 @@ import (
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/shell"
@@ -39,6 +40,7 @@ type shellScript struct {
 	label string
 	text  []byte
 	as    purpose
+	needs *access.Declaration // of the tool; nil: it declares nothing, or the script is not that of a tool
 }
 
 // script checks a script that the server runs, once: owner, mode, first line and line ends. dir is
@@ -93,7 +95,7 @@ func (c *check) script(dir, file string, as purpose) {
 		c.interpreter(label, text, interpreter)
 	}
 	if isBash(file, interpreter) {
-		c.scripts = append(c.scripts, shellScript{file, label, text, as})
+		c.scripts = append(c.scripts, shellScript{file: file, label: label, text: text, as: as})
 	}
 }
 

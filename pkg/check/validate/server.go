@@ -242,7 +242,7 @@ func (c *check) bundleConf() {
 	}
 	switch {
 	case errors.As(err, &shell):
-		c.scripts = append(c.scripts, shellScript{file, c.label(file), text, serverScript})
+		c.scripts = append(c.scripts, shellScript{file: file, label: c.label(file), text: text, as: serverScript})
 	case err != nil:
 		c.at("bundle.conf", c.label(file), err.Error())
 	}

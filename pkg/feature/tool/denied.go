@@ -64,7 +64,7 @@ func (c *call) remedy(path string) string {
 	needs := &c.needs
 	switch {
 	case strings.HasPrefix(path, "/dev/tcp/"), path == "connect", path == "socket":
-		return `the capability Network, or the port in "confine": {"connect": [...]}`
+		return access.NetworkRemedy
 	case strings.HasPrefix(path, "/dev/udp/"):
 		return "the capability Network"
 	}
@@ -73,7 +73,7 @@ func (c *call) remedy(path string) string {
 	}
 	if info, err := os.Stat(path); !needs.Has(access.Process) && err == nil && info.Mode().IsRegular() &&
 		info.Mode()&0o111 != 0 {
-		return fmt.Sprintf(`the capability Process, or "confine": {"exec": [%q]}`, filepath.Base(path))
+		return access.ProgramRemedy(filepath.Base(path))
 	}
 	capability := "FileSystem"
 	switch below := c.request.Roots.Contains(path); {
@@ -86,5 +86,5 @@ func (c *call) remedy(path string) string {
 	case below && !needs.Has(access.Edit):
 		capability = "Edit"
 	}
-	return fmt.Sprintf(`the capability %s, or the path in "confine": {"read": [...]} or {"write": [...]}`, capability)
+	return access.FileRemedy(capability)
 }

@@ -14,8 +14,8 @@ var (
 	// unsetVariable matches the messages of shells about a variable that is not set.
 	unsetVariable = lazyregexp.New(`(?m): ([A-Z][A-Z0-9_]*): (?:unbound variable|parameter (?:null or )?not set)\r?$`)
 	// aboutVariable matches a line about a variable, of a shell or another program.
-	aboutVariable = lazyregexp.New(`(?mi)^.*(?:\bline \d+: \w+: |\b(?:un)?set\b|environment|variable|missing|requires?\b|` +
-		`required|\bneeds?\b|\bdefined?\b|undefined|\bexport\b|\bempty\b|keyerror).*$`)
+	aboutVariable = lazyregexp.New(`(?mi)^.*(?:\bline \d+: \w+: |\b(?:un)?set\b|environment|variable|missing|` +
+		`requires?\b|required|\bneeds?\b|\bdefined?\b|undefined|\bexport\b|\bempty\b|keyerror).*$`)
 	variableName = lazyregexp.New(`\b[A-Z][A-Z0-9_]{2,}\b`)
 	// variableRead matches the expansion of a variable without a default.
 	variableRead = lazyregexp.New(`\$(?:\{([A-Z][A-Z0-9_]{2,})(?:\}|:?\?)|([A-Z][A-Z0-9_]{2,})\b)`)

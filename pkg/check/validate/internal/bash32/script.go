@@ -17,6 +17,7 @@ type Script struct {
 	Settings  []Setting
 	Commands  []Command
 	Compared  []Comparison
+	Written   []Name // files that redirections write, without those whose path is computed and those in /dev
 }
 
 // A Name is a name on a line.
@@ -89,6 +90,8 @@ func (s *Script) visit(node syntax.Node) bool {
 			}
 		}
 		s.Commands = append(s.Commands, c)
+	case *syntax.Redirect:
+		s.redirect(n)
 	case *syntax.Assign:
 		s.assign(n)
 	case *syntax.ForClause:
@@ -120,6 +123,16 @@ func (s *Script) visit(node syntax.Node) bool {
 		}
 	}
 	return true
+}
+
+func (s *Script) redirect(n *syntax.Redirect) {
+	switch n.Op {
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
+		file := written(n.Word)
+		if file != "" && !strings.HasPrefix(file, "/dev/") && !strings.ContainsAny(file, "$*?") {
+			s.Written = append(s.Written, Name{file, lineOf(n)})
+		}
+	}
 }
 
 // needs reports whether an expansion has no default and does not just check whether the variable is set.

@@ -1,0 +1,16 @@
+package access
+
+import "fmt"
+
+// ProgramRemedy returns what a tool declares to start a program.
+func ProgramRemedy(program string) string {
+	return fmt.Sprintf(`the capability Process, or "confine": {"exec": [%q]}`, program)
+}
+
+// NetworkRemedy is what a tool declares to talk to other hosts.
+const NetworkRemedy = `the capability Network, or the port in "confine": {"connect": [...]}`
+
+// FileRemedy returns what a tool declares to use a file that a capability opens.
+func FileRemedy(capability string) string {
+	return fmt.Sprintf(`the capability %s, or the path in "confine": {"read": [...]} or {"write": [...]}`, capability)
+}

@@ -19,8 +19,8 @@ import (
 // addOptions are the options of add, and of init and new with --from.
 type addOptions struct {
 	scaffold.AdoptOptions
-	projectRoot string
-	json        bool
+	projectRoot  string
+	update, json bool
 }
 
 func addCommand() *cli.Command {
@@ -33,8 +33,9 @@ func addCommand() *cli.Command {
 			{Line: "NAME ~/scripts/backup.sh", Purpose: "the tool backup, which starts that script"},
 			{Line: "NAME ~/scripts --dry-run", Purpose: "show the tools of a folder, and write nothing"},
 			{Line: "NAME ~/scripts --copy", Purpose: "with copies in the project, for bundles"},
+			{Line: "NAME --update", Purpose: "follow changes of the scripts; your changes are kept"},
 		},
-		Operands: []cli.Operand{{Name: "SCRIPT_OR_FOLDER...", Missing: "Give a script, or a folder of scripts"}},
+		Operands: []cli.Operand{{Name: "[SCRIPT_OR_FOLDER...]"}},
 		Text: "Scripts of Bash and sh are read, never run: options, operands, variables, programs and files. Other scripts " +
 			"get one argument with a list of words. Each tool is confined to what its script shows. Uncertain points " +
 			"are listed.",
@@ -42,7 +43,9 @@ func addCommand() *cli.Command {
 		Run:   func(s cli.Streams, operands []string) error { return addScripts(s, o, operands) },
 	}
 	c.Flags.Bool(&o.Copy, "copy", "copy the scripts to scripts/ of the project")
-	c.Flags.Bool(&o.Force, "force", "replace existing tools")
+	c.Flags.Bool(&o.Ask, "ask", "let the user of the client answer the questions of scripts; otherwise their input is empty")
+	c.Flags.Bool(&o.update, "update", "make the tools of scripts again, those named or all, and keep changes made by hand")
+	c.Flags.Bool(&o.Force, "force", "replace existing tools; with --update, do not ask")
 	c.Flags.Bool(&o.DryRun, "dry-run", "show what would be written, and write nothing")
 	c.Flags.ProjectRoot(&o.projectRoot)
 	c.Flags.Bool(&o.json, "json", "print the result as JSON; errors, too")
@@ -53,6 +56,12 @@ func addCommand() *cli.Command {
 func addScripts(s cli.Streams, o *addOptions, operands []string) error {
 	ctx, stop := cli.UntilSignal()
 	defer stop()
+	if o.update {
+		return interrupted(ctx, updateScripts(ctx, s, o, operands))
+	}
+	if len(operands) == 0 {
+		return cli.Usagef("Give a script, or a folder of scripts")
+	}
 	var folders []*adopt.Folder
 	for _, operand := range operands {
 		folder, err := lookAt(operand)
@@ -66,6 +75,28 @@ func addScripts(s cli.Streams, o *addOptions, operands []string) error {
 		return err
 	}
 	return interrupted(ctx, adoptAll(ctx, s, o, p, folders))
+}
+
+// updateScripts makes tools of scripts again (ADD-5).
+func updateScripts(ctx context.Context, s cli.Streams, o *addOptions, names []string) error {
+	if o.Copy {
+		return cli.Usagef("--update and --copy exclude each other")
+	}
+	p, err := scaffold.Open(o.projectRoot, s.Notice)
+	if err != nil {
+		return err
+	}
+	tools, err := scaffold.WrappedTools(p, names)
+	if err != nil {
+		return err
+	}
+	tools = slices.DeleteFunc(tools, func(w *scaffold.Wrapped) bool { return w.Script == "" })
+	if len(tools) == 0 {
+		return cli.Failf(cli.CodeNotFound, "no such tool was made of a script; begin with: mcp-bash add SCRIPT")
+	}
+	w := &wrapper{s: s, o: &wrapOptions{json: o.json}, p: p}
+	w.o.Force, w.o.DryRun = o.Force, o.DryRun
+	return w.updateAll(ctx, tools)
 }
 
 // lookAt reads a folder, or the one script that an operand names.
@@ -124,13 +155,13 @@ func printAdopted(s cli.Streams, o *addOptions, made *scaffold.Adopted) {
 		done = "Would make"
 	}
 	cli.Printf(s.Out, "%s %s of %s\n\n", done, plural(len(made.Tools), "tool"), made.Folder.Dir)
-	rows := cli.Table{{"tool", "script", "arguments"}}
+	rows, required := cli.Table{{"tool", "script", "arguments"}}, false
 	for i, tool := range made.Tools {
 		var names []string
 		for _, a := range made.Folder.Scripts[i].Says.Arguments {
 			name := a.Name
 			if a.Required {
-				name += "*"
+				name, required = name+"*", true
 			}
 			names = append(names, name)
 		}
@@ -138,6 +169,8 @@ func printAdopted(s cli.Streams, o *addOptions, made *scaffold.Adopted) {
 	}
 	if len(made.Tools) > 0 {
 		rows.Print(s.Out)
+	}
+	if required {
 		cli.Printf(s.Out, "\n* required\n")
 	}
 	if len(made.Folder.LeftOut) > 0 {
@@ -154,7 +187,7 @@ func printAdopted(s cli.Streams, o *addOptions, made *scaffold.Adopted) {
 	}
 	headed := false
 	for _, found := range made.Folder.Scripts {
-		for _, note := range found.Notes() {
+		for _, note := range found.Notes(o.Ask) {
 			if !headed {
 				cli.Printf(s.Out, "\nTo check:\n")
 				headed = true
@@ -192,7 +225,7 @@ func printAdoptedJSON(s cli.Streams, o *addOptions, list []*scaffold.Adopted) er
 			found := made.Folder.Scripts[i]
 			b.Object().Name("name").String(tool.Name).Name("script").String(filepath.Join(made.Folder.Dir, found.Path)).
 				Name("path").String(made.Items[i].Path).Name("files").Strings(made.Items[i].Files).Name("notes").Array()
-			for _, note := range found.Notes() {
+			for _, note := range found.Notes(o.Ask) {
 				b.Object().Name("line").Int(note.Line).Name("text").String(note.Text).End()
 			}
 			b.End()

@@ -22,7 +22,7 @@ type serverOptions struct {
 	noHello, json bool
 	force         bool // whether new works inside another project
 	from          string
-	copies        bool
+	copies, ask   bool
 }
 
 func initCommand() *cli.Command {
@@ -86,6 +86,7 @@ func serverCommand() *cli.Command {
 func (o *serverOptions) common(c *cli.Command) {
 	c.Flags.String(&o.from, "from", "DIR", "make a tool of each script in this folder, in place of the tool hello")
 	c.Flags.Bool(&o.copies, "copy", "with --from: copy the scripts to scripts/ of the project")
+	c.Flags.Bool(&o.ask, "ask", "with --from: let the user of the client answer the questions of scripts")
 	c.Flags.Bool(&o.noHello, "no-hello", "leave out the tool hello")
 	c.Flags.Bool(&o.json, "json", "print the result as JSON; errors, too")
 }
@@ -199,7 +200,7 @@ func reasons(folder *adopt.Folder) string {
 func (o *serverOptions) adopt(ctx context.Context, s cli.Streams, made *scaffold.Server, folder *adopt.Folder) error {
 	p, err := scaffold.Open(made.Root, s.Notice)
 	if err == nil {
-		options := addOptions{AdoptOptions: scaffold.AdoptOptions{Copy: o.copies}, json: o.json}
+		options := addOptions{AdoptOptions: scaffold.AdoptOptions{Copy: o.copies, Ask: o.ask}, json: o.json}
 		err = adoptAll(ctx, s, &options, p, []*adopt.Folder{folder})
 	}
 	if err != nil {

@@ -19,6 +19,10 @@ func (w *wrapper) update(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
+	return w.updateAll(ctx, tools)
+}
+
+func (w *wrapper) updateAll(ctx context.Context, tools []*scaffold.Wrapped) error {
 	var updates []*scaffold.Update
 	for _, old := range tools {
 		c := old.Complete(w.o.Selection)
@@ -71,6 +75,9 @@ func (w *wrapper) update(ctx context.Context, names []string) error {
 
 // again makes a tool that was wrapped before from its recipe, or else from the program's help.
 func (w *wrapper) again(ctx context.Context, old *scaffold.Wrapped, s wrap.Selection) (*wrap.Tool, error) {
+	if old.Script != "" {
+		return scaffold.AdoptAgain(w.p, old)
+	}
 	if tool, err := w.targetAgain(ctx, old, s); err != nil || tool != nil {
 		return tool, err
 	}

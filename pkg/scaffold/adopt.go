@@ -20,6 +20,7 @@ import (
 
 // AdoptOptions are the options of [Adopt].
 type AdoptOptions struct {
+	Ask    bool // let the user of the client answer the questions of scripts
 	Copy   bool // copy the scripts to scripts/ of the project; otherwise tools start them where they are
 	Force  bool // replace tools with the same names
 	DryRun bool
@@ -64,7 +65,7 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 	for _, found := range folder.Scripts {
 		var tool *wrap.Tool
 		var variables []string
-		if tool, variables, err = adoptedTool(p, dir, found); err != nil {
+		if tool, variables, err = adoptedTool(p, dir, found, o.Ask); err != nil {
 			return nil, err
 		}
 		a.Tools = append(a.Tools, tool)
@@ -82,8 +83,30 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 	return a, nil
 }
 
+// AdoptAgain makes the tool of a script anew, under the name that it has.
+func AdoptAgain(p *project.Project, old *Wrapped) (*wrap.Tool, error) {
+	file := old.Script
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(p.Root, filepath.FromSlash(file))
+	}
+	folder, err := adopt.LookAt(file)
+	if err != nil {
+		return nil, &cli.Error{Code: cli.CodeNotFound, Subject: file, Cause: fsys.Cause(err)}
+	}
+	if len(folder.Scripts) == 0 {
+		reason := "not a script"
+		if len(folder.LeftOut) > 0 {
+			reason = folder.LeftOut[0].Reason
+		}
+		return nil, cli.Failf(cli.CodeInvalid, "%s: %s", file, reason)
+	}
+	folder.Scripts[0].Tool = old.Name
+	tool, _, err := adoptedTool(p, folder.Dir, folder.Scripts[0], old.Asks)
+	return tool, err
+}
+
 // adoptedTool makes the tool of a script.
-func adoptedTool(p *project.Project, dir string, found *adopt.Found) (*wrap.Tool, []string, error) {
+func adoptedTool(p *project.Project, dir string, found *adopt.Found, ask bool) (*wrap.Tool, []string, error) {
 	file := filepath.Join(dir, filepath.FromSlash(found.Path))
 	r, need := adopt.Recipe(dir, found, p.Env["HOME"], p.Env["PATH"])
 	words, program := file, file
@@ -97,6 +120,11 @@ func adoptedTool(p *project.Project, dir string, found *adopt.Found) (*wrap.Tool
 	t := wrap.Tool{
 		Name: found.Tool, Words: []string{words}, Recipe: r, Source: wrap.Source{File: words, Script: true},
 		Program: program, Starts: need.Starts[1:], Writes: need.Writes, Install: need.Programs,
+	}
+	for _, q := range found.Says.Questions {
+		if ask {
+			t.Asks = append(t.Asks, wrap.Ask{Text: q.Text, YesNo: q.YesNo, Choices: q.Choices})
+		}
 	}
 	for _, read := range need.Reads {
 		if !fsys.Within(p.Root, read) { // the capabilities contain the project

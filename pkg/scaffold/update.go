@@ -32,6 +32,7 @@ type Wrapped struct {
 	Recipe string
 	// Script is the script of which the tool was made, or "".
 	Script string
+	Asks   bool // the user of the client answers the questions of the script
 	wrap.Selection
 	files map[string]string // as they were generated
 }
@@ -42,6 +43,9 @@ func base(t *wrap.Tool, c wrap.Selection, files []file) file {
 	b.Object().Name("version").Int(1).Name("command").Strings(t.Words)
 	if t.Source.Script {
 		b.Name("script").String(t.Source.File)
+		if len(t.Asks) > 0 {
+			b.Name("asks").Bool(true)
+		}
 	} else if t.Source.File != "" {
 		b.Name("recipe").String(t.Source.File)
 	}
@@ -111,6 +115,7 @@ func readWrapped(p *project.Project, name string) (*Wrapped, error) {
 		w.Without, ok[2] = rawjson.Strings(rawjson.Get(doc, "without"))
 		w.With, ok[3] = rawjson.Strings(rawjson.Get(doc, "with"))
 		w.Recipe, w.Script = rawjson.TextOf(doc, "recipe"), rawjson.TextOf(doc, "script")
+		w.Asks = string(rawjson.Get(doc, "asks")) == "true"
 		w.Max = rawjson.PositiveInt(rawjson.Get(doc, "maxOptions"))
 	}
 	if err != nil || len(w.Command) == 0 || CheckWords(w.Command) != nil || ok != [4]bool{true, true, true, true} {

@@ -25,8 +25,8 @@ var meanings = map[source.DoubtKind]string{
 	source.DoubtUsage:    "%s: the usage text has it, and the code does not",
 }
 
-// Notes returns what a person should check about a script.
-func (f *Found) Notes() (notes []Note) {
+// Notes returns what a person should check about a script. The user of the client answers its questions if asked is true.
+func (f *Found) Notes(asked bool) (notes []Note) {
 	s := f.Says
 	for _, d := range s.Doubts {
 		if text := meanings[d.Kind]; text != "" {
@@ -34,7 +34,10 @@ func (f *Found) Notes() (notes []Note) {
 		}
 	}
 	for _, q := range s.Questions {
-		notes = append(notes, Note{q.Line, fmt.Sprintf("asks %q, and gets the end of its input as the answer", q.Text)})
+		if asked {
+			break
+		}
+		notes = append(notes, Note{q.Line, fmt.Sprintf("asks %q; with --ask, the user of the client answers", q.Text)})
 	}
 	for _, v := range s.Variables {
 		if v.Required {

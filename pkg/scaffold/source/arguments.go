@@ -200,6 +200,9 @@ func (r *reader) name() {
 		if name == "" && (len(a.variable) > 1 || len(a.Options) == 0) {
 			name = clean(a.variable)
 		}
+		if name == "" {
+			name = clean(a.message)
+		}
 		if name == "" && a.Kind == Input {
 			name = "input"
 		}

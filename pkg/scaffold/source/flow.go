@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/text/lazyregexp"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -123,6 +124,9 @@ func (r *reader) unlist() {
 	}
 }
 
+// missing is a message that names what is missing: "file", "file is missing", "FILE required".
+var missing = lazyregexp.New(`^(?:missing |no )?([A-Za-z][\w-]*)(?: (?:is |was )?(?:missing|required|needed|expected|not given))?$`)
+
 // expanded reads the default, or the message for a missing value, of an expansion.
 func (r *reader) expanded(a *Argument, p *syntax.ParamExp) {
 	if a == nil || p.Exp == nil {
@@ -140,7 +144,10 @@ func (r *reader) expanded(a *Argument, p *syntax.ParamExp) {
 		a.omitted = true
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 		a.Required = true
-		if text, ok := literal(p.Exp.Word); ok && a.Text == "" {
+		text, ok := literal(p.Exp.Word)
+		if m := missing.FindStringSubmatch(text); m != nil && a.message == "" {
+			a.message = m[1]
+		} else if ok && a.Text == "" {
 			a.Text = text
 		}
 	}

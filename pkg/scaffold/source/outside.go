@@ -640,9 +640,9 @@ func (f *finder) question(c *syntax.CallExpr) {
 	f.r.script.Questions = append(f.r.script.Questions, q)
 }
 
-// selectQuestion notes the question that select asks. The answer is the number of a choice.
+// selectQuestion notes the question that select asks.
 func (f *finder) selectQuestion(c *syntax.ForClause) {
-	q := Question{Text: "Number of the choice", Line: int(c.Pos().Line())}
+	q := Question{Text: "Choose one", Line: int(c.Pos().Line())}
 	if loop, ok := c.Loop.(*syntax.WordIter); ok {
 		for _, w := range loop.Items {
 			if text, ok := literal(w); ok {

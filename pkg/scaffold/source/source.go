@@ -53,6 +53,7 @@ type Argument struct {
 	Doubts   []DoubtKind
 	variable string // the variable that has the value
 	omitted  bool   // the script works without it
+	message  string // the name in the message for a missing value
 	place    int    // of an operand, from 1
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/scaffold/recipe"
 	"mcp-bash/pkg/text/shell"
 )
@@ -57,7 +58,11 @@ func (t *Tool) body() string {
 		run = "mcp_argv_progress " + shell.Quote(kind) + " " + run
 		last = run
 	}
-	if t.stdin == nil {
+	switch {
+	case len(t.Asks) > 0:
+		b.WriteString(t.answers() + "printf '%s' \"$answers\" | " + run + "\n")
+		return b.String()
+	case t.stdin == nil:
 		b.WriteString(last + "\n")
 		return b.String()
 	}
@@ -67,6 +72,41 @@ func (t *Tool) body() string {
 	}
 	fmt.Fprintf(&b, "  printf '%%s' \"${input[0]}\" | %s\nelse\n  %s\nfi\n", run, last)
 	return b.String()
+}
+
+// answered adds the answer of a question to the input of the program. A call without an answer fails.
+const answered = `# The program asks on the terminal. Here the user of the client answers.
+answers=''
+answer() { # ANSWER FILTER
+  [[ $("$MCPBASH_JSON_TOOL_BIN" -r .action <<<"$1") == accept ]] || mcp_fail -32603 'The question was not answered'
+  answers+=$("$MCPBASH_JSON_TOOL_BIN" -r "$2" <<<"$1")$'\n'
+}
+`
+
+// answers returns the lines of tool.sh that ask the user.
+func (t *Tool) answers() string {
+	var b strings.Builder
+	b.WriteString(answered)
+	for _, q := range t.Asks {
+		text := inQuotes(q.Text)
+		switch {
+		case q.YesNo:
+			fmt.Fprintf(&b, "answer \"$(mcp_elicit_confirm %s)\" 'if .content.confirmed then \"y\" else \"n\" end'\n", text)
+		case len(q.Choices) > 0:
+			fmt.Fprintf(&b, "answer \"$(mcp_elicit_choice %s %s)\" '.content.choice as $c | [%s] | index($c) + 1'\n",
+				text, quoted(q.Choices), strings.Join(quotedJSON(q.Choices), ", "))
+		default:
+			fmt.Fprintf(&b, "answer \"$(mcp_elicit_string %s)\" '.content.value'\n", text)
+		}
+	}
+	return b.String()
+}
+
+func quotedJSON(list []string) (words []string) {
+	for _, s := range list {
+		words = append(words, strings.ReplaceAll(string(rawjson.Quote(s)), "'", `'\''`))
+	}
+	return words
 }
 
 // inRoot is for recipes that need it, and for tools from a help text, because it is not known which

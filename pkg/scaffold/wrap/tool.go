@@ -25,6 +25,7 @@ type Tool struct {
 	Reads   []string // paths that it reads, beyond its capabilities
 	Writes  []string // paths that it writes, beyond its capabilities
 	Install []string // programs to install, in addition to Needs
+	Asks    []Ask    // questions of the program, which the user of the client answers
 	LeftOut []LeftOut
 	Review  []string // points that a person should check
 
@@ -56,6 +57,13 @@ func (s Source) String() string {
 		return "the script " + s.File
 	}
 	return "the recipe " + s.File
+}
+
+// An Ask is a question that a program asks on the terminal. The answer is a line of its standard input.
+type Ask struct {
+	Text    string
+	YesNo   bool     // the answer is y or n
+	Choices []string // the answer is the number of a choice, from 1
 }
 
 // A LeftOut is an option that the tool does not offer.

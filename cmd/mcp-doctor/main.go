@@ -31,6 +31,7 @@ func command() *cli.Command {
 			{Code: 0, Meaning: "nothing is wrong; warnings are allowed"}, {Code: 1, Meaning: "errors were found"},
 			{Code: 3, Meaning: "doctor: refused"},
 		},
+		Default: "doctor",
 		Commands: []*cli.Command{validateCommand(), migrateCommand(), doctorCommand(), explainCommand(),
 			health.Command("health", nil), health.Command("ready", nil)},
 	}

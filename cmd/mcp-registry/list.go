@@ -23,7 +23,7 @@ func get(s cli.Streams, o *options, id string) error {
 		if o.readable(s) {
 			printTool(s.Out, &t)
 		} else {
-			fmt.Fprintf(s.Out, "%s\n", t.AppendText(nil, ""))
+			fmt.Fprintf(s.Out, "%s\n", t.AppendWhole(nil))
 		}
 		return nil
 	})

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -23,6 +24,7 @@ type Command struct {
 	// Commands are subcommands. The first operand selects one. A command with subcommands has no operands, options
 	// and Run. If a subcommand has subcommands too, the program calls its Main with the remaining arguments.
 	Commands []*Command
+	Default  string // the subcommand that runs if the arguments name none; "": that is wrong usage
 
 	// Run runs the command. The error may be an [*Error] or an [ExitCode].
 	Run func(s Streams, operands []string) error
@@ -95,6 +97,13 @@ func (c *Command) Main(s Streams, binary string, args []string) int {
 		fmt.Fprint(s.Out, sub.help(name, asVerb, layoutFor(s.Out)))
 		return ExitOK
 	}
+	if err == errNoSubcommand {
+		if sub = c.subcommand(c.Default); sub == nil {
+			sub, err = c, c.missingSubcommand()
+		} else {
+			rest, err = args, nil
+		}
+	}
 	var operands []string
 	if err == nil {
 		operands, err = sub.read(rest)
@@ -115,8 +124,8 @@ func (c *Command) Main(s Streams, binary string, args []string) int {
 // first argument names parses the other arguments itself, as it does behind mcp-bash.
 func (c *Command) MainOf(s Streams, args []string) int {
 	if len(args) > 0 {
-		if at := slices.IndexFunc(c.Commands, func(sub *Command) bool { return sub.Name == args[0] }); at >= 0 {
-			return c.Commands[at].Main(s, c.Name+" "+args[0], args[1:])
+		if sub := c.subcommand(args[0]); sub != nil {
+			return sub.Main(s, c.Name+" "+args[0], args[1:])
 		}
 	}
 	return c.Main(s, c.Name, args)
@@ -137,15 +146,31 @@ func (c *Command) choose(args []string) (*Command, []string, error) {
 			}
 			continue
 		}
-		at := slices.IndexFunc(c.Commands, func(sub *Command) bool { return sub.Name == arg })
-		if at < 0 {
+		sub := c.subcommand(arg)
+		if sub == nil {
 			return c, nil, Usagef("unknown subcommand: %s%s", arg, DidYouMean(arg, c.subcommands()))
 		}
-		return c.Commands[at], slices.Concat(args[:i], args[i+1:]), nil
+		return sub, slices.Concat(args[:i], args[i+1:]), nil
 	}
+	return c, nil, errNoSubcommand
+}
+
+// errNoSubcommand is the error of choose for arguments without a subcommand.
+var errNoSubcommand = errors.New("no subcommand")
+
+func (c *Command) missingSubcommand() error {
 	names := c.subcommands()
 	last := len(names) - 1
-	return c, nil, Usagef("a subcommand is missing: %s or %s", strings.Join(names[:last], ", "), names[last])
+	return Usagef("a subcommand is missing: %s or %s", strings.Join(names[:last], ", "), names[last])
+}
+
+// subcommand returns the subcommand with a name, or nil.
+func (c *Command) subcommand(name string) *Command {
+	at := slices.IndexFunc(c.Commands, func(sub *Command) bool { return sub.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return c.Commands[at]
 }
 
 func (c *Command) subcommands() (names []string) {

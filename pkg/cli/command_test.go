@@ -92,6 +92,34 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// A program can have a subcommand that runs if the arguments name none.
+func TestDefaultSubcommand(t *testing.T) {
+	json := false
+	look := &Command{Name: "look", Run: func(s Streams, _ []string) error {
+		fmt.Fprintln(s.Out, "looked", json)
+		return nil
+	}}
+	look.Flags.Bool(&json, "json", "JSON")
+	c := &Command{Name: "demo", Default: "look", Commands: []*Command{look, {Name: "other"}}}
+	for args, want := range map[string]string{
+		"": "looked false\n", "--json": "looked true\n", "look": "looked false\n",
+	} {
+		json = false
+		var out, stderr strings.Builder
+		code := c.Main(Streams{Out: &out, Err: &stderr}, "demo", strings.Fields(args))
+		if code != ExitOK || out.String() != want || stderr.String() != "" {
+			t.Errorf("%q: %d %q %q", args, code, out.String(), stderr.String())
+		}
+	}
+	var out, stderr strings.Builder
+	if code := c.Main(Streams{Out: &out, Err: &stderr}, "demo", []string{"lok"}); code != ExitUsage {
+		t.Errorf("%d %q", code, stderr.String())
+	}
+	if c.Main(Streams{Out: &out, Err: &stderr}, "demo", []string{"--help"}); !strings.Contains(out.String(), "other") {
+		t.Errorf("not the help of the program: %s", out.String())
+	}
+}
+
 func TestHelp(t *testing.T) {
 	_, got, _ := runDemo("copy", "--bogus", "--help")
 	want := `Copy a file. It says nothing.

@@ -3,7 +3,6 @@ package registry
 import (
 	"os"
 
-	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/kinds"
 )
@@ -22,17 +21,13 @@ func CachedNames(kind *kinds.Kind) (names []string) {
 		return nil
 	}
 	p := project.Open(root, env, dir, func(string) {})
-	text, err := NewCatalog(p, Options{ReadOnly: true}).File(kind)
+	list, err := NewCatalog(p, Options{ReadOnly: true}).File(kind)
 	if err != nil {
 		return nil
 	}
-	doc, err := rawjson.Check(text)
-	if err != nil {
-		return nil
-	}
-	for item := range rawjson.Elements(rawjson.Get(doc, "items")) {
-		if name := rawjson.TextOf(item, "name"); name != "" {
-			names = append(names, name)
+	for _, item := range list.Items {
+		if item.Name != "" {
+			names = append(names, item.Name)
 		}
 	}
 	return names

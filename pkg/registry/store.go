@@ -68,14 +68,17 @@ func (s *store) bytes(file string) ([]byte, folder.Stamp, error) {
 	return text, stamp, err
 }
 
-// File returns the text of a kind's registry file, valid or not. The error may be
-// [fs.ErrNotExist].
-func (c *Catalog) File(kind *kinds.Kind) ([]byte, error) {
-	text, _, err := c.store.bytes(kind.File)
+// File returns the items of a kind's registry file, without a look at the project. The error is [fs.ErrNotExist], or
+// the reason why the file is invalid.
+func (c *Catalog) File(kind *kinds.Kind) (*List, error) {
+	file, err := c.store.read(kind)
 	if errors.Is(err, errMissing) {
-		err = fs.ErrNotExist
+		return nil, fs.ErrNotExist
 	}
-	return text, err
+	if err != nil {
+		return nil, err
+	}
+	return file.list(kind), nil
 }
 
 // read reads the registry file of a kind. The error is errMissing, or the reason why the

@@ -45,7 +45,8 @@ func TestCompletion(t *testing.T) {
 	} {
 		project := t.TempDir()
 		code := `set -e; umask 022; cd "$2"; mkdir .registry my-project providers server.d; echo '{}' >server.d/server.meta.json
-touch providers/notes.sh; echo '{"items":[{"name":"alpha"},{"name":"beta"}]}' >.registry/tools.json
+touch providers/notes.sh
+echo '{"format_version":1,"hash":"h","items":[{"name":"alpha"},{"name":"beta"}]}' >.registry/tools.json
 source "$1"; line="$3"; read -ra COMP_WORDS <<<"$line"; case "$line" in *' ') COMP_WORDS+=('') ;; esac
 COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); __mcp_bash; echo "${COMPREPLY[*]}"`
 		cmd := exec.Command("bash", "-c", code, "bash", script, project, line)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
@@ -12,6 +13,7 @@ import (
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // A RegisteredTool is a tool of a project.
@@ -21,11 +23,13 @@ type RegisteredTool struct {
 	Unreadable    string       // why the declaration cannot be read; such a tool does not run
 	RequiredLevel access.Level
 	Allowed       bool         // the tool runs at the effective level
+
+	item json.RawMessage
 }
 
 func registeredTool(s *registry.SourcedTool, level access.Level) RegisteredTool {
 	needed := access.LevelOf(s.JSON)
-	t := RegisteredTool{ToolRegistration: registrationOf(s.JSON), Source: s.Source, RequiredLevel: needed}
+	t := RegisteredTool{ToolRegistration: registrationOf(s.JSON), Source: s.Source, RequiredLevel: needed, item: s.JSON}
 	var unreadable *access.UnreadableError
 	if _, err := access.DeclarationOf(s.JSON); errors.As(err, &unreadable) {
 		t.Unreadable = unreadable.Reason
@@ -107,6 +111,18 @@ func (t *RegisteredTool) AppendJSON(dst []byte) []byte {
 		b.Name(m.Name).Raw(m.Value)
 	}
 	return b.End().Bytes()
+}
+
+// AppendWhole is [RegisteredTool.AppendText] with all other fields of the tool, so that a registration loses none.
+func (t *RegisteredTool) AppendWhole(dst []byte) []byte {
+	list := t.members()
+	for _, m := range rawjson.Members(t.item) {
+		printed := slices.ContainsFunc(list, func(other rawjson.Member) bool { return other.Name == m.Name })
+		if !printed && slices.Contains(kinds.ToolFields, m.Name) && !rawjson.Absent(m.Value) {
+			list = append(list, m)
+		}
+	}
+	return appendLines(dst, "", list)
 }
 
 // AppendText appends the tool in the form that the commands print: one member on each line.

@@ -34,6 +34,9 @@ type ToolRegistration struct {
 	SecurityLevel                  access.Level // the minimum level in the metadata; "": none
 }
 
+// defaultVersion is the version of a tool that declares no version.
+const defaultVersion = "0.0.0"
+
 // MaxPayload is the maximum length of the JSON of a registration, in bytes.
 const MaxPayload = 1 << 20
 
@@ -56,6 +59,7 @@ func readRegistration(payload []byte) (reg registration, faults faultList) {
 		faults.add("", err.Error())
 		return reg, faults
 	}
+	object = withoutComputed(object, &faults)
 	reject := faults.add
 	schemas := 0
 	for _, m := range rawjson.Members(object) {
@@ -88,6 +92,30 @@ func readRegistration(payload []byte) (reg registration, faults faultList) {
 	reg.ID = cmp.Or(reg.ID, rawjson.TextOf(object, "id"), rawjson.TextOf(object, "name"))
 	reg.entry = registered(object, reg.Candidate)
 	return reg, faults
+}
+
+// computed are the members that the output of get adds to a registration.
+var computed = []string{"source", "requiredLevel", "allowed", "unreadable"}
+
+// withoutComputed returns a payload without the members that get computes, if it is the output of get: it has a source.
+// The parameters there repeat the inputSchema, which has more.
+func withoutComputed(object json.RawMessage, faults *faultList) json.RawMessage {
+	if rawjson.Absent(rawjson.Get(object, "source")) {
+		return object
+	}
+	if reason := rawjson.TextOf(object, "unreadable"); reason != "" {
+		faults.add("", "unreadable: "+reason+"; correct it first")
+	}
+	for _, name := range computed {
+		object = rawjson.With(object, name, nil)
+	}
+	if rawjson.TextOf(object, "version") == defaultVersion { // perhaps it is not declared
+		object = rawjson.With(object, "version", nil)
+	}
+	if !rawjson.Absent(rawjson.Get(object, "inputSchema")) {
+		object = rawjson.With(object, "parameters", nil)
+	}
+	return object
 }
 
 // refusedByAll reports whether all clients refuse or change a tool name that contains the
@@ -155,7 +183,7 @@ func registrationOf(item json.RawMessage) ToolRegistration {
 		SecurityLevel: access.Level(rawjson.TextOf(item, "securityLevel")),
 	}
 	r.ID = cmp.Or(r.ID, r.Name)
-	r.Version = cmp.Or(r.Version, "0.0.0")
+	r.Version = cmp.Or(r.Version, defaultVersion)
 	if declared := rawjson.Get(item, "capabilities"); rawjson.IsStrings(declared) {
 		r.Capabilities = []access.Capability{}
 		names, _ := rawjson.Strings(declared)

@@ -43,8 +43,8 @@ func addCommand() *cli.Command {
 		Run:   func(s cli.Streams, operands []string) error { return addScripts(s, o, operands) },
 	}
 	c.Flags.Bool(&o.Copy, "copy", "copy the scripts to scripts/ of the project")
-	c.Flags.Bool(&o.Ask, "ask", "let the user of the client answer the questions of scripts; otherwise their input is empty")
-	c.Flags.Bool(&o.update, "update", "make the tools of scripts again, those named or all, and keep changes made by hand")
+	c.Flags.Bool(&o.Ask, "ask", "let the user of the client answer the questions of scripts")
+	c.Flags.Bool(&o.update, "update", "make tools of scripts again, the named ones or all, and keep your changes")
 	c.Flags.Bool(&o.Force, "force", "replace existing tools; with --update, do not ask")
 	c.Flags.Bool(&o.DryRun, "dry-run", "show what would be written, and write nothing")
 	c.Flags.ProjectRoot(&o.projectRoot)

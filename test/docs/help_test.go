@@ -51,6 +51,7 @@ var before = map[string]string{
 	"mcp-bundle vendor --verify": "mcp-bundle vendor --platform $PLATFORM --arch $ARCH",
 
 	"mcp-scaffold scaffold tool chart --ui":                             "rm -r tools/chart",
+	"mcp-scaffold add --update":                                         "mcp-scaffold add scripts",
 	"mcp-scaffold wrap --update":                                        "mcp-scaffold wrap sort",
 	"mcp-bash new my-server":                                            "cd ..",
 	"mcp-scaffold new my-server":                                        "cd ..",

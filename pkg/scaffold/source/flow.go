@@ -125,7 +125,8 @@ func (r *reader) unlist() {
 }
 
 // missing is a message that names what is missing: "file", "file is missing", "FILE required".
-var missing = lazyregexp.New(`^(?:missing |no )?([A-Za-z][\w-]*)(?: (?:is |was )?(?:missing|required|needed|expected|not given))?$`)
+var missing = lazyregexp.New(`^(?:missing |no )?([A-Za-z][\w-]*)` +
+	`(?: (?:is |was )?(?:missing|required|needed|expected|not given))?$`)
 
 // expanded reads the default, or the message for a missing value, of an expansion.
 func (r *reader) expanded(a *Argument, p *syntax.ParamExp) {

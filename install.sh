@@ -364,12 +364,14 @@ private_group() {
     END { if (there && !unknown && !(mine in others)) print mine }' /etc/passwd /etc/group 2>/dev/null) || private=''
 }
 
+# start_of FILE prints at most 4096 bytes of a regular file. A pipe or a device would never end.
+start_of() { [ ! -f "$1" ] || dd if="$1" bs=4096 count=1 2>/dev/null | LC_ALL=C tr '\000' '?'; }
+
 # --- One at a time, and cleaning up ---------------------------------------------
 
 # alive FILE: whether the process runs whose number the first line of the file holds.
 alive() {
-  number=''
-  read -r number <"$1" || :
+  number=$(start_of "$1" | sed -n 1p)
   case $number in
     '' | *[!0-9]*) return 1 ;;
   esac
@@ -445,13 +447,13 @@ recover() {
     elif [ ! -f "$left/pid" ] || ! ours "$left/pid" || alive "$left/pid"; then
       continue
     elif [ -d "$left/old" ] || [ -d "$left/gone" ]; then
-      name=''
-      { read -r _ && read -r name; } <"$left/pid" || :
+      name=$(start_of "$left/pid" | sed -n 2p)
       [ "$name" = "${dir##*/}" ] || continue # beside this one, and for its own next run
       settle "$left" || fail "Cannot be put back: $left/old"
     fi
     rm -rf -- "$left" || warn "Cannot be removed: $left"
   done
+  each_start_file remove_copy
 }
 
 # settle STAGE handles the trees that a killed run moved to its stage. It moves an old installation
@@ -526,8 +528,7 @@ confirm() {
 
 # version_of TREE sets reply to the version of a tree, or to "".
 version_of() {
-  reply=''
-  [ ! -f "$1/VERSION" ] || read -r reply <"$1/VERSION" || :
+  reply=$(start_of "$1/VERSION" | sed -n 1p)
   case $reply in
     *[!0-9A-Za-z.+-]*) reply='' ;;
     [0-9]*.[0-9]*.[0-9]*) [ ${#reply} -le 40 ] || reply='' ;;
@@ -561,10 +562,13 @@ look() {
       "(install.sh did not make it: no $marker). Refusing to delete." \
       'Move it away, or use a different --dir.'
   fi
-  for file in "$dir" "$dir/$marker" "$dir/$list"; do
+  for file in "$dir" "$dir/$marker" "$dir/$list" "$dir/VERSION"; do
     [ ! -e "$file" ] || ours "$file" || fail "Others can change the installation: $file: $reply" \
       'Run this as the user it belongs to, or run chmod go-w on it.'
   done
+  [ ! -f "$dir/$list" ] || [ -z "$(find "$dir/$list" -prune -size +$((max_list / 512)))" ] ||
+    fail "Not a list of installed files, because it is larger than $max_list bytes: $dir/$list" \
+      'Move the installation away, or use a different --dir.'
   old=1
   version_of "$dir"
   old_version=$reply
@@ -649,11 +653,11 @@ sha256() {
 }
 
 # sums TREE FILE writes the checksums and names of all files of TREE but the mark and the list, as
-# sha256sum does. It is false where a file cannot be read.
+# sha256sum does. Larger files than those of archives are left out. It is false where a file cannot be read.
 sums() {
   # shellcheck disable=SC2086 # a command with options
-  (cd -- "$1" && exec find . -type f ! -path "./$marker" ! -path "./$list" -exec $summer {} +) \
-    >"$stage/sums" 2>/dev/null && complete=1 || complete=''
+  (cd -- "$1" && exec find . -type f ! -size +$((max_bytes / 512)) ! -path "./$marker" ! -path "./$list" \
+    -exec $summer {} +) >"$stage/sums" 2>/dev/null && complete=1 || complete=''
   sed 's/^\([0-9a-f]\{64\}\) \*/\1  /' "$stage/sums" >"$2"
   [ -n "$complete" ]
 }
@@ -749,8 +753,8 @@ check_archive() {
   ok "Archive checksum verified ($how)"
 }
 
-# The maximum number of files and of bytes in an archive.
-max_files=20000 max_bytes=1073741824
+# The maximum number of files and of bytes in an archive, and of bytes in the list of its files.
+max_files=20000 max_bytes=1073741824 max_list=4194304
 
 # expand COMMAND makes a command write the content of $stage/archive to $stage/expanded, up to the
 # maximum. A shell counts the limit in units of 512 or 1024 bytes, so the size is checked, too.
@@ -911,7 +915,7 @@ check_tree() {
 # is_in_the_way PLACE: whether something other than a link or a wrapper of a command is there.
 is_in_the_way() { [ -e "$1" ] && ! is_wrapper "$1" && { [ ! -L "$1" ] || [ -d "$1" ]; }; }
 
-is_wrapper() { [ -f "$1" ] && [ ! -L "$1" ] && grep -q 'mcp-bash managed shim' "$1" 2>/dev/null; }
+is_wrapper() { [ ! -L "$1" ] && start_of "$1" | grep -q 'mcp-bash managed shim' 2>/dev/null; }
 
 # mark writes the two files by which the tree is known later.
 mark() {
@@ -961,7 +965,7 @@ keep() {
       case $unchanged in
         *"$newline$name$newline"*) continue ;;
       esac
-      if [ -f "$to" ] && [ ! -L "$entry" ] && cmp -s -- "$entry" "$to"; then
+      if [ -f "$to" ] && [ -f "$entry" ] && [ ! -L "$entry" ] && cmp -s -- "$entry" "$to"; then
         continue
       fi
     fi
@@ -1081,7 +1085,7 @@ unlink_dead() {
         "$dir"/*) [ -e "$place" ] || removed "$place" ;;
       esac
     elif is_wrapper "$place"; then
-      target=$(sed -n "s/^exec '\(.*\)' .*/\1/p" "$place")
+      target=$(start_of "$place" | sed -n "s/^exec '\(.*\)' .*/\1/p")
       case $target in
         "$dir"/*) [ -e "$target" ] || removed "$place" ;;
       esac
@@ -1210,6 +1214,32 @@ add_path() {
   fi
 }
 
+# each_start_file COMMAND: runs it for each start file that can have our lines, in $rc.
+each_start_file() {
+  for rc in "$HOME/.zshrc" "$HOME/.bashrc" "$HOME/.bash_profile" \
+    "${XDG_CONFIG_HOME:-$HOME/.config}/fish/config.fish"; do
+    "$1"
+  done
+}
+
+# linked FILE: the file that a start file leads to, in $file. The start file may be a link.
+linked() {
+  file=$1
+  while [ -L "$file" ] && [ -e "$file" ]; do
+    target=$(readlink "$file")
+    case $target in
+      /*) file=$target ;;
+      *) file=${file%/*}/$target ;;
+    esac
+  done
+}
+
+# remove_copy removes the new file that a killed run left next to the start file $rc.
+remove_copy() {
+  linked "$rc"
+  [ ! -e "$file$fresh" ] || ! ours "$file$fresh" || rm -f -- "$file$fresh"
+}
+
 # remove_path takes our lines out of the start files, which may be links. A file that has nothing
 # else in it goes if we made it.
 remove_path() {
@@ -1217,40 +1247,35 @@ remove_path() {
   completion_line
   completion=$line
   path_line
-  for rc in "$HOME/.zshrc" "$HOME/.bashrc" "$HOME/.bash_profile" \
-    "${XDG_CONFIG_HOME:-$HOME/.config}/fish/config.fish"; do
-    if [ ! -f "$rc" ] || ! grep -qF -- "$path_note" "$rc" 2>/dev/null; then
-      continue
-    fi
-    cat -- "$rc" >"$stage/before" || fail "Cannot be read: $rc"
-    NOTE=$path_note MADE=$made_note LINE=$line COMPLETION=$completion awk '
-      held != "" { note = held; held = ""; if ($0 == ENVIRON["LINE"] || $0 == ENVIRON["COMPLETION"]) next; print note }
-      $0 == ENVIRON["NOTE"] || $0 == ENVIRON["MADE"] { held = $0; next }
-      { print }
-      END { if (held != "") print held }' "$stage/before" >"$stage/after" || fail "Cannot be read: $rc"
-    if cmp -s "$stage/after" "$stage/before"; then
-      continue
-    fi
-    file=$rc
-    while [ -L "$file" ]; do
-      target=$(readlink "$file")
-      case $target in
-        /*) file=$target ;;
-        *) file=${file%/*}/$target ;;
-      esac
+  each_start_file remove_lines
+}
+
+# remove_lines does so for the file $rc.
+remove_lines() {
+  if [ ! -f "$rc" ] || ! grep -qF -- "$path_note" "$rc" 2>/dev/null; then
+    return 0
+  fi
+  cat -- "$rc" >"$stage/before" || fail "Cannot be read: $rc"
+  NOTE=$path_note MADE=$made_note LINE=$line COMPLETION=$completion awk '
+    held != "" { note = held; held = ""; if ($0 == ENVIRON["LINE"] || $0 == ENVIRON["COMPLETION"]) next; print note }
+    $0 == ENVIRON["NOTE"] || $0 == ENVIRON["MADE"] { held = $0; next }
+    { print }
+    END { if (held != "") print held }' "$stage/before" >"$stage/after" || fail "Cannot be read: $rc"
+  if cmp -s "$stage/after" "$stage/before"; then
+    return 0
+  fi
+  linked "$rc"
+  if [ ! -s "$stage/after" ] && grep -qxF -- "$made_note" "$stage/before"; then
+    rm -f -- "$file" || fail "Cannot be removed: $file"
+  elif ! replace "$file"; then
+    warn "Left as it is: $rc ($reply)"
+    for line in "$line" "$completion"; do
+      ! grep -qxF -- "$line" "$rc" || say "  Remove this line from it: $line"
     done
-    if [ ! -s "$stage/after" ] && grep -qxF -- "$made_note" "$stage/before"; then
-      rm -f -- "$file" || fail "Cannot be removed: $file"
-    elif ! replace "$file"; then
-      warn "Left as it is: $rc ($reply)"
-      for line in "$line" "$completion"; do
-        ! grep -qxF -- "$line" "$rc" || say "  Remove this line from it: $line"
-      done
-      path_line
-      continue
-    fi
-    ok "Removed our lines from $rc"
-  done
+    path_line
+    return 0
+  fi
+  ok "Removed our lines from $rc"
 }
 
 # rights FILE: its mode, number of names, owner and group, in $reply.

@@ -23,6 +23,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"mcp-bash/test/checkout"
 )
@@ -149,7 +150,12 @@ func (u *user) runs(cmd *exec.Cmd) result {
 	u.t.Helper()
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
+	if err := cmd.Start(); err != nil {
+		u.t.Fatal(err)
+	}
+	endless := time.AfterFunc(4*time.Minute, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	err := cmd.Wait()
+	endless.Stop()
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) {
 		u.t.Fatal(err)

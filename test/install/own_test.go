@@ -4,6 +4,7 @@ package install
 
 import (
 	"archive/tar"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -176,6 +177,51 @@ func TestFolderOfOthers(t *testing.T) {
 	}
 }
 
+// CLI-1712: an old installation can contain any files. install.sh never blocks on one, and reads a bounded part of it.
+func TestOddInstallation(t *testing.T) {
+	archive := released(t, "2.0.0")
+	pipe := func(file string) error { return errors.Join(os.RemoveAll(file), syscall.Mkfifo(file, 0o644)) }
+	large := func(file string) error {
+		return errors.Join(os.RemoveAll(file), os.WriteFile(file, nil, 0o644), os.Truncate(file, 2<<30))
+	}
+	folder := func(file string) error { return errors.Join(os.RemoveAll(file), os.Mkdir(file, 0o755)) }
+	for _, tc := range []struct {
+		name    string
+		put     func(file string) error
+		refused string // the reason; "" if the installation is replaced
+	}{
+		{".local/share/mcp-bash/VERSION", pipe, ""},
+		{".local/share/mcp-bash/VERSION", large, ""},
+		{".local/share/mcp-bash/VERSION", folder, ""},
+		{".local/share/mcp-bash/bin/mcp-bash", pipe, ""},
+		{".local/share/mcp-bash/sdk", pipe, ""},
+		{".local/share/mcp-bash/INSTALLED.sha256", large, "Not a list of installed files"},
+		{".local/share/mcp-bash/INSTALLER.json", pipe, "doesn't look like an mcp-bash installation"},
+		{".local/bin/mcp-bash", large, "In the way of a command"},
+		{".local/bin/mcp-old", large, ""},
+		{".local/share/mcp-bash.doctor.fix.lock/pid", large, ""},
+		{".local/share/.mcp-bash.stage.x/pid", pipe, ""},
+		{".local/share/.mcp-bash.stage.x/pid", large, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t)
+			u.has("1.9.9")
+			file := u.path(tc.name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), tc.put(file)); err != nil {
+				t.Fatal(err)
+			}
+			if tc.refused != "" {
+				u.fails(1, tc.refused, "--archive", archive)
+				return
+			}
+			if r := u.install("--archive", archive); r.code != 0 || u.version() != "2.0.0" {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
 // CLI-1715: a path that would end a line of a start file, or be two directories on PATH, is refused.
 func TestOddPlaces(t *testing.T) {
 	archive := released(t, "2.0.0")
@@ -271,6 +317,28 @@ func TestStartFileRights(t *testing.T) {
 	if u.read(".bashrc") != text || u.read("other name") != text || !strings.Contains(r.out,
 		"⚠ Left as it is: "+u.path(".bashrc")+" (it has other names, or rights that cannot be copied)\n  Remove this line") {
 		t.Errorf("%s", r.out)
+	}
+}
+
+// CLI-1710: the next run removes the copy of a start file that a killed run left next to it.
+func TestStartFileCopy(t *testing.T) {
+	archive := released(t, "2.0.0")
+	for _, args := range [][]string{{"--archive", archive}, {"--relink"}, {"--uninstall"}} {
+		u := newUser(t)
+		u.has("1.9.9")
+		u.write("settings/zshrc", "x=1\n", 0o644)
+		if err := os.Symlink("settings/zshrc", u.path(".zshrc")); err != nil {
+			t.Fatal(err)
+		}
+		u.write(".bashrc.mcp-bash-new", "x=1\n", 0o644)
+		u.write("settings/zshrc.mcp-bash-new", "x=1\n", 0o644)
+		u.installs(args...)
+		if left := u.leftovers(); left != nil {
+			t.Errorf("%s leaves %q", args, left)
+		}
+		if u.read("settings/zshrc") != "x=1\n" {
+			t.Errorf("%s changes .zshrc", args)
+		}
 	}
 }
 

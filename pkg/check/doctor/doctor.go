@@ -40,7 +40,7 @@ type Options struct {
 	Ref            string
 	AllowDowngrade bool
 	Kernel         *confine.Kernel        // the features that confine scripts; nil: those of the running kernel
-	Found          func(*finding.Finding) // gets each finding as it is found; nil: nobody does
+	Found          func(*finding.Finding) // gets each finding as it is found, or with Fix at the end; nil: nobody does
 }
 
 // A Result lists the findings and the actions.
@@ -88,6 +88,8 @@ type examination struct {
 	on     host
 	r      *Result
 	runner *script.Runner
+
+	version string // the version that the installation should have
 }
 
 // A host describes features that only some systems have.
@@ -102,7 +104,29 @@ func Examine(ctx context.Context, o Options) *Result {
 }
 
 func examine(ctx context.Context, o Options, on host) *Result {
-	e := &examination{ctx: ctx, o: o, on: on, r: &Result{fixing: o.DryRun || o.Fix}, runner: new(script.Runner)}
+	e := &examination{
+		ctx: ctx, o: o, on: on, r: &Result{fixing: o.DryRun || o.Fix}, runner: new(script.Runner), version: cli.Version,
+	}
+	e.inspect()
+	if (o.DryRun || o.Fix) && e.r.ExitCode == cli.ExitOK {
+		e.fix()
+	}
+	if e.r.ExitCode == cli.ExitOK && e.r.Errors > 0 {
+		e.r.ExitCode = cli.ExitFailed
+	}
+	if o.Fix && o.Found != nil {
+		for i := range e.r.Findings {
+			o.Found(&e.r.Findings[i])
+		}
+	}
+	return e.r
+}
+
+// inspect makes the findings. Actions change the installation, so they are followed by another inspection.
+func (e *examination) inspect() {
+	*e.r = Result{
+		fixing: e.r.fixing, Proposed: e.r.Proposed, Taken: e.r.Taken, Framework: Framework{Path: e.r.Framework.Path},
+	}
 	e.framework()
 	e.machine()
 	e.programs()
@@ -110,20 +134,12 @@ func examine(ctx context.Context, o Options, on host) *Result {
 	e.shims()
 	e.system()
 	e.project()
-	switch {
-	case o.MinVersion != "" && !requirements.IsVersion(o.MinVersion):
+	if e.o.MinVersion != "" && !requirements.IsVersion(e.o.MinVersion) {
 		e.add("doctor.min_version_invalid", InvalidMinimum, "")
 		e.r.ExitCode = cli.ExitUsage
-	default:
-		e.minimum()
-		if o.DryRun || o.Fix {
-			e.fix()
-		}
+		return
 	}
-	if e.r.ExitCode == cli.ExitOK && e.r.Errors > 0 {
-		e.r.ExitCode = cli.ExitFailed
-	}
-	return e.r
+	e.minimum()
 }
 
 // add adds a finding of a rule. command fixes it; "" if there is no such command.
@@ -141,7 +157,7 @@ func (e *examination) add(id, message, command string) {
 		e.r.Warnings++
 	}
 	e.r.Findings = append(e.r.Findings, f)
-	if e.o.Found != nil {
+	if e.o.Found != nil && !e.o.Fix {
 		e.o.Found(&f)
 	}
 }
@@ -150,6 +166,7 @@ func (e *examination) add(id, message, command string) {
 func (e *examination) framework() {
 	f := &e.r.Framework
 	switch home := e.o.Env["MCPBASH_HOME"]; {
+	case f.Path != "": // the program of an installation that was replaced has no path
 	case home != "":
 		f.Path, _ = filepath.Abs(home)
 	default:

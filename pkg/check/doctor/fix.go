@@ -106,7 +106,8 @@ func (e *examination) upgrade() {
 	printed, message, status := e.installer(from.env, args...)
 	switch status {
 	case cli.ExitOK:
-		e.r.Framework.Version = readVersion(e.r.Framework.Path)
+		e.version = readVersion(e.r.Framework.Path)
+		e.inspect()
 		done := "Updated managed install to version " + e.r.Framework.Version
 		e.r.Taken = append(e.r.Taken, Action{ID: "self.upgrade", Message: done, Line: "✓ " + done, Output: printed})
 	case cli.ExitPolicy:
@@ -151,8 +152,12 @@ func (e *examination) fixShims() {
 			e.refuse("shim.refuse_overwrite", "Refusing to overwrite non-symlink at shim path: "+s.Path, cli.ExitFailed)
 		}
 	}
-	if status != cli.ExitOK && !refused {
+	switch {
+	case refused:
+	case status != cli.ExitOK:
 		e.refuse("shim.failed", message, cli.ExitFailed)
+	default:
+		e.inspect()
 	}
 }
 

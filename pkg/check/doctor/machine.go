@@ -118,8 +118,8 @@ func (e *examination) programs() {
 		}
 		line, ok := e.ask(b.Path, "--version")
 		b.Version = strings.TrimPrefix(line, name+" ")
-		if b.Agrees = ok && b.Version == cli.Version; !b.Agrees {
-			message := fmt.Sprintf("%s is of version %s, not %s", b.Path, cmp.Or(b.Version, "(unknown)"), cli.Version)
+		if b.Agrees = ok && b.Version == e.version; !b.Agrees {
+			message := fmt.Sprintf("%s is of version %s, not %s", b.Path, cmp.Or(b.Version, "(unknown)"), e.version)
 			e.add("binaries.version_mismatch", message, "")
 		}
 		e.r.Binaries = append(e.r.Binaries, b)
@@ -140,9 +140,9 @@ func (e *examination) sdk() {
 		return
 	}
 	s.Version = e.r.Framework.Version
-	if s.Agrees = s.Version == cli.Version; !s.Agrees {
+	if s.Agrees = s.Version == e.version; !s.Agrees {
 		dir, version := filepath.Dir(s.Path), cmp.Or(s.Version, "(unknown)")
-		e.add("sdk.version_mismatch", fmt.Sprintf("the SDK in %s is of version %s, not %s", dir, version, cli.Version), "")
+		e.add("sdk.version_mismatch", fmt.Sprintf("the SDK in %s is of version %s, not %s", dir, version, e.version), "")
 	}
 }
 

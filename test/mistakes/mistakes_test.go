@@ -5,6 +5,7 @@ package mistakes
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -61,11 +62,50 @@ func TestMistakes(t *testing.T) {
 				put(t, filepath.Join(dir, file.Name), file.Data)
 			}
 			for command := range strings.SplitSeq("\n"+string(content.Comment), "\n$ ") {
-				if line, want, _ := strings.Cut(command, "\n"); line != "" {
+				line, want, _ := strings.Cut(command, "\n")
+				if line != "" {
 					expect(t, line, run(t, dir, line), want)
+				}
+				if line == "mcp-runtool my_tool --allow-self" {
+					smoke(t, dir, want)
 				}
 			}
 		})
+	}
+}
+
+// smoke runs the smoke.sh that scaffolds add to a tool, and test/run.sh, which runs each smoke.sh. Both print the warnings
+// of run-tool, and the result of a tool that fails. run.sh does not run tools of a project with errors.
+func smoke(t *testing.T, dir, want string) {
+	t.Helper()
+	made := filepath.Join(dir, ".scaffold")
+	put(t, filepath.Join(made, "server.d/server.meta.json"), base[0].Data)
+	run(t, dir, "cd .scaffold && export MCPBASH_PROJECT_ROOT=$PWD && mcp-bash scaffold tool my_tool && "+
+		"mcp-bash scaffold test")
+	script, err := os.ReadFile(filepath.Join(made, "tools/my_tool/smoke.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const own = "tools/my_tool/smoke.sh"
+	put(t, filepath.Join(dir, own), bytes.Replace(script, []byte(`{"name":"World"}`), []byte("{}"), 1))
+	defer os.Remove(filepath.Join(dir, own))
+	for _, line := range []string{"bash " + own, "bash .scaffold/test/run.sh"} {
+		out := run(t, dir, line)
+		if strings.Contains(out, "Validation failed.") {
+			continue
+		}
+		for wanted := range strings.Lines(want) {
+			_, message, isWarning := strings.Cut(wanted, "run-tool: warning: mcp.tools: ")
+			if _, text, isOfTool := strings.Cut(message, "Tool 'my_tool': "); isOfTool {
+				message = text
+			}
+			switch {
+			case isWarning:
+				expect(t, line, out, message)
+			case strings.Contains(out, "tool execution error"):
+				expect(t, line, out, wanted)
+			}
+		}
 	}
 }
 

@@ -66,6 +66,10 @@ func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 		return where + " is run by " + words[0] + ", which lacks what it uses of Bash; " +
 			"make its first line #!/usr/bin/env bash"
 	}
+	if m := syntaxError.FindSubmatch(stderr); m != nil && bytes.HasPrefix(m[1], []byte(c.script)) {
+		return fmt.Sprintf("%s has a syntax error, which Bash found in line %s; mcp-bash validate checks all scripts, "+
+			"and bash -n %s checks this one", where, m[2], shell.Quote(where))
+	}
 	if m := missingFunction.FindSubmatch(stderr); m != nil {
 		names := sdk.Functions()
 		if slices.Contains(names, string(m[1])) {
@@ -117,6 +121,7 @@ var (
 	missingFunction = lazyregexp.New(`\b(mcp_\w+): (?:command )?not found`)
 	wantsBash       = lazyregexp.New(`(?:source|\[\[|mapfile|declare|shopt): not found|` +
 		`Illegal option -o pipefail|Bad substitution|tool-sdk\.sh: \d+:`)
+	syntaxError    = lazyregexp.New(`(?m)^(.+?): line (\d+): (?:syntax error|unexpected (?:EOF|end of file))`)
 	windowsMessage = lazyregexp.New(`(?m)^(.+?): line \d+: .*\$'[^']*\\r'`)
 )
 

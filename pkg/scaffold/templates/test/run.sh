@@ -27,10 +27,10 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/mcp-test.XXXXXX") || exit 1
 
 began() { printf '  %s%s... ' "$1" "${2:+ ($2)}"; } # TOOL [DESCRIPTION]
 
-pass() { # [DETAILS]
+pass() { # [DETAILS], which are always printed if they warn
   passed=$((passed + 1))
   echo PASS
-  [[ $verbose == 0 || -z ${1-} ]] || printf '    %s\n' "$1"
+  [[ $verbose == 0 || -z ${1-} ]] && [[ ${1-} != *'run-tool: warning: '* ]] || printf '    %s\n' "$1"
 }
 
 fail() { # [DETAILS]
@@ -41,13 +41,11 @@ fail() { # [DETAILS]
 }
 
 run_test() { # TOOL [ARGS] [DESCRIPTION]
-  local arguments=${2:-$nothing} result
+  local arguments=${2:-$nothing} result status=0
   began "$1" "${3-}"
-  if result=$("$mcp_bash" run-tool "$1" --allow-self --args "$arguments" --check --json 2>"${scratch}/stderr"); then
-    pass "$result"
-  else
-    fail "${result}${result:+ }$(<"${scratch}/stderr")"
-  fi
+  result=$("$mcp_bash" run-tool "$1" --allow-self --args "$arguments" --check --json 2>"${scratch}/stderr") || status=$?
+  [[ ! -s ${scratch}/stderr ]] || result=${result}${result:+ }$(<"${scratch}/stderr")
+  if [[ $status == 0 ]]; then pass "$result"; else fail "$result"; fi
 }
 
 run_dry_run() { # TOOL [ARGS]

@@ -25,8 +25,13 @@ find_mcp_bash() {
 mcp_bash=$(find_mcp_bash)
 run=("$mcp_bash" run-tool "$tool" --allow-self --args "$arguments" --check --json)
 
-if ! problem=$("${run[@]}" --dry-run 2>&1 >/dev/null); then
-  echo 'Smoke test FAILED: the tool does not take these arguments. Change them in smoke.sh.' >&2
+if ! problem=$("${run[@]}" --dry-run 2>&1); then
+  case $problem in
+    *'"arguments":"invalid"'*)
+      echo 'Smoke test FAILED: the tool does not take these arguments. Change them in smoke.sh.' >&2
+      ;;
+    *) echo 'Smoke test FAILED: the tool cannot run.' >&2 ;;
+  esac
   printf '%s\n' "$problem" >&2
   exit 1
 fi

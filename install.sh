@@ -104,6 +104,9 @@ fail() { stop 1 "$@"; }
 refuse() { stop 3 "$@"; }
 misused() { stop 2 "$@" 'Run "install.sh --help" for usage.'; }
 
+newline='
+'
+
 has() { command -v "$1" >/dev/null 2>&1; }
 
 # --- The command line -----------------------------------------------------------
@@ -364,14 +367,18 @@ private_group() {
     END { if (there && !unknown && !(mine in others)) print mine }' /etc/passwd /etc/group 2>/dev/null) || private=''
 }
 
-# start_of FILE prints at most 4096 bytes of a regular file. A pipe or a device would never end.
-start_of() { [ ! -f "$1" ] || dd if="$1" bs=4096 count=1 2>/dev/null | LC_ALL=C tr '\000' '?'; }
+# start_of FILE: at most 4096 bytes of a regular file, in $reply. A pipe or a device would never end.
+start_of() {
+  reply=''
+  [ ! -f "$1" ] || { reply=$(dd if="$1" bs=4096 count=1); } 2>/dev/null || :
+}
 
 # --- One at a time, and cleaning up ---------------------------------------------
 
 # alive FILE: whether the process runs whose number the first line of the file holds.
 alive() {
-  number=$(start_of "$1" | sed -n 1p)
+  start_of "$1"
+  number=${reply%%"$newline"*}
   case $number in
     '' | *[!0-9]*) return 1 ;;
   esac
@@ -447,7 +454,9 @@ recover() {
     elif [ ! -f "$left/pid" ] || ! ours "$left/pid" || alive "$left/pid"; then
       continue
     elif [ -d "$left/old" ] || [ -d "$left/gone" ]; then
-      name=$(start_of "$left/pid" | sed -n 2p)
+      start_of "$left/pid"
+      name=${reply#*"$newline"}
+      name=${name%%"$newline"*}
       [ "$name" = "${dir##*/}" ] || continue # beside this one, and for its own next run
       settle "$left" || fail "Cannot be put back: $left/old"
     fi
@@ -528,7 +537,8 @@ confirm() {
 
 # version_of TREE sets reply to the version of a tree, or to "".
 version_of() {
-  reply=$(start_of "$1/VERSION" | sed -n 1p)
+  start_of "$1/VERSION"
+  reply=${reply%%"$newline"*}
   case $reply in
     *[!0-9A-Za-z.+-]*) reply='' ;;
     [0-9]*.[0-9]*.[0-9]*) [ ${#reply} -le 40 ] || reply='' ;;
@@ -915,7 +925,12 @@ check_tree() {
 # is_in_the_way PLACE: whether something other than a link or a wrapper of a command is there.
 is_in_the_way() { [ -e "$1" ] && ! is_wrapper "$1" && { [ ! -L "$1" ] || [ -d "$1" ]; }; }
 
-is_wrapper() { [ ! -L "$1" ] && start_of "$1" | grep -q 'mcp-bash managed shim' 2>/dev/null; }
+is_wrapper() {
+  [ ! -L "$1" ] || return 1
+  start_of "$1"
+  case $reply in *'mcp-bash managed shim'*) return 0 ;; esac
+  return 1
+}
 
 # mark writes the two files by which the tree is known later.
 mark() {
@@ -926,9 +941,6 @@ mark() {
 
 # names FILE: the names in a list of checksums, a line each.
 names() { sed -n 's/^[0-9a-f]\{64\}  \.\///p' "$1"; }
-
-newline='
-'
 
 # keep_own copies files that the user added or changed from $dir to $tree. If $tree has a file of
 # the same name, the copy is NAME.saved.
@@ -1085,7 +1097,7 @@ unlink_dead() {
         "$dir"/*) [ -e "$place" ] || removed "$place" ;;
       esac
     elif is_wrapper "$place"; then
-      target=$(start_of "$place" | sed -n "s/^exec '\(.*\)' .*/\1/p")
+      target=$(printf '%s\n' "$reply" | sed -n "s/^exec '\(.*\)' .*/\1/p")
       case $target in
         "$dir"/*) [ -e "$target" ] || removed "$place" ;;
       esac

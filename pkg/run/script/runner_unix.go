@@ -166,7 +166,7 @@ func (p *process) begin(argv []string, attr *syscall.ProcAttr) (err error) {
 }
 
 // beginWithoutPidfd starts the process where the kernel may refuse the process descriptor. If that succeeds, later
-// processes have none either.
+// processes also start without one.
 func (p *process) beginWithoutPidfd(program string, argv []string, attr *syscall.ProcAttr) error {
 	exit, err := newExitWatch(false)
 	if err != nil {

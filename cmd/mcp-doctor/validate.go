@@ -71,7 +71,11 @@ func (o *validateOptions) run(s cli.Streams) error {
 		Recipe: recipeFaults,
 	}
 	if o.ndjson {
-		options.Found = func(f *finding.Finding) { fmt.Fprintf(s.Out, "%s\n", f.AppendJSON(nil)) }
+		options.Found = func(f *finding.Finding) {
+			if !o.leavesOut(f) {
+				fmt.Fprintf(s.Out, "%s\n", f.AppendJSON(nil))
+			}
+		}
 	} else if !o.json {
 		cli.Printf(s.Out, "Validating project at %s...\n\n", p.Root)
 	}
@@ -83,14 +87,13 @@ func (o *validateOptions) run(s cli.Streams) error {
 		return err
 	}
 	failed := r.Errors > 0 || o.strict && r.Warnings > 0
+	r.Findings = slices.DeleteFunc(r.Findings, func(f finding.Finding) bool { return o.leavesOut(&f) })
 	switch {
 	case o.json:
 		fmt.Fprintf(s.Out, "%s\n", o.appendJSON(nil, r))
 	case !o.ndjson:
 		for i := range r.Findings {
-			if f := &r.Findings[i]; !o.strict || f.Good || f.Severity != finding.Info {
-				f.Print(s.Out)
-			}
+			r.Findings[i].Print(s.Out)
 		}
 		o.summarize(s, r)
 	}
@@ -98,6 +101,11 @@ func (o *validateOptions) run(s cli.Streams) error {
 		return cli.ExitCode(cli.ExitFailed)
 	}
 	return nil
+}
+
+// leavesOut reports whether a finding is a note, which --strict leaves out in every form (CLI-1002).
+func (o *validateOptions) leavesOut(f *finding.Finding) bool {
+	return o.strict && !f.Good && f.Severity == finding.Info
 }
 
 // appendJSON appends the result for programs (CLI-1007).

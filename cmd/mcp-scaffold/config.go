@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -260,6 +261,12 @@ func (o *configOptions) server() (clients.Server, *project.Project, error) {
 	if !o.link { // a link has no path of this machine
 		if command, err = clients.FindCommand(p.Env); err != nil {
 			return clients.Server{}, nil, err
+		}
+	}
+	for _, path := range []string{command, p.Root} {
+		if !utf8.ValidString(path) {
+			return clients.Server{}, nil, cli.Failf(cli.CodeInvalid,
+				"%q is not valid UTF-8, so a client's file cannot name it", path).WithHint("rename the folder")
 		}
 	}
 	name := cmp.Or(o.name, p.Meta.Name)

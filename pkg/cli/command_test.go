@@ -62,6 +62,9 @@ func TestCommand(t *testing.T) {
 		{"copy a --dir https://h", 2, "", "demo: --dir: https://h is a URL, not a path\n"},
 		{"copy a --dir=~bob/x", 2, "", "demo: --dir: ~bob is not expanded; write the whole path, or ./~bob for a file of " +
 			"that name\n"},
+		{"copy a --name x\xff", 2, "", "demo: --name: \"x\ufffd\" is not valid UTF-8\n"},
+		{"copy a --name=\xc3", 2, "", "demo: --name: \"\ufffd\" is not valid UTF-8\n"},
+		{"copy a --dir /x\xff", 0, "/x\xff  [] 0 false [a]\n", ""},
 		{"copy -- --dir -x", 0, "  [] 0 false [--dir -x]\n", ""},
 		{"copy -", 0, "  [] 0 false [-]\n", ""},
 		{"remove a", 7, "", ""},

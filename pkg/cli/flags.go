@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/peterbourgon/ff/v3"
 
@@ -176,12 +177,11 @@ func (f *Flags) read(args []string) (operands []string, err error) {
 		if option == nil || !strings.HasPrefix(arg, "--") {
 			return nil, Usagef("unknown option: %s%s", arg, DidYouMean("--"+name, f.names()))
 		}
-		if hasValue && option.isPath() {
-			path, err := namedPath(name, value)
-			if err != nil {
+		if hasValue {
+			if value, err = option.value(value); err != nil {
 				return nil, err
 			}
-			arg = "--" + name + "=" + path
+			arg = "--" + name + "=" + value
 		}
 		given = append(given, arg)
 		if hasValue || option.Value == "" {
@@ -193,11 +193,8 @@ func (f *Flags) read(args []string) (operands []string, err error) {
 			}
 			return nil, Usagef("--%s requires a value", name)
 		}
-		value = args[i]
-		if option.isPath() {
-			if value, err = namedPath(name, value); err != nil {
-				return nil, err
-			}
+		if value, err = option.value(args[i]); err != nil {
+			return nil, err
 		}
 		given = append(given, value)
 	}
@@ -208,6 +205,18 @@ func (f *Flags) read(args []string) (operands []string, err error) {
 		return nil, Usagef("%s", err)
 	}
 	return operands, nil
+}
+
+// value returns the value of an option as it counts. Commands write values into JSON, where a text is valid UTF-8. A
+// path can have other bytes.
+func (f *Flag) value(text string) (string, error) {
+	switch {
+	case f.isPath():
+		return namedPath(f.Name, text)
+	case !utf8.ValidString(text):
+		return "", Usagef("--%s: %q is not valid UTF-8", f.Name, text)
+	}
+	return text, nil
 }
 
 // namedPath returns the path that the value of an option names (E-12). Shells expand a tilde only at the beginning of

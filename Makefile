@@ -12,7 +12,7 @@ SYSTEMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME ?= 20s
 ENDURANCE ?= 30s
 
-.PHONY: build demo test test-long cluster lint prose unit unit-long cover fuzz cross cross-vet oracle oidc manifests endurance npm clients programs holdout development kernels agents conformance browser site pictures old-bash bench install \
+.PHONY: build demo needed test test-long cluster lint prose unit unit-long cover fuzz cross cross-vet oracle oidc manifests endurance npm clients programs holdout development kernels agents conformance browser site pictures old-bash bench install \
   release release-test sums clean
 
 # A program without C starts faster and is 2 MB smaller. Go would use the system's C library
@@ -24,9 +24,14 @@ demo: build
 	CGO_ENABLED=0 $(GO) run -trimpath ./test/demo -server $(BIN)/mcp-bash
 
 # The tests after unit start programs and wait for them, so two run at a time, the longest first.
-test: lint unit
+test: needed lint unit
 	$(MAKE) -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) \
 	  clients release-test oracle oidc manifests endurance conformance browser old-bash
+
+# Checks first which programs are missing, so that no test fails for that reason after minutes.
+needed:
+	@missing=$$(test/needed.sh); [ -z "$$missing" ] || { \
+	  echo "make test needs more programs; on Debian: apt-get install $$missing" >&2; exit 1; }
 
 # These tests take long and rarely find more than make test. CONTRIBUTING gives the reason for each.
 test-long: unit-long fuzz cross cross-vet

@@ -149,6 +149,18 @@ func Main(m *testing.M, build func(dir string) error) int {
 	return m.Run()
 }
 
+// Needs ends a test at its beginning if programs are missing. Their packages in Debian have the same names.
+func Needs(t testing.TB, programs ...string) {
+	t.Helper()
+	missing := slices.DeleteFunc(programs, func(name string) bool {
+		_, err := exec.LookPath(name)
+		return err == nil
+	})
+	if len(missing) > 0 {
+		t.Fatalf("this test needs more programs; on Debian: apt-get install %s", strings.Join(missing, " "))
+	}
+}
+
 // Directory returns the physical path of a new folder that only its owner may change.
 func Directory(t testing.TB) string {
 	t.Helper()

@@ -56,6 +56,7 @@ func TestNewProjectIsPerfect(t *testing.T) {
 // CLI-605: the smoke test checks the result by the tool's outputSchema and isError, whatever its form, and
 // names the argument that is outdated. test/run.sh and bats run the smoke tests of all tools (CLI-1140).
 func TestSmokeTestsJudgeTheSchema(t *testing.T) {
+	checkout.Needs(t, "bats")
 	t.Parallel()
 	dir := checkout.Directory(t)
 	must(t, dir, "set -e; mcp-bash new demo; cd demo; mcp-bash scaffold tool chk; mcp-bash scaffold test; "+

@@ -1,7 +1,6 @@
 package install
 
 import (
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,11 +12,7 @@ import (
 // CLI-1168: TAB completes in bash, zsh and fish after install.sh, in a new shell under tmux. Uninstalling
 // takes the lines out of the start files again.
 func TestTab(t *testing.T) {
-	for _, program := range []string{"tmux", "zsh", "fish"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Fatalf("%s is missing; .ci/run installs it", program)
-		}
-	}
+	checkout.Needs(t, "tmux", "zsh", "fish")
 	u := newUser(t)
 	files := stub("2.0.0")
 	for name, source := range map[string]string{

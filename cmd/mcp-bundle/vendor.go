@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -102,7 +103,7 @@ func (o *options) vendor(s cli.Streams) error {
 	}
 	if !v.Upgrade && vendoring.Exists(dir) && cli.IsTerminal(s.In) && !o.json {
 		cli.Printf(s.Err, "%s/ already exists in %s\n", runtimes.Dir, dir)
-		if !cli.Confirm(s, s.Err, "Proceed with upgrade?") {
+		if !cli.Confirm(context.Background(), s, s.Err, "Proceed with upgrade?") {
 			fmt.Fprintln(out, "Aborted.")
 			return nil
 		}

@@ -222,7 +222,7 @@ func (w *wrapper) ofCommands(ctx context.Context, words, named []string) (list [
 	if len(all) == 0 {
 		return nil, nil
 	}
-	if all, err = w.pick(words, all); err != nil {
+	if all, err = w.pick(ctx, words, all); err != nil {
 		return nil, err
 	}
 	for _, r := range all {
@@ -239,7 +239,7 @@ func (w *wrapper) ofCommands(ctx context.Context, words, named []string) (list [
 
 // pick takes the recipes that --commands names, or that a person picks on a terminal. Elsewhere it
 // takes all of them with --subcommands, and otherwise it returns an error that names them.
-func (w *wrapper) pick(words []string, all []*recipe.Recipe) (chosen []*recipe.Recipe, err error) {
+func (w *wrapper) pick(ctx context.Context, words []string, all []*recipe.Recipe) (chosen []*recipe.Recipe, err error) {
 	var choices []cli.Choice
 	var names []string
 	for _, r := range all {
@@ -251,7 +251,7 @@ func (w *wrapper) pick(words []string, all []*recipe.Recipe) (chosen []*recipe.R
 		return nil, cli.Failf(cli.CodeInvalid, "%s has recipes for these commands: %s; wrap one with \"wrap %[1]s %[3]s\", "+
 			"or all with --subcommands", strings.Join(words, " "), strings.Join(names, ", "), names[0])
 	}
-	if err := w.chooseCommands(choices); err != nil {
+	if err := w.chooseCommands(ctx, choices); err != nil {
 		return nil, err
 	}
 	for i, r := range all {

@@ -142,7 +142,7 @@ func makeNew(s cli.Streams, o *serverOptions) error {
 	}
 	made, err := inWorkingDirectory(func(dir string) (*scaffold.Server, error) {
 		if around, err := project.FindRoot(project.Env{}, "", dir); err == nil && !o.force {
-			if err := confirmInside(s, o, around); err != nil {
+			if err := confirmInside(ctx, s, o, around); err != nil {
 				return nil, err
 			}
 		}
@@ -216,13 +216,13 @@ func (o *serverOptions) adopt(ctx context.Context, s cli.Streams, made *scaffold
 
 // confirmInside asks on a terminal whether to create a project inside another one. Otherwise it returns an error
 // that suggests --force (CLI-1141).
-func confirmInside(s cli.Streams, o *serverOptions, around string) error {
+func confirmInside(ctx context.Context, s cli.Streams, o *serverOptions, around string) error {
 	if o.json || !cli.IsTerminal(s.In) || !cli.IsTerminal(s.Out) {
 		return cli.Failf(cli.CodeExists, "this directory is in the project %s", cli.Line(around)).
 			WithHint("Change to another directory, add to that project with mcp-bash scaffold, or give --force.")
 	}
 	cli.Printf(s.Out, "This directory is in the project %s.\n", cli.Line(around))
-	if !cli.Confirm(s, s.Out, "Create another project inside it?") {
+	if !cli.Confirm(ctx, s, s.Out, "Create another project inside it?") {
 		return cli.Failf(cli.CodeExists, "nothing was created")
 	}
 	return nil

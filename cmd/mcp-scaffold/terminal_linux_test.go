@@ -138,9 +138,18 @@ func TestPickOptions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("mcp-scaffold", "wrap", "./brew")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir)
-	terminal := pty.Start(t, cmd)
+	picks := func() *pty.Session {
+		cmd := exec.Command("mcp-scaffold", "wrap", "./brew")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir)
+		return pty.Start(t, cmd)
+	}
+	terminal := picks()
+	terminal.Expect("Enter to accept: ")
+	terminal.Type("\x03") // Ctrl-C
+	if code, screen := terminal.Wait(); code != 130 {
+		t.Errorf("Ctrl-C: exit code %d\n%s", code, screen)
+	}
+	terminal = picks()
 	terminal.Expect(`\[x\]   1  --all.*\n\[x\]   2  --bee.*\n\[ \]   3  --config .*\n\[x\]   4  --dee`)
 	terminal.Expect("Enter to accept: ")
 	terminal.Type("9\n")

@@ -55,7 +55,7 @@ func (w *wrapper) updateAll(ctx context.Context, tools []*scaffold.Wrapped) erro
 	done := "Would update"
 	if !w.o.DryRun && len(updates) > 0 {
 		if changes > 0 && !w.o.Force {
-			if err := w.confirm(); err != nil {
+			if err := w.confirm(ctx); err != nil {
 				return err
 			}
 		}
@@ -112,11 +112,11 @@ func (w *wrapper) show(u *scaffold.Update) error {
 }
 
 // confirm asks on a terminal. Otherwise it returns an error that suggests --force.
-func (w *wrapper) confirm() error {
+func (w *wrapper) confirm(ctx context.Context) error {
 	if w.o.json || !cli.IsTerminal(w.s.In) || !cli.IsTerminal(w.s.Out) {
 		return cli.Failf(cli.CodeExists, "there are changes; show them with --dry-run, and apply them with --force")
 	}
-	if !cli.Confirm(w.s, w.s.Out, "Write this?") {
+	if !cli.Confirm(ctx, w.s, w.s.Out, "Write this?") {
 		return cli.Failf(cli.CodeExists, "nothing was written")
 	}
 	return nil

@@ -30,7 +30,7 @@ func (w *wrapper) commands(ctx context.Context, words []string) ([]*wrap.Tool, e
 		w.warn(note)
 	}
 	if err == nil {
-		leaves, err = w.selectCommands(leaves, len(words))
+		leaves, err = w.selectCommands(ctx, leaves, len(words))
 	}
 	if err != nil {
 		return nil, w.refused(words, err)
@@ -54,12 +54,12 @@ func (w *wrapper) commands(ctx context.Context, words []string) ([]*wrap.Tool, e
 }
 
 // selectCommands takes the commands that --commands names, or that the person picks on a terminal.
-func (w *wrapper) selectCommands(leaves []*ask.Answer, skip int) (chosen []*ask.Answer, err error) {
+func (w *wrapper) selectCommands(ctx context.Context, leaves []*ask.Answer, skip int) (chosen []*ask.Answer, err error) {
 	var choices []cli.Choice
 	for _, leaf := range leaves {
 		choices = append(choices, cli.Choice{Label: strings.Join(leaf.Words[skip:], " "), Text: leaf.Summary, On: true})
 	}
-	if err := w.chooseCommands(choices); err != nil {
+	if err := w.chooseCommands(ctx, choices); err != nil {
 		return nil, err
 	}
 	for i, leaf := range leaves {
@@ -72,12 +72,12 @@ func (w *wrapper) selectCommands(leaves []*ask.Answer, skip int) (chosen []*ask.
 
 // chooseCommands turns on the commands that --commands names. Otherwise the person picks on a
 // terminal, and elsewhere the list stays as it is.
-func (w *wrapper) chooseCommands(choices []cli.Choice) error {
+func (w *wrapper) chooseCommands(ctx context.Context, choices []cli.Choice) error {
 	if w.o.commands == "" {
 		if !w.asks() || len(choices) < 2 {
 			return nil
 		}
-		return cli.Pick(w.s, "Commands:", choices)
+		return cli.Pick(ctx, w.s, "Commands:", choices)
 	}
 	for i := range choices {
 		choices[i].On = false
@@ -168,7 +168,7 @@ func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s w
 	case w.o.update:
 		s = s.For(r.Recipe)
 	case w.asks():
-		if s.Only, err = w.pickOptions(r.Recipe); err != nil {
+		if s.Only, err = w.pickOptions(ctx, r.Recipe); err != nil {
 			return nil, err
 		}
 	}
@@ -180,7 +180,7 @@ func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s w
 }
 
 // pickOptions asks the person for the options of the tool. The first ones are on.
-func (w *wrapper) pickOptions(r *recipe.Recipe) (only []string, err error) {
+func (w *wrapper) pickOptions(ctx context.Context, r *recipe.Recipe) (only []string, err error) {
 	var choices []cli.Choice
 	var names []string
 	on := 0
@@ -201,7 +201,7 @@ func (w *wrapper) pickOptions(r *recipe.Recipe) (only []string, err error) {
 	if len(choices) == 0 {
 		return nil, nil
 	}
-	if err := cli.Pick(w.s, "Options of the tool:", choices); err != nil {
+	if err := cli.Pick(ctx, w.s, "Options of the tool:", choices); err != nil {
 		return nil, err
 	}
 	for i, c := range choices {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"strconv"
@@ -20,8 +21,8 @@ var errNotPicked = errors.New("nothing was picked")
 
 // Pick shows a list with checkboxes, and lets the person change them by their numbers until an
 // empty line accepts the list. The streams are a terminal. It works without cursor movement, so
-// screen readers can read it.
-func Pick(s Streams, title string, list []Choice) error {
+// screen readers can read it. The error is the cause of ctx if that ends.
+func Pick(ctx context.Context, s Streams, title string, list []Choice) error {
 	Printf(s.Out, "%s\n", title)
 	show := func(i int) {
 		box := "[ ]"
@@ -36,8 +37,11 @@ func Pick(s Streams, title string, list []Choice) error {
 	in := bufio.NewReader(io.LimitReader(s.In, 1<<16))
 	for {
 		Printf(s.Out, "Numbers to change, such as 3 5-7; all or none; Enter to accept: ")
-		answer, err := in.ReadString('\n')
-		if err != nil {
+		answer, err := readLine(ctx, in)
+		switch {
+		case context.Cause(ctx) != nil:
+			return context.Cause(ctx)
+		case err != nil:
 			return errNotPicked
 		}
 		words := strings.FieldsFunc(answer, func(r rune) bool { return r == ' ' || r == ',' || r == '\n' || r == '\r' })
@@ -58,6 +62,26 @@ func Pick(s Streams, title string, list []Choice) error {
 	}
 }
 
+// readLine reads a line, or returns the cause of ctx if that ends. Then a goroutine goes on reading until the process
+// ends, because nothing can interrupt it.
+func readLine(ctx context.Context, in *bufio.Reader) (string, error) {
+	type line struct {
+		text string
+		err  error
+	}
+	lines := make(chan line, 1)
+	go func() {
+		text, err := in.ReadString('\n')
+		lines <- line{text, err}
+	}()
+	select {
+	case l := <-lines:
+		return l.text, l.err
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
 // numbers returns the first and the last index that a word means: "3", "5-7", "all" or "none".
 func numbers(word string, n int) (from, to int, ok bool) {
 	if word == "all" || word == "none" {
@@ -72,10 +96,11 @@ func numbers(word string, n int) (from, to int, ok bool) {
 	return a - 1, b - 1, err == nil && err2 == nil && a >= 1 && a <= b && b <= n
 }
 
-// Confirm asks a question on a terminal. Only yes is consent. The answer of an ended input is no.
-func Confirm(s Streams, w io.Writer, question string) bool {
+// Confirm asks a question on a terminal. Only yes is consent. The answer of an ended input is no, and so is the end of
+// ctx.
+func Confirm(ctx context.Context, s Streams, w io.Writer, question string) bool {
 	Printf(w, "%s [y/N] ", question)
-	answer, _ := bufio.NewReader(io.LimitReader(s.In, 1<<10)).ReadString('\n')
+	answer, _ := readLine(ctx, bufio.NewReader(io.LimitReader(s.In, 1<<10)))
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes"
 }

@@ -172,7 +172,7 @@ func (r *run) printLearned(ctx context.Context, o *observer, item json.RawMessag
 	if !r.write {
 		return nil
 	}
-	c, err := r.declareIn(ctx, item, &d, s, r.approve)
+	c, err := r.declareIn(ctx, item, &d, s, func(c change) bool { return r.approve(ctx, c) })
 	switch {
 	case errors.Is(err, errRefused):
 		return cli.Failf(cli.CodeInvalid, "nothing was written")
@@ -187,9 +187,9 @@ func (r *run) printLearned(ctx context.Context, o *observer, item json.RawMessag
 }
 
 // approve shows a change of a metadata file, and asks on a terminal whether to make it.
-func (r *run) approve(c change) bool {
+func (r *run) approve(ctx context.Context, c change) bool {
 	cli.Printf(r.Err, "%s", diff.Diff(c.file, c.before, c.file+" (new)", c.after))
-	return !r.isTerminal || cli.Confirm(r.Streams, r.Err, "Write this?")
+	return !r.isTerminal || cli.Confirm(ctx, r.Streams, r.Err, "Write this?")
 }
 
 // showLearned is printLearned as JSON.

@@ -74,8 +74,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// smoke runs the smoke.sh that scaffolds add to a tool, and test/run.sh, which runs each smoke.sh. Both print the warnings
-// of run-tool, and the result of a tool that fails. run.sh does not run tools of a project with errors.
+// smoke runs the smoke.sh that scaffolds add to a tool, and test/run.sh, which runs each smoke.sh. Both print the
+// warnings of run-tool, and the result of a tool that fails. run.sh does not run tools of a project with errors.
 func smoke(t *testing.T, dir, want string) {
 	t.Helper()
 	made := filepath.Join(dir, ".scaffold")

@@ -556,6 +556,11 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%s: %s", body, got)
 		}
 	}
+	b.register(`echo waiting >&2; sleep 600`, `"timeoutSecs":1`)
+	if got, want := b.ask("c", ""), `{"code":-32603,"message":"Completion provider timed out after 1s: waiting",`+
+		`"data":{"reason":"waiting"}}`; got != want {
+		t.Error(got)
+	}
 	b.register(`(sleep 600 & echo $! >&2); echo '["background"]'`) // the server does not wait for it (T-48)
 	if got := b.ask("c", ""); !strings.Contains(got, `["background"]`) {
 		t.Error(got)

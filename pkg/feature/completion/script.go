@@ -104,7 +104,11 @@ func (c *Completions) failure(ctx context.Context, s *source, res *script.Result
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(res.Cause, script.ErrTimedOut):
-		return mcp.Errorf(mcp.CodeInternal, "Completion provider timed out after %ds", s.timeout)
+		e := mcp.Errorf(mcp.CodeInternal, "Completion provider timed out after %ds", s.timeout)
+		if reason := calls.StderrTo.Reason(strings.TrimRight(string(res.Stderr), "\r\n")); reason != "" {
+			return e.Explain(errors.New(reason))
+		}
+		return e
 	case errors.Is(res.Cause, script.ErrStdoutLimit):
 		return mcp.Errorf(mcp.CodeInternal, "Completion output exceeded %d bytes", calls.MaxStdout)
 	case errors.Is(res.Cause, script.ErrStderrLimit):

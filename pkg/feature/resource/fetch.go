@@ -118,7 +118,11 @@ func (r *Resources) run(ctx context.Context, t *target, file code.File, limit in
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(res.Cause, script.ErrTimedOut):
-		return nil, timedOut(spec.Timeout)
+		e := timedOut(spec.Timeout)
+		if reason := r.Project.Calls.StderrTo.Reason(message); reason != "" {
+			e.Message += ": " + reason
+		}
+		return nil, e
 	case errors.Is(res.Cause, script.ErrStdoutLimit):
 		return nil, provider.OverLimit(limit)
 	case res.Cause != nil:

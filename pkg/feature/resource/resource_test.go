@@ -514,6 +514,10 @@ func TestTimeout(t *testing.T) {
 	if got := b.read("", "slow://"); got != `-32603 Request timed out {"timeoutSecs":1}` {
 		t.Error(got)
 	}
+	b.write("providers/slow.sh", "echo waiting >&2; sleep 100")
+	if got := b.read("", "slow://"); got != `-32603 Request timed out: waiting {"timeoutSecs":1}` {
+		t.Error(got)
+	}
 	why := mcp.Errorf(1, "the request's own")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, why)
 	defer cancel()

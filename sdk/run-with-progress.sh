@@ -135,7 +135,7 @@ __mcp_supervise() { # COMMAND...: runs it, and prints the mark at the end
 
 __mcp_watch() { # PID; SIGTERM ends the loop and its sleep (T-48a)
   local _watched=$1
-  trap '[[ $! == "$_watched" ]] || kill "$!" 2>/dev/null; exit 0' TERM
+  trap '[[ $! == "$_watched" ]] || kill -KILL "$!" 2>/dev/null; exit 0' TERM
   while
     sleep "$__mcp_interval" &
     wait "$!"

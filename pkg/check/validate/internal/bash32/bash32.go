@@ -3,7 +3,6 @@
 //
 // The package uses a parser, so comments, strings and here documents do not count as code. It
 // reports no newer features for scripts that check the version of Bash.
-// believed to know what it does.
 package bash32
 
 import (
@@ -55,6 +54,8 @@ func (s *search) visit(node syntax.Node) bool {
 		s.call(n)
 	case *syntax.ParamExp:
 		s.parameter(n)
+	case *syntax.DblQuoted:
+		s.replacements(n.Parts)
 	case *syntax.Redirect:
 		s.redirect(n)
 	case *syntax.BinaryCmd:
@@ -215,6 +216,42 @@ func (s *search) parameter(n *syntax.ParamExp) {
 	}
 }
 
+// quotedReplacement is the name of a replacement whose quotes 3.2 keeps.
+const quotedReplacement = `a quoted replacement in quotes, "${x/a/"b"}"`
+
+// replacements finds quoted replacements in a quoted text. 3.2 removes their quotes only outside of quotes.
+func (s *search) replacements(parts []syntax.WordPart) {
+	for _, part := range parts {
+		if n, ok := part.(*syntax.ParamExp); ok && n.Repl != nil && n.Repl.With != nil && hasQuotes(n.Repl.With) {
+			s.add(n, quotedReplacement, "4.3", `assign it without quotes first: y=${x/a/"$b"}`)
+		}
+	}
+}
+
+// hasQuotes reports whether a replacement has quotes, or an escaped letter, in a quoted text.
+func hasQuotes(w *syntax.Word) bool {
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.DblQuoted:
+			return true
+		case *syntax.SglQuoted:
+			return !p.Dollar
+		case *syntax.Lit:
+			if strings.Count(p.Value, "'") > 1 {
+				return true
+			}
+			for i := 0; i+1 < len(p.Value); i++ {
+				if p.Value[i] == '\\' {
+					if i++; !strings.ContainsRune("$`\"\\\n}/", rune(p.Value[i])) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
 // variable returns the version that introduced a variable, or "" for variables of 3.2.
 func variable(name string) (since string) {
 	switch name {
@@ -231,6 +268,9 @@ func variable(name string) (since string) {
 }
 
 func (s *search) redirect(n *syntax.Redirect) {
+	if n.Hdoc != nil {
+		s.replacements(n.Hdoc.Parts)
+	}
 	if n.Op == syntax.AppAll {
 		s.add(n, "&>>", "4.0", "write >>FILE 2>&1")
 	}

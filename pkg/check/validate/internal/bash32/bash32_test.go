@@ -1,7 +1,9 @@
 package bash32
 
 import (
+	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,6 +53,12 @@ var uses = map[string]string{
 	"x=$(y=$(mapfile a))":             "mapfile",
 	`echo "$(echo "${x,,}")"`:         "${x,,}",
 	"cat <<E\n${x,,}\nE":              "${x,,}",
+	`y="one of ${x// /"$b"}"`:         quotedReplacement,
+	`y="${x/a/";"}"`:                  quotedReplacement,
+	`y="${x/a/'; '}"`:                 quotedReplacement,
+	`y="${x/a/\;}"`:                   quotedReplacement,
+	`y=$(echo "${x// /"$b"}")`:        quotedReplacement,
+	"cat <<E\n${x// /\"$b\"}\nE":      quotedReplacement,
 }
 
 func TestUses(t *testing.T) {
@@ -72,6 +80,8 @@ func TestNothingNew(t *testing.T) {
 		`echo $'\x41'`, `echo '\u00e9'`, "exec 3>file", "echo ${x/a/b} ${x%%.*} ${!x} ${#x}", "printf -v x %s y",
 		`echo '${x,,}'`, `git log --format='%(refname)'`, "x+=(a)", "[[ $a =~ b ]]", "cat <<<x",
 		"((BASH_VERSINFO[0] >= 4)) && declare -A map", "if [[ $BASH_VERSION > 4 ]]; then mapfile x; fi",
+		`y=${x// /"$b"}`, `y=a${x// /";"}b`, `[[ ${x// /"$b"} == y ]]`, `y="${x// /$b}"`, `y="${x//"a"/b}"`, `y="${x:-"$b"}"`,
+		`y="${x// /\"}"`, `y="${x// /$'\n'}"`, "cat <<'E'\n${x// /\"$b\"}\nE",
 		"if then", // Bash reports it better
 	} {
 		if found := Newer([]byte(text + "\n")); found != nil {
@@ -105,8 +115,17 @@ func TestAgainstBash(t *testing.T) {
 		}
 		file := filepath.Join(t.TempDir(), "x.sh")
 		script := "set -e\nx=abc\nf() { :; }\n" + text + "\ndeclare -f f >/dev/null && f x\n"
+		if what == quotedReplacement {
+			script = "x='a b' b=z\n" + text + "\nprintf %s \"$y\""
+		}
 		if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
 			t.Fatal(err)
+		}
+		if what == quotedReplacement {
+			if out, err := exec.Command(bash, file).CombinedOutput(); err != nil || !bytes.ContainsAny(out, `"'\`) {
+				t.Errorf("Bash 3.2 removes the quotes of %q: %s, %v", text, out, err)
+			}
+			continue
 		}
 		if out, err := exec.Command(bash, file).CombinedOutput(); err == nil && len(out) == 0 {
 			t.Errorf("Bash 3.2 does %q without complaint", text)
@@ -189,5 +208,29 @@ func TestRead(t *testing.T) {
 	}
 	if _, ok := Read([]byte("if")); ok {
 		t.Error("what cannot be read was read")
+	}
+}
+
+// SDK-192: no shell file of the product has a replacement whose quotes Bash 3.2 keeps.
+func TestQuotedReplacements(t *testing.T) {
+	files := 0
+	err := filepath.WalkDir("../../../../..", func(path string, d fs.DirEntry, err error) error {
+		if name := d.Name(); err == nil && d.IsDir() && (name == ".git" || name == "node_modules" || name == "dist") {
+			return fs.SkipDir
+		}
+		if err != nil || !d.Type().IsRegular() || filepath.Ext(path) != ".sh" && filepath.Ext(path) != ".bash" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		files++
+		for _, use := range Newer(text) {
+			if use.What == quotedReplacement {
+				t.Errorf("%s:%d: %s", path, use.Line, use.What)
+			}
+		}
+		return err
+	})
+	if err != nil || files < 100 {
+		t.Errorf("%d files, %v", files, err)
 	}
 }

@@ -404,6 +404,7 @@ func TestImageFailures(t *testing.T) {
 		{`{}`, []string{"--snapshot", "yesterday"}, 1, "not a time such as"},
 		{`{}`, []string{"--snapshot", "20261101T000000Z"}, 3, "HTTP status 404"},
 		{`{}`, []string{"--tag", "No Name"}, 1, "not a name of an image"},
+		{`{}`, []string{"--tag", "r.example.com:99999/demo"}, 1, "the port is not 1 to 65535"},
 	} {
 		write(t, i.project, "server.d/requirements.json", tc.requirements)
 		out := filepath.Join(t.TempDir(), "out.tar")

@@ -30,6 +30,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/requirements"
 	"mcp-bash/pkg/text/lazyregexp"
+	"mcp-bash/pkg/text/weburl"
 )
 
 // Places in an image (H-603).
@@ -185,6 +186,9 @@ func (i *imageBuilder) chooseTag() (string, error) {
 	m := validTag.FindStringSubmatch(i.o.Tag)
 	if m == nil {
 		return "", fmt.Errorf("--tag %q: not a name of an image such as example.com/team/demo:1.0.0", i.o.Tag)
+	}
+	if err := weburl.CheckImage(i.o.Tag); err != nil {
+		return "", fmt.Errorf("--tag %q: %w", i.o.Tag, err)
 	}
 	if m[1] == "" {
 		return i.o.Tag + ":" + tag, nil

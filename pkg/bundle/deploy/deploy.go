@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/text/lazyregexp"
+	"mcp-bash/pkg/text/weburl"
 )
 
 //go:embed templates
@@ -171,7 +172,7 @@ func (r *Result) chooseImage(p *project.Project, o Options, f format) error {
 	}
 	tag := strings.TrimLeft(otherInTag.ReplaceAllString(p.Meta.Version, "-"), ".-")
 	r.Image = cmp.Or(o.Image, strings.ToLower(r.Name)+":"+cmp.Or(tag[:min(len(tag), 128)], "latest"))
-	if len(r.Image) > 255 || !reference.MatchString(r.Image) {
+	if len(r.Image) > 255 || !reference.MatchString(r.Image) || weburl.CheckImage(r.Image) != nil {
 		return invalid("the image", r.Image, "it is not the address of an image").
 			WithHint("give one with --image, such as registry.example.com/team/%s:1.0.0", suggest(r.Name, formats[0]))
 	}

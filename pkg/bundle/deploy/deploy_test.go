@@ -206,6 +206,7 @@ func TestNames(t *testing.T) {
 		{Options{Image: "a b"}, `the image "a b"`, "--image"},
 		{Options{Image: "https://r.example.com/a"}, "the image", "--image"},
 		{Options{Image: "a:"}, "the image", "--image"},
+		{Options{Image: "r.example.com:99999/a:1"}, "the image", "--image"},
 		{Options{Image: "a@sha256:0"}, "the image", "--image"},
 		{Options{Image: "a # b"}, "the image", "--image"},
 		{Options{Image: "a\nb"}, "the image", "--image"},

@@ -32,6 +32,15 @@ func CheckPort(u *url.URL) error {
 	return nil
 }
 
+// CheckImage returns ErrPort for the name of an image whose registry has another port than 1 to 65535.
+func CheckImage(name string) error {
+	registry, _, _ := strings.Cut(name, "/")
+	if _, port, found := strings.Cut(registry, ":"); found && registry != name && !IsPort(port) {
+		return ErrPort
+	}
+	return nil
+}
+
 // IsPort reports whether a text is a number from 1 to 65535 without a leading zero. Some programs read that as octal
 // (RES-110).
 func IsPort(text string) bool {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"sync"
 
 	"mcp-bash/pkg/cli"
@@ -34,8 +35,8 @@ func (e *Engine) Lookup(kind *kinds.Kind) Find {
 	}
 }
 
-// nearest returns the tool whose name is most similar to an unknown name, or "". It only
-// considers tools that the current level offers.
+// nearest returns the tool whose folder has an unknown name, or else the tool with the most similar name, or "". It
+// only considers tools that the current level offers.
 func (e *Engine) nearest(ctx context.Context, name string) string {
 	list, err := e.Catalog.List(ctx, kinds.Tools)
 	if err != nil {
@@ -43,9 +44,13 @@ func (e *Engine) nearest(ctx context.Context, name string) string {
 	}
 	var names []string
 	for _, item := range list.Items {
-		if e.Level.Refusal(item.JSON) == nil {
-			names = append(names, item.Name)
+		if e.Level.Refusal(item.JSON) != nil {
+			continue
 		}
+		if strings.HasPrefix(rawjson.TextOf(item.JSON, "path"), name+"/") {
+			return item.Name
+		}
+		names = append(names, item.Name)
 	}
 	return cli.Nearest(name, names)
 }

@@ -22,6 +22,7 @@ func TestServerOf(t *testing.T) {
 		"": "-", "serve": "-", "serve -- --http": "-", "debug": "-", "serve --http 127.0.0.1:0": "-", "serve --http 0": "-",
 		"serve --http": "", "serve --http 9000": "9000", "serve --http :9000 --token-file t": ":9000",
 		"serve --http 10.1.2.3:80 -- x": "10.1.2.3:80", "serve --http unix:/run/s": "unix:/run/s",
+		"serve --project-root d": "-", "--project-root d": "-", "--project-root d --http :9000": ":9000",
 	} {
 		ask, ok := serverOf(strings.Fields(line))
 		if !ok || (ask == nil) != (want == "-") {

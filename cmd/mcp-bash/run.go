@@ -32,15 +32,21 @@ func run(s cli.Streams, args []string) int {
 		return runOwn(s, c, args)
 	case word == "serve": // arguments after -- are for the project's scripts (CLI-302)
 		own, forScripts := splitArguments(args[1:])
-		return serveCommand(func(s cli.Streams, o *httpd.Options) error {
-			return exit(serveProject(s, serve.Options{Args: forScripts, HTTP: o}))
+		return serveCommand(func(s cli.Streams, root string, o *httpd.Options) error {
+			return exit(serveProject(s, serve.Options{Root: root, Args: forScripts, HTTP: o}))
 		}).Main(s, "mcp-bash serve", own)
 	case own >= 0:
 		return c.Commands[own].Main(s, "mcp-bash "+word, args[1:])
 	case word == "--health" || word == "--ready":
 		return health.Command(word, serverOf).Main(s, "mcp-bash "+word, args[1:])
 	case strings.HasPrefix(word, "-"):
-		cli.Printf(s.Err, "mcp-bash: unknown option: %s%s\n", word, serveOption(word))
+		at := serveOption(args)
+		if at != 0 {
+			cli.Printf(s.Err, "mcp-bash: unknown option: %s\n", word)
+		}
+		if at >= 0 {
+			return run(s, append([]string{"serve"}, args[at:]...))
+		}
 		if cli.IsTerminal(s.In) {
 			cli.Printf(s.Err, "Usage: mcp-bash %s\n", c.Usage)
 			return cli.ExitUsage
@@ -50,13 +56,17 @@ func run(s cli.Streams, args []string) int {
 	return runVerb(s, args[0], args[1:])
 }
 
-// serveOption returns a hint for a word that is an option of serve, or "".
-func serveOption(word string) string {
-	name, _, _ := strings.Cut(word, "=")
-	if !serveCommand(nil).Flags.Has(strings.TrimLeft(name, "-")) {
-		return ""
+// serveOption returns the index of the first option of serve in a command line that begins with an option, or -1. The
+// word "serve" is missing there (CLI-301).
+func serveOption(args []string) int {
+	if len(args) == 0 || !strings.HasPrefix(args[0], "-") {
+		return -1
 	}
-	return "; run mcp-bash serve " + name
+	flags := &serveCommand(nil).Flags
+	return slices.IndexFunc(args, func(word string) bool {
+		name, _, _ := strings.Cut(word, "=")
+		return strings.HasPrefix(name, "--") && flags.Has(name[2:])
+	})
 }
 
 // splitArguments separates the arguments of serve from those for the project's scripts.
@@ -102,7 +112,7 @@ func runOwn(s cli.Streams, c *cli.Command, args []string) int {
 
 // debugCommand serves and records every message (cli chapter 13).
 func debugCommand() *cli.Command {
-	format := "text"
+	format, root := "text", ""
 	c := &cli.Command{
 		Name:    "debug",
 		Summary: "Serve, and record every message in a new directory that is kept.",
@@ -112,9 +122,10 @@ func debugCommand() *cli.Command {
 		Operands: []cli.Operand{{Name: "[ARG...]"}}, // without effect (P-2500)
 		Usage:    " ",
 		Run: func(s cli.Streams, _ []string) error {
-			return exit(serveProject(s, serve.Options{Debug: true, NDJSON: format == "ndjson"}))
+			return exit(serveProject(s, serve.Options{Root: root, Debug: true, NDJSON: format == "ndjson"}))
 		},
 	}
+	c.Flags.ProjectRoot(&root)
 	c.Flags.One(&format, "format", "FORMAT", []string{"text", "ndjson"}, "of the record: text or ndjson")
 	return c
 }

@@ -12,10 +12,10 @@ import (
 	"mcp-bash/pkg/serve/httpd"
 )
 
-// serveCommand parses the arguments of serve. It calls run with the options of a server over HTTP, or nil for one over
-// standard input and output.
-func serveCommand(run func(s cli.Streams, o *httpd.Options) error) *cli.Command {
-	overHTTP, options := false, httpd.Options{}
+// serveCommand parses the arguments of serve. It calls run with the project that they name, or "", and with the options
+// of a server over HTTP, or nil for one over standard input and output.
+func serveCommand(run func(s cli.Streams, root string, o *httpd.Options) error) *cli.Command {
+	overHTTP, root, options := false, "", httpd.Options{}
 	var access func(project.Env) (httpd.Access, error)
 	var c *cli.Command
 	c = &cli.Command{
@@ -43,10 +43,10 @@ func serveCommand(run func(s cli.Streams, o *httpd.Options) error) *cli.Command 
 				return cli.Usagef("unexpected argument: %s (arguments for the project's scripts go after --)",
 					operands[len(operands)-1])
 			case overHTTP || options.Addr != "":
-			case c.Flags.Any() != "":
-				return cli.Usagef("--%s needs --http", c.Flags.Any())
+			case c.Flags.Any("project-root") != "":
+				return cli.Usagef("--%s needs --http", c.Flags.Any("project-root"))
 			default:
-				return run(s, nil)
+				return run(s, root, nil)
 			}
 			env := project.OSEnv()
 			options.TrustRoots = options.TrustRoots || settings.Bool(env, "MCPBASH_HTTP_TRUST_CLIENT_ROOTS")
@@ -54,11 +54,12 @@ func serveCommand(run func(s cli.Streams, o *httpd.Options) error) *cli.Command 
 			if options.Access, err = access(env); err != nil {
 				return err
 			}
-			return run(s, &options)
+			return run(s, root, &options)
 		},
 	}
 	c.Flags.Bool(&overHTTP, "http",
 		"serve over HTTP, at ADDR: HOST:PORT, PORT (on this machine alone) or unix:PATH; else at "+httpd.DefaultAddr)
+	c.Flags.ProjectRoot(&root)
 	access = accessFlags(&c.Flags)
 	c.Flags.Bool(&options.TrustRoots, "trust-client-roots", "use the roots of clients that can be on another machine")
 	c.Flags.String(&options.StateKeyFile, "state-key-file", "FILE",
@@ -80,6 +81,9 @@ func serverOf(args []string) (ask func(context.Context) error, ok bool) {
 // servedBy returns the options of the server that this program starts with these arguments. They are nil for a server
 // over standard input and output. ok is false if the arguments start no server.
 func servedBy(args []string) (o *httpd.Options, ok bool) {
+	if at := serveOption(args); at >= 0 {
+		args = append([]string{"serve"}, args[at:]...)
+	}
 	switch {
 	case len(args) == 0, args[0] == "debug":
 		return nil, true
@@ -87,7 +91,7 @@ func servedBy(args []string) (o *httpd.Options, ok bool) {
 		return nil, false
 	}
 	own, _ := splitArguments(args[1:])
-	c := serveCommand(func(_ cli.Streams, found *httpd.Options) error {
+	c := serveCommand(func(_ cli.Streams, _ string, found *httpd.Options) error {
 		o, ok = found, true
 		return nil
 	})

@@ -123,9 +123,13 @@ func (f *Flags) Given(name string) (given bool) {
 	return given
 }
 
-// Any returns the name of an option that was on the command line, or "".
-func (f *Flags) Any() (name string) {
-	f.flags().Visit(func(set *flag.Flag) { name = set.Name })
+// Any returns the name of an option that was on the command line, without those of but, or "".
+func (f *Flags) Any(but ...string) (name string) {
+	f.flags().Visit(func(set *flag.Flag) {
+		if !slices.Contains(but, set.Name) {
+			name = set.Name
+		}
+	})
 	return name
 }
 

@@ -70,15 +70,15 @@ func (d *Dirs) all() []string {
 }
 
 // Check returns an error if the root has neither [Marker] nor a directory of a project, so that no server serves a
-// mistyped path (P-106). Projects of the Bash edition may lack the marker.
-func (p *Project) Check() error {
+// mistyped path (P-106). Projects of the Bash edition may lack the marker. source is the variable or option with the path.
+func (p *Project) Check(source string) error {
 	for _, path := range append([]string{filepath.Join(p.Root, filepath.FromSlash(Marker))}, p.all()...) {
 		if _, err := os.Stat(path); err == nil {
 			return nil
 		}
 	}
-	return cli.Baref(cli.CodeNotFound, "mcp-bash: MCPBASH_PROJECT_ROOT is not a project: %s has no %s", cli.Line(p.Root),
-		Marker).WithHint("Run mcp-bash init there, or set MCPBASH_PROJECT_ROOT to the directory of a project.")
+	return cli.Baref(cli.CodeNotFound, "mcp-bash: %s is not a project: %s has no %s", source, cli.Line(p.Root), Marker).
+		WithHint("Run mcp-bash init there, or set %s to the directory of a project.", source)
 }
 
 // Create creates the directories of a project. It ignores errors, because a server also works with a read-only

@@ -21,8 +21,9 @@ import (
 
 // Options are the input of [Serve].
 type Options struct {
-	Env project.Env
-	Dir string // the working directory
+	Env  project.Env
+	Dir  string // the working directory
+	Root string // the project; "": MCPBASH_PROJECT_ROOT, or the one around Dir
 	// Placeholders are the variables that are left out of Env (E-2).
 	Placeholders []string
 	Tree         func() project.Tree // the files in the binary

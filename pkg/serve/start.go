@@ -156,7 +156,7 @@ func (st *starter) checkTransport() {
 // openProject finds the project and reads it. Without one, it makes a project that explains how to
 // get one (P-120).
 func (st *starter) openProject() error {
-	root, err := project.FindRoot(st.Env, "", st.Dir)
+	root, err := project.FindRoot(st.Env, st.Root, st.Dir)
 	if errors.Is(err, project.ErrNone) {
 		st.caught() // from here on there are files to remove
 		if st.bootstrap, err = makeBootstrap(st.Env); err == nil {
@@ -170,7 +170,7 @@ func (st *starter) openProject() error {
 	}
 	st.project = project.Open(root, st.Env, st.Dir, st.warnOnce)
 	if st.bootstrap == nil {
-		if err := st.project.Check(); err != nil {
+		if err := st.project.Check(st.rootSource()); err != nil {
 			return err
 		}
 	}
@@ -179,6 +179,14 @@ func (st *starter) openProject() error {
 		st.project.Meta = bootstrapMeta()
 	}
 	return nil
+}
+
+// rootSource returns what names the project.
+func (st *starter) rootSource() string {
+	if st.Root != "" {
+		return "--project-root"
+	}
+	return "MCPBASH_PROJECT_ROOT"
 }
 
 // quietEnv is P-1306 before the settings are read.

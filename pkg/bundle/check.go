@@ -13,7 +13,9 @@ import (
 
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/bundle/runtimes"
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/registry/requirements"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/toolnames"
@@ -49,6 +51,7 @@ func (b *builder) checkContent() {
 	for _, t := range b.offered.tools {
 		b.checkTool(t)
 	}
+	b.checkRequirements()
 	total := int64(0)
 	for _, f := range b.content.files {
 		total += f.Size
@@ -80,6 +83,18 @@ func (b *builder) checkTool(tool json.RawMessage) {
 			"convert it: sed -i 's/\\r$//' %s", name, shown, shown)
 	case !script.HasShebang(line) && strings.HasSuffix(file, ".sh"):
 		b.say.warn("tool %q: %s has no first line such as #!/usr/bin/env bash", name, shown)
+	}
+}
+
+// checkRequirements reports requirements that the server in the bundle does not meet, or cannot read (CLI-1109).
+func (b *builder) checkRequirements() {
+	r, err := requirements.Read(b.staged)
+	if err != nil {
+		b.say.warn("server.d/requirements.json: %v", err)
+	} else if r != nil {
+		if older := r.Framework(cli.Version); older != "" {
+			b.say.warn("server.d/requirements.json: %s", older)
+		}
 	}
 }
 

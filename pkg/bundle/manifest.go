@@ -209,7 +209,7 @@ func (b *builder) environment() (env []rawjson.Member) {
 		add("MCPBASH_STATIC_REGISTRY", "1")
 	}
 	for _, m := range b.user.env {
-		add(m.variable, "${user_config."+m.key+"}")
+		add(m.Variable, "${user_config."+m.Key+"}")
 	}
 	return env
 }

@@ -127,8 +127,8 @@ func (b *builder) describe() *plugins.Plugin {
 	}
 	mapped := map[string]bool{}
 	for _, m := range b.user.env {
-		p.Fields = append(p.Fields, plugins.Field{Key: m.key, Variable: m.variable, Value: rawjson.Get(b.user.fields, m.key)})
-		mapped[m.key] = true
+		p.Fields = append(p.Fields, plugins.Field{Key: m.Key, Variable: m.Variable, Value: rawjson.Get(b.user.fields, m.Key)})
+		mapped[m.Key] = true
 	}
 	for _, field := range rawjson.Members(b.user.fields) {
 		if !mapped[field.Name] {

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -9,18 +10,16 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/userenv"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// A mapping gives a field of user_config to the server as a variable.
-type mapping struct{ key, variable string }
-
 // userConfig has the values that a client asks its user for (CLI-1411 to CLI-1414).
 type userConfig struct {
 	fields json.RawMessage // nil for none
-	env    []mapping
+	env    []userenv.Mapping
 	args   []string
 }
 
@@ -39,18 +38,7 @@ func (b *builder) readUserConfig() (u userConfig, err error) {
 	if !rawjson.Absent(text) {
 		u.fields = b.checkFields(text)
 	}
-	if list, ok := b.config.conf["MCPB_USER_CONFIG_ENV_MAP"]; ok && list != "" {
-		for pair := range strings.SplitSeq(list, ",") {
-			if pair = strings.TrimSpace(pair); pair != "" {
-				key, variable, _ := strings.Cut(pair, "=")
-				u.env = append(u.env, mapping{strings.TrimSpace(key), strings.TrimSpace(variable)})
-			}
-		}
-	} else {
-		for _, m := range rawjson.Members(rawjson.Get(b.config.meta, "user_config_env_map")) {
-			u.env = append(u.env, mapping{m.Name, scalar(m.Value)})
-		}
-	}
+	u.env = userenv.Read(b.config.conf["MCPB_USER_CONFIG_ENV_MAP"], b.config.meta)
 	if list := b.config.conf["MCPB_USER_CONFIG_ARGS_MAP"]; list != "" {
 		for key := range strings.SplitSeq(list, ",") {
 			if key = strings.TrimSpace(key); key != "" {
@@ -62,7 +50,9 @@ func (b *builder) readUserConfig() (u userConfig, err error) {
 			u.args = append(u.args, scalar(v))
 		}
 	}
-	b.checkMaps(u)
+	if b.checkMaps(u); len(b.say.faults) == 0 {
+		b.checkEffects(u)
+	}
 	return u, nil
 }
 
@@ -240,25 +230,41 @@ func choosesCode(name string) bool {
 func (b *builder) checkMaps(u userConfig) {
 	seen := map[string]bool{}
 	for _, m := range u.env {
-		if rawjson.Get(u.fields, m.key) == nil {
-			b.say.fault("env_map key %q is not defined in user_config", m.key)
+		if rawjson.Get(u.fields, m.Key) == nil {
+			b.say.fault("env_map key %q is not defined in user_config", m.Key)
 		}
 		switch {
-		case !variableName.MatchString(m.variable):
-			b.say.fault("env var name %q is not a valid POSIX identifier", m.variable)
-		case seen[m.variable]:
-			b.say.fault("duplicate env var name %q", m.variable)
-		case strings.HasPrefix(m.variable, "MCPBASH_") && m.variable != roots.Variable: // PL-32
-			b.say.warn("env var %q collides with reserved MCPBASH namespace", m.variable)
-		case choosesCode(m.variable):
+		case !variableName.MatchString(m.Variable):
+			b.say.fault("env var name %q is not a valid POSIX identifier", m.Variable)
+		case seen[m.Variable]:
+			b.say.fault("duplicate env var name %q", m.Variable)
+		case strings.HasPrefix(m.Variable, "MCPBASH_") && m.Variable != roots.Variable: // PL-32
+			b.say.warn("env var %q collides with reserved MCPBASH namespace", m.Variable)
+		case choosesCode(m.Variable):
 			b.say.warn("env var %q decides which code runs: whoever fills in the field %q can run anything; use another name",
-				m.variable, m.key)
+				m.Variable, m.Key)
 		}
-		seen[m.variable] = true
+		seen[m.Variable] = true
 	}
 	for _, key := range u.args {
 		if rawjson.Get(u.fields, key) == nil {
 			b.say.fault("args_map key %q is not defined in user_config", key)
+		}
+	}
+}
+
+// checkEffects warns of fields whose values reach no script (CLI-1413a).
+func (b *builder) checkEffects(u userConfig) {
+	for _, m := range u.env {
+		if remedy := m.Lost(b.config.meta); remedy != "" && !choosesCode(m.Variable) {
+			b.say.warn("user_config %q becomes %s, which no tool receives; %s", m.Key, m.Variable, remedy)
+		}
+	}
+	for _, field := range rawjson.Members(u.fields) {
+		used := slices.Contains(u.args, field.Name) ||
+			slices.ContainsFunc(u.env, func(m userenv.Mapping) bool { return m.Key == field.Name })
+		if !used && !bytes.Contains(b.config.meta, []byte("${user_config."+field.Name)) {
+			b.say.warn("user_config field %q has no effect: it is mapped to no variable and no argument", field.Name)
 		}
 	}
 }

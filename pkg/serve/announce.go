@@ -9,10 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/bounds"
 	"mcp-bash/pkg/project/policy"
+	"mcp-bash/pkg/registry/requirements"
 	"mcp-bash/pkg/run/handoff"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/shell"
@@ -75,8 +77,35 @@ func (s *process) announce(home string, o Options, reduced []bounds.Reduction) {
 		notice("mcp-bash: no tool can be called, since MCPBASH_TOOL_ALLOWLIST names none")
 		notice("set it in the environment of this server to names of tools, or to * for all")
 	}
+	s.requirements()
 	if p.CI && s.state.Logs != nil {
 		s.snapshot(o.Dir)
+	}
+}
+
+// requirements reports what server.d/requirements.json asks for and this machine lacks. It starts no program, so versions
+// are for validate and doctor (CLI-1109).
+func (s *process) requirements() {
+	r, err := requirements.Read(s.project)
+	if err != nil {
+		s.console.Notice("mcp-bash: ignoring server.d/requirements.json: %v", err)
+	}
+	if r == nil {
+		return
+	}
+	say := func(text, hint string) {
+		if hint != "" {
+			hint = "; " + hint
+		}
+		s.console.Notice("mcp-bash: %s (server.d/requirements.json)%s", text, hint)
+	}
+	if older := r.Framework(cli.Version); older != "" {
+		say(older, "")
+	}
+	for _, d := range r.Dependencies {
+		if len(d.Find(s.project.Env["PATH"])) == 0 {
+			say(d.Absent().Text, d.InstallHint)
+		}
 	}
 }
 

@@ -692,6 +692,24 @@ func TestPlaceholders(t *testing.T) {
 	}
 }
 
+// CLI-1109: the start reports what requirements.json asks for and this machine lacks.
+func TestRequirements(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"framework":{"minVersion":"99.0"}}`: "mcp-bash: mcp-bash has version " + cli.Version +
+			", and 99.0 is required (server.d/requirements.json)\n",
+		`{"dependencies":[{"name":"no-such-program","installHint":"apt install x"},{"name":"bash","minVersion":"99"}]}`: "" +
+			"mcp-bash: no-such-program is not installed (server.d/requirements.json); apt install x\n",
+		`{"dependencies":5}`:                 "mcp-bash: ignoring server.d/requirements.json: dependencies must be an array\n",
+		`{"dependencies":[{"name":"bash"}]}`: "",
+	} {
+		c := start(t, files(t, map[string]string{"server.d/requirements.json": text}), nil)
+		c.end()
+		if got := c.stderr.String(); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
 // P-200, P-113: the project is read again after env.sh, and what is wrong
 // with it logged once.
 func TestWarningsWithServerEnv(t *testing.T) {

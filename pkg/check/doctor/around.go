@@ -131,16 +131,17 @@ func (e *examination) scriptEnv(p *project.Project) {
 // dependencies looks for the programs that the project needs (CLI-1109).
 func (e *examination) dependencies(list []requirements.Dependency) {
 	for _, d := range list {
-		names, found := d.Programs, false
-		for _, name := range names {
-			found = found || validate.Installed(name, e.o.Env["PATH"])
-		}
-		switch {
-		case found:
+		names := d.Programs
+		switch v := d.Examine(e.ctx, e.runner, e.o.Env["PATH"]); {
+		case v.Fault == requirements.Met:
+		case v.Fault == requirements.TooOld:
+			e.add("deps.too_old", v.Text, d.InstallHint)
+		case v.Fault == requirements.Unknown:
+			e.add("deps.unknown", v.Text, d.InstallHint)
 		case len(names) == 1:
-			e.add("deps.missing", "Missing dependency: "+names[0], "")
+			e.add("deps.missing", "Missing dependency: "+names[0], d.InstallHint)
 		default:
-			e.add("deps.missing", fmt.Sprintf("Missing dependency (need one of: %s)", strings.Join(names, ", ")), "")
+			e.add("deps.missing", fmt.Sprintf("Missing dependency (need one of: %s)", strings.Join(names, ", ")), d.InstallHint)
 		}
 	}
 }

@@ -342,6 +342,14 @@ var situations = map[string]func(h *fixture) *Result{
 	"deps.missing": func(h *fixture) *Result {
 		return h.around(map[string]string{"server.d/requirements.json": `{"dependencies":[{"name":"no-such-program"}]}`})
 	},
+	"deps.too_old": func(h *fixture) *Result {
+		return h.around(map[string]string{"server.d/requirements.json": `{"dependencies":[{"name":"bash",` +
+			`"minVersion":"99.0","check":"bash --version"}]}`})
+	},
+	"deps.unknown": func(h *fixture) *Result {
+		return h.around(map[string]string{"server.d/requirements.json": `{"dependencies":[{"name":"bash",` +
+			`"check":"bash -c 'touch x'"}]}`})
+	},
 	"macos.framework_quarantined": func(h *fixture) *Result { return h.on("darwin") },
 	"macos.project_quarantined":   func(h *fixture) *Result { return h.on("darwin") },
 	"windows.msys_detected":       func(h *fixture) *Result { return h.on("windows") },

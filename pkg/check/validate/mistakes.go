@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/check/validate/internal/bash32"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/registry/requirements"
+	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
@@ -25,7 +26,7 @@ func (c *check) interpreter(label string, text []byte, words []string) {
 		c.add(finding.Finding{ID: "script.plain_shell", Path: label, Line: 1,
 			Message: fmt.Sprintf("line 1 (%s) starts a plain shell, and the script needs Bash", line)})
 	case strings.HasSuffix(words[0], "\r"): // script.crlf
-	case !Installed(words[0], c.p.Env["PATH"]):
+	case script.Locate(words[0], c.p.Env["PATH"]) == "":
 		c.add(finding.Finding{ID: "script.interpreter", Path: label, Line: 1,
 			Message: fmt.Sprintf("line 1 (%s) names %s, which is not installed", line, words[0])})
 	}
@@ -93,7 +94,7 @@ func (c *check) mistakes(s *shellScript) (list []finding.Finding) {
 			seen["the SDK"] = true
 			add("script.no_sdk", command.Line, "calls %s without loading the SDK", name)
 		case isFunction || isBuiltin(name) || checksFor(parsed, name) || c.isRequired(name):
-		case isProgramName.MatchString(name) && !Installed(name, c.p.Env["PATH"]):
+		case isProgramName.MatchString(name) && script.Locate(name, c.p.Env["PATH"]) == "":
 			add("script.missing_program", command.Line, "uses %s, which is not installed", name)
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/bundle/userenv"
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
 	"mcp-bash/pkg/cli"
@@ -80,7 +80,7 @@ func (c *check) server() {
 	c.declaredFields()
 	c.findRoots()
 	c.requirements()
-	c.bundleConf()
+	c.userVariables(c.bundleConf()["MCPB_USER_CONFIG_ENV_MAP"])
 	for _, e := range c.listing(c.p.Providers) {
 		if !e.IsDir && strings.HasSuffix(e.Name, ".sh") {
 			c.script(c.p.Providers, abs(c.p.Providers, e.Name), otherScript)
@@ -214,31 +214,32 @@ func (c *check) requirements() {
 	if r == nil {
 		return
 	}
+	for _, u := range r.Unused {
+		c.add(finding.Finding{ID: "ignored.field", Path: c.label(file), Line: u.Line, Column: u.Column,
+			Message: fmt.Sprintf("%q has no effect%s", u.Name, cli.Meant(u.Meant))})
+	}
+	if older := r.Framework(cli.Version); older != "" {
+		c.at("requirements.framework", c.label(file), older)
+	}
+	ids := map[requirements.Fault]string{requirements.Missing: "requirements.missing",
+		requirements.TooOld: "requirements.too_old", requirements.Unknown: "requirements.unknown"}
 	for _, d := range r.Dependencies {
-		if !slices.ContainsFunc(d.Programs, func(name string) bool { return Installed(name, c.p.Env["PATH"]) }) {
-			c.at("requirements.missing", c.label(file), strings.Join(d.Programs, " or ")+" is not installed")
+		if v := d.Examine(c.ctx, c.o.Runner, c.p.Env["PATH"]); v.Fault != requirements.Met {
+			c.add(finding.Finding{ID: ids[v.Fault], Path: c.label(file), Message: v.Text, Fix: d.InstallHint})
 		}
 	}
 }
 
-// Installed reports whether a program exists: by name on a PATH, or by its path (CLI-1109).
-func Installed(name, path string) bool {
-	if filepath.IsAbs(name) {
-		return script.LookPath(filepath.Base(name), filepath.Dir(name)) != ""
-	}
-	return script.LookPath(name, path) != ""
-}
-
-// bundleConf checks mcpb.conf. Bash checks the syntax of shell code in it.
-func (c *check) bundleConf() {
+// bundleConf checks mcpb.conf, and returns its values. Bash checks the syntax of shell code in it.
+func (c *check) bundleConf() (values map[string]string) {
 	file := abs(c.p.Root, "mcpb.conf")
 	text, err := c.p.ReadFile(file, envfile.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
-		return
+		return nil
 	}
 	var shell *envfile.ShellError
 	if err == nil {
-		_, err = envfile.Parse(text, func(string) string { return "" })
+		values, err = envfile.Parse(text, func(string) string { return "" })
 	}
 	switch {
 	case errors.As(err, &shell):
@@ -246,6 +247,7 @@ func (c *check) bundleConf() {
 	case err != nil:
 		c.at("bundle.conf", c.label(file), err.Error())
 	}
+	return values
 }
 
 // provided checks that each resource can be read. A provider must exist and accept its URI. For the
@@ -340,3 +342,25 @@ func isFile(file string) bool { return folder.StampOfPath(file).IsFile() }
 func exists(file string) bool { return folder.StampOfPath(file).Exists() }
 
 func (c *check) bash() string { return script.LookPath("bash", c.p.Env["PATH"]) }
+
+// userVariables checks that scripts get the variables of user_config (CLI-1413a).
+func (c *check) userVariables(list string) {
+	text, err := c.p.ReadFile(abs(c.p.Server, "server.meta.json"), maxSmall)
+	if err != nil {
+		return
+	}
+	meta, err := rawjson.Check(text)
+	if err != nil {
+		return // reported elsewhere
+	}
+	label := project.Marker
+	if list != "" {
+		label = "mcpb.conf"
+	}
+	for _, m := range userenv.Read(list, meta) {
+		if remedy := m.Lost(meta); remedy != "" {
+			c.add(finding.Finding{ID: "env.user_config", Path: label, Fix: remedy,
+				Message: fmt.Sprintf("user_config %q becomes %s, which no tool receives", m.Key, m.Variable)})
+		}
+	}
+}

@@ -202,7 +202,12 @@ var cases = map[string]files{
 		"resources/notes.txt": "x"},
 	"scopes.unknown_prompt": {"server.d/server.meta.json": `{"name":"demo","scopes":{"a":{"prompts":["gret","g*"]}}}`,
 		"prompts/greet.txt": "x"},
-	"requirements.invalid": {"server.d/requirements.json": `{"dependencies":[{"or":[]}]}`},
+	"requirements.invalid":   {"server.d/requirements.json": `{"dependencies":[{"or":[]}]}`},
+	"env.user_config":        {"mcpb.conf": "MCPB_USER_CONFIG_ENV_MAP=api_key=ACME_KEY\n"},
+	"requirements.framework": {"server.d/requirements.json": `{"framework":{"minVersion":"99.0"}}`},
+	"requirements.too_old": {"server.d/requirements.json": `{"dependencies":[{"name":"bash","minVersion":"99.0",` +
+		`"check":"bash --version"}]}`},
+	"requirements.unknown": {"server.d/requirements.json": `{"dependencies":[{"name":"true","check":"true now"}]}`},
 	"requirements.missing": {"server.d/requirements.json": `{"dependencies":[{"or":["no-such-program","/no/such"]}]}`},
 	"bundle.conf":          {"mcpb.conf": "MCPB_NAME=\xff\n"},
 	"ignored.setting":      {"server.d/env.sh": "export MCPBASH_CORRUPTION_WINDOW=1\n"},

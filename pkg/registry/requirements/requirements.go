@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/semver"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/item"
@@ -20,13 +22,30 @@ import (
 type Requirements struct {
 	MinVersion   string
 	Dependencies []Dependency
+	Unused       []Unused
 }
 
-// A Dependency is a program that a project needs.
+// A Dependency is a program that a project needs. Texts are "" if they are missing.
 type Dependency struct {
-	Programs []string // alternatives, by name or absolute path
-	Debian   string   // the Debian package with one of them, or ""
+	Programs    []string // alternatives, by name or absolute path
+	MinVersion  string   // of the programs
+	Check       string   // a command that prints the version
+	InstallHint string   // how to install one of the programs
+	Debian      string   // the Debian package with one of them
 }
+
+// An Unused is a member of the file that has no effect.
+type Unused struct {
+	Name, Meant  string // Meant is a known member with a similar name, or ""
+	Line, Column int    // from 1
+}
+
+// The members that have an effect.
+var (
+	topMembers        = []string{"framework", "dependencies"}
+	frameworkMembers  = []string{"minVersion"}
+	dependencyMembers = []string{"name", "or", "minVersion", "check", "installHint", "debian"}
+)
 
 const maxSize = 1 << 20
 
@@ -47,10 +66,12 @@ func parse(text []byte) (*Requirements, error) {
 		return nil, err
 	}
 	r := &Requirements{}
+	r.compare(text, doc, topMembers)
 	framework := rawjson.Get(doc, "framework")
 	if !rawjson.Absent(framework) && rawjson.KindOf(framework) != rawjson.Object {
 		return nil, errors.New("framework must be an object")
 	}
+	r.compare(text, framework, frameworkMembers)
 	if v := rawjson.Get(framework, "minVersion"); !rawjson.Absent(v) {
 		if r.MinVersion, _ = rawjson.Text(v); !IsVersion(r.MinVersion) {
 			return nil, errors.New(`framework.minVersion must be a version such as "2.0.0"`)
@@ -62,20 +83,49 @@ func parse(text []byte) (*Requirements, error) {
 	}
 	i := 0
 	for entry := range rawjson.Elements(list) {
-		names := alternatives(entry)
-		if names == nil {
-			return nil, fmt.Errorf(`dependencies[%d] must be {"name": PROGRAM} or {"or": [PROGRAM, ...]}`, i)
+		d, err := parseDependency(entry)
+		if err != nil {
+			return nil, fmt.Errorf("dependencies[%d]%w", i, err)
 		}
-		d := Dependency{Programs: names}
-		if v := rawjson.Get(entry, "debian"); !rawjson.Absent(v) {
-			if d.Debian, _ = rawjson.Text(v); d.Debian == "" {
-				return nil, fmt.Errorf(`dependencies[%d].debian must be the name of a Debian package`, i)
-			}
-		}
+		r.compare(text, entry, dependencyMembers)
 		r.Dependencies = append(r.Dependencies, d)
 		i++
 	}
 	return r, nil
+}
+
+// compare records the members of an object that have no effect. Names that begin with "$" or "_" are comments.
+func (r *Requirements) compare(text []byte, object json.RawMessage, known []string) {
+	for _, m := range rawjson.Members(object) {
+		if slices.Contains(known, m.Name) || strings.HasPrefix(m.Name, "$") || strings.HasPrefix(m.Name, "_") {
+			continue
+		}
+		u := Unused{Name: m.Name, Meant: cli.Nearest(m.Name, known)}
+		u.Line, u.Column, _ = rawjson.Position(text, m.Value)
+		r.Unused = append(r.Unused, u)
+	}
+}
+
+// parseDependency parses one entry. An error continues the name of the entry.
+func parseDependency(entry json.RawMessage) (d Dependency, err error) {
+	if d.Programs = alternatives(entry); d.Programs == nil {
+		return d, errors.New(` must be {"name": PROGRAM} or {"or": [PROGRAM, ...]}`)
+	}
+	for name, field := range map[string]*string{
+		"minVersion": &d.MinVersion, "check": &d.Check, "installHint": &d.InstallHint, "debian": &d.Debian,
+	} {
+		if v := rawjson.Get(entry, name); !rawjson.Absent(v) {
+			if *field, _ = rawjson.Text(v); *field == "" {
+				return d, fmt.Errorf(".%s must be a text", name)
+			}
+		}
+	}
+	version := versionIn(d.MinVersion)
+	if !strings.HasPrefix(strings.TrimPrefix(d.MinVersion, "v"), version) || version == "" && d.MinVersion != "" {
+		return d, errors.New(`.minVersion must be a version such as "2.0"`)
+	}
+	d.MinVersion = version
+	return d, nil
 }
 
 // alternatives returns the programs of an entry, or nil if it is invalid.

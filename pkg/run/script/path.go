@@ -58,3 +58,11 @@ func LookPath(name, path string) string {
 	}
 	return ""
 }
+
+// Locate returns the file of a program that is named as on a PATH, or by its absolute path, or "".
+func Locate(name, path string) string {
+	if filepath.IsAbs(name) {
+		return LookPath(filepath.Base(name), filepath.Dir(name))
+	}
+	return LookPath(name, path)
+}

@@ -1,0 +1,43 @@
+// Package userenv has the variables by which the fields of user_config reach the server of a bundle.
+package userenv
+
+import (
+	"encoding/json"
+	"strings"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project/settings"
+	"mcp-bash/pkg/run/scriptenv"
+)
+
+// A Mapping gives a field of user_config to the server as a variable.
+type Mapping struct{ Key, Variable string }
+
+// Read returns the mappings of MCPB_USER_CONFIG_ENV_MAP. If that is empty, it returns those of user_config_env_map in
+// server.meta.json (CLI-1413).
+func Read(list string, meta json.RawMessage) (all []Mapping) {
+	if list == "" {
+		for _, m := range rawjson.Members(rawjson.Get(meta, "user_config_env_map")) {
+			variable, _ := rawjson.Text(m.Value)
+			all = append(all, Mapping{m.Name, variable})
+		}
+		return all
+	}
+	for pair := range strings.SplitSeq(list, ",") {
+		if pair = strings.TrimSpace(pair); pair != "" {
+			key, variable, _ := strings.Cut(pair, "=")
+			all = append(all, Mapping{strings.TrimSpace(key), strings.TrimSpace(variable)})
+		}
+	}
+	return all
+}
+
+// Lost returns how to pass the variable on, if no script gets it and the server does not read it either. Otherwise it
+// returns "". The environment of a bundle has no rules but those of server.meta.json.
+func (m Mapping) Lost(meta json.RawMessage) (remedy string) {
+	policy := scriptenv.NewPolicy(nil, scriptenv.ReadMeta(meta))
+	if settings.Find(m.Variable) != nil || policy.Tools.Passes(m.Variable) || policy.Providers.Passes(m.Variable) {
+		return ""
+	}
+	return policy.Tools.Remedy(m.Variable)
+}

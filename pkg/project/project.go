@@ -70,7 +70,8 @@ func (d *Dirs) all() []string {
 }
 
 // Check returns an error if the root has neither [Marker] nor a directory of a project, so that no server serves a
-// mistyped path (P-106). Projects of the Bash edition may lack the marker. source is the variable or option with the path.
+// mistyped path (P-106). Projects of the Bash edition may lack the marker. source is the variable or option with the
+// path.
 func (p *Project) Check(source string) error {
 	for _, path := range append([]string{filepath.Join(p.Root, filepath.FromSlash(Marker))}, p.all()...) {
 		if _, err := os.Stat(path); err == nil {

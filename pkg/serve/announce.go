@@ -83,8 +83,8 @@ func (s *process) announce(home string, o Options, reduced []bounds.Reduction) {
 	}
 }
 
-// requirements reports what server.d/requirements.json asks for and this machine lacks. It starts no program, so versions
-// are for validate and doctor (CLI-1109).
+// requirements reports the programs of server.d/requirements.json that this machine lacks. It starts no program, so
+// versions are for validate and doctor (CLI-1109).
 func (s *process) requirements() {
 	r, err := requirements.Read(s.project)
 	if err != nil {

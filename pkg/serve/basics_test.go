@@ -697,9 +697,10 @@ func TestRequirements(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"framework":{"minVersion":"99.0"}}`: "mcp-bash: mcp-bash has version " + cli.Version +
 			", and 99.0 is required (server.d/requirements.json)\n",
-		`{"dependencies":[{"name":"no-such-program","installHint":"apt install x"},{"name":"bash","minVersion":"99"}]}`: "" +
-			"mcp-bash: no-such-program is not installed (server.d/requirements.json); apt install x\n",
-		`{"dependencies":5}`:                 "mcp-bash: ignoring server.d/requirements.json: dependencies must be an array\n",
+		`{"dependencies":[{"name":"no-such","installHint":"apt install x"},{"name":"bash","minVersion":"99"}]}`: "" +
+			"mcp-bash: no-such is not installed (server.d/requirements.json); apt install x\n",
+		`{"dependencies":5}`: "" +
+			"mcp-bash: ignoring server.d/requirements.json: dependencies must be an array\n",
 		`{"dependencies":[{"name":"bash"}]}`: "",
 	} {
 		c := start(t, files(t, map[string]string{"server.d/requirements.json": text}), nil)

@@ -28,7 +28,7 @@ const (
 // A Verdict is the result of an examination.
 type Verdict struct {
 	Fault Fault
-	Text  string // what is wrong; "" for Met
+	Text  string // the reason; "" for Met
 }
 
 const (
@@ -39,11 +39,19 @@ const (
 // Find returns the alternatives that are installed: on a PATH, or by their path.
 func (d *Dependency) Find(path string) (found []string) {
 	for _, name := range d.Programs {
-		if file := script.Locate(name, path); file != "" {
+		if file := locate(name, path); file != "" {
 			found = append(found, file)
 		}
 	}
 	return found
+}
+
+// locate returns the file of a program. Other paths than absolute ones are not names of programs.
+func locate(name, path string) string {
+	if !filepath.IsAbs(name) && strings.ContainsAny(name, `/\`) {
+		return ""
+	}
+	return script.Locate(name, path)
 }
 
 // Absent returns the verdict for a dependency without an installed program.
@@ -51,8 +59,8 @@ func (d *Dependency) Absent() Verdict {
 	return Verdict{Missing, strings.Join(d.Programs, " or ") + " is not installed"}
 }
 
-// Examine finds the program of a dependency and, if there is a minimum version or a check, its version. It starts no
-// other program than the one that the dependency names, and asks it for nothing but its version.
+// Examine finds the program of a dependency and, if there is a minimum version or a check, its version. It starts only
+// programs of the dependency that are on PATH, and asks them for nothing but their version.
 func (d *Dependency) Examine(ctx context.Context, r *script.Runner, path string) Verdict {
 	found := d.Find(path)
 	if len(found) == 0 {
@@ -61,14 +69,17 @@ func (d *Dependency) Examine(ctx context.Context, r *script.Runner, path string)
 	words, ok := d.checkWords()
 	switch {
 	case !ok:
-		return Verdict{Unknown, fmt.Sprintf("check %q is not run: write %s --version, or command -v %s", d.Check, d.Programs[0],
-			d.Programs[0])}
+		return Verdict{Unknown, fmt.Sprintf("check %q is not run: write %s --version, or command -v %s", d.Check,
+			d.Programs[0], d.Programs[0])}
 	case d.MinVersion == "" && len(words) < 2:
 		return Verdict{}
 	}
 	var worst Verdict
 	for _, file := range found {
-		v := d.examine(ctx, r, file, words, path)
+		v := Verdict{Unknown, file + " is named by its path, and only programs on PATH are asked for their version"}
+		if !slices.Contains(d.Programs, file) {
+			v = d.examine(ctx, r, file, words, path)
+		}
 		if v.Fault == Met {
 			return v
 		}
@@ -118,8 +129,8 @@ var (
 // versionFlags are the arguments with which a program prints its version, and changes nothing.
 var versionFlags = []string{"--version", "-version", "-V", "-v", "version", "--help", "-h", "-help"}
 
-// checkWords returns the words of the check: a program and an argument, or nil if it is enough to find the program. ok is
-// false for a check that is not run.
+// checkWords returns the words of the check: a program and an argument. They are nil if the program only has to be found.
+// ok is false for a check that is not run.
 func (d *Dependency) checkWords() (words []string, ok bool) {
 	words = slices.DeleteFunc(strings.Fields(d.Check), func(word string) bool {
 		return slices.Contains([]string{">/dev/null", "2>&1", "2>/dev/null", "&>/dev/null"}, word)
@@ -154,7 +165,7 @@ func compareVersions(a, b string) int {
 	return 0
 }
 
-// versionIn returns the first version in a text: numbers with dots or, if there is none, a number.
+// versionIn returns the first version in a text: numbers with dots, or else a single number.
 func versionIn(text string) string {
 	for _, form := range []*lazyregexp.Regexp{dotted, number} {
 		if m := form.FindStringSubmatch(text); m != nil {

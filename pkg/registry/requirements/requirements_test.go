@@ -59,22 +59,25 @@ func TestExamine(t *testing.T) {
 	put("mute", `:`)
 	path := bin + ":/usr/bin:/bin"
 	for text, want := range map[string]string{
-		`{"name":"tool"}`:                                                 "",
-		`{"name":"tool","minVersion":"2.9"}`:                              "",
-		`{"name":"tool","minVersion":"v2.10.1.0"}`:                        "",
-		`{"name":"tool","minVersion":"2.10.2","check":"tool --version"}`:  "2 tool has version 2.10.1, and 2.10.2 is required",
-		`{"name":"tool","check":"tool --version >/dev/null 2>&1"}`:        "",
-		`{"name":"tool","check":"command -v tool"}`:                       "",
-		`{"name":"tool","minVersion":"9","check":"command -v tool"}`:      "2 tool has version 2.10.1, and 9 is required",
-		`{"name":"tool","check":"tool version"}`:                          "3 tool version fails: exit status 9",
-		`{"name":"tool","check":"tool --purge"}`:                          `3 check "tool --purge" is not run`,
-		`{"name":"tool","check":"tool --version; touch x"}`:               `3 check "tool --version; touch x" is not run`,
-		`{"name":"tool","check":"rm --version"}`:                          `3 check "rm --version" is not run`,
-		`{"name":"old","minVersion":"8","check":"old -V"}`:                "2 old has version 7, and 8 is required",
-		`{"name":"mute","minVersion":"1"}`:                                "3 mute --version prints no version",
-		`{"or":["none","old","tool"],"minVersion":"2.10"}`:                "",
-		`{"or":["mute","tool"],"minVersion":"99"}`:                        "3 mute --version prints no version",
-		`{"or":["none","` + bin + `/none"],"minVersion":"1","check":"x"}`: "1 none or " + bin + "/none is not installed",
+		`{"name":"tool"}`:                                                  "",
+		`{"name":"tool","minVersion":"2.9"}`:                               "",
+		`{"name":"tool","minVersion":"v2.10.1.0"}`:                         "",
+		`{"name":"tool","minVersion":"2.10.2","check":"tool --version"}`:   "2 tool has version 2.10.1, and 2.10.2",
+		`{"name":"tool","check":"tool --version >/dev/null 2>&1"}`:         "",
+		`{"name":"tool","check":"command -v tool"}`:                        "",
+		`{"name":"tool","minVersion":"9","check":"command -v tool"}`:       "2 tool has version 2.10.1, and 9 is required",
+		`{"name":"tool","check":"tool version"}`:                           "3 tool version fails: exit status 9",
+		`{"name":"tool","check":"tool --purge"}`:                           `3 check "tool --purge" is not run`,
+		`{"name":"tool","check":"tool --version; touch x"}`:                `3 check "tool --version; touch x" is not run`,
+		`{"name":"tool","check":"rm --version"}`:                           `3 check "rm --version" is not run`,
+		`{"name":"old","minVersion":"8","check":"old -V"}`:                 "2 old has version 7, and 8 is required",
+		`{"name":"mute","minVersion":"1"}`:                                 "3 mute --version prints no version",
+		`{"name":"` + bin + `/tool","minVersion":"1"}`:                     "3 " + bin + "/tool is named by its path",
+		`{"name":"` + bin + `/tool","check":"` + bin + `/tool --version"}`: "3 " + bin + "/tool is named by its path",
+		`{"name":"../tool"}`:                                               "1 ../tool is not installed",
+		`{"or":["none","old","tool"],"minVersion":"2.10"}`:                 "",
+		`{"or":["mute","tool"],"minVersion":"99"}`:                         "3 mute --version prints no version",
+		`{"or":["none","` + bin + `/none"],"minVersion":"1","check":"x"}`:  "1 none or " + bin + "/none is not installed",
 	} {
 		r, err := parse([]byte(`{"dependencies":[` + text + `]}`))
 		if err != nil {
@@ -90,13 +93,16 @@ func TestExamine(t *testing.T) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
-	for _, text := range []string{`{"name":"a","minVersion":"new"}`, `{"name":"a","check":5}`, `{"name":"a","installHint":""}`} {
+	for _, text := range []string{`{"name":"a","minVersion":"new"}`, `{"name":"a","check":5}`,
+		`{"name":"a","installHint":""}`} {
 		if r, err := parse([]byte(`{"dependencies":[` + text + `]}`)); err == nil {
 			t.Errorf("%s: %+v", text, r)
 		}
 	}
 	r, err := parse([]byte("{\"$x\":1,\n\"frame\":{},\"dependencies\":[{\"name\":\"a\",\"minversion\":\"1\"}]}"))
-	if err != nil || !slices.Equal(r.Unused, []Unused{{"frame", "", 2, 9}, {"minversion", "minVersion", 2, 53}}) {
+	if err != nil || !slices.Equal(r.Unused, []Unused{
+		{"frame", "", 2, 9}, {"minversion", "minVersion", 2, 53},
+	}) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

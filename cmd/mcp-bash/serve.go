@@ -12,8 +12,8 @@ import (
 	"mcp-bash/pkg/serve/httpd"
 )
 
-// serveCommand parses the arguments of serve. It calls run with the project that they name, or "". o has the options of a
-// server over HTTP, and is nil for one over standard input and output.
+// serveCommand parses the arguments of serve. It calls run with the project that they name, or "". o has the options of
+// a server over HTTP, and is nil for one over standard input and output.
 func serveCommand(run func(s cli.Streams, root string, o *httpd.Options) error) *cli.Command {
 	overHTTP, root, options := false, "", httpd.Options{}
 	var access func(project.Env) (httpd.Access, error)

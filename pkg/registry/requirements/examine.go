@@ -129,8 +129,8 @@ var (
 // versionFlags are the arguments with which a program prints its version, and changes nothing.
 var versionFlags = []string{"--version", "-version", "-V", "-v", "version", "--help", "-h", "-help"}
 
-// checkWords returns the words of the check: a program and an argument. They are nil if the program only has to be found.
-// ok is false for a check that is not run.
+// checkWords returns the words of the check: a program and an argument. They are nil if it is enough to find the
+// program. ok is false for a check that is not run.
 func (d *Dependency) checkWords() (words []string, ok bool) {
 	words = slices.DeleteFunc(strings.Fields(d.Check), func(word string) bool {
 		return slices.Contains([]string{">/dev/null", "2>&1", "2>/dev/null", "&>/dev/null"}, word)

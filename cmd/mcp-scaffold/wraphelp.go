@@ -54,7 +54,8 @@ func (w *wrapper) commands(ctx context.Context, words []string) ([]*wrap.Tool, e
 }
 
 // selectCommands takes the commands that --commands names, or that the person picks on a terminal.
-func (w *wrapper) selectCommands(ctx context.Context, leaves []*ask.Answer, skip int) (chosen []*ask.Answer, err error) {
+func (w *wrapper) selectCommands(ctx context.Context, leaves []*ask.Answer, skip int) (chosen []*ask.Answer,
+	err error) {
 	var choices []cli.Choice
 	for _, leaf := range leaves {
 		choices = append(choices, cli.Choice{Label: strings.Join(leaf.Words[skip:], " "), Text: leaf.Summary, On: true})

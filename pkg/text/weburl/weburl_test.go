@@ -23,8 +23,9 @@ func TestParse(t *testing.T) {
 
 func TestCheckImage(t *testing.T) {
 	for name, want := range map[string]error{
-		"demo": nil, "demo:99999": nil, "team/demo:0": nil, "r.example.com:5000/demo:1.0.0": nil, "r:65535/a/b:1": nil,
-		"r:65536/demo": ErrPort, "r:0/demo": ErrPort, "r.example.com:99999/a/b:1": ErrPort, "r:080/demo": ErrPort,
+		"demo": nil, "demo:99999": nil, "team/demo:0": nil, "r.example.com:5000/demo:1.0.0": nil,
+		"r:65535/a/b:1": nil,
+		"r:65536/demo":  ErrPort, "r:0/demo": ErrPort, "r.example.com:99999/a/b:1": ErrPort, "r:080/demo": ErrPort,
 		"r:/x": ErrPort,
 	} {
 		if err := CheckImage(name); err != want {

@@ -338,6 +338,15 @@ func TestLibrary(t *testing.T) {
 }
 
 // SDK-180: a trace contains no payload.
+// SDK-133a: the functions that mcp_sdk_load_path_helpers loaded are there after it, also with `set -eu`.
+func TestPathHelpers(t *testing.T) {
+	t.Parallel()
+	got := tool{script: `set -eu; mcp_sdk_load_path_helpers && mcp_path_collapse /a/./b/../c`}.run(t)
+	if got.rc != 0 || got.out != "/a/c" {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	const secret = "SECRET-7f3a"

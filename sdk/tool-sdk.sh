@@ -298,6 +298,7 @@ mcp_download_safe_or_fail() { __mcp_load download; __mcp_download_safe_or_fail "
     mcp_path_normalize() { __mcp_call paths __mcp_path_normalize "$@"; }
     mcp_path_collapse() { __mcp_call paths __mcp_path_collapse "$@"; }
   }
+  declare -F mcp_sdk_load_path_helpers || mcp_sdk_load_path_helpers() { :; } # they exist already
   declare -F mcp_run_with_progress || {
     mcp_run_with_progress() { __mcp_load run-with-progress; __mcp_run_with_progress "$@" || return; }
   }

@@ -177,7 +177,8 @@ func next(t *testing.T, answer string) string {
 	if err != nil || len(text) == 0 {
 		t.Fatalf("no cursor in %s", answer)
 	}
-	return string(text)
+	before, _, _ := strings.Cut(string(text), `,"pages":1,`)
+	return before + "}"
 }
 
 // T-601 to T-603, T-615: checks of the request, and no values where there is no script.
@@ -785,6 +786,9 @@ esac`,
 		"cut": `list=; for ((i = MCP_COMPLETION_OFFSET; i < 7; i++)); do list+="\"v$i\","; done; echo "[${list%,}]"`,
 		"cut 2": `list=; for ((i = MCP_COMPLETION_OFFSET; i < 7; i++)); do list+="\"v$i\","; done; echo ` +
 			`"{\"suggestions\":[${list%,}],\"next\":7}"`,
+		"ignores the offset": `echo '["v0","v1","v2","v3","v4","v5","v6"]'`,
+		"ignores the offset, has a next": `echo '{"suggestions":["v0","v1","v2","v3","v4","v5","v6"],` +
+			`"hasMore":true,"next":3}'`,
 	} {
 		b.register(body)
 		var all []string
@@ -801,6 +805,24 @@ esac`,
 		}
 		if strings.Join(all, " ") != "v0 v1 v2 v3 v4 v5 v6" || at != "" {
 			t.Errorf("%s: %q, %q", name, all, at)
+		}
+	}
+	for name, body := range map[string]string{ // T-632
+		"the same next":   `echo '{"suggestions":["a"],"hasMore":true,"next":1}'`,
+		"the same cursor": `echo '{"suggestions":["a"],"cursor":"more"}'`,
+	} {
+		b.register(body)
+		second := cursor(member(b.ask("c", ""), "nextCursor"))
+		if got := b.ask("c", "", second); got != `{"completion":{"values":[],"hasMore":false}}` {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	b.register(`echo "{\"suggestions\":[\"$MCP_COMPLETION_OFFSET\"],\"hasMore\":true}"`)
+	for pages, want := range map[int]bool{maxPages - 2: true, maxPages - 1: false} {
+		at := encoded(fmt.Sprintf(
+			`{"kind":"completion","name":"c","offset":7,"script":"manual:completions/c.sh","pages":%d}`, pages))
+		if got := b.ask("c", "", cursor(at)); (member(got, "nextCursor") != "") != want {
+			t.Errorf("page %d: %s", pages+1, got)
 		}
 	}
 	b.register(`printf '["%s"]' "$MCP_COMPLETION_LIMIT"`)
@@ -832,11 +854,12 @@ func TestPreserved(t *testing.T) {
 func FuzzOutput(f *testing.F) {
 	for _, seed := range []string{`["a","b"]`, `{"suggestions":["a"],"hasMore":true,"next":1,"cursor":"x","total":3}`,
 		`{"suggestions":[1]}`, "[\"\\ud800\"]", `{"next":"99999999999999999999"}`} {
-		f.Add([]byte(seed), 1, 0)
+		f.Add([]byte(seed), 1, 0, false)
+		f.Add([]byte(seed), 1, 1, true)
 	}
-	f.Fuzz(func(t *testing.T, stdout []byte, limit, offset int) {
+	f.Fuzz(func(t *testing.T, stdout []byte, limit, offset int, repeated bool) {
 		limit, offset = min(max(limit, 1), maxValues), max(offset, 0)
-		o, err := parseOutput(stdout, limit, offset)
+		o, err := parseOutput(stdout, limit, offset, repeated)
 		if err != nil {
 			return
 		}
@@ -865,8 +888,7 @@ func FuzzCursor(f *testing.F) {
 			}
 			q := &query{name: name, ref: promptRef(name), arguments: json.RawMessage("{}")}
 			kind, rel, _ := strings.Cut(p.source, ":")
-			again, err := decodeCursor(rawjson.Quote(encodeCursor(q, &source{kind: kind, rel: rel}, p.offset, p.own)),
-				name)
+			again, err := decodeCursor(rawjson.Quote(encodeCursor(q, &source{kind: kind, rel: rel}, &p)), name)
 			if err != nil || strings.Contains(p.source, ":") && again != p {
 				t.Fatalf("%+v came back as %+v: %v", p, again, err)
 			}

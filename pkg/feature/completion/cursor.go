@@ -16,24 +16,28 @@ type position struct {
 	source string // key of the source, or "" for any source
 	offset int
 	own    string // cursor of the script, or ""
+	pages  int    // the number of pages before this one
+	output string // digest of the output for the page before, or ""
 }
 
 const (
 	maxCursor    = 1 << 20  // bytes of a cursor that is decoded
 	maxOwnCursor = 16 << 10 // bytes of a script's cursor
 	maxOffset    = 1 << 30
+	maxPages     = 1000 // of one completion
 )
 
 var errCursor = mcp.Errorf(mcp.CodeInvalidParams, "Invalid cursor")
 
 // encodeCursor returns the cursor of the next page. Clients treat it as opaque (T-634).
-func encodeCursor(q *query, s *source, offset int, own string) string {
+func encodeCursor(q *query, s *source, next *position) string {
 	var b rawjson.Builder
 	b.Object().Name("ver").Int(1).Name("kind").String("completion").Name("name").String(q.name).
-		Name("args").String(q.digest()).Name("offset").Int(offset).Name("script").String(s.key())
-	if own != "" {
-		b.Name("cursor").String(own)
+		Name("args").String(q.digest()).Name("offset").Int(next.offset).Name("script").String(s.key())
+	if next.own != "" {
+		b.Name("cursor").String(next.own)
 	}
+	b.Name("pages").Int(next.pages).Name("output").String(next.output)
 	return base64.RawURLEncoding.EncodeToString(b.End().Bytes())
 }
 
@@ -54,7 +58,12 @@ func decodeCursor(v json.RawMessage, name string) (position, error) {
 	if err != nil || rawjson.TextOf(c, "kind") != "completion" || rawjson.TextOf(c, "name") != name {
 		return position{}, errCursor
 	}
-	p := position{source: rawjson.TextOf(c, "script"), own: rawjson.TextOf(c, "cursor")}
+	p := position{
+		source: rawjson.TextOf(c, "script"), own: rawjson.TextOf(c, "cursor"), output: rawjson.TextOf(c, "output"),
+	}
+	if n, ok := offsetOf(rawjson.Get(c, "pages")); ok {
+		p.pages = n
+	}
 	p.offset, err = strconv.Atoi(string(rawjson.Get(c, "offset")))
 	if err != nil || p.offset < 0 || p.offset > maxOffset || p.source == "" || !isOwnCursor(p.own) {
 		return position{}, errCursor

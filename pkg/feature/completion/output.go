@@ -32,7 +32,9 @@ func (e *noJSONError) Error() string {
 		`print an array such as ["a","b"]`, string(text))
 }
 
-func parseOutput(stdout []byte, limit, offset int) (output, error) {
+// parseOutput returns the values of a page. repeated reports that the page before had the same output: the script ignores
+// the offset, and its output has the values of all pages (T-632).
+func parseOutput(stdout []byte, limit, offset int, repeated bool) (output, error) {
 	o := output{total: -1, next: -1}
 	if len(rawjson.SkipSpace(stdout)) == 0 {
 		return o, nil
@@ -54,19 +56,23 @@ func parseOutput(stdout []byte, limit, offset int) (output, error) {
 	default:
 		return o, errors.New("the output is neither an array nor an object")
 	}
-	n := 0
+	n, first := 0, 0
+	if repeated {
+		first = offset
+		o.more, o.next, o.cursor = false, -1, ""
+	}
 	for e := range rawjson.Elements(list) {
 		if rawjson.KindOf(e) != rawjson.String {
 			return o, errors.New("a suggestion is not a string")
 		}
-		if n++; n <= limit {
+		if n++; n > first && n-first <= limit {
 			o.values = append(o.values, e)
 		}
 	}
-	if rawjson.KindOf(doc) == rawjson.Array && offset == 0 {
+	if rawjson.KindOf(doc) == rawjson.Array && (offset == 0 || repeated) {
 		o.total = n
 	}
-	if n > limit { // T-631: the values beyond the limit come first on the next page
+	if n-first > limit { // T-631: the values beyond the limit come first on the next page
 		o.more, o.next = true, -1
 	}
 	return o, nil

@@ -3,6 +3,8 @@ package completion
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -53,7 +55,8 @@ func (c *Completions) run(ctx context.Context, q *query, s *source, slot script.
 	if err := c.failure(ctx, s, &res); err != nil {
 		return nil, err
 	}
-	o, err := parseOutput(res.Stdout, q.limit, q.from.offset)
+	output := digestOf(res.Stdout)
+	o, err := parseOutput(res.Stdout, q.limit, q.from.offset, output == q.from.output)
 	var notJSON *noJSONError
 	switch {
 	case errors.As(err, &notJSON):
@@ -63,14 +66,20 @@ func (c *Completions) run(ctx context.Context, q *query, s *source, slot script.
 		return nil, mcp.Errorf(mcp.CodeInternal, "Completion provider emitted invalid JSON")
 	}
 	r := &Result{values: o.values, total: o.total}
-	if o.more {
-		next := o.next
-		if next < 0 {
-			next = q.from.offset + len(o.values)
+	next := &position{offset: o.next, own: o.cursor, pages: q.from.pages + 1, output: output}
+	if o.more && next.pages < maxPages {
+		if next.offset < 0 {
+			next.offset = q.from.offset + len(o.values)
 		}
-		r.next = encodeCursor(q, s, next, o.cursor)
+		r.next = encodeCursor(q, s, next)
 	}
 	return r, nil
+}
+
+// digestOf returns a text that identifies an output.
+func digestOf(stdout []byte) string {
+	sum := sha256.Sum256(stdout)
+	return hex.EncodeToString(sum[:16])
 }
 
 // check returns how to start a script that is allowed to run (T-620). The log contains the reason

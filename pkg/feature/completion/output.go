@@ -32,8 +32,8 @@ func (e *noJSONError) Error() string {
 		`print an array such as ["a","b"]`, string(text))
 }
 
-// parseOutput returns the values of a page. repeated reports that the page before had the same output: the script ignores
-// the offset, and its output has the values of all pages (T-632).
+// parseOutput returns the values of a page. repeated reports that the page before had the same output. Then the script
+// ignores the offset, and its output has the values of all pages (T-632).
 func parseOutput(stdout []byte, limit, offset int, repeated bool) (output, error) {
 	o := output{total: -1, next: -1}
 	if len(rawjson.SkipSpace(stdout)) == 0 {

@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/bounds"
 	"mcp-bash/pkg/project/policy"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/registry/requirements"
 	"mcp-bash/pkg/run/handoff"
 	"mcp-bash/pkg/run/script"
@@ -76,6 +77,9 @@ func (s *process) announce(home string, o Options, reduced []bounds.Reduction) {
 	if o.HTTP != nil && policy.DeniesAll(p) {
 		notice("mcp-bash: no tool can be called, since MCPBASH_TOOL_ALLOWLIST names none")
 		notice("set it in the environment of this server to names of tools, or to * for all")
+	}
+	for _, line := range settings.Unknown(p.Env, p.Scripts.Tools.Names) {
+		notice("mcp-bash: %s", line)
 	}
 	s.requirements()
 	if p.CI && s.state.Logs != nil {

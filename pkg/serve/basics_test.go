@@ -711,6 +711,17 @@ func TestRequirements(t *testing.T) {
 	}
 }
 
+// E-13: the start reports variables that nobody reads.
+func TestUnknownVariables(t *testing.T) {
+	c := start(t, files(t, nil), project.Env{"MCPBASH_LOG_LEVLE": "debug", "MCPBASH_LOG_LEVEL": "info"})
+	c.end()
+	const want = "mcp-bash: MCPBASH_LOG_LEVLE is not a variable of mcp-bash, so only scripts see it " +
+		"(did you mean MCPBASH_LOG_LEVEL?)\n"
+	if got := c.stderr.String(); got != want {
+		t.Errorf("%s", got)
+	}
+}
+
 // P-200, P-113: the project is read again after env.sh, and what is wrong
 // with it logged once.
 func TestWarningsWithServerEnv(t *testing.T) {

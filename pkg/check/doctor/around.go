@@ -13,6 +13,7 @@ import (
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/registry/requirements"
@@ -125,6 +126,17 @@ func (e *examination) scriptEnv(p *project.Project) {
 		if line.Fault != "" {
 			e.add("project."+line.Fault, line.Text, "")
 		}
+	}
+}
+
+// unknown reports variables that begin with MCPBASH_ and that no program reads (E-13).
+func (e *examination) unknown() {
+	var listed []string
+	if r := e.r.Project.ScriptEnv; r != nil {
+		listed = r.Policy.Tools.Names
+	}
+	for _, line := range settings.Unknown(e.o.Env, listed) {
+		e.add("env.unknown", line, "")
 	}
 }
 

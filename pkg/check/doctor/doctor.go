@@ -134,6 +134,7 @@ func (e *examination) inspect() {
 	e.shims()
 	e.system()
 	e.project()
+	e.unknown()
 	if e.o.MinVersion != "" && !requirements.IsVersion(e.o.MinVersion) {
 		e.add("doctor.min_version_invalid", InvalidMinimum, "")
 		e.r.ExitCode = cli.ExitUsage

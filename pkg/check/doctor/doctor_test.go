@@ -342,6 +342,10 @@ var situations = map[string]func(h *fixture) *Result{
 	"deps.missing": func(h *fixture) *Result {
 		return h.around(map[string]string{"server.d/requirements.json": `{"dependencies":[{"name":"no-such-program"}]}`})
 	},
+	"env.unknown": func(h *fixture) *Result {
+		h.env["MCPBASH_LOG_LEVLE"] = "debug"
+		return h.doctor(Options{})
+	},
 	"deps.too_old": func(h *fixture) *Result {
 		return h.around(map[string]string{"server.d/requirements.json": `{"dependencies":[{"name":"bash",` +
 			`"minVersion":"99.0","check":"bash --version"}]}`})

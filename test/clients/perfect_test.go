@@ -116,7 +116,7 @@ mcp_session_call hello || echo "not begun: $MCP_SESSION_ERROR"
 mcp_session_start 20
 mcp_session_call hello '{"name":"Ada"}'
 printf '%s\n' "$MCP_SESSION_RESULT"
-mcp_session_call hello '{"name":7}' || echo "failed: $MCP_SESSION_RESULT"
+mcp_session_call hello '{"name":[7]}' || echo "failed: $MCP_SESSION_RESULT"
 mcp_session_request prompts/list
 printf '%s\n' "$MCP_SESSION_RESULT"
 mcp_session_request prompts/get '{"name":"none"}' || echo "failed: $MCP_SESSION_ERROR"

@@ -96,9 +96,9 @@ func TestScaffolded(t *testing.T) {
 			t.Errorf("%s: %s", tool.Name, got)
 		}
 		// CLI-502, CLI-604: arguments are validated.
-		result := s.call(tool.Name, arguments{"name": 7})
+		result := s.call(tool.Name, arguments{"name": []int{7}})
 		if output := compact(t, result.Content); !result.IsError || !strings.Contains(output, "Invalid arguments: /name") {
-			t.Errorf("%s took a number for a name: %s", tool.Name, output)
+			t.Errorf("%s took a list for a name: %s", tool.Name, output)
 		}
 	}
 
@@ -250,13 +250,13 @@ func TestHarness(t *testing.T) {
 		{"run_test hello\nrun_test plain '{\"name\":\"Ada\"}' 'greets'\n", 0,
 			[]string{"  hello... PASS\n  plain (greets)... PASS\n", "Results: 4 passed, 0 failed\n"}},
 		{`run_test broken
-run_test hello '{"name":1}' 'a number'
+run_test hello '{"name":[1]}' 'a list'
 run_test none
 skip_test plain later
 run_dry_run hello
 run_dry_run hello '{"x":1}'
 `, 1, []string{
-			"  broken... FAIL\n", "broken\"", "  hello (a number)... FAIL\n", "Invalid arguments: /name",
+			"  broken... FAIL\n", "broken\"", "  hello (a list)... FAIL\n", "Invalid arguments: /name",
 			"  none... FAIL\n", "tool not found: none", "  plain (later)... SKIP\n", "  hello (dry run)... PASS\n",
 			"  hello (dry run)... FAIL\n", "Results: 3 passed, 4 failed, 1 skipped\n",
 		}},

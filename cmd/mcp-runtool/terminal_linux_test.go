@@ -86,14 +86,21 @@ func TestResultOnATerminal(t *testing.T) {
 
 // CLI-813.
 func TestListOnATerminal(t *testing.T) {
-	root := project(t, map[string]string{"one": "", "second": ""})
+	root := project(t, map[string]string{"one": "", "second": "", "third": ""})
 	meta := []byte(`{"name":"one","description":"The first\nand more"}`)
 	if err := os.WriteFile(filepath.Join(root, "tools/one/tool.meta.json"), meta, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, screen := atTerminal(t, root, "--allow", "one").Wait()
-	want := "NAME    STATUS   DESCRIPTION\none     ready    The first\nsecond  blocked\n\n" +
-		"Why one is blocked: mcp-bash run-tool NAME --dry-run. --allow-self lifts the policy for one run.\n"
+	var screen string
+	const gone = "#!/opt/none\n"
+	if err := os.WriteFile(filepath.Join(root, "tools/third/tool.sh"), []byte(gone), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, screen = atTerminal(t, root, "--allow", "one", "--allow", "third").Wait()
+	want := "NAME    STATUS      DESCRIPTION\none     ready       The first\nsecond  not listed\nthird   blocked\n\n" +
+		"Why one is blocked: mcp-bash run-tool NAME --dry-run.\n\n" +
+		"Agents may call the tools that MCPBASH_TOOL_ALLOWLIST names; mcp-bash config sets it for a client.\n" +
+		"Here you can run a tool that is not listed with --allow-self.\n"
 	if got := lines(screen); got != want {
 		t.Errorf("%q", got)
 	}

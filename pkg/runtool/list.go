@@ -19,6 +19,7 @@ import (
 type listedTool struct {
 	item   json.RawMessage // its registry entry
 	reason string
+	listed bool // the list of tools that agents may call has it
 }
 
 // list prints the tools of the project, and which of them would run (CLI-813).
@@ -44,6 +45,9 @@ func (r *run) list(ctx context.Context, e *engine.Engine) error {
 		if o.reason != "" {
 			b.Name("reason").String(o.reason)
 		}
+		if !o.listed {
+			b.Name("listed").Bool(false)
+		}
 		b.End()
 	}
 	_, err = fmt.Fprintf(r.Out, "%s\n", b.End().Name("total").Int(len(offers)).End().Bytes())
@@ -64,7 +68,9 @@ func (r *run) offers(ctx context.Context, e *engine.Engine) ([]listedTool, error
 	offers := make([]listedTool, len(items))
 	for i, item := range items {
 		request := &tool.Request{Name: rawjson.TextOf(item, "name")}
-		offers[i] = listedTool{item, obstacle(e.Tools.DryRun(ctx, request))}
+		would := e.Tools.DryRun(ctx, request)
+		refusal, refused := errors.AsType[*mcp.Error](would.Refusal)
+		offers[i] = listedTool{item, obstacle(would), !refused || !refusal.NotListed}
 	}
 	return offers, context.Cause(ctx)
 }
@@ -75,17 +81,28 @@ func (r *run) table(offers []listedTool) {
 		return
 	}
 	table := cli.Table{{"NAME", "STATUS", "DESCRIPTION"}}
-	blocked := false
+	blocked, unlisted := false, false
 	for _, o := range offers {
-		blocked = blocked || o.reason != ""
+		blocked, unlisted = blocked || o.listed && o.reason != "", unlisted || !o.listed
 		about, _, _ := strings.Cut(rawjson.TextOf(o.item, "description"), "\n")
-		table = append(table, []string{rawjson.TextOf(o.item, "name"), status(o.reason), about})
+		table = append(table, []string{rawjson.TextOf(o.item, "name"), o.shown(), about})
 	}
 	table.Print(r.Out)
 	if blocked {
-		fmt.Fprintln(r.Out, "\nWhy one is blocked: mcp-bash run-tool NAME --dry-run. "+
-			"--allow-self lifts the policy for one run.")
+		fmt.Fprintln(r.Out, "\nWhy one is blocked: mcp-bash run-tool NAME --dry-run.")
 	}
+	if unlisted {
+		fmt.Fprintln(r.Out, "\nAgents may call the tools that MCPBASH_TOOL_ALLOWLIST names; mcp-bash config sets it for a client.\n"+
+			"Here you can run a tool that is not listed with --allow-self.")
+	}
+}
+
+// shown returns the status for people.
+func (t listedTool) shown() string {
+	if !t.listed {
+		return "not listed"
+	}
+	return status(t.reason)
 }
 
 func status(reason string) string {

@@ -121,6 +121,13 @@ func (l List) Check(name string) *mcp.Error {
 	if slices.Contains(l.Names, name) || slices.Contains(l.Names, "*") || slices.Contains(l.Names, "all") {
 		return nil
 	}
+	refusal := l.refusal(name)
+	refusal.NotListed = true
+	return refusal
+}
+
+// refusal returns the error for a tool that the list lacks.
+func (l List) refusal(name string) *mcp.Error {
 	switch {
 	case l.Context == RunTool:
 		return mcp.Errorf(mcp.CodeInvalidParams,

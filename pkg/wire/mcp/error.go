@@ -37,6 +37,8 @@ type Error struct {
 	Own bool
 	// Explained means that the message contains the reason of the data.
 	Explained bool
+	// NotListed means that the operator's list of tools lacks the tool. Nothing else was checked.
+	NotListed bool
 	// NeedsScope is the OAuth scope that the caller's token lacks, or "". Over HTTP, the answer asks
 	// for a token with it.
 	NeedsScope string

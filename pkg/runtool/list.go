@@ -92,8 +92,8 @@ func (r *run) table(offers []listedTool) {
 		fmt.Fprintln(r.Out, "\nWhy one is blocked: mcp-bash run-tool NAME --dry-run.")
 	}
 	if unlisted {
-		fmt.Fprintln(r.Out, "\nAgents may call the tools that MCPBASH_TOOL_ALLOWLIST names; mcp-bash config sets it for a client.\n"+
-			"Here you can run a tool that is not listed with --allow-self.")
+		fmt.Fprintln(r.Out, "\nAgents may call the tools that MCPBASH_TOOL_ALLOWLIST names; mcp-bash config sets it for a "+
+			"client.\nHere you can run a tool that is not listed with --allow-self.")
 	}
 }
 

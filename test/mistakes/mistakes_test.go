@@ -134,6 +134,7 @@ func run(t *testing.T, dir, line string) string {
 		line = settings + "mcp-bash"
 	}
 	cmd := exec.CommandContext(ctx, "bash", "-c", line)
+	cmd.WaitDelay = time.Second // for a server that was started by mistake
 	cmd.Dir = dir
 	cmd.Env = []string{
 		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir + "/.home", "TMPDIR=" + t.TempDir(), "LANG=C.UTF-8",

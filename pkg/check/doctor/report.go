@@ -116,7 +116,7 @@ func (t *report) runtime() {
 		t.good("TMP root writable: %s", m.TmpRoot)
 	}
 	t.confinement(m.Kernel)
-	t.found("runtime.tmp_root_unset", "runtime.tmp_root_not_writable")
+	t.found("runtime.tmp_root_unset", "runtime.tmp_root_not_writable", "env.unknown")
 }
 
 func (t *report) confinement(k confine.Kernel) {

@@ -215,7 +215,7 @@ func TestUnreadAnswers(t *testing.T) {
 			for i := range 40 {
 				out.WriteString(call(i, "resources/read", `{"uri":"file://`+project+`/resources/big.bin"}`))
 			}
-		}, 40, `"blob":"`, 400},
+		}, 40, `"blob":"`, 450},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

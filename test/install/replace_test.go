@@ -87,7 +87,7 @@ func TestBashEdition(t *testing.T) {
 
 // commands are those that install.sh starts on a usual path through it.
 var commands = []string{hasher(), "sh", "awk", "cat", "chmod", "cmp", "cp", "date", "dirname", "find", "grep", "gzip",
-	"head", "id", "ln", "ls", "mkdir", "mktemp", "mv", "readlink", "rm", "sed", "tail", "tar", "tr", "uname", "wc"}
+	"dd", "head", "id", "ln", "ls", "mkdir", "mktemp", "mv", "readlink", "rm", "sed", "tail", "tar", "tr", "uname", "wc"}
 
 // hasher returns the program that prints checksums on this system.
 func hasher() string {

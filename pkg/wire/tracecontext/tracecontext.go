@@ -3,7 +3,6 @@ package tracecontext
 
 import (
 	"encoding/json"
-	"net/http"
 	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
@@ -31,9 +30,9 @@ func OfMeta(meta json.RawMessage) Context {
 	return read(rawjson.TextOf(meta, "traceparent"), rawjson.TextOf(meta, "tracestate"), rawjson.TextOf(meta, "baggage"))
 }
 
-// OfHeader returns the context in an HTTP header, whose lists may be in several lines. It shares no memory with the
-// header.
-func OfHeader(h http.Header) Context {
+// OfHeader returns the context in a header of net/http, whose lists may be in several lines. It shares no memory with
+// the header. This package is in programs that do without net/http, which takes 3 MB.
+func OfHeader(h map[string][]string) Context {
 	parent, baggage := h["Traceparent"], h["Baggage"]
 	if len(parent) != 1 && len(baggage) == 0 {
 		return Context{}

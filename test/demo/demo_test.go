@@ -27,7 +27,7 @@ func TestDemo(t *testing.T) {
 		"→ initialize #1", "← result #1", "→ tools/list #2", "→ tools/call #3", "← notifications/progress",
 		"← elicitation/create",
 		`← error #5 {"code":-32602`, "says yes.", "4 texts, 7 lines, 44 words.", "Exit code 0.",
-		"$ mcp-bash config --client claude-code --apply", "and calls wave",
+		"$ mcp-bash config --client claude-code --apply", "and calls todo",
 		"$ mcp-bash wrap sort", "mcp_argv_switch argv .reverse --reverse",
 	} {
 		if !strings.Contains(story, part) {

@@ -18,18 +18,17 @@ import (
 // firstCommands are what somebody types who has just installed mcp-bash. README.md shows
 // the same.
 var firstCommands = []string{
-	"mcp-bash new my-server",
+	"mcp-bash new my-server --from ~/scripts",
 	"cd my-server",
-	"mcp-bash scaffold tool wave",
 	"mcp-bash validate",
-	`mcp-bash run-tool wave --allow-self --args '{"name":"Ada"}'`,
+	`mcp-bash run-tool largest --allow-self --roots ~/scripts --args '{"count":2}'`,
 	"mcp-bash config --client claude-code --apply",
 }
 
 // firstTime goes the way of a newcomer, from nothing to a client that calls a tool, and
 // shows how long each command took.
 func firstTime(ctx context.Context, server string, workspace *workspace, printer *printer) error {
-	printer.step("a first time", "Each command as typed, in an empty home, and how long it takes.")
+	printer.step("a first time", "A folder of scripts becomes a server. Each command as typed, and how long it takes.")
 	env := workspace.newcomer(filepath.Dir(server))
 	dir := workspace.home
 	began := time.Now()
@@ -47,7 +46,7 @@ func firstTime(ctx context.Context, server string, workspace *workspace, printer
 			return fmt.Errorf("%s: %w\n%s", line, err, out)
 		}
 		printer.note("%6.0f ms  $ %s", time.Since(started).Seconds()*1000, line)
-		if strings.Contains(line, "run-tool") && !bytes.Contains(out, []byte("Hello Ada")) {
+		if strings.Contains(line, "run-tool") && !bytes.Contains(out, []byte("./backup.sh")) {
 			return fmt.Errorf("%s printed\n%s", line, out)
 		}
 	}
@@ -55,7 +54,7 @@ func firstTime(ctx context.Context, server string, workspace *workspace, printer
 	if err := callAsConfigured(ctx, workspace); err != nil {
 		return err
 	}
-	printer.note("%6.0f ms  a client starts what its file says now, and calls wave", time.Since(started).Seconds()*1000)
+	printer.note("%6.0f ms  a client starts what its file says now, and calls todo", time.Since(started).Seconds()*1000)
 	printer.note("%6.0f ms  in all", time.Since(began).Seconds()*1000)
 	return wrapped(ctx, dir, env, printer)
 }
@@ -92,7 +91,7 @@ func wrapped(ctx context.Context, dir string, env []string, printer *printer) er
 }
 
 // callAsConfigured behaves like a client with the written file. It starts the server of that file with a
-// small environment, and calls the tool.
+// small environment, and calls a tool on the folder of scripts.
 func callAsConfigured(ctx context.Context, workspace *workspace) error {
 	text, err := os.ReadFile(filepath.Join(workspace.home, ".claude.json"))
 	if err != nil {
@@ -120,17 +119,21 @@ func callAsConfigured(ctx context.Context, workspace *workspace) error {
 	}
 	talk := newConversation(cmd, &printer{out: io.Discard, width: 80})
 	defer talk.close()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "demo", Version: "1.0.0"}, nil).Connect(ctx, talk, nil)
+	client := mcp.NewClient(&mcp.Implementation{Name: "demo", Version: "1.0.0"}, nil)
+	scripts := filepath.ToSlash(filepath.Join(workspace.home, "scripts"))
+	client.AddRoots(&mcp.Root{URI: "file://" + scripts, Name: "scripts"})
+	session, err := client.Connect(ctx, talk, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 	if err != nil {
 		return err
 	}
-	var answer struct{ Result struct{ Message string } }
-	call := &mcp.CallToolParams{Name: "wave", Arguments: map[string]any{"name": "Ada"}}
-	if err := callTool(ctx, session, call, &answer); err != nil {
+	call := &mcp.CallToolParams{Name: "todo", Arguments: map[string]any{"word": "what would be packed"}}
+	result, err := session.CallTool(ctx, call)
+	if err != nil {
 		return err
 	}
-	if answer.Result.Message != "Hello Ada" {
-		return fmt.Errorf("wave answered %+v", answer)
+	const want = "./backup.sh:4:#   -n       only list what would be packed\n"
+	if text, ok := result.Content[0].(*mcp.TextContent); !ok || result.IsError || text.Text != want {
+		return fmt.Errorf("todo answered %+v", result)
 	}
 	return session.Close()
 }

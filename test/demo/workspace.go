@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-//go:embed project library
+//go:embed project library scripts
 var files embed.FS
 
-// A workspace is a temporary directory with the project and the texts it works on.
+// A workspace is a temporary directory with the project, the texts it works on, and a home with scripts.
 type workspace struct{ dir, project, library, home, tmp string }
 
 func newWorkspace() (*workspace, error) {
@@ -39,6 +39,9 @@ func newWorkspace() (*workspace, error) {
 
 func (p *workspace) unpack(name string, d fs.DirEntry, err error) error {
 	to := filepath.Join(p.dir, filepath.FromSlash(name))
+	if in, _, _ := strings.Cut(name, "/"); in == "scripts" {
+		to = filepath.Join(p.home, filepath.FromSlash(name))
+	}
 	switch {
 	case err != nil || name == ".":
 		return err

@@ -24,22 +24,29 @@ import (
 func TestPages(t *testing.T) {
 	t.Parallel()
 	for _, page := range []string{
-		"ASKING", "BUNDLES", "CLIENTS", "COMPLETION", "DEPLOY", "GETTING-STARTED", "LARGE-RESULTS", "MCP-APPS", "PLUGINS",
-		"PROJECT-STRUCTURE", "PROMPTS", "RECIPES", "REGISTRY", "RESOURCES", "ROOTS", "SCAFFOLDING", "SECURITY", "SKILLS",
-		"TROUBLESHOOTING", "VALIDATE", "WRITING-PROVIDERS", "WRAPPING", "WRITING-TOOLS",
+		"ASKING", "BUNDLES", "CLIENTS", "COMPLETION", "DEPLOY", "GETTING-STARTED", "IMPORTING", "LARGE-RESULTS",
+		"MCP-APPS", "PLUGINS", "PROJECT-STRUCTURE", "PROMPTS", "RECIPES", "REGISTRY", "RESOURCES", "ROOTS",
+		"SCAFFOLDING", "SECURITY", "SKILLS", "TROUBLESHOOTING", "VALIDATE", "WRITING-PROVIDERS", "WRAPPING",
+		"WRITING-TOOLS",
 	} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
-			runPage(t, filepath.Join(checkout.Root(), "docs", page+".md"), checkout.Directory(t))
+			runPage(t, filepath.Join(checkout.Root(), "docs", page+".md"), checkout.Directory(t), checkout.Directory(t))
 		})
 	}
 	t.Run("README", func(t *testing.T) {
 		t.Parallel()
-		runPage(t, filepath.Join(checkout.Root(), "README.md"), checkout.Directory(t))
+		home := checkout.Directory(t)
+		scripts := os.DirFS(filepath.Join(checkout.Root(), "test", "demo", "scripts"))
+		if err := os.CopyFS(filepath.Join(home, "scripts"), scripts); err != nil {
+			t.Fatal(err)
+		}
+		runPage(t, filepath.Join(checkout.Root(), "README.md"), checkout.Directory(t), home)
 	})
 	t.Run("the skill", func(t *testing.T) { // CLI-1145
 		t.Parallel()
-		runPage(t, filepath.Join(checkout.Root(), "share", "skills", "mcp-bash", "SKILL.md"), checkout.Directory(t))
+		skill := filepath.Join(checkout.Root(), "share", "skills", "mcp-bash", "SKILL.md")
+		runPage(t, skill, checkout.Directory(t), checkout.Directory(t))
 	})
 	examples, err := os.ReadDir(filepath.Join(checkout.Root(), "examples"))
 	if err != nil {
@@ -51,13 +58,15 @@ func TestPages(t *testing.T) {
 		}
 		t.Run(e.Name(), func(t *testing.T) {
 			t.Parallel()
-			runPage(t, filepath.Join(checkout.Root(), "examples", e.Name(), "README.md"), checkout.Example(t, e.Name()))
+			readme := filepath.Join(checkout.Root(), "examples", e.Name(), "README.md")
+			runPage(t, readme, checkout.Example(t, e.Name()), checkout.Directory(t))
 		})
 	}
 }
 
-func runPage(t *testing.T, file, dir string) {
-	home, printed, ran := checkout.Directory(t), "", 0
+// runPage runs the blocks of a page in dir, by a person with this home.
+func runPage(t *testing.T, file, dir, home string) {
+	printed, ran := "", 0
 	blocks, err := page.Read(file)
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 // A session is in docs/pictures/NAME.session. Its first line is the title of the picture. Then
 //
 //	$ COMMAND   runs a command, and shows it
-//	! COMMAND   runs a command in Bash without showing it
+//	! COMMAND   runs a command in Bash without showing it; CHECKOUT is this repository
 //	? PATTERN   waits for text from the last command, a regular expression
 //	> TEXT      types an answer
 //
@@ -117,7 +117,7 @@ func (r *recorder) command(line string) *exec.Cmd {
 	cmd := exec.Command("bash", "-c", fmt.Sprintf("stty cols %d rows 40 2>/dev/null; %s", columns, line))
 	cmd.Dir = r.dir
 	cmd.Env = []string{"HOME=" + r.home, "PATH=" + r.home + "/.local/bin:/usr/local/bin:/usr/bin:/bin",
-		"TERM=xterm-256color", "LANG=C.UTF-8"}
+		"TERM=xterm-256color", "LANG=C.UTF-8", "CHECKOUT=" + checkout.Root()}
 	return cmd
 }
 

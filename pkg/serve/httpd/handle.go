@@ -171,6 +171,7 @@ func (s *Server) postStateless(w http.ResponseWriter, r *http.Request, body *bod
 	}
 	if !forward.Forwarded(r) {
 		if owner, gone := s.Config.Server.Owner(auth.IdentityOf(r.Context()), m.Method, m.Params); owner.URL != "" {
+			s.arrived(connOf(r))
 			s.passOn(w, r, body, owner, func() { s.refuse(w, http.StatusOK, m.ID, gone) })
 			return
 		}

@@ -146,13 +146,13 @@ func (s *Server) passSession(w http.ResponseWriter, r *http.Request, body *body,
 	if owner.URL == "" {
 		return false
 	}
+	s.arrived(connOf(r))
 	s.passOn(w, r, body, owner, gone)
 	return true
 }
 
 // passOn answers a request as its owner does. It calls gone if the owner has no answer.
 func (s *Server) passOn(w http.ResponseWriter, r *http.Request, body *body, to protocol.Owner, gone func()) {
-	s.arrived(connOf(r))
 	if r.Method == http.MethodGet {
 		s.passStream(w, r, to, gone)
 		return

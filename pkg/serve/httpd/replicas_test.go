@@ -539,3 +539,31 @@ func TestSessionsAtTheEnd(t *testing.T) {
 		t.Error("no server begins the session")
 	}
 }
+
+// H-60, H-62: the end of a server waits for an initialize while another replica has not answered it.
+func TestSessionAtTheEndWithoutAnswer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	s := serve(t, nil, nil, withCallers, replica(1))
+	s.replicas.other.Store(&protocol.Owner{URL: "http://" + l.Addr().String()})
+	s.serving.Store(false)
+	began := make(chan *http.Response, 1)
+	go func() {
+		began <- s.do(t.Context(), "POST", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":`+
+			`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	}()
+	asked, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := s.drain()
+	asked.Close()
+	l.Close()
+	if r := <-began; r.StatusCode != 200 {
+		t.Error(r.Status, text(t, r))
+	}
+	<-ended
+}

@@ -202,11 +202,12 @@ func (s *Server) postSession(w http.ResponseWriter, r *http.Request, body *body,
 }
 
 // placeSession answers an initialize. While this server ends, another replica begins the session, if one answers
-// (H-62).
+// (H-62). The request is pending until then, because this server begins the session if none does.
 func (s *Server) placeSession(w http.ResponseWriter, r *http.Request, body *body, m *jsonrpc.Message) {
 	begin := func() { s.beginSession(w, r, body, m) }
 	if other := s.replicas.other.Load(); other != nil && !s.serving.Load() && !forward.Forwarded(r) {
 		s.passOn(w, r, body, *other, begin)
+		s.arrived(connOf(r))
 		return
 	}
 	begin()

@@ -4,10 +4,10 @@ package runtool
 
 import (
 	"slices"
-	"strings"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/policy"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/kinds"
 )
@@ -20,10 +20,9 @@ type options struct {
 	roots     string
 	timeout   int // seconds; 0 for the tool's own timeout
 	root      string
-	allow     []string
+	allow     policy.Allow
 	sources   []string
-	allowSelf bool
-	allowAll  bool
+	words     []word // arguments on the command line
 	serverEnv bool
 	dryRun    bool
 	printEnv  bool
@@ -35,6 +34,8 @@ type options struct {
 	explain   bool
 	learn     bool
 	write     bool
+	text      bool // the text of the result only
+	full      bool // the whole result, however large
 
 	given func(option string) bool
 }
@@ -48,15 +49,21 @@ func Command(tree func() project.Tree) *cli.Command {
 		Examples: []cli.Example{
 			{Line: "NAME", Purpose: "list the tools"},
 			{Line: "NAME hello --allow-self"},
+			{Line: "NAME hello --allow-self name=Ada count:=3"},
+			{Line: "NAME hello --allow-self name=Ada --text", Purpose: "print the text alone"},
 			{Line: `NAME hello --allow-self --args '{"name":"Ada"}' | jq .structuredContent`},
+			{Line: "NAME hello --allow-self - <arguments.json"},
 			{Line: `NAME order --allow-self --elicit '{"size":"small","confirmed":true}'`},
 			{Line: "NAME convert --allow-all --args @request.json --verbose"},
 			{Line: "NAME report --dry-run"},
 			{Line: "NAME report --allow-self --explain", Purpose: "show denied accesses"},
 			{Line: "NAME report --allow-self --learn", Purpose: "suggest its declaration"},
 		},
-		Operands: []cli.Operand{{Name: "[TOOL]", Complete: cli.Found(toolNames)}},
-		Text: `On a terminal the result is shown for reading. In a pipe it is the tools/call
+		Operands: []cli.Operand{{Name: "[TOOL]", Complete: cli.Found(toolNames)}, {Name: "[ARGUMENT...]"}},
+		Text: `An ARGUMENT is NAME=VALUE, whose type is that of the tool's inputSchema, or NAME:=JSON. A repeated NAME adds
+to a list. - reads all arguments as JSON from standard input.
+
+The result is what a client would get: a large one is cut as the project says (--full shows all). On a terminal the result is shown for reading. In a pipe it is the tools/call
 result as one line of JSON; a failure that a client would get as an error is
 {"_mcpToolError":true,"code":...,"message":...,"data":...}. The tools are a table on a terminal, else
 {"tools":[...],"total":N}.`,
@@ -74,10 +81,7 @@ result as one line of JSON; a failure that a client would get as an error is
 		the keys of questions, or an array in the order of the questions. On a terminal you are asked what it leaves open`)
 	f.String(&o.roots, "roots", "A,B", "directories the tool may work in").Completes(cli.DirList)
 	f.Positive(&o.timeout, "timeout", "SECS", "instead of the tool's own timeout")
-	f.Bool(&o.allowSelf, "allow-self", "let this tool run, even if MCPBASH_TOOL_ALLOWLIST does not include it")
-	f.Strings(&o.allow, "allow", "TOOL", "let TOOL run; may be repeated").
-		Completes(cli.Found(toolNames)).Missing("--allow requires a tool name")
-	f.Bool(&o.allowAll, "allow-all", "let every tool run")
+	o.allow.AddTo(f, cli.Found(toolNames))
 	f.Bool(&o.serverEnv, "with-server-env", "evaluate server.d/env.sh first, if it is there")
 	f.Strings(&o.sources, "source", "FILE", "evaluate FILE first; may be repeated; relative to the project").
 		Completes(cli.Files).Missing("--source requires a file path")
@@ -93,6 +97,8 @@ result as one line of JSON; a failure that a client would get as an error is
 		progress are shown on a terminal anyway`)
 	f.Bool(&o.minimal, "minimal", "behave as in minimal mode, where no tool runs")
 	f.ProjectRoot(&o.root)
+	f.Bool(&o.text, "text", "print only the text of the result")
+	f.Bool(&o.full, "full", "show all of a large result, which a client gets in parts")
 	f.Bool(&o.json, "json", "JSON on a terminal too, and only JSON, errors included")
 	o.given = f.Given
 	return c
@@ -102,14 +108,30 @@ func toolNames() []string { return registry.CachedNames(kinds.Tools) }
 
 // complete reads the operand and the environment, and checks combinations of options.
 func (o *options) complete(operands []string, env project.Env) error {
-	if o.tool = strings.Join(operands, ""); o.tool == "" {
+	if len(operands) > 0 {
+		o.tool = operands[0]
+		var stdin bool
+		var err error
+		if o.words, stdin, err = readWords(operands[1:]); err != nil {
+			return err
+		}
+		if stdin && o.given("args") {
+			return cli.Usagef("- and --args exclude each other")
+		} else if stdin {
+			o.args = "-"
+		}
+	}
+	if o.tool == "" {
 		if len(operands) > 0 || slices.ContainsFunc(aboutOneTool, o.given) {
 			return cli.Usagef("tool name required")
 		}
 	}
+	if err := o.allow.Check(); err != nil {
+		return err
+	}
 	switch {
-	case slices.Contains(o.allow, ""):
-		return cli.Usagef("--allow requires a tool name")
+	case o.text && o.json:
+		return cli.Usagef("--text and --json exclude each other")
 	case slices.Contains(o.sources, ""):
 		return cli.Usagef("--source requires a file path")
 	case slices.Contains(o.sources, "-"):
@@ -128,5 +150,5 @@ func (o *options) complete(operands []string, env project.Env) error {
 
 var aboutOneTool = []string{
 	"args", "meta", "elicit", "roots", "timeout", "dry-run", "print-env", "check", "allow-self",
-	"explain", "learn", "write",
+	"explain", "learn", "write", "text", "full",
 }

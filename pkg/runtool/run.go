@@ -17,6 +17,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/engine"
+	"mcp-bash/pkg/feature/results"
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/folder"
@@ -131,13 +132,7 @@ func (r *run) do() error {
 func (r *run) open(root string, env project.Env) {
 	env = env.Clone()
 	env["MCPBASH_TOOL_POLICY_CONTEXT"] = policy.RunTool
-	allow := r.allow
-	switch {
-	case r.allowAll:
-		allow = []string{"*"}
-	case r.allowSelf:
-		allow = append([]string{r.tool}, allow...)
-	}
+	allow := r.allow.List(r.tool)
 	if allow != nil {
 		env["MCPBASH_TOOL_ALLOWLIST"] = strings.Join(allow, " ")
 	}
@@ -247,6 +242,9 @@ func readableFile(file string) error {
 	return f.Close()
 }
 
+// maxResults limits the stored results of one call: its output and its pictures.
+const maxResults = 64
+
 // callTool finds the tool and calls it. It removes its private directory afterwards.
 func (r *run) callTool() error {
 	state, dir, err := project.NewState(r.project.Env, &r.project.Settings)
@@ -270,6 +268,13 @@ func (r *run) callTool() error {
 		config.Sourced = append(config.Sourced, file.Path())
 	}
 	e := engine.New(config)
+	if !r.full {
+		e.Tools.Results = results.NewStore(results.Config{
+			Dir: state.Root, MaxBytes: r.project.Calls.LargeMax, ClientMax: r.project.Calls.LargeClientMax,
+			ServerMax: r.project.Calls.LargeServerMax, Keep: r.project.Calls.LargeKeep, MaxResults: maxResults,
+		}).NewClient("", "")
+		defer e.Tools.Results.Close()
+	}
 	ctx, interrupted, release := catchSignals(asker.interrupted)
 	defer release()
 	if r.tool == "" {
@@ -286,6 +291,12 @@ func (r *run) callTool() error {
 		return err
 	case entry == nil:
 		return cli.Failf(cli.CodeNotFound, "tool not found: %s%s", r.tool, cli.Meant(e.Near(ctx, r.tool)))
+	}
+	if len(r.words) > 0 {
+		if r.args, err = withWords(r.args, r.words, rawjson.Get(entry, "inputSchema")); err != nil {
+			return err
+		}
+		r.args = jqtext.Normal(r.args)
 	}
 	if r.dryRun {
 		return r.showDryRun(ctx, e, entry)
@@ -393,7 +404,7 @@ func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, 
 	interrupted func() int) error {
 	request := &tool.Request{
 		Name: r.tool, Arguments: r.args, Meta: r.meta, Timeout: r.timeout, Roots: r.roots,
-		Asker: asker, Client: asker.capabilities(),
+		Asker: asker, Client: asker.capabilities(), Links: true,
 	}
 	if r.display != nil {
 		request.Listener, request.ProgressToken = r.display, json.RawMessage(`"run-tool"`)
@@ -416,7 +427,7 @@ func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, 
 	case errors.As(err, &refusal) && r.learn && seen.session != nil: // error of the tool itself
 		r.printError(refusal)
 		return r.printLearned(ctx, seen, item, true)
-	case errors.As(err, &unusable) && errors.As(err, &refusal) && !r.readable() && !r.json:
+	case errors.As(err, &unusable) && errors.As(err, &refusal) && !r.forPeople() && !r.json:
 		return r.unusable(refusal)
 	case errors.As(err, &refusal):
 		return r.failed(refusal, interrupted())
@@ -435,7 +446,11 @@ func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, 
 		extra.Members = append(extra.Members, r.explanation(seen))
 	}
 	line := result.AppendJSON(make([]byte, 0, result.Size()), extra)
-	if r.readable() {
+	r.noteStored(line)
+	if r.text {
+		r.showTexts(line)
+		r.printEnd(line, result.Failure != nil)
+	} else if r.readable() {
 		r.showResult(line)
 		r.printEnd(line, result.Failure != nil)
 	} else if _, err := r.Out.Write(append(line, '\n')); err != nil {
@@ -459,7 +474,7 @@ func (r *run) warnUnconfined() {
 
 // failed prints an error that a client would get. sig is the signal that ended the call, or 0.
 func (r *run) failed(e *mcp.Error, sig int) error {
-	if r.readable() {
+	if r.forPeople() {
 		r.printError(e)
 	} else {
 		var b rawjson.Builder

@@ -8,12 +8,35 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/feature/results"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/wire/mcp"
 )
 
 // readable reports whether results are printed for a person (CLI-803).
 func (r *run) readable() bool { return !r.json && cli.IsTerminal(r.Out) }
+
+// forPeople reports whether an error is printed for a person. Nobody parses the output of --text.
+func (r *run) forPeople() bool { return r.text || r.readable() }
+
+// showTexts prints the texts of a result as they are (CLI-803).
+func (r *run) showTexts(line json.RawMessage) {
+	for item := range rawjson.Elements(rawjson.Get(line, "content")) {
+		if rawjson.TextOf(item, "type") == "text" {
+			showText(r.Out, rawjson.TextOf(item, "text"))
+		}
+	}
+}
+
+// noteStored prints how to see all of a result that a client reads in parts.
+func (r *run) noteStored(line json.RawMessage) {
+	for item := range rawjson.Elements(rawjson.Get(line, "content")) {
+		if results.Owns(rawjson.TextOf(item, "uri")) {
+			cli.Printf(r.Err, "run-tool: a client reads the rest from %s; --full shows all here\n",
+				rawjson.TextOf(item, "uri"))
+		}
+	}
+}
 
 // showResult prints a result for a person. Hints are already on standard error.
 func (r *run) showResult(line json.RawMessage) {

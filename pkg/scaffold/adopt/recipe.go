@@ -44,7 +44,7 @@ func Recipe(dir string, f *Found, home, path string) (*recipe.Recipe, Need) {
 	return r, need(dir, f, home, path)
 }
 
-func isOperand(a *source.Argument) bool { return len(a.Options) == 0 }
+func isOperand(a *source.Argument) bool { return len(a.Options) == 0 && a.Kind != source.Input }
 
 // argument translates an argument. The default of an operand is passed if another operand can follow it.
 func argument(a *source.Argument, followed bool) recipe.Argument {

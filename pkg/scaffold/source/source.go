@@ -163,6 +163,7 @@ func Read(text []byte, nextTo Files) (*Script, error) {
 	r.finishArguments()
 	r.describe()
 	r.outside()
+	r.standardInput()
 	r.script.Library = isLibrary(file)
 	return r.script, nil
 }

@@ -79,7 +79,7 @@ func describe(s *Script) string {
 	return b.String()
 }
 
-// ADD-20 to ADD-25, ADD-31, ADD-33: each idiom of testdata has a script, and a file .want with the findings.
+// ADD-20 to ADD-25, ADD-27, ADD-31, ADD-33: each idiom of testdata has a script, and a file .want with the findings.
 func TestIdioms(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/idioms.txtar")
 	if err != nil {

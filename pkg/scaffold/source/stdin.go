@@ -1,0 +1,194 @@
+package source
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A filter is a program that reads standard input if no operand names a file.
+type filter struct {
+	words  int    // operands before the files, such as the program of awk
+	values string // options with a value in the next word
+	text   string // options that take the place of the first operand
+	never  string // options with which it reads files only
+}
+
+// filters returns how a program reads standard input. None is a filter whatever its operands are.
+func filters(name string) (f filter, ok bool) {
+	switch name {
+	case "cat", "tac", "rev", "uniq", "wc", "nl", "md5sum", "sha1sum", "sha256sum", "hexdump":
+		return filter{}, true
+	case "base64":
+		return filter{values: "w"}, true
+	case "column":
+		return filter{values: "s"}, true
+	case "sort":
+		return filter{values: "ktoST"}, true
+	case "head", "tail":
+		return filter{values: "nc"}, true
+	case "cut":
+		return filter{values: "dfcb"}, true
+	case "paste", "fold", "fmt":
+		return filter{values: "dw"}, true
+	case "grep", "egrep", "fgrep":
+		return filter{words: 1, values: "efmABC", text: "ef", never: "rR"}, true
+	case "sed":
+		return filter{words: 1, values: "ef", text: "ef"}, true
+	case "awk", "gawk", "mawk":
+		return filter{words: 1, values: "vFf", text: "f"}, true
+	case "jq":
+		return filter{words: 1, values: "f", text: "f"}, true
+	case "tr", "tee", "xargs", "mapfile", "readarray":
+		return filter{words: 1 << 10}, true
+	}
+	return f, false
+}
+
+// standardInput adds an argument if a command reads the standard input of the script.
+func (r *reader) standardInput() {
+	s := r.script
+	if len(s.Questions) > 0 || slices.ContainsFunc(s.Arguments, func(a *Argument) bool { return a.Kind == Input }) {
+		return
+	}
+	in := inputFinder{functions: r.functions, entered: map[string]bool{}}
+	if in.statements(r.file.Stmts); in.line == 0 {
+		return
+	}
+	a := &Argument{Name: "input", Value: true, Kind: Input, Text: "The text that the script reads", Line: in.line}
+	for slices.ContainsFunc(s.Arguments, func(other *Argument) bool { return other.Name == a.Name }) {
+		a.Name += "_text"
+	}
+	s.Arguments = append(s.Arguments, a)
+}
+
+// An inputFinder follows the commands that have the script's standard input.
+type inputFinder struct {
+	functions map[string]*syntax.FuncDecl
+	entered   map[string]bool
+	line      int // of the first command that reads it; 0: none
+}
+
+func (in *inputFinder) statements(list []*syntax.Stmt) {
+	for _, s := range list {
+		in.statement(s)
+	}
+}
+
+func (in *inputFinder) statement(s *syntax.Stmt) {
+	if in.line > 0 || slices.ContainsFunc(s.Redirs, redirectsInput) {
+		return
+	}
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		in.command(c)
+	case *syntax.BinaryCmd:
+		in.statement(c.X)
+		if c.Op != syntax.Pipe && c.Op != syntax.PipeAll {
+			in.statement(c.Y)
+		}
+	case *syntax.Block:
+		in.statements(c.Stmts)
+	case *syntax.Subshell:
+		in.statements(c.Stmts)
+	case *syntax.IfClause:
+		for ; c != nil; c = c.Else {
+			in.statements(c.Cond)
+			in.statements(c.Then)
+		}
+	case *syntax.WhileClause:
+		for _, s := range c.Cond {
+			if programOf(s.Cmd) == "read" && !slices.ContainsFunc(s.Redirs, redirectsInput) {
+				in.found(s)
+			}
+		}
+		in.statements(c.Cond)
+		in.statements(c.Do)
+	case *syntax.ForClause:
+		in.statements(c.Do)
+	case *syntax.CaseClause:
+		for _, item := range c.Items {
+			in.statements(item.Stmts)
+		}
+	}
+}
+
+// redirectsInput reports whether a command has another standard input.
+func redirectsInput(r *syntax.Redirect) bool {
+	if r.N != nil && r.N.Value != "0" {
+		return false
+	}
+	switch r.Op {
+	case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		return true
+	}
+	return false
+}
+
+func (in *inputFinder) found(n syntax.Node) {
+	if in.line == 0 {
+		in.line = int(n.Pos().Line())
+	}
+}
+
+// command reads a simple command, and the commands whose output it contains.
+func (in *inputFinder) command(c *syntax.CallExpr) {
+	for _, a := range c.Assigns {
+		if a.Value != nil {
+			in.substitutions(a.Value)
+		}
+	}
+	for _, w := range c.Args {
+		in.substitutions(w)
+	}
+	name := programOf(c)
+	if f := in.functions[name]; f != nil {
+		if !in.entered[name] {
+			in.entered[name] = true
+			in.statement(f.Body)
+		}
+		return
+	}
+	if f, ok := filters(name); ok && f.reads(c.Args[1:]) {
+		in.found(c)
+	}
+}
+
+func (in *inputFinder) substitutions(w *syntax.Word) {
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.CmdSubst:
+			in.statements(p.Stmts)
+		case *syntax.DblQuoted:
+			in.substitutions(&syntax.Word{Parts: p.Parts})
+		}
+	}
+}
+
+// reads reports whether a filter with these words reads standard input.
+func (f filter) reads(words []*syntax.Word) bool {
+	left := f.words
+	for i := 0; i < len(words); i++ {
+		text, ok := literal(words[i])
+		switch {
+		case ok && text == "-":
+			return true
+		case !ok || !strings.HasPrefix(text, "-"):
+			if left--; left < 0 {
+				return false
+			}
+		case strings.HasPrefix(text, "--"):
+		case strings.ContainsAny(text[1:], f.never):
+			return false
+		default:
+			if strings.ContainsAny(text[1:], f.text) {
+				left = 0
+			}
+			if at := strings.IndexAny(text[1:], f.values); at == len(text)-2 {
+				i++
+			}
+		}
+	}
+	return true
+}

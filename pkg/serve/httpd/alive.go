@@ -15,11 +15,11 @@ func Alive(ctx context.Context, addr string, overTLS bool) error {
 	if err != nil {
 		return err
 	}
-	url := "http://" + address
+	scheme, host := "http", address
 	if network == "unix" {
-		url = "http://localhost"
+		host = "localhost"
 	} else if overTLS {
-		url = "https://" + address
+		scheme = "https"
 	}
 	transport := &http.Transport{
 		DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
@@ -27,7 +27,7 @@ func Alive(ctx context.Context, addr string, overTLS bool) error {
 			return new(net.Dialer).DialContext(ctx, network, address)
 		},
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/healthz", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, urlOf(scheme, host, "/healthz"), nil)
 	if err != nil {
 		return err
 	}

@@ -150,12 +150,12 @@ func (a *Access) check() error {
 // endpoint returns the address of the endpoint for clients, or nil if it is not known.
 func (a *Access) endpoint(l *Listener) (*url.URL, error) {
 	if a.PublicURL == "" {
-		u, err := url.Parse(l.URL)
-		ip := net.ParseIP(u.Hostname())
-		switch {
-		case err == nil && u.Host != "" && (l.Local || ip != nil && !ip.IsUnspecified()):
-			return u, nil
-		case a.OIDCIssuer != "":
+		if u, err := url.Parse(l.URL); err == nil && u.Host != "" {
+			if ip := net.ParseIP(u.Hostname()); l.Local || ip != nil && !ip.IsUnspecified() {
+				return u, nil
+			}
+		}
+		if a.OIDCIssuer != "" {
 			return nil, errors.New("--oidc-issuer needs --public-url: clients ask for tokens for that address")
 		}
 		return nil, nil

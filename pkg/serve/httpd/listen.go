@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"net/url"
 	"time"
 
 	"mcp-bash/pkg/files/fsys"
@@ -54,10 +55,15 @@ func Listen(addr string, env project.Env) (*Listener, error) {
 func onTCP(l net.Listener, host string) *Listener {
 	bound := l.Addr().(*net.TCPAddr)
 	return &Listener{
-		Listener: l, URL: "http://" + net.JoinHostPort(host, fmt.Sprint(bound.Port)) + "/mcp",
+		Listener: l, URL: urlOf("http", net.JoinHostPort(host, fmt.Sprint(bound.Port)), "/mcp"),
 		Local:  bound.IP.IsLoopback(),
 		remove: func() {},
 	}
+}
+
+// urlOf returns a URL on HOST:PORT. The zone of an IPv6 address is escaped (RFC 6874).
+func urlOf(scheme, address, path string) string {
+	return (&url.URL{Scheme: scheme, Host: address, Path: path}).String()
 }
 
 // inherited returns the socket of a service manager, which also owns the socket's file.
@@ -67,7 +73,7 @@ func inherited(l net.Listener, err error) (*Listener, error) {
 	}
 	switch at := l.Addr().(type) {
 	case *net.TCPAddr:
-		on := onTCP(l, at.IP.String())
+		on := onTCP(l, at.AddrPort().Addr().Unmap().String())
 		on.inherited = true
 		return on, nil
 	case *net.UnixAddr:

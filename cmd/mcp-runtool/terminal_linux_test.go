@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -244,14 +245,14 @@ mcp_elicit_string 'Now?' || true`})
 	s.Wait()
 }
 
-// CLI-102: with no question open, Ctrl-C ends the run.
+// CLI-102: with no question open, Ctrl-C ends the run. The message begins on a new line.
 func TestInterruptOnATerminal(t *testing.T) {
 	root := project(t, map[string]string{"stuck": "mcp_progress 1 ready 2; sleep 60"})
 	s := atTerminal(t, root, "stuck")
 	s.Expect("ready")
 	s.Type("\x03")
 	code, screen := s.Wait()
-	if code != 130 || !strings.Contains(lines(screen), "run-tool: error -32001: Tool cancelled\n") {
+	if code != 130 || !regexp.MustCompile(`\^C\r\n[ \r]*run-tool: error -32001: Tool cancelled\r\n`).MatchString(screen) {
 		t.Errorf("%d %q", code, screen)
 	}
 }

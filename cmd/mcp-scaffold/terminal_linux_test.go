@@ -146,7 +146,7 @@ func TestPickOptions(t *testing.T) {
 	terminal := picks()
 	terminal.Expect("Enter to accept: ")
 	terminal.Type("\x03") // Ctrl-C
-	if code, screen := terminal.Wait(); code != 130 {
+	if code, screen := terminal.Wait(); code != 130 || !strings.Contains(screen, "^C\r\n") {
 		t.Errorf("Ctrl-C: exit code %d\n%s", code, screen)
 	}
 	terminal = picks()

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -16,6 +18,7 @@ func UntilSignal() (ctx context.Context, stop func()) {
 	go func() {
 		select {
 		case sig := <-received:
+			BeginLine(sig, os.Stderr)
 			n, _ := sig.(syscall.Signal)
 			cancel(ExitCode(ExitSignal + int(n)))
 		case <-ctx.Done():
@@ -24,5 +27,13 @@ func UntilSignal() (ctx context.Context, stop func()) {
 	return ctx, func() {
 		signal.Stop(received)
 		cancel(nil)
+	}
+}
+
+// BeginLine ends the line of the cursor if a signal is SIGINT and stderr is a terminal, so that messages begin on a new
+// line. The terminal echoes ^C on the line of the cursor (CLI-102).
+func BeginLine(sig os.Signal, stderr io.Writer) {
+	if sig == os.Interrupt && IsTerminal(stderr) {
+		fmt.Fprintln(stderr)
 	}
 }

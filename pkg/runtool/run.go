@@ -387,6 +387,7 @@ func catchSignals(taken func(os.Signal) bool) (ctx context.Context, interrupted 
 			return
 		}
 		signal.Reset(endSignals...)
+		cli.BeginLine(sig, os.Stderr)
 		if n, ok := sig.(syscall.Signal); ok {
 			number.Store(int32(n))
 		}

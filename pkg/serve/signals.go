@@ -29,6 +29,7 @@ func catchSignals(given <-chan os.Signal) (signals <-chan os.Signal, caught func
 
 // signalEnding ends everything at once, with 128 plus the signal's number as exit code (P-905).
 func signalEnding(sig os.Signal) protocol.Ending {
+	cli.BeginLine(sig, os.Stderr)
 	code := cli.ExitSignal
 	if n, ok := sig.(syscall.Signal); ok {
 		code += int(n)

@@ -12,7 +12,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold"
-	"mcp-bash/pkg/scaffold/usage/ask"
+	"mcp-bash/pkg/scaffold/ask"
 	"mcp-bash/pkg/scaffold/wrap"
 )
 
@@ -29,14 +29,13 @@ type wrapOptions struct {
 	list        bool
 	commands    string
 	subcommands bool
-	depth       int
 	update      bool
 	projectRoot string
 	json        bool
 }
 
 func wrapCommand() *cli.Command {
-	o := &wrapOptions{depth: 1, directory: "."}
+	o := &wrapOptions{directory: "."}
 	c := &cli.Command{
 		Name:    "wrap",
 		Summary: "Create tools that run a command-line program: by a recipe, or from its help.",
@@ -46,13 +45,13 @@ func wrapCommand() *cli.Command {
 			{Line: "NAME --list", Purpose: "the programs that have a recipe"},
 			{Line: "NAME git log --dry-run", Purpose: "show the arguments of the tool"},
 			{Line: "NAME sort --only reverse,unique,columns", Purpose: "offer only these options"},
-			{Line: "NAME gh issue --subcommands", Purpose: "create a tool for each command of gh issue"},
+			{Line: "NAME git --commands log,status", Purpose: "create a tool for each of these commands"},
 			{Line: "NAME --update", Purpose: "add new options of the programs; your changes are kept"},
 		},
 		Operands: []cli.Operand{{Name: "[COMMAND...]"}},
 		Text: "make, just, task and npm become a tool for each target of the project file. For other programs, a recipe " +
-			"is used if it fits the installed version. Otherwise the program is run to get its help, in an empty home and " +
-			"with a time limit, and its manual page is read. Options after -- are not allowed.",
+			"is used if it fits the installed version. Otherwise the program is run to get its help, confined and with a " +
+			"time limit. The kernel limits its tool to reading the roots. Options after -- are not allowed.",
 		Exits: exits,
 		Run:   func(s cli.Streams, operands []string) error { return runWrap(s, o, operands) },
 	}
@@ -67,9 +66,8 @@ func wrapCommand() *cli.Command {
 	c.Flags.String(&o.with, "with", "LIST", "offer these options too; README.md of the tool lists those left out")
 	c.Flags.String(&o.without, "without", "LIST", "leave out these options")
 	c.Flags.String(&o.name, "name", "TOOL", "the name of the tool; default: derived from the command line")
-	c.Flags.Bool(&o.subcommands, "subcommands", "create a tool for each command of the program")
+	c.Flags.Bool(&o.subcommands, "subcommands", "create a tool for each command of the program that has a recipe")
 	c.Flags.String(&o.commands, "commands", "LIST", "of the program's commands, only these; implies --subcommands")
-	c.Flags.Positive(&o.depth, "depth", "N", "the maximum depth of --subcommands (1)")
 	c.Flags.Bool(&o.update, "update", "update wrapped tools, and keep changes made by hand")
 	c.Flags.Bool(&o.Force, "force", "replace an existing tool; with --update, do not ask")
 	c.Flags.Bool(&o.DryRun, "dry-run", "show what would be written, and write nothing")
@@ -175,10 +173,8 @@ func (w *wrapper) refused(words []string, err error) error {
 	switch {
 	case errors.Is(err, ask.ErrNotFound):
 		return cli.Failf(cli.CodeNotFound, "%s: no such program on PATH; install it, or use its path", words[0])
-	case errors.Is(err, ask.ErrNoCommands):
-		return cli.Failf(cli.CodeInvalid, "%s lists no commands; leave --subcommands out", line)
 	case errors.Is(err, ask.ErrNothing):
-		return cli.Failf(cli.CodeInvalid, "%s: neither --help nor a manual page describes its options; "+
+		return cli.Failf(cli.CodeInvalid, "%s: its help describes no options; "+
 			"write the tool by hand: mcp-bash scaffold tool NAME", line)
 	}
 	return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -11,64 +10,30 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/scaffold"
+	"mcp-bash/pkg/scaffold/draft"
 	"mcp-bash/pkg/scaffold/recipe"
-	"mcp-bash/pkg/scaffold/recipe/danger"
-	"mcp-bash/pkg/scaffold/usage/ask"
-	"mcp-bash/pkg/scaffold/usage/infer"
 	"mcp-bash/pkg/scaffold/wrap"
 )
 
-func (w *wrapper) commands(ctx context.Context, words []string) ([]*wrap.Tool, error) {
-	if err := w.refuseInterpreter(words); err != nil {
-		return nil, err
+// commands makes a tool of each command that --commands names, from its help.
+func (w *wrapper) commands(ctx context.Context, words []string) (tools []*wrap.Tool, err error) {
+	if w.o.commands == "" {
+		return nil, cli.Failf(cli.CodeInvalid, "%s has no recipes for its commands; name them with --commands LIST",
+			strings.Join(words, " "))
 	}
-	bar := cli.NewBar(w.s)
-	leaves, notes, err := w.ask.Tree(ctx, words, w.o.depth,
-		func(done, total int64) { bar.Show("asking", done, total) })
-	bar.End()
-	for _, note := range notes {
-		w.warn(note)
-	}
-	if err == nil {
-		leaves, err = w.selectCommands(ctx, leaves, len(words))
-	}
-	if err != nil {
-		return nil, w.refused(words, err)
-	}
-	var tools []*wrap.Tool
-	for _, leaf := range leaves {
-		line := append(slices.Clone(words), leaf.Words[len(words):]...)
-		r := infer.Recipe(leaf.Program)
-		tool, err := scaffold.NewTool(w.p, r.Recipe, wrap.Source{}, line, leaf.File, "", w.o.Selection.For(r.Recipe))
+	for _, name := range list(w.o.commands) {
+		line := append(slices.Clone(words), strings.Fields(name)...)
+		if err := scaffold.CheckWords(line); err != nil {
+			return nil, err
+		}
+		tool, err := w.fromHelp(ctx, line, "", w.o.Selection)
 		if err != nil {
 			return nil, err
 		}
-		note(tool, r)
 		tools = append(tools, tool)
-	}
-	if len(tools) == 0 {
-		return nil, w.refused(words, ask.ErrNothing)
 	}
 	w.warnSize(tools)
 	return tools, nil
-}
-
-// selectCommands takes the commands that --commands names, or that the person picks on a terminal.
-func (w *wrapper) selectCommands(ctx context.Context, leaves []*ask.Answer, skip int) (chosen []*ask.Answer,
-	err error) {
-	var choices []cli.Choice
-	for _, leaf := range leaves {
-		choices = append(choices, cli.Choice{Label: strings.Join(leaf.Words[skip:], " "), Text: leaf.Summary, On: true})
-	}
-	if err := w.chooseCommands(ctx, choices); err != nil {
-		return nil, err
-	}
-	for i, leaf := range leaves {
-		if choices[i].On {
-			chosen = append(chosen, leaf)
-		}
-	}
-	return chosen, nil
 }
 
 // chooseCommands turns on the commands that --commands names. Otherwise the person picks on a
@@ -123,28 +88,9 @@ func (w *wrapper) warnSize(tools []*wrap.Tool) {
 	}
 }
 
-// note adds to a tool what the recipe leaves out, and what a person should check.
-func note(tool *wrap.Tool, r *infer.Result) {
-	for _, l := range r.LeftOut {
-		tool.LeftOut = append(tool.LeftOut, wrap.LeftOut(l))
-	}
-	tool.Review = append(tool.Review, r.Review...)
-}
-
-// refuseInterpreter returns an error for a program that runs the code it is given (WRAP-26).
-func (w *wrapper) refuseInterpreter(words []string) error {
-	if len(words) > 1 || w.o.Force || w.o.update || !danger.Load().Interpreter(filepath.Base(words[0])) {
-		return nil
-	}
-	return cli.Failf(cli.CodeInvalid, "%s runs the code it is given, so its tool could do anything", words[0]).
-		WithHint("--force wraps it anyway.")
-}
-
+// fromHelp makes a tool of a program from its help. The tool is confined (WRAP-36).
 func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s wrap.Selection) (*wrap.Tool, error) {
-	if err := w.refuseInterpreter(words); err != nil {
-		return nil, err
-	}
-	answer, err := w.ask.Program(ctx, words)
+	answer, err := w.ask.Help(ctx, words)
 	if answer != nil {
 		for _, note := range answer.Notes {
 			w.warn(note)
@@ -153,50 +99,33 @@ func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s w
 	if err != nil {
 		return nil, w.refused(words, err)
 	}
-	line := strings.Join(words, " ")
-	if commands := answer.Subcommands; len(commands) > 0 && !w.o.update {
-		w.warn(fmt.Sprintf("%s has commands, but this tool cannot run them. Wrap one with wrap %[1]s %s, or all with "+
-			"--subcommands", line, commands[0].Name))
+	r := draft.Recipe(append([]string{filepath.Base(words[0])}, words[1:]...), answer.Help)
+	if answer.Plugin != "" {
+		r.Starts = []string{answer.Plugin}
 	}
-	r := infer.Recipe(answer.Program)
-	switch {
-	case r.Generic && r.Runs != "" && len(s.Only)+len(s.With) == 0 && !w.o.update:
-		return nil, cli.Failf(cli.CodeInvalid, "%s %s, and its help explains no options: a list of words would offer all of "+
-			"that", words[0], r.Runs).WithHint("--with arguments offers it anyway.")
-	case r.Generic:
+	if draft.Generic(r) {
 		w.warn(fmt.Sprintf("the help of %s does not explain its arguments, so the tool takes a list of words, "+
-			"options included", line))
-	case w.o.update:
-		s = s.For(r.Recipe)
+			"options included", strings.Join(words, " ")))
+	}
+	switch {
+	case w.o.update, w.o.subcommands:
+		s = s.For(r)
 	case w.asks():
-		if s.Only, err = w.pickOptions(ctx, r.Recipe); err != nil {
+		if s.Only, err = w.pickOptions(ctx, r); err != nil {
 			return nil, err
 		}
 	}
-	tool, err := scaffold.NewTool(w.p, r.Recipe, wrap.Source{}, words, answer.File, name, s)
-	if err == nil {
-		note(tool, r)
-	}
-	return tool, err
+	return scaffold.NewTool(w.p, r, wrap.Source{}, words, answer.File, name, s)
 }
 
 // pickOptions asks the person for the options of the tool. The first ones are on.
 func (w *wrapper) pickOptions(ctx context.Context, r *recipe.Recipe) (only []string, err error) {
 	var choices []cli.Choice
 	var names []string
-	on := 0
 	for _, a := range r.Arguments {
-		if a.Option == "" || a.Required {
-			continue
-		}
-		text := a.Description
-		if why := r.Danger(&a); why != "" {
-			text = cmp.Or(why, "only by name") + ": " + text
-		}
-		choices = append(choices, cli.Choice{Label: a.Option, Text: text, On: !a.Only && on < wrap.MaxOptions})
-		names = append(names, a.Option)
-		if !a.Only {
-			on++
+		if a.Option != "" {
+			choices = append(choices, cli.Choice{Label: a.Option, Text: a.Description, On: len(choices) < wrap.MaxOptions})
+			names = append(names, a.Option)
 		}
 	}
 	if len(choices) == 0 {

@@ -10,7 +10,6 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/scaffold/programfile"
 	"mcp-bash/pkg/scaffold/recipe"
 	"mcp-bash/pkg/scaffold/wrap"
 	"mcp-bash/pkg/text/lazyregexp"
@@ -28,7 +27,7 @@ func NewTool(p *project.Project, r *recipe.Recipe, from wrap.Source, words []str
 		return nil, err
 	}
 	t := wrap.Tool{Name: name, Words: words, Recipe: r, Source: from, Program: words[0]}
-	if other := programfile.Starts(file); other != "" {
+	if other := inPlace(file); other != "" {
 		t.Starts = []string{other}
 	}
 	switch {

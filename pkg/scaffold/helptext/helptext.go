@@ -18,6 +18,7 @@ import (
 type Help struct {
 	Options  []Option
 	Operands []Operand
+	Usage    bool // there is a usage line
 	// Purpose is the first line that is neither a usage nor a part of a list.
 	Purpose string
 }
@@ -46,16 +47,23 @@ var (
 		`(?:\s{2,}|\t+)(\S.*)?$`)
 	bareOption = lazyregexp.New(`^\s{0,12}(-[^\s,=\[]+)((?:(?:, ?| ?\| ?)-[^\s,=\[|]+)*)` +
 		`([ =][<\[]?[A-Za-z][\w.:/|-]*[>\]]?)?$`)
-	column     = lazyregexp.New(`^\s{1,12}(<?[A-Za-z][\w-]*>?)(?:\s{2,}|\t+| +[-–—:] +)(\S.*)$`)
-	usageLine  = lazyregexp.New(`(?i)^\s*usage:?\s*(.*)$`)
+	column    = lazyregexp.New(`^\s{1,12}(<?[A-Za-z][\w-]*>?)(?:\s{2,}|\t+| +[-–—:] +)(\S.*)$`)
+	usageLine = lazyregexp.New(`(?i)^\s*usage:?\s*(.*)$`)
+	// notText matches sequences for terminals, and characters that control the direction of text.
+	notText = lazyregexp.New(`\x1b\[[0-9;?]*[A-Za-z]|.\x08|[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{61c}\x{200e}\x{200f}` +
+		`\x{202a}-\x{202e}\x{2066}-\x{2069}]`)
 	choiceList = lazyregexp.New(`[\[({<]([\w.+-]+(?:\|[\w.+-]+)+)[\])}>]`)
 	defaultIs  = lazyregexp.New(`(?i)[\[(]default(?:s to|:| is|=)?\s*["']?([^\])"']+?)["']?[\])]`)
 )
 
+// maxText limits the text of an option, in bytes.
+const maxText = 4000
+
 // Read finds what a help text lists. A text of any size and content is permitted. Lines above 500 bytes are skipped.
 func Read(text string) Help {
 	var h Help
-	inUsage := false
+	text = notText.ReplaceAllString(strings.ToValidUTF8(text, ""), "")
+	inUsage, bare := false, false
 	var last *string // the text that the next line can continue
 	var indent int
 	for line := range strings.Lines(text) {
@@ -69,7 +77,7 @@ func Read(text string) Help {
 			continue
 		}
 		if m := usageLine.FindStringSubmatch(line); m != nil {
-			inUsage, last = true, nil
+			h.Usage, inUsage, bare, last = true, true, m[1] == "", nil
 			if m[1] != "" {
 				h.usage(m[1])
 			}
@@ -81,7 +89,9 @@ func Read(text string) Help {
 			last, indent = &h.Options[len(h.Options)-1].Text, len(line)-len(strings.TrimLeft(line, " \t"))
 			continue
 		}
-		if inUsage {
+		// A line below "Usage:" alone, or with an indent, is a usage too.
+		if inUsage = inUsage && (bare || line[0] == ' ' || line[0] == '\t'); inUsage {
+			bare = false
 			if len(h.Operands) == 0 && len(h.Options) == 0 {
 				h.usage(strings.TrimSpace(line))
 			}
@@ -92,7 +102,9 @@ func Read(text string) Help {
 			continue
 		}
 		if last != nil && len(line)-len(strings.TrimLeft(line, " \t")) > indent+2 {
-			*last = strings.TrimSpace(*last + " " + strings.TrimSpace(line))
+			if len(*last) < maxText {
+				*last = strings.TrimSpace(*last + " " + strings.TrimSpace(line))
+			}
 			continue
 		}
 		last = nil
@@ -106,8 +118,9 @@ func Read(text string) Help {
 	return h
 }
 
-// option reads a line of a list of options.
+// option reads a line of a list of options. The negation of a switch is left out: --[no-]color is --color.
 func option(line string) (o Option, ok bool) {
+	line = strings.Replace(line, "--[no-]", "--", 1)
 	m := optionLine.FindStringSubmatch(line)
 	if m == nil {
 		if m = bareOption.FindStringSubmatch(line); m == nil {
@@ -141,7 +154,9 @@ func option(line string) (o Option, ok bool) {
 
 // annotate reads the brackets in the text of an option.
 func (o *Option) annotate() {
-	if m := choiceList.FindStringSubmatch(o.Value + " " + o.Text); m != nil && o.Value != "" {
+	if list, ok := strings.CutPrefix(o.Value, "{"); ok && strings.Contains(list, ",") { // {json,xml}
+		o.Choices = strings.Split(strings.TrimRight(list, "}"), ",")
+	} else if m := choiceList.FindStringSubmatch(o.Value + " " + o.Text); m != nil && o.Value != "" {
 		o.Choices = strings.Split(m[1], "|")
 	} else if strings.Contains(o.Value, "|") {
 		o.Choices = strings.Split(o.Value, "|")

@@ -60,3 +60,21 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// WRAP-24: a usage line ends where a line without an indent follows, unless the line is only "Usage:".
+func TestUsage(t *testing.T) {
+	for text, want := range map[string]string{
+		"Usage: brew [OPTION]...\nShow what tea there is.\n": " Show what tea there is.",
+		"Usage:\nbrew POT\nShow tea.\n":                    "POT Show tea.",
+		"Usage: brew\n  brew POT\n\nShow tea.\n":            "POT Show tea.",
+	} {
+		h := Read(text)
+		var names []string
+		for _, o := range h.Operands {
+			names = append(names, o.Name)
+		}
+		if got := strings.Join(names, " ") + " " + h.Purpose; got != want || !h.Usage {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
-	"mcp-bash/pkg/scaffold/recipe/danger"
 	"mcp-bash/share/recipes"
 )
 
@@ -46,68 +44,6 @@ func TestCheckedLibrary(t *testing.T) {
 	fast, errFast := Library{Files: recipes.Files, Checked: true}.All()
 	if err != nil || errFast != nil || len(fast) == 0 || !reflect.DeepEqual(fast, slow) {
 		t.Error(len(fast), len(slow), err, errFast)
-	}
-}
-
-// purposes are dangerous options that recipes offer because the program is for that, such as a folder to unpack
-// into. Others are harmless and only similar to dangerous ones.
-const purposes = `aws-s3-cp --profile, aws-s3-ls --profile, convert -delete, curl --cookie, curl --output,
-curl --remove-on-error, curl --request-target, curl --user, curl --write-out, df --output, dig -q,
-docker-run --cap-drop, docker-run --detach, docker-run --entrypoint, docker-run --env-file, docker-run --health-cmd,
-docker-run --init, docker-run --publish, docker-run --rm, docker-run --workdir, fd --prune,
-git-blame --contents, git-blame -c, git-diff --anchored,
-git-diff --irreversible-delete, git-grep --count, git-log -c, git-show -c, go-test -trimpath, journalctl --directory,
-journalctl --file, kubectl-apply --overwrite, kubectl-get --output, mysql --execute, mysql --force,
-mysql --init-command, mysql --password, openssl-dgst -prverify, openssl-dgst -sign,
-openssl-req -key, openssl-x509 -CAkey, openssl-x509 -key, openssl-x509 -signkey, pandoc --include-after-body,
-pandoc --include-before-body, pandoc --include-in-header, pdftotext -opw, pdftotext -upw, pg_dump --clean,
-pg_dump --file, pip-install --force-reinstall, pip-install --pre, pip-install --report, pip-install --upgrade,
-pip-list --pre, prettier --find-config-path, psql --command, rclone-copy --s3-env-auth, rclone-copy --update,
-rclone-ls --s3-env-auth, redis-cli -a, redis-cli -u, restic-backup --files-from, restic-backup --files-from-raw,
-restic-backup --files-from-verbatim, restic-backup --force, restic-backup --limit-upload,
-restic-backup --password-file, restic-snapshots --password-file, rg --type-clear, rsync --compare-dest,
-rsync --copy-dest, rsync --delay-updates, rsync --inplace, rsync --link-dest, rsync --sparse, rsync --update,
-sed --in-place, shellcheck --shell, shfmt -f, shfmt -w, ssh-keygen -Z, ssh-keygen -a, ssh-keygen -f, ssh-keygen -y,
-tar --delete, tar --directory, tar --files-from, tar --update, terraform-plan -chdir,
-terraform-plan -destroy, tree --prune, unzip -P, unzip -d, wget --directory-prefix, wget --input-file,
-wget --output-document, wget --password, yq --xml-raw-token, yt-dlp --batch-file, yt-dlp --load-info-json,
-yt-dlp --output, yt-dlp --password, yt-dlp --paths, yt-dlp --sponsorblock-remove, yt-dlp --video-password,
-zip --delete, zip --filesync, zip --fix, zip --freshen, zip --password, zip --update`
-
-// WRAP-26: recipes offer no dangerous options unasked, except those.
-func TestOffered(t *testing.T) {
-	all, err := builtin.All()
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := danger.Load()
-	expected := strings.Split(strings.ReplaceAll(purposes, "\n", " "), ", ")
-	var offered []string
-	for _, r := range all {
-		for _, a := range r.Arguments {
-			o := danger.Option{Names: append([]string{a.Option}, a.Aliases...), Help: a.Description}
-			if a.Type != Switch {
-				o.Value, o.Takes = string(a.Type), a.Type == String || a.Type == Path || a.Type == URL
-			}
-			name := strings.TrimSuffix(r.FileName(), ".json") + " " + a.Option
-			why := ""
-			if a.Option != "" && !a.Only {
-				effect := list.Option(r.Program, o)
-				if why = effect.Why; (effect.Result || effect.Edits) && !a.Destructive {
-					why = "writes files, which makes a tool destructive"
-				}
-			}
-			if why != "" && slices.Contains(expected, name) {
-				offered = append(offered, name)
-			} else if why != "" {
-				t.Errorf("%s: %s", name, why)
-			}
-		}
-	}
-	for _, name := range expected {
-		if !slices.Contains(offered, name) {
-			t.Errorf("not offered, or not dangerous: %s", name)
-		}
 	}
 }
 

@@ -45,9 +45,6 @@ func (t *Tool) body() string {
 	}
 	for i := range rest {
 		b.WriteString(t.line(&rest[i]) + "\n")
-		if a := &rest[i]; t.Source.File == "" && a.IsOperand() && a.Dashes && a.Destructive {
-			fmt.Fprintf(&b, refuseOptions, quoted(slices.Sorted(maps.Keys(t.Recipe.Dangers))))
-		}
 	}
 	b.WriteByte('\n')
 	run, last := `"${argv[@]}"`, `exec "${argv[@]}"`
@@ -119,18 +116,6 @@ const inRoot = `# Relative paths are those of the only root.
 // nothing, because --learn would propose what a script opens.
 const privateHome = `# A confined tool has a private home. Without this line it has yours.
 [[ ${MCP_CONFINED-} != 1 ]] || export HOME=$TMPDIR
-`
-
-// refuseOptions refuses words that are dangerous options, abbreviated or with other letters too.
-const refuseOptions = `for option in %s; do
-  for word in "${argv[@]}"; do
-    case $option in
-      --*) [[ $word != --?* || $option != "${word%%%%=*}"* ]] ;;
-      -?) [[ $word != -[!-]* || $word != *"${option#-}"* ]] ;;
-      *) [[ ${word%%%%=*} != "$option" ]] ;;
-    esac || mcp_fail_invalid_args "$word: the option $option is dangerous, so the tool refuses it"
-  done
-done
 `
 
 // quoted writes the program and its words. A program of the project is found from any directory.

@@ -97,11 +97,8 @@ func (t *Tool) review() {
 	if t.Source.File != "" && !t.Recipe.Verified {
 		add("the recipe was not run on the real program: try its examples")
 	}
-	var guessed, written []string
+	var guessed []string
 	for _, a := range t.arguments {
-		if a.Access == "write" {
-			written = append(written, cmp.Or(a.Option, a.Name))
-		}
 		if len(a.Unconfirmed) > 0 {
 			guessed = append(guessed, cmp.Or(a.Option, a.Name)+" ("+joined(a.Unconfirmed)+")")
 		}
@@ -112,11 +109,9 @@ func (t *Tool) review() {
 	if list := t.capabilities(); !slices.Equal(list, t.Recipe.Capabilities) {
 		add("capabilities: " + joined(list) + ", because of a destructive argument")
 	}
-	if t.Source.File == "" && len(written) > 0 {
-		add("writes to the paths of " + joined(written))
-	}
 	if t.Source.File == "" {
-		add(annotations)
+		add("confined: it reads the roots, writes only its private folder, has no network and starts no other program",
+			"what a call needs beyond that: mcp-bash run-tool "+t.Name+" --learn", annotations)
 	}
 }
 

@@ -2,8 +2,6 @@ package wrap
 
 import (
 	"encoding/json"
-	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -130,22 +128,6 @@ func TestMetadata(t *testing.T) {
 "capabilities":["Search"],"confine":{"exec":["bin/brew","kettle"]},
 "output":{"type":"text","exitCodes":{"1":"Empty.","2":"Cold."}},"timeoutSecs":60,"validateInput":true}`
 	same(t, tool(t, brew, Selection{}).metadata(""), want)
-}
-
-// WRAP-26: words of a generic tool cannot be dangerous options, in whichever way they are written.
-func TestRefusal(t *testing.T) {
-	lines := fmt.Sprintf(refuseOptions, "--config -exec -K")
-	for word, refused := range map[string]bool{
-		"--config": true, "--config=x": true, "--conf": true, "--c=x": true, "-exec": true, "-K": true, "-Kx": true,
-		"-sK": true, "--": false, "-": false, "-s": false, "--configure": false, "--verbose": false, "a --config": false,
-		"K": false, "-exe": false, "$(exit 9)": false, "": false,
-	} {
-		cmd := exec.Command("bash", "-euc", "mcp_fail_invalid_args() { exit 7; }; argv=(program \"$1\")\n"+lines, "bash",
-			word)
-		if err := cmd.Run(); (err != nil) != refused || refused && cmd.ProcessState.ExitCode() != 7 {
-			t.Errorf("%q: %v", word, err)
-		}
-	}
 }
 
 // same compares JSON by meaning.

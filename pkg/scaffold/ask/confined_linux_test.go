@@ -26,16 +26,16 @@ rm -rf ` + outside + ` && echo '  --removed  x'
 kill -0 $PPID && echo '  --signalled  x'
 echo x >"$HOME/x" && echo x >"$TMPDIR/x" && [[ $(</etc/passwd) ]] && uname >/dev/null && echo '  --works  x'
 `})
-	p, err := a.Program(t.Context(), []string{"wild"})
+	p, err := a.Help(t.Context(), []string{"wild"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"--wrote", "--removed", "--sent", "--signalled"} {
-		if p.Find(name) != nil {
+		if has(p, name) {
 			t.Errorf("%s was possible", name)
 		}
 	}
-	if p.Find("--works") == nil {
+	if !has(p, "--works") {
 		t.Error("what help may take was refused")
 	}
 	if _, err := os.Stat(outside); err != nil {
@@ -55,7 +55,7 @@ until [[ -e ` + place + `/ready ]]; do :; done
 printf 'Usage: lasting [-a]\n\n  -a  all\n' >&3
 `})
 	a.kernel = func() confine.Kernel { return confine.Kernel{} } // the program writes its children down
-	if p, err := a.Program(t.Context(), []string{"lasting"}); err != nil || p.Find("-a") == nil {
+	if p, err := a.Help(t.Context(), []string{"lasting"}); err != nil || !has(p, "-a") {
 		t.Fatalf("%v, %+v", err, p)
 	}
 	a.Close()

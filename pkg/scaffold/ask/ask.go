@@ -1,6 +1,5 @@
-// Package ask runs programs to get their help texts, and package usage
-// parses these. A program is started only with words that ask for help. It
-// runs in an empty home directory with limits on time and output (WRAP-10 to WRAP-15).
+// Package ask runs programs to get their help texts. A program is started only with words that ask for help or
+// its version. It runs in an empty home directory with limits on time and output (WRAP-10 to WRAP-14).
 package ask
 
 import (
@@ -16,8 +15,7 @@ import (
 
 	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/run/script"
-	"mcp-bash/pkg/scaffold/programfile"
-	"mcp-bash/pkg/scaffold/usage"
+	"mcp-bash/pkg/scaffold/helptext"
 )
 
 // Limits on one run of a program (WRAP-12).
@@ -119,7 +117,7 @@ func (a *Asker) run(ctx context.Context, program string, words []string) (answer
 	}
 	res := a.runner.Run(ctx, spec)
 	ans := answer{text: res.Stdout, out: res.Stdout, status: res.Status, cause: res.Cause}
-	if len(strings.TrimSpace(string(ans.text))) == 0 || looksLikeUsage(res.Stderr) && !looksLikeUsage(res.Stdout) {
+	if describes(res.Stderr) > describes(res.Stdout) || len(strings.TrimSpace(string(ans.text))) == 0 {
 		ans.text = res.Stderr
 	}
 	return ans, context.Cause(ctx)
@@ -154,49 +152,57 @@ var (
 	ErrNothing  = errors.New("describes no options")
 )
 
-// An Answer is everything that is known about a command.
+// An Answer is the help of a command.
 type Answer struct {
-	*usage.Program
-	File  string   // the program
-	Notes []string // problems that were ignored
+	Help   helptext.Help
+	File   string   // the program
+	Plugin string   // the program of the command, such as "git-lfs", if there is one
+	Notes  []string // problems that were ignored
 }
 
-// otherLanguages are the styles of libraries that Node.js does not have. Its scripts can print similar texts.
-var otherLanguages = []usage.Style{usage.StyleClap, usage.StyleClick, usage.StyleCobra, usage.StyleGoFlag}
+// describes returns the number of options and operands that a text describes.
+func describes(text []byte) int {
+	h := helptext.Read(string(text))
+	return len(h.Options) + len(h.Operands)
+}
 
-// Program collects a program's or a command's descriptions of itself: the help text, and the
-// manual page (WRAP-10). Cancelling ctx ends it.
-func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
-	file := a.Find(words[0])
-	if file == "" {
+// Help asks a program or a command for help: with --help, and with -h if that describes no option (WRAP-10). A
+// program that does not know these words may do its normal work, which the confinement limits.
+func (a *Asker) Help(ctx context.Context, words []string) (*Answer, error) {
+	found := &Answer{File: a.Find(words[0])}
+	if found.File == "" {
 		return nil, ErrNotFound
 	}
-	named := append([]string{filepath.Base(words[0])}, words[1:]...)
-	ans := &Answer{File: file}
-	if err := a.help(ctx, named, ans); err != nil {
-		return nil, err
+	for _, word := range []string{"--help", "-h"} {
+		asked := append(slices.Clone(words[1:]), word)
+		ans, err := a.run(ctx, found.File, asked)
+		line := strings.Join(append([]string{filepath.Base(words[0])}, asked...), " ")
+		switch {
+		case err != nil:
+			return nil, err
+		case errors.Is(ans.cause, script.ErrTimedOut):
+			found.Notes = append(found.Notes, fmt.Sprintf("%s: not done after %v, so it was ended", line, a.limit))
+			continue
+		case ans.cause != nil:
+			found.Notes = append(found.Notes,
+				fmt.Sprintf("%s: prints more than %d bytes, which are ignored", line, textLimit))
+			continue
+		}
+		h := helptext.Read(string(ans.text))
+		if h.Usage || len(h.Options) > len(found.Help.Options) {
+			found.Help = h
+		}
+		if len(h.Options) > 0 {
+			break
+		}
 	}
-	if ans.Program == nil {
-		ans.Program = &usage.Program{Words: named, DashesAt: -1, Loose: true}
+	if plugin := filepath.Base(words[0]) + "-" + strings.Join(words[1:], "-"); len(words) == 2 && a.Find(plugin) != "" {
+		found.Plugin = plugin
 	}
-	ans.Merge(a.manual(file, named))
-	f := programfile.Read(file)
-	if f.Starts != "" {
-		f = programfile.Read(f.Starts)
+	if len(words) > 1 && len(found.Help.Options)+len(found.Help.Operands) == 0 {
+		return found, ErrNothing
 	}
-	// Programs of all kinds print help texts in GNU style.
-	if f.Node && slices.Contains(otherLanguages, ans.Style) {
-		ans.Style, ans.Dashes = usage.StyleOther, ans.DashesAt >= 0
-	}
-	ans.Getopt, ans.Node = ans.Style == usage.StyleGNU && f.Getopt, f.Node
-	ans.Dashes = ans.Dashes || ans.Getopt
-	if plugin := strings.Join(named[:min(2, len(named))], "-"); len(named) > 1 && a.Find(plugin) != "" {
-		ans.Starts = []string{plugin}
-	}
-	if ans.Size() == 0 && len(words) > 1 {
-		return ans, ErrNothing
-	}
-	return ans, nil
+	return found, nil
 }
 
 // Output runs a program with words that make it print something, and returns its standard output.

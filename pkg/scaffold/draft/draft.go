@@ -1,0 +1,176 @@
+// Package draft makes a recipe of a help text, for a person or an agent to complete. Nothing is concluded from prose
+// (WRAP-20 to WRAP-28). Its tools are confined: they read the roots, and write only their private folder.
+package draft
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/scaffold/helptext"
+	"mcp-bash/pkg/scaffold/recipe"
+	"mcp-bash/pkg/text/lazyregexp"
+)
+
+// Any is the property of a list of words that the help does not explain.
+const Any = "arguments"
+
+// Limits on texts of the program, in bytes.
+const (
+	maxSummary     = 300
+	maxDescription = 140
+	maxName        = 60
+)
+
+// maxArguments limits the options and operands of a recipe.
+const maxArguments = 1000
+
+// environment makes programs print plain text, without colours and pagers.
+var environment = map[string]string{"NO_COLOR": "1", "PAGER": "cat"}
+
+// A drafter makes one recipe.
+type drafter struct {
+	*recipe.Recipe
+	taken map[string]bool // the names of properties
+}
+
+// Recipe makes the recipe of a program, or of a command. words[0] is the program's name.
+func Recipe(words []string, h helptext.Help) *recipe.Recipe {
+	line := strings.Join(words, " ")
+	summary := fmt.Sprintf("Runs %s.", line)
+	if text := quote(h.Purpose, maxSummary); text != "" {
+		summary += fmt.Sprintf(" Its help: %s.", text)
+	}
+	d := &drafter{taken: map[string]bool{}, Recipe: &recipe.Recipe{
+		Program: words[0], Command: words[1:], Title: "Run " + strings.Join(words[:min(len(words), 4)], " "),
+		Summary: summary, Environment: environment, Output: recipe.Output{Type: "text"}, Arguments: []recipe.Argument{},
+		Capabilities: []string{string(access.Search)},
+	}}
+	for _, o := range h.Options[:min(len(h.Options), maxArguments)] {
+		if !slices.Contains(o.Names, "--help") && !slices.Contains(o.Names, "--version") {
+			d.option(o)
+		}
+	}
+	d.operands(h)
+	if !slices.ContainsFunc(d.Arguments, func(a recipe.Argument) bool { return a.IsOperand() && a.Required }) {
+		d.Stdin = &recipe.Stdin{Name: d.property("stdin"), Description: "Text for the standard input."}
+	}
+	return d.Recipe
+}
+
+// Generic reports whether the recipe takes any words, because the help describes nothing.
+func Generic(r *recipe.Recipe) bool {
+	return len(r.Arguments) == 1 && r.Arguments[0].Name == Any && r.Arguments[0].Dashes
+}
+
+// option adds an option. A name that the list has already is left out.
+func (d *drafter) option(o helptext.Option) {
+	a := recipe.Argument{Option: o.Names[0], Description: quote(o.Text, maxDescription), Type: recipe.Switch}
+	for _, name := range o.Names {
+		if strings.HasPrefix(name, "--") {
+			a.Option = name
+			break
+		}
+	}
+	if len(a.Option) < 2 || d.has(a.Option) {
+		return
+	}
+	a.Aliases = slices.DeleteFunc(slices.Clone(o.Names), func(name string) bool { return name == a.Option })
+	switch {
+	case o.Value == "":
+	case o.Optional && len(o.Choices) == 0: // it never gets its value
+		a.Unconfirmed = []string{"value"}
+	default:
+		a.Type, a.Choices, a.Unconfirmed = kind(o)
+		if o.Equals && len(a.Option) > 2 {
+			a.Form, a.Dashes = recipe.Equals, true
+		}
+		a.Description = strings.TrimSpace(a.Description + " (" + a.Option + " " + plain(o.Value, maxName) + ")")
+	}
+	a.Name = d.property(a.Option)
+	d.Arguments = append(d.Arguments, a)
+}
+
+func (d *drafter) has(option string) bool {
+	return slices.ContainsFunc(d.Arguments, func(a recipe.Argument) bool { return a.Option == option })
+}
+
+// kind returns the type of a value: a choice or a number if brackets show it, and otherwise a string.
+func kind(o helptext.Option) (t recipe.Type, choices, unconfirmed []string) {
+	for _, c := range o.Choices {
+		if c != "" && !slices.Contains(choices, c) {
+			choices = append(choices, c)
+		}
+	}
+	if len(choices) > 1 {
+		return recipe.Choice, choices, nil
+	}
+	if _, err := strconv.ParseInt(o.Default, 10, 64); err == nil {
+		return recipe.Integer, nil, []string{"type"}
+	}
+	if numeric.MatchString(o.Default) {
+		return recipe.Number, nil, []string{"type"}
+	}
+	return recipe.String, nil, nil
+}
+
+var numeric = lazyregexp.New(`^-?[0-9]+\.[0-9]+$`)
+
+// operands adds the operands of the usage line. Without such a line, or if a required operand follows an optional
+// one, they are a list of words. If there are no options either, the words can be options.
+func (d *drafter) operands(h helptext.Help) {
+	known, optional := h.Usage, false
+	for _, o := range h.Operands {
+		known = known && (!optional || o.Optional)
+		optional = optional || o.Optional && !o.Repeat
+	}
+	if !known {
+		nothing := len(h.Options)+len(h.Operands) == 0 && !h.Usage
+		d.Arguments = append(d.Arguments, recipe.Argument{Name: d.property(Any), Type: recipe.String, Repeat: true,
+			Dashes: nothing, Description: "Words of the command line.", Unconfirmed: []string{"operand"}})
+		return
+	}
+	for _, o := range h.Operands[:min(len(h.Operands), maxArguments)] {
+		d.Arguments = append(d.Arguments, recipe.Argument{Name: d.property(strings.ToLower(o.Name)), Type: recipe.String,
+			Required: !o.Optional, Repeat: o.Repeat, Description: quote(o.Text, maxDescription)})
+	}
+}
+
+var notInProperty = lazyregexp.New(`[^A-Za-z0-9]+`)
+
+// property returns a unique property name for an option or operand.
+func (d *drafter) property(term string) string {
+	name := strings.Trim(notInProperty.ReplaceAllString(term, "_"), "_")
+	switch {
+	case name == "": // a choice of words, or a name without Latin letters
+		name = "value"
+	case name[0] >= '0' && name[0] <= '9':
+		name = "option_" + name
+	}
+	name = name[:min(len(name), maxName)]
+	unique := name
+	for n := 2; d.taken[unique]; n++ {
+		unique = fmt.Sprintf("%s_%d", name, n)
+	}
+	d.taken[unique] = true
+	return unique
+}
+
+// quote marks a text of the program as such.
+func quote(text string, limit int) string {
+	if text = strings.TrimRight(plain(text, limit), ". "); text == "" {
+		return ""
+	}
+	return `"` + strings.ReplaceAll(text, `"`, "'") + `"`
+}
+
+// plain returns a text in one line of at most limit bytes.
+func plain(text string, limit int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > limit {
+		text = strings.ToValidUTF8(text[:limit], "") + "…"
+	}
+	return text
+}

@@ -1,0 +1,96 @@
+package draft
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/scaffold/helptext"
+	"mcp-bash/pkg/scaffold/recipe"
+)
+
+const help = `Usage: brew [OPTION]... POT [CUP]...
+Brews tea.
+
+  -d, --delete-everything   deletes all files
+  -f, --form=FORM           the form {round,square} of cups
+      --kind {json,xml}     kind of the report
+  -s, --size SIZE           size (default: 7)
+      --share SHARE         share [default: 0.5]
+  -c, --[no-]color[=WHEN]   colors
+  -c CODE                   runs this code
+      --help                this help
+`
+
+// WRAP-21, WRAP-26, WRAP-28: a value is a text unless brackets show a choice or a number, and no word makes an
+// option dangerous or harmless.
+func TestRecipe(t *testing.T) {
+	r := Recipe([]string{"brew", "tea"}, helptext.Read(help))
+	var got []string
+	for _, a := range r.Arguments {
+		got = append(got, strings.TrimRight(fmt.Sprintf("%s %s %s %s %s", a.Name, a.Option, a.Type, a.Form,
+			strings.Join(a.Choices, "|")), " "))
+		if a.Only || a.Destructive {
+			t.Errorf("%s is marked", a.Name)
+		}
+	}
+	want := []string{
+		"delete_everything --delete-everything switch", "form --form string equals", "kind --kind choice  json|xml",
+		"size --size integer", "share --share number", "color --color switch", "c -c string", "pot  string", "cup  string",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+	if list := strings.Join(r.Capabilities, " "); list != "Search" || r.Stdin != nil || Generic(r) {
+		t.Errorf("%s, %v", list, r.Stdin)
+	}
+}
+
+// WRAP-27: a help without a usage line does not show the operands, and one without anything shows nothing.
+func TestUnknown(t *testing.T) {
+	for text, dashes := range map[string]bool{"": true, "  -a  all\n": false, "Usage: brew [POT] CUP\n": false} {
+		r := Recipe([]string{"brew"}, helptext.Read(text))
+		last := r.Arguments[len(r.Arguments)-1]
+		if last.Name != Any || !last.Repeat || last.Dashes != dashes || Generic(r) != dashes || r.Stdin == nil {
+			t.Errorf("%q: %+v", text, last)
+		}
+	}
+}
+
+// WRAP-29: a text of the largest size takes no more than a moment, and the recipe has a limit.
+func TestLimits(t *testing.T) {
+	var options strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintf(&options, "  -%d  x\n", i)
+	}
+	for _, text := range []string{options.String(), strings.Repeat("  --a\n", 1<<17),
+		"  -a  x\n" + strings.Repeat("       y\n", 1<<17)} {
+		r := Recipe([]string{"brew"}, helptext.Read(text))
+		if n := len(r.Arguments); n > maxArguments+1 || len(r.Arguments[0].Description) > 200 {
+			t.Error(n)
+		}
+	}
+}
+
+// WRAP-22, WRAP-29: a recipe of any text has no fault, and no text of the program can hide anything.
+func FuzzRecipe(f *testing.F) {
+	f.Add(help)
+	f.Add("usage: a [b]... c\n  -a  \x1b[31mred\x1b[0m \u202e\n  --=x\n  -é ü  x\n --1 {a,,b}  x\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		r := Recipe([]string{"brew"}, helptext.Read(text))
+		if Generic(r) {
+			r.Arguments[0].Dashes = false // a recipe in a file cannot have this
+		}
+		for _, fault := range r.Check() {
+			t.Errorf("%q: %v", text, fault)
+		}
+		if data, err := json.Marshal(r); err != nil {
+			t.Error(err)
+		} else if len(r.Arguments) < 100 && len(data) < 100_000 {
+			if _, err := recipe.Parse(data); err != nil {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+	})
+}

@@ -119,7 +119,7 @@ npm:
 clients: npm
 	test/npm/run.sh
 
-# Runs wrap on real programs, and checks tables of facts about them. It downloads the programs from
+# Runs wrap on real programs: tasks with recipes, and with drafts from the help. It downloads the programs from
 # Debian, npm and Go into a cache folder and does not install them. It needs apt-get.
 # make test does not run it.
 programs:

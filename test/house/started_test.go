@@ -35,7 +35,7 @@ var started = map[string]string{
 	"pkg/bundle/runtimes/find.go build: Spec.Argv":            "go, as PATH finds it, on our own sources",
 	"pkg/registry/requirements/examine.go examine: Spec.Argv": "a program on PATH, for its version (CLI-1109)",
 	"pkg/serve/announce.go snapshot: Spec.Argv":               "bash, with fixed text",
-	"pkg/scaffold/ask/ask.go run: Spec.Argv":            "a program that the operator has wrapped",
+	"pkg/scaffold/ask/ask.go run: Spec.Argv":                  "a program that the operator has wrapped",
 	"pkg/check/validate/shellcheck.go shellcheck: Spec.Argv":  "shellcheck, which reads scripts and runs none",
 	"pkg/check/validate/syntax.go parse: Spec.Argv":           "bash -n, which reads a script and does not run it",
 	"pkg/check/validate/syntax.go parse: assignment to Argv":  "the same",

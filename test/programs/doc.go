@@ -1,4 +1,3 @@
-// Package programs tests wrap with real programs (WRAP-50). Tables, written by hand from the documentation, list
-// facts about their options. Other tables list calls of the tools, with their results. The files in tasks have
-// everyday tasks for the recipes in share/recipes (WRAP-55). make programs runs it.
+// Package programs tests wrap with real programs. The files in tasks have everyday tasks for the recipes in
+// share/recipes (WRAP-55), and help.txtar has tasks for drafts from help texts. make programs runs it.
 package programs

@@ -14,8 +14,8 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// Any is the property of a list of words that the help does not explain.
-const Any = "arguments"
+// anyWords is the property of a list of words that the help does not explain.
+const anyWords = "arguments"
 
 // Limits on texts of the program, in bytes.
 const (
@@ -48,6 +48,11 @@ func Recipe(words []string, h helptext.Help) *recipe.Recipe {
 		Summary: summary, Environment: environment, Output: recipe.Output{Type: "text"}, Arguments: []recipe.Argument{},
 		Capabilities: []string{string(access.Search)},
 	}}
+	// Options with a short name come first, because programs have it for what people use most.
+	isShort := func(name string) bool { return len(name) == 2 }
+	slices.SortStableFunc(h.Options, func(a, b helptext.Option) int {
+		return order(slices.ContainsFunc(a.Names, isShort)) - order(slices.ContainsFunc(b.Names, isShort))
+	})
 	for _, o := range h.Options[:min(len(h.Options), maxArguments)] {
 		if !slices.Contains(o.Names, "--help") && !slices.Contains(o.Names, "--version") {
 			d.option(o)
@@ -60,9 +65,16 @@ func Recipe(words []string, h helptext.Help) *recipe.Recipe {
 	return d.Recipe
 }
 
+func order(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
+}
+
 // Generic reports whether the recipe takes any words, because the help describes nothing.
 func Generic(r *recipe.Recipe) bool {
-	return len(r.Arguments) == 1 && r.Arguments[0].Name == Any && r.Arguments[0].Dashes
+	return len(r.Arguments) == 1 && r.Arguments[0].Name == anyWords && r.Arguments[0].Dashes
 }
 
 // option adds an option. A name that the list has already is left out.
@@ -128,7 +140,7 @@ func (d *drafter) operands(h helptext.Help) {
 	}
 	if !known {
 		nothing := len(h.Options)+len(h.Operands) == 0 && !h.Usage
-		d.Arguments = append(d.Arguments, recipe.Argument{Name: d.property(Any), Type: recipe.String, Repeat: true,
+		d.Arguments = append(d.Arguments, recipe.Argument{Name: d.property(anyWords), Type: recipe.String, Repeat: true,
 			Dashes: nothing, Description: "Words of the command line.", Unconfirmed: []string{"operand"}})
 		return
 	}

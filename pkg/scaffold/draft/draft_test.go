@@ -14,7 +14,7 @@ const help = `Usage: brew [OPTION]... POT [CUP]...
 Brews tea.
 
   -d, --delete-everything   deletes all files
-  -f, --form=FORM           the form {round,square} of cups
+  -f, --form=FORM           the form [round|square] of cups
       --kind {json,xml}     kind of the report
   -s, --size SIZE           size (default: 7)
       --share SHARE         share [default: 0.5]
@@ -36,8 +36,9 @@ func TestRecipe(t *testing.T) {
 		}
 	}
 	want := []string{
-		"delete_everything --delete-everything switch", "form --form string equals", "kind --kind choice  json|xml",
-		"size --size integer", "share --share number", "color --color switch", "c -c string", "pot  string", "cup  string",
+		"delete_everything --delete-everything switch", "form --form choice equals round|square", "size --size integer",
+		"color --color switch", "c -c string", "kind --kind choice  json|xml", "share --share number", "pot  string",
+		"cup  string",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s", strings.Join(got, "\n"))
@@ -52,7 +53,7 @@ func TestUnknown(t *testing.T) {
 	for text, dashes := range map[string]bool{"": true, "  -a  all\n": false, "Usage: brew [POT] CUP\n": false} {
 		r := Recipe([]string{"brew"}, helptext.Read(text))
 		last := r.Arguments[len(r.Arguments)-1]
-		if last.Name != Any || !last.Repeat || last.Dashes != dashes || Generic(r) != dashes || r.Stdin == nil {
+		if last.Name != anyWords || !last.Repeat || last.Dashes != dashes || Generic(r) != dashes || r.Stdin == nil {
 			t.Errorf("%q: %+v", text, last)
 		}
 	}

@@ -48,7 +48,7 @@ var (
 	bareOption = lazyregexp.New(`^\s{0,12}(-[^\s,=\[]+)((?:(?:, ?| ?\| ?)-[^\s,=\[|]+)*)` +
 		`([ =][<\[]?[A-Za-z][\w.:/|-]*[>\]]?)?$`)
 	column    = lazyregexp.New(`^\s{1,12}(<?[A-Za-z][\w-]*>?)(?:\s{2,}|\t+| +[-–—:] +)(\S.*)$`)
-	usageLine = lazyregexp.New(`(?i)^\s*usage:?\s*(.*)$`)
+	usageLine = lazyregexp.New(`(?i)^\s*usage(?: of \S+)?:?\s*(.*)$`)
 	// notText matches sequences for terminals, and characters that control the direction of text.
 	notText = lazyregexp.New(`\x1b\[[0-9;?]*[A-Za-z]|.\x08|[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{61c}\x{200e}\x{200f}` +
 		`\x{202a}-\x{202e}\x{2066}-\x{2069}]`)
@@ -77,7 +77,7 @@ func Read(text string) Help {
 			continue
 		}
 		if m := usageLine.FindStringSubmatch(line); m != nil {
-			h.Usage, inUsage, bare, last = true, true, m[1] == "", nil
+			inUsage, bare, last = true, m[1] == "", nil
 			if m[1] != "" {
 				h.usage(m[1])
 			}
@@ -133,7 +133,7 @@ func option(line string) (o Option, ok bool) {
 	value := m[3]
 	if before, after, found := strings.Cut(value, ", -"); found { // -k COUNT, --keep COUNT
 		value = before
-		name, _, _ := strings.Cut("-"+strings.ReplaceAll(after, "=", " "), " ")
+		name, _, _ := strings.Cut("-"+strings.NewReplacer("=", " ", "[", " ").Replace(after), " ")
 		o.Names = append(o.Names, name)
 	}
 	o.Optional = strings.HasPrefix(value, "[")
@@ -169,6 +169,7 @@ func (o *Option) annotate() {
 // usage reads the operands of a usage line. The first word is the program.
 func (h *Help) usage(line string) {
 	words := strings.Fields(strings.NewReplacer("[ ", "[", " ]", "]").Replace(line))
+	h.Usage = h.Usage || len(words) > 0
 	if len(h.Operands) > 0 || len(words) < 2 {
 		return
 	}

@@ -111,7 +111,7 @@ func (t *Tool) review() {
 	}
 	if t.Source.File == "" {
 		add("confined: it reads the roots, writes only its private folder, has no network and starts no other program",
-			"what a call needs beyond that: mcp-bash run-tool "+t.Name+" --learn", annotations)
+			"more permissions: mcp-bash run-tool "+t.Name+" --learn shows which ones a call needs", annotations)
 	}
 }
 

@@ -12,29 +12,17 @@ import (
 // A Regexp is a regular expression that is compiled at its first use. It has the methods of
 // [regexp.Regexp] and is safe for concurrent use.
 type Regexp struct {
-	expr   string
-	expand func(string) string // or nil
-	once   sync.Once
-	re     *regexp.Regexp
+	expr string
+	once sync.Once
+	re   *regexp.Regexp
 }
 
 // New returns an expression. The first use of an invalid one panics, as in
 // [regexp.MustCompile].
 func New(expr string) *Regexp { return &Regexp{expr: expr} }
 
-// Expanded returns an expression that the first use passes through a function.
-func Expanded(expr string, expand func(string) string) *Regexp {
-	return &Regexp{expr: expr, expand: expand}
-}
-
 func (r *Regexp) compiled() *regexp.Regexp {
-	r.once.Do(func() {
-		expr := r.expr
-		if r.expand != nil {
-			expr = r.expand(expr)
-		}
-		r.re = regexp.MustCompile(expr)
-	})
+	r.once.Do(func() { r.re = regexp.MustCompile(r.expr) })
 	return r.re
 }
 

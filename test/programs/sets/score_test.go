@@ -58,6 +58,9 @@ func (s *score) compare(p *program, made tool) {
 		}
 	}
 	for name, why := range p.Dangerous {
+		if made.Source != "recipe" { // the kernel confines the tool
+			break
+		}
 		o, _, ok := made.find(name)
 		// A closed choice has no value that is dangerous, such as a formatter in a file. -C of git is not that of a command.
 		if ok && o.Offered != "" && made.properties[o.Offered].Enum == nil && !made.isWhere(o) {

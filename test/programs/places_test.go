@@ -66,7 +66,6 @@ func place(t testing.TB) (path, manPath string) {
 	return path, filepath.Join(root, "usr/share/man")
 }
 
-
 // listeners starts the servers that calls connect to, and returns their addresses.
 func listeners(t *testing.T, project string) []string {
 	t.Helper()

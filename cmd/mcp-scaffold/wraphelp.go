@@ -88,8 +88,8 @@ func (w *wrapper) warnSize(tools []*wrap.Tool) {
 	}
 }
 
-// fromHelp makes a tool of a program from its help. The tool is confined (WRAP-36).
-func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s wrap.Selection) (*wrap.Tool, error) {
+// described asks a program for help, and makes a recipe of the answer.
+func (w *wrapper) described(ctx context.Context, words []string) (*recipe.Recipe, string, error) {
 	answer, err := w.ask.Help(ctx, words)
 	if answer != nil {
 		for _, note := range answer.Notes {
@@ -97,7 +97,7 @@ func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s w
 		}
 	}
 	if err != nil {
-		return nil, w.refused(words, err)
+		return nil, "", w.refused(words, err)
 	}
 	r := draft.Recipe(append([]string{filepath.Base(words[0])}, words[1:]...), answer.Help)
 	if answer.Plugin != "" {
@@ -107,6 +107,43 @@ func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s w
 		w.warn(fmt.Sprintf("the help of %s does not explain its arguments, so the tool takes a list of words, "+
 			"options included", strings.Join(words, " ")))
 	}
+	return r, answer.File, nil
+}
+
+// draft writes a recipe of the help of a program (WRAP-16).
+func (w *wrapper) draft(ctx context.Context, words []string) error {
+	r, _, err := w.described(ctx, words)
+	if err != nil {
+		return err
+	}
+	if draft.Generic(r) {
+		r.Arguments[0].Dashes = false // the rules of recipes allow it only after other words
+	}
+	name, err := scaffold.WriteRecipe(ctx, w.p, r, w.o.Force)
+	if err != nil {
+		return err
+	}
+	var guessed []string
+	for _, a := range r.Arguments {
+		if len(a.Unconfirmed) > 0 {
+			guessed = append(guessed, fmt.Sprintf("%s (%s)", a.Name, strings.Join(a.Unconfirmed, ", ")))
+		}
+	}
+	cli.Printf(w.s.Out, "Drafted %s at %s\n", strings.Join(words, " "), name)
+	if len(guessed) > 0 {
+		cli.Printf(w.s.Out, "  unconfirmed: %s\n", strings.Join(guessed, ", "))
+	}
+	_, err = cli.Printf(w.s.Out, "\nNext steps:\n  complete the recipe: paths, exit codes, dangers, effects, examples\n"+
+		"  mcp-bash validate\n  mcp-bash wrap --recipe %s\n", name)
+	return err
+}
+
+// fromHelp makes a tool of a program from its help. The tool is confined (WRAP-36).
+func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s wrap.Selection) (*wrap.Tool, error) {
+	r, file, err := w.described(ctx, words)
+	if err != nil {
+		return nil, err
+	}
 	switch {
 	case w.o.update, w.o.subcommands:
 		s = s.For(r)
@@ -115,7 +152,7 @@ func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s w
 			return nil, err
 		}
 	}
-	return scaffold.NewTool(w.p, r, wrap.Source{}, words, answer.File, name, s)
+	return scaffold.NewTool(w.p, r, wrap.Source{}, words, file, name, s)
 }
 
 // pickOptions asks the person for the options of the tool. The first ones are on.

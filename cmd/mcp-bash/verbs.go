@@ -26,6 +26,7 @@ var siblings = []sibling{
 	{"new", "mcp-scaffold", true, "Make a project in a new directory"},
 	{"init", "mcp-scaffold", true, "Make a project in this directory"},
 	{"add", "mcp-scaffold", true, "Make tools of scripts"},
+	{"remove", "mcp-scaffold", true, "Remove a tool"},
 	{"scaffold", "mcp-scaffold", true, "Add tools, prompts, pages and more to the project"},
 	{"wrap", "mcp-scaffold", true, "Make tools of a command-line program"},
 	{"validate", "mcp-doctor", true, "Check a project, before clients do"},

@@ -23,7 +23,7 @@ func command() *cli.Command {
 			{Line: "NAME config --client cursor --apply", Purpose: "connect a client to the project"},
 		},
 		Exits: exits,
-		Commands: []*cli.Command{newCommand(), initCommand(), addCommand(), scaffoldCommand(), wrapCommand(),
+		Commands: []*cli.Command{newCommand(), initCommand(), addCommand(), removeCommand(), scaffoldCommand(), wrapCommand(),
 			configCommand()},
 	}
 }

@@ -64,12 +64,11 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 	}
 	for _, found := range folder.Scripts {
 		var tool *wrap.Tool
-		var variables []string
-		if tool, variables, err = adoptedTool(p, dir, found, o.Ask); err != nil {
+		if tool, err = adoptedTool(p, dir, found, o.Ask); err != nil {
 			return nil, err
 		}
 		a.Tools = append(a.Tools, tool)
-		a.Variables = append(a.Variables, variables...)
+		a.Variables = append(a.Variables, tool.Variables...)
 	}
 	slices.Sort(a.Variables)
 	a.Variables = slices.Compact(a.Variables)
@@ -101,12 +100,11 @@ func AdoptAgain(p *project.Project, old *Wrapped) (*wrap.Tool, error) {
 		return nil, cli.Failf(cli.CodeInvalid, "%s: %s", file, reason)
 	}
 	folder.Scripts[0].Tool = old.Name
-	tool, _, err := adoptedTool(p, folder.Dir, folder.Scripts[0], old.Asks)
-	return tool, err
+	return adoptedTool(p, folder.Dir, folder.Scripts[0], old.Asks)
 }
 
 // adoptedTool makes the tool of a script.
-func adoptedTool(p *project.Project, dir string, found *adopt.Found, ask bool) (*wrap.Tool, []string, error) {
+func adoptedTool(p *project.Project, dir string, found *adopt.Found, ask bool) (*wrap.Tool, error) {
 	file := filepath.Join(dir, filepath.FromSlash(found.Path))
 	r, need := adopt.Recipe(dir, found, p.Env["HOME"], p.Env["PATH"])
 	words, program := file, file
@@ -115,11 +113,12 @@ func adoptedTool(p *project.Project, dir string, found *adopt.Found, ask bool) (
 		program = "./" + words
 	}
 	if err := CheckWords([]string{words}); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	t := wrap.Tool{
 		Name: found.Tool, Words: []string{words}, Recipe: r, Source: wrap.Source{File: words, Script: true},
 		Program: program, Starts: need.Starts[1:], Writes: need.Writes, Install: need.Programs,
+		Variables: need.Variables,
 	}
 	for _, q := range found.Says.Questions {
 		if ask {
@@ -131,8 +130,7 @@ func adoptedTool(p *project.Project, dir string, found *adopt.Found, ask bool) (
 			t.Reads = append(t.Reads, read)
 		}
 	}
-	tool, err := wrap.New(t, wrap.Selection{})
-	return tool, need.Variables, err
+	return wrap.New(t, wrap.Selection{})
 }
 
 // copyFolder copies the files of a folder into a folder of the project: scripts, and the files next to them. Files

@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"path"
@@ -23,8 +24,8 @@ const maxRequirements = 1 << 20
 func require(ctx context.Context, p *project.Project, tools []*wrap.Tool) (err error) {
 	return editJSON(ctx, p, "requirements.json", func(doc *jsonedit.Document) (changed bool) {
 		for _, tool := range tools {
-			for _, name := range append([]string{tool.Needs}, tool.Install...) {
-				if name != "" && !named(doc.Elements("dependencies"), name) {
+			for _, name := range tool.Requires() {
+				if !named(doc.Elements("dependencies"), name) {
 					var b rawjson.Builder
 					doc.Append("dependencies", b.Object().Name("name").String(name).End().Bytes())
 					changed = true
@@ -35,28 +36,56 @@ func require(ctx context.Context, p *project.Project, tools []*wrap.Tool) (err e
 	})
 }
 
-// permit lets variables of the server's environment reach tools (T-61).
+// The settings that let variables of the server's environment reach tools (T-61).
+const (
+	envMode = "MCPBASH_TOOL_ENV_MODE"
+	envList = "MCPBASH_TOOL_ENV_ALLOWLIST"
+)
+
+// permit lets variables of the server's environment reach tools.
 func permit(ctx context.Context, p *project.Project, names []string) error {
-	const mode, list = "MCPBASH_TOOL_ENV_MODE", "MCPBASH_TOOL_ENV_ALLOWLIST"
 	return editJSON(ctx, p, filepath.Base(project.Marker), func(doc *jsonedit.Document) bool {
-		env := doc.Member("env")
-		have := strings.FieldsFunc(rawjson.TextOf(env, list), func(r rune) bool { return r == ',' || r == ' ' })
-		all := slices.Concat(have, names)
-		slices.Sort(all)
-		all = slices.Compact(all)
-		if rawjson.TextOf(env, mode) == "inherit" || len(all) == len(have) {
-			return false
-		}
-		var b rawjson.Builder
-		b.Object().Name(mode).String("allowlist").Name(list).String(strings.Join(all, ","))
-		for _, m := range rawjson.Members(env) {
-			if m.Name != mode && m.Name != list {
-				b.Name(m.Name).Raw(m.Value)
-			}
-		}
-		doc.Set("env", b.End().Bytes())
-		return true
+		return setPermitted(doc, func(have []string) []string {
+			all := slices.Concat(have, names)
+			slices.Sort(all)
+			return slices.Compact(all)
+		})
 	})
+}
+
+// permittedIn returns the variables that "env" of server.meta.json lists. If all are permitted, the list has no effect.
+func permittedIn(env json.RawMessage) []string {
+	if rawjson.TextOf(env, envMode) == "inherit" {
+		return nil
+	}
+	return strings.FieldsFunc(rawjson.TextOf(env, envList), func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// setPermitted changes the list of variables. Without one, the settings go.
+func setPermitted(doc *jsonedit.Document, change func(have []string) []string) (changed bool) {
+	env := doc.Member("env")
+	have := permittedIn(env)
+	before := len(have)
+	list := change(have)
+	if rawjson.TextOf(env, envMode) == "inherit" || len(list) == before {
+		return false
+	}
+	var b rawjson.Builder
+	b.Object()
+	mode := "allowlist"
+	if len(list) < before { // a removal permits nothing new
+		mode = rawjson.TextOf(env, envMode)
+	}
+	if len(list) > 0 {
+		b.Name(envMode).String(cmp.Or(mode, "minimal")).Name(envList).String(strings.Join(list, ","))
+	}
+	for _, m := range rawjson.Members(env) {
+		if m.Name != envMode && m.Name != envList {
+			b.Name(m.Name).Raw(m.Value)
+		}
+	}
+	doc.Set("env", b.End().Bytes())
+	return true
 }
 
 // editJSON edits a JSON file in server.d. A new file begins with an empty object.

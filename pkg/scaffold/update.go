@@ -34,7 +34,9 @@ type Wrapped struct {
 	Script string
 	Asks   bool // the user of the client answers the questions of the script
 	wrap.Selection
-	files map[string]string // as they were generated
+	files     map[string]string // as they were generated
+	programs  []string          // to install
+	variables []string          // of the server's environment that reach the tool
 }
 
 // base returns .wrap.json: how the tool was created, and its files as generated.
@@ -60,6 +62,12 @@ func base(t *wrap.Tool, c wrap.Selection, files []file) file {
 	}
 	if len(c.Without) > 0 {
 		b.Name("without").Strings(c.Without)
+	}
+	if list := t.Requires(); len(list) > 0 {
+		b.Name("requires").Strings(list)
+	}
+	if len(t.Variables) > 0 {
+		b.Name("variables").Strings(t.Variables)
 	}
 	b.Name("files").Object()
 	for _, f := range files {
@@ -108,17 +116,19 @@ func readWrapped(p *project.Project, name string) (*Wrapped, error) {
 	}
 	doc, err := rawjson.Check(text)
 	w := &Wrapped{Name: name, files: map[string]string{}}
-	var ok [4]bool
+	var ok [6]bool
 	if err == nil {
 		w.Command, ok[0] = rawjson.Strings(rawjson.Get(doc, "command"))
 		w.Only, ok[1] = rawjson.Strings(rawjson.Get(doc, "only"))
 		w.Without, ok[2] = rawjson.Strings(rawjson.Get(doc, "without"))
 		w.With, ok[3] = rawjson.Strings(rawjson.Get(doc, "with"))
+		w.programs, ok[4] = rawjson.Strings(rawjson.Get(doc, "requires"))
+		w.variables, ok[5] = rawjson.Strings(rawjson.Get(doc, "variables"))
 		w.Recipe, w.Script = rawjson.TextOf(doc, "recipe"), rawjson.TextOf(doc, "script")
 		w.Asks = string(rawjson.Get(doc, "asks")) == "true"
 		w.Max = rawjson.PositiveInt(rawjson.Get(doc, "maxOptions"))
 	}
-	if err != nil || len(w.Command) == 0 || CheckWords(w.Command) != nil || ok != [4]bool{true, true, true, true} {
+	if err != nil || len(w.Command) == 0 || CheckWords(w.Command) != nil || ok != [6]bool{true, true, true, true, true, true} {
 		return nil, cli.Failf(cli.CodeInvalid, "%s is damaged; wrap the tool anew with --force", relative(p, at))
 	}
 	for _, m := range rawjson.Members(rawjson.Get(doc, "files")) {
@@ -173,6 +183,7 @@ func (w *Wrapped) Compare(p *project.Project, tool *wrap.Tool, c wrap.Selection)
 		u.Changes = append(u.Changes, Change{Path: relative(p, at), Before: string(text), After: after, Conflicts: conflicts,
 			file: file{f.path, after, 0}})
 	}
+	u.stale = u.stale || !slices.Equal(w.programs, tool.Requires()) || !slices.Equal(w.variables, tool.Variables)
 	u.stale = u.stale || cmp.Or(w.Script, w.Recipe) != tool.Source.File
 	u.stale = u.stale || !slices.Equal(w.Only, c.Only) || !slices.Equal(w.With, c.With) ||
 		!slices.Equal(w.Without, c.Without) || w.Max != c.Max
@@ -188,6 +199,7 @@ func Apply(ctx context.Context, p *project.Project, updates []*Update) (err erro
 	}
 	defer func() { at.close(err) }()
 	var tools []*wrap.Tool
+	var variables []string
 	for _, u := range updates {
 		rel, err := filepath.Rel(top, u.dir)
 		if err != nil {
@@ -206,8 +218,12 @@ func Apply(ctx context.Context, p *project.Project, updates []*Update) (err erro
 			return err
 		}
 		tools = append(tools, u.Tool)
+		variables = append(variables, u.Tool.Variables...)
 	}
-	return require(ctx, p, tools)
+	if err := require(ctx, p, tools); err != nil || len(variables) == 0 {
+		return err
+	}
+	return permit(ctx, p, variables)
 }
 
 // Complete returns the given selection, completed with the recorded one.

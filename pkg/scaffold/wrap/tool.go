@@ -15,25 +15,36 @@ import (
 
 // A Tool is a tool that is about to be written.
 type Tool struct {
-	Name    string
-	Words   []string // the command line, as a person typed it
-	Recipe  *recipe.Recipe
-	Source  Source
-	Program string   // the first word as in tool.sh
-	Needs   string   // the program to install, or "" for a program of the project
-	Starts  []string // programs that it starts, in addition to those of the recipe
-	Reads   []string // paths that it reads, beyond its capabilities
-	Writes  []string // paths that it writes, beyond its capabilities
-	Install []string // programs to install, in addition to Needs
-	Asks    []Ask    // questions of the program, which the user of the client answers
-	LeftOut []LeftOut
-	Review  []string // points that a person should check
+	Name      string
+	Words     []string // the command line, as a person typed it
+	Recipe    *recipe.Recipe
+	Source    Source
+	Program   string   // the first word as in tool.sh
+	Needs     string   // the program to install, or "" for a program of the project
+	Starts    []string // programs that it starts, in addition to those of the recipe
+	Reads     []string // paths that it reads, beyond its capabilities
+	Writes    []string // paths that it writes, beyond its capabilities
+	Install   []string // programs to install, in addition to Needs
+	Variables []string // of the server's environment that reach it
+	Asks      []Ask    // questions of the program, which the user of the client answers
+	LeftOut   []LeftOut
+	Review    []string // points that a person should check
 
 	// The offered parts of the recipe.
 	arguments []recipe.Argument
 	stdin     *recipe.Stdin
 	requires  [][]string
 	excludes  [][]string
+}
+
+// Requires returns the programs to install.
+func (t *Tool) Requires() (names []string) {
+	for _, name := range append([]string{t.Needs}, t.Install...) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // A Source is the origin of a recipe.

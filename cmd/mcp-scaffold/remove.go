@@ -22,7 +22,7 @@ func removeCommand() *cli.Command {
 		Name:    "tool",
 		Summary: "Remove a tool, with the requirements and variables that only this tool needs.",
 		Examples: []cli.Example{
-			{Line: "NAME backup", Purpose: "remove tools/backup, after a question"},
+			{Line: "NAME backup --yes", Purpose: "remove tools/backup, without a question"},
 			{Line: "NAME backup --dry-run", Purpose: "show what would be removed, and remove nothing"},
 		},
 		Operands: []cli.Operand{{Name: "TOOL", Missing: "Tool name required"}},
@@ -37,7 +37,7 @@ func removeCommand() *cli.Command {
 	c.Flags.Bool(&o.json, "json", "print the result as JSON; errors, too")
 	return &cli.Command{
 		Name: "remove", Summary: "Remove a tool from the project.", Exits: exits,
-		Examples: []cli.Example{{Line: "NAME tool backup"}}, Commands: []*cli.Command{c},
+		Examples: []cli.Example{{Line: "NAME tool backup --dry-run"}}, Commands: []*cli.Command{c},
 	}
 }
 
@@ -106,8 +106,9 @@ func printRemoval(s cli.Streams, r *scaffold.Removal) {
 
 func printRemovalJSON(s cli.Streams, o *removeOptions, r *scaffold.Removal) error {
 	var b rawjson.Builder
-	b.Object().Name("ok").Bool(true).Name("name").String(r.Name).Name("path").String(r.Path).Name("files").Strings(r.Files).
-		Name("requirements").Strings(r.Programs).Name("variables").Strings(r.Variables).Name("kept").Array()
+	b.Object().Name("ok").Bool(true).Name("name").String(r.Name).Name("path").String(r.Path).
+		Name("files").Strings(r.Files).Name("requirements").Strings(r.Programs).
+		Name("variables").Strings(r.Variables).Name("kept").Array()
 	for _, k := range r.Kept {
 		b.Object().Name("what").String(k.What).Name("why").String(k.Why).End()
 	}

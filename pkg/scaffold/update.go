@@ -128,7 +128,7 @@ func readWrapped(p *project.Project, name string) (*Wrapped, error) {
 		w.Asks = string(rawjson.Get(doc, "asks")) == "true"
 		w.Max = rawjson.PositiveInt(rawjson.Get(doc, "maxOptions"))
 	}
-	if err != nil || len(w.Command) == 0 || CheckWords(w.Command) != nil || ok != [6]bool{true, true, true, true, true, true} {
+	if err != nil || len(w.Command) == 0 || CheckWords(w.Command) != nil || slices.Contains(ok[:], false) {
 		return nil, cli.Failf(cli.CodeInvalid, "%s is damaged; wrap the tool anew with --force", relative(p, at))
 	}
 	for _, m := range rawjson.Members(rawjson.Get(doc, "files")) {

@@ -52,6 +52,8 @@ var before = map[string]string{
 
 	"mcp-scaffold scaffold tool chart --ui":                             "rm -r tools/chart",
 	"mcp-scaffold add --update":                                         "mcp-scaffold add scripts",
+	"mcp-scaffold remove tool backup --yes":                             "mcp-scaffold add scripts",
+	"mcp-scaffold remove tool backup --dry-run":                         "mcp-scaffold add scripts",
 	"mcp-scaffold wrap --update":                                        "mcp-scaffold wrap sort",
 	"mcp-bash new my-server":                                            "cd ..",
 	"mcp-scaffold new my-server":                                        "cd ..",

@@ -17,7 +17,7 @@ func TestCompletion(t *testing.T) {
 	}
 	script := filepath.Join(checkout.Root(), "share", "completions", "mcp-bash.bash")
 	for line, want := range map[string]string{
-		"mcp-bash r":                       "request ready run-tool registry",
+		"mcp-bash r":                       "request ready run-tool registry remove",
 		"mcp-bash request prompts/":        "prompts/list prompts/get",
 		"mcp-bash request ping --no":       "--notifications",
 		"mcp-bash provider h":              "https",

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -51,6 +52,22 @@ func TestBarOnATerminal(t *testing.T) {
 		if left := line[strings.LastIndexByte(line, '\r')+1:]; strings.Contains(left, "packing") {
 			t.Errorf("the bar stays: %q", left)
 		}
+	}
+}
+
+// CLI-109: while an image is packed, the bar grows with the bytes of the packages.
+func TestBarOfImageOnATerminal(t *testing.T) {
+	i := newImageTest(t)
+	t.Setenv("XDG_CACHE_HOME", i.cache)
+	t.Setenv("PATH", filepath.Join(i.dir, runtimes.Host.String())+":"+os.Getenv("PATH"))
+	code, screen := atTerminal(t, i.project, "image", "--mirror", i.mirror.URL, "--keyring", i.mirror.Keyring,
+		"--runtime-dir", i.dir, "--output", filepath.Join(t.TempDir(), "image.tar")).Wait()
+	if code != 0 {
+		t.Fatalf("exit code %d\n%s", code, screen)
+	}
+	steps := regexp.MustCompile(`(\d+)% packing linux/`).FindAllStringSubmatch(screen, -1)
+	if len(steps) < 5 || steps[len(steps)-1][1] != "100" {
+		t.Errorf("the steps %q in %q", steps, screen)
 	}
 }
 

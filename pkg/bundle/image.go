@@ -202,7 +202,7 @@ func (i *imageBuilder) configureSource() error {
 		return err
 	}
 	s := &debian.Source{
-		Get: i.o.Web.Get, Cache: filepath.Join(cache, "debian"), Keyring: debian.DefaultKeyring, Offline: i.o.Offline,
+		Get: i.download, Cache: filepath.Join(cache, "debian"), Keyring: debian.DefaultKeyring, Offline: i.o.Offline,
 		Now:      time.Now(),
 		Progress: func(what string, done, total int64) { i.o.Bar.Show(what, done, total) },
 	}
@@ -225,6 +225,13 @@ func (i *imageBuilder) configureSource() error {
 	}
 	i.source = s
 	return nil
+}
+
+func (i *imageBuilder) download(ctx context.Context, address string, limit int64,
+	progress func(done int64)) ([]byte, error) {
+	client := i.o.Web
+	client.Progress = func(done, _ int64) { progress(done) }
+	return client.Get(ctx, address, limit)
 }
 
 var basePackages = []string{
@@ -282,10 +289,15 @@ func (i *imageBuilder) platform(ctx context.Context, bin runtimes.Binary,
 	if err != nil {
 		return d, r, i.packagesFailed(ctx, err)
 	}
-	i.o.Bar.Show("packing "+name, 1, 2)
+	total := int64(0)
+	for _, p := range packages {
+		total += p.Size
+	}
 	var programs map[string]bool
 	base, err := i.layout.AddLayer(func(w *tar.Writer) error {
-		programs, err = writePackages(ctx, w, i.source, packages, i.o.modified)
+		programs, err = writePackages(ctx, w, i.source, packages, i.o.modified, func(done int64) {
+			i.o.Bar.Show("packing "+name, done, total)
+		})
 		return err
 	})
 	if err != nil {

@@ -35,26 +35,29 @@ type alternative struct {
 	priority int
 }
 
-// writePackages writes the layer. It returns the programs in it.
+// writePackages writes the layer. It returns the programs in it. It calls progress with the number of bytes of packages
+// that were packed.
 func writePackages(ctx context.Context, w *tar.Writer, source *debian.Source, packages []*debian.Package,
-	modified time.Time) (programs map[string]bool, err error) {
+	modified time.Time, progress func(done int64)) (programs map[string]bool, err error) {
 	r := &rootFS{w: w, modified: modified, owners: map[string]string{}, programs: map[string]bool{},
 		certificates: map[string][]byte{}, alternatives: map[string]alternative{}}
+	packed := int64(0)
 	for _, p := range packages {
-		if err := r.unpack(ctx, source, p); err != nil {
+		if err := r.unpack(ctx, source, p, func(done int64) { progress(packed + done) }); err != nil {
 			return nil, fmt.Errorf("package %s: %w", p.Name, err)
 		}
+		packed += p.Size
 	}
 	return r.programs, r.finish()
 }
 
-func (r *rootFS) unpack(ctx context.Context, source *debian.Source, p *debian.Package) error {
+func (r *rootFS) unpack(ctx context.Context, source *debian.Source, p *debian.Package, progress func(int64)) error {
 	f, err := source.Open(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	d, err := debian.OpenDeb(f)
+	d, err := debian.OpenDeb(debian.Counted(f, progress))
 	if err != nil {
 		return err
 	}

@@ -32,9 +32,12 @@ type Archive struct {
 	Home       string // the address that inventories name, whatever the mirror
 }
 
+// A Getter downloads a file of at most limit bytes. It calls progress with the number of bytes that have arrived.
+type Getter func(ctx context.Context, url string, limit int64, progress func(done int64)) ([]byte, error)
+
 // A Source reads archives.
 type Source struct {
-	Get      func(ctx context.Context, url string, limit int64) ([]byte, error)
+	Get      Getter
 	Cache    string // a private directory
 	Keyring  []byte // public keys, in OpenPGP's binary or armored form
 	Offline  bool   // use the files of the cache only
@@ -96,12 +99,16 @@ func (s *Source) index(ctx context.Context, a *Archive, arch string) (string, er
 		if f.size > maxIndex {
 			return "", fmt.Errorf("%s has %d bytes, more than %d", name, f.size, maxIndex)
 		}
-		file, err := s.fetch(ctx, address, f.sha256, f.size)
+		file, err := s.fetch(ctx, address, f.sha256, f.size, func(done int64) {
+			s.progress("downloading the packages of "+a.Suite, done, f.size)
+		})
 		if err != nil {
 			return "", err
 		}
 		defer file.Close()
-		unpacked, err := decompress(name, file)
+		unpacked, err := decompress(name, Counted(file, func(done int64) {
+			s.progress("reading the packages of "+a.Suite, done, f.size)
+		}))
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", name, err)
 		}
@@ -131,7 +138,7 @@ func (s *Source) inRelease(ctx context.Context, address string) ([]byte, error) 
 		return text, err
 	}
 	s.progress("reading "+filepath.Base(filepath.Dir(address)), 0, 1)
-	text, err := s.Get(ctx, address, maxRelease)
+	text, err := s.Get(ctx, address, maxRelease, func(int64) {})
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +152,7 @@ func (s *Source) progress(what string, done, total int64) {
 }
 
 // fetch returns a file with a checksum, from the cache or the network.
-func (s *Source) fetch(ctx context.Context, address, sum string, size int64) (*os.File, error) {
+func (s *Source) fetch(ctx context.Context, address, sum string, size int64, progress func(int64)) (*os.File, error) {
 	file := filepath.Join(s.Cache, sum)
 	if f, err := os.Open(file); err == nil {
 		h := sha256.New()
@@ -158,7 +165,7 @@ func (s *Source) fetch(ctx context.Context, address, sum string, size int64) (*o
 	if s.Offline {
 		return nil, fmt.Errorf("%s: %w", address, ErrOffline)
 	}
-	content, err := s.Get(ctx, address, size)
+	content, err := s.Get(ctx, address, size, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +198,7 @@ const downloads = 4
 
 // Fetch downloads packages into the cache.
 func (s *Source) Fetch(ctx context.Context, packages []*Package) error {
-	var total, done int64
+	var total, done int64 // bytes
 	for _, p := range packages {
 		if p.Size > maxDeb {
 			return fmt.Errorf("package %s has %d MB, more than %d", p.Name, p.Size>>20, maxDeb>>20)
@@ -203,6 +210,12 @@ func (s *Source) Fetch(ctx context.Context, packages []*Package) error {
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	slots := make(chan struct{}, downloads)
+	arrive := func(bytes int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		done += bytes
+		s.progress("downloading Debian packages", done, total)
+	}
 	for _, p := range packages {
 		slots <- struct{}{}
 		if context.Cause(ctx) != nil {
@@ -210,16 +223,17 @@ func (s *Source) Fetch(ctx context.Context, packages []*Package) error {
 		}
 		wait.Go(func() {
 			defer func() { <-slots }()
-			f, err := s.Open(ctx, p)
+			var arrived int64
+			f, err := s.open(ctx, p, func(n int64) {
+				arrive(n - arrived)
+				arrived = n
+			})
 			if err != nil {
 				cancel(err)
 				return
 			}
 			f.Close()
-			mu.Lock()
-			defer mu.Unlock()
-			done += p.Size
-			s.progress("downloading Debian packages", done, total)
+			arrive(p.Size - arrived)
 		})
 	}
 	wait.Wait()
@@ -228,7 +242,11 @@ func (s *Source) Fetch(ctx context.Context, packages []*Package) error {
 
 // Open opens the file of a package.
 func (s *Source) Open(ctx context.Context, p *Package) (*os.File, error) {
-	f, err := s.fetch(ctx, p.archive.URL+"/"+p.path(), p.SHA256, p.Size)
+	return s.open(ctx, p, func(int64) {})
+}
+
+func (s *Source) open(ctx context.Context, p *Package, progress func(int64)) (*os.File, error) {
+	f, err := s.fetch(ctx, p.archive.URL+"/"+p.path(), p.SHA256, p.Size, progress)
 	if err != nil {
 		return nil, fmt.Errorf("package %s: %w", p.Name, err)
 	}
@@ -248,4 +266,22 @@ func (p *Package) PURL() string {
 
 func purlEscape(text string) string {
 	return strings.NewReplacer("+", "%2B", ":", "%3A").Replace(url.PathEscape(text))
+}
+
+// Counted returns a reader that calls progress with the number of bytes that were read.
+func Counted(r io.Reader, progress func(done int64)) io.Reader {
+	return &counted{Reader: r, progress: progress}
+}
+
+type counted struct {
+	io.Reader
+	progress func(done int64)
+	done     int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.done += int64(n)
+	c.progress(c.done)
+	return n, err
 }

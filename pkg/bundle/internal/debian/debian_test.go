@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,7 +76,7 @@ func sourceOf(t testing.TB, m *debmirror.Mirror) *Source {
 	}
 }
 
-func get(ctx context.Context, address string, limit int64) ([]byte, error) {
+func get(ctx context.Context, address string, limit int64, progress func(int64)) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
@@ -88,7 +89,60 @@ func get(ctx context.Context, address string, limit int64) ([]byte, error) {
 	if answer.StatusCode != http.StatusOK {
 		return nil, errors.New(answer.Status)
 	}
-	return io.ReadAll(io.LimitReader(answer.Body, limit))
+	return io.ReadAll(Counted(io.LimitReader(answer.Body, limit), progress))
+}
+
+// H-605: the progress of each step has the bytes that arrived or were read, grows, and ends at the total. A package
+// that arrives in parts shows each part.
+func TestProgress(t *testing.T) {
+	bash := debmirror.Package{Name: "bash", Version: "1"}
+	m := debmirror.New(t, bash)
+	s := sourceOf(t, m)
+	var steps []string
+	seen := map[string][]int64{}
+	totals := map[string]int64{}
+	s.Progress = func(what string, done, total int64) {
+		if seen[what] == nil {
+			steps = append(steps, what)
+		}
+		seen[what], totals[what] = append(seen[what], done), total
+	}
+	s.Get = func(ctx context.Context, address string, limit int64, progress func(int64)) ([]byte, error) {
+		content, err := get(ctx, address, limit, func(int64) {})
+		progress(int64(len(content)) / 3)
+		progress(int64(len(content)))
+		return content, err
+	}
+	x, err := s.Index(t.Context(), "amd64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := x.Resolve([]string{"bash"})
+	if err == nil {
+		err = s.Fetch(t.Context(), list)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range steps {
+		if strings.HasPrefix(what, "reading trixie") {
+			continue // an index of unknown size
+		}
+		done := seen[what]
+		if len(done) < 2 || !slices.IsSorted(done) || done[len(done)-1] != totals[what] {
+			t.Errorf("%s: %d of %d", what, done, totals[what])
+		}
+	}
+	size := list[0].Size
+	last := steps[len(steps)-1]
+	if done := seen["downloading Debian packages"]; len(done) < 2 || done[0] != size/3 || totals[last] != size {
+		t.Errorf("%q: %d of %d", steps, done, size)
+	}
+	for _, what := range []string{"downloading the packages of trixie", "reading the packages of trixie"} {
+		if !slices.Contains(steps, what) {
+			t.Errorf("%q lacks %q", steps, what)
+		}
+	}
 }
 
 func namesOf(packages []*Package) string {

@@ -24,8 +24,16 @@ const (
 	maxName        = 60
 )
 
-// maxArguments limits the options and operands of a recipe.
-const maxArguments = 1000
+// Limits on an option.
+const (
+	maxNames   = 16
+	maxChoices = 100
+)
+
+var optionName = lazyregexp.New(`^[-+@][^\s=]{1,63}$`)
+
+// maxArguments limits the options of a recipe, and its operands.
+const maxArguments = 500
 
 // environment makes programs print plain text, without colours and pagers.
 var environment = map[string]string{"NO_COLOR": "1", "PAGER": "cat"}
@@ -77,8 +85,12 @@ func Generic(r *recipe.Recipe) bool {
 	return len(r.Arguments) == 1 && r.Arguments[0].Name == anyWords && r.Arguments[0].Dashes
 }
 
-// option adds an option. A name that the list has already is left out.
+// option adds an option. A name that the list has already is left out, and so are names that no recipe can have.
 func (d *drafter) option(o helptext.Option) {
+	o.Names = slices.DeleteFunc(slices.Clone(o.Names), func(name string) bool { return !optionName.MatchString(name) })
+	if o.Names = o.Names[:min(len(o.Names), maxNames)]; len(o.Names) == 0 {
+		return
+	}
 	a := recipe.Argument{Option: o.Names[0], Description: quote(o.Text, maxDescription), Type: recipe.Switch}
 	for _, name := range o.Names {
 		if strings.HasPrefix(name, "--") {
@@ -86,7 +98,7 @@ func (d *drafter) option(o helptext.Option) {
 			break
 		}
 	}
-	if len(a.Option) < 2 || d.has(a.Option) {
+	if d.has(a.Option) {
 		return
 	}
 	a.Aliases = slices.DeleteFunc(slices.Clone(o.Names), func(name string) bool { return name == a.Option })
@@ -112,11 +124,11 @@ func (d *drafter) has(option string) bool {
 // kind returns the type of a value: a choice or a number if brackets show it, and otherwise a string.
 func kind(o helptext.Option) (t recipe.Type, choices, unconfirmed []string) {
 	for _, c := range o.Choices {
-		if c != "" && !slices.Contains(choices, c) {
+		if c != "" && len(c) <= maxDescription && !slices.Contains(choices, c) {
 			choices = append(choices, c)
 		}
 	}
-	if len(choices) > 1 {
+	if len(choices) > 1 && len(choices) <= maxChoices && len(choices) == len(o.Choices) {
 		return recipe.Choice, choices, nil
 	}
 	if _, err := strconv.ParseInt(o.Default, 10, 64); err == nil {

@@ -77,6 +77,7 @@ func TestLimits(t *testing.T) {
 // WRAP-22, WRAP-29: a recipe of any text has no fault, and no text of the program can hide anything.
 func FuzzRecipe(f *testing.F) {
 	f.Add(help)
+	f.Add("  -" + strings.Repeat("J", 100) + "=x  a name that is too long\n  -a=b, -c  x\n")
 	f.Add("usage: a [b]... c\n  -a  \x1b[31mred\x1b[0m \u202e\n  --=x\n  -é ü  x\n --1 {a,,b}  x\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		r := Recipe([]string{"brew"}, helptext.Read(text))

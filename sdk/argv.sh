@@ -127,15 +127,15 @@ __mcp_argv_each() { # ARRAY POINTER
   __mcp_reply=''
 }
 
-# The default of a path is the only root.
+# The default "." of a path is the only root. Another default is the author's own word.
 __mcp_argv_default() { # ARRAY POINTER
   __mcp_reply=$_default __mcp_kind=i
-  if [[ -n $_path ]]; then
+  if [[ -n $_path && $_default == . ]]; then
     __mcp_load roots
     __mcp_require_path "$2" --default-to-single-root
     [[ -z $__mcp_failure ]] || return 0
-    _path='' __mcp_kind=i
   fi
+  _path='' __mcp_kind=i
   __mcp_argv_push_value "$1" "$2"
 }
 

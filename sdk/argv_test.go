@@ -89,6 +89,8 @@ func TestArgv(t *testing.T) {
 			out("<" + resolved + "/-x><--f=" + resolved + "/a><--f=" + filepath.Dir(resolved) + "/b>"), ""},
 		row{"SDK-91", tool{args: `{}`, env: []string{"MCP_ROOTS_PATHS=" + dir, "MCP_ROOTS_COUNT=1"},
 			script: "argv=(); mcp_argv_operand argv .p --path --default ." + show}, out("<" + dir + ">"), ""},
+		row{"SDK-91", tool{args: `{}`, env: []string{"MCP_ROOTS_PATHS=" + dir, "MCP_ROOTS_COUNT=1"},
+			script: "argv=(); mcp_argv_operand argv .p --path --default sub" + show}, out("<sub>"), ""},
 		row{"SDK-91", tool{args: `{"l":[]}`, script: "mcp_argv_need .l .p"},
 			invalid("one of .l, .p is required"), ""},
 		row{"SDK-91", tool{args: `{"p":"new/","l":["a//","/","b"]}`, script: "argv=(); cd " + quoted(dir) +

@@ -103,7 +103,7 @@ type Argument struct {
 	Minimum *float64 `json:"minimum,omitempty"`
 	Maximum *float64 `json:"maximum,omitempty"`
 	// Default is the value that the tool passes if the call does not set it. For a list it is the only
-	// element. For a path it is the only root, whatever it is.
+	// element. For a path "." is the only root.
 	Default any `json:"default,omitempty"`
 	// Access is what the program does with a path: "read", "write" (a new or existing file) or
 	// "both". Empty is "read".

@@ -51,6 +51,9 @@ func (r *reader) finishArguments() {
 
 // operands returns the operands in their order.
 func (r *reader) operands() []*Argument {
+	if r.noOperands {
+		return nil
+	}
 	if r.rest != nil {
 		for _, place := range slices.Sorted(maps.Keys(r.places)) {
 			if place >= r.rest.place {

@@ -53,7 +53,14 @@ func (r *reader) statement(stmt *syntax.Stmt, certain bool) {
 
 // use notes the arguments that a node uses.
 func (r *reader) use(n syntax.Node) {
+	var skipped uint // the end of the words that only getopt uses
 	each(n, func(n syntax.Node) {
+		if programOf(n) == "getopt" {
+			skipped = n.End().Offset()
+		}
+		if n.Pos().Offset() < skipped {
+			return
+		}
 		placesIn(n, func(place int, at syntax.Pos) { r.operand(place, at).Kind = Integer })
 		p, ok := n.(*syntax.ParamExp)
 		if !ok || p.Param == nil {
@@ -82,6 +89,12 @@ func (r *reader) useOf(list []*syntax.Stmt) {
 // operand returns the operand that is now at a place, from 1.
 func (r *reader) operand(place int, at syntax.Pos) *Argument {
 	place += r.shifted
+	if r.replaced != nil {
+		if place <= len(r.replaced) && r.replaced[place-1] != nil {
+			return r.replaced[place-1]
+		}
+		return &Argument{Value: true} // not of the caller
+	}
 	if r.rest != nil && place >= r.rest.place {
 		return r.rest
 	}
@@ -95,6 +108,9 @@ func (r *reader) operand(place int, at syntax.Pos) *Argument {
 
 // all notes that all words from here on are used. name is a variable, or "".
 func (r *reader) all(name string, at syntax.Pos) *Argument {
+	if r.replaced != nil {
+		return &Argument{Value: true}
+	}
 	if r.rest == nil {
 		r.rest = &Argument{Value: true, Repeat: true, place: r.shifted + 1, Line: int(at.Line())}
 	}
@@ -216,7 +232,7 @@ func (r *reader) call(c *syntax.CallExpr, certain bool) {
 		r.shift(c)
 		return
 	case "set":
-		if r.set(c, words) {
+		if r.set(c, words, certain) {
 			return
 		}
 	}
@@ -279,7 +295,7 @@ func (r *reader) shift(c *syntax.CallExpr) {
 }
 
 // set reads set -- "${list[@]}", which puts collected operands back.
-func (r *reader) set(c *syntax.CallExpr, words []string) bool {
+func (r *reader) set(c *syntax.CallExpr, words []string, certain bool) bool {
 	if len(words) < 2 || words[1] != "--" {
 		return false
 	}
@@ -291,6 +307,9 @@ func (r *reader) set(c *syntax.CallExpr, words []string) bool {
 		}
 	}
 	r.useOf([]*syntax.Stmt{{Cmd: c}})
+	if certain && !slices.ContainsFunc(c.Args[2:], isAll) {
+		r.replace(c.Args[2:])
+	}
 	return true
 }
 

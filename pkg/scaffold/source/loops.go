@@ -192,7 +192,7 @@ func (l *loop) item(b branchOf) {
 			l.dashes(b)
 			return
 		case p == "*":
-			l.others(b)
+			l.assigns(b)
 			return
 		case strings.HasPrefix(p, "-") && strings.HasSuffix(p, "=*"):
 			equals = true
@@ -348,18 +348,7 @@ func (l *loop) dashes(b branchOf) {
 	})
 }
 
-// others reads the branch of words that are not options.
-func (l *loop) others(b branchOf) {
-	if o := l.r.outcomeOf(b.body); o == fails || o == probablyFails {
-		if !l.assigns(b) {
-			l.r.noOperands = true
-			return
-		}
-	}
-	l.assigns(b)
-}
-
-// assigns reads the operands that a branch stores, and reports whether it stores one.
+// assigns reads the operands that the branch of other words stores, and reports whether it stores one.
 func (l *loop) assigns(b branchOf) (stored bool) {
 	eachOf(b.body, func(n syntax.Node) {
 		s, ok := n.(*syntax.Assign)

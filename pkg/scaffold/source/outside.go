@@ -107,6 +107,7 @@ type finder struct {
 	r         *reader
 	programs  map[string]bool
 	variables map[string]*Variable
+	nested    int // in how many subshells the walk is
 }
 
 // ownVariables are variables of the shell and of people, and not settings of a script.
@@ -140,11 +141,15 @@ func (f *finder) walk(file *syntax.File, functions map[string]*syntax.FuncDecl) 
 			switch last.(type) {
 			case *syntax.WhileClause, *syntax.ForClause:
 				loops--
+			case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst:
+				f.nested--
 			}
 			return true
 		}
 		ends = append(ends, n)
 		switch n := n.(type) {
+		case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst:
+			f.nested++
 		case *syntax.WhileClause:
 			loops++
 			if name := programOf(n.Cond[len(n.Cond)-1].Cmd); (name == "true" || name == ":") && !leaves(n.Do) {
@@ -251,7 +256,7 @@ func (f *finder) command(args []*syntax.Word, functions map[string]*syntax.FuncD
 	case "cd":
 		if len(rest) > 0 {
 			f.path(rest[0], false)
-			if own, ok := f.nextTo(rest[0]); ok && own == "." {
+			if own, ok := f.nextTo(rest[0]); ok && own == "." && f.nested == 0 {
 				f.r.script.Effects.StaysThere = true
 			}
 		}
@@ -371,8 +376,11 @@ func (f *finder) prefix(name string, rest []*syntax.Word, functions map[string]*
 
 // shell reads the text after -c.
 func (f *finder) shell(name string, rest []*syntax.Word, functions map[string]*syntax.FuncDecl) {
-	if name == "ssh" {
+	if name == "ssh" || len(rest) == 0 {
 		return
+	}
+	if first, _ := literal(rest[0]); name == "eval" && first == "set" {
+		return // eval set -- "$(getopt ...)"
 	}
 	for i, w := range rest {
 		text, ok := literal(w)
@@ -407,6 +415,9 @@ func (f *finder) textOf(w *syntax.Word) string {
 // resolve returns the program that a word with variables names: one next to the script, or the value of a variable.
 func (f *finder) resolve(w *syntax.Word) string {
 	if name := nameOf(w); name != "" {
+		if f.r.isFlag(name) {
+			return "true"
+		}
 		if f.r.byVariable[name] != nil || position(name) > 0 {
 			return ""
 		}
@@ -420,6 +431,14 @@ func (f *finder) resolve(w *syntax.Word) string {
 		return "./" + rest
 	}
 	return ""
+}
+
+// isFlag reports whether a variable always has the name of a command that does nothing: $quiet || echo done.
+func (r *reader) isFlag(name string) bool {
+	return len(r.values[name]) > 0 && !slices.ContainsFunc(r.values[name], func(a *syntax.Assign) bool {
+		text, _ := literal(a.Value)
+		return text != "true" && text != "false" && text != ":"
+	})
 }
 
 // nextTo returns the path of a word that begins with the folder of the script, relative to it.

@@ -10,6 +10,20 @@ import (
 
 // branch reads an if. A condition whose first branch ends the script is a rule for the arguments.
 func (r *reader) branch(c *syntax.IfClause, certain bool) {
+	if len(c.Cond) == 1 {
+		switch {
+		case r.leading(c.Cond[0], c.Then):
+			if c.Else != nil && len(c.Else.Cond) > 0 {
+				r.branch(c.Else, false)
+			} else if c.Else != nil {
+				r.statements(c.Else.Then, false)
+			}
+			return
+		case certain && r.refuses(c.Cond[0], c.Then):
+			r.noOperands = true
+			return
+		}
+	}
 	r.useOf(c.Cond)
 	if len(c.Cond) > 0 {
 		cond := c.Cond[len(c.Cond)-1]
@@ -56,14 +70,21 @@ func (r *reader) literals(list []*syntax.Stmt) {
 
 // binary reads a && b and a || b.
 func (r *reader) binary(c *syntax.BinaryCmd, certain bool) {
-	if c.Op == syntax.AndStmt || c.Op == syntax.OrStmt {
-		end := r.outcomeOf([]*syntax.Stmt{c.Y})
+	body := []*syntax.Stmt{c.Y}
+	switch {
+	case c.Op == syntax.AndStmt && r.leading(c.X, body):
+		return
+	case c.Op == syntax.AndStmt && certain && r.refuses(c.X, body):
+		r.noOperands = true
+		return
+	case c.Op == syntax.AndStmt || c.Op == syntax.OrStmt:
+		end := r.outcomeOf(body)
 		truth := c.Op == syntax.AndStmt
 		r.use(c.X)
 		if certain && (end == fails || end == probablyFails) {
 			r.rule(c.X, truth, end)
 		} else {
-			r.fallback(c.X, truth, []*syntax.Stmt{c.Y})
+			r.fallback(c.X, truth, body)
 			if certain && truth && end == goesOn { // a command that runs, and one that runs if it worked
 				r.statement(c.X, false)
 			}
@@ -108,6 +129,7 @@ type testKind int
 const (
 	isEmpty    testKind = iota // x is empty
 	isShort                    // fewer than n arguments
+	isLong                     // any argument
 	isOther                    // x is none of the words
 	isNoNumber                 // x is not an integer
 	isNoFile
@@ -129,6 +151,9 @@ func (r *reader) rule(cond *syntax.Stmt, truth bool, end outcome) {
 			r.counts = append(r.counts, count{r.shifted + t.n, r.options, end, cond.Pos()})
 			continue
 		}
+		if t.kind == isLong {
+			continue
+		}
 		a := r.argumentOf(t.x)
 		if a == nil {
 			if name := nameOf(t.x); name != "" && t.kind == isEmpty && !r.assigned[name] {
@@ -147,15 +172,18 @@ func (r *reader) rule(cond *syntax.Stmt, truth bool, end outcome) {
 			a.Kind = Integer
 		case isNoFile:
 			a.is(File)
-			if a.place > 0 && !a.Repeat {
-				a.require(end)
-			}
+			a.requireFile(end)
 		case isNoDirectory:
 			a.is(Directory)
-			if a.place > 0 && !a.Repeat {
-				a.require(end)
-			}
+			a.requireFile(end)
 		}
+	}
+}
+
+// requireFile notes that the script ends without a file that the argument names. A default can name one.
+func (a *Argument) requireFile(end outcome) {
+	if a.place > 0 && !a.Repeat && !a.omitted && a.Default == nil {
+		a.require(end)
 	}
 }
 
@@ -371,6 +399,8 @@ func source(w *syntax.Word) string {
 func counted(op string, n int, truth bool) []test {
 	least := 0
 	switch {
+	case n == 0 && truth && (op == "-gt" || op == "-ne" || op == "!=" || op == ">"):
+		return []test{{kind: isLong}}
 	case op == "-lt" && truth, op == "-ge" && !truth, op == "<" && truth, op == ">=" && !truth:
 		least = n
 	case op == "-le" && truth, op == "-gt" && !truth, op == "<=" && truth, op == ">" && !truth:
@@ -423,6 +453,9 @@ func arithmetic(x syntax.ArithmExpr, truth bool) []test {
 
 // selection reads a case. If its branch for other words ends the script, the words are the choices.
 func (r *reader) selection(c *syntax.CaseClause, certain bool) {
+	if r.leadingCase(c) {
+		return
+	}
 	r.use(c.Word)
 	a := r.argumentOf(c.Word)
 	before, most := r.shifted, r.shifted

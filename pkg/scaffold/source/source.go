@@ -220,7 +220,8 @@ type reader struct {
 	shifted    int                         // words that were taken off the front
 	rest       *Argument                   // the operand that takes all other words
 	listed     string                      // the array of operands that a loop collects
-	noOperands bool                        // a loop refuses words that are not options
+	noOperands bool                        // the script refuses operands
+	replaced   []*Argument                 // the operands at the places after set -- WORDS; nil: without it
 	help       help
 	counts     []count
 	settings   []Variable     // variables for which a test shows that they come from outside

@@ -52,8 +52,8 @@ func (r *reader) standardInput() {
 	if len(s.Questions) > 0 || slices.ContainsFunc(s.Arguments, func(a *Argument) bool { return a.Kind == Input }) {
 		return
 	}
-	in := inputFinder{functions: r.functions, entered: map[string]bool{}}
-	if in.statements(r.file.Stmts); in.line == 0 {
+	in := inputFinder{reader: r, visited: map[string]bool{}}
+	if in.commands(r.file.Stmts); in.line == 0 {
 		return
 	}
 	a := &Argument{Name: "input", Value: true, Kind: Input, Text: "The text that the script reads", Line: in.line}
@@ -65,51 +65,51 @@ func (r *reader) standardInput() {
 
 // An inputFinder follows the commands that have the script's standard input.
 type inputFinder struct {
-	functions map[string]*syntax.FuncDecl
-	entered   map[string]bool
-	line      int // of the first command that reads it; 0: none
+	*reader
+	visited map[string]bool // functions
+	line    int             // of the first command that reads it; 0: none
 }
 
-func (in *inputFinder) statements(list []*syntax.Stmt) {
+func (in *inputFinder) commands(list []*syntax.Stmt) {
 	for _, s := range list {
-		in.statement(s)
+		in.follow(s)
 	}
 }
 
-func (in *inputFinder) statement(s *syntax.Stmt) {
+func (in *inputFinder) follow(s *syntax.Stmt) {
 	if in.line > 0 || slices.ContainsFunc(s.Redirs, redirectsInput) {
 		return
 	}
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
-		in.command(c)
+		in.simple(c)
 	case *syntax.BinaryCmd:
-		in.statement(c.X)
+		in.follow(c.X)
 		if c.Op != syntax.Pipe && c.Op != syntax.PipeAll {
-			in.statement(c.Y)
+			in.follow(c.Y)
 		}
 	case *syntax.Block:
-		in.statements(c.Stmts)
+		in.commands(c.Stmts)
 	case *syntax.Subshell:
-		in.statements(c.Stmts)
+		in.commands(c.Stmts)
 	case *syntax.IfClause:
 		for ; c != nil; c = c.Else {
-			in.statements(c.Cond)
-			in.statements(c.Then)
+			in.commands(c.Cond)
+			in.commands(c.Then)
 		}
 	case *syntax.WhileClause:
 		for _, s := range c.Cond {
 			if programOf(s.Cmd) == "read" && !slices.ContainsFunc(s.Redirs, redirectsInput) {
-				in.found(s)
+				in.note(s)
 			}
 		}
-		in.statements(c.Cond)
-		in.statements(c.Do)
+		in.commands(c.Cond)
+		in.commands(c.Do)
 	case *syntax.ForClause:
-		in.statements(c.Do)
+		in.commands(c.Do)
 	case *syntax.CaseClause:
 		for _, item := range c.Items {
-			in.statements(item.Stmts)
+			in.commands(item.Stmts)
 		}
 	}
 }
@@ -126,14 +126,14 @@ func redirectsInput(r *syntax.Redirect) bool {
 	return false
 }
 
-func (in *inputFinder) found(n syntax.Node) {
+func (in *inputFinder) note(n syntax.Node) {
 	if in.line == 0 {
 		in.line = int(n.Pos().Line())
 	}
 }
 
 // command reads a simple command, and the commands whose output it contains.
-func (in *inputFinder) command(c *syntax.CallExpr) {
+func (in *inputFinder) simple(c *syntax.CallExpr) {
 	for _, a := range c.Assigns {
 		if a.Value != nil {
 			in.substitutions(a.Value)
@@ -144,14 +144,14 @@ func (in *inputFinder) command(c *syntax.CallExpr) {
 	}
 	name := programOf(c)
 	if f := in.functions[name]; f != nil {
-		if !in.entered[name] {
-			in.entered[name] = true
-			in.statement(f.Body)
+		if !in.visited[name] {
+			in.visited[name] = true
+			in.follow(f.Body)
 		}
 		return
 	}
-	if f, ok := filters(name); ok && f.reads(c.Args[1:]) {
-		in.found(c)
+	if f, ok := filters(name); ok && f.reads(c.Args[1:], in.isInput) {
+		in.note(c)
 	}
 }
 
@@ -159,20 +159,36 @@ func (in *inputFinder) substitutions(w *syntax.Word) {
 	for _, part := range w.Parts {
 		switch p := part.(type) {
 		case *syntax.CmdSubst:
-			in.statements(p.Stmts)
+			in.commands(p.Stmts)
 		case *syntax.DblQuoted:
 			in.substitutions(&syntax.Word{Parts: p.Parts})
 		}
 	}
 }
 
+// isInput reports whether a word stands for standard input if the caller names no file: file=${1:--}.
+func (in *inputFinder) isInput(w *syntax.Word) bool {
+	p := parameter(w)
+	if p == nil {
+		return false
+	}
+	if a := in.byVariable[p.Param.Value]; a != nil && a.Default != nil {
+		return *a.Default == "-"
+	}
+	if p.Exp == nil {
+		return false
+	}
+	text, _ := literal(p.Exp.Word)
+	return text == "-"
+}
+
 // reads reports whether a filter with these words reads standard input.
-func (f filter) reads(words []*syntax.Word) bool {
+func (f filter) reads(words []*syntax.Word, isInput func(*syntax.Word) bool) bool {
 	left := f.words
 	for i := 0; i < len(words); i++ {
 		text, ok := literal(words[i])
 		switch {
-		case ok && text == "-":
+		case ok && text == "-", !ok && isInput(words[i]):
 			return true
 		case !ok || !strings.HasPrefix(text, "-"):
 			if left--; left < 0 {

@@ -28,17 +28,25 @@ func parseHeader(token string) (key string, err error) {
 	if err != nil {
 		return "", errors.New("its header is invalid")
 	}
-	h, err := parseObject(text, "typ", "kid", "crit")
+	for part := range strings.SplitSeq(rest, ".") {
+		if _, err := strict64.URL(part); err != nil {
+			return "", errors.New("its claims or its signature have an invalid form")
+		}
+	}
+	h, err := parseObject(text, "typ", "kid", "crit", "alg")
 	if err != nil {
 		return "", fmt.Errorf("its header is invalid: %w", err)
 	}
 	kind, isText := h.text("typ")
 	key, valid := h.text("kid")
+	algorithm, _ := h.text("alg")
 	switch kind = strings.TrimPrefix(ascii.Lower(kind), "application/"); {
 	case !isText || kind != "" && kind != "jwt" && kind != "at+jwt":
 		return "", errors.New("its type is not that of an access token")
 	case h["crit"] != nil:
 		return "", errors.New("it has critical extensions")
+	case !slices.Contains(algorithms, algorithm):
+		return "", fmt.Errorf("the algorithm %.64q is not accepted, only %s", algorithm, strings.Join(algorithms, ", "))
 	case !valid || len(key) > maxKeyID:
 		return "", errors.New("the id of its key is invalid")
 	}

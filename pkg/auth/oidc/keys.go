@@ -295,15 +295,20 @@ type keySet struct {
 	keys    *keys
 	id      string
 	version int   // of the keys that were used
-	failure error // the keys are not available
+	failure error // why it was not verified; package oidc replaces the reason
 }
 
 // VerifySignature returns the content of a token with a valid signature. Only keys of the provider
 // count: addresses and keys in the header of a token are ignored.
-func (s *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
+func (s *keySet) VerifySignature(ctx context.Context, token string) (text []byte, err error) {
+	text, err = s.verify(ctx, token)
+	s.failure = err
+	return text, err
+}
+
+func (s *keySet) verify(ctx context.Context, token string) ([]byte, error) {
 	found, version, err := s.keys.find(ctx, s.id)
 	if err != nil {
-		s.failure = err
 		return nil, err
 	}
 	s.version = version

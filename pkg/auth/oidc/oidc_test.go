@@ -27,6 +27,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/text/secrets"
 )
 
 const audience = "https://mcp.example.com/mcp"
@@ -328,6 +329,9 @@ func TestForgedTokens(t *testing.T) {
 			p.claims(m{"sub": "root"})), ".")[1] + "." + parts[2],
 		"unsigned claims": parts[0] + "." + parts[1] + ".",
 		"two parts":       parts[0] + "." + parts[1],
+		"another text":    token + "=",
+		"bits at the end": token[:len(token)-1] + unused(token[len(token)-1]),
+		"a broken claim":  parts[0] + "." + parts[1] + "+." + parts[2],
 		"five parts":      token + "." + parts[1] + "." + parts[2],
 		"JSON": fmt.Sprintf(`{"payload":%q,"signatures":[{"protected":%q,"signature":%q}]}`, parts[1], parts[0],
 			parts[2]),
@@ -341,10 +345,30 @@ func TestForgedTokens(t *testing.T) {
 			}
 		}
 		p.pass(-pause)
+		checkLogged(t, v, forged)
 	}
 	if fetched {
 		t.Error("keys were fetched from an address in a token")
 	}
+}
+
+// H-216: nothing in the reason that is logged is taken for a secret, which would hide the reason.
+func checkLogged(t *testing.T, v *Verifier, token string) {
+	t.Helper()
+	_, err := v.Authenticate(t.Context(), token)
+	e, ok := errors.AsType[*auth.Error](err)
+	if !ok || e.Err == nil {
+		t.Fatal(err)
+	}
+	if reason := e.Err.Error(); secrets.Text(reason) != reason {
+		t.Errorf("%q is logged as %q", reason, secrets.Text(reason))
+	}
+}
+
+// unused returns the letter of base64 that has other bits where a decoder may ignore them.
+func unused(letter byte) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	return string(letters[strings.IndexByte(letters, letter)^1])
 }
 
 func many(n int) (list []string) {

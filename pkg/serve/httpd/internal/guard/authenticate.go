@@ -94,9 +94,9 @@ func bearer(r *http.Request) (string, error) {
 	token = strings.TrimLeft(token, " ")
 	switch {
 	case !ascii.EqualFold(scheme, "Bearer"):
-		return "", &auth.Error{Kind: auth.Invalid, Reason: "the Authorization header has no bearer token"}
+		return "", &auth.Error{Kind: auth.Invalid, Reason: "Authorization has another scheme than Bearer"}
 	case !found || len(token) > maxToken || !isB64(token):
-		return "", &auth.Error{Kind: auth.Malformed, Reason: "the bearer token has an invalid form"}
+		return "", &auth.Error{Kind: auth.Malformed, Reason: "the token has an invalid form"}
 	}
 	return token, nil
 }

@@ -19,6 +19,7 @@ import (
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/serve/httpd/internal/proxies"
+	"mcp-bash/pkg/text/secrets"
 )
 
 const secret = "a-very-secret-token"
@@ -236,7 +237,7 @@ func TestAuthentication(t *testing.T) {
 		{"another path", "/secret", nil, 401, `Bearer scope="read", ` + metadata},
 		{"health", "/healthz", nil, 200, ""},
 		{"basic", "/mcp", []string{"Authorization", "Basic " + secret + "-ada"}, 401,
-			`Bearer error="invalid_token", error_description="the Authorization header has no bearer token", ` +
+			`Bearer error="invalid_token", error_description="Authorization has another scheme than Bearer", ` +
 				`scope="read", ` + metadata},
 		{"two", "/mcp", []string{"Authorization", "Bearer " + secret + "-ada", "Authorization", "Bearer x"}, 400,
 			`Bearer error="invalid_request", error_description="more than one Authorization header", ` + metadata},
@@ -247,11 +248,11 @@ func TestAuthentication(t *testing.T) {
 			`Bearer error="invalid_request", error_description="a token in a URL is not accepted; send it in ` +
 				`Authorization", ` + metadata},
 		{"empty", "/mcp", []string{"Authorization", "Bearer "}, 400,
-			`Bearer error="invalid_request", error_description="the bearer token has an invalid form", ` + metadata},
+			`Bearer error="invalid_request", error_description="the token has an invalid form", ` + metadata},
 		{"quotes", "/mcp", []string{"Authorization", `Bearer a"b`}, 400,
-			`Bearer error="invalid_request", error_description="the bearer token has an invalid form", ` + metadata},
+			`Bearer error="invalid_request", error_description="the token has an invalid form", ` + metadata},
 		{"long", "/mcp", []string{"Authorization", "Bearer " + strings.Repeat("a", maxToken+1)}, 400,
-			`Bearer error="invalid_request", error_description="the bearer token has an invalid form", ` + metadata},
+			`Bearer error="invalid_request", error_description="the token has an invalid form", ` + metadata},
 		{"down", "/mcp", []string{"Authorization", "Bearer down"}, 503, ""},
 	} {
 		w := ask(g, "POST", test.target, test.header...)
@@ -296,6 +297,23 @@ func TestMetadata(t *testing.T) {
 	}
 	if w := ask(newGuard(t, Config{Auth: &tokens{}}), "GET", wellKnown); w.Code != 401 {
 		t.Error(w.Code)
+	}
+}
+
+// H-216: nothing in the reason that is logged is taken for a secret, which would hide the reason.
+func TestReasonsAreLogged(t *testing.T) {
+	var log []string
+	g := newGuard(t, Config{Auth: &tokens{}, Limits: Limits{Failures: 100, Clients: 10},
+		Log: func(line string) { log = append(log, line) }})
+	for _, values := range [][]string{{"Bearer "}, {`Bearer a"b`}, {"Basic x"}, {"Bearer guess"},
+		{"Bearer a", "Bearer b"}} {
+		r := httptest.NewRequest("POST", "/mcp", nil)
+		r.Header["Authorization"] = values
+		n := len(log)
+		g.Wrap(http.HandlerFunc(endpoint)).ServeHTTP(httptest.NewRecorder(), r)
+		if len(log) != n+1 || secrets.Text(log[n]) != log[n] {
+			t.Errorf("%q: %q is logged as %q", values, log[n:], secrets.Text(strings.Join(log[n:], "\n")))
+		}
 	}
 }
 

@@ -44,25 +44,30 @@ var started = map[string]string{
 	"pkg/feature/tool/trace.go startTrace: assignment to Argv": "bash -x and its Script",
 	"pkg/feature/tool/call.go run: Spec.Argv":                  "script.Command of its Script",
 
-	"pkg/registry/declare/hook.go copy: code.PrivateCopy":         "register.sh, which was checked (R-152)",
-	"pkg/runtool/run.go sourceFiles: code.OperatorFile":           "--source",
-	"pkg/serve/start.go sourceProfile: code.OperatorFile":         "MCPBASH_LOGIN_PROFILE",
-	"pkg/run/script/system_unix.go Replace: syscall.Exec":         "a program of ours that lies next to this one",
-	"pkg/run/script/system_windows.go Replace: exec.Command":      "a program of ours that lies next to this one",
-	"pkg/run/script/pipe.go Pipe: exec.CommandContext":            "mcp-bash, next to this program",
-	"pkg/run/script/confined_linux.go forkExec: syscall.ForkExec": "the one place that starts scripts",
-	"pkg/run/script/system_other.go forkExec: syscall.ForkExec":   "the one place that starts scripts",
-	"pkg/run/script/runner_windows.go Run: exec.Command":          "the one place that starts scripts",
+	"pkg/registry/declare/hook.go copy: code.PrivateCopy":    "register.sh, which was checked (R-152)",
+	"pkg/runtool/run.go sourceFiles: code.OperatorFile":      "--source",
+	"pkg/serve/start.go sourceProfile: code.OperatorFile":    "MCPBASH_LOGIN_PROFILE",
+	"pkg/run/script/system_unix.go Replace: syscall.Exec":    "a program of ours that lies next to this one",
+	"pkg/run/script/system_windows.go Replace: exec.Command": "a program of ours that lies next to this one",
+	"pkg/run/script/pipe.go Pipe: exec.CommandContext":       "mcp-bash, next to this program",
+	"pkg/run/script/confined_linux.go forkExec: fork.Exec":   "the one place that starts scripts",
+
+	"pkg/run/script/internal/fork/fork_linux.go package: syscall.ForkExec":    "a shell, with fixed text",
+	"pkg/run/script/internal/fork/fork_linux_other.go Exec: syscall.ForkExec": "the one place that starts scripts",
+
+	"pkg/run/script/system_other.go forkExec: syscall.ForkExec": "the one place that starts scripts",
+	"pkg/run/script/runner_windows.go Run: exec.Command":        "the one place that starts scripts",
 }
 
 // starters are the functions that start a process, or that make a File of any path.
 var starters = map[string][]string{
-	"os":                       {"StartProcess"},
-	"os/exec":                  {"Command", "CommandContext"},
-	"syscall":                  {"Exec", "ForkExec", "StartProcess"},
-	"golang.org/x/sys/unix":    {"Exec"},
-	module + "pkg/run/code":    {"OperatorFile", "PrivateCopy"},
-	"golang.org/x/sys/windows": {"CreateProcess", "CreateProcessAsUser"},
+	"os":                                    {"StartProcess"},
+	"os/exec":                               {"Command", "CommandContext"},
+	"syscall":                               {"Exec", "ForkExec", "StartProcess"},
+	"golang.org/x/sys/unix":                 {"Exec"},
+	module + "pkg/run/script/internal/fork": {"Exec"},
+	module + "pkg/run/code":                 {"OperatorFile", "PrivateCopy"},
+	"golang.org/x/sys/windows":              {"CreateProcess", "CreateProcessAsUser"},
 }
 
 // Our commands start and source only files of the table in package code (CF-14). The type code.File

@@ -2,7 +2,10 @@ package confine
 
 import (
 	"cmp"
+	"crypto/rand"
+	"encoding/binary"
 	"slices"
+	"sync"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
@@ -25,9 +28,10 @@ type denial struct {
 	asks   bool       // a listener decides, if there is one
 }
 
-// A condition tests one argument, or some of its bits.
+// A condition tests one half of an argument, or some of its bits.
 type condition struct {
 	argument uint32
+	upper    bool // the upper half, which the kernel ignores for int arguments
 	test     bpf.JumpTest
 	value    uint32
 	mask     uint32 // 0 for all bits
@@ -104,7 +108,11 @@ func search(calls [][]denial, refuse func(denial) bpf.RetConstant) []bpf.Instruc
 func (d *denial) instructions(refuse func(denial) bpf.RetConstant) []bpf.Instruction {
 	list := []bpf.Instruction{refuse(*d)}
 	for _, c := range slices.Backward(d.when) {
-		test := []bpf.Instruction{bpf.LoadAbsolute{Off: offArguments + 8*c.argument, Size: word}}
+		at := offArguments + 8*c.argument
+		if c.upper {
+			at += word
+		}
+		test := []bpf.Instruction{bpf.LoadAbsolute{Off: at, Size: word}}
 		if c.mask != 0 {
 			test = append(test, bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: c.mask})
 		}
@@ -149,11 +157,19 @@ func denials(p *Profile, thread uint32) []denial {
 }
 
 // Conditions by the value of an argument.
-func is(argument, value uint32) condition { return condition{argument, bpf.JumpEqual, value, 0} }
+func is(argument, value uint32) condition {
+	return condition{argument: argument, test: bpf.JumpEqual, value: value}
+}
 
-func isNot(argument, value uint32) condition { return condition{argument, bpf.JumpNotEqual, value, 0} }
+func isNot(argument, value uint32) condition {
+	return condition{argument: argument, test: bpf.JumpNotEqual, value: value}
+}
 
-func has(argument, bits uint32) condition { return condition{argument, bpf.JumpBitsSet, bits, 0} }
+func has(argument, bits uint32) condition {
+	return condition{argument: argument, test: bpf.JumpBitsSet, value: bits}
+}
+
+func (c condition) inUpperHalf() condition { c.upper = true; return c }
 
 func (c condition) of(mask uint32) condition { c.mask = mask; return c }
 
@@ -171,10 +187,22 @@ func signals(thread uint32) []denial {
 		refused(unix.SYS_KILL, is(0, thread)), refused(unix.SYS_TKILL, is(0, thread)),
 		refused(unix.SYS_TGKILL, is(1, thread)), refused(unix.SYS_RT_SIGQUEUEINFO, is(0, thread)),
 		refused(unix.SYS_RT_TGSIGQUEUEINFO, is(1, thread)), refused(unix.SYS_PIDFD_SEND_SIGNAL),
-		refused(unix.SYS_FCNTL, is(1, unix.F_SETOWN)), refused(unix.SYS_FCNTL, is(1, unix.F_SETOWN_EX)),
+		refused(unix.SYS_FCNTL, is(1, unix.F_SETOWN), isNot(0, uint32(OwnMark()>>32)).inUpperHalf()),
+		refused(unix.SYS_FCNTL, is(1, unix.F_SETOWN), isNot(2, uint32(OwnMark())).inUpperHalf()),
+		refused(unix.SYS_FCNTL, is(1, unix.F_SETOWN_EX)),
 		refused(unix.SYS_IOCTL, is(1, fioSetOwn)), refused(unix.SYS_IOCTL, is(1, unix.SIOCSPGRP)),
 	}
 }
+
+// OwnMark returns a secret of this process. A new process of a confined thread makes its group the owner of a
+// descriptor (F_SETOWN) before it runs a script. The filter allows that call with the mark. The mark's upper half is in
+// the upper half of the descriptor, and its lower half in that of the owner. The kernel ignores these halves. A script
+// does not know the mark, because it cannot read the memory of this process.
+var OwnMark = sync.OnceValue(func() uint64 {
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	return binary.NativeEndian.Uint64(b[:])
+})
 
 // others refuses changes of how other processes run. A process refers to itself by the number 0 (CF-21).
 func others() []denial {

@@ -14,6 +14,7 @@ import (
 
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/run/confine"
+	"mcp-bash/pkg/run/script/internal/fork"
 )
 
 // Limits for confinements without scripts, which are kept because most of them are used again.
@@ -228,12 +229,13 @@ func (c *confinement) end() {
 	}
 }
 
-// forkExec starts a program on the confined thread, or on any thread without a confinement.
-func (u *Confined) forkExec(program string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
+// forkExec starts a program on the confined thread, or on any thread without a confinement. The lifeline knows the
+// group of the process before the program runs.
+func (u *Confined) forkExec(program string, argv []string, attr *syscall.ProcAttr, l *lifeline) (pid int, err error) {
+	start := func() { pid, err = fork.Exec(program, argv, attr, l.ends(), confine.OwnMark()) }
 	if u == nil {
-		return syscall.ForkExec(program, argv, attr)
-	}
-	if asked := u.c.run(func() { pid, err = syscall.ForkExec(program, argv, attr) }); asked != nil {
+		start()
+	} else if asked := u.c.run(start); asked != nil {
 		return 0, asked
 	}
 	return pid, err

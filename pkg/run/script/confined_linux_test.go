@@ -224,3 +224,23 @@ func BenchmarkConfined(b *testing.B) {
 	b.ReportMetric(float64(took[0].Microseconds())/float64(b.N), "µs/free")
 	b.ReportMetric(float64(took[1].Microseconds())/float64(b.N), "µs/confined")
 }
+
+// A confined script's group is tied to its lifeline too, although the filter refuses that to the script.
+func TestConfinedLifeline(t *testing.T) {
+	s := newFixture(t)
+	c, err := s.runner.Confine(confine.Offered(), s.profile("nothing"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Release()
+	argv := []string{"sleep", "600"}
+	p, err := s.runner.start(&Spec{Env: s.env, Confined: c}, argv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.lifeline.tied() {
+		t.Error("it is not tied")
+	}
+	unix.Kill(-p.pid, unix.SIGKILL)
+	p.run(context.Background())
+}

@@ -18,7 +18,7 @@ func TestTied(t *testing.T) {
 	if err := group.Start(); err != nil {
 		t.Fatal(err)
 	}
-	l.tie(group.Process.Pid)
+	l.own(-group.Process.Pid)
 	if !l.tied() {
 		t.Error("not tied to a group that is there")
 	}

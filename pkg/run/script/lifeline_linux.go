@@ -8,9 +8,11 @@ import "golang.org/x/sys/unix"
 // A lifeline is a pipe whose ends are both in this process. In O_ASYNC mode, the kernel signals the
 // "owner" of a descriptor when the other end changes. The owner is the script's process group, and
 // the signal is SIGKILL. Nothing is written and no end is closed while the group has members. So
-// the first change is the end of this process. The parent-death signal (system_linux.go) only
-// reaches the script itself and is tied to the forking thread. It covers the moment before the
-// lifeline is tied.
+// the first change is the end of this process.
+//
+// The new process ties the lifeline itself, before it runs the script (package fork). If this
+// process ends before that, the parent-death signal (system_linux.go) ends the new one. That signal
+// only reaches the script itself, and comes from the end of the forking thread.
 type lifeline [2]int
 
 // newLifeline returns nil if the kernel does not support lifelines. The error is a lack of descriptors.
@@ -32,8 +34,13 @@ func newLifeline() (*lifeline, error) {
 	return &l, nil
 }
 
-// tie makes the lifeline kill the group of process pid.
-func (l *lifeline) tie(pid int) { l.own(-pid) }
+// ends returns the descriptors that a process group owns. l may be nil.
+func (l *lifeline) ends() []int {
+	if l == nil {
+		return nil
+	}
+	return l[:]
+}
 
 // tied reports whether the group of the lifeline has members. The kernel stores the group and not
 // its number, so a new group with the same number does not count. Before Linux 5.12, the result is

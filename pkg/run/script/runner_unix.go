@@ -179,8 +179,8 @@ func (p *process) beginWithoutPidfd(program string, argv []string, attr *syscall
 	return err
 }
 
-// fork starts the process and ties its lifeline before the process can fork. It adds the group to
-// groups, so that KillAll includes it.
+// fork starts the process, tied to a lifeline that may be nil. It adds the group to groups, so that KillAll includes
+// it.
 func (r *Runner) fork(in *Confined, program string, argv []string, attr *syscall.ProcAttr,
 	l *lifeline) (int, error) {
 	r.mu.Lock()
@@ -189,12 +189,9 @@ func (r *Runner) fork(in *Confined, program string, argv []string, attr *syscall
 	if stopped {
 		return 0, unix.ECANCELED
 	}
-	pid, err := in.forkExec(program, argv, attr)
+	pid, err := in.forkExec(program, argv, attr, l)
 	if err != nil {
 		return 0, err
-	}
-	if l != nil {
-		l.tie(pid)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

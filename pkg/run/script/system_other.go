@@ -48,7 +48,6 @@ func groupAlive(pgid int) bool { return groupExists(pgid) }
 type lifeline struct{}
 
 func newLifeline() (*lifeline, error) { return nil, nil }
-func (l *lifeline) tie(pid int)       {}
 func (l *lifeline) tied() bool        { return true }
 func (l *lifeline) release()          {}
 func (l *lifeline) close()            {}
@@ -81,6 +80,6 @@ func sealDescriptors() { sealOneByOne("/dev/fd") }
 func sysProc(*int) *syscall.SysProcAttr { return withoutTerminal() }
 
 // forkExec starts a program, which is never confined on this system.
-func (u *Confined) forkExec(program string, argv []string, attr *syscall.ProcAttr) (int, error) {
+func (u *Confined) forkExec(program string, argv []string, attr *syscall.ProcAttr, _ *lifeline) (int, error) {
 	return syscall.ForkExec(program, argv, attr)
 }

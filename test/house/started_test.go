@@ -52,8 +52,8 @@ var started = map[string]string{
 	"pkg/run/script/pipe.go Pipe: exec.CommandContext":       "mcp-bash, next to this program",
 	"pkg/run/script/confined_linux.go forkExec: fork.Exec":   "the one place that starts scripts",
 
-	"pkg/run/script/internal/fork/fork_linux.go package: syscall.ForkExec":    "a shell, with fixed text",
-	"pkg/run/script/internal/fork/fork_linux_other.go Exec: syscall.ForkExec": "the one place that starts scripts",
+	"pkg/run/script/internal/fork/fork_linux.go askFirstLimit: syscall.ForkExec": "a shell, with fixed text",
+	"pkg/run/script/internal/fork/fork_linux_other.go Exec: syscall.ForkExec":    "the one place that starts scripts",
 
 	"pkg/run/script/system_other.go forkExec: syscall.ForkExec": "the one place that starts scripts",
 	"pkg/run/script/runner_windows.go Run: exec.Command":        "the one place that starts scripts",

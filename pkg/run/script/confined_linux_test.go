@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -243,4 +244,27 @@ func TestConfinedLifeline(t *testing.T) {
 	}
 	unix.Kill(-p.pid, unix.SIGKILL)
 	p.run(context.Background())
+}
+
+// A confined script gets the limit on open files that was there before Go raised it, also as the first script.
+func TestConfinedLimit(t *testing.T) {
+	if os.Getenv("LIMIT_OF_SCRIPT") == "" {
+		again := exec.Command("/bin/sh", "-c", `ulimit -Sn 500; exec "$0" -test.run='^TestConfinedLimit$'`, os.Args[0])
+		again.Env = append(os.Environ(), "LIMIT_OF_SCRIPT=500")
+		if out, err := again.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	s := newFixture(t)
+	c, err := s.runner.Confine(confine.Offered(), s.profile("nothing"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Release()
+	argv := []string{"/bin/bash", "-c", "ulimit -Sn"}
+	res := s.runner.Run(context.Background(), Spec{Argv: argv, Env: s.env, Confined: c})
+	if got := string(res.Stdout); got != os.Getenv("LIMIT_OF_SCRIPT")+"\n" {
+		t.Errorf("%q, %+v", got, res)
+	}
 }

@@ -127,9 +127,17 @@ func limit() *unix.Rlimit {
 	return first
 }
 
-// firstLimit returns the limit on open files that this process had before Go raised it, or nil if it did not. Only Go
-// knows it, so firstLimit asks a process that Go starts. That must be no Go program, which would raise the limit again.
+// firstLimit returns the limit on open files that this process had before Go raised it, or nil if it did not. The first
+// caller may be a confined thread, which cannot ask. A new goroutine runs on another thread.
 var firstLimit = sync.OnceValue(func() *unix.Rlimit {
+	first := make(chan *unix.Rlimit)
+	go func() { first <- askFirstLimit() }()
+	return <-first
+})
+
+// askFirstLimit is [firstLimit]. Only Go knows the limit, so askFirstLimit asks a process that Go starts. That must be
+// no Go program, which would raise the limit again.
+func askFirstLimit() *unix.Rlimit {
 	var now, first unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &now); err != nil || now.Cur != now.Max-1 {
 		return nil
@@ -146,7 +154,7 @@ var firstLimit = sync.OnceValue(func() *unix.Rlimit {
 		}
 	}
 	return nil
-})
+}
 
 // The runtime has these for packages that fork.
 

@@ -2,13 +2,15 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"mcp-bash/pkg/bundle/runtimes"
+	"mcp-bash/pkg/text/secrets"
+	"mcp-bash/pkg/text/weburl"
 )
 
 // checkBase returns an error for an address that cannot be part of scripts and pages.
@@ -16,9 +18,13 @@ func (r *release) checkBase() error {
 	if r.base == "" {
 		return nil
 	}
-	if u, err := url.Parse(r.base); err != nil || u.Scheme != "https" || u.Host == "" ||
-		strings.ContainsAny(r.base, "\"'`#?$\\ ;&|<>()\n") {
-		return fmt.Errorf("-base-url %s: not an https address", r.base)
+	switch u, err := weburl.Parse(r.base); {
+	case err == weburl.ErrPort:
+		return fmt.Errorf("-base-url %s: %w", secrets.Logins(r.base), err)
+	case err != nil || u.Scheme != "https" || strings.ContainsAny(r.base, "\"'`#?$\\ ;&|<>()\n"):
+		return fmt.Errorf("-base-url %s: not an https address", secrets.Logins(r.base))
+	case u.User != nil:
+		return errors.New("-base-url: an address with a login would be published")
 	}
 	r.base = strings.TrimSuffix(r.base, "/")
 	return nil

@@ -78,7 +78,8 @@ func TestAddress(t *testing.T) {
 // CLI-1170: addresses that would change the meaning of a script are refused.
 func TestAddressThatIsNone(t *testing.T) {
 	for _, base := range []string{"http://h.example", "https://", "h.example", "https://h.example/a'b",
-		"https://h.example/$x", "https://h.example/a b", "https://h.example/#x", "https://h.example/`x`"} {
+		"https://h.example/$x", "https://h.example/a b", "https://h.example/#x", "https://h.example/`x`",
+		"https://h.example:99999", "https://h.example:0/x", "https://h.example:", "https://u:p@h.example"} {
 		if err := (&release{base: base}).checkBase(); err == nil {
 			t.Errorf("%s was accepted", base)
 		}

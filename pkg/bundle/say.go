@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/text/secrets"
 )
 
 // A printer reports the progress of a bundle on standard output, and its problems on standard
@@ -32,11 +33,11 @@ func (t *printer) verbose(format string, args ...any) {
 
 // note prints a remark on standard error.
 func (t *printer) note(format string, args ...any) {
-	cli.Printf(t.err, "  %s\n", fmt.Sprintf(format, args...))
+	cli.Printf(t.err, "  %s\n", secrets.Logins(fmt.Sprintf(format, args...)))
 }
 
 func (t *printer) warn(format string, args ...any) {
-	text := cli.Line(fmt.Sprintf(format, args...))
+	text := problem(format, args)
 	if t.strict {
 		t.fault("%s", text)
 		return
@@ -52,7 +53,12 @@ func (t *printer) warnHint(text, hint string) {
 
 // fault reports a problem that prevents the bundle.
 func (t *printer) fault(format string, args ...any) {
-	text := cli.Line(fmt.Sprintf(format, args...))
+	text := problem(format, args)
 	t.faults = append(t.faults, text)
 	cli.Printf(t.err, "  ✗ %s\n", text)
+}
+
+// problem returns a warning or a fault on one line, without logins in URLs.
+func problem(format string, args []any) string {
+	return cli.Line(secrets.Logins(fmt.Sprintf(format, args...)))
 }

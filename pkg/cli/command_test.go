@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -189,6 +190,18 @@ func TestHelpOfSubcommand(t *testing.T) {
 	c.Main(Streams{strings.NewReader(""), &out, &out}, "mcp-demo", []string{"-h", "copy"})
 	if !strings.Contains(out.String(), "\n       as a verb: mcp-bash copy\n") {
 		t.Error(out.String())
+	}
+}
+
+// CLI-108: errors and notices contain no login of a URL.
+func TestNoLogins(t *testing.T) {
+	const address, want = "ftp://user:secret@host", "ftp://**redacted**@host"
+	var out bytes.Buffer
+	Streams{Err: &out}.Notice(address)
+	plain := MessageOf(errors.New(address))
+	full := (&Error{Subject: address, Cause: errors.New(address), Hint: address}).Error()
+	if out.String() != want+"\n" || string(plain) != want || full != want+": "+want+"\n"+want {
+		t.Errorf("%q, %q, %q", out.String(), plain, full)
 	}
 }
 

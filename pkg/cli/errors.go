@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/secrets"
 )
 
 // An Error is a failure of a command. People read it on standard error as
@@ -29,7 +30,7 @@ type Error struct {
 	Data    json.RawMessage // details for programs
 }
 
-// Error returns the error without the verb. It may have several lines.
+// Error returns the error without the verb, and without logins in URLs. It may have several lines.
 func (e *Error) Error() string {
 	cause, ok := e.Cause.(Lines)
 	text := string(cause)
@@ -42,7 +43,7 @@ func (e *Error) Error() string {
 	if e.Hint != "" {
 		text += "\n" + e.Hint
 	}
-	return text
+	return secrets.Logins(text)
 }
 
 func (e *Error) Unwrap() error { return e.Cause }
@@ -86,7 +87,7 @@ func MessageOf(err error) Lines {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return Lines(e.Error())
 	}
-	return Lines(Line(err.Error()))
+	return Lines(Line(secrets.Logins(err.Error())))
 }
 
 // report prints an error of a command and returns the exit code. name is what the user typed for the command

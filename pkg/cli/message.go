@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+
+	"mcp-bash/pkg/text/secrets"
 )
 
 // Printf writes a message as [fmt.Fprintf] does. Only format can contain line breaks: texts among args may come from
@@ -32,8 +34,8 @@ type Lines string
 
 func (l Lines) Error() string { return string(l) }
 
-// Notice writes a line on standard error.
-func (s Streams) Notice(line string) { Printf(s.Err, "%s\n", line) }
+// Notice writes a line on standard error, without logins in URLs.
+func (s Streams) Notice(line string) { Printf(s.Err, "%s\n", secrets.Logins(line)) }
 
 // inLine returns an argument with every text in it on one line.
 func inLine(arg any) any {

@@ -38,6 +38,26 @@ func (r *Redactor) text(text string, nested int) string {
 	return cut(text, spans)
 }
 
+// Logins returns a text without the users and passwords in its URLs. Other secrets stay.
+func Logins(text string) string {
+	const mark = "://"
+	var spans []span
+	for at := 0; ; at += len(mark) {
+		found := strings.Index(text[at:], mark)
+		if found < 0 {
+			return cut(text, spans)
+		}
+		at += found
+		start := at
+		for start > 0 && isNameByte(text[start-1]) {
+			start--
+		}
+		if s, ok := userInfo(text, text[start:at], at+len(mark)); ok {
+			spans = append(spans, s)
+		}
+	}
+}
+
 // known returns the positions of known secrets.
 func (r *Redactor) known(text string) (spans []span) {
 	for _, value := range r.Values {
@@ -253,8 +273,8 @@ func userInfo(text, scheme string, at int) (s span, ok bool) {
 	if last <= 0 {
 		return s, false
 	}
-	isWeb := strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
-	return span{start: at, end: at + last}, isWeb || strings.Contains(rest[:last], ":")
+	isSSH := strings.EqualFold(scheme, "ssh") || strings.EqualFold(scheme, "sftp")
+	return span{start: at, end: at + last}, !isSSH || strings.Contains(rest[:last], ":")
 }
 
 // skipBlanks returns the offset after blanks and, if lines is true, line breaks.

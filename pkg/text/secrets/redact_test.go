@@ -155,6 +155,36 @@ func TestText(t *testing.T) {
 }
 
 // P-2502: secrets in JSON.
+// CLI-108: no message contains the login of a URL.
+func TestLogins(t *testing.T) {
+	for text, want := range map[string]string{
+		"ftp://user:secret@host is not":      "ftp://**redacted**@host is not",
+		"a http://u@h b ftp://t@h c":         "a http://**redacted**@h b ftp://**redacted**@h c",
+		"https://u:pa/ss@h/x?token=y":        "https://**redacted**@h/x?token=y",
+		"ssh://git@h/r, ssh://git:p@h/r":     "ssh://git@h/r, ssh://**redacted**@h/r",
+		"https://h:1/@scope/x a@b ://":       "https://h:1/@scope/x a@b ://",
+		"git+https://u:p@h 1://:@h ://u:p@h": "git+https://**redacted**@h 1://**redacted**@h ://**redacted**@h",
+	} {
+		if got := Logins(text); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
+func FuzzLogins(f *testing.F) {
+	f.Add("see ", "/x")
+	f.Add("a://", "@b://c@d")
+	f.Fuzz(func(t *testing.T, before, after string) {
+		const secret = "Q7sentinelQ"
+		if strings.Contains(before+after, secret) {
+			return
+		}
+		if got := Logins(before + " https://u:" + secret + "@host " + after); strings.Contains(got, secret) {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
 func TestJSON(t *testing.T) {
 	for doc, want := range map[string]string{
 		`{"accessToken":"x","clientSecret":["x"],"x-api-key":{"a":"x"},"userPassword":5,"a":true}`: `{"accessToken":"R",` +

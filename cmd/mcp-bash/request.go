@@ -12,7 +12,10 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/policy"
 	"mcp-bash/pkg/project/settings"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
 	"mcp-bash/pkg/wire/revision"
@@ -30,13 +33,19 @@ func requestCommand() *cli.Command {
 			{Line: `NAME prompts/get '{"name":"greet","arguments":{"name":"Ada"}}'`},
 			{Line: "NAME completion/complete @query.json"},
 			{Line: `jq -n '{name: "hello", arguments: {name: "Ada"}}' |` +
-				"\nMCPBASH_TOOL_ALLOWLIST=hello NAME tools/call -"},
-			{Line: `MCPBASH_TOOL_ALLOWLIST=slow NAME tools/call '{"name":"slow"}' --notifications`},
+				"\nNAME tools/call - --allow-self"},
+			{Line: `NAME tools/call '{"name":"slow"}' --allow-self --notifications`},
+			{Line: "NAME tools/list --http https://mcp.example.com/mcp --token-env MCP_TOKEN",
+				Purpose: "ask a remote server"},
 		},
 		Operands: []cli.Operand{{Name: "METHOD", Complete: cli.Words(methods...)},
 			{Name: "[PARAMS]", Complete: cli.Files}},
 		Text: `PARAMS is a JSON object, @FILE for a file, or - for standard input. The server runs in this process, with
-this environment. So it rejects tools that MCPBASH_TOOL_ALLOWLIST does not name. The command sends initialize itself.
+this environment. So it rejects tools that MCPBASH_TOOL_ALLOWLIST does not name, unless you allow them here. The command
+sends initialize itself.
+
+With --http it asks a remote server. A token comes only from a variable, needs https (or this machine), and does not
+follow redirects.
 
 It prints the result as JSON: on one line, or indented on a terminal. It prints the code, message and data of an error
 on standard error.`,
@@ -55,10 +64,16 @@ on standard error.`,
 	d.Flags.Bool(&c.notifications, "notifications", `also print the server's notifications, each on a line before the result;
 		requests progress`)
 	d.Flags.Positive(&timeout, "timeout", "SECS", "cancel the request after this time")
+	c.allow.AddTo(&d.Flags, cli.Found(toolNames))
+	d.Flags.String(&c.http, "http", "URL", "ask the server at URL, not the project's")
+	d.Flags.String(&c.tokenEnv, "token-env", "NAME", "with --http, the variable that has the bearer token")
 	d.Flags.ProjectRoot(&c.root)
+	c.given = d.Flags.Given
 	d.Flags.Bool(new(bool), "json", "print an error as JSON on standard output, too")
 	return d
 }
+
+func toolNames() []string { return registry.CachedNames(kinds.Tools) }
 
 // methods are the methods that a person calls, for completion and for suggestions.
 var methods = []string{
@@ -71,13 +86,32 @@ type call struct {
 	params        json.RawMessage // nil for none
 	notifications bool
 	timeout       time.Duration // 0: none
+	given         func(option string) bool
 	root          string
+	allow         policy.Allow
+	http          string // "": the project's server
+	tokenEnv      string // the variable with the token
+}
+
+// An endpoint is the connection to a server.
+type endpoint interface {
+	send(line []byte)
+	receive() ([]byte, error)
+	abandon(cancelled []byte) // sends the cancellation, and ends what receive waits for
+	end() int
 }
 
 const progressToken = `"request"`
 
 func (c *call) make(s cli.Streams) error {
 	env := project.OSEnv()
+	if c.http != "" {
+		server, err := dial(c.http, env[c.tokenEnv], 2*c.timeout) // as long for the handshake
+		if err != nil {
+			return err
+		}
+		return c.ask(server, s)
+	}
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
@@ -88,7 +122,15 @@ func (c *call) make(s cli.Streams) error {
 	}
 	env["MCPBASH_PROJECT_ROOT"] = root
 	delete(env, "MCPBASH_REMOTE_TOKEN") // clients that start the server need no token
-	server := connect(env, dir, s.Err)
+	env["MCPBASH_TOOL_POLICY_CONTEXT"] = policy.Request
+	if list := c.allow.List(rawjson.TextOf(c.params, "name")); list != nil {
+		env["MCPBASH_TOOL_ALLOWLIST"] = strings.Join(list, " ")
+	}
+	return c.ask(connect(env, dir, s.Err), s)
+}
+
+// ask makes the request and prints its result.
+func (c *call) ask(server endpoint, s cli.Streams) error {
 	result, err := c.converse(server, s)
 	if code := server.end(); code != cli.ExitOK {
 		return cli.ExitCode(code)
@@ -107,6 +149,9 @@ func (c *call) complete(s cli.Streams, operands []string) error {
 	case strings.HasPrefix(c.method, "notifications/"):
 		return cli.Usagef("%s is not a request", c.method)
 	}
+	if err := c.checkOptions(); err != nil {
+		return err
+	}
 	if len(operands) == 2 {
 		params, err := cli.PayloadReader{Stdin: s.In, Timeout: c.timeout}.Object("PARAMS", operands[1])
 		if err != nil {
@@ -120,6 +165,22 @@ func (c *call) complete(s cli.Streams, operands []string) error {
 	return nil
 }
 
+// checkOptions checks combinations of options.
+func (c *call) checkOptions() error {
+	allows := c.given("allow-self") || c.given("allow") || c.given("allow-all")
+	switch {
+	case c.given("allow-self") && c.method != "tools/call":
+		return cli.Usagef("--allow-self takes tools/call")
+	case c.given("http") && (allows || c.given("project-root")):
+		return cli.Usagef("--http asks another server, which has its own project and tools")
+	case c.given("token-env") && !c.given("http"):
+		return cli.Usagef("--token-env takes --http")
+	case c.given("token-env") && os.Getenv(c.tokenEnv) == "":
+		return cli.Failf(cli.CodeInvalid, "--token-env: the variable %q is not set", c.tokenEnv)
+	}
+	return c.allow.Check()
+}
+
 // withProgressToken adds a progress token, unless the parameters have one.
 func withProgressToken(params json.RawMessage) json.RawMessage {
 	if rawjson.Path(params, "_meta", "progressToken") != nil {
@@ -129,11 +190,11 @@ func withProgressToken(params json.RawMessage) json.RawMessage {
 	return rawjson.With(params, "_meta", meta)
 }
 
-// errNoAnswer means that the server ended early. It has printed the reason.
+// errNoAnswer means that the server ended early. The project's server has printed the reason.
 var errNoAnswer = errors.New("the server ended without an answer")
 
 // converse does the handshake, sends the request and returns its result. The error is a [*cli.Error].
-func (c *call) converse(server *connection, s cli.Streams) (json.RawMessage, error) {
+func (c *call) converse(server endpoint, s cli.Streams) (json.RawMessage, error) {
 	hello := json.RawMessage(fmt.Sprintf(
 		`{"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"mcp-bash request","version":%q}}`,
 		revision.Latest.Name, cli.Version))
@@ -142,19 +203,21 @@ func (c *call) converse(server *connection, s cli.Streams) (json.RawMessage, err
 	}
 	server.send(jsonrpc.AppendRequest(nil, 1, "initialize", hello))
 	answer, err := c.await(server, s, "1")
+	if err == errNoAnswer && c.timeout > 0 && c.http != "" {
+		err = cli.Failf(cli.CodeTimeout, "initialize timed out")
+	}
 	if err != nil || c.method == "initialize" {
 		return answer, err
 	}
 	server.send(jsonrpc.AppendNotification(nil, "notifications/initialized", nil))
-	server.send(jsonrpc.AppendRequest(nil, 2, c.method, c.params))
 	if c.timeout > 0 {
 		timer := time.AfterFunc(c.timeout, func() {
 			reason := json.RawMessage(`{"requestId":2,"reason":"timed out"}`)
-			server.send(jsonrpc.AppendNotification(nil, "notifications/cancelled", reason))
-			server.hangUp() // a cancelled request gets no answer; the server waits for its script
+			server.abandon(jsonrpc.AppendNotification(nil, "notifications/cancelled", reason))
 		})
 		defer timer.Stop()
 	}
+	server.send(jsonrpc.AppendRequest(nil, 2, c.method, c.params))
 	answer, err = c.await(server, s, "2")
 	if err == errNoAnswer && c.timeout > 0 {
 		err = cli.Failf(cli.CodeTimeout, "%s timed out after %v", c.method, c.timeout)
@@ -163,10 +226,12 @@ func (c *call) converse(server *connection, s cli.Streams) (json.RawMessage, err
 }
 
 // await reads until the response to a request.
-func (c *call) await(server *connection, s cli.Streams, id string) (json.RawMessage, error) {
+func (c *call) await(server endpoint, s cli.Streams, id string) (json.RawMessage, error) {
 	for {
 		line, err := server.receive()
-		if err != nil {
+		if failed, ok := errors.AsType[*cli.Error](err); ok {
+			return nil, failed
+		} else if err != nil {
 			return nil, errNoAnswer
 		}
 		m, err := jsonrpc.Parse(line)

@@ -84,8 +84,11 @@ func (l List) CheckDefault(name string, item json.RawMessage, root, tools string
 	return nil
 }
 
-// RunTool is the context of run-tool, which has other messages (T-22).
-const RunTool = "run-tool"
+// The contexts of commands, which have other messages (T-22).
+const (
+	RunTool = "run-tool"
+	Request = "request"
+)
 
 // DeniesAll reports whether no tool of a project may run, because the operator's list allows none and no policy.sh
 // replaces it.
@@ -101,7 +104,7 @@ func DeniesAll(p *project.Project) bool {
 type List struct {
 	Names    []string
 	AllowAll bool   // if the list is missing
-	Context  string // decides the messages: that of the policy, or RunTool
+	Context  string // decides the messages: that of the policy, RunTool or Request
 }
 
 // ReadList reads a list from the values of MCPBASH_TOOL_ALLOWLIST, MCPBASH_TOOL_ALLOW_DEFAULT and
@@ -133,6 +136,9 @@ func (l List) refusal(name string) *mcp.Error {
 		return mcp.Errorf(mcp.CodeInvalidParams,
 			"Tool '%s' blocked by policy. Try: mcp-bash run-tool %s --allow-self ...",
 			name, shell.Quote(name))
+	case l.Context == Request:
+		return mcp.Errorf(mcp.CodeInvalidParams,
+			"Tool '%s' blocked by policy. Try: mcp-bash request tools/call ... --allow-self", name)
 	case len(l.Names) == 0 && l.Context != project.OverHTTP:
 		return mcp.Errorf(mcp.CodeInvalidParams,
 			"Tool '%s' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config.", name)

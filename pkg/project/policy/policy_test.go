@@ -32,6 +32,7 @@ func TestList(t *testing.T) {
 		{List{Names: []string{"all"}}, "a", ""},
 		{List{Context: RunTool}, "a", "Tool 'a' blocked by policy. Try: mcp-bash run-tool a --allow-self ..."},
 		{List{Context: RunTool}, "a b", "Tool 'a b' blocked by policy. Try: mcp-bash run-tool 'a b' --allow-self ..."},
+		{List{Context: Request}, "a", "Tool 'a' blocked by policy. Try: mcp-bash request tools/call ... --allow-self"},
 		{List{Names: []string{"b"}, Context: RunTool}, "a",
 			"Tool 'a' blocked by policy. Try: mcp-bash run-tool a --allow-self ..."},
 	} {

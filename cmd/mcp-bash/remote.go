@@ -35,9 +35,8 @@ type remote struct {
 	events            *eventReader // of body, or nil if the body is one message
 }
 
-// dial returns a connection. token may be "". It makes no request. The connection ends after a timeout,
-// unless that is 0.
-func dial(address, token string, timeout time.Duration) (*remote, error) {
+// dial returns a connection. token may be "". It makes no request.
+func dial(address, token string) (*remote, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, cli.Usagef("--http: %q is not an http or https URL", address)
@@ -53,9 +52,6 @@ func dial(address, token string, timeout time.Duration) (*remote, error) {
 	}
 	r := &remote{url: address, token: token}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
-	if timeout > 0 {
-		r.ctx, r.cancel = context.WithTimeout(context.Background(), timeout)
-	}
 	r.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return r, nil
 }
@@ -165,7 +161,9 @@ func (r *remote) receive() (line []byte, err error) {
 
 // abandon may run while send or receive waits.
 func (r *remote) abandon(line []byte) {
-	r.farewell(http.MethodPost, line)
+	if line != nil {
+		r.farewell(http.MethodPost, line)
+	}
 	r.cancel()
 }
 
@@ -180,7 +178,7 @@ func (r *remote) end() int {
 }
 
 // farewellTime limits a request whose answer does not matter.
-const farewellTime = 2 * time.Second
+const farewellTime = 5 * time.Second
 
 func (r *remote) farewell(method string, body []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), farewellTime)

@@ -97,7 +97,7 @@ type call struct {
 type endpoint interface {
 	send(line []byte)
 	receive() ([]byte, error)
-	abandon(cancelled []byte) // sends the cancellation, and ends what receive waits for
+	abandon(cancelled []byte) // sends the cancellation, if any, and ends what receive waits for
 	end() int
 }
 
@@ -106,7 +106,7 @@ const progressToken = `"request"`
 func (c *call) make(s cli.Streams) error {
 	env := project.OSEnv()
 	if c.http != "" {
-		server, err := dial(c.http, env[c.tokenEnv], 2*c.timeout) // as long for the handshake
+		server, err := dial(c.http, env[c.tokenEnv])
 		if err != nil {
 			return err
 		}
@@ -201,10 +201,14 @@ func (c *call) converse(server endpoint, s cli.Streams) (json.RawMessage, error)
 	if c.method == "initialize" && c.params != nil {
 		hello = c.params
 	}
+	stop := func() bool { return true }
+	if c.timeout > 0 && c.http != "" {
+		stop = time.AfterFunc(c.timeout, func() { server.abandon(nil) }).Stop
+	}
 	server.send(jsonrpc.AppendRequest(nil, 1, "initialize", hello))
 	answer, err := c.await(server, s, "1")
-	if err == errNoAnswer && c.timeout > 0 && c.http != "" {
-		err = cli.Failf(cli.CodeTimeout, "initialize timed out")
+	if !stop() {
+		return nil, cli.Failf(cli.CodeTimeout, "initialize timed out after %v", c.timeout)
 	}
 	if err != nil || c.method == "initialize" {
 		return answer, err

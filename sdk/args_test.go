@@ -106,7 +106,8 @@ func TestArgsGet(t *testing.T) {
 		{"SDK-22", tool{script: `mcp_args_get .x`, env: []string{"MCPBASH_MODE=minimal"}},
 			outcome{rc: 1, err: "mcp_args_get: JSON tooling unavailable; use mcp_args_raw instead\n"}, ""},
 		{"SDK-15", tool{script: `MCPBASH_JSON_TOOL_BIN=; mcp_args_get '.x|.y'`},
-			outcome{rc: 1, err: "mcp_args_get: JSON tooling unavailable; use mcp_args_raw instead\n"}, ""},
+			outcome{rc: 1, err: "mcp_args_get: JSON tooling unavailable; " +
+				"use mcp_args_raw instead, or put jq or mcp-bash on PATH\n"}, ""},
 		{"SDK-22", tool{args: `{"a":`, script: `mcp_args_get .a`},
 			outcome{rc: 5, err: "mcp_args_get: jq error (rc=5) filter=.a payload_len=5\n"}, ""},
 		{"SDK-23", tool{args: `{"é☃":"😀"}`, script: `mcp_args_get '.[0]'`},

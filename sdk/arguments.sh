@@ -11,7 +11,7 @@ __mcp_slow_get() { # AS FILTER [ARG...]
   __mcp_query ARGS "${1-}" || _rc=$?
   case $_rc in 0) ;; 1) __mcp_kind='?' __mcp_reply='' ;; *) __mcp_kind=- __mcp_reply='' ;; esac
   if [[ $_as == __mcp_as_get && $_rc -eq 1 ]]; then
-    printf 'mcp_args_get: JSON tooling unavailable; use mcp_args_raw instead\n' >&2
+    __mcp_no_tool mcp_args
   elif [[ $_as == __mcp_as_get && $_rc -ne 0 ]]; then
     __mcp_payload MCP_TOOL_ARGS_JSON MCP_TOOL_ARGS_FILE "$__mcp_none"
     __mcp_characters "$__mcp_reply"
@@ -27,12 +27,18 @@ __mcp_slow_get() { # AS FILTER [ARG...]
   return "$_rc"
 }
 
+__mcp_no_tool() { # mcp_args|mcp_meta
+  printf '%s_get: JSON tooling unavailable; use %s_raw instead' "$1" "$1" >&2
+  [[ ${MCPBASH_MODE-} == minimal ]] || printf ', or put jq or mcp-bash on PATH' >&2
+  printf '\n' >&2
+}
+
 __mcp_meta_get() { # FILTER [--default V]
   local _rc=0
   __mcp_query META "${1-}" || _rc=$?
   case $_rc in
     0) __mcp_as_get "$@" ;;
-    1) printf 'mcp_meta_get: JSON tooling unavailable; use mcp_meta_raw instead\n' >&2 ;;
+    1) __mcp_no_tool mcp_meta ;;
     3) __mcp_hint mcp_meta_get "${1-}" && __mcp_kind=e ;;
     *) [[ -n $__mcp_reply ]] || __mcp_kind=e ;; # keep the output before the error
   esac

@@ -45,7 +45,8 @@ func TestLoad(t *testing.T) {
 		{"SDK-3", bare([]string{"PATH", "TMPDIR"},
 			`set -euo pipefail; unset PATH; `+source+`mcp_json_obj a 'b"'; mcp_args_get . || echo " $?"`),
 			outcome{out: `{"a":"b\""} 1` + "\n",
-				err: "mcp_args_get: JSON tooling unavailable; use mcp_args_raw instead\n"}, ""},
+				err: "mcp_args_get: JSON tooling unavailable; " +
+					"use mcp_args_raw instead, or put jq or mcp-bash on PATH\n"}, ""},
 		{"SDK-4", tool{args: `{"a":1}`,
 			script: `source "$MCP_SDK/tool-sdk.sh"; MCP_PROGRESS_STREAM=changed; source "$MCP_SDK/tool-sdk.sh"; echo ` +
 				`"$MCP_PROGRESS_STREAM"; mcp_args_get .a`}, out("changed\n1"), ""},

@@ -47,7 +47,7 @@ func (h *hookRun) dir() (string, error) {
 	if h.state == nil {
 		state, dir, err := project.NewState(h.p.Env, &h.p.Settings)
 		if err == nil {
-			state.Program = script.Sibling("mcp-bash")
+			state.UseMCPBash(h.p)
 			err = state.Make()
 		}
 		if err != nil {

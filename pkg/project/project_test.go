@@ -699,7 +699,7 @@ func TestCommonReachesAll(t *testing.T) {
 // so is one that was lost, with everything in it.
 func TestStateRecovers(t *testing.T) {
 	base := t.TempDir()
-	state := &State{Dir: filepath.Join(base, "state"), ours: true}
+	state := &State{Dir: filepath.Join(base, "state"), Program: self(), ours: true}
 	if err := os.WriteFile(state.Dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ import (
 type State struct {
 	Dir  string   // mode 0700
 	Logs *os.Root // the log directory of the settings, or nil
-	// Program is the program that Helper leads to, or "" for this one.
+	// Program is the program that Helper leads to. If it is "", scripts get no helper.
 	Program string
 	// Handoffs keeps hand-off directories for the next scripts.
 	Handoffs handoff.Cache
@@ -79,7 +79,7 @@ func NewState(env Env, s *Settings) (state *State, dir string, err error) {
 		if err != nil {
 			return nil, dir, &NoStateError{dir, err}
 		}
-		return &State{Dir: dir, Logs: logs}, dir, nil
+		return &State{Dir: dir, Logs: logs, Program: self()}, dir, nil
 	}
 	name := statePrefix + processTag()
 	var unusable *NoStateError // the first error, or the first one with a clear reason
@@ -97,7 +97,7 @@ func NewState(env Env, s *Settings) (state *State, dir string, err error) {
 			continue
 		}
 		dir := filepath.Join(base, name)
-		return &State{Dir: dir, Logs: logs, ours: true}, dir, nil
+		return &State{Dir: dir, Logs: logs, Program: self(), ours: true}, dir, nil
 	}
 	return nil, filepath.Join(s.TmpRoot, name), unusable
 }
@@ -164,7 +164,7 @@ const claimCheck = time.Minute
 
 // lacks reports whether the helper or the claim was removed. The caller has locked mu.
 func (s *State) lacks() bool {
-	if _, err := os.Lstat(s.Helper()); err != nil {
+	if _, err := os.Lstat(s.Helper()); err != nil && s.Program != "" {
 		return true
 	}
 	now := time.Now()
@@ -261,26 +261,50 @@ func NewDebugState(env Env) (*State, error) {
 		return nil, &StateError{dir, err}
 	}
 	s := &State{Dir: filepath.Join(cmp.Or(env["TMPDIR"], systemTmp()), "mcpbash.debug."+processTag()), ours: true}
+	s.Program = self()
 	return s, s.Make()
 }
 
-// Helper returns the path of our jq-compatible program for scripts (P-111).
-func (s *State) Helper() string { return filepath.Join(s.Dir, helperDir, helperName) }
+// Helper returns the path of our jq-compatible program for scripts (P-111), or "" without mcp-bash.
+func (s *State) Helper() string {
+	if s.Program == "" {
+		return ""
+	}
+	return filepath.Join(s.Dir, helperDir, helperName)
+}
+
+// UseMCPBash is for other programs than mcp-bash that run scripts. Helper then leads to the mcp-bash next to them.
+// If there is none, it leads to this program, which forwards to the mcp-bash on the PATH of tools. Without any, scripts
+// get no helper.
+func (s *State) UseMCPBash(p *Project) {
+	if sibling := script.Sibling(mcpBash); sibling != "" {
+		s.Program = sibling
+	} else if script.LookPath(mcpBash, p.ToolBase(&p.Scripts.Tools)["PATH"]) == "" {
+		s.Program = ""
+	}
+}
+
+const mcpBash = "mcp-bash"
+
+// self returns the path of this program, or "".
+func self() string {
+	program, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return program
+}
 
 const helperDir = "bin"
 
 func (s *State) putHelper() error {
+	if s.Program == "" {
+		return nil
+	}
 	if err := s.dir.root.Mkdir(helperDir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	program := s.Program
-	if program == "" {
-		var err error
-		if program, err = os.Executable(); err != nil {
-			return err
-		}
-	}
-	return linkHelper(program, s.dir.root, helperDir+"/"+helperName)
+	return linkHelper(s.Program, s.dir.root, helperDir+"/"+helperName)
 }
 
 // EndScripts ends the run. It terminates processes that scripts have left running. It reports them, and processes

@@ -251,7 +251,7 @@ func (r *run) callTool() error {
 	if err != nil {
 		return cli.Baref(cli.CodeInternal, "mcp-bash: unable to create state directory: %s\n%v", dir, err)
 	}
-	state.Program = script.Sibling("mcp-bash")
+	state.UseMCPBash(r.project)
 	defer r.leave(state)
 	asker := &responder{given: r.answers, warn: func(text string) {
 		cli.Printf(r.Err, "run-tool: warning: %s\n", text)

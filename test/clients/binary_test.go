@@ -5,6 +5,7 @@ package clients
 import (
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -37,6 +38,39 @@ func TestLoneBinary(t *testing.T) {
 	}
 	if !strings.HasPrefix(got.Home, s.tmp+"/") { // no cache directory is writable
 		t.Errorf("%+v, want it in %s", got, s.tmp)
+	}
+}
+
+// A single copy of mcp-runtool offers no helper. A filter uses jq, or mcp-bash on PATH, or fails with the remedy
+// (P-111).
+func TestLoneRunTool(t *testing.T) {
+	t.Parallel()
+	checkout.Needs(t, "jq")
+	alone := filepath.Join(checkout.Directory(t), "mcp-runtool")
+	copyProgram(t, filepath.Join(bin, "mcp-runtool"), alone)
+	project := checkout.Copy(t, "testdata/family")
+	for program, want := range map[string]string{
+		"jq": `"text":"a,b"`, "mcp-bash": `"text":"a,b"`, "": "put jq or mcp-bash on PATH",
+	} {
+		path := checkout.Directory(t)
+		for _, name := range []string{"bash", "env", "cat"} {
+			link(t, name, path)
+		}
+		switch program {
+		case "jq":
+			link(t, program, path)
+		case "mcp-bash":
+			if err := os.Symlink(filepath.Join(bin, program), filepath.Join(path, program)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.Command(alone, "keys", "--allow-self", "--args", `{"o":{"a":1,"b":2}}`)
+		cmd.Dir = project
+		cmd.Env = []string{"PATH=" + path, "HOME=" + checkout.Directory(t), "TMPDIR=" + checkout.Directory(t)}
+		out, _ := cmd.CombinedOutput()
+		if !strings.Contains(string(out), want) || strings.Contains(string(out), "jq error") {
+			t.Errorf("with %q: %s", program, out)
+		}
 	}
 }
 

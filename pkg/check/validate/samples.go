@@ -16,7 +16,6 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
-	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -133,7 +132,7 @@ func (c *check) run(all []sample) {
 		c.at("sample.not_run", "", fmt.Sprintf("samples were not run: no private directory %s: %v", dir, err))
 		return
 	}
-	state.Program = script.Sibling("mcp-bash")
+	state.UseMCPBash(&p)
 	defer state.Remove()
 	home, err := project.FindHome(p.Env, c.o.Tree, quiet)
 	if err != nil {

@@ -76,7 +76,7 @@ func (w *wrapper) updateAll(ctx context.Context, tools []*scaffold.Wrapped) erro
 // again makes a tool that was wrapped before from its recipe, or else from the program's help.
 func (w *wrapper) again(ctx context.Context, old *scaffold.Wrapped, s wrap.Selection) (*wrap.Tool, error) {
 	if old.Script != "" {
-		return scaffold.AdoptAgain(w.p, old)
+		return scaffold.AdoptAgain(ctx, w.p, old)
 	}
 	if tool, err := w.targetAgain(ctx, old, s); err != nil || tool != nil {
 		return tool, err

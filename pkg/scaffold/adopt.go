@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold/adopt"
+	"mcp-bash/pkg/scaffold/ask"
 	"mcp-bash/pkg/scaffold/wrap"
 )
 
@@ -62,7 +63,12 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 			}
 		}
 	}
+	asker := ask.New(p.Env["PATH"])
+	defer asker.Close()
 	for _, found := range folder.Scripts {
+		if err = explain(ctx, asker, folder.Dir, found); err != nil {
+			return nil, err
+		}
 		var tool *wrap.Tool
 		if tool, err = adoptedTool(p, dir, found, o.Ask); err != nil {
 			return nil, err
@@ -82,8 +88,21 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 	return a, nil
 }
 
+// explain asks a script of another language for its help, once and confined (ADD-26). A script without help keeps its
+// list of words.
+func explain(ctx context.Context, asker *ask.Asker, dir string, found *adopt.Found) error {
+	if found.Parsed() || !asker.Confines() {
+		return nil
+	}
+	answer, err := asker.Help(ctx, []string{filepath.Join(dir, filepath.FromSlash(found.Path))})
+	if err == nil {
+		found.Explain(answer.Help)
+	}
+	return context.Cause(ctx)
+}
+
 // AdoptAgain makes the tool of a script anew, under the name that it has.
-func AdoptAgain(p *project.Project, old *Wrapped) (*wrap.Tool, error) {
+func AdoptAgain(ctx context.Context, p *project.Project, old *Wrapped) (*wrap.Tool, error) {
 	file := old.Script
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(p.Root, filepath.FromSlash(file))
@@ -100,6 +119,11 @@ func AdoptAgain(p *project.Project, old *Wrapped) (*wrap.Tool, error) {
 		return nil, cli.Failf(cli.CodeInvalid, "%s: %s", file, reason)
 	}
 	folder.Scripts[0].Tool = old.Name
+	asker := ask.New(p.Env["PATH"])
+	defer asker.Close()
+	if err := explain(ctx, asker, folder.Dir, folder.Scripts[0]); err != nil {
+		return nil, err
+	}
 	return adoptedTool(p, folder.Dir, folder.Scripts[0], old.Asks)
 }
 

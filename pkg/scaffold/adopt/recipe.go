@@ -144,6 +144,9 @@ func need(dir string, f *Found, home, path string) (n Need) {
 			n.Reads = append(n.Reads, filepath.Join(folder, filepath.FromSlash(own)))
 		}
 	}
+	if !f.Parsed() {
+		n.Reads = append(n.Reads, installation(f.Language, home, path)...)
+	}
 	allowed := func(p string) (string, bool) {
 		full := p
 		if rest, ok := strings.CutPrefix(p, "~/"); ok {

@@ -64,6 +64,9 @@ func (a *Asker) Close() {
 	}
 }
 
+// Confines reports whether the kernel can confine what is started.
+func (a *Asker) Confines() bool { return !a.kernel().None() }
+
 // Find returns the file of a program, given its name on PATH or its path. It returns "" if
 // there is no such program.
 func (a *Asker) Find(name string) string {

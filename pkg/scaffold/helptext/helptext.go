@@ -46,7 +46,7 @@ var (
 	optionLine = lazyregexp.New(`^\s{0,12}(-[^\s,=\[]+)((?:(?:, ?| ?\| ?| )-[^\s,=\[|]+)*)(\[?[ =]?[^\s].*?)?` +
 		`(?:\s{2,}|\t+)(\S.*)?$`)
 	bareOption = lazyregexp.New(`^\s{0,12}(-[^\s,=\[]+)((?:(?:, ?| ?\| ?)-[^\s,=\[|]+)*)` +
-		`([ =][<\[]?[A-Za-z][\w.:/|-]*[>\]]?)?$`)
+		`([ =][<\[{]?[A-Za-z][\w.:/|,-]*[>\]}]?(?:, -[^\s,=\[|]+(?:[ =][<\[{]?[A-Za-z][\w.:/|,-]*[>\]}]?)?)?)?$`)
 	column    = lazyregexp.New(`^\s{1,12}(<?[A-Za-z][\w-]*>?)(?:\s{2,}|\t+| +[-–—:] +)(\S.*)$`)
 	usageLine = lazyregexp.New(`(?i)^\s*usage(?: of \S+)?:?\s*(.*)$`)
 	// notText matches sequences for terminals, and characters that control the direction of text.
@@ -63,7 +63,7 @@ const maxText = 4000
 func Read(text string) Help {
 	var h Help
 	text = notText.ReplaceAllString(strings.ToValidUTF8(text, ""), "")
-	inUsage, bare := false, false
+	inUsage, bare, program := false, false, ""
 	var last *string // the text that the next line can continue
 	var indent int
 	for line := range strings.Lines(text) {
@@ -79,6 +79,7 @@ func Read(text string) Help {
 		if m := usageLine.FindStringSubmatch(line); m != nil {
 			inUsage, bare, last = true, m[1] == "", nil
 			if m[1] != "" {
+				program, _, _ = strings.Cut(m[1], " ")
 				h.usage(m[1])
 			}
 			continue
@@ -91,9 +92,15 @@ func Read(text string) Help {
 		}
 		// A line below "Usage:" alone, or with an indent, is a usage too.
 		if inUsage = inUsage && (bare || line[0] == ' ' || line[0] == '\t'); inUsage {
+			line = strings.TrimSpace(line)
+			if first, _, _ := strings.Cut(line, " "); bare {
+				program = first
+			} else if strings.HasPrefix(first, "[") && program != "" {
+				line = program + " " + line // the rest of a long usage
+			}
 			bare = false
 			if len(h.Operands) == 0 && len(h.Options) == 0 {
-				h.usage(strings.TrimSpace(line))
+				h.usage(line)
 			}
 			continue
 		}
@@ -185,6 +192,9 @@ func (h *Help) usage(line string) {
 			continue
 		case afterOption:
 			afterOption = !strings.HasSuffix(w, "]")
+			continue
+		case strings.HasPrefix(w, "..") && len(list) > 0: // [FILE ...]
+			list[len(list)-1].Repeat = true
 			continue
 		case name == "" || name == "|" || strings.ContainsAny(name, "$\"'`;(){}"):
 			continue

@@ -50,6 +50,34 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// argparse breaks a long usage, and writes each name of an option with its value.
+func TestArgparse(t *testing.T) {
+	h := Read(`usage: stats.py [-h] [--by {hour,day}] [-l LEVEL]
+                [--json]
+                [FILE ...]
+
+Count log lines.
+
+positional arguments:
+  FILE                  log files, stdin if none
+
+options:
+  -h, --help            show this help message and exit
+  --by {hour,day}
+  -l LEVEL, --level LEVEL
+                        count only this level
+  --json                print JSON
+`)
+	got := fmt.Sprintf("%+v %+v", h.Options[1:], h.Operands)
+	want := "[{Names:[--by] Value:{hour,day} Optional:false Equals:false Choices:[hour day] Default: Text:} " +
+		"{Names:[-l --level] Value:LEVEL Optional:false Equals:false Choices:[] Default: Text:count only this level} " +
+		"{Names:[--json] Value: Optional:false Equals:false Choices:[] Default: Text:print JSON}] " +
+		"[{Name:FILE Optional:true Repeat:true Text:log files, stdin if none}]"
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add(text)
 	f.Fuzz(func(t *testing.T, text string) {

@@ -274,7 +274,7 @@ func (s *State) Helper() string {
 }
 
 // UseMCPBash is for other programs than mcp-bash that run scripts. Helper then leads to the mcp-bash next to them.
-// If there is none, it leads to this program, which forwards to the mcp-bash on the PATH of tools. Without any, scripts
+// Otherwise, it leads to this program, which forwards to the mcp-bash on the PATH of tools. Without any, scripts
 // get no helper.
 func (s *State) UseMCPBash(p *Project) {
 	if sibling := script.Sibling(mcpBash); sibling != "" {

@@ -49,7 +49,7 @@ func Command(tree func() project.Tree) *cli.Command {
 		Examples: []cli.Example{
 			{Line: "NAME", Purpose: "list the tools"},
 			{Line: "NAME hello --allow-self"},
-			{Line: "NAME hello --allow-self name=Ada count:=3"},
+			{Line: "NAME hello --allow-self name=Ada"},
 			{Line: "NAME hello --allow-self name=Ada --text", Purpose: "print the text alone"},
 			{Line: `NAME hello --allow-self --args '{"name":"Ada"}' | jq .structuredContent`},
 			{Line: "NAME hello --allow-self - <arguments.json"},

@@ -16,9 +16,10 @@ import (
 
 // notRun are examples of help texts that a test cannot run, with the reason.
 var notRun = map[string]string{
-	"mcp-bash provider https https://example.com/a.txt > a.txt":   "needs a network",
-	"mcp-doctor doctor --fix --ref v2.0.0":                        "needs a release",
-	"mcp-bundle vendor --upgrade --platform all":                  "builds for five systems, as TestEveryPlatform does",
+	"mcp-bash provider https https://example.com/a.txt > a.txt":                            "needs a network",
+	"mcp-bash request tools/list --http https://mcp.example.com/mcp --token-env MCP_TOKEN": "needs a network",
+	"mcp-doctor doctor --fix --ref v2.0.0":                                                 "needs a release",
+	"mcp-bundle vendor --upgrade --platform all":                                           "builds for five systems, as TestEveryPlatform does",
 	"mcp-bundle bundle":                                           "builds for five systems, as TestEveryPlatform does",
 	"mcp-scaffold wrap gh issue --subcommands":                    "needs gh",
 	"mcp-bash serve --http":                                       "serves until it is ended",
@@ -48,7 +49,8 @@ var fails = map[string]string{
 
 // before is what has to be done before an example, in the project that all are about.
 var before = map[string]string{
-	"mcp-bundle vendor --verify": "mcp-bundle vendor --platform $PLATFORM --arch $ARCH",
+	"mcp-runtool hello --allow-self - <arguments.json": `echo '{"name":"Ada"}' >arguments.json`,
+	"mcp-bundle vendor --verify":                       "mcp-bundle vendor --platform $PLATFORM --arch $ARCH",
 
 	"mcp-scaffold scaffold tool chart --ui":                             "rm -r tools/chart",
 	"mcp-scaffold add --update":                                         "mcp-scaffold add scripts",

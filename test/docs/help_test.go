@@ -16,10 +16,10 @@ import (
 
 // notRun are examples of help texts that a test cannot run, with the reason.
 var notRun = map[string]string{
-	"mcp-bash provider https https://example.com/a.txt > a.txt":                            "needs a network",
-	"mcp-bash request tools/list --http https://mcp.example.com/mcp --token-env MCP_TOKEN": "needs a network",
-	"mcp-doctor doctor --fix --ref v2.0.0":                                                 "needs a release",
-	"mcp-bundle vendor --upgrade --platform all":                                           "builds for five systems, as TestEveryPlatform does",
+	"mcp-bash provider https https://example.com/a.txt > a.txt": "needs a network",
+	remoteExample:                                                 "needs a network",
+	"mcp-doctor doctor --fix --ref v2.0.0":                        "needs a release",
+	"mcp-bundle vendor --upgrade --platform all":                  "builds for five systems, as TestEveryPlatform does",
 	"mcp-bundle bundle":                                           "builds for five systems, as TestEveryPlatform does",
 	"mcp-scaffold wrap gh issue --subcommands":                    "needs gh",
 	"mcp-bash serve --http":                                       "serves until it is ended",
@@ -33,6 +33,8 @@ var notRun = map[string]string{
 	"mcp-bundle image --json | jq -r .digest":                                                          "likewise",
 	"mcp-bundle image -o demo.tar --tag registry.example/team/demo --platform linux/amd64,linux/arm64": "likewise",
 }
+
+const remoteExample = "mcp-bash request tools/list --http https://mcp.example.com/mcp --token-env MCP_TOKEN"
 
 const tlsExample = `mcp-bash serve --http 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem \
     --oidc-issuer https://login.example.com --public-url https://mcp.example.com:8443`

@@ -206,8 +206,8 @@ func (r *reader) name() {
 		if name == "" {
 			name = clean(a.message)
 		}
-		if name == "" && a.Kind == Input {
-			name = "input"
+		if name == "" && a.Default != nil && isStandardInput(*a.Default) {
+			name = "file"
 		}
 		if name == "" && len(a.Choices) > 0 && len(a.Options) == 0 {
 			name = "command"

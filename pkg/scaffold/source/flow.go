@@ -153,8 +153,6 @@ func (r *reader) expanded(a *Argument, p *syntax.ParamExp) {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		text, ok := literal(p.Exp.Word)
 		switch {
-		case ok && text == "/dev/stdin":
-			a.Kind = Input
 		case ok && text != "" && a.Default == nil:
 			a.Default = &text
 		}

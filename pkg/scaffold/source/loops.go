@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -201,7 +202,11 @@ func (l *loop) item(b branchOf) {
 			names = append(names, p)
 		}
 	}
-	if len(names) == 0 || l.isHelp(names, b) {
+	if len(names) == 0 {
+		l.words(b)
+		return
+	}
+	if l.isHelp(names, b) {
 		return
 	}
 	a := l.r.option(names, b.at)
@@ -348,8 +353,21 @@ func (l *loop) dashes(b branchOf) {
 	})
 }
 
-// assigns reads the operands that the branch of other words stores, and reports whether it stores one.
-func (l *loop) assigns(b branchOf) (stored bool) {
+// words reads a branch for words that are no options: major|minor) part=$1.
+func (l *loop) words(b branchOf) {
+	for _, p := range b.patterns {
+		if p == "" || p[0] == '-' {
+			return
+		}
+	}
+	a := l.assigns(b)
+	if a != nil && !slices.ContainsFunc(b.patterns, func(p string) bool { return strings.ContainsAny(p, "*?[") }) {
+		a.Choices = append(a.Choices, b.patterns...)
+	}
+}
+
+// assigns reads the operands that the branch of other words stores. It returns a new one that is no list.
+func (l *loop) assigns(b branchOf) (stored *Argument) {
 	eachOf(b.body, func(n syntax.Node) {
 		s, ok := n.(*syntax.Assign)
 		if !ok || s.Name == nil {
@@ -359,7 +377,6 @@ func (l *loop) assigns(b branchOf) (stored bool) {
 		if s.Array != nil {
 			for _, e := range s.Array.Elems {
 				if e.Value != nil && (l.isWord(nameOf(e.Value)) || isAll(e.Value)) {
-					stored = true
 					l.r.collect(name, s.Pos())
 				}
 			}
@@ -367,15 +384,13 @@ func (l *loop) assigns(b branchOf) (stored bool) {
 		}
 		if s.Value == nil || !l.isWord(nameOf(s.Value)) {
 			if s.Append && s.Value != nil && l.contains(s.Value) {
-				stored = true
 				l.r.collect(name, s.Pos())
 			}
 			return
 		}
-		stored = true
 		if l.r.byVariable[name] == nil {
 			a := l.r.operand(len(l.r.places)+1, s.Pos())
-			a.variable = name
+			a.variable, stored = name, a
 			l.r.byVariable[name] = a
 		}
 	})

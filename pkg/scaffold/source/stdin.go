@@ -49,7 +49,7 @@ func filters(name string) (f filter, ok bool) {
 // standardInput adds an argument if a command reads the standard input of the script.
 func (r *reader) standardInput() {
 	s := r.script
-	if len(s.Questions) > 0 || slices.ContainsFunc(s.Arguments, func(a *Argument) bool { return a.Kind == Input }) {
+	if len(s.Questions) > 0 {
 		return
 	}
 	in := inputFinder{reader: r, visited: map[string]bool{}}
@@ -77,7 +77,13 @@ func (in *inputFinder) commands(list []*syntax.Stmt) {
 }
 
 func (in *inputFinder) follow(s *syntax.Stmt) {
-	if in.line > 0 || slices.ContainsFunc(s.Redirs, redirectsInput) {
+	if in.line > 0 {
+		return
+	}
+	if at := slices.IndexFunc(s.Redirs, redirectsInput); at >= 0 {
+		if in.isInput(s.Redirs[at].Word) { // < "${1:-/dev/stdin}"
+			in.note(s)
+		}
 		return
 	}
 	switch c := s.Cmd.(type) {
@@ -172,14 +178,21 @@ func (in *inputFinder) isInput(w *syntax.Word) bool {
 	if p == nil {
 		return false
 	}
+	text := ""
 	if a := in.byVariable[p.Param.Value]; a != nil && a.Default != nil {
-		return *a.Default == "-"
+		text = *a.Default
+	} else if p.Exp != nil {
+		text, _ = literal(p.Exp.Word)
 	}
-	if p.Exp == nil {
-		return false
-	}
-	text, _ := literal(p.Exp.Word)
-	return text == "-"
+	return isStandardInput(text)
+}
+
+func isStandardInput(file string) bool { return file == "-" || file == "/dev/stdin" }
+
+// isOption reports whether a word begins with a dash, whatever follows: -F"$delimiter".
+func isOption(w *syntax.Word) bool {
+	first, ok := w.Parts[0].(*syntax.Lit)
+	return ok && strings.HasPrefix(first.Value, "-")
 }
 
 // reads reports whether a filter with these words reads standard input.
@@ -190,6 +203,7 @@ func (f filter) reads(words []*syntax.Word, isInput func(*syntax.Word) bool) boo
 		switch {
 		case ok && text == "-", !ok && isInput(words[i]):
 			return true
+		case !ok && isOption(words[i]):
 		case !ok || !strings.HasPrefix(text, "-"):
 			if left--; left < 0 {
 				return false

@@ -353,7 +353,7 @@ func (l *loop) dashes(b branchOf) {
 	})
 }
 
-// words reads a branch for words that are no options: major|minor) part=$1.
+// words reads a branch for words other than options: major|minor) part=$1.
 func (l *loop) words(b branchOf) {
 	for _, p := range b.patterns {
 		if p == "" || p[0] == '-' {
@@ -366,7 +366,7 @@ func (l *loop) words(b branchOf) {
 	}
 }
 
-// assigns reads the operands that the branch of other words stores. It returns a new one that is no list.
+// assigns reads the operands that the branch of other words stores. It returns a new one, unless it is a list.
 func (l *loop) assigns(b branchOf) (stored *Argument) {
 	eachOf(b.body, func(n syntax.Node) {
 		s, ok := n.(*syntax.Assign)

@@ -95,7 +95,8 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, http.StatusNotAcceptable, nil, invalid("Accept must list application/json or text/event-stream"))
 		return
 	case !headers.IsJSON(r.Header):
-		s.refuse(w, http.StatusUnsupportedMediaType, nil, invalid("Content-Type must be application/json"))
+		const rule = "Content-Type must be application/json, without a Content-Encoding"
+		s.refuse(w, http.StatusUnsupportedMediaType, nil, invalid(rule))
 		return
 	}
 	body, err := s.readBody(w, r)

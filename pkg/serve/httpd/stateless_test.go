@@ -101,6 +101,8 @@ func TestHeaders(t *testing.T) {
 			"Content-Type: application/json; charset=utf-8"}, 200, ""},
 		{list, headersOf{stateless, "Mcp-Method: tools/list", "Content-Type:",
 			"Content-Type: application/json; charset=latin1"}, 415, ""},
+		{list, headersOf{stateless, "Mcp-Method: tools/list", "Content-Encoding: gzip"}, 415, ""},
+		{list, headersOf{stateless, "Mcp-Method: tools/list", "Content-Encoding: identity"}, 200, ""},
 		{list, headersOf{stateless, "Mcp-Method: tools/list", "Accept:", "Accept: text/html"}, 406, "-32600"},
 		{list, headersOf{stateless, "Mcp-Method: tools/list", "Accept:", "Accept: text/*;q=0.5",
 			"Accept: Application/JSON"}, 200, ""},

@@ -116,11 +116,16 @@ func Accepts(h http.Header, kind, subtype string) bool {
 	return false
 }
 
-// IsJSON reports whether the body of a request is JSON in UTF-8.
+// IsJSON reports whether the body of a request is JSON in UTF-8, without compression.
 func IsJSON(h http.Header) bool {
 	values := h["Content-Type"]
 	if len(values) != 1 {
 		return false
+	}
+	for _, coding := range h["Content-Encoding"] {
+		if !ascii.EqualFold(coding, "identity") {
+			return false
+		}
 	}
 	if values[0] == "application/json" {
 		return true

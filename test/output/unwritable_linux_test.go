@@ -77,6 +77,7 @@ var lines = map[string][]string{
 	"mcp-scaffold new":                 {`other --force`, `other --force --json`},
 	"mcp-scaffold init":                {``, `--json`},
 	"mcp-scaffold add":                 {`tools --dry-run`, `tools --dry-run --json`},
+	"mcp-scaffold remove tool":         {`hello --dry-run`, `hello --dry-run --json`},
 	"mcp-scaffold scaffold tool":       {`one`, `one --json`, `one --dry-run`},
 	"mcp-scaffold scaffold prompt":     {`one`},
 	"mcp-scaffold scaffold resource":   {`one`},

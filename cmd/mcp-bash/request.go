@@ -35,7 +35,7 @@ func requestCommand() *cli.Command {
 			{Line: `jq -n '{name: "hello", arguments: {name: "Ada"}}' |` +
 				"\nNAME tools/call - --allow-self"},
 			{Line: `NAME tools/call '{"name":"slow"}' --allow-self --notifications`},
-			{Line: "NAME tools/list --http https://mcp.example.com/mcp --token-env MCP_TOKEN",
+			{Line: "NAME tools/list --http https://mcp.example.com/mcp --token-env TEAM_TOKEN",
 				Purpose: "ask a remote server"},
 		},
 		Operands: []cli.Operand{{Name: "METHOD", Complete: cli.Words(methods...)},

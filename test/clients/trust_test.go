@@ -187,7 +187,7 @@ func TestQuickStartWithOpenUmask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, steps, ok := strings.Cut(string(text), "## Connect an agent")
+	_, steps, ok := strings.Cut(string(text), "## From scripts to an agent")
 	_, steps, begin := strings.Cut(steps, "```sh\n")
 	steps, _, end := strings.Cut(steps, "\n```\n")
 	if !ok || !begin || !end {
@@ -209,8 +209,14 @@ func TestQuickStartWithOpenUmask(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
+	script, err := os.ReadFile(filepath.Join(checkout.Root(), "test", "demo", "scripts", "largest.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := "mkdir ~/scripts\ncat >~/scripts/largest.sh <<'END'\n" + string(script) +
+		"END\nchmod +x ~/scripts/largest.sh\n"
 	// Ours do not depend on the umask (CLI-502).
-	if out, err := run(steps); err != nil || !strings.Contains(out, "Hello Ada") {
+	if out, err := run(theirs + steps); err != nil || !strings.Contains(out, " ./largest.sh") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	out, err := run(byHand)

@@ -34,7 +34,7 @@ var notRun = map[string]string{
 	"mcp-bundle image -o demo.tar --tag registry.example/team/demo --platform linux/amd64,linux/arm64": "likewise",
 }
 
-const remoteExample = "mcp-bash request tools/list --http https://mcp.example.com/mcp --token-env MCP_TOKEN"
+const remoteExample = "mcp-bash request tools/list --http https://mcp.example.com/mcp --token-env TEAM_TOKEN"
 
 const tlsExample = `mcp-bash serve --http 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem \
     --oidc-issuer https://login.example.com --public-url https://mcp.example.com:8443`

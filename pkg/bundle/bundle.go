@@ -356,10 +356,15 @@ func (b *builder) collect() error {
 		return err
 	}
 	defer root.root.Close()
-	defaults := []struct{ name, dir string }{
+	defaults := []defaultEntry{
 		{"tools", b.p.Tools}, {"resources", b.p.Resources}, {"prompts", b.p.Prompts}, {"completions", b.p.Completions},
 		{"server.d", b.p.Server}, {"lib", filepath.Join(b.p.Root, "lib")}, {"providers", b.p.Providers}, {"ui", b.p.UI},
 		{"config", filepath.Join(b.p.Root, "config")}, {"VERSION", filepath.Join(b.p.Root, "VERSION")},
+	}
+	for _, name := range b.importedScripts() {
+		if !slices.ContainsFunc(defaults, func(d defaultEntry) bool { return d.name == name }) {
+			defaults = append(defaults, defaultEntry{name, filepath.Join(b.p.Root, name)})
+		}
 	}
 	var places []string // in the project, of what is included
 	for _, d := range defaults {
@@ -448,6 +453,9 @@ func openSource(dir, base string) (*source, error) {
 	}
 	return &source{root, physical, base}, nil
 }
+
+// A defaultEntry is a part that every project may have, and its directory or file.
+type defaultEntry struct{ name, dir string }
 
 // collectDefault adds one of the directories that every project may have.
 func (b *builder) collectDefault(root *source, name, dir string) error {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -17,10 +16,13 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/weburl"
 )
 
 // maxMessage limits one message of a remote server, in bytes.
 const maxMessage = 64 << 20
+
+var errTooLarge = fmt.Errorf("a message is larger than %d MiB", maxMessage>>20)
 
 // A remote is a connection to a server over HTTP (CLI-319). send makes one HTTP request, and receive reads its
 // response.
@@ -37,15 +39,15 @@ type remote struct {
 
 // dial returns a connection. token may be "". It makes no request.
 func dial(address, token string) (*remote, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, cli.Usagef("--http: %q is not an http or https URL", address)
+	u, err := weburl.Parse(address)
+	if err != nil {
+		return nil, cli.Usagef("--http: %v", err)
 	}
 	switch {
 	case u.User != nil:
 		return nil, cli.Usagef("--http: a URL with credentials is visible to others").
 			WithHint("put the token into a variable, and name that with --token-env")
-	case token != "" && u.Scheme == "http" && !isLoopback(u.Hostname()):
+	case token != "" && u.Scheme == "http" && !weburl.IsLoopback(u.Hostname()):
 		return nil, cli.Usagef("--token-env: a token needs https, except on this machine")
 	case strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }):
 		return nil, cli.Failf(cli.CodeInvalid, "--token-env: the token has a space, or a character that HTTP forbids")
@@ -55,8 +57,6 @@ func dial(address, token string) (*remote, error) {
 	r.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return r, nil
 }
-
-func isLoopback(host string) bool { return host == "localhost" || net.ParseIP(host).IsLoopback() }
 
 func (r *remote) do(ctx context.Context, method string, body []byte) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, r.url, bytes.NewReader(body))
@@ -138,8 +138,11 @@ func (r *remote) receive() (line []byte, err error) {
 	case r.events != nil:
 		line, err = r.events.next()
 	default:
-		line, err = io.ReadAll(io.LimitReader(r.body, maxMessage))
+		line, err = io.ReadAll(io.LimitReader(r.body, maxMessage+1))
 		r.closeBody()
+		if len(line) > maxMessage {
+			err = errTooLarge
+		}
 	}
 	switch {
 	case err == io.EOF || r.ctx.Err() != nil:
@@ -217,7 +220,7 @@ func (e *eventReader) next() ([]byte, error) {
 			continue
 		}
 		if len(data)+len(value) > maxMessage {
-			return nil, fmt.Errorf("an event is larger than %d MiB", maxMessage>>20)
+			return nil, errTooLarge
 		}
 		if data != nil {
 			data = append(data, '\n')

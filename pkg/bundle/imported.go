@@ -1,6 +1,9 @@
 package bundle
 
 import (
+	"io/fs"
+	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,10 +17,11 @@ const maxRecord = 1 << 20
 // importedScripts returns the entries at the top of the project that contain the scripts of imported tools. A script
 // elsewhere is a fault: the tool would not work for others (CLI-1415).
 func (b *builder) importedScripts() (names []string) {
-	records, _ := filepath.Glob(filepath.Join(b.p.Tools, "*", ".wrap.json"))
+	records, _ := fs.Glob(os.DirFS(b.p.Tools), "*/.wrap.json")
 	for _, record := range records {
-		doc, err := b.p.ReadFile(record, maxRecord)
+		doc, err := b.p.ReadFile(filepath.Join(b.p.Tools, filepath.FromSlash(record)), maxRecord)
 		if err != nil {
+			b.say.fault("tools/%s: %v", record, err)
 			continue
 		}
 		script := rawjson.TextOf(doc, "script")
@@ -27,7 +31,7 @@ func (b *builder) importedScripts() (names []string) {
 			names = append(names, strings.Split(filepath.ToSlash(local), "/")[0])
 		default:
 			b.say.fault("tools/%s starts %s, which is not in the project; run: mcp-bash add %s --copy --force",
-				filepath.Base(filepath.Dir(record)), script, script)
+				path.Dir(record), script, script)
 		}
 	}
 	slices.Sort(names)

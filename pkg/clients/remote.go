@@ -3,7 +3,6 @@ package clients
 import (
 	"encoding/json"
 	"fmt"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -279,8 +278,7 @@ func (r *Remote) unprotected() string {
 	if err != nil || u.Scheme != "http" || r.TokenEnv == "" && len(r.Headers) == 0 {
 		return ""
 	}
-	host := u.Hostname()
-	if address, err := netip.ParseAddr(host); err == nil && address.IsLoopback() || host == "localhost" {
+	if weburl.IsLoopback(u.Hostname()) {
 		return ""
 	}
 	return fmt.Sprintf("%s has no TLS: everybody on the way to the server can read the headers; use https",

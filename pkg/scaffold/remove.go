@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -156,14 +155,15 @@ func usesOf(p *project.Project, words []string, tool, script string) (map[string
 	return uses, nil
 }
 
-// wordsIn returns the words that a file has, as whole words. A file that cannot be read counts as having all of them.
+// wordsIn returns the words that a file has, as whole words. A file that is too large or cannot be read counts as
+// having all of them.
 func wordsIn(file string, words []string) (found []string) {
 	f, err := boundedfile.OpenBelow(filepath.Dir(file), file)
 	if err != nil {
 		return words
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxWrapped))
+	text, err := boundedfile.ReadAll(f, maxWrapped)
 	if err != nil {
 		return words
 	}

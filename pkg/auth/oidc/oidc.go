@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -101,7 +100,7 @@ func checkURL(text string) error {
 		return errors.New("not a URL such as https://login.example.com")
 	case u.Scheme == "https":
 		return nil
-	case u.Scheme == "http" && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()):
+	case u.Scheme == "http" && weburl.IsLoopback(u.Hostname()):
 		return nil
 	}
 	return errors.New("it must begin with https://")

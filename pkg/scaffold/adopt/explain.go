@@ -2,7 +2,6 @@ package adopt
 
 import (
 	"cmp"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,14 +19,9 @@ func (f *Found) Parsed() bool { return isShell(f.Language) }
 // words.
 func (f *Found) Explain(h helptext.Help) {
 	var list []*source.Argument
-	taken := map[string]bool{}
+	taken := source.Names{}
 	add := func(a *source.Argument, word string) {
-		word = cmp.Or(strings.ReplaceAll(toolName(word), "-", "_"), "argument")
-		a.Name, a.Line = word, 1
-		for n := 2; taken[a.Name]; n++ {
-			a.Name = fmt.Sprintf("%s_%d", word, n)
-		}
-		taken[a.Name] = true
+		a.Name, a.Line = taken.Add(strings.ReplaceAll(toolName(word), "-", "_")), 1
 		list = append(list, a)
 	}
 	for _, o := range h.Options {
@@ -40,8 +34,7 @@ func (f *Found) Explain(h helptext.Help) {
 		if o.Default != "" {
 			a.Default = &o.Default
 		}
-		longest := slices.MaxFunc(o.Names, func(a, b string) int { return len(a) - len(b) })
-		add(a, longest)
+		add(a, longest(o.Names))
 	}
 	for _, o := range h.Operands {
 		add(&source.Argument{Value: true, Repeat: o.Repeat, Required: !o.Optional, Text: o.Text}, o.Name)

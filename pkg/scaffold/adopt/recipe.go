@@ -52,12 +52,7 @@ func argument(a *source.Argument, followed bool) recipe.Argument {
 		Name: a.Name, Description: text(a), Type: recipe.String, Required: a.Required, Repeat: a.Repeat, Choices: a.Choices,
 	}
 	if len(a.Options) > 0 {
-		to.Option = a.Options[len(a.Options)-1]
-		for _, o := range a.Options {
-			if len(o) > len(to.Option) {
-				to.Option = o
-			}
-		}
+		to.Option = longest(a.Options)
 		to.Aliases = slices.DeleteFunc(slices.Clone(a.Options), func(o string) bool { return o == to.Option })
 		if a.Equals {
 			to.Form = recipe.Equals
@@ -79,6 +74,17 @@ func argument(a *source.Argument, followed bool) recipe.Argument {
 	to.Dashes = slices.Contains(a.Doubts, source.DoubtPassedOn)
 	for _, kind := range a.Doubts {
 		to.Unconfirmed = append(to.Unconfirmed, string(kind))
+	}
+	return to
+}
+
+// longest returns the longest of the spellings of an option.
+func longest(options []string) string {
+	to := options[len(options)-1]
+	for _, o := range options {
+		if len(o) > len(to) {
+			to = o
+		}
 	}
 	return to
 }

@@ -1,12 +1,13 @@
 package ask
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"mcp-bash/pkg/run/confine"
 )
@@ -68,11 +69,22 @@ printf 'Usage: lasting [-a]\n\n  -a  all\n' >&3
 		if err != nil {
 			t.Fatal(err)
 		}
-		state, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-		if err == nil && !strings.Contains(string(state), ") Z ") {
-			t.Errorf("%s: process %d is alive: %s", name, pid, state)
-		} else if err != nil && !errors.Is(err, os.ErrNotExist) {
-			t.Error(err)
+		fd, err := unix.PidfdOpen(pid, 0)
+		if err == unix.ESRCH {
+			continue
 		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A signal takes effect later than the call that sends it.
+		ended := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(ended, 10_000)
+		for err == unix.EINTR {
+			n, err = unix.Poll(ended, 10_000)
+		}
+		if n != 1 {
+			t.Errorf("%s: process %d is alive (%v)", name, pid, err)
+		}
+		unix.Close(fd)
 	}
 }

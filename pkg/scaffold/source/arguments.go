@@ -188,7 +188,7 @@ func clean(word string) string {
 
 // name gives each argument another name.
 func (r *reader) name() {
-	taken := map[string]bool{}
+	taken := Names{}
 	for i, a := range r.script.Arguments {
 		long := ""
 		for _, o := range a.Options {
@@ -224,12 +224,21 @@ func (r *reader) name() {
 				a.Doubts = append(a.Doubts, DoubtName)
 			}
 		}
-		for base, n := name, 2; taken[name]; n++ {
-			name = base + "_" + strconv.Itoa(n)
-		}
-		taken[name] = true
-		r.script.Arguments[i].Name = name
+		r.script.Arguments[i].Name = taken.Add(name)
 	}
+}
+
+// Names are the names of the arguments of one script.
+type Names map[string]bool
+
+// Add returns name, or name with a number that makes it unique, and adds it.
+func (taken Names) Add(name string) string {
+	unique := name
+	for n := 2; taken[unique]; n++ {
+		unique = name + "_" + strconv.Itoa(n)
+	}
+	taken[unique] = true
+	return unique
 }
 
 // integers finds the arguments that the script calculates with. Bash runs commands in arithmetic expressions, so their

@@ -6,8 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// leading reads a test of the first word that stands for an option: [ "$1" = -n ] && { dry=1; shift; }. The operands
-// that follow have the same places with and without the option.
+// leading reads a test that compares the first word with an option, such as [ "$1" = -n ] && { dry=1; shift; }. The
+// operands that follow have the same places with and without the option.
 func (r *reader) leading(cond *syntax.Stmt, body []*syntax.Stmt) bool {
 	if c, ok := cond.Cmd.(*syntax.BinaryCmd); ok && c.Op == syntax.AndStmt && !cond.Negated {
 		return r.leading(c.Y, body) // [ $# -gt 0 ] && [ "$1" = -n ]
@@ -69,15 +69,31 @@ func (r *reader) refuses(cond *syntax.Stmt, body []*syntax.Stmt) bool {
 	return only
 }
 
-// replace reads set -- WORDS. From here on, places count the new words.
+// replace reads set -- WORDS. From here on, places count the new words. If a word contains an argument and more, or can
+// become several, the places stay: the script may calculate with any of them.
 func (r *reader) replace(words []*syntax.Word) {
-	list := []*Argument{}
+	list, several := []*Argument{}, false
 	for _, w := range words {
 		_, isLiteral := literal(w)
-		if _, quoted := w.Parts[0].(*syntax.DblQuoted); !isLiteral && !quoted {
-			break // it can be several words
+		_, isQuoted := w.Parts[0].(*syntax.DblQuoted)
+		a := r.argumentOf(w)
+		if r.contains(w) && (a == nil || !isQuoted) {
+			return
 		}
-		list = append(list, r.argumentOf(w))
+		if several = several || !isLiteral && !isQuoted; !several {
+			list = append(list, a)
+		}
 	}
 	r.replaced, r.shifted = list, 0
+}
+
+// contains reports whether a word contains an argument.
+func (r *reader) contains(w *syntax.Word) (found bool) {
+	each(w, func(n syntax.Node) {
+		if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil {
+			name := p.Param.Value
+			found = found || position(name) > 0 || name == "@" || name == "*" || r.byVariable[name] != nil
+		}
+	})
+	return found
 }

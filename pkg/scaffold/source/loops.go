@@ -265,6 +265,11 @@ func (l *loop) read(a *Argument, b branchOf, equals bool) {
 	reads := false
 	var lists []string
 	eachOf(b.body, func(n syntax.Node) {
+		placesIn(n, func(place int, _ syntax.Pos) {
+			if place == l.value {
+				a.Kind = Integer
+			}
+		})
 		switch n := n.(type) {
 		case *syntax.ParamExp:
 			if l.isValue(n) {

@@ -147,11 +147,11 @@ type test struct {
 // rule reads a condition after which the script ends.
 func (r *reader) rule(cond *syntax.Stmt, truth bool, end outcome) {
 	for _, t := range r.tests(cond, truth) {
-		if t.kind == isShort {
+		switch t.kind {
+		case isShort:
 			r.counts = append(r.counts, count{r.shifted + t.n, r.options, end, cond.Pos()})
 			continue
-		}
-		if t.kind == isLong {
+		case isLong:
 			continue
 		}
 		a := r.argumentOf(t.x)

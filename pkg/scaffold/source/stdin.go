@@ -15,7 +15,7 @@ type filter struct {
 	never  string // options with which it reads files only
 }
 
-// filters returns how a program reads standard input. None is a filter whatever its operands are.
+// filters returns how a program reads standard input.
 func filters(name string) (f filter, ok bool) {
 	switch name {
 	case "cat", "tac", "rev", "uniq", "wc", "nl", "md5sum", "sha1sum", "sha256sum", "hexdump":
@@ -52,20 +52,21 @@ func (r *reader) standardInput() {
 	if len(s.Questions) > 0 {
 		return
 	}
-	in := inputFinder{reader: r, visited: map[string]bool{}}
+	in := inputFinder{r: r, visited: map[string]bool{}}
 	if in.commands(r.file.Stmts); in.line == 0 {
 		return
 	}
-	a := &Argument{Name: "input", Value: true, Kind: Input, Text: "The text that the script reads", Line: in.line}
-	for slices.ContainsFunc(s.Arguments, func(other *Argument) bool { return other.Name == a.Name }) {
-		a.Name += "_text"
+	taken := Names{}
+	for _, a := range s.Arguments {
+		taken[a.Name] = true
 	}
-	s.Arguments = append(s.Arguments, a)
+	s.Arguments = append(s.Arguments, &Argument{Name: taken.Add("input"), Value: true, Kind: Input,
+		Text: "The text that the script reads", Line: in.line})
 }
 
 // An inputFinder follows the commands that have the script's standard input.
 type inputFinder struct {
-	*reader
+	r       *reader
 	visited map[string]bool // functions
 	line    int             // of the first command that reads it; 0: none
 }
@@ -88,7 +89,7 @@ func (in *inputFinder) follow(s *syntax.Stmt) {
 	}
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
-		in.simple(c)
+		in.command(c)
 	case *syntax.BinaryCmd:
 		in.follow(c.X)
 		if c.Op != syntax.Pipe && c.Op != syntax.PipeAll {
@@ -139,7 +140,7 @@ func (in *inputFinder) note(n syntax.Node) {
 }
 
 // command reads a simple command, and the commands whose output it contains.
-func (in *inputFinder) simple(c *syntax.CallExpr) {
+func (in *inputFinder) command(c *syntax.CallExpr) {
 	for _, a := range c.Assigns {
 		if a.Value != nil {
 			in.substitutions(a.Value)
@@ -149,7 +150,7 @@ func (in *inputFinder) simple(c *syntax.CallExpr) {
 		in.substitutions(w)
 	}
 	name := programOf(c)
-	if f := in.functions[name]; f != nil {
+	if f := in.r.functions[name]; f != nil {
 		if !in.visited[name] {
 			in.visited[name] = true
 			in.follow(f.Body)
@@ -172,14 +173,14 @@ func (in *inputFinder) substitutions(w *syntax.Word) {
 	}
 }
 
-// isInput reports whether a word stands for standard input if the caller names no file: file=${1:--}.
+// isInput reports whether a word is standard input if the caller does not give a file, as in ${1:--}.
 func (in *inputFinder) isInput(w *syntax.Word) bool {
 	p := parameter(w)
 	if p == nil {
 		return false
 	}
 	text := ""
-	if a := in.byVariable[p.Param.Value]; a != nil && a.Default != nil {
+	if a := in.r.byVariable[p.Param.Value]; a != nil && a.Default != nil {
 		text = *a.Default
 	} else if p.Exp != nil {
 		text, _ = literal(p.Exp.Word)

@@ -3,6 +3,7 @@ package weburl
 
 import (
 	"errors"
+	"net"
 	"net/url"
 	"strconv"
 	"strings"
@@ -22,6 +23,11 @@ func Parse(text string) (*url.URL, error) {
 		return nil, ErrForm
 	}
 	return u, CheckPort(u)
+}
+
+// IsLoopback reports whether a host is this machine: localhost, or a loopback address.
+func IsLoopback(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 // CheckPort returns ErrPort for a URL with another port than 1 to 65535.

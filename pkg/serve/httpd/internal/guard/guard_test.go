@@ -20,6 +20,7 @@ import (
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/serve/httpd/internal/proxies"
 	"mcp-bash/pkg/text/secrets"
+	"mcp-bash/pkg/text/weburl"
 )
 
 const secret = "a-very-secret-token"
@@ -722,7 +723,7 @@ func FuzzPlace(f *testing.F) {
 		w := ask(g, "POST", "/mcp", "Host", host, "Origin", origin, "Authorization", credential)
 		if w.Code == 200 {
 			name, ok := hostName(host)
-			if !ok || name != "example.com" && !isLoopback(name) || !strings.Contains(credential, secret) {
+			if !ok || name != "example.com" && !weburl.IsLoopback(name) || !strings.Contains(credential, secret) {
 				t.Errorf("%q %q %q passed", host, origin, credential)
 			}
 		}

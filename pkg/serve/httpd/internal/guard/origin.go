@@ -35,7 +35,7 @@ func (g *Guard) hostAllowed(host string) bool {
 		return true
 	}
 	name, ok := hostName(host)
-	return ok && (g.hosts[name] || g.Local && isLoopback(name))
+	return ok && (g.hosts[name] || g.Local && weburl.IsLoopback(name))
 }
 
 // hostName returns the name of a host in lower case, without the port.
@@ -52,11 +52,6 @@ func hostName(host string) (name string, ok bool) {
 		}
 	}
 	return ascii.Lower(host), host != ""
-}
-
-func isLoopback(name string) bool {
-	ip := net.ParseIP(name)
-	return name == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // originAllowed checks the web page that sends a request. Programs send no Origin.
@@ -79,7 +74,7 @@ func (g *Guard) originAllowed(r *http.Request) bool {
 		return false
 	}
 	name, ok := hostName(host)
-	return ok && (g.hosts[name] || g.Local && isLoopback(name))
+	return ok && (g.hosts[name] || g.Local && weburl.IsLoopback(name))
 }
 
 // named reports whether the operator named an origin.

@@ -269,6 +269,10 @@ own_dir() {
 # and what shells and man read are linked in.
 places() {
   [ -d "${HOME-}" ] || fail 'HOME is not set to a directory'
+  case ${ZDOTDIR-} in
+    /*) zsh_home=$ZDOTDIR ;;
+    *) zsh_home=$HOME ;;
+  esac
   own_place
   bin=${XDG_BIN_HOME:-$HOME/.local/bin} data=${XDG_DATA_HOME:-$HOME/.local/share}
   if [ -n "$prefix" ]; then
@@ -1162,11 +1166,11 @@ add_completion() {
     return 0
   fi
   completion_line
-  rc=$HOME/.zshrc
-  if [ -f "$rc" ] && grep -qF -- "$line" "$rc" 2>/dev/null; then
+  rc=$zsh_home/.zshrc
+  if has_line "$rc"; then
     ok "Completion for zsh is in $rc already"
   elif [ -n "$modify_path" ] && { [ ! -e "$rc" ] || [ -f "$rc" ]; } && add_line; then
-    changed=$rc
+    changed=$rc when='Open a new shell'
     ok "Added completion for zsh to $rc"
   else
     say "  For completion, add this to $rc: $line"
@@ -1186,50 +1190,78 @@ $text"
   { printf '%s\n' "$text" >>"$rc"; } 2>/dev/null
 }
 
+# start_files sets the files that the user's shell reads: $each for each interactive shell, and $login for a
+# login shell. Bash reads only the first of its three login files, so a new one must not hide another.
+start_files() {
+  each='' login=''
+  case $shell in
+    zsh) each=$zsh_home/.zshrc login=$zsh_home/.zprofile ;;
+    bash)
+      each=$HOME/.bashrc login=$HOME/.profile
+      for rc in .bash_login .bash_profile; do
+        [ ! -e "$HOME/$rc" ] || login=$HOME/$rc
+      done
+      ;;
+    sh | dash | ash | ksh | mksh) login=$HOME/.profile ;;
+    fish) # it has export, too
+      each=${XDG_CONFIG_HOME:-$HOME/.config}/fish/config.fish
+      [ -z "$modify_path" ] || mkdir -p "${each%/*}" 2>/dev/null || :
+      ;;
+  esac
+}
+
+# has_line FILE: whether the start file has $line.
+has_line() {
+  [ -f "$1" ] && grep -qxF -- "$line" "$1" 2>/dev/null
+}
+
+# add_path puts $bin on PATH in new shells. It sets $changed to the file to read in this shell, and $when to
+# when the other shells find the commands.
 add_path() {
   resolve "$HOME" && physical_home=$reply
   path_line
-  changed=''
+  changed='' when=''
   shell=${SHELL-} shell=${shell##*/}
   [ -z "$shell" ] || ok "Detected shell: $shell"
-  if on_path; then
+  start_files
+  if on_path && { [ -z "$modify_path" ] || [ -z "$each" ] || ! has_line "$each"; }; then
     ok "$shown already in PATH"
-    return 0
-  fi
-  rc=''
-  case $shell in
-    zsh) rc=$HOME/.zshrc ;;
-    bash)
-      rc=$HOME/.bashrc
-      if [ ! -f "$rc" ] && [ -f "$HOME/.bash_profile" ]; then rc=$HOME/.bash_profile; fi
-      ;;
-    fish) # it has export, too
-      rc=${XDG_CONFIG_HOME:-$HOME/.config}/fish/config.fish
-      [ -z "$modify_path" ] || mkdir -p "${rc%/*}" 2>/dev/null || :
-      ;;
-  esac
-  if [ -f "$rc" ] && grep -qF -- "$line" "$rc" 2>/dev/null; then
-    say "$shown already in $rc (will take effect in new shells)"
-  elif [ -z "$modify_path" ] || [ -z "$rc" ]; then
-    warn "Not on PATH: $bin"
-    say "  Add this to the start file of your shell: $line"
-  elif [ -e "$rc" ] && [ ! -f "$rc" ]; then # a pipe would never end
-    warn "Not a regular file, and left as it is: $rc"
-    say "  Add this to the start file of your shell: $line"
-  elif add_line; then
-    changed=$rc
-    case $shown in "\$HOME"/*) shown="~${shown#\$HOME}" ;; esac
-    ok "Added $shown to PATH in $rc"
+  elif [ -z "$each$login" ]; then
+    no_path "Not on PATH: $bin" 'the start file of your shell' || :
   else
-    warn "Cannot be written: $rc"
-    say "  Add this to the start file of your shell: $line"
+    [ -z "$each" ] || ! add_path_to "$each" || changed=$each when='Open a new shell'
+    [ -z "$login" ] || ! add_path_to "$login" || changed=${changed:-$login} when=${when:-Log in again}
+    ! on_path || changed=''
   fi
+}
+
+# add_path_to FILE has the start file put $bin on PATH. It is false if the user has to do that.
+add_path_to() {
+  rc=$1
+  if has_line "$rc"; then
+    say "$shown already in $rc (will take effect in new shells)"
+  elif [ -z "$modify_path" ]; then
+    no_path "Not on PATH: $bin" "$rc"
+  elif [ -e "$rc" ] && [ ! -f "$rc" ]; then # a pipe would never end
+    no_path "Not a regular file, and left as it is: $rc" "$rc"
+  elif add_line; then
+    case $shown in "\$HOME"/*) ok "Added ~${shown#\$HOME} to PATH in $rc" ;; *) ok "Added $shown to PATH in $rc" ;; esac
+  else
+    no_path "Cannot be written: $rc" "$rc"
+  fi
+}
+
+# no_path REASON PLACE shows the line for the user to add. It is false.
+no_path() {
+  warn "$1"
+  say "  Add this to $2: $line"
+  return 1
 }
 
 # each_start_file COMMAND: runs it for each start file that can have our lines, in $rc.
 each_start_file() {
-  for rc in "$HOME/.zshrc" "$HOME/.bashrc" "$HOME/.bash_profile" \
-    "${XDG_CONFIG_HOME:-$HOME/.config}/fish/config.fish"; do
+  for rc in "$zsh_home/.zshrc" "$zsh_home/.zprofile" "$HOME/.zshrc" "$HOME/.zprofile" "$HOME/.bashrc" \
+    "$HOME/.bash_profile" "$HOME/.bash_login" "$HOME/.profile" "${XDG_CONFIG_HOME:-$HOME/.config}/fish/config.fish"; do
     "$1"
   done
 }
@@ -1384,7 +1416,7 @@ install() {
     case $reply in
       *[!A-Za-z0-9_./+-]*) quoted "$reply" ;;
     esac
-    say '' "Open a new shell, or: source $reply"
+    say '' "$when, or: . $reply"
   fi
   first=mcp-bash # or its path, if no shell finds it
   if [ -z "$changed" ] && ! on_path; then

@@ -34,7 +34,7 @@ func TestFirstProject(t *testing.T) {
 	u.env["PATH"] = u.path("programs") + ":" + u.env["PATH"]
 	printed := u.installs("--offline", "--yes").out
 
-	source := regexp.MustCompile(`(?m)^Open a new shell, or: (source .*)$`).FindStringSubmatch(printed)
+	source := regexp.MustCompile(`(?m)^Open a new shell, or: (\. .*)$`).FindStringSubmatch(printed)
 	_, commands, found := strings.Cut(printed, "\nA first project:\n")
 	if source == nil || !found {
 		t.Fatalf("install.sh prints no commands:\n%s", printed)

@@ -209,7 +209,11 @@ func TestPlaces(t *testing.T) {
 // atHome matches HOME/ in a path, unless it is the variable $HOME.
 var atHome = regexp.MustCompile(`(^|[^$])HOME/`)
 
-// CLI-1705, CLI-1708: the changed start file, and the messages about PATH.
+// startFiles are the files that can get our lines.
+var startFiles = []string{".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc", ".zprofile",
+	".config/fish/config.fish"}
+
+// CLI-1705, CLI-1708: the changed start files, and the messages about PATH.
 func TestPath(t *testing.T) {
 	archive := released(t, "2.0.0")
 	for _, tc := range []struct {
@@ -217,18 +221,20 @@ func TestPath(t *testing.T) {
 		files       map[string]string
 		path        string // added to PATH
 		args        []string
-		file, says  string // the file that got the line
+		added, says string // the files that got the line
 	}{
-		{"bash", "/bin/bash", nil, "", nil, ".bashrc", "Open a new shell, or: source"},
-		{"bash with a profile", "/bin/bash", map[string]string{".bash_profile": ""}, "", nil, ".bash_profile",
-			"to PATH in"},
-		{"bash with both", "/bin/bash", map[string]string{".bash_profile": "", ".bashrc": ""}, "", nil, ".bashrc",
-			"to PATH in"},
-		{"zsh", "/usr/bin/zsh", nil, "", nil, ".zshrc", "Detected shell: zsh"},
-		{"fish", "/usr/bin/fish", nil, "", nil, ".config/fish/config.fish", "Open a new shell, or: source"},
-		{"ksh", "/usr/bin/ksh", nil, "", nil, "",
+		{"bash", "/bin/bash", nil, "", nil, ".bashrc .profile", "\nOpen a new shell, or: . 'HOME/.bashrc'\n"},
+		{"bash with a profile", "/bin/bash", map[string]string{".bash_profile": ""}, "", nil, ".bashrc .bash_profile",
+			"to PATH in HOME/.bash_profile\n"},
+		{"bash with both", "/bin/bash", map[string]string{".bash_profile": "", ".bashrc": ""}, "", nil,
+			".bashrc .bash_profile", "to PATH in HOME/.bashrc\n"},
+		{"zsh", "/usr/bin/zsh", nil, "", nil, ".zshrc .zprofile", "Detected shell: zsh"},
+		{"fish", "/usr/bin/fish", nil, "", nil, ".config/fish/config.fish",
+			"\nOpen a new shell, or: . 'HOME/.config/fish/config.fish'\n"},
+		{"ksh", "/usr/bin/ksh", nil, "", nil, ".profile", "\nLog in again, or: . 'HOME/.profile'\n"},
+		{"tcsh", "/usr/bin/tcsh", nil, "", nil, "",
 			"Add this to the start file of your shell: export PATH=\"$HOME/.local/bin:$PATH\""},
-		{"commands by path", "/usr/bin/ksh", nil, "", nil, "",
+		{"commands by path", "/usr/bin/tcsh", nil, "", nil, "",
 			"  'HOME/.local/bin/mcp-bash' new my-server && cd my-server\n" +
 				"  'HOME/.local/bin/mcp-bash' run-tool hello --allow-self\n" +
 				"Look at it with the Inspector:\n  eval \"$('HOME/.local/bin/mcp-bash' config --inspector)\"\n"},
@@ -236,8 +242,10 @@ func TestPath(t *testing.T) {
 		{"left alone", "/bin/bash", nil, "", []string{"--no-modify-path"}, "", "⚠ Not on PATH: "},
 		{"on PATH", "/bin/bash", nil, "HOME/.local/bin", nil, "", "✓ $HOME/.local/bin already in PATH"},
 		{"in the file", "/bin/bash", map[string]string{".bashrc": "export PATH=\"$HOME/.local/bin:$PATH\"\n"}, "",
-			nil, "",
-			"$HOME/.local/bin already in "},
+			nil, ".profile",
+			"$HOME/.local/bin already in HOME/.bashrc (will"},
+		{"in a comment", "/bin/bash", map[string]string{".bashrc": "# export PATH=\"$HOME/.local/bin:$PATH\"\n"}, "",
+			nil, ".bashrc .profile", "to PATH in HOME/.bashrc\n"},
 		{"shadowed", "/bin/bash", map[string]string{"other/mcp-bash": ""}, "HOME/other:HOME/.local/bin", nil, "",
 			"⚠ Another mcp-bash comes first on PATH: HOME/other/mcp-bash"},
 		{"behind", "/bin/bash", map[string]string{"other/mcp-bash": ""}, "HOME/.local/bin:HOME/other", nil, "",
@@ -258,9 +266,10 @@ func TestPath(t *testing.T) {
 			if strings.Contains(r.out, want) == unwanted {
 				t.Errorf("%q:\n%s", tc.says, r.out)
 			}
-			for _, name := range []string{".bashrc", ".bash_profile", ".zshrc", ".config/fish/config.fish"} {
+			for _, name := range startFiles {
 				text, _ := os.ReadFile(u.path(name))
-				if added := strings.Contains(string(text), "# Added by"); added != (name == tc.file) {
+				added := strings.Contains(string(text), "# Added by")
+				if added != slices.Contains(strings.Fields(tc.added), name) {
 					t.Errorf("%s: %q", name, text)
 				}
 			}

@@ -261,7 +261,7 @@ func TestStartFileThatIsNone(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := u.installs("--archive", archive)
-		if !strings.Contains(r.out, "⚠ Not a regular file, and left as it is: "+rc+"\n  Add this to the start file") {
+		if !strings.Contains(r.out, "⚠ Not a regular file, and left as it is: "+rc+"\n  Add this to "+rc+": ") {
 			t.Errorf("%s", r.out)
 		}
 		u.installs("--uninstall")

@@ -120,7 +120,7 @@ var table = [kinds]Row{
 		".roo", ".warp", ".amazonq",
 	}},
 	Profiles: {"login profiles, which launchers and wrappers source", UserHome, []string{
-		".bash_profile", ".zprofile", ".zshrc", ".profile", ".bashrc",
+		".bash_profile", ".bash_login", ".bashrc", ".profile", ".zprofile", ".zshenv", ".zshrc", ".zlogin",
 	}},
 	Named: {"files that the operator names: --source, MCPBASH_LOGIN_PROFILE, a JSON tool", Chosen, nil},
 

@@ -25,7 +25,7 @@ type configOptions struct {
 	mode          string // a mode of CLI-701; the last one on the command line wins
 	client        *clients.Client
 	apply, remove bool
-	link          bool
+	link, list    bool
 	scope         string
 	file, name    string
 	dryRun, force bool
@@ -54,6 +54,7 @@ func configCommand() *cli.Command {
 		Summary: "Configure an MCP client to start the server, or to reach it over HTTP: print the client entry, or " +
 			"install it.",
 		Examples: []cli.Example{
+			{Line: "NAME", Purpose: "show the installed clients, and whether they have the server"},
 			{Line: "NAME --client cursor", Purpose: "print the entry for the client's file"},
 			{Line: "NAME --client cursor --apply --dry-run", Purpose: "show how the file would change"},
 			{Line: "NAME --client cursor --apply", Purpose: "install the entry; --remove removes it"},
@@ -71,7 +72,8 @@ func configCommand() *cli.Command {
 old text. An entry of that name for another server or project is kept, except with --force.`,
 		Run: func(s cli.Streams, _ []string) error { return o.run(s) },
 	}
-	c.Flags.Mode(&o.mode, modeShow, "the entries for the clients of the Bash edition, each under a heading; the default")
+	c.Flags.Mode(&o.mode, modeShow, "the installed clients, and whether they have the server; the default")
+	c.Flags.Bool(&o.list, "list", "all known clients with their files; needs no project")
 	c.Flags.Mode(&o.mode, modeJSON, "name, command, arguments and environment as JSON; errors as JSON, too")
 	c.Flags.Func(modeClient, "CLIENT", "the entry for this client's file; see the names below", o.choose).
 		Completes(cli.Words(clients.Names()...))
@@ -118,10 +120,16 @@ func (o *configOptions) run(s cli.Streams) error {
 		return err
 	}
 	server, p, err := o.server()
+	if o.list && errors.Is(err, project.ErrNone) {
+		server, p, err = o.withoutProject()
+		server.Name = ""
+	}
 	if err != nil {
 		return err
 	}
 	switch {
+	case o.list || o.mode == modeShow && !o.link && !o.apply && !o.remove:
+		return o.survey(s, server, p)
 	case o.link:
 		return o.printLinks(s, server)
 	case o.apply || o.remove:
@@ -135,24 +143,8 @@ func (o *configOptions) run(s cli.Streams) error {
 	case o.mode == modeInspector:
 		_, err = cli.Printf(s.Out, "%s\n", server.InspectorLine())
 		return err
-	case o.mode == modeShow:
-		return show(s, server)
 	}
 	return o.wrapper(s, server)
-}
-
-// show prints the entries of all clients of the Bash edition (CLI-706).
-func show(s cli.Streams, server clients.Server) error {
-	for _, c := range clients.Shown() {
-		if server.Remote != nil && c.Connects(server.Remote, false) != nil {
-			continue
-		}
-		cli.Printf(s.Out, "# %s\n", c.Shown)
-		if err := printSnippet(s, c, server); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // wrapper prints or writes a script that starts the server (CLI-707).
@@ -191,6 +183,8 @@ func (o *configOptions) check() error {
 		return cli.Usagef("--apply and --remove exclude each other")
 	case o.link && (o.apply || o.remove || o.mode != modeShow && o.mode != modeClient && o.mode != modeJSON):
 		return cli.Usagef("--link excludes --apply, --remove and other forms of output, except --json")
+	case o.list && (o.link || o.apply || o.remove || o.mode != modeShow && o.mode != modeJSON):
+		return cli.Usagef("--list excludes --link, --apply, --remove and other forms of output, except --json")
 	case o.link && len(o.headers) > 0:
 		return cli.Usagef("--link and --header exclude each other: everybody could read the value; use --token-env")
 	case (o.apply || o.remove) && o.client == nil:

@@ -171,6 +171,11 @@ func TestHelpWidth(t *testing.T) {
 		"\n  # copy several\n  mcp-demo copy a-long-name") {
 		t.Error(text)
 	}
+	c.Examples[len(c.Examples)-1].Purpose = "copy several files, each of which has its own name"
+	if text := c.help("mcp-demo copy", "", 40); !strings.Contains(text,
+		"\n  # copy several files, each of which\n  # has its own name\n  mcp-demo copy a-long-name") {
+		t.Error(text)
+	}
 	if text := c.help("mcp-demo copy", "", 40); !strings.Contains(text, "\n  --dir DIR\n      where\n") {
 		t.Error(text)
 	}

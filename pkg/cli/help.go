@@ -76,7 +76,7 @@ func (c *Command) examples(name string, l layout) string {
 				beside = line + "   # " + e.Purpose
 			}
 			if len(beside) > int(l) {
-				beside = l.wrap("# "+e.Purpose, "  ") + line
+				beside = l.wrap(e.Purpose, "  # ") + line
 			}
 			line = beside
 		}

@@ -21,7 +21,6 @@ type Client struct {
 	// entry is the JSON of a server's entry. "$command", "$name" and "$env" in it are
 	// replaced by the server's values.
 	entry string
-	Shown string // the heading in --show; "": not shown (CLI-706)
 	// printed is an entry that --client prints instead of the file's, for users of the Bash
 	// edition (CLI-704). If it is "", --client prints the file's.
 	printed string
@@ -95,11 +94,14 @@ const underscore = "replaces other characters in the names of tools with _"
 
 var mcpServers = []string{"mcpServers"}
 
+// anyClient is the name for clients that are not in the table.
+const anyClient = "json"
+
 // clients are the known clients in the order in which they are listed, those of the Bash
 // edition first.
 var clients = []*Client{
 	{
-		Name: "claude-desktop", Title: "Claude Desktop", Shown: "Claude Desktop",
+		Name: "claude-desktop", Title: "Claude Desktop",
 		format: strictJSON, section: mcpServers, entry: plainEntry,
 		user:     inSettings("Claude/claude_desktop_config.json"),
 		after:    "quit and restart Claude Desktop",
@@ -107,7 +109,7 @@ var clients = []*Client{
 		mistaken: []string{"claude"},
 	},
 	{
-		Name: "cursor", Title: "Cursor", Shown: "Cursor",
+		Name: "cursor", Title: "Cursor",
 		format: lenientJSON, section: mcpServers, entry: plainEntry,
 		user: everywhere("~/.cursor/mcp.json"), folder: "${workspaceFolder}", project: []string{".cursor/mcp.json"},
 		links: links{
@@ -119,16 +121,16 @@ var clients = []*Client{
 		http:    http{entry: urlEntry, variable: "${env:NAME}"},
 		expands: []string{"${"},
 	},
-	claudeCode.as("claude-cli", "Claude CLI"),
+	claudeCode.as("claude-cli"),
 	{
-		Name: "windsurf", Title: "Windsurf", Shown: "Windsurf",
+		Name: "windsurf", Title: "Windsurf",
 		format: lenientJSON, section: mcpServers, entry: plainEntry,
 		user:    everywhere("~/.codeium/windsurf/mcp_config.json"),
 		after:   "refresh the list of MCP servers in Windsurf",
 		http:    http{entry: serverURLEntry, variable: "${env:NAME}"},
 		expands: []string{"${"},
 	},
-	libreChat.as("librechat", "LibreChat"),
+	libreChat.as("librechat"),
 	claudeCode,
 	{
 		Name: "vscode", Title: "VS Code",
@@ -387,7 +389,7 @@ var clients = []*Client{
 		mistaken: []string{"intellij", "idea", "ai-assistant"},
 	},
 	{
-		Name: "json", Title: "the client",
+		Name: anyClient, Title: "the client",
 		format: strictJSON, section: mcpServers, entry: argsEntry,
 		after:    "restart the client",
 		http:     http{entry: httpEntry},
@@ -418,8 +420,8 @@ var libreChat = &Client{
 
 // as returns the same client with its name in the Bash edition, and with the entry that the
 // Bash edition prints.
-func (c Client) as(name, shown string) *Client {
-	c.Name, c.Shown, c.printed, c.mistaken = name, shown, namedEntry, nil
+func (c Client) as(name string) *Client {
+	c.Name, c.printed, c.mistaken = name, namedEntry, nil
 	return &c
 }
 
@@ -457,14 +459,4 @@ func Names() (list []string) {
 // path returns the path of a server's entry in a file, or of a value in the entry.
 func (c *Client) path(name string, more ...string) []string {
 	return slices.Concat(c.section, []string{name}, more)
-}
-
-// Shown returns the clients of --show.
-func Shown() (list []*Client) {
-	for _, c := range clients {
-		if c.Shown != "" {
-			list = append(list, c)
-		}
-	}
-	return list
 }

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/clients"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/text/shell"
+)
+
+// survey prints the clients of this machine: those that are installed, or for --list all that are known (CLI-706,
+// CLI-1146).
+func (o *configOptions) survey(s cli.Streams, server clients.Server, p *project.Project) error {
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	list := clients.Survey(ctx, server, clients.Place{System: runtime.GOOS, Env: p.Env, Root: p.Root})
+	switch {
+	case ctx.Err() != nil:
+		return interrupted(ctx, ctx.Err())
+	case !o.list:
+		return o.printInstalled(s.Out, server, list)
+	case o.mode == modeJSON:
+		return printClients(s.Out, server, list)
+	}
+	table := cli.Table{{"NAME", "CLIENT", "HERE", "FILE"}}
+	for _, c := range list {
+		here := ""
+		if c.Installed {
+			here = string(c.State)
+			if here == "" {
+				here = "installed"
+			}
+		}
+		table = append(table, []string{c.Client.Name, c.Client.Title, here, c.File})
+	}
+	table.Print(s.Out)
+	_, err := cli.Printf(s.Out, "\nFor a client without a file here, name it with --file. For any other client:\n"+
+		"  mcp-bash config --client json\n")
+	return err
+}
+
+func (o *configOptions) printInstalled(w io.Writer, server clients.Server, list []clients.Status) error {
+	none := true
+	for _, c := range list {
+		if !c.Installed || c.State == "" {
+			continue
+		}
+		if none {
+			cli.Printf(w, "%s in the clients that are installed here:\n\n", server.Name)
+			none = false
+		}
+		o.printStatus(w, c)
+	}
+	if none {
+		cli.Printf(w, "No client is installed here that can have %s. Commands for common ones:\n\n", server.Name)
+		for _, c := range clients.Common() {
+			if server.Remote == nil || c.Connects(server.Remote, false) == nil {
+				cli.Printf(w, "%s\n  %s\n", c.Title, o.command(c, "--apply"))
+			}
+		}
+	}
+	if len(o.headers) > 0 {
+		cli.Printf(w, "\nAdd your --header options to each command.\n")
+	}
+	_, err := cli.Printf(w, "\nPrint an entry: %s\nAll known clients: mcp-bash config --list\n", o.line("NAME"))
+	return err
+}
+
+func (o *configOptions) printStatus(w io.Writer, c clients.Status) {
+	words, with := []string{"--apply"}, *o
+	switch c.State {
+	case clients.Configured:
+		cli.Printf(w, "%s: configured in %s\n", c.Client.Title, c.File)
+		words = []string{"--remove"}
+	case clients.Outdated:
+		cli.Printf(w, "%s: configured in %s, but the entry is outdated\n", c.Client.Title, c.File)
+	case clients.Taken, clients.Unusable:
+		cli.Printf(w, "%s: %s\n", c.Client.Title, c.Err)
+		if c.State == clients.Unusable {
+			return
+		}
+		with.name = "NAME"
+	default:
+		cli.Printf(w, "%s: not configured\n", c.Client.Title)
+	}
+	if c.Scope == clients.ProjectScope {
+		words = append(words, "--scope", string(c.Scope))
+	}
+	cli.Printf(w, "  %s\n", with.command(c.Client, words...))
+}
+
+// command returns a command line for a client, with the options that identify the server. It omits headers, whose
+// values can be secrets.
+func (o *configOptions) command(c *clients.Client, words ...string) string {
+	return strings.Join(append([]string{o.line(c.Name)}, words...), " ")
+}
+
+func (o *configOptions) line(client string) string {
+	words := []string{"mcp-bash config --client", client}
+	for _, option := range [][2]string{{"--project-root", o.projectRoot}, {"--name", o.name}, {"--http", o.http},
+		{"--token-env", o.tokenEnv}} {
+		if option[1] != "" {
+			words = append(words, option[0], shell.Quote(option[1]))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// printClients prints all known clients for programs (CLI-1146).
+func printClients(w io.Writer, server clients.Server, list []clients.Status) error {
+	var b rawjson.Builder
+	b.Object().Name("ok").Bool(true)
+	if server.Name != "" {
+		b.Name("name").String(server.Name)
+	}
+	b.Name("clients").Array()
+	for _, c := range list {
+		b.Object().Name("client").String(c.Client.Name).Name("title").String(c.Client.Title).
+			Name("installed").Bool(c.Installed)
+		if c.File != "" {
+			b.Name("file").String(c.File)
+		}
+		if c.State != "" {
+			b.Name("state").String(string(c.State)).Name("scope").String(string(c.Scope))
+		}
+		if c.Err != nil {
+			b.Name("reason").String(c.Err.Error())
+		}
+		b.End()
+	}
+	_, err := fmt.Fprintf(w, "%s\n", b.End().End().Bytes())
+	return err
+}

@@ -42,12 +42,13 @@ type chapter struct {
 type book struct {
 	chapters map[string][]chapter
 	known    map[clause]bool
+	texts    map[clause]string // also of the parts of pages between a heading and its first clause, by page and heading
 }
 
 // read reads the contract.
 func read(t *testing.T) book {
 	t.Helper()
-	b := book{map[string][]chapter{}, map[clause]bool{}}
+	b := book{map[string][]chapter{}, map[clause]bool{}, map[clause]string{}}
 	for _, page := range pages {
 		text, err := os.ReadFile(filepath.Join("..", "..", "docs", "contract", page.name+".md"))
 		if err != nil {
@@ -60,20 +61,30 @@ func read(t *testing.T) book {
 		within := regexp.MustCompile(`\. ` + id + ` [A-Z\x60]`)
 		chapters := []chapter{{title: "(the whole page)"}}
 		open := true // a line may begin with a clause
+		current := page.name
 		for line := range strings.Lines(string(text)) {
 			if title, ok := strings.CutPrefix(line, "## "); ok {
 				chapters = append(chapters, chapter{title: strings.TrimSpace(title)})
 			}
-			found := within.FindAllStringSubmatch(line, -1)
-			if m := begins.FindStringSubmatch(line); m != nil && (open || strings.ContainsAny(line[:1], "-|*")) {
-				found = append([][]string{m}, found...)
+			if strings.HasPrefix(line, "##") {
+				current = page.name + ": " + strings.TrimSpace(line)
 			}
+			found := within.FindAllStringSubmatchIndex(line, -1)
+			m := begins.FindStringSubmatchIndex(line)
+			if m != nil && (open || strings.ContainsAny(line[:1], "-|*")) {
+				found = append([][]int{m}, found...)
+			}
+			done := 0
 			for _, m := range found {
-				if last := &chapters[len(chapters)-1]; !b.known[m[1]] {
-					b.known[m[1]] = true
-					last.ids = append(last.ids, m[1])
+				id := line[m[2]:m[3]]
+				if last := &chapters[len(chapters)-1]; !b.known[id] {
+					b.known[id] = true
+					last.ids = append(last.ids, id)
+					b.texts[current] += line[done:m[2]]
+					current, done = id, m[2]
 				}
 			}
+			b.texts[current] += line[done:]
 			trimmed := strings.TrimSpace(line)
 			open = trimmed == "" || strings.HasSuffix(trimmed, ".")
 		}

@@ -188,7 +188,6 @@ func clean(word string) string {
 
 // name gives each argument another name.
 func (r *reader) name() {
-	taken := Names{}
 	for i, a := range r.script.Arguments {
 		long := ""
 		for _, o := range a.Options {
@@ -224,7 +223,7 @@ func (r *reader) name() {
 				a.Doubts = append(a.Doubts, DoubtName)
 			}
 		}
-		r.script.Arguments[i].Name = taken.Add(name)
+		r.script.Arguments[i].Name = r.names.Add(name)
 	}
 }
 

@@ -152,7 +152,8 @@ func Read(text []byte, nextTo Files) (*Script, error) {
 	}
 	r := &reader{
 		script: &Script{}, file: file, lines: strings.Split(string(text), "\n"), nextTo: nextTo,
-		functions: map[string]*syntax.FuncDecl{}, values: map[string][]*syntax.Assign{}, folders: map[string]bool{},
+		functions: map[string]*syntax.FuncDecl{}, values: map[string][]*syntax.Assign{},
+		texts: map[string]*string{}, names: Names{},
 		initial: map[string]string{}, byVariable: map[string]*Argument{},
 		places: map[int]*Argument{}, assigned: map[string]bool{}, entered: map[string]bool{},
 	}
@@ -211,7 +212,9 @@ type reader struct {
 	nextTo     Files
 	functions  map[string]*syntax.FuncDecl
 	values     map[string][]*syntax.Assign // values of variables
-	folders    map[string]bool             // variables with the folder of the script
+	texts      map[string]*string          // values of variables as text; nil: not known
+	names      Names                       // of arguments
+	sourced    []*syntax.Word              // names of files that the script sources
 	initial    map[string]string           // literal values of variables before the options are read
 	byVariable map[string]*Argument        // arguments by the variable that has their value
 	places     map[int]*Argument           // operands by place
@@ -234,8 +237,9 @@ func (r *reader) doubt(kind DoubtKind, what string, at syntax.Pos) {
 	r.script.Doubts = append(r.script.Doubts, Doubt{kind, what, int(at.Line())})
 }
 
-// declare finds functions and the variables that get a value.
+// declare finds functions, the variables that get a value, and the files that are sourced.
 func (r *reader) declare(root syntax.Node) {
+	clear(r.texts)
 	syntax.Walk(root, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.FuncDecl:
@@ -267,6 +271,8 @@ func (r *reader) declareBy(c *syntax.CallExpr) {
 		return
 	}
 	switch words[0] {
+	case "source", ".":
+		r.sourced = append(r.sourced, c.Args[1:min(2, len(c.Args))]...)
 	case "read", "mapfile", "readarray":
 		for _, w := range words[1:] {
 			if syntax.ValidName(w) {

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/scaffold/helptext"
@@ -35,9 +37,9 @@ func (r *reader) usage() {
 
 // usageTexts returns the texts that can be a usage text, the best first.
 func (r *reader) usageTexts() (texts []string) {
-	for name, f := range r.functions {
+	for _, name := range slices.Sorted(maps.Keys(r.functions)) {
 		if isUsage(name) {
-			texts = append(texts, r.printed(f.Body))
+			texts = append(texts, r.printed(r.functions[name].Body))
 		}
 	}
 	var all strings.Builder
@@ -49,7 +51,7 @@ func (r *reader) usageTexts() (texts []string) {
 			}
 		case *syntax.Assign:
 			if n.Value != nil && n.Name != nil && isUsage(n.Name.Value) {
-				texts = append(texts, r.text(n.Value.Parts))
+				texts = append(texts, r.shown(n.Value))
 			}
 		}
 		return true
@@ -90,7 +92,7 @@ func (r *reader) printedBy(s *syntax.Stmt) string {
 	}
 	for _, redirect := range s.Redirs {
 		if redirect.Hdoc != nil {
-			text := r.text(redirect.Hdoc.Parts)
+			text := r.shown(redirect.Hdoc)
 			if redirect.Op == syntax.DashHdoc {
 				text = strings.ReplaceAll(text, "\t", "")
 			}
@@ -102,51 +104,13 @@ func (r *reader) printedBy(s *syntax.Stmt) string {
 	}
 	var words []string
 	for _, w := range c.Args[1:] {
-		text := r.text(w.Parts)
+		text := r.shown(w)
 		if len(words) == 0 && (text == "-e" || text == "-n" || text == "-en" || text == "--") {
 			continue
 		}
 		words = append(words, text)
 	}
 	return strings.NewReplacer(`\n`, "\n", `\t`, "\t", `%s`, "SCRIPT").Replace(strings.Join(words, " "))
-}
-
-// text returns the parts of a word as text. Expansions of variables with one literal value are replaced.
-func (r *reader) text(parts []syntax.WordPart) string {
-	var b strings.Builder
-	for _, part := range parts {
-		switch part := part.(type) {
-		case *syntax.Lit:
-			b.WriteString(part.Value)
-		case *syntax.SglQuoted:
-			b.WriteString(part.Value)
-		case *syntax.DblQuoted:
-			b.WriteString(r.text(part.Parts))
-		case *syntax.ParamExp:
-			if part.Param != nil && part.Param.Value == "0" {
-				b.WriteString("SCRIPT")
-			} else if part.Param != nil {
-				b.WriteString(r.value(part.Param.Value))
-			}
-		case *syntax.CmdSubst:
-			b.WriteString("SCRIPT")
-		}
-	}
-	return b.String()
-}
-
-// value returns the one literal value that a variable gets in the script, or "".
-func (r *reader) value(name string) string {
-	list := r.values[name]
-	if len(list) != 1 || list[0].Value == nil {
-		return ""
-	}
-	if p := parameter(list[0].Value); p != nil && p.Exp != nil {
-		text, _ := literal(p.Exp.Word)
-		return text
-	}
-	text, _ := literal(list[0].Value)
-	return text
 }
 
 // headComment returns the lines of the comment at the beginning, without their marks.

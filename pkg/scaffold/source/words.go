@@ -4,52 +4,59 @@ import (
 	"strconv"
 	"strings"
 
+	"mcp-bash/pkg/text/lazyregexp"
 	"mvdan.cc/sh/v3/syntax"
 )
+
+// An expander returns the text of an expansion, and whether it is known.
+type expander func(syntax.WordPart) (text string, known bool)
+
+func nothing(syntax.WordPart) (string, bool) { return "", false }
+
+var (
+	escaped       = lazyregexp.New(`(?s)\\(.)`)
+	escapedQuoted = lazyregexp.New("\\\\([$`\"\\\\])")
+)
+
+// textOf returns the text of the parts of a word, and whether all of it is known.
+func textOf(parts []syntax.WordPart, quoted bool, expand expander) (text string, known bool) {
+	var b strings.Builder
+	known = true
+	for _, part := range parts {
+		text, ok := "", true
+		switch part := part.(type) {
+		case *syntax.Lit:
+			text = part.Value
+			switch {
+			case !strings.ContainsRune(text, '\\'):
+			case quoted:
+				text = escapedQuoted.ReplaceAllString(text, "$1")
+			default:
+				text = escaped.ReplaceAllString(text, "$1")
+			}
+		case *syntax.SglQuoted:
+			text = part.Value
+		case *syntax.DblQuoted:
+			text, ok = textOf(part.Parts, true, expand)
+		default:
+			text, ok = expand(part)
+		}
+		b.WriteString(text)
+		known = known && ok
+	}
+	return b.String(), known
+}
 
 // literal returns the text of a word without expansions, and whether it is one.
 func literal(w *syntax.Word) (string, bool) {
 	if w == nil {
 		return "", true
 	}
-	var b strings.Builder
-	if !appendLiteral(&b, w.Parts) {
+	text, known := textOf(w.Parts, false, nothing)
+	if !known {
 		return "", false
 	}
-	return b.String(), true
-}
-
-func appendLiteral(b *strings.Builder, parts []syntax.WordPart) bool {
-	for _, part := range parts {
-		switch part := part.(type) {
-		case *syntax.Lit:
-			b.WriteString(unescape(part.Value))
-		case *syntax.SglQuoted:
-			b.WriteString(part.Value)
-		case *syntax.DblQuoted:
-			if !appendLiteral(b, part.Parts) {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// unescape removes the backslashes of the shell.
-func unescape(s string) string {
-	if !strings.ContainsRune(s, '\\') {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) {
-			i++
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
+	return text, true
 }
 
 // parameter returns the expansion that a word consists of: $x, "$x", "${x:-y}".
@@ -166,4 +173,22 @@ func eachOf(list []*syntax.Stmt, f func(syntax.Node)) {
 	for _, stmt := range list {
 		each(stmt, f)
 	}
+}
+
+// defaultOf returns the literal default of an expansion: ${x:-y}, ${x:=y}.
+func defaultOf(p *syntax.ParamExp) (text string, has bool) {
+	if p.Exp == nil {
+		return "", false
+	}
+	switch p.Exp.Op {
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		text, _ = literal(p.Exp.Word)
+		return text, true
+	}
+	return "", false
+}
+
+// isRequired reports whether a script ends without the variable of an expansion: ${x:?message}.
+func isRequired(p *syntax.ParamExp) bool {
+	return p.Exp != nil && (p.Exp.Op == syntax.ErrorUnset || p.Exp.Op == syntax.ErrorUnsetOrNull)
 }

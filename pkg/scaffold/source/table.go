@@ -1,0 +1,38 @@
+package source
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed programs.txt
+var programs string
+
+// table returns the rows of programs.txt by the name of the program.
+var table = sync.OnceValue(func() map[string][]string {
+	rows := map[string][]string{}
+	for line := range strings.Lines(programs) {
+		if fields := strings.Fields(line); fields[0] != "#" {
+			rows[fields[0]] = fields[1:]
+		}
+	}
+	return rows
+})
+
+// property returns the value of a word in the row of a program: "efm" for "input:efm". The value can be empty.
+func property(program, word string) (value string, has bool) {
+	for _, field := range table()[program] {
+		if value, ok := strings.CutPrefix(field, word); ok && strings.Trim(value[:min(1, len(value))], ":") == "" {
+			return strings.TrimPrefix(value, ":"), true
+		}
+	}
+	return "", false
+}
+
+// IsStandard reports whether each system has a program, so that nobody needs to install it.
+func IsStandard(name string) bool { return slices.Contains(table()["=standard"], name) }
+
+// isBuiltin reports whether Bash does the command itself.
+func isBuiltin(name string) bool { return slices.Contains(table()["=builtin"], name) }

@@ -16,7 +16,6 @@ type count struct {
 	least   int
 	options bool // after the options were read
 	end     outcome
-	at      syntax.Pos
 }
 
 // finishArguments orders the arguments, and gives them names, texts and types.
@@ -26,7 +25,10 @@ func (r *reader) finishArguments() {
 			a.Default = &text
 		}
 	}
-	r.integers()
+	syntax.Walk(r.file, func(n syntax.Node) bool {
+		arithmeticOf(n, func(x syntax.Node) { r.calculate(x, false) })
+		return true
+	})
 	operands := r.operands()
 	r.words(operands)
 	r.script.Arguments = append(r.script.Arguments, operands...)
@@ -71,11 +73,11 @@ func (r *reader) operands() []*Argument {
 		}
 		for place, a := range r.places {
 			if place <= c.least && a.Default == nil && !a.omitted {
-				a.require(c.end)
+				r.require(a, c.end)
 			}
 		}
 		if r.rest != nil && r.rest.place <= c.least {
-			r.rest.require(c.end)
+			r.require(r.rest, c.end)
 		}
 	}
 	var list []*Argument
@@ -109,7 +111,7 @@ func (r *reader) words(operands []*Argument) {
 			return slices.ContainsFunc(o.Names, func(name string) bool { return slices.Contains(a.Options, name) })
 		})
 		if at < 0 {
-			if name := o.Names[len(o.Names)-1]; r.help.complete && !isHelpOption(o.Names) {
+			if name := o.Names[len(o.Names)-1]; r.help.complete && !isHelp(o.Names, true) {
 				r.script.Doubts = append(r.script.Doubts, Doubt{DoubtUsage, name, 0})
 			}
 			continue
@@ -147,16 +149,6 @@ func (r *reader) words(operands []*Argument) {
 			a.Doubts = append(a.Doubts, DoubtRequired)
 		}
 	}
-}
-
-func isHelpOption(names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
-		switch name {
-		case "-h", "--help", "-?", "-help", "--version":
-			return true
-		}
-		return false
-	})
 }
 
 var placeComment = lazyregexp.New(`^\s*#+\s*\$(\d)\s*(?:[-:=–]+\s*)?(\S.*)$`)
@@ -238,45 +230,6 @@ func (taken Names) Add(name string) string {
 	}
 	taken[unique] = true
 	return unique
-}
-
-// integers finds the arguments that the script calculates with. Bash runs commands in arithmetic expressions, so their
-// values must be integers whatever else is known. Positions are found where they are used.
-func (r *reader) integers() {
-	syntax.Walk(r.file, func(n syntax.Node) bool {
-		arithmeticOf(n, func(x syntax.Node) {
-			syntax.Walk(x, func(n syntax.Node) bool {
-				name := ""
-				switch n := n.(type) {
-				case *syntax.Lit:
-					name = n.Value
-				case *syntax.ParamExp:
-					if n.Length {
-						return false
-					}
-					if n.Param != nil {
-						name = n.Param.Value
-					}
-				}
-				if a := r.byVariable[name]; a != nil && position(name) == 0 {
-					a.Kind = Integer
-				}
-				return true
-			})
-		})
-		return true
-	})
-}
-
-// placesIn calls f for each positional parameter in an arithmetic expression below a node.
-func placesIn(n syntax.Node, f func(place int, at syntax.Pos)) {
-	arithmeticOf(n, func(x syntax.Node) {
-		each(x, func(n syntax.Node) {
-			if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil && position(p.Param.Value) > 0 && !p.Length {
-				f(position(p.Param.Value), p.Pos())
-			}
-		})
-	})
 }
 
 // arithmeticOf calls f with the arithmetic expressions that belong to a node itself.

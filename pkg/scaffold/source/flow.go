@@ -1,12 +1,29 @@
 package source
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
 	"mcp-bash/pkg/text/lazyregexp"
 	"mvdan.cc/sh/v3/syntax"
 )
+
+// A frame has what $1, $2 … are at a place of the script.
+type frame struct {
+	shifted int         // words that were taken off the front
+	words   []*Argument // in functions, in branches of loops, and after set -- WORDS; nil: the words of the caller
+	called  bool        // in a function
+	option  *Argument   // the option in whose branch this is
+	literal string      // the first variable in the branch with a literal value
+	reads   bool        // the branch reads the value that follows the option
+	joined  bool        // it reads the value in the same word
+	operand *Argument   // in the branch for other words: the word
+	stored  *Argument   // the operand that this branch stores
+	key     string      // the variable that has the word, or ""
+	place   int         // the place of the word, or 0
+}
 
 // statements reads statements that get the arguments of the script. Each run executes them if certain.
 func (r *reader) statements(list []*syntax.Stmt, certain bool) {
@@ -22,7 +39,7 @@ func (r *reader) statement(stmt *syntax.Stmt, certain bool) {
 	switch c := stmt.Cmd.(type) {
 	case *syntax.WhileClause:
 		if !r.optionLoop(c) {
-			r.useOf(c.Cond)
+			r.statements(c.Cond, false)
 			r.statements(c.Do, false)
 		}
 	case *syntax.ForClause:
@@ -34,7 +51,12 @@ func (r *reader) statement(stmt *syntax.Stmt, certain bool) {
 	case *syntax.CaseClause:
 		r.selection(c, certain)
 	case *syntax.BinaryCmd:
-		r.binary(c, certain)
+		if c.Op == syntax.AndStmt || c.Op == syntax.OrStmt {
+			r.decide(c.X, c.Op == syntax.AndStmt, []*syntax.Stmt{c.Y}, nil, certain)
+			return
+		}
+		r.statement(c.X, certain)
+		r.statement(c.Y, certain)
 	case *syntax.Block:
 		r.statements(c.Stmts, certain)
 	case *syntax.Subshell:
@@ -51,68 +73,222 @@ func (r *reader) statement(stmt *syntax.Stmt, certain bool) {
 	}
 }
 
-// use notes the arguments that a node uses.
-func (r *reader) use(n syntax.Node) {
-	var skipped uint // the end of the words that only getopt uses
-	each(n, func(n syntax.Node) {
-		if programOf(n) == "getopt" {
-			skipped = n.End().Offset()
-		}
-		if n.Pos().Offset() < skipped {
-			return
-		}
-		placesIn(n, func(place int, at syntax.Pos) { r.operand(place, at).Kind = Integer })
-		p, ok := n.(*syntax.ParamExp)
-		if !ok || p.Param == nil {
-			return
-		}
-		name := p.Param.Value
-		switch {
-		case position(name) > 0:
-			r.expanded(r.operand(position(name), p.Pos()), p)
-		case (name == "@" || name == "*") && !p.Length:
-			r.all("", p.Pos())
-		case name == r.listed && r.listed != "" && p.Index != nil:
-			r.element(p)
-		case r.byVariable[name] != nil:
-			r.expanded(r.byVariable[name], p)
+// branch reads an if.
+func (r *reader) branch(c *syntax.IfClause, certain bool) {
+	last := len(c.Cond) - 1
+	r.statements(c.Cond[:last], certain)
+	var otherwise []*syntax.Stmt
+	switch {
+	case c.Else == nil:
+	case len(c.Else.Cond) > 0:
+		otherwise = []*syntax.Stmt{{Cmd: c.Else}}
+	default:
+		otherwise = c.Else.Then
+	}
+	r.decide(c.Cond[last], true, c.Then, otherwise, certain)
+}
+
+// decide reads statements that run if a condition has a truth, and others. If the first ones end the script, the
+// condition is a rule for the arguments.
+func (r *reader) decide(cond *syntax.Stmt, truth bool, then, otherwise []*syntax.Stmt, certain bool) {
+	switch {
+	case truth && r.leading(cond, then):
+		r.statements(otherwise, false)
+		return
+	case truth && certain && r.refuses(cond, then):
+		r.noOperands = true
+		return
+	}
+	r.statement(cond, certain)
+	sure := certain || r.frame.option != nil
+	switch end := r.outcomeOf(then); {
+	case sure && (end == fails || end == probablyFails):
+		r.rule(cond, truth, end)
+	case sure && r.outcomeOf(otherwise) == fails:
+		r.rule(cond, !truth, fails)
+	default:
+		r.fallback(cond, truth, then)
+	}
+	before := r.frame.shifted
+	r.statements(then, false)
+	taken := r.frame.shifted
+	r.frame.shifted = before
+	r.literals(otherwise)
+	r.statements(otherwise, false)
+	r.frame.shifted = max(r.frame.shifted, taken)
+}
+
+// literals reads x=local in the branch for a missing argument, if the other branch has x=$1.
+func (r *reader) literals(list []*syntax.Stmt) {
+	assignedIn(list, func(name, text string, _ syntax.Pos) {
+		if a := r.byVariable[name]; a != nil && a.Default == nil && a.place > 0 {
+			a.Default, a.omitted = &text, true
 		}
 	})
 }
 
-func (r *reader) useOf(list []*syntax.Stmt) {
+// assignedIn calls f for each literal that statements assign to a variable.
+func assignedIn(list []*syntax.Stmt, f func(name, text string, at syntax.Pos)) {
 	for _, stmt := range list {
-		r.use(stmt)
-	}
-}
-
-// operand returns the operand that is now at a place, from 1.
-func (r *reader) operand(place int, at syntax.Pos) *Argument {
-	place += r.shifted
-	if r.replaced != nil {
-		if place <= len(r.replaced) && r.replaced[place-1] != nil {
-			return r.replaced[place-1]
+		for _, s := range assignments(stmt.Cmd) {
+			if text, ok := literal(s.Value); ok && s.Name != nil && !s.Naked && s.Array == nil {
+				f(s.Name.Value, text, s.Pos())
+			}
 		}
-		return &Argument{Value: true} // not of the caller
 	}
-	if r.rest != nil && place >= r.rest.place {
-		return r.rest
-	}
-	a := r.places[place]
-	if a == nil {
-		a = &Argument{Value: true, place: place, Line: int(at.Line())}
-		r.places[place] = a
-	}
-	return a
 }
 
-// all notes that all words from here on are used. name is a variable, or "".
-func (r *reader) all(name string, at syntax.Pos) *Argument {
-	if r.replaced != nil {
-		return &Argument{Value: true}
+// fallback reads [ -z "$x" ] && x=literal, a default.
+func (r *reader) fallback(cond *syntax.Stmt, truth bool, then []*syntax.Stmt) {
+	for _, t := range tests(cond, truth) {
+		if t.kind != isEmpty && t.kind != isShort {
+			continue
+		}
+		var a *Argument
+		if t.x != nil {
+			a = r.argument(t.x)
+		}
+		assignedIn(then, func(name, text string, at syntax.Pos) {
+			switch same := name == t.name(); {
+			case same && a != nil && a.Default == nil:
+				a.Default, a.omitted = &text, true
+			case same && position(name) == 0 && t.kind == isEmpty:
+				r.settings = append(r.settings, Variable{Name: name, Default: text, Line: int(at.Line())})
+			case a != nil || t.kind == isShort:
+				r.initial[name] = text
+			}
+		})
 	}
+}
+
+// rule reads a condition after which the script ends.
+func (r *reader) rule(cond *syntax.Stmt, truth bool, end outcome) {
+	for _, t := range tests(cond, truth) {
+		if t.x == nil {
+			if t.kind == isShort && r.frame.words == nil {
+				r.counts = append(r.counts, count{r.frame.shifted + t.n, r.options, end})
+			}
+			continue
+		}
+		a := r.argument(t.x)
+		switch o := r.frame.option; {
+		case o != nil && a != o:
+			continue
+		case a == nil:
+			if t.kind == isEmpty && !r.assigned[t.name()] {
+				r.settings = append(r.settings, Variable{Name: t.name(), Required: true, Line: int(cond.Pos().Line())})
+			}
+			continue
+		}
+		// A script ends without a file that an operand names. A default can name one.
+		isFile := a.place > 0 && !a.Repeat && !a.omitted && a.Default == nil
+		switch t.kind {
+		case isOther:
+			if len(a.Choices) == 0 {
+				a.Choices = t.words
+			}
+		case isNoNumber:
+			a.Kind = Integer
+		case isNoFile:
+			a.is(File)
+		case isNoDirectory:
+			a.is(Directory)
+		}
+		if t.kind == isEmpty || isFile && (t.kind == isNoFile || t.kind == isNoDirectory) {
+			r.require(a, end)
+		}
+	}
+}
+
+func (a *Argument) is(k Kind) {
+	if a.Kind == Text {
+		a.Kind = k
+	}
+}
+
+// require notes that the script ends without an argument. In its own branch, an option is there.
+func (r *reader) require(a *Argument, end outcome) {
+	if a == r.frame.option {
+		return
+	}
+	a.Required = true
+	if end == probablyFails && !slices.Contains(a.Doubts, DoubtRequired) {
+		a.Doubts = append(a.Doubts, DoubtRequired)
+	}
+}
+
+// argument returns the argument that an expansion has, or nil.
+func (r *reader) argument(p *syntax.ParamExp) *Argument {
+	if p.Param == nil {
+		return nil
+	}
+	name, at := p.Param.Value, p.Pos()
+	n := position(name)
+	switch {
+	case r.isWord(name):
+		cut := p.Exp != nil && (p.Exp.Op == syntax.RemSmallPrefix || p.Exp.Op == syntax.RemLargePrefix)
+		if (cut || p.Repl != nil || p.Slice != nil) && r.frame.option != nil { // ${1#*=}
+			r.frame.joined = true
+			return r.frame.option
+		}
+		return r.frame.operand
+	case n > 0:
+		return r.operand(n, at)
+	case (name == "@" || name == "*") && !p.Length:
+		return r.all("", at)
+	case name == r.listed && p.Index != nil:
+		return r.element(p)
+	}
+	return r.byVariable[name]
+}
+
+// isWord reports whether a parameter is the word that a loop looks at.
+func (r *reader) isWord(name string) bool {
+	f := r.frame
+	return f.key != "" && name == f.key || f.place > 0 && position(name)+f.shifted == f.place && position(name) > 0
+}
+
+// operand returns the argument that is now at a place, from 1, or nil if the word there is not one of the caller.
+func (r *reader) operand(place int, at syntax.Pos) *Argument {
+	f := r.frame
+	place += f.shifted
+	switch {
+	case f.operand != nil:
+		return f.operand
+	case f.words != nil && place > len(f.words):
+		return nil
+	case f.words != nil:
+		a := f.words[place-1]
+		f.reads = f.reads || a != nil && a == f.option
+		return a
+	case r.rest != nil && place >= r.rest.place:
+		return r.rest
+	case r.places[place] == nil:
+		r.places[place] = &Argument{Value: true, place: place, Line: int(at.Line())}
+	}
+	return r.places[place]
+}
+
+// all returns the argument that takes all words from here on, or nil. name is the variable that has them, or "".
+func (r *reader) all(name string, at syntax.Pos) *Argument {
+	switch {
+	case r.frame.words != nil && r.frame.operand != nil && name != "":
+		return r.takeRest(r.next(), name, at)
+	case r.frame.words != nil:
+		return nil
+	}
+	return r.takeRest(r.frame.shifted+1, name, at)
+}
+
+// collect notes that a list has the operands from here on.
+func (r *reader) collect(name string, at syntax.Pos) {
+	r.listed = name
+	r.takeRest(r.next(), name, at)
+}
+
+func (r *reader) takeRest(place int, name string, at syntax.Pos) *Argument {
 	if r.rest == nil {
-		r.rest = &Argument{Value: true, Repeat: true, place: r.shifted + 1, Line: int(at.Line())}
+		r.rest = &Argument{Value: true, Repeat: true, place: place, Line: int(at.Line())}
 	}
 	if r.rest.variable == "" && name != "" {
 		r.rest.variable = name
@@ -129,7 +305,7 @@ func (r *reader) element(p *syntax.ParamExp) *Argument {
 		r.unlist()
 		return r.operand(n+1, p.Pos())
 	}
-	return nil
+	return r.byVariable[p.Param.Value]
 }
 
 // unlist takes back that the collected operands are a list.
@@ -138,6 +314,50 @@ func (r *reader) unlist() {
 		delete(r.byVariable, r.listed)
 		r.rest = nil
 	}
+}
+
+// use notes the arguments that a node uses, and returns them.
+func (r *reader) use(n syntax.Node) (used []*Argument) {
+	var skipped uint // the end of the words that only getopt uses
+	each(n, func(n syntax.Node) {
+		if programOf(n) == "getopt" {
+			skipped = n.End().Offset()
+		}
+		if n.Pos().Offset() < skipped {
+			return
+		}
+		arithmeticOf(n, func(x syntax.Node) { r.calculate(x, true) })
+		if p, ok := n.(*syntax.ParamExp); ok {
+			if a := r.argument(p); a != nil {
+				r.expanded(a, p)
+				used = append(used, a)
+			}
+		}
+	})
+	return used
+}
+
+// calculate notes the arguments in an arithmetic expression. Their values must be integers whatever else is known:
+// Bash runs commands in such expressions. Places are known where the flow of the script uses them.
+func (r *reader) calculate(x syntax.Node, places bool) {
+	syntax.Walk(x, func(n syntax.Node) bool {
+		var a *Argument
+		switch n := n.(type) {
+		case *syntax.Lit:
+			a = r.byVariable[n.Value]
+		case *syntax.ParamExp:
+			if n.Length {
+				return false
+			}
+			if places && n.Param != nil && (position(n.Param.Value) > 0 || r.byVariable[n.Param.Value] == nil) {
+				a = r.argument(n)
+			}
+		}
+		if a != nil {
+			a.Kind = Integer
+		}
+		return true
+	})
 }
 
 // missing is a message that names what is missing: "file", "file is missing", "FILE required".
@@ -149,16 +369,13 @@ func (r *reader) expanded(a *Argument, p *syntax.ParamExp) {
 	if a == nil || p.Exp == nil {
 		return
 	}
-	switch p.Exp.Op {
-	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
-		text, ok := literal(p.Exp.Word)
-		switch {
-		case ok && text != "" && a.Default == nil:
+	if text, hasDefault := defaultOf(p); hasDefault {
+		if text != "" && a.Default == nil {
 			a.Default = &text
 		}
 		a.omitted = true
-	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
-		a.Required = true
+	} else if isRequired(p) {
+		r.require(a, fails)
 		text, ok := literal(p.Exp.Word)
 		if m := missing.FindStringSubmatch(text); m != nil && a.message == "" {
 			a.message = m[1]
@@ -169,52 +386,87 @@ func (r *reader) expanded(a *Argument, p *syntax.ParamExp) {
 }
 
 // bind reads an assignment.
-func (r *reader) bind(a *syntax.Assign) {
-	if a.Name == nil || a.Naked {
+func (r *reader) bind(s *syntax.Assign) {
+	if s.Name == nil || s.Naked {
 		return
 	}
-	name := a.Name.Value
-	if a.Array != nil {
-		if isAllIn(a) {
-			r.all(name, a.Pos())
-			return
-		}
-		r.use(a.Array)
-		return
-	}
-	if text, ok := literal(a.Value); ok {
-		if r.byVariable[name] == nil && !r.options {
+	name, f := s.Name.Value, r.frame
+	text, isLiteral := literal(s.Value)
+	p := parameter(s.Value)
+	switch {
+	case s.Array != nil:
+		r.bindPart(s, s.Array)
+	case isLiteral && f.option != nil && s.Value != nil:
+		f.literal = cmp.Or(f.literal, name)
+	case isLiteral:
+		if r.byVariable[name] == nil && !r.options && f == r.caller {
 			r.initial[name] = text
 		}
-		return
-	}
-	p := parameter(a.Value)
-	if p == nil || p.Length || p.Slice != nil {
-		r.use(a.Value)
-		return
-	}
-	source := p.Param.Value
-	var of *Argument
-	switch {
-	case p.Index != nil && source == r.listed && r.listed != "":
-		of = r.element(p)
-	case position(source) > 0:
-		of = r.operand(position(source), a.Pos())
-	case source == "@" || source == "*":
-		of = r.all(name, a.Pos())
+	case p == nil || p.Length || p.Slice != nil && !r.isWord(p.Param.Value):
+		r.bindPart(s, s.Value)
+	case p.Param.Value == "@" || p.Param.Value == "*":
+		if a := r.all(name, s.Pos()); a != nil {
+			r.bindTo(a, name, false)
+		}
 	default:
-		of = r.byVariable[source]
+		switch a := r.argument(p); {
+		case a == nil:
+			r.use(s.Value)
+		case a == f.operand && s.Append:
+			r.collect(name, s.Pos())
+		case a == f.operand:
+			r.store(name, s.Pos())
+		default:
+			r.bindTo(a, name, s.Append)
+			r.expanded(a, p)
+		}
 	}
-	if of == nil {
-		r.use(a.Value)
+}
+
+// bindPart reads an assignment of a list, or of a text that contains an argument.
+func (r *reader) bindPart(s *syntax.Assign, value syntax.Node) {
+	f, name := r.frame, s.Name.Value
+	if isAllIn(s) {
+		if f.operand != nil {
+			r.listed = name
+		}
+		r.all(name, s.Pos())
 		return
 	}
-	if of.variable == "" {
-		of.variable = name
+	used := r.use(value)
+	switch {
+	case f.operand != nil && slices.Contains(used, f.operand) && (s.Append || s.Array != nil):
+		r.collect(name, s.Pos())
+	case f.option != nil && slices.Contains(used, f.option):
+		r.bindTo(f.option, name, s.Append)
 	}
-	r.byVariable[name] = of
-	r.expanded(of, p)
 }
+
+// bindTo notes a variable that has the value of an argument.
+func (r *reader) bindTo(a *Argument, name string, appends bool) {
+	if a.variable == "" && (a.place > 0 || !r.frame.called) {
+		a.variable = name
+	}
+	a.Repeat = a.Repeat || appends && a == r.frame.option && a.variable == name
+	r.byVariable[name] = a
+}
+
+// store notes that the branch for other words stores the word: it is the next operand.
+func (r *reader) store(name string, at syntax.Pos) {
+	if r.byVariable[name] != nil {
+		return
+	}
+	a := r.rest
+	if a == nil {
+		a = &Argument{Value: true, place: r.next(), Line: int(at.Line()), Kind: r.frame.operand.Kind}
+		r.places[a.place] = a
+	}
+	r.bindTo(a, name, false)
+	r.frame.stored = a
+}
+
+// next returns the place of the next operand that a loop stores.
+func (r *reader) next() int { return max(len(r.places), r.caller.shifted) + 1 }
 
 // call reads a simple command.
 func (r *reader) call(c *syntax.CallExpr, certain bool) {
@@ -225,196 +477,166 @@ func (r *reader) call(c *syntax.CallExpr, certain bool) {
 		return
 	}
 	_, words := simple(c)
-	switch words[0] {
-	case "shift":
-		r.shift(c)
-		return
-	case "set":
-		if r.set(c, words, certain) {
-			return
-		}
-	}
 	f := r.functions[words[0]]
-	if f == nil || words[0] == "" {
+	switch {
+	case words[0] == "shift":
+		text, isLiteral := "1", true
+		if len(c.Args) > 1 {
+			text, isLiteral = literal(c.Args[1])
+		}
+		if isLiteral { // else of OPTIND: the options were read, and the operands begin
+			r.frame.shifted += position(text)
+		}
+	case words[0] == "set" && len(words) > 1 && words[1] == "--":
+		r.set(c.Args[2:], certain)
+	case f != nil && words[0] != "":
+		r.enter(f, c.Args[1:], certain)
+	default:
 		r.use(c)
 		if slices.ContainsFunc(c.Args, isAll) && r.rest != nil && !slices.Contains(r.rest.Doubts, DoubtPassedOn) {
 			r.rest.Doubts = append(r.rest.Doubts, DoubtPassedOn)
 		}
-		return
-	}
-	body, ok := f.Body.Cmd.(*syntax.Block)
-	if len(c.Args) == 2 && isAll(c.Args[1]) && ok && !r.entered[words[0]] {
-		r.entered[words[0]] = true
-		r.statements(body.Stmts, certain)
-		return
-	}
-	for i, w := range c.Args[1:] {
-		r.use(w)
-		if ok {
-			r.pass(w, i+1, body)
-		}
 	}
 }
 
-// pass gives an argument that a function gets the name that it has there.
-func (r *reader) pass(w *syntax.Word, place int, body *syntax.Block) {
-	name := nameOf(w)
-	a := r.byVariable[name]
-	if n := position(name); n > 0 {
-		a = r.operand(n, w.Pos())
+// maxCalls limits the calls of functions that are followed.
+const maxCalls = 1000
+
+// enter follows a call of a function with arguments of the script.
+func (r *reader) enter(f *syntax.FuncDecl, args []*syntax.Word, certain bool) {
+	all := len(args) == 1 && isAll(args[0])
+	words, passes := make([]*Argument, len(args)), all
+	for i, w := range args {
+		if all {
+			break
+		}
+		r.use(w)
+		words[i] = r.argumentOf(w)
+		passes = passes || words[i] != nil
 	}
-	if a == nil {
+	body, isBlock := f.Body.Cmd.(*syntax.Block)
+	if !isBlock || !passes || r.entered[f] || r.calls > maxCalls {
 		return
 	}
-	eachOf(body.Stmts, func(n syntax.Node) {
-		placesIn(n, func(at int, _ syntax.Pos) {
-			if at == place {
-				a.Kind = Integer
-			}
-		})
-		if s, ok := n.(*syntax.Assign); ok && s.Name != nil && s.Value != nil && position(nameOf(s.Value)) == place {
-			if a.variable == "" {
-				a.variable = s.Name.Value
-			}
-			if r.byVariable[s.Name.Value] == nil {
-				r.byVariable[s.Name.Value] = a
-			}
+	r.calls++
+	r.entered[f] = true
+	if all {
+		r.statements(body.Stmts, certain)
+		return // once: the words of the caller stay shifted
+	}
+	before := maps.Clone(r.byVariable)
+	r.within(&frame{words: words, option: r.frame.option, called: true}, body.Stmts, certain)
+	maps.Copy(r.byVariable, before)
+	delete(r.entered, f)
+}
+
+// within reads statements in another frame.
+func (r *reader) within(f *frame, list []*syntax.Stmt, certain bool) {
+	outer := r.frame
+	r.frame = f
+	r.statements(list, certain)
+	r.frame = outer
+}
+
+// set reads set -- WORDS. From here on, places count the new words. If a word contains an argument and more, or can
+// become several, the places stay: the script may calculate with any of them. A list of operands is put back.
+func (r *reader) set(words []*syntax.Word, certain bool) {
+	list, several, stays := []*Argument{}, false, !certain
+	for _, w := range words {
+		if p := parameter(w); p != nil && p.Param.Value == r.listed {
+			r.unlist()
+			r.frame.shifted = 0
+			return
+		}
+		r.use(w)
+		_, isLiteral := literal(w)
+		_, isQuoted := w.Parts[0].(*syntax.DblQuoted)
+		a := r.argumentOf(w)
+		stays = stays || isAll(w) || r.contains(w) && (a == nil || !isQuoted)
+		if several = several || !isLiteral && !isQuoted; !several {
+			list = append(list, a)
+		}
+	}
+	if !stays {
+		r.frame.words, r.frame.shifted = list, 0
+	}
+}
+
+// contains reports whether a word contains an argument.
+func (r *reader) contains(w *syntax.Word) (found bool) {
+	each(w, func(n syntax.Node) {
+		if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil {
+			name := p.Param.Value
+			found = found || position(name) > 0 || name == "@" || name == "*" || r.byVariable[name] != nil
 		}
 	})
+	return found
 }
 
-// shift notes that words were taken off the front.
-func (r *reader) shift(c *syntax.CallExpr) {
-	if len(c.Args) == 1 {
-		r.shifted++
-	} else if text, ok := literal(c.Args[1]); ok {
-		r.shifted += position(text)
-	} // else of OPTIND: the options were read, and the operands begin
-}
-
-// set reads set -- "${list[@]}", which puts collected operands back.
-func (r *reader) set(c *syntax.CallExpr, words []string, certain bool) bool {
-	if len(words) < 2 || words[1] != "--" {
-		return false
+// argumentOf returns the argument that a word consists of, or nil.
+func (r *reader) argumentOf(w *syntax.Word) *Argument {
+	if p := parameter(w); p != nil && !p.Length && !isAll(w) {
+		return r.argument(p)
 	}
-	for _, w := range c.Args[2:] {
-		if p := parameter(w); p != nil && p.Param.Value == r.listed && r.listed != "" {
-			r.unlist()
-			r.shifted = 0
-			return true
-		}
-	}
-	r.useOf([]*syntax.Stmt{{Cmd: c}})
-	if certain && !slices.ContainsFunc(c.Args[2:], isAll) {
-		r.replace(c.Args[2:])
-	}
-	return true
+	return nil
 }
 
 // forLoop reads a for loop over other things than options. In select, the words are the choices of a question.
 func (r *reader) forLoop(c *syntax.ForClause) {
-	loop, ok := c.Loop.(*syntax.WordIter)
-	if ok && !c.Select {
-		if !loop.InPos.IsValid() || len(loop.Items) == 1 && isAll(loop.Items[0]) {
-			r.all(loop.Name.Value, c.Pos())
-		} else if len(loop.Items) == 1 && r.listed != "" && refersTo(loop.Items[0], r.listed) {
-			r.byVariable[loop.Name.Value] = r.rest
-		} else {
-			for _, w := range loop.Items {
-				r.use(w)
-			}
-		}
-	} else if !ok {
+	loop, isWords := c.Loop.(*syntax.WordIter)
+	switch {
+	case !isWords:
 		r.use(c.Loop)
+	case c.Select:
+	case !loop.InPos.IsValid() || len(loop.Items) == 1 && isAll(loop.Items[0]):
+		r.all(loop.Name.Value, c.Pos())
+	case len(loop.Items) == 1 && r.listed != "" && refersTo(loop.Items[0], r.listed):
+		r.byVariable[loop.Name.Value] = r.rest
+	default:
+		for _, w := range loop.Items {
+			r.use(w)
+		}
 	}
 	r.statements(c.Do, false)
 }
 
-// An outcome is what happens at the end of statements.
-type outcome int
-
-const (
-	goesOn outcome = iota
-	endsWell
-	fails
-	probablyFails
-)
-
-// outcomeOf returns how statements end.
-func (r *reader) outcomeOf(list []*syntax.Stmt) outcome { return r.outcomeIn(list, map[string]bool{}) }
-
-func (r *reader) outcomeIn(list []*syntax.Stmt, seen map[string]bool) outcome {
-	usage := false
-	for _, stmt := range list {
-		switch c := stmt.Cmd.(type) {
-		case *syntax.Block:
-			if o := r.outcomeIn(c.Stmts, seen); o != goesOn {
-				return o
-			}
-		case *syntax.BinaryCmd:
-			if o := r.outcomeIn([]*syntax.Stmt{c.X, c.Y}, seen); o != goesOn && c.Op == syntax.AndStmt {
-				return o
-			}
-		case *syntax.CallExpr:
-			_, words := simple(c)
-			if len(words) == 0 {
-				continue
-			}
-			usage = usage || saysUsage(words)
-			if o := r.outcomeOfCall(words, usage, seen); o != goesOn {
-				return o
+// selection reads a case. If its branch for other words ends the script, the words are the choices.
+func (r *reader) selection(c *syntax.CaseClause, certain bool) {
+	if r.leadingCase(c) {
+		return
+	}
+	r.use(c.Word)
+	a := r.argumentOf(c.Word)
+	before, most := r.frame.shifted, r.frame.shifted
+	var words []string
+	closed, exact, hasEmpty := false, true, false
+	for _, b := range items(c) {
+		end := r.outcomeOf(b.body)
+		for _, p := range b.patterns {
+			switch {
+			case p == "*":
+				closed = end == fails || end == probablyFails
+			case (p == "*[!0-9]*" || p == "*[^0-9]*") && end == fails:
+				if a != nil {
+					a.Kind = Integer
+				}
+			case p == "":
+				hasEmpty = true
+			case p[0] == '-' || p == "help":
+			case strings.ContainsAny(p, "*?["):
+				exact = false
+			default:
+				words = append(words, p)
 			}
 		}
+		r.frame.shifted = before
+		r.statements(b.body, false)
+		most = max(most, r.frame.shifted)
 	}
-	return goesOn
-}
-
-func (r *reader) outcomeOfCall(words []string, usage bool, seen map[string]bool) outcome {
-	name := words[0]
-	switch {
-	case name == "exit" || name == "return":
-		if len(words) > 1 && words[1] == "0" && !usage {
-			return endsWell
-		}
-		return fails
-	case r.functions[name] != nil && !seen[name]:
-		seen[name] = true
-		defer delete(seen, name)
-		o := goesOn
-		if body, ok := r.functions[name].Body.Cmd.(*syntax.Block); ok {
-			o = r.outcomeIn(body.Stmts, seen)
-		}
-		if o == endsWell && isUsage(name) {
-			return fails
-		}
-		return o
-	case r.functions[name] == nil && (isUsage(name) || isFailure(name)):
-		return probablyFails
+	r.frame.shifted = most
+	if a == nil || !closed || !exact || len(words) == 0 || len(a.Choices) > 0 {
+		return
 	}
-	return goesOn
-}
-
-func isUsage(name string) bool {
-	name = strings.ToLower(name)
-	return strings.Contains(name, "usage") || strings.Contains(name, "help")
-}
-
-func isFailure(name string) bool {
-	switch name {
-	case "die", "fail", "fatal", "abort", "bail", "error_exit", "err_exit":
-		return true
-	}
-	return false
-}
-
-// saysUsage reports whether a command prints a usage text, so that an exit 0 after it is the end of a wrong call.
-func saysUsage(words []string) bool {
-	if isUsage(words[0]) {
-		return true
-	}
-	switch words[0] {
-	case "echo", "printf", "cat":
-		return strings.Contains(strings.ToLower(strings.Join(words[1:], " ")), "usage")
-	}
-	return false
+	a.Choices = words
+	a.Required = a.Required || certain && a.place > 0 && a.Default == nil && !hasEmpty
 }

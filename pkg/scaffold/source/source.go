@@ -155,8 +155,10 @@ func Read(text []byte, nextTo Files) (*Script, error) {
 		functions: map[string]*syntax.FuncDecl{}, values: map[string][]*syntax.Assign{},
 		texts: map[string]*string{}, names: Names{},
 		initial: map[string]string{}, byVariable: map[string]*Argument{},
-		places: map[int]*Argument{}, assigned: map[string]bool{}, entered: map[string]bool{},
+		places: map[int]*Argument{}, assigned: map[string]bool{}, entered: map[*syntax.FuncDecl]bool{},
+		frame: &frame{},
 	}
+	r.caller = r.frame
 	r.declare(file)
 	r.readSources()
 	r.usage()
@@ -219,12 +221,13 @@ type reader struct {
 	byVariable map[string]*Argument        // arguments by the variable that has their value
 	places     map[int]*Argument           // operands by place
 	assigned   map[string]bool             // variables that get a value anywhere
-	entered    map[string]bool             // functions that were called with all arguments
-	shifted    int                         // words that were taken off the front
-	rest       *Argument                   // the operand that takes all other words
-	listed     string                      // the array of operands that a loop collects
-	noOperands bool                        // the script refuses operands
-	replaced   []*Argument                 // the operands at the places after set -- WORDS; nil: without it
+	entered    map[*syntax.FuncDecl]bool   // functions that are followed now, or were called with all arguments
+	calls      int                         // of functions that were followed
+	frame      *frame
+	caller     *frame    // the frame of the whole script
+	rest       *Argument // the operand that takes all other words
+	listed     string    // the array of operands that a loop collects
+	noOperands bool      // the script refuses operands
 	help       help
 	counts     []count
 	settings   []Variable     // variables for which a test shows that they come from outside

@@ -104,15 +104,6 @@ func isCount(w *syntax.Word) bool {
 	return p != nil && (p.Param.Value == "#" || p.Length && p.Param.Value == "@")
 }
 
-// lengthOf returns $list for ${#list[@]}, or nil.
-func lengthOf(w *syntax.Word) *syntax.Word {
-	p := parameter(w)
-	if p == nil || !p.Length || p.Index == nil || !syntax.ValidName(p.Param.Value) {
-		return nil
-	}
-	return &syntax.Word{Parts: []syntax.WordPart{&syntax.ParamExp{Dollar: p.Dollar, Short: true, Param: p.Param}}}
-}
-
 // simple returns the words of a simple command as far as they are literal; others are "".
 func simple(cmd syntax.Command) (*syntax.CallExpr, []string) {
 	c, ok := cmd.(*syntax.CallExpr)

@@ -1,0 +1,232 @@
+package source
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/text/lazyregexp"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A testKind is what a test finds out.
+type testKind int
+
+const (
+	isEmpty    testKind = iota + 1 // x is empty
+	isShort                        // fewer than n arguments
+	isLong                         // any argument
+	isOther                        // x is none of the words
+	isNoNumber                     // x is not an integer
+	isNoFile
+	isNoDirectory
+)
+
+// A test is what holds if a condition has a truth.
+type test struct {
+	kind  testKind
+	x     *syntax.ParamExp
+	n     int
+	words []string
+}
+
+func (t test) name() string {
+	if t.x == nil {
+		return ""
+	}
+	return t.x.Param.Value
+}
+
+// tests returns what holds if a condition has a truth: all of it, or one of it for the end of the script.
+func tests(stmt *syntax.Stmt, truth bool) []test {
+	truth = truth != stmt.Negated
+	switch c := stmt.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		return joined(tests(c.X, truth), tests(c.Y, truth), c.Op == syntax.OrStmt, truth)
+	case *syntax.Block:
+		if len(c.Stmts) == 1 {
+			return tests(c.Stmts[0], truth)
+		}
+	case *syntax.TestClause:
+		return expression(c.X, truth)
+	case *syntax.ArithmCmd:
+		return expression(c.X, truth)
+	case *syntax.CallExpr:
+		if words := bracketed(c); words != nil {
+			return bracket(words, truth)
+		}
+	}
+	return nil
+}
+
+// bracketed returns the words between [ and ], or after test.
+func bracketed(c *syntax.CallExpr) []*syntax.Word {
+	_, words := simple(c)
+	switch last := len(words) - 1; {
+	case last > 0 && words[0] == "[" && words[last] == "]":
+		return c.Args[1:last]
+	case last > 0 && words[0] == "test":
+		return c.Args[1:]
+	}
+	return nil
+}
+
+// joined keeps what is certain for two tests that are joined by "or" or by "and". A script that ends if one of several
+// things is missing needs all of them. If it ends only without all of them, it needs none for certain. Words that are
+// compared one by one are a choice.
+func joined(x, y []test, or, truth bool) []test {
+	list := append(x, y...)
+	one := func(t test) bool { return t.kind == isOther && t.name() != "" && t.name() == list[0].name() }
+	switch {
+	case or == truth:
+		return slices.DeleteFunc(list, func(t test) bool { return t.kind == isOther })
+	case len(list) > 0 && !slices.ContainsFunc(list, func(t test) bool { return !one(t) }): // neither a nor b
+		for _, t := range list[1:] {
+			list[0].words = append(list[0].words, t.words...)
+		}
+		return list[:1]
+	}
+	return nil
+}
+
+// bracket reads the words of [ … ].
+func bracket(words []*syntax.Word, truth bool) []test {
+	for _, joint := range []string{"-o", "-a"} {
+		for i, w := range words {
+			if text, _ := literal(w); text == joint {
+				return joined(bracket(words[:i], truth), bracket(words[i+1:], truth), joint == "-o", truth)
+			}
+		}
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	first, _ := literal(words[0])
+	switch {
+	case len(words) > 1 && first == "!":
+		return bracket(words[1:], !truth)
+	case len(words) == 1:
+		return unary("-n", words[0], truth)
+	case len(words) == 2:
+		return unary(first, words[1], truth)
+	case len(words) == 3:
+		op, _ := literal(words[1])
+		return compare(op, words[0], words[2], truth)
+	}
+	return nil
+}
+
+// expression reads the expression of [[ … ]] or of (( … )).
+func expression(x syntax.Node, truth bool) []test {
+	switch x := x.(type) {
+	case *syntax.ParenTest:
+		return expression(x.X, truth)
+	case *syntax.ParenArithm:
+		return expression(x.X, truth)
+	case *syntax.UnaryTest:
+		if x.Op == syntax.TsNot {
+			return expression(x.X, !truth)
+		}
+		return unary(x.Op.String(), x.X, truth)
+	case *syntax.UnaryArithm:
+		if x.Op == syntax.Not {
+			return expression(x.X, !truth)
+		}
+	case *syntax.BinaryTest:
+		if x.Op == syntax.AndTest || x.Op == syntax.OrTest {
+			return joined(expression(x.X, truth), expression(x.Y, truth), x.Op == syntax.OrTest, truth)
+		}
+		return compare(x.Op.String(), x.X, x.Y, truth)
+	case *syntax.BinaryArithm:
+		if x.Op == syntax.AndArit || x.Op == syntax.OrArit {
+			return joined(expression(x.X, truth), expression(x.Y, truth), x.Op == syntax.OrArit, truth)
+		}
+		return compare(x.Op.String(), x.X, x.Y, truth)
+	case *syntax.Word:
+		return unary("-n", x, truth)
+	}
+	return nil
+}
+
+// kinds are the tests of files and of texts. Each finds out its kind if it is false.
+var kinds = map[string]testKind{"-n": isEmpty, "-f": isNoFile, "-e": isNoFile, "-r": isNoFile, "-s": isNoFile,
+	"-d": isNoDirectory}
+
+// unary reads a test with one side.
+func unary(op string, node syntax.Node, truth bool) []test {
+	word, _ := node.(*syntax.Word)
+	x := parameter(word)
+	switch {
+	case x == nil:
+		return nil
+	case op == "-n" && (isCount(word) || x.Length):
+		return counted("!=", x, 0, truth) // (( $# ))
+	case op == "-z":
+		op, truth = "-n", !truth
+	}
+	if kind := kinds[op]; kind > 0 && !truth {
+		return []test{{kind: kind, x: x}}
+	}
+	return nil
+}
+
+var (
+	integers = lazyregexp.New(`^\^[-+?\[\]()]*\[(0-9|1-9|\[:digit:\])\](\[0-9\])?(\+|\*|\{\d(,\d*)?\})?\$$`)
+	listed   = lazyregexp.New(`^\^\(([\w.-]+(?:\|[\w.-]+)+)\)\$$`)
+)
+
+// compare reads a test with two sides.
+func compare(op string, left, right syntax.Node, truth bool) []test {
+	word, _ := left.(*syntax.Word)
+	other, _ := right.(*syntax.Word)
+	x := parameter(word)
+	text, isLiteral := literal(other)
+	switch {
+	case x == nil || other == nil || !isLiteral:
+	case isCount(word) || x.Length:
+		return counted(op, x, position(text), truth)
+	case op == "=~" && !truth && integers.MatchString(text):
+		return []test{{kind: isNoNumber, x: x}}
+	case op == "=~" && !truth:
+		if m := listed.FindStringSubmatch(text); m != nil {
+			return []test{{kind: isOther, x: x, words: strings.Split(m[1], "|")}}
+		}
+	case op == "!=" && truth, (op == "=" || op == "==") && !truth:
+		if text != "" && !strings.ContainsAny(text, "*?[") {
+			return []test{{kind: isOther, x: x, words: []string{text}}}
+		}
+	case (op == "!=" || op == "=" || op == "==") && text == "":
+		return []test{{kind: isEmpty, x: x}}
+	}
+	return nil
+}
+
+// signs are the comparisons of numbers, and opposites the ones that hold if they do not.
+var (
+	signs     = map[string]string{"-lt": "<", "-le": "<=", "-gt": ">", "-ge": ">=", "-eq": "==", "=": "==", "-ne": "!="}
+	opposites = map[string]string{"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+)
+
+// counted reads a comparison of a number with $#, or with the length of a list.
+func counted(op string, x *syntax.ParamExp, n int, truth bool) []test {
+	op = cmp.Or(signs[op], op)
+	if !truth {
+		op = opposites[op]
+	}
+	least, list := 0, x.Length && syntax.ValidName(x.Param.Value)
+	switch {
+	case (op == ">" || op == "!=") && n == 0 && !list:
+		return []test{{kind: isLong}}
+	case op == "<" || op == "!=":
+		least = n
+	case op == "<=" || op == "==" && n == 0:
+		least = n + 1
+	}
+	switch {
+	case least == 0:
+		return nil
+	case list:
+		return []test{{kind: isEmpty, x: x}}
+	}
+	return []test{{kind: isShort, n: least}}
+}

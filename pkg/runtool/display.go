@@ -63,8 +63,8 @@ func (d *display) draw() {
 	}
 }
 
-// returned records that the user typed a line, so the cursor is at the start of the next line.
-func (d *display) returned() {
+// Returned records that the user typed a line, so the cursor is at the start of the next line.
+func (d *display) Returned() {
 	d.mu.Lock()
 	d.within = false
 	d.mu.Unlock()

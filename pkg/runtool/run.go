@@ -30,6 +30,7 @@ import (
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/runtool/answers"
 	"mcp-bash/pkg/text/secrets"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -62,7 +63,7 @@ type run struct {
 	cached     []json.RawMessage // tools for --no-refresh, or nil
 	args       json.RawMessage
 	meta       json.RawMessage
-	answers    *answers
+	answers    *answers.Given
 	display    *display // nil if reports are not shown
 	logged     []string // log lines that were printed
 	isTerminal bool     // a person can answer questions
@@ -122,7 +123,7 @@ func (r *run) do() error {
 		return err
 	}
 	r.args, r.meta = jqtext.Normal(r.args), jqtext.Normal(r.meta)
-	if r.answers, err = readAnswers(r.elicit, payload); err != nil {
+	if err := r.readAnswers(payload); err != nil {
 		return err
 	}
 	return r.callTool()
@@ -242,6 +243,24 @@ func readableFile(file string) error {
 	return f.Close()
 }
 
+// readAnswers reads the answers of --elicit.
+func (r *run) readAnswers(payload cli.PayloadReader) error {
+	if r.elicit == "" {
+		return nil
+	}
+	v, err := payload.Read("--elicit", r.elicit, "a JSON object or an array")
+	if err != nil {
+		return err
+	}
+	var ok bool
+	if r.answers, ok = answers.Read(v); !ok {
+		wrong := cli.Failf(cli.CodeInvalid, "--elicit must be a JSON object or an array")
+		wrong.Exit = cli.ExitUsage
+		return wrong
+	}
+	return nil
+}
+
 // maxResults limits the stored results of one call: its output and its pictures.
 const maxResults = 64
 
@@ -253,8 +272,8 @@ func (r *run) callTool() error {
 	}
 	state.UseMCPBash(r.project)
 	defer r.leave(state)
-	asker := &responder{given: r.answers, warn: func(text string) {
-		cli.Printf(r.Err, "run-tool: warning: %s\n", text)
+	asker := &answers.Responder{Given: r.answers, Warn: func(text string) {
+		cli.Printf(r.Err, "run-tool: warning: --elicit: %s\n", text)
 	}}
 	r.watch(asker)
 	config := engine.Config{
@@ -275,7 +294,7 @@ func (r *run) callTool() error {
 		}).NewClient("", "")
 		defer e.Tools.Results.Close()
 	}
-	ctx, interrupted, release := catchSignals(asker.interrupted)
+	ctx, interrupted, release := catchSignals(asker.Interrupted)
 	defer release()
 	if r.tool == "" {
 		return r.list(ctx, e)
@@ -307,7 +326,7 @@ func (r *run) callTool() error {
 func (r *run) interactive() bool { return cli.IsTerminal(r.In) && cli.IsTerminal(r.Err) }
 
 // watch shows the tool's reports if somebody sees them, and asks its questions if there is a person.
-func (r *run) watch(asker *responder) {
+func (r *run) watch(asker *answers.Responder) {
 	r.isTerminal = r.interactive()
 	if !r.verbose && !cli.IsTerminal(r.Err) {
 		return
@@ -315,7 +334,7 @@ func (r *run) watch(asker *responder) {
 	r.display = newDisplay(r.Err, r.project.Logging.Level)
 	r.Err = r.display
 	if r.isTerminal {
-		asker.person = newPerson(r.In, r.display)
+		asker.Person = answers.NewPerson(r.In, r.display)
 	}
 }
 
@@ -401,11 +420,11 @@ func catchSignals(taken func(os.Signal) bool) (ctx context.Context, interrupted 
 }
 
 // call runs the tool and prints its result (CLI-803).
-func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, asker *responder,
+func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, asker *answers.Responder,
 	interrupted func() int) error {
 	request := &tool.Request{
 		Name: r.tool, Arguments: r.args, Meta: r.meta, Timeout: r.timeout, Roots: r.roots,
-		Asker: asker, Client: asker.capabilities(), Links: true,
+		Asker: asker, Client: asker.Capabilities(), Links: true,
 	}
 	if r.display != nil {
 		request.Listener, request.ProgressToken = r.display, json.RawMessage(`"run-tool"`)

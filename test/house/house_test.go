@@ -65,7 +65,7 @@ var outside = map[string][]string{
 	"pkg/runtool":                   {"github.com/rogpeppe/go-internal/diff"},
 	"pkg/clients/internal/tomledit": {"github.com/pelletier/go-toml/v2"},
 	"pkg/clients/internal/yamledit": {"go.yaml.in/yaml/v3"},
-	"pkg/feature/skill":             {"go.yaml.in/yaml/v3"},
+	"pkg/json/yamljson":             {"go.yaml.in/yaml/v3"},
 }
 
 // exclusive are packages that only one package may import, with those below it. Processes are

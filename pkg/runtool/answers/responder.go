@@ -1,4 +1,4 @@
-package runtool
+package answers
 
 import (
 	"context"
@@ -11,27 +11,29 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A responder answers the questions of a tool: with the answers of --elicit, or by asking the
-// person at the terminal (CLI-809).
-type responder struct {
-	given  *answers // may be nil
-	person *person  // nil if nobody can be asked
-	warn   func(text string)
+// A Responder answers the questions of a tool: with given answers, or by asking the person at the
+// terminal (CLI-809).
+type Responder struct {
+	Given  *Given            // may be nil
+	Person *Person           // nil if nobody can be asked
+	Warn   func(text string) // receives what is wrong with an answer
+	Asked  func()            // called before each question is answered; may be nil
 }
 
-func (i *responder) capabilities() mcp.Capabilities {
-	asks := i.given != nil || i.person != nil
+// Capabilities returns those of a client that answers so.
+func (i *Responder) Capabilities() mcp.Capabilities {
+	asks := i.Given != nil || i.Person != nil
 	return mcp.Capabilities{ElicitForm: asks, ElicitURL: asks}
 }
 
 // Ready implements [mcp.Asker].
-func (i *responder) Ready() bool { return true }
+func (i *Responder) Ready() bool { return true }
 
 // Patience implements [mcp.Asker].
-func (i *responder) Patience() time.Duration { return 0 }
+func (i *Responder) Patience() time.Duration { return 0 }
 
 // Ask implements [mcp.Asker].
-func (i *responder) Ask(questions []mcp.InputRequest) mcp.PendingInput {
+func (i *Responder) Ask(questions []mcp.InputRequest) mcp.PendingInput {
 	ctx, cancel := context.WithCancel(context.Background())
 	in := &pendingInput{cancel: cancel, answers: make([]mcp.InputResponse, len(questions)), done: make(chan struct{})}
 	go func() {
@@ -49,24 +51,27 @@ func (i *responder) Ask(questions []mcp.InputRequest) mcp.PendingInput {
 	return in
 }
 
-// interrupted cancels the open question on Ctrl-C. It reports whether there was one.
-func (i *responder) interrupted(sig os.Signal) bool {
-	return i.person != nil && sig == os.Interrupt && i.person.interrupt()
+// Interrupted cancels the open question on Ctrl-C. It reports whether there was one.
+func (i *Responder) Interrupted(sig os.Signal) bool {
+	return i.Person != nil && sig == os.Interrupt && i.Person.interrupt()
 }
 
-func (i *responder) answer(ctx context.Context, q mcp.InputRequest) json.RawMessage {
+func (i *Responder) answer(ctx context.Context, q mcp.InputRequest) json.RawMessage {
+	if i.Asked != nil {
+		i.Asked()
+	}
 	f := readForm(q)
-	if i.given != nil {
-		reply, err := i.given.to(q.Key, f)
+	if i.Given != nil {
+		reply, err := i.Given.to(q.Key, f)
 		switch {
 		case err != nil:
-			i.warn("--elicit: " + err.Error())
+			i.Warn(err.Error())
 		case reply != nil:
 			return reply
 		}
 	}
-	if i.person != nil {
-		return i.person.ask(ctx, f)
+	if i.Person != nil {
+		return i.Person.ask(ctx, f)
 	}
 	return action("cancel", nil)
 }

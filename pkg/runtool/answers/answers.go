@@ -1,4 +1,5 @@
-package runtool
+// Package answers answers the questions of a tool: with given answers, or by asking a person at a terminal.
+package answers
 
 import (
 	"encoding/json"
@@ -7,40 +8,31 @@ import (
 	"strings"
 	"sync"
 
-	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// answers are the answers of --elicit (CLI-812). An array has one answer for each question in
+// Given are answers that were given beforehand (CLI-812). An array has one answer for each question in
 // order. An object has answers by the keys of questions, or values by the names of fields.
-type answers struct {
+type Given struct {
 	mu    sync.Mutex
 	list  []json.RawMessage
 	keyed json.RawMessage // nil for a list
 	nth   int             // number of questions so far
 }
 
-func readAnswers(value string, payload cli.PayloadReader) (*answers, error) {
-	if value == "" {
-		return nil, nil
-	}
-	v, err := payload.Read("--elicit", value, "a JSON object or an array")
-	if err != nil {
-		return nil, err
-	}
+// Read returns the answers in a value. ok is false unless it is an array or an object.
+func Read(v json.RawMessage) (given *Given, ok bool) {
 	switch rawjson.KindOf(v) {
 	case rawjson.Array:
-		return &answers{list: slices.Collect(rawjson.Elements(v))}, nil
+		return &Given{list: slices.Collect(rawjson.Elements(v))}, true
 	case rawjson.Object:
-		return &answers{keyed: v}, nil
+		return &Given{keyed: v}, true
 	}
-	wrong := cli.Failf(cli.CodeInvalid, "--elicit must be a JSON object or an array")
-	wrong.Exit = cli.ExitUsage
-	return nil, wrong
+	return nil, false
 }
 
 // to returns the answer to a question. The error is for a missing or invalid answer.
-func (a *answers) to(key string, f *form) (json.RawMessage, error) {
+func (a *Given) to(key string, f *form) (json.RawMessage, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	question := fmt.Sprintf("%q", f.message)
@@ -85,7 +77,7 @@ func (f *form) names(key string) string {
 }
 
 // reply parses one answer: an action, with or without content; the content; or the value of a form's only field.
-func (a *answers) reply(given json.RawMessage, f *form, question string) (json.RawMessage, error) {
+func (a *Given) reply(given json.RawMessage, f *form, question string) (json.RawMessage, error) {
 	word, isText := rawjson.Text(given)
 	if !isText {
 		word = rawjson.TextOf(given, "action")

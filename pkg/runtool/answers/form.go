@@ -1,4 +1,4 @@
-package runtool
+package answers
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package runtool
+package answers
 
 import (
 	"bufio"
@@ -14,9 +14,10 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-type person struct {
+// A Person answers questions at a terminal.
+type Person struct {
 	in  *bufio.Reader
-	out *display
+	out Terminal
 
 	asking  sync.Mutex // one question at a time
 	lines   chan line  // typed lines
@@ -26,20 +27,27 @@ type person struct {
 	cancel context.CancelCauseFunc // cancels the open question; nil without one
 }
 
+// A Terminal is the screen that a person reads.
+type Terminal interface {
+	io.Writer
+	Returned() // the person typed a line
+}
+
 type line struct {
 	text string
 	err  error
 }
 
-func newPerson(in io.Reader, out *display) *person {
-	return &person{in: bufio.NewReader(in), out: out, lines: make(chan line, 1)}
+// NewPerson returns the person who types in and reads out.
+func NewPerson(in io.Reader, out Terminal) *Person {
+	return &Person{in: bufio.NewReader(in), out: out, lines: make(chan line, 1)}
 }
 
 // errInterrupted ends a question on Ctrl-C.
 var errInterrupted = errors.New("interrupted")
 
 // interrupt answers the open question with "cancel". It reports whether there was one.
-func (p *person) interrupt() bool {
+func (p *Person) interrupt() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.cancel == nil {
@@ -50,7 +58,7 @@ func (p *person) interrupt() bool {
 }
 
 // ask asks the person a question. When ctx ends, the question is withdrawn.
-func (p *person) ask(ctx context.Context, f *form) json.RawMessage {
+func (p *Person) ask(ctx context.Context, f *form) json.RawMessage {
 	p.asking.Lock()
 	defer p.asking.Unlock()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -75,7 +83,7 @@ func (p *person) ask(ctx context.Context, f *form) json.RawMessage {
 	return action("cancel", nil)
 }
 
-func (p *person) open(cancel context.CancelCauseFunc) {
+func (p *Person) open(cancel context.CancelCauseFunc) {
 	p.mu.Lock()
 	p.cancel = cancel
 	p.mu.Unlock()
@@ -83,7 +91,7 @@ func (p *person) open(cancel context.CancelCauseFunc) {
 
 // fill lets the person fill in a form or open a page. The error is io.EOF if the person declines,
 // or the cause of the context.
-func (p *person) fill(ctx context.Context, f *form) (json.RawMessage, error) {
+func (p *Person) fill(ctx context.Context, f *form) (json.RawMessage, error) {
 	if f.url != "" {
 		cli.Printf(p.out, "  open %s\n  and press Enter: ", f.url)
 		_, err := p.line(ctx)
@@ -104,7 +112,7 @@ func (p *person) fill(ctx context.Context, f *form) (json.RawMessage, error) {
 }
 
 // value asks for a field until the input is valid. nil omits the field.
-func (p *person) value(ctx context.Context, f *field) (json.RawMessage, error) {
+func (p *Person) value(ctx context.Context, f *field) (json.RawMessage, error) {
 	for n, c := range f.choices {
 		cli.Printf(p.out, "  %d) %s", n+1, c.value)
 		if c.title != "" && c.title != c.value {
@@ -196,7 +204,7 @@ func (f *field) shownInitial() string {
 
 // line waits for the next typed line. Reading cannot be cancelled, so a line that comes too late
 // answers the next question.
-func (p *person) line(ctx context.Context) (string, error) {
+func (p *Person) line(ctx context.Context) (string, error) {
 	if err := context.Cause(ctx); err != nil {
 		return "", err
 	}
@@ -210,7 +218,7 @@ func (p *person) line(ctx context.Context) (string, error) {
 	select {
 	case l := <-p.lines:
 		p.reading = false
-		p.out.returned()
+		p.out.Returned()
 		if l.err != nil && l.text != "" { // Ctrl-D within a line
 			l.err = nil
 		}

@@ -32,6 +32,7 @@ const (
 	Register   = "register"
 	Tokens     = "tokens"
 	Recipe     = "recipe"
+	Case       = "case" // a test of a tool
 
 	// Marketplace describes the plugins of a repository, which is not part of a project.
 	Marketplace = "marketplace"

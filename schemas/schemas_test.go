@@ -11,7 +11,7 @@ import (
 
 // every are all schemas.
 var every = []string{
-	Tool, Resource, Template, Prompt, Completion, UI, Server, Register, Tokens, Recipe, Marketplace,
+	Tool, Resource, Template, Prompt, Completion, UI, Server, Register, Tokens, Recipe, Case, Marketplace,
 }
 
 // Each file is a schema with a title and a description, and without references to a network.

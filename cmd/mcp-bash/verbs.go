@@ -30,6 +30,7 @@ var siblings = []sibling{
 	{"scaffold", "mcp-scaffold", true, "Add tools, prompts, pages and more to the project"},
 	{"wrap", "mcp-scaffold", true, "Make tools of a command-line program"},
 	{"validate", "mcp-doctor", true, "Check a project, before clients do"},
+	{"test", "mcp-doctor", true, "Run the test cases of a project's tools"},
 	{"migrate", "mcp-doctor", true, "Show what changes for a project of the Bash edition"},
 	{"doctor", "mcp-doctor", true, "Check the installation, and fix it"},
 	{"explain", "mcp-doctor", true, "Explain a finding of validate, migrate or doctor"},

@@ -7,6 +7,8 @@ import (
 	"mcp-bash/pkg/check/health"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/helper/invoke"
+	"mcp-bash/pkg/project/tree"
+	"mcp-bash/pkg/runtool/suite"
 )
 
 func main() {
@@ -24,6 +26,7 @@ func command() *cli.Command {
 		Summary: "Check a project, or the installation.",
 		Examples: []cli.Example{
 			{Line: "NAME validate", Purpose: "is the project right?"},
+			{Line: "NAME test", Purpose: "do its tools return what its test cases expect?"},
 			{Line: "NAME doctor", Purpose: "is the installation?"},
 			{Line: "NAME explain script.crlf", Purpose: "more about a finding"},
 		},
@@ -33,6 +36,7 @@ func command() *cli.Command {
 		},
 		Default: "doctor",
 		Commands: []*cli.Command{validateCommand(), migrateCommand(), doctorCommand(), explainCommand(),
+			suite.Command(tree.Embedded),
 			health.Command("health", nil), health.Command("ready", nil)},
 	}
 }

@@ -22,7 +22,7 @@ func (r *run) showDryRun(ctx context.Context, e *engine.Engine, item json.RawMes
 		timeout = strconv.Itoa(n)
 	}
 	result := e.Tools.DryRun(ctx, &tool.Request{Name: r.tool, Arguments: r.args, Meta: r.meta})
-	reason, verdict, arguments := obstacle(result), "allowed", "valid"
+	reason, verdict, arguments := result.Reason(), "allowed", "valid"
 	if result.Refusal != nil {
 		verdict = "blocked"
 	}

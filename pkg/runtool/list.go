@@ -70,7 +70,7 @@ func (r *run) offers(ctx context.Context, e *engine.Engine) ([]listedTool, error
 		request := &tool.Request{Name: rawjson.TextOf(item, "name")}
 		would := e.Tools.DryRun(ctx, request)
 		refusal, refused := errors.AsType[*mcp.Error](would.Refusal)
-		offers[i] = listedTool{item, obstacle(would), !refused || !refusal.NotListed}
+		offers[i] = listedTool{item, would.Reason(), !refused || !refusal.NotListed}
 	}
 	return offers, context.Cause(ctx)
 }
@@ -110,17 +110,6 @@ func status(reason string) string {
 		return "blocked"
 	}
 	return "ready"
-}
-
-// obstacle returns why a call would be refused, or "". It ignores the arguments.
-func obstacle(of tool.DryRun) string {
-	if refusal, ok := errors.AsType[*mcp.Error](of.Refusal); ok {
-		if reason := rawjson.TextOf(refusal.Data, "reason"); reason != "" && !refusal.Explained {
-			return refusal.Message + ": " + reason
-		}
-		return refusal.Message
-	}
-	return of.Obstacle
 }
 
 func unavailable(e *mcp.Error) error {

@@ -89,7 +89,8 @@ mcp_emit_json "$(mcp_elicit 'Which?' '{"type":"object","properties":{"size":{"ty
 END
 echo '{"name":"order","description":"Orders"}' >tools/order/tool.meta.json
 chmod +x tools/order/tool.sh
-mkdir -p prompts resources
+mkdir -p prompts resources tests
+echo 'tool: hello' >tests/hello.yaml
 echo 'Greet {{name}}.' >prompts/greet.txt
 echo '{"name":"greet","description":"Greets","arguments":{"type":"object","properties":{"name":{"type":"string"}}}}' >prompts/greet.meta.json
 echo text >resources/a.txt

@@ -63,6 +63,7 @@ var outside = map[string][]string{
 	"pkg/provider/git":              {"github.com/pjbgf/sha1cd"},
 	"cmd/mcp-scaffold":              {"github.com/rogpeppe/go-internal/diff"},
 	"pkg/runtool":                   {"github.com/rogpeppe/go-internal/diff"},
+	"pkg/runtool/suite":             {"github.com/rogpeppe/go-internal/diff"},
 	"pkg/clients/internal/tomledit": {"github.com/pelletier/go-toml/v2"},
 	"pkg/clients/internal/yamledit": {"go.yaml.in/yaml/v3"},
 	"pkg/json/yamljson":             {"go.yaml.in/yaml/v3"},

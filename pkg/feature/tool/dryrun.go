@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/json/schema"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A DryRun has the results of the checks of a call that is not made.
@@ -18,6 +20,18 @@ type DryRun struct {
 	Enforced   bool
 	// Unchecked explains why the arguments could not be validated, or is nil.
 	Unchecked error
+}
+
+// Reason returns why the call would be refused, or "". It ignores the arguments.
+func (d *DryRun) Reason() string {
+	refusal, ok := errors.AsType[*mcp.Error](d.Refusal)
+	if !ok {
+		return d.Obstacle
+	}
+	if reason := rawjson.TextOf(refusal.Data, "reason"); reason != "" && !refusal.Explained {
+		return refusal.Message + ": " + reason
+	}
+	return refusal.Message
 }
 
 // DryRun makes the checks of a call without starting its script.

@@ -56,7 +56,7 @@ func Parse(text []byte, before int) (documents []Document, err error) {
 		case err != nil:
 			return nil, &SyntaxError{err}
 		}
-		d := Document{lines: map[string]int{"": node.Line + before}, before: before}
+		d := Document{lines: map[string]int{}, before: before}
 		var b rawjson.Builder
 		for _, value := range node.Content { // one, unless the document is empty
 			if err := d.appendNode(&b, value, "", 0); err != nil {

@@ -137,6 +137,11 @@ func Explicit(value, dir, home string) (Scope, error) {
 	for i := range paths {
 		paths[i] = strings.TrimSpace(paths[i])
 	}
+	return Listed(paths, dir, home)
+}
+
+// Listed is [Explicit] for a list of paths.
+func Listed(paths []string, dir, home string) (Scope, error) {
 	return given(Option, entries(paths), dir, home)
 }
 

@@ -1,0 +1,101 @@
+package suite
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/runtool/cases"
+)
+
+// testsDir has the test cases of a project.
+const testsDir = "tests"
+
+// maxTests limits the cases of a run.
+const maxTests = 10_000
+
+// A test is a case with the file that it is in.
+type test struct {
+	cases.Case
+	file string // for people
+}
+
+// title returns the place of a test and its name.
+func (t *test) title() string { return fmt.Sprintf("%s:%d %s", t.file, t.Line, cmp.Or(t.Name, t.Tool)) }
+
+// load reads the cases of files, or those of the project.
+func load(p *project.Project, files []string) ([]*test, error) {
+	read := func(file string) ([]byte, error) { return boundedfile.Read(file, cases.MaxFile) }
+	label := func(file string) string { return file }
+	if len(files) == 0 {
+		var err error
+		if files, err = list(filepath.Join(p.Root, testsDir)); err != nil {
+			return nil, err
+		}
+		label = func(file string) string { return folder.Label(p.Root, file) }
+		read = func(file string) ([]byte, error) { // not through links that lead out of the project
+			f, err := boundedfile.OpenBelow(p.Root, file)
+			if err != nil {
+				return nil, err
+			}
+			defer f.Close()
+			return boundedfile.ReadAll(f, cases.MaxFile)
+		}
+	}
+	var tests []*test
+	var faults []string
+	for _, file := range files {
+		text, err := read(file)
+		var list []cases.Case
+		if err == nil {
+			list, err = cases.Parse(text)
+		}
+		if err != nil {
+			for line := range strings.SplitSeq(err.Error(), "\n") {
+				faults = append(faults, cli.Sprintf("%s: %s", label(file), line))
+			}
+		}
+		for _, c := range list {
+			tests = append(tests, &test{c, label(file)})
+		}
+	}
+	switch {
+	case faults != nil:
+		return nil, &cli.Error{Code: cli.CodeInvalid, Cause: cli.Lines(strings.Join(faults, "\n")), Bare: true}
+	case len(tests) > maxTests:
+		return nil, cli.Failf(cli.CodeInvalid, "more than %d cases", maxTests)
+	}
+	return tests, nil
+}
+
+// list returns the files with cases in a folder, sorted.
+func list(dir string) (files []string, err error) {
+	d, err := folder.Open(dir)
+	if err != nil {
+		if folder.Missing(err) || errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return nil, cli.Failf(cli.CodeInvalid, "%s cannot be read: %v", dir, fsys.Cause(err))
+	}
+	defer d.Close()
+	entries, err := d.List(make([]byte, 32<<10))
+	if err != nil {
+		return nil, cli.Failf(cli.CodeInvalid, "%s cannot be read: %v", dir, fsys.Cause(err))
+	}
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name); !e.IsDir && (ext == ".yaml" || ext == ".yml") {
+			files = append(files, filepath.Join(dir, e.Name))
+		}
+	}
+	slices.Sort(files)
+	return files, nil
+}

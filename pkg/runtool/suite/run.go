@@ -1,0 +1,245 @@
+package suite
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/engine"
+	"mcp-bash/pkg/feature/tool"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/policy"
+	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/runtool/answers"
+	"mcp-bash/pkg/runtool/cases"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A result is a test that was run.
+type result struct {
+	*test
+	outcome     cases.Outcome
+	differences []cases.Difference // nil if the test passed
+	stderr      string             // of the tool
+	took        time.Duration
+}
+
+// A runner runs tests.
+type runner struct {
+	cli.Streams
+	base  *project.Project
+	tree  func() project.Tree
+	jobs  int
+	tests []*test
+
+	engines map[string]*server // by their variables
+}
+
+// A server has what is needed to call tools with the same variables.
+type server struct {
+	*engine.Engine
+	roots roots.Scope // of a client without roots
+}
+
+// all runs the tests in parallel, and calls done for each in order.
+func (r *runner) all(ctx context.Context, done func(*result)) error {
+	r.engines = map[string]*server{}
+	for _, t := range r.tests {
+		if err := r.prepare(t); err != nil {
+			return err
+		}
+	}
+	jobs := r.jobs
+	if jobs == 0 {
+		jobs = r.base.Limits.Concurrent
+	}
+	slots := make(chan struct{}, jobs)
+	results := make([]chan *result, len(r.tests))
+	for i := range results {
+		results[i] = make(chan *result, 1)
+	}
+	var running sync.WaitGroup
+	defer running.Wait()
+	running.Go(func() {
+		for i, t := range r.tests {
+			slots <- struct{}{}
+			running.Go(func() {
+				defer func() { <-slots }()
+				results[i] <- r.one(ctx, t)
+			})
+		}
+	})
+	for _, c := range results {
+		if t := <-c; ctx.Err() == nil {
+			done(t)
+		}
+	}
+	return nil
+}
+
+// key returns a text that is the same for tests with the same variables.
+func (t *test) key() string {
+	var b rawjson.Builder
+	b.Array()
+	for _, name := range slices.Sorted(maps.Keys(t.Env)) {
+		b.String(name).String(t.Env[name])
+	}
+	return string(b.End().Bytes())
+}
+
+// prepare makes the engine for a test, unless an earlier test has the same variables.
+func (r *runner) prepare(t *test) error {
+	if r.engines[t.key()] != nil {
+		return nil
+	}
+	env := r.base.Env.Clone()
+	maps.Copy(env, t.Env)
+	env["MCPBASH_TOOL_POLICY_CONTEXT"] = policy.RunTool
+	p := project.Open(r.base.Root, env, r.base.Root, func(string) {}) // the warnings were printed
+	p.Calls.Allowlist = r.toolNames()
+	home, err := project.FindHome(env, r.tree, r.Notice)
+	if err != nil {
+		return err
+	}
+	scope, err := roots.Fallback(p)
+	if err != nil {
+		return cli.Failf(cli.CodeInvalid, "%v", err)
+	}
+	state, dir, err := project.NewState(env, &p.Settings)
+	if err != nil {
+		return cli.Baref(cli.CodeInternal, "mcp-bash: unable to create state directory: %s\n%v", dir, err)
+	}
+	state.UseMCPBash(p)
+	r.engines[t.key()] = &server{roots: scope, Engine: engine.New(engine.Config{
+		Project: p, State: state, Runner: new(script.Runner), Home: home,
+		Log: func(mcp.Level, string, string) {}, Debug: func() bool { return false }, Notice: r.Notice, Stderr: r.Err,
+		WatchEnd: true,
+	})}
+	return nil
+}
+
+// toolNames returns the tools of all tests.
+func (r *runner) toolNames() (names []string) {
+	for _, t := range r.tests {
+		names = append(names, t.Tool)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// close ends what the tools have left running, and removes the private directories.
+func (r *runner) close() {
+	for _, e := range r.engines {
+		e.State.EndScripts(e.Runner, r.Notice)
+		e.State.Remove()
+	}
+}
+
+// one runs one test.
+func (r *runner) one(ctx context.Context, t *test) *result {
+	res := &result{test: t}
+	start := time.Now()
+	defer func() { res.took = time.Since(start) }()
+	differs := func(what, got string) *result {
+		res.differences = append(res.differences, cases.Difference{What: what, Got: got})
+		return res
+	}
+	e := r.engines[t.key()]
+	entry, err := e.Find(ctx, t.Tool)
+	switch {
+	case err != nil:
+		return differs("the tools cannot be read", err.Error())
+	case entry == nil:
+		return differs("the tool does not exist", t.Tool+cli.Meant(e.Near(ctx, t.Tool)))
+	}
+	request := &tool.Request{
+		Name: t.Tool, Arguments: rawjson.Normal(t.Arguments), Timeout: t.Timeout, Roots: e.roots,
+		ProgressToken: json.RawMessage(`"test"`),
+	}
+	if t.HasRoots {
+		if request.Roots, err = roots.Listed(t.Roots, r.base.Root, r.base.Env["HOME"]); err != nil {
+			return differs("roots", strings.TrimPrefix(err.Error(), roots.Option+": "))
+		}
+	}
+	if t.DryRun {
+		would := e.Tools.DryRun(ctx, request)
+		if reason := would.Reason(); reason != "" {
+			return differs("the call would be refused", reason)
+		}
+		for _, v := range would.Violations {
+			differs("arguments", v.String())
+		}
+		return res
+	}
+	res.call(ctx, e, request)
+	return res
+}
+
+// call calls the tool and compares the outcome with what the test expects.
+func (r *result) call(ctx context.Context, e *server, request *tool.Request) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	at := func(moment cases.Cancel) {
+		if r.Cancel == moment {
+			cancel(tool.ErrCancelled)
+		}
+	}
+	if d, ok := r.Cancel.After(); ok {
+		defer time.AfterFunc(d, func() { cancel(tool.ErrCancelled) }).Stop()
+	}
+	request.Listener = listener{func() { at(cases.AtProgress) }}
+	var mu sync.Mutex
+	given, ok := answers.Read(r.Answers)
+	if !ok && r.Cancel == cases.AtQuestion {
+		given, _ = answers.Read(json.RawMessage("[]"))
+	}
+	asker := &answers.Responder{Given: given, Asked: func() { at(cases.AtQuestion) }, Warn: func(text string) {
+		if mu.Lock(); ctx.Err() == nil {
+			r.differences = append(r.differences, cases.Difference{What: "answers", Got: text})
+		}
+		mu.Unlock()
+	}}
+	request.Asker, request.Client = asker, asker.Capabilities()
+	answer, err := e.Tools.Call(ctx, request)
+	refusal, isRefusal := errors.AsType[*mcp.Error](err)
+	switch {
+	case isRefusal:
+		r.outcome.Error = refusal.AppendJSON(nil)
+	case err != nil:
+		r.differences = append(r.differences, cases.Difference{What: "the call failed", Got: err.Error()})
+		return
+	default:
+		defer answer.Done()
+		r.outcome.Result = answer.AppendJSON(nil, mcp.Extra{})
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	r.differences = append(r.differences, r.Expect.Compare(&r.outcome)...)
+	stderr, _ := rawjson.Text(rawjson.Path(r.outcome.Result, "_meta", "stderr"))
+	if stderr = strings.TrimSpace(stderr); len(r.differences) > 0 && !strings.Contains(r.outcome.Text(), stderr) {
+		r.stderr = stderr
+	}
+}
+
+// A listener ignores the reports of a tool, except for the first progress.
+type listener struct{ progressed func() }
+
+// Ready implements [tool.Listener].
+func (listener) Ready() bool { return true }
+
+// Progress implements [tool.Listener].
+func (l listener) Progress(tool.Progress) { l.progressed() }
+
+// Log implements [tool.Listener].
+func (listener) Log(tool.LogMessage) {}
+
+// Keep implements [tool.Listener].
+func (l listener) Keep(r tool.Reports) { r.Deliver(l) }

@@ -93,6 +93,31 @@ type Confinement struct {
 
 	sandbox *Sandbox
 	private *privateDir
+	learns  bool // the script runs unconfined
+}
+
+// A Refusal is what a confinement refuses although the user may do it.
+type Refusal int
+
+// The refusals of a path.
+const (
+	NotRefused   Refusal = iota
+	UseRefused           // reading, changing, creating or removing
+	StartRefused         // starting the program
+)
+
+// Refuses returns what the confinement refuses of a file or directory with an absolute path. The result is NotRefused
+// for files that do not exist, and for files that the user may not use either.
+func (h *Confinement) Refuses(path string) Refusal {
+	if h == nil || h.learns || !filepath.IsAbs(path) {
+		return NotRefused
+	}
+	return h.refusal(path)
+}
+
+// RefusesPort reports whether the confinement refuses connections to a TCP port, or to any if the port is 0.
+func (h *Confinement) RefusesPort(port uint16) bool {
+	return h != nil && !h.learns && !h.Profile.Network && !slices.Contains(h.Profile.Connect, port)
 }
 
 // An Unconfinable is the error for a script if the mode requires restrictions that the kernel
@@ -179,7 +204,7 @@ func (s *Sandbox) tryConfine(sub *Subject, p confine.Profile, files filesFunc) (
 	if err != nil {
 		return nil, err
 	}
-	h := &Confinement{sandbox: s, private: private}
+	h := &Confinement{sandbox: s, private: private, learns: sub.learns()}
 	if h.Profile, err = s.profile(sub, private, p, files); err == nil {
 		h.Confined, err = s.thread(sub, h.Profile)
 	}

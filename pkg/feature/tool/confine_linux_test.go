@@ -198,53 +198,164 @@ func TestWithoutOpenat2(t *testing.T) {
 	refuse.Rerun(t, "^Test(ConfinedCalls|EmbedsOfConfinedTools|RefusedPath)$", unix.ENOSYS, unix.SYS_OPENAT2)
 }
 
-// The result of a script with denied accesses names the missing declaration (CF-25).
+// The result of a script with denied accesses names the missing declaration, if the confinement is the cause (CF-25).
 func TestRefusals(t *testing.T) {
-	for code, says := range map[string]string{
-		`cat "$BESIDE/file"`:                            "it takes the capability FileSystem, or the path in",
-		`cat "$ROOT/file"`:                              "it takes the capability Search to read it, Edit to write it",
-		`uname`:                                         `it takes the capability Process, or \"confine\": {\"exec\"`,
-		`exec 3<>/dev/tcp/127.0.0.1/1`:                  "it takes the capability Network, or the port in",
-		`echo "no: such: Permission denied" >&2`:        "it takes the capability FileSystem",
-		`echo "open '/x': permission granted" >&2`:      "",
-		`echo "[Errno 13] Permission denied: '/x'" >&2`: "/x was refused",
-		`echo "ls: /root: Permission denied" >&2`:       "", // never declared (CF-55)
-		`echo "ls: /: Permission denied" >&2`:           "",
+	const start = `it takes \"confine\": {\"exec\": [\"uname\"]}, or the capability Process`
+	const file = "it takes the capability FileSystem, or the path in"
+	for _, c := range []struct{ capabilities, code, says string }{
+		{`[]`, `cat "$BESIDE/file"`, file},
+		{`[]`, `cat "$ROOT/file"`, "it takes the capability Search to read it, Edit to write it"},
+		{`[]`, `cd "$ROOT" && cat file`, "it takes the capability Search to read it, Edit to write it"},
+		{`["Search"]`, `echo >"$ROOT/new"`, "it takes the capability Edit"},
+		{`["Edit"]`, `echo >"$BESIDE/new"`, file},
+		{`["Edit"]`, `echo >new`, file}, // in the project
+		{`[]`, `echo "cp: cannot create regular file 'new': Permission denied" >&2`, file},
+		{`[]`, `uname`, start},
+		{`["FileSystem"]`, `uname`, start},
+		{`[]`, `echo "sh: 1: uname: Permission denied" >&2`, start},
+		{`[]`, `echo "find: ‘uname’: Permission denied" >&2`, start},
+		{`[]`, `echo "tar (child): uname: Cannot exec: Permission denied" >&2`, start},
+		{`[]`, `echo "x: $UNAME: bad interpreter: Permission denied" >&2`, start},
+		{`[]`, `"$BESIDE/program"`, `{\"exec\": [\"BESIDE/program\"]}`},
+		{`[]`, `"$PWD/program"`, `{\"exec\": [\"./program\"]}`},
+		{`[]`, `exec 3<>/dev/tcp/127.0.0.1/1`, "it takes the capability Network, or the port in"},
+		{`[]`, `echo "cat: /none/a: Permission denied" >&2; cat "$BESIDE/file"`, file}, // the first that is refused
+		// The confinement is not the reason.
+		{`[]`, `echo "no: such: Permission denied" >&2`, ""},
+		{`[]`, `echo "[Errno 13] Permission denied: '/none/x'" >&2`, ""},
+		{`[]`, `echo "open '$BESIDE/file': permission granted" >&2`, ""},
+		{`["Search"]`, `echo "cat: $ROOT/none/file: Permission denied" >&2`, ""},
+		{`["FileSystem"]`, `echo "cat: $BESIDE/file: Permission denied" >&2`, ""},
+		{`["FileSystem"]`, `"$BESIDE/file"`, ""}, // lacks the execute bit
+		{`["Search"]`, `"$PWD/dormant"`, ""},     // likewise
+		{`["Process"]`, `echo "sh: 1: uname: Permission denied" >&2`, ""},
+		{`["Network"]`, `echo "connect: Permission denied" >&2`, ""},
+		{`[]`, `echo "ls: /root: Permission denied" >&2`, ""}, // never declared (CF-55)
+		{`[]`, `echo "ls: /: Permission denied" >&2`, ""},
 	} {
 		y := newConfinedFixture(t, "declared", nil)
-		got := y.try(`[]`, fmt.Sprintf("ROOT=%s BESIDE=%s\n{ %s; }; exit 1", y.root, y.beside, code))
+		program := []byte("#!/bin/sh\n")
+		err := errors.Join(os.WriteFile(y.beside+"/program", program, 0o700),
+			os.WriteFile(y.tools.project.Root+"/program", program, 0o700),
+			os.WriteFile(y.tools.project.Root+"/dormant", program, 0o600))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := y.try(c.capabilities, fmt.Sprintf("ROOT=%s BESIDE=%s UNAME=$(type -P uname)\n{ %s; }; exit 1", y.root,
+			y.beside, c.code))
+		says := strings.ReplaceAll(c.says, "BESIDE", y.beside)
 		if refused := strings.Contains(got, "was refused to"); refused != (says != "") || !strings.Contains(got, says) {
-			t.Errorf("%s: %s", code, got)
+			t.Errorf("%s: %s: %s", c.capabilities, c.code, got)
 		}
 	}
 	y := newConfinedFixture(t, "declared", nil)
-	if got := y.try("", `echo "/x: Permission denied" >&2; exit 1`); strings.Contains(got, "was refused") {
+	got := y.try("", "echo 'cat: "+y.beside+"/file: Permission denied' >&2; exit 1")
+	if strings.Contains(got, "was refused") {
 		t.Errorf("not confined: %s", got)
+	}
+}
+
+// T-198: a script that its confinement stopped has failed, whatever its exit status.
+func TestQuietRefusal(t *testing.T) {
+	const own = `{\"content\":[],\"isError\":false}`
+	for _, c := range []struct {
+		capabilities, code string
+		isError            bool
+	}{
+		{`[]`, `find "$ROOT"; true`, true},
+		{`[]`, `n=$(uname | wc -l); echo "count: $n"`, true}, // a wrong result
+		{`[]`, `cat "$BESIDE/file"; true`, true},
+		{`[]`, `cat "$BESIDE/file"; echo done`, false}, // it may not need the file
+		{`["Process"]`, `uname; true`, false},
+		{`["Process"]`, `echo "x: uname: Permission denied" >&2`, false},
+		{`[]`, `echo "x: no-such-program: Permission denied" >&2`, false},
+		{`[]`, `uname 2>/dev/null || echo unknown`, false}, // the script expects it
+		{`[]`, `uname || echo "` + own + `"`, false},       // the script decides
+		{``, `echo "x: uname: Permission denied" >&2`, false},
+	} {
+		for _, output := range []string{"", `"output":{}`} {
+			if output != "" && strings.Contains(c.code, own) {
+				continue // the output of a program is never a result (T-501)
+			}
+			y := newConfinedFixture(t, "declared", nil)
+			more := []string{}
+			for _, member := range []string{output, `"capabilities":` + c.capabilities} {
+				if member != "" && !strings.HasSuffix(member, ":") {
+					more = append(more, member)
+				}
+			}
+			y.add("t0", fmt.Sprintf("ROOT=%s BESIDE=%s\n%s", y.root, y.beside, c.code), more...)
+			got := y.callIt("t0")
+			if strings.Contains(got, `"isError":true`) != c.isError || strings.Contains(got, "was refused to") != c.isError {
+				t.Errorf("%s: %s %s: %s", c.capabilities, c.code, output, got)
+			}
+		}
 	}
 }
 
 // CF-25: the hint contains the path in the formats of various programs.
 func TestRefusedPath(t *testing.T) {
 	y := newConfinedFixture(t, "declared", nil)
+	file := y.beside + "/a b"
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, says := range []string{
-		`cat: /srv/a b: Permission denied`,
-		`tool.sh: line 3: /srv/a b: Permission denied`,
-		`sh: 1: cannot create /srv/a b: Permission denied`,
-		`sh: 1: cannot open /srv/a b: Permission denied`,
-		`ls: cannot open directory '/srv/a b': Permission denied`,
-		`cp: cannot open '/srv/a b' for reading: Permission denied`,
-		`sed: can't read /srv/a b: Permission denied`,
-		`cat: can't open '/srv/a b': Permission denied`,
-		`find: ‘/srv/a b’: Permission denied`,
-		`2026/01/02 open /srv/a b: permission denied`,
-		`open /srv/a b: permission denied`,
-		`PermissionError: [Errno 13] Permission denied: '/srv/a b'`,
-		`Error: EACCES: permission denied, open '/srv/a b'`,
-		`x.rb:1:in 'initialize': Permission denied @ rb_sysopen - /srv/a b`,
+		`cat: FILE: Permission denied`,
+		`tool.sh: line 3: FILE: Permission denied`,
+		`sh: 1: cannot create FILE: Permission denied`,
+		`sh: 1: cannot open FILE: Permission denied`,
+		`ls: cannot open directory 'FILE': Permission denied`,
+		`cp: cannot open 'FILE' for reading: Permission denied`,
+		`sed: can't read FILE: Permission denied`,
+		`cat: can't open 'FILE': Permission denied`,
+		`find: ‘FILE’: Permission denied`,
+		`env: ‘FILE’: Permission denied`,
+		`timeout: failed to run command ‘FILE’: Permission denied`,
+		`error: cannot run FILE: Permission denied`,
+		`2026/01/02 open FILE: permission denied`,
+		`open FILE: permission denied`,
+		`PermissionError: [Errno 13] Permission denied: 'FILE'`,
+		`Error: EACCES: permission denied, open 'FILE'`,
+		`x.rb:1:in 'initialize': Permission denied @ rb_sysopen - FILE`,
+		`x.rb:1:in 'Kernel#spawn': Permission denied - FILE (Errno::EACCES)`,
+		`Can't open 'FILE': Permission denied at x.pl line 3.`,
 	} {
+		says = strings.ReplaceAll(says, "FILE", file)
 		got := y.try(`[]`, "cat >&2 <<'END'\n"+says+"\nEND\nexit 1")
-		if path, _, found := strings.Cut(lastText(got), " was refused to "); !found || path != "/srv/a b" {
+		if path, _, found := strings.Cut(lastText(got), " was refused to "); !found || path != file {
 			t.Errorf("%s: %q", says, path)
+		}
+	}
+}
+
+// T-189: a script without the execute bit is the reason, confined or not.
+func TestDormant(t *testing.T) {
+	for _, capabilities := range []string{"", `["Search"]`} {
+		y := newConfinedFixture(t, "declared", nil)
+		if err := os.WriteFile(y.tools.project.Root+"/dormant.sh", []byte("#!/bin/sh\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := lastText(y.try(capabilities, "./dormant.sh"))
+		if got != "dormant.sh is not executable, so it cannot be started; run chmod +x dormant.sh" {
+			t.Errorf("%s: %s", capabilities, got)
+		}
+	}
+}
+
+// CF-25: a failure with another reason is not blamed on the confinement.
+func TestOtherReasons(t *testing.T) {
+	for code, blamed := range map[string]bool{
+		`echo "cat: x: No such file or directory" >&2; exit 1`: false,
+		`echo "x: invalid option -- z" >&2; exit 2`:            false,
+		`echo "Usage: x FILE" >&2; exit 2`:                     false,
+		`echo "no data in July" >&2; exit 3`:                   false,
+		`echo "backup failed" >&2; exit 1`:                     true,
+		`echo "x: Operation not permitted" >&2; exit 1`:        true,
+	} {
+		y := newConfinedFixture(t, "declared", nil)
+		if got := y.try(`[]`, code); strings.Contains(got, "is confined to") != blamed {
+			t.Errorf("%s: %s", code, got)
 		}
 	}
 }

@@ -4,83 +4,217 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/text/lazyregexp"
+	"mcp-bash/pkg/text/shell"
 )
 
-// denied matches messages of programs about a file that they may not use. The first match counts.
+// denied matches messages of programs about a file or program that they may not use.
 // The first pattern is for Go programs and plain shells: an action and an absolute path. The second
-// is for system tools, Bash, Python, Node and Ruby.
+// is for system tools, Bash, Perl, Python, Node and Ruby.
 var denied = []*lazyregexp.Regexp{
 	lazyregexp.New(`(?mi)\b(?:open|create|read|l?stat|mkdir|remove|unlink|rename|chdir|fork/exec) ` +
 		`(/[^:'"‘’\n]*): permission denied$`),
-	lazyregexp.New(`(?mi)(?:\b(?:cannot|t|open|create|read|stat) )*` +
-		`([^\s:'"‘’][^:'"‘’\n]*)['"’]?(?: for (?:reading|writing))?: Permission denied$|` +
-		`Permission denied: '([^'\n]+)'|EACCES: permission denied, \w+ '([^'\n]+)'|Permission denied @ \w+ - ([^\n]+)`),
+	lazyregexp.New(`(?mi)(?:\b(?:cannot|t|open|create|read|stat|run|exec) )*` +
+		`([^\s:'"‘’][^:'"‘’\n]*)['"’]?(?: for (?:reading|writing)|: bad interpreter|: Cannot exec)?: ` +
+		`Permission denied(?: at .* line \d+\.)?$|` +
+		`Permission denied: '([^'\n]+)'|EACCES: permission denied, \w+ '([^'\n]+)'|spawn(?:Sync)? (\S+) EACCES|` +
+		`Permission denied(?: @ \w+)? - ([^\n]+?)(?: \(Errno::EACCES\))?$`),
 }
 
-func deniedPath(stderr []byte) string {
+// maxDenied limits the messages that are looked at.
+const maxDenied = 32
+
+// createsFile matches the text before the name of a file that a shell or a program could not create.
+var createsFile = lazyregexp.New(`(?i)(?:: line \d+: |\bcreate (?:[a-z]+ ){0,2}['"‘]?)$`)
+
+// A deniedName is a file or program that a message names.
+type deniedName struct {
+	name  string
+	isNew bool // perhaps a file that could not be created
+}
+
+func deniedNames(stderr string) (names []deniedName) {
 	for _, pattern := range denied {
-		if m := pattern.FindSubmatch(stderr); m != nil {
-			return string(bytes.Join(m[1:], nil)) // only one group matches
+		for _, m := range pattern.FindAllStringSubmatchIndex(stderr, maxDenied) {
+			for m = m[2:]; m[0] < 0; m = m[2:] { // only one group matches
+			}
+			before := stderr[strings.LastIndexByte(stderr[:m[0]], '\n')+1 : m[0]]
+			names = append(names, deniedName{stderr[m[0]:m[1]], createsFile.MatchString(before)})
+		}
+	}
+	return names
+}
+
+// A refusal is an access that the confinement of a call refuses.
+type refusal struct {
+	name   string // as the script named it
+	remedy string // the declaration that permits it, or ""
+	starts bool   // the script could not start a program
+}
+
+// refused returns the first refusal that messages are about, or nil. A program that could not start comes first. The
+// messages only select names: the rules of the confinement decide (CF-25).
+func (c *call) refused(stderr []byte) (first *refusal) {
+	if c.hold == nil {
+		return nil
+	}
+	for _, denied := range deniedNames(string(stderr[:min(len(stderr), maxHead)])) {
+		r := c.refusal(denied)
+		if r != nil && r.starts {
+			return r
+		}
+		if first == nil {
+			first = r
+		}
+	}
+	return first
+}
+
+// refusal returns what the confinement refuses of a name in a message, or nil.
+func (c *call) refusal(denied deniedName) *refusal {
+	name := denied.name
+	switch {
+	case strings.HasPrefix(name, "/dev/tcp/"), name == "connect", name == "socket":
+		port, _ := strconv.ParseUint(path.Base(name), 10, 16)
+		if !c.hold.RefusesPort(uint16(port)) {
+			return nil
+		}
+		return &refusal{name: name, remedy: access.NetworkRemedy}
+	case strings.HasPrefix(name, "/dev/udp/"):
+		if !c.hold.RefusesPort(0) {
+			return nil
+		}
+		return &refusal{name: name, remedy: "the capability Network"}
+	}
+	program := ""
+	if !strings.ContainsRune(name, '/') {
+		program = script.LookPath(name, c.tools.path())
+	}
+	if c.hold.Refuses(program) == sandbox.StartRefused {
+		return &refusal{name, access.ProgramRemedy(name), true}
+	}
+	denied.isNew = denied.isNew && program == ""
+	for _, file := range c.meant(denied) {
+		switch c.hold.Refuses(file) {
+		case sandbox.StartRefused:
+			return &refusal{name, access.ProgramRemedy(c.declared(file)), true}
+		case sandbox.UseRefused:
+			return &refusal{name: name, remedy: c.fileRemedy(file)}
+		}
+	}
+	return nil
+}
+
+// meant returns the absolute paths that a file name in a message can mean. The file exists where scripts run, or was to
+// be created there.
+func (c *call) meant(denied deniedName) (paths []string) {
+	name := denied.name
+	if filepath.IsAbs(name) {
+		return []string{name}
+	}
+	dirs := []string{c.tools.project.Root}
+	if list := c.request.Roots.List; len(list) == 1 && c.entry.output != nil { // imported scripts run there
+		dirs = []string{list[0].Path, c.tools.project.Root}
+	} else if len(list) == 1 {
+		dirs = append(dirs, list[0].Path)
+	}
+	for _, dir := range dirs {
+		file := filepath.Join(dir, name)
+		if _, err := os.Lstat(file); err == nil {
+			paths = append(paths, file)
+		}
+	}
+	if denied.isNew && paths == nil {
+		paths = append(paths, filepath.Join(dirs[0], name))
+	}
+	return paths
+}
+
+// declared returns the entry of confine.exec for a program: its name if tools find it on their PATH.
+func (c *call) declared(program string) string {
+	name, root := filepath.Base(program), c.tools.project.Root
+	switch rel, err := filepath.Rel(root, program); {
+	case script.LookPath(name, c.tools.path()) == program:
+		return name
+	case err == nil && fsys.Within(root, program):
+		return access.Spell("./"+filepath.ToSlash(rel), true)
+	}
+	return program
+}
+
+// deniedHint explains which declaration a confined script lacks, or returns "" (CF-25).
+func (c *call) deniedHint(stderr []byte) string {
+	r := c.refused(stderr)
+	if r == nil || r.remedy == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s was refused to %s, which is confined to what it declares: it takes %s; "+
+		"mcp-runtool %s --explain lists everything that is refused", r.name, c.shown(c.script), r.remedy, c.entry.name)
+}
+
+// dormantHint returns the hint for a script that could not be started because it lacks the execute bit, or "" (T-189).
+func (c *call) dormantHint(stderr []byte) string {
+	for _, denied := range deniedNames(string(stderr)) {
+		for _, file := range c.meant(denied) {
+			info, err := os.Stat(file)
+			if err == nil && info.Mode().IsRegular() && info.Mode()&0o111 == 0 && c.hold.Refuses(file) == sandbox.NotRefused &&
+				bytes.HasPrefix(c.head(file, 2), []byte("#!")) {
+				where := c.shown(file)
+				return where + " is not executable, so it cannot be started; run chmod +x " + shell.Quote(where)
+			}
 		}
 	}
 	return ""
 }
 
-// deniedHint explains which declaration a confined script lacks, or returns "" (CF-25). The
-// messages of the script only select the path: the hint follows from the path alone.
-func (c *call) deniedHint(stderr []byte) string {
-	if c.hold == nil {
-		return ""
-	}
-	path := deniedPath(stderr)
-	if path == "" {
-		return ""
-	}
-	remedy := c.remedy(path)
-	if remedy == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s was refused to %s, which is confined to what it declares: it takes %s; "+
-		"mcp-runtool %s --explain lists everything that is refused", path, c.shown(c.script), remedy, c.entry.name)
+// failedQuietly reports whether the confinement stopped a script that seems to have succeeded (T-198). The script could
+// not start a program, or it printed only a message about a refused file.
+func (c *call) failedQuietly(res *script.Result) bool {
+	r := c.refused(res.Stderr)
+	return r != nil && (r.starts || len(bytes.TrimSpace(res.Stdout)) == 0)
 }
 
-// confinedHint returns how to find denied accesses of a confined script, because the script may
-// hide messages of its programs. It returns "" for scripts that are not confined.
-func (c *call) confinedHint() string {
+// mayBeRefused matches lines about an access that a confinement may have refused, and otherReason lines with another
+// reason.
+var (
+	mayBeRefused = lazyregexp.New(`(?i)denied|not permitted|EACCES|EPERM|\bcan(?:no|')t\b|could(?: not|n't)|unable|fail|` +
+		`resolve`)
+	otherReason = lazyregexp.New(`(?i)no such|not (?:found|exist|a directory|empty)|is a directory|exists|invalid|` +
+		`unknown|unrecogni[sz]ed|illegal|syntax|usage:|missing|requires?\b`)
+)
+
+// confinedHint returns how to find denied accesses of a confined script, because the script may hide messages of its
+// programs. It returns "" if the script is not confined, and if its messages have another reason.
+func (c *call) confinedHint(stderr []byte) string {
 	if c.hold == nil || c.request.Observer != nil {
+		return ""
+	}
+	if stderr = bytes.TrimSpace(stderr); len(stderr) > 0 && !slices.ContainsFunc(bytes.Split(stderr, []byte("\n")),
+		func(line []byte) bool { return mayBeRefused.Match(line) && !otherReason.Match(line) }) {
 		return ""
 	}
 	return fmt.Sprintf("%s is confined to what it declares; mcp-runtool %s --explain lists what is refused",
 		c.shown(c.script), c.entry.name)
 }
 
-// remedy returns the declaration that would permit a confined script to use a path.
-func (c *call) remedy(path string) string {
-	needs := &c.needs
-	switch {
-	case strings.HasPrefix(path, "/dev/tcp/"), path == "connect", path == "socket":
-		return access.NetworkRemedy
-	case strings.HasPrefix(path, "/dev/udp/"):
-		return "the capability Network"
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(c.tools.project.Root, path)
-	}
-	if info, err := os.Stat(path); !needs.Has(access.Process) && err == nil && info.Mode().IsRegular() &&
-		info.Mode()&0o111 != 0 {
-		return access.ProgramRemedy(filepath.Base(path))
-	}
-	capability := "FileSystem"
-	switch below := c.request.Roots.Contains(path); {
-	case !below && c.tools.Sandbox.Homes().Hold(filepath.Clean(path)):
+// fileRemedy returns the declaration that would permit a confined script to use a file, or "".
+func (c *call) fileRemedy(file string) string {
+	needs, capability := &c.needs, "FileSystem"
+	switch below := c.request.Roots.Contains(file); {
+	case !below && c.tools.Sandbox.Homes().Hold(filepath.Clean(file)):
 		return "" // it contains too much to be declared (CF-55)
 	case needs.Has(access.FileSystem):
-		return "" // the system denies the access, not the confinement
+		return "" // it allows more than any other declaration
 	case below && !needs.Has(access.Search) && !needs.Has(access.Edit):
 		capability = "Search to read it, Edit to write it"
 	case below && !needs.Has(access.Edit):

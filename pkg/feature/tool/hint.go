@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -89,7 +90,7 @@ func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 	if text := c.variableHint(stderr); text != "" {
 		return text
 	}
-	if text := c.deniedHint(stderr); text != "" {
+	if text := cmp.Or(c.deniedHint(stderr), c.dormantHint(stderr)); text != "" {
 		return text
 	}
 	if c.entry.output != nil {
@@ -102,7 +103,7 @@ func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 	if input := c.inputHint(where, head, stderr); input != "" && rawjson.KindOf(value) != rawjson.Object {
 		return strings.TrimPrefix(text+". "+input, ". ")
 	}
-	if confined := c.confinedHint(); confined != "" && !reportsError(value) {
+	if confined := c.confinedHint(stderr); confined != "" && !reportsError(value) {
 		if text == "" {
 			return confined
 		}

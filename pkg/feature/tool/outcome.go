@@ -294,8 +294,12 @@ func (c *call) succeeded(res *script.Result) (*Result, error) {
 		c.tools.failing.Delete(c.script)
 	}
 	a := c.reply(res.Stdout)
+	if a.members == nil && c.failedQuietly(res) {
+		return c.failed(res)
+	}
 	sent := a.sent(res.Stdout)
 	if a.members != nil {
+		c.explained(c.deniedHint(res.Stderr))
 		r.own, r.IsError = a.members, a.isError
 		r.structured = c.ownStructured(a.members)
 	} else {

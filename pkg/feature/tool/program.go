@@ -14,7 +14,6 @@ import (
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/run/script"
-	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -28,7 +27,7 @@ func (c *call) programOutcome(res *script.Result) (*Result, error) {
 	if res.Signal == 0 {
 		text, listed = rawjson.Text(rawjson.Get(rawjson.Get(c.entry.output, "exitCodes"), strconv.Itoa(res.Status)))
 	}
-	if res.Status != 0 && !listed {
+	if res.Status != 0 && !listed || c.failedQuietly(res) {
 		return c.programFailed(res)
 	}
 	r := &Result{Status: res.Status, name: c.entry.name, stderr: c.diagnostics(res.Stderr)}
@@ -245,18 +244,13 @@ func runeStart(text []byte, at int) int {
 	return at
 }
 
-// mayBeRefused matches messages about an access that a confinement may have refused.
-var mayBeRefused = lazyregexp.New(`(?i)denied|not permitted|EACCES|EPERM|(?:can't|cannot|unable to|failed to) open|` +
-	`resolve`)
-
 // describeProgramEnd explains a failure of a program that is not explained otherwise.
 func (c *call) describeProgramEnd(res *script.Result) string {
 	text := ""
-	silent := len(bytes.TrimSpace(res.Stderr)) == 0
-	if silent && len(bytes.TrimSpace(res.Stdout)) == 0 {
+	if len(bytes.TrimSpace(res.Stderr)) == 0 && len(bytes.TrimSpace(res.Stdout)) == 0 {
 		text = programEnd(res) + " without a message"
 	}
-	if confined := c.confinedHint(); confined != "" && (silent || mayBeRefused.Match(res.Stderr)) {
+	if confined := c.confinedHint(res.Stderr); confined != "" {
 		text = strings.TrimPrefix(text+". "+confined, ". ")
 	}
 	return text

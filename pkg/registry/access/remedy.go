@@ -2,9 +2,9 @@ package access
 
 import "fmt"
 
-// ProgramRemedy returns what a tool declares to start a program.
+// ProgramRemedy returns what a tool declares to start a program, the narrower declaration first.
 func ProgramRemedy(program string) string {
-	return fmt.Sprintf(`the capability Process, or "confine": {"exec": [%q]}`, program)
+	return fmt.Sprintf(`"confine": {"exec": [%q]}, or the capability Process for all programs`, program)
 }
 
 // NetworkRemedy is what a tool declares to talk to other hosts.

@@ -194,6 +194,24 @@ func (r *Rules) AllowTCP(port int) bool {
 // AllowBind reports whether listening on a port is permitted.
 func (r *Rules) AllowBind() bool { return r.profile.Network }
 
+// Refuses reports whether the domain is the reason that access to a file fails: the user has it, and the domain does
+// not permit it. The path is as in [Rules.Allow].
+func (r *Rules) Refuses(need Need, path string) bool {
+	if r.Allow(need, path) {
+		return false
+	}
+	access := uint32(unix.R_OK)
+	switch need {
+	case MayWrite:
+		access = unix.W_OK
+	case MayChange:
+		path, access = filepath.Dir(path), unix.W_OK|unix.X_OK
+	case MayStart:
+		access = unix.X_OK
+	}
+	return unix.Faccessat(unix.AT_FDCWD, path, access, unix.AT_EACCESS) == nil
+}
+
 // Allow reports whether access to a file is permitted. The path is absolute, without links.
 func (r *Rules) Allow(need Need, path string) bool {
 	if r.handled&uint64(need) == 0 {

@@ -165,29 +165,27 @@ func (c *call) write(dir int32, pointer uint64) {
 
 func (c *call) file(kind Kind, t target) {
 	isDir := t.mode&unix.S_IFMT == unix.S_IFDIR
-	need, access := confine.MayRead, uint32(unix.R_OK)
+	need := confine.MayRead
 	switch {
 	case kind == Write && isDir:
 		return
 	case kind == Write:
-		need, access = confine.MayWrite, unix.W_OK
+		need = confine.MayWrite
 	case isDir:
 		need = confine.MayList
 	case kind == Start:
-		need, access = confine.MayStart, unix.X_OK
+		need = confine.MayStart
 	}
-	c.want(Access{Kind: kind, Path: t.path}, need, t.path, access)
+	c.want(Access{Kind: kind, Path: t.path}, need)
 }
 
 func (c *call) change(t target, made Made) {
-	c.want(Access{Kind: Change, Path: t.path, Made: made}, confine.MayChange, filepath.Dir(t.path), unix.W_OK|unix.X_OK)
+	c.want(Access{Kind: Change, Path: t.path, Made: made}, confine.MayChange)
 }
 
-// want records an access that the rules do not permit, unless the user cannot do it anyway. access
-// is the required access to the file of.
-func (c *call) want(a Access, need confine.Need, of string, access uint32) {
-	if a.Path == "/dev/tty" || c.session.rules.Allow(need, a.Path) || // tools have no terminal
-		unix.Faccessat(unix.AT_FDCWD, of, access, unix.AT_EACCESS) != nil {
+// want records an access that the rules refuse.
+func (c *call) want(a Access, need confine.Need) {
+	if a.Path == "/dev/tty" || !c.session.rules.Refuses(need, a.Path) { // tools have no terminal
 		return
 	}
 	if rest, ok := strings.CutPrefix(a.Path, "/proc/"+strconv.Itoa(int(c.Thread))+"/"); ok {

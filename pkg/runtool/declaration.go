@@ -204,12 +204,18 @@ func (s *surroundings) remedy(a observe.Access) string {
 	if n.never != "" {
 		return "cannot be allowed: " + n.never
 	}
-	text := "takes " + strings.Join(names(n.capabilities), " and ")
+	capabilities, extra := strings.Join(names(n.capabilities), " and "), ""
+	if n.list != "" {
+		extra = fmt.Sprintf(`"confine": %s`, extrasJSON(map[string][]string{n.list: {s.spell(n.list, n.entry)}}))
+	}
+	text := "takes " + capabilities
 	switch {
+	case n.list == execList:
+		text = "takes " + extra + ", or " + capabilities // as in access.ProgramRemedy
 	case a.Kind == observe.Socket && a.Name == "tcp":
 		text += `, or "confine": {"connect": [PORT]}`
-	case n.list != "":
-		text += fmt.Sprintf(", or \"confine\": %s", extrasJSON(map[string][]string{n.list: {s.spell(n.list, n.entry)}}))
+	case extra != "":
+		text += ", or " + extra
 	}
 	if n.beforehand != nil {
 		text += fmt.Sprintf(", and the %s to be created beforehand", n.beforehand.made)

@@ -309,7 +309,7 @@ func TestRemedy(t *testing.T) {
 		"create /home/ada/project/a": `takes FileSystem, or "confine": {"write":["a"]}, ` +
 			`and the file to be created beforehand`,
 		"change /data/a":                     `takes FileSystem, or "confine": {"write":["/data"]}`,
-		"start /usr/bin/git":                 `takes Process, or "confine": {"exec":["git"]}`,
+		"start /usr/bin/git":                 `takes "confine": {"exec":["git"]}, or Process`,
 		"connect tcp 443":                    `takes Network, or "confine": {"connect":[443]}`,
 		"socket tcp":                         `takes Network, or "confine": {"connect": [PORT]}`,
 		"socket unix":                        `takes Process and Network`,

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -20,28 +21,24 @@ type count struct {
 
 // finishArguments orders the arguments, and gives them names, texts and types.
 func (r *reader) finishArguments() {
-	for _, a := range r.script.Arguments {
-		if text := r.initial[a.variable]; text != "" && a.Value && a.Default == nil {
-			a.Default = &text
-		}
-	}
 	syntax.Walk(r.file, func(n syntax.Node) bool {
-		arithmeticOf(n, func(x syntax.Node) { r.calculate(x, false) })
+		for _, x := range arithmeticIn(n) {
+			r.calculate(x, false)
+		}
 		return true
 	})
 	operands := r.operands()
 	r.words(operands)
 	r.script.Arguments = append(r.script.Arguments, operands...)
-	r.name()
 	for _, a := range r.script.Arguments {
-		if a.Default != nil && (a.Required || len(a.Choices) > 0 && !slices.Contains(a.Choices, *a.Default)) {
-			a.Default = nil
-		}
+		r.name(a)
 		if !a.Value {
 			a.Kind = Text
 		}
-		if a.Kind == Integer && a.Default != nil {
-			if _, err := strconv.Atoi(*a.Default); err != nil {
+		if a.Default != nil {
+			_, err := strconv.Atoi(*a.Default)
+			isOther := len(a.Choices) > 0 && !slices.Contains(a.Choices, *a.Default)
+			if a.Required || isOther || a.Kind == Integer && err != nil {
 				a.Default = nil
 			}
 		}
@@ -52,79 +49,62 @@ func (r *reader) finishArguments() {
 }
 
 // operands returns the operands in their order.
-func (r *reader) operands() []*Argument {
+func (r *reader) operands() (list []*Argument) {
 	if r.noOperands {
-		return nil
+		r.places, r.rest = nil, nil
 	}
-	if r.rest != nil {
-		for _, place := range slices.Sorted(maps.Keys(r.places)) {
-			if place >= r.rest.place {
-				if a := r.places[place]; place == r.rest.place {
-					r.rest.Required = r.rest.Required || a.Required
-					r.rest.is(a.Kind)
-				}
-				delete(r.places, place)
-			}
-		}
-	}
-	for _, c := range r.counts {
-		if r.options && !c.options {
-			continue // it counts the options too
-		}
-		for place, a := range r.places {
-			if place <= c.least && a.Default == nil && !a.omitted {
-				r.require(a, c.end)
-			}
-		}
-		if r.rest != nil && r.rest.place <= c.least {
-			r.require(r.rest, c.end)
-		}
-	}
-	var list []*Argument
 	for _, place := range slices.Sorted(maps.Keys(r.places)) {
 		a := r.places[place]
-		if text := r.initial[a.variable]; text != "" && !a.Required && a.Default == nil {
-			a.Default = &text
+		if r.rest == nil || place < r.rest.place {
+			list = append(list, a)
+		} else if place == r.rest.place {
+			r.rest.Required = r.rest.Required || a.Required
+			r.rest.is(a.Kind)
 		}
-		list = append(list, a)
 	}
 	if r.rest != nil {
 		list = append(list, r.rest)
 	}
-	for i, a := range list { // a required operand makes all before it required
-		if a.Required {
-			for _, before := range list[:i] {
-				if before.Default == nil {
-					before.Required = true
-				}
+	for _, c := range r.counts {
+		for _, a := range list { // without this condition, it counts the options too
+			if c.options == r.options && a.place <= c.least && a.Default == nil && !a.omitted {
+				r.require(a, c.end)
 			}
 		}
+	}
+	for _, a := range slices.Concat(r.script.Arguments, list) {
+		if text := r.initial[a.variable]; text != "" && a.Value && !a.Required && a.Default == nil {
+			a.Default = &text
+		}
+	}
+	required := false
+	for _, a := range slices.Backward(list) { // a required operand makes all before it required
+		a.Required = a.Required || required && a.Default == nil
+		required = required || a.Required
 	}
 	return list
 }
 
 // words gives arguments the names and texts of the usage text, where the code has nothing.
 func (r *reader) words(operands []*Argument) {
-	h := r.help.Help
+	h := r.help
 	for _, o := range h.Options {
 		at := slices.IndexFunc(r.script.Arguments, func(a *Argument) bool {
 			return slices.ContainsFunc(o.Names, func(name string) bool { return slices.Contains(a.Options, name) })
 		})
 		if at < 0 {
-			if name := o.Names[len(o.Names)-1]; r.help.complete && !isHelp(o.Names, true) {
+			if name := o.Names[len(o.Names)-1]; !isHelp(o.Names, true) {
 				r.script.Doubts = append(r.script.Doubts, Doubt{DoubtUsage, name, 0})
 			}
 			continue
 		}
 		a := r.script.Arguments[at]
-		if a.Text == "" {
-			a.Text = o.Text
-		}
+		a.Text = cmp.Or(a.Text, o.Text)
 		if a.Value && len(a.Choices) == 0 && len(o.Choices) > 1 {
 			a.Choices = o.Choices
 		}
-		if a.Value && a.variable == "" {
-			a.variable = o.Value
+		if a.Value {
+			a.variable = cmp.Or(a.variable, o.Value)
 		}
 	}
 	comments := r.placeComments()
@@ -133,17 +113,10 @@ func (r *reader) words(operands []*Argument) {
 		if len(h.Operands) == len(operands) || i < len(h.Operands) && !r.options {
 			o = h.Operands[i]
 		}
-		if a.variable == "" || len(a.variable) == 1 {
-			if name := clean(o.Name); name != "" {
-				a.Name = name
-			}
+		if len(a.variable) < 2 {
+			a.Name = clean(o.Name)
 		}
-		if a.Text == "" {
-			a.Text = o.Text
-		}
-		if a.Text == "" && a.place > 0 {
-			a.Text = comments[a.place]
-		}
+		a.Text = cmp.Or(a.Text, o.Text, comments[a.place])
 		if !a.Required && a.Default == nil && !a.omitted && o.Name != "" && !o.Optional {
 			a.Required = true
 			a.Doubts = append(a.Doubts, DoubtRequired)
@@ -178,45 +151,36 @@ func clean(word string) string {
 	return word
 }
 
-// name gives each argument another name.
-func (r *reader) name() {
-	for i, a := range r.script.Arguments {
-		long := ""
-		for _, o := range a.Options {
-			if name := strings.TrimLeft(o, "-"); len(name) > len(long) && len(name) > 1 {
-				long = name
-			}
+// name gives an argument its name: the long option, the variable, or what the script calls it.
+func (r *reader) name(a *Argument) {
+	long, short, variable := "", "", a.variable
+	for _, o := range a.Options {
+		if name := strings.TrimLeft(o, "-"); len(name) > max(len(long), 1) {
+			long = name
 		}
-		name := a.Name
-		if name == "" {
-			name = clean(long)
-		}
-		if name == "" && (len(a.variable) > 1 || len(a.Options) == 0) {
-			name = clean(a.variable)
-		}
-		if name == "" {
-			name = clean(a.message)
-		}
-		if name == "" && a.Default != nil && isStandardInput(*a.Default) {
-			name = "file"
-		}
-		if name == "" && len(a.Choices) > 0 && len(a.Options) == 0 {
-			name = "command"
-		}
-		if name == "" && len(a.Options) > 0 {
-			name = clean(a.Options[0])
-		}
-		if name == "" {
-			name = "arg" + strconv.Itoa(max(a.place, 1))
-			if a.Repeat {
-				name = "arguments"
-			}
-			if !slices.Contains(a.Doubts, DoubtPassedOn) {
-				a.Doubts = append(a.Doubts, DoubtName)
-			}
-		}
-		r.script.Arguments[i].Name = r.names.Add(name)
 	}
+	switch {
+	case len(a.Options) > 0:
+		short = clean(a.Options[0])
+		if len(variable) == 1 {
+			variable = ""
+		}
+	case a.Default != nil && isStandardInput(*a.Default):
+		short = "file"
+	case len(a.Choices) > 0:
+		short = "command"
+	}
+	name := cmp.Or(a.Name, clean(long), clean(variable), clean(a.message), short)
+	if name == "" {
+		name = "arg" + strconv.Itoa(max(a.place, 1))
+		if a.Repeat {
+			name = "arguments"
+		}
+		if !slices.Contains(a.Doubts, DoubtPassedOn) {
+			a.Doubts = append(a.Doubts, DoubtName)
+		}
+	}
+	a.Name = r.names.Add(name)
 }
 
 // Names are the names of the arguments of one script.
@@ -232,41 +196,33 @@ func (taken Names) Add(name string) string {
 	return unique
 }
 
-// arithmeticOf calls f with the arithmetic expressions that belong to a node itself.
-func arithmeticOf(n syntax.Node, f func(syntax.Node)) {
-	expr := func(x syntax.ArithmExpr) {
-		if x != nil {
-			f(x)
-		}
-	}
+// arithmeticIn returns the arithmetic expressions that belong to a node itself.
+func arithmeticIn(n syntax.Node) (list []syntax.Node) {
 	switch n := n.(type) {
-	case *syntax.ArithmExp:
-		expr(n.X)
-	case *syntax.ArithmCmd:
-		expr(n.X)
-	case *syntax.LetClause:
-		f(n)
-	case *syntax.CStyleLoop:
-		f(n)
+	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
+		return []syntax.Node{n}
 	case *syntax.BinaryTest:
-		switch n.Op {
-		case syntax.TsEql, syntax.TsNeq, syntax.TsLss, syntax.TsLeq, syntax.TsGtr, syntax.TsGeq:
-			f(n.X)
-			f(n.Y)
+		if isNumeric(n.Op.String()) {
+			return []syntax.Node{n.X, n.Y}
 		}
 	case *syntax.CallExpr:
-		if _, words := simple(n); len(words) == 5 && words[0] == "[" || len(words) == 4 && words[0] == "test" {
-			switch words[2] {
-			case "-eq", "-ne", "-lt", "-le", "-gt", "-ge":
-				f(n.Args[1])
-				f(n.Args[3])
+		words := bracketed(n)
+		for i := 1; i < len(words)-1; i++ {
+			if op, _ := literal(words[i]); isNumeric(op) {
+				list = append(list, words[i-1], words[i+1])
 			}
 		}
 	case *syntax.ParamExp:
-		if n.Slice != nil {
-			expr(n.Slice.Offset)
-			expr(n.Slice.Length)
+		if n.Index != nil {
+			list = append(list, n.Index)
 		}
-		expr(n.Index)
+		if n.Slice != nil {
+			for _, x := range []syntax.ArithmExpr{n.Slice.Offset, n.Slice.Length} {
+				if x != nil {
+					list = append(list, x)
+				}
+			}
+		}
 	}
+	return list
 }

@@ -326,7 +326,9 @@ func (r *reader) use(n syntax.Node) (used []*Argument) {
 		if n.Pos().Offset() < skipped {
 			return
 		}
-		arithmeticOf(n, func(x syntax.Node) { r.calculate(x, true) })
+		for _, x := range arithmeticIn(n) {
+			r.calculate(x, true)
+		}
 		if p, ok := n.(*syntax.ParamExp); ok {
 			if a := r.argument(p); a != nil {
 				r.expanded(a, p)
@@ -563,14 +565,10 @@ func (r *reader) set(words []*syntax.Word, certain bool) {
 }
 
 // contains reports whether a word contains an argument.
-func (r *reader) contains(w *syntax.Word) (found bool) {
-	each(w, func(n syntax.Node) {
-		if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil {
-			name := p.Param.Value
-			found = found || position(name) > 0 || name == "@" || name == "*" || r.byVariable[name] != nil
-		}
+func (r *reader) contains(w *syntax.Word) bool {
+	return expands(w, func(name string) bool {
+		return position(name) > 0 || name == "@" || name == "*" || r.byVariable[name] != nil
 	})
-	return found
 }
 
 // argumentOf returns the argument that a word consists of, or nil.

@@ -48,7 +48,7 @@ func (r *reader) optionLoop(w *syntax.WhileClause) bool {
 	case variable != "":
 		r.getoptsLoop(letters, variable, w.Do)
 		return true
-	case !shifts(w.Do):
+	case !calls(w.Do, "shift"):
 		return false
 	}
 	l := &loop{r: r, word: 1, value: 2}
@@ -117,23 +117,17 @@ func (r *reader) optionFor(c *syntax.ForClause) bool {
 		words.InPos.IsValid() && !(len(words.Items) == 1 && isAll(words.Items[0])) {
 		return false
 	}
-	for _, stmt := range c.Do {
-		choice, ok := stmt.Cmd.(*syntax.CaseClause)
-		if !ok || nameOf(choice.Word) != words.Name.Value {
-			continue
-		}
-		list := items(choice)
-		if !slices.ContainsFunc(list, func(b branchOf) bool { return !slices.ContainsFunc(b.patterns, isNoOption) }) {
-			return false
-		}
-		l := &loop{r: r, key: words.Name.Value}
-		for _, item := range list {
-			l.item(item)
-		}
-		r.options = true
-		return true
+	l := &loop{r: r, key: words.Name.Value}
+	_, choice := l.caseIn(c.Do)
+	hasOption := func(b branchOf) bool { return !slices.ContainsFunc(b.patterns, isNoOption) }
+	if choice == nil || !slices.ContainsFunc(items(choice), hasOption) {
+		return false
 	}
-	return false
+	for _, item := range items(choice) {
+		l.item(item)
+	}
+	r.options = true
+	return true
 }
 
 func isNoOption(word string) bool { return len(word) < 2 || word[0] != '-' }
@@ -157,12 +151,6 @@ func shiftsIn(list []*syntax.Stmt) (n int) {
 		}
 	}
 	return n
-}
-
-// shifts reports whether statements take words off.
-func shifts(list []*syntax.Stmt) (found bool) {
-	eachOf(list, func(n syntax.Node) { found = found || programOf(n) == "shift" })
-	return found
 }
 
 // item reads a branch: of options, or of other words.
@@ -273,15 +261,13 @@ func (r *reader) getopts(cond []*syntax.Stmt) (letters, variable string) {
 // getoptsLoop reads the branches of a loop over getopts.
 func (r *reader) getoptsLoop(letters, variable string, body []*syntax.Stmt) {
 	branches := map[string]branchOf{}
-	eachOf(body, func(n syntax.Node) {
-		if c, ok := n.(*syntax.CaseClause); ok && len(branches) == 0 && nameOf(c.Word) == variable {
-			for _, b := range items(c) {
-				for _, p := range b.patterns {
-					branches[p] = b
-				}
+	if _, c := (&loop{key: variable}).caseIn(body); c != nil {
+		for _, b := range items(c) {
+			for _, p := range b.patterns {
+				branches[p] = b
 			}
 		}
-	})
+	}
 	l := &loop{r: r}
 	for i, letter := range letters {
 		names := []string{"-" + string(letter)}
@@ -305,22 +291,20 @@ func (r *reader) getoptsLoop(letters, variable string, body []*syntax.Stmt) {
 // longOptions reads the long options that a getopts string with "-:" permits: a case over OPTARG.
 func (r *reader) longOptions(b branchOf) {
 	l := &loop{r: r, key: "OPTARG"}
-	eachOf(b.body, func(n syntax.Node) {
-		c, ok := n.(*syntax.CaseClause)
-		if !ok || nameOf(c.Word) != "OPTARG" {
-			return
-		}
-		for _, item := range items(c) {
-			for i, p := range item.patterns {
-				if p != "*" && p != "" && p[0] != '-' {
-					item.patterns[i] = "--" + p
-				}
-			}
-			if !slices.Equal(item.patterns, []string{"*"}) {
-				l.item(item)
+	_, c := l.caseIn(b.body)
+	if c == nil {
+		return
+	}
+	for _, item := range items(c) {
+		for i, p := range item.patterns {
+			if p != "*" && p != "" && p[0] != '-' {
+				item.patterns[i] = "--" + p
 			}
 		}
-	})
+		if !slices.Equal(item.patterns, []string{"*"}) {
+			l.item(item)
+		}
+	}
 }
 
 // leading reads a test that compares the first word with an option, such as [ "$1" = -n ] && { dry=1; shift; }. The
@@ -353,7 +337,7 @@ func (r *reader) leadingOptions(name string, list ...branchOf) bool {
 	l := &loop{r: r, word: 1, value: 2}
 	for _, b := range list {
 		l.item(b)
-		r.options = r.options || shifts(b.body)
+		r.options = r.options || calls(b.body, "shift")
 	}
 	return true
 }
@@ -368,11 +352,8 @@ func (r *reader) refuses(cond *syntax.Stmt, body []*syntax.Stmt) bool {
 	}
 	only := true
 	eachOf(body, func(n syntax.Node) {
-		switch name := programOf(n); name {
-		case "", "echo", "printf", "cat", "exit", "return":
-		default:
-			only = only && (isUsage(name) || isFailure(name))
-		}
+		name := programOf(n)
+		only = only && (name == "" || name == "exit" || prints(name) || isUsage(name) || isFailure(name))
 	})
 	return only
 }

@@ -17,57 +17,48 @@ const (
 )
 
 // outcomeOf returns how statements end.
-func (r *reader) outcomeOf(list []*syntax.Stmt) outcome { return r.outcomeIn(list, map[string]bool{}) }
-
-func (r *reader) outcomeIn(list []*syntax.Stmt, seen map[string]bool) outcome {
-	usage := false
+func (r *reader) outcomeOf(list []*syntax.Stmt) outcome {
+	usage, o := false, goesOn
 	for _, stmt := range list {
 		switch c := stmt.Cmd.(type) {
 		case *syntax.Block:
-			if o := r.outcomeIn(c.Stmts, seen); o != goesOn {
-				return o
-			}
+			o = r.outcomeOf(c.Stmts)
 		case *syntax.BinaryCmd:
-			if o := r.outcomeIn([]*syntax.Stmt{c.X, c.Y}, seen); o != goesOn && c.Op == syntax.AndStmt {
-				return o
+			if c.Op == syntax.AndStmt {
+				o = r.outcomeOf([]*syntax.Stmt{c.X, c.Y})
 			}
 		case *syntax.CallExpr:
 			_, words := simple(c)
-			if len(words) == 0 {
-				continue
-			}
 			usage = usage || saysUsage(words)
-			if o := r.outcomeOfCall(words, usage, seen); o != goesOn {
-				return o
+			switch name := programOf(c); {
+			case name == "":
+			case name == "exit" || name == "return":
+				if o = fails; len(words) > 1 && words[1] == "0" && !usage {
+					o = endsWell
+				}
+			case r.functions[name] != nil:
+				o = r.outcomeOfFunction(name)
+			case isUsage(name) || isFailure(name):
+				o = probablyFails
 			}
 		}
+		if o != goesOn {
+			break
+		}
 	}
-	return goesOn
+	return o
 }
 
-func (r *reader) outcomeOfCall(words []string, usage bool, seen map[string]bool) outcome {
-	name := words[0]
-	switch {
-	case name == "exit" || name == "return":
-		if len(words) > 1 && words[1] == "0" && !usage {
-			return endsWell
-		}
-		return fails
-	case r.functions[name] != nil && !seen[name]:
-		seen[name] = true
-		defer delete(seen, name)
-		o := goesOn
-		if body, ok := r.functions[name].Body.Cmd.(*syntax.Block); ok {
-			o = r.outcomeIn(body.Stmts, seen)
-		}
+func (r *reader) outcomeOfFunction(name string) outcome {
+	if _, done := r.outcomes[name]; !done {
+		r.outcomes[name] = goesOn // for functions that call each other
+		o := r.outcomeOf([]*syntax.Stmt{r.functions[name].Body})
 		if o == endsWell && isUsage(name) {
-			return fails
+			o = fails
 		}
-		return o
-	case r.functions[name] == nil && (isUsage(name) || isFailure(name)):
-		return probablyFails
+		r.outcomes[name] = o
 	}
-	return goesOn
+	return r.outcomes[name]
 }
 
 func isUsage(name string) bool {
@@ -75,22 +66,11 @@ func isUsage(name string) bool {
 	return strings.Contains(name, "usage") || strings.Contains(name, "help")
 }
 
-func isFailure(name string) bool {
-	switch name {
-	case "die", "fail", "fatal", "abort", "bail", "error_exit", "err_exit":
-		return true
-	}
-	return false
-}
-
 // saysUsage reports whether a command prints a usage text, so that an exit 0 after it is the end of a wrong call.
 func saysUsage(words []string) bool {
-	if isUsage(words[0]) {
-		return true
+	if len(words) == 0 {
+		return false
 	}
-	switch words[0] {
-	case "echo", "printf", "cat":
-		return strings.Contains(strings.ToLower(strings.Join(words[1:], " ")), "usage")
-	}
-	return false
+	text := strings.ToLower(strings.Join(words[1:], " "))
+	return isUsage(words[0]) || prints(words[0]) && strings.Contains(text, "usage")
 }

@@ -69,7 +69,8 @@ func (f *finder) walk(file *syntax.File) {
 			f.subshell = max(f.subshell, n.End().Offset())
 		case *syntax.WhileClause:
 			f.loop = max(f.loop, n.End().Offset())
-			if name := programOf(n.Cond[len(n.Cond)-1].Cmd); (name == "true" || name == ":") && !leaves(n.Do) {
+			last := n.Cond[len(n.Cond)-1:]
+			if calls(last, "true", ":") && !calls(n.Do, "break", "exit", "return", "shift") {
 				f.script.Effects.Endless = true
 			}
 		case *syntax.ForClause:
@@ -78,7 +79,7 @@ func (f *finder) walk(file *syntax.File) {
 				f.selectQuestion(n)
 			}
 		case *syntax.ParamExp:
-			f.expands(n)
+			f.environment(n)
 		case *syntax.Stmt:
 			f.redirects(n)
 			if c, words := simple(n.Cmd); len(words) > 0 {
@@ -92,19 +93,8 @@ func (f *finder) walk(file *syntax.File) {
 	})
 }
 
-// leaves reports whether a loop can end.
-func leaves(list []*syntax.Stmt) (found bool) {
-	eachOf(list, func(n syntax.Node) {
-		switch programOf(n) {
-		case "break", "exit", "return", "shift":
-			found = true
-		}
-	})
-	return found
-}
-
-// expands notes the variable of an expansion.
-func (f *finder) expands(p *syntax.ParamExp) {
+// environment notes the variable of an expansion.
+func (f *finder) environment(p *syntax.ParamExp) {
 	if p.Param == nil || p.Excl {
 		return
 	}

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mcp-bash/pkg/scaffold/helptext"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -116,8 +117,7 @@ const (
 	DoubtOptions  DoubtKind = "options"  // options are read in a way that was not understood
 	DoubtPrograms DoubtKind = "programs" // the programs are known only when the script runs
 	DoubtPurpose  DoubtKind = "description"
-	DoubtVariable DoubtKind = "variable" // it may come from outside
-	DoubtUsage    DoubtKind = "usage"    // the usage text names an option that the code does not have
+	DoubtUsage    DoubtKind = "usage" // the usage text names an option that the code does not have
 )
 
 // A Doubt is a point that a person should check.
@@ -156,7 +156,7 @@ func Read(text []byte, nextTo Files) (*Script, error) {
 		texts: map[string]*string{}, names: Names{},
 		initial: map[string]string{}, byVariable: map[string]*Argument{},
 		places: map[int]*Argument{}, assigned: map[string]bool{}, entered: map[*syntax.FuncDecl]bool{},
-		frame: &frame{},
+		frame: &frame{}, outcomes: map[string]outcome{},
 	}
 	r.caller = r.frame
 	r.declare(file)
@@ -213,6 +213,7 @@ type reader struct {
 	lines      []string
 	nextTo     Files
 	functions  map[string]*syntax.FuncDecl
+	outcomes   map[string]outcome          // of functions
 	values     map[string][]*syntax.Assign // values of variables
 	texts      map[string]*string          // values of variables as text; nil: not known
 	names      Names                       // of arguments
@@ -228,7 +229,7 @@ type reader struct {
 	rest       *Argument // the operand that takes all other words
 	listed     string    // the array of operands that a loop collects
 	noOperands bool      // the script refuses operands
-	help       help
+	help       helptext.Help
 	counts     []count
 	settings   []Variable     // variables for which a test shows that they come from outside
 	options    bool           // a loop read the options
@@ -267,41 +268,19 @@ func (r *reader) declare(root syntax.Node) {
 	})
 }
 
-// declareBy finds the variables that a builtin sets.
+// declareBy finds the files that a builtin reads, and the variables that it sets.
 func (r *reader) declareBy(c *syntax.CallExpr) {
 	_, words := simple(c)
-	if len(words) == 0 {
-		return
-	}
-	switch words[0] {
+	switch programOf(c) {
 	case "source", ".":
 		r.sourced = append(r.sourced, c.Args[1:min(2, len(c.Args))]...)
-	case "read", "mapfile", "readarray":
+	case "read", "mapfile", "readarray", "getopts":
 		for _, w := range words[1:] {
-			if syntax.ValidName(w) {
-				r.assigned[w] = true
-			}
-		}
-	case "getopts":
-		if len(words) > 2 {
-			r.assigned[words[2]] = true
+			r.assigned[w] = true
 		}
 	case "printf":
 		if len(words) > 2 && words[1] == "-v" {
 			r.assigned[words[2]] = true
 		}
 	}
-}
-
-// refersTo reports whether a value contains the variable itself, as in X=${X:-1}.
-func refersTo(w *syntax.Word, name string) (found bool) {
-	if w == nil {
-		return false
-	}
-	each(w, func(n syntax.Node) {
-		if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil && p.Param.Value == name {
-			found = true
-		}
-	})
-	return found
 }

@@ -36,3 +36,9 @@ func IsStandard(name string) bool { return slices.Contains(table()["=standard"],
 
 // isBuiltin reports whether Bash does the command itself.
 func isBuiltin(name string) bool { return slices.Contains(table()["=builtin"], name) }
+
+// isFailure reports whether scripts call a function with this name to end with an error.
+func isFailure(name string) bool { return slices.Contains(table()["=failure"], name) }
+
+// prints reports whether a command writes its words, or a here-document, to standard output.
+func prints(name string) bool { return name == "echo" || name == "printf" || name == "cat" }

@@ -230,3 +230,6 @@ func counted(op string, x *syntax.ParamExp, n int, truth bool) []test {
 	}
 	return []test{{kind: isShort, n: least}}
 }
+
+// isNumeric reports whether a test compares numbers.
+func isNumeric(op string) bool { return strings.HasPrefix(op, "-") && signs[op] != "" }

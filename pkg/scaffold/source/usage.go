@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -10,28 +11,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// help is the usage text of a script.
-type help struct {
-	helptext.Help
-	complete bool // the text lists options, so an option that it lacks or has alone is a mistake
-}
-
 // usage reads the usage text. It is what a function called usage or help prints, the head comment, or a variable.
 func (r *reader) usage() {
 	for _, text := range r.usageTexts() {
 		h := helptext.Read(text)
-		if len(h.Options) > 0 || len(h.Operands) > 0 {
-			if len(r.help.Options) == 0 {
-				r.help.Options = h.Options
-			}
-			if len(r.help.Operands) == 0 {
-				r.help.Operands = h.Operands
-			}
-			r.help.complete = r.help.complete || len(h.Options) > 0
+		if len(r.help.Options) == 0 {
+			r.help.Options = h.Options
 		}
-		if r.help.Purpose == "" {
-			r.help.Purpose = h.Purpose
+		if len(r.help.Operands) == 0 {
+			r.help.Operands = h.Operands
 		}
+		r.help.Purpose = cmp.Or(r.help.Purpose, h.Purpose)
 	}
 }
 
@@ -39,24 +29,17 @@ func (r *reader) usage() {
 func (r *reader) usageTexts() (texts []string) {
 	for _, name := range slices.Sorted(maps.Keys(r.functions)) {
 		if isUsage(name) {
-			texts = append(texts, r.printed(r.functions[name].Body))
+			texts = append(texts, r.printed(r.functions[name].Body, ""))
 		}
 	}
-	var all strings.Builder
-	syntax.Walk(r.file, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Stmt:
-			if text := r.printedBy(n); strings.Contains(strings.ToLower(text), "usage") {
-				all.WriteString(text + "\n")
-			}
-		case *syntax.Assign:
-			if n.Value != nil && n.Name != nil && isUsage(n.Name.Value) {
-				texts = append(texts, r.shown(n.Value))
+	for _, name := range slices.Sorted(maps.Keys(r.values)) {
+		for _, s := range r.values[name] {
+			if isUsage(name) && s.Value != nil {
+				texts = append(texts, r.shown(s.Value))
 			}
 		}
-		return true
-	})
-	texts = append(texts, all.String())
+	}
+	texts = append(texts, r.printed(r.file, "usage"))
 	head := strings.Join(r.headComment(), "\n")
 	if strings.Contains(strings.ToLower(head), "usage") || len(helptext.Read(head).Options) > 0 {
 		texts = append(texts, head)
@@ -64,12 +47,12 @@ func (r *reader) usageTexts() (texts []string) {
 	return texts
 }
 
-// printed returns what the statements below a node print.
-func (r *reader) printed(n syntax.Node) string {
+// printed returns the texts with a word that commands below a node print: echo, printf, or cat with a here-document.
+func (r *reader) printed(n syntax.Node, word string) string {
 	var b strings.Builder
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if s, ok := n.(*syntax.Stmt); ok {
-			if text := r.printedBy(s); text != "" {
+			if text := r.printedBy(s); strings.Contains(strings.ToLower(text), word) {
 				b.WriteString(text + "\n")
 			}
 		}
@@ -78,16 +61,10 @@ func (r *reader) printed(n syntax.Node) string {
 	return b.String()
 }
 
-// printedBy returns what one command prints: echo, printf, or cat with a here-document.
 func (r *reader) printedBy(s *syntax.Stmt) string {
-	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) == 0 {
-		return ""
-	}
-	name, _ := literal(c.Args[0])
-	switch name {
-	case "cat", "echo", "printf":
-	default:
+	c, _ := s.Cmd.(*syntax.CallExpr)
+	name := programOf(s.Cmd)
+	if !prints(name) {
 		return ""
 	}
 	for _, redirect := range s.Redirs {
@@ -99,19 +76,16 @@ func (r *reader) printedBy(s *syntax.Stmt) string {
 			return text
 		}
 	}
-	if name == "cat" {
-		return ""
-	}
 	var words []string
 	for _, w := range c.Args[1:] {
-		text := r.shown(w)
-		if len(words) == 0 && (text == "-e" || text == "-n" || text == "-en" || text == "--") {
-			continue
+		if text := r.shown(w); name != "cat" && (len(words) > 0 || !slices.Contains(echoOptions, text)) {
+			words = append(words, text)
 		}
-		words = append(words, text)
 	}
 	return strings.NewReplacer(`\n`, "\n", `\t`, "\t", `%s`, "SCRIPT").Replace(strings.Join(words, " "))
 }
+
+var echoOptions = []string{"-e", "-n", "-en", "--"}
 
 // headComment returns the lines of the comment at the beginning, without their marks.
 func (r *reader) headComment() (lines []string) {
@@ -160,9 +134,7 @@ func (r *reader) describe() {
 		}
 		words = append(words, text)
 	}
-	if r.script.Description = strings.Join(words, " "); r.script.Description == "" {
-		r.script.Description = r.help.Purpose
-	}
+	r.script.Description = cmp.Or(strings.Join(words, " "), r.help.Purpose)
 	if r.script.Description == "" {
 		r.script.Doubts = append(r.script.Doubts, Doubt{DoubtPurpose, "", 1})
 	}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -182,4 +183,26 @@ func defaultOf(p *syntax.ParamExp) (text string, has bool) {
 // isRequired reports whether a script ends without the variable of an expansion: ${x:?message}.
 func isRequired(p *syntax.ParamExp) bool {
 	return p.Exp != nil && (p.Exp.Op == syntax.ErrorUnset || p.Exp.Op == syntax.ErrorUnsetOrNull)
+}
+
+// calls reports whether some statements call one of some commands.
+func calls(list []*syntax.Stmt, names ...string) (found bool) {
+	eachOf(list, func(n syntax.Node) { found = found || slices.Contains(names, programOf(n)) })
+	return found
+}
+
+// expands reports whether a word contains a parameter of a kind.
+func expands(w *syntax.Word, is func(name string) bool) (found bool) {
+	if w != nil {
+		each(w, func(n syntax.Node) {
+			p, ok := n.(*syntax.ParamExp)
+			found = found || ok && p.Param != nil && is(p.Param.Value)
+		})
+	}
+	return found
+}
+
+// refersTo reports whether a value contains the variable itself, as in X=${X:-1}.
+func refersTo(w *syntax.Word, name string) bool {
+	return expands(w, func(other string) bool { return other == name })
 }

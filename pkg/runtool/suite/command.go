@@ -3,16 +3,20 @@ package suite
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
+	"regexp"
+	"slices"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 )
 
 type options struct {
-	root string
-	jobs int
+	root, junit      string
+	filter           *regexp.Regexp // nil: all
+	jobs             int
+	tap, json        bool
+	update, coverage bool
 }
 
 // Command returns the command. tree returns the embedded installation tree.
@@ -24,6 +28,9 @@ func Command(tree func() project.Tree) *cli.Command {
 		Examples: []cli.Example{
 			{Line: "NAME", Purpose: "run the cases in tests/*.yaml"},
 			{Line: "NAME tests/hello.yaml"},
+			{Line: "NAME --filter hello --coverage", Purpose: "some cases, and what they leave out"},
+			{Line: "NAME --update", Purpose: "take over the new results"},
+			{Line: "NAME --tap --junit results.xml", Purpose: "for CI systems"},
 		},
 		Operands: []cli.Operand{{Name: "[FILE...]", Complete: cli.Files}},
 		Text: `A file has one or more cases, separated by lines with ---. A case is a call and what it must return:
@@ -36,73 +43,107 @@ func Command(tree func() project.Tree) *cli.Command {
 docs/TESTING.md describes all members. The cases run in parallel, each tool with its policy and confinement. Cases may
 call tools that MCPBASH_TOOL_ALLOWLIST does not name.`,
 		Exits: []cli.Exit{
-			{Code: 0, Meaning: "all cases passed"},
+			{Code: 0, Meaning: "all cases passed, or were updated"},
 			{Code: 1, Meaning: "a case failed, a file is invalid, or there is no case"},
 			{Code: 128, Meaning: "and above: ended by a signal"},
 		},
 		Run: func(s cli.Streams, operands []string) error { return run(s, o, operands, tree) },
 	}
 	f := &c.Flags
+	f.Func("filter", "REGEX", "run the cases whose FILE:LINE NAME or tool matches", func(text string) (wrong *cli.Error) {
+		var err error
+		if o.filter, err = regexp.Compile(text); err != nil {
+			wrong = cli.Usagef("--filter: %v", err)
+		}
+		return wrong
+	})
+	f.Bool(&o.update, "update", "write the actual text, structured and error into cases that expect others")
+	f.Bool(&o.coverage, "coverage", "show the tools and arguments that no case uses")
 	f.Positive(&o.jobs, "jobs", "N", "cases that run at a time; otherwise MCPBASH_MAX_CONCURRENT_REQUESTS")
+	f.Bool(&o.tap, "tap", "print the report in the Test Anything Protocol")
+	f.String(&o.junit, "junit", "FILE", "also write the report as XML, in the form of JUnit").Completes(cli.Files)
 	f.ProjectRoot(&o.root)
+	f.Bool(&o.json, "json", "print the report as one JSON object, errors included")
 	return c
 }
 
 func run(s cli.Streams, o *options, operands []string, tree func() project.Tree) error {
+	if o.tap && o.json {
+		return cli.Usagef("--tap and --json exclude each other")
+	}
 	p, err := project.Find(o.root, s.Notice)
 	if err != nil {
 		return err
 	}
 	tests, err := load(p, operands)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if len(tests) == 0 {
+	case len(tests) == 0:
 		return cli.Failf(cli.CodeNotFound, "no test cases: %s has no *.yaml", filepath.Join(p.Root, testsDir)).
 			WithHint("write tests/NAME.yaml as docs/TESTING.md describes")
 	}
+	if o.filter != nil {
+		tests = slices.DeleteFunc(tests, func(t *test) bool {
+			return !o.filter.MatchString(t.title()) && !o.filter.MatchString(t.Tool)
+		})
+		if len(tests) == 0 {
+			return cli.Failf(cli.CodeNotFound, "no test case matches --filter %s", o.filter)
+		}
+	}
 	ctx, stop := cli.UntilSignal()
 	defer stop()
-	e := &runner{Streams: s, base: p, tree: tree, jobs: o.jobs, tests: tests}
-	defer e.close()
-	report := &terminal{Streams: s}
-	if err := e.all(ctx, report.add); err != nil {
-		return err
+	return (&runner{Streams: s, options: o, base: p, tree: tree, tests: tests}).run(ctx)
+}
+
+// run runs the tests, and prints the reports.
+func (r *runner) run(ctx context.Context) error {
+	defer r.close()
+	var counted totals
+	var updated []*result
+	var failed error // of writing the file of --junit
+	reports := r.reports(func(err error) { failed = err })
+	err := r.all(ctx, func(res *result) {
+		counted.add(res)
+		if res.changed != nil {
+			updated = append(updated, res)
+		}
+		for _, report := range reports {
+			report.add(res)
+		}
+	})
+	if err == nil {
+		err = update(ctx, updated)
+	}
+	if err == nil && r.options.coverage {
+		counted.coverage, err = r.coverage(ctx)
 	}
 	if ended, ok := context.Cause(ctx).(cli.ExitCode); ok {
 		return ended
+	} else if err != nil {
+		return err
 	}
-	report.end()
-	if report.failed > 0 {
+	for _, report := range reports {
+		report.end(&counted)
+	}
+	if failed == nil && counted.failed > 0 {
 		return cli.ExitCode(cli.ExitFailed)
 	}
-	return nil
+	return failed
 }
 
-// A terminal prints the report for people.
-type terminal struct {
-	cli.Streams
-	passed, failed int
-}
-
-func (t *terminal) add(r *result) {
-	if len(r.differences) == 0 {
-		t.passed++
-		cli.Paint(t.Out, cli.Green, "✓")
-		cli.Printf(t.Out, " %s\n", r.title())
-		return
+func (r *runner) reports(written func(error)) []report {
+	var list []report
+	switch {
+	case r.json:
+		list = append(list, newObject(r.Out))
+	case r.tap:
+		list = append(list, newTAP(r.Out, len(r.tests)))
+	default:
+		list = append(list, terminal{r.Out})
 	}
-	t.failed++
-	cli.Paint(t.Out, cli.Red, "✗")
-	cli.Printf(t.Out, " %s\n", r.title())
-	for _, d := range r.differences {
-		printDifference(t.Out, d)
+	if r.junit != "" {
+		list = append(list, &junit{file: r.junit, write: written})
 	}
-	if r.stderr != "" {
-		cli.Printf(t.Out, "  standard error\n%s", indented(r.stderr, "    "))
-	}
-}
-
-func (t *terminal) end() {
-	fmt.Fprintf(t.Out, "%d passed, %d failed\n", t.passed, t.failed)
+	return list
 }

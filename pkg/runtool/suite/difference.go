@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"io"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -13,12 +12,7 @@ import (
 // maxShown limits the text of a difference, in bytes.
 const maxShown = 16 << 10
 
-// printDifference prints what was expected with "-", and the actual value with "+".
-func printDifference(w io.Writer, d cases.Difference) {
-	cli.Printf(w, "  %s\n%s", d.What, indented(lines(d), "    "))
-}
-
-// lines returns the lines of a difference. Texts of several lines are compared line by line.
+// lines returns the lines of a difference: the expected ones with "-", the actual ones with "+". Texts of several lines are compared line by line.
 func lines(d cases.Difference) string {
 	want, got := head(d.Want), head(d.Got)
 	switch {

@@ -27,6 +27,7 @@ const maxTests = 10_000
 type test struct {
 	cases.Case
 	file string // for people
+	path string
 }
 
 // title returns the place of a test and its name.
@@ -65,7 +66,7 @@ func load(p *project.Project, files []string) ([]*test, error) {
 			}
 		}
 		for _, c := range list {
-			tests = append(tests, &test{c, label(file)})
+			tests = append(tests, &test{c, label(file), file})
 		}
 	}
 	switch {

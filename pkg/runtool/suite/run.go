@@ -30,14 +30,17 @@ type result struct {
 	differences []cases.Difference // nil if the test passed
 	stderr      string             // of the tool
 	took        time.Duration
+	changed     []rawjson.Member // members of the expectation that --update changes
 }
+
+func (r *result) passed() bool { return len(r.differences) == 0 }
 
 // A runner runs tests.
 type runner struct {
 	cli.Streams
+	*options
 	base  *project.Project
 	tree  func() project.Tree
-	jobs  int
 	tests []*test
 
 	engines map[string]*server // by their variables
@@ -53,7 +56,7 @@ type server struct {
 func (r *runner) all(ctx context.Context, done func(*result)) error {
 	r.engines = map[string]*server{}
 	for _, t := range r.tests {
-		if err := r.prepare(t); err != nil {
+		if _, err := r.server(t.Env); err != nil {
 			return err
 		}
 	}
@@ -85,45 +88,46 @@ func (r *runner) all(ctx context.Context, done func(*result)) error {
 	return nil
 }
 
-// key returns a text that is the same for tests with the same variables.
-func (t *test) key() string {
+// keyOf returns a text that is the same for the same variables.
+func keyOf(env map[string]string) string {
 	var b rawjson.Builder
 	b.Array()
-	for _, name := range slices.Sorted(maps.Keys(t.Env)) {
-		b.String(name).String(t.Env[name])
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		b.String(name).String(env[name])
 	}
 	return string(b.End().Bytes())
 }
 
-// prepare makes the engine for a test, unless an earlier test has the same variables.
-func (r *runner) prepare(t *test) error {
-	if r.engines[t.key()] != nil {
-		return nil
+// server returns what is needed to call tools with additional variables, and makes it at the first time.
+func (r *runner) server(variables map[string]string) (*server, error) {
+	key := keyOf(variables)
+	if e := r.engines[key]; e != nil {
+		return e, nil
 	}
 	env := r.base.Env.Clone()
-	maps.Copy(env, t.Env)
+	maps.Copy(env, variables)
 	env["MCPBASH_TOOL_POLICY_CONTEXT"] = policy.RunTool
 	p := project.Open(r.base.Root, env, r.base.Root, func(string) {}) // the warnings were printed
 	p.Calls.Allowlist = r.toolNames()
 	home, err := project.FindHome(env, r.tree, r.Notice)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	scope, err := roots.Fallback(p)
 	if err != nil {
-		return cli.Failf(cli.CodeInvalid, "%v", err)
+		return nil, cli.Failf(cli.CodeInvalid, "%v", err)
 	}
 	state, dir, err := project.NewState(env, &p.Settings)
 	if err != nil {
-		return cli.Baref(cli.CodeInternal, "mcp-bash: unable to create state directory: %s\n%v", dir, err)
+		return nil, cli.Baref(cli.CodeInternal, "mcp-bash: unable to create state directory: %s\n%v", dir, err)
 	}
 	state.UseMCPBash(p)
-	r.engines[t.key()] = &server{roots: scope, Engine: engine.New(engine.Config{
+	r.engines[key] = &server{roots: scope, Engine: engine.New(engine.Config{
 		Project: p, State: state, Runner: new(script.Runner), Home: home,
 		Log: func(mcp.Level, string, string) {}, Debug: func() bool { return false }, Notice: r.Notice, Stderr: r.Err,
 		WatchEnd: true,
 	})}
-	return nil
+	return r.engines[key], nil
 }
 
 // toolNames returns the tools of all tests.
@@ -152,7 +156,7 @@ func (r *runner) one(ctx context.Context, t *test) *result {
 		res.differences = append(res.differences, cases.Difference{What: what, Got: got})
 		return res
 	}
-	e := r.engines[t.key()]
+	e := r.engines[keyOf(t.Env)]
 	entry, err := e.Find(ctx, t.Tool)
 	switch {
 	case err != nil:
@@ -179,12 +183,13 @@ func (r *runner) one(ctx context.Context, t *test) *result {
 		}
 		return res
 	}
-	res.call(ctx, e, request)
+	res.call(ctx, e, request, r.update)
 	return res
 }
 
-// call calls the tool and compares the outcome with what the test expects.
-func (r *result) call(ctx context.Context, e *server, request *tool.Request) {
+// call calls the tool and compares the outcome with what the test expects. updates prepares a change of the
+// expectation.
+func (r *result) call(ctx context.Context, e *server, request *tool.Request, updates bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	at := func(moment cases.Cancel) {
@@ -222,7 +227,11 @@ func (r *result) call(ctx context.Context, e *server, request *tool.Request) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
+	inAnswers := len(r.differences)
 	r.differences = append(r.differences, r.Expect.Compare(&r.outcome)...)
+	if changed, ok := r.Expect.Accept(&r.outcome); ok && updates && inAnswers == 0 {
+		r.changed = changed
+	}
 	stderr, _ := rawjson.Text(rawjson.Path(r.outcome.Result, "_meta", "stderr"))
 	if stderr = strings.TrimSpace(stderr); len(r.differences) > 0 && !strings.Contains(r.outcome.Text(), stderr) {
 		r.stderr = stderr

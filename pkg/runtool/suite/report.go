@@ -1,0 +1,150 @@
+package suite
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
+)
+
+// A report prints results in the order of the tests.
+type report interface {
+	add(r *result)
+	end(t *totals)
+}
+
+// totals count the results of a run.
+type totals struct {
+	passed, updated, failed int
+	coverage                []toolCoverage // nil if it was not asked for
+}
+
+func (t *totals) add(r *result) {
+	switch {
+	case r.passed():
+		t.passed++
+	case r.changed != nil:
+		t.updated++
+	default:
+		t.failed++
+	}
+}
+
+// line returns the counts for people.
+func (t *totals) line() string {
+	if t.updated > 0 {
+		return fmt.Sprintf("%d passed, %d updated, %d failed", t.passed, t.updated, t.failed)
+	}
+	return fmt.Sprintf("%d passed, %d failed", t.passed, t.failed)
+}
+
+// terminal is the report for people.
+type terminal struct{ out io.Writer }
+
+func (p terminal) add(r *result) {
+	mark, color := "✗", cli.Red
+	switch {
+	case r.passed():
+		mark, color = "✓", cli.Green
+	case r.changed != nil:
+		mark, color = "↻", cli.Yellow
+	}
+	cli.Paint(p.out, color, mark)
+	cli.Printf(p.out, " %s\n%s", r.title(), r.details("  "))
+}
+
+func (p terminal) end(t *totals) {
+	fmt.Fprintln(p.out, t.line())
+	printCoverage(p.out, t.coverage)
+}
+
+// details returns the differences of a test, and standard error of its tool.
+func (r *result) details(indent string) cli.Lines {
+	var b strings.Builder
+	for _, d := range r.differences {
+		fmt.Fprintf(&b, "%s%s", cli.Sprintf("%s%s\n", indent, d.What), indented(lines(d), indent+"  "))
+	}
+	if r.stderr != "" {
+		fmt.Fprintf(&b, "%sstandard error\n%s", indent, indented(head(r.stderr), indent+"  "))
+	}
+	return cli.Lines(b.String())
+}
+
+// tap is the report in the Test Anything Protocol.
+type tap struct {
+	out   io.Writer
+	count int
+}
+
+func newTAP(out io.Writer, tests int) *tap {
+	fmt.Fprintf(out, "TAP version 14\n1..%d\n", tests)
+	return &tap{out: out}
+}
+
+func (p *tap) add(r *result) {
+	p.count++
+	title := strings.NewReplacer(`\`, `\\`, "#", `\#`).Replace(cli.Line(r.title()))
+	if r.passed() || r.changed != nil {
+		fmt.Fprintf(p.out, "ok %d - %s\n", p.count, title)
+		return
+	}
+	fmt.Fprintf(p.out, "not ok %d - %s\n  ---\n  details: |2\n%s  ...\n", p.count, title, r.details("    "))
+}
+
+func (p *tap) end(t *totals) {
+	for line := range strings.Lines(coverageText(t.coverage)) {
+		fmt.Fprintf(p.out, "# %s", line)
+	}
+}
+
+// object is the report as one JSON object.
+type object struct {
+	out io.Writer
+	b   rawjson.Builder
+}
+
+func newObject(out io.Writer) *object {
+	p := &object{out: out}
+	p.b.Object().Name("cases").Array()
+	return p
+}
+
+func (p *object) add(r *result) {
+	p.b.Object().Name("file").String(r.file).Name("line").Int(r.Line).Name("name").String(cmp.Or(r.Name, r.Tool)).
+		Name("tool").String(r.Tool).Name("ok").Bool(r.passed() || r.changed != nil).Name("seconds").Raw(seconds(r.took))
+	if r.changed != nil {
+		p.b.Name("updated").Bool(true)
+	}
+	if r.differences != nil {
+		p.b.Name("differences").Array()
+		for _, d := range r.differences {
+			p.b.Object().Name("what").String(d.What).Name("want").String(head(d.Want)).Name("got").String(head(d.Got)).End()
+		}
+		p.b.End()
+	}
+	if r.stderr != "" {
+		p.b.Name("stderr").String(head(r.stderr))
+	}
+	p.b.End()
+}
+
+func (p *object) end(t *totals) {
+	p.b.End().Name("passed").Int(t.passed).Name("updated").Int(t.updated).Name("failed").Int(t.failed)
+	if t.coverage != nil {
+		p.b.Name("coverage").Array()
+		for _, c := range t.coverage {
+			p.b.Object().Name("tool").String(c.tool).Name("cases").Int(c.cases).
+				Name("arguments").Strings(c.used).Name("unused").Strings(c.unused).End()
+		}
+		p.b.End()
+	}
+	fmt.Fprintf(p.out, "%s\n", p.b.End().Bytes())
+}
+
+// seconds returns a duration as a number.
+func seconds(d time.Duration) []byte { return strconv.AppendFloat(nil, d.Seconds(), 'f', 3, 64) }

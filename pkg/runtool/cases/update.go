@@ -67,7 +67,7 @@ func accepted(want, got json.RawMessage) json.RawMessage {
 }
 
 // errForm is the error for a case that has to be changed by a person.
-var errForm = errors.New("write expect and its members on lines of their own, so that they can be updated")
+var errForm = errors.New("write expect and its members on separate lines, so that they can be updated")
 
 // Rewrite returns the text of a file in which members of an expectation have other values. The rest of the text stays
 // as it is. line is the line of the case.

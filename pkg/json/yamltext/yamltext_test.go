@@ -42,7 +42,8 @@ lines: " one\ntwo"
 
 // FuzzAppendMembers writes arbitrary objects. Reading returns the same value.
 func FuzzAppendMembers(f *testing.F) {
-	for _, text := range []string{`{"a":"x\ny\n","b":[{"c":null}]}`, `{"a":" ","b":"#","c":"\u2028\n","d":"~","e":"a\n\n"}`,
+	for _, text := range []string{`{"a":"x\ny\n","b":[{"c":null}]}`,
+		`{"a":" ","b":"#","c":"\u2028\n","d":"~","e":"a\n\n"}`,
 		`{"a":"x\n y","b":"\u0085\nz","":"","-":"-","? ":"? ","a":"0x1F"}`, `{"a":"\ufeffx\ny","b":"a:\nb","c":"\ud800"}`} {
 		f.Add(text)
 	}

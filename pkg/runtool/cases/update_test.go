@@ -23,7 +23,8 @@ func TestUpdate(t *testing.T) {
 			"tool: a\nexpect:\n  text: |\n    one\n    two\n\n# the end\n", outcome},
 		{"structured", "expect:\n    structured:\n        a: 2\n        # a list\n        b:\n        - c: y\n" +
 			"        e: {$matches: s$}\n        f: 1\ntool: a\n",
-			"expect:\n    structured:\n      a: 1\n      b:\n        - {c: x}\n      e:\n        $matches: \"s$\"\ntool: a\n", outcome},
+			"expect:\n    structured:\n      a: 1\n      b:\n        - {c: x}\n" +
+				"      e:\n        $matches: \"s$\"\ntool: a\n", outcome},
 		{"both", "tool: a\nexpect:\n  structured: {b: []}\n  text: x",
 			"tool: a\nexpect:\n  structured:\n    b:\n      - {c: x, d: 2}\n  text: |\n    one\n    two\n", outcome},
 		{"an error", "tool: a\nexpect:\n  error:\n    code: 1\n    message: wrong\n",
@@ -82,7 +83,8 @@ func FuzzRewrite(f *testing.F) {
 				t.Fatalf("%q\n%q\n%v", text, fresh, err)
 			}
 			got, _ := rawjson.Text(quoted)
-			if again[i].Tool != c.Tool || *again[i].Expect.Text != got || len(again[i].Expect.Contains) != len(c.Expect.Contains) ||
+			if again[i].Tool != c.Tool || *again[i].Expect.Text != got ||
+				len(again[i].Expect.Contains) != len(c.Expect.Contains) ||
 				string(again[i].Arguments) != string(c.Arguments) {
 				t.Fatalf("%q\n%q", text, fresh)
 			}

@@ -12,7 +12,8 @@ import (
 // maxShown limits the text of a difference, in bytes.
 const maxShown = 16 << 10
 
-// lines returns the lines of a difference: the expected ones with "-", the actual ones with "+". Texts of several lines are compared line by line.
+// lines returns the lines of a difference: the expected ones with "-", the actual ones with "+". Texts of several
+// lines are compared line by line.
 func lines(d cases.Difference) string {
 	want, got := head(d.Want), head(d.Got)
 	switch {

@@ -2,8 +2,6 @@ package suite
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -55,12 +53,8 @@ func (r *runner) coverage(ctx context.Context) ([]toolCoverage, error) {
 	return list, nil
 }
 
-func printCoverage(w io.Writer, list []toolCoverage) {
-	fmt.Fprint(w, coverageText(list))
-}
-
 // coverageText returns a line with the numbers, and one for each tool that is not covered.
-func coverageText(list []toolCoverage) string {
+func coverageText(list []toolCoverage) cli.Lines {
 	if list == nil {
 		return ""
 	}
@@ -78,5 +72,6 @@ func coverageText(list []toolCoverage) string {
 		}
 		tools++
 	}
-	return fmt.Sprintf("coverage: %d of %d tools, %d of %d arguments\n%s", tools, len(list), used, all, b.String())
+	counts := cli.Sprintf("coverage: %d of %d tools, %d of %d arguments\n", tools, len(list), used, all)
+	return cli.Lines(counts + b.String())
 }

@@ -59,8 +59,7 @@ func (p terminal) add(r *result) {
 }
 
 func (p terminal) end(t *totals) {
-	fmt.Fprintln(p.out, t.line())
-	printCoverage(p.out, t.coverage)
+	cli.Printf(p.out, "%s\n%s", t.line(), coverageText(t.coverage))
 }
 
 // details returns the differences of a test, and standard error of its tool.
@@ -90,15 +89,15 @@ func (p *tap) add(r *result) {
 	p.count++
 	title := strings.NewReplacer(`\`, `\\`, "#", `\#`).Replace(cli.Line(r.title()))
 	if r.passed() || r.changed != nil {
-		fmt.Fprintf(p.out, "ok %d - %s\n", p.count, title)
+		cli.Printf(p.out, "ok %d - %s\n", p.count, title)
 		return
 	}
-	fmt.Fprintf(p.out, "not ok %d - %s\n  ---\n  details: |2\n%s  ...\n", p.count, title, r.details("    "))
+	cli.Printf(p.out, "not ok %d - %s\n  ---\n  details: |2\n%s  ...\n", p.count, title, r.details("    "))
 }
 
 func (p *tap) end(t *totals) {
-	for line := range strings.Lines(coverageText(t.coverage)) {
-		fmt.Fprintf(p.out, "# %s", line)
+	for line := range strings.Lines(string(coverageText(t.coverage))) {
+		cli.Printf(p.out, "# %s\n", strings.TrimSuffix(line, "\n"))
 	}
 }
 

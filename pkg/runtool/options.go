@@ -34,8 +34,9 @@ type options struct {
 	explain   bool
 	learn     bool
 	write     bool
-	text      bool // the text of the result only
-	full      bool // the whole result, however large
+	text      bool   // the text of the result only
+	full      bool   // the whole result, however large
+	saveTest  string // name of the file that gets a case for the call
 
 	given func(option string) bool
 }
@@ -55,6 +56,7 @@ func Command(tree func() project.Tree) *cli.Command {
 			{Line: "NAME hello --allow-self - <arguments.json"},
 			{Line: `NAME order --allow-self --elicit '{"size":"small","confirmed":true}'`},
 			{Line: "NAME convert --allow-all --args @request.json --verbose"},
+			{Line: "NAME hello --allow-self name=Ada --save-test hello", Purpose: "add a test case"},
 			{Line: "NAME report --dry-run"},
 			{Line: "NAME report --allow-self --explain", Purpose: "show denied accesses"},
 			{Line: "NAME report --allow-self --learn", Purpose: "suggest its declaration"},
@@ -99,6 +101,8 @@ result as one line of JSON; a failure that a client would get as an error is
 	f.ProjectRoot(&o.root)
 	f.Bool(&o.text, "text", "print only the text of the result")
 	f.Bool(&o.full, "full", "show all of a large result, which a client gets in parts")
+	f.String(&o.saveTest, "save-test", "NAME", "add the call and its whole result to tests/NAME.yaml, as a case for mcp-bash test").
+		Missing("--save-test requires a name")
 	f.Bool(&o.json, "json", "JSON on a terminal too, and only JSON, errors included")
 	o.given = f.Given
 	return c
@@ -138,8 +142,16 @@ func (o *options) complete(operands []string, env project.Env) error {
 		return cli.Usagef("--source: standard input cannot be sourced; a file of that name is ./-")
 	case o.explain && o.learn:
 		return cli.Usagef("--explain and --learn exclude each other")
+	case o.given("save-test") && (o.dryRun || o.printEnv || o.learn):
+		return cli.Usagef("--save-test excludes --dry-run, --print-env and --learn")
 	case o.write && !o.learn:
 		return cli.Usagef("--write takes --learn")
+	}
+	if o.given("save-test") {
+		o.full = true // as in mcp-bash test
+		if err := checkTestName(o.saveTest); err != nil {
+			return err
+		}
 	}
 	switch env["MCPBASH_RUN_TOOL_SOURCE_SERVER_ENV"] {
 	case "1", "true":
@@ -150,5 +162,5 @@ func (o *options) complete(operands []string, env project.Env) error {
 
 var aboutOneTool = []string{
 	"args", "meta", "elicit", "roots", "timeout", "dry-run", "print-env", "check", "allow-self",
-	"explain", "learn", "write", "text", "full",
+	"explain", "learn", "write", "text", "full", "save-test",
 }

@@ -56,19 +56,20 @@ type run struct {
 	tree   func() project.Tree
 	runner *script.Runner
 
-	project    *project.Project
-	reported   []string // printed lines about the project, which may be read twice
-	home       *project.Home
-	roots      roots.Scope
-	cached     []json.RawMessage // tools for --no-refresh, or nil
-	args       json.RawMessage
-	meta       json.RawMessage
-	answers    *answers.Given
-	display    *display // nil if reports are not shown
-	logged     []string // log lines that were printed
-	isTerminal bool     // a person can answer questions
-	waits      bool     // messages wait until the tool is known
-	waiting    []waitingMessage
+	project     *project.Project
+	reported    []string // printed lines about the project, which may be read twice
+	home        *project.Home
+	roots       roots.Scope
+	cached      []json.RawMessage // tools for --no-refresh, or nil
+	args        json.RawMessage
+	meta        json.RawMessage
+	answers     *answers.Given
+	answersJSON json.RawMessage // of --elicit
+	display     *display        // nil if reports are not shown
+	logged      []string        // log lines that were printed
+	isTerminal  bool            // a person can answer questions
+	waits       bool            // messages wait until the tool is known
+	waiting     []waitingMessage
 }
 
 // A waitingMessage is a log message, with its place if it is about a file of the project.
@@ -253,6 +254,7 @@ func (r *run) readAnswers(payload cli.PayloadReader) error {
 		return err
 	}
 	var ok bool
+	r.answersJSON = v
 	if r.answers, ok = answers.Read(v); !ok {
 		wrong := cli.Failf(cli.CodeInvalid, "--elicit must be a JSON object or an array")
 		wrong.Exit = cli.ExitUsage
@@ -437,6 +439,11 @@ func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, 
 	result, err := e.Tools.Call(ctx, request)
 	if r.display != nil {
 		r.display.end()
+	}
+	if r.saveTest != "" {
+		if err := r.save(ctx, result, err); err != nil {
+			return err
+		}
 	}
 	if r.explain && (err == nil || seen.session != nil) {
 		r.printRefused(seen)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mcp-bash/pkg/runtool/outcome"
 )
 
 // CLI-2101: the members of a case.
@@ -91,11 +93,11 @@ func TestFaults(t *testing.T) {
 func TestCompare(t *testing.T) {
 	const result = `{"content":[{"type":"text","text":"Hello\nAda \n"},{"type":"image","data":""},{"type":"text","text":"!"}],
 		"structuredContent":{"a":[1,{"b":"x","c":null}],"d":1.0},"isError":%}`
-	good := Outcome{Result: json.RawMessage(strings.Replace(result, "%", "false", 1))}
-	bad := Outcome{Result: json.RawMessage(strings.Replace(result, "%", "true", 1))}
-	refused := Outcome{Error: json.RawMessage(`{"code":-32602,"message":"wrong name","data":{"hint":"x"}}`)}
+	good := outcome.Outcome{Result: json.RawMessage(strings.Replace(result, "%", "false", 1))}
+	bad := outcome.Outcome{Result: json.RawMessage(strings.Replace(result, "%", "true", 1))}
+	refused := outcome.Outcome{Error: json.RawMessage(`{"code":-32602,"message":"wrong name","data":{"hint":"x"}}`)}
 	for _, tc := range []struct {
-		outcome      Outcome
+		end          outcome.Outcome
 		expect, want string // each Difference.What
 	}{
 		{good, `{}`, ""},
@@ -130,7 +132,7 @@ func TestCompare(t *testing.T) {
 			continue
 		}
 		var got []string
-		for _, d := range list[0].Expect.Compare(&tc.outcome) {
+		for _, d := range list[0].Expect.Compare(&tc.end) {
 			got = append(got, d.What)
 		}
 		if strings.Join(got, ", ") != tc.want {
@@ -152,8 +154,8 @@ func FuzzParse(f *testing.F) {
 			if c.Line < 1 || c.Tool == "" || !json.Valid(c.Arguments) {
 				t.Errorf("%+v", c)
 			}
-			c.Expect.Compare(&Outcome{Result: json.RawMessage(`{"structuredContent":{"a":[1]}}`)})
-			c.Expect.Compare(&Outcome{Error: json.RawMessage(`{"code":1}`)})
+			c.Expect.Compare(&outcome.Outcome{Result: json.RawMessage(`{"structuredContent":{"a":[1]}}`)})
+			c.Expect.Compare(&outcome.Outcome{Error: json.RawMessage(`{"code":1}`)})
 		}
 	})
 }

@@ -8,35 +8,8 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/runtool/outcome"
 )
-
-// An Outcome is the end of a call, as the client gets it.
-type Outcome struct {
-	Result json.RawMessage // the result of tools/call, or nil
-	Error  json.RawMessage // the error with its code and message, or nil
-}
-
-// Text returns the texts of the result, or the message of the error.
-func (o *Outcome) Text() string {
-	if o.Error != nil {
-		return rawjson.TextOf(o.Error, "message")
-	}
-	var list []string
-	for item := range rawjson.Elements(rawjson.Get(o.Result, "content")) {
-		if rawjson.TextOf(item, "type") == "text" {
-			list = append(list, strings.TrimSuffix(rawjson.TextOf(item, "text"), "\n"))
-		}
-	}
-	return strings.Join(list, "\n")
-}
-
-// Structured returns the structured content, or nil.
-func (o *Outcome) Structured() json.RawMessage { return rawjson.Get(o.Result, "structuredContent") }
-
-// Failed reports whether the outcome is an error.
-func (o *Outcome) Failed() bool {
-	return o.Error != nil || rawjson.True(rawjson.Get(o.Result, "isError"))
-}
 
 // A Difference is one thing that an outcome has and the case does not expect.
 type Difference struct {
@@ -46,7 +19,7 @@ type Difference struct {
 }
 
 // Compare returns the differences between an outcome and the expectation.
-func (e *Expectation) Compare(o *Outcome) (list []Difference) {
+func (e *Expectation) Compare(o *outcome.Outcome) (list []Difference) {
 	text := o.Text()
 	switch {
 	case e.Error == nil && o.Failed():
@@ -58,8 +31,8 @@ func (e *Expectation) Compare(o *Outcome) (list []Difference) {
 	case rawjson.KindOf(e.Error) == rawjson.Object:
 		list = subset(list, e.Error, o.Error, "error")
 	}
-	if e.Text != nil && trimmed(*e.Text) != trimmed(text) {
-		list = append(list, Difference{"text", trimmed(*e.Text), trimmed(text)})
+	if e.Text != nil && outcome.Trim(*e.Text) != text {
+		list = append(list, Difference{"text", outcome.Trim(*e.Text), text})
 	}
 	for _, part := range e.Contains {
 		if !strings.Contains(text, part) {
@@ -77,14 +50,12 @@ func (e *Expectation) Compare(o *Outcome) (list []Difference) {
 	return list
 }
 
-func errorText(o *Outcome) string {
+func errorText(o *outcome.Outcome) string {
 	if o.Error == nil {
 		return o.Text()
 	}
 	return fmt.Sprintf("error %s: %s", rawjson.Get(o.Error, "code"), o.Text())
 }
-
-func trimmed(text string) string { return strings.TrimRight(text, " \t\r\n") }
 
 // subset appends the differences between a value and the part of it that is wanted. at is the place of the value.
 func subset(list []Difference, want, got json.RawMessage, at string) []Difference {

@@ -11,13 +11,14 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/json/yamljson"
 	"mcp-bash/pkg/json/yamltext"
+	"mcp-bash/pkg/runtool/outcome"
 )
 
 // Accept returns the members of an expectation that must change so that an outcome is as expected. ok is false if
 // others would have to change.
-func (e *Expectation) Accept(o *Outcome) (changed []rawjson.Member, ok bool) {
+func (e *Expectation) Accept(o *outcome.Outcome) (changed []rawjson.Member, ok bool) {
 	want := *e
-	if text := trimmed(o.Text()); e.Text != nil && trimmed(*e.Text) != text {
+	if text := o.Text(); e.Text != nil && outcome.Trim(*e.Text) != text {
 		want.Text = &text
 		if strings.Contains(text, "\n") {
 			text += "\n"

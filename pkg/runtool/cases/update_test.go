@@ -6,32 +6,33 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/runtool/outcome"
 )
 
 // CLI-2106: --update changes the values of text, structured and error, and nothing else.
 func TestUpdate(t *testing.T) {
-	outcome := Outcome{Result: json.RawMessage(`{"content":[{"type":"text","text":"one\ntwo\n"}],
+	printed := outcome.Outcome{Result: json.RawMessage(`{"content":[{"type":"text","text":"one\ntwo\n"}],
 		"structuredContent":{"a":1,"b":[{"c":"x","d":2}],"e":"17 s"}}`)}
-	refused := Outcome{Error: json.RawMessage(`{"code":-32602,"message":"wrong"}`)}
+	refused := outcome.Outcome{Error: json.RawMessage(`{"code":-32602,"message":"wrong"}`)}
 	for _, tc := range []struct {
 		name, before, after string // "" if the case cannot be updated
-		outcome             Outcome
+		end                 outcome.Outcome
 	}{
 		{"text", "# first\ntool: a\nexpect:\n  # the text\n  text: three # old\n\n  contains: one\n---\ntool: b\n",
-			"# first\ntool: a\nexpect:\n  # the text\n  text: |\n    one\n    two\n\n  contains: one\n---\ntool: b\n", outcome},
+			"# first\ntool: a\nexpect:\n  # the text\n  text: |\n    one\n    two\n\n  contains: one\n---\ntool: b\n", printed},
 		{"a literal", "tool: a\nexpect:\n  text: |\n    # three\n\n    four\n\n# the end\n",
-			"tool: a\nexpect:\n  text: |\n    one\n    two\n\n# the end\n", outcome},
+			"tool: a\nexpect:\n  text: |\n    one\n    two\n\n# the end\n", printed},
 		{"structured", "expect:\n    structured:\n        a: 2\n        # a list\n        b:\n        - c: y\n" +
 			"        e: {$matches: s$}\n        f: 1\ntool: a\n",
 			"expect:\n    structured:\n      a: 1\n      b:\n        - {c: x}\n" +
-				"      e:\n        $matches: \"s$\"\ntool: a\n", outcome},
+				"      e:\n        $matches: \"s$\"\ntool: a\n", printed},
 		{"both", "tool: a\nexpect:\n  structured: {b: []}\n  text: x",
-			"tool: a\nexpect:\n  structured:\n    b:\n      - {c: x, d: 2}\n  text: |\n    one\n    two\n", outcome},
+			"tool: a\nexpect:\n  structured:\n    b:\n      - {c: x, d: 2}\n  text: |\n    one\n    two\n", printed},
 		{"an error", "tool: a\nexpect:\n  error:\n    code: 1\n    message: wrong\n",
 			"tool: a\nexpect:\n  error:\n    code: -32602\n    message: wrong\n", refused},
-		{"flow", "tool: a\nexpect: {text: x}\n", "", outcome},
-		{"only JSON", `{"tool": "a", "expect": {"text": "x"}}`, "", outcome},
-		{"another part", "tool: a\nexpect:\n  text: x\n  contains: y\n", "", outcome},
+		{"flow", "tool: a\nexpect: {text: x}\n", "", printed},
+		{"only JSON", `{"tool": "a", "expect": {"text": "x"}}`, "", printed},
+		{"another part", "tool: a\nexpect:\n  text: x\n  contains: y\n", "", printed},
 		{"an unexpected error", "tool: a\nexpect:\n  text: x\n", "", refused},
 		{"no structure", "tool: a\nexpect:\n  structured: {a: 1}\n  error: true\n", "", refused},
 	} {
@@ -40,7 +41,7 @@ func TestUpdate(t *testing.T) {
 			t.Fatalf("%s: %v", tc.name, err)
 		}
 		var got []byte
-		if changed, ok := list[0].Expect.Accept(&tc.outcome); ok {
+		if changed, ok := list[0].Expect.Accept(&tc.end); ok {
 			got, err = Rewrite([]byte(tc.before), list[0].Line, changed)
 		}
 		if string(got) != tc.after {
@@ -50,7 +51,7 @@ func TestUpdate(t *testing.T) {
 		if tc.after == "" {
 			continue
 		}
-		if list, err = Parse(got); err != nil || len(list[0].Expect.Compare(&tc.outcome)) > 0 {
+		if list, err = Parse(got); err != nil || len(list[0].Expect.Compare(&tc.end)) > 0 {
 			t.Errorf("%s: %v", tc.name, err)
 		}
 	}

@@ -3,7 +3,6 @@ package suite
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -20,13 +19,13 @@ import (
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/runtool/answers"
 	"mcp-bash/pkg/runtool/cases"
+	"mcp-bash/pkg/runtool/outcome"
 	"mcp-bash/pkg/wire/mcp"
 )
 
 // A result is a test that was run.
 type result struct {
 	*test
-	outcome     cases.Outcome
 	differences []cases.Difference // nil if the test passed
 	stderr      string             // of the tool
 	took        time.Duration
@@ -214,26 +213,23 @@ func (r *result) call(ctx context.Context, e *server, request *tool.Request, upd
 	}}
 	request.Asker, request.Client = asker, asker.Capabilities()
 	answer, err := e.Tools.Call(ctx, request)
-	refusal, isRefusal := errors.AsType[*mcp.Error](err)
-	switch {
-	case isRefusal:
-		r.outcome.Error = refusal.AppendJSON(nil)
-	case err != nil:
+	if err == nil {
+		defer answer.Done()
+	}
+	end, ok := outcome.Of(answer, err)
+	if !ok {
 		r.differences = append(r.differences, cases.Difference{What: "the call failed", Got: err.Error()})
 		return
-	default:
-		defer answer.Done()
-		r.outcome.Result = answer.AppendJSON(nil, mcp.Extra{})
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	inAnswers := len(r.differences)
-	r.differences = append(r.differences, r.Expect.Compare(&r.outcome)...)
-	if changed, ok := r.Expect.Accept(&r.outcome); ok && updates && inAnswers == 0 {
+	r.differences = append(r.differences, r.Expect.Compare(&end)...)
+	if changed, ok := r.Expect.Accept(&end); ok && updates && inAnswers == 0 {
 		r.changed = changed
 	}
-	stderr, _ := rawjson.Text(rawjson.Path(r.outcome.Result, "_meta", "stderr"))
-	if stderr = strings.TrimSpace(stderr); len(r.differences) > 0 && !strings.Contains(r.outcome.Text(), stderr) {
+	stderr, _ := rawjson.Text(rawjson.Path(end.Result, "_meta", "stderr"))
+	if stderr = strings.TrimSpace(stderr); len(r.differences) > 0 && !strings.Contains(end.Text(), stderr) {
 		r.stderr = stderr
 	}
 }

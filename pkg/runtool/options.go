@@ -101,8 +101,8 @@ result as one line of JSON; a failure that a client would get as an error is
 	f.ProjectRoot(&o.root)
 	f.Bool(&o.text, "text", "print only the text of the result")
 	f.Bool(&o.full, "full", "show all of a large result, which a client gets in parts")
-	f.String(&o.saveTest, "save-test", "NAME", "add the call and its whole result to tests/NAME.yaml, as a case for mcp-bash test").
-		Missing("--save-test requires a name")
+	f.String(&o.saveTest, "save-test", "NAME", `add the call and its whole result to tests/NAME.yaml, as a case for
+		mcp-bash test`).Missing("--save-test requires a name")
 	f.Bool(&o.json, "json", "JSON on a terminal too, and only JSON, errors included")
 	o.given = f.Given
 	return c

@@ -81,7 +81,7 @@ func run(s cli.Streams, o *options, operands []string, tree func() project.Tree)
 		return err
 	case len(tests) == 0:
 		return cli.Failf(cli.CodeNotFound, "no test cases: %s has no *.yaml", filepath.Join(p.Root, testsDir)).
-			WithHint("write tests/NAME.yaml as docs/TESTING.md describes")
+			WithHint("record a call: mcp-bash run-tool NAME --allow-self --save-test NAME")
 	}
 	if o.filter != nil {
 		tests = slices.DeleteFunc(tests, func(t *test) bool {

@@ -31,6 +31,7 @@ type wrapOptions struct {
 	subcommands bool
 	update      bool
 	draft       bool
+	prompt      bool
 	projectRoot string
 	json        bool
 }
@@ -70,6 +71,7 @@ func wrapCommand() *cli.Command {
 	c.Flags.Bool(&o.subcommands, "subcommands", "create a tool for each command of the program that has a recipe")
 	c.Flags.String(&o.commands, "commands", "LIST", "of the program's commands, only these; implies --subcommands")
 	c.Flags.Bool(&o.draft, "draft", "write a recipe of the program's help into recipes/, for you to complete")
+	c.Flags.Bool(&o.prompt, "prompt", "print what a coding agent needs to write a recipe: help, manual, schema, rules")
 	c.Flags.Bool(&o.update, "update", "update wrapped tools, and keep changes made by hand")
 	c.Flags.Bool(&o.Force, "force", "replace an existing tool; with --update, do not ask")
 	c.Flags.Bool(&o.DryRun, "dry-run", "show what would be written, and write nothing")
@@ -100,6 +102,8 @@ func checkWrap(o *wrapOptions, words []string) error {
 		return cli.Usagef("--update and --subcommands exclude each other")
 	case o.draft && (len(words) == 0 || o.update || o.subcommands || o.recipe != "" || o.json || o.DryRun):
 		return cli.Usagef("--draft takes one command line, --force and --project-root")
+	case o.prompt && (len(words) == 0 || o.draft || o.update || o.subcommands || o.recipe != "" || o.json || o.DryRun):
+		return cli.Usagef("--prompt takes one command line and --project-root")
 	case o.recipe != "" && (o.noRecipe || o.update || o.subcommands):
 		return cli.Usagef("--recipe is for one new tool")
 	}
@@ -125,6 +129,9 @@ func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
 	asker := ask.New(os.Getenv("PATH"))
 	defer asker.Close()
 	w := &wrapper{s: s, o: o, p: p, ask: asker, versions: map[string]string{}}
+	if o.prompt {
+		return interrupted(ctx, w.prompt(ctx, words))
+	}
 	if o.draft {
 		return interrupted(ctx, w.draft(ctx, words))
 	}

@@ -10,6 +10,7 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/scaffold"
+	"mcp-bash/pkg/scaffold/ask"
 	"mcp-bash/pkg/scaffold/draft"
 	"mcp-bash/pkg/scaffold/recipe"
 	"mcp-bash/pkg/scaffold/wrap"
@@ -88,8 +89,8 @@ func (w *wrapper) warnSize(tools []*wrap.Tool) {
 	}
 }
 
-// described asks a program for help, and makes a recipe of the answer.
-func (w *wrapper) described(ctx context.Context, words []string) (*recipe.Recipe, string, error) {
+// help asks a program for help.
+func (w *wrapper) help(ctx context.Context, words []string) (*ask.Answer, error) {
 	answer, err := w.ask.Help(ctx, words)
 	if answer != nil {
 		for _, note := range answer.Notes {
@@ -97,7 +98,16 @@ func (w *wrapper) described(ctx context.Context, words []string) (*recipe.Recipe
 		}
 	}
 	if err != nil {
-		return nil, "", w.refused(words, err)
+		return nil, w.refused(words, err)
+	}
+	return answer, nil
+}
+
+// described asks a program for help, and makes a recipe of the answer.
+func (w *wrapper) described(ctx context.Context, words []string) (*recipe.Recipe, string, error) {
+	answer, err := w.help(ctx, words)
+	if err != nil {
+		return nil, "", err
 	}
 	r := draft.Recipe(append([]string{filepath.Base(words[0])}, words[1:]...), answer.Help)
 	if answer.Plugin != "" {
@@ -115,9 +125,6 @@ func (w *wrapper) draft(ctx context.Context, words []string) error {
 	r, _, err := w.described(ctx, words)
 	if err != nil {
 		return err
-	}
-	if draft.Generic(r) {
-		r.Arguments[0].Dashes = false // the rules of recipes allow it only after other words
 	}
 	name, err := scaffold.WriteRecipe(ctx, w.p, r, w.o.Force)
 	if err != nil {
@@ -151,6 +158,9 @@ func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s w
 		if s.Only, err = w.pickOptions(ctx, r); err != nil {
 			return nil, err
 		}
+	}
+	if len(s.Only)+len(s.Without) == 0 {
+		draft.Open(r)
 	}
 	return scaffold.NewTool(w.p, r, wrap.Source{}, words, file, name, s)
 }

@@ -158,6 +158,7 @@ var (
 // An Answer is the help of a command.
 type Answer struct {
 	Help   helptext.Help
+	Text   string   // of which Help was read
 	File   string   // the program
 	Plugin string   // the program of the command, such as "git-lfs", if there is one
 	Notes  []string // problems that were ignored
@@ -193,7 +194,7 @@ func (a *Asker) Help(ctx context.Context, words []string) (*Answer, error) {
 		}
 		h := helptext.Read(string(ans.text))
 		if h.Usage || len(h.Options) > len(found.Help.Options) {
-			found.Help = h
+			found.Help, found.Text = h, string(ans.text)
 		}
 		if len(h.Options) > 0 {
 			break
@@ -206,6 +207,20 @@ func (a *Asker) Help(ctx context.Context, words []string) (*Answer, error) {
 		return found, ErrNothing
 	}
 	return found, nil
+}
+
+// Manual returns the manual page of a program or a command, or "" without one.
+func (a *Asker) Manual(ctx context.Context, words []string) (string, error) {
+	man := a.Find("man")
+	if man == "" {
+		return "", nil
+	}
+	page := strings.Join(append([]string{filepath.Base(words[0])}, words[1:]...), "-")
+	ans, err := a.run(ctx, man, []string{"-P", "cat", "--", page})
+	if err != nil || ans.cause != nil || ans.status != 0 {
+		return "", err
+	}
+	return string(ans.out), nil
 }
 
 // Output runs a program with words that make it print something, and returns its standard output.

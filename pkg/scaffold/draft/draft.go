@@ -14,8 +14,12 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// anyWords is the property of a list of words that the help does not explain.
-const anyWords = "arguments"
+// Properties of lists of words. anyWords has the whole command line, if the help does not explain its operands.
+// otherOptions has options that the tool does not offer by name.
+const (
+	anyWords     = "arguments"
+	otherOptions = "options"
+)
 
 // Limits on texts of the program, in bytes.
 const (
@@ -51,7 +55,7 @@ func Recipe(words []string, h helptext.Help) *recipe.Recipe {
 	if text := quote(h.Purpose, maxSummary); text != "" {
 		summary += fmt.Sprintf(" Its help: %s.", text)
 	}
-	d := &drafter{taken: map[string]bool{}, Recipe: &recipe.Recipe{
+	d := &drafter{taken: map[string]bool{otherOptions: true}, Recipe: &recipe.Recipe{
 		Program: words[0], Command: words[1:], Title: "Run " + strings.Join(words[:min(len(words), 4)], " "),
 		Summary: summary, Environment: environment, Output: recipe.Output{Type: "text"}, Arguments: []recipe.Argument{},
 		Capabilities: []string{string(access.Search)},
@@ -81,8 +85,23 @@ func order(first bool) int {
 }
 
 // Generic reports whether the recipe takes any words, because the help describes nothing.
-func Generic(r *recipe.Recipe) bool {
-	return len(r.Arguments) == 1 && r.Arguments[0].Name == anyWords && r.Arguments[0].Dashes
+func Generic(r *recipe.Recipe) bool { return len(r.Arguments) == 1 && r.Arguments[0].Name == anyWords }
+
+// Open lets calls pass options that the help does not list: among the words of [anyWords], or in a list before the
+// operands. Help texts are incomplete, and the kernel limits what an option of such a tool can do. A recipe in a file
+// cannot have this.
+func Open(r *recipe.Recipe) {
+	at := slices.IndexFunc(r.Arguments, func(a recipe.Argument) bool { return a.Option == "" })
+	switch {
+	case at >= 0 && r.Arguments[at].Name == anyWords:
+		r.Arguments[at].Dashes = true
+		r.Arguments[at].Description += " They can be options."
+		return
+	case at < 0:
+		at = len(r.Arguments)
+	}
+	r.Arguments = slices.Insert(r.Arguments, at, recipe.Argument{Name: otherOptions, Type: recipe.String, Repeat: true,
+		Dashes: true, Description: "Other options of the program, with their values."})
 }
 
 // option adds an option. A name that the list has already is left out, and so are names that no recipe can have.
@@ -108,8 +127,11 @@ func (d *drafter) option(o helptext.Option) {
 		a.Unconfirmed = []string{"value"}
 	default:
 		a.Type, a.Choices, a.Unconfirmed = kind(o)
+		a.Repeat = o.Repeat
 		if o.Equals && len(a.Option) > 2 {
 			a.Form, a.Dashes = recipe.Equals, true
+		} else if o.Attached && len(a.Option) == 2 {
+			a.Form = recipe.Attached
 		}
 		a.Description = strings.TrimSpace(a.Description + " (" + a.Option + " " + plain(o.Value, maxName) + ")")
 	}
@@ -131,6 +153,9 @@ func kind(o helptext.Option) (t recipe.Type, choices, unconfirmed []string) {
 	if len(choices) > 1 && len(choices) <= maxChoices && len(choices) == len(o.Choices) {
 		return recipe.Choice, choices, nil
 	}
+	if o.Number {
+		return recipe.Number, nil, nil
+	}
 	if _, err := strconv.ParseInt(o.Default, 10, 64); err == nil {
 		return recipe.Integer, nil, []string{"type"}
 	}
@@ -143,17 +168,21 @@ func kind(o helptext.Option) (t recipe.Type, choices, unconfirmed []string) {
 var numeric = lazyregexp.New(`^-?[0-9]+\.[0-9]+$`)
 
 // operands adds the operands of the usage line. Without such a line, or if a required operand follows an optional
-// one, they are a list of words. If there are no options either, the words can be options.
+// one, they are a list of words.
 func (d *drafter) operands(h helptext.Help) {
+	for _, word := range d.Command { // Usage: git status [PATH]
+		if len(h.Operands) > 0 && h.Operands[0].Name == word {
+			h.Operands = h.Operands[1:]
+		}
+	}
 	known, optional := h.Usage, false
 	for _, o := range h.Operands {
 		known = known && (!optional || o.Optional)
 		optional = optional || o.Optional && !o.Repeat
 	}
 	if !known {
-		nothing := len(h.Options)+len(h.Operands) == 0 && !h.Usage
 		d.Arguments = append(d.Arguments, recipe.Argument{Name: d.property(anyWords), Type: recipe.String, Repeat: true,
-			Dashes: nothing, Description: "Words of the command line.", Unconfirmed: []string{"operand"}})
+			Description: "Words of the command line.", Unconfirmed: []string{"operand"}})
 		return
 	}
 	for _, o := range h.Operands[:min(len(h.Operands), maxArguments)] {

@@ -48,14 +48,23 @@ func TestRecipe(t *testing.T) {
 	}
 }
 
-// WRAP-27: a help without a usage line does not show the operands, and one without anything shows nothing.
+// WRAP-27: a help without a usage line does not show the operands, and one without anything shows nothing. The words
+// of a command are left out.
 func TestUnknown(t *testing.T) {
-	for text, dashes := range map[string]bool{"": true, "  -a  all\n": false, "Usage: brew [POT] CUP\n": false} {
+	for text, generic := range map[string]bool{"": true, "  -a  all\n": false, "Usage: brew [POT] CUP\n": true} {
 		r := Recipe([]string{"brew"}, helptext.Read(text))
 		last := r.Arguments[len(r.Arguments)-1]
-		if last.Name != anyWords || !last.Repeat || last.Dashes != dashes || Generic(r) != dashes || r.Stdin == nil {
+		if last.Name != anyWords || !last.Repeat || last.Dashes || Generic(r) != generic || r.Stdin == nil {
 			t.Errorf("%q: %+v", text, last)
 		}
+		if Open(r); !r.Arguments[len(r.Arguments)-1].Dashes {
+			t.Errorf("%q: its words cannot be options", text)
+		}
+	}
+	r := Recipe([]string{"brew", "tea", "green"}, helptext.Read("Usage: brew tea green [POT]\n  -k, --keep  x\n"))
+	Open(r)
+	if a := r.Arguments; len(a) != 3 || a[1].Name != otherOptions || !a[1].Dashes || a[2].Name != "pot" {
+		t.Errorf("%+v", r.Arguments)
 	}
 }
 
@@ -81,9 +90,6 @@ func FuzzRecipe(f *testing.F) {
 	f.Add("usage: a [b]... c\n  -a  \x1b[31mred\x1b[0m \u202e\n  --=x\n  -é ü  x\n --1 {a,,b}  x\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		r := Recipe([]string{"brew"}, helptext.Read(text))
-		if Generic(r) {
-			r.Arguments[0].Dashes = false // a recipe in a file cannot have this
-		}
 		for _, fault := range r.Check() {
 			t.Errorf("%q: %v", text, fault)
 		}

@@ -29,8 +29,11 @@ type Option struct {
 	Value    string   // "COUNT"; "": it takes no value
 	Optional bool     // the value can be left out, as in --color[=WHEN]
 	Equals   bool     // the value follows "="
+	Attached bool     // the value is in the same word, as in -U<n>
 	Choices  []string
 	Default  string
+	Repeat   bool
+	Number   bool
 	Text     string
 }
 
@@ -40,11 +43,12 @@ type Operand struct {
 	Optional bool
 	Repeat   bool
 	Text     string
+	after    string // the option that precedes it, such as -f of "-f <file>"
 }
 
 var (
-	optionLine = lazyregexp.New(`^\s{0,12}(-[^\s,=\[]+)((?:(?:, ?| ?\| ?| )-[^\s,=\[|]+)*)(\[?[ =]?[^\s].*?)?` +
-		`(?:\s{2,}|\t+)(\S.*)?$`)
+	optionLine = lazyregexp.New(`^\s{0,12}(-[^\s,=\[]+)((?:(?:, *| ?\| ?| {1,2})-[^\s,=\[|]+)*)(\[?[ =]?[^\s].*?)?` +
+		`(?:\s{2,}|\t+| +: +)(\S.*)?$`)
 	bareOption = lazyregexp.New(`^\s{0,12}(-[^\s,=\[]+)((?:(?:, ?| ?\| ?)-[^\s,=\[|]+)*)` +
 		`([ =][<\[{]?[A-Za-z][\w.:/|,-]*[>\]}]?(?:, -[^\s,=\[|]+(?:[ =][<\[{]?[A-Za-z][\w.:/|,-]*[>\]}]?)?)?)?$`)
 	column    = lazyregexp.New(`^\s{1,12}(<?[A-Za-z][\w-]*>?)(?:\s{2,}|\t+| +[-–—:] +)(\S.*)$`)
@@ -52,9 +56,13 @@ var (
 	// notText matches sequences for terminals, and characters that control the direction of text.
 	notText = lazyregexp.New(`\x1b\[[0-9;?]*[A-Za-z]|.\x08|[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{61c}\x{200e}\x{200f}` +
 		`\x{202a}-\x{202e}\x{2066}-\x{2069}]`)
+	typeIs     = lazyregexp.New(`\[(string|number|array)\]`) // of yargs
 	choiceList = lazyregexp.New(`[\[({<]([\w.+-]+(?:\|[\w.+-]+)+)[\])}>]`)
 	defaultIs  = lazyregexp.New(`(?i)[\[(]default(?:s to|:| is|=)?\s*["']?([^\])"']+?)["']?[\])]`)
 )
+
+// Plain returns a text without sequences for terminals, control characters, and bytes that are not UTF-8.
+func Plain(text string) string { return notText.ReplaceAllString(strings.ToValidUTF8(text, ""), "") }
 
 // maxText limits the text of an option, in bytes.
 const maxText = 4000
@@ -62,7 +70,7 @@ const maxText = 4000
 // Read finds what a help text lists. A text of any size and content is permitted. Lines above 500 bytes are skipped.
 func Read(text string) Help {
 	var h Help
-	text = notText.ReplaceAllString(strings.ToValidUTF8(text, ""), "")
+	text = Plain(text)
 	inUsage, bare, program := false, false, ""
 	var last *string // the text that the next line can continue
 	var indent int
@@ -122,7 +130,14 @@ func Read(text string) Help {
 	for i := range h.Options {
 		h.Options[i].annotate()
 	}
+	h.Operands = slices.DeleteFunc(h.Operands, func(o Operand) bool { return o.after != "" && h.takesValue(o.after) })
 	return h
+}
+
+func (h *Help) takesValue(option string) bool {
+	return slices.ContainsFunc(h.Options, func(o Option) bool {
+		return o.Value != "" && !o.Optional && slices.Contains(o.Names, option)
+	})
 }
 
 // option reads a line of a list of options. The negation of a switch is left out: --[no-]color is --color.
@@ -151,8 +166,14 @@ func option(line string) (o Option, ok bool) {
 		return o, false // prose that begins with a dash
 	}
 	o.Text = m[4]
-	for _, name := range o.Names {
-		if strings.Trim(name, "-") == "" || strings.ContainsAny(name, "\"'`$();{}*?") && name != "-?" {
+	for i, name := range o.Names {
+		name = strings.TrimSuffix(name, "...")                                                        // --verbose...
+		if short, value, found := strings.Cut(name, "<"); found && len(short) == 2 && o.Value == "" { // -U<n>
+			name, o.Value, o.Attached = short, strings.Trim(value, "<>"), true
+		}
+		o.Names[i] = name
+		isCut := strings.HasSuffix(name, ".") || strings.HasSuffix(name, ":")
+		if strings.Trim(name, "-") == "" || isCut || strings.ContainsAny(name, "\"'`$();{}*?") && name != "-?" {
 			return o, false
 		}
 	}
@@ -168,6 +189,9 @@ func (o *Option) annotate() {
 	} else if strings.Contains(o.Value, "|") {
 		o.Choices = strings.Split(o.Value, "|")
 	}
+	if m := typeIs.FindStringSubmatch(o.Text); m != nil && o.Value == "" {
+		o.Value, o.Number, o.Repeat = m[1], m[1] == "number", m[1] == "array"
+	}
 	if m := defaultIs.FindStringSubmatch(o.Text); m != nil {
 		o.Default = m[1]
 	}
@@ -181,7 +205,7 @@ func (h *Help) usage(line string) {
 		return
 	}
 	var list []Operand
-	afterOption := false
+	afterOption, after := false, ""
 	for _, w := range words[1:] {
 		name := strings.TrimRight(strings.TrimLeft(w, "[<{("), "]>}).…")
 		opens := strings.HasPrefix(w, "[")
@@ -189,6 +213,9 @@ func (h *Help) usage(line string) {
 		case strings.HasPrefix(name, "-"):
 			// A value follows an option without a closing bracket: [-k COUNT].
 			afterOption = opens && !strings.HasSuffix(w, "]") && !strings.Contains(name, "=")
+			if after = ""; !opens {
+				after = name
+			}
 			continue
 		case afterOption:
 			afterOption = !strings.HasSuffix(w, "]")
@@ -208,7 +235,8 @@ func (h *Help) usage(line string) {
 			name = "" // a choice of words
 		}
 		repeats := strings.Contains(w, "..") || strings.Contains(w, "…")
-		list = append(list, Operand{Name: name, Optional: opens, Repeat: repeats})
+		list = append(list, Operand{Name: name, Optional: opens, Repeat: repeats, after: after})
+		after = ""
 	}
 	h.Operands = list
 }

@@ -50,6 +50,40 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// Programs separate the two columns, the names and the value of an option in several ways. Prose that ends in an option
+// is left out.
+func TestForms(t *testing.T) {
+	h := Read("\t--format : indent the output\n  -b,  --background   go to the background\n  -c  --count=N   how many\n" +
+		"  -U<n>   lines of context\n  --verbose...   say more\nas does\n  --cached.\n  --retries   times [number]\n" +
+		"  --ignore   files [array]\n  --reporter   name [string] [default: \"spec\"]\n")
+	var got []string
+	for _, o := range h.Options {
+		got = append(got, fmt.Sprintf("%s value=%s attached=%t number=%t repeat=%t", strings.Join(o.Names, " "), o.Value,
+			o.Attached, o.Number, o.Repeat))
+	}
+	want := []string{
+		"--format value= attached=false number=false repeat=false",
+		"-b --background value= attached=false number=false repeat=false",
+		"-c --count value=N attached=false number=false repeat=false",
+		"-U value=n attached=true number=false repeat=false",
+		"--verbose value= attached=false number=false repeat=false",
+		"--retries value=number attached=false number=true repeat=false",
+		"--ignore value=array attached=false number=false repeat=true",
+		"--reporter value=string attached=false number=false repeat=false",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// The value of an option in the usage line is not an operand, if the list has the option with a value.
+func TestValueInUsage(t *testing.T) {
+	h := Read("Usage: pick -f <file> -q <pattern>\n  -f, --file FILE   the file\n  -q, --quiet   nothing\n")
+	if len(h.Operands) != 1 || h.Operands[0].Name != "pattern" {
+		t.Errorf("%+v", h.Operands)
+	}
+}
+
 // argparse breaks a long usage, and writes each name of an option with its value.
 func TestArgparse(t *testing.T) {
 	h := Read(`usage: stats.py [-h] [--by {hour,day}] [-l LEVEL]
@@ -68,13 +102,22 @@ options:
                         count only this level
   --json                print JSON
 `)
-	got := fmt.Sprintf("%+v %+v", h.Options[1:], h.Operands)
-	want := "[{Names:[--by] Value:{hour,day} Optional:false Equals:false Choices:[hour day] Default: Text:} " +
-		"{Names:[-l --level] Value:LEVEL Optional:false Equals:false Choices:[] Default: Text:count only this level} " +
-		"{Names:[--json] Value: Optional:false Equals:false Choices:[] Default: Text:print JSON}] " +
-		"[{Name:FILE Optional:true Repeat:true Text:log files, stdin if none}]"
-	if got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+	var got []string
+	for _, o := range h.Options[1:] {
+		names := strings.Join(o.Names, " ")
+		got = append(got, fmt.Sprintf("%s value=%s choices=%s text=%s", names, o.Value, o.Choices, o.Text))
+	}
+	for _, o := range h.Operands {
+		got = append(got, fmt.Sprintf("%s optional=%t repeat=%t text=%s", o.Name, o.Optional, o.Repeat, o.Text))
+	}
+	want := []string{
+		"--by value={hour,day} choices=[hour day] text=",
+		"-l --level value=LEVEL choices=[] text=count only this level",
+		"--json value= choices=[] text=print JSON",
+		"FILE optional=true repeat=true text=log files, stdin if none",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

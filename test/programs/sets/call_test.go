@@ -152,6 +152,11 @@ func (x tool) arguments(p *program, k task) (arguments map[string]any, missing [
 			x.set(arguments, o.Offered, []string{"."}, false)
 		}
 	}
+	for _, words := range rest {
+		if _, open := x.properties["options"]; open && x.Source != "recipe" {
+			x.set(arguments, "options", words, false)
+		}
+	}
 	if name := x.input(); k.Stdin != "" && name != "" {
 		arguments[name] = k.Stdin
 	}
@@ -226,11 +231,12 @@ func (x tool) setOperands(arguments map[string]any, p *program, k task, free []s
 	}
 }
 
-// free returns the properties that belong to no option.
+// free returns the properties that belong to no option, except for the list of other options.
 func (x tool) free() []string {
 	var free []string
 	for _, name := range x.order {
-		if !slices.ContainsFunc(x.Options, func(o found) bool { return o.Offered == name }) {
+		other := name == "options" && x.Source != "recipe"
+		if !other && !slices.ContainsFunc(x.Options, func(o found) bool { return o.Offered == name }) {
 			free = append(free, name)
 		}
 	}

@@ -71,7 +71,7 @@ func (s *score) compare(p *program, made tool) {
 	most := max(p.MostOperands, len(p.Operands))
 	operands := 0
 	for _, o := range made.Operands {
-		if o.Name == "arguments" {
+		if o.Name == "arguments" || o.Name == "options" && made.Source != "recipe" {
 			continue
 		}
 		if operands++; operands > most {

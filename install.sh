@@ -938,8 +938,18 @@ is_wrapper() {
 
 # mark writes the two files by which the tree is known later.
 mark() {
-  printf '{"managed":true,"installedAt":"%s","source":"%s","ref":"%s","version":"%s","commit":"%s","verified":%s}\n' \
-    "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$source" "$ref" "$version" "$commit" "$verified" >"$tree/$marker"
+  reply=''
+  if [ "$source" = local ] && is_checkout "$local_dir" && physical "$local_dir"; then
+    commit=$(git -C "$reply" describe --always --dirty --abbrev=40 --match= 2>/dev/null) || commit=''
+    case $reply in
+      *[[:cntrl:]]*) reply='' ;;
+      *) reply=$(printf '%s\n' "$reply" | sed 's/[\\"]/\\&/g') ;;
+    esac
+  fi
+  printf '{"managed":true,"installedAt":"%s","source":"%s","ref":"%s",' \
+    "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$source" "$ref" >"$tree/$marker"
+  printf '"version":"%s","commit":"%s","checkout":"%s","verified":%s}\n' \
+    "$version" "$commit" "$reply" "$verified" >>"$tree/$marker"
   sums "$tree" "$tree/$list" || fail "Cannot be read: $tree"
 }
 

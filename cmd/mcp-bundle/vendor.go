@@ -131,7 +131,7 @@ func (o *options) putVendored(s cli.Streams, out io.Writer, v vendoring.Options)
 		for _, reason := range missing.Reasons {
 			hint += cli.Sprintf("  %s\n", reason)
 		}
-		hint += strings.Join(missing.Ways(), "\n")
+		hint += cli.Sprintf("  %s\n", missing.Searched()) + strings.Join(missing.Ways, "\n")
 		return &cli.Error{Code: cli.CodeDepends, Exit: cli.ExitPolicy, Cause: missing, Hint: hint}
 	case err != nil:
 		return err

@@ -485,32 +485,35 @@ func (b *builder) findRuntimes(ctx context.Context) error {
 	var err error
 	b.binaries, err = find.Find(ctx, b.o.Targets)
 	var missing *runtimes.MissingError
-	switch {
-	case errors.As(err, &missing) && (b.o.AllTargets || b.o.Strict || len(b.binaries) == 0):
-		b.say.fault("%v", missing)
-		for _, reason := range missing.Reasons {
+	if !errors.As(err, &missing) {
+		return err
+	}
+	fatal := b.o.AllTargets || b.o.Strict || len(b.binaries) == 0
+	headline := b.say.warn
+	if fatal {
+		headline = b.say.fault
+	}
+	headline("%v", missing)
+	for _, reason := range missing.Reasons {
+		if fatal {
 			b.say.note("  %s", reason)
-		}
-		for _, way := range missing.Ways() {
-			b.say.note("  → %s", way)
-		}
-		return ErrRuntime
-	case errors.As(err, &missing):
-		b.say.warn("%v", missing)
-		for _, reason := range missing.Reasons {
+		} else {
 			b.say.verbose("%s", reason)
 		}
-		for _, way := range missing.Ways() {
-			b.say.note("  → %s", way)
-		}
-		isHost := func(bin runtimes.Binary) bool { return bin.Target == runtimes.Host }
-		if !b.forImage && !slices.ContainsFunc(b.binaries, isHost) {
-			b.say.fault("No runtime for: %s", runtimes.Host)
-			return ErrRuntime
-		}
-		return nil
 	}
-	return err
+	b.say.note("  %s", missing.Searched())
+	for _, way := range missing.Ways {
+		b.say.note("  → %s", way)
+	}
+	if fatal {
+		return ErrRuntime
+	}
+	isHost := func(bin runtimes.Binary) bool { return bin.Target == runtimes.Host }
+	if !b.forImage && !slices.ContainsFunc(b.binaries, isHost) {
+		b.say.fault("No runtime for: %s", runtimes.Host)
+		return ErrRuntime
+	}
+	return nil
 }
 
 func (b *builder) addRuntime(ctx context.Context) error {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // Releases returns the address of the releases, or "" if it is unknown. The environment goes before the file RELEASES
@@ -18,4 +19,23 @@ func Releases(env Env, home string) string {
 		return ""
 	}
 	return strings.TrimSpace(string(text))
+}
+
+// InstallerFile is the record that install.sh writes into an installation (CLI-1708).
+const InstallerFile = "INSTALLER.json"
+
+// Checkout returns the sources from which install.sh built the installation home, or "" if they are unknown.
+func Checkout(home string) string {
+	if home == "" {
+		return ""
+	}
+	text, err := boundedfile.Read(filepath.Join(home, InstallerFile), 64<<10)
+	if err != nil {
+		return ""
+	}
+	record, err := rawjson.Check(text)
+	if err != nil {
+		return ""
+	}
+	return rawjson.TextOf(record, "checkout")
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -250,6 +251,7 @@ compinit -u -d "$HOME/zcompdump" && echo "${_comps[mcp-runtool]}"`
 	tell("mcp-bash", "new", "demo")
 	project := u.path("demo")
 	u.env["MCPBASH_PROJECT_ROOT"] = project
+	u.bundlesOther()
 	if got := tell("mcp-runtool", "hello", "--allow-self", "--json"); !strings.Contains(got, "Hello, World!") {
 		t.Errorf("%q", got)
 	}
@@ -272,6 +274,27 @@ compinit -u -d "$HOME/zcompdump" && echo "${_comps[mcp-runtool]}"`
 	u.installs("--uninstall")
 	if _, err := os.Stat(u.dir()); err == nil {
 		t.Error("it is still there")
+	}
+}
+
+// bundlesOther makes a bundle for another system. An installation has no program for it, and the command
+// prints the setting that has it built from the checkout (CLI-1166, CLI-1422).
+func (u *user) bundlesOther() {
+	u.t.Helper()
+	arch := "arm64"
+	if runtime.GOARCH == arch {
+		arch = "amd64"
+	}
+	bundle := []string{"mcp-bash", "bundle", "--platform", "linux", "--arch", arch}
+	r := u.runs(u.command(bundle...))
+	setting := regexp.MustCompile(`→ run the command again with (MCPBASH_HOME=\S+), to build`).FindStringSubmatch(r.errors)
+	if r.code != 3 || !strings.Contains(r.errors, " in: "+u.dir()+"/runtimes, ") || setting == nil {
+		u.t.Fatalf("bundle: %+v", r)
+	}
+	again := u.command(bundle...)
+	again.Env = append(again.Env, setting[1])
+	if r := u.runs(again); r.code != 0 || !strings.Contains(r.out, "Target platforms: linux") {
+		u.t.Errorf("bundle with %s: %+v", setting[1], r)
 	}
 }
 
@@ -327,6 +350,25 @@ func TestGit(t *testing.T) {
 			mark.Ref != ref || mark.Version != want || want == "2.0.0" && mark.Commit != first {
 			t.Errorf("%s: %+v, %v", ref, mark, err)
 		}
+	}
+	// CLI-1708: the record of an installation from a checkout has its path and commit.
+	const odd = `my "sour\ces"`
+	if err := os.Rename(u.path("sources"), u.path(odd)); err != nil {
+		t.Fatal(err)
+	}
+	u.env["MCPBASH_INSTALL_LOCAL_SOURCE"] = odd
+	for _, dirty := range []string{"", "-dirty"} {
+		u.installs("--allow-downgrade", "--offline")
+		var mark struct{ Source, Commit, Checkout string }
+		if err := json.Unmarshal([]byte(u.read(".local/share/mcp-bash/INSTALLER.json")), &mark); err != nil ||
+			mark.Source != "local" || mark.Commit != first+dirty || mark.Checkout != u.path(odd) {
+			t.Errorf("%+v, %v", mark, err)
+		}
+		u.write(odd+"/cmd/mcp-bash/main.go", "package main\n\nfunc main() { println() }\n", 0o644)
+	}
+	delete(u.env, "MCPBASH_INSTALL_LOCAL_SOURCE")
+	if err := os.Rename(u.path(odd), u.path("sources")); err != nil {
+		t.Fatal(err)
 	}
 	u.fails(1, "No such branch, tag or commit: none", "--branch", "none")
 	u.env["MCPBASH_INSTALL_REPO_URL"] = u.path("nowhere")

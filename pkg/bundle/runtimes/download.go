@@ -30,13 +30,19 @@ const (
 	downloadTime = 5 * time.Minute
 )
 
+// cache returns the directory of downloaded binaries of this version.
+func (s *Source) cache() (string, error) {
+	dir, err := project.CacheDir(s.Env)
+	return filepath.Join(dir, cli.Version), err
+}
+
 // download returns a binary of the release from the cache or the network. A downloaded
 // archive must match the release's SHA256SUMS.
 func (s *Source) download(ctx context.Context, t Target) (*Binary, error) {
-	cache, cacheErr := project.CacheDir(s.Env)
+	cache, cacheErr := s.cache()
 	file := ""
 	if cacheErr == nil {
-		file = filepath.Join(cache, cli.Version, t.String(), t.Binary())
+		file = filepath.Join(cache, t.String(), t.Binary())
 		if b, err := cached(file, t); err == nil {
 			return b, nil
 		}

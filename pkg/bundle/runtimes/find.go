@@ -18,6 +18,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/secrets"
+	"mcp-bash/pkg/text/shell"
 )
 
 // A Source finds binaries (CLI-1422).
@@ -39,8 +40,8 @@ type Source struct {
 type MissingError struct {
 	Targets []Target
 	Reasons []string // the reasons, for users
-
-	releases string // the address of the releases, or "" if it is unknown
+	Places  []string // the directories that were searched
+	Ways    []string // the ways to get the binaries, for users (CLI-1166)
 }
 
 func (e *MissingError) Error() string {
@@ -51,25 +52,70 @@ func (e *MissingError) Error() string {
 	return "No runtime for: " + strings.Join(names, ", ")
 }
 
-// Ways returns the ways to get the binaries, one in each line (CLI-1166).
-func (e *MissingError) Ways() []string {
+// Searched returns the directories that were searched, in one line.
+func (e *MissingError) Searched() string {
+	if len(e.Places) == 0 {
+		return "searched no directory: the installation and the cache are missing"
+	}
+	return "searched for <os>-<arch>/mcp-bash in: " + strings.Join(e.Places, ", ")
+}
+
+// places returns the directories that can hold the binaries of several targets.
+func (s *Source) places() []string {
+	if dir := s.chosen(); dir != "" {
+		return []string{dir}
+	}
+	list := s.installed()
+	if cache, err := s.cache(); err == nil {
+		list = append(list, cache)
+	}
+	return list
+}
+
+// ways returns the ways to get the binaries, one in each line (CLI-1166).
+func (s *Source) ways() []string {
+	archive := "unpack mcp-bash-" + Tag + "-runtimes.tar.gz of the release, " +
+		"and pass its directory runtimes with --runtime-dir"
+	fewer := "or leave systems out with --platform and --arch"
+	if s.chosen() != "" {
+		another := "leave out --runtime-dir to search elsewhere"
+		if s.RuntimeDir == "" {
+			another = "unset MCPBASH_RUNTIME_DIR to search elsewhere"
+		}
+		return []string{archive, another, fewer}
+	}
 	download := "set MCPBASH_RELEASE_BASE_URL to the address of the releases, to download them"
-	if e.releases != "" {
-		download = "set MCPBASH_RELEASE_BASE_URL=" + secrets.Text(e.releases) + ", to download them"
+	if base := project.Releases(s.Env, s.Home); base != "" {
+		download = "set MCPBASH_RELEASE_BASE_URL=" + secrets.Text(base) + ", to download them"
 	}
-	return []string{
-		"unpack mcp-bash-" + Tag + "-runtimes.tar.gz of the release, and pass its directory runtimes with --runtime-dir",
-		download,
-		"run the command of a checkout of mcp-bash where Go is installed, to build them",
-		"or leave systems out with --platform and --arch",
+	return []string{s.fromSources(), archive, download, fewer}
+}
+
+// fromSources returns the way to build the binaries.
+func (s *Source) fromSources() string {
+	const install = "install Go (https://go.dev/dl), and "
+	goes := script.LookPath("go", s.Env["PATH"]) != ""
+	if isSource(s.Home) {
+		if goes {
+			return "run go build ./cmd/mcp-bash in " + shell.Quote(s.Home) + " to see why it fails"
+		}
+		return install + "run the command again, to build them from " + s.Home
 	}
+	way := "run the command again with MCPBASH_HOME=DIR, where DIR is a checkout of mcp-bash"
+	if checkout := project.Checkout(s.Home); isSource(checkout) {
+		way = "run the command again with MCPBASH_HOME=" + shell.Quote(checkout) + ", to build them from the sources"
+	}
+	if goes {
+		return way
+	}
+	return install + way
 }
 
 // Find returns the binaries of targets. If some are missing, it returns the others and a
 // [*MissingError]. Otherwise the error is the context's.
 func (s *Source) Find(ctx context.Context, targets []Target) ([]Binary, error) {
 	var found []Binary
-	missing := &MissingError{releases: project.Releases(s.Env, s.Home)}
+	missing := &MissingError{}
 	defer s.Bar.End()
 	s.of = int64(len(targets))
 	for i, t := range targets {
@@ -86,29 +132,37 @@ func (s *Source) Find(ctx context.Context, targets []Target) ([]Binary, error) {
 		}
 	}
 	if len(missing.Targets) > 0 {
+		missing.Places, missing.Ways = s.places(), s.ways()
 		return found, missing
 	}
 	return found, nil
 }
 
+// chosen returns the directory that the user chose, or "". No other source is used then.
+func (s *Source) chosen() string { return cmp.Or(s.RuntimeDir, s.Env["MCPBASH_RUNTIME_DIR"]) }
+
+// installed returns the directories of the installation that can hold the binaries of several targets.
+func (s *Source) installed() []string {
+	if s.Home == "" {
+		return nil
+	}
+	return []string{filepath.Join(s.Home, "runtimes"), filepath.Join(s.Home, "bin")}
+}
+
 func (s *Source) find(ctx context.Context, t Target) (*Binary, error) {
-	if dir := cmp.Or(s.RuntimeDir, s.Env["MCPBASH_RUNTIME_DIR"]); dir != "" { // the user has chosen this directory
+	if dir := s.chosen(); dir != "" {
 		return check(filepath.Join(dir, filepath.FromSlash(t.Path())), t)
 	}
 	var reasons []error
 	note := func(err error) {
-		if !errors.Is(err, os.ErrNotExist) {
+		if !errors.Is(err, os.ErrNotExist) { // the error lists the directories
 			reasons = append(reasons, err)
 		}
 	}
-	if s.Home != "" {
-		b, err := check(filepath.Join(s.Home, "runtimes", filepath.FromSlash(t.Path())), t)
+	for _, dir := range s.installed() {
+		b, err := check(filepath.Join(dir, filepath.FromSlash(t.Path())), t)
 		if err == nil {
 			return b, nil
-		}
-		note(err)
-		if b, err = check(filepath.Join(s.Home, "bin", filepath.FromSlash(t.Path())), t); err == nil {
-			return b, nil // this program is in a tree with binaries for several systems
 		}
 		note(err)
 	}

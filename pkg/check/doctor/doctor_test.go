@@ -46,7 +46,7 @@ func managed(t *testing.T, version string) *fixture {
 		put(t, filepath.Join(h.root, filepath.FromSlash(name)), content)
 		fmt.Fprintf(&list, "%s  ./%s\n", sum([]byte(content)), name)
 	}
-	put(t, filepath.Join(h.root, marker), "{}")
+	put(t, filepath.Join(h.root, project.InstallerFile), "{}")
 	put(t, filepath.Join(h.root, filesList), list.String())
 	return h
 }

@@ -14,14 +14,12 @@ import (
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/project"
 )
 
-// install.sh marks the installations that it manages with marker, and lists their files in
+// install.sh marks the installations that it manages with project.InstallerFile, and lists their files in
 // filesList (CLI-1708).
-const (
-	marker    = "INSTALLER.json"
-	filesList = "INSTALLED.sha256"
-)
+const filesList = "INSTALLED.sha256"
 
 // Install reports whether install.sh manages the installation (CLI-1110).
 type Install struct {
@@ -34,7 +32,7 @@ func (e *examination) managed() {
 	i := &e.r.Install
 	data := cmp.Or(e.o.Env["XDG_DATA_HOME"], filepath.Join(e.o.Env["HOME"], ".local", "share"))
 	i.ManagedRoot = filepath.Join(data, "mcp-bash")
-	i.MarkerPath = filepath.Join(e.r.Framework.Path, marker)
+	i.MarkerPath = filepath.Join(e.r.Framework.Path, project.InstallerFile)
 	i.MarkerPresent = isInstalled(e.r.Framework.Path)
 	root, at := physical(i.ManagedRoot), physical(e.r.Framework.Path)
 	switch {
@@ -55,7 +53,7 @@ func (e *examination) managed() {
 
 // exposed returns an error if another user can change the installation.
 func exposed(root string) error {
-	for _, name := range []string{"", marker, filesList, "install.sh"} {
+	for _, name := range []string{"", project.InstallerFile, filesList, "install.sh"} {
 		path := filepath.Join(root, name)
 		info, err := os.Lstat(path)
 		if errors.Is(err, fs.ErrNotExist) {

@@ -148,7 +148,7 @@ func (e *examination) sdk() {
 
 // isInstalled reports whether install.sh made an installation. Then it has an SDK.
 func isInstalled(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, marker))
+	_, err := os.Lstat(filepath.Join(dir, project.InstallerFile))
 	return err == nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
 )
 
 // CLI-1712: doctor runs no install.sh that another user could have written.
@@ -22,7 +23,7 @@ func TestInstallationOfAnotherUser(t *testing.T) {
 	installer := filepath.Join(h.root, "install.sh")
 	for _, change := range []func() error{
 		func() error { return os.Chmod(h.root, 0o777) },
-		func() error { return os.Chown(filepath.Join(h.root, marker), nobody, nobody) },
+		func() error { return os.Chown(filepath.Join(h.root, project.InstallerFile), nobody, nobody) },
 		func() error { return os.Chown(h.root, nobody, nobody) },
 		func() error { return os.Chmod(installer, 0o666) },
 	} {
@@ -35,7 +36,7 @@ func TestInstallationOfAnotherUser(t *testing.T) {
 			t.Errorf("CLI-1712: %d, %+v", r.ExitCode, r.Install)
 		}
 		if err := errors.Join(os.Chmod(h.root, 0o755), os.Chown(h.root, 0, 0), os.Chmod(installer, 0o755),
-			os.Chown(filepath.Join(h.root, marker), 0, 0)); err != nil {
+			os.Chown(filepath.Join(h.root, project.InstallerFile), 0, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -74,7 +74,7 @@ func TestResourceLists(t *testing.T) {
 		}
 		for _, bad := range []string{`"x"`, `5`, `"` + cursor[:8] + `"`} {
 			if got := c.request(method,
-				`{"cursor":`+bad+`}`); got != `"error":{"code":-32602,"message":"Invalid cursor"}` { // RES-205
+				`{"cursor":`+bad+`}`); got != `"error":{"code":-32602,"message":"Invalid cursor"}` { // P-2003
 				t.Error(got)
 			}
 		}
@@ -97,7 +97,7 @@ func TestResourceLists(t *testing.T) {
 }
 
 // Every resource that is listed can be read by the URI and by the name it is
-// listed with (RES-31, RES-200).
+// listed with (RES-31, RES-81).
 func TestListedIsReadable(t *testing.T) {
 	list := map[string]string{}
 	for _, name := range []string{"a b.txt", "100%.txt", "%41.txt", "ü.txt", "q?.txt", "h#1.txt", "[x].txt",

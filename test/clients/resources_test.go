@@ -76,7 +76,7 @@ func testResources(t *testing.T, protocol string) {
 }
 
 // examples/09-resources, weather: watched by the official client, which takes
-// no result but the protocol's (RES-142 to RES-146, RES-207).
+// no result but the protocol's (RES-142 to RES-146).
 func TestResourceSubscription(t *testing.T) { withAll(t, testResourceSubscription) }
 
 func testResourceSubscription(t *testing.T, protocol string) {

@@ -15,12 +15,19 @@ import (
 // empty where the word is not a mark.
 var better = regexp.MustCompile(`(?i)(\*\(?)?\bbetter\b([^*]*)`)
 
+// aside matches a parenthesis that states a difference. The last group is not empty where a later release is the same.
+var aside = regexp.MustCompile(`\((?:[Ii]n )?(?:[Tt]he )?Bash\s+edition(:? since|\))?`)
+
 // differences returns the clauses with a mark. The value is true if a mark is not "(unnoticed)".
 // The introduction of a page explains the marks, and does not count.
 func (b book) differences() (differences map[clause]bool, faults []string) {
 	differences = map[clause]bool{}
 	for _, in := range slices.Sorted(maps.Keys(b.texts)) {
-		for _, m := range better.FindAllStringSubmatch(b.texts[in], -1) {
+		marks := better.FindAllStringSubmatch(b.texts[in], -1)
+		if m := aside.FindStringSubmatch(b.texts[in]); b.known[in] && len(marks) == 0 && m != nil && m[1] == "" {
+			faults = append(faults, in+": a difference without a mark")
+		}
+		for _, m := range marks {
 			switch {
 			case !b.known[in] && !strings.Contains(in, ": "):
 			case !b.known[in]:
@@ -95,6 +102,8 @@ func TestComparingDifferences(t *testing.T) {
 		{"P-1 **(Better (unnoticed): x)**, but (*better*) y", fmt.Sprintf(row, "P-1"), ""},
 		{"P-1 **Better:** x", "", "P-1: no row"},
 		{"P-1 x. Better than the Bash edition", "", `P-1: "better" without`},
+		{"P-1 x (the Bash edition: y)", "", "P-1: a difference without"},
+		{"P-1 x (in the Bash edition since 1.6.0)", "", ""},
 		{"P-1 *Better (unnoticed)*: x", fmt.Sprintf(row, "P-1"), "P-1: cited"},
 		{"P-1 x", fmt.Sprintf(row, "P-1"), "P-1: cited"},
 		{"P-1 x", fmt.Sprintf(row, "P-2"), "no clause|cited: the contract has no clause P-2"},

@@ -150,7 +150,7 @@ func contents(uri, mimeType, rest string) string {
 const alpha = `{"name":"alpha","path":"alpha.txt","uri":"file://{R}/resources/alpha.txt","mimeType":"text/plain",
 	"provider":"file"}`
 
-// RES-30 to RES-36, RES-201, RES-216, RES-218.
+// RES-30 to RES-36.
 func TestRead(t *testing.T) {
 	b := open(t, map[string]string{
 		"resources/alpha.txt": "alpha\n", "resources/binary.bin": "\xff\x00\x01bZn",
@@ -213,7 +213,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// RES-35, RES-40 to RES-45, RES-202, RES-203; R-54a.
+// RES-35, RES-40 to RES-45; R-54a.
 func TestContent(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n\x00"
 	files := map[string]string{
@@ -315,7 +315,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// RES-60, RES-37, RES-62, RES-204.
+// RES-60, RES-37, RES-62.
 func TestExitStatus(t *testing.T) {
 	b := open(t, map[string]string{
 		"providers/p.sh": `case "$1" in

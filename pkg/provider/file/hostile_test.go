@@ -182,7 +182,7 @@ var hostile = map[string][]string{
 	},
 }
 
-// RES-80 to RES-85, RES-200, RES-215.
+// RES-80 to RES-85.
 func TestHostileURIs(t *testing.T) {
 	dir := place(t)
 	p := reader(dir, "{T}/root")

@@ -3,24 +3,27 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/scaffold/adopt"
+	"mcp-bash/pkg/scaffold/trial"
 )
 
 // addOptions are the options of add, and of init and new with --from.
 type addOptions struct {
 	scaffold.AdoptOptions
-	projectRoot  string
-	update, json bool
+	projectRoot           string
+	update, json, noTrial bool
 }
 
 func addCommand() *cli.Command {
@@ -38,7 +41,7 @@ func addCommand() *cli.Command {
 		Operands: []cli.Operand{{Name: "[SCRIPT_OR_FOLDER...]"}},
 		Text: "Scripts of Bash and sh are read, never run: options, operands, variables, programs and files. Other scripts " +
 			"get one argument with a list of words. Each tool is confined to what its script shows. Uncertain points " +
-			"are listed.",
+			"are listed. At the end, each tool with a call that changes nothing, such as --help, makes it.",
 		Exits: exits,
 		Run:   func(s cli.Streams, operands []string) error { return addScripts(s, o, operands) },
 	}
@@ -47,6 +50,7 @@ func addCommand() *cli.Command {
 	c.Flags.Bool(&o.update, "update", "make tools of scripts again, the named ones or all, and keep your changes")
 	c.Flags.Bool(&o.Force, "force", "replace existing tools; with --update, do not ask")
 	c.Flags.Bool(&o.DryRun, "dry-run", "show what would be written, and write nothing")
+	c.Flags.Bool(&o.noTrial, "no-trial", noTrial)
 	c.Flags.ProjectRoot(&o.projectRoot)
 	c.Flags.Bool(&o.json, "json", "print the result as JSON; errors, too")
 	return c
@@ -127,9 +131,20 @@ func lookAt(operand string) (*adopt.Folder, error) {
 	return folder, nil
 }
 
-// adoptAll makes the tools of some folders, and prints the result.
+const noTrial = "leave out the trial at the end: a call of each tool that changes nothing, such as --help"
+
+// An adoption is what became of one folder, with the outcomes of the trials.
+type adoption struct {
+	*scaffold.Adopted
+	trials []tool.Verdict // one for each tool; nil: they were left out
+}
+
+// adoptAll makes the tools of some folders, tries them, and prints the result.
 func adoptAll(ctx context.Context, s cli.Streams, o *addOptions, p *project.Project, folders []*adopt.Folder) error {
-	var list []*scaffold.Adopted
+	if !o.json && !o.noTrial && !o.DryRun && cli.IsTerminal(s.In) && cli.IsTerminal(s.Out) {
+		o.Confirm = func(names []string) bool { return confirmTrials(ctx, s, names) }
+	}
+	var list []*adoption
 	for _, folder := range folders {
 		made, err := scaffold.Adopt(ctx, p, folder, o.AdoptOptions, func(text string) {
 			cli.Printf(s.Err, "add: warning: %s\n", text)
@@ -137,7 +152,12 @@ func adoptAll(ctx context.Context, s cli.Streams, o *addOptions, p *project.Proj
 		if err != nil {
 			return err
 		}
-		list = append(list, made)
+		list = append(list, &adoption{Adopted: made})
+	}
+	if !o.DryRun && !o.noTrial {
+		for _, made := range list {
+			made.try(ctx, p)
+		}
 	}
 	if o.json {
 		return printAdoptedJSON(s, o, list)
@@ -148,15 +168,72 @@ func adoptAll(ctx context.Context, s cli.Streams, o *addOptions, p *project.Proj
 	return nil
 }
 
+// confirmTrials asks whether to try tools that have no other trial.
+func confirmTrials(ctx context.Context, s cli.Streams, names []string) bool {
+	cli.Printf(s.Out, "These scripts seem to change nothing without arguments: %s\n", strings.Join(names, ", "))
+	return cli.Confirm(ctx, s, s.Out, "Try them so, confined, without writing?")
+}
+
+// try makes the trials of the tools that have one. They cannot fail the command, because the tools are there (ADD-51).
+func (a *adoption) try(ctx context.Context, p *project.Project) {
+	a.trials = make([]tool.Verdict, len(a.Tools))
+	var names []string
+	for i, t := range a.Tools {
+		if a.trials[i] = (tool.Verdict{Status: tool.NotTried, Reason: a.Untried[i]}); t.Trial != nil {
+			names = append(names, t.Name)
+		}
+	}
+	made := trial.Run(ctx, p, names)
+	for i, t := range a.Tools {
+		if t.Trial != nil {
+			a.trials[i], made = made[0], made[1:]
+		}
+	}
+}
+
+// printTrials lists why tools failed or were not tried.
+func (a *adoption) printTrials(s cli.Streams) {
+	untried := map[string][]string{}
+	headed := false
+	for i, v := range a.trials {
+		switch v.Status {
+		case tool.NotTried:
+			untried[v.Reason] = append(untried[v.Reason], a.Tools[i].Name)
+		case tool.Failed:
+			if !headed {
+				cli.Printf(s.Out, "\nFailed:\n")
+				headed = true
+			}
+			cli.Printf(s.Out, "  %s: %s: %s\n", a.Tools[i].Name, v.Call, v.Reason)
+			if v.Remedy != "" {
+				cli.Printf(s.Out, "    %s\n", v.Remedy)
+			}
+		}
+	}
+	if len(untried) > 0 {
+		cli.Printf(s.Out, "\nNot tried:\n")
+	}
+	for _, reason := range slices.Sorted(maps.Keys(untried)) {
+		cli.Printf(s.Out, "  %s: %s\n", strings.Join(untried[reason], ", "), reason)
+	}
+}
+
 // printAdopted prints the tools of a folder, what was left out, and what a person should check.
-func printAdopted(s cli.Streams, o *addOptions, made *scaffold.Adopted) {
+func printAdopted(s cli.Streams, o *addOptions, made *adoption) {
 	done := "Made"
 	if o.DryRun {
 		done = "Would make"
 	}
 	cli.Printf(s.Out, "%s %s of %s\n\n", done, plural(len(made.Tools), "tool"), made.Folder.Dir)
-	rows, required := cli.Table{{"tool", "script", "arguments"}}, false
+	rows, required := cli.Table{{"tool", "script", "trial", "arguments"}}, false
+	if made.trials == nil {
+		rows[0] = slices.Delete(rows[0], 2, 3)
+	}
 	for i, tool := range made.Tools {
+		row := []string{tool.Name, made.Folder.Scripts[i].Path}
+		if made.trials != nil {
+			row = append(row, made.trials[i].Mark())
+		}
 		var names []string
 		for _, a := range made.Folder.Scripts[i].Says.Arguments {
 			name := a.Name
@@ -165,7 +242,7 @@ func printAdopted(s cli.Streams, o *addOptions, made *scaffold.Adopted) {
 			}
 			names = append(names, name)
 		}
-		rows = append(rows, []string{tool.Name, made.Folder.Scripts[i].Path, strings.Join(names, " ")})
+		rows = append(rows, append(row, strings.Join(names, " ")))
 	}
 	if len(made.Tools) > 0 {
 		rows.Print(s.Out)
@@ -173,6 +250,7 @@ func printAdopted(s cli.Streams, o *addOptions, made *scaffold.Adopted) {
 	if required {
 		cli.Printf(s.Out, "\n* required\n")
 	}
+	made.printTrials(s)
 	if len(made.Folder.LeftOut) > 0 {
 		cli.Printf(s.Out, "\nLeft out:\n")
 		for _, l := range made.Folder.LeftOut {
@@ -217,7 +295,7 @@ func place(path string, line int) string {
 }
 
 // printAdoptedJSON prints the same for programs.
-func printAdoptedJSON(s cli.Streams, o *addOptions, list []*scaffold.Adopted) error {
+func printAdoptedJSON(s cli.Streams, o *addOptions, list []*adoption) error {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(true).Name("tools").Array()
 	for _, made := range list {
@@ -229,6 +307,11 @@ func printAdoptedJSON(s cli.Streams, o *addOptions, list []*scaffold.Adopted) er
 				b.Object().Name("line").Int(note.Line).Name("text").String(note.Text).End()
 			}
 			b.End()
+			if made.trials != nil {
+				b.Name("trial").Object()
+				made.trials[i].AppendJSON(&b)
+				b.End()
+			}
 			tool.AppendJSON(&b)
 			b.End()
 		}

@@ -23,6 +23,7 @@ type serverOptions struct {
 	force         bool // whether new works inside another project
 	from          string
 	copies, ask   bool
+	noTrial       bool
 }
 
 func initCommand() *cli.Command {
@@ -87,6 +88,7 @@ func (o *serverOptions) common(c *cli.Command) {
 	c.Flags.String(&o.from, "from", "DIR", "make a tool of each script in this folder, in place of the tool hello")
 	c.Flags.Bool(&o.copies, "copy", "with --from: copy the scripts to scripts/ of the project")
 	c.Flags.Bool(&o.ask, "ask", "with --from: let the user of the client answer the questions of scripts")
+	c.Flags.Bool(&o.noTrial, "no-trial", "with --from: "+noTrial)
 	c.Flags.Bool(&o.noHello, "no-hello", "leave out the tool hello")
 	c.Flags.Bool(&o.json, "json", "print the result as JSON; errors, too")
 }
@@ -200,7 +202,8 @@ func reasons(folder *adopt.Folder) string {
 func (o *serverOptions) adopt(ctx context.Context, s cli.Streams, made *scaffold.Server, folder *adopt.Folder) error {
 	p, err := scaffold.Open(made.Root, s.Notice)
 	if err == nil {
-		options := addOptions{AdoptOptions: scaffold.AdoptOptions{Copy: o.copies, Ask: o.ask}, json: o.json}
+		options := addOptions{json: o.json, noTrial: o.noTrial}
+		options.Copy, options.Ask = o.copies, o.ask
 		err = adoptAll(ctx, s, &options, p, []*adopt.Folder{folder})
 	}
 	if err != nil {

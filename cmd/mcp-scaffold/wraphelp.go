@@ -104,10 +104,10 @@ func (w *wrapper) help(ctx context.Context, words []string) (*ask.Answer, error)
 }
 
 // described asks a program for help, and makes a recipe of the answer.
-func (w *wrapper) described(ctx context.Context, words []string) (*recipe.Recipe, string, error) {
+func (w *wrapper) described(ctx context.Context, words []string) (*recipe.Recipe, *ask.Answer, error) {
 	answer, err := w.help(ctx, words)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	r := draft.Recipe(append([]string{filepath.Base(words[0])}, words[1:]...), answer.Help)
 	if answer.Plugin != "" {
@@ -117,7 +117,7 @@ func (w *wrapper) described(ctx context.Context, words []string) (*recipe.Recipe
 		w.warn(fmt.Sprintf("the help of %s does not explain its arguments, so the tool takes a list of words, "+
 			"options included", strings.Join(words, " ")))
 	}
-	return r, answer.File, nil
+	return r, answer, nil
 }
 
 // draft writes a recipe of the help of a program (WRAP-16).
@@ -147,7 +147,7 @@ func (w *wrapper) draft(ctx context.Context, words []string) error {
 
 // fromHelp makes a tool of a program from its help. The tool is confined (WRAP-36).
 func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s wrap.Selection) (*wrap.Tool, error) {
-	r, file, err := w.described(ctx, words)
+	r, answer, err := w.described(ctx, words)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,11 @@ func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s w
 	if len(s.Only)+len(s.Without) == 0 {
 		draft.Open(r)
 	}
-	return scaffold.NewTool(w.p, r, wrap.Source{}, words, file, name, s)
+	tool, err := scaffold.NewTool(w.p, r, wrap.Source{}, words, answer.File, name, s)
+	if err == nil && answer.Word != "" {
+		tool.Trial = &wrap.Trial{Words: append(slices.Clone(words[1:]), answer.Word), ExitCode: answer.Status}
+	}
+	return tool, err
 }
 
 // pickOptions asks the person for the options of the tool. The first ones are on.

@@ -28,7 +28,9 @@ var values = []string{
 	`{"optional":5}`,
 	`{"type":"text"}`, `{"type":"binary","mimeType":"image/png"}`, `{"exitCodes":{"1":"Nothing.","255":""}}`,
 	`{"exitCodes":{"0":"x"}}`, `{"exitCodes":{"256":"x"}}`, `{"exitCodes":{"01":"x"}}`, `{"exitCodes":{"1":1}}`,
-	`{"type":"text","mimeType":""}`,
+	`{"type":"text","mimeType":""}`, `{"words":["-h"]}`, `{"words":["-h"],"exitCode":2}`, `{"words":[]}`, `{"words":[1]}`,
+	`{"arguments":{}}`, `{"arguments":[]}`, `{"words":["-h"],"arguments":{}}`, `{"words":["-h"],"exitCode":0}`,
+	`{"words":["-h"],"exitCode":256}`, `{"exitCode":1}`, `{"words":["-h"],"x":1}`,
 }
 
 // unread are fields of discovered items that the loader knows and does not read, with the

@@ -36,6 +36,7 @@ type options struct {
 	write     bool
 	text      bool   // the text of the result only
 	full      bool   // the whole result, however large
+	trial     bool   // make the call that changes nothing
 	saveTest  string // name of the file that gets a case for the call
 
 	given func(option string) bool
@@ -58,6 +59,7 @@ func Command(tree func() project.Tree) *cli.Command {
 			{Line: "NAME convert --allow-all --args @request.json --verbose"},
 			{Line: "NAME hello --allow-self name=Ada --save-test hello", Purpose: "add a test case"},
 			{Line: "NAME report --dry-run"},
+			{Line: "NAME report --allow-self --trial", Purpose: "see that it works, and change nothing"},
 			{Line: "NAME report --allow-self --explain", Purpose: "show denied accesses"},
 			{Line: "NAME report --allow-self --learn", Purpose: "suggest its declaration"},
 		},
@@ -93,6 +95,8 @@ result as one line of JSON; a failure that a client would get as an error is
 	f.Bool(&o.learn, "learn", `run the tool unconfined, and print the minimum capabilities and "confine" that this call
 		needs, instead of its result (Linux)`)
 	f.Bool(&o.write, "write", "with --learn, add these to the tool's metadata file")
+	f.Bool(&o.trial, "trial", `make the call of "trial" in the tool's metadata, which changes nothing: without writing
+		outside a private folder, and without network`)
 	f.Bool(&o.printEnv, "print-env", "show the environment of a run")
 	f.Bool(&o.check, "check", "exit 1 when the result is an error, or with --dry-run when the tool would not run")
 	f.Bool(&o.verbose, "verbose", `show the tool's standard error, its log and its progress as they come; log and
@@ -140,6 +144,8 @@ func (o *options) complete(operands []string, env project.Env) error {
 		return cli.Usagef("--source requires a file path")
 	case slices.Contains(o.sources, "-"):
 		return cli.Usagef("--source: standard input cannot be sourced; a file of that name is ./-")
+	case o.trial && (len(o.words) > 0 || o.args != "" || o.dryRun || o.explain || o.learn || o.given("save-test")):
+		return cli.Usagef("--trial has its own arguments, and excludes --dry-run, --explain, --learn and --save-test")
 	case o.explain && o.learn:
 		return cli.Usagef("--explain and --learn exclude each other")
 	case o.given("save-test") && (o.dryRun || o.printEnv || o.learn):
@@ -162,5 +168,5 @@ func (o *options) complete(operands []string, env project.Env) error {
 
 var aboutOneTool = []string{
 	"args", "meta", "elicit", "roots", "timeout", "dry-run", "print-env", "check", "allow-self",
-	"explain", "learn", "write", "text", "full", "save-test",
+	"explain", "learn", "write", "text", "full", "save-test", "trial",
 }

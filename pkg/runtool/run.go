@@ -319,8 +319,11 @@ func (r *run) callTool() error {
 		}
 		r.args = jqtext.Normal(r.args)
 	}
-	if r.dryRun {
+	switch {
+	case r.dryRun:
 		return r.showDryRun(ctx, e, entry)
+	case r.trial:
+		return r.try(ctx, e)
 	}
 	return r.call(ctx, e, entry, asker, interrupted)
 }

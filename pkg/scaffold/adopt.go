@@ -7,8 +7,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
@@ -25,6 +27,8 @@ type AdoptOptions struct {
 	Copy   bool // copy the scripts to scripts/ of the project; otherwise tools start them where they are
 	Force  bool // replace tools with the same names
 	DryRun bool
+	// Confirm asks whether to try tools without arguments that have no other trial. nil: they are not tried.
+	Confirm func(names []string) bool
 }
 
 // Adopted is what became of the scripts of a folder.
@@ -33,6 +37,7 @@ type Adopted struct {
 	Items     []*Item
 	Folder    *adopt.Folder
 	Variables []string // of the server's environment that reach the tools
+	Untried   []string // for each tool, why it has no trial, or ""
 }
 
 // copiesIn is the folder of the project for copies of scripts, and maxCopied the largest copy of a folder, in bytes.
@@ -65,10 +70,10 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 	}
 	asker := ask.New(p.Env["PATH"])
 	defer asker.Close()
+	if err = explain(ctx, asker, folder.Dir, folder.Scripts); err != nil {
+		return nil, err
+	}
 	for _, found := range folder.Scripts {
-		if err = explain(ctx, asker, folder.Dir, found); err != nil {
-			return nil, err
-		}
 		var tool *wrap.Tool
 		if tool, err = adoptedTool(p, dir, found, o.Ask); err != nil {
 			return nil, err
@@ -76,6 +81,7 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 		a.Tools = append(a.Tools, tool)
 		a.Variables = append(a.Variables, tool.Variables...)
 	}
+	a.findTrials(o.Confirm)
 	slices.Sort(a.Variables)
 	a.Variables = slices.Compact(a.Variables)
 	a.Items, err = Wrap(ctx, p, a.Tools, WrapOptions{Force: o.Force, DryRun: o.DryRun}, warn)
@@ -88,16 +94,48 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 	return a, nil
 }
 
-// explain asks a script of another language for its help, once and confined (ADD-26). A script without help keeps its
-// list of words.
-func explain(ctx context.Context, asker *ask.Asker, dir string, found *adopt.Found) error {
-	if found.Parsed() || !asker.Confines() {
+// findTrials notes why tools have no trial. It asks whether to try those that change nothing without arguments.
+func (a *Adopted) findTrials(confirm func(names []string) bool) {
+	var names []string
+	for i, found := range a.Folder.Scripts {
+		_, lacks := found.Trial()
+		a.Untried = append(a.Untried, lacks)
+		if lacks != "" && found.Harmless() {
+			names = append(names, a.Tools[i].Name)
+		}
+	}
+	if confirm == nil || len(names) == 0 || !confirm(names) {
+		return
+	}
+	for i, tool := range a.Tools {
+		if slices.Contains(names, tool.Name) {
+			tool.Trial, a.Untried[i] = &wrap.Trial{Arguments: map[string]any{}}, ""
+		}
+	}
+}
+
+// explain asks scripts of other languages for their help, each once and confined, as many at a time as there are
+// processors (ADD-26). A script without help keeps its list of words.
+func explain(ctx context.Context, asker *ask.Asker, dir string, scripts []*adopt.Found) error {
+	if !asker.Confines() {
 		return nil
 	}
-	answer, err := asker.Help(ctx, []string{filepath.Join(dir, filepath.FromSlash(found.Path))})
-	if err == nil {
-		found.Explain(answer.Help)
+	places := make(chan struct{}, runtime.NumCPU())
+	var group sync.WaitGroup
+	for _, found := range scripts {
+		if found.Parsed() {
+			continue
+		}
+		places <- struct{}{}
+		group.Go(func() {
+			defer func() { <-places }()
+			answer, err := asker.Help(ctx, []string{filepath.Join(dir, filepath.FromSlash(found.Path))})
+			if err == nil {
+				found.Explain(answer.Help, &wrap.Trial{Words: []string{answer.Word}, ExitCode: answer.Status})
+			}
+		})
 	}
+	group.Wait()
 	return context.Cause(ctx)
 }
 
@@ -121,7 +159,7 @@ func AdoptAgain(ctx context.Context, p *project.Project, old *Wrapped) (*wrap.To
 	folder.Scripts[0].Tool = old.Name
 	asker := ask.New(p.Env["PATH"])
 	defer asker.Close()
-	if err := explain(ctx, asker, folder.Dir, folder.Scripts[0]); err != nil {
+	if err := explain(ctx, asker, folder.Dir, folder.Scripts); err != nil {
 		return nil, err
 	}
 	return adoptedTool(p, folder.Dir, folder.Scripts[0], old.Asks)
@@ -144,6 +182,7 @@ func adoptedTool(p *project.Project, dir string, found *adopt.Found, ask bool) (
 		Program: program, Starts: need.Starts[1:], Writes: need.Writes, Install: need.Programs,
 		Variables: need.Variables,
 	}
+	t.Trial, _ = found.Trial()
 	for _, q := range found.Says.Questions {
 		if ask {
 			t.Asks = append(t.Asks, wrap.Ask{Text: q.Text, YesNo: q.YesNo, Choices: q.Choices})

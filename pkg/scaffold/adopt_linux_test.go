@@ -6,8 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/confine"
@@ -51,6 +54,58 @@ func TestAdoptOtherLanguage(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(root, "ran")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a script wrote a file when it was asked for its help: %v", err)
+	}
+}
+
+// ADD-26: as many scripts as there are processors are asked at the same time. Each waits here until all of them run.
+func TestAdoptAsksAtOnce(t *testing.T) {
+	if confine.Offered().None() {
+		t.Skip("this kernel cannot confine scripts")
+	}
+	root := removable(t).Root
+	dir, interpreter := t.TempDir(), filepath.Join(root, "lang")
+	err := os.Symlink("/bin/bash", interpreter)
+	var pipes []string
+	for n := range runtime.NumCPU() {
+		pipe := filepath.Join(root, fmt.Sprintf("pipe%d", n))
+		text := fmt.Sprintf("#!%s\nread -r word <%s\necho \"usage: x [-v] $word\"; echo '  -v  more'\n", interpreter, pipe)
+		err = errors.Join(err, unix.Mkfifo(pipe, 0o600),
+			os.WriteFile(filepath.Join(dir, fmt.Sprintf("script%d", n)), []byte(text), 0o700))
+		pipes = append(pipes, pipe)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan error)
+	go func() {
+		var files []*os.File
+		var err error
+		for _, pipe := range pipes { // waits for the reader
+			f, failed := os.OpenFile(pipe, os.O_WRONLY, 0)
+			err, files = errors.Join(err, failed), append(files, f)
+		}
+		for _, f := range files {
+			fmt.Fprintln(f, "FILE")
+			f.Close()
+		}
+		opened <- err
+	}()
+	folder, err := adopt.Look(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := project.Open(root, project.Env{"PATH": os.Getenv("PATH")}, root, func(text string) { t.Log(text) })
+	made, err := Adopt(t.Context(), p, folder, AdoptOptions{DryRun: true}, func(text string) { t.Log(text) })
+	if err = errors.Join(err, <-opened); err != nil {
+		t.Fatal(err)
+	}
+	if len(made.Tools) != len(pipes) {
+		t.Fatalf("%d tools", len(made.Tools))
+	}
+	for _, tool := range made.Tools {
+		if tool.Trial == nil || len(tool.Recipe.Arguments) != 2 || tool.Recipe.Arguments[1].Name != "file" {
+			t.Errorf("%s: %+v", tool.Name, tool.Recipe.Arguments)
+		}
 	}
 }
 

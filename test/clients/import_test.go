@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"mcp-bash/pkg/run/confine"
 	"mcp-bash/test/checkout"
 )
 
@@ -55,5 +56,41 @@ func TestImportedScripts(t *testing.T) {
 	}
 	if got := text(t, s.call("say", arguments{"word": []string{"-n"}})); !strings.Contains(got, "begins with a dash") {
 		t.Errorf("%q", got)
+	}
+}
+
+// ADD-51, WRAP-37: the tools of an import are tried, with their arguments too. The smoke test makes the same call, and
+// fails if a program is refused.
+func TestTriedScripts(t *testing.T) {
+	t.Parallel()
+	if confine.Offered().None() {
+		t.Skip("this kernel cannot confine scripts")
+	}
+	dir := checkout.Directory(t)
+	for name, text := range map[string]string{
+		"clean.sh": "# Cleans.\nfor a; do case $a in --dry-run) dry=1 ;; *) exit 2 ;; esac; done\n" +
+			"if [ -z \"$dry\" ]; then rm -f old; fi\necho clean | tac\n",
+		"told.sh": "# Tells.\ncase $1 in --version) echo 1.0; exit ;; esac\nrm -f \"$1\"\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/usr/bin/env bash\n"+text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	work := checkout.Directory(t)
+	printed := must(t, work, filepath.Join(bin, "mcp-scaffold")+" new tried --from "+dir)
+	for _, line := range []string{"clean  clean.sh  ✓      dry_run\n", "told   told.sh   ✓      arg1"} {
+		if !strings.Contains(printed, line) {
+			t.Errorf("%s\nlacks %s", printed, line)
+		}
+	}
+	project := filepath.Join(work, "tried")
+	if got := must(t, project, "tools/clean/smoke.sh && tools/told/smoke.sh"); got != "clean: ✓ {\"dry_run\":true}\n"+
+		"told: ✓ --version\n" {
+		t.Error(got)
+	}
+	must(t, project, "sed -i.old 's/\"tac\"/\"cat\"/' tools/clean/tool.meta.json")
+	if got, code := typed(t, project, "tools/clean/smoke.sh"); code != 1 || !strings.Contains(got, "Permission denied") ||
+		!strings.Contains(got, `{"exec": ["tac"]}`) {
+		t.Errorf("exit %d: %s", code, got)
 	}
 }

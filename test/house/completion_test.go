@@ -39,7 +39,7 @@ func TestCompletion(t *testing.T) {
 		"mcp-bash run-tool x --allow b":    "beta",
 		"mcp-bash scaffold t":              "tool test",
 		"mcp-bash scaffold tool x --f":     "--force",
-		"mcp-bash new x --no":              "--no-hello",
+		"mcp-bash new x --no":              "--no-trial --no-hello",
 		"mcp-scaffold scaffold ui --to":    "--tool",
 		"mcp-runtool x --project-root m":   "my-project",
 	} {

@@ -53,6 +53,7 @@ type call struct {
 	watched  bool // the script records its last command
 
 	adjusted []schema.Adjustment // arguments that were given another form (T-15)
+	trial    *attempt            // nil: an ordinary call
 
 	bound int           // size from which the output is stored, or 0
 	spool *results.File // large output, or nil
@@ -70,6 +71,11 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 	if t.searches(ctx, r.Name) {
 		return c.search(ctx)
 	}
+	return c.make(ctx)
+}
+
+func (c *call) make(ctx context.Context) (*Result, error) {
+	t, r := c.tools, c.request
 	if r.Slot != nil {
 		if err := r.Slot.Enter(ctx); err != nil {
 			return nil, err
@@ -107,6 +113,9 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 		link = c.storeLarge(&res)
 	}
 	result, err := c.outcome(&res)
+	if c.trial != nil {
+		c.trial.ended(c, &res)
+	}
 	if link != nil && err == nil && r.Links {
 		result.embedded = append(result.embedded, link)
 	}
@@ -152,6 +161,12 @@ func (c *call) confine() error {
 		return c.startError(err)
 	}
 	c.hold, c.pool = hold, hold.Files(t.files)
+	if c.trial != nil && !c.isHeld() {
+		if hold != nil {
+			c.hold.End()
+		}
+		return errUnheld
+	}
 	return nil
 }
 
@@ -189,6 +204,9 @@ func (c *call) authorize(ctx context.Context) error {
 	}
 	if c.needs, err = access.DeclarationOf(item); err != nil { // T-5b
 		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' has an unreadable declaration", r.Name).WithReason(err)
+	}
+	if c.trial != nil {
+		c.needs = c.needs.Harmless()
 	}
 	if r.RequireCapabilities {
 		if err := c.entry.missing(&r.Client); err != nil {
@@ -284,7 +302,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 		return script.Result{}, fmt.Errorf("hand-off files: %w", err)
 	}
 	spec := script.Spec{
-		Script: c.file, Argv: c.argv, Dir: t.project.Root, Env: env,
+		Script: c.file, Argv: c.command(), Dir: t.project.Root, Env: env,
 		StdoutLimit: calls.MaxStdout, StderrLimit: calls.MaxStderr, Grew: r.Grew,
 		Interval: t.project.Sessions.ProgressFlush / 2,
 	}

@@ -18,7 +18,7 @@ func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
 	for _, m := range rawjson.Members(item) {
 		switch m.Name {
 		case "requires", "validateInput", "securityLevel", "confine", "output", "largeResultBytes", "longRunning",
-			"keepColors", access.Unreadable:
+			"keepColors", "trial", access.Unreadable:
 		case "name":
 			own.name = m.Value
 			b.Name("name").Raw(m.Value)

@@ -22,6 +22,7 @@ func TestAppendListed(t *testing.T) {
 			`{"name":"a","outputSchema":{"type":"object"},"_meta":{"ui":{"resourceUri":"ui://x"}}}`},
 		{`{"name":"a","version":"1.2.0","capabilities":["Network"],"securityLevel":"full","_meta":{"k":1}}`, false,
 			`{"name":"a","_meta":{"k":1,"mcpbash/tool":{"id":"a","version":"1.2.0","capabilities":["Network"]}}}`},
+		{`{"name":"a","trial":{"words":["-h"]}}`, false, `{"name":"a"}`},
 		{`{"name":"a","id":"b"}`, false, `{"name":"a","_meta":{"mcpbash/tool":{"id":"b"}}}`},
 	} {
 		if got := string(AppendListed(nil, json.RawMessage(tc.item), tc.any)); got != tc.want {

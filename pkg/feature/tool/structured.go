@@ -150,7 +150,7 @@ func (c *call) ownStructured(members []rawjson.Member) json.RawMessage {
 // violate the schema, or nil (T-11, T-15).
 func (c *call) validateArguments() *Result {
 	p := c.tools.project
-	if !c.entry.validates(p.Calls.Validate, p.Meta.ValidateInput) {
+	if !c.entry.validates(p.Calls.Validate, p.Meta.ValidateInput) || c.trial.words() != nil {
 		return nil
 	}
 	violations := c.check(c.entry.inputSchema, c.request.Arguments, "inputSchema")

@@ -104,6 +104,18 @@ func DeclarationOf(item json.RawMessage) (d Declaration, err error) {
 	return d, nil
 }
 
+// Harmless returns the part of a declaration that changes nothing and contacts nobody (T-521).
+func (d *Declaration) Harmless() Declaration {
+	h := Declaration{Given: true, Extras: Extras{Read: slices.Concat(d.Read, d.Write), Exec: d.Exec}}
+	if !d.Given || d.Has(Search) || d.Has(Edit) || d.Has(FileSystem) {
+		h.Capabilities = append(h.Capabilities, Search)
+	}
+	if !d.Given || d.Has(Process) {
+		h.Capabilities = append(h.Capabilities, Process)
+	}
+	return h
+}
+
 // Has reports whether a capability is declared.
 func (d *Declaration) Has(c Capability) bool { return slices.Contains(d.Capabilities, c) }
 

@@ -113,8 +113,8 @@ func visitTools(v *scan.Visit) {
 var ToolFields = []string{
 	"name", "title", "description", "path", "inputSchema", "timeoutSecs", "timeoutHint", "progressExtendsTimeout",
 	"maxTimeoutSecs", "outputSchema", "icons", "validateInput", "annotations", "requires", "id", "version",
-	"capabilities", "confine", "securityLevel", "output", "largeResultBytes", "longRunning", "keepColors", "_meta",
-	"arguments", "parameters",
+	"capabilities", "confine", "securityLevel", "output", "largeResultBytes", "longRunning", "keepColors", "trial",
+	"_meta", "arguments", "parameters",
 	"execution", // for the tasks of revision 2025-11-25, which this server does not support
 }
 
@@ -163,6 +163,7 @@ func BuildTool(s *item.Input) (item.Candidate, bool) {
 	w.Put("output", s.Pick("output", outputForm, isOutput))
 	w.Put("longRunning", longRunning(s))
 	w.CopyTrue("keepColors")
+	w.Put("trial", s.Pick("trial", trialForm, isTrial))
 	f.ID = f.Name
 	if id, given := s.ID(); given {
 		f.ID = id
@@ -207,6 +208,34 @@ func isOutput(v json.RawMessage) bool {
 		}
 	}
 	return true
+}
+
+const trialForm = `an object with "words" (texts) or "arguments" (an object), and "exitCode" (1 to 255)`
+
+// isTrial reports whether a value describes a trial (T-520).
+func isTrial(v json.RawMessage) bool {
+	if rawjson.KindOf(v) != rawjson.Object {
+		return false
+	}
+	calls := 0
+	for name, member := range rawjson.All(v) {
+		fits := false
+		switch name {
+		case "words":
+			fits = rawjson.IsStrings(member) && string(member) != "[]"
+			calls++
+		case "arguments":
+			fits = rawjson.KindOf(member) == rawjson.Object
+			calls++
+		case "exitCode":
+			n, err := strconv.Atoi(string(member))
+			fits = err == nil && n > 0 && n < 256
+		}
+		if !fits {
+			return false
+		}
+	}
+	return calls == 1
 }
 
 // isExitCodes reports whether a value is an object of texts by exit code, without 0.

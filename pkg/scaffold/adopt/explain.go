@@ -10,14 +10,15 @@ import (
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/scaffold/helptext"
 	"mcp-bash/pkg/scaffold/source"
+	"mcp-bash/pkg/scaffold/wrap"
 )
 
 // Parsed reports whether the arguments of the script are known from its text.
 func (f *Found) Parsed() bool { return isShell(f.Language) }
 
-// Explain gives a script of another language the arguments that its help describes. Without any, it keeps its list of
-// words.
-func (f *Found) Explain(h helptext.Help) {
+// Explain gives a script of another language the arguments that its help describes. asked made it print the help.
+// Without arguments, it keeps its list of words.
+func (f *Found) Explain(h helptext.Help, asked *wrap.Trial) {
 	var list []*source.Argument
 	taken := source.Names{}
 	add := func(a *source.Argument, word string) {
@@ -38,6 +39,9 @@ func (f *Found) Explain(h helptext.Help) {
 	}
 	for _, o := range h.Operands {
 		add(&source.Argument{Value: true, Repeat: o.Repeat, Required: !o.Optional, Text: o.Text}, o.Name)
+	}
+	if len(list) > 0 || h.Usage {
+		f.asked = asked
 	}
 	if len(list) > 0 {
 		f.Says.Arguments, f.Says.Doubts = list, nil

@@ -19,6 +19,7 @@ import (
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/scaffold/source"
+	"mcp-bash/pkg/scaffold/wrap"
 	"mcp-bash/pkg/text/shell"
 	"mcp-bash/pkg/text/toolnames"
 )
@@ -35,6 +36,7 @@ type Found struct {
 	Tool     string // the name of the tool
 	Language string // "bash", "sh", "python3", …: the base name of the interpreter
 	Says     *source.Script
+	asked    *wrap.Trial // the call that made the script print its help, or nil
 }
 
 // A LeftOut is a file that does not become a tool although it looks like a script.

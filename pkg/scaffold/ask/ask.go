@@ -159,6 +159,8 @@ var (
 type Answer struct {
 	Help   helptext.Help
 	Text   string   // of which Help was read
+	Word   string   // that made the program print it
+	Status int      // the exit status then
 	File   string   // the program
 	Plugin string   // the program of the command, such as "git-lfs", if there is one
 	Notes  []string // problems that were ignored
@@ -194,7 +196,7 @@ func (a *Asker) Help(ctx context.Context, words []string) (*Answer, error) {
 		}
 		h := helptext.Read(string(ans.text))
 		if h.Usage || len(h.Options) > len(found.Help.Options) {
-			found.Help, found.Text = h, string(ans.text)
+			found.Help, found.Text, found.Word, found.Status = h, string(ans.text), word, ans.status
 		}
 		if len(h.Options) > 0 {
 			break

@@ -35,6 +35,8 @@ type Script struct {
 	Questions []Question
 	Effects   Effects
 	Doubts    []Doubt
+	Trial     *Trial // a call that only prints, or nil
+	NoTrial   int    // otherwise, the line of the command that can do more, or 0
 }
 
 // An Argument is an option, or an operand if it has no Options.
@@ -168,6 +170,7 @@ func Read(text []byte, nextTo Files) (*Script, error) {
 	r.outside()
 	r.standardInput()
 	r.script.Library = isLibrary(file)
+	r.script.Trial, r.script.NoTrial = r.trial()
 	return r.script, nil
 }
 

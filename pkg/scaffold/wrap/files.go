@@ -29,7 +29,7 @@ type File struct {
 // Files returns the files of the tool. schemas is the path to the schemas of the project, or
 // "".
 func (t *Tool) Files(schemas string) []File {
-	arguments, by, again := string(t.sample()), "mcp-bash wrap", "mcp-bash wrap --update"
+	by, again := "mcp-bash wrap", "mcp-bash wrap --update"
 	if t.Source.Script {
 		by, again = "mcp-bash add", "mcp-bash add --update"
 	}
@@ -37,7 +37,7 @@ func (t *Tool) Files(schemas string) []File {
 		"__NAME__", t.Name, "__BY__", by, "__AGAIN__", again, "__COMMAND__", t.commandLine(), "__SOURCE__", t.Source.String(),
 		"__SUMMARY__", t.Recipe.Summary, "__BODY__", t.body(),
 		"__REVIEW__", items(t.Review, "- [ ] ", "Nothing was guessed.\n"), "__LEFT__", t.leftOut(),
-		"__EXAMPLES__", t.examples(), "__PROGRAM__", inQuotes(t.Program), "__ARGUMENTS__", inQuotes(arguments))
+		"__EXAMPLES__", t.examples())
 	tidy := func(s string) string { return strings.TrimRight(texts.Replace(s), "\n") + "\n" }
 	return []File{
 		{"tool.sh", tidy(wrappedScript), true},

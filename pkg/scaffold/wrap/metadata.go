@@ -30,9 +30,10 @@ type metadata struct {
 	Output       recipe.Output `json:"output"`
 	TimeoutSecs  int           `json:"timeoutSecs"`
 	// Each report of progress begins the time anew.
-	Extends       bool `json:"progressExtendsTimeout,omitempty"`
-	MaxTimeout    int  `json:"maxTimeoutSecs,omitempty"`
-	ValidateInput bool `json:"validateInput"`
+	Extends       bool   `json:"progressExtendsTimeout,omitempty"`
+	MaxTimeout    int    `json:"maxTimeoutSecs,omitempty"`
+	ValidateInput bool   `json:"validateInput"`
+	Trial         *Trial `json:"trial,omitempty"`
 }
 
 // inputSchema is the schema of the arguments. It has no allOf, anyOf or oneOf, because some clients
@@ -64,7 +65,7 @@ func (t *Tool) metadata(schemas string) []byte {
 	m := metadata{
 		Name: t.Name, Title: r.Title, Description: t.description(), InputSchema: t.schema(), Output: r.Output,
 		Annotations: t.annotations(), Capabilities: t.capabilities(),
-		TimeoutSecs: cmp.Or(r.TimeoutSecs, defaultTimeout), ValidateInput: true,
+		TimeoutSecs: cmp.Or(r.TimeoutSecs, defaultTimeout), ValidateInput: true, Trial: t.Trial,
 	}
 	if schemas != "" {
 		m.Schema = schemas + "/tool.schema.json"

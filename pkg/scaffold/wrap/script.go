@@ -24,11 +24,6 @@ func (t *Tool) body() string {
 	if t.Source.Runner { // nothing is known about the target
 		b.WriteString(unconfirmedMark + "capabilities\n")
 	}
-	for _, group := range t.requires {
-		if len(group) > 1 {
-			fmt.Fprintf(&b, "mcp_argv_need .%s\n", strings.Join(group, " ."))
-		}
-	}
 	first, rest := []string{t.Program}, t.arguments
 	if _, placed := t.Recipe.CommandAt(); !placed {
 		first = append(first, t.Recipe.Command...)
@@ -42,6 +37,14 @@ func (t *Tool) body() string {
 		b.WriteString(inRoot + privateHome)
 	case t.Recipe.InRoot:
 		b.WriteString(inRoot)
+	}
+	if t.Trial != nil && t.Trial.Words != nil {
+		b.WriteString(trialOf)
+	}
+	for _, group := range t.requires {
+		if len(group) > 1 {
+			fmt.Fprintf(&b, "mcp_argv_need .%s\n", strings.Join(group, " ."))
+		}
 	}
 	for i := range rest {
 		b.WriteString(t.line(&rest[i]) + "\n")
@@ -110,6 +113,10 @@ func quotedJSON(list []string) (words []string) {
 // of their words are paths.
 const inRoot = `# Relative paths are those of the only root.
 [[ ${MCP_ROOTS_COUNT-} != 1 ]] || cd "$MCP_ROOTS_PATHS" || exit
+`
+
+// trialOf is for tools whose trial is a word for the program. Clients cannot send words.
+const trialOf = `[[ $# == 0 ]] || exec "${argv[0]}" "$@" # mcp-bash run-tool --trial
 `
 
 // privateHome is for tools from a help text, because it is not known whether the program needs a home. It opens

@@ -29,6 +29,7 @@ type Tool struct {
 	Asks      []Ask    // questions of the program, which the user of the client answers
 	LeftOut   []LeftOut
 	Review    []string // points that a person should check
+	Trial     *Trial   // a call that changes nothing, or nil
 
 	// The offered parts of the recipe.
 	arguments []recipe.Argument
@@ -77,6 +78,13 @@ type Ask struct {
 	Choices []string // the answer is the number of a choice, from 1
 }
 
+// A Trial is a call that changes nothing (T-520).
+type Trial struct {
+	Words     []string       `json:"words,omitempty"`
+	Arguments map[string]any `json:"arguments,omitzero"`
+	ExitCode  int            `json:"exitCode,omitempty"`
+}
+
 // A LeftOut is an option that the tool does not offer.
 type LeftOut struct{ Option, Why string }
 
@@ -84,6 +92,9 @@ type LeftOut struct{ Option, Why string }
 func New(t Tool, s Selection) (*Tool, error) {
 	if err := t.choose(s); err != nil {
 		return nil, err
+	}
+	if v := t.Recipe.Version; v != nil && t.Trial == nil {
+		t.Trial = &Trial{Words: v.CommandLine()}
 	}
 	t.review()
 	return &t, nil

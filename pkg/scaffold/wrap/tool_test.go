@@ -49,8 +49,8 @@ func tool(t *testing.T, text string, s Selection) *Tool {
 // WRAP-31 to WRAP-33: tool.sh has a line for each argument, in the recipe's order.
 func TestScript(t *testing.T) {
 	want := `export POT='a b'
-mcp_argv_need .rest .water
 argv=(./bin/brew --quiet)
+mcp_argv_need .rest .water
 mcp_argv_switch argv .hot --hot --cold true
 mcp_argv_switch argv .stir -s
 mcp_argv_option argv .sugar --sugar= --default 2
@@ -84,7 +84,7 @@ func TestInRoot(t *testing.T) {
 	text := strings.NewReplacer(`"timeoutSecs":60`, `"inRoot":true,"stderr":true`,
 		`"default":"."`, `"unless":"[a-z]+:.*"`).Replace(brew)
 	got := tool(t, text, Selection{}).body()
-	for _, line := range []string{"argv=(\"$PWD\"/bin/brew --quiet)\n" + inRoot + "mcp_argv_switch",
+	for _, line := range []string{"argv=(\"$PWD\"/bin/brew --quiet)\n" + inRoot + "mcp_argv_need",
 		"\nmcp_argv_operand argv .pots --path --unless '^([a-z]+:.*)$'\n",
 		`| "${argv[@]}" 2>&1`, `exec "${argv[@]}" 2>&1`} {
 		if !strings.Contains(got, line) {

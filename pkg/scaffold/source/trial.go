@@ -1,0 +1,341 @@
+package source
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A Trial is a call of the script that only prints, such as --help.
+type Trial struct {
+	Word   string
+	Status int // its exit status
+}
+
+// asking are the words that ask a script about itself, the best first.
+var asking = []string{"--help", "-h", "--version"}
+
+// trial finds a call that only prints: the commands before the option, and those that handle it, change nothing. Then
+// the script ends. Otherwise it returns the line of a command that can do more, or 0 if there is no such option.
+func (r *reader) trial() (found *Trial, line int) {
+	for _, word := range asking {
+		p := &proof{r: r, word: word, seen: map[string]bool{}}
+		switch p.statements(r.file.Stmts); {
+		case p.found && p.line == 0:
+			return &Trial{word, p.status}, 0
+		case p.found && line == 0:
+			line = p.line
+		}
+	}
+	return nil, line
+}
+
+// A proof follows the statements of a script up to the one that handles a word.
+type proof struct {
+	r      *reader
+	word   string
+	found  bool // a statement handles the word
+	line   int  // of the first command before it that can do more than print, or 0
+	status int
+	seen   map[string]bool // functions
+}
+
+// statements reports whether one of some statements handles the word. The ones before it must only print.
+func (p *proof) statements(list []*syntax.Stmt) bool {
+	for _, stmt := range list {
+		p.around(stmt)
+		if p.handles(stmt) {
+			p.found = true
+			return true
+		}
+		p.note(stmt)
+	}
+	return false
+}
+
+// handles reports whether a statement handles the word: a loop, a case, a test of the first argument, or a function
+// that gets all arguments.
+func (p *proof) handles(stmt *syntax.Stmt) bool {
+	switch c := stmt.Cmd.(type) {
+	case *syntax.WhileClause:
+		p.noteAll(c.Cond)
+		letters, variable := p.r.getopts(c.Cond)
+		ok := variable != ""
+		if ok && len(p.word) == 2 && strings.Contains(letters, p.word[1:]) && !strings.Contains(letters, p.word[1:]+":") {
+			return p.branches(c.Do, variable, p.word[1:])
+		}
+		return !ok && p.branches(c.Do, "1", p.word)
+	case *syntax.ForClause:
+		loop, ok := c.Loop.(*syntax.WordIter)
+		all := ok && (!loop.InPos.IsValid() || len(loop.Items) == 1 && isAll(loop.Items[0]))
+		return all && !c.Select && p.branches(c.Do, loop.Name.Value, p.word)
+	case *syntax.CaseClause:
+		return position(nameOf(c.Word)) == 1 && p.branch(c, p.word)
+	case *syntax.IfClause:
+		return len(c.Cond) == 1 && p.compares(c.Cond[0]) && p.ends(c.Then, nil)
+	case *syntax.BinaryCmd:
+		return c.Op == syntax.AndStmt && p.compares(c.X) && p.ends([]*syntax.Stmt{c.Y}, nil)
+	case *syntax.CallExpr:
+		f := p.r.functions[programOf(c)]
+		if f == nil || len(c.Args) != 2 || !isAll(c.Args[1]) || p.seen[f.Name.Value] {
+			return false
+		}
+		body, ok := f.Body.Cmd.(*syntax.Block)
+		if ok {
+			p.around(f.Body)
+			p.seen[f.Name.Value] = true
+		}
+		return ok && p.statements(body.Stmts)
+	}
+	return false
+}
+
+// branches looks for the case over a variable among the statements of a loop.
+func (p *proof) branches(list []*syntax.Stmt, variable, word string) bool {
+	for _, stmt := range list {
+		p.around(stmt)
+		switch c := stmt.Cmd.(type) {
+		case *syntax.CaseClause:
+			if name := nameOf(c.Word); name == variable && name != "" {
+				return p.branch(c, word)
+			}
+		case *syntax.CallExpr:
+			for _, a := range c.Assigns { // key=$1
+				if variable == "1" && len(c.Args) == 0 && position(nameOf(a.Value)) == 1 {
+					variable = a.Name.Value
+				}
+			}
+			if programOf(c) == "shift" && variable != "1" {
+				continue
+			}
+		case *syntax.IfClause:
+			if len(c.Cond) == 1 && p.compares(c.Cond[0]) {
+				return p.ends(c.Then, nil)
+			}
+		}
+		p.note(stmt)
+	}
+	return false
+}
+
+// branch reports whether the first branch for a word names it, prints and ends the script.
+func (p *proof) branch(c *syntax.CaseClause, word string) bool {
+	p.note(c.Word)
+	for _, b := range c.Items {
+		for _, w := range b.Patterns {
+			p.note(w)
+			pattern, known := literal(w)
+			if known && pattern == word {
+				return p.ends(b.Stmts, nil)
+			}
+			if is, err := path.Match(pattern, word); is || err != nil || !known {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// compares reports whether a condition is true if the first argument is the word.
+func (p *proof) compares(cond *syntax.Stmt) bool {
+	is := false
+	switch c := cond.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		given := func(t test) bool { return t.kind == isLong } // [ $# -gt 0 ] && …
+		is = c.Op == syntax.AndStmt && slices.ContainsFunc(tests(c.X, true), given) && p.compares(c.Y) ||
+			c.Op == syntax.OrStmt && (p.compares(c.X) || p.compares(c.Y))
+	case *syntax.TestClause:
+		is = p.equals(c.X)
+	default:
+		is = p.isWord(tests(cond, false))
+	}
+	if is {
+		p.note(cond)
+	}
+	return is && !cond.Negated
+}
+
+// equals reports the same of [[ … ]].
+func (p *proof) equals(x syntax.TestExpr) bool {
+	if or, ok := x.(*syntax.BinaryTest); ok && or.Op == syntax.OrTest {
+		return p.equals(or.X) || p.equals(or.Y)
+	}
+	return p.isWord(expression(x, false))
+}
+
+// isWord reports whether a test compares the first argument with the word.
+func (p *proof) isWord(list []test) bool {
+	return slices.ContainsFunc(list, func(t test) bool {
+		return t.kind == isOther && position(t.name()) == 1 && slices.Contains(t.words, p.word)
+	})
+}
+
+// ends reports whether statements only print, and then end the script. arguments belong to the function.
+func (p *proof) ends(list []*syntax.Stmt, arguments []*syntax.Word) bool {
+	for _, stmt := range list {
+		p.around(stmt)
+		switch c := stmt.Cmd.(type) {
+		case *syntax.Block:
+			if p.ends(c.Stmts, arguments) {
+				return true
+			}
+			continue
+		case *syntax.BinaryCmd:
+			if c.Op == syntax.AndStmt && p.succeeds(c.X) && p.ends([]*syntax.Stmt{c.X, c.Y}, arguments) {
+				return true
+			}
+		case *syntax.CallExpr:
+			name := programOf(c)
+			for _, w := range c.Args {
+				p.note(w)
+			}
+			if name == "exit" {
+				p.status = p.exitStatus(c.Args[1:], arguments)
+				return true
+			}
+			if f := p.r.functions[name]; f != nil && !p.seen["="+name] {
+				p.seen["="+name] = true
+				defer delete(p.seen, "="+name)
+				if p.ends([]*syntax.Stmt{f.Body}, c.Args[1:]) {
+					return true
+				}
+				continue
+			}
+		}
+		p.note(stmt)
+	}
+	return false
+}
+
+// succeeds reports whether a command is one that does not fail: it prints a text.
+func (p *proof) succeeds(stmt *syntax.Stmt) bool {
+	name := programOf(stmt.Cmd)
+	return p.r.functions[name] != nil || slices.Contains([]string{"echo", "printf", "cat", "shift"}, name)
+}
+
+// exitStatus returns the number after exit: exit 2, or exit "${1:-2}" in a function.
+func (p *proof) exitStatus(words, arguments []*syntax.Word) int {
+	if len(words) == 0 {
+		return 0
+	}
+	text, known := literal(words[0])
+	if x := parameter(words[0]); !known && x != nil {
+		if n := position(x.Param.Value); n > 0 && n <= len(arguments) {
+			text, _ = literal(arguments[n-1])
+		} else if x.Exp != nil {
+			text, _ = literal(x.Exp.Word)
+		}
+	}
+	n, _ := strconv.Atoi(text)
+	return n
+}
+
+// around notes what a statement does in addition to its command: redirections, and running at the same time.
+func (p *proof) around(stmt *syntax.Stmt) {
+	bare := *stmt
+	bare.Cmd = nil
+	p.note(&bare)
+}
+
+// note notes the line of the first command below a node that can do more than print.
+func (p *proof) note(n syntax.Node) {
+	each(n, func(n syntax.Node) {
+		if p.line == 0 && !p.isHarmless(n) {
+			p.line = int(n.Pos().Line())
+		}
+	})
+}
+
+func (p *proof) noteAll(list []*syntax.Stmt) {
+	for _, stmt := range list {
+		p.note(stmt)
+	}
+}
+
+// isHarmless reports whether a node by itself changes nothing, and leaves the arguments as they are.
+func (p *proof) isHarmless(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.Stmt:
+		return !n.Background && !n.Coprocess
+	case *syntax.ProcSubst, *syntax.CoprocClause, *syntax.ForClause:
+		return false
+	case *syntax.WhileClause:
+		return false // it may never end
+	case *syntax.Redirect:
+		if n.Hdoc != nil || n.Word == nil {
+			return true
+		}
+		target, _ := literal(n.Word)
+		return slices.Contains([]syntax.RedirOperator{syntax.DplIn, syntax.DplOut, syntax.WordHdoc, syntax.RdrIn}, n.Op) ||
+			slices.Contains([]string{"/dev/null", "/dev/stderr", "/dev/stdout"}, target)
+	case *syntax.CallExpr:
+		return len(n.Args) == 0 || p.isHarmlessCall(n)
+	}
+	return true
+}
+
+func (p *proof) isHarmlessCall(c *syntax.CallExpr) bool {
+	_, words := simple(c)
+	name, rest := words[0], words[1:]
+	if f := p.r.functions[name]; f != nil {
+		if !p.seen[name] { // "$@" in it is not followed, because handles looked at it
+			p.seen[name] = true
+			p.note(f.Body)
+		}
+		return true
+	}
+	has := func(begins ...string) bool {
+		return slices.ContainsFunc(rest, func(w string) bool {
+			return slices.ContainsFunc(begins, func(s string) bool { return strings.HasPrefix(w, s) })
+		})
+	}
+	switch name {
+	case "set":
+		return !has("--") && len(rest) > 0 && !slices.Contains(rest, "")
+	case "date":
+		return !has("-s", "--s")
+	case "mktemp":
+		return !has("/", "-p", "--t")
+	case "sed": // an own script of sed can write files, but the kernel does not let it
+		return !has("-i", "--i")
+	case "command":
+		return len(rest) > 0 && (rest[0] == "-v" || rest[0] == "-V")
+	case "trap":
+		return p.isHarmlessTrap(rest)
+	case "source", ".":
+		return !p.r.unread && p.areHarmless()
+	}
+	return slices.Contains(table()["=harmless"], name)
+}
+
+// areHarmless reports whether the files that the script sources only print.
+func (p *proof) areHarmless() bool {
+	if !p.seen["."] {
+		p.seen["."] = true
+		for _, file := range p.r.sources {
+			p.noteAll(file.Stmts)
+		}
+	}
+	return p.line == 0
+}
+
+// isHarmlessTrap reports whether a handler for the end of the script only prints. Other signals do not come.
+func (p *proof) isHarmlessTrap(words []string) bool {
+	if len(words) < 2 || slices.Contains(words, "") {
+		return len(words) > 1 && words[0] == ""
+	}
+	if words[0] == "-" || !slices.ContainsFunc(words[1:], func(w string) bool {
+		return slices.Contains([]string{"EXIT", "0", "ERR", "DEBUG", "RETURN"}, w)
+	}) {
+		return true
+	}
+	file, err := parse([]byte(words[0]))
+	if err != nil {
+		return false
+	}
+	p.noteAll(file.Stmts)
+	return p.line == 0
+}

@@ -18,7 +18,14 @@ function follow(from, href) {
 export default {
   title: "mcp-bash",
   description: "Turn a folder of shell scripts into a Model Context Protocol server",
-  head: [["link", { rel: "icon", href: "data:," }]], // no icon, and no request for one
+  head: [
+    ["link", { rel: "icon", href: "data:," }], // no icon, and no request for one
+    // Code in a sentence moves to the next line as a whole. It breaks only if it is longer than a line, or in a table
+    // longer than 18rem.
+    ["style", {}, ".vp-doc{overflow-wrap:break-word}" +
+      ".vp-doc :not(pre)>code{display:inline-block;max-width:100%;padding-block:0;overflow-wrap:anywhere}" +
+      ".vp-doc :is(td,th) code{width:max-content;max-width:18rem}"],
+  ],
   cleanUrls: false,
   appearance: true, // follows the system, with a switch
   lastUpdated: false,

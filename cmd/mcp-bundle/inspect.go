@@ -49,7 +49,7 @@ func (o *options) validate(s cli.Streams, operand string) error {
 		fmt.Fprintf(s.Out, "%s\n", b.End().End().Bytes())
 	} else {
 		for _, f := range report.Faults {
-			cli.Printf(s.Out, "  ✗ %s\n", f.String())
+			cli.Explain(s.Out, "  ✗ %s\n", f.String())
 		}
 		if len(report.Faults) == 0 {
 			cli.Printf(s.Out, "  ✓ %s is valid\n", filepath.Base(file))

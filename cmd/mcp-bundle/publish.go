@@ -187,7 +187,7 @@ func (o *options) readToken(s cli.Streams) (string, error) {
 		token = o.token
 	}
 	if token == "" {
-		fmt.Fprint(s.Err, "\n✗ API token required for publishing.\n\nLog in with the registry's own program "+
+		cli.Printf(s.Err, "\n✗ API token required for publishing.\n\nLog in with the registry's own program "+
 			"(mcp-publisher login github), then set MCP_REGISTRY_TOKEN or use --token.\n")
 		return "", &cli.Error{Code: cli.CodePolicy, Printed: true, Cause: errors.New("API token required for publishing")}
 	}

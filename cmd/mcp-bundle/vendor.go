@@ -137,7 +137,7 @@ func (o *options) putVendored(s cli.Streams, out io.Writer, v vendoring.Options)
 		return err
 	}
 	if r.Kept {
-		fmt.Fprintln(s.Err, "vendor: run-server.sh is not that of this version; it is kept and recorded as it is. "+
+		s.Notice("vendor: run-server.sh is not that of this version; it is kept and recorded as it is. " +
 			"Delete it and run this again to replace it.")
 	}
 	cli.Printf(out, "✓ Vendored mcp-bash %s into %s\n  %d files, %s\n  sha256: %s\n",
@@ -169,8 +169,7 @@ func (o *options) verifyVendored(s cli.Streams, dir string) error {
 	if exe, err := os.Executable(); err == nil {
 		if exe, err = fsys.Physical(exe); err == nil {
 			if in, err := fsys.Physical(filepath.Join(dir, runtimes.Dir)); err == nil && fsys.Within(in, exe) {
-				fmt.Fprintln(s.Err, "vendor: this program is part of what it verifies, which proves nothing; "+
-					"use an installed one")
+				s.Notice("vendor: this program is part of what it verifies, which proves nothing; use an installed one")
 			}
 		}
 	}
@@ -183,7 +182,7 @@ func (o *options) verifyVendored(s cli.Streams, dir string) error {
 		for _, detail := range mismatch.Details {
 			cli.Printf(s.Err, "  %s\n", detail)
 		}
-		fmt.Fprintf(s.Err, "%s/ or run-server.sh differs from the vendored server.\n"+
+		cli.Printf(s.Err, "%s/ or run-server.sh differs from the vendored server.\n"+
 			"Restore both from version control, or delete both and run \"mcp-bash vendor\".\n", runtimes.Dir)
 		if o.json {
 			var b rawjson.Builder
@@ -202,8 +201,7 @@ func (o *options) verifyVendored(s cli.Streams, dir string) error {
 		return err
 	}
 	if r.Uncovered {
-		fmt.Fprintln(s.Err, "vendor --verify: vendor.json does not record run-server.sh; "+
-			"\"mcp-bash vendor --upgrade\" records it")
+		s.Notice(`vendor --verify: vendor.json does not record run-server.sh; "mcp-bash vendor --upgrade" records it`)
 	}
 	if o.json {
 		return o.printResult(s, r, "verify")

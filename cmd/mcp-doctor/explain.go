@@ -43,8 +43,8 @@ func explainCommand() *cli.Command {
 				_, err := fmt.Fprintf(s.Out, "%s\n", rule.AppendJSON(nil))
 				return err
 			}
-			_, err := s.Out.Write([]byte(rule.Explain()))
-			return err
+			cli.Explain(s.Out, "%s", cli.Lines(rule.Explain()))
+			return nil
 		},
 	}
 	c.Flags.Bool(&asJSON, "json", "as JSON, errors included")

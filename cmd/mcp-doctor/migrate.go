@@ -78,7 +78,7 @@ func appendMigration(dst []byte, m *validate.Migration) []byte {
 }
 
 func printMigration(s cli.Streams, m *validate.Migration) {
-	cli.Printf(s.Out, "What changes for the project at %s:\n\n", m.Root)
+	cli.Explain(s.Out, "What changes for the project at %s:\n\n", m.Root)
 	for i := range m.Findings {
 		m.Findings[i].Print(s.Out)
 	}
@@ -86,8 +86,8 @@ func printMigration(s cli.Streams, m *validate.Migration) {
 		fmt.Fprintln(s.Out)
 	}
 	if m.Attention == 0 {
-		fmt.Fprintf(s.Out, "Nothing needs attention (notes: %d). Next: mcp-bash validate\n", m.Notes)
+		cli.Explain(s.Out, "Nothing needs attention (notes: %d). Next: mcp-bash validate\n", m.Notes)
 	} else {
-		fmt.Fprintf(s.Out, "%d difference(s) need attention (notes: %d).\n", m.Attention, m.Notes)
+		cli.Explain(s.Out, "%d difference(s) need attention (notes: %d).\n", m.Attention, m.Notes)
 	}
 }

@@ -77,7 +77,7 @@ func (o *validateOptions) run(s cli.Streams) error {
 			}
 		}
 	} else if !o.json {
-		cli.Printf(s.Out, "Validating project at %s...\n\n", p.Root)
+		cli.Explain(s.Out, "Validating project at %s...\n\n", p.Root)
 	}
 	r, err := validate.Project(ctx, p, options)
 	var ended cli.ExitCode
@@ -129,26 +129,24 @@ func (o *validateOptions) summarize(s cli.Streams, r *validate.Result) {
 	}
 	fmt.Fprintln(s.Out)
 	if o.defaults {
-		cli.Printf(s.Out, "Defaults used: name=%s, title=%s, version=%s\n", r.Name, r.Title,
-			r.Version)
+		cli.Explain(s.Out, "Defaults used: name=%s, title=%s, version=%s\n", r.Name, r.Title, r.Version)
 	}
+	isFixable := func(f finding.Finding) bool { return f.Fixable }
 	switch {
 	case errors > 0 && o.fix:
-		fmt.Fprintf(s.Out, "%d error(s) remaining. Please fix manually.\n", errors)
+		cli.Explain(s.Out, "%d error(s) remaining. Please fix manually.\n", errors)
+	case errors > 0 && slices.ContainsFunc(r.Findings, isFixable):
+		cli.Explain(s.Out, "%d error(s) found. Run 'mcp-bash validate --fix' to fix auto-fixable issues.\n", errors)
 	case errors > 0:
-		fmt.Fprintf(s.Out, "%d error(s) found.", errors)
-		if slices.ContainsFunc(r.Findings, func(f finding.Finding) bool { return f.Fixable }) {
-			fmt.Fprint(s.Out, " Run 'mcp-bash validate --fix' to fix auto-fixable issues.")
-		}
-		fmt.Fprintln(s.Out)
+		cli.Explain(s.Out, "%d error(s) found.\n", errors)
 	case o.fix && r.Fixed > 0 && warnings == 0:
-		fmt.Fprintf(s.Out, "All checks passed. %d file(s) were auto-fixed.\n", r.Fixed)
+		cli.Explain(s.Out, "All checks passed. %d file(s) were auto-fixed.\n", r.Fixed)
 	case o.fix && r.Fixed > 0:
-		fmt.Fprintf(s.Out, "All remaining issues are warnings. %d file(s) were auto-fixed.\n", r.Fixed)
+		cli.Explain(s.Out, "All remaining issues are warnings. %d file(s) were auto-fixed.\n", r.Fixed)
 	case o.fix:
-		fmt.Fprintln(s.Out, "All checks passed (no errors).")
+		cli.Explain(s.Out, "All checks passed (no errors).\n")
 	default:
-		fmt.Fprintf(s.Out, "All checks passed (warnings: %d).\n", warnings)
+		cli.Explain(s.Out, "All checks passed (warnings: %d).\n", warnings)
 	}
 	if o.inspector && errors == 0 {
 		cli.Printf(s.Out, "\n%s\n", launch.InspectorLine(serverOf(r.Root), r.Root))

@@ -34,8 +34,8 @@ func (b *Bar) Show(what string, done, total int64) {
 	full := int(share * barColumns)
 	bar := strings.Repeat("#", full) + strings.Repeat("-", barColumns-full)
 	text := fmt.Sprintf("[%s] %3d%% %s", bar, int(share*100), what)
-	if text = text[:min(len(text), max(b.width, 0))]; text != b.drawn {
-		fmt.Fprintf(b.raw, "\r%-*s", len(b.drawn), text)
+	if text = Cut(text, b.width); text != b.drawn {
+		fmt.Fprintf(b.raw, "\r%s", Pad(text, Columns(b.drawn)))
 		b.drawn = text
 	}
 }
@@ -43,7 +43,7 @@ func (b *Bar) Show(what string, done, total int64) {
 // End removes the bar.
 func (b *Bar) End() {
 	if b != nil && b.drawn != "" {
-		fmt.Fprintf(b.raw, "\r%*s\r", len(b.drawn), "")
+		fmt.Fprintf(b.raw, "\r%s\r", Pad("", Columns(b.drawn)))
 		b.drawn = ""
 	}
 }

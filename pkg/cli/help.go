@@ -6,21 +6,15 @@ import (
 	"strings"
 )
 
-// A layout has the number of columns of a help text.
-type layout int
-
-// layoutFor returns the layout for a stream: the width of a terminal, within bounds, or else 80 columns (CLI-1160).
-func layoutFor(stream any) layout { return layout(min(max(Width(stream, 80), 30), 120)) }
-
 // help returns the output of --help. name is the command as the user called it. verb is its name as a verb of
 // mcp-bash.
 func (c *Command) help(name, verb string, l layout) string {
 	var b strings.Builder
 	b.WriteString(l.wrap(c.Summary, ""))
 	b.WriteString(c.examples(name, l))
-	b.WriteString("\nUsage: " + c.usage(name) + "\n")
+	b.WriteString("\n" + l.hang("Usage: ", c.usage(name), "       "))
 	if name != verb && !c.NotVerb {
-		b.WriteString("       as a verb: " + verb + "\n")
+		b.WriteString(l.hang("       ", "as a verb: "+verb, "         "))
 	}
 	if len(c.Commands) > 0 {
 		b.WriteString("\nCommands:\n")
@@ -64,18 +58,18 @@ func (c *Command) examples(name string, l layout) string {
 	b.WriteString("\nExamples:\n")
 	column := 0
 	for _, e := range c.Examples {
-		if n := len(e.named(name)); n <= 44 {
+		if n := Columns(e.named(name)); n <= 44 {
 			column = max(column, n)
 		}
 	}
 	for _, e := range c.Examples {
 		line := "  " + strings.ReplaceAll(e.named(name), "\n", "\n    ")
 		if e.Purpose != "" {
-			beside := fmt.Sprintf("%-*s   # %s", column+2, line, e.Purpose)
-			if len(beside) > int(l) {
+			beside := Pad(line, column+2) + "   # " + e.Purpose
+			if Columns(beside) > int(l) {
 				beside = line + "   # " + e.Purpose
 			}
-			if len(beside) > int(l) {
+			if Columns(beside) > int(l) {
 				beside = l.wrap(e.Purpose, "  # ") + line
 			}
 			line = beside
@@ -137,65 +131,71 @@ func (c *Command) optionRows() (rows [][2]string) {
 	return append(rows, [2]string{"-h, --help", "this text"}, [2]string{"-v, --version", "the version"})
 }
 
-// table returns rows in two columns.
+// table returns rows in two columns, or one below the other if there is no room.
 func (l layout) table(rows [][2]string) string {
-	const widest, narrowest = 22, 24 // of the left and of the right column
-	column := 0
+	const widestLeft, narrowest, roomy = 22, 24, 36 // of the left and of the right column
+	column, need := 0, narrowest
 	for _, row := range rows {
-		if n := len(row[0]); n <= widest {
+		if n := Columns(row[0]); n <= widestLeft {
 			column = max(column, n)
 		}
+		need = max(need, min(widest(row[1]), roomy))
 	}
 	var b strings.Builder
 	indent := strings.Repeat(" ", column+4)
 	for _, row := range rows {
-		if len(indent)+narrowest > int(l) {
-			b.WriteString(l.wrap(row[0], "  ") + l.wrap(row[1], "      "))
-			continue
+		left := "  " + row[0]
+		switch {
+		case len(indent)+need > int(l):
+			if row[0] != "" {
+				b.WriteString(left + "\n")
+			}
+			b.WriteString(l.wrap(row[1], "      "))
+		case Columns(row[0]) > column:
+			b.WriteString(left + "\n" + l.wrap(row[1], indent))
+		default:
+			b.WriteString(l.hang(Pad(left, len(indent)), row[1], indent))
 		}
-		text := l.wrap(row[1], indent)
-		if len(row[0]) > column {
-			b.WriteString("  " + row[0] + "\n" + text)
-			continue
-		}
-		b.WriteString(fmt.Sprintf("  %-*s", column+2, row[0]) + strings.TrimPrefix(text, indent))
 	}
 	return b.String()
 }
 
-// paragraphs wraps a text, except indented lines.
+// paragraphs wraps a text. Indented lines stay as they are if they fit. Else they are a table, whose columns have two
+// or more spaces between them.
 func (l layout) paragraphs(text string) string {
 	var b strings.Builder
 	for i, paragraph := range strings.Split(strings.Trim(text, "\n"), "\n\n") {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		if strings.HasPrefix(paragraph, " ") {
-			b.WriteString(paragraph + "\n")
-		} else {
+		switch {
+		case !strings.HasPrefix(paragraph, " "):
 			b.WriteString(l.wrap(paragraph, ""))
+		case l.fits(paragraph):
+			b.WriteString(paragraph + "\n")
+		default:
+			b.WriteString(l.table(columned(paragraph)))
 		}
 	}
 	return b.String()
 }
 
-// wrap breaks a text into indented lines. A word that is longer than a line gets a line.
-func (l layout) wrap(text, indent string) string {
-	var b strings.Builder
-	line := indent
-	for _, word := range strings.Fields(text) {
-		switch {
-		case line == indent:
-		case len(line)+1+len(word) > int(l):
-			b.WriteString(line + "\n")
-			line = indent
-		default:
-			line += " "
+func (l layout) fits(text string) bool {
+	for line := range strings.SplitSeq(text, "\n") {
+		if Columns(line) > int(l) {
+			return false
 		}
-		line += word
 	}
-	b.WriteString(line + "\n")
-	return b.String()
+	return true
+}
+
+// columned returns the rows of indented lines. A line without columns is one on the left.
+func columned(text string) (rows [][2]string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		left, right, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		rows = append(rows, [2]string{left, right})
+	}
+	return rows
 }
 
 func lowerFirst(text string) string {

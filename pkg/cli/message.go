@@ -4,14 +4,21 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 
 	"mcp-bash/pkg/text/secrets"
 )
 
 // Printf writes a message as [fmt.Fprintf] does. Only format can contain line breaks: texts among args may come from
-// other authors, so Printf applies [Line] to them (CLI-117). Slices of bytes are data, which is printed unchanged.
+// other authors, so Printf applies [Line] to them (CLI-117). On standard error it wraps lines that are too long for the
+// terminal (CLI-126). Slices of bytes are data, which is printed unchanged.
 func Printf(w io.Writer, format string, args ...any) (int, error) {
-	return fmt.Fprintf(w, format, inLines(args)...)
+	text := Sprintf(format, args...)
+	hasData := slices.ContainsFunc(args, func(arg any) bool { _, ok := arg.([]byte); return ok })
+	if isDiagnostics(w) && !hasData {
+		text = wrapped(w, text)
+	}
+	return io.WriteString(w, text)
 }
 
 // Sprintf returns the message that [Printf] writes.

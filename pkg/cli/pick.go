@@ -29,7 +29,8 @@ func Pick(ctx context.Context, s Streams, title string, list []Choice) error {
 		if list[i].On {
 			box = "[x]"
 		}
-		Printf(s.Out, "%s %3d  %-24s %s\n", box, i+1, Line(list[i].Label), Line(Cut(list[i].Text, 80)))
+		line := Sprintf("%s %3d  %s %s", box, i+1, Pad(Line(list[i].Label), 24), list[i].Text)
+		Printf(s.Out, "%s\n", Cut(line, Width(s.Out, 80)))
 	}
 	for i := range list {
 		show(i)

@@ -40,12 +40,19 @@ const (
 	Yellow Color = 33
 )
 
-// Paint writes a text in a colour if [Colored] permits it. The text has one line.
-func Paint(w io.Writer, c Color, text string) {
+// Explain writes lines of text. On a terminal it wraps those that are too long (CLI-126). It applies [Line] to args as
+// [Printf] does.
+func Explain(w io.Writer, format string, args ...any) {
+	io.WriteString(w, wrapped(w, Sprintf(format, args...)))
+}
+
+// Sign writes a line with a sign before the text. The sign has a colour if [Colored] permits it.
+func Sign(w io.Writer, indent string, c Color, sign, text string) {
 	raw, ok := Raw(w)
 	if c == Plain || !ok || !Colored(w) {
-		Printf(w, "%s", text)
+		Explain(w, "%s%s %s\n", indent, sign, text)
 		return
 	}
-	fmt.Fprintf(raw, "\x1b[%dm%s\x1b[0m", int(c), Line(text))
+	line := wrapped(w, indent+sign+" "+Line(text)+"\n")
+	fmt.Fprintf(raw, "%s\x1b[%dm%s\x1b[0m%s", indent, int(c), sign, line[len(indent+sign):])
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/feature/tool"
@@ -49,9 +48,17 @@ func (d *display) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// Fd returns the descriptor of the stream, for [cli.Printf].
+func (d *display) Fd() uintptr {
+	if f, ok := d.out.(interface{ Fd() uintptr }); ok {
+		return f.Fd()
+	}
+	return ^uintptr(0)
+}
+
 func (d *display) erase() {
 	if d.drawn {
-		fmt.Fprintf(d.raw, "\r%*s\r", utf8.RuneCountInString(d.bar), "")
+		d.raw.Write([]byte("\r" + cli.Pad("", cli.Columns(d.bar)) + "\r"))
 		d.drawn = false
 	}
 }

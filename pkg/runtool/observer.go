@@ -90,18 +90,17 @@ func (r *run) printRefused(o *observer) {
 		cli.Printf(r.Err, "run-tool: refused: %s: %s\n", describe(a), s.remedy(a))
 	}
 	if len(report.Accesses) == 0 {
-		fmt.Fprintln(r.Err, "run-tool: nothing was refused")
+		r.Notice("run-tool: nothing was refused")
 	}
 	r.printIncomplete(report)
 }
 
 func (r *run) printIncomplete(report observe.Report) {
 	if report.Dropped > 0 {
-		fmt.Fprintf(r.Err, "run-tool: warning: %d more are not listed\n", report.Dropped)
+		cli.Printf(r.Err, "run-tool: warning: %d more are not listed\n", report.Dropped)
 	}
 	if report.Unread > 0 {
-		fmt.Fprintf(r.Err, "run-tool: warning: the arguments of %d system calls could not be read\n",
-			report.Unread)
+		cli.Printf(r.Err, "run-tool: warning: the arguments of %d system calls could not be read\n", report.Unread)
 	}
 }
 
@@ -188,7 +187,7 @@ func (r *run) printLearned(ctx context.Context, o *observer, item json.RawMessag
 
 // approve shows a change of a metadata file, and asks on a terminal whether to make it.
 func (r *run) approve(ctx context.Context, c change) bool {
-	cli.Printf(r.Err, "%s", diff.Diff(c.file, c.before, c.file+" (new)", c.after))
+	r.Err.Write(diff.Diff(c.file, c.before, c.file+" (new)", c.after))
 	return !r.isTerminal || cli.Confirm(ctx, r.Streams, r.Err, "Write this?")
 }
 

@@ -93,9 +93,25 @@ func (s *siteReader) open(name string) {
 		!!document.querySelector("#app")?.__vue_app__ && !!document.querySelector(".vp-doc h1")`, "true")
 }
 
-// fits reports an error if the page scrolls sideways.
+// brokenCode is an expression for the codes in texts that fit on one line but are on several, or are wider than their
+// place. Such codes are paths and options.
+const brokenCode = `[...document.querySelectorAll(".vp-doc :not(pre) > code")].filter(code => {
+	const height = code.offsetHeight;
+	code.style.whiteSpace = "nowrap";
+	code.style.maxWidth = "none";
+	const line = code.offsetHeight, width = code.offsetWidth;
+	code.style.whiteSpace = code.style.maxWidth = "";
+	const cell = code.closest("td, th"), place = cell ?? code.closest("p, li, h1, h2, h3, h4");
+	const room = cell ? 288 : place.clientWidth;
+	return width <= room ? height > line : code.offsetWidth > room;
+}).map(code => code.textContent)`
+
+// fits reports an error if the page scrolls sideways, or breaks codes that fit on a line.
 func (s *siteReader) fits(name string) {
 	s.t.Helper()
+	if broken := s.evaluate(`JSON.stringify(`+brokenCode+`.slice(0, 5))`, 0); broken != `"[]"` {
+		s.t.Errorf("%s breaks %s", name, broken)
+	}
 	if fits := s.evaluate(`document.documentElement.scrollWidth <= window.innerWidth`, 0); fits != "true" {
 		s.t.Errorf("%s is wider than the window", name)
 	}

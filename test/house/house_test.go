@@ -37,7 +37,7 @@ var layers = [][]string{
 // every package.
 var outside = map[string][]string{
 	"":                  {"golang.org/x/sys"},
-	"pkg/cli":           {"github.com/mattn/go-isatty", "github.com/peterbourgon/ff/v3"},
+	"pkg/cli":           {"github.com/mattn/go-isatty", "github.com/peterbourgon/ff/v3", "golang.org/x/text/width"},
 	"pkg/json/jq":       {"github.com/itchyny/gojq"},
 	"pkg/json/jsonedit": {"github.com/tailscale/hujson"}, // in mcp-scaffold, mcp-registry and mcp-runtool only
 	"pkg/json/schema":   {"github.com/google/jsonschema-go"},

@@ -36,20 +36,14 @@ func (r *Result) Report(w io.Writer) {
 	t.summary()
 }
 
-func (t *report) title(text string) { cli.Printf(t.w, "\n%s:\n", text) }
+func (t *report) title(text string) { cli.Explain(t.w, "\n%s:\n", text) }
 
 func (t *report) good(format string, args ...any) {
-	t.signed(cli.Green, "✓", fmt.Sprintf(format, args...))
+	cli.Sign(t.w, "  ", cli.Green, "✓", fmt.Sprintf(format, args...))
 }
 
 func (t *report) warn(format string, args ...any) {
-	t.signed(cli.Yellow, "⚠", fmt.Sprintf(format, args...))
-}
-
-func (t *report) signed(c cli.Color, sign, text string) {
-	fmt.Fprint(t.w, "  ")
-	cli.Paint(t.w, c, sign)
-	cli.Printf(t.w, " %s\n", text)
+	cli.Sign(t.w, "  ", cli.Yellow, "⚠", fmt.Sprintf(format, args...))
 }
 
 // found writes the findings of some rules and reports whether there were any.
@@ -67,7 +61,7 @@ func (t *report) found(ids ...string) (any bool) {
 		if f.Command != "" {
 			text += " (run: " + f.Command + ")"
 		}
-		t.signed(f.Color(), f.Mark(), text)
+		cli.Sign(t.w, "  ", f.Color(), f.Mark(), text)
 	}
 	return any
 }
@@ -129,17 +123,17 @@ func (t *report) confinement(k confine.Kernel) {
 func (t *report) install() {
 	i := &t.r.Install
 	t.title("Install management")
-	cli.Printf(t.w, "  Managed root: %s\n", i.ManagedRoot)
+	cli.Explain(t.w, "  Managed root: %s\n", i.ManagedRoot)
 	if i.Managed {
 		t.good("Managed install: yes (marker: %s)", i.MarkerPath)
 	} else {
-		cli.Printf(t.w, "  • Managed install: no (%s)\n", i.Reason)
+		cli.Explain(t.w, "  • Managed install: no (%s)\n", i.Reason)
 	}
 	for n, s := range t.r.Shims {
 		if n > 0 && (!i.Managed || s.Status == "ok") {
 			continue
 		}
-		cli.Printf(t.w, "  Shim: %s\n", s.Path)
+		cli.Explain(t.w, "  Shim: %s\n", s.Path)
 		if s.Status == "ok" {
 			t.good("Shim ok (symlink)")
 		} else {
@@ -147,7 +141,7 @@ func (t *report) install() {
 			if i.Managed {
 				t.warn("%s", text)
 			} else { // only a managed installation has links
-				cli.Printf(t.w, "  • %s\n", text)
+				cli.Explain(t.w, "  • %s\n", text)
 			}
 		}
 	}
@@ -170,7 +164,7 @@ func (t *report) project() {
 	p := &t.r.Project
 	t.title("Project (if in project directory)")
 	if p.Root == "" {
-		fmt.Fprintln(t.w, "  (no project detected in current directory)")
+		cli.Explain(t.w, "  (no project detected in current directory)\n")
 		return
 	}
 	t.good("Project root: %s", p.Root)
@@ -196,14 +190,14 @@ func (t *report) scriptEnv(r *scriptenv.Report) {
 		case line.Fault != "":
 			t.warn("%s", line.Text)
 		case line.Here:
-			cli.Printf(t.w, "  - %s\n", line.Text)
+			cli.Explain(t.w, "  - %s\n", line.Text)
 		default:
 			t.good("%s", line.Text)
 		}
 	}
 	if len(r.Policy.Applied) > 0 {
-		fmt.Fprintln(t.w,
-			"  In bundles, a login profile that exports MCPBASH_*_ENV_* variables goes before server.meta.json.")
+		cli.Explain(t.w,
+			"  In bundles, a login profile that exports MCPBASH_*_ENV_* variables goes before server.meta.json.\n")
 	}
 }
 
@@ -227,9 +221,9 @@ func (t *report) actions() {
 	none := true
 	for _, a := range slices.Concat(t.r.Proposed, t.r.Taken) {
 		none = false
-		cli.Printf(t.w, "  %s\n", a.Line)
+		cli.Explain(t.w, "  %s\n", a.Line)
 		for line := range strings.Lines(a.Output) {
-			cli.Printf(t.w, "    %s\n", strings.TrimSpace(line))
+			cli.Explain(t.w, "    %s\n", strings.TrimSpace(line))
 		}
 	}
 	if none {
@@ -243,11 +237,11 @@ func (t *report) summary() {
 	switch {
 	case t.r.Errors > 0:
 		fmt.Fprintf(t.w, "%d error(s), %d warning(s) found.\n\n", t.r.Errors, warnings)
-		fmt.Fprintln(t.w, "Tip: mcp-bash validate checks a project; mcp-bash explain ID explains a finding.")
+		cli.Explain(t.w, "Tip: mcp-bash validate checks a project; mcp-bash explain ID explains a finding.\n")
 	case warnings > 0:
-		fmt.Fprintf(t.w, "Checks passed with %d warning(s). Review the notes above before production use.\n", warnings)
+		cli.Explain(t.w, "Checks passed with %d warning(s). Review the notes above before production use.\n", warnings)
 	default:
-		fmt.Fprintln(t.w, "All checks passed! Ready to build MCP servers.")
+		cli.Explain(t.w, "All checks passed! Ready to build MCP servers.\n")
 	}
 }
 

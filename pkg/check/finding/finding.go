@@ -137,8 +137,7 @@ func (f *Finding) Color() cli.Color {
 // Print writes the finding as text. A problem has a second line with the line of the file, the
 // remedy and the id (CLI-1003).
 func (f *Finding) Print(w io.Writer) {
-	cli.Paint(w, f.Color(), f.Mark())
-	cli.Printf(w, " %s\n", f.Text())
+	cli.Sign(w, "", f.Color(), f.Mark(), f.Text())
 	if f.Good || f.Fix == "" {
 		return
 	}
@@ -149,7 +148,7 @@ func (f *Finding) Print(w io.Writer) {
 	case f.Line > 0:
 		where = fmt.Sprintf("line %d: ", f.Line)
 	}
-	cli.Printf(w, "    %s%s [%s]\n", where, f.Fix, f.ID)
+	cli.Explain(w, "    %s%s [%s]\n", where, f.Fix, f.ID)
 }
 
 // AppendMessage appends the finding as a message of validate (CLI-1007).

@@ -36,5 +36,5 @@ func (c *Console) Notice(format string, args ...any) {
 // Complain writes a line whatever the operator wants, for errors of the process. The line stays
 // one line, does nothing to a terminal and contains no secret (P-1308, P-2502).
 func (c *Console) Complain(format string, args ...any) {
-	cli.Printf(c, "%s\n", c.Redactor.Text(fmt.Sprintf(format, args...)))
+	cli.Printf(c.Writer, "%s\n", c.Redactor.Text(fmt.Sprintf(format, args...)))
 }

@@ -54,8 +54,8 @@ func (p terminal) add(r *result) {
 	case r.changed != nil:
 		mark, color = "↻", cli.Yellow
 	}
-	cli.Paint(p.out, color, mark)
-	cli.Printf(p.out, " %s\n%s", r.title(), r.details("  "))
+	cli.Sign(p.out, "", color, mark, r.title())
+	cli.Printf(p.out, "%s", r.details("  "))
 }
 
 func (p terminal) end(t *totals) {

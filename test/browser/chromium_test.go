@@ -1,7 +1,5 @@
 //go:build browser
 
-// Package browser tests the UI templates in a browser. A page plays the host of an MCP App, and the
-// test drives Chromium over the DevTools protocol. "make browser" runs it.
 package browser
 
 import (

@@ -1453,12 +1453,27 @@ relink() {
   fi
 }
 
+# client_entries sets $entries: what clients' files still have of the installation $dir, and the commands that
+# remove it (CLI-753).
+client_entries() {
+  entries=''
+  lister=$dir/bin/mcp-scaffold$exe
+  if [ -f "$lister" ] && ours "$dir/bin" "$lister"; then
+    entries=$(MCPBASH_HOME='' "$lister" config --entries </dev/null 2>/dev/null) || entries=''
+  fi
+}
+
 # uninstall replaces the installation with a tree of the user's files, or removes it. If it is
 # stopped then, links to missing files remain, and the next run removes them.
 uninstall() {
   look
   if [ -n "$programs" ]; then
     say "mcp-bash will be removed: $dir"
+    client_entries
+    if [ -n "$entries" ]; then
+      warn 'The files of clients have entries for it. Run these commands first to remove them:'
+      printf '%s\n' "$entries"
+    fi
     confirm Removing 'Remove? [y/N] ' 'Cancelled by user.'
   elif [ ! -d "$parent" ]; then
     ok "Nothing is installed: $dir"
@@ -1467,6 +1482,7 @@ uninstall() {
   find_summer
   begin
   look
+  client_entries
   if [ -n "$old" ]; then
     tree=$stage/tree
     mkdir -- "$tree"
@@ -1486,6 +1502,10 @@ uninstall() {
   unlink_dead
   remove_path
   ok 'mcp-bash is not installed there any more'
+  if [ -n "$entries" ]; then
+    warn 'The files of clients still have these entries. Remove them by hand, or with another mcp-bash:'
+    printf '%s\n' "$entries"
+  fi
 }
 
 main() {

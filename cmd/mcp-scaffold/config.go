@@ -26,6 +26,7 @@ type configOptions struct {
 	client        *clients.Client
 	apply, remove bool
 	link, list    bool
+	entries       bool
 	scope         string
 	file, name    string
 	dryRun, force bool
@@ -75,6 +76,8 @@ old text. An entry of that name for another server or project is kept, except wi
 	c.Flags.Mode(&o.mode, modeShow, "the installed clients, and whether they have the server; the default")
 	c.Flags.Bool(&o.list, "list", "all known clients with their files; needs no project")
 	c.Flags.Mode(&o.mode, modeJSON, "name, command, arguments and environment as JSON; errors as JSON, too")
+	c.Flags.Bool(&o.entries, "entries", `the entries of all clients that start this mcp-bash, or whose program or project
+		is missing, and how to remove them; needs no project`)
 	c.Flags.Func(modeClient, "CLIENT", "the entry for this client's file; see the names below", o.choose).
 		Completes(cli.Words(clients.Names()...))
 	c.Flags.Mode(&o.mode, modeWrapper, "a script for the project's folder that starts the server")
@@ -120,14 +123,27 @@ func (o *configOptions) run(s cli.Streams) error {
 		return err
 	}
 	server, p, err := o.server()
-	if o.list && errors.Is(err, project.ErrNone) {
+	switch gone := (*project.MissingError)(nil); {
+	case !errors.Is(err, project.ErrNone) && !errors.As(err, &gone):
+	case o.list && gone == nil, o.entries:
 		server, p, err = o.withoutProject()
 		server.Name = ""
+	case o.remove && o.name != "":
+		server, p, err = o.withoutProject()
+	case o.remove:
+		why := "this folder is not in a project"
+		if gone != nil {
+			why = gone.Reason()
+		}
+		return cli.Failf(cli.CodeNotFound, "the server has no name: %s", why).
+			WithHint("name the entry with --name; mcp-bash config --entries lists them")
 	}
 	if err != nil {
 		return err
 	}
 	switch {
+	case o.entries:
+		return o.printEntries(s, p)
 	case o.list || o.mode == modeShow && !o.link && !o.apply && !o.remove:
 		return o.survey(s, server, p)
 	case o.link:
@@ -185,6 +201,8 @@ func (o *configOptions) check() error {
 		return cli.Usagef("--link excludes --apply, --remove and other forms of output, except --json")
 	case o.list && (o.link || o.apply || o.remove || o.mode != modeShow && o.mode != modeJSON):
 		return cli.Usagef("--list excludes --link, --apply, --remove and other forms of output, except --json")
+	case o.entries && (o.list || o.link || o.apply || o.remove || o.mode != modeShow && o.mode != modeJSON):
+		return cli.Usagef("--entries excludes --list, --link, --apply, --remove and other forms of output, except --json")
 	case o.link && len(o.headers) > 0:
 		return cli.Usagef("--link and --header exclude each other: everybody could read the value; use --token-env")
 	case (o.apply || o.remove) && o.client == nil:

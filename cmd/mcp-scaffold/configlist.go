@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/cli"
@@ -23,7 +25,10 @@ func (o *configOptions) survey(s cli.Streams, server clients.Server, p *project.
 	case ctx.Err() != nil:
 		return interrupted(ctx, ctx.Err())
 	case !o.list:
-		return o.printInstalled(s.Out, server, list)
+		if err := o.printInstalled(s.Out, server, list); err != nil {
+			return err
+		}
+		return printGone(ctx, s.Out, p)
 	case o.mode == modeJSON:
 		return printClients(s.Out, server, list)
 	}
@@ -109,6 +114,82 @@ func (o *configOptions) line(client string) string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// printGone prints the entries of other projects whose program or project is missing, and the commands for them.
+func printGone(ctx context.Context, w io.Writer, p *project.Project) error {
+	list, _ := clients.Entries(ctx, clients.Place{System: runtime.GOOS, Env: p.Env, Root: p.Root})
+	list = slices.DeleteFunc(list, func(e clients.Entry) bool { return e.Gone == "" || e.Root == p.Root })
+	if len(list) == 0 {
+		return nil
+	}
+	cli.Printf(w, "\nEntries that cannot work:\n\n")
+	return printEntryList(w, list)
+}
+
+func printEntryList(w io.Writer, list []clients.Entry) (err error) {
+	for _, e := range list {
+		why := ""
+		if e.Gone != "" {
+			why = ": " + e.Gone
+		}
+		_, err = cli.Printf(w, "%s: %s in %s%s\n  %s\n", e.Client.Title, e.Name, e.File, why, remedy(e))
+	}
+	return err
+}
+
+// remedy returns the command that removes an entry. If only the program is missing, the command corrects the entry.
+func remedy(e clients.Entry) string {
+	o := configOptions{name: e.Name}
+	words := []string{"--remove"}
+	if e.Root != "" && !e.ProjectGone {
+		o.projectRoot = e.Root
+		if e.Gone != "" {
+			words = []string{"--apply"}
+		}
+	}
+	if e.Scope == clients.ProjectScope {
+		words = append(words, "--scope", string(e.Scope))
+	} else if e.Root == "" && e.Gone == "" {
+		words = append(words, "--force") // it has no project
+	}
+	return o.command(e.Client, words...)
+}
+
+// printEntries prints the entries that start this mcp-bash, and those that cannot work (CLI-753).
+func (o *configOptions) printEntries(s cli.Streams, p *project.Project) error {
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	list, unreadable := clients.Entries(ctx, clients.Place{System: runtime.GOOS, Env: p.Env, Root: p.Root})
+	if ctx.Err() != nil {
+		return interrupted(ctx, ctx.Err())
+	}
+	for _, err := range unreadable {
+		cli.Printf(s.Err, "config: warning: %v\n", err)
+	}
+	command, err := clients.FindCommand(p.Env)
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(e clients.Entry) bool { return e.Gone == "" && !e.Starts(command, p.Env) })
+	if o.mode != modeJSON {
+		return printEntryList(s.Out, list)
+	}
+	var b rawjson.Builder
+	b.Object().Name("ok").Bool(true).Name("entries").Array()
+	for _, e := range list {
+		b.Object().Name("client").String(e.Client.Name).Name("name").String(e.Name).Name("file").String(e.File).
+			Name("scope").String(string(e.Scope))
+		if e.Root != "" {
+			b.Name("project").String(e.Root)
+		}
+		if e.Gone != "" {
+			b.Name("reason").String(e.Gone)
+		}
+		b.Name("command").String(remedy(e)).End()
+	}
+	_, err = fmt.Fprintf(s.Out, "%s\n", b.End().End().Bytes())
+	return err
 }
 
 // printClients prints all known clients for programs (CLI-1146).

@@ -3,6 +3,7 @@ package clients
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -83,7 +84,7 @@ func (r Request) edited(b before) (*Change, error) {
 		return nil, err
 	}
 	change := &Change{Old: b.text}
-	if why := r.Client.foreign(entry, r.Server); entry != nil && why != "" && !r.Force {
+	if why := r.Client.foreign(entry, r.Server); entry != nil && why != "" && !r.Force && !r.removesGone(entry) {
 		return nil, cli.Failf(cli.CodeExists, "%s is already another server: %s; choose another name with --name, or "+
 			"replace it with --force", r.Server.Name, why)
 	}
@@ -121,6 +122,16 @@ func (r Request) edited(b before) (*Change, error) {
 		change.Action = Unchanged
 	}
 	return change, nil
+}
+
+// removesGone reports whether the request is to remove an entry that cannot work.
+func (r Request) removesGone(entry json.RawMessage) bool {
+	if !r.Remove || r.Server.Remote != nil {
+		return false
+	}
+	command, root := r.Client.started(entry)
+	why, _ := gone(command, root)
+	return command != "" && why != ""
 }
 
 // without removes our entry. If the backup shows that the text is the backup with our entry

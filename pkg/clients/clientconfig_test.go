@@ -66,7 +66,7 @@ func readFile(t *testing.T, path string) string {
 
 func writeFile(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -209,8 +209,8 @@ func TestForeign(t *testing.T) {
 		{"cursor", `{"mcpServers":{"demo":{"url":"https://x"}}}`, "it runs no command"},
 		{"cursor", `{"mcpServers":{"demo":"mcp-bash"}}`, "it runs no command"},
 		{"cursor", `{"mcpServers":{"demo":{"command":"mcp-bash"}}}`, "it has no project"},
-		{"cursor", `{"mcpServers":{"demo":{"command":"mcp-bash","env":{"MCPBASH_PROJECT_ROOT":"/other"}}}}`,
-			"it is for the project /other"},
+		{"cursor", `{"mcpServers":{"demo":{"command":"mcp-bash","env":{"MCPBASH_PROJECT_ROOT":"/usr"}}}}`,
+			"it is for the project /usr"},
 		{"opencode", `{"mcp":{"demo":{"command":[]}}}`, "it runs no command"},
 		{"codex", "[mcp_servers.demo]\ncommand = \"x\"\n", "it runs x"},
 		{"codex", "[mcp_servers.demo]\nurl = \"x\"\n\n[mcp_servers.demo.headers]\na = \"b\"\n", "it runs no command"},

@@ -3,7 +3,6 @@ package clients
 import (
 	"encoding/json"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -152,17 +151,14 @@ func (c *Client) foreign(entry json.RawMessage, s Server) string {
 	if s.Remote != nil {
 		return c.foreignRemote(entry, s.Remote)
 	}
-	command, _ := c.commandOf(entry)
-	base := path.Base(strings.ReplaceAll(command, `\`, "/"))
-	if strings.TrimSuffix(base, ".exe") != "mcp-bash" {
-		if command == "" {
+	command, root := c.started(entry)
+	if command == "" {
+		if command, _ = c.commandOf(entry); command == "" {
 			return "it runs no command"
 		}
 		return fmt.Sprintf("it runs %s", command)
 	}
-	env, _ := c.field("$env")
-	root := rawjson.TextOf(rawjson.Get(entry, env), launch.RootVariable)
-	if root == s.Root || s.shared && (root == "" || root == s.folder) {
+	if root != "" && root == s.Root || s.shared && (root == "" || root == s.folder) {
 		return ""
 	}
 	if physical, err := fsys.Physical(root); root != "" && err == nil && physical == s.Root {
@@ -170,6 +166,9 @@ func (c *Client) foreign(entry json.RawMessage, s Server) string {
 	}
 	if root == "" {
 		return "it has no project"
+	}
+	if _, projectGone := gone(command, root); projectGone {
+		return fmt.Sprintf("it is for the project %s, which does not exist", root)
 	}
 	return fmt.Sprintf("it is for the project %s", root)
 }

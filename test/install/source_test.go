@@ -271,7 +271,27 @@ compinit -u -d "$HOME/zcompdump" && echo "${_comps[mcp-runtool]}"`
 		t.Errorf("mcp-jq --helper: %q, %v", out, err)
 	}
 	delete(u.env, "MCPBASH_PROJECT_ROOT")
-	u.installs("--uninstall")
+	// CLI-1709: an uninstall prints the entries of clients for these programs, and commands that remove them.
+	apply := []string{"mcp-bash", "config", "--project-root", project, "--client", "cursor", "--apply"}
+	tell(apply...)
+	entries := tell("mcp-bash", "config", "--entries")
+	_, command, found := strings.Cut(entries, "\n  ")
+	if !found || !strings.HasPrefix(entries, "Cursor: demo in "+u.path(".cursor/mcp.json")+"\n") {
+		t.Fatalf("%q", entries)
+	}
+	tell("sh", "-c", command)
+	if got := tell("mcp-bash", "config", "--entries"); got != "" {
+		t.Errorf("%q", got)
+	}
+	tell(apply...)
+	entry := u.read(".cursor/mcp.json")
+	out := u.installs("--uninstall").out
+	if strings.Count(out, entries) != 2 || !strings.HasSuffix(out, "or with another mcp-bash:\n"+entries) {
+		t.Errorf("%s\nlacks %s", out, entries)
+	}
+	if got := u.read(".cursor/mcp.json"); got != entry {
+		t.Errorf("%s", got)
+	}
 	if _, err := os.Stat(u.dir()); err == nil {
 		t.Error("it is still there")
 	}

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mcp-bash/pkg/check/finding"
@@ -84,30 +83,11 @@ func (c *check) types(doc json.RawMessage, label, name string) {
 		}
 		f := finding.Finding{ID: "metadata.form", Path: label, Message: fault.String(),
 			Fix: "correct the value as the message describes"}
-		f.Line, f.Column, _ = rawjson.Position(c.text, valueAt(doc, steps))
+		f.Line, f.Column, _ = rawjson.Position(c.text, rawjson.At(doc, fault.Path))
 		if !c.reportedAt(f) {
 			c.add(f)
 		}
 	}
-}
-
-// valueAt returns the value that a JSON Pointer leads to, or the last value on its way that exists.
-func valueAt(v json.RawMessage, steps []string) json.RawMessage {
-	for _, step := range steps {
-		var next json.RawMessage
-		if i, err := strconv.Atoi(step); err == nil && rawjson.KindOf(v) == rawjson.Array {
-			if list := slices.Collect(rawjson.Elements(v)); i < len(list) {
-				next = list[i]
-			}
-		} else {
-			next = rawjson.Get(v, strings.NewReplacer("~1", "/", "~0", "~").Replace(step))
-		}
-		if next == nil {
-			break
-		}
-		v = next
-	}
-	return v
 }
 
 func isSeconds(field string) bool { return field == "timeoutSecs" || field == "maxTimeoutSecs" }

@@ -116,7 +116,7 @@ func (c *call) outputViolations(data json.RawMessage) []schema.Violation {
 	for i, v := range violations {
 		names := strings.Split(v.Path, "/")
 		for j, name := range names {
-			quoted := rawjson.Quote(strings.NewReplacer("~1", "/", "~0", "~").Replace(name))
+			quoted := rawjson.Quote(rawjson.FromPointer.Replace(name))
 			isIndex := name != "" && len(name) <= 4 && strings.Trim(name, "0123456789") == ""
 			if name != "" && !isIndex && !bytes.Contains(s, quoted) {
 				names[j] = "*"

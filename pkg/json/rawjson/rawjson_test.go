@@ -300,3 +300,13 @@ func BenchmarkCheck(b *testing.B) {
 		}
 	}
 }
+
+func TestAt(t *testing.T) {
+	doc := json.RawMessage(`{"a/b":[1,{"~":2}],"0":3}`)
+	for pointer, want := range map[string]string{"": string(doc), "/a~1b/1/~0": "2", "/0": "3", "/a~1b/2": `[1,{"~":2}]`,
+		"/a~1b/-1": `[1,{"~":2}]`, "/a~1b/x/y": `[1,{"~":2}]`, "/x": string(doc)} {
+		if got := string(At(doc, pointer)); got != want {
+			t.Errorf("%q: %s, want %s", pointer, got, want)
+		}
+	}
+}

@@ -156,7 +156,7 @@ func (a *adjuster) adjustObject(parts []*jsonschema.Schema, value json.RawMessag
 	var b rawjson.Builder
 	b.Object()
 	for _, m := range rawjson.Members(value) {
-		at := path + "/" + pointer.Replace(m.Name)
+		at := path + "/" + rawjson.ToPointer.Replace(m.Name)
 		v, known, accepted := m.Value, false, true
 		for _, part := range parts {
 			for _, sub := range memberSchemas(part, m.Name) {

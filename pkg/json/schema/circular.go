@@ -58,7 +58,7 @@ func (d *document) add(at string, v json.RawMessage) {
 				id := strings.TrimSuffix(text, "#")
 				d.named[id] = append(d.named[id], at)
 			case !slices.Contains(data, name):
-				d.add(at+"/"+pointer.Replace(name), e)
+				d.add(at+"/"+rawjson.ToPointer.Replace(name), e)
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func (d *document) next(at string) (list []string) {
 				continue
 			}
 			for name := range rawjson.All(v) {
-				list = append(list, below+"/"+pointer.Replace(name))
+				list = append(list, below+"/"+rawjson.ToPointer.Replace(name))
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // An explainer walks an invalid value and describes what is wrong and where. It supports the
@@ -76,18 +77,13 @@ func (e *explainer) lookup(ref string) *jsonschema.Schema {
 		name, rest, _ = strings.Cut(rest, "/")
 		at = map[string]map[string]*jsonschema.Schema{
 			"$defs": at.Defs, "definitions": at.Definitions, "properties": at.Properties,
-		}[keyword][unpointer.Replace(name)]
+		}[keyword][rawjson.FromPointer.Replace(name)]
 	}
 	if !ok {
 		return nil
 	}
 	return at
 }
-
-var (
-	pointer   = strings.NewReplacer("~", "~0", "/", "~1")
-	unpointer = strings.NewReplacer("~1", "/", "~0", "~")
-)
 
 func (e *explainer) checkType(s *jsonschema.Schema, v any, path string) bool {
 	types := s.Types
@@ -222,7 +218,7 @@ func (e *explainer) member(s *jsonschema.Schema, v any, path string, depth int) 
 }
 
 func (e *explainer) checkObject(s *jsonschema.Schema, v map[string]any, path string, depth int) {
-	at := func(name string) string { return path + "/" + pointer.Replace(name) }
+	at := func(name string) string { return path + "/" + rawjson.ToPointer.Replace(name) }
 	for _, name := range s.Required {
 		if _, ok := v[name]; !ok {
 			e.add(at(name), "is required")

@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/scaffold/helptext"
 	"mcp-bash/pkg/scaffold/recipe"
+	"mcp-bash/pkg/scaffold/source"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
@@ -45,7 +46,7 @@ var environment = map[string]string{"NO_COLOR": "1", "PAGER": "cat"}
 // A drafter makes one recipe.
 type drafter struct {
 	*recipe.Recipe
-	taken map[string]bool // the names of properties
+	taken source.Names // the names of properties
 }
 
 // Recipe makes the recipe of a program, or of a command. words[0] is the program's name.
@@ -55,7 +56,7 @@ func Recipe(words []string, h helptext.Help) *recipe.Recipe {
 	if text := quote(h.Purpose, maxSummary); text != "" {
 		summary += fmt.Sprintf(" Its help: %s.", text)
 	}
-	d := &drafter{taken: map[string]bool{otherOptions: true}, Recipe: &recipe.Recipe{
+	d := &drafter{taken: source.Names{otherOptions: true}, Recipe: &recipe.Recipe{
 		Program: words[0], Command: words[1:], Title: "Run " + strings.Join(words[:min(len(words), 4)], " "),
 		Summary: summary, Environment: environment, Output: recipe.Output{Type: "text"}, Arguments: []recipe.Argument{},
 		Capabilities: []string{string(access.Search)},
@@ -133,7 +134,7 @@ func (d *drafter) option(o helptext.Option) {
 		} else if o.Attached && len(a.Option) == 2 {
 			a.Form = recipe.Attached
 		}
-		a.Description = strings.TrimSpace(a.Description + " (" + a.Option + " " + plain(o.Value, maxName) + ")")
+		a.Description = strings.TrimSpace(a.Description + " (" + a.Option + " " + recipe.Plain(o.Value, maxName) + ")")
 	}
 	a.Name = d.property(a.Option)
 	d.Arguments = append(d.Arguments, a)
@@ -202,28 +203,8 @@ func (d *drafter) property(term string) string {
 	case name[0] >= '0' && name[0] <= '9':
 		name = "option_" + name
 	}
-	name = name[:min(len(name), maxName)]
-	unique := name
-	for n := 2; d.taken[unique]; n++ {
-		unique = fmt.Sprintf("%s_%d", name, n)
-	}
-	d.taken[unique] = true
-	return unique
+	return d.taken.Add(name[:min(len(name), maxName)])
 }
 
-// quote marks a text of the program as such.
-func quote(text string, limit int) string {
-	if text = strings.TrimRight(plain(text, limit), ". "); text == "" {
-		return ""
-	}
-	return `"` + strings.ReplaceAll(text, `"`, "'") + `"`
-}
-
-// plain returns a text in one line of at most limit bytes.
-func plain(text string, limit int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > limit {
-		text = strings.ToValidUTF8(text[:limit], "") + "…"
-	}
-	return text
-}
+// quote marks a text of the program as such, without the full stop at its end.
+func quote(text string, limit int) string { return recipe.Quote(strings.TrimRight(text, ". \n"), limit) }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // A checker collects the faults of a recipe.
@@ -193,7 +195,7 @@ func (c *checker) dangers() {
 		}
 	}
 	for option, reason := range c.r.Dangers {
-		c.text("/dangers/"+escape.Replace(option), reason)
+		c.text("/dangers/"+rawjson.ToPointer.Replace(option), reason)
 	}
 }
 
@@ -201,7 +203,7 @@ func (c *checker) dangers() {
 func (c *checker) example(e Example, path string) {
 	c.text(path+"/description", e.Description)
 	for name, value := range e.Arguments {
-		at := path + "/arguments/" + escape.Replace(name)
+		at := path + "/arguments/" + rawjson.ToPointer.Replace(name)
 		switch a := c.arguments[name]; {
 		case a == nil:
 			c.add(at, "there is no argument %s", name)

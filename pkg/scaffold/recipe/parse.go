@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/schemas"
@@ -74,7 +73,7 @@ func Parse(text []byte) (*Recipe, error) {
 		return r, nil
 	}
 	for i := range faults {
-		faults[i].Line, faults[i].Column, _ = rawjson.Position(text, at(doc, faults[i].Path))
+		faults[i].Line, faults[i].Column, _ = rawjson.Position(text, rawjson.At(doc, faults[i].Path))
 	}
 	return nil, faults
 }
@@ -85,7 +84,7 @@ func repeated(v json.RawMessage, path string, faults Faults) Faults {
 	case rawjson.Object:
 		seen := map[string]bool{}
 		for name, value := range rawjson.All(v) {
-			below := path + "/" + escape.Replace(name)
+			below := path + "/" + rawjson.ToPointer.Replace(name)
 			if seen[name] {
 				faults = append(faults, Fault{Path: below, Reason: "is given twice"})
 			}
@@ -100,34 +99,4 @@ func repeated(v json.RawMessage, path string, faults Faults) Faults {
 		}
 	}
 	return faults
-}
-
-// Replacers for the names in a JSON Pointer.
-var (
-	escape   = strings.NewReplacer("~", "~0", "/", "~1")
-	unescape = strings.NewReplacer("~1", "/", "~0", "~")
-)
-
-// at returns the value that a JSON Pointer leads to, or the nearest value around it.
-func at(v json.RawMessage, pointer string) json.RawMessage {
-	for _, name := range strings.Split(pointer, "/")[1:] {
-		var next json.RawMessage
-		switch rawjson.KindOf(v) {
-		case rawjson.Object:
-			next = rawjson.Get(v, unescape.Replace(name))
-		case rawjson.Array:
-			i := 0
-			for value := range rawjson.Elements(v) {
-				if strconv.Itoa(i) == name {
-					next = value
-				}
-				i++
-			}
-		}
-		if next == nil {
-			return v
-		}
-		v = next
-	}
-	return v
 }

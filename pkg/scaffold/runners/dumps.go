@@ -1,6 +1,7 @@
 package runners
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -67,11 +68,7 @@ func (p *project) parseTasks(text []byte) error {
 		return fmt.Errorf("%s --list-all --json printed no list of tasks; it needs go-task 3.19: %w", p.Program, err)
 	}
 	for _, t := range list.Tasks {
-		says := t.Desc
-		if strings.TrimSpace(says) == "" {
-			says = t.Summary
-		}
-		p.add(t.Name, says, []string{"--dir", p.Dir, "--color=false", t.Name})
+		p.add(t.Name, cmp.Or(strings.TrimSpace(t.Desc), t.Summary), []string{"--dir", p.Dir, "--color=false", t.Name})
 	}
 	return nil
 }
@@ -159,7 +156,7 @@ func justArguments(parameters []parameter) (list []recipe.Argument, why string) 
 		a.Repeat = parameter.Kind == "plus" || parameter.Kind == "star"
 		a.Required = parameter.Kind != "star" && rawjson.Absent(parameter.Default)
 		if text, ok := rawjson.Text(parameter.Default); ok && text != "" {
-			a.Description += fmt.Sprintf(" Default: %q.", strings.ReplaceAll(quote(text, maxName), `"`, "'"))
+			a.Description += fmt.Sprintf(" Default: %s.", recipe.Quote(text, maxName))
 		}
 		list = append(list, a)
 	}

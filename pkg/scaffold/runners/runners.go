@@ -112,7 +112,7 @@ func (r *Runner) Read(s Source) ([]Target, []Skipped, error) {
 // skip records a target that cannot become a tool.
 func (p *project) skip(name, why string) {
 	if len(p.skipped) < maxTargets {
-		p.skipped = append(p.skipped, Skipped{quote(name, maxName), why})
+		p.skipped = append(p.skipped, Skipped{recipe.Plain(name, maxName), why})
 	}
 }
 
@@ -141,10 +141,10 @@ func (p *project) add(name, says string, words []string, arguments ...recipe.Arg
 
 // summary describes a target for models. Text of the project file is quoted, because others wrote it.
 func (p *project) summary(name, says string) string {
-	file := quote(filepath.Join(filepath.Base(filepath.Dir(p.File)), filepath.Base(p.File)), maxName)
+	file := recipe.Plain(filepath.Join(filepath.Base(filepath.Dir(p.File)), filepath.Base(p.File)), maxName)
 	text := fmt.Sprintf("Runs the %s %s of %s.", p.Noun, name, filepath.ToSlash(file))
-	if says = quote(says, maxDescription); says != "" {
-		text += fmt.Sprintf(" The file says: %q", strings.ReplaceAll(says, `"`, "'"))
+	if says = recipe.Quote(says, maxDescription); says != "" {
+		text += " The file says: " + says
 	}
 	return text
 }
@@ -157,28 +157,6 @@ func usableName(name string) bool {
 		})
 }
 
-// quote returns foreign text as one line of at most max bytes, without control characters.
-func quote(text string, max int) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r) || r == utf8.RuneError:
-			return -1
-		}
-		return r
-	}, text[:min(len(text), 8*max)])
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) <= max {
-		return text
-	}
-	cut := max - len("…")
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
-}
-
 // value is the pattern of values that a target's command gets. Runners put values into shell
 // commands as text, so nothing that a shell, make or an option parser could read is allowed.
 const value = `[A-Za-z0-9_./@%+:][A-Za-z0-9_.,/@%+:=-]*`
@@ -189,8 +167,8 @@ const plain = "Letters, digits and _ . , / @ % + : = - only."
 // argument returns an argument of a target with a checked value.
 func argument(name, says string) recipe.Argument {
 	text := plain
-	if says = quote(says, maxDescription); says != "" {
-		text = fmt.Sprintf("The file says: %q. %s", strings.ReplaceAll(says, `"`, "'"), plain)
+	if says = recipe.Quote(says, maxDescription); says != "" {
+		text = fmt.Sprintf("The file says: %s. %s", says, plain)
 	}
 	return recipe.Argument{Name: name, Type: "string", Pattern: value, Description: text}
 }

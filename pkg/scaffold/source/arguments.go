@@ -119,7 +119,7 @@ func (r *reader) words(operands []*Argument) {
 		a.Text = cmp.Or(a.Text, o.Text, comments[a.place])
 		if !a.Required && a.Default == nil && !a.omitted && o.Name != "" && !o.Optional {
 			a.Required = true
-			a.Doubts = append(a.Doubts, DoubtRequired)
+			a.doubt(DoubtRequired)
 		}
 	}
 }
@@ -177,7 +177,7 @@ func (r *reader) name(a *Argument) {
 			name = "arguments"
 		}
 		if !slices.Contains(a.Doubts, DoubtPassedOn) {
-			a.Doubts = append(a.Doubts, DoubtName)
+			a.doubt(DoubtName)
 		}
 	}
 	a.Name = r.names.Add(name)

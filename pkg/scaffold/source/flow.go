@@ -144,10 +144,7 @@ func (r *reader) fallback(cond *syntax.Stmt, truth bool, then []*syntax.Stmt) {
 		if t.kind != isEmpty && t.kind != isShort {
 			continue
 		}
-		var a *Argument
-		if t.x != nil {
-			a = r.argument(t.x)
-		}
+		a := r.argument(t.x)
 		assignedIn(then, func(name, text string, at syntax.Pos) {
 			switch same := name == t.name(); {
 			case same && a != nil && a.Default == nil:
@@ -212,18 +209,23 @@ func (r *reader) require(a *Argument, end outcome) {
 		return
 	}
 	a.Required = true
-	if end == probablyFails && !slices.Contains(a.Doubts, DoubtRequired) {
-		a.Doubts = append(a.Doubts, DoubtRequired)
+	if end == probablyFails {
+		a.doubt(DoubtRequired)
+	}
+}
+
+func (a *Argument) doubt(kind DoubtKind) {
+	if !slices.Contains(a.Doubts, kind) {
+		a.Doubts = append(a.Doubts, kind)
 	}
 }
 
 // argument returns the argument that an expansion has, or nil.
 func (r *reader) argument(p *syntax.ParamExp) *Argument {
-	if p.Param == nil {
+	if p == nil || p.Param == nil {
 		return nil
 	}
-	name, at := p.Param.Value, p.Pos()
-	n := position(name)
+	name, at, n := p.Param.Value, p.Pos(), position(p.Param.Value)
 	switch {
 	case r.isWord(name):
 		cut := p.Exp != nil && (p.Exp.Op == syntax.RemSmallPrefix || p.Exp.Op == syntax.RemLargePrefix)
@@ -269,24 +271,16 @@ func (r *reader) operand(place int, at syntax.Pos) *Argument {
 	return r.places[place]
 }
 
-// all returns the argument that takes all words from here on, or nil. name is the variable that has them, or "".
+// all returns the argument that takes all words from here on, or nil. name is the variable that has them, or "". In the
+// branch of a loop for other words, the variable is a list of them.
 func (r *reader) all(name string, at syntax.Pos) *Argument {
+	f, place := r.frame, r.frame.shifted+1
 	switch {
-	case r.frame.words != nil && r.frame.operand != nil && name != "":
-		return r.takeRest(r.next(), name, at)
-	case r.frame.words != nil:
+	case f.operand != nil && name != "":
+		r.listed, place = name, r.next()
+	case f.words != nil:
 		return nil
 	}
-	return r.takeRest(r.frame.shifted+1, name, at)
-}
-
-// collect notes that a list has the operands from here on.
-func (r *reader) collect(name string, at syntax.Pos) {
-	r.listed = name
-	r.takeRest(r.next(), name, at)
-}
-
-func (r *reader) takeRest(place int, name string, at syntax.Pos) *Argument {
 	if r.rest == nil {
 		r.rest = &Argument{Value: true, Repeat: true, place: place, Line: int(at.Line())}
 	}
@@ -415,7 +409,7 @@ func (r *reader) bind(s *syntax.Assign) {
 		case a == nil:
 			r.use(s.Value)
 		case a == f.operand && s.Append:
-			r.collect(name, s.Pos())
+			r.all(name, s.Pos())
 		case a == f.operand:
 			r.store(name, s.Pos())
 		default:
@@ -429,16 +423,13 @@ func (r *reader) bind(s *syntax.Assign) {
 func (r *reader) bindPart(s *syntax.Assign, value syntax.Node) {
 	f, name := r.frame, s.Name.Value
 	if isAllIn(s) {
-		if f.operand != nil {
-			r.listed = name
-		}
 		r.all(name, s.Pos())
 		return
 	}
 	used := r.use(value)
 	switch {
 	case f.operand != nil && slices.Contains(used, f.operand) && (s.Append || s.Array != nil):
-		r.collect(name, s.Pos())
+		r.all(name, s.Pos())
 	case f.option != nil && slices.Contains(used, f.option):
 		r.bindTo(f.option, name, s.Append)
 	}
@@ -495,8 +486,8 @@ func (r *reader) call(c *syntax.CallExpr, certain bool) {
 		r.enter(f, c.Args[1:], certain)
 	default:
 		r.use(c)
-		if slices.ContainsFunc(c.Args, isAll) && r.rest != nil && !slices.Contains(r.rest.Doubts, DoubtPassedOn) {
-			r.rest.Doubts = append(r.rest.Doubts, DoubtPassedOn)
+		if slices.ContainsFunc(c.Args, isAll) && r.rest != nil {
+			r.rest.doubt(DoubtPassedOn)
 		}
 	}
 }

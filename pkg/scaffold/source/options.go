@@ -231,7 +231,7 @@ func (l *loop) option(a *Argument, b branchOf, equals bool) {
 		a.Value, a.Equals = true, false
 	case l.value > 0 && shiftsIn(b.body)+l.after >= 2:
 		a.Value = true
-		a.Doubts = append(a.Doubts, DoubtValue)
+		a.doubt(DoubtValue)
 	case !a.Value:
 		a.variable = cmp.Or(a.variable, f.literal)
 	}

@@ -73,40 +73,29 @@ func (l Library) Find(words []string) (*Recipe, error) {
 }
 
 // Of returns the recipes for a program and its commands, by file name.
-func (l Library) Of(program string) (list []*Recipe, err error) {
-	names, err := l.list()
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		if !strings.HasPrefix(name, program) && !l.mentions(name, program) {
-			continue
-		}
-		r, err := l.read(name)
-		if err != nil {
-			return nil, err
-		}
-		if r.Names(program) {
-			list = append(list, r)
-		}
-	}
-	return list, nil
+func (l Library) Of(program string) ([]*Recipe, error) {
+	list, err := l.where(func(name string) bool {
+		return strings.HasPrefix(name, program) || l.mentions(name, program)
+	})
+	return slices.DeleteFunc(list, func(r *Recipe) bool { return !r.Names(program) }), err
 }
 
 // All returns all recipes, by file name.
-func (l Library) All() (list []*Recipe, err error) {
+func (l Library) All() ([]*Recipe, error) { return l.where(func(string) bool { return true }) }
+
+// where returns the recipes in some files.
+func (l Library) where(is func(name string) bool) (list []*Recipe, err error) {
 	names, err := l.list()
-	if err != nil {
-		return nil, err
-	}
 	for _, name := range names {
-		r, err := l.read(name)
-		if err != nil {
-			return nil, err
+		if is(name) {
+			r, err := l.read(name)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, r)
 		}
-		list = append(list, r)
 	}
-	return list, nil
+	return list, err
 }
 
 func (l Library) list() ([]string, error) { return fs.Glob(l.Files, "*.json") }

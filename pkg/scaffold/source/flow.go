@@ -323,10 +323,15 @@ func (r *reader) use(n syntax.Node) (used []*Argument) {
 		for _, x := range arithmeticIn(n) {
 			r.calculate(x, true)
 		}
-		if p, ok := n.(*syntax.ParamExp); ok {
-			if a := r.argument(p); a != nil {
-				r.expanded(a, p)
+		switch n := n.(type) {
+		case *syntax.ParamExp:
+			if a := r.argument(n); a != nil {
+				r.expanded(a, n)
 				used = append(used, a)
+			}
+		case *syntax.CallExpr: // $(double "$1")
+			if f := r.functions[programOf(n)]; f != nil && !slices.ContainsFunc(n.Args, isAll) {
+				r.enter(f, n.Args[1:], false)
 			}
 		}
 	})
@@ -486,7 +491,7 @@ func (r *reader) call(c *syntax.CallExpr, certain bool) {
 		r.enter(f, c.Args[1:], certain)
 	default:
 		r.use(c)
-		if slices.ContainsFunc(c.Args, isAll) && r.rest != nil {
+		if slices.ContainsFunc(c.Args, isAll) && r.rest != nil && !r.frame.called {
 			r.rest.doubt(DoubtPassedOn)
 		}
 	}

@@ -100,7 +100,7 @@ func (w *wrapper) fit(ctx context.Context, r *recipe.Recipe, from wrap.Source, w
 		}
 	}
 	if f.file == "" {
-		return f, cli.Failf(cli.CodeNotFound, "%s: no such program on PATH; install it, or use its path", words[0])
+		return f, noProgram(words[0])
 	}
 	if r.Version == nil {
 		return f, nil
@@ -184,15 +184,19 @@ func (w *wrapper) recordedPath(file string) string {
 	return filepath.ToSlash(abs)
 }
 
+// resolved returns the path of a file in .wrap.json.
+func (w *wrapper) resolved(recorded string) string {
+	if file := filepath.FromSlash(recorded); filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(w.p.Root, filepath.FromSlash(recorded))
+}
+
 func (w *wrapper) recorded(ctx context.Context, old *scaffold.Wrapped) (fitting, error) {
 	var r *recipe.Recipe
 	var err error
 	if strings.Contains(old.Recipe, "/") {
-		file := filepath.FromSlash(old.Recipe)
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(w.p.Root, file)
-		}
-		r, err = readRecipe(file)
+		r, err = readRecipe(w.resolved(old.Recipe))
 	} else {
 		r, err = library().Find(append([]string{filepath.Base(old.Command[0])}, old.Command[1:]...))
 	}

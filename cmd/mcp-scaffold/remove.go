@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"strings"
 
 	"mcp-bash/pkg/cli"
@@ -57,8 +55,10 @@ func removeTool(s cli.Streams, o *removeOptions, name string) error {
 		printRemoval(s, r)
 	}
 	if !o.dryRun {
-		if err := o.confirm(ctx, s); err != nil {
-			return interrupted(ctx, err)
+		if !o.force {
+			if err := confirm(ctx, s, o.json, "Remove this?", "removed"); err != nil {
+				return interrupted(ctx, err)
+			}
 		}
 		if err := scaffold.Remove(ctx, p, r); err != nil {
 			return interrupted(ctx, err)
@@ -73,19 +73,6 @@ func removeTool(s cli.Streams, o *removeOptions, name string) error {
 		_, err = cli.Printf(s.Out, "Removed %s\n", r.Name)
 	}
 	return err
-}
-
-func (o *removeOptions) confirm(ctx context.Context, s cli.Streams) error {
-	if o.force {
-		return nil
-	}
-	if o.json || !cli.IsTerminal(s.In) || !cli.IsTerminal(s.Out) {
-		return cli.Failf(cli.CodeExists, "nothing was removed; show the changes with --dry-run, and apply them with --force")
-	}
-	if !cli.Confirm(ctx, s, s.Out, "Remove this?") {
-		return cli.Failf(cli.CodeExists, "nothing was removed")
-	}
-	return nil
 }
 
 func printRemoval(s cli.Streams, r *scaffold.Removal) {
@@ -112,10 +99,5 @@ func printRemovalJSON(s cli.Streams, o *removeOptions, r *scaffold.Removal) erro
 	for _, k := range r.Kept {
 		b.Object().Name("what").String(k.What).Name("why").String(k.Why).End()
 	}
-	b.End()
-	if o.dryRun {
-		b.Name("dryRun").Bool(true)
-	}
-	_, err := fmt.Fprintf(s.Out, "%s\n", b.End().Bytes())
-	return err
+	return printJSON(s, b.End(), o.dryRun)
 }

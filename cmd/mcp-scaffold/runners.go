@@ -63,7 +63,7 @@ func (w *wrapper) readTargets(ctx context.Context, runner *runners.Runner, progr
 	error) {
 	at := w.ask.Find(program)
 	if at == "" {
-		return nil, cli.Failf(cli.CodeNotFound, "%s: no such program on PATH; install it, or use its path", program)
+		return nil, noProgram(program)
 	}
 	abs, err := filepath.Abs(file)
 	if err == nil {
@@ -177,10 +177,7 @@ func (w *wrapper) targetAgain(ctx context.Context, old *scaffold.Wrapped, s wrap
 	if runner == nil || len(old.Command) != 2 || !slices.Contains(runner.Files, filepath.Base(old.Recipe)) {
 		return nil, nil
 	}
-	file := filepath.FromSlash(old.Recipe)
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(w.p.Root, file)
-	}
+	file := w.resolved(old.Recipe)
 	all, err := w.readTargets(ctx, runner, old.Command[0], file)
 	if err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func (w *wrapper) updateAll(ctx context.Context, tools []*scaffold.Wrapped) erro
 	done := "Would update"
 	if !w.o.DryRun && len(updates) > 0 {
 		if changes > 0 && !w.o.Force {
-			if err := w.confirm(ctx); err != nil {
+			if err := confirm(ctx, w.s, w.o.json, "Write this?", "written"); err != nil {
 				return err
 			}
 		}
@@ -111,15 +111,24 @@ func (w *wrapper) show(u *scaffold.Update) error {
 	return nil
 }
 
-// confirm asks on a terminal. Otherwise it returns an error that suggests --force.
-func (w *wrapper) confirm(ctx context.Context) error {
-	if w.o.json || !cli.IsTerminal(w.s.In) || !cli.IsTerminal(w.s.Out) {
-		return cli.Failf(cli.CodeExists, "there are changes; show them with --dry-run, and apply them with --force")
+// confirm asks on a terminal. Otherwise it returns an error that suggests --force. done is the verb for the result.
+func confirm(ctx context.Context, s cli.Streams, asJSON bool, question, done string) error {
+	if asJSON || !cli.IsTerminal(s.In) || !cli.IsTerminal(s.Out) {
+		return cli.Failf(cli.CodeExists, "nothing was %s; show the changes with --dry-run, and apply them with --force", done)
 	}
-	if !cli.Confirm(ctx, w.s, w.s.Out, "Write this?") {
-		return cli.Failf(cli.CodeExists, "nothing was written")
+	if !cli.Confirm(ctx, s, s.Out, question) {
+		return cli.Failf(cli.CodeExists, "nothing was %s", done)
 	}
 	return nil
+}
+
+// printJSON ends an object, and prints it.
+func printJSON(s cli.Streams, b *rawjson.Builder, dryRun bool) error {
+	if dryRun {
+		b.Name("dryRun").Bool(true)
+	}
+	_, err := fmt.Fprintf(s.Out, "%s\n", b.End().Bytes())
+	return err
 }
 
 func (w *wrapper) updateJSON(updates []*scaffold.Update) error {
@@ -134,10 +143,5 @@ func (w *wrapper) updateJSON(updates []*scaffold.Update) error {
 		u.Tool.AppendJSON(&b)
 		b.End()
 	}
-	b.End()
-	if w.o.DryRun {
-		b.Name("dryRun").Bool(true)
-	}
-	_, err := fmt.Fprintf(w.s.Out, "%s\n", b.End().Bytes())
-	return err
+	return printJSON(w.s, b.End(), w.o.DryRun)
 }

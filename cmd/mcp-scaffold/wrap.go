@@ -186,12 +186,16 @@ func (w *wrapper) refused(words []string, err error) error {
 	line := strings.Join(words, " ")
 	switch {
 	case errors.Is(err, ask.ErrNotFound):
-		return cli.Failf(cli.CodeNotFound, "%s: no such program on PATH; install it, or use its path", words[0])
+		return noProgram(words[0])
 	case errors.Is(err, ask.ErrNothing):
 		return cli.Failf(cli.CodeInvalid, "%s: its help describes no options; "+
 			"write the tool by hand: mcp-bash scaffold tool NAME", line)
 	}
 	return err
+}
+
+func noProgram(name string) error {
+	return cli.Failf(cli.CodeNotFound, "%s: no such program on PATH; install it, or use its path", name)
 }
 
 // printTools prints the tools that were created, and the options that were left out (WRAP-3
@@ -239,12 +243,7 @@ func (w *wrapper) printToolsJSON(tools []*wrap.Tool, made []*scaffold.Item) erro
 		tool.AppendJSON(&b)
 		b.End()
 	}
-	b.End()
-	if w.o.DryRun {
-		b.Name("dryRun").Bool(true)
-	}
-	_, err := fmt.Fprintf(w.s.Out, "%s\n", b.End().Bytes())
-	return err
+	return printJSON(w.s, b.End(), w.o.DryRun)
 }
 
 // origin describes where a tool comes from, with the way to avoid a recipe.

@@ -172,23 +172,18 @@ func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s w
 // pickOptions asks the person for the options of the tool. The first ones are on.
 func (w *wrapper) pickOptions(ctx context.Context, r *recipe.Recipe) (only []string, err error) {
 	var choices []cli.Choice
-	var names []string
 	for _, a := range r.Arguments {
 		if a.Option != "" {
 			choices = append(choices, cli.Choice{Label: a.Option, Text: a.Description, On: len(choices) < wrap.MaxOptions})
-			names = append(names, a.Option)
 		}
 	}
-	if len(choices) == 0 {
-		return nil, nil
+	if len(choices) > 0 {
+		err = cli.Pick(ctx, w.s, "Options of the tool:", choices)
 	}
-	if err := cli.Pick(ctx, w.s, "Options of the tool:", choices); err != nil {
-		return nil, err
-	}
-	for i, c := range choices {
+	for _, c := range choices {
 		if c.On {
-			only = append(only, names[i])
+			only = append(only, c.Label)
 		}
 	}
-	return only, nil
+	return only, err
 }

@@ -12,17 +12,17 @@ import (
 
 // A frame has what $1, $2 … are at a place of the script.
 type frame struct {
-	shifted int         // words that were taken off the front
-	words   []*Argument // in functions, in branches of loops, and after set -- WORDS; nil: the words of the caller
-	called  bool        // in a function
-	option  *Argument   // the option in whose branch this is
-	literal string      // the first variable in the branch with a literal value
-	reads   bool        // the branch reads the value that follows the option
-	joined  bool        // it reads the value in the same word
-	operand *Argument   // in the branch for other words: the word
-	stored  *Argument   // the operand that this branch stores
-	key     string      // the variable that has the word, or ""
-	place   int         // the place of the word, or 0
+	shifted int                  // words that were taken off the front
+	before  map[string]*Argument // in a function, what the variables were that it sets
+	words   []*Argument          // in functions and branches, and after set -- WORDS; nil: those of the caller
+	option  *Argument            // the option in whose branch this is
+	literal string               // the first variable in the branch with a literal value
+	reads   bool                 // the branch reads the value that follows the option
+	joined  bool                 // it reads the value in the same word
+	operand *Argument            // in the branch for other words: the word
+	stored  *Argument            // the operand that this branch stores
+	key     string               // the variable that has the word, or ""
+	place   int                  // the place of the word, or 0
 }
 
 // statements reads statements that get the arguments of the script. Each run executes them if certain.
@@ -442,8 +442,11 @@ func (r *reader) bindPart(s *syntax.Assign, value syntax.Node) {
 
 // bindTo notes a variable that has the value of an argument.
 func (r *reader) bindTo(a *Argument, name string, appends bool) {
-	if a.variable == "" && (a.place > 0 || !r.frame.called) {
+	if a.variable == "" && (a.place > 0 || r.frame.before == nil) {
 		a.variable = name
+	}
+	if old := r.byVariable[name]; old != nil && r.frame.before != nil && r.frame.before[name] == nil {
+		r.frame.before[name] = old
 	}
 	a.Repeat = a.Repeat || appends && a == r.frame.option && a.variable == name
 	r.byVariable[name] = a
@@ -491,14 +494,14 @@ func (r *reader) call(c *syntax.CallExpr, certain bool) {
 		r.enter(f, c.Args[1:], certain)
 	default:
 		r.use(c)
-		if slices.ContainsFunc(c.Args, isAll) && r.rest != nil && !r.frame.called {
+		if slices.ContainsFunc(c.Args, isAll) && r.rest != nil && r.frame.before == nil {
 			r.rest.doubt(DoubtPassedOn)
 		}
 	}
 }
 
-// maxCalls limits the calls of functions that are followed.
-const maxCalls = 1000
+// maxFollowed limits the calls of functions that are followed: the bytes of their bodies.
+const maxFollowed = 4 * MaxSize
 
 // enter follows a call of a function with arguments of the script.
 func (r *reader) enter(f *syntax.FuncDecl, args []*syntax.Word, certain bool) {
@@ -513,17 +516,17 @@ func (r *reader) enter(f *syntax.FuncDecl, args []*syntax.Word, certain bool) {
 		passes = passes || words[i] != nil
 	}
 	body, isBlock := f.Body.Cmd.(*syntax.Block)
-	if !isBlock || !passes || r.entered[f] || r.calls > maxCalls {
+	if !isBlock || !passes || r.entered[f] || r.followed > maxFollowed {
 		return
 	}
-	r.calls++
+	r.followed += body.End().Offset() - body.Pos().Offset()
 	r.entered[f] = true
 	if all {
 		r.statements(body.Stmts, certain)
 		return // once: the words of the caller stay shifted
 	}
-	before := maps.Clone(r.byVariable)
-	r.within(&frame{words: words, option: r.frame.option, called: true}, body.Stmts, certain)
+	before := map[string]*Argument{}
+	r.within(&frame{words: words, option: r.frame.option, before: before}, body.Stmts, certain)
 	maps.Copy(r.byVariable, before)
 	delete(r.entered, f)
 }

@@ -129,7 +129,7 @@ type Doubt struct {
 	Line int
 }
 
-// A SyntaxError is an error that Bash has with a script too.
+// A SyntaxError is an error that Bash has with a script too, or a script that is nested too deeply.
 type SyntaxError struct {
 	Line  int
 	Cause string
@@ -206,7 +206,31 @@ func parse(text []byte) (*syntax.File, error) {
 	case errors.As(err, &language):
 		return nil, &SyntaxError{int(language.Pos.Line()), language.Feature + " is of another shell"}
 	}
-	return file, err
+	if err != nil {
+		return nil, err
+	}
+	return file, deep(file)
+}
+
+// maxDepth limits how deep the nodes of a script can be in each other. Rules look at what is below a node.
+const maxDepth = 2000
+
+// deep returns an error for a script that is nested too deeply.
+func deep(file *syntax.File) error {
+	var err error
+	depth := 0
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch {
+		case n == nil:
+			depth--
+		case depth == maxDepth:
+			err = &SyntaxError{int(n.Pos().Line()), "commands are nested too deeply"}
+		default:
+			depth++
+		}
+		return err == nil
+	})
+	return err
 }
 
 // A reader collects what the statements of a script show.
@@ -226,7 +250,7 @@ type reader struct {
 	places     map[int]*Argument           // operands by place
 	assigned   map[string]bool             // variables that get a value anywhere
 	entered    map[*syntax.FuncDecl]bool   // functions that are followed now, or were called with all arguments
-	calls      int                         // of functions that were followed
+	followed   uint                        // the bytes of functions whose calls were followed
 	frame      *frame
 	caller     *frame    // the frame of the whole script
 	rest       *Argument // the operand that takes all other words

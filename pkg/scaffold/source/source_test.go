@@ -154,3 +154,29 @@ func TestLarge(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// ADD-10: a script that is built to take long is refused, or read at once.
+func TestHostile(t *testing.T) {
+	many := func(s string) string { return strings.Repeat(s, 20_000) }
+	for _, c := range []struct {
+		text string
+		deep bool
+	}{
+		{"a" + many(" && b"), true},
+		{"a" + many(" || b"), true},
+		{"a" + many(" | b"), true},
+		{"if a; then b; " + many("elif [ -z \"$1\" ]; then exit 1; ") + "fi", true},
+		{"[[ " + many("-z $1 && ") + "-z $2 ]] && exit 1", true},
+		{strings.Repeat("while a; do ", 1000) + "b" + strings.Repeat("; done", 1000), true},
+		{"[ " + many("-z $1 -a ") + "-z $2 ] && exit 1", false},
+		{"f() { local x=$1\n" + many("y=$((x+1))\n") + "}\n" + many("f \"$1\"\n"), false},
+		{"f() { g \"$1\"; g \"$1\"; }\ng() { f \"$1\"; h \"$1\"; h \"$1\"; }\nh() { echo \"$1\"; }\n" +
+			many("f \"$1\"\n"), false},
+		{"x=1\n" + many("x=$x$x\n") + "\"$x/y\"", false},
+	} {
+		_, err := Read([]byte(c.text), nil)
+		if _, refused := err.(*SyntaxError); refused != c.deep {
+			t.Errorf("%.40s: %v", c.text, err)
+		}
+	}
+}

@@ -37,8 +37,14 @@ func (t test) name() string {
 	return t.x.Param.Value
 }
 
+// maxTest limits the size of a condition that is understood, in bytes.
+const maxTest = 2000
+
 // tests returns what holds if a condition has a truth: all of it, or one of it for the end of the script.
 func tests(stmt *syntax.Stmt, truth bool) []test {
+	if stmt.End().Offset()-stmt.Pos().Offset() > maxTest {
+		return nil
+	}
 	truth = truth != stmt.Negated
 	switch c := stmt.Cmd.(type) {
 	case *syntax.BinaryCmd:

@@ -25,16 +25,19 @@ func (r *reader) usage() {
 	}
 }
 
+// maxUsages limits the functions, and the variables, whose text is taken as a usage text.
+const maxUsages = 10
+
 // usageTexts returns the texts that can be a usage text, the best first.
 func (r *reader) usageTexts() (texts []string) {
 	for _, name := range slices.Sorted(maps.Keys(r.functions)) {
-		if isUsage(name) {
+		if isUsage(name) && len(texts) < maxUsages {
 			texts = append(texts, r.printed(r.functions[name].Body, ""))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.values)) {
 		for _, s := range r.values[name] {
-			if isUsage(name) && s.Value != nil {
+			if isUsage(name) && s.Value != nil && len(texts) < 2*maxUsages {
 				texts = append(texts, r.shown(s.Value))
 			}
 		}

@@ -28,10 +28,6 @@ func (r *Regexp) compiled() *regexp.Regexp {
 
 func (r *Regexp) FindAllIndex(b []byte, n int) [][]int { return r.compiled().FindAllIndex(b, n) }
 
-func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
-	return r.compiled().FindAllStringIndex(s, n)
-}
-
 func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 	return r.compiled().FindAllStringSubmatch(s, n)
 }
@@ -48,10 +44,6 @@ func (r *Regexp) FindStringIndex(s string) []int { return r.compiled().FindStrin
 
 func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
 
-func (r *Regexp) FindStringSubmatchIndex(s string) []int {
-	return r.compiled().FindStringSubmatchIndex(s)
-}
-
 func (r *Regexp) FindSubmatch(b []byte) [][]byte { return r.compiled().FindSubmatch(b) }
 
 func (r *Regexp) Match(b []byte) bool { return r.compiled().Match(b) }
@@ -61,9 +53,3 @@ func (r *Regexp) MatchString(s string) bool { return r.compiled().MatchString(s)
 func (r *Regexp) ReplaceAllString(s, replacement string) string {
 	return r.compiled().ReplaceAllString(s, replacement)
 }
-
-func (r *Regexp) ReplaceAllStringFunc(s string, replace func(string) string) string {
-	return r.compiled().ReplaceAllStringFunc(s, replace)
-}
-
-func (r *Regexp) Split(s string, n int) []string { return r.compiled().Split(s, n) }

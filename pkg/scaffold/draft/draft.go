@@ -207,4 +207,6 @@ func (d *drafter) property(term string) string {
 }
 
 // quote marks a text of the program as such, without the full stop at its end.
-func quote(text string, limit int) string { return recipe.Quote(strings.TrimRight(text, ". \n"), limit) }
+func quote(text string, limit int) string {
+	return recipe.Quote(strings.TrimRight(text, ". \n"), limit)
+}

@@ -103,11 +103,11 @@ func Read(text string) Help {
 			line = strings.TrimSpace(line)
 			if first, _, _ := strings.Cut(line, " "); bare {
 				program = first
-			} else if strings.HasPrefix(first, "[") && program != "" {
+			} else if first != program && program != "" {
 				line = program + " " + line // the rest of a long usage
 			}
 			bare = false
-			if len(h.Operands) == 0 && len(h.Options) == 0 {
+			if len(h.Options) == 0 {
 				h.usage(line)
 			}
 			continue
@@ -201,10 +201,11 @@ func (o *Option) annotate() {
 func (h *Help) usage(line string) {
 	words := strings.Fields(strings.NewReplacer("[ ", "[", " ]", "]").Replace(line))
 	h.Usage = h.Usage || len(words) > 0
-	if len(h.Operands) > 0 || len(words) < 2 {
+	isOperand := func(o Operand) bool { return o.after == "" }
+	if slices.ContainsFunc(h.Operands, isOperand) || len(words) < 2 {
 		return
 	}
-	var list []Operand
+	list := h.Operands // words after an option can be its value
 	afterOption, after := false, ""
 	for _, w := range words[1:] {
 		name := strings.TrimRight(strings.TrimLeft(w, "[<{("), "]>}).…")

@@ -150,3 +150,12 @@ func TestUsage(t *testing.T) {
 		}
 	}
 }
+
+// ADD-20: a usage can go on in the next lines, and a word after an option is its value if the list has one.
+func TestLongUsage(t *testing.T) {
+	h := Read("usage: pack [-h] -V VERSION [-o OUT]\n            [--list]\n            source\n\noptions:\n" +
+		"  -V VERSION, --version VERSION\n                        the version\n  --list                list\n")
+	if len(h.Operands) != 1 || h.Operands[0].Name != "source" || h.Operands[0].Optional {
+		t.Errorf("%+v", h.Operands)
+	}
+}

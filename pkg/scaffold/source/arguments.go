@@ -43,7 +43,7 @@ func (r *reader) finishArguments() {
 			}
 		}
 		for _, kind := range a.Doubts {
-			r.script.Doubts = append(r.script.Doubts, Doubt{kind, a.Name, a.Line})
+			r.doubt(kind, a.Name, a.Line)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func (r *reader) words(operands []*Argument) {
 		})
 		if at < 0 {
 			if name := o.Names[len(o.Names)-1]; !isHelp(o.Names, true) {
-				r.script.Doubts = append(r.script.Doubts, Doubt{DoubtUsage, name, 0})
+				r.doubt(DoubtUsage, name, 0)
 			}
 			continue
 		}

@@ -100,7 +100,7 @@ func (r *reader) plainLoop(w *syntax.WhileClause) bool {
 			}
 		case *syntax.CallExpr:
 			if _, words := simple(n); uses && len(words) > 3 && words[0] == "[" && strings.HasPrefix(words[3], "-") {
-				r.doubt(DoubtOptions, words[3], n.Pos())
+				r.doubt(DoubtOptions, words[3], int(n.Pos().Line()))
 			}
 		}
 	})

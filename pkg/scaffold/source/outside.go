@@ -148,7 +148,7 @@ func (f *finder) command(args []*syntax.Word) {
 // unknown notes a command that is known only when the script runs.
 func (f *finder) unknown(w *syntax.Word) {
 	f.script.Unknown = true
-	f.doubt(DoubtPrograms, "", w.Pos())
+	f.doubt(DoubtPrograms, "", int(w.Pos().Line()))
 }
 
 // starts notes a program with its row in the table, and with the rows of its words.

@@ -264,8 +264,8 @@ type reader struct {
 	unread     bool           // it sources a file that could not be read, which may set variables
 }
 
-func (r *reader) doubt(kind DoubtKind, what string, at syntax.Pos) {
-	r.script.Doubts = append(r.script.Doubts, Doubt{kind, what, int(at.Line())})
+func (r *reader) doubt(kind DoubtKind, what string, line int) {
+	r.script.Doubts = append(r.script.Doubts, Doubt{kind, what, line})
 }
 
 // declare finds functions, the variables that get a value, and the files that are sourced.

@@ -172,6 +172,7 @@ func TestHostile(t *testing.T) {
 		{"f() { local x=$1\n" + many("y=$((x+1))\n") + "}\n" + many("f \"$1\"\n"), false},
 		{"f() { g \"$1\"; g \"$1\"; }\ng() { f \"$1\"; h \"$1\"; h \"$1\"; }\nh() { echo \"$1\"; }\n" +
 			many("f \"$1\"\n"), false},
+		{many("#\n\n"), false},
 		{"x=1\n" + many("x=$x$x\n") + "\"$x/y\"", false},
 	} {
 		_, err := Read([]byte(c.text), nil)

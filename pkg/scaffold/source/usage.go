@@ -92,24 +92,21 @@ var echoOptions = []string{"-e", "-n", "-en", "--"}
 
 // headComment returns the lines of the comment at the beginning, without their marks.
 func (r *reader) headComment() (lines []string) {
+	hasWord := false
 	for i, line := range r.lines {
-		text, isComment := strings.CutPrefix(strings.TrimSpace(line), "#")
+		line = strings.TrimSpace(line)
+		text, isComment := strings.CutPrefix(line, "#")
 		switch {
 		case i == 0 && strings.HasPrefix(line, "#!"):
-			continue
-		case !isComment && strings.TrimSpace(line) == "" && !hasWord(lines):
-			continue
-		case !isComment && strings.HasPrefix(strings.TrimSpace(line), "set -") && !hasWord(lines):
-			continue
-		case !isComment:
+		case isComment:
+			lines = append(lines, strings.TrimLeft(strings.TrimPrefix(text, "/"), "#"))
+			hasWord = hasWord || strings.Trim(text, "#-=*~ \t") != ""
+		case hasWord || line != "" && !strings.HasPrefix(line, "set -"):
 			return lines
 		}
-		lines = append(lines, strings.TrimSuffix(strings.TrimLeft(strings.TrimPrefix(text, "/"), "#"), "\r"))
 	}
 	return lines
 }
-
-func hasWord(lines []string) bool { return strings.Trim(strings.Join(lines, ""), "#-=*~ \t") != "" }
 
 var noDescription = lazyregexp.New(`(?i)^(?:usage\b|synopsis|copyright|\(c\)|licen[cs]e|spdx|author|maintainer|` +
 	`version|date:|created|shellcheck|vim?:|-\*-|\$\d|https?://|@|todo|requires?:|example|options?:|arguments?:|mcp:)`)
@@ -139,6 +136,6 @@ func (r *reader) describe() {
 	}
 	r.script.Description = cmp.Or(strings.Join(words, " "), r.help.Purpose)
 	if r.script.Description == "" {
-		r.script.Doubts = append(r.script.Doubts, Doubt{DoubtPurpose, "", 1})
+		r.doubt(DoubtPurpose, "", 1)
 	}
 }

@@ -844,12 +844,14 @@ build() {
   has go || fail 'Go is needed to build from a checkout (https://go.dev/dl)' \
     'Or install a release archive: --archive FILE'
   mkdir -- "$stage/programs"
+  [ -n "$commit" ] || commit=$(sh "$1/release/commit.sh" 2>/dev/null) || commit=''
   (
     cd -- "$1"
     unset GOOS GOARCH
     export CGO_ENABLED=0
     [ -z "$offline" ] || export GOPROXY=off GOTOOLCHAIN=local
-    exec go build -trimpath -tags=nethttpomithttp2 -ldflags='-s -w -funcalign=16' -o "$stage/programs/" ./cmd/...
+    exec go build -trimpath -buildvcs=false -tags=nethttpomithttp2 \
+      -ldflags="-s -w -funcalign=16${commit:+ -X mcp-bash/pkg/cli.commit=$commit}" -o "$stage/programs/" ./cmd/...
   ) || fail 'Building failed'
   sh "$1/release/tree.sh" "$stage/programs" "$stage/tree" || fail 'The tree could not be laid out'
 }
@@ -936,11 +938,18 @@ is_wrapper() {
   return 1
 }
 
+# commit_of sets commit to the commit that the programs in the tree report, with -dirty for changed sources.
+commit_of() {
+  id='.*"commit":"\([0-9a-f]\{40,64\}\)","modified":'
+  commit=$(MCPBASH_HOME='' "$tree/bin/mcp-bash$exe" --version --json </dev/null 2>/dev/null |
+    sed -n -e "s/${id}true.*/\\1-dirty/p" -e "s/${id}false.*/\\1/p" | sed 1q)
+}
+
 # mark writes the two files by which the tree is known later.
 mark() {
+  [ -n "$commit" ] || commit_of
   reply=''
   if [ "$source" = local ] && is_checkout "$local_dir" && physical "$local_dir"; then
-    commit=$(git -C "$reply" describe --always --dirty --abbrev=40 --match= 2>/dev/null) || commit=''
     case $reply in
       *[[:cntrl:]]*) reply='' ;;
       *) reply=$(printf '%s\n' "$reply" | sed 's/[\\"]/\\&/g') ;;

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/pem"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -113,6 +114,21 @@ func TestInstall(t *testing.T) {
 		if !bytes.Contains(out, []byte(want)) {
 			t.Errorf("it does not say %q: %s", want, out)
 		}
+	}
+	id, changed := strings.CutSuffix(commitOf(t, ".."), "-dirty")
+	commit := fmt.Sprintf(`"commit":"%s","modified":%t`, id, changed)
+	if id == "" {
+		t.Log("the commit of this checkout is unknown")
+		commit = `"version":"` + cli.Version + `"`
+	}
+	for _, command := range []string{"mcp-bash --version --json", "mcp-doctor -v --json"} {
+		if out := in(command); !bytes.Contains(out, []byte(commit)) {
+			t.Errorf("%s: %s lacks %s", command, out, commit)
+		}
+	}
+	if out := in("cat .local/share/mcp-bash/INSTALLER.json"); !bytes.Contains(out,
+		[]byte(`"commit":"`+commitOf(t, "..")+`"`)) {
+		t.Errorf("%s lacks %s", out, commitOf(t, ".."))
 	}
 	if out := in("mcp-bash new demo >/dev/null; cd demo; mcp-runtool hello --allow-self --json"); !bytes.Contains(out,
 		[]byte("Hello, World!")) {

@@ -2,14 +2,16 @@
 // formula, a bill of materials, install.sh and SHA256SUMS (CLI-1702). The same sources produce the
 // same bytes. SOURCE_DATE_EPOCH sets the time of all files.
 //
-//	go run . -out DIR [-tag vX.Y.Z] [-targets linux-amd64,...] [-base-url URL]
+//	go run . -out DIR [-tag vX.Y.Z] [-targets linux-amd64,...] [-base-url URL] [-commit ID]
 package main
 
 import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +26,7 @@ func main() {
 	tag := flag.String("tag", "v"+cli.Version, "the `tag`, which has to be that of the version in pkg/cli/version.go")
 	targets := flag.String("targets", "", "some of the `systems`, separated by commas; all without")
 	flag.StringVar(&r.out, "out", filepath.Join("..", "dist", "release"), "the `directory` for it, made anew")
+	flag.StringVar(&r.commit, "commit", "", "the `commit` of the sources; that of the checkout without")
 	flag.StringVar(&r.base, "base-url", "", "the `address` of the releases, for a formula and a README.md")
 	flag.Parse()
 	err := r.choose(*targets)
@@ -32,6 +35,9 @@ func main() {
 	}
 	if err == nil {
 		err = r.checkBase()
+	}
+	if err == nil {
+		err = r.findCommit()
 	}
 	if err == nil {
 		err = r.build()
@@ -49,6 +55,8 @@ type release struct {
 	base    string // the address of the releases, "" unknown
 	targets []runtimes.Target
 	time    time.Time // of everything in it
+
+	commit string // of the sources, as printed by commit.sh; "": unknown
 
 	work  string // a directory for what is on the way
 	trees []tree // one for each target
@@ -78,6 +86,24 @@ func (r *release) choose(list string) error {
 			return fmt.Errorf("SOURCE_DATE_EPOCH=%s is not a number of seconds since 1970, from 1980 on", epoch)
 		}
 		r.time = time.Unix(seconds, 0).UTC()
+	}
+	return nil
+}
+
+// commits matches the output of commit.sh.
+var commits = regexp.MustCompile(`^[0-9a-f]{40,64}(-dirty)?$`)
+
+// findCommit sets the commit to that of the checkout, unless an option sets it.
+func (r *release) findCommit() error {
+	if r.commit == "" {
+		out, err := exec.Command("sh", filepath.Join(r.root, "release", "commit.sh")).Output()
+		if err != nil {
+			return fmt.Errorf("commit.sh: %w", err)
+		}
+		r.commit = strings.TrimSpace(string(out))
+	}
+	if r.commit != "" && !commits.MatchString(r.commit) {
+		return fmt.Errorf("%q is not the id of a commit", r.commit)
 	}
 	return nil
 }

@@ -70,15 +70,15 @@ func wrap(err error, out []byte) error {
 	return err
 }
 
-// run builds a release from a checkout, in a shell with that umask.
-func run(checkout, out, umask string, env ...string) error {
+// run builds a release from a checkout, in a shell with that umask. commit is the option; "" leaves it to git.
+func run(checkout, out, umask, commit string, env ...string) error {
 	program, err := tool()
 	if err != nil {
 		return err
 	}
 	cmd := exec.Command("sh", "-c", "umask "+umask+` && exec "$@"`, "sh", program, "-out", out, "-targets",
 		target.String(),
-		"-base-url", served().URL+"/")
+		"-base-url", served().URL+"/", "-commit", commit)
 	cmd.Dir = filepath.Join(checkout, "release")
 	cmd.Env = append(append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000"), env...)
 	text, err := cmd.CombinedOutput()
@@ -88,7 +88,7 @@ func run(checkout, out, umask string, env ...string) error {
 // built is a release for one system, from the checkout that the test is part of.
 var built = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(scratch, "built")
-	return dir, run("..", dir, "022", "TZ=UTC", "LC_ALL=C")
+	return dir, run("..", dir, "022", "", "TZ=UTC", "LC_ALL=C")
 })
 
 func release1(t *testing.T) string {
@@ -113,7 +113,8 @@ func TestReproducible(t *testing.T) {
 		env = append(env, "GOCACHE="+t.TempDir())
 	}
 	second := filepath.Join(t.TempDir(), "out")
-	if err := run(checkout, second, "077", env...); err != nil {
+	// The copy has no repository, as an archive of the sources.
+	if err := run(checkout, second, "077", commitOf(t, ".."), env...); err != nil {
 		t.Fatal(err)
 	}
 	a, b := read(t, first), read(t, second)
@@ -130,6 +131,88 @@ func TestReproducible(t *testing.T) {
 		if err != nil || info.Mode().Perm() != 0o755 {
 			t.Errorf("%v, %v", info.Mode(), err)
 		}
+	}
+}
+
+// commitOf returns the output of commit.sh in a checkout.
+func commitOf(t *testing.T, checkout string) string {
+	t.Helper()
+	out, err := exec.Command("sh", filepath.Join(checkout, "release", "commit.sh")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// CLI-107: commit.sh prints the commit of the checkout, and whether files differ from it. Without git, or outside of a
+// repository, it prints nothing. The variables of a hook do not lead it to another repository.
+func TestCommit(t *testing.T) {
+	dir := t.TempDir()
+	sources := filepath.Join(dir, "sources")
+	script, err := os.ReadFile("commit.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) {
+		file := filepath.Join(sources, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git := func(args ...string) string {
+		cmd := exec.Command("git", append([]string{"-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...)
+		cmd.Dir = sources
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	write("release/commit.sh", string(script))
+	if got := commitOf(t, sources); got != "" {
+		t.Errorf("without a repository: %q", got)
+	}
+	git("init", "-q")
+	if got := commitOf(t, sources); got != "" {
+		t.Errorf("without a commit: %q", got)
+	}
+	git("add", ".")
+	git("commit", "-q", "-m", "first")
+	first := git("rev-parse", "HEAD")
+	t.Setenv("GIT_DIR", filepath.Join(dir, "other"))
+	if got := commitOf(t, sources); got != first {
+		t.Errorf("%q, not %q", got, first)
+	}
+	os.Unsetenv("GIT_DIR")
+	write("new.go", "package main")
+	if got := commitOf(t, sources); got != first+"-dirty" {
+		t.Errorf("with a new file: %q", got)
+	}
+	git("add", ".")
+	git("commit", "-q", "-m", "second")
+	write("new.go", "package other")
+	if got := commitOf(t, sources); got != git("rev-parse", "HEAD")+"-dirty" {
+		t.Errorf("with a changed file: %q", got)
+	}
+	programs := filepath.Join(dir, "programs")
+	if err := os.Mkdir(programs, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"sh", "dirname"} {
+		path, err := exec.LookPath(name)
+		if err == nil {
+			err = os.Symlink(path, filepath.Join(programs, name))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", programs)
+	if got := commitOf(t, sources); got != "" {
+		t.Errorf("without git: %q", got)
 	}
 }
 

@@ -64,7 +64,7 @@ func (r *release) programs(t runtimes.Target) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	args, env := runtimes.BuildCommand(t, dir+string(filepath.Separator), "./cmd/...")
+	args, env := runtimes.BuildCommand(t, dir+string(filepath.Separator), "./cmd/...", r.commit)
 	cmd := exec.Command("go", args...)
 	cmd.Dir, cmd.Env = r.root, os.Environ()
 	for name, value := range env {

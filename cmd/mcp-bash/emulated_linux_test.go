@@ -26,7 +26,7 @@ func TestEmulated(t *testing.T) {
 	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, "mcp-bash")
-	args, env := runtimes.BuildCommand(runtimes.Target{OS: "linux", Arch: "arm64"}, program, "./cmd/mcp-bash")
+	args, env := runtimes.BuildCommand(runtimes.Target{OS: "linux", Arch: "arm64"}, program, "./cmd/mcp-bash", "")
 	build := exec.Command("go", args...)
 	build.Dir, build.Env = checkout.Root(), os.Environ()
 	for name, value := range env {

@@ -361,7 +361,7 @@ func TestImagePlatforms(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		target := runtimes.Target{OS: "linux", Arch: arch}
 		args, env := runtimes.BuildCommand(target, filepath.Join(i.dir, filepath.FromSlash(target.Path())),
-			"mcp-bash/cmd/mcp-bash")
+			"mcp-bash/cmd/mcp-bash", "")
 		build := exec.Command("go", args...)
 		build.Env = os.Environ()
 		for name, value := range env {

@@ -80,7 +80,7 @@ func (c *Command) Main(s Streams, binary string, args []string) int {
 	}
 	sub, rest, err := c.choose(args)
 	if slices.Contains(before, "--version") && sub.Flags.find("version") == nil || len(args) > 0 && args[0] == "-v" {
-		fmt.Fprintf(s.Out, "%s %s\n", binary, strings.TrimPrefix(strings.Trim(stamp, "[]"), "mcp-bash "))
+		printVersion(s.Out, binary, asJSON(args))
 		return ExitOK
 	}
 	verb := c.Name

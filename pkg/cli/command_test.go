@@ -83,6 +83,7 @@ func TestCommand(t *testing.T) {
 		{"--json", 2, `{"ok":false,"error":{"code":"usage","message":"a subcommand is missing: copy or remove"}}` +
 			"\n", "demo: a subcommand is missing: copy or remove\n"},
 		{"--version", 0, "mcp-demo " + Version + "\n", ""},
+		{"--version --json", 0, `{"name":"mcp-demo","version":"` + Version + `"}` + "\n", ""},
 		{"copy --bogus -v --version", 0, "mcp-demo " + Version + "\n", ""},
 	} {
 		code, out, err := runDemo(strings.Fields(tc.args)...)

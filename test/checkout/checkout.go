@@ -46,7 +46,7 @@ const commandsFolder = "mcp-bash/cmd/"
 // Build builds commands as they are shipped and puts them into dir. It takes an import path, the
 // pattern [Commands] or a Go file.
 func Build(dir, packages string) error {
-	args, env := runtimes.BuildCommand(runtimes.Host, "", packages)
+	args, env := runtimes.BuildCommand(runtimes.Host, "", packages, "")
 	return build(dir, packages, "shipped", args, env)
 }
 

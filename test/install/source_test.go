@@ -4,6 +4,7 @@ package install
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -208,6 +209,15 @@ func TestCheckout(t *testing.T) {
 		t.Fatalf("%q, %v", dirs, err)
 	}
 	version := strings.TrimSpace(u.read(".local/share/mcp-bash/VERSION"))
+	commit := strings.TrimSpace(tell("sh", filepath.Join(checkout.Root(), "release", "commit.sh")))
+	if mark := u.read(".local/share/mcp-bash/INSTALLER.json"); !strings.Contains(mark, `"commit":"`+commit+`"`) {
+		t.Errorf("INSTALLER.json lacks %q: %s", commit, mark)
+	}
+	id, changed := strings.CutSuffix(commit, "-dirty")
+	want := fmt.Sprintf(`"commit":"%s","modified":%t`, id, changed)
+	if got := tell("mcp-registry", "--version", "--json"); commit != "" && !strings.Contains(got, want) {
+		t.Errorf("--version --json lacks %s: %s", want, got)
+	}
 	for _, dir := range dirs {
 		command := filepath.Base(dir)
 		if got := tell(command, "--version"); got != command+" "+version+"\n" {
@@ -344,6 +354,11 @@ func TestGit(t *testing.T) {
 			"set -e\n[ -x \"$1/mcp-bash\" ]\nmkdir -p \"$2/bin\" \"$2/sdk\"\necho "+version+" >\"$2/VERSION\"\n"+
 				"echo '# "+version+"' >\"$2/sdk/tool-sdk.sh\"\nprintf %s '"+program+
 				"' >\"$2/bin/mcp-bash\"\nchmod +x \"$2/bin/mcp-bash\"\n", 0o755)
+		script, err := os.ReadFile(filepath.Join(checkout.Root(), "release", "commit.sh"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.write("sources/release/commit.sh", string(script), 0o755)
 		git("add", ".")
 		git("commit", "-q", "-m", version)
 	}

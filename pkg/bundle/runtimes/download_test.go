@@ -52,7 +52,7 @@ var ours = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "mcp-bash")
-	args, env := BuildCommand(Host, file, "mcp-bash/cmd/mcp-bash")
+	args, env := BuildCommand(Host, file, "mcp-bash/cmd/mcp-bash", "")
 	build := exec.Command("go", args...)
 	build.Env = os.Environ()
 	for name, value := range env {

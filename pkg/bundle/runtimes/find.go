@@ -218,10 +218,14 @@ func isSource(dir string) bool {
 
 // BuildCommand returns the go command's arguments and variables for building packages. The
 // same sources produce the same bytes in any directory and with any other variables. The programs contain no
-// HTTP/2 and no debug information, and functions are aligned to 16 bytes instead of 32.
-func BuildCommand(t Target, out, packages string) (args []string, env map[string]string) {
-	return []string{"build", "-trimpath", "-buildvcs=false", "-tags=nethttpomithttp2", "-ldflags=-s -w -funcalign=16",
-			"-o", out, packages},
+// HTTP/2 and no debug information, and functions are aligned to 16 bytes instead of 32. They report commit, the output
+// of release/commit.sh, unless it is "".
+func BuildCommand(t Target, out, packages, commit string) (args []string, env map[string]string) {
+	linker := "-ldflags=-s -w -funcalign=16"
+	if commit != "" {
+		linker += " -X mcp-bash/pkg/cli.commit=" + commit
+	}
+	return []string{"build", "-trimpath", "-buildvcs=false", "-tags=nethttpomithttp2", linker, "-o", out, packages},
 		map[string]string{
 			"GOOS": t.OS, "GOARCH": t.Arch, "CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off", "GOAMD64": "",
 			"GOARM64": "", "GOEXPERIMENT": "", "GOTOOLCHAIN": "local",
@@ -237,7 +241,7 @@ func (s *Source) build(ctx context.Context, t Target) (*Binary, error) {
 	}
 	s.begin("building " + t.String())
 	file := filepath.Join(s.Work, t.String(), t.Binary())
-	argv, settings := BuildCommand(t, file, "./cmd/mcp-bash")
+	argv, settings := BuildCommand(t, file, "./cmd/mcp-bash", "")
 	env := s.Env.Clone()
 	maps.Copy(env, settings)
 	if s.Offline {

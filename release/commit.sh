@@ -7,7 +7,7 @@ set -eu
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_COMMON_DIR GIT_CEILING_DIRECTORIES
 cd -- "$(dirname -- "$0")/.."
 [ -e .git ] || exit 0
-commit=$(git rev-parse -q --verify HEAD 2>/dev/null) && changes=$(git --no-optional-locks status --porcelain 2>/dev/null) ||
-  exit 0
+commit=$(git rev-parse -q --verify HEAD 2>/dev/null) || exit 0
+changes=$(git --no-optional-locks status --porcelain 2>/dev/null) || exit 0
 [ -z "$changes" ] || commit=$commit-dirty
 echo "$commit"

@@ -31,8 +31,11 @@ const (
 	Server     = "server"
 	Register   = "register"
 	Tokens     = "tokens"
+	Roots      = "roots"
 	Recipe     = "recipe"
 	Case       = "case" // a test of a tool
+
+	Requirements = "requirements"
 
 	// Marketplace describes the plugins of a repository, which is not part of a project.
 	Marketplace = "marketplace"

@@ -128,7 +128,8 @@ func (c *Command) optionRows() (rows [][2]string) {
 		}
 		rows = append(rows, [2]string{left, f.Help})
 	}
-	return append(rows, [2]string{"-h, --help", "this text"}, [2]string{"-v, --version", "the version; with --json, also the commit"})
+	return append(rows, [2]string{"-h, --help", "this text"},
+		[2]string{"-v, --version", "the version; with --json, also the commit"})
 }
 
 // table returns rows in two columns, or one below the other if there is no room.

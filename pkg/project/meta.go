@@ -233,7 +233,7 @@ func (p *Project) readRelated(path, name string, ignore func(name string, reason
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		ignore(name, err)
 	}
-	return text
+	return bytes.TrimPrefix(text, rawjson.ByteOrderMark)
 }
 
 // defaultVersion returns the version of a project if its metadata omits it. The version comes from VERSION or

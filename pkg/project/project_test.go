@@ -268,11 +268,11 @@ func TestMeta(t *testing.T) {
 		"my-cool_srv/server.d/server.meta.json": `{"name":"","version":2.10,"title":"T","description":"d",` +
 			`"websiteUrl":"https://x","icons":[{"src":"https://x/i.svg"}],"validateInput":true,"securityLevel":"standard",` +
 			`"other":[1]}`,
-		"my-cool_srv/server.d/server.instructions.md": "Line1\n\tLine \"2\"\\n\n\n",
+		"my-cool_srv/server.d/server.instructions.md": "\ufeffLine1\n\tLine \"2\"\\n\n\n",
 		"bad/server.d/server.meta.json":               "{\n \"name\": \n}",
 		"types/server.d/server.meta.json":             `{"name":["x"],"title":null,"validateInput":"yes","icons":{}}`,
 		"array/server.d/server.meta.json":             `[]`,
-		"versioned/VERSION":                           " 1. 2\n",
+		"versioned/VERSION":                           "\ufeff 1. 2\n",
 		"packaged/package.json":                       `{"version":"3.4"}`,
 		"packaged/VERSION":                            "\n",
 	})

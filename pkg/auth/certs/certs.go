@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/secretfile"
+	"mcp-bash/pkg/text/ascii"
 )
 
 // A Config names the files, in PEM.
@@ -184,7 +185,7 @@ func (f *Files) readPair() (err error) {
 	if err != nil {
 		return err
 	}
-	cert, err := tls.X509KeyPair(texts[0], texts[1])
+	cert, err := tls.X509KeyPair(ascii.PEM(texts[0]), ascii.PEM(texts[1]))
 	if err != nil {
 		return err
 	}
@@ -205,7 +206,7 @@ func (f *Files) readClients() (err error) {
 	if err != nil {
 		return err
 	}
-	if !f.pool.AppendCertsFromPEM(texts[0]) {
+	if !f.pool.AppendCertsFromPEM(ascii.PEM(texts[0])) {
 		return errors.New("no certificate in PEM")
 	}
 	return nil

@@ -210,6 +210,29 @@ func TestBrokenCertificate(t *testing.T) {
 	}
 }
 
+// Byte order marks, at the beginning of a file or of a joined one, hide no certificate, key or authority.
+func TestByteOrderMarks(t *testing.T) {
+	const mark = "\ufeff"
+	a, clients, others := newAuthority(t), newAuthority(t), newAuthority(t)
+	s := newSite(t, a, []byte(mark+string(others.pem)+mark+string(clients.pem)))
+	cert, key := a.issue("two", time.Now().Add(time.Hour))
+	s.write(t, "cert", []byte(mark+string(cert)+mark+string(a.pem)))
+	s.write(t, "key", []byte(mark+string(key)))
+	s.time = s.time.Add(interval)
+	for _, issuer := range []*authority{clients, others} {
+		client, err := tls.X509KeyPair(issuer.issue("ada", time.Now().Add(time.Hour)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if server, name, err := s.connect(t, a, &client); server != "two" || name != "ada" || err != nil {
+			t.Error(server, name, err)
+		}
+	}
+	if len(s.log) != 0 {
+		t.Errorf("%q", s.log)
+	}
+}
+
 // H-252: certificates of clients, and a list of authorities that changes.
 func TestClientCertificates(t *testing.T) {
 	a, clients, others := newAuthority(t), newAuthority(t), newAuthority(t)

@@ -40,7 +40,7 @@ func parse(content []byte) (keys [][]byte, err error) {
 		return [][]byte{content}, nil
 	}
 	number := 0
-	for line := range strings.Lines(string(content)) {
+	for line := range strings.Lines(strings.TrimPrefix(string(content), "\ufeff")) {
 		number++
 		line = ascii.TrimLine(line)
 		if line == "" || line[0] == '#' {

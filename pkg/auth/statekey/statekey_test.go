@@ -17,7 +17,7 @@ var one, two = bytes.Repeat([]byte{0xfb}, size), bytes.Repeat([]byte{2}, size)
 func TestParse(t *testing.T) {
 	both := []byte("# keys\n\n" + hex.EncodeToString(one) + "\r\n  " + base64.StdEncoding.EncodeToString(two) + "\n")
 	short := []byte(base64.RawURLEncoding.EncodeToString(one) + "\n" + hex.EncodeToString(two))
-	for _, content := range [][]byte{both, short} {
+	for _, content := range [][]byte{both, short, []byte("\ufeff" + string(short))} {
 		keys, err := parse(content)
 		if err != nil || len(keys) != 2 || !bytes.Equal(keys[0], one) || !bytes.Equal(keys[1], two) {
 			t.Errorf("%q: %x, %v", content, keys, err)

@@ -229,14 +229,37 @@ func (c *check) pageFields() {
 		}
 		c.text = text
 		c.placeholder(doc, c.label(file))
+		c.topFields(doc, c.label(file), schemas.UI)
 		c.types(doc, c.label(file), schemas.UI)
-		for _, part := range []struct {
-			doc   json.RawMessage
-			known []string
-		}{{doc, schemas.Fields(schemas.UI)}, {rawjson.Get(doc, "meta"), schemas.Fields(schemas.UI, "meta")}} {
-			for _, m := range unknownFields(part.doc, part.known) {
-				c.noEffect(m, c.label(file), cli.DidYouMean(m.Name, part.known))
-			}
+	}
+}
+
+// ownFields reports the unknown members of a file that no other program reads.
+func (c *check) ownFields(file, schema string) {
+	text, err := c.p.ReadFile(file, maxSmall)
+	if err != nil {
+		return // reported by the reader of the file
+	}
+	if doc, err := rawjson.Check(text); err == nil {
+		c.text = text
+		c.topFields(doc, c.label(file), schema)
+		c.innerFields(doc, c.label(file), schema)
+	}
+}
+
+// topFields reports the unknown members of a document itself, and innerFields those of objects in it.
+func (c *check) topFields(doc json.RawMessage, label, schema string) {
+	c.strays(doc, label, schema, false)
+}
+
+func (c *check) innerFields(doc json.RawMessage, label, schema string) {
+	c.strays(doc, label, schema, true)
+}
+
+func (c *check) strays(doc json.RawMessage, label, schema string, inner bool) {
+	for _, s := range schemas.Strays(schema, doc) {
+		if inner == (s.Depth > 0) {
+			c.noEffect(s.Member, label, cli.DidYouMean(s.Name, s.Known))
 		}
 	}
 }

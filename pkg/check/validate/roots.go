@@ -7,10 +7,12 @@ import (
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/text/lazyregexp"
+	"mcp-bash/schemas"
 )
 
 // findRoots finds the roots of the project, and checks whether the server can use them (P-2101).
 func (c *check) findRoots() {
+	c.ownFields(abs(c.p.Root, roots.File), schemas.Roots)
 	scope, err := roots.Fallback(c.p)
 	if unusable, ok := errors.AsType[*roots.UnusableError](err); ok {
 		f := finding.Finding{ID: "roots.unusable", Message: err.Error(), Fix: unusable.Remedy()}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/files/folder"
@@ -76,6 +77,11 @@ func (c *check) sample(file string, tools []offer) *sample {
 		f.Line, f.Column = placeOf(err)
 		c.add(f)
 		return nil
+	}
+	known := []string{"tool", "arguments", "structuredContent"}
+	c.text = text
+	for _, m := range unknownFields(doc, known) {
+		c.noEffect(m, label, cli.DidYouMean(m.Name, known))
 	}
 	s := &sample{label: label, tool: tools[0], arguments: rawjson.Get(doc, "arguments")}
 	if s.arguments == nil {

@@ -61,7 +61,8 @@ func (c *check) server() {
 			if err := c.p.Meta.Unreadable; err != nil {
 				c.unreadableServer(label, err)
 			}
-			c.fields(doc, label, schemas.Fields(schemas.Server))
+			c.topFields(doc, label, schemas.Server)
+			c.innerFields(doc, label, schemas.Server)
 			c.placeholder(doc, label)
 			if c.icons(doc, label) && named {
 				c.valid(label)
@@ -204,7 +205,8 @@ func (c *check) mayBeRegistered() bool {
 const maxSmall = 1 << 20
 
 func (c *check) requirements() {
-	file := abs(c.p.Server, "requirements.json")
+	file := abs(c.p.Server, requirements.File)
+	c.ownFields(file, schemas.Requirements)
 	r, err := requirements.Read(c.p)
 	if err != nil {
 		f := finding.Finding{ID: "requirements.invalid", Path: c.label(file), Message: reasonOf(err)}
@@ -213,10 +215,6 @@ func (c *check) requirements() {
 	}
 	if r == nil {
 		return
-	}
-	for _, u := range r.Unused {
-		c.add(finding.Finding{ID: "ignored.field", Path: c.label(file), Line: u.Line, Column: u.Column,
-			Message: fmt.Sprintf("%q has no effect%s", u.Name, cli.Meant(u.Meant))})
 	}
 	if older := r.Framework(cli.Version); older != "" {
 		c.at("requirements.framework", c.label(file), older)

@@ -76,6 +76,7 @@ func (c *check) types(doc json.RawMessage, label, name string) {
 			c.add(f)
 		}
 	}
+	c.innerFields(doc, label, name)
 	for _, fault := range schemas.Compile(name).Check(doc) {
 		steps := strings.Split(fault.Path, "/")[1:]
 		if len(steps) == 0 || slices.Contains(checkedElsewhere, steps[0]) {

@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/mod/semver"
 
-	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/item"
@@ -22,7 +20,6 @@ import (
 type Requirements struct {
 	MinVersion   string
 	Dependencies []Dependency
-	Unused       []Unused
 }
 
 // A Dependency is a program that a project needs. Texts are "" if they are missing.
@@ -34,24 +31,14 @@ type Dependency struct {
 	Debian      string   // the Debian package with one of them
 }
 
-// An Unused is a member of the file that has no effect.
-type Unused struct {
-	Name, Meant  string // Meant is a known member with a similar name, or ""
-	Line, Column int    // from 1
-}
-
-// The members that have an effect.
-var (
-	topMembers        = []string{"framework", "dependencies"}
-	frameworkMembers  = []string{"minVersion"}
-	dependencyMembers = []string{"name", "or", "minVersion", "check", "installHint", "debian"}
-)
+// File is the name of the file in the directory of the server.
+const File = "requirements.json"
 
 const maxSize = 1 << 20
 
 // Read reads the requirements of a project. It returns nil if the file does not exist.
 func Read(p *project.Project) (*Requirements, error) {
-	text, err := p.ReadFile(filepath.Join(p.Server, "requirements.json"), maxSize)
+	text, err := p.ReadFile(filepath.Join(p.Server, File), maxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
@@ -66,12 +53,10 @@ func parse(text []byte) (*Requirements, error) {
 		return nil, err
 	}
 	r := &Requirements{}
-	r.compare(text, doc, topMembers)
 	framework := rawjson.Get(doc, "framework")
 	if !rawjson.Absent(framework) && rawjson.KindOf(framework) != rawjson.Object {
 		return nil, errors.New("framework must be an object")
 	}
-	r.compare(text, framework, frameworkMembers)
 	if v := rawjson.Get(framework, "minVersion"); !rawjson.Absent(v) {
 		if r.MinVersion, _ = rawjson.Text(v); !IsVersion(r.MinVersion) {
 			return nil, errors.New(`framework.minVersion must be a version such as "2.0.0"`)
@@ -87,23 +72,10 @@ func parse(text []byte) (*Requirements, error) {
 		if err != nil {
 			return nil, fmt.Errorf("dependencies[%d]%w", i, err)
 		}
-		r.compare(text, entry, dependencyMembers)
 		r.Dependencies = append(r.Dependencies, d)
 		i++
 	}
 	return r, nil
-}
-
-// compare records the members of an object that have no effect. Names that begin with "$" or "_" are comments.
-func (r *Requirements) compare(text []byte, object json.RawMessage, known []string) {
-	for _, m := range rawjson.Members(object) {
-		if slices.Contains(known, m.Name) || strings.HasPrefix(m.Name, "$") || strings.HasPrefix(m.Name, "_") {
-			continue
-		}
-		u := Unused{Name: m.Name, Meant: cli.Nearest(m.Name, known)}
-		u.Line, u.Column, _ = rawjson.Position(text, m.Value)
-		r.Unused = append(r.Unused, u)
-	}
 }
 
 // parseDependency parses one entry. An error continues the name of the entry.

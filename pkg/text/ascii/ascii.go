@@ -3,7 +3,15 @@
 // to write a word that one program reads and another one does not.
 package ascii
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
+
+// PEM returns a text in PEM without byte order marks, which editors on Windows write. Package pem skips a block whose
+// first line begins with one, so a file of several certificates would have one less. A mark can also be within the
+// text, where files were joined.
+func PEM(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\ufeff"), nil) }
 
 // Lower returns a text with the letters A to Z in lower case. It changes no other character.
 func Lower(text string) string {

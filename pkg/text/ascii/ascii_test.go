@@ -1,6 +1,10 @@
 package ascii
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -49,4 +53,38 @@ func FuzzASCII(f *testing.F) {
 			t.Errorf("%q %q", a, b)
 		}
 	})
+}
+
+// readers matches calls that read PEM, with the beginning of their argument.
+var readers = regexp.MustCompile(`\.(AppendCertsFromPEM|X509KeyPair|LoadX509KeyPair)\(|\bpem\.Decode\(`)
+
+// Every text in PEM that the programs read goes through [PEM].
+func TestPEM(t *testing.T) {
+	if got := string(PEM([]byte("\ufeff-----BEGIN A\n\ufeff-----BEGIN B"))); got != "-----BEGIN A\n-----BEGIN B" {
+		t.Errorf("%q", got)
+	}
+	found := 0
+	for _, dir := range []string{"../../../pkg", "../../../cmd"} {
+		err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(file)
+			for line := range strings.Lines(string(text)) {
+				if readers.MatchString(line) {
+					found++
+					if !strings.Contains(line, "ascii.PEM(") {
+						t.Errorf("%s: %s", file, line)
+					}
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found < 3 {
+		t.Errorf("%d places", found)
+	}
 }

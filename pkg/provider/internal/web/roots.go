@@ -34,7 +34,7 @@ func ReadRoots(env map[string]string) (*x509.CertPool, error) {
 		if ascii.Trim(name) == "" {
 			continue
 		}
-		if pem, err := boundedfile.Read(name, maxCertificates); err == nil && pool.AppendCertsFromPEM(pem) {
+		if pem, err := boundedfile.Read(name, maxCertificates); err == nil && pool.AppendCertsFromPEM(ascii.PEM(pem)) {
 			found = true
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -40,6 +42,26 @@ const (
 	tooEarly = "the connection ended too early"
 	noHTTP   = string(errAnswer)
 )
+
+// RES-111: a byte order mark hides no authority, also within a file that was joined of several.
+func TestByteOrderMark(t *testing.T) {
+	in := internet.New(t)
+	text, err := os.ReadFile(in.RootsAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, content := range []string{"\ufeff" + string(text), "# ours\n\ufeff" + string(text)} {
+		file := filepath.Join(t.TempDir(), "roots.pem")
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, variable := range []string{"SSL_CERT_FILE", "CURL_CA_BUNDLE"} {
+			if _, err := ReadRoots(map[string]string{variable: file}); err != nil {
+				t.Errorf("%s %.20q: %v", variable, content, err)
+			}
+		}
+	}
+}
 
 // RES-113: valid and invalid responses.
 func TestAnswers(t *testing.T) {

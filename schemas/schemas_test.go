@@ -126,8 +126,8 @@ func described(node any, way string, do func(name, way string)) {
 	}
 }
 
-// Each member that a schema describes is in the code of the programs, or its description names another reader. Nothing
-// that people can declare is without effect.
+// Each member that a schema describes is in the code of the programs, or its description names another reader. So
+// everything that people declare has an effect.
 func TestMembersAreRead(t *testing.T) {
 	var code strings.Builder
 	for _, dir := range []string{"../pkg", "../cmd"} {

@@ -329,6 +329,37 @@ func TestMinimalGetters(t *testing.T) {
 	})
 }
 
+// SDK-187: a script without a program that reads JSON gets no default for an argument that nobody has read.
+func TestGettersWithoutProgram(t *testing.T) {
+	t.Parallel()
+	failed := func(filter string) outcome {
+		message := filter + " cannot be read: put jq or mcp-bash on PATH"
+		return outcome{out: `{"code":-32603,"message":"` + message + `","data":null}` + "\n", err: message + "\n", rc: 1}
+	}
+	without := `MCPBASH_JSON_TOOL_BIN=; `
+	var rows []row
+	for filter, calls := range map[string][]string{
+		".n": {"mcp_args_int .n --default 3", "mcp_args_int .n", "mcp_args_bool .n --default true", "mcp_args_bool .n",
+			"mcp_args_require .n", "mcp_args_require .n 'give n'", "mcp_into v mcp_args_int .n --default 3",
+			"mcp_require_path .n --allow-empty", "mcp_require_path .n", "argv=(); mcp_argv_switch argv .n --x",
+			"argv=(); mcp_argv_option argv .n --x", "argv=(); mcp_argv_option argv .n --x --default 5",
+			"argv=(); mcp_argv_operand argv .n", "mcp_argv_need .n .m"},
+	} {
+		for _, call := range calls {
+			rows = append(rows,
+				row{"SDK-187", tool{args: document, script: without + call + "; echo went on"}, failed(filter), ""},
+				// Without arguments, there is nothing to read.
+				row{"SDK-187", tool{script: without + "mcp_args_int .n --default 3; mcp_args_bool .n --default true"},
+					out("3true"), ""})
+		}
+	}
+	check(t, []way{byJSONTool}, rows)
+	check(t, []way{byTable}, []row{
+		{"SDK-187", tool{args: document, script: without + `mcp_args_int .n --default 3`}, out("5"), ""},
+		{"SDK-187", tool{args: document, script: without + `mcp_args_int '.n|.' --default 3`}, failed(".n|."), ""},
+	})
+}
+
 // SDK-208: the document differs from the table's.
 func TestStaleTable(t *testing.T) {
 	t.Parallel()

@@ -6,9 +6,10 @@
 __mcp_load common getters
 
 __mcp_slow_get() { # AS FILTER [ARG...]
-  local _as=$1 _rc=0
+  local _as=$1 _rc=0 _ask=__mcp_argument
   shift
-  __mcp_query ARGS "${1-}" || _rc=$?
+  [[ $_as != __mcp_as_get ]] || _ask='__mcp_query ARGS'
+  $_ask "${1-}" || _rc=$?
   case $_rc in 0) ;; 1) __mcp_kind='?' __mcp_reply='' ;; *) __mcp_kind=- __mcp_reply='' ;; esac
   if [[ $_as == __mcp_as_get && $_rc -eq 1 ]]; then
     __mcp_no_tool mcp_args
@@ -29,7 +30,7 @@ __mcp_slow_get() { # AS FILTER [ARG...]
 
 __mcp_no_tool() { # mcp_args|mcp_meta
   printf '%s_get: JSON tooling unavailable; use %s_raw instead' "$1" "$1" >&2
-  [[ ${MCPBASH_MODE-} == minimal ]] || printf ', or put jq or mcp-bash on PATH' >&2
+  [[ ${MCPBASH_MODE-} == minimal ]] || printf ', or %s' "$__mcp_no_program" >&2
   printf '\n' >&2
 }
 
@@ -50,6 +51,7 @@ __mcp_query() { # ARGS|META FILTER: rc 1 no JSON tool, 3 the filter does not com
   local _file=MCP_TOOL_$1_FILE _json=MCP_TOOL_$1_JSON _flat=MCPBASH_$1_FLAT
   _file=${!_file-} _json=${!_json-} _flat=${!_flat-}
   [[ ${MCPBASH_MODE-} != minimal ]] || return 1
+  case $_json in '' | "$__mcp_none") _flat=.${__mcp_tab}o$__mcp_none ;; esac # nothing is in it
   if [[ ! -f $_file ]]; then
     __mcp_lookup "$_flat" "${_json:-$__mcp_none}" "$2"
   elif [[ -r $_file ]]; then
@@ -57,6 +59,14 @@ __mcp_query() { # ARGS|META FILTER: rc 1 no JSON tool, 3 the filter does not com
   else
     return 5
   fi
+}
+
+# Without a program, nobody knows whether an argument is there, so neither a default nor "is required" is right.
+__mcp_argument() { # FILTER: as __mcp_query, but ends the tool without a program
+  local _rc=0
+  __mcp_query ARGS "$1" || _rc=$?
+  [[ $_rc -ne 1 || ${MCPBASH_MODE-} == minimal ]] || mcp_fail -32603 "$1 cannot be read: $__mcp_no_program"
+  return "$_rc"
 }
 
 __mcp_lookup() { # TABLE JSON FILTER: uses the table if it matches the JSON, otherwise a program

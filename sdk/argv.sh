@@ -21,24 +21,24 @@ __mcp_argv_push() { # ARRAY WORD...
 __mcp_argv_value() { # POINTER
   local _text=${MCP_TOOL_ARGS_JSON-} _kind
   [[ ! -f ${MCP_TOOL_ARGS_FILE-} ]] || _text='\n"\u0000'
-  if ! __mcp_query ARGS "$1" || [[ $__mcp_kind == [ze?-] ]]; then
+  if ! __mcp_argument "$1" || [[ $__mcp_kind == [ze?-] ]]; then
     return 1
   fi
   [[ $__mcp_kind == s ]] || return 0
   _kind=$__mcp_kind
   case $_text in
     *'\u0000'*)
-      __mcp_query ARGS "$1 | contains(\"\\u0000\")"
+      __mcp_argument "$1 | contains(\"\\u0000\")"
       if [[ $__mcp_reply == true ]]; then
         __mcp_failure="$1 holds a NUL, which no argument of a program can" __mcp_reply=''
         return 1
       fi
-      __mcp_query ARGS "$1"
+      __mcp_argument "$1"
       ;;
   esac
   case $_text in
     *'\n"'*)
-      __mcp_query ARGS "$1 + \".\""
+      __mcp_argument "$1 + \".\""
       __mcp_reply=${__mcp_reply%.}
       ;;
   esac
@@ -48,7 +48,7 @@ __mcp_argv_value() { # POINTER
 __mcp_argv_switch() { # ARRAY POINTER WORD [WORD_FOR_FALSE [DEFAULT]]
   local _n
   __mcp_argv_array "${1-}" || return 0
-  __mcp_query ARGS "${2-}" || __mcp_kind=-
+  __mcp_argument "${2-}" || __mcp_kind=-
   [[ $__mcp_kind != [ze-] || ${5-} != true ]] || __mcp_kind=t
   case $__mcp_kind in
     t) __mcp_reply='' && __mcp_argv_push "$1" "$3" ;;
@@ -99,8 +99,8 @@ __mcp_argv_flags() { # FLAG...
 __mcp_argv_need() { # POINTER...
   local _pointer _list=$* _comma=', '
   for _pointer; do
-    __mcp_query ARGS "$_pointer" || continue
-    [[ $__mcp_kind != a ]] || __mcp_query ARGS "${_pointer}[0]" || continue
+    __mcp_argument "$_pointer" || continue
+    [[ $__mcp_kind != a ]] || __mcp_argument "${_pointer}[0]" || continue
     [[ $__mcp_kind == [ze] ]] || { __mcp_reply='' && return 0; }
   done
   _list=${_list// /"$_comma"} # Bash 3.2 keeps the quotes in a text that is quoted
@@ -110,14 +110,14 @@ __mcp_argv_need() { # POINTER...
 # One value, or each element of a list. With --one, the option appears once before all of them.
 __mcp_argv_each() { # ARRAY POINTER
   local _i=0
-  __mcp_query ARGS "$2" || __mcp_kind=-
+  __mcp_argument "$2" || __mcp_kind=-
   if [[ $__mcp_kind == [ze-] ]]; then
     [[ -z $_default ]] || __mcp_argv_default "$1" "$2"
   elif [[ $__mcp_kind != a ]]; then
     __mcp_argv_add "$1" "$2"
   else
     while [[ -z $__mcp_failure ]]; do
-      __mcp_query ARGS "$2[$_i]" || break
+      __mcp_argument "$2[$_i]" || break
       [[ $__mcp_kind != [ze] ]] || break
       __mcp_argv_add "$1" "$2[$_i]"
       [[ -z $_one ]] || _how=operand

@@ -36,6 +36,7 @@ __mcp_plainly() { # FUNCTION ARG...
 __mcp_e_acute=$'\303\251' # one character in UTF-8 locales, two elsewhere
 __mcp_none='{}'
 __mcp_by_hand='start the script with mcp-runtool NAME --args JSON'
+__mcp_no_program='put jq or mcp-bash on PATH'
 __mcp_space=$' \t\n\v\f\r'
 __mcp_large=32768 # from this size on, a program is faster than Bash
 ((BASH_VERSINFO[0] > 3)) || __mcp_large=512

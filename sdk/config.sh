@@ -44,19 +44,23 @@ __mcp_config_load() { # [--env VARIABLE] [--file PATH] [--example PATH] [--defau
   return "$_rc"
 }
 
-# Without a JSON tool, the last source that looks like JSON is the result.
+# Without a JSON tool, the last source that looks like JSON is the result. Outside of minimal mode, several are an error.
 __mcp_config_minimal() {
-  local _path _text
-  [[ $_defaults == "$__mcp_none" ]] || _rc=0
+  local _path _text _sources=0
+  [[ $_defaults == "$__mcp_none" ]] || _rc=0 _sources=1
   MCP_CONFIG_JSON=$_defaults
   [[ ! -r $_value || ! -f $_value ]] || _value=$(<"$_value")
   for _path in "$_example" "$_file"; do
     _text=''
     [[ ! -r $_path || ! -f $_path ]] || _text=$(<"$_path")
-    case $_text in [\{\[]*) _rc=0 MCP_CONFIG_JSON=$_text ;; esac
+    case $_text in [\{\[]*) _rc=0 MCP_CONFIG_JSON=$_text _sources=$((_sources + 1)) ;; esac
   done
-  case $_value in [\{\[]*) _rc=0 MCP_CONFIG_JSON=$_value ;; esac
+  case $_value in [\{\[]*) _rc=0 MCP_CONFIG_JSON=$_value _sources=$((_sources + 1)) ;; esac
   export MCP_CONFIG_JSON
+  if ((_sources > 1)) && [[ ${MCPBASH_MODE-} != minimal ]]; then
+    mcp_log_warn config "mcp_config_load: $_sources sources cannot be merged: $__mcp_no_program"
+    _rc=1
+  fi
   return "$_rc"
 }
 
@@ -69,11 +73,16 @@ __mcp_config_get() { # PATH [--default V]
   [[ -n $_json ]] || _json=$__mcp_none
   if ! __mcp_full; then
     __mcp_config_find "$_json" "$_path"
+    if [[ $__mcp_kind == '?' && ${MCPBASH_MODE-} != minimal ]]; then
+      mcp_log_warn config "mcp_config_get: $_path cannot be read: $__mcp_no_program"
+      __mcp_reply=''
+      return 1
+    fi
   else
     [[ $_json == "${__mcp_config_text-}" ]] && _json=$__mcp_config_json _table=$__mcp_config_table
     __mcp_lookup "$_table" "$_json" "$_path" || { (($? != 3)) || __mcp_hint mcp_config_get "$_path" && __mcp_kind=-; }
   fi
-  [[ $__mcp_kind == [ze-] ]] || return 0
+  [[ $__mcp_kind == [ze?-] ]] || return 0
   __mcp_reply=''
   while (($# > 1)); do
     if [[ $2 == --default ]]; then
@@ -86,10 +95,11 @@ __mcp_config_get() { # PATH [--default V]
   return 1
 }
 
-__mcp_config_find() { # JSON PATH: the first scalar after the key
+__mcp_config_find() { # JSON PATH: the first scalar after the key; kind ? if it needs a program
   local _pattern="\"${2#.}\"[[:space:]]*:[[:space:]]*(\"([^\"\\]*)\"|-?[0-9][0-9.eE+-]*|true|false)"
-  __mcp_kind=-
+  __mcp_kind='?'
   case $2 in .[!A-Za-z_]* | .*[!A-Za-z0-9_]* | . | [!.]*) return 0 ;; esac
+  [[ $1 == *"\"${2#.}\""* ]] || __mcp_kind=-
   [[ $1 =~ $_pattern ]] || return 0
   __mcp_kind=s
   case ${BASH_REMATCH[1]} in \"*) __mcp_reply=${BASH_REMATCH[2]} ;; *) __mcp_reply=${BASH_REMATCH[1]} ;; esac

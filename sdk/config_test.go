@@ -63,6 +63,10 @@ func TestConfigLoad(t *testing.T) {
 		{"SDK-155", `MCPBASH_MODE=minimal; CFG=text; mcp_config_load --env CFG --file bad.json`, `{"a":`, ""},
 		{"SDK-155", `MCPBASH_MODE=minimal; mcp_config_load --defaults '{"d":1}'`, `{"d":1}`, ""},
 		{"SDK-155", `MCPBASH_MODE=minimal; mcp_config_load || :`, `{}`, ""},
+		{"SDK-187", `MCPBASH_JSON_TOOL_BIN=; mcp_config_load --defaults '{"d":1}'`, `{"d":1}`, ""},
+		{"SDK-187", `MCPBASH_JSON_TOOL_BIN=; mcp_config_load --file file.json --defaults '{"d":1}' || :`,
+			`{ "a" : "file", "f" : [1, 2] }`,
+			"warning config mcp_config_load: 2 sources cannot be merged: put jq or mcp-bash on PATH\n"},
 	} {
 		for _, w := range []way{byProgram, byJSONTool} {
 			t.Run(fmt.Sprintf("%s/%s/%s", c.clause, w, c.script), func(t *testing.T) {
@@ -133,6 +137,19 @@ func TestConfigGet(t *testing.T) {
 	if want := "warning config mcp_config_get: path required\ndebug config mcp_config_get: path not found (minimal " +
 		"mode): .none\n"; logged(t, log) != want {
 		t.Errorf("SDK-154, SDK-155: %s", logged(t, log))
+	}
+	for call, want := range map[string]outcome{`.s`: out("text"), `.none --default d`: out("d"), `.o --default d`: {rc: 1},
+		`.o.x --default d`: {rc: 1}, `.s.x`: {rc: 1}} {
+		log := filepath.Join(t.TempDir(), "log")
+		got := tool{way: byJSONTool, script: `MCPBASH_JSON_TOOL_BIN=; MCP_CONFIG_JSON='{"s" : "text","o":{"x":1}}'; ` +
+			`mcp_config_get ` + call, env: []string{"MCP_LOG_STREAM=" + log}}.run(t)
+		cause := ""
+		if path, _, _ := strings.Cut(call, " "); want.rc == 1 {
+			cause = "warning config mcp_config_get: " + path + " cannot be read: put jq or mcp-bash on PATH\n"
+		}
+		if got != want || cause != "" && logged(t, log) != cause {
+			t.Errorf("SDK-187: %s: %+v %s", call, got, cause)
+		}
 	}
 	rows = nil
 	for call, want := range map[string]outcome{`.s`: out("text"), `.n`: out("30.5"), `.m`: out("-10"),

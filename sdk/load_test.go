@@ -43,7 +43,7 @@ func TestLoad(t *testing.T) {
 		{"SDK-2", bare(nil, source+`set +e; mcp_json_arr 1 >/dev/null; mcp_args_get . >/dev/null; false; echo "$-"`),
 			out("huB\n"), ""},
 		{"SDK-3", bare([]string{"PATH", "TMPDIR"},
-			`set -euo pipefail; unset PATH; `+source+`mcp_json_obj a 'b"'; mcp_args_get . || echo " $?"`),
+			`set -euo pipefail; unset PATH; `+source+`mcp_json_obj a 'b"'; mcp_args_get keys || echo " $?"`),
 			outcome{out: `{"a":"b\""} 1` + "\n",
 				err: "mcp_args_get: JSON tooling unavailable; " +
 					"use mcp_args_raw instead, or put jq or mcp-bash on PATH\n"}, ""},

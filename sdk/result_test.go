@@ -519,6 +519,9 @@ func TestTruncate(t *testing.T) {
 			out(`{"result":[1,2,3],"truncated":true,"kept":3,"total":4}` + "\nreached\n"), ""},
 		{id, tool{env: []string{"MCPBASH_MODE=minimal"}, script: `mcp_json_truncate '[1, 2]' 1`},
 			out(`{"result":[1, 2],"truncated":false,"_warning":"truncation unavailable in minimal mode"}` + "\n"), ""},
+		{"SDK-187", tool{script: `MCPBASH_JSON_TOOL_BIN=; mcp_json_truncate '[1, 2]' 1`},
+			out(`{"result":[1, 2],"truncated":false,"_warning":"truncation unavailable: put jq or mcp-bash on PATH"}` +
+				"\n"), ""},
 	}...)
 	check(t, ways, rows)
 }

@@ -46,7 +46,7 @@ __mcp_require_path() { # POINTER [--default-to-single-root] [--allow-empty]
     shift
   done
   __mcp_load arguments
-  __mcp_query ARGS "$_pointer" || __mcp_kind=-
+  __mcp_argument "$_pointer" || __mcp_kind=-
   if __mcp_absent; then
     if [[ -n $_single && ${MCP_ROOTS_COUNT:-0} == 1 ]]; then
       __mcp_reply=${MCP_ROOTS_PATHS-}

@@ -17,7 +17,9 @@ __mcp_json_truncate() { # JSON [MAX_BYTES] [--array-path PATH]
   done
   __mcp_limit "$_max" MCPBASH_MAX_TOOL_OUTPUT_SIZE 10485760
   _max=$__mcp_reply
-  if ! __mcp_full; then
+  if [[ ${MCPBASH_MODE-} != minimal ]] && ! __mcp_full; then
+    __mcp_reply="{\"result\":$_json,\"truncated\":false,\"_warning\":\"truncation unavailable: $__mcp_no_program\"}"
+  elif ! __mcp_full; then
     __mcp_reply="{\"result\":$_json,\"truncated\":false,\"_warning\":\"truncation unavailable in minimal mode\"}"
   elif [[ -n $_with_path && -z $_path ]]; then
     __mcp_path_error '--array-path requires a value'

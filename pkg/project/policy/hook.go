@@ -38,6 +38,7 @@ const (
 type verdict struct {
 	builtin *List           // not nil: policy.sh defines no check, so the built-in policy decides with this list
 	refusal *mcp.Error      // nil: allowed
+	unable  string          // why policy.sh cannot decide; "": it has decided
 	rule    *scriptenv.Rule // the rule for the tool's variables; nil: unchanged
 }
 
@@ -92,6 +93,9 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 		return nil, p.failed(res.Cause.Error())
 	}
 	v := p.read(name, strings.Split(string(res.Stdout), "\x00"))
+	if v != nil && v.unable != "" {
+		return nil, p.failed(v.unable)
+	}
 	if v == nil {
 		return nil, p.failed(cmp.Or(message, fmt.Sprintf("it ended with exit status %d before it decided", res.Status)))
 	}
@@ -143,6 +147,7 @@ func (p *Policy) spill(item json.RawMessage) (path string, remove func(), err er
 func (p *Policy) read(name string, fields []string) *verdict {
 	var found *verdict
 	var rule *scriptenv.Rule
+	unable := ""
 	for len(fields) > 0 {
 		kind := fields[0]
 		fields = fields[1:]
@@ -154,6 +159,9 @@ func (p *Policy) read(name string, fields []string) *verdict {
 		case kind == "env" && len(fields) >= 2:
 			rule = p.changed(fields[0], fields[1])
 			fields = fields[2:]
+		case kind == "unable" && len(fields) >= 1:
+			unable = cmp.Or(unable, fields[0])
+			fields = fields[1:]
 		case kind == "allow":
 			found = &verdict{}
 		case kind == "builtin" && len(fields) >= 2:
@@ -164,6 +172,9 @@ func (p *Policy) read(name string, fields []string) *verdict {
 			found = &verdict{refusal: refusal(name, fields[0], fields[1], fields[2])}
 			fields = fields[3:]
 		}
+	}
+	if unable != "" {
+		return &verdict{unable: unable}
 	}
 	if found != nil {
 		found.rule = rule

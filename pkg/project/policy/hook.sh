@@ -22,32 +22,48 @@ mcp_logging_critical() { __mcp_policy_log critical "$@"; }
 mcp_logging_alert() { __mcp_policy_log alert "$@"; }
 mcp_logging_emergency() { __mcp_policy_log emergency "$@"; }
 
+# A policy must not decide on a question that nothing could answer (T-32). It may ask in a subshell, so the
+# server gets the reason.
+__mcp_policy_unable() { # STATUS QUESTION PROGRAM
+  case "$1" in
+    126 | 127) set -- "$1" "$2" "put $3 on PATH" ;;
+    12[89] | 1[3-9]? | 2??) set -- "$1" "$2" "its program ended with exit status $1" ;;
+    *) return 0 ;;
+  esac
+  printf 'unable\0%s cannot answer: %s\0' "$2" "$3" >&3
+  exit 1
+}
+
 mcp_json_extract_optional() {
-  local out
-  if out="$(printf '%s' "${1-}" | "$MCPBASH_JSON_TOOL_BIN" "${2:--r}" "${3:-.}" 2>/dev/null)"; then
-    printf '%s\n' "$out"
-  else
-    printf '%s\n' "${4-}"
-  fi
+  local out rc=0
+  out="$(printf '%s' "${1-}" | "$MCPBASH_JSON_TOOL_BIN" "${2:--r}" "${3:-.}" 2>/dev/null)" || rc=$?
+  __mcp_policy_unable "$rc" mcp_json_extract_optional "jq or mcp-bash"
+  [ "$rc" = 0 ] || out="${4-}"
+  printf '%s\n' "$out"
 }
 
 mcp_json_extract_file_required() {
-  "$MCPBASH_JSON_TOOL_BIN" "${2:--r}" "${3:-.}" "${1-}" 2>/dev/null || return 1
+  local rc=0
+  "$MCPBASH_JSON_TOOL_BIN" "${2:--r}" "${3:-.}" "${1-}" 2>/dev/null || rc=$?
+  __mcp_policy_unable "$rc" mcp_json_extract_file_required "jq or mcp-bash"
+  [ "$rc" = 0 ]
 }
 
 mcp_tools_validate_path() {
-  "$MCPBASH_HELPER_BIN" --helper tool-path "$MCPBASH_PROJECT_ROOT" "$MCPBASH_TOOLS_DIR" "${1-}"
+  local rc=0
+  "$MCPBASH_HELPER_BIN" --helper tool-path "$MCPBASH_PROJECT_ROOT" "$MCPBASH_TOOLS_DIR" "${1-}" || rc=$?
+  __mcp_policy_unable "$rc" mcp_tools_validate_path mcp-bash
+  return "$rc"
 }
 
-# The built-in policy, for a policy.sh that adds rules to it (T-33). A helper that
-# cannot be started denies.
+# The built-in policy, for a policy.sh that adds rules to it (T-33).
 mcp_tools_policy_check_default() {
-  local refusal item="${2-}"
+  local refusal item="${2-}" rc=0
   set -- "${1-}" "${MCPBASH_TOOL_ALLOWLIST-}" "${MCPBASH_TOOL_ALLOW_DEFAULT-}" "${MCPBASH_TOOL_POLICY_CONTEXT-}"
-  if refusal="$(printf '%s' "$item" |
-    "$MCPBASH_HELPER_BIN" --helper tool-policy "$@" "$MCPBASH_PROJECT_ROOT" "$MCPBASH_TOOLS_DIR")"; then
-    return 0
-  fi
+  refusal="$(printf '%s' "$item" |
+    "$MCPBASH_HELPER_BIN" --helper tool-policy "$@" "$MCPBASH_PROJECT_ROOT" "$MCPBASH_TOOLS_DIR")" || rc=$?
+  [ "$rc" != 0 ] || return 0
+  __mcp_policy_unable "$rc" mcp_tools_policy_check_default mcp-bash
   mcp_tools_error -32602 "${refusal%%$'\n'*}" "${refusal#*$'\n'}"
   return 1
 }

@@ -84,6 +84,11 @@ func TestHook(t *testing.T) {
 		"to give one, call mcp_tools_error CODE MESSAGE there before return 1"
 	const silent = `{"code":-32602,"message":"Tool 'tool' blocked by policy: ` + noReason +
 		`","data":{"reason":"` + noReason + `"}}`
+	unable := func(question, reason string) string {
+		reason = "server.d/policy.sh failed: " + question + " cannot answer: " + reason +
+			"; no tool runs until it is corrected"
+		return `{"code":-32603,"message":"Tool policy check failed: ` + reason + `","data":{"reason":"` + reason + `"}}`
+	}
 	for _, tc := range []struct {
 		name, hook string
 		env        project.Env
@@ -118,7 +123,19 @@ func TestHook(t *testing.T) {
 		{"defines nothing at all", `:`, nil,
 			`{"code":-32602,"message":"Tool 'tool' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config."}`},
 		{"asks the default without a helper", "MCPBASH_HELPER_BIN=/none\n" + asksDefault,
-			project.Env{"MCPBASH_TOOL_ALLOWLIST": "tool"}, silent},
+			project.Env{"MCPBASH_TOOL_ALLOWLIST": "tool"},
+			unable("mcp_tools_policy_check_default", "put mcp-bash on PATH")},
+		{"asks for a path without a helper", `MCPBASH_HELPER_BIN=; mcp_tools_policy_check() { ` +
+			`mcp_tools_validate_path a || { mcp_tools_error -32602 "bad path"; return 1; }; }`, nil,
+			unable("mcp_tools_validate_path", "put mcp-bash on PATH")},
+		{"reads JSON without a program", `MCPBASH_JSON_TOOL_BIN=; mcp_tools_policy_check() { ` +
+			`[ "$(mcp_json_extract_optional "$2" -r .x.y z)" = z ]; }`, nil,
+			unable("mcp_json_extract_optional", "put jq or mcp-bash on PATH")},
+		{"reads a JSON file without a program", `MCPBASH_JSON_TOOL_BIN=/none; mcp_tools_policy_check() { ` +
+			`mcp_json_extract_file_required "$MCPBASH_PROJECT_ROOT/j" -r .a || mcp_tools_error -32602 "no file"; }`, nil,
+			unable("mcp_json_extract_file_required", "put jq or mcp-bash on PATH")},
+		{"asks a helper that is killed", "MCPBASH_HELPER_BIN=$MCPBASH_PROJECT_ROOT/killed\n" + asksDefault, nil,
+			unable("mcp_tools_policy_check_default", "its program ended with exit status 137")},
 		{"syntax error", `if`, project.Env{"MCPBASH_TOOL_ALLOWLIST": "*"}, `fault`},
 		{"syntax error after the check", "mcp_tools_policy_check() { :; }\nif", nil, `fault`},
 		{"last command fails", "mcp_tools_policy_check() { :; }\nfalse", nil, ""},
@@ -128,6 +145,7 @@ func TestHook(t *testing.T) {
 	} {
 		p, _ := newPolicy(t, tc.hook+"\n", tc.env)
 		os.WriteFile(filepath.Join(p.Project.Root, "j"), []byte(`{"a":1}`), 0o644)
+		os.WriteFile(filepath.Join(p.Project.Root, "killed"), []byte("#!/bin/sh\nkill -9 $$\n"), 0o755)
 		got := ""
 		if _, err := p.Check(context.Background(), "tool", json.RawMessage(item), nil); err != nil {
 			got = string(err.AppendJSON(nil))

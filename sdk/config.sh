@@ -44,7 +44,8 @@ __mcp_config_load() { # [--env VARIABLE] [--file PATH] [--example PATH] [--defau
   return "$_rc"
 }
 
-# Without a JSON tool, the last source that looks like JSON is the result. Outside of minimal mode, several are an error.
+# Without a JSON tool, the last source that looks like JSON is the result. Outside of minimal mode, several are an
+# error.
 __mcp_config_minimal() {
   local _path _text _sources=0
   [[ $_defaults == "$__mcp_none" ]] || _rc=0 _sources=1

@@ -45,6 +45,9 @@ type strays struct {
 // value compares a value with the schema of its place.
 func (w *strays) value(schema any, v json.RawMessage, depth int) {
 	node := w.alternative(schema, v)
+	if node == nil {
+		return // a deep value costs nothing
+	}
 	switch rawjson.KindOf(v) {
 	case rawjson.Array:
 		for element := range rawjson.Elements(v) {

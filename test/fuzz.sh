@@ -19,7 +19,7 @@ if [ $# -eq 0 ]; then
   # go clean -fuzzcache removes the saved inputs.
   corpora="$(go env GOCACHE)/fuzz/mcp-bash"
   export corpora
-  grep -rlE '^func Fuzz[A-Z]' --include='*_test.go' pkg sdk lib cmd 2>/dev/null | xargs -n1 dirname | sort -u |
+  grep -rlE '^func Fuzz[A-Z]' --include='*_test.go' pkg sdk lib cmd schemas 2>/dev/null | xargs -n1 dirname | sort -u |
     xargs -n1 -P "$(getconf _NPROCESSORS_ONLN)" "test/${0##*/}"
   exit
 fi

@@ -37,7 +37,7 @@ func main() {
 		err = r.checkBase()
 	}
 	if err == nil {
-		err = r.findCommit()
+		err = r.findCommit(given("tag"))
 	}
 	if err == nil {
 		err = r.build()
@@ -93,8 +93,19 @@ func (r *release) choose(list string) error {
 // commits matches the output of commit.sh.
 var commits = regexp.MustCompile(`^[0-9a-f]{40,64}(-dirty)?$`)
 
-// findCommit sets the commit to that of the checkout, unless an option sets it.
-func (r *release) findCommit() error {
+// given returns the value of an option on the command line, or "".
+func given(option string) (value string) {
+	flag.Visit(func(f *flag.Flag) {
+		if f.Name == option {
+			value = f.Value.String()
+		}
+	})
+	return value
+}
+
+// findCommit sets the commit to that of the checkout, unless an option sets it. It must be the commit of a tag that the
+// repository has.
+func (r *release) findCommit(tag string) error {
 	if r.commit == "" {
 		out, err := exec.Command("sh", filepath.Join(r.root, "release", "commit.sh")).Output()
 		if err != nil {
@@ -102,8 +113,15 @@ func (r *release) findCommit() error {
 		}
 		r.commit = strings.TrimSpace(string(out))
 	}
-	if r.commit != "" && !commits.MatchString(r.commit) {
+	if r.commit == "" {
+		return nil
+	}
+	if !commits.MatchString(r.commit) {
 		return fmt.Errorf("%q is not the id of a commit", r.commit)
+	}
+	out, err := exec.Command("git", "-C", r.root, "rev-parse", "-q", "--verify", "refs/tags/"+tag+"^{commit}").Output()
+	if tagged := strings.TrimSpace(string(out)); tag != "" && err == nil && tagged != r.commit {
+		return fmt.Errorf("the sources are of commit %s, but the tag %s is %s", r.commit, tag, tagged)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -190,6 +191,14 @@ func TestCommit(t *testing.T) {
 	write("new.go", "package main")
 	if got := commitOf(t, sources); got != first+"-dirty" {
 		t.Errorf("with a new file: %q", got)
+	}
+	git("tag", "v1")
+	for tag, want := range map[string]string{"": "", "v2": "", "v1": "the sources are of commit " + first +
+		"-dirty, but the tag v1 is " + first} {
+		r := release{root: sources}
+		if err := r.findCommit(tag); fmt.Sprint(err) != cmp.Or(want, "<nil>") {
+			t.Errorf("tag %q: %v", tag, err)
+		}
 	}
 	git("add", ".")
 	git("commit", "-q", "-m", "second")

@@ -123,8 +123,8 @@ clients: npm
 # Debian, npm and Go into a cache folder and does not install them. It needs apt-get.
 # make test does not run it.
 programs:
-	$(GO) vet -tags programs ./test/programs
-	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs
+	$(GO) vet -tags programs ./test/programs ./test/programs/dangers
+	$(GO) test -tags programs -count=1 -timeout 60m -v ./test/programs ./test/programs/dangers
 
 # Measures wrap with programs that nobody looks at while improving it. It downloads them as programs does.
 # make test does not run it.

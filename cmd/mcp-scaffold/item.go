@@ -21,14 +21,13 @@ func scaffoldCommand() *cli.Command {
 		Name:    "scaffold",
 		Summary: "Add a tool or another item to the project, from a working template.",
 		Examples: []cli.Example{
-			{Line: "NAME tool my-tool", Purpose: "tools/my-tool, with a smoke test"},
-			{Line: "NAME test && test/run.sh", Purpose: "tests of all tools"},
+			{Line: "NAME tool my-tool", Purpose: "tools/my-tool, with a test case"},
 			{Line: "NAME prompt review --dry-run", Purpose: "list the files that would be created"},
 		},
 		Exits: exits,
 		Commands: []*cli.Command{
-			itemCommand(scaffold.Tool, "Tool", "Add a tool: a script, its description, a smoke test.",
-				cli.Example{Line: "NAME my-tool && tools/my-tool/smoke.sh"},
+			itemCommand(scaffold.Tool, "Tool", "Add a tool: a script, its description, a test case.",
+				cli.Example{Line: "NAME my-tool && mcp-bash test"},
 				cli.Example{Line: "NAME chart --ui", Purpose: "with a page that shows its results"}),
 			itemCommand(scaffold.Prompt, "Prompt", "Add a prompt: a text with placeholders, and arguments that replace them.",
 				cli.Example{Line: "NAME review"}),
@@ -38,7 +37,6 @@ func scaffoldCommand() *cli.Command {
 				"Add a script that suggests values for the arguments of a prompt, and register it in server.d/register.json.",
 				cli.Example{Line: "NAME review"}),
 			uiCommand(),
-			testCommand(),
 			skillCommand(),
 			serverCommand(),
 		},
@@ -88,20 +86,6 @@ func uiCommand() *cli.Command {
 		},
 	}
 	c.Flags.String(&o.Tool, "tool", "TOOL", "the tool whose results the page shows; ITEM defaults to its name")
-	o.common(c)
-	return c
-}
-
-func testCommand() *cli.Command {
-	o := &itemOptions{Request: scaffold.Request{Kind: scaffold.Test}}
-	c := &cli.Command{
-		Name:     string(scaffold.Test),
-		Summary:  "Add test/run.sh, which runs the smoke tests of all tools, and yours.",
-		Examples: []cli.Example{{Line: "NAME && test/run.sh"}, {Line: "NAME --bats && bats test"}},
-		Exits:    exits,
-		Run:      func(s cli.Streams, _ []string) error { return add(s, o) },
-	}
-	c.Flags.Bool(&o.Bats, "bats", "add test/tools.bats instead, for the program bats")
 	o.common(c)
 	return c
 }
@@ -157,8 +141,6 @@ func add(s cli.Streams, o *itemOptions) error {
 		done = "Would scaffold"
 	}
 	switch item.Kind {
-	case scaffold.Test:
-		cli.Printf(s.Out, "%s test harness at %s\n", done, item.Path)
 	case scaffold.UI:
 		cli.Printf(s.Out, "%s UI at %s\n", done, item.Path)
 	default:
@@ -186,12 +168,6 @@ func printNext(s cli.Streams, o *itemOptions, item *scaffold.Item) (err error) {
 	case item.Kind == scaffold.UI && o.Tool != "":
 		_, err = cli.Printf(s.Out, "\nThe page is linked to the tool %s automatically:\n"+
 			"its tool.meta.json needs no _meta.ui.\n", o.Tool)
-	case o.Bats:
-		_, err = fmt.Fprint(s.Out, "\nNext steps:\n  1. Edit test/tools.bats and add tests for your tools\n"+
-			"  2. Run: bats test\n")
-	case item.Kind == scaffold.Test:
-		_, err = fmt.Fprint(s.Out, "\nNext steps:\n  1. Edit test/run.sh and add run_test calls for your tools\n"+
-			"  2. Run: ./test/run.sh\n")
 	case r == nil:
 	case r.ToWrite != "":
 		_, err = cli.Printf(s.Out, "Register it yourself:\n%s\n", []byte(r.ToWrite))

@@ -127,7 +127,7 @@ func initHere(s cli.Streams, o *serverOptions) error {
 	cli.Printf(s.Out, "\nYour MCP server \"%s\" is ready!\n", made.Name)
 	fmt.Fprint(s.Out, "\nTest immediately:\n")
 	if slices.Contains(made.Created, "tools/hello/tool.sh") {
-		fmt.Fprintln(s.Out, "  mcp-bash run-tool hello --allow-self")
+		fmt.Fprint(s.Out, "  mcp-bash run-tool hello --allow-self\n  mcp-bash test\n")
 	}
 	_, err = fmt.Fprint(s.Out, "  eval \"$(mcp-bash config --inspector)\"   # opens it in the MCP Inspector\n"+
 		"\nAdd more tools:\n  mcp-bash scaffold tool my-tool\n")

@@ -25,7 +25,6 @@ const (
 	Resource   Kind = "resource"
 	Completion Kind = "completion"
 	UI         Kind = "ui"
-	Test       Kind = "test"
 	Skill      Kind = "skill"
 )
 
@@ -35,10 +34,9 @@ const skillName = "mcp-bash"
 // A Request describes an item to create.
 type Request struct {
 	Kind   Kind
-	Name   string // empty for Test and Skill, and for a UI that has a Tool
+	Name   string // empty for Skill, and for a UI that has a Tool
 	Tool   string // the tool that a UI belongs to
 	Page   bool   // whether a tool also gets a UI
-	Bats   bool   // whether tests are for the program bats
 	Force  bool   // whether to replace existing files
 	DryRun bool   // whether to only check
 }
@@ -84,6 +82,10 @@ func Make(ctx context.Context, p *project.Project, r Request, warn func(string))
 	if r.Kind == Tool && r.Page {
 		item.Page = filepath.Join(dir, "ui")
 	}
+	test := newCase(p, &r)
+	if test != nil {
+		item.Files = append(item.Files, test.path)
+	}
 	there, err := at.vacant(rel, files, r)
 	if err != nil || r.DryRun {
 		return item, err
@@ -97,6 +99,11 @@ func Make(ctx context.Context, p *project.Project, r Request, warn func(string))
 		}
 	} else if err := at.putDir(rel, string(r.Kind), files); err != nil {
 		return nil, err
+	}
+	if test != nil {
+		if err := putCase(ctx, p, *test); err != nil {
+			return nil, err
+		}
 	}
 	if r.Kind == Completion {
 		if item.Registration, err = register(ctx, p, r.Name, item.Files[0], warn); err != nil {
@@ -131,9 +138,6 @@ func planSkill(p *project.Project, r *Request) (dir string, files []file, err er
 }
 
 func plan(p *project.Project, r *Request) (dir string, files []file, err error) {
-	if r.Kind == Test {
-		return planTest(p, r)
-	}
 	if r.Kind == Skill {
 		return planSkill(p, r)
 	}
@@ -158,20 +162,6 @@ func plan(p *project.Project, r *Request) (dir string, files []file, err error) 
 			f.path = path.Join("ui", f.path)
 			files = append(files, f)
 		}
-	}
-	return dir, files, nil
-}
-
-// planTest is plan for tests (CLI-610, CLI-1140).
-func planTest(p *project.Project, r *Request) (dir string, files []file, err error) {
-	dir = filepath.Join(p.Root, "test")
-	template := string(Test)
-	if r.Bats {
-		template = "bats"
-	}
-	files = render(template, "", "")
-	if session := render("session", "", ""); r.Force || !isThere(filepath.Join(dir, session[0].path)) {
-		files = append(files, session...)
 	}
 	return dir, files, nil
 }
@@ -216,13 +206,13 @@ func planPage(p *project.Project, r *Request) (dir string, files []file, err err
 }
 
 // vacant reports whether the directory of an item already exists. It returns an error if so,
-// unless the files can be written there (CLI-602, CLI-610).
+// unless the files can be written there (CLI-602).
 func (p *place) vacant(dir string, files []file, r Request) (there bool, err error) {
 	info, err := p.look(dir)
 	if err != nil || info == nil {
 		return false, err
 	}
-	if !r.Force && r.Kind != Test {
+	if !r.Force {
 		return true, taken(p.abs(dir), string(r.Kind))
 	}
 	if !info.IsDir() {
@@ -236,8 +226,6 @@ func (p *place) vacant(dir string, files []file, r Request) (there bool, err err
 		case info == nil:
 		case !info.Mode().IsRegular():
 			return true, inTheWay(p.abs(name), info)
-		case !r.Force:
-			return true, cli.Failf(cli.CodeExists, "%s already exists (remove it to re-scaffold)", name)
 		}
 	}
 	return true, nil

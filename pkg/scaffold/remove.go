@@ -56,6 +56,9 @@ func PlanRemoval(p *project.Project, name string) (*Removal, error) {
 	if err != nil {
 		return nil, failed(r.Path, err)
 	}
+	if cases := testsDir + "/" + name + ".yaml"; isThere(filepath.Join(p.Root, filepath.FromSlash(cases))) {
+		r.keep(cases, "its test cases may call other tools; without "+name+" its own fail")
+	}
 	if !isThere(filepath.Join(r.Path, wrapFile)) {
 		r.keep("server.d", "the tool was written by hand, so its requirements are not recorded")
 		return r, nil
@@ -116,7 +119,8 @@ func (r *Removal) shared(p *project.Project, w *Wrapped) error {
 	return nil
 }
 
-// usesOf finds a file of the project that has each word, outside of one tool and its script. Documents do not count.
+// usesOf finds a file of the project that has each word, outside of one tool and its script. Documents and test cases
+// do not count.
 func usesOf(p *project.Project, words []string, tool, script string) (map[string]string, error) {
 	uses, searched := map[string]string{}, 0
 	tops := []string{p.Root}
@@ -133,7 +137,7 @@ func usesOf(p *project.Project, words []string, tool, script string) (map[string
 				return nil
 			case err != nil:
 				return err
-			case d.IsDir() && (file == tool || hidden || d.Name() == "node_modules"):
+			case d.IsDir() && (file == tool || file == filepath.Join(p.Root, testsDir) || hidden || d.Name() == "node_modules"):
 				return fs.SkipDir
 			case d.IsDir() || hidden || !d.Type().IsRegular() || path.Ext(d.Name()) == ".md" ||
 				relative(p, file) == script || filepath.Dir(file) == p.Server && strings.HasSuffix(d.Name(), ".json"):

@@ -135,7 +135,6 @@ func TestInterrupted(t *testing.T) {
 		"tool":       makeOne(Request{Kind: Tool, Name: "new", Page: true}),
 		"prompt":     makeOne(Request{Kind: Prompt, Name: "new"}),
 		"completion": makeOne(Request{Kind: Completion, Name: "new"}),
-		"test":       makeOne(Request{Kind: Test}),
 		"ui":         makeOne(Request{Kind: UI, Tool: "old"}),
 		"new": func(ctx context.Context, root string) error {
 			_, err := New(ctx, root, "other", true)

@@ -188,7 +188,7 @@ func (s *Server) addHello(p *place) error {
 	for _, f := range files {
 		s.Created = append(s.Created, path.Join(helloDir, f.path))
 	}
-	return nil
+	return s.addAbsent(p, []file{caseOf("hellocase", "hello", "../"+schemasDir)})
 }
 
 // maxIgnore limits the size of a .gitignore that is extended, in bytes.

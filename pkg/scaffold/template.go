@@ -41,15 +41,14 @@ var parts = map[string][]string{
 	"hello":            {"tool.sh", "tool.meta.json"},
 	"readme":           {"README.md"},
 	"page":             {"index.html", "ui.meta.json"},
-	string(Tool):       {"tool.sh", "tool.meta.json", "README.md", "smoke.sh"},
+	string(Tool):       {"tool.sh", "tool.meta.json", "README.md"},
 	string(Prompt):     {"NAME.txt", "NAME.meta.json", "README.md"},
 	string(Resource):   {"NAME.txt", "NAME.meta.json", "README.md"},
 	string(Completion): {"completion.sh", "README.md"},
 	string(UI):         {"README.md"}, // next to a page
-	string(Test):       {"run.sh", "README.md"},
 	string(Skill):      {"SKILL.md"},
-	"bats":             {"tools.bats"},
-	"session":          {"session.sh"}, // next to either
+	"case":             {"NAME.yaml"},
+	"hellocase":        {"NAME.yaml"},
 }
 
 // render returns the files of a template. Scripts are executable. schemas is the path of the

@@ -83,7 +83,6 @@ var lines = map[string][]string{
 	"mcp-scaffold scaffold resource":   {`one`},
 	"mcp-scaffold scaffold completion": {`one`},
 	"mcp-scaffold scaffold ui":         {`one`},
-	"mcp-scaffold scaffold test":       {``},
 	"mcp-scaffold scaffold skill":      {``},
 	"mcp-scaffold scaffold server":     {`one`},
 	"mcp-scaffold wrap":                {`sort`, `sort --json`, `sort --dry-run`},

@@ -3,7 +3,7 @@
 # names.
 set -euo pipefail
 missing=()
-for program in bats fish shellcheck tmux zsh; do
+for program in fish shellcheck tmux zsh; do
   command -v "$program" >/dev/null 2>&1 || missing+=("$program")
 done
 for browser in "${CHROMIUM:-chromium}" chromium-browser google-chrome missing; do

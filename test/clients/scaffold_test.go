@@ -61,7 +61,7 @@ func scaffolded(t *testing.T) string {
 	dir := checkout.Directory(t)
 	must(t, dir, `set -e; mcp-bash new demo; cd demo
 for what in 'tool plain' 'tool shown --ui' 'prompt ask' 'resource note' 'completion hosts' 'ui board' \
-  'ui --tool hello' test; do
+  'ui --tool hello'; do
   mcp-bash scaffold $what
 done`)
 	return filepath.Join(dir, "demo")
@@ -178,179 +178,33 @@ const withoutJQ = `mkdir fake; printf '#!/bin/sh\nexit 9\n' >fake/jq; chmod 755 
 export PATH="$PWD/fake:$PATH"
 `
 
-// The generated smoke test passes with the default policy and without jq, also for a tool that was added
-// late. It fails when the tool fails (CLI-605, CLI-1907).
-func TestSmoke(t *testing.T) {
+// The case of a new tool passes with the default policy and without jq, also for a tool that was added late. It fails
+// when the tool fails (CLI-605, CLI-1907).
+func TestScaffoldedCases(t *testing.T) {
 	t.Parallel()
 	project := scaffolded(t)
 	must(t, project, "mcp-bash registry refresh --quiet && mcp-bash scaffold tool late")
 	before := must(t, project, "ls -A")
-	for _, dir := range []string{"plain", "shown", "late"} {
-		got := must(t, t.TempDir(), withoutJQ+filepath.Join(project, "tools", dir, "smoke.sh"))
-		if got != "Smoke test passed for "+dir+".\n" {
-			t.Errorf("%q", got)
+	got := must(t, t.TempDir(), withoutJQ+"mcp-bash test --project-root "+project)
+	for _, want := range []string{"✓ tests/hello.yaml:2 ", "✓ tests/late.yaml:2 ", "✓ tests/plain.yaml:2 ", "✓ tests/shown.yaml:2 ",
+		"\n4 passed, 0 failed\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
 	if after := must(t, project, "ls -A"); after != before {
-		t.Errorf("a smoke test left something behind: %s", after)
+		t.Errorf("a test left something behind: %s", after)
 	}
 	tool := filepath.Join(project, "tools", "plain", "tool.sh")
-	for script, want := range map[string]struct {
-		code int
-		says string
-	}{
-		"echo not-json":                                    {2, "Smoke test FAILED: output is not valid JSON or missing"},
-		`echo '{"success":true}'`:                          {2, "Smoke test FAILED: output is not valid JSON"},
-		"echo oops >&2; exit 3":                            {1, "Smoke test FAILED: tool execution error"},
-		`echo '{"success":true,"result":{"message":"x"}}'`: {0, "Smoke test passed for plain."},
+	for script, want := range map[string]string{
+		"echo not-json": "  the call failed\n", `echo '{"success":true}'`: "  the call failed\n",
+		"echo oops >&2; exit 3":                            "  the call failed\n    oops\n",
+		`echo '{"success":true,"result":{"message":"x"}}'`: "  structured/result/message\n    - \"Hello Ada\"\n    + \"x\"\n",
 	} {
 		write(t, "#!/bin/sh\n"+script+"\n", tool)
-		output, code := typed(t, project, "tools/plain/smoke.sh")
-		if code != want.code || !strings.Contains(output, want.says) {
+		output, code := typed(t, project, "mcp-bash test tests/plain.yaml")
+		if code != 1 || !strings.Contains(output, want) {
 			t.Errorf("%s: exit code %d\n%s", script, code, output)
-		}
-	}
-	if output, code := typed(t, project, `cd / && PATH=/usr/bin:/bin "$OLDPWD/tools/plain/smoke.sh"`); code != 1 ||
-		output != "mcp-bash not found; add to PATH or set MCPBASH_HOME.\n" {
-		t.Errorf("without mcp-bash: %d, %s", code, output)
-	}
-}
-
-// harness runs test/run.sh of a project with some tests at its end.
-func harness(t *testing.T, project, tests, options string) (output string, code int) {
-	t.Helper()
-	run := filepath.Join(project, "test", "run.sh")
-	made, err := os.ReadFile(run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own := filepath.Join(project, "test", "own.sh")
-	if err := os.WriteFile(own, append(made, tests...), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return typed(t, project, "cd \"$TMPDIR\"; "+withoutJQ+`"$OLDPWD/test/own.sh" `+options)
-}
-
-// CLI-610, CLI-1908: the harness counts what passes, fails and is skipped, and goes on
-// after each.
-func TestHarness(t *testing.T) {
-	t.Parallel()
-	project := scaffolded(t)
-	write(t, "#!/bin/sh\necho broken >&2\nexit 3\n", project, "tools", "broken", "tool.sh")
-	if err := os.Chmod(filepath.Join(project, "tools", "broken", "tool.sh"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, tc := range []struct {
-		tests string
-		code  int
-		want  []string
-	}{
-		{"", 0, []string{"Discovering tools...\n", "Running tests...\n  plain (smoke test)... PASS\n",
-			"\nResults: 2 passed, 0 failed\n"}},
-		{"run_test hello\nrun_test plain '{\"name\":\"Ada\"}' 'greets'\n", 0,
-			[]string{"  hello... PASS\n  plain (greets)... PASS\n", "Results: 4 passed, 0 failed\n"}},
-		{`run_test broken
-run_test hello '{"name":[1]}' 'a list'
-run_test none
-skip_test plain later
-run_dry_run hello
-run_dry_run hello '{"x":1}'
-`, 1, []string{
-			"  broken... FAIL\n", "broken\"", "  hello (a list)... FAIL\n", "Invalid arguments: /name",
-			"  none... FAIL\n", "tool not found: none", "  plain (later)... SKIP\n", "  hello (dry run)... PASS\n",
-			"  hello (dry run)... FAIL\n", "Results: 3 passed, 4 failed, 1 skipped\n",
-		}},
-	} {
-		output, code := harness(t, project, tc.tests, "")
-		if code != tc.code {
-			t.Errorf("exit code %d, want %d\n%s", code, tc.code, output)
-		}
-		for _, part := range tc.want {
-			if !strings.Contains(output, part) {
-				t.Errorf("no %q in\n%s", part, output)
-			}
-		}
-	}
-	output, code := harness(t, project, "run_test hello\n", "-v")
-	if code != 0 || !strings.Contains(output, `"message":"Hello, World!"`) {
-		t.Errorf("--verbose: %d\n%s", code, output)
-	}
-	output, code = harness(t, project, "", "--bogus")
-	if code != 2 || !strings.Contains(output, "unknown option: --bogus") {
-		t.Errorf("%d\n%s", code, output)
-	}
-
-	// Where the check of the project finds an error, tests run only with --force.
-	strict := "#!/bin/sh\n[ \"$1\" = validate ] && echo 'an error' && exit 1\nexec " +
-		filepath.Join(bin, "mcp-bash") + " \"$@\"\n"
-	write(t, strict, project, "bin", "mcp-bash")
-	if err := os.Chmod(filepath.Join(project, "bin", "mcp-bash"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	output, code = harness(t, project, "run_test hello\n", "")
-	if code != 1 || !strings.Contains(output, "an error\nValidation failed.\n") || strings.Contains(output, "Results") {
-		t.Errorf("%d\n%s", code, output)
-	}
-	for _, options := range []string{"--force", "-f"} {
-		output, code := harness(t, project, "run_test hello\n", options)
-		if code != 0 || !strings.Contains(output, "Results: 3 passed") {
-			t.Errorf("%d\n%s", code, output)
-		}
-	}
-}
-
-// A session of the harness is one server process for several calls, and each call has a time limit.
-// If the server dies, only the calls fail (CLI-610a).
-func TestHarnessSession(t *testing.T) {
-	t.Parallel()
-	project := scaffolded(t)
-	for name, script := range map[string]string{
-		"who": "echo \"$PPID\"", "slow": "sleep 100", "kill": "kill -9 \"$PPID\"", "fails": "echo no >&2; exit 1",
-		"many": `i=0; while [ $i -lt 200 ]; do echo "{\"progressToken\":1,\"id\":3}" >&2; i=$((i+1)); done; echo done`,
-	} {
-		write(t, "#!/bin/sh\n"+script+"\n", project, "tools", name, "tool.sh")
-		if err := os.Chmod(filepath.Join(project, "tools", name, "tool.sh"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	output, code := harness(t, project, `
-mcp_session_call who '{}' early
-mcp_session_start
-mcp_session_call who && first=$MCP_SESSION_RESULT
-mcp_session_call many
-mcp_session_call hello '{
-  "name": "A \"b\" \\ ü"
-}' quoted && printf '%s\n' "$MCP_SESSION_RESULT"
-mcp_session_call fails
-mcp_session_call none '{}' 'no such tool'
-mcp_session_call who '{' 'no JSON'
-mcp_session_call who && [[ $MCP_SESSION_RESULT == "$first" ]] && echo 'the same server'
-mcp_session_start 1 # ends the other
-mcp_session_call who && [[ $MCP_SESSION_RESULT != "$first" ]] && echo 'another server'
-mcp_session_call slow '{}' 'too slow'
-mcp_session_call who '{}' 'after it'
-mcp_session_start 15
-mcp_session_call kill '{}' 'the end'
-mcp_session_call who '{}' 'a dead server'
-mcp_session_start
-mcp_session_call who '{}' 'after all'
-mcp_session_end
-mcp_session_end
-`, "")
-	if code != 1 {
-		t.Errorf("exit code %d\n%s", code, output)
-	}
-	for _, part := range []string{
-		"  who (early)... FAIL\n    no session: call mcp_session_start first\n", "  who... PASS\n", "  many... PASS\n",
-		"  hello (quoted)... PASS\n", `Hello, A \"b\" \\ ü!`, "  fails... FAIL\n", "  none (no such tool)... FAIL\n",
-		"  who (no JSON)... FAIL\n    the arguments are not JSON: {\n", "\nthe same server\n", "\nanother server\n",
-		"  slow (too slow)... FAIL\n    no answer within 1 seconds\n", "  who (after it)... PASS\n",
-		"  kill (the end)... FAIL\n    the server ended, with exit status 137: ",
-		"  who (a dead server)... FAIL\n    no session: call mcp_session_start first\n", "  who (after all)... PASS\n",
-		"Results: 9 passed, 7 failed\n",
-	} {
-		if !strings.Contains(output, part) {
-			t.Errorf("no %q in\n%s", part, output)
 		}
 	}
 }
@@ -366,7 +220,7 @@ done; wait; cat out.*; rm out.*`)
 	if n := strings.Count(output, "Scaffolded tool at"); n != 1 || strings.Count(output, "same") != 8 {
 		t.Errorf("%d of 8 made it:\n%s", n, output)
 	}
-	must(t, project, "tools/same/smoke.sh")
+	must(t, project, "mcp-bash test tests/same.yaml")
 	var file struct{ Completions []struct{ Name string } }
 	text, err := os.ReadFile(filepath.Join(project, "server.d", "register.json"))
 	if err == nil {

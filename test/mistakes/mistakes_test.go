@@ -5,7 +5,6 @@ package mistakes
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -67,44 +66,30 @@ func TestMistakes(t *testing.T) {
 					expect(t, line, run(t, dir, line), want)
 				}
 				if line == "mcp-runtool my_tool --allow-self" {
-					smoke(t, dir, want)
+					testCase(t, dir, want)
 				}
 			}
 		})
 	}
 }
 
-// smoke runs the smoke.sh that scaffolds add to a tool, and test/run.sh, which runs each smoke.sh. Both print the
-// warnings of run-tool, and the result of a tool that fails. run.sh does not run tools of a project with errors.
-func smoke(t *testing.T, dir, want string) {
+// testCase runs a test case of the tool. It prints the warnings of run-tool, and the result of a tool that fails.
+func testCase(t *testing.T, dir, want string) {
 	t.Helper()
-	made := filepath.Join(dir, ".scaffold")
-	put(t, filepath.Join(made, "server.d/server.meta.json"), base[0].Data)
-	run(t, dir, "cd .scaffold && export MCPBASH_PROJECT_ROOT=$PWD && mcp-bash scaffold tool my_tool && "+
-		"mcp-bash scaffold test")
-	script, err := os.ReadFile(filepath.Join(made, "tools/my_tool/smoke.sh"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const own = "tools/my_tool/smoke.sh"
-	put(t, filepath.Join(dir, own), bytes.Replace(script, []byte(`{"name":"World"}`), []byte("{}"), 1))
-	defer os.Remove(filepath.Join(dir, own))
-	for _, line := range []string{"bash " + own, "bash .scaffold/test/run.sh"} {
-		out := run(t, dir, line)
-		if strings.Contains(out, "Validation failed.") {
-			continue
+	put(t, filepath.Join(dir, "tests/my_tool.yaml"), []byte("tool: my_tool\n"))
+	defer os.RemoveAll(filepath.Join(dir, "tests"))
+	const line = "mcp-bash test"
+	out := run(t, dir, line)
+	for wanted := range strings.Lines(want) {
+		_, message, isWarning := strings.Cut(wanted, "run-tool: warning: mcp.tools: ")
+		if _, text, isOfTool := strings.Cut(message, "Tool 'my_tool': "); isOfTool {
+			message = text
 		}
-		for wanted := range strings.Lines(want) {
-			_, message, isWarning := strings.Cut(wanted, "run-tool: warning: mcp.tools: ")
-			if _, text, isOfTool := strings.Cut(message, "Tool 'my_tool': "); isOfTool {
-				message = text
-			}
-			switch {
-			case isWarning:
-				expect(t, line, out, message)
-			case strings.Contains(out, "tool execution error"):
-				expect(t, line, out, wanted)
-			}
+		switch {
+		case isWarning:
+			expect(t, line, out, message)
+		case strings.Contains(out, "1 failed"):
+			expect(t, line, out, wanted)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
@@ -126,6 +127,7 @@ func (r *runner) run(ctx context.Context) error {
 	for _, report := range reports {
 		report.end(&counted)
 	}
+	cli.Printf(r.Err, "%s", cli.Lines(strings.Join(r.warnings, "")))
 	if failed == nil && counted.failed > 0 {
 		return cli.ExitCode(cli.ExitFailed)
 	}

@@ -20,6 +20,7 @@ import (
 	"mcp-bash/pkg/runtool/answers"
 	"mcp-bash/pkg/runtool/cases"
 	"mcp-bash/pkg/runtool/outcome"
+	"mcp-bash/pkg/text/secrets"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -43,6 +44,9 @@ type runner struct {
 	tests []*test
 
 	engines map[string]*server // by their variables
+
+	logging  sync.Mutex
+	warnings []string // of the servers, each once
 }
 
 // A server has what is needed to call tools with the same variables.
@@ -123,7 +127,7 @@ func (r *runner) server(variables map[string]string) (*server, error) {
 	state.UseMCPBash(p)
 	r.engines[key] = &server{roots: scope, Engine: engine.New(engine.Config{
 		Project: p, State: state, Runner: new(script.Runner), Home: home,
-		Log: func(mcp.Level, string, string) {}, Debug: func() bool { return false }, Notice: r.Notice, Stderr: r.Err,
+		Log: r.log, Debug: func() bool { return false }, Notice: r.Notice, Stderr: r.Err,
 		WatchEnd: true,
 	})}
 	return r.engines[key], nil
@@ -136,6 +140,16 @@ func (r *runner) toolNames() (names []string) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// log keeps a warning of a server.
+func (r *runner) log(level mcp.Level, logger, text string) {
+	line := cli.Sprintf("test: %s: %s: %s\n", level, logger, secrets.Text(text))
+	r.logging.Lock()
+	defer r.logging.Unlock()
+	if level >= mcp.Warning && !slices.Contains(r.warnings, line) {
+		r.warnings = append(r.warnings, line)
+	}
 }
 
 // close ends what the tools have left running, and removes the private directories.

@@ -186,8 +186,8 @@ func TestScaffoldedCases(t *testing.T) {
 	must(t, project, "mcp-bash registry refresh --quiet && mcp-bash scaffold tool late")
 	before := must(t, project, "ls -A")
 	got := must(t, t.TempDir(), withoutJQ+"mcp-bash test --project-root "+project)
-	for _, want := range []string{"✓ tests/hello.yaml:2 ", "✓ tests/late.yaml:2 ", "✓ tests/plain.yaml:2 ", "✓ tests/shown.yaml:2 ",
-		"\n4 passed, 0 failed\n"} {
+	for _, want := range []string{"✓ tests/hello.yaml:2 ", "✓ tests/late.yaml:2 ", "✓ tests/plain.yaml:2 ",
+		"✓ tests/shown.yaml:2 ", "\n4 passed, 0 failed\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

@@ -39,6 +39,20 @@ var tools = map[string][]string{
 	"21-large-results":  {"requests", "result_search"},
 }
 
+// Each example with tools has test cases, which pass (CLI-2101). One needs a network.
+func TestExampleCases(t *testing.T) {
+	t.Parallel()
+	for name, offered := range tools {
+		if offered == nil || name == "07-download" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			must(t, checkout.Example(t, name), "mcp-bash test")
+		})
+	}
+}
+
 // Every example is known here, is complete, and lists exactly its tools as its
 // server.d/server.meta.json introduces it (P-200; R-41).
 func TestExamples(t *testing.T) { withAll(t, testExamples) }

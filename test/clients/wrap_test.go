@@ -185,10 +185,6 @@ func TestWrappedExample(t *testing.T) {
 			t.Errorf("%s %v: %q", c.tool, c.args, got)
 		}
 	}
-	if printed := must(t, project, "for t in cut find grep sort wc; do tools/$t/smoke.sh; done; "); !strings.Contains(
-		printed, "Smoke test passed for wc.") {
-		t.Error(printed)
-	}
 }
 
 // WRAP-39: output that a recipe declares as JSON becomes structured content.

@@ -110,6 +110,7 @@ func (r *runner) server(variables map[string]string) (*server, error) {
 	env := r.base.Env.Clone()
 	maps.Copy(env, variables)
 	env["MCPBASH_TOOL_POLICY_CONTEXT"] = policy.RunTool
+	env["MCPBASH_TOOL_ALLOWLIST"] = strings.Join(r.toolNames(), " ") // for policy.sh
 	p := project.Open(r.base.Root, env, r.base.Root, func(string) {}) // the warnings were printed
 	p.Calls.Allowlist = r.toolNames()
 	home, err := project.FindHome(env, r.tree, r.Notice)

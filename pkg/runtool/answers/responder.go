@@ -17,7 +17,8 @@ type Responder struct {
 	Given  *Given            // may be nil
 	Person *Person           // nil if nobody can be asked
 	Warn   func(text string) // receives what is wrong with an answer
-	Asked  func()            // called before each question is answered; may be nil
+	// Asked is called before each question is answered, and reports whether to leave it open; may be nil.
+	Asked func() bool
 }
 
 // Capabilities returns those of a client that answers so.
@@ -57,8 +58,9 @@ func (i *Responder) Interrupted(sig os.Signal) bool {
 }
 
 func (i *Responder) answer(ctx context.Context, q mcp.InputRequest) json.RawMessage {
-	if i.Asked != nil {
-		i.Asked()
+	if i.Asked != nil && i.Asked() {
+		<-ctx.Done()
+		return nil
 	}
 	f := readForm(q)
 	if i.Given != nil {

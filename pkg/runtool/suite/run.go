@@ -110,7 +110,7 @@ func (r *runner) server(variables map[string]string) (*server, error) {
 	env := r.base.Env.Clone()
 	maps.Copy(env, variables)
 	env["MCPBASH_TOOL_POLICY_CONTEXT"] = policy.RunTool
-	env["MCPBASH_TOOL_ALLOWLIST"] = strings.Join(r.toolNames(), " ") // for policy.sh
+	env["MCPBASH_TOOL_ALLOWLIST"] = strings.Join(r.toolNames(), " ")  // for policy.sh
 	p := project.Open(r.base.Root, env, r.base.Root, func(string) {}) // the warnings were printed
 	p.Calls.Allowlist = r.toolNames()
 	home, err := project.FindHome(env, r.tree, r.Notice)
@@ -206,10 +206,11 @@ func (r *runner) one(ctx context.Context, t *test) *result {
 func (r *result) call(ctx context.Context, e *server, request *tool.Request, updates bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	at := func(moment cases.Cancel) {
+	at := func(moment cases.Cancel) bool {
 		if r.Cancel == moment {
 			cancel(tool.ErrCancelled)
 		}
+		return r.Cancel == moment
 	}
 	if d, ok := r.Cancel.After(); ok {
 		defer time.AfterFunc(d, func() { cancel(tool.ErrCancelled) }).Stop()
@@ -220,7 +221,7 @@ func (r *result) call(ctx context.Context, e *server, request *tool.Request, upd
 	if !ok && r.Cancel == cases.AtQuestion {
 		given, _ = answers.Read(json.RawMessage("[]"))
 	}
-	asker := &answers.Responder{Given: given, Asked: func() { at(cases.AtQuestion) }, Warn: func(text string) {
+	asker := &answers.Responder{Given: given, Asked: func() bool { return at(cases.AtQuestion) }, Warn: func(text string) {
 		if mu.Lock(); ctx.Err() == nil {
 			r.differences = append(r.differences, cases.Difference{What: "answers", Got: text})
 		}

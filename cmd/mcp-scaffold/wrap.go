@@ -228,8 +228,8 @@ func (w *wrapper) printTools(tools []*wrap.Tool, made []*scaffold.Item) error {
 	if w.o.DryRun || len(tools) == 0 {
 		return nil
 	}
-	_, err := cli.Printf(w.s.Out, "\nNext steps:\n  read %s, which explains why options were left out\n  %s\n",
-		filepath.Join("tools", tools[0].Name, "README.md"), filepath.Join("tools", tools[0].Name, "smoke.sh"))
+	_, err := cli.Printf(w.s.Out, "\nNext steps:\n  read %s, which explains why options were left out\n"+
+		"  mcp-bash test\n", filepath.Join("tools", tools[0].Name, "README.md"))
 	return err
 }
 

@@ -33,7 +33,7 @@ func checkTestName(name string) error {
 	return nil
 }
 
-// save adds a test case for the call to tests/NAME.yaml (CLI-821). err is the error of the call, or nil.
+// save adds a test case for the call to tests/NAME.yaml (CLI-822). err is the error of the call, or nil.
 func (r *run) save(ctx context.Context, result *tool.Result, err error) error {
 	refusal, isRefusal := errors.AsType[*mcp.Error](err)
 	end, ok := outcome.Of(result, err)

@@ -59,7 +59,7 @@ func TestImportedScripts(t *testing.T) {
 	}
 }
 
-// ADD-51, WRAP-37: the tools of an import are tried, with their arguments too. The smoke test makes the same call, and
+// ADD-51, WRAP-37: the tools of an import are tried, with their arguments too. mcp-bash test makes the same call, and
 // fails if a program is refused.
 func TestTriedScripts(t *testing.T) {
 	t.Parallel()
@@ -84,13 +84,13 @@ func TestTriedScripts(t *testing.T) {
 		}
 	}
 	project := filepath.Join(work, "tried")
-	if got := must(t, project, "tools/clean/smoke.sh && tools/told/smoke.sh"); got != "clean: ✓ {\"dry_run\":true}\n"+
-		"told: ✓ --version\n" {
+	if got := must(t, project, "mcp-bash test"); got != "✓ tools/clean/tool.sh trial\n✓ tools/told/tool.sh trial\n"+
+		"2 passed, 0 failed\n" {
 		t.Error(got)
 	}
 	must(t, project, "sed -i.old 's/\"tac\"/\"cat\"/' tools/clean/tool.meta.json")
-	if got, code := typed(t, project, "tools/clean/smoke.sh"); code != 1 || !strings.Contains(got, "Permission denied") ||
-		!strings.Contains(got, `{"exec": ["tac"]}`) {
+	if got, code := typed(t, project, "mcp-bash test --filter clean"); code != 1 ||
+		!strings.Contains(got, "Permission denied") || !strings.Contains(got, `{"exec": ["tac"]}`) {
 		t.Errorf("exit %d: %s", code, got)
 	}
 }

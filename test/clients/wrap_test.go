@@ -84,7 +84,7 @@ func TestWrappedArguments(t *testing.T) {
 			t.Fatal(err)
 		}
 		must(t, project, "mcp-bash wrap ./bin/"+name)
-		must(t, project, "tools/"+name+"/smoke.sh")
+		must(t, project, "mcp-bash test --filter tools/"+name+"/")
 		// The program writes next to itself, which a confined tool cannot.
 		must(t, project, `jq '.capabilities = ["FileSystem"]' tools/`+name+`/tool.meta.json >new && mv new tools/`+name+
 			`/tool.meta.json`)

@@ -14,7 +14,6 @@ import (
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/json/schema"
-	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/wire/mcp"
@@ -128,28 +127,14 @@ func (c *check) fits(id, label, what string, value, by json.RawMessage) bool {
 
 // run calls tools with their samples, one after the other, as run-tool does. It writes nothing into the project.
 func (c *check) run(all []sample) {
-	p := *c.p
-	p.Env = c.p.Env.Clone()
-	p.Env["MCPBASH_TOOL_POLICY_CONTEXT"] = "run-tool"
-	p.Calls.Allowlist, p.Calls.Validate = []string{"*"}, "true"
-	quiet := func(string) {}
-	state, dir, err := project.NewState(p.Env, &p.Settings)
-	if err != nil {
-		c.at("sample.not_run", "", fmt.Sprintf("samples were not run: no private directory %s: %v", dir, err))
-		return
-	}
-	state.UseMCPBash(&p)
-	defer state.Remove()
-	home, err := project.FindHome(p.Env, c.o.Tree, quiet)
+	e, end, err := engine.ForCommand(c.p.Root, c.p.Env, c.o.Tree,
+		engine.Config{ReadOnly: true, Entries: c.offered.entries(kinds.Tools)})
 	if err != nil {
 		c.at("sample.not_run", "", "samples were not run: "+err.Error())
 		return
 	}
-	e := engine.New(engine.Config{
-		Project: &p, State: state, Runner: c.o.Runner, Home: home, ReadOnly: true,
-		Log: func(mcp.Level, string, string) {}, Debug: func() bool { return false }, Notice: quiet,
-		Entries: c.offered.entries(kinds.Tools),
-	})
+	defer end()
+	e.Project.Calls.Validate = "true"
 	for _, s := range all {
 		if c.ctx.Err() != nil {
 			return

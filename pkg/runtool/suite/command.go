@@ -27,7 +27,7 @@ func Command(tree func() project.Tree) *cli.Command {
 		Name:    "test",
 		Summary: "Run the test cases of a project, and compare the results of its tools with what the cases expect.",
 		Examples: []cli.Example{
-			{Line: "NAME", Purpose: "run the cases in tests/*.yaml"},
+			{Line: "NAME", Purpose: "run the cases in tests/*.yaml, and the trials"},
 			{Line: "NAME tests/hello.yaml"},
 			{Line: "NAME --filter hello --coverage", Purpose: "some cases, and what they leave out"},
 			{Line: "NAME --update", Purpose: "take over the new results"},
@@ -41,7 +41,8 @@ func Command(tree func() project.Tree) *cli.Command {
   expect:
     text: Hello Ada
 
-docs/TESTING.md describes all members. The cases run in parallel, each tool with its policy and confinement. Cases may
+docs/TESTING.md describes all members. Without FILE, the trials of tools run too: a call that changes nothing, which
+imported and wrapped tools have. The cases run in parallel, each tool with its policy and confinement. Cases may
 call tools that MCPBASH_TOOL_ALLOWLIST does not name.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "all cases passed, or were updated"},
@@ -77,29 +78,46 @@ func run(s cli.Streams, o *options, operands []string, tree func() project.Tree)
 		return err
 	}
 	tests, err := load(p, operands)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case len(tests) == 0:
-		return cli.Failf(cli.CodeNotFound, "no test cases: %s has no *.yaml", filepath.Join(p.Root, testsDir)).
-			WithHint("record a call: mcp-bash run-tool NAME --allow-self --save-test NAME")
-	}
-	if o.filter != nil {
-		tests = slices.DeleteFunc(tests, func(t *test) bool {
-			return !o.filter.MatchString(t.title()) && !o.filter.MatchString(t.Tool)
-		})
-		if len(tests) == 0 {
-			return cli.Failf(cli.CodeNotFound, "no test case matches --filter %s", o.filter)
-		}
 	}
 	ctx, stop := cli.UntilSignal()
 	defer stop()
-	return (&runner{Streams: s, options: o, base: p, tree: tree, tests: tests}).run(ctx)
+	r := &runner{Streams: s, options: o, base: p, tree: tree, tests: tests, engines: map[string]*server{}}
+	defer r.close()
+	if len(operands) == 0 {
+		trials, err := r.trials(ctx)
+		if err != nil {
+			return err
+		}
+		r.tests = append(r.tests, trials...)
+	}
+	if err := r.choose(); err != nil {
+		return err
+	}
+	return r.run(ctx)
+}
+
+// choose leaves out the tests that --filter does not match.
+func (r *runner) choose() error {
+	if len(r.tests) == 0 {
+		return cli.Failf(cli.CodeNotFound, "no test cases: %s has no *.yaml", filepath.Join(r.base.Root, testsDir)).
+			WithHint("record a call: mcp-bash run-tool NAME --allow-self --save-test NAME")
+	}
+	if r.filter == nil {
+		return nil
+	}
+	r.tests = slices.DeleteFunc(r.tests, func(t *test) bool {
+		return !r.filter.MatchString(t.title()) && !r.filter.MatchString(t.Tool)
+	})
+	if len(r.tests) == 0 {
+		return cli.Failf(cli.CodeNotFound, "no test case matches --filter %s", r.filter)
+	}
+	return nil
 }
 
 // run runs the tests, and prints the reports.
 func (r *runner) run(ctx context.Context) error {
-	defer r.close()
 	var counted totals
 	var updated []*result
 	var failed error // of writing the file of --junit

@@ -35,9 +35,14 @@ type junitCase struct {
 	Name    string        `xml:"name,attr"`
 	Class   string        `xml:"classname,attr"`
 	File    string        `xml:"file,attr"`
-	Line    int           `xml:"line,attr"`
+	Line    int           `xml:"line,attr,omitempty"`
 	Time    string        `xml:"time,attr"`
 	Failure *junitFailure `xml:"failure"`
+	Skipped *junitSkipped `xml:"skipped"`
+}
+
+type junitSkipped struct {
+	Message string `xml:"message,attr"`
 }
 
 type junitFailure struct {
@@ -53,7 +58,10 @@ func (p *junit) add(r *result) {
 	c := junitCase{Name: cmp.Or(r.Name, r.Tool), Class: r.Tool, File: r.file, Line: r.Line, Time: string(seconds(r.took))}
 	p.Tests++
 	suite.Tests++
-	if !r.passed() && r.changed == nil {
+	if r.skipped != "" {
+		c.Skipped = &junitSkipped{r.skipped}
+	}
+	if r.failed() {
 		p.Failures++
 		suite.Failures++
 		c.Failure = &junitFailure{r.differences[0].What, string(r.details(""))}

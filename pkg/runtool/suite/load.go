@@ -28,10 +28,18 @@ type test struct {
 	cases.Case
 	file string // for people
 	path string
+
+	isTrial bool // the call is in the tool's metadata
 }
 
 // title returns the place of a test and its name.
-func (t *test) title() string { return fmt.Sprintf("%s:%d %s", t.file, t.Line, cmp.Or(t.Name, t.Tool)) }
+func (t *test) title() string {
+	place := t.file
+	if t.Line > 0 {
+		place = fmt.Sprintf("%s:%d", t.file, t.Line)
+	}
+	return place + " " + cmp.Or(t.Name, t.Tool)
+}
 
 // load reads the cases of files, or those of the project.
 func load(p *project.Project, files []string) ([]*test, error) {
@@ -66,7 +74,7 @@ func load(p *project.Project, files []string) ([]*test, error) {
 			}
 		}
 		for _, c := range list {
-			tests = append(tests, &test{c, label(file), file})
+			tests = append(tests, &test{Case: c, file: label(file), path: file})
 		}
 	}
 	switch {

@@ -20,8 +20,8 @@ type report interface {
 
 // totals count the results of a run.
 type totals struct {
-	passed, updated, failed int
-	coverage                []toolCoverage // nil if it was not asked for
+	passed, updated, skipped, failed int
+	coverage                         []toolCoverage // nil if it was not asked for
 }
 
 func (t *totals) add(r *result) {
@@ -30,6 +30,8 @@ func (t *totals) add(r *result) {
 		t.passed++
 	case r.changed != nil:
 		t.updated++
+	case r.skipped != "":
+		t.skipped++
 	default:
 		t.failed++
 	}
@@ -37,10 +39,14 @@ func (t *totals) add(r *result) {
 
 // line returns the counts for people.
 func (t *totals) line() string {
+	text := fmt.Sprintf("%d passed", t.passed)
 	if t.updated > 0 {
-		return fmt.Sprintf("%d passed, %d updated, %d failed", t.passed, t.updated, t.failed)
+		text += fmt.Sprintf(", %d updated", t.updated)
 	}
-	return fmt.Sprintf("%d passed, %d failed", t.passed, t.failed)
+	if t.skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", t.skipped)
+	}
+	return text + fmt.Sprintf(", %d failed", t.failed)
 }
 
 // terminal is the report for people.
@@ -53,6 +59,8 @@ func (p terminal) add(r *result) {
 		mark, color = "✓", cli.Green
 	case r.changed != nil:
 		mark, color = "↻", cli.Yellow
+	case r.skipped != "":
+		mark, color = "•", cli.Plain
 	}
 	cli.Sign(p.out, "", color, mark, r.title())
 	cli.Printf(p.out, "%s", r.details("  "))
@@ -67,6 +75,9 @@ func (r *result) details(indent string) cli.Lines {
 	var b strings.Builder
 	for _, d := range r.differences {
 		fmt.Fprintf(&b, "%s%s", cli.Sprintf("%s%s\n", indent, d.What), indented(lines(d), indent+"  "))
+	}
+	if r.skipped != "" {
+		fmt.Fprintf(&b, "%s", indented(r.skipped, indent))
 	}
 	if r.stderr != "" {
 		fmt.Fprintf(&b, "%sstandard error\n%s", indent, indented(head(r.stderr), indent+"  "))
@@ -88,7 +99,10 @@ func newTAP(out io.Writer, tests int) *tap {
 func (p *tap) add(r *result) {
 	p.count++
 	title := strings.NewReplacer(`\`, `\\`, "#", `\#`).Replace(cli.Line(r.title()))
-	if r.passed() || r.changed != nil {
+	if !r.failed() {
+		if r.skipped != "" {
+			title += " # SKIP " + r.skipped
+		}
 		cli.Printf(p.out, "ok %d - %s\n", p.count, title)
 		return
 	}
@@ -114,8 +128,15 @@ func newObject(out io.Writer) *object {
 }
 
 func (p *object) add(r *result) {
-	p.b.Object().Name("file").String(r.file).Name("line").Int(r.Line).Name("name").String(cmp.Or(r.Name, r.Tool)).
-		Name("tool").String(r.Tool).Name("ok").Bool(r.passed() || r.changed != nil).Name("seconds").Raw(seconds(r.took))
+	p.b.Object().Name("file").String(r.file)
+	if r.Line > 0 {
+		p.b.Name("line").Int(r.Line)
+	}
+	p.b.Name("name").String(cmp.Or(r.Name, r.Tool)).Name("tool").String(r.Tool).Name("ok").Bool(!r.failed()).
+		Name("seconds").Raw(seconds(r.took))
+	if r.skipped != "" {
+		p.b.Name("skipped").String(r.skipped)
+	}
 	if r.changed != nil {
 		p.b.Name("updated").Bool(true)
 	}
@@ -133,7 +154,8 @@ func (p *object) add(r *result) {
 }
 
 func (p *object) end(t *totals) {
-	p.b.End().Name("passed").Int(t.passed).Name("updated").Int(t.updated).Name("failed").Int(t.failed)
+	p.b.End().Name("passed").Int(t.passed).Name("updated").Int(t.updated).Name("skipped").Int(t.skipped).
+		Name("failed").Int(t.failed)
 	if t.coverage != nil {
 		p.b.Name("coverage").Array()
 		for _, c := range t.coverage {

@@ -14,9 +14,7 @@ import (
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/policy"
 	"mcp-bash/pkg/project/roots"
-	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/runtool/answers"
 	"mcp-bash/pkg/runtool/cases"
 	"mcp-bash/pkg/runtool/outcome"
@@ -31,9 +29,12 @@ type result struct {
 	stderr      string             // of the tool
 	took        time.Duration
 	changed     []rawjson.Member // members of the expectation that --update changes
+	skipped     string           // why the test was not run, or ""
 }
 
-func (r *result) passed() bool { return len(r.differences) == 0 }
+func (r *result) passed() bool { return len(r.differences) == 0 && r.skipped == "" }
+
+func (r *result) failed() bool { return len(r.differences) > 0 && r.changed == nil }
 
 // A runner runs tests.
 type runner struct {
@@ -44,6 +45,7 @@ type runner struct {
 	tests []*test
 
 	engines map[string]*server // by their variables
+	ends    []func()           // end the engines
 
 	logging  sync.Mutex
 	warnings []string // of the servers, each once
@@ -57,7 +59,6 @@ type server struct {
 
 // all runs the tests in parallel, and calls done for each in order.
 func (r *runner) all(ctx context.Context, done func(*result)) error {
-	r.engines = map[string]*server{}
 	for _, t := range r.tests {
 		if _, err := r.server(t.Env); err != nil {
 			return err
@@ -109,38 +110,18 @@ func (r *runner) server(variables map[string]string) (*server, error) {
 	}
 	env := r.base.Env.Clone()
 	maps.Copy(env, variables)
-	env["MCPBASH_TOOL_POLICY_CONTEXT"] = policy.RunTool
-	env["MCPBASH_TOOL_ALLOWLIST"] = strings.Join(r.toolNames(), " ")  // for policy.sh
-	p := project.Open(r.base.Root, env, r.base.Root, func(string) {}) // the warnings were printed
-	p.Calls.Allowlist = r.toolNames()
-	home, err := project.FindHome(env, r.tree, r.Notice)
+	e, end, err := engine.ForCommand(r.base.Root, env, r.tree,
+		engine.Config{Log: r.log, Notice: r.Notice, Stderr: r.Err, WatchEnd: true})
 	if err != nil {
 		return nil, err
 	}
-	scope, err := roots.Fallback(p)
+	r.ends = append(r.ends, end)
+	scope, err := roots.Fallback(e.Project)
 	if err != nil {
 		return nil, cli.Failf(cli.CodeInvalid, "%v", err)
 	}
-	state, dir, err := project.NewState(env, &p.Settings)
-	if err != nil {
-		return nil, cli.Baref(cli.CodeInternal, "mcp-bash: unable to create state directory: %s\n%v", dir, err)
-	}
-	state.UseMCPBash(p)
-	r.engines[key] = &server{roots: scope, Engine: engine.New(engine.Config{
-		Project: p, State: state, Runner: new(script.Runner), Home: home,
-		Log: r.log, Debug: func() bool { return false }, Notice: r.Notice, Stderr: r.Err,
-		WatchEnd: true,
-	})}
+	r.engines[key] = &server{e, scope}
 	return r.engines[key], nil
-}
-
-// toolNames returns the tools of all tests.
-func (r *runner) toolNames() (names []string) {
-	for _, t := range r.tests {
-		names = append(names, t.Tool)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }
 
 // log keeps a warning of a server.
@@ -153,11 +134,10 @@ func (r *runner) log(level mcp.Level, logger, text string) {
 	}
 }
 
-// close ends what the tools have left running, and removes the private directories.
+// close ends the engines.
 func (r *runner) close() {
-	for _, e := range r.engines {
-		e.State.EndScripts(e.Runner, r.Notice)
-		e.State.Remove()
+	for _, end := range r.ends {
+		end()
 	}
 }
 
@@ -171,6 +151,10 @@ func (r *runner) one(ctx context.Context, t *test) *result {
 		return res
 	}
 	e := r.engines[keyOf(t.Env)]
+	if t.isTrial {
+		res.try(ctx, e)
+		return res
+	}
 	entry, err := e.Find(ctx, t.Tool)
 	switch {
 	case err != nil:

@@ -15,8 +15,6 @@ var (
 	wrappedScript string
 	//go:embed files/README.md
 	wrappedReadme string
-	//go:embed files/smoke.sh
-	wrappedSmoke string
 )
 
 // A File is one of the files of a tool.
@@ -43,7 +41,6 @@ func (t *Tool) Files(schemas string) []File {
 		{"tool.sh", tidy(wrappedScript), true},
 		{"tool.meta.json", string(t.metadata(schemas)) + "\n", false},
 		{"README.md", tidy(wrappedReadme), false},
-		{"smoke.sh", tidy(wrappedSmoke), true},
 	}
 }
 

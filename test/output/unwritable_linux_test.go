@@ -62,6 +62,8 @@ var lines = map[string][]string{
 	"mcp-registry get":        {`hello`},
 	"mcp-registry list":       {``, `--ndjson`, `--kind resources`},
 
+	"mcp-doctor test": {``, `--json`, `--tap`, `--coverage`},
+
 	"mcp-bundle bundle":      {bundled, bundled + ` --json`, bundled + ` --manifest-only`, bundled + ` --validate`},
 	"mcp-bundle plugin":      {`--output there ` + bundled, `--output there --json ` + bundled, `--output - ` + bundled},
 	"mcp-bundle marketplace": {``, `--check`, `--json`},

@@ -41,9 +41,9 @@ func Command(tree func() project.Tree) *cli.Command {
   expect:
     text: Hello Ada
 
-docs/TESTING.md describes all members. Without FILE, the trials of tools run too: a call that changes nothing, which
-imported and wrapped tools have. The cases run in parallel, each tool with its policy and confinement. Cases may
-call tools that MCPBASH_TOOL_ALLOWLIST does not name.`,
+docs/TESTING.md describes all members. The FILE - is standard input. Without FILE, the trials of tools run too: a call
+that changes nothing, which imported and wrapped tools have. The cases run in parallel, each tool with its policy and
+confinement. Cases may call tools that MCPBASH_TOOL_ALLOWLIST does not name.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "all cases passed, or were updated"},
 			{Code: 1, Meaning: "a case failed, a file is invalid, or there is no case"},
@@ -73,16 +73,24 @@ func run(s cli.Streams, o *options, operands []string, tree func() project.Tree)
 	if o.tap && o.json {
 		return cli.Usagef("--tap and --json exclude each other")
 	}
-	p, err := project.Find(o.root, s.Notice)
-	if err != nil {
-		return err
+	if o.junit == "-" {
+		return cli.Usagef("--junit takes a file, because the report is on standard output; a file of that name is ./-")
 	}
-	tests, err := load(p, operands)
+	if o.update && slices.Contains(operands, "-") {
+		return cli.Usagef("--update cannot change standard input")
+	}
+	p, err := project.Find(o.root, s.Notice)
 	if err != nil {
 		return err
 	}
 	ctx, stop := cli.UntilSignal()
 	defer stop()
+	tests, err := load(ctx, p, operands, s.In)
+	if ended, ok := context.Cause(ctx).(cli.ExitCode); ok {
+		return ended
+	} else if err != nil {
+		return err
+	}
 	r := &runner{Streams: s, options: o, base: p, tree: tree, tests: tests, engines: map[string]*server{}}
 	defer r.close()
 	if len(operands) == 0 {

@@ -2,8 +2,10 @@ package suite
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -41,10 +43,15 @@ func (t *test) title() string {
 	return place + " " + cmp.Or(t.Name, t.Tool)
 }
 
-// load reads the cases of files, or those of the project.
-func load(p *project.Project, files []string) ([]*test, error) {
-	read := func(file string) ([]byte, error) { return boundedfile.Read(file, cases.MaxFile) }
+// load reads the cases of files, or those of the project. The file "-" is stdin.
+func load(ctx context.Context, p *project.Project, files []string, stdin io.Reader) ([]*test, error) {
 	label := func(file string) string { return file }
+	read := func(file string) ([]byte, error) {
+		if file == "-" {
+			return boundedfile.ReadStream(ctx, stdin, cases.MaxFile)
+		}
+		return boundedfile.Read(file, cases.MaxFile)
+	}
 	if len(files) == 0 {
 		var err error
 		if files, err = list(filepath.Join(p.Root, testsDir)); err != nil {

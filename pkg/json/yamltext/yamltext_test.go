@@ -12,7 +12,9 @@ import (
 // A person can read and edit the text.
 func TestAppendMembers(t *testing.T) {
 	const value = `{"tool":"a b","list":[1,"yes","x: y"],"none":{},"empty":[],"object":{"text":"one\n\n  two\n","rest":"one\ntwo"},
-		"rows":[{"a":"b"},[{"c":1}]],"quoted":"12","odd":"x\ty","dash":"- a","lines":" one\ntwo","a: b":null,"on":true}`
+		"rows":[{"a":"b"},[{"c":1}]],
+		"long":["aaaaaaaaaaaaaaaaaaaa","aaaaaaaaaaaaaaaaaaaa","aaaaaaaaaaaaaaaaaaaa","aaaaaaa"],
+		"longer":["aaaaaaaaaaaaaaaaaaaa","aaaaaaaaaaaaaaaaaaaa","aaaaaaaaaaaaaaaaaaaa","aaaaaaaa"],"quoted":"12","odd":"x\ty","dash":"- a","lines":" one\ntwo","a: b":null,"on":true}`
 	const want = `tool: a b
 list: [1, "yes", "x: y"]
 none: {}
@@ -28,6 +30,12 @@ object:
 rows:
   - {a: b}
   - [{c: 1}]
+long: [aaaaaaaaaaaaaaaaaaaa, aaaaaaaaaaaaaaaaaaaa, aaaaaaaaaaaaaaaaaaaa, aaaaaaa]
+longer:
+  - aaaaaaaaaaaaaaaaaaaa
+  - aaaaaaaaaaaaaaaaaaaa
+  - aaaaaaaaaaaaaaaaaaaa
+  - aaaaaaaa
 quoted: "12"
 odd: "x\ty"
 dash: "- a"

@@ -22,9 +22,6 @@ import (
 // testsDir has the test cases of a project.
 const testsDir = "tests"
 
-// maxTests limits the cases of a run.
-const maxTests = 10_000
-
 // A test is a case with the file that it is in.
 type test struct {
 	cases.Case
@@ -84,11 +81,8 @@ func load(ctx context.Context, p *project.Project, files []string, stdin io.Read
 			tests = append(tests, &test{Case: c, file: label(file), path: file})
 		}
 	}
-	switch {
-	case faults != nil:
+	if faults != nil {
 		return nil, &cli.Error{Code: cli.CodeInvalid, Cause: cli.Lines(strings.Join(faults, "\n")), Bare: true}
-	case len(tests) > maxTests:
-		return nil, cli.Failf(cli.CodeInvalid, "more than %d cases", maxTests)
 	}
 	return tests, nil
 }

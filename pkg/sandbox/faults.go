@@ -73,9 +73,9 @@ func (s *Sandbox) Starts(sub *Subject, program string) bool {
 			return true
 		}
 	}
-	p := toolProfile(&sub.Needs)
-	real, _, err := s.guarded.follow(s.find(program))
-	if p.Process || err != nil {
+	p, file := toolProfile(&sub.Needs), s.find(program)
+	real, _, err := s.guarded.follow(file)
+	if p.Process || file == "" || err != nil {
 		return true
 	}
 	s.toolFiles(&p, sub, s.guarded)

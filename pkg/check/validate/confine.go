@@ -39,11 +39,15 @@ func (c *check) confine(doc json.RawMessage, label string) {
 // declare adds the declarations of tools to their scripts.
 func (c *check) declare(list []shellScript) {
 	for _, o := range c.offered.items[kinds.Tools] {
-		at := slices.IndexFunc(list, func(s shellScript) bool {
-			return s.as == toolScript && s.file == abs(c.p.Tools, path.Clean(o.path))
-		})
-		if needs, err := access.DeclarationOf(o.json); at >= 0 && err == nil && needs.Given {
-			list[at].needs = &needs
+		needs, err := access.DeclarationOf(o.json)
+		if err != nil || !needs.Given {
+			continue
+		}
+		file := abs(c.p.Tools, path.Clean(o.path))
+		for i := range list {
+			if list[i].tool == file {
+				list[i].needs = &needs
+			}
 		}
 	}
 }
@@ -61,7 +65,7 @@ func (c *check) tooSmall(s *shellScript, parsed *bash32.Script) (list []finding.
 				Message: message, Fix: "declare " + remedy})
 		}
 	}
-	subject := &sandbox.Subject{Script: s.file, Needs: *s.needs}
+	subject := &sandbox.Subject{Script: s.tool, Needs: *s.needs}
 	network := s.needs.Has(access.Network) || len(s.needs.Connect) > 0
 	for _, command := range parsed.Commands {
 		n := bash32.Name{Name: command.Words[0], Line: command.Line}

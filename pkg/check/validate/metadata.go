@@ -82,6 +82,7 @@ func (c *check) tools() {
 		case holds(entries, "tool.sh"): // even if register.json omits it
 			c.script(c.p.Tools, file, toolScript)
 			c.unconfirmed(dir)
+			c.imported(dir)
 		case !offered:
 			c.at("script.missing", c.label(file), "missing")
 		}

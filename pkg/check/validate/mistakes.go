@@ -22,7 +22,7 @@ func (c *check) interpreter(label string, text []byte, words []string) {
 	}
 	line := strings.TrimRight(string(firstLine(text)), "\r\n")
 	switch {
-	case slices.Contains([]string{"sh", "dash", "ash"}, path.Base(words[0])) && needsBash.Match(text):
+	case isPlainShell(words[0]) && needsBash.Match(text):
 		c.add(finding.Finding{ID: "script.plain_shell", Path: label, Line: 1,
 			Message: fmt.Sprintf("line 1 (%s) starts a plain shell, and the script needs Bash", line)})
 	case strings.HasSuffix(words[0], "\r"): // script.crlf
@@ -30,6 +30,11 @@ func (c *check) interpreter(label string, text []byte, words []string) {
 		c.add(finding.Finding{ID: "script.interpreter", Path: label, Line: 1,
 			Message: fmt.Sprintf("line 1 (%s) names %s, which is not installed", line, words[0])})
 	}
+}
+
+// isPlainShell reports whether a program is a shell that may lack features of Bash.
+func isPlainShell(program string) bool {
+	return slices.Contains([]string{"sh", "dash", "ash"}, path.Base(program))
 }
 
 // needsBash matches what only Bash, and not every sh, understands.
@@ -81,7 +86,7 @@ func (c *check) mistakes(s *shellScript) (list []finding.Finding) {
 		}
 		seen[name] = true
 		switch isFunction := strings.HasPrefix(name, "mcp_"); {
-		case isFunction && s.as != toolScript:
+		case isFunction && s.as != toolScript: // it may be a program of the author
 		case isFunction && !slices.Contains(c.sdk, name):
 			if loadsSDK {
 				add("script.unknown_function", command.Line, "%s is not a function of the SDK%s", name,
@@ -104,7 +109,7 @@ func (c *check) mistakes(s *shellScript) (list []finding.Finding) {
 // unpassed returns the variables that a script needs and does not set, and that the server does not pass on (CLI-1064).
 func (c *check) unpassed(s *shellScript, parsed *bash32.Script) (list []finding.Finding) {
 	rule := &c.p.Scripts.Providers
-	if s.as == toolScript {
+	if s.tool != "" {
 		rule = &c.p.Scripts.Tools
 	}
 	if rule.Inherits() || path.Base(s.label) == smokeScript || c.mayBeRegistered() {
@@ -114,14 +119,22 @@ func (c *check) unpassed(s *shellScript, parsed *bash32.Script) (list []finding.
 	for _, set := range parsed.Settings {
 		seen[set.Name.Name] = true
 	}
-	for _, n := range parsed.Needs {
+	add := func(n bash32.Name, here string) {
 		if seen[n.Name] || !isVariableName.MatchString(n.Name) || alwaysSet.MatchString(n.Name) || !rule.Drops(n.Name) {
-			continue
+			return
 		}
 		seen[n.Name] = true
 		list = append(list, finding.Finding{ID: "env.not_passed", Path: s.label, Line: n.Line,
-			Message: fmt.Sprintf("reads %s, which the server does not pass on to %s", n.Name, rule.Scope.Label),
+			Message: fmt.Sprintf("reads %s, which %sthe server does not pass on to %s", n.Name, here, rule.Scope.Label),
 			Fix:     rule.Remedy(n.Name)})
+	}
+	for _, n := range parsed.Needs {
+		add(n, "")
+	}
+	for _, n := range parsed.Reads { // with a default, which now applies instead of the value
+		if rule.DropsValue(n.Name, c.p.Env) {
+			add(n, "is set here and ")
+		}
 	}
 	return list
 }

@@ -27,9 +27,10 @@ import (
 type purpose int
 
 const (
-	otherScript  purpose = iota // of a prompt, resource, completion or provider
-	toolScript                  // run by tools/call: T-41
-	serverScript                // in server.d: controls what the server runs
+	otherScript    purpose = iota // of a prompt, resource, completion or provider
+	toolScript                    // run by tools/call: T-41
+	importedScript                // started by the tool that was made of it
+	serverScript                  // in server.d: controls what the server runs
 )
 
 // maxScript is the maximum size of a script that is checked.
@@ -40,6 +41,7 @@ type shellScript struct {
 	label string
 	text  []byte
 	as    purpose
+	tool  string              // the script of the tool that runs or starts it, or ""
 	needs *access.Declaration // of the tool; nil: it declares nothing, or the script is not that of a tool
 }
 
@@ -95,7 +97,11 @@ func (c *check) script(dir, file string, as purpose) {
 		c.interpreter(label, text, interpreter)
 	}
 	if isBash(file, interpreter) {
-		c.scripts = append(c.scripts, shellScript{file: file, label: label, text: text, as: as})
+		s := shellScript{file: file, label: label, text: text, as: as}
+		if as == toolScript {
+			s.tool = file
+		}
+		c.scripts = append(c.scripts, s)
 	}
 }
 

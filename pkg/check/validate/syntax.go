@@ -44,6 +44,9 @@ func (c *check) checkScripts() {
 			return
 		}
 		found[i] = append(found[i], c.mistakes(&list[i])...)
+		if list[i].as == importedScript {
+			return // it is not shared, and it has another style
+		}
 		for _, n := range bash32.Newer(list[i].text) {
 			found[i] = append(found[i], finding.Finding{
 				ID: "bash.newer", Path: list[i].label, Line: n.Line, Fix: n.Instead,
@@ -58,7 +61,7 @@ func (c *check) checkScripts() {
 	}
 	var readable []shellScript // shellcheck would repeat the syntax errors of the others
 	for i, s := range list {
-		if !unreadable[i] {
+		if !unreadable[i] && s.as != importedScript {
 			readable = append(readable, s)
 		}
 	}

@@ -109,6 +109,7 @@ var sound = files{
 var cases = map[string]files{
 	"server.no_metadata":      nil, // removed in the test
 	"metadata.missing":        {"tools/bare/notes.txt": "x"},
+	"script.gone":             importedTool("/none/own.sh"),
 	"metadata.invalid_json":   {"tools/x/tool.meta.json": "{\n \"name\":", "tools/x/tool.sh*": "#!/bin/bash\n"},
 	"metadata.unreadable":     {"prompts/ask/ask.meta.json": `{"name":"` + strings.Repeat("x", 1<<20) + `"}`},
 	"metadata.no_name":        {"prompts/ask/ask.meta.json": `{"description":"Ask"}`},

@@ -94,22 +94,27 @@ func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 		return text
 	}
 	if c.entry.output != nil {
-		return c.describeProgramEnd(res)
+		return withHint(c.describeProgramEnd(res), c.failedLine(head))
 	}
 	text := c.describeEnd(where, res, value)
-	if read := c.variableLine(head); read != "" && len(bytes.TrimSpace(stderr)) == 0 && !reportsError(value) {
-		return strings.TrimPrefix(text+". "+read, ". ")
+	if read := c.failedLine(head); read != "" && !reportsError(value) {
+		return withHint(text, read)
 	}
 	if input := c.inputHint(where, head, stderr); input != "" && rawjson.KindOf(value) != rawjson.Object {
-		return strings.TrimPrefix(text+". "+input, ". ")
+		return withHint(text, input)
 	}
-	if confined := c.confinedHint(stderr); confined != "" && !reportsError(value) {
-		if text == "" {
-			return confined
-		}
-		text += ". " + confined
+	if !reportsError(value) {
+		return withHint(text, c.confinedHint(stderr))
 	}
 	return text
+}
+
+// withHint joins two sentences without their final stops. Each may be "".
+func withHint(text, hint string) string {
+	if text == "" || hint == "" {
+		return text + hint
+	}
+	return text + ". " + hint
 }
 
 // Exit statuses of scripts that could not start (T-181).

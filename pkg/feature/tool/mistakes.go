@@ -94,7 +94,7 @@ func (c *call) review() {
 		return
 	}
 	c.explained(c.inputLine(head, false))
-	c.explained(c.variableLine(head))
+	c.explained(c.variableLine(c.script, head, false))
 }
 
 // timeoutHint returns the hint for a script that exceeded its time (T-403).

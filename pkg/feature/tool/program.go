@@ -250,10 +250,7 @@ func (c *call) describeProgramEnd(res *script.Result) string {
 	if len(bytes.TrimSpace(res.Stderr)) == 0 && len(bytes.TrimSpace(res.Stdout)) == 0 {
 		text = programEnd(res) + " without a message"
 	}
-	if confined := c.confinedHint(res.Stderr); confined != "" {
-		text = strings.TrimPrefix(text+". "+confined, ". ")
-	}
-	return text
+	return withHint(text, c.confinedHint(res.Stderr))
 }
 
 // programTimeout returns the hint for a program that exceeded its time (T-508).

@@ -3,10 +3,14 @@ package tool
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/run/scriptenv"
+	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
@@ -17,8 +21,8 @@ var (
 	aboutVariable = lazyregexp.New(`(?mi)^.*(?:\bline \d+: \w+: |\b(?:un)?set\b|environment|variable|missing|` +
 		`requires?\b|required|\bneeds?\b|\bdefined?\b|undefined|\bexport\b|\bempty\b|keyerror).*$`)
 	variableName = lazyregexp.New(`\b[A-Z][A-Z0-9_]{2,}\b`)
-	// variableRead matches the expansion of a variable without a default.
-	variableRead = lazyregexp.New(`\$(?:\{([A-Z][A-Z0-9_]{2,})(?:\}|:?\?)|([A-Z][A-Z0-9_]{2,})\b)`)
+	// variableRead matches the expansion of a variable. The second group is set if the expansion has a default.
+	variableRead = lazyregexp.New(`\$(?:\{([A-Z][A-Z0-9_]{2,})(?:\}|:?\?|(:?[-=+]))|([A-Z][A-Z0-9_]{2,})\b)`)
 	// setsNames matches commands that set the variables whose names follow.
 	setsNames = lazyregexp.New(`\b(?:read|mapfile|readarray|getopts|printf -v)\b`)
 	// loadsFile matches a line that loads another file.
@@ -30,7 +34,7 @@ func (c *call) variableHint(message []byte) string {
 	for _, line := range aboutVariable.FindAllStringSubmatch(string(message), -1) {
 		for _, m := range variableName.FindAllStringSubmatch(line[0], -1) {
 			if c.drops(m[0]) {
-				return c.dropped("needs", m[0])
+				return c.dropped(c.script, "needs", m[0])
 			}
 		}
 	}
@@ -54,17 +58,42 @@ func (c *call) variableHint(message []byte) string {
 }
 
 // variableLine returns the hint for the first variable that a script reads although it does not get it, or "" (T-414).
-func (c *call) variableLine(head []byte) string {
-	if !isShell(c.script, head) {
+// A variable with a default counts only if the call failed.
+func (c *call) variableLine(file string, head []byte, failed bool) string {
+	if !isShell(file, head) {
 		return ""
 	}
 	for _, m := range variableRead.FindAllStringSubmatch(string(head), -1) {
-		if name := m[1] + m[2]; c.drops(name) && !sets(head, name) {
-			return c.dropped("reads", name)
+		name, reads := m[1]+m[3], c.drops(m[1]+m[3])
+		if m[2] != "" {
+			reads = failed && c.inherits.DropsValue(name, c.tools.project.Env)
+		}
+		if reads && !sets(head, name) {
+			return c.dropped(file, "reads", name)
 		}
 	}
 	return ""
 }
+
+// failedLine is [call.variableLine] for a call that failed. For a tool that was made of a script it is about that
+// script, if the call may read it.
+func (c *call) failedLine(head []byte) string {
+	file := c.script
+	record, err := boundedfile.ReadHead(filepath.Join(filepath.Dir(file), ".wrap.json"), maxRecord)
+	if script := rawjson.TextOf(record, "script"); err == nil && script != "" {
+		if file = script; !filepath.IsAbs(file) {
+			file = filepath.Join(c.tools.project.Root, filepath.FromSlash(file))
+		}
+		if c.hold.Refuses(file) != sandbox.NotRefused {
+			return ""
+		}
+		head, _ = boundedfile.ReadHead(file, maxHead)
+	}
+	return c.variableLine(file, head, true)
+}
+
+// maxRecord limits the record of how a tool was made, in bytes.
+const maxRecord = 1 << 20
 
 // drops reports whether the server has a variable that the script does not get.
 func (c *call) drops(name string) bool {
@@ -81,7 +110,7 @@ func sets(head []byte, name string) bool {
 	})
 }
 
-func (c *call) dropped(verb, name string) string {
-	return fmt.Sprintf("%s %s %s, which the server has but does not pass on to tools; %s", c.shown(c.script), verb, name,
+func (c *call) dropped(file, verb, name string) string {
+	return fmt.Sprintf("%s %s %s, which the server has but does not pass on to tools; %s", c.shown(file), verb, name,
 		c.inherits.Remedy(name))
 }

@@ -47,6 +47,18 @@ func Matches(list []string, name string) bool {
 	})
 }
 
+// ofTerminals are variables about a terminal, a person or how a process was started. Scripts have defaults for them.
+var ofTerminals = []string{
+	"CI", "CLICOLOR*", "COLORTERM", "COLUMNS", "DEBUG", "DISPLAY", "LC_*", "LINES", "LOGNAME", "LS_COLORS", "NO_COLOR",
+	"TERM*", "USER", "VERBOSE", "WAYLAND_DISPLAY", "XDG_*",
+}
+
+// DropsValue is [Rule.Drops] for a variable that a script reads with a default. env is the environment of the server,
+// whose value the script does not get.
+func (r *Rule) DropsValue(name string, env map[string]string) bool {
+	return env[name] != "" && r.Drops(name) && !Matches(ofTerminals, name)
+}
+
 // IsWithheld reports whether a variable is a secret of the server. Only scripts whose list contains
 // MCP_REGISTRY_TOKEN get that variable. No other started process gets any of them (P-2304, T-63).
 func IsWithheld(name string) bool { return IsRemoteToken(name) || name == "MCP_REGISTRY_TOKEN" }

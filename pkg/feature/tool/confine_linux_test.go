@@ -215,6 +215,7 @@ func TestRefusals(t *testing.T) {
 		{`[]`, `echo "sh: 1: uname: Permission denied" >&2`, start},
 		{`[]`, `echo "find: ‘uname’: Permission denied" >&2`, start},
 		{`[]`, `echo "tar (child): uname: Cannot exec: Permission denied" >&2`, start},
+		{`[]`, `echo "awk: failed to exec $UNAME -c x (Permission denied)" >&2`, start},
 		{`[]`, `echo "x: $UNAME: bad interpreter: Permission denied" >&2`, start},
 		{`[]`, `"$BESIDE/program"`, `{\"exec\": [\"BESIDE/program\"]}`},
 		{`[]`, `"$PWD/program"`, `{\"exec\": [\"./program\"]}`},
@@ -320,6 +321,8 @@ func TestRefusedPath(t *testing.T) {
 		`x.rb:1:in 'initialize': Permission denied @ rb_sysopen - FILE`,
 		`x.rb:1:in 'Kernel#spawn': Permission denied - FILE (Errno::EACCES)`,
 		`Can't open 'FILE': Permission denied at x.pl line 3.`,
+		`rsync: [sender] send_files failed to open "FILE": Permission denied (13)`,
+		`rsync: [sender] opendir "FILE" failed: Permission denied (13)`,
 	} {
 		says = strings.ReplaceAll(says, "FILE", file)
 		got := y.try(`[]`, "cat >&2 <<'END'\n"+says+"\nEND\nexit 1")

@@ -20,13 +20,13 @@ import (
 
 // denied matches messages of programs about a file or program that they may not use.
 // The first pattern is for Go programs and plain shells: an action and an absolute path. The second
-// is for system tools, Bash, Perl, Python, Node and Ruby.
+// is for system tools, Bash, awk, Perl, Python, Node and Ruby.
 var denied = []*lazyregexp.Regexp{
 	lazyregexp.New(`(?mi)\b(?:open|create|read|l?stat|mkdir|remove|unlink|rename|chdir|fork/exec) ` +
 		`(/[^:'"‘’\n]*): permission denied$`),
 	lazyregexp.New(`(?mi)(?:\b(?:cannot|t|open|create|read|stat|run|exec) )*` +
-		`([^\s:'"‘’][^:'"‘’\n]*)['"’]?(?: for (?:reading|writing)|: bad interpreter|: Cannot exec)?: ` +
-		`Permission denied(?: at .* line \d+\.)?$|` +
+		`([^\s:'"‘’][^:'"‘’\n]*)['"’]?(?: for (?:reading|writing)|: bad interpreter|: Cannot exec| failed)?: ` +
+		`Permission denied(?: at .* line \d+\.| \(13\))?$|exec (/\S+)[^\n]*\(Permission denied\)$|` +
 		`Permission denied: '([^'\n]+)'|EACCES: permission denied, \w+ '([^'\n]+)'|spawn(?:Sync)? (\S+) EACCES|` +
 		`Permission denied(?: @ \w+)? - ([^\n]+?)(?: \(Errno::EACCES\))?$`),
 }

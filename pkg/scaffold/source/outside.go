@@ -45,8 +45,8 @@ type finder struct {
 
 // ownVariables are variables of the shell and of people, and not settings of a script.
 var ownVariables = lazyregexp.New(`^(?:BASH.*|COLUMNS|COMP_.*|DIRSTACK|EUID|FUNCNAME|GROUPS|HISTFILE|HOME|HOSTNAME|` +
-	`HOSTTYPE|IFS|LANG|LC_.*|LINENO|LINES|LOGNAME|MACHTYPE|OLDPWD|OPTARG|OPTERR|OPTIND|OSTYPE|PATH|PIPESTATUS|PPID|` +
-	`PS[0-4]|PWD|RANDOM|REPLY|SECONDS|SHELL|SHELLOPTS|SHLVL|SRANDOM|TERM|TMPDIR|TMP|TZ|UID|USER|EPOCH.*|NO_COLOR|` +
+	`HOSTTYPE|IFS|LANG|LC_.*|LINENO|LINES|MACHTYPE|OLDPWD|OPTARG|OPTERR|OPTIND|OSTYPE|PATH|PIPESTATUS|PPID|` +
+	`PS[0-4]|PWD|RANDOM|REPLY|SECONDS|SHELL|SHELLOPTS|SHLVL|SRANDOM|TERM|TMPDIR|TMP|UID|EPOCH.*|NO_COLOR|` +
 	`DEBUG|CI|VERBOSE|XDG_.*|BATS_.*|EDITOR|PAGER|DISPLAY)$`)
 
 func (f *finder) variable(v Variable) {
@@ -126,6 +126,8 @@ func (f *finder) command(args []*syntax.Word) {
 		}
 	case "bash", "sh", "dash":
 		f.shell(rest)
+	case "awk", "gawk", "mawk", "nawk":
+		f.awk(rest)
 	case "find":
 		for i, w := range rest[:max(len(rest)-1, 0)] {
 			switch text, _ := literal(w); text {
@@ -189,6 +191,8 @@ func (f *finder) does(row string, rest []*syntax.Word) (writes bool) {
 			e.Settings = append(e.Settings, value)
 		case "secrets":
 			e.Secrets = append(e.Secrets, value)
+		case "variable":
+			f.variable(Variable{Name: value})
 		case "prefix", "input", "first", "never", "always":
 		default:
 			f.programs[word] = true
@@ -240,11 +244,7 @@ func (f *finder) shell(rest []*syntax.Word) {
 		switch {
 		case text == "-c" && i+1 < len(rest):
 			inner, _ := literal(rest[i+1])
-			if inner == "" {
-				f.unknown(w)
-			} else if file, err := parse([]byte(inner)); err == nil {
-				f.walk(file)
-			}
+			f.commands(inner, w)
 		case strings.HasPrefix(text, "-"):
 			continue
 		case !isLiteral:
@@ -253,6 +253,30 @@ func (f *finder) shell(rest []*syntax.Word) {
 			}
 		}
 		return
+	}
+}
+
+// commands reads the text of shell commands in a word, which is "" if it is known only when the script runs.
+func (f *finder) commands(text string, w *syntax.Word) {
+	if text == "" {
+		f.unknown(w)
+	} else if file, err := parse([]byte(text)); err == nil {
+		f.walk(file)
+	}
+}
+
+// awkCommand matches a pipe to or from a command in a program of awk, and a call of system.
+var awkCommand = lazyregexp.New(`[^|]\|&?\s*"([^"\\]+)"|"([^"\\]+)"\s*\|&?\s*getline|` +
+	`\bsystem\((?:\s*"([^"\\]+)"\s*\))?`)
+
+// awk notes the commands in the words after awk. A shell starts them.
+func (f *finder) awk(rest []*syntax.Word) {
+	for _, w := range rest {
+		text, _ := literal(w)
+		for _, m := range awkCommand.FindAllStringSubmatch(text, -1) {
+			f.programs["sh"] = true
+			f.commands(m[1]+m[2]+m[3], w)
+		}
 	}
 }
 

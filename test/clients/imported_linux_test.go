@@ -46,7 +46,8 @@ func TestImportedTouches(t *testing.T) {
 		t.Skip("this kernel cannot hold all")
 	}
 	work := checkout.Directory(t)
-	err := errors.Join(os.Mkdir(work+"/scripts", 0o755), os.MkdirAll(work+"/root/sub", 0o755), os.Mkdir(work+"/home", 0o700),
+	err := errors.Join(os.Mkdir(work+"/scripts", 0o755), os.MkdirAll(work+"/root/sub", 0o755),
+		os.Mkdir(work+"/home", 0o700),
 		os.WriteFile(work+"/scripts/lib", []byte("say() { printf '%s\\n' \"$*\"; }\n"), 0o644),
 		os.WriteFile(work+"/root/list.txt", []byte("b\na\na\n"), 0o644),
 		os.WriteFile(work+"/root/app.log", []byte("an ERROR\n"), 0o644))

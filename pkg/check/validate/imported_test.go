@@ -80,7 +80,7 @@ func TestImportedOthers(t *testing.T) {
 		"":                            "script.gone: tools/own/tool.sh starts it, and it does not exist",
 		"#!/bin/sh\n: \"$API_KEY\"\n": "env.not_passed: reads API_KEY, which the server does not pass on to tools",
 		"#!/bin/sh\n. ./more.sh\n: \"$API_KEY\"\n": "", // the other file may set it
-		"#!/none/py\nAPI_KEY\n":                    "script.interpreter: line 1 (#!/none/py) names /none/py, which is not installed",
+		"#!/none/py\nAPI_KEY\n":                    "script.interpreter: line 1 (#!/none/py) names /none/py",
 		"#!/usr/bin/env bash\nif\n":                "script.syntax: Bash cannot read it: syntax error",
 		"#!/usr/bin/env bash\nread -r x\necho x &": "", // the program decides about its streams
 		"#!/bin/sh\n[[ a ]] && mcp_other\n":        "script.plain_shell: line 1 (#!/bin/sh) starts a plain shell",

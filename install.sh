@@ -940,9 +940,9 @@ is_wrapper() {
 
 # commit_of sets commit to the commit that the programs in the tree report, with -dirty for changed sources.
 commit_of() {
+  told=$(MCPBASH_HOME='' "$tree/bin/mcp-bash$exe" --version --json </dev/null 2>/dev/null) || told=''
   id='.*"commit":"\([0-9a-f]\{40,64\}\)","modified":'
-  commit=$(MCPBASH_HOME='' "$tree/bin/mcp-bash$exe" --version --json </dev/null 2>/dev/null |
-    sed -n -e "s/${id}true.*/\\1-dirty/p" -e "s/${id}false.*/\\1/p" | sed 1q)
+  commit=$(printf '%s\n' "${told%%"$newline"*}" | sed -n -e "s/${id}true.*/\\1-dirty/p" -e "s/${id}false.*/\\1/p")
 }
 
 # mark writes the two files by which the tree is known later.

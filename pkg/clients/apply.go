@@ -49,13 +49,14 @@ func Apply(ctx context.Context, r Request) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
+	target.dry = r.DryRun
 	r.Server = r.forFile()
 	var change *Change
-	backup, err := target.edit(ctx, r.Client.format.max, r.DryRun, func(before before) ([]byte, error) {
+	backup, err := target.edit(ctx, r.Client.format.max, func(before before) ([]byte, error) {
 		var err error
 		change, err = r.edited(before)
 		if err != nil {
-			return nil, refused(target.path, err)
+			return nil, target.failed(err)
 		}
 		return change.New, nil
 	})
@@ -64,13 +65,6 @@ func Apply(ctx context.Context, r Request) (*Change, error) {
 	}
 	change.File, change.Backup = target.path, backup
 	return change, nil
-}
-
-func refused(path string, err error) error {
-	if e, ok := err.(*cli.Error); ok {
-		return e
-	}
-	return cli.Failf(cli.CodeInvalid, "%s: %v; nothing was changed", path, err)
 }
 
 func (r Request) edited(b before) (*Change, error) {

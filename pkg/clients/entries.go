@@ -69,17 +69,18 @@ func (r Request) entries(ctx context.Context) (list []Entry, err error) {
 		return nil, nil
 	}
 	c := r.Client
-	_, err = t.edit(ctx, c.format.max, true, func(b before) ([]byte, error) {
+	t.dry = true
+	_, err = t.edit(ctx, c.format.max, func(b before) ([]byte, error) {
 		if len(bytes.TrimSpace(b.text)) == 0 {
 			return b.text, nil
 		}
 		e, _, err := c.open(b.text)
 		if err != nil {
-			return nil, refused(t.path, fmt.Errorf("not %s: %w", c.format.name, err))
+			return nil, t.failed(fmt.Errorf("not %s: %w", c.format.name, err))
 		}
 		section, err := e.Get(c.section...)
 		if err != nil {
-			return nil, refused(t.path, err)
+			return nil, t.failed(err)
 		}
 		for name, entry := range sectionEntries(section) {
 			command, root := c.started(entry)

@@ -32,13 +32,13 @@ type before struct {
 
 // edit replaces the text of a file by the result of change. A nil result deletes the file. A
 // symbolic link to the file is kept. edit returns the path of a backup of the old text.
-func (t target) edit(ctx context.Context, max int, dry bool, change func(before) ([]byte, error)) (backup string,
+func (t target) edit(ctx context.Context, max int, change func(before) ([]byte, error)) (backup string,
 	err error) {
 	path, err := t.resolve()
 	if err != nil {
 		return "", err
 	}
-	dir, err := t.openDir(filepath.Dir(path), dry)
+	dir, err := t.openDir(filepath.Dir(path))
 	if err != nil {
 		return "", t.failed(err)
 	}
@@ -48,7 +48,7 @@ func (t target) edit(ctx context.Context, max int, dry bool, change func(before)
 	}
 	defer dir.Close()
 	base := filepath.Base(path)
-	o := userfile.Options{Max: max, Mode: newMode, Backup: base + backupSuffix, Wait: lockWait, DryRun: dry}
+	o := userfile.Options{Max: max, Mode: newMode, Backup: base + backupSuffix, Wait: lockWait, DryRun: t.dry}
 	kept, err := userfile.Edit(ctx, dir, base, o, func(f userfile.File) ([]byte, error) {
 		return change(before{f.Text, f.There, readBackup(dir, o.Backup, max)})
 	})
@@ -82,6 +82,9 @@ func (t target) failed(err error) error {
 	if fsys.Escapes(err) {
 		err = errors.New("a symbolic link on its path leads out of the project; name the file with --file")
 	}
+	if t.dry {
+		return cli.Failf(cli.CodeInvalid, "%s: %v", t.path, fsys.Cause(err))
+	}
 	return cli.Failf(cli.CodeInvalid, "%s: %v; nothing was changed", t.path, fsys.Cause(err))
 }
 
@@ -109,11 +112,11 @@ func (t target) resolve() (string, error) {
 	}
 }
 
-// openDir opens the directory of the file, and creates it if it is missing. If dry is true,
+// openDir opens the directory of the file, and creates it if it is missing. If t.dry is true,
 // it does not create it and returns nil.
-func (t target) openDir(dir string, dry bool) (*os.Root, error) {
+func (t target) openDir(dir string) (*os.Root, error) {
 	if t.inside == "" {
-		if !dry {
+		if !t.dry {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				return nil, err
 			}
@@ -132,7 +135,7 @@ func (t target) openDir(dir string, dry bool) (*os.Root, error) {
 	if !filepath.IsLocal(rel) {
 		return nil, errors.New("a symbolic link on its path leads out of the project; name the file with --file")
 	}
-	if !dry {
+	if !t.dry {
 		if err := root.MkdirAll(rel, 0o755); err != nil {
 			return nil, err
 		}

@@ -30,6 +30,7 @@ type Place struct {
 type target struct {
 	path   string
 	inside string // links must not lead out of this directory; "": all links are followed
+	dry    bool   // no file is written
 }
 
 func (r Request) target() (target, error) {
@@ -48,7 +49,7 @@ func (r Request) target() (target, error) {
 			name = strings.ReplaceAll(name, "$NAME", project.FileName(r.Server.Name))
 			paths = append(paths, filepath.Join(r.Place.Root, filepath.FromSlash(name)))
 		}
-		return target{present(paths), r.Place.Root}, nil
+		return target{path: present(paths), inside: r.Place.Root}, nil
 	}
 	if user == nil {
 		return target{}, cli.Failf(cli.CodeNotFound, "the path of %s's file on this system is unknown; "+

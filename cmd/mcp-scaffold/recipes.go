@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/run/script"
@@ -131,8 +132,11 @@ func (w *wrapper) version(ctx context.Context, program string, v *recipe.Version
 	return w.versions[key], nil
 }
 
+// maxRecipe limits the file of a recipe, in bytes.
+const maxRecipe = 1 << 20
+
 func readRecipe(file string) (*recipe.Recipe, error) {
-	text, err := os.ReadFile(file)
+	text, err := boundedfile.Read(file, maxRecipe)
 	if err != nil {
 		code := cli.CodeInvalid
 		if errors.Is(err, fs.ErrNotExist) {

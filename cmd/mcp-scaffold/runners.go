@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -28,13 +29,14 @@ func (w *wrapper) targets(ctx context.Context, words []string) ([]*wrap.Tool, er
 	if err != nil {
 		return nil, err
 	}
-	file := runner.Find(w.o.directory)
+	directory := cmp.Or(w.o.directory, ".")
+	file := runner.Find(directory)
 	if file == "" {
 		if len(own) > 0 {
 			return nil, nil
 		}
 		return nil, cli.Failf(cli.CodeNotFound, "%s has no %s; --directory names another folder, and --no-recipe reads the "+
-			"help of %s", w.o.directory, strings.Join(runner.Files, ", "), runner.Program)
+			"help of %s", directory, strings.Join(runner.Files, ", "), runner.Program)
 	}
 	all, err := w.readTargets(ctx, runner, words[0], file)
 	if err != nil {

@@ -32,12 +32,13 @@ type wrapOptions struct {
 	update      bool
 	draft       bool
 	prompt      bool
+	check       bool
 	projectRoot string
 	json        bool
 }
 
 func wrapCommand() *cli.Command {
-	o := &wrapOptions{directory: "."}
+	o := &wrapOptions{}
 	c := &cli.Command{
 		Name:    "wrap",
 		Summary: "Create tools that run a command-line program: by a recipe, or from its help.",
@@ -59,7 +60,8 @@ func wrapCommand() *cli.Command {
 	}
 	c.Flags.Bool(&o.list, "list", "list the recipes; with COMMAND, those of a program")
 	c.Flags.String(&o.recipe, "recipe", "FILE", "use the recipe in this file")
-	c.Flags.String(&o.directory, "directory", "DIR", "for make, just, task and npm: the folder of the project file (.)")
+	c.Flags.String(&o.directory, "directory", "DIR",
+		"for make, just, task and npm: the folder of the project file (.); for --check: the folder of the examples (empty)")
 	c.Flags.Bool(&o.noRecipe, "no-recipe", "read the program's help even if there is a recipe")
 	c.Flags.Bool(&o.unverified, "unverified", "use recipes that were not tested with the real program, too")
 	c.Flags.Positive(&o.Max, "max-options", "N",
@@ -72,6 +74,7 @@ func wrapCommand() *cli.Command {
 	c.Flags.String(&o.commands, "commands", "LIST", "of the program's commands, only these; implies --subcommands")
 	c.Flags.Bool(&o.draft, "draft", "write a recipe of the program's help into recipes/, for you to complete")
 	c.Flags.Bool(&o.prompt, "prompt", "print what a coding agent needs to write a recipe: help, manual, schema, rules")
+	c.Flags.Bool(&o.check, "check", "with --recipe: run its examples with the real program, and write nothing")
 	c.Flags.Bool(&o.update, "update", "update wrapped tools, and keep changes made by hand")
 	c.Flags.Bool(&o.Force, "force", "replace an existing tool; with --update, do not ask")
 	c.Flags.Bool(&o.DryRun, "dry-run", "show what would be written, and write nothing")
@@ -104,6 +107,8 @@ func checkWrap(o *wrapOptions, words []string) error {
 		return cli.Usagef("--draft takes one command line, --force and --project-root")
 	case o.prompt && (len(words) == 0 || o.draft || o.update || o.subcommands || o.recipe != "" || o.json || o.DryRun):
 		return cli.Usagef("--prompt takes one command line and --project-root")
+	case o.check && (o.recipe == "" || o.Force || o.DryRun || o.name != ""):
+		return cli.Usagef("--check takes --recipe FILE, --directory, --json and --project-root")
 	case o.recipe != "" && (o.noRecipe || o.update || o.subcommands):
 		return cli.Usagef("--recipe is for one new tool")
 	}
@@ -129,6 +134,9 @@ func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
 	asker := ask.New(os.Getenv("PATH"))
 	defer asker.Close()
 	w := &wrapper{s: s, o: o, p: p, ask: asker, versions: map[string]string{}}
+	if o.check {
+		return interrupted(ctx, w.check(ctx, words))
+	}
 	if o.prompt {
 		return interrupted(ctx, w.prompt(ctx, words))
 	}

@@ -236,6 +236,10 @@ func (h *Help) usage(line string) {
 			name = "" // a choice of words
 		}
 		repeats := strings.Contains(w, "..") || strings.Contains(w, "…")
+		if n := len(list); n > 0 && opens && list[n-1].Name == name { // FILE [FILE ...]
+			list[n-1].Repeat = true
+			continue
+		}
 		list = append(list, Operand{Name: name, Optional: opens, Repeat: repeats, after: after})
 		after = ""
 	}

@@ -84,6 +84,14 @@ func TestValueInUsage(t *testing.T) {
 	}
 }
 
+// An operand that follows itself is repeated.
+func TestRepeatedOperand(t *testing.T) {
+	h := Read("usage: age [-q] FOLDER [FOLDER ...]\n")
+	if len(h.Operands) != 1 || !h.Operands[0].Repeat || h.Operands[0].Optional {
+		t.Errorf("%+v", h.Operands)
+	}
+}
+
 // argparse breaks a long usage, and writes each name of an option with its value.
 func TestArgparse(t *testing.T) {
 	h := Read(`usage: stats.py [-h] [--by {hour,day}] [-l LEVEL]

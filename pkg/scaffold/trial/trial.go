@@ -3,6 +3,7 @@ package trial
 
 import (
 	"context"
+	"encoding/json"
 	"runtime"
 	"sync"
 
@@ -11,6 +12,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/project/tree"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // Run makes the trials of some tools of a project, as many at a time as there are processors. A project that cannot
@@ -44,4 +46,21 @@ func Run(ctx context.Context, p *project.Project, names []string) []tool.Verdict
 	close(next)
 	group.Wait()
 	return list
+}
+
+// Call calls a tool of a project as the server would, and returns the result as a client gets it. A call that fails is
+// a result, too.
+func Call(ctx context.Context, p *project.Project, name string, scope roots.Scope, arguments json.RawMessage) (
+	json.RawMessage, error) {
+	e, end, err := engine.ForCommand(p.Root, p.Env, tree.Embedded, engine.Config{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	result, err := e.Tools.Call(ctx, &tool.Request{Name: name, Arguments: arguments, Roots: scope})
+	if err != nil {
+		return nil, err
+	}
+	defer result.Done()
+	return result.AppendJSON(nil, mcp.Extra{}), nil
 }

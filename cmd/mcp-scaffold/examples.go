@@ -1,0 +1,183 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/scaffold"
+	"mcp-bash/pkg/scaffold/recipe"
+	"mcp-bash/pkg/scaffold/trial"
+	"mcp-bash/pkg/scaffold/wrap"
+)
+
+// An exampleResult is the outcome of one example of a recipe.
+type exampleResult struct {
+	description string
+	differs     string // the difference from the recipe, or ""
+}
+
+// check runs the examples of a recipe with the real program, as the server would, and prints what differs from the
+// recipe (WRAP-18). The tool is in a temporary project. Its only root is an empty folder, or that of --directory.
+func (w *wrapper) check(ctx context.Context, words []string) error {
+	f, err := w.fromFile(ctx, w.o.recipe, words)
+	if err != nil {
+		return err
+	}
+	if len(f.recipe.Examples) == 0 {
+		return cli.Failf(cli.CodeInvalid, "%s has no examples; add two calls that work", w.o.recipe)
+	}
+	dir, err := os.MkdirTemp("", "mcp-check.")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	root := w.o.directory
+	if root == "" {
+		root = filepath.Join(dir, "root")
+		if err := os.Mkdir(root, 0o700); err != nil {
+			return err
+		}
+	}
+	if root, err = fsys.Physical(root); err != nil {
+		return cli.Failf(cli.CodeNotFound, "--directory %s: %v", w.o.directory, fsys.Cause(err))
+	}
+	results, err := w.runExamples(ctx, f, dir, root)
+	if err != nil {
+		return err
+	}
+	return w.printExamples(results)
+}
+
+func (w *wrapper) runExamples(ctx context.Context, f fitting, dir, root string) ([]exampleResult, error) {
+	server, err := scaffold.New(ctx, dir, "check", false)
+	if err != nil {
+		return nil, err
+	}
+	p := project.Open(server.Root, w.p.Env, server.Root, func(string) {})
+	tool, err := scaffold.NewTool(p, f.recipe, f.from, f.words, f.file, "", w.o.Selection)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := scaffold.Wrap(ctx, p, []*wrap.Tool{tool}, scaffold.WrapOptions{}, func(string) {}); err != nil {
+		return nil, err
+	}
+	scope := roots.Scope{List: roots.OfPaths([]string{root}), Given: true}
+	results := make([]exampleResult, len(f.recipe.Examples))
+	for i, e := range f.recipe.Examples {
+		results[i] = exampleResult{e.Description, missingFile(f.recipe, e, root)}
+		if results[i].differs != "" {
+			continue
+		}
+		arguments, err := json.Marshal(e.Arguments)
+		if err != nil {
+			return nil, err
+		}
+		result, err := trial.Call(ctx, p, tool.Name, scope, arguments)
+		if err != nil {
+			return nil, err
+		}
+		results[i].differs = difference(f.recipe, e, result, root)
+	}
+	return results, nil
+}
+
+// missingFile returns what an example lacks to be run: a file that it reads.
+func missingFile(r *recipe.Recipe, e recipe.Example, root string) string {
+	for name := range pathsOf(r, e, "read") {
+		if _, err := os.Lstat(filepath.Join(root, name)); err != nil {
+			return fmt.Sprintf("not run: there is no %s; name a folder that has it with --directory", name)
+		}
+	}
+	return ""
+}
+
+// pathsOf yields the paths of an example that have an access.
+func pathsOf(r *recipe.Recipe, e recipe.Example, access recipe.Access) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, a := range r.Arguments {
+			if a.Type != recipe.Path || cmp.Or(a.Access, "read") != access {
+				continue
+			}
+			values, isList := e.Arguments[a.Name].([]any)
+			if !isList {
+				values = []any{e.Arguments[a.Name]}
+			}
+			for _, v := range values {
+				if name, ok := v.(string); ok && name != "-" && !yield(name) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// difference returns what differs between the result of an example and its recipe, or "".
+func difference(r *recipe.Recipe, e recipe.Example, result json.RawMessage, root string) string {
+	var got struct {
+		IsError bool
+		Content []struct{ Text string }
+	}
+	if err := json.Unmarshal(result, &got); err != nil {
+		return err.Error()
+	}
+	var texts []string
+	for _, c := range got.Content {
+		texts = append(texts, strings.TrimSpace(c.Text))
+	}
+	text := strings.Join(texts, "; ")
+	if got.IsError {
+		return "it fails: " + text
+	}
+	if r.Output.Type == "json" && !json.Valid([]byte(text)) {
+		return fmt.Sprintf("output.type is json, and it prints: %.200s", text)
+	}
+	for name := range pathsOf(r, e, "write") {
+		if _, err := os.Lstat(filepath.Join(root, name)); err != nil {
+			return fmt.Sprintf("it does not write %s, whose access is write", name)
+		}
+	}
+	return ""
+}
+
+// printExamples prints the outcomes. It returns an error if an example differs.
+func (w *wrapper) printExamples(results []exampleResult) error {
+	var b rawjson.Builder
+	b.Object().Name("examples").Array()
+	wrong := 0
+	for i, r := range results {
+		mark := "✓"
+		b.Object().Name("description").String(r.description)
+		if r.differs != "" {
+			wrong++
+			mark = "✗"
+			b.Name("differs").String(r.differs)
+		}
+		b.End()
+		if !w.o.json {
+			cli.Printf(w.s.Out, "%s example %d: %s\n", mark, i+1, r.description)
+		}
+		if !w.o.json && r.differs != "" {
+			cli.Printf(w.s.Out, "  %s\n", r.differs)
+		}
+	}
+	if w.o.json {
+		cli.Printf(w.s.Out, "%s\n", b.End().Name("ok").Bool(wrong == 0).End().Bytes())
+	} else if wrong > 0 {
+		cli.Printf(w.s.Err, "wrap: %d of %d examples differ from the recipe %s\n", wrong, len(results), w.o.recipe)
+	}
+	if wrong > 0 {
+		return cli.ExitCode(cli.ExitFailed)
+	}
+	return nil
+}

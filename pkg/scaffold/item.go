@@ -64,17 +64,11 @@ func Make(ctx context.Context, p *project.Project, r Request, warn func(string))
 		return nil, cli.Failf(cli.CodeExists, "%s already is the page of that name", relative(p, other)).
 			WithHint("Choose another name, or remove that page.")
 	}
-	base := writtenBelow(p, dir)
-	at, err := openPlace(ctx, base)
+	at, rel, err := openFor(ctx, p, dir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { at.close(err) }()
-	rel, err := filepath.Rel(base, dir)
-	if err != nil {
-		return nil, err
-	}
-	rel = filepath.ToSlash(rel)
 	item = &Item{Kind: r.Kind, Name: r.Name, Path: dir}
 	for _, f := range files {
 		item.Files = append(item.Files, relative(p, filepath.Join(dir, filepath.FromSlash(f.path))))
@@ -86,19 +80,8 @@ func Make(ctx context.Context, p *project.Project, r Request, warn func(string))
 	if test != nil {
 		item.Files = append(item.Files, test.path)
 	}
-	there, err := at.vacant(rel, files, r)
-	if err != nil || r.DryRun {
+	if err := at.putItem(rel, files, r); err != nil || r.DryRun {
 		return item, err
-	}
-	if there {
-		for _, f := range files {
-			f.path = path.Join(rel, f.path)
-			if err := at.put(f); err != nil {
-				return nil, err
-			}
-		}
-	} else if err := at.putDir(rel, string(r.Kind), files); err != nil {
-		return nil, err
 	}
 	if test != nil {
 		if err := putCase(ctx, p, *test); err != nil {
@@ -205,6 +188,24 @@ func planPage(p *project.Project, r *Request) (dir string, files []file, err err
 	return dir, files, nil
 }
 
+// putItem writes the files of an item, unless it is only to be checked.
+func (p *place) putItem(dir string, files []file, r Request) error {
+	there, err := p.vacant(dir, files, r)
+	if err != nil || r.DryRun {
+		return err
+	}
+	if !there {
+		return p.putDir(dir, string(r.Kind), files)
+	}
+	for _, f := range files {
+		f.path = path.Join(dir, f.path)
+		if err := p.put(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // vacant reports whether the directory of an item already exists. It returns an error if so,
 // unless the files can be written there (CLI-602).
 func (p *place) vacant(dir string, files []file, r Request) (there bool, err error) {
@@ -237,6 +238,17 @@ func relative(p *project.Project, abs string) string {
 		return abs
 	}
 	return filepath.ToSlash(strings.TrimPrefix(abs[len(p.Root):], string(filepath.Separator)))
+}
+
+// openFor opens the place for a directory of a project, and returns the path of the directory in it.
+func openFor(ctx context.Context, p *project.Project, dir string) (*place, string, error) {
+	base := writtenBelow(p, dir)
+	rel, err := filepath.Rel(base, dir)
+	if err != nil {
+		return nil, "", err
+	}
+	at, err := openPlace(ctx, base)
+	return at, filepath.ToSlash(rel), err
 }
 
 // writtenBelow returns the directory below which a directory of a project is written. That

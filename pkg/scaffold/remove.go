@@ -77,7 +77,7 @@ func (r *Removal) keep(what, why string) { r.Kept = append(r.Kept, Kept{what, wh
 
 // shared separates what the tool needs alone from what others need.
 func (r *Removal) shared(p *project.Project, w *Wrapped) error {
-	words := slices.Concat(w.programs, w.variables)
+	words := slices.Concat(w.Requires, w.Variables)
 	if len(words) == 0 {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (r *Removal) shared(p *project.Project, w *Wrapped) error {
 		return err
 	}
 	list := slices.Collect(rawjson.Elements(rawjson.Get(entries, "dependencies")))
-	for _, name := range w.programs {
+	for _, name := range w.Requires {
 		i := slices.IndexFunc(list, func(v json.RawMessage) bool { return rawjson.TextOf(v, "name") == name })
 		switch {
 		case i < 0:
@@ -107,7 +107,7 @@ func (r *Removal) shared(p *project.Project, w *Wrapped) error {
 		}
 	}
 	permitted := permittedIn(rawjson.Get(meta, "env"))
-	for _, name := range w.variables {
+	for _, name := range w.Variables {
 		switch {
 		case !slices.Contains(permitted, name):
 		case uses[name] != "":
@@ -201,16 +201,12 @@ func readJSON(p *project.Project, name string) (json.RawMessage, error) {
 // Remove removes a tool, completely or not at all. The tool has another name first, so that a running server never
 // reads a half of it.
 func Remove(ctx context.Context, p *project.Project, r *Removal) error {
-	at, err := openPlace(ctx, writtenBelow(p, p.Tools))
+	at, rel, err := openFor(ctx, p, p.Tools)
 	if err != nil {
 		return err
 	}
 	defer at.close(nil)
-	rel, err := filepath.Rel(at.dir, r.Path)
-	if err != nil {
-		return err
-	}
-	rel = filepath.ToSlash(rel)
+	rel = path.Join(rel, r.Name)
 	temporary := temporaryName(rel)
 	if err := at.root.Rename(rel, temporary); err != nil {
 		return failed(r.Path, err)

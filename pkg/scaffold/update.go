@@ -3,12 +3,12 @@ package scaffold
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/fsys"
@@ -26,55 +26,41 @@ const maxWrapped = 1 << 20
 
 // A Wrapped is the record of a tool that was wrapped (WRAP-40).
 type Wrapped struct {
-	Name    string
-	Command []string
-	// Recipe is the file of the recipe, or "" if the program's help was read (wrap.Source).
-	Recipe string
+	Name string
+	record
+	text string // of the record
+}
+
+// A record is the content of .wrap.json.
+type record struct {
+	Version int      `json:"version"`
+	Command []string `json:"command"`
 	// Script is the script of which the tool was made, or "".
-	Script string
-	Asks   bool // the user of the client answers the questions of the script
+	Script string `json:"script,omitempty"`
+	Asks   bool   `json:"asks,omitempty"` // the user of the client answers the questions of the script
+	// Recipe is the file of the recipe, or "" if the program's help was read (wrap.Source).
+	Recipe string `json:"recipe,omitempty"`
 	wrap.Selection
-	files     map[string]string // as they were generated
-	programs  []string          // to install
-	variables []string          // of the server's environment that reach the tool
+	Requires  []string          `json:"requires,omitempty"`
+	Variables []string          `json:"variables,omitempty"` // of the server's environment that reach the tool
+	Files     map[string]string `json:"files"`               // as they were generated
 }
 
 // base returns .wrap.json: how the tool was created, and its files as generated.
 func base(t *wrap.Tool, c wrap.Selection, files []file) file {
-	var b rawjson.Builder
-	b.Object().Name("version").Int(1).Name("command").Strings(t.Words)
+	c.Max = max(c.Max, 0)
+	r := record{Version: 1, Command: t.Words, Selection: c, Requires: t.Requires(), Variables: t.Variables,
+		Files: map[string]string{}}
 	if t.Source.Script {
-		b.Name("script").String(t.Source.File)
-		if len(t.Asks) > 0 {
-			b.Name("asks").Bool(true)
-		}
-	} else if t.Source.File != "" {
-		b.Name("recipe").String(t.Source.File)
+		r.Script, r.Asks = t.Source.File, len(t.Asks) > 0
+	} else {
+		r.Recipe = t.Source.File
 	}
-	if c.Max > 0 {
-		b.Name("maxOptions").Int(c.Max)
-	}
-	if len(c.Only) > 0 {
-		b.Name("only").Strings(c.Only)
-	}
-	if len(c.With) > 0 {
-		b.Name("with").Strings(c.With)
-	}
-	if len(c.Without) > 0 {
-		b.Name("without").Strings(c.Without)
-	}
-	if list := t.Requires(); len(list) > 0 {
-		b.Name("requires").Strings(list)
-	}
-	if len(t.Variables) > 0 {
-		b.Name("variables").Strings(t.Variables)
-	}
-	b.Name("files").Object()
 	for _, f := range files {
-		b.Name(f.path).String(f.text)
+		r.Files[f.path] = f.text
 	}
-	b.End().End()
-	return file{wrapFile, string(rawjson.AppendIndent(nil, b.Bytes(), 0)) + "\n", modeFile}
+	text, _ := json.Marshal(r)
+	return file{wrapFile, string(rawjson.AppendIndent(nil, text, 0)) + "\n", modeFile}
 }
 
 // WrappedTools returns the wrapped tools of a project with the given names, or all of them.
@@ -114,27 +100,9 @@ func readWrapped(p *project.Project, name string) (*Wrapped, error) {
 	} else if err != nil {
 		return nil, &cli.Error{Code: cli.CodeInvalid, Subject: at, Cause: fsys.Cause(err)}
 	}
-	doc, err := rawjson.Check(text)
-	w := &Wrapped{Name: name, files: map[string]string{}}
-	var ok [6]bool
-	if err == nil {
-		w.Command, ok[0] = rawjson.Strings(rawjson.Get(doc, "command"))
-		w.Only, ok[1] = rawjson.Strings(rawjson.Get(doc, "only"))
-		w.Without, ok[2] = rawjson.Strings(rawjson.Get(doc, "without"))
-		w.With, ok[3] = rawjson.Strings(rawjson.Get(doc, "with"))
-		w.programs, ok[4] = rawjson.Strings(rawjson.Get(doc, "requires"))
-		w.variables, ok[5] = rawjson.Strings(rawjson.Get(doc, "variables"))
-		w.Recipe, w.Script = rawjson.TextOf(doc, "recipe"), rawjson.TextOf(doc, "script")
-		w.Asks = string(rawjson.Get(doc, "asks")) == "true"
-		w.Max = rawjson.PositiveInt(rawjson.Get(doc, "maxOptions"))
-	}
-	if err != nil || len(w.Command) == 0 || CheckWords(w.Command) != nil || slices.Contains(ok[:], false) {
+	w := &Wrapped{Name: name, text: string(text)}
+	if json.Unmarshal(text, &w.record) != nil || len(w.Command) == 0 || CheckWords(w.Command) != nil {
 		return nil, cli.Failf(cli.CodeInvalid, "%s is damaged; wrap the tool anew with --force", relative(p, at))
-	}
-	for _, m := range rawjson.Members(rawjson.Get(doc, "files")) {
-		if value, isText := rawjson.Text(m.Value); isText {
-			w.files[m.Name] = value
-		}
 	}
 	return w, nil
 }
@@ -153,10 +121,8 @@ type Change struct {
 type Update struct {
 	Tool    *wrap.Tool
 	Changes []Change
-	files   []file // as generated, without a person's changes
-	stale   bool   // .wrap.json must be written
-	c       wrap.Selection
-	dir     string
+	base    file // .wrap.json, with the files as generated
+	stale   bool // it must be written
 }
 
 // Needed reports whether there is anything to write.
@@ -165,35 +131,30 @@ func (u *Update) Needed() bool { return len(u.Changes) > 0 || u.stale }
 // Compare merges the files of a new tool with the files as generated and as they are now (WRAP-41).
 func (w *Wrapped) Compare(p *project.Project, tool *wrap.Tool, c wrap.Selection) (*Update, error) {
 	dir := filepath.Join(p.Tools, w.Name)
-	u := &Update{Tool: tool, files: filesOf(tool, schemasFrom(p, dir)), c: c, dir: dir}
-	for _, f := range u.files {
+	files := filesOf(tool, schemasFrom(p, dir))
+	u := &Update{Tool: tool, base: base(tool, c, files)}
+	u.stale = u.base.text != w.text
+	for _, f := range files {
 		at := filepath.Join(dir, f.path)
-		base := w.files[f.path]
 		text, err := p.ReadFile(at, maxWrapped)
 		if errors.Is(err, fs.ErrNotExist) { // the person has deleted it, so it stays deleted
 			continue
 		} else if err != nil {
 			return nil, &cli.Error{Code: cli.CodeInvalid, Subject: at, Cause: fsys.Cause(err)}
 		}
-		u.stale = u.stale || base != f.text
-		after, conflicts := merge.Files(f.path, base, string(text), f.text)
+		after, conflicts := merge.Files(f.path, w.Files[f.path], string(text), f.text)
 		if after == string(text) && conflicts == 0 {
 			continue
 		}
 		u.Changes = append(u.Changes, Change{Path: relative(p, at), Before: string(text), After: after, Conflicts: conflicts,
 			file: file{f.path, after, 0}})
 	}
-	u.stale = u.stale || !slices.Equal(w.programs, tool.Requires()) || !slices.Equal(w.variables, tool.Variables)
-	u.stale = u.stale || cmp.Or(w.Script, w.Recipe) != tool.Source.File
-	u.stale = u.stale || !slices.Equal(w.Only, c.Only) || !slices.Equal(w.With, c.With) ||
-		!slices.Equal(w.Without, c.Without) || w.Max != c.Max
 	return u, nil
 }
 
 // Apply writes updates, all or none.
 func Apply(ctx context.Context, p *project.Project, updates []*Update) (err error) {
-	top := writtenBelow(p, p.Tools)
-	at, err := openPlace(ctx, top)
+	at, rel, err := openFor(ctx, p, p.Tools)
 	if err != nil {
 		return err
 	}
@@ -201,20 +162,16 @@ func Apply(ctx context.Context, p *project.Project, updates []*Update) (err erro
 	var tools []*wrap.Tool
 	var variables []string
 	for _, u := range updates {
-		rel, err := filepath.Rel(top, u.dir)
-		if err != nil {
-			return err
-		}
+		dir := path.Join(rel, u.Tool.Name)
 		for _, c := range u.Changes {
-			c.file.path = path.Join(filepath.ToSlash(rel), c.file.path)
+			c.file.path = path.Join(dir, c.file.path)
 			if err := at.putOver(c.file, &c.Before); err != nil {
 				return err
 			}
 		}
 		// The base comes last. If a write before it fails, the next update merges again.
-		f := base(u.Tool, u.c, u.files)
-		f.path = path.Join(filepath.ToSlash(rel), f.path)
-		if err := at.putOver(f, nil); err != nil {
+		u.base.path = path.Join(dir, u.base.path)
+		if err := at.putOver(u.base, nil); err != nil {
 			return err
 		}
 		tools = append(tools, u.Tool)

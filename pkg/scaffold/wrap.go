@@ -64,19 +64,13 @@ type WrapOptions struct {
 // could stop them from working.
 func Wrap(ctx context.Context, p *project.Project, tools []*wrap.Tool, w WrapOptions, warn func(string)) (made []*Item,
 	err error) {
-	top := writtenBelow(p, p.Tools)
-	at, err := openPlace(ctx, top)
+	at, rel, err := openFor(ctx, p, p.Tools)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { at.close(err) }()
 	for _, tool := range tools {
 		dir := filepath.Join(p.Tools, tool.Name)
-		rel, err := filepath.Rel(top, dir)
-		if err != nil {
-			return nil, err
-		}
-		rel = filepath.ToSlash(rel)
 		files := filesOf(tool, schemasFrom(p, dir))
 		files = append(files, base(tool, w.Selection, files))
 		item := &Item{Kind: Tool, Name: tool.Name, Path: dir}
@@ -84,22 +78,9 @@ func Wrap(ctx context.Context, p *project.Project, tools []*wrap.Tool, w WrapOpt
 			item.Files = append(item.Files, relative(p, filepath.Join(dir, f.path)))
 		}
 		made = append(made, item)
-		there, err := at.vacant(rel, files, Request{Kind: Tool, Force: w.Force})
-		switch {
-		case err != nil:
+		r := Request{Kind: Tool, Force: w.Force, DryRun: w.DryRun}
+		if err = at.putItem(path.Join(rel, tool.Name), files, r); err != nil {
 			return nil, err
-		case w.DryRun:
-		case there:
-			for _, f := range files {
-				f.path = path.Join(rel, f.path)
-				if err := at.put(f); err != nil {
-					return nil, err
-				}
-			}
-		default:
-			if err := at.putDir(rel, string(Tool), files); err != nil {
-				return nil, err
-			}
 		}
 	}
 	if w.DryRun {

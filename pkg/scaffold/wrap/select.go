@@ -15,10 +15,10 @@ import (
 type Selection struct {
 	// Max is the maximum number of options that are not required. 0 is MaxOptions for a tool
 	// from a program's help, and all for one from a recipe. -1 allows none.
-	Max     int
-	Only    []string // offer only these
-	With    []string // offer these, too, which are left out otherwise
-	Without []string
+	Max     int      `json:"maxOptions,omitempty"`
+	Only    []string `json:"only,omitempty"` // offer only these
+	With    []string `json:"with,omitempty"` // offer these, too, which are left out otherwise
+	Without []string `json:"without,omitempty"`
 }
 
 // MaxOptions is the maximum number of options of a tool that is made from a program's help.

@@ -193,9 +193,5 @@ func printItem(s cli.Streams, item *scaffold.Item, dryRun bool) error {
 		}
 		b.End()
 	}
-	if dryRun {
-		b.Name("dryRun").Bool(true)
-	}
-	_, err := fmt.Fprintf(s.Out, "%s\n", b.End().Bytes())
-	return err
+	return printJSON(s, &b, dryRun)
 }

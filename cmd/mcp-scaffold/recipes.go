@@ -315,8 +315,7 @@ func listRecipes(s cli.Streams, words []string, asJSON bool) error {
 		return cli.Failf(cli.CodeNotFound, "%s has no recipe; wrap %[1]s reads its help", strings.Join(words, " "))
 	}
 	if asJSON {
-		_, err := fmt.Fprintf(s.Out, "%s\n", b.End().End().Bytes())
-		return err
+		return printJSON(s, b.End(), false)
 	}
 	rows.Print(s.Out)
 	return nil

@@ -277,7 +277,6 @@ func printServer(s cli.Streams, made *scaffold.Server) error {
 	b.Object().Name("ok").Bool(true).Name("projectRoot").String(made.Root).Name("name").String(made.Name).
 		Name("created").Strings(made.Created).
 		Name("updated").Strings(made.Updated).
-		Name("skipped").Strings(made.Skipped).End()
-	_, err := fmt.Fprintf(s.Out, "%s\n", b.Bytes())
-	return err
+		Name("skipped").Strings(made.Skipped)
+	return printJSON(s, &b, false)
 }

@@ -102,7 +102,7 @@ func (r *reader) decide(cond *syntax.Stmt, truth bool, then, otherwise []*syntax
 	r.statement(cond, certain)
 	sure := certain || r.frame.option != nil
 	switch end := r.outcomeOf(then); {
-	case sure && (end == fails || end == probablyFails):
+	case sure && end.isError():
 		r.rule(cond, truth, end)
 	case sure && r.outcomeOf(otherwise) == fails:
 		r.rule(cond, !truth, fails)
@@ -585,7 +585,7 @@ func (r *reader) forLoop(c *syntax.ForClause) {
 	case !isWords:
 		r.use(c.Loop)
 	case c.Select:
-	case !loop.InPos.IsValid() || len(loop.Items) == 1 && isAll(loop.Items[0]):
+	case overAll(c):
 		r.all(loop.Name.Value, c.Pos())
 	case len(loop.Items) == 1 && r.listed != "" && refersTo(loop.Items[0], r.listed):
 		r.byVariable[loop.Name.Value] = r.rest
@@ -612,7 +612,7 @@ func (r *reader) selection(c *syntax.CaseClause, certain bool) {
 		for _, p := range b.patterns {
 			switch {
 			case p == "*":
-				closed = end == fails || end == probablyFails
+				closed = end.isError()
 			case (p == "*[!0-9]*" || p == "*[^0-9]*") && end == fails:
 				if a != nil {
 					a.Kind = Integer

@@ -112,12 +112,10 @@ func (r *reader) plainLoop(w *syntax.WhileClause) bool {
 
 // optionFor reads for a in "$@"; do case $a in … and reports whether the loop is one.
 func (r *reader) optionFor(c *syntax.ForClause) bool {
-	words, ok := c.Loop.(*syntax.WordIter)
-	if !ok || c.Select || r.frame != r.caller ||
-		words.InPos.IsValid() && !(len(words.Items) == 1 && isAll(words.Items[0])) {
+	if !overAll(c) || r.frame != r.caller {
 		return false
 	}
-	l := &loop{r: r, key: words.Name.Value}
+	l := &loop{r: r, key: c.Loop.(*syntax.WordIter).Name.Value}
 	_, choice := l.caseIn(c.Do)
 	hasOption := func(b branchOf) bool { return !slices.ContainsFunc(b.patterns, isNoOption) }
 	if choice == nil || !slices.ContainsFunc(items(choice), hasOption) {
@@ -347,10 +345,7 @@ func (r *reader) refuses(cond *syntax.Stmt, body []*syntax.Stmt) bool {
 	if !slices.ContainsFunc(tests(cond, true), func(t test) bool { return t.kind == isLong }) {
 		return false
 	}
-	if end := r.outcomeOf(body); end != fails && end != probablyFails {
-		return false
-	}
-	only := true
+	only := r.outcomeOf(body).isError()
 	eachOf(body, func(n syntax.Node) {
 		name := programOf(n)
 		only = only && (name == "" || name == "exit" || prints(name) || isUsage(name) || isFailure(name))

@@ -16,6 +16,9 @@ const (
 	probablyFails
 )
 
+// isError reports whether statements end the script with an error, for certain or probably.
+func (o outcome) isError() bool { return o == fails || o == probablyFails }
+
 // outcomeOf returns how statements end.
 func (r *reader) outcomeOf(list []*syntax.Stmt) outcome {
 	usage, o := false, goesOn

@@ -12,6 +12,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/scaffold/helptext"
@@ -178,14 +179,12 @@ func Read(text []byte, nextTo Files) (*Script, error) {
 func isLibrary(file *syntax.File) bool {
 	functions := 0
 	for _, stmt := range file.Stmts {
-		switch c := stmt.Cmd.(type) {
+		switch stmt.Cmd.(type) {
 		case *syntax.FuncDecl:
 			functions++
 		case *syntax.DeclClause:
 		case *syntax.CallExpr:
-			switch programOf(c) {
-			case "", "set", "shopt", "source", ".":
-			default:
+			if !slices.Contains([]string{"", "set", "shopt", "source", "."}, programOf(stmt.Cmd)) {
 				return false
 			}
 		default:

@@ -69,9 +69,7 @@ func (p *proof) handles(stmt *syntax.Stmt) bool {
 		}
 		return !ok && p.branches(c.Do, "1", p.word)
 	case *syntax.ForClause:
-		loop, ok := c.Loop.(*syntax.WordIter)
-		all := ok && (!loop.InPos.IsValid() || len(loop.Items) == 1 && isAll(loop.Items[0]))
-		return all && !c.Select && p.branches(c.Do, loop.Name.Value, p.word)
+		return overAll(c) && p.branches(c.Do, c.Loop.(*syntax.WordIter).Name.Value, p.word)
 	case *syntax.CaseClause:
 		return position(nameOf(c.Word)) == 1 && p.branch(c, p.word)
 	case *syntax.IfClause:

@@ -99,6 +99,12 @@ func isAll(w *syntax.Word) bool {
 	return p != nil && (p.Param.Value == "@" || p.Param.Value == "*") && p.Index == nil && !p.Length
 }
 
+// overAll reports whether a loop is over all arguments.
+func overAll(c *syntax.ForClause) bool {
+	loop, ok := c.Loop.(*syntax.WordIter)
+	return ok && !c.Select && (!loop.InPos.IsValid() || len(loop.Items) == 1 && isAll(loop.Items[0]))
+}
+
 // isCount reports whether a word is $#.
 func isCount(w *syntax.Word) bool {
 	p := parameter(w)

@@ -13,8 +13,9 @@ import (
 // A Stray is a member of a document that nothing reads.
 type Stray struct {
 	rawjson.Member
-	Known []string // the members that the object can have
-	Depth int      // of the object in the document, from 0
+	In    json.RawMessage // the object with the member
+	Known []string        // the members that the object can have
+	Depth int             // of the object in the document, from 0
 }
 
 // Strays returns the members that a schema does not describe, in all objects of a document that it closes. An object
@@ -64,7 +65,7 @@ func (w *strays) value(schema any, v json.RawMessage, depth int) {
 			case open:
 				w.value(others, m.Value, depth+1)
 			case closed && !strings.HasPrefix(m.Name, "$") && !strings.HasPrefix(m.Name, "_"):
-				w.list = append(w.list, Stray{m, names(known), depth})
+				w.list = append(w.list, Stray{m, v, names(known), depth})
 			}
 		}
 	}

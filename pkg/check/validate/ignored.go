@@ -258,7 +258,9 @@ func (c *check) innerFields(doc json.RawMessage, label, schema string) {
 
 func (c *check) strays(doc json.RawMessage, label, schema string, inner bool) {
 	for _, s := range schemas.Strays(schema, doc) {
-		if inner == (s.Depth > 0) {
+		object := finding.Finding{Path: label}
+		object.Line, object.Column, _ = rawjson.Position(c.text, s.In)
+		if inner == (s.Depth > 0) && !(inner && c.reportedAt(object)) {
 			c.noEffect(s.Member, label, cli.DidYouMean(s.Name, s.Known))
 		}
 	}

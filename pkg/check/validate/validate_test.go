@@ -287,6 +287,10 @@ func TestFieldsWithoutEffect(t *testing.T) {
 "resources":[{"name":"r","uri":"file:///x","widget":1}],
 "completions":[{"name":"c","path":"c.sh","widgets":1,"$note":1}]}`, "c.sh*": "#!/bin/sh\n"},
 			`server.d/register.json:2 "widget"|server.d/register.json:3 "widgets"`},
+		"a tool": {files{"tools/demo-hello/tool.meta.json": `{"name":"demo_hello","description":"Say hello",
+"parameters":{"required":[{"name":"a","defualt":1}]}}`}, `tools/demo-hello/tool.meta.json:2 "defualt"`},
+		"a tool with a schema in the wrong place": {files{"tools/demo-hello/tool.meta.json": `{"name":"demo_hello",
+"description":"Say hello","parameters":{"type":"object","properties":{"a":{}}}}`}, ""}, // metadata.unknown_key
 		"an inline header of a tool": {files{"tools/x/tool.sh*": `#!/bin/bash
 # mcp: {"name":"demo-x","widget":1,"_mine":1}
 `},

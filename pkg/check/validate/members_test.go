@@ -39,7 +39,8 @@ var whole = map[string]struct{ schema, text string }{
 "idempotentHint":true,"openWorldHint":false},"requires":[],"id":"hello","version":"1.0.0",
 "capabilities":["FileSystem"],"confine":{"read":["a"],"write":["b"],"exec":["sh"],"connect":[80]},
 "securityLevel":"full","longRunning":{"after":5,"asksFirst":true},"keepColors":true,"largeResultBytes":100000,
-"output":{"type":"json","mimeType":"image/png","exitCodes":{"1":"Nothing"}},"execution":{},"_meta":{}}`},
+"output":{"type":"json","mimeType":"image/png","exitCodes":{"1":"Nothing"}},"execution":{},
+"trial":{"words":["--help"],"exitCode":1},"_meta":{}}`},
 	"prompts/ask/ask.meta.json": {schemas.Prompt, `{"$schema":"x","name":"ask","title":"Ask","description":"Ask",
 "path":"ask/ask.txt","arguments":[{"name":"a","title":"A","description":"A","required":true}],"role":"user",
 "metadata":{},"format":"text","elicit":true,"icons":[{"src":"https://example.com/i.png","mimeType":"image/png",
@@ -144,15 +145,18 @@ func TestUnknownMembers(t *testing.T) {
 				t.Fatal(err)
 			}
 			delete(object, name)
-			var found []string
+			var found, whole []string
 			for _, f := range check1(t, fixture(t, sound, content, files{file: string(text)}), Options{}).Findings {
-				whole := path == "longRunning" && strings.Contains(f.Message, "an object with") // names no member
-				if !f.Good && (strings.Contains(f.Message, name) || whole) {
+				switch {
+				case f.Good:
+				case strings.Contains(f.Message, name):
 					found = append(found, f.Path+": "+f.Message)
+				case path != "" && strings.Contains(f.Message, `"`+path+`" must be`): // names no member
+					whole = append(whole, f.Message)
 				}
 			}
-			if len(found) != 1 {
-				t.Errorf("%s: an unknown member of %q is reported as %q", file, path, found)
+			if len(found) != 1 && (len(found) > 0 || len(whole) != 1) {
+				t.Errorf("%s: an unknown member of %q is reported as %q, %q", file, path, found, whole)
 			}
 		})
 		if n == 0 {

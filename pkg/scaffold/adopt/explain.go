@@ -17,7 +17,7 @@ import (
 func (f *Found) Parsed() bool { return isShell(f.Language) }
 
 // Explain gives a script of another language the arguments that its help describes. asked made it print the help.
-// Without arguments, it keeps its list of words.
+// Without arguments, it keeps its list of words. A script that needs no operand may read its standard input.
 func (f *Found) Explain(h helptext.Help, asked *wrap.Trial) {
 	var list []*source.Argument
 	taken := source.Names{}
@@ -44,6 +44,9 @@ func (f *Found) Explain(h helptext.Help, asked *wrap.Trial) {
 		f.asked = asked
 	}
 	if len(list) > 0 {
+		if !slices.ContainsFunc(list, func(a *source.Argument) bool { return isOperand(a) && a.Required }) {
+			list = append(list, source.InputArgument(taken, 1))
+		}
 		f.Says.Arguments, f.Says.Doubts = list, nil
 		f.Says.Description = cmp.Or(f.Says.Description, h.Purpose)
 	}

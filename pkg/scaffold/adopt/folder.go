@@ -187,6 +187,7 @@ func other(text []byte) *source.Script {
 		Description: headOf(text), Unknown: true,
 		Arguments: []*source.Argument{
 			{Name: "arguments", Value: true, Repeat: true, Doubts: []source.DoubtKind{source.DoubtPassedOn}},
+			source.InputArgument(source.Names{}, 1),
 		},
 		Effects: source.Effects{Writes: true, OwnFolder: true},
 		Doubts:  []source.Doubt{{Kind: source.DoubtPassedOn, What: "arguments", Line: 1}},

@@ -18,6 +18,7 @@ type frame struct {
 	option  *Argument            // the option in whose branch this is
 	literal string               // the first variable in the branch with a literal value
 	reads   bool                 // the branch reads the value that follows the option
+	equals  bool                 // the word can be --name=VALUE
 	joined  bool                 // it reads the value in the same word
 	operand *Argument            // in the branch for other words: the word
 	stored  *Argument            // the operand that this branch stores
@@ -205,13 +206,20 @@ func (a *Argument) is(k Kind) {
 
 // require notes that the script ends without an argument. In its own branch, an option is there.
 func (r *reader) require(a *Argument, end outcome) {
-	if a == r.frame.option {
+	if a == r.frame.option || len(a.Options) > 0 && r.hasText(r.before(a)) { // ${ROOT:?}, a guard
 		return
 	}
 	a.Required = true
 	if end == probablyFails {
 		a.doubt(DoubtRequired)
 	}
+}
+
+// before returns the values that the variable of an option gets before the options are read.
+func (r *reader) before(a *Argument) []*syntax.Assign {
+	return slices.DeleteFunc(slices.Clone(r.values[a.variable]), func(s *syntax.Assign) bool {
+		return int(s.Pos().Line()) >= a.Line
+	})
 }
 
 func (a *Argument) doubt(kind DoubtKind) {
@@ -229,7 +237,7 @@ func (r *reader) argument(p *syntax.ParamExp) *Argument {
 	switch {
 	case r.isWord(name):
 		cut := p.Exp != nil && (p.Exp.Op == syntax.RemSmallPrefix || p.Exp.Op == syntax.RemLargePrefix)
-		if (cut || p.Repl != nil || p.Slice != nil) && r.frame.option != nil { // ${1#*=}
+		if r.frame.option != nil && (r.frame.equals || cut || p.Repl != nil || p.Slice != nil) { // ${1#*=}
 			r.frame.joined = true
 			return r.frame.option
 		}
@@ -435,8 +443,10 @@ func (r *reader) bindPart(s *syntax.Assign, value syntax.Node) {
 	switch {
 	case f.operand != nil && slices.Contains(used, f.operand) && (s.Append || s.Array != nil):
 		r.all(name, s.Pos())
-	case f.option != nil && slices.Contains(used, f.option):
+	case f.option != nil && slices.Contains(used, f.option): // kv=${1#*=}; list+=("$kv")
 		r.bindTo(f.option, name, s.Append)
+		only := s.Array != nil && len(s.Array.Elems) == 1 && r.argumentOf(s.Array.Elems[0].Value) == f.option
+		f.option.Repeat = f.option.Repeat || s.Append && only
 	}
 }
 
@@ -550,6 +560,7 @@ func (r *reader) set(words []*syntax.Word, certain bool) {
 			return
 		}
 		r.use(w)
+		r.refilled = r.refilled || !r.canBeEmpty(w, true)
 		_, isLiteral := literal(w)
 		_, isQuoted := w.Parts[0].(*syntax.DblQuoted)
 		a := r.argumentOf(w)

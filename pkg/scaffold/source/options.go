@@ -156,14 +156,17 @@ func (l *loop) item(b branchOf) {
 	var names []string
 	equals, choices := false, true
 	for _, p := range b.patterns {
-		name, joined := strings.CutSuffix(p, "=*")
+		name, value, joined := strings.Cut(p, "=")
+		if joined = joined && strings.ContainsAny(value, "*?["); !joined {
+			name = p
+		}
 		switch {
 		case p == "--" || p == "*":
 			l.operands(b)
 			return
 		case isNoOption(p):
 			choices = choices && p != "" && p[0] != '-'
-		case joined || !strings.ContainsAny(p, "*?["):
+		case !strings.ContainsAny(name, "*?["):
 			equals = equals || joined
 			names = append(names, name)
 		default:
@@ -216,14 +219,14 @@ func (r *reader) option(names []string, at syntax.Pos) *Argument {
 // option reads the branch of an option.
 func (l *loop) option(a *Argument, b branchOf, equals bool) {
 	r := l.r
-	f := &frame{words: make([]*Argument, max(l.value, 0)), option: a, key: l.key, place: l.word}
+	f := &frame{words: make([]*Argument, max(l.value, 0)), option: a, equals: equals, key: l.key, place: l.word}
 	if l.value > 0 {
 		f.words[l.value-1] = a
 	}
 	r.within(f, b.body, false)
 	switch {
-	case f.joined && equals:
-		a.Equals = !a.Value
+	case equals && (f.joined || !f.reads):
+		a.Equals = a.Equals || !a.Value
 		a.Value = true
 	case f.reads:
 		a.Value, a.Equals = true, false

@@ -255,6 +255,7 @@ type reader struct {
 	rest       *Argument // the operand that takes all other words
 	listed     string    // the array of operands that a loop collects
 	noOperands bool      // the script refuses operands
+	refilled   bool      // set -- gives the script other words, so "$@" is not empty
 	help       helptext.Help
 	counts     []count
 	settings   []Variable     // variables for which a test shows that they come from outside

@@ -2,6 +2,7 @@ package source
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -12,53 +13,116 @@ func (r *reader) standardInput() {
 	if len(r.script.Questions) > 0 {
 		return
 	}
-	if line := r.inputLine(r.file, map[string]bool{}); line > 0 {
-		r.script.Arguments = append(r.script.Arguments, &Argument{Name: r.names.Add("input"), Value: true, Kind: Input,
-			Text: "The text that the script reads", Line: line})
+	f := &inputFinder{r, map[string]bool{}}
+	if line := f.line(r.file, !r.refilled && (r.rest == nil || !r.rest.Required)); line > 0 {
+		r.script.Arguments = append(r.script.Arguments, InputArgument(r.names, line))
 	}
 }
 
-// inputLine returns the line of the first command that reads the standard input of a node, or 0.
-// entered are functions whose commands were read.
-func (r *reader) inputLine(root syntax.Node, entered map[string]bool) (line int) {
+// InputArgument is the argument for the standard input of a script.
+func InputArgument(names Names, line int) *Argument {
+	return &Argument{
+		Name: names.Add("input"), Value: true, Kind: Input, Text: "The text that the script reads", Line: line,
+	}
+}
+
+// An inputFinder finds commands that read the standard input of the script.
+type inputFinder struct {
+	*reader
+	entered map[string]bool // functions whose commands were read, with or without arguments
+}
+
+// line returns the line of the first such command below a node, or 0. none reports that "$@" can be empty there.
+func (f *inputFinder) line(root syntax.Node, none bool) (line int) {
 	syntax.Walk(root, func(n syntax.Node) bool {
-		reads := false
-		switch n := n.(type) {
-		case nil, *syntax.FuncDecl, *syntax.ProcSubst:
+		if line > 0 {
 			return false
+		}
+		switch n := n.(type) {
+		case nil, *syntax.FuncDecl:
+			return false
+		case *syntax.ProcSubst:
+			return n.Op == syntax.CmdIn
 		case *syntax.Stmt:
 			if at := slices.IndexFunc(n.Redirs, redirectsInput); at >= 0 {
-				if line == 0 && r.isInput(n.Redirs[at].Word) { // < "${1:-/dev/stdin}"
+				line = f.line(n.Redirs[at], none) // < <(cat)
+				if f.isInput(n.Redirs[at].Word) { // < "${1:-/dev/stdin}"
 					line = int(n.Pos().Line())
 				}
 				return false
 			}
 		case *syntax.BinaryCmd:
 			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
-				line = max(line, r.inputLine(n.X, entered))
+				line = f.line(n.X, none)
 				return false
 			}
-		case *syntax.WhileClause:
-			reads = slices.ContainsFunc(n.Cond, func(s *syntax.Stmt) bool {
-				return programOf(s.Cmd) == "read" && !slices.ContainsFunc(s.Redirs, redirectsInput)
-			})
 		case *syntax.CallExpr:
-			name := programOf(n)
-			f := r.functions[name]
-			switch {
-			case f == nil:
-				reads = r.readsInput(name, n.Args)
-			case !entered[name]:
-				entered[name] = true
-				line = max(line, r.inputLine(f.Body, entered))
-			}
-		}
-		if reads && line == 0 {
-			line = int(n.Pos().Line())
+			line = f.lineOf(n, none)
 		}
 		return line == 0
 	})
 	return line
+}
+
+// lineOf returns the line of a simple command that reads the standard input, or in the function that it calls.
+func (f *inputFinder) lineOf(c *syntax.CallExpr, none bool) int {
+	name := programOf(c)
+	body := f.functions[name]
+	switch {
+	case name == "":
+	case body == nil:
+		if f.readsInput(name, c.Args, none) {
+			return int(c.Pos().Line())
+		}
+	default:
+		none = !slices.ContainsFunc(c.Args[1:], func(w *syntax.Word) bool { return !f.canBeEmpty(w, none) })
+		key := name + " " + strconv.FormatBool(none)
+		if !f.entered[key] {
+			f.entered[key] = true
+			return f.line(body.Body, none)
+		}
+	}
+	return 0
+}
+
+// canBeEmpty reports whether a word can be no word at all: a list, or an operand without quotes.
+func (r *reader) canBeEmpty(w *syntax.Word, none bool) bool {
+	p := parameter(w)
+	if p == nil || p.Length {
+		return false
+	}
+	name, a := p.Param.Value, r.byVariable[p.Param.Value]
+	_, isUnquoted := w.Parts[0].(*syntax.ParamExp)
+	optional := a != nil && !a.Required && a.Default == nil
+	switch {
+	case isAll(w):
+		return none && p.Slice == nil
+	case p.Exp != nil:
+		return isUnquoted && (p.Exp.Op == syntax.AlternateUnset || p.Exp.Op == syntax.AlternateUnsetOrNull)
+	case p.Index == nil:
+		return isUnquoted && optional && len(r.values[name]) > 0 && !r.hasText(r.values[name])
+	}
+	return !slices.ContainsFunc(r.values[name], func(s *syntax.Assign) bool {
+		if s.Array == nil {
+			return true
+		}
+		text := "-" // of an empty list
+		for _, e := range s.Array.Elems[:min(1, len(s.Array.Elems))] {
+			text, _ = literal(e.Value)
+		}
+		return !strings.HasPrefix(text, "-") && !(optional && (s.Append || isAllIn(s)))
+	})
+}
+
+// hasText reports whether a value of a variable is not empty, whatever the arguments are.
+func (r *reader) hasText(values []*syntax.Assign) bool {
+	return slices.ContainsFunc(values, func(s *syntax.Assign) bool {
+		if s.Value == nil {
+			return false
+		}
+		text, _ := r.evaluate(s.Value)
+		return text != ""
+	})
 }
 
 // redirectsInput reports whether a command has another standard input.
@@ -81,13 +145,14 @@ func (r *reader) isInput(w *syntax.Word) bool {
 
 func isStandardInput(file string) bool { return file == "-" || file == "/dev/stdin" }
 
-// readsInput reports whether a program with these words reads standard input.
-func (r *reader) readsInput(program string, words []*syntax.Word) bool {
+// readsInput reports whether a program with these words reads standard input. none is as in line.
+func (r *reader) readsInput(program string, words []*syntax.Word, none bool) bool {
 	values, isFilter := property(program, "input")
 	instead, needsFirst := property(program, "first")
 	never, _ := property(program, "never")
-	if _, always := property(program, "always"); !isFilter || always {
-		return isFilter
+	_, always := property(program, "always")
+	if !isFilter {
+		return false
 	}
 	for i := 1; i < len(words); i++ {
 		text, _ := textOf(words[i].Parts, false, nothing)
@@ -95,7 +160,8 @@ func (r *reader) readsInput(program string, words []*syntax.Word) bool {
 		switch {
 		case r.isInput(words[i]):
 			return true
-		case !isOption && !needsFirst:
+		case !isOption && r.canBeEmpty(words[i], none):
+		case !isOption && !needsFirst && !always:
 			return false
 		case !isOption:
 			needsFirst = false

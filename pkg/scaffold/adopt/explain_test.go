@@ -1,0 +1,31 @@
+package adopt
+
+import (
+	"testing"
+
+	"mcp-bash/pkg/scaffold/helptext"
+	"mcp-bash/pkg/scaffold/source"
+)
+
+// ADD-26: a script of another language gets a standard input, unless it needs an operand.
+func TestInputOfOtherLanguages(t *testing.T) {
+	for help, want := range map[string]bool{
+		"usage: sessions.py [-h] [--gap MINUTES] [log]\n\noptions:\n  --gap MINUTES  pause that ends a session\n": true,
+		"usage: sessions.py [-h] [--gap MINUTES] log\n\noptions:\n  --gap MINUTES  pause that ends a session\n":   false,
+		"usage: sessions.py [-h] log [log ...]\n": false,
+		"usage: sessions.py\n":                    true,
+		"":                                        true,
+	} {
+		f := &Found{Language: "python3", Says: other(nil)}
+		f.Explain(helptext.Read(help), nil)
+		list, inputs := f.Says.Arguments, 0
+		for _, a := range list {
+			if a.Kind == source.Input {
+				inputs++
+			}
+		}
+		if (inputs == 1) != want || inputs > 1 || len(list) < 1+inputs {
+			t.Errorf("%q: %d inputs in %d arguments", help, inputs, len(list))
+		}
+	}
+}

@@ -198,7 +198,7 @@ func TestScaffoldedCases(t *testing.T) {
 	tool := filepath.Join(project, "tools", "plain", "tool.sh")
 	for script, want := range map[string]string{
 		"echo not-json": "  the call failed\n", `echo '{"success":true}'`: "  the call failed\n",
-		"echo oops >&2; exit 3":                            "  the call failed\n    oops\n",
+		"echo oops >&2; exit 3":                            "  the call failed\n    + oops\n",
 		`echo '{"success":true,"result":{"message":"x"}}'`: "  structured/result/message\n    - \"Hello Ada\"\n    + \"x\"\n",
 	} {
 		write(t, "#!/bin/sh\n"+script+"\n", tool)

@@ -18,7 +18,7 @@ func lines(d cases.Difference) string {
 	want, got := head(d.Want), head(d.Got)
 	switch {
 	case d.Want == "" && d.What != "text":
-		return got
+		return "+ " + strings.ReplaceAll(got, "\n", "\n+ ")
 	case !strings.Contains(want+got, "\n"):
 		return "- " + want + "\n+ " + got
 	}

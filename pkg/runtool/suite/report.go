@@ -53,16 +53,16 @@ func (t *totals) line() string {
 type terminal struct{ out io.Writer }
 
 func (p terminal) add(r *result) {
-	mark, color := "✗", cli.Red
+	mark, color, text := "✗", cli.Red, r.title()
 	switch {
 	case r.passed():
 		mark, color = "✓", cli.Green
 	case r.changed != nil:
 		mark, color = "↻", cli.Yellow
 	case r.skipped != "":
-		mark, color = "•", cli.Plain
+		mark, color, text = "•", cli.Plain, text+": "+r.skipped
 	}
-	cli.Sign(p.out, "", color, mark, r.title())
+	cli.Sign(p.out, "", color, mark, text)
 	cli.Printf(p.out, "%s", r.details("  "))
 }
 
@@ -76,11 +76,8 @@ func (r *result) details(indent string) cli.Lines {
 	for _, d := range r.differences {
 		fmt.Fprintf(&b, "%s%s", cli.Sprintf("%s%s\n", indent, d.What), indented(lines(d), indent+"  "))
 	}
-	if r.skipped != "" {
-		fmt.Fprintf(&b, "%s", indented(r.skipped, indent))
-	}
 	if r.stderr != "" {
-		fmt.Fprintf(&b, "%sstandard error\n%s", indent, indented(head(r.stderr), indent+"  "))
+		fmt.Fprintf(&b, "%sstandard error\n%s", indent, indented(head(r.stderr), indent+"  | "))
 	}
 	return cli.Lines(b.String())
 }

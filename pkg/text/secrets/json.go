@@ -104,13 +104,7 @@ func (r *Redactor) value(text string, nested int) string {
 // isThreeParts reports whether a text has the form of a web token: three parts in Base64,
 // separated by dots. A version number consists of digits only, so it is not a token.
 func isThreeParts(text string) bool {
-	if strings.Count(text, ".") != 2 || strings.Trim(text, "0123456789.") == "" {
-		return false
-	}
-	for part := range strings.SplitSeq(text, ".") {
-		if part == "" || strings.Trim(part, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
-			return false
-		}
-	}
-	return true
+	const digits, others = "0123456789.", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-"
+	return strings.Count(text, ".") == 2 && !strings.Contains("."+text+".", "..") &&
+		strings.Trim(text, digits) != "" && strings.Trim(text, digits+others) == ""
 }

@@ -57,6 +57,7 @@ func TestScan(t *testing.T) {
 		{"XAKIAQ3EGRZTV5XKLM2NP AKIAQ3EGRZTV5XKLM2NPQ", ""},
 		{"task-" + letters, ""},
 		{"eyJhbGciOiJIUzI1NiJ9.x", ""},
+		{"eyJhbGciOiJIUzI1NiJ9.x" + web, "1 json-web-token"}, // the second part is not JSON, and a token begins in it
 		{"", ""},
 	} {
 		var got []string
@@ -74,7 +75,10 @@ func TestScan(t *testing.T) {
 
 // Every form finds a token of its minimum length, and no shorter one.
 func TestForms(t *testing.T) {
-	for _, f := range forms {
+	for _, f := range forms() {
+		if f.chars < 0 || f.minLength == 0 {
+			t.Fatalf("tokens.txt: %+v", f)
+		}
 		var chars []byte
 		for c := range 128 {
 			if f.chars.has(byte(c)) && alnum.has(byte(c)) {

@@ -1,6 +1,12 @@
 package secrets
 
-import "strings"
+import (
+	_ "embed"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
 
 // A form is the format of an issuer's secrets: a prefix, and the characters after it.
 type form struct {
@@ -40,91 +46,26 @@ func (s charset) has(c byte) bool {
 	return isDigit || isUpper || isLower
 }
 
-// forms are the formats of tokens that are recognized in any context. Their issuers chose
-// the prefixes for this purpose.
-var forms = [...]form{
-	{"age-secret-key", "AGE-SECRET-KEY-1", upper, 50, false, false},
-	{"airtable-token", "patA", dotted, 70, false, true},
-	{"anthropic-key", "sk-ant-", word, 40, false, false},
-	{"atlassian-token", "ATATT3xFf", dotted, 60, false, false},
-	{"aws-access-key", "AKIA", upper, 16, true, true},
-	{"aws-access-key", "ASIA", upper, 16, true, true},
-	{"azure-account-key", "AccountKey=", base64s, 80, false, false},
-	{"azure-shared-key", "SharedAccessKey=", base64s, 40, false, false},
-	{"databricks-token", "dapi", hex, 32, true, true},
-	{"digitalocean-token", "dop_v1_", hex, 64, false, false},
-	{"digitalocean-token", "doo_v1_", hex, 64, false, false},
-	{"digitalocean-token", "dor_v1_", hex, 64, false, false},
-	{"discord-webhook", "discord.com/api/webhooks/", dotted, 60, false, false},
-	{"docker-token", "dckr_pat_", word, 20, false, false},
-	{"doppler-token", "dp.pt.", alnum, 40, false, true},
-	{"figma-token", "figd_", word, 40, false, false},
-	{"github-token", "ghp_", alnum, 36, false, false},
-	{"github-token", "gho_", alnum, 36, false, false},
-	{"github-token", "ghu_", alnum, 36, false, false},
-	{"github-token", "ghs_", alnum, 36, false, false},
-	{"github-token", "ghr_", alnum, 36, false, false},
-	{"github-token", "github_pat_", word, 50, false, false},
-	{"gitlab-token", "glpat-", word, 20, false, false},
-	{"gitlab-token", "gldt-", word, 20, false, false},
-	{"gitlab-token", "glrt-", word, 20, false, false},
-	{"gitlab-token", "glptt-", hex, 40, false, false},
-	{"gitlab-token", "glcbt-", word, 20, false, false},
-	{"google-api-key", "AIza", word, 35, true, true},
-	{"google-client-secret", "GOCSPX-", word, 28, false, false},
-	{"google-token", "ya29.", word, 30, false, true},
-	{"grafana-token", "glsa_", word, 40, false, false},
-	{"grafana-token", "glc_", base64s, 32, false, true},
-	{"groq-key", "gsk_", alnum, 50, false, true},
-	{"huggingface-token", "hf_", alnum, 34, true, true},
-	{"linear-key", "lin_api_", alnum, 40, false, false},
-	{"mailgun-key", "key-", hex, 32, true, true},
-	{"mcp-bash-token", "mcpbash_", word, 43, false, false},
-	{"new-relic-key", "NRAK-", upper, 27, false, false},
-	{"notion-token", "ntn_", alnum, 43, false, true},
-	{"npm-token", "npm_", alnum, 36, false, true},
-	{"openai-key", "sk-proj-", word, 40, false, false},
-	{"openai-key", "sk-svcacct-", word, 40, false, false},
-	{"openai-key", "sk-admin-", word, 40, false, false},
-	{"openai-key", "sk-", alnum, 32, false, true},
-	{"openrouter-key", "sk-or-v1-", hex, 64, false, false},
-	{"openssh-private-key", "b3BlbnNzaC1rZXktdjE", base64s, 60, false, false},
-	{"perplexity-key", "pplx-", alnum, 40, false, true},
-	{"planetscale-token", "pscale_tkn_", word, 32, false, false},
-	{"planetscale-token", "pscale_pw_", word, 32, false, false},
-	{"postman-key", "PMAK-", word, 50, false, false},
-	{"pulumi-token", "pul-", hex, 40, true, true},
-	{"pypi-token", "pypi-AgEIcHlwaS5vcmc", word, 50, false, false},
-	{"replicate-token", "r8_", alnum, 37, true, true},
-	{"rubygems-key", "rubygems_", hex, 48, false, false},
-	{"sendgrid-key", "SG.", dotted, 60, false, true},
-	{"sentry-token", "sntrys_", base64s, 40, false, false},
-	{"sentry-token", "sntryu_", hex, 64, false, false},
-	{"shopify-token", "shpat_", hex, 32, false, false},
-	{"shopify-token", "shpca_", hex, 32, false, false},
-	{"shopify-token", "shppa_", hex, 32, false, false},
-	{"shopify-token", "shpss_", hex, 32, false, false},
-	{"slack-token", "xoxa-", word, 20, false, false},
-	{"slack-token", "xoxb-", word, 20, false, false},
-	{"slack-token", "xoxe-", word, 20, false, false},
-	{"slack-token", "xoxe.xox", dotted, 20, false, false},
-	{"slack-token", "xoxp-", word, 20, false, false},
-	{"slack-token", "xoxr-", word, 20, false, false},
-	{"slack-token", "xoxs-", word, 20, false, false},
-	{"slack-token", "xapp-", word, 20, false, false},
-	{"slack-webhook", "hooks.slack.com/services/", base64s, 40, false, false},
-	{"square-token", "sq0atp-", word, 22, false, false},
-	{"square-token", "sq0csp-", word, 40, false, false},
-	{"stripe-key", "sk_live_", alnum, 20, false, false},
-	{"stripe-key", "rk_live_", alnum, 20, false, false},
-	{"stripe-key", "whsec_", base64s, 32, false, false},
-	{"supabase-token", "sbp_", hex, 40, false, true},
-	{"tailscale-key", "tskey-", word, 20, false, false},
-	{"twilio-key", "SK", hex, 32, true, true},
-	{"vault-token", "hvs.", word, 24, false, true},
-	{"vault-token", "hvb.", word, 24, false, true},
-	{"xai-key", "xai-", alnum, 70, false, true},
-}
+//go:embed tokens.txt
+var tokensText string
+
+// forms returns the rows of tokens.txt, a form for each prefix. It recognizes them in any context.
+var forms = sync.OnceValue(func() (list []form) {
+	for line := range strings.Lines(tokensText) {
+		f := strings.Fields(line)
+		if f[0] == "#" {
+			continue
+		}
+		chars := charset(slices.Index([]string{"alnum", "upper", "hex", "word", "base64", "dotted"}, f[1]))
+		number, exact := strings.CutPrefix(f[2], "=")
+		minLength, _ := strconv.Atoi(number)
+		for _, prefix := range f[3:] {
+			prefix, apart := strings.CutPrefix(prefix, "^")
+			list = append(list, form{f[0], prefix, chars, minLength, exact, apart})
+		}
+	}
+	return list
+})
 
 type span struct {
 	start, end int
@@ -133,8 +74,7 @@ type span struct {
 
 // tokens returns the tokens in a text, form by form.
 func tokens(text string) (list []span) {
-	for i := range forms {
-		f := &forms[i]
+	for _, f := range forms() {
 		for at := 0; ; {
 			found := strings.Index(text[at:], f.prefix)
 			if found < 0 {
@@ -170,34 +110,27 @@ func endsWord(text string) bool {
 // webTokens returns the JSON web tokens in a text: two JSON objects and a signature in
 // Base64, separated by dots.
 func webTokens(text string) (list []span) {
+	const object, minLength = "eyJ", 8
 	for at := 0; ; {
-		found := strings.Index(text[at:], "eyJ")
+		found := strings.Index(text[at:], object)
 		if found < 0 {
 			return list
 		}
 		start, end := at+found, at+found
-		parts := 0
-		for ; parts < 3; parts++ {
+		for part := 1; part == 3 || strings.HasPrefix(text[end:], object); part++ {
 			from := end
-			if parts < 2 && !strings.HasPrefix(text[from:], "eyJ") {
-				break
-			}
 			for end < len(text) && word.has(text[end]) {
 				end++
 			}
-			if end-from < 8 {
+			if end-from < minLength || part < 3 && !strings.HasPrefix(text[end:], ".") {
 				break
 			}
-			if parts < 2 {
-				if end == len(text) || text[end] != '.' {
-					break
-				}
-				end++
+			if part == 3 {
+				list = append(list, span{start, end, "json-web-token"})
+				break
 			}
+			end++
 		}
-		if parts == 3 {
-			list = append(list, span{start, end, "json-web-token"})
-		}
-		at = max(end, start+3)
+		at = max(end, start+len(object))
 	}
 }

@@ -46,7 +46,6 @@ type Config struct {
 	Notice    func(line string)  // prints a line on standard error
 	Stderr    io.Writer
 	ScriptLog script.StderrFunc // for the log (T-137)
-	WatchEnd  bool              // record the last command of each tool that fails (T-190)
 	// Entries, if not nil, are the tools. They replace those of the project's registry.
 	Entries []json.RawMessage
 	// ReadOnly prevents writes to the registry directory.
@@ -132,7 +131,7 @@ func New(c Config) *Engine {
 	e.Tools = tool.New(tool.Config{
 		Project: p, Find: e.Find, Near: e.Near, Level: e.Level, Policy: e.Policy, Runner: c.Runner, Common: e.Env,
 		Sandbox: e.Sandbox, State: c.State,
-		Log: c.Log, Debug: c.Debug, Stderr: c.Stderr, ScriptLog: c.ScriptLog, WatchEnd: c.WatchEnd,
+		Log: c.Log, Debug: c.Debug, Stderr: c.Stderr, ScriptLog: c.ScriptLog,
 	})
 	return e
 }

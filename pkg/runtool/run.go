@@ -282,7 +282,6 @@ func (r *run) callTool() error {
 		Project: r.project, State: state, Runner: r.runner, Home: r.home, ReadOnly: r.dryRun,
 		Log: r.log, Debug: func() bool { return r.project.Logging.Level <= mcp.Debug },
 		Notice: r.Notice, Stderr: r.Err, Entries: r.cached, OnMessage: r.place,
-		WatchEnd: true,
 	}
 	_, sourced := r.sourceFiles()
 	for _, file := range sourced {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"sync"
 
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/cli"
@@ -127,8 +128,9 @@ func (c *check) fits(id, label, what string, value, by json.RawMessage) bool {
 
 // run calls tools with their samples, one after the other, as run-tool does. It writes nothing into the project.
 func (c *check) run(all []sample) {
+	var h hints
 	e, end, err := engine.ForCommand(c.p.Root, c.p.Env, c.o.Tree,
-		engine.Config{ReadOnly: true, Entries: c.offered.entries(kinds.Tools)})
+		engine.Config{ReadOnly: true, Log: h.add, Entries: c.offered.entries(kinds.Tools)})
 	if err != nil {
 		c.at("sample.not_run", "", "samples were not run: "+err.Error())
 		return
@@ -139,26 +141,53 @@ func (c *check) run(all []sample) {
 		if c.ctx.Err() != nil {
 			return
 		}
-		c.runOne(e, s)
+		c.runOne(e, &h, s)
 	}
 }
 
-func (c *check) runOne(e *engine.Engine, s sample) {
+// hints are the warnings about a call, which explain a failure (T-188).
+type hints struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (h *hints) add(level mcp.Level, _, message string) {
+	if level != mcp.Warning {
+		return
+	}
+	h.mu.Lock()
+	h.list = append(h.list, message)
+	h.mu.Unlock()
+}
+
+// take returns the warnings about a tool for the end of a message, and forgets all.
+func (h *hints) take(name string) (text string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, message := range h.list {
+		text += "; " + strings.TrimPrefix(message, "Tool '"+name+"': ")
+	}
+	h.list = nil
+	return text
+}
+
+func (c *check) runOne(e *engine.Engine, h *hints, s sample) {
 	result, err := e.Tools.Call(c.ctx, &tool.Request{
 		Name: s.tool.name, Arguments: rawjson.Normal(s.arguments), Roots: c.roots,
 	})
+	hint := h.take(s.tool.name)
 	if c.ctx.Err() != nil {
 		return
 	}
 	if err != nil {
-		c.at("sample.failed", s.label, fmt.Sprintf("tool %q failed: %v", s.tool.name, err))
+		c.at("sample.failed", s.label, fmt.Sprintf("tool %q failed: %v%s", s.tool.name, err, hint))
 		return
 	}
 	defer result.Done()
 	line := result.AppendJSON(nil, mcp.Extra{})
 	switch {
 	case result.Failure != nil:
-		c.at("sample.failed", s.label, fmt.Sprintf("tool %q failed: %s", s.tool.name, result.Failure.Message))
+		c.at("sample.failed", s.label, fmt.Sprintf("tool %q failed: %s%s", s.tool.name, result.Failure.Message, hint))
 		return
 	case result.IsError:
 		text := ""
@@ -166,7 +195,7 @@ func (c *check) runOne(e *engine.Engine, s sample) {
 			text = rawjson.TextOf(content, "text")
 			break
 		}
-		c.at("sample.failed", s.label, fmt.Sprintf("the result of tool %q is an error: %s", s.tool.name, text))
+		c.at("sample.failed", s.label, fmt.Sprintf("the result of tool %q is an error: %s%s", s.tool.name, text, hint))
 		return
 	}
 	c.measure(s.tool, line)

@@ -50,7 +50,6 @@ type call struct {
 	unwatch  func()    // ends the watch of the files of a script that waits; nil: they are not watched
 	live     bool      // forward progress and logs while the script runs
 	trace    *trace
-	watched  bool // the script records its last command
 
 	adjusted []schema.Adjustment // arguments that were given another form (T-15)
 	trial    *attempt            // nil: an ordinary call
@@ -311,9 +310,9 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 	if calls.StreamStderr {
 		spec.StderrTee = t.Stderr
 	}
-	if _, failed := c.tools.failing.Load(c.script); calls.Trace {
+	if calls.Trace {
 		c.startTrace(&spec)
-	} else if failed || t.WatchEnd {
+	} else {
 		c.watchEnd(&spec)
 	}
 	c.clock = newClock(calls, &c.entry, r.Timeout, time.Now())

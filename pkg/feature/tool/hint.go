@@ -225,16 +225,11 @@ func (c *call) describeEnd(where string, res *script.Result, value json.RawMessa
 	case silent:
 		text += " without a message on standard error"
 	}
-	head := c.head(c.script, firstLine)
-	if end := c.end(); end != "" {
+	if end := c.end(res.Status); end != "" {
 		text += end
-	} else if res.Signal == 0 && isShell(c.script, head) {
-		text += `. Under "set -e", which the SDK turns on, a script ends at the first command that fails; `
-		if words := script.Interpreter(head); c.watched || len(words) > 0 && isPlainShell(words[0]) {
-			text += "MCPBASH_TRACE_TOOLS=true shows which"
-		} else {
-			text += "the next failure names it, and so does mcp-runtool " + c.entry.name
-		}
+	} else if res.Signal == 0 && isShell(c.script, c.head(c.script, firstLine)) {
+		text += `. Under "set -e", which the SDK turns on, a script ends at the first command that fails; ` +
+			"MCPBASH_TRACE_TOOLS=true shows which"
 	}
 	if result && res.Signal == 0 {
 		text += `. Where a failure does not matter, add "|| true" to the command`

@@ -290,9 +290,6 @@ func (c *call) failureError(res *script.Result, sent []byte, message string) *mc
 // schema (T-195, T-196).
 func (c *call) succeeded(res *script.Result) (*Result, error) {
 	r := &Result{Status: res.Status, name: c.entry.name, stderr: c.diagnostics(res.Stderr)}
-	if c.watched {
-		c.tools.failing.Delete(c.script)
-	}
 	a := c.reply(res.Stdout)
 	if a.members == nil && c.failedQuietly(res) {
 		return c.failed(res)

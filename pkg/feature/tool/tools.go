@@ -41,8 +41,6 @@ type Config struct {
 	Debug     func() bool       // reports whether debug messages are logged
 	Stderr    io.Writer         // receives copies of standard error if configured (T-136)
 	ScriptLog script.StderrFunc // for the log (T-137)
-	// WatchEnd records the last command of each script that fails, which costs a call a few percent (T-190).
-	WatchEnd bool
 }
 
 // Tools calls the tools of one project. It is safe for concurrent use.
@@ -62,9 +60,8 @@ type shared struct {
 	faults  mcp.LogFunc // for faults of this process
 	// reviewed has the scripts that succeeded and whose text was searched for mistakes.
 	reviewed sync.Map
-	// failing has the scripts that failed without a message, whose next call records its last command (T-190).
-	failing sync.Map
-	watcher handoff.Watcher // of calls that wait for their client
+	bash     sync.Map        // reports for scripts whether Bash runs them
+	watcher  handoff.Watcher // of calls that wait for their client
 }
 
 // New returns the tools of a project.

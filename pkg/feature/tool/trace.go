@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/secrets"
-	"mcp-bash/pkg/text/shell"
 )
 
 // A trace is a log of the commands of a tool (T-260).
@@ -53,55 +53,116 @@ func (c *call) startTrace(spec *script.Spec) {
 	spec.Env = project.Override(spec.Env, "PS4", calls.TracePS4)
 }
 
-const lastCommand = "last-command" // a file of a call: the command at which its script ended
+const lastCommand = "last-command" // a file of a call, which the SDK's file of this name writes
 
 // maxCommand limits the last command of a script in messages, in bytes.
 const maxCommand = 200
 
 // watchEnd lets a Bash script that fails write its last command to a file (T-190). Bash reads the file of BASH_ENV
-// before the script, so a trap of the script replaces this one. Bash scripts that the script starts do not get the
-// variable.
+// before the script.
 func (c *call) watchEnd(spec *script.Spec) {
-	const file = "bash-env"
-	if slices.ContainsFunc(spec.Env, func(entry string) bool { return strings.HasPrefix(entry, "BASH_ENV=") }) {
+	isSet := func(entry string) bool { return strings.HasPrefix(entry, "BASH_ENV=") }
+	if !c.isBash() || slices.ContainsFunc(spec.Env, isSet) {
 		return
 	}
-	trap := fmt.Sprintf(`case $?,$0 in 0,*) ;; *,%s) printf %%s "$BASH_COMMAND" >|%s ;; esac`, shell.Quote(c.script),
-		shell.Quote(c.files.Path(lastCommand))) // $0 is known when the trap runs: Bash 3.2 sets it late
-	text := "unset BASH_ENV\ntrap " + shell.Quote(trap) + " EXIT\n"
-	if c.files.Create(file, []byte(text)) == nil {
-		spec.Env = append(spec.Env, "BASH_ENV="+c.files.Path(file))
-		c.watched = true
+	for _, entry := range spec.Env {
+		if dir, ok := strings.CutPrefix(entry, "MCP_SDK="); ok && dir != "" {
+			spec.Env = append(spec.Env, "BASH_ENV="+filepath.Join(dir, lastCommand+".sh"))
+			return
+		}
 	}
 }
 
-// end returns the last command of a script that failed, as a clause for messages, or "". If nothing recorded it, the
-// next call of the script does.
-func (c *call) end() string {
+// isBash reports whether Bash runs the script. It reads the script once, because that costs a call time.
+func (c *call) isBash() bool {
+	if known, ok := c.tools.bash.Load(c.script); ok {
+		return known.(bool)
+	}
+	words := c.argv
+	if len(words) == 1 { // the first line names the interpreter
+		words = script.Interpreter(c.head(c.script, firstLine))
+	}
+	is := len(words) > 0 && strings.TrimSuffix(filepath.Base(words[0]), ".exe") == "bash"
+	c.tools.bash.Store(c.script, is)
+	return is
+}
+
+// end returns the last command of a script that failed, as a clause for messages, or "".
+func (c *call) end(status int) string {
 	if line := c.traceLine(); line != "" {
 		return "; the last command in its trace is " + line
 	}
-	command, _ := c.files.Read(lastCommand, maxHead)
+	record, _ := c.files.Read(lastCommand, maxHead)
 	head := c.head(c.script, maxHead)
-	if len(command) == 0 {
-		if !c.watched && isShell(c.script, head) {
-			c.tools.failing.Store(c.script, true)
+	if command, line := readEnd(string(record), c.script, head); command != "" {
+		text := "; its last command is " + secrets.Text(validText([]byte(command[:min(len(command), maxCommand)])))
+		if line > 0 {
+			text += fmt.Sprintf(" in line %d", line)
 		}
+		return text
+	}
+	command := fmt.Sprintf("exit %d", status)
+	if line := lineOf(head, command); status > 0 && line > 0 && isShell(c.script, head) {
+		return fmt.Sprintf("; possibly at %s in line %d, which MCPBASH_TRACE_TOOLS=true shows", command, line)
+	}
+	return ""
+}
+
+// readEnd returns the last command of a script from the record of sdk/last-command.sh, and its line, or 0 if that is
+// unknown. If the command is in another file, readEnd returns the line of the script that led to it. head is the text of
+// the script.
+func readEnd(record, file string, head []byte) (command string, line int) {
+	fields := strings.Split(record, "\n")
+	if len(fields) < 2 {
+		return "", 0
+	}
+	at, depth := 0, 0 // the frame of the script, and the number of frames
+	if depth, _ = strconv.Atoi(fields[1]); depth > 1 {
+		at = slices.Index(fields[2:], file)
+	}
+	names := depth // a script that is not in a function has no names of functions
+	if depth == 1 {
+		names = 0
+	}
+	rest := 2 + depth + names // the lines of the calls follow, and then the command
+	if depth < 1 || depth > len(fields) || len(fields) <= rest+depth {
+		return "", 0
+	}
+	switch {
+	case at > 0 && at < depth:
+		line, _ = strconv.Atoi(fields[rest+at-1])
+		return textOfLine(head, line), line
+	case depth == 1:
+		line, _ = strconv.Atoi(fields[0])
+	}
+	command = fields[rest+depth]
+	if line <= 1 { // Bash does not know it in a function, or in the trap for EXIT
+		line = lineOf(head, command)
+	}
+	return command, line
+}
+
+// textOfLine returns a line of a script.
+func textOfLine(head []byte, line int) string {
+	lines := strings.Split(string(head), "\n")
+	if line < 1 || line > len(lines) {
 		return ""
 	}
-	first, _, _ := bytes.Cut(command, []byte("\n"))
-	where := ""
-	if bytes.Count(head, first) == 1 {
-		where = fmt.Sprintf(" in line %d", bytes.Count(head[:bytes.Index(head, first)], []byte("\n"))+1)
+	return strings.TrimSpace(lines[line-1])
+}
+
+// lineOf returns the line of a script with a command, or 0 if none or several have it.
+func lineOf(head []byte, command string) int {
+	before, after, found := bytes.Cut(head, []byte(command))
+	if !found || bytes.Contains(after, []byte(command)) {
+		return 0
 	}
-	first = first[:min(len(first), maxCommand)]
-	return fmt.Sprintf("; its last command is %s%s", secrets.Text(validText(first)), where)
+	return bytes.Count(before, []byte("\n")) + 1
 }
 
 func isShell(file string, head []byte) bool {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	return script.IsShellName(file) || bytes.Contains(line, []byte("sh"))
-
 }
 
 // finish shortens the trace and redacts secrets (T-261).

@@ -111,7 +111,7 @@ func (r *runner) server(variables map[string]string) (*server, error) {
 	env := r.base.Env.Clone()
 	maps.Copy(env, variables)
 	e, end, err := engine.ForCommand(r.base.Root, env, r.tree,
-		engine.Config{Log: r.log, Notice: r.Notice, Stderr: r.Err, WatchEnd: true})
+		engine.Config{Log: r.log, Notice: r.Notice, Stderr: r.Err})
 	if err != nil {
 		return nil, err
 	}

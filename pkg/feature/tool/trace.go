@@ -109,8 +109,8 @@ func (c *call) end(status int) string {
 }
 
 // readEnd returns the last command of a script from the record of sdk/last-command.sh, and its line, or 0 if that is
-// unknown. If the command is in another file, readEnd returns the line of the script that led to it. head is the text of
-// the script.
+// unknown. If the command is in another file, readEnd returns the line of the script that led to it. head is the text
+// of the script.
 func readEnd(record, file string, head []byte) (command string, line int) {
 	fields := strings.Split(record, "\n")
 	if len(fields) < 2 {

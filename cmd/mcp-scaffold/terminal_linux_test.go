@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/run/confine"
 	"mcp-bash/test/pty"
 )
 
@@ -134,6 +135,44 @@ func TestPickOptions(t *testing.T) {
 	for name, offered := range map[string]bool{"all": false, "bee": false, "config": true, "dee": true} {
 		if strings.Contains(string(meta), `"`+name+`": {`) != offered {
 			t.Errorf("%s: %v is wrong\n%s", name, !offered, meta)
+		}
+	}
+}
+
+// ADD-50: on a terminal, the user decides whether scripts that seem to change nothing are tried without arguments.
+func TestConfirmedTrials(t *testing.T) {
+	if confine.Offered().None() {
+		t.Skip("this kernel cannot confine scripts")
+	}
+	for answer, want := range map[string]struct{ rows, recorded string }{
+		"\n":  {"lists    lists.sh    -", ""},
+		"y\n": {"lists    lists.sh    ✓", `"arguments": {}`},
+	} {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "scripts"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{
+			"lists.sh": "ls\n", "changes.sh": "date >made\n", "needs.sh": "cat \"${1:?file}\"\n", "asks.sh": "read -p 'Sure? ' a\n",
+		} {
+			if err := os.WriteFile(filepath.Join(dir, "scripts", name), []byte("#!/bin/bash\n"+text), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.Command("mcp-scaffold", "new", "made", "--from", "scripts")
+		cmd.Dir = dir
+		p := pty.Start(t, cmd)
+		p.Expect(`without arguments: lists\r\n`)
+		p.Expect(`\[y/N\]`)
+		p.Type(answer)
+		code, screen := p.Wait()
+		if code != 0 || !strings.Contains(screen, want.rows) {
+			t.Errorf("%q: exit code %d, %q", answer, code, screen)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "made", "tools", "lists", "tool.meta.json"))
+		if err != nil || !strings.Contains(string(text), want.recorded) ||
+			want.recorded == "" && strings.Contains(string(text), `"trial"`) {
+			t.Errorf("%q: %v, %s", answer, err, text)
 		}
 	}
 }

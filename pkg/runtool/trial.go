@@ -12,7 +12,11 @@ import (
 
 // try makes the trial of a tool and prints its outcome (CLI-821).
 func (r *run) try(ctx context.Context, e *engine.Engine) error {
-	v := e.Tools.Try(ctx, &tool.Request{Name: r.tool, Roots: r.roots, Timeout: r.timeout})
+	request := &tool.Request{Name: r.tool, Timeout: r.timeout}
+	if r.given("roots") {
+		request.Roots = r.roots
+	}
+	v := e.Tools.Try(ctx, request)
 	if r.json {
 		var b rawjson.Builder
 		b.Object().Name("tool").String(r.tool)

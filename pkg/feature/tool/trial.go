@@ -7,11 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/shell"
 	"mcp-bash/pkg/wire/mcp"
@@ -123,7 +126,8 @@ func (c *call) isHeld() bool {
 }
 
 // Try makes the trial of a tool. The tool is confined as for a call, but cannot write outside its private directory,
-// and has no network. Of a request, only the name, the roots and the timeout count.
+// and has no network. Of a request, only the name, the roots and the timeout count. Without roots, the folder of the tool
+// is the root.
 func (t *Tools) Try(ctx context.Context, r *Request) (v Verdict) {
 	v.Status = NotTried
 	item, err := t.Find(ctx, r.Name)
@@ -143,6 +147,10 @@ func (t *Tools) Try(ctx context.Context, r *Request) (v Verdict) {
 	c := &call{tools: t, key: project.RequestKey(r.ID), trial: &attempt{Trial: *trial}, request: &Request{
 		Name: r.Name, Roots: r.Roots, Arguments: trial.Arguments, Timeout: cmp.Or(r.Timeout, trialTime),
 	}}
+	if file := rawjson.TextOf(item, "path"); len(r.Roots.List) == 0 && file != "" {
+		dir := filepath.Dir(code.Tool.Below(t.project, file).Path())
+		c.request.Roots = roots.Scope{List: roots.OfPaths([]string{dir})}
+	}
 	result, err := c.make(ctx)
 	if err == nil {
 		defer result.Done()

@@ -51,6 +51,10 @@ func TestTry(t *testing.T) {
 	if got := y.verdict("sleep 60", help); !strings.Contains(got, `"status":"failed"`) {
 		t.Error(got)
 	}
+	y.add("t", `[[ $MCP_ROOTS_PATHS == `+y.fixture.root+`/tools/t && -r $MCP_ROOTS_PATHS/tool.sh ]]`, help)
+	if v := y.tools.Try(t.Context(), &Request{Name: "t"}); v.Status != Passed {
+		t.Error(v)
+	}
 	v := y.tools.Try(t.Context(), &Request{Name: "none"})
 	if got := v.String(); got != "not tried: the project has no tool none" {
 		t.Error(got)

@@ -32,7 +32,7 @@ func (r *runner) trials(ctx context.Context) (tests []*test, err error) {
 
 // try makes the trial of a tool.
 func (r *result) try(ctx context.Context, e *server) {
-	v := e.Tools.Try(ctx, &tool.Request{Name: r.Tool, Roots: e.roots})
+	v := e.Tools.Try(ctx, &tool.Request{Name: r.Tool})
 	switch v.Status {
 	case tool.Failed:
 		d := cases.Difference{What: "the call " + v.Call + " failed", Got: v.Reason}

@@ -10,7 +10,6 @@ import (
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/project/tree"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -27,16 +26,12 @@ func Run(ctx context.Context, p *project.Project, names []string) []tool.Verdict
 		return list
 	}
 	defer end()
-	scope, err := roots.Fallback(e.Project)
-	if err != nil {
-		scope = roots.Scope{} // the tools then have no root
-	}
 	next := make(chan int)
 	var group sync.WaitGroup
 	for range min(runtime.NumCPU(), len(names)) {
 		group.Go(func() {
 			for i := range next {
-				list[i] = e.Tools.Try(ctx, &tool.Request{Name: names[i], Roots: scope})
+				list[i] = e.Tools.Try(ctx, &tool.Request{Name: names[i]})
 			}
 		})
 	}

@@ -153,7 +153,8 @@ func TestConfirmedTrials(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, text := range map[string]string{
-			"lists.sh": "ls\n", "changes.sh": "date >made\n", "needs.sh": "cat \"${1:?file}\"\n", "asks.sh": "read -p 'Sure? ' a\n",
+			"lists.sh": "ls\n", "changes.sh": "date >made\n", "needs.sh": "cat \"${1:?file}\"\n",
+			"asks.sh": "read -p 'Sure? ' a\n",
 		} {
 			if err := os.WriteFile(filepath.Join(dir, "scripts", name), []byte("#!/bin/bash\n"+text), 0o755); err != nil {
 				t.Fatal(err)

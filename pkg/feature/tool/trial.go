@@ -126,8 +126,8 @@ func (c *call) isHeld() bool {
 }
 
 // Try makes the trial of a tool. The tool is confined as for a call, but cannot write outside its private directory,
-// and has no network. Of a request, only the name, the roots and the timeout count. Without roots, the folder of the tool
-// is the root.
+// and has no network. Of a request, only the name, the roots and the timeout count. Without roots, the folder of the
+// tool is the root.
 func (t *Tools) Try(ctx context.Context, r *Request) (v Verdict) {
 	v.Status = NotTried
 	item, err := t.Find(ctx, r.Name)

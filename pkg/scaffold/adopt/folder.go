@@ -4,6 +4,7 @@ package adopt
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -194,21 +195,32 @@ func other(text []byte) *source.Script {
 	}
 }
 
-// headOf returns the first sentence of a head comment or of a docstring.
+// headOf returns the description in the head comment or the docstring of a script.
 func headOf(text []byte) string {
+	var lines []string
+	end := "" // of a docstring
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "#!") || line == "" {
+		begins := func(mark string) bool { return strings.HasPrefix(line, mark) }
+		switch {
+		case end != "":
+		case begins("#!"):
 			continue
+		case begins(`"""`), begins("'''"):
+			line, end = line[3:], line[:3]
+		case begins("/*"):
+			line, end = line[2:], "*/"
+		case line == "" || begins("#") || begins("//"):
+			line = strings.TrimLeft(line, "#/")
+		default:
+			return source.Describe(lines)
 		}
-		if rest := strings.Trim(strings.TrimLeft(line, "#/*'\" "), "'\" "); rest != line && rest != "" {
-			return rest
-		}
-		if strings.Trim(line, "#/*'\"") != "" {
+		before, _, ended := strings.Cut(line, cmp.Or(end, "\x00"))
+		if lines = append(lines, strings.TrimPrefix(before, "*")); ended {
 			break
 		}
 	}
-	return ""
+	return source.Describe(lines)
 }
 
 func firstLine(text []byte) []byte {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/scaffold/helptext"
-	"mcp-bash/pkg/text/lazyregexp"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -108,33 +107,9 @@ func (r *reader) headComment() (lines []string) {
 	return lines
 }
 
-var noDescription = lazyregexp.New(`(?i)^(?:usage\b|synopsis|copyright|\(c\)|licen[cs]e|spdx|author|maintainer|` +
-	`version|date:|created|shellcheck|vim?:|-\*-|\$\d|https?://|@|todo|requires?:|example|options?:|arguments?:|mcp:)`)
-
-// ownName is the name of the script before its description.
-var ownName = lazyregexp.New(`^[\w.-]{1,40}\.(?:sh|bash)[\s:–—-]+(.*)$`)
-
-// describe finds the description: the first sentence of the head comment, or the first line of the usage text.
+// describe finds the description: in the head comment, or the first line of the usage text.
 func (r *reader) describe() {
-	var words []string
-	for _, line := range r.headComment() {
-		text := strings.TrimSpace(line)
-		if m := ownName.FindStringSubmatch(text); m != nil {
-			text = m[1]
-		}
-		text = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "Description:"), "Purpose:"))
-		stop := noDescription.MatchString(text) || strings.HasPrefix(text, "-")
-		blank := strings.Trim(text, "#-=*~_ ") == ""
-		switch {
-		case len(words) > 0 && (stop || blank):
-			r.script.Description = strings.Join(words, " ")
-			return
-		case stop || blank:
-			continue
-		}
-		words = append(words, text)
-	}
-	r.script.Description = cmp.Or(strings.Join(words, " "), r.help.Purpose)
+	r.script.Description = cmp.Or(Describe(r.headComment()), r.help.Purpose)
 	if r.script.Description == "" {
 		r.doubt(DoubtPurpose, "", 1)
 	}

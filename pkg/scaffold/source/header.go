@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// What lines of a head comment can be. A label is followed by its text, or is a heading of its own.
+// The kinds of lines in a head comment. A label has its text behind it, or is a heading.
 var (
 	label = lazyregexp.New(`(?i)^[:@\\]?\s*(?:` +
 		`((?:short[- ])?desc(?:ription)?|describe|summary|purpose|about|brief|what)|(name)|` +
@@ -45,8 +45,8 @@ const (
 	other         // usage, authors, options, …
 )
 
-// Describe returns the description in the lines of a head comment, without their marks. What the author has labelled so
-// comes first, then the first sentences that are about the script.
+// Describe returns the description in the lines of a head comment, without their marks. A text that the author
+// labelled so comes first, then the first sentences that are about the script.
 func Describe(lines []string) string {
 	d := description{}
 	for _, line := range lines {
@@ -63,7 +63,7 @@ type description struct {
 	words           []string
 	in              section
 	indent          int  // of the label
-	begun           bool // the section has a line of its own
+	begun           bool // the section has a line
 	skips           bool // the paragraph is not about the script
 }
 

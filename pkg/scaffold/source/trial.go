@@ -299,6 +299,8 @@ func (p *proof) isHarmlessCall(c *syntax.CallExpr) bool {
 		return !has("/", "-p", "--t")
 	case "sed": // an own script of sed can write files, but the kernel does not let it
 		return !has("-i", "--i")
+	case "eval": // "$options", which getopt has quoted
+		return len(rest) == 3 && rest[0] == "set" && rest[1] == "--" && p.isGetopt(nameOf(c.Args[3]))
 	case "command":
 		return len(rest) > 0 && (rest[0] == "-v" || rest[0] == "-V")
 	case "trap":
@@ -307,6 +309,14 @@ func (p *proof) isHarmlessCall(c *syntax.CallExpr) bool {
 		return !p.r.unread && p.areHarmless()
 	}
 	return slices.Contains(table()["=harmless"], name)
+}
+
+// isGetopt reports whether the one value of a variable is the output of getopt.
+func (p *proof) isGetopt(name string) (is bool) {
+	if list := p.r.values[name]; len(list) == 1 && list[0].Value != nil {
+		each(list[0].Value, func(n syntax.Node) { is = is || programOf(n) == "getopt" })
+	}
+	return is
 }
 
 // areHarmless reports whether the files that the script sources only print.

@@ -24,6 +24,8 @@ func TestTrial(t *testing.T) {
 			"-h 0"},
 		{"t=$(mktemp); trap 'echo ended' EXIT; case $1 in -h) exit ;; esac; rm x", "-h 0"},
 		{". ./lib.sh; case $1 in -h) exit ;; esac", "-h 0"},
+		{"o=$(getopt -o h -- \"$@\") || exit 2; eval set -- \"$o\"; while :; do case $1 in -h) exit ;; esac; done; rm x",
+			"-h 0"},
 		// Something can happen first.
 		{"mkdir -p out; case $1 in --help) echo usage; exit 0 ;; esac", "line 1"},
 		{"echo a\necho b >log; case $1 in --help) echo usage; exit 0 ;; esac", "line 2"},
@@ -33,6 +35,8 @@ func TestTrial(t *testing.T) {
 		{"sleep 9 & case $1 in --help) exit ;; esac", "line 1"},
 		{"cat <(rm x); case $1 in --help) exit ;; esac", "line 1"},
 		{"trap 'rm -rf /tmp/x' EXIT; case $1 in --help) exit ;; esac", "line 1"},
+		{"eval set -- \"$X\"; case $1 in --help) exit ;; esac", "line 1"},
+		{"o=$(curl x); eval set -- \"$o\"; case $1 in --help) exit ;; esac", "line 1"},
 		{"eval \"$X\"; case $1 in --help) exit ;; esac", "line 1"},
 		{"sed -i s/a/b/ x; case $1 in --help) exit ;; esac", "line 1"},
 		{". \"$X\"; case $1 in --help) exit ;; esac", "line 1"},

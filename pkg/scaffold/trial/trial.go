@@ -10,6 +10,7 @@ import (
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/project/tree"
 	"mcp-bash/pkg/wire/mcp"
 )

@@ -34,10 +34,10 @@ Exit codes:
   4  with -e: there are no results
   5  the filter failed, or the input is not JSON
 
-The language is described at https://jqlang.org/manual. This jq differs in three
+The language is described at https://jqlang.org/manual. This jq differs in four
 ways. Integers of any size keep their digits. Paths such as .a.b[0] keep the order
 of an object's members, and other filters sort them. Regular expressions have no
-look-around and no back-references.
+look-around and no back-references. There are no --seq, --stream and --color-output.
 `
 
 func help() string {

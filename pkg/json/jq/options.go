@@ -15,14 +15,14 @@ type options struct {
 	libraries []string // directories of modules
 	files     []string // of the input; empty: standard input
 
-	noInput, rawInput, slurp, stream, sequence bool
+	noInput, rawInput, slurp bool
 
-	indent                 string // of one level; "" is compact output
-	raw, join, nul         bool
-	ascii, sorted, colored bool
-	direct                 bool // results are not buffered
-	exitStatus             bool
-	help, version          bool
+	indent         string // of one level; "" is compact output
+	raw, join, nul bool
+	ascii, sorted  bool
+	direct         bool // results are not buffered
+	exitStatus     bool
+	help, version  bool
 
 	named      []binding
 	positional []json.RawMessage
@@ -71,8 +71,6 @@ func flagList() []flag {
 		{'R', "raw-input", "", "take each line of the input as a string", on(func(o *options) { o.rawInput = true })},
 		{'s', "slurp", "", "take the whole input as one array (with -R: one string)",
 			on(func(o *options) { o.slurp = true })},
-		{0, "stream", "", "take the input as events, one for each leaf", on(func(o *options) { o.stream = true })},
-		{0, "seq", "", "read and write application/json-seq", on(func(o *options) { o.sequence = true })},
 
 		{'c', "compact-output", "", "write each result on one line", on(func(o *options) { o.indent = "" })},
 		{'r', "raw-output", "", "write strings as they are, without quotes", on(func(o *options) { o.raw = true })},
@@ -81,9 +79,7 @@ func flagList() []flag {
 			on(func(o *options) { o.raw, o.join = true, true })},
 		{'a', "ascii-output", "", "write all that is not ASCII as escapes", on(func(o *options) { o.ascii = true })},
 		{'S', "sort-keys", "", "write the members of objects sorted by name", on(func(o *options) { o.sorted = true })},
-		{'C', "color-output", "", "write colours", on(func(o *options) { o.colored = true })},
-		{'M', "monochrome-output", "", "write no colours (the default)",
-			on(func(o *options) { o.colored = false })},
+		{'M', "monochrome-output", "", "write no colours, which is always so", on(func(*options) {})},
 		{0, "tab", "", "indent by tabs", on(func(o *options) { o.indent = "\t" })},
 		{0, "indent", "N", "indent by N spaces, 0 to 7; 0 is -c", setIndent},
 		{0, "unbuffered", "", "write each result at once", on(func(o *options) { o.direct = true })},
@@ -201,7 +197,7 @@ func (o *options) longFlag(flags []flag, word string, args []string) (rest []str
 			return o.take(&flags[i], word, args)
 		}
 	}
-	return nil, unknownFlag(word)
+	return nil, unknownFlag(word, word)
 }
 
 // shortFlags parses a word such as -rc.
@@ -209,7 +205,7 @@ func (o *options) shortFlags(flags []flag, word string, args []string) (rest []s
 	for at := 1; at < len(word); at++ {
 		found := findShort(flags, word[at])
 		if found == nil {
-			return nil, unknownFlag(word)
+			return nil, unknownFlag(word, "-"+word[at:at+1])
 		}
 		if found.words != "" && at+1 < len(word) {
 			return args, found.set(o, []string{word[at+1:]})
@@ -238,7 +234,13 @@ func (o *options) take(f *flag, word string, args []string) (rest []string, err 
 	return args[count:], f.set(o, args[:count])
 }
 
-func unknownFlag(word string) error {
+// unknownFlag returns the error for a flag in a word. A flag that only jq itself has is named (SDK-14).
+func unknownFlag(word, flag string) error {
+	switch flag {
+	case "--seq", "--stream", "--stream-errors", "--color-output", "-C":
+		return &usageError{fmt.Sprintf("the jq of mcp-bash does not have the option %s: install jq, which scripts then "+
+			"get as MCPBASH_JSON_TOOL_BIN", flag)}
+	}
 	return &usageError{fmt.Sprintf("Unknown option %s; write -- before a filter or file that begins with a dash", word)}
 }
 

@@ -21,12 +21,8 @@ type printer struct {
 }
 
 func newPrinter(w io.Writer, o *options) *printer {
-	p := &printer{w: bufio.NewWriterSize(w, 16<<10), options: o}
-	p.layout = jqtext.Layout{Indent: o.indent, Sorted: o.sorted, ASCII: o.ascii}
-	if o.colored {
-		p.layout.Colors = jqtext.TerminalColors
-	}
-	return p
+	layout := jqtext.Layout{Indent: o.indent, Sorted: o.sorted, ASCII: o.ascii}
+	return &printer{w: bufio.NewWriterSize(w, 16<<10), options: o, layout: layout}
 }
 
 // errNULInString is the error for a string that --raw-output0 cannot delimit.
@@ -44,9 +40,6 @@ func (p *printer) print(v json.RawMessage) error {
 			return errNULInString
 		}
 	} else {
-		if o.sequence {
-			p.text = append(p.text, recordSeparator)
-		}
 		p.text = p.layout.Append(p.text, v)
 	}
 	switch {

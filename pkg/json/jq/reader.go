@@ -18,7 +18,6 @@ type reader struct {
 	name       string // of the file, for messages
 	src        io.Reader
 	beforeRead func() // called before a read that can block
-	sequence   bool   // record separators are white space
 
 	buf    []byte
 	start  int // of the bytes that were not returned yet
@@ -27,9 +26,6 @@ type reader struct {
 	lines  int // newlines before start
 	column int // characters after the last of them
 }
-
-// recordSeparator begins each value of an application/json-seq.
-const recordSeparator = 0x1e
 
 // value returns the next value, which is valid until the next call. The error is io.EOF at
 // the end of the file, and an [*inputError] for invalid JSON.
@@ -151,7 +147,7 @@ func (r *reader) skipByteOrderMark() error {
 func (r *reader) skipBlanks() error {
 	for {
 		at := r.start
-		for at < len(r.buf) && (isSpace(r.buf[at]) || r.sequence && r.buf[at] == recordSeparator) {
+		for at < len(r.buf) && isSpace(r.buf[at]) {
 			at++
 		}
 		r.advance(at - r.start)
@@ -196,8 +192,8 @@ func (r *reader) measure() (length int, err error) {
 						return length + 1, nil
 					}
 				}
-			case rawjson.IsDelimiter(c) && length > 0 || c == recordSeparator:
-				return max(length, 1), nil
+			case rawjson.IsDelimiter(c) && length > 0:
+				return length, nil
 			case c == '"':
 				inString = true
 			case c == '{' || c == '[':

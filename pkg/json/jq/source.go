@@ -5,14 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"iter"
 	"os"
 	"strconv"
 
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A source reads the input according to the flags: the values, lines or events of the files,
+// A source reads the input according to the flags: the values or lines of the files,
 // one by one or all at once.
 type source struct {
 	options    *options
@@ -23,8 +22,6 @@ type source struct {
 
 	file   *reader   // being read, or the last one
 	closer io.Closer // of the file being read, or nil
-	events func() (json.RawMessage, bool)
-	stop   func() // ends the events
 	over   bool
 }
 
@@ -35,12 +32,8 @@ func (s *source) next() (json.RawMessage, error) {
 	if s.over {
 		return nil, io.EOF
 	}
-	one := s.single
-	if s.options.stream && !s.options.rawInput {
-		one = s.event
-	}
 	if !s.options.slurp {
-		value, err := one()
+		value, err := s.single()
 		s.over = err != nil
 		return value, err
 	}
@@ -48,7 +41,7 @@ func (s *source) next() (json.RawMessage, error) {
 	if s.options.rawInput {
 		return s.wholeText(), nil
 	}
-	return wholeArray(one)
+	return wholeArray(s.single)
 }
 
 func (s *source) single() (json.RawMessage, error) {
@@ -63,21 +56,6 @@ func (s *source) single() (json.RawMessage, error) {
 		}
 	}
 	return nil, io.EOF
-}
-
-func (s *source) event() (json.RawMessage, error) {
-	for {
-		if s.events != nil {
-			if event, ok := s.events(); ok {
-				return event, nil
-			}
-		}
-		value, err := s.single()
-		if err != nil {
-			return nil, err
-		}
-		s.events, s.stop = iter.Pull(events(value))
-	}
 }
 
 func wholeArray(next func() (json.RawMessage, error)) (json.RawMessage, error) {
@@ -115,7 +93,7 @@ func (s *source) open() bool {
 		}
 		name := s.files[0]
 		s.files = s.files[1:]
-		s.file = &reader{name: name, beforeRead: s.beforeRead, sequence: s.options.sequence}
+		s.file = &reader{name: name, beforeRead: s.beforeRead}
 		if name == "-" {
 			s.file.name, s.file.src, s.closer = "<stdin>", s.stdin, io.NopCloser(s.stdin)
 			continue
@@ -146,9 +124,6 @@ func (s *source) endsFile(err error) bool {
 }
 
 func (s *source) close() {
-	if s.stop != nil {
-		s.stop()
-	}
 	if s.closer != nil {
 		s.closer.Close()
 	}

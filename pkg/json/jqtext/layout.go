@@ -12,7 +12,6 @@ type Layout struct {
 	Indent string // white space of one level; "" writes everything on one line
 	Sorted bool   // members sorted by name instead of in input order
 	ASCII  bool   // escapes for characters that are not ASCII
-	Colors Palette
 }
 
 // Append appends a value. Strings have the form of SDK-18. A number at the top level has the
@@ -22,7 +21,7 @@ func (l Layout) Append(dst []byte, v json.RawMessage) []byte {
 	w := writer{Layout: l, src: rawjson.Normal(v), dst: dst}
 	switch {
 	case rawjson.KindOf(v) == rawjson.Number:
-		w.literal(AppendNumber(nil, bytes.TrimSpace(v)))
+		return AppendNumber(dst, bytes.TrimSpace(v))
 	case l.Sorted:
 		w.src = rawjson.AppendCanonical(nil, v)
 		fallthrough
@@ -47,63 +46,55 @@ func (w *writer) value(depth int) {
 	}
 	switch w.src[start] {
 	case '{':
-		w.container(depth, w.Colors.object, '}')
+		w.container(depth, '}')
 	case '[':
-		w.container(depth, w.Colors.array, ']')
+		w.container(depth, ']')
 	case '"':
-		w.pos = rawjson.StringEnd(w.src, start)
-		w.string(w.src[start:w.pos], w.Colors.text)
+		w.string()
 	default:
 		w.pos = rawjson.ValueEnd(w.src, start)
-		w.literal(w.src[start:w.pos])
+		w.dst = append(w.dst, w.src[start:w.pos]...)
 	}
 }
 
-func (w *writer) literal(text []byte) {
-	color := w.Colors.literal(text[0])
-	w.dst = append(w.dst, color...)
-	w.dst = append(w.dst, text...)
-	w.reset(color)
-}
-
-func (w *writer) string(quoted []byte, color string) {
-	w.dst = append(w.dst, color...)
-	if w.ASCII {
+func (w *writer) string() {
+	start := w.pos
+	w.pos = rawjson.StringEnd(w.src, start)
+	if quoted := w.src[start:w.pos]; w.ASCII {
 		w.dst = appendASCII(w.dst, quoted)
 	} else {
 		w.dst = appendString(w.dst, quoted)
 	}
-	w.reset(color)
+}
+
+// mark copies a bracket or separator.
+func (w *writer) mark() {
+	w.dst = append(w.dst, w.src[w.pos])
+	w.pos++
 }
 
 // container writes the array or object that ends with a bracket.
-func (w *writer) container(depth int, color string, end byte) {
-	w.colored(color, w.src[w.pos])
-	w.pos++
+func (w *writer) container(depth int, end byte) {
+	w.mark()
 	empty := w.src[w.pos] == end
 	for w.src[w.pos] != end {
 		if w.src[w.pos] == ',' {
-			w.colored(color, ',')
-			w.pos++
+			w.mark()
 		}
 		w.newline(depth + 1)
 		if end == '}' {
-			name := w.pos
-			w.pos = rawjson.StringEnd(w.src, name)
-			w.string(w.src[name:w.pos], w.Colors.name)
-			w.colored(color, ':')
+			w.string()
+			w.mark()
 			if w.Indent != "" {
 				w.dst = append(w.dst, ' ')
 			}
-			w.pos++
 		}
 		w.value(depth + 1)
 	}
 	if !empty {
 		w.newline(depth)
 	}
-	w.colored(color, end)
-	w.pos++
+	w.mark()
 }
 
 func (w *writer) newline(depth int) {
@@ -113,18 +104,5 @@ func (w *writer) newline(depth int) {
 	w.dst = append(w.dst, '\n')
 	for range depth {
 		w.dst = append(w.dst, w.Indent...)
-	}
-}
-
-// colored appends a bracket or separator in a colour, or without one for "".
-func (w *writer) colored(color string, mark byte) {
-	w.dst = append(w.dst, color...)
-	w.dst = append(w.dst, mark)
-	w.reset(color)
-}
-
-func (w *writer) reset(color string) {
-	if color != "" {
-		w.dst = append(w.dst, resetColor...)
 	}
 }

@@ -266,7 +266,10 @@ func TestQuietRefusal(t *testing.T) {
 		{`[]`, `find "$ROOT"; true`, true},
 		{`[]`, `n=$(uname | wc -l); echo "count: $n"`, true}, // a wrong result
 		{`[]`, `cat "$BESIDE/file"; true`, true},
-		{`[]`, `cat "$BESIDE/file"; echo done`, false}, // it may not need the file
+		{`[]`, `cat "$BESIDE/file"; echo done`, false},          // it may not need the file
+		{`[]`, `t=$(mktemp /tmp/slow.XXXXXX); echo done`, true}, // a wrong result
+		{`[]`, `echo x > /tmp/slow.$$; echo done`, true},
+		{`[]`, `t=$(mktemp -t slow.XXXXXX); echo done; rm -f "$t"`, false},
 		{`["Process"]`, `uname; true`, false},
 		{`["Process"]`, `echo "x: uname: Permission denied" >&2`, false},
 		{`[]`, `echo "x: no-such-program: Permission denied" >&2`, false},

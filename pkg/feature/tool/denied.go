@@ -35,7 +35,7 @@ var denied = []*lazyregexp.Regexp{
 const maxDenied = 32
 
 // createsFile matches the text before the name of a file that a shell or a program could not create.
-var createsFile = lazyregexp.New(`(?i)(?:: line \d+: |\bcreate (?:[a-z]+ ){0,2}['"‘]?)$`)
+var createsFile = lazyregexp.New(`(?i)(?:: line \d+: |\bcreate (?:[a-z]+ ){0,3}['"‘]?)$`)
 
 // A deniedName is a file or program that a message names.
 type deniedName struct {
@@ -63,6 +63,7 @@ type refusal struct {
 	name   string // as the script named it
 	remedy string // the declaration that permits it, or ""
 	starts bool   // the script could not start a program
+	shared bool   // the file is in /tmp, and not in the folder for temporary files that a script has
 }
 
 // refused returns the first refusal that messages are about, or nil. A program that could not start comes first. The
@@ -104,15 +105,19 @@ func (c *call) refusal(denied deniedName) *refusal {
 		program = script.LookPath(name, c.tools.path())
 	}
 	if c.hold.Refuses(program) == sandbox.StartRefused {
-		return &refusal{name, access.ProgramRemedy(name), true}
+		return &refusal{name: name, remedy: access.ProgramRemedy(name), starts: true}
 	}
 	denied.isNew = denied.isNew && program == ""
 	for _, file := range c.meant(denied) {
 		switch c.hold.Refuses(file) {
 		case sandbox.StartRefused:
-			return &refusal{name, access.ProgramRemedy(c.declared(file)), true}
+			return &refusal{name: name, remedy: access.ProgramRemedy(c.declared(file)), starts: true}
 		case sandbox.UseRefused:
-			return &refusal{name: name, remedy: c.fileRemedy(file)}
+			r := &refusal{name: name, remedy: c.fileRemedy(file), shared: denied.isNew && filepath.Dir(file) == "/tmp"}
+			if r.shared && r.remedy != "" {
+				r.remedy = `"${TMPDIR:-/tmp}" instead of /tmp in the script, or ` + r.remedy
+			}
+			return r
 		}
 	}
 	return nil
@@ -181,10 +186,10 @@ func (c *call) dormantHint(stderr []byte) string {
 }
 
 // failedQuietly reports whether the confinement stopped a script that seems to have succeeded (T-198). The script could
-// not start a program, or it printed only a message about a refused file.
+// not start a program, or not create a temporary file, or it printed only a message about a refused file.
 func (c *call) failedQuietly(res *script.Result) bool {
 	r := c.refused(res.Stderr)
-	return r != nil && (r.starts || len(bytes.TrimSpace(res.Stdout)) == 0)
+	return r != nil && (r.starts || r.shared || len(bytes.TrimSpace(res.Stdout)) == 0)
 }
 
 // mayBeRefused matches lines about an access that a confinement may have refused, and otherReason lines with another

@@ -21,8 +21,10 @@ var meanings = map[source.DoubtKind]string{
 	source.DoubtValue:    "%s: the script takes a value and does not use it",
 	source.DoubtOptions:  "options are read in a way that was not understood: %s",
 	source.DoubtPrograms: "starts programs that are known only when it runs, so the tool has the capability Process%s",
-	source.DoubtPurpose:  "has no comment about its purpose: write the description in tool.meta.json%s",
-	source.DoubtUsage:    "%s: the usage text has it, and the code does not",
+	source.DoubtShared: "writes in %s, which a confined tool cannot: use mktemp -t NAME.XXXXXX, or " +
+		`"${TMPDIR:-/tmp}/NAME"`,
+	source.DoubtPurpose: "has no comment about its purpose: write the description in tool.meta.json%s",
+	source.DoubtUsage:   "%s: the usage text has it, and the code does not",
 }
 
 // Notes returns what a person should check about a script. If asked, the user of the client answers its questions.

@@ -35,7 +35,10 @@ func (r *reader) statements(list []*syntax.Stmt, certain bool) {
 
 func (r *reader) statement(stmt *syntax.Stmt, certain bool) {
 	for _, redirect := range stmt.Redirs {
-		r.use(redirect)
+		used := r.use(redirect)
+		if redirect.Hdoc != nil && r.rest != nil && slices.Contains(used, r.rest) { // $* in a text
+			r.rest.doubt(DoubtPassedOn)
+		}
 	}
 	switch c := stmt.Cmd.(type) {
 	case *syntax.WhileClause:
@@ -245,7 +248,7 @@ func (r *reader) argument(p *syntax.ParamExp) *Argument {
 	case n > 0:
 		return r.operand(n, at)
 	case (name == "@" || name == "*") && !p.Length:
-		return r.all("", at)
+		return r.allFrom(max(offset(p), 1), "", at)
 	case name == r.listed && p.Index != nil:
 		return r.element(p)
 	}
@@ -281,8 +284,11 @@ func (r *reader) operand(place int, at syntax.Pos) *Argument {
 
 // all returns the argument that takes all words from here on, or nil. name is the variable that has them, or "". In the
 // branch of a loop for other words, the variable is a list of them.
-func (r *reader) all(name string, at syntax.Pos) *Argument {
-	f, place := r.frame, r.frame.shifted+1
+func (r *reader) all(name string, at syntax.Pos) *Argument { return r.allFrom(1, name, at) }
+
+// allFrom is all for the words from a place on: "${@:2}".
+func (r *reader) allFrom(first int, name string, at syntax.Pos) *Argument {
+	f, place := r.frame, r.frame.shifted+first
 	switch {
 	case f.operand != nil && name != "":
 		r.listed, place = name, r.next()
@@ -299,7 +305,7 @@ func (r *reader) all(name string, at syntax.Pos) *Argument {
 	return r.rest
 }
 
-// element handles ${files[0]} of the array in which a loop collected the operands.
+// element handles ${files[0]} and ${files[@]:1} of the array in which a loop collected the operands.
 func (r *reader) element(p *syntax.ParamExp) *Argument {
 	w, _ := p.Index.(*syntax.Word)
 	index, ok := literal(w)
@@ -307,12 +313,19 @@ func (r *reader) element(p *syntax.ParamExp) *Argument {
 		r.unlist()
 		return r.operand(n+1, p.Pos())
 	}
+	if n := offset(p); n > 0 {
+		r.unlist()
+		return r.allFrom(n+1, "", p.Pos())
+	}
 	return r.byVariable[p.Param.Value]
 }
 
 // unlist takes back that the collected operands are a list.
 func (r *reader) unlist() {
 	if r.rest != nil && r.rest.variable == r.listed {
+		if r.rest.Required {
+			r.counts = append(r.counts, count{1, r.options, fails})
+		}
 		delete(r.byVariable, r.listed)
 		r.rest = nil
 	}
@@ -436,13 +449,15 @@ func (r *reader) bind(s *syntax.Assign) {
 func (r *reader) bindPart(s *syntax.Assign, value syntax.Node) {
 	f, name := r.frame, s.Name.Value
 	if isAllIn(s) {
-		r.all(name, s.Pos())
+		r.allFrom(max(offset(parameter(s.Array.Elems[0].Value)), 1), name, s.Pos())
 		return
 	}
 	used := r.use(value)
 	switch {
 	case f.operand != nil && slices.Contains(used, f.operand) && (s.Append || s.Array != nil):
 		r.all(name, s.Pos())
+	case s.Array != nil && f.words == nil && len(used) == 1 && used[0] == r.rest: // files=("${args[@]:1}")
+		r.bindTo(r.rest, name, false)
 	case f.option != nil && slices.Contains(used, f.option): // kv=${1#*=}; list+=("$kv")
 		r.bindTo(f.option, name, s.Append)
 		only := s.Array != nil && len(s.Array.Elems) == 1 && r.argumentOf(s.Array.Elems[0].Value) == f.option
@@ -597,12 +612,17 @@ func (r *reader) forLoop(c *syntax.ForClause) {
 		r.use(c.Loop)
 	case c.Select:
 	case overAll(c):
-		r.all(loop.Name.Value, c.Pos())
-	case len(loop.Items) == 1 && r.listed != "" && refersTo(loop.Items[0], r.listed):
-		r.byVariable[loop.Name.Value] = r.rest
+		first := 1
+		for _, w := range loop.Items {
+			first = max(offset(parameter(w)), first)
+		}
+		r.allFrom(first, loop.Name.Value, c.Pos())
 	default:
 		for _, w := range loop.Items {
-			r.use(w)
+			used := r.use(w)
+			if len(loop.Items) == 1 && r.rest != nil && slices.Contains(used, r.rest) {
+				r.byVariable[loop.Name.Value] = r.rest
+			}
 		}
 	}
 	r.statements(c.Do, false)

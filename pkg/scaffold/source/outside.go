@@ -40,6 +40,7 @@ type finder struct {
 	programs  map[string]bool
 	variables map[string]*Variable
 	loop      uint // the end of the loop at the place of the walk
+	shared    bool // the script writes a file in /tmp
 	subshell  uint // the end of the subshell there
 }
 
@@ -126,6 +127,12 @@ func (f *finder) command(args []*syntax.Word) {
 		}
 	case "bash", "sh", "dash":
 		f.shell(rest)
+	case "trap":
+		if len(rest) > 1 { // trap "rm -f $tmp" EXIT
+			if text, _ := textOf(rest[0].Parts, false, nothing); text != "" && text[0] != '-' {
+				f.commands(text, rest[0])
+			}
+		}
 	case "awk", "gawk", "mawk", "nawk":
 		f.awk(rest)
 	case "find":
@@ -156,7 +163,7 @@ func (f *finder) unknown(w *syntax.Word) {
 // starts notes a program with its row in the table, and with the rows of its words.
 func (f *finder) starts(name string, rest []*syntax.Word) {
 	f.programs[name] = true
-	writes := f.does(name, rest)
+	writes := f.does(name, rest) || name == "mktemp"
 	for _, w := range rest { // "git push", "kubectl delete"
 		word, _ := literal(w)
 		writes = f.does(name+"+"+word, rest) || writes
@@ -328,6 +335,10 @@ func (f *finder) redirects(s *syntax.Stmt) {
 // path notes an absolute path, or one next to the script.
 func (f *finder) path(w *syntax.Word, written bool) (name string, own bool) {
 	e := &f.script.Effects
+	if written && !f.shared && f.isShared(w) {
+		f.shared = true
+		f.doubt(DoubtShared, "/tmp", int(w.Pos().Line()))
+	}
 	name, own, known := f.fileOf(w)
 	switch {
 	case own:
@@ -340,6 +351,18 @@ func (f *finder) path(w *syntax.Word, written bool) (name string, own bool) {
 		e.ReadPaths = append(e.ReadPaths, name)
 	}
 	return name, own
+}
+
+// isShared reports whether a word is a path below /tmp, or a variable that has one.
+func (f *finder) isShared(w *syntax.Word) bool {
+	below := func(w *syntax.Word) bool {
+		if w == nil {
+			return false
+		}
+		text, _ := textOf(w.Parts, false, nothing) // not ${TMPDIR:-/tmp}/x
+		return strings.HasPrefix(strings.TrimPrefix(text, "--tmpdir="), "/tmp")
+	}
+	return below(w) || slices.ContainsFunc(f.values[nameOf(w)], func(s *syntax.Assign) bool { return below(s.Value) })
 }
 
 // question notes a question that read asks.

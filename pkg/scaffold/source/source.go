@@ -120,7 +120,8 @@ const (
 	DoubtOptions  DoubtKind = "options"  // options are read in a way that was not understood
 	DoubtPrograms DoubtKind = "programs" // the programs are known only when the script runs
 	DoubtPurpose  DoubtKind = "description"
-	DoubtUsage    DoubtKind = "usage" // the usage text names an option that the code does not have
+	DoubtShared   DoubtKind = "temporary" // it writes in the folder that all programs share
+	DoubtUsage    DoubtKind = "usage"     // the usage text names an option that the code does not have
 )
 
 // A Doubt is a point that a person should check.

@@ -73,6 +73,11 @@ func describe(s *Script) string {
 	if len(effects) > 0 {
 		fmt.Fprintf(&b, "effects: %s\n", strings.Join(effects, ", "))
 	}
+	for _, d := range s.Doubts {
+		if d.Kind == DoubtShared {
+			fmt.Fprintf(&b, "line %d: writes in %s\n", d.Line, d.What)
+		}
+	}
 	for _, q := range s.Questions {
 		fmt.Fprintf(&b, "asks: %s\n", q.Text)
 	}

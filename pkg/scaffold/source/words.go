@@ -105,6 +105,16 @@ func overAll(c *syntax.ForClause) bool {
 	return ok && !c.Select && (!loop.InPos.IsValid() || len(loop.Items) == 1 && isAll(loop.Items[0]))
 }
 
+// offset returns the place at which an expansion of a list begins: 2 for ${@:2}. It is 0 without a literal place.
+func offset(p *syntax.ParamExp) int {
+	if p.Slice == nil {
+		return 0
+	}
+	w, _ := p.Slice.Offset.(*syntax.Word)
+	text, _ := literal(w)
+	return position(text)
+}
+
 // isCount reports whether a word is $#.
 func isCount(w *syntax.Word) bool {
 	p := parameter(w)

@@ -378,7 +378,7 @@ func (r *reader) calculate(x syntax.Node, places bool) {
 		if a != nil {
 			a.Kind = Integer
 		}
-		return true
+		return !hides(n)
 	})
 }
 

@@ -459,10 +459,19 @@ func (r *reader) bindPart(s *syntax.Assign, value syntax.Node) {
 	case s.Array != nil && f.words == nil && len(used) == 1 && used[0] == r.rest: // files=("${args[@]:1}")
 		r.bindTo(r.rest, name, false)
 	case f.option != nil && slices.Contains(used, f.option): // kv=${1#*=}; list+=("$kv")
-		r.bindTo(f.option, name, s.Append)
+		r.bindTo(f.option, name, s.Append || collects(s))
 		only := s.Array != nil && len(s.Array.Elems) == 1 && r.argumentOf(s.Array.Elems[0].Value) == f.option
 		f.option.Repeat = f.option.Repeat || s.Append && only
 	}
+}
+
+// collects reports whether an assignment adds to the variable, with nothing but separators: x="$x $OPTARG".
+func collects(s *syntax.Assign) bool {
+	if s.Value == nil || !refersTo(s.Value, s.Name.Value) {
+		return false
+	}
+	text, _ := textOf(s.Value.Parts, false, nothing)
+	return strings.Trim(text, " ,;:|\n\t") == ""
 }
 
 // bindTo notes a variable that has the value of an argument.

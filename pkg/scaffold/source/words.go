@@ -219,8 +219,8 @@ func expands(w *syntax.Word, is func(name string) bool) (found bool) {
 	return found
 }
 
-// hides reports whether the texts below a node stay out of the text that the node becomes: the name of a file that is
-// read, and the words of a command that counts, as in $(wc -l < "$1").
+// hides reports whether the texts below a node stay out of the text that the node becomes. These are the name of a file
+// that is read, and the words of a command that counts, as in $(wc -l < "$1").
 func hides(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.Redirect:

@@ -18,39 +18,40 @@ const (
 	maxScopes = 256
 )
 
-// parseHeader checks the parts of a token's header that decide what the token is, and returns the id of its key.
-func parseHeader(token string) (key string, err error) {
+// parseHeader checks the parts of a token's header that decide what the token is. It returns the id and the algorithm
+// of its key.
+func parseHeader(token string) (key, algorithm string, err error) {
 	first, rest, found := strings.Cut(token, ".")
 	if !found || strings.Count(rest, ".") != 1 {
-		return "", errors.New("it is not a signed JSON Web Token")
+		return "", "", errors.New("it is not a signed JSON Web Token")
 	}
 	text, err := strict64.URL(first)
 	if err != nil {
-		return "", errors.New("its header is invalid")
+		return "", "", errors.New("its header is invalid")
 	}
 	for part := range strings.SplitSeq(rest, ".") {
 		if _, err := strict64.URL(part); err != nil {
-			return "", errors.New("its claims or its signature have an invalid form")
+			return "", "", errors.New("its claims or its signature have an invalid form")
 		}
 	}
 	h, err := parseObject(text, "typ", "kid", "crit", "alg")
 	if err != nil {
-		return "", fmt.Errorf("its header is invalid: %w", err)
+		return "", "", fmt.Errorf("its header is invalid: %w", err)
 	}
 	kind, isText := h.text("typ")
 	key, valid := h.text("kid")
-	algorithm, _ := h.text("alg")
+	algorithm, _ = h.text("alg")
 	switch kind = strings.TrimPrefix(ascii.Lower(kind), "application/"); {
 	case !isText || kind != "" && kind != "jwt" && kind != "at+jwt":
-		return "", errors.New("its type is not that of an access token")
+		return "", "", errors.New("its type is not that of an access token")
 	case h["crit"] != nil:
-		return "", errors.New("it has critical extensions")
+		return "", "", errors.New("it has critical extensions")
 	case !slices.Contains(algorithms, algorithm):
-		return "", fmt.Errorf("the algorithm %.64q is not accepted, only %s", algorithm, strings.Join(algorithms, ", "))
+		return "", "", fmt.Errorf("the algorithm %.64q is not accepted, only %s", algorithm, strings.Join(algorithms, ", "))
 	case !valid || len(key) > maxKeyID:
-		return "", errors.New("the id of its key is invalid")
+		return "", "", errors.New("the id of its key is invalid")
 	}
-	return key, nil
+	return key, algorithm, nil
 }
 
 // claims are the claims that this server decides by. The library has checked the others.

@@ -21,8 +21,9 @@ import (
 // keys are the public keys of the provider. They are fetched again when they are old, and when a token names an
 // unknown key. So the provider can add and remove keys at any time.
 //
-// go-oidc's set of keys fetches them for each token with an unknown key. It never forgets removed keys, and reads
-// responses of any length.
+// go-oidc's remote set of keys fetches them for each token with an unknown key. It never forgets removed keys, and
+// reads responses of any length. A client with limits cannot add the rest: the set has no age, and is empty until the
+// first token.
 type keys struct {
 	issuer string
 	client *http.Client
@@ -292,47 +293,28 @@ func (k *keys) get(ctx context.Context, address string) ([]byte, error) {
 
 // A keySet verifies one token, an [oidc.KeySet].
 type keySet struct {
-	keys    *keys
-	id      string
-	version int   // of the keys that were used
-	failure error // why it was not verified; package oidc replaces the reason
+	keys          *keys
+	id, algorithm string
+	version       int   // of the keys that were used
+	failure       error // why it was not verified; package oidc replaces the reason
 }
 
 // VerifySignature returns the content of a token with a valid signature. Only keys of the provider
 // count: addresses and keys in the header of a token are ignored.
 func (s *keySet) VerifySignature(ctx context.Context, token string) (text []byte, err error) {
-	text, err = s.verify(ctx, token)
-	s.failure = err
-	return text, err
-}
-
-func (s *keySet) verify(ctx context.Context, token string) ([]byte, error) {
 	found, version, err := s.keys.find(ctx, s.id)
-	if err != nil {
+	if s.failure = err; err != nil {
 		return nil, err
 	}
 	s.version = version
-	signed, err := jose.ParseSignedCompact(token, signatureAlgorithms())
-	if err != nil {
-		return nil, errors.New("it is not a signed JSON Web Token")
-	}
-	for i := range found {
-		key := &found[i]
-		if key.Algorithm != "" && key.Algorithm != signed.Signatures[0].Header.Algorithm {
-			continue
-		}
-		if text, err := signed.Verify(key.Key); err == nil {
-			return text, nil
+	var set oidc.StaticKeySet
+	for _, key := range found {
+		if key.Algorithm == "" || key.Algorithm == s.algorithm {
+			set.PublicKeys = append(set.PublicKeys, key.Key)
 		}
 	}
-	return nil, errors.New("no key of the provider has signed it")
-}
-
-func signatureAlgorithms() (list []jose.SignatureAlgorithm) {
-	for _, name := range algorithms {
-		list = append(list, jose.SignatureAlgorithm(name))
+	if text, err = set.VerifySignature(ctx, token); err != nil {
+		s.failure = errors.New("no key of the provider has signed it")
 	}
-	return list
+	return text, s.failure
 }
-
-var _ oidc.KeySet = (*keySet)(nil)

@@ -166,11 +166,11 @@ func (v *Verifier) verify(ctx context.Context, token string) (*auth.Identity, ti
 		}
 		return nil, time.Time{}, 0, &auth.Error{Kind: auth.Invalid, Reason: reason, Err: err}
 	}
-	id, err := parseHeader(token)
+	id, algorithm, err := parseHeader(token)
 	if err != nil {
 		return fail(err)
 	}
-	set := &keySet{keys: v.keys, id: id}
+	set := &keySet{keys: v.keys, id: id, algorithm: algorithm}
 	verifier := oidc.NewVerifier(v.Issuer, set, &oidc.Config{
 		ClientID: v.Audience, SupportedSigningAlgs: algorithms, Now: v.Now,
 	})

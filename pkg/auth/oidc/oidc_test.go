@@ -371,6 +371,29 @@ func unused(letter byte) string {
 	return string(letters[strings.IndexByte(letters, letter)^1])
 }
 
+// H-232: a key verifies only its own algorithm, and only signatures.
+func TestPurposeOfKey(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, changed := range map[auth.Kind]jose.JSONWebKey{
+		-1:           {Algorithm: "PS256", Use: "sig"},
+		auth.Invalid: {Algorithm: "RS256", Use: "sig"},
+	} {
+		changed.Key, changed.KeyID = key.Public(), "1"
+		p := newProvider(t, changed)
+		if got := kind(t, p.open(t), sign(t, jose.PS256, key, map[string]any{"kid": "1"}, p.claims(nil))); got != want {
+			t.Errorf("a key for %s: %v", changed.Algorithm, got)
+		}
+	}
+	p := newProvider(t, public("2", newKey(t)), jose.JSONWebKey{Key: key.Public(), KeyID: "1", Use: "enc"})
+	token := sign(t, jose.PS256, key, map[string]any{"kid": "1"}, p.claims(nil))
+	if got := kind(t, p.open(t), token); got != auth.Invalid {
+		t.Errorf("a key for encryption: %v", got)
+	}
+}
+
 func many(n int) (list []string) {
 	for i := range n {
 		list = append(list, fmt.Sprint(i))

@@ -22,6 +22,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -498,6 +499,33 @@ func TestProviderDown(t *testing.T) {
 	if kind(t, v, token) != -1 {
 		t.Error("the provider is back again")
 	}
+}
+
+type hanging struct{}
+
+func (hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// H-235: a provider that accepts a request and never answers delays the start and a token by ten seconds.
+func TestProviderHangs(t *testing.T) {
+	key := newKey(t)
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		v, err := Open(t.Context(), Config{Issuer: "https://x", Audience: audience, Log: func(string) {},
+			Client: &http.Client{Transport: hanging{}}})
+		if err != nil || time.Since(began) != startTime {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		time.Sleep(pause)
+		began = time.Now()
+		token := sign(t, jose.ES256, key, map[string]any{"kid": "1"}, map[string]any{"iss": "https://x", "aud": audience,
+			"exp": began.Add(time.Hour).Unix()})
+		if got := kind(t, v, token); got != auth.Unavailable || time.Since(began) != requestTime {
+			t.Errorf("%v after %v", got, time.Since(began))
+		}
+	})
 }
 
 // H-235, H-4: a server whose provider does not answer asks it again, although nobody sends tokens.

@@ -190,7 +190,7 @@ func other(text []byte) *source.Script {
 			{Name: "arguments", Value: true, Repeat: true, Doubts: []source.DoubtKind{source.DoubtPassedOn}},
 			source.InputArgument(source.Names{}, 1),
 		},
-		Effects: source.Effects{Writes: true, OwnFolder: true},
+		Effects: source.Effects{Writes: true, OwnFolder: true, Settings: source.SettingsOf(string(text))},
 		Doubts:  []source.Doubt{{Kind: source.DoubtPassedOn, What: "arguments", Line: 1}},
 	}
 }

@@ -1,6 +1,9 @@
 package adopt
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // ADD-25: the descriptions of scripts in other languages.
 func TestHeadOf(t *testing.T) {
@@ -18,5 +21,19 @@ func TestHeadOf(t *testing.T) {
 	}
 	if got := headOf([]byte("#!/usr/bin/perl\nuse strict;\n# Not this.\n")); got != "" {
 		t.Error(got)
+	}
+}
+
+// ADD-32: a script of another language that starts git may read the settings of git.
+func TestSettingsOfOtherLanguages(t *testing.T) {
+	for text, want := range map[string]bool{
+		`subprocess.run(["git", "log"])`: true, `subprocess.run(['git', '-C', repo])`: true, "out = `git log`": true,
+		`execSync("git status")`: true, `my @l = qx(git log);`: true, `l = %x{git log}`: true,
+		`print("digit", git)`: false, `print("gitlab")`: false, "": false,
+	} {
+		list := other([]byte("#!/usr/bin/env x\n" + text + "\n")).Effects.Settings
+		if slices.Contains(list, "~/.gitconfig") != want || len(list) > 2 {
+			t.Errorf("%s: %q", text, list)
+		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"mcp-bash/pkg/text/lazyregexp"
 )
 
 //go:embed programs.txt
@@ -29,6 +31,22 @@ func property(program, word string) (value string, has bool) {
 		}
 	}
 	return "", false
+}
+
+// started matches the name of a program at the beginning of a text in quotation marks.
+var started = lazyregexp.New("(?:[\"'`]|(?:qx|%x)[({\\[/])([\\w.+-]+)[\"'` ]")
+
+// SettingsOf returns the files in the home directory that the programs of a script in another language read. A program is
+// one that begins a quoted text: ["git", "log"], `git log`.
+func SettingsOf(text string) (files []string) {
+	for _, m := range started.FindAllStringSubmatch(text, -1) {
+		for _, field := range table()[m[1]] {
+			if file, ok := strings.CutPrefix(field, "settings:"); ok && !slices.Contains(files, file) {
+				files = append(files, file)
+			}
+		}
+	}
+	return files
 }
 
 // IsStandard reports whether each system has a program, so that nobody needs to install it.

@@ -36,8 +36,8 @@ func property(program, word string) (value string, has bool) {
 // started matches the name of a program at the beginning of a text in quotation marks.
 var started = lazyregexp.New("(?:[\"'`]|(?:qx|%x)[({\\[/])([\\w.+-]+)[\"'` ]")
 
-// SettingsOf returns the files in the home directory that the programs of a script in another language read. A program is
-// one that begins a quoted text: ["git", "log"], `git log`.
+// SettingsOf returns the files in the home directory that the programs of a script in another language read. A program
+// is one that begins a quoted text: ["git", "log"], `git log`.
 func SettingsOf(text string) (files []string) {
 	for _, m := range started.FindAllStringSubmatch(text, -1) {
 		for _, field := range table()[m[1]] {

@@ -308,14 +308,14 @@ func (r *reader) longOptions(b branchOf) {
 	}
 }
 
-// leading reads a test that compares the first word with an option, such as [ "$1" = -n ] && { dry=1; shift; }. The
-// operands that follow have the same places with and without the option.
+// leading reads a test that compares the first word with an option, such as [ "$1" = -n ] && { dry=1; shift; }, or with
+// [[ $1 == --name=* ]]. The operands that follow have the same places with and without the option.
 func (r *reader) leading(cond *syntax.Stmt, body []*syntax.Stmt) bool {
 	if c, ok := cond.Cmd.(*syntax.BinaryCmd); ok && c.Op == syntax.AndStmt && !cond.Negated {
 		return r.leading(c.Y, body) // [ $# -gt 0 ] && [ "$1" = -n ]
 	}
 	list := tests(cond, false)
-	if len(list) != 1 || list[0].kind != isOther {
+	if len(list) != 1 || list[0].kind != isOther && list[0].kind != isNoValue {
 		return false
 	}
 	return r.leadingOptions(list[0].name(), branchOf{list[0].words, body, cond.Pos()})

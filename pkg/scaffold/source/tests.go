@@ -17,6 +17,7 @@ const (
 	isShort                        // fewer than n arguments
 	isLong                         // any argument
 	isOther                        // x is none of the words
+	isNoValue                      // x is not an option with a value such as --name=*, which is the word
 	isNoNumber                     // x is not an integer
 	isNoFile
 	isNoDirectory
@@ -188,6 +189,10 @@ func compare(op string, left, right syntax.Node, truth bool) []test {
 	x := parameter(word)
 	text, isLiteral := literal(other)
 	switch {
+	case x != nil && op == "!=" && !truth && x.Exp != nil && nameOf(other) == x.Param.Value: // "${1#--name=}" != "$1"
+		if text, ok := literal(x.Exp.Word); ok && x.Exp.Op == syntax.RemSmallPrefix && hasValue(text+"*") {
+			return []test{{kind: isNoValue, x: x, words: []string{text + "*"}}}
+		}
 	case x == nil || other == nil || !isLiteral:
 	case isCount(word) || x.Length:
 		return counted(op, x, position(text), truth)
@@ -197,6 +202,8 @@ func compare(op string, left, right syntax.Node, truth bool) []test {
 		if m := listed.FindStringSubmatch(text); m != nil {
 			return []test{{kind: isOther, x: x, words: strings.Split(m[1], "|")}}
 		}
+	case (op == "=" || op == "==") && !truth && hasValue(text):
+		return []test{{kind: isNoValue, x: x, words: []string{text}}}
 	case op == "!=" && truth, (op == "=" || op == "==") && !truth:
 		if text != "" && !strings.ContainsAny(text, "*?[") {
 			return []test{{kind: isOther, x: x, words: []string{text}}}
@@ -205,6 +212,12 @@ func compare(op string, left, right syntax.Node, truth bool) []test {
 		return []test{{kind: isEmpty, x: x}}
 	}
 	return nil
+}
+
+// hasValue reports whether a pattern is an option with a value: --name=*.
+func hasValue(pattern string) bool {
+	name, value, _ := strings.Cut(pattern, "=")
+	return value == "*" && !isNoOption(name) && !strings.ContainsAny(name, "*?[")
 }
 
 // signs are the comparisons of numbers, and opposites the ones that hold if they do not.

@@ -13,7 +13,7 @@ func (r *reader) standardInput() {
 	if len(r.script.Questions) > 0 {
 		return
 	}
-	f := &inputFinder{r, map[string]bool{}}
+	f := &inputFinder{r, map[string]bool{}, dashed(r.file)}
 	if line := f.line(r.file, !r.refilled && (r.rest == nil || !r.rest.Required)); line > 0 {
 		r.script.Arguments = append(r.script.Arguments, InputArgument(r.names, line))
 	}
@@ -30,6 +30,26 @@ func InputArgument(names Names, line int) *Argument {
 type inputFinder struct {
 	*reader
 	entered map[string]bool // functions whose commands were read, with or without arguments
+	dashed  map[string]bool // parameters that the script compares with "-"
+}
+
+// dashed returns the names of the parameters that a script compares with "-", a name of standard input.
+func dashed(file *syntax.File) map[string]bool {
+	names := map[string]bool{}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Stmt:
+			for _, t := range slices.Concat(tests(n, true), tests(n, false)) {
+				names[t.name()] = names[t.name()] || t.kind == isOther && slices.Contains(t.words, "-")
+			}
+		case *syntax.CaseClause:
+			for _, b := range items(n) {
+				names[nameOf(n.Word)] = names[nameOf(n.Word)] || slices.Contains(b.patterns, "-")
+			}
+		}
+		return true
+	})
+	return names
 }
 
 // line returns the line of the first such command below a node, or 0. none reports that "$@" can be empty there.
@@ -134,19 +154,23 @@ func redirectsInput(r *syntax.Redirect) bool {
 	return false
 }
 
-// isInput reports whether a word is standard input if the caller does not give a file, as in ${1:--}.
-func (r *reader) isInput(w *syntax.Word) bool {
-	if a := r.byVariable[nameOf(w)]; a != nil && a.Default != nil {
+// isInput reports whether a word is standard input if the caller does not give a file, as in ${1:--}, or gives "-".
+func (f *inputFinder) isInput(w *syntax.Word) bool {
+	name := nameOf(w)
+	if name != "" && f.dashed[name] {
+		return true
+	}
+	if a := f.byVariable[name]; a != nil && a.Default != nil {
 		return isStandardInput(*a.Default)
 	}
-	text, known := r.evaluate(w)
+	text, known := f.evaluate(w)
 	return known && isStandardInput(text)
 }
 
 func isStandardInput(file string) bool { return file == "-" || file == "/dev/stdin" }
 
 // readsInput reports whether a program with these words reads standard input. none is as in line.
-func (r *reader) readsInput(program string, words []*syntax.Word, none bool) bool {
+func (f *inputFinder) readsInput(program string, words []*syntax.Word, none bool) bool {
 	values, isFilter := property(program, "input")
 	instead, needsFirst := property(program, "first")
 	never, _ := property(program, "never")
@@ -158,9 +182,9 @@ func (r *reader) readsInput(program string, words []*syntax.Word, none bool) boo
 		text, _ := textOf(words[i].Parts, false, nothing)
 		option, isOption := strings.CutPrefix(text, "-")
 		switch {
-		case r.isInput(words[i]):
+		case !needsFirst && f.isInput(words[i]):
 			return true
-		case !isOption && r.canBeEmpty(words[i], none):
+		case !isOption && f.canBeEmpty(words[i], none):
 		case !isOption && !needsFirst && !always:
 			return false
 		case !isOption:

@@ -361,7 +361,7 @@ func (b *builder) collect() error {
 		{"server.d", b.p.Server}, {"lib", filepath.Join(b.p.Root, "lib")}, {"providers", b.p.Providers}, {"ui", b.p.UI},
 		{"config", filepath.Join(b.p.Root, "config")}, {"VERSION", filepath.Join(b.p.Root, "VERSION")},
 	}
-	for _, name := range b.importedScripts() {
+	for _, name := range b.startedScripts() {
 		if !slices.ContainsFunc(defaults, func(d defaultEntry) bool { return d.name == name }) {
 			defaults = append(defaults, defaultEntry{name, filepath.Join(b.p.Root, name)})
 		}

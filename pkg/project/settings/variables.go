@@ -13,7 +13,6 @@ var variables = []Variable{
 	{"MCPBASH_ALLOW_PROJECT_HOOKS", Yes, "false", 0, 0, "host→server", "Permit server.d/register.sh"},
 	{"MCPBASH_ARGS_FLAT", Export, "", 0, 0, "server→sdk", "Arguments and _meta readable without a process"},
 	{"MCPBASH_ARGV0", Text, "", 0, 0, "cli→cli", "How the user called a verb, for usage lines"},
-	{"MCPBASH_BIN", Text, "", 0, 0, "host→gen", "Binary used by the generated project test harness"},
 	{"MCPBASH_CI_MODE", True, "false", 0, 0, "host→server", "CI defaults, failure summary, no idle/orphan exit"},
 	{"MCPBASH_CI_VERBOSE", True, "false", 0, 0, "host→server", "CI mode starts at debug level"},
 	{"MCPBASH_CLIENT_SUPPORTS_UI", Export, "", 0, 0, "server→script", "UI extension negotiated"},

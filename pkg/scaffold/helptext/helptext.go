@@ -50,7 +50,7 @@ var (
 	optionLine = lazyregexp.New(`^\s{0,12}(-[^\s,=\[]+)((?:(?:, *| ?\| ?| {1,2})-[^\s,=\[|]+)*)(\[?[ =]?[^\s].*?)?` +
 		`(?:\s{2,}|\t+| +: +)(\S.*)?$`)
 	bareOption = lazyregexp.New(`^\s{0,12}(-[^\s,=\[]+)((?:(?:, ?| ?\| ?)-[^\s,=\[|]+)*)` +
-		`([ =][<\[{]?[A-Za-z][\w.:/|,-]*[>\]}]?(?:, -[^\s,=\[|]+(?:[ =][<\[{]?[A-Za-z][\w.:/|,-]*[>\]}]?)?)?)?$`)
+		`([ =][<\[{]?[A-Za-z][\w.:/|,=-]*[>\]}]?(?:, -[^\s,=\[|]+(?:[ =][<\[{]?[A-Za-z][\w.:/|,=-]*[>\]}]?)?)?)?$`)
 	column    = lazyregexp.New(`^\s{1,12}(<?[A-Za-z][\w-]*>?)(?:\s{2,}|\t+| +[-–—:] +)(\S.*)$`)
 	usageLine = lazyregexp.New(`(?i)^\s*usage(?: of \S+)?:?\s*(.*)$`)
 	// notText matches sequences for terminals, and characters that control the direction of text.

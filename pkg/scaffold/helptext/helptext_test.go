@@ -92,7 +92,7 @@ func TestRepeatedOperand(t *testing.T) {
 	}
 }
 
-// argparse breaks a long usage, and writes each name of an option with its value.
+// ADD-26: argparse breaks a long usage, and writes each name of an option with its value.
 func TestArgparse(t *testing.T) {
 	h := Read(`usage: stats.py [-h] [--by {hour,day}] [-l LEVEL]
                 [--json]
@@ -108,6 +108,9 @@ options:
   --by {hour,day}
   -l LEVEL, --level LEVEL
                         count only this level
+  -w KEY=VALUE, --where KEY=VALUE
+                        count only lines with it
+  --set KEY=VALUE
   --json                print JSON
 `)
 	var got []string
@@ -121,6 +124,8 @@ options:
 	want := []string{
 		"--by value={hour,day} choices=[hour day] text=",
 		"-l --level value=LEVEL choices=[] text=count only this level",
+		"-w --where value=KEY=VALUE choices=[] text=count only lines with it",
+		"--set value=KEY=VALUE choices=[] text=",
 		"--json value= choices=[] text=print JSON",
 		"FILE optional=true repeat=true text=log files, stdin if none",
 	}

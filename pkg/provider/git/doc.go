@@ -7,5 +7,5 @@
 // sends no credentials. It ignores submodules, LFS, attributes and hooks. Each object is verified
 // by its hash.
 //
-// docs/ARCHITECTURE.md explains why the package uses no Git library.
+// docs/decisions/libraries.md explains why the package uses no Git library.
 package git

@@ -68,7 +68,7 @@ func (r *reader) operands() (list []*Argument) {
 	for _, c := range r.counts {
 		for _, a := range list { // without this condition, it counts the options too
 			if c.options == r.options && a.place <= c.least && a.Default == nil && !a.omitted {
-				r.require(a, c.end)
+				r.require(a, nil, c.end)
 			}
 		}
 	}

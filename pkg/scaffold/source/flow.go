@@ -196,7 +196,7 @@ func (r *reader) rule(cond *syntax.Stmt, truth bool, end outcome) {
 			a.is(Directory)
 		}
 		if t.kind == isEmpty || isFile && (t.kind == isNoFile || t.kind == isNoDirectory) {
-			r.require(a, end)
+			r.require(a, t.x, end)
 		}
 	}
 }
@@ -207,9 +207,11 @@ func (a *Argument) is(k Kind) {
 	}
 }
 
-// require notes that the script ends without an argument. In its own branch, an option is there.
-func (r *reader) require(a *Argument, end outcome) {
-	if a == r.frame.option || len(a.Options) > 0 && r.hasText(r.before(a)) { // ${ROOT:?}, a guard
+// require notes that the script ends without an argument, for which it tests a parameter or, if nil, a number. In its
+// own branch, an option is there.
+func (r *reader) require(a *Argument, tested *syntax.ParamExp, end outcome) {
+	isVariable := tested != nil && position(tested.Param.Value) == 0
+	if a == r.frame.option || (len(a.Options) > 0 || isVariable) && r.hasText(r.before(a)) { // ${ROOT:?}, a guard
 		return
 	}
 	a.Required = true
@@ -218,7 +220,7 @@ func (r *reader) require(a *Argument, end outcome) {
 	}
 }
 
-// before returns the values that the variable of an option gets before the options are read.
+// before returns the values that the variable of an argument gets before the argument is read.
 func (r *reader) before(a *Argument) []*syntax.Assign {
 	return slices.DeleteFunc(slices.Clone(r.values[a.variable]), func(s *syntax.Assign) bool {
 		return int(s.Pos().Line()) >= a.Line
@@ -397,7 +399,7 @@ func (r *reader) expanded(a *Argument, p *syntax.ParamExp) {
 		}
 		a.omitted = true
 	} else if isRequired(p) {
-		r.require(a, fails)
+		r.require(a, p, fails)
 		text, ok := literal(p.Exp.Word)
 		if m := missing.FindStringSubmatch(text); m != nil && a.message == "" {
 			a.message = m[1]

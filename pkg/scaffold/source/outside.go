@@ -202,7 +202,9 @@ func (f *finder) does(row string, rest []*syntax.Word) (writes bool) {
 			f.variable(Variable{Name: value})
 		case "prefix", "input", "first", "never", "always":
 		default:
-			f.programs[word] = true
+			if word[0] != '-' { // an option, for standard input
+				f.programs[word] = true
+			}
 		}
 	}
 	return writes

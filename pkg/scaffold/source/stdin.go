@@ -190,6 +190,11 @@ func (f *inputFinder) readsInput(program string, words []*syntax.Word, none bool
 		case !isOption:
 			needsFirst = false
 		case strings.HasPrefix(option, "-"):
+			taken, _ := property(program, text)
+			if taken == "never" {
+				return false
+			}
+			i += position(taken)
 		case strings.ContainsAny(option, never):
 			return false
 		default:

@@ -47,7 +47,7 @@ func build() (*fixture, error) {
 		return nil, err
 	}
 	bin := filepath.Join(scratch, "home", "bin") + "/"
-	args, _ := runtimes.BuildCommand(runtimes.Host, bin, "./cmd/...") // as they are released
+	args, _ := runtimes.BuildCommand(runtimes.Host, bin, "./cmd/...", "") // as they are released
 	if _, err := goTool(product, args...); err != nil {
 		return nil, err
 	}

@@ -177,7 +177,7 @@ var builtPrograms = sync.OnceValues(func() (string, error) {
 			}
 			continue
 		}
-		args, env := runtimes.BuildCommand(target, file, "mcp-bash/cmd/mcp-bash")
+		args, env := runtimes.BuildCommand(target, file, "mcp-bash/cmd/mcp-bash", "")
 		cmd := exec.Command("go", args...)
 		cmd.Dir, cmd.Env = checkout.Root(), os.Environ()
 		for name, value := range env {

@@ -20,6 +20,7 @@ type frame struct {
 	reads   bool                 // the branch reads the value that follows the option
 	equals  bool                 // the word can be --name=VALUE
 	joined  bool                 // it reads the value in the same word
+	acts    bool                 // it does something with the value each time, and does not keep it
 	operand *Argument            // in the branch for other words: the word
 	stored  *Argument            // the operand that this branch stores
 	key     string               // the variable that has the word, or ""
@@ -66,6 +67,9 @@ func (r *reader) statement(stmt *syntax.Stmt, certain bool) {
 	case *syntax.Subshell:
 		r.statements(c.Stmts, certain)
 	case *syntax.CallExpr:
+		if slices.ContainsFunc(stmt.Redirs, func(d *syntax.Redirect) bool { return d.Op == syntax.AppOut }) {
+			r.act(c.Args) // echo "$OPTARG" >> "$list"
+		}
 		r.call(c, certain)
 	case *syntax.DeclClause:
 		for _, a := range c.Args {
@@ -441,7 +445,7 @@ func (r *reader) bind(s *syntax.Assign) {
 		case a == f.operand:
 			r.store(name, s.Pos())
 		default:
-			r.bindTo(a, name, s.Append)
+			r.bindTo(a, name, s.Append || isNext(s))
 			r.expanded(a, p)
 		}
 	}
@@ -550,6 +554,9 @@ func (r *reader) enter(f *syntax.FuncDecl, args []*syntax.Word, certain bool) {
 		r.use(w)
 		words[i] = r.argumentOf(w)
 		passes = passes || words[i] != nil
+	}
+	if !all && !r.settles(f) {
+		r.act(args)
 	}
 	body, isBlock := f.Body.Cmd.(*syntax.Block)
 	if !isBlock || !passes || r.entered[f] || r.followed > maxFollowed {

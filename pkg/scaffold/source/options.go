@@ -236,6 +236,7 @@ func (l *loop) option(a *Argument, b branchOf, equals bool) {
 	case !a.Value:
 		a.variable = cmp.Or(a.variable, f.literal)
 	}
+	a.Repeat = a.Repeat || a.Value && f.acts && r.onlyActs(b.body)
 }
 
 // operands reads a branch for words other than options. It returns the operand that the branch stores, if it is new.

@@ -160,7 +160,7 @@ func Read(text []byte, nextTo Files) (*Script, error) {
 		texts: map[string]*string{}, names: Names{},
 		initial: map[string]string{}, byVariable: map[string]*Argument{},
 		places: map[int]*Argument{}, assigned: map[string]bool{}, entered: map[*syntax.FuncDecl]bool{},
-		frame: &frame{}, outcomes: map[string]outcome{},
+		frame: &frame{}, outcomes: map[string]outcome{}, settled: map[*syntax.FuncDecl]bool{},
 	}
 	r.caller = r.frame
 	r.declare(file)
@@ -241,6 +241,7 @@ type reader struct {
 	nextTo     Files
 	functions  map[string]*syntax.FuncDecl
 	outcomes   map[string]outcome          // of functions
+	settled    map[*syntax.FuncDecl]bool   // whether functions can take one value only
 	values     map[string][]*syntax.Assign // values of variables
 	texts      map[string]*string          // values of variables as text; nil: not known
 	names      Names                       // of arguments

@@ -17,7 +17,8 @@ import (
 func (f *Found) Parsed() bool { return isShell(f.Language) }
 
 // Explain gives a script of another language the arguments that its help describes. asked made it print the help.
-// Without arguments, it keeps its list of words. A script that needs no operand may read its standard input.
+// Without arguments, it keeps its list of words. A script may read its standard input if
+// it needs no operand, or the help names that input.
 func (f *Found) Explain(h helptext.Help, asked *wrap.Trial) {
 	var list []*source.Argument
 	taken := source.Names{}
@@ -44,7 +45,8 @@ func (f *Found) Explain(h helptext.Help, asked *wrap.Trial) {
 		f.asked = asked
 	}
 	if len(list) > 0 {
-		if !slices.ContainsFunc(list, func(a *source.Argument) bool { return isOperand(a) && a.Required }) {
+		demands := func(a *source.Argument) bool { return isOperand(a) && a.Required }
+		if h.NamesInput() || !slices.ContainsFunc(list, demands) {
 			list = append(list, source.InputArgument(taken, 1))
 		}
 		f.Says.Arguments, f.Says.Doubts = list, nil

@@ -7,14 +7,16 @@ import (
 	"mcp-bash/pkg/scaffold/source"
 )
 
-// ADD-26: a script of another language gets a standard input, unless it needs an operand.
+// ADD-26: a script of another language gets a standard input, unless it needs an operand that cannot be this input.
 func TestInputOfOtherLanguages(t *testing.T) {
 	for help, want := range map[string]bool{
 		"usage: sessions.py [-h] [--gap MINUTES] [log]\n\noptions:\n  --gap MINUTES  pause that ends a session\n": true,
 		"usage: sessions.py [-h] [--gap MINUTES] log\n\noptions:\n  --gap MINUTES  pause that ends a session\n":   false,
-		"usage: sessions.py [-h] log [log ...]\n": false,
-		"usage: sessions.py\n":                    true,
-		"":                                        true,
+		"usage: sessions.py [-h] log [log ...]\n":                                                          false,
+		"usage: sessions.py [-h] log\n\npositional arguments:\n  log       a file, - for standard input\n": true,
+		"usage: sessions.py [-h] log\n\npositional arguments:\n  log       a file with sessions\n":         false,
+		"usage: sessions.py\n": true,
+		"":                     true,
 	} {
 		f := &Found{Language: "python3", Says: other(nil)}
 		f.Explain(helptext.Read(help), nil)

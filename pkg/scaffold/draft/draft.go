@@ -72,7 +72,8 @@ func Recipe(words []string, h helptext.Help) *recipe.Recipe {
 		}
 	}
 	d.operands(h)
-	if !slices.ContainsFunc(d.Arguments, func(a recipe.Argument) bool { return a.IsOperand() && a.Required }) {
+	demands := func(a recipe.Argument) bool { return a.IsOperand() && a.Required }
+	if h.NamesInput() || !slices.ContainsFunc(d.Arguments, demands) {
 		d.Stdin = &recipe.Stdin{Name: d.property("stdin"), Description: "Text for the standard input."}
 	}
 	return d.Recipe

@@ -48,6 +48,21 @@ func TestRecipe(t *testing.T) {
 	}
 }
 
+// WRAP-27: a required operand can be standard input, if the help names it for an argument.
+func TestStandardInput(t *testing.T) {
+	for text, want := range map[string]bool{
+		"usage: brew FILE\n\n  FILE   the pot\n":                               false,
+		"usage: brew FILE\n\n  FILE   the pot, - for standard input\n":         true,
+		"usage: brew FILE\n\n  FILE   the pot, or stdin\n":                     true,
+		"usage: brew CUP\n\n  -f, --file FILE   the pot (default: stdin)\n":    true,
+		"usage: brew CUP\n\n  -f, --file FILE   the pot, not in mystdin.txt\n": false,
+	} {
+		if r := Recipe([]string{"brew"}, helptext.Read(text)); (r.Stdin != nil) != want {
+			t.Errorf("%q: %+v", text, r.Stdin)
+		}
+	}
+}
+
 // WRAP-27: a help without a usage line does not show the operands, and one without anything shows nothing. The words
 // of a command are left out.
 func TestUnknown(t *testing.T) {

@@ -56,9 +56,10 @@ var (
 	// notText matches sequences for terminals, and characters that control the direction of text.
 	notText = lazyregexp.New(`\x1b\[[0-9;?]*[A-Za-z]|.\x08|[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{61c}\x{200e}\x{200f}` +
 		`\x{202a}-\x{202e}\x{2066}-\x{2069}]`)
-	typeIs     = lazyregexp.New(`\[(string|number|array)\]`) // of yargs
-	choiceList = lazyregexp.New(`[\[({<]([\w.+-]+(?:\|[\w.+-]+)+)[\])}>]`)
-	defaultIs  = lazyregexp.New(`(?i)[\[(]default(?:s to|:| is|=)?\s*["']?([^\])"']+?)["']?[\])]`)
+	typeIs        = lazyregexp.New(`\[(string|number|array)\]`) // of yargs
+	choiceList    = lazyregexp.New(`[\[({<]([\w.+-]+(?:\|[\w.+-]+)+)[\])}>]`)
+	standardInput = lazyregexp.New(`(?i)\b(?:stdin|standard input)\b`)
+	defaultIs     = lazyregexp.New(`(?i)[\[(]default(?:s to|:| is|=)?\s*["']?([^\])"']+?)["']?[\])]`)
 )
 
 // Plain returns a text without sequences for terminals, control characters, and bytes that are not UTF-8.
@@ -138,6 +139,12 @@ func (h *Help) takesValue(option string) bool {
 	return slices.ContainsFunc(h.Options, func(o Option) bool {
 		return o.Value != "" && !o.Optional && slices.Contains(o.Names, option)
 	})
+}
+
+// NamesInput reports whether the text of an option or operand names standard input: "FILE, or - for stdin".
+func (h *Help) NamesInput() bool {
+	return slices.ContainsFunc(h.Operands, func(o Operand) bool { return standardInput.MatchString(o.Text) }) ||
+		slices.ContainsFunc(h.Options, func(o Option) bool { return standardInput.MatchString(o.Text) })
 }
 
 // option reads a line of a list of options. The negation of a switch is left out: --[no-]color is --color.

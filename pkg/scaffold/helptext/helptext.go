@@ -58,6 +58,7 @@ var (
 		`\x{202a}-\x{202e}\x{2066}-\x{2069}]`)
 	typeIs        = lazyregexp.New(`\[(string|number|array)\]`) // of yargs
 	choiceList    = lazyregexp.New(`[\[({<]([\w.+-]+(?:\|[\w.+-]+)+)[\])}>]`)
+	moreValues    = lazyregexp.New(`(-\S+ [A-Z][\w-]*) \[[A-Z][\w-]* \.\.\.\]`) // of argparse
 	standardInput = lazyregexp.New(`(?i)\b(?:stdin|standard input)\b`)
 	defaultIs     = lazyregexp.New(`(?i)[\[(]default(?:s to|:| is|=)?\s*["']?([^\])"']+?)["']?[\])]`)
 )
@@ -147,9 +148,10 @@ func (h *Help) NamesInput() bool {
 		slices.ContainsFunc(h.Options, func(o Option) bool { return standardInput.MatchString(o.Text) })
 }
 
-// option reads a line of a list of options. The negation of a switch is left out: --[no-]color is --color.
+// option reads a line of a list of options. The negation of a switch is left out: --[no-]color is --color. So are more
+// values after the first: --fields FIELD [FIELD ...].
 func option(line string) (o Option, ok bool) {
-	line = strings.Replace(line, "--[no-]", "--", 1)
+	line = moreValues.ReplaceAllString(strings.Replace(line, "--[no-]", "--", 1), "$1")
 	m := optionLine.FindStringSubmatch(line)
 	if m == nil {
 		if m = bareOption.FindStringSubmatch(line); m == nil {

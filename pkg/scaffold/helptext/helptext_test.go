@@ -111,6 +111,9 @@ options:
   -w KEY=VALUE, --where KEY=VALUE
                         count only lines with it
   --set KEY=VALUE
+  -f FIELD [FIELD ...], --fields FIELD [FIELD ...]
+                        show these
+  --tags TAG [TAG ...]  with all
   --json                print JSON
 `)
 	var got []string
@@ -126,6 +129,8 @@ options:
 		"-l --level value=LEVEL choices=[] text=count only this level",
 		"-w --where value=KEY=VALUE choices=[] text=count only lines with it",
 		"--set value=KEY=VALUE choices=[] text=",
+		"-f --fields value=FIELD choices=[] text=show these",
+		"--tags value=TAG choices=[] text=with all",
 		"--json value= choices=[] text=print JSON",
 		"FILE optional=true repeat=true text=log files, stdin if none",
 	}

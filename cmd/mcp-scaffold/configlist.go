@@ -15,8 +15,7 @@ import (
 	"mcp-bash/pkg/text/shell"
 )
 
-// survey prints the clients of this machine: those that are installed, or for --list all that are known (CLI-706,
-// CLI-1146).
+// survey prints the installed clients, or for --list all known ones (CLI-706, CLI-1146).
 func (o *configOptions) survey(s cli.Streams, server clients.Server, p *project.Project) error {
 	ctx, stop := cli.UntilSignal()
 	defer stop()

@@ -8,6 +8,8 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/cli"
@@ -73,6 +75,11 @@ func (w *wrapper) runExamples(ctx context.Context, f fitting, dir, root string) 
 		return nil, err
 	}
 	scope := roots.Scope{List: roots.OfPaths([]string{root}), Given: true}
+	call, end, err := trial.Caller(p, tool.Name, scope)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	results := make([]exampleResult, len(f.recipe.Examples))
 	for i, e := range f.recipe.Examples {
 		results[i] = exampleResult{e.Description, missingFile(f.recipe, e, root)}
@@ -83,7 +90,7 @@ func (w *wrapper) runExamples(ctx context.Context, f fitting, dir, root string) 
 		if err != nil {
 			return nil, err
 		}
-		result, err := trial.Call(ctx, p, tool.Name, scope, arguments)
+		result, err := call(ctx, arguments)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +101,7 @@ func (w *wrapper) runExamples(ctx context.Context, f fitting, dir, root string) 
 
 // missingFile returns what an example lacks to be run: a file that it reads.
 func missingFile(r *recipe.Recipe, e recipe.Example, root string) string {
-	for name := range pathsOf(r, e, "read") {
+	for name := range pathsOf(r, e, "read", "both") {
 		if _, err := os.Lstat(filepath.Join(root, name)); err != nil {
 			return fmt.Sprintf("not run: there is no %s; name a folder that has it with --directory", name)
 		}
@@ -102,19 +109,22 @@ func missingFile(r *recipe.Recipe, e recipe.Example, root string) string {
 	return ""
 }
 
-// pathsOf yields the paths of an example that have an access.
-func pathsOf(r *recipe.Recipe, e recipe.Example, access recipe.Access) iter.Seq[string] {
+// pathsOf yields the paths of an example that have one of some kinds of access. A value that a recipe excepts by unless
+// is not a path.
+func pathsOf(r *recipe.Recipe, e recipe.Example, access ...recipe.Access) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, a := range r.Arguments {
-			if a.Type != recipe.Path || cmp.Or(a.Access, "read") != access {
+			if a.Type != recipe.Path || !slices.Contains(access, cmp.Or(a.Access, "read")) {
 				continue
 			}
+			excepted, err := regexp.CompilePOSIX("^(" + a.Unless + ")$")
 			values, isList := e.Arguments[a.Name].([]any)
 			if !isList {
 				values = []any{e.Arguments[a.Name]}
 			}
 			for _, v := range values {
-				if name, ok := v.(string); ok && name != "-" && !yield(name) {
+				name, ok := v.(string)
+				if ok = ok && name != "-" && (err != nil || !excepted.MatchString(name)); ok && !yield(name) {
 					return
 				}
 			}

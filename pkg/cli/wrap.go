@@ -93,7 +93,7 @@ func closes(text string, mark byte) bool {
 	return false
 }
 
-// isPlaceholder reports whether a word stands for the value of an option, such as DIR, A,B or [ADDR].
+// isPlaceholder reports whether a word is the name of an option's value, such as DIR, A,B or [ADDR].
 func isPlaceholder(word string) bool {
 	return strings.ContainsFunc(word, unicode.IsUpper) && !strings.ContainsFunc(word, unicode.IsLower)
 }

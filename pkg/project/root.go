@@ -12,6 +12,9 @@ import (
 // Marker is the file that every project has.
 const Marker = "server.d/server.meta.json"
 
+// TestsDir is the directory in a project with the test cases of its tools.
+const TestsDir = "tests"
+
 // ErrNone means that there is no project (CLI-403).
 var ErrNone error = &cli.Error{Code: cli.CodeNotFound, Bare: true, Cause: cli.Lines(`Error: No MCP project found.
 

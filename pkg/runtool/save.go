@@ -15,15 +15,13 @@ import (
 	"mcp-bash/pkg/files/userfile"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/json/yamltext"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/runtool/outcome"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// Limits on the file of --save-test.
-const (
-	testsDir    = "tests"
-	maxTestFile = 1 << 20 // bytes
-)
+// maxTestFile limits the file of --save-test, in bytes.
+const maxTestFile = 1 << 20
 
 // checkTestName returns an error unless a name can be that of a file with test cases.
 func checkTestName(name string) error {
@@ -55,7 +53,7 @@ func (r *run) save(ctx context.Context, result *tool.Result, err error) error {
 		b.Name("timeout").Int(r.timeout)
 	}
 	b.Name("expect").Raw(expected(&end))
-	label := testsDir + "/" + strings.TrimSuffix(r.saveTest, ".yaml") + ".yaml"
+	label := project.TestsDir + "/" + strings.TrimSuffix(r.saveTest, ".yaml") + ".yaml"
 	if err := r.addCase(ctx, filepath.Base(label), yamltext.AppendMembers(nil, b.End().Bytes(), 0)); err != nil {
 		return &cli.Error{Code: cli.CodeInvalid, Op: "write", Subject: label, Cause: err}
 	}
@@ -102,10 +100,10 @@ func (r *run) addCase(ctx context.Context, name string, text []byte) error {
 		return err
 	}
 	defer root.Close()
-	if err := root.Mkdir(testsDir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := root.Mkdir(project.TestsDir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	dir, err := root.OpenRoot(testsDir)
+	dir, err := root.OpenRoot(project.TestsDir)
 	if err != nil {
 		return err
 	}

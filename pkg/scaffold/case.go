@@ -7,13 +7,10 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// testsDir is the directory in a project with the test cases of its tools.
-const testsDir = "tests"
-
 // caseOf returns the file with the first test case of a tool, relative to the project's root.
 func caseOf(template, tool, schemas string) file {
 	f := render(template, tool, schemas)[0]
-	f.path = testsDir + "/" + f.path
+	f.path = project.TestsDir + "/" + f.path
 	return f
 }
 
@@ -22,7 +19,7 @@ func newCase(p *project.Project, r *Request) *file {
 	if r.Kind != Tool {
 		return nil
 	}
-	f := caseOf("case", r.Name, schemasFrom(p, filepath.Join(p.Root, testsDir)))
+	f := caseOf("case", r.Name, schemasFrom(p, filepath.Join(p.Root, project.TestsDir)))
 	if !r.Force && isThere(filepath.Join(p.Root, filepath.FromSlash(f.path))) {
 		return nil
 	}

@@ -56,7 +56,7 @@ func PlanRemoval(p *project.Project, name string) (*Removal, error) {
 	if err != nil {
 		return nil, failed(r.Path, err)
 	}
-	if cases := testsDir + "/" + name + ".yaml"; isThere(filepath.Join(p.Root, filepath.FromSlash(cases))) {
+	if cases := project.TestsDir + "/" + name + ".yaml"; isThere(filepath.Join(p.Root, filepath.FromSlash(cases))) {
 		r.keep(cases, "its test cases may call other tools; without "+name+" its own fail")
 	}
 	if !isThere(filepath.Join(r.Path, wrapFile)) {
@@ -130,6 +130,7 @@ func usesOf(p *project.Project, words []string, tool, script string) (map[string
 		}
 	}
 	for _, top := range tops {
+		tests := filepath.Join(p.Root, project.TestsDir)
 		err := filepath.WalkDir(top, func(file string, d fs.DirEntry, err error) error {
 			hidden := file != top && strings.HasPrefix(d.Name(), ".") && d.Name() != wrapFile
 			switch {
@@ -137,7 +138,7 @@ func usesOf(p *project.Project, words []string, tool, script string) (map[string
 				return nil
 			case err != nil:
 				return err
-			case d.IsDir() && (file == tool || file == filepath.Join(p.Root, testsDir) || hidden || d.Name() == "node_modules"):
+			case d.IsDir() && (file == tool || file == tests || hidden || d.Name() == "node_modules"):
 				return fs.SkipDir
 			case d.IsDir() || hidden || !d.Type().IsRegular() || path.Ext(d.Name()) == ".md" ||
 				relative(p, file) == script || filepath.Dir(file) == p.Server && strings.HasSuffix(d.Name(), ".json"):

@@ -109,7 +109,7 @@ func run(s cli.Streams, o *options, operands []string, tree func() project.Tree)
 // choose leaves out the tests that --filter does not match.
 func (r *runner) choose() error {
 	if len(r.tests) == 0 {
-		return cli.Failf(cli.CodeNotFound, "no test cases: %s has no *.yaml", filepath.Join(r.base.Root, testsDir)).
+		return cli.Failf(cli.CodeNotFound, "no test cases: %s has no *.yaml", filepath.Join(r.base.Root, project.TestsDir)).
 			WithHint("record a call: mcp-bash run-tool NAME --allow-self --save-test NAME")
 	}
 	if r.filter == nil {

@@ -7,7 +7,6 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/registry/kinds"
 )
 
 // A toolCoverage is the part of a tool that tests use.
@@ -19,16 +18,12 @@ type toolCoverage struct {
 
 // coverage returns the coverage of each tool of the project.
 func (r *runner) coverage(ctx context.Context) ([]toolCoverage, error) {
-	e, err := r.server(nil)
+	items, err := r.listed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	tools, err := e.Catalog.List(ctx, kinds.Tools)
-	if err != nil {
-		return nil, kinds.Tools.Unavailable(err)
-	}
-	list := make([]toolCoverage, 0, len(tools.Items))
-	for _, item := range tools.Items {
+	list := make([]toolCoverage, 0, len(items))
+	for _, item := range items {
 		c := toolCoverage{tool: item.Name}
 		given := map[string]bool{}
 		for _, t := range r.tests {

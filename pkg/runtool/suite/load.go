@@ -19,9 +19,6 @@ import (
 	"mcp-bash/pkg/runtool/cases"
 )
 
-// testsDir has the test cases of a project.
-const testsDir = "tests"
-
 // A test is a case with the file that it is in.
 type test struct {
 	cases.Case
@@ -51,7 +48,7 @@ func load(ctx context.Context, p *project.Project, files []string, stdin io.Read
 	}
 	if len(files) == 0 {
 		var err error
-		if files, err = list(filepath.Join(p.Root, testsDir)); err != nil {
+		if files, err = list(filepath.Join(p.Root, project.TestsDir)); err != nil {
 			return nil, err
 		}
 		label = func(file string) string { return folder.Label(p.Root, file) }

@@ -15,6 +15,8 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/runtool/answers"
 	"mcp-bash/pkg/runtool/cases"
 	"mcp-bash/pkg/runtool/outcome"
@@ -122,6 +124,19 @@ func (r *runner) server(variables map[string]string) (*server, error) {
 	}
 	r.engines[key] = &server{e, scope}
 	return r.engines[key], nil
+}
+
+// listed returns the tools of the project.
+func (r *runner) listed(ctx context.Context) ([]item.Item, error) {
+	e, err := r.server(nil)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := e.Catalog.List(ctx, kinds.Tools)
+	if err != nil {
+		return nil, kinds.Tools.Unavailable(err)
+	}
+	return tools.Items, nil
 }
 
 // log keeps a warning of a server.

@@ -6,21 +6,16 @@ import (
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/runtool/cases"
 )
 
 // trials returns a test for each tool with a trial (T-520).
 func (r *runner) trials(ctx context.Context) (tests []*test, err error) {
-	e, err := r.server(nil)
+	items, err := r.listed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	tools, err := e.Catalog.List(ctx, kinds.Tools)
-	if err != nil {
-		return nil, kinds.Tools.Unavailable(err)
-	}
-	for _, item := range tools.Items {
+	for _, item := range items {
 		if rawjson.Get(item.JSON, "trial") == nil {
 			continue
 		}

@@ -176,8 +176,9 @@ func option(line string) (o Option, ok bool) {
 	}
 	o.Text = m[4]
 	for i, name := range o.Names {
-		name = strings.TrimSuffix(name, "...")                                                        // --verbose...
-		if short, value, found := strings.Cut(name, "<"); found && len(short) == 2 && o.Value == "" { // -U<n>
+		// --verbose... and -U<n>
+		name = strings.TrimSuffix(name, "...")
+		if short, value, found := strings.Cut(name, "<"); found && len(short) == 2 && o.Value == "" {
 			name, o.Value, o.Attached = short, strings.Trim(value, "<>"), true
 		}
 		o.Names[i] = name

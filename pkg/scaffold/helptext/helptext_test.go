@@ -22,6 +22,22 @@ Options:
   SOURCE   the folder to read
 `
 
+// expect compares lines.
+func expect(t *testing.T, got, want []string) {
+	t.Helper()
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// operandLines describes operands, one in each line.
+func operandLines(h Help) (lines []string) {
+	for _, o := range h.Operands {
+		lines = append(lines, fmt.Sprintf("%s optional=%t repeat=%t text=%s", o.Name, o.Optional, o.Repeat, o.Text))
+	}
+	return lines
+}
+
 // ADD-20: options and operands are read from two columns and a usage line.
 func TestRead(t *testing.T) {
 	h := Read(text)
@@ -30,9 +46,7 @@ func TestRead(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s value=%s optional=%t equals=%t choices=%s default=%s text=%s",
 			strings.Join(o.Names, " "), o.Value, o.Optional, o.Equals, o.Choices, o.Default, o.Text))
 	}
-	for _, o := range h.Operands {
-		got = append(got, fmt.Sprintf("%s optional=%t repeat=%t text=%s", o.Name, o.Optional, o.Repeat, o.Text))
-	}
+	got = append(got, operandLines(h)...)
 	got = append(got, h.Purpose)
 	want := []string{
 		"-n --dry-run value= optional=false equals=false choices=[] default= text=show what would be done",
@@ -45,9 +59,7 @@ func TestRead(t *testing.T) {
 		"TARGET optional=true repeat=true text=",
 		"Makes an archive.",
 	}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	expect(t, got, want)
 }
 
 // Programs separate the two columns, the names and the value of an option in several ways. Prose that ends in an option
@@ -71,9 +83,7 @@ func TestForms(t *testing.T) {
 		"--ignore value=array attached=false number=false repeat=true",
 		"--reporter value=string attached=false number=false repeat=false",
 	}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	expect(t, got, want)
 }
 
 // The value of an option in the usage line is not an operand, if the list has the option with a value.
@@ -121,9 +131,7 @@ options:
 		names := strings.Join(o.Names, " ")
 		got = append(got, fmt.Sprintf("%s value=%s choices=%s text=%s", names, o.Value, o.Choices, o.Text))
 	}
-	for _, o := range h.Operands {
-		got = append(got, fmt.Sprintf("%s optional=%t repeat=%t text=%s", o.Name, o.Optional, o.Repeat, o.Text))
-	}
+	got = append(got, operandLines(h)...)
 	want := []string{
 		"--by value={hour,day} choices=[hour day] text=",
 		"-l --level value=LEVEL choices=[] text=count only this level",
@@ -134,9 +142,7 @@ options:
 		"--json value= choices=[] text=print JSON",
 		"FILE optional=true repeat=true text=log files, stdin if none",
 	}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	expect(t, got, want)
 }
 
 func FuzzRead(f *testing.F) {

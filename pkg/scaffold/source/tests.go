@@ -16,7 +16,7 @@ const (
 	isEmpty    testKind = iota + 1 // x is empty
 	isShort                        // fewer than n arguments
 	isLong                         // any argument
-	isOther                        // x is none of the words
+	isOther                        // x differs from each of the words
 	isNoValue                      // x is not an option with a value such as --name=*, which is the word
 	isNoNumber                     // x is not an integer
 	isNoFile

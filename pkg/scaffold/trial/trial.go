@@ -44,19 +44,20 @@ func Run(ctx context.Context, p *project.Project, names []string) []tool.Verdict
 	return list
 }
 
-// Call calls a tool of a project as the server would, and returns the result as a client gets it. A call that fails is
-// a result, too.
-func Call(ctx context.Context, p *project.Project, name string, scope roots.Scope, arguments json.RawMessage) (
-	json.RawMessage, error) {
+// Caller returns a function that calls a tool of a project as the server would. It returns the result as a client gets
+// it, also for a call that fails. end ends what the calls have started.
+func Caller(p *project.Project, name string, scope roots.Scope) (
+	call func(context.Context, json.RawMessage) (json.RawMessage, error), end func(), err error) {
 	e, end, err := engine.ForCommand(p.Root, p.Env, tree.Embedded, engine.Config{ReadOnly: true})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer end()
-	result, err := e.Tools.Call(ctx, &tool.Request{Name: name, Arguments: arguments, Roots: scope})
-	if err != nil {
-		return nil, err
-	}
-	defer result.Done()
-	return result.AppendJSON(nil, mcp.Extra{}), nil
+	return func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
+		result, err := e.Tools.Call(ctx, &tool.Request{Name: name, Arguments: arguments, Roots: scope})
+		if err != nil {
+			return nil, err
+		}
+		defer result.Done()
+		return result.AppendJSON(nil, mcp.Extra{}), nil
+	}, end, nil
 }

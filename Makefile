@@ -12,7 +12,7 @@ SYSTEMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME ?= 20s
 ENDURANCE ?= 30s
 
-.PHONY: build demo needed test test-long cluster lint prose unit unit-long cover fuzz cross cross-vet oracle oidc manifests endurance npm clients programs holdout development kernels agents conformance browser site pictures old-bash bench install \
+.PHONY: build demo needed test test-long cluster lint prose unit unit-long cover fuzz cross cross-vet others endurance npm clients programs holdout development kernels agents conformance browser site pictures old-bash bench install \
   release release-test sums clean
 
 # A program without C starts faster and is 2 MB smaller. Go would use the system's C library
@@ -26,7 +26,7 @@ demo: build
 # The tests after unit start programs and wait for them, so two run at a time, the longest first.
 test: needed lint unit
 	$(MAKE) -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) \
-	  clients release-test oracle oidc manifests endurance conformance browser old-bash
+	  clients release-test others endurance conformance browser old-bash
 
 # Checks first which programs are missing, so that no test fails for that reason after minutes.
 needed:
@@ -40,27 +40,23 @@ test-long: unit-long fuzz cross cross-vet
 
 # Everything without the race detector is compiled with the flags of a release, so that a
 # package is compiled once. make lint vets all modules, so their tests do not.
-lint fuzz release-test oracle oidc manifests browser: export CGO_ENABLED = 0
-lint fuzz release-test oracle oidc manifests browser: export GOFLAGS += -trimpath
+lint fuzz release-test others browser: export CGO_ENABLED = 0
+lint fuzz release-test others browser: export GOFLAGS += -trimpath
 
 lint:
 	@out=$$(gofmt -l cmd pkg sdk lib test bench release); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
 	$(GO) vet ./...
 	GOOS=linux $(GO) vet -tags cluster ./test/cluster
-	cd bench && $(GO) vet ./...
-	cd test/oracle && $(GO) vet ./...
-	cd test/oidc && $(GO) vet ./...
-	cd test/manifest && $(GO) vet ./...
-	cd release && $(GO) vet ./...
+	for dir in bench release test/others test/tools; do (cd $$dir && $(GO) vet ./...) || exit 1; done
 	$(GO) tool -modfile=test/tools/go.mod staticcheck ./...
-	for dir in . bench release test/oracle test/oidc test/manifest test/tools test/prose; do (cd $$dir && $(GO) mod tidy -diff) || exit 1; done
+	for dir in . bench release test/others test/tools; do (cd $$dir && $(GO) mod tidy -diff) || exit 1; done
 	test/lint-shell.sh
 	CGO_ENABLED=1 $(MAKE) prose
 
-# Checks pages, comments and messages with Vale, against the rules in test/prose/styles.
+# Checks pages, comments and messages with Vale, against the rules in test/tools/prose/styles.
 # It needs a C compiler, for Vale's parsers. Limit it to folders with PROSE="docs pkg/feature/tool".
 prose:
-	cd test/prose && $(GO) vet . && $(GO) test -vet=off . && $(GO) run . $(PROSE)
+	cd test/tools/prose && $(GO) test -vet=off . && $(GO) run . $(PROSE)
 
 # test/unit.sh decides which packages need the race detector.
 unit:
@@ -98,18 +94,10 @@ endurance:
 	$(GO) test -vet=off -race -count=1 -timeout=0 ./test/endurance -for $(ENDURANCE)
 	CGO_ENABLED=0 $(GO) test -vet=off -trimpath -count=1 -timeout=0 ./test/endurance -run ComingAndGoing -for $(ENDURANCE)
 
-# Compares the git provider with go-git, on repositories that the git program serves. Runs the
-# examples with mcp-go's client.
-oracle:
-	cd test/oracle && $(GO) test -vet=off ./...
-
-# Connects a server with an OpenID provider.
-oidc:
-	cd test/oidc && $(GO) test -vet=off ./...
-
-# Decodes the manifests of mcp-bundle with the types of Kubernetes and the schema of ToolHive.
-manifests:
-	cd test/manifest && $(GO) test -vet=off ./...
+# Connects the product with programs of other people: go-git reads the repositories that the git provider reads, and
+# mcp-go's client runs the examples. A server trusts an OpenID provider. The types of Kubernetes decode manifests.
+others:
+	cd test/others && $(GO) test -vet=off ./...
 
 # The packages of npm that clients and conformance start, in a cache folder.
 npm:

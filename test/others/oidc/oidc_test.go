@@ -26,6 +26,7 @@ import (
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/auth/oidc"
+	"mcp-bash/test/checkout"
 )
 
 const audience = "https://mcp.example.com/mcp"
@@ -231,11 +232,9 @@ const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{`
 // H-230: a client that knows the server only finds the provider, and is let in with its token.
 func TestServer(t *testing.T) {
 	p := newProvider(t)
-	bin := filepath.Join(t.TempDir(), "mcp-bash")
-	build := exec.Command("go", "build", "-trimpath", "-o", bin, "./cmd/mcp-bash")
-	build.Dir = filepath.Join("..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	bin := t.TempDir()
+	if err := checkout.Build(bin, "mcp-bash/cmd/mcp-bash"); err != nil {
+		t.Fatal(err)
 	}
 	project := t.TempDir()
 	if err := os.Mkdir(filepath.Join(project, "server.d"), 0o755); err != nil {
@@ -244,7 +243,8 @@ func TestServer(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(project, "server.d", "server.meta.json"), []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	server := exec.Command(bin, "serve", "--http", "127.0.0.1:0", "--oidc-issuer", p.url, "--oidc-audience", audience)
+	server := exec.Command(filepath.Join(bin, "mcp-bash"), "serve", "--http", "127.0.0.1:0",
+		"--oidc-issuer", p.url, "--oidc-audience", audience)
 	server.Env = append(os.Environ(), "MCPBASH_PROJECT_ROOT="+project, "MCPBASH_LOG_LEVEL=debug")
 	stderr, err := server.StderrPipe()
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 )
 
 func main() {
-	root := flag.String("root", "../..", "folder of the repository")
+	root := flag.String("root", "../../..", "folder of the repository")
 	count := flag.Bool("count", false, "print the number of alerts for each rule and each folder")
 	flag.Parse()
 	alerts, err := checkFiles(*root, flag.Args())

@@ -9,9 +9,15 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/registry/registration"
+	"mcp-bash/pkg/run/confine"
+	"mcp-bash/pkg/sandbox"
+	"mcp-bash/pkg/text/secrets"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 func get(s cli.Streams, o *options, id string) error {
@@ -133,4 +139,71 @@ func selection(o *options) (keep func(*registration.RegisteredTool) bool, err er
 	return func(t *registration.RegisteredTool) bool {
 		return (capability == "" || slices.Contains(t.Capabilities, capability)) && level.Allows(t.RequiredLevel)
 	}, nil
+}
+
+// logTo returns a function that writes each message on one line.
+func logTo(s cli.Streams, minimum mcp.Level) mcp.LogFunc {
+	return func(level mcp.Level, logger, message string) {
+		if level < minimum {
+			return
+		}
+		printLine(s, fmt.Sprintf("%s: %s: %s", level, logger, secrets.Text(message)))
+	}
+}
+
+func printLine(s cli.Streams, text string) {
+	cli.Printf(s.Err, "mcp-registry: %s\n", text)
+}
+
+func status(s cli.Streams, o *options) error {
+	warn := s.Notice
+	p, err := project.Find(o.projectRoot, warn)
+	if err != nil {
+		return err
+	}
+	tool := "none"
+	if !p.Minimal {
+		tool = p.JSONTool("", warn).Name
+	}
+	found := registry.NewCatalog(p, registry.Options{ReadOnly: true}).Status(tool)
+	found.Confine = sandbox.Report(access.EffectiveConfinement(p, nil), confine.Offered())
+	if o.readable(s) {
+		printStatus(s.Out, found)
+	} else {
+		fmt.Fprintf(s.Out, "%s\n", found.AppendJSON(nil))
+	}
+	if found.Failed() {
+		return cli.ExitCode(cli.ExitFailed)
+	}
+	return nil
+}
+
+func refresh(s cli.Streams, o *options) error {
+	warned := false
+	warn := func(line string) {
+		warned = true
+		s.Notice(line)
+	}
+	p, err := project.Find(o.projectRoot, warn)
+	if err != nil {
+		return err
+	}
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	hooks := hookRun{p: p, warn: warn}
+	defer hooks.remove()
+	catalog := registry.NewCatalog(p, hooks.options(s, o.quiet))
+	report, err := catalog.Refresh(ctx, registry.RefreshOptions{Filter: o.filter, Strict: o.strict})
+	if err != nil {
+		return err
+	}
+	report.Warned = report.Warned || o.strict && warned
+	fmt.Fprintf(s.Out, "%s\n", report.AppendJSON(nil))
+	switch {
+	case report.Fatal():
+		return cli.ExitCode(cli.ExitUsage)
+	case report.Failed():
+		return cli.ExitCode(cli.ExitFailed)
+	}
+	return nil
 }

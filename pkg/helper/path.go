@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/swap"
 )
 
 // physicalPath resolves a path. If there are roots, it also checks that one of them contains the
@@ -38,4 +39,13 @@ func physical(path string) string {
 		resolved = filepath.Clean(path)
 	}
 	return filepath.ToSlash(resolved)
+}
+
+// exchange exchanges two paths. If the system cannot, install.sh renames them in two steps, and
+// reports errors itself.
+func exchange(args []string, _ []byte) ([]byte, int) {
+	if err := swap.Exchange(args[0], args[1]); err != nil {
+		return nil, exitNo
+	}
+	return nil, exitOK
 }

@@ -8,6 +8,7 @@ import (
 
 	"mcp-bash/pkg/json/jqtext"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/secrets"
 )
 
 // readText reads a text and the newline that Bash adds to it.
@@ -67,4 +68,44 @@ func oneValue(_ []string, input []byte) ([]byte, int) {
 
 func quote(_ []string, input []byte) ([]byte, int) {
 	return rawjson.AppendString(nil, input), exitOK
+}
+
+// redacted prints a text without its secrets (SDK-103).
+func redacted(_ []string, input []byte) ([]byte, int) {
+	return []byte(secrets.Text(string(input))), exitOK
+}
+
+// cliError finds the message of an error in the output of a program (SDK-89).
+func cliError(_ []string, input []byte) ([]byte, int) {
+	values, ok := parse(input)
+	if !ok || len(values) != 1 || rawjson.KindOf(values[0]) != rawjson.Object {
+		return nil, exitOK
+	}
+	for _, message := range cliMessages(values[0]) {
+		if !rawjson.Absent(message) {
+			return []byte(plainText(message)), exitOK
+		}
+	}
+	return nil, exitOK
+}
+
+// cliMessages lists the members in which programs report errors.
+func cliMessages(doc json.RawMessage) []json.RawMessage {
+	var messages []json.RawMessage
+	problem := rawjson.Get(doc, "error")
+	switch rawjson.KindOf(problem) {
+	case rawjson.Object:
+		messages = append(messages, rawjson.Get(problem, "message"))
+	case rawjson.String:
+		messages = append(messages, problem)
+	}
+	if string(rawjson.Get(doc, "success")) == "false" || string(rawjson.Get(doc, "ok")) == "false" ||
+		rawjson.TextOf(doc, "status") == "error" {
+		messages = append(messages, rawjson.Get(doc, "message"))
+	}
+	for first := range rawjson.Elements(rawjson.Get(doc, "errors")) {
+		messages = append(messages, rawjson.Get(first, "message"))
+		break
+	}
+	return messages
 }

@@ -2,12 +2,17 @@ package helper
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider/uitemplate"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // uiTemplate prints the document of a UI template, whose configuration is on
@@ -44,4 +49,19 @@ func uiTemplate(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	return exitOK
+}
+
+// findPage returns a function that finds the registry entries of pages as a server does, without
+// writing. Only the provider ui uses the registry (RES-2, RES-321).
+func findPage(env project.Env, root, dir string) func(ctx context.Context, name string) (json.RawMessage, error) {
+	return func(ctx context.Context, name string) (json.RawMessage, error) {
+		p := project.Open(root, env, dir, func(string) {})
+		list, err := registry.NewCatalog(p, registry.Options{ReadOnly: true}).List(ctx,
+			kinds.UIResources)
+		if err != nil {
+			return nil, err
+		}
+		item, _ := list.Find(name)
+		return item.JSON, nil
+	}
 }

@@ -1,6 +1,13 @@
+// Package sandbox confines the scripts of a project to their permissions (confine.md).
+//
+// It makes a profile from the declaration of a tool, the roots of a call and the operator's
+// mode. It also creates a private directory for the script and selects the confined thread
+// that starts the script. Package confine translates a profile for the kernel, and package
+// script manages the threads.
 package sandbox
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -9,6 +16,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/registry/access"
@@ -317,4 +325,23 @@ func (h *Confinement) Release() {
 	if h != nil {
 		h.sandbox.private.give(h.private)
 	}
+}
+
+// Report describes the mode and the restrictions that the kernel does not support (CF-33):
+// {"mode":"declared","landlock":7,"seccomp":true,"lacks":[]}.
+func Report(mode access.Confinement, k confine.Kernel) json.RawMessage {
+	var b rawjson.Builder
+	b.Object().Name("mode").String(mode.String())
+	return appendKernel(&b, k).End().Bytes()
+}
+
+// KernelReport is the part of [Report] about the kernel.
+func KernelReport(k confine.Kernel) json.RawMessage {
+	var b rawjson.Builder
+	return appendKernel(b.Object(), k).End().Bytes()
+}
+
+func appendKernel(b *rawjson.Builder, k confine.Kernel) *rawjson.Builder {
+	b.Name("landlock").Int(k.ABI).Name("seccomp").Bool(k.Filters).Name("lacks").Strings(k.Lacks(&confine.Profile{}))
+	return b
 }

@@ -1,3 +1,5 @@
+// Package serve is a running server: it opens the project, connects the client on standard input
+// and output, and ends everything in order.
 package serve
 
 import (
@@ -6,6 +8,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"sync"
 	"time"
 
 	"mcp-bash/pkg/cli"
@@ -134,4 +137,12 @@ type libraryLog struct{ *console.Console }
 func (l libraryLog) Write(p []byte) (int, error) {
 	l.Notice("mcp-bash: %s", bytes.TrimSpace(p))
 	return len(p), nil
+}
+
+// background calls a function on another goroutine. It returns a function that waits for the
+// result.
+func background[T any](f func() (T, error)) func() (T, error) {
+	result := sync.OnceValues(f)
+	go result()
+	return result
 }

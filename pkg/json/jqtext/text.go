@@ -1,3 +1,12 @@
+// Package jqtext writes JSON as the JSON program for scripts prints it (SDK-14). It is
+// separate from that program, so that commands without the program do not contain gojq.
+//
+// [Flat] writes a document as a table in which the Bash SDK looks up simple filters without
+// starting a process (SDK-205). The same functions render values for the table and for the
+// program's output, so both produce the same results (SDK-210).
+//
+// Functions with a json.RawMessage expect text that rawjson.Check accepted. The package
+// keeps no state between calls, and is safe for concurrent use.
 package jqtext
 
 import (
@@ -100,4 +109,22 @@ func appendASCII(dst, quoted []byte) []byte {
 func appendEscape(dst []byte, r rune) []byte {
 	const digits = "0123456789abcdef"
 	return append(dst, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15])
+}
+
+// IdentifierEnd returns the length of the identifier with which s begins, or 0.
+func IdentifierEnd[S string | []byte](s S) int {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z':
+		case i > 0 && c >= '0' && c <= '9':
+		default:
+			return i
+		}
+	}
+	return len(s)
+}
+
+// IsIdentifier reports whether a name can follow a dot without quotes.
+func IsIdentifier[S string | []byte](name S) bool {
+	return len(name) > 0 && IdentifierEnd(name) == len(name)
 }

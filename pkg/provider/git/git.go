@@ -1,9 +1,20 @@
+// Package git is the provider of git+https:// resources. It fetches one file of one commit over the
+// smart HTTP protocol, into memory.
+//
+// The package speaks version 2 of the protocol, and version 0 or 1 with older servers. It lists the
+// refs and fetches one commit without history. If the server supports filters, it fetches only the
+// requested file. It writes nothing to disk, starts no program, reads no Git configuration and
+// sends no credentials. It ignores submodules, LFS, attributes and hooks. Each object is verified
+// by its hash.
+//
+// docs/decisions/libraries.md explains why the package uses no Git library.
 package git
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -243,4 +254,31 @@ func (w refName) settle(r *remote) (id string, err error) {
 		}
 	}
 	return "", errNoRef
+}
+
+// A budget is the number of bytes that may still be received or unpacked (RES-124).
+type budget struct{ left int64 }
+
+var errTooLarge = errors.New("the repository is too large")
+
+func (b *budget) take(n int64) error {
+	if n > b.left {
+		b.left = 0
+		return errTooLarge
+	}
+	b.left -= n
+	return nil
+}
+
+type budgetReader struct {
+	r io.Reader
+	b *budget
+}
+
+func (c budgetReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if over := c.b.take(int64(n)); over != nil {
+		return 0, over
+	}
+	return n, err
 }

@@ -62,7 +62,7 @@ type Server struct {
 	serving  atomic.Bool   // ready for requests
 	last     atomic.Uint64 // the number of the last request of the stateless protocol
 	ballast  []byte        // see ballastSize
-	used     atomic.Bool   // since the last round of keepHouse
+	used     atomic.Bool   // since the last round of maintain
 	unread   unread
 	running  running
 	arriving arriving
@@ -130,7 +130,7 @@ const headerSlack = 4096
 
 // ballastSize is the size, in bytes, of memory that is allocated and never used, so it takes no
 // pages. A busy server has a heap of a few megabytes, which the collector would search hundreds of
-// times a second. With the ballast, it waits for as much garbage. At rest, keepHouse frees it.
+// times a second. With the ballast, it waits for as much garbage. At rest, maintain frees it.
 const ballastSize = 24 << 20
 
 // Serve begins to accept requests.
@@ -146,7 +146,7 @@ func (s *Server) Serve() {
 		}
 	}()
 	go s.replicas.Serve(s.replicas.channels)
-	go s.keepHouse()
+	go s.maintain()
 }
 
 func (s *Server) end(e protocol.Ending) {

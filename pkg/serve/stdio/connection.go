@@ -6,6 +6,8 @@ package stdio
 import (
 	"context"
 	"errors"
+	"io"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -236,4 +238,49 @@ func (c *Connection) Finish(ended <-chan struct{}) {
 	case <-time.After(lastGrace):
 	}
 	c.Close()
+}
+
+// Streams are the input from a client and the output to it.
+type Streams interface {
+	io.Reader // its error is [ErrHangup] when the client no longer reads the output
+	jsonrpc.Output
+	// AwaitHangup returns when the client no longer reads the output.
+	AwaitHangup()
+}
+
+// ErrHangup is the error of both directions once the client has closed the output.
+var ErrHangup = errors.New("output closed by the client")
+
+// errNoOutput is the error for a process without a usable standard output (P-105).
+var errNoOutput = errors.New("mcp-bash requires stdout to be connected to an active pipe or terminal (stdout " +
+	"must be connected)")
+
+// watchIdle ends the connection after a long time without messages (protocol P-1000). A client
+// that waits for the server is not idle.
+func (c *Connection) watchIdle() {
+	limit := c.Project.Sessions.Idle
+	if limit <= 0 {
+		return
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	for {
+		select {
+		case <-c.Context.Done():
+			return
+		case <-timer.C:
+		}
+		if c.client.InUse() {
+			c.activity.Store(int64(clock.Now())) // the time begins when the last request ends
+		}
+		quiet := clock.Now() - time.Duration(c.activity.Load())
+		if quiet >= limit {
+			secs := strconv.Itoa(int(limit / time.Second))
+			c.client.Warn("Server idle timeout (" + secs + "s) - no client activity")
+			c.End(protocol.Ending{Kill: true,
+				Reason: "mcp-bash: idle timeout after " + secs + "s with no client activity; exiting"})
+			return
+		}
+		timer.Reset(min(limit-quiet, max(limit/4, 100*time.Millisecond))) // requests may end meanwhile
+	}
 }

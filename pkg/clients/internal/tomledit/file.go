@@ -1,3 +1,7 @@
+// Package tomledit adds a table to the text of a TOML file, changes single values in it, and
+// removes it. All other bytes stay the same, including comments. The positions of a parser
+// determine where to edit. The result is parsed again, and an edit that changed anything
+// else is rejected.
 package tomledit
 
 import (
@@ -271,4 +275,27 @@ func without(table map[string]any, path []string) map[string]any {
 
 func unusual(path []string) error {
 	return fmt.Errorf("%s has a layout that cannot be edited automatically; change it by hand", strings.Join(path, "."))
+}
+
+// maxKeys limits the number of keys in a file (CLI-711). Parts of dotted keys and headers count,
+// and tables and arrays in values. The decoder compares each key with all previous keys, so its
+// time is quadratic.
+const maxKeys = 5000
+
+func keysIn(n *unstable.Node) (count int) {
+	switch n.Kind {
+	case unstable.Table, unstable.ArrayTable, unstable.KeyValue:
+		for it := n.Key(); it.Next(); {
+			count++
+		}
+		if n.Kind == unstable.KeyValue {
+			count += keysIn(n.Value())
+		}
+	case unstable.InlineTable, unstable.Array:
+		count = 1
+		for it := n.Children(); it.Next(); {
+			count += keysIn(it.Node())
+		}
+	}
+	return count
 }

@@ -1,3 +1,6 @@
+// Package web makes HTTP clients for the network providers. Each client speaks HTTP/1.1 over TLS
+// with one origin, at addresses that pkg/provider/hosts permits. It follows no redirects, keeps no
+// cookies, sends no credentials and decompresses nothing (RES-105, RES-111).
 package web
 
 import (
@@ -5,12 +8,14 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"strings"
+	"sync/atomic"
 
 	"mcp-bash/pkg/provider/hosts"
 )
@@ -196,4 +201,28 @@ func escaped(target string) string {
 		}
 	}
 	return string(b)
+}
+
+// A tlsError is a failed TLS handshake. crypto/tls has no types for most causes.
+type tlsError struct{ err error }
+
+func (e *tlsError) Error() string { return e.err.Error() }
+func (e *tlsError) Unwrap() error { return e.err }
+
+type tlsWatch struct{ failed atomic.Pointer[tlsError] }
+
+// of returns an error as a [*tlsError] if the TLS handshake caused it.
+func (w *tlsWatch) of(err error) error {
+	if failed := w.failed.Load(); failed != nil && errors.Is(err, failed.err) {
+		return failed
+	}
+	return err
+}
+
+func (w *tlsWatch) addTo(trace *httptrace.ClientTrace) {
+	trace.TLSHandshakeDone = func(_ tls.ConnectionState, err error) {
+		if err != nil {
+			w.failed.Store(&tlsError{err})
+		}
+	}
 }

@@ -10,9 +10,9 @@ import (
 // restTime is the minimum time between two releases of memory to the system.
 const restTime = 30 * time.Second
 
-// keepHouse sends comments on silent streams, and ends what is no longer used.
+// maintain sends comments on silent streams, and ends what is no longer used.
 // It returns unused memory to the system when no requests come.
-func (s *Server) keepHouse() {
+func (s *Server) maintain() {
 	pace := 5 * time.Second
 	for _, limit := range []time.Duration{s.limits.keepAlive, s.limits.sessionIdle} {
 		if limit > 0 {

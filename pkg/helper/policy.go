@@ -2,7 +2,9 @@ package helper
 
 import (
 	"encoding/json"
+	"path/filepath"
 
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/project/policy"
 )
 
@@ -15,4 +17,14 @@ func toolPolicy(args []string, input []byte) ([]byte, int) {
 		return nil, exitOK
 	}
 	return append([]byte(refusal.Message+"\n"), refusal.Data...), exitNo
+}
+
+// toolPath checks that a script may run as a tool. Its arguments are the project, the directory of
+// the tools and the script (T-28, T-41).
+func toolPath(args []string, _ []byte) ([]byte, int) {
+	script, err := filepath.Abs(args[2])
+	if err != nil || trust.CheckScript(args[0], args[1], script) != nil {
+		return nil, exitNo
+	}
+	return nil, exitOK
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -10,13 +11,11 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/scaffold/adopt"
-	"mcp-bash/pkg/scaffold/trial"
 )
 
 // addOptions are the options of add, and of init and new with --from.
@@ -136,7 +135,7 @@ const noTrial = "leave out the trial at the end: a call of each tool that change
 // An adoption is what became of one folder, with the outcomes of the trials.
 type adoption struct {
 	*scaffold.Adopted
-	trials []tool.Verdict // one for each tool; nil: they were left out
+	trials []scaffold.Verdict // one for each tool; nil: they were left out
 }
 
 // adoptAll makes the tools of some folders, tries them, and prints the result.
@@ -176,14 +175,14 @@ func confirmTrials(ctx context.Context, s cli.Streams, names []string) bool {
 
 // try makes the trials of the tools that have one. They cannot fail the command, because the tools are there (ADD-51).
 func (a *adoption) try(ctx context.Context, p *project.Project) {
-	a.trials = make([]tool.Verdict, len(a.Tools))
+	a.trials = make([]scaffold.Verdict, len(a.Tools))
 	var names []string
 	for i, t := range a.Tools {
-		if a.trials[i] = (tool.Verdict{Status: tool.NotTried, Reason: a.Untried[i]}); t.Trial != nil {
+		if a.trials[i] = (scaffold.Verdict{Status: scaffold.NotTried, Reason: a.Untried[i]}); t.Trial != nil {
 			names = append(names, t.Name)
 		}
 	}
-	made := trial.Run(ctx, p, names)
+	made := scaffold.Try(ctx, p, names)
 	for i, t := range a.Tools {
 		if t.Trial != nil {
 			a.trials[i], made = made[0], made[1:]
@@ -197,9 +196,9 @@ func (a *adoption) printTrials(s cli.Streams) {
 	headed := false
 	for i, v := range a.trials {
 		switch v.Status {
-		case tool.NotTried:
+		case scaffold.NotTried:
 			untried[v.Reason] = append(untried[v.Reason], a.Tools[i].Name)
-		case tool.Failed:
+		case scaffold.Failed:
 			if !headed {
 				cli.Printf(s.Out, "\nFailed:\n")
 				headed = true
@@ -232,7 +231,8 @@ func printAdopted(s cli.Streams, o *addOptions, made *adoption) {
 	for i, tool := range made.Tools {
 		row := []string{tool.Name, made.Folder.Scripts[i].Path}
 		if made.trials != nil {
-			row = append(row, made.trials[i].Mark())
+			mark := map[string]string{scaffold.Failed: "✗", scaffold.NotTried: "-"}[made.trials[i].Status]
+			row = append(row, cmp.Or(mark, "✓"))
 		}
 		var names []string
 		for _, a := range made.Folder.Scripts[i].Says.Arguments {
@@ -308,9 +308,7 @@ func printAdoptedJSON(s cli.Streams, o *addOptions, list []*adoption) error {
 			}
 			b.End()
 			if made.trials != nil {
-				b.Name("trial").Object()
-				made.trials[i].AppendJSON(&b)
-				b.End()
+				b.Name("trial").Raw(encoded(made.trials[i]))
 			}
 			tool.AppendJSON(&b)
 			b.End()

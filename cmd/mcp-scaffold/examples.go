@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,10 +18,8 @@ import (
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/scaffold/recipe"
-	"mcp-bash/pkg/scaffold/trial"
 	"mcp-bash/pkg/scaffold/wrap"
 )
 
@@ -74,12 +74,8 @@ func (w *wrapper) runExamples(ctx context.Context, f fitting, dir, root string) 
 	if _, err := scaffold.Wrap(ctx, p, []*wrap.Tool{tool}, scaffold.WrapOptions{}, func(string) {}); err != nil {
 		return nil, err
 	}
-	scope := roots.Scope{List: roots.OfPaths([]string{root}), Given: true}
-	call, end, err := trial.Caller(p, tool.Name, scope)
-	if err != nil {
-		return nil, err
-	}
-	defer end()
+	uri := (&url.URL{Scheme: "file", Path: filepath.ToSlash(root)}).String()
+	uri = strings.ReplaceAll(uri, ",", "%2C") // commas separate roots
 	results := make([]exampleResult, len(f.recipe.Examples))
 	for i, e := range f.recipe.Examples {
 		results[i] = exampleResult{e.Description, missingFile(f.recipe, e, root)}
@@ -90,9 +86,10 @@ func (w *wrapper) runExamples(ctx context.Context, f fitting, dir, root string) 
 		if err != nil {
 			return nil, err
 		}
-		result, err := call(ctx, arguments)
-		if err != nil {
-			return nil, err
+		text, err := scaffold.RunTool(ctx, p, tool.Name, "--full", "--roots", uri, "--args", string(arguments))
+		result := callResult{}
+		if json.Unmarshal(text, &result) != nil || err != nil && result.Message == "" {
+			return nil, cmp.Or(err, errors.New("mcp-runtool printed no result"))
 		}
 		results[i].differs = difference(f.recipe, e, result, root)
 	}
@@ -132,21 +129,21 @@ func pathsOf(r *recipe.Recipe, e recipe.Example, access ...recipe.Access) iter.S
 	}
 }
 
+// A callResult is the result of a call, or the message of its error.
+type callResult struct {
+	IsError bool
+	Content []struct{ Text string }
+	Message string
+}
+
 // difference returns what differs between the result of an example and its recipe, or "".
-func difference(r *recipe.Recipe, e recipe.Example, result json.RawMessage, root string) string {
-	var got struct {
-		IsError bool
-		Content []struct{ Text string }
-	}
-	if err := json.Unmarshal(result, &got); err != nil {
-		return err.Error()
-	}
+func difference(r *recipe.Recipe, e recipe.Example, got callResult, root string) string {
 	var texts []string
 	for _, c := range got.Content {
 		texts = append(texts, strings.TrimSpace(c.Text))
 	}
-	text := strings.Join(texts, "; ")
-	if got.IsError {
+	text := cmp.Or(strings.Join(texts, "; "), got.Message)
+	if got.IsError || got.Message != "" {
 		return "it fails: " + text
 	}
 	if r.Output.Type == "json" && !json.Valid([]byte(text)) {

@@ -5,13 +5,9 @@ import (
 	"os"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/helper/invoke"
 )
 
 func main() {
-	if invoke.Is(os.Args) { // a script of a trial calls this program (CLI-208)
-		os.Exit(invoke.Forward(os.Args))
-	}
 	os.Exit(cli.Run("mcp-scaffold", run))
 }
 

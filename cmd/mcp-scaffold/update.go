@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -120,6 +122,17 @@ func confirm(ctx context.Context, s cli.Streams, asJSON bool, question, done str
 		return cli.Failf(cli.CodeExists, "nothing was %s", done)
 	}
 	return nil
+}
+
+// encoded returns a value as JSON.
+func encoded(v any) []byte {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // values have only texts, numbers and lists
+	}
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 }
 
 // printJSON ends an object, and prints it.

@@ -34,10 +34,11 @@ type options struct {
 	explain   bool
 	learn     bool
 	write     bool
-	text      bool   // the text of the result only
-	full      bool   // the whole result, however large
-	trial     bool   // make the call that changes nothing
-	saveTest  string // name of the file that gets a case for the call
+	text      bool     // the text of the result only
+	full      bool     // the whole result, however large
+	trial     bool     // make the call that changes nothing
+	more      []string // further tools for trial
+	saveTest  string   // name of the file that gets a case for the call
 
 	given func(option string) bool
 }
@@ -96,7 +97,7 @@ result as one line of JSON; a failure that a client would get as an error is
 		needs, instead of its result (Linux)`)
 	f.Bool(&o.write, "write", "with --learn, add these to the tool's metadata file")
 	f.Bool(&o.trial, "trial", `make the call of "trial" in the tool's metadata, which changes nothing: without writing
-		outside a private folder, and without network`)
+		outside a private folder, and without network; TOOL may be repeated`)
 	f.Bool(&o.printEnv, "print-env", "show the environment of a run")
 	f.Bool(&o.check, "check", "exit 1 when the result is an error, or with --dry-run when the tool would not run")
 	f.Bool(&o.verbose, "verbose", `show the tool's standard error, its log and its progress as they come; log and
@@ -120,7 +121,9 @@ func (o *options) complete(operands []string, env project.Env) error {
 		o.tool = operands[0]
 		var stdin bool
 		var err error
-		if o.words, stdin, err = readWords(operands[1:]); err != nil {
+		if o.trial {
+			o.more = operands[1:]
+		} else if o.words, stdin, err = readWords(operands[1:]); err != nil {
 			return err
 		}
 		if stdin && o.given("args") {
@@ -144,7 +147,7 @@ func (o *options) complete(operands []string, env project.Env) error {
 		return cli.Usagef("--source requires a file path")
 	case slices.Contains(o.sources, "-"):
 		return cli.Usagef("--source: standard input cannot be sourced; a file of that name is ./-")
-	case o.trial && (len(o.words) > 0 || o.args != "" || o.dryRun || o.explain || o.learn || o.given("save-test")):
+	case o.trial && (o.args != "" || o.dryRun || o.explain || o.learn || o.given("save-test")):
 		return cli.Usagef("--trial has its own arguments, and excludes --dry-run, --explain, --learn and --save-test")
 	case o.explain && o.learn:
 		return cli.Usagef("--explain and --learn exclude each other")

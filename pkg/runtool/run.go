@@ -134,7 +134,7 @@ func (r *run) do() error {
 func (r *run) open(root string, env project.Env) {
 	env = env.Clone()
 	env["MCPBASH_TOOL_POLICY_CONTEXT"] = policy.RunTool
-	allow := r.allow.List(r.tool)
+	allow := r.allow.List(append(r.more, r.tool)...)
 	if allow != nil {
 		env["MCPBASH_TOOL_ALLOWLIST"] = strings.Join(allow, " ")
 	}
@@ -301,16 +301,10 @@ func (r *run) callTool() error {
 		return r.list(ctx, e)
 	}
 	r.waits = true
-	entry, err := e.Find(ctx, r.tool)
+	entry, err := find(ctx, e, r.tool)
 	r.release(rawjson.TextOf(entry, "path"))
-	var missing *mcp.Error
-	switch {
-	case errors.As(err, &missing):
-		return unavailable(missing)
-	case err != nil:
+	if err != nil {
 		return err
-	case entry == nil:
-		return cli.Failf(cli.CodeNotFound, "tool not found: %s%s", r.tool, cli.Meant(e.Near(ctx, r.tool)))
 	}
 	if len(r.words) > 0 {
 		if r.args, err = withWords(r.args, r.words, rawjson.Get(entry, "inputSchema")); err != nil {
@@ -325,6 +319,18 @@ func (r *run) callTool() error {
 		return r.try(ctx, e)
 	}
 	return r.call(ctx, e, entry, asker, interrupted)
+}
+
+// find returns the registry entry of a tool.
+func find(ctx context.Context, e *engine.Engine, name string) (json.RawMessage, error) {
+	entry, err := e.Find(ctx, name)
+	if missing, ok := errors.AsType[*mcp.Error](err); ok {
+		return nil, unavailable(missing)
+	}
+	if err == nil && entry == nil {
+		err = cli.Failf(cli.CodeNotFound, "tool not found: %s%s", name, cli.Meant(e.Near(ctx, name)))
+	}
+	return entry, err
 }
 
 func (r *run) interactive() bool { return cli.IsTerminal(r.In) && cli.IsTerminal(r.Err) }

@@ -48,8 +48,10 @@ func Run(t *testing.T, env map[string]string) {
 					return err
 				}
 				bin := filepath.Join(data, "bin")
-				path := []string{filepath.Join(bin, filepath.Base(wd)), filepath.Join(bin, "mcp-bash"), e.Getenv("PATH")}
-				e.Setenv("PATH", strings.Join(path, string(os.PathListSeparator))) // mcp-bash has the helpers of scripts
+				path := []string{filepath.Join(bin, filepath.Base(wd)), filepath.Join(bin, "mcp-bash"),
+					filepath.Join(bin, "mcp-runtool"), e.Getenv("PATH")}
+				// mcp-bash has the helpers of scripts, and mcp-runtool makes trials.
+				e.Setenv("PATH", strings.Join(path, string(os.PathListSeparator)))
 				e.Setenv("GOCOVERDIR", data)
 			}
 			for name, value := range env {

@@ -28,13 +28,13 @@ func (a *Allow) Check() error {
 	return nil
 }
 
-// List returns the names that replace the operator's list for a call of a tool, or nil without such an option.
-func (a *Allow) List(tool string) []string {
+// List returns the names that replace the operator's list for calls of some tools, or nil without such an option.
+func (a *Allow) List(tools ...string) []string {
 	switch {
 	case a.all:
 		return []string{"*"}
 	case a.self:
-		return append([]string{tool}, a.names...)
+		return slices.Concat(tools, a.names)
 	}
 	return a.names
 }

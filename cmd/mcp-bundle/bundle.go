@@ -2,36 +2,21 @@ package main
 
 import (
 	"cmp"
-	"errors"
+	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"mcp-bash/pkg/bundle"
 	"mcp-bash/pkg/bundle/mcpb"
-	"mcp-bash/pkg/bundle/runtimes"
+	"mcp-bash/pkg/bundle/plugins"
+	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/tree"
 )
 
-type options struct {
-	bundle.Options
-	root            string
-	platform, arch  string
-	gojq, json      bool
-	flags           *cli.Flags
-	token, url      string
-	serverName      string
-	emit            bool
-	upgrade, verify bool
-	dryRun, verbose bool
-	output, format  string
-}
-
 func bundleCommand() *cli.Command {
-	o := &options{platform: "all"}
+	o := &bundleOptions{}
 	c := &cli.Command{
 		Name: "bundle",
 		Summary: "Make one file of a project that MCP clients install: its scripts, its server, no need of " +
@@ -56,177 +41,104 @@ release (MCPBASH_RELEASE_BASE_URL).`,
 			{Code: 3, Meaning: "the server's program for a system could not be had"},
 		},
 		Run: func(s cli.Streams, _ []string) error {
-			if o.Format = bundle.Format(o.format); o.Format == bundle.PluginArchive &&
-				(o.ManifestOnly || o.ManifestVersion != "") {
-				return cli.Usagef("--manifest-only and --manifest-version are for --format mcpb: a plugin has several manifests")
+			if o.format == formats[1] {
+				if o.manifestOnly || o.manifestVersion != "" {
+					return cli.Usagef("--manifest-only and --manifest-version are for --format mcpb: a plugin has several manifests")
+				}
+				return o.makePlugin(s, plugins.Options{Output: o.output, Archive: true})
 			}
 			return o.makeBundle(s)
 		},
 	}
-	c.Flags.String(&o.Output, "output", "DIR", `where the bundle goes: a directory, this one without it, or - for standard
+	c.Flags.String(&o.output, "output", "DIR", `where the bundle goes: a directory, this one without it, or - for standard
 		output`).Completes(cli.Dirs)
-	c.Flags.One(&o.format, "format", "FORMAT", []string{string(bundle.Bundle), string(bundle.PluginArchive)},
-		"mcpb (the default), or plugin for coding agents")
+	c.Flags.One(&o.format, "format", "FORMAT", formats, "mcpb (the default), or plugin for coding agents")
 	o.common(c)
-	c.Flags.Bool(&o.ManifestOnly, "manifest-only", "print manifest.json, write nothing")
-	c.Flags.One(&o.ManifestVersion, "manifest-version", "VERSION", mcpb.Versions, "of the manifest; 0.3 without it")
+	c.Flags.Bool(&o.manifestOnly, "manifest-only", "print manifest.json, write nothing")
+	c.Flags.One(&o.manifestVersion, "manifest-version", "VERSION", mcpb.Versions, "of the manifest; 0.3 without it")
 	c.Flags.Bool(&o.gojq, "include-gojq", "accepted for scripts; the server has it built in")
 	return c
 }
 
-// common adds the options of bundle and plugin.
-func (o *options) common(c *cli.Command) {
+// formats are the formats of the command bundle, the default first.
+var formats = []string{"mcpb", "plugin"}
+
+// A bundleOptions has the options of the commands bundle and plugin.
+type bundleOptions struct {
+	options
+	output, format  string
+	validate        bool
+	manifestOnly    bool
+	manifestVersion string
+	gojq            bool
+}
+
+// common adds the options that both commands have.
+func (o *bundleOptions) common(c *cli.Command) {
 	c.Flags.String(&o.Name, "name", "WORD", "its name; else MCPB_NAME, else that of server.meta.json")
 	c.Flags.String(&o.Version, "version", "VERSION", "its version; else MCPB_VERSION, VERSION, server.meta.json")
 	o.targets(c)
-	c.Flags.Bool(&o.Validate, "validate", "check everything, write nothing")
-	c.Flags.Bool(&o.Strict, "strict", "warnings are errors")
-	c.Flags.Bool(&o.NoExec, "no-exec-config", "never run mcpb.conf as a shell script")
+	c.Flags.Bool(&o.validate, "validate", "check everything, write nothing")
 	c.Flags.Bool(&o.NoSmoke, "no-smoke", "do not start the server to see that it lists its tools")
-	c.Flags.Bool(&o.Verbose, "verbose", "say more")
-	c.Flags.ProjectRoot(&o.root)
-	c.Flags.Bool(&o.json, "json", "print the result, or the error, as JSON and nothing else")
+	o.options.common(c)
 }
 
-// targets adds the options that choose systems.
-func (o *options) targets(c *cli.Command) {
-	o.flags = &c.Flags
-	c.Flags.One(&o.platform, "platform", "PLATFORM", append([]string{"all"}, runtimes.Platforms...),
-		"darwin, linux, win32 or all")
-	c.Flags.String(&o.arch, "arch", "LIST", "amd64, arm64 or both, with a comma; usual ones without it").
-		Completes(cli.Words("amd64", "arm64", "amd64,arm64"))
-	c.Flags.String(&o.RuntimeDir, "runtime-dir", "DIR", `where the server's programs are: DIR/linux-amd64/mcp-bash and so on;
-		else MCPBASH_RUNTIME_DIR`).Completes(cli.Dirs)
-	c.Flags.Bool(&o.Offline, "offline", "download nothing")
-}
-
-func (o *options) chosen() ([]runtimes.Target, error) {
-	var arches []string
-	if o.arch != "" {
-		var err error
-		if arches, err = runtimes.ParseArches(o.arch); err != nil {
-			return nil, cli.Usagef("--arch: %v", err)
-		}
-	}
-	return runtimes.Select(o.platform, arches), nil
-}
-
-// chose reports whether systems were asked for; all of them must be there then.
-func (o *options) chose() bool { return o.flags.Given("platform") || o.flags.Given("arch") }
-
-func (o *options) makeBundle(s cli.Streams) error {
-	targets, err := o.chosen()
-	if err != nil {
-		return err
-	}
-	toStdout := o.Output == stdin
-	switch {
-	case !toStdout:
-	case o.json || o.Validate || o.ManifestOnly:
-		return cli.Usagef("--output - writes the bundle to standard output, and excludes --json, --validate and " +
-			"--manifest-only")
-	case cli.IsTerminal(s.Out):
-		return cli.Usagef("--output -: standard output is a terminal; redirect it")
-	}
-	p, home, err := open(s, o.root)
-	if err != nil {
-		return err
-	}
-	if toStdout {
-		dir, err := project.MakeWorkDir(p.Env)
+func (o *bundleOptions) makeBundle(s cli.Streams) error {
+	return o.deliver(s, "Bundle", func(ctx context.Context, p *project.Project, dir string) (*stage.Result, error) {
+		dir, err := filepath.Abs(cmp.Or(dir, o.output, "."))
 		if err != nil {
+			return nil, err
+		}
+		return bundle.Make(ctx, p, bundle.Options{Options: o.Options, Output: dir, Validate: o.validate,
+			ManifestOnly: o.manifestOnly, ManifestVersion: o.manifestVersion})
+	})
+}
+
+// deliver makes a bundle or a plugin, and reports it.
+func (o *bundleOptions) deliver(s cli.Streams, what string,
+	produce func(ctx context.Context, p *project.Project, dir string) (*stage.Result, error)) error {
+	if err := o.choose(); err != nil {
+		return err
+	}
+	toStdout := o.output == stdin
+	if toStdout {
+		o.output = ""
+		if err := checkStdout(s, "bundle", o.json || o.validate || o.manifestOnly,
+			"--json, --validate and --manifest-only"); err != nil {
 			return err
 		}
-		defer dir.Remove()
-		o.Output = dir.Path
 	}
-	o.Output = cmp.Or(o.Output, ".")
-	if o.Output, err = filepath.Abs(o.Output); err != nil {
-		return err
-	}
-	o.Targets, o.AllTargets = targets, o.chose()
-	o.Home, o.Tree, o.Out, o.Err = home, tree.Embedded(), s.Out, s.Err
-	switch {
-	case o.json || o.ManifestOnly:
+	switch o.Out = s.Out; {
+	case o.json || o.manifestOnly:
 		o.Out = io.Discard
 	case toStdout:
 		o.Out = s.Err
 	}
-	o.Bar = cli.NewBar(s)
 	if o.gojq {
 		fmt.Fprintln(s.Err, "  ⚠ Warning: --include-gojq: already built in")
 	}
-	ctx, stop := cli.UntilSignal()
-	defer stop()
-	result, err := bundle.Make(ctx, p, o.Options)
-	o.Bar.End()
-	if err != nil {
-		return failed(s, err)
-	}
+	var r *stage.Result
+	err := o.run(s, toStdout, func(ctx context.Context, p *project.Project, dir string) (file string, err error) {
+		if r, err = produce(ctx, p, dir); err != nil {
+			return "", err
+		}
+		return r.Path, nil
+	})
 	switch {
-	case toStdout:
-		return printFile(s, result.Path)
+	case err != nil || toStdout:
+		return err
 	case o.json:
-		fmt.Fprintf(s.Out, "%s\n", result.AppendJSON(nil))
-	case o.ManifestOnly:
-		_, err = s.Out.Write(result.Manifest)
-	case o.Validate:
-		what := "Bundle"
-		if o.Format != "" && o.Format != bundle.Bundle {
-			what = "Plugin"
-		}
-		cli.Printf(s.Out, "\n✓ Validation passed. %s would be: %s\n", what, filepath.Base(result.Path))
+		_, err = fmt.Fprintf(s.Out, "%s\n", r.AppendJSON(nil))
+	case o.manifestOnly:
+		_, err = s.Out.Write(r.Manifest)
+	case o.validate:
+		_, err = cli.Printf(s.Out, "\n✓ Validation passed. %s would be: %s\n", what, filepath.Base(r.Path))
 	default:
-		cli.Printf(s.Out, "\nCreated: %s (%s)\n\n", result.Path, cli.Size(result.Bytes))
-		if o.Format != "" && o.Format != bundle.Bundle {
-			cli.Printf(s.Out, "Next steps: mcp-bash marketplace lists it for agents; see docs/PLUGINS.md\n")
-			return nil
+		next := "mcp-bash marketplace lists it for agents; see docs/PLUGINS.md"
+		if what == "Bundle" {
+			next = fmt.Sprintf("open it with your client, or mcp-bash publish %s --dry-run", filepath.Base(r.Path))
 		}
-		cli.Printf(s.Out, "Next steps: open it with your client, or mcp-bash publish %s --dry-run\n",
-			filepath.Base(result.Path))
+		_, err = cli.Printf(s.Out, "\nCreated: %s (%s)\n\nNext steps: %s\n", r.Path, cli.Size(r.Bytes), next)
 	}
 	return err
-}
-
-func printFile(s cli.Streams, file string) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = io.Copy(s.Out, f)
-	return err
-}
-
-// open opens the project, and finds the installation tree around this program.
-func open(s cli.Streams, named string) (*project.Project, string, error) {
-	p, err := project.Find(named, s.Notice)
-	if err != nil {
-		return nil, "", err
-	}
-	return p, project.InstalledHome(p.Env), nil
-}
-
-// failed is the error of a command for one of the packages below.
-func failed(s cli.Streams, err error) error {
-	var ended cli.ExitCode
-	var failure *bundle.Failure
-	switch {
-	case errors.As(err, &ended):
-		return ended
-	case !errors.As(err, &failure):
-		return err
-	}
-	e := &cli.Error{Code: cli.CodeInvalid, Printed: true, Cause: failure}
-	headline := "Bundle validation failed."
-	switch failure.About {
-	case bundle.ErrConfiguration:
-		headline = "Bundle configuration failed."
-	case bundle.ErrPackages:
-		e.Code, e.Exit, headline = cli.CodeDepends, cli.ExitPolicy, "The Debian packages could not be had."
-	case bundle.ErrRuntime:
-		e.Code, e.Exit, headline = cli.CodeDepends, cli.ExitPolicy, "The server's program is missing."
-	}
-	cli.Printf(s.Err, "\n✗ %s\n", headline)
-	return e
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -9,17 +10,20 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/bundle"
+	"mcp-bash/pkg/bundle/image"
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/tree"
 )
 
+// An imageOptions has the options of the command image.
+type imageOptions struct {
+	options
+	image image.Options
+}
+
 func imageCommand() *cli.Command {
-	o := &bundle.ImageOptions{Format: bundle.Formats[0]}
-	var root, platform string
-	var asJSON bool
+	o := &imageOptions{image: image.Options{Format: image.Formats[0]}}
 	c := &cli.Command{
 		Name:    "image",
 		Summary: "Make a container image of a project, without a container engine and without a registry.",
@@ -44,35 +48,31 @@ The same project, packages and server give the same digest. --snapshot fixes the
 		},
 		Run: func(s cli.Streams, operands []string) error {
 			if len(operands) > 0 {
-				root = operands[0]
+				o.root = operands[0]
 			}
-			return makeImage(s, o, root, platform, asJSON)
+			return o.make(s)
 		},
 	}
-	c.Flags.String(&o.Output, "output", "FILE|DIR", `where the image goes: a file ending in .tar, a new directory, or -
+	c.Flags.String(&o.image.Output, "output", "FILE|DIR", `where the image goes: a file ending in .tar, a new directory, or -
 		for standard output; NAME-VERSION.tar without it`).Completes(cli.Files).Letter("o")
-	c.Flags.One(&o.Format, "format", "FORMAT", bundle.Formats, "oci or docker; docker is for one platform")
-	c.Flags.String(&platform, "platform", "LIST", `linux/amd64, linux/arm64 or both, with a comma; without it, both
-		for oci and this machine's for docker`).Completes(cli.Words("linux/amd64", "linux/arm64", "linux/amd64,linux/arm64"))
-	c.Flags.String(&o.Tag, "tag", "NAME", "the image's name for container engines, such as example.com/team/demo:1.0.0")
-	c.Flags.Strings(&o.Packages, "package", "NAME", "a further Debian package; can be given several times")
-	c.Flags.String(&o.Mirror, "mirror", "URL", "a directory with debian and debian-security; "+
-		bundle.DefaultMirror+" without it")
-	c.Flags.String(&o.Snapshot, "snapshot", "TIME", "the packages of a time, such as 20261101T000000Z, from "+
+	c.Flags.One(&o.image.Format, "format", "FORMAT", image.Formats, "oci or docker; docker is for one platform")
+	c.Flags.String(&o.platform, "platform", "LIST", `linux/amd64, linux/arm64 or both, with a comma; without it,
+		both for oci and this machine's for docker`).
+		Completes(cli.Words("linux/amd64", "linux/arm64", "linux/amd64,linux/arm64"))
+	c.Flags.String(&o.image.Tag, "tag", "NAME",
+		"the image's name for container engines, such as example.com/team/demo:1.0.0")
+	c.Flags.Strings(&o.image.Packages, "package", "NAME", "a further Debian package; can be given several times")
+	c.Flags.String(&o.image.Mirror, "mirror", "URL", "a directory with debian and debian-security; "+
+		image.DefaultMirror+" without it")
+	c.Flags.String(&o.image.Snapshot, "snapshot", "TIME", "the packages of a time, such as 20261101T000000Z, from "+
 		"snapshot.debian.org")
-	c.Flags.String(&o.Keyring, "keyring", "FILE", "the public keys of the mirror, instead of Debian's").
+	c.Flags.String(&o.image.Keyring, "keyring", "FILE", "the public keys of the mirror, instead of Debian's").
 		Completes(cli.Files)
-	c.Flags.String(&o.RegistryName, "server-name", "NAME", "the server's name in the MCP registry, such as "+
+	c.Flags.String(&o.image.RegistryName, "server-name", "NAME", "the server's name in the MCP registry, such as "+
 		"io.github.you/demo")
 	c.Flags.String(&o.Version, "version", "VERSION", "the image's version; else that of a bundle")
-	c.Flags.String(&o.RuntimeDir, "runtime-dir", "DIR", `where the server's programs are: DIR/linux-amd64/mcp-bash and so on;
-		else MCPBASH_RUNTIME_DIR`).Completes(cli.Dirs)
 	c.Flags.Bool(&o.Offline, "offline", "download nothing; use the cache")
-	c.Flags.Bool(&o.Strict, "strict", "warnings are errors")
-	c.Flags.Bool(&o.NoExec, "no-exec-config", "never run mcpb.conf as a shell script")
-	c.Flags.Bool(&o.Verbose, "verbose", "say more")
-	c.Flags.ProjectRoot(&root)
-	c.Flags.Bool(&asJSON, "json", "print the result, or the error, as JSON and nothing else")
+	o.common(c)
 	return c
 }
 
@@ -102,63 +102,52 @@ func imagePlatforms(list, format string) ([]runtimes.Target, error) {
 	return targets, nil
 }
 
-func makeImage(s cli.Streams, o *bundle.ImageOptions, root, platform string, asJSON bool) error {
-	targets, err := imagePlatforms(platform, o.Format)
-	if err != nil {
+func (o *imageOptions) make(s cli.Streams) (err error) {
+	i := &o.image
+	if o.Targets, err = imagePlatforms(o.platform, i.Format); err != nil {
 		return err
 	}
-	toStdout := o.Output == stdin
+	toStdout := i.Output == stdin
 	switch {
-	case o.Mirror != "" && !strings.HasPrefix(o.Mirror, "https://") && !strings.HasPrefix(o.Mirror, "http://"):
+	case i.Mirror != "" && !strings.HasPrefix(i.Mirror, "https://") && !strings.HasPrefix(i.Mirror, "http://"):
 		return cli.Usagef("--mirror: not a URL that begins with https:// or http://")
-	case o.Keyring == stdin:
+	case i.Keyring == stdin:
 		return cli.Usagef("--keyring takes a file, not standard input; a file of that name is ./-")
-	case o.Format == "docker" && !toStdout && o.Output != "" && !strings.HasSuffix(o.Output, ".tar"):
+	case i.Format == "docker" && !toStdout && i.Output != "" && !strings.HasSuffix(i.Output, ".tar"):
 		return cli.Usagef("--format docker makes an archive; name a file that ends in .tar")
-	case !toStdout:
-	case asJSON:
-		return cli.Usagef("--output - writes the image to standard output, and excludes --json")
-	case cli.IsTerminal(s.Out):
-		return cli.Usagef("--output -: standard output is a terminal; redirect it")
-	}
-	p, home, err := open(s, root)
-	if err != nil {
-		return err
-	}
-	o.Targets, o.AllTargets = targets, platform != ""
-	o.Home, o.Tree, o.Out, o.Err = home, tree.Embedded(), s.Err, s.Err
-	if asJSON || !cli.IsTerminal(s.Err) && !o.Verbose {
-		o.Out = io.Discard
-	}
-	if toStdout {
-		dir, err := project.MakeWorkDir(p.Env)
-		if err != nil {
+	case toStdout:
+		if err := checkStdout(s, "image", o.json, "--json"); err != nil {
 			return err
 		}
-		defer dir.Remove()
-		o.Output = filepath.Join(dir.Path, "image.tar")
 	}
-	o.Bar = cli.NewBar(s)
-	ctx, stop := cli.UntilSignal()
-	defer stop()
-	result, err := bundle.MakeImage(ctx, p, *o)
-	o.Bar.End()
-	if err != nil {
-		return failed(s, err)
+	o.AllTargets, o.Out = o.platform != "", s.Err
+	if o.json || !cli.IsTerminal(s.Err) && !o.Verbose {
+		o.Out = io.Discard
 	}
+	var r *image.Result
+	err = o.run(s, toStdout, func(ctx context.Context, p *project.Project, dir string) (file string, err error) {
+		i.Options = o.Options
+		if toStdout {
+			i.Output = filepath.Join(dir, "image.tar")
+		}
+		if r, err = image.Make(ctx, p, *i); err != nil {
+			return "", err
+		}
+		return r.Path, nil
+	})
 	switch {
-	case toStdout:
-		return printFile(s, result.Path)
-	case asJSON:
-		fmt.Fprintf(s.Out, "%s\n", result.AppendJSON(nil))
-		return nil
+	case err != nil || toStdout:
+		return err
+	case o.json:
+		_, err = fmt.Fprintf(s.Out, "%s\n", r.AppendJSON(nil))
+		return err
 	}
-	shown := result.Path
+	shown := r.Path
 	if here, err := os.Getwd(); err == nil {
 		if rel, err := filepath.Rel(here, shown); err == nil && filepath.IsLocal(rel) {
 			shown = rel
 		}
 	}
-	_, err = cli.Printf(s.Out, "%s\n%s (%s), %s\n", result.Digest, shown, cli.Size(result.Bytes), result.Tag)
+	_, err = cli.Printf(s.Out, "%s\n%s (%s), %s\n", r.Digest, shown, cli.Size(r.Bytes), r.Tag)
 	return err
 }

@@ -13,8 +13,11 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
+// An inspectOptions has the option of commands that read a bundle.
+type inspectOptions struct{ json bool }
+
 func validateCommand() *cli.Command {
-	o := &options{}
+	o := &inspectOptions{}
 	c := &cli.Command{
 		Name: "validate", NotVerb: true,
 		Summary: "Check a bundle, a directory to be packed, or a manifest.json, as clients do.",
@@ -30,7 +33,7 @@ func validateCommand() *cli.Command {
 	return c
 }
 
-func (o *options) validate(s cli.Streams, operand string) error {
+func (o *inspectOptions) validate(s cli.Streams, operand string) error {
 	file, remove, err := inputFile(s, operand)
 	if err != nil {
 		return err
@@ -83,7 +86,7 @@ func inspectFile(file string) (*mcpb.Report, error) {
 }
 
 func inspectCommand() *cli.Command {
-	o := &options{}
+	o := &inspectOptions{}
 	c := &cli.Command{
 		Name: "inspect", NotVerb: true,
 		Summary: "Show what is in a bundle.",
@@ -99,7 +102,7 @@ func inspectCommand() *cli.Command {
 	return c
 }
 
-func (o *options) inspect(s cli.Streams, operand string) error {
+func (o *inspectOptions) inspect(s cli.Streams, operand string) error {
 	file, remove, err := inputFile(s, operand)
 	if err != nil {
 		return err
@@ -154,7 +157,7 @@ func (o *options) inspect(s cli.Streams, operand string) error {
 }
 
 func unpackCommand() *cli.Command {
-	o := &options{}
+	o := &inspectOptions{}
 	c := &cli.Command{
 		Name: "unpack", NotVerb: true,
 		Summary:  "Unpack a bundle, with its execute bits; nothing is overwritten.",
@@ -170,7 +173,7 @@ func unpackCommand() *cli.Command {
 	return c
 }
 
-func (o *options) unpack(s cli.Streams, operands []string) error {
+func (o *inspectOptions) unpack(s cli.Streams, operands []string) error {
 	dir := strings.TrimSuffix(filepath.Base(operands[0]), ".mcpb")
 	if len(operands) > 1 {
 		dir = operands[1]

@@ -2,17 +2,18 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"path/filepath"
 	"strings"
 
-	"mcp-bash/pkg/bundle"
 	"mcp-bash/pkg/bundle/plugins"
+	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 )
 
 func pluginCommand() *cli.Command {
-	o := &options{platform: "all"}
+	o := &bundleOptions{}
 	c := &cli.Command{
 		Name:    "plugin",
 		Summary: "Make a plugin of a project: one folder that coding agents install, with its server and its skills.",
@@ -37,39 +38,31 @@ The same project makes the same bytes, wherever and whenever.`,
 			if len(operands) > 0 {
 				o.root = operands[0]
 			}
-			return o.makePlugin(s)
+			made := plugins.Options{Output: o.output}
+			if made.Archive = o.output == stdin || strings.HasSuffix(o.output, ".zip"); made.Archive {
+				made.Output, made.File = filepath.Split(o.output)
+			}
+			return o.makePlugin(s, made)
 		},
 	}
-	c.Flags.String(&o.Output, "output", "PATH", `where the plugin goes: a folder, or a file that ends in .zip, or - for an
+	c.Flags.String(&o.output, "output", "PATH", `where the plugin goes: a folder, or a file that ends in .zip, or - for an
 		archive on standard output; the folder NAME-plugin without it`).Completes(cli.Dirs).Letter("o")
 	o.common(c)
 	return c
 }
 
-func (o *options) makePlugin(s cli.Streams) error {
-	o.Format = bundle.PluginFolder
-	if o.Output == stdin {
-		o.Format = bundle.PluginArchive
-		return o.makeBundle(s)
-	}
-	if o.Output == "" {
-		p, _, err := open(s, o.root)
-		if err != nil {
-			return err
+func (o *bundleOptions) makePlugin(s cli.Streams, made plugins.Options) error {
+	return o.deliver(s, "Plugin", func(ctx context.Context, p *project.Project, dir string) (_ *stage.Result, err error) {
+		made.Options, made.Validate = o.Options, o.validate
+		switch {
+		case dir != "":
+			made.Output, made.File = dir, ""
+		case made.Output == "" && !made.Archive:
+			made.Output = cmp.Or(plugins.Name(cmp.Or(o.Name, p.Meta.Name)), "mcp-server") + "-plugin"
 		}
-		o.Output = pluginFolder(o.Name, p)
-	}
-	if strings.HasSuffix(o.Output, ".zip") {
-		o.Format = bundle.PluginArchive
-		o.Output, o.File = filepath.Split(o.Output)
-	}
-	return o.makeBundle(s)
-}
-
-func pluginFolder(name string, p *project.Project) string {
-	name = cmp.Or(name, p.Meta.Name)
-	if name = plugins.Name(name); name == "" {
-		name = "mcp-server"
-	}
-	return name + "-plugin"
+		if made.Output, err = filepath.Abs(cmp.Or(made.Output, ".")); err != nil {
+			return nil, err
+		}
+		return plugins.Make(ctx, p, made)
+	})
 }

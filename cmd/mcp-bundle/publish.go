@@ -17,8 +17,14 @@ import (
 	"mcp-bash/pkg/text/ascii"
 )
 
+// A publishOptions has the options of the command publish.
+type publishOptions struct {
+	token, url, serverName      string
+	emit, dryRun, verbose, json bool
+}
+
 func publishCommand() *cli.Command {
-	o := &options{}
+	o := &publishOptions{}
 	c := &cli.Command{
 		Name:    "publish",
 		Summary: "Announce a bundle in the MCP registry: where it can be had, and its hash.",
@@ -49,7 +55,7 @@ The token comes from MCP_REGISTRY_TOKEN, or with --token - from standard input, 
 	return c
 }
 
-func (o *options) publish(s cli.Streams, operands []string) error {
+func (o *publishOptions) publish(s cli.Streams, operands []string) error {
 	if len(operands) == 0 {
 		return cli.Usagef("bundle path required: mcp-bash publish <bundle.mcpb>")
 	}
@@ -126,7 +132,7 @@ func submit(ctx context.Context, r *publish.Registry, upload bool, b *publish.Bu
 }
 
 // openBundle checks the bundle, and reports its problems (CLI-1503).
-func (o *options) openBundle(s cli.Streams, file string) (*publish.Bundle, error) {
+func (o *publishOptions) openBundle(s cli.Streams, file string) (*publish.Bundle, error) {
 	var faults []string
 	info, err := os.Stat(file)
 	var b *publish.Bundle
@@ -171,7 +177,7 @@ func (o *options) openBundle(s cli.Streams, file string) (*publish.Bundle, error
 const maxToken = 1 << 16
 
 // readToken returns the token, which is never shown.
-func (o *options) readToken(s cli.Streams) (string, error) {
+func (o *publishOptions) readToken(s cli.Streams) (string, error) {
 	token := os.Getenv("MCP_REGISTRY_TOKEN")
 	switch {
 	case o.token == "-":
@@ -194,7 +200,7 @@ func (o *options) readToken(s cli.Streams) (string, error) {
 	return token, publish.CheckToken(token)
 }
 
-func (o *options) published(s cli.Streams, b *publish.Bundle, action string) error {
+func (o *publishOptions) published(s cli.Streams, b *publish.Bundle, action string) error {
 	if !o.json {
 		return nil
 	}

@@ -21,8 +21,15 @@ import (
 	"mcp-bash/pkg/project/tree"
 )
 
+// A vendorOptions has the options of the command vendor.
+type vendorOptions struct {
+	options
+	output                  string
+	upgrade, verify, dryRun bool
+}
+
 func vendorCommand() *cli.Command {
-	o := &options{platform: "all"}
+	o := &vendorOptions{}
 	c := &cli.Command{
 		Name:    "vendor",
 		Summary: "Put the server into a project, so that whoever has the project has its server.",
@@ -47,12 +54,13 @@ and linux-amd64. An existing run-server.sh is kept.`,
 	c.Flags.Bool(&o.verify, "verify", "compare .mcp-bash and run-server.sh with vendor.json; write nothing")
 	c.Flags.Bool(&o.dryRun, "dry-run", "list what would be written; write nothing")
 	o.targets(c)
-	c.Flags.Bool(&o.verbose, "verbose", "name every file")
+	o.runtimes(c)
+	c.Flags.Bool(&o.Verbose, "verbose", "name every file")
 	c.Flags.Bool(&o.json, "json", "print the result, or the error, as JSON and nothing else")
 	return c
 }
 
-func (o *options) vendor(s cli.Streams) error {
+func (o *vendorOptions) vendor(s cli.Streams) error {
 	env := project.OSEnv()
 	dir := cmp.Or(o.output, env["MCPBASH_PROJECT_ROOT"])
 	dir, err := filepath.Abs(dir)
@@ -65,19 +73,18 @@ func (o *options) vendor(s cli.Streams) error {
 	if o.verify {
 		return o.verifyVendored(s, dir)
 	}
-	targets, err := o.chosen()
-	if err != nil {
+	if err := o.choose(); err != nil {
 		return err
 	}
 	note := func(line string) {
-		if o.verbose {
+		if o.Verbose {
 			cli.Printf(s.Err, "  %s\n", line)
 		}
 	}
 	v := vendoring.Options{
 		Source: runtimes.Source{Env: env, RuntimeDir: o.RuntimeDir, Home: project.InstalledHome(env),
 			Offline: o.Offline, Note: note, Bar: cli.NewBar(s)},
-		Dir: dir, Targets: targets, Given: o.chose(), Upgrade: o.upgrade, Tree: tree.Embedded(), Now: time.Now(),
+		Dir: dir, Targets: o.Targets, Given: o.AllTargets, Upgrade: o.upgrade, Tree: tree.Embedded(), Now: time.Now(),
 	}
 	if seconds, err := strconv.ParseInt(env["SOURCE_DATE_EPOCH"], 10, 64); err == nil {
 		v.Now = time.Unix(seconds, 0)
@@ -112,7 +119,7 @@ func (o *options) vendor(s cli.Streams) error {
 	return o.putVendored(s, out, v)
 }
 
-func (o *options) putVendored(s cli.Streams, out io.Writer, v vendoring.Options) error {
+func (o *vendorOptions) putVendored(s cli.Streams, out io.Writer, v vendoring.Options) error {
 	if !v.Upgrade && vendoring.Exists(v.Dir) {
 		return cli.Failf(cli.CodeExists, "%s/ already exists in %s", runtimes.Dir, v.Dir).
 			WithHint("Use --upgrade to replace it.")
@@ -142,7 +149,7 @@ func (o *options) putVendored(s cli.Streams, out io.Writer, v vendoring.Options)
 	}
 	cli.Printf(out, "✓ Vendored mcp-bash %s into %s\n  %d files, %s\n  sha256: %s\n",
 		r.Version, r.Path, len(r.Files), cli.Size(r.Bytes), r.SHA256)
-	if o.verbose {
+	if o.Verbose {
 		for _, name := range r.Files {
 			cli.Printf(out, "    %s\n", name)
 		}
@@ -157,7 +164,7 @@ Next steps:
 	return o.printResult(s, r, "vendor")
 }
 
-func (o *options) printResult(s cli.Streams, r *vendoring.Result, action string) error {
+func (o *vendorOptions) printResult(s cli.Streams, r *vendoring.Result, action string) error {
 	if !o.json {
 		return nil
 	}
@@ -165,7 +172,7 @@ func (o *options) printResult(s cli.Streams, r *vendoring.Result, action string)
 	return err
 }
 
-func (o *options) verifyVendored(s cli.Streams, dir string) error {
+func (o *vendorOptions) verifyVendored(s cli.Streams, dir string) error {
 	if exe, err := os.Executable(); err == nil {
 		if exe, err = fsys.Physical(exe); err == nil {
 			if in, err := fsys.Physical(filepath.Join(dir, runtimes.Dir)); err == nil && fsys.Within(in, exe) {

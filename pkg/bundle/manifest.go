@@ -11,18 +11,16 @@ import (
 
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/bundle/runtimes"
+	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/run/scriptenv"
 )
 
-// The layout of a bundle (CLI-1421).
-const (
-	serverDir  = "server"
-	entryPoint = serverDir + "/run-server.sh"
-	inBundle   = "${__dirname}/"
-)
+// inBundle begins the path of a file of the bundle in its manifest.
+const inBundle = "${__dirname}/"
 
-func (b *builder) manifest() []byte {
-	c, id := b.config, b.id
+func (b *maker) manifest(version string) []byte {
+	id := b.ID
 	var m rawjson.Builder
 	text := func(name, value string) {
 		if value != "" {
@@ -39,37 +37,37 @@ func (b *builder) manifest() []byte {
 			m.Name(name).Raw(v)
 		}
 	}
-	m.Object().Name("manifest_version").String(cmp.Or(b.o.ManifestVersion, mcpb.Versions[0])).
-		Name("name").String(id.name).Name("version").String(id.version).
-		Name("display_name").String(id.title).Name("description").String(id.description)
+	m.Object().Name("manifest_version").String(cmp.Or(version, mcpb.Versions[0])).
+		Name("name").String(id.Name).Name("version").String(id.Version).
+		Name("display_name").String(id.Title).Name("description").String(id.Description)
 	text("long_description", b.longDescription())
-	text("icon", b.images.icon)
-	if len(b.images.icons) > 0 {
+	text("icon", b.icon)
+	if len(b.icons) > 0 {
 		m.Name("icons").Array()
-		for _, icon := range b.images.icons {
+		for _, icon := range b.icons {
 			m.Raw(icon)
 		}
 		m.End()
 	}
-	list("screenshots", b.images.screenshots)
-	raw("localization", rawjson.Get(c.meta, "localization"))
-	text("license", c.text("MCPB_LICENSE", "license"))
-	list("keywords", c.words("MCPB_KEYWORDS", "keywords"))
-	text("homepage", cmp.Or(c.text("MCPB_HOMEPAGE", "homepage"), c.text("", "websiteUrl")))
-	text("documentation", c.text("MCPB_DOCUMENTATION", "documentation"))
-	text("support", c.text("MCPB_SUPPORT", "support"))
-	list("privacy_policies", c.words("MCPB_PRIVACY_POLICIES", "privacy_policies"))
-	m.Name("author").Object().Name("name").String(id.author)
-	text("email", id.email)
-	text("url", id.url)
+	list("screenshots", b.screenshots)
+	raw("localization", rawjson.Get(b.Config.Meta, "localization"))
+	text("license", id.License)
+	list("keywords", id.Keywords)
+	text("homepage", id.Homepage)
+	text("documentation", id.Documentation)
+	text("support", b.Config.Text("MCPB_SUPPORT", "support"))
+	list("privacy_policies", b.Config.Words("MCPB_PRIVACY_POLICIES", "privacy_policies"))
+	m.Name("author").Object().Name("name").String(id.Author)
+	text("email", id.Email)
+	text("url", id.URL)
 	m.End()
-	if id.repository != "" {
-		m.Name("repository").Object().Name("type").String(id.repositoryType).Name("url").String(id.repository).End()
+	if id.Repository != "" {
+		m.Name("repository").Object().Name("type").String(id.RepositoryType).Name("url").String(id.Repository).End()
 	}
 	b.appendTools(&m)
 	b.appendPrompts(&m)
-	raw("user_config", b.user.fields)
-	raw("_meta", rawjson.Get(c.meta, "_meta"))
+	raw("user_config", b.User.Fields)
+	raw("_meta", rawjson.Get(b.Config.Meta, "_meta"))
 	b.appendServer(&m)
 	b.appendCompatibility(&m)
 	return append(rawjson.AppendIndent(nil, m.End().Bytes(), 0), '\n')
@@ -80,23 +78,23 @@ func isEmpty(v json.RawMessage) bool {
 	return text == "" || text == "null" || text == "{}" || text == "[]"
 }
 
-func (b *builder) longDescription() string {
-	file := b.config.text("MCPB_LONG_DESCRIPTION_FILE", "long_description_file")
+func (b *maker) longDescription() string {
+	file := b.Config.Text("MCPB_LONG_DESCRIPTION_FILE", "long_description_file")
 	if file == "" {
 		return ""
 	}
-	text, err := b.p.ReadFile(b.inProject(file), mcpb.MaxManifest/2)
+	text, err := b.Project.ReadFile(b.InProject(file), mcpb.MaxManifest/2)
 	if err != nil {
-		b.say.warn("long_description_file not found: %s", file)
+		b.Warn("long_description_file not found: %s", file)
 		return ""
 	}
 	return strings.TrimRight(string(text), "\r\n")
 }
 
-func (b *builder) appendTools(m *rawjson.Builder) {
-	if len(b.offered.tools) > 0 {
+func (b *maker) appendTools(m *rawjson.Builder) {
+	if len(b.Tools) > 0 {
 		m.Name("tools").Array()
-		for _, t := range b.offered.tools {
+		for _, t := range b.Tools {
 			m.Object().Name("name").String(rawjson.TextOf(t, "name"))
 			if description := rawjson.TextOf(t, "description"); description != "" {
 				m.Name("description").String(description)
@@ -105,17 +103,17 @@ func (b *builder) appendTools(m *rawjson.Builder) {
 		}
 		m.End()
 	}
-	if b.content.has(serverDir + "/tools/") {
+	if b.Content.HasBelow(stage.ServerDir + "/tools/") {
 		m.Name("tools_generated").Bool(true)
 	}
 }
 
 // appendPrompts lists the prompts that are one text, as the manifest knows them.
-func (b *builder) appendPrompts(m *rawjson.Builder) {
+func (b *maker) appendPrompts(m *rawjson.Builder) {
 	var prompts []json.RawMessage
-	for _, item := range b.offered.prompts {
+	for _, item := range b.Prompts {
 		path := rawjson.TextOf(item, "path")
-		content, err := b.staged.ReadFile(filepath.Join(b.staged.Prompts, filepath.FromSlash(path)), mcpb.MaxManifest/4)
+		content, err := b.Staged.ReadFile(filepath.Join(b.Staged.Prompts, filepath.FromSlash(path)), mcpb.MaxManifest/4)
 		text := strings.TrimRight(string(content), "\r\n")
 		if err != nil || text == "" || rawjson.TextOf(item, "format") != "" {
 			continue
@@ -142,7 +140,7 @@ func (b *builder) appendPrompts(m *rawjson.Builder) {
 		}
 		m.End()
 	}
-	if b.content.has(serverDir + "/prompts/") {
+	if b.Content.HasBelow(stage.ServerDir + "/prompts/") {
 		m.Name("prompts_generated").Bool(true)
 	}
 }
@@ -167,16 +165,15 @@ type start struct {
 	env     []rawjson.Member
 }
 
-func (b *builder) appendServer(m *rawjson.Builder) {
-	base := start{command: inBundle + entryPoint, args: []string{}, env: b.environment()}
-	for _, key := range b.user.args {
+func (b *maker) appendServer(m *rawjson.Builder) {
+	base := start{command: inBundle + stage.EntryPoint, args: []string{}, env: b.environment()}
+	for _, key := range b.User.Args {
 		if len(base.args) == 0 {
 			base.args = []string{"serve", "--"}
 		}
 		base.args = append(base.args, "${user_config."+key+"}")
 	}
-	entry := entryPoint
-	m.Name("server").Object().Name("type").String("binary").Name("entry_point").String(entry).
+	m.Name("server").Object().Name("type").String("binary").Name("entry_point").String(stage.EntryPoint).
 		Name("mcp_config").Object()
 	base.append(m)
 	overrides := b.overrides(base)
@@ -201,14 +198,14 @@ func (s start) append(m *rawjson.Builder) {
 }
 
 // environment is what the server is started with (CLI-1426).
-func (b *builder) environment() (env []rawjson.Member) {
+func (b *maker) environment() (env []rawjson.Member) {
 	add := func(name, value string) { env = append(env, rawjson.Member{Name: name, Value: rawjson.Quote(value)}) }
-	add("MCPBASH_PROJECT_ROOT", inBundle+serverDir)
+	add("MCPBASH_PROJECT_ROOT", inBundle+stage.ServerDir)
 	add("MCPBASH_TOOL_ALLOWLIST", "*")
-	if b.static {
+	if b.Static {
 		add("MCPBASH_STATIC_REGISTRY", "1")
 	}
-	for _, m := range b.user.env {
+	for _, m := range b.User.Env {
 		add(m.Variable, "${user_config."+m.Key+"}")
 	}
 	return env
@@ -217,18 +214,18 @@ func (b *builder) environment() (env []rawjson.Member) {
 // overrides returns the platforms with other start commands: Windows, which cannot start scripts,
 // and those that the project configures. A client replaces args and env as a whole, so each
 // override is complete (CLI-1429).
-func (b *builder) overrides(base start) map[string]start {
+func (b *maker) overrides(base start) map[string]start {
 	all := map[string]start{}
-	for _, bin := range b.binaries {
+	for _, bin := range b.Binaries {
 		if bin.OS == "windows" && all["win32"].command == "" { // that for amd64 runs everywhere
 			s := base
-			s.command = inBundle + serverDir + "/" + runtimes.Dir + "/bin/" + bin.Path()
+			s.command = inBundle + stage.ServerDir + "/" + runtimes.Dir + "/bin/" + bin.Path()
 			all["win32"] = s
 		}
 	}
-	given := rawjson.Path(b.config.meta, "server", "mcp_config", "platform_overrides")
+	given := rawjson.Path(b.Config.Meta, "server", "mcp_config", "platform_overrides")
 	if given == nil {
-		given = rawjson.Get(b.config.meta, "platform_overrides")
+		given = rawjson.Get(b.Config.Meta, "platform_overrides")
 	}
 	for _, m := range rawjson.Members(given) {
 		s, ok := all[m.Name]
@@ -236,7 +233,7 @@ func (b *builder) overrides(base start) map[string]start {
 			s = base
 		}
 		if command := rawjson.TextOf(m.Value, "command"); command != "" {
-			if ok, _ := b.content.names.Has(command); ok {
+			if b.Content.Has(command) {
 				command = inBundle + command
 			}
 			s.command = command
@@ -244,7 +241,7 @@ func (b *builder) overrides(base start) map[string]start {
 		if args := rawjson.Get(m.Value, "args"); args != nil {
 			s.args = []string{}
 			for v := range rawjson.Elements(args) {
-				s.args = append(s.args, scalar(v))
+				s.args = append(s.args, stage.Scalar(v))
 			}
 		}
 		s.env = slices.Clone(s.env)
@@ -262,14 +259,14 @@ func (b *builder) overrides(base start) map[string]start {
 	return all
 }
 
-func (b *builder) appendCompatibility(m *rawjson.Builder) {
-	given := rawjson.Get(b.config.meta, "compatibility")
-	m.Name("compatibility").Object().Name("platforms").Strings(b.platforms())
-	if v := cmp.Or(b.config.text("MCPB_COMPAT_CLAUDE_DESKTOP", ""), rawjson.TextOf(given, "claude_desktop")); v != "" {
+func (b *maker) appendCompatibility(m *rawjson.Builder) {
+	given := rawjson.Get(b.Config.Meta, "compatibility")
+	m.Name("compatibility").Object().Name("platforms").Strings(b.Platforms())
+	if v := cmp.Or(b.Config.Text("MCPB_COMPAT_CLAUDE_DESKTOP", ""), rawjson.TextOf(given, "claude_desktop")); v != "" {
 		m.Name("claude_desktop").String(v)
 	}
-	python := cmp.Or(b.config.text("MCPB_RUNTIME_PYTHON", ""), scalar(rawjson.Path(given, "runtimes", "python")))
-	node := cmp.Or(b.config.text("MCPB_RUNTIME_NODE", ""), scalar(rawjson.Path(given, "runtimes", "node")))
+	python := cmp.Or(b.Config.Text("MCPB_RUNTIME_PYTHON", ""), stage.Scalar(rawjson.Path(given, "runtimes", "python")))
+	node := cmp.Or(b.Config.Text("MCPB_RUNTIME_NODE", ""), stage.Scalar(rawjson.Path(given, "runtimes", "node")))
 	if python != "" || node != "" {
 		m.Name("runtimes").Object()
 		if python != "" {
@@ -283,12 +280,31 @@ func (b *builder) appendCompatibility(m *rawjson.Builder) {
 	m.End()
 }
 
-// platforms are those that there is a binary for.
-func (b *builder) platforms() (list []string) {
-	for _, platform := range runtimes.Platforms {
-		if slices.ContainsFunc(b.binaries, func(bin runtimes.Binary) bool { return bin.Platform() == platform }) {
-			list = append(list, platform)
+// switchesOn reports whether a value of a variable gives a permission that only the operator of a server may give.
+func switchesOn(name, value string) bool {
+	off := []string{"", "0", "false", "no", "off"}
+	switch name {
+	case scriptenv.Tools.Leave, scriptenv.Providers.Leave, "MCPBASH_ALLOW_PROJECT_HOOKS",
+		"MCPBASH_ALLOW_JSON_TOOL_OVERRIDE_FOR_ROOT", "MCPBASH_ALLOW_CORRUPT_STDOUT", "MCPBASH_SERVER_SOURCE_ENV",
+		"MCPBASH_ENABLE_GIT_PROVIDER", "MCPBASH_GIT_ALLOW_ALL", "MCPBASH_HTTPS_ALLOW_ALL", "MCPBASH_RESOURCES_USE_ROOTS":
+	case scriptenv.Tools.Mode, scriptenv.Providers.Mode:
+		off = []string{"", scriptenv.Minimal, scriptenv.Isolate, scriptenv.Allowlist}
+	case "MCPBASH_CONFINE":
+		off = []string{"", "declared", "declared,required", "all", "all,required"}
+	case "MCPBASH_SECURITY_LEVEL":
+		off = []string{"", "restricted", "standard", "elevated"}
+	default:
+		return false
+	}
+	return !slices.Contains(off, strings.ToLower(value))
+}
+
+// checkSwitches warns if the project's environment for a platform turns on a switch of the operator (CLI-1444).
+func (b *maker) checkSwitches(platform string, env []rawjson.Member) {
+	for _, m := range env {
+		if switchesOn(m.Name, strings.Trim(string(m.Value), `"`)) {
+			b.Warn("platform_overrides.%s.env turns on %s, which is for whoever runs the server to decide; leave it out",
+				platform, m.Name)
 		}
 	}
-	return list
 }

@@ -13,8 +13,8 @@ import (
 // wallClock lists the files that count nanoseconds or seconds since 1970, and the reason.
 var wallClock = map[string]string{
 	"cmd/mcp-bundle/vendor.go":              "SOURCE_DATE_EPOCH",
-	"pkg/bundle/bundle.go":                  "SOURCE_DATE_EPOCH",
-	"pkg/bundle/rootfs.go":                  "times in archives",
+	"pkg/bundle/stage/stage.go":             "SOURCE_DATE_EPOCH",
+	"pkg/bundle/image/packages.go":          "times in archives",
 	"pkg/bundle/internal/debian/deb.go":     "times in archives",
 	"pkg/files/folder/dir_other.go":         "times of files",
 	"pkg/files/folder/stamp.go":             "times of files",

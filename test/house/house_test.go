@@ -46,7 +46,7 @@ var outside = map[string][]string{
 	"pkg/registry/item": {"golang.org/x/mod/semver"},
 
 	"pkg/registry/requirements":  {"golang.org/x/mod/semver"},
-	"pkg/bundle":                 {"github.com/google/go-containerregistry/pkg/v1"}, // its types, in mcp-bundle only
+	"pkg/bundle/image":           {"github.com/google/go-containerregistry/pkg/v1"}, // its types, in mcp-bundle only
 	"pkg/bundle/internal/oci":    {"github.com/google/go-containerregistry/pkg/v1", "github.com/klauspost/compress/gzip"},
 	"pkg/bundle/internal/debian": {"github.com/ProtonMail/go-crypto/openpgp", "github.com/ulikunitz/xz"}, // likewise
 

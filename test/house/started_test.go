@@ -24,7 +24,7 @@ import (
 // path into one. Each has the reason why it runs no file of a project outside of the table of
 // package code. All other places need a File, which only that package creates.
 var started = map[string]string{
-	"pkg/bundle/config.go git: Spec.Argv":                     "git, as PATH finds it, with fixed arguments",
+	"pkg/bundle/stage/config.go git: Spec.Argv":               "git, as PATH finds it, with fixed arguments",
 	"pkg/check/doctor/machine.go ask: Spec.Argv":              "bash and our own programs, for their version",
 	"pkg/check/doctor/fix.go installer: Spec.Argv":            "sh, and the install.sh that was checked (CLI-1712)",
 	"pkg/engine/engine.go answersVersion: Spec.Argv":          "the JSON tool that the operator names (Named)",

@@ -112,8 +112,8 @@ func settings(script string, lines []string, end string) string {
 // minReadme is the number of words that a README needs for the plugin directory of Claude Code.
 const minReadme = 40
 
-// IsShort reports whether a README has too few words for a directory of plugins (PL-23).
-func IsShort(readme []byte) bool { return len(strings.Fields(string(readme))) < minReadme }
+// isShort reports whether a README has too few words for a directory of plugins (PL-23).
+func isShort(readme []byte) bool { return len(strings.Fields(string(readme))) < minReadme }
 
 // Readme returns a README for a plugin whose project lacks one (PL-23).
 func (p *Plugin) Readme() string {

@@ -129,11 +129,11 @@ func TestName(t *testing.T) {
 // PL-23: the README that is made has the length that the directory of Claude Code wants.
 func TestReadme(t *testing.T) {
 	for _, p := range []Plugin{whole, small} {
-		if IsShort([]byte(p.Readme())) {
+		if isShort([]byte(p.Readme())) {
 			t.Errorf("%s: too short", p.Name)
 		}
 	}
-	if !IsShort([]byte(strings.Repeat("word ", 39))) || IsShort([]byte(strings.Repeat("word ", 40))) {
+	if !isShort([]byte(strings.Repeat("word ", 39))) || isShort([]byte(strings.Repeat("word ", 40))) {
 		t.Error("the limit is 40 words")
 	}
 }

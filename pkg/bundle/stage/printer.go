@@ -1,4 +1,4 @@
-package bundle
+package stage
 
 import (
 	"fmt"
@@ -19,40 +19,40 @@ type printer struct {
 	faults   []string
 }
 
-func (t *printer) line(format string, args ...any) {
+func (t *printer) Line(format string, args ...any) {
 	cli.Printf(t.out, "%s\n", fmt.Sprintf(format, args...))
 }
 
-func (t *printer) done(format string, args ...any) { t.line("  ✓ "+format, args...) }
+func (t *printer) Done(format string, args ...any) { t.Line("  ✓ "+format, args...) }
 
-func (t *printer) verbose(format string, args ...any) {
+func (t *printer) Detail(format string, args ...any) {
 	if t.loud {
-		t.line("    "+format, args...)
+		t.Line("    "+format, args...)
 	}
 }
 
-// note prints a remark on standard error.
-func (t *printer) note(format string, args ...any) {
+// Note prints a remark on standard error.
+func (t *printer) Note(format string, args ...any) {
 	cli.Printf(t.err, "  %s\n", secrets.Logins(fmt.Sprintf(format, args...)))
 }
 
-func (t *printer) warn(format string, args ...any) {
+func (t *printer) Warn(format string, args ...any) {
 	text := problem(format, args)
 	if t.strict {
-		t.fault("%s", text)
+		t.Fault("%s", text)
 		return
 	}
 	t.warnings = append(t.warnings, text)
 	cli.Printf(t.err, "  ⚠ Warning: %s\n", text)
 }
 
-func (t *printer) warnHint(text, hint string) {
-	t.warn("%s", text)
+func (t *printer) WarnHint(text, hint string) {
+	t.Warn("%s", text)
 	cli.Printf(t.err, "    → %s\n", hint)
 }
 
-// fault reports a problem that prevents the bundle.
-func (t *printer) fault(format string, args ...any) {
+// Fault reports a problem that prevents the bundle.
+func (t *printer) Fault(format string, args ...any) {
 	text := problem(format, args)
 	t.faults = append(t.faults, text)
 	cli.Printf(t.err, "  ✗ %s\n", text)
@@ -62,3 +62,6 @@ func (t *printer) fault(format string, args ...any) {
 func problem(format string, args []any) string {
 	return cli.Line(secrets.Logins(fmt.Sprintf(format, args...)))
 }
+
+// Warnings returns the warnings that were printed.
+func (t *printer) Warnings() []string { return t.warnings }

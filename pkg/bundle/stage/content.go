@@ -1,4 +1,4 @@
-package bundle
+package stage
 
 import (
 	"bytes"
@@ -21,13 +21,12 @@ import (
 	"mcp-bash/pkg/text/secrets"
 )
 
-// A collector copies the project's files for the bundle to the staged tree. The tree is checked,
-// run and packed. The collector opens files below the project's directory, so no link leads out
-// (CLI-1415 to CLI-1417).
-type collector struct {
+// A Content copies the project's files to the staged tree. The tree is checked, run and packed. The Content opens files
+// below the project's directory, so no link leads out (CLI-1415 to CLI-1417).
+type Content struct {
 	ctx   context.Context
 	work  *os.Root // the staged tree
-	names mcpb.Names
+	Names mcpb.Names
 	files []mcpb.File
 	bytes int64
 
@@ -49,14 +48,14 @@ type source struct {
 	base string // its path in the project, or "" for the project itself
 }
 
-func (c *collector) tree(s *source, name, to string) error {
+func (c *Content) tree(s *source, name, to string) error {
 	return c.entry(s, name, path.Join(s.base, name), to, nil)
 }
 
 // entry adds a directory or a file. name is its path in the source, and seen is its path in the
 // project. Below a link the two differ, and entry checks both. trail contains the resolved
 // directories above it.
-func (c *collector) entry(s *source, name, seen, to string, trail []string) error {
+func (c *Content) entry(s *source, name, seen, to string, trail []string) error {
 	if cause := context.Cause(c.ctx); cause != nil {
 		return cause
 	}
@@ -83,7 +82,7 @@ func (c *collector) entry(s *source, name, seen, to string, trail []string) erro
 	return nil
 }
 
-func (c *collector) directory(s *source, name, seen, to string, trail []string) error {
+func (c *Content) directory(s *source, name, seen, to string, trail []string) error {
 	if slices.Contains(trail, name) {
 		c.faults = append(c.faults, "A link leads back to a directory around it: "+path.Join(s.base, name))
 		return nil
@@ -113,7 +112,7 @@ func (c *collector) directory(s *source, name, seen, to string, trail []string) 
 }
 
 // isLeftOut reports whether the bundle leaves a path of the project out. It records paths that the author may miss.
-func (c *collector) isLeftOut(seen string, isDir bool) bool {
+func (c *Content) isLeftOut(seen string, isDir bool) bool {
 	v, rule := c.selection.decide(seen, isDir)
 	c.note(seen, isDir, v, rule)
 	return v != take
@@ -121,7 +120,7 @@ func (c *collector) isLeftOut(seen string, isDir bool) bool {
 
 // isHidden reports whether a link leads to a file that the bundle leaves out. It records the file by the name of the
 // link.
-func (c *collector) isHidden(seen, name string, isDir bool) bool {
+func (c *Content) isHidden(seen, name string, isDir bool) bool {
 	if name == seen || c.selection.named[seen] {
 		return false
 	}
@@ -130,7 +129,7 @@ func (c *collector) isHidden(seen, name string, isDir bool) bool {
 	return v != take
 }
 
-func (c *collector) note(name string, isDir bool, v verdict, rule string) {
+func (c *Content) note(name string, isDir bool, v verdict, rule string) {
 	if isDir {
 		name += "/"
 	}
@@ -147,7 +146,7 @@ const maxScan = 4 << 20
 
 // isSecret reports whether a file contains a secret, and records the place. In a script or in metadata a secret is a
 // fault, because the bundle needs these files.
-func (c *collector) isSecret(seen string, head []byte, exec bool) bool {
+func (c *Content) isSecret(seen string, head []byte, exec bool) bool {
 	if c.selection.named[seen] {
 		return false
 	}
@@ -167,8 +166,8 @@ func (c *collector) isSecret(seen string, head []byte, exec bool) bool {
 }
 
 // file copies one file into the staged tree.
-func (c *collector) file(s *source, name, seen, to string, info fs.FileInfo) error {
-	if ok, _ := c.names.Has(to); ok && strings.HasPrefix(to, serverDir+"/"+cacheDir+"/") {
+func (c *Content) file(s *source, name, seen, to string, info fs.FileInfo) error {
+	if c.Has(to) && strings.HasPrefix(to, ServerDir+"/"+cacheDir+"/") {
 		return nil // the bundle's own
 	}
 	if info.Size() > mcpb.MaxFile {
@@ -194,7 +193,7 @@ func (c *collector) file(s *source, name, seen, to string, info fs.FileInfo) err
 	if c.isSecret(seen, head, exec) {
 		return nil
 	}
-	if err := c.names.Add(to); err != nil {
+	if err := c.Names.Add(to); err != nil {
 		c.faults = append(c.faults, "cannot be in a bundle: "+err.Error())
 		return nil
 	}
@@ -210,7 +209,7 @@ func (c *collector) file(s *source, name, seen, to string, info fs.FileInfo) err
 }
 
 // put writes a file to the staged tree, and adds it to the files of the bundle.
-func (c *collector) put(to string, exec bool, content io.Reader) (size int64, err error) {
+func (c *Content) put(to string, exec bool, content io.Reader) (size int64, err error) {
 	f := mcpb.File{Exec: exec, Open: func() (io.ReadCloser, error) { return io.NopCloser(content), nil }}
 	if _, size, err = f.Create(c.work, to, false); err != nil {
 		return 0, err
@@ -219,7 +218,7 @@ func (c *collector) put(to string, exec bool, content io.Reader) (size int64, er
 	return size, nil
 }
 
-func (c *collector) staged(name string, exec bool, size int64) mcpb.File {
+func (c *Content) staged(name string, exec bool, size int64) mcpb.File {
 	open := func() (io.ReadCloser, error) { return c.work.Open(name) }
 	return mcpb.File{Name: name, Exec: exec, Size: size, Open: open}
 }
@@ -241,6 +240,44 @@ func (s *source) follow(name string) (string, fs.FileInfo, error) {
 	return rel, info, err
 }
 
-func (c *collector) has(prefix string) bool {
+// Has reports whether the content has a file with exactly this name.
+func (c *Content) Has(name string) bool {
+	ok, _ := c.Names.Has(name)
+	return ok
+}
+
+// HasBelow reports whether the content has a file whose name begins with a prefix.
+func (c *Content) HasBelow(prefix string) bool {
 	return slices.ContainsFunc(c.files, func(f mcpb.File) bool { return strings.HasPrefix(f.Name, prefix) })
+}
+
+// IsExec reports whether a file is executable.
+func (c *Content) IsExec(name string) bool {
+	at := slices.IndexFunc(c.files, func(f mcpb.File) bool { return f.Name == name })
+	return at >= 0 && c.files[at].Exec
+}
+
+// Files returns all files, by name.
+func (c *Content) Files() []mcpb.File {
+	files := slices.Clone(c.files)
+	mcpb.Sort(files)
+	return files
+}
+
+// Add adds a file that does not come from the project.
+func (c *Content) Add(f mcpb.File) error {
+	if err := c.Names.Add(f.Name); err != nil {
+		return fmt.Errorf("the project has a file with the name of one of the bundle's own: %w", err)
+	}
+	c.files = append(c.files, f)
+	return nil
+}
+
+// materialize writes a file of [Content.Add] to the staged tree.
+func (c *Content) materialize(f mcpb.File) error {
+	if _, err := c.work.Lstat(f.Name); err == nil {
+		return nil
+	}
+	_, _, err := f.Create(c.work, f.Name, false)
+	return err
 }

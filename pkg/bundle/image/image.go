@@ -1,4 +1,4 @@
-package bundle
+package image
 
 import (
 	"archive/tar"
@@ -24,6 +24,7 @@ import (
 	"mcp-bash/pkg/bundle/internal/web"
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/bundle/runtimes"
+	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/json/rawjson"
@@ -50,12 +51,10 @@ const DefaultMirror = "https://deb.debian.org"
 
 const snapshots = "https://snapshot.debian.org/archive"
 
-// ErrPackages is the subject of a [Failure] of Debian's archive.
-var ErrPackages = errors.New("debian packages cannot be had")
-
-// ImageOptions are the options of an image.
-type ImageOptions struct {
-	Options               // Output is a file ending in .tar, or a directory
+// Options are the options of an image.
+type Options struct {
+	stage.Options
+	Output       string   // a file ending in .tar, or a directory
 	Format       string   // one of Formats
 	Tag          string   // its name for container engines; "" for the project's name and version
 	Mirror       string   // "" for DefaultMirror
@@ -66,8 +65,8 @@ type ImageOptions struct {
 	Web          web.Client
 }
 
-// An ImageResult is an image that was made.
-type ImageResult struct {
+// An Result is an image that was made.
+type Result struct {
 	Path, Format, Tag, Name, Version, Digest string
 	Bytes                                    int64 // of the file or the files at Path
 	Images                                   []PlatformImage
@@ -82,7 +81,7 @@ type PlatformImage struct {
 }
 
 // AppendJSON appends the result for programs (H-609).
-func (r *ImageResult) AppendJSON(dst []byte) []byte {
+func (r *Result) AppendJSON(dst []byte) []byte {
 	b := rawjson.Over(dst)
 	b.Object().Name("ok").Bool(true).Name("path").String(r.Path).Name("format").String(r.Format).
 		Name("tag").String(r.Tag).Name("name").String(r.Name).Name("version").String(r.Version).
@@ -95,78 +94,69 @@ func (r *ImageResult) AppendJSON(dst []byte) []byte {
 	return b.Bytes()
 }
 
-// An imageBuilder makes an image of a project that a builder has prepared.
-type imageBuilder struct {
-	*builder
-	o      ImageOptions
+// A maker makes an image from a stage.
+type maker struct {
+	*stage.Stage
+	o      Options
 	source *debian.Source
 	needs  []need
 	layout *oci.Layout
 	tag    string
 }
 
-// MakeImage makes a container image of a project. The error is like that of [Make].
-func MakeImage(ctx context.Context, p *project.Project, o ImageOptions) (*ImageResult, error) {
-	b, err := newBuilder(p, o.Options)
+// Make makes a container image of a project. The error can be a [*stage.Failure] or the context's.
+func Make(ctx context.Context, p *project.Project, o Options) (*Result, error) {
+	s, err := stage.Open(ctx, p, o.Options)
 	if err != nil {
 		return nil, err
 	}
-	defer b.work.Remove()
-	b.forImage = true
-	o.Options = b.o
-	i := &imageBuilder{builder: b, o: o}
-	result, err := i.make(ctx)
-	return result, b.failure(err)
-}
-
-func (i *imageBuilder) make(ctx context.Context) (*ImageResult, error) {
-	root, err := i.prepare(ctx)
-	if err != nil {
+	defer s.Close()
+	i := &maker{Stage: s, o: o}
+	if err := i.List(ctx); err != nil {
 		return nil, err
 	}
-	defer root.Close()
 	if i.tag, err = i.chooseTag(); err != nil {
-		i.say.fault("%v", err)
-		return nil, ErrConfiguration
+		i.Fault("%v", err)
+		return nil, i.Fail(stage.ErrConfiguration)
 	}
 	if err := i.configureSource(); err != nil {
-		i.say.fault("%v", err)
-		return nil, ErrConfiguration
+		i.Fault("%v", err)
+		return nil, i.Fail(stage.ErrConfiguration)
 	}
 	if i.needs, err = i.readNeeds(); err != nil {
-		i.say.fault("%v", err)
-		return nil, errValidation
+		i.Fault("%v", err)
+		return nil, i.Fail(stage.ErrValidation)
 	}
-	if err := i.findRuntimes(ctx); err != nil {
+	if err := i.FindRuntimes(ctx); err != nil {
 		return nil, err
 	}
-	i.say.done("Validated project structure")
+	i.Done("Validated project structure")
 	format := oci.OCI
 	if i.o.Format == "docker" {
 		format = oci.Docker
 	}
-	if i.layout, err = oci.New(filepath.Join(i.work.Path, "image"), format); err != nil {
+	if i.layout, err = oci.New(i.WorkDir("image"), format); err != nil {
 		return nil, err
 	}
 	projectLayer, err := i.layout.AddLayer(func(w *tar.Writer) error { return i.writeProject(ctx, w) })
 	if err != nil {
 		return nil, err
 	}
-	r := &ImageResult{Format: i.o.Format, Tag: i.tag, Name: i.id.name, Version: i.id.version}
+	r := &Result{Format: i.o.Format, Tag: i.tag, Name: i.ID.Name, Version: i.ID.Version}
 	var descriptors []v1.Descriptor
-	for _, bin := range i.binaries {
+	for _, bin := range i.Binaries {
 		d, one, err := i.platform(ctx, bin, projectLayer)
 		if err != nil {
 			return nil, err
 		}
 		descriptors, r.Images = append(descriptors, d), append(r.Images, one)
 	}
-	i.o.Bar.End()
+	i.Bar.End()
 	digest, err := i.layout.Finish(descriptors, i.tag)
 	if err != nil {
 		return nil, err
 	}
-	r.Digest, r.Warnings = digest.String(), i.say.warnings
+	r.Digest, r.Warnings = digest.String(), i.Warnings()
 	return r, i.write(ctx, r)
 }
 
@@ -177,10 +167,10 @@ var (
 	otherThanTag  = lazyregexp.New(`[^A-Za-z0-9._-]`)
 )
 
-func (i *imageBuilder) chooseTag() (string, error) {
-	tag := otherThanTag.ReplaceAllString(i.id.version, "-")
+func (i *maker) chooseTag() (string, error) {
+	tag := otherThanTag.ReplaceAllString(i.ID.Version, "-")
 	if i.o.Tag == "" {
-		name := strings.Trim(otherThanName.ReplaceAllString(strings.ToLower(i.id.name), "-"), "-")
+		name := strings.Trim(otherThanName.ReplaceAllString(strings.ToLower(i.ID.Name), "-"), "-")
 		return cmp.Or(name, "server") + ":" + tag, nil
 	}
 	m := validTag.FindStringSubmatch(i.o.Tag)
@@ -196,15 +186,15 @@ func (i *imageBuilder) chooseTag() (string, error) {
 	return i.o.Tag, nil
 }
 
-func (i *imageBuilder) configureSource() error {
-	cache, err := project.CacheDir(i.p.Env)
+func (i *maker) configureSource() error {
+	cache, err := project.CacheDir(i.Project.Env)
 	if err != nil {
 		return err
 	}
 	s := &debian.Source{
-		Get: i.download, Cache: filepath.Join(cache, "debian"), Keyring: debian.DefaultKeyring, Offline: i.o.Offline,
+		Get: i.download, Cache: filepath.Join(cache, "debian"), Keyring: debian.DefaultKeyring, Offline: i.Offline,
 		Now:      time.Now(),
-		Progress: func(what string, done, total int64) { i.o.Bar.Show(what, done, total) },
+		Progress: func(what string, done, total int64) { i.Bar.Show(what, done, total) },
 	}
 	if i.o.Keyring != "" {
 		if s.Keyring, err = boundedfile.Read(i.o.Keyring, 1<<20); err != nil {
@@ -227,7 +217,7 @@ func (i *imageBuilder) configureSource() error {
 	return nil
 }
 
-func (i *imageBuilder) download(ctx context.Context, address string, limit int64,
+func (i *maker) download(ctx context.Context, address string, limit int64,
 	progress func(done int64)) ([]byte, error) {
 	client := i.o.Web
 	client.Progress = func(done, _ int64) { progress(done) }
@@ -244,8 +234,8 @@ type need struct {
 	packages []string
 }
 
-func (i *imageBuilder) readNeeds() (list []need, err error) {
-	r, err := requirements.Read(i.staged)
+func (i *maker) readNeeds() (list []need, err error) {
+	r, err := requirements.Read(i.Staged)
 	if err != nil {
 		return nil, fmt.Errorf("server.d/requirements.json: %w", err)
 	}
@@ -266,7 +256,7 @@ func (i *imageBuilder) readNeeds() (list []need, err error) {
 	return list, nil
 }
 
-func (i *imageBuilder) platform(ctx context.Context, bin runtimes.Binary,
+func (i *maker) platform(ctx context.Context, bin runtimes.Binary,
 	projectLayer oci.Layer) (d v1.Descriptor, r PlatformImage, err error) {
 	name := bin.OS + "/" + bin.Arch
 	index, err := i.source.Index(ctx, bin.Arch)
@@ -295,8 +285,8 @@ func (i *imageBuilder) platform(ctx context.Context, bin runtimes.Binary,
 	}
 	var programs map[string]bool
 	base, err := i.layout.AddLayer(func(w *tar.Writer) error {
-		programs, err = writePackages(ctx, w, i.source, packages, i.o.modified, func(done int64) {
-			i.o.Bar.Show("packing "+name, done, total)
+		programs, err = writePackages(ctx, w, i.source, packages, i.Modified, func(done int64) {
+			i.Bar.Show("packing "+name, done, total)
 		})
 		return err
 	})
@@ -317,30 +307,30 @@ func (i *imageBuilder) platform(ctx context.Context, bin runtimes.Binary,
 	}
 	layers := []oci.Layer{base, ours, projectLayer}
 	d, err = i.layout.AddImage(&oci.Image{
-		Arch: bin.Arch, Config: i.containerConfig(), Layers: layers, Created: i.o.modified,
-		History: []string{"Debian packages", "mcp-bash " + cli.Version, i.id.name + " " + i.id.version},
+		Arch: bin.Arch, Config: i.containerConfig(), Layers: layers, Created: i.Modified,
+		History: []string{"Debian packages", "mcp-bash " + cli.Version, i.ID.Name + " " + i.ID.Version},
 	})
 	r = PlatformImage{Platform: name, Digest: d.Digest.String(), Packages: len(packages)}
 	for _, l := range layers {
 		r.Bytes += l.Size
 	}
-	i.say.done("%s: %d Debian packages, %s", name, len(packages), cli.Size(r.Bytes))
+	i.Done("%s: %d Debian packages, %s", name, len(packages), cli.Size(r.Bytes))
 	return d, r, err
 }
 
-func (i *imageBuilder) packagesFailed(ctx context.Context, err error) error {
+func (i *maker) packagesFailed(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	i.o.Bar.End()
-	i.say.fault("%v", err)
+	i.Bar.End()
+	i.Fault("%v", err)
 	switch {
 	case errors.Is(err, debian.ErrSignature):
-		i.say.note("  → Pass the public keys of the mirror with --keyring FILE")
+		i.Note("  → Pass the public keys of the mirror with --keyring FILE")
 	case errors.Is(err, debian.ErrOffline):
-		i.say.note("  → Run it once without --offline")
+		i.Note("  → Run it once without --offline")
 	}
-	return ErrPackages
+	return i.Fail(stage.ErrPackages)
 }
 
 // A layerWriter writes files of a layer that belong to root.
@@ -350,8 +340,8 @@ type layerWriter struct {
 	dirs     map[string]bool
 }
 
-func (i *imageBuilder) layerWriter(w *tar.Writer) *layerWriter {
-	return &layerWriter{w, i.o.modified, map[string]bool{".": true}}
+func (i *maker) layerWriter(w *tar.Writer) *layerWriter {
+	return &layerWriter{w, i.Modified, map[string]bool{".": true}}
 }
 
 // header writes a header, after those of the directories around it.
@@ -389,19 +379,13 @@ func (w *layerWriter) link(name, target string) error {
 }
 
 // writeProject writes the layer of the project: the files of a bundle.
-func (i *imageBuilder) writeProject(ctx context.Context, tw *tar.Writer) error {
+func (i *maker) writeProject(ctx context.Context, tw *tar.Writer) error {
 	w := i.layerWriter(tw)
-	files := slices.Clone(i.content.files)
-	mcpb.Sort(files)
-	for _, f := range files {
-		name, ok := strings.CutPrefix(f.Name, serverDir+"/")
-		if !ok {
-			continue // a picture of a bundle
-		}
+	for _, f := range i.Content.Files() {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
-		if err := w.file(f, strings.TrimPrefix(imageProject, "/")+"/"+name); err != nil {
+		if err := w.file(f, strings.TrimPrefix(imageProject, "/")+strings.TrimPrefix(f.Name, stage.ServerDir)); err != nil {
 			return err
 		}
 	}
@@ -409,11 +393,11 @@ func (i *imageBuilder) writeProject(ctx context.Context, tw *tar.Writer) error {
 }
 
 // writeServer writes the layer of the server: its program, its tree and the inventory of software.
-func (i *imageBuilder) writeServer(tw *tar.Writer, bin runtimes.Binary, packages []*debian.Package) error {
+func (i *maker) writeServer(tw *tar.Writer, bin runtimes.Binary, packages []*debian.Package) error {
 	w := i.layerWriter(tw)
 	home := strings.TrimPrefix(path.Dir(path.Dir(imageProgram)), "/")
 	var files []mcpb.File
-	for _, f := range runtimes.Layout(home, i.o.Tree, []runtimes.Binary{bin}) {
+	for _, f := range runtimes.Layout(home, i.Tree, []runtimes.Binary{bin}) {
 		switch name := strings.TrimPrefix(f.Name, home+"/"); name {
 		case "bin/mcp-bash", "bin/mcp-jq": // scripts that choose a program by the system
 		case "bin/" + bin.Path():
@@ -438,13 +422,13 @@ func (i *imageBuilder) writeServer(tw *tar.Writer, bin runtimes.Binary, packages
 }
 
 // containerConfig returns the configuration of containers of the image (H-603, H-606).
-func (i *imageBuilder) containerConfig() v1.Config {
+func (i *maker) containerConfig() v1.Config {
 	id := strconv.Itoa(imageUser)
 	env := []string{
 		"PATH=/" + strings.Join(searchPath, ":/") + ":/bin",
 		"LANG=C.UTF-8", "HOME=/home/nonroot", "MCPBASH_PROJECT_ROOT=" + imageProject, "MCPBASH_TOOL_ALLOWLIST=*",
 	}
-	if i.static {
+	if i.Static {
 		env = append(env, "MCPBASH_STATIC_REGISTRY=1")
 	}
 	return v1.Config{
@@ -459,18 +443,18 @@ func (i *imageBuilder) containerConfig() v1.Config {
 }
 
 // labels describe the image to engines and catalogues (H-606).
-func (i *imageBuilder) labels() map[string]string {
-	id := i.id
+func (i *maker) labels() map[string]string {
+	id := i.ID
 	list := map[string]string{
-		"org.opencontainers.image.title": id.title, "org.opencontainers.image.description": id.description,
-		"org.opencontainers.image.version": id.version,
-		"org.opencontainers.image.created": i.o.modified.UTC().Format(time.RFC3339),
+		"org.opencontainers.image.title": id.Title, "org.opencontainers.image.description": id.Description,
+		"org.opencontainers.image.version": id.Version,
+		"org.opencontainers.image.created": i.Modified.UTC().Format(time.RFC3339),
 	}
 	for name, value := range map[string]string{
-		"authors": id.author, "source": id.repository,
-		"url":           cmp.Or(i.config.text("MCPB_HOMEPAGE", "homepage"), i.config.text("", "websiteUrl")),
-		"documentation": i.config.text("MCPB_DOCUMENTATION", "documentation"),
-		"licenses":      i.config.text("MCPB_LICENSE", "license"),
+		"authors": id.Author, "source": id.Repository,
+		"url":           id.Homepage,
+		"documentation": id.Documentation,
+		"licenses":      id.License,
 	} {
 		if value != "" {
 			list["org.opencontainers.image."+name] = value
@@ -480,14 +464,14 @@ func (i *imageBuilder) labels() map[string]string {
 		list["io.modelcontextprotocol.server.name"] = i.o.RegistryName
 	}
 	var b rawjson.Builder
-	list["io.docker.server.metadata"] = string(b.Object().Name("name").String(id.name).Name("title").String(id.title).
-		Name("description").String(id.description).Name("type").String("server").End().Bytes())
+	list["io.docker.server.metadata"] = string(b.Object().Name("name").String(id.Name).Name("title").String(id.Title).
+		Name("description").String(id.Description).Name("type").String("server").End().Bytes())
 	return list
 }
 
 // write puts the image in its place, and keeps what was there if that fails.
-func (i *imageBuilder) write(ctx context.Context, r *ImageResult) error {
-	out := cmp.Or(i.o.Output, i.id.fileName(".tar"))
+func (i *maker) write(ctx context.Context, r *Result) error {
+	out := cmp.Or(i.o.Output, i.ID.FileName(".tar"))
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return err
@@ -521,14 +505,15 @@ func (i *imageBuilder) write(ctx context.Context, r *ImageResult) error {
 	return nil
 }
 
-func (i *imageBuilder) writeTar(file string, r *ImageResult) error {
+func (i *maker) writeTar(file string, r *Result) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
-	counted := &counter{w: f}
-	err = i.layout.WriteTar(counted, i.o.modified)
-	r.Bytes = counted.n
+	err = i.layout.WriteTar(f, i.Modified)
+	if info, errStat := f.Stat(); errStat == nil {
+		r.Bytes = info.Size()
+	}
 	return errors.Join(err, f.Sync(), f.Close())
 }
 

@@ -1,4 +1,4 @@
-package bundle
+package stage
 
 import (
 	"os"
@@ -26,7 +26,7 @@ func TestTotalSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer work.Close()
-	c := &collector{ctx: t.Context(), work: work, bytes: mcpb.MaxTotal - 2}
+	c := &Content{ctx: t.Context(), work: work, bytes: mcpb.MaxTotal - 2}
 	s := &source{root: from, dir: dir, base: "data"}
 	if err := c.tree(s, "full", "server/full"); err != nil || c.faults != nil || c.bytes != mcpb.MaxTotal {
 		t.Errorf("%v, %v", c.faults, err)

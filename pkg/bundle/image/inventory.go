@@ -1,4 +1,4 @@
-package bundle
+package image
 
 import (
 	"crypto/sha256"
@@ -15,7 +15,7 @@ import (
 )
 
 // inventory lists the software of an image in SPDX 2.3: Debian packages and Go modules (H-607).
-func (i *imageBuilder) inventory(bin runtimes.Binary, packages []*debian.Package, info *debug.BuildInfo) []byte {
+func (i *maker) inventory(bin runtimes.Binary, packages []*debian.Package, info *debug.BuildInfo) []byte {
 	var list rawjson.Builder
 	list.Array()
 	var related []string
@@ -48,7 +48,7 @@ func (i *imageBuilder) inventory(bin runtimes.Binary, packages []*debian.Package
 		Name("SPDXID").String("SPDXRef-DOCUMENT").
 		Name("name").String("Debian " + debianRelease + " and mcp-bash for " + bin.String()).
 		Name("documentNamespace").String("https://spdx.org/spdxdocs/mcp-bash-" + hex.EncodeToString(sum[:16])).
-		Name("creationInfo").Object().Name("created").String(i.o.modified.UTC().Format(time.RFC3339)).
+		Name("creationInfo").Object().Name("created").String(i.Modified.UTC().Format(time.RFC3339)).
 		Name("creators").Strings([]string{"Tool: mcp-bash-" + cli.Version}).End().
 		Name("packages").Raw(content).Name("relationships").Array()
 	for _, id := range related {

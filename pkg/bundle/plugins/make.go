@@ -1,4 +1,4 @@
-package bundle
+package plugins
 
 import (
 	"cmp"
@@ -15,8 +15,8 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
-	"mcp-bash/pkg/bundle/plugins"
 	"mcp-bash/pkg/bundle/runtimes"
+	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
@@ -25,23 +25,76 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// A Format is a form of what clients install.
-type Format string
+// Options are the options of a plugin.
+type Options struct {
+	stage.Options
+	Output   string // a folder, or a file or a directory for an archive
+	Archive  bool
+	File     string // the archive's name in Output; "" for one of name and version
+	Validate bool   // check, write nothing
+}
 
-// The formats of [Make]. A plugin is a folder or an archive that agents install (contract plugins).
-const (
-	Bundle        Format = "mcpb"
-	PluginArchive Format = "plugin"
-	PluginFolder  Format = "plugin-folder" // Output is the folder itself, and Archive is for the others
-)
+// A maker makes a plugin from a stage.
+type maker struct {
+	*stage.Stage
+	icon       string
+	hasLicence bool
+}
 
-func (f Format) isPlugin() bool { return f == PluginArchive || f == PluginFolder }
+// Make makes the plugin of a project: a folder or an archive. The error can be a [*stage.Failure] or the context's.
+func Make(ctx context.Context, p *project.Project, o Options) (*stage.Result, error) {
+	if !o.Archive {
+		if err := checkFolder(o.Output); err != nil {
+			return nil, err
+		}
+	}
+	s, err := stage.Open(ctx, p, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	m := &maker{Stage: s}
+	m.NameAuthor()
+	if err := m.collect(); err != nil {
+		return nil, err
+	}
+	if err := m.List(ctx); err != nil {
+		return nil, err
+	}
+	if err := m.AddRuntime(ctx); err != nil {
+		return nil, err
+	}
+	if err := m.addManifests(); err != nil {
+		return nil, err
+	}
+	if err := m.Verify(ctx); err != nil {
+		return nil, err
+	}
+	r := m.Result(o.Output)
+	if o.Archive {
+		r.Path = filepath.Join(o.Output, cmp.Or(o.File, m.ID.FileName("-plugin.zip")))
+	}
+	if o.Validate {
+		return r, nil
+	}
+	m.Line("Bundling project...")
+	m.Done("Included %d tools, %d resources, %d prompts", r.Tools, r.Resources, r.Prompts)
+	m.Done("Target platforms: %s", strings.Join(r.Platforms, " "))
+	files, err := m.finish(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if o.Archive {
+		return r, m.WriteArchive(ctx, r, files)
+	}
+	return r, writeFolder(ctx, o.Output, files)
+}
 
 // Places in a plugin (PL-20).
 const (
 	skillsDir  = "skills"
 	readmeName = "README.md"
-	pluginLock = serverDir + "/" + runtimes.Dir + "/plugin.json"
+	pluginLock = stage.ServerDir + "/" + runtimes.Dir + "/plugin.json"
 )
 
 // maxReadme limits a README, and maxPluginLock the list of a plugin's files, in bytes.
@@ -50,93 +103,88 @@ const (
 	maxPluginLock = 16 << 20
 )
 
-// collectPlugin adds the files at the top of a plugin that are the project's: skills, icon, README and licence.
-func (b *builder) collectPlugin(root *source) error {
-	if _, err := root.root.Lstat(skillsDir); err == nil {
-		if err := b.content.tree(root, skillsDir, skillsDir); err != nil {
+// collect adds the files at the top of a plugin that are the project's: skills, icon, README and licence.
+func (m *maker) collect() (err error) {
+	if _, err := os.Lstat(filepath.Join(m.Project.Root, skillsDir)); err == nil {
+		if err := m.AddTree(skillsDir, skillsDir); err != nil {
 			return err
 		}
 	}
-	if err := b.addMainIcon(root, &b.images); err != nil {
+	if m.icon, err = m.AddIcon(); err != nil {
 		return err
 	}
-	entries, err := fs.ReadDir(root.root.FS(), ".")
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		name := e.Name()
+	names, err := m.TopFiles()
+	for _, name := range names {
 		stem, end, _ := strings.Cut(strings.ToLower(name), ".")
 		isText := end == "" || end == "md" || end == "txt"
 		isLicence := isText && (stem == "license" || stem == "licence" || stem == "copying" || stem == "notice")
-		if e.IsDir() || name != readmeName && !isLicence {
+		if name != readmeName && !isLicence {
 			continue
 		}
-		if err := b.content.tree(root, name, name); err != nil {
+		if err := m.AddTree(name, name); err != nil {
 			return err
 		}
-		b.hasLicence = b.hasLicence || isLicence && stem != "notice"
+		m.hasLicence = m.hasLicence || isLicence && stem != "notice"
 	}
-	return nil
+	return err
 }
 
-func (b *builder) addManifests() error {
-	p := b.describe()
-	if len(b.say.faults) > 0 {
-		return errValidation
+func (m *maker) addManifests() error {
+	p := m.describe()
+	if p.Name == "" {
+		return m.Fail(stage.ErrValidation)
 	}
 	files := p.Files()
-	if ok, _ := b.content.names.Has(readmeName); !ok {
+	if !m.Content.Has(readmeName) {
 		files = append(files, mcpb.Bytes(readmeName, false, []byte(p.Readme())))
-	} else if text, err := b.p.ReadFile(filepath.Join(b.p.Root, readmeName), maxReadme); err == nil &&
-		plugins.IsShort(text) {
-		b.say.warn("README.md has fewer than 40 words; the plugin directory of Claude Code refuses it")
+	} else if text, err := m.Project.ReadFile(filepath.Join(m.Project.Root, readmeName), maxReadme); err == nil &&
+		isShort(text) {
+		m.Warn("README.md has fewer than 40 words; the plugin directory of Claude Code refuses it")
 	}
-	if !b.hasLicence && p.License == "" {
-		b.say.warnHint("the plugin has no licence", `add a file LICENSE, or "license" in server.d/server.meta.json`)
+	if !m.hasLicence && p.License == "" {
+		m.WarnHint("the plugin has no licence", `add a file LICENSE, or "license" in server.d/server.meta.json`)
 	}
 	if p.Icon == "" {
-		b.say.note("No icon.png; agents show one with 512x512 pixels or more")
+		m.Note("No icon.png; agents show one with 512x512 pixels or more")
 	}
 	for _, f := range files {
-		if err := b.content.add(f); err != nil {
-			b.say.fault("%v", err)
-			return errValidation
+		if err := m.Content.Add(f); err != nil {
+			m.Fault("%v", err)
+			return m.Fail(stage.ErrValidation)
 		}
 	}
 	return nil
 }
 
 // describe returns the description for the manifests. It reports values that they cannot have.
-func (b *builder) describe() *plugins.Plugin {
-	c, id := b.config, b.id
-	p := &plugins.Plugin{
-		Name: plugins.Name(id.name), Title: id.title, Version: id.version, Description: id.description,
-		Author:     plugins.Author{Name: id.author, Email: id.email, URL: id.url},
-		Homepage:   webURL(cmp.Or(c.text("MCPB_HOMEPAGE", "homepage"), c.text("", "websiteUrl"))),
-		Repository: webURL(id.repository), License: c.text("MCPB_LICENSE", "license"),
-		Keywords: c.words("MCPB_KEYWORDS", "keywords"), Icon: b.images.icon,
-		Skills: b.content.has(skillsDir + "/"), Static: b.static,
-		Windows: slices.ContainsFunc(b.binaries, func(bin runtimes.Binary) bool { return bin.OS == "windows" }),
+func (m *maker) describe() *Plugin {
+	id := m.ID
+	p := &Plugin{
+		Name: Name(id.Name), Title: id.Title, Version: id.Version, Description: id.Description,
+		Author:   Author{Name: id.Author, Email: id.Email, URL: id.URL},
+		Homepage: webURL(id.Homepage), Repository: webURL(id.Repository), License: id.License,
+		Keywords: id.Keywords, Icon: m.icon,
+		Skills: m.Content.HasBelow(skillsDir + "/"), Static: m.Static,
+		Windows: m.RunsOn("windows"),
 	}
 	switch {
 	case p.Name == "":
-		b.say.fault("no agent accepts a plugin of the name %q; give another one, of letters and digits, with --name", id.name)
-	case p.Name != id.name:
-		b.say.note("The plugin's name is %s", p.Name)
+		m.Fault("no agent accepts a plugin of the name %q; give another one, of letters and digits, with --name", id.Name)
+	case p.Name != id.Name:
+		m.Note("The plugin's name is %s", p.Name)
 	}
 	mapped := map[string]bool{}
-	for _, m := range b.user.env {
-		p.Fields = append(p.Fields, plugins.Field{Key: m.Key, Variable: m.Variable, Value: rawjson.Get(b.user.fields, m.Key)})
-		mapped[m.Key] = true
+	for _, f := range m.User.Env {
+		p.Fields = append(p.Fields, Field{Key: f.Key, Variable: f.Variable, Value: rawjson.Get(m.User.Fields, f.Key)})
+		mapped[f.Key] = true
 	}
-	for _, field := range rawjson.Members(b.user.fields) {
+	for _, field := range rawjson.Members(m.User.Fields) {
 		if !mapped[field.Name] {
-			b.say.warn("user_config field %q is not in the plugin: it is mapped to no variable", field.Name)
+			m.Warn("user_config field %q is not in the plugin: it is mapped to no variable", field.Name)
 		}
 	}
-	for _, t := range b.offered.tools {
-		p.Tools = append(p.Tools, plugins.Tool{Name: rawjson.TextOf(t, "name"),
+	for _, t := range m.Tools {
+		p.Tools = append(p.Tools, Tool{Name: rawjson.TextOf(t, "name"),
 			Description: rawjson.TextOf(t, "description")})
 	}
 	return p
@@ -150,20 +198,11 @@ func webURL(text string) string {
 	return ""
 }
 
-// checkPlugin checks the content of a plugin, as check does that of a bundle.
-func (b *builder) checkPlugin() {
-	if slices.ContainsFunc(b.binaries, func(bin runtimes.Binary) bool { return bin.OS == "windows" }) {
-		b.checkWindows(nil)
-	}
-	b.checkContent()
-}
-
-// finishPlugin adds the list of the plugin's files, and returns all of them. Names are sorted.
-func (b *builder) finishPlugin(ctx context.Context, r *Result) ([]mcpb.File, error) {
-	files := b.content.files
-	mcpb.Sort(files)
+// finish adds the list of the plugin's files, and returns all of them. Names are sorted.
+func (m *maker) finish(ctx context.Context, r *stage.Result) ([]mcpb.File, error) {
+	files := m.Content.Files()
 	var list rawjson.Builder
-	list.Object().Name("name").String(plugins.Name(b.id.name)).Name("version").String(b.id.version).Name("files").Object()
+	list.Object().Name("name").String(Name(m.ID.Name)).Name("version").String(m.ID.Version).Name("files").Object()
 	whole := sha256.New()
 	for _, f := range files {
 		if cause := context.Cause(ctx); cause != nil {
@@ -178,24 +217,21 @@ func (b *builder) finishPlugin(ctx context.Context, r *Result) ([]mcpb.File, err
 		r.Bytes += f.Size
 	}
 	lock := mcpb.Bytes(pluginLock, false, append(rawjson.AppendIndent(nil, list.End().End().Bytes(), 0), '\n'))
-	if err := b.content.names.Add(pluginLock); err != nil {
+	if err := m.Content.Names.Add(pluginLock); err != nil {
 		return nil, err
 	}
 	r.SHA256, r.Files = hex.EncodeToString(whole.Sum(nil)), len(files)+1
-	files = append(slices.Clone(files), lock)
+	files = append(files, lock)
 	mcpb.Sort(files)
 	return files, nil
 }
 
 // writeFolder writes a plugin under another name, which then takes the place of the old one (PL-14).
-func (b *builder) writeFolder(ctx context.Context, files []mcpb.File) error {
-	parent, name := filepath.Split(b.o.Output)
-	if err := os.MkdirAll(parent, 0o755); err != nil {
-		return fmt.Errorf("--output: %w", err)
-	}
-	dir, err := os.OpenRoot(parent)
+func writeFolder(ctx context.Context, output string, files []mcpb.File) error {
+	parent, name := filepath.Split(output)
+	dir, err := stage.OutputDir(parent)
 	if err != nil {
-		return fmt.Errorf("--output: %w", err)
+		return err
 	}
 	defer dir.Close()
 	newName, oldName := "."+name+".new-", "."+name+".old-"
@@ -219,10 +255,10 @@ func (b *builder) writeFolder(ctx context.Context, files []mcpb.File) error {
 			return fmt.Errorf("%s: %w", f.Name, fsys.Cause(err))
 		}
 	}
-	if err := checkFolder(b.o.Output); err != nil { // somebody may have changed it since
+	if err := checkFolder(output); err != nil { // somebody may have changed it since
 		return err
 	}
-	old, err := swap.Replace(b.o.Output, filepath.Join(parent, fresh), filepath.Join(parent, oldName+rand.Text()))
+	old, err := swap.Replace(output, filepath.Join(parent, fresh), filepath.Join(parent, oldName+rand.Text()))
 	if err != nil || old == "" {
 		return err
 	}
@@ -286,7 +322,7 @@ func checkFolder(dir string) error {
 }
 
 func notOurs(dir string, reasons []string) error {
-	return cli.Failf(cli.CodeExists, "%s exists: %s", cli.Line(dir), cli.Line(cli.Some(reasons, shown))).
+	return cli.Failf(cli.CodeExists, "%s exists: %s", cli.Line(dir), cli.Line(cli.Some(reasons, 8))).
 		WithHint("move it away, or choose another folder with --output")
 }
 

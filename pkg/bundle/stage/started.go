@@ -1,4 +1,4 @@
-package bundle
+package stage
 
 import (
 	"io/fs"
@@ -26,11 +26,11 @@ var system = []string{
 // startedScripts returns the entries at the top of the project that contain what its tools start. These are the scripts
 // of imported tools, and files that confine.exec names. A file elsewhere is a fault: the tool would not work for
 // others. Programs of the system are not (CLI-1415).
-func (b *builder) startedScripts() (names []string) {
+func (s *Stage) startedScripts() (names []string) {
 	faulty := map[string]bool{} // tools
 	add := func(file string) (inside bool) {
 		local := filepath.FromSlash(file)
-		if rel, err := filepath.Rel(b.p.Root, local); filepath.IsAbs(local) && err == nil {
+		if rel, err := filepath.Rel(s.Project.Root, local); filepath.IsAbs(local) && err == nil {
 			local = rel
 		}
 		if inside = filepath.IsLocal(local) && local != "."; inside {
@@ -38,21 +38,21 @@ func (b *builder) startedScripts() (names []string) {
 		}
 		return inside
 	}
-	for dir, record := range b.toolFiles(".wrap.json") {
+	for dir, record := range s.toolFiles(".wrap.json") {
 		if script := rawjson.TextOf(record, "script"); script != "" && !add(script) {
 			faulty[dir] = true
-			b.say.fault("tools/%s starts %s, which is not in the project; run: mcp-bash add %s --copy --force", dir,
+			s.Fault("tools/%s starts %s, which is not in the project; run: mcp-bash add %s --copy --force", dir,
 				script, script)
 		}
 	}
-	for dir, meta := range b.toolFiles("tool.meta.json") {
+	for dir, meta := range s.toolFiles("tool.meta.json") {
 		declared, _ := access.ParseExtras(rawjson.Get(meta, "confine"))
 		for _, program := range declared.Exec {
 			isFile := strings.Contains(program, "/") && !slices.ContainsFunc(system, func(d string) bool {
 				return fsys.Within(d, program)
 			})
 			if isFile && !faulty[dir] && !add(program) {
-				b.say.fault("tools/%s may start %s (confine.exec), which is not in the project; copy it there", dir, program)
+				s.Fault("tools/%s may start %s (confine.exec), which is not in the project; copy it there", dir, program)
 			}
 		}
 	}
@@ -62,13 +62,13 @@ func (b *builder) startedScripts() (names []string) {
 
 // toolFiles yields the folders of tools that have a file of a name, with its content. A file that cannot be read is a
 // fault.
-func (b *builder) toolFiles(name string) iter.Seq2[string, []byte] {
+func (s *Stage) toolFiles(name string) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
-		files, _ := fs.Glob(os.DirFS(b.p.Tools), "*/"+name)
+		files, _ := fs.Glob(os.DirFS(s.Project.Tools), "*/"+name)
 		for _, file := range files {
-			text, err := b.p.ReadFile(filepath.Join(b.p.Tools, filepath.FromSlash(file)), maxRecord)
+			text, err := s.Project.ReadFile(filepath.Join(s.Project.Tools, filepath.FromSlash(file)), maxRecord)
 			if err != nil {
-				b.say.fault("tools/%s: %v", file, err)
+				s.Fault("tools/%s: %v", file, err)
 				continue
 			}
 			if !yield(path.Dir(file), text) {

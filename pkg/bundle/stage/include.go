@@ -1,4 +1,4 @@
-package bundle
+package stage
 
 import (
 	"io/fs"
@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/bundle/runtimes"
+	"mcp-bash/pkg/cli"
 )
 
 // An inclusion is a file or a directory that MCPB_INCLUDE names, by its path in the
@@ -22,37 +23,37 @@ const cacheDir = ".registry"
 
 // readInclude reads MCPB_INCLUDE, whose words are literal, and prepares the selection for
 // what it names. defaults are included anyway (CLI-1416).
-func (b *builder) readInclude(root *source, defaults []string) (list []inclusion) {
-	b.content.selection.named = map[string]bool{}
-	for _, word := range strings.Fields(b.config.conf["MCPB_INCLUDE"]) {
+func (s *Stage) readInclude(defaults []string) (list []inclusion) {
+	s.Content.selection.named = map[string]bool{}
+	for _, word := range strings.Fields(s.Config.conf["MCPB_INCLUDE"]) {
 		name := strings.TrimRight(word, "/")
 		parts := strings.Split(name, "/")
 		switch {
 		case name == "" || strings.HasPrefix(name, "/") || name == "." || strings.HasPrefix(name, "./") ||
 			filepath.IsAbs(name):
-			b.say.warn("MCPB_INCLUDE rejects absolute/relative path: %s", word)
+			s.Warn("MCPB_INCLUDE rejects absolute/relative path: %s", word)
 			continue
 		case slices.Contains(parts, "..") || slices.Contains(parts, "."):
-			b.say.warn("MCPB_INCLUDE rejects path traversal: %s", word)
+			s.Warn("MCPB_INCLUDE rejects path traversal: %s", word)
 			continue
 		case parts[0] == runtimes.Dir || name == "run-server.sh":
-			b.say.warn("MCPB_INCLUDE rejects the runtime's own place: %s", word)
+			s.Warn("MCPB_INCLUDE rejects the runtime's own place: %s", word)
 			continue
 		}
-		info, err := os.Stat(filepath.Join(root.dir, filepath.FromSlash(name)))
+		info, err := os.Stat(filepath.Join(s.root.dir, filepath.FromSlash(name)))
 		if err != nil {
-			b.say.warn("MCPB_INCLUDE directory not found: %s", word)
+			s.Warn("MCPB_INCLUDE directory not found: %s", word)
 			continue
 		}
 		i := inclusion{name, info.IsDir()}
-		if b.rejects(root, i) || i.isDir && !b.isNew(i, defaults, list) {
+		if s.rejects(i) || i.isDir && !s.isNew(i, defaults, list) {
 			continue
 		}
 		switch {
 		case name == cacheDir && i.isDir:
-			b.content.selection.cache = true
+			s.Content.selection.cache = true
 		case !i.isDir:
-			b.content.selection.named[name] = true
+			s.Content.selection.named[name] = true
 		}
 		list = append(list, i)
 	}
@@ -61,18 +62,18 @@ func (b *builder) readInclude(root *source, defaults []string) (list []inclusion
 
 // rejects reports whether an inclusion is never made, and why. A file is included by its
 // name even where the lists leave it out; a directory is not.
-func (b *builder) rejects(root *source, i inclusion) bool {
+func (s *Stage) rejects(i inclusion) bool {
 	names := []string{i.name}
-	if target, _, err := root.follow(i.name); err == nil && target != i.name {
+	if target, _, err := s.root.follow(i.name); err == nil && target != i.name {
 		names = append(names, target)
 	}
 	for _, name := range names {
 		switch {
-		case b.content.selection.isIgnored(name, i.isDir):
-			b.say.warn("MCPB_INCLUDE names what %s leaves out: %s", ignoreName, i.name)
+		case s.Content.selection.isIgnored(name, i.isDir):
+			s.Warn("MCPB_INCLUDE names what %s leaves out: %s", ignoreName, i.name)
 			return true
-		case isVersionControl(name, i.isDir), i.isDir && name != cacheDir && !b.content.selection.takes(name, true):
-			b.say.warn("MCPB_INCLUDE rejects what is never shipped: %s", i.name)
+		case isVersionControl(name, i.isDir), i.isDir && name != cacheDir && !s.Content.selection.takes(name, true):
+			s.Warn("MCPB_INCLUDE rejects what is never shipped: %s", i.name)
 			return true
 		}
 	}
@@ -80,9 +81,9 @@ func (b *builder) rejects(root *source, i inclusion) bool {
 }
 
 // isNew reports whether a directory is not included yet.
-func (b *builder) isNew(i inclusion, defaults []string, list []inclusion) bool {
+func (s *Stage) isNew(i inclusion, defaults []string, list []inclusion) bool {
 	if slices.Contains(defaults, strings.Split(i.name, "/")[0]) {
-		b.say.verbose("Skipped %s/ (overlaps with default %s/)", i.name, strings.Split(i.name, "/")[0])
+		s.Detail("Skipped %s/ (overlaps with default %s/)", i.name, strings.Split(i.name, "/")[0])
 		return false
 	}
 	for _, other := range list {
@@ -90,7 +91,7 @@ func (b *builder) isNew(i inclusion, defaults []string, list []inclusion) bool {
 		case i.name == other.name || strings.HasPrefix(i.name, other.name+"/"):
 			return false
 		case other.isDir && strings.HasPrefix(other.name, i.name+"/"):
-			b.say.warn("MCPB_INCLUDE names %s, which is part of %s, before it; name the latter only", other.name, i.name)
+			s.Warn("MCPB_INCLUDE names %s, which is part of %s, before it; name the latter only", other.name, i.name)
 			return false
 		}
 	}
@@ -99,30 +100,30 @@ func (b *builder) isNew(i inclusion, defaults []string, list []inclusion) bool {
 
 // collectIncluded adds the files and directories of MCPB_INCLUDE. Directories come first, so their
 // files are not added again.
-func (b *builder) collectIncluded(root *source, included []inclusion) error {
+func (s *Stage) collectIncluded(included []inclusion) error {
 	dirs := 0
 	for _, i := range included {
 		if !i.isDir || i.name == cacheDir {
 			continue
 		}
 		dirs++
-		b.say.verbose("Copied %s/ (custom)", i.name)
-		if err := b.content.tree(root, i.name, path.Join(serverDir, i.name)); err != nil {
+		s.Detail("Copied %s/ (custom)", i.name)
+		if err := s.Content.tree(s.root, i.name, path.Join(ServerDir, i.name)); err != nil {
 			return err
 		}
 	}
 	for _, i := range included {
-		to := path.Join(serverDir, i.name)
-		if ok, _ := b.content.names.Has(to); ok || i.isDir {
+		to := path.Join(ServerDir, i.name)
+		if i.isDir || s.Content.Has(to) {
 			continue
 		}
-		b.say.verbose("Copied %s (custom)", i.name)
-		if err := b.content.tree(root, i.name, to); err != nil {
+		s.Detail("Copied %s (custom)", i.name)
+		if err := s.Content.tree(s.root, i.name, to); err != nil {
 			return err
 		}
 	}
-	if dirs > 0 && b.say.loud {
-		b.say.done("Included %d custom directories", dirs)
+	if dirs > 0 && s.loud {
+		s.Done("Included %d custom directories", dirs)
 	}
 	return nil
 }
@@ -130,54 +131,50 @@ func (b *builder) collectIncluded(root *source, included []inclusion) error {
 // collectCache adds the registry of the project, where MCPB_INCLUDE names it. Files that
 // the bundle has already are those that were made for it. It comes last, as a server that
 // was started in the staged tree has written there.
-func (b *builder) collectCache() error {
-	if !b.content.selection.cache {
+func (s *Stage) collectCache() error {
+	if !s.Content.selection.cache {
 		return nil
 	}
-	if err := os.RemoveAll(b.staged.Dirs.Registry); err != nil {
+	if err := os.RemoveAll(s.Staged.Dirs.Registry); err != nil {
 		return err
 	}
-	root, err := openSource(b.p.Root, "")
-	if err != nil {
+	s.Detail("Copied %s/ (custom)", cacheDir)
+	if err := s.Content.tree(s.root, cacheDir, path.Join(ServerDir, cacheDir)); err != nil {
 		return err
 	}
-	defer root.root.Close()
-	b.say.verbose("Copied %s/ (custom)", cacheDir)
-	if err := b.content.tree(root, cacheDir, path.Join(serverDir, cacheDir)); err != nil {
-		return err
-	}
-	if b.report(); len(b.say.faults) > 0 {
-		return errValidation
+	if s.report(); len(s.faults) > 0 {
+		return s.Fail(ErrValidation)
 	}
 	return nil
 }
 
-// notIncluded lists top-level files of the project that the bundle does not contain although no
-// rule excludes them.
-func (b *builder) notIncluded(root *source, places []string) (list []string) {
-	entries, err := fs.ReadDir(root.root.FS(), ".")
+// reportRest prints the top-level files of the project that the content lacks although no rule excludes them.
+func (s *Stage) reportRest() {
+	entries, err := fs.ReadDir(s.root.root.FS(), ".")
 	if err != nil {
-		return nil
+		return
 	}
+	var rest []string
 	for _, e := range entries {
 		name := e.Name()
 		isPlace := func(place string) bool { return place == name || strings.HasPrefix(place, name+"/") }
-		if strings.HasPrefix(name, ".") || isAboutProject(name) || slices.ContainsFunc(places, isPlace) ||
-			!b.content.selection.takes(name, e.IsDir()) {
+		if strings.HasPrefix(name, ".") || isAboutProject(name) || slices.ContainsFunc(s.known, isPlace) ||
+			!s.Content.selection.takes(name, e.IsDir()) {
 			continue
 		}
-		if ok, _ := b.content.names.Has(name); ok {
-			continue // a picture
-		}
 		if e.IsDir() {
-			if inside, err := fs.ReadDir(root.root.FS(), name); err == nil && len(inside) == 0 {
+			if inside, err := fs.ReadDir(s.root.root.FS(), name); err == nil && len(inside) == 0 {
 				continue
 			}
 			name += "/"
 		}
-		list = append(list, name)
+		rest = append(rest, name)
 	}
-	return list
+	if len(rest) == 1 {
+		s.Note("Not included: %s; add it with MCPB_INCLUDE", rest[0])
+	} else if len(rest) > 1 {
+		s.Note("Not included: %s; add them with MCPB_INCLUDE", cli.Some(rest, shown))
+	}
 }
 
 // isAboutProject reports whether a file at the top of a project is for its developers, or

@@ -1,4 +1,4 @@
-package bundle
+package stage
 
 import (
 	"context"
@@ -18,41 +18,36 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-type offered struct {
-	tools, prompts []json.RawMessage
-	resources      int
-}
-
-// stage opens the staged tree as a project.
-func (b *builder) stage() {
+// openStaged opens the staged tree as a project.
+func (s *Stage) openStaged() {
 	env := project.Env{}
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LANG", "SYSTEMROOT"} {
-		if v, ok := b.p.Env[name]; ok {
+		if v, ok := s.Project.Env[name]; ok {
 			env[name] = v
 		}
 	}
-	env["MCPBASH_TMP_ROOT"] = b.work.Path
-	b.staged = project.Open(filepath.Join(b.work.Path, stageDir, serverDir), env, b.work.Path, func(string) {})
+	env["MCPBASH_TMP_ROOT"] = s.work.Path
+	s.Staged = project.Open(filepath.Join(s.work.Path, "stage", ServerDir), env, s.work.Path, func(string) {})
 }
 
 // buildRegistry lists the items of the staged project, and adds the registry files, with which a
 // server starts without a scan (CLI-1418). It does not change the project.
-func (b *builder) buildRegistry(ctx context.Context) error {
+func (s *Stage) buildRegistry(ctx context.Context) error {
 	var reasons []string
-	catalog := registry.NewCatalog(b.staged, registry.Options{
+	catalog := registry.NewCatalog(s.Staged, registry.Options{
 		Log: func(level mcp.Level, _, message string) {
 			if level >= mcp.Warning {
 				reasons = append(reasons, message)
 			}
 		},
-		Now: func() time.Time { return b.o.modified },
+		Now: func() time.Time { return s.Modified },
 	})
 	report, err := catalog.Refresh(ctx, registry.RefreshOptions{})
 	if err != nil {
 		return err
 	}
 	for _, reason := range reasons {
-		b.say.warn("%s", reason)
+		s.Warn("%s", reason)
 	}
 	if !slices.ContainsFunc(report.Kinds, func(k registry.KindReport) bool { return k.Err != nil }) {
 		for _, kind := range []*kinds.Kind{kinds.Tools, kinds.Prompts, kinds.Resources} {
@@ -63,34 +58,34 @@ func (b *builder) buildRegistry(ctx context.Context) error {
 			for _, item := range list.Items {
 				switch kind {
 				case kinds.Tools:
-					b.offered.tools = append(b.offered.tools, item.JSON)
+					s.Tools = append(s.Tools, item.JSON)
 				case kinds.Prompts:
-					b.offered.prompts = append(b.offered.prompts, item.JSON)
+					s.Prompts = append(s.Prompts, item.JSON)
 				default:
-					b.offered.resources++
+					s.resources++
 				}
 			}
 		}
 	}
-	b.static = b.wantsStatic()
+	s.Static = s.wantsStatic()
 	files := map[string][]byte{}
 	for _, k := range report.Kinds {
-		text, err := catalog.Portable(k.Kind, b.p.Root, b.o.modified)
-		if err = errors.Join(k.Err, err); err != nil && b.static {
-			b.say.warn("Failed to pre-generate registries for static mode")
-			b.say.note("  %v", err)
-			b.say.note("  Bundle will work but may have slower cold start")
-			b.static = false
+		text, err := catalog.Portable(k.Kind, s.Project.Root, s.Modified)
+		if err = errors.Join(k.Err, err); err != nil && s.Static {
+			s.Warn("Failed to pre-generate registries for static mode")
+			s.Note("  %v", err)
+			s.Note("  Bundle will work but may have slower cold start")
+			s.Static = false
 		}
 		files[k.Kind.File] = text
 	}
-	if err := os.RemoveAll(b.staged.Dirs.Registry); err != nil || !b.static {
+	if err := os.RemoveAll(s.Staged.Dirs.Registry); err != nil || !s.Static {
 		return err
 	}
-	b.say.verbose("Registry cache generated successfully")
+	s.Detail("Registry cache generated successfully")
 	for _, k := range report.Kinds {
-		name := serverDir + "/" + cacheDir + "/" + k.Kind.File
-		if err := b.content.add(mcpb.Bytes(name, false, files[k.Kind.File])); err != nil {
+		name := ServerDir + "/" + cacheDir + "/" + k.Kind.File
+		if err := s.Content.Add(mcpb.Bytes(name, false, files[k.Kind.File])); err != nil {
 			return err
 		}
 	}
@@ -98,21 +93,21 @@ func (b *builder) buildRegistry(ctx context.Context) error {
 }
 
 // wantsStatic reports whether the bundle contains the registry, so that the server does not look for items.
-func (b *builder) wantsStatic() bool {
-	switch strings.ToLower(b.config.text("MCPB_STATIC", "")) {
+func (s *Stage) wantsStatic() bool {
+	switch strings.ToLower(s.Config.Text("MCPB_STATIC", "")) {
 	case "false", "0", "no", "off":
 		return false
 	}
-	if b.content.has(serverDir+"/server.d/register.sh") && !b.content.has(serverDir+"/server.d/register.json") {
-		b.say.warn("the bundle has no registry: server.d/register.sh creates it at each start. " +
+	if s.Content.Has(ServerDir+"/server.d/register.sh") && !s.Content.Has(ServerDir+"/server.d/register.json") {
+		s.Warn("the bundle has no registry: server.d/register.sh creates it at each start. " +
 			"Set MCPBASH_ALLOW_PROJECT_HOOKS=true in the client, or list the items in server.d/register.json")
 		return false
 	}
 	return true
 }
 
-func (o *offered) toolNames() (names []string) {
-	for _, t := range o.tools {
+func toolNames(tools []json.RawMessage) (names []string) {
+	for _, t := range tools {
 		names = append(names, rawjson.TextOf(t, "name"))
 	}
 	return names

@@ -1,4 +1,4 @@
-package bundle
+package stage
 
 import (
 	"bytes"
@@ -13,21 +13,22 @@ import (
 	"mcp-bash/pkg/bundle/userenv"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/run/scriptenv"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// userConfig has the values that a client asks its user for (CLI-1411 to CLI-1414).
-type userConfig struct {
-	fields json.RawMessage // nil for none
-	env    []userenv.Mapping
-	args   []string
+// UserConfig has the values that a client asks its user for (CLI-1411 to CLI-1414).
+type UserConfig struct {
+	Fields json.RawMessage // nil for none
+	Env    []userenv.Mapping
+	Args   []string
 }
 
 // readUserConfig reads it, and reports every fault.
-func (b *builder) readUserConfig() (u userConfig, err error) {
-	text := rawjson.Get(b.config.meta, "user_config")
-	if file := b.config.conf["MCPB_USER_CONFIG_FILE"]; file != "" {
-		content, err := b.p.ReadFile(b.inProject(file), mcpb.MaxManifest)
+func (s *Stage) readUserConfig() (u UserConfig, err error) {
+	text := rawjson.Get(s.Config.Meta, "user_config")
+	if file := s.Config.conf["MCPB_USER_CONFIG_FILE"]; file != "" {
+		content, err := s.Project.ReadFile(s.InProject(file), mcpb.MaxManifest)
 		if err != nil {
 			return u, fmt.Errorf("MCPB_USER_CONFIG_FILE not found: %s", file)
 		}
@@ -36,44 +37,45 @@ func (b *builder) readUserConfig() (u userConfig, err error) {
 		}
 	}
 	if !rawjson.Absent(text) {
-		u.fields = b.checkFields(text)
+		u.Fields = s.checkFields(text)
 	}
-	u.env = userenv.Read(b.config.conf["MCPB_USER_CONFIG_ENV_MAP"], b.config.meta)
-	if list := b.config.conf["MCPB_USER_CONFIG_ARGS_MAP"]; list != "" {
+	u.Env = userenv.Read(s.Config.conf["MCPB_USER_CONFIG_ENV_MAP"], s.Config.Meta)
+	if list := s.Config.conf["MCPB_USER_CONFIG_ARGS_MAP"]; list != "" {
 		for key := range strings.SplitSeq(list, ",") {
 			if key = strings.TrimSpace(key); key != "" {
-				u.args = append(u.args, key)
+				u.Args = append(u.Args, key)
 			}
 		}
 	} else {
-		for v := range rawjson.Elements(rawjson.Get(b.config.meta, "user_config_args_map")) {
-			u.args = append(u.args, scalar(v))
+		for v := range rawjson.Elements(rawjson.Get(s.Config.Meta, "user_config_args_map")) {
+			u.Args = append(u.Args, Scalar(v))
 		}
 	}
-	if b.checkMaps(u); len(b.say.faults) == 0 {
-		b.checkEffects(u)
+	if s.checkMaps(u); len(s.faults) == 0 {
+		s.checkEffects(u)
 	}
 	return u, nil
 }
 
-func (b *builder) inProject(path string) string {
+// InProject returns the path of a file that a setting names.
+func (s *Stage) InProject(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(b.p.Root, filepath.FromSlash(path))
+	return filepath.Join(s.Project.Root, filepath.FromSlash(path))
 }
 
 // checkFields reports problems of the fields, and returns them in the form of the manifest: nil for none.
-func (b *builder) checkFields(fields json.RawMessage) json.RawMessage {
+func (s *Stage) checkFields(fields json.RawMessage) json.RawMessage {
 	if kind := rawjson.KindOf(fields); kind != rawjson.Object {
-		b.say.fault("user_config must be an object, got %s", kind)
+		s.Fault("user_config must be an object, got %s", kind)
 		return nil
 	}
 	var out rawjson.Builder
 	out.Object()
 	members := rawjson.Members(fields)
 	for _, m := range members {
-		out.Name(m.Name).Raw(b.checkField(m.Name, m.Value))
+		out.Name(m.Name).Raw(s.checkField(m.Name, m.Value))
 	}
 	if len(members) == 0 {
 		return nil
@@ -88,13 +90,13 @@ var (
 	}
 )
 
-func (b *builder) checkField(key string, field json.RawMessage) json.RawMessage {
-	fault := func(format string, args ...any) { b.say.fault("field %q"+format, append([]any{key}, args...)...) }
+func (s *Stage) checkField(key string, field json.RawMessage) json.RawMessage {
+	fault := func(format string, args ...any) { s.Fault("field %q"+format, append([]any{key}, args...)...) }
 	if strings.Contains(key, "=") {
-		b.say.fault(`field key "%s" cannot contain "=" (reserved for env_map delimiter)`, key)
+		s.Fault(`field key "%s" cannot contain "=" (reserved for env_map delimiter)`, key)
 	}
 	if strings.Contains(key, ",") {
-		b.say.fault(`field key "%s" cannot contain "," (reserved for env_map entry delimiter)`, key)
+		s.Fault(`field key "%s" cannot contain "," (reserved for env_map entry delimiter)`, key)
 	}
 	kind, title := rawjson.TextOf(field, "type"), rawjson.TextOf(field, "title")
 	if kind == "" || title == "" {
@@ -128,7 +130,7 @@ func (b *builder) checkField(key string, field json.RawMessage) json.RawMessage 
 	if rawjson.TextOf(field, "description") != "" {
 		return field
 	}
-	b.say.warn("user_config field %q has no description; its title is used", key)
+	s.Warn("user_config field %q has no description; its title is used", key)
 	var out rawjson.Builder
 	out.Object()
 	for _, m := range rawjson.Members(field) {
@@ -227,44 +229,58 @@ func choosesCode(name string) bool {
 }
 
 // checkMaps reports problems of the variables and arguments by which fields reach the server.
-func (b *builder) checkMaps(u userConfig) {
+func (s *Stage) checkMaps(u UserConfig) {
 	seen := map[string]bool{}
-	for _, m := range u.env {
-		if rawjson.Get(u.fields, m.Key) == nil {
-			b.say.fault("env_map key %q is not defined in user_config", m.Key)
+	for _, m := range u.Env {
+		if rawjson.Get(u.Fields, m.Key) == nil {
+			s.Fault("env_map key %q is not defined in user_config", m.Key)
 		}
 		switch {
 		case !variableName.MatchString(m.Variable):
-			b.say.fault("env var name %q is not a valid POSIX identifier", m.Variable)
+			s.Fault("env var name %q is not a valid POSIX identifier", m.Variable)
 		case seen[m.Variable]:
-			b.say.fault("duplicate env var name %q", m.Variable)
+			s.Fault("duplicate env var name %q", m.Variable)
 		case strings.HasPrefix(m.Variable, "MCPBASH_") && m.Variable != roots.Variable: // PL-32
-			b.say.warn("env var %q collides with reserved MCPBASH namespace", m.Variable)
+			s.Warn("env var %q collides with reserved MCPBASH namespace", m.Variable)
 		case choosesCode(m.Variable):
-			b.say.warn("env var %q decides which code runs: whoever fills in the field %q can run anything; use another name",
+			s.Warn("env var %q decides which code runs: whoever fills in the field %q can run anything; use another name",
 				m.Variable, m.Key)
 		}
 		seen[m.Variable] = true
 	}
-	for _, key := range u.args {
-		if rawjson.Get(u.fields, key) == nil {
-			b.say.fault("args_map key %q is not defined in user_config", key)
+	for _, key := range u.Args {
+		if rawjson.Get(u.Fields, key) == nil {
+			s.Fault("args_map key %q is not defined in user_config", key)
 		}
 	}
 }
 
 // checkEffects warns of fields whose values reach no script (CLI-1413a).
-func (b *builder) checkEffects(u userConfig) {
-	for _, m := range u.env {
-		if remedy := m.Lost(b.config.meta); remedy != "" && !choosesCode(m.Variable) {
-			b.say.warn("user_config %q becomes %s, which no tool receives; %s", m.Key, m.Variable, remedy)
+func (s *Stage) checkEffects(u UserConfig) {
+	for _, m := range u.Env {
+		if remedy := m.Lost(s.Config.Meta); remedy != "" && !choosesCode(m.Variable) {
+			s.Warn("user_config %q becomes %s, which no tool receives; %s", m.Key, m.Variable, remedy)
 		}
 	}
-	for _, field := range rawjson.Members(u.fields) {
-		used := slices.Contains(u.args, field.Name) ||
-			slices.ContainsFunc(u.env, func(m userenv.Mapping) bool { return m.Key == field.Name })
-		if !used && !bytes.Contains(b.config.meta, []byte("${user_config."+field.Name)) {
-			b.say.warn("user_config field %q has no effect: it is mapped to no variable and no argument", field.Name)
+	for _, field := range rawjson.Members(u.Fields) {
+		used := slices.Contains(u.Args, field.Name) ||
+			slices.ContainsFunc(u.Env, func(m userenv.Mapping) bool { return m.Key == field.Name })
+		if !used && !bytes.Contains(s.Config.Meta, []byte("${user_config."+field.Name)) {
+			s.Warn("user_config field %q has no effect: it is mapped to no variable and no argument", field.Name)
 		}
+	}
+}
+
+// checkScriptEnv reports settings in the object "env" of server.meta.json that the server would
+// leave out. The bundle would ship them, and a value may be a secret (CLI-1443).
+func (s *Stage) checkScriptEnv() {
+	const where = "server.d/server.meta.json: env."
+	meta := &s.Project.Scripts.Meta
+	for _, key := range meta.Refused {
+		s.Fault(where+"%s cannot be set there, and the bundle would ship its value; only %s can", key,
+			strings.Join(scriptenv.Keys(), ", "))
+	}
+	for _, setting := range meta.Invalid {
+		s.Fault(where+"%s: %s", setting.Key, setting.Reason)
 	}
 }

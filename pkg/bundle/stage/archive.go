@@ -1,0 +1,112 @@
+package stage
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+)
+
+// WriteArchive packs files under a temporary name, reads the archive back, and renames it to the path of the result. It
+// sets the result's hash and size.
+func (s *Stage) WriteArchive(ctx context.Context, r *Result, files []mcpb.File) error {
+	parent, name := filepath.Split(r.Path)
+	dir, err := OutputDir(parent)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	temporary := "." + name + ".tmp-"
+	project.Sweep(dir, temporary)
+	fresh := temporary + rand.Text()
+	f, err := dir.OpenFile(fresh, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	defer dir.Remove(fresh) // nothing, once it has its name
+	defer f.Close()
+	sum := sha256.New()
+	if err := mcpb.Write(ctx, io.MultiWriter(f, sum), files, s.Modified, s.progress(files)); err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), readBack(f, info.Size(), files)); err != nil {
+		return err
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if err := errors.Join(f.Close(), dir.Rename(fresh, name)); err != nil {
+		return err
+	}
+	r.SHA256, r.Bytes = hex.EncodeToString(sum.Sum(nil)), info.Size()
+	s.Detail("Created archive (%s)", cli.Size(r.Bytes))
+	return nil
+}
+
+// OutputDir creates the directory of --output and opens it.
+func OutputDir(dir string) (*os.Root, error) {
+	err := os.MkdirAll(dir, 0o755)
+	if err == nil {
+		var root *os.Root
+		if root, err = os.OpenRoot(dir); err == nil {
+			return root, nil
+		}
+	}
+	return nil, fmt.Errorf("--output: %w", err)
+}
+
+func (s *Stage) progress(files []mcpb.File) func(int64) {
+	if s.Bar == nil {
+		return nil
+	}
+	total := int64(0)
+	for _, f := range files {
+		total += f.Size
+	}
+	var mu sync.Mutex
+	done := int64(0)
+	return func(n int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		done += n
+		s.Bar.Show("packing", done, total)
+	}
+}
+
+// readBack checks that the written archive can be read.
+func readBack(f *os.File, size int64, files []mcpb.File) error {
+	a, err := mcpb.Read(f, size)
+	if err != nil {
+		return fmt.Errorf("the bundle that was written cannot be read: %w", err)
+	}
+	if len(a.Entries) != len(files) {
+		return fmt.Errorf("the bundle that was written has %d files, not %d", len(a.Entries), len(files))
+	}
+	first := a.Find(files[0].Name)
+	if first == nil {
+		return errors.New("the bundle that was written lacks a file")
+	}
+	written, err := mcpb.File{Open: first.Open}.Sum()
+	if err != nil {
+		return err
+	}
+	want, err := files[0].Sum()
+	if err == nil && written != want {
+		err = errors.New("the bundle that was written has another " + files[0].Name)
+	}
+	return err
+}

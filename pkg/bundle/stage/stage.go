@@ -1,0 +1,269 @@
+// Package stage prepares a project for people who install it: as a bundle, as a plugin or as a container image.
+//
+// A [Stage] reads the project's settings, copies its files to a private tree, and lists the items of that tree
+// ([Open]). A product adds its files. [Stage.List] makes the registry, [Stage.AddRuntime] adds the server, and
+// [Stage.Verify] starts it there. The project itself is never changed.
+package stage
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/runtimes"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/run/script"
+)
+
+// Options are the options of all products.
+type Options struct {
+	Name, Version string // "" for those of the project
+	Targets       []runtimes.Target
+	AllTargets    bool // a missing one is a failure
+	RuntimeDir    string
+	Offline       bool
+	NoExec        bool // mcpb.conf is never run
+	NoSmoke       bool
+	Strict        bool
+	Verbose       bool
+
+	Home string       // the installation tree, "" for the copy in the binary
+	Tree project.Tree // that copy
+	Out  io.Writer    // progress, for people
+	Err  io.Writer    // faults and warnings
+	Bar  *cli.Bar     // the progress; may be nil
+}
+
+// The subjects of a [Failure].
+var (
+	ErrConfiguration = errors.New("bundle configuration failed")
+	ErrValidation    = errors.New("bundle validation failed")
+	ErrRuntime       = errors.New("bundle runtime missing")
+	ErrPackages      = errors.New("debian packages cannot be had")
+)
+
+// A Failure is the error for a project with faults, which were printed.
+type Failure struct {
+	About  error
+	Faults []string
+}
+
+func (f *Failure) Error() string { return f.About.Error() + ": " + strings.Join(f.Faults, "; ") }
+
+func (f *Failure) Unwrap() error { return f.About }
+
+// Fail returns the error for the faults that were printed.
+func (s *Stage) Fail(about error) error { return &Failure{about, s.faults} }
+
+// The layout of a stage, and of bundles and plugins (CLI-1421).
+const (
+	ServerDir  = "server"
+	EntryPoint = ServerDir + "/run-server.sh"
+)
+
+// A Stage is a project that is being prepared, with its private tree.
+type Stage struct {
+	Options
+	printer
+	Project  *project.Project
+	Modified time.Time // of the files in a product (CLI-1433)
+	Config   Config
+	ID       Identity
+	User     UserConfig
+	Content  Content
+	Staged   *project.Project // the private tree
+	Tools    []json.RawMessage
+	Prompts  []json.RawMessage
+	Static   bool // whether the registry is part of the content, so that the server does not look for items
+	Binaries []runtimes.Binary
+
+	resources int
+	runner    *script.Runner
+	work      *project.TempDir
+	root      *source  // the project's directory
+	known     []string // files and directories that are part of the content, or have another purpose
+}
+
+// Open reads the settings of a project and copies its files to a private tree. The error can be a [*Failure] or the
+// context's. The caller must call Close.
+func Open(ctx context.Context, p *project.Project, o Options) (*Stage, error) {
+	s := &Stage{Options: o, Project: p, Modified: mcpb.Epoch, runner: new(script.Runner),
+		printer: printer{out: o.Out, err: o.Err, loud: o.Verbose, strict: o.Strict}}
+	if seconds, err := strconv.ParseInt(p.Env["SOURCE_DATE_EPOCH"], 10, 64); err == nil {
+		s.Modified = time.Unix(seconds, 0).UTC()
+	}
+	project.CleanTmp(p.TmpRoot)
+	work, err := project.MakeWorkDir(p.Env)
+	if err != nil {
+		return nil, fmt.Errorf("no room for the bundle to be put together: %w; "+
+			"set MCPBASH_TMP_ROOT to a writable directory", err)
+	}
+	s.work = work
+	s.Line("Validating project...")
+	if err = s.configure(ctx); err == nil {
+		err = s.copyFiles(ctx)
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close removes the private tree.
+func (s *Stage) Close() {
+	if s.root != nil {
+		s.root.root.Close()
+		s.Content.work.Close()
+	}
+	s.work.Remove()
+}
+
+// WorkDir returns a path for files of the product, which Close removes.
+func (s *Stage) WorkDir(name string) string { return filepath.Join(s.work.Path, name) }
+
+func (s *Stage) configure(ctx context.Context) error {
+	text, err := s.Project.ReadFile(filepath.Join(s.Project.Server, "server.meta.json"), mcpb.MaxManifest)
+	switch doc, errJSON := rawjson.Check(text); {
+	case errors.Is(err, fs.ErrNotExist):
+		s.Fault("Missing required server.d/server.meta.json")
+		s.Note(`  → Run "mcp-bash init" to create project structure`)
+		return s.Fail(ErrValidation)
+	case err != nil:
+		s.Fault("server.d/server.meta.json: %v", err)
+		return s.Fail(ErrValidation)
+	case errJSON != nil || rawjson.KindOf(doc) != rawjson.Object:
+		s.Fault("Invalid JSON in server.d/server.meta.json")
+		return s.Fail(ErrValidation)
+	default:
+		s.Config.Meta = rawjson.Normal(doc)
+	}
+	s.checkScriptEnv()
+	if s.Config.conf, err = s.readConf(ctx); err == nil {
+		s.ID, err = s.identify(ctx)
+	}
+	if err == nil {
+		s.User, err = s.readUserConfig()
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if err != nil {
+		s.Fault("%v", err)
+		return s.Fail(ErrConfiguration)
+	}
+	s.Detail("Resolved metadata: %s v%s", s.ID.Name, s.ID.Version)
+	s.Detail("Author: %s", s.ID.Author)
+	if !item.IsSemver(s.ID.Version) {
+		s.WarnHint(fmt.Sprintf("Version %q is not valid semver (expected MAJOR.MINOR.PATCH)", s.ID.Version),
+			"MCPB clients may reject non-semver versions")
+	} else if s.ID.Version != s.Project.Meta.Version {
+		s.Warn("the bundle has version %s, but its server has %s; set both in server.d/server.meta.json",
+			s.ID.Version, s.Project.Meta.Version)
+	}
+	if len(s.faults) > 0 {
+		return s.Fail(ErrValidation)
+	}
+	return nil
+}
+
+func (s *Stage) copyFiles(ctx context.Context) error {
+	stage := s.WorkDir("stage")
+	if err := os.MkdirAll(filepath.Join(stage, ServerDir), 0o755); err != nil {
+		return err
+	}
+	work, err := os.OpenRoot(stage)
+	if err != nil {
+		return err
+	}
+	root, err := openSource(s.Project.Root, "")
+	if err != nil {
+		work.Close()
+		return err
+	}
+	s.Content, s.root = Content{ctx: ctx, work: work}, root
+	return s.collect()
+}
+
+// List reports what the content lacks, and makes the registry of the content. The product has added its files before.
+func (s *Stage) List(ctx context.Context) error {
+	s.checkQuoted()
+	s.report()
+	s.reportRest()
+	s.openStaged()
+	s.Detail("Pre-generating registry cache for static mode...")
+	if err := s.buildRegistry(ctx); err != nil {
+		return err
+	}
+	if len(s.Tools)+len(s.Prompts)+s.resources == 0 {
+		s.Warn("No tools, resources, or prompts found")
+	}
+	if len(s.faults) > 0 {
+		return s.Fail(ErrValidation)
+	}
+	return nil
+}
+
+// Verify checks the content for problems on other machines, and starts the server there. Then it adds the files that
+// have to come last.
+func (s *Stage) Verify(ctx context.Context) error {
+	s.checkContent()
+	if len(s.faults) > 0 {
+		return s.Fail(ErrValidation)
+	}
+	if err := s.smoke(ctx); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		s.Fault("%v", err)
+		return s.Fail(ErrValidation)
+	}
+	if err := s.collectCache(); err != nil {
+		return err
+	}
+	s.Done("Validated project structure")
+	return nil
+}
+
+// A Result is a bundle or a plugin.
+type Result struct {
+	Path, Name, Version, SHA256      string
+	Bytes                            int64
+	Platforms                        []string
+	Targets                          []string
+	Tools, Resources, Prompts, Files int
+	Manifest                         []byte
+	Warnings                         []string
+}
+
+// Result returns the result for a product at a path.
+func (s *Stage) Result(path string) *Result {
+	r := &Result{Path: path, Name: s.ID.Name, Version: s.ID.Version, Platforms: s.Platforms(), Warnings: s.warnings,
+		Tools: len(s.Tools), Resources: s.resources, Prompts: len(s.Prompts), Files: len(s.Content.files) + 1}
+	for _, bin := range s.Binaries {
+		r.Targets = append(r.Targets, bin.Target.String())
+	}
+	return r
+}
+
+// AppendJSON appends the result for programs (CLI-1402).
+func (r *Result) AppendJSON(dst []byte) []byte {
+	b := rawjson.Over(dst)
+	b.Object().Name("ok").Bool(true).Name("path").String(r.Path).Name("name").String(r.Name).
+		Name("version").String(r.Version).Name("sha256").String(r.SHA256).Name("bytes").Int(int(r.Bytes)).
+		Name("platforms").Strings(r.Platforms).Name("targets").Strings(r.Targets).Name("tools").Int(r.Tools).
+		Name("resources").Int(r.Resources).Name("prompts").Int(r.Prompts).Name("warnings").Strings(r.Warnings).End()
+	return b.Bytes()
+}

@@ -32,17 +32,11 @@ type helpTask struct {
 
 // A helped is the part of the report of wrap --json that a task needs.
 type helped struct {
-	Options []struct {
-		Names, Negations []string
-		Kind, Offered    string
-		Repeat           bool
-	}
-	Operands []struct {
-		Name, Offered string
-		Repeat        bool
-	}
-	Stdin bool
+	Recipe  recipe.Recipe
+	Offered []string
 }
+
+func (h *helped) offers(a *recipe.Argument) bool { return slices.Contains(h.Offered, a.Name) }
 
 // TestHelp does everyday tasks with tools that wrap drafts from the help alone, and prints how many work. A draft is
 // for a person to complete, and its tool is confined. So there is no limit.
@@ -197,21 +191,21 @@ func (b *helpBench) arguments(task *helpTask) (map[string]any, error) {
 	for _, o := range task.Operands {
 		rest = append(rest, o)
 	}
-	for _, o := range b.helped.Operands {
-		if o.Offered == "" || len(rest) == 0 {
+	for _, a := range b.helped.Recipe.Arguments {
+		if !a.IsOperand() || !b.helped.offers(&a) || len(rest) == 0 {
 			continue
 		}
-		if o.Repeat {
-			call[o.Offered], rest = rest, nil
+		if a.Repeat {
+			call[a.Name], rest = rest, nil
 		} else {
-			call[o.Offered], rest = rest[0], rest[1:]
+			call[a.Name], rest = rest[0], rest[1:]
 		}
 	}
 	if len(rest) > 0 {
 		return nil, fmt.Errorf("no operand for %v", rest)
 	}
 	if task.Stdin != "" {
-		if !b.helped.Stdin {
+		if b.helped.Recipe.Stdin == nil {
 			return nil, fmt.Errorf("no standard input")
 		}
 		call["stdin"] = task.Stdin
@@ -221,21 +215,23 @@ func (b *helpBench) arguments(task *helpTask) (map[string]any, error) {
 
 // option sets an option of a call.
 func (b *helpBench) option(call map[string]any, name string, value any, rest *[]any) error {
-	for _, o := range b.helped.Options {
-		if !slices.Contains(o.Names, name) || o.Offered == "" {
+	named := false // an option is offered by name
+	for _, o := range b.helped.Recipe.Arguments {
+		named = named || o.Option != ""
+		if !slices.Contains(o.Spellings(), name) || !b.helped.offers(&o) {
 			continue
 		}
 		list, isList := value.([]any)
 		switch {
-		case o.Repeat && o.Kind == "switch" && value == true:
+		case o.Repeat && o.Type == recipe.Switch && value == true:
 			value = 1
-		case o.Repeat && o.Kind != "switch" && !isList:
+		case o.Repeat && o.Type != recipe.Switch && !isList:
 			value = []any{value}
 		case isList && !o.Repeat:
 			value = list[0]
 		}
 		single := func(v any) any {
-			if o.Kind == "integer" || o.Kind == "number" || o.Kind == "switch" {
+			if o.Type == recipe.Integer || o.Type == recipe.Number || o.Type == recipe.Switch {
 				var n any
 				if s, isText := v.(string); isText && json.Unmarshal([]byte(s), &n) == nil {
 					return n
@@ -251,15 +247,10 @@ func (b *helpBench) option(call map[string]any, name string, value any, rest *[]
 		} else {
 			value = single(value)
 		}
-		call[o.Offered] = value
+		call[o.Name] = value
 		return nil
 	}
-	generic := slices.ContainsFunc(b.helped.Operands, func(o struct {
-		Name, Offered string
-		Repeat        bool
-	}) bool {
-		return o.Offered == "arguments" && len(b.helped.Options) == 0
-	})
+	generic := !named && slices.Contains(b.helped.Offered, "arguments")
 	if !generic {
 		return fmt.Errorf("%s is not offered", name)
 	}

@@ -230,6 +230,9 @@ func (e *explainer) checkObject(s *jsonschema.Schema, v map[string]any, path str
 				e.add(at(needed), "is required with %s", name)
 			}
 		}
+		if sub := s.DependentSchemas[name]; sub != nil {
+			e.explain(sub, v, path, depth+1)
+		}
 		if s.PropertyNames != nil && !e.matches(s.PropertyNames, name, depth) {
 			e.add(at(name), "has a name that is not allowed")
 		}

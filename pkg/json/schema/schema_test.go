@@ -38,6 +38,7 @@ func TestCheck(t *testing.T) {
 		{`{"prefixItems":[{"type":"string"}],"items":{"type":"number"}}`, `["a","b"]`, `/1: must be a number`},
 		{`{"dependencies":{"a":["b"]}}`, `{"a":1}`, `/b: is required with a`},
 		{`{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, `/b: is required with a`},
+		{`{"dependentSchemas":{"a":{"properties":{"b":{"not":{}}}}}}`, `{"a":1,"b":2}`, `/b: is not expected`},
 		{`{"anyOf":[{"type":"string"},{"minimum":5}]}`, `3`, `does not match any of the forms allowed`},
 		{`{"allOf":[{"type":"string"}]}`, `3`, `must be a string`},
 		{`{"propertyNames":{"pattern":"^x"}}`, `{"y":1}`, `/y: has a name that is not allowed`},

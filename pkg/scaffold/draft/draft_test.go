@@ -105,12 +105,9 @@ func FuzzRecipe(f *testing.F) {
 	f.Add("usage: a [b]... c\n  -a  \x1b[31mred\x1b[0m \u202e\n  --=x\n  -é ü  x\n --1 {a,,b}  x\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		r := Recipe([]string{"brew"}, helptext.Read(text))
-		for _, fault := range r.Check() {
-			t.Errorf("%q: %v", text, fault)
-		}
 		if data, err := json.Marshal(r); err != nil {
 			t.Error(err)
-		} else if len(r.Arguments) < 100 && len(data) < 100_000 {
+		} else if len(data) < 100_000 {
 			if _, err := recipe.Parse(data); err != nil {
 				t.Errorf("%q: %v", text, err)
 			}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/schemas"
@@ -43,8 +45,8 @@ func (f Faults) Error() string {
 	return fmt.Sprintf("%s (and %d more faults)", f[0].Error(), len(f)-1)
 }
 
-// Parse reads a recipe. It refuses unknown and repeated members, and checks everything that
-// [Recipe.Check] checks. The error is of type [Faults].
+// Parse reads a recipe. It refuses unknown and repeated members, control characters in texts, and values that
+// contradict each other. The error is of type [Faults].
 func Parse(text []byte) (*Recipe, error) {
 	if len(text) > maxText {
 		return nil, Faults{{Reason: fmt.Sprintf("a recipe has at most %d KiB", maxText>>10)}}
@@ -58,7 +60,7 @@ func Parse(text []byte) (*Recipe, error) {
 	case err != nil:
 		return nil, Faults{{Reason: err.Error()}}
 	}
-	faults := repeated(doc, "", nil)
+	faults := inspect(doc, "", nil)
 	for _, v := range schemas.Compile(schemas.Recipe).Check(doc) {
 		faults = append(faults, Fault{Path: v.Path, Reason: v.Message})
 	}
@@ -67,10 +69,9 @@ func Parse(text []byte) (*Recipe, error) {
 		if err := json.Unmarshal(doc, r); err != nil {
 			return nil, Faults{{Reason: err.Error()}}
 		}
-		faults = r.Check()
-	}
-	if len(faults) == 0 {
-		return r, nil
+		if faults = r.check(); len(faults) == 0 {
+			return r, nil
+		}
 	}
 	for i := range faults {
 		faults[i].Line, faults[i].Column, _ = rawjson.Position(text, rawjson.At(doc, faults[i].Path))
@@ -78,8 +79,9 @@ func Parse(text []byte) (*Recipe, error) {
 	return nil, faults
 }
 
-// repeated appends a fault for each member that an object has twice.
-func repeated(v json.RawMessage, path string, faults Faults) Faults {
+// inspect appends a fault for each member that an object has twice, and each text that could hide some of itself from
+// a reader.
+func inspect(v json.RawMessage, path string, faults Faults) Faults {
 	switch rawjson.KindOf(v) {
 	case rawjson.Object:
 		seen := map[string]bool{}
@@ -89,14 +91,22 @@ func repeated(v json.RawMessage, path string, faults Faults) Faults {
 				faults = append(faults, Fault{Path: below, Reason: "is given twice"})
 			}
 			seen[name] = true
-			faults = repeated(value, below, faults)
+			faults = inspect(value, below, inspect(rawjson.Quote(name), below, faults))
 		}
 	case rawjson.Array:
 		i := 0
 		for value := range rawjson.Elements(v) {
-			faults = repeated(value, path+"/"+strconv.Itoa(i), faults)
+			faults = inspect(value, path+"/"+strconv.Itoa(i), faults)
 			i++
+		}
+	case rawjson.String:
+		if text, _ := rawjson.Text(v); strings.ContainsFunc(text, hides) {
+			faults = append(faults, Fault{Path: path, Reason: "contains a control character"})
 		}
 	}
 	return faults
+}
+
+func hides(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' || unicode.Is(unicode.Bidi_Control, r)
 }

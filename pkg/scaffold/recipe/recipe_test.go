@@ -14,18 +14,20 @@ import (
 
 var builtin = Library{Files: recipes.Files}
 
-// RCP-1: each recipe of the library is right, is found by its words, and has two examples.
+// RCP-1, WRAP-8: each recipe of the library is right, is found by its words, and has two examples. The library reads
+// them without checks, and they are the same.
 func TestLibrary(t *testing.T) {
 	all, err := builtin.All()
 	if err != nil || len(all) < 3 {
 		t.Fatal(len(all), err)
 	}
 	for _, r := range all {
-		for _, program := range append([]string{r.Program}, r.Aliases...) {
-			words := append([]string{program}, r.Command...)
-			if found, err := builtin.Find(words); err != nil || found == nil || found.FileName() != r.FileName() {
-				t.Errorf("%s: %v %v", words, found, err)
-			}
+		text, err := recipes.Files.ReadFile(r.FileName())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if checked, err := Parse(text); err != nil || !reflect.DeepEqual(checked, r) {
+			t.Errorf("%s: %v", r.FileName(), err)
 		}
 		if len(r.Examples) < 2 || r.Documentation == "" {
 			t.Errorf("%s: %d examples, documentation %q", r.FileName(), len(r.Examples), r.Documentation)
@@ -35,15 +37,11 @@ func TestLibrary(t *testing.T) {
 		} else if _, err := Parse(text); err != nil {
 			t.Errorf("%s, written again: %v", r.FileName(), err)
 		}
-	}
-}
-
-// WRAP-8: recipes that are known to be right are read without checks, and are the same.
-func TestCheckedLibrary(t *testing.T) {
-	slow, err := builtin.All()
-	fast, errFast := Library{Files: recipes.Files, Checked: true}.All()
-	if err != nil || errFast != nil || len(fast) == 0 || !reflect.DeepEqual(fast, slow) {
-		t.Error(len(fast), len(slow), err, errFast)
+		for _, program := range append([]string{r.Program}, r.Aliases...) {
+			if !r.Is(append([]string{program}, r.Words()[1:]...)) {
+				t.Errorf("%s is not found by its words", r.FileName())
+			}
+		}
 	}
 }
 
@@ -57,8 +55,8 @@ func recipeOf(arguments, more string) string {
 func TestFaults(t *testing.T) {
 	const leaf = `{"name":"leaf","type":"string"}`
 	for _, c := range []struct{ arguments, more, want string }{
-		{`{"name":"a","option":"-a"}`, ``, `/arguments/0: needs a type`},
-		{`{"option":"-a","type":"switch"}`, ``, `/arguments/0: needs a name, or words`},
+		{`{"name":"a","option":"-a"}`, ``, `/arguments/0: needs a name and a type`},
+		{`{"option":"-a","type":"switch"}`, ``, `/arguments/0: needs a name and a type, or words`},
 		{`{"name":"a","type":"switch"}`, ``, `/arguments/0/type: a switch needs an option`},
 		{`{"name":"a","option":"all","type":"switch"}`, ``, `/option: must begin with a dash`},
 		{leaf + "," + leaf, ``, `/arguments/1/name: two arguments have the name leaf`},
@@ -70,7 +68,7 @@ func TestFaults(t *testing.T) {
 		{`{"name":"a","type":"string","pattern":"("}`, ``, `/pattern: is not a regular expression`},
 		{`{"name":"a","type":"string","minimum":1}`, ``, `only numbers`},
 		{`{"name":"a","type":"integer","minimum":2,"maximum":1}`, ``, `/minimum`},
-		{`{"name":"a","type":"integer","default":1.5}`, ``, `/default: is not a value`},
+		{`{"name":"a","type":"integer","default":1.5}`, ``, `/default: must be an integer`},
 		{`{"name":"a","type":"string","access":"write"}`, ``, `/access`},
 		{`{"name":"a","option":"-","type":"string","form":"attached"}`, ``, `/option: needs a longer name`},
 		{`{"name":"a","type":"string","unless":"x"}`, ``, `/unless: is only for a path`},
@@ -84,10 +82,20 @@ func TestFaults(t *testing.T) {
 		{`{"words":["\u001b[31m"]}`, ``, `control character`},
 		{leaf, `"requires":[["leaf","pot"]],`, `/requires/0: there is no argument pot`},
 		{leaf, `"examples":[{"description":"","arguments":{"pot":1}}],`,
-			`/examples/0/arguments/pot: there is no argument pot`},
-		{leaf, `"examples":[{"description":"","arguments":{"leaf":1}}],`, `/examples/0/arguments/leaf: is not a value`},
+			`/examples/0/arguments/pot: is not expected`},
+		{leaf, `"examples":[{"description":"","arguments":{"leaf":1}}],`, `/examples/0/arguments/leaf: must be a string`},
 		{`{"name":"a","option":"-e","aliases":["--exec"],"type":"string"}`, `"dangers":{"--exec":"runs"},`,
 			`"only": true`},
+		{leaf, `"excludes":[["leaf","pot"]],"stdin":{"name":"pot","description":""},` +
+			`"examples":[{"description":"","arguments":{"leaf":"a","pot":"b"}}],`, `/examples/0/arguments/pot: is not expected`},
+		{leaf, `"requires":[["leaf","pot"]],"stdin":{"name":"pot","description":""},` +
+			`"examples":[{"description":"","arguments":{}}],`, `/examples/0/arguments: needs one of leaf, pot`},
+		{`{"name":"a","type":"string","required":true}`, `"examples":[{"description":"","arguments":{}}],`,
+			`/examples/0/arguments/a: is required`},
+		{`{"name":"a","option":"-a","type":"string","only":true}`, `"examples":[{"description":"","arguments":{"a":"x"}}],`,
+			`/examples/0/arguments/a: is not expected`},
+		{leaf, `"aliases":["tea\u0007"],`, `/aliases/0: contains a control character`},
+		{leaf, `"dangers":{"-x\u202e":"runs"},`, `contains a control character`},
 		{leaf, `"version":{"from":"2","below":"1.9"},`, `/version: no version`},
 		{leaf, `"colour":1,`, `/colour`},
 		{leaf, `"verified":true,"verified":true,`, `/verified: is given twice`},
@@ -136,8 +144,8 @@ func TestFind(t *testing.T) {
 	if list, err := l.Of("tea"); err != nil || len(list) != 2 {
 		t.Errorf("%d %v", len(list), err)
 	}
-	files["brew-black.json"] = files["brew.json"]
-	if _, err := l.All(); err == nil || !strings.Contains(err.Error(), "must be called brew.json") {
+	files["brew-black.json"] = &fstest.MapFile{Data: []byte("{")}
+	if _, err := l.All(); err == nil || !strings.Contains(err.Error(), "brew-black.json") {
 		t.Error(err)
 	}
 }
@@ -174,7 +182,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if faults := r.Check(); len(faults) > 0 {
+		if faults := r.check(); len(faults) > 0 {
 			t.Fatal(faults)
 		}
 	})

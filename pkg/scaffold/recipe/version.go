@@ -8,6 +8,14 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
+// A Version is a range of versions: From is the first for which the recipe is right, Below the first for which it is
+// not. Words make the program print its version.
+type Version struct {
+	Words []string `json:"words,omitempty"`
+	From  string   `json:"from,omitempty"`
+	Below string   `json:"below,omitempty"`
+}
+
 // Versions in the output of a program: with dots, or else a number.
 var (
 	dotted = lazyregexp.New(`[0-9]+(?:\.[0-9]+)+`)

@@ -27,12 +27,12 @@ type File struct {
 // Files returns the files of the tool. schemas is the path to the schemas of the project, or
 // "".
 func (t *Tool) Files(schemas string) []File {
-	by, again := "mcp-bash wrap", "mcp-bash wrap --update"
+	by := "mcp-bash wrap"
 	if t.Source.Script {
-		by, again = "mcp-bash add", "mcp-bash add --update"
+		by = "mcp-bash add"
 	}
 	texts := strings.NewReplacer(
-		"__NAME__", t.Name, "__BY__", by, "__AGAIN__", again, "__COMMAND__", t.commandLine(), "__SOURCE__", t.Source.String(),
+		"__NAME__", t.Name, "__BY__", by, "__COMMAND__", t.commandLine(), "__SOURCE__", t.Source.String(),
 		"__SUMMARY__", t.Recipe.Summary, "__BODY__", t.body(),
 		"__REVIEW__", items(t.Review, "- [ ] ", "Nothing was guessed.\n"), "__LEFT__", t.leftOut(),
 		"__EXAMPLES__", t.examples())
@@ -44,63 +44,30 @@ func (t *Tool) Files(schemas string) []File {
 	}
 }
 
-// inQuotes quotes a word for the shell, even if it needs no quotes.
-func inQuotes(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-
-// calls returns the examples of the recipe that need only offered arguments.
-func (t *Tool) calls() []recipe.Example {
-	lacks := func(name string) bool { return !t.Offers(name) }
-	return slices.DeleteFunc(slices.Clone(t.Recipe.Examples), func(e recipe.Example) bool {
-		return slices.ContainsFunc(slices.Collect(maps.Keys(e.Arguments)), lacks)
-	})
-}
-
-// examples returns the commands of the README.
+// examples returns the commands of the README: the examples that need only offered arguments, or else one with the
+// required arguments.
 func (t *Tool) examples() string {
 	var b strings.Builder
-	run := "    mcp-bash run-tool " + t.Name + " --allow-self --args "
-	for _, e := range t.calls() {
-		b.WriteString(e.Description + "\n\n" + run + inQuotes(string(encoded(e.Arguments))) + "\n\n")
+	run := "    mcp-bash run-tool " + t.Name + " --allow-self"
+	offers := func(name string) bool { return Has(t.offer, name) }
+	for _, e := range t.Recipe.Examples {
+		if len(slices.DeleteFunc(slices.Collect(maps.Keys(e.Arguments)), offers)) == 0 {
+			b.WriteString(e.Description + "\n\n" + run + " --args " + inQuotes(string(recipe.Encode(e.Arguments))) + "\n\n")
+		}
 	}
 	if b.Len() == 0 {
-		b.WriteString(run + inQuotes(string(t.sample())) + "\n\n")
+		b.WriteString(run)
+		for _, a := range t.offer.Properties() {
+			if t.offer.Needs(a) {
+				b.WriteString(" " + a.Name + "=" + strings.ToUpper(a.Name))
+			}
+		}
+		b.WriteString("\n\n")
 	}
 	return b.String()
 }
 
-// sample returns arguments that satisfy the schema: an example, or the required ones.
-func (t *Tool) sample() []byte {
-	if calls := t.calls(); len(calls) > 0 {
-		return encoded(calls[0].Arguments)
-	}
-	values := map[string]any{}
-	for _, a := range t.properties() {
-		if a.Required || slices.ContainsFunc(t.requires, func(group []string) bool { return group[0] == a.Name }) {
-			values[a.Name] = sampleOf(a)
-		}
-	}
-	return encoded(values)
-}
-
-// samples are values of each type. They ignore patterns.
-var samples = map[recipe.Type]any{recipe.Switch: true, recipe.Integer: 1, recipe.Number: 1, recipe.String: "sample",
-	recipe.Path: "README.md", recipe.URL: "https://example.com/"}
-
-// sampleOf returns a value of an argument.
-func sampleOf(a *recipe.Argument) any {
-	value := samples[a.Type]
-	switch {
-	case a.Type == recipe.Choice:
-		value = a.Choices[0]
-	case a.Minimum != nil:
-		value = *a.Minimum
-	}
-	if a.IsList() {
-		return []any{value}
-	}
-	return value
-}
-
+// items makes a list of lines.
 func items(list []string, before, none string) string {
 	if len(list) == 0 {
 		return none

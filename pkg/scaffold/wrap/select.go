@@ -24,6 +24,9 @@ type Selection struct {
 // MaxOptions is the maximum number of options of a tool that is made from a program's help.
 const MaxOptions = 80
 
+// A LeftOut is an option that the tool does not offer.
+type LeftOut struct{ Option, Why string }
+
 // For removes names that the recipe does not have. It is for one of several tools.
 func (s Selection) For(r *recipe.Recipe) Selection {
 	known := func(names []string) []string {
@@ -38,21 +41,18 @@ func (s Selection) For(r *recipe.Recipe) Selection {
 
 // Has reports whether a name is one of the recipe's arguments.
 func Has(r *recipe.Recipe, name string) bool {
-	return r.Stdin != nil && r.Stdin.Name == name ||
-		slices.ContainsFunc(r.Arguments, func(a recipe.Argument) bool { return named(&a, name) })
+	return slices.ContainsFunc(r.Properties(), func(a *recipe.Argument) bool { return isNamed(a, []string{name}) })
 }
 
-// named reports whether a name, with or without dashes, names an argument or its option.
-func named(a *recipe.Argument, name string) bool {
-	return a.Name != "" && (name == a.Name || strings.ReplaceAll(strings.TrimLeft(name, "-"), "-", "_") == a.Name ||
-		slices.ContainsFunc(append([]string{a.Option}, a.Aliases...), func(option string) bool {
-			return option != "" && (name == option || name == strings.TrimLeft(option, "-"))
-		}))
-}
-
-// asked reports whether a list names an argument.
-func asked(a *recipe.Argument, list []string) bool {
-	return slices.ContainsFunc(list, func(name string) bool { return named(a, name) })
+// isNamed reports whether one of the names, with or without dashes, names an argument or its option.
+func isNamed(a *recipe.Argument, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		bare := strings.TrimLeft(name, "-")
+		return name == a.Name || strings.ReplaceAll(bare, "-", "_") == a.Name ||
+			slices.ContainsFunc(a.Spellings(), func(option string) bool {
+				return name == option || name == strings.TrimLeft(option, "-")
+			})
+	})
 }
 
 // choose takes the arguments from the recipe that the tool offers, and records the reason for
@@ -61,66 +61,47 @@ func (t *Tool) choose(s Selection) error {
 	if err := unknownName(t.Recipe, s); err != nil {
 		return err
 	}
-	options, limit := 0, max(s.Max, 0)
+	left := max(s.Max, 0) // options that there is room for
+	limit := left
 	switch {
 	case len(s.Only) > 0, s.Max == 0 && t.Source.File != "":
-		limit = math.MaxInt
+		left = math.MaxInt
 	case s.Max == 0:
-		limit = MaxOptions
+		left, limit = MaxOptions, MaxOptions
 	}
-	for _, a := range t.Recipe.Arguments {
+	var err error
+	t.offer = t.Recipe.Keep(func(a *recipe.Argument) bool {
 		why := ""
-		switch {
-		case a.Name == "":
-		case asked(&a, s.Without) && a.Required:
-			return cli.Usagef("--without %s: each call needs %[1]s", a.Name)
-		case asked(&a, s.Without):
+		isOption := a.Option != ""
+		switch danger := t.Recipe.Danger(a); {
+		case isNamed(a, s.Without) && a.Required:
+			err = cli.Usagef("--without %s: each call needs %[1]s", a.Name)
+		case isNamed(a, s.Without):
 			why = "--without"
-		case asked(&a, s.Only), asked(&a, s.With), a.Required:
+		case isNamed(a, s.Only), isNamed(a, s.With), a.Required:
+		case a.Only && danger != "":
+			why = danger + "; --with adds it"
 		case a.Only:
-			if why = "--with adds it"; t.Recipe.Danger(&a) != "" {
-				why = t.Recipe.Danger(&a) + "; " + why
-			}
-		case len(s.Only) > 0 && a.Option != "":
+			why = "--with adds it"
+		case len(s.Only) > 0 && isOption:
 			why = "--only"
-		case a.Option != "" && options >= limit:
+		case isOption && left <= 0:
 			why = fmt.Sprintf("beyond the first %d; --max-options or --with adds it", limit)
 		}
 		if why != "" {
-			t.LeftOut = append(t.LeftOut, LeftOut{name(&a), why})
-			continue
+			t.LeftOut = append(t.LeftOut, LeftOut{inProgram(a), why})
+		} else if isOption && !a.Required {
+			left--
 		}
-		if a.Option != "" && !a.Required {
-			options++
-		}
-		t.arguments = append(t.arguments, a)
-	}
+		return why == ""
+	})
 	for _, option := range slices.Sorted(maps.Keys(t.Recipe.Dangers)) {
 		if t.Source.File != "" && !Has(t.Recipe, option) {
 			t.LeftOut = append(t.LeftOut, LeftOut{option, t.Recipe.Dangers[option]})
 		}
 	}
 	slices.SortStableFunc(t.LeftOut, func(a, b LeftOut) int { return strings.Compare(a.Why, b.Why) })
-	if stdin := t.Recipe.Stdin; stdin != nil && !slices.Contains(s.Without, stdin.Name) {
-		t.stdin = stdin
-	}
-	t.groups()
-	return nil
-}
-
-// groups keeps the rules that concern offered arguments. A group with one argument that is needed
-// makes it required.
-func (t *Tool) groups() {
-	offered := func(groups [][]string, least int) (kept [][]string) {
-		for _, group := range groups {
-			list := slices.DeleteFunc(slices.Clone(group), func(name string) bool { return !t.Offers(name) })
-			if len(list) >= least {
-				kept = append(kept, list)
-			}
-		}
-		return kept
-	}
-	t.requires, t.excludes = offered(t.Recipe.Requires, 1), offered(t.Recipe.Excludes, 2)
+	return err
 }
 
 // unknownName returns a usage error for the first name that the recipe does not have.
@@ -137,18 +118,10 @@ func unknownName(r *recipe.Recipe, s Selection) error {
 			}
 		}
 		var names []string
-		for _, a := range r.Arguments {
+		for _, a := range r.Properties() {
 			names = append(names, a.Name, strings.TrimLeft(a.Option, "-"))
 		}
 		return cli.Usagef("%s has no option %s%s", program, name, cli.DidYouMean(strings.TrimLeft(name, "-"), names))
 	}
 	return nil
-}
-
-// name returns the program's name for an argument.
-func name(a *recipe.Argument) string {
-	if a.Option == "" {
-		return a.Name
-	}
-	return strings.Join(append([]string{a.Option}, a.Aliases...), ", ")
 }

@@ -1,7 +1,6 @@
-// Package wrap generates the files of a tool that runs a command-line program, from the
-// program's description of itself. It selects options, maps them to a schema and to a
-// command line, and merges new versions with a person's changes. It does not access the file
-// system (WRAP-6, WRAP-30 to WRAP-36, WRAP-41).
+// Package wrap generates the files of a tool that runs a command-line program, from a recipe: tool.sh, tool.meta.json
+// and README.md. It selects options, and maps them to a schema and to a command line. It does not access the file
+// system (WRAP-6, WRAP-30 to WRAP-36).
 package wrap
 
 import (
@@ -10,14 +9,15 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/scaffold/recipe"
 )
 
 // A Tool is a tool that is about to be written.
 type Tool struct {
 	Name      string
-	Words     []string // the command line, as a person typed it
-	Recipe    *recipe.Recipe
+	Words     []string       // the command line, as a person typed it
+	Recipe    *recipe.Recipe // of everything
 	Source    Source
 	Program   string   // the first word as in tool.sh
 	Needs     string   // the program to install, or "" for a program of the project
@@ -31,21 +31,7 @@ type Tool struct {
 	Review    []string // points that a person should check
 	Trial     *Trial   // a call that changes nothing, or nil
 
-	// The offered parts of the recipe.
-	arguments []recipe.Argument
-	stdin     *recipe.Stdin
-	requires  [][]string
-	excludes  [][]string
-}
-
-// Requires returns the programs to install.
-func (t *Tool) Requires() (names []string) {
-	for _, name := range append([]string{t.Needs}, t.Install...) {
-		if name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
+	offer *recipe.Recipe // with the arguments that the tool offers
 }
 
 // A Source is the origin of a recipe.
@@ -58,17 +44,29 @@ type Source struct {
 	Runner, Script bool
 }
 
-// String describes the source: "the recipe rg.json".
-func (s Source) String() string {
+// kind returns the kind of the source for programs (WRAP-5).
+func (s Source) kind() string {
 	switch {
 	case s.File == "":
-		return "its help"
+		return "help"
 	case s.Runner:
-		return s.File
+		return "project"
 	case s.Script:
-		return "the script " + s.File
+		return "script"
 	}
-	return "the recipe " + s.File
+	return "recipe"
+}
+
+// String describes the source: "the recipe rg.json".
+func (s Source) String() string {
+	switch kind := s.kind(); kind {
+	case "help":
+		return "its help"
+	case "project":
+		return s.File
+	default:
+		return "the " + kind + " " + s.File
+	}
 }
 
 // An Ask is a question that a program asks on the terminal. The answer is a line of its standard input.
@@ -85,9 +83,6 @@ type Trial struct {
 	ExitCode  int            `json:"exitCode,omitempty"`
 }
 
-// A LeftOut is an option that the tool does not offer.
-type LeftOut struct{ Option, Why string }
-
 // New makes a tool from a recipe. It selects the arguments, and lists the points to review.
 func New(t Tool, s Selection) (*Tool, error) {
 	if err := t.choose(s); err != nil {
@@ -103,33 +98,33 @@ func New(t Tool, s Selection) (*Tool, error) {
 // review lists the points that a person should check.
 func (t *Tool) review() {
 	add := func(points ...string) { t.Review = append(t.Review, points...) }
-	joined := func(list []string) string { return strings.Join(list, ", ") }
 	const annotations = "annotations: add readOnlyHint if a call changes nothing"
-	if t.Source.Runner {
-		add("nothing is known about what it does: confirm or change the capabilities ["+joined(t.Recipe.Capabilities)+"]",
-			"its folder must be in a root, and it has no Network", annotations)
+	switch t.Source.kind() {
+	case "project":
+		add("nothing is known about what it does: confirm or change the capabilities ["+
+			strings.Join(t.Recipe.Capabilities, ", ")+"]", "its folder must be in a root, and it has no Network", annotations)
 		if t.Arguments() > 0 {
 			add("values become text of shell commands: extend their patterns only if the file quotes them")
 		}
 		return
-	}
-	if t.Source.Script {
-		return // the reader of the script knows more
-	}
-	if t.Source.File != "" && !t.Recipe.Verified {
-		add("the recipe was not run on the real program: try its examples")
+	case "script": // the reader of the script knows more
+		return
+	case "recipe":
+		if !t.Recipe.Verified {
+			add("the recipe was not run on the real program: try its examples")
+		}
 	}
 	var guessed []string
-	for _, a := range t.arguments {
+	for _, a := range t.offer.Arguments {
 		if len(a.Unconfirmed) > 0 {
-			guessed = append(guessed, cmp.Or(a.Option, a.Name)+" ("+joined(a.Unconfirmed)+")")
+			guessed = append(guessed, cmp.Or(a.Option, a.Name)+" ("+strings.Join(a.Unconfirmed, ", ")+")")
 		}
 	}
 	if len(guessed) > 0 {
-		add("guessed from the help: " + joined(guessed))
+		add("guessed from the help: " + strings.Join(guessed, ", "))
 	}
 	if list := t.capabilities(); !slices.Equal(list, t.Recipe.Capabilities) {
-		add("capabilities: " + joined(list) + ", because of a destructive argument")
+		add("capabilities: " + strings.Join(list, ", ") + ", because of a destructive argument")
 	}
 	if t.Source.File == "" {
 		add("confined: it reads the roots, writes only its private folder, has no network and starts no other program",
@@ -137,46 +132,46 @@ func (t *Tool) review() {
 	}
 }
 
-// properties returns the offered arguments with a property. Standard input is the last one.
-func (t *Tool) properties() (list []*recipe.Argument) {
-	for i := range t.arguments {
-		if t.arguments[i].Name != "" {
-			list = append(list, &t.arguments[i])
+// Requires returns the programs to install.
+func (t *Tool) Requires() (names []string) {
+	for _, name := range append([]string{t.Needs}, t.Install...) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	if s := t.stdin; s != nil {
-		list = append(list, &recipe.Argument{Name: s.Name, Type: recipe.String, Description: s.Description})
-	}
-	return list
-}
-
-// Offers reports whether the tool has an argument, by its property or option.
-func (t *Tool) Offers(name string) bool {
-	return slices.ContainsFunc(t.properties(), func(a *recipe.Argument) bool { return named(a, name) })
+	return names
 }
 
 // Arguments returns the number of arguments that the tool offers.
-func (t *Tool) Arguments() int { return len(t.properties()) }
+func (t *Tool) Arguments() int { return len(t.offer.Properties()) }
+
+// Destructive reports whether a call may delete or overwrite data. In a recipe that a person wrote,
+// every argument that is only offered by name may do so.
+func (t *Tool) Destructive() bool {
+	effect := t.Recipe.Effects.Destructive
+	return effect != nil && *effect || slices.ContainsFunc(t.offer.Arguments, func(a recipe.Argument) bool {
+		return a.Destructive || a.Only && t.Source.File != ""
+	})
+}
 
 // Table lists the arguments of the tool for people (WRAP-4).
 func (t *Tool) Table() cli.Table {
 	rows := cli.Table{{"argument", "in the program", "takes", "description"}}
-	for _, a := range t.properties() {
+	for _, a := range t.offer.Properties() {
 		takes := string(a.Type)
-		if a.Repeat {
-			takes += "..."
+		for _, part := range []struct {
+			is   bool
+			text string
+		}{
+			{a.Repeat, "..."}, {a.Access == "write", ", written"}, {t.offer.Needs(a), ", required"},
+			{len(a.Unconfirmed) > 0, ", guessed"},
+		} {
+			if part.is {
+				takes += part.text
+			}
 		}
-		if a.Access == "write" {
-			takes += ", written"
-		}
-		if a.Required || t.isRequired(a.Name) {
-			takes += ", required"
-		}
-		if len(a.Unconfirmed) > 0 {
-			takes += ", guessed"
-		}
-		in := name(a)
-		if t.stdin != nil && a.Name == t.stdin.Name {
+		in := inProgram(a)
+		if t.offer.Stdin != nil && a.Name == t.offer.Stdin.Name {
 			in = "standard input"
 		}
 		rows = append(rows, []string{a.Name, in, takes, a.Description})
@@ -184,11 +179,25 @@ func (t *Tool) Table() cli.Table {
 	return rows
 }
 
-// Destructive reports whether a call may delete or overwrite data. In a recipe that a person wrote,
-// every argument that is only offered by name may do so.
-func (t *Tool) Destructive() bool {
-	effect := t.Recipe.Effects.Destructive
-	return effect != nil && *effect || slices.ContainsFunc(t.arguments, func(a recipe.Argument) bool {
-		return a.Destructive || a.Only && t.Source.File != ""
-	})
+// inProgram returns the program's name for an argument.
+func inProgram(a *recipe.Argument) string { return cmp.Or(strings.Join(a.Spellings(), ", "), a.Name) }
+
+// AppendJSON adds the recipe of a tool to an open object, and the properties that the tool offers (WRAP-5).
+func (t *Tool) AppendJSON(b *rawjson.Builder) {
+	b.Name("source").String(t.Source.kind())
+	if t.Source.File != "" {
+		b.Name("file").String(t.Source.File)
+	}
+	if t.Source.Version != "" {
+		b.Name("version").String(t.Source.Version)
+	}
+	b.Name("recipe").Raw(recipe.Encode(t.Recipe)).Name("offered").Array()
+	for _, a := range t.offer.Properties() {
+		b.String(a.Name)
+	}
+	b.End().Name("leftOut").Array()
+	for _, l := range t.LeftOut {
+		b.Object().Name("option").String(l.Option).Name("why").String(l.Why).End()
+	}
+	b.End().Name("review").Strings(t.Review)
 }

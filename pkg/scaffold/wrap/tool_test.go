@@ -156,8 +156,8 @@ func TestSelection(t *testing.T) {
 	} {
 		made := tool(t, brew, c.Selection)
 		var got, left []string
-		for _, a := range made.arguments {
-			if a.Name != "" {
+		for _, a := range made.offer.Properties() {
+			if a.Name != "water" {
 				got = append(got, a.Name)
 			}
 		}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"mcp-bash/pkg/scaffold/recipe"
 )
 
 // A report is the part of the answer of wrap --json that the test uses (WRAP-5).
@@ -28,6 +30,35 @@ type found struct {
 	Kind             string
 	Repeat           bool
 	Offered          string
+}
+
+// UnmarshalJSON finds the options and operands in the recipe.
+func (r *report) UnmarshalJSON(text []byte) error {
+	var answer struct {
+		Name, Source string
+		Recipe       recipe.Recipe
+		Offered      []string
+	}
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return err
+	}
+	*r = report{Name: answer.Name, Source: answer.Source}
+	for _, a := range answer.Recipe.Arguments {
+		if a.IsOperand() {
+			r.Operands = append(r.Operands, struct{ Name string }{a.Name})
+		}
+		o := found{Names: a.Spellings(), Kind: string(a.Type), Repeat: a.Repeat}
+		if a.Negation != "" {
+			o.Negations = []string{a.Negation}
+		}
+		if slices.Contains(answer.Offered, a.Name) {
+			o.Offered = a.Name
+		}
+		if a.Option != "" {
+			r.Options = append(r.Options, o)
+		}
+	}
+	return nil
 }
 
 // A tool is a tool that wrap has made: its report and the properties of its arguments in their order.

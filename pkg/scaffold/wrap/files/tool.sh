@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs __COMMAND__. "__BY__" generated this from __SOURCE__. Change it as you like:
-# "__AGAIN__" keeps your changes.
+# "__BY__ --update" keeps your changes.
 # shellcheck source=/dev/null
 source "${MCP_SDK:?is not set: run this tool with mcp-bash run-tool __NAME__ --allow-self}/tool-sdk.sh"
 

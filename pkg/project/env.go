@@ -31,9 +31,9 @@ func OSEnv() Env {
 	delete(env, TemplateName)
 	delete(env, TemplateVars)
 	completeEnv(env)
-	for name := range settings.Paths {
-		if path, err := fsys.Named(env[name], env["HOME"]); err == nil && env[name] != "" {
-			env[name] = path
+	for v := range settings.Paths() {
+		if path, err := fsys.Named(env[v.Name], env["HOME"]); err == nil && env[v.Name] != "" {
+			env[v.Name] = path
 		}
 	}
 	return env
@@ -41,9 +41,9 @@ func OSEnv() Env {
 
 // checkPaths returns an error if a setting that is a path names none (E-12).
 func (e Env) checkPaths() error {
-	for name := range settings.Paths {
-		if _, err := fsys.Named(e[name], e["HOME"]); err != nil {
-			return cli.Baref(cli.CodeInvalid, "mcp-bash: %s: %v", name, err)
+	for v := range settings.Paths() {
+		if _, err := fsys.Named(e[v.Name], e["HOME"]); err != nil {
+			return cli.Baref(cli.CodeInvalid, "mcp-bash: %s: %v", v.Name, err)
 		}
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const orphanDefault = true
+const orphanDefault = "true"
 
 func completeEnv(Env) {}
 

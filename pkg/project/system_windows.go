@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-const orphanDefault = false
+const orphanDefault = "false"
 
 // completeEnv sets TMP, which programs on Windows use, from TEMP (E-2).
 func completeEnv(env Env) {

@@ -20,6 +20,7 @@ import (
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/code"
@@ -234,6 +235,7 @@ func (m *migration) inspect(file string, rule *scriptenv.Rule) {
 }
 
 func (m *migration) reads(file string, rule *scriptenv.Rule, own map[string]bool) {
+	_, internalState := settings.Ignored()
 	for _, v := range m.texts[file].Reads {
 		switch {
 		case own[v.Name]:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,7 +15,6 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/projecttest"
-	"mcp-bash/pkg/run/scriptenv"
 )
 
 func migrated(t testing.TB, f *projecttest.Fixture) *Migration {
@@ -305,70 +303,6 @@ func TestMigrateExamples(t *testing.T) {
 			}
 		}
 	}
-}
-
-// CLI-1023: the tables of variables match the internal variables in env.md.
-func TestVariables(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/contract/env.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	known := map[string]bool{}
-	for line := range strings.Lines(string(text)) {
-		cells := strings.Split(strings.TrimSpace(line), " | ")
-		if !strings.HasSuffix(strings.TrimSpace(line), "| I |") {
-			continue
-		}
-		previous := ""
-		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[0], -1) {
-			for _, one := range expand(name[1]) {
-				if strings.HasPrefix(one, "_") && !strings.HasPrefix(one,
-					"_MCP") { // `_EXPECTED` after `MCPBASH_REMOTE_TOKEN_ENABLED`
-					one = previous[:strings.LastIndexByte(previous, '_')] + one
-				} else {
-					previous = one
-				}
-				known[one] = true
-			}
-		}
-	}
-	other := map[string]string{
-		"MCPBASH_LOCK_ROOT": "checked for links", "MCP_BASH": "of generated wrappers", "_MCP_*": "no settings",
-		"_MCPBASH_*": "no settings",
-	}
-	inTable := func(name string) bool {
-		return hasNoEffect(strings.TrimSuffix(name, "*")+"X") || hasNoEffect(name)
-	}
-	for name := range known {
-		if other[name] == "" && !strings.HasPrefix(name, "MCP_FFMPEG_") && !strings.HasPrefix(name, "MCP_*") &&
-			!inTable(name) {
-			t.Errorf("CLI-1023: %s is in no table", name)
-		}
-	}
-	names := slices.Collect(maps.Keys(known))
-	for _, entry := range slices.Concat(unusedSettings, internalState) {
-		prefix, open := strings.CutSuffix(entry, "*")
-		if open && strings.Contains(entry, "_MANUAL_") { // `MCP_*_MANUAL_*`
-			continue
-		}
-		if !slices.ContainsFunc(names, func(name string) bool {
-			return name == entry || open && strings.HasPrefix(name, prefix) || scriptenv.Matches([]string{name}, entry)
-		}) {
-			t.Errorf("CLI-1023: %s is not internal in env.md", entry)
-		}
-	}
-}
-
-// expand expands one or two brace lists.
-func expand(name string) (list []string) {
-	at, end := strings.IndexByte(name, '{'), strings.IndexByte(name, '}')
-	if at < 0 {
-		return []string{name}
-	}
-	for part := range strings.SplitSeq(name[at+1:end], ",") {
-		list = append(list, expand(name[:at]+part+name[end+1:])...)
-	}
-	return list
 }
 
 // CLI-1023: settings without effect are reported with their place.

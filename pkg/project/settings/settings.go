@@ -1,79 +1,150 @@
-// Package settings lists the environment variables that our programs and the SDK read, or set for scripts. It parses
-// their values. docs/contract/env.md describes the same variables, and a test compares both.
+// Package settings declares the environment variables that our programs and the SDK read, or set for scripts. Each is a
+// row of variables.txt. Its values, the fields of [Fill] and the tables of docs/contract/env.md follow from that row:
+//
+//	NAME | kind MIN..MAX | default | values | set by→read by | effect | status or clause
+//
+// A default is a number or a text in backquotes. Text after it, or instead of it, is for people.
 package settings
 
 import (
+	_ "embed"
 	"fmt"
 	"iter"
 	"math"
+	"reflect"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
+//go:embed variables.txt
+var variables string
+
 // A Variable is an environment variable.
 type Variable struct {
-	Name    string
-	Kind    Kind
-	Default string // for unset, empty and invalid values; of a [Choice], all values, the default first
-	Min     int    // smaller numbers count as Min; in milliseconds for a [Fraction]
-	Max     int    // larger numbers count as Max; 0: no limit
-	Users   string // the programs that set it → those that read it, as in env.md
-	Doc     string // the purpose, in one line
+	Name     string
+	Kind     Kind
+	min, max int    // of a number; 0: none. The minimum of a [Fraction] is in milliseconds
+	rest     string // of its row, from the default
 }
 
 // A Kind is the form of values (E-1).
-type Kind int
+type Kind string
 
 // The kinds of variables.
 const (
-	Text      Kind = iota
-	True           // true only for "true"
-	NotFalse       // false only for "false"
-	Flag           // true for "1", "true", "TRUE", "yes" and "on"
-	Yes            // true for "true", "1", "yes" and "on", in any case
-	NotOff         // false for "0", "false", "FALSE", "no" and "off"
-	Number         // decimal digits
-	Positive       // decimal digits, not zero
-	Fraction       // seconds with decimals
-	Choice         // one of several words
-	List           // words, separated by commas or white space
-	Conf           // text in mcpb.conf
-	ConfOrEnv      // text in mcpb.conf or in the environment (CLI-1406)
-	Export         // set for scripts, and never read
-	Path           // the path of a file or directory (E-12)
+	Text      Kind = "text"
+	True      Kind = "boolean"  // true only for "true"
+	NotFalse  Kind = "notfalse" // false only for "false"
+	Flag      Kind = "flag"     // true for "1", "true", "TRUE", "yes" and "on"
+	Yes       Kind = "yes"      // true for "true", "1", "yes" and "on", in any case
+	NotOff    Kind = "notoff"   // false for "0", "false", "FALSE", "no" and "off"
+	Number    Kind = "number"   // decimal digits
+	Positive  Kind = "positive" // decimal digits, not zero
+	Fraction  Kind = "fraction" // seconds with decimals
+	Choice    Kind = "choice"   // one of several words
+	List      Kind = "list"     // words, separated by commas or white space
+	Conf      Kind = "conf"     // text in mcpb.conf
+	ConfOrEnv Kind = "conf-env" // text in mcpb.conf or in the environment (CLI-1406)
+	Export    Kind = "export"   // set for scripts, and never read
+	Path      Kind = "path"     // the path of a file or directory (E-12)
 )
+
+// table returns the variables, sorted by name.
+var table = sync.OnceValue(func() []Variable {
+	list := make([]Variable, 0, strings.Count(variables, "\n"))
+	for row := range strings.Lines(variables) {
+		name, rest, _ := strings.Cut(row, " | ")
+		kind, rest, _ := strings.Cut(rest, " | ")
+		v := Variable{Name: name, Kind: Kind(kind), rest: rest}
+		if kind, limits, ok := strings.Cut(kind, " "); ok {
+			low, high, _ := strings.Cut(limits, "..")
+			v.Kind = Kind(kind)
+			v.min, _ = strconv.Atoi(low)
+			v.max, _ = strconv.Atoi(high)
+		}
+		list = append(list, v)
+	}
+	return list
+})
+
+// otherwise returns the value for unset, empty and invalid values.
+func (v *Variable) otherwise() string {
+	text := v.rest
+	if quoted, ok := strings.CutPrefix(text, "`"); ok {
+		text, _, _ = strings.Cut(quoted, "`")
+		return text
+	}
+	end := 0
+	for end < len(text) && (text[end] == '.' || text[end] >= '0' && text[end] <= '9') {
+		end++
+	}
+	return text[:end]
+}
+
+// words returns the values of a [Choice].
+func (v *Variable) words() []string {
+	return Words(strings.ReplaceAll(strings.Split(v.rest, " | ")[1], "`", ""))
+}
 
 // Find returns the variable with a name, or nil.
 func Find(name string) *Variable {
-	i := sort.Search(len(variables), func(i int) bool { return variables[i].Name >= name })
-	if i == len(variables) || variables[i].Name != name {
+	list := table()
+	compare := func(v Variable, name string) int { return strings.Compare(v.Name, name) }
+	i, ok := slices.BinarySearchFunc(list, name, compare)
+	if !ok {
 		return nil
 	}
-	return &variables[i]
+	return &list[i]
 }
 
 // IsConf reports whether the variable may be set in mcpb.conf. It returns false for nil.
 func (v *Variable) IsConf() bool { return v != nil && (v.Kind == Conf || v.Kind == ConfOrEnv) }
 
-// ConfVariables returns the variables of mcpb.conf.
-func ConfVariables() iter.Seq[*Variable] {
+// where yields the variables that a condition accepts.
+func where(accept func(*Variable) bool) iter.Seq[*Variable] {
 	return func(yield func(*Variable) bool) {
-		for i := range variables {
-			if v := &variables[i]; v.IsConf() && !yield(v) {
+		list := table()
+		for i := range list {
+			if accept(&list[i]) && !yield(&list[i]) {
 				return
 			}
 		}
 	}
 }
 
-// Paths yields the names of variables with a path.
-func Paths(yield func(name string) bool) {
-	for i := range variables {
-		if variables[i].Kind == Path && !yield(variables[i].Name) {
-			return
+// ConfVariables returns the variables of mcpb.conf.
+func ConfVariables() iter.Seq[*Variable] { return where((*Variable).IsConf) }
+
+// Paths returns the variables with a path.
+func Paths() iter.Seq[*Variable] { return where(func(v *Variable) bool { return v.Kind == Path }) }
+
+// Fill sets the fields of a structure, and of structures in it, whose tag `env:"NAME"` names a variable.
+func Fill(env map[string]string, to any) { fill(env, reflect.ValueOf(to).Elem()) }
+
+func fill(env map[string]string, to reflect.Value) {
+	of := to.Type()
+	for i := range of.NumField() {
+		name := of.Field(i).Tag.Get("env")
+		if name == "" {
+			if to.Field(i).Kind() == reflect.Struct {
+				fill(env, to.Field(i))
+			}
+			continue
+		}
+		switch field := to.Field(i).Addr().Interface().(type) {
+		case *bool:
+			*field = Bool(env, name)
+		case *int:
+			*field = Int(env, name)
+		case *time.Duration:
+			*field = Duration(env, name)
+		case *string:
+			*field = String(env, name)
+		case *[]string:
+			*field = Words(env[name])
 		}
 	}
 }
@@ -81,12 +152,8 @@ func Paths(yield func(name string) bool) {
 // Check returns an error if a variable whose name has a prefix is set to something else than its
 // kind allows.
 func Check(env map[string]string, prefix string) error {
-	for i := range variables {
-		v := &variables[i]
+	for v := range where(func(v *Variable) bool { return env[v.Name] != "" && strings.HasPrefix(v.Name, prefix) }) {
 		value := env[v.Name]
-		if value == "" || !strings.HasPrefix(v.Name, prefix) {
-			continue
-		}
 		n, isNumber := Digits(value)
 		_, isDecimal := decimal(value)
 		switch {
@@ -105,7 +172,7 @@ func Check(env map[string]string, prefix string) error {
 func Bool(env map[string]string, name string) bool {
 	v, value := Find(name), env[name]
 	if value == "" {
-		return v.Default == "true"
+		return v.otherwise() == "true"
 	}
 	switch v.Kind {
 	case NotFalse:
@@ -122,19 +189,23 @@ func Bool(env map[string]string, name string) bool {
 
 // Int returns a number within the variable's limits.
 func Int(env map[string]string, name string) int {
-	n, _ := strconv.Atoi(Find(name).Default)
-	return IntOr(env, name, n)
+	v := Find(name)
+	n, _ := strconv.Atoi(v.otherwise())
+	return v.number(env, n)
 }
 
 // IntOr is [Int] with another default.
 func IntOr(env map[string]string, name string, otherwise int) int {
-	v := Find(name)
-	n, ok := Digits(env[name])
+	return Find(name).number(env, otherwise)
+}
+
+func (v *Variable) number(env map[string]string, otherwise int) int {
+	n, ok := Digits(env[v.Name])
 	if !ok || v.Kind == Positive && n == 0 {
 		n = otherwise
 	}
-	if n = max(n, v.Min); v.Max > 0 {
-		n = min(n, v.Max)
+	if n = max(n, v.min); v.max > 0 {
+		n = min(n, v.max)
 	}
 	return n
 }
@@ -147,21 +218,16 @@ func Duration(env map[string]string, name string) time.Duration {
 	}
 	seconds, ok := decimal(env[name])
 	if !ok {
-		seconds, _ = decimal(v.Default)
+		seconds, _ = decimal(v.otherwise())
 	}
-	return max(time.Duration(v.Min)*time.Millisecond, time.Duration(seconds*float64(time.Second)))
+	return max(time.Duration(v.min)*time.Millisecond, time.Duration(seconds*float64(time.Second)))
 }
 
 // String returns a text, or the word of a [Choice].
 func String(env map[string]string, name string) string {
 	v, value := Find(name), env[name]
-	if v.Kind == Choice {
-		words := strings.Fields(v.Default)
-		if !slices.Contains(words, value) {
-			return words[0]
-		}
-	} else if value == "" {
-		return v.Default
+	if value == "" || v.Kind == Choice && !slices.Contains(v.words(), value) {
+		return v.otherwise()
 	}
 	return value
 }

@@ -1,11 +1,12 @@
 package settings
 
 import (
+	"flag"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -85,83 +86,113 @@ func TestString(t *testing.T) {
 	}
 }
 
+// Each row is complete, and its default has the form of its kind.
 func TestVariables(t *testing.T) {
-	if !slices.IsSortedFunc(variables, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) }) {
+	if !slices.IsSortedFunc(table(), func(a, b Variable) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("the variables are not sorted")
 	}
-	for _, v := range variables {
-		number := regexp.MustCompile(`^([0-9.]+|)$`).MatchString(v.Default)
+	kinds := []Kind{Text, True, NotFalse, Flag, Yes, NotOff, Number, Positive, Fraction, Choice, List, Conf, ConfOrEnv,
+		Export, Path}
+	for _, v := range table() {
+		cells := strings.Split(v.rest, " | ")
+		if len(cells) != 5 || slices.Contains(cells, "") || !slices.Contains(kinds, v.Kind) {
+			t.Errorf("%s: kind %q, %q", v.Name, v.Kind, cells)
+		}
+		def := v.otherwise()
+		number := regexp.MustCompile(`^([0-9.]+|)$`).MatchString(def)
 		switch v.Kind {
 		case True, NotFalse, Flag, Yes, NotOff:
-			if v.Default != "true" && v.Default != "false" {
-				t.Errorf("%s: default %q", v.Name, v.Default)
+			if def != "true" && def != "false" {
+				t.Errorf("%s: default %q", v.Name, def)
 			}
 		case Number, Positive, Fraction:
 			if !number {
-				t.Errorf("%s: default %q", v.Name, v.Default)
+				t.Errorf("%s: default %q", v.Name, def)
+			}
+		case Choice:
+			if def != "" && !slices.Contains(v.words(), def) {
+				t.Errorf("%s: default %q of %q", v.Name, def, v.words())
 			}
 		}
+	}
+	for row := range strings.Lines(ignored) {
+		if cells := strings.Split(row, " | "); len(cells) != 6 || cells[0] != "state" && cells[0] != "setting" {
+			t.Errorf("%s: %d columns", cells[0], len(cells))
+		}
+	}
+}
+
+// Fill sets the fields with a tag, and reads each by its type.
+func TestFill(t *testing.T) {
+	var s struct {
+		Calls struct {
+			Words  []string `env:"MCPBASH_TOOL_ALLOWLIST"`
+			Choice string   `env:"MCPBASH_SUBSCRIBE_RESULT"`
+			Text   string   `env:"MCPBASH_REMOTE_TOKEN_KEY"`
+		}
+		Time  time.Duration `env:"MCPBASH_IDLE_TIMEOUT"`
+		Most  int           `env:"MCPBASH_GIT_TIMEOUT"`
+		On    bool          `env:"MCPBASH_TOOL_ADJUST_ARGS"`
+		Other int
+	}
+	s.Other = 7
+	Fill(map[string]string{"MCPBASH_TOOL_ALLOWLIST": "a, b", "MCPBASH_SUBSCRIBE_RESULT": "id", "MCPBASH_IDLE_TIMEOUT": "2",
+		"MCPBASH_GIT_TIMEOUT": "61"}, &s)
+	if got, want := fmt.Sprint(s), "{{[a b] id mcpbash/remoteToken} 2s 60 true 7}"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
 const top = "../../.."
 
-// A row describes a variable in env.md.
-type row struct{ def, values, users, effect string }
+var update = flag.Bool("update", false, "write the tables of docs/contract/env.md")
 
-// contractRows returns the rows of env.md, without variables that only the Bash edition or its tests use.
-func contractRows(t *testing.T) map[string]row {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(top, "docs/contract/env.md"))
+// The tables of env.md have a row for each variable. Write them with go test ./pkg/project/settings -update.
+func TestContract(t *testing.T) {
+	file := filepath.Join(top, "docs/contract/env.md")
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := map[string]row{}
-	for line := range strings.Lines(string(text)) {
-		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
-		if len(cells) != 6 || !strings.HasPrefix(line, "| `") ||
-			slices.Contains([]string{"I", "T"}, strings.TrimSpace(cells[5])) {
-			continue
-		}
-		first := ""
-		for _, quoted := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[0], -1) {
-			name := quoted[1]
-			if strings.HasPrefix(name, "_") { // `_VERSION` after `MCPBASH_SERVER_NAME`
-				name = first[:strings.LastIndexByte(first, '_')] + name
-			} else {
-				first = name
+	want := replaceTable(t, string(text), "Set by→read by | Effect | Status", func(page *strings.Builder) {
+		for _, v := range table() {
+			cells := strings.Split(strings.TrimSpace(v.rest), " | ")
+			if v.max > 0 {
+				cells[1] += fmt.Sprintf(", cap %d", v.max)
 			}
-			plain := strings.NewReplacer("`", "", "**Better:** ", "").Replace
-			rows[name] = row{plain(cells[1]), cells[2], cells[3], plain(cells[4])}
+			fmt.Fprintf(page, "| `%s` | %s |\n", v.Name, strings.Join(cells, " | "))
 		}
+	})
+	want = replaceTable(t, want, "Set by→read by | Effect", func(page *strings.Builder) {
+		for row := range strings.Lines(ignored) {
+			cells := strings.Split(strings.TrimSpace(row), " | ")
+			names := "`" + strings.ReplaceAll(cells[1], " ", "` `") + "`"
+			fmt.Fprintf(page, "| %s | %s |\n", names, strings.Join(cells[2:], " | "))
+		}
+	})
+	if *update && want != string(text) {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(text) {
+		t.Error("env.md differs from variables.txt and ignored.txt; run go test ./pkg/project/settings -update")
 	}
-	return rows
 }
 
-// env.md has a row for each variable, with the same default, limit, users and purpose.
-func TestContract(t *testing.T) {
-	rows := contractRows(t)
-	for _, v := range variables {
-		r, ok := rows[v.Name]
-		delete(rows, v.Name)
-		switch def, _, _ := strings.Cut(v.Default, " "); {
-		case v.Name == "MCPBASH_LOCK_ROOT": // checked for links only, and otherwise the Bash edition's
-		case !ok:
-			t.Errorf("env.md has no row for %s", v.Name)
-		case v.Kind != Text && v.Kind != Path && !strings.HasPrefix(r.def, def),
-			v.Kind == Text && !strings.HasPrefix(r.def, v.Default):
-			t.Errorf("%s: default %q, in env.md %q", v.Name, v.Default, r.def)
-		case v.Max > 0 && v.Max < 1<<31-1 && !strings.Contains(r.values, "cap "+strconv.Itoa(v.Max)):
-			t.Errorf("%s: maximum %d, in env.md %q", v.Name, v.Max, r.values)
-		case v.Users != r.users:
-			t.Errorf("%s: users %q, in env.md %q", v.Name, v.Users, r.users)
-		case !strings.HasPrefix(r.effect, v.Doc):
-			t.Errorf("%s: %q, in env.md %q", v.Name, v.Doc, r.effect)
-		}
+// replaceTable replaces the rows of the table of a page whose heading ends with some columns.
+func replaceTable(t *testing.T, page, columns string, write func(*strings.Builder)) string {
+	t.Helper()
+	before, rest, ok := strings.Cut(page, "| "+columns+" |\n")
+	separator, rest, found := strings.Cut(rest, "\n")
+	if !ok || !found {
+		t.Fatalf("env.md has no table %q", columns)
 	}
-	for _, name := range slices.Sorted(maps.Keys(rows)) {
-		t.Errorf("env.md has a row for %s, which is not in the table", name)
+	for strings.HasPrefix(rest, "|") {
+		_, rest, _ = strings.Cut(rest, "\n")
 	}
+	var table strings.Builder
+	write(&table)
+	return before + "| " + columns + " |\n" + separator + "\n" + table.String() + rest
 }
 
 var variableName = regexp.MustCompile(`\b(?:MCPBASH|MCPB|MCP)_[A-Z0-9_]*[A-Z0-9]\b`)
@@ -178,7 +209,7 @@ func TestUses(t *testing.T) {
 				return err
 			case d.IsDir():
 				return filepath.SkipDir
-			case strings.HasSuffix(rel, "_test.go") || slices.Contains(bashEdition, rel):
+			case strings.HasSuffix(rel, "_test.go") || rel == "pkg/check/validate/migrate.go":
 			case strings.HasSuffix(rel, ".go"):
 				return namesIn(file, func(name string) { used[name] = rel })
 			default:
@@ -193,12 +224,12 @@ func TestUses(t *testing.T) {
 		}
 	}
 	for name, file := range used {
-		isPrefix := slices.ContainsFunc(variables, func(v Variable) bool { return strings.HasPrefix(v.Name, name+"_") })
+		isPrefix := slices.ContainsFunc(table(), func(v Variable) bool { return strings.HasPrefix(v.Name, name+"_") })
 		if !isPrefix && Find(name) == nil && !slices.Contains(noVariables, name) {
 			t.Errorf("%s uses %s, which is not in the table", file, name)
 		}
 	}
-	for _, v := range variables {
+	for _, v := range table() {
 		_, ok := used[v.Name]
 		family, last := "", strings.LastIndexByte(v.Name, '_')
 		if last > 0 {
@@ -213,9 +244,6 @@ func TestUses(t *testing.T) {
 		}
 	}
 }
-
-// bashEdition are the files that list variables of the Bash edition.
-var bashEdition = []string{"pkg/check/validate/ignored.go", "pkg/check/validate/migrate.go"}
 
 // noVariables are names in strings that are not variables, or that only the Bash edition has.
 var noVariables = []string{"MCPB_SIG_V1", "MCPB_SIG_END", "MCPBASH_ALLOW_CORRUPT_STDOUT", "MCPBASH_DIRECT_FD"}
@@ -232,6 +260,7 @@ func namesIn(file string, use func(name string)) error {
 			for _, name := range variableName.FindAllString(text, -1) {
 				use(name)
 			}
+			text = strings.TrimSuffix(strings.TrimPrefix(text, `env:"`), `"`)
 			if plainNames[text] {
 				use(text)
 			}
@@ -244,7 +273,7 @@ func namesIn(file string, use func(name string)) error {
 // plainNames are the variables without one of our prefixes.
 var plainNames = func() map[string]bool {
 	names := map[string]bool{}
-	for _, v := range variables {
+	for _, v := range table() {
 		if !variableName.MatchString(v.Name) {
 			names[v.Name] = true
 		}

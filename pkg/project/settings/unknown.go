@@ -34,10 +34,8 @@ func Unknown(env map[string]string, but []string) (lines []string) {
 
 // suffixes returns the names that programs read, without the prefix.
 func suffixes() (list []string) {
-	for i := range variables {
-		if own, ok := strings.CutPrefix(variables[i].Name, prefix); ok && variables[i].Kind != Export {
-			list = append(list, own)
-		}
+	for v := range where(func(v *Variable) bool { return v.Kind != Export && strings.HasPrefix(v.Name, prefix) }) {
+		list = append(list, v.Name[len(prefix):])
 	}
 	return list
 }

@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"strings"
 	"testing"
 
 	"mcp-bash/pkg/scaffold/helptext"
@@ -28,6 +29,31 @@ func TestInputOfOtherLanguages(t *testing.T) {
 		}
 		if (inputs == 1) != want || inputs > 1 || len(list) < 1+inputs {
 			t.Errorf("%q: %d inputs in %d arguments", help, inputs, len(list))
+		}
+	}
+}
+
+// ADD-23: a text that can reach an arithmetic expression as part of another one contains no commands.
+func TestPlain(t *testing.T) {
+	for text, want := range map[string]string{
+		`x=n$1; ((x)); [ -f "$2" ] || exit 1`: "[^$`]* [^$`]*",
+		`while read n; do ((s += n)); done`:   "[^$`]*",
+		`echo "$1"; ((3 > 2))`:                "",
+	} {
+		s, err := source.Read([]byte(text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, _ := Recipe(t.TempDir(), &Found{Tool: "x", Path: "x.sh", Says: s}, "/root", "")
+		var got []string
+		for _, a := range r.Arguments {
+			got = append(got, a.Pattern)
+		}
+		if r.Stdin != nil {
+			got = append(got, r.Stdin.Pattern)
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%s: %q", text, got)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func Recipe(dir string, f *Found, home, path string) (*recipe.Recipe, Need) {
 	}
 	for i, a := range s.Arguments {
 		if a.Kind == source.Input {
-			r.Stdin = &recipe.Stdin{Name: a.Name, Description: text(a)}
+			r.Stdin = &recipe.Stdin{Name: a.Name, Description: text(a), Pattern: pattern(a)}
 			continue
 		}
 		r.Arguments = append(r.Arguments, argument(a, slices.ContainsFunc(s.Arguments[i+1:], isOperand)))
@@ -68,6 +68,9 @@ func argument(a *source.Argument, followed bool) recipe.Argument {
 	case a.Kind == source.File || a.Kind == source.Directory:
 		to.Type = recipe.Path
 	}
+	if to.Type == recipe.String || to.Type == recipe.Path {
+		to.Pattern = pattern(a)
+	}
 	if len(a.Options) == 0 && followed && a.Default != nil && *a.Default != "" {
 		to.Default = *a.Default
 	}
@@ -76,6 +79,14 @@ func argument(a *source.Argument, followed bool) recipe.Argument {
 		to.Unconfirmed = append(to.Unconfirmed, string(kind))
 	}
 	return to
+}
+
+// pattern keeps commands out of a text that can reach an arithmetic expression: Bash would run them there.
+func pattern(a *source.Argument) string {
+	if a.Plain {
+		return "[^$`]*"
+	}
+	return ""
 }
 
 // longest returns the longest of the spellings of an option.

@@ -98,6 +98,7 @@ type Stdin struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	Word        string `json:"word,omitempty"`
+	Pattern     string `json:"-"` // of the whole text
 }
 
 // Output describes what a program prints, and the exit codes other than 0 that count as success, with the text for a
@@ -141,7 +142,7 @@ func (r *Recipe) Properties() (list []*Argument) {
 		}
 	}
 	if s := r.Stdin; s != nil {
-		list = append(list, &Argument{Name: s.Name, Type: String, Description: s.Description})
+		list = append(list, &Argument{Name: s.Name, Type: String, Description: s.Description, Pattern: s.Pattern})
 	}
 	return list
 }

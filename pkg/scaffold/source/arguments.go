@@ -9,7 +9,6 @@ import (
 
 	"mcp-bash/pkg/scaffold/helptext"
 	"mcp-bash/pkg/text/lazyregexp"
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // A count is a rule about the number of arguments, which is applied when all of them are known.
@@ -21,18 +20,13 @@ type count struct {
 
 // finishArguments orders the arguments, and gives them names, texts and types.
 func (r *reader) finishArguments() {
-	syntax.Walk(r.file, func(n syntax.Node) bool {
-		for _, x := range arithmeticIn(n) {
-			r.calculate(x, false)
-		}
-		return true
-	})
 	operands := r.operands()
+	r.calculated(operands)
 	r.words(operands)
 	r.script.Arguments = append(r.script.Arguments, operands...)
 	for _, a := range r.script.Arguments {
 		r.name(a)
-		if !a.Value {
+		if a.Plain = a.Value && r.plain; !a.Value {
 			a.Kind = Text
 		}
 		if a.Default != nil {
@@ -194,35 +188,4 @@ func (taken Names) Add(name string) string {
 	}
 	taken[unique] = true
 	return unique
-}
-
-// arithmeticIn returns the arithmetic expressions that belong to a node itself.
-func arithmeticIn(n syntax.Node) (list []syntax.Node) {
-	switch n := n.(type) {
-	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
-		return []syntax.Node{n}
-	case *syntax.BinaryTest:
-		if isNumeric(n.Op.String()) {
-			return []syntax.Node{n.X, n.Y}
-		}
-	case *syntax.CallExpr:
-		words := bracketed(n)
-		for i := 1; i < len(words)-1; i++ {
-			if op, _ := literal(words[i]); isNumeric(op) {
-				list = append(list, words[i-1], words[i+1])
-			}
-		}
-	case *syntax.ParamExp:
-		if n.Index != nil {
-			list = append(list, n.Index)
-		}
-		if n.Slice != nil {
-			for _, x := range []syntax.ArithmExpr{n.Slice.Offset, n.Slice.Length} {
-				if x != nil {
-					list = append(list, x)
-				}
-			}
-		}
-	}
-	return list
 }

@@ -44,6 +44,7 @@ func (r *reader) statement(stmt *syntax.Stmt, certain bool) {
 	switch c := stmt.Cmd.(type) {
 	case *syntax.WhileClause:
 		if !r.optionLoop(c) {
+			r.moves(c, c.Do)
 			r.statements(c.Cond, false)
 			r.statements(c.Do, false)
 		}
@@ -239,12 +240,21 @@ func (a *Argument) doubt(kind DoubtKind) {
 
 // argument returns the argument that an expansion has, or nil.
 func (r *reader) argument(p *syntax.ParamExp) *Argument {
+	a := r.argumentAt(p)
+	if a != nil {
+		r.met[p] = append(r.met[p], a)
+	}
+	return a
+}
+
+func (r *reader) argumentAt(p *syntax.ParamExp) *Argument {
 	if p == nil || p.Param == nil {
 		return nil
 	}
 	name, at, n := p.Param.Value, p.Pos(), position(p.Param.Value)
 	switch {
 	case r.isWord(name):
+		r.keys[p] = true
 		cut := p.Exp != nil && (p.Exp.Op == syntax.RemSmallPrefix || p.Exp.Op == syntax.RemLargePrefix)
 		if r.frame.option != nil && (r.frame.equals || cut || p.Repl != nil || p.Slice != nil) { // ${1#*=}
 			r.frame.joined = true
@@ -252,6 +262,7 @@ func (r *reader) argument(p *syntax.ParamExp) *Argument {
 		}
 		return r.frame.operand
 	case n > 0:
+		r.own[p] = r.frame.words != nil
 		return r.operand(n, at)
 	case (name == "@" || name == "*") && !p.Length:
 		return r.allFrom(max(offset(p), 1), "", at)
@@ -347,9 +358,6 @@ func (r *reader) use(n syntax.Node) (used []*Argument) {
 		if n.Pos().Offset() < skipped {
 			return
 		}
-		for _, x := range arithmeticIn(n) {
-			r.calculate(x, true)
-		}
 		switch n := n.(type) {
 		case *syntax.ParamExp:
 			if a := r.argument(n); a != nil {
@@ -363,29 +371,6 @@ func (r *reader) use(n syntax.Node) (used []*Argument) {
 		}
 	})
 	return used
-}
-
-// calculate notes the arguments in an arithmetic expression. Their values must be integers whatever else is known:
-// Bash runs commands in such expressions. Places are known where the flow of the script uses them.
-func (r *reader) calculate(x syntax.Node, places bool) {
-	syntax.Walk(x, func(n syntax.Node) bool {
-		var a *Argument
-		switch n := n.(type) {
-		case *syntax.Lit:
-			a = r.byVariable[n.Value]
-		case *syntax.ParamExp:
-			if n.Length {
-				return false
-			}
-			if places && n.Param != nil && (position(n.Param.Value) > 0 || r.byVariable[n.Param.Value] == nil) {
-				a = r.argument(n)
-			}
-		}
-		if a != nil {
-			a.Kind = Integer
-		}
-		return !hides(n)
-	})
 }
 
 // missing is a message that names what is missing: "file", "file is missing", "FILE required".
@@ -415,7 +400,14 @@ func (r *reader) expanded(a *Argument, p *syntax.ParamExp) {
 
 // bind reads an assignment.
 func (r *reader) bind(s *syntax.Assign) {
-	if s.Name == nil || s.Naked {
+	if s.Index != nil {
+		r.use(s.Index)
+	}
+	if s.Name == nil { // declare "$1"
+		r.use(s.Value)
+		return
+	}
+	if s.Naked {
 		return
 	}
 	name, f := s.Name.Value, r.frame
@@ -529,7 +521,7 @@ func (r *reader) call(c *syntax.CallExpr, certain bool) {
 			r.frame.shifted += position(text)
 		}
 	case words[0] == "set" && len(words) > 1 && words[1] == "--":
-		r.set(c.Args[2:], certain)
+		r.set(c, certain)
 	case f != nil && words[0] != "":
 		r.enter(f, c.Args[1:], certain)
 	default:
@@ -565,6 +557,7 @@ func (r *reader) enter(f *syntax.FuncDecl, args []*syntax.Word, certain bool) {
 	r.followed += body.End().Offset() - body.Pos().Offset()
 	r.entered[f] = true
 	if all {
+		r.passed[f] = r.passed[f] || r.frame == r.caller
 		r.statements(body.Stmts, certain)
 		return // once: the words of the caller stay shifted
 	}
@@ -584,12 +577,13 @@ func (r *reader) within(f *frame, list []*syntax.Stmt, certain bool) {
 
 // set reads set -- WORDS. From here on, places count the new words. If a word contains an argument and more, or can
 // become several, the places stay: the script may calculate with any of them. A list of operands is put back.
-func (r *reader) set(words []*syntax.Word, certain bool) {
+func (r *reader) set(c *syntax.CallExpr, certain bool) {
+	words := c.Args[2:]
 	list, several, stays := []*Argument{}, false, !certain
 	for _, w := range words {
 		if p := parameter(w); p != nil && p.Param.Value == r.listed {
 			r.unlist()
-			r.frame.shifted = 0
+			r.frame.shifted, r.settledSets[c] = 0, true
 			return
 		}
 		r.use(w)
@@ -597,18 +591,18 @@ func (r *reader) set(words []*syntax.Word, certain bool) {
 		_, isLiteral := literal(w)
 		_, isQuoted := w.Parts[0].(*syntax.DblQuoted)
 		a := r.argumentOf(w)
-		stays = stays || isAll(w) || r.contains(w) && (a == nil || !isQuoted)
+		stays = stays || isAll(w) || r.holds(w) && (a == nil || !isQuoted)
 		if several = several || !isLiteral && !isQuoted; !several {
 			list = append(list, a)
 		}
 	}
 	if !stays {
-		r.frame.words, r.frame.shifted = list, 0
+		r.frame.words, r.frame.shifted, r.settledSets[c] = list, 0, !several
 	}
 }
 
-// contains reports whether a word contains an argument.
-func (r *reader) contains(w *syntax.Word) bool {
+// holds reports whether a word contains an argument.
+func (r *reader) holds(w *syntax.Word) bool {
 	return expands(w, func(name string) bool {
 		return position(name) > 0 || name == "@" || name == "*" || r.byVariable[name] != nil
 	})
@@ -643,7 +637,15 @@ func (r *reader) forLoop(c *syntax.ForClause) {
 			}
 		}
 	}
+	r.moves(c, c.Do)
 	r.statements(c.Do, false)
+}
+
+// moves notes a loop in which $1 is another word each time.
+func (r *reader) moves(loop syntax.Node, body []*syntax.Stmt) {
+	if calls(body, "shift", "set") {
+		r.moving = append(r.moving, loop)
+	}
 }
 
 // selection reads a case. If its branch for other words ends the script, the words are the choices.

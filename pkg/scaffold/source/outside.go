@@ -200,7 +200,7 @@ func (f *finder) does(row string, rest []*syntax.Word) (writes bool) {
 			e.Secrets = append(e.Secrets, value)
 		case "variable":
 			f.variable(Variable{Name: value})
-		case "prefix", "input", "first", "never", "always":
+		case "prefix", "input", "first", "never", "always", "counts", "prints":
 		default:
 			if word[0] != '-' { // an option, for standard input
 				f.programs[word] = true
@@ -299,7 +299,7 @@ func (f *finder) program(w *syntax.Word) (name string, known bool) {
 	}
 	name, own, known := f.fileOf(w)
 	switch {
-	case !known || name == "" || f.contains(w):
+	case !known || name == "" || f.holds(w):
 		return "", false
 	case own:
 		return "./" + name, name != "."

@@ -52,6 +52,7 @@ type Argument struct {
 	Default  *string
 	Choices  []string
 	Kind     Kind
+	Plain    bool   // the text must not contain commands, as in $(command)
 	Text     string // a description
 	Line     int
 	Doubts   []DoubtKind
@@ -160,6 +161,8 @@ func Read(text []byte, nextTo Files) (*Script, error) {
 		texts: map[string]*string{}, names: Names{},
 		initial: map[string]string{}, byVariable: map[string]*Argument{},
 		places: map[int]*Argument{}, assigned: map[string]bool{}, entered: map[*syntax.FuncDecl]bool{},
+		met: map[*syntax.ParamExp][]*Argument{}, keys: map[*syntax.ParamExp]bool{},
+		own: map[*syntax.ParamExp]bool{}, passed: map[*syntax.FuncDecl]bool{}, settledSets: map[*syntax.CallExpr]bool{},
 		frame: &frame{}, outcomes: map[string]outcome{}, settled: map[*syntax.FuncDecl]bool{},
 	}
 	r.caller = r.frame
@@ -170,7 +173,7 @@ func Read(text []byte, nextTo Files) (*Script, error) {
 	r.finishArguments()
 	r.describe()
 	r.outside()
-	r.standardInput()
+	r.input()
 	r.script.Library = isLibrary(file)
 	r.script.Trial, r.script.NoTrial = r.trial()
 	return r.script, nil
@@ -235,35 +238,42 @@ func deep(file *syntax.File) error {
 
 // A reader collects what the statements of a script show.
 type reader struct {
-	script     *Script
-	file       *syntax.File
-	lines      []string
-	nextTo     Files
-	functions  map[string]*syntax.FuncDecl
-	outcomes   map[string]outcome          // of functions
-	settled    map[*syntax.FuncDecl]bool   // whether functions can take one value only
-	values     map[string][]*syntax.Assign // values of variables
-	texts      map[string]*string          // values of variables as text; nil: not known
-	names      Names                       // of arguments
-	sourced    []*syntax.Word              // names of files that the script sources
-	initial    map[string]string           // literal values of variables before the options are read
-	byVariable map[string]*Argument        // arguments by the variable that has their value
-	places     map[int]*Argument           // operands by place
-	assigned   map[string]bool             // variables that get a value anywhere
-	entered    map[*syntax.FuncDecl]bool   // functions that are followed now, or were called with all arguments
-	followed   uint                        // the bytes of functions whose calls were followed
-	frame      *frame
-	caller     *frame    // the frame of the whole script
-	rest       *Argument // the operand that takes all other words
-	listed     string    // the array of operands that a loop collects
-	noOperands bool      // the script refuses operands
-	refilled   bool      // set -- gives the script other words, so "$@" is not empty
-	help       helptext.Help
-	counts     []count
-	settings   []Variable     // variables for which a test shows that they come from outside
-	options    bool           // a loop read the options
-	sources    []*syntax.File // files that the script sources
-	unread     bool           // it sources a file that could not be read, which may set variables
+	script      *Script
+	file        *syntax.File
+	lines       []string
+	nextTo      Files
+	functions   map[string]*syntax.FuncDecl
+	outcomes    map[string]outcome               // of functions
+	settled     map[*syntax.FuncDecl]bool        // whether functions can take one value only
+	values      map[string][]*syntax.Assign      // values of variables
+	texts       map[string]*string               // values of variables as text; nil: not known
+	names       Names                            // of arguments
+	sourced     []*syntax.Word                   // names of files that the script sources
+	initial     map[string]string                // literal values of variables before the options are read
+	byVariable  map[string]*Argument             // arguments by the variable that has their value
+	places      map[int]*Argument                // operands by place
+	assigned    map[string]bool                  // variables that get a value anywhere
+	entered     map[*syntax.FuncDecl]bool        // functions that are followed now, or were called with all arguments
+	own         map[*syntax.ParamExp]bool        // expansions in a function or after set --
+	moving      []syntax.Node                    // loops in which $1 changes
+	plain       bool                             // a text reaches an arithmetic expression, as part of another one
+	met         map[*syntax.ParamExp][]*Argument // the arguments that expansions have
+	keys        map[*syntax.ParamExp]bool        // expansions of the word that a loop looks at
+	passed      map[*syntax.FuncDecl]bool        // functions that get all arguments of the script
+	settledSets map[*syntax.CallExpr]bool        // set -- with known words
+	followed    uint                             // the bytes of functions whose calls were followed
+	frame       *frame
+	caller      *frame    // the frame of the whole script
+	rest        *Argument // the operand that takes all other words
+	listed      string    // the array of operands that a loop collects
+	noOperands  bool      // the script refuses operands
+	refilled    bool      // set -- gives the script other words, so "$@" is not empty
+	help        helptext.Help
+	counts      []count
+	settings    []Variable     // variables for which a test shows that they come from outside
+	options     bool           // a loop read the options
+	sources     []*syntax.File // files that the script sources
+	unread      bool           // it sources a file that could not be read, which may set variables
 }
 
 func (r *reader) doubt(kind DoubtKind, what string, line int) {

@@ -178,6 +178,10 @@ func TestHostile(t *testing.T) {
 		{"f() { g \"$1\"; g \"$1\"; }\ng() { f \"$1\"; h \"$1\"; h \"$1\"; }\nh() { echo \"$1\"; }\n" +
 			many("f \"$1\"\n"), false},
 		{many("#\n\n"), false},
+		{many("read n <<< $x\n") + "((n))", false},
+		{"f() { read n; f; }\n" + many("f <<< $1\n") + "((n))", false},
+		{many("while x; do shift; ((y = $1)); done\n"), false},
+		{"f() { (($9)); }\n" + many("f $1 $2 $3\n"), false},
 		{"x=1\n" + many("x=$x$x\n") + "\"$x/y\"", false},
 	} {
 		_, err := Read([]byte(c.text), nil)

@@ -8,14 +8,16 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// standardInput adds an argument if a command reads the standard input of the script.
-func (r *reader) standardInput() {
+// input adds an argument if a command reads the standard input of the script.
+func (r *reader) input() {
 	if len(r.script.Questions) > 0 {
 		return
 	}
 	f := &inputFinder{r, map[string]bool{}, dashed(r.file)}
 	if line := f.line(r.file, !r.refilled && (r.rest == nil || !r.rest.Required)); line > 0 {
-		r.script.Arguments = append(r.script.Arguments, InputArgument(r.names, line))
+		a := InputArgument(r.names, line)
+		a.Plain = r.plain
+		r.script.Arguments = append(r.script.Arguments, a)
 	}
 }
 

@@ -146,7 +146,7 @@ func TestLogLevel(t *testing.T) {
 	}
 }
 
-// protocol section 27, P-1500, P-1700, P-1800, P-2301, tools section 17: a value
+// protocol section 27, P-1500, P-1700, P-1800, P-2301: a value
 // that is not a number means the default.
 // E-2, CLI-1808: placeholders that a client of bundles did not fill in are unset.
 func TestUnfilledEnv(t *testing.T) {

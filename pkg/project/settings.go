@@ -103,7 +103,7 @@ func (t *Token) Check() error {
 	return nil
 }
 
-// Calls configures how tools and completion scripts run (tools section 17).
+// Calls configures how tools and completion scripts run.
 type Calls struct {
 	Timeout                 int    `env:"MCPBASH_DEFAULT_TOOL_TIMEOUT"` // seconds; 0: none
 	LongTimeout             int    `env:"MCPBASH_TASK_TIMEOUT"`         // seconds; 0: none

@@ -322,7 +322,7 @@ func TestBatches(t *testing.T) {
 		"processed as independent items.\n", 1)
 }
 
-// tools section 2 and 18, P-406.
+// tools section 2, P-406.
 func TestCall(t *testing.T) {
 	c := ready(t, hello, nil)
 	if got := c.call("hello",

@@ -179,7 +179,7 @@ export PATH="$PWD/fake:$PATH"
 `
 
 // The case of a new tool passes with the default policy and without jq, also for a tool that was added late. It fails
-// when the tool fails (CLI-605, CLI-1907).
+// when the tool fails (CLI-605).
 func TestScaffoldedCases(t *testing.T) {
 	t.Parallel()
 	project := scaffolded(t)

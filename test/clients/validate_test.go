@@ -13,7 +13,7 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// CLI-1905, CLI-1003: nothing is wrong with our examples, nor with what our scaffolds make.
+// CLI-1041, CLI-1003: nothing is wrong with our examples, nor with what our scaffolds make.
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	projects := map[string]string{"scaffolded": scaffolded(t)}

@@ -248,7 +248,7 @@ func (s *Stage) NameAuthor() {
 	}
 }
 
-// git returns the output of git, or "" if git is missing or fails (CLI-111).
+// git returns the output of git, or "" if git is missing or fails.
 func (s *Stage) git(ctx context.Context, args ...string) string {
 	program := script.LookPath("git", s.Project.Env["PATH"])
 	if program == "" {

@@ -173,7 +173,7 @@ func golden(t *testing.T, file string, run func(name, body, entry string) string
 	}
 }
 
-// tools sections 10, 11 and 18.
+// tools sections 10 and 11.
 func TestOutcome(t *testing.T) {
 	b := newFixture(t, nil)
 	golden(t, "outcome.txtar", func(_, body, entry string) string {

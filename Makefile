@@ -10,7 +10,7 @@ BIN     := bin
 PREFIX  ?= $(HOME)/.local
 SYSTEMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME ?= 20s
-ENDURANCE ?= 30s
+ENDURANCE ?= 10s
 
 .PHONY: build demo needed test test-long cluster lint prose unit unit-long cover fuzz cross cross-vet others endurance npm clients programs holdout development kernels agents conformance browser site pictures old-bash bench install \
   release release-test sums clean
@@ -23,9 +23,9 @@ build:
 demo: build
 	CGO_ENABLED=0 $(GO) run -trimpath ./test/demo -server $(BIN)/mcp-bash
 
-# The tests after unit start programs and wait for them, so two run at a time, the longest first.
+# The tests after unit start programs and wait for them, so three run at a time, the longest first.
 test: needed lint unit
-	$(MAKE) -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) \
+	$(MAKE) -j3 $(if $(filter output-sync,$(.FEATURES)),--output-sync) \
 	  clients release-test others endurance conformance browser old-bash
 
 # Checks first which programs are missing, so that no test fails for that reason after minutes.

@@ -5,12 +5,15 @@
 #   unit.sh long    runs all tests with the race detector.
 #   unit.sh cover   prints the coverage of each package by the tests of pkg/, cmd/, lib/ and sdk/.
 #
-# Many tests wait for a script, so six of a package run at a time. make lint has already run
-# vet. make endurance runs the endurance test.
+# Many tests wait for a script. So six of a package run at a time, and two packages for each processor. make lint has
+# already run vet. make endurance runs the endurance test.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-run() { go test -vet=off -parallel=6 "$@"; }
+# A program with the race detector sleeps a second before it exits. Many tests start such programs.
+export GORACE=atexit_sleep_ms=0
+
+run() { go test -vet=off -p "$((2 * $(getconf _NPROCESSORS_ONLN)))" -parallel=6 "$@"; }
 as_shipped() { CGO_ENABLED=0 run -trimpath "$@"; }
 
 # Packages in test/ take longest and start first.

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 func readAs(t *testing.T, id uint32, path string) string {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = []string{pathVariable + "=" + path}
+	cmd.Env = append(os.Environ(), pathVariable+"="+path)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: id, Gid: id}}
 	out, err := cmd.CombinedOutput()
 	if err != nil {

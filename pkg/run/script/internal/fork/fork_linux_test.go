@@ -86,6 +86,7 @@ func TestOwner(t *testing.T) {
 			return Exec(program, argv, attr, []int{int(watched.Fd()), int(end.Fd())}, uint64(i)*0x123456789abcdef)
 		}
 		attr := syscall.ProcAttr{
+			Env:   os.Environ(),
 			Sys:   &syscall.SysProcAttr{Setsid: i%2 == 0},
 			Files: []uintptr{^uintptr(0), 0, 2, []uintptr{watched.Fd(), end.Fd()}[i/2%2]},
 		}

@@ -1,5 +1,17 @@
 // Package cli has the common parts of all commands: version, exit codes, options, help, errors, completion, and
 // output to terminals (cli chapter 1).
+//
+// A [Command] is one value for everything that people see of a verb:
+//
+//	var quiet bool
+//	c := &cli.Command{Name: "greet", Summary: "Greet somebody.", Usage: "NAME"}
+//	c.Flags.Bool(&quiet, "quiet", "print nothing")
+//	c.Run = func(s cli.Streams, operands []string) error { … }
+//	os.Exit(cli.Run("mcp-greet", func(s cli.Streams, args []string) int {
+//		return c.Main(s, "mcp-greet", args)
+//	}))
+//
+// Run writes data to Out of its [Streams], and diagnostics to Err. An error of type [Error] has a cause and a remedy.
 package cli
 
 import (

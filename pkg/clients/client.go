@@ -1,6 +1,11 @@
 // Package clients configures MCP clients to start a project's server. It formats the
 // entry that each client expects, and adds it to the client's file or removes it. The rest
 // of the file keeps its bytes (cli chapter 7).
+//
+// A [Client] is a row of a table: where its file is, which format the file has, and what an entry
+// contains. [Apply] makes the change that a [Request] describes, for the [Server] of a project.
+// [Survey] reports for each client whether it is installed and configured. [Entries] finds all entries
+// that start one of our servers, whatever project they name.
 package clients
 
 import (

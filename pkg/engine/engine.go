@@ -1,5 +1,9 @@
 // Package engine assembles everything that is needed to run the scripts of one project. The
 // server and run-tool both use it.
+//
+// [New] connects the catalog, the policy, the sandbox and the runner in an [Engine]. Its fields are
+// what the features need: functions that find an item, and the parts themselves. [ForCommand] makes
+// an engine for a command that runs once, such as run-tool. Nothing here decides anything.
 package engine
 
 import (

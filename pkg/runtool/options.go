@@ -1,5 +1,9 @@
 // Package runtool implements the run-tool command. It calls one tool like a server, and prints the
 // result on standard output.
+//
+// [Command] describes the command. It makes a request of the operands (arguments.go), runs it by the
+// same engine as the server, and prints what a client would get (show.go). With --explain it prints
+// the rights of the tool, and with --learn the declaration that the run needed.
 package runtool
 
 import (

@@ -1,5 +1,10 @@
 // Package serve is a running server: it opens the project, connects the client on standard input
 // and output, and ends everything in order.
+//
+// [Serve] is the whole life of the process. It makes the engine of a project (package engine), and
+// one transport: package stdio for one client, or package httpd for any number. It then waits for
+// the first [protocol.Ending], such as a signal or the end of the input. Then it answers or cancels
+// requests, ends scripts, and removes the private directory.
 package serve
 
 import (

@@ -1,5 +1,8 @@
 // Package doctor checks an installation: the programs, their requirements on this machine, and
 // the current project. It fixes installations that install.sh manages (cli chapter 11).
+//
+// [Examine] returns a [Result], which writes itself as a report or as JSON. Each problem has an id
+// of rules.txt. An [Action] is a step of --fix.
 package doctor
 
 import (

@@ -1,4 +1,8 @@
 // Package roots reads the directories to which a client or the operator limits tools (protocol section 21).
+//
+// A [Scope] is the roots of one call, and whether somebody gave them. They come from the client ([FromClient]), from an
+// option or variable ([Explicit], [Listed]), or from the project ([Fallback]). A root that
+// does not exist is refused: else a tool could have fewer limits than its user expects.
 package roots
 
 import (

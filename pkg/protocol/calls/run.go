@@ -1,5 +1,10 @@
 // Package calls runs the requests of clients. It schedules them and ends them in time. It forwards
 // the progress and the logs of their scripts, and sends one response for each.
+//
+// A [Method] declares the handler of a request and its limits. [Requests.Schedule] gives a
+// [Request] one of the slots of the [Pool], or a place in the queue of its owner. Its task then calls
+// the handler with a context that ends at cancellation, timeout or shutdown, and writes the
+// [Answer]. A request that waits for its client gives its slot back until the answer arrives.
 package calls
 
 import (

@@ -1,5 +1,9 @@
 // Package methods implements the methods for tools, resources, prompts and completions. It
 // translates the parameters of a request for the feature, and the feature's result to an answer.
+//
+// A [Project] is shared by all clients of a process and prepares each list once. A [Client] is the
+// same project for one client. Its [Client.Methods] are the table that package calls runs. The work
+// is in the packages of pkg/feature, which know nothing about requests.
 package methods
 
 import (

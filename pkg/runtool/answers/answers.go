@@ -1,4 +1,7 @@
 // Package answers answers the questions of a tool: with given answers, or by asking a person at a terminal.
+//
+// A [Responder] takes the place of a client that can be asked. It first looks into the [Given] answers, then asks the
+// [Person], if there is one.
 package answers
 
 import (

@@ -1,4 +1,7 @@
 // Package cases reads test cases of tools, and compares results with what the cases expect. It runs nothing.
+//
+// [Parse] makes a [Case] of each document in a file. [Expectation.Compare] returns each [Difference] from an outcome.
+// [Rewrite] puts new expected values into the text of a file, and keeps the rest.
 package cases
 
 import (

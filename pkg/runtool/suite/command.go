@@ -1,4 +1,7 @@
 // Package suite implements the test command. It runs the test cases of a project, as a server would run the calls.
+//
+// Package cases reads the files and compares, and this package runs them in parallel. It prints the
+// results for a terminal, as TAP, as JUnit or as JSON.
 package suite
 
 import (

@@ -1,5 +1,17 @@
 // Package httpd serves many clients over Streamable HTTP. Each POST of the stateless protocol is
 // independent. A client of the handshake protocol has a session, which keeps its streams.
+//
+// A [Listener] accepts connections, a [Gate] decides which requests come in, and a [Server] gives
+// their messages to package protocol:
+//
+//	listener, err := httpd.Listen(addr, env)
+//	gate, err := httpd.NewGate(ctx, listener, access, log)
+//	server := httpd.New(httpd.Config{ … })
+//	go server.Serve()
+//
+// A post (post.go) is the sink for everything that its message causes: one JSON answer, or a stream
+// of events. A stream (stream.go) keeps events for clients that come back. Server.maintain ends what
+// nobody uses any more. Packages below internal have the parts that know nothing about MCP.
 package httpd
 
 import (

@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,13 +18,14 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/scaffold/adopt"
+	"mcp-bash/pkg/scaffold/wrap"
 )
 
 // addOptions are the options of add, and of init and new with --from.
 type addOptions struct {
+	common
 	scaffold.AdoptOptions
-	projectRoot           string
-	update, json, noTrial bool
+	update, noTrial bool
 }
 
 func addCommand() *cli.Command {
@@ -50,19 +53,20 @@ func addCommand() *cli.Command {
 	c.Flags.Bool(&o.Force, "force", "replace existing tools; with --update, do not ask")
 	c.Flags.Bool(&o.DryRun, "dry-run", "show what would be written, and write nothing")
 	c.Flags.Bool(&o.noTrial, "no-trial", noTrial)
-	c.Flags.ProjectRoot(&o.projectRoot)
-	c.Flags.Bool(&o.json, "json", "print the result as JSON; errors, too")
+	o.addTo(c, jsonHelp)
 	return c
 }
 
-// addScripts makes tools of scripts and of folders of scripts.
+// addScripts makes tools of scripts and of folders of scripts, or makes them again.
 func addScripts(s cli.Streams, o *addOptions, operands []string) error {
-	ctx, stop := cli.UntilSignal()
-	defer stop()
-	if o.update {
-		return interrupted(ctx, updateScripts(ctx, s, o, operands))
-	}
-	if len(operands) == 0 {
+	switch {
+	case o.update && o.Copy:
+		return cli.Usagef("--update and --copy exclude each other")
+	case o.update:
+		return o.inProject(s, func(ctx context.Context, p *project.Project) error {
+			return updateScripts(ctx, s, o, p, operands)
+		})
+	case len(operands) == 0:
 		return cli.Usagef("Give a script, or a folder of scripts")
 	}
 	var folders []*adopt.Folder
@@ -73,22 +77,13 @@ func addScripts(s cli.Streams, o *addOptions, operands []string) error {
 		}
 		folders = append(folders, folder)
 	}
-	p, err := scaffold.Open(o.projectRoot, s.Notice)
-	if err != nil {
-		return err
-	}
-	return interrupted(ctx, adoptAll(ctx, s, o, p, folders))
+	return o.inProject(s, func(ctx context.Context, p *project.Project) error {
+		return adoptAll(ctx, s, o, p, folders)
+	})
 }
 
 // updateScripts makes tools of scripts again (ADD-5).
-func updateScripts(ctx context.Context, s cli.Streams, o *addOptions, names []string) error {
-	if o.Copy {
-		return cli.Usagef("--update and --copy exclude each other")
-	}
-	p, err := scaffold.Open(o.projectRoot, s.Notice)
-	if err != nil {
-		return err
-	}
+func updateScripts(ctx context.Context, s cli.Streams, o *addOptions, p *project.Project, names []string) error {
 	tools, err := scaffold.WrappedTools(p, names)
 	if err != nil {
 		return err
@@ -97,7 +92,7 @@ func updateScripts(ctx context.Context, s cli.Streams, o *addOptions, names []st
 	if len(tools) == 0 {
 		return cli.Failf(cli.CodeNotFound, "no such tool was made of a script; begin with: mcp-bash add SCRIPT")
 	}
-	w := &wrapper{s: s, o: &wrapOptions{json: o.json}, p: p}
+	w := &wrapper{s: s, o: &wrapOptions{common: o.common}, p: p}
 	w.o.Force, w.o.DryRun = o.Force, o.DryRun
 	return w.updateAll(ctx, tools)
 }
@@ -112,18 +107,15 @@ func lookAt(operand string) (*adopt.Folder, error) {
 	if err != nil {
 		return nil, cli.Failf(cli.CodeNotFound, "%s: %v", operand, fsys.Cause(err))
 	}
+	look := adopt.LookAt
 	if info.IsDir() {
-		folder, err := adopt.Look(name)
-		if err != nil {
-			return nil, cli.Failf(cli.CodeInvalid, "%s: %v", operand, fsys.Cause(err))
-		}
-		return folder, nil
+		look = adopt.Look
 	}
-	folder, err := adopt.LookAt(name)
+	folder, err := look(name)
 	if err != nil {
 		return nil, cli.Failf(cli.CodeInvalid, "%s: %v", operand, fsys.Cause(err))
 	}
-	if len(folder.Scripts) == 0 && len(folder.LeftOut) == 0 {
+	if !info.IsDir() && len(folder.Scripts) == 0 && len(folder.LeftOut) == 0 {
 		return nil, cli.Failf(cli.CodeInvalid, "%s: not a script: it has neither a first line such as "+
 			"#!/usr/bin/env bash, nor the ending .sh; for a program, use mcp-bash wrap", operand)
 	}
@@ -140,37 +132,33 @@ type adoption struct {
 
 // adoptAll makes the tools of some folders, tries them, and prints the result.
 func adoptAll(ctx context.Context, s cli.Streams, o *addOptions, p *project.Project, folders []*adopt.Folder) error {
-	if !o.json && !o.noTrial && !o.DryRun && cli.IsTerminal(s.In) && cli.IsTerminal(s.Out) {
-		o.Confirm = func(names []string) bool { return confirmTrials(ctx, s, names) }
+	tries := !o.noTrial && !o.DryRun
+	if tries && !o.json && onTerminal(s) {
+		o.Confirm = func(names []string) bool {
+			cli.Printf(s.Out, "These scripts seem to change nothing without arguments: %s\n", strings.Join(names, ", "))
+			return cli.Confirm(ctx, s, s.Out, "Try them so, confined, without writing?")
+		}
 	}
 	var list []*adoption
 	for _, folder := range folders {
-		made, err := scaffold.Adopt(ctx, p, folder, o.AdoptOptions, func(text string) {
-			cli.Printf(s.Err, "add: warning: %s\n", text)
-		})
+		made, err := scaffold.Adopt(ctx, p, folder, o.AdoptOptions, warner(s, "add"))
 		if err != nil {
 			return err
 		}
 		list = append(list, &adoption{Adopted: made})
 	}
-	if !o.DryRun && !o.noTrial {
-		for _, made := range list {
+	for _, made := range list {
+		if tries {
 			made.try(ctx, p)
+		}
+		if !o.json {
+			made.print(s, o)
 		}
 	}
 	if o.json {
-		return printAdoptedJSON(s, o, list)
-	}
-	for _, made := range list {
-		printAdopted(s, o, made)
+		return printJSON(s, adoptedResult(o, list), o.DryRun)
 	}
 	return nil
-}
-
-// confirmTrials asks whether to try tools that have no other trial.
-func confirmTrials(ctx context.Context, s cli.Streams, names []string) bool {
-	cli.Printf(s.Out, "These scripts seem to change nothing without arguments: %s\n", strings.Join(names, ", "))
-	return cli.Confirm(ctx, s, s.Out, "Try them so, confined, without writing?")
 }
 
 // try makes the trials of the tools that have one. They cannot fail the command, because the tools are there (ADD-51).
@@ -190,93 +178,107 @@ func (a *adoption) try(ctx context.Context, p *project.Project) {
 	}
 }
 
-// printTrials lists why tools failed or were not tried.
-func (a *adoption) printTrials(s cli.Streams) {
-	untried := map[string][]string{}
-	headed := false
-	for i, v := range a.trials {
-		switch v.Status {
-		case scaffold.NotTried:
-			untried[v.Reason] = append(untried[v.Reason], a.Tools[i].Name)
-		case scaffold.Failed:
-			if !headed {
-				cli.Printf(s.Out, "\nFailed:\n")
-				headed = true
-			}
-			cli.Printf(s.Out, "  %s: %s: %s\n", a.Tools[i].Name, v.Call, v.Reason)
-			if v.Remedy != "" {
-				cli.Printf(s.Out, "    %s\n", v.Remedy)
-			}
-		}
-	}
-	if len(untried) > 0 {
-		cli.Printf(s.Out, "\nNot tried:\n")
-	}
-	for _, reason := range slices.Sorted(maps.Keys(untried)) {
-		cli.Printf(s.Out, "  %s: %s\n", strings.Join(untried[reason], ", "), reason)
-	}
-}
-
-// printAdopted prints the tools of a folder, what was left out, and what a person should check.
-func printAdopted(s cli.Streams, o *addOptions, made *adoption) {
+// print prints the tools of a folder, what was left out, and what a person should check.
+func (a *adoption) print(s cli.Streams, o *addOptions) {
 	done := "Made"
 	if o.DryRun {
 		done = "Would make"
 	}
-	cli.Printf(s.Out, "%s %s of %s\n\n", done, plural(len(made.Tools), "tool"), made.Folder.Dir)
-	rows, required := cli.Table{{"tool", "script", "trial", "arguments"}}, false
-	if made.trials == nil {
-		rows[0] = slices.Delete(rows[0], 2, 3)
+	cli.Printf(s.Out, "%s %s of %s\n\n", done, plural(len(a.Tools), "tool"), a.Folder.Dir)
+	a.printTools(s)
+	a.printTrials(s)
+	leftOut := section{out: s.Out, title: "Left out"}
+	for _, l := range a.Folder.LeftOut {
+		leftOut.add("%s: %s\n", l.Path, l.Reason)
+		if l.Remedy != "" {
+			leftOut.add("  %s\n", l.Remedy)
+		}
 	}
-	for i, tool := range made.Tools {
-		row := []string{tool.Name, made.Folder.Scripts[i].Path}
-		if made.trials != nil {
-			mark := map[string]string{scaffold.Failed: "✗", scaffold.NotTried: "-"}[made.trials[i].Status]
-			row = append(row, cmp.Or(mark, "✓"))
+	if a.Folder.Others > 0 {
+		cli.Printf(s.Out, "\nNot a script, or part of one: %s\n", plural(a.Folder.Others, "other file"))
+	}
+	check := section{out: s.Out, title: "To check"}
+	for _, found := range a.Folder.Scripts {
+		for _, note := range found.Notes(o.Ask) {
+			place := found.Path
+			if note.Line > 0 {
+				place = fmt.Sprintf("%s:%d", place, note.Line)
+			}
+			check.add("%s: %s\n", place, note.Text)
+		}
+	}
+	if len(a.Variables) > 0 {
+		cli.Printf(s.Out, "\nVariables that reach the tools (server.d/server.meta.json): %s\n",
+			strings.Join(a.Variables, " "))
+	}
+}
+
+// printTools prints the table of the tools.
+func (a *adoption) printTools(s cli.Streams) {
+	rows, required := cli.Table{{"tool", "script", "trial", "arguments"}}, false
+	for i, t := range a.Tools {
+		found, mark := a.Folder.Scripts[i], ""
+		if a.trials != nil {
+			mark = map[string]string{scaffold.Failed: "✗", scaffold.NotTried: "-"}[a.trials[i].Status]
+			mark = cmp.Or(mark, "✓")
 		}
 		var names []string
-		for _, a := range made.Folder.Scripts[i].Says.Arguments {
+		for _, a := range found.Says.Arguments {
 			name := a.Name
 			if a.Required {
 				name, required = name+"*", true
 			}
 			names = append(names, name)
 		}
-		rows = append(rows, append(row, strings.Join(names, " ")))
+		rows = append(rows, []string{t.Name, found.Path, mark, strings.Join(names, " ")})
 	}
-	if len(made.Tools) > 0 {
+	if a.trials == nil {
+		for i := range rows {
+			rows[i] = slices.Delete(rows[i], 2, 3)
+		}
+	}
+	if len(a.Tools) > 0 {
 		rows.Print(s.Out)
 	}
 	if required {
 		cli.Printf(s.Out, "\n* required\n")
 	}
-	made.printTrials(s)
-	if len(made.Folder.LeftOut) > 0 {
-		cli.Printf(s.Out, "\nLeft out:\n")
-		for _, l := range made.Folder.LeftOut {
-			cli.Printf(s.Out, "  %s: %s\n", l.Path, l.Reason)
-			if l.Remedy != "" {
-				cli.Printf(s.Out, "    %s\n", l.Remedy)
+}
+
+// printTrials lists why tools failed or were not tried.
+func (a *adoption) printTrials(s cli.Streams) {
+	untried := map[string][]string{}
+	failed := section{out: s.Out, title: "Failed"}
+	for i, v := range a.trials {
+		switch name := a.Tools[i].Name; v.Status {
+		case scaffold.NotTried:
+			untried[v.Reason] = append(untried[v.Reason], name)
+		case scaffold.Failed:
+			failed.add("%s: %s: %s\n", name, v.Call, v.Reason)
+			if v.Remedy != "" {
+				failed.add("  %s\n", v.Remedy)
 			}
 		}
 	}
-	if made.Folder.Others > 0 {
-		cli.Printf(s.Out, "\nNot a script, or part of one: %s\n", plural(made.Folder.Others, "other file"))
+	notTried := section{out: s.Out, title: "Not tried"}
+	for _, reason := range slices.Sorted(maps.Keys(untried)) {
+		notTried.add("%s: %s\n", strings.Join(untried[reason], ", "), reason)
 	}
-	headed := false
-	for _, found := range made.Folder.Scripts {
-		for _, note := range found.Notes(o.Ask) {
-			if !headed {
-				cli.Printf(s.Out, "\nTo check:\n")
-				headed = true
-			}
-			cli.Printf(s.Out, "  %s: %s\n", place(found.Path, note.Line), note.Text)
-		}
+}
+
+// A section is a part of the result with a title, which is printed before the first line.
+type section struct {
+	out    io.Writer
+	title  string
+	headed bool
+}
+
+func (p *section) add(format string, args ...any) {
+	if !p.headed {
+		cli.Printf(p.out, "\n%s:\n", p.title)
 	}
-	if len(made.Variables) > 0 {
-		cli.Printf(s.Out, "\nVariables that reach the tools (server.d/server.meta.json): %s\n",
-			strings.Join(made.Variables, " "))
-	}
+	p.headed = true
+	cli.Printf(p.out, "  "+format, args...)
 }
 
 // plural returns a number with its noun.
@@ -287,50 +289,49 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-func place(path string, line int) string {
-	if line == 0 {
-		return path
-	}
-	return fmt.Sprintf("%s:%d", path, line)
+// An adoptedTool is a tool of a script for programs.
+type adoptedTool struct {
+	Name   string            `json:"name"`
+	Script string            `json:"script"`
+	Path   string            `json:"path"`
+	Files  []string          `json:"files"`
+	Notes  []adopt.Note      `json:"notes"`
+	Trial  *scaffold.Verdict `json:"trial,omitempty"`
 }
 
-// printAdoptedJSON prints the same for programs.
-func printAdoptedJSON(s cli.Streams, o *addOptions, list []*adoption) error {
-	var b rawjson.Builder
-	b.Object().Name("ok").Bool(true).Name("tools").Array()
+// adoptedResult returns the same as [adoption.print] for programs.
+func adoptedResult(o *addOptions, list []*adoption) any {
+	var result struct {
+		Tools     []json.RawMessage `json:"tools"`
+		LeftOut   []adopt.LeftOut   `json:"leftOut"`
+		Variables []string          `json:"variables"`
+	}
+	result.Tools, result.LeftOut, result.Variables = []json.RawMessage{}, []adopt.LeftOut{}, []string{}
 	for _, made := range list {
-		for i, tool := range made.Tools {
+		for i, t := range made.Tools {
 			found := made.Folder.Scripts[i]
-			b.Object().Name("name").String(tool.Name).Name("script").String(filepath.Join(made.Folder.Dir, found.Path)).
-				Name("path").String(made.Items[i].Path).Name("files").Strings(made.Items[i].Files).Name("notes").Array()
-			for _, note := range found.Notes(o.Ask) {
-				b.Object().Name("line").Int(note.Line).Name("text").String(note.Text).End()
-			}
-			b.End()
+			members := adoptedTool{t.Name, filepath.Join(made.Folder.Dir, found.Path), made.Items[i].Path,
+				made.Items[i].Files, append([]adopt.Note{}, found.Notes(o.Ask)...), nil}
 			if made.trials != nil {
-				b.Name("trial").Raw(encoded(made.trials[i]))
+				members.Trial = &made.trials[i]
 			}
-			tool.AppendJSON(&b)
-			b.End()
+			result.Tools = append(result.Tools, toolObject(t, members))
 		}
-	}
-	b.End().Name("leftOut").Array()
-	var variables []string
-	for _, made := range list {
-		variables = append(variables, made.Variables...)
 		for _, l := range made.Folder.LeftOut {
-			b.Object().Name("path").String(filepath.Join(made.Folder.Dir, l.Path)).Name("reason").String(l.Reason)
-			if l.Remedy != "" {
-				b.Name("command").String(l.Remedy)
-			}
-			b.End()
+			l.Path = filepath.Join(made.Folder.Dir, l.Path)
+			result.LeftOut = append(result.LeftOut, l)
 		}
+		result.Variables = append(result.Variables, made.Variables...)
 	}
-	slices.Sort(variables)
-	b.End().Name("variables").Strings(slices.Compact(variables))
-	if o.DryRun {
-		b.Name("dryRun").Bool(true)
-	}
-	_, err := fmt.Fprintf(s.Out, "%s\n", b.End().Bytes())
-	return err
+	slices.Sort(result.Variables)
+	result.Variables = slices.Compact(result.Variables)
+	return result
+}
+
+// toolObject returns an object with some members, and the members that describe the recipe of a tool.
+func toolObject(t *wrap.Tool, members any) json.RawMessage {
+	var b rawjson.Builder
+	b.Object().Members(encoded(members))
+	t.AppendJSON(&b)
+	return b.End().Bytes()
 }

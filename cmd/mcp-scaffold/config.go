@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -180,16 +181,13 @@ func (o *configOptions) wrapper(s cli.Streams, server clients.Server) error {
 		_, err := s.Out.Write([]byte(text))
 		return err
 	}
-	ctx, stop := cli.UntilSignal()
-	defer stop()
-	switch err := scaffold.WriteWrapper(ctx, path, text); {
-	case err == scaffold.ErrThere:
+	err := untilSignal(func(ctx context.Context) error { return scaffold.WriteWrapper(ctx, path, text) })
+	if there, ok := errors.AsType[*cli.Error](err); ok && there.Code == cli.CodeExists {
 		return cli.Baref(cli.CodeExists, "File already exists: %s", path).
 			WithHint("Delete the file and retry, or pipe to cat for stdout.")
-	case err != nil:
-		return interrupted(ctx, err)
+	} else if err == nil {
+		cli.Printf(s.Err, "Wrapper script created: %s\n", path)
 	}
-	_, err := cli.Printf(s.Err, "Wrapper script created: %s\n", path)
 	return err
 }
 
@@ -357,16 +355,18 @@ func (o *configOptions) edit(s cli.Streams, server clients.Server, p *project.Pr
 	if o.apply {
 		warnings = o.warn(s, server)
 	}
-	ctx, stop := cli.UntilSignal()
-	defer stop()
 	request := clients.Request{
 		Client: o.client, Server: server, File: o.file, Scope: clients.Scope(o.scope),
 		Place:  clients.Place{System: runtime.GOOS, Env: p.Env, Root: p.Root},
 		Remove: o.remove, Force: o.force, DryRun: o.dryRun,
 	}
-	change, err := clients.Apply(ctx, request)
+	var change *clients.Change
+	err := untilSignal(func(ctx context.Context) (err error) {
+		change, err = clients.Apply(ctx, request)
+		return err
+	})
 	if err != nil {
-		return interrupted(ctx, err)
+		return err
 	}
 	if o.mode == modeJSON {
 		return o.printChange(s, server, change, warnings)

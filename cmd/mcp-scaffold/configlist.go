@@ -22,7 +22,7 @@ func (o *configOptions) survey(s cli.Streams, server clients.Server, p *project.
 	list := clients.Survey(ctx, server, clients.Place{System: runtime.GOOS, Env: p.Env, Root: p.Root})
 	switch {
 	case ctx.Err() != nil:
-		return interrupted(ctx, ctx.Err())
+		return context.Cause(ctx)
 	case !o.list:
 		if err := o.printInstalled(s.Out, server, list); err != nil {
 			return err
@@ -161,7 +161,7 @@ func (o *configOptions) printEntries(s cli.Streams, p *project.Project) error {
 	defer stop()
 	list, unreadable := clients.Entries(ctx, clients.Place{System: runtime.GOOS, Env: p.Env, Root: p.Root})
 	if ctx.Err() != nil {
-		return interrupted(ctx, ctx.Err())
+		return context.Cause(ctx)
 	}
 	for _, err := range unreadable {
 		cli.Printf(s.Err, "config: warning: %v\n", err)

@@ -62,7 +62,7 @@ func (w *wrapper) check(ctx context.Context, words []string) error {
 }
 
 func (w *wrapper) runExamples(ctx context.Context, f fitting, dir, root string) ([]exampleResult, error) {
-	server, err := scaffold.New(ctx, dir, "check", false)
+	server, err := scaffold.New(ctx, dir, "check", false, func(*scaffold.Server) error { return nil })
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,6 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
-	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/scaffold/recipe"
@@ -294,31 +293,41 @@ func listRecipes(s cli.Streams, words []string, asJSON bool) error {
 		return err
 	}
 	rows := cli.Table{{"command", "installed", "verified", "title"}}
-	var b rawjson.Builder
-	b.Object().Name("ok").Bool(true).Name("recipes").Array()
+	list := []listedRecipe{}
 	for _, r := range all {
 		line := r.Words()
 		if len(words) > 0 && (!r.Names(words[0]) || len(line) < len(words) || !slices.Equal(line[1:len(words)], words[1:])) {
 			continue
 		}
-		installed := slices.ContainsFunc(append([]string{r.Program}, r.Aliases...),
+		l := listedRecipe{Command: line, Title: r.Title, Summary: r.Summary, Verified: r.Verified,
+			Documentation: r.Documentation}
+		l.Installed = slices.ContainsFunc(append([]string{r.Program}, r.Aliases...),
 			func(name string) bool { return script.LookPath(name, os.Getenv("PATH")) != "" })
-		rows = append(rows, []string{strings.Join(line, " "), yes(installed), yes(r.Verified), r.Title})
-		b.Object().Name("command").Strings(line).Name("title").String(r.Title).Name("summary").String(r.Summary).
-			Name("verified").Bool(r.Verified).Name("installed").Bool(installed)
 		if r.Version != nil {
-			b.Name("versions").String(r.Version.String())
+			l.Versions = r.Version.String()
 		}
-		b.Name("documentation").String(r.Documentation).End()
+		list = append(list, l)
+		rows = append(rows, []string{strings.Join(line, " "), yes(l.Installed), yes(l.Verified), l.Title})
 	}
-	if len(rows) == 1 && len(words) > 0 {
+	switch {
+	case len(list) == 0 && len(words) > 0:
 		return cli.Failf(cli.CodeNotFound, "%s has no recipe; wrap %[1]s reads its help", strings.Join(words, " "))
-	}
-	if asJSON {
-		return printJSON(s, b.End(), false)
+	case asJSON:
+		return printJSON(s, map[string]any{"recipes": list}, false)
 	}
 	rows.Print(s.Out)
 	return nil
+}
+
+// A listedRecipe is a recipe for programs.
+type listedRecipe struct {
+	Command       []string `json:"command"`
+	Title         string   `json:"title"`
+	Summary       string   `json:"summary"`
+	Verified      bool     `json:"verified"`
+	Installed     bool     `json:"installed"`
+	Versions      string   `json:"versions,omitempty"`
+	Documentation string   `json:"documentation"`
 }
 
 func yes(b bool) string {

@@ -1,17 +1,18 @@
 package main
 
 import (
+	"context"
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold"
 )
 
 // removeOptions are the options of remove.
 type removeOptions struct {
-	projectRoot         string
-	force, dryRun, json bool
+	common
+	force, dryRun bool
 }
 
 func removeCommand() *cli.Command {
@@ -26,13 +27,16 @@ func removeCommand() *cli.Command {
 		Operands: []cli.Operand{{Name: "TOOL", Missing: "Tool name required"}},
 		Text:     "A script of which the tool was made stays.",
 		Exits:    exits,
-		Run:      func(s cli.Streams, operands []string) error { return removeTool(s, o, operands[0]) },
+		Run: func(s cli.Streams, operands []string) error {
+			return o.inProject(s, func(ctx context.Context, p *project.Project) error {
+				return removeTool(ctx, s, o, p, operands[0])
+			})
+		},
 	}
 	c.Flags.Bool(&o.force, "force", "do not ask")
 	c.Flags.Bool(&o.force, "yes", "the same as --force")
 	c.Flags.Bool(&o.dryRun, "dry-run", "show what would be removed, and remove nothing")
-	c.Flags.ProjectRoot(&o.projectRoot)
-	c.Flags.Bool(&o.json, "json", "print the result as JSON; errors, too")
+	o.addTo(c, jsonHelp)
 	return &cli.Command{
 		Name: "remove", Summary: "Remove a tool from the project.", Exits: exits,
 		Examples: []cli.Example{{Line: "NAME tool backup --dry-run"}}, Commands: []*cli.Command{c},
@@ -40,13 +44,7 @@ func removeCommand() *cli.Command {
 }
 
 // removeTool shows what belongs to a tool, asks, and removes it (ADD-40, ADD-41).
-func removeTool(s cli.Streams, o *removeOptions, name string) error {
-	ctx, stop := cli.UntilSignal()
-	defer stop()
-	p, err := scaffold.Open(o.projectRoot, s.Notice)
-	if err != nil {
-		return err
-	}
+func removeTool(ctx context.Context, s cli.Streams, o *removeOptions, p *project.Project, name string) error {
 	r, err := scaffold.PlanRemoval(p, name)
 	if err != nil {
 		return err
@@ -54,25 +52,23 @@ func removeTool(s cli.Streams, o *removeOptions, name string) error {
 	if !o.json {
 		printRemoval(s, r)
 	}
+	done := "Would remove"
 	if !o.dryRun {
 		if !o.force {
-			if err := confirm(ctx, s, o.json, "Remove this?", "removed"); err != nil {
-				return interrupted(ctx, err)
+			if err := o.confirm(ctx, s, "Remove this?", "removed"); err != nil {
+				return err
 			}
 		}
 		if err := scaffold.Remove(ctx, p, r); err != nil {
-			return interrupted(ctx, err)
+			return err
 		}
+		done = "Removed"
 	}
-	switch {
-	case o.json:
-		return printRemovalJSON(s, o, r)
-	case o.dryRun:
-		_, err = cli.Printf(s.Out, "Would remove %s\n", r.Name)
-	default:
-		_, err = cli.Printf(s.Out, "Removed %s\n", r.Name)
+	if o.json {
+		return printJSON(s, r, o.dryRun)
 	}
-	return err
+	cli.Printf(s.Out, "%s %s\n", done, r.Name)
+	return nil
 }
 
 func printRemoval(s cli.Streams, r *scaffold.Removal) {
@@ -89,15 +85,4 @@ func printRemoval(s cli.Streams, r *scaffold.Removal) {
 	for _, k := range r.Kept {
 		cli.Printf(s.Out, "Stays: %s (%s)\n", k.What, k.Why)
 	}
-}
-
-func printRemovalJSON(s cli.Streams, o *removeOptions, r *scaffold.Removal) error {
-	var b rawjson.Builder
-	b.Object().Name("ok").Bool(true).Name("name").String(r.Name).Name("path").String(r.Path).
-		Name("files").Strings(r.Files).Name("requirements").Strings(r.Programs).
-		Name("variables").Strings(r.Variables).Name("kept").Array()
-	for _, k := range r.Kept {
-		b.Object().Name("what").String(k.What).Name("why").String(k.Why).End()
-	}
-	return printJSON(s, b.End(), o.dryRun)
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/scaffold/adopt"
@@ -18,12 +17,11 @@ import (
 
 // serverOptions are the options of the commands that create a project (cli chapter 5).
 type serverOptions struct {
-	name          string
-	noHello, json bool
-	force         bool // whether new works inside another project
-	from          string
-	copies, ask   bool
-	noTrial       bool
+	addOptions
+	name    string
+	noHello bool
+	inside  bool // whether new works inside another project
+	from    string
 }
 
 func initCommand() *cli.Command {
@@ -37,10 +35,10 @@ func initCommand() *cli.Command {
 			{Line: "NAME --name my-server --no-hello", Purpose: "under another name, without a first tool"},
 		},
 		Exits: exits,
-		Run:   func(s cli.Streams, _ []string) error { return initHere(s, o) },
+		Run:   func(s cli.Streams, _ []string) error { return makeServer(s, o, o.initHere, printInit) },
 	}
 	c.Flags.String(&o.name, "name", "SERVER", "the server's name; default: the name of the directory")
-	o.common(c)
+	o.addTo(c)
 	return c
 }
 
@@ -58,11 +56,11 @@ func newCommand() *cli.Command {
 		Exits:    exits,
 		Run: func(s cli.Streams, operands []string) error {
 			o.name = operands[0]
-			return makeNew(s, o)
+			return makeServer(s, o, o.makeNew, printNew)
 		},
 	}
-	c.Flags.Bool(&o.force, "force", "create it even inside another project")
-	o.common(c)
+	c.Flags.Bool(&o.inside, "force", "create it even inside another project")
+	o.addTo(c)
 	return c
 }
 
@@ -77,206 +75,161 @@ func serverCommand() *cli.Command {
 		Exits:    exits,
 		Run: func(s cli.Streams, operands []string) error {
 			o.name = strings.Join(operands, "")
-			return initHere(s, o)
+			return makeServer(s, o, o.initHere, printInit)
 		},
 	}
-	c.Flags.Bool(&o.json, "json", "print the result as JSON; errors, too")
+	c.Flags.Bool(&o.json, "json", jsonHelp)
 	return c
 }
 
-func (o *serverOptions) common(c *cli.Command) {
+func (o *serverOptions) addTo(c *cli.Command) {
 	c.Flags.String(&o.from, "from", "DIR", "make a tool of each script in this folder, in place of the tool hello")
-	c.Flags.Bool(&o.copies, "copy", "with --from: copy the scripts to scripts/ of the project")
-	c.Flags.Bool(&o.ask, "ask", "with --from: let the user of the client answer the questions of scripts")
+	c.Flags.Bool(&o.Copy, "copy", "with --from: copy the scripts to scripts/ of the project")
+	c.Flags.Bool(&o.Ask, "ask", "with --from: let the user of the client answer the questions of scripts")
 	c.Flags.Bool(&o.noTrial, "no-trial", "with --from: "+noTrial)
 	c.Flags.Bool(&o.noHello, "no-hello", "leave out the tool hello")
-	c.Flags.Bool(&o.json, "json", "print the result as JSON; errors, too")
+	c.Flags.Bool(&o.json, "json", jsonHelp)
 }
 
-// initHere creates a project in the working directory and prints the result (CLI-503).
-func initHere(s cli.Streams, o *serverOptions) error {
-	ctx, stop := cli.UntilSignal()
-	defer stop()
-	if o.name != "" && !toolnames.IsPortable(o.name) {
-		return cli.Usagef("Invalid server name %q: use letters, digits, - and _ (1-64), which all clients accept", o.name)
-	}
+// A maker creates a project for the working directory. [scaffold.Init] describes then.
+type maker func(ctx context.Context, s cli.Streams, dir string, then func(*scaffold.Server) error) (*scaffold.Server,
+	error)
+
+// makeServer creates a project, with the tools of --from, and prints the result.
+func makeServer(s cli.Streams, o *serverOptions, make maker, print func(cli.Streams, *scaffold.Server)) error {
 	folder, err := o.look()
 	if err != nil {
 		return err
 	}
-	made, err := inWorkingDirectory(func(dir string) (*scaffold.Server, error) {
-		return scaffold.Init(ctx, dir, o.name, !o.noHello && folder == nil, func(text string) {
-			cli.Printf(s.Err, "init: warning: %s\n", text)
-		})
-	})
+	o.noHello = o.noHello || folder != nil
+	dir, err := os.Getwd()
 	if err != nil {
-		return interrupted(ctx, err)
+		return err
 	}
-	if folder != nil {
-		return interrupted(ctx, o.adopt(ctx, s, made, folder))
+	return untilSignal(func(ctx context.Context) error {
+		made, err := make(ctx, s, dir, func(made *scaffold.Server) error {
+			if folder == nil {
+				return nil
+			}
+			return o.adopt(ctx, s, made, folder)
+		})
+		switch {
+		case err != nil || folder != nil:
+			return err
+		case o.json:
+			return printJSON(s, made, false)
+		}
+		print(s, made)
+		return nil
+	})
+}
+
+// initHere is the maker of init (CLI-503).
+func (o *serverOptions) initHere(ctx context.Context, s cli.Streams, dir string, then func(*scaffold.Server) error) (
+	*scaffold.Server, error) {
+	if o.name != "" && !toolnames.IsPortable(o.name) {
+		return nil, cli.Usagef("Invalid server name %q: use letters, digits, - and _ (1-64), which all clients accept",
+			o.name)
 	}
-	if !toolnames.IsPortable(made.Name) {
+	made, err := scaffold.Init(ctx, dir, o.name, !o.noHello, warner(s, "init"), then)
+	if err == nil && o.from == "" && !toolnames.IsPortable(made.Name) {
 		cli.Printf(s.Err, "init: warning: some clients reject the name %q, and a wrapper script cannot have it; "+
 			"use letters, digits, - and _ (1-64)\n", made.Name)
 	}
-	if o.json {
-		return printServer(s, made)
-	}
-	fmt.Fprint(s.Out, "Initializing MCP server project...\n\n")
-	printFiles(s, made)
-	cli.Printf(s.Out, "\nYour MCP server \"%s\" is ready!\n", made.Name)
-	fmt.Fprint(s.Out, "\nTest immediately:\n")
-	if slices.Contains(made.Created, "tools/hello/tool.sh") {
-		fmt.Fprint(s.Out, "  mcp-bash run-tool hello --allow-self\n  mcp-bash test\n")
-	}
-	_, err = fmt.Fprint(s.Out, "  eval \"$(mcp-bash config --inspector)\"   # opens it in the MCP Inspector\n"+
-		"\nAdd more tools:\n  mcp-bash scaffold tool my-tool\n")
-	return err
+	return made, err
 }
 
-// makeNew creates a project in a new directory and prints the result (CLI-504).
-func makeNew(s cli.Streams, o *serverOptions) error {
-	ctx, stop := cli.UntilSignal()
-	defer stop()
-	folder, err := o.look()
-	if err != nil {
-		return err
+func printInit(s cli.Streams, made *scaffold.Server) {
+	cli.Printf(s.Out, "Initializing MCP server project...\n\n")
+	printFiles(s, made)
+	cli.Printf(s.Out, "\nYour MCP server \"%s\" is ready!\n\nTest immediately:\n", made.Name)
+	if slices.Contains(made.Created, "tools/hello/tool.sh") {
+		cli.Printf(s.Out, "  mcp-bash run-tool hello --allow-self\n  mcp-bash test\n")
 	}
-	made, err := inWorkingDirectory(func(dir string) (*scaffold.Server, error) {
-		if around, err := project.FindRoot(project.Env{}, "", dir); err == nil && !o.force {
-			if err := confirmInside(ctx, s, o, around); err != nil {
-				return nil, err
-			}
+	cli.Printf(s.Out, "  eval \"$(mcp-bash config --inspector)\"   # opens it in the MCP Inspector\n"+
+		"\nAdd more tools:\n  mcp-bash scaffold tool my-tool\n")
+}
+
+// makeNew is the maker of new (CLI-504). Inside another project it asks on a terminal. Elsewhere it returns an error
+// that suggests --force (CLI-1141).
+func (o *serverOptions) makeNew(ctx context.Context, s cli.Streams, dir string, then func(*scaffold.Server) error) (
+	*scaffold.Server, error) {
+	around, err := project.FindRoot(project.Env{}, "", dir)
+	switch isInside := err == nil && !o.inside; {
+	case isInside && (o.json || !onTerminal(s)):
+		return nil, cli.Failf(cli.CodeExists, "this directory is in the project %s", cli.Line(around)).
+			WithHint("Change to another directory, add to that project with mcp-bash scaffold, or give --force.")
+	case isInside:
+		cli.Printf(s.Out, "This directory is in the project %s.\n", around)
+		if !cli.Confirm(ctx, s, s.Out, "Create another project inside it?") {
+			return nil, cli.Failf(cli.CodeExists, "nothing was created")
 		}
-		return scaffold.New(ctx, dir, o.name, !o.noHello && folder == nil)
-	})
-	if err != nil {
-		return interrupted(ctx, err)
 	}
-	if folder != nil {
-		return interrupted(ctx, o.adopt(ctx, s, made, folder))
-	}
-	if o.json {
-		return printServer(s, made)
-	}
+	return scaffold.New(ctx, dir, o.name, !o.noHello, then)
+}
+
+func printNew(s cli.Streams, made *scaffold.Server) {
 	cli.Printf(s.Out, "Created project at ./%s/\n\n", made.Name)
 	printFiles(s, made)
-	_, err = cli.Printf(s.Out, `
+	cli.Printf(s.Out, `
 Next steps:
   cd %s
   mcp-bash scaffold tool my-tool    # create a tool
   mcp-bash config --client cursor   # get client config
   mcp-bash bundle                   # create distributable package
 `, made.Name)
-	return err
 }
 
 // look reads the folder of --from, or returns nil.
 func (o *serverOptions) look() (*adopt.Folder, error) {
 	if o.from == "" {
-		if o.copies {
+		if o.Copy {
 			return nil, cli.Usagef("--copy is for the scripts of --from DIR")
 		}
 		return nil, nil
 	}
 	folder, err := lookAt(o.from)
-	if err == nil && len(folder.Scripts) == 0 {
-		err = cli.Failf(cli.CodeInvalid, "%s: no script that can become a tool%s", o.from, reasons(folder))
+	if err != nil || len(folder.Scripts) > 0 {
+		return folder, err
 	}
-	return folder, err
-}
-
-// reasons lists the scripts that were left out, with the commands that repair them.
-func reasons(folder *adopt.Folder) string {
-	var b strings.Builder
+	var reasons strings.Builder
 	for _, l := range folder.LeftOut {
-		fmt.Fprintf(&b, "\n  %s: %s", l.Path, l.Reason)
+		fmt.Fprintf(&reasons, "\n  %s: %s", l.Path, l.Reason)
 		if l.Remedy != "" {
-			b.WriteString("; " + l.Remedy)
+			reasons.WriteString("; " + l.Remedy)
 		}
 	}
-	return b.String()
+	return nil, cli.Failf(cli.CodeInvalid, "%s: no script that can become a tool%s", o.from, reasons.String())
 }
 
-// adopt makes the tools of a new project. If that fails, the project does not stay.
+// adopt makes the tools of a new project.
 func (o *serverOptions) adopt(ctx context.Context, s cli.Streams, made *scaffold.Server, folder *adopt.Folder) error {
 	p, err := scaffold.Open(made.Root, s.Notice)
 	if err == nil {
-		options := addOptions{json: o.json, noTrial: o.noTrial}
-		options.Copy, options.Ask = o.copies, o.ask
-		err = adoptAll(ctx, s, &options, p, []*adopt.Folder{folder})
+		err = adoptAll(ctx, s, &o.addOptions, p, []*adopt.Folder{folder})
 	}
-	if err != nil {
-		made.Remove()
-		return err
-	}
-	if !o.json {
+	if err == nil && !o.json {
 		cli.Printf(s.Out, "\nYour MCP server is in %s. Try it there:\n  mcp-bash run-tool %s --allow-self --dry-run\n"+
 			"  mcp-bash config --client claude-code --apply\n", made.Root, folder.Scripts[0].Tool)
-	}
-	return nil
-}
-
-// confirmInside asks on a terminal whether to create a project inside another one. Otherwise it returns an error
-// that suggests --force (CLI-1141).
-func confirmInside(ctx context.Context, s cli.Streams, o *serverOptions, around string) error {
-	if o.json || !cli.IsTerminal(s.In) || !cli.IsTerminal(s.Out) {
-		return cli.Failf(cli.CodeExists, "this directory is in the project %s", cli.Line(around)).
-			WithHint("Change to another directory, add to that project with mcp-bash scaffold, or give --force.")
-	}
-	cli.Printf(s.Out, "This directory is in the project %s.\n", cli.Line(around))
-	if !cli.Confirm(ctx, s, s.Out, "Create another project inside it?") {
-		return cli.Failf(cli.CodeExists, "nothing was created")
-	}
-	return nil
-}
-
-func inWorkingDirectory(work func(dir string) (*scaffold.Server, error)) (*scaffold.Server, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
-	return work(dir)
-}
-
-// interrupted returns the exit code for a signal instead of the error that it caused.
-func interrupted(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
 	}
 	return err
 }
 
 // printFiles prints what happened to each part of a project (CLI-503).
 func printFiles(s cli.Streams, made *scaffold.Server) {
-	hello := false
-	for _, name := range made.Created {
-		if strings.HasPrefix(name, "tools/hello/") {
-			if !hello {
-				cli.Printf(s.Out, "  Created hello tool at %s\n", filepath.Join(made.Root, "tools", "hello"))
+	print := func(what string, names []string) {
+		for _, name := range names {
+			tool := ""
+			if dir := "tools/hello"; strings.HasPrefix(name, dir) {
+				if name != dir && !strings.HasSuffix(name, "/tool.sh") {
+					continue
+				}
+				name, tool = dir, "hello tool at "
 			}
-			hello = true
-			continue
+			cli.Printf(s.Out, "  %s %s%s\n", what, tool, filepath.Join(made.Root, filepath.FromSlash(name)))
 		}
-		cli.Printf(s.Out, "  Created %s\n", filepath.Join(made.Root, filepath.FromSlash(name)))
 	}
-	for _, name := range made.Updated {
-		cli.Printf(s.Out, "  Updated %s\n", filepath.Join(made.Root, filepath.FromSlash(name)))
-	}
-	for _, name := range made.Skipped {
-		what := ""
-		if name == "tools/hello" {
-			what = "hello tool at "
-		}
-		cli.Printf(s.Out, "  Skipped existing %s%s\n", what, filepath.Join(made.Root, filepath.FromSlash(name)))
-	}
-}
-
-func printServer(s cli.Streams, made *scaffold.Server) error {
-	var b rawjson.Builder
-	b.Object().Name("ok").Bool(true).Name("projectRoot").String(made.Root).Name("name").String(made.Name).
-		Name("created").Strings(made.Created).
-		Name("updated").Strings(made.Updated).
-		Name("skipped").Strings(made.Skipped)
-	return printJSON(s, &b, false)
+	print("Created", made.Created)
+	print("Updated", made.Updated)
+	print("Skipped existing", made.Skipped)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,7 +9,6 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/scaffold/wrap"
 )
@@ -57,7 +55,7 @@ func (w *wrapper) updateAll(ctx context.Context, tools []*scaffold.Wrapped) erro
 	done := "Would update"
 	if !w.o.DryRun && len(updates) > 0 {
 		if changes > 0 && !w.o.Force {
-			if err := confirm(ctx, w.s, w.o.json, "Write this?", "written"); err != nil {
+			if err := w.o.confirm(ctx, w.s, "Write this?", "written"); err != nil {
 				return err
 			}
 		}
@@ -70,7 +68,7 @@ func (w *wrapper) updateAll(ctx context.Context, tools []*scaffold.Wrapped) erro
 		w.printf("%s %s\n", done, u.Tool.Name)
 	}
 	if w.o.json {
-		return w.updateJSON(updates)
+		return printJSON(w.s, updateResult(updates), w.o.DryRun)
 	}
 	return nil
 }
@@ -113,48 +111,14 @@ func (w *wrapper) show(u *scaffold.Update) error {
 	return nil
 }
 
-// confirm asks on a terminal. Otherwise it returns an error that suggests --force. done is the verb for the result.
-func confirm(ctx context.Context, s cli.Streams, asJSON bool, question, done string) error {
-	if asJSON || !cli.IsTerminal(s.In) || !cli.IsTerminal(s.Out) {
-		return cli.Failf(cli.CodeExists, "nothing was %s; show the changes with --dry-run, and apply them with --force", done)
-	}
-	if !cli.Confirm(ctx, s, s.Out, question) {
-		return cli.Failf(cli.CodeExists, "nothing was %s", done)
-	}
-	return nil
-}
-
-// encoded returns a value as JSON.
-func encoded(v any) []byte {
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err) // values have only texts, numbers and lists
-	}
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
-}
-
-// printJSON ends an object, and prints it.
-func printJSON(s cli.Streams, b *rawjson.Builder, dryRun bool) error {
-	if dryRun {
-		b.Name("dryRun").Bool(true)
-	}
-	_, err := fmt.Fprintf(s.Out, "%s\n", b.End().Bytes())
-	return err
-}
-
-func (w *wrapper) updateJSON(updates []*scaffold.Update) error {
-	var b rawjson.Builder
-	b.Object().Name("ok").Bool(true).Name("updated").Array()
+// updateResult returns the updates for programs.
+func updateResult(updates []*scaffold.Update) any {
+	list := []json.RawMessage{}
 	for _, u := range updates {
-		b.Object().Name("name").String(u.Tool.Name).Name("files").Array()
-		for _, c := range u.Changes {
-			b.Object().Name("path").String(c.Path).Name("conflicts").Int(c.Conflicts).End()
-		}
-		b.End()
-		u.Tool.AppendJSON(&b)
-		b.End()
+		list = append(list, toolObject(u.Tool, struct {
+			Name  string            `json:"name"`
+			Files []scaffold.Change `json:"files"`
+		}{u.Tool.Name, u.Changes}))
 	}
-	return printJSON(w.s, b.End(), w.o.DryRun)
+	return map[string]any{"updated": list}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -9,7 +10,6 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/scaffold/ask"
@@ -18,6 +18,7 @@ import (
 
 // wrapOptions are the options of wrap (docs/contract/wrap.md).
 type wrapOptions struct {
+	common
 	scaffold.WrapOptions
 	only, with  string
 	without     string
@@ -33,8 +34,6 @@ type wrapOptions struct {
 	draft       bool
 	prompt      bool
 	check       bool
-	projectRoot string
-	json        bool
 }
 
 func wrapCommand() *cli.Command {
@@ -78,8 +77,7 @@ func wrapCommand() *cli.Command {
 	c.Flags.Bool(&o.update, "update", "update wrapped tools, and keep changes made by hand")
 	c.Flags.Bool(&o.Force, "force", "replace an existing tool; with --update, do not ask")
 	c.Flags.Bool(&o.DryRun, "dry-run", "show what would be written, and write nothing")
-	c.Flags.ProjectRoot(&o.projectRoot)
-	c.Flags.Bool(&o.json, "json", "print the arguments of the tools, or the list, as JSON")
+	o.addTo(c, "print the arguments of the tools, or the list, as JSON")
 	return c
 }
 
@@ -125,36 +123,30 @@ func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
 	if o.list {
 		return listRecipes(s, words, o.json)
 	}
-	p, err := scaffold.Open(o.projectRoot, s.Notice)
-	if err != nil {
-		return err
-	}
-	ctx, stop := cli.UntilSignal()
-	defer stop()
-	asker := ask.New(os.Getenv("PATH"))
-	defer asker.Close()
-	w := &wrapper{s: s, o: o, p: p, ask: asker, versions: map[string]string{}}
-	if o.check {
-		return interrupted(ctx, w.check(ctx, words))
-	}
-	if o.prompt {
-		return interrupted(ctx, w.prompt(ctx, words))
-	}
-	if o.draft {
-		return interrupted(ctx, w.draft(ctx, words))
-	}
-	if o.update {
-		return interrupted(ctx, w.update(ctx, words))
-	}
-	tools, err := w.tools(ctx, words)
-	if err != nil {
-		return interrupted(ctx, err)
-	}
-	made, err := scaffold.Wrap(ctx, p, tools, o.WrapOptions, w.warn)
-	if err != nil {
-		return interrupted(ctx, err)
-	}
-	return w.printTools(tools, made)
+	return o.inProject(s, func(ctx context.Context, p *project.Project) error {
+		w := &wrapper{s: s, o: o, p: p, ask: ask.New(os.Getenv("PATH")), versions: map[string]string{},
+			warn: warner(s, "wrap")}
+		defer w.ask.Close()
+		switch {
+		case o.check:
+			return w.check(ctx, words)
+		case o.prompt:
+			return w.prompt(ctx, words)
+		case o.draft:
+			return w.draft(ctx, words)
+		case o.update:
+			return w.update(ctx, words)
+		}
+		tools, err := w.tools(ctx, words)
+		if err != nil {
+			return err
+		}
+		made, err := scaffold.Wrap(ctx, p, tools, o.WrapOptions, w.warn)
+		if err != nil {
+			return err
+		}
+		return w.printTools(tools, made)
+	})
 }
 
 type wrapper struct {
@@ -163,9 +155,8 @@ type wrapper struct {
 	p        *project.Project
 	ask      *ask.Asker
 	versions map[string]string // of programs, by command line
+	warn     func(text string)
 }
-
-func (w *wrapper) warn(text string) { cli.Printf(w.s.Err, "wrap: warning: %s\n", text) }
 
 // tools makes a tool of the program, or of each of its commands.
 func (w *wrapper) tools(ctx context.Context, words []string) ([]*wrap.Tool, error) {
@@ -210,7 +201,16 @@ func noProgram(name string) error {
 // to WRAP-5).
 func (w *wrapper) printTools(tools []*wrap.Tool, made []*scaffold.Item) error {
 	if w.o.json {
-		return w.printToolsJSON(tools, made)
+		list := []json.RawMessage{}
+		for i, tool := range tools {
+			list = append(list, toolObject(tool, struct {
+				Name    string   `json:"name"`
+				Command []string `json:"command"`
+				Path    string   `json:"path"`
+				Files   []string `json:"files"`
+			}{tool.Name, tool.Words, made[i].Path, made[i].Files}))
+		}
+		return printJSON(w.s, map[string]any{"tools": list}, w.o.DryRun)
 	}
 	done := "Wrapped"
 	if w.o.DryRun {
@@ -236,22 +236,9 @@ func (w *wrapper) printTools(tools []*wrap.Tool, made []*scaffold.Item) error {
 	if w.o.DryRun || len(tools) == 0 {
 		return nil
 	}
-	_, err := cli.Printf(w.s.Out, "\nNext steps:\n  read %s, which explains why options were left out\n"+
+	cli.Printf(w.s.Out, "\nNext steps:\n  read %s, which explains why options were left out\n"+
 		"  mcp-bash test\n", filepath.Join("tools", tools[0].Name, "README.md"))
-	return err
-}
-
-// printToolsJSON prints the recipes of the tools as JSON (WRAP-5).
-func (w *wrapper) printToolsJSON(tools []*wrap.Tool, made []*scaffold.Item) error {
-	var b rawjson.Builder
-	b.Object().Name("ok").Bool(true).Name("tools").Array()
-	for i, tool := range tools {
-		b.Object().Name("name").String(tool.Name).Name("command").Strings(tool.Words).Name("path").String(made[i].Path).
-			Name("files").Strings(made[i].Files)
-		tool.AppendJSON(&b)
-		b.End()
-	}
-	return printJSON(w.s, b.End(), w.o.DryRun)
+	return nil
 }
 
 // origin describes where a tool comes from, with the way to avoid a recipe.

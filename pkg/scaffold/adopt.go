@@ -2,10 +2,8 @@ package scaffold
 
 import (
 	"context"
-	"io"
-	"io/fs"
+	"errors"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -15,6 +13,7 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/userfile"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold/adopt"
 	"mcp-bash/pkg/scaffold/ask"
@@ -53,29 +52,21 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 	if len(folder.Scripts) == 0 {
 		return a, nil
 	}
-	at, err := openPlace(ctx, p.Root)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { at.close(err) }()
+	w := writerFor(ctx, p, o.DryRun)
+	defer w.close(&err)
 	dir := folder.Dir
 	if o.Copy && !fsys.Within(p.Root, dir) {
-		to := path.Join(copiesIn, strings.TrimPrefix(filepath.Base(dir), copiesIn))
-		dir = filepath.Join(p.Root, filepath.FromSlash(to))
-		if !o.DryRun {
-			if err = copyFolder(at, folder, to); err != nil {
-				return nil, err
-			}
+		dir = filepath.Join(p.Root, copiesIn, strings.TrimPrefix(filepath.Base(dir), copiesIn))
+		if err := copyFolder(w, folder, dir); err != nil {
+			return nil, err
 		}
 	}
-	asker := ask.New(p.Env["PATH"])
-	defer asker.Close()
-	if err = explain(ctx, asker, folder.Dir, folder.Scripts); err != nil {
+	if err := explain(ctx, p, folder); err != nil {
 		return nil, err
 	}
 	for _, found := range folder.Scripts {
-		var tool *wrap.Tool
-		if tool, err = adoptedTool(p, dir, found, o.Ask); err != nil {
+		tool, err := adoptedTool(p, dir, found, o.Ask)
+		if err != nil {
 			return nil, err
 		}
 		a.Tools = append(a.Tools, tool)
@@ -84,14 +75,8 @@ func Adopt(ctx context.Context, p *project.Project, folder *adopt.Folder, o Adop
 	a.findTrials(o.Confirm)
 	slices.Sort(a.Variables)
 	a.Variables = slices.Compact(a.Variables)
-	a.Items, err = Wrap(ctx, p, a.Tools, WrapOptions{Force: o.Force, DryRun: o.DryRun}, warn)
-	if err == nil && !o.DryRun && len(a.Variables) > 0 {
-		err = permit(ctx, p, a.Variables)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return a, nil
+	a.Items, err = wrapTools(w, p, a.Tools, WrapOptions{Force: o.Force, DryRun: o.DryRun}, warn)
+	return a, err
 }
 
 // findTrials notes why tools have no trial. It asks whether to try those that change nothing without arguments.
@@ -116,20 +101,22 @@ func (a *Adopted) findTrials(confirm func(names []string) bool) {
 
 // explain asks scripts of other languages for their help, each once and confined, as many at a time as there are
 // processors (ADD-26). A script without help keeps its list of words.
-func explain(ctx context.Context, asker *ask.Asker, dir string, scripts []*adopt.Found) error {
+func explain(ctx context.Context, p *project.Project, folder *adopt.Folder) error {
+	asker := ask.New(p.Env["PATH"])
+	defer asker.Close()
 	if !asker.Confines() {
 		return nil
 	}
 	places := make(chan struct{}, runtime.NumCPU())
 	var group sync.WaitGroup
-	for _, found := range scripts {
+	for _, found := range folder.Scripts {
 		if found.Parsed() {
 			continue
 		}
 		places <- struct{}{}
 		group.Go(func() {
 			defer func() { <-places }()
-			answer, err := asker.Help(ctx, []string{filepath.Join(dir, filepath.FromSlash(found.Path))})
+			answer, err := asker.Help(ctx, []string{filepath.Join(folder.Dir, filepath.FromSlash(found.Path))})
 			if err == nil {
 				found.Explain(answer.Help, &wrap.Trial{Words: []string{answer.Word}, ExitCode: answer.Status})
 			}
@@ -157,9 +144,7 @@ func AdoptAgain(ctx context.Context, p *project.Project, old *Wrapped) (*wrap.To
 		return nil, cli.Failf(cli.CodeInvalid, "%s: %s", file, reason)
 	}
 	folder.Scripts[0].Tool = old.Name
-	asker := ask.New(p.Env["PATH"])
-	defer asker.Close()
-	if err := explain(ctx, asker, folder.Dir, folder.Scripts); err != nil {
+	if err := explain(ctx, p, folder); err != nil {
 		return nil, err
 	}
 	return adoptedTool(p, folder.Dir, folder.Scripts[0], old.Asks)
@@ -198,50 +183,43 @@ func adoptedTool(p *project.Project, dir string, found *adopt.Found, ask bool) (
 
 // copyFolder copies the files of a folder into a folder of the project: scripts, and the files next to them. Files
 // that are there with the same text stay.
-func copyFolder(at *place, folder *adopt.Folder, to string) error {
+func copyFolder(w *writer, folder *adopt.Folder, to string) error {
 	from, err := os.OpenRoot(folder.Dir)
 	if err != nil {
 		return failed(folder.Dir, err)
 	}
 	defer from.Close()
-	left := int64(maxCopied)
+	var files []file
+	left := maxCopied
 	for _, name := range folder.Files {
-		text, mode, err := readCopied(from, name, left)
-		if err != nil {
-			return &cli.Error{Code: cli.CodeInvalid, Subject: filepath.Join(folder.Dir, name), Cause: fsys.Cause(err)}
-		}
-		if left -= int64(len(text)); left <= 0 {
+		text, err := boundedfile.ReadIn(from, name, left)
+		if _, ok := errors.AsType[*boundedfile.TooLargeError](err); ok {
 			return cli.Failf(cli.CodeInvalid, "%s has more than %s; copy the scripts by hand, or leave --copy out",
 				folder.Dir, cli.Size(maxCopied))
+		} else if err != nil {
+			return invalid(filepath.Join(folder.Dir, name), err)
 		}
-		f := file{path.Join(to, name), text, mode}
-		switch info, err := at.look(f.path); {
-		case err != nil:
+		left -= len(text)
+		mode := modeFile
+		if info, err := from.Stat(name); err == nil && info.Mode()&0o100 != 0 {
+			mode = modeScript
+		}
+		files = append(files, file{name, string(text), mode})
+	}
+	if info, err := w.look(to); err == nil && info == nil {
+		return w.putDir(to, "folder", files)
+	}
+	for _, f := range files {
+		at := filepath.Join(to, filepath.FromSlash(f.path))
+		err := w.edit(at, f.mode, maxCopied, func(old userfile.File) ([]byte, error) {
+			if old.There && string(old.Text) != f.text {
+				return nil, taken(at, "file")
+			}
+			return []byte(f.text), nil
+		})
+		if err != nil {
 			return err
-		case info == nil:
-			if err := at.put(f); err != nil {
-				return err
-			}
-		default:
-			if there, err := at.read(f.path, maxCopied); err != nil || there != text {
-				return taken(at.abs(f.path), "file")
-			}
 		}
 	}
 	return nil
-}
-
-// readCopied reads a file to copy, and its mode.
-func readCopied(from *os.Root, name string, most int64) (string, fs.FileMode, error) {
-	in, err := boundedfile.OpenIn(from, name)
-	if err != nil {
-		return "", 0, err
-	}
-	defer in.Close()
-	mode := modeFile
-	if info, err := in.Stat(); err == nil && info.Mode()&0o100 != 0 {
-		mode = modeScript
-	}
-	text, err := io.ReadAll(io.LimitReader(in, most))
-	return string(text), mode, err
 }

@@ -2,7 +2,9 @@ package scaffold
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -11,7 +13,11 @@ import (
 	"mcp-bash/pkg/feature/skill"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/registration"
+	"mcp-bash/pkg/text/toolnames"
 	"mcp-bash/share/skills"
 )
 
@@ -43,50 +49,51 @@ type Request struct {
 
 // An Item is an item that was created.
 type Item struct {
-	Kind  Kind
-	Name  string
-	Path  string   // its directory, absolute
-	Page  string   // the directory of the tool's UI, or ""
-	Files []string // relative to the project's root
+	Kind  Kind     `json:"kind"`
+	Name  string   `json:"name"`
+	Path  string   `json:"path"`         // its directory, absolute
+	Files []string `json:"files"`        // relative to the project's root
+	Page  string   `json:"ui,omitempty"` // the directory of the tool's UI, or ""
 	// Registration describes how a completion was registered.
-	Registration *Registration
+	Registration *Registration `json:"registration,omitempty"`
 }
 
-// Make creates the files of one item, all or none (CLI-602). It creates the directory under
-// a temporary name, so that a running server never reads an incomplete item. It calls warn
-// with problems that could stop the item from working.
+// newItem returns an item with files in a directory.
+func newItem(p *project.Project, kind Kind, name, dir string, files []file) *Item {
+	item := &Item{Kind: kind, Name: name, Path: dir}
+	for _, f := range files {
+		item.Files = append(item.Files, relative(p, filepath.Join(dir, filepath.FromSlash(f.path))))
+	}
+	return item
+}
+
+// Make creates the files of one item, all or none (CLI-602). It calls warn with problems that could stop the item from
+// working.
 func Make(ctx context.Context, p *project.Project, r Request, warn func(string)) (item *Item, err error) {
 	dir, files, err := plan(p, &r)
 	if err != nil {
 		return nil, err
 	}
-	if other := otherPage(p, &r); other != "" {
+	if other := otherPage(p, &r); other != "" && isDir(other) {
 		return nil, cli.Failf(cli.CodeExists, "%s already is the page of that name", relative(p, other)).
 			WithHint("Choose another name, or remove that page.")
 	}
-	at, rel, err := openFor(ctx, p, dir)
-	if err != nil {
+	w := writerFor(ctx, p, r.DryRun)
+	defer w.close(&err)
+	item = newItem(p, r.Kind, r.Name, dir, files)
+	if err := w.putItem(dir, string(r.Kind), files, r.Force); err != nil {
 		return nil, err
 	}
-	defer func() { at.close(err) }()
-	item = &Item{Kind: r.Kind, Name: r.Name, Path: dir}
-	for _, f := range files {
-		item.Files = append(item.Files, relative(p, filepath.Join(dir, filepath.FromSlash(f.path))))
-	}
-	if r.Kind == Tool && r.Page {
-		item.Page = filepath.Join(dir, "ui")
-	}
-	test := newCase(p, &r)
-	if test != nil {
-		item.Files = append(item.Files, test.path)
-	}
-	if err := at.putItem(rel, files, r); err != nil || r.DryRun {
-		return item, err
-	}
-	if test != nil {
-		if err := putCase(ctx, p, *test); err != nil {
+	if r.Kind == Tool {
+		if r.Page {
+			item.Page = filepath.Join(dir, "ui")
+		}
+		if err := putCase(w, p, item, r.Force); err != nil {
 			return nil, err
 		}
+	}
+	if r.DryRun {
+		return item, nil
 	}
 	if r.Kind == Completion {
 		if item.Registration, err = register(ctx, p, r.Name, item.Files[0], warn); err != nil {
@@ -97,42 +104,44 @@ func Make(ctx context.Context, p *project.Project, r Request, warn func(string))
 	return item, nil
 }
 
+// putCase writes the first test case of a new tool. An existing one is kept.
+func putCase(w *writer, p *project.Project, item *Item, force bool) error {
+	dir := filepath.Join(p.Root, project.TestsDir)
+	f := render("case", item.Name, schemasFrom(p, dir))[0]
+	at := filepath.Join(dir, f.path)
+	if !force && isThere(at) {
+		return nil
+	}
+	item.Files = append(item.Files, relative(p, at))
+	return w.put(at, f)
+}
+
 // warnRefused warns if the server will refuse a file because others can change a directory
 // on its path (T-41).
 func warnRefused(p *project.Project, path string, warn func(string)) {
-	var insecure *trust.InsecureError
-	if err := p.CheckPath(path); errors.As(err, &insecure) {
+	if insecure, ok := errors.AsType[*trust.InsecureError](p.CheckPath(path)); ok {
 		warn("the server will refuse it: " + insecure.Error())
 	}
 }
 
-// planSkill plans a skill of the project, or, without a name, the one for coding agents.
-func planSkill(p *project.Project, r *Request) (dir string, files []file, err error) {
-	switch {
-	case r.Name == "" || r.Name == skillName:
-		r.Name = skillName
-		files = []file{{"SKILL.md", skills.MCPBash, modeFile}}
-	case !skill.ValidName(r.Name) || isDevice(r.Name):
-		return "", nil, cli.Usagef("Invalid skill name: use 1 to 64 lower-case letters, digits and single dashes")
-	default:
-		files = render(string(r.Kind), r.Name, "")
-	}
-	return filepath.Join(skill.Dir(p.Root), r.Name), files, nil
-}
-
+// plan returns the directory of an item and its files.
 func plan(p *project.Project, r *Request) (dir string, files []file, err error) {
-	if r.Kind == Skill {
-		return planSkill(p, r)
-	}
-	if r.Kind == UI && r.Tool != "" {
+	parent := map[Kind]string{Tool: p.Tools, Prompt: p.Prompts, Resource: p.Resources, Completion: p.Completions,
+		UI: p.UI, Skill: skill.Dir(p.Root)}[r.Kind]
+	switch {
+	case r.Kind == Skill && (r.Name == "" || r.Name == skillName):
+		r.Name = skillName
+		return filepath.Join(parent, skillName), []file{{"SKILL.md", skills.MCPBash, modeFile}}, nil
+	case r.Kind == Skill && (!skill.ValidName(r.Name) || isDevice(r.Name)):
+		return "", nil, cli.Usagef("Invalid skill name: use 1 to 64 lower-case letters, digits and single dashes")
+	case r.Kind == UI && r.Tool != "":
 		return planPage(p, r)
+	case r.Kind != Skill:
+		err = checkName(string(r.Kind), r.Name)
 	}
-	if err := checkName(string(r.Kind), r.Name); err != nil {
+	if err != nil {
 		return "", nil, err
 	}
-	parent := map[Kind]string{
-		Tool: p.Tools, Prompt: p.Prompts, Resource: p.Resources, Completion: p.Completions, UI: p.UI,
-	}[r.Kind]
 	dir = filepath.Join(parent, r.Name)
 	files = render(string(r.Kind), r.Name, schemasFrom(p, dir))
 	switch {
@@ -150,19 +159,16 @@ func plan(p *project.Project, r *Request) (dir string, files []file, err error) 
 }
 
 // otherPage returns the directory of a page that would have the same URI as a new one, or "".
-func otherPage(p *project.Project, r *Request) (dir string) {
+func otherPage(p *project.Project, r *Request) string {
 	switch {
 	case r.Kind == UI && r.Tool == "":
-		dir = filepath.Join(p.Tools, r.Name, "ui")
+		return filepath.Join(p.Tools, r.Name, "ui")
 	case r.Kind == UI:
-		dir = filepath.Join(p.UI, r.Tool)
+		return filepath.Join(p.UI, r.Tool)
 	case r.Kind == Tool && r.Page:
-		dir = filepath.Join(p.UI, r.Name)
+		return filepath.Join(p.UI, r.Name)
 	}
-	if dir == "" || !isDir(dir) {
-		return ""
-	}
-	return dir
+	return ""
 }
 
 // planPage is plan for the UI of an existing tool (CLI-608).
@@ -188,48 +194,63 @@ func planPage(p *project.Project, r *Request) (dir string, files []file, err err
 	return dir, files, nil
 }
 
-// putItem writes the files of an item, unless it is only to be checked.
-func (p *place) putItem(dir string, files []file, r Request) error {
-	there, err := p.vacant(dir, files, r)
-	if err != nil || r.DryRun {
-		return err
-	}
-	if !there {
-		return p.putDir(dir, string(r.Kind), files)
-	}
-	for _, f := range files {
-		f.path = path.Join(dir, f.path)
-		if err := p.put(f); err != nil {
-			return err
-		}
-	}
-	return nil
+// A Registration describes how a completion was registered (CLI-609).
+type Registration struct {
+	File       string          `json:"file"` // register.json
+	Registered bool            `json:"registered"`
+	Entry      json.RawMessage `json:"entry,omitempty"` // the entry that must be added by hand
+	Known      bool            `json:"-"`               // the entry already existed
 }
 
-// vacant reports whether the directory of an item already exists. It returns an error if so,
-// unless the files can be written there (CLI-602).
-func (p *place) vacant(dir string, files []file, r Request) (there bool, err error) {
-	info, err := p.look(dir)
-	if err != nil || info == nil {
-		return false, err
+// completionTimeout is how long a scaffolded completion may take, in seconds.
+const completionTimeout = 5
+
+// register adds a completion to register.json. If there is only a register.sh, a
+// register.json would disable it, so register returns the entry for the person to add.
+func register(ctx context.Context, p *project.Project, name, script string, warn func(string)) (*Registration, error) {
+	var b rawjson.Builder
+	entry := b.Object().Name("name").String(name).Name("path").String(script).
+		Name("timeoutSecs").Int(completionTimeout).End().Bytes()
+	file := filepath.Join(p.Server, "register.json")
+	if hook := filepath.Join(p.Server, "register.sh"); !isThere(file) && isThere(hook) {
+		warn("register.json takes precedence over " + relative(p, hook) +
+			"; have that one register the completion, or move everything to register.json")
+		return &Registration{File: file, Entry: entry}, nil
 	}
-	if !r.Force {
-		return true, taken(p.abs(dir), string(r.Kind))
+	known, err := registration.NewProject(p, registry.Options{}).RegisterCompletion(ctx, name, entry)
+	if refused, ok := errors.AsType[*registration.Error](err); ok {
+		return nil, cli.Failf(cli.CodeInvalid, "%s", refused.Message)
 	}
-	if !info.IsDir() {
-		return true, inTheWay(p.abs(dir), info)
+	if failure, ok := errors.AsType[*registry.Failure](err); ok {
+		return nil, &cli.Error{Code: cli.CodeTimeout, Cause: failure, Exit: cli.ExitUsage}
 	}
-	for _, f := range files {
-		name := path.Join(dir, f.path)
-		switch info, err := p.look(name); {
-		case err != nil:
-			return true, err
-		case info == nil:
-		case !info.Mode().IsRegular():
-			return true, inTheWay(p.abs(name), info)
-		}
+	return &Registration{File: file, Registered: true, Known: known}, err
+}
+
+// checkName returns an error for an invalid name (CLI-505, CLI-602). The kind of
+// item, what, is "server", "tool", ...
+func checkName(what, name string) error {
+	switch {
+	case IsFileName(name):
+		return nil
+	case toolnames.IsPortable(name):
+		return cli.Usagef("Invalid %s name: %s is a device on Windows; choose another", what, name)
 	}
-	return true, nil
+	return cli.Usagef("Invalid %s name: use alphanumerics, underscore, dash only (1-64 chars); "+
+		"no dots, paths, or traversal (Some clients including Claude Desktop rejects dots).", what)
+}
+
+// IsFileName reports whether a name is a valid file name on every system (CLI-407).
+func IsFileName(name string) bool { return toolnames.IsPortable(name) && !isDevice(name) }
+
+// isDevice reports whether Windows reserves a name for a device, in every directory.
+func isDevice(name string) bool {
+	switch name = strings.ToUpper(name); name {
+	case "CON", "PRN", "AUX", "NUL":
+		return true
+	}
+	port := strings.HasPrefix(name, "COM") || strings.HasPrefix(name, "LPT")
+	return port && len(name) == 4 && name[3] >= '1' && name[3] <= '9'
 }
 
 // relative returns a path relative to the project's root if it is within the root.
@@ -240,22 +261,12 @@ func relative(p *project.Project, abs string) string {
 	return filepath.ToSlash(strings.TrimPrefix(abs[len(p.Root):], string(filepath.Separator)))
 }
 
-// openFor opens the place for a directory of a project, and returns the path of the directory in it.
-func openFor(ctx context.Context, p *project.Project, dir string) (*place, string, error) {
-	base := writtenBelow(p, dir)
-	rel, err := filepath.Rel(base, dir)
-	if err != nil {
-		return nil, "", err
-	}
-	at, err := openPlace(ctx, base)
-	return at, filepath.ToSlash(rel), err
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
-// writtenBelow returns the directory below which a directory of a project is written. That
-// is the project's root, unless the operator has moved the directory elsewhere (CLI-404).
-func writtenBelow(p *project.Project, dir string) string {
-	if fsys.Within(p.Root, dir) {
-		return p.Root
-	}
-	return filepath.Dir(dir)
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

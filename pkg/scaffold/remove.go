@@ -3,10 +3,8 @@ package scaffold
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,15 +19,19 @@ import (
 
 // A Removal is what the removal of a tool changes.
 type Removal struct {
-	Name, Path string
-	Files      []string // of the tool's folder, relative to the project's root
-	Programs   []string // entries of requirements.json that only this tool needs
-	Variables  []string // of the server's environment that only this tool gets
-	Kept       []Kept
+	Name      string   `json:"name"`
+	Path      string   `json:"path"`
+	Files     []string `json:"files"`        // of the tool's folder, relative to the project's root
+	Programs  []string `json:"requirements"` // entries of requirements.json that only this tool needs
+	Variables []string `json:"variables"`    // of the server's environment that only this tool gets
+	Kept      []Kept   `json:"kept"`
 }
 
 // Kept is something that stays, although the tool uses it.
-type Kept struct{ What, Why string }
+type Kept struct {
+	What string `json:"what"`
+	Why  string `json:"why"`
+}
 
 // maxSearched is the largest number of files that are searched for other uses of a program or a variable.
 const maxSearched = 5000
@@ -39,7 +41,7 @@ func PlanRemoval(p *project.Project, name string) (*Removal, error) {
 	if err := checkName(string(Tool), name); err != nil {
 		return nil, err
 	}
-	r := &Removal{Name: name, Path: filepath.Join(p.Tools, name)}
+	r := &Removal{name, filepath.Join(p.Tools, name), []string{}, []string{}, []string{}, []Kept{}}
 	switch info, err := os.Lstat(r.Path); {
 	case err == nil && info.Mode()&fs.ModeSymlink != 0:
 		return nil, inTheWay(r.Path, info)
@@ -77,15 +79,11 @@ func (r *Removal) keep(what, why string) { r.Kept = append(r.Kept, Kept{what, wh
 
 // shared separates what the tool needs alone from what others need.
 func (r *Removal) shared(p *project.Project, w *Wrapped) error {
-	words := slices.Concat(w.Requires, w.Variables)
-	if len(words) == 0 {
-		return nil
-	}
-	uses, err := usesOf(p, words, r.Path, w.Script)
+	uses, err := usesOf(p, slices.Concat(w.Requires, w.Variables), r.Path, w.Script)
 	if err != nil {
 		return err
 	}
-	entries, err := readJSON(p, "requirements.json")
+	entries, err := readJSON(p, requirements)
 	if err != nil {
 		return err
 	}
@@ -93,27 +91,24 @@ func (r *Removal) shared(p *project.Project, w *Wrapped) error {
 	if err != nil {
 		return err
 	}
-	list := slices.Collect(rawjson.Elements(rawjson.Get(entries, "dependencies")))
-	for _, name := range w.Requires {
-		i := slices.IndexFunc(list, func(v json.RawMessage) bool { return rawjson.TextOf(v, "name") == name })
+	own := func(list *[]string, name, where string, changed bool) {
 		switch {
-		case i < 0:
 		case uses[name] != "":
-			r.keep(name+" in requirements.json", uses[name]+" uses it")
-		case len(rawjson.Members(list[i])) != 1:
-			r.keep(name+" in requirements.json", "its entry was changed by hand")
+			r.keep(name+" in "+where, uses[name]+" uses it")
+		case changed:
+			r.keep(name+" in "+where, "its entry was changed by hand")
 		default:
-			r.Programs = append(r.Programs, name)
+			*list = append(*list, name)
 		}
 	}
-	permitted := permittedIn(rawjson.Get(meta, "env"))
-	for _, name := range w.Variables {
-		switch {
-		case !slices.Contains(permitted, name):
-		case uses[name] != "":
-			r.keep(name+" in env of server.meta.json", uses[name]+" uses it")
-		default:
-			r.Variables = append(r.Variables, name)
+	for entry := range rawjson.Elements(rawjson.Get(entries, "dependencies")) {
+		if name := rawjson.TextOf(entry, "name"); slices.Contains(w.Requires, name) {
+			own(&r.Programs, name, requirements, len(rawjson.Members(entry)) != 1)
+		}
+	}
+	for _, name := range permittedIn(rawjson.Get(meta, "env")) {
+		if slices.Contains(w.Variables, name) {
+			own(&r.Variables, name, "env of server.meta.json", false)
 		}
 	}
 	return nil
@@ -123,25 +118,19 @@ func (r *Removal) shared(p *project.Project, w *Wrapped) error {
 // do not count.
 func usesOf(p *project.Project, words []string, tool, script string) (map[string]string, error) {
 	uses, searched := map[string]string{}, 0
-	tops := []string{p.Root}
-	for _, dir := range []string{p.Tools, p.Prompts, p.Resources, p.Completions} {
-		if !fsys.Within(p.Root, dir) {
-			tops = append(tops, dir)
-		}
-	}
-	for _, top := range tops {
-		tests := filepath.Join(p.Root, project.TestsDir)
-		err := filepath.WalkDir(top, func(file string, d fs.DirEntry, err error) error {
+	search := func(top string) error {
+		return filepath.WalkDir(top, func(file string, d fs.DirEntry, err error) error {
 			hidden := file != top && strings.HasPrefix(d.Name(), ".") && d.Name() != wrapFile
+			isSkipped := hidden || file == tool || file == filepath.Join(p.Root, project.TestsDir) || d.Name() == "node_modules"
 			switch {
-			case err != nil && os.IsNotExist(err):
+			case os.IsNotExist(err):
 				return nil
 			case err != nil:
 				return err
-			case d.IsDir() && (file == tool || file == tests || hidden || d.Name() == "node_modules"):
+			case d.IsDir() && isSkipped:
 				return fs.SkipDir
-			case d.IsDir() || hidden || !d.Type().IsRegular() || path.Ext(d.Name()) == ".md" ||
-				relative(p, file) == script || filepath.Dir(file) == p.Server && strings.HasSuffix(d.Name(), ".json"):
+			case hidden || !d.Type().IsRegular() || filepath.Ext(d.Name()) == ".md" || relative(p, file) == script ||
+				filepath.Dir(file) == p.Server && filepath.Ext(d.Name()) == ".json":
 				return nil
 			}
 			if searched++; searched > maxSearched {
@@ -153,7 +142,12 @@ func usesOf(p *project.Project, words []string, tool, script string) (map[string
 			}
 			return nil
 		})
-		if err != nil {
+	}
+	for _, top := range []string{p.Root, p.Tools, p.Prompts, p.Resources, p.Completions} {
+		if top != p.Root && fsys.Within(p.Root, top) || len(words) == 0 {
+			continue
+		}
+		if err := search(top); err != nil {
 			return nil, err
 		}
 	}
@@ -162,25 +156,15 @@ func usesOf(p *project.Project, words []string, tool, script string) (map[string
 
 // wordsIn returns the words that a file has, as whole words. A file that is too large or cannot be read counts as
 // having all of them.
-func wordsIn(file string, words []string) (found []string) {
-	f, err := boundedfile.OpenBelow(filepath.Dir(file), file)
-	if err != nil {
-		return words
-	}
-	defer f.Close()
-	text, err := boundedfile.ReadAll(f, maxWrapped)
+func wordsIn(file string, words []string) []string {
+	text, err := boundedfile.Read(file, maxWrapped)
 	if err != nil {
 		return words
 	}
 	others := strings.FieldsFunc(string(text), func(r rune) bool {
 		return !strings.ContainsRune("-_.+@", r) && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z')
 	})
-	for _, word := range words {
-		if slices.Contains(others, word) {
-			found = append(found, word)
-		}
-	}
-	return found
+	return slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !slices.Contains(others, word) })
 }
 
 // readJSON returns a JSON file in server.d, or nil if it is missing.
@@ -190,7 +174,7 @@ func readJSON(p *project.Project, name string) (json.RawMessage, error) {
 	if os.IsNotExist(err) {
 		return nil, nil
 	} else if err != nil {
-		return nil, &cli.Error{Code: cli.CodeInvalid, Subject: file, Cause: fsys.Cause(err)}
+		return nil, invalid(file, err)
 	}
 	doc, err := rawjson.Check(text)
 	if err != nil {
@@ -201,48 +185,34 @@ func readJSON(p *project.Project, name string) (json.RawMessage, error) {
 
 // Remove removes a tool, completely or not at all. The tool has another name first, so that a running server never
 // reads a half of it.
-func Remove(ctx context.Context, p *project.Project, r *Removal) error {
-	at, rel, err := openFor(ctx, p, p.Tools)
+func Remove(ctx context.Context, p *project.Project, r *Removal) (err error) {
+	w := writerFor(ctx, p, false)
+	defer w.close(&err)
+	root, name, err := w.below(r.Path)
 	if err != nil {
 		return err
 	}
-	defer at.close(nil)
-	rel = path.Join(rel, r.Name)
-	temporary := temporaryName(rel)
-	if err := at.root.Rename(rel, temporary); err != nil {
+	temporary := temporaryName(name)
+	if err := root.Rename(name, temporary); err != nil {
 		return failed(r.Path, err)
 	}
-	err = editJSON(ctx, p, filepath.Base(project.Marker), func(doc *jsonedit.Document) bool {
-		return setPermitted(doc, func(have []string) []string {
-			return slices.DeleteFunc(have, func(name string) bool { return slices.Contains(r.Variables, name) })
-		})
-	})
-	if err == nil {
-		err = r.removePrograms(ctx, p)
-	}
-	if err != nil {
-		if back := at.root.Rename(temporary, rel); back != nil {
-			return fmt.Errorf("%w; the tool is in %s", err, at.abs(temporary))
-		}
+	w.undo = append(w.undo, func() { root.Rename(temporary, name) })
+	if err := permit(w, p, nil, r.Variables); err != nil {
 		return err
 	}
-	if err := at.root.RemoveAll(temporary); err != nil {
-		return failed(at.abs(temporary), err)
-	}
-	return nil
-}
-
-func (r *Removal) removePrograms(ctx context.Context, p *project.Project) error {
-	if len(r.Programs) == 0 {
-		return nil
-	}
-	return editJSON(ctx, p, "requirements.json", func(doc *jsonedit.Document) (changed bool) {
+	err = editJSON(w, p, requirements, func(doc *jsonedit.Document) {
 		for i, entry := range slices.Backward(doc.Elements("dependencies")) {
 			if slices.Contains(r.Programs, rawjson.TextOf(entry, "name")) {
 				doc.Delete("dependencies", i)
-				changed = true
 			}
 		}
-		return changed
 	})
+	if err != nil {
+		return err
+	}
+	w.undo = nil
+	if err := root.RemoveAll(temporary); err != nil {
+		return failed(temporary, err)
+	}
+	return nil
 }

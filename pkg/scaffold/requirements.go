@@ -1,15 +1,15 @@
 package scaffold
 
 import (
+	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/userfile"
 	"mcp-bash/pkg/json/jsonedit"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
@@ -19,21 +19,35 @@ import (
 // maxRequirements limits the size of a JSON file in server.d.
 const maxRequirements = 1 << 20
 
-// require adds the programs that tools need to server.d/requirements.json, where doctor and
-// validate look for them (CLI-1109, WRAP-38).
-func require(ctx context.Context, p *project.Project, tools []*wrap.Tool) (err error) {
-	return editJSON(ctx, p, "requirements.json", func(doc *jsonedit.Document) (changed bool) {
+// requirements is the file in server.d that lists programs, where doctor and validate look for them (CLI-1109).
+const requirements = "requirements.json"
+
+// require adds the programs that tools need to the requirements of the project. It lets the variables that they need
+// reach them (WRAP-38).
+func require(w *writer, p *project.Project, tools []*wrap.Tool) error {
+	var variables []string
+	for _, tool := range tools {
+		variables = append(variables, tool.Variables...)
+	}
+	err := editJSON(w, p, requirements, func(doc *jsonedit.Document) {
 		for _, tool := range tools {
 			for _, name := range tool.Requires() {
-				if !named(doc.Elements("dependencies"), name) {
+				if !slices.ContainsFunc(doc.Elements("dependencies"), hasName(name)) {
 					var b rawjson.Builder
 					doc.Append("dependencies", b.Object().Name("name").String(name).End().Bytes())
-					changed = true
 				}
 			}
 		}
-		return changed
 	})
+	if err != nil || len(variables) == 0 {
+		return err
+	}
+	return permit(w, p, variables, nil)
+}
+
+// hasName returns a function that reports whether an object has a name.
+func hasName(name string) func(v json.RawMessage) bool {
+	return func(v json.RawMessage) bool { return rawjson.TextOf(v, "name") == name }
 }
 
 // The settings that let variables of the server's environment reach tools (T-61).
@@ -41,17 +55,6 @@ const (
 	envMode = "MCPBASH_TOOL_ENV_MODE"
 	envList = "MCPBASH_TOOL_ENV_ALLOWLIST"
 )
-
-// permit lets variables of the server's environment reach tools.
-func permit(ctx context.Context, p *project.Project, names []string) error {
-	return editJSON(ctx, p, filepath.Base(project.Marker), func(doc *jsonedit.Document) bool {
-		return setPermitted(doc, func(have []string) []string {
-			all := slices.Concat(have, names)
-			slices.Sort(all)
-			return slices.Compact(all)
-		})
-	})
-}
 
 // permittedIn returns the variables that "env" of server.meta.json lists. If all are permitted, the list has no effect.
 func permittedIn(env json.RawMessage) []string {
@@ -61,68 +64,46 @@ func permittedIn(env json.RawMessage) []string {
 	return strings.FieldsFunc(rawjson.TextOf(env, envList), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// setPermitted changes the list of variables. Without one, the settings go.
-func setPermitted(doc *jsonedit.Document, change func(have []string) []string) (changed bool) {
-	env := doc.Member("env")
-	have := permittedIn(env)
-	before := len(have)
-	list := change(have)
-	if rawjson.TextOf(env, envMode) == "inherit" || len(list) == before {
-		return false
-	}
-	var b rawjson.Builder
-	b.Object()
-	mode := "allowlist"
-	if len(list) < before { // a removal permits nothing new
-		mode = rawjson.TextOf(env, envMode)
-	}
-	if len(list) > 0 {
-		b.Name(envMode).String(cmp.Or(mode, "minimal")).Name(envList).String(strings.Join(list, ","))
-	}
-	for _, m := range rawjson.Members(env) {
-		if m.Name != envMode && m.Name != envList {
-			b.Name(m.Name).Raw(m.Value)
+// permit changes the variables of the server's environment that reach tools. Without any, the settings go.
+func permit(w *writer, p *project.Project, more, less []string) error {
+	return editJSON(w, p, filepath.Base(project.Marker), func(doc *jsonedit.Document) {
+		env := doc.Member("env")
+		have := permittedIn(env)
+		list := slices.Concat(have, more)
+		slices.Sort(list)
+		list = slices.DeleteFunc(slices.Compact(list), func(name string) bool { return slices.Contains(less, name) })
+		mode := "allowlist"
+		switch had := rawjson.TextOf(env, envMode); {
+		case had == "inherit" || len(list) == len(have):
+			return
+		case len(list) < len(have): // a removal permits nothing new
+			mode = cmp.Or(had, "minimal")
 		}
-	}
-	doc.Set("env", b.End().Bytes())
-	return true
+		var b rawjson.Builder
+		b.Object()
+		if len(list) > 0 {
+			b.Name(envMode).String(mode).Name(envList).String(strings.Join(list, ","))
+		}
+		doc.Set("env", b.Members(env, envMode, envList).End().Bytes())
+	})
 }
 
 // editJSON edits a JSON file in server.d. A new file begins with an empty object.
-func editJSON(ctx context.Context, p *project.Project, name string,
-	edit func(*jsonedit.Document) (changed bool)) (err error) {
-	at, err := openPlace(ctx, filepath.Dir(p.Server))
-	if err != nil {
-		return err
-	}
-	defer func() { at.close(err) }()
-	f := file{path: path.Join(filepath.Base(p.Server), name), mode: modeFile, text: "{}\n"}
-	info, err := at.look(f.path)
-	if err != nil {
-		return err
-	}
-	var was *string
-	if info != nil {
-		if !info.Mode().IsRegular() {
-			return inTheWay(at.abs(f.path), info)
+func editJSON(w *writer, p *project.Project, name string, edit func(*jsonedit.Document)) error {
+	at := filepath.Join(p.Server, name)
+	return w.edit(at, modeFile, maxRequirements, func(old userfile.File) ([]byte, error) {
+		text := old.Text
+		if !old.There {
+			text = []byte("{}\n")
 		}
-		if f.text, err = at.read(f.path, maxRequirements); err != nil {
-			return err
+		if doc, err := rawjson.Check(text); err != nil || rawjson.KindOf(doc) != rawjson.Object {
+			return nil, cli.Failf(cli.CodeInvalid, "%s is not a JSON object; fix it first", at)
 		}
-		text := f.text
-		was = &text
-	}
-	if doc, err := rawjson.Check([]byte(f.text)); err != nil || rawjson.KindOf(doc) != rawjson.Object {
-		return cli.Failf(cli.CodeInvalid, "%s is not a JSON object; fix it first", at.abs(f.path))
-	}
-	doc := jsonedit.New([]byte(f.text))
-	if !edit(doc) {
-		return nil
-	}
-	f.text = strings.TrimRight(string(doc.Text), "\n") + "\n"
-	return at.putOver(f, was)
-}
-
-func named(list []json.RawMessage, name string) bool {
-	return slices.ContainsFunc(list, func(v json.RawMessage) bool { return rawjson.TextOf(v, "name") == name })
+		doc := jsonedit.New(bytes.Clone(text))
+		edit(doc)
+		if bytes.Equal(doc.Text, text) {
+			return old.Text, nil
+		}
+		return append(bytes.TrimRight(doc.Text, "\n"), '\n'), nil
+	})
 }

@@ -123,7 +123,7 @@ func (e *ending) Err() error {
 // A signal at any moment leaves everything or nothing created, and existing files unchanged
 // (CLI-110, CLI-602).
 func TestInterrupted(t *testing.T) {
-	quiet := func(string) {}
+	quiet, done := func(string) {}, func(*Server) error { return nil }
 	makeOne := func(r Request) func(context.Context, string) error {
 		return func(ctx context.Context, root string) error {
 			p := project.Open(root, project.Env{}, root, quiet)
@@ -137,11 +137,11 @@ func TestInterrupted(t *testing.T) {
 		"completion": makeOne(Request{Kind: Completion, Name: "new"}),
 		"ui":         makeOne(Request{Kind: UI, Tool: "old"}),
 		"new": func(ctx context.Context, root string) error {
-			_, err := New(ctx, root, "other", true)
+			_, err := New(ctx, root, "other", true, done)
 			return err
 		},
 		"init": func(ctx context.Context, root string) error {
-			_, err := Init(ctx, filepath.Join(root, "tools"), "", true, quiet)
+			_, err := Init(ctx, filepath.Join(root, "tools"), "", true, quiet, done)
 			return err
 		},
 	} {
@@ -150,7 +150,7 @@ func TestInterrupted(t *testing.T) {
 			if err := os.Chmod(root, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Init(t.Context(), root, "demo", false, quiet); err != nil {
+			if _, err := Init(t.Context(), root, "demo", false, quiet, done); err != nil {
 				t.Fatal(err)
 			}
 			if err := makeOne(Request{Kind: Tool, Name: "old"})(t.Context(), root); err != nil {
@@ -204,13 +204,11 @@ func list(t *testing.T, dir string) (found []string) {
 
 // WRAP-41, CLI-712: a change that a person makes while an update is shown is kept and
 // reported.
-func TestPutOver(t *testing.T) {
+func TestReplace(t *testing.T) {
 	dir := t.TempDir()
-	p, err := openPlace(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.close(nil)
+	w := newWriter(t.Context(), dir)
+	var err error
+	defer w.close(&err)
 	was := "as it was read"
 	for _, there := range []string{"theirs", ""} {
 		if there != "" {
@@ -221,12 +219,40 @@ func TestPutOver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.putOver(file{"file", "ours", 0o644}, &was); err == nil || !strings.Contains(err.Error(),
+		if err := w.replace(filepath.Join(dir, "file"), was, "ours"); err == nil || !strings.Contains(err.Error(),
 			"changed in the meantime") {
 			t.Errorf("%q: %v", there, err)
 		}
 		if text, _ := os.ReadFile(filepath.Join(dir, "file")); string(text) != there {
 			t.Errorf("%q, and it was %q", text, there)
 		}
+	}
+}
+
+// CLI-602: after an error, replaced files have their old text and mode, and new files and directories are gone.
+func TestUndo(t *testing.T) {
+	dir := t.TempDir()
+	old := filepath.Join(dir, "old")
+	if err := os.WriteFile(old, []byte("theirs"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := list(t, dir)
+	w := newWriter(t.Context(), dir)
+	f := file{"file", "ours", modeScript}
+	err := errors.Join(w.put(old, f), w.put(filepath.Join(dir, "a", "b", "new"), f),
+		w.putDir(filepath.Join(dir, "c", "item"), "item", []file{f}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(old); err != nil || info.Mode().Perm() != modeScript {
+		t.Errorf("%v %v, want the mode %v", info, err, modeScript)
+	}
+	err = errEnded
+	w.close(&err)
+	if after := list(t, dir); !slices.Equal(before, after) {
+		t.Errorf("%q, want %q", after, before)
+	}
+	if info, err := os.Stat(old); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v, want the old mode", info, err)
 	}
 }

@@ -1,8 +1,10 @@
+// Package scaffold creates projects, and tools, prompts, resources, completions, pages and
+// tests in them, from embedded templates (cli chapters 5 and 6). The created files work
+// without changes.
 package scaffold
 
 import (
 	"embed"
-	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
@@ -20,19 +22,6 @@ import (
 //
 //go:embed templates
 var templates embed.FS
-
-type file struct {
-	path string // with slashes, below some directory
-	text string
-	mode fs.FileMode
-}
-
-// File modes, which do not depend on the umask (CLI-502, CLI-603).
-const (
-	modeDir    fs.FileMode = 0o755
-	modeScript fs.FileMode = 0o755
-	modeFile   fs.FileMode = 0o644
-)
 
 // parts are the files of each template, in the order in which they are written and
 // listed (CLI-502, CLI-603).

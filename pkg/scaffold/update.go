@@ -7,11 +7,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/userfile"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold/wrap"
@@ -46,8 +46,8 @@ type record struct {
 	Files     map[string]string `json:"files"`               // as they were generated
 }
 
-// base returns .wrap.json: how the tool was created, and its files as generated.
-func base(t *wrap.Tool, c wrap.Selection, files []file) file {
+// recorded returns .wrap.json: how the tool was created, and its files as generated.
+func recorded(t *wrap.Tool, c wrap.Selection, files []file) file {
 	c.Max = max(c.Max, 0)
 	r := record{Version: 1, Command: t.Words, Selection: c, Requires: t.Requires(), Variables: t.Variables,
 		Files: map[string]string{}}
@@ -68,7 +68,7 @@ func WrappedTools(p *project.Project, names []string) (list []*Wrapped, err erro
 	if len(names) == 0 {
 		entries, err := os.ReadDir(p.Tools)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, &cli.Error{Code: cli.CodeInvalid, Subject: p.Tools, Cause: fsys.Cause(err)}
+			return nil, invalid(p.Tools, err)
 		}
 		for _, e := range entries {
 			if e.IsDir() && isThere(filepath.Join(p.Tools, e.Name(), wrapFile)) {
@@ -98,7 +98,7 @@ func readWrapped(p *project.Project, name string) (*Wrapped, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, cli.Failf(cli.CodeNotFound, "%s was not wrapped: it has no %s", name, relative(p, at))
 	} else if err != nil {
-		return nil, &cli.Error{Code: cli.CodeInvalid, Subject: at, Cause: fsys.Cause(err)}
+		return nil, invalid(at, err)
 	}
 	w := &Wrapped{Name: name, text: string(text)}
 	if json.Unmarshal(text, &w.record) != nil || len(w.Command) == 0 || CheckWords(w.Command) != nil {
@@ -107,14 +107,19 @@ func readWrapped(p *project.Project, name string) (*Wrapped, error) {
 	return w, nil
 }
 
+// invalid returns the error for a file that cannot be read.
+func invalid(path string, err error) error {
+	return &cli.Error{Code: cli.CodeInvalid, Subject: path, Cause: fsys.Cause(err)}
+}
+
 // A Change is the change of one file in an update.
 type Change struct {
-	Path      string // relative to the project's root
-	Before    string
-	After     string
-	Conflicts int // places that both changed; the person's change is kept
+	Path      string `json:"path"` // relative to the project's root
+	Before    string `json:"-"`
+	After     string `json:"-"`
+	Conflicts int    `json:"conflicts"` // places that both changed; the person's change is kept
 
-	file file
+	at string // the absolute path
 }
 
 // An Update is an update of a wrapped tool.
@@ -130,68 +135,64 @@ func (u *Update) Needed() bool { return len(u.Changes) > 0 || u.stale }
 
 // Compare merges the files of a new tool with the files as generated and as they are now (WRAP-41).
 func (w *Wrapped) Compare(p *project.Project, tool *wrap.Tool, c wrap.Selection) (*Update, error) {
-	dir := filepath.Join(p.Tools, w.Name)
-	files := filesOf(tool, schemasFrom(p, dir))
-	u := &Update{Tool: tool, base: base(tool, c, files)}
+	files := filesOf(p, tool)
+	u := &Update{Tool: tool, base: recorded(tool, c, files), Changes: []Change{}}
 	u.stale = u.base.text != w.text
 	for _, f := range files {
-		at := filepath.Join(dir, f.path)
+		at := filepath.Join(p.Tools, w.Name, f.path)
 		text, err := p.ReadFile(at, maxWrapped)
 		if errors.Is(err, fs.ErrNotExist) { // the person has deleted it, so it stays deleted
 			continue
 		} else if err != nil {
-			return nil, &cli.Error{Code: cli.CodeInvalid, Subject: at, Cause: fsys.Cause(err)}
+			return nil, invalid(at, err)
 		}
 		after, conflicts := merge.Files(f.path, w.Files[f.path], string(text), f.text)
-		if after == string(text) && conflicts == 0 {
-			continue
+		if after != string(text) || conflicts > 0 {
+			u.Changes = append(u.Changes, Change{relative(p, at), string(text), after, conflicts, at})
 		}
-		u.Changes = append(u.Changes, Change{Path: relative(p, at), Before: string(text), After: after, Conflicts: conflicts,
-			file: file{f.path, after, 0}})
 	}
 	return u, nil
 }
 
 // Apply writes updates, all or none.
 func Apply(ctx context.Context, p *project.Project, updates []*Update) (err error) {
-	at, rel, err := openFor(ctx, p, p.Tools)
-	if err != nil {
-		return err
-	}
-	defer func() { at.close(err) }()
+	w := writerFor(ctx, p, false)
+	defer w.close(&err)
 	var tools []*wrap.Tool
-	var variables []string
 	for _, u := range updates {
-		dir := path.Join(rel, u.Tool.Name)
 		for _, c := range u.Changes {
-			c.file.path = path.Join(dir, c.file.path)
-			if err := at.putOver(c.file, &c.Before); err != nil {
+			if err := w.replace(c.at, c.Before, c.After); err != nil {
 				return err
 			}
 		}
-		// The base comes last. If a write before it fails, the next update merges again.
-		u.base.path = path.Join(dir, u.base.path)
-		if err := at.putOver(u.base, nil); err != nil {
+		err := w.edit(filepath.Join(p.Tools, u.Tool.Name, wrapFile), modeFile, maxReplaced,
+			func(userfile.File) ([]byte, error) { return []byte(u.base.text), nil })
+		if err != nil {
 			return err
 		}
 		tools = append(tools, u.Tool)
-		variables = append(variables, u.Tool.Variables...)
 	}
-	if err := require(ctx, p, tools); err != nil || len(variables) == 0 {
-		return err
-	}
-	return permit(ctx, p, variables)
+	return require(w, p, tools)
+}
+
+// replace replaces the text of a file, unless a person edited it in the meantime.
+func (w *writer) replace(path, before, after string) error {
+	return w.edit(path, modeFile, maxReplaced, func(there userfile.File) ([]byte, error) {
+		if !there.There || string(there.Text) != before {
+			return nil, cli.Failf(cli.CodeInvalid, "%s changed in the meantime and was kept; run this command again", path)
+		}
+		return []byte(after), nil
+	})
 }
 
 // Complete returns the given selection, completed with the recorded one.
 func (w *Wrapped) Complete(c wrap.Selection) wrap.Selection {
+	orElse := func(list, otherwise []string) []string {
+		if len(list) > 0 {
+			return list
+		}
+		return otherwise
+	}
 	return wrap.Selection{Max: cmp.Or(c.Max, w.Max), Only: orElse(c.Only, w.Only), With: orElse(c.With, w.With),
 		Without: orElse(c.Without, w.Without)}
-}
-
-func orElse(list, otherwise []string) []string {
-	if len(list) > 0 {
-		return list
-	}
-	return otherwise
 }

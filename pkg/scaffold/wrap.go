@@ -1,13 +1,16 @@
 package scaffold
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"path"
 	"path/filepath"
 	"strings"
 	"unicode"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold/recipe"
@@ -41,58 +44,23 @@ func NewTool(p *project.Project, r *recipe.Recipe, from wrap.Source, words []str
 	return wrap.New(t, s)
 }
 
-// filesOf returns the files of a tool.
-func filesOf(tool *wrap.Tool, schemas string) (files []file) {
-	for _, f := range tool.Files(schemas) {
-		mode := modeFile
-		if f.Script {
-			mode = modeScript
-		}
-		files = append(files, file{f.Name, f.Text, mode})
-	}
-	return files
-}
+// maxHead limits how much of a program is read.
+const maxHead = 4 << 10
 
-// WrapOptions are the options of Wrap.
-type WrapOptions struct {
-	wrap.Selection
-	Force  bool
-	DryRun bool
-}
+// execLine matches the line of a shell script that runs another program in its place.
+var execLine = lazyregexp.New(`(?m)^[ \t]*exec ["']?(/[^"'\s$]+)["']?(?:[ \t]|$)`)
 
-// Wrap writes tools, all or none (WRAP-30). It calls warn with problems that
-// could stop them from working.
-func Wrap(ctx context.Context, p *project.Project, tools []*wrap.Tool, w WrapOptions, warn func(string)) (made []*Item,
-	err error) {
-	at, rel, err := openFor(ctx, p, p.Tools)
+// inPlace returns the program that a script runs in its place, or "" (WRAP-36).
+func inPlace(file string) string {
+	resolved, err := filepath.EvalSymlinks(file)
 	if err != nil {
-		return nil, err
+		return ""
 	}
-	defer func() { at.close(err) }()
-	for _, tool := range tools {
-		dir := filepath.Join(p.Tools, tool.Name)
-		files := filesOf(tool, schemasFrom(p, dir))
-		files = append(files, base(tool, w.Selection, files))
-		item := &Item{Kind: Tool, Name: tool.Name, Path: dir}
-		for _, f := range files {
-			item.Files = append(item.Files, relative(p, filepath.Join(dir, f.path)))
-		}
-		made = append(made, item)
-		r := Request{Kind: Tool, Force: w.Force, DryRun: w.DryRun}
-		if err = at.putItem(path.Join(rel, tool.Name), files, r); err != nil {
-			return nil, err
-		}
+	head, _ := boundedfile.ReadHead(resolved, maxHead)
+	if m := execLine.FindSubmatch(head); m != nil && bytes.HasPrefix(head, []byte("#!")) {
+		return string(m[1])
 	}
-	if w.DryRun {
-		return made, nil
-	}
-	if err := require(ctx, p, tools); err != nil {
-		return nil, err
-	}
-	for _, item := range made {
-		warnRefused(p, filepath.Join(item.Path, "tool.sh"), warn)
-	}
-	return made, nil
+	return ""
 }
 
 // ToolName derives the name of a tool from the words of a command line.
@@ -113,4 +81,78 @@ func CheckWords(words []string) error {
 		}
 	}
 	return nil
+}
+
+// filesOf returns the files of a tool.
+func filesOf(p *project.Project, tool *wrap.Tool) (files []file) {
+	for _, f := range tool.Files(schemasFrom(p, filepath.Join(p.Tools, tool.Name))) {
+		mode := modeFile
+		if f.Script {
+			mode = modeScript
+		}
+		files = append(files, file{f.Name, f.Text, mode})
+	}
+	return files
+}
+
+// WrapOptions are the options of Wrap.
+type WrapOptions struct {
+	wrap.Selection
+	Force  bool
+	DryRun bool
+}
+
+// Wrap writes tools, all or none (WRAP-30). It calls warn with problems that
+// could stop them from working.
+func Wrap(ctx context.Context, p *project.Project, tools []*wrap.Tool, o WrapOptions, warn func(string)) (made []*Item,
+	err error) {
+	w := writerFor(ctx, p, o.DryRun)
+	defer w.close(&err)
+	return wrapTools(w, p, tools, o, warn)
+}
+
+func wrapTools(w *writer, p *project.Project, tools []*wrap.Tool, o WrapOptions, warn func(string)) (made []*Item,
+	err error) {
+	for _, tool := range tools {
+		dir := filepath.Join(p.Tools, tool.Name)
+		files := filesOf(p, tool)
+		files = append(files, recorded(tool, o.Selection, files))
+		made = append(made, newItem(p, Tool, tool.Name, dir, files))
+		if err := w.putItem(dir, string(Tool), files, o.Force); err != nil {
+			return nil, err
+		}
+	}
+	if err := require(w, p, tools); err != nil || o.DryRun {
+		return made, err
+	}
+	for _, item := range made {
+		warnRefused(p, filepath.Join(item.Path, "tool.sh"), warn)
+	}
+	return made, nil
+}
+
+// WriteRecipe writes a recipe into recipes/ of the project, for a person or an agent to complete (WRAP-16). It returns
+// the path of the file. An existing file is replaced only with force.
+func WriteRecipe(ctx context.Context, p *project.Project, r *recipe.Recipe, force bool) (name string, err error) {
+	name = path.Join("recipes", r.FileName())
+	if schemas := schemasFrom(p, filepath.Join(p.Root, "recipes")); schemas != "" {
+		r.Schema = schemas + "/recipe.schema.json"
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(r); err != nil {
+		return "", err
+	}
+	if _, err := recipe.Parse(text.Bytes()); err != nil { // such as a program with an unusual name
+		return "", cli.Failf(cli.CodeInvalid, "no recipe can be drafted: %v", err)
+	}
+	w := writerFor(ctx, p, false)
+	defer w.close(&err)
+	put := w.putNew
+	if force {
+		put = w.put
+	}
+	return name, put(filepath.Join(p.Root, filepath.FromSlash(name)), file{text: text.String(), mode: modeFile})
 }

@@ -5,158 +5,32 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/atomicfile"
-	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/userfile"
+	"mcp-bash/pkg/project"
 )
 
-// A place is a directory in which files are written through [os.Root], so symbolic links
-// cannot lead out of it. After an error, close removes everything that was created
-// (CLI-602).
-type place struct {
-	ctx  context.Context
-	dir  string
-	root *os.Root
-	made []made // the new files and directories, in order
+// A file is a file of an item, with slashes in its path.
+type file struct {
+	path string
+	text string
+	mode fs.FileMode
 }
 
-// made is something that was created: a file, a directory, or a directory with its contents.
-type made struct {
-	path  string
-	whole bool
-}
-
-func openPlace(ctx context.Context, dir string) (*place, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, failed(dir, err)
-	}
-	return &place{ctx: ctx, dir: dir, root: root}, nil
-}
-
-// close removes what was created if err is not nil.
-func (p *place) close(err error) {
-	if err != nil {
-		for _, m := range slices.Backward(p.made) {
-			if m.whole {
-				p.root.RemoveAll(m.path)
-			} else {
-				p.root.Remove(m.path) // fails for a directory that is no longer empty
-			}
-		}
-	}
-	p.root.Close()
-}
-
-// abs returns the absolute path of a name in the place.
-func (p *place) abs(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
-
-// look returns the type of a file without following links, or nil if the file does not
-// exist.
-func (p *place) look(name string) (fs.FileInfo, error) {
-	info, err := p.root.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, failed(p.abs(name), err)
-	}
-	return info, nil
-}
-
-// read returns the content of a regular file of at most max bytes.
-func (p *place) read(name string, max int64) (string, error) {
-	f, err := boundedfile.OpenIn(p.root, name)
-	if err != nil {
-		return "", &cli.Error{Code: cli.CodeInvalid, Subject: p.abs(name), Cause: err}
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, max+1))
-	switch {
-	case err != nil:
-		return "", &cli.Error{Code: cli.CodeInvalid, Subject: p.abs(name), Cause: fsys.Cause(err)}
-	case int64(len(text)) > max:
-		return "", cli.Failf(cli.CodeInvalid, "%s: larger than %d bytes; add to it by hand", p.abs(name), max)
-	}
-	return string(text), nil
-}
-
-// mkdir creates a directory and its parents, and reports whether it is new.
-func (p *place) mkdir(name string) (fresh bool, err error) {
-	if name == "." {
-		return false, nil
-	}
-	info, err := p.root.Stat(name) // a link to a directory in the project is accepted
-	switch {
-	case err == nil && info.IsDir():
-		return false, nil
-	case err == nil:
-		return false, cli.Failf(cli.CodeExists, "%s is in the way: not a directory", p.abs(name))
-	case !errors.Is(err, fs.ErrNotExist):
-		return false, failed(p.abs(name), err)
-	}
-	if _, err := p.mkdir(path.Dir(name)); err != nil {
-		return false, err
-	}
-	if err = p.root.Mkdir(name, 0o700); err != nil {
-		return false, failed(p.abs(name), err)
-	}
-	p.made = append(p.made, made{path: name})
-	if err = p.root.Chmod(name, modeDir); err != nil {
-		return false, failed(p.abs(name), err)
-	}
-	return true, nil
-}
-
-// put writes a file under a temporary name and then renames it (CLI-110). If the write fails
-// or is interrupted, an existing file stays as it was. An existing file gets f.mode.
-func (p *place) put(f file) error { return p.putAs(f, f.mode, nil) }
-
-// putOver is put for a file that is edited. The file keeps its mode. Unless was is nil, putOver
-// fails if the file's text is no longer *was.
-func (p *place) putOver(f file, was *string) error { return p.putAs(f, 0, was) }
-
-// putAs writes a file with a mode. Mode 0 keeps the mode of an existing file.
-func (p *place) putAs(f file, mode fs.FileMode, was *string) error {
-	if err := context.Cause(p.ctx); err != nil {
-		return err
-	}
-	old, err := p.look(f.path)
-	switch {
-	case err != nil:
-		return err
-	case old != nil && !old.Mode().IsRegular():
-		return inTheWay(p.abs(f.path), old)
-	case old != nil:
-		return p.replace(f, mode, was)
-	case was != nil:
-		return p.changed(f.path)
-	}
-	if _, err := p.mkdir(path.Dir(f.path)); err != nil {
-		return err
-	}
-	temporary := temporaryName(f.path)
-	if err := p.write(temporary, f); err != nil {
-		p.root.Remove(temporary)
-		return failed(p.abs(f.path), err)
-	}
-	if err := p.root.Rename(temporary, f.path); err != nil {
-		p.root.Remove(temporary)
-		return failed(p.abs(f.path), err)
-	}
-	p.made = append(p.made, made{path: f.path})
-	return nil
-}
+// File modes, which do not depend on the umask (CLI-502, CLI-603).
+const (
+	modeDir    fs.FileMode = 0o755
+	modeScript fs.FileMode = 0o755
+	modeFile   fs.FileMode = 0o644
+)
 
 // maxReplaced limits the size of a file that is replaced, in bytes.
 const maxReplaced = 16 << 20
@@ -164,105 +38,252 @@ const maxReplaced = 16 << 20
 // lockWait limits how long we wait for another command that edits the same file.
 const lockWait = 5 * time.Second
 
-// replace replaces the text of a user's file, and its mode if mode is not 0. Its other
-// attributes are kept.
-func (p *place) replace(f file, mode fs.FileMode, was *string) error {
-	dir, err := p.root.OpenRoot(path.Dir(f.path))
+// A writer changes files below some directories, all or none (CLI-602). It uses [os.Root], so symbolic links cannot
+// lead out of the directories. Paths are absolute.
+type writer struct {
+	ctx    context.Context
+	dirs   []string
+	dryRun bool // check, but write nothing
+	roots  map[string]*os.Root
+	undo   []func()
+}
+
+func newWriter(ctx context.Context, dirs ...string) *writer {
+	return &writer{ctx: ctx, dirs: dirs, roots: map[string]*os.Root{}}
+}
+
+// writerFor returns a writer for a project. The operator can have moved its directories elsewhere (CLI-404).
+func writerFor(ctx context.Context, p *project.Project, dryRun bool) *writer {
+	w := newWriter(ctx, p.Root)
+	for _, dir := range []string{p.Server, p.Tools, p.Prompts, p.Resources, p.Completions, p.UI} {
+		w.dirs = append(w.dirs, filepath.Dir(dir))
+	}
+	w.dryRun = dryRun
+	return w
+}
+
+// close restores everything as it was if there was an error.
+func (w *writer) close(err *error) {
+	if *err != nil {
+		w.ctx = context.WithoutCancel(w.ctx)
+		for _, undo := range slices.Backward(w.undo) {
+			undo()
+		}
+	}
+	for _, root := range w.roots {
+		root.Close()
+	}
+}
+
+// below returns the directory that a path is below, and the path in it.
+func (w *writer) below(path string) (root *os.Root, name string, err error) {
+	at := slices.IndexFunc(w.dirs, func(dir string) bool { return fsys.Within(dir, path) })
+	dir := w.dirs[max(at, 0)]
+	if w.roots[dir] == nil {
+		if w.roots[dir], err = os.OpenRoot(dir); err != nil {
+			delete(w.roots, dir)
+			return nil, "", failed(dir, err)
+		}
+	}
+	name, err = filepath.Rel(dir, path)
+	return w.roots[dir], name, err
+}
+
+// look returns the type of a file without following links, or nil if the file does not exist.
+func (w *writer) look(path string) (fs.FileInfo, error) {
+	root, name, err := w.below(path)
 	if err != nil {
-		return failed(p.abs(f.path), err)
+		return nil, err
 	}
-	defer dir.Close()
-	name := path.Base(f.path)
-	o := userfile.Options{Max: maxReplaced, Wait: lockWait}
-	_, err = userfile.Edit(p.ctx, dir, name, o, func(there userfile.File) ([]byte, error) {
-		if was != nil && (!there.There || string(there.Text) != *was) {
-			return nil, p.changed(f.path)
-		}
-		return []byte(f.text), nil
-	})
-	var failure *cli.Error
-	var locked *atomicfile.LockedError
-	switch {
-	case errors.As(err, &failure), err != nil && err == context.Cause(p.ctx):
+	info, err := root.Lstat(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, failed(path, err)
+	}
+	return info, nil
+}
+
+// mkdir creates a directory and its parents.
+func (w *writer) mkdir(dir string) error {
+	root, name, err := w.below(dir)
+	if err != nil || name == "." {
 		return err
-	case errors.As(err, &locked):
-		return cli.Failf(cli.CodeTimeout, "%s: another mcp-bash command is editing it; try again", p.abs(f.path))
-	case err != nil:
-		return failed(p.abs(f.path), err)
 	}
-	if mode != 0 {
-		if err := dir.Chmod(name, mode); err != nil {
-			return failed(p.abs(f.path), err)
-		}
+	info, err := root.Stat(name) // a link to a directory in the project is accepted
+	switch {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil:
+		return cli.Failf(cli.CodeExists, "%s is in the way: not a directory", dir)
+	case !errors.Is(err, fs.ErrNotExist):
+		return failed(dir, err)
+	}
+	if err := w.mkdir(filepath.Dir(dir)); err != nil || w.dryRun {
+		return err
+	}
+	if err := root.Mkdir(name, 0o700); err != nil {
+		return failed(dir, err)
+	}
+	w.undo = append(w.undo, func() { root.Remove(name) }) // fails for a directory that is no longer empty
+	if err := root.Chmod(name, modeDir); err != nil {
+		return failed(dir, err)
 	}
 	return nil
 }
 
-// changed returns the error for a file that a person edited while it was being merged.
-func (p *place) changed(name string) error {
-	return cli.Failf(cli.CodeInvalid, "%s changed in the meantime and was kept; run this command again", p.abs(name))
-}
-
-// write writes a new file. It does not sync it to disk, because that takes longer than everything else.
-// If the system fails now, the same command can create the lost file again.
-func (p *place) write(name string, f file) error {
-	w, err := p.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+// edit replaces the text of a file by the result of change (CLI-110). A new file gets the mode, and an existing one
+// keeps its attributes. A nil result for a missing file changes nothing.
+func (w *writer) edit(path string, mode fs.FileMode, most int, change func(userfile.File) ([]byte, error)) error {
+	if err := context.Cause(w.ctx); err != nil {
+		return err
+	}
+	if err := w.mkdir(filepath.Dir(path)); err != nil {
+		return err
+	}
+	info, err := w.look(path)
+	switch {
+	case err != nil:
+		return err
+	case info != nil && !info.Mode().IsRegular():
+		return inTheWay(path, info)
+	}
+	root, name, err := w.below(path)
 	if err != nil {
 		return err
 	}
-	_, err = w.WriteString(f.text)
-	if err == nil {
-		err = w.Chmod(f.mode)
+	dir, err := root.OpenRoot(filepath.Dir(name))
+	if w.dryRun && errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return failed(path, err)
 	}
-	if errClose := w.Close(); err == nil {
-		err = errClose
+	defer dir.Close()
+	var old userfile.File
+	o := userfile.Options{Max: most, Mode: mode, Wait: lockWait, DryRun: w.dryRun}
+	_, err = userfile.Edit(w.ctx, dir, filepath.Base(name), o, func(there userfile.File) ([]byte, error) {
+		old = there
+		return change(there)
+	})
+	switch _, known := errors.AsType[*cli.Error](err); {
+	case err == nil && !old.There:
+		w.undo = append(w.undo, func() { root.Remove(name) })
+		return nil
+	case err == nil:
+		w.undo = append(w.undo, func() {
+			w.edit(path, mode, most, func(userfile.File) ([]byte, error) { return old.Text, nil })
+			root.Chmod(name, info.Mode())
+		})
+		return nil
+	case known, err == context.Cause(w.ctx):
+		return err
+	}
+	if _, ok := errors.AsType[*atomicfile.LockedError](err); ok {
+		return cli.Failf(cli.CodeTimeout, "%s: another mcp-bash command is editing it; try again", path)
+	}
+	return failed(path, err)
+}
+
+// put writes the file f to a path, with its mode.
+func (w *writer) put(path string, f file) error {
+	err := w.edit(path, f.mode, maxReplaced, func(userfile.File) ([]byte, error) { return []byte(f.text), nil })
+	if err != nil || w.dryRun {
+		return err
+	}
+	root, name, err := w.below(path)
+	if err == nil {
+		err = root.Chmod(name, f.mode)
 	}
 	return err
 }
 
-// putDir creates a directory with files, completely or not at all. It creates the directory
-// under a temporary name and then renames it. The name must not exist yet. Errors
-// call the item what.
-func (p *place) putDir(name, what string, files []file) (err error) {
-	if _, err := p.mkdir(path.Dir(name)); err != nil {
+// putNew writes a file whose path must not exist yet.
+func (w *writer) putNew(path string, f file) error {
+	info, err := w.look(path)
+	if err == nil && info != nil {
+		err = taken(path, "file")
+	}
+	if err != nil {
+		return err
+	}
+	return w.put(path, f)
+}
+
+// putDir creates a directory with files under a temporary name, and then renames it, so that a running server never
+// reads an incomplete item. The name must not exist yet. Errors call the item what. It does not sync the files to disk,
+// because that takes longer than everything else. If the system fails now, the same command can create them again.
+func (w *writer) putDir(dir, what string, files []file) (err error) {
+	if err := w.mkdir(filepath.Dir(dir)); err != nil || w.dryRun {
+		return err
+	}
+	root, name, err := w.below(dir)
+	if err != nil {
 		return err
 	}
 	temporary := temporaryName(name)
-	inside := &place{ctx: p.ctx, dir: p.dir, root: p.root}
 	defer func() {
 		if err != nil {
-			p.root.RemoveAll(temporary)
+			root.RemoveAll(temporary)
 		}
 	}()
-	if _, err := inside.mkdir(temporary); err != nil {
+	aside := filepath.Join(filepath.Dir(dir), filepath.Base(temporary))
+	if err := w.mkdir(aside); err != nil {
 		return err
 	}
 	for _, f := range files {
-		final := f.path
-		f.path = path.Join(temporary, f.path)
-		if err := inside.put(f); err != nil {
-			var failure *cli.Error
-			if errors.As(err, &failure) {
-				return cli.Failf(failure.Code, "%v (nothing was created; %s belongs in %s)", failure, final, p.abs(name))
-			}
+		if err := context.Cause(w.ctx); err != nil {
 			return err
 		}
+		if err := w.mkdir(filepath.Dir(filepath.Join(aside, f.path))); err != nil {
+			return err
+		}
+		if err := writeNew(root, filepath.Join(temporary, f.path), f); err != nil {
+			return failed(filepath.Join(dir, f.path), err)
+		}
 	}
-	if err := p.root.Rename(temporary, name); errors.Is(err, fs.ErrExist) { // another process was faster
-		return taken(p.abs(name), what)
+	if err := root.Rename(temporary, name); errors.Is(err, fs.ErrExist) { // another process was faster
+		return taken(dir, what)
 	} else if err != nil {
-		return failed(p.abs(name), err)
+		return failed(dir, err)
 	}
-	p.made = append(p.made, made{name, true})
+	w.undo = append(w.undo, func() { root.RemoveAll(name) })
 	return nil
 }
 
-// temporaryName returns the name of an item until it is complete. Discovery ignores names
-// that begin with a dot.
+// writeNew writes a new file.
+func writeNew(root *os.Root, name string, f file) error {
+	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = out.WriteString(f.text)
+	return errors.Join(err, out.Chmod(f.mode), out.Close())
+}
+
+// putItem writes the directory of an item. An existing one is an error. With force, its files are replaced.
+func (w *writer) putItem(dir, what string, files []file, force bool) error {
+	info, err := w.look(dir)
+	switch {
+	case err != nil:
+		return err
+	case info == nil:
+		return w.putDir(dir, what, files)
+	case !force:
+		return taken(dir, what)
+	case !info.IsDir():
+		return inTheWay(dir, info)
+	}
+	for _, f := range files {
+		if err := w.put(filepath.Join(dir, filepath.FromSlash(f.path)), f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// temporaryName returns the name of an item until it is complete. Discovery ignores names that begin with a dot.
 func temporaryName(name string) string {
 	var tag [6]byte
 	rand.Read(tag[:]) // never fails
-	return path.Join(path.Dir(name), "."+path.Base(name)+".new-"+hex.EncodeToString(tag[:]))
+	return filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".new-"+hex.EncodeToString(tag[:]))
 }
 
 // failed returns the error for a path that the file system could not write.

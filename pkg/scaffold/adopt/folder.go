@@ -42,9 +42,9 @@ type Found struct {
 
 // A LeftOut is a file that does not become a tool although it looks like a script.
 type LeftOut struct {
-	Path   string
-	Reason string
-	Remedy string // a command, or ""
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+	Remedy string `json:"command,omitempty"` // a command, or ""
 }
 
 // A Folder is what was found in a folder.

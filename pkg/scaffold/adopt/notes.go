@@ -9,8 +9,8 @@ import (
 
 // A Note is a point about a script that a person should check.
 type Note struct {
-	Line int // of the script, or 0
-	Text string
+	Line int    `json:"line"` // of the script, or 0
+	Text string `json:"text"`
 }
 
 // meanings explains the doubts of the reader.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -389,10 +390,16 @@ printf '%60000s' x`,
 				rounds[i] = asked(t, c.callFor(canAll, "ask", fmt.Sprintf(`"arguments":{"n":%d},`, i)))
 			}
 			if name == "ended" {
+				calls, err := filepath.Glob(filepath.Join(c.tmp, "mcpbash.state.*", "call.*"))
+				if err != nil || len(calls) != len(rounds) {
+					t.Fatalf("the files of the calls: %q, %v", calls, err)
+				}
 				openGate(t, goOn)
 				eventually(t, "their files are given back", func() bool {
-					list, err := filepath.Glob(filepath.Join(c.tmp, "mcpbash.state.*", "call.*"))
-					return err == nil && len(list) == 0
+					return !slices.ContainsFunc(calls, func(path string) bool {
+						_, err := os.Lstat(path)
+						return err == nil
+					})
 				})
 			}
 			ended, answered, logged := 0, 0, 0

@@ -38,7 +38,7 @@ func TestCleanedPrivateDirectory(t *testing.T) {
 			}
 			work("at first")
 			for _, what := range []string{
-				"bin/mcp-jq", "bin", "private.*/tmp", "private.*", "owner", "idle.*", "", "*",
+				"bin/mcp-jq", "bin", "private.*/tmp", "private.*", "owner", "call.*", "", "*",
 			} {
 				var paths []string
 				eventually(t, what+" is there", func() (found bool) { // after the last answer

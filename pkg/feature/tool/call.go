@@ -301,7 +301,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 		return script.Result{}, fmt.Errorf("hand-off files: %w", err)
 	}
 	spec := script.Spec{
-		Script: c.file, Argv: c.command(), Dir: t.project.Root, Env: env,
+		Script: c.file, Argv: c.command(), Prepared: true, Dir: t.project.Root, Env: env,
 		StdoutLimit: calls.MaxStdout, StderrLimit: calls.MaxStderr, Grew: r.Grew,
 		Interval: t.project.Sessions.ProgressFlush / 2,
 	}

@@ -127,6 +127,9 @@ func StampOfFile(f *os.File) Stamp {
 	return StampOf(&st)
 }
 
+// StampIn returns the stamp of a name in a directory that package os opened. It does not follow a link.
+func StampIn(dir *os.File, name string) Stamp { return Dir{int(dir.Fd())}.Stamp(name) }
+
 // StampOfPath returns the stamp of a path, without following its last link.
 func StampOfPath(path string) Stamp { return Dir{unix.AT_FDCWD}.Stamp(path) }
 

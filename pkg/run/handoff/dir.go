@@ -2,14 +2,10 @@ package handoff
 
 import (
 	"errors"
-	"io"
-	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
 	"time"
-
-	"mcp-bash/pkg/files/folder"
 )
 
 // The names that exist in a new hand-off directory (T-69, T-70, T-128).
@@ -33,23 +29,19 @@ type Dir struct {
 	Errors    *os.File
 	Resources *os.File
 
-	self   fs.FileInfo            // identifies the directory if a script replaces it
-	own    map[string]fs.FileInfo // the same for the names in ownNames
-	temp   folder.Stamp           // of the empty directory for temporary files; zero: it must be read
-	parent *os.Root               // the private directory that contains it
-	above  string                 // its path
-	name   string                 // in parent
-	idle   time.Time              // when it was last used
+	initial initial   // as it was made
+	parent  *os.Root  // the private directory that contains it
+	above   string    // its path
+	name    string    // in parent
+	idle    time.Time // when it was last used
 }
 
 func newDir(parent *os.Root, above, name string) (*Dir, error) {
 	if err := parent.Mkdir(name, 0o700); err != nil {
 		return nil, err
 	}
-	d := &Dir{own: make(map[string]fs.FileInfo, len(ownNames)), parent: parent, above: above}
-	err := d.fill(name)
-	d.moved(name)
-	if err != nil {
+	d := &Dir{parent: parent, above: above, name: name}
+	if err := d.fill(name); err != nil {
 		d.remove()
 		return nil, err
 	}
@@ -60,31 +52,19 @@ func (d *Dir) fill(name string) (err error) {
 	if d.Folder, err = openFolder(d.parent, name); err != nil {
 		return err
 	}
-	if d.self, err = d.list.Stat(); err != nil {
-		return err
-	}
 	for name, file := range d.files() {
 		if *file, err = d.root.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 			return err
 		}
-		if d.own[name], err = (*file).Stat(); err != nil {
-			return err
-		}
 	}
-	if err = d.root.Mkdir(inputName, 0o700); err != nil {
+	if err = errors.Join(d.root.Mkdir(inputName, 0o700), d.root.Mkdir(tempName, 0o700)); err != nil {
 		return err
 	}
 	if d.Input, err = openFolder(d.root, inputName); err != nil {
 		return err
 	}
-	if d.own[inputName], err = d.Input.list.Stat(); err != nil {
-		return err
-	}
-	if err = d.root.Mkdir(tempName, 0o700); err != nil {
-		return err
-	}
-	d.own[tempName], err = d.root.Lstat(tempName)
-	return err
+	d.moved(name)
+	return d.remember()
 }
 
 // files yields the files that exist from the start.
@@ -119,78 +99,16 @@ func (d *Dir) ReadResources(limit int) ([]byte, error) {
 	return d.left(resourcesName, d.Resources, limit)
 }
 
-// left returns the content of one of our files, or of the regular file that the script has
-// put in its place.
+// left returns the content of the regular file with a name. The script may have put another regular file in the place
+// of ours. If it has put anything else there, left returns the content of our file.
 func (d *Dir) left(name string, ours *os.File, limit int) ([]byte, error) {
-	there := d.ownAt(name)
-	switch {
-	case there == nil:
-		if content, err := d.Read(name, limit); err == nil || errors.Is(err, ErrTooLarge) {
-			return content, err
-		}
-	case there.Size() == 0:
+	if info, err := d.root.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		return nil, nil
 	}
+	if content, err := d.Read(name, limit); err == nil || errors.Is(err, ErrTooLarge) {
+		return content, err
+	}
 	return readAll(ours, limit)
-}
-
-// ownAt returns the file with a name, or nil if it is not the file that we created.
-func (d *Dir) ownAt(name string) fs.FileInfo {
-	there, err := d.root.Lstat(name)
-	if err != nil || !os.SameFile(there, d.own[name]) {
-		return nil
-	}
-	return there
-}
-
-// reset restores the initial state of a directory, and reports whether that was possible.
-func (d *Dir) reset() bool {
-	if there, err := d.parent.Lstat(d.name); err != nil || !os.SameFile(there, d.self) {
-		return false
-	}
-	if !d.clear(ownNames...) || d.ownAt(inputName) == nil || !d.Input.clear() || !d.clearTemp() {
-		return false
-	}
-	for name, file := range d.files() {
-		there := d.ownAt(name)
-		if there == nil || there.Mode() != fs.FileMode(0o600) || !isSoleHolder(*file) {
-			return false
-		}
-		if there.Size() > 0 && (*file).Truncate(0) != nil {
-			return false
-		}
-	}
-	return true
-}
-
-// clearTemp removes the temporary files that a call has left. If the directory is unchanged since it was empty, one
-// system call is enough. Otherwise it is opened, and is not kept open.
-func (d *Dir) clearTemp() bool {
-	if now := folder.StampOfPath(d.TempPath()); now.Exists() && now == d.temp {
-		return true
-	}
-	d.temp = folder.Stamp{}
-	if there := d.ownAt(tempName); there == nil || there.Mode() != fs.ModeDir|0o700 {
-		return false
-	}
-	list, err := d.root.Open(tempName + thisDir)
-	if err != nil {
-		return false
-	}
-	defer list.Close()
-	names, err := list.Readdirnames(strays)
-	if err != nil && err != io.EOF || len(names) == strays {
-		return false
-	}
-	for _, name := range names {
-		if d.root.Remove(filepath.Join(tempName, name)) != nil {
-			return false
-		}
-	}
-	if empty := folder.StampOfFile(list); empty.Settled(time.Now()) {
-		d.temp = empty
-	}
-	return true
 }
 
 func (d *Dir) close() {

@@ -27,20 +27,19 @@ const (
 
 // Follow returns a Follower for an empty file.
 func Follow(file *os.File) *Follower {
-	f := &Follower{file: file}
-	f.Touched()
-	return f
+	return &Follower{file: file}
 }
 
 // Touched reports whether the file was modified since the last call. It does not read the
-// file.
+// file. The first call reports whether the file has content, because most scripts end before it.
 func (f *Follower) Touched() bool {
 	info, err := f.file.Stat()
 	if err != nil || info.ModTime().Equal(f.changed) {
 		return false
 	}
+	first := f.changed.IsZero()
 	f.changed = info.ModTime()
-	return true
+	return !first || info.Size() > 0
 }
 
 // Poll calls line with each complete line, without line ends. It reports whether the file

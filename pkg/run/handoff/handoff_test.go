@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"mcp-bash/pkg/files/folder"
 )
 
 // newPool returns a pool below a new directory, with the directory's path.
@@ -74,11 +72,13 @@ func isNew(d *Dir) string {
 	if files, _ := os.ReadDir(d.TempPath()); len(files) != 0 {
 		return "tmp/" + files[0].Name()
 	}
-	if info := d.ownAt(tempName); info == nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
+	if info, err := os.Lstat(d.TempPath()); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
 		return "tmp"
 	}
-	for name := range d.files() {
-		if info := d.ownAt(name); info == nil || info.Size() != 0 || info.Mode() != 0o600 {
+	for name, file := range d.files() {
+		info, err := os.Lstat(d.Path(name))
+		ours, gone := (*file).Stat()
+		if err != nil || gone != nil || !os.SameFile(info, ours) || info.Size() != 0 || info.Mode() != 0o600 {
 			return name
 		}
 	}
@@ -153,28 +153,6 @@ func TestReset(t *testing.T) {
 			p.Give(again, true)
 		})
 	}
-}
-
-// T-79: temporary files are removed from a directory that was known to be empty, also if their script has set its time.
-func TestTemporaryFiles(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("no directory is used twice here")
-	}
-	p, _ := newPool(t)
-	d := take(t, p)
-	for range 3 {
-		d.temp = folder.StampOfPath(d.TempPath())
-		for before := d.temp; folder.StampOfPath(d.TempPath()) == before; { // until the clock advances
-			check(t, os.WriteFile(filepath.Join(d.TempPath(), "x"), nil, 0o600))
-			check(t, os.Chtimes(d.TempPath(), time.Now(), time.Unix(0, before.Mtime)))
-		}
-		p.Give(d, true)
-		again := take(t, p)
-		if what := isNew(again); again != d || what != "" {
-			t.Fatalf("the same %t, not as new: %s", again == d, what)
-		}
-	}
-	p.Give(d, true)
 }
 
 // T-79: an idle directory is not used again after a cleaner of temporary files has removed
@@ -316,6 +294,17 @@ func TestEmptyQuestion(t *testing.T) {
 	check(t, os.WriteFile(path, []byte("{}"), 0o600))
 	if content, found := d.Take("request", 100); !found || string(content) != "{}" {
 		t.Errorf("%q, %t", content, found)
+	}
+}
+
+// A process that survives its call, and knows the path of the files, cannot create one while they are removed (T-79).
+func TestPathOfSurvivor(t *testing.T) {
+	p, _ := newPool(t)
+	d := take(t, p)
+	path := d.path
+	p.Give(d, false)
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) && runtime.GOOS != "windows" {
+		t.Errorf("%s exists after the call: %v", path, err)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 //
 // Creating and removing a directory takes as long as starting a script. Therefore the pool
 // renames a directory that is clean after a call, and uses it again. A script that has
-// recorded its paths finds nothing there.
+// recorded its paths finds nothing there. The next call uses the new name.
 type Pool struct {
 	path    string
 	private func() (*os.Root, error)
@@ -80,23 +80,23 @@ func (p *Pool) Take() (*Dir, error) {
 		return nil, err
 	}
 	c := p.cache
+	var name string
 	c.mu.Lock()
-	name := p.name("call.")
 	c.out++
 	c.peak = max(c.peak, c.out)
 	d := c.reuse(p.path)
+	if d == nil {
+		name = p.name()
+	}
 	c.shrink()
 	c.mu.Unlock()
 	if d != nil {
-		if d.parent == parent && parent.Rename(d.name, name) == nil {
-			d.moved(name)
-			if time.Since(d.idle) < idleTrust || d.reset() {
-				return d, nil
-			}
+		if d.parent == parent && d.isThere() && (time.Since(d.idle) < idleTrust || d.reset()) {
+			return d, nil
 		}
 		c.mu.Lock()
 		c.discard(d)
-		name = p.name("call.")
+		name = p.name()
 		c.mu.Unlock()
 	}
 	d, err = newDir(parent, p.path, name)
@@ -110,9 +110,9 @@ func (p *Pool) Take() (*Dir, error) {
 }
 
 // name returns a new name. The caller must hold the lock.
-func (p *Pool) name(prefix string) string {
+func (p *Pool) name() string {
 	p.last++
-	return prefix + strconv.Itoa(p.last)
+	return "call." + strconv.Itoa(p.last)
 }
 
 // reuse removes the newest idle directory below a path from the cache and returns it, or nil. The caller must hold
@@ -140,14 +140,15 @@ func (c *Cache) shrink() {
 func (p *Pool) Give(d *Dir, alone bool) {
 	c := p.cache
 	c.mu.Lock()
-	name := p.name("idle.")
+	name := p.name()
 	c.mu.Unlock()
-	// Rename it first, so that no process can open a file during the check.
-	clean := alone && d.parent.Rename(d.name, name) == nil
-	if clean {
+	// Rename it first: a process that knows its path must not open a file during the check or in the next call, nor create
+	// one during the removal.
+	renamed := d.parent.Rename(d.name, name) == nil
+	if renamed {
 		d.moved(name)
-		clean = d.reset()
 	}
+	clean := renamed && alone && d.reset()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.out--

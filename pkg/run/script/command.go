@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -43,24 +42,6 @@ func Command(file string) ([]string, error) {
 		return nil, err
 	}
 	return command(file, mode, head)
-}
-
-func readHead(file string) (mode fs.FileMode, head []byte, err error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|nonblock, 0)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return 0, nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return 0, nil, ErrNotRunnable
-	}
-	head = make([]byte, headSize)
-	n, _ := f.ReadAt(head, 0)
-	return info.Mode(), head[:n], nil
 }
 
 func command(file string, mode fs.FileMode, head []byte) ([]string, error) {

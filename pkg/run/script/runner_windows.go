@@ -34,8 +34,10 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 	if err := context.Cause(ctx); err != nil {
 		return Result{Status: signalBase + 15, Cause: err, Alone: true}
 	}
-	if err := r.Prepare(); err != nil {
-		return notStarted(err)
+	if !s.Prepared {
+		if err := r.Prepare(); err != nil {
+			return notStarted(err)
+		}
 	}
 	argv, err := s.arguments()
 	if err != nil {

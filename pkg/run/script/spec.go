@@ -23,8 +23,10 @@ type Spec struct {
 	Sources []code.File
 	// Args are the last arguments.
 	Args []string
-	Dir  string
-	Env  []string // "NAME=value"; the complete environment
+	// Prepared means that the caller has called [Runner.Prepare].
+	Prepared bool
+	Dir      string
+	Env      []string // "NAME=value"; the complete environment
 
 	StdoutLimit int       // bytes; more end the script with ErrStdoutLimit; 0 for no limit
 	StderrLimit int       // the same with ErrStderrLimit

@@ -41,7 +41,7 @@ func newPipe() (r, w int, err error) {
 		return -1, -1, err
 	}
 	// The ends have separate modes: the script's end blocks.
-	unix.SetNonblock(p[0], true)
+	unix.FcntlInt(uintptr(p[0]), unix.F_SETFL, unix.O_NONBLOCK) // a new pipe has no other flags
 	return p[0], p[1], nil
 }
 

@@ -4,6 +4,7 @@ package script
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/signal"
 	"strconv"
@@ -15,14 +16,41 @@ import (
 
 const onWindows = false
 
-// nonblock prevents an open from waiting if the script is a pipe.
-const nonblock = syscall.O_NONBLOCK
-
 var programExtensions = []string{""}
 
 func isProgram(file string) bool {
 	info, err := os.Stat(file)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// readHead returns the mode of a regular file and its first bytes. An [os.File] would cost each call of a tool three
+// more system calls.
+func readHead(file string) (mode fs.FileMode, head []byte, err error) {
+	fd, err := openHead(file)
+	if err != nil {
+		return 0, nil, &os.PathError{Op: "open", Path: file, Err: err}
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return 0, nil, &os.PathError{Op: "stat", Path: file, Err: err}
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return 0, nil, ErrNotRunnable
+	}
+	head = make([]byte, headSize)
+	n, _ := unix.Read(fd, head)
+	return fs.FileMode(st.Mode).Perm(), head[:max(0, n)], nil
+}
+
+// openHead opens a file for reading. It does not wait if the file is a pipe.
+func openHead(file string) (int, error) {
+	for {
+		fd, err := unix.Open(file, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		if err != unix.EINTR {
+			return fd, err
+		}
+	}
 }
 
 // Replace replaces this process by a program, which gets its signals and streams. It returns

@@ -2,13 +2,12 @@ package script
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 )
 
 const onWindows = true
-
-const nonblock = 0
 
 var programExtensions = []string{".exe", ".com", ".bat", ".cmd"}
 
@@ -43,3 +42,22 @@ func (*Waker) Wake() {}
 
 // Close does nothing.
 func (*Waker) Close() {}
+
+// readHead returns the mode of a regular file and its first bytes.
+func readHead(file string) (mode fs.FileMode, head []byte, err error) {
+	f, err := os.OpenFile(file, os.O_RDONLY, 0)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return 0, nil, ErrNotRunnable
+	}
+	head = make([]byte, headSize)
+	n, _ := f.ReadAt(head, 0)
+	return info.Mode(), head[:n], nil
+}

@@ -223,7 +223,7 @@ func (a *adoption) printTools(s cli.Streams) {
 			mark = cmp.Or(mark, "✓")
 		}
 		var names []string
-		for _, a := range found.Says.Arguments {
+		for _, a := range t.Recipe.Properties() {
 			name := a.Name
 			if a.Required {
 				name, required = name+"*", true

@@ -126,7 +126,6 @@ func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
 	return o.inProject(s, func(ctx context.Context, p *project.Project) error {
 		w := &wrapper{s: s, o: o, p: p, ask: ask.New(os.Getenv("PATH")), versions: map[string]string{},
 			warn: warner(s, "wrap")}
-		defer w.ask.Close()
 		switch {
 		case o.check:
 			return w.check(ctx, words)

@@ -109,7 +109,7 @@ func (w *wrapper) described(ctx context.Context, words []string) (*recipe.Recipe
 	if err != nil {
 		return nil, nil, err
 	}
-	r := draft.Recipe(append([]string{filepath.Base(words[0])}, words[1:]...), answer.Help)
+	r := draft.Recipe(append([]string{filepath.Base(words[0])}, words[1:]...), answer.Help, "stdin")
 	if answer.Plugin != "" {
 		r.Starts = []string{answer.Plugin}
 	}

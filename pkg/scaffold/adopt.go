@@ -103,7 +103,6 @@ func (a *Adopted) findTrials(confirm func(names []string) bool) {
 // processors (ADD-26). A script without help keeps its list of words.
 func explain(ctx context.Context, p *project.Project, folder *adopt.Folder) error {
 	asker := ask.New(p.Env["PATH"])
-	defer asker.Close()
 	if !asker.Confines() {
 		return nil
 	}

@@ -71,16 +71,17 @@ func livesIn(pgid int, pid string) bool {
 
 // A processStatus is a part of /proc/PID/stat.
 type processStatus struct {
-	alive         bool // and not a zombie
-	parent, group string
+	alive                  bool // and not a zombie
+	parent, group, session string
 }
 
 func statusOf(pid string) (s processStatus, ok bool) {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
-	// pid (command) state parent group …; a command may contain any character.
+	// pid (command) state parent group session …; a command may contain any character.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if err != nil || len(fields) < 3 {
+	if err != nil || len(fields) < 4 {
 		return s, false
 	}
-	return processStatus{fields[0][0] != 'Z' && fields[0][0] != 'X', string(fields[1]), string(fields[2])}, true
+	return processStatus{fields[0][0] != 'Z' && fields[0][0] != 'X', string(fields[1]), string(fields[2]),
+		string(fields[3])}, true
 }

@@ -105,6 +105,15 @@ func (r *Runner) signalLeft(sig unix.Signal) {
 	}
 }
 
+// KillLeft kills what ended scripts have left running: their groups and, after [AdoptOrphans], all other processes.
+func (r *Runner) KillLeft() {
+	r.mu.Lock()
+	r.signalLeft(unix.SIGKILL)
+	r.mu.Unlock()
+	for r.killOrphans() {
+	}
+}
+
 // End ends all scripts, and prevents new ones. Remaining groups get SIGTERM and, after a second,
 // SIGKILL. [Runner.KillAll] ends this grace period. End returns the remaining groups.
 func (r *Runner) End() (left []int) {

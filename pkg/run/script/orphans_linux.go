@@ -77,3 +77,34 @@ func (r *Runner) collectOrphan(pid int) {
 		unix.Wait4(pid, nil, unix.WNOHANG, nil)
 	}
 }
+
+// AdoptOrphans makes this process the parent of processes that scripts leave running. So [Runner.KillLeft] finds those
+// that have left their group.
+func AdoptOrphans() { unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
+// killOrphans kills and collects the children in other sessions that are not running scripts. It reports whether there
+// were any, because their own children are orphans then.
+func (r *Runner) killOrphans() (found bool) {
+	session, err := unix.Getsid(0)
+	if err != nil || unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) == unix.ECHILD {
+		return false
+	}
+	r.starting.Lock()
+	defer r.starting.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	self := strconv.Itoa(os.Getpid())
+	list, _ := processes()
+	for _, name := range list {
+		s, ok := statusOf(name)
+		pid, err := strconv.Atoi(name)
+		if !ok || err != nil || s.parent != self || s.session == strconv.Itoa(session) || r.groups[pid] ||
+			unix.Kill(pid, unix.SIGKILL) != nil {
+			continue
+		}
+		if _, err := unix.Wait4(pid, nil, 0, nil); err == nil {
+			found = true
+		}
+	}
+	return found
+}

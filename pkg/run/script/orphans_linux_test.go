@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -116,4 +117,48 @@ func TestNoOrphansElsewhere(t *testing.T) {
 		t.Skip("left out: this process adopts orphans")
 	}
 	new(Runner).CollectOrphans(t.Context())
+}
+
+// WRAP-12: KillLeft ends what scripts have left running, in their group, in other sessions, and the children of these.
+// Running scripts go on.
+func TestKillLeft(t *testing.T) {
+	if !first.Process(t) {
+		return
+	}
+	AdoptOrphans()
+	r := new(Runner)
+	dir := t.TempDir()
+	for _, name := range []string{"begun", "end"} {
+		if err := unix.Mkfifo(dir+"/"+name, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result := make(chan Result)
+	go func() {
+		result <- r.Run(context.Background(),
+			Spec{Argv: []string{"sh", "-c", `echo >"$0/begun"; read -r line <"$0/end"; exit 7`, dir}, Env: env()})
+	}()
+	if _, err := os.ReadFile(dir + "/begun"); err != nil {
+		t.Fatal(err)
+	}
+	r.Run(context.Background(), Spec{Argv: []string{"sh", "-c",
+		`sleep 1000 >/dev/null 2>&1 & setsid sh -c 'sleep 1000 & sleep 1000' >/dev/null 2>&1 & exit 0`}, Env: env()})
+	r.KillLeft()
+	settle(t, func() bool { // a signal takes effect later than the call that sends it
+		list, err := processes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return !slices.ContainsFunc(list, func(pid string) bool {
+			name, _ := os.ReadFile("/proc/" + pid + "/comm")
+			s, ok := statusOf(pid)
+			return ok && s.alive && string(name) == "sleep\n"
+		})
+	})
+	if err := os.WriteFile(dir+"/end", []byte("\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if res := <-result; res.Status != 7 || res.Cause != nil {
+		t.Errorf("%+v", res)
+	}
 }

@@ -19,8 +19,10 @@ import (
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/scaffold/recipe"
 	"mcp-bash/pkg/scaffold/source"
 	"mcp-bash/pkg/scaffold/wrap"
+	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/pkg/text/shell"
 	"mcp-bash/pkg/text/toolnames"
 )
@@ -37,7 +39,8 @@ type Found struct {
 	Tool     string // the name of the tool
 	Language string // "bash", "sh", "python3", …: the base name of the interpreter
 	Says     *source.Script
-	asked    *wrap.Trial // the call that made the script print its help, or nil
+	help     *recipe.Recipe // of the help of a script in another language, or nil
+	asked    *wrap.Trial    // the call that made the script print its help, or nil
 }
 
 // A LeftOut is a file that does not become a tool although it looks like a script.
@@ -61,6 +64,45 @@ var skipped = []string{"node_modules", "vendor", "test", "tests", "spec", "__pyc
 
 // Look reads a folder and those below it. Links are followed only to files inside.
 func Look(dir string) (*Folder, error) {
+	return open(dir, func(f *Folder, root *os.Root) error {
+		return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+			base := path.Base(name)
+			hidden := strings.HasPrefix(base, ".")
+			switch {
+			case err != nil:
+				f.leave(name, fsys.Cause(err).Error(), "")
+			case name == ".":
+			case d.IsDir():
+				if hidden || strings.Count(name, "/") >= maxDepth || slices.Contains(skipped, strings.ToLower(base)) {
+					return fs.SkipDir
+				}
+			case hidden:
+			case len(f.Files) >= maxFiles:
+				return fmt.Errorf("%s has more than %d files; give a smaller folder", dir, maxFiles)
+			default:
+				f.Files = append(f.Files, name)
+				f.look(root, name)
+			}
+			return nil
+		})
+	})
+}
+
+// LookAt reads one script.
+func LookAt(file string) (*Folder, error) {
+	return open(filepath.Dir(file), func(f *Folder, root *os.Root) error {
+		f.Files = []string{filepath.Base(file)}
+		f.look(root, f.Files[0])
+		f.Others = 0
+		for _, s := range f.Scripts {
+			f.Files = append(f.Files, s.Says.Sources...)
+		}
+		return nil
+	})
+}
+
+// open fills a Folder.
+func open(dir string, fill func(f *Folder, root *os.Root) error) (*Folder, error) {
 	dir, err := fsys.Physical(dir)
 	if err != nil {
 		return nil, err
@@ -71,51 +113,8 @@ func Look(dir string) (*Folder, error) {
 	}
 	defer root.Close()
 	f := &Folder{Dir: dir}
-	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		switch base := path.Base(name); {
-		case err != nil:
-			f.leave(name, fsys.Cause(err).Error(), "")
-			return nil
-		case name == ".":
-			return nil
-		case d.IsDir():
-			deep := strings.Count(name, "/") >= maxDepth
-			if deep || strings.HasPrefix(base, ".") || slices.Contains(skipped, strings.ToLower(base)) {
-				return fs.SkipDir
-			}
-			return nil
-		case strings.HasPrefix(base, "."):
-			return nil
-		case len(f.Scripts)+len(f.LeftOut)+f.Others >= maxFiles:
-			return fmt.Errorf("%s has more than %d files; give a smaller folder", dir, maxFiles)
-		}
-		f.Files = append(f.Files, name)
-		f.look(root, name)
-		return nil
-	})
-	if err != nil {
+	if err := fill(f, root); err != nil {
 		return nil, err
-	}
-	f.names()
-	return f, nil
-}
-
-// LookAt reads one script.
-func LookAt(file string) (*Folder, error) {
-	dir, err := fsys.Physical(filepath.Dir(file))
-	if err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	f := &Folder{Dir: dir, Files: []string{filepath.Base(file)}}
-	f.look(root, filepath.Base(file))
-	f.Others = 0
-	for _, s := range f.Scripts {
-		f.Files = append(f.Files, s.Says.Sources...)
 	}
 	f.names()
 	return f, nil
@@ -129,21 +128,18 @@ func (f *Folder) leave(name, reason, remedy string) {
 func (f *Folder) look(root *os.Root, name string) {
 	text, mode, err := read(root, name)
 	full := shell.Quote(filepath.Join(f.Dir, filepath.FromSlash(name)))
-	interpreter := script.Interpreter(firstLine(text))
+	interpreter := script.Interpreter(text)
 	looksLike := len(interpreter) > 0 || script.IsShellName(name)
+	tooLarge := errors.Is(err, source.ErrSize)
 	switch {
-	case errors.Is(err, source.ErrSize):
-		if looksLike {
-			f.leave(name, "larger than 1 MiB", "")
-		} else {
-			f.Others++
-		}
-		return
-	case err != nil:
+	case err != nil && !tooLarge:
 		f.leave(name, fsys.Cause(err).Error(), "")
 		return
-	case !looksLike || !media.IsText(text):
+	case !looksLike || !tooLarge && !media.IsText(text):
 		f.Others++
+		return
+	case tooLarge:
+		f.leave(name, "larger than 1 MiB", "")
 		return
 	case bytes.Contains(text, []byte("\r\n")):
 		f.leave(name, "Windows line ends", "sed -i.bak 's/\\r$//' "+full)
@@ -153,10 +149,14 @@ func (f *Folder) look(root *os.Root, name string) {
 	if len(interpreter) > 0 {
 		found.Language = path.Base(interpreter[0])
 	}
-	if isShell(found.Language) {
-		found.Says, err = source.Read(text, nextTo(root, path.Dir(name)))
-		var syntax *source.SyntaxError
-		if errors.As(err, &syntax) {
+	if found.Parsed() {
+		found.Says, err = source.Read(text, func(other string) []byte {
+			if text, _, err := read(root, path.Join(path.Dir(name), other)); err == nil {
+				return text
+			}
+			return nil
+		})
+		if syntax, ok := errors.AsType[*source.SyntaxError](err); ok {
 			f.leave(name, syntax.Error(), "bash -n "+full)
 			return
 		}
@@ -164,9 +164,8 @@ func (f *Folder) look(root *os.Root, name string) {
 			f.Others++ // other scripts source it
 			return
 		}
-	} else if found.Says = other(text); found.Says == nil {
-		f.leave(name, "a script of "+found.Language, "")
-		return
+	} else {
+		found.Says = other(text)
 	}
 	switch {
 	case mode&0o111 == 0:
@@ -176,10 +175,6 @@ func (f *Folder) look(root *os.Root, name string) {
 	default:
 		f.Scripts = append(f.Scripts, found)
 	}
-}
-
-func isShell(language string) bool {
-	return slices.Contains([]string{"bash", "sh", "dash", "ksh", "mksh"}, language)
 }
 
 // other describes a script of another language. Its arguments are not known.
@@ -223,11 +218,6 @@ func headOf(text []byte) string {
 	return source.Describe(lines)
 }
 
-func firstLine(text []byte) []byte {
-	line, _, _ := bytes.Cut(text, []byte("\n"))
-	return append(bytes.Clone(line), '\n')
-}
-
 // read reads a regular file.
 func read(root *os.Root, name string) ([]byte, fs.FileMode, error) {
 	file, err := boundedfile.OpenIn(root, name)
@@ -241,20 +231,9 @@ func read(root *os.Root, name string) ([]byte, fs.FileMode, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(file, source.MaxSize+1))
 	if err == nil && len(text) > source.MaxSize {
-		err = source.ErrSize
+		return text, 0, source.ErrSize
 	}
 	return text, info.Mode(), err
-}
-
-// nextTo returns a function that reads files next to a script.
-func nextTo(root *os.Root, dir string) source.Files {
-	return func(name string) []byte {
-		text, _, err := read(root, path.Join(dir, name))
-		if err != nil {
-			return nil
-		}
-		return text
-	}
 }
 
 // names gives each tool another name: that of the file without its ending, after the names of its folders.
@@ -273,20 +252,12 @@ func (f *Folder) names() {
 	}
 }
 
+var notInName = lazyregexp.New(`[^a-z0-9_]+`)
+
 // toolName returns a name that every client accepts.
 func toolName(name string) string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(name) {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' {
-			b.WriteRune(r)
-		} else if !strings.HasSuffix(b.String(), "-") {
-			b.WriteByte('-')
-		}
-	}
-	name = strings.Trim(b.String(), "-")
-	if len(name) > 64 {
-		name = strings.Trim(name[:64], "-")
-	}
+	name = strings.Trim(notInName.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	name = strings.Trim(name[:min(len(name), 64)], "-")
 	if !toolnames.IsPortable(name) {
 		return "script"
 	}

@@ -10,8 +10,11 @@ import (
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/scaffold/draft"
+	"mcp-bash/pkg/scaffold/helptext"
 	"mcp-bash/pkg/scaffold/recipe"
 	"mcp-bash/pkg/scaffold/source"
+	"mcp-bash/pkg/scaffold/wrap"
 )
 
 // timeout is the time limit of a call in seconds: people's scripts make backups and wait for servers.
@@ -34,6 +37,10 @@ func Recipe(dir string, f *Found, home, path string) (*recipe.Recipe, Need) {
 		InRoot: !s.Effects.StaysThere, Output: recipe.Output{Type: "text"}, TimeoutSecs: timeout,
 		Capabilities: capabilities(s), Effects: effects(s),
 	}
+	if f.help != nil {
+		r.Arguments, r.Stdin = f.help.Arguments, f.help.Stdin
+		return r, need(dir, f, home, path)
+	}
 	for i, a := range s.Arguments {
 		if a.Kind == source.Input {
 			r.Stdin = &recipe.Stdin{Name: a.Name, Description: text(a), Pattern: pattern(a)}
@@ -44,6 +51,25 @@ func Recipe(dir string, f *Found, home, path string) (*recipe.Recipe, Need) {
 	return r, need(dir, f, home, path)
 }
 
+// Parsed reports whether the arguments of the script are known from its text.
+func (f *Found) Parsed() bool {
+	return slices.Contains([]string{"bash", "sh", "dash", "ksh", "mksh"}, f.Language)
+}
+
+// Explain gives a script of another language the arguments that its help describes. asked made it print the help.
+// Without arguments, it keeps its list of words.
+func (f *Found) Explain(h helptext.Help, asked *wrap.Trial) {
+	r := draft.Recipe([]string{f.Tool}, h, "input")
+	known := len(r.Arguments) > 0 && !draft.Generic(r)
+	if known || h.Usage {
+		f.asked = asked
+	}
+	if known {
+		f.help, f.Says.Doubts = r, nil
+		f.Says.Description = cmp.Or(f.Says.Description, h.Purpose)
+	}
+}
+
 func isOperand(a *source.Argument) bool { return len(a.Options) == 0 && a.Kind != source.Input }
 
 // argument translates an argument. The default of an operand is passed if another operand can follow it.
@@ -52,7 +78,9 @@ func argument(a *source.Argument, followed bool) recipe.Argument {
 		Name: a.Name, Description: text(a), Type: recipe.String, Required: a.Required, Repeat: a.Repeat, Choices: a.Choices,
 	}
 	if len(a.Options) > 0 {
-		to.Option = longest(a.Options)
+		options := slices.Clone(a.Options)
+		slices.Reverse(options) // the last of several long ones
+		to.Option = slices.MaxFunc(options, func(a, b string) int { return len(a) - len(b) })
 		to.Aliases = slices.DeleteFunc(slices.Clone(a.Options), func(o string) bool { return o == to.Option })
 		if a.Equals {
 			to.Form = recipe.Equals
@@ -87,17 +115,6 @@ func pattern(a *source.Argument) string {
 		return "[^$`]*"
 	}
 	return ""
-}
-
-// longest returns the longest of the spellings of an option.
-func longest(options []string) string {
-	to := options[len(options)-1]
-	for _, o := range options {
-		if len(o) > len(to) {
-			to = o
-		}
-	}
-	return to
 }
 
 // text describes an argument for a model.
@@ -164,29 +181,21 @@ func need(dir string, f *Found, home, path string) (n Need) {
 	if !f.Parsed() {
 		n.Reads = append(n.Reads, installation(f.Language, home, path)...)
 	}
-	allowed := func(p string) (string, bool) {
-		full := p
+	in := func(p string) string {
 		if rest, ok := strings.CutPrefix(p, "~/"); ok {
-			full = filepath.Join(home, rest)
+			return filepath.Join(home, rest)
 		}
-		_, err := os.Stat(full)
-		return p, err == nil && full != "/" && !homes.Hold(full) && !homes.Hide(full)
+		return p
 	}
-	for _, p := range f.Says.Effects.Settings {
-		if _, err := os.Stat(filepath.Join(home, strings.TrimPrefix(p, "~/"))); err == nil {
-			n.Reads = append(n.Reads, p)
-		}
+	missing := func(p string) bool {
+		_, err := os.Stat(in(p))
+		return err != nil
 	}
-	for _, p := range f.Says.Effects.ReadPaths {
-		if p, ok := allowed(p); ok {
-			n.Reads = append(n.Reads, p)
-		}
-	}
-	for _, p := range f.Says.Effects.WritePaths {
-		if p, ok := allowed(p); ok {
-			n.Writes = append(n.Writes, p)
-		}
-	}
+	refused := func(p string) bool { return missing(p) || in(p) == "/" || homes.Hold(in(p)) || homes.Hide(in(p)) }
+	without := func(is func(string) bool, list []string) []string { return slices.DeleteFunc(slices.Clone(list), is) }
+	does := f.Says.Effects
+	n.Reads = slices.Concat(n.Reads, without(missing, does.Settings), without(refused, does.ReadPaths))
+	n.Writes = without(refused, does.WritePaths)
 	for _, v := range f.Says.Variables {
 		n.Variables = append(n.Variables, v.Name)
 	}
@@ -213,4 +222,27 @@ func sentence(s string) string {
 		s += "."
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// installation returns the folders in the home directory that have the interpreter of a script: ~/.pyenv, or a virtual
+// environment.
+func installation(language, home, path string) (list []string) {
+	program := script.LookPath(language, path)
+	if program == "" {
+		return nil
+	}
+	resolved, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		return nil
+	}
+	homes := fsys.HomesOf(home)
+	for _, file := range []string{program, resolved} {
+		bin := filepath.Dir(file)
+		folder := filepath.Dir(bin)
+		manager := filepath.Base(bin) == "shims" // of pyenv, rbenv and the like, which are hidden folders
+		if home != "" && fsys.Within(home, folder) && !homes.Hold(folder) && (manager || !homes.Hide(folder)) {
+			list = append(list, folder)
+		}
+	}
+	return slices.Compact(list)
 }

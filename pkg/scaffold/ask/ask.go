@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"mcp-bash/pkg/run/confine"
@@ -28,41 +27,13 @@ const (
 // An Asker runs programs to get their help. Its methods are safe for concurrent use.
 type Asker struct {
 	runner script.Runner
-	path   string // PATH
-	// dir makes a temporary directory without any of the user's files at the first run.
-	dir    func() (string, error)
-	ran    bool
+	path   string                // PATH
 	limit  time.Duration         // the time limit of each run
 	kernel func() confine.Kernel // the kernel's means to confine a run
 }
 
-// New returns an Asker that finds programs on path, a PATH. Close removes its files.
-func New(path string) *Asker {
-	a := &Asker{path: path, limit: timeLimit, kernel: confine.Offered}
-	a.dir = sync.OnceValues(func() (string, error) {
-		a.ran = true
-		adopt()
-		dir, err := os.MkdirTemp("", "mcp-wrap.")
-		if err != nil {
-			return "", err
-		}
-		return filepath.EvalSymlinks(dir)
-	})
-	return a
-}
-
-// Close kills running programs and processes that ended ones left behind, and removes the
-// temporary directory (WRAP-12).
-func (a *Asker) Close() {
-	if !a.ran {
-		return
-	}
-	a.runner.KillAll()
-	endOrphans()
-	if dir, err := a.dir(); err == nil {
-		os.RemoveAll(dir)
-	}
-}
+// New returns an Asker that finds programs on path, a PATH.
+func New(path string) *Asker { return &Asker{path: path, limit: timeLimit, kernel: confine.Offered} }
 
 // Confines reports whether the kernel can confine what is started.
 func (a *Asker) Confines() bool { return !a.kernel().None() }
@@ -90,17 +61,16 @@ type answer struct {
 
 // run runs a program with the words that ask for help. Programs that are being wrapped are
 // started only here. If the kernel supports it, the program can only read, and write in its
-// own directories. It has no network and cannot signal others (WRAP-14).
+// own directories. It has no network and cannot signal others (WRAP-14). Processes that it leaves running are killed.
 func (a *Asker) run(ctx context.Context, program string, words []string) (answer, error) {
-	dir, err := a.dir()
-	if err != nil {
-		return answer{}, err
-	}
-	place, err := os.MkdirTemp(dir, "")
+	place, err := os.MkdirTemp("", "mcp-wrap.")
 	if err != nil {
 		return answer{}, err
 	}
 	defer os.RemoveAll(place)
+	if place, err = filepath.EvalSymlinks(place); err != nil {
+		return answer{}, err
+	}
 	for _, name := range []string{"home", "tmp", "work"} {
 		if err := os.Mkdir(filepath.Join(place, name), 0o700); err != nil {
 			return answer{}, err
@@ -118,6 +88,8 @@ func (a *Asker) run(ctx context.Context, program string, words []string) (answer
 		defer confined.Release()
 		spec.Confined = confined
 	}
+	script.AdoptOrphans()
+	defer a.runner.KillLeft()
 	res := a.runner.Run(ctx, spec)
 	ans := answer{text: res.Stdout, out: res.Stdout, status: res.Status, cause: res.Cause}
 	if describes(res.Stderr) > describes(res.Stdout) || len(strings.TrimSpace(string(ans.text))) == 0 {
@@ -218,11 +190,11 @@ func (a *Asker) Manual(ctx context.Context, words []string) (string, error) {
 		return "", nil
 	}
 	page := strings.Join(append([]string{filepath.Base(words[0])}, words[1:]...), "-")
-	ans, err := a.run(ctx, man, []string{"-P", "cat", "--", page})
-	if err != nil || ans.cause != nil || ans.status != 0 {
-		return "", err
+	text, err := a.Output(ctx, man, []string{"-P", "cat", "--", page})
+	if err != nil {
+		return "", context.Cause(ctx) // there is no such page, or the run was interrupted
 	}
-	return string(ans.out), nil
+	return string(text), nil
 }
 
 // Output runs a program with words that make it print something, and returns its standard output.

@@ -28,12 +28,10 @@ func programs(t *testing.T, scripts map[string]string) (*Asker, string) {
 		}
 	}
 	a := New(dir + "/bin:" + os.Getenv("PATH"))
+	t.Setenv("TMPDIR", t.TempDir())
 	t.Cleanup(func() {
-		a.Close()
-		if dir, err := a.dir(); err != nil {
-			t.Error(err)
-		} else if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s is left behind", dir)
+		if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+			t.Errorf("%v is left behind: %v", left, err)
 		}
 	})
 	return a, dir

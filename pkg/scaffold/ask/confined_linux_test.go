@@ -59,7 +59,6 @@ printf 'Usage: lasting [-a]\n\n  -a  all\n' >&3
 	if p, err := a.Help(t.Context(), []string{"lasting"}); err != nil || !has(p, "-a") {
 		t.Fatalf("%v, %+v", err, p)
 	}
-	a.Close()
 	for _, name := range []string{"group", "session", "child"} {
 		text, err := os.ReadFile(filepath.Join(place, name))
 		if err != nil {

@@ -22,23 +22,22 @@ const (
 	otherOptions = "options"
 )
 
-// Limits on texts of the program, in bytes.
+// Limits: on texts of the program in bytes, on the names and choices of an option, and on the options and operands of a
+// recipe.
 const (
 	maxSummary     = 300
 	maxDescription = 140
 	maxName        = 60
+	maxNames       = 16
+	maxChoices     = 100
+	maxArguments   = 500
 )
 
-// Limits on an option.
-const (
-	maxNames   = 16
-	maxChoices = 100
+var (
+	optionName    = lazyregexp.New(`^[-+@][^\s=]{1,63}$`)
+	numeric       = lazyregexp.New(`^-?[0-9]+\.[0-9]+$`)
+	notInProperty = lazyregexp.New(`[^A-Za-z0-9]+`)
 )
-
-var optionName = lazyregexp.New(`^[-+@][^\s=]{1,63}$`)
-
-// maxArguments limits the options of a recipe, and its operands.
-const maxArguments = 500
 
 // environment makes programs print plain text, without colours and pagers.
 var environment = map[string]string{"NO_COLOR": "1", "PAGER": "cat"}
@@ -49,10 +48,10 @@ type drafter struct {
 	taken source.Names // the names of properties
 }
 
-// Recipe makes the recipe of a program, or of a command. words[0] is the program's name.
-func Recipe(words []string, h helptext.Help) *recipe.Recipe {
-	line := strings.Join(words, " ")
-	summary := fmt.Sprintf("Runs %s.", line)
+// Recipe makes the recipe of a program, or of a command. words[0] is the program's name, and input is the name of the
+// argument for standard input.
+func Recipe(words []string, h helptext.Help, input string) *recipe.Recipe {
+	summary := fmt.Sprintf("Runs %s.", strings.Join(words, " "))
 	if text := quote(h.Purpose, maxSummary); text != "" {
 		summary += fmt.Sprintf(" Its help: %s.", text)
 	}
@@ -63,27 +62,20 @@ func Recipe(words []string, h helptext.Help) *recipe.Recipe {
 	}}
 	// Options with a short name come first, because programs have it for what people use most.
 	isShort := func(name string) bool { return len(name) == 2 }
-	slices.SortStableFunc(h.Options, func(a, b helptext.Option) int {
-		return order(slices.ContainsFunc(a.Names, isShort)) - order(slices.ContainsFunc(b.Names, isShort))
-	})
-	for _, o := range h.Options[:min(len(h.Options), maxArguments)] {
-		if !slices.Contains(o.Names, "--help") && !slices.Contains(o.Names, "--version") {
-			d.option(o)
+	for _, short := range []bool{true, false} {
+		for _, o := range h.Options {
+			if slices.ContainsFunc(o.Names, isShort) == short && len(d.Arguments) < maxArguments &&
+				!slices.Contains(o.Names, "--help") && !slices.Contains(o.Names, "--version") {
+				d.option(o)
+			}
 		}
 	}
 	d.operands(h)
 	demands := func(a recipe.Argument) bool { return a.IsOperand() && a.Required }
 	if h.NamesInput() || !slices.ContainsFunc(d.Arguments, demands) {
-		d.Stdin = &recipe.Stdin{Name: d.property("stdin"), Description: "Text for the standard input."}
+		d.Stdin = &recipe.Stdin{Name: d.property(input), Description: "Text for the standard input."}
 	}
 	return d.Recipe
-}
-
-func order(first bool) int {
-	if first {
-		return 0
-	}
-	return 1
 }
 
 // Generic reports whether the recipe takes any words, because the help describes nothing.
@@ -108,27 +100,25 @@ func Open(r *recipe.Recipe) {
 
 // option adds an option. A name that the list has already is left out, and so are names that no recipe can have.
 func (d *drafter) option(o helptext.Option) {
-	o.Names = slices.DeleteFunc(slices.Clone(o.Names), func(name string) bool { return !optionName.MatchString(name) })
-	if o.Names = o.Names[:min(len(o.Names), maxNames)]; len(o.Names) == 0 {
+	names := slices.DeleteFunc(slices.Clone(o.Names), func(name string) bool { return !optionName.MatchString(name) })
+	if names = names[:min(len(names), maxNames)]; len(names) == 0 {
 		return
 	}
-	a := recipe.Argument{Option: o.Names[0], Description: quote(o.Text, maxDescription), Type: recipe.Switch}
-	for _, name := range o.Names {
-		if strings.HasPrefix(name, "--") {
-			a.Option = name
-			break
-		}
-	}
-	if d.has(a.Option) {
+	long := max(0, slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, "--") }))
+	a := recipe.Argument{Option: names[long], Description: quote(o.Text, maxDescription), Type: recipe.Switch}
+	if slices.ContainsFunc(d.Arguments, func(other recipe.Argument) bool { return other.Option == a.Option }) {
 		return
 	}
-	a.Aliases = slices.DeleteFunc(slices.Clone(o.Names), func(name string) bool { return name == a.Option })
+	a.Aliases = slices.DeleteFunc(names, func(name string) bool { return name == a.Option })
 	switch {
 	case o.Value == "":
 	case o.Optional && len(o.Choices) == 0: // it never gets its value
 		a.Unconfirmed = []string{"value"}
 	default:
-		a.Type, a.Choices, a.Unconfirmed = kind(o)
+		a.Type, a.Unconfirmed = kind(o)
+		if a.Type == recipe.Choice {
+			a.Choices = o.Choices
+		}
 		a.Repeat = o.Repeat
 		if o.Equals && len(a.Option) > 2 {
 			a.Form, a.Dashes = recipe.Equals, true
@@ -141,33 +131,24 @@ func (d *drafter) option(o helptext.Option) {
 	d.Arguments = append(d.Arguments, a)
 }
 
-func (d *drafter) has(option string) bool {
-	return slices.ContainsFunc(d.Arguments, func(a recipe.Argument) bool { return a.Option == option })
-}
-
 // kind returns the type of a value: a choice or a number if brackets show it, and otherwise a string.
-func kind(o helptext.Option) (t recipe.Type, choices, unconfirmed []string) {
-	for _, c := range o.Choices {
-		if c != "" && len(c) <= maxDescription && !slices.Contains(choices, c) {
-			choices = append(choices, c)
-		}
+func kind(o helptext.Option) (t recipe.Type, unconfirmed []string) {
+	choices := slices.Compact(slices.Sorted(slices.Values(o.Choices)))
+	unusable := func(c string) bool { return c == "" || len(c) > maxDescription }
+	_, notWhole := strconv.Atoi(o.Default)
+	switch {
+	case len(choices) > 1 && len(choices) <= maxChoices && len(choices) == len(o.Choices) &&
+		!slices.ContainsFunc(choices, unusable):
+		return recipe.Choice, nil
+	case o.Number:
+		return recipe.Number, nil
+	case notWhole == nil:
+		return recipe.Integer, []string{"type"}
+	case numeric.MatchString(o.Default):
+		return recipe.Number, []string{"type"}
 	}
-	if len(choices) > 1 && len(choices) <= maxChoices && len(choices) == len(o.Choices) {
-		return recipe.Choice, choices, nil
-	}
-	if o.Number {
-		return recipe.Number, nil, nil
-	}
-	if _, err := strconv.ParseInt(o.Default, 10, 64); err == nil {
-		return recipe.Integer, nil, []string{"type"}
-	}
-	if numeric.MatchString(o.Default) {
-		return recipe.Number, nil, []string{"type"}
-	}
-	return recipe.String, nil, nil
+	return recipe.String, nil
 }
-
-var numeric = lazyregexp.New(`^-?[0-9]+\.[0-9]+$`)
 
 // operands adds the operands of the usage line. Without such a line, or if a required operand follows an optional
 // one, they are a list of words.
@@ -192,8 +173,6 @@ func (d *drafter) operands(h helptext.Help) {
 			Required: !o.Optional, Repeat: o.Repeat, Description: quote(o.Text, maxDescription)})
 	}
 }
-
-var notInProperty = lazyregexp.New(`[^A-Za-z0-9]+`)
 
 // property returns a unique property name for an option or operand.
 func (d *drafter) property(term string) string {

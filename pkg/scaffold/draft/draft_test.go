@@ -26,7 +26,7 @@ Brews tea.
 // WRAP-21, WRAP-26, WRAP-28: a value is a text unless brackets show a choice or a number, and no word makes an
 // option dangerous or harmless.
 func TestRecipe(t *testing.T) {
-	r := Recipe([]string{"brew", "tea"}, helptext.Read(help))
+	r := Recipe([]string{"brew", "tea"}, helptext.Read(help), "stdin")
 	var got []string
 	for _, a := range r.Arguments {
 		got = append(got, strings.TrimRight(fmt.Sprintf("%s %s %s %s %s", a.Name, a.Option, a.Type, a.Form,
@@ -57,7 +57,7 @@ func TestStandardInput(t *testing.T) {
 		"usage: brew CUP\n\n  -f, --file FILE   the pot (default: stdin)\n":    true,
 		"usage: brew CUP\n\n  -f, --file FILE   the pot, not in mystdin.txt\n": false,
 	} {
-		if r := Recipe([]string{"brew"}, helptext.Read(text)); (r.Stdin != nil) != want {
+		if r := Recipe([]string{"brew"}, helptext.Read(text), "stdin"); (r.Stdin != nil) != want {
 			t.Errorf("%q: %+v", text, r.Stdin)
 		}
 	}
@@ -67,7 +67,7 @@ func TestStandardInput(t *testing.T) {
 // of a command are left out.
 func TestUnknown(t *testing.T) {
 	for text, generic := range map[string]bool{"": true, "  -a  all\n": false, "Usage: brew [POT] CUP\n": true} {
-		r := Recipe([]string{"brew"}, helptext.Read(text))
+		r := Recipe([]string{"brew"}, helptext.Read(text), "stdin")
 		last := r.Arguments[len(r.Arguments)-1]
 		if last.Name != anyWords || !last.Repeat || last.Dashes || Generic(r) != generic || r.Stdin == nil {
 			t.Errorf("%q: %+v", text, last)
@@ -76,7 +76,7 @@ func TestUnknown(t *testing.T) {
 			t.Errorf("%q: its words cannot be options", text)
 		}
 	}
-	r := Recipe([]string{"brew", "tea", "green"}, helptext.Read("Usage: brew tea green [POT]\n  -k, --keep  x\n"))
+	r := Recipe([]string{"brew", "tea", "green"}, helptext.Read("Usage: brew tea green [POT]\n  -k, --keep  x\n"), "stdin")
 	Open(r)
 	if a := r.Arguments; len(a) != 3 || a[1].Name != otherOptions || !a[1].Dashes || a[2].Name != "pot" {
 		t.Errorf("%+v", r.Arguments)
@@ -91,7 +91,7 @@ func TestLimits(t *testing.T) {
 	}
 	for _, text := range []string{options.String(), strings.Repeat("  --a\n", 1<<17),
 		"  -a  x\n" + strings.Repeat("       y\n", 1<<17)} {
-		r := Recipe([]string{"brew"}, helptext.Read(text))
+		r := Recipe([]string{"brew"}, helptext.Read(text), "stdin")
 		if n := len(r.Arguments); n > maxArguments+1 || len(r.Arguments[0].Description) > 200 {
 			t.Error(n)
 		}
@@ -104,7 +104,7 @@ func FuzzRecipe(f *testing.F) {
 	f.Add("  -" + strings.Repeat("J", 100) + "=x  a name that is too long\n  -a=b, -c  x\n")
 	f.Add("usage: a [b]... c\n  -a  \x1b[31mred\x1b[0m \u202e\n  --=x\n  -é ü  x\n --1 {a,,b}  x\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		r := Recipe([]string{"brew"}, helptext.Read(text))
+		r := Recipe([]string{"brew"}, helptext.Read(text), "stdin")
 		if data, err := json.Marshal(r); err != nil {
 			t.Error(err)
 		} else if len(data) < 100_000 {

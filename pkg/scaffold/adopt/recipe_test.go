@@ -19,16 +19,12 @@ func TestInputOfOtherLanguages(t *testing.T) {
 		"usage: sessions.py\n": true,
 		"":                     true,
 	} {
-		f := &Found{Language: "python3", Says: other(nil)}
+		f := &Found{Language: "python3", Tool: "sessions", Says: other(nil)}
 		f.Explain(helptext.Read(help), nil)
-		list, inputs := f.Says.Arguments, 0
-		for _, a := range list {
-			if a.Kind == source.Input {
-				inputs++
-			}
-		}
-		if (inputs == 1) != want || inputs > 1 || len(list) < 1+inputs {
-			t.Errorf("%q: %d inputs in %d arguments", help, inputs, len(list))
+		r, _ := Recipe("/", f, "", "")
+		n := len(r.Properties())
+		if (r.Stdin != nil) != want || n < 1 || r.Stdin != nil && (n < 2 || r.Stdin.Name != "input") {
+			t.Errorf("%q: %+v", help, r)
 		}
 	}
 }

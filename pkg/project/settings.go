@@ -141,7 +141,7 @@ type Calls struct {
 	GithubActions bool     `env:"GITHUB_ACTIONS"`
 }
 
-// Discovery configures how the registry finds a project's content (registry section 18).
+// Discovery configures how the registry finds a project's content.
 type Discovery struct {
 	ToolsTTL        time.Duration `env:"MCP_TOOLS_TTL"`
 	ResourcesTTL    time.Duration `env:"MCP_RESOURCES_TTL"`
@@ -160,7 +160,7 @@ type Discovery struct {
 	Confine         string        `env:"MCPBASH_CONFINE"`        // unparsed
 }
 
-// Fetching configures how resources are read and watched (resources section 24).
+// Fetching configures how resources are read and watched.
 type Fetching struct {
 	Timeout          time.Duration `env:"MCPBASH_PROVIDER_TIMEOUT"` // of a provider script; 0: none
 	UseRoots         bool          `env:"MCPBASH_RESOURCES_USE_ROOTS"`

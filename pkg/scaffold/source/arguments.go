@@ -26,7 +26,7 @@ func (r *reader) finishArguments() {
 	r.script.Arguments = append(r.script.Arguments, operands...)
 	for _, a := range r.script.Arguments {
 		r.name(a)
-		if a.Plain = a.Value && r.plain; !a.Value {
+		if !a.Value {
 			a.Kind = Text
 		}
 		if a.Default != nil {
@@ -67,7 +67,7 @@ func (r *reader) operands() (list []*Argument) {
 		}
 	}
 	for _, a := range slices.Concat(r.script.Arguments, list) {
-		if text := r.initial[a.variable]; text != "" && a.Value && !a.Required && a.Default == nil {
+		if text := r.initial[a.variable]; text != "" && a.Value && !a.certain && !a.Required && a.Default == nil {
 			a.Default = &text
 		}
 	}

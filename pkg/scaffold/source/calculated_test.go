@@ -42,7 +42,7 @@ func TestCalculated(t *testing.T) {
 		{`echo "$1" | { read; ((REPLY)); }`, "1"},
 		{`f() { read n; ((n)); }; f <<< "$1"; printf %s "$2" | f`, "1 2"},
 		{`mapfile -t list <<< "$1"; ((list[0]))`, "1"},
-		{`exec <<< "$1"; read n; ((n))`, "1"},
+		{`exec <<< "$1"; read n; ((n))`, "1 +input"},
 		{`printf -v n %s "$1"; ((n))`, "1"},
 		{`printf -v "$v" %s "$1"; x=1; ((x))`, "1"},
 		{`f() { local -n to=$1; to=$2; }; f n "$1"; m=n; n=1; ((m))`, "to"},

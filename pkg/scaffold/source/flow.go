@@ -74,7 +74,7 @@ func (r *reader) statement(stmt *syntax.Stmt, certain bool) {
 		r.call(c, certain)
 	case *syntax.DeclClause:
 		for _, a := range c.Args {
-			r.bind(a)
+			r.bind(a, certain)
 		}
 	case nil, *syntax.FuncDecl:
 	default:
@@ -181,7 +181,7 @@ func (r *reader) rule(cond *syntax.Stmt, truth bool, end outcome) {
 		case o != nil && a != o:
 			continue
 		case a == nil:
-			if t.kind == isEmpty && !r.assigned[t.name()] {
+			if t.kind == isEmpty && !r.isAssigned(t.name()) {
 				r.settings = append(r.settings, Variable{Name: t.name(), Required: true, Line: int(cond.Pos().Line())})
 			}
 			continue
@@ -216,7 +216,7 @@ func (a *Argument) is(k Kind) {
 // own branch, an option is there.
 func (r *reader) require(a *Argument, tested *syntax.ParamExp, end outcome) {
 	isVariable := tested != nil && position(tested.Param.Value) == 0
-	if a == r.frame.option || (len(a.Options) > 0 || isVariable) && r.hasText(r.before(a)) { // ${ROOT:?}, a guard
+	if a == r.frame.option || (len(a.Options) > 0 || isVariable && !a.certain) && r.hasText(r.before(a)) { // ${ROOT:?}, a guard
 		return
 	}
 	a.Required = true
@@ -398,8 +398,8 @@ func (r *reader) expanded(a *Argument, p *syntax.ParamExp) {
 	}
 }
 
-// bind reads an assignment.
-func (r *reader) bind(s *syntax.Assign) {
+// bind reads an assignment. Each run makes it if certain.
+func (r *reader) bind(s *syntax.Assign, certain bool) {
 	if s.Index != nil {
 		r.use(s.Index)
 	}
@@ -439,6 +439,7 @@ func (r *reader) bind(s *syntax.Assign) {
 		default:
 			r.bindTo(a, name, s.Append || isNext(s))
 			r.expanded(a, p)
+			a.certain = a.certain || certain && a.place > 0 && p.Exp == nil
 		}
 	}
 }
@@ -505,7 +506,7 @@ func (r *reader) next() int { return max(len(r.places), r.caller.shifted) + 1 }
 func (r *reader) call(c *syntax.CallExpr, certain bool) {
 	if len(c.Args) == 0 {
 		for _, a := range c.Assigns {
-			r.bind(a)
+			r.bind(a, certain)
 		}
 		return
 	}
@@ -557,7 +558,7 @@ func (r *reader) enter(f *syntax.FuncDecl, args []*syntax.Word, certain bool) {
 	r.followed += body.End().Offset() - body.Pos().Offset()
 	r.entered[f] = true
 	if all {
-		r.passed[f] = r.passed[f] || r.frame == r.caller
+		r.passed[f.Name.Value] = r.passed[f.Name.Value] || r.frame == r.caller
 		r.statements(body.Stmts, certain)
 		return // once: the words of the caller stay shifted
 	}

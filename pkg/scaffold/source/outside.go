@@ -22,7 +22,7 @@ func (r *reader) outside() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.variables)) {
 		v := f.variables[name]
-		if !r.assigned[name] && r.byVariable[name] == nil && (!r.unread || v.Required || v.Default != "") {
+		if !r.isAssigned(name) && r.byVariable[name] == nil && (!r.unread || v.Required || v.Default != "") {
 			s.Variables = append(s.Variables, *v)
 		}
 	}

@@ -58,6 +58,7 @@ type Argument struct {
 	Doubts   []DoubtKind
 	variable string // the variable that has the value
 	omitted  bool   // the script works without it
+	certain  bool   // each run stores it in the variable, whatever was there
 	message  string // the name in the message for a missing value
 	place    int    // of an operand, from 1
 }
@@ -156,17 +157,20 @@ func Read(text []byte, nextTo Files) (*Script, error) {
 		return nil, err
 	}
 	r := &reader{
+		facts: facts{
+			functions: map[string]*syntax.FuncDecl{}, values: map[string][]*syntax.Assign{},
+			texts: map[string][]place{}, calls: map[string][]place{}, keyed: map[string]bool{},
+			subscripts: map[string][]place{},
+		},
 		script: &Script{}, file: file, lines: strings.Split(string(text), "\n"), nextTo: nextTo,
-		functions: map[string]*syntax.FuncDecl{}, values: map[string][]*syntax.Assign{},
-		texts: map[string]*string{}, names: Names{},
-		initial: map[string]string{}, byVariable: map[string]*Argument{},
-		places: map[int]*Argument{}, assigned: map[string]bool{}, entered: map[*syntax.FuncDecl]bool{},
-		met: map[*syntax.ParamExp][]*Argument{}, keys: map[*syntax.ParamExp]bool{},
-		own: map[*syntax.ParamExp]bool{}, passed: map[*syntax.FuncDecl]bool{}, settledSets: map[*syntax.CallExpr]bool{},
-		frame: &frame{}, outcomes: map[string]outcome{}, settled: map[*syntax.FuncDecl]bool{},
+		known: map[string]*string{}, names: Names{}, initial: map[string]string{},
+		byVariable: map[string]*Argument{}, places: map[int]*Argument{}, met: map[*syntax.ParamExp][]*Argument{},
+		keys: map[*syntax.ParamExp]bool{}, own: map[*syntax.ParamExp]bool{}, passed: map[string]bool{},
+		settledSets: map[*syntax.CallExpr]bool{}, entered: map[*syntax.FuncDecl]bool{}, frame: &frame{},
+		outcomes: map[string]outcome{}, settled: map[*syntax.FuncDecl]bool{},
 	}
 	r.caller = r.frame
-	r.declare(file)
+	r.collect("", file)
 	r.readSources()
 	r.usage()
 	r.statements(file.Stmts, true)
@@ -238,28 +242,26 @@ func deep(file *syntax.File) error {
 
 // A reader collects what the statements of a script show.
 type reader struct {
+	facts
 	script      *Script
 	file        *syntax.File
 	lines       []string
 	nextTo      Files
-	functions   map[string]*syntax.FuncDecl
 	outcomes    map[string]outcome               // of functions
 	settled     map[*syntax.FuncDecl]bool        // whether functions can take one value only
-	values      map[string][]*syntax.Assign      // values of variables
-	texts       map[string]*string               // values of variables as text; nil: not known
+	known       map[string]*string               // values of variables as text; nil: not known
 	names       Names                            // of arguments
-	sourced     []*syntax.Word                   // names of files that the script sources
 	initial     map[string]string                // literal values of variables before the options are read
 	byVariable  map[string]*Argument             // arguments by the variable that has their value
 	places      map[int]*Argument                // operands by place
-	assigned    map[string]bool                  // variables that get a value anywhere
 	entered     map[*syntax.FuncDecl]bool        // functions that are followed now, or were called with all arguments
 	own         map[*syntax.ParamExp]bool        // expansions in a function or after set --
 	moving      []syntax.Node                    // loops in which $1 changes
-	plain       bool                             // a text reaches an arithmetic expression, as part of another one
+	plain       bool                             // a part of a text reaches an arithmetic expression
+	plainInput  bool                             // the text of read does
 	met         map[*syntax.ParamExp][]*Argument // the arguments that expansions have
 	keys        map[*syntax.ParamExp]bool        // expansions of the word that a loop looks at
-	passed      map[*syntax.FuncDecl]bool        // functions that get all arguments of the script
+	passed      map[string]bool                  // functions that get all arguments of the script
 	settledSets map[*syntax.CallExpr]bool        // set -- with known words
 	followed    uint                             // the bytes of functions whose calls were followed
 	frame       *frame
@@ -278,48 +280,4 @@ type reader struct {
 
 func (r *reader) doubt(kind DoubtKind, what string, line int) {
 	r.script.Doubts = append(r.script.Doubts, Doubt{kind, what, line})
-}
-
-// declare finds functions, the variables that get a value, and the files that are sourced.
-func (r *reader) declare(root syntax.Node) {
-	clear(r.texts)
-	syntax.Walk(root, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.FuncDecl:
-			if n.Name != nil {
-				r.functions[n.Name.Value] = n
-			}
-		case *syntax.Assign:
-			if n.Name != nil && !n.Naked {
-				r.values[n.Name.Value] = append(r.values[n.Name.Value], n)
-				if !refersTo(n.Value, n.Name.Value) {
-					r.assigned[n.Name.Value] = true
-				}
-			}
-		case *syntax.ForClause:
-			if loop, ok := n.Loop.(*syntax.WordIter); ok && loop.Name != nil {
-				r.assigned[loop.Name.Value] = true
-			}
-		case *syntax.CallExpr:
-			r.declareBy(n)
-		}
-		return true
-	})
-}
-
-// declareBy finds the files that a builtin reads, and the variables that it sets.
-func (r *reader) declareBy(c *syntax.CallExpr) {
-	_, words := simple(c)
-	switch programOf(c) {
-	case "source", ".":
-		r.sourced = append(r.sourced, c.Args[1:min(2, len(c.Args))]...)
-	case "read", "mapfile", "readarray", "getopts":
-		for _, w := range words[1:] {
-			r.assigned[w] = true
-		}
-	case "printf":
-		if len(words) > 2 && words[1] == "-v" {
-			r.assigned[words[2]] = true
-		}
-	}
 }

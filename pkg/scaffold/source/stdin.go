@@ -10,14 +10,13 @@ import (
 
 // input adds an argument if a command reads the standard input of the script.
 func (r *reader) input() {
-	if len(r.script.Questions) > 0 {
-		return
-	}
 	f := &inputFinder{r, map[string]bool{}, dashed(r.file)}
-	if line := f.line(r.file, !r.refilled && (r.rest == nil || !r.rest.Required)); line > 0 {
-		a := InputArgument(r.names, line)
-		a.Plain = r.plain
-		r.script.Arguments = append(r.script.Arguments, a)
+	if line := f.line(r.file, !r.refilled && (r.rest == nil || !r.rest.Required)); line > 0 && len(r.script.Questions) == 0 {
+		r.script.Arguments = append(r.script.Arguments, InputArgument(r.names, line))
+		r.plain = r.plain || r.plainInput
+	}
+	for _, a := range r.script.Arguments {
+		a.Plain = r.plain && a.Value
 	}
 }
 

@@ -92,9 +92,9 @@ func (r *reader) output(c *syntax.CmdSubst) (text string, known bool) {
 // value returns the text of a variable: the only value that it gets. The folder of the script, or a file that it made,
 // can be one of several values.
 func (r *reader) value(name string) (string, bool) {
-	found, done := r.texts[name]
+	found, done := r.known[name]
 	if !done {
-		r.texts[name] = nil // for variables that refer to each other
+		r.known[name] = nil // for variables that refer to each other
 		for _, s := range r.values[name] {
 			if s.Value == nil {
 				continue
@@ -105,7 +105,7 @@ func (r *reader) value(name string) (string, bool) {
 				found = &text
 			}
 		}
-		r.texts[name] = found
+		r.known[name] = found
 	}
 	if found == nil {
 		return "", false
@@ -113,11 +113,25 @@ func (r *reader) value(name string) (string, bool) {
 	return *found, true
 }
 
+// isAssigned reports whether a variable gets a value that is not its own, as in X=${X:-1}.
+func (r *reader) isAssigned(name string) bool {
+	own := func(p place) bool {
+		w, ok := p.node.(*syntax.Word)
+		return ok && refersTo(w, name)
+	}
+	isOther := func(s *syntax.Assign) bool { return s.Value == nil }
+	return slices.ContainsFunc(r.values[name], isOther) ||
+		slices.ContainsFunc(r.texts[name], func(p place) bool { return !own(p) })
+}
+
 // readSources reads the files next to the script that it sources, and those that they source.
 func (r *reader) readSources() {
-	for len(r.sourced) > 0 && len(r.sources) < 16 {
-		name, _, known := r.fileOf(r.sourced[0])
-		r.sourced = r.sourced[1:]
+	for i := 0; i < len(r.calls["source"]) && len(r.sources) < 16; i++ {
+		c := r.calls["source"][i].node.(*syntax.CallExpr)
+		if len(c.Args) < 2 {
+			continue
+		}
+		name, _, known := r.fileOf(c.Args[1])
 		if slices.Contains(r.script.Sources, name) {
 			continue
 		}
@@ -130,7 +144,8 @@ func (r *reader) readSources() {
 		} else {
 			r.script.Sources = append(r.script.Sources, name)
 			r.sources = append(r.sources, file)
-			r.declare(file)
+			clear(r.known)
+			r.collect("", file)
 		}
 	}
 }

@@ -213,31 +213,11 @@ func expands(w *syntax.Word, is func(name string) bool) (found bool) {
 		syntax.Walk(w, func(n syntax.Node) bool {
 			p, ok := n.(*syntax.ParamExp)
 			found = found || ok && p.Param != nil && is(p.Param.Value)
-			return !found && !hides(n)
+			c, ok := n.(*syntax.CmdSubst)
+			return !found && !(ok && len(c.Stmts) == 1 && countsOnly(c.Stmts[0].Cmd))
 		})
 	}
 	return found
-}
-
-// hides reports whether the texts below a node stay out of the text that the node becomes. These are the name of a file
-// that is read, and the words of a command that counts, as in $(wc -l < "$1").
-func hides(n syntax.Node) bool {
-	switch n := n.(type) {
-	case *syntax.Redirect:
-		return n.Op == syntax.RdrIn && parameter(n.Word) != nil
-	case *syntax.CmdSubst:
-		return len(n.Stmts) == 1 && isCounter(n.Stmts[0].Cmd)
-	}
-	return false
-}
-
-// isCounter reports whether the output of a command has nothing of its words, or of those of a command before a pipe.
-func isCounter(cmd syntax.Command) bool {
-	if b, ok := cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.Pipe {
-		return isCounter(b.Y.Cmd)
-	}
-	_, words := simple(cmd)
-	return len(words) > 0 && (words[0] == "wc" || words[0] == "git" && slices.Contains(words, "rev-list"))
 }
 
 // refersTo reports whether a value contains the variable itself, as in X=${X:-1}.

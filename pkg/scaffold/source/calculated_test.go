@@ -64,6 +64,7 @@ func TestCalculated(t *testing.T) {
 		{`n=$(grep -c "$1" "$2"); ((n))`, ""},
 		{`(( $(wc -l < "$1") > 3 )); (( $(find "$2" | wc -l) ))`, ""},
 		{`while read n; do ((s += n)); done < "$1"`, ""},
+		{`echo "${1@Q}" "${2@U}"`, ""},
 		{`declare -A t; t[$1]=1; echo ${t[$2]} ${t[$1]}`, ""},
 		{`declare -A t; t[$1]=1; for k in "${!t[@]}"; do ((t[$k])); done`, "1"},
 		{`n=$(log "$1" >&2; echo 3); ((n))`, ""},

@@ -10,7 +10,7 @@ import (
 type facts struct {
 	functions   map[string]*syntax.FuncDecl
 	values      map[string][]*syntax.Assign // of variables
-	texts       map[string][]place          // what variables can contain; "" is one whose name is known only later
+	texts       map[string][]place          // of variables; "" is one whose name is known only later
 	calls       map[string][]place          // by the command and, with "shift " and "set ", by the function
 	keyed       map[string]bool             // associative arrays
 	expressions []place                     // arithmetic, in which Bash runs the command in x[$(command)]
@@ -134,7 +134,11 @@ func (r *reader) expansionAt(at func(syntax.Node) place, p *syntax.ParamExp) {
 			}
 		}
 	}
-	if p.Excl && p.Names == 0 && p.Index == nil || p.Exp != nil && p.Exp.Op == syntax.OtherParamOps {
+	operator := ""
+	if p.Exp != nil && p.Exp.Op == syntax.OtherParamOps {
+		operator, _ = literal(p.Exp.Word)
+	}
+	if p.Excl && p.Names == 0 && p.Index == nil || operator == "P" {
 		r.indirect = append(r.indirect, at(p))
 	}
 	if _, hasDefault := defaultOf(p); hasDefault && p.Exp.Word != nil { // : ${x:=text}
@@ -142,7 +146,7 @@ func (r *reader) expansionAt(at func(syntax.Node) place, p *syntax.ParamExp) {
 	}
 }
 
-// assignment notes the texts and the indexes in x=text, x[i]=text and x=([i]=text). The keys are those of "!x".
+// assignment notes the texts and the indexes in x=text, x[i]=text and x=([i]=text). The variable "!x" has the keys.
 func (r *reader) assignment(at func(syntax.Node) place, s *syntax.Assign) {
 	name := s.Name.Value
 	r.values[name] = append(r.values[name], s)

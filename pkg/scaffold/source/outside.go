@@ -176,35 +176,24 @@ func (f *finder) starts(name string, rest []*syntax.Word) {
 // does notes the effects in a row of the table. It reports whether the program writes files.
 func (f *finder) does(row string, rest []*syntax.Word) (writes bool) {
 	e := &f.script.Effects
+	effects := map[string]*bool{"writes": &e.Writes, "network": &e.Network, "root": &e.Root, "terminal": &e.Terminal,
+		"endless": &e.Endless, "starts": &f.script.Unknown}
+	files := map[string]*[]string{"settings": &e.Settings, "secrets": &e.Secrets}
 	for _, field := range table()[row] {
-		switch word, value, _ := strings.Cut(field, ":"); word {
-		case "writes":
-			e.Writes, writes = true, true
-		case "network":
-			e.Network = true
-		case "destroys":
+		switch word, value, _ := strings.Cut(field, ":"); {
+		case effects[word] != nil:
+			*effects[word] = true
+			writes = writes || word == "writes"
+		case files[word] != nil:
+			*files[word] = append(*files[word], value)
+		case word == "variable":
+			f.variable(Variable{Name: value})
+		case word == "destroys":
 			if slices.ContainsFunc(rest, f.isForeign) {
 				e.Destroys, e.Line = true, cmp.Or(e.Line, int(rest[0].Pos().Line()))
 			}
-		case "root":
-			e.Root = true
-		case "terminal":
-			e.Terminal = true
-		case "endless":
-			e.Endless = true
-		case "starts":
-			f.script.Unknown = true
-		case "settings":
-			e.Settings = append(e.Settings, value)
-		case "secrets":
-			e.Secrets = append(e.Secrets, value)
-		case "variable":
-			f.variable(Variable{Name: value})
-		case "prefix", "input", "first", "never", "always", "counts", "prints":
-		default:
-			if word[0] != '-' { // an option, for standard input
-				f.programs[word] = true
-			}
+		case word[0] != '-' && !slices.Contains(table()["=properties"], word):
+			f.programs[word] = true
 		}
 	}
 	return writes

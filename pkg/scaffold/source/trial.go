@@ -22,11 +22,11 @@ var asking = []string{"--help", "-h", "--version"}
 // the script ends. Otherwise it returns the line of a command that can do more, or 0 if there is no such option.
 func (r *reader) trial() (found *Trial, line int) {
 	for _, word := range asking {
-		p := &proof{r: r, word: word, seen: map[string]bool{}}
-		switch p.statements(r.file.Stmts); {
-		case p.found && p.line == 0:
+		p := &proof{reader: r, word: word, seen: map[string]bool{}}
+		switch handled := p.follow(r.file.Stmts, "1", word); {
+		case handled && p.line == 0:
 			return &Trial{word, p.status}, 0
-		case p.found && line == 0:
+		case handled && line == 0:
 			line = p.line
 		}
 	}
@@ -35,86 +35,58 @@ func (r *reader) trial() (found *Trial, line int) {
 
 // A proof follows the statements of a script up to the one that handles a word.
 type proof struct {
-	r      *reader
+	*reader
 	word   string
-	found  bool // a statement handles the word
-	line   int  // of the first command before it that can do more than print, or 0
+	line   int // of the first command before it that can do more than print, or 0
 	status int
 	seen   map[string]bool // functions
 }
 
-// statements reports whether one of some statements handles the word. The ones before it must only print.
-func (p *proof) statements(list []*syntax.Stmt) bool {
+// follow reports whether one of some statements handles the word: a case, a test, or a function that gets all
+// arguments. The statements before it must only print. The word, or its letter, is in $1 or in another variable.
+func (p *proof) follow(list []*syntax.Stmt, in, text string) bool {
 	for _, stmt := range list {
 		p.around(stmt)
-		if p.handles(stmt) {
-			p.found = true
-			return true
-		}
-		p.note(stmt)
-	}
-	return false
-}
-
-// handles reports whether a statement handles the word: a loop, a case, a test of the first argument, or a function
-// that gets all arguments.
-func (p *proof) handles(stmt *syntax.Stmt) bool {
-	switch c := stmt.Cmd.(type) {
-	case *syntax.WhileClause:
-		p.noteAll(c.Cond)
-		letters, variable := p.r.getopts(c.Cond)
-		ok := variable != ""
-		if ok && len(p.word) == 2 && strings.Contains(letters, p.word[1:]) && !strings.Contains(letters, p.word[1:]+":") {
-			return p.branches(c.Do, variable, p.word[1:])
-		}
-		return !ok && p.branches(c.Do, "1", p.word)
-	case *syntax.ForClause:
-		return overAll(c) && p.branches(c.Do, c.Loop.(*syntax.WordIter).Name.Value, p.word)
-	case *syntax.CaseClause:
-		return position(nameOf(c.Word)) == 1 && p.branch(c, p.word)
-	case *syntax.IfClause:
-		return len(c.Cond) == 1 && p.compares(c.Cond[0]) && p.ends(c.Then, nil)
-	case *syntax.BinaryCmd:
-		return c.Op == syntax.AndStmt && p.compares(c.X) && p.ends([]*syntax.Stmt{c.Y}, nil)
-	case *syntax.CallExpr:
-		f := p.r.functions[programOf(c)]
-		if f == nil || len(c.Args) != 2 || !isAll(c.Args[1]) || p.seen[f.Name.Value] {
-			return false
-		}
-		body, ok := f.Body.Cmd.(*syntax.Block)
-		if ok {
-			p.around(f.Body)
-			p.seen[f.Name.Value] = true
-		}
-		return ok && p.statements(body.Stmts)
-	}
-	return false
-}
-
-// branches looks for the case over a variable among the statements of a loop.
-func (p *proof) branches(list []*syntax.Stmt, variable, word string) bool {
-	for _, stmt := range list {
-		p.around(stmt)
+		handled, harmless := false, false
 		switch c := stmt.Cmd.(type) {
-		case *syntax.CaseClause:
-			if name := nameOf(c.Word); name == variable && name != "" {
-				return p.branch(c, word)
+		case *syntax.WhileClause:
+			p.noteAll(c.Cond)
+			switch letters, variable := p.getopts(c.Cond); {
+			case variable == "":
+				handled = p.follow(c.Do, in, text)
+			case len(text) == 2 && strings.Contains(letters, text[1:]) && !strings.Contains(letters, text[1:]+":"):
+				handled = p.follow(c.Do, variable, text[1:])
 			}
+		case *syntax.ForClause:
+			handled = overAll(c) && p.follow(c.Do, c.Loop.(*syntax.WordIter).Name.Value, text)
+		case *syntax.CaseClause:
+			handled = nameOf(c.Word) == in && p.branch(c, text)
+		case *syntax.IfClause:
+			handled = len(c.Cond) == 1 && p.compares(c.Cond[0], in) && p.ends(c.Then, nil)
+		case *syntax.BinaryCmd:
+			handled = c.Op == syntax.AndStmt && p.compares(c.X, in) && p.ends([]*syntax.Stmt{c.Y}, nil)
 		case *syntax.CallExpr:
 			for _, a := range c.Assigns { // key=$1
-				if variable == "1" && len(c.Args) == 0 && position(nameOf(a.Value)) == 1 {
-					variable = a.Name.Value
+				if in == "1" && len(c.Args) == 0 && nameOf(a.Value) == in {
+					in = a.Name.Value
 				}
 			}
-			if programOf(c) == "shift" && variable != "1" {
-				continue
+			name := programOf(c)
+			f := p.functions[name]
+			if f != nil && len(c.Args) == 2 && isAll(c.Args[1]) && !p.seen[name] {
+				p.seen[name] = true
+				handled = p.follow([]*syntax.Stmt{f.Body}, "1", text)
 			}
-		case *syntax.IfClause:
-			if len(c.Cond) == 1 && p.compares(c.Cond[0]) {
-				return p.ends(c.Then, nil)
-			}
+			harmless = name == "shift" && in != "1"
+		case *syntax.Block:
+			handled, harmless = p.follow(c.Stmts, in, text), true
 		}
-		p.note(stmt)
+		if handled {
+			return true
+		}
+		if !harmless {
+			p.note(stmt)
+		}
 	}
 	return false
 }
@@ -137,18 +109,18 @@ func (p *proof) branch(c *syntax.CaseClause, word string) bool {
 	return false
 }
 
-// compares reports whether a condition is true if the first argument is the word.
-func (p *proof) compares(cond *syntax.Stmt) bool {
+// compares reports whether a condition is true if a parameter is the word.
+func (p *proof) compares(cond *syntax.Stmt, in string) bool {
 	is := false
 	switch c := cond.Cmd.(type) {
 	case *syntax.BinaryCmd:
 		given := func(t test) bool { return t.kind == isLong } // [ $# -gt 0 ] && …
-		is = c.Op == syntax.AndStmt && slices.ContainsFunc(tests(c.X, true), given) && p.compares(c.Y) ||
-			c.Op == syntax.OrStmt && (p.compares(c.X) || p.compares(c.Y))
+		is = c.Op == syntax.AndStmt && slices.ContainsFunc(tests(c.X, true), given) && p.compares(c.Y, in) ||
+			c.Op == syntax.OrStmt && (p.compares(c.X, in) || p.compares(c.Y, in))
 	case *syntax.TestClause:
-		is = p.equals(c.X)
+		is = p.equals(c.X, in)
 	default:
-		is = p.isWord(tests(cond, false))
+		is = p.isWord(tests(cond, false), in)
 	}
 	if is {
 		p.note(cond)
@@ -157,17 +129,17 @@ func (p *proof) compares(cond *syntax.Stmt) bool {
 }
 
 // equals reports the same of [[ … ]].
-func (p *proof) equals(x syntax.TestExpr) bool {
+func (p *proof) equals(x syntax.TestExpr, in string) bool {
 	if or, ok := x.(*syntax.BinaryTest); ok && or.Op == syntax.OrTest {
-		return p.equals(or.X) || p.equals(or.Y)
+		return p.equals(or.X, in) || p.equals(or.Y, in)
 	}
-	return p.isWord(expression(x, false))
+	return p.isWord(expression(x, false), in)
 }
 
-// isWord reports whether a test compares the first argument with the word.
-func (p *proof) isWord(list []test) bool {
+// isWord reports whether a test compares a parameter with the word.
+func (p *proof) isWord(list []test, in string) bool {
 	return slices.ContainsFunc(list, func(t test) bool {
-		return t.kind == isOther && position(t.name()) == 1 && slices.Contains(t.words, p.word)
+		return t.kind == isOther && t.name() == in && slices.Contains(t.words, p.word)
 	})
 }
 
@@ -194,7 +166,7 @@ func (p *proof) ends(list []*syntax.Stmt, arguments []*syntax.Word) bool {
 				p.status = p.exitStatus(c.Args[1:], arguments)
 				return true
 			}
-			if f := p.r.functions[name]; f != nil && !p.seen["="+name] {
+			if f := p.functions[name]; f != nil && !p.seen["="+name] {
 				p.seen["="+name] = true
 				defer delete(p.seen, "="+name)
 				if p.ends([]*syntax.Stmt{f.Body}, c.Args[1:]) {
@@ -211,7 +183,7 @@ func (p *proof) ends(list []*syntax.Stmt, arguments []*syntax.Word) bool {
 // succeeds reports whether a command is one that does not fail: it prints a text.
 func (p *proof) succeeds(stmt *syntax.Stmt) bool {
 	name := programOf(stmt.Cmd)
-	return p.r.functions[name] != nil || slices.Contains([]string{"echo", "printf", "cat", "shift"}, name)
+	return p.functions[name] != nil || slices.Contains([]string{"echo", "printf", "cat", "shift"}, name)
 }
 
 // exitStatus returns the number after exit: exit 2, or exit "${1:-2}" in a function.
@@ -278,7 +250,7 @@ func (p *proof) isHarmless(n syntax.Node) bool {
 func (p *proof) isHarmlessCall(c *syntax.CallExpr) bool {
 	_, words := simple(c)
 	name, rest := words[0], words[1:]
-	if f := p.r.functions[name]; f != nil {
+	if f := p.functions[name]; f != nil {
 		if !p.seen[name] { // "$@" in it is not followed, because handles looked at it
 			p.seen[name] = true
 			p.note(f.Body)
@@ -306,14 +278,14 @@ func (p *proof) isHarmlessCall(c *syntax.CallExpr) bool {
 	case "trap":
 		return p.isHarmlessTrap(rest)
 	case "source", ".":
-		return !p.r.unread && p.areHarmless()
+		return !p.unread && p.areHarmless()
 	}
 	return slices.Contains(table()["=harmless"], name)
 }
 
 // isGetopt reports whether the one value of a variable is the output of getopt.
 func (p *proof) isGetopt(name string) (is bool) {
-	if list := p.r.values[name]; len(list) == 1 && list[0].Value != nil {
+	if list := p.values[name]; len(list) == 1 && list[0].Value != nil {
 		each(list[0].Value, func(n syntax.Node) { is = is || programOf(n) == "getopt" })
 	}
 	return is
@@ -323,7 +295,7 @@ func (p *proof) isGetopt(name string) (is bool) {
 func (p *proof) areHarmless() bool {
 	if !p.seen["."] {
 		p.seen["."] = true
-		for _, file := range p.r.sources {
+		for _, file := range p.sources {
 			p.noteAll(file.Stmts)
 		}
 	}

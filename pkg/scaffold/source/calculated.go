@@ -26,6 +26,9 @@ type way struct {
 	plain bool // with other text
 }
 
+// evaluated are variables whose texts Bash evaluates itself, or expands.
+var evaluated = []string{"OPTIND", "RANDOM", "SECONDS", "PS4", "BASH_ENV", "ENV"}
+
 // calculated makes integers of the arguments that the script calculates with.
 func (r *reader) calculated(operands []*Argument) {
 	c := &calculation{reader: r, operands: operands, seen: map[string]bool{}}
@@ -34,6 +37,9 @@ func (r *reader) calculated(operands []*Argument) {
 		if !r.keyed[array] {
 			c.follow(list, way{names: true})
 		}
+	}
+	for _, name := range evaluated {
+		c.variable(name, way{})
 	}
 	for _, p := range r.indirect {
 		c.parameter(p.in, p.node.(*syntax.ParamExp), way{})

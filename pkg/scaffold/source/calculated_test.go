@@ -19,6 +19,8 @@ func TestCalculated(t *testing.T) {
 		{`[[ -v a[$1] ]]; [ -v "$2" ]; test -v "a[$3]"; [[ -R $4 ]]`, "1 2 3 4"},
 		{`unset "a[$1]" $2; read "a[$3]"; printf -v "a[$4]" x`, "1 2 3 4"},
 		{`declare "a[$1]=x"; echo ${!2} ${3@P}`, "1 2 3"},
+		{`OPTIND=$1; RANDOM=$2; PS4=$3 BASH_ENV="$4" x; compgen -W "$5"`, "optind random 3 4 5"},
+		{`declare -A t; k=$1; unset "t[$k]"; read "t[$2]"; printf -v "t[$3]" x; declare "t[$4]=1"`, "k 2 3 4 +input"},
 		{`declare -i n; n=$1; f() { local -i m=$1; }; f "$2"`, "n m"},
 		{`declare -n r=$1; r=2`, "r"},
 		// Ways of a text.

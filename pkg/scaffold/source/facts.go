@@ -213,7 +213,7 @@ func (r *reader) commandAt(at func(syntax.Node) place, c *syntax.CallExpr) {
 	case "shift", "set":
 		key := name + " " + p.in
 		r.calls[key] = append(r.calls[key], p)
-	case "unset":
+	case "unset", "compgen": // compgen expands words
 		for _, w := range c.Args[1:] {
 			r.nameIn(at(w))
 		}

@@ -216,7 +216,8 @@ func (a *Argument) is(k Kind) {
 // own branch, an option is there.
 func (r *reader) require(a *Argument, tested *syntax.ParamExp, end outcome) {
 	isVariable := tested != nil && position(tested.Param.Value) == 0
-	if a == r.frame.option || (len(a.Options) > 0 || isVariable && !a.certain) && r.hasText(r.before(a)) { // ${ROOT:?}, a guard
+	guards := len(a.Options) > 0 || isVariable && !a.certain // ${ROOT:?}
+	if a == r.frame.option || guards && r.hasText(r.before(a)) {
 		return
 	}
 	a.Required = true

@@ -11,7 +11,8 @@ import (
 // input adds an argument if a command reads the standard input of the script.
 func (r *reader) input() {
 	f := &inputFinder{r, map[string]bool{}, dashed(r.file)}
-	if line := f.line(r.file, !r.refilled && (r.rest == nil || !r.rest.Required)); line > 0 && len(r.script.Questions) == 0 {
+	line := f.line(r.file, !r.refilled && (r.rest == nil || !r.rest.Required))
+	if line > 0 && len(r.script.Questions) == 0 {
 		r.script.Arguments = append(r.script.Arguments, InputArgument(r.names, line))
 		r.plain = r.plain || r.plainInput
 	}

@@ -27,7 +27,7 @@ func command() *cli.Command {
 A project is a directory with server.d/server.meta.json. Outside of a project, mcp-bash serves a temporary
 getting-started helper.
 
-Frequent environment variables (all variables: docs/contract/env.md):
+Frequent environment variables (all variables: docs/SETTINGS.md):
 
   MCPBASH_PROJECT_ROOT     the project to serve
   MCPBASH_TOOL_ALLOWLIST   tools that may run; * for all; unset, none may

@@ -1,5 +1,5 @@
 // Package settings declares the environment variables that our programs and the SDK read, or set for scripts. Each is a
-// row of variables.txt. Its values, the fields of [Fill] and the tables of docs/contract/env.md follow from that row:
+// row of variables.txt. Its values, the fields of [Fill] and the tables of docs/SETTINGS.md follow from that row:
 //
 //	NAME | kind MIN..MAX | default | values | set by→read by | effect | status or clause
 //

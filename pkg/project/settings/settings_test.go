@@ -145,11 +145,11 @@ func TestFill(t *testing.T) {
 
 const top = "../../.."
 
-var update = flag.Bool("update", false, "write the tables of docs/contract/env.md")
+var update = flag.Bool("update", false, "write the tables of docs/SETTINGS.md")
 
-// The tables of env.md have a row for each variable. Write them with go test ./pkg/project/settings -update.
+// The tables of SETTINGS.md have a row for each variable. Write them with go test ./pkg/project/settings -update.
 func TestContract(t *testing.T) {
-	file := filepath.Join(top, "docs/contract/env.md")
+	file := filepath.Join(top, "docs/SETTINGS.md")
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestContract(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if want != string(text) {
-		t.Error("env.md differs from variables.txt and ignored.txt; run go test ./pkg/project/settings -update")
+		t.Error("SETTINGS.md differs from variables.txt and ignored.txt; run go test ./pkg/project/settings -update")
 	}
 }
 
@@ -185,7 +185,7 @@ func replaceTable(t *testing.T, page, columns string, write func(*strings.Builde
 	before, rest, ok := strings.Cut(page, "| "+columns+" |\n")
 	separator, rest, found := strings.Cut(rest, "\n")
 	if !ok || !found {
-		t.Fatalf("env.md has no table %q", columns)
+		t.Fatalf("SETTINGS.md has no table %q", columns)
 	}
 	for strings.HasPrefix(rest, "|") {
 		_, rest, _ = strings.Cut(rest, "\n")

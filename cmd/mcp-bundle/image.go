@@ -23,7 +23,7 @@ type imageOptions struct {
 }
 
 func imageCommand() *cli.Command {
-	o := &imageOptions{image: image.Options{Format: image.Formats[0]}}
+	o := &imageOptions{image: image.Options{Format: image.OCI}}
 	c := &cli.Command{
 		Name:    "image",
 		Summary: "Make a container image of a project, without a container engine and without a registry.",
@@ -31,6 +31,7 @@ func imageCommand() *cli.Command {
 			{Line: "NAME", Purpose: "an OCI archive in this directory"},
 			{Line: "NAME ~/demo -o - --format docker | docker load"},
 			{Line: "NAME -o demo.tar --tag registry.example/team/demo --platform linux/amd64,linux/arm64"},
+			{Line: "NAME --format context -o build && podman build build", Purpose: "add programs that Debian lacks"},
 			{Line: "NAME --json | jq -r .digest"},
 		},
 		Operands: []cli.Operand{{Name: "[PROJECT]", Complete: cli.Dirs}},
@@ -41,7 +42,11 @@ packages for later runs.
 
 The server runs as user 65532 and writes only to /tmp, so the root directory can be read-only. Without arguments it
 serves standard input and output. For HTTP, pass "serve --http 0.0.0.0:8000" and a way to authenticate clients.
-The same project, packages and server give the same digest. --snapshot fixes the packages.`,
+The same project, packages and server give the same digest. --snapshot fixes the packages.
+
+--format context writes a Containerfile and the files that it copies, for docker build, podman build and buildah. The
+engine installs the packages. If the project has a Containerfile, that one is kept. It gets a first stage, mcp-bash,
+with the server and the project.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "made"}, {Code: 1, Meaning: "the project is at fault, or writing failed"},
 			{Code: 3, Meaning: "a Debian package, or the server's program for a platform, could not be had"},
@@ -53,15 +58,18 @@ The same project, packages and server give the same digest. --snapshot fixes the
 			return o.make(s)
 		},
 	}
-	c.Flags.String(&o.image.Output, "output", "FILE|DIR", `where the image goes: a file ending in .tar, a new directory, or -
-		for standard output; NAME-VERSION.tar without it`).Completes(cli.Files).Letter("o")
-	c.Flags.One(&o.image.Format, "format", "FORMAT", image.Formats, "oci or docker; docker is for one platform")
+	c.Flags.String(&o.image.Output, "output", "FILE|DIR", `where the image goes: a file ending in .tar, a new directory,
+		or - for standard output; NAME-VERSION.tar or NAME-VERSION-context without it`).Completes(cli.Files).Letter("o")
+	c.Flags.One(&o.image.Format, "format", "FORMAT", []string{image.OCI, image.Docker, image.Context},
+		"oci, docker or context; docker is for one platform, and context is a Containerfile with its files")
 	c.Flags.String(&o.platform, "platform", "LIST", `linux/amd64, linux/arm64 or both, with a comma; without it,
 		both for oci and this machine's for docker`).
 		Completes(cli.Words("linux/amd64", "linux/arm64", "linux/amd64,linux/arm64"))
 	c.Flags.String(&o.image.Tag, "tag", "NAME",
 		"the image's name for container engines, such as example.com/team/demo:1.0.0")
 	c.Flags.Strings(&o.image.Packages, "package", "NAME", "a further Debian package; can be given several times")
+	c.Flags.String(&o.image.Base, "base", "IMAGE", `the base of a context; debian:stable-slim by its present digest without
+		it`)
 	c.Flags.String(&o.image.Mirror, "mirror", "URL", "a directory with debian and debian-security; "+
 		image.DefaultMirror+" without it")
 	c.Flags.String(&o.image.Snapshot, "snapshot", "TIME", "the packages of a time, such as 20261101T000000Z, from "+
@@ -111,9 +119,13 @@ func (o *imageOptions) make(s cli.Streams) (err error) {
 	switch {
 	case i.Mirror != "" && !strings.HasPrefix(i.Mirror, "https://") && !strings.HasPrefix(i.Mirror, "http://"):
 		return cli.Usagef("--mirror: not a URL that begins with https:// or http://")
+	case i.Format == image.Context && (i.Mirror != "" || i.Snapshot != "" || i.Keyring != ""):
+		return cli.Usagef("--mirror, --snapshot and --keyring are not used by --format context: the engine installs packages")
+	case i.Format != image.Context && i.Base != "":
+		return cli.Usagef("--base is for --format context; other images have no base")
 	case i.Keyring == stdin:
 		return cli.Usagef("--keyring takes a file, not standard input; a file of that name is ./-")
-	case i.Format == "docker" && !toStdout && i.Output != "" && !strings.HasSuffix(i.Output, ".tar"):
+	case i.Format == image.Docker && !toStdout && i.Output != "" && !strings.HasSuffix(i.Output, ".tar"):
 		return cli.Usagef("--format docker makes an archive; name a file that ends in .tar")
 	case toStdout:
 		if err := checkStdout(s, "image", o.json, "--json"); err != nil {
@@ -147,6 +159,10 @@ func (o *imageOptions) make(s cli.Streams) (err error) {
 		if rel, err := filepath.Rel(here, shown); err == nil && filepath.IsLocal(rel) {
 			shown = rel
 		}
+	}
+	if i.Format == image.Context {
+		_, err = cli.Printf(s.Out, "%s (%s)\nNext steps: podman build -t %s %s\n", shown, cli.Size(r.Bytes), r.Tag, shown)
+		return err
 	}
 	_, err = cli.Printf(s.Out, "%s\n%s (%s), %s\n", r.Digest, shown, cli.Size(r.Bytes), r.Tag)
 	return err

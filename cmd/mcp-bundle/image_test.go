@@ -64,8 +64,10 @@ type imageResult struct {
 // run runs the command after a piece of shell, and returns its result, its messages and its exit code.
 func (i *imageTest) run(before string, env []string, args ...string) (r imageResult, stderr string, code int) {
 	i.Helper()
-	shell := []string{"-c", before + `; exec mcp-bundle image "$@"`, "sh", i.project, "--json", "--mirror", i.mirror.URL,
-		"--keyring", i.mirror.Keyring, "--runtime-dir", i.dir}
+	shell := []string{"-c", before + `; exec mcp-bundle image "$@"`, "sh", i.project, "--json", "--runtime-dir", i.dir}
+	if !slices.Contains(args, "context") {
+		shell = append(shell, "--mirror", i.mirror.URL, "--keyring", i.mirror.Keyring)
+	}
 	cmd := exec.Command("sh", append(shell, args...)...)
 	cmd.Dir = i.TempDir()
 	cmd.Env = append(os.Environ(), "HOME="+i.TempDir(), "XDG_CACHE_HOME="+i.cache, "GIT_CONFIG_NOSYSTEM=1",
@@ -432,5 +434,117 @@ func TestImageSnapshot(t *testing.T) {
 	want := "/debian/20200101T000000Z/dists/trixie/InRelease"
 	if asked := i.mirror.Asked(); code != 3 || len(asked) != 1 || asked[0] != want {
 		t.Errorf("exit %d, %v\n%s", code, asked, stderr)
+	}
+}
+
+// H-610: a context has a Containerfile, the server and the files of a bundle. A Containerfile of the project is kept,
+// with a stage in front of its first one.
+func TestImageContext(t *testing.T) {
+	i := newImageTest(t)
+	write(t, i.project, "server.d/requirements.json", `{"dependencies":[{"or":["rg","grep"]},{"name":"jq"}]}`)
+	write(t, i.project, "tools/hello/.env", "SECRET=1\n")
+	write(t, i.project, "mcpb.conf", `MCPB_DESCRIPTION='$HOME "x" \'`+"\n")
+	platform := "linux/" + runtimes.Host.Arch
+	args := []string{"--format", "context", "--platform", platform, "--base", "example.com/base:1", "--package", "tzdata"}
+	dir := filepath.Join(t.TempDir(), "context")
+	r := i.make("umask 077", nil, append(args, "-o", dir)...)
+	if r.Path != dir || r.Format != "context" || r.Digest != "" || r.Size == 0 || len(r.Platforms) != 1 ||
+		r.Platforms[0].Platform != platform || r.Tag != "demo:1.0.0" {
+		t.Errorf("%+v", r)
+	}
+	text := read(t, dir, "Containerfile")
+	for _, want := range []string{
+		"FROM scratch AS mcp-bash\nCOPY .mcp-bash /opt/mcp-bash\n", "COPY [\"tools/\", \"/srv/project/tools/\"]\n",
+		"\nFROM example.com/base:1\n", "--no-install-recommends ca-certificates jq ripgrep tzdata \\\n",
+		"COPY --from=mcp-bash / /\n", "USER 65532:65532\n", "ENV MCPBASH_TOOL_ALLOWLIST=\"*\"\n",
+		"LABEL org.opencontainers.image.description=\"\\$HOME \\\"x\\\" \\\\\"\n",
+		"HEALTHCHECK --interval=30s --timeout=10s --start-period=5s --retries=3 CMD [\"/opt/mcp-bash/bin/mcp-bash\", ",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if read(t, dir, "Dockerfile") != text {
+		t.Error("the Dockerfile is another one")
+	}
+	for name, mode := range map[string]os.FileMode{
+		".": 0o755, "tools/hello": 0o755, "tools/hello/tool.sh": 0o755, "resources/a.txt": 0o644,
+		".registry/tools.json": 0o644, ".mcp-bash/bin/" + runtimes.Host.Path(): 0o755, ".mcp-bash/sdk/tool-sdk.sh": 0o644,
+	} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "tools/hello/.env")); err == nil {
+		t.Error("a secret is in the context")
+	}
+	if asked := i.mirror.Asked(); len(asked) > 0 {
+		t.Errorf("asked for %v", asked)
+	}
+	i.make("true", nil, append(args, "-o", dir)...) // replaces the context that it made
+
+	write(t, i.project, "Containerfile", "# mine\nARG V=1\nFROM debian:$V\nfrom x\n")
+	r = i.make("true", nil, "--format", "context", "--platform", platform, "-o", dir)
+	before, after, ok := strings.Cut(read(t, dir, "Containerfile"), "# Files for: COPY --from=mcp-bash / /\n")
+	if !ok || before != "# mine\nARG V=1\n" || !strings.HasSuffix(after, "\"]\n\nFROM debian:$V\nfrom x\n") {
+		t.Errorf("%q and %q", before, after)
+	}
+	file := filepath.Join(t.TempDir(), "context.tar")
+	i.make("true", nil, "--format", "context", "--platform", platform, "-o", file)
+	if out, err := exec.Command("tar", "-tvf", file).CombinedOutput(); err != nil ||
+		!strings.Contains(string(out), " Dockerfile\n") || !strings.Contains(string(out), "-rwxr-xr-x") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func read(t *testing.T, dir, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// H-610: a wrong input is named, and a folder that the command has not made is kept.
+func TestImageContextFailures(t *testing.T) {
+	i := newImageTest(t)
+	vendored := filepath.Join(t.TempDir(), "vendored") // a project with its own server is not a context
+	write(t, vendored, ".mcp-bash/vendor.json", "{}")
+	write(t, vendored, "Containerfile", "FROM x\n")
+	for _, tc := range []struct {
+		own, requirements string
+		args              []string
+		code              int
+		want              string
+	}{
+		{"", `{}`, []string{"--base", "No Base"}, 1, "--base \"No Base\": not a name of an image"},
+		{"", `{}`, []string{"--offline"}, 3, "debian:stable-slim: its digest is not known"},
+		{"", `{}`, []string{"--base", "x:1", "--package", "jq; true"}, 1, `"jq; true" is not the name of a Debian package`},
+		{"", `{"dependencies":[{"name":"jq","debian":"$(x)"}]}`, []string{"--base", "x:1"}, 1,
+			"is not the name of a Debian package"},
+		{"FROM x\n", `{}`, []string{"--base", "x:1"}, 1, "Containerfile: it decides about the base"},
+		{"RUN x\n", `{}`, nil, 1, "Containerfile: no line begins with FROM"},
+		{"", `{}`, []string{"--base", "x:1", "-o", vendored}, 1, "a directory with other files"},
+		{"", `{}`, []string{"--base", "x:1", "--snapshot", "20261101T000000Z"}, 2, "not used by --format context"},
+		{"", `{}`, []string{"--base", "x:1", "--format", "oci"}, 2, "--base is for --format context"},
+	} {
+		write(t, i.project, "server.d/requirements.json", tc.requirements)
+		os.Remove(filepath.Join(i.project, "Containerfile"))
+		if tc.own != "" {
+			write(t, i.project, "Containerfile", tc.own)
+		}
+		out := filepath.Join(t.TempDir(), "out")
+		r, stderr, code := i.run("true", nil, append([]string{"--format", "context", "-o", out, "--platform",
+			"linux/" + runtimes.Host.Arch}, tc.args...)...)
+		if code != tc.code || r.OK || !strings.Contains(stderr, tc.want) {
+			t.Errorf("%q %s %q: exit %d, want %d\n%s", tc.own, tc.requirements, tc.args, code, tc.code, stderr)
+		}
+		if entries, _ := os.ReadDir(filepath.Dir(out)); len(entries) > 0 {
+			t.Errorf("%q: left %v", tc.args, entries)
+		}
+	}
+	if read(t, vendored, "Containerfile") != "FROM x\n" {
+		t.Error("a project was replaced")
 	}
 }

@@ -45,9 +45,9 @@ var outside = map[string][]string{
 	"pkg/run/confine":   {"golang.org/x/net/bpf"},
 	"pkg/registry/item": {"golang.org/x/mod/semver"},
 
-	"pkg/registry/requirements":  {"golang.org/x/mod/semver"},
-	"pkg/bundle/image":           {"github.com/google/go-containerregistry/pkg/v1"}, // its types, in mcp-bundle only
-	"pkg/bundle/internal/oci":    {"github.com/google/go-containerregistry/pkg/v1", "github.com/klauspost/compress/gzip"},
+	"pkg/registry/requirements": {"golang.org/x/mod/semver"},
+	"pkg/bundle/image": {"github.com/google/go-containerregistry/pkg/v1", // its types, in mcp-bundle only
+		"github.com/klauspost/compress/gzip"},
 	"pkg/bundle/internal/debian": {"github.com/ProtonMail/go-crypto/openpgp", "github.com/ulikunitz/xz"}, // likewise
 
 	"pkg/check/doctor": {"golang.org/x/mod/semver"},

@@ -155,11 +155,6 @@ var (
 	unitPath   = lazyregexp.New(`^/[A-Za-z0-9._+@/-]*$`)
 	hostName   = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
 	otherInTag = lazyregexp.New(`[^A-Za-z0-9._-]`)
-	// reference is an image: a registry with a port or without, a path, a tag and a digest.
-	reference = lazyregexp.New(`^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?` +
-		`(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*(:[0-9]{1,5})?/)?` +
-		`[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)*` +
-		`(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
 )
 
 // chooseImage sets the image's address. The default is the name that `mcp-bundle image` gives it.
@@ -172,7 +167,7 @@ func (r *Result) chooseImage(p *project.Project, o Options, f format) error {
 	}
 	tag := strings.TrimLeft(otherInTag.ReplaceAllString(p.Meta.Version, "-"), ".-")
 	r.Image = cmp.Or(o.Image, strings.ToLower(r.Name)+":"+cmp.Or(tag[:min(len(tag), 128)], "latest"))
-	if len(r.Image) > 255 || !reference.MatchString(r.Image) || weburl.CheckImage(r.Image) != nil {
+	if len(r.Image) > 255 || weburl.CheckImage(r.Image) != nil {
 		return invalid("the image", r.Image, "it is not the address of an image").
 			WithHint("give one with --image, such as registry.example.com/team/%s:1.0.0", suggest(r.Name, formats[0]))
 	}

@@ -1,18 +1,17 @@
+// Package image makes container images of projects, without a container engine and without root (http, Images). It
+// packs Debian packages, the server and the project as layers. For the engines that people have, it also writes a
+// Containerfile with its context.
 package image
 
 import (
 	"archive/tar"
 	"cmp"
 	"context"
-	"crypto/rand"
 	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,43 +19,39 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"mcp-bash/pkg/bundle/internal/debian"
-	"mcp-bash/pkg/bundle/internal/oci"
 	"mcp-bash/pkg/bundle/internal/web"
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/registry/requirements"
 	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/pkg/text/weburl"
 )
 
 // Places in an image (H-603).
 const (
-	imageProgram = "/opt/mcp-bash/bin/mcp-bash"
+	imageHome    = "/opt/mcp-bash"
+	imageProgram = imageHome + "/bin/mcp-bash"
 	imageProject = "/srv/project"
 	imagePort    = 8000
 )
 
-// Formats of an image, the default first.
-var Formats = []string{"oci", "docker"}
-
-const debianRelease = "trixie"
-
-// DefaultMirror contains the directories debian and debian-security.
-const DefaultMirror = "https://deb.debian.org"
-
-const snapshots = "https://snapshot.debian.org/archive"
+// The formats of an image.
+const (
+	OCI     = "oci"     // an OCI layout
+	Docker  = "docker"  // an OCI layout that docker load of any version reads too
+	Context = "context" // a Containerfile with its context
+)
 
 // Options are the options of an image.
 type Options struct {
 	stage.Options
 	Output       string   // a file ending in .tar, or a directory
-	Format       string   // one of Formats
+	Format       string   // one of the formats
 	Tag          string   // its name for container engines; "" for the project's name and version
+	Base         string   // the base image of a Containerfile; "" for that of Debian
 	Mirror       string   // "" for DefaultMirror
 	Snapshot     string   // a time such as 20261101T000000Z, or ""
 	Keyring      string   // a file with the keys of the mirror, or "" for those of Debian
@@ -65,12 +60,13 @@ type Options struct {
 	Web          web.Client
 }
 
-// An Result is an image that was made.
+// A Result is an image that was made.
 type Result struct {
-	Path, Format, Tag, Name, Version, Digest string
-	Bytes                                    int64 // of the file or the files at Path
-	Images                                   []PlatformImage
-	Warnings                                 []string
+	Path, Format, Tag, Name, Version string
+	Digest                           string // "" for a context
+	Bytes                            int64  // of the file or the files at Path
+	Images                           []PlatformImage
+	Warnings                         []string
 }
 
 // A PlatformImage is the part of an image for one platform.
@@ -84,11 +80,17 @@ type PlatformImage struct {
 func (r *Result) AppendJSON(dst []byte) []byte {
 	b := rawjson.Over(dst)
 	b.Object().Name("ok").Bool(true).Name("path").String(r.Path).Name("format").String(r.Format).
-		Name("tag").String(r.Tag).Name("name").String(r.Name).Name("version").String(r.Version).
-		Name("digest").String(r.Digest).Name("size").Int(int(r.Bytes)).Name("platforms").Array()
+		Name("tag").String(r.Tag).Name("name").String(r.Name).Name("version").String(r.Version)
+	if r.Format != Context {
+		b.Name("digest").String(r.Digest)
+	}
+	b.Name("size").Int(int(r.Bytes)).Name("platforms").Array()
 	for _, i := range r.Images {
-		b.Object().Name("platform").String(i.Platform).Name("digest").String(i.Digest).Name("size").Int(int(i.Bytes)).
-			Name("packages").Int(i.Packages).End()
+		b.Object().Name("platform").String(i.Platform)
+		if r.Format != Context {
+			b.Name("digest").String(i.Digest).Name("size").Int(int(i.Bytes)).Name("packages").Int(i.Packages)
+		}
+		b.End()
 	}
 	b.End().Name("warnings").Strings(r.Warnings).End()
 	return b.Bytes()
@@ -97,11 +99,9 @@ func (r *Result) AppendJSON(dst []byte) []byte {
 // A maker makes an image from a stage.
 type maker struct {
 	*stage.Stage
-	o      Options
-	source *debian.Source
-	needs  []need
-	layout *oci.Layout
-	tag    string
+	o     Options
+	r     *Result
+	needs []need
 }
 
 // Make makes a container image of a project. The error can be a [*stage.Failure] or the context's.
@@ -111,226 +111,125 @@ func Make(ctx context.Context, p *project.Project, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer s.Close()
-	i := &maker{Stage: s, o: o}
-	if err := i.List(ctx); err != nil {
+	if err := s.List(ctx); err != nil {
 		return nil, err
 	}
-	if i.tag, err = i.chooseTag(); err != nil {
-		i.Fault("%v", err)
-		return nil, i.Fail(stage.ErrConfiguration)
-	}
-	if err := i.configureSource(); err != nil {
-		i.Fault("%v", err)
-		return nil, i.Fail(stage.ErrConfiguration)
+	i := &maker{Stage: s, o: o, r: &Result{Format: o.Format, Name: s.ID.Name, Version: s.ID.Version}}
+	if i.r.Tag, err = i.chooseTag(); err != nil {
+		s.Fault("%v", err)
+		return nil, s.Fail(stage.ErrConfiguration)
 	}
 	if i.needs, err = i.readNeeds(); err != nil {
-		i.Fault("%v", err)
-		return nil, i.Fail(stage.ErrValidation)
+		s.Fault("%v", err)
+		return nil, s.Fail(stage.ErrValidation)
 	}
-	if err := i.FindRuntimes(ctx); err != nil {
-		return nil, err
+	if o.Format == Context {
+		err = i.write(ctx, i.ID.FileName("-context"), contextMark, i.writeContext)
+	} else {
+		err = i.write(ctx, i.ID.FileName(".tar"), "oci-layout", i.writeImage)
 	}
-	i.Done("Validated project structure")
-	format := oci.OCI
-	if i.o.Format == "docker" {
-		format = oci.Docker
-	}
-	if i.layout, err = oci.New(i.WorkDir("image"), format); err != nil {
-		return nil, err
-	}
-	projectLayer, err := i.layout.AddLayer(func(w *tar.Writer) error { return i.writeProject(ctx, w) })
-	if err != nil {
-		return nil, err
-	}
-	r := &Result{Format: i.o.Format, Tag: i.tag, Name: i.ID.Name, Version: i.ID.Version}
-	var descriptors []v1.Descriptor
-	for _, bin := range i.Binaries {
-		d, one, err := i.platform(ctx, bin, projectLayer)
-		if err != nil {
-			return nil, err
-		}
-		descriptors, r.Images = append(descriptors, d), append(r.Images, one)
-	}
-	i.Bar.End()
-	digest, err := i.layout.Finish(descriptors, i.tag)
-	if err != nil {
-		return nil, err
-	}
-	r.Digest, r.Warnings = digest.String(), i.Warnings()
-	return r, i.write(ctx, r)
+	i.r.Warnings = s.Warnings()
+	return i.r, err
 }
 
 var (
-	validTag = lazyregexp.New(`^(?:[A-Za-z0-9.-]+(?::[0-9]+)?/)?` + // host and port
-		`[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?$`)
 	otherThanName = lazyregexp.New(`[^a-z0-9]+`)
 	otherThanTag  = lazyregexp.New(`[^A-Za-z0-9._-]`)
 )
 
 func (i *maker) chooseTag() (string, error) {
-	tag := otherThanTag.ReplaceAllString(i.ID.Version, "-")
+	version := otherThanTag.ReplaceAllString(i.ID.Version, "-")
 	if i.o.Tag == "" {
 		name := strings.Trim(otherThanName.ReplaceAllString(strings.ToLower(i.ID.Name), "-"), "-")
-		return cmp.Or(name, "server") + ":" + tag, nil
+		return cmp.Or(name, "server") + ":" + version, nil
 	}
-	m := validTag.FindStringSubmatch(i.o.Tag)
-	if m == nil {
-		return "", fmt.Errorf("--tag %q: not a name of an image such as example.com/team/demo:1.0.0", i.o.Tag)
+	err := weburl.CheckImage(i.o.Tag)
+	if strings.Contains(i.o.Tag, "@") {
+		err = weburl.ErrImage // a digest is the result
 	}
-	if err := weburl.CheckImage(i.o.Tag); err != nil {
+	if err != nil {
 		return "", fmt.Errorf("--tag %q: %w", i.o.Tag, err)
 	}
-	if m[1] == "" {
-		return i.o.Tag + ":" + tag, nil
+	if !strings.Contains(path.Base(i.o.Tag), ":") {
+		return i.o.Tag + ":" + version, nil
 	}
 	return i.o.Tag, nil
 }
 
-func (i *maker) configureSource() error {
-	cache, err := project.CacheDir(i.Project.Env)
+// writeImage writes the image as an OCI layout.
+func (i *maker) writeImage(ctx context.Context, dir string) error {
+	source, err := i.openSource()
+	if err != nil {
+		i.Fault("%v", err)
+		return i.Fail(stage.ErrConfiguration)
+	}
+	if err := i.FindRuntimes(ctx); err != nil {
+		return err
+	}
+	i.Done("Validated project structure")
+	l, err := newLayout(dir, i.r.Format)
 	if err != nil {
 		return err
 	}
-	s := &debian.Source{
-		Get: i.download, Cache: filepath.Join(cache, "debian"), Keyring: debian.DefaultKeyring, Offline: i.Offline,
-		Now:      time.Now(),
-		Progress: func(what string, done, total int64) { i.Bar.Show(what, done, total) },
-	}
-	if i.o.Keyring != "" {
-		if s.Keyring, err = boundedfile.Read(i.o.Keyring, 1<<20); err != nil {
-			return fmt.Errorf("--keyring %s: %w", i.o.Keyring, err)
-		}
-	}
-	mirror, at := strings.TrimRight(cmp.Or(i.o.Mirror, DefaultMirror), "/"), ""
-	if i.o.Snapshot != "" {
-		if s.Now, err = time.Parse("20060102T150405Z", i.o.Snapshot); err != nil {
-			return fmt.Errorf("--snapshot %q: not a time such as 20261101T000000Z", i.o.Snapshot)
-		}
-		mirror, at = strings.TrimRight(cmp.Or(i.o.Mirror, snapshots), "/"), "/"+i.o.Snapshot
-	}
-	s.Archives = []debian.Archive{
-		{URL: mirror + "/debian" + at, Suite: debianRelease, Home: DefaultMirror + "/debian"},
-		{URL: mirror + "/debian-security" + at, Suite: debianRelease + "-security",
-			Home: DefaultMirror + "/debian-security"},
-	}
-	i.source = s
-	return nil
-}
-
-func (i *maker) download(ctx context.Context, address string, limit int64,
-	progress func(done int64)) ([]byte, error) {
-	client := i.o.Web
-	client.Progress = func(done, _ int64) { progress(done) }
-	return client.Get(ctx, address, limit)
-}
-
-var basePackages = []string{
-	"base-files", "bash", "ca-certificates", "coreutils", "dash", "findutils", "grep", "libc-bin", "mawk", "sed",
-}
-
-// A need is a program that a project requires, with the packages that may contain it.
-type need struct {
-	programs []string
-	packages []string
-}
-
-func (i *maker) readNeeds() (list []need, err error) {
-	r, err := requirements.Read(i.Staged)
+	projectLayer, err := l.addLayer(i.ID.Name+" "+i.ID.Version, func(w *tar.Writer) error {
+		return i.writeProject(ctx, i.layerWriter(w))
+	})
 	if err != nil {
-		return nil, fmt.Errorf("server.d/requirements.json: %w", err)
+		return err
 	}
-	if r == nil {
-		return nil, nil
-	}
-	for _, d := range r.Dependencies {
-		n := need{programs: d.Programs}
-		if d.Debian != "" {
-			n.packages = []string{d.Debian}
-		} else {
-			for _, program := range d.Programs {
-				n.packages = append(n.packages, debian.PackageOf(path.Base(program)))
-			}
+	var images []v1.Descriptor
+	for _, bin := range i.Binaries {
+		layers, packages, err := i.addServer(ctx, l, source, bin)
+		if err != nil {
+			return err
 		}
-		list = append(list, n)
+		layers = append(layers, projectLayer)
+		platform := &v1.Platform{OS: bin.OS, Architecture: bin.Arch}
+		d, err := l.addImage(platform, i.containerConfig(), i.Modified, layers...)
+		if err != nil {
+			return err
+		}
+		one := PlatformImage{Platform: bin.OS + "/" + bin.Arch, Digest: d.Digest.String(), Packages: packages}
+		for _, layer := range layers {
+			one.Bytes += layer.Size
+		}
+		i.Done("%s: %d Debian packages, %s", one.Platform, packages, cli.Size(one.Bytes))
+		images, i.r.Images = append(images, d), append(i.r.Images, one)
 	}
-	return list, nil
+	i.Bar.End()
+	digest, err := l.finish(images, i.r.Tag)
+	i.r.Digest = digest.String()
+	return err
 }
 
-func (i *maker) platform(ctx context.Context, bin runtimes.Binary,
-	projectLayer oci.Layer) (d v1.Descriptor, r PlatformImage, err error) {
-	name := bin.OS + "/" + bin.Arch
-	index, err := i.source.Index(ctx, bin.Arch)
+// addServer adds the layers of the Debian packages and of the server. It returns the number of packages, too.
+func (i *maker) addServer(ctx context.Context, l *layout, source *debian.Source,
+	bin runtimes.Binary) (layers []*layer, count int, err error) {
+	packages, err := i.choosePackages(ctx, source, bin.Arch)
 	if err != nil {
-		return d, r, i.packagesFailed(ctx, err)
-	}
-	names := slices.Concat(basePackages, i.o.Packages)
-	for _, n := range i.needs {
-		at := slices.IndexFunc(n.packages, index.Has)
-		if at < 0 {
-			return d, r, i.packagesFailed(ctx, fmt.Errorf("no Debian package for %s; name it in server.d/requirements.json: "+
-				`{"name": %q, "debian": "PACKAGE"}`, strings.Join(n.programs, " or "), n.programs[0]))
-		}
-		names = append(names, n.packages[at])
-	}
-	packages, err := index.Resolve(names)
-	if err == nil {
-		err = i.source.Fetch(ctx, packages)
-	}
-	if err != nil {
-		return d, r, i.packagesFailed(ctx, err)
+		return nil, 0, i.packagesFailed(ctx, err)
 	}
 	total := int64(0)
 	for _, p := range packages {
 		total += p.Size
 	}
 	var programs map[string]bool
-	base, err := i.layout.AddLayer(func(w *tar.Writer) error {
-		programs, err = writePackages(ctx, w, i.source, packages, i.Modified, func(done int64) {
-			i.Bar.Show("packing "+name, done, total)
+	base, err := l.addLayer("Debian packages", func(w *tar.Writer) error {
+		programs, err = writePackages(ctx, w, source, packages, i.Modified, func(done int64) {
+			i.Bar.Show("packing "+bin.OS+"/"+bin.Arch, done, total)
 		})
 		return err
 	})
 	if err != nil {
-		return d, r, err
+		return nil, 0, err
 	}
-	for _, n := range i.needs {
-		has := func(program string) bool { return hasProgram(programs, program) }
-		if !slices.ContainsFunc(n.programs, has) && n.programs[0] != "mcp-bash" {
-			return d, r, i.packagesFailed(ctx, fmt.Errorf("the Debian package %s does not contain %s; name the right one in "+
-				`server.d/requirements.json: {"name": %q, "debian": "PACKAGE"}`, strings.Join(n.packages, ", "),
-				strings.Join(n.programs, " or "), n.programs[0]))
-		}
+	if err := i.checkNeeds(programs); err != nil {
+		return nil, 0, i.packagesFailed(ctx, err)
 	}
-	ours, err := i.layout.AddLayer(func(w *tar.Writer) error { return i.writeServer(w, bin, packages) })
-	if err != nil {
-		return d, r, err
-	}
-	layers := []oci.Layer{base, ours, projectLayer}
-	d, err = i.layout.AddImage(&oci.Image{
-		Arch: bin.Arch, Config: i.containerConfig(), Layers: layers, Created: i.Modified,
-		History: []string{"Debian packages", "mcp-bash " + cli.Version, i.ID.Name + " " + i.ID.Version},
+	ours, err := l.addLayer("mcp-bash "+cli.Version, func(w *tar.Writer) error {
+		return i.writeServer(i.layerWriter(w), bin, packages)
 	})
-	r = PlatformImage{Platform: name, Digest: d.Digest.String(), Packages: len(packages)}
-	for _, l := range layers {
-		r.Bytes += l.Size
-	}
-	i.Done("%s: %d Debian packages, %s", name, len(packages), cli.Size(r.Bytes))
-	return d, r, err
-}
-
-func (i *maker) packagesFailed(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	i.Bar.End()
-	i.Fault("%v", err)
-	switch {
-	case errors.Is(err, debian.ErrSignature):
-		i.Note("  → Pass the public keys of the mirror with --keyring FILE")
-	case errors.Is(err, debian.ErrOffline):
-		i.Note("  → Run it once without --offline")
-	}
-	return i.Fail(stage.ErrPackages)
+	return []*layer{base, ours}, len(packages), err
 }
 
 // A layerWriter writes files of a layer that belong to root.
@@ -379,13 +278,13 @@ func (w *layerWriter) link(name, target string) error {
 }
 
 // writeProject writes the layer of the project: the files of a bundle.
-func (i *maker) writeProject(ctx context.Context, tw *tar.Writer) error {
-	w := i.layerWriter(tw)
+func (i *maker) writeProject(ctx context.Context, w *layerWriter) error {
 	for _, f := range i.Content.Files() {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
-		if err := w.file(f, strings.TrimPrefix(imageProject, "/")+strings.TrimPrefix(f.Name, stage.ServerDir)); err != nil {
+		name := imageProject[1:] + strings.TrimPrefix(f.Name, stage.ServerDir)
+		if err := w.file(f, name); err != nil {
 			return err
 		}
 	}
@@ -393,46 +292,49 @@ func (i *maker) writeProject(ctx context.Context, tw *tar.Writer) error {
 }
 
 // writeServer writes the layer of the server: its program, its tree and the inventory of software.
-func (i *maker) writeServer(tw *tar.Writer, bin runtimes.Binary, packages []*debian.Package) error {
-	w := i.layerWriter(tw)
-	home := strings.TrimPrefix(path.Dir(path.Dir(imageProgram)), "/")
+func (i *maker) writeServer(w *layerWriter, bin runtimes.Binary, packages []*debian.Package) error {
+	const home = imageHome
 	var files []mcpb.File
-	for _, f := range runtimes.Layout(home, i.Tree, []runtimes.Binary{bin}) {
-		switch name := strings.TrimPrefix(f.Name, home+"/"); name {
+	for _, f := range runtimes.Layout(home[1:], i.Tree, []runtimes.Binary{bin}) {
+		switch strings.TrimPrefix(f.Name, home[1:]+"/") {
 		case "bin/mcp-bash", "bin/mcp-jq": // scripts that choose a program by the system
+			continue
 		case "bin/" + bin.Path():
-			f.Name = home + "/bin/mcp-bash"
-			files = append(files, f)
-		default:
-			files = append(files, f)
+			f.Name = imageProgram[1:]
 		}
+		files = append(files, f)
 	}
 	info, err := buildinfo.ReadFile(bin.File)
 	if err != nil {
 		return err
 	}
-	files = append(files, mcpb.Bytes(home+"/sbom.spdx.json", false, i.inventory(bin, packages, info)))
+	files = append(files, mcpb.Bytes(home[1:]+"/sbom.spdx.json", false, i.inventory(bin, packages, info)))
 	mcpb.Sort(files)
 	for _, f := range files {
 		if err := w.file(f, f.Name); err != nil {
 			return err
 		}
 	}
-	return errors.Join(w.link(home+"/bin/mcp-jq", "mcp-bash"), w.link("usr/local/bin/mcp-bash", imageProgram))
+	return errors.Join(w.link(home[1:]+"/bin/mcp-jq", "mcp-bash"), w.link("usr/local/bin/mcp-bash", imageProgram))
+}
+
+// environment returns the variables of containers of the image (H-606).
+func (i *maker) environment() []string {
+	env := []string{
+		"PATH=/" + strings.Join(searchPath, ":/") + ":/bin",
+		"LANG=C.UTF-8", "HOME=" + imageUserHome, "MCPBASH_PROJECT_ROOT=" + imageProject, "MCPBASH_TOOL_ALLOWLIST=*",
+	}
+	if i.Static {
+		env = append(env, "MCPBASH_STATIC_REGISTRY=1")
+	}
+	return env
 }
 
 // containerConfig returns the configuration of containers of the image (H-603, H-606).
 func (i *maker) containerConfig() v1.Config {
 	id := strconv.Itoa(imageUser)
-	env := []string{
-		"PATH=/" + strings.Join(searchPath, ":/") + ":/bin",
-		"LANG=C.UTF-8", "HOME=/home/nonroot", "MCPBASH_PROJECT_ROOT=" + imageProject, "MCPBASH_TOOL_ALLOWLIST=*",
-	}
-	if i.Static {
-		env = append(env, "MCPBASH_STATIC_REGISTRY=1")
-	}
 	return v1.Config{
-		User: id + ":" + id, Env: env, Entrypoint: []string{imageProgram}, Cmd: []string{"serve"},
+		User: id + ":" + id, Env: i.environment(), Entrypoint: []string{imageProgram}, Cmd: []string{"serve"},
 		WorkingDir: imageProject, StopSignal: "SIGTERM", Labels: i.labels(),
 		ExposedPorts: map[string]struct{}{strconv.Itoa(imagePort) + "/tcp": {}},
 		Healthcheck: &v1.HealthConfig{
@@ -451,10 +353,8 @@ func (i *maker) labels() map[string]string {
 		"org.opencontainers.image.created": i.Modified.UTC().Format(time.RFC3339),
 	}
 	for name, value := range map[string]string{
-		"authors": id.Author, "source": id.Repository,
-		"url":           id.Homepage,
-		"documentation": id.Documentation,
-		"licenses":      id.License,
+		"authors": id.Author, "source": id.Repository, "url": id.Homepage, "documentation": id.Documentation,
+		"licenses": id.License,
 	} {
 		if value != "" {
 			list["org.opencontainers.image."+name] = value
@@ -467,81 +367,4 @@ func (i *maker) labels() map[string]string {
 	list["io.docker.server.metadata"] = string(b.Object().Name("name").String(id.Name).Name("title").String(id.Title).
 		Name("description").String(id.Description).Name("type").String("server").End().Bytes())
 	return list
-}
-
-// write puts the image in its place, and keeps what was there if that fails.
-func (i *maker) write(ctx context.Context, r *Result) error {
-	out := cmp.Or(i.o.Output, i.ID.FileName(".tar"))
-	out, err := filepath.Abs(out)
-	if err != nil {
-		return err
-	}
-	r.Path = out
-	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
-		return fmt.Errorf("--output: %w", err)
-	}
-	fresh := filepath.Join(filepath.Dir(out), "."+filepath.Base(out)+".tmp-"+rand.Text())
-	if strings.HasSuffix(out, ".tar") {
-		err = i.writeTar(fresh, r)
-	} else if err = isReplaceable(out); err == nil {
-		if err = os.Mkdir(fresh, 0o755); err == nil {
-			err = i.layout.WriteDir(fresh)
-		}
-		r.Bytes = sizeOf(fresh)
-		if err == nil {
-			err = os.RemoveAll(out)
-		}
-	}
-	if err == nil {
-		err = context.Cause(ctx)
-	}
-	if err == nil {
-		err = os.Rename(fresh, out)
-	}
-	if err != nil {
-		os.RemoveAll(fresh)
-		return fmt.Errorf("--output: %w", err)
-	}
-	return nil
-}
-
-func (i *maker) writeTar(file string, r *Result) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	err = i.layout.WriteTar(f, i.Modified)
-	if info, errStat := f.Stat(); errStat == nil {
-		r.Bytes = info.Size()
-	}
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// isReplaceable returns an error unless a path is missing, an empty directory or an OCI layout.
-func isReplaceable(dir string) error {
-	entries, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil
-	case err != nil:
-		return err
-	case len(entries) == 0:
-		return nil
-	}
-	if _, err := os.Stat(filepath.Join(dir, "oci-layout")); err != nil {
-		return fmt.Errorf("%s: a directory with other files; name a new one, or a file that ends in .tar", dir)
-	}
-	return nil
-}
-
-func sizeOf(dir string) (size int64) {
-	filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if info, err := d.Info(); err == nil {
-				size += info.Size()
-			}
-		}
-		return nil
-	})
-	return size
 }

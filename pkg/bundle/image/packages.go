@@ -190,7 +190,10 @@ func (r *rootFS) readAlternatives(script []byte) {
 }
 
 // imageUser is the user and the group of the server in an image.
-const imageUser = 65532
+const (
+	imageUser     = 65532
+	imageUserHome = "/home/nonroot"
+)
 
 // finish adds the files that no package contains.
 func (r *rootFS) finish() error {
@@ -212,10 +215,10 @@ func (r *rootFS) finish() error {
 		errs = append(errs, r.addBytes("etc/ssl/certs/ca-certificates.crt", bundle))
 	}
 	id := strconv.Itoa(imageUser)
-	errs = append(errs, r.addDir("tmp", 0o1777, 0), r.addDir("home/nonroot", 0o700, imageUser),
+	errs = append(errs, r.addDir("tmp", 0o1777, 0), r.addDir(imageUserHome[1:], 0o700, imageUser),
 		r.addBytes("etc/passwd", []byte("root:x:0:0:root:/root:/usr/sbin/nologin\n"+
 			"nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"+
-			"nonroot:x:"+id+":"+id+":nonroot:/home/nonroot:/usr/sbin/nologin\n")),
+			"nonroot:x:"+id+":"+id+":nonroot:"+imageUserHome+":/usr/sbin/nologin\n")),
 		r.addBytes("etc/group", []byte("root:x:0:\nnogroup:x:65534:\nnonroot:x:"+id+":\n")))
 	if _, exists := r.owners["etc/nsswitch.conf"]; !exists {
 		errs = append(errs, r.addBytes("etc/nsswitch.conf", []byte("passwd: files\ngroup: files\nhosts: files dns\n")))

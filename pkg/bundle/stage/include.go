@@ -183,7 +183,7 @@ func isAboutProject(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToLower(name), ".")
 	switch stem {
 	case "readme", "license", "licence", "copying", "notice", "authors", "changelog", "changes", "contributing",
-		"security", "makefile", "justfile", "dockerfile", "icon":
+		"security", "makefile", "justfile", "dockerfile", "containerfile", "icon":
 		return true
 	}
 	return name == confFile || name == "run-server.sh"

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"mcp-bash/pkg/text/lazyregexp"
 )
 
 // The errors of [Parse]. They do not repeat the text, which can contain a secret.
@@ -38,11 +40,24 @@ func CheckPort(u *url.URL) error {
 	return nil
 }
 
-// CheckImage returns ErrPort for the name of an image whose registry has another port than 1 to 65535.
+// ErrImage is the error of [CheckImage] for a text that is not a name at all.
+var ErrImage = errors.New("not a name of an image such as example.com/team/demo:1.0.0")
+
+// imageName is an image: a registry with a port or without, a path, a tag and a digest.
+var imageName = lazyregexp.New(`^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?` +
+	`(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*(:[0-9]{1,5})?/)?` +
+	`[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)*` +
+	`(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
+
+// CheckImage returns an error for a text that is not the name of an image, with a tag and a digest or without. It
+// returns ErrPort if the registry has another port than 1 to 65535.
 func CheckImage(name string) error {
 	registry, _, _ := strings.Cut(name, "/")
 	if _, port, found := strings.Cut(registry, ":"); found && registry != name && !IsPort(port) {
 		return ErrPort
+	}
+	if !imageName.MatchString(name) {
+		return ErrImage
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package weburl
 import (
 	"net"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -26,7 +27,9 @@ func TestCheckImage(t *testing.T) {
 		"demo": nil, "demo:99999": nil, "team/demo:0": nil, "r.example.com:5000/demo:1.0.0": nil,
 		"r:65535/a/b:1": nil,
 		"r:65536/demo":  ErrPort, "r:0/demo": ErrPort, "r.example.com:99999/a/b:1": ErrPort, "r:080/demo": ErrPort,
-		"r:/x": ErrPort,
+		"r:/x": ErrPort, "localhost/a": nil, "a@sha256:" + strings.Repeat("0", 64): nil, "": ErrImage, "A/b:1": nil,
+		"a:": ErrImage, "No Name": ErrImage, "a/B": ErrImage, "a@sha256:0": ErrImage, "https://r/a": ErrPort,
+		"a\nb": ErrImage,
 	} {
 		if err := CheckImage(name); err != want {
 			t.Errorf("%q: %v, not %v", name, err, want)

@@ -121,70 +121,52 @@ func write(ctx context.Context, w io.Writer, files []File, modified time.Time, a
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	results := compressAll(ctx, files, advance, limits.file)
 	archive, total := zip.NewWriter(w), uint64(0)
-	for i := range files {
-		packed := <-results[i]
+	for result := range compressAll(ctx, files, advance, limits.file) {
+		packed := <-result
 		if packed.err != nil {
 			if cause := context.Cause(ctx); cause != nil {
 				return cause
 			}
-			return fmt.Errorf("%s: %w", files[i].Name, packed.err)
+			return fmt.Errorf("%s: %w", packed.file.Name, packed.err)
 		}
 		if total += packed.size; total > limits.total {
 			return fmt.Errorf("more than %d MB of files; leave some out with .mcpbignore", limits.total>>20)
 		}
-		err := packed.write(archive, files[i], modified)
-		packed.free()
-		if err != nil {
+		if err := packed.write(archive, modified); err != nil {
 			return err
 		}
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
 	}
 	return archive.Close()
 }
 
 type compressed struct {
-	buffer *bytes.Buffer
+	file   File
+	buffer bytes.Buffer
 	size   uint64
 	crc    uint32
-	method uint16
-	free   func()
 	err    error
 }
 
-// compressAll compresses files concurrently, at most a few ahead of the reader of the
-// results, so that memory is bounded.
-func compressAll(ctx context.Context, files []File, advance func(int64), limit uint64) []chan compressed {
-	workers := runtime.GOMAXPROCS(0)
-	ahead := make(chan struct{}, 2*workers)
-	results := make([]chan compressed, len(files))
-	for i := range results {
-		results[i] = make(chan compressed, 1)
-	}
-	jobs := make(chan int)
+// compressAll compresses files on all processors. It yields a channel for each file, in their order, and stops with
+// the context. At most a few files wait for the reader, so that memory is bounded.
+func compressAll(ctx context.Context, files []File, advance func(int64), limit uint64) <-chan chan *compressed {
+	results := make(chan chan *compressed, runtime.GOMAXPROCS(0))
 	go func() {
-		defer close(jobs)
-		for i := range files {
+		defer close(results)
+		for _, f := range files {
+			result := make(chan *compressed, 1)
 			select {
-			case ahead <- struct{}{}:
+			case results <- result:
+				go func() { result <- compress(ctx, f, advance, limit) }()
 			case <-ctx.Done():
-				for ; i < len(files); i++ {
-					results[i] <- compressed{err: context.Cause(ctx)}
-				}
 				return
 			}
-			jobs <- i
 		}
 	}()
-	for range workers {
-		go func() {
-			for i := range jobs {
-				c := compress(ctx, files[i], advance, limit)
-				c.free = sync.OnceFunc(func() { <-ahead })
-				results[i] <- c
-			}
-		}()
-	}
 	return results
 }
 
@@ -197,16 +179,17 @@ var deflaters = sync.Pool{New: func() any {
 	return w
 }}
 
-func compress(ctx context.Context, f File, advance func(int64), limit uint64) (c compressed) {
+func compress(ctx context.Context, f File, advance func(int64), limit uint64) *compressed {
+	c := &compressed{file: f}
 	in, err := f.Open()
 	if err != nil {
-		return compressed{err: err}
+		c.err = err
+		return c
 	}
 	defer in.Close()
-	c = compressed{buffer: new(bytes.Buffer), method: zip.Deflate}
 	deflater := deflaters.Get().(*flate.Writer)
 	defer deflaters.Put(deflater)
-	deflater.Reset(c.buffer)
+	deflater.Reset(&c.buffer)
 	sum := crc32.NewIEEE()
 	count := writerFunc(func(p []byte) (int, error) {
 		if c.size += uint64(len(p)); c.size > limit {
@@ -218,10 +201,7 @@ func compress(ctx context.Context, f File, advance func(int64), limit uint64) (c
 		return len(p), context.Cause(ctx)
 	})
 	_, err = io.Copy(io.MultiWriter(count, sum, deflater), in)
-	if err = errors.Join(err, deflater.Close()); err != nil {
-		return compressed{err: err}
-	}
-	c.crc = sum.Sum32()
+	c.err, c.crc = errors.Join(err, deflater.Close()), sum.Sum32()
 	return c
 }
 
@@ -231,9 +211,10 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // write appends the file. Its header has the size and only one time stamp, without extra
 // fields.
-func (c *compressed) write(archive *zip.Writer, f File, modified time.Time) error {
+func (c *compressed) write(archive *zip.Writer, modified time.Time) error {
+	f := c.file
 	h := &zip.FileHeader{
-		Name: f.Name, Method: c.method, ReaderVersion: 20,
+		Name: f.Name, Method: zip.Deflate, ReaderVersion: 20,
 		CRC32: c.crc, CompressedSize64: uint64(c.buffer.Len()), UncompressedSize64: c.size,
 	}
 	h.SetMode(f.mode())

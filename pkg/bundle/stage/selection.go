@@ -1,6 +1,7 @@
 package stage
 
 import (
+	_ "embed"
 	"strings"
 	"sync"
 
@@ -43,15 +44,14 @@ func (s *selection) decide(name string, isDir bool) (v verdict, rule string) {
 	if s.cache {
 		name = strings.TrimPrefix(name, cacheDir+"/")
 	}
-	for _, list := range secretFiles() {
-		if isListed(list.names, name, isDir) {
-			return refuse, list.rule
-		}
+	lists := leftOut()
+	if rule := find(lists[3:], name, isDir); rule != "" {
+		return refuse, rule
 	}
-	switch {
-	case isListed(litter(), name, isDir):
+	switch find(lists, name, isDir) {
+	case "litter":
 		return skip, ""
-	case isVersionControl(name, isDir), isListed(neverShipped(), name, isDir):
+	case "version-control", "never-shipped":
 		return leave, ""
 	}
 	return take, ""
@@ -67,173 +67,34 @@ func (s *selection) isIgnored(name string, isDir bool) bool {
 	return s.ignore.Decide(name, isDir) == gitignore.Ignored
 }
 
-func isVersionControl(name string, isDir bool) bool { return isListed(versionControl(), name, isDir) }
+func isVersionControl(name string, isDir bool) bool { return find(leftOut()[:1], name, isDir) != "" }
 
-// isListed reports whether a list names a path, whatever its case.
-func isListed(list gitignore.Rules, name string, isDir bool) bool {
-	return list.Decide(strings.ToLower(name), isDir) == gitignore.Ignored
+//go:embed left-out.txt
+var leftOutText string
+
+// A list is a section of left-out.txt.
+type list struct {
+	name  string
+	rules gitignore.Rules
 }
 
-// The lists are in lower case.
-
-// versionControl is never shipped, not even by its name.
-var versionControl = sync.OnceValue(func() gitignore.Rules {
-	return gitignore.Parse(`
-.git
-.hg
-.svn
-.bzr
-.jj
-_darcs
-**/cvs/entries
-**/cvs/repository
-**/cvs/root
-`)
-})
-
-// neverShipped is left out of every bundle. With the lists around it, it includes that of
-// the official tool (CLI-1417, CLI-1807).
-var neverShipped = sync.OnceValue(func() gitignore.Rules {
-	return gitignore.Parse(`
-*.log
-*.mcpb
-.tmp
-server.d/.debug
-.registry
-*~
-*.swp
-*.swo
-.#*
-*.orig
-*.bak
-.npm
-.yarn
-.eslintrc
-.editorconfig
-.prettierrc
-.prettierignore
-.eslintignore
-.nycrc
-.babelrc
-.pnp.*
-**/node_modules/.cache/
-**/node_modules/.bin/
-*.map
-package-lock.json
-yarn.lock
-*.d.ts
-*.tsbuildinfo
-tsconfig.json
-`)
-})
-
-// litter is left out and not listed.
-var litter = sync.OnceValue(func() gitignore.Rules {
-	return gitignore.Parse(`
-.ds_store
-thumbs.db
-desktop.ini
-.gitignore
-.gitattributes
-.gitkeep
-.mcpbignore
-`)
-})
-
-// A fileList is a rule by which files are secrets: by their names.
-type fileList struct {
-	rule  string
-	names gitignore.Rules
-}
-
-// secretFiles are files that hold secrets by custom (CLI-1442).
-var secretFiles = sync.OnceValue(func() []fileList {
-	return []fileList{
-		{"env-file", gitignore.Parse(`
-.env*
-*.env
-`)},
-		{"key-file", gitignore.Parse(`
-id_rsa
-id_dsa
-id_ecdsa
-id_ecdsa_sk
-id_ed25519
-id_ed25519_sk
-id_xmss
-*.ppk
-*.pvk
-.ssh/
-.gnupg/
-secring.*
-`)},
-		{"key-store", gitignore.Parse(`
-*.p12
-*.pfx
-*.jks
-*.bks
-*.keystore
-*.kdb
-*.kdbx
-*.keychain
-*.keychain-db
-.password-store/
-`)},
-		{"login-file", gitignore.Parse(`
-.netrc
-_netrc
-.npmrc
-.yarnrc
-.yarnrc.yml
-.pypirc
-.git-credentials
-.pgpass
-pgpass.conf
-.my.cnf
-.mylogin.cnf
-.htpasswd
-.htdigest
-.docker/
-.dockercfg
-.vault-token
-.s3cfg
-.boto
-.fetchmailrc
-.msmtprc
-.esmtprc
-.renviron
-rclone.conf
-**/.cargo/credentials
-**/.cargo/credentials.toml
-**/.gem/credentials
-**/.config/gh/
-**/.config/hub
-**/.config/rclone/
-`)},
-		{"cloud-credentials", gitignore.Parse(`
-.aws/
-.azure/
-.kube/
-kubeconfig
-*.kubeconfig
-.oci/
-.aliyun/
-.databrickscfg
-**/.config/gcloud/
-**/.config/doctl/
-`)},
-		{"terraform-state", gitignore.Parse(`
-*.tfstate
-*.tfstate.*
-terraform.tfvars
-*.auto.tfvars
-.terraform/
-.terraformrc
-.terraform.d/
-terraform.rc
-`)},
-		{"history", gitignore.Parse(`
-.*_history
-`)},
+// leftOut returns the lists of left-out.txt. Those after the first three have files with secrets, and their names are
+// the rules.
+var leftOut = sync.OnceValue(func() (lists []list) {
+	for _, section := range strings.Split(leftOutText, "\n[")[1:] {
+		name, patterns, _ := strings.Cut(section, "]\n")
+		lists = append(lists, list{name, gitignore.Parse(patterns)})
 	}
+	return lists
 })
+
+// find returns the first of some lists that names a path, whatever its case, or "".
+func find(lists []list, name string, isDir bool) string {
+	name = strings.ToLower(name)
+	for _, l := range lists {
+		if l.rules.Decide(name, isDir) == gitignore.Ignored {
+			return l.name
+		}
+	}
+	return ""
+}

@@ -5,46 +5,42 @@ import (
 	"strings"
 )
 
-// paragraphs calls yield with each paragraph of a control file: its fields in their order. A value
-// of several lines keeps its line breaks.
-func paragraphs(text string, yield func(fields []field) error) error {
-	var fields []field
-	line := 0
-	for text != "" {
-		var l string
-		l, text, _ = strings.Cut(text, "\n")
-		l = strings.TrimSuffix(l, "\r")
-		line++
+// paragraphs calls yield with each paragraph of a control file: the values of its fields. A value of several lines
+// keeps its line breaks. Of two fields with one name, the last counts.
+func paragraphs(text string, yield func(fields map[string]string) error) error {
+	fields, last, number := map[string]string{}, "", 0
+	end := func() error {
+		if len(fields) == 0 {
+			return nil
+		}
+		err := yield(fields)
+		clear(fields)
+		return err
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		number++
 		switch {
-		case strings.TrimLeft(l, " \t") == "":
-			if len(fields) > 0 {
-				if err := yield(fields); err != nil {
-					return err
-				}
-				fields = fields[:0]
+		case strings.TrimLeft(line, " \t") == "":
+			if err := end(); err != nil {
+				return err
 			}
-		case l[0] == '#':
-		case l[0] == ' ' || l[0] == '\t':
+		case line[0] == '#':
+		case line[0] == ' ' || line[0] == '\t':
 			if len(fields) == 0 {
-				return fmt.Errorf("line %d: a continuation without a field", line)
+				return fmt.Errorf("line %d: a continuation without a field", number)
 			}
-			last := &fields[len(fields)-1]
-			last.value += "\n" + strings.TrimSpace(l)
+			fields[last] += "\n" + strings.TrimSpace(line)
 		default:
-			name, value, found := strings.Cut(l, ":")
+			name, value, found := strings.Cut(line, ":")
 			if !found || name == "" || strings.ContainsAny(name, " \t") {
-				return fmt.Errorf("line %d: not a field", line)
+				return fmt.Errorf("line %d: not a field", number)
 			}
-			fields = append(fields, field{name, strings.TrimSpace(value)})
+			fields[name], last = strings.TrimSpace(value), name
 		}
 	}
-	if len(fields) > 0 {
-		return yield(fields)
-	}
-	return nil
+	return end()
 }
-
-type field struct{ name, value string }
 
 // A Package is a package of an index.
 type Package struct {

@@ -79,30 +79,15 @@ func readKeys(keyring []byte) (openpgp.EntityList, error) {
 
 func parseRelease(text string) (*release, error) {
 	var r *release
-	err := paragraphs(text, func(fields []field) error {
+	err := paragraphs(text, func(f map[string]string) error {
 		if r != nil {
 			return errors.New("more than one paragraph")
 		}
-		r = &release{files: map[string]listed{}}
-		for _, f := range fields {
-			var err error
-			switch f.name {
-			case "Codename":
-				r.codename = f.value
-			case "Date":
-				r.date, err = parseTime(f.value)
-			case "Valid-Until":
-				r.validUntil, err = parseTime(f.value)
-			case "Acquire-By-Hash":
-				r.byHash = f.value == "yes"
-			case "SHA256":
-				err = r.addFiles(f.value)
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", f.name, err)
-			}
-		}
-		return nil
+		r = &release{codename: f["Codename"], byHash: f["Acquire-By-Hash"] == "yes", files: map[string]listed{}}
+		var errDate, errUntil error
+		r.date, errDate = parseTime(f["Date"])
+		r.validUntil, errUntil = parseTime(f["Valid-Until"])
+		return errors.Join(errDate, errUntil, r.addFiles(f["SHA256"]))
 	})
 	switch {
 	case err != nil:
@@ -113,7 +98,13 @@ func parseRelease(text string) (*release, error) {
 	return r, nil
 }
 
-func parseTime(text string) (time.Time, error) { return time.Parse(time.RFC1123, text) }
+// parseTime parses the time of a field. Without the field, the time is zero.
+func parseTime(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	return time.Parse(time.RFC1123, text)
+}
 
 func (r *release) addFiles(lines string) error {
 	for line := range strings.SplitSeq(lines, "\n") {

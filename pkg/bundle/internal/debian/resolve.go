@@ -23,56 +23,26 @@ func (x *Index) add(text string, from *Archive, arch string) error {
 	if x.byName == nil {
 		x.byName, x.providers = map[string][]*Package{}, map[string][]provided{}
 	}
-	return paragraphs(text, func(fields []field) error {
-		p := &Package{archive: from}
-		size, preDepends := "", ""
-		var breaks string
-		for _, f := range fields {
-			switch f.name {
-			case "Package":
-				p.Name = f.value
-			case "Version":
-				p.Version = f.value
-			case "Architecture":
-				p.Architecture = f.value
-			case "Source":
-				p.Source = f.value
-			case "Filename":
-				p.Filename = f.value
-			case "SHA256":
-				p.SHA256 = f.value
-			case "Size":
-				size = f.value
-			case "Homepage":
-				p.Homepage = f.value
-			case "Depends":
-				p.depends = f.value
-			case "Pre-Depends":
-				preDepends = f.value
-			case "Provides":
-				p.provides = f.value
-			case "Conflicts":
-				p.conflicts = f.value
-			case "Breaks":
-				breaks = f.value
-			case "Priority":
-				p.priority = f.value
-			}
+	return paragraphs(text, func(f map[string]string) error {
+		p := &Package{
+			Name: f["Package"], Version: f["Version"], Architecture: f["Architecture"], Filename: f["Filename"],
+			SHA256: f["SHA256"], Homepage: f["Homepage"], priority: f["Priority"], provides: f["Provides"], archive: from,
+			depends: join(f["Pre-Depends"], f["Depends"]), conflicts: join(f["Conflicts"], f["Breaks"]),
 		}
 		if p.Architecture != arch && p.Architecture != "all" {
 			return nil
 		}
 		var err error
-		if p.Size, err = strconv.ParseInt(size, 10, 64); err != nil || p.Size <= 0 || p.Name == "" || p.Version == "" ||
-			!isSHA256(p.SHA256) {
+		if p.Size, err = strconv.ParseInt(f["Size"], 10, 64); err != nil || p.Size <= 0 || p.Name == "" ||
+			p.Version == "" || !isSHA256(p.SHA256) {
 			return fmt.Errorf("package %q: a field is missing or invalid", p.Name)
 		}
 		if name, err := localName(p.Filename); err != nil || name == "" || name != p.Filename {
 			return fmt.Errorf("package %q: invalid file name %q", p.Name, p.Filename)
 		}
-		p.depends = join(preDepends, p.depends)
-		p.conflicts = join(p.conflicts, breaks)
-		p.splitSource()
+		name, version, _ := strings.Cut(f["Source"], " (") // such as "glibc (2.41-12)"
+		p.Source = cmp.Or(strings.TrimSpace(name), p.Name)
+		p.SourceVersion = cmp.Or(strings.TrimSuffix(strings.TrimSpace(version), ")"), p.Version)
 		x.byName[p.Name] = append(x.byName[p.Name], p)
 		for _, alternatives := range parseRelations(p.provides) {
 			name := alternatives[0].name
@@ -87,13 +57,6 @@ func join(a, b string) string {
 		return a + b
 	}
 	return a + ", " + b
-}
-
-// splitSource sets the name and the version of the source package: "Source: name (version)".
-func (p *Package) splitSource() {
-	name, version, _ := strings.Cut(p.Source, " (")
-	p.Source = cmp.Or(strings.TrimSpace(name), p.Name)
-	p.SourceVersion = cmp.Or(strings.TrimSuffix(strings.TrimSpace(version), ")"), p.Version)
 }
 
 // sort makes the order independent of the order of indexes.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/bundle/deploy"
-	"mcp-bash/pkg/bundle/generated"
+	"mcp-bash/pkg/bundle/outdir"
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
@@ -108,13 +108,13 @@ func writeFiles(dir string, made []deploy.File) error {
 	for _, f := range made {
 		files = append(files, mcpb.Bytes(f.Name, false, []byte(f.Text)))
 	}
-	states, err := generated.Compare(dir, files)
+	states, err := outdir.Compare(dir, files)
 	if err != nil {
 		return err
 	}
-	if at := slices.Index(states, generated.Different); at >= 0 {
+	if at := slices.Index(states, outdir.Different); at >= 0 {
 		return cli.Failf(cli.CodeExists, "%s exists, with another text", cli.Line(filepath.Join(dir, files[at].Name))).
 			WithHint("move it away, or choose another folder with --output")
 	}
-	return generated.Write(dir, files, states)
+	return outdir.Write(dir, files, states)
 }

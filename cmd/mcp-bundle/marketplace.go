@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcp-bash/pkg/bundle/generated"
+	"mcp-bash/pkg/bundle/outdir"
 	"mcp-bash/pkg/bundle/market"
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/cli"
@@ -68,17 +68,17 @@ func makeMarketplace(s cli.Streams, file string, check, update, asJSON bool) err
 	if err != nil {
 		return err
 	}
-	states, err := generated.Compare(d.Dir, files)
+	states, err := outdir.Compare(d.Dir, files)
 	if err != nil {
 		return err
 	}
 	var old []string // files that are missing or have another text
 	var foreign []string
 	for i, state := range states {
-		if state != generated.Unchanged {
+		if state != outdir.Unchanged {
 			old = append(old, files[i].Name)
 		}
-		if state == generated.Different {
+		if state == outdir.Different {
 			foreign = append(foreign, files[i].Name)
 		}
 	}
@@ -90,7 +90,7 @@ func makeMarketplace(s cli.Streams, file string, check, update, asJSON bool) err
 		return cli.Failf(cli.CodeExists, "%s: another text than %s gives", strings.Join(foreign, ", "),
 			cli.Line(filepath.Base(file))).WithHint("compare, then replace it with --update")
 	case !check:
-		if err := generated.Write(d.Dir, files, states); err != nil {
+		if err := outdir.Write(d.Dir, files, states); err != nil {
 			return err
 		}
 	}
@@ -104,7 +104,7 @@ func makeMarketplace(s cli.Streams, file string, check, update, asJSON bool) err
 	return nil
 }
 
-func marketplaceJSON(d *market.Description, files []mcpb.File, states []generated.State) []byte {
+func marketplaceJSON(d *market.Description, files []mcpb.File, states []outdir.State) []byte {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(true).Name("name").String(d.Name).Name("path").String(d.Dir).Name("plugins").Array()
 	for _, e := range d.Entries {

@@ -3,7 +3,6 @@ package plugins
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -15,12 +14,12 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/outdir"
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
-	"mcp-bash/pkg/files/swap"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 )
@@ -87,7 +86,11 @@ func Make(ctx context.Context, p *project.Project, o Options) (*stage.Result, er
 	if o.Archive {
 		return r, m.WriteArchive(ctx, r, files)
 	}
-	return r, writeFolder(ctx, o.Output, files)
+	if err := os.MkdirAll(filepath.Dir(o.Output), 0o755); err != nil {
+		return nil, fmt.Errorf("--output: %w", err)
+	}
+	_, err = outdir.Replace(ctx, o.Output, files, nil, func() error { return checkFolder(o.Output) })
+	return r, err
 }
 
 // Places in a plugin (PL-20).
@@ -226,45 +229,6 @@ func (m *maker) finish(ctx context.Context, r *stage.Result) ([]mcpb.File, error
 	return files, nil
 }
 
-// writeFolder writes a plugin under another name, which then takes the place of the old one (PL-14).
-func writeFolder(ctx context.Context, output string, files []mcpb.File) error {
-	parent, name := filepath.Split(output)
-	dir, err := stage.OutputDir(parent)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	newName, oldName := "."+name+".new-", "."+name+".old-"
-	project.Sweep(dir, newName)
-	project.Sweep(dir, oldName)
-	fresh := newName + rand.Text()
-	if err := dir.Mkdir(fresh, 0o755); err != nil {
-		return fmt.Errorf("--output: %w", err)
-	}
-	defer dir.RemoveAll(fresh) // no longer exists after it was renamed
-	root, err := dir.OpenRoot(fresh)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	for _, f := range files {
-		if cause := context.Cause(ctx); cause != nil {
-			return cause
-		}
-		if _, _, err := f.Create(root, f.Name, true); err != nil {
-			return fmt.Errorf("%s: %w", f.Name, fsys.Cause(err))
-		}
-	}
-	if err := checkFolder(output); err != nil { // somebody may have changed it since
-		return err
-	}
-	old, err := swap.Replace(output, filepath.Join(parent, fresh), filepath.Join(parent, oldName+rand.Text()))
-	if err != nil || old == "" {
-		return err
-	}
-	return dir.RemoveAll(filepath.Base(old))
-}
-
 // checkFolder returns an error for a folder that is not one of our plugins, unchanged (PL-14).
 func checkFolder(dir string) error {
 	info, err := os.Lstat(dir)
@@ -288,32 +252,19 @@ func checkFolder(dir string) error {
 	if err != nil {
 		return notOurs(dir, []string{"it is not a plugin that this command made"})
 	}
-	var changes []string
-	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		switch want, known := listed[name]; {
-		case err != nil || d.IsDir() || name == pluginLock:
-			return err
-		case !known:
-			changes = append(changes, name+" is new")
-		case !d.Type().IsRegular():
-			changes = append(changes, name+" is changed")
-		default:
-			sum, err := mcpb.FileIn(root, name).Sum()
-			if err != nil {
-				return err
-			}
-			if sum != want {
-				changes = append(changes, name+" is changed")
-			}
-		}
-		delete(listed, name)
-		return nil
-	})
+	now, err := outdir.Read(root, pluginLock, nil)
 	if err != nil {
 		return err
 	}
-	for name := range listed {
-		changes = append(changes, name+" is missing")
+	var changes []string
+	changed, missing, added := listed.Changes(now)
+	for _, one := range []struct {
+		names []string
+		is    string
+	}{{changed, "changed"}, {missing, "missing"}, {added, "new"}} {
+		for _, name := range one.names {
+			changes = append(changes, name+" is "+one.is)
+		}
 	}
 	if slices.Sort(changes); len(changes) > 0 {
 		return notOurs(dir, changes)
@@ -327,7 +278,7 @@ func notOurs(dir string, reasons []string) error {
 }
 
 // readPluginLock returns the hashes of a plugin's files, by name.
-func readPluginLock(root *os.Root) (map[string]string, error) {
+func readPluginLock(root *os.Root) (outdir.Sums, error) {
 	text, err := boundedfile.ReadIn(root, pluginLock, maxPluginLock)
 	if err != nil {
 		return nil, err
@@ -335,12 +286,12 @@ func readPluginLock(root *os.Root) (map[string]string, error) {
 	return parsePluginLock(text)
 }
 
-func parsePluginLock(text []byte) (map[string]string, error) {
+func parsePluginLock(text []byte) (outdir.Sums, error) {
 	doc, err := rawjson.Check(text)
 	if err != nil {
 		return nil, err
 	}
-	list := map[string]string{}
+	list := outdir.Sums{}
 	for _, m := range rawjson.Members(rawjson.Get(doc, "files")) {
 		list[m.Name], _ = rawjson.Text(m.Value)
 	}

@@ -5,13 +5,13 @@ package vendoring
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -21,11 +21,11 @@ import (
 	"unicode"
 
 	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/outdir"
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
-	"mcp-bash/pkg/files/swap"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/script"
@@ -171,56 +171,20 @@ func Vendor(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept := start != "" && start != ours
-	start = cmp.Or(start, ours)
-	newName, oldName := runtimes.Dir+".new-", runtimes.Dir+".old-"
-	project.Sweep(root, newName)
-	project.Sweep(root, oldName)
-	fresh := newName + rand.Text()
-	defer root.RemoveAll(fresh) // no longer exists after it was renamed
-	r, err := o.write(ctx, root, fresh, files, binaries, start)
+	r := &Result{Path: filepath.Join(o.Dir, runtimes.Dir), Version: cli.Version, Kept: start != "" && start != ours}
+	for n := range files {
+		r.Files = append(r.Files, files[n].Name)
+		r.Bytes += files[n].Size
+		files[n].Name = strings.TrimPrefix(files[n].Name, runtimes.Dir+"/")
+	}
+	_, err = outdir.Replace(ctx, r.Path, files, func(sums outdir.Sums) []mcpb.File {
+		r.SHA256 = digest(sums, strings.Compare, "")
+		return []mcpb.File{mcpb.Bytes(lockName, false, o.lock(r.SHA256, sums, binaries, cmp.Or(start, ours)))}
+	}, nil)
 	if err != nil {
 		return nil, err
 	}
-	r.Kept = kept
-	live := filepath.Join(o.Dir, runtimes.Dir)
-	old, err := swap.Replace(live, filepath.Join(o.Dir, fresh), filepath.Join(o.Dir, oldName+rand.Text()))
-	if err != nil {
-		return nil, err
-	}
-	if old != "" {
-		if err := root.RemoveAll(filepath.Base(old)); err != nil {
-			return nil, err
-		}
-	}
-	if err := addLauncher(root); err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-// write creates the new tree under another name, with vendor.json as the last file.
-func (o *Options) write(ctx context.Context, root *os.Root, fresh string, files []mcpb.File,
-	binaries []runtimes.Binary, start string) (*Result, error) {
-	r := &Result{Path: filepath.Join(o.Dir, runtimes.Dir), Version: cli.Version}
-	sums := map[string]string{}
-	for _, f := range files {
-		if cause := context.Cause(ctx); cause != nil {
-			return nil, cause
-		}
-		name := strings.TrimPrefix(f.Name, runtimes.Dir+"/")
-		sum, size, err := f.Create(root, path.Join(fresh, name), true)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, fsys.Cause(err))
-		}
-		sums[name] = sum
-		r.Bytes += size
-		r.Files = append(r.Files, f.Name)
-	}
-	r.SHA256 = digest(sums, strings.Compare, "")
-	lock := mcpb.Bytes(lockName, false, o.lock(r.SHA256, sums, binaries, start))
-	_, _, err := lock.Create(root, path.Join(fresh, lockName), true)
-	return r, err
+	return r, addLauncher(root)
 }
 
 // addLauncher creates run-server.sh. It keeps an existing one, because the project's owner
@@ -252,7 +216,7 @@ func launcherSum(root *os.Root) (sum string, mode fs.FileMode, err error) {
 
 // lock returns the content of vendor.json (CLI-1604). The version comes first, for programs
 // that look for updates. start is the hash of run-server.sh.
-func (o *Options) lock(sum string, sums map[string]string, binaries []runtimes.Binary, start string) []byte {
+func (o *Options) lock(sum string, sums outdir.Sums, binaries []runtimes.Binary, start string) []byte {
 	var b rawjson.Builder
 	b.Object().Name("version").String(cli.Version).Name("sha256").String(sum).Name("vendored_from").String(o.From).
 		Name("vendored_at").String(o.Now.UTC().Format(time.RFC3339)).Name("format_version").Int(2).Name("targets").Object()
@@ -266,17 +230,12 @@ func (o *Options) lock(sum string, sums map[string]string, binaries []runtimes.B
 	return append(rawjson.AppendIndent(nil, b.End().End().Bytes(), 0), '\n')
 }
 
-func sorted(sums map[string]string, compare func(a, b string) int) []string {
-	names := make([]string, 0, len(sums))
-	for name := range sums {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, compare)
-	return names
+func sorted(sums outdir.Sums, compare func(a, b string) int) []string {
+	return slices.SortedFunc(maps.Keys(sums), compare)
 }
 
 // digest returns the hash of a tree (CLI-1605).
-func digest(sums map[string]string, compare func(a, b string) int, prefix string) string {
+func digest(sums outdir.Sums, compare func(a, b string) int, prefix string) string {
 	h := sha256.New()
 	for _, name := range sorted(sums, compare) {
 		fmt.Fprintf(h, "%s%s:%s\n", prefix, name, sums[name])
@@ -337,50 +296,32 @@ func Verify(dir string) (*Result, error) {
 		return nil, ErrNoSum
 	}
 	r := &Result{Path: filepath.Join(dir, runtimes.Dir), Version: l.version, SHA256: l.sum}
-	sums, odd, err := look(root, r)
+	tree, err := root.OpenRoot(runtimes.Dir)
 	if err != nil {
 		return nil, err
 	}
+	defer tree.Close()
+	var odd []string
+	sums, err := outdir.Read(tree, lockName, func(name string, info fs.FileInfo) {
+		started := strings.HasPrefix(name, "bin/") || strings.HasPrefix(name, "providers/")
+		switch {
+		case !info.Mode().IsRegular():
+			odd = append(odd, name+": not a regular file")
+			return
+		case started && info.Mode()&0o100 == 0 && filepath.Separator == '/':
+			odd = append(odd, name+": not executable")
+		}
+		r.Bytes += info.Size()
+		r.Files = append(r.Files, runtimes.Dir+"/"+name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(sums, func(_, sum string) bool { return sum == "" })
 	if r.Uncovered = l.isOld(); !r.Uncovered {
 		odd = append(odd, l.checkLauncher(root)...)
 	}
 	return r, l.compare(sums, odd)
-}
-
-// look hashes the files of the tree. odd are the entries that are not regular files.
-func look(root *os.Root, r *Result) (sums map[string]string, odd []string, err error) {
-	sums = map[string]string{}
-	tree, err := root.OpenRoot(runtimes.Dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer tree.Close()
-	err = fs.WalkDir(tree.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil || d.IsDir() || name == lockName:
-			return err
-		case !d.Type().IsRegular():
-			odd = append(odd, name+": not a regular file")
-			return nil
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		started := strings.HasPrefix(name, "bin/") || strings.HasPrefix(name, "providers/")
-		if started && info.Mode()&0o100 == 0 && filepath.Separator == '/' {
-			odd = append(odd, name+": not executable")
-		}
-		sum, err := mcpb.FileIn(tree, name).Sum()
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		sums[name] = sum
-		r.Bytes += info.Size()
-		r.Files = append(r.Files, runtimes.Dir+"/"+name)
-		return nil
-	})
-	return sums, odd, err
 }
 
 // isOld reports whether the Bash edition wrote vendor.json.
@@ -400,7 +341,7 @@ func (l *lock) checkLauncher(root *os.Root) []string {
 	return nil
 }
 
-func (l *lock) compare(sums map[string]string, odd []string) error {
+func (l *lock) compare(sums outdir.Sums, odd []string) error {
 	current := digest(sums, strings.Compare, "")
 	same := current == l.sum
 	if l.isOld() { // the order depends on the locale of the Bash edition
@@ -413,20 +354,15 @@ func (l *lock) compare(sums map[string]string, odd []string) error {
 	if same && len(odd) == 0 {
 		return nil
 	}
-	files := rawjson.Get(l.doc, "files")
-	for _, m := range rawjson.Members(files) {
-		want, _ := rawjson.Text(m.Value)
-		switch got, ok := sums[m.Name]; {
-		case !ok:
-			odd = append(odd, m.Name+": missing")
-		case got != want:
-			odd = append(odd, m.Name+": changed")
+	if files := rawjson.Get(l.doc, "files"); files != nil {
+		recorded := outdir.Sums{}
+		for _, m := range rawjson.Members(files) {
+			recorded[m.Name], _ = rawjson.Text(m.Value)
 		}
-	}
-	if files != nil {
-		for _, name := range sorted(sums, strings.Compare) {
-			if rawjson.Get(files, name) == nil {
-				odd = append(odd, name+": added")
+		changed, missing, added := recorded.Changes(sums)
+		for fault, names := range map[string][]string{"changed": changed, "missing": missing, "added": added} {
+			for _, name := range names {
+				odd = append(odd, name+": "+fault)
 			}
 		}
 	}

@@ -1,5 +1,6 @@
-// Package generated compares the files that a command makes with those in a folder, and writes them.
-package generated
+// Package outdir writes what commands make: files into a folder that has others ([Compare], [Write]), and whole folders
+// ([Replace]), which are known again by the hashes of their files ([Read]).
+package outdir
 
 import (
 	"bytes"

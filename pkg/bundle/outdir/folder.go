@@ -1,0 +1,116 @@
+package outdir
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/swap"
+	"mcp-bash/pkg/project"
+)
+
+// Sums are the SHA-256 hashes of a folder's files, in hexadecimal digits, by their names.
+type Sums map[string]string
+
+// Read returns the hashes of the files below a directory, except one. visit is called for every file. It may be nil. A
+// file that is not regular has the hash "".
+func Read(root *os.Root, except string, visit func(name string, info fs.FileInfo)) (Sums, error) {
+	sums := Sums{}
+	return sums, fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || name == except {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if sums[name] = ""; info.Mode().IsRegular() {
+			if sums[name], err = mcpb.FileIn(root, name).Sum(); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		if visit != nil {
+			visit(name, info)
+		}
+		return nil
+	})
+}
+
+// Changes returns the names of files whose hashes are others than those that were recorded.
+func (recorded Sums) Changes(now Sums) (changed, missing, added []string) {
+	for name, want := range recorded {
+		switch got, ok := now[name]; {
+		case !ok:
+			missing = append(missing, name)
+		case got != want:
+			changed = append(changed, name)
+		}
+	}
+	for name := range now {
+		if _, ok := recorded[name]; !ok {
+			added = append(added, name)
+		}
+	}
+	return changed, missing, added
+}
+
+// Replace puts a folder of files in the place of another one, which may be missing. It does so in one step, when the
+// new folder is complete. After an error the old one is unchanged. record returns further files for the hashes of the
+// others, and check is called before the last step. Both may be nil.
+func Replace(ctx context.Context, dir string, files []mcpb.File, record func(Sums) []mcpb.File,
+	check func() error) (Sums, error) {
+	parent, name := filepath.Split(dir)
+	in, err := os.OpenRoot(parent)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	hidden := "." + strings.TrimPrefix(name, ".")
+	newName, oldName := hidden+".new-", hidden+".old-"
+	project.Sweep(in, newName)
+	project.Sweep(in, oldName)
+	fresh := newName + rand.Text()
+	if err := in.Mkdir(fresh, 0o755); err != nil {
+		return nil, err
+	}
+	defer in.RemoveAll(fresh) // no longer exists after it was renamed
+	sums := Sums{}
+	write := func(files []mcpb.File) error {
+		for _, f := range files {
+			if cause := context.Cause(ctx); cause != nil {
+				return cause
+			}
+			sum, _, err := f.Create(in, path.Join(fresh, f.Name), true)
+			if err != nil {
+				return fmt.Errorf("%s: %w", f.Name, fsys.Cause(err))
+			}
+			sums[f.Name] = sum
+		}
+		return nil
+	}
+	if err := write(files); err != nil {
+		return nil, err
+	}
+	if record != nil {
+		if err := write(record(sums)); err != nil {
+			return nil, err
+		}
+	}
+	if check != nil {
+		if err := check(); err != nil {
+			return nil, err
+		}
+	}
+	old, err := swap.Replace(dir, filepath.Join(parent, fresh), filepath.Join(parent, oldName+rand.Text()))
+	if err == nil && old != "" {
+		err = in.RemoveAll(filepath.Base(old))
+	}
+	return sums, err
+}

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/atomicfile"
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/project"
 )
@@ -171,14 +171,9 @@ func put(file string, content []byte) error {
 	}
 	defer dir.Close()
 	name := filepath.Base(file)
-	temporary := name + ".tmp-"
-	project.Sweep(dir, temporary)
-	fresh := temporary + rand.Text()
-	if err = dir.WriteFile(fresh, content, 0o700); err == nil {
-		err = dir.Rename(fresh, name)
+	project.Sweep(dir, name+".tmp-")
+	if _, err := atomicfile.Write(dir, name, content); err != nil {
+		return err
 	}
-	if err != nil {
-		dir.Remove(fresh)
-	}
-	return err
+	return dir.Chmod(name, 0o700)
 }

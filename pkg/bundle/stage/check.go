@@ -89,9 +89,10 @@ func (s *Stage) smoke(ctx context.Context) error {
 	}
 	dir := s.Staged.Root
 	for _, f := range s.Content.files {
-		if f.Name == EntryPoint || strings.HasPrefix(f.Name, ServerDir+"/"+runtimes.Dir+"/") &&
-			(!strings.Contains(f.Name, "/bin/") || path.Dir(f.Name) == path.Dir(ServerDir+"/"+runtimes.Dir+"/bin/x") ||
-				strings.HasSuffix(f.Name, runtimes.Host.Path())) || strings.HasPrefix(f.Name, ServerDir+"/.registry/") {
+		forOther := func(bin runtimes.Binary) bool {
+			return bin.Target != runtimes.Host && strings.HasSuffix(f.Name, "/bin/"+bin.Path())
+		}
+		if !slices.ContainsFunc(s.Binaries, forOther) {
 			if err := s.Content.materialize(f); err != nil {
 				return err
 			}

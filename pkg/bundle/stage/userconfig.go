@@ -2,11 +2,12 @@ package stage
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
@@ -174,18 +175,9 @@ func checkRange(field json.RawMessage, kind string, fault func(string, ...any)) 
 
 // less reports whether a is less than b. A missing number is neither less nor more.
 func less(a, b json.RawMessage) bool {
-	x, okX := number(a)
-	y, okY := number(b)
-	return okX && okY && x.Cmp(y) < 0
-}
-
-// number reads a number of a bounded size.
-func number(v json.RawMessage) (*big.Float, bool) {
-	if rawjson.KindOf(v) != rawjson.Number || len(v) > 400 {
-		return nil, false
-	}
-	f, _, err := big.ParseFloat(string(v), 10, 256, big.ToNearestEven)
-	return f, err == nil
+	x, errX := strconv.ParseFloat(string(a), 64)
+	y, errY := strconv.ParseFloat(string(b), 64)
+	return errX == nil && errY == nil && x < y
 }
 
 func checkDefault(field json.RawMessage, kind string, multiple bool, fault func(string, ...any)) {
@@ -204,28 +196,20 @@ func checkDefault(field json.RawMessage, kind string, multiple bool, fault func(
 
 var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// codeVariables are variables by which the loader, shells, interpreters and common
-// programs choose the code that they run; codePrefixes begin the names of others.
-var (
-	codeVariables = []string{
-		"PATH", "BASH_ENV", "ENV", "IFS", "PS4", "SHELLOPTS", "BASHOPTS", "CDPATH", "GLOBIGNORE", "SHELL", "ZDOTDIR",
-		"PROMPT_COMMAND", "HOME", "NODE_OPTIONS", "NODE_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP",
-		"PYTHONINSPECT", "PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "RUBYOPT", "RUBYLIB", "GEM_PATH", "GEM_HOME",
-		"LUA_PATH", "LUA_CPATH", "LUA_INIT", "PHPRC", "PHP_INI_SCAN_DIR", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS",
-		"JDK_JAVA_OPTIONS", "CLASSPATH", "AWKPATH", "AWKLIBPATH", "GCONV_PATH", "LOCPATH", "HOSTALIASES", "EDITOR", "VISUAL",
-		"PAGER", "MANPAGER", "BROWSER", "LESSOPEN", "LESSCLOSE", "SSH_ASKPASS", "SUDO_ASKPASS", "RSYNC_RSH", "TAR_OPTIONS",
-		"MAKEFLAGS", "OPENSSL_CONF", "OPENSSL_ENGINES", "CURL_HOME", "WGETRC", "PSQLRC", "MYSQL_HOME", "DOTNET_STARTUP_HOOKS",
-		"COMSPEC", "PATHEXT", "PSMODULEPATH", "SYSTEMROOT", "MCP_SDK",
-	}
-	codePrefixes = []string{"LD_", "DYLD_", "BASH_FUNC_", "GIT_", "NPM_CONFIG_"}
-)
+// codeVariables are the variables by which the loader, shells, interpreters and common programs choose the code that
+// they run. A star is the end of any name that begins so.
+//
+//go:embed code-variables.txt
+var codeVariables string
 
 // choosesCode reports whether a variable decides which code runs. Windows ignores
 // the case of names.
 func choosesCode(name string) bool {
 	name = strings.ToUpper(name)
-	return slices.Contains(codeVariables, name) ||
-		slices.ContainsFunc(codePrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	return slices.ContainsFunc(strings.Fields(codeVariables), func(one string) bool {
+		prefix, isPrefix := strings.CutSuffix(one, "*")
+		return name == one || isPrefix && strings.HasPrefix(name, prefix)
+	})
 }
 
 // checkMaps reports problems of the variables and arguments by which fields reach the server.

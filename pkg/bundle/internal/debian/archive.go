@@ -4,7 +4,6 @@ package debian
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"mcp-bash/pkg/files/atomicfile"
 )
 
 // Limits on downloads, in bytes.
@@ -182,15 +183,13 @@ func (s *Source) put(file string, content []byte) error {
 	if err := os.MkdirAll(s.Cache, 0o700); err != nil {
 		return err
 	}
-	fresh := file + ".tmp-" + rand.Text()
-	if err := os.WriteFile(fresh, content, 0o600); err != nil {
+	dir, err := os.OpenRoot(s.Cache)
+	if err != nil {
 		return err
 	}
-	if err := os.Rename(fresh, file); err != nil {
-		os.Remove(fresh)
-		return err
-	}
-	return nil
+	defer dir.Close()
+	_, err = atomicfile.Write(dir, filepath.Base(file), content)
+	return err
 }
 
 // downloads is the number of packages that are downloaded at once.

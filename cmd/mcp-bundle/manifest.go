@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/bundle/deploy"
-	"mcp-bash/pkg/bundle/outdir"
 	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/outdir"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 )

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcp-bash/pkg/bundle/outdir"
 	"mcp-bash/pkg/bundle/market"
 	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/outdir"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
 )

@@ -1,5 +1,5 @@
-// Package outdir writes what commands make: files into a folder that has others ([Compare], [Write]), and whole folders
-// ([Replace]), which are known again by the hashes of their files ([Read]).
+// Package outdir writes what commands make. [Write] adds files to a folder that has others. [Replace] makes a whole
+// folder, which is known again by the hashes of its files.
 package outdir
 
 import (

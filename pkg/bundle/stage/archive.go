@@ -21,9 +21,12 @@ import (
 // sets the result's hash and size.
 func (s *Stage) WriteArchive(ctx context.Context, r *Result, files []mcpb.File) error {
 	parent, name := filepath.Split(r.Path)
-	dir, err := OutputDir(parent)
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	dir, err := os.OpenRoot(parent)
 	if err != nil {
-		return err
+		return fmt.Errorf("--output: %w", err)
 	}
 	defer dir.Close()
 	temporary := "." + name + ".tmp-"
@@ -55,18 +58,6 @@ func (s *Stage) WriteArchive(ctx context.Context, r *Result, files []mcpb.File) 
 	r.SHA256, r.Bytes = hex.EncodeToString(sum.Sum(nil)), info.Size()
 	s.Detail("Created archive (%s)", cli.Size(r.Bytes))
 	return nil
-}
-
-// OutputDir creates the directory of --output and opens it.
-func OutputDir(dir string) (*os.Root, error) {
-	err := os.MkdirAll(dir, 0o755)
-	if err == nil {
-		var root *os.Root
-		if root, err = os.OpenRoot(dir); err == nil {
-			return root, nil
-		}
-	}
-	return nil, fmt.Errorf("--output: %w", err)
 }
 
 func (s *Stage) progress(files []mcpb.File) func(int64) {

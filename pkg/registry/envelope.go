@@ -34,8 +34,12 @@ func writeEnvelope(items []json.RawMessage, hash string, generated time.Time, li
 	dst = append(dst, "  \"generatedAt\": \""...)
 	dst = generated.UTC().AppendFormat(dst, "2006-01-02T15:04:05Z")
 	dst = append(dst, "\",\n  \"items\": ["...)
-	for part := range parts(items, appendIndented) {
-		if dst = append(dst, part...); len(dst) > limit {
+	for i, item := range items {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = rawjson.AppendIndent(append(dst, "\n    "...), item, 2)
+		if len(dst) > limit {
 			return nil
 		}
 	}
@@ -51,14 +55,6 @@ func writeEnvelope(items []json.RawMessage, hash string, generated time.Time, li
 		return nil
 	}
 	return dst
-}
-
-func appendIndented(dst []byte, i int, item json.RawMessage) []byte {
-	if i > 0 {
-		dst = append(dst, ',')
-	}
-	dst = append(dst, "\n    "...)
-	return rawjson.AppendIndent(dst, item, 2)
 }
 
 type envelope struct {

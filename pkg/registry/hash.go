@@ -13,18 +13,16 @@ import (
 func hashOf(items []json.RawMessage) string {
 	h := sha256.New()
 	h.Write([]byte{'['})
-	for part := range parts(items, appendCanonical) {
-		h.Write(part)
+	var text []byte
+	for i, item := range items {
+		if text = text[:0]; i > 0 {
+			text = append(text, ',')
+		}
+		text = rawjson.AppendCanonical(text, portable(item))
+		h.Write(text)
 	}
 	h.Write([]byte{']'})
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-func appendCanonical(dst []byte, i int, item json.RawMessage) []byte {
-	if i > 0 {
-		dst = append(dst, ',')
-	}
-	return rawjson.AppendCanonical(dst, portable(item))
 }
 
 // portable returns an item without a derived URI.

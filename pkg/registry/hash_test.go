@@ -33,20 +33,3 @@ func raw(texts []string) []json.RawMessage {
 	}
 	return list
 }
-
-// A long list is divided among processors; that must not show.
-func TestHashOfManyParts(t *testing.T) {
-	var items []string
-	for i := range 1000 {
-		items = append(items, `{"name":"`+string(rune('a'+i%26))+`"}`)
-	}
-	var whole []byte
-	for i, item := range raw(items) {
-		whole = appendCanonical(whole, i, item)
-	}
-	var joined []byte
-	for part := range parts(raw(items), appendCanonical) {
-		joined = append(joined, part...)
-	}
-	want(t, string(joined), string(whole))
-}

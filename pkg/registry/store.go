@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -149,6 +150,34 @@ func (s *store) open() (*os.Root, error) {
 		return nil, err
 	}
 	return os.OpenRoot(s.dir)
+}
+
+// sweep removes the partial files of killed programs. It takes the lock, so no program is writing one of them. Files that
+// cannot be removed stay until the next refresh.
+func (s *store) sweep(ctx context.Context) {
+	if s.check(s.dir) != nil {
+		return
+	}
+	dir, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	entries, _ := fs.ReadDir(dir.FS(), ".")
+	left := slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		return !atomicfile.IsTemporary(e.Name()) || !e.Type().IsRegular()
+	})
+	if len(left) == 0 {
+		return
+	}
+	unlock, err := s.lock(ctx, dir, 0)
+	if err != nil {
+		return
+	}
+	defer unlock()
+	for _, e := range left {
+		dir.Remove(e.Name())
+	}
 }
 
 // lock takes the lock of the directory. The system releases it if the process

@@ -6,19 +6,17 @@ import (
 	"mcp-bash/pkg/files/folder"
 )
 
-// a refresh removes the partial files of killed programs and the scan caches of earlier versions, also if no
-// registry file changes. It removes nothing else.
+// a refresh removes the partial files of killed programs, also if no registry file changes. It removes nothing
+// else.
 func TestSweep(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	b.refresh("")
 	before := b.files()
-	b.Put(files{".registry/tools.json.tmp-1-0a": "{", ".registry/.scan-tools": "mcp-bash scan 3\n",
-		".registry/.scan-tools.tmp-1-0b": ""})
+	b.Put(files{".registry/tools.json.tmp-1-0a": "{"})
 	b.refresh("")
 	want(t, b.files(), before)
 
-	b.Put(files{".registry/x.tmp-d/y": "", ".registry/.scan-prompts/y": "", "secret": "",
-		".registry/.scan-ui@": "../secret"})
+	b.Put(files{".registry/x.tmp-d/y": "", "secret": "", ".registry/ui.json.tmp-1-0a@": "../secret"})
 	before = b.files()
 	b.refresh("")
 	want(t, b.files(), before)

@@ -152,8 +152,8 @@ func (s *store) open() (*os.Root, error) {
 	return os.OpenRoot(s.dir)
 }
 
-// sweep removes the partial files of killed programs. It takes the lock, so no program is writing one of them. Files that
-// cannot be removed stay until the next refresh.
+// sweep removes the partial files of killed programs. It takes the lock, so no program is writing one of them. Files
+// that cannot be removed stay until the next refresh.
 func (s *store) sweep(ctx context.Context) {
 	if s.check(s.dir) != nil {
 		return

@@ -56,12 +56,8 @@ func (c *check) ignored() {
 
 // clientSettings reports variables without effect in a client's file of the project.
 func (c *check) clientSettings(file string) {
-	text, _, err := folder.ReadFile(file, maxSmall)
-	if err != nil {
-		return
-	}
-	doc, err := rawjson.Check(text)
-	if err != nil {
+	doc, ok := c.document(file)
+	if !ok {
 		return // the client reports it
 	}
 	for _, list := range []string{"mcpServers", "servers"} {
@@ -72,9 +68,8 @@ func (c *check) clientSettings(file string) {
 					c.allowed(settings.Words(value), c.label(file))
 				}
 				if hasNoEffect(variable.Name) {
-					f := finding.Finding{ID: "ignored.setting", Path: c.label(file), Message: variable.Name + " has no effect"}
-					f.Line, f.Column, _ = rawjson.Position(text, variable.Value)
-					c.add(f)
+					c.add(c.near(variable.Value, finding.Finding{ID: "ignored.setting", Path: c.label(file),
+						Message: variable.Name + " has no effect"}))
 				}
 			}
 		}
@@ -148,12 +143,10 @@ func schemaOf(k *kinds.Kind, doc json.RawMessage) string {
 
 func (c *check) declaredFields() {
 	file := abs(c.p.Server, declare.JSONFile)
-	text, _, err := folder.ReadFile(file, maxSmall)
-	doc, wrong := rawjson.Check(text)
-	if err != nil || wrong != nil {
+	doc, ok := c.document(file)
+	if !ok {
 		return // the registry reports it
 	}
-	c.text = text
 	for _, k := range kinds.All {
 		for entry := range rawjson.Elements(rawjson.Get(doc, k.Key)) {
 			c.fields(entry, c.label(file), effectiveFields(k))
@@ -185,12 +178,10 @@ func (c *check) headerFields(k *kinds.Kind) {
 func (c *check) pageFields() {
 	for _, o := range c.offered.items[kinds.UIResources] {
 		file := abs(abs(c.p.Root, o.path), kinds.PageMetadata)
-		text, _, err := folder.ReadFile(file, maxSmall)
-		doc, wrong := rawjson.Check(text)
-		if err != nil || wrong != nil {
+		doc, ok := c.document(file)
+		if !ok {
 			continue // the registry reports it
 		}
-		c.text = text
 		c.placeholder(doc, c.label(file))
 		c.topFields(doc, c.label(file), schemas.UI)
 		c.types(doc, c.label(file), schemas.UI)
@@ -199,15 +190,21 @@ func (c *check) pageFields() {
 
 // ownFields reports the unknown members of a file that no other program reads.
 func (c *check) ownFields(file, schema string) {
-	text, err := c.p.ReadFile(file, maxSmall)
-	if err != nil {
-		return // reported by the reader of the file
-	}
-	if doc, err := rawjson.Check(text); err == nil {
-		c.text = text
+	if doc, ok := c.document(file); ok { // else the reader of the file reports it
 		c.topFields(doc, c.label(file), schema)
 		c.innerFields(doc, c.label(file), schema)
 	}
+}
+
+// document reads a small file with JSON. Later findings have places in its text.
+func (c *check) document(file string) (doc json.RawMessage, ok bool) {
+	text, _, err := folder.ReadFile(file, maxSmall)
+	if err != nil {
+		return nil, false
+	}
+	doc, err = rawjson.Check(text)
+	c.text = text
+	return doc, err == nil
 }
 
 // topFields reports the unknown members of a document itself, and innerFields those of objects in it.
@@ -221,9 +218,7 @@ func (c *check) innerFields(doc json.RawMessage, label, schema string) {
 
 func (c *check) strays(doc json.RawMessage, label, schema string, inner bool) {
 	for _, s := range schemas.Strays(schema, doc) {
-		object := finding.Finding{Path: label}
-		object.Line, object.Column, _ = rawjson.Position(c.text, s.In)
-		if inner == (s.Depth > 0) && !(inner && c.reportedAt(object)) {
+		if inner == (s.Depth > 0) && !(inner && c.reportedAt(c.near(s.In, finding.Finding{Path: label}))) {
 			c.noEffect(s.Member, label, cli.DidYouMean(s.Name, s.Known))
 		}
 	}
@@ -246,7 +241,6 @@ func unknownFields(doc json.RawMessage, known []string) []rawjson.Member {
 }
 
 func (c *check) noEffect(m rawjson.Member, label, hint string) {
-	f := finding.Finding{ID: "ignored.field", Path: label, Message: fmt.Sprintf("%q has no effect%s", m.Name, hint)}
-	f.Line, f.Column, _ = rawjson.Position(c.text, m.Value)
-	c.add(f)
+	message := fmt.Sprintf("%q has no effect%s", m.Name, hint)
+	c.add(c.near(m.Value, finding.Finding{ID: "ignored.field", Path: label, Message: message}))
 }

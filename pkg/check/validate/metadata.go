@@ -7,7 +7,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -113,7 +112,6 @@ func (c *check) toolMetadata(file, dir string) {
 	if name == "" {
 		c.at("metadata.no_name", label, `missing required "name"`)
 	}
-	sound := c.icons(doc, label)
 	c.description(doc, label)
 	c.schemas(doc, label)
 	c.fields(doc, label, effectiveFields(kinds.Tools))
@@ -136,7 +134,7 @@ func (c *check) toolMetadata(file, dir string) {
 		c.at("name.not_directory", c.label(filepath.Dir(file)),
 			fmt.Sprintf("directory name does not match tool.meta.json name %q", name))
 	}
-	if legal && sound {
+	if legal {
 		c.valid(label)
 	}
 }
@@ -155,10 +153,8 @@ var placeholderText = lazyregexp.New(`(?i)\b(say|describe|put) here (in one sent
 func (c *check) placeholder(doc json.RawMessage, label string) {
 	description := rawjson.Get(doc, "description")
 	if found := placeholderText.FindString(rawjson.TextOf(doc, "description")); found != "" {
-		f := finding.Finding{ID: "metadata.placeholder", Path: label,
-			Message: fmt.Sprintf("the description has placeholder text: %q", strings.Trim(found, " -\n"))}
-		f.Line, f.Column, _ = rawjson.Position(c.text, description)
-		c.add(f)
+		message := fmt.Sprintf("the description has placeholder text: %q", strings.Trim(found, " -\n"))
+		c.add(c.near(description, finding.Finding{ID: "metadata.placeholder", Path: label, Message: message}))
 	}
 }
 
@@ -232,49 +228,22 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// icons checks the icons of an item. The registry checks their files (CLI-1004).
-func (c *check) icons(doc json.RawMessage, label string) bool {
-	icons := rawjson.Get(doc, "icons")
-	if rawjson.Absent(icons) {
-		return true
-	}
-	if kind := rawjson.KindOf(icons); kind != rawjson.Array {
-		c.at("icons.form", label, "icons must be an array, got "+kind.String())
-		return false
-	}
-	var bad []string
-	i := 0
-	for icon := range rawjson.Elements(icons) {
-		if rawjson.KindOf(rawjson.Get(icon, "src")) != rawjson.String {
-			bad = append(bad, strconv.Itoa(i))
-		}
-		i++
-	}
-	if bad != nil {
-		c.at("icons.form", label, fmt.Sprintf(
-			`icons[%s] must be objects with "src" property (e.g., {"src": "./icon.svg"})`, strings.Join(bad, ", ")))
-	}
-	return bad == nil
-}
-
 type content struct {
 	kinds   []*kinds.Kind
 	dir     string
-	generic string                                               // metadata name for the only file of a directory (R-33a)
-	item    func(doc json.RawMessage, label string, paired bool) // checks one metadata file
-	missing func(dir, name string)                               // called for a directory without items
+	item    func(doc json.RawMessage, label string) // checks one metadata file
+	missing func(dir, name string)                  // called for a directory without items
 }
 
 func (c *check) prompts() {
-	t := content{kinds: []*kinds.Kind{kinds.Prompts}, dir: c.p.Prompts, generic: kinds.PromptMetadata}
-	t.item = func(doc json.RawMessage, label string, _ bool) {
+	t := content{kinds: []*kinds.Kind{kinds.Prompts}, dir: c.p.Prompts}
+	t.item = func(doc json.RawMessage, label string) {
 		c.fields(doc, label, effectiveFields(kinds.Prompts))
 		c.types(doc, label, schemaOf(kinds.Prompts, doc))
-		if !c.named(doc, label) || !c.icons(doc, label) {
-			return
+		if c.named(doc, label) {
+			c.description(doc, label)
+			c.valid(label)
 		}
-		c.description(doc, label)
-		c.valid(label)
 	}
 	t.missing = func(dir, name string) {
 		entries := c.listing(dir)
@@ -295,36 +264,21 @@ func (c *check) prompts() {
 }
 
 func (c *check) resources() {
-	t := content{
-		kinds: []*kinds.Kind{kinds.Resources, kinds.Templates}, dir: c.p.Resources, generic: kinds.ResourceMetadata,
-	}
-	t.item = func(doc json.RawMessage, label string, paired bool) {
+	t := content{kinds: []*kinds.Kind{kinds.Resources, kinds.Templates}, dir: c.p.Resources}
+	t.item = func(doc json.RawMessage, label string) {
 		if name := rawjson.TextOf(doc, "name"); c.describedBy[name] == "" {
 			c.describedBy[name] = label
 		}
 		c.fields(doc, label, effectiveFields(kinds.Resources))
 		c.types(doc, label, schemaOf(kinds.Resources, doc))
 		c.placeholder(doc, label)
-		if !c.named(doc, label) || !c.icons(doc, label) {
+		if !c.named(doc, label) {
 			return
 		}
-		uri, template := rawjson.TextOf(doc, "uri"), rawjson.TextOf(doc, "uriTemplate")
-		switch {
-		case uri == "" && template == "" && !paired:
-			c.at("resource.no_uri", label, `missing required "uri" or "uriTemplate"`)
-			return
-		case uri != "" && template != "":
-			c.at("resource.both_uris", label, "uri and uriTemplate are mutually exclusive")
-		}
-		if template != "" && !strings.Contains(template, "{") {
-			c.at("resource.no_variable", label, "uriTemplate must contain {variable} placeholder")
-			return
-		}
-		if uri != "" && !strings.Contains(uri, "://") {
-			c.at("resource.odd_uri", label, "uri does not look like scheme://...")
-		}
-		if template != "" && !strings.Contains(template, "://") {
-			c.at("resource.odd_uri", label, "uriTemplate does not look like scheme://...")
+		for _, field := range []string{"uri", kinds.URITemplate} {
+			if uri := rawjson.TextOf(doc, field); uri != "" && !strings.Contains(uri, "://") {
+				c.at("resource.odd_uri", label, field+" does not look like scheme://...")
+			}
 		}
 		c.valid(label)
 	}
@@ -386,31 +340,13 @@ func (c *check) below(t content, dir string, depth int) (found int) {
 }
 
 func (c *check) described(t content, dir string, entries []folder.Entry) (found int) {
-	var files map[string]bool // names that metadata can describe, with and without extension (R-33)
 	for _, e := range entries {
-		base, isMeta := strings.CutSuffix(e.Name, item.MetadataSuffix)
-		if e.IsDir || !isMeta {
-			continue
-		}
-		if files == nil {
-			files = map[string]bool{}
-			for _, e := range entries {
-				if !e.IsDir && !strings.HasSuffix(e.Name, item.MetadataSuffix) {
-					files[e.Name], files[item.Stem(e.Name)] = true, true
-				}
+		if !e.IsDir && strings.HasSuffix(e.Name, item.MetadataSuffix) {
+			found++
+			if doc, label := c.metadata(abs(dir, e.Name)); doc != nil {
+				t.item(doc, label)
 			}
-		}
-		found++
-		if doc, label := c.metadata(abs(dir, e.Name)); doc != nil {
-			t.item(doc, label, files[base] || e.Name == t.generic && c.offersIn(t, dir, rawjson.TextOf(doc, "name")))
 		}
 	}
 	return found
-}
-
-// offersIn reports whether the server offers an item with a name, whose file is in a directory.
-func (c *check) offersIn(t content, dir, name string) bool {
-	return slices.ContainsFunc(c.offered.items[t.kinds[0]], func(o offer) bool {
-		return o.name == name && o.path != "" && filepath.Dir(abs(t.dir, o.path)) == filepath.Clean(dir)
-	})
 }

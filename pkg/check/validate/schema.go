@@ -29,9 +29,8 @@ func (c *check) schemas(doc json.RawMessage, label string) {
 	c.schema("inputSchema", input, label)
 	_, faults := paramheader.Parse(input)
 	for _, fault := range faults { // H-441
-		f := finding.Finding{ID: "schema.header", Path: label, Message: paramheader.Annotation + " " + fault.Reason}
-		f.Line, f.Column, _ = rawjson.Position(c.text, fault.Piece)
-		c.add(f)
+		message := paramheader.Annotation + " " + fault.Reason
+		c.add(c.near(fault.Piece, finding.Finding{ID: "schema.header", Path: label, Message: message}))
 	}
 	output := rawjson.Get(doc, "outputSchema")
 	c.schema("outputSchema", output, label)
@@ -50,7 +49,7 @@ func (c *check) schema(name string, v json.RawMessage, label string) {
 	if _, err := schema.Compile(v); err != nil {
 		f := finding.Finding{ID: "schema.unusable", Path: label, Message: fmt.Sprintf("%s cannot be used: %v", name, err)}
 		if form, ok := errors.AsType[*schema.FormError](err); ok {
-			f.Line, f.Column, _ = rawjson.Position(c.text, form.Piece)
+			f = c.near(form.Piece, f)
 		}
 		c.add(f)
 	}

@@ -52,8 +52,10 @@ func (c *check) server() {
 				c.at("metadata.no_name", label, `missing required "name" field`)
 			}
 			for _, fault := range schemas.Compile(schemas.Server).Check(doc) {
-				if !strings.HasPrefix(fault.Path, "/icons") && !strings.HasPrefix(fault.Path+"/", "/env/") &&
-					!strings.HasPrefix(fault.Path+"/", "/scopes/") {
+				switch of := fault.Path + "/"; {
+				case strings.HasPrefix(of, "/icons/"):
+					c.at("icons.form", label, fault.String())
+				case !strings.HasPrefix(of, "/env/") && !strings.HasPrefix(of, "/scopes/"):
 					c.at("metadata.form", label, fault.String())
 				}
 			}
@@ -64,7 +66,7 @@ func (c *check) server() {
 			c.topFields(doc, label, schemas.Server)
 			c.innerFields(doc, label, schemas.Server)
 			c.placeholder(doc, label)
-			if c.icons(doc, label) && named {
+			if named {
 				c.valid(label)
 			}
 		}

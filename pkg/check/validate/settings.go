@@ -69,11 +69,9 @@ func (c *check) known(where finding.Finding, kind string, list, names []string,
 func (c *check) types(doc json.RawMessage, label, name string) {
 	for _, m := range rawjson.Members(doc) {
 		if digits, isText := rawjson.Text(m.Value); isText && isSeconds(m.Name) && rawjson.PositiveInt(m.Value) > 0 {
-			f := finding.Finding{ID: "metadata.type", Path: label,
+			c.add(c.near(m.Value, finding.Finding{ID: "metadata.type", Path: label,
 				Message: fmt.Sprintf("%q is the text %q, not a number", m.Name, digits),
-				Fix:     fmt.Sprintf("write %q: %s", m.Name, digits)}
-			f.Line, f.Column, _ = rawjson.Position(c.text, m.Value)
-			c.add(f)
+				Fix:     fmt.Sprintf("write %q: %s", m.Name, digits)}))
 		}
 	}
 	c.innerFields(doc, label, name)
@@ -82,9 +80,8 @@ func (c *check) types(doc json.RawMessage, label, name string) {
 		if len(steps) == 0 || slices.Contains(checkedElsewhere, steps[0]) {
 			continue
 		}
-		f := finding.Finding{ID: "metadata.form", Path: label, Message: fault.String(),
-			Fix: "correct the value as the message describes"}
-		f.Line, f.Column, _ = rawjson.Position(c.text, rawjson.At(doc, fault.Path))
+		f := c.near(rawjson.At(doc, fault.Path), finding.Finding{ID: "metadata.form", Path: label,
+			Message: fault.String(), Fix: "correct the value as the message describes"})
 		if !c.reportedAt(f) {
 			c.add(f)
 		}

@@ -9,11 +9,13 @@ import (
 	"cmp"
 	"context"
 	_ "embed" // for rulesText
+	"encoding/json"
 	"path/filepath"
 	"sync"
 
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/registry/kinds"
@@ -163,6 +165,12 @@ func (c *check) note(f finding.Finding) {
 
 func (c *check) at(id, path, message string) {
 	c.add(finding.Finding{ID: id, Path: path, Message: message})
+}
+
+// near returns a finding with the place of a value in the text that was read last.
+func (c *check) near(value json.RawMessage, f finding.Finding) finding.Finding {
+	f.Line, f.Column, _ = rawjson.Position(c.text, value)
+	return f
 }
 
 func (c *check) good(id, path, message string) {

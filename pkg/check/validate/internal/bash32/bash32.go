@@ -7,11 +7,34 @@ package bash32
 
 import (
 	"bytes"
+	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
+
+// newer lists the features that Bash 3.2 lacks: KEY | version of Bash with it | name in messages | alternative for 3.2.
+// An option of shopt has only the version.
+//
+//go:embed newer.txt
+var newer string
+
+var features = sync.OnceValue(func() map[string]Use {
+	all := map[string]Use{}
+	for row := range strings.Lines(newer) {
+		cells := strings.SplitN(strings.TrimSuffix(row, "\n"), " | ", 4)
+		u := Use{What: cells[0], Since: cells[1]}
+		if option, ok := strings.CutPrefix(cells[0], "shopt "); ok {
+			u.Instead = "remove it, or set it only if Bash supports it: shopt -s " + option + " 2>/dev/null"
+		} else {
+			u.What, u.Instead = cells[2], cells[3]
+		}
+		all[cells[0]] = u
+	}
+	return all
+})
 
 // A Use is one use of a newer feature.
 type Use struct {
@@ -40,9 +63,11 @@ func Newer(text []byte) []Use {
 
 type search struct{ found []Use }
 
-func (s *search) add(at syntax.Node, what, since, instead string) {
-	if len(s.found) < maxUses {
-		s.found = append(s.found, Use{int(at.Pos().Line()), what, since, instead})
+// add adds the use of a feature, if 3.2 lacks it. name stands for NAME in its message.
+func (s *search) add(at syntax.Node, key, name string) {
+	if u, ok := features()[key]; ok && len(s.found) < maxUses {
+		u.Line, u.What = int(at.Pos().Line()), strings.ReplaceAll(u.What, "NAME", name)
+		s.found = append(s.found, u)
 	}
 }
 
@@ -60,45 +85,25 @@ func (s *search) visit(node syntax.Node) bool {
 		s.redirect(n)
 	case *syntax.BinaryCmd:
 		if n.Op == syntax.PipeAll {
-			s.add(n, "|&", "4.0", "write 2>&1 |")
+			s.add(n, "|&", "")
 		}
 	case *syntax.CoprocClause:
-		s.add(n, "coproc", "4.0", "use a named pipe (mkfifo), or a file")
+		s.add(n, "coproc", "")
 	case *syntax.UnaryTest:
 		switch n.Op {
 		case syntax.TsVarSet:
-			s.add(n, "[[ -v ]]", "4.2", "write [[ -n ${name+set} ]]")
+			s.add(n, "[[ -v ]]", "")
 		case syntax.TsRefVar:
-			s.add(n, "[[ -R ]]", "4.3", "there are no references in 3.2; hand over the value")
+			s.add(n, "[[ -R ]]", "")
 		}
 	case *syntax.CaseItem:
-		switch n.Op {
-		case syntax.Fallthrough, syntax.Resume, syntax.ResumeKorn:
-			s.add(n, n.Op.String()+" in case", "4.0", "repeat the commands, or put them into a function")
-		}
+		s.add(n, n.Op.String(), "")
 	case *syntax.SglQuoted:
 		if n.Dollar && hasUnicodeEscape(n.Value) {
-			s.add(n, `$'\u...'`, "4.2", "write the character itself, or its bytes: $'\\xc3\\xa9'")
+			s.add(n, `$'\u'`, "")
 		}
 	}
 	return true
-}
-
-// option describes a newer option of declare, local and typeset.
-func option(letter rune) (what, since, instead string) {
-	switch letter {
-	case 'A':
-		return "an associative array", "4.0", "use two arrays, a case statement, or JSON and jq"
-	case 'n':
-		return "a reference (declare -n)", "4.3", "hand over the value, or use ${!name} and printf -v"
-	case 'g':
-		return "declare -g", "4.2", "assign without declare, which is global"
-	case 'l':
-		return "declare -l", "4.0", "use tr '[:upper:]' '[:lower:]'"
-	case 'u':
-		return "declare -u", "4.0", "use tr '[:lower:]' '[:upper:]'"
-	}
-	return "", "", ""
 }
 
 func (s *search) declaration(n *syntax.DeclClause) {
@@ -106,16 +111,9 @@ func (s *search) declaration(n *syntax.DeclClause) {
 		return // export -n exists in 3.2, with another meaning
 	}
 	for _, a := range n.Args {
-		if a.Name != nil || a.Value == nil {
-			continue
-		}
-		word := a.Value.Lit()
-		if !strings.HasPrefix(word, "-") {
-			continue
-		}
-		for _, letter := range word[1:] {
-			if what, since, instead := option(letter); what != "" {
-				s.add(n, what, since, instead)
+		if a.Name == nil && a.Value != nil && strings.HasPrefix(a.Value.Lit(), "-") {
+			for _, letter := range a.Value.Lit()[1:] {
+				s.add(n, "declare -"+string(letter), "")
 			}
 		}
 	}
@@ -124,7 +122,7 @@ func (s *search) declaration(n *syntax.DeclClause) {
 func (s *search) call(n *syntax.CallExpr) {
 	for _, a := range n.Assigns {
 		if a.Index != nil && isNegative(a.Index) {
-			s.add(a, "a negative index", "4.3", "count from the front: ${#name[@]}-1")
+			s.add(a, "x[-1]=", "")
 		}
 	}
 	if len(n.Args) == 0 {
@@ -137,93 +135,55 @@ func (s *search) call(n *syntax.CallExpr) {
 	}
 	switch command {
 	case "mapfile", "readarray":
-		s.add(n, command, "4.0", `read the lines in a loop: while IFS= read -r line; do list+=("$line"); done`)
+		s.add(n, command, "")
 	case "wait":
 		if slices.Contains(words, "-n") || slices.Contains(words, "-p") {
-			s.add(n, "wait -n", "4.3", "wait for each process by its id")
+			s.add(n, "wait -n", "")
 		}
 	case "test", "[":
 		if len(words) > 1 && words[0] == "-v" {
-			s.add(n, "test -v", "4.2", "write [ -n \"${name+set}\" ]")
+			s.add(n, "test -v", "")
 		}
 	case "printf":
-		if slices.ContainsFunc(words[:min(1, len(words))], func(w string) bool { return hasTimeFormat(w) }) {
-			s.add(n, "printf %(...)T", "4.2", "use date +FORMAT")
+		if slices.ContainsFunc(words[:min(1, len(words))], hasTimeFormat) {
+			s.add(n, "printf %(...)T", "")
 		}
 	case "read":
 		s.read(n, words)
 	case "shopt":
 		for _, w := range words {
-			if since := shopt(w); since != "" {
-				s.add(n, "shopt "+w, since, "remove it, or set it only if Bash supports it: shopt -s "+w+" 2>/dev/null")
-			}
+			s.add(n, "shopt "+w, "")
 		}
 	}
-}
-
-// shopt returns the version that introduced an option of shopt, or "" for options of 3.2.
-func shopt(option string) (since string) {
-	switch option {
-	case "globstar", "autocd", "dirspell", "checkjobs":
-		return "4.0"
-	case "lastpipe", "direxpand":
-		return "4.2"
-	case "globasciiranges":
-		return "4.3"
-	case "inherit_errexit":
-		return "4.4"
-	case "localvar_inherit", "assoc_expand_once":
-		return "5.0"
-	case "patsub_replacement":
-		return "5.2"
-	}
-	return ""
 }
 
 func (s *search) read(n *syntax.CallExpr, words []string) {
 	for i, w := range words {
 		switch {
-		case w == "-N":
-			s.add(n, "read -N", "4.1", "use read -n, or head -c")
-		case w == "-i":
-			s.add(n, "read -i", "4.0", "show the default in the prompt")
-		case w == "-t" && i+1 < len(words) && strings.Contains(words[i+1], "."):
-			s.add(n, "read -t with a fraction", "4.0", "give whole seconds")
+		case w == "-N", w == "-i", w == "-t" && i+1 < len(words) && strings.Contains(words[i+1], "."):
+			s.add(n, "read "+w, "")
 		}
 	}
 }
 
 func (s *search) parameter(n *syntax.ParamExp) {
-	if since := variable(n.Param.Value); since != "" {
-		s.add(n, "$"+n.Param.Value, since, "use what every Bash has: $$ or date")
-	}
+	s.add(n, "$"+n.Param.Value, "")
 	if n.Slice != nil && isNegative(n.Slice.Length) {
-		s.add(n, "a negative length", "4.2", "give the length: ${name:0:${#name}-1}, or use ${name%?}")
+		s.add(n, "${x:0:-1}", "")
 	}
 	if n.Index != nil && isNegative(n.Index) {
-		s.add(n, "a negative index", "4.3", "count from the front: ${name[${#name[@]}-1]}")
+		s.add(n, "${x[-1]}", "")
 	}
-	if n.Exp == nil {
-		return
-	}
-	switch n.Exp.Op {
-	case syntax.UpperFirst, syntax.UpperAll:
-		s.add(n, "${"+n.Param.Value+n.Exp.Op.String()+"}", "4.0", "use tr '[:lower:]' '[:upper:]'")
-	case syntax.LowerFirst, syntax.LowerAll:
-		s.add(n, "${"+n.Param.Value+n.Exp.Op.String()+"}", "4.0", "use tr '[:upper:]' '[:lower:]'")
-	case syntax.OtherParamOps:
-		s.add(n, "${"+n.Param.Value+"@...}", "4.4", "use printf %q")
+	if n.Exp != nil {
+		s.add(n, "${x"+n.Exp.Op.String()+"}", n.Param.Value)
 	}
 }
-
-// quotedReplacement is the name of a replacement whose quotes 3.2 keeps.
-const quotedReplacement = `a quoted replacement in quotes, "${x/a/"b"}"`
 
 // replacements finds quoted replacements in a quoted text. 3.2 removes their quotes only outside of quotes.
 func (s *search) replacements(parts []syntax.WordPart) {
 	for _, part := range parts {
 		if n, ok := part.(*syntax.ParamExp); ok && n.Repl != nil && n.Repl.With != nil && hasQuotes(n.Repl.With) {
-			s.add(n, quotedReplacement, "4.3", `assign it without quotes first: y=${x/a/"$b"}`)
+			s.add(n, `${x/"y"}`, "")
 		}
 	}
 }
@@ -252,30 +212,15 @@ func hasQuotes(w *syntax.Word) bool {
 	return false
 }
 
-// variable returns the version that introduced a variable, or "" for variables of 3.2.
-func variable(name string) (since string) {
-	switch name {
-	case "BASHPID":
-		return "4.0"
-	case "BASH_XTRACEFD":
-		return "4.1"
-	case "EPOCHSECONDS", "EPOCHREALTIME":
-		return "5.0"
-	case "SRANDOM":
-		return "5.1"
-	}
-	return ""
-}
-
 func (s *search) redirect(n *syntax.Redirect) {
 	if n.Hdoc != nil {
 		s.replacements(n.Hdoc.Parts)
 	}
 	if n.Op == syntax.AppAll {
-		s.add(n, "&>>", "4.0", "write >>FILE 2>&1")
+		s.add(n, "&>>", "")
 	}
 	if n.N != nil && strings.HasPrefix(n.N.Value, "{") {
-		s.add(n, n.N.Value+n.Op.String(), "4.1", "give the number of the descriptor: 3>FILE")
+		s.add(n, "{fd}>", n.N.Value+n.Op.String())
 	}
 }
 

@@ -11,6 +11,9 @@ import (
 	"testing"
 )
 
+// quotedReplacement is the name of a replacement whose quotes 3.2 keeps.
+const quotedReplacement = `a quoted replacement in quotes, "${x/a/"b"}"`
+
 // uses are lines with newer features, and their names (CLI-1013).
 var uses = map[string]string{
 	"declare -A map":                  "an associative array",

@@ -37,8 +37,8 @@ var Prompts = &Kind{
 
 func promptsDir(p *project.Project) string { return p.Prompts }
 
-// PromptMetadata describes the only text of its directory (R-33a).
-const PromptMetadata = "prompt" + item.MetadataSuffix
+// promptMetadata describes the only text of its directory (R-33a).
+const promptMetadata = "prompt" + item.MetadataSuffix
 
 // visitPrompts finds the prompts of a directory: every text file, and every metadata file
 // whose "path" names another file.
@@ -58,7 +58,7 @@ func visitPrompts(v *scan.Visit) {
 		if isSidecar(v, file) {
 			continue
 		}
-		meta := describing(v, file, PromptMetadata, v.IsText)
+		meta := describing(v, file, promptMetadata, v.IsText)
 		var sources []item.Source
 		switch {
 		case meta == nil && isDocumentation(v, file), meta != nil && meta.Moved:

@@ -35,8 +35,8 @@ var Resources = &Kind{
 
 func resourcesDir(p *project.Project) string { return p.Resources }
 
-// ResourceMetadata describes the only file of its directory (R-33a).
-const ResourceMetadata = "resource" + item.MetadataSuffix
+// resourceMetadata describes the only file of its directory (R-33a).
+const resourceMetadata = "resource" + item.MetadataSuffix
 
 // visitResources finds the resources of a directory: every file, and every metadata file
 // with a URI and without a file.
@@ -50,7 +50,7 @@ func visitResources(v *scan.Visit) {
 			continue
 		}
 		var sources []item.Source
-		if meta := describing(v, file, ResourceMetadata, func(string) bool { return true }); meta != nil {
+		if meta := describing(v, file, resourceMetadata, func(string) bool { return true }); meta != nil {
 			sources = append(sources, meta.Source)
 		}
 		if head.Header != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/scaffold/helptext"
 	"mcp-bash/pkg/scaffold/recipe"
+	"mcp-bash/pkg/text/helptext"
 	"mcp-bash/schemas"
 )
 

@@ -27,7 +27,7 @@ var layers = [][]string{
 	{"pkg/registry", "pkg/provider"},
 	{"pkg/project"},
 	{"pkg/auth"},
-	{"pkg/cli", "pkg/run", "pkg/wire", "schemas"},
+	{"pkg/cli", "pkg/run", "pkg/shellscript", "pkg/wire", "schemas"},
 	{"pkg/files"},
 	{"pkg/text"},
 	{"pkg/json", "pkg/clock", "sdk", "lib", "providers", "share"},
@@ -53,7 +53,7 @@ var outside = map[string][]string{
 	"pkg/check/doctor": {"golang.org/x/mod/semver"},
 
 	"pkg/check/validate/internal/bash32": {"mvdan.cc/sh/v3/syntax"}, // in mcp-doctor only
-	"pkg/scaffold/source":                {"mvdan.cc/sh/v3/syntax"}, // in mcp-scaffold only
+	"pkg/shellscript":                    {"mvdan.cc/sh/v3/syntax"}, // in mcp-scaffold only
 
 	"pkg/auth/oidc": {"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4"},
 	// in mcp-bash only

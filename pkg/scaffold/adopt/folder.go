@@ -1,5 +1,5 @@
 // Package adopt makes tools of the scripts in a folder. It selects the scripts, reads them
-// (pkg/scaffold/source), and describes their command lines as recipes. It starts none of them.
+// (pkg/shellscript), and describes their command lines as recipes. It starts none of them.
 package adopt
 
 import (
@@ -20,8 +20,8 @@ import (
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/scaffold/recipe"
-	"mcp-bash/pkg/scaffold/source"
 	"mcp-bash/pkg/scaffold/wrap"
+	"mcp-bash/pkg/shellscript"
 	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/pkg/text/shell"
 	"mcp-bash/pkg/text/toolnames"
@@ -38,7 +38,7 @@ type Found struct {
 	Path     string // relative to the folder, with slashes
 	Tool     string // the name of the tool
 	Language string // "bash", "sh", "python3", …: the base name of the interpreter
-	Says     *source.Script
+	Says     *shellscript.Script
 	help     *recipe.Recipe // of the help of a script in another language, or nil
 	asked    *wrap.Trial    // the call that made the script print its help, or nil
 }
@@ -130,7 +130,7 @@ func (f *Folder) look(root *os.Root, name string) {
 	full := shell.Quote(filepath.Join(f.Dir, filepath.FromSlash(name)))
 	interpreter := script.Interpreter(text)
 	looksLike := len(interpreter) > 0 || script.IsShellName(name)
-	tooLarge := errors.Is(err, source.ErrSize)
+	tooLarge := errors.Is(err, shellscript.ErrSize)
 	switch {
 	case err != nil && !tooLarge:
 		f.leave(name, fsys.Cause(err).Error(), "")
@@ -150,13 +150,13 @@ func (f *Folder) look(root *os.Root, name string) {
 		found.Language = path.Base(interpreter[0])
 	}
 	if found.Parsed() {
-		found.Says, err = source.Read(text, func(other string) []byte {
+		found.Says, err = shellscript.Read(text, func(other string) []byte {
 			if text, _, err := read(root, path.Join(path.Dir(name), other)); err == nil {
 				return text
 			}
 			return nil
 		})
-		if syntax, ok := errors.AsType[*source.SyntaxError](err); ok {
+		if syntax, ok := errors.AsType[*shellscript.SyntaxError](err); ok {
 			f.leave(name, syntax.Error(), "bash -n "+full)
 			return
 		}
@@ -178,15 +178,15 @@ func (f *Folder) look(root *os.Root, name string) {
 }
 
 // other describes a script of another language. Its arguments are not known.
-func other(text []byte) *source.Script {
-	return &source.Script{
+func other(text []byte) *shellscript.Script {
+	return &shellscript.Script{
 		Description: headOf(text), Unknown: true,
-		Arguments: []*source.Argument{
-			{Name: "arguments", Value: true, Repeat: true, Doubts: []source.DoubtKind{source.DoubtPassedOn}},
-			source.InputArgument(source.Names{}, 1),
+		Arguments: []*shellscript.Argument{
+			{Name: "arguments", Value: true, Repeat: true, Doubts: []shellscript.DoubtKind{shellscript.DoubtPassedOn}},
+			shellscript.InputArgument(shellscript.Names{}, 1),
 		},
-		Effects: source.Effects{Writes: true, OwnFolder: true, Settings: source.SettingsOf(string(text))},
-		Doubts:  []source.Doubt{{Kind: source.DoubtPassedOn, What: "arguments", Line: 1}},
+		Effects: shellscript.Effects{Writes: true, OwnFolder: true, Settings: shellscript.SettingsOf(string(text))},
+		Doubts:  []shellscript.Doubt{{Kind: shellscript.DoubtPassedOn, What: "arguments", Line: 1}},
 	}
 }
 
@@ -208,14 +208,14 @@ func headOf(text []byte) string {
 		case line == "" || begins("#") || begins("//"):
 			line = strings.TrimLeft(line, "#/")
 		default:
-			return source.Describe(lines)
+			return shellscript.Describe(lines)
 		}
 		before, _, ended := strings.Cut(line, cmp.Or(end, "\x00"))
 		if lines = append(lines, strings.TrimPrefix(before, "*")); ended {
 			break
 		}
 	}
-	return source.Describe(lines)
+	return shellscript.Describe(lines)
 }
 
 // read reads a regular file.
@@ -229,9 +229,9 @@ func read(root *os.Root, name string) ([]byte, fs.FileMode, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	text, err := io.ReadAll(io.LimitReader(file, source.MaxSize+1))
-	if err == nil && len(text) > source.MaxSize {
-		return text, 0, source.ErrSize
+	text, err := io.ReadAll(io.LimitReader(file, shellscript.MaxSize+1))
+	if err == nil && len(text) > shellscript.MaxSize {
+		return text, 0, shellscript.ErrSize
 	}
 	return text, info.Mode(), err
 }

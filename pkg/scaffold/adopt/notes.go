@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/scaffold/source"
 	"mcp-bash/pkg/scaffold/wrap"
+	"mcp-bash/pkg/shellscript"
 )
 
 // A Note is a point about a script that a person should check.
@@ -16,17 +16,18 @@ type Note struct {
 }
 
 // meanings explains the doubts of the reader.
-var meanings = map[source.DoubtKind]string{
-	source.DoubtName:     "%s: the script gives it no name; rename it in tool.meta.json and tool.sh",
-	source.DoubtRequired: "%s: probably required, because of the usage or of a check in another file",
-	source.DoubtPassedOn: "%s: the words reach the script as they are, because it does not explain them",
-	source.DoubtValue:    "%s: the script takes a value and does not use it",
-	source.DoubtOptions:  "options are read in a way that was not understood: %s",
-	source.DoubtPrograms: "starts programs that are known only when it runs, so the tool has the capability Process%s",
-	source.DoubtShared: "writes in %s, which a confined tool cannot: use mktemp -t NAME.XXXXXX, or " +
+var meanings = map[shellscript.DoubtKind]string{
+	shellscript.DoubtName:     "%s: the script gives it no name; rename it in tool.meta.json and tool.sh",
+	shellscript.DoubtRequired: "%s: probably required, because of the usage or of a check in another file",
+	shellscript.DoubtPassedOn: "%s: the words reach the script as they are, because it does not explain them",
+	shellscript.DoubtValue:    "%s: the script takes a value and does not use it",
+	shellscript.DoubtOptions:  "options are read in a way that was not understood: %s",
+	shellscript.DoubtPrograms: "starts programs that are known only when it runs, so the tool has the capability " +
+		"Process%s",
+	shellscript.DoubtShared: "writes in %s, which a confined tool cannot: use mktemp -t NAME.XXXXXX, or " +
 		`"${TMPDIR:-/tmp}/NAME"`,
-	source.DoubtPurpose: "has no comment about its purpose: write the description in tool.meta.json%s",
-	source.DoubtUsage:   "%s: the usage text has it, and the code does not",
+	shellscript.DoubtPurpose: "has no comment about its purpose: write the description in tool.meta.json%s",
+	shellscript.DoubtUsage:   "%s: the usage text has it, and the code does not",
 }
 
 // Notes returns what a person should check about a script. If asked, the user of the client answers its questions.
@@ -80,7 +81,7 @@ func (f *Found) Trial() (call *wrap.Trial, lacks string) {
 	case f.asked != nil:
 		return f.asked, ""
 	}
-	dry := slices.IndexFunc(s.Arguments, func(a *source.Argument) bool {
+	dry := slices.IndexFunc(s.Arguments, func(a *shellscript.Argument) bool {
 		return !a.Value && slices.Contains(dryRuns, a.Name)
 	})
 	var needed []string
@@ -107,5 +108,5 @@ func (f *Found) Harmless() bool {
 	s := f.Says
 	return f.Parsed() && !s.Effects.Writes && !s.Effects.Network && !s.Effects.Destroys && !s.Unknown &&
 		!s.Effects.Endless && len(s.Questions) == 0 &&
-		!slices.ContainsFunc(s.Arguments, func(a *source.Argument) bool { return a.Required })
+		!slices.ContainsFunc(s.Arguments, func(a *shellscript.Argument) bool { return a.Required })
 }

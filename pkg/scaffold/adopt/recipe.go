@@ -11,10 +11,10 @@ import (
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/scaffold/draft"
-	"mcp-bash/pkg/scaffold/helptext"
 	"mcp-bash/pkg/scaffold/recipe"
-	"mcp-bash/pkg/scaffold/source"
 	"mcp-bash/pkg/scaffold/wrap"
+	"mcp-bash/pkg/shellscript"
+	"mcp-bash/pkg/text/helptext"
 )
 
 // timeout is the time limit of a call in seconds: people's scripts make backups and wait for servers.
@@ -42,7 +42,7 @@ func Recipe(dir string, f *Found, home, path string) (*recipe.Recipe, Need) {
 		return r, need(dir, f, home, path)
 	}
 	for i, a := range s.Arguments {
-		if a.Kind == source.Input {
+		if a.Kind == shellscript.Input {
 			r.Stdin = &recipe.Stdin{Name: a.Name, Description: text(a), Pattern: pattern(a)}
 			continue
 		}
@@ -70,10 +70,12 @@ func (f *Found) Explain(h helptext.Help, asked *wrap.Trial) {
 	}
 }
 
-func isOperand(a *source.Argument) bool { return len(a.Options) == 0 && a.Kind != source.Input }
+func isOperand(a *shellscript.Argument) bool {
+	return len(a.Options) == 0 && a.Kind != shellscript.Input
+}
 
 // argument translates an argument. The default of an operand is passed if another operand can follow it.
-func argument(a *source.Argument, followed bool) recipe.Argument {
+func argument(a *shellscript.Argument, followed bool) recipe.Argument {
 	to := recipe.Argument{
 		Name: a.Name, Description: text(a), Type: recipe.String, Required: a.Required, Repeat: a.Repeat, Choices: a.Choices,
 	}
@@ -91,9 +93,9 @@ func argument(a *source.Argument, followed bool) recipe.Argument {
 		to.Type = recipe.Switch
 	case len(a.Choices) > 0:
 		to.Type = recipe.Choice
-	case a.Kind == source.Integer:
+	case a.Kind == shellscript.Integer:
 		to.Type = recipe.Integer
-	case a.Kind == source.File || a.Kind == source.Directory:
+	case a.Kind == shellscript.File || a.Kind == shellscript.Directory:
 		to.Type = recipe.Path
 	}
 	if to.Type == recipe.String || to.Type == recipe.Path {
@@ -102,7 +104,7 @@ func argument(a *source.Argument, followed bool) recipe.Argument {
 	if len(a.Options) == 0 && followed && a.Default != nil && *a.Default != "" {
 		to.Default = *a.Default
 	}
-	to.Dashes = slices.Contains(a.Doubts, source.DoubtPassedOn)
+	to.Dashes = slices.Contains(a.Doubts, shellscript.DoubtPassedOn)
 	for _, kind := range a.Doubts {
 		to.Unconfirmed = append(to.Unconfirmed, string(kind))
 	}
@@ -110,7 +112,7 @@ func argument(a *source.Argument, followed bool) recipe.Argument {
 }
 
 // pattern keeps commands out of a text that can reach an arithmetic expression: Bash would run them there.
-func pattern(a *source.Argument) string {
+func pattern(a *shellscript.Argument) string {
 	if a.Plain {
 		return "[^$`]*"
 	}
@@ -118,7 +120,7 @@ func pattern(a *source.Argument) string {
 }
 
 // text describes an argument for a model.
-func text(a *source.Argument) string {
+func text(a *shellscript.Argument) string {
 	t := strings.TrimSpace(a.Text)
 	if a.Default != nil && *a.Default != "" && !strings.Contains(strings.ToLower(t), "default") {
 		t = strings.TrimSpace(t + " (default: " + *a.Default + ")")
@@ -127,7 +129,7 @@ func text(a *source.Argument) string {
 }
 
 // capabilities returns what the script needs as far as its text shows it: it reads the roots, and writes to them.
-func capabilities(s *source.Script) []string {
+func capabilities(s *shellscript.Script) []string {
 	list := []string{string(access.Search)}
 	if s.Effects.Writes || s.Unknown {
 		list[0] = string(access.Edit)
@@ -141,7 +143,7 @@ func capabilities(s *source.Script) []string {
 	return list
 }
 
-func effects(s *source.Script) recipe.Effects {
+func effects(s *shellscript.Script) recipe.Effects {
 	yes, no := true, false
 	e := recipe.Effects{}
 	if s.Effects.Destroys {
@@ -166,7 +168,7 @@ func need(dir string, f *Found, home, path string) (n Need) {
 		if script.LookPath(name, path) != "" {
 			n.Starts = append(n.Starts, name)
 		}
-		if !source.IsStandard(name) {
+		if !shellscript.IsStandard(name) {
 			n.Programs = append(n.Programs, name)
 		}
 	}

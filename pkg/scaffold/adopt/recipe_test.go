@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"mcp-bash/pkg/scaffold/helptext"
-	"mcp-bash/pkg/scaffold/source"
+	"mcp-bash/pkg/shellscript"
+	"mcp-bash/pkg/text/helptext"
 )
 
 // ADD-26: a script of another language gets a standard input, unless it needs an operand that cannot be this input.
@@ -36,7 +36,7 @@ func TestPlain(t *testing.T) {
 		`while read n; do ((s += n)); done`:   "[^$`]*",
 		`echo "$1"; ((3 > 2))`:                "",
 	} {
-		s, err := source.Read([]byte(text), nil)
+		s, err := shellscript.Read([]byte(text), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

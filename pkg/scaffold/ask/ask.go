@@ -14,7 +14,7 @@ import (
 
 	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/run/script"
-	"mcp-bash/pkg/scaffold/helptext"
+	"mcp-bash/pkg/text/helptext"
 )
 
 // Limits on one run of a program (WRAP-12).

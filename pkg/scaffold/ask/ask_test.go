@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/run/confine"
-	"mcp-bash/pkg/scaffold/helptext"
+	"mcp-bash/pkg/text/helptext"
 )
 
 // programs creates programs from scripts, by name, and an asker that finds them.

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/registry/access"
-	"mcp-bash/pkg/scaffold/helptext"
 	"mcp-bash/pkg/scaffold/recipe"
-	"mcp-bash/pkg/scaffold/source"
+	"mcp-bash/pkg/shellscript"
+	"mcp-bash/pkg/text/helptext"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
@@ -45,7 +45,7 @@ var environment = map[string]string{"NO_COLOR": "1", "PAGER": "cat"}
 // A drafter makes one recipe.
 type drafter struct {
 	*recipe.Recipe
-	taken source.Names // the names of properties
+	taken shellscript.Names // the names of properties
 }
 
 // Recipe makes the recipe of a program, or of a command. words[0] is the program's name, and input is the name of the
@@ -55,7 +55,7 @@ func Recipe(words []string, h helptext.Help, input string) *recipe.Recipe {
 	if text := quote(h.Purpose, maxSummary); text != "" {
 		summary += fmt.Sprintf(" Its help: %s.", text)
 	}
-	d := &drafter{taken: source.Names{otherOptions: true}, Recipe: &recipe.Recipe{
+	d := &drafter{taken: shellscript.Names{otherOptions: true}, Recipe: &recipe.Recipe{
 		Program: words[0], Command: words[1:], Title: "Run " + strings.Join(words[:min(len(words), 4)], " "),
 		Summary: summary, Environment: environment, Output: recipe.Output{Type: "text"}, Arguments: []recipe.Argument{},
 		Capabilities: []string{string(access.Search)},

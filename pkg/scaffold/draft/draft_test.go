@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"mcp-bash/pkg/scaffold/helptext"
 	"mcp-bash/pkg/scaffold/recipe"
+	"mcp-bash/pkg/text/helptext"
 )
 
 const help = `Usage: brew [OPTION]... POT [CUP]...

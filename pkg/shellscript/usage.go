@@ -1,4 +1,4 @@
-package source
+package shellscript
 
 import (
 	"cmp"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/scaffold/helptext"
+	"mcp-bash/pkg/text/helptext"
 	"mvdan.cc/sh/v3/syntax"
 )
 

@@ -1,4 +1,4 @@
-package source
+package shellscript
 
 import (
 	"cmp"
@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mcp-bash/pkg/scaffold/helptext"
+	"mcp-bash/pkg/text/helptext"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 

@@ -1,12 +1,12 @@
-// Package source reads shell scripts. It finds options and operands, variables that come from outside, programs that a
-// script starts, questions that it asks, and files that it writes. It never runs the script.
+// Package shellscript reads shell scripts. It finds options and operands, variables that come from outside, programs
+// that a script starts, questions that it asks, and files that it writes. It never runs the script.
 //
-//	s, err := source.Read(text, source.Files{})
+//	s, err := shellscript.Read(text, nil)
 //	for _, a := range s.Arguments { fmt.Println(a.Name, a.Options, a.Required) }
 //
 // The code decides what exists, and the usage text gives the words. Conclusions from the code are certain. The rest
 // is a [Doubt], which a person confirms.
-package source
+package shellscript
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/scaffold/helptext"
+	"mcp-bash/pkg/text/helptext"
 	"mvdan.cc/sh/v3/syntax"
 )
 

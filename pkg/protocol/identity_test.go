@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol/internal/seal"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // as connects a client with an identity.
@@ -205,7 +206,7 @@ func TestReplicas(t *testing.T) {
 			`","inputResponses":{"input-1":{"action":"accept","content":{"from":"` + who + `"}}}`
 	}
 	retry := suspend(anna, "1", "alpha")
-	params := json.RawMessage("{" + retry + "}")
+	params := mcp.ReadParams([]byte("{" + retry + "}"))
 	for _, tc := range []struct {
 		at     *Server
 		caller *auth.Identity
@@ -219,14 +220,14 @@ func TestReplicas(t *testing.T) {
 		{foreign, reader, "", "is not one of this server's"},
 		{silent, reader, "http://a:1", "belongs to another server"},
 	} {
-		if got, _ := tc.at.Owner(tc.caller, "tools/call", params); got.URL != tc.owner {
+		if got, _ := tc.at.Owner(tc.caller, "tools/call", &params); got.URL != tc.owner {
 			t.Errorf("the owner is %+v, want %q", got, tc.owner)
 		}
 		if got := as(t, tc.at, tc.caller, true).request("9", "tools/call", retry); !strings.Contains(got, tc.answer) {
 			t.Errorf("%s, want %s", got, tc.answer)
 		}
 	}
-	if got, _ := a.Owner(reader, "tools/call", params); got != (Owner{}) {
+	if got, _ := a.Owner(reader, "tools/call", &params); got != (Owner{}) {
 		t.Errorf("the owner forwards to %+v", got)
 	}
 	other := strings.Replace(retry, "alpha", "other", 1)

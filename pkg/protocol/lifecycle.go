@@ -65,16 +65,16 @@ func (c *Client) lifecycle(m *jsonrpc.Message, isRequest, inBatch bool, out Sink
 // cancelled ends the request that the client no longer wants. Nothing more is sent for it. An
 // unknown id is ignored (protocol section 16).
 func (c *Client) cancelled(m *jsonrpc.Message) {
-	id := rawjson.Get(m.Params, "requestId")
+	id := rawjson.Get(m.Params.Raw, "requestId")
 	if id == nil {
-		id = rawjson.Get(m.Params, "id")
+		id = rawjson.Get(m.Params.Raw, "id")
 	}
 	if k := rawjson.KindOf(id); k != rawjson.String && k != rawjson.Number {
 		return
 	}
 	key := jsonrpc.ID(id).Key()
 	if (c.requests.Cancel(key) || c.subscribe.CancelStream(key)) && c.session.Debugging() {
-		c.session.Debugf(session.LogRPC, "Cancelled id=%s reason=%s", id, rawjson.TextOf(m.Params, "reason"))
+		c.session.Debugf(session.LogRPC, "Cancelled id=%s reason=%s", id, rawjson.TextOf(m.Params.Raw, "reason"))
 	}
 }
 

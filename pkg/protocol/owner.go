@@ -2,11 +2,9 @@ package protocol
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"strings"
 
 	"mcp-bash/pkg/auth"
-	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol/calls/suspended"
 	"mcp-bash/pkg/protocol/calls/tasks"
 	"mcp-bash/pkg/protocol/internal/seal"
@@ -53,12 +51,12 @@ func (s *Server) SessionOwner(id string, caller *auth.Identity) Owner {
 // Owner returns the replica that has what a request names: the suspended call of a retry, a task, or a
 // stored result. The error is the answer if that replica cannot be reached. The owner is zero for all
 // requests that this process answers. A transport passes others on to the replica (H-504, LR-13, TASK-41).
-func (s *Server) Owner(caller *auth.Identity, method string, params json.RawMessage) (o Owner, gone *mcp.Error) {
+func (s *Server) Owner(caller *auth.Identity, method string, params *mcp.Params) (o Owner, gone *mcp.Error) {
 	if id := tasks.IDOf(method, params); id != "" {
 		return s.suspended.Owner(id, caller.Key()), tasks.ErrUnknown
 	}
 	if method == "tools/call" || method == "prompts/get" {
-		if state := rawjson.TextOf(params, "requestState"); state != "" {
+		if state := params.Text(mcp.ParamState); state != "" {
 			if o := s.suspended.Owner(state, caller.Key()); o.URL != "" {
 				return o, suspended.ErrOwnerGone
 			}

@@ -52,9 +52,8 @@ func (c *Client) AcceptStateless(message []byte, m *jsonrpc.Message, key string,
 		c.session.Refuse(out, m.ID, err)
 		return nil
 	}
-	meta := metaOf(m)
-	own := stateless.ReadMeta(meta)
-	if r := c.routeStateless(m, meta, &own, key, out); r != nil {
+	own := stateless.ReadMeta(m.Params.Meta())
+	if r := c.routeStateless(m, &own, key, out); r != nil {
 		return r
 	}
 	return nil
@@ -71,7 +70,7 @@ func Stateless(m *jsonrpc.Message) (version json.RawMessage, ok bool) {
 	if m.Shape != jsonrpc.Request {
 		return nil, false
 	}
-	own := stateless.ReadMeta(metaOf(m))
+	own := stateless.ReadMeta(m.Params.Meta())
 	return own.Version(), own.Claims(m.Method)
 }
 
@@ -84,17 +83,9 @@ func (c *Client) Speaks(version string) bool { return c.session.Revision.Load().
 // PrimesStreams reports whether a stream to the client begins with an event that has only an id.
 func (c *Client) PrimesStreams() bool { return c.session.Revision.Load().Priming }
 
-// metaOf returns the _meta of a message, nil if it is not an object.
-func metaOf(m *jsonrpc.Message) json.RawMessage {
-	if meta := rawjson.Get(m.Params, "_meta"); rawjson.KindOf(meta) == rawjson.Object {
-		return meta
-	}
-	return nil
-}
-
 // checkToken returns the error for a message without the shared secret (P-2300).
 func (c *Client) checkToken(m *jsonrpc.Message) *mcp.Error {
-	err := c.token.check(m.Params)
+	err := c.token.check(m.Params.Meta())
 	if err != nil && err != errTokenThrottled {
 		c.session.Log(mcp.Warning, session.LogAuth, "Remote token rejected method="+m.Method)
 	}
@@ -226,14 +217,12 @@ func (c *Client) route(m *jsonrpc.Message, inBatch bool, out Sink) *calls.Reques
 	if isRequest && (c.requests.InUse(m.ID) || c.subscribe.HasStream(m.ID)) {
 		return refuse(errDuplicateID)
 	}
-	var meta json.RawMessage
 	if isRequest {
-		meta = metaOf(m)
-		if own := stateless.ReadMeta(meta); own.Claims(m.Method) {
+		if own := stateless.ReadMeta(m.Params.Meta()); own.Claims(m.Method) {
 			if inBatch {
 				return refuse(errBatched)
 			}
-			return c.routeStateless(m, meta, &own, m.ID.Key(), out)
+			return c.routeStateless(m, &own, m.ID.Key(), out)
 		}
 	}
 	if isRequest && c.Ended() {
@@ -253,12 +242,11 @@ func (c *Client) route(m *jsonrpc.Message, inBatch bool, out Sink) *calls.Reques
 		c.handshake.SetLevel(m, out)
 		return nil
 	}
-	return c.schedule(m, meta, m.ID.Key(), c.handshake.Methods, c.handshake, c.handshake.ClientSession(out), out)
+	return c.schedule(m, m.ID.Key(), c.handshake.Methods, c.handshake, c.handshake.ClientSession(out), out)
 }
 
 // routeStateless takes the steps of P-500 that the stateless protocol has.
-func (c *Client) routeStateless(m *jsonrpc.Message, meta json.RawMessage, own *stateless.Meta,
-	key string, out Sink) *calls.Request {
+func (c *Client) routeStateless(m *jsonrpc.Message, own *stateless.Meta, key string, out Sink) *calls.Request {
 	if c.session.At(session.Closing) {
 		c.session.Refuse(out, m.ID, mcp.Errorf(mcp.CodeInternal, "Server shutting down"))
 		return nil
@@ -274,7 +262,7 @@ func (c *Client) routeStateless(m *jsonrpc.Message, meta json.RawMessage, own *s
 		})
 		return nil
 	}
-	return c.schedule(m, meta, key, c.stateless.Methods, c.stateless, client, out)
+	return c.schedule(m, key, c.stateless.Methods, c.stateless, client, out)
 }
 
 var (
@@ -299,8 +287,8 @@ func faultError(f jsonrpc.Fault) *mcp.Error {
 // schedule makes a request of a message, if its method is one of those given. The message points
 // into the transport's buffer, so the request gets copies. The id has its own, because it can outlive the rest
 // (see [calls.Request.Shed]).
-func (c *Client) schedule(m *jsonrpc.Message, meta json.RawMessage, key string, methods calls.Methods,
-	protocol calls.Protocol, client calls.ClientSession, out Sink) *calls.Request {
+func (c *Client) schedule(m *jsonrpc.Message, key string, methods calls.Methods, protocol calls.Protocol,
+	client calls.ClientSession, out Sink) *calls.Request {
 	refuse := func(e *mcp.Error) *calls.Request {
 		c.session.Refuse(out, m.ID, e)
 		return nil
@@ -309,21 +297,12 @@ func (c *Client) schedule(m *jsonrpc.Message, meta json.RawMessage, key string, 
 	if method == nil {
 		return refuse(calls.UnknownMethod(m.Method, c.server.Project.Minimal))
 	}
-	if m.Params != nil && !m.HasParams() {
+	if m.Params.Raw != nil && !m.Params.IsObject() {
 		return refuse(mcp.Errorf(mcp.CodeInvalidParams, "Invalid params"))
 	}
-	kept := make([]byte, 0, len(m.Params)+len(meta))
-	keep := func(part []byte) []byte {
-		if part == nil {
-			return nil
-		}
-		from := len(kept)
-		kept = append(kept, part...)
-		return kept[from:len(kept):len(kept)]
-	}
 	r := &calls.Request{
-		ID: bytes.Clone(m.ID), Key: key, Method: method, Params: keep(m.Params), Meta: keep(meta),
-		Trace: m.Trace, Protocol: protocol, Client: client, Out: out,
+		ID: bytes.Clone(m.ID), Key: key, Method: method, Params: m.Params.Clone(), Trace: m.Trace, Protocol: protocol,
+		Client: client, Out: out,
 	}
 	outcome := c.requests.Schedule(r)
 	switch outcome {

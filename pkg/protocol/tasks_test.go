@@ -18,6 +18,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol/calls/tasks"
 	"mcp-bash/pkg/protocol/internal/seal"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // lasting is a project of long-running tools. Their call ends when the test opens a gate, a FIFO that is named by
@@ -533,7 +534,8 @@ func TestTaskReplicas(t *testing.T) {
 		{b, writer, "tasks/get", params, ""},
 		{a, reader, "tasks/get", params, ""},
 	} {
-		owner, gone := tc.at.Owner(tc.caller, tc.method, tc.params)
+		read := mcp.ReadParams(tc.params)
+		owner, gone := tc.at.Owner(tc.caller, tc.method, &read)
 		if owner.URL != tc.owner || owner.URL != "" && gone != tasks.ErrUnknown {
 			t.Errorf("%s: the owner is %+v, %v", tc.method, owner, gone)
 		}

@@ -21,12 +21,11 @@ type tokenGuard struct {
 	failures throttle.Throttle // P-2302
 }
 
-// check returns the error for a message without the secret.
-func (g *tokenGuard) check(params json.RawMessage) *mcp.Error {
+// check returns the error for a message whose _meta lacks the secret.
+func (g *tokenGuard) check(meta json.RawMessage) *mcp.Error {
 	if g.settings.Secret == "" {
 		return nil
 	}
-	meta := rawjson.Get(params, "_meta")
 	given, ok := rawjson.Text(rawjson.Get(meta, g.settings.Key))
 	if !ok && g.settings.Fallback != "" {
 		given, _ = rawjson.Text(rawjson.Get(meta, g.settings.Fallback))

@@ -78,6 +78,20 @@ func All(v json.RawMessage) iter.Seq2[string, json.RawMessage] {
 // members yields names in quotes, so that a search allocates nothing.
 func members(v []byte) iter.Seq2[[]byte, json.RawMessage] {
 	return func(yield func([]byte, json.RawMessage) bool) {
+		for name, at := range Spans(v) {
+			if !yield(name, v[at.From:at.To:at.To]) {
+				return
+			}
+		}
+	}
+}
+
+// A Span is a part of a text.
+type Span struct{ From, To int }
+
+// Spans yields the name of every member of an object, in quotes and with its escapes, and the place of its value.
+func Spans(v []byte) iter.Seq2[[]byte, Span] {
+	return func(yield func([]byte, Span) bool) {
 		i := SpaceEnd(v, 0)
 		if i >= len(v) || v[i] != '{' {
 			return
@@ -87,7 +101,7 @@ func members(v []byte) iter.Seq2[[]byte, json.RawMessage] {
 			start := SpaceEnd(v, nameEnd)
 			start = SpaceEnd(v, min(start+1, len(v)))
 			end := ValueEnd(v, start)
-			if !yield(v[i:nameEnd], v[start:end:end]) {
+			if !yield(v[i:nameEnd], Span{start, end}) {
 				return
 			}
 			i = SpaceEnd(v, end)

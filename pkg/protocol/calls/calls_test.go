@@ -61,7 +61,7 @@ func (p *Pool) newRequests(t *testing.T, owner string, stderr io.Writer) *Reques
 
 func newRequest(key string, out session.Sink, handle Handler) *Request {
 	return &Request{
-		ID: jsonrpc.ID(key), Key: key, Params: make([]byte, 60), Protocol: plain{}, Out: out,
+		ID: jsonrpc.ID(key), Key: key, Params: mcp.Params{Raw: make([]byte, 60)}, Protocol: plain{}, Out: out,
 		Method: &Method{Name: "tools/call", Handle: handle, Starts: func(*Request) bool { return true }},
 	}
 }

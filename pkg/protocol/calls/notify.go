@@ -47,7 +47,7 @@ func (n *Notifier) Progress(p tool.Progress) {
 	if r == nil || err != nil {
 		return
 	}
-	token := ProgressToken(r.Meta)
+	token := ProgressToken(r.Params.Meta())
 	if token == nil {
 		return
 	}

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/protocol/internal/session"
 	"mcp-bash/pkg/wire/jsonrpc"
@@ -69,8 +68,7 @@ type Request struct {
 	ID       jsonrpc.ID
 	Key      string // equal for equal ids
 	Method   *Method
-	Params   json.RawMessage
-	Meta     json.RawMessage      // params._meta, nil if it is not an object
+	Params   mcp.Params
 	Trace    tracecontext.Context // of the transport
 	Protocol Protocol
 	Client   ClientSession
@@ -112,15 +110,15 @@ func (r *Request) Serving() *Request {
 
 // Size returns the approximate memory that the request uses, in bytes.
 func (r *Request) Size() int {
-	return len(r.ID) + len(r.Key) + len(r.Params) + len(r.Meta) + r.Trace.Size()
+	return len(r.ID) + len(r.Key) + len(r.Params.Raw) + r.Trace.Size()
 }
 
 // Shed releases the content of a request that stays open: nearly all of its size.
-func (r *Request) Shed() { r.Params, r.Meta, r.Trace = nil, nil, tracecontext.Context{} }
+func (r *Request) Shed() { r.Params, r.Trace = mcp.Params{}, tracecontext.Context{} }
 
 // seconds returns the request's time limit, or 0 (P-1700).
 func (r *Request) seconds() int {
-	if n := rawjson.PositiveInt(rawjson.Get(r.Params, "timeoutSecs")); n > 0 {
+	if n := r.Params.Int(mcp.ParamTimeout); n > 0 {
 		return n
 	}
 	if r.Method.Limit != nil {

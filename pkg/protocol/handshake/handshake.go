@@ -92,21 +92,21 @@ func (h *Handshake) Initialize(m *jsonrpc.Message, inBatch bool, out session.Sin
 	case inBatch:
 		refuse(mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData("initialize must not be batched"))
 		return
-	case m.Params != nil && !m.HasParams():
+	case m.Params.Raw != nil && !m.Params.IsObject():
 		refuse(mcp.Errorf(mcp.CodeInvalidParams, "Invalid params"))
 		return
 	}
-	asked := rawjson.Get(m.Params, "protocolVersion")
+	asked := rawjson.Get(m.Params.Raw, "protocolVersion")
 	agreed, err := h.negotiate(asked)
 	if err != nil {
 		refuse(err)
 		return
 	}
-	client := mcp.ParseCapabilities(rawjson.Get(m.Params, "capabilities"))
+	client := mcp.ParseCapabilities(rawjson.Get(m.Params.Raw, "capabilities"))
 	if h.Project.Minimal {
 		client = mcp.Capabilities{}
 	}
-	client.Name = rawjson.TextOf(rawjson.Get(m.Params, "clientInfo"), "name")
+	client.Name = rawjson.TextOf(rawjson.Get(m.Params.Raw, "clientInfo"), "name")
 	s.Revision.Store(agreed)
 	s.Capabilities.Store(&client)
 	if !h.Shared {
@@ -118,7 +118,7 @@ func (h *Handshake) Initialize(m *jsonrpc.Message, inBatch bool, out session.Sin
 	if !s.Debugging() {
 		return
 	}
-	info := rawjson.Get(m.Params, "clientInfo")
+	info := rawjson.Get(m.Params.Raw, "clientInfo")
 	for _, line := range []string{
 		"Initialize requested=" + string(asked) + " negotiated=" + agreed.Name,
 		fmt.Sprintf("Client: %s/%s pid=%d", rawjson.TextOf(info, "name"), rawjson.TextOf(info, "version"), os.Getppid()),
@@ -212,7 +212,7 @@ func (h *Handshake) RootsChanged() {
 
 // SetLevel answers logging/setLevel. An empty level means info (P-1302).
 func (h *Handshake) SetLevel(m *jsonrpc.Message, out session.Sink) {
-	v := rawjson.Get(m.Params, "level")
+	v := rawjson.Get(m.Params.Raw, "level")
 	level := mcp.Info
 	if text, isText := rawjson.Text(v); !rawjson.Absent(v) && !(isText && text == "") {
 		parsed, known := mcp.ParseLevel(text)

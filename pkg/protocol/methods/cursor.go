@@ -2,7 +2,6 @@ package methods
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -48,10 +47,10 @@ func decodeCursor(cursor, collection, hash string) (offset int, err *mcp.Error) 
 }
 
 // cursorOf returns the cursor of a list request, or "". nextCursor is an alias (P-2000).
-func cursorOf(params json.RawMessage) (string, *mcp.Error) {
-	v := rawjson.Get(params, "cursor")
+func cursorOf(params *mcp.Params) (string, *mcp.Error) {
+	v := params.Get(mcp.ParamCursor)
 	if v == nil {
-		v = rawjson.Get(params, "nextCursor")
+		v = params.Get(mcp.ParamNextCursor)
 	}
 	if rawjson.Absent(v) {
 		return "", nil
@@ -64,8 +63,8 @@ func cursorOf(params json.RawMessage) (string, *mcp.Error) {
 }
 
 // pageSize returns the number of items that a request asks for, or usual (P-2000).
-func pageSize(params json.RawMessage, usual int) int {
-	if n := rawjson.PositiveInt(rawjson.Get(params, "limit")); n > 0 {
+func pageSize(params *mcp.Params, usual int) int {
+	if n := params.Int(mcp.ParamLimit); n > 0 {
 		return min(n, project.MaxPage)
 	}
 	return usual

@@ -163,7 +163,7 @@ type pageOf struct {
 
 // page answers a list request with a page (P-2000, P-2001).
 func (p prepared) page(r *calls.Request, of pageOf) (*calls.Answer, error) {
-	cursor, err := cursorOf(r.Params)
+	cursor, err := cursorOf(&r.Params)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (p prepared) page(r *calls.Request, of pageOf) (*calls.Answer, error) {
 	}
 	total := len(p.ends)
 	from = min(from, total)
-	to := p.fit(from, min(from+pageSize(r.Params, of.size), total), of.limit)
+	to := p.fit(from, min(from+pageSize(&r.Params, of.size), total), of.limit)
 	section := p.bytes[p.end(from):p.end(to)]
 	return &calls.Answer{Size: len(section) + pageRest, TTL: of.ttl, Append: func(dst []byte, extra mcp.Extra) []byte {
 		head := rawjson.Over(dst)

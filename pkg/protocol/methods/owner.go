@@ -1,8 +1,6 @@
 package methods
 
 import (
-	"encoding/json"
-
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/feature/results"
 	"mcp-bash/pkg/feature/tool"
@@ -28,16 +26,15 @@ func (r Replica) owner() func(token, caller string) string {
 
 // Owner returns the replica with the stored result that a request reads or searches. gone is the error if
 // that replica cannot be reached. The owner is zero for all requests that this process answers (LR-13).
-func (r Replica) Owner(caller *auth.Identity, method string, params json.RawMessage) (o seal.Owner, gone *mcp.Error) {
+func (r Replica) Owner(caller *auth.Identity, method string, params *mcp.Params) (o seal.Owner, gone *mcp.Error) {
+	var uri string
 	switch {
 	case method == "resources/read":
-	case method == "tools/call" && rawjson.TextOf(params, "name") == tool.SearchTool:
-		params = rawjson.Get(params, "arguments")
-	default:
-		return o, nil
+		uri = params.Text(mcp.ParamURI)
+	case method == "tools/call" && params.Text(mcp.ParamName) == tool.SearchTool:
+		uri = rawjson.TextOf(params.Get(mcp.ParamArguments), "uri")
 	}
-	uri, ok := rawjson.Text(rawjson.Get(params, "uri"))
-	if !ok || !results.Owns(uri) {
+	if !results.Owns(uri) {
 		return o, nil
 	}
 	token, name := results.Parts(uri)

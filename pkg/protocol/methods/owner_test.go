@@ -2,13 +2,13 @@ package methods
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol/internal/seal"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 func replicaAt(key byte, url string) Replica {
@@ -48,7 +48,7 @@ func TestOwner(t *testing.T) {
 		"another scheme":       {b, anna, "resources/read", request("file:///" + owner), ""},
 		"no URI":               {b, anna, "resources/read", `{"uri":7}`, ""},
 	} {
-		got, gone := tc.at.Owner(tc.caller, tc.method, json.RawMessage(tc.params))
+		got, gone := tc.at.Owner(tc.caller, tc.method, read(tc.params))
 		want := seal.Owner{}
 		if tc.want != "" {
 			want = a.Self.Owner
@@ -62,9 +62,14 @@ func TestOwner(t *testing.T) {
 	}
 	long := replicaAt(1, strings.Repeat("x", seal.MaxURL+1))
 	uri = "mcpbash-result://token/" + long.owner()("token", "")
-	if got, _ := b.Owner(nil, "resources/read", json.RawMessage(request(uri))); got.URL != "" {
+	if got, _ := b.Owner(nil, "resources/read", read(request(uri))); got.URL != "" {
 		t.Error("an address over the limit is used")
 	}
+}
+
+func read(params string) *mcp.Params {
+	p := mcp.ReadParams([]byte(params))
+	return &p
 }
 
 // LR-13: no URI of a client leads to an address that no replica sealed.
@@ -76,7 +81,7 @@ func FuzzOwner(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, rest string) {
 		params := append(append([]byte(`{"uri":`), rawjson.Quote("mcpbash-result://"+rest)...), '}')
-		got, _ := r.Owner(nil, "resources/read", params)
+		got, _ := r.Owner(nil, "resources/read", read(string(params)))
 		if got.URL != "" && (got.URL != "http://b:1" || !strings.HasPrefix(rest, "token/")) {
 			t.Errorf("%q leads to %+v", rest, got)
 		}

@@ -7,12 +7,13 @@ import (
 	"mcp-bash/pkg/feature/prompt"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // getPrompt answers prompts/get (tools section 15).
 func (c *Client) getPrompt(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
 	result, err := c.prompts.Get(ctx, &prompt.Request{
-		Name: rawjson.TextOf(r.Params, "name"), Arguments: rawjson.Get(r.Params, "arguments"),
+		Name: r.Params.Text(mcp.ParamName), Arguments: r.Params.Get(mcp.ParamArguments),
 		Client: *r.Client.Capabilities, Asker: r.Client.Asker,
 	})
 	if err != nil {
@@ -23,15 +24,15 @@ func (c *Client) getPrompt(ctx context.Context, r *calls.Request) (*calls.Answer
 
 // promptAsks reports whether a prompt asks the client for missing arguments (M-58).
 func (c *Client) promptAsks(r *calls.Request) bool {
-	return r.Client.Capabilities.ElicitForm && c.prompts.Asks(r.Context, rawjson.TextOf(r.Params, "name"))
+	return r.Client.Capabilities.ElicitForm && c.prompts.Asks(r.Context, r.Params.Text(mcp.ParamName))
 }
 
 // completeArgument answers completion/complete (tools section 16).
 func (c *Client) completeArgument(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
 	result, err := c.complete.Complete(ctx, &completion.Request{
-		Ref: rawjson.Get(r.Params, "ref"), Argument: rawjson.Get(r.Params, "argument"),
-		Arguments: rawjson.Path(r.Params, "context", "arguments"),
-		Limit:     rawjson.PositiveInt(rawjson.Get(r.Params, "limit")), Cursor: rawjson.Get(r.Params, "cursor"), Slot: r,
+		Ref: r.Params.Get(mcp.ParamRef), Argument: r.Params.Get(mcp.ParamArgument),
+		Arguments: rawjson.Get(r.Params.Get(mcp.ParamContext), "arguments"),
+		Limit:     r.Params.Int(mcp.ParamLimit), Cursor: r.Params.Get(mcp.ParamCursor), Slot: r,
 	})
 	if err != nil {
 		return nil, err

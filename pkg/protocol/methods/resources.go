@@ -2,7 +2,6 @@ package methods
 
 import (
 	"context"
-	"encoding/json"
 
 	"mcp-bash/pkg/feature/resource"
 	"mcp-bash/pkg/feature/results"
@@ -13,7 +12,7 @@ import (
 
 // readResource answers resources/read (resources section 4).
 func (c *Client) readResource(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
-	req, err := ResourceRequest(r.Params)
+	req, err := ResourceRequest(&r.Params)
 	if err != nil {
 		return nil, err
 	}
@@ -39,13 +38,13 @@ func (c *Client) readResource(ctx context.Context, r *calls.Request) (*calls.Ans
 }
 
 // ResourceRequest reads the name and the URI of a resource from parameters (RES-30).
-func ResourceRequest(params json.RawMessage) (resource.Request, error) {
-	req := resource.Request{Bounded: rawjson.PositiveInt(rawjson.Get(params, "timeoutSecs")) > 0}
+func ResourceRequest(params *mcp.Params) (resource.Request, error) {
+	req := resource.Request{Bounded: params.Int(mcp.ParamTimeout) > 0}
 	for _, m := range []struct {
-		name string
-		text *string
-	}{{"name", &req.Name}, {"uri", &req.URI}} {
-		v := rawjson.Get(params, m.name)
+		param mcp.Param
+		text  *string
+	}{{mcp.ParamName, &req.Name}, {mcp.ParamURI, &req.URI}} {
+		v := params.Get(m.param)
 		if rawjson.Absent(v) {
 			continue
 		}

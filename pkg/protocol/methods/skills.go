@@ -137,7 +137,7 @@ func unknownSkill(uri string) *mcp.Error {
 }
 
 func (c *Client) skillURI(r *calls.Request) (string, *skill.List, error) {
-	uri, _ := rawjson.Text(rawjson.Get(r.Params, "uri"))
+	uri := r.Params.Text(mcp.ParamURI)
 	if uri == "" {
 		return "", nil, mcp.Errorf(mcp.CodeInvalidParams, "uri is required, such as skill://NAME/SKILL.md")
 	}

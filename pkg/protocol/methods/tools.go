@@ -21,25 +21,25 @@ func (c *Client) listTools(ctx context.Context, r *calls.Request) (*calls.Answer
 // startsScript reports whether a call of a tool starts a script. A tool of the project with the name of one of the
 // server's own takes its slot later.
 func startsScript(r *calls.Request) bool {
-	name := rawjson.TextOf(r.Params, "name")
+	name := r.Params.Text(mcp.ParamName)
 	return name != tool.SearchTool && !tasks.IsControl(name)
 }
 
 // callTool answers tools/call (tools section 2).
 func (c *Client) callTool(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
-	name, _ := rawjson.Text(rawjson.Get(r.Params, "name"))
+	name := r.Params.Text(mcp.ParamName)
 	if name == "" {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Tool name is required") // T-2
 	}
-	arguments := rawjson.Get(r.Params, "arguments")
+	arguments := r.Params.Get(mcp.ParamArguments)
 	if !rawjson.Absent(arguments) && rawjson.KindOf(arguments) != rawjson.Object {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Invalid arguments JSON") // T-3
 	}
-	newest := r.Client.Newest
+	meta, newest := r.Params.Meta(), r.Client.Newest
 	req := &tool.Request{
 		ID: string(r.ID), Name: name,
-		Timeout:       rawjson.PositiveInt(rawjson.Get(r.Params, "timeoutSecs")),
-		ProgressToken: calls.ProgressToken(r.Meta), Trace: r.Trace,
+		Timeout:       r.Params.Int(mcp.ParamTimeout),
+		ProgressToken: calls.ProgressToken(meta), Trace: r.Trace,
 		Roots: r.Client.Roots(ctx, r), Client: *r.Client.Capabilities, Asker: r.Client.Asker,
 		AnyStructured: newest, Live: newest, RequireCapabilities: newest, Links: r.Client.Links,
 		Slot:     r,
@@ -48,7 +48,7 @@ func (c *Client) callTool(ctx context.Context, r *calls.Request) (*calls.Answer,
 	if r.Call != nil {
 		req.Grew = r.Call.Grew
 	}
-	if meta := c.StripToken(r.Meta); meta != nil {
+	if meta := c.StripToken(meta); meta != nil {
 		req.Meta = jqtext.Normal(meta)
 	}
 	if !rawjson.Absent(arguments) {

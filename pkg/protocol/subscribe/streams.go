@@ -34,7 +34,7 @@ var errStreams = mcp.Errorf(mcp.CodeInternal, "Too many open streams")
 // listen opens a stream. Its first message acknowledges the notifications that it will get
 // (M-60, M-64).
 func (c *Client) listen(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
-	wanted := rawjson.Get(r.Params, "notifications")
+	wanted := rawjson.Get(r.Params.Raw, "notifications")
 	switch {
 	case rawjson.KindOf(wanted) != rawjson.Object:
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Invalid params").WithData("notifications must be an object")

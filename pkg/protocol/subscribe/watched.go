@@ -84,7 +84,7 @@ func (w *watches) arrived(r *calls.Request) {
 // end ends subscriptions when an unsubscribe arrives (RES-146). A subscribe that arrives later is
 // not affected.
 func (w *watches) end(r *calls.Request) {
-	id, uri := rawjson.TextOf(r.Params, "subscriptionId"), rawjson.TextOf(r.Params, "uri")
+	id, uri := r.Params.Text(mcp.ParamSubscription), r.Params.Text(mcp.ParamURI)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.arrivals++
@@ -117,7 +117,7 @@ func (w *watches) hasRead(r *calls.Request, uri string) (unsubscribed bool) {
 // subscribe answers resources/subscribe (RES-141 to RES-143). Later reads are compared with the
 // content at the response.
 func (c *Client) subscribe(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
-	req, err := methods.ResourceRequest(r.Params)
+	req, err := methods.ResourceRequest(&r.Params)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (w *watches) settle(sub *subscription, sent bool) {
 
 // unsubscribe answers resources/unsubscribe (RES-146). [watches.end] has done the work.
 func unsubscribe(_ context.Context, r *calls.Request) (*calls.Answer, error) {
-	if rawjson.TextOf(r.Params, "subscriptionId") == "" && rawjson.TextOf(r.Params, "uri") == "" {
+	if r.Params.Text(mcp.ParamSubscription) == "" && r.Params.Text(mcp.ParamURI) == "" {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Resource uri required")
 	}
 	return calls.Bytes([]byte("{}")), nil

@@ -99,8 +99,8 @@ func (d *Dir) ReadResources(limit int) ([]byte, error) {
 	return d.left(resourcesName, d.Resources, limit)
 }
 
-// left returns the content of the regular file with a name. The script may have put another regular file in the place
-// of ours. If it has put anything else there, left returns the content of our file.
+// left returns the content of the regular file with a name. The script may have put another one in the place of
+// our file. If that is not regular, left returns the content of our file.
 func (d *Dir) left(name string, ours *os.File, limit int) ([]byte, error) {
 	if info, err := d.root.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		return nil, nil

@@ -142,8 +142,8 @@ func (p *Pool) Give(d *Dir, alone bool) {
 	c.mu.Lock()
 	name := p.name()
 	c.mu.Unlock()
-	// Rename it first: a process that knows its path must not open a file during the check or in the next call, nor create
-	// one during the removal.
+	// Rename it first. A process that knows its path then opens no file during the check or in the next call. It
+	// creates none during the removal.
 	renamed := d.parent.Rename(d.name, name) == nil
 	if renamed {
 		d.moved(name)

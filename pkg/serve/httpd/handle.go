@@ -171,7 +171,7 @@ func (s *Server) postStateless(w http.ResponseWriter, r *http.Request, body *bod
 		return
 	}
 	if !forward.Forwarded(r) {
-		if owner, gone := s.Config.Server.Owner(auth.IdentityOf(r.Context()), m.Method, m.Params); owner.URL != "" {
+		if owner, gone := s.Config.Server.Owner(auth.IdentityOf(r.Context()), m.Method, &m.Params); owner.URL != "" {
 			s.arrived(connOf(r))
 			s.passOn(w, r, body, owner, func() { s.refuse(w, http.StatusOK, m.ID, gone) })
 			return
@@ -203,8 +203,8 @@ func (s *Server) checkHeaders(r *http.Request, m *jsonrpc.Message, version []byt
 	if m.Method != "tools/call" {
 		return nil
 	}
-	params := s.Config.Server.ParamHeaders(r.Context(), rawjson.TextOf(m.Params, "name"))
-	return headers.EqualParams(h, params, rawjson.Get(m.Params, "arguments"))
+	params := s.Config.Server.ParamHeaders(r.Context(), m.Params.Text(mcp.ParamName))
+	return headers.EqualParams(h, params, m.Params.Get(mcp.ParamArguments))
 }
 
 // nameOf returns the text that Mcp-Name repeats. It is false for a message that needs no Mcp-Name, or that the protocol
@@ -212,14 +212,14 @@ func (s *Server) checkHeaders(r *http.Request, m *jsonrpc.Message, version []byt
 func nameOf(m *jsonrpc.Message) (string, bool) {
 	switch m.Method {
 	case "tools/call", "prompts/get":
-		return rawjson.Text(rawjson.Get(m.Params, "name"))
+		return rawjson.Text(m.Params.Get(mcp.ParamName))
 	case "resources/read":
-		if uri, isText := rawjson.Text(rawjson.Get(m.Params, "uri")); isText && uri != "" {
+		if uri, isText := rawjson.Text(m.Params.Get(mcp.ParamURI)); isText && uri != "" {
 			return uri, true
 		}
-		return rawjson.Text(rawjson.Get(m.Params, "name")) // RES-30
+		return rawjson.Text(m.Params.Get(mcp.ParamName)) // RES-30
 	case tasks.MethodGet, tasks.MethodUpdate, tasks.MethodCancel: // TASK-16
-		return rawjson.Text(rawjson.Get(m.Params, "taskId"))
+		return rawjson.Text(m.Params.Get(mcp.ParamTask))
 	}
 	return "", false
 }

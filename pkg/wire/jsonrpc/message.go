@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 	"mcp-bash/pkg/wire/tracecontext"
 )
 
@@ -13,10 +14,10 @@ import (
 // parts are slices of the line that it was parsed from.
 type Message struct {
 	Shape  Shape
-	Fault  Fault           // the reason for the shape Invalid, or the fault of a notification
-	ID     ID              // empty: missing or invalid
-	Method string          // "" when absent
-	Params json.RawMessage // nil: absent or null
+	Fault  Fault  // the reason for the shape Invalid, or the fault of a notification
+	ID     ID     // empty: missing or invalid
+	Method string // "" when absent
+	Params mcp.Params
 	Result json.RawMessage // of a response
 	Error  json.RawMessage // of a response
 	Array  json.RawMessage // of a batch
@@ -111,7 +112,7 @@ func Classify(v json.RawMessage) Message {
 	m.Method = methodName(method)
 	paramsKind := rawjson.KindOf(params)
 	if paramsKind == rawjson.Object || paramsKind == rawjson.Array {
-		m.Params = params
+		m.Params = mcp.ReadParams(params)
 	}
 	switch {
 	case m.Method == "":
@@ -122,7 +123,7 @@ func Classify(v json.RawMessage) Message {
 	case id != nil && m.ID == nil:
 		m.Fault = BadID
 		return m
-	case params != nil && m.Params == nil && paramsKind != rawjson.Null:
+	case params != nil && m.Params.Raw == nil && paramsKind != rawjson.Null:
 		m.Fault = BadParams
 	}
 	switch {
@@ -162,7 +163,3 @@ func methodName(v json.RawMessage) string {
 	name, _ := rawjson.Text(v)
 	return name
 }
-
-// HasParams reports whether params is an object, which is the only form that methods of this
-// protocol accept.
-func (m *Message) HasParams() bool { return rawjson.KindOf(m.Params) == rawjson.Object }

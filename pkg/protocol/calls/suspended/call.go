@@ -272,7 +272,7 @@ func (x *call) resume(r *calls.Request, round uint32) *mcp.Error {
 	}
 	x.deadline.Stop()
 	x.serving = r
-	responses := rawjson.Get(r.Params, "inputResponses")
+	responses := r.Params.Get(mcp.ParamResponses)
 	for _, in := range slices.Clone(x.open) {
 		if in.round == round { // M-50: the client does not know later questions
 			in.take(rawjson.Get(responses, in.Key))

@@ -113,10 +113,10 @@ func TestExpiry(t *testing.T) {
 	r := &calls.Request{Method: &calls.Method{Name: "tools/call"}}
 	for of, want := range map[*Table]string{here: usedUp, other: "it has expired; call again"} {
 		state := requestState{
-			owner: of.self.Owner, request: digestOf(r.Method.Name, nil), expires: time.Now().Add(-time.Hour),
+			owner: of.self.Owner, request: digestOf(r.Method.Name, &mcp.Params{}), expires: time.Now().Add(-time.Hour),
 		}
-		r.Params = rawjson.AppendString([]byte(`{"requestState":`), sealState(of.self.Sealer, state, "anna"))
-		r.Params = append(r.Params, '}')
+		params := rawjson.AppendString([]byte(`{"requestState":`), sealState(of.self.Sealer, state, "anna"))
+		r.Params = mcp.ReadParams(append(params, '}'))
 		_, err := here.NewClient(nil, "", "anna").find(r)
 		if e, ok := errors.AsType[*mcp.Error](err); !ok || string(e.Data) != strconv.Quote(want) {
 			t.Errorf("%v, want %s", err, want)

@@ -110,12 +110,11 @@ var (
 
 // Handle answers a request: it begins a call, or resumes the call that the request names.
 func (c *Client) Handle(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
-	responses := rawjson.Get(r.Params, "inputResponses")
+	responses := r.Params.Get(mcp.ParamResponses)
 	if responses != nil && rawjson.KindOf(responses) != rawjson.Object {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Invalid params").WithData("inputResponses must be an object")
 	}
-	state := rawjson.Get(r.Params, "requestState")
-	if rawjson.Absent(state) {
+	if rawjson.Absent(r.Params.Get(mcp.ParamState)) {
 		if r.Method.MayAsk != nil && !r.Lingers() {
 			return r.Method.Handle(ctx, r)
 		}
@@ -135,7 +134,7 @@ func (c *Client) begin(r *calls.Request, advance json.RawMessage) *call {
 		waiter: waiter{client: c, weight: 2 * r.Size()}, // scripts get a copy of the arguments
 		table:  t, request: r, advance: advance, changed: make(chan struct{}, 1),
 		serving: r, moved: r.Moved,
-		digest: sync.OnceValue(func() [sha256.Size]byte { return digestOf(r.Method.Name, r.Params) }),
+		digest: sync.OnceValue(func() [sha256.Size]byte { return digestOf(r.Method.Name, &r.Params) }),
 	}
 	if x.moved == nil {
 		x.moved = func() {}
@@ -152,11 +151,11 @@ func (c *Client) begin(r *calls.Request, advance json.RawMessage) *call {
 }
 
 // digestOf returns the hash of the parts that a retry must repeat: method, name and arguments.
-func digestOf(method string, params json.RawMessage) [sha256.Size]byte {
+func digestOf(method string, params *mcp.Params) [sha256.Size]byte {
 	var b rawjson.Builder
 	b.Array().String(method)
-	for _, name := range []string{"name", "arguments"} {
-		v := rawjson.Get(params, name)
+	for _, part := range []mcp.Param{mcp.ParamName, mcp.ParamArguments} {
+		v := params.Get(part)
 		if v == nil {
 			v = json.RawMessage("null")
 		}
@@ -174,13 +173,13 @@ func badState(reason string) *mcp.Error {
 // time is over, so only the state of another process has a time of the wall clock.
 func (c *Client) find(r *calls.Request) (*call, error) {
 	t := c.table
-	state, err := openState(t.self.Sealer, rawjson.TextOf(r.Params, "requestState"), c.caller)
+	state, err := openState(t.self.Sealer, r.Params.Text(mcp.ParamState), c.caller)
 	switch {
 	case err != nil:
 		return nil, badState(err.Error())
 	case state.owner.Process != t.self.Process && time.Now().After(state.expires):
 		return nil, badState("it has expired; call again")
-	case state.request != digestOf(r.Method.Name, r.Params):
+	case state.request != digestOf(r.Method.Name, &r.Params):
 		return nil, badState("it belongs to another method, name or arguments")
 	case state.owner.Process != t.self.Process && state.owner.URL == "":
 		return nil, badState(elsewhere + "which does not advertise an address; call again")

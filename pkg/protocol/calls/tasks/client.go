@@ -57,7 +57,7 @@ func (c *Client) Handle(ctx context.Context, r *calls.Request) (*calls.Answer, e
 	if r.Method.Name != "tools/call" {
 		return r.Protocol.Handle(ctx, r)
 	}
-	name := rawjson.TextOf(r.Params, "name")
+	name := r.Params.Text(mcp.ParamName)
 	long := c.Tool(ctx, name)
 	switch {
 	case long == nil || long.NoControl && !extension(r):
@@ -65,7 +65,7 @@ func (c *Client) Handle(ctx context.Context, r *calls.Request) (*calls.Answer, e
 	case long.Control:
 		return c.control(ctx, r, name)
 	}
-	if state := rawjson.TextOf(r.Params, "requestState"); state != "" {
+	if state := r.Params.Text(mcp.ParamState); state != "" {
 		x := c.table.take(state)
 		if x == nil || x.protocol != r.Protocol {
 			return r.Protocol.Handle(ctx, r)
@@ -114,7 +114,7 @@ func (c *Client) Methods() []*calls.Method {
 			if !extension(r) {
 				return nil, mcp.MissingTasks()
 			}
-			x := c.table.find(r, rawjson.TextOf(r.Params, "taskId"))
+			x := c.table.find(r, r.Params.Text(mcp.ParamTask))
 			if x == nil {
 				return nil, ErrUnknown
 			}
@@ -141,13 +141,13 @@ var ErrUnknown = mcp.Errorf(mcp.CodeInvalidParams, "Task not found")
 
 // IDOf returns the id of the task that a stateless request names, or "". Transports send such requests to the replica
 // with the task (TASK-41).
-func IDOf(method string, params []byte) string {
+func IDOf(method string, params *mcp.Params) string {
 	switch method {
 	case MethodGet, MethodUpdate, MethodCancel:
-		return rawjson.TextOf(params, "taskId")
+		return params.Text(mcp.ParamTask)
 	case "tools/call":
-		if IsControl(rawjson.TextOf(params, "name")) {
-			return rawjson.TextOf(rawjson.Get(params, "arguments"), "taskId")
+		if IsControl(params.Text(mcp.ParamName)) {
+			return rawjson.TextOf(params.Get(mcp.ParamArguments), "taskId")
 		}
 	}
 	return ""

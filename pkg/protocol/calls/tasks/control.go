@@ -36,7 +36,7 @@ func IsControl(name string) bool { return slices.Contains(mcp.TaskTools(), name)
 
 // control answers a call of one of these tools. Models read its faults, so they are results (TASK-25).
 func (c *Client) control(ctx context.Context, r *calls.Request, name string) (*calls.Answer, error) {
-	arguments := rawjson.Get(r.Params, "arguments")
+	arguments := r.Params.Get(mcp.ParamArguments)
 	id, isText := rawjson.Text(rawjson.Get(arguments, "taskId"))
 	if !isText {
 		return toolResult(`taskId is missing: call with {"taskId":"ID"}, with the id that the call of the tool returned.`,
@@ -64,7 +64,7 @@ func (x *task) wait(ctx context.Context, r *calls.Request, seconds time.Duration
 	if seconds > 0 {
 		limit = min(limit, seconds)
 	}
-	if rawjson.Get(r.Params, "inputResponses") != nil {
+	if r.Params.Get(mcp.ParamResponses) != nil {
 		if err := x.update(r); err != nil {
 			return nil, err
 		}

@@ -5,14 +5,16 @@ import (
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/wire/mcp"
 )
 
-// withToken returns a request's _meta with a progress token. Without one of the client, it is the task's own.
-func withToken(meta json.RawMessage) json.RawMessage {
+// withToken returns parameters with a progress token. Without one of the client, it is the task's own.
+func withToken(params mcp.Params) mcp.Params {
+	meta := params.Meta()
 	if calls.ProgressToken(meta) != nil {
-		return meta
+		return params
 	}
-	return rawjson.With(meta, "progressToken", rawjson.Quote("task"))
+	return params.WithMeta(rawjson.With(meta, "progressToken", rawjson.Quote("task")))
 }
 
 // progress is the last report of a script.

@@ -86,7 +86,7 @@ func (q *questions) answer(responses json.RawMessage) (complete bool) {
 
 // update uses the answers in a request of the client. The call goes on when no answer is missing.
 func (x *task) update(r *calls.Request) *mcp.Error {
-	responses := rawjson.Get(r.Params, "inputResponses")
+	responses := r.Params.Get(mcp.ParamResponses)
 	if rawjson.KindOf(responses) != rawjson.Object {
 		return mcp.Errorf(mcp.CodeInvalidParams, "Invalid params").WithData("inputResponses must be an object")
 	}
@@ -134,14 +134,14 @@ func (x *task) resume(client *calls.ClientSession) {
 		x.first.client = *client
 	}
 	var b rawjson.Builder
-	b.Object().Members(x.first.params, "requestState", "inputResponses").Name("requestState").String(asked.state).
+	b.Object().Members(x.first.params.Raw, "requestState", "inputResponses").Name("requestState").String(asked.state).
 		Name("inputResponses").Object()
 	for _, one := range asked.list {
 		if one.answer != nil {
 			b.Name(one.key).Raw(one.answer)
 		}
 	}
-	params := b.End().End().Bytes()
+	params := mcp.ReadParams(b.End().End().Bytes())
 	x.mu.Unlock()
 	x.send(params)
 }

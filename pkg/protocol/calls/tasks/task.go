@@ -3,7 +3,6 @@ package tasks
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"sync"
 	"time"
@@ -48,16 +47,16 @@ type task struct {
 
 // An origin has the parts of a client's request that requests of the call repeat.
 type origin struct {
-	id           jsonrpc.ID
-	method       *calls.Method
-	params, meta json.RawMessage
-	client       calls.ClientSession
+	id     jsonrpc.ID
+	method *calls.Method
+	params mcp.Params
+	client calls.ClientSession
 }
 
-func originOf(r *calls.Request) origin { return origin{r.ID, r.Method, r.Params, r.Meta, r.Client} }
+func originOf(r *calls.Request) origin { return origin{r.ID, r.Method, r.Params, r.Client} }
 
 // send starts a request of the call.
-func (x *task) send(params json.RawMessage) {
+func (x *task) send(params mcp.Params) {
 	x.mu.Lock()
 	if x.over {
 		x.mu.Unlock()
@@ -65,8 +64,8 @@ func (x *task) send(params json.RawMessage) {
 	}
 	of := &x.first
 	r := &calls.Request{
-		ID: of.id, Key: x.key, Method: of.method, Params: params, Meta: withToken(of.meta), Protocol: x.protocol,
-		Client: of.client, Out: x, Moved: x.moved,
+		ID: of.id, Key: x.key, Method: of.method, Params: withToken(params), Protocol: x.protocol, Client: of.client,
+		Out: x, Moved: x.moved,
 	}
 	r.Client.Asker = x.protocol.Asker(x)
 	x.sent = r
@@ -99,7 +98,7 @@ func (x *task) Queue(line []byte) {
 		x.signal()
 	}
 	switch {
-	case isProgress && calls.ProgressToken(x.first.meta) == nil: // only the task asked for it
+	case isProgress && calls.ProgressToken(x.first.params.Meta()) == nil: // only the task asked for it
 	case x.attached != nil:
 		x.attached.Notify(line)
 	case !isProgress && x.id != "" && !x.newest: // TASK-32

@@ -10,6 +10,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // running returns a task after the hand-over, in a table with room for it.
@@ -34,7 +35,7 @@ func TestLargeAnswers(t *testing.T) {
 		x := running()
 		x.asked = &questions{list: []question{{key: "a", shown: "a"}, {key: "b", shown: "b"}}}
 		answer := `{"inputResponses":{"a":{"x":"` + strings.Repeat("x", size) + `"}}}`
-		if err := x.update(&calls.Request{Params: []byte(answer)}); err != nil {
+		if err := x.update(&calls.Request{Params: mcp.ReadParams([]byte(answer))}); err != nil {
 			t.Error(err)
 		}
 		if x.status() != status {

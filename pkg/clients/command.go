@@ -20,6 +20,9 @@ func FindCommand(env project.Env) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if dir := filepath.Dir(path); filepath.Base(dir) == "bin" {
+		path = filepath.Join(project.Lasting(filepath.Dir(dir)), "bin", filepath.Base(path))
+	}
 	bin := env["XDG_BIN_HOME"]
 	if bin == "" && env["HOME"] != "" {
 		bin = filepath.Join(env["HOME"], ".local", "bin")

@@ -1,10 +1,14 @@
 package clients
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+
+	"mcp-bash/pkg/project"
 )
 
 // CLI-712: if the path is a symbolic link, its target is replaced and the link is kept.
@@ -96,5 +100,32 @@ func TestProjectLinks(t *testing.T) {
 	apply(t, r, Added)
 	if !strings.Contains(readFile(t, filepath.Join(root, "inner", "mcp.json")), "demo") {
 		t.Error("not in the project")
+	}
+}
+
+// CLI-1710: an entry names the link that install.sh replaces at an upgrade, and not the folder of one version.
+func TestFindCommandOfVersion(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("install.sh makes no link")
+	}
+	share := t.TempDir()
+	link, tree := filepath.Join(share, "mcp-bash"), filepath.Join(share, "mcp-bash.versions", "2.0.0.1.1")
+	err := errors.Join(os.MkdirAll(filepath.Join(tree, "bin"), 0o755), os.Symlink(tree, link),
+		os.WriteFile(filepath.Join(tree, "bin", "mcp-bash"), nil, 0o755))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, home := range []string{tree, link} {
+		got, err := FindCommand(project.Env{"MCPBASH_HOME": home})
+		if want := filepath.Join(link, "bin", "mcp-bash"); err != nil || got != want {
+			t.Errorf("%s: %s, %v", home, got, err)
+		}
+	}
+	if err := os.Remove(link); err != nil {
+		t.Fatal(err)
+	}
+	got, err := FindCommand(project.Env{"MCPBASH_HOME": tree})
+	if want := filepath.Join(tree, "bin", "mcp-bash"); err != nil || got != want {
+		t.Errorf("without a link: %s, %v", got, err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/trust"
 )
 
@@ -107,12 +108,23 @@ func FindHome(env Env, embedded func() Tree, warn func(string)) (*Home, error) {
 		filepath.Join(filepath.Dir(filepath.Dir(exe)), filepath.FromSlash(sdkFile)), exe)
 }
 
-// InstalledHome returns the installation tree on disk, or "".
+// InstalledHome returns the path of the installation tree on disk that stays the same when install.sh replaces the
+// tree, or "".
 func InstalledHome(env Env) string {
 	if dir, err := filepath.Abs(env["MCPBASH_HOME"]); err == nil && env["MCPBASH_HOME"] != "" && isTree(dir) {
 		return dir
 	}
-	return treeAround(executablePath())
+	return Lasting(treeAround(executablePath()))
+}
+
+// Lasting returns the link that leads to a tree and that install.sh changes when it installs another version
+// (CLI-1710), or else the tree.
+func Lasting(tree string) string {
+	link, versioned := strings.CutSuffix(filepath.Dir(tree), ".versions")
+	if versioned && fsys.Same(link, tree) {
+		return link
+	}
+	return tree
 }
 
 // treeAround returns the tree whose bin directory contains a binary, or "".

@@ -107,6 +107,17 @@ func (u *user) command(args ...string) *exec.Cmd {
 // has installs a version without install.sh, which is slow.
 func (u *user) has(version string) {
 	u.t.Helper()
+	u.hasFolder(version)
+	folder := "mcp-bash.versions/" + version + ".1.1"
+	if err := errors.Join(os.Mkdir(u.dir()+".versions", 0o755),
+		os.Rename(u.dir(), filepath.Join(filepath.Dir(u.dir()), folder)), os.Symlink(folder, u.dir())); err != nil {
+		u.t.Fatal(err)
+	}
+}
+
+// hasFolder does so as the install.sh of earlier versions did, which made a folder instead of a link.
+func (u *user) hasFolder(version string) {
+	u.t.Helper()
 	links := map[string]string{}
 	var list strings.Builder
 	for name, content := range stub(version) {
@@ -256,11 +267,15 @@ func (u *user) files() (list []string) {
 	return list
 }
 
-// leftovers returns temporary files next to the installation, which a complete run removes.
+// leftovers returns temporary files next to the installation, which a complete run removes, and versions before the
+// previous one.
 func (u *user) leftovers() (list []string) {
-	for _, pattern := range []string{".mcp-bash.stage.*", "mcp-bash.backup.*", "mcp-bash.doctor.fix.lock"} {
+	for _, pattern := range []string{"mcp-bash.versions/.stage", "mcp-bash.backup.*", "mcp-bash.versions/lock"} {
 		found, _ := filepath.Glob(filepath.Join(filepath.Dir(u.dir()), pattern))
 		list = append(list, found...)
+	}
+	if versions, _ := filepath.Glob(u.dir() + ".versions/*.*"); len(versions) > 2 {
+		list = append(list, versions...)
 	}
 	for _, file := range u.files() {
 		if strings.HasSuffix(file, "-new") {

@@ -175,6 +175,21 @@ func TestFolderOfOthers(t *testing.T) {
 			t.Errorf("%q, before %q", after, before)
 		}
 	}
+	// A link that leads elsewhere is not an installation, even if it begins in the folder of versions.
+	for _, target := range []string{"../../elsewhere", "mcp-bash.versions/../elsewhere",
+		"mcp-bash.versions/x/../../elsewhere"} {
+		u := newUser(t)
+		u.write("elsewhere/INSTALLER.json", "{}", 0o644)
+		u.write(".local/share/elsewhere/INSTALLER.json", "{}", 0o644)
+		u.write(".local/share/mcp-bash.versions/x/INSTALLER.json", "{}", 0o644)
+		if err := os.Symlink(target, u.dir()); err != nil {
+			t.Fatal(err)
+		}
+		u.fails(1, "exists but doesn't look like an mcp-bash installation", "--archive", archive)
+		if got, err := os.Readlink(u.dir()); err != nil || got != target {
+			t.Errorf("%s: %s, %v", target, got, err)
+		}
+	}
 }
 
 // CLI-1712: an old installation can contain any files. install.sh never blocks on one, and reads a bounded part of it.
@@ -199,9 +214,8 @@ func TestOddInstallation(t *testing.T) {
 		{".local/share/mcp-bash/INSTALLER.json", pipe, "doesn't look like an mcp-bash installation"},
 		{".local/bin/mcp-bash", large, "In the way of a command"},
 		{".local/bin/mcp-old", large, ""},
-		{".local/share/mcp-bash.doctor.fix.lock/pid", large, ""},
-		{".local/share/.mcp-bash.stage.x/pid", pipe, ""},
-		{".local/share/.mcp-bash.stage.x/pid", large, ""},
+		{".local/share/mcp-bash.versions/lock", large, "Timed out waiting for doctor fix lock"},
+		{".local/share/mcp-bash.versions/.stage", pipe, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -227,14 +241,12 @@ func TestOddPlaces(t *testing.T) {
 	archive := released(t, "2.0.0")
 	u := newUser(t)
 	for _, odd := range []string{"a\nb", "x\n", "a\tb", "\x1b[2J", "a\x7f"} {
-		for _, args := range [][]string{{"--prefix", u.path(odd)}, {"--dir", u.path(odd)}} {
-			r := u.fails(2, "The path holds a control character", append(args, "--archive", archive)...)
-			if strings.ContainsAny(strings.ReplaceAll(r.errors, "\n", ""), "\t\x1b\x7f") || strings.Count(r.errors, "\n") != 2 {
-				t.Errorf("%q", r.errors)
-			}
+		r := u.fails(2, "The path contains a control character", "--prefix", u.path(odd), "--archive", archive)
+		if strings.ContainsAny(strings.ReplaceAll(r.errors, "\n", ""), "\t\x1b\x7f") || strings.Count(r.errors, "\n") != 2 {
+			t.Errorf("%q", r.errors)
 		}
 		u.env["XDG_BIN_HOME"] = u.path(odd)
-		u.fails(2, "The path holds a control character", "--archive", archive)
+		u.fails(2, "The path contains a control character", "--archive", archive)
 		delete(u.env, "XDG_BIN_HOME")
 	}
 	u.fails(2, "A colon separates directories in PATH", "--archive", archive, "--prefix", u.path("a:b"))
@@ -244,7 +256,7 @@ func TestOddPlaces(t *testing.T) {
 	if err := os.Symlink("two\nlines", u.path("link")); err != nil {
 		t.Fatal(err)
 	}
-	u.fails(2, "The path holds a control character", "--archive", archive, "--prefix", u.path("link"))
+	u.fails(2, "The path contains a control character", "--archive", archive, "--prefix", u.path("link"))
 	if got := u.files(); !slices.Equal(got, []string{"link"}) {
 		t.Errorf("%q", got)
 	}
@@ -323,7 +335,7 @@ func TestStartFileRights(t *testing.T) {
 // CLI-1710: the next run removes the copy of a start file that a killed run left next to it.
 func TestStartFileCopy(t *testing.T) {
 	archive := released(t, "2.0.0")
-	for _, args := range [][]string{{"--archive", archive}, {"--relink"}, {"--uninstall"}} {
+	for _, args := range [][]string{{"--archive", archive}, {"--uninstall"}} {
 		u := newUser(t)
 		u.has("1.9.9")
 		u.write("settings/zshrc", "x=1\n", 0o644)

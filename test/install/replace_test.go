@@ -3,7 +3,6 @@
 package install
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // CLI-1710, CLI-1112: a newer version replaces an older one, the other way round only
@@ -140,19 +140,24 @@ func TestStopped(t *testing.T) {
 	newer := released(t, "2.0.0")
 	for _, job := range []struct {
 		signal, name string
-		before       string // the version that is there
+		before       string // the version that is there; as a folder if the name begins with that
 		args         []string
 		after        []string // the allowed versions after the signal
 		ends         string   // the version after a run without a signal
 	}{
 		{"KILL", "first", "", []string{"--archive", newer}, []string{"", "2.0.0"}, "2.0.0"},
 		{"KILL", "upgrade", "1.9.9", []string{"--archive", newer}, []string{"1.9.9", "2.0.0"}, "2.0.0"},
+		{"KILL", "folder upgrade", "1.9.9", []string{"--archive", newer}, []string{"1.9.9", "2.0.0"}, "2.0.0"},
+		{"KILL", "folder uninstall", "1.9.9", []string{"--uninstall"}, []string{"1.9.9", ""}, ""},
 		{"KILL", "uninstall", "1.9.9", []string{"--uninstall"}, []string{"1.9.9", ""}, ""},
 		{"TERM", "upgrade", "1.9.9", []string{"--archive", newer}, []string{"1.9.9", "2.0.0"}, "2.0.0"},
 	} {
 		start := func(t *testing.T) *user {
 			u := newUser(t)
-			if job.before != "" {
+			switch {
+			case strings.HasPrefix(job.name, "folder"):
+				u.hasFolder(job.before)
+			case job.before != "":
 				u.has(job.before)
 			}
 			u.stops(job.signal, commands...)
@@ -166,10 +171,10 @@ func TestStopped(t *testing.T) {
 			}
 			step := 1
 			switch {
-			case testing.Short() && job.signal == "KILL" && job.name == "upgrade":
+			case testing.Short() && job.name == "upgrade":
 				step = 12
 			case testing.Short():
-				step = 16
+				step = 20
 			}
 			path := newUser(t).env["PATH"]
 			for number := 1; number <= count; number += step {
@@ -206,8 +211,8 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// Where the system cannot exchange names, an upgrade needs two steps. If a run is killed between
-// them, the next run repairs the installation, even if that run fails.
+// CLI-1710: where the system cannot exchange names, the upgrade of a folder needs two steps. If a run is killed
+// between them, the next run repairs the installation, even if that run fails.
 func TestTwoSteps(t *testing.T) {
 	program := "#!/bin/sh\n[ \"$1\" = --version ] && echo \"${0##*/} 2.0.0\"\n"
 	archive := unverified(t, pack(with("2.0.0", map[string]string{"mcp-bash/bin/mcp-bash": program})))
@@ -220,7 +225,7 @@ func TestTwoSteps(t *testing.T) {
 	}
 	start := func(t *testing.T) *user {
 		u := newUser(t)
-		u.has("1.9.9")
+		u.hasFolder("1.9.9")
 		u.stops("KILL", "mv")
 		return u
 	}
@@ -235,16 +240,14 @@ func TestTwoSteps(t *testing.T) {
 			t.Run(strconv.Itoa(number), func(t *testing.T) {
 				t.Parallel()
 				u := start(t)
-				kept := u.write(".local/share/mcp-bash.backup.1.2/VERSION", "1.0.0\n", 0o644) // an option of doctor keeps it
 				u.stopsAt(number, "--archive", archive)
 				if there(u) == "" {
 					between.Add(1)
-					u.fails(1, "There is no such archive", "--dir", u.dir()+"-other", "--archive", u.path("none"))
 				}
 				if r, _ := u.stopsAt(0, "--archive", u.path("none")); r.code != 1 || there(u) == "" {
 					t.Errorf("the next run, which fails, leaves %q: %+v", there(u), r)
 				}
-				if left := u.leftovers(); len(left) != 1 || left[0] != filepath.Dir(kept) {
+				if left := u.leftovers(); left != nil {
 					t.Errorf("beside it: %q", left)
 				}
 			})
@@ -259,10 +262,10 @@ func TestTwoSteps(t *testing.T) {
 func TestLocked(t *testing.T) {
 	u := newUser(t)
 	archive := released(t, "2.0.0")
-	lock := ".local/share/mcp-bash.doctor.fix.lock"
-	u.write(lock+"/pid", strconv.Itoa(os.Getpid())+"\n", 0o644)
+	lock := ".local/share/mcp-bash.versions/lock"
+	u.write(lock, strconv.Itoa(os.Getpid())+"\n", 0o644)
 	u.fails(1, "Timed out waiting for doctor fix lock: "+u.path(lock), "--archive", archive)
-	if _, err := os.Stat(u.path(lock + "/pid")); err != nil {
+	if _, err := os.Stat(u.path(lock)); err != nil {
 		t.Error("it took away the lock of another")
 	}
 	// One whose owner is gone, or never was.
@@ -270,13 +273,20 @@ func TestLocked(t *testing.T) {
 	if err := gone.Run(); err != nil {
 		t.Fatal(err)
 	}
-	for _, pid := range []string{strconv.Itoa(gone.Process.Pid), "", "x", "-1"} {
-		u.write(lock+"/pid", pid+"\n", 0o644)
+	for _, pid := range []string{strconv.Itoa(gone.Process.Pid), "x", "-1"} {
+		u.write(lock, pid+"\n", 0o644)
 		u.installs("--archive", archive)
 	}
+	u.write(lock, "", 0o644) // of a run that has not yet written its number, or was killed before
+	u.fails(1, "Timed out waiting", "--archive", archive)
+	long := time.Now().Add(-3 * time.Minute)
+	if err := os.Chtimes(u.path(lock), long, long); err != nil {
+		t.Fatal(err)
+	}
+	u.installs("--archive", archive)
 	// A lock that the other run releases while this one waits.
-	u.write(lock+"/pid", strconv.Itoa(os.Getpid())+"\n", 0o644)
-	u.write("waits/sleep", "#!/bin/sh\necho \"$1\" >>\"$HOME/slept\"\nrm -r '"+u.path(lock)+"'\n", 0o755)
+	u.write(lock, strconv.Itoa(os.Getpid())+"\n", 0o644)
+	u.write("waits/sleep", "#!/bin/sh\necho \"$1\" >>\"$HOME/slept\"\nrm '"+u.path(lock)+"'\n", 0o755)
 	u.env["PATH"] = u.path("waits") + ":" + u.env["PATH"]
 	u.env["MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS"], u.env["MCPBASH_DOCTOR_LOCK_POLL_SECS"] = "60.5", "0.25"
 	u.installs("--archive", archive)
@@ -285,54 +295,33 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// CLI-1111: --relink links the commands again, and leaves other files alone.
-func TestRelink(t *testing.T) {
-	u := newUser(t)
-	u.fails(1, "Nothing is installed: "+u.dir(), "--relink")
-	u.has("2.0.0")
-	if err := errors.Join(os.Remove(u.path(".local/bin/mcp-bash")),
-		os.Remove(u.path(".local/bin/mcp-runtool"))); err != nil {
-		t.Fatal(err)
-	}
-	before := u.read(".bashrc")
-	u.write(".local/bin/mcp-runtool", "not ours", 0o644)
-	u.fails(1, "In the way of a command, and not a link: "+u.path(".local/bin/mcp-runtool"), "--relink")
-	if got, err := os.Readlink(u.path(".local/bin/mcp-bash")); err != nil || got != u.dir()+"/bin/mcp-bash" {
-		t.Errorf("%q, %v", got, err)
-	}
-	if got := u.read(".local/bin/mcp-runtool"); got != "not ours" {
-		t.Errorf("%q", got)
-	}
-	if err := os.Remove(u.path(".local/bin/mcp-runtool")); err != nil {
-		t.Fatal(err)
-	}
-	r := u.installs("--relink", "--quiet")
-	want := "✓ Symlinked " + u.path(".local/bin/mcp-runtool") + " → " + u.dir() + "/bin/mcp-runtool\n"
-	if !strings.Contains(r.out, want) || strings.Contains(r.out, "Creating") {
-		t.Errorf("%s", r.out)
-	}
-	if u.version() != "2.0.0" || u.read(".bashrc") != before || u.leftovers() != nil {
-		t.Errorf("%s, %q, %q", u.version(), u.read(".bashrc"), u.leftovers())
-	}
-}
-
-// CLI-1112: no version older than the minimum is installed, and the backup is kept on request.
+// CLI-1112: no version older than the minimum is installed. CLI-1710: the previous version stays for its servers, and
+// all versions on request.
 func TestMinimum(t *testing.T) {
 	u := newUser(t)
-	archive := released(t, "2.0.0")
-	u.has("1.9.9")
-	u.fails(1, "It is version 2.0.0, older than 2.0.1", "--archive", archive, "--min-version", "v2.0.1")
+	u.hasFolder("1.9.9")
+	u.fails(1, "It is version 2.0.0, older than 2.0.1", "--archive", released(t, "2.0.0"), "--min-version", "v2.0.1")
 	if got := u.version(); got != "1.9.9" {
 		t.Errorf("now there is %s", got)
 	}
-	u.env["MCPBASH_DOCTOR_KEEP_BACKUP"] = "true"
-	r := u.installs("--archive", archive, "--min-version", "2")
-	left := u.leftovers()
-	if u.version() != "2.0.0" || len(left) != 1 ||
-		!strings.Contains(r.out, "✓ The old installation is kept: "+left[0]) {
-		t.Fatalf("%q: %s", left, r.out)
+	kept := func() (versions string) {
+		files, _ := filepath.Glob(u.dir() + ".versions/*/VERSION")
+		for _, file := range files {
+			versions += u.contents(file)
+		}
+		return versions
 	}
-	if text, err := os.ReadFile(filepath.Join(left[0], "VERSION")); err != nil || string(text) != "1.9.9\n" {
-		t.Errorf("%q, %v", text, err)
+	u.installs("--archive", released(t, "2.0.0"), "--min-version", "2")
+	if got := kept(); got != "1.9.9\n2.0.0\n" || u.version() != "2.0.0" {
+		t.Errorf("there is %q", got)
+	}
+	u.installs("--archive", released(t, "2.0.1"))
+	if got := kept(); got != "2.0.0\n2.0.1\n" {
+		t.Errorf("there is %q", got)
+	}
+	u.env["MCPBASH_DOCTOR_KEEP_BACKUP"] = "true"
+	u.installs("--archive", released(t, "2.0.2"))
+	if got := kept(); got != "2.0.0\n2.0.1\n2.0.2\n" {
+		t.Errorf("there is %q", got)
 	}
 }

@@ -47,7 +47,7 @@ func newShared(t *testing.T, uid int) *shared {
 	}
 	s := &shared{user: newUser(t), uid: uid, dir: filepath.Join(top, "mcp-bash"), victim: filepath.Join(top, "victim")}
 	s.home = filepath.Join(top, "home")
-	s.env["HOME"] = s.home
+	s.env["HOME"], s.env["XDG_DATA_HOME"] = s.home, top
 	if err := errors.Join(os.Mkdir(s.home, 0o755), os.Mkdir(s.victim, 0o755), os.Chmod(top, 0o777|os.ModeSticky),
 		os.WriteFile(filepath.Join(top, "install.sh"), script, 0o644),
 		os.WriteFile(filepath.Join(top, "archive"), pack(stub("2.0.0")), 0o644),
@@ -65,7 +65,7 @@ func (s *shared) at(name string) string { return filepath.Join(filepath.Dir(s.di
 // install runs install.sh as the user.
 func (s *shared) install(args ...string) result {
 	s.t.Helper()
-	cmd := s.command(append([]string{"sh", s.at("install.sh"), "--yes", "--dir", s.dir}, args...)...)
+	cmd := s.command(append([]string{"sh", s.at("install.sh"), "--yes"}, args...)...)
 	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(s.uid), Gid: uint32(s.uid)}
 	return s.user.runs(cmd)
 }
@@ -95,16 +95,6 @@ func (s *shared) there(name string) bool {
 	return err == nil
 }
 
-// gone returns the number of a process that has ended.
-func gone(t *testing.T) string {
-	t.Helper()
-	cmd := exec.Command("true")
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
-	return strconv.Itoa(cmd.Process.Pid)
-}
-
 // CLI-1710, CLI-1712: install.sh does not trust files that another user planted next to an installation. It
 // runs none of them, and removes or moves no folder because of them.
 func TestPlanted(t *testing.T) {
@@ -118,66 +108,44 @@ func TestPlanted(t *testing.T) {
 			evil := "#!/bin/sh\ntouch '" + ran + "'\necho mcp-bash 9.9.9\n"
 			tree := map[string]string{"bin/mcp-bash": evil, "VERSION": "9.9.9\n", "sdk/tool-sdk.sh": "", "INSTALLER.json": "{}",
 				"INSTALLED.sha256": ""}
-			t.Run("a stage", func(t *testing.T) {
-				s := newShared(t, uid)
-				for _, name := range []string{"first", "second"} { // without an installation, and with one
-					stage := ".mcp-bash.stage." + name
-					s.plant(mallory, stage+"/pid", gone(t)+"\nmcp-bash\n", 0o644)
-					s.plant(mallory, stage+"/backup", s.dir+".backup.1/../victim\n", 0o644)
-					for file, text := range tree {
-						s.plant(mallory, stage+"/old/"+file, text, 0o755)
-					}
-					if name == "second" {
-						s.plant(mallory, "mcp-bash.backup.1/x", "", 0o644)
-					}
-					if r := s.install("--archive", s.at("archive")); r.code != 0 {
-						t.Fatalf("%+v", r)
-					}
-					if version, err := os.ReadFile(filepath.Join(s.dir, "VERSION")); err != nil || string(version) != "2.0.0\n" {
-						t.Errorf("%s: %q, %v", name, version, err)
-					}
-					if !s.there("victim/file") || !s.there(stage+"/old/VERSION") {
-						t.Errorf("%s: something was removed", name)
-					}
-				}
-			})
-			t.Run("a stage that others can write to", func(t *testing.T) {
+			t.Run("a folder of versions", func(t *testing.T) {
 				s := newShared(t, uid)
 				for file, text := range tree {
-					s.plant(uid, ".mcp-bash.stage.x/old/"+file, text, 0o755)
+					s.plant(mallory, "mcp-bash.versions/9.9.9/"+file, text, 0o755)
 				}
-				s.plant(uid, ".mcp-bash.stage.x/pid", gone(t)+"\nmcp-bash\n", 0o644)
-				if err := os.Chmod(s.at(".mcp-bash.stage.x"), 0o777); err != nil {
-					t.Fatal(err)
-				}
-				if r := s.install("--archive", s.at("none")); r.code != 1 || s.there("mcp-bash") {
+				if r := s.install("--archive", s.at("archive")); r.code != 1 || s.there("mcp-bash") ||
+					!strings.Contains(r.errors, "it belongs to user "+strconv.Itoa(mallory)) {
 					t.Errorf("%+v", r)
 				}
 			})
-			t.Run("a link", func(t *testing.T) {
+			t.Run("a folder of versions that others can write to", func(t *testing.T) {
 				s := newShared(t, uid)
-				s.plant(uid, "victim/pid", gone(t)+"\nmcp-bash\n", 0o644)
-				if err := errors.Join(os.Symlink("victim", s.at(".mcp-bash.stage.x")),
-					os.Symlink("victim", s.at("mcp-bash.doctor.fix.lock"))); err != nil {
+				s.plant(uid, "mcp-bash.versions/9.9.9/INSTALLER.json", "{}", 0o755)
+				if err := os.Chmod(s.at("mcp-bash.versions"), 0o777); err != nil {
 					t.Fatal(err)
 				}
-				if r := s.install("--archive", s.at("archive")); r.code != 1 || !strings.Contains(r.errors, "it is a link") {
-					t.Errorf("%+v", r)
-				}
-				if err := os.Remove(s.at("mcp-bash.doctor.fix.lock")); err != nil {
-					t.Fatal(err)
-				}
-				if r := s.install("--archive", s.at("archive")); r.code != 0 || !s.there("victim/file") {
+				if r := s.install("--archive", s.at("archive")); r.code != 1 || s.there("mcp-bash") {
 					t.Errorf("%+v", r)
 				}
 			})
-			t.Run("a lock", func(t *testing.T) {
+			t.Run("a link for the folder of versions", func(t *testing.T) {
 				s := newShared(t, uid)
-				s.plant(mallory, "mcp-bash.doctor.fix.lock/pid", gone(t), 0o644)
-				r := s.install("--archive", s.at("archive"))
-				if r.code != 1 || !strings.Contains(r.errors, "In the way of the lock") ||
-					!strings.Contains(r.errors, "it belongs to user "+strconv.Itoa(mallory)) ||
-					!s.there("mcp-bash.doctor.fix.lock/pid") || s.there("mcp-bash") {
+				if err := os.Symlink("victim", s.at("mcp-bash.versions")); err != nil {
+					t.Fatal(err)
+				}
+				if r := s.install("--archive", s.at("archive")); r.code != 1 || !s.there("victim/file") ||
+					!strings.Contains(r.errors, "it is a link") {
+					t.Errorf("%+v", r)
+				}
+			})
+			t.Run("a link to a version", func(t *testing.T) {
+				s := newShared(t, uid)
+				s.plant(uid, "mcp-bash.versions/1.0.0.1.1/INSTALLER.json", "{}", 0o755)
+				err := errors.Join(os.Symlink("mcp-bash.versions/1.0.0.1.1", s.dir), os.Lchown(s.dir, mallory, mallory))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r := s.install("--archive", s.at("archive")); r.code != 1 || !strings.Contains(r.errors, "doesn't look like") {
 					t.Errorf("%+v", r)
 				}
 			})
@@ -213,7 +181,7 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// CLI-1712: a group in which nobody else is counts as its user, as with umask 002 on Debian and Fedora; others do not.
+// CLI-1712: the group with the name of the user counts as private, as on Debian and Fedora. Others do not.
 func TestOwnGroup(t *testing.T) {
 	if _, err := exec.LookPath("unshare"); err != nil || os.Getuid() != 0 {
 		t.Skip("needs root, and a mount of its own over /etc")
@@ -230,13 +198,9 @@ func TestOwnGroup(t *testing.T) {
 		passwd, group string
 		private       bool
 	}{
-		"private":                      {user, group, true},
-		"with a member":                {user, "alice:x:65533:mallory\n", false},
-		"with herself":                 {user, "alice:x:65533:alice\n", true},
-		"of two":                       {user + "mallory:x:65534:65533::/:/bin/sh\n", group, false},
-		"unknown":                      {user, "other:x:1:\n", false},
-		"no account":                   {"root:x:0:0::/:/bin/sh\n", group, false},
-		"with accounts of a directory": {user + "+::::::\n", group, false},
+		"private":         {user, group, true},
+		"of another name": {user, "other:x:65533:\n", false},
+		"no account":      {"root:x:0:0::/:/bin/sh\n", group, false},
 	} {
 		passwd, groups := filepath.Join(t.TempDir(), "passwd"), filepath.Join(t.TempDir(), "group")
 		if err := errors.Join(os.WriteFile(passwd, []byte(tc.passwd), 0o644), os.WriteFile(groups, []byte(tc.group), 0o644),
@@ -247,7 +211,6 @@ func TestOwnGroup(t *testing.T) {
 shift 2
 exec setpriv --reuid=65533 --regid=65533 --clear-groups "$@"`
 		cmd := s.command("unshare", "-m", "sh", "-c", text, "sh", passwd, groups, "sh", s.at("install.sh"), "--yes",
-			"--dir", s.dir,
 			"--archive", s.at("archive"))
 		r := s.user.runs(cmd)
 		if r.code == 77 || r.code == 127 {

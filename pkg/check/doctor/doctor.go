@@ -178,6 +178,7 @@ func (e *examination) framework() {
 			f.Path = ownHome()
 		}
 	}
+	f.Path = project.Lasting(f.Path)
 	info, err := os.Stat(f.Path)
 	if f.Exists = err == nil && info.IsDir(); !f.Exists {
 		e.add("framework.missing", "Location not found: "+f.Path, "")

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -118,47 +119,52 @@ func (e *examination) upgrade() {
 }
 
 func (e *examination) fixShims() {
-	var wrong []*Shim
+	changed := false
 	for i := range e.r.Shims {
 		s := &e.r.Shims[i]
-		if s.Status, s.Detail = shimStatus(s.Path, s.Target); s.Status == "ok" {
-			continue
-		}
-		wrong = append(wrong, s)
-		if !e.o.Fix {
-			e.r.Proposed = append(e.r.Proposed, Action{ID: "shim.ensure",
-				Message: fmt.Sprintf("Ensure %s points to %s", s.Path, s.Target),
-				Command: fmt.Sprintf("ln -sf %s %s", shell.Quote(s.Target), shell.Quote(s.Path)),
-				Line:    fmt.Sprintf("⚠ Would ensure shim: %s -> %s", s.Path, s.Target)})
-		}
-	}
-	if !e.o.Fix || len(wrong) == 0 {
-		return
-	}
-	_, message, status := e.installer(nil, "--relink")
-	refused := false
-	for _, s := range wrong {
 		s.Status, s.Detail = shimStatus(s.Path, s.Target)
-		switch s.Status {
-		case "ok":
-			done := "Updated symlink at " + s.Path
-			if s.Detail == "" {
-				done = "Wrote wrapper shim at " + s.Path
-			}
-			e.r.Taken = append(e.r.Taken, Action{ID: "shim.ensure",
-				Message: fmt.Sprintf("Ensure %s points to %s", s.Path, s.Target), Line: "✓ " + done})
-		case "not_symlink":
-			refused = true
+		ensured := Action{ID: "shim.ensure", Message: fmt.Sprintf("Ensure %s points to %s", s.Path, s.Target)}
+		switch {
+		case s.Status == "ok":
+		case !e.o.Fix:
+			ensured.Command = fmt.Sprintf("ln -sf %s %s", shell.Quote(s.Target), shell.Quote(s.Path))
+			ensured.Line = fmt.Sprintf("⚠ Would ensure shim: %s -> %s", s.Path, s.Target)
+			e.r.Proposed = append(e.r.Proposed, ensured)
+		case s.Status == "not_symlink":
 			e.refuse("shim.refuse_overwrite", "Refusing to overwrite non-symlink at shim path: "+s.Path, cli.ExitFailed)
+		default:
+			done, err := s.make()
+			if err != nil {
+				e.refuse("shim.failed", err.Error(), cli.ExitFailed)
+				continue
+			}
+			s.Status, s.Detail = shimStatus(s.Path, s.Target)
+			ensured.Line = "✓ " + done
+			e.r.Taken = append(e.r.Taken, ensured)
+			changed = true
 		}
 	}
-	switch {
-	case refused:
-	case status != cli.ExitOK:
-		e.refuse("shim.failed", message, cli.ExitFailed)
-	default:
+	if changed && e.r.ExitCode == cli.ExitOK {
 		e.inspect()
 	}
+}
+
+// make creates or replaces the link, or on Windows the wrapper, and returns what it did.
+func (s *Shim) make() (done string, err error) {
+	fresh := s.Path + ".mcp-bash-new"
+	if err := errors.Join(os.MkdirAll(filepath.Dir(s.Path), 0o755), os.RemoveAll(fresh)); err != nil {
+		return "", err
+	}
+	if runtime.GOOS == "windows" {
+		text := "#!/bin/sh\n# " + wrapperMark + "\nexec " + shell.Quote(s.Target) + " \"$@\"\n"
+		done, err = "Wrote wrapper shim at "+s.Path, os.WriteFile(fresh, []byte(text), 0o755)
+	} else {
+		done, err = "Updated symlink at "+s.Path, os.Symlink(s.Target, fresh)
+	}
+	if err != nil {
+		return "", err
+	}
+	return done, os.Rename(fresh, s.Path)
 }
 
 // installerTime limits the time of install.sh, which may download or build.
@@ -184,7 +190,7 @@ func (e *examination) installer(more project.Env, args ...string) (printed, mess
 	env["MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS"] = cmp.Or(env["MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS"], lockTime)
 	maps.Copy(env, more)
 	res := e.runner.Run(e.ctx, script.Spec{
-		Argv: append([]string{"sh", file, "--yes", "--quiet", "--no-modify-path", "--dir", root}, args...),
+		Argv: append([]string{"sh", file, "--yes", "--quiet", "--no-modify-path"}, args...),
 		Dir:  e.o.Dir, Env: env.Entries(), Timeout: installerTime, StdoutLimit: 1 << 20, StderrLimit: 1 << 20,
 	})
 	if res.Cause != nil {

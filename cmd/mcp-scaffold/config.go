@@ -5,12 +5,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -18,7 +16,6 @@ import (
 	"mcp-bash/pkg/clients"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/scaffold"
 )
 
@@ -120,48 +117,31 @@ func (o *configOptions) run(s cli.Streams) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := o.parseRemote(); err != nil {
-		return err
-	}
 	server, p, err := o.server()
-	switch gone := (*project.MissingError)(nil); {
-	case !errors.Is(err, project.ErrNone) && !errors.As(err, &gone):
-	case o.list && gone == nil, o.entries:
-		server, p, err = o.withoutProject()
-		server.Name = ""
-	case o.remove && o.name != "":
-		server, p, err = o.withoutProject()
-	case o.remove:
-		why := "this folder is not in a project"
-		if gone != nil {
-			why = gone.Reason()
-		}
-		return cli.Failf(cli.CodeNotFound, "the server has no name: %s", why).
-			WithHint("name the entry with --name; mcp-bash config --entries lists them")
-	}
 	if err != nil {
 		return err
 	}
+	place := clients.Place{System: runtime.GOOS, Env: p.Env, Root: p.Root}
 	switch {
 	case o.entries:
-		return o.printEntries(s, p)
+		return untilSignal(func(ctx context.Context) error { return o.printEntries(ctx, s, place) })
 	case o.list || o.mode == modeShow && !o.link && !o.apply && !o.remove:
-		return o.survey(s, server, p)
+		return untilSignal(func(ctx context.Context) error { return o.survey(ctx, s, server, place) })
 	case o.link:
 		return o.printLinks(s, server)
 	case o.apply || o.remove:
-		return o.edit(s, server, p)
+		return o.edit(s, server, place)
 	case o.mode == modeJSON:
-		_, err = fmt.Fprintf(s.Out, "%s\n", rawjson.AppendIndent(nil, server.JSON(), 0))
-		return err
+		cli.Printf(s.Out, "%s\n", rawjson.AppendIndent(nil, server.JSON(), 0))
 	case o.mode == modeClient:
 		o.warn(s, server)
 		return printSnippet(s, o.client, server)
 	case o.mode == modeInspector:
-		_, err = cli.Printf(s.Out, "%s\n", server.InspectorLine())
-		return err
+		cli.Printf(s.Out, "%s\n", server.InspectorLine())
+	default:
+		return o.wrapper(s, server)
 	}
-	return o.wrapper(s, server)
+	return nil
 }
 
 // wrapper prints or writes a script that starts the server (CLI-707).
@@ -191,96 +171,89 @@ func (o *configOptions) wrapper(s cli.Streams, server clients.Server) error {
 	return err
 }
 
+// check returns an error for options that exclude each other, and for an invalid server over HTTP.
 func (o *configOptions) check() error {
-	switch {
-	case o.apply && o.remove:
-		return cli.Usagef("--apply and --remove exclude each other")
-	case o.link && (o.apply || o.remove || o.mode != modeShow && o.mode != modeClient && o.mode != modeJSON):
-		return cli.Usagef("--link excludes --apply, --remove and other forms of output, except --json")
-	case o.list && (o.link || o.apply || o.remove || o.mode != modeShow && o.mode != modeJSON):
-		return cli.Usagef("--list excludes --link, --apply, --remove and other forms of output, except --json")
-	case o.entries && (o.list || o.link || o.apply || o.remove || o.mode != modeShow && o.mode != modeJSON):
-		return cli.Usagef("--entries excludes --list, --link, --apply, --remove and other forms of output, except --json")
-	case o.link && len(o.headers) > 0:
-		return cli.Usagef("--link and --header exclude each other: everybody could read the value; use --token-env")
-	case (o.apply || o.remove) && o.client == nil:
-		return cli.Usagef("--apply and --remove need --client")
-	case (o.dryRun || o.force || o.file != "" || o.scope != "") && !o.apply && !o.remove:
-		return cli.Usagef("--scope, --file, --dry-run and --force need --apply or --remove")
-	case o.output != "" && o.mode != modeWrapper && o.mode != modeWrapperEnv:
-		return cli.Usagef("--output needs --wrapper or --wrapper-env")
-	case o.file == "-":
-		return cli.Usagef("--file: standard input cannot be edited; for a file of this name, use ./-")
-	case o.file != "" && o.scope != "":
-		return cli.Usagef("--file and --scope exclude each other")
-	case o.http == "" && (len(o.headers) > 0 || o.tokenEnv != ""):
-		return cli.Usagef("--header and --token-env need --http")
-	case o.http != "" && (o.mode == modeWrapper || o.mode == modeWrapperEnv):
-		return cli.Usagef("--http excludes --wrapper and --wrapper-env: clients start nothing")
+	changes := o.apply || o.remove
+	shows := o.mode == modeShow || o.mode == modeJSON
+	makesScript := o.mode == modeWrapper || o.mode == modeWrapperEnv
+	for _, fault := range []struct {
+		found bool
+		text  string
+	}{
+		{o.apply && o.remove, "--apply and --remove exclude each other"},
+		{o.link && (changes || !shows && o.mode != modeClient),
+			"--link excludes --apply, --remove and other forms of output, except --json"},
+		{o.list && (o.link || changes || !shows),
+			"--list excludes --link, --apply, --remove and other forms of output, except --json"},
+		{o.entries && (o.list || o.link || changes || !shows),
+			"--entries excludes --list, --link, --apply, --remove and other forms of output, except --json"},
+		{o.link && len(o.headers) > 0,
+			"--link and --header exclude each other: everybody could read the value; use --token-env"},
+		{changes && o.client == nil, "--apply and --remove need --client"},
+		{(o.dryRun || o.force || o.file != "" || o.scope != "") && !changes,
+			"--scope, --file, --dry-run and --force need --apply or --remove"},
+		{o.output != "" && !makesScript, "--output needs --wrapper or --wrapper-env"},
+		{o.file == "-", "--file: standard input cannot be edited; for a file of this name, use ./-"},
+		{o.file != "" && o.scope != "", "--file and --scope exclude each other"},
+		{o.http == "" && (len(o.headers) > 0 || o.tokenEnv != ""), "--header and --token-env need --http"},
+		{o.http != "" && makesScript, "--http excludes --wrapper and --wrapper-env: clients start nothing"},
+	} {
+		if fault.found {
+			return cli.Usagef("%s", fault.text)
+		}
 	}
-	return nil
-}
-
-// parseRemote checks the address, the headers and the variable of the token (H-801).
-func (o *configOptions) parseRemote() error {
 	if o.http == "" {
 		return nil
 	}
-	r, err := clients.ParseRemote(o.http)
-	if err != nil {
+	var err error
+	if o.remote, err = clients.ParseRemote(o.http); err != nil {
 		return cli.Usagef("--http: %v", err)
 	}
 	for _, text := range o.headers {
-		if err := r.AddHeader(text); err != nil {
+		if err := o.remote.AddHeader(text); err != nil {
 			return cli.Usagef("--header: %v", err)
 		}
 	}
 	if o.tokenEnv != "" {
-		if err := r.SetTokenEnv(o.tokenEnv); err != nil {
+		if err := o.remote.SetTokenEnv(o.tokenEnv); err != nil {
 			return cli.Usagef("%v", err)
 		}
 	}
-	o.remote = r
 	return nil
 }
 
-// withoutProject returns a server that is reached over HTTP from a folder without a project. The project's scope is
+// server returns the server of the project, or that of --http. Some options need no project. The scope of a project is
 // then the current folder.
-func (o *configOptions) withoutProject() (clients.Server, *project.Project, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return clients.Server{}, nil, err
-	}
-	return clients.Server{Name: o.name, Remote: o.remote}, &project.Project{Root: dir, Env: project.OSEnv()}, nil
-}
-
 func (o *configOptions) server() (clients.Server, *project.Project, error) {
 	p, err := project.Find(o.projectRoot, func(string) {})
+	gone, isGone := errors.AsType[*project.MissingError](err)
+	isNone := errors.Is(err, project.ErrNone)
+	lists := o.entries || o.list && isNone
 	switch {
-	case errors.Is(err, project.ErrNone) && o.remote != nil && o.name != "":
-		return o.withoutProject()
-	case errors.Is(err, project.ErrNone) && o.remote != nil:
-		return clients.Server{}, nil, cli.Failf(cli.CodeNotFound, "the server has no name: this folder is not in a project").
-			WithHint("give it a name with --name")
-	case err != nil:
-		return clients.Server{}, nil, err
-	case o.remote != nil:
+	case err == nil && o.remote != nil:
 		return clients.Server{Name: cmp.Or(o.name, p.Meta.Name), Remote: o.remote}, p, nil
-	}
-	command := ""
-	if !o.link { // a link has no path of this machine
-		if command, err = clients.FindCommand(p.Env); err != nil {
-			return clients.Server{}, nil, err
+	case err == nil:
+		server, err := clients.ServerOf(p, o.link)
+		server.Name = cmp.Or(o.name, server.Name)
+		return server, p, err
+	case (isNone || isGone) && lists, o.name != "" && ((isNone || isGone) && o.remove || isNone && o.remote != nil):
+		server := clients.Server{Name: o.name, Remote: o.remote}
+		if lists {
+			server.Name = ""
 		}
-	}
-	for _, path := range []string{command, p.Root} {
-		if !utf8.ValidString(path) {
-			return clients.Server{}, nil, cli.Failf(cli.CodeInvalid,
-				"%q is not valid UTF-8, so a client's file cannot name it", path).WithHint("rename the folder")
+		dir, err := os.Getwd()
+		return server, &project.Project{Root: dir, Env: project.OSEnv()}, err
+	case (isNone || isGone) && o.remove, isNone && o.remote != nil:
+		why, hint := "this folder is not in a project", "give it a name with --name"
+		if isGone {
+			why = gone.Reason()
 		}
+		if o.remove {
+			hint = "name the entry with --name; mcp-bash config --entries lists them"
+		}
+		err = cli.Failf(cli.CodeNotFound, "the server has no name: %s", why).WithHint("%s", hint)
 	}
-	name := cmp.Or(o.name, p.Meta.Name)
-	return clients.Server{Name: name, Command: command, Root: p.Root, OwnRoots: roots.InProject(p)}, p, nil
+	return clients.Server{}, nil, err
 }
 
 // printSnippet prints the entry for a client's file, and an empty line (CLI-704).
@@ -292,8 +265,8 @@ func printSnippet(s cli.Streams, c *clients.Client, server clients.Server) error
 	if err != nil {
 		return cli.Failf(cli.CodeInvalid, "%v", err)
 	}
-	_, err = fmt.Fprintf(s.Out, "%s\n", text)
-	return err
+	cli.Printf(s.Out, "%s\n", []byte(text))
+	return nil
 }
 
 // printLinks prints the links of a server, and for --json also the clients that cannot have one (PL-50).
@@ -302,44 +275,42 @@ func (o *configOptions) printLinks(s cli.Streams, server clients.Server) error {
 	if o.client != nil {
 		list = []*clients.Client{o.client}
 	}
-	var b, skipped rawjson.Builder
-	b.Object().Name("ok").Bool(true).Name("name").String(server.Name).Name("links").Array()
-	skipped.Array()
-	made := 0
+	type skipped struct {
+		Client string `json:"client"`
+		Reason string `json:"reason"`
+	}
+	result := struct {
+		Name    string          `json:"name"`
+		Links   []*clients.Link `json:"links"`
+		Skipped []skipped       `json:"skipped"`
+	}{server.Name, nil, []skipped{}}
 	var last error
 	for _, c := range list {
 		l, err := c.Link(server)
-		if err != nil {
-			last = err
-			skipped.Object().Name("client").String(c.Name).Name("reason").String(err.Error()).End()
-			if o.mode != modeJSON && o.client == nil {
-				cli.Printf(s.Err, "config: no link for %s: %v\n", c.Title, err)
-			}
+		if err == nil {
+			result.Links = append(result.Links, l)
 			continue
 		}
-		made++
-		b.Object().Name("client").String(c.Name).Name("title").String(c.Title).Name("web").String(l.Web)
-		if l.App != "" {
-			b.Name("app").String(l.App)
+		last = err
+		result.Skipped = append(result.Skipped, skipped{c.Name, err.Error()})
+		if o.mode != modeJSON && o.client == nil {
+			cli.Printf(s.Err, "config: no link for %s: %v\n", c.Title, err)
 		}
-		b.Name("markdown").String(l.Markdown).End()
-		if o.mode == modeJSON {
-			continue
-		}
-		cli.Printf(s.Out, "# %s\n%s\n", c.Title, l.Web)
+	}
+	switch {
+	case result.Links == nil:
+		return last
+	case o.mode == modeJSON:
+		return printJSON(s, result, false)
+	}
+	for _, l := range result.Links {
+		cli.Printf(s.Out, "# %s\n%s\n", l.Title, l.Web)
 		if l.App != "" {
 			cli.Printf(s.Out, "%s\n", l.App)
 		}
 		cli.Printf(s.Out, "%s\n\n", l.Markdown)
 	}
-	if made == 0 {
-		return last
-	}
-	if o.mode != modeJSON {
-		return nil
-	}
-	_, err := fmt.Fprintf(s.Out, "%s\n", b.End().Name("skipped").Raw(skipped.End().Bytes()).End().Bytes())
-	return err
+	return nil
 }
 
 func (o *configOptions) warn(s cli.Streams, server clients.Server) []string {
@@ -350,14 +321,13 @@ func (o *configOptions) warn(s cli.Streams, server clients.Server) []string {
 	return warnings
 }
 
-func (o *configOptions) edit(s cli.Streams, server clients.Server, p *project.Project) error {
-	var warnings []string
+func (o *configOptions) edit(s cli.Streams, server clients.Server, place clients.Place) error {
+	warnings := []string{}
 	if o.apply {
-		warnings = o.warn(s, server)
+		warnings = append(warnings, o.warn(s, server)...)
 	}
 	request := clients.Request{
-		Client: o.client, Server: server, File: o.file, Scope: clients.Scope(o.scope),
-		Place:  clients.Place{System: runtime.GOOS, Env: p.Env, Root: p.Root},
+		Client: o.client, Server: server, File: o.file, Scope: clients.Scope(o.scope), Place: place,
 		Remove: o.remove, Force: o.force, DryRun: o.dryRun,
 	}
 	var change *clients.Change
@@ -365,44 +335,35 @@ func (o *configOptions) edit(s cli.Streams, server clients.Server, p *project.Pr
 		change, err = clients.Apply(ctx, request)
 		return err
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if o.mode == modeJSON {
+	case o.mode == modeJSON:
 		return o.printChange(s, server, change, warnings)
+	case o.dryRun && patch(change) != nil:
+		cli.Printf(s.Out, "%s", patch(change))
+		return nil
 	}
-	return o.printResult(s, server, request, change)
-}
-
-func (o *configOptions) printResult(s cli.Streams, server clients.Server, r clients.Request,
-	change *clients.Change) error {
-	name := cli.Line(server.Name)
-	var err error
-	if diff := patch(change); o.dryRun && diff != nil {
-		_, err = s.Out.Write(diff)
-		return err
-	}
-	switch change.Action {
-	case clients.Unchanged:
-		_, err = cli.Printf(s.Out, "%s is in %s already; nothing to change\n", name, change.File)
-		return err
-	case clients.Absent:
-		_, err = cli.Printf(s.Out, "%s is not in %s; nothing to change\n", name, change.File)
-		return err
-	case clients.Added:
-		_, err = cli.Printf(s.Out, "Added %s to %s\n", name, change.File)
-	case clients.Updated:
-		_, err = cli.Printf(s.Out, "Updated %s in %s\n", name, change.File)
-	case clients.Removed:
-		_, err = cli.Printf(s.Out, "Removed %s from %s\n", name, change.File)
+	cli.Printf(s.Out, done[change.Action], server.Name, change.File)
+	if change.Action == clients.Unchanged || change.Action == clients.Absent {
+		return nil
 	}
 	if change.Backup != "" {
-		_, err = cli.Printf(s.Out, "  before: %s\n", change.Backup)
+		cli.Printf(s.Out, "  before: %s\n", change.Backup)
 	}
-	for _, text := range r.Reminders() {
-		_, err = cli.Printf(s.Out, "  %s\n", text)
+	for _, text := range request.Reminders() {
+		cli.Printf(s.Out, "  %s\n", text)
 	}
-	return err
+	return nil
+}
+
+// done are the results of an edit for people, with the server and the file.
+var done = map[string]string{
+	clients.Unchanged: "%s is in %s already; nothing to change\n",
+	clients.Absent:    "%s is not in %s; nothing to change\n",
+	clients.Added:     "Added %s to %s\n",
+	clients.Updated:   "Updated %s in %s\n",
+	clients.Removed:   "Removed %s from %s\n",
 }
 
 // patch returns a change as a unified diff, or nil if nothing changes.
@@ -424,16 +385,19 @@ func patch(change *clients.Change) []byte {
 
 func (o *configOptions) printChange(s cli.Streams, server clients.Server, change *clients.Change,
 	warnings []string) error {
-	var b rawjson.Builder
-	b.Object().Name("ok").Bool(true).Name("client").String(o.client.Name).Name("name").String(server.Name).
-		Name("file").String(change.File).Name("action").String(change.Action)
+	result := struct {
+		Client   string   `json:"client"`
+		Name     string   `json:"name"`
+		File     string   `json:"file"`
+		Action   string   `json:"action"`
+		DryRun   bool     `json:"dryRun,omitempty"`
+		Diff     *string  `json:"diff,omitempty"`
+		Backup   string   `json:"backup,omitempty"`
+		Warnings []string `json:"warnings"`
+	}{o.client.Name, server.Name, change.File, change.Action, o.dryRun, nil, change.Backup, warnings}
 	if o.dryRun {
-		b.Name("dryRun").Bool(true).Name("diff").Text(patch(change))
+		text := string(patch(change))
+		result.Diff = &text
 	}
-	if change.Backup != "" {
-		b.Name("backup").String(change.Backup)
-	}
-	b.Name("warnings").Strings(warnings).End()
-	_, err := fmt.Fprintf(s.Out, "%s\n", b.Bytes())
-	return err
+	return printJSON(s, result, false)
 }

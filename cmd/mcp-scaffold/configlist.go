@@ -1,66 +1,56 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/clients"
-	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/text/shell"
 )
 
 // survey prints the installed clients, or for --list all known ones (CLI-706, CLI-1146).
-func (o *configOptions) survey(s cli.Streams, server clients.Server, p *project.Project) error {
-	ctx, stop := cli.UntilSignal()
-	defer stop()
-	list := clients.Survey(ctx, server, clients.Place{System: runtime.GOOS, Env: p.Env, Root: p.Root})
+func (o *configOptions) survey(ctx context.Context, s cli.Streams, server clients.Server, place clients.Place) error {
+	list := clients.Survey(ctx, server, place)
 	switch {
 	case ctx.Err() != nil:
-		return context.Cause(ctx)
+		return ctx.Err()
 	case !o.list:
-		if err := o.printInstalled(s.Out, server, list); err != nil {
-			return err
-		}
-		return printGone(ctx, s.Out, p)
+		o.printInstalled(s.Out, server, list)
+		printGone(ctx, s.Out, place)
+		return nil
 	case o.mode == modeJSON:
-		return printClients(s.Out, server, list)
+		return printJSON(s, struct {
+			Name    string           `json:"name,omitempty"`
+			Clients []clients.Status `json:"clients"`
+		}{server.Name, list}, false)
 	}
 	table := cli.Table{{"NAME", "CLIENT", "HERE", "FILE"}}
 	for _, c := range list {
 		here := ""
 		if c.Installed {
-			here = string(c.State)
-			if here == "" {
-				here = "installed"
-			}
+			here = cmp.Or(string(c.State), "installed")
 		}
-		table = append(table, []string{c.Client.Name, c.Client.Title, here, c.File})
+		table = append(table, []string{c.Name, c.Title, here, c.File})
 	}
 	table.Print(s.Out)
-	_, err := cli.Printf(s.Out, "\nFor a client without a file here, name it with --file. For any other client:\n"+
+	cli.Printf(s.Out, "\nFor a client without a file here, name it with --file. For any other client:\n"+
 		"  mcp-bash config --client json\n")
-	return err
+	return nil
 }
 
-func (o *configOptions) printInstalled(w io.Writer, server clients.Server, list []clients.Status) error {
-	none := true
+func (o *configOptions) printInstalled(w io.Writer, server clients.Server, list []clients.Status) {
+	list = slices.DeleteFunc(list, func(c clients.Status) bool { return !c.Installed || c.State == "" })
+	if len(list) > 0 {
+		cli.Printf(w, "%s in the clients that are installed here:\n\n", server.Name)
+	}
 	for _, c := range list {
-		if !c.Installed || c.State == "" {
-			continue
-		}
-		if none {
-			cli.Printf(w, "%s in the clients that are installed here:\n\n", server.Name)
-			none = false
-		}
 		o.printStatus(w, c)
 	}
-	if none {
+	if len(list) == 0 {
 		cli.Printf(w, "No client is installed here that can have %s. Commands for common ones:\n\n", server.Name)
 		for _, c := range clients.Common() {
 			if server.Remote == nil || c.Connects(server.Remote, false) == nil {
@@ -71,26 +61,25 @@ func (o *configOptions) printInstalled(w io.Writer, server clients.Server, list 
 	if len(o.headers) > 0 {
 		cli.Printf(w, "\nAdd your --header options to each command.\n")
 	}
-	_, err := cli.Printf(w, "\nPrint an entry: %s\nAll known clients: mcp-bash config --list\n", o.line("NAME"))
-	return err
+	cli.Printf(w, "\nPrint an entry: %s\nAll known clients: mcp-bash config --list\n", o.line("NAME"))
 }
 
 func (o *configOptions) printStatus(w io.Writer, c clients.Status) {
 	words, with := []string{"--apply"}, *o
 	switch c.State {
 	case clients.Configured:
-		cli.Printf(w, "%s: configured in %s\n", c.Client.Title, c.File)
+		cli.Printf(w, "%s: configured in %s\n", c.Title, c.File)
 		words = []string{"--remove"}
 	case clients.Outdated:
-		cli.Printf(w, "%s: configured in %s, but the entry is outdated\n", c.Client.Title, c.File)
+		cli.Printf(w, "%s: configured in %s, but the entry is outdated\n", c.Title, c.File)
 	case clients.Taken, clients.Unusable:
-		cli.Printf(w, "%s: %s\n", c.Client.Title, c.Err)
+		cli.Printf(w, "%s: %s\n", c.Title, c.Reason)
 		if c.State == clients.Unusable {
 			return
 		}
 		with.name = "NAME"
 	default:
-		cli.Printf(w, "%s: not configured\n", c.Client.Title)
+		cli.Printf(w, "%s: not configured\n", c.Title)
 	}
 	if c.Scope == clients.ProjectScope {
 		words = append(words, "--scope", string(c.Scope))
@@ -116,25 +105,23 @@ func (o *configOptions) line(client string) string {
 }
 
 // printGone prints the entries of other projects whose program or project is missing, and the commands for them.
-func printGone(ctx context.Context, w io.Writer, p *project.Project) error {
-	list, _ := clients.Entries(ctx, clients.Place{System: runtime.GOOS, Env: p.Env, Root: p.Root})
-	list = slices.DeleteFunc(list, func(e clients.Entry) bool { return e.Gone == "" || e.Root == p.Root })
-	if len(list) == 0 {
-		return nil
+func printGone(ctx context.Context, w io.Writer, place clients.Place) {
+	list, _ := clients.Entries(ctx, place)
+	list = slices.DeleteFunc(list, func(e clients.Entry) bool { return e.Gone == "" || e.Root == place.Root })
+	if len(list) > 0 {
+		cli.Printf(w, "\nEntries that cannot work:\n\n")
+		printEntryList(w, list)
 	}
-	cli.Printf(w, "\nEntries that cannot work:\n\n")
-	return printEntryList(w, list)
 }
 
-func printEntryList(w io.Writer, list []clients.Entry) (err error) {
+func printEntryList(w io.Writer, list []clients.Entry) {
 	for _, e := range list {
 		why := ""
 		if e.Gone != "" {
 			why = ": " + e.Gone
 		}
-		_, err = cli.Printf(w, "%s: %s in %s%s\n  %s\n", e.Client.Title, e.Name, e.File, why, remedy(e))
+		cli.Printf(w, "%s: %s in %s%s\n  %s\n", e.Client.Title, e.Name, e.File, why, remedy(e))
 	}
-	return err
 }
 
 // remedy returns the command that removes an entry. If only the program is missing, the command corrects the entry.
@@ -156,63 +143,35 @@ func remedy(e clients.Entry) string {
 }
 
 // printEntries prints the entries that start this mcp-bash, and those that cannot work (CLI-753).
-func (o *configOptions) printEntries(s cli.Streams, p *project.Project) error {
-	ctx, stop := cli.UntilSignal()
-	defer stop()
-	list, unreadable := clients.Entries(ctx, clients.Place{System: runtime.GOOS, Env: p.Env, Root: p.Root})
+func (o *configOptions) printEntries(ctx context.Context, s cli.Streams, place clients.Place) error {
+	list, unreadable := clients.Entries(ctx, place)
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return ctx.Err()
 	}
 	for _, err := range unreadable {
 		cli.Printf(s.Err, "config: warning: %v\n", err)
 	}
-	command, err := clients.FindCommand(p.Env)
+	command, err := clients.FindCommand(place.Env)
 	if err != nil {
 		return err
 	}
-	list = slices.DeleteFunc(list, func(e clients.Entry) bool { return e.Gone == "" && !e.Starts(command, p.Env) })
+	list = slices.DeleteFunc(list, func(e clients.Entry) bool { return e.Gone == "" && !e.Starts(command, place.Env) })
 	if o.mode != modeJSON {
-		return printEntryList(s.Out, list)
+		printEntryList(s.Out, list)
+		return nil
 	}
-	var b rawjson.Builder
-	b.Object().Name("ok").Bool(true).Name("entries").Array()
+	type entry struct {
+		Client  string        `json:"client"`
+		Name    string        `json:"name"`
+		File    string        `json:"file"`
+		Scope   clients.Scope `json:"scope"`
+		Project string        `json:"project,omitempty"`
+		Reason  string        `json:"reason,omitempty"`
+		Command string        `json:"command"`
+	}
+	entries := []entry{}
 	for _, e := range list {
-		b.Object().Name("client").String(e.Client.Name).Name("name").String(e.Name).Name("file").String(e.File).
-			Name("scope").String(string(e.Scope))
-		if e.Root != "" {
-			b.Name("project").String(e.Root)
-		}
-		if e.Gone != "" {
-			b.Name("reason").String(e.Gone)
-		}
-		b.Name("command").String(remedy(e)).End()
+		entries = append(entries, entry{e.Client.Name, e.Name, e.File, e.Scope, e.Root, e.Gone, remedy(e)})
 	}
-	_, err = fmt.Fprintf(s.Out, "%s\n", b.End().End().Bytes())
-	return err
-}
-
-// printClients prints all known clients for programs (CLI-1146).
-func printClients(w io.Writer, server clients.Server, list []clients.Status) error {
-	var b rawjson.Builder
-	b.Object().Name("ok").Bool(true)
-	if server.Name != "" {
-		b.Name("name").String(server.Name)
-	}
-	b.Name("clients").Array()
-	for _, c := range list {
-		b.Object().Name("client").String(c.Client.Name).Name("title").String(c.Client.Title).
-			Name("installed").Bool(c.Installed)
-		if c.File != "" {
-			b.Name("file").String(c.File)
-		}
-		if c.State != "" {
-			b.Name("state").String(string(c.State)).Name("scope").String(string(c.Scope))
-		}
-		if c.Err != nil {
-			b.Name("reason").String(c.Err.Error())
-		}
-		b.End()
-	}
-	_, err := fmt.Fprintf(w, "%s\n", b.End().End().Bytes())
-	return err
+	return printJSON(s, map[string]any{"entries": entries}, false)
 }

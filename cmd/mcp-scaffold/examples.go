@@ -16,7 +16,6 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/fsys"
-	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/scaffold/recipe"
@@ -25,20 +24,13 @@ import (
 
 // An exampleResult is the outcome of one example of a recipe.
 type exampleResult struct {
-	description string
-	differs     string // the difference from the recipe, or ""
+	Description string `json:"description"`
+	Differs     string `json:"differs,omitempty"` // the difference from the recipe
 }
 
 // check runs the examples of a recipe with the real program, as the server would, and prints what differs from the
 // recipe (WRAP-18). The tool is in a temporary project. Its only root is an empty folder, or that of --directory.
 func (w *wrapper) check(ctx context.Context, words []string) error {
-	f, err := w.fromFile(ctx, w.o.recipe, words)
-	if err != nil {
-		return err
-	}
-	if len(f.recipe.Examples) == 0 {
-		return cli.Failf(cli.CodeInvalid, "%s has no examples; add two calls that work", w.o.recipe)
-	}
 	dir, err := os.MkdirTemp("", "mcp-check.")
 	if err != nil {
 		return err
@@ -54,56 +46,54 @@ func (w *wrapper) check(ctx context.Context, words []string) error {
 	if root, err = fsys.Physical(root); err != nil {
 		return cli.Failf(cli.CodeNotFound, "--directory %s: %v", w.o.directory, fsys.Cause(err))
 	}
-	results, err := w.runExamples(ctx, f, dir, root)
+	server, err := scaffold.New(ctx, dir, "check", false, func(*scaffold.Server) error { return nil })
 	if err != nil {
 		return err
+	}
+	w.p = project.Open(server.Root, w.p.Env, server.Root, func(string) {})
+	tools, err := w.tools(ctx, words)
+	if err != nil {
+		return err
+	}
+	if len(tools[0].Recipe.Examples) == 0 {
+		return cli.Failf(cli.CodeInvalid, "%s has no examples; add two calls that work", w.o.recipe)
+	}
+	if _, err := scaffold.Wrap(ctx, w.p, tools, scaffold.WrapOptions{}, func(string) {}); err != nil {
+		return err
+	}
+	var results []exampleResult
+	for _, e := range tools[0].Recipe.Examples {
+		differs, err := w.runExample(ctx, tools[0], e, root)
+		if err != nil {
+			return err
+		}
+		results = append(results, exampleResult{e.Description, differs})
 	}
 	return w.printExamples(results)
 }
 
-func (w *wrapper) runExamples(ctx context.Context, f fitting, dir, root string) ([]exampleResult, error) {
-	server, err := scaffold.New(ctx, dir, "check", false, func(*scaffold.Server) error { return nil })
-	if err != nil {
-		return nil, err
-	}
-	p := project.Open(server.Root, w.p.Env, server.Root, func(string) {})
-	tool, err := scaffold.NewTool(p, f.recipe, f.from, f.words, f.file, "", w.o.Selection)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := scaffold.Wrap(ctx, p, []*wrap.Tool{tool}, scaffold.WrapOptions{}, func(string) {}); err != nil {
-		return nil, err
+// A callResult is the result of a call, or the message of its error.
+type callResult struct {
+	IsError bool
+	Content []struct{ Text string }
+	Message string
+}
+
+// runExample makes the call of an example. It returns what differs from the recipe, or "".
+func (w *wrapper) runExample(ctx context.Context, t *wrap.Tool, e recipe.Example, root string) (string, error) {
+	for name := range pathsOf(t.Recipe, e, "read", "both") {
+		if _, err := os.Lstat(filepath.Join(root, name)); err != nil {
+			return fmt.Sprintf("not run: there is no %s; name a folder that has it with --directory", name), nil
+		}
 	}
 	uri := (&url.URL{Scheme: "file", Path: filepath.ToSlash(root)}).String()
 	uri = strings.ReplaceAll(uri, ",", "%2C") // commas separate roots
-	results := make([]exampleResult, len(f.recipe.Examples))
-	for i, e := range f.recipe.Examples {
-		results[i] = exampleResult{e.Description, missingFile(f.recipe, e, root)}
-		if results[i].differs != "" {
-			continue
-		}
-		arguments, err := json.Marshal(e.Arguments)
-		if err != nil {
-			return nil, err
-		}
-		text, err := scaffold.RunTool(ctx, p, tool.Name, "--full", "--roots", uri, "--args", string(arguments))
-		result := callResult{}
-		if json.Unmarshal(text, &result) != nil || err != nil && result.Message == "" {
-			return nil, cmp.Or(err, errors.New("mcp-runtool printed no result"))
-		}
-		results[i].differs = difference(f.recipe, e, result, root)
+	text, err := scaffold.RunTool(ctx, w.p, t.Name, "--full", "--roots", uri, "--args", string(encoded(e.Arguments)))
+	result := callResult{}
+	if json.Unmarshal(text, &result) != nil || err != nil && result.Message == "" {
+		return "", cmp.Or(err, errors.New("mcp-runtool printed no result"))
 	}
-	return results, nil
-}
-
-// missingFile returns what an example lacks to be run: a file that it reads.
-func missingFile(r *recipe.Recipe, e recipe.Example, root string) string {
-	for name := range pathsOf(r, e, "read", "both") {
-		if _, err := os.Lstat(filepath.Join(root, name)); err != nil {
-			return fmt.Sprintf("not run: there is no %s; name a folder that has it with --directory", name)
-		}
-	}
-	return ""
+	return difference(t.Recipe, e, result, root), nil
 }
 
 // pathsOf yields the paths of an example that have one of some kinds of access. A value that a recipe excepts by unless
@@ -129,13 +119,6 @@ func pathsOf(r *recipe.Recipe, e recipe.Example, access ...recipe.Access) iter.S
 	}
 }
 
-// A callResult is the result of a call, or the message of its error.
-type callResult struct {
-	IsError bool
-	Content []struct{ Text string }
-	Message string
-}
-
 // difference returns what differs between the result of an example and its recipe, or "".
 func difference(r *recipe.Recipe, e recipe.Example, got callResult, root string) string {
 	var texts []string
@@ -159,29 +142,31 @@ func difference(r *recipe.Recipe, e recipe.Example, got callResult, root string)
 
 // printExamples prints the outcomes. It returns an error if an example differs.
 func (w *wrapper) printExamples(results []exampleResult) error {
-	var b rawjson.Builder
-	b.Object().Name("examples").Array()
 	wrong := 0
-	for i, r := range results {
-		mark := "✓"
-		b.Object().Name("description").String(r.description)
-		if r.differs != "" {
+	for _, r := range results {
+		if r.Differs != "" {
 			wrong++
-			mark = "✗"
-			b.Name("differs").String(r.differs)
-		}
-		b.End()
-		if !w.o.json {
-			cli.Printf(w.s.Out, "%s example %d: %s\n", mark, i+1, r.description)
-		}
-		if !w.o.json && r.differs != "" {
-			cli.Printf(w.s.Out, "  %s\n", r.differs)
 		}
 	}
 	if w.o.json {
-		cli.Printf(w.s.Out, "%s\n", b.End().Name("ok").Bool(wrong == 0).End().Bytes())
-	} else if wrong > 0 {
-		cli.Printf(w.s.Err, "wrap: %d of %d examples differ from the recipe %s\n", wrong, len(results), w.o.recipe)
+		cli.Printf(w.s.Out, "%s\n", []byte(encoded(struct {
+			Examples []exampleResult `json:"examples"`
+			OK       bool            `json:"ok"`
+		}{results, wrong == 0})))
+	} else {
+		for i, r := range results {
+			mark := "✓"
+			if r.Differs != "" {
+				mark = "✗"
+			}
+			cli.Printf(w.s.Out, "%s example %d: %s\n", mark, i+1, r.Description)
+			if r.Differs != "" {
+				cli.Printf(w.s.Out, "  %s\n", r.Differs)
+			}
+		}
+		if wrong > 0 {
+			cli.Printf(w.s.Err, "wrap: %d of %d examples differ from the recipe %s\n", wrong, len(results), w.o.recipe)
+		}
 	}
 	if wrong > 0 {
 		return cli.ExitCode(cli.ExitFailed)

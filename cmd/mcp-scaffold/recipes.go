@@ -14,7 +14,6 @@ import (
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/run/script"
-	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/scaffold/recipe"
 	"mcp-bash/pkg/scaffold/wrap"
 	"mcp-bash/share/recipes"
@@ -23,59 +22,54 @@ import (
 // library returns the recipes that this program contains. A test checks them.
 func library() recipe.Library { return recipe.Library{Files: recipes.Files} }
 
-// A fitting is a recipe that fits an installed program.
-type fitting struct {
-	recipe *recipe.Recipe
-	from   wrap.Source
-	words  []string // the command line
-	file   string   // the program
-}
-
-// recipes returns the recipes to use for a command line: one for the command, or those of its
-// commands. It returns none if the help must be read.
-func (w *wrapper) recipes(ctx context.Context, words []string) ([]fitting, error) {
+// recipes makes tools of the recipes for a command line: one for the command, or those of its commands. It makes none
+// if the help must be read.
+func (w *wrapper) recipes(ctx context.Context, words []string) (tools []*wrap.Tool, err error) {
 	switch {
-	case w.o.recipe != "":
-		f, err := w.fromFile(ctx, w.o.recipe, words)
-		return []fitting{f}, err
-	case w.o.noRecipe || w.ownProgram(words[0]):
-		return nil, nil
+	case w.o.recipe != "" && !w.o.noRecipe:
+		tool, err := w.given(ctx, words)
+		return []*wrap.Tool{tool}, err
+	case w.o.noRecipe || strings.ContainsRune(words[0], filepath.Separator) && fsys.Within(w.p.Root, w.ask.Find(words[0])):
+		return nil, nil // recipes are not for the programs of the project
 	}
-	named := append([]string{filepath.Base(words[0])}, words[1:]...)
-	r, err := library().Find(named)
+	r, err := library().Find(named(words))
 	if err != nil {
 		return nil, err
 	}
-	if r != nil && !w.o.subcommands {
-		f, err := w.usable(ctx, r, words)
-		if f == nil || err != nil {
+	list := []*recipe.Recipe{r}
+	if r == nil || w.o.subcommands {
+		if list, err = w.ofCommands(ctx, words); err != nil {
 			return nil, err
 		}
-		return []fitting{*f}, nil
 	}
-	return w.ofCommands(ctx, words, named)
+	for _, r := range list {
+		tool, err := w.usable(ctx, r, append([]string{words[0]}, r.Words()[1:]...))
+		if err != nil {
+			return nil, err
+		} else if tool != nil {
+			tools = append(tools, tool)
+		}
+	}
+	return tools, nil
 }
 
-// ownProgram reports whether a program is a file of the project. Recipes are not for these.
-func (w *wrapper) ownProgram(name string) bool {
-	return strings.ContainsRune(name, filepath.Separator) && fsys.Within(w.p.Root, w.ask.Find(name))
-}
+// named returns a command line with the name of its program.
+func named(words []string) []string { return append([]string{filepath.Base(words[0])}, words[1:]...) }
 
-// usable returns a recipe that may be used and fits the installed version. Otherwise it warns, and
+// usable makes the tool of a recipe that may be used and fits the installed version. Otherwise it warns, and
 // returns nil.
-func (w *wrapper) usable(ctx context.Context, r *recipe.Recipe, words []string) (*fitting, error) {
-	line := strings.Join(words, " ")
+func (w *wrapper) usable(ctx context.Context, r *recipe.Recipe, words []string) (*wrap.Tool, error) {
 	if !r.Verified && !w.o.unverified {
 		w.warn(fmt.Sprintf("the recipe of %s was not tested with the real program, so its help is read; "+
-			"--unverified uses the recipe", line))
+			"--unverified uses the recipe", strings.Join(words, " ")))
 		return nil, nil
 	}
-	f, err := w.fit(ctx, r, wrap.Source{File: r.FileName()}, words)
+	tool, err := w.fit(ctx, r, r.FileName(), words)
 	if _, ok := errors.AsType[*unfitError](err); ok {
 		w.warn(fmt.Sprintf("%v, so its help is read", err))
 		return nil, nil
 	}
-	return &f, err
+	return tool, err
 }
 
 // An unfitError is the error for an installed version that a recipe is not for.
@@ -90,91 +84,78 @@ func (e *unfitError) Error() string {
 	return fmt.Sprintf("the recipe of %s is for versions %s, and %s is installed", e.line, e.wants, e.installed)
 }
 
-// fit finds the program of a recipe, and compares its version. The error can be an *unfitError.
-func (w *wrapper) fit(ctx context.Context, r *recipe.Recipe, from wrap.Source, words []string) (fitting, error) {
-	f := fitting{recipe: r, from: from, words: words}
+// fit finds the program of a recipe, compares its version, and makes the tool. The error can be an *unfitError.
+func (w *wrapper) fit(ctx context.Context, r *recipe.Recipe, from string, words []string) (*wrap.Tool, error) {
+	line, file := words, ""
 	for _, name := range append([]string{words[0]}, r.Aliases...) {
-		if f.file = w.ask.Find(name); f.file != "" || words[0] != r.Program {
-			f.words = append([]string{name}, words[1:]...)
+		if file = w.ask.Find(name); file != "" || words[0] != r.Program {
+			line = append([]string{name}, words[1:]...)
 			break
 		}
 	}
-	if f.file == "" {
-		return f, noProgram(words[0])
+	if file == "" {
+		return nil, noProgram(words[0])
 	}
-	if r.Version == nil {
-		return f, nil
+	source := wrap.Source{File: from}
+	if r.Version != nil {
+		key := strings.Join(append([]string{line[0]}, r.Version.CommandLine()...), "\x00")
+		installed, known := w.versions[key]
+		if !known { // a program is asked once
+			text, err := w.ask.Version(ctx, line[0], r.Version.CommandLine())
+			if err != nil {
+				return nil, err
+			}
+			installed = recipe.VersionIn(text)
+			w.versions[key] = installed
+		}
+		if !r.Version.Contains(installed) {
+			return nil, &unfitError{strings.Join(words, " "), r.Version.String(), installed}
+		}
+		source.Version = installed
 	}
-	version, err := w.version(ctx, f.words[0], r.Version)
-	if err != nil {
-		return f, err
-	}
-	if !r.Version.Contains(version) {
-		return f, &unfitError{strings.Join(words, " "), r.Version.String(), version}
-	}
-	f.from.Version = version
-	return f, nil
-}
-
-// version returns the version of a program, or "". A program is asked once.
-func (w *wrapper) version(ctx context.Context, program string, v *recipe.Version) (string, error) {
-	line := append([]string{program}, v.CommandLine()...)
-	key := strings.Join(line, "\x00")
-	if known, ok := w.versions[key]; ok {
-		return known, nil
-	}
-	text, err := w.ask.Version(ctx, program, v.CommandLine())
-	if err != nil {
-		return "", err
-	}
-	w.versions[key] = recipe.VersionIn(text)
-	return w.versions[key], nil
+	return w.tool(r, source, line, file, w.o.name)
 }
 
 // maxRecipe limits the file of a recipe, in bytes.
 const maxRecipe = 1 << 20
 
-func readRecipe(file string) (*recipe.Recipe, error) {
-	text, err := boundedfile.Read(file, maxRecipe)
-	if err != nil {
-		code := cli.CodeInvalid
-		if errors.Is(err, fs.ErrNotExist) {
-			code = cli.CodeNotFound
+// given makes the tool of the recipe that the person or the record of a tool names.
+func (w *wrapper) given(ctx context.Context, words []string) (*wrap.Tool, error) {
+	name, from, file := w.o.recipe, w.recordedPath(w.o.recipe), w.o.recipe
+	if w.o.update {
+		from, file = name, w.resolved(name)
+	}
+	var r *recipe.Recipe
+	var err error
+	if strings.Contains(from, "/") {
+		var text []byte
+		if text, err = boundedfile.Read(file, maxRecipe); err == nil {
+			r, err = recipe.Parse(text)
 		}
-		return nil, &cli.Error{Code: code, Subject: file, Cause: fsys.Cause(err)}
+	} else {
+		r, err = library().Find(named(words))
 	}
-	r, err := recipe.Parse(text)
-	if err != nil {
-		return nil, cli.Failf(cli.CodeInvalid, "%s: %v", file, err)
-	}
-	return r, nil
-}
-
-func (w *wrapper) fromFile(ctx context.Context, file string, words []string) (fitting, error) {
-	r, err := readRecipe(file)
-	if err != nil {
-		return fitting{}, err
-	}
-	if len(words) == 0 {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, cli.Failf(cli.CodeNotFound, "%s: %v", name, fsys.Cause(err))
+	case err != nil:
+		return nil, cli.Failf(cli.CodeInvalid, "%s: %v", name, fsys.Cause(err))
+	case r == nil:
+		return nil, cli.Failf(cli.CodeNotFound, "the recipe %s no longer exists; --no-recipe reads the program's help", name)
+	case len(words) == 0:
 		words = r.Words()
-	}
-	if !r.Is(append([]string{filepath.Base(words[0])}, words[1:]...)) {
-		return fitting{}, cli.Usagef("%s is the recipe of %s, not of %s", file, strings.Join(r.Words(), " "),
+	case !r.Is(named(words)):
+		return nil, cli.Usagef("%s is the recipe of %s, not of %s", name, strings.Join(r.Words(), " "),
 			strings.Join(words, " "))
 	}
-	f, err := w.fit(ctx, r, wrap.Source{File: w.recordedPath(file)}, words)
-	return f, refit(err)
-}
-
-// refit turns an *unfitError into a failure, where there is no other recipe.
-func refit(err error) error {
+	tool, err := w.fit(ctx, r, from, words)
 	if _, ok := errors.AsType[*unfitError](err); ok {
-		return cli.Failf(cli.CodeInvalid, "%v; change the recipe's version, or use --no-recipe", err)
+		return nil, cli.Failf(cli.CodeInvalid, "%v; change the recipe's version, or use --no-recipe", err)
 	}
-	return err
+	return tool, err
 }
 
-// recordedPath returns the path of a recipe for .wrap.json: relative to the project if it is there.
+// recordedPath returns the path of a file for .wrap.json: relative to the project if it is there.
 // It always has a slash.
 func (w *wrapper) recordedPath(file string) string {
 	abs, err := filepath.Abs(file)
@@ -195,71 +176,44 @@ func (w *wrapper) resolved(recorded string) string {
 	return filepath.Join(w.p.Root, filepath.FromSlash(recorded))
 }
 
-func (w *wrapper) recorded(ctx context.Context, old *scaffold.Wrapped) (fitting, error) {
-	var r *recipe.Recipe
-	var err error
-	if strings.Contains(old.Recipe, "/") {
-		r, err = readRecipe(w.resolved(old.Recipe))
-	} else {
-		r, err = library().Find(append([]string{filepath.Base(old.Command[0])}, old.Command[1:]...))
-	}
-	if err != nil {
-		return fitting{}, err
-	}
-	if r == nil {
-		return fitting{}, cli.Failf(cli.CodeNotFound, "the recipe %s no longer exists; --no-recipe reads the program's help",
-			old.Recipe)
-	}
-	f, err := w.fit(ctx, r, wrap.Source{File: old.Recipe}, old.Command)
-	return f, refit(err)
-}
-
-// ofCommands returns the recipes of a program's commands: all with --subcommands, or those of
-// --commands. Otherwise it asks on a terminal, and names them in an error elsewhere.
-func (w *wrapper) ofCommands(ctx context.Context, words, named []string) (list []fitting, err error) {
-	all, err := library().Of(named[0])
+// ofCommands returns the recipes of a program's commands: those that --commands names, or that a person picks on a
+// terminal. Elsewhere it returns all of them with --subcommands, and otherwise an error that names them.
+func (w *wrapper) ofCommands(ctx context.Context, words []string) (chosen []*recipe.Recipe, err error) {
+	all, err := library().Of(filepath.Base(words[0]))
 	if err != nil {
 		return nil, err
 	}
-	below := func(r *recipe.Recipe) bool {
+	all = slices.DeleteFunc(all, func(r *recipe.Recipe) bool {
 		line := r.Words()
-		return len(line) > len(named) && slices.Equal(line[1:len(named)], named[1:]) && (r.Verified || w.o.unverified)
-	}
-	all = slices.DeleteFunc(all, func(r *recipe.Recipe) bool { return !below(r) })
+		return len(line) <= len(words) || !slices.Equal(line[1:len(words)], words[1:]) || !r.Verified && !w.o.unverified
+	})
 	if len(all) == 0 {
 		return nil, nil
 	}
-	if all, err = w.pick(ctx, words, all); err != nil {
-		return nil, err
-	}
-	for _, r := range all {
-		f, err := w.usable(ctx, r, append([]string{words[0]}, r.Words()[1:]...))
-		if err != nil {
-			return nil, err
-		}
-		if f != nil {
-			list = append(list, *f)
-		}
-	}
-	return list, nil
-}
-
-// pick takes the recipes that --commands names, or that a person picks on a terminal. Elsewhere it
-// takes all of them with --subcommands, and otherwise it returns an error that names them.
-func (w *wrapper) pick(ctx context.Context, words []string, all []*recipe.Recipe) (chosen []*recipe.Recipe, err error) {
 	var choices []cli.Choice
 	var names []string
 	for _, r := range all {
 		name := strings.Join(r.Words()[len(words):], " ")
 		names = append(names, name)
-		choices = append(choices, cli.Choice{Label: name, Text: r.Title, On: w.o.subcommands})
+		on := w.o.subcommands
+		if len(w.o.commands) > 0 {
+			on = slices.Contains(w.o.commands, name)
+		}
+		choices = append(choices, cli.Choice{Label: name, Text: r.Title, On: on})
 	}
-	if !w.o.subcommands && !w.asks() {
+	for _, name := range w.o.commands {
+		if !slices.Contains(names, name) {
+			return nil, cli.Usagef("--commands: there is no command %s", name)
+		}
+	}
+	switch picks := w.asks() && len(w.o.commands) == 0; {
+	case !w.o.subcommands && !picks:
 		return nil, cli.Failf(cli.CodeInvalid, "%s has recipes for these commands: %s; wrap one with \"wrap %[1]s %[3]s\", "+
 			"or all with --subcommands", strings.Join(words, " "), strings.Join(names, ", "), names[0])
-	}
-	if err := w.chooseCommands(ctx, choices); err != nil {
-		return nil, err
+	case picks && len(choices) > 1:
+		if err := cli.Pick(ctx, w.s, "Commands:", choices); err != nil {
+			return nil, err
+		}
 	}
 	for i, r := range all {
 		if choices[i].On {
@@ -270,21 +224,6 @@ func (w *wrapper) pick(ctx context.Context, words []string, all []*recipe.Recipe
 		return nil, cli.Failf(cli.CodeInvalid, "no command was picked; nothing was written")
 	}
 	return chosen, nil
-}
-
-func (w *wrapper) fromRecipes(list []fitting) (tools []*wrap.Tool, err error) {
-	for _, f := range list {
-		s := w.o.Selection
-		if w.o.subcommands {
-			s = s.For(f.recipe)
-		}
-		tool, err := scaffold.NewTool(w.p, f.recipe, f.from, f.words, f.file, w.o.name, s)
-		if err != nil {
-			return nil, err
-		}
-		tools = append(tools, tool)
-	}
-	return tools, nil
 }
 
 func listRecipes(s cli.Streams, words []string, asJSON bool) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -73,22 +74,24 @@ func (w *wrapper) updateAll(ctx context.Context, tools []*scaffold.Wrapped) erro
 	return nil
 }
 
-// again makes a tool that was wrapped before from its recipe, or else from the program's help.
+// again makes a tool as it was made before: of its script, its recipe, its target, or else of the program's help.
 func (w *wrapper) again(ctx context.Context, old *scaffold.Wrapped, s wrap.Selection) (*wrap.Tool, error) {
 	if old.Script != "" {
 		return scaffold.AdoptAgain(ctx, w.p, old)
 	}
-	if tool, err := w.targetAgain(ctx, old, s); err != nil || tool != nil {
-		return tool, err
+	same, o := *w, *w.o
+	same.o = &o
+	o.Selection, o.name, o.noRecipe = s, old.Name, o.noRecipe || old.Recipe == ""
+	if isTarget(old) {
+		o.directory = filepath.Dir(w.resolved(old.Recipe))
+	} else {
+		o.recipe = old.Recipe
 	}
-	if old.Recipe == "" || w.o.noRecipe {
-		return w.fromHelp(ctx, old.Command, old.Name, s)
-	}
-	f, err := w.recorded(ctx, old)
+	tools, err := same.tools(ctx, old.Command)
 	if err != nil {
 		return nil, err
 	}
-	return scaffold.NewTool(w.p, f.recipe, f.from, old.Command, f.file, old.Name, s.For(f.recipe))
+	return tools[0], nil
 }
 
 // printf prints text for people. With --json, standard output only has the JSON object.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/scaffold/ask"
+	"mcp-bash/pkg/scaffold/recipe"
 	"mcp-bash/pkg/scaffold/wrap"
 )
 
@@ -20,15 +20,13 @@ import (
 type wrapOptions struct {
 	common
 	scaffold.WrapOptions
-	only, with  string
-	without     string
 	name        string
-	recipe      string
+	recipe      string // a file; for an update, as .wrap.json records it
 	directory   string
 	noRecipe    bool
 	unverified  bool
 	list        bool
-	commands    string
+	commands    []string
 	subcommands bool
 	update      bool
 	draft       bool
@@ -57,6 +55,16 @@ func wrapCommand() *cli.Command {
 		Exits: exits,
 		Run:   func(s cli.Streams, operands []string) error { return runWrap(s, o, operands) },
 	}
+	names := func(list *[]string, option, help string) {
+		c.Flags.Func(option, "LIST", help, func(text string) *cli.Error {
+			for name := range strings.SplitSeq(text, ",") {
+				if words := strings.Fields(name); len(words) > 0 {
+					*list = append(*list, strings.Join(words, " "))
+				}
+			}
+			return nil
+		})
+	}
 	c.Flags.Bool(&o.list, "list", "list the recipes; with COMMAND, those of a program")
 	c.Flags.String(&o.recipe, "recipe", "FILE", "use the recipe in this file")
 	c.Flags.String(&o.directory, "directory", "DIR",
@@ -65,12 +73,12 @@ func wrapCommand() *cli.Command {
 	c.Flags.Bool(&o.unverified, "unverified", "use recipes that were not tested with the real program, too")
 	c.Flags.Positive(&o.Max, "max-options", "N",
 		fmt.Sprintf("the maximum number of options of a tool (%d; all of a recipe)", wrap.MaxOptions))
-	c.Flags.String(&o.only, "only", "LIST", "offer only these options; a list of names with commas")
-	c.Flags.String(&o.with, "with", "LIST", "offer these options too; README.md of the tool lists those left out")
-	c.Flags.String(&o.without, "without", "LIST", "leave out these options")
+	names(&o.Only, "only", "offer only these options; a list of names with commas")
+	names(&o.With, "with", "offer these options too; README.md of the tool lists those left out")
+	names(&o.Without, "without", "leave out these options")
 	c.Flags.String(&o.name, "name", "TOOL", "the name of the tool; default: derived from the command line")
 	c.Flags.Bool(&o.subcommands, "subcommands", "create a tool for each command of the program that has a recipe")
-	c.Flags.String(&o.commands, "commands", "LIST", "of the program's commands, only these; implies --subcommands")
+	names(&o.commands, "commands", "of the program's commands, only these; implies --subcommands")
 	c.Flags.Bool(&o.draft, "draft", "write a recipe of the program's help into recipes/, for you to complete")
 	c.Flags.Bool(&o.prompt, "prompt", "print what a coding agent needs to write a recipe: help, manual, schema, rules")
 	c.Flags.Bool(&o.check, "check", "with --recipe: run its examples with the real program, and write nothing")
@@ -79,15 +87,6 @@ func wrapCommand() *cli.Command {
 	c.Flags.Bool(&o.DryRun, "dry-run", "show what would be written, and write nothing")
 	o.addTo(c, "print the arguments of the tools, or the list, as JSON")
 	return c
-}
-
-func list(text string) (names []string) {
-	for name := range strings.SplitSeq(text, ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 func checkWrap(o *wrapOptions, words []string) error {
@@ -115,8 +114,7 @@ func checkWrap(o *wrapOptions, words []string) error {
 
 // runWrap creates tools for a program (WRAP-1).
 func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
-	o.Only, o.With, o.Without = list(o.only), list(o.with), list(o.without)
-	o.subcommands = o.subcommands || o.commands != ""
+	o.subcommands = o.subcommands || len(o.commands) > 0
 	if err := checkWrap(o, words); err != nil {
 		return err
 	}
@@ -157,39 +155,26 @@ type wrapper struct {
 	warn     func(text string)
 }
 
-// tools makes a tool of the program, or of each of its commands.
+// tools makes a tool of the program, or of each of its commands, or of each target of a task runner.
 func (w *wrapper) tools(ctx context.Context, words []string) ([]*wrap.Tool, error) {
-	if tools, err := w.targets(ctx, words); err != nil || tools != nil {
-		return tools, err
+	for _, make := range []func(context.Context, []string) ([]*wrap.Tool, error){w.targets, w.recipes, w.helps} {
+		if tools, err := make(ctx, words); err != nil || len(tools) > 0 {
+			return tools, err
+		}
 	}
-	found, err := w.recipes(ctx, words)
-	if err != nil {
-		return nil, err
-	}
-	if len(found) > 0 {
-		return w.fromRecipes(found)
-	}
-	if w.o.subcommands {
-		return w.commands(ctx, words)
-	}
-	tool, err := w.fromHelp(ctx, words, w.o.name, w.o.Selection)
-	if err != nil {
-		return nil, err
-	}
-	return []*wrap.Tool{tool}, nil
+	return nil, nil
 }
 
-// refused returns the error for a program for which no tool can be created (WRAP-13).
-func (w *wrapper) refused(words []string, err error) error {
-	line := strings.Join(words, " ")
-	switch {
-	case errors.Is(err, ask.ErrNotFound):
-		return noProgram(words[0])
-	case errors.Is(err, ask.ErrNothing):
-		return cli.Failf(cli.CodeInvalid, "%s: its help describes no options; "+
-			"write the tool by hand: mcp-bash scaffold tool NAME", line)
+// tool makes a tool of a recipe. For several tools or an update, the selection may name arguments of others.
+func (w *wrapper) tool(r *recipe.Recipe, from wrap.Source, words []string, file, name string) (*wrap.Tool, error) {
+	return scaffold.NewTool(w.p, r, from, words, file, name, w.selection(r, from.Runner))
+}
+
+func (w *wrapper) selection(r *recipe.Recipe, isTarget bool) wrap.Selection {
+	if w.o.subcommands || w.o.update || isTarget {
+		return w.o.Selection.For(r)
 	}
-	return err
+	return w.o.Selection
 }
 
 func noProgram(name string) error {

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,56 +16,40 @@ import (
 	"mcp-bash/pkg/scaffold/wrap"
 )
 
-// commands makes a tool of each command that --commands names, from its help.
-func (w *wrapper) commands(ctx context.Context, words []string) (tools []*wrap.Tool, err error) {
-	if w.o.commands == "" {
-		return nil, cli.Failf(cli.CodeInvalid, "%s has no recipes for its commands; name them with --commands LIST",
-			strings.Join(words, " "))
+// helps makes a tool of the program's help, or of the help of each command that --commands names.
+func (w *wrapper) helps(ctx context.Context, words []string) (tools []*wrap.Tool, err error) {
+	lines := [][]string{words}
+	if w.o.subcommands {
+		if lines = nil; len(w.o.commands) == 0 {
+			return nil, cli.Failf(cli.CodeInvalid, "%s has no recipes for its commands; name them with --commands LIST",
+				strings.Join(words, " "))
+		}
+		for _, name := range w.o.commands {
+			lines = append(lines, append(slices.Clone(words), strings.Fields(name)...))
+		}
 	}
-	for _, name := range list(w.o.commands) {
-		line := append(slices.Clone(words), strings.Fields(name)...)
+	for _, line := range lines {
 		if err := scaffold.CheckWords(line); err != nil {
 			return nil, err
 		}
-		tool, err := w.fromHelp(ctx, line, "", w.o.Selection)
+		tool, err := w.fromHelp(ctx, line)
 		if err != nil {
 			return nil, err
 		}
 		tools = append(tools, tool)
 	}
-	w.warnSize(tools)
+	if w.o.subcommands {
+		w.warnSize(tools)
+	}
 	return tools, nil
-}
-
-// chooseCommands turns on the commands that --commands names. Otherwise the person picks on a
-// terminal, and elsewhere the list stays as it is.
-func (w *wrapper) chooseCommands(ctx context.Context, choices []cli.Choice) error {
-	if w.o.commands == "" {
-		if !w.asks() || len(choices) < 2 {
-			return nil
-		}
-		return cli.Pick(ctx, w.s, "Commands:", choices)
-	}
-	for i := range choices {
-		choices[i].On = false
-	}
-	for _, one := range list(w.o.commands) {
-		name := strings.Join(strings.Fields(one), " ")
-		at := slices.IndexFunc(choices, func(c cli.Choice) bool { return c.Label == name })
-		if at < 0 {
-			return cli.Usagef("--commands: there is no command %s", one)
-		}
-		choices[at].On = true
-	}
-	return nil
 }
 
 // asks reports whether a person can pick options and commands: on a terminal, unless the command
 // line has a choice already.
 func (w *wrapper) asks() bool {
 	o := w.o
-	return cli.IsTerminal(w.s.In) && cli.IsTerminal(w.s.Out) && !o.json && !o.DryRun && !o.update && !o.Force &&
-		o.only+o.with+o.without == "" && o.Max == 0
+	return onTerminal(w.s) && !o.json && !o.DryRun && !o.update && !o.Force &&
+		len(o.Only)+len(o.With)+len(o.Without) == 0 && o.Max == 0
 }
 
 // manyTokens is a size of descriptions that deserves a warning.
@@ -97,10 +81,14 @@ func (w *wrapper) help(ctx context.Context, words []string) (*ask.Answer, error)
 			w.warn(note)
 		}
 	}
-	if err != nil {
-		return nil, w.refused(words, err)
+	switch {
+	case errors.Is(err, ask.ErrNotFound):
+		return nil, noProgram(words[0])
+	case errors.Is(err, ask.ErrNothing): // WRAP-13
+		return nil, cli.Failf(cli.CodeInvalid, "%s: its help describes no options; "+
+			"write the tool by hand: mcp-bash scaffold tool NAME", strings.Join(words, " "))
 	}
-	return answer, nil
+	return answer, err
 }
 
 // described asks a program for help, and makes a recipe of the answer.
@@ -109,7 +97,7 @@ func (w *wrapper) described(ctx context.Context, words []string) (*recipe.Recipe
 	if err != nil {
 		return nil, nil, err
 	}
-	r := draft.Recipe(append([]string{filepath.Base(words[0])}, words[1:]...), answer.Help, "stdin")
+	r := draft.Recipe(named(words), answer.Help, "stdin")
 	if answer.Plugin != "" {
 		r.Starts = []string{answer.Plugin}
 	}
@@ -146,23 +134,20 @@ func (w *wrapper) draft(ctx context.Context, words []string) error {
 }
 
 // fromHelp makes a tool of a program from its help. The tool is confined (WRAP-36).
-func (w *wrapper) fromHelp(ctx context.Context, words []string, name string, s wrap.Selection) (*wrap.Tool, error) {
+func (w *wrapper) fromHelp(ctx context.Context, words []string) (*wrap.Tool, error) {
 	r, answer, err := w.described(ctx, words)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case w.o.update, w.o.subcommands:
-		s = s.For(r)
-	case w.asks():
-		if s.Only, err = w.pickOptions(ctx, r); err != nil {
+	if !w.o.subcommands && w.asks() {
+		if w.o.Only, err = w.pickOptions(ctx, r); err != nil {
 			return nil, err
 		}
 	}
-	if len(s.Only)+len(s.Without) == 0 {
+	if s := w.selection(r, false); len(s.Only)+len(s.Without) == 0 {
 		draft.Open(r)
 	}
-	tool, err := scaffold.NewTool(w.p, r, wrap.Source{}, words, answer.File, name, s)
+	tool, err := w.tool(r, wrap.Source{}, words, answer.File, w.o.name)
 	if err == nil && answer.Word != "" {
 		tool.Trial = &wrap.Trial{Words: append(slices.Clone(words[1:]), answer.Word), ExitCode: answer.Status}
 	}

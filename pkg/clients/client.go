@@ -18,8 +18,8 @@ import (
 // A Client is a program that starts MCP servers. Everything specific to a client is data in
 // this table.
 type Client struct {
-	Name  string // the value of --client
-	Title string // the name in messages
+	Name  string `json:"client"` // the value of --client
+	Title string `json:"title"`  // the name in messages
 
 	format  format
 	section []string // the path of the object or list of servers in a file
@@ -454,6 +454,11 @@ func Suggest(name string) (list []string) {
 		}
 	}
 	return list
+}
+
+// distinct returns the clients that have a file, without other names of the same client.
+func distinct() []*Client {
+	return slices.DeleteFunc(slices.Clone(clients), func(c *Client) bool { return c.printed != "" || c.Name == anyClient })
 }
 
 // Names returns the names of all clients, in the order of the help text.

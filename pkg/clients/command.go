@@ -2,12 +2,32 @@ package clients
 
 import (
 	"path/filepath"
+	"unicode/utf8"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/run/script"
 )
+
+// ServerOf returns the server of a project, for entries that start it. A link has no path of this machine, so it needs
+// no command.
+func ServerOf(p *project.Project, isLink bool) (s Server, err error) {
+	s = Server{Name: p.Meta.Name, Root: p.Root, OwnRoots: roots.InProject(p)}
+	if !isLink {
+		if s.Command, err = FindCommand(p.Env); err != nil {
+			return s, err
+		}
+	}
+	for _, path := range []string{s.Command, s.Root} {
+		if !utf8.ValidString(path) {
+			return s, cli.Failf(cli.CodeInvalid, "%q is not valid UTF-8, so a client's file cannot name it", path).
+				WithHint("rename the folder")
+		}
+	}
+	return s, nil
+}
 
 // FindCommand returns the path of mcp-bash for clients' files. It prefers a link in the
 // user's directory for programs, which an upgrade keeps, over the program itself (CLI-702).

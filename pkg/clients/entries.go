@@ -38,10 +38,7 @@ type Entry struct {
 // files that cannot be read. It reads the user's files and those of the project in place. It changes no file.
 func Entries(ctx context.Context, place Place) (list []Entry, unreadable []error) {
 	seen := map[[2]string]bool{} // clients share files
-	for _, c := range clients {
-		if c.printed != "" || c.Name == anyClient {
-			continue
-		}
+	for _, c := range distinct() {
 		for _, scope := range []Scope{UserScope, ProjectScope} {
 			r := Request{Client: c, Place: place, Scope: scope, DryRun: true}
 			found, err := r.entries(ctx)

@@ -21,9 +21,10 @@ type links struct {
 
 // A Link is a server's link for a client.
 type Link struct {
-	Client   *Client
-	Web, App string
-	Markdown string // the web link under a badge
+	*Client
+	Web      string `json:"web"`
+	App      string `json:"app,omitempty"`
+	Markdown string `json:"markdown"` // the web link under a badge
 }
 
 // Linked returns the clients that have links.

@@ -25,12 +25,12 @@ const (
 
 // A Status describes a client on this machine (CLI-706).
 type Status struct {
-	Client    *Client
-	Installed bool   // the client's file is there, or the folder that the client makes for it
-	File      string // the client's file; "": its place is unknown
-	State     State  // "": the file's place is unknown, or no server was asked about
-	Scope     Scope  // of the file
-	Err       error  // why the state is Taken or Unusable
+	*Client
+	Installed bool   `json:"installed"`        // the client's file is there, or the folder that the client makes for it
+	File      string `json:"file,omitempty"`   // the client's file; "": its place is unknown
+	State     State  `json:"state,omitempty"`  // "": the file's place is unknown, or no server was asked about
+	Scope     Scope  `json:"scope,omitempty"`  // of the file, with a state
+	Reason    string `json:"reason,omitempty"` // why the state is Taken or Unusable
 }
 
 // common are the clients that are suggested if no client is installed.
@@ -47,10 +47,8 @@ func Common() (list []*Client) {
 // Survey returns the status of each client for a server, without other names of the same client. It changes no file. A
 // server without a name has no state.
 func Survey(ctx context.Context, server Server, place Place) (list []Status) {
-	for _, c := range clients {
-		if c.printed == "" && c.Name != anyClient {
-			list = append(list, Request{Client: c, Server: server, Place: place, DryRun: true}.status(ctx))
-		}
+	for _, c := range distinct() {
+		list = append(list, Request{Client: c, Server: server, Place: place, DryRun: true}.status(ctx))
 	}
 	return list
 }
@@ -58,7 +56,7 @@ func Survey(ctx context.Context, server Server, place Place) (list []Status) {
 // status looks into the user's file, and then into the project's if only that has the entry.
 func (r Request) status(ctx context.Context) Status {
 	r.Scope = UserScope
-	s := Status{Client: r.Client, Scope: UserScope}
+	s := Status{Client: r.Client}
 	t, err := r.target()
 	if err != nil {
 		return s
@@ -67,7 +65,8 @@ func (r Request) status(ctx context.Context) Status {
 	if r.Server.Name == "" || r.connects() != nil {
 		return s
 	}
-	s.State, s.Err = r.state(ctx)
+	s.Scope = UserScope
+	s.State, s.Reason = r.state(ctx)
 	if s.State != Missing || r.Client.project == nil {
 		return s
 	}
@@ -98,18 +97,18 @@ func (r Request) isInstalled() bool {
 }
 
 // state compares the entry in the file with the one that --apply would write.
-func (r Request) state(ctx context.Context) (State, error) {
+func (r Request) state(ctx context.Context) (state State, reason string) {
 	change, err := Apply(ctx, r)
 	if e, ok := errors.AsType[*cli.Error](err); ok && e.Code == cli.CodeExists {
-		return Taken, err
+		return Taken, err.Error()
 	}
 	switch {
 	case err != nil:
-		return Unusable, err
+		return Unusable, err.Error()
 	case change.Action == Added:
-		return Missing, nil
+		return Missing, ""
 	case change.Action == Updated:
-		return Outdated, nil
+		return Outdated, ""
 	}
-	return Configured, nil
+	return Configured, ""
 }

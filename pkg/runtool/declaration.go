@@ -13,7 +13,6 @@ import (
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/access"
-	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/run/observe"
 	"mcp-bash/pkg/text/shell"
 )
@@ -60,11 +59,8 @@ const (
 
 var extraLists = []string{readList, writeList, connectList, execList}
 
-// Limits of the declared entries (CF-53).
-const (
-	fewFiles = 16 // more files become their directories
-	mostOf   = 64 // the most entries of a list (CF-17)
-)
+// mostOf is the maximum number of entries of a list (CF-17).
+const mostOf = 64
 
 // surroundings are the directories to which paths are related.
 type surroundings struct {
@@ -270,7 +266,8 @@ func (s *surroundings) has(list, there, entry string) bool {
 	return there == entry
 }
 
-// declare returns the smallest declaration that permits these accesses.
+// declare proposes a declaration that permits these accesses: a capability or an entry for each, without entries that
+// others cover.
 func (s *surroundings) declare(accesses []observe.Access) declaration {
 	d := declaration{extras: map[string][]string{}}
 	has := map[access.Capability]bool{}
@@ -327,7 +324,7 @@ func (s *surroundings) declare(accesses []observe.Access) declaration {
 		d.beforehand = nil
 	}
 	for _, one := range all {
-		for _, declared := range s.declaredFor(one.need, &d, has) {
+		for _, declared := range s.partsFor(one.need, &d) {
 			at := slices.IndexFunc(d.reasons, func(r reason) bool { return r.declared == declared })
 			if at < 0 {
 				d.reasons = append(d.reasons, reason{declared, one.Access, 0})
@@ -348,38 +345,26 @@ func (s *surroundings) declare(accesses []observe.Access) declaration {
 	return d
 }
 
-// limit removes entries that capabilities or other entries cover. If there are too many files, it replaces those of a
-// directory by the directory.
+// limit removes entries and capabilities that others cover.
 func (s *surroundings) limit(lists map[string][]string, has map[access.Capability]bool) {
 	if has[access.Network] {
 		lists[connectList] = nil
 	}
-	started := s.programs(lists[execList])
-	lists[execList] = started
-	if has[access.Process] {
-		lists[execList] = nil
-		for _, program := range started { // Process starts readable programs
-			if !confine.IsSystem(program) {
-				lists[readList] = append(lists[readList], program)
-			}
+	started := lists[execList]
+	slices.SortFunc(started, func(a, b string) int { // a program with an interpreter comes before it
+		return cmp.Or(len(s.brings(b))-len(s.brings(a)), strings.Compare(a, b))
+	})
+	lists[execList] = nil
+	for _, program := range started {
+		if !s.brought(program, lists[execList]) {
+			lists[execList] = append(lists[execList], program)
 		}
-		started = nil
 	}
 	lists[writeList] = outermost(lists[writeList])
 	lists[readList] = outermost(slices.DeleteFunc(lists[readList], func(path string) bool {
-		return covered(path, lists[writeList]) != "" || s.broughtBy(path, started) != "" ||
-			has[access.Process] && confine.IsSystem(path) ||
+		return within(lists[writeList], path) || s.brought(path, lists[execList]) ||
 			has[access.Search] && !has[access.Edit] && fsys.Within(s.project, path)
 	}))
-	for _, list := range []string{readList, writeList} {
-		for len(lists[list]) > fewFiles {
-			fewer := s.together(lists[list])
-			if len(fewer) == len(lists[list]) {
-				break
-			}
-			lists[list] = fewer
-		}
-	}
 	if has[access.FileSystem] {
 		lists[readList], lists[writeList] = nil, nil
 		delete(has, access.Search)
@@ -390,49 +375,11 @@ func (s *surroundings) limit(lists map[string][]string, has map[access.Capabilit
 	}
 }
 
-// programs returns the programs that no other program of the list brings.
-func (s *surroundings) programs(list []string) (kept []string) {
-	brought := map[string]int{}
-	for _, program := range list {
-		if s.brings != nil {
-			brought[program] = len(s.brings(program))
-		}
-	}
-	slices.SortFunc(list, func(a, b string) int { return cmp.Or(brought[b]-brought[a], strings.Compare(a, b)) })
-	for _, program := range list {
-		if s.broughtBy(program, kept) == "" {
-			kept = append(kept, program)
-		}
-	}
-	return kept
-}
-
-// broughtBy returns the program that brings a path, or "".
-func (s *surroundings) broughtBy(path string, programs []string) string {
-	for _, program := range programs {
-		if path == program || s.brings != nil && covered(path, s.brings(program)) != "" {
-			return program
-		}
-	}
-	return ""
-}
-
-// several is the number of files that are replaced by their directory.
-const several = 3
-
-// together replaces several paths of a directory by the directory. It keeps them if the directory contains too much. It
-// also keeps them in a hidden directory of a home directory, which may have keys.
-func (s *surroundings) together(paths []string) []string {
-	count := map[string]int{}
-	for _, path := range paths {
-		count[filepath.Dir(path)]++
-	}
-	for dir, n := range count {
-		if n >= several && !s.containsTooMuch(dir) && !s.homes.Hide(dir) {
-			paths = append(paths, dir)
-		}
-	}
-	return outermost(paths)
+// brought reports whether one of the declared programs permits a path.
+func (s *surroundings) brought(path string, programs []string) bool {
+	return slices.ContainsFunc(programs, func(program string) bool {
+		return path == program || within(s.brings(program), path)
+	})
 }
 
 // outermost returns the paths, sorted, without those below other ones.
@@ -453,38 +400,15 @@ func covered(path string, list []string) string {
 	return list[at]
 }
 
-func (s *surroundings) declaredFor(n need, d *declaration, has map[access.Capability]bool) (parts []string) {
-	lists := map[string][]string{
-		readList: {readList, writeList}, writeList: {writeList}, connectList: {connectList},
-	}[n.list]
-	for _, list := range lists {
-		if entry := covered(n.entry, d.extras[list]); entry != "" {
-			return []string{s.part(list, entry)}
-		}
-	}
-	if n.list == readList || n.list == execList {
-		if program := s.broughtBy(n.entry, d.extras[execList]); program != "" {
-			return []string{s.part(execList, program)}
-		}
-	}
-	met := func(c access.Capability) {
-		if has[c] && !slices.Contains(parts, string(c)) {
-			parts = append(parts, string(c))
-		}
+// partsFor returns the parts of a declaration for a need. Nothing is there for it if the parts of other needs cover it.
+func (s *surroundings) partsFor(n need, d *declaration) (parts []string) {
+	if entry := covered(n.entry, d.extras[n.list]); n.list != "" && entry != "" {
+		return []string{s.part(n.list, entry)}
 	}
 	for _, c := range n.capabilities {
-		met(c)
-		if c == access.Search || c == access.Edit {
-			met(access.Edit)
-			met(access.FileSystem)
+		if n.list == "" && slices.Contains(d.capabilities, c) {
+			parts = append(parts, string(c))
 		}
-	}
-	if n.list == readList && len(parts) == 0 {
-		met(access.Search)  // Search reads the project
-		met(access.Process) // Process reads programs
-	}
-	if entry := covered(n.entry, d.extras[readList]); n.list == execList && entry != "" {
-		parts = append(parts, s.part(readList, entry))
 	}
 	return parts
 }

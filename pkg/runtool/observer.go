@@ -144,8 +144,8 @@ func (s *surroundings) appendRefused(b *rawjson.Builder, a observe.Access) {
 	b.End()
 }
 
-// printLearned prints the smallest declaration that permits the accesses of a call, and the reasons
-// (CLI-815). failed means that the call failed.
+// printLearned prints a declaration that permits the accesses of a call, and the reasons (CLI-815). failed means that
+// the call failed.
 func (r *run) printLearned(ctx context.Context, o *observer, item json.RawMessage, failed bool) error {
 	report, s := o.report(), r.surroundings(o)
 	d := s.declare(report.Accesses)

@@ -86,27 +86,24 @@ with the server and the project.`,
 
 // imagePlatforms returns the systems of a list such as linux/amd64,linux/arm64.
 func imagePlatforms(list, format string) ([]runtimes.Target, error) {
-	both := []runtimes.Target{{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}}
+	targets := []runtimes.Target{{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}}
+	name := func(t runtimes.Target) string { return t.OS + "/" + t.Arch }
+	if list == "" && format == image.Docker {
+		return []runtimes.Target{{OS: "linux", Arch: runtime.GOARCH}}, nil
+	}
 	if list == "" {
-		if format == "docker" {
-			return []runtimes.Target{{OS: "linux", Arch: runtime.GOARCH}}, nil
-		}
-		return both, nil
+		return targets, nil
 	}
-	var targets []runtimes.Target
-	for name := range strings.SplitSeq(list, ",") {
-		target := slices.IndexFunc(both, func(t runtimes.Target) bool { return t.OS+"/"+t.Arch == name })
-		if target < 0 {
-			return nil, cli.Usagef("--platform: unknown platform %q; use linux/amd64, linux/arm64 or both with a comma", name)
-		}
-		if !slices.Contains(targets, both[target]) {
-			targets = append(targets, both[target])
+	asked := strings.Split(list, ",")
+	for _, one := range asked {
+		if !slices.ContainsFunc(targets, func(t runtimes.Target) bool { return name(t) == one }) {
+			return nil, cli.Usagef("--platform: unknown platform %q; use linux/amd64, linux/arm64 or both with a comma", one)
 		}
 	}
-	if format == "docker" && len(targets) > 1 {
+	targets = slices.DeleteFunc(targets, func(t runtimes.Target) bool { return !slices.Contains(asked, name(t)) })
+	if format == image.Docker && len(targets) > 1 {
 		return nil, cli.Usagef("--format docker is for one platform; choose it with --platform, or use --format oci")
 	}
-	slices.SortFunc(targets, func(a, b runtimes.Target) int { return strings.Compare(a.Arch, b.Arch) })
 	return targets, nil
 }
 

@@ -525,6 +525,7 @@ func TestImageContextFailures(t *testing.T) {
 			"is not the name of a Debian package"},
 		{"FROM x\n", `{}`, []string{"--base", "x:1"}, 1, "Containerfile: it decides about the base"},
 		{"RUN x\n", `{}`, nil, 1, "Containerfile: no line begins with FROM"},
+		{"FROM x\n" + strings.Repeat("#", 1<<20), `{}`, nil, 1, "Containerfile: larger than"},
 		{"", `{}`, []string{"--base", "x:1", "-o", vendored}, 1, "a directory with other files"},
 		{"", `{}`, []string{"--base", "x:1", "--snapshot", "20261101T000000Z"}, 2, "not used by --format context"},
 		{"", `{}`, []string{"--base", "x:1", "--format", "oci"}, 2, "--base is for --format context"},
@@ -538,7 +539,7 @@ func TestImageContextFailures(t *testing.T) {
 		r, stderr, code := i.run("true", nil, append([]string{"--format", "context", "-o", out, "--platform",
 			"linux/" + runtimes.Host.Arch}, tc.args...)...)
 		if code != tc.code || r.OK || !strings.Contains(stderr, tc.want) {
-			t.Errorf("%q %s %q: exit %d, want %d\n%s", tc.own, tc.requirements, tc.args, code, tc.code, stderr)
+			t.Errorf("%.20q %s %q: exit %d, want %d\n%s", tc.own, tc.requirements, tc.args, code, tc.code, stderr)
 		}
 		if entries, _ := os.ReadDir(filepath.Dir(out)); len(entries) > 0 {
 			t.Errorf("%q: left %v", tc.args, entries)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -107,7 +106,12 @@ func (o *publishOptions) publish(s cli.Streams, operands []string) error {
 	registry.Base = cmp.Or(registry.Base, publish.Official)
 	ctx, stop := cli.UntilSignal()
 	defer stop()
-	if err := submit(ctx, registry, upload, b, entry); err != nil {
+	if upload {
+		err = registry.Upload(ctx, b)
+	} else {
+		err = registry.Announce(ctx, entry)
+	}
+	if err != nil {
 		var ended cli.ExitCode
 		var e *cli.Error
 		if errors.As(err, &ended) {
@@ -124,45 +128,9 @@ func (o *publishOptions) publish(s cli.Streams, operands []string) error {
 	return o.published(s, b, "publish")
 }
 
-func submit(ctx context.Context, r *publish.Registry, upload bool, b *publish.Bundle, entry []byte) error {
-	if upload {
-		return r.Upload(ctx, b)
-	}
-	return r.Announce(ctx, entry)
-}
-
 // openBundle checks the bundle, and reports its problems (CLI-1503).
 func (o *publishOptions) openBundle(s cli.Streams, file string) (*publish.Bundle, error) {
-	var faults []string
-	info, err := os.Stat(file)
-	var b *publish.Bundle
-	switch {
-	case err != nil || !info.Mode().IsRegular():
-		faults = append(faults, "Bundle file not found: "+file)
-	case filepath.Ext(file) != ".mcpb":
-		faults = append(faults, "Invalid file extension (expected .mcpb): "+file)
-	default:
-		opened, found, err := publish.Open(file)
-		switch {
-		case errors.Is(err, mcpb.ErrNotZIP):
-			faults = append(faults, "Invalid archive format (not a valid ZIP): "+file)
-		case err != nil:
-			faults = append(faults, err.Error())
-		case opened.Manifest == nil:
-			faults = append(faults, "Bundle missing manifest.json")
-			fallthrough
-		default:
-			b = opened
-			for _, f := range found {
-				faults = append(faults, f.String())
-			}
-			for _, name := range []string{"name", "version", "description"} {
-				if opened != nil && rawjson.TextOf(opened.Manifest, name) == "" {
-					faults = append(faults, "Manifest missing required field: "+name)
-				}
-			}
-		}
-	}
+	b, faults := bundleFaults(file)
 	if len(faults) == 0 {
 		return b, nil
 	}
@@ -171,6 +139,33 @@ func (o *publishOptions) openBundle(s cli.Streams, file string) (*publish.Bundle
 	}
 	fmt.Fprintln(s.Err, "\n✗ Bundle validation failed.")
 	return nil, &cli.Error{Code: cli.CodeInvalid, Printed: true, Cause: errors.New(strings.Join(faults, "; "))}
+}
+
+func bundleFaults(file string) (b *publish.Bundle, faults []string) {
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+		return nil, []string{"Bundle file not found: " + file}
+	}
+	if filepath.Ext(file) != ".mcpb" {
+		return nil, []string{"Invalid file extension (expected .mcpb): " + file}
+	}
+	b, found, err := publish.Open(file)
+	switch {
+	case errors.Is(err, mcpb.ErrNotZIP):
+		return nil, []string{"Invalid archive format (not a valid ZIP): " + file}
+	case err != nil:
+		return nil, []string{err.Error()}
+	case b.Manifest == nil:
+		faults = append(faults, "Bundle missing manifest.json")
+	}
+	for _, f := range found {
+		faults = append(faults, f.String())
+	}
+	for _, name := range []string{"name", "version", "description"} {
+		if rawjson.TextOf(b.Manifest, name) == "" {
+			faults = append(faults, "Manifest missing required field: "+name)
+		}
+	}
+	return b, faults
 }
 
 // maxToken is how long a token on standard input may be, in bytes.

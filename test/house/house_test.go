@@ -48,7 +48,8 @@ var outside = map[string][]string{
 	"pkg/registry/requirements": {"golang.org/x/mod/semver"},
 	"pkg/bundle/image": {"github.com/google/go-containerregistry/pkg/v1", // its types, in mcp-bundle only
 		"github.com/klauspost/compress/gzip"},
-	"pkg/bundle/internal/debian": {"github.com/ProtonMail/go-crypto/openpgp", "github.com/ulikunitz/xz"}, // likewise
+	"pkg/bundle/internal/debian": {"github.com/ProtonMail/go-crypto/openpgp", "github.com/ulikunitz/xz",
+		"golang.org/x/sync/errgroup"}, // likewise
 
 	"pkg/check/doctor": {"golang.org/x/mod/semver"},
 

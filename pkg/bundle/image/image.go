@@ -172,7 +172,11 @@ func (i *maker) writeImage(ctx context.Context, dir string) error {
 		return err
 	}
 	projectLayer, err := l.addLayer(i.ID.Name+" "+i.ID.Version, func(w *tar.Writer) error {
-		return i.writeProject(ctx, i.layerWriter(w))
+		files := i.Content.Files()
+		for n := range files {
+			files[n].Name = imageProject[1:] + strings.TrimPrefix(files[n].Name, stage.ServerDir)
+		}
+		return i.layerWriter(w).add(ctx, files)
 	})
 	if err != nil {
 		return err
@@ -227,7 +231,7 @@ func (i *maker) addServer(ctx context.Context, l *layout, source *debian.Source,
 		return nil, 0, i.packagesFailed(ctx, err)
 	}
 	ours, err := l.addLayer("mcp-bash "+cli.Version, func(w *tar.Writer) error {
-		return i.writeServer(i.layerWriter(w), bin, packages)
+		return i.writeServer(ctx, i.layerWriter(w), bin, packages)
 	})
 	return []*layer{base, ours}, len(packages), err
 }
@@ -256,7 +260,20 @@ func (w *layerWriter) header(h *tar.Header) error {
 	return w.WriteHeader(h)
 }
 
-func (w *layerWriter) file(f mcpb.File, name string) error {
+// add adds files with the names that they have in the image.
+func (w *layerWriter) add(ctx context.Context, files []mcpb.File) error {
+	for _, f := range files {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		if err := w.file(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *layerWriter) file(f mcpb.File) error {
 	in, err := f.Open()
 	if err != nil {
 		return err
@@ -266,7 +283,7 @@ func (w *layerWriter) file(f mcpb.File, name string) error {
 	if f.Exec {
 		mode = 0o755
 	}
-	if err := w.header(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: f.Size}); err != nil {
+	if err := w.header(&tar.Header{Typeflag: tar.TypeReg, Name: f.Name, Mode: mode, Size: f.Size}); err != nil {
 		return err
 	}
 	_, err = io.Copy(w, in)
@@ -277,26 +294,13 @@ func (w *layerWriter) link(name, target string) error {
 	return w.header(&tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: target, Mode: 0o777})
 }
 
-// writeProject writes the layer of the project: the files of a bundle.
-func (i *maker) writeProject(ctx context.Context, w *layerWriter) error {
-	for _, f := range i.Content.Files() {
-		if cause := context.Cause(ctx); cause != nil {
-			return cause
-		}
-		name := imageProject[1:] + strings.TrimPrefix(f.Name, stage.ServerDir)
-		if err := w.file(f, name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // writeServer writes the layer of the server: its program, its tree and the inventory of software.
-func (i *maker) writeServer(w *layerWriter, bin runtimes.Binary, packages []*debian.Package) error {
-	const home = imageHome
+func (i *maker) writeServer(ctx context.Context, w *layerWriter, bin runtimes.Binary,
+	packages []*debian.Package) error {
+	home := imageHome[1:]
 	var files []mcpb.File
-	for _, f := range runtimes.Layout(home[1:], i.Tree, []runtimes.Binary{bin}) {
-		switch strings.TrimPrefix(f.Name, home[1:]+"/") {
+	for _, f := range runtimes.Layout(home, i.Tree, []runtimes.Binary{bin}) {
+		switch strings.TrimPrefix(f.Name, home+"/") {
 		case "bin/mcp-bash", "bin/mcp-jq": // scripts that choose a program by the system
 			continue
 		case "bin/" + bin.Path():
@@ -308,14 +312,10 @@ func (i *maker) writeServer(w *layerWriter, bin runtimes.Binary, packages []*deb
 	if err != nil {
 		return err
 	}
-	files = append(files, mcpb.Bytes(home[1:]+"/sbom.spdx.json", false, i.inventory(bin, packages, info)))
+	files = append(files, mcpb.Bytes(home+"/sbom.spdx.json", false, i.inventory(bin, packages, info)))
 	mcpb.Sort(files)
-	for _, f := range files {
-		if err := w.file(f, f.Name); err != nil {
-			return err
-		}
-	}
-	return errors.Join(w.link(home[1:]+"/bin/mcp-jq", "mcp-bash"), w.link("usr/local/bin/mcp-bash", imageProgram))
+	return errors.Join(w.add(ctx, files), w.link(home+"/bin/mcp-jq", "mcp-bash"),
+		w.link("usr/local/bin/mcp-bash", imageProgram))
 }
 
 // environment returns the variables of containers of the image (H-606).

@@ -3,6 +3,7 @@ package outdir
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/swap"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 )
 
@@ -41,6 +43,15 @@ func Read(root *os.Root, except string, visit func(name string, info fs.FileInfo
 		}
 		return nil
 	})
+}
+
+// Recorded returns the hashes that a JSON object has.
+func Recorded(object json.RawMessage) Sums {
+	sums := Sums{}
+	for _, m := range rawjson.Members(object) {
+		sums[m.Name], _ = rawjson.Text(m.Value)
+	}
+	return sums
 }
 
 // Changes returns the names of files whose hashes are others than those that were recorded.

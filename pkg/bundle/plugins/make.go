@@ -291,10 +291,7 @@ func parsePluginLock(text []byte) (outdir.Sums, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := outdir.Sums{}
-	for _, m := range rawjson.Members(rawjson.Get(doc, "files")) {
-		list[m.Name], _ = rawjson.Text(m.Value)
-	}
+	list := outdir.Recorded(rawjson.Get(doc, "files"))
 	if len(list) == 0 {
 		return nil, errors.New("no files")
 	}

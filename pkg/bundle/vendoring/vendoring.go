@@ -355,11 +355,7 @@ func (l *lock) compare(sums outdir.Sums, odd []string) error {
 		return nil
 	}
 	if files := rawjson.Get(l.doc, "files"); files != nil {
-		recorded := outdir.Sums{}
-		for _, m := range rawjson.Members(files) {
-			recorded[m.Name], _ = rawjson.Text(m.Value)
-		}
-		changed, missing, added := recorded.Changes(sums)
+		changed, missing, added := outdir.Recorded(files).Changes(sums)
 		for fault, names := range map[string][]string{"changed": changed, "missing": missing, "added": added} {
 			for _, name := range names {
 				odd = append(odd, name+": "+fault)

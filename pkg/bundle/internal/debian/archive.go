@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"mcp-bash/pkg/files/atomicfile"
 )
 
@@ -204,39 +206,30 @@ func (s *Source) Fetch(ctx context.Context, packages []*Package) error {
 		}
 		total += p.Size
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var wait sync.WaitGroup
 	var mu sync.Mutex
-	slots := make(chan struct{}, downloads)
 	arrive := func(bytes int64) {
 		mu.Lock()
 		defer mu.Unlock()
 		done += bytes
 		s.progress("downloading Debian packages", done, total)
 	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(downloads)
 	for _, p := range packages {
-		slots <- struct{}{}
-		if context.Cause(ctx) != nil {
-			break
-		}
-		wait.Go(func() {
-			defer func() { <-slots }()
+		group.Go(func() error {
 			var arrived int64
 			f, err := s.open(ctx, p, func(n int64) {
 				arrive(n - arrived)
 				arrived = n
 			})
 			if err != nil {
-				cancel(err)
-				return
+				return err
 			}
-			f.Close()
 			arrive(p.Size - arrived)
+			return f.Close()
 		})
 	}
-	wait.Wait()
-	return context.Cause(ctx)
+	return group.Wait()
 }
 
 // Open opens the file of a package.

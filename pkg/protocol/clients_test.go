@@ -3,7 +3,6 @@
 package protocol
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -20,9 +19,8 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol/calls"
-	"mcp-bash/pkg/protocol/console"
-	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/wire/mcp"
+	"mcp-bash/test/servertest"
 )
 
 // patience is how long a test waits for an event.
@@ -37,67 +35,22 @@ func newServer(t testing.TB, files map[string]string, env project.Env) (*Server,
 // newReplica is newServer for one of several servers.
 func newReplica(t testing.TB, files map[string]string, env project.Env, self Replica) (*Server, string) {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range files {
-		file, mode := filepath.Join(root, name), os.FileMode(0o644)
-		if strings.HasSuffix(name, ".sh") {
-			mode, content = 0o755, "#!/bin/bash\n"+content
-		}
-		os.MkdirAll(filepath.Dir(file), 0o755)
-		if err := os.WriteFile(file, []byte(content), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	full := project.Env{
-		"PATH": os.Getenv("PATH"), "HOME": t.TempDir(), "TMPDIR": t.TempDir(), "MCPBASH_TOOL_ALLOWLIST": "*",
-		"MCPBASH_RESOURCES_POLL_INTERVAL_SECS": "0.01",
-	}
-	for name, value := range env {
-		full[name] = value
-	}
-	warn := func(text string) { t.Error(text) }
-	home, err := project.FindHome(full, func() project.Tree { return project.Tree{"sdk/tool-sdk.sh": nil} }, warn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := project.Open(root, full, root, warn)
-	state, _, err := project.NewState(full, &p.Settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancelCause(t.Context())
-	runner := new(script.Runner)
-	var stderr lockedBuffer
-	c := console.New(&stderr, p)
-	log := NewLog(c, false)
+	p := servertest.New(t, files, env)
+	log := NewLog(p.Console, false)
 	e := engine.New(engine.Config{
-		Project: p, State: state, Runner: runner, Home: home, Log: log.Send, Debug: log.Debugging,
-		Notice: func(string) {}, Stderr: &stderr,
+		Project: p.Project, State: p.State, Runner: p.Runner, Home: p.Home, Log: log.Send, Debug: log.Debugging,
+		Notice: func(string) {}, Stderr: p.Stderr,
 	})
 	server := NewServer(Config{
-		Context: ctx, Project: p, State: state, Engine: e, Console: c, Log: log, Replica: self,
+		Context: p.Context, Project: p.Project, State: p.State, Engine: e, Console: p.Console, Log: log, Replica: self,
 	})
 	t.Cleanup(func() {
-		stop(calls.ErrStopping)
-		runner.KillAll()
+		p.Stop(calls.ErrStopping)
+		p.Runner.KillAll()
 		server.End(patience) // it writes the lists of the project
-		state.Remove()
+		p.State.Remove()
 	})
-	return server, root
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.Write(p)
+	return server, p.Root
 }
 
 // memory is a transport in memory: a client of a test, and its connection.

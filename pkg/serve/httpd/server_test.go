@@ -4,18 +4,16 @@ package httpd
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,8 +21,8 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/protocol/calls"
-	"mcp-bash/pkg/protocol/console"
-	"mcp-bash/pkg/run/script"
+	"mcp-bash/test/checkout"
+	"mcp-bash/test/servertest"
 )
 
 // patience is how long a test waits for an event.
@@ -36,84 +34,30 @@ type testServer struct {
 	t      testing.TB
 	url    string
 	client *http.Client
-	stderr *lockedBuffer
+	stderr *servertest.Buffer
 	root   string
 	lines  headersOf // of all requests, in addition to their own
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 // serve starts a server for a project of these files.
 func serve(t testing.TB, files map[string]string, env project.Env, change ...func(*Config)) *testServer {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range files {
-		file, mode := filepath.Join(root, name), os.FileMode(0o644)
-		if strings.HasSuffix(name, ".sh") {
-			mode, content = 0o755, "#!/bin/bash\n"+content
-		}
-		os.MkdirAll(filepath.Dir(file), 0o755)
-		if err := os.WriteFile(file, []byte(content), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	full := project.Env{
-		"PATH": os.Getenv("PATH"), "HOME": t.TempDir(), "TMPDIR": t.TempDir(), "MCPBASH_TOOL_ALLOWLIST": "*",
-		"MCPBASH_RESOURCES_POLL_INTERVAL_SECS": "0.01",
-	}
-	for name, value := range env {
-		full[name] = value
-	}
-	warn := func(text string) { t.Error(text) }
-	sdk, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	full["MCPBASH_HOME"] = sdk
-	home, err := project.FindHome(full, func() project.Tree { return nil }, warn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := project.Open(root, full, root, warn)
-	state, _, err := project.NewState(full, &p.Settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancelCause(t.Context())
-	runner := new(script.Runner)
-	stderr := &lockedBuffer{}
-	c := console.New(stderr, p)
-	log := protocol.NewLog(c, true)
+	withHome := project.Env{"MCPBASH_HOME": checkout.Root()}
+	maps.Copy(withHome, env)
+	p := servertest.New(t, files, withHome)
+	log := protocol.NewLog(p.Console, true)
 	e := engine.New(engine.Config{
-		Project: p, State: state, Runner: runner, Home: home, Log: log.Send, Debug: log.Debugging,
-		Notice: func(string) {}, Stderr: stderr,
+		Project: p.Project, State: p.State, Runner: p.Runner, Home: p.Home, Log: log.Send, Debug: log.Debugging,
+		Notice: func(string) {}, Stderr: p.Stderr,
 	})
 	l, err := Listen(":0", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	config := Config{
-		Context: ctx, Listener: l, Project: p, Console: c,
+		Context: p.Context, Listener: l, Project: p.Project, Console: p.Console,
 		Server: protocol.NewServer(protocol.Config{
-			Context: ctx, Project: p, State: state, Engine: e, Console: c, Log: log,
+			Context: p.Context, Project: p.Project, State: p.State, Engine: e, Console: p.Console, Log: log,
 		}),
 	}
 	for _, f := range change {
@@ -125,14 +69,14 @@ func serve(t testing.TB, files map[string]string, env project.Env, change ...fun
 	t.Cleanup(func() {
 		client.CloseIdleConnections()
 		_, ended := s.Kill(calls.ErrStopping, true)
-		stop(calls.ErrStopping)
-		runner.KillAll()
+		p.Stop(calls.ErrStopping)
+		p.Runner.KillAll()
 		<-ended
 		s.Close()
 		config.Server.End(patience)
-		state.Remove()
+		p.State.Remove()
 	})
-	return &testServer{Server: s, t: t, url: l.URL, client: client, stderr: stderr, root: root}
+	return &testServer{Server: s, t: t, url: l.URL, client: client, stderr: p.Stderr, root: p.Root}
 }
 
 // tools returns the files of tools with these scripts.

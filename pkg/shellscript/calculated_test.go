@@ -24,7 +24,8 @@ func TestCalculated(t *testing.T) {
 		{`declare -i n; n=$1; f() { local -i m=$1; }; f "$2"`, "n m"},
 		{`declare -n r=$1; r=2`, "r"},
 		// Ways of a text.
-		{`set -- $(wc -l "$2"; echo "$3"); echo $(($2))`, "2 3"},
+		{`set -- $(wc -l "$2"; echo "$3"); echo $(($2))`, "+2 3"},
+		{`set -- $1; echo $(($2))`, "1"},
 		{`set -- "$2" "$1"; echo $(($1))`, "2"},
 		{`set -- x "$@"; echo $(($2)) "$1"`, "arguments"},
 		{`f() { set -- $1; echo $(($2)); }; f "$1"`, "1"},

@@ -577,8 +577,8 @@ func (r *reader) within(f *frame, list []*syntax.Stmt, certain bool) {
 	r.frame = outer
 }
 
-// set reads set -- WORDS. From here on, places count the new words. If a word contains an argument and more, or can
-// become several, the places stay: the script may calculate with any of them. A list of operands is put back.
+// set reads set -- WORDS. From here on, places count the new words. The places stay if all old words are among them, or
+// if a word contains an argument and more: the script may calculate with any of them. A list of operands is put back.
 func (r *reader) set(c *syntax.CallExpr, certain bool) {
 	words := c.Args[2:]
 	list, several, stays := []*Argument{}, false, !certain
@@ -593,7 +593,7 @@ func (r *reader) set(c *syntax.CallExpr, certain bool) {
 		_, isLiteral := literal(w)
 		_, isQuoted := w.Parts[0].(*syntax.DblQuoted)
 		a := r.argumentOf(w)
-		stays = stays || isAll(w) || r.holds(w) && (a == nil || !isQuoted)
+		stays = stays || isAll(w) || isQuoted && a == nil && r.holds(w)
 		if several = several || !isLiteral && !isQuoted; !several {
 			list = append(list, a)
 		}

@@ -187,7 +187,7 @@ func (s *store) lock(ctx context.Context, dir *os.Root, wait time.Duration) (unl
 	if err != nil {
 		return nil, &atomicfile.UnwritableError{Err: err}
 	}
-	if err := atomicfile.Lock(ctx, f, "registry.refresh", wait, atomicfile.TryLock); err != nil {
+	if err := atomicfile.Lock(ctx, f, "registry.refresh", wait); err != nil {
 		f.Close()
 		if locked, ok := errors.AsType[*atomicfile.LockedError](err); ok {
 			locked.Wait = s.wait // the wait for another kind counts

@@ -74,7 +74,7 @@ func build(dir, packages, variant string, args []string, env map[string]string) 
 		return err
 	}
 	defer lock.Close()
-	if err := atomicfile.Lock(context.Background(), lock, "commands", 10*time.Minute, atomicfile.TryLock); err != nil {
+	if err := atomicfile.Lock(context.Background(), lock, "commands", 10*time.Minute); err != nil {
 		return err
 	}
 	if err := compile(shared, args, env); err != nil {

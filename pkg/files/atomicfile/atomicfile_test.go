@@ -57,26 +57,25 @@ func TestLock(t *testing.T) {
 	}
 	holder, other := open(), open()
 	defer other.Close()
-	if err := Lock(t.Context(), holder, "it", 0, TryLock); err != nil {
+	if err := Lock(t.Context(), holder, "it", 0); err != nil {
 		t.Fatal(err)
 	}
 	var locked *LockedError
-	err := Lock(t.Context(), other, "it", 3*time.Millisecond, TryLock)
+	err := Lock(t.Context(), other, "it", 3*time.Millisecond)
 	if !errors.As(err, &locked) || err.Error() != "registry lock 'it' unavailable after 0.003s" {
 		t.Error(err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Lock(ended, other, "it", time.Hour, TryLock); !errors.Is(err, context.Canceled) {
+	if err := Lock(ended, other, "it", time.Hour); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	holder.Close() // with the file the lock goes
-	if err := Lock(t.Context(), other, "it", time.Hour, TryLock); err != nil {
+	if err := Lock(t.Context(), other, "it", time.Hour); err != nil {
 		t.Error(err)
 	}
 	var unable *UnwritableError
-	broken := func(*os.File) (bool, error) { return false, os.ErrInvalid }
-	if err := Lock(t.Context(), other, "it", time.Hour, broken); !errors.As(err, &unable) {
+	if err := Lock(t.Context(), holder, "it", time.Hour); !errors.As(err, &unable) {
 		t.Error(err)
 	}
 }

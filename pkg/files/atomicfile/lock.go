@@ -30,12 +30,12 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("registry lock '%s' unavailable after %gs", e.Name, e.Wait.Seconds())
 }
 
-// Lock locks a file for as long as it stays open. It calls try, normally [TryLock], until the time wait has passed.
-// The error is a [*LockedError], an [*UnwritableError], or the cause of the context.
-func Lock(ctx context.Context, f *os.File, name string, wait time.Duration, try func(*os.File) (bool, error)) error {
+// Lock locks a file for as long as it stays open. It calls [TryLock] until the time wait has passed. The error is a
+// [*LockedError], an [*UnwritableError], or the cause of the context.
+func Lock(ctx context.Context, f *os.File, name string, wait time.Duration) error {
 	end := time.Now().Add(wait)
 	for pause := lockFirst; ; pause = min(2*pause, lockLongest) {
-		locked, err := try(f)
+		locked, err := TryLock(f)
 		if locked {
 			return nil
 		}

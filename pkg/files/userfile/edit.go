@@ -23,7 +23,6 @@ type Options struct {
 	Mode   fs.FileMode   // of a new file
 	Backup string        // the new name of the old file; "": it is removed
 	Wait   time.Duration // how long to wait for another edit in the directory
-	Locked bool          // whether the caller has locked the directory
 	DryRun bool          // whether to write nothing
 
 	FolderOwner bool // whether a new file gets the owner and group of the directory
@@ -53,11 +52,9 @@ func Edit(ctx context.Context, dir *os.Root, name string, o Options, change func
 	}
 	defer e.list.Close()
 	if !o.DryRun {
-		locked := o.Locked
-		if !locked {
-			if locked, err = e.lock(ctx); err != nil {
-				return false, err
-			}
+		locked, err := e.lock(ctx)
+		if err != nil {
+			return false, err
 		}
 		e.sweep(locked)
 	}
@@ -106,7 +103,7 @@ type edit struct {
 // lock excludes other mcp-bash commands from the directory. On systems that cannot lock a
 // directory, it returns false, and changes by other commands are still detected.
 func (e *edit) lock(ctx context.Context) (locked bool, err error) {
-	err = atomicfile.Lock(ctx, e.list, e.dir.Name(), e.o.Wait, atomicfile.TryLock)
+	err = atomicfile.Lock(ctx, e.list, e.dir.Name(), e.o.Wait)
 	if _, ok := errors.AsType[*atomicfile.UnwritableError](err); ok {
 		return false, nil
 	}

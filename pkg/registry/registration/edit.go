@@ -21,16 +21,12 @@ type edit struct {
 	*jsonedit.Document
 	project *Project
 	fresh   bool                   // there was no file
-	was     []byte                 // the text before the change; nil: no file
 	before  []registry.SourcedTool // the tools before the change
 }
 
-func (r *Project) edit(ctx context.Context) (*edit, error) {
-	text, err := declare.ReadFile(r.p)
-	if err != nil {
-		return nil, err
-	}
-	e := &edit{project: r, fresh: text == nil, was: text}
+// edit begins a change of the text of register.json, or of no file if text is nil.
+func (r *Project) edit(ctx context.Context, text []byte) (e *edit, err error) {
+	e = &edit{project: r, fresh: text == nil}
 	var doc *declare.Document
 	if e.fresh {
 		text = []byte(`{"version":1}`)

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
-	"mcp-bash/pkg/files/atomicfile"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
@@ -29,7 +29,7 @@ type Project struct {
 	level   access.Level
 	log     mcp.LogFunc
 	mutex   ctxlock.Mutex // locked while register.json changes
-	dir     serverDir
+	wait    time.Duration // for the lock of server.d
 }
 
 // NewProject returns the registry of a project. Without a Runner in the options, it does not
@@ -42,7 +42,7 @@ func NewProject(p *project.Project, o registry.Options) *Project {
 	wait := cmp.Or(o.LockWait, registry.DefaultLockWait)
 	return &Project{
 		p: p, catalog: registry.NewCatalog(p, o), level: access.EffectiveLevel(p, o.Log), log: log, mutex: ctxlock.New(),
-		dir: serverDir{path: p.Server, wait: wait, try: atomicfile.TryLock},
+		wait: wait,
 	}
 }
 

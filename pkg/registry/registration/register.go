@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"mcp-bash/pkg/files/atomicfile"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/trust"
@@ -123,42 +124,59 @@ func (r *Project) change(ctx context.Context, id string, dryRun bool, decide fun
 	return nil
 }
 
-// changeLocked is change under the lock of this process. It takes the lock of the directory.
+// lockPurpose is the name of the lock in messages.
+const lockPurpose = "registry.register"
+
+// changeLocked is change under the lock of this process. The lock is on the directory itself, so all processes use the
+// same lock, and there is no lock file among checked-in files. If another process holds it for too long, the error is a
+// [*registry.Failure].
 func (r *Project) changeLocked(ctx context.Context, dryRun bool, decide func(*edit) error) error {
-	dir := r.dir
 	if !dryRun {
-		if err := os.MkdirAll(dir.path, 0o755); err != nil {
+		if err := os.MkdirAll(r.p.Server, 0o755); err != nil {
 			return err
 		}
 	}
 	if err := r.checkServerDir(); err != nil {
 		return err
 	}
-	if !dryRun {
-		if err := dir.lock(ctx); err != nil {
-			return err
-		}
-		defer dir.unlock()
+	text, err := declare.ReadFile(r.p) // its faults are clearer than those of Edit
+	if err != nil {
+		return explain(err)
 	}
-	const attempts = 5
-	var err error
-	for range attempts {
-		var e *edit
-		if e, err = r.edit(ctx); err != nil {
-			return explain(err)
-		}
-		was := e.Text
-		if err = decide(e); err != nil || dryRun || bytes.Equal(was, e.Text) {
-			return err
-		}
-		if err = dir.write(ctx, e.was, e.Text, r.p.Discovery.MaxManual); err != errOvertaken {
-			break
-		}
+	if dryRun {
+		_, err := r.decided(ctx, text, decide)
+		return err
 	}
-	if err == errOvertaken {
-		err = userfile.ErrChanged
+	dir, err := os.OpenRoot(r.p.Server)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	o := userfile.Options{Max: r.p.Discovery.MaxManual, Mode: 0o644, Wait: r.wait}
+	_, err = userfile.Edit(ctx, dir, declare.JSONFile, o, func(f userfile.File) ([]byte, error) {
+		if !f.There {
+			f.Text = nil
+		}
+		return r.decided(ctx, f.Text, decide)
+	})
+	if locked, ok := errors.AsType[*atomicfile.LockedError](err); ok {
+		locked.Name = lockPurpose
+		return &registry.Failure{Kind: kinds.Tools, Reason: locked.Error(), Fatal: true, Err: err}
 	}
 	return err
+}
+
+// decided returns the text of register.json after a change. text is nil if there is no file.
+func (r *Project) decided(ctx context.Context, text []byte, decide func(*edit) error) ([]byte, error) {
+	e, err := r.edit(ctx, text)
+	if err != nil {
+		return nil, explain(err)
+	}
+	was := e.Text
+	if err := decide(e); err != nil || bytes.Equal(was, e.Text) {
+		return text, err
+	}
+	return e.Text, nil
 }
 
 // checkServerDir checks that no other user can change register.json, and that the file is

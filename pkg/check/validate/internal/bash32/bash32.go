@@ -15,8 +15,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// newer lists the features that Bash 3.2 lacks: KEY | version of Bash with it | name in messages | alternative for 3.2.
-// An option of shopt has only the version.
+// newer lists the features that Bash 3.2 lacks. A row has a key, the version of Bash with the feature, its name in
+// messages, and the alternative for 3.2. An option of shopt has only the version.
 //
 //go:embed newer.txt
 var newer string

@@ -325,14 +325,11 @@ func (c *check) tree(t content) {
 	}
 }
 
-// maxDepth is the maximum depth of the server's scan.
-const maxDepth = 16
-
 func (c *check) below(t content, dir string, depth int) (found int) {
 	entries := c.listing(dir)
 	found = c.described(t, dir, entries)
 	for _, e := range entries {
-		if e.IsDir && depth < maxDepth {
+		if e.IsDir && depth < item.MaxDepth {
 			found += c.below(t, abs(dir, e.Name), depth+1)
 		}
 	}

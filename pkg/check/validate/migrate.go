@@ -22,6 +22,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
@@ -535,7 +536,7 @@ func (m *migration) sidecars(dir, below string, depth int, f func(rel, base stri
 	for _, e := range m.listing(abs(dir, below)) {
 		rel := path.Join(below, e.Name)
 		if e.IsDir {
-			if depth < maxDepth {
+			if depth < item.MaxDepth {
 				m.sidecars(dir, rel, depth+1, f)
 			}
 			continue

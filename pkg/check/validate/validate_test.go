@@ -21,6 +21,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/projecttest"
 	"mcp-bash/pkg/project/tree"
+	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/text/toolnames"
 )
 
@@ -955,7 +956,7 @@ func TestSizes(t *testing.T) {
 
 // Metadata is read to the same depth as by the server.
 func TestDepth(t *testing.T) {
-	for depth, told := range map[int]bool{maxDepth: true, maxDepth + 1: false} {
+	for depth, told := range map[int]bool{item.MaxDepth: true, item.MaxDepth + 1: false} {
 		name := "resources/" + strings.Repeat("d/", depth) + "x.meta.json"
 		r := check1(t, fixture(t, sound, files{name: "{"}), Options{})
 		if found := of(r, "metadata.invalid_json"); (found != nil) != told {

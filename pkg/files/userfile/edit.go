@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,8 +32,8 @@ type File struct {
 	There bool // the file exists
 }
 
-// ErrChanged is the error for a file that changed during each try of an edit.
-var ErrChanged = errors.New("it keeps changing; quit the program that writes to it and try again")
+// errKeepsChanging is the error for a file that changed during each try of an edit.
+var errKeepsChanging = errors.New("it keeps changing; quit the program that writes to it and try again")
 
 // maxTries limits how often an edit starts again because the file has changed.
 const maxTries = 5
@@ -77,7 +75,7 @@ func Edit(ctx context.Context, dir *os.Root, name string, o Options, change func
 			return err == nil && old.there() && o.Backup != "", err
 		}
 	}
-	return false, ErrChanged
+	return false, errKeepsChanging
 }
 
 // pause waits before the next try, longer each time, because another program is writing.
@@ -206,15 +204,8 @@ func (e *edit) readFile(f *os.File) (v *version, err error) {
 	if v.info, err = f.Stat(); err != nil {
 		return nil, err
 	}
-	tooLarge := fmt.Errorf("larger than %d bytes", e.o.Max)
-	if v.info.Size() > int64(e.o.Max) {
-		return nil, tooLarge
-	}
-	if v.text, err = io.ReadAll(io.LimitReader(f, int64(e.o.Max)+1)); err != nil {
+	if v.text, err = boundedfile.ReadAll(f, e.o.Max); err != nil {
 		return nil, err
-	}
-	if len(v.text) > e.o.Max {
-		return nil, tooLarge
 	}
 	v.rights, err = rightsOf(f)
 	v.known = err == nil

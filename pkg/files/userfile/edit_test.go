@@ -213,7 +213,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	if _, err := p.edit("never", func(try int) {
 		tries = try
 		p.put("file", strings.Repeat("x", try))
-	}); err != ErrChanged || tries != maxTries || p.read("file") != strings.Repeat("x", maxTries) {
+	}); err != errKeepsChanging || tries != maxTries || p.read("file") != strings.Repeat("x", maxTries) {
 		t.Errorf("%v, %d tries, %q", err, tries, p.read("file"))
 	}
 	if got := p.list(); !slices.Equal(got, []string{"file", backup}) {
@@ -322,7 +322,7 @@ func TestStress(t *testing.T) {
 				})
 				if err == nil {
 					edits++
-				} else if err != ErrChanged {
+				} else if err != errKeepsChanging {
 					t.Errorf("%v; there is %q", err, p.list())
 				}
 			}

@@ -98,7 +98,7 @@ func (e *edit) exchange(fresh string, old *version) error {
 		}
 		put, expected = got, put // another program's newer version must be restored
 	}
-	return &stuckError{e.path(fresh), ErrChanged}
+	return &stuckError{e.path(fresh), errKeepsChanging}
 }
 
 // look is read for a file that an edit has just renamed, whatever type it has. If the file

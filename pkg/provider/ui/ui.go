@@ -127,8 +127,8 @@ func readMeta(dir *os.Root) json.RawMessage {
 		return nil
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxMeta+1))
-	if err != nil || len(text) > maxMeta {
+	text, err := boundedfile.ReadAll(f, maxMeta)
+	if err != nil {
 		return nil
 	}
 	meta, err := rawjson.Check(text)

@@ -2,6 +2,9 @@ package item
 
 import "mcp-bash/pkg/json/rawjson"
 
+// MaxDepth is the maximum depth of directories below a content directory.
+const MaxDepth = 16
+
 // A Location is a file, or a part of a file, as messages name it.
 type Location struct {
 	File string // "tools/x/tool.meta.json"

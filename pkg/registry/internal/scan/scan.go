@@ -18,9 +18,6 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// maxDepth is the maximum depth of directories below a content directory.
-const maxDepth = 16
-
 // A Result contains the items that a scan found. Only [Result.Settle] changes it after the
 // scan.
 type Result struct {
@@ -256,7 +253,7 @@ func (s *scanner) visit(
 
 func (s *scanner) children(entries []folder.Entry, at string, depth int) (names []string) {
 	for _, e := range entries {
-		if !e.IsDir || depth >= maxDepth || folder.Unusable(e.Name) != "" {
+		if !e.IsDir || depth >= item.MaxDepth || folder.Unusable(e.Name) != "" {
 			continue
 		}
 		if s.tree.Skip == nil || !s.tree.Skip(path.Join(at, e.Name)) {
@@ -274,9 +271,9 @@ func (s *scanner) examine(v *Visit) {
 			v.Log(item.Message{Level: mcp.Warning,
 				Text: fmt.Sprintf("%s scan encountered unsupported filename (%s) under %s/", s.tree.Noun, why, s.label)})
 		}
-		if e.IsDir && v.Depth == maxDepth {
+		if e.IsDir && v.Depth == item.MaxDepth {
 			v.Log(item.Message{Level: mcp.Warning,
-				Text: fmt.Sprintf("Directories more than %d levels below %s/ are skipped", maxDepth, s.label)})
+				Text: fmt.Sprintf("Directories more than %d levels below %s/ are skipped", item.MaxDepth, s.label)})
 		}
 	}
 	s.tree.Examine(v)

@@ -16,7 +16,7 @@ import (
 )
 
 // newer lists the features that Bash 3.2 lacks. A row has a key, the version of Bash with the feature, its name in
-// messages, and the alternative for 3.2. An option of shopt has only the version.
+// messages, and the alternative. An option of shopt has only the version.
 //
 //go:embed newer.txt
 var newer string

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
 )
 
 // An inspectOptions has the option of commands that read a bundle.
@@ -215,4 +217,24 @@ func (o *inspectOptions) unpack(s cli.Streams, operands []string) error {
 	}
 	_, err = cli.Printf(s.Out, "Unpacked %d files into %s\n", len(a.Entries), dir)
 	return err
+}
+
+// maxStdin is how large a bundle on standard input may be, in bytes.
+const maxStdin = 2 << 30
+
+// stdin is the operand that names standard input.
+const stdin = "-"
+
+// inputFile returns the file that an operand names: for "-" a copy of standard input, until remove is
+// called (CLI-118).
+func inputFile(s cli.Streams, operand string) (file string, remove func(), err error) {
+	if operand != stdin {
+		return operand, func() {}, nil
+	}
+	in := bufio.NewReader(s.In)
+	name := "stdin.mcpb"
+	if head, _ := in.Peek(1); string(head) == "{" {
+		name = "stdin.json" // a manifest by itself
+	}
+	return project.Spool(project.OSEnv(), in, name, maxStdin)
 }

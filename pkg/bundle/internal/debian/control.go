@@ -1,7 +1,9 @@
 package debian
 
 import (
+	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -100,4 +102,18 @@ func (r *relation) allows(version string) bool {
 		return c > 0
 	}
 	return false
+}
+
+//go:embed programs.txt
+var programs string
+
+// PackageOf returns the package that contains a program. Most packages have the name of their program.
+func PackageOf(program string) string {
+	for line := range strings.Lines(programs) {
+		name, list, _ := strings.Cut(line, ":")
+		if slices.Contains(strings.Fields(list), program) {
+			return name
+		}
+	}
+	return program
 }

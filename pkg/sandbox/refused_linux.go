@@ -8,16 +8,8 @@ import (
 
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/run/confine"
+	"mcp-bash/pkg/run/script"
 )
-
-// isDormant reports whether a file is a script that nobody can start, because it lacks the execute bit.
-func isDormant(file string, mode fs.FileMode) bool {
-	if !mode.IsRegular() || mode&0o111 != 0 {
-		return false
-	}
-	head, err := boundedfile.ReadHead(file, 2)
-	return err == nil && string(head) == "#!"
-}
 
 // refusal returns what a domain refuses of a path.
 func (h *Confinement) refusal(path string) Refusal {
@@ -37,12 +29,13 @@ func (h *Confinement) refusal(path string) Refusal {
 	if err != nil {
 		return NotRefused
 	}
+	head, _ := boundedfile.ReadHead(real, 8)
 	uses := []confine.Need{confine.MayRead, confine.MayWrite, confine.MayChange}
 	refuses := func(need confine.Need) bool { return rules.Refuses(need, real) }
 	switch {
 	case info.IsDir():
 		uses = []confine.Need{confine.MayList, confine.MayChange}
-	case !refuses(confine.MayRead) && isDormant(real, info.Mode()):
+	case !refuses(confine.MayRead) && script.IsDormant(info.Mode(), head):
 		return NotRefused
 	}
 	switch {

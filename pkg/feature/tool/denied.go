@@ -175,8 +175,7 @@ func (c *call) dormantHint(stderr []byte) string {
 	for _, denied := range deniedNames(string(stderr)) {
 		for _, file := range c.meant(denied) {
 			info, err := os.Stat(file)
-			if err == nil && info.Mode().IsRegular() && info.Mode()&0o111 == 0 && c.hold.Refuses(file) == sandbox.NotRefused &&
-				bytes.HasPrefix(c.head(file, 2), []byte("#!")) {
+			if err == nil && script.IsDormant(info.Mode(), c.head(file, 8)) && c.hold.Refuses(file) == sandbox.NotRefused {
 				where := c.shown(file)
 				return where + " is not executable, so it cannot be started; run chmod +x " + shell.Quote(where)
 			}

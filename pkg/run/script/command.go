@@ -23,6 +23,11 @@ func Runnable(name string, mode fs.FileMode, head []byte) bool {
 	return mode&0o111 != 0 || IsShellName(name) || HasShebang(head)
 }
 
+// IsDormant reports whether a file is a script that programs cannot start, because it lacks the execute bit.
+func IsDormant(mode fs.FileMode, head []byte) bool {
+	return mode.IsRegular() && mode&0o111 == 0 && HasShebang(head)
+}
+
 // IsShellName reports whether a file name has the extension of a shell script.
 func IsShellName(name string) bool {
 	ext := filepath.Ext(name)

@@ -13,6 +13,7 @@ import (
 	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/scaffold/runners"
 	"mcp-bash/pkg/scaffold/wrap"
+	"mcp-bash/pkg/text/toolnames"
 )
 
 // targets makes a tool of each target of a task runner's project file, or of the targets that words
@@ -62,7 +63,7 @@ func (w *wrapper) targets(ctx context.Context, words []string) (tools []*wrap.To
 	}
 	taken := map[string]bool{}
 	for _, target := range some {
-		name := cmp.Or(w.o.name, freeName(scaffold.ToolName(named([]string{words[0], target.Name})), taken))
+		name := cmp.Or(w.o.name, toolnames.Unique(scaffold.ToolName(named([]string{words[0], target.Name})), taken))
 		tool, err := w.tool(target.Recipe, from, words[:1], w.ask.Find(words[0]), name)
 		if err != nil {
 			return nil, err
@@ -129,16 +130,4 @@ func (w *wrapper) selected(all []runners.Target, names []string) ([]runners.Targ
 		}
 	}
 	return some, nil
-}
-
-// freeName returns the name of a tool, with a number if another target has it.
-func freeName(name string, taken map[string]bool) string {
-	const maxName = 60
-	name = strings.Trim(name[:min(len(name), maxName)], "-")
-	free := name
-	for n := 2; taken[free]; n++ {
-		free = fmt.Sprintf("%s-%d", name, n)
-	}
-	taken[free] = true
-	return free
 }

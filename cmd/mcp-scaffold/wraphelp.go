@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	_ "embed" // the prompt
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,6 +16,8 @@ import (
 	"mcp-bash/pkg/scaffold/draft"
 	"mcp-bash/pkg/scaffold/recipe"
 	"mcp-bash/pkg/scaffold/wrap"
+	"mcp-bash/pkg/text/helptext"
+	"mcp-bash/schemas"
 )
 
 // helps makes a tool of the program's help, or of the help of each command that --commands names.
@@ -171,4 +175,47 @@ func (w *wrapper) pickOptions(ctx context.Context, r *recipe.Recipe) (only []str
 		}
 	}
 	return only, err
+}
+
+//go:embed prompt.md
+var promptText string
+
+// maxManual limits the manual page in a prompt, in bytes.
+const maxManual = 100_000
+
+// prompt prints one text by which a coding agent writes the recipe of a program (WRAP-17).
+func (w *wrapper) prompt(ctx context.Context, words []string) error {
+	answer, err := w.help(ctx, words)
+	if err != nil {
+		return err
+	}
+	manual, err := w.ask.Manual(ctx, words)
+	if err != nil {
+		return err
+	}
+	if manual = helptext.Plain(manual); len(manual) > maxManual {
+		manual = strings.ToValidUTF8(manual[:maxManual], "") + "\n[The rest is left out.]"
+	}
+	schema, err := schemas.Files.ReadFile(schemas.File(schemas.Recipe))
+	if err != nil {
+		return err
+	}
+	r := recipe.Recipe{Program: filepath.Base(words[0]), Command: words[1:]}
+	_, err = strings.NewReplacer("{{line}}", cli.Line(strings.Join(words, " ")), "{{file}}", cli.Line(r.FileName()),
+		"{{schema}}", fenced("json", string(schema)), "{{help}}", fenced("text", helptext.Plain(answer.Text)),
+		"{{manual}}", fenced("text", manual)).WriteString(w.s.Out, promptText)
+	return err
+}
+
+// fenced makes a block of code of a text. The text cannot end the block.
+func fenced(kind, text string) string {
+	text = strings.TrimRight(text, "\n")
+	if text == "" {
+		return "There is none."
+	}
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + kind + "\n" + text + "\n" + fence
 }

@@ -16,6 +16,7 @@ import (
 	"mcp-bash/pkg/scaffold/recipe"
 	"mcp-bash/pkg/scaffold/wrap"
 	"mcp-bash/pkg/text/lazyregexp"
+	"mcp-bash/pkg/text/toolnames"
 )
 
 // NewTool makes a tool that runs a program from a recipe. words is the command line that tool.sh
@@ -65,7 +66,8 @@ func inPlace(file string) string {
 
 // ToolName derives the name of a tool from the words of a command line.
 func ToolName(words []string) string {
-	return strings.Trim(notInName.ReplaceAllString(strings.Join(words, "-"), "-"), "-")
+	name := strings.Trim(notInName.ReplaceAllString(strings.Join(words, "-"), "-"), "-")
+	return strings.TrimRight(name[:min(len(name), toolnames.MaxPortable)], "-")
 }
 
 var notInName = lazyregexp.New(`[^A-Za-z0-9_-]`)

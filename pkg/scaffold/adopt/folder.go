@@ -238,17 +238,13 @@ func read(root *os.Root, name string) ([]byte, fs.FileMode, error) {
 
 // names gives each tool another name: that of the file without its ending, after the names of its folders.
 func (f *Folder) names() {
-	taken := map[string]string{}
+	taken := map[string]bool{}
 	for _, s := range f.Scripts {
 		name := toolName(strings.TrimSuffix(s.Path, path.Ext(s.Path)))
-		if taken[name] != "" {
+		if taken[name] {
 			name = toolName(s.Path)
 		}
-		for base, n := name, 2; taken[name] != ""; n++ {
-			name = fmt.Sprintf("%.60s-%d", base, n)
-		}
-		taken[name] = s.Path
-		s.Tool = name
+		s.Tool = toolnames.Unique(name, taken)
 	}
 }
 

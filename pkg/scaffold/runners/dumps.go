@@ -3,19 +3,21 @@ package runners
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/scaffold/recipe"
 )
 
 // readPackage reads the scripts of a package.json. Scripts that npm runs by itself are left out.
 func readPackage(p *project) error {
-	text, err := readFile(p.File)
+	text, err := boundedfile.Read(p.File, maxFile)
 	if err != nil {
 		return err
 	}
@@ -25,11 +27,11 @@ func readPackage(p *project) error {
 func (p *project) parsePackage(text []byte) error {
 	doc, err := rawjson.Check(text)
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.File, err)
+		return err
 	}
 	scripts := rawjson.Get(doc, "scripts")
 	if scripts != nil && rawjson.KindOf(scripts) != rawjson.Object {
-		return fmt.Errorf(`%s: "scripts" must be an object`, p.File)
+		return errors.New(`"scripts" must be an object`)
 	}
 	byItself := []string{"preinstall", "install", "postinstall", "prepare", "prepublish", "prepublishOnly", "publish",
 		"postpublish", "prepack", "postpack", "dependencies", "preversion", "version", "postversion", "preuninstall",
@@ -114,7 +116,7 @@ func (p *project) parseDump(text []byte) error {
 
 func (p *project) addModule(m module, prefix string, depth int) {
 	const maxDepth = 4
-	for _, name := range sortedNames(m.Recipes) {
+	for _, name := range slices.Sorted(maps.Keys(m.Recipes)) {
 		r := m.Recipes[name]
 		asks := func(a json.RawMessage) bool {
 			return string(a) == `"confirm"` || rawjson.Get(a, "confirm") != nil
@@ -137,7 +139,7 @@ func (p *project) addModule(m module, prefix string, depth int) {
 	if depth == maxDepth {
 		return
 	}
-	for _, name := range sortedNames(m.Modules) {
+	for _, name := range slices.Sorted(maps.Keys(m.Modules)) {
 		p.addModule(m.Modules[name], prefix+name+"::", depth+1)
 	}
 }
@@ -147,7 +149,8 @@ func justArguments(parameters []parameter) (list []recipe.Argument, why string) 
 	for _, parameter := range parameters {
 		name := strings.ReplaceAll(parameter.Name, "-", "_")
 		switch {
-		case !isProperty(name) || slices.ContainsFunc(list, func(a recipe.Argument) bool { return a.Name == name }):
+		case !isProperty.MatchString(name),
+			slices.ContainsFunc(list, func(a recipe.Argument) bool { return a.Name == name }):
 			return nil, "the name of a parameter cannot be that of an argument"
 		case parameter.Long != "" || parameter.Flag:
 			return nil, "a parameter is an option, which this version does not know"
@@ -162,6 +165,3 @@ func justArguments(parameters []parameter) (list []recipe.Argument, why string) 
 	}
 	return list, ""
 }
-
-// sortedNames returns the names of a map in order.
-func sortedNames[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

@@ -2,11 +2,12 @@ package runners
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/scaffold/recipe"
+	"mcp-bash/pkg/text/lazyregexp"
 )
 
 // maxIncluded limits the files that a makefile includes.
@@ -26,7 +27,7 @@ type makefile struct {
 // do not look like files.
 func readMakefile(p *project) error {
 	m := &makefile{says: map[string]string{}, known: map[string]bool{}}
-	text, err := readFile(p.File)
+	text, err := boundedfile.Read(p.File, maxFile)
 	if err != nil {
 		return err
 	}
@@ -49,9 +50,10 @@ func readMakefile(p *project) error {
 // parse reads the text of a makefile. dir is the directory of its includes.
 func (m *makefile) parse(text, dir string) {
 	conditions := []string{"ifeq", "ifneq", "ifdef", "ifndef", "else", "endif"}
-	var above []string // the comment above a line
-	defined := 0       // depth of define
-	for line := range logicalLines(text) {
+	var above []string                                                                 // the comment above a line
+	defined := 0                                                                       // depth of define
+	text = strings.NewReplacer("\\\r\n", " ", "\\\n", " ", "\r\n", "\n").Replace(text) // a backslash joins lines
+	for line := range strings.SplitSeq(text, "\n") {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch {
 		case defined > 0 || word == "define":
@@ -76,27 +78,6 @@ func (m *makefile) parse(text, dir string) {
 	}
 }
 
-// logicalLines yields the lines, after joining those that end in a backslash.
-func logicalLines(text string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		joined := ""
-		for line := range strings.Lines(text) {
-			line = strings.TrimRight(line, "\r\n")
-			if next, found := strings.CutSuffix(line, "\\"); found {
-				joined += next + " "
-				continue
-			}
-			if !yield(joined + line) {
-				return
-			}
-			joined = ""
-		}
-		if joined != "" {
-			yield(joined)
-		}
-	}
-}
-
 // include reads files of the same directory or below it, whose names are plain.
 func (m *makefile) include(names []string, dir string) {
 	for _, name := range names {
@@ -106,7 +87,7 @@ func (m *makefile) include(names []string, dir string) {
 			continue
 		}
 		m.files = append(m.files, file)
-		if text, err := readFile(file); err == nil && isFile(file) {
+		if text, err := boundedfile.Read(file, maxFile); err == nil {
 			m.parse(string(text), dir)
 		}
 	}
@@ -167,8 +148,8 @@ func (m *makefile) rule(names []string, after, says string, documented bool) {
 }
 
 // choosesProgram matches names of variables that choose programs to run or their options.
-const choosesProgram = `^(?:.*SHELL|MAKE.*|CC|CXX|CPP|LD|AR|AS|FC|RM|INSTALL|.*FLAGS|.*CMD|.*COMMAND|.*EXEC|` +
-	`EDITOR|PAGER)$`
+var choosesProgram = lazyregexp.New(`^(?:.*SHELL|MAKE.*|CC|CXX|CPP|LD|AR|AS|FC|RM|INSTALL|.*FLAGS|.*CMD|.*COMMAND|` +
+	`.*EXEC|EDITOR|PAGER)$`)
 
 // variable records a documented variable.
 func (m *makefile) variable(name, says string) {
@@ -177,7 +158,7 @@ func (m *makefile) variable(name, says string) {
 		name = strings.TrimSpace(strings.TrimPrefix(name, before))
 	}
 	const maxVariables = 10
-	if !isProperty(name) || len(m.variables) == maxVariables || regexp.MustCompile(choosesProgram).MatchString(
+	if !isProperty.MatchString(name) || len(m.variables) == maxVariables || choosesProgram.MatchString(
 		strings.ToUpper(name)) || slices.ContainsFunc(m.variables, func(a recipe.Argument) bool { return a.Name == name }) {
 		return
 	}

@@ -7,11 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"mcp-bash/pkg/scaffold/recipe"
+	"mcp-bash/pkg/text/lazyregexp"
 )
 
 // Limits on foreign text.
@@ -106,6 +105,9 @@ type project struct {
 func (r *Runner) Read(s Source) ([]Target, []Skipped, error) {
 	p := &project{Runner: r, Source: s}
 	err := r.read(p)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", s.File, err)
+	}
 	return p.targets, p.skipped, err
 }
 
@@ -119,7 +121,7 @@ func (p *project) skip(name, why string) {
 // add adds a target. words are the fixed words of the command line after the program.
 func (p *project) add(name, says string, words []string, arguments ...recipe.Argument) {
 	switch {
-	case !usableName(name):
+	case len(name) > maxName || !utf8.ValidString(name) || !usableName.MatchString(name):
 		p.skip(name, "its name has characters that have a meaning elsewhere")
 		return
 	case slices.ContainsFunc(p.targets, func(t Target) bool { return t.Name == name }):
@@ -149,13 +151,8 @@ func (p *project) summary(name, says string) string {
 	return text
 }
 
-// usableName reports whether a target's name is one word for every shell, runner and reader.
-func usableName(name string) bool {
-	return name != "" && len(name) <= maxName && utf8.ValidString(name) && !strings.HasPrefix(name, "-") &&
-		!strings.ContainsFunc(name, func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.:/+@,", r)
-		})
-}
+// usableName matches a target's name that is one word for every shell, runner and reader.
+var usableName = lazyregexp.New(`^[\p{L}\p{Nd}_.:/+@,][-\p{L}\p{Nd}_.:/+@,]*$`)
 
 // value is the pattern of values that a target's command gets. Runners put values into shell
 // commands as text, so nothing that a shell, make or an option parser could read is allowed.
@@ -173,24 +170,5 @@ func argument(name, says string) recipe.Argument {
 	return recipe.Argument{Name: name, Type: "string", Pattern: value, Description: text}
 }
 
-// isProperty reports whether a name can be that of a property.
-func isProperty(name string) bool {
-	if name == "" || len(name) > 64 || name[0] >= '0' && name[0] <= '9' {
-		return false
-	}
-	return !strings.ContainsFunc(name, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
-	})
-}
-
-// readFile returns the content of a project file.
-func readFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err == nil && info.Size() > maxFile {
-		return nil, fmt.Errorf("%s has %d bytes, and at most %d are read", name, info.Size(), maxFile)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.ReadFile(name)
-}
+// isProperty matches a name that can be that of a property.
+var isProperty = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)

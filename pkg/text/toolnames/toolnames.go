@@ -2,6 +2,7 @@
 package toolnames
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -35,6 +36,17 @@ var Clients = []Client{
 	{Name: "Copilot CLI", prefix: "SERVER-", keeps: "_-", puts: "-", Max: 64, Over: shortens},
 	{Name: "Cline", prefix: "SERVER__", keeps: "_-", puts: "_", Max: 64, Over: shortens},
 	{Name: "Amazon Q CLI", keeps: "_", Max: 64, Over: leavesOut, letter: true},
+}
+
+// Unique returns the name of a tool, with a number if another tool has it, and takes it.
+func Unique(name string, taken map[string]bool) string {
+	const most = 60 // characters before the number
+	unique := name
+	for n := 2; taken[unique]; n++ {
+		unique = fmt.Sprintf("%.*s-%d", most, name, n)
+	}
+	taken[unique] = true
+	return unique
 }
 
 // Of returns the client with a name, or nil.
@@ -82,13 +94,13 @@ func (c *Client) mapped(name string) string {
 	return b.String()
 }
 
-// maxPortable is the maximum length of a name that every client accepts, in bytes.
-const maxPortable = 64
+// MaxPortable is the maximum length of a name that every client accepts, in bytes.
+const MaxPortable = 64
 
 const portable = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
 // IsPortable reports whether every client accepts a name, of a tool or of anything else.
 // Claude Desktop rejects dots, which the protocol allows (CLI-407, CLI-1012).
 func IsPortable(name string) bool {
-	return name != "" && len(name) <= maxPortable && strings.Trim(name, portable) == ""
+	return name != "" && len(name) <= MaxPortable && strings.Trim(name, portable) == ""
 }

@@ -44,3 +44,16 @@ func TestIsPortable(t *testing.T) {
 		}
 	}
 }
+
+// Names of tools are unique, and every client accepts them.
+func TestUnique(t *testing.T) {
+	taken := map[string]bool{}
+	long := strings.Repeat("x", MaxPortable)
+	for _, c := range []struct{ name, want string }{
+		{"a", "a"}, {"a", "a-2"}, {"a", "a-3"}, {"a-2", "a-2-2"}, {long, long}, {long, long[:60] + "-2"},
+	} {
+		if got := Unique(c.name, taken); got != c.want || !IsPortable(got) {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}

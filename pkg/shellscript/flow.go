@@ -578,7 +578,7 @@ func (r *reader) within(f *frame, list []*syntax.Stmt, certain bool) {
 }
 
 // set reads set -- WORDS. From here on, places count the new words. The places stay if all old words are among them, or
-// if a word contains an argument and more: the script may calculate with any of them. A list of operands is put back.
+// if a word contains an argument and more. A list of operands is put back.
 func (r *reader) set(c *syntax.CallExpr, certain bool) {
 	words := c.Args[2:]
 	list, several, stays := []*Argument{}, false, !certain

@@ -152,7 +152,7 @@ func AdoptAgain(ctx context.Context, p *project.Project, old *Wrapped) (*wrap.To
 // adoptedTool makes the tool of a script.
 func adoptedTool(p *project.Project, dir string, found *adopt.Found, ask bool) (*wrap.Tool, error) {
 	file := filepath.Join(dir, filepath.FromSlash(found.Path))
-	r, need := adopt.Recipe(dir, found, p.Env["HOME"], p.Env["PATH"])
+	t := adopt.Tool(dir, found, p.Env["HOME"], p.Env["PATH"], ask)
 	words, program := file, file
 	if fsys.Within(p.Root, file) {
 		words = relative(p, file)
@@ -161,22 +161,9 @@ func adoptedTool(p *project.Project, dir string, found *adopt.Found, ask bool) (
 	if err := CheckWords([]string{words}); err != nil {
 		return nil, err
 	}
-	t := wrap.Tool{
-		Name: found.Tool, Words: []string{words}, Recipe: r, Source: wrap.Source{File: words, Script: true},
-		Program: program, Starts: need.Starts[1:], Writes: need.Writes, Install: need.Programs,
-		Variables: need.Variables,
-	}
-	t.Trial, _ = found.Trial()
-	for _, q := range found.Says.Questions {
-		if ask {
-			t.Asks = append(t.Asks, wrap.Ask{Text: q.Text, YesNo: q.YesNo, Choices: q.Choices})
-		}
-	}
-	for _, read := range need.Reads {
-		if !fsys.Within(p.Root, read) { // the capabilities contain the project
-			t.Reads = append(t.Reads, read)
-		}
-	}
+	t.Words, t.Program, t.Source = []string{words}, program, wrap.Source{File: words, Script: true}
+	// The capabilities contain the project.
+	t.Reads = slices.DeleteFunc(t.Reads, func(read string) bool { return fsys.Within(p.Root, read) })
 	return wrap.New(t, wrap.Selection{})
 }
 

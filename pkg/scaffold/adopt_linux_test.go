@@ -123,8 +123,8 @@ func TestInstallation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, need := adopt.Recipe(folder.Dir, folder.Scripts[0], home, bin)
-	if want := filepath.Join(home, ".pyenv"); !strings.Contains(strings.Join(need.Reads, " "), want) {
-		t.Errorf("%q, want %s", need.Reads, want)
+	tool := adopt.Tool(folder.Dir, folder.Scripts[0], home, bin, false)
+	if want := filepath.Join(home, ".pyenv"); !strings.Contains(strings.Join(tool.Reads, " "), want) {
+		t.Errorf("%q, want %s", tool.Reads, want)
 	}
 }

@@ -20,17 +20,67 @@ import (
 // timeout is the time limit of a call in seconds: people's scripts make backups and wait for servers.
 const timeout = 300
 
-// A Need is what a tool may do beyond its capabilities, and what it needs from outside.
-type Need struct {
-	Starts    []string // entries of confine.exec
-	Reads     []string
-	Writes    []string
-	Programs  []string // to install
-	Variables []string // of the server's environment
+// Tool makes the tool of a script in a folder, for a user with a home directory and a PATH. If ask is true, the user of
+// the client answers its questions. The caller sets the source, the program and the words of its command line.
+func Tool(dir string, f *Found, home, path string, ask bool) wrap.Tool {
+	t := wrap.Tool{Name: f.Tool, Recipe: f.recipe()}
+	t.Trial, _ = f.Trial()
+	for _, q := range f.Says.Questions {
+		if ask {
+			t.Asks = append(t.Asks, wrap.Ask{Text: q.Text, YesNo: q.YesNo, Choices: q.Choices})
+		}
+	}
+	for _, v := range f.Says.Variables {
+		t.Variables = append(t.Variables, v.Name)
+	}
+	file := filepath.Join(dir, filepath.FromSlash(f.Path))
+	nextTo := func(name string) string { return filepath.Join(filepath.Dir(file), filepath.FromSlash(name)) }
+	for _, name := range f.Says.Programs {
+		own, isOwn := strings.CutPrefix(name, "./")
+		if isOwn {
+			t.Starts = append(t.Starts, nextTo(own))
+		} else if script.LookPath(name, path) != "" {
+			t.Starts = append(t.Starts, name)
+		}
+		if !isOwn && !shellscript.IsStandard(name) {
+			t.Install = append(t.Install, name)
+		}
+	}
+	t.Reads, t.Writes = paths(f, file, home)
+	if !f.Parsed() {
+		t.Reads = append(t.Reads, installation(f.Language, home, path)...)
+	}
+	return t
 }
 
-// Recipe describes the command line of a script in a folder, for a user with a home directory and a PATH.
-func Recipe(dir string, f *Found, home, path string) (*recipe.Recipe, Need) {
+// paths returns the entries of the tool's confinement. No entry is a home directory, or contains one.
+func paths(f *Found, file, home string) (reads, writes []string) {
+	homes, folder := fsys.HomesOf(home), filepath.Dir(file)
+	if reads = []string{folder}; homes.Hold(folder) {
+		reads = []string{file}
+		for _, own := range f.Says.Sources {
+			reads = append(reads, filepath.Join(folder, filepath.FromSlash(own)))
+		}
+	}
+	in := func(p string) string {
+		if rest, ok := strings.CutPrefix(p, "~/"); ok {
+			return filepath.Join(home, rest)
+		}
+		return p
+	}
+	missing := func(p string) bool {
+		_, err := os.Stat(in(p))
+		return err != nil
+	}
+	refused := func(p string) bool { return missing(p) || in(p) == "/" || homes.Hold(in(p)) || homes.Hide(in(p)) }
+	without := func(is func(string) bool, list []string) []string { return slices.DeleteFunc(slices.Clone(list), is) }
+	does := f.Says.Effects
+	return slices.Concat(reads, without(missing, does.Settings), without(refused, does.ReadPaths)),
+		without(refused, does.WritePaths)
+}
+
+// recipe describes the command line of the script.
+func (f *Found) recipe() *recipe.Recipe {
 	s := f.Says
 	r := &recipe.Recipe{
 		Title: title(f.Tool), Summary: sentence(cmp.Or(s.Description, title(f.Tool))),
@@ -39,7 +89,7 @@ func Recipe(dir string, f *Found, home, path string) (*recipe.Recipe, Need) {
 	}
 	if f.help != nil {
 		r.Arguments, r.Stdin = f.help.Arguments, f.help.Stdin
-		return r, need(dir, f, home, path)
+		return r
 	}
 	for i, a := range s.Arguments {
 		if a.Kind == shellscript.Input {
@@ -48,7 +98,7 @@ func Recipe(dir string, f *Found, home, path string) (*recipe.Recipe, Need) {
 		}
 		r.Arguments = append(r.Arguments, argument(a, slices.ContainsFunc(s.Arguments[i+1:], isOperand)))
 	}
-	return r, need(dir, f, home, path)
+	return r
 }
 
 // Parsed reports whether the arguments of the script are known from its text.
@@ -153,55 +203,6 @@ func effects(s *shellscript.Script) recipe.Effects {
 		e.OpenWorld = &yes
 	}
 	return e
-}
-
-// need returns the entries of the tool's confinement. No entry is a home directory, or contains one.
-func need(dir string, f *Found, home, path string) (n Need) {
-	file := filepath.Join(dir, filepath.FromSlash(f.Path))
-	homes, folder := fsys.HomesOf(home), filepath.Dir(file)
-	n.Starts = append(n.Starts, file)
-	for _, name := range f.Says.Programs {
-		if own, ok := strings.CutPrefix(name, "./"); ok {
-			n.Starts = append(n.Starts, filepath.Join(folder, filepath.FromSlash(own)))
-			continue
-		}
-		if script.LookPath(name, path) != "" {
-			n.Starts = append(n.Starts, name)
-		}
-		if !shellscript.IsStandard(name) {
-			n.Programs = append(n.Programs, name)
-		}
-	}
-	if !homes.Hold(folder) {
-		n.Reads = append(n.Reads, folder)
-	} else {
-		n.Reads = append(n.Reads, file)
-		for _, own := range f.Says.Sources {
-			n.Reads = append(n.Reads, filepath.Join(folder, filepath.FromSlash(own)))
-		}
-	}
-	if !f.Parsed() {
-		n.Reads = append(n.Reads, installation(f.Language, home, path)...)
-	}
-	in := func(p string) string {
-		if rest, ok := strings.CutPrefix(p, "~/"); ok {
-			return filepath.Join(home, rest)
-		}
-		return p
-	}
-	missing := func(p string) bool {
-		_, err := os.Stat(in(p))
-		return err != nil
-	}
-	refused := func(p string) bool { return missing(p) || in(p) == "/" || homes.Hold(in(p)) || homes.Hide(in(p)) }
-	without := func(is func(string) bool, list []string) []string { return slices.DeleteFunc(slices.Clone(list), is) }
-	does := f.Says.Effects
-	n.Reads = slices.Concat(n.Reads, without(missing, does.Settings), without(refused, does.ReadPaths))
-	n.Writes = without(refused, does.WritePaths)
-	for _, v := range f.Says.Variables {
-		n.Variables = append(n.Variables, v.Name)
-	}
-	return n
 }
 
 // title makes words of the name of a tool.

@@ -21,7 +21,7 @@ func TestInputOfOtherLanguages(t *testing.T) {
 	} {
 		f := &Found{Language: "python3", Tool: "sessions", Says: other(nil)}
 		f.Explain(helptext.Read(help), nil)
-		r, _ := Recipe("/", f, "", "")
+		r := f.recipe()
 		n := len(r.Properties())
 		if (r.Stdin != nil) != want || n < 1 || r.Stdin != nil && (n < 2 || r.Stdin.Name != "input") {
 			t.Errorf("%q: %+v", help, r)
@@ -40,7 +40,7 @@ func TestPlain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, _ := Recipe(t.TempDir(), &Found{Tool: "x", Path: "x.sh", Says: s}, "/root", "")
+		r := (&Found{Tool: "x", Path: "x.sh", Says: s}).recipe()
 		var got []string
 		for _, a := range r.Arguments {
 			got = append(got, a.Pattern)

@@ -495,7 +495,7 @@ check_archive() {
     expected=$reply how=SHA256SUMS
   elif [ -z "$expected" ]; then
     case $archive in
-      http://* | https://*) fail "SHA256SUMS not found beside $archive" \
+      http://* | https://*) fail "SHA256SUMS not found next to $archive" \
         'Give its checksum with --verify; --no-verify installs it unchecked.' ;;
     esac
     warn 'SHA256SUMS not found next to archive; skipping archive verification' && return

@@ -216,7 +216,7 @@ __mcp_jq_media() { # KIND LIMIT FILE [MIME]
   __mcp_load results
   [[ -n $_type ]] || __mcp_jq_media_type "$_file"
   if [[ $_type != "$_kind"/* ]]; then
-    _type="neither name nor content tell its type, give it as well ($_kind/...)"
+    _type="neither name nor content show its type, give it as well ($_kind/...)"
     __mcp_internal_error "mcp_result_$_kind: $_type: $_file"
   elif (($(wc -c <"$_file") > ($2 - 1024) / 4 * 3)); then
     __mcp_internal_error "mcp_result_$_kind: too large for a result of $2 bytes (MCPBASH_MAX_TOOL_OUTPUT_SIZE): $_file"

@@ -47,7 +47,7 @@ func TestMedia(t *testing.T) {
 	write(t, filepath.Join(dir, "large"), strings.Repeat("x", 3073))
 	write(t, filepath.Join(dir, "fits"), strings.Repeat("x", 3072))
 	wrong := func(text string) outcome { return internal("mcp_result_" + text) }
-	const unknown = ": neither name nor content tell its type, give it as well "
+	const unknown = ": neither name nor content show its type, give it as well "
 	for script, want := range map[string]outcome{
 		`mcp_result_image page.png image/png`: medium("image", page, "image/png"),
 		`mcp_result_image page.png`:           wrong("image" + unknown + "(image/...): page.png"),

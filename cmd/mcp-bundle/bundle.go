@@ -38,7 +38,7 @@ release (MCPBASH_RELEASE_BASE_URL).`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "made, or nothing wrong"},
 			{Code: 1, Meaning: "the project is at fault, or writing failed"},
-			{Code: 3, Meaning: "the server's program for a system could not be had"},
+			{Code: 3, Meaning: "the server's program for a system is not available"},
 		},
 		Run: func(s cli.Streams, _ []string) error {
 			if o.format == formats[1] {

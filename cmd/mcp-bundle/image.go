@@ -49,7 +49,7 @@ engine installs the packages. If the project has a Containerfile, that one is ke
 with the server and the project.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "made"}, {Code: 1, Meaning: "the project is at fault, or writing failed"},
-			{Code: 3, Meaning: "a Debian package, or the server's program for a platform, could not be had"},
+			{Code: 3, Meaning: "a Debian package, or the server's program for a platform, is not available"},
 		},
 		Run: func(s cli.Streams, operands []string) error {
 			if len(operands) > 0 {

@@ -26,7 +26,7 @@ func command() *cli.Command {
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "done"},
 			{Code: 1, Meaning: "it failed, or a check found errors"},
-			{Code: 3, Meaning: "a program or a package for a system could not be had"},
+			{Code: 3, Meaning: "a program or a package for a system is not available"},
 		},
 		Commands: []*cli.Command{
 			bundleCommand(), validateCommand(), inspectCommand(), unpackCommand(), publishCommand(), vendorCommand(),

@@ -125,7 +125,7 @@ func failed(s cli.Streams, err error) error {
 	case stage.ErrConfiguration:
 		headline = "Bundle configuration failed."
 	case stage.ErrPackages:
-		e.Code, e.Exit, headline = cli.CodeDepends, cli.ExitPolicy, "The Debian packages could not be had."
+		e.Code, e.Exit, headline = cli.CodeDepends, cli.ExitPolicy, "The Debian packages are not available."
 	case stage.ErrRuntime:
 		e.Code, e.Exit, headline = cli.CodeDepends, cli.ExitPolicy, "The server's program is missing."
 	}

@@ -32,7 +32,7 @@ The same project makes the same bytes, wherever and whenever.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "made, or nothing wrong"},
 			{Code: 1, Meaning: "the project is at fault, the folder is not ours, or writing failed"},
-			{Code: 3, Meaning: "the server's program for a system could not be had"},
+			{Code: 3, Meaning: "the server's program for a system is not available"},
 		},
 		Run: func(s cli.Streams, operands []string) error {
 			if len(operands) > 0 {

@@ -26,7 +26,7 @@ func publishCommand() *cli.Command {
 	o := &publishOptions{}
 	c := &cli.Command{
 		Name:    "publish",
-		Summary: "Announce a bundle in the MCP registry: where it can be had, and its hash.",
+		Summary: "Announce a bundle in the MCP registry: its address and its hash.",
 		Examples: []cli.Example{
 			{Line: "NAME demo-1.0.0.mcpb --dry-run", Purpose: "check it; no network, no token"},
 			{Line: "NAME demo-1.0.0.mcpb --url " +
@@ -45,7 +45,7 @@ The token comes from MCP_REGISTRY_TOKEN, or with --token - from standard input, 
 	}
 	c.Flags.Bool(&o.dryRun, "dry-run", "check the bundle and stop")
 	c.Flags.String(&o.token, "token", "TOKEN", "of the registry; - reads standard input; else MCP_REGISTRY_TOKEN")
-	c.Flags.String(&o.url, "url", "URL", "where the bundle can be had: https, a release on GitHub or GitLab")
+	c.Flags.String(&o.url, "url", "URL", "the address of the bundle: https, a release on GitHub or GitLab")
 	c.Flags.String(&o.serverName, "server-name", "WORD",
 		"the server's name in the registry, such as io.github.you/demo")
 	c.Flags.Bool(&o.emit, "emit", "print server.json and stop")

@@ -44,7 +44,7 @@ and linux-amd64. An existing run-server.sh is kept.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "done, or nothing was changed"},
 			{Code: 1, Meaning: "it failed, or --verify found changes"},
-			{Code: 3, Meaning: "the server's program for a system could not be had"},
+			{Code: 3, Meaning: "the server's program for a system is not available"},
 		},
 		Run: func(s cli.Streams, _ []string) error { return o.vendor(s) },
 	}

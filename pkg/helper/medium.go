@@ -45,7 +45,7 @@ func medium(args []string, _ []byte) ([]byte, int) {
 	}
 	switch {
 	case !strings.HasPrefix(mimeType, kind+"/"):
-		return fault(fmt.Sprintf("neither name nor content tell its type, give it as well (%s/...)", kind))
+		return fault(fmt.Sprintf("neither name nor content show its type, give it as well (%s/...)", kind))
 	case len(data) > room:
 		return fault(fmt.Sprintf("too large for a result of %d bytes (MCPBASH_MAX_TOOL_OUTPUT_SIZE)", limit))
 	}

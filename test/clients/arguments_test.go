@@ -86,7 +86,7 @@ func testArgumentsOfTheScript(t *testing.T, protocol string) {
 		args arguments
 		want string
 	}{
-		{nil, "Say what to put into the box: .text"},
+		{nil, "Give the text to put into the box: .text"},
 		{arguments{"text": " \n\t"}, ".text has no words in it"},
 		{arguments{"text": "x", "width": 9}, ".width must be >= 10"},
 		{arguments{"text": "x", "width": 81}, ".width must be <= 80"},

@@ -16,7 +16,7 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// unsharing is the program that makes a mount namespace, in which a small disk can be had
+// unsharing is the program that makes a mount namespace, in which a small disk can be mounted
 // without being root.
 func unsharing(t *testing.T) string {
 	t.Helper()

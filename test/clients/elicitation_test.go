@@ -68,7 +68,7 @@ func testQuestions(t *testing.T, protocol string) {
 		t.Errorf("%d questions", asked)
 	}
 	if got := text(t, s.succeed("order-pizza", arguments{"size": "small",
-		"toppings": []string{}})); got != "Nothing ordered: you said no." {
+		"toppings": []string{}})); got != "Nothing ordered: you declined." {
 		t.Errorf("%q", got)
 	}
 	if asked := s.questions(); asked != 4 {

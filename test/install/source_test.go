@@ -118,8 +118,8 @@ func TestDownload(t *testing.T) {
 	// A download that nothing is known of is refused, and so is one that is not it.
 	archive := server.URL + "/v2.0.0/" + name("2.0.0")
 	serve(map[string]string{"/v2.0.0/" + name("2.0.0"): string(good)})
-	u.fails(1, "SHA256SUMS not found beside "+archive, "--archive", archive)
-	u.fails(1, "SHA256SUMS not found beside", "--version", "2.0.0")
+	u.fails(1, "SHA256SUMS not found next to "+archive, "--archive", archive)
+	u.fails(1, "SHA256SUMS not found next to", "--version", "2.0.0")
 	u.installs("--archive", archive, "--no-verify")
 	u.installs("--archive", archive+"?token=x#y", "--verify", sum(good))
 	serve(map[string]string{"/v2.0.0/" + name("2.0.0"): string(good) + "x", "/v2.0.0/SHA256SUMS": sums})

@@ -51,7 +51,7 @@ var (
 	ErrConfiguration = errors.New("bundle configuration failed")
 	ErrValidation    = errors.New("bundle validation failed")
 	ErrRuntime       = errors.New("bundle runtime missing")
-	ErrPackages      = errors.New("debian packages cannot be had")
+	ErrPackages      = errors.New("debian packages are not available")
 )
 
 // A Failure is the error for a project with faults, which were printed.

@@ -100,9 +100,107 @@ func extract(root, file string, fixed messages) ([]text, error) {
 		return extractGo(file, content, fixed)
 	case path.Ext(file) == ".sh", path.Ext(file) == ".bash", path.Base(file) == "Makefile",
 		bytes.HasPrefix(content, []byte("#!")):
-		return []text{{name: file + ".comments.md", file: file, paragraphs: shellComments(file, string(content))}}, nil
+		return []text{
+			{name: file + ".comments.md", file: file, paragraphs: shellComments(file, string(content))},
+			{name: file + ".strings.md", file: file, paragraphs: shellMessages(file, string(content), fixed)},
+		}, nil
+	case strings.HasSuffix(file, ".schema.json"):
+		return []text{{name: file + ".descriptions.md", file: file, paragraphs: descriptions(file, string(content))}}, nil
+	case path.Base(file) == "rules.txt":
+		return []text{{name: file + ".strings.md", file: file, paragraphs: ruleTexts(file, string(content))}}, nil
 	}
 	return nil, nil
+}
+
+// description matches a description in a JSON Schema.
+var description = regexp.MustCompile(`"description":\s*"((?:[^"\\]|\\.)*)"`)
+
+// descriptions returns the descriptions of a JSON Schema.
+func descriptions(file, content string) []paragraph {
+	var found []paragraph
+	for i, line := range strings.Split(content, "\n") {
+		for _, m := range description.FindAllStringSubmatchIndex(line, -1) {
+			var p paragraph
+			p.addLine(strings.ReplaceAll(line[m[2]:m[3]], `\"`, "“"), position{file, i + 1, m[2] + 1})
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// ruleTexts returns the texts of findings: a line `id (severity): meaning`, and below it indented lines with
+// the consequence and, after "Fix: ", the remedy.
+func ruleTexts(file, content string) []paragraph {
+	var found []paragraph
+	begins := true
+	for i, line := range strings.Split(content, "\n") {
+		bare := strings.TrimLeft(line, " ")
+		if strings.HasPrefix(bare, "#") || bare == "" {
+			begins = true
+			continue
+		}
+		fix, isFix := strings.CutPrefix(bare, "Fix: ")
+		_, meaning, isHeading := strings.Cut(line, "): ")
+		switch {
+		case isFix:
+			bare, begins = fix, true
+		case isHeading && bare == line:
+			bare, begins = meaning, true
+		}
+		if begins {
+			found = append(found, paragraph{})
+		}
+		found[len(found)-1].addLine(withoutIdentifiers(bare), position{file, i + 1, len(line) - len(bare) + 1})
+		begins = isHeading && !isFix
+	}
+	return found
+}
+
+// quoted matches a string of a shell script on one line. helpLine matches the columns of a line of a help text.
+var (
+	quoted   = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"|'([^']*)'`)
+	helpLine = regexp.MustCompile(`^ +\S.*?  +(\S.*)$`)
+)
+
+// shellMessages returns the messages of a shell script: strings that are sentences, and here-documents of help texts.
+func shellMessages(file, content string, fixed messages) []paragraph {
+	var found []paragraph
+	help := ""
+	for i, line := range strings.Split(content, "\n") {
+		if help != "" {
+			if line == help {
+				help = ""
+				continue
+			}
+			var p paragraph
+			start := 0
+			if m := helpLine.FindStringSubmatchIndex(line); m != nil {
+				start = m[2]
+			}
+			p.addLine(line[start:], position{file, i + 1, start + 1})
+			if isProse(string(p.characters)) {
+				found = append(found, p)
+			}
+			continue
+		}
+		if _, mark, ok := strings.Cut(line, "cat <<'"); ok && path.Base(file) == "install.sh" {
+			help = strings.TrimSuffix(mark, "'")
+		}
+		if strings.HasPrefix(strings.TrimLeft(line, " \t"), "#") {
+			continue
+		}
+		for _, m := range quoted.FindAllStringSubmatchIndex(line, -1) {
+			from := max(m[2], m[4])
+			s := line[from:max(m[3], m[5])]
+			if !isProse(s) || code.MatchString(s) || fixed.contains(s) {
+				continue
+			}
+			var p paragraph
+			p.addLine(s, position{file, i + 1, from + 1})
+			found = append(found, p)
+		}
+	}
+	return found
 }
 
 // shellComments returns the comments that have lines for themselves.

@@ -3,7 +3,7 @@
 # tool ("validateInput": false), so the getters do: what is wrong ends the tool.
 source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
-text=$(mcp_args_require '.text' 'Say what to put into the box: .text')
+text=$(mcp_args_require '.text' 'Give the text to put into the box: .text')
 width=$(mcp_args_int '.width' --default 30 --min 10 --max 80)
 upper=$(mcp_args_bool '.upper' --default false)
 border=$(mcp_args_get '.border' --default single)

@@ -4,7 +4,7 @@ source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 directory=$(mcp_require_path '.path' --default-to-single-root)
 if [[ ! -d $directory || ! -x $directory ]]; then
-  mcp_error not_found "There is no directory ${directory}." --hint 'show-roots says where to look.'
+  mcp_error not_found "There is no directory ${directory}." --hint 'show-roots lists the folders.'
   exit 0
 fi
 

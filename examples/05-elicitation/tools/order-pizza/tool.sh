@@ -30,7 +30,7 @@ if [[ $confirmed != true ]]; then
 fi
 
 if [[ $confirmed != true ]]; then
-  mcp_emit_text 'Nothing ordered: you said no.'
+  mcp_emit_text 'Nothing ordered: you declined.'
   exit 0
 fi
 mcp_result_success "{\"size\":$(mcp_json_escape "$size"),\"toppings\":${toppings}}"

@@ -29,7 +29,7 @@ def progress(percent, message):
 
 
 def fail(code, message):
-    """What is in the error file becomes the JSON-RPC error of the call."""
+    """Write the JSON-RPC error of the call to the error file."""
     with open(os.environ["MCP_TOOL_ERROR_FILE"], "w", encoding="utf-8") as file:
         json.dump({"code": code, "message": message}, file)
     sys.exit(1)

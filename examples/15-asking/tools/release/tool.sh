@@ -35,7 +35,7 @@ case $kind in
   minor) version=$major.$((10#$minor + 1)).0 ;;
   major) version=$((10#$major + 1)).0.0 ;;
   *)
-    mcp_error no_kind 'The user did not say what kind of release it is.' --hint 'Call again with kind.'
+    mcp_error no_kind 'The user did not choose the kind of release.' --hint 'Call again with kind.'
     exit 0
     ;;
 esac

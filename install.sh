@@ -321,7 +321,7 @@ confirm() {
 # --- The present installation -------------------------------------------------------
 
 # install.sh recognises its installations by two files: the mark, and the list of installed files in the format of
-# sha256sum. The maximum sizes are those of the list, and of the files and bytes in an archive.
+# sha256sum. The limits are for the size of the list, and for the number of files and of bytes in an archive.
 marker=INSTALLER.json list=INSTALLED.sha256
 max_list=4194304 max_files=20000 max_bytes=1073741824
 
@@ -439,7 +439,7 @@ sums() {
   [ -n "$complete" ]
 }
 
-# listed NAME sets reply to the checksum that SHA256SUMS has for a file. It is false if there is none.
+# listed NAME sets reply to the checksum that SHA256SUMS has for a file, or fails.
 listed() {
   reply=$(awk -v name="$1" '$2 == name || $2 == "*" name { print tolower($1); exit }' "$stage/SHA256SUMS")
   [ -n "$reply" ]
@@ -639,7 +639,7 @@ check_tree() {
   done
 }
 
-# mark writes the two files by which the tree is known later. The commit is that of the programs, with -dirty for
+# mark writes the two files by which the tree is known later. The commit comes from the programs, with -dirty for
 # changed sources (CLI-1708).
 mark() {
   if [ -z "$commit" ]; then
@@ -930,8 +930,8 @@ add_completion() {
   fi
 }
 
-# each_start_file COMMAND: runs it for each existing start file that can have our lines: with its name in $rc, and in
-# $file the file that it is or leads to.
+# each_start_file COMMAND runs it for each existing start file that can have our lines. The name is in $rc, and $file is
+# the file behind a link.
 each_start_file() {
   for rc in "$zsh_home/.zshrc" "$zsh_home/.zprofile" "$HOME/.zshrc" "$HOME/.zprofile" "$HOME/.bashrc" \
     "$HOME/.bash_profile" "$HOME/.bash_login" "$HOME/.profile" "${XDG_CONFIG_HOME:-$HOME/.config}/fish/config.fish"; do

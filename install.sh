@@ -518,7 +518,7 @@ expand() {
     ulimit -c 0 2>/dev/null || :
     ulimit -f $((max_bytes / 512)) 2>/dev/null || :
     exec $1 "$stage/archive" >"$stage/expanded"
-  ) 2>/dev/null && [ "$(($(wc -c <"$stage/expanded")))" -le "$max_bytes" ] ||
+  ) 2>/dev/null && [ "$(wc -c <"$stage/expanded")" -le "$max_bytes" ] ||
     fail "Not an archive, or larger than $max_bytes bytes: $asset"
 }
 
@@ -539,7 +539,7 @@ unpack() {
         fail "Not an archive: $asset"
       ;;
   esac
-  [ "$(($(wc -l <"$stage/names")))" -le "$max_files" ] || fail "$foreign" "It holds more than $max_files files."
+  [ "$(wc -l <"$stage/names")" -le "$max_files" ] || fail "$foreign" "It holds more than $max_files files."
   while IFS= read -r name; do
     case /$name/ in
       */../*) fail "$foreign" "It holds a path with '..'." ;;

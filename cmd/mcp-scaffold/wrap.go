@@ -21,7 +21,7 @@ type wrapOptions struct {
 	common
 	scaffold.WrapOptions
 	name        string
-	recipe      string // a file; for an update, as .wrap.json records it
+	recipe      string // the file of a recipe; an update takes it from .wrap.json
 	directory   string
 	noRecipe    bool
 	unverified  bool

@@ -28,7 +28,7 @@ type Entry struct {
 	Name   string
 	Root   string // its project; "" if the client's folder determines the project
 	Gone   string // the reason why the entry cannot work: its program or project is missing; "" if both are present
-	// ProjectGone reports whether the project is missing.
+	// ProjectGone is set if Gone is about the project, not the program.
 	ProjectGone bool
 
 	command string

@@ -220,7 +220,7 @@ func hasValue(pattern string) bool {
 	return value == "*" && !isNoOption(name) && !strings.ContainsAny(name, "*?[")
 }
 
-// signs are the comparisons of numbers, and opposites the ones that hold if they do not.
+// signs has the sign of each operator of test, and opposites the comparison that holds if another one does not.
 var (
 	signs     = map[string]string{"-lt": "<", "-le": "<=", "-gt": ">", "-ge": ">=", "-eq": "==", "=": "==", "-ne": "!="}
 	opposites = map[string]string{"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}

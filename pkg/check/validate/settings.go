@@ -50,8 +50,8 @@ func (c *check) namesOf(of ...*kinds.Kind) (names []string) {
 	return names
 }
 
-// known reports the entries of a list that mean none of the names of a kind of items. The message of where names the
-// list.
+// known reports each entry of a list that means none of the names of a kind of items. Each finding is a copy of where,
+// whose message names the list.
 func (c *check) known(where finding.Finding, kind string, list, names []string,
 	means func(entry, name string) bool) {
 	if len(names) == 0 || c.mayBeRegistered() {

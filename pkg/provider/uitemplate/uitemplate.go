@@ -79,7 +79,7 @@ func drawer(name string) func(object) page {
 func marshal(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // texts, booleans, numbers, and checked JSON
+		panic(err) // impossible: v has only texts, booleans, numbers and checked JSON
 	}
 	return text
 }

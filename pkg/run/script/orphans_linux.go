@@ -27,7 +27,7 @@ func (r *Runner) CollectOrphans(ctx context.Context) {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	for {
-		select { // many children of a busy server end in a pause
+		select { // a busy server collects once for the many children that end during a pause
 		case <-pause.C:
 		case <-ctx.Done():
 			return

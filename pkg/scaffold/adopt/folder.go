@@ -218,7 +218,8 @@ func headOf(text []byte) string {
 	return shellscript.Describe(lines)
 }
 
-// read reads a regular file.
+// read returns the content and the mode of a regular file below root, or shellscript.ErrSize if no script may be so
+// large.
 func read(root *os.Root, name string) ([]byte, fs.FileMode, error) {
 	file, err := boundedfile.OpenIn(root, name)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// now is the clock of the file system.
+// now returns the wall clock, which the times of files are compared with.
 func now() time.Time { return time.Now() }
 
 // Dir returns the folder of the skills of a project.

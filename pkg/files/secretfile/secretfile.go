@@ -115,7 +115,7 @@ func (r Rule) Edit(ctx context.Context, path string, wait time.Duration,
 	return err
 }
 
-// openFolder opens the folder of a file that passes, or of one that does not exist.
+// openFolder opens the folder of a file. The file itself must satisfy the rule, unless it does not exist yet.
 func (r Rule) openFolder(path string) (dir *os.Root, name string, err error) {
 	f, physical, err := r.open(path)
 	if f != nil {

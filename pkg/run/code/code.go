@@ -139,7 +139,7 @@ func Rows(yield func(Kind, *Row) bool) {
 	}
 }
 
-// A Layout returns the paths of places. A project is a layout.
+// A Layout knows where the places of the table are in a project. Package project implements it.
 type Layout interface {
 	// Place returns the absolute path of a place, or "" if it is not a single directory.
 	Place(Place) string

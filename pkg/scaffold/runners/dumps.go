@@ -75,7 +75,7 @@ func (p *project) parseTasks(text []byte) error {
 	return nil
 }
 
-// A module is what just prints about a justfile, or about a module of it.
+// A module is a justfile, or a module of one, as the program just prints it in JSON.
 type module struct {
 	Recipes map[string]struct {
 		Doc        string

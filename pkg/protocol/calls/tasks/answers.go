@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// object returns an answer with the members that append adds to an object; nil: none.
+// object returns an answer that is an object. appendMembers writes its members; nil: the object is empty.
 func object(appendMembers func(b *rawjson.Builder)) *calls.Answer {
 	var members rawjson.Builder
 	members.Object()

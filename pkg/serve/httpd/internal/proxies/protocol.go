@@ -15,7 +15,7 @@ import (
 // A Reader reads the headers of the PROXY protocol, version 2, with which connections of trusted proxies can begin.
 type Reader struct {
 	Trusted *Trusted
-	Within  time.Duration     // for a header
+	Within  time.Duration     // the time that a proxy has to send a header
 	Log     func(line string) // gets a line about each invalid header
 	Done    func(c net.Conn)  // is called when the header of a connection was read
 }

@@ -97,7 +97,7 @@ newline='
 
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# quoted TEXT sets reply to a word of the shell that stands for the text.
+# quoted TEXT sets reply to the text as a word of the shell.
 quoted() { reply=\'$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")\'; }
 
 # start_of FILE sets reply to at most 4096 bytes of a regular file. A pipe or a device would never end.

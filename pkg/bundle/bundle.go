@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
-	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/bundle/stage"
@@ -63,8 +62,7 @@ func Make(ctx context.Context, p *project.Project, o Options) (*stage.Result, er
 	}
 	b.Line("Bundling project...")
 	b.Done("Generated manifest.json")
-	b.Done("Included %d tools, %d resources, %d prompts", r.Tools, r.Resources, r.Prompts)
-	b.Done("Target platforms: %s", strings.Join(r.Platforms, " "))
+	b.ShowResult(r)
 	files := append([]mcpb.File{mcpb.Bytes(mcpb.ManifestName, false, manifest)}, b.Content.Files()...)
 	return r, b.WriteArchive(ctx, r, files)
 }

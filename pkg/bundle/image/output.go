@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"mcp-bash/pkg/files/swap"
 )
 
 // write makes the image in a new directory, and puts the directory or an archive of it in its place. It keeps what was
@@ -50,11 +52,15 @@ func (i *maker) write(ctx context.Context, name, mark string, build func(ctx con
 	if err == nil {
 		err = context.Cause(ctx)
 	}
-	if err == nil && !isArchive {
-		err = os.RemoveAll(out)
-	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case isArchive:
 		err = os.Rename(fresh, out)
+	default:
+		var old string
+		if old, err = swap.Replace(out, fresh, fresh+".old"); err == nil && old != "" {
+			err = os.RemoveAll(old)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("--output: %w", err)

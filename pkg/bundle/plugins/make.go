@@ -77,8 +77,7 @@ func Make(ctx context.Context, p *project.Project, o Options) (*stage.Result, er
 		return r, nil
 	}
 	m.Line("Bundling project...")
-	m.Done("Included %d tools, %d resources, %d prompts", r.Tools, r.Resources, r.Prompts)
-	m.Done("Target platforms: %s", strings.Join(r.Platforms, " "))
+	m.ShowResult(r)
 	files, err := m.finish(ctx, r)
 	if err != nil {
 		return nil, err

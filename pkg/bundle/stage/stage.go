@@ -258,6 +258,12 @@ func (s *Stage) Result(path string) *Result {
 	return r
 }
 
+// ShowResult prints what a product contains.
+func (s *Stage) ShowResult(r *Result) {
+	s.Done("Included %d tools, %d resources, %d prompts", r.Tools, r.Resources, r.Prompts)
+	s.Done("Target platforms: %s", strings.Join(r.Platforms, " "))
+}
+
 // AppendJSON appends the result for programs (CLI-1402).
 func (r *Result) AppendJSON(dst []byte) []byte {
 	b := rawjson.Over(dst)

@@ -15,17 +15,22 @@ type Library struct{ Files fs.FS }
 func (l Library) All() (list []*Recipe, err error) {
 	names, err := fs.Glob(l.Files, "*.json")
 	for _, name := range names {
-		text, err := fs.ReadFile(l.Files, name)
-		r := new(Recipe)
-		if err == nil {
-			err = json.Unmarshal(text, r)
-		}
+		r, err := l.read(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		list = append(list, r)
 	}
 	return list, err
+}
+
+func (l Library) read(name string) (*Recipe, error) {
+	text, err := fs.ReadFile(l.Files, name)
+	if err != nil {
+		return nil, err
+	}
+	r := new(Recipe)
+	return r, json.Unmarshal(text, r)
 }
 
 // Of returns the recipes for a program and its commands, by file name.
@@ -35,8 +40,11 @@ func (l Library) Of(program string) ([]*Recipe, error) {
 }
 
 // Find returns the recipe for a command line, or nil. words[0] is the program's name or another
-// name of it.
+// name of it. Only for another name must all recipes be read.
 func (l Library) Find(words []string) (*Recipe, error) {
+	if r, err := l.read(fileName(words)); err == nil && r.Is(words) {
+		return r, nil
+	}
 	all, err := l.Of(words[0])
 	if i := slices.IndexFunc(all, func(r *Recipe) bool { return r.Is(words) }); i >= 0 {
 		return all[i], nil
@@ -45,7 +53,9 @@ func (l Library) Find(words []string) (*Recipe, error) {
 }
 
 // FileName returns the name of the file of a recipe.
-func (r *Recipe) FileName() string { return strings.Join(r.Words(), "-") + ".json" }
+func (r *Recipe) FileName() string { return fileName(r.Words()) }
+
+func fileName(words []string) string { return strings.Join(words, "-") + ".json" }
 
 // Words returns the words by which a person asks for the recipe: the program, its command and the
 // variant.

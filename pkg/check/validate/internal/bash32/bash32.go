@@ -63,7 +63,7 @@ func Newer(text []byte) []Use {
 
 type search struct{ found []Use }
 
-// add adds the use of a feature, if 3.2 lacks it. name stands for NAME in its message.
+// add adds the use of a feature, if 3.2 lacks it. name replaces NAME in its message.
 func (s *search) add(at syntax.Node, key, name string) {
 	if u, ok := features()[key]; ok && len(s.found) < maxUses {
 		u.Line, u.What = int(at.Pos().Line()), strings.ReplaceAll(u.What, "NAME", name)

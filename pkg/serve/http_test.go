@@ -18,6 +18,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/capacity"
 	"mcp-bash/pkg/serve/httpd"
+	"mcp-bash/test/servertest"
 )
 
 // An httpProcess is a server over HTTP that runs in this process.
@@ -25,7 +26,7 @@ type httpProcess struct {
 	t       *testing.T
 	tmp     string
 	socket  string
-	stderr  *syncBuffer
+	stderr  *servertest.Buffer
 	signals chan os.Signal
 	code    chan int
 	client  *http.Client
@@ -41,7 +42,7 @@ func startHTTP(t *testing.T, root string, env project.Env, change ...func(*Optio
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	p := &httpProcess{
-		t: t, tmp: t.TempDir(), socket: filepath.Join(dir, "mcp.sock"), stderr: &syncBuffer{},
+		t: t, tmp: t.TempDir(), socket: filepath.Join(dir, "mcp.sock"), stderr: &servertest.Buffer{},
 		signals: make(chan os.Signal, 2), code: make(chan int, 1),
 	}
 	full := project.Env{
@@ -326,7 +327,7 @@ func TestHTTPSettings(t *testing.T) {
 		"MCPBASH_HTTP_DRAIN": "1s", "MCPBASH_HTTP_KEEPALIVE": "-1", "MCPBASH_HTTP_MAX_BODY": "0",
 		"MCPBASH_HTTP_TRUST_CLIENT_ROOTS": "yes",
 	} {
-		stderr := &syncBuffer{}
+		stderr := &servertest.Buffer{}
 		code := Serve(Options{
 			Env: project.Env{"MCPBASH_PROJECT_ROOT": files(t, map[string]string{"server.d/x": ""}), name: value},
 			Dir: t.TempDir(), Tree: func() project.Tree { return nil }, Stderr: stderr, Signals: make(chan os.Signal),
@@ -343,7 +344,7 @@ func TestHTTPAddress(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	os.WriteFile(file, nil, 0o644)
 	for _, addr := range []string{"unix:" + file, "127.0.0.1:x", "unix:/nowhere/s", "a:b:c"} {
-		stderr := &syncBuffer{}
+		stderr := &servertest.Buffer{}
 		code := Serve(Options{
 			Env: project.Env{"MCPBASH_PROJECT_ROOT": files(t, map[string]string{"server.d/x": ""})}, Dir: t.TempDir(),
 			Tree: func() project.Tree { return nil }, Stderr: stderr, Signals: make(chan os.Signal),

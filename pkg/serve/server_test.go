@@ -4,7 +4,6 @@ package serve
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +22,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/serve/stdio"
+	"mcp-bash/test/servertest"
 	"mcp-bash/test/wire"
 )
 
@@ -61,30 +61,13 @@ type testClient struct {
 	in      *io.PipeWriter
 	lines   chan string
 	changed chan string // the list_changed notifications
-	stderr  *syncBuffer
+	stderr  *servertest.Buffer
 	signals chan os.Signal
 	code    chan int
 	hangup  func()
 	checker *wire.Checker
 	pending []string // lines that were read but not asked for yet
 	nextID  int
-}
-
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }
 
 // pipes is the streams of a test.
@@ -149,7 +132,7 @@ func startWith(t *testing.T, root string, env project.Env, change func(*Options)
 	outR, outW := io.Pipe()
 	c := &testClient{
 		t: t, root: root, tmp: tmp, in: inW, lines: make(chan string, 10000), changed: make(chan string, 100),
-		stderr:  &syncBuffer{},
+		stderr:  &servertest.Buffer{},
 		signals: make(chan os.Signal, 2), code: make(chan int, 1), checker: wire.NewChecker(),
 	}
 	streams := &pipes{in: inR, out: outW, closed: make(chan struct{}), broken: broken}

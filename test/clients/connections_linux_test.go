@@ -9,31 +9,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"mcp-bash/test/checkout"
+	"mcp-bash/test/servertest"
 )
-
-// A serverLog is the standard error of a server.
-type serverLog struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *serverLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *serverLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
 
 // H-223, P-1807, T-53: idle connections do not use up the descriptors. A new client is accepted, and its scripts start.
 // They have the limit from before the server raised it.
@@ -46,7 +28,7 @@ printf '#!/bin/sh\necho "soft: $(ulimit -n)"\n' >tools/hello/tool.sh`)
 		"ulimit -n 128 && ulimit -S -n 96 && exec mcp-bash serve --http 127.0.0.1:0")
 	cmd.Dir = filepath.Join(dir, "demo")
 	cmd.Env = environment(cmd.Dir, dir, map[string]string{"PATH": bin + ":" + os.Getenv("PATH")})
-	log := &serverLog{}
+	log := &servertest.Buffer{}
 	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/test/checkout"
 	"mcp-bash/test/load"
+	"mcp-bash/test/servertest"
 )
 
 // An operator types blocks of docs/DEPLOY.md into a shell.
@@ -86,7 +87,7 @@ type container struct {
 	name     string
 	port     int
 	cmd      *exec.Cmd
-	out      buffer
+	out      servertest.Buffer
 }
 
 // serves types commands whose last one is podman run with a server at a port of this machine, and waits until the
@@ -143,24 +144,6 @@ func (c *container) option(options ...string) {
 
 // aToken is a token of a caller, as token create prints it.
 var aToken = regexp.MustCompile(`mcpbash_[\w-]+`)
-
-// A buffer is what a program has printed so far.
-type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
 
 // builtPrograms is a folder with the server for each system of an image. That of this system is the one that is tested.
 var builtPrograms = sync.OnceValues(func() (string, error) {

@@ -3,29 +3,18 @@ package image
 import (
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 
 	"mcp-bash/pkg/bundle/internal/web"
-	"mcp-bash/pkg/helper"
-	"mcp-bash/pkg/helper/invoke"
+	"mcp-bash/test/ownprogram"
 )
 
 // TestMain makes the test binary a mcp-bash that sends requests.
-func TestMain(m *testing.M) {
-	if invoke.Is(os.Args) {
-		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { ownprogram.Main(m) }
 
 // H-610: the digest of the base is the hash of the index in the registry.
 func TestAskDigest(t *testing.T) {
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/token" && r.URL.Query().Get("scope") == "repository:library/debian:pull":
@@ -38,7 +27,7 @@ func TestAskDigest(t *testing.T) {
 		}
 	}))
 	defer registry.Close()
-	client := web.Client{Program: program}
+	client := web.Client{Program: ownprogram.Path(t)}
 	digest, err := askDigest(t.Context(), client, registry.URL, registry.URL)
 	if err != nil || digest != "sha256:1bc04b5291c26a46d918139138b992d2de976d6851d0893b0476b85bfbdfc6e6" {
 		t.Errorf("%s, %v", digest, err)

@@ -16,27 +16,14 @@ import (
 	"mcp-bash/pkg/bundle/internal/web"
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/helper"
-	"mcp-bash/pkg/helper/invoke"
+	"mcp-bash/test/ownprogram"
 )
 
 // TestMain makes the test binary a mcp-bash that sends requests.
-func TestMain(m *testing.M) {
-	if invoke.Is(os.Args) {
-		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { ownprogram.Main(m) }
 
 // client sends requests with the test binary.
-func client(t *testing.T) web.Client {
-	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return web.Client{Program: program}
-}
+func client(t *testing.T) web.Client { return web.Client{Program: ownprogram.Path(t)} }
 
 const token = "a-secret-token"
 

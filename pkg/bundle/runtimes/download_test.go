@@ -20,29 +20,13 @@ import (
 
 	"mcp-bash/pkg/bundle/internal/web"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/helper"
-	"mcp-bash/pkg/helper/invoke"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/test/ownprogram"
 )
 
 // TestMain makes the test binary a mcp-bash that sends requests.
-func TestMain(m *testing.M) {
-	if invoke.Is(os.Args) {
-		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
-	}
-	os.Exit(m.Run())
-}
-
-// client sends requests with the test binary.
-func client(t *testing.T) web.Client {
-	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return web.Client{Program: program}
-}
+func TestMain(m *testing.M) { ownprogram.Main(m) }
 
 // ours returns the server's binary for this machine.
 var ours = sync.OnceValues(func() ([]byte, error) {
@@ -141,7 +125,8 @@ func TestDownload(t *testing.T) {
 			}))
 			defer server.Close()
 			cache := t.TempDir()
-			s := &Source{Web: client(t), Env: project.Env{"MCPBASH_RELEASE_BASE_URL": server.URL, "XDG_CACHE_HOME": cache},
+			s := &Source{Web: web.Client{Program: ownprogram.Path(t)},
+				Env:     project.Env{"MCPBASH_RELEASE_BASE_URL": server.URL, "XDG_CACHE_HOME": cache},
 				Offline: tc.offline, Runner: new(script.Runner), Note: func(string) {}}
 			b, err := s.download(t.Context(), Host)
 			if tc.reason != "" {

@@ -203,27 +203,34 @@ func shellMessages(file, content string, fixed messages) []paragraph {
 	return found
 }
 
+// Comments are paragraphs, the last of which is still open.
+type comments struct {
+	found []paragraph
+	paragraph
+}
+
+// end closes the open paragraph.
+func (c *comments) end() {
+	if len(c.characters) > 0 {
+		c.found = append(c.found, c.paragraph)
+	}
+	c.paragraph = paragraph{}
+}
+
 // shellComments returns the comments that have lines for themselves.
 func shellComments(file, content string) []paragraph {
-	var found []paragraph
-	var p paragraph
-	end := func() {
-		if len(p.characters) > 0 {
-			found = append(found, p)
-		}
-		p = paragraph{}
-	}
+	var c comments
 	for i, line := range strings.Split(content, "\n") {
 		bare := strings.TrimLeft(line, " \t")
 		comment, is := strings.CutPrefix(bare, "# ")
 		if !is || strings.HasPrefix(comment, "shellcheck ") || isCode(comment) {
-			end()
+			c.end()
 			continue
 		}
-		p.addLine(withoutIdentifiers(comment), position{file, i + 1, len(line) - len(comment) + 1})
+		c.addLine(withoutIdentifiers(comment), position{file, i + 1, len(line) - len(comment) + 1})
 	}
-	end()
-	return found
+	c.end()
+	return c.found
 }
 
 // isCode reports whether a line of a comment is indented as code or a table.

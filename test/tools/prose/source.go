@@ -39,14 +39,7 @@ var listItem = regexp.MustCompile(`^ *(?:[-*•]|\d+[.)]) `)
 
 // commentParagraphs returns the paragraphs of a comment, without its code and directives.
 func commentParagraphs(files *token.FileSet, group *ast.CommentGroup) []paragraph {
-	var found []paragraph
-	var p paragraph
-	end := func() {
-		if len(p.characters) > 0 {
-			found = append(found, p)
-		}
-		p = paragraph{}
-	}
+	var c comments
 	for _, comment := range group.List {
 		at := files.Position(comment.Pos())
 		for i, line := range strings.Split(comment.Text, "\n") {
@@ -65,18 +58,18 @@ func commentParagraphs(files *token.FileSet, group *ast.CommentGroup) []paragrap
 			}
 			from.column += strings.LastIndex(line, bare)
 			if marker := listItem.FindString(bare); marker != "" {
-				end()
+				c.end()
 				bare, from.column = bare[len(marker):], from.column+len(marker)
 			}
 			if strings.TrimSpace(bare) == "" || isCode(bare) {
-				end()
+				c.end()
 				continue
 			}
-			p.addLine(withoutIdentifiers(bare), from)
+			c.addLine(withoutIdentifiers(bare), from)
 		}
 	}
-	end()
-	return found
+	c.end()
+	return c.found
 }
 
 // sentences returns the strings of a file that are prose and that the contract does not fix.

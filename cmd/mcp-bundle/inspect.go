@@ -203,6 +203,9 @@ func (o *inspectOptions) unpack(s cli.Streams, operands []string) error {
 	if err != nil {
 		return cli.Failf(cli.CodeInvalid, "%s: %s", cli.Line(file), cli.Line(err.Error()))
 	}
+	for _, f := range a.Faults() {
+		cli.Printf(s.Err, "  ⚠ %s\n", f.String())
+	}
 	if list, err := os.ReadDir(dir); err == nil && len(list) > 0 {
 		return cli.Failf(cli.CodeExists, "%s is not empty; name another directory", cli.Line(dir))
 	}

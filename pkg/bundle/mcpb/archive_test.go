@@ -347,16 +347,20 @@ func TestUnpackInTheWay(t *testing.T) {
 	}
 }
 
-// CLI-1806: a signature block after the archive changes nothing.
+// CLI-1435, CLI-1806: an archive with a signature block can be read. Only a block after its end is a fault, not one in
+// its comment.
 func TestSigned(t *testing.T) {
 	text := pack(t, Bytes(ManifestName, false, []byte("{}")))
 	block := "MCPB_SIG_V1\x05\x00\x00\x00hello" + "MCPB_SIG_END"
 	commented := append(bytes.Clone(text), block...) // the signature is the comment of the archive
 	commented[len(text)-2] = byte(len(block))
-	for _, signed := range [][]byte{append(bytes.Clone(text), block...), commented} {
+	for i, signed := range [][]byte{commented, append(bytes.Clone(text), block...)} {
 		a, err := open(signed)
 		if err != nil || !a.Signed {
 			t.Fatal(err)
+		}
+		if faults := a.Faults(); len(faults) != i || a.Behind != int64(i*len(block)) {
+			t.Errorf("%d bytes after the end: %v", a.Behind, faults)
 		}
 		if m, err := a.Manifest(); err != nil || string(m) != "{}" {
 			t.Errorf("%q, %v", m, err)

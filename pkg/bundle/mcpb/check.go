@@ -73,7 +73,7 @@ func (r *Report) checkArchive(f *os.File, size int64) error {
 	if err != nil {
 		return err
 	}
-	r.Archive = a
+	r.Archive, r.Faults = a, a.Faults()
 	r.read(a.Manifest())
 	if r.Manifest == nil {
 		return nil

@@ -41,7 +41,19 @@ var (
 type Archive struct {
 	Entries []Entry // in the order of the directory
 	Names   Names
-	Signed  bool // a signature block follows the archive (CLI-1806); it is not verified
+	Signed  bool // there is a signature block (CLI-1806); it is not verified
+	// Behind counts the bytes of a signature block after the end of the archive, where strict readers expect nothing. It
+	// is 0 if the block is the archive's comment.
+	Behind int64
+}
+
+// Faults returns what strict readers refuse about the archive, although [Read] accepts it.
+func (a *Archive) Faults() []Fault {
+	if a.Behind == 0 {
+		return nil
+	}
+	return []Fault{{"signature", fmt.Sprintf("%d bytes after the end of the archive, which strict readers refuse; "+
+		"make the bundle again without mcpb sign", a.Behind)}}
 }
 
 // An Entry is one file of an archive.
@@ -61,7 +73,7 @@ func Read(r io.ReaderAt, size int64) (*Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Archive{Signed: signature > 0}
+	a := &Archive{Signed: signature > 0, Behind: signature}
 	endAt := size - signature - endSize
 	e, err := readEnd(r, endAt)
 	if err != nil {
@@ -69,7 +81,7 @@ func Read(r io.ReaderAt, size int64) (*Archive, error) {
 	}
 	whole := size - signature
 	if signature > 0 && int64(e.comment) == signature {
-		whole = size // the signature is the archive's comment
+		whole, a.Behind = size, 0 // the signature is the archive's comment
 	} else if e.comment != 0 {
 		return nil, errors.New("a comment, which a bundle does not need")
 	}

@@ -14,7 +14,7 @@ import (
 var pages = []struct{ name, prefix string }{
 	{"protocol", "P"}, {"tools", "T"}, {"sdk", "SDK"}, {"registry", "R"}, {"resources", "RES"},
 	{"modern", "M"}, {"env", "E"}, {"cli", "CLI"}, {"confine", "CF"}, {"wrap", "WRAP"}, {"add", "ADD"}, {"http", "H"},
-	{"plugins", "PL"},
+	{"plugins", "PL"}, {"packages", "PKG"},
 	{"results", "LR"}, {"skills", "SK"}, {"tasks", "TASK"},
 }
 

@@ -48,6 +48,7 @@ var outside = map[string][]string{
 	"pkg/registry/requirements": {"golang.org/x/mod/semver"},
 	"pkg/bundle/image": {"github.com/google/go-containerregistry/pkg/v1", // its types, in mcp-bundle only
 		"github.com/klauspost/compress/gzip"},
+	"pkg/bundle/npm": {"github.com/klauspost/compress/gzip"}, // likewise
 	"pkg/bundle/internal/debian": {"github.com/ProtonMail/go-crypto/openpgp", "github.com/ulikunitz/xz",
 		"golang.org/x/sync/errgroup"}, // likewise
 

@@ -43,6 +43,17 @@ func (t Target) Platform() string {
 	return t.OS
 }
 
+// CPU returns the architecture's name in Node.
+func (t Target) CPU() string {
+	if t.Arch == "amd64" {
+		return "x64"
+	}
+	return t.Arch
+}
+
+// Node returns the system's name in Node, such as win32-x64.
+func (t Target) Node() string { return t.Platform() + "-" + t.CPU() }
+
 // Binary returns the name of the server's program on the system.
 func (t Target) Binary() string {
 	if t.OS == "windows" {

@@ -11,8 +11,7 @@
 {
 set -eu
 
-# The address of the releases, and the release that this file is from. "make release BASE_URL=..."
-# sets both in a release's install.sh (CLI-1170).
+# The address of the releases, and the release that this file is from. "make release BASE_URL=..." sets both (CLI-1170).
 released_at=''
 released_as=''
 
@@ -30,9 +29,12 @@ unpacked archive that contains it, or else the latest release.
 
 Source:
   --archive SRC       a release archive: a file, file:// or http(s):// (a .zip on Windows)
-  --version V         the release of that version; also --ref, --branch: a tag, branch or commit
-                      of $MCPBASH_INSTALL_REPO_URL, which Go then builds
+  --version V         the release of that version, or latest; also --ref, --branch: a tag, branch
+                      or commit of $MCPBASH_INSTALL_REPO_URL, which Go then builds
   --verify SHA256     the checksum of the archive (default: the one in SHA256SUMS next to it)
+  --verify-signature KEY
+                      check the signature of SHA256SUMS with minisign or ssh-keygen; KEY is their
+                      public key, or a file with one key of each
   --no-verify         install a downloaded archive without a known checksum
   --offline           do not use the network
 Target:
@@ -137,17 +139,17 @@ needs() { [ -n "$value" ] || misused "$option requires $1"; }
 
 parse() {
   archive='' verify='' ref='' branch='' prefix='' yes='' job=install offline='' unverified='' downgrade=''
-  minimum='' quiet='' modify_path=1
+  minimum='' quiet='' modify_path=1 signer=''
   releases=${MCPBASH_RELEASE_BASE_URL:-$released_at}
   while [ $# -gt 0 ]; do
     option=$1 value=''
     shift
-    case $option in
-      --archive=* | --verify=* | --version=* | --ref=* | --branch=* | --prefix=* | --min-version=*)
-        value=${option#*=} option=${option%%=*}
-        ;;
-      --archive | --verify | --version | --ref | --branch | --prefix | --min-version)
-        [ $# -eq 0 ] || { value=$1 && shift; }
+    case ${option%%=*} in
+      --archive | --verify | --verify-signature | --version | --ref | --branch | --prefix | --min-version)
+        case $option in
+          *=*) value=${option#*=} option=${option%%=*} ;;
+          *) [ $# -eq 0 ] || { value=$1 && shift; } ;;
+        esac
         ;;
     esac
     case $value in -*) value='' ;; esac
@@ -161,6 +163,7 @@ parse() {
         [ ${#value} -eq 64 ] || value=''
         needs 'a SHA256 checksum value' && verify=$(printf '%s' "$value" | tr A-F a-f)
         ;;
+      --verify-signature) needs 'a public key' && signer=$value ;;
       --min-version) needs 'a version' && minimum=${value#v} ;;
       --no-verify) unverified=1 ;;
       --offline) offline=1 ;;
@@ -177,6 +180,8 @@ parse() {
     *[!A-Za-z0-9._/+-]* | *..*) misused "Not a tag or commit: $ref" ;;
     [0-9]*.[0-9]*) ref=v$ref ;;
   esac
+  [ -z "$signer" ] || [ -z "$verify$unverified$branch" ] ||
+    misused '--verify-signature is for archives, and excludes --verify, --no-verify and --branch'
 }
 
 # is_release REF: whether it is the tag of a release, as v2.0.0.
@@ -387,10 +392,11 @@ choose() {
   if [ -n "$archive" ]; then
     source=archive
   elif [ -n "$ref" ]; then
-    is_release "$ref" || source=git
+    case $ref,$branch in latest,) ref='' ;; *) is_release "$ref" || source=git ;; esac
+    [ -z "$signer" ] || [ "$source" = release ] || misused "--verify-signature is for archives, not for the source $ref"
   elif [ -n "${MCPBASH_INSTALL_ARCHIVE_URL-}" ]; then
     source=archive archive=$MCPBASH_INSTALL_ARCHIVE_URL
-  elif [ -z "$verify" ]; then
+  elif [ -z "$verify$signer" ]; then
     local_dir=${MCPBASH_INSTALL_LOCAL_SOURCE:-$here}
     if is_checkout "$local_dir" || is_tree "$local_dir"; then
       source=local local_dir=$(CDPATH='' cd -P -- "$local_dir" && pwd -P)
@@ -468,20 +474,52 @@ release_dir() {
 from_archive() {
   file=${archive#file://}
   asset=${file%%[?#]*} asset=${asset##*/}
-  rm -f -- "$stage/SHA256SUMS"
   case $file in
-    http://* | https://*)
-      fetch "$file" "$stage/archive" || fail "Download failed: $file"
-      [ -n "$verify" ] || fetch "${file%/*}/SHA256SUMS" "$stage/SHA256SUMS" 2>/dev/null || rm -f -- "$stage/SHA256SUMS"
-      ;;
+    http://* | https://*) fetch "$file" "$stage/archive" || fail "Download failed: $file" ;;
     *)
       [ -f "$file" ] || fail "There is no such archive: $file"
       cp -- "$file" "$stage/archive" || fail "Cannot be read: $file"
-      cp -- "$(dirname -- "$file")/SHA256SUMS" "$stage/SHA256SUMS" 2>/dev/null || :
       ;;
   esac
+  [ -n "$verify" ] || neighbour SHA256SUMS || :
+  [ -z "$signer" ] || check_signature
   check_archive
   unpack
+}
+
+# neighbour NAME puts the file of that name next to the archive into $stage. It is false if the file is missing.
+neighbour() {
+  rm -f -- "$stage/$1"
+  case $file in
+    http://* | https://*) fetch "${file%/*}/$1" "$stage/$1" ;;
+    *) cp -- "$(dirname -- "$file")/$1" "$stage/$1" ;;
+  esac 2>/dev/null || { rm -f -- "$stage/$1" && return 1; }
+}
+
+# check_signature checks the signature of SHA256SUMS with a key of --verify-signature. Everything that is missing or
+# wrong ends the script (CLI-1717).
+check_signature() {
+  reply=$signer
+  [ ! -f "$signer" ] || start_of "$signer"
+  minisign=$(printf '%s\n' "$reply" | sed -n '/^RW[0-9A-Za-z+/=]*$/{p;q;}')
+  ssh=$(printf '%s\n' "$reply" | sed -n '/^[a-z][a-z0-9@.-]* AAAA/{p;q;}')
+  if [ -n "$minisign" ] && has minisign; then
+    how=minisign signature=SHA256SUMS.minisig key=$minisign
+    set -- -Vqm "$stage/SHA256SUMS" -x "$stage/$signature" -P "$key"
+  elif [ -n "$ssh" ] && has ssh-keygen; then
+    how=ssh-keygen signature=SHA256SUMS.sig key=$ssh
+    printf 'release namespaces="mcp-bash-release" %s\n' "$key" >"$stage/signers"
+    set -- -Y verify -f "$stage/signers" -I release -n mcp-bash-release -s "$stage/$signature"
+  elif [ -n "$minisign$ssh" ]; then
+    fail 'The program that checks signatures of this key is not here' \
+      'Install the package minisign for a key RW..., or openssh-client (ssh-keygen) for a key ssh-...'
+  else
+    misused "Neither a public key of minisign or ssh-keygen, nor a file with one: $signer"
+  fi
+  [ -f "$stage/SHA256SUMS" ] && neighbour "$signature" || fail "SHA256SUMS and $signature are not next to $archive"
+  "$how" "$@" <"$stage/SHA256SUMS" >/dev/null 2>&1 || fail "The key has not signed SHA256SUMS: ${file%/*}/$signature" \
+    'SHA256SUMS was changed, or the key is not that of the releases. Nothing was installed.'
+  ok "Signature of SHA256SUMS verified ($how)"
 }
 
 # check_archive compares the checksum with that of --verify, or that in SHA256SUMS.
@@ -595,7 +633,7 @@ from_git() {
 
 # obtain makes $tree.
 obtain() {
-  verified=false commit='' checkout=''
+  verified=false commit='' checkout='' key=''
   case $source in
     local)
       if is_checkout "$local_dir"; then
@@ -639,6 +677,12 @@ check_tree() {
   done
 }
 
+# member NAME VALUE prints a member of a JSON object. A value with control characters becomes empty.
+member() {
+  case $2 in *[[:cntrl:]]*) set -- "$1" '' ;; esac
+  printf '"%s":"%s",' "$1" "$(printf '%s\n' "$2" | sed 's/[\\"]/\\&/g')"
+}
+
 # mark writes the two files by which the tree is known later. The commit comes from the programs, with -dirty for
 # changed sources (CLI-1708).
 mark() {
@@ -647,12 +691,24 @@ mark() {
     id='.*"commit":"\([0-9a-f]\{40,64\}\)","modified":'
     commit=$(printf '%s\n' "${told%%"$newline"*}" | sed -n -e "s/${id}true.*/\\1-dirty/p" -e "s/${id}false.*/\\1/p")
   fi
-  case $checkout in *[[:cntrl:]]*) checkout='' ;; esac
-  checkout=$(printf '%s\n' "$checkout" | sed 's/[\\"]/\\&/g')
-  printf '{"managed":true,"installedAt":"%s","source":"%s","ref":"%s",' \
-    "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$source" "$ref" >"$tree/$marker"
-  printf '"version":"%s","commit":"%s","checkout":"%s","verified":%s}\n' "$version" "$commit" "$checkout" "$verified" \
-    >>"$tree/$marker"
+  case $source in release) from=$base ;; git) from=$repository ;; archive) from=$archive ;; *) from='' ;; esac
+  case $source,$from in
+    *://*@*) from='' ;; # a login is nobody's business
+    *://* | *,/*) ;;
+    archive,*) from=$PWD/$from ;;
+  esac
+  {
+    printf '{"managed":true,'
+    member installedAt "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    member source "$source"
+    member ref "$ref"
+    member version "$version"
+    member commit "$commit"
+    member checkout "$checkout"
+    member from "$from"
+    member key "$key"
+    printf '"verified":%s}\n' "$verified"
+  } >"$tree/$marker"
   sums "$tree" "$tree/$list" || fail "Cannot be read: $tree"
 }
 

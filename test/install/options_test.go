@@ -35,7 +35,8 @@ func TestUsage(t *testing.T) {
 	for _, option := range []string{"-h", "--help"} {
 		r := u.installs(option)
 		for _, want := range []string{"--archive", "--verify", "--version", "--ref", "--branch", "--prefix",
-			"--yes", "-y", "--uninstall", "--no-modify-path", "--offline", "--no-verify", "--allow-downgrade", "Exit codes"} {
+			"--yes", "-y", "--uninstall", "--no-modify-path", "--offline", "--no-verify",
+			"--verify-signature", "--allow-downgrade", "Exit codes"} {
 			if !strings.Contains(r.out, want) {
 				t.Errorf("%s does not tell of %s", option, want)
 			}

@@ -76,8 +76,7 @@ with the server and the project.`,
 		"snapshot.debian.org")
 	c.Flags.String(&o.image.Keyring, "keyring", "FILE", "the public keys of the mirror, instead of Debian's").
 		Completes(cli.Files)
-	c.Flags.String(&o.image.RegistryName, "server-name", "NAME", "the server's name in the MCP registry, such as "+
-		"io.github.you/demo")
+	o.registryName(c)
 	c.Flags.String(&o.Version, "version", "VERSION", "the image's version; else that of a bundle")
 	c.Flags.Bool(&o.Offline, "offline", "download nothing; use the cache")
 	o.common(c)

@@ -37,6 +37,12 @@ func (o *options) runtimes(c *cli.Command) {
 		else MCPBASH_RUNTIME_DIR`).Completes(cli.Dirs)
 }
 
+// registryName adds the option by which a product belongs to a server in the MCP registry.
+func (o *options) registryName(c *cli.Command) {
+	c.Flags.String(&o.RegistryName, "server-name", "NAME", `the server's name in the MCP registry, such as
+		io.github.you/demo; else "mcpName" in server.meta.json`)
+}
+
 // targets adds the options that choose systems.
 func (o *options) targets(c *cli.Command) {
 	o.platform, o.flags = "all", &c.Flags

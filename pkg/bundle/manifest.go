@@ -201,9 +201,9 @@ func (s start) append(m *rawjson.Builder) {
 func (b *maker) environment() (env []rawjson.Member) {
 	add := func(name, value string) { env = append(env, rawjson.Member{Name: name, Value: rawjson.Quote(value)}) }
 	add("MCPBASH_PROJECT_ROOT", inBundle+stage.ServerDir)
-	add("MCPBASH_TOOL_ALLOWLIST", "*")
-	if b.Static {
-		add("MCPBASH_STATIC_REGISTRY", "1")
+	for _, entry := range b.Environment() {
+		name, value, _ := strings.Cut(entry, "=")
+		add(name, value)
 	}
 	for _, m := range b.User.Env {
 		add(m.Variable, "${user_config."+m.Key+"}")

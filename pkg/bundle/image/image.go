@@ -48,16 +48,15 @@ const (
 // Options are the options of an image.
 type Options struct {
 	stage.Options
-	Output       string   // a file ending in .tar, or a directory
-	Format       string   // one of the formats
-	Tag          string   // its name for container engines; "" for the project's name and version
-	Base         string   // the base image of a Containerfile; "" for that of Debian
-	Mirror       string   // "" for DefaultMirror
-	Snapshot     string   // a time such as 20261101T000000Z, or ""
-	Keyring      string   // a file with the keys of the mirror, or "" for those of Debian
-	Packages     []string // further packages
-	RegistryName string   // the name of the server in the MCP registry, or ""
-	Web          web.Client
+	Output   string   // a file ending in .tar, or a directory
+	Format   string   // one of the formats
+	Tag      string   // its name for container engines; "" for the project's name and version
+	Base     string   // the base image of a Containerfile; "" for that of Debian
+	Mirror   string   // "" for DefaultMirror
+	Snapshot string   // a time such as 20261101T000000Z, or ""
+	Keyring  string   // a file with the keys of the mirror, or "" for those of Debian
+	Packages []string // further packages
+	Web      web.Client
 }
 
 // A Result is an image that was made.
@@ -298,16 +297,7 @@ func (w *layerWriter) link(name, target string) error {
 func (i *maker) writeServer(ctx context.Context, w *layerWriter, bin runtimes.Binary,
 	packages []*debian.Package) error {
 	home := imageHome[1:]
-	var files []mcpb.File
-	for _, f := range runtimes.Layout(home, i.Tree, []runtimes.Binary{bin}) {
-		switch strings.TrimPrefix(f.Name, home+"/") {
-		case "bin/mcp-bash", "bin/mcp-jq": // scripts that choose a program by the system
-			continue
-		case "bin/" + bin.Path():
-			f.Name = imageProgram[1:]
-		}
-		files = append(files, f)
-	}
+	files := runtimes.Tree(home, i.Tree, bin)
 	info, err := buildinfo.ReadFile(bin.File)
 	if err != nil {
 		return err
@@ -320,14 +310,10 @@ func (i *maker) writeServer(ctx context.Context, w *layerWriter, bin runtimes.Bi
 
 // environment returns the variables of containers of the image (H-606).
 func (i *maker) environment() []string {
-	env := []string{
+	return append([]string{
 		"PATH=/" + strings.Join(searchPath, ":/") + ":/bin",
-		"LANG=C.UTF-8", "HOME=" + imageUserHome, "MCPBASH_PROJECT_ROOT=" + imageProject, "MCPBASH_TOOL_ALLOWLIST=*",
-	}
-	if i.Static {
-		env = append(env, "MCPBASH_STATIC_REGISTRY=1")
-	}
-	return env
+		"LANG=C.UTF-8", "HOME=" + imageUserHome, "MCPBASH_PROJECT_ROOT=" + imageProject,
+	}, i.Environment()...)
 }
 
 // containerConfig returns the configuration of containers of the image (H-603, H-606).
@@ -360,8 +346,8 @@ func (i *maker) labels() map[string]string {
 			list["org.opencontainers.image."+name] = value
 		}
 	}
-	if i.o.RegistryName != "" {
-		list["io.modelcontextprotocol.server.name"] = i.o.RegistryName
+	if id.RegistryName != "" {
+		list["io.modelcontextprotocol.server.name"] = id.RegistryName
 	}
 	var b rawjson.Builder
 	list["io.docker.server.metadata"] = string(b.Object().Name("name").String(id.Name).Name("title").String(id.Title).

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/bundle/outdir"
 	"mcp-bash/pkg/files/swap"
 )
 
@@ -27,7 +28,7 @@ func (i *maker) write(ctx context.Context, name, mark string, build func(ctx con
 	i.r.Path = out
 	isArchive := strings.HasSuffix(out, ".tar")
 	if !isArchive {
-		if err := isReplaceable(out, mark); err != nil {
+		if err := outdir.CheckReplaceable(out, mark); err != nil {
 			return fmt.Errorf("--output: %w", err)
 		}
 	}
@@ -64,23 +65,6 @@ func (i *maker) write(ctx context.Context, name, mark string, build func(ctx con
 	}
 	if err != nil {
 		return fmt.Errorf("--output: %w", err)
-	}
-	return nil
-}
-
-// isReplaceable returns an error unless a path is missing, an empty directory or one with a mark.
-func isReplaceable(dir, mark string) error {
-	entries, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil
-	case err != nil:
-		return err
-	case len(entries) == 0:
-		return nil
-	}
-	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(mark))); err != nil {
-		return fmt.Errorf("%s: a directory with other files; name a new one, or a file that ends in .tar", dir)
 	}
 	return nil
 }

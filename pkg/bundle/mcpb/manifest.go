@@ -58,14 +58,18 @@ func ParseManifest(text []byte) (json.RawMessage, error) {
 	return rawjson.Normal(doc), nil
 }
 
-// Formats that CLI-1803 and CLI-1804 require.
+// Formats that CLI-1803, CLI-1804 and CLI-1506 require.
 var (
-	nameForm  = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
-	emailForm = lazyregexp.New(`^(?i)([a-z0-9_'+-]+(\.[a-z0-9_'+-]+)*)@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$`)
+	nameForm   = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	serverForm = lazyregexp.New(`^[A-Za-z0-9.-]+/[A-Za-z0-9._-]+$`)
+	emailForm  = lazyregexp.New(`^(?i)([a-z0-9_'+-]+(\.[a-z0-9_'+-]+)*)@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$`)
 )
 
 // IsName reports whether a text is a valid name of a bundle (CLI-1803).
 func IsName(text string) bool { return nameForm.MatchString(text) }
+
+// IsServerName reports whether a text is a valid name of a server in the MCP registry.
+func IsServerName(text string) bool { return serverForm.MatchString(text) && len(text) <= 200 }
 
 // CheckManifest returns the faults for which the official tool would reject a manifest
 // (CLI-1802 to CLI-1804).

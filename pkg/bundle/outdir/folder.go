@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -70,6 +71,24 @@ func (recorded Sums) Changes(now Sums) (changed, missing, added []string) {
 		}
 	}
 	return changed, missing, added
+}
+
+// CheckReplaceable returns an error unless a path is missing, an empty directory, or a directory with a file named
+// mark. A command recognizes by this file what it made.
+func CheckReplaceable(dir, mark string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case len(entries) == 0:
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(mark))); err != nil {
+		return fmt.Errorf("%s: a directory with other files; move it away, or choose another path with --output", dir)
+	}
+	return nil
 }
 
 // Replace puts a folder of files in the place of another one, which may be missing. It does so in one step, when the

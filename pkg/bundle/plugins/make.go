@@ -36,8 +36,8 @@ type Options struct {
 // A maker makes a plugin from a stage.
 type maker struct {
 	*stage.Stage
-	icon       string
-	hasLicence bool
+	icon    string
+	licence string
 }
 
 // Make makes the plugin of a project: a folder or an archive. The error can be a [*stage.Failure] or the context's.
@@ -95,7 +95,6 @@ func Make(ctx context.Context, p *project.Project, o Options) (*stage.Result, er
 // Places in a plugin (PL-20).
 const (
 	skillsDir  = "skills"
-	readmeName = "README.md"
 	pluginLock = stage.ServerDir + "/" + runtimes.Dir + "/plugin.json"
 )
 
@@ -115,19 +114,7 @@ func (m *maker) collect() (err error) {
 	if m.icon, err = m.AddIcon(); err != nil {
 		return err
 	}
-	names, err := m.TopFiles()
-	for _, name := range names {
-		stem, end, _ := strings.Cut(strings.ToLower(name), ".")
-		isText := end == "" || end == "md" || end == "txt"
-		isLicence := isText && (stem == "license" || stem == "licence" || stem == "copying" || stem == "notice")
-		if name != readmeName && !isLicence {
-			continue
-		}
-		if err := m.AddTree(name, name); err != nil {
-			return err
-		}
-		m.hasLicence = m.hasLicence || isLicence && stem != "notice"
-	}
+	m.licence, err = m.AddTexts()
 	return err
 }
 
@@ -137,13 +124,13 @@ func (m *maker) addManifests() error {
 		return m.Fail(stage.ErrValidation)
 	}
 	files := p.Files()
-	if !m.Content.Has(readmeName) {
-		files = append(files, mcpb.Bytes(readmeName, false, []byte(p.Readme())))
-	} else if text, err := m.Project.ReadFile(filepath.Join(m.Project.Root, readmeName), maxReadme); err == nil &&
+	if !m.Content.Has(stage.Readme) {
+		files = append(files, mcpb.Bytes(stage.Readme, false, []byte(p.Readme())))
+	} else if text, err := m.Project.ReadFile(filepath.Join(m.Project.Root, stage.Readme), maxReadme); err == nil &&
 		isShort(text) {
 		m.Warn("README.md has fewer than 40 words; the plugin directory of Claude Code refuses it")
 	}
-	if !m.hasLicence && p.License == "" {
+	if m.licence == "" && p.License == "" {
 		m.WarnHint("the plugin has no licence", `add a file LICENSE, or "license" in server.d/server.meta.json`)
 	}
 	if p.Icon == "" {

@@ -19,7 +19,6 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/pkg/text/secrets"
 	"mcp-bash/pkg/text/weburl"
 )
@@ -56,8 +55,6 @@ func Open(file string) (b *Bundle, faults []mcpb.Fault, err error) {
 	}, report.Faults, nil
 }
 
-var serverName = lazyregexp.New(`^[A-Za-z0-9.-]+/[A-Za-z0-9._-]+$`)
-
 // Entry returns the registry entry of a bundle at an address, under a name such as
 // io.github.you/demo (CLI-1506).
 func (b *Bundle) Entry(address, name string) ([]byte, error) {
@@ -71,7 +68,7 @@ func (b *Bundle) Entry(address, name string) ([]byte, error) {
 		return nil, cli.Usagef("--url: %v: %s", err, address)
 	case !strings.Contains(address, "mcp"):
 		return nil, cli.Usagef("--url must contain \"mcp\", as the registry requires: %s", address)
-	case !serverName.MatchString(name) || len(name) > 200:
+	case !mcpb.IsServerName(name):
 		return nil, cli.Usagef("--server-name must be like io.github.you/demo: %s", name)
 	}
 	var j rawjson.Builder

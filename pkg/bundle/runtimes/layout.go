@@ -3,6 +3,7 @@ package runtimes
 import (
 	_ "embed"
 	"io"
+	"path"
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
@@ -32,15 +33,27 @@ func Layout(dir string, tree project.Tree, binaries []Binary) []mcpb.File {
 		mcpb.Bytes(dir+"/bin/mcp-bash", true, selector),
 		mcpb.Bytes(dir+"/bin/mcp-jq", true, jqSelector),
 	}
-	for name, content := range tree {
-		list = append(list, mcpb.Bytes(dir+"/"+name, strings.HasPrefix(name, "providers/"), content))
-	}
+	list = append(list, scripts(dir, tree)...)
 	for _, b := range binaries {
-		list = append(list, mcpb.File{
-			Name: dir + "/bin/" + b.Path(), Exec: true, Size: b.Size,
-			Open: func() (io.ReadCloser, error) { return boundedfile.Open(b.File) },
-		})
+		list = append(list, b.program(dir+"/bin/"+b.Path()))
 	}
 	mcpb.Sort(list)
 	return list
+}
+
+// Tree returns the files of an installation for one system, with names below dir.
+func Tree(dir string, tree project.Tree, b Binary) []mcpb.File {
+	return append(scripts(dir, tree), b.program(path.Join(dir, "bin", b.Binary())))
+}
+
+func scripts(dir string, tree project.Tree) (list []mcpb.File) {
+	for name, content := range tree {
+		list = append(list, mcpb.Bytes(path.Join(dir, name), strings.HasPrefix(name, "providers/"), content))
+	}
+	return list
+}
+
+func (b Binary) program(name string) mcpb.File {
+	open := func() (io.ReadCloser, error) { return boundedfile.Open(b.File) }
+	return mcpb.File{Name: name, Exec: true, Size: b.Size, Open: open}
 }

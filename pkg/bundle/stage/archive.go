@@ -20,6 +20,25 @@ import (
 // WriteArchive packs files under a temporary name, reads the archive back, and renames it to the path of the result. It
 // sets the result's hash and size.
 func (s *Stage) WriteArchive(ctx context.Context, r *Result, files []mcpb.File) error {
+	err := s.WriteFile(ctx, r, func(f *os.File, w io.Writer) error {
+		if err := mcpb.Write(ctx, w, files, s.Modified, s.progress(files)); err != nil {
+			return err
+		}
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		return readBack(f, info.Size(), files)
+	})
+	if err == nil {
+		s.Detail("Created archive (%s)", cli.Size(r.Bytes))
+	}
+	return err
+}
+
+// WriteFile creates the file of a result under a temporary name, and renames it. write writes to w and may read f. It
+// sets the result's hash and size.
+func (s *Stage) WriteFile(ctx context.Context, r *Result, write func(f *os.File, w io.Writer) error) error {
 	parent, name := filepath.Split(r.Path)
 	if err := os.MkdirAll(parent, 0o755); err != nil {
 		return fmt.Errorf("--output: %w", err)
@@ -39,25 +58,18 @@ func (s *Stage) WriteArchive(ctx context.Context, r *Result, files []mcpb.File) 
 	defer dir.Remove(fresh) // nothing, once it has its name
 	defer f.Close()
 	sum := sha256.New()
-	if err := mcpb.Write(ctx, io.MultiWriter(f, sum), files, s.Modified, s.progress(files)); err != nil {
+	if err := errors.Join(write(f, io.MultiWriter(f, sum)), f.Sync()); err != nil {
 		return err
 	}
 	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(f.Sync(), readBack(f, info.Size(), files)); err != nil {
-		return err
-	}
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	if err := errors.Join(f.Close(), dir.Rename(fresh, name)); err != nil {
-		return err
-	}
 	r.SHA256, r.Bytes = hex.EncodeToString(sum.Sum(nil)), info.Size()
-	s.Detail("Created archive (%s)", cli.Size(r.Bytes))
-	return nil
+	return errors.Join(f.Close(), dir.Rename(fresh, name))
 }
 
 func (s *Stage) progress(files []mcpb.File) func(int64) {

@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"mcp-bash/pkg/bundle/internal/gitignore"
 	"mcp-bash/pkg/bundle/mcpb"
@@ -70,15 +71,27 @@ func (s *Stage) AddNamed(name, to string) (bool, error) {
 	return s.Content.Has(to), err
 }
 
-// TopFiles returns the names of the entries at the top of the project that are not directories.
-func (s *Stage) TopFiles() (names []string, err error) {
+// Readme is the name of the README in a project and in products.
+const Readme = "README.md"
+
+// AddTexts adds the README and the licence at the top of the project, and returns the name of the licence, or "".
+func (s *Stage) AddTexts() (licence string, err error) {
 	entries, err := fs.ReadDir(s.root.root.FS(), ".")
 	for _, e := range entries {
-		if !e.IsDir() {
-			names = append(names, e.Name())
+		stem, end, _ := strings.Cut(strings.ToLower(e.Name()), ".")
+		isText := end == "" || end == "md" || end == "txt"
+		isLicence := isText && (stem == "license" || stem == "licence" || stem == "copying" || stem == "notice")
+		if e.IsDir() || e.Name() != Readme && !isLicence {
+			continue
+		}
+		if err := s.AddTree(e.Name(), e.Name()); err != nil {
+			return "", err
+		}
+		if isLicence && stem != "notice" {
+			licence = e.Name()
 		}
 	}
-	return names, err
+	return licence, err
 }
 
 // checkQuoted searches the files that the manifest quotes for secrets.

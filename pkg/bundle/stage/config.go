@@ -141,6 +141,7 @@ type Identity struct {
 	Repository, RepositoryType        string
 	Homepage, Documentation, License  string
 	Keywords                          []string
+	RegistryName                      string // in the MCP registry, or ""
 }
 
 // identify applies the precedence of U-9.
@@ -154,7 +155,10 @@ func (s *Stage) identify(ctx context.Context) (Identity, error) {
 		Email:       c.Text("MCPB_AUTHOR_EMAIL", ""),
 		Homepage:    cmp.Or(c.Text("MCPB_HOMEPAGE", "homepage"), c.Text("", "websiteUrl")),
 		License:     c.Text("MCPB_LICENSE", "license"), Documentation: c.Text("MCPB_DOCUMENTATION", "documentation"),
-		Keywords: c.Words("MCPB_KEYWORDS", "keywords"),
+		Keywords: c.Words("MCPB_KEYWORDS", "keywords"), RegistryName: cmp.Or(s.RegistryName, c.Text("", "mcpName")),
+	}
+	if id.RegistryName != "" && !mcpb.IsServerName(id.RegistryName) {
+		return id, fmt.Errorf("%q is not a name in the MCP registry; use one such as io.github.you/demo", id.RegistryName)
 	}
 	id.Title = cmp.Or(Scalar(rawjson.Get(c.Meta, "title")), project.Title(id.Name))
 	id.Version = cmp.Or(s.Version, c.Text("MCPB_VERSION", ""), s.versionFile(), c.Text("", "version"), "0.1.0")

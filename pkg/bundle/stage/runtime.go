@@ -15,8 +15,12 @@ func (s *Stage) FindRuntimes(ctx context.Context) error {
 		Env: s.Project.Env, RuntimeDir: s.RuntimeDir, Home: s.Home, Offline: s.Offline, Runner: s.runner,
 		Work: s.WorkDir("built"), Note: func(line string) { s.Detail("%s", line) }, Bar: s.Bar,
 	}
+	targets := s.Targets
+	if s.Apart {
+		targets = []runtimes.Target{runtimes.Host}
+	}
 	var err error
-	s.Binaries, err = find.Find(ctx, s.Targets)
+	s.Binaries, err = find.Find(ctx, targets)
 	var missing *runtimes.MissingError
 	if !errors.As(err, &missing) {
 		return err
@@ -46,7 +50,7 @@ func (s *Stage) AddRuntime(ctx context.Context) error {
 		return err
 	}
 	isHost := func(bin runtimes.Binary) bool { return bin.Target == runtimes.Host }
-	if len(s.Binaries) < len(s.Targets) && !slices.ContainsFunc(s.Binaries, isHost) {
+	if !s.Apart && len(s.Binaries) < len(s.Targets) && !slices.ContainsFunc(s.Binaries, isHost) {
 		s.Fault("No runtime for: %s", runtimes.Host)
 		return s.Fail(ErrRuntime)
 	}
@@ -59,19 +63,32 @@ func (s *Stage) AddRuntime(ctx context.Context) error {
 			return s.Fail(ErrValidation)
 		}
 	}
-	s.Done("Bundled framework (%s)", cli.Size(size))
+	if !s.Apart {
+		s.Done("Bundled framework (%s)", cli.Size(size))
+	}
 	return nil
 }
 
-// RunsOn reports whether the server's program for a system is part of the content, by the name of the system in Go.
-func (s *Stage) RunsOn(system string) bool {
-	return slices.ContainsFunc(s.Binaries, func(bin runtimes.Binary) bool { return bin.OS == system })
+// Supported returns the systems that the product is for.
+func (s *Stage) Supported() (list []runtimes.Target) {
+	if s.Apart {
+		return s.Targets
+	}
+	for _, bin := range s.Binaries {
+		list = append(list, bin.Target)
+	}
+	return list
 }
 
-// Platforms returns the systems with a program, by their names in bundles.
+// RunsOn reports whether the product is for a system, by the name of the system in Go.
+func (s *Stage) RunsOn(system string) bool {
+	return slices.ContainsFunc(s.Supported(), func(t runtimes.Target) bool { return t.OS == system })
+}
+
+// Platforms returns the systems that the product is for, by their names in bundles.
 func (s *Stage) Platforms() (list []string) {
 	for _, platform := range runtimes.Platforms {
-		if slices.ContainsFunc(s.Binaries, func(bin runtimes.Binary) bool { return bin.Platform() == platform }) {
+		if slices.ContainsFunc(s.Supported(), func(t runtimes.Target) bool { return t.Platform() == platform }) {
 			list = append(list, platform)
 		}
 	}

@@ -36,6 +36,8 @@ type Options struct {
 	Offline       bool
 	NoExec        bool // mcpb.conf is never run
 	NoSmoke       bool
+	Apart         bool   // other products have the server's programs; this machine's one checks the project
+	RegistryName  string // the server's name in the MCP registry; "" for that of the project
 	Strict        bool
 	Verbose       bool
 
@@ -197,6 +199,16 @@ func (s *Stage) copyFiles(ctx context.Context) error {
 	return s.collect()
 }
 
+// Environment returns the variables with which all products start the server, as NAME=VALUE, but the project's
+// directory (CLI-1426).
+func (s *Stage) Environment() []string {
+	env := []string{"MCPBASH_TOOL_ALLOWLIST=*"}
+	if s.Static {
+		env = append(env, "MCPBASH_STATIC_REGISTRY=1")
+	}
+	return env
+}
+
 // List reports what the content lacks, and makes the registry of the content. The product has added its files before.
 func (s *Stage) List(ctx context.Context) error {
 	s.checkQuoted()
@@ -252,8 +264,8 @@ type Result struct {
 func (s *Stage) Result(path string) *Result {
 	r := &Result{Path: path, Name: s.ID.Name, Version: s.ID.Version, Platforms: s.Platforms(), Warnings: s.warnings,
 		Tools: len(s.Tools), Resources: s.resources, Prompts: len(s.Prompts), Files: len(s.Content.files) + 1}
-	for _, bin := range s.Binaries {
-		r.Targets = append(r.Targets, bin.Target.String())
+	for _, t := range s.Supported() {
+		r.Targets = append(r.Targets, t.String())
 	}
 	return r
 }

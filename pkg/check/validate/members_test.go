@@ -20,6 +20,7 @@ var whole = map[string]struct{ schema, text string }{
 "MCPBASH_TOOL_ENV_ALLOWLIST":"A_KEY","MCPBASH_PROVIDER_ENV_MODE":"isolate","MCPBASH_PROVIDER_ENV_ALLOWLIST":"A_KEY"},
 "securityLevel":"full","confine":"off","scopes":{"read":{"tools":["demo_hello"],"resources":["guide"],
 "prompts":["ask"]}},"author":{"name":"Ada","email":"ada@example.com","url":"https://example.com"},"license":"MIT",
+"mcpName":"io.github.ada/demo",
 "keywords":["a"],"homepage":"https://example.com","documentation":"https://example.com",
 "support":"https://example.com","repository":{"type":"git","url":"https://example.com/x"},
 "privacy_policies":["https://example.com"],"compatibility":{},"long_description_file":"README.md","screenshots":[],

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -8,6 +9,7 @@ import (
 
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/test/checkout"
+	"mcp-bash/test/reach"
 	"mcp-bash/test/session"
 )
 
@@ -52,9 +54,11 @@ func TestSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session.Run(t, map[string]string{
+	env := map[string]string{
 		"MCPBASH_RUNTIME_DIR": dir, "HOST": runtimes.Host.String(), "HOSTPLATFORM": runtimes.Host.Platform(),
 		"HOSTARCH": runtimes.Host.Arch, "GIT_CONFIG_NOSYSTEM": "1",
 		"SDKDIR": filepath.Join(repo(t), "sdk"),
-	})
+	}
+	maps.Copy(env, reach.Guard(t))
+	session.Run(t, env)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
@@ -18,8 +19,8 @@ import (
 
 // A publishOptions has the options of the command publish.
 type publishOptions struct {
-	token, url, serverName      string
-	emit, dryRun, verbose, json bool
+	token, url, image, serverName string
+	emit, dryRun, verbose, json   bool
 }
 
 func publishCommand() *cli.Command {
@@ -33,21 +34,24 @@ func publishCommand() *cli.Command {
 				"https://github.com/you/demo-mcp/releases/download/v1.0.0/demo-1.0.0.mcpb" +
 				" --server-name io.github.you/demo --emit", Purpose: "print server.json"},
 		},
-		Operands: []cli.Operand{{Name: "[BUNDLE]", Complete: cli.Files}},
+		Operands: []cli.Operand{{Name: "[PRODUCT...]", Complete: cli.Files}},
 		Text: `The registry stores where a bundle is, not the bundle: put it on the web first, as a release of your repository.
-BUNDLE may be -, standard input.
-The token comes from MCP_REGISTRY_TOKEN, or with --token - from standard input, where no list of processes shows it.`,
+PRODUCT may be -, standard input. The registry takes descriptions of at most 100 characters.
+
+In a workflow of GitHub with "id-token: write" the command logs in by itself, for names below io.github.OWNER.
+Elsewhere the token comes from MCP_REGISTRY_TOKEN, or with --token - from standard input, where no list of processes
+shows it.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "announced, or nothing wrong"},
-			{Code: 1, Meaning: "the bundle is at fault, or the registry refused it"},
+			{Code: 1, Meaning: "a product is at fault, or the registry refused it"},
 		},
 		Run: func(s cli.Streams, operands []string) error { return o.publish(s, operands) },
 	}
-	c.Flags.Bool(&o.dryRun, "dry-run", "check the bundle and stop")
+	c.Flags.Bool(&o.dryRun, "dry-run", "check the products, show the request, and stop")
 	c.Flags.String(&o.token, "token", "TOKEN", "of the registry; - reads standard input; else MCP_REGISTRY_TOKEN")
 	c.Flags.String(&o.url, "url", "URL", "the address of the bundle: https, a release on GitHub or GitLab")
 	c.Flags.String(&o.serverName, "server-name", "WORD",
-		"the server's name in the registry, such as io.github.you/demo")
+		"the server's name in the registry, such as io.github.you/demo; else that of the products")
 	c.Flags.Bool(&o.emit, "emit", "print server.json and stop")
 	c.Flags.Bool(&o.verbose, "verbose", "print more")
 	c.Flags.Bool(&o.json, "json", "print the result, or the error, as JSON and nothing else")
@@ -55,61 +59,87 @@ The token comes from MCP_REGISTRY_TOKEN, or with --token - from standard input, 
 }
 
 func (o *publishOptions) publish(s cli.Streams, operands []string) error {
-	if len(operands) == 0 {
-		return cli.Usagef("bundle path required: mcp-bash publish <bundle.mcpb>")
-	}
 	out := s.Out
 	if o.json || o.emit {
 		out = io.Discard
 	}
-	fmt.Fprintln(out, "Validating bundle...")
-	if operands[0] == stdin && o.token == stdin {
+	api := os.Getenv("MCP_REGISTRY_API")
+	switch {
+	case len(operands) == 0:
+		return cli.Usagef("bundle path required: mcp-bash publish <bundle.mcpb>")
+	case api != "" && api != "bundles":
+		return cli.Usagef("MCP_REGISTRY_API can be \"bundles\" only; the address of the registry is MCP_REGISTRY_URL")
+	case slices.Contains(operands, stdin) && o.token == stdin:
 		return cli.Usagef("BUNDLE and --token cannot both be standard input")
 	}
-	file, remove, err := inputFile(s, operands[0])
+	fmt.Fprintln(out, "Validating bundle...")
+	products, remove, err := o.open(s, operands)
 	if err != nil {
 		return err
 	}
 	defer remove()
-	b, err := o.openBundle(s, file)
-	if err != nil {
+	for _, p := range products {
+		if o.verbose {
+			cli.Printf(out, "  ✓ Manifest validated: %s v%s\n", p.Name, p.Version)
+		}
+	}
+	r := &publish.Registry{Base: cmp.Or(os.Getenv("MCP_REGISTRY_URL"), publish.Official), Pause: publish.Pause}
+	if api != "" {
+		if len(products) > 1 || products[0].Kind != publish.MCPB {
+			return cli.Usagef("MCP_REGISTRY_API=bundles is for one bundle")
+		}
+		return o.submit(s, out, r, products, nil, nil)
+	}
+	places := publish.Places{publish.MCPB: o.url, publish.OCI: o.image}
+	entry, faults := publish.NewEntry(o.serverName, products, places)
+	if err := o.report(s, append(faults, entry.Faults()...)); err != nil {
 		return err
 	}
-	if o.verbose {
-		cli.Printf(out, "  ✓ Manifest validated: %s v%s\n", b.Name, b.Version)
+	missing := entry.Missing(places)
+	if missing == nil {
+		missing = entry.CheckOptions(publish.IsOfficial(r.Base))
 	}
+	if missing != nil && (!o.dryRun || o.url != "" || o.image != "" || o.serverName != "") {
+		return missing
+	}
+	if o.emit {
+		_, err := s.Out.Write(entry.JSON())
+		return err
+	}
+	return o.submit(s, out, r, products, entry, missing)
+}
+
+// submit sends the request, or shows it with --dry-run. The entry is nil for a request of the Bash edition. incomplete
+// is the option that a complete request lacks.
+func (o *publishOptions) submit(s cli.Streams, out io.Writer, r *publish.Registry, products []*publish.Product,
+	entry *publish.Entry, incomplete error) error {
 	fmt.Fprintln(out, "  ✓ Bundle structure valid")
+	// in a workflow of GitHub, unless there is a token
+	workflow := publish.Workflow{URL: os.Getenv("ACTIONS_ID_TOKEN_REQUEST_URL"),
+		Token: os.Getenv("ACTIONS_ID_TOKEN_REQUEST_TOKEN"), Owner: os.Getenv("GITHUB_REPOSITORY_OWNER")}
+	logsIn := entry != nil && o.token == "" && os.Getenv("MCP_REGISTRY_TOKEN") == "" && workflow.URL != ""
+	if logsIn && incomplete == nil {
+		if err := publish.CheckOwner(entry.Name, workflow.Owner); err != nil {
+			return err
+		}
+	}
 	if o.dryRun {
-		fmt.Fprintln(out, "\n✓ Dry run complete. Bundle is ready for publishing.")
-		return o.published(s, b, "dry-run")
+		return o.show(s, out, r, products, entry, incomplete)
 	}
-	upload := os.Getenv("MCP_REGISTRY_API") == "bundles"
-	var entry []byte
-	if !upload {
-		if o.url == "" || o.serverName == "" {
-			return cli.Usagef("--url and --server-name are needed: " +
-				"the registry stores where a bundle is, and what it is called there")
-		}
-		if entry, err = b.Entry(o.url, o.serverName); err != nil {
-			return err
-		}
-		if o.emit {
-			_, err := s.Out.Write(entry)
-			return err
-		}
-	}
-	token, err := o.readToken(s)
-	if err != nil {
-		return err
-	}
-	registry := &publish.Registry{Base: os.Getenv("MCP_REGISTRY_URL"), Token: token, Pause: publish.Pause}
-	registry.Base = cmp.Or(registry.Base, publish.Official)
 	ctx, stop := cli.UntilSignal()
 	defer stop()
-	if upload {
-		err = registry.Upload(ctx, b)
-	} else {
-		err = registry.Announce(ctx, entry)
+	var err error
+	if logsIn {
+		err = r.Login(ctx, workflow)
+	} else if r.Token, err = o.readToken(s); err != nil {
+		return err
+	}
+	switch {
+	case err != nil:
+	case entry == nil:
+		err = r.Upload(ctx, products[0])
+	default:
+		err = r.Announce(ctx, entry.JSON())
 	}
 	if err != nil {
 		var ended cli.ExitCode
@@ -118,37 +148,97 @@ func (o *publishOptions) publish(s cli.Streams, operands []string) error {
 			return ended
 		}
 		if errors.As(err, &e) && e.Code != cli.CodeUsage {
-			cli.Printf(s.Err, "  ✗ %s\n", cli.MessageOf(e))
+			cli.Printf(s.Err, "  ✗ %s\n", cli.MessageOf(err))
 			e.Printed = true
 		}
 		return err
 	}
-	cli.Printf(out, "  ✓ Bundle submitted successfully\n\n✓ Published to MCP Registry!\n  %s\n",
-		registry.Base)
-	return o.published(s, b, "publish")
+	cli.Printf(out, "  ✓ Bundle submitted successfully\n\n✓ Published to MCP Registry!\n  %s\n", r.Base)
+	return o.published(s, products, "publish", nil)
 }
 
-// openBundle checks the bundle, and reports its problems (CLI-1503).
-func (o *publishOptions) openBundle(s cli.Streams, file string) (*publish.Bundle, error) {
-	b, faults := bundleFaults(file)
+// show prints the request, without its token.
+func (o *publishOptions) show(s cli.Streams, out io.Writer, r *publish.Registry, products []*publish.Product,
+	entry *publish.Entry, incomplete error) error {
+	var request *rawjson.Builder
+	if entry != nil && incomplete == nil {
+		address, err := r.AnnounceURL()
+		if err != nil {
+			return err
+		}
+		request = new(rawjson.Builder)
+		request.Object().Name("method").String("POST").Name("url").String(address).
+			Name("body").Raw(rawjson.Normal(entry.JSON())).End()
+		cli.Printf(out, "\nPOST %s\n", address)
+		out.Write(entry.JSON())
+	}
+	fmt.Fprintln(out, "\n✓ Dry run complete. Bundle is ready for publishing.")
+	return o.published(s, products, "dry-run", request)
+}
+
+// open opens and checks the products, and reports their problems (CLI-1503).
+func (o *publishOptions) open(s cli.Streams, operands []string) (all []*publish.Product, remove func(), err error) {
+	var files, faults []string
+	remove = func() {}
+	for _, operand := range operands {
+		if operand != stdin {
+			found, err := publish.Find(operand)
+			if err != nil {
+				return nil, nil, err
+			}
+			files = append(files, found...)
+			continue
+		}
+		file, spooled, err := inputFile(s, operand)
+		if err != nil {
+			return nil, nil, err
+		}
+		files, remove = append(files, file), spooled
+	}
+	for _, file := range files {
+		p, found := productFaults(file)
+		if faults = append(faults, found...); p != nil {
+			all = append(all, p)
+		}
+	}
+	if len(all) == 0 && len(faults) == 0 {
+		faults = []string{"no bundle, package or image in " + operands[0]}
+	}
+	if err := o.report(s, faults); err != nil {
+		remove()
+		return nil, nil, err
+	}
+	return all, remove, nil
+}
+
+// report prints problems, and returns the error for them.
+func (o *publishOptions) report(s cli.Streams, faults []string) error {
 	if len(faults) == 0 {
-		return b, nil
+		return nil
 	}
 	for _, fault := range faults {
 		cli.Printf(s.Err, "  ✗ %s\n", fault)
 	}
 	fmt.Fprintln(s.Err, "\n✗ Bundle validation failed.")
-	return nil, &cli.Error{Code: cli.CodeInvalid, Printed: true, Cause: errors.New(strings.Join(faults, "; "))}
+	return &cli.Error{Code: cli.CodeInvalid, Printed: true, Cause: errors.New(strings.Join(faults, "; "))}
 }
 
-func bundleFaults(file string) (b *publish.Bundle, faults []string) {
-	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+// productFaults opens a product. It returns nil for a file that is part of another product.
+func productFaults(file string) (p *publish.Product, faults []string) {
+	info, err := os.Stat(file)
+	switch ending := filepath.Ext(file); {
+	case err != nil || !info.Mode().IsRegular() && !info.IsDir():
 		return nil, []string{"Bundle file not found: " + file}
+	case ending == ".mcpb":
+		return bundleFaults(file)
+	case !info.IsDir() && !slices.Contains(publish.Endings, ending):
+		return nil, []string{"Invalid file extension (expected " + strings.Join(publish.Endings, ", ") + "): " + file}
 	}
-	if filepath.Ext(file) != ".mcpb" {
-		return nil, []string{"Invalid file extension (expected .mcpb): " + file}
-	}
-	b, found, err := publish.Open(file)
+	return nil, nil
+}
+
+func bundleFaults(file string) (b *publish.Product, faults []string) {
+	b, found, err := publish.OpenBundle(file)
 	switch {
 	case errors.Is(err, mcpb.ErrNotZIP):
 		return nil, []string{"Invalid archive format (not a valid ZIP): " + file}
@@ -195,13 +285,21 @@ func (o *publishOptions) readToken(s cli.Streams) (string, error) {
 	return token, publish.CheckToken(token)
 }
 
-func (o *publishOptions) published(s cli.Streams, b *publish.Bundle, action string) error {
+func (o *publishOptions) published(s cli.Streams, products []*publish.Product, action string,
+	request *rawjson.Builder) error {
 	if !o.json {
 		return nil
 	}
+	p := products[0]
 	var j rawjson.Builder
-	_, err := fmt.Fprintf(s.Out, "%s\n",
-		j.Object().Name("ok").Bool(true).Name("action").String(action).Name("path").String(b.File).
-			Name("name").String(b.Name).Name("version").String(b.Version).Name("sha256").String(b.SHA256).End().Bytes())
+	j.Object().Name("ok").Bool(true).Name("action").String(action).Name("path").String(p.File).
+		Name("name").String(p.Name).Name("version").String(p.Version)
+	if p.SHA256 != "" {
+		j.Name("sha256").String(p.SHA256)
+	}
+	if request != nil {
+		j.Name("request").Raw(request.Bytes())
+	}
+	_, err := fmt.Fprintf(s.Out, "%s\n", j.End().Bytes())
 	return err
 }

@@ -1,7 +1,6 @@
 package project
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"strings"
 
@@ -25,21 +24,18 @@ func Releases(env Env, home string) string {
 // InstallerFile is the record that install.sh writes into an installation (CLI-1708).
 const InstallerFile = "INSTALLER.json"
 
-// Record returns the record that install.sh wrote into the installation home, or nil.
-func Record(home string) json.RawMessage {
+// Checkout returns the sources from which install.sh built the installation home, or "" if they are unknown.
+func Checkout(home string) string {
 	if home == "" {
-		return nil
+		return ""
 	}
 	text, err := boundedfile.Read(filepath.Join(home, InstallerFile), 64<<10)
 	if err != nil {
-		return nil
+		return ""
 	}
 	record, err := rawjson.Check(text)
 	if err != nil {
-		return nil
+		return ""
 	}
-	return record
+	return rawjson.TextOf(record, "checkout")
 }
-
-// Checkout returns the sources from which install.sh built the installation home, or "" if they are unknown.
-func Checkout(home string) string { return rawjson.TextOf(Record(home), "checkout") }

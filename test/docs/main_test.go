@@ -9,10 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"mcp-bash/test/checkout"
+	"mcp-bash/test/reach"
 )
 
 // bin holds the commands.
@@ -40,5 +42,10 @@ func shell(t *testing.T, dir, home, script string, env ...string) *exec.Cmd {
 		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "LANG=C",
 		"XDG_CACHE_HOME=" + filepath.Join(bin, "cache"), // shared: the SDK is unpacked once
 	}, env...)
+	if strings.Contains(script, " publish ") {
+		for name, value := range reach.Guard(t) {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
 	return cmd
 }

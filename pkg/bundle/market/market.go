@@ -133,7 +133,7 @@ func (d *Description) Files(ctx context.Context) ([]mcpb.File, error) {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(d.Dir, filepath.FromSlash(file))
 		}
-		b, faults, err := publish.Open(file)
+		b, faults, err := publish.OpenBundle(file)
 		if err != nil {
 			return nil, cli.Failf(cli.CodeNotFound, "%s: %v", cli.Line(r.bundle), fsys.Cause(err)).
 				WithHint("make the bundle with mcp-bash bundle")
@@ -141,19 +141,22 @@ func (d *Description) Files(ctx context.Context) ([]mcpb.File, error) {
 		if len(faults) > 0 {
 			return nil, cli.Failf(cli.CodeInvalid, "%s: %s", cli.Line(r.bundle), cli.Line(faults[0].String()))
 		}
-		entry, err := b.Entry(r.url, r.name)
-		if err != nil {
+		entry, wrong := publish.NewEntry(r.name, []*publish.Product{b}, publish.Places{publish.MCPB: r.url})
+		if err := entry.CheckOptions(false); err != nil {
 			var usage *cli.Error
 			if errors.As(err, &usage) { // the values are not options here
 				return nil, cli.Failf(cli.CodeInvalid, "registry of %s: %s", r.plugin, usage.Error())
 			}
 			return nil, err
 		}
+		if wrong = append(wrong, entry.Faults()...); len(wrong) > 0 {
+			return nil, cli.Failf(cli.CodeInvalid, "%s: %s", cli.Line(r.bundle), wrong[0])
+		}
 		name := "server.json"
 		if len(d.registry) > 1 {
 			name = r.plugin + ".server.json"
 		}
-		files = append(files, mcpb.Bytes(name, false, entry))
+		files = append(files, mcpb.Bytes(name, false, entry.JSON()))
 	}
 	return files, nil
 }

@@ -61,7 +61,7 @@ func ParseManifest(text []byte) (json.RawMessage, error) {
 // Formats that CLI-1803, CLI-1804 and CLI-1506 require.
 var (
 	nameForm   = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
-	serverForm = lazyregexp.New(`^[A-Za-z0-9.-]+/[A-Za-z0-9._-]+$`)
+	serverForm = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9.-]*[A-Za-z0-9]/[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9]$`)
 	emailForm  = lazyregexp.New(`^(?i)([a-z0-9_'+-]+(\.[a-z0-9_'+-]+)*)@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$`)
 )
 

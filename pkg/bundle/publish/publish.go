@@ -1,14 +1,16 @@
-// Package publish announces bundles in an MCP registry, with their address and hash (cli
-// chapter 15).
+// Package publish announces servers in an MCP registry, with the packages by which others get them (cli chapter 15).
+//
+// A [Product] is a file of the author, such as a bundle or a wheel. [NewEntry] compares the products and makes an
+// [Entry], which is server.json. [Registry.Announce] sends it, with a token or after [Registry.Login].
 package publish
 
 import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -26,70 +28,14 @@ import (
 // Official is the default registry.
 const Official = "https://registry.modelcontextprotocol.io"
 
-// A Bundle is a bundle that passed its checks.
-type Bundle struct {
-	File          string
-	Manifest      json.RawMessage
-	Name, Version string
-	SHA256        string
-}
-
-// Open checks a bundle. The error is for a file that cannot be read, faults are the problems
-// of the bundle.
-func Open(file string) (b *Bundle, faults []mcpb.Fault, err error) {
-	f, err := boundedfile.Open(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	report, err := mcpb.CheckFile(f)
-	if err != nil {
-		return nil, nil, err
-	}
-	if report.Archive == nil {
-		return nil, nil, errors.New("not a bundle")
-	}
-	return &Bundle{
-		File: file, Manifest: report.Manifest, SHA256: report.SHA256,
-		Name: rawjson.TextOf(report.Manifest, "name"), Version: rawjson.TextOf(report.Manifest, "version"),
-	}, report.Faults, nil
-}
-
-// Entry returns the registry entry of a bundle at an address, under a name such as
-// io.github.you/demo (CLI-1506).
-func (b *Bundle) Entry(address, name string) ([]byte, error) {
-	u, err := weburl.Parse(address)
-	switch {
-	case err == weburl.ErrForm || u.Scheme != "https":
-		return nil, cli.Usagef("--url must begin with https://: %s", address)
-	case u.User != nil || secrets.Text(address) != address:
-		return nil, cli.Usagef("--url contains a login or a secret, which the registry would publish")
-	case err != nil:
-		return nil, cli.Usagef("--url: %v: %s", err, address)
-	case !strings.Contains(address, "mcp"):
-		return nil, cli.Usagef("--url must contain \"mcp\", as the registry requires: %s", address)
-	case !mcpb.IsServerName(name):
-		return nil, cli.Usagef("--server-name must be like io.github.you/demo: %s", name)
-	}
-	var j rawjson.Builder
-	j.Object().Name("$schema").String("https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json").
-		Name("name").String(name)
-	if title := rawjson.TextOf(b.Manifest, "display_name"); title != "" {
-		j.Name("title").String(title)
-	}
-	j.Name("description").String(rawjson.TextOf(b.Manifest, "description")).Name("version").String(b.Version).
-		Name("packages").Array().Object().Name("registryType").String("mcpb").Name("identifier").String(address).
-		Name("fileSha256").String(b.SHA256).Name("transport").Object().Name("type").String("stdio").End().
-		End().End().End()
-	return append(rawjson.AppendIndent(nil, j.Bytes(), 0), '\n'), nil
-}
-
-// A Registry is an MCP registry that bundles are announced in.
+// A Registry is an MCP registry that servers are announced in.
 type Registry struct {
 	Base  string // the address: https, or http for a loopback address
-	Token string // sent to that address only
+	Token string // sent to that address only; [Registry.Login] sets it
 	Web   web.Client
 	Pause func(context.Context, time.Duration) error
+
+	secrets []string // of a login
 }
 
 // Limits on a request to a registry.
@@ -99,13 +45,30 @@ const (
 	maxAnswer = 1 << 20
 )
 
+// The paths of requests below the address of a registry.
+const (
+	announcePath = "v0/publish"
+	loginPath    = "v0/auth/github-oidc"
+	uploadPath   = "api/v1/bundles" // of the Bash edition
+)
+
 // Announce submits an entry.
 func (r *Registry) Announce(ctx context.Context, entry []byte) error {
-	return r.post(ctx, "v0/publish", map[string]string{"Content-Type": "application/json"}, entry)
+	address, err := r.AnnounceURL()
+	if err != nil {
+		return err
+	}
+	_, err = r.send(ctx, &web.Request{Method: http.MethodPost, URL: address, Header: jsonContent(), Body: entry}, r.Token)
+	return err
 }
 
+func jsonContent() map[string]string { return map[string]string{"Content-Type": "application/json"} }
+
+// AnnounceURL returns the address of the request of Announce, or an error for an address that the token is not sent to.
+func (r *Registry) AnnounceURL() (string, error) { return below(r.Base, announcePath) }
+
 // Upload submits the whole bundle, for registries of the Bash edition.
-func (r *Registry) Upload(ctx context.Context, b *Bundle) error {
+func (r *Registry) Upload(ctx context.Context, b *Product) error {
 	content, err := boundedfile.Read(b.File, mcpb.MaxTotal)
 	if err != nil {
 		return err
@@ -113,77 +76,143 @@ func (r *Registry) Upload(ctx context.Context, b *Bundle) error {
 	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != b.SHA256 {
 		return errors.New("the bundle changed while it was published")
 	}
-	name := url.PathEscape(b.Name)
-	return r.post(ctx, "api/v1/bundles", map[string]string{"Content-Type": "application/octet-stream",
-		"X-Bundle-Name": name}, content)
-}
-
-// post sends a request, and retries it if the registry is busy.
-func (r *Registry) post(ctx context.Context, path string, header map[string]string, body []byte) error {
-	address, err := r.address(path)
+	address, err := below(r.Base, uploadPath)
 	if err != nil {
 		return err
+	}
+	_, err = r.send(ctx, &web.Request{Method: http.MethodPost, URL: address, Body: content, Header: map[string]string{
+		"Content-Type": "application/octet-stream", "X-Bundle-Name": url.PathEscape(b.Name)}}, r.Token)
+	return err
+}
+
+// A Workflow is a job of GitHub Actions that may ask for tokens about itself (permissions: id-token: write).
+type Workflow struct {
+	URL, Token string // where it asks, and with what
+	Owner      string // of the repository
+}
+
+// Login logs in as a workflow. The registry accepts the token of GitHub for the names of the repository's owner, and
+// returns one for five minutes.
+func (r *Registry) Login(ctx context.Context, w Workflow) error {
+	exchange, err := below(r.Base, loginPath)
+	if err != nil {
+		return err
+	}
+	base, err := url.Parse(r.Base)
+	if err != nil {
+		return err
+	}
+	if err := checkSecure(w.URL); err != nil {
+		return fmt.Errorf("ACTIONS_ID_TOKEN_REQUEST_URL: %w", err)
+	}
+	ask, err := url.Parse(w.URL)
+	if err != nil {
+		return err
+	}
+	query := ask.Query()
+	query.Set("audience", base.Scheme+"://"+strings.ToLower(base.Host))
+	ask.RawQuery = query.Encode()
+	r.secrets = append(r.secrets, w.Token)
+	identity, err := r.token(ctx, &web.Request{Method: http.MethodGet, URL: ask.String()}, w.Token, "value")
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if err != nil {
+		return cli.Failf(cli.CodePolicy, "GitHub gives no token for the registry: %v", err)
+	}
+	var b rawjson.Builder
+	r.Token, err = r.token(ctx, &web.Request{Method: http.MethodPost, URL: exchange, Header: jsonContent(),
+		Body: b.Object().Name("oidc_token").String(identity).End().Bytes()}, "", "registry_token")
+	return err
+}
+
+// token sends a request, and returns the token in a member of the answer.
+func (r *Registry) token(ctx context.Context, q *web.Request, bearer, member string) (string, error) {
+	answer, err := r.send(ctx, q, bearer)
+	if err != nil {
+		return "", err
+	}
+	doc, err := rawjson.Check(answer)
+	if err != nil {
+		return "", err
+	}
+	token := rawjson.TextOf(doc, member)
+	if token == "" || CheckToken(token) != nil {
+		return "", fmt.Errorf("the answer has no token in %q", member)
+	}
+	r.secrets = append(r.secrets, token)
+	return token, nil
+}
+
+// send sends a request with a bearer token, or without one for "". It retries the request if the registry is busy.
+func (r *Registry) send(ctx context.Context, q *web.Request, bearer string) (answer []byte, err error) {
+	if q.Limit = maxAnswer; q.Header == nil {
+		q.Header = map[string]string{}
+	}
+	if bearer != "" {
+		q.Header["Authorization"] = "Bearer " + bearer
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, cli.Failf(cli.CodeTimeout,
 		"no answer from the registry within %v", timeout))
 	defer cancel()
 	for attempt := 1; ; attempt++ {
-		status, answer, err := r.once(ctx, address, header, body)
+		status, answer, err := r.Web.Do(ctx, q)
 		if cause := context.Cause(ctx); cause != nil {
-			return cause
+			return nil, cause
 		}
 		if err != nil {
-			return cli.Failf(cli.CodeNetwork, "Registry request failed (HTTP 000): %s", r.line(err.Error()))
+			return nil, cli.Failf(cli.CodeNetwork, "Registry request failed (HTTP 000): %s", r.line(err.Error()))
 		}
 		switch status {
 		case 200, 201:
-			return nil
-		case 429, 502, 503,
-			504:
+			return answer, nil
+		case 429, 502, 503, 504:
 			if attempt < attempts {
 				if err := r.Pause(ctx, time.Second<<(attempt-1)); err != nil {
-					return err
+					return nil, err
 				}
 				continue
 			}
 		}
-		return r.refusal(status, answer)
+		return nil, r.refusal(status, string(answer))
 	}
 }
 
-// address returns the URL of a request. The token is sent unencrypted only to this machine.
-func (r *Registry) address(path string) (string, error) {
-	const want = "MCP_REGISTRY_URL must be an https URL without user, query and fragment; " +
-		"http is for 127.0.0.1 and [::1] only"
-	u, err := url.Parse(r.Base)
-	if err != nil || u.Host == "" || weburl.CheckPort(u) != nil || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", cli.Usagef("%s", want)
-	}
-	ip, _ := netip.ParseAddr(u.Hostname())
-	if u.Scheme != "https" && (u.Scheme != "http" || !ip.IsLoopback()) {
-		return "", cli.Usagef("%s", want)
+// below returns the URL of a request to a registry. The token is sent unencrypted only to this machine.
+func below(base, path string) (string, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.User != nil || u.RawQuery != "" || u.Fragment != "" || checkSecure(base) != nil {
+		return "", cli.Usagef("MCP_REGISTRY_URL must be an https URL without user, query and fragment; " +
+			"http is for 127.0.0.1 and [::1] only")
 	}
 	return u.JoinPath(path).String(), nil
 }
 
-// line returns an answer of the registry on one line, without the token.
-func (r *Registry) line(text string) string {
-	return cli.Line((&secrets.Redactor{Values: []string{r.Token}}).Text(text))
+// checkSecure returns an error for a URL to which no secret is sent.
+func checkSecure(address string) error {
+	u, err := weburl.Parse(address)
+	if err == nil && u.Scheme != "https" {
+		if ip, _ := netip.ParseAddr(u.Hostname()); !ip.IsLoopback() {
+			err = errors.New("not an https URL; http is for 127.0.0.1 and [::1] only")
+		}
+	}
+	return err
 }
 
-func (r *Registry) once(ctx context.Context, address string, header map[string]string,
-	body []byte) (status int, text string, err error) {
-	header["Authorization"] = "Bearer " + r.Token
-	status, answer, err := r.Web.Do(ctx, &web.Request{Method: "POST", URL: address, Header: header, Body: body,
-		Limit: maxAnswer})
-	return status, string(answer), err
+// line returns an answer of the registry on one line, without tokens.
+func (r *Registry) line(text string) string {
+	return cli.Line((&secrets.Redactor{Values: append([]string{r.Token}, r.secrets...)}).Text(text))
 }
 
 // refusal returns the error for an answer with an error status (CLI-1506).
 func (r *Registry) refusal(status int, answer string) error {
 	switch status {
+	case 400:
+		return cli.Failf(cli.CodeInvalid, "Registry request failed (HTTP 400): %s", r.line(answer))
 	case 401:
 		return cli.Failf(cli.CodePolicy, "Authentication failed - check your API token")
+	case 403:
+		return cli.Failf(cli.CodePolicy, "Registry request failed (HTTP 403): %s", r.line(answer))
 	case 409:
 		return cli.Failf(cli.CodeExists, "Conflict - bundle with this name/version already exists")
 	case 422:

@@ -3,6 +3,7 @@ package publish
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -17,18 +18,64 @@ import (
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/test/ownprogram"
+	"mcp-bash/test/reach"
 )
 
 // TestMain makes the test binary a mcp-bash that sends requests.
 func TestMain(m *testing.M) { ownprogram.Main(m) }
 
-// client sends requests with the test binary.
-func client(t *testing.T) web.Client { return web.Client{Program: ownprogram.Path(t)} }
+// registry returns a registry at an address, which must be on this machine. Its requests are sent by the test binary.
+func registry(t *testing.T, base string) *Registry {
+	t.Helper()
+	guard(t, t)
+	return &Registry{Base: base, Token: token, Web: web.Client{Program: ownprogram.Path(t)}, Pause: Pause}
+}
+
+// guard fails a test whose programs send requests to other machines.
+func guard(t *testing.T, fails testing.TB) {
+	for name, value := range reach.Guard(fails) {
+		t.Setenv(name, value)
+	}
+}
+
+// A failing is a test that records its errors.
+type failing struct {
+	testing.TB
+	errors   []string
+	cleanups []func()
+}
+
+func (f *failing) Errorf(format string, args ...any) {
+	f.errors = append(f.errors, fmt.Sprintf(format, args...))
+}
+func (f *failing) Cleanup(do func()) { f.cleanups = append(f.cleanups, do) }
+
+// A test that publishes at a public address fails, and the request does not leave the machine.
+func TestPublicAddress(t *testing.T) {
+	local := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer local.Close()
+	for _, tc := range []struct{ base, want string }{
+		{Official, "CONNECT registry.modelcontextprotocol.io:443"}, {"https://203.0.113.1", "CONNECT 203.0.113.1:443"},
+		{local.URL, ""},
+	} {
+		f := &failing{TB: t}
+		guard(t, f)
+		r := &Registry{Base: tc.base, Token: token, Web: web.Client{Program: ownprogram.Path(t)}, Pause: Pause}
+		err := r.Announce(t.Context(), []byte("{}"))
+		for _, do := range f.cleanups {
+			do()
+		}
+		if refused := tc.want != ""; refused != (err != nil) || refused != (len(f.errors) == 1) ||
+			refused && !strings.Contains(f.errors[0], tc.want) {
+			t.Errorf("%s: %v, %q", tc.base, err, f.errors)
+		}
+	}
+}
 
 const token = "a-secret-token"
 
 // bundle returns a small valid bundle.
-func bundle(t *testing.T) *Bundle {
+func bundle(t *testing.T) *Product {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "demo.mcpb")
 	f, err := os.Create(file)
@@ -43,7 +90,7 @@ func bundle(t *testing.T) *Bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, faults, err := Open(file)
+	b, faults, err := OpenBundle(file)
 	if err != nil || len(faults) > 0 {
 		t.Fatal(faults, err)
 	}
@@ -53,11 +100,7 @@ func bundle(t *testing.T) *Bundle {
 // CLI-1506, CLI-1507: the requests to the registry, the errors for its answers, and the
 // retries.
 func TestAnswers(t *testing.T) {
-	b := bundle(t)
-	entry, err := b.Entry("https://github.com/you/demo-mcp/demo.mcpb", "io.github.you/demo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entry := []byte(`{"name":"io.github.you/demo"}`)
 	for _, tc := range []struct {
 		statuses []int
 		waits    int
@@ -67,6 +110,7 @@ func TestAnswers(t *testing.T) {
 		{[]int{200}, 0, "", ""}, {[]int{201}, 0, "", ""}, {[]int{503, 429, 502, 200}, 3, "", ""},
 		{[]int{503, 503, 503, 503}, 3, "HTTP 503", cli.CodeNetwork},
 		{[]int{401}, 0, "check your API token", cli.CodePolicy}, {[]int{409}, 0, "already exists", cli.CodeExists},
+		{[]int{400}, 0, "HTTP 400): why", cli.CodeInvalid}, {[]int{403}, 0, "HTTP 403): why", cli.CodePolicy},
 		{[]int{422}, 0, "does not meet registry requirements: why\\u001b[2J", cli.CodeInvalid},
 		{[]int{500}, 0, "HTTP 500", cli.CodeNetwork}, {[]int{302}, 0, "HTTP 302", cli.CodeNetwork},
 	} {
@@ -80,10 +124,11 @@ func TestAnswers(t *testing.T) {
 			io.WriteString(w, "why\x1b[2J"+strings.Repeat("x", 10))
 		}))
 		var waits []time.Duration
-		r := &Registry{Base: server.URL, Token: token, Web: client(t), Pause: func(_ context.Context, d time.Duration) error {
+		r := registry(t, server.URL)
+		r.Pause = func(_ context.Context, d time.Duration) error {
 			waits = append(waits, d)
 			return nil
-		}}
+		}
 		err := r.Announce(t.Context(), entry)
 		server.Close()
 		if len(waits) != tc.waits || len(got) != len(tc.statuses) {
@@ -111,7 +156,7 @@ func TestLongAnswer(t *testing.T) {
 		io.WriteString(w, strings.Repeat("x", maxAnswer)+"y")
 	}))
 	defer server.Close()
-	r := &Registry{Base: server.URL, Token: token, Web: client(t), Pause: Pause}
+	r := registry(t, server.URL)
 	err := r.Announce(t.Context(), []byte("{}"))
 	if want := "Registry request failed (HTTP 500): x"; err == nil || !strings.HasPrefix(err.Error(), want) ||
 		strings.HasSuffix(err.Error(), "y") {
@@ -128,7 +173,7 @@ func TestUpload(t *testing.T) {
 		size, _ = io.Copy(io.Discard, r.Body)
 	}))
 	defer server.Close()
-	r := &Registry{Base: server.URL, Token: token, Web: client(t), Pause: Pause}
+	r := registry(t, server.URL)
 	if err := r.Upload(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
@@ -167,13 +212,13 @@ func TestTokenStays(t *testing.T) {
 		"http://0.0.0.0:" + port, "http://example.com", "ftp://127.0.0.1:" + port, "127.0.0.1:" + port, "//127.0.0.1:" + port,
 		"https://u:p@example.com", "https://example.com/?token=x",
 		"https:example.com", "http://127.0.0.1.example.com:" + port, ""} {
-		r := &Registry{Base: base, Token: token, Web: client(t), Pause: Pause}
+		r := registry(t, base)
 		var e *cli.Error
 		if err := r.Announce(t.Context(), nil); !errors.As(err, &e) || e.Code != cli.CodeUsage || asked > 0 {
 			t.Errorf("%s: %v, %d requests", base, err, asked)
 		}
 	}
-	r := &Registry{Base: plain.URL, Token: token, Web: client(t), Pause: Pause}
+	r := registry(t, plain.URL)
 	if err := r.Announce(t.Context(), nil); err == nil || asked != 1 || strings.Contains(err.Error(), token) ||
 		!strings.Contains(err.Error(), "cannot handle Authorization: **redacted**") {
 		t.Errorf("%v, %d requests", err, asked)
@@ -182,17 +227,12 @@ func TestTokenStays(t *testing.T) {
 		elsewhere := httptest.NewServer(http.HandlerFunc(serve))
 		redirects := httptest.NewServer(http.RedirectHandler(elsewhere.URL+"/other", status))
 		asked = 0
-		r := &Registry{Base: redirects.URL, Token: token, Web: client(t), Pause: Pause}
+		r := registry(t, redirects.URL)
 		if err := r.Announce(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "it redirects") || asked > 0 {
 			t.Errorf("%d: %v, %d requests", status, err, asked)
 		}
 		redirects.Close()
 		elsewhere.Close()
-	}
-	for _, address := range []string{"https://me:word@example.com/mcp", "https://example.com/mcp?access_token=x"} {
-		if _, err := bundle(t).Entry(address, "a/b"); err == nil || strings.Contains(err.Error(), "word") {
-			t.Errorf("%s: %v", address, err)
-		}
 	}
 }
 

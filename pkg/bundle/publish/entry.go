@@ -1,0 +1,206 @@
+package publish
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/lazyregexp"
+	"mcp-bash/pkg/text/secrets"
+	"mcp-bash/pkg/text/weburl"
+)
+
+// An Entry is a server in an MCP registry, with the packages by which others get it. Its JSON is server.json.
+type Entry struct {
+	Name                        string // such as io.github.you/demo
+	Title, Description, Version string
+	Packages                    []Package
+	Variables                   []Variable // set by users
+}
+
+// A Kind is a kind of packages, by its name in server.json.
+type Kind string
+
+// The kinds of packages.
+const (
+	MCPB Kind = "mcpb" // a file at an address
+	NPM  Kind = "npm"
+	PyPI Kind = "pypi"
+	OCI  Kind = "oci" // a container image
+)
+
+// A Package is where clients get a server.
+type Package struct {
+	Kind       Kind
+	Identifier string // the name in its registry, or the address of a bundle
+	Version    string // "" for bundles and images, whose identifiers contain it
+	SHA256     string // of a bundle
+}
+
+// A Variable is a setting of the user.
+type Variable struct {
+	Name, Description, Format, Default string
+	Required, Secret                   bool
+}
+
+// launchers are the programs that start packages.
+var launchers = map[Kind]string{NPM: "npx", PyPI: "uvx", OCI: "docker"}
+
+// JSON returns server.json (CLI-1506). Bundles declare their variables themselves.
+func (e *Entry) JSON() []byte {
+	var j rawjson.Builder
+	optional := func(name, value string) {
+		if value != "" {
+			j.Name(name).String(value)
+		}
+	}
+	j.Object().Name("$schema").String("https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json").
+		Name("name").String(e.Name)
+	optional("title", e.Title)
+	j.Name("description").String(e.Description).Name("version").String(e.Version).Name("packages").Array()
+	for _, p := range e.Packages {
+		j.Object().Name("registryType").String(string(p.Kind)).Name("identifier").String(p.Identifier)
+		optional("version", p.Version)
+		optional("fileSha256", p.SHA256)
+		optional("runtimeHint", launchers[p.Kind])
+		j.Name("transport").Object().Name("type").String("stdio").End()
+		if p.Kind != MCPB && len(e.Variables) > 0 {
+			j.Name("environmentVariables").Array()
+			for _, v := range e.Variables {
+				j.Object().Name("name").String(v.Name)
+				optional("description", v.Description)
+				optional("format", v.Format)
+				optional("default", v.Default)
+				j.Name("isRequired").Bool(v.Required).Name("isSecret").Bool(v.Secret).End()
+			}
+			j.End()
+		}
+		j.End()
+	}
+	j.End().End()
+	return append(rawjson.AppendIndent(nil, j.Bytes(), 0), '\n')
+}
+
+// The registry's limits on texts, in characters.
+const (
+	maxText    = 100
+	maxVersion = 255
+)
+
+var (
+	oneVersion = lazyregexp.New(`^[^\s^~<>=*|]+$`)
+	// dotted is a version in which the registry takes any x for a wildcard, even that of 1.0.0-next.1.
+	dotted = lazyregexp.New(`^(v?[0-9]+|[xX])(\.([0-9]+|[xX])){1,2}(-[0-9A-Za-z.-]+)?$`)
+)
+
+// CheckOptions returns an error for a name, or for the place of a package, that the registry would refuse. Only the
+// official registry limits the hosts of bundles and images (CLI-1509).
+func (e *Entry) CheckOptions(isOfficial bool) (err error) {
+	if !mcpb.IsServerName(e.Name) {
+		return cli.Usagef("--server-name must be like io.github.you/demo: %s", e.Name)
+	}
+	for _, p := range e.Packages {
+		switch {
+		case err != nil:
+		case p.Kind == MCPB:
+			err = checkAddress(p.Identifier, isOfficial)
+		case p.Kind == OCI:
+			err = checkImage(p.Identifier, isOfficial)
+		}
+	}
+	return err
+}
+
+// Faults returns the reasons for which the registry would refuse the texts of the entry (CLI-1509).
+func (e *Entry) Faults() (faults []string) {
+	fault := func(format string, args ...any) { faults = append(faults, cli.Sprintf(format, args...)) }
+	if n := utf8.RuneCountInString(e.Description); n < 1 || n > maxText {
+		fault("the description has %d characters; the registry takes 1 to %d", n, maxText)
+	}
+	if n := utf8.RuneCountInString(e.Title); n > maxText || e.Title != "" && strings.TrimSpace(e.Title) == "" {
+		fault("the title has %d characters, or only spaces; the registry takes 1 to %d", n, maxText)
+	}
+	for _, v := range e.versions() {
+		if !oneVersion.MatchString(v) || len(v) > maxVersion || v == "latest" ||
+			dotted.MatchString(v) && strings.ContainsAny(v, "xX") {
+			fault("version %q: the registry refuses ranges, latest, an x as in 1.x or 1.0.0-next.1, and more than %d bytes",
+				v, maxVersion)
+		}
+	}
+	return faults
+}
+
+// versions returns the versions of the entry, each once.
+func (e *Entry) versions() []string {
+	list := []string{e.Version}
+	for _, p := range e.Packages {
+		if p.Version != "" && !slices.Contains(list, p.Version) {
+			list = append(list, p.Version)
+		}
+	}
+	return list
+}
+
+// checkImage returns an error for the name of an image that the registry would refuse.
+func checkImage(name string, isOfficial bool) error {
+	host, _, _ := strings.Cut(name, "/")
+	_, tag, _ := strings.Cut(name[strings.LastIndex(name, "/")+1:], ":")
+	switch err := weburl.CheckImage(name); {
+	case err != nil:
+		return cli.Usagef("--image: %v: %s", err, name)
+	case tag == "" || tag == "latest":
+		return cli.Usagef("--image must end with a version or a digest, such as ghcr.io/you/demo:1.0.0: %s", name)
+	case isOfficial && !imageHost.MatchString(host):
+		return cli.Usagef("--image: the official registry takes images of docker.io, ghcr.io, quay.io, mcr.microsoft.com, "+
+			"*.pkg.dev and *.azurecr.io: %s", name)
+	}
+	return nil
+}
+
+// The hosts that the official registry accepts.
+var (
+	imageHost = lazyregexp.New(`^((registry-1\.|index\.)?docker\.io|ghcr\.io|quay\.io|mcr\.microsoft\.com|` +
+		`.+\.pkg\.dev|.+\.azurecr\.io)$`)
+	releaseFile = lazyregexp.New(`^((www\.)?github\.com/[A-Za-z0-9]([A-Za-z0-9-]{0,37}[A-Za-z0-9])?/[A-Za-z0-9._-]+` +
+		`/releases/download/[^/]+/[^/]+|(www\.)?gitlab\.com(/[A-Za-z0-9._-]+)+/-/` +
+		`(releases/[^/]+/downloads/[^/]+|package_files/[0-9]+/download))$`)
+)
+
+// checkAddress returns an error for the address of a bundle that the registry would refuse.
+func checkAddress(address string, isOfficial bool) error {
+	u, err := weburl.Parse(address)
+	switch {
+	case err == weburl.ErrForm || u.Scheme != "https":
+		return cli.Usagef("--url must begin with https://: %s", address)
+	case u.User != nil || secrets.Text(address) != address:
+		return cli.Usagef("--url contains a login or a secret, which the registry would publish")
+	case err != nil:
+		return cli.Usagef("--url: %v: %s", err, address)
+	case !strings.Contains(strings.ToLower(address), "mcp"):
+		return cli.Usagef("--url must contain \"mcp\", as the registry requires: %s", address)
+	case isOfficial && !releaseFile.MatchString(strings.ToLower(u.Host)+u.Path):
+		return cli.Usagef("--url: the official registry takes files of releases on GitHub and GitLab only, such as "+
+			"https://github.com/you/demo-mcp/releases/download/v1.0.0/demo.mcpb: %s", address)
+	}
+	return nil
+}
+
+// CheckOwner returns an error if a person or organization of GitHub cannot publish under a name. Workflows of GitHub
+// publish below io.github.OWNER only, and the case counts.
+func CheckOwner(name, owner string) error {
+	if namespace := "io.github." + owner; !strings.HasPrefix(name, namespace+"/") {
+		return cli.Usagef("--server-name: a workflow of %s can publish %s/NAME only, not %s", owner, namespace, name)
+	}
+	return nil
+}
+
+// IsOfficial reports whether an address leads to the official registry.
+func IsOfficial(base string) bool {
+	u, err := url.Parse(base)
+	official, _ := url.Parse(Official)
+	return err == nil && strings.EqualFold(u.Host, official.Host)
+}

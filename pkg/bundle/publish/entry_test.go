@@ -1,0 +1,144 @@
+package publish
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/jsontest"
+)
+
+// valid returns an entry with packages of all kinds.
+func valid() *Entry {
+	return &Entry{
+		Name: "io.github.you/demo", Title: "Demo", Description: "Shows", Version: "1.0.0-rc.1",
+		Packages: []Package{
+			{Kind: MCPB, Identifier: "https://github.com/you/demo-mcp/releases/download/v1/d.mcpb",
+				SHA256: strings.Repeat("0", 64)},
+			{Kind: NPM, Identifier: "@you/demo", Version: "1.0.0-rc.1"},
+			{Kind: PyPI, Identifier: "demo", Version: "1.0.0rc1"},
+			{Kind: OCI, Identifier: "ghcr.io/you/demo:1.0.0-rc.1"},
+		},
+		Variables: []Variable{{Name: "KEY", Description: "The key", Required: true, Secret: true},
+			{Name: "LIMIT", Format: "number", Default: "5"}},
+	}
+}
+
+// CLI-1506: server.json names each package by the members that its kind has. An image has no version.
+func TestServerJSON(t *testing.T) {
+	const variables = `"environmentVariables":[
+		{"name":"KEY","description":"The key","isRequired":true,"isSecret":true},
+		{"name":"LIMIT","format":"number","default":"5","isRequired":false,"isSecret":false}]`
+	want := `{
+		"$schema":"https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+		"name":"io.github.you/demo","title":"Demo","description":"Shows","version":"1.0.0-rc.1","packages":[
+		{"registryType":"mcpb","identifier":"https://github.com/you/demo-mcp/releases/download/v1/d.mcpb",
+			"fileSha256":"` + strings.Repeat("0", 64) + `","transport":{"type":"stdio"}},
+		{"registryType":"npm","identifier":"@you/demo","version":"1.0.0-rc.1","runtimeHint":"npx",
+			"transport":{"type":"stdio"},` + variables + `},
+		{"registryType":"pypi","identifier":"demo","version":"1.0.0rc1","runtimeHint":"uvx",
+			"transport":{"type":"stdio"},` + variables + `},
+		{"registryType":"oci","identifier":"ghcr.io/you/demo:1.0.0-rc.1","runtimeHint":"docker",
+			"transport":{"type":"stdio"},` + variables + `}]}`
+	if got := string(valid().JSON()); !jsontest.Same(got, want) {
+		t.Error(got)
+	}
+}
+
+// CLI-1509: the texts that the registry refuses are refused before they are sent, and those at the limit are not.
+func TestFaults(t *testing.T) {
+	texts := func(n int) string { return strings.Repeat("ä", n) }
+	for _, tc := range []struct {
+		change func(*Entry)
+		want   string
+	}{
+		{func(e *Entry) {}, ""},
+		{func(e *Entry) { e.Description = texts(100) }, ""},
+		{func(e *Entry) { e.Description = texts(101) }, "the description has 101 characters; the registry takes 1 to 100"},
+		{func(e *Entry) { e.Description = texts(140) }, "the description has 140 characters; the registry takes 1 to 100"},
+		{func(e *Entry) { e.Description = "" }, "the description has 0 characters"},
+		{func(e *Entry) { e.Title = texts(100) }, ""},
+		{func(e *Entry) { e.Title = texts(101) }, "the title has 101 characters"},
+		{func(e *Entry) { e.Title = " " }, "the title has 1 characters, or only spaces"},
+		{func(e *Entry) { e.Version = strings.Repeat("1", 255) }, ""},
+		{func(e *Entry) { e.Version = strings.Repeat("1", 256) }, "version "},
+		{func(e *Entry) { e.Version = "latest" }, `version "latest"`},
+		{func(e *Entry) { e.Version = "^1.2.0" }, `version "^1.2.0"`},
+		{func(e *Entry) { e.Version = "1.x" }, `version "1.x"`},
+		{func(e *Entry) { e.Version = "1.0.0-next.1" }, `version "1.0.0-next.1"`},
+		{func(e *Entry) { e.Version = "1.0 - 2.0" }, `version "1.0 - 2.0"`},
+		{func(e *Entry) { e.Version = "2026.11.x1" }, ""},
+		{func(e *Entry) { e.Packages[1].Version = ">=1" }, `version ">=1"`},
+	} {
+		e := valid()
+		tc.change(e)
+		faults := strings.Join(e.Faults(), "\n")
+		if tc.want == "" && faults != "" || !strings.HasPrefix(faults, tc.want) {
+			t.Errorf("%q, not %q", faults, tc.want)
+		}
+	}
+}
+
+// CLI-1506, CLI-1508, CLI-1509: names, addresses and images that a registry refuses. Only the official one limits the
+// hosts.
+func TestCheckOptions(t *testing.T) {
+	const release = "https://github.com/you/demo-mcp/releases/download/v1.0.0/demo.mcpb"
+	for _, tc := range []struct {
+		name, url, image string
+		official, others string // the error, or ""
+	}{
+		{"io.github.you/demo", release, "ghcr.io/you/demo:1", "", ""},
+		{"io.github.you/demo", "https://gitlab.com/a/b/c/-/releases/v1/downloads/mcp.mcpb", "you/demo:1",
+			"--image: the official", ""},
+		{"io.github.you/demo", "https://gitlab.com/a/b/-/package_files/12/download?mcp", "a.pkg.dev/x/y/z@sha256:" +
+			strings.Repeat("a", 64), "", ""},
+		{"io.github.you/demo", "https://GitHub.com/you/d-mcp/releases/download/v1/D.MCPB", "docker.io/you/demo:1", "", ""},
+		{"io.github.you/demo", "https://github.com/you/demo-mcp/raw/main/demo.mcpb", "quay.io/you/demo:1",
+			"--url: the official", ""},
+		{"io.github.you/demo", "https://github.com.example.com/you/mcp/releases/download/v1/d", "quay.io/you/demo:1",
+			"--url: the official", ""},
+		{"io.github.you/demo", "https://example.com/demo.mcpb", "quay.io/you/demo:1", "--url: the official", ""},
+		{"io.github.you/demo", release, "registry.example.com/demo:1", "--image: the official", ""},
+		{"io.github.you/demo", release, "ghcr.io.example.com/demo:1", "--image: the official", ""},
+		{"io.github.you/demo", release, "ghcr.io/you/demo", "--image must end", "--image must end"},
+		{"io.github.you/demo", release, "ghcr.io/you/demo:latest", "--image must end", "--image must end"},
+		{"io.github.you/demo", release, "localhost:5000/demo", "--image must end", "--image must end"},
+		{"io.github.you/demo", release, "GHCR.io/You", "--image: not a name", "--image: not a name"},
+		{"io.github.you/demo", "http://github.com/mcp", "ghcr.io/you/demo:1", "--url must begin", "--url must begin"},
+		{"io.github.you/demo", "https://example.com/x", "ghcr.io/you/demo:1", "--url must contain", "--url must contain"},
+		{"io.github.you/demo", "https://me:word@example.com/mcp", "ghcr.io/you/demo:1", "--url contains", "--url contains"},
+		{"io.github.you/demo", "https://example.com/mcp?access_token=x", "ghcr.io/you/demo:1", "--url contains",
+			"--url contains"},
+		{"", release, "ghcr.io/you/demo:1", "--server-name", "--server-name"},
+		{"demo", release, "ghcr.io/you/demo:1", "--server-name", "--server-name"},
+		{"a/b/c", release, "ghcr.io/you/demo:1", "--server-name", "--server-name"},
+		{"io.github.you/demo-", release, "ghcr.io/you/demo:1", "--server-name", "--server-name"},
+		{"io.github.you/d", release, "ghcr.io/you/demo:1", "--server-name", "--server-name"},
+		{"io/" + strings.Repeat("a", 197), release, "ghcr.io/you/demo:1", "", ""},
+		{"io/" + strings.Repeat("a", 198), release, "ghcr.io/you/demo:1", "--server-name", "--server-name"},
+	} {
+		e := valid()
+		e.Name, e.Packages[0].Identifier, e.Packages[3].Identifier = tc.name, tc.url, tc.image
+		for isOfficial, want := range map[bool]string{true: tc.official, false: tc.others} {
+			err := e.CheckOptions(isOfficial)
+			var usage *cli.Error
+			switch {
+			case want == "" && err != nil, want != "" && (!errors.As(err, &usage) || usage.Code != cli.CodeUsage):
+				t.Errorf("%v %v: %v", tc, isOfficial, err)
+			case want != "" && (!strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "word")):
+				t.Errorf("%v %v: %v", tc, isOfficial, err)
+			}
+		}
+	}
+}
+
+// CLI-1510: a workflow of GitHub publishes below its owner's name only. The registry compares the case, too.
+func TestCheckOwner(t *testing.T) {
+	for name, want := range map[string]bool{"io.github.you/demo": true, "io.github.You/demo": false,
+		"io.github.you2/demo": false, "com.example/demo": false, "io.github.you": false} {
+		if err := CheckOwner(name, "you"); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package publish
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/userenv"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/lazyregexp"
+)
+
+// A Product is a file of the author that a package registry, or a release, has too.
+type Product struct {
+	Kind               Kind
+	File               string
+	Name, Version      string
+	Title, Description string
+	Servers            []string // the servers that the product names
+	SHA256             string   // of a bundle
+	Manifest           json.RawMessage
+
+	variables []Variable
+}
+
+// OpenBundle checks a bundle. The error is for a file that cannot be read, faults are the problems of the bundle.
+func OpenBundle(file string) (b *Product, faults []mcpb.Fault, err error) {
+	f, err := boundedfile.Open(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	report, err := mcpb.CheckFile(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	if report.Archive == nil {
+		return nil, nil, errors.New("not a bundle")
+	}
+	m := report.Manifest
+	return &Product{
+		Kind: MCPB, File: file, Manifest: m, SHA256: report.SHA256, Name: rawjson.TextOf(m, "name"),
+		Version: rawjson.TextOf(m, "version"), Title: rawjson.TextOf(m, "display_name"),
+		Description: rawjson.TextOf(m, "description"), variables: manifestVariables(m),
+	}, report.Faults, nil
+}
+
+// errOther is the error for a file that is part of another product, such as the programs for one system.
+var errOther = errors.New("not what users install by its name")
+
+// readNPM reads the package.json of a package of npm.
+func readNPM(text []byte) (*Product, error) {
+	doc, err := rawjson.Check(text)
+	if err != nil {
+		return nil, fmt.Errorf("package.json: %w", err)
+	}
+	p := &Product{Kind: NPM, Name: rawjson.TextOf(doc, "name"), Version: rawjson.TextOf(doc, "version"),
+		Description: rawjson.TextOf(doc, "description")}
+	if name := rawjson.TextOf(doc, "mcpName"); name != "" {
+		p.Servers = []string{name}
+	} else if rawjson.Absent(rawjson.Get(doc, "bin")) {
+		return nil, errOther
+	}
+	return p, nil
+}
+
+// serverMark is how the description of a wheel names a server. The registry takes the name up to the first character
+// that no name has, or up to the end of a comment.
+var serverMark = lazyregexp.New(`mcp-name: ([A-Za-z0-9._/-]+?)(?:-->|--!>|[^A-Za-z0-9._/-]|$)`)
+
+// readWheel reads the METADATA of a wheel: lines of the form "Name: value", and the description after an empty line.
+func readWheel(text []byte) (*Product, error) {
+	head, description, _ := strings.Cut(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n\n")
+	p := &Product{Kind: PyPI}
+	for line := range strings.SplitSeq(head, "\n") {
+		switch key, value, _ := strings.Cut(line, ": "); key {
+		case "Name":
+			p.Name = value
+		case "Version":
+			p.Version = value
+		case "Summary":
+			p.Description = value
+		}
+	}
+	for _, m := range serverMark.FindAllStringSubmatch(description, -1) {
+		p.Servers = append(p.Servers, m[1])
+	}
+	return p, nil
+}
+
+// serverLabel is the label of an image with the name of its server.
+const serverLabel = "io.modelcontextprotocol.server.name"
+
+// readImage reads the configuration of an image.
+func readImage(text []byte) (*Product, error) {
+	doc, err := rawjson.Check(text)
+	if err != nil {
+		return nil, fmt.Errorf("the image's configuration: %w", err)
+	}
+	labels := rawjson.Get(rawjson.Get(doc, "config"), "Labels")
+	label := func(name string) string { return rawjson.TextOf(labels, "org.opencontainers.image."+name) }
+	p := &Product{Kind: OCI, Title: label("title"), Version: label("version"), Description: label("description")}
+	if name := rawjson.TextOf(labels, serverLabel); name != "" {
+		p.Servers = []string{name}
+	}
+	return p, nil
+}
+
+// manifestVariables returns the variables by which the settings of a bundle's user reach the server.
+func manifestVariables(manifest json.RawMessage) (all []Variable) {
+	fields := rawjson.Get(manifest, "user_config")
+	for _, m := range rawjson.Members(rawjson.Get(rawjson.Get(rawjson.Get(manifest, "server"), "mcp_config"), "env")) {
+		value, _ := rawjson.Text(m.Value)
+		key, isSetting := strings.CutPrefix(value, "${user_config.")
+		if field := rawjson.Get(fields, strings.TrimSuffix(key, "}")); isSetting && field != nil {
+			all = append(all, variable(m.Name, field))
+		}
+	}
+	return all
+}
+
+// metaVariables returns the same from the project's server.meta.json.
+func metaVariables(meta json.RawMessage) (all []Variable) {
+	fields := rawjson.Get(meta, "user_config")
+	for _, m := range userenv.Read("", meta) {
+		if field := rawjson.Get(fields, m.Key); field != nil {
+			all = append(all, variable(m.Variable, field))
+		}
+	}
+	return all
+}
+
+// formats are the formats of variables, by the types of fields.
+var formats = map[string]string{"number": "number", "boolean": "boolean", "file": "filepath", "directory": "filepath"}
+
+func variable(name string, field json.RawMessage) Variable {
+	initial := rawjson.Get(field, "default")
+	text, isText := rawjson.Text(initial)
+	if kind := rawjson.KindOf(initial); kind == rawjson.Number || kind == rawjson.Bool {
+		text, isText = string(initial), true
+	}
+	if !isText || strings.Contains(text, "${") { // ${HOME} is for bundles
+		text = ""
+	}
+	return Variable{
+		Name: name, Description: cmp.Or(rawjson.TextOf(field, "description"), rawjson.TextOf(field, "title")), Default: text,
+		Format: formats[rawjson.TextOf(field, "type")], Required: rawjson.True(rawjson.Get(field, "required")),
+		Secret: rawjson.True(rawjson.Get(field, "sensitive")),
+	}
+}
+
+// Places are where clients find products that have no name in a registry: the address of the bundle, and the name of
+// the image.
+type Places map[Kind]string
+
+// NewEntry makes an entry of products, under a name, or under that of the products for "". Every product must belong to
+// the server, and have the same version. The faults are the problems of the products.
+func NewEntry(name string, products []*Product, places Places) (e *Entry, faults []string) {
+	e = &Entry{Name: name}
+	for _, p := range products {
+		if e.Name == "" && len(p.Servers) > 0 {
+			e.Name = p.Servers[0]
+		}
+		e.Title, e.Description = cmp.Or(e.Title, p.Title), cmp.Or(e.Description, p.Description)
+		e.Version = cmp.Or(e.Version, p.Version)
+		if len(e.Variables) == 0 {
+			e.Variables = p.variables
+		}
+	}
+	for _, p := range products {
+		if p.Version != "" && plainVersion(p.Version) != plainVersion(e.Version) {
+			faults = append(faults, cli.Sprintf("%s has version %s, and another product has %s", p.File, p.Version, e.Version))
+		}
+		if reason := p.foreign(e.Name); reason != "" {
+			faults = append(faults, reason)
+		}
+		one := Package{Kind: p.Kind, Identifier: cmp.Or(places[p.Kind], p.Name), SHA256: p.SHA256}
+		if p.Kind == NPM || p.Kind == PyPI {
+			one.Version = p.Version
+		}
+		same := slices.IndexFunc(e.Packages, func(o Package) bool { return o.Kind == one.Kind })
+		switch {
+		case same < 0:
+			e.Packages = append(e.Packages, one)
+		case e.Packages[same] != one: // wheels for several systems are one package
+			faults = append(faults, cli.Sprintf("%s: a second package of the kind %s; name the files of one version", p.File,
+				one.Kind))
+		}
+	}
+	return e, faults
+}
+
+// marks are the places where products name their server.
+var marks = map[Kind]string{
+	NPM: `"mcpName" in package.json`, PyPI: "mcp-name: in its description", OCI: "the label " + serverLabel,
+}
+
+// foreign returns the reason for which a product does not belong to a server, or "". A bundle belongs to each, because
+// the entry has its hash. A wheel can name several servers.
+func (p *Product) foreign(server string) string {
+	if p.Kind == MCPB || slices.Contains(p.Servers, server) {
+		return ""
+	}
+	return cli.Sprintf("%s: %s is %q, not %q; make it with --server-name %s", p.File, marks[p.Kind],
+		strings.Join(p.Servers, " "), server, server)
+}
+
+// Missing returns an error for an option that the entry lacks, or that has no product.
+func (e *Entry) Missing(places Places) error {
+	has := func(kind Kind) bool {
+		return slices.ContainsFunc(e.Packages, func(p Package) bool { return p.Kind == kind })
+	}
+	switch {
+	case has(MCPB) && (places[MCPB] == "" || e.Name == ""):
+		return cli.Usagef("--url and --server-name are needed: " +
+			"the registry stores where a bundle is, and what it is called there")
+	case has(OCI) && places[OCI] == "":
+		return cli.Usagef("--image is needed: the name of the image in its registry, such as ghcr.io/you/demo:1.0.0")
+	case e.Name == "":
+		return cli.Usagef("--server-name is needed, because no product names its server")
+	case places[MCPB] != "" && !has(MCPB):
+		return cli.Usagef("--url is the address of a bundle; name the bundle, too")
+	case places[OCI] != "" && !has(OCI):
+		return cli.Usagef("--image is for an image; name its .tar file or its folder, whose label is checked")
+	}
+	return nil
+}
+
+// A wheel has the version 1.0.0rc1 if other products have 1.0.0-rc.1.
+var (
+	separator  = lazyregexp.New(`[._-]*(a|b|rc|dev|post)[._-]*`)
+	preRelease = strings.NewReplacer("alpha", "a", "beta", "b", "preview", "rc", "pre", "rc")
+)
+
+// plainVersion returns the common form of versions of wheels and other products.
+func plainVersion(version string) string {
+	return separator.ReplaceAllString(preRelease.Replace(strings.ToLower(version)), "$1")
+}
+
+// Endings are the endings of products that are files.
+var Endings = []string{".mcpb"}
+
+// Find returns the products that an operand names: itself, or those in a folder that is not one.
+func Find(operand string) (files []string, err error) {
+	if info, err := os.Stat(operand); err != nil || !info.IsDir() || isLayout(operand) {
+		return []string{operand}, nil
+	}
+	entries, err := os.ReadDir(operand)
+	for _, e := range entries {
+		file := filepath.Join(operand, e.Name())
+		if slices.Contains(Endings, filepath.Ext(file)) || e.IsDir() && isLayout(file) {
+			files = append(files, file)
+		}
+	}
+	return files, err
+}
+
+// isLayout reports whether a folder is the OCI layout of an image.
+func isLayout(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "oci-layout"))
+	return err == nil
+}

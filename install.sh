@@ -44,6 +44,7 @@ Other:
   --uninstall         remove the installation, its commands and its lines in start files
   --allow-downgrade   replace a newer version
   --min-version V     install no version older than V
+  --check             compare with the latest release, and install nothing; 1 if it is newer
   -q, --quiet         print results only
   -y, --yes           do not ask
   -h, --help          show this
@@ -139,7 +140,7 @@ needs() { [ -n "$value" ] || misused "$option requires $1"; }
 
 parse() {
   archive='' verify='' ref='' branch='' prefix='' yes='' job=install offline='' unverified='' downgrade=''
-  minimum='' quiet='' modify_path=1 signer=''
+  minimum='' quiet='' modify_path=1 signer='' check=''
   releases=${MCPBASH_RELEASE_BASE_URL:-$released_at}
   while [ $# -gt 0 ]; do
     option=$1 value=''
@@ -170,12 +171,14 @@ parse() {
       --no-modify-path) modify_path='' ;;
       --allow-downgrade) downgrade=1 ;;
       --uninstall) job=uninstall ;;
+      --check) check=1 ;;
       -q | --quiet) quiet=1 ;;
       -y | --yes) yes=1 ;;
       -h | --help) usage && exit 0 ;;
       *) misused "Unknown option: $option" ;;
     esac
   done
+  [ -z "$check" ] || ref=latest archive='' branch='' verify=''
   case $ref in
     *[!A-Za-z0-9._/+-]* | *..*) misused "Not a tag or commit: $ref" ;;
     [0-9]*.[0-9]*) ref=v$ref ;;
@@ -466,6 +469,11 @@ release_dir() {
     fetch "$latest/SHA256SUMS" "$stage/SHA256SUMS" || fail "Download failed: $latest/SHA256SUMS"
     ref=$(sed -n "s/^[^ ]*  *\*\{0,1\}mcp-bash-\(v[^ ]*\)-$os-$arch\\$suffix\$/\1/p" "$stage/SHA256SUMS")
     is_release "$ref" || fail "The latest release has no archive for $os-$arch: $latest/SHA256SUMS"
+  fi
+  if [ -n "$check" ]; then
+    ! older "$old_version" "${ref#v}" || { warn "A newer release exists: ${ref#v}" && exit 1; }
+    ok "No newer release exists; the latest is ${ref#v}"
+    exit 0
   fi
   archive=$base/$ref/mcp-bash-$ref-$os-$arch$suffix
 }
@@ -1053,7 +1061,7 @@ install() {
   look
   choose
   find_summer
-  if [ -n "$programs" ]; then
+  if [ -n "$programs" ] && [ -z "$check" ]; then
     warn "mcp-bash is installed there already${old_version:+, version $old_version}"
     warn 'It will be replaced.'
     confirm Overwriting 'Overwrite? [y/N] ' 'Installation cancelled by user.'

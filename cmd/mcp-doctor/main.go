@@ -35,7 +35,7 @@ func command() *cli.Command {
 			{Code: 3, Meaning: "doctor: refused"},
 		},
 		Default: "doctor",
-		Commands: []*cli.Command{validateCommand(), migrateCommand(), doctorCommand(), explainCommand(),
+		Commands: []*cli.Command{validateCommand(), migrateCommand(), doctorCommand(), upgradeCommand(), explainCommand(),
 			suite.Command(tree.Embedded),
 			health.Command("health", nil), health.Command("ready", nil)},
 	}

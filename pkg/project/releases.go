@@ -1,6 +1,7 @@
 package project
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"strings"
 
@@ -24,18 +25,21 @@ func Releases(env Env, home string) string {
 // InstallerFile is the record that install.sh writes into an installation (CLI-1708).
 const InstallerFile = "INSTALLER.json"
 
-// Checkout returns the sources from which install.sh built the installation home, or "" if they are unknown.
-func Checkout(home string) string {
+// Record returns the record that install.sh wrote into the installation home, or nil.
+func Record(home string) json.RawMessage {
 	if home == "" {
-		return ""
+		return nil
 	}
 	text, err := boundedfile.Read(filepath.Join(home, InstallerFile), 64<<10)
 	if err != nil {
-		return ""
+		return nil
 	}
 	record, err := rawjson.Check(text)
 	if err != nil {
-		return ""
+		return nil
 	}
-	return rawjson.TextOf(record, "checkout")
+	return record
 }
+
+// Checkout returns the sources from which install.sh built the installation home, or "" if they are unknown.
+func Checkout(home string) string { return rawjson.TextOf(Record(home), "checkout") }

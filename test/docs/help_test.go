@@ -44,6 +44,7 @@ const tlsExample = `mcp-bash serve --http 0.0.0.0:8443 --tls-cert cert.pem --tls
 var fails = map[string]string{
 	"mcp-doctor doctor":                                 "the tree of this test is no installation",
 	"mcp-doctor validate --strict":                      "there are warnings",
+	"mcp-doctor upgrade --check || mcp-doctor upgrade":  "likewise",
 	"mcp-doctor migrate":                                "no template declares the scheme of providers/notes.sh",
 	"mcp-doctor migrate --json | jq -e '.attention==0'": "likewise",
 	"mcp-doctor doctor --dry-run":                       "the tree of this test is no installation",

@@ -95,6 +95,7 @@ var lines = map[string][]string{
 	"mcp-doctor doctor":   {`|| :`, `--json || :`, `--ndjson || :`},
 	"mcp-doctor migrate":  {`|| :`, `--json || :`, `--ndjson || :`},
 	"mcp-doctor explain":  {``, `script.crlf`, `--json`, `script.crlf --json`},
+	"mcp-doctor upgrade":  {`--dry-run`, `--dry-run --json`},
 	"mcp-doctor health":   {``},
 	"mcp-doctor ready":    {``},
 }

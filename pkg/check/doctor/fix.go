@@ -176,14 +176,9 @@ const lockTime = "10"
 // installer runs the install.sh of the installation. It returns standard output, standard error
 // as one line without secrets, and the exit status.
 func (e *examination) installer(more project.Env, args ...string) (printed, message string, status int) {
-	root := physical(e.r.Install.ManagedRoot)
-	file := filepath.Join(root, "install.sh")
-	// The Bash edition's install.sh removes the installation before it has the new one. Its
-	// installations have no list of files.
-	for _, name := range []string{file, filepath.Join(root, filesList)} {
-		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-			return "", "not in this installation: " + name + "; run install.sh of a release", cli.ExitFailed
-		}
+	file, err := installerIn(physical(e.r.Install.ManagedRoot))
+	if err != nil {
+		return "", err.Error(), cli.ExitFailed
 	}
 	env := e.o.Env.Clone()
 	delete(env, "MCPBASH_HOME") // install.sh refuses to replace the installation that it names
@@ -203,6 +198,18 @@ func (e *examination) installer(more project.Env, args ...string) (printed, mess
 		}
 	}
 	return secrets.Text(string(res.Stdout)), secrets.Text(strings.Join(lines, "; ")), res.Status
+}
+
+// installerIn returns the install.sh of an installation. The Bash edition's install.sh removes the installation before
+// it has the new one. Its installations have no list of files.
+func installerIn(home string) (string, error) {
+	file := filepath.Join(home, "install.sh")
+	for _, name := range []string{file, filepath.Join(home, filesList)} {
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return "", errors.New("not in this installation: " + name + "; run install.sh of a release")
+		}
+	}
+	return file, nil
 }
 
 func readVersion(dir string) string {

@@ -34,6 +34,7 @@ var siblings = []sibling{
 	{"migrate", "mcp-doctor", true, "Show what changes for a project of the Bash edition"},
 	{"doctor", "mcp-doctor", true, "Check the installation, and fix it"},
 	{"upgrade", "mcp-doctor", true, "Install the next version of mcp-bash"},
+	{"audit", "mcp-doctor", true, "Show who called what, and check the records"},
 	{"explain", "mcp-doctor", true, "Explain a finding of validate, migrate or doctor"},
 	{"config", "mcp-scaffold", true, "Connect a client: show or change its configuration"},
 	{"bundle", "mcp-bundle", true, "Make a bundle of the project, which clients can install"},

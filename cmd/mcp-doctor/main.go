@@ -28,6 +28,7 @@ func command() *cli.Command {
 			{Line: "NAME validate", Purpose: "is the project right?"},
 			{Line: "NAME test", Purpose: "do its tools return what its test cases expect?"},
 			{Line: "NAME doctor", Purpose: "is the installation?"},
+			{Line: "NAME audit --summary audit.jsonl", Purpose: "who called what?"},
 			{Line: "NAME explain script.crlf", Purpose: "more about a finding"},
 		},
 		Exits: []cli.Exit{
@@ -36,6 +37,7 @@ func command() *cli.Command {
 		},
 		Default: "doctor",
 		Commands: []*cli.Command{validateCommand(), migrateCommand(), doctorCommand(), upgradeCommand(), explainCommand(),
+			auditCommand(),
 			suite.Command(tree.Embedded),
 			health.Command("health", nil), health.Command("ready", nil)},
 	}

@@ -17,7 +17,8 @@ func (p *Project) Permit(caller *auth.Identity, kind auth.ItemKind, name, shown 
 	if ok {
 		return nil
 	}
-	e := mcp.Errorf(mcp.CodeInvalidParams, "%s '%s' blocked by policy (not permitted to this client)", kind, shown)
+	e := mcp.Errorf(mcp.CodeInvalidParams, "%s '%s' blocked by policy (not permitted to this client)", kind,
+		shown).Because(mcp.CauseScope)
 	if e.NeedsScope = need; need != "" {
 		return e.Explain(fmt.Errorf("the token needs the scope %q", need))
 	}

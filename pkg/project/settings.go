@@ -22,6 +22,7 @@ type Settings struct {
 	Calls     Calls
 	Discovery Discovery
 	Fetching  Fetching
+	Audit     Audit
 
 	TmpRoot     string        // MCPBASH_TMP_ROOT, else TMPDIR, else /tmp; without a slash at the end
 	CI          bool          `env:"MCPBASH_CI_MODE"`
@@ -46,6 +47,16 @@ type Logging struct {
 	Dir           string    `env:"MCPBASH_LOG_DIR"` // "": none
 	DebugPayloads bool      `env:"MCPBASH_DEBUG_PAYLOADS"`
 	DebugErrors   bool      `env:"MCPBASH_DEBUG_ERRORS"`
+}
+
+// Audit configures the record of what the server does for whom (contract page audit).
+type Audit struct {
+	To        string `env:"MCPBASH_AUDIT"`
+	Mode      string `env:"MCPBASH_AUDIT_MODE"`
+	Arguments string `env:"MCPBASH_AUDIT_ARGUMENTS"`
+	Sync      string `env:"MCPBASH_AUDIT_SYNC"`
+	MaxBytes  int    `env:"MCPBASH_AUDIT_MAX_BYTES"`
+	Files     int    `env:"MCPBASH_AUDIT_FILES"`
 }
 
 // Limits limit messages and requests of the client (protocol section 27).

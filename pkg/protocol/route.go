@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/protocol/internal/session"
@@ -49,7 +50,7 @@ func (c *Client) AcceptStateless(message []byte, m *jsonrpc.Message, key string,
 	c.session.Record("request", "-", "recv", message)
 	defer c.server.lists.Poke()
 	if err := c.checkToken(m); err != nil {
-		c.session.Refuse(out, m.ID, err)
+		c.refuse(m, out, err)
 		return nil
 	}
 	own := stateless.ReadMeta(m.Params.Meta())
@@ -155,7 +156,8 @@ func (c *Client) batch(m *jsonrpc.Message, out Sink) {
 	for e := range rawjson.Elements(m.Array) {
 		empty = false
 		element := jsonrpc.Classify(e)
-		element.Trace = m.Trace
+		element.Trace, element.From = m.Trace, m.From
+		element.From.ID = events.ID{} // each element has its own
 		switch {
 		case c.Ended(): // nothing after exit is read (P-902)
 			if element.IsAnswered() {
@@ -185,7 +187,7 @@ func (c *Client) batch(m *jsonrpc.Message, out Sink) {
 func (c *Client) route(m *jsonrpc.Message, inBatch bool, out Sink) *calls.Request {
 	s := c.session
 	refuse := func(e *mcp.Error) *calls.Request {
-		s.Refuse(out, m.ID, e)
+		c.refuse(m, out, e)
 		return nil
 	}
 	switch m.Shape {
@@ -248,12 +250,12 @@ func (c *Client) route(m *jsonrpc.Message, inBatch bool, out Sink) *calls.Reques
 // routeStateless takes the steps of P-500 that the stateless protocol has.
 func (c *Client) routeStateless(m *jsonrpc.Message, own *stateless.Meta, key string, out Sink) *calls.Request {
 	if c.session.At(session.Closing) {
-		c.session.Refuse(out, m.ID, mcp.Errorf(mcp.CodeInternal, "Server shutting down"))
+		c.refuse(m, out, mcp.Errorf(mcp.CodeInternal, "Server shutting down").Because(mcp.CauseUnavailable))
 		return nil
 	}
 	client, err := c.stateless.ClientSession(own)
 	if err != nil {
-		c.session.Refuse(out, m.ID, err)
+		c.refuse(m, out, err)
 		return nil
 	}
 	if m.Method == stateless.MethodDiscover {
@@ -290,7 +292,7 @@ func faultError(f jsonrpc.Fault) *mcp.Error {
 func (c *Client) schedule(m *jsonrpc.Message, key string, methods calls.Methods, protocol calls.Protocol,
 	client calls.ClientSession, out Sink) *calls.Request {
 	refuse := func(e *mcp.Error) *calls.Request {
-		c.session.Refuse(out, m.ID, e)
+		c.refuse(m, out, e)
 		return nil
 	}
 	method := methods.Find(m.Method)
@@ -300,9 +302,13 @@ func (c *Client) schedule(m *jsonrpc.Message, key string, methods calls.Methods,
 	if m.Params.Raw != nil && !m.Params.IsObject() {
 		return refuse(mcp.Errorf(mcp.CodeInvalidParams, "Invalid params"))
 	}
+	event := c.eventOf(m, c.revisionOf(protocol), client.Capabilities)
 	r := &calls.Request{
 		ID: bytes.Clone(m.ID), Key: key, Method: method, Params: m.Params.Clone(), Trace: m.Trace, Protocol: protocol,
-		Client: client, Out: out,
+		Client: client, Out: out, Event: event,
+	}
+	if event != nil {
+		event.Source.RequestID = r.ID
 	}
 	outcome := c.requests.Schedule(r)
 	switch outcome {
@@ -324,4 +330,4 @@ func (c *Client) schedule(m *jsonrpc.Message, key string, methods calls.Methods,
 var ErrNoSession = mcp.Errorf(mcp.CodeInvalidRequest, "Session not found")
 
 // ErrBusy is the error for a request above the limits of its client (P-1801).
-var ErrBusy = mcp.Errorf(mcp.CodeInternal, "Too many queued requests")
+var ErrBusy = mcp.Errorf(mcp.CodeInternal, "Too many queued requests").Because(mcp.CauseBusy)

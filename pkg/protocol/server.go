@@ -14,6 +14,7 @@ import (
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/engine"
+	"mcp-bash/pkg/events/stream"
 	"mcp-bash/pkg/feature/tool/paramheader"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
@@ -90,8 +91,9 @@ type Config struct {
 	Engine  *engine.Engine // nil in minimal mode
 	Console *console.Console
 	Record  *console.Record
-	Log     *Log        // also of the engine
-	Roots   roots.Scope // of a client that names none
+	Log     *Log           // also of the engine
+	Audit   *stream.Stream // nil: nothing is recorded
+	Roots   roots.Scope    // of a client that names none
 	Replica Replica
 }
 

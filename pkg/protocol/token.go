@@ -44,8 +44,9 @@ func (g *tokenGuard) check(meta json.RawMessage) *mcp.Error {
 }
 
 var (
-	errToken          = mcp.Errorf(mcp.CodeInvalidParams, "Remote token missing or invalid")
-	errTokenThrottled = mcp.Errorf(mcp.CodeInvalidParams, "Remote token missing or invalid (throttled)")
+	errToken          = mcp.Errorf(mcp.CodeInvalidParams, "Remote token missing or invalid").Because(mcp.CauseCredential)
+	errTokenThrottled = mcp.Errorf(mcp.CodeInvalidParams,
+		"Remote token missing or invalid (throttled)").Because(mcp.CauseRate)
 )
 
 // strip removes the secret from the _meta that scripts get (P-2304).

@@ -70,7 +70,7 @@ func (r *run) offers(ctx context.Context, e *engine.Engine) ([]listedTool, error
 		request := &tool.Request{Name: rawjson.TextOf(item, "name")}
 		would := e.Tools.DryRun(ctx, request)
 		refusal, refused := errors.AsType[*mcp.Error](would.Refusal)
-		offers[i] = listedTool{item, would.Reason(), !refused || !refusal.NotListed}
+		offers[i] = listedTool{item, would.Reason(), !refused || refusal.Cause != mcp.CauseNotListed}
 	}
 	return offers, context.Cause(ctx)
 }

@@ -35,7 +35,7 @@ func checkTestName(name string) error {
 func (r *run) save(ctx context.Context, result *tool.Result, err error) error {
 	refusal, isRefusal := errors.AsType[*mcp.Error](err)
 	end, ok := outcome.Of(result, err)
-	if !ok || isRefusal && refusal.NotListed || context.Cause(ctx) != nil { // an interrupted call
+	if !ok || isRefusal && refusal.Cause == mcp.CauseNotListed || context.Cause(ctx) != nil { // an interrupted call
 		return nil
 	}
 	var b rawjson.Builder

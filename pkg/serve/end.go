@@ -4,6 +4,7 @@ import (
 	"os"
 	"time"
 
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/protocol/calls"
 )
@@ -90,6 +91,8 @@ func (p *process) cleanUp(signals <-chan os.Signal) {
 	p.stop(calls.ErrStopping)
 	p.endScripts(signals)
 	p.server.End(killGrace)
+	p.audit.Emit(&events.Event{Type: events.Stop, Outcome: events.Success})
+	p.audit.Close()
 	if p.bootstrap != nil {
 		p.bootstrap.Remove()
 	}

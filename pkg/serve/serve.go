@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/events/stream"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/protocol/calls"
@@ -60,6 +61,7 @@ type process struct {
 	runner    *script.Runner
 	console   *console.Console
 	server    *protocol.Server
+	audit     *stream.Stream // nil: nothing is recorded
 	transport transport
 	stop      context.CancelCauseFunc // ends everything that runs
 }

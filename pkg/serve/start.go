@@ -17,6 +17,8 @@ import (
 	"mcp-bash/pkg/auth/statekey"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/engine"
+	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/events/stream"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/bounds"
 	"mcp-bash/pkg/project/roots"
@@ -49,6 +51,7 @@ type starter struct {
 	project   *project.Project
 	roots     roots.Scope // of a client that names none
 	replica   protocol.Replica
+	audit     *stream.Stream // nil: nothing is recorded
 	state     *project.State
 	home      *project.Home
 	reduced   []bounds.Reduction
@@ -108,6 +111,7 @@ func (st *starter) undo(err error) error {
 	if st.listener != nil {
 		st.listener.Close()
 	}
+	st.audit.Close()
 	return err
 }
 
@@ -309,6 +313,24 @@ func (st *starter) readReplica() (err error) {
 	return nil
 }
 
+// openAudit opens the record of what the server does. An unusable setting ends the start (AUD-2).
+func (st *starter) openAudit(c *console.Console) (err error) {
+	p := st.project
+	if err := settings.Check(p.Env, "MCPBASH_AUDIT"); err != nil {
+		return startError("", err)
+	}
+	a := &p.Audit
+	st.audit, err = stream.Open(stream.Config{
+		To: a.To, Required: a.Mode == "required", SyncLine: a.Sync == "line", MaxSize: int64(a.MaxBytes), Files: a.Files,
+		Arguments: stream.Form(a.Arguments), Redactor: &c.Redactor, Component: p.Meta.Name, Replica: st.replica.URL,
+		Stderr: st.Stderr, Warn: func(text string) { c.Complain("mcp-bash: audit: %s", text) },
+	})
+	if err != nil {
+		return startError("MCPBASH_AUDIT: ", err)
+	}
+	return st.audit.Emit(&events.Event{Type: events.Start, Outcome: events.Success, Note: "mcp-bash " + cli.Version})
+}
+
 // openState chooses the private directory of this run (P-300).
 func (st *starter) openState() error {
 	p := st.project
@@ -361,6 +383,9 @@ func (st *starter) newProcess() (*process, error) {
 	p := st.project
 	limitMemory(p.Limits.Pending)
 	c := console.New(st.Stderr, p)
+	if err := st.openAudit(c); err != nil {
+		return nil, err
+	}
 	record, err := c.OpenRecord(st.state, st.NDJSON)
 	if err != nil {
 		return nil, err
@@ -383,11 +408,11 @@ func (st *starter) newProcess() (*process, error) {
 	}
 	server := protocol.NewServer(protocol.Config{
 		Context: st.base, Project: p, State: st.state, Engine: e, Console: c, Record: record, Log: log, Roots: st.roots,
-		Replica: st.replica,
+		Replica: st.replica, Audit: st.audit,
 	})
 	return &process{
 		project: p, state: st.state, bootstrap: st.bootstrap, runner: st.runner, console: c, server: server,
-		transport: st.newTransport(server), stop: st.stop,
+		transport: st.newTransport(server), stop: st.stop, audit: st.audit,
 	}, nil
 }
 

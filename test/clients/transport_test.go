@@ -27,7 +27,8 @@ import (
 // against the published schema before the client sees it.
 type tap struct {
 	cmd     *exec.Cmd
-	http    bool // over HTTP, not standard streams
+	http    bool   // over HTTP, not standard streams
+	address string // of the server over HTTP
 	checker *wire.Checker
 	stdin   io.WriteCloser
 	stderr  bytes.Buffer  // to be read after ended
@@ -84,6 +85,7 @@ func (t *tap) connectHTTP(ctx context.Context) (mcp.Connection, error) {
 			return nil, errors.Join(err, t.cmd.Wait())
 		}
 	}
+	t.address = address
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, err

@@ -105,6 +105,9 @@ printf '#!/usr/bin/env bash\n# Copies a folder.\ncp -r "${1:?folder}" backup\n' 
 chmod +x scripts/backup.sh
 chmod +x providers/notes.sh
 mcp-bash token create ci --file tokens.json >/dev/null
+mkdir records
+MCPBASH_AUDIT=$PWD/records mcp-bash request tools/call '{"name":"hello"}' --allow-all >/dev/null
+cp records/*.jsonl audit.jsonl
 mkdir greeter
 echo '{"name":"greeter"}' >greeter/plugin.json
 echo '{"name":"acme","owner":{"name":"Acme"},"plugins":[{"path":"greeter"}]}' >plugins.json
@@ -168,7 +171,8 @@ func TestHelp(t *testing.T) {
 						t.Fatal(err)
 					}
 					os.Chmod(filepath.Join(project, "tokens.json"), 0o600) // CopyFS gives everybody the right to read
-					line := strings.NewReplacer("/srv/demo", project, "~/srv", project, "~/scripts", "scripts").Replace(example)
+					line := strings.NewReplacer("/var/log/mcp-bash", "records", "/srv/demo", project, "~/srv", project,
+						"~/scripts", "scripts").Replace(example)
 					out, err := typed(project, before[example]+"\n"+line+"\n")
 					if _, known := fails[example]; err != nil && !known {
 						t.Errorf("%s --help: %v\n%s", page.of, err, out)

@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"pkg/sandbox"},
 	{"pkg/registry", "pkg/provider"},
 	{"pkg/project"},
-	{"pkg/auth"},
+	{"pkg/auth", "pkg/events"},
 	{"pkg/cli", "pkg/run", "pkg/shellscript", "pkg/wire", "schemas"},
 	{"pkg/files"},
 	{"pkg/text"},
@@ -59,6 +59,7 @@ var outside = map[string][]string{
 
 	"pkg/auth/oidc": {"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4"},
 	// in mcp-bash only
+	"pkg/serve/httpd":                {"golang.org/x/time/rate"},
 	"pkg/serve/httpd/internal/guard": {"golang.org/x/time/rate"},
 	"pkg/protocol/console":           {"golang.org/x/time/rate"},
 

@@ -35,6 +35,7 @@ var dashes = map[string]string{
 	"mcp-scaffold config --output": `mcp-scaffold config --wrapper --output - | grep mcp-bash >/dev/null
 		test ! -e ./-`,
 	"mcp-doctor doctor --archive": `mcp-doctor doctor --fix --archive - --verify 00 </dev/null || test $? = 3`,
+	"mcp-doctor audit":            `cat records/*.jsonl | mcp-doctor audit - | jq -e .audit_id`,
 	"mcp-doctor test":             `echo 'tool: hello' | mcp-doctor test - | grep "^✓ -:1 hello" >/dev/null`,
 	"mcp-doctor test --junit":     `usage: mcp-doctor test --junit -`,
 	"mcp-runtool --source":        `usage: mcp-runtool hello --source - <<<'X=1'`,

@@ -26,6 +26,8 @@ cp tools/hello/tool.sh tools/net/new/
 cp tools/hello/tool.sh tools/net/old/
 echo '{"name":"new","path":"net/new/tool.sh"}' >new.json
 mcp-bash token create old --file tokens.json >/dev/null
+mkdir records
+MCPBASH_AUDIT=$PWD/records mcp-bash request tools/call '{"name":"hello"}' --allow-all >/dev/null
 mcp-registry register <<<'{"name":"old","path":"net/old/tool.sh"}' >/dev/null
 mcp-bundle bundle --version 1.0.0 --no-smoke --platform "$PLATFORM" --arch "$ARCH" >/dev/null 2>&1
 mcp-bundle vendor --platform "$PLATFORM" --arch "$ARCH" >/dev/null 2>&1
@@ -94,6 +96,7 @@ var lines = map[string][]string{
 	"mcp-doctor validate": {``, `--json`, `--ndjson`},
 	"mcp-doctor doctor":   {`|| :`, `--json || :`, `--ndjson || :`},
 	"mcp-doctor migrate":  {`|| :`, `--json || :`, `--ndjson || :`},
+	"mcp-doctor audit":    {`records`, `records --summary`, `records --verify`},
 	"mcp-doctor explain":  {``, `script.crlf`, `--json`, `script.crlf --json`},
 	"mcp-doctor upgrade":  {`--dry-run`, `--dry-run --json`},
 	"mcp-doctor health":   {``},

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,6 +88,7 @@ func (c *call) make(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	if res := c.validateArguments(); res != nil {
+		c.recordRefusal(res)
 		return res, nil
 	}
 	if err := t.Runner.Prepare(); err != nil {
@@ -112,6 +114,7 @@ func (c *call) make(ctx context.Context) (*Result, error) {
 		link = c.storeLarge(&res)
 	}
 	result, err := c.outcome(&res)
+	c.recordEnd(&res, result, err)
 	if c.trial != nil {
 		c.trial.ended(c, &res)
 	}
@@ -153,7 +156,8 @@ func (c *call) confine() error {
 	var unconfinable *sandbox.Unconfinable
 	switch {
 	case errors.As(err, &unconfinable):
-		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' cannot be confined", c.entry.name).WithReason(err)
+		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' cannot be confined",
+			c.entry.name).WithReason(err).Because(mcp.CauseConfined)
 	case err != nil && c.request.Observer == nil:
 		return c.startError(fmt.Errorf("cannot be confined: %w", err))
 	case err != nil:
@@ -183,7 +187,7 @@ func (c *call) authorize(ctx context.Context) error {
 	}
 	item, err := t.Find(ctx, r.Name)
 	if err != nil || item == nil {
-		e := mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' not found", r.Name) // T-4
+		e := mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' not found", r.Name).Because(mcp.CauseNotFound) // T-4
 		var known *mcp.Error
 		if errors.As(err, &known) {
 			e.Data = known.Data
@@ -195,8 +199,9 @@ func (c *call) authorize(ctx context.Context) error {
 		return e
 	}
 	c.entry = parseEntry(item)
+	c.recordSecrets()
 	if c.entry.path == "" {
-		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path unavailable", r.Name) // T-5
+		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path unavailable", r.Name).Because(mcp.CauseStart) // T-5
 	}
 	if err := t.Level.Refusal(item); err != nil { // T-5a
 		return err
@@ -216,7 +221,7 @@ func (c *call) authorize(ctx context.Context) error {
 	c.script = c.file.Path()
 	decision, refusal := t.Policy.Check(ctx, c.entry.name, item, c.identity()) // T-7
 	if refusal != nil {
-		return refusal
+		return refusal.Because(cmp.Or(refusal.Cause, mcp.CausePolicy))
 	}
 	c.inherits = decision.Variables
 	if err := c.checkInherit(); err != nil {
@@ -228,17 +233,17 @@ func (c *call) authorize(ctx context.Context) error {
 		if decision.Own {
 			refusal.Message = "Tool path rejected by policy"
 		}
-		return &Unusable{refusal.WithReason(t.project.Shown(err))}
+		return &Unusable{refusal.WithReason(t.project.Shown(err)).Because(mcp.CauseInsecure)}
 	case err != nil:
 		return errMissing
 	}
 	if c.insecure = t.project.Meta.Insecure; c.insecure != nil { // T-8a
 		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (insecure server.meta.json)", r.Name).
-			WithReason(fmt.Errorf("%w; then restart the server", t.project.Shown(c.insecure)))
+			WithReason(fmt.Errorf("%w; then restart the server", t.project.Shown(c.insecure))).Because(mcp.CauseInsecure)
 	}
 	if err := t.project.Meta.Unreadable; err != nil { // T-8a
 		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (unreadable server.meta.json)", r.Name).
-			WithReason(fmt.Errorf("%w; correct it, then restart the server", err))
+			WithReason(fmt.Errorf("%w; correct it, then restart the server", err)).Because(mcp.CausePolicy)
 	}
 	c.argv, err = script.Command(c.script)
 	switch {
@@ -260,7 +265,7 @@ func (c *call) cannotStart(err error) *mcp.Error {
 
 func (c *call) startError(err error) *mcp.Error {
 	e := mcp.Errorf(mcp.CodeInternal, "Tool '%s' cannot be started", c.request.Name)
-	return e.WithData(err.Error() + script.Shortage(err))
+	return e.WithData(err.Error() + script.Shortage(err)).Because(mcp.CauseStart)
 }
 
 // An Unusable is the error for a listed tool that cannot run because of its path, its file or its
@@ -272,7 +277,7 @@ func (u *Unusable) Error() string { return u.answer.Error() }
 // Unwrap returns the error for the client.
 func (u *Unusable) Unwrap() error { return u.answer }
 
-var errMissing = &Unusable{mcp.Errorf(mcp.CodeInvalidParams, "Tool executable missing")} // T-9
+var errMissing = &Unusable{mcp.Errorf(mcp.CodeInvalidParams, "Tool executable missing").Because(mcp.CauseStart)} // T-9
 
 // checkInherit refuses to pass the whole environment without a separate permission, and otherwise
 // warns once (T-6, T-14).
@@ -282,7 +287,7 @@ func (c *call) checkInherit() error {
 	}
 	if c.inherits.Blocked() {
 		return &Unusable{mcp.Errorf(mcp.CodeInvalidParams,
-			"MCPBASH_TOOL_ENV_MODE=inherit requires MCPBASH_TOOL_ENV_INHERIT_ALLOW=true")}
+			"MCPBASH_TOOL_ENV_MODE=inherit requires MCPBASH_TOOL_ENV_INHERIT_ALLOW=true").Because(mcp.CausePolicy)}
 	}
 	c.tools.inherit.Do(func() {
 		c.tools.Log(mcp.Warning, logger, "MCPBASH_TOOL_ENV_MODE=inherit; tools receive the full host environment")

@@ -21,12 +21,13 @@ type clock struct {
 
 	ran    time.Duration // time counted so far
 	idle   time.Duration // time counted since the last progress report
+	start  time.Time     // of the script
 	last   time.Time     // time of the last tick
 	silent bool          // no progress was reported
 }
 
 func newClock(calls *project.Calls, e *entry, override int, start time.Time) *clock {
-	c := &clock{last: start, silent: true}
+	c := &clock{start: start, last: start, silent: true}
 	c.secs = effectiveTimeout(calls, e, override)
 	if override <= 0 && e.timeout <= 0 && c.secs > 0 {
 		if c.option = "MCPBASH_DEFAULT_TOOL_TIMEOUT"; e.longRunning {

@@ -118,10 +118,10 @@ func (c *call) errorFile() *mcp.Error {
 			if !c.entry.keepColors {
 				message = string(ansi.Strip([]byte(message)))
 			}
-			return &mcp.Error{Code: code, Message: message, Data: dataOf(v)}
+			return &mcp.Error{Code: code, Message: message, Data: dataOf(v), Cause: mcp.CauseTool}
 		}
 	}
-	e := mcp.Errorf(mcp.CodeInternal, "%s", toolFailed)
+	e := mcp.Errorf(mcp.CodeInternal, "%s", toolFailed).Because(mcp.CauseTool)
 	return e.WithData(strings.TrimRight(validText(content), "\r\n"))
 }
 
@@ -246,7 +246,7 @@ func printedError(value json.RawMessage) *mcp.Error {
 	if message == "" || !ok {
 		return nil
 	}
-	return &mcp.Error{Code: n, Message: message, Data: dataOf(value)}
+	return &mcp.Error{Code: n, Message: message, Data: dataOf(value), Cause: mcp.CauseTool}
 }
 
 func failureTexts(stdout []byte, tail string) [][]byte {

@@ -65,6 +65,7 @@ func (c *call) ownError(e *mcp.Error, res *script.Result) (*Result, error) {
 	}
 	r := failure("validation_error", "Invalid arguments: "+e.Message, nil)
 	r.Failure, r.name, r.Status, r.stderr = e, c.entry.name, res.Status, c.diagnostics(res.Stderr)
+	r.cause = mcp.CauseTool
 	c.dropInvalid(r)
 	return r, nil
 }

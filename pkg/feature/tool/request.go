@@ -3,6 +3,7 @@ package tool
 import (
 	"encoding/json"
 
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/sandbox"
@@ -33,6 +34,7 @@ type Request struct {
 	RequireCapabilities bool
 
 	Grew     func(bytes int)  // called when the output needs more memory; may be nil
+	Work     *events.Work     // is filled for the record; may be nil
 	Observer sandbox.Observer // observes the script; may be nil
 	Listener Listener         // may be nil
 	Asker    mcp.Asker        // nil if the client cannot be asked

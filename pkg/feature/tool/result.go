@@ -19,6 +19,7 @@ type Result struct {
 	// Status is the exit status of the tool, or 124 after a timeout.
 	Status int
 
+	cause      mcp.Cause        // of the error, if it is not the tool's own
 	name       string           // "" omits the member
 	own        []rawjson.Member // members of a CallToolResult that the tool printed (T-196)
 	texts      [][]byte         // otherwise its text items

@@ -164,7 +164,7 @@ func (c *call) validateArguments() *Result {
 		return nil
 	}
 	r := violated("validation_error", "Invalid arguments: ", violations)
-	r.name = c.entry.name
+	r.name, r.cause = c.entry.name, mcp.CauseArguments
 	c.dropInvalid(r)
 	return r
 }
@@ -254,6 +254,7 @@ func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res 
 		refused.texts = append(refused.texts, []byte(hint))
 	}
 	refused.name, refused.Status, refused.stderr, refused.noMeta = c.entry.name, res.Status, r.stderr, false
+	refused.cause = mcp.CauseSchema
 	c.dropInvalid(refused)
 	return refused, nil
 }

@@ -128,9 +128,7 @@ func (l List) Check(name string) *mcp.Error {
 	if slices.Contains(l.Names, name) || slices.Contains(l.Names, "*") || slices.Contains(l.Names, "all") {
 		return nil
 	}
-	refusal := l.refusal(name)
-	refusal.NotListed = true
-	return refusal
+	return l.refusal(name).Because(mcp.CauseNotListed)
 }
 
 // refusal returns the error for a tool that the list lacks.

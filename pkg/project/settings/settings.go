@@ -161,6 +161,10 @@ func Check(env map[string]string, prefix string) error {
 			return fmt.Errorf("%s must be a number: %q", v.Name, value)
 		case v.Kind == Positive && n == 0:
 			return fmt.Errorf("%s must be more than 0", v.Name)
+		case isNumber && n < v.min:
+			return fmt.Errorf("%s must be at least %d", v.Name, v.min)
+		case v.Kind == Choice && !slices.Contains(v.words(), value):
+			return fmt.Errorf("%s must be one of %s: %q", v.Name, strings.Join(v.words(), ", "), value)
 		case v.Kind == True && value != "true" && value != "false":
 			return fmt.Errorf("%s must be true or false: %q", v.Name, value)
 		}

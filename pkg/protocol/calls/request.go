@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/protocol/internal/session"
 	"mcp-bash/pkg/wire/jsonrpc"
@@ -72,15 +73,17 @@ type Request struct {
 	Trace    tracecontext.Context // of the transport
 	Protocol Protocol
 	Client   ClientSession
-	Call     Call         // nil: no other request continues the work
-	Out      session.Sink // for everything that belongs to the request
-	Moved    func()       // is called when the suspended call goes on or ends without an answer; may be nil
+	Call     Call          // nil: no other request continues the work
+	Out      session.Sink  // for everything that belongs to the request
+	Event    *events.Event // is recorded before the answer; nil: nothing is
+	Moved    func()        // is called when the suspended call goes on or ends without an answer; may be nil
 	Context  context.Context
 
 	cancel   context.CancelCauseFunc
 	turn     chan struct{} // closed when a request that waits itself has a slot; nil: it has one
 	requests *Requests
 	asker    mcp.Asker // sends the questions of the script
+	started  time.Time // of the handler; zero without an Event
 	bytes    int       // see Size; set when the request is scheduled
 	decided  bool      // lingers is set
 	lingers  bool      // see Lingers
@@ -181,6 +184,7 @@ type Answer struct {
 	Interim bool          // asks the client for input
 	Task    bool          // describes the task that the call has become
 	Open    bool          // there is no answer yet, and the request goes on without a slot
+	Work    *events.Work  // for the record; may be nil
 	TTL     time.Duration // how long a client may keep the result, if the method allows that
 	// Done, if set, is called last. sent is false if the result was not queued, because the request
 	// was cancelled or timed out after its work.

@@ -61,6 +61,13 @@ func (r *Request) serve(handle Handler) (handedOff bool) {
 	if secs := r.seconds(); secs > 0 && !r.Method.OwnClock { // cheaper than a context with a deadline
 		defer time.AfterFunc(settings.Seconds(secs), func() { r.cancel(timedOut(secs)) }).Stop()
 	}
+	if r.Event != nil {
+		r.started = time.Now()
+	}
+	if err := r.requests.Record.Ready(); err != nil {
+		r.finish(nil, ErrUnrecorded)
+		return false
+	}
 	a, err := handle(r.Context, r)
 	if err == ErrHandedOff {
 		return true
@@ -69,9 +76,9 @@ func (r *Request) serve(handle Handler) (handedOff bool) {
 	case timedOut:
 		timeout := mcp.Errorf(mcp.CodeInternal, "Request timed out")
 		timeout.Data = json.RawMessage(fmt.Sprintf(`{"timeoutSecs":%d}`, int(cause)))
-		err = timeout // P-1703, for any result
+		err = timeout.Because(mcp.CauseTime) // P-1703, for any result
 	case evicted:
-		err = mcp.Errorf(mcp.CodeInternal, "The call was ended: %v", cause.reason)
+		err = mcp.Errorf(mcp.CodeInternal, "The call was ended: %v", cause.reason).Because(mcp.CauseBusy)
 	}
 	r.finish(a, err)
 	return false
@@ -183,6 +190,10 @@ func (r *Request) finish(a *Answer, err error) {
 		err, failure = errTooLarge, errTooLarge
 		line = jsonrpc.AppendError(nil, r.ID, failure.AppendJSON)
 	}
+	if e := r.record(a, err, len(line)); e != nil {
+		err, failure = e, e
+		line = jsonrpc.AppendError(nil, r.ID, e.AppendJSON)
+	}
 	q.release(r)
 	sent = r.answer(line, failure)
 	release()
@@ -201,7 +212,7 @@ func (r *Request) finish(a *Answer, err error) {
 	}
 }
 
-var errTooLarge = mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit")
+var errTooLarge = mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit").Because(mcp.CauseAnswer)
 
 // limit returns the maximum length of the response, in bytes (P-1100).
 func (r *Request) limit() int {

@@ -106,7 +106,8 @@ func (h *Handshake) Initialize(m *jsonrpc.Message, inBatch bool, out session.Sin
 	if h.Project.Minimal {
 		client = mcp.Capabilities{}
 	}
-	client.Name = rawjson.TextOf(rawjson.Get(m.Params.Raw, "clientInfo"), "name")
+	info := rawjson.Get(m.Params.Raw, "clientInfo")
+	client.Name, client.Version = rawjson.TextOf(info, "name"), rawjson.TextOf(info, "version")
 	s.Revision.Store(agreed)
 	s.Capabilities.Store(&client)
 	if !h.Shared {
@@ -118,10 +119,9 @@ func (h *Handshake) Initialize(m *jsonrpc.Message, inBatch bool, out session.Sin
 	if !s.Debugging() {
 		return
 	}
-	info := rawjson.Get(m.Params.Raw, "clientInfo")
 	for _, line := range []string{
 		"Initialize requested=" + string(asked) + " negotiated=" + agreed.Name,
-		fmt.Sprintf("Client: %s/%s pid=%d", rawjson.TextOf(info, "name"), rawjson.TextOf(info, "version"), os.Getppid()),
+		fmt.Sprintf("Client: %s/%s pid=%d", client.Name, client.Version, os.Getppid()),
 		"Elicitation support=" + digit(client.Elicitation()),
 		"Roots support=" + digit(client.Roots) + " listChanged=" + digit(client.RootsListChanged),
 		"UI extension support=" + digit(client.UI),

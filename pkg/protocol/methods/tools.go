@@ -54,9 +54,14 @@ func (c *Client) callTool(ctx context.Context, r *calls.Request) (*calls.Answer,
 	if !rawjson.Absent(arguments) {
 		req.Arguments = jqtext.Normal(arguments)
 	}
+	if r.Event != nil {
+		req.Work = &r.Event.Draft
+	}
 	result, err := c.tools.Call(ctx, req)
 	if err != nil {
-		return nil, err
+		return nil, &calls.Worked{Err: err, Work: req.Work}
 	}
-	return &calls.Answer{Size: result.Size(), Append: result.AppendJSON, Done: func(bool) { result.Done() }}, nil
+	return &calls.Answer{
+		Size: result.Size(), Append: result.AppendJSON, Done: func(bool) { result.Done() }, Work: req.Work,
+	}, nil
 }

@@ -109,7 +109,7 @@ func (st *Stateless) ClientSession(m *Meta) (calls.ClientSession, *mcp.Error) {
 		threshold = func() mcp.Level { return level }
 	}
 	capabilities := mcp.ParseCapabilities(m.capabilities)
-	capabilities.Name = rawjson.TextOf(m.clientInfo, "name")
+	capabilities.Name, capabilities.Version = rawjson.TextOf(m.clientInfo, "name"), rawjson.TextOf(m.clientInfo, "version")
 	return calls.ClientSession{Capabilities: &capabilities, Threshold: threshold, Roots: st.roots, Newest: true,
 		Links: true}, nil
 }

@@ -145,7 +145,7 @@ func (l Level) Refusal(item json.RawMessage) *mcp.Error {
 	}
 	name := rawjson.TextOf(item, "name")
 	err := mcp.Errorf(mcp.CodeInvalidParams,
-		"Tool '%s' requires security level '%s' (current level: '%s')", name, needed, l)
+		"Tool '%s' requires security level '%s' (current level: '%s')", name, needed, l).Because(mcp.CauseLevel)
 	var data rawjson.Builder
 	err.Data = data.Object().Name("tool").String(name).Name("requiredLevel").String(string(needed)).
 		Name("level").String(string(l)).Name("capabilities").Raw(rawjson.Get(item, "capabilities")).End().Bytes()

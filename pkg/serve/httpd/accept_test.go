@@ -64,7 +64,7 @@ func TestLongAnswerAsJSON(t *testing.T) {
 		answered <- r.Header.Get("Content-Type") + text(t, r)
 	}()
 	awaitFile(t, a)
-	second := events(t, se.call("2", "second", ""))
+	second := sentEvents(t, se.call("2", "second", ""))
 	if lines, _ := second.block(); len(lines) == 0 || lines[0] != ": " { // so the first call was due as well
 		t.Error(lines)
 	}
@@ -83,16 +83,16 @@ func TestAcceptsEvents(t *testing.T) {
 	r := s.do(t.Context(), "POST", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":`+
 		`"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
 	se := &testSession{s, r.Header.Get("Mcp-Session-Id"), "2025-03-26"}
-	events(t, r).find(`"protocolVersion":"2025-03-26"`)
+	sentEvents(t, r).find(`"protocolVersion":"2025-03-26"`)
 	if r := se.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`); r.StatusCode != 202 {
 		t.Error(r.Status)
 	}
-	events(t, se.call("1", "hello", "")).find(`hi\n`)
-	events(t, se.send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)).find(`"id":2`)
-	batch := events(t, se.send(`[{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]`))
+	sentEvents(t, se.call("1", "hello", "")).find(`hi\n`)
+	sentEvents(t, se.send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)).find(`"id":2`)
+	batch := sentEvents(t, se.send(`[{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]`))
 	batch.find(`"id":`)
 	batch.find(`"id":`)
-	events(t, s.modern(t.Context(), "5", "tools/call", `"name":"hello"`, "")).find(`hi\n`)
+	sentEvents(t, s.modern(t.Context(), "5", "tools/call", `"name":"hello"`, "")).find(`hi\n`)
 	for body, want := range map[string]int{
 		`{`: 400, `{"jsonrpc":"2.0","id":true,"method":"x"}`: 400,
 	} {

@@ -30,13 +30,13 @@ func TestDrain(t *testing.T) {
 	}), project.Env{"MCPBASH_HTTP_DRAIN_DELAY": "1"})
 	se := s.open("2025-11-25", `"elicitation":{}`)
 	own := se.listen()
-	listen := events(t, s.modern(t.Context(), "9", "subscriptions/listen",
+	listen := sentEvents(t, s.modern(t.Context(), "9", "subscriptions/listen",
 		`"notifications":{"toolsListChanged":true}`, ""))
 	listen.find("acknowledged")
 	answers := make(chan string, 2)
 	go func() { answers <- text(t, se.call("1", "wait", "")) }()
 	awaitFile(t, dir+"/began")
-	asked := events(t, se.call("2", "ask", ""))
+	asked := sentEvents(t, se.call("2", "ask", ""))
 	asked.find("elicitation/create")
 
 	drained := make(chan *protocol.Ending)
@@ -175,7 +175,7 @@ func TestAnswersCloseConnections(t *testing.T) {
 	if err != nil || r.Close {
 		t.Fatalf("%v, %v", err, r)
 	}
-	progress := events(t, r)
+	progress := sentEvents(t, r)
 	progress.find("half")
 	go s.Drain()
 	await(t, "end", func() bool { return !s.serving.Load() })

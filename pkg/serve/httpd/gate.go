@@ -212,6 +212,7 @@ func (g *Gate) open(s *Server, next http.Handler) http.Handler {
 	}
 	g.guard.Public = g.guard.Public || s.Config.Server.Replica.Keys != nil // replicas are behind a balancer
 	g.guard.Limit(guardLimits(env))
+	g.guard.Refused = s.refused
 	return g.guard.Wrap(next)
 }
 

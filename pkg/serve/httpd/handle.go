@@ -114,7 +114,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, http.StatusNotAcceptable, m.ID, invalid("Accept must list text/event-stream for this message"))
 		return
 	}
-	m.Trace = tracecontext.OfHeader(r.Header)
+	m.Trace, m.From = tracecontext.OfHeader(r.Header), s.from(w, r)
 	version, isStateless := protocol.Stateless(&m)
 	if isStateless || protocol.IsStateless(r.Header.Get(headers.Version)) {
 		s.postStateless(w, r, body, &m, version)

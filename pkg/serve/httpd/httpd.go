@@ -81,6 +81,7 @@ type Server struct {
 	kept     kept
 
 	evictions *guard.Quota // of sessions
+	refusals  refusals
 
 	mu       sync.Mutex
 	callers  map[string]*caller  // by the key of their identity

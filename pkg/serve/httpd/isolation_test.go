@@ -93,7 +93,7 @@ func TestSlowRequest(t *testing.T) {
 	}), project.Env{"MCPBASH_HTTP_KEEPALIVE": "0.05"})
 	release := func() { os.WriteFile(filepath.Join(dir, "go"), nil, 0o644) }
 	se := s.open("2025-11-25", "")
-	r := events(t, se.call("2", "wait", ""))
+	r := sentEvents(t, se.call("2", "wait", ""))
 	for comments := 0; comments < 2; {
 		if lines, ok := r.block(); ok && lines[0] == ": " {
 			comments++
@@ -101,7 +101,7 @@ func TestSlowRequest(t *testing.T) {
 	}
 	release()
 	r.find("done")
-	modern := events(t, s.modern(t.Context(), "3", "tools/call", `"name":"wait"`, ""))
+	modern := sentEvents(t, s.modern(t.Context(), "3", "tools/call", `"name":"wait"`, ""))
 	if lines, ok := modern.block(); !ok || lines[0] != ": " {
 		t.Error(lines)
 	}

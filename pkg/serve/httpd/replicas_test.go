@@ -228,7 +228,7 @@ func TestSessionElsewhere(t *testing.T) {
 	if r := c.at(se).send(`{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}`); r.StatusCode != 202 {
 		t.Error(r.Status)
 	}
-	asked := events(t, b.at(se).call("1", "ask", ""))
+	asked := sentEvents(t, b.at(se).call("1", "ask", ""))
 	id := between(asked.find("elicitation/create"), `"id":`, ",")
 	await(t, "end of the count of the body", func() bool { return arrivingAt(b) == 0 }) // H-222
 	if r := c.at(se).send(`{"jsonrpc":"2.0","id":` + id +
@@ -400,7 +400,7 @@ func TestForwardingTakesNoSlot(t *testing.T) {
 	for range 3 {
 		b.at(se).listen()
 	}
-	asked := events(t, b.at(se).call("1", "ask", ""))
+	asked := sentEvents(t, b.at(se).call("1", "ask", ""))
 	id := between(asked.find("elicitation/create"), `"id":`, ",")
 	own := b.open("2025-11-25", "")
 	if got := text(t, own.call("1", "ask", "")); !strings.Contains(got, `"result"`) {
@@ -424,7 +424,7 @@ func TestForwardedLimits(t *testing.T) {
 	env := project.Env{"MCPBASH_HTTP_MAX_REQUESTS": "1"}
 	a, b := serve(t, asking(), env, replica(1), limited), serve(t, nil, nil, replica(1))
 	se := a.open("2025-11-25", `"elicitation":{}`)
-	asked := events(t, b.at(se).call("1", "ask", ""))
+	asked := sentEvents(t, b.at(se).call("1", "ask", ""))
 	asked.find("elicitation/create")
 	r := b.at(se).send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 	if got := text(t, r); r.StatusCode != 503 || r.Header.Get("Retry-After") != "1" || !strings.Contains(got,

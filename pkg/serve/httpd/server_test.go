@@ -177,7 +177,7 @@ type reader struct {
 	changes bool
 }
 
-func events(t testing.TB, r *http.Response) *reader {
+func sentEvents(t testing.TB, r *http.Response) *reader {
 	t.Helper()
 	if kind := r.Header.Get("Content-Type"); r.StatusCode != 200 || kind != "text/event-stream" {
 		t.Fatalf("%s, %s: %s", r.Status, kind, text(t, r))
@@ -291,7 +291,7 @@ func (se *testSession) call(id, tool, more string) *http.Response {
 
 func (se *testSession) listen(lines ...string) *reader {
 	se.t.Helper()
-	return events(se.t, se.request(se.t.Context(), "GET", "", append(lines, "Accept: text/event-stream",
+	return sentEvents(se.t, se.request(se.t.Context(), "GET", "", append(lines, "Accept: text/event-stream",
 		"Accept:")[:len(lines)+1]...))
 }
 

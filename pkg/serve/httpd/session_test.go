@@ -99,7 +99,7 @@ func TestBatches(t *testing.T) {
 	if r := se.send(`[{"jsonrpc":"2.0","id":1,"method":"ping"},7]`); r.StatusCode != 200 {
 		t.Error("the last answer decides the status of all:", r.Status)
 	}
-	r := events(t, se.send(`[{"jsonrpc":"2.0","id":1,"method":"ping"},`+
+	r := sentEvents(t, se.send(`[{"jsonrpc":"2.0","id":1,"method":"ping"},`+
 		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"slow","_meta":{"progressToken":1}}}]`))
 	r.find(`"id":1,"result":{}`)
 	r.find(`"progress":1`)
@@ -121,7 +121,7 @@ func TestLongBatches(t *testing.T) {
 			fmt.Fprintf(&b, `,{"jsonrpc":"2.0","id":%d,"method":"resources/read","params":{"uri":"file://%s/resources/%s"}}`,
 				i, s.root, name)
 		}
-		r := events(t, se.send("["+b.String()[1:]+"]"))
+		r := sentEvents(t, se.send("["+b.String()[1:]+"]"))
 		answers := 0
 		for e := r.next(); e != ""; e = r.next() {
 			if strings.Contains(e, "xxx") {
@@ -166,7 +166,7 @@ func TestSessionStream(t *testing.T) {
 	for revision, primed := range map[string]bool{"2025-06-18": false, "2025-11-25": true} {
 		se := s.open(revision, `"elicitation":{}`)
 		own := se.listen()
-		r := events(t, se.call("1", "ask", `,"_meta":{"progressToken":"p"}`))
+		r := sentEvents(t, se.call("1", "ask", `,"_meta":{"progressToken":"p"}`))
 		if primed {
 			if lines, _ := r.block(); strings.Join(lines, "|") != "id: 1-0|retry: 2000|data: " {
 				t.Errorf("%s: %q", revision, lines)
@@ -238,7 +238,7 @@ func TestResumption(t *testing.T) {
 		waitAt(dir+"/go") + "mcp_progress 3 z; echo done"}), nil)
 	se := s.open("2025-11-25", "")
 	ctx, cancel := context.WithCancel(t.Context())
-	r := events(t, se.request(ctx, "POST",
+	r := sentEvents(t, se.request(ctx, "POST",
 		`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"wait","_meta":{"progressToken":1}}}`))
 	r.find(`"progress":1`)
 	first := r.last
@@ -307,7 +307,7 @@ func TestReplayLimit(t *testing.T) {
 		"for i in 1 2 3 4 5 6; do mcp_progress $i x; done; echo done"}),
 		project.Env{"MCPBASH_HTTP_REPLAY": "400"})
 	se := s.open("2025-11-25", "")
-	r := events(t, se.call("1", "many", `,"_meta":{"progressToken":1}`))
+	r := sentEvents(t, se.call("1", "many", `,"_meta":{"progressToken":1}`))
 	r.find(`"result"`)
 	last := r.last
 	r = se.listen("Last-Event-ID: 1-0")
@@ -319,7 +319,7 @@ func TestReplayLimit(t *testing.T) {
 		t.Error(got)
 	}
 	for i := range maxFinished {
-		r := events(t, se.call("1", "many", fmt.Sprintf(`,"_meta":{"progressToken":%d}`, i)))
+		r := sentEvents(t, se.call("1", "many", fmt.Sprintf(`,"_meta":{"progressToken":%d}`, i)))
 		for r.next() != "" {
 		}
 	}
@@ -344,7 +344,7 @@ func TestEndedStreamsAreBounded(t *testing.T) {
 		if first == nil {
 			first = last
 		}
-		r := events(t, last.call("1", "long", `,"_meta":{"progressToken":1}`))
+		r := sentEvents(t, last.call("1", "long", `,"_meta":{"progressToken":1}`))
 		r.find(`"result"`)
 		for r.next() != "" {
 		}
@@ -378,7 +378,7 @@ func TestCancelled(t *testing.T) {
 	s := serve(t, tools(map[string]string{"wait": sourceSDK + "trap 'touch " + dir +
 		"/ended; exit' TERM; mcp_progress 1 x; sleep 60 & wait"}), nil)
 	se := s.open("2025-11-25", "")
-	r := events(t, se.call("1", "wait", `,"_meta":{"progressToken":1}`))
+	r := sentEvents(t, se.call("1", "wait", `,"_meta":{"progressToken":1}`))
 	r.find(`"progress":1`)
 	se.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 	if got := r.next(); got != "" {
@@ -475,8 +475,8 @@ func TestIsolation(t *testing.T) {
 			}
 			for range rounds {
 				args := `,"arguments":{"who":"` + who + `"},"_meta":{"progressToken":1}`
-				check(events(t, se.call("1", "echo", args)))
-				check(events(t, s.modern(t.Context(), "1", "tools/call",
+				check(sentEvents(t, se.call("1", "echo", args)))
+				check(sentEvents(t, s.modern(t.Context(), "1", "tools/call",
 					`"name":"echo","arguments":{"who":"`+who+`"}`,
 					`"progressToken":1,"io.modelcontextprotocol/logLevel":"info"`)))
 			}

@@ -103,7 +103,7 @@ func TestQuestionsHoldNoSlots(t *testing.T) {
 	var sessions []*personal
 	for range slots + 2 {
 		se := s.personal("anna", `"elicitation":{}`)
-		r := events(t, se.call("1", "ask"))
+		r := sentEvents(t, se.call("1", "ask"))
 		r.find("elicitation/create")
 		asked, sessions = append(asked, r), append(sessions, se)
 	}
@@ -132,7 +132,7 @@ func TestQuestionsAreLimited(t *testing.T) {
 	ask := func(token string) asked {
 		t.Helper()
 		se := s.personal(token, `"elicitation":{}`)
-		r := events(t, se.call("1", "ask"))
+		r := sentEvents(t, se.call("1", "ask"))
 		r.find("elicitation/create")
 		return asked{se, r}
 	}
@@ -396,7 +396,7 @@ func TestSharesOfEvents(t *testing.T) {
 	run := func(token string) *personal {
 		t.Helper()
 		se := s.personal(token, "")
-		r := events(t, se.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"long",`+
+		r := sentEvents(t, se.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"long",`+
 			`"_meta":{"progressToken":1}}}`))
 		r.find(`"result"`)
 		for r.next() != "" {
@@ -415,5 +415,5 @@ func TestSharesOfEvents(t *testing.T) {
 	if r := again(first); r.StatusCode != 400 {
 		t.Error(r.Status)
 	}
-	events(t, again(bert)).find(`"result"`)
+	sentEvents(t, again(bert)).find(`"result"`)
 }

@@ -189,7 +189,7 @@ func TestHeaderLimit(t *testing.T) {
 // H-13, H-28: messages that precede the answer make the response a stream, which the answer ends.
 func TestStatelessStream(t *testing.T) {
 	s := serve(t, tools(map[string]string{"slow": sourceSDK + "mcp_progress 50 half; echo done"}), nil)
-	r := events(t, s.modern(t.Context(), "7", "tools/call", `"name":"slow"`, `"progressToken":"p"`))
+	r := sentEvents(t, s.modern(t.Context(), "7", "tools/call", `"name":"slow"`, `"progressToken":"p"`))
 	if got := r.next(); !strings.Contains(got, `"progressToken":"p","progress":50`) {
 		t.Error(got)
 	}
@@ -216,7 +216,7 @@ func TestStatelessCancelled(t *testing.T) {
 			cancel()
 		}()
 		if r := s.modern(ctx, "1", "tools/call", `"name":"wait"`, more); r != nil {
-			events(t, r).find("progress")
+			sentEvents(t, r).find("progress")
 			cancel()
 		}
 		awaitFile(t, ended)
@@ -263,7 +263,7 @@ func TestListen(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	open := func(ctx context.Context) *reader {
-		r := events(t, s.modern(ctx, "1", "subscriptions/listen",
+		r := sentEvents(t, s.modern(ctx, "1", "subscriptions/listen",
 			`"notifications":{"resourceSubscriptions":["file://`+file+`"]}`, ""))
 		if got := r.next(); !strings.Contains(got, "acknowledged") || !strings.Contains(got, file) {
 			t.Fatal(got)

@@ -10,6 +10,14 @@ import (
 	"mcp-bash/pkg/wire/tracecontext"
 )
 
+// An Origin is the HTTP request that carried a message. It is zero for a line of standard input.
+type Origin struct {
+	Address string   // of the client
+	Agent   string   // its User-Agent, at most 200 bytes
+	Session string   // names its session in records, or ""
+	ID      [16]byte // of the request in records; zero: none
+}
+
 // A Message is one JSON text of the stream, split into its parts without decoding them. Its
 // parts are slices of the line that it was parsed from.
 type Message struct {
@@ -23,6 +31,7 @@ type Message struct {
 	Array  json.RawMessage // of a batch
 
 	Trace tracecontext.Context // of the transport, which has set it
+	From  Origin
 }
 
 // A Shape is the type of a message.

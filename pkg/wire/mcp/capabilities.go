@@ -31,7 +31,7 @@ func TaskTools() []string { return []string{TaskStatus, TaskWait, TaskCancel} }
 
 // Capabilities are the capabilities of a client that the server uses (P-808), and its name.
 type Capabilities struct {
-	Name             string // of the client's clientInfo
+	Name, Version    string // of the client's clientInfo
 	ElicitForm       bool
 	ElicitURL        bool
 	Sampling         bool

@@ -37,11 +37,10 @@ type Error struct {
 	Own bool
 	// Explained means that the message contains the reason of the data.
 	Explained bool
-	// NotListed means that the operator's list of tools lacks the tool. Nothing else was checked.
-	NotListed bool
 	// NeedsScope is the OAuth scope that the caller's token lacks, or "". Over HTTP, the answer asks
 	// for a token with it.
 	NeedsScope string
+	Cause      Cause // "": that of the code, see [Error.Why]
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
@@ -49,6 +48,38 @@ func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code
 // Errorf returns an error without data.
 func Errorf(code int, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Because sets the cause and returns the error.
+func (e *Error) Because(c Cause) *Error {
+	e.Cause = c
+	return e
+}
+
+// Why returns the cause of the error.
+func (e *Error) Why() Cause {
+	switch {
+	case e.Cause != CauseNone:
+		return e.Cause
+	case e.NeedsScope != "":
+		return CauseScope
+	}
+	switch e.Code {
+	case CodeMethodNotFound, CodeNotFound:
+		return CauseNotFound
+	case CodeInternal:
+		return CauseInternal
+	case CodeToolCancelled:
+		return CauseSignal
+	case CodeShuttingDown:
+		return CauseUnavailable
+	case CodeMissingCapability:
+		return CauseCapability
+	case CodeParse, CodeInvalidRequest, CodeInvalidParams, CodeNotInitialized, CodeExitTooEarly, CodeHeaderMismatch,
+		CodeUnsupportedVersion:
+		return CauseInvalid
+	}
+	return CauseTool // a tool chooses its codes itself
 }
 
 // WithData sets the data to a string and returns the error.

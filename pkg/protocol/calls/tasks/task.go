@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/wire/jsonrpc"
@@ -51,9 +52,10 @@ type origin struct {
 	method *calls.Method
 	params mcp.Params
 	client calls.ClientSession
+	event  *events.Event
 }
 
-func originOf(r *calls.Request) origin { return origin{r.ID, r.Method, r.Params, r.Client} }
+func originOf(r *calls.Request) origin { return origin{r.ID, r.Method, r.Params, r.Client, r.Event} }
 
 // send starts a request of the call.
 func (x *task) send(params mcp.Params) {
@@ -65,7 +67,7 @@ func (x *task) send(params mcp.Params) {
 	of := &x.first
 	r := &calls.Request{
 		ID: of.id, Key: x.key, Method: of.method, Params: withToken(params), Protocol: x.protocol, Client: of.client,
-		Out: x, Moved: x.moved,
+		Out: x, Moved: x.moved, Event: of.event.Again(),
 	}
 	r.Client.Asker = x.protocol.Asker(x)
 	x.sent = r

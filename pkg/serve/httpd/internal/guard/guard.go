@@ -34,6 +34,8 @@ type Config struct {
 	Limits Limits            // see [Guard.Limit]
 	Log    func(line string) // receives a line for each rejected credential
 	Now    func() time.Time  // nil: [time.Now]
+	// Refused is called for each request that is not let in; nil: nobody wants to know.
+	Refused func(r *http.Request, cause mcp.Cause)
 }
 
 // A Guard is the middleware. Its methods are safe for concurrent use.
@@ -109,7 +111,7 @@ func (g *Guard) serve(w http.ResponseWriter, r *http.Request, next http.Handler)
 		w.Header()["Connection"] = []string{"close"}
 	}
 	if e := g.place(r); e != nil {
-		g.refuse(w, e)
+		g.refuse(w, r, e, mcp.CauseOrigin)
 		return
 	}
 	switch {
@@ -126,7 +128,7 @@ func (g *Guard) serve(w http.ResponseWriter, r *http.Request, next http.Handler)
 func (g *Guard) forward(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	identity, e := g.authenticate(r)
 	if e != nil {
-		g.refuse(w, e)
+		g.refuse(w, r, e, mcp.CauseCredential)
 		return
 	}
 	if identity != nil {
@@ -140,7 +142,7 @@ func (g *Guard) forward(w http.ResponseWriter, r *http.Request, next http.Handle
 func (g *Guard) Count(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	key := g.clientOf(r)
 	if e := g.begin(key); e != nil {
-		g.refuse(w, e)
+		g.refuse(w, r, e, mcp.CauseRate)
 		return
 	}
 	defer g.end(key)
@@ -155,7 +157,10 @@ type refusal struct {
 	challenge string        // the value of WWW-Authenticate, or ""
 }
 
-func (g *Guard) refuse(w http.ResponseWriter, e *refusal) {
+func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, e *refusal, cause mcp.Cause) {
+	if g.Refused != nil {
+		g.Refused(r, cause)
+	}
 	h := w.Header()
 	if e.retry > 0 {
 		h.Set("Retry-After", fmt.Sprint(int((e.retry+time.Second-1)/time.Second)))

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"mcp-bash/pkg/check/audit"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/events/trail"
+	"mcp-bash/pkg/json/rawjson"
+)
+
+type auditOptions struct {
+	audit.Selection
+	outcome, head         string
+	summary, verify, json bool
+}
+
+func auditCommand() *cli.Command {
+	o := &auditOptions{}
+	c := &cli.Command{
+		Name:    "audit",
+		Summary: "Show who called what, from the records of servers, and check that nobody changed them.",
+		Examples: []cli.Example{
+			{Line: "NAME /var/log/mcp-bash", Purpose: "all requests"},
+			{Line: "NAME --summary --since 24h /var/log/mcp-bash", Purpose: "how many, and how long they took"},
+			{Line: "NAME --outcome denied --caller ada /var/log/mcp-bash", Purpose: "what was refused to ada"},
+			{Line: "NAME --verify audit.jsonl", Purpose: "is it as the server wrote it?"},
+			{Line: "NAME audit.jsonl | jq -r .target.name", Purpose: "JSON lines for a pipe"},
+		},
+		Operands: []cli.Operand{{Name: "[FILE...]", Complete: cli.Files}},
+		Text: "FILE is a file or a folder of records, or - for standard input. Without FILE it is MCPBASH_AUDIT. " +
+			"A server writes a record if that variable is set.",
+		Exits: []cli.Exit{{Code: 0, Meaning: "done"}, {Code: 1, Meaning: "a record cannot be read, or was changed"}},
+		Run:   func(s cli.Streams, operands []string) error { return o.run(s, operands) },
+	}
+	f := &c.Flags
+	f.String(&o.Tool, "tool", "NAME", "only this tool, prompt or URI; * stands for any text")
+	f.String(&o.Caller, "caller", "NAME", "only this user or client; * stands for any text")
+	f.One(&o.outcome, "outcome", "OUTCOME", []string{"success", "denied", "failure", "error", "application_error"},
+		"only requests that ended so")
+	f.Func("since", "TIME", "only later lines: 2026-11-28, 2026-11-28T09:00:00Z, or 90m before now", o.since)
+	f.Bool(&o.All, "all", "also lines that are not about a request, such as seals")
+	f.Bool(&o.summary, "summary", "count the requests of each tool and caller")
+	f.Bool(&o.verify, "verify", "check the chain of hashes, and print the first line that is wrong")
+	f.String(&o.head, "head", "HASH", "with --verify: a hash of --verify that was kept elsewhere; a line must have it")
+	f.JSON(&o.json)
+	return c
+}
+
+// since parses the time of the option.
+func (o *auditOptions) since(text string) *cli.Error {
+	if d, err := time.ParseDuration(text); err == nil {
+		o.Since = time.Now().Add(-d)
+		return nil
+	}
+	for _, form := range []string{time.RFC3339, "2006-01-02T15:04", "2006-01-02"} {
+		if t, err := time.ParseInLocation(form, text, time.Local); err == nil {
+			o.Since = t
+			return nil
+		}
+	}
+	return cli.Usagef("--since must be a time such as 2026-11-28 or 90m: %s", cli.Line(text))
+}
+
+func (o *auditOptions) run(s cli.Streams, operands []string) error {
+	if o.head != "" && !o.verify {
+		return cli.Usagef("--head needs --verify")
+	}
+	o.Outcome = events.Outcome(o.outcome)
+	if len(operands) == 0 {
+		to := os.Getenv("MCPBASH_AUDIT")
+		if to == "" || to == "off" || to == "stderr" {
+			return cli.Usagef("name a file or a folder, since MCPBASH_AUDIT names none")
+		}
+		operands = []string{to}
+	}
+	var records []audit.Record
+	for _, operand := range operands {
+		found, err := audit.Find(operand)
+		if err != nil {
+			return unreadable(operand, err)
+		}
+		records = append(records, found...)
+	}
+	if o.verify {
+		return o.check(s, records)
+	}
+	return o.show(s, records)
+}
+
+func unreadable(name string, err error) error {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		err = of.Err
+	}
+	return cli.Failf(cli.CodeNotFound, "%s: %v", cli.Line(name), err)
+}
+
+// show prints the chosen lines, or their summary.
+func (o *auditOptions) show(s cli.Streams, records []audit.Record) error {
+	var sum audit.Summary
+	table := cli.Table{audit.Columns()}
+	people := cli.IsTerminal(s.Out) && !o.json
+	broken := 0
+	var unwritten error
+	for i := range records {
+		err := records[i].Read(s.In, func(_ string, e *trail.Entry) error {
+			switch {
+			case e.Broken != nil:
+				broken++
+			case !o.Has(e):
+			case o.summary:
+				sum.Add(e)
+			case people:
+				table = append(table, audit.Row(e))
+			default:
+				_, unwritten = fmt.Fprintf(s.Out, "%s\n", e.Raw)
+			}
+			return unwritten
+		})
+		switch {
+		case unwritten != nil:
+			return unwritten
+		case err != nil:
+			return unreadable(records[i].Name, err)
+		}
+	}
+	switch {
+	case o.summary && people:
+		sum.Table().Print(s.Out)
+	case o.summary:
+		s.Out.Write(sum.AppendJSON(nil))
+	case people:
+		table.Print(s.Out)
+	}
+	if broken > 0 {
+		return cli.Failf(cli.CodeInvalid, "some lines are no events (%d); run mcp-bash audit --verify", broken)
+	}
+	return nil
+}
+
+// check verifies each record and prints its verdict.
+func (o *auditOptions) check(s cli.Streams, records []audit.Record) error {
+	wrong := false
+	people := cli.IsTerminal(s.Out) && !o.json
+	for i := range records {
+		v, err := records[i].Verify(s.In, o.head)
+		if err != nil {
+			return unreadable(records[i].Name, err)
+		}
+		wrong = wrong || v.Fault != nil
+		if people {
+			printVerdict(s, &records[i], &v)
+			continue
+		}
+		var b rawjson.Builder
+		b.Object().Name("record").String(records[i].Name).Name("ok").Bool(v.Fault == nil).Name("lines").Int(v.Lines).
+			Name("first").Int(int(v.First)).Name("head").String(v.Head.String())
+		if v.Fault != nil {
+			b.Name("kind").String(string(v.Fault.Kind)).Name("file").String(v.File).Name("line").Int(v.Fault.Line).
+				Name("reason").String(v.Fault.Text)
+		}
+		fmt.Fprintf(s.Out, "%s\n", b.End().Bytes())
+	}
+	if wrong {
+		return cli.ExitCode(cli.ExitFailed)
+	}
+	return nil
+}
+
+func printVerdict(s cli.Streams, r *audit.Record, v *audit.Verdict) {
+	if v.Fault == nil {
+		cli.Explain(s.Out, "  ✓ %s: %d lines as the server wrote them; the last one has the hash %s\n",
+			cli.Line(r.Name), v.Lines, v.Head)
+		if v.First > 0 {
+			cli.Explain(s.Out, "    %d lines before them are gone; a server removes its oldest files\n", v.First)
+		}
+		return
+	}
+	place := cli.Line(v.File)
+	if v.Fault.Line > 0 {
+		place = fmt.Sprintf("%s:%d", place, v.Fault.Line)
+	}
+	cli.Explain(s.Out, "  ✗ %s: %s\n", place, v.Fault.Text)
+}

@@ -1,0 +1,175 @@
+package audit
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/events/trail"
+	"mcp-bash/pkg/json/rawjson"
+)
+
+// A Selection chooses lines. Empty members choose all.
+type Selection struct {
+	Tool    string // a name, with * for any text
+	Caller  string // likewise: the user, else the client
+	Outcome events.Outcome
+	Since   time.Time
+	All     bool // also what is not about a request
+}
+
+// Has reports whether a line is chosen.
+func (s *Selection) Has(e *trail.Entry) bool {
+	switch {
+	case e.Broken != nil:
+		return false
+	case !e.IsCall() && !s.All:
+		return false
+	}
+	return matches(s.Tool, e.Target) && matches(s.Caller, e.Caller()) && (s.Outcome == "" || s.Outcome == e.Outcome) &&
+		!e.Time.Before(s.Since)
+}
+
+// matches reports whether a text matches a pattern, in which * is any text.
+func matches(pattern, text string) bool {
+	if pattern == "" {
+		return true
+	}
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == text
+	}
+	text, ok := strings.CutPrefix(text, parts[0])
+	for _, part := range parts[1 : len(parts)-1] {
+		var found bool
+		_, text, found = strings.Cut(text, part)
+		ok = ok && found
+	}
+	return ok && strings.HasSuffix(text, parts[len(parts)-1])
+}
+
+// Columns are the names of the columns of [Row].
+func Columns() []string {
+	return []string{"TIME", "CALLER", "WHAT", "OUTCOME", "WHY", "WAITED", "TOOK", "FROM"}
+}
+
+// Row returns a line as the row of a table.
+func Row(e *trail.Entry) []string {
+	what := e.Target
+	if !e.IsCall() {
+		what = strings.TrimPrefix(string(e.Type), "mcpbash_")
+		if e.Count > 0 {
+			what += " " + strconv.Itoa(e.Count)
+		}
+	}
+	why := strings.ReplaceAll(e.Reason, "_", " ")
+	if e.Reason == "exit_status" {
+		why = "exit " + e.Status
+	}
+	return []string{
+		e.Time.Local().Format("2006-01-02 15:04:05"), callerOf(e), what, string(e.Outcome), why, short(e.Queued),
+		short(e.Took), e.Address,
+	}
+}
+
+func callerOf(e *trail.Entry) string {
+	if !e.IsCall() {
+		return "server"
+	}
+	return e.Caller()
+}
+
+// short returns a duration for people.
+func short(d time.Duration) string {
+	switch {
+	case d == 0:
+		return ""
+	case d < time.Second:
+		return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', 1, 64) + " ms"
+	}
+	return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+}
+
+// A Summary counts requests by tool and caller.
+type Summary struct{ groups map[[2]string]*group }
+
+type group struct {
+	calls, refused, failed int
+	took                   []time.Duration
+}
+
+// Add counts a line.
+func (s *Summary) Add(e *trail.Entry) {
+	if !e.IsCall() {
+		return
+	}
+	if s.groups == nil {
+		s.groups = map[[2]string]*group{}
+	}
+	key := [2]string{e.Target, e.Caller()}
+	g := s.groups[key]
+	if g == nil {
+		g = &group{}
+		s.groups[key] = g
+	}
+	g.calls++
+	switch e.Outcome {
+	case events.Success:
+	case events.Denied:
+		g.refused++
+	default:
+		g.failed++
+	}
+	g.took = append(g.took, e.Took)
+}
+
+func (s *Summary) keys() [][2]string {
+	keys := make([][2]string, 0, len(s.groups))
+	for k := range s.groups {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b [2]string) int {
+		return cmp.Or(cmp.Compare(s.groups[b].calls, s.groups[a].calls), cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
+	})
+	return keys
+}
+
+// share returns the time within which a share of the requests was answered.
+func (g *group) share(of float64) time.Duration {
+	slices.Sort(g.took)
+	return g.took[min(int(of*float64(len(g.took))), len(g.took)-1)]
+}
+
+// Table returns the counts as a table, the most frequent first.
+func (s *Summary) Table() cli.Table {
+	t := cli.Table{{"WHAT", "CALLER", "CALLS", "REFUSED", "FAILED", "P50", "P99"}}
+	for _, k := range s.keys() {
+		g := s.groups[k]
+		t = append(t, []string{
+			k[0], k[1], strconv.Itoa(g.calls), strconv.Itoa(g.refused), strconv.Itoa(g.failed), short(g.share(0.5)),
+			short(g.share(0.99)),
+		})
+	}
+	return t
+}
+
+// AppendJSON appends a line of JSON for each row of the table.
+func (s *Summary) AppendJSON(dst []byte) []byte {
+	for _, k := range s.keys() {
+		g := s.groups[k]
+		b := rawjson.Over(dst)
+		b.Object().Name("target").String(k[0]).Name("caller").String(k[1]).Name("calls").Int(g.calls).
+			Name("refused").Int(g.refused).Name("failed").Int(g.failed).
+			Name("p50Ms").Raw(ms(g.share(0.5))).Name("p99Ms").Raw(ms(g.share(0.99)))
+		dst = append(b.End().Bytes(), '\n')
+	}
+	return dst
+}
+
+func ms(d time.Duration) []byte {
+	return strconv.AppendFloat(nil, float64(d.Microseconds())/1000, 'f', -1, 64)
+}

@@ -1,0 +1,147 @@
+// Package events is what a server records: who called what, when, and what came of it. One [Event] is one line of
+// JSON.
+//
+// A package that decides something makes an Event and gives it to a stream (package stream), which writes it before the
+// client gets the answer. Package trail reads the lines again. The line has the members that ToolHive's audit log has,
+// so that its readers understand it. Everything else is in its members "data" and "metadata.extra", and in "chain".
+package events
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A Type is what an event is about.
+type Type string
+
+// The types. ToolHive has those that begin with mcp_, and http_request.
+const (
+	ToolCall     Type = "mcp_tool_call"
+	ResourceRead Type = "mcp_resource_read"
+	PromptGet    Type = "mcp_prompt_get"
+	Completion   Type = "mcp_completion"
+	HTTPRequest  Type = "http_request" // one that was not let in
+	Start        Type = "mcpbash_start"
+	Stop         Type = "mcpbash_stop"
+	Seal         Type = "mcpbash_seal"      // nothing happened, or the file ends: see package stream
+	Recovered    Type = "mcpbash_recovered" // the end of a torn line was removed
+	Missed       Type = "mcpbash_missed"    // events that could not be written
+)
+
+// TypeOf returns the type of a method's events, or "" for a method that leaves none.
+func TypeOf(method string) Type {
+	switch method {
+	case "tools/call":
+		return ToolCall
+	case "resources/read":
+		return ResourceRead
+	case "prompts/get":
+		return PromptGet
+	case "completion/complete":
+		return Completion
+	}
+	return ""
+}
+
+// An ID identifies a request in records, logs and answers. It is random.
+type ID [16]byte
+
+// NewID returns a new ID.
+func NewID() (id ID) {
+	rand.Read(id[:]) // never fails
+	return id
+}
+
+func (id ID) String() string { return hex.EncodeToString(id[:]) }
+
+// An Outcome is how a request ended.
+type Outcome string
+
+// The outcomes of ToolHive.
+const (
+	Success          Outcome = "success"
+	Denied           Outcome = "denied"            // the caller may not do that
+	Failure          Outcome = "failure"           // the request was wrong, or cancelled
+	Error            Outcome = "error"             // the server failed
+	ApplicationError Outcome = "application_error" // the tool failed
+)
+
+// An Event is one thing that happened. Zero values are left out of its line.
+type Event struct {
+	Type      Type
+	Outcome   Outcome
+	Cause     mcp.Cause // precisely why the request failed
+	Began     time.Time
+	ID        ID
+	Component string // name of the server
+
+	Source  Source
+	Subject Subject
+	Target  Target
+	Work    Work
+	// Draft belongs to the goroutine of the call. The answer makes it the Work.
+	Draft Work
+	Trace Trace
+
+	Interim bool // the answer asks the client for input or describes a task, and the call goes on
+	Replica string
+	Count   int    // of Missed and Recovered: events, bytes
+	Note    string // of Start and Stop
+}
+
+// Again returns an event for another attempt of the same request, which begins now.
+func (e *Event) Again() *Event {
+	if e == nil {
+		return nil
+	}
+	return &Event{
+		Type: e.Type, Began: time.Now(), ID: e.ID, Source: e.Source, Subject: e.Subject, Target: e.Target, Trace: e.Trace,
+	}
+}
+
+// A Source is from where a request came.
+type Source struct {
+	Transport string // "stdio" or "http"
+	Address   string // of the client, or ""
+	Agent     string // the User-Agent
+	Session   string // a digest of the session id
+	Revision  string // of the protocol
+	RequestID []byte // JSON of the id that the client chose
+}
+
+// A Subject is who sent a request. Texts are not verified, except those of a credential: User, UserID, Scopes and
+// Token.
+type Subject struct {
+	User, UserID string // of an access token or a certificate
+	Issuer       string // the OpenID provider
+	Token        string // name of the token or certificate
+	Scopes       []string
+	Client       string // clientInfo
+	Version      string
+}
+
+// A Target is what a request was about.
+type Target struct {
+	Method string
+	Name   string // of a tool or prompt, or the URI of a resource
+}
+
+// A Work is what a request caused.
+type Work struct {
+	Cause             mcp.Cause       // why the tool's result is an error
+	Took, Queued, Ran time.Duration   // from the arrival to the answer; waiting for a slot; the script
+	Arguments         json.RawMessage // as the client sent them; nil: none
+	Digest            Hash            // of the arguments; zero: none
+	Secret            []string        // arguments whose values are never recorded
+	Ended             bool            // a script ran to its end, so Status and Signal are known
+	Status, Signal    int
+	Code              int // of a JSON-RPC error
+	Bytes             int // of the answer
+}
+
+// A Trace is the W3C trace context of a request: the trace, and the caller's span.
+type Trace struct{ ID, Parent string }

@@ -1,0 +1,183 @@
+package events
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"time"
+)
+
+// A Hash identifies a line: the SHA-256 of its bytes without the line end.
+type Hash [sha256.Size]byte
+
+// HashOf returns the hash of a line.
+func HashOf(line []byte) Hash { return sha256.Sum256(line) }
+
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// A Link is the place of a line in its chain: the number of lines before it, and the hash of the last of these. It is
+// zero for the first line.
+type Link struct {
+	Seq  int64
+	Prev Hash
+}
+
+// TimeFormat is the form of times in lines: UTC, with microseconds.
+const TimeFormat = "2006-01-02T15:04:05.000000Z"
+
+// AppendLine appends an event as one line of JSON, without a line end. It makes no copy of anything.
+func (e *Event) AppendLine(dst []byte, now time.Time, link Link) []byte {
+	w := writer{dst: dst}
+	w.open("")
+	w.time("time", now)
+	w.text("level", "AUDIT")
+	w.text("msg", "audit_event")
+	if e.ID != (ID{}) {
+		w.hex("audit_id", e.ID[:])
+	}
+	w.text("type", string(e.Type))
+	w.time("logged_at", e.Began)
+	w.text("outcome", string(e.Outcome))
+	w.text("component", e.Component)
+	e.appendSource(&w)
+	e.appendSubject(&w)
+	e.appendTarget(&w)
+	e.appendMetadata(&w)
+	e.appendData(&w)
+	w.open("chain")
+	w.number("seq", link.Seq)
+	w.hex("prev", link.Prev[:])
+	w.end()
+	w.end()
+	return w.dst
+}
+
+func (e *Event) appendSource(w *writer) {
+	s := &e.Source
+	if s.Transport == "" {
+		return
+	}
+	kind := "local"
+	if s.Address != "" {
+		kind = "network"
+	}
+	w.open("source")
+	w.text("type", kind)
+	w.text("value", s.Address)
+	w.open("extra")
+	w.text("user_agent", s.Agent)
+	if len(s.RequestID) <= maxText {
+		w.bytes("request_id", s.RequestID)
+	}
+	w.text("session_id", s.Session)
+	w.end()
+	w.end()
+}
+
+func (e *Event) appendSubject(w *writer) {
+	s := &e.Subject
+	if e.Source.Transport == "" {
+		return
+	}
+	user := s.User
+	if user == "" {
+		user = "anonymous"
+	}
+	w.open("subjects")
+	w.text("user", user)
+	w.text("user_id", s.UserID)
+	w.text("client_name", s.Client)
+	w.text("client_version", s.Version)
+	w.end()
+}
+
+func (e *Event) appendTarget(w *writer) {
+	t := &e.Target
+	if t.Method == "" {
+		return
+	}
+	w.open("target")
+	w.text("method", t.Method)
+	w.text("type", kindOf(e.Type))
+	if e.Type == ResourceRead {
+		w.text("uri", t.Name)
+	} else {
+		w.text("name", t.Name)
+	}
+	w.end()
+}
+
+// kindOf returns the kind of a target.
+func kindOf(t Type) string {
+	switch t {
+	case ToolCall:
+		return "tool"
+	case ResourceRead:
+		return "resource"
+	case PromptGet:
+		return "prompt"
+	}
+	return ""
+}
+
+func (e *Event) appendMetadata(w *writer) {
+	w.open("metadata")
+	w.open("extra")
+	if e.Target.Method != "" {
+		w.millis("duration_ms", e.Work.Took)
+	}
+	w.text("transport", e.Source.Transport)
+	w.text("mcp_version", e.Source.Revision)
+	w.count("response_size_bytes", e.Work.Bytes)
+	w.count("jsonrpc_error_code", e.Work.Code)
+	w.text("replica", e.Replica)
+	w.text("trace_id", e.Trace.ID)
+	w.text("parent_span_id", e.Trace.Parent)
+	w.end()
+	w.end()
+}
+
+func (e *Event) appendData(w *writer) {
+	w.open("data")
+	w.text("reason", string(e.Cause))
+	if e.Interim {
+		w.bytes("interim", []byte("true"))
+	}
+	if work := &e.Work; e.Target.Method != "" {
+		w.bytes("arguments", work.Arguments)
+		if work.Digest != (Hash{}) {
+			w.hex("arguments_sha256", work.Digest[:])
+		}
+		w.duration("queued_ms", work.Queued)
+		w.duration("run_ms", work.Ran)
+		if work.Ended {
+			w.number("exit_status", int64(work.Status))
+			w.count("signal", work.Signal)
+		}
+	}
+	w.text("issuer", e.Subject.Issuer)
+	w.text("token", e.Subject.Token)
+	if len(e.Subject.Scopes) > 0 {
+		w.list("scopes", e.Subject.Scopes)
+	}
+	w.count("count", e.Count)
+	w.text("note", e.Note)
+	w.end()
+}
+
+// millis writes a duration in milliseconds with its microseconds.
+func (w *writer) millis(name string, d time.Duration) {
+	w.key(name)
+	us := max(d.Microseconds(), 0)
+	w.dst = strconv.AppendInt(w.dst, us/1000, 10)
+	if rest := us % 1000; rest != 0 {
+		w.dst = append(w.dst, '.', byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10))
+	}
+}
+
+// duration is millis, except for zero.
+func (w *writer) duration(name string, d time.Duration) {
+	if d > 0 {
+		w.millis(name, d)
+	}
+}

@@ -1,0 +1,85 @@
+package stream
+
+import (
+	"encoding/json"
+	"strings"
+
+	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/json/rawjson"
+)
+
+// A Form is what a record has of the arguments of requests.
+type Form string
+
+// The forms.
+const (
+	none     Form = "none"
+	digest   Form = "digest"   // SHA-256 of the compact JSON
+	redacted Form = "redacted" // without what the schema or the rules about secrets call secret
+)
+
+// maxArguments is the longest JSON of arguments in a line, in bytes. Of longer ones it has the digest.
+const maxArguments = 32 << 10
+
+// redactTexts removes secrets from the texts of an event that clients choose. The same few come again and again, so
+// the results are remembered. The lock is held.
+func (s *Stream) redactTexts(e *events.Event) {
+	for _, text := range [...]*string{&e.Target.Name, &e.Source.Agent, &e.Subject.Client, &e.Subject.Version} {
+		if *text == "" {
+			continue
+		}
+		if len(*text) > maxRedacted { // more of it is not written
+			*text = (*text)[:maxRedacted]
+		}
+		clean, known := s.redacted[*text]
+		if !known {
+			clean = s.config.Redactor.Text(*text)
+			if s.redacted == nil || len(s.redacted) >= maxRemembered {
+				s.redacted = make(map[string]string)
+			}
+			s.redacted[strings.Clone(*text)] = clean
+		}
+		*text = clean
+	}
+}
+
+const maxRemembered = 256
+
+// shape gives the arguments of an event the form that the operator wants.
+func (c *Config) shape(e *events.Event) {
+	w := &e.Work
+	if w.Arguments == nil {
+		return
+	}
+	raw := w.Arguments
+	w.Arguments = nil
+	if c.Arguments == none {
+		return
+	}
+	if !rawjson.IsCompact(raw) {
+		raw = rawjson.AppendCompact(nil, raw)
+	}
+	if c.Arguments == digest || len(raw) > maxArguments {
+		w.Digest = events.HashOf(raw)
+		return
+	}
+	if c.Arguments == redacted {
+		raw = c.redact(raw, w.Secret)
+	}
+	w.Arguments = raw
+}
+
+// maxRedacted is the number of bytes of a text that are searched for secrets. Fewer are written.
+const maxRedacted = 4096
+
+var hidden = json.RawMessage(`"[redacted]"`)
+
+// redact returns arguments without secrets: those with a name of the list, and those that the rules know.
+func (c *Config) redact(arguments json.RawMessage, names []string) json.RawMessage {
+	for _, name := range names {
+		if rawjson.Get(arguments, name) != nil {
+			arguments = rawjson.With(arguments, name, hidden)
+		}
+	}
+	return json.RawMessage(c.Redactor.Text(string(arguments)))
+}

@@ -1,0 +1,254 @@
+// Package stream writes events, each as one line, before their requests are answered.
+//
+// Each line has the hash of the line before it, so a line that is changed, removed or inserted later is found. A line
+// of the type [events.Seal] follows each minute, and ends each file. [Config] has the place of the lines: a file, a
+// folder with one file for each process, or standard error. A nil [Stream] records nothing, and costs a comparison.
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/text/secrets"
+)
+
+// A Config is the input of [Open].
+type Config struct {
+	To        string // "off" or "": nowhere; "stderr"; a file, or an existing folder
+	Required  bool   // refuse requests that cannot be recorded
+	SyncLine  bool   // wait for the disk after each line
+	MaxSize   int64  // bytes of a file
+	Files     int    // ended files that stay
+	Arguments Form   // of arguments
+	Redactor  *secrets.Redactor
+	Component string // name of the server
+	Replica   string
+	Stderr    io.Writer
+	Warn      func(text string) // a fault of the record, for the operator
+}
+
+// errUnavailable is the error for an event that was not recorded.
+var errUnavailable = errors.New("the audit record cannot be written")
+
+// sealEvery is the time between two seals, syncEvery the longest time until a line is on the disk.
+const (
+	sealEvery = time.Minute
+	syncEvery = time.Second
+)
+
+// A sink keeps lines.
+type sink interface {
+	// write keeps one line with its line end, as a whole or not at all.
+	write(line []byte) error
+	// full reports whether a file should end before a line of some bytes.
+	full(size int) bool
+	// next ends a file and begins another one.
+	next() error
+	sync() error
+	close() error
+}
+
+// A Stream records events. All methods are safe for concurrent use.
+type Stream struct {
+	config Config
+
+	mu       sync.Mutex
+	out      sink
+	link     events.Link       // of the next line
+	line     []byte            // kept for the next one
+	redacted map[string]string // of texts without their secrets
+	missed   int               // events since the last line that were not written
+	broken   bool              // the last line was not written
+	dirty    bool              // lines may not be on the disk
+	timer    *time.Timer       // the next seal
+	syncer   *time.Timer
+	closed   bool
+}
+
+// Open begins a record. It returns nil without an error if nothing is recorded. The caller calls [Stream.Close] at the
+// end.
+func Open(c Config) (*Stream, error) {
+	s := &Stream{config: c}
+	var cut int64
+	switch c.To {
+	case "", "off":
+		return nil, nil
+	case "stderr":
+		s.out = lines{c.Stderr}
+	default:
+		f, err := openFile(&c)
+		if err != nil {
+			return nil, err
+		}
+		s.out, s.link, cut = f, f.link, f.cut
+	}
+	if cut > 0 {
+		c.Warn(fmt.Sprintf("%s: %d bytes of a line that was not complete were removed", c.To, cut))
+		s.Emit(&events.Event{Type: events.Recovered, Outcome: events.Success, Count: int(cut)})
+	}
+	s.timer = time.AfterFunc(sealEvery, s.seal)
+	return s, nil
+}
+
+// Emit records an event. The error is errUnavailable, only if the record is required.
+func (s *Stream) Emit(e *events.Event) error {
+	if s == nil {
+		return nil
+	}
+	s.config.shape(e)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.redactTexts(e)
+	err := s.emit(e)
+	if err == nil && !s.dirty && !s.config.SyncLine {
+		s.dirty = true
+		s.syncer = time.AfterFunc(syncEvery, s.flush)
+	}
+	if err != nil && s.config.Required {
+		return errUnavailable
+	}
+	return nil
+}
+
+// Ready returns the error for a required record that cannot be written now. It tries again first.
+func (s *Stream) Ready() error {
+	if s == nil || !s.config.Required {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken && s.report() != nil {
+		return errUnavailable
+	}
+	return nil
+}
+
+// emit writes the line of an event, and before it the number of missed ones.
+func (s *Stream) emit(e *events.Event) error {
+	err := s.report()
+	if err == nil {
+		err = s.write(e)
+	}
+	if err == nil {
+		return nil
+	}
+	s.missed++
+	if !s.broken {
+		s.broken = true
+		s.config.Warn(fmt.Sprintf("%s cannot be written: %v", s.config.To, err))
+	}
+	return err
+}
+
+// report writes how many events were missed, if any were.
+func (s *Stream) report() error {
+	if s.missed == 0 {
+		return nil
+	}
+	err := s.write(&events.Event{Type: events.Missed, Outcome: events.Error, Count: s.missed})
+	if err == nil {
+		s.config.Warn(fmt.Sprintf("%s can be written again; %d events are missing", s.config.To, s.missed))
+		s.missed, s.broken = 0, false
+	}
+	return err
+}
+
+func (s *Stream) write(e *events.Event) error {
+	e.Component, e.Replica = s.config.Component, s.config.Replica
+	now := time.Now()
+	if e.Began.IsZero() {
+		e.Began = now
+	}
+	s.line = append(e.AppendLine(s.line[:0], now, s.link), '\n')
+	if s.out.full(len(s.line)) && e.Type != events.Seal {
+		if err := s.rotate(); err != nil {
+			return err
+		}
+		s.line = append(e.AppendLine(s.line[:0], now, s.link), '\n')
+	}
+	err := s.out.write(s.line)
+	if err == nil && s.config.SyncLine {
+		err = s.out.sync()
+	}
+	if err == nil {
+		s.link = events.Link{Seq: s.link.Seq + 1, Prev: events.HashOf(s.line[:len(s.line)-1])}
+	}
+	if cap(s.line) > maxKept {
+		s.line = nil
+	}
+	return err
+}
+
+// maxKept is the size of a line whose memory is kept for the next one.
+const maxKept = 64 << 10
+
+// rotate ends the file with a seal and begins the next one.
+func (s *Stream) rotate() error {
+	if err := s.write(&events.Event{Type: events.Seal, Outcome: events.Success}); err != nil {
+		return err
+	}
+	return s.out.next()
+}
+
+// seal writes a seal, and waits for the next one.
+func (s *Stream) seal() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	if s.emit(&events.Event{Type: events.Seal, Outcome: events.Success}) == nil {
+		s.out.sync()
+		s.dirty = false
+	}
+	s.timer.Reset(sealEvery)
+}
+
+func (s *Stream) flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dirty && !s.closed {
+		s.out.sync()
+	}
+	s.dirty = false
+}
+
+// Close writes the last seal and releases the file.
+func (s *Stream) Close() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.emit(&events.Event{Type: events.Seal, Outcome: events.Success})
+	s.closed = true
+	s.timer.Stop()
+	if s.syncer != nil {
+		s.syncer.Stop()
+	}
+	s.out.sync()
+	s.out.close()
+}
+
+// lines are written to a stream that is not a file of the record.
+type lines struct{ w io.Writer }
+
+func (l lines) write(line []byte) error {
+	_, err := l.w.Write(line)
+	return err
+}
+
+func (lines) full(int) bool { return false }
+func (lines) next() error   { return nil }
+func (lines) sync() error   { return nil }
+func (lines) close() error  { return nil }

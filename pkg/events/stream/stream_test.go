@@ -1,0 +1,374 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/events/trail"
+	"mcp-bash/pkg/text/secrets"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+func openTest(t *testing.T, c Config) *Stream {
+	t.Helper()
+	if c.Redactor == nil {
+		c.Redactor = &secrets.Redactor{}
+	}
+	if c.Warn == nil {
+		c.Warn = func(text string) { t.Errorf("warning: %s", text) }
+	}
+	s, err := Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func call(name string) *events.Event {
+	return &events.Event{
+		Type: events.ToolCall, Outcome: events.Success, ID: events.NewID(), Began: time.Now(),
+		Source: events.Source{Transport: "stdio", RequestID: []byte("7")},
+		Target: events.Target{Method: "tools/call", Name: name},
+	}
+}
+
+func emit(t *testing.T, s *Stream, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if err := s.Emit(call(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// entries returns the lines of files, which must be one chain.
+func entries(t *testing.T, files ...string) (list []*trail.Entry) {
+	t.Helper()
+	var v trail.Verifier
+	for _, file := range files {
+		f, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		err = trail.Read(f, func(e *trail.Entry) error {
+			if fault := v.Add(e); fault != nil && !(len(list) == 0 && fault.Kind == trail.Missing) {
+				t.Errorf("%s: %+v", filepath.Base(file), *fault)
+			}
+			list = append(list, e)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return list
+}
+
+func targets(list []*trail.Entry) string {
+	var names []string
+	for _, e := range list {
+		if name := e.Target; name != "" {
+			names = append(names, name)
+		} else {
+			names = append(names, strings.TrimPrefix(string(e.Type), "mcpbash_"))
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// AUD-10, AUD-13: a server continues the chain of the one before it.
+func TestContinues(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	for _, name := range []string{"a", "b"} {
+		s := openTest(t, Config{To: path})
+		emit(t, s, name)
+		s.Close()
+	}
+	if got := targets(entries(t, path)); got != "a seal b seal" {
+		t.Error(got)
+	}
+	if info, _ := os.Stat(path); info.Mode() != 0o600 {
+		t.Error(info.Mode())
+	}
+}
+
+// AUD-15: a line that a killed server did not finish is removed, and that is recorded.
+func TestTornLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	s := openTest(t, Config{To: path})
+	emit(t, s, "a")
+	s.Close()
+	f, _ := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	f.WriteString(`{"time":"2026`)
+	f.Close()
+	warned := ""
+	s = openTest(t, Config{To: path, Warn: func(text string) { warned = text }})
+	emit(t, s, "b")
+	s.Close()
+	list := entries(t, path)
+	if got := targets(list); got != "a seal recovered b seal" || list[2].Count != 13 {
+		t.Error(got, list[2].Count)
+	}
+	if want := path + ": 13 bytes of a line that was not complete were removed"; warned != want {
+		t.Error(warned)
+	}
+}
+
+// AUD-2: files of others are never written to.
+func TestForeignFiles(t *testing.T) {
+	dir := t.TempDir()
+	locked := filepath.Join(dir, "locked.jsonl")
+	openTest(t, Config{To: locked})
+	text := filepath.Join(dir, "text")
+	os.WriteFile(text, []byte("dear diary\n"), 0o600)
+	shared := filepath.Join(dir, "shared.jsonl")
+	os.WriteFile(shared, nil, 0o600)
+	os.Chmod(shared, 0o666)
+	link := filepath.Join(dir, "link.jsonl")
+	os.Symlink("new", link)
+	for path, want := range map[string]string{
+		locked: errLocked.Error(), text: errForeign.Error(), shared: "others can write to it", link: "link",
+		filepath.Join(dir, "none", "a"): "no such file or directory", "/dev/null": "regular file",
+	} {
+		s, err := Open(Config{To: path, Warn: func(string) {}})
+		if err == nil {
+			s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", path, err, want)
+		}
+	}
+	if content, _ := os.ReadFile(text); string(content) != "dear diary\n" {
+		t.Errorf("%q", content)
+	}
+}
+
+// AUD-11, AUD-12: a file ends at its size with a seal, the chain goes on in the next one, and the oldest are removed.
+func TestRotation(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "audit.jsonl")
+	s := openTest(t, Config{To: path, MaxSize: 4096, Files: 2})
+	for i := range 40 {
+		emit(t, s, fmt.Sprint("tool", i))
+	}
+	s.Close()
+	files, _ := filepath.Glob(path + ".*")
+	if len(files) != 2 {
+		t.Fatal(files)
+	}
+	list := entries(t, append(files, path)...)
+	last := list[len(list)-2]
+	if last.Target != "tool39" || list[0].Link.Seq == 0 {
+		t.Error(targets(list))
+	}
+	for _, file := range append(files, path) {
+		info, err := os.Stat(file)
+		of := entries(t, file)
+		if err != nil || info.Size() > 4096+1024 || of[len(of)-1].Type != events.Seal {
+			t.Error(file, info.Size(), targets(of))
+		}
+	}
+	s = openTest(t, Config{To: path, MaxSize: 4096, Files: 2}) // the numbers go on
+	emit(t, s, "more")
+	s.Close()
+	entries(t, append(files, path)...)
+}
+
+// AUD-1: in a folder, each process has another file.
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	a := openTest(t, Config{To: dir, Replica: "https://a.example:8443/x"})
+	time.Sleep(2 * time.Millisecond) // the names contain milliseconds, because one process never opens two
+	b := openTest(t, Config{To: dir, Replica: "../b"})
+	emit(t, a, "a")
+	emit(t, b, "b")
+	a.Close()
+	b.Close()
+	files, _ := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	if len(files) != 2 || len(entries(t, files[0])) != 2 || len(entries(t, files[1])) != 2 {
+		t.Error(files)
+	}
+}
+
+// A failing is a sink whose writes can fail.
+type failing struct {
+	lines
+	broken bool
+}
+
+func (f *failing) write(line []byte) error {
+	if f.broken {
+		return errors.New("no space left on device")
+	}
+	return f.lines.write(line)
+}
+
+// AUD-14: events that cannot be written are counted, and the operator hears of it once.
+func TestMissed(t *testing.T) {
+	for _, required := range []bool{false, true} {
+		var out strings.Builder
+		var warned []string
+		s := openTest(t, Config{To: "stderr", Stderr: &out, Required: required,
+			Warn: func(text string) { warned = append(warned, text) }})
+		sink := &failing{lines: lines{&out}}
+		s.out = sink
+		emit(t, s, "a")
+		sink.broken = true
+		for range 3 {
+			err := s.Emit(call("lost"))
+			if want := errors.Is(err, errUnavailable); want != required {
+				t.Errorf("required %t: %v", required, err)
+			}
+		}
+		if err := s.Ready(); errors.Is(err, errUnavailable) != required {
+			t.Errorf("required %t: %v", required, err)
+		}
+		sink.broken = false
+		if err := s.Ready(); err != nil {
+			t.Error(err)
+		}
+		emit(t, s, "b")
+		s.Close()
+		file := filepath.Join(t.TempDir(), "out")
+		os.WriteFile(file, []byte(out.String()), 0o600)
+		list := entries(t, file)
+		if got := targets(list); got != "a missed b seal" || list[1].Count != 3 {
+			t.Error(got)
+		}
+		if got := strings.Join(warned, "; "); got != "stderr cannot be written: no space left on device; "+
+			"stderr can be written again; 3 events are missing" {
+			t.Error(got)
+		}
+	}
+}
+
+// A part of a line that did not fit on the disk is removed at once.
+func TestPartOfLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	s := openTest(t, Config{To: path, Warn: func(string) {}})
+	emit(t, s, "a")
+	f := s.out.(*file)
+	f.f.WriteString(`{"half":`) // as a full disk leaves it
+	whole := f.size
+	readOnly, _ := os.Open(path)
+	rw := f.f
+	f.f = readOnly
+	if s.Emit(call("lost")); !s.broken {
+		t.Error("a write to a file that is open for reading succeeded")
+	}
+	f.f = rw
+	f.f.Truncate(whole)
+	emit(t, s, "b")
+	s.Close()
+	if got := targets(entries(t, path)); got != "a missed b seal" {
+		t.Error(got)
+	}
+}
+
+// AUD-20 to AUD-22: a record never contains what the schema, or the rules about names and forms, call secret.
+func TestSecretsStayOut(t *testing.T) {
+	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+	kinds := map[string]string{
+		"writeOnly":       `{"pin":"open-sesame"}`,
+		"password":        `{"password":"open-sesame"}`,
+		"api key":         `{"api_key":"open-sesame"}`,
+		"token":           `{"token":"open-sesame"}`,
+		"nested":          `{"login":{"password":"open-sesame"}}`,
+		"in a list":       `{"logins":[{"secret":"open-sesame"}]}`,
+		"capitals":        `{"PASSWORD":"open-sesame"}`,
+		"access token":    `{"accessToken":"open-sesame"}`,
+		"authorization":   `{"headers":"Authorization: Bearer open-sesame"}`,
+		"in a URL":        `{"url":"https://ada:open-sesame@example.com/"}`,
+		"in a query":      `{"url":"https://example.com/?token=open-sesame"}`,
+		"form of GitHub":  `{"text":"` + secret + `"}`,
+		"form of AWS":     `{"text":"AKIAIOSFODNN7SESAME3"}`,
+		"private key":     `{"text":"-----BEGIN PRIVATE KEY-----\nopen-sesame\n-----END PRIVATE KEY-----"}`,
+		"known value":     `{"text":"the value is sesame-open-sesame"}`,
+		"own name":        `{"mcpbash/token":"open-sesame"}`,
+		"variable":        `{"command":"PASSWORD=open-sesame run"}`,
+		"option":          `{"command":"run --password open-sesame"}`,
+		"number":          `{"password":4711471147}`,
+		"escaped name":    `{"pass\u0077ord":"open-sesame"}`,
+		"writeOnly, list": `{"pins":["open-sesame"]}`,
+	}
+	redactor := &secrets.Redactor{Names: []string{"mcpbash/token"}, Values: []string{"sesame-open-sesame"}}
+	for kind, arguments := range kinds {
+		for _, form := range []Form{none, digest, redacted} {
+			var out strings.Builder
+			s := openTest(t, Config{To: "stderr", Stderr: &out, Arguments: form, Redactor: redactor})
+			e := call("x")
+			e.Work.Arguments, e.Work.Secret = []byte(arguments), []string{"pin", "pins"}
+			if err := s.Emit(e); err != nil {
+				t.Fatal(err)
+			}
+			s.Close()
+			if text := out.String(); strings.Contains(text, "sesame") || strings.Contains(text, "4711471147") ||
+				strings.Contains(text, "SESAME") || strings.Contains(text, secret) {
+				t.Errorf("%s, %s: %s", kind, form, text)
+			}
+		}
+	}
+	var out strings.Builder
+	s := openTest(t, Config{To: "stderr", Stderr: &out, Arguments: redacted})
+	e := call("https://ada:sesame@example.com/?token=sesame")
+	e.Source.Agent, e.Subject.Client = "password=sesame", "token: sesame"
+	s.Emit(e)
+	s.Close()
+	if strings.Contains(out.String(), "sesame") {
+		t.Error(out.String())
+	}
+}
+
+// AUD-4, AUD-20: lines are bounded, whatever clients send.
+func TestLongTexts(t *testing.T) {
+	var out strings.Builder
+	s := openTest(t, Config{To: "stderr", Stderr: &out, Arguments: "full"})
+	long := strings.Repeat("ä", 1<<20)
+	e := call(long)
+	e.Source = events.Source{
+		Transport: "http", Address: long, Agent: long, Session: long, RequestID: []byte(`"` + long + `"`),
+	}
+	e.Subject = events.Subject{
+		Client: long, Version: long, User: long, UserID: long, Token: long, Scopes: []string{long, long},
+	}
+	e.Work.Arguments = []byte(`{"a":"` + long + `"}`)
+	s.Emit(e)
+	s.Close()
+	if line, _, _ := strings.Cut(out.String(), "\n"); len(line) > 32<<10 || !strings.Contains(line, "arguments_sha256") {
+		t.Error(len(line))
+	}
+}
+
+// Recording a call needs no more memory.
+func TestAllocations(t *testing.T) {
+	s := openTest(t, Config{To: filepath.Join(t.TempDir(), "a"), Arguments: none, SyncLine: false})
+	e := call("x")
+	e.Work = events.Work{Ended: true, Took: time.Second, Cause: mcp.CauseTool}
+	if n := testing.AllocsPerRun(200, func() { s.Emit(e) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkEmit(b *testing.B) {
+	s, err := Open(Config{To: filepath.Join(b.TempDir(), "a"), Arguments: redacted, Redactor: &secrets.Redactor{},
+		Warn: func(text string) { b.Error(text) }})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	arguments := []byte(`{"name":"World","count":3}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		e := call("hello")
+		e.Work.Arguments = arguments
+		s.Emit(e)
+	}
+}

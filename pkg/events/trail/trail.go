@@ -1,0 +1,149 @@
+// Package trail reads the lines that package stream writes, and checks their chain.
+//
+// [Read] yields each line of a record as an [Entry]. A [Verifier] takes the entries in order and finds lines that were
+// changed, removed, added or moved ([Fault]). It cannot find that the last lines are gone, or that a whole record was
+// written anew. For that, compare [Verifier.Head] with a hash that was kept elsewhere.
+package trail
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/json/rawjson"
+)
+
+// maxLine is the longest line that is read, in bytes. The server writes shorter ones.
+const maxLine = 1 << 20
+
+// An Entry is a line of a record. The zero value of a member means that the line lacks it.
+type Entry struct {
+	Line   int             // from 1
+	Raw    json.RawMessage // the line
+	Hash   events.Hash
+	Link   events.Link
+	Broken error // the line is not an event, and everything below is zero
+
+	Type                 events.Type
+	Outcome              events.Outcome
+	Time, Began          time.Time
+	ID, Reason           string
+	User, Client         string
+	Address              string
+	Method, Target       string
+	Took, Queued, Ran    time.Duration
+	Arguments            json.RawMessage
+	Status, Signal, Code string // JSON numbers
+	Count                int
+}
+
+// IsCall reports whether a line is about a request of a client.
+func (e *Entry) IsCall() bool { return e.Method != "" }
+
+// Caller returns the name under which reports count a line.
+func (e *Entry) Caller() string {
+	switch {
+	case e.User != "" && e.User != "anonymous":
+		return e.User
+	case e.Client != "":
+		return e.Client
+	}
+	return "anonymous"
+}
+
+var (
+	errTorn = errors.New("the line does not end: the server was killed, or is writing it")
+	errLong = fmt.Errorf("the line is longer than %d bytes", maxLine)
+)
+
+// Read calls each with every line of a record, until each returns an error.
+func Read(r io.Reader, each func(*Entry) error) error {
+	in := bufio.NewReaderSize(r, 64<<10)
+	for n := 1; ; n++ {
+		line, err := readLine(in)
+		if err == io.EOF {
+			return nil
+		}
+		e := &Entry{Line: n, Broken: err}
+		if err == nil {
+			e = parse(line)
+			e.Line = n
+		} else if !errors.Is(err, errTorn) && !errors.Is(err, errLong) {
+			return err
+		}
+		if err := each(e); err != nil {
+			return err
+		}
+	}
+}
+
+// readLine returns a line without its end. The error is io.EOF after the last one, [errTorn] or [errLong].
+func readLine(in *bufio.Reader) (line []byte, err error) {
+	long := false
+	for {
+		part, err := in.ReadSlice('\n')
+		if len(line)+len(part) > maxLine {
+			line, long = line[:0], true
+		}
+		line = append(line, part...)
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case err == io.EOF && len(line) == 0 && !long:
+			return nil, io.EOF
+		case err == io.EOF:
+			return nil, errTorn
+		case err != nil:
+			return nil, err
+		case long:
+			return nil, errLong
+		}
+		return line[:len(line)-1], nil
+	}
+}
+
+func parse(line []byte) *Entry {
+	e := &Entry{Raw: bytes.Clone(line), Hash: events.HashOf(line)}
+	v, err := rawjson.Check(e.Raw)
+	if err == nil {
+		e.Link, err = events.LinkOf(e.Raw)
+	}
+	if err != nil {
+		e.Broken = events.ErrForm
+		return e
+	}
+	e.Type, e.Outcome = events.Type(rawjson.TextOf(v, "type")), events.Outcome(rawjson.TextOf(v, "outcome"))
+	e.Time, _ = time.Parse(events.TimeFormat, rawjson.TextOf(v, "time"))
+	e.Began, _ = time.Parse(events.TimeFormat, rawjson.TextOf(v, "logged_at"))
+	e.ID = rawjson.TextOf(v, "audit_id")
+	e.Address = rawjson.TextOf(rawjson.Get(v, "source"), "value")
+	subjects, target := rawjson.Get(v, "subjects"), rawjson.Get(v, "target")
+	e.User, e.Client = rawjson.TextOf(subjects, "user"), rawjson.TextOf(subjects, "client_name")
+	e.Method, e.Target = rawjson.TextOf(target, "method"), rawjson.TextOf(target, "name")
+	if uri := rawjson.TextOf(target, "uri"); uri != "" {
+		e.Target = uri
+	}
+	extra, data := rawjson.Path(v, "metadata", "extra"), rawjson.Get(v, "data")
+	e.Took, e.Code = millis(rawjson.Get(extra, "duration_ms")), string(rawjson.Get(extra, "jsonrpc_error_code"))
+	e.Reason = rawjson.TextOf(data, "reason")
+	e.Queued, e.Ran = millis(rawjson.Get(data, "queued_ms")), millis(rawjson.Get(data, "run_ms"))
+	e.Arguments = rawjson.Get(data, "arguments")
+	e.Status, e.Signal = string(rawjson.Get(data, "exit_status")), string(rawjson.Get(data, "signal"))
+	e.Count = rawjson.PositiveInt(rawjson.Get(data, "count"))
+	return e
+}
+
+// millis returns the duration of a number of milliseconds with decimals.
+func millis(v json.RawMessage) time.Duration {
+	f, err := strconv.ParseFloat(string(v), 64)
+	if err != nil || f < 0 || f > float64(1<<40) {
+		return 0
+	}
+	return time.Duration(f * float64(time.Millisecond))
+}

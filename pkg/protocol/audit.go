@@ -1,0 +1,77 @@
+package protocol
+
+import (
+	"cmp"
+	"time"
+
+	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
+	"mcp-bash/pkg/wire/revision"
+	"mcp-bash/pkg/wire/tracecontext"
+)
+
+// eventOf returns the event of a request, or nil if it leaves none.
+func (c *Client) eventOf(m *jsonrpc.Message, version string, client *mcp.Capabilities) *events.Event {
+	if c.server.Audit == nil {
+		return nil
+	}
+	kind := events.TypeOf(m.Method)
+	if kind == "" {
+		return nil
+	}
+	e := &events.Event{
+		Type: kind, Began: time.Now(), ID: m.From.ID, Trace: traceOf(m),
+		Source: events.Source{
+			Transport: "stdio", Address: m.From.Address, Agent: m.From.Agent, Session: m.From.Session,
+			Revision: version, RequestID: m.ID,
+		},
+		Subject: events.Subject{Client: client.Name, Version: client.Version},
+		Target:  events.Target{Method: m.Method, Name: m.Params.Text(mcp.ParamName)},
+	}
+	if e.ID == (events.ID{}) {
+		e.ID = events.NewID()
+	}
+	if c.caller.Shared {
+		e.Source.Transport = "http"
+	}
+	if kind == events.ResourceRead {
+		e.Target.Name = m.Params.Text(mcp.ParamURI)
+	}
+	if id := c.caller.Identity; id != nil {
+		e.Subject.User, e.Subject.UserID, e.Subject.Issuer = cmp.Or(id.Subject, id.Name), id.Subject, id.Issuer
+		e.Subject.Token, e.Subject.Scopes = id.Name, id.Scopes
+	}
+	return e
+}
+
+// revisionOf returns the name of a protocol's revision.
+func (c *Client) revisionOf(p calls.Protocol) string {
+	if p == calls.Protocol(c.stateless) {
+		return revision.Stateless
+	}
+	return c.session.Revision.Load().Name
+}
+
+// traceOf returns the trace of a request: of its _meta, or else of its HTTP headers.
+func traceOf(m *jsonrpc.Message) (t events.Trace) {
+	parent := tracecontext.OfMeta(m.Params.Meta()).Or(m.Trace).Parent
+	if parent != "" { // version, trace, span and flags
+		t.ID, t.Parent = parent[3:35], parent[36:52]
+	}
+	return t
+}
+
+// refuse answers a request that does not run, and records that.
+func (c *Client) refuse(m *jsonrpc.Message, out Sink, refusal *mcp.Error) {
+	if e := c.eventOf(m, c.session.Revision.Load().Name, c.session.Capabilities.Load()); e != nil {
+		e.Cause, e.Work.Code = refusal.Why(), refusal.Code
+		e.Outcome, e.Work.Took = events.OutcomeOf(e.Cause), time.Since(e.Began)
+		e.Work.Arguments = m.Params.Get(mcp.ParamArguments)
+		if c.server.Audit.Emit(e) != nil {
+			refusal = calls.ErrUnrecorded
+		}
+	}
+	c.session.Refuse(out, m.ID, refusal)
+}

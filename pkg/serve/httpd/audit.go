@@ -1,0 +1,79 @@
+package httpd
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/serve/httpd/internal/headers"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// maxAgent is the number of bytes of a User-Agent that records have.
+const maxAgent = 256
+
+// from describes the request of HTTP that carries a message, for the record. The client gets the id of the request.
+func (s *Server) from(w http.ResponseWriter, r *http.Request) (o jsonrpc.Origin) {
+	if s.Config.Server.Audit == nil {
+		return o
+	}
+	o.ID = events.NewID()
+	o.Address, o.Agent = r.RemoteAddr, r.UserAgent()
+	o.Agent = o.Agent[:min(len(o.Agent), maxAgent)]
+	if id := r.Header.Get(headers.Session); id != "" {
+		sum := sha256.Sum256([]byte(id))
+		o.Session = hex.EncodeToString(sum[:8])
+	}
+	w.Header()["X-Request-Id"] = []string{events.ID(o.ID).String()}
+	return o
+}
+
+// Refusals of HTTP come from strangers, as fast as these like. So a record has these many, and the number of others.
+const (
+	refusalBurst = 100
+	refusalPace  = time.Second
+)
+
+// A refusals records the requests that the guard refuses.
+type refusals struct {
+	mu      sync.Mutex
+	limiter *rate.Limiter
+	left    int // not recorded since the last one that was
+}
+
+// refused records a request that the guard refuses.
+func (s *Server) refused(r *http.Request, cause mcp.Cause) {
+	record := s.Config.Server.Audit
+	if record == nil {
+		return
+	}
+	f := &s.refusals
+	f.mu.Lock()
+	if f.limiter == nil {
+		f.limiter = rate.NewLimiter(rate.Every(refusalPace), refusalBurst)
+	}
+	ok, left := f.limiter.Allow(), f.left
+	if f.left++; ok {
+		f.left = 0
+	}
+	f.mu.Unlock()
+	if !ok {
+		return
+	}
+	e := &events.Event{
+		Type: events.HTTPRequest, Cause: cause, Outcome: events.OutcomeOf(cause), Began: time.Now(), ID: events.NewID(),
+		Source: events.Source{Transport: "http", Address: r.RemoteAddr, Agent: r.UserAgent()},
+		Target: events.Target{Method: r.Method, Name: r.URL.Path}, Count: left,
+	}
+	if id := auth.IdentityOf(r.Context()); id != nil {
+		e.Subject.User, e.Subject.Token = id.Name, id.Name
+	}
+	record.Emit(e)
+}

@@ -43,6 +43,10 @@ func scaffoldCommand() *cli.Command {
 				cli.Example{Line: "NAME tidy-up", Purpose: "skills/tidy-up/SKILL.md, which the server offers to its clients"},
 				cli.Example{Line: "NAME", Purpose: "skills/mcp-bash/SKILL.md"},
 				cli.Example{Line: "NAME --force", Purpose: "replace the skill of an earlier release"}),
+			itemCommand(scaffold.Release,
+				"Add a workflow for GitHub Actions, which checks, builds and publishes the project for a tag.",
+				cli.Example{Line: "NAME", Purpose: ".github/workflows/release.yml"},
+				cli.Example{Line: "NAME my-tools --no-npm", Purpose: "my-tools as the packages' name, and none for npm"}),
 			serverCommand(),
 		},
 	}
@@ -71,6 +75,11 @@ func itemCommand(kind scaffold.Kind, summary string, examples ...cli.Example) *c
 		c.Flags.String(&o.Tool, "tool", "TOOL", "the tool whose results the page shows; ITEM defaults to its name")
 	case scaffold.Skill:
 		c.Operands = []cli.Operand{{Name: "[ITEM]"}}
+	case scaffold.Release:
+		c.Operands = []cli.Operand{{Name: "[ITEM]"}}
+		c.Flags.Bool(&o.NoNPM, "no-npm", "leave out the packages for npx")
+		c.Flags.Bool(&o.NoPyPI, "no-pypi", "leave out the wheels for uvx and pipx")
+		c.Flags.Bool(&o.NoImage, "no-image", "leave out the container image")
 	}
 	c.Flags.Bool(&o.Force, "force", "replace existing files; otherwise these are an error")
 	c.Flags.Bool(&o.DryRun, "dry-run", "list what would be created, and create nothing")
@@ -111,6 +120,9 @@ func printItem(s cli.Streams, o *itemOptions, item *scaffold.Item) {
 		return
 	}
 	switch r := item.Registration; {
+	case item.Kind == scaffold.Release:
+		cli.Printf(s.Out, "\nNext steps:\n  1. Do what the comment at the top of %s says\n  2. Commit it, and push a tag\n",
+			item.Files[0])
 	case item.Kind == scaffold.Skill && o.Name != "":
 		cli.Printf(s.Out, "\nNext steps:\n  1. Edit %s\n  2. Run: mcp-bash validate\n", item.Files[0])
 	case item.Kind == scaffold.Skill:

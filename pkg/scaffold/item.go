@@ -32,6 +32,7 @@ const (
 	Completion Kind = "completion"
 	UI         Kind = "ui"
 	Skill      Kind = "skill"
+	Release    Kind = "release"
 )
 
 // skillName is the name of the skill for coding agents (CLI-1145).
@@ -40,11 +41,13 @@ const skillName = "mcp-bash"
 // A Request describes an item to create.
 type Request struct {
 	Kind   Kind
-	Name   string // empty for Skill, and for a UI that has a Tool
+	Name   string // empty for Skill and Release, and for a UI that has a Tool
 	Tool   string // the tool that a UI belongs to
 	Page   bool   // whether a tool also gets a UI
 	Force  bool   // whether to replace existing files
 	DryRun bool   // whether to only check
+
+	NoNPM, NoPyPI, NoImage bool // whether a Release leaves out this part
 }
 
 // An Item is an item that was created.
@@ -81,6 +84,9 @@ func Make(ctx context.Context, p *project.Project, r Request, warn func(string))
 	w := writerFor(ctx, p, r.DryRun)
 	defer w.close(&err)
 	item = newItem(p, r.Kind, r.Name, dir, files)
+	if r.Kind == Release && !r.Force { // next to other workflows
+		return item, w.putNew(filepath.Join(dir, files[0].path), files[0])
+	}
 	if err := w.putItem(dir, string(r.Kind), files, r.Force); err != nil {
 		return nil, err
 	}
@@ -136,6 +142,8 @@ func plan(p *project.Project, r *Request) (dir string, files []file, err error) 
 		return "", nil, cli.Usagef("Invalid skill name: use 1 to 64 lower-case letters, digits and single dashes")
 	case r.Kind == UI && r.Tool != "":
 		return planPage(p, r)
+	case r.Kind == Release:
+		return planRelease(p, r)
 	case r.Kind != Skill:
 		err = checkName(string(r.Kind), r.Name)
 	}

@@ -36,6 +36,7 @@ var parts = map[string][]string{
 	string(Completion): {"completion.sh", "README.md"},
 	string(UI):         {"README.md"}, // next to a page
 	string(Skill):      {"SKILL.md"},
+	string(Release):    {"release.yml"},
 	"case":             {"NAME.yaml"},
 	"hellocase":        {"NAME.yaml"},
 }

@@ -88,6 +88,7 @@ var lines = map[string][]string{
 	"mcp-scaffold scaffold completion": {`one`},
 	"mcp-scaffold scaffold ui":         {`one`},
 	"mcp-scaffold scaffold skill":      {``},
+	"mcp-scaffold scaffold release":    {``},
 	"mcp-scaffold scaffold server":     {`one`},
 	"mcp-scaffold wrap":                {`sort`, `sort --json`, `sort --dry-run`},
 	"mcp-scaffold config": {``, `--json`, `--client cursor`, `--wrapper`, `--inspector`, `--link`, `--link --json`,

@@ -309,21 +309,24 @@ cleanup() {
   rmdir -- "$versions" 2>/dev/null || :
 }
 
-# confirm DOING QUESTION CANCELLED continues if the user agrees. It asks on the terminal, even if standard input is
-# a pipe.
+# confirm DOING QUESTION CANCELLED continues if the user agrees.
 confirm() {
   if [ -n "$yes" ]; then
     say "$1 (--yes flag)"
-  elif ! (: </dev/tty) 2>/dev/null; then
+  elif ! has_terminal; then
     say 'Auto-confirming due to no TTY available'
   else
-    printf '%s' "$2"
-    read -r answer </dev/tty || answer=''
-    case $answer in
-      y | Y | yes | Yes | YES) ;;
-      *) say "$3" && exit 3 ;;
-    esac
+    agrees "$2" || { say "$3" && exit 3; }
   fi
+}
+
+has_terminal() { (: </dev/tty) 2>/dev/null; }
+
+# agrees QUESTION: whether the answer of the user is yes. It asks on the terminal, even if standard input is a pipe.
+agrees() {
+  printf '%s' "$1"
+  read -r answer </dev/tty || answer=''
+  case $answer in y | Y | yes | Yes | YES) return 0 ;; *) return 1 ;; esac
 }
 
 # --- The present installation -------------------------------------------------------
@@ -1120,8 +1123,11 @@ uninstall() {
     say "mcp-bash will be removed: $dir"
     client_entries
     if [ -n "$entries" ]; then
-      warn 'The files of clients have entries for it. Run these commands first to remove them:'
+      warn 'The files of clients have entries for it. These commands remove them:'
       printf '%s\n' "$entries"
+      if [ -z "$yes" ] && has_terminal && agrees 'Run these commands now? [y/N] '; then
+        printf '%s\n' "$entries" | sed -n 's/^  \(.* --remove\)/\1/p' | PATH="$dir/bin:$PATH" sh || :
+      fi
     fi
     confirm Removing 'Remove? [y/N] ' 'Cancelled by user.'
   fi

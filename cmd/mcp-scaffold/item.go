@@ -121,7 +121,7 @@ func printItem(s cli.Streams, o *itemOptions, item *scaffold.Item) {
 	}
 	switch r := item.Registration; {
 	case item.Kind == scaffold.Release:
-		cli.Printf(s.Out, "\nNext steps:\n  1. Do what the comment at the top of %s says\n  2. Commit it, and push a tag\n",
+		cli.Printf(s.Out, "\nNext steps:\n  1. Follow the comment at the top of %s\n  2. Commit it, and push a tag\n",
 			item.Files[0])
 	case item.Kind == scaffold.Skill && o.Name != "":
 		cli.Printf(s.Out, "\nNext steps:\n  1. Edit %s\n  2. Run: mcp-bash validate\n", item.Files[0])

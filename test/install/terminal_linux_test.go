@@ -45,3 +45,37 @@ func TestTerminal(t *testing.T) {
 		})
 	}
 }
+
+// CLI-1709: on a terminal, an uninstall asks whether it should remove the entries of clients. Only commands that remove
+// run.
+func TestTerminalEntries(t *testing.T) {
+	const program = "#!/bin/sh\ncase \"$*\" in\n--version) echo mcp-bash 2.0.0 ;;\n" +
+		"config*) echo \"$*\" >>\"$HOME/ran\" ;;\nesac\n"
+	const lister = "#!/bin/sh\n[ ! -f \"$HOME/ran\" ] || exit 0\n" +
+		"echo 'Cursor: demo in file'\necho '  mcp-bash config --client cursor --name \"a b\" --remove'\n" +
+		"echo 'Zed: old in file: the program /gone does not exist'\necho '  mcp-bash config --client zed --apply'\n"
+	archive := unverified(t, pack(with("2.0.0", map[string]string{"mcp-bash/bin/mcp-bash": program,
+		"mcp-bash/bin/mcp-scaffold": lister})))
+	for answer, ran := range map[string]string{"n": "", "y": "config --client cursor --name a b --remove\n"} {
+		u := newUser(t)
+		u.installs("--archive", archive)
+		s := pty.Start(t, u.command("sh", filepath.Join(checkout.Root(), "install.sh"), "--uninstall"))
+		s.Expect(`The files of clients have entries for it. These commands remove them:\s+Cursor: demo in file\s`)
+		s.Expect(`Run these commands now\? \[y/N\] `)
+		s.Type(answer + "\n")
+		s.Expect(`Remove\? \[y/N\] `)
+		s.Type("y\n")
+		code, screen := s.Wait()
+		got := ""
+		if ran != "" {
+			got = u.read("ran")
+		}
+		if left := strings.Contains(screen, "The files of clients still have these entries"); code != 0 || got != ran ||
+			left != (ran == "") {
+			t.Errorf("answer %s: %d, ran %q\n%s", answer, code, got, screen)
+		}
+		if r := u.installs("--uninstall"); strings.Contains(r.out, "Run these commands now") {
+			t.Errorf("asked without a terminal: %s", r.out)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/bundle/runtimes"
+	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/bundle/vendoring"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/fsys"
@@ -142,6 +143,15 @@ func (o *vendorOptions) putVendored(s cli.Streams, out io.Writer, v vendoring.Op
 		return &cli.Error{Code: cli.CodeDepends, Exit: cli.ExitPolicy, Cause: missing, Hint: hint}
 	case err != nil:
 		return err
+	}
+	if _, err := os.Stat(filepath.Join(v.Dir, project.Marker)); err == nil {
+		p, err := project.Find(v.Dir, s.Notice)
+		if err == nil {
+			err = stage.Check(ctx, p, stage.Options{Out: out, Err: s.Err})
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if r.Kept {
 		s.Notice("vendor: run-server.sh is not that of this version; it is kept and recorded as it is. " +

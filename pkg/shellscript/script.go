@@ -144,7 +144,7 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.Line,
 // ErrSize is the error for a script above [MaxSize].
 var ErrSize = fmt.Errorf("larger than %d bytes", MaxSize)
 
-// Files reads a file next to the script, or returns nil.
+// Files reads a file by its path from the folder of the script, such as ../lib.sh, or returns nil.
 type Files func(name string) []byte
 
 // Read reads a script of Bash or a POSIX shell. Errors are [ErrSize] and [*SyntaxError].

@@ -52,6 +52,9 @@ func SettingsOf(text string) (files []string) {
 // IsStandard reports whether each system has a program, so that nobody needs to install it.
 func IsStandard(name string) bool { return slices.Contains(table()["=standard"], name) }
 
+// IsShell reports whether a program runs the scripts that Read reads.
+func IsShell(name string) bool { return slices.Contains(table()["=shells"], name) }
+
 // isBuiltin reports whether Bash does the command itself.
 func isBuiltin(name string) bool { return slices.Contains(table()["=builtin"], name) }
 

@@ -136,7 +136,7 @@ func (r *reader) readSources() {
 			continue
 		}
 		var text []byte
-		if known && r.nextTo != nil && name[0] != '/' && name[0] != '~' && !strings.HasPrefix(name, "..") {
+		if known && r.nextTo != nil && name[0] != '/' && name[0] != '~' {
 			text = r.nextTo(name)
 		}
 		if file, err := parse(text); text == nil || len(text) > MaxSize || err != nil {

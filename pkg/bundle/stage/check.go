@@ -28,9 +28,6 @@ func (s *Stage) checkContent() {
 			s.Fault("cannot be in a bundle for Windows: %s; rename it, or choose other systems with --platform", f)
 		}
 	}
-	for _, t := range s.Tools {
-		s.checkTool(t)
-	}
 	s.checkRequirements()
 	total := int64(0)
 	for _, f := range s.Content.files {

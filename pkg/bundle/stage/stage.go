@@ -101,6 +101,23 @@ type Stage struct {
 // Open reads the settings of a project and copies its files to a private tree. The error can be a [*Failure] or the
 // context's. The caller must call Close.
 func Open(ctx context.Context, p *project.Project, o Options) (*Stage, error) {
+	s, err := begin(p, o)
+	if err != nil {
+		return nil, err
+	}
+	s.Line("Validating project...")
+	if err = s.configure(ctx); err == nil {
+		err = s.copyFiles(ctx)
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// begin returns a stage with an empty private tree.
+func begin(p *project.Project, o Options) (*Stage, error) {
 	s := &Stage{Options: o, Project: p, Modified: mcpb.Epoch, runner: new(script.Runner),
 		printer: printer{out: o.Out, err: o.Err, loud: o.Verbose, strict: o.Strict}}
 	if seconds, err := strconv.ParseInt(p.Env["SOURCE_DATE_EPOCH"], 10, 64); err == nil {
@@ -113,14 +130,6 @@ func Open(ctx context.Context, p *project.Project, o Options) (*Stage, error) {
 			"set MCPBASH_TMP_ROOT to a writable directory", err)
 	}
 	s.work = work
-	s.Line("Validating project...")
-	if err = s.configure(ctx); err == nil {
-		err = s.copyFiles(ctx)
-	}
-	if err != nil {
-		s.Close()
-		return nil, err
-	}
 	return s, nil
 }
 
@@ -209,7 +218,7 @@ func (s *Stage) Environment() []string {
 	return env
 }
 
-// List reports what the content lacks, and makes the registry of the content. The product has added its files before.
+// List makes the registry of the content, and reports what the content lacks. The product has added its files before.
 func (s *Stage) List(ctx context.Context) error {
 	s.checkQuoted()
 	s.report()
@@ -222,6 +231,7 @@ func (s *Stage) List(ctx context.Context) error {
 	if len(s.Tools)+len(s.Prompts)+s.resources == 0 {
 		s.Warn("No tools, resources, or prompts found")
 	}
+	s.checkComplete()
 	if len(s.faults) > 0 {
 		return s.Fail(ErrValidation)
 	}

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -29,6 +31,17 @@ type Dependency struct {
 	Check       string   // a command that prints the version
 	InstallHint string   // how to install one of the programs
 	Debian      string   // the Debian package with one of them
+}
+
+// Names reports whether a program is one of the dependencies, or mcp-bash. r may be nil.
+func (r *Requirements) Names(program string) bool {
+	if r == nil {
+		r = &Requirements{}
+	}
+	isNamed := func(name string) bool { return path.Base(name) == path.Base(program) }
+	return program == "mcp-bash" || slices.ContainsFunc(r.Dependencies, func(d Dependency) bool {
+		return slices.ContainsFunc(d.Programs, isNamed)
+	})
 }
 
 // File is the name of the file in the directory of the server.

@@ -151,7 +151,7 @@ func (f *Folder) look(root *os.Root, name string) {
 	}
 	if found.Parsed() {
 		found.Says, err = shellscript.Read(text, func(other string) []byte {
-			if text, _, err := read(root, path.Join(path.Dir(name), other)); err == nil {
+			if text, _, err := read(root, path.Join(path.Dir(name), other)); err == nil && !strings.HasPrefix(other, "..") {
 				return text
 			}
 			return nil

@@ -103,7 +103,7 @@ func (f *Found) recipe() *recipe.Recipe {
 
 // Parsed reports whether the arguments of the script are known from its text.
 func (f *Found) Parsed() bool {
-	return slices.Contains([]string{"bash", "sh", "dash", "ksh", "mksh"}, f.Language)
+	return shellscript.IsShell(f.Language)
 }
 
 // Explain gives a script of another language the arguments that its help describes. asked made it print the help.

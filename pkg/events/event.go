@@ -7,6 +7,7 @@
 package events
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -93,6 +94,11 @@ type Event struct {
 	Note    string // of Start and Stop
 }
 
+// Caller returns the name of the user or program that sent a request, or "".
+func (e *Event) Caller() string {
+	return cmp.Or(e.Subject.User, e.Subject.Token, e.Subject.Client)
+}
+
 // Again returns an event for another attempt of the same request, which begins now.
 func (e *Event) Again() *Event {
 	if e == nil {
@@ -132,6 +138,7 @@ type Target struct {
 
 // A Work is what a request caused.
 type Work struct {
+	ID                ID              // of its request
 	Cause             mcp.Cause       // why the tool's result is an error
 	Took, Queued, Ran time.Duration   // from the arrival to the answer; waiting for a slot; the script
 	Arguments         json.RawMessage // as the client sent them; nil: none

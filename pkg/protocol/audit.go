@@ -14,7 +14,7 @@ import (
 
 // eventOf returns the event of a request, or nil if it leaves none.
 func (c *Client) eventOf(m *jsonrpc.Message, version string, client *mcp.Capabilities) *events.Event {
-	if c.server.Audit == nil {
+	if c.server.Events == nil {
 		return nil
 	}
 	kind := events.TypeOf(m.Method)
@@ -69,7 +69,7 @@ func (c *Client) refuse(m *jsonrpc.Message, out Sink, refusal *mcp.Error) {
 		e.Cause, e.Work.Code = refusal.Why(), refusal.Code
 		e.Outcome, e.Work.Took = events.OutcomeOf(e.Cause), time.Since(e.Began)
 		e.Work.Arguments = m.Params.Get(mcp.ParamArguments)
-		if c.server.Audit.Emit(e) != nil {
+		if c.server.Events.Emit(e) != nil {
 			refusal = calls.ErrUnrecorded
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/engine"
-	"mcp-bash/pkg/events/stream"
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/feature/tool/paramheader"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
@@ -91,10 +91,12 @@ type Config struct {
 	Engine  *engine.Engine // nil in minimal mode
 	Console *console.Console
 	Record  *console.Record
-	Log     *Log           // also of the engine
-	Audit   *stream.Stream // nil: nothing is recorded
-	Roots   roots.Scope    // of a client that names none
-	Replica Replica
+	Log     *Log        // also of the engine
+	Events  events.Sink // nil: nobody wants to know of requests
+	// Recorded means that answers have the id of their request, because there is a record of it.
+	Recorded bool
+	Roots    roots.Scope // of a client that names none
+	Replica  Replica
 }
 
 // A Server has the project of all clients of a process, its lists, the suspended calls, and the

@@ -93,7 +93,11 @@ func Serve(o Options) int {
 	stderr := &stderrQueue{out: o.Stderr}
 	defer stderr.flush(lastGrace)
 	o.Stderr = stderr
+	if o.Env["MCPBASH_LOG_FORMAT"] == "json" {
+		o.Stderr = &console.JSONLog{Out: stderr}
+	}
 	st := newStarter(o)
+	st.lines = stderr
 	signals, caught := catchSignals(o.Signals)
 	st.caught = caught
 	var p *process

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -52,6 +53,7 @@ type starter struct {
 	roots     roots.Scope // of a client that names none
 	replica   protocol.Replica
 	audit     *stream.Stream // nil: nothing is recorded
+	lines     io.Writer      // standard error, for lines that are JSON already
 	state     *project.State
 	home      *project.Home
 	reduced   []bounds.Reduction
@@ -316,19 +318,36 @@ func (st *starter) readReplica() (err error) {
 // openAudit opens the record of what the server does. An unusable setting ends the start (AUD-2).
 func (st *starter) openAudit(c *console.Console) (err error) {
 	p := st.project
-	if err := settings.Check(p.Env, "MCPBASH_AUDIT"); err != nil {
-		return startError("", err)
+	for _, name := range []string{"MCPBASH_AUDIT", "MCPBASH_LOG_FORMAT"} {
+		if err := settings.Check(p.Env, name); err != nil {
+			return startError("", err)
+		}
 	}
 	a := &p.Audit
 	st.audit, err = stream.Open(stream.Config{
 		To: a.To, Required: a.Mode == "required", SyncLine: a.Sync == "line", MaxSize: int64(a.MaxBytes), Files: a.Files,
 		Arguments: stream.Form(a.Arguments), Redactor: &c.Redactor, Component: p.Meta.Name, Replica: st.replica.URL,
-		Stderr: st.Stderr, Warn: func(text string) { c.Complain("mcp-bash: audit: %s", text) },
+		Stderr: st.lines, Warn: func(text string) { c.Complain("mcp-bash: audit: %s", text) },
 	})
 	if err != nil {
 		return startError("MCPBASH_AUDIT: ", err)
 	}
 	return st.audit.Emit(&events.Event{Type: events.Start, Outcome: events.Success, Note: "mcp-bash " + cli.Version})
+}
+
+// sinks returns what wants to know of requests, or nil. Over HTTP that is also the operator, in the log (AUD-7).
+func (st *starter) sinks(c *console.Console) events.Sink {
+	var list events.Sinks
+	if st.audit != nil {
+		list = append(list, st.audit)
+	}
+	if st.HTTP != nil && c.Settings.Level <= mcp.Info && !c.Settings.Quiet {
+		list = append(list, console.CallLog{Console: c})
+	}
+	if list == nil {
+		return nil
+	}
+	return list
 }
 
 // openState chooses the private directory of this run (P-300).
@@ -408,7 +427,7 @@ func (st *starter) newProcess() (*process, error) {
 	}
 	server := protocol.NewServer(protocol.Config{
 		Context: st.base, Project: p, State: st.state, Engine: e, Console: c, Record: record, Log: log, Roots: st.roots,
-		Replica: st.replica, Audit: st.audit,
+		Replica: st.replica, Events: st.sinks(c), Recorded: st.audit != nil,
 	})
 	return &process{
 		project: p, state: st.state, bootstrap: st.bootstrap, runner: st.runner, console: c, server: server,

@@ -172,3 +172,56 @@ func TestAuditOverHTTP(t *testing.T) {
 	}
 	response.Body.Close()
 }
+
+// AUD-6 to AUD-8: a request has one id in its answer, its script, its record and the log, whose lines are all JSON.
+func TestRequestID(t *testing.T) {
+	t.Parallel()
+	project := checkout.Directory(t)
+	tool := filepath.Join(project, "tools", "id")
+	for _, err := range []error{
+		os.MkdirAll(tool, 0o755), os.WriteFile(filepath.Join(tool, "tool.meta.json"), []byte(`{"name":"id"}`), 0o644),
+		os.WriteFile(filepath.Join(tool, "tool.sh"), []byte("#!/bin/bash\necho \"$MCP_REQUEST_ID\"\necho oops >&2\n"), 0o755),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	withAll(t, func(t *testing.T, revision string) {
+		record := filepath.Join(checkout.Directory(t), "audit.jsonl")
+		var s *session
+		var id string
+		t.Cleanup(func() { checkID(t, s, record, id) }) // after the end of the server
+		s = open(t, project, opening{revision: revision, env: map[string]string{
+			"MCPBASH_AUDIT": record, "MCPBASH_LOG_FORMAT": "json", "MCPBASH_LOG_STARTUP": "true",
+		}})
+		result := s.succeed("id", nil)
+		id = strings.TrimSpace(text(t, result))
+		if result.Meta["mcpbash/requestId"] != id || len(id) != 32 {
+			t.Errorf("the script got %q, the client %v", id, result.Meta)
+		}
+	})
+}
+
+func checkID(t *testing.T, s *session, record, id string) {
+	found := 0
+	for _, e := range recorded(t, record) {
+		if e.ID == id {
+			found++
+		}
+	}
+	for line := range strings.Lines(s.tap.stderr.String()) {
+		var of struct{ Time, Level, Logger, Msg string }
+		if err := json.Unmarshal([]byte(line), &of); err != nil || of.Time == "" || of.Level == "" || of.Msg == "" {
+			t.Errorf("%v: %s", err, line)
+		}
+		if strings.Contains(of.Msg, id) {
+			found++
+			if want := "tools/call id by clients-test"; !strings.HasPrefix(of.Msg, want) || of.Logger != "mcp.calls" {
+				t.Errorf("%s", line)
+			}
+		}
+	}
+	if want := map[bool]int{true: 2, false: 1}[s.tap.http]; found != want {
+		t.Errorf("%d lines of record and log have the id, want %d", found, want)
+	}
+}

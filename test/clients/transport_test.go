@@ -80,7 +80,7 @@ func (t *tap) connectHTTP(ctx context.Context) (mcp.Connection, error) {
 		line, err := lines.ReadString('\n')
 		t.stderr.WriteString(line)
 		if _, rest, found := strings.Cut(line, "serving "); found {
-			address = strings.TrimSpace(rest)
+			address = strings.TrimRight(strings.TrimSpace(rest), `"}`) // the line may be JSON
 		} else if err != nil {
 			return nil, errors.Join(err, t.cmd.Wait())
 		}

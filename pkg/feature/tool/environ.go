@@ -23,7 +23,7 @@ var perCall = []string{
 	"MCP_ROOTS_JSON", "MCP_ROOTS_PATHS", "MCP_ROOTS_COUNT", "MCP_ROOTS_GIVEN", "MCP_CONFINED", "MCPBASH_DEBUG_LOG",
 	"MCPBASH_WORKER_KEY", "MCPBASH_CLIENT_SUPPORTS_UI", "MCPBASH_ARGS_FLAT", "MCPBASH_META_FLAT", "TRACEPARENT",
 	"TRACESTATE", "BAGGAGE", "MCPBASH_TRACE_FILE", "BASH_XTRACEFD", "MCP_TOOL_CANCELLATION_FILE", "MCPBASH_DIRECT_FD",
-	"PWD", "MCP_CLIENT_ID", "MCP_CLIENT_ISSUER", "MCP_CLIENT_SUBJECT", "MCP_CLIENT_SCOPES",
+	"PWD", "MCP_CLIENT_ID", "MCP_CLIENT_ISSUER", "MCP_CLIENT_SUBJECT", "MCP_CLIENT_SCOPES", "MCP_REQUEST_ID",
 }
 
 // baseEnviron returns the variables that all calls share: inherited variables, and then those of every script.
@@ -86,6 +86,9 @@ func (c *call) environ() ([]string, error) {
 	set("MCP_LOG_STREAM", c.files.LogsPath())
 	for name, value := range c.identity() {
 		set(name, value)
+	}
+	if r.Work != nil {
+		set("MCP_REQUEST_ID", r.Work.ID.String())
 	}
 	set("MCP_CANCEL_FILE", c.files.Path(cancelMark))
 	set("MCP_INPUT_DIR", c.files.InputPath())

@@ -3,9 +3,11 @@ package calls
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"time"
 
 	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -53,10 +55,21 @@ func (r *Request) record(a *Answer, err error, bytes int) *mcp.Error {
 	if !r.started.IsZero() {
 		e.Work.Queued = r.started.Sub(e.Began)
 	}
-	if r.requests.Record.Emit(e) != nil {
+	if r.requests.Events.Emit(e) != nil {
 		return ErrUnrecorded
 	}
 	return nil
+}
+
+// extra returns the members that the protocol adds to a result. If requests are recorded, the client can name its
+// request (AUD-6).
+func (r *Request) extra(a *Answer) mcp.Extra {
+	e := r.Protocol.Extra(r, a)
+	if r.requests.Recorded && r.Event != nil {
+		id := rawjson.Member{Name: "mcpbash/requestId", Value: rawjson.Quote(r.Event.ID.String())}
+		e.Meta = append(slices.Clip(e.Meta), id)
+	}
+	return e
 }
 
 func (r *Request) isClosed() bool {

@@ -63,10 +63,10 @@ func (r *Request) serve(handle Handler) (handedOff bool) {
 	}
 	if r.Event != nil {
 		r.started = time.Now()
-	}
-	if err := r.requests.Record.Ready(); err != nil {
-		r.finish(nil, ErrUnrecorded)
-		return false
+		if r.requests.Events.Ready() != nil {
+			r.finish(nil, ErrUnrecorded)
+			return false
+		}
 	}
 	a, err := handle(r.Context, r)
 	if err == ErrHandedOff {
@@ -178,7 +178,7 @@ func (r *Request) finish(a *Answer, err error) {
 		}
 		buffer := q.pool.buffer(a.Size)
 		line = jsonrpc.AppendResult(*buffer, r.ID, func(dst []byte) []byte {
-			return a.Append(dst, r.Protocol.Extra(r, a))
+			return a.Append(dst, r.extra(a))
 		})
 		defer q.pool.recycle(buffer, line)
 	}
@@ -234,7 +234,7 @@ func (r *Request) Render(a *Answer) (rendered *Answer, err error) {
 			rendered, err = nil, r.failed(fault)
 		}
 	}()
-	result := a.Append(make([]byte, 0, a.Size), r.Protocol.Extra(r, a))
+	result := a.Append(make([]byte, 0, a.Size), r.extra(a))
 	if a.Done != nil {
 		a.Done(true)
 	}

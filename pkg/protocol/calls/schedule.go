@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"mcp-bash/pkg/auth/share"
-	"mcp-bash/pkg/events/stream"
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol/console"
 	"mcp-bash/pkg/protocol/internal/session"
@@ -62,8 +62,10 @@ type Config struct {
 	Console *console.Console
 	Limits  *project.Limits
 	After   func(m *Method) // is called after each request
-	Record  *stream.Stream  // of events; nil: nothing is recorded
-	Handle  Handler         // answers the requests; nil: their protocols do
+	Events  events.Sink     // nil: nobody wants to know of requests
+	// Recorded means that answers have the id of their request, because there is a record of it.
+	Recorded bool
+	Handle   Handler // answers the requests; nil: their protocols do
 	// Shared means that no slot is reserved for the client, because there can be any number of
 	// clients. Its requests wait for a slot themselves.
 	Shared bool

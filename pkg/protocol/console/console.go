@@ -5,10 +5,12 @@ package console
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/text/secrets"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A Console writes lines to standard error. It is safe for concurrent use if its writer is.
@@ -29,12 +31,21 @@ func New(stderr io.Writer, p *project.Project) *Console {
 // Notice writes a line unless the operator wants quiet (P-1306).
 func (c *Console) Notice(format string, args ...any) {
 	if !c.Settings.Quiet {
-		c.Complain(format, args...)
+		c.write(mcp.Info, fmt.Sprintf(format, args...))
 	}
 }
 
 // Complain writes a line whatever the operator wants, for errors of the process. The line stays
 // one line, does nothing to a terminal and contains no secret (P-1308, P-2502).
 func (c *Console) Complain(format string, args ...any) {
-	cli.Printf(c.Writer, "%s\n", c.Redactor.Text(fmt.Sprintf(format, args...)))
+	c.write(mcp.Warning, fmt.Sprintf(format, args...))
+}
+
+func (c *Console) write(level mcp.Level, text string) {
+	text = c.Redactor.Text(text)
+	if j, ok := c.Writer.(*JSONLog); ok {
+		j.Log(level, "mcp-bash", strings.TrimPrefix(text, "mcp-bash: "))
+		return
+	}
+	cli.Printf(c.Writer, "%s\n", text)
 }

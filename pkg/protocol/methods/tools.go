@@ -56,6 +56,7 @@ func (c *Client) callTool(ctx context.Context, r *calls.Request) (*calls.Answer,
 	}
 	if r.Event != nil {
 		req.Work = &r.Event.Draft
+		req.Work.ID = r.Event.ID
 	}
 	result, err := c.tools.Call(ctx, req)
 	if err != nil {

@@ -19,20 +19,39 @@ import (
 // maxAgent is the number of bytes of a User-Agent that records have.
 const maxAgent = 256
 
-// from describes the request of HTTP that carries a message, for the record. The client gets the id of the request.
+// from describes the request of HTTP that carries a message, for the record.
 func (s *Server) from(w http.ResponseWriter, r *http.Request) (o jsonrpc.Origin) {
-	if s.Config.Server.Audit == nil {
+	if s.Config.Server.Events == nil {
 		return o
 	}
-	o.ID = events.NewID()
+	o.ID = requestID(w)
 	o.Address, o.Agent = r.RemoteAddr, r.UserAgent()
 	o.Agent = o.Agent[:min(len(o.Agent), maxAgent)]
 	if id := r.Header.Get(headers.Session); id != "" {
 		sum := sha256.Sum256([]byte(id))
 		o.Session = hex.EncodeToString(sum[:8])
 	}
-	w.Header()["X-Request-Id"] = []string{events.ID(o.ID).String()}
 	return o
+}
+
+// identify gives each response the id of its request (AUD-6).
+func identify(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header()[requestHeader] = []string{events.NewID().String()}
+		next.ServeHTTP(w, r)
+	})
+}
+
+const requestHeader = "X-Request-Id"
+
+// requestID returns the id of the request of a response.
+func requestID(w http.ResponseWriter) (id events.ID) {
+	if text := w.Header()[requestHeader]; len(text) != 1 || len(text[0]) != 2*len(id) {
+		return events.NewID()
+	} else if _, err := hex.Decode(id[:], []byte(text[0])); err != nil {
+		return events.NewID()
+	}
+	return id
 }
 
 // Refusals of HTTP come from strangers, as fast as these like. So a record has these many, and the number of others.
@@ -49,9 +68,9 @@ type refusals struct {
 }
 
 // refused records a request that the guard refuses.
-func (s *Server) refused(r *http.Request, cause mcp.Cause) {
-	record := s.Config.Server.Audit
-	if record == nil {
+func (s *Server) refused(w http.ResponseWriter, r *http.Request, cause mcp.Cause) {
+	sink := s.Config.Server.Events
+	if sink == nil {
 		return
 	}
 	f := &s.refusals
@@ -68,12 +87,12 @@ func (s *Server) refused(r *http.Request, cause mcp.Cause) {
 		return
 	}
 	e := &events.Event{
-		Type: events.HTTPRequest, Cause: cause, Outcome: events.OutcomeOf(cause), Began: time.Now(), ID: events.NewID(),
+		Type: events.HTTPRequest, Cause: cause, Outcome: events.OutcomeOf(cause), Began: time.Now(), ID: requestID(w),
 		Source: events.Source{Transport: "http", Address: r.RemoteAddr, Agent: r.UserAgent()},
 		Target: events.Target{Method: r.Method, Name: r.URL.Path}, Count: left,
 	}
 	if id := auth.IdentityOf(r.Context()); id != nil {
 		e.Subject.User, e.Subject.Token = id.Name, id.Name
 	}
-	record.Emit(e)
+	sink.Emit(e)
 }

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol/console"
 	"mcp-bash/pkg/wire/jsonrpc"
@@ -114,7 +113,7 @@ func (s *Session) Log(level mcp.Level, logger, message string) {
 	}
 	if !s.Greeted.Load() {
 		if !s.console.Settings.Quiet {
-			cli.Printf(s.console, "mcp-bash: %s: %s: %s\n", level, logger, message)
+			s.console.Log(level, logger, message)
 		}
 		return
 	}

@@ -35,7 +35,7 @@ type Config struct {
 	Log    func(line string) // receives a line for each rejected credential
 	Now    func() time.Time  // nil: [time.Now]
 	// Refused is called for each request that is not let in; nil: nobody wants to know.
-	Refused func(r *http.Request, cause mcp.Cause)
+	Refused func(w http.ResponseWriter, r *http.Request, cause mcp.Cause)
 }
 
 // A Guard is the middleware. Its methods are safe for concurrent use.
@@ -159,7 +159,7 @@ type refusal struct {
 
 func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, e *refusal, cause mcp.Cause) {
 	if g.Refused != nil {
-		g.Refused(r, cause)
+		g.Refused(w, r, cause)
 	}
 	h := w.Header()
 	if e.retry > 0 {

@@ -704,7 +704,7 @@ mark() {
   fi
   case $source in release) from=$base ;; git) from=$repository ;; archive) from=$archive ;; *) from='' ;; esac
   case $source,$from in
-    *://*@*) from='' ;; # a login is nobody's business
+    *://*[@?]*) from='' ;; # it may have a login or a token
     *://* | *,/*) ;;
     archive,*) from=$PWD/$from ;;
   esac

@@ -122,6 +122,9 @@ func TestDownload(t *testing.T) {
 	u.fails(1, "SHA256SUMS not found next to", "--version", "2.0.0")
 	u.installs("--archive", archive, "--no-verify")
 	u.installs("--archive", archive+"?token=x#y", "--verify", sum(good))
+	if mark := u.read(".local/share/mcp-bash/INSTALLER.json"); strings.Contains(mark, "token") {
+		t.Errorf("%s", mark) // CLI-1708
+	}
 	serve(map[string]string{"/v2.0.0/" + name("2.0.0"): string(good) + "x", "/v2.0.0/SHA256SUMS": sums})
 	u.fails(1, "SHA256 checksum verification failed", "--version", "2.0.0")
 	u.fails(1, "SHA256 checksum verification failed", "--version", "2.0.0", "--verify", sum(good))

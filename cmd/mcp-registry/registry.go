@@ -21,6 +21,7 @@ type options struct {
 	level       string
 	ndjson      bool
 	json        bool
+	check       bool
 }
 
 func command() *cli.Command {
@@ -34,6 +35,7 @@ func command() *cli.Command {
 			{Line: "NAME get net-fetch", Purpose: "the details of one tool"},
 			{Line: "NAME register --dry-run < fetch.json"},
 			{Line: "NAME unregister net-fetch"},
+			{Line: "NAME lock", Purpose: "pin what the project offers and runs"},
 		},
 		Text: `Each command prints JSON on standard output, and messages on standard error. On a terminal, list, status and
 get print tables instead, unless --json is given. register.sh runs only with MCPBASH_ALLOW_PROJECT_HOOKS=true.`,
@@ -47,7 +49,7 @@ get print tables instead, unless --json is given. register.sh runs only with MCP
 			{Code: 6, Meaning: "PermissionDenied: the security level, the script or a file forbids it"},
 		},
 		Commands: []*cli.Command{refreshCommand(), statusCommand(), registerCommand(), unregisterCommand(),
-			getCommand(), listCommand()},
+			getCommand(), listCommand(), lockCommand()},
 	}
 }
 

@@ -22,7 +22,7 @@ func (c *Catalog) Portable(kind *kinds.Kind, root string, generated time.Time) (
 	}
 	var items []json.RawMessage
 	for _, entry := range file.compact() {
-		items = append(items, moved(c.p, entry, root))
+		items = append(items, Moved(c.p, entry, root))
 	}
 	text := writeEnvelope(items, hashOf(items), generated, c.store.limit)
 	if text == nil {
@@ -31,8 +31,8 @@ func (c *Catalog) Portable(kind *kinds.Kind, root string, generated time.Time) (
 	return text, nil
 }
 
-// moved returns an item whose URI does not depend on the path of the project.
-func moved(p *project.Project, entry json.RawMessage, root string) json.RawMessage {
+// Moved returns an item whose URI does not depend on the path of the project.
+func Moved(p *project.Project, entry json.RawMessage, root string) json.RawMessage {
 	uri := rawjson.TextOf(entry, "uri")
 	switch {
 	case uri == "":

@@ -24,7 +24,7 @@ func TestCompletion(t *testing.T) {
 		"mcp-bash provider n":              "notes",
 		"mcp-registry list --kind p":       "prompts",
 		"mcp-runtool t --el":               "--elicit",
-		"mcp-bash registry ":               "refresh status register unregister get list",
+		"mcp-bash registry ":               "refresh status register unregister get list lock",
 		"mcp-bash registry get b":          "beta",
 		"mcp-registry unregister ":         "alpha beta",
 		"mcp-registry register my":         "my-project",

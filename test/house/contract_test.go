@@ -15,7 +15,7 @@ var pages = []struct{ name, prefix string }{
 	{"protocol", "P"}, {"tools", "T"}, {"sdk", "SDK"}, {"registry", "R"}, {"resources", "RES"},
 	{"modern", "M"}, {"env", "E"}, {"cli", "CLI"}, {"confine", "CF"}, {"wrap", "WRAP"}, {"add", "ADD"}, {"http", "H"},
 	{"plugins", "PL"}, {"packages", "PKG"},
-	{"results", "LR"}, {"skills", "SK"}, {"tasks", "TASK"}, {"audit", "AUD"},
+	{"results", "LR"}, {"skills", "SK"}, {"tasks", "TASK"}, {"audit", "AUD"}, {"lock", "LOCK"},
 }
 
 // A clause is one of the contract, by its id.

@@ -63,6 +63,7 @@ var lines = map[string][]string{
 	"mcp-registry unregister": {`old`},
 	"mcp-registry get":        {`hello`},
 	"mcp-registry list":       {``, `--ndjson`, `--kind resources`},
+	"mcp-registry lock":       {``},
 
 	"mcp-doctor test": {``, `--json`, `--tap`, `--coverage`},
 

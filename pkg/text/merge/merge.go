@@ -175,3 +175,27 @@ func equal(a, b json.RawMessage) bool {
 	}
 	return bytes.Equal(rawjson.AppendCanonical(nil, rawjson.Normal(a)), rawjson.AppendCanonical(nil, rawjson.Normal(b)))
 }
+
+// Changed returns the lines that only one of two texts has, in their order. Lines of a begin with "- ", lines of b with
+// "+ ".
+func Changed(a, b string) (changed []string) {
+	from, to := strings.Split(a, "\n"), strings.Split(b, "\n")
+	if a == "" {
+		from = nil
+	}
+	if b == "" {
+		to = nil
+	}
+	next := 0
+	for i, at := range append(matches(from, to), len(to)) {
+		if at < 0 {
+			changed = append(changed, "- "+from[i])
+			continue
+		}
+		for ; next < at; next++ {
+			changed = append(changed, "+ "+to[next])
+		}
+		next++
+	}
+	return changed
+}

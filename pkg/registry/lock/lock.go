@@ -1,0 +1,224 @@
+// Package lock pins what a project offers and what it runs, in the file mcp-bash.lock.json.
+//
+// [Of] makes the lock of a project as it is now, [Read] reads the one in its file, and [Compare] returns their
+// differences. A server with a lock asks a [Guard], which compares items and files with the lock, again and again.
+package lock
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/files/atomicfile"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/kinds"
+)
+
+// FileName is the name of the lock of a project, at its root.
+const FileName = "mcp-bash.lock.json"
+
+// maxSize limits the file, in bytes.
+const maxSize = 16 << 20
+
+const version = 1
+
+// The kinds of items that are not kinds of the registry.
+const (
+	projectKey = "project" // one item without a name
+	skillsKey  = "skills"
+)
+
+// filesMember is the member of each item with the digests of its files, by path: "sha256:" and 64 hexadecimal digits.
+const filesMember = "files"
+
+// An Item is a tool, a prompt, a skill or the like, or the project itself.
+type Item struct {
+	Kind string          // the Key of a [kinds.Kind], projectKey or skillsKey
+	Name string          // "" for the project
+	JSON json.RawMessage // canonical object
+}
+
+// A Lock has the items of a project, in the order of the file.
+type Lock struct {
+	Items []Item
+	index map[[2]string]int // of Items, by kind and name
+}
+
+// order returns the keys of the file in their order.
+func order() []string {
+	keys := []string{projectKey}
+	for _, kind := range kinds.All {
+		keys = append(keys, kind.Key)
+	}
+	return append(keys, skillsKey)
+}
+
+// newLock returns the lock with items in any order, of which each has another kind or name.
+func newLock(items []Item) *Lock {
+	keys := order()
+	slices.SortFunc(items, func(a, b Item) int {
+		return cmp.Or(slices.Index(keys, a.Kind)-slices.Index(keys, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+	l := &Lock{items, make(map[[2]string]int, len(items))}
+	for at, i := range items {
+		l.index[[2]string{i.Kind, i.Name}] = at
+	}
+	return l
+}
+
+// Find returns an item, or nil.
+func (l *Lock) Find(kind, name string) *Item {
+	if at, ok := l.index[[2]string{kind, name}]; ok {
+		return &l.Items[at]
+	}
+	return nil
+}
+
+// AppendJSON appends the lock as the file has it. Equal locks have equal bytes.
+func (l *Lock) AppendJSON(dst []byte) []byte {
+	var b rawjson.Builder
+	b.Object().Name("version").Int(version)
+	for _, key := range order() {
+		var list []Item
+		for _, i := range l.Items {
+			if i.Kind == key {
+				list = append(list, i)
+			}
+		}
+		switch {
+		case len(list) == 0:
+		case key == projectKey:
+			b.Name(key).Raw(list[0].JSON)
+		default:
+			b.Name(key).Array()
+			for _, i := range list {
+				b.Raw(i.JSON)
+			}
+			b.End()
+		}
+	}
+	return append(rawjson.AppendIndent(dst, b.End().Bytes(), 0), '\n')
+}
+
+// A FileError is the reason why the lock of a project cannot be used. It may be [fs.ErrNotExist].
+type FileError struct{ Err error }
+
+func (e *FileError) Error() string { return FileName + ": " + e.Err.Error() }
+
+func (e *FileError) Unwrap() error { return e.Err }
+
+// Remedy returns what to do.
+func (e *FileError) Remedy() string {
+	return "run mcp-bash registry lock, and review the file; or serve without \"locked\" and MCPBASH_LOCKED"
+}
+
+// Read reads the lock of a project. Its error is a [*FileError].
+func Read(p *project.Project) (*Lock, error) {
+	path := filepath.Join(p.Root, FileName)
+	text, err := p.ReadFile(path, maxSize)
+	if err == nil {
+		err = p.CheckPath(path)
+	}
+	if err != nil {
+		return nil, &FileError{err}
+	}
+	l, err := parse(text)
+	if err != nil {
+		return nil, &FileError{err}
+	}
+	return l, nil
+}
+
+// Write replaces the lock of a project as a whole.
+func (l *Lock) Write(p *project.Project) error {
+	dir, err := os.OpenRoot(p.Root)
+	if err == nil {
+		defer dir.Close()
+		_, err = atomicfile.Write(dir, FileName, l.AppendJSON(nil))
+	}
+	if err == nil {
+		err = dir.Chmod(FileName, 0o644)
+	}
+	if err != nil {
+		return &FileError{err}
+	}
+	return nil
+}
+
+// parse returns the lock of the content of a file. It refuses versions and members that it does not know, because
+// they may restrict the server.
+func parse(text []byte) (*Lock, error) {
+	doc, err := rawjson.Check(text)
+	if err != nil {
+		return nil, err
+	}
+	if rawjson.KindOf(doc) != rawjson.Object {
+		return nil, errors.New("not a JSON object")
+	}
+	if v := rawjson.Get(doc, "version"); string(v) != "1" {
+		return nil, fmt.Errorf("unknown version %.20s; this program knows version %d", cmp.Or(string(v), "(none)"), version)
+	}
+	var items []Item
+	keys, seen := order(), map[[2]string]bool{}
+	add := func(key string, v json.RawMessage) error {
+		i, err := parseItem(key, v)
+		if name := [2]string{key, i.Name}; err == nil && seen[name] {
+			err = fmt.Errorf("%s: %q is there twice", key, i.Name)
+		} else {
+			seen[name], items = true, append(items, i)
+		}
+		return err
+	}
+	for key, value := range rawjson.All(doc) {
+		switch {
+		case key == "version":
+		case !slices.Contains(keys, key):
+			err = fmt.Errorf("unknown member %q", key)
+		case key == projectKey:
+			err = add(key, value)
+		case rawjson.KindOf(value) != rawjson.Array:
+			err = fmt.Errorf("%s is not an array", key)
+		default:
+			for v := range rawjson.Elements(value) {
+				if err = add(key, v); err != nil {
+					break
+				}
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if !seen[[2]string{projectKey, ""}] {
+		return nil, errors.New("no project")
+	}
+	return newLock(items), nil
+}
+
+func parseItem(key string, v json.RawMessage) (Item, error) {
+	if rawjson.KindOf(v) != rawjson.Object {
+		return Item{}, fmt.Errorf("%s: an item is not an object", key)
+	}
+	i := Item{Kind: key, JSON: rawjson.AppendCanonical(nil, v)}
+	if key != projectKey {
+		i.Name = rawjson.TextOf(v, "name")
+	}
+	switch {
+	case key != projectKey && i.Name == "":
+		return i, fmt.Errorf("%s: an item has no name", key)
+	case rawjson.KindOf(rawjson.Get(v, filesMember)) != rawjson.Object:
+		return i, fmt.Errorf("%s: %q has no files", key, i.Name)
+	}
+	for path, digest := range rawjson.All(rawjson.Get(v, filesMember)) {
+		if rawjson.KindOf(digest) != rawjson.String {
+			return i, fmt.Errorf("%s: %q: the digest of %q is not a string", key, i.Name, path)
+		}
+	}
+	return i, nil
+}

@@ -13,6 +13,7 @@ import (
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/registry/lock"
 )
 
 // collect copies the files that every product has.
@@ -39,6 +40,7 @@ func (s *Stage) collect() error {
 			s.known = append(s.known, filepath.ToSlash(rel))
 		}
 	}
+	s.known = append(s.known, lock.FileName) // made anew
 	included := s.readInclude(s.known)
 	for _, d := range defaults {
 		if err := s.collectDefault(d.name, d.dir); err != nil {

@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/registry/lock"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -67,6 +68,9 @@ func (s *Stage) buildRegistry(ctx context.Context) error {
 			}
 		}
 	}
+	if err := s.addLock(ctx, catalog); err != nil {
+		return err
+	}
 	s.Static = s.wantsStatic()
 	files := map[string][]byte{}
 	for _, k := range report.Kinds {
@@ -90,6 +94,20 @@ func (s *Stage) buildRegistry(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// addLock adds the lock of the staged project, in the place of one that the project has (LOCK-7). A project without a
+// usable list of its items, or with a file that cannot be locked, gets none.
+func (s *Stage) addLock(ctx context.Context, catalog *registry.Catalog) error {
+	pinned, err := lock.Of(ctx, s.Staged, catalog, s.Project.Root)
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if err != nil {
+		s.Warn("no %s: %v", lock.FileName, err)
+		return nil
+	}
+	return s.Content.Add(mcpb.Bytes(ServerDir+"/"+lock.FileName, false, pinned.AppendJSON(nil)))
 }
 
 // wantsStatic reports whether the bundle contains the registry, so that the server does not look for items.

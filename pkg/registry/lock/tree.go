@@ -18,6 +18,7 @@ import (
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/run/code"
 )
 
 // Limits of a project with a lock.
@@ -59,7 +60,9 @@ func (t *tree) walk() error {
 	}
 	scripts, _ := filepath.Glob(filepath.Join(t.p.Root, "*.sh")) // the pattern is valid
 	for _, script := range scripts {
-		t.files = append(t.files, filepath.Base(script))
+		if script != code.Launcher.In(t.p).Path() { // it starts this program
+			t.files = append(t.files, filepath.Base(script))
+		}
 	}
 	slices.Sort(t.files)
 	return nil

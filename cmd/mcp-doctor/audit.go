@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
+	"sync"
 	"time"
 
 	"mcp-bash/pkg/check/audit"
@@ -18,6 +20,7 @@ type auditOptions struct {
 	audit.Selection
 	outcome, head         string
 	summary, verify, json bool
+	follow                bool
 }
 
 func auditCommand() *cli.Command {
@@ -45,6 +48,7 @@ func auditCommand() *cli.Command {
 		"only requests that ended so")
 	f.Func("since", "TIME", "only later lines: 2026-11-28, 2026-11-28T09:00:00Z, or 90m before now", o.since)
 	f.Bool(&o.All, "all", "also lines that are not about a request, such as seals")
+	f.Bool(&o.follow, "follow", "also print lines that are written from now on, until a signal")
 	f.Bool(&o.summary, "summary", "count the requests of each tool and caller")
 	f.Bool(&o.verify, "verify", "check the chain of hashes, and print the first line that is wrong")
 	f.String(&o.head, "head", "HASH", "with --verify: a hash of --verify that was kept elsewhere; a line must have it")
@@ -68,8 +72,11 @@ func (o *auditOptions) since(text string) *cli.Error {
 }
 
 func (o *auditOptions) run(s cli.Streams, operands []string) error {
-	if o.head != "" && !o.verify {
+	switch {
+	case o.head != "" && !o.verify:
 		return cli.Usagef("--head needs --verify")
+	case o.follow && (o.verify || o.summary):
+		return cli.Usagef("--follow prints lines, so it cannot be used with --verify or --summary")
 	}
 	o.Outcome = events.Outcome(o.outcome)
 	if len(operands) == 0 {
@@ -87,8 +94,11 @@ func (o *auditOptions) run(s cli.Streams, operands []string) error {
 		}
 		records = append(records, found...)
 	}
-	if o.verify {
+	switch {
+	case o.verify:
 		return o.check(s, records)
+	case o.follow:
+		return o.watch(s, records)
 	}
 	return o.show(s, records)
 }
@@ -108,27 +118,25 @@ func (o *auditOptions) show(s cli.Streams, records []audit.Record) error {
 	people := cli.IsTerminal(s.Out) && !o.json
 	broken := 0
 	var unwritten error
-	for i := range records {
-		err := records[i].Read(s.In, func(_ string, e *trail.Entry) error {
-			switch {
-			case e.Broken != nil:
-				broken++
-			case !o.Has(e):
-			case o.summary:
-				sum.Add(e)
-			case people:
-				table = append(table, audit.Row(e))
-			default:
-				_, unwritten = fmt.Fprintf(s.Out, "%s\n", e.Raw)
-			}
-			return unwritten
-		})
+	err := audit.ReadAll(records, s.In, func(e *trail.Entry) error {
 		switch {
-		case unwritten != nil:
-			return unwritten
-		case err != nil:
-			return unreadable(records[i].Name, err)
+		case e.Broken != nil:
+			broken++
+		case !o.Has(e):
+		case o.summary:
+			sum.Add(e)
+		case people:
+			table = append(table, audit.Row(e))
+		default:
+			_, unwritten = fmt.Fprintf(s.Out, "%s\n", e.Raw)
 		}
+		return unwritten
+	})
+	switch {
+	case unwritten != nil:
+		return unwritten
+	case err != nil:
+		return unreadable("a record", err)
 	}
 	switch {
 	case o.summary && people:
@@ -142,6 +150,35 @@ func (o *auditOptions) show(s cli.Streams, records []audit.Record) error {
 		return cli.Failf(cli.CodeInvalid, "some lines are no events (%d); run mcp-bash audit --verify", broken)
 	}
 	return nil
+}
+
+// watch prints the chosen lines of records as they are written, until a signal.
+func (o *auditOptions) watch(s cli.Streams, records []audit.Record) error {
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	var running sync.WaitGroup
+	var out sync.Mutex
+	errs := make([]error, len(records))
+	for i := range records {
+		running.Go(func() {
+			errs[i] = records[i].Follow(ctx, func(e *trail.Entry) error {
+				if !o.Has(e) {
+					return nil
+				}
+				line := string(e.Raw)
+				if cli.IsTerminal(s.Out) && !o.json {
+					line = strings.Join(audit.Row(e), "  ")
+				}
+				out.Lock()
+				defer out.Unlock()
+				_, err := cli.Printf(s.Out, "%s\n", line)
+				return err
+			})
+			stop()
+		})
+	}
+	running.Wait()
+	return errors.Join(errs...)
 }
 
 // check verifies each record and prints its verdict.

@@ -199,3 +199,10 @@ func TestMatches(t *testing.T) {
 		}
 	}
 }
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,94 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/events/stream"
+	"mcp-bash/pkg/events/trail"
+	"mcp-bash/pkg/text/secrets"
+)
+
+// AUD-30: a reader follows a record through the ends of its files, and misses no line.
+func TestFollow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	s, err := stream.Open(stream.Config{
+		To: path, MaxSize: 4096, Files: 100, Redactor: &secrets.Redactor{}, Warn: func(text string) { t.Error(text) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	emit := func(i int) {
+		s.Emit(&events.Event{Type: events.ToolCall, Target: events.Target{Method: "tools/call", Name: fmt.Sprint(i)}})
+	}
+	const before, all = 20, 25
+	for i := range before {
+		emit(i)
+	}
+	records, err := Find(path)
+	if err != nil || len(records[0].Files) < 2 {
+		t.Fatal(records, err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	found := make(chan string)
+	ended := make(chan error)
+	go func() {
+		ended <- records[0].Follow(ctx, func(e *trail.Entry) error {
+			if e.IsCall() {
+				found <- e.Target
+			}
+			return nil
+		})
+	}()
+	for i := range all {
+		if i >= before {
+			emit(i) // when everything before it was read
+		}
+		if got := <-found; got != fmt.Sprint(i) {
+			t.Fatalf("%s, want %d", got, i)
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	s.Close()
+}
+
+// Several records are one list in the order of their times.
+func TestReadAll(t *testing.T) {
+	line := func(second int, name string, link *events.Link) string {
+		at := time.Date(2026, 11, 28, 9, 0, second, 0, time.UTC)
+		e := &events.Event{Type: events.ToolCall, Target: events.Target{Method: "tools/call", Name: name}}
+		text := e.AppendLine(nil, at, *link)
+		*link = events.Link{Seq: link.Seq + 1, Prev: events.HashOf(text)}
+		return string(text) + "\n"
+	}
+	dir := t.TempDir()
+	var a, b events.Link
+	write(t, filepath.Join(dir, "a.jsonl"), line(1, "1", &a)+line(4, "4", &a)+line(5, "5", &a))
+	write(t, filepath.Join(dir, "b.jsonl"), line(2, "2", &b)+line(3, "3", &b)+line(6, "6", &b))
+	records, err := Find(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	err = ReadAll(records, nil, func(e *trail.Entry) error {
+		names = append(names, e.Target)
+		return nil
+	})
+	if got := strings.Join(names, ""); err != nil || got != "123456" {
+		t.Errorf("%s, %v", got, err)
+	}
+	enough := fmt.Errorf("enough")
+	err = ReadAll(records, nil, func(e *trail.Entry) error { return enough })
+	if err != enough || !slices.Equal(names, []string{"1", "2", "3", "4", "5", "6"}) {
+		t.Error(err)
+	}
+}

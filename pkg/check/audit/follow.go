@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"mcp-bash/pkg/events/trail"
@@ -20,11 +21,12 @@ func (r *Record) Follow(ctx context.Context, each func(*trail.Entry) error) erro
 		}
 	}
 	t := &tail{ctx: ctx, path: r.Files[last]}
-	if err := t.open(); err != nil {
+	var err error
+	if t.file, err = boundedfile.Open(t.path); err != nil {
 		return err
 	}
 	defer func() { t.file.Close() }()
-	err := trail.Read(t, func(e *trail.Entry) error {
+	err = trail.Read(t, func(e *trail.Entry) error {
 		if ctx.Err() != nil { // the rest of a line that is being written
 			return ctx.Err()
 		}
@@ -46,14 +48,6 @@ type tail struct {
 // pollEvery is the time between two looks at the end of a file.
 const pollEvery = 200 * time.Millisecond
 
-func (t *tail) open() error {
-	f, err := boundedfile.Open(t.path)
-	if err == nil {
-		t.file = f
-	}
-	return err
-}
-
 // Read implements [io.Reader]. It waits at the end of the file.
 func (t *tail) Read(p []byte) (int, error) {
 	for {
@@ -61,15 +55,14 @@ func (t *tail) Read(p []byte) (int, error) {
 		if n > 0 || err != io.EOF {
 			return n, err
 		}
-		if t.replaced() {
+		if next := t.next(); next != nil {
 			if n, err := t.file.Read(p); n > 0 { // written between the two looks
+				next.Close()
 				return n, err
 			}
-			old := t.file
-			if t.open() == nil {
-				old.Close()
-				continue
-			}
+			t.file.Close()
+			t.file = next
+			continue
 		}
 		select {
 		case <-t.ctx.Done():
@@ -79,12 +72,26 @@ func (t *tail) Read(p []byte) (int, error) {
 	}
 }
 
-// replaced reports whether the name belongs to another file now.
-func (t *tail) replaced() bool {
-	now, err := os.Stat(t.path)
-	if err != nil {
-		return false
-	}
+// next returns the file after the one that is read, or nil if that is the last one.
+func (t *tail) next() *os.File {
 	open, err := t.file.Stat()
-	return err == nil && !os.SameFile(now, open)
+	if err != nil {
+		return nil
+	}
+	files, err := filesOf(t.path)
+	if err != nil {
+		return nil
+	}
+	at := slices.IndexFunc(files, func(name string) bool {
+		info, err := os.Stat(name)
+		return err == nil && os.SameFile(info, open)
+	})
+	if at == len(files)-1 {
+		return nil
+	}
+	f, err := boundedfile.Open(files[at+1]) // the oldest one, if the server has removed ours
+	if err != nil {
+		return nil
+	}
+	return f
 }

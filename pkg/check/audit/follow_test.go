@@ -27,7 +27,7 @@ func TestFollow(t *testing.T) {
 	emit := func(i int) {
 		s.Emit(&events.Event{Type: events.ToolCall, Target: events.Target{Method: "tools/call", Name: fmt.Sprint(i)}})
 	}
-	const before, all = 20, 25
+	const before, all = 20, 80
 	for i := range before {
 		emit(i)
 	}
@@ -47,8 +47,10 @@ func TestFollow(t *testing.T) {
 		})
 	}()
 	for i := range all {
-		if i >= before {
-			emit(i) // when everything before it was read
+		if i >= before && i%20 == 0 { // everything before was read; these lines fill several files
+			for next := i; next < i+20; next++ {
+				emit(next)
+			}
 		}
 		if got := <-found; got != fmt.Sprint(i) {
 			t.Fatalf("%s, want %d", got, i)

@@ -28,6 +28,7 @@ import (
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/registry/lock"
 	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/run/scriptenv"
@@ -55,6 +56,8 @@ type Config struct {
 	// ReadOnly prevents writes to the registry directory.
 	ReadOnly bool
 	Sourced  []string // files that the operator has sourced, which no tool may write
+	// Lock, if not nil, limits what is offered. The Runner's Allow limits what is started.
+	Lock *lock.Guard
 }
 
 // An Engine can run scripts.
@@ -110,11 +113,16 @@ func New(c Config) *Engine {
 		State: c.State, Log: c.Log, Listed: e.listed, Sourced: c.Sourced,
 	})
 	hookEnv := func() project.Env { return p.ForHooks(e.Env, c.State.Dir) }
-	e.Catalog = registry.NewCatalog(p, registry.Options{
+	options := registry.Options{
 		Log: c.Log, OnMessage: c.OnMessage, Warn: c.Notice, Runner: c.Runner, HookEnv: hookEnv,
 		Confine: e.Sandbox.Hook(filepath.Join(p.Server, "register.sh")),
 		Private: func() (string, error) { return c.State.Dir, c.State.Make() }, ReadOnly: c.ReadOnly,
-	})
+	}
+	if c.Lock != nil {
+		c.Lock.Notify(c.Notice)
+		options.Withhold = c.Lock.Withhold
+	}
+	e.Catalog = registry.NewCatalog(p, options)
 	e.ResourceByURI, e.ProviderScripts = e.resourceByURI(), resource.NewScripts(p)
 	e.Prompt, e.TemplateByText = e.prompts(), e.templateByText()
 	e.Templates = e.templates()

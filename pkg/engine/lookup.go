@@ -30,7 +30,12 @@ func (e *Engine) Lookup(kind *kinds.Kind) Find {
 		if err != nil {
 			return nil, kind.Unavailable(err)
 		}
-		item, _ := list.Find(name)
+		item, ok := list.Find(name)
+		for i := range list.Withheld {
+			if w := &list.Withheld[i]; !ok && w.Name == name {
+				return nil, w.Refusal(kind)
+			}
+		}
 		return item.JSON, nil
 	}
 }
@@ -76,16 +81,33 @@ func (e *Engine) templateByText() Find {
 // indexed finds what keyed makes of the items of a kind. The first of several items with a key wins.
 func indexed[T any](e *Engine, kind *kinds.Kind,
 	keyed func(item.Item) (key string, value T)) func(context.Context, string) (T, error) {
-	return lookup(derived(e, kind, func(items []item.Item) map[string]T {
-		index := make(map[string]T, len(items))
-		for _, item := range items {
-			key, value := keyed(item)
+	type entry struct {
+		value   T
+		refusal error
+	}
+	find := lookup(derived(e, kind, func(list *registry.List) map[string]entry {
+		index := make(map[string]entry, len(list.Items))
+		add := func(i item.Item, refusal error) {
+			key, value := keyed(i)
 			if _, ok := index[key]; !ok {
-				index[key] = value
+				index[key] = entry{value, refusal}
 			}
+		}
+		for _, item := range list.Items {
+			add(item, nil)
+		}
+		for i := range list.Withheld {
+			add(list.Withheld[i].Item, list.Withheld[i].Refusal(kind))
 		}
 		return index
 	}))
+	return func(ctx context.Context, key string) (value T, err error) {
+		found, err := find(ctx, key)
+		if err == nil && found.refusal != nil {
+			return value, found.refusal
+		}
+		return found.value, err
+	}
 }
 
 // lookup finds the value of a key in the current index.
@@ -97,69 +119,69 @@ func lookup[T any](index func(context.Context) (map[string]T, error)) func(conte
 }
 
 func (e *Engine) templates() func(ctx context.Context) (*urimatch.Set, error) {
-	return derived(e, kinds.Templates, func(items []item.Item) *urimatch.Set {
-		list := make([]urimatch.Template, len(items))
-		for i, item := range items {
-			list[i] = urimatch.Template{Name: item.Name, Text: templateOf(item.JSON),
+	return derived(e, kinds.Templates, func(list *registry.List) *urimatch.Set {
+		templates := make([]urimatch.Template, len(list.Items))
+		for i, item := range list.Items {
+			templates[i] = urimatch.Template{Name: item.Name, Text: templateOf(item.JSON),
 				MIMEType: rawjson.TextOf(item.JSON, "mimeType")}
 		}
-		return urimatch.NewSet(list)
+		return urimatch.NewSet(templates)
 	})
 }
 
 // paramHeaders returns the arguments of tools that clients repeat in HTTP headers.
 func (e *Engine) paramHeaders() func(ctx context.Context) (map[string][]paramheader.Param, error) {
-	return derived(e, kinds.Tools, func(items []item.Item) map[string][]paramheader.Param {
-		list := map[string][]paramheader.Param{}
-		for _, item := range items {
-			if params, _ := paramheader.Parse(rawjson.Get(item.JSON, "inputSchema")); len(params) > 0 {
-				list[item.Name] = params
+	return derived(e, kinds.Tools, func(list *registry.List) map[string][]paramheader.Param {
+		params := map[string][]paramheader.Param{}
+		for _, item := range list.Items {
+			if of, _ := paramheader.Parse(rawjson.Get(item.JSON, "inputSchema")); len(of) > 0 {
+				params[item.Name] = of
 			}
 		}
-		return list
+		return params
 	})
 }
 
 // longRunning returns the long-running tools.
 func (e *Engine) longRunning() func(ctx context.Context) (map[string]tool.LongRunning, error) {
-	return derived(e, kinds.Tools, func(items []item.Item) (list map[string]tool.LongRunning) {
-		for _, item := range items {
+	return derived(e, kinds.Tools, func(list *registry.List) (long map[string]tool.LongRunning) {
+		for _, item := range list.Items {
 			if declared, ok := tool.ParseLongRunning(item.JSON); ok {
-				if list == nil {
-					list = map[string]tool.LongRunning{}
+				if long == nil {
+					long = map[string]tool.LongRunning{}
 				}
-				list[item.Name] = declared
+				long[item.Name] = declared
 			}
 		}
-		return list
+		return long
 	})
 }
 
 // toolsOfPage finds the tools that link to a page.
 func (e *Engine) toolsOfPage() func(ctx context.Context, page string) ([]string, error) {
-	return lookup(derived(e, kinds.Tools, func(items []item.Item) map[string][]string {
-		list := map[string][]string{}
-		for _, item := range items {
+	return lookup(derived(e, kinds.Tools, func(list *registry.List) map[string][]string {
+		tools := map[string][]string{}
+		for _, item := range list.Items {
 			link, _ := rawjson.Text(rawjson.Path(item.JSON, "_meta", "ui", "resourceUri"))
 			if page, err := ui.Name(link); err == nil {
-				list[page] = append(list[page], item.Name)
+				tools[page] = append(tools[page], item.Name)
 			}
 		}
-		return list
+		return tools
 	}))
 }
 
 // bound reports whether a resource is bound to the provider of a scheme.
 func (e *Engine) bound() func(ctx context.Context, scheme string) (bool, error) {
-	return lookup(derived(e, kinds.Resources, func(items []item.Item) map[string]bool {
-		return resource.Bound(e.Project, items)
+	return lookup(derived(e, kinds.Resources, func(list *registry.List) map[string]bool {
+		return resource.Bound(e.Project, list.Items)
 	}))
 }
 
 // derived returns a value that make computes from the current items of a kind, and caches it
 // until the items change. Its error is for the client.
 func derived[T any](e *Engine, kind *kinds.Kind,
-	make func(items []item.Item) T) func(ctx context.Context) (T, error) {
+	make func(list *registry.List) T) func(ctx context.Context) (T, error) {
 	var mu sync.Mutex
 	var of *registry.List // the items that made was computed from
 	var made T
@@ -172,7 +194,7 @@ func derived[T any](e *Engine, kind *kinds.Kind,
 		mu.Lock()
 		defer mu.Unlock()
 		if of != list {
-			of, made = list, make(list.Items)
+			of, made = list, make(list)
 		}
 		return made, nil
 	}

@@ -36,6 +36,7 @@ type Meta struct {
 	ResultSearch  bool   // clients get a tool that searches stored results (LR-30)
 	SecurityLevel string // unparsed
 	Confine       string // unparsed
+	Locked        bool   // the lock limits the server (LOCK-10)
 	// Scopes are the items that each OAuth scope permits; nil: a token needs no scope (H-421).
 	Scopes auth.Scopes
 	// BadScopes is the reason why the scopes cannot be used, or nil. Then no token permits anything,
@@ -150,6 +151,9 @@ func readMeta(p *Project, warn func(string)) (m Meta, scripts scriptenv.Meta) {
 		}
 	}
 	flag("validateInput", &m.ValidateInput)
+	if v := rawjson.Get(doc, "locked"); !rawjson.Absent(v) {
+		m.Locked = string(v) != "false" // a wrong type stays a restriction
+	}
 	if v := rawjson.Get(doc, "largeResultBytes"); !rawjson.Absent(v) {
 		if m.LargeResult = rawjson.PositiveInt(v); m.LargeResult == 0 && string(v) != "0" {
 			complain("largeResultBytes must be a whole number")
@@ -178,8 +182,17 @@ func readMeta(p *Project, warn func(string)) (m Meta, scripts scriptenv.Meta) {
 	return m, scripts
 }
 
-// restrictions are the members that restrict tools (R-212, CF-2, H-421).
-var restrictions = []string{"securityLevel", "confine", "scopes"}
+// Locked reports whether the lock of the project limits the server (LOCK-10).
+func (p *Project) Locked() bool {
+	switch strings.ToLower(p.Env["MCPBASH_LOCKED"]) {
+	case "", "0", "false", "no", "off":
+		return p.Meta.Locked
+	}
+	return true
+}
+
+// restrictions are the members that restrict tools (R-212, CF-2, H-421, LOCK-10).
+var restrictions = []string{"securityLevel", "confine", "scopes", "locked"}
 
 // mayRestrict reports whether an invalid JSON text, in UTF-8 or UTF-16, may contain a restriction.
 func mayRestrict(text []byte) bool {

@@ -33,6 +33,10 @@ type Options struct {
 	HookEnv func() project.Env
 	Private func() (dir string, err error)
 
+	// Withhold returns the reasons why items of a kind are not offered, by name. It is called for each check of a kind.
+	// Nil means that all are offered.
+	Withhold func(kind *kinds.Kind, items []item.Item) map[string]error
+
 	ReadOnly bool             // write nothing (CLI-1202)
 	Now      func() time.Time // nil: time.Now
 	LockWait time.Duration    // 0: 5 s
@@ -170,6 +174,9 @@ func (c *Catalog) renew(ctx context.Context, s *state, r request) (*List, error)
 	var failure *Failure
 	if err != nil && !errors.As(err, &failure) {
 		return nil, err // cancelled
+	}
+	if err == nil && c.o.Withhold != nil {
+		list = list.without(c.o.Withhold(s.kind, list.Items), s.last.Load())
 	}
 	o := &outcome{
 		list: list, err: err, number: number, until: c.now().Add(s.kind.TTL(&c.p.Discovery)),

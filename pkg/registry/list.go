@@ -2,10 +2,14 @@ package registry
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
 	"sync"
 
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A List contains the items of one kind. It is immutable. A [Catalog] returns the same List
@@ -14,6 +18,9 @@ type List struct {
 	Kind  *kinds.Kind
 	Items []item.Item // in the order of R-39, or of register.json
 	Hash  string
+
+	Withheld []Withheld // items that are not offered, and not in Items
+	whole    *List      // nil: all are
 
 	once   sync.Once
 	byName map[string]int32
@@ -41,4 +48,52 @@ func (l *List) JSON() []json.RawMessage {
 		list[i] = l.Items[i].JSON
 	}
 	return list
+}
+
+// A Withheld item is part of the project, and not offered.
+type Withheld struct {
+	item.Item
+	Reason error
+}
+
+// A WithheldError is the error for the use of a withheld item.
+type WithheldError struct{ answer *mcp.Error }
+
+func (e *WithheldError) Error() string { return e.answer.Error() }
+
+// Unwrap returns the error for the client.
+func (e *WithheldError) Unwrap() error { return e.answer }
+
+// Refusal returns the error for the use of the item.
+func (w *Withheld) Refusal(kind *kinds.Kind) error {
+	reason := w.Reason
+	if remedied, ok := errors.AsType[interface {
+		error
+		Remedy() string
+	}](reason); ok {
+		reason = fmt.Errorf("%w; %s", reason, remedied.Remedy())
+	}
+	return &WithheldError{mcp.Errorf(mcp.CodeInvalidParams, "The %s '%s' is not offered", kind.Noun, w.Name).
+		Explain(reason)}
+}
+
+// without returns the list without some of its items. If nothing has changed, it returns the list of the last check.
+func (l *List) without(reasons map[string]error, last *outcome) *List {
+	if len(reasons) == 0 {
+		return l
+	}
+	less := &List{Kind: l.Kind, whole: l}
+	for _, i := range l.Items {
+		if reason := reasons[i.Name]; reason != nil {
+			less.Withheld = append(less.Withheld, Withheld{i, reason})
+		} else {
+			less.Items = append(less.Items, i)
+		}
+	}
+	if last != nil && last.list != nil && last.list.whole == l && slices.EqualFunc(last.list.Withheld, less.Withheld,
+		func(a, b Withheld) bool { return a.Name == b.Name && a.Reason == b.Reason }) {
+		return last.list
+	}
+	less.Hash = hashOf(less.JSON())
+	return less
 }

@@ -26,6 +26,7 @@ import (
 	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/protocol/console"
+	"mcp-bash/pkg/registry/lock"
 	"mcp-bash/pkg/run/capacity"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
@@ -57,6 +58,7 @@ type starter struct {
 	state     *project.State
 	home      *project.Home
 	reduced   []bounds.Reduction
+	lock      *lock.Guard // nil: the project is not locked
 }
 
 func newStarter(o Options) *starter {
@@ -75,6 +77,7 @@ func (st *starter) start() (*process, error) {
 	for _, step := range []func() error{
 		st.openTransport,
 		st.openProject,
+		st.checkLock,
 		st.sourceProfile,
 		st.sourceEnv,
 		st.checkHTTP,
@@ -184,6 +187,18 @@ func (st *starter) openProject() error {
 	if st.bootstrap != nil {
 		st.project.Meta = bootstrapMeta()
 	}
+	return nil
+}
+
+// checkLock ends the start if a locked project has no usable lock, or differs from it (LOCK-11).
+func (st *starter) checkLock() (err error) {
+	if st.bootstrap != nil || !st.project.Locked() {
+		return nil
+	}
+	if st.lock, err = lock.NewGuard(st.project); err != nil {
+		return startError("the project is locked: ", err)
+	}
+	st.runner.Allow = st.lock.Allow
 	return nil
 }
 
@@ -422,7 +437,7 @@ func (st *starter) newProcess() (*process, error) {
 		e = engine.New(engine.Config{
 			Project: p, State: st.state, Runner: st.runner, Home: st.home, Args: st.Args, Log: log.Send,
 			Debug: log.Debugging, Notice: func(line string) { c.Notice("%s", line) }, Stderr: st.Stderr,
-			ScriptLog: scripts,
+			ScriptLog: scripts, Lock: st.lock,
 		})
 	}
 	server := protocol.NewServer(protocol.Config{

@@ -96,8 +96,8 @@ func (s *Stage) buildRegistry(ctx context.Context) error {
 	return nil
 }
 
-// addLock adds the lock of the staged project, in the place of one that the project has (LOCK-7). A project without a
-// usable list of its items, or with a file that cannot be locked, gets none.
+// addLock adds the lock of the staged project, in the place of one that the project has (LOCK-7). It warns if a
+// file cannot be locked.
 func (s *Stage) addLock(ctx context.Context, catalog *registry.Catalog) error {
 	pinned, err := lock.Of(ctx, s.Staged, catalog, s.Project.Root)
 	if cause := context.Cause(ctx); cause != nil {

@@ -18,7 +18,7 @@ var whole = map[string]struct{ schema, text string }{
 "mimeType":"image/png","sizes":["48x48"],"theme":"dark"}],"largeResultBytes":100000,"pageSize":200,
 "largeResultSearch":true,"validateInput":true,"env":{"MCPBASH_TOOL_ENV_MODE":"allowlist",
 "MCPBASH_TOOL_ENV_ALLOWLIST":"A_KEY","MCPBASH_PROVIDER_ENV_MODE":"isolate","MCPBASH_PROVIDER_ENV_ALLOWLIST":"A_KEY"},
-"securityLevel":"full","confine":"off","scopes":{"read":{"tools":["demo_hello"],"resources":["guide"],
+"securityLevel":"full","confine":"off","locked":false,"scopes":{"read":{"tools":["demo_hello"],"resources":["guide"],
 "prompts":["ask"]}},"author":{"name":"Ada","email":"ada@example.com","url":"https://example.com"},"license":"MIT",
 "mcpName":"io.github.ada/demo",
 "keywords":["a"],"homepage":"https://example.com","documentation":"https://example.com",

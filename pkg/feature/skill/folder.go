@@ -32,6 +32,8 @@ type Folder struct {
 	dir string
 	ttl time.Duration
 	log mcp.LogFunc
+	// Withhold returns the reason why a skill is not served, or nil. It may be nil, and is set before the first use.
+	Withhold func(name string) error
 
 	mu      sync.Mutex
 	read    time.Time
@@ -70,6 +72,15 @@ func (f *Folder) List() (*List, error) {
 	skills, faults, known, err := read(f.dir, f.known)
 	if err != nil {
 		return nil, mcp.Errorf(mcp.CodeInternal, "Unable to read the skills").WithReason(err)
+	}
+	if f.Withhold != nil {
+		skills = slices.DeleteFunc(skills, func(s *Skill) bool {
+			reason := f.Withhold(s.Name)
+			if reason != nil {
+				faults = append(faults, &Fault{Skill: s.Name, Problem: badFiles, File: s.Name, Text: reason.Error()})
+			}
+			return reason != nil
+		})
 	}
 	f.known, f.read = known, time.Now()
 	l := newList(skills)

@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/json/schema"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/handoff"
@@ -91,7 +92,7 @@ func (c *call) make(ctx context.Context) (*Result, error) {
 		c.recordRefusal(res)
 		return res, nil
 	}
-	if err := t.Runner.Prepare(); err != nil {
+	if err := t.Runner.Prepare(c.file); err != nil {
 		return nil, c.cannotStart(err)
 	}
 	if err := c.confine(); err != nil {
@@ -186,6 +187,9 @@ func (c *call) authorize(ctx context.Context) error {
 		return err
 	}
 	item, err := t.Find(ctx, r.Name)
+	if withheld, ok := errors.AsType[*registry.WithheldError](err); ok {
+		return withheld
+	}
 	if err != nil || item == nil {
 		e := mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' not found", r.Name).Because(mcp.CauseNotFound) // T-4
 		var known *mcp.Error

@@ -42,8 +42,12 @@ func mostResults() int { return max(1, min(256, capacity.PartsOf(capacity.Files(
 // NewProject returns the project that an engine runs.
 func NewProject(e *engine.Engine, self Replica) *Project {
 	p := e.Project
+	skills := skill.Open(skill.Dir(p.Root), p.Discovery.ResourcesTTL, e.Log)
+	if skills != nil && e.Lock != nil {
+		skills.Withhold = e.Lock.WithholdSkill
+	}
 	return &Project{
-		engine: e, skills: skill.Open(skill.Dir(p.Root), p.Discovery.ResourcesTTL, e.Log),
+		engine: e, skills: skills,
 		results: results.NewStore(results.Config{
 			Dir: e.State.Root, MaxBytes: p.Calls.LargeMax, ClientMax: p.Calls.LargeClientMax,
 			ServerMax: p.Calls.LargeServerMax, Keep: p.Calls.LargeKeep, MaxResults: mostResults(),

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/run/code"
 )
 
 // FileName is the name of the lock of a project, at its root.
@@ -115,16 +115,12 @@ func (e *FileError) Unwrap() error { return e.Err }
 
 // Remedy returns what to do.
 func (e *FileError) Remedy() string {
-	return "run mcp-bash registry lock, and review the file; or serve without \"locked\" and MCPBASH_LOCKED"
+	return "run mcp-bash registry lock, and review the file"
 }
 
 // Read reads the lock of a project. Its error is a [*FileError].
 func Read(p *project.Project) (*Lock, error) {
-	path := filepath.Join(p.Root, FileName)
-	text, err := p.ReadFile(path, maxSize)
-	if err == nil {
-		err = p.CheckPath(path)
-	}
+	text, err := p.ReadSetting(code.Lock.In(p), maxSize)
 	if err != nil {
 		return nil, &FileError{err}
 	}

@@ -24,9 +24,6 @@ import (
 // is a [*registry.Failure].
 func Of(ctx context.Context, p *project.Project, catalog *registry.Catalog, root string) (*Lock, error) {
 	t := newTree(p, root)
-	if err := t.walk(); err != nil {
-		return nil, err
-	}
 	var items []Item
 	for _, kind := range kinds.All {
 		list, err := catalog.List(ctx, kind)
@@ -48,7 +45,7 @@ func Of(ctx context.Context, p *project.Project, catalog *registry.Catalog, root
 		}
 		items = append(items, skill)
 	}
-	whole, err := t.project(items, nil)
+	whole, err := t.project(owners(items), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -129,27 +126,32 @@ func (t *tree) skill(name string) (Item, error) {
 }
 
 // wholePlaces are the folders whose files belong to the project, not to an item.
-var wholePlaces = []string{"server.d", "lib", "providers", "config", "completions", "."}
+var wholePlaces = []string{"server.d", "lib", "providers", "config", "completions"}
 
 // members are files whose content is in the lock, instead of their digests. The items have that of register.json.
 var members = []string{"server.d/server.meta.json", "server.d/server.instructions.md", "server.d/register.json",
 	"config/roots.json"}
 
-// project returns the project as an item, with the files that belong to none of the other items. Below tools and ui,
-// these are the files of the units. A nil map means all units without an item.
-func (t *tree) project(items []Item, units map[string]bool) (Item, error) {
-	owner := map[string]bool{} // files of completions, and units of tools and pages
+// owners returns the files of completions, and the units of tools and pages. They do not belong to the project.
+func owners(items []Item) map[string]bool {
+	owner := map[string]bool{}
 	for _, i := range items {
 		for file := range rawjson.All(rawjson.Get(i.JSON, filesMember)) {
-			if strings.HasPrefix(file, "completions/") && i.Kind == kinds.Completions.Key {
-				owner[file] = true
-			}
-			if isUnit := i.Kind == kinds.Tools.Key || i.Kind == kinds.UIResources.Key; isUnit {
+			switch i.Kind {
+			case kinds.Completions.Key:
+				owner[file] = strings.HasPrefix(file, "completions/")
+			case kinds.Tools.Key, kinds.UIResources.Key:
 				owner[unit(file)] = true
 			}
 		}
 	}
-	var files []string
+	return owner
+}
+
+// project returns the project as an item, with the files that belong to none of the other items. Below tools and ui,
+// these are the files of the units. A nil map means all units without an owner.
+func (t *tree) project(owner, units map[string]bool) (Item, error) {
+	files := slices.Clone(t.in("."))
 	for _, place := range wholePlaces {
 		files = append(files, slices.DeleteFunc(t.below(place), func(f string) bool {
 			return owner[f] || slices.Contains(members, f)

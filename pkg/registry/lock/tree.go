@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -32,8 +33,9 @@ const (
 type tree struct {
 	p     *project.Project
 	root  string
-	dirs  map[string]string // absolute, by the usual name
-	files []string          // sorted
+	dirs  map[string]string   // absolute, by the usual name
+	files map[string][]string // sorted, by the usual name of the folder that was walked
+	err   error               // of a walk
 	known map[string]digest
 }
 
@@ -43,37 +45,53 @@ type digest struct {
 }
 
 func newTree(p *project.Project, root string) *tree {
-	return &tree{p: p, root: root, known: map[string]digest{}, dirs: map[string]string{
+	return &tree{p: p, root: root, files: map[string][]string{}, known: map[string]digest{}, dirs: map[string]string{
 		"tools": p.Tools, "prompts": p.Prompts, "resources": p.Resources, "completions": p.Completions,
 		"server.d": p.Server, "providers": p.Providers, "ui": p.UI, "lib": filepath.Join(p.Root, "lib"),
 		"config": filepath.Join(p.Root, "config"), skillsKey: filepath.Join(p.Root, skillsKey),
 	}}
 }
 
-// walk finds all files again. Scripts at the root of the project are among them.
-func (t *tree) walk() error {
-	t.files = t.files[:0]
-	for name, dir := range t.dirs {
-		if err := t.add(name, dir); err != nil {
-			return err
-		}
-	}
-	scripts, _ := filepath.Glob(filepath.Join(t.p.Root, "*.sh")) // the pattern is valid
-	for _, script := range scripts {
-		if script != code.Launcher.In(t.p).Path() { // it starts this program
-			t.files = append(t.files, filepath.Base(script))
-		}
-	}
-	slices.Sort(t.files)
-	return nil
+// reset makes the tree look at the disk again.
+func (t *tree) reset() {
+	clear(t.files)
+	t.err = nil
 }
 
-// add adds the files of a folder. It leaves out what Python compiled, which appears while a server runs.
-func (t *tree) add(name, dir string) error {
+// in returns the files of a folder, by its usual name, or with "." the scripts at the root. [tree.digests] returns an
+// error of the walk.
+func (t *tree) in(name string) []string {
+	files, ok := t.files[name]
+	switch {
+	case ok:
+		return files
+	case name == ".":
+		files = t.scripts()
+	default:
+		files = t.walk(name, t.dirs[name])
+	}
+	slices.Sort(files)
+	t.files[name] = files
+	return files
+}
+
+// scripts returns the scripts at the root, without the launcher, which starts this program.
+func (t *tree) scripts() (files []string) {
+	found, _ := filepath.Glob(filepath.Join(t.p.Root, "*.sh")) // the pattern is valid
+	for _, file := range found {
+		if file != code.Launcher.In(t.p).Path() {
+			files = append(files, filepath.Base(file))
+		}
+	}
+	return files
+}
+
+// walk leaves out what Python compiled, which appears while a server runs.
+func (t *tree) walk(name, dir string) (files []string) {
 	if physical, err := fsys.Physical(dir); err == nil {
 		dir = physical
 	}
-	return filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(dir, file)
 		label := path.Join(name, filepath.ToSlash(rel))
 		switch {
@@ -85,24 +103,28 @@ func (t *tree) add(name, dir string) error {
 			return fs.SkipDir
 		case e.IsDir():
 			return nil
-		case len(t.files) == maxFiles:
-			return fmt.Errorf("the project has more than %d files", maxFiles)
+		case len(files) == maxFiles:
+			return fmt.Errorf("%s has more than %d files", name, maxFiles)
 		}
-		t.files = append(t.files, label)
+		files = append(files, label)
 		return nil
 	})
+	t.err = cmp.Or(t.err, err)
+	return files
 }
 
-// below returns a file, or the files below a folder. "." means the files at the root.
+// below returns a file, or the files below a folder.
 func (t *tree) below(name string) (list []string) {
-	if name == "." {
-		return slices.DeleteFunc(slices.Clone(t.files), func(f string) bool { return strings.Contains(f, "/") })
+	first, _, _ := strings.Cut(name, "/")
+	if t.dirs[first] == "" {
+		return nil
 	}
+	files := t.in(first)
 	if t.has(name) {
 		return []string{name}
 	}
-	from, _ := slices.BinarySearch(t.files, name+"/")
-	for _, file := range t.files[from:] {
+	from, _ := slices.BinarySearch(files, name+"/")
+	for _, file := range files[from:] {
 		if !strings.HasPrefix(file, name+"/") {
 			break
 		}
@@ -112,7 +134,8 @@ func (t *tree) below(name string) (list []string) {
 }
 
 func (t *tree) has(file string) bool {
-	_, found := slices.BinarySearch(t.files, file)
+	first, _, _ := strings.Cut(file, "/")
+	_, found := slices.BinarySearch(t.in(first), file)
 	return found
 }
 
@@ -129,6 +152,9 @@ func (t *tree) read(file string) ([]byte, error) { return t.p.ReadFile(t.path(fi
 
 // digests returns an object with the digest of each file.
 func (t *tree) digests(files []string) (json.RawMessage, error) {
+	if t.err != nil {
+		return nil, t.err
+	}
 	slices.Sort(files)
 	var b rawjson.Builder
 	b.Object()

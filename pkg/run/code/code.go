@@ -59,6 +59,7 @@ const (
 	RegistryCache
 	RootsFile
 	Settings
+	Lock
 	BundleConf
 	BundleIgnore
 	BundleManifest
@@ -106,6 +107,7 @@ var table = [kinds]Row{
 	RootsFile:      {"the roots of tools", Root, []string{"config/roots.json"}},
 	Settings:       {"the other settings of the project", Root, []string{"config"}},
 
+	Lock:           {"the lock of the project", Root, []string{"mcp-bash.lock.json"}},
 	BundleConf:     {"the settings of bundles", Root, []string{"mcpb.conf"}},
 	BundleIgnore:   {"the list of files that bundles leave out", Root, []string{".mcpbignore"}},
 	BundleManifest: {"the manifest of the bundle that holds the project", Above, []string{"manifest.json"}},

@@ -1,9 +1,28 @@
 package script
 
-// Prepare calls Ready if it is set. Run calls it too. Callers that create files for a script call it first.
-func (r *Runner) Prepare() error {
-	if r.Ready == nil {
+import (
+	"slices"
+
+	"mcp-bash/pkg/run/code"
+)
+
+// Prepare calls Ready and Allow if they are set. Run calls it too. Callers that create files for a script call it
+// first, with the files that the script runs.
+func (r *Runner) Prepare(files ...code.File) error {
+	if r.Ready != nil {
+		if err := r.Ready(); err != nil {
+			return err
+		}
+	}
+	if r.Allow == nil {
 		return nil
 	}
-	return r.Ready()
+	return r.Allow(slices.Clone(files)...) // a clone, so that callers without Allow allocate nothing
+}
+
+func (r *Runner) prepare(s *Spec) error {
+	if r.Allow == nil {
+		return r.Prepare()
+	}
+	return r.Prepare(append(slices.Clone(s.Sources), s.Script)...)
 }

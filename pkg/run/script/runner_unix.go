@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"mcp-bash/pkg/run/code"
 )
 
 // A Runner runs scripts and keeps their shared resources. Its methods are safe for concurrent use.
@@ -19,6 +21,8 @@ type Runner struct {
 	// Ready creates the resources that all scripts need; see [Runner.Prepare]. It may be nil, and
 	// is set before the first use.
 	Ready func() error
+	// Allow returns an error for files that may not be started or sourced. It may be nil, and is set before the first use.
+	Allow func(files ...code.File) error
 
 	programs programs
 	drain    drain
@@ -43,7 +47,7 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 		return Result{Status: signalBase + int(unix.SIGTERM), Cause: err, Alone: true}
 	}
 	if !s.Prepared {
-		if err := r.Prepare(); err != nil {
+		if err := r.prepare(&s); err != nil {
 			return notStarted(err)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"mcp-bash/pkg/run/code"
 )
 
 // A Runner runs scripts. Its methods are safe for concurrent use. The zero value is ready.
@@ -21,6 +23,8 @@ type Runner struct {
 	// Ready creates the resources that all scripts need; see [Runner.Prepare]. It may be nil, and
 	// is set before the first use.
 	Ready func() error
+	// Allow returns an error for files that may not be started or sourced. It may be nil, and is set before the first use.
+	Allow func(files ...code.File) error
 
 	programs programs
 
@@ -35,7 +39,7 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 		return Result{Status: signalBase + 15, Cause: err, Alone: true}
 	}
 	if !s.Prepared {
-		if err := r.Prepare(); err != nil {
+		if err := r.prepare(&s); err != nil {
 			return notStarted(err)
 		}
 	}

@@ -27,16 +27,19 @@ func publishCommand() *cli.Command {
 	o := &publishOptions{}
 	c := &cli.Command{
 		Name:    "publish",
-		Summary: "Announce a bundle in the MCP registry: its address and its hash.",
+		Summary: "Announce a server in the MCP registry: its bundle, npm package, wheels and container image.",
 		Examples: []cli.Example{
 			{Line: "NAME demo-1.0.0.mcpb --dry-run", Purpose: "check it; no network, no token"},
 			{Line: "NAME demo-1.0.0.mcpb --url " +
 				"https://github.com/you/demo-mcp/releases/download/v1.0.0/demo-1.0.0.mcpb" +
 				" --server-name io.github.you/demo --emit", Purpose: "print server.json"},
+			{Line: "NAME dist --image ghcr.io/you/demo:1.0.0 --url URL", Purpose: "all products in a folder"},
 		},
 		Operands: []cli.Operand{{Name: "[PRODUCT...]", Complete: cli.Files}},
-		Text: `The registry stores where a bundle is, not the bundle: put it on the web first, as a release of your repository.
-PRODUCT may be -, standard input. The registry takes descriptions of at most 100 characters.
+		Text: `The registry stores where the products are. Publish them first: packages with npm and twine, the image in its
+registry, the bundle in a release. PRODUCT is a bundle (.mcpb), a package of npm (.tgz), a wheel (.whl), or an OCI image
+(.tar, or its folder). It can be a folder of these, or - for a bundle on standard input. Each product must name the
+server and have the same version.
 
 In a workflow of GitHub with "id-token: write" the command logs in by itself, for names below io.github.OWNER.
 Elsewhere the token comes from MCP_REGISTRY_TOKEN, or with --token - from standard input, where no list of processes
@@ -50,6 +53,7 @@ shows it.`,
 	c.Flags.Bool(&o.dryRun, "dry-run", "check the products, show the request, and stop")
 	c.Flags.String(&o.token, "token", "TOKEN", "of the registry; - reads standard input; else MCP_REGISTRY_TOKEN")
 	c.Flags.String(&o.url, "url", "URL", "the address of the bundle: https, a release on GitHub or GitLab")
+	c.Flags.String(&o.image, "image", "NAME", "the name of the image in its registry, such as ghcr.io/you/demo:1.0.0")
 	c.Flags.String(&o.serverName, "server-name", "WORD",
 		"the server's name in the registry, such as io.github.you/demo; else that of the products")
 	c.Flags.Bool(&o.emit, "emit", "print server.json and stop")
@@ -88,43 +92,40 @@ func (o *publishOptions) publish(s cli.Streams, operands []string) error {
 		if len(products) > 1 || products[0].Kind != publish.MCPB {
 			return cli.Usagef("MCP_REGISTRY_API=bundles is for one bundle")
 		}
-		return o.submit(s, out, r, products, nil, nil)
+		return o.submit(s, out, r, products, nil)
 	}
 	places := publish.Places{publish.MCPB: o.url, publish.OCI: o.image}
 	entry, faults := publish.NewEntry(o.serverName, products, places)
 	if err := o.report(s, append(faults, entry.Faults()...)); err != nil {
 		return err
 	}
-	missing := entry.Missing(places)
-	if missing == nil {
-		missing = entry.CheckOptions(publish.IsOfficial(r.Base))
+	if err := entry.CheckOptions(publish.IsOfficial(r.Base)); err != nil {
+		if !o.dryRun || o.url != "" || o.image != "" || o.serverName != "" {
+			return err
+		}
+		entry = nil // only the products are checked
 	}
-	if missing != nil && (!o.dryRun || o.url != "" || o.image != "" || o.serverName != "") {
-		return missing
-	}
-	if o.emit {
+	if o.emit && entry != nil {
 		_, err := s.Out.Write(entry.JSON())
 		return err
 	}
-	return o.submit(s, out, r, products, entry, missing)
+	return o.submit(s, out, r, products, entry)
 }
 
-// submit sends the request, or shows it with --dry-run. The entry is nil for a request of the Bash edition. incomplete
-// is the option that a complete request lacks.
+// submit sends the request, or shows it with --dry-run. The entry is nil for a request of the Bash edition.
 func (o *publishOptions) submit(s cli.Streams, out io.Writer, r *publish.Registry, products []*publish.Product,
-	entry *publish.Entry, incomplete error) error {
+	entry *publish.Entry) error {
 	fmt.Fprintln(out, "  ✓ Bundle structure valid")
-	// in a workflow of GitHub, unless there is a token
 	workflow := publish.Workflow{URL: os.Getenv("ACTIONS_ID_TOKEN_REQUEST_URL"),
-		Token: os.Getenv("ACTIONS_ID_TOKEN_REQUEST_TOKEN"), Owner: os.Getenv("GITHUB_REPOSITORY_OWNER")}
+		Token: os.Getenv("ACTIONS_ID_TOKEN_REQUEST_TOKEN")}
 	logsIn := entry != nil && o.token == "" && os.Getenv("MCP_REGISTRY_TOKEN") == "" && workflow.URL != ""
-	if logsIn && incomplete == nil {
-		if err := publish.CheckOwner(entry.Name, workflow.Owner); err != nil {
+	if owner := os.Getenv("GITHUB_REPOSITORY_OWNER"); logsIn && owner != "" {
+		if err := publish.CheckOwner(entry.Name, owner); err != nil {
 			return err
 		}
 	}
 	if o.dryRun {
-		return o.show(s, out, r, products, entry, incomplete)
+		return o.show(s, out, r, products, entry)
 	}
 	ctx, stop := cli.UntilSignal()
 	defer stop()
@@ -159,9 +160,9 @@ func (o *publishOptions) submit(s cli.Streams, out io.Writer, r *publish.Registr
 
 // show prints the request, without its token.
 func (o *publishOptions) show(s cli.Streams, out io.Writer, r *publish.Registry, products []*publish.Product,
-	entry *publish.Entry, incomplete error) error {
+	entry *publish.Entry) error {
 	var request *rawjson.Builder
-	if entry != nil && incomplete == nil {
+	if entry != nil {
 		address, err := r.AnnounceURL()
 		if err != nil {
 			return err
@@ -234,7 +235,10 @@ func productFaults(file string) (p *publish.Product, faults []string) {
 	case !info.IsDir() && !slices.Contains(publish.Endings, ending):
 		return nil, []string{"Invalid file extension (expected " + strings.Join(publish.Endings, ", ") + "): " + file}
 	}
-	return nil, nil
+	if p, err = publish.Open(file); err != nil {
+		return nil, []string{file + ": " + err.Error()}
+	}
+	return p, nil
 }
 
 func bundleFaults(file string) (b *publish.Product, faults []string) {

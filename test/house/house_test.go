@@ -49,13 +49,15 @@ var outside = map[string][]string{
 	"pkg/bundle/image": {"github.com/google/go-containerregistry/pkg/v1", // its types, in mcp-bundle only
 		"github.com/klauspost/compress/gzip"},
 	"pkg/bundle/npm": {"github.com/klauspost/compress/gzip"}, // likewise
+	"pkg/bundle/publish": {"github.com/google/go-containerregistry/pkg/v1",
+		"github.com/klauspost/compress/gzip"}, // likewise
 	"pkg/bundle/internal/debian": {"github.com/ProtonMail/go-crypto/openpgp", "github.com/ulikunitz/xz",
 		"golang.org/x/sync/errgroup"}, // likewise
 
 	"pkg/check/doctor": {"golang.org/x/mod/semver"},
 
 	"pkg/check/validate/internal/bash32": {"mvdan.cc/sh/v3/syntax"}, // in mcp-doctor only
-	"pkg/shellscript":                    {"mvdan.cc/sh/v3/syntax"}, // in mcp-scaffold only
+	"pkg/shellscript":                    {"mvdan.cc/sh/v3/syntax"}, // in mcp-scaffold and mcp-bundle
 
 	"pkg/auth/oidc": {"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4"},
 	// in mcp-bash only

@@ -17,6 +17,8 @@ import (
 	"mcp-bash/pkg/bundle/publish"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/test/checkout"
+	"mcp-bash/test/debmirror"
+	"mcp-bash/test/page"
 	"mcp-bash/test/reach"
 )
 
@@ -210,29 +212,47 @@ func makeProject(t *testing.T) string {
 	return dir
 }
 
-// CLI-1510: a workflow of the owner announces the products, and one of somebody else does not.
+// CLI-1510, CLI-1511: a workflow of the owner announces products of all kinds with the commands of docs/PUBLISH.md. One
+// of somebody else does not.
 func TestWorkflow(t *testing.T) {
 	w := newWorld(t)
-	w.offer("io.github.ada/greeter")
 	dir := makeProject(t)
+	mirror := debmirror.New(t, debmirror.System()...)
 	run := func(owner, script string) (string, error) {
 		cmd := exec.CommandContext(t.Context(), "bash", "-euc", script)
-		cmd.Dir, cmd.Env = dir, w.workflow(owner)
+		cmd.Dir, cmd.Env = dir, append(w.workflow(owner), "HOME="+t.TempDir(), "MIRROR="+mirror.URL, "KEYS="+mirror.Keyring)
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	if out, err := run("ada", "mcp-bundle bundle --output dist --platform linux --arch amd64"); err != nil {
+	out, err := run("ada", `mcp-bundle bundle --output dist --platform linux --arch amd64
+		mcp-bundle image --output dist/image --platform linux/amd64 --mirror "$MIRROR" --keyring "$KEYS"`)
+	if err != nil {
 		t.Fatal(out)
 	}
-	const announce = "mcp-bundle publish dist --server-name io.github.ada/greeter --url https://github.com" + release
-	out, err := run("eve", announce)
-	if err == nil || !strings.Contains(out, "a workflow of eve can publish io.github.eve/NAME only") {
-		t.Errorf("by eve: %v\n%s", err, out)
+	w.publishPackages(filepath.Join(dir, "dist"))
+	blocks, err := page.Read(filepath.Join(checkout.Root(), "docs", "PUBLISH.md"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if out, err := run("ada", announce); err != nil || !strings.Contains(out, "Published to MCP Registry!") {
-		t.Fatalf("by ada: %v\n%s", err, out)
+	script := ""
+	for _, b := range blocks {
+		if b.RunBy != t.Name() {
+			continue
+		}
+		script += b.Commands()
+		const refusal = "a workflow of eve can publish io.github.eve/NAME only"
+		if out, err := run("eve", script); err == nil || !strings.Contains(out, refusal) {
+			t.Errorf("by eve: %v\n%s", err, out)
+		}
+		if out, err = run("ada", script); err != nil || strings.Contains(out, asking("ada")) {
+			t.Fatalf("by ada: %v\n%s", err, out)
+		}
 	}
-	if kinds := w.listed("io.github.ada/greeter"); !slices.Equal(kinds, []string{"mcpb"}) {
+	if !strings.Contains(out, "Published to MCP Registry!") {
+		t.Errorf("the page does not announce: %s", out)
+	}
+	kinds := w.listed("io.github.ada/greeter")
+	if slices.Sort(kinds); !slices.Equal(kinds, []string{"mcpb", "npm", "oci", "pypi"}) {
 		t.Errorf("listed: %v", kinds)
 	}
 }

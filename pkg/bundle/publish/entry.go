@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -100,9 +101,6 @@ var (
 // CheckOptions returns an error for a name, or for the place of a package, that the registry would refuse. Only the
 // official registry limits the hosts of bundles and images (CLI-1509).
 func (e *Entry) CheckOptions(isOfficial bool) (err error) {
-	if !mcpb.IsServerName(e.Name) {
-		return cli.Usagef("--server-name must be like io.github.you/demo: %s", e.Name)
-	}
 	for _, p := range e.Packages {
 		switch {
 		case err != nil:
@@ -111,6 +109,9 @@ func (e *Entry) CheckOptions(isOfficial bool) (err error) {
 		case p.Kind == OCI:
 			err = checkImage(p.Identifier, isOfficial)
 		}
+	}
+	if err == nil && !mcpb.IsServerName(e.Name) {
+		err = cli.Usagef("--server-name must be like io.github.you/demo: %s", e.Name)
 	}
 	return err
 }
@@ -124,7 +125,12 @@ func (e *Entry) Faults() (faults []string) {
 	if n := utf8.RuneCountInString(e.Title); n > maxText || e.Title != "" && strings.TrimSpace(e.Title) == "" {
 		fault("the title has %d characters, or only spaces; the registry takes 1 to %d", n, maxText)
 	}
-	for _, v := range e.versions() {
+	versions := []string{e.Version}
+	for _, p := range e.Packages {
+		versions = append(versions, cmp.Or(p.Version, e.Version))
+	}
+	slices.Sort(versions)
+	for _, v := range slices.Compact(versions) {
 		if !oneVersion.MatchString(v) || len(v) > maxVersion || v == "latest" ||
 			dotted.MatchString(v) && strings.ContainsAny(v, "xX") {
 			fault("version %q: the registry refuses ranges, latest, an x as in 1.x or 1.0.0-next.1, and more than %d bytes",
@@ -134,22 +140,13 @@ func (e *Entry) Faults() (faults []string) {
 	return faults
 }
 
-// versions returns the versions of the entry, each once.
-func (e *Entry) versions() []string {
-	list := []string{e.Version}
-	for _, p := range e.Packages {
-		if p.Version != "" && !slices.Contains(list, p.Version) {
-			list = append(list, p.Version)
-		}
-	}
-	return list
-}
-
 // checkImage returns an error for the name of an image that the registry would refuse.
 func checkImage(name string, isOfficial bool) error {
 	host, _, _ := strings.Cut(name, "/")
 	_, tag, _ := strings.Cut(name[strings.LastIndex(name, "/")+1:], ":")
 	switch err := weburl.CheckImage(name); {
+	case name == "":
+		return cli.Usagef("--image is needed: the name of the image in its registry, such as ghcr.io/you/demo:1.0.0")
 	case err != nil:
 		return cli.Usagef("--image: %v: %s", err, name)
 	case tag == "" || tag == "latest":
@@ -174,6 +171,9 @@ var (
 func checkAddress(address string, isOfficial bool) error {
 	u, err := weburl.Parse(address)
 	switch {
+	case address == "":
+		return cli.Usagef("--url and --server-name are needed: " +
+			"the registry stores where a bundle is, and what it is called there")
 	case err == weburl.ErrForm || u.Scheme != "https":
 		return cli.Usagef("--url must begin with https://: %s", address)
 	case u.User != nil || secrets.Text(address) != address:

@@ -111,6 +111,8 @@ func TestCheckOptions(t *testing.T) {
 		{"io.github.you/demo", "https://example.com/mcp?access_token=x", "ghcr.io/you/demo:1", "--url contains",
 			"--url contains"},
 		{"", release, "ghcr.io/you/demo:1", "--server-name", "--server-name"},
+		{"io.github.you/demo", "", "ghcr.io/you/demo:1", "--url and --server-name are", "--url and --server-name are"},
+		{"io.github.you/demo", release, "", "--image is needed", "--image is needed"},
 		{"demo", release, "ghcr.io/you/demo:1", "--server-name", "--server-name"},
 		{"a/b/c", release, "ghcr.io/you/demo:1", "--server-name", "--server-name"},
 		{"io.github.you/demo-", release, "ghcr.io/you/demo:1", "--server-name", "--server-name"},

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/bundle/userenv"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
@@ -49,12 +50,9 @@ func OpenBundle(file string) (b *Product, faults []mcpb.Fault, err error) {
 	return &Product{
 		Kind: MCPB, File: file, Manifest: m, SHA256: report.SHA256, Name: rawjson.TextOf(m, "name"),
 		Version: rawjson.TextOf(m, "version"), Title: rawjson.TextOf(m, "display_name"),
-		Description: rawjson.TextOf(m, "description"), variables: manifestVariables(m),
+		Description: rawjson.TextOf(m, "description"),
 	}, report.Faults, nil
 }
-
-// errOther is the error for a file that is part of another product, such as the programs for one system.
-var errOther = errors.New("not what users install by its name")
 
 // readNPM reads the package.json of a package of npm.
 func readNPM(text []byte) (*Product, error) {
@@ -67,7 +65,7 @@ func readNPM(text []byte) (*Product, error) {
 	if name := rawjson.TextOf(doc, "mcpName"); name != "" {
 		p.Servers = []string{name}
 	} else if rawjson.Absent(rawjson.Get(doc, "bin")) {
-		return nil, errOther
+		return nil, nil
 	}
 	return p, nil
 }
@@ -114,21 +112,8 @@ func readImage(text []byte) (*Product, error) {
 	return p, nil
 }
 
-// manifestVariables returns the variables by which the settings of a bundle's user reach the server.
-func manifestVariables(manifest json.RawMessage) (all []Variable) {
-	fields := rawjson.Get(manifest, "user_config")
-	for _, m := range rawjson.Members(rawjson.Get(rawjson.Get(rawjson.Get(manifest, "server"), "mcp_config"), "env")) {
-		value, _ := rawjson.Text(m.Value)
-		key, isSetting := strings.CutPrefix(value, "${user_config.")
-		if field := rawjson.Get(fields, strings.TrimSuffix(key, "}")); isSetting && field != nil {
-			all = append(all, variable(m.Name, field))
-		}
-	}
-	return all
-}
-
-// metaVariables returns the same from the project's server.meta.json.
-func metaVariables(meta json.RawMessage) (all []Variable) {
+// variables returns the variables by which the settings of a project's user reach the server.
+func variables(meta json.RawMessage) (all []Variable) {
 	fields := rawjson.Get(meta, "user_config")
 	for _, m := range userenv.Read("", meta) {
 		if field := rawjson.Get(fields, m.Key); field != nil {
@@ -142,18 +127,14 @@ func metaVariables(meta json.RawMessage) (all []Variable) {
 var formats = map[string]string{"number": "number", "boolean": "boolean", "file": "filepath", "directory": "filepath"}
 
 func variable(name string, field json.RawMessage) Variable {
-	initial := rawjson.Get(field, "default")
-	text, isText := rawjson.Text(initial)
-	if kind := rawjson.KindOf(initial); kind == rawjson.Number || kind == rawjson.Bool {
-		text, isText = string(initial), true
-	}
-	if !isText || strings.Contains(text, "${") { // ${HOME} is for bundles
-		text = ""
+	initial := stage.Scalar(rawjson.Get(field, "default"))
+	if strings.Contains(initial, "${") { // ${HOME} is for bundles
+		initial = ""
 	}
 	return Variable{
-		Name: name, Description: cmp.Or(rawjson.TextOf(field, "description"), rawjson.TextOf(field, "title")), Default: text,
-		Format: formats[rawjson.TextOf(field, "type")], Required: rawjson.True(rawjson.Get(field, "required")),
-		Secret: rawjson.True(rawjson.Get(field, "sensitive")),
+		Name: name, Description: cmp.Or(rawjson.TextOf(field, "description"), rawjson.TextOf(field, "title")),
+		Format: formats[rawjson.TextOf(field, "type")], Default: initial,
+		Required: rawjson.True(rawjson.Get(field, "required")), Secret: rawjson.True(rawjson.Get(field, "sensitive")),
 	}
 }
 
@@ -165,7 +146,8 @@ type Places map[Kind]string
 // the server, and have the same version. The faults are the problems of the products.
 func NewEntry(name string, products []*Product, places Places) (e *Entry, faults []string) {
 	e = &Entry{Name: name}
-	for _, p := range products {
+	slices.SortStableFunc(products, func(a, b *Product) int { return cmp.Compare(a.Kind, b.Kind) })
+	for _, p := range products { // a wheel, whose version has another form, is last
 		if e.Name == "" && len(p.Servers) > 0 {
 			e.Name = p.Servers[0]
 		}
@@ -182,9 +164,9 @@ func NewEntry(name string, products []*Product, places Places) (e *Entry, faults
 		if reason := p.foreign(e.Name); reason != "" {
 			faults = append(faults, reason)
 		}
-		one := Package{Kind: p.Kind, Identifier: cmp.Or(places[p.Kind], p.Name), SHA256: p.SHA256}
+		one := Package{Kind: p.Kind, Identifier: places[p.Kind], SHA256: p.SHA256}
 		if p.Kind == NPM || p.Kind == PyPI {
-			one.Version = p.Version
+			one.Identifier, one.Version = p.Name, p.Version
 		}
 		same := slices.IndexFunc(e.Packages, func(o Package) bool { return o.Kind == one.Kind })
 		switch {
@@ -193,6 +175,11 @@ func NewEntry(name string, products []*Product, places Places) (e *Entry, faults
 		case e.Packages[same] != one: // wheels for several systems are one package
 			faults = append(faults, cli.Sprintf("%s: a second package of the kind %s; name the files of one version", p.File,
 				one.Kind))
+		}
+	}
+	for kind, place := range places {
+		if place != "" && !slices.ContainsFunc(e.Packages, func(p Package) bool { return p.Kind == kind }) {
+			faults = append(faults, cli.Sprintf("%s: name the file of this product, too", place))
 		}
 	}
 	return e, faults
@@ -213,27 +200,6 @@ func (p *Product) foreign(server string) string {
 		strings.Join(p.Servers, " "), server, server)
 }
 
-// Missing returns an error for an option that the entry lacks, or that has no product.
-func (e *Entry) Missing(places Places) error {
-	has := func(kind Kind) bool {
-		return slices.ContainsFunc(e.Packages, func(p Package) bool { return p.Kind == kind })
-	}
-	switch {
-	case has(MCPB) && (places[MCPB] == "" || e.Name == ""):
-		return cli.Usagef("--url and --server-name are needed: " +
-			"the registry stores where a bundle is, and what it is called there")
-	case has(OCI) && places[OCI] == "":
-		return cli.Usagef("--image is needed: the name of the image in its registry, such as ghcr.io/you/demo:1.0.0")
-	case e.Name == "":
-		return cli.Usagef("--server-name is needed, because no product names its server")
-	case places[MCPB] != "" && !has(MCPB):
-		return cli.Usagef("--url is the address of a bundle; name the bundle, too")
-	case places[OCI] != "" && !has(OCI):
-		return cli.Usagef("--image is for an image; name its .tar file or its folder, whose label is checked")
-	}
-	return nil
-}
-
 // A wheel has the version 1.0.0rc1 if other products have 1.0.0-rc.1.
 var (
 	separator  = lazyregexp.New(`[._-]*(a|b|rc|dev|post)[._-]*`)
@@ -246,7 +212,7 @@ func plainVersion(version string) string {
 }
 
 // Endings are the endings of products that are files.
-var Endings = []string{".mcpb"}
+var Endings = []string{".mcpb", ".tgz", ".whl", ".tar"}
 
 // Find returns the products that an operand names: itself, or those in a folder that is not one.
 func Find(operand string) (files []string, err error) {

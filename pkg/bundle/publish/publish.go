@@ -88,7 +88,6 @@ func (r *Registry) Upload(ctx context.Context, b *Product) error {
 // A Workflow is a job of GitHub Actions that may ask for tokens about itself (permissions: id-token: write).
 type Workflow struct {
 	URL, Token string // where it asks, and with what
-	Owner      string // of the repository
 }
 
 // Login logs in as a workflow. The registry accepts the token of GitHub for the names of the repository's owner, and

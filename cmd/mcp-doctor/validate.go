@@ -23,6 +23,7 @@ type validateOptions struct {
 	root                       string
 	fix, strict, json, ndjson  bool
 	defaults, inspector        bool
+	locked                     bool
 	samples, withoutShellcheck bool
 }
 
@@ -36,6 +37,7 @@ func validateCommand() *cli.Command {
 			{Line: "NAME --strict", Purpose: "warnings count as errors"},
 			{Line: "NAME --fix", Purpose: "make scripts executable"},
 			{Line: "NAME --json | jq -e '.errors==0'"},
+			{Line: "NAME --locked", Purpose: "in CI: fail if anything differs from mcp-bash.lock.json"},
 			{Line: "NAME --run-samples", Purpose: "run tools with their samples/*.json"},
 		},
 		Text: "Each finding has a remedy and an id. For more, run mcp-bash explain ID.",
@@ -49,6 +51,7 @@ func validateCommand() *cli.Command {
 	f := &c.Flags
 	f.Bool(&o.fix, "fix", "make scripts executable that are not; nothing else is changed")
 	f.Bool(&o.strict, "strict", "warnings count as errors")
+	f.Bool(&o.locked, "locked", "fail if the project differs from mcp-bash.lock.json")
 	f.Bool(&o.samples, "run-samples", "run tools with the arguments in their samples/*.json")
 	f.Bool(&o.withoutShellcheck, "no-shellcheck", "leave out shellcheck, which is used where it is installed")
 	f.Bool(&o.defaults, "explain-defaults", "print the name, title and version of the server")
@@ -67,8 +70,8 @@ func (o *validateOptions) run(s cli.Streams) error {
 	ctx, stop := cli.UntilSignal()
 	defer stop()
 	options := validate.Options{
-		Fix: o.fix, Samples: o.samples, ShellCheck: !o.withoutShellcheck, Runner: new(script.Runner), Tree: tree.Embedded,
-		Recipe: recipeFaults,
+		Fix: o.fix, Locked: o.locked, Samples: o.samples, ShellCheck: !o.withoutShellcheck, Runner: new(script.Runner),
+		Tree: tree.Embedded, Recipe: recipeFaults,
 	}
 	if o.ndjson {
 		options.Found = func(f *finding.Finding) {

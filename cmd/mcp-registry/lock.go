@@ -64,7 +64,7 @@ func pin(s cli.Streams, o *options) error {
 		if err := now.Write(p); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(s.Out, "%s: %d items\n", lock.FileName, len(now.Items)-1)
+		_, err := fmt.Fprintln(s.Out, "wrote "+lock.FileName)
 		return err
 	}
 	pinned, err := lock.Read(p)

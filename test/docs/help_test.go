@@ -56,6 +56,8 @@ var fails = map[string]string{
 var before = map[string]string{
 	"mcp-runtool hello --allow-self - <arguments.json": `echo '{"name":"Ada"}' >arguments.json`,
 	"mcp-bundle vendor --verify":                       "mcp-bundle vendor --platform $PLATFORM --arch $ARCH",
+	"mcp-registry lock --check":                        "mcp-registry lock",
+	"mcp-doctor validate --locked":                     "mcp-registry lock",
 
 	"mcp-scaffold scaffold tool chart --ui":                             "rm -r tools/chart",
 	"mcp-scaffold add --update":                                         "mcp-scaffold add scripts",

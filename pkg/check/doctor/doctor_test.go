@@ -317,6 +317,9 @@ var situations = map[string]func(h *fixture) *Result{
 	"project.policy_hook_replaces_default": func(h *fixture) *Result {
 		return h.around(map[string]string{"server.d/policy.sh": "mcp_tools_policy_check() { :; }\n"})
 	},
+	"project.lock_drift": func(h *fixture) *Result {
+		return h.around(map[string]string{"server.d/server.meta.json": `{"name":"demo","locked":true}`})
+	},
 	"project.registry_missing": func(h *fixture) *Result { return h.around(nil) },
 	"project.env_key_refused": func(h *fixture) *Result {
 		return h.around(map[string]string{"server.d/server.meta.json": `{"name":"demo","env":{"API_KEY":"x"}}`})

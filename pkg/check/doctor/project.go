@@ -90,6 +90,9 @@ func (e *examination) contents(p *project.Project) {
 	if result, err := validate.Project(e.ctx, p, validate.Options{Runner: e.runner}); err == nil {
 		valid := true
 		for _, f := range result.Findings {
+			if (f.ID == "lock.drift" || f.ID == "lock.unusable") && !f.Good {
+				e.add("project.lock_drift", f.Text(), "")
+			}
 			if f.ID == "policy.replaces_default" {
 				e.add("project.policy_hook_replaces_default", "policy.sh"+validate.PolicyReplacesDefault, "")
 			}

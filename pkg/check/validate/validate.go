@@ -33,6 +33,7 @@ var Rules = sync.OnceValue(func() finding.Rules { return finding.ParseRules(rule
 // Options enable optional checks.
 type Options struct {
 	Fix        bool // make scripts executable (CLI-1006)
+	Locked     bool // compare with the lock of the project, as for a locked project
 	Samples    bool // run tools with their samples (CLI-1010)
 	ShellCheck bool // run shellcheck if it is installed
 	Runner     *script.Runner
@@ -117,7 +118,7 @@ func (c *check) sections() {
 		section string
 		run     func()
 	}{
-		{inServer, func() { c.server(); c.ignored(); c.recipes(); c.skills() }},
+		{inServer, func() { c.server(); c.ignored(); c.recipes(); c.skills(); c.lock() }},
 		{inTools, c.tools}, {inPrompts, c.prompts}, {inResources, c.resources},
 	} {
 		if c.ctx.Err() != nil {

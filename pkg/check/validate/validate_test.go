@@ -186,6 +186,9 @@ var cases = map[string]files{
 	"registry.reported": {
 		"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"data.txt"}]}`, "data.txt": "x",
 	},
+	"lock.unusable": {"server.d/server.meta.json": `{"name":"demo","locked":true}`},
+	"lock.drift": {"server.d/server.meta.json": `{"name":"demo","locked":true}`,
+		"mcp-bash.lock.json": `{"version":1,"project":{"files":{}}}`},
 	"roots.none":             {"tools/demo-hello/tool.sh*": "#!/usr/bin/env bash\nfile=$(mcp_require_path .path)\n"},
 	"roots.unusable":         {"config/roots.json": `{"roots":[{"path":"none"}]}`},
 	"declaration.unreadable": toolWith(`"confine":[]`),

@@ -45,6 +45,9 @@ func (c *Change) Item() string {
 	return noun + " " + c.Name
 }
 
+// Lines returns the changed lines of a member: "- " and an old one, or "+ " and a new one.
+func (c *Change) Lines() []string { return merge.Changed(textOf(c.Before), textOf(c.After)) }
+
 // concerns has the members that are not for models.
 var concerns = map[string]Concern{
 	"path": runs, "provider": runs, "entrypoint": runs, "kind": runs, "requires": runs, "trial": runs, "output": runs,
@@ -139,7 +142,7 @@ func Print(w io.Writer, changes []Change) {
 			continue
 		}
 		cli.Printf(w, "  %s (%s)\n", c.Member, string(c.Concern))
-		for _, line := range merge.Changed(textOf(c.Before), textOf(c.After)) {
+		for _, line := range c.Lines() {
 			cli.Printf(w, "    %s\n", line)
 		}
 	}

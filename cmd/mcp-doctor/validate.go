@@ -152,7 +152,7 @@ func (o *validateOptions) summarize(s cli.Streams, r *validate.Result) {
 		cli.Explain(s.Out, "All checks passed (warnings: %d).\n", warnings)
 	}
 	if o.inspector && errors == 0 {
-		cli.Printf(s.Out, "\n%s\n", launch.InspectorLine(serverOf(r.Root), r.Root))
+		cli.Printf(s.Out, "\n%s\n", launch.InspectorLine(r.Root, serverOf(r.Root)))
 	}
 }
 

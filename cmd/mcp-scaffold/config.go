@@ -34,6 +34,9 @@ type configOptions struct {
 	http, tokenEnv string
 	headers        []string
 	remote         *clients.Remote // of http; nil: the client starts the server
+
+	pack      string
+	published *clients.Package // of pack
 }
 
 // The modes of CLI-701. Each is the name of its option.
@@ -59,6 +62,7 @@ func configCommand() *cli.Command {
 			{Line: "NAME --client cursor --apply", Purpose: "install the entry; --remove removes it"},
 			{Line: "NAME --http https://mcp.example.com/mcp --name demo --token-env DEMO_TOKEN --client cursor --apply",
 				Purpose: "connect to a server that runs elsewhere"},
+			{Line: "NAME --package npm:@me/my-tools@1.0.0 --client cursor --apply", Purpose: "start a published package"},
 			{Line: "NAME --link", Purpose: "links and badges with which others install it"},
 		},
 		Exits: []cli.Exit{
@@ -97,6 +101,8 @@ old text. An entry of that name for another server or project is kept, except wi
 		May be repeated`)
 	c.Flags.String(&o.tokenEnv, "token-env", "NAME", `with --http: the environment variable that has the bearer token;
 		the entry contains its name only`)
+	c.Flags.String(&o.pack, "package", "PACKAGE", `start a published package, and no project: npm:NAME@VERSION,
+		pypi:NAME@VERSION or oci:IMAGE`)
 	c.Flags.Bool(&o.dryRun, "dry-run", "show as a diff what --apply or --remove would change, and change nothing")
 	c.Flags.Bool(&o.force, "force", "replace or remove an entry of that name even if it is for another server")
 	c.Flags.ProjectRoot(&o.projectRoot)
@@ -197,15 +203,21 @@ func (o *configOptions) check() error {
 		{o.file != "" && o.scope != "", "--file and --scope exclude each other"},
 		{o.http == "" && (len(o.headers) > 0 || o.tokenEnv != ""), "--header and --token-env need --http"},
 		{o.http != "" && makesScript, "--http excludes --wrapper and --wrapper-env: clients start nothing"},
+		{o.pack != "" && (o.http != "" || o.projectRoot != "" || makesScript || o.entries),
+			"--package excludes --http, --project-root, --wrapper, --wrapper-env and --entries"},
 	} {
 		if fault.found {
 			return cli.Usagef("%s", fault.text)
 		}
 	}
+	var err error
+	if o.pack != "" {
+		o.published, err = clients.ParsePackage(o.pack)
+		return err
+	}
 	if o.http == "" {
 		return nil
 	}
-	var err error
 	if o.remote, err = clients.ParseRemote(o.http); err != nil {
 		return cli.Usagef("--http: %v", err)
 	}
@@ -225,6 +237,13 @@ func (o *configOptions) check() error {
 // server returns the server of the project, or that of --http. Some options need no project. The scope of a project is
 // then the current folder.
 func (o *configOptions) server() (clients.Server, *project.Project, error) {
+	if o.published != nil {
+		dir, err := os.Getwd()
+		p := &project.Project{Root: dir, Env: project.OSEnv()}
+		server := o.published.Server(p.Env)
+		server.Name = cmp.Or(o.name, server.Name)
+		return server, p, err
+	}
 	p, err := project.Find(o.projectRoot, func(string) {})
 	gone, isGone := errors.AsType[*project.MissingError](err)
 	isNone := errors.Is(err, project.ErrNone)

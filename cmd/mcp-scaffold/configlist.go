@@ -96,7 +96,7 @@ func (o *configOptions) command(c *clients.Client, words ...string) string {
 func (o *configOptions) line(client string) string {
 	words := []string{"mcp-bash config --client", client}
 	for _, option := range [][2]string{{"--project-root", o.projectRoot}, {"--name", o.name}, {"--http", o.http},
-		{"--token-env", o.tokenEnv}} {
+		{"--package", o.pack}, {"--token-env", o.tokenEnv}} {
 		if option[1] != "" {
 			words = append(words, option[0], shell.Quote(option[1]))
 		}

@@ -95,17 +95,18 @@ func (r Request) edited(b before) (*Change, error) {
 		err = e.Set(r.Client.entryFor(r.Server), path...)
 	case r.Force:
 		change.Action = Updated
-		if err = e.Set(r.Client.entryFor(r.Server), path...); err != nil {
-			if err = e.Remove(path...); err == nil {
-				err = e.Set(r.Client.entryFor(r.Server), path...)
-			}
-		}
+		err = put(e, r.Client.entryFor(r.Server), path)
 	default:
 		change.Action = Updated
+		complete := entry
 		for _, one := range r.Client.lacking(entry, r.Server) {
-			if err = e.Set(one.value, r.Client.path(r.Server.Name, one.path...)...); err != nil {
-				break
+			complete = one.in(complete)
+			if err == nil {
+				err = e.Set(one.value, r.Client.path(r.Server.Name, one.path...)...)
 			}
+		}
+		if err != nil && r.Server.Package != nil {
+			err = put(e, complete, path)
 		}
 	}
 	if err != nil {
@@ -116,6 +117,17 @@ func (r Request) edited(b before) (*Change, error) {
 		change.Action = Unchanged
 	}
 	return change, nil
+}
+
+// put writes an entry, even if the editor cannot replace all its values in their places, such as a list in YAML.
+func put(e editor, entry json.RawMessage, path []string) error {
+	err := e.Set(entry, path...)
+	if err != nil {
+		if err = e.Remove(path...); err == nil {
+			err = e.Set(entry, path...)
+		}
+	}
+	return err
 }
 
 // removesGone reports whether the request is to remove an entry that cannot work.

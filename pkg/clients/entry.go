@@ -17,7 +17,9 @@ import (
 type Server struct {
 	Name string
 	// Remote is how clients connect to the server. If it is nil, they start the command.
-	Remote  *Remote
+	Remote *Remote
+	// Package is the published package that the command fetches and starts, or nil.
+	Package *Package
 	Command string // absolute
 	Root    string // of the project
 	// OwnRoots means that the project names its roots, which an entry must not replace.
@@ -27,22 +29,41 @@ type Server struct {
 	// of this machine: the command is found on PATH, and the project is folder, or else the working directory.
 	shared bool
 	folder string // the client's variable for the folder, or ""
+
+	starter starter // of a package
+	path    string  // PATH for the starter of a package, or ""
 }
 
 // forFile returns the server as it is written to the file of a request (CLI-1142).
 func (r Request) forFile() Server {
-	s := r.Server
-	if s.Remote == nil && r.isProjects() {
-		s.Command, s.shared, s.folder = "mcp-bash", true, r.Client.folder
+	if r.Server.Remote == nil && r.isProjects() {
+		return r.Server.portable(r.Client.folder)
 	}
+	return r.Server
+}
+
+// portable returns the server for files and links that other people get, which have no path of this machine.
+func (s Server) portable(folder string) Server {
+	s.Command, s.path, s.shared, s.folder = s.program(), "", true, folder
 	return s
+}
+
+// program returns the name of the program that a client starts.
+func (s Server) program() string {
+	if s.Package != nil {
+		return s.starter.program
+	}
+	return "mcp-bash"
 }
 
 // InspectorLine returns a command line for a shell that opens the server in the MCP Inspector (CLI-710).
 func (s Server) InspectorLine() string {
 	r := s.Remote
+	if s.Package != nil {
+		return launch.InspectorLine("", append([]string{s.Command}, s.args()...)...)
+	}
 	if r == nil {
-		return launch.InspectorLine(s.Command, s.Root)
+		return launch.InspectorLine(s.Root, s.Command)
 	}
 	words := []string{"npx", "@modelcontextprotocol/inspector", "--transport", "http", "--server-url", shell.Quote(r.URL)}
 	for _, h := range r.Headers {
@@ -63,10 +84,15 @@ func (s Server) env(workspace string) json.RawMessage {
 	if s.shared {
 		root = s.folder
 	}
-	if root != "" || !s.shared {
+	switch {
+	case s.Package != nil:
+		s.Package.env(&b, s)
+	case root != "" || !s.shared:
 		b.Name(launch.RootVariable).String(root)
 	}
-	b.Name(launch.AllowVariable).String("*")
+	if s.Package == nil {
+		b.Name(launch.AllowVariable).String("*")
+	}
 	if workspace != "" && !s.OwnRoots {
 		b.Name(roots.Variable).String(workspace)
 	}
@@ -81,6 +107,9 @@ func (c *Client) entryFor(s Server) json.RawMessage {
 }
 
 func (s Server) fill(template, workspace string) json.RawMessage {
+	if s.Package != nil {
+		template = s.withArgs(template)
+	}
 	return json.RawMessage(strings.NewReplacer(
 		`"$command"`, string(rawjson.Quote(s.Command)),
 		`"$name"`, string(rawjson.Quote(s.Name)),
@@ -151,8 +180,11 @@ func (c *Client) foreign(entry json.RawMessage, s Server) string {
 	if s.Remote != nil {
 		return c.foreignRemote(entry, s.Remote)
 	}
+	if s.Package != nil && slices.ContainsFunc(c.words(entry), s.Package.names) {
+		return ""
+	}
 	command, root := c.started(entry)
-	if command == "" {
+	if command == "" || s.Package != nil {
 		if command, _ = c.commandOf(entry); command == "" {
 			return "it runs no command"
 		}
@@ -179,6 +211,15 @@ type setting struct {
 	value json.RawMessage
 }
 
+// in returns an entry with the value.
+func (s setting) in(entry json.RawMessage) json.RawMessage {
+	name, value := s.path[0], s.value
+	if len(s.path) > 1 {
+		value = setting{s.path[1:], value}.in(rawjson.Get(entry, name))
+	}
+	return rawjson.With(entry, name, value)
+}
+
 // lacking returns the values that our entry needs to match an entry that is written now.
 // Only the command is replaced; other values that people changed or added are kept.
 func (c *Client) lacking(entry json.RawMessage, s Server) (list []setting) {
@@ -187,6 +228,9 @@ func (c *Client) lacking(entry json.RawMessage, s Server) (list []setting) {
 	}
 	env, _ := c.field("$env")
 	command, isList := c.field("$command")
+	if s.Package != nil {
+		list = c.lackingPackage(entry, s)
+	}
 	for _, m := range rawjson.Members(c.entryFor(s)) {
 		present := rawjson.Get(entry, m.Name)
 		switch {
@@ -198,7 +242,7 @@ func (c *Client) lacking(entry json.RawMessage, s Server) (list []setting) {
 					list = append(list, setting{[]string{env, variable.Name}, variable.Value})
 				}
 			}
-		case m.Name == command:
+		case m.Name == command && s.Package == nil:
 			now, rest := c.commandOf(entry)
 			if now == s.Command {
 				continue

@@ -44,11 +44,13 @@ func (c *Client) Link(s Server) (*Link, error) {
 	case c.links.web == "":
 		return nil, cli.Failf(cli.CodeNotFound, "%s has no install links", c.Title).
 			WithHint("clients with links: %s", strings.Join(namesOf(Linked()), ", "))
+	case s.Package != nil:
+		s = s.portable("")
 	case s.Remote == nil && c.folder == "":
 		return nil, cli.Failf(cli.CodeNotFound, "%s has no variable for the folder of a project, so a link cannot start its "+
 			"server", c.Title).WithHint("give the address of a server with --http")
 	case s.Remote == nil:
-		s.Command, s.shared, s.folder = "mcp-bash", true, c.folder
+		s = s.portable(c.folder)
 	case len(s.Remote.Headers) > 0:
 		return nil, cli.Usagef("--link and --header exclude each other: everybody could read the value; use --token-env")
 	case len(secrets.Scan([]byte(s.Remote.URL))) > 0:

@@ -129,7 +129,7 @@ func (r Request) Reminders() (list []string) {
 	}
 	if r.isProjects() {
 		if r.Server.Remote == nil {
-			list = append(list, "everybody who uses this file needs mcp-bash on PATH")
+			list = append(list, "everybody who uses this file needs "+r.Server.program()+" on PATH")
 		}
 		if c.trust != "" {
 			list = append(list, c.trust)

@@ -3,8 +3,10 @@ package clients
 import (
 	"cmp"
 	"fmt"
-	"mcp-bash/pkg/text/toolnames"
+	"path/filepath"
 	"strings"
+
+	"mcp-bash/pkg/text/toolnames"
 )
 
 // plainLetters are the characters that every client accepts in the name of a server.
@@ -44,6 +46,9 @@ func (c *Client) Warnings(s Server) (list []string) {
 		if text := s.Remote.unprotected(); text != "" {
 			list = append(list, text)
 		}
+	}
+	if s.Package != nil && !filepath.IsAbs(s.Command) {
+		list = append(list, fmt.Sprintf("%s is not on PATH; install it, or write its path into the entry", s.Command))
 	}
 	for _, begin := range c.expands {
 		for _, text := range texts {

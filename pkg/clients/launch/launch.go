@@ -14,11 +14,14 @@ const (
 	AllowVariable = "MCPBASH_TOOL_ALLOWLIST"
 )
 
-// InspectorLine returns a command line for a shell that starts a project's server in the MCP
-// Inspector (CLI-710).
-func InspectorLine(command, root string) string {
+// InspectorLine returns a command line for a shell that opens a server in the MCP Inspector, started by a command. root
+// is its project; "": the command knows it (CLI-710).
+func InspectorLine(root string, command ...string) string {
 	words := []string{"npx", "@modelcontextprotocol/inspector"}
-	words = append(words, "-e", RootVariable+"="+root, "-e", AllowVariable+"=*", "--transport", "stdio", "--", command)
+	if root != "" {
+		words = append(words, "-e", RootVariable+"="+root, "-e", AllowVariable+"=*")
+	}
+	words = append(append(words, "--transport", "stdio", "--"), command...)
 	for i, word := range words {
 		words[i] = shell.Quote(word)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"mcp-bash/pkg/bundle"
 	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/npm"
 	"mcp-bash/pkg/bundle/plugins"
 	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/cli"
@@ -135,8 +136,11 @@ func (o *bundleOptions) deliver(s cli.Streams, what string,
 		_, err = cli.Printf(s.Out, "\n✓ Validation passed. %s would be: %s\n", what, filepath.Base(r.Path))
 	default:
 		next := "mcp-bash marketplace lists it for agents; see docs/PLUGINS.md"
-		if what == "Bundle" {
+		switch what {
+		case "Bundle":
 			next = fmt.Sprintf("open it with your client, or mcp-bash publish %s --dry-run", filepath.Base(r.Path))
+		case "Package":
+			next = npm.Commands(r)
 		}
 		_, err = cli.Printf(s.Out, "\nCreated: %s (%s)\n\nNext steps: %s\n", r.Path, cli.Size(r.Bytes), next)
 	}

@@ -14,12 +14,13 @@ func run(s cli.Streams, args []string) int { return command().MainOf(s, args) }
 func command() *cli.Command {
 	return &cli.Command{
 		Name: "mcp-bundle", NotVerb: true,
-		Summary: "Make what others install: bundles, plugins and container images of a project, or a project with its " +
-			"own server.",
+		Summary: "Make what others install: bundles, plugins, packages and container images of a project, or a project " +
+			"with its own server.",
 		Examples: []cli.Example{
 			{Line: "NAME bundle", Purpose: "one file that clients install"},
 			{Line: "NAME inspect demo-1.0.0.mcpb", Purpose: "show its contents"},
 			{Line: "NAME plugin", Purpose: "a folder that coding agents install"},
+			{Line: "NAME npm", Purpose: "a package that npx starts"},
 			{Line: "NAME image", Purpose: "a container image"},
 			{Line: "NAME vendor", Purpose: "put the server into the project"},
 		},
@@ -30,7 +31,7 @@ func command() *cli.Command {
 		},
 		Commands: []*cli.Command{
 			bundleCommand(), validateCommand(), inspectCommand(), unpackCommand(), publishCommand(), vendorCommand(),
-			imageCommand(), manifestCommand(), pluginCommand(), marketplaceCommand(),
+			imageCommand(), manifestCommand(), pluginCommand(), marketplaceCommand(), npmCommand(),
 		},
 	}
 }

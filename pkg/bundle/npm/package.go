@@ -5,6 +5,7 @@ package npm
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -63,7 +64,7 @@ func Runtime(prefix string, t runtimes.Target, about stage.Identity, files []mcp
 	about.Description = "The server of mcp-bash for " + t.Node()
 	readme := "# " + about.Name + "\n\n" + about.Description + ". Packages of MCP servers depend on it.\n" +
 		"Install one of those instead.\n"
-	files = append(slices.Clone(files), mcpb.Bytes(readmeName, false, []byte(readme)))
+	files = append(slices.Clone(files), mcpb.Bytes(stage.Readme, false, []byte(readme)))
 	return &Package{Identity: about, Targets: []runtimes.Target{t}, Files: files}
 }
 
@@ -90,7 +91,6 @@ func Folder(root *os.Root) (files []mcpb.File, err error) {
 }
 
 const (
-	readmeName   = "README.md"
 	manifestName = "package.json"
 	startName    = "start.js"
 )
@@ -180,9 +180,20 @@ func (p *Package) manifest() ([]byte, error) {
 	return text.Bytes(), err
 }
 
+// check returns an error for names and a version that npm refuses.
+func (p *Package) check() error {
+	err := errors.Join(checkName(p.Name), checkVersion(p.Version))
+	if p.Start != nil && err == nil {
+		for _, t := range p.Targets {
+			err = cmp.Or(err, checkName(p.Start.Prefix+t.Node()))
+		}
+	}
+	return err
+}
+
 // All returns all files of the package, package.json first. The error is for a package that npm refuses or changes.
 func (p *Package) All() ([]mcpb.File, error) {
-	if err := errors.Join(checkName(p.Name), checkVersion(p.Version)); err != nil {
+	if err := p.check(); err != nil {
 		return nil, err
 	}
 	text, err := p.manifest()
@@ -201,7 +212,8 @@ func (p *Package) All() ([]mcpb.File, error) {
 			return nil, err
 		}
 		if isDropped(f.Name) {
-			return nil, fmt.Errorf("%s: npm leaves out or renames files of this name; rename it", f.Name)
+			return nil, fmt.Errorf("%s: npm leaves out or renames files of this name; rename it, or leave it out with "+
+				".mcpbignore", f.Name)
 		}
 	}
 	return files, nil

@@ -268,6 +268,7 @@ type Result struct {
 	Tools, Resources, Prompts, Files int
 	Manifest                         []byte
 	Warnings                         []string
+	Programs                         []string // the packages of npm with the programs
 }
 
 // Result returns the result for a product at a path.
@@ -292,6 +293,10 @@ func (r *Result) AppendJSON(dst []byte) []byte {
 	b.Object().Name("ok").Bool(true).Name("path").String(r.Path).Name("name").String(r.Name).
 		Name("version").String(r.Version).Name("sha256").String(r.SHA256).Name("bytes").Int(int(r.Bytes)).
 		Name("platforms").Strings(r.Platforms).Name("targets").Strings(r.Targets).Name("tools").Int(r.Tools).
-		Name("resources").Int(r.Resources).Name("prompts").Int(r.Prompts).Name("warnings").Strings(r.Warnings).End()
+		Name("resources").Int(r.Resources).Name("prompts").Int(r.Prompts).Name("warnings").Strings(r.Warnings)
+	if len(r.Programs) > 0 {
+		b.Name("programs").Strings(r.Programs)
+	}
+	b.End()
 	return b.Bytes()
 }

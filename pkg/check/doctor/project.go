@@ -90,7 +90,7 @@ func (e *examination) contents(p *project.Project) {
 	if result, err := validate.Project(e.ctx, p, validate.Options{Runner: e.runner}); err == nil {
 		valid := true
 		for _, f := range result.Findings {
-			if (f.ID == "lock.drift" || f.ID == "lock.unusable") && !f.Good {
+			if f.ID == "lock.drift" || f.ID == "lock.unusable" {
 				e.add("project.lock_drift", f.Text(), "")
 			}
 			if f.ID == "policy.replaces_default" {

@@ -44,6 +44,6 @@ func (c *check) lock() {
 		}
 	}
 	if len(changes) == 0 {
-		c.good("lock.drift", lock.FileName, "matches the project")
+		c.good("lock.valid", lock.FileName, "matches the project")
 	}
 }

@@ -21,7 +21,9 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/projecttest"
 	"mcp-bash/pkg/project/tree"
+	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/lock"
 	"mcp-bash/pkg/text/toolnames"
 )
 
@@ -391,6 +393,19 @@ func merge(all ...files) files {
 var situations = map[string]func(t *testing.T) *Result{
 	"metadata.valid":    func(t *testing.T) *Result { return check1(t, fixture(t, sound), Options{}) },
 	"script.executable": func(t *testing.T) *Result { return check1(t, fixture(t, sound), Options{}) },
+	"lock.valid": func(t *testing.T) *Result { // LOCK-14
+		f := fixture(t, sound)
+		catalog := registry.NewCatalog(f.Project, registry.Options{ReadOnly: true})
+		pinned, err := lock.Of(t.Context(), f.Project, catalog, f.Root)
+		if err == nil {
+			err = pinned.Write(f.Project)
+		}
+		result := check1(t, f, Options{Locked: true})
+		if err != nil || result.Errors > 0 {
+			t.Errorf("%v, %+v", err, result.Findings)
+		}
+		return result
+	},
 	"script.made_executable": func(t *testing.T) *Result {
 		return check1(t, fixture(t, sound, cases["script.not_executable"]), Options{Fix: true})
 	},

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -19,7 +20,7 @@ func TestPublishingIsGuarded(t *testing.T) {
 	publishing, guarded := map[string]string{}, map[string]bool{}
 	for _, top := range []string{"cmd", "pkg", "test", "docs"} {
 		err := filepath.WalkDir(filepath.Join(root, top), func(file string, d fs.DirEntry, err error) error {
-			isScript := strings.HasSuffix(file, ".txtar") || strings.HasSuffix(file, ".md")
+			isScript := slices.Contains([]string{".txtar", ".md", ".yml"}, filepath.Ext(file))
 			if err != nil || d.IsDir() || !isScript && !strings.HasSuffix(file, "_test.go") {
 				return err
 			}
@@ -32,8 +33,11 @@ func TestPublishingIsGuarded(t *testing.T) {
 				return err
 			}
 			dir, _, _ := strings.Cut(filepath.ToSlash(filepath.Dir(rel)), "/testdata")
-			if strings.HasPrefix(dir, "docs") {
+			switch {
+			case strings.HasPrefix(dir, "docs"):
 				dir = "test/docs" // it runs the pages
+			case strings.HasSuffix(file, ".yml"):
+				dir = "test/workflow" // it runs the steps
 			}
 			for line := range strings.Lines(string(text)) {
 				if publishes.MatchString(line) && !strings.Contains(line, "--dry-run") && dir != "test/house" {

@@ -20,6 +20,7 @@ import (
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/test/checkout"
+	"mcp-bash/test/reach"
 )
 
 // A runner runs commands of steps as GitHub's runner does. The programs of other people are scripts that record their
@@ -52,6 +53,9 @@ func newRunner(t *testing.T, dir string, env ...string) *runner {
 		"GITHUB_ENV="+filepath.Join(home, "env"), "GITHUB_PATH="+filepath.Join(home, "path"),
 		"GITHUB_OUTPUT="+filepath.Join(home, "output"), "GITHUB_REPOSITORY_OWNER=Ada", "GITHUB_REPOSITORY=Ada/demo",
 		"GITHUB_REF_NAME=v0.1.0", "GITHUB_ACTOR=ada", "SERVER_NAME=io.github.Ada/demo")
+	for name, value := range reach.Guard(t) {
+		r.env = append(r.env, name+"="+value)
+	}
 	for name, text := range map[string]string{"temp/.keep": "", "others/curl": curl, "others/npm": recorder,
 		"others/docker": recorder, "others/sleep": "#!/bin/sh\n", "others/gh": recorder, "others/skopeo": skopeo} {
 		r.write(filepath.Join(home, name), text)

@@ -197,7 +197,7 @@ install:
 	./install.sh --yes --no-modify-path --prefix '$(PREFIX)'
 
 # TAG=v2.0.0 checks the tag. BASE_URL=https://... is the address of the releases, which install.sh,
-# doctor, the formula and the pages get. All files have the time of the commit.
+# doctor, the formula and the pages get. RELEASE_MINISIGN_KEY and RELEASE_SSH_KEY sign it. All files have the time of the commit.
 release:
 	cd release && SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} \
 	  $(GO) run . -out ../dist/release $(if $(TAG),-tag $(TAG)) $(if $(BASE_URL),-base-url $(BASE_URL))

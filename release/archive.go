@@ -196,19 +196,34 @@ func (r *release) sum(name string) (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
+// A summed is a file of the release and its SHA-256, in hex.
+type summed struct{ name, sum string }
+
+// sums returns all files that were written until now.
+func (r *release) sums() (all []summed, err error) {
+	list, err := os.ReadDir(r.out)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range list {
+		sum, err := r.sum(d.Name())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, summed{d.Name(), sum})
+	}
+	return all, nil
+}
+
 // writeSums writes SHA256SUMS over everything else.
 func (r *release) writeSums() error {
-	list, err := os.ReadDir(r.out)
+	list, err := r.sums()
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
-	for _, d := range list {
-		sum, err := r.sum(d.Name())
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(&b, "%s  %s\n", sum, d.Name())
+	for _, f := range list {
+		fmt.Fprintf(&b, "%s  %s\n", f.sum, f.name)
 	}
 	return write(r.asset("SHA256SUMS"), []byte(b.String()), 0o644)
 }

@@ -1,6 +1,7 @@
-// Release builds a release from its checkout: archives and packages for each system, a Homebrew
-// formula, a bill of materials, install.sh and SHA256SUMS (CLI-1702). The same sources produce the
-// same bytes. SOURCE_DATE_EPOCH sets the time of all files.
+// Release builds a release from its checkout (CLI-1702): archives, packages, entries for package
+// managers, bills of materials, provenance, and SHA256SUMS with its signatures. The same sources
+// produce the same bytes. SOURCE_DATE_EPOCH sets the time of all files. RELEASE_MINISIGN_KEY and
+// RELEASE_SSH_KEY name the keys.
 //
 //	go run . -out DIR [-tag vX.Y.Z] [-targets linux-amd64,...] [-base-url URL] [-commit ID]
 package main
@@ -16,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/jedisct1/go-minisign"
 
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/cli"
@@ -57,6 +60,9 @@ type release struct {
 	time    time.Time // of everything in it
 
 	commit string // of the sources, as printed by commit.sh; "": unknown
+
+	minisign *minisign.PrivateKey // nil: no signatures of minisign
+	ssh      string               // a file with a key, "": no signatures of ssh-keygen
 
 	work  string // a directory for what is on the way
 	trees []tree // one for each target
@@ -144,8 +150,9 @@ func (r *release) build() (err error) {
 		return err
 	}
 	for _, step := range []func() error{
-		r.buildTrees, r.writeArchives, r.writeRuntimes, r.writePackages, r.writeMaterials, r.writeFormula,
-		r.writeInstaller, r.writeReadme, r.writeSums,
+		r.readKeys, r.buildTrees, r.writeArchives, r.writeRuntimes, r.writePackages, r.writeMaterials, r.writeFormula,
+		r.writeScoop, r.writeAqua, r.writeInstaller, r.writeReadme, r.signArchives, r.writeProvenance, r.writeSums,
+		r.signSums,
 	} {
 		if err := step(); err != nil {
 			return err

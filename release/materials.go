@@ -13,15 +13,27 @@ import (
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
 
+	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/cli"
 )
 
-// writeMaterials writes the bill of materials: the modules in the build
-// information of the release's programs, and Go's library.
+// writeMaterials writes a bill of materials for each archive, and one for the whole release.
 func (r *release) writeMaterials() error {
+	for i, t := range r.trees {
+		archive := t.Archive(runtimes.Tag)
+		if err := r.writeMaterialsOf(archive+".cdx.json", archive, r.trees[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return r.writeMaterialsOf("mcp-bash-v"+cli.Version+"-sbom.cdx.json", "", r.trees)
+}
+
+// writeMaterialsOf writes the modules in the build information of the trees' programs, and Go's library. The product is
+// the archive, if it is named.
+func (r *release) writeMaterialsOf(name, archive string, trees []tree) error {
 	modules, goVersion := map[string]*debug.Module{}, ""
 	commands := []string{}
-	for _, t := range r.trees {
+	for _, t := range trees {
 		for _, program := range t.programs {
 			built, err := buildinfo.ReadFile(program)
 			if err != nil {
@@ -45,6 +57,13 @@ func (r *release) writeMaterials() error {
 	slices.Sort(commands)
 	product.Properties = &[]cdx.Property{{Name: "mcp-bash:commands", Value: strings.Join(slices.Compact(commands),
 		" ")}}
+	if archive != "" {
+		sum, err := r.sum(archive)
+		if err != nil {
+			return err
+		}
+		product.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: sum}}
+	}
 	var components []cdx.Component
 	var refs []string
 	for _, m := range modules {
@@ -63,15 +82,15 @@ func (r *release) writeMaterials() error {
 	bom.Metadata = &cdx.Metadata{Timestamp: r.time.Format(time.RFC3339), Component: &product}
 	bom.Components = &components
 	bom.Dependencies = &[]cdx.Dependency{{Ref: product.BOMRef, Dependencies: &refs}}
-	bom.SerialNumber = serial(r.time, refs)
-	return create(r.asset("mcp-bash-v"+cli.Version+"-sbom.cdx.json"), func(w io.Writer) error {
+	bom.SerialNumber = serial(name, r.time, refs)
+	return create(r.asset(name), func(w io.Writer) error {
 		return cdx.NewBOMEncoder(w, cdx.BOMFileFormatJSON).SetPretty(true).EncodeVersion(bom, cdx.SpecVersion1_6)
 	})
 }
 
-// serial returns the UUID of a bill of materials. The same version, time and components have the same UUID.
-func serial(when time.Time, refs []string) string {
-	u := sha256.Sum256(fmt.Appendf(nil, "%s %s %q", cli.Version, when, refs))
+// serial returns the UUID of a bill of materials. The same name, time and components have the same UUID.
+func serial(name string, when time.Time, refs []string) string {
+	u := sha256.Sum256(fmt.Appendf(nil, "%s %s %q", name, when, refs))
 	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80 // version 8: an application-specific format
 	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:16])
 }

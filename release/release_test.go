@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,7 +82,11 @@ func run(checkout, out, umask, commit string, env ...string) error {
 		target.String(),
 		"-base-url", served().URL+"/", "-commit", commit)
 	cmd.Dir = filepath.Join(checkout, "release")
-	cmd.Env = append(append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000"), env...)
+	secret, err := testKeys()
+	if err != nil {
+		return err
+	}
+	cmd.Env = append(append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000"), append(secret, env...)...)
 	text, err := cmd.CombinedOutput()
 	return wrap(err, text)
 }
@@ -124,7 +129,7 @@ func TestReproducible(t *testing.T) {
 			t.Errorf("%s: %d bytes, and %d that differ", name, len(content), len(b[name]))
 		}
 	}
-	if len(a) != len(b) || len(a) != 9 {
+	if len(a) != len(b) || len(a) != 15 {
 		t.Errorf("%d files, then %d", len(a), len(b))
 	}
 	for _, dir := range []string{first, second} {
@@ -274,7 +279,7 @@ func copyTree(t *testing.T, from, to string) {
 	}
 }
 
-// CLI-1702: SHA256SUMS is over everything else, in the form that sha256sum checks.
+// CLI-1702: SHA256SUMS is over everything but its signatures, in the form that sha256sum checks.
 func TestSums(t *testing.T) {
 	dir := release1(t)
 	check := exec.Command("sha256sum", "-c", "--strict", "SHA256SUMS")
@@ -283,7 +288,7 @@ func TestSums(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if got := bytes.Count(out, []byte(": OK\n")); got != len(read(t, dir))-1 {
+	if got := bytes.Count(out, []byte(": OK\n")); got != len(read(t, dir))-3 { // itself, and its signatures
 		t.Errorf("%d files: %s", got, out)
 	}
 }
@@ -472,10 +477,45 @@ func TestFormula(t *testing.T) {
 	}
 }
 
-// The bill of materials conforms to the schema of CycloneDX 1.6. It lists the modules of the
-// programs, and Go.
+// The bills of materials conform to the schema of CycloneDX 1.6. They list the modules of the
+// programs, and Go. That of an archive has its checksum.
 func TestMaterials(t *testing.T) {
-	text := read(t, release1(t))["mcp-bash-v"+cli.Version+"-sbom.cdx.json"]
+	files, archive := read(t, release1(t)), target.Archive(runtimes.Tag)
+	schema := cycloneSchema(t)
+	for _, name := range []string{"mcp-bash-v" + cli.Version + "-sbom.cdx.json", archive + ".cdx.json"} {
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(files[name]))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := schema.Validate(value); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var bom struct {
+			Metadata struct {
+				Component struct{ Hashes []struct{ Content string } }
+			}
+			Components []struct{ Name, Version string }
+		}
+		if err := json.Unmarshal(files[name], &bom); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"github.com/itchyny/gojq", "golang.org/x/sys", "std"} {
+			if !slices.ContainsFunc(bom.Components, func(c struct{ Name, Version string }) bool {
+				return c.Name == want && c.Version != ""
+			}) {
+				t.Errorf("%s does not name %s", name, want)
+			}
+		}
+		if hashes := bom.Metadata.Component.Hashes; name == archive+".cdx.json" && (len(hashes) != 1 ||
+			hashes[0].Content != fmt.Sprintf("%x", sha256.Sum256(files[archive]))) {
+			t.Errorf("%s: %v", name, hashes)
+		}
+	}
+}
+
+// cycloneSchema returns the schema in the module that writes the bills.
+func cycloneSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
 	found, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -501,24 +541,5 @@ func TestMaterials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := schema.Validate(value); err != nil {
-		t.Error(err)
-	}
-	var bom struct {
-		Components []struct{ Name, Version string }
-	}
-	if err := json.Unmarshal(text, &bom); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"github.com/itchyny/gojq", "golang.org/x/sys", "std"} {
-		if !slices.ContainsFunc(bom.Components, func(c struct{ Name, Version string }) bool {
-			return c.Name == want && c.Version != ""
-		}) {
-			t.Errorf("it does not name %s", want)
-		}
-	}
+	return schema
 }

@@ -152,7 +152,7 @@ func TestSteps(t *testing.T) {
 		`"license":"MIT","repository":"https://github.com/Ada/demo"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, jobs := scaffold(t, root, "--no-npm", "--no-pypi")
+	_, jobs := scaffold(t, root, "--no-npm")
 	r := newRunner(t, root, "SERVED="+release(t))
 	install := jobs["build"].command(t, "Install mcp-bash")
 	if out, err := r.run(install); err == nil || !strings.Contains(out, "::error::Set MCPBASH_RELEASE_BASE_URL or ") {
@@ -187,7 +187,7 @@ func TestSteps(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 
-	_, jobs = scaffold(t, root, "--no-npm", "--no-pypi", "--no-image")
+	_, jobs = scaffold(t, root, "--no-npm", "--no-image")
 	var requests []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		body, _ := io.ReadAll(q.Body)

@@ -162,7 +162,20 @@ func TestSteps(t *testing.T) {
 	if out := r.needs("command -v mcp-bundle"); out != filepath.Join(r.home, ".local/bin/mcp-bundle")+"\n" {
 		t.Errorf("%s", out)
 	}
-	r.needs(jobs["build"].command(t, "Check"))
+	check := jobs["build"].command(t, "Check")
+	r.needs(check)
+	r.needs("mcp-registry lock")
+	r.needs(check)
+	tool := filepath.Join(root, "tools", "hello", "tool.sh")
+	text, err := os.ReadFile(tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write(tool, string(text)+"# changed\n")
+	if out, err := r.run(check); err == nil {
+		t.Errorf("a change after the lock: %s", out)
+	}
+	r.write(tool, string(text))
 	only := strings.NewReplacer(" --strict", " --platform "+runtimes.Host.Platform()+" --arch "+runtimes.Host.Arch)
 	bundle := only.Replace(jobs["build"].command(t, "Bundle"))
 	if out, err := r.run(bundle, "GITHUB_REF_NAME=v9.9.9"); err == nil || !strings.Contains(out,

@@ -115,6 +115,7 @@ mkdir greeter
 echo '{"name":"greeter"}' >greeter/plugin.json
 echo '{"name":"acme","owner":{"name":"Acme"},"plugins":[{"path":"greeter"}]}' >plugins.json
 mcp-bundle marketplace >/dev/null
+mcp-registry lock >/dev/null
 mcp-bundle bundle --version 1.0.0 --platform "$PLATFORM" --arch "$ARCH" >/dev/null 2>&1
 `
 

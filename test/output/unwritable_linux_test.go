@@ -68,8 +68,8 @@ var lines = map[string][]string{
 	"mcp-doctor test": {``, `--json`, `--tap`, `--coverage`},
 
 	"mcp-bundle bundle":      {bundled, bundled + ` --json`, bundled + ` --manifest-only`, bundled + ` --validate`},
-	"mcp-bundle plugin":      {`--output there ` + bundled, `--output there --json ` + bundled, `--output - ` + bundled},
 	"mcp-bundle npm":         {`--output there ` + bundled, `--output there --json ` + bundled, `--validate ` + bundled},
+	"mcp-bundle plugin":      {`--output there ` + bundled, `--output there --json ` + bundled, `--output - ` + bundled},
 	"mcp-bundle marketplace": {``, `--check`, `--json`},
 	"mcp-bundle validate":    {`demo-1.0.0.mcpb`, `demo-1.0.0.mcpb --json`},
 	"mcp-bundle inspect":     {`demo-1.0.0.mcpb`, `demo-1.0.0.mcpb --json`},

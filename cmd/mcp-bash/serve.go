@@ -65,6 +65,7 @@ func serveCommand(run func(s cli.Streams, root string, o *httpd.Options) error) 
 	c.Flags.String(&options.StateKeyFile, "state-key-file", "FILE",
 		"the keys that seal the state of calls, for replicas")
 	c.Flags.String(&options.Advertise, "advertise", "URL", "where other replicas reach this server")
+	c.Flags.String(&options.Metrics, "metrics", "ADDR", "where Prometheus reads /metrics; ADDR is as for --http")
 	return c
 }
 

@@ -144,6 +144,8 @@ type Work struct {
 	Arguments         json.RawMessage // as the client sent them; nil: none
 	Digest            Hash            // of the arguments; zero: none
 	Secret            []string        // arguments whose values are never recorded
+	Processor         time.Duration   // that the script used
+	Peak              int64           // memory of its largest process, in bytes; 0: not known
 	Ended             bool            // a script ran to its end, so Status and Signal are known
 	Status, Signal    int
 	Code              int // of a JSON-RPC error

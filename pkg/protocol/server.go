@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/events/metrics"
 	"mcp-bash/pkg/feature/tool/paramheader"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
@@ -156,3 +157,9 @@ func (s *Server) OwesTasks(since time.Time) bool { return s.tasks.Owed(since) }
 // End waits until the server writes nothing more, but not longer than within. Its context has
 // ended before.
 func (s *Server) End(within time.Duration) { s.lists.End(within) }
+
+// Uses returns how much of the limits is in use, and how many requests wait for a slot.
+func (s *Server) Uses() (list []metrics.Use, queued int) {
+	list, queued = s.pool.Uses()
+	return append(list, s.suspended.Use(), s.tasks.Use()), queued
+}

@@ -88,6 +88,7 @@ func (p *process) kill(signals <-chan os.Signal, silent bool) {
 // cleanUp removes the files of this run, unless the operator wants them (P-302, P-907, P-908).
 func (p *process) cleanUp(signals <-chan os.Signal) {
 	p.transport.Close()
+	p.scrape.Close()
 	p.stop(calls.ErrStopping)
 	p.endScripts(signals)
 	p.server.End(killGrace)

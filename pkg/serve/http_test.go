@@ -35,6 +35,14 @@ type httpProcess struct {
 // startHTTP serves a project at a socket.
 func startHTTP(t *testing.T, root string, env project.Env, change ...func(*Options)) *httpProcess {
 	t.Helper()
+	p := beginHTTP(t, root, env, change...)
+	p.await("a server", func() bool { return strings.Contains(p.stderr.String(), "serving unix:"+p.socket+"\n") })
+	return p
+}
+
+// beginHTTP is startHTTP without waiting.
+func beginHTTP(t *testing.T, root string, env project.Env, change ...func(*Options)) *httpProcess {
+	t.Helper()
 	os.Mkdir(filepath.Join(root, "server.d"), 0o755)
 	dir, err := os.MkdirTemp("", "s") // the path of a socket is short
 	if err != nil {
@@ -68,7 +76,6 @@ func startHTTP(t *testing.T, root string, env project.Env, change ...func(*Optio
 		f(&o)
 	}
 	go func() { p.code <- Serve(o) }()
-	p.await("a server", func() bool { return strings.Contains(p.stderr.String(), "serving unix:"+p.socket+"\n") })
 	return p
 }
 

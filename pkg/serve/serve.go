@@ -25,6 +25,7 @@ import (
 	"mcp-bash/pkg/run/capacity"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/serve/httpd"
+	"mcp-bash/pkg/serve/httpd/scrape"
 	"mcp-bash/pkg/serve/stdio"
 )
 
@@ -62,6 +63,7 @@ type process struct {
 	console   *console.Console
 	server    *protocol.Server
 	audit     *stream.Stream // nil: nothing is recorded
+	scrape    *scrape.Server // nil: nobody reads the metrics
 	transport transport
 	stop      context.CancelCauseFunc // ends everything that runs
 }

@@ -19,6 +19,7 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/events/metrics"
 	"mcp-bash/pkg/events/stream"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/bounds"
@@ -31,6 +32,7 @@ import (
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/serve/httpd"
+	"mcp-bash/pkg/serve/httpd/scrape"
 	"mcp-bash/pkg/serve/stdio"
 	"mcp-bash/pkg/text/shell"
 	"mcp-bash/pkg/wire/mcp"
@@ -49,6 +51,8 @@ type starter struct {
 	parent    int
 	listener  *httpd.Listener // nil: the client is on Streams
 	gate      *httpd.Gate     // of listener
+	scrape    *scrape.Server  // nil: nobody reads the metrics
+	metrics   *metrics.Metrics
 	bootstrap *project.TempDir
 	project   *project.Project
 	roots     roots.Scope // of a client that names none
@@ -81,6 +85,7 @@ func (st *starter) start() (*process, error) {
 		st.sourceProfile,
 		st.sourceEnv,
 		st.checkHTTP,
+		st.openMetrics,
 		st.readRoots,
 		st.readReplica,
 		func() error { return st.project.Token.Check() },
@@ -116,6 +121,7 @@ func (st *starter) undo(err error) error {
 	if st.listener != nil {
 		st.listener.Close()
 	}
+	st.scrape.Close()
 	st.audit.Close()
 	return err
 }
@@ -291,6 +297,21 @@ func (st *starter) checkHTTP() error {
 	return nil
 }
 
+// openMetrics opens the address of the metrics. An unusable one ends the start (AUD-40).
+func (st *starter) openMetrics() (err error) {
+	if st.HTTP == nil {
+		return nil
+	}
+	st.scrape, err = scrape.Open(cmp.Or(st.HTTP.Metrics, st.project.Env["MCPBASH_METRICS"]))
+	if err != nil {
+		return startError("serve --metrics: ", err)
+	}
+	if st.scrape != nil {
+		st.metrics = metrics.New(cli.Version)
+	}
+	return nil
+}
+
 // readRoots reads the roots for a client that names none. An unusable root ends the start (P-2101).
 func (st *starter) readRoots() (err error) {
 	st.roots, err = roots.Fallback(st.project)
@@ -355,6 +376,9 @@ func (st *starter) sinks(c *console.Console) events.Sink {
 	var list events.Sinks
 	if st.audit != nil {
 		list = append(list, st.audit)
+	}
+	if st.metrics != nil {
+		list = append(list, st.metrics)
 	}
 	if st.HTTP != nil && c.Settings.Level <= mcp.Info && !c.Settings.Quiet {
 		list = append(list, console.CallLog{Console: c})
@@ -446,17 +470,26 @@ func (st *starter) newProcess() (*process, error) {
 	})
 	return &process{
 		project: p, state: st.state, bootstrap: st.bootstrap, runner: st.runner, console: c, server: server,
-		transport: st.newTransport(server), stop: st.stop, audit: st.audit,
+		transport: st.newTransport(server), stop: st.stop, audit: st.audit, scrape: st.scrape,
 	}, nil
 }
 
 func (st *starter) newTransport(server *protocol.Server) transport {
 	if st.HTTP != nil {
-		return httpd.New(httpd.Config{
+		s := httpd.New(httpd.Config{
 			Options: *st.HTTP, Context: st.base, Listener: st.listener, Gate: st.gate, Project: st.project,
 			Console: server.Console,
-			Server:  server,
+			Server:  server, Metrics: st.metrics,
 		})
+		if st.scrape != nil {
+			st.scrape.Serve(func(dst []byte) []byte {
+				r := s.Reading()
+				r.Missed = st.audit.Lost()
+				return st.metrics.AppendText(dst, r)
+			})
+			server.Console.Complain("mcp-bash: metrics at %s", st.scrape.URL())
+		}
+		return s
 	}
 	return stdio.New(stdio.Config{Context: st.base, Streams: st.Streams, Project: st.project, Parent: st.parent},
 		func(conn protocol.Connection) stdio.Client { return server.NewClient(conn, protocol.Caller{}) })

@@ -62,6 +62,7 @@ type Stream struct {
 	line     []byte            // kept for the next one
 	redacted map[string]string // of texts without their secrets
 	missed   int               // events since the last line that were not written
+	lost     int               // events that were not written, since the start
 	broken   bool              // the last line was not written
 	dirty    bool              // lines may not be on the disk
 	timer    *time.Timer       // the next seal
@@ -117,6 +118,16 @@ func (s *Stream) Emit(e *events.Event) error {
 	return nil
 }
 
+// Lost returns how many events were not written.
+func (s *Stream) Lost() int {
+	if s == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lost
+}
+
 // Ready returns the error for a required record that cannot be written now. It tries again first.
 func (s *Stream) Ready() error {
 	if s == nil || !s.config.Required {
@@ -140,6 +151,7 @@ func (s *Stream) emit(e *events.Event) error {
 		return nil
 	}
 	s.missed++
+	s.lost++
 	if !s.broken {
 		s.broken = true
 		s.config.Warn(fmt.Sprintf("%s cannot be written: %v", s.config.To, err))

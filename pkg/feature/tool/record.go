@@ -35,6 +35,7 @@ func (c *call) recordEnd(res *script.Result, r *Result, err error) {
 	if w == nil {
 		return
 	}
+	w.Processor, w.Peak = res.Processor, res.Peak
 	w.Ran, w.Ended, w.Status, w.Signal = time.Since(c.clock.start), true, res.Status, res.Signal
 	var timeout *timeoutError
 	var own *mcp.Error

@@ -7,6 +7,7 @@ import (
 
 	"mcp-bash/pkg/auth/share"
 	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/events/metrics"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol/console"
 	"mcp-bash/pkg/protocol/internal/session"
@@ -35,6 +36,7 @@ type lane struct {
 	slots int
 	held  share.Usage            // slots, by owner
 	turns share.Turns[*Requests] // clients whose requests wait
+	queue int                    // requests that wait
 }
 
 // The lanes. Requests that start no script never wait for those that do.
@@ -52,6 +54,17 @@ func NewPool(limits *project.Limits) *Pool {
 		p.lanes[i].slots = limits.Concurrent
 	}
 	return p
+}
+
+// Uses returns how many slots are in use, and how many requests wait for one.
+func (p *Pool) Uses() (list []metrics.Use, queued int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for kind, name := range [...]string{scripts: "scripts", others: "other_requests"} {
+		l := &p.lanes[kind]
+		list, queued = append(list, metrics.Use{Limit: name, Used: l.held.All(), Most: l.slots}), queued+l.queue
+	}
+	return list, queued
 }
 
 // A Config is the input of [Pool.NewRequests].
@@ -152,6 +165,7 @@ func (q *Requests) ready(r *Request) bool {
 
 // enqueue lets a request wait for a slot of its lane. The lock is held.
 func (q *Requests) enqueue(r *Request, at int) {
+	q.pool.lanes[r.lane].queue++
 	queue := &q.queues[r.lane]
 	if *queue = slices.Insert(*queue, at, r); len(*queue) == 1 {
 		q.pool.lanes[r.lane].turns.Add(q.Owner, q)
@@ -165,6 +179,7 @@ func (q *Requests) dequeue(r *Request) bool {
 	if i < 0 {
 		return false
 	}
+	q.pool.lanes[r.lane].queue--
 	if *queue = slices.Delete(*queue, i, i+1); len(*queue) == 0 {
 		q.pool.lanes[r.lane].turns.Remove(q.Owner, q)
 	}

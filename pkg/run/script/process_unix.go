@@ -25,6 +25,7 @@ type process struct {
 
 	over      bool // the main process has ended and was collected
 	status    unix.WaitStatus
+	usage     unix.Rusage
 	cause     error
 	waste     []byte    // buffer for output after a cause
 	termed    time.Time // time of SIGTERM
@@ -188,7 +189,7 @@ func (p *process) reap(options int) {
 	p.runner.mu.Lock() // KillAll must not signal a number that was released
 	defer p.runner.mu.Unlock()
 	for {
-		pid, err := unix.Wait4(p.pid, &p.status, options, nil)
+		pid, err := unix.Wait4(p.pid, &p.status, options, &p.usage)
 		switch {
 		case err == unix.EINTR:
 			continue
@@ -222,6 +223,8 @@ func (p *process) finish() Result {
 	} else {
 		p.runner.returnLifeline(p.lifeline)
 	}
+	res.Processor = time.Duration(p.usage.Utime.Nano() + p.usage.Stime.Nano())
+	res.Peak = int64(p.usage.Maxrss) * rssUnit
 	if p.status.Signaled() {
 		res.Signal = int(p.status.Signal())
 		res.Status = signalBase + res.Signal

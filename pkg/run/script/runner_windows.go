@@ -77,6 +77,7 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 	res := Result{Cause: cause, Stdout: out.buf, Stderr: errs.buf, Alone: true}
 	if state := cmd.ProcessState; state != nil {
 		res.Status = state.ExitCode()
+		res.Processor = state.UserTime() + state.SystemTime()
 	}
 	return res
 }

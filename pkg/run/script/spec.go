@@ -103,6 +103,9 @@ type Result struct {
 	Cause  error
 	Stdout []byte
 	Stderr []byte // for a script that could not start: the reason
+	// Processor is the time of a processor that the script used, with the descendants that it has waited for.
+	Processor time.Duration
+	Peak      int64 // memory of the largest of these, in bytes; 0: not known
 	// Alone reports that no process of the script remains: its group is empty and its output is closed.
 	Alone bool
 	// Left is the process group of the script if it still has members, or 0. [Runner.End] ends it.

@@ -70,3 +70,6 @@ func sysProc(pidfd *int) *syscall.SysProcAttr {
 	attr.Pdeathsig, attr.PidFD = syscall.SIGKILL, pidfd
 	return attr
 }
+
+// rssUnit is the unit of memory in getrusage, in bytes.
+const rssUnit = 1024

@@ -10,6 +10,9 @@ import (
 
 var hasPidfd = func() bool { return false }
 
+// rssUnit is the unit of memory in getrusage, in bytes.
+const rssUnit = 1
+
 // A waiter waits until a child has ended, and leaves its status for reap. It uses kqueue, which
 // returns ESRCH for a process that has already ended.
 type waiter struct{ queue int }

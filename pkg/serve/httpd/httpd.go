@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/auth/share"
+	"mcp-bash/pkg/events/metrics"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/protocol"
@@ -39,6 +40,7 @@ type Options struct {
 
 	StateKeyFile string // the keys that replicas share, or "" (H-500)
 	Advertise    string // the URL at which other replicas reach this one, or "" (H-502)
+	Metrics      string // the address of the metrics, "" or "off" (AUD-40)
 }
 
 // A Config is the input of [New].
@@ -50,6 +52,7 @@ type Config struct {
 	Project  *project.Project
 	Console  *console.Console
 	Server   *protocol.Server
+	Metrics  *metrics.Metrics // nil: nobody reads them
 
 	guard func(http.Handler) http.Handler // of tests, in place of Gate
 	// challenge returns the value of WWW-Authenticate for a token that lacks a scope.

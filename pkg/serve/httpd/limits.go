@@ -1,10 +1,14 @@
 package httpd
 
 import (
+	"net"
+	"net/http"
 	"time"
 
+	"mcp-bash/pkg/events/metrics"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/settings"
+	"mcp-bash/pkg/serve/httpd/internal/guard"
 )
 
 // limits are the bounds of the transport (http section 7).
@@ -34,4 +38,20 @@ func readLimits(env project.Env) limits {
 		replay:      settings.Int(env, "MCPBASH_HTTP_REPLAY"),
 		pending:     settings.Int(env, "MCPBASH_MAX_PENDING_BYTES"),
 	}
+}
+
+// LimitConnections returns the [http.Server.ConnState] of another server of this process, with its own limit.
+func LimitConnections(most int) func(net.Conn, http.ConnState) {
+	return guard.NewConnections(most).State
+}
+
+// Reading returns how much of the limits is in use.
+func (s *Server) Reading() (r metrics.Reading) {
+	r.Uses, r.Queued = s.Server.Uses()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.Uses = append(r.Uses,
+		metrics.Use{Limit: "sessions", Used: len(s.sessions), Most: s.limits.sessions},
+		metrics.Use{Limit: "streams", Used: s.persons.streams.All(), Most: s.limits.streams})
+	return r
 }

@@ -35,6 +35,11 @@ func Listen(addr string, env project.Env) (*Listener, error) {
 	if l, err := activation.Listener(env); l != nil || err != nil {
 		return inherited(l, err)
 	}
+	return ListenAt(addr)
+}
+
+// ListenAt opens an address, like [Listen], but ignores service managers.
+func ListenAt(addr string) (*Listener, error) {
 	network, address, err := parseAddr(addr)
 	switch {
 	case err != nil:

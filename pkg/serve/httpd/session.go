@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/auth/share"
@@ -29,7 +30,8 @@ type session struct {
 	caller   string         // the key of the identity
 	person   string         // see auth.Identity.Owner; "": a program of this machine
 	owner    string         // the owner of the session's shares
-	local    bool           // it was begun on this machine for certain, so its client chooses the roots
+	began    time.Time
+	local    bool // it was begun on this machine for certain, so its client chooses the roots
 	client   *protocol.Client
 	own      *stream // for messages that belong to no request
 	accept   sync.Mutex
@@ -52,7 +54,7 @@ func (s *Server) newSession(r *http.Request) (*session, *mcp.Error) {
 	id := auth.IdentityOf(r.Context())
 	se := &session{
 		server: s, id: s.Server.NewSessionID(id), identity: id, caller: id.Key(), person: id.Owner(),
-		local: !s.fromStranger(r), streams: map[string]*stream{},
+		began: time.Now(), local: !s.fromStranger(r), streams: map[string]*stream{},
 	}
 	if se.owner = se.person; id == nil {
 		se.owner = share.Nobody(se.id)
@@ -133,6 +135,7 @@ func (se *session) inUse() bool { return se.busy() || se.client.InUse() }
 // remove removes a session. The lock is held.
 func (s *Server) remove(se *session) {
 	delete(s.sessions, se.id)
+	s.Config.Metrics.SessionEnded(time.Since(se.began))
 	s.persons.sessions.Add(se.person, -1)
 }
 

@@ -46,3 +46,13 @@ const (
 	CauseInternal Cause = "internal"
 	CauseRecord   Cause = "record" // the event could not be recorded, and records are required
 )
+
+// Causes returns all causes but CauseNone.
+func Causes() []Cause { return causes[:] }
+
+var causes = [...]Cause{
+	CauseInvalid, CauseArguments, CauseNotFound, CauseCapability, CauseCancelled, CauseTooLarge,
+	CauseUnavailable, CauseCredential, CauseNotListed, CausePolicy, CauseScope, CauseLevel, CauseInsecure,
+	CauseOrigin, CauseConfined, CauseBusy, CauseRate, CauseAnswer, CauseOutput, CauseTime, CauseTool,
+	CauseStatus, CauseSignal, CauseSchema, CauseKernel, CauseStart, CauseInternal, CauseRecord,
+}

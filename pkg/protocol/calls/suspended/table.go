@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/auth/share"
+	"mcp-bash/pkg/events/metrics"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol/calls"
@@ -71,6 +72,13 @@ func NewTable(ctx context.Context, p *project.Project, self seal.Self) *Table {
 	t.bounds.calls, t.bounds.scripts, t.bounds.bytes = p.Sessions.MaxParkedCalls, handoff.MostWaiting(), p.Limits.Pending
 	t.changed.L = &t.mu
 	return t
+}
+
+// Use returns how many calls wait for their clients.
+func (t *Table) Use() metrics.Use {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return metrics.Use{Limit: "suspended_calls", Used: len(t.waiting), Most: t.bounds.calls}
 }
 
 // A Client has the calls of one client. No other client can resume them.

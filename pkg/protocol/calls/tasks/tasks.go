@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/auth/share"
+	"mcp-bash/pkg/events/metrics"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/wire/mcp"
@@ -44,6 +45,13 @@ func NewTable(c Config) *Table {
 	limits := *c.Limits
 	limits.Concurrent = max(1, min(c.Settings.Max, c.Running))
 	return &Table{Config: c, pool: calls.NewPool(&limits), byID: map[string]*task{}, byState: map[string]retry{}}
+}
+
+// Use returns how many tasks run.
+func (t *Table) Use() metrics.Use {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return metrics.Use{Limit: "tasks", Used: t.running.All(), Most: min(t.Settings.Max, t.Running)}
 }
 
 // add counts a task that is about to run, unless too many run.

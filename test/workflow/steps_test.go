@@ -152,7 +152,7 @@ func TestSteps(t *testing.T) {
 		`"license":"MIT","repository":"https://github.com/Ada/demo"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, jobs := scaffold(t, root, "--no-npm")
+	_, jobs := scaffold(t, root)
 	r := newRunner(t, root, "SERVED="+release(t))
 	install := jobs["build"].command(t, "Install mcp-bash")
 	if out, err := r.run(install); err == nil || !strings.Contains(out, "::error::Set MCPBASH_RELEASE_BASE_URL or ") {
@@ -184,12 +184,19 @@ func TestSteps(t *testing.T) {
 	}
 	r.needs(`rm -r "$RUNNER_TEMP/release"`)
 	r.needs(bundle)
+	r.needs(only.Replace(jobs["build"].command(t, "Make the npm packages")))
 	r.needs(jobs["build"].command(t, "Keep the programs that announce the release"))
 	r.dir = filepath.Join(r.home, "temp", "release") // as the other jobs download it
 
 	r.needs(jobs["github"].command(t, "Make the release"))
 	if got := r.read("called"); got != "gh release create v0.1.0 --verify-tag --generate-notes ./demo-0.1.0.mcpb\n" {
 		t.Errorf("%s", got)
+	}
+	r.needs(jobs["npm"].command(t, "Publish, the packages with the programs first"))
+	published := strings.Split(strings.TrimSpace(r.read("called")), "\n")
+	if last := len(published) - 1; last != 1 || published[last] !=
+		"npm publish --access public --provenance ./npm/ada-demo-0.1.0.tgz" {
+		t.Errorf("%q", published)
 	}
 	r.needs(jobs["image"].command(t, "Push"), "TOKEN=hush")
 	if got := r.read("called"); got != "docker login ghcr.io --username ada --password-stdin\n"+
@@ -200,7 +207,7 @@ func TestSteps(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 
-	_, jobs = scaffold(t, root, "--no-npm", "--no-image")
+	_, jobs = scaffold(t, root, "--no-image")
 	var requests []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		body, _ := io.ReadAll(q.Body)
@@ -212,7 +219,7 @@ func TestSteps(t *testing.T) {
 	r.needs(announce, "MCP_REGISTRY_URL="+server.URL, "ACTIONS_ID_TOKEN_REQUEST_URL="+server.URL+"/id?x=y",
 		"ACTIONS_ID_TOKEN_REQUEST_TOKEN=t")
 	last := requests[len(requests)-1]
-	for _, want := range []string{"/v0/publish ", `"io.github.Ada/demo"`,
+	for _, want := range []string{"/v0/publish ", `"io.github.Ada/demo"`, `"@ada/demo"`,
 		`"https://github.com/Ada/demo/releases/download/v0.1.0/demo-0.1.0.mcpb"`} {
 		if !strings.Contains(last, want) {
 			t.Errorf("%s lacks %s", last, want)

@@ -59,9 +59,14 @@ func (r *Rule) DropsValue(name string, env map[string]string) bool {
 	return env[name] != "" && r.Drops(name) && !Matches(ofTerminals, name)
 }
 
-// IsWithheld reports whether a variable is a secret of the server. Only scripts whose list contains
-// MCP_REGISTRY_TOKEN get that variable. No other started process gets any of them (P-2304, T-63).
-func IsWithheld(name string) bool { return IsRemoteToken(name) || name == "MCP_REGISTRY_TOKEN" }
+// IsWithheld reports whether a variable is a secret of the server. Only scripts whose list contains the name of a
+// variable with which one can publish get it. No other started process gets any of them (P-2304, T-63).
+func IsWithheld(name string) bool { return IsRemoteToken(name) || publishes(name) }
+
+// publishes reports whether a variable lets its owner publish: as this person, or as a workflow of GitHub.
+func publishes(name string) bool {
+	return name == "MCP_REGISTRY_TOKEN" || strings.HasPrefix(name, "ACTIONS_ID_TOKEN_REQUEST_")
+}
 
 // IsRemoteToken reports whether a variable belongs to the remote token, or configures the server
 // over HTTP. No script gets such a variable, even if it is listed (P-2304, H-216).

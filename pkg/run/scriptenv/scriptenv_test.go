@@ -285,7 +285,8 @@ func TestRemedy(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]bool{"B": true, "A": false, "PATH": false, "MCP_TOOL_NAME": false, "PWD": false,
-		"MCP_REGISTRY_TOKEN": false, "MCPBASH_HTTP_TOKEN_FILE": false} {
+		"MCP_REGISTRY_TOKEN": false, "ACTIONS_ID_TOKEN_REQUEST_TOKEN": false, "MCPBASH_HTTP_TOKEN_FILE": false,
+	} {
 		if fromMeta.Tools.Drops(name) != want {
 			t.Error(name)
 		}

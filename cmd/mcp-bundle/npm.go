@@ -9,11 +9,13 @@ import (
 	"mcp-bash/pkg/bundle/npm"
 	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/clients"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/roots"
 )
 
 func npmCommand() *cli.Command {
-	o, made := &bundleOptions{}, npm.Options{Instructions: npmInstructions}
+	o, made := &bundleOptions{}, npm.Options{}
 	c := &cli.Command{
 		Name: "npm", NotVerb: true,
 		Summary: "Make an npm package of a project, so that others start its server with npx.",
@@ -59,15 +61,16 @@ func (o *bundleOptions) makeNPM(s cli.Streams, made npm.Options) error {
 	}
 	return o.deliver(s, "Package", func(ctx context.Context, p *project.Project, _ string) (_ *stage.Result, err error) {
 		made.Options, made.Validate = o.Options, o.validate
+		made.Instructions = func(name, version string) (string, error) {
+			published, err := clients.ParsePackage("npm:" + name + "@" + version)
+			if err != nil {
+				return "", err
+			}
+			return published.Instructions(roots.InProject(p))
+		}
 		if made.Output, err = filepath.Abs(cmp.Or(o.output, ".")); err != nil {
 			return nil, err
 		}
 		return npm.Make(ctx, p, made)
 	})
-}
-
-// npmInstructions returns the section of a README that shows the entries of clients.
-func npmInstructions(name, version string) (string, error) {
-	start := "npx -y --fetch-retries=0 " + name + "@" + version
-	return "## Add it to a client\n\nThe command of the server is:\n\n```\n" + start + "\n```\n", nil
 }

@@ -1,5 +1,5 @@
-// Package scrape serves metrics at a separate address. All that can connect to it can read them, and nobody needs a
-// right to call tools for that.
+// Package scrape serves metrics at a separate address. Each program that can connect there can read them. It needs no
+// right to call tools.
 package scrape
 
 import (

@@ -40,6 +40,7 @@ var siblings = []sibling{
 	{"bundle", "mcp-bundle", true, "Make a bundle of the project, which clients can install"},
 	{"plugin", "mcp-bundle", true, "Make a plugin of the project, which coding agents can install"},
 	{"marketplace", "mcp-bundle", true, "List the plugins of a repository for agents"},
+	{"wheel", "mcp-bundle", true, "Make Python wheels of the project, for uvx, pipx and pip"},
 	{"publish", "mcp-bundle", true, "Announce a bundle in the MCP registry"},
 	{"image", "mcp-bundle", true, "Make a container image of the project, without a container engine"},
 	{"manifest", "mcp-bundle", true, "Make the files that deploy the project over HTTP"},

@@ -31,7 +31,7 @@ func command() *cli.Command {
 		},
 		Commands: []*cli.Command{
 			bundleCommand(), validateCommand(), inspectCommand(), unpackCommand(), publishCommand(), vendorCommand(),
-			imageCommand(), manifestCommand(), pluginCommand(), marketplaceCommand(), npmCommand(),
+			imageCommand(), manifestCommand(), pluginCommand(), marketplaceCommand(), npmCommand(), wheelCommand(),
 		},
 	}
 }

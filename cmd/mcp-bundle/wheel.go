@@ -20,7 +20,7 @@ func wheelCommand() *cli.Command {
 		Summary: "Make Python wheels of a project, with which uvx, pipx and pip start its server.",
 		Examples: []cli.Example{
 			{Line: "NAME", Purpose: "a wheel for each system, in this directory"},
-			{Line: "NAME ~/demo --output dist --platform linux --arch amd64"},
+			{Line: "NAME --output dist --platform linux --arch amd64"},
 			{Line: "NAME --validate", Purpose: "check everything, write nothing"},
 		},
 		Operands: []cli.Operand{{Name: "[PROJECT]", Complete: cli.Dirs}},

@@ -119,7 +119,7 @@ func describe(s *stage.Stage) (*wheel, error) {
 	}
 	name := strings.ToLower(separators.ReplaceAllString(s.ID.Name, "-"))
 	if name == "mcp-bash" {
-		return nil, errors.New("a command mcp-bash would serve no project of its own; give another name with --name")
+		return nil, errors.New("a command mcp-bash would not serve the project; give another name with --name")
 	}
 	return &wheel{name: name, file: strings.ReplaceAll(name, "-", "_"), version: version}, nil
 }

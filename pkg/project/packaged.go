@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// UsePackaged sets the project and the allow list if this program was installed under another name, next to its project.
-// The project of a program NAME is ../share/NAME/project, with links resolved. Values of the environment stay (CLI-408).
+// UsePackaged sets the project and the allow list if this program was installed under another name. The project of a
+// program NAME is ../share/NAME/project next to it, with links resolved. Values of the environment stay (CLI-408).
 func UsePackaged() {
 	exe, err := os.Executable()
 	if err != nil || os.Getenv("MCPBASH_PROJECT_ROOT") != "" {

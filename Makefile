@@ -12,7 +12,7 @@ SYSTEMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME ?= 20s
 ENDURANCE ?= 10s
 
-.PHONY: build demo needed test test-long cluster registry lint prose unit unit-long cover fuzz cross cross-vet others endurance npm clients programs holdout development kernels agents conformance browser site pictures old-bash bench install \
+.PHONY: build demo needed test test-long cluster registry lint prose unit unit-long cover fuzz cross cross-vet others endurance npm clients programs metrics-test holdout development kernels agents conformance browser site pictures old-bash bench install \
   release release-test sums clean
 
 # A program without C starts faster and is 2 MB smaller. Go would use the system's C library

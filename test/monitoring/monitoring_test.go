@@ -1,0 +1,87 @@
+// Package monitoring tests the alert rules and the dashboard of docs/monitoring.
+package monitoring
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/events/metrics"
+)
+
+const folder = "../../docs/monitoring"
+
+// exposition returns the text of a server with one call.
+func exposition() string {
+	m := metrics.New("1")
+	m.Emit(&events.Event{
+		Type: events.ToolCall, Outcome: events.Success, Target: events.Target{Method: "tools/call", Name: "hello"},
+		Work: events.Work{Took: time.Second, Ended: true},
+	})
+	return string(m.AppendText(nil, metrics.Reading{Uses: []metrics.Use{{Limit: "tasks", Most: 1}}}))
+}
+
+// The dashboard and the rules use metrics that the server has.
+func TestNames(t *testing.T) {
+	text := exposition()
+	for _, file := range []string{"alerts.yaml", "dashboard.json"} {
+		content, err := os.ReadFile(filepath.Join(folder, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(`\bmcp(_server|bash)_\w+`).FindAllString(string(content), -1)
+		if len(found) < 5 {
+			t.Errorf("%s: %d metrics", file, len(found))
+		}
+		for _, name := range found {
+			if !regexp.MustCompile(`(?m)^` + name + `[ {]`).MatchString(text) {
+				t.Errorf("%s: the server has no %s", file, name)
+			}
+		}
+	}
+}
+
+// The panels of the dashboard have different ids.
+func TestDashboard(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(folder, "dashboard.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct{ Panels []struct{ ID int } }
+	if err := json.Unmarshal(content, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int]bool{}
+	for _, p := range dashboard.Panels {
+		if seen[p.ID] {
+			t.Errorf("id %d twice", p.ID)
+		}
+		seen[p.ID] = true
+	}
+	if len(seen) == 0 {
+		t.Error("no panels")
+	}
+}
+
+// promtool accepts the text, and the rules raise the alerts that their tests expect.
+func TestPromtool(t *testing.T) {
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("no promtool; make metrics-test gets it")
+	}
+	for _, args := range [][]string{
+		{"check", "metrics"}, {"check", "rules", "alerts.yaml"}, {"test", "rules", "alerts_test.yaml"},
+	} {
+		cmd := exec.CommandContext(t.Context(), promtool, args...)
+		cmd.Dir, cmd.Stdin = folder, strings.NewReader(exposition())
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+	}
+}

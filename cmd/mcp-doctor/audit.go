@@ -31,7 +31,7 @@ func auditCommand() *cli.Command {
 		Examples: []cli.Example{
 			{Line: "NAME /var/log/mcp-bash", Purpose: "all requests"},
 			{Line: "NAME --summary --since 24h /var/log/mcp-bash", Purpose: "how many, and how long they took"},
-			{Line: "NAME --outcome denied --caller ada /var/log/mcp-bash", Purpose: "what was refused to ada"},
+			{Line: "NAME --outcome denied --caller ada /var/log/mcp-bash", Purpose: "refused requests of ada"},
 			{Line: "NAME --verify audit.jsonl", Purpose: "is it as the server wrote it?"},
 			{Line: "NAME audit.jsonl | jq -r .target.name", Purpose: "JSON lines for a pipe"},
 		},

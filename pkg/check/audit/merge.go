@@ -8,7 +8,7 @@ import (
 )
 
 // ReadAll calls each with every line of several records, in the order of their times. Lines of one record keep their
-// order. The error is that of each, or about a file.
+// order. The error comes from each, or is about a file.
 func ReadAll(records []Record, stdin io.Reader, each func(*trail.Entry) error) error {
 	sources := make([]*source, len(records))
 	for i := range records {

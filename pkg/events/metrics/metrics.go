@@ -120,7 +120,7 @@ func (m *Metrics) SessionEnded(lasted time.Duration) {
 	m.sessions.add(lasted)
 }
 
-// bounds are the upper ends of the buckets, in seconds. The conventions of OpenTelemetry have those from 10 ms.
+// bounds are the upper ends of the buckets, in seconds. OpenTelemetry's conventions begin at 10 ms.
 // Most calls take less.
 var bounds = [...]float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300}
 

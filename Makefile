@@ -209,3 +209,10 @@ sums:
 
 clean:
 	rm -rf $(BIN) dist/release
+
+# metrics-test takes promtool from Debian.
+test-long: metrics-test
+metrics-test:
+	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	  (cd "$$dir" && apt-get download prometheus && dpkg -x prometheus_*.deb .) && \
+	  PATH="$$dir/usr/bin:$$PATH" $(GO) test -count=1 ./test/monitoring

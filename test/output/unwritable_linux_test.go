@@ -69,6 +69,7 @@ var lines = map[string][]string{
 
 	"mcp-bundle bundle":      {bundled, bundled + ` --json`, bundled + ` --manifest-only`, bundled + ` --validate`},
 	"mcp-bundle npm":         {`--output there ` + bundled, `--output there --json ` + bundled, `--validate ` + bundled},
+	"mcp-bundle wheel":       {`--output there ` + bundled, `--output there --json ` + bundled, `--validate ` + bundled},
 	"mcp-bundle plugin":      {`--output there ` + bundled, `--output there --json ` + bundled, `--output - ` + bundled},
 	"mcp-bundle marketplace": {``, `--check`, `--json`},
 	"mcp-bundle validate":    {`demo-1.0.0.mcpb`, `demo-1.0.0.mcpb --json`},

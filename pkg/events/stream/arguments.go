@@ -45,9 +45,10 @@ func (s *Stream) redactTexts(e *events.Event) {
 
 const maxRemembered = 256
 
-// shape gives the arguments of an event the form that the operator wants.
-func (c *Config) shape(e *events.Event) {
-	w := &e.Work
+// shape gives the arguments of an event the form that the operator wants. They stay valid until the next event. The
+// lock is held.
+func (s *Stream) shape(e *events.Event) {
+	c, w := &s.config, &e.Work
 	if w.Arguments == nil {
 		return
 	}
@@ -64,7 +65,7 @@ func (c *Config) shape(e *events.Event) {
 		return
 	}
 	if c.Arguments == redacted {
-		raw = c.redact(raw, w.Secret)
+		raw = s.redact(raw, w.Secret)
 	}
 	w.Arguments = raw
 }
@@ -75,11 +76,12 @@ const maxRedacted = 4096
 var hidden = json.RawMessage(`"[redacted]"`)
 
 // redact returns arguments without secrets: those with a name of the list, and those that the rules know.
-func (c *Config) redact(arguments json.RawMessage, names []string) json.RawMessage {
+func (s *Stream) redact(arguments json.RawMessage, names []string) json.RawMessage {
 	for _, name := range names {
 		if rawjson.Get(arguments, name) != nil {
 			arguments = rawjson.With(arguments, name, hidden)
 		}
 	}
-	return json.RawMessage(c.Redactor.Text(string(arguments)))
+	s.arguments = s.config.Redactor.AppendJSON(s.arguments[:0], arguments)
+	return s.arguments
 }

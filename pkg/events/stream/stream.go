@@ -56,18 +56,19 @@ type sink interface {
 type Stream struct {
 	config Config
 
-	mu       sync.Mutex
-	out      sink
-	link     events.Link       // of the next line
-	line     []byte            // kept for the next one
-	redacted map[string]string // of texts without their secrets
-	missed   int               // events since the last line that were not written
-	lost     int               // events that were not written, since the start
-	broken   bool              // the last line was not written
-	dirty    bool              // lines may not be on the disk
-	timer    *time.Timer       // the next seal
-	syncer   *time.Timer
-	closed   bool
+	mu        sync.Mutex
+	out       sink
+	link      events.Link       // of the next line
+	line      []byte            // kept for the next one
+	arguments []byte            // likewise: without secrets
+	redacted  map[string]string // of texts without their secrets
+	missed    int               // events since the last line that were not written
+	lost      int               // events that were not written, since the start
+	broken    bool              // the last line was not written
+	dirty     bool              // lines may not be on the disk
+	timer     *time.Timer       // the next seal
+	syncer    *time.Timer
+	closed    bool
 }
 
 // Open begins a record. It returns nil without an error if nothing is recorded. The caller calls [Stream.Close] at the
@@ -100,13 +101,13 @@ func (s *Stream) Emit(e *events.Event) error {
 	if s == nil {
 		return nil
 	}
-	s.config.shape(e)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil
 	}
 	s.redactTexts(e)
+	s.shape(e)
 	err := s.emit(e)
 	if err == nil && !s.dirty && !s.config.SyncLine {
 		s.dirty = true
@@ -192,8 +193,8 @@ func (s *Stream) write(e *events.Event) error {
 	if err == nil {
 		s.link = events.Link{Seq: s.link.Seq + 1, Prev: events.HashOf(s.line[:len(s.line)-1])}
 	}
-	if cap(s.line) > maxKept {
-		s.line = nil
+	if cap(s.line)+cap(s.arguments) > maxKept {
+		s.line, s.arguments = nil, nil
 	}
 	return err
 }

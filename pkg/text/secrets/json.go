@@ -11,6 +11,11 @@ import (
 // redacted.
 const maxNested = 8
 
+// AppendJSON is [Redactor.Text] for a valid JSON value.
+func (r *Redactor) AppendJSON(dst []byte, v json.RawMessage) []byte {
+	return r.appendValue(dst, v, false, 1)
+}
+
 // appendValue appends a JSON value without its secrets. inEnv is true for environment
 // variables, whose values are redacted regardless of their names.
 func (r *Redactor) appendValue(dst []byte, v json.RawMessage, inEnv bool, nested int) []byte {

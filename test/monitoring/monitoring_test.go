@@ -76,7 +76,7 @@ func TestPromtool(t *testing.T) {
 		t.Skip("no promtool; make metrics-test gets it")
 	}
 	for _, args := range [][]string{
-		{"check", "metrics"}, {"check", "rules", "alerts.yaml"}, {"test", "rules", "alerts_test.yaml"},
+		{"check", "metrics"}, {"check", "rules", "alerts.yaml"}, {"test", "rules", "alerts-cases.yaml"},
 	} {
 		cmd := exec.CommandContext(t.Context(), promtool, args...)
 		cmd.Dir, cmd.Stdin = folder, strings.NewReader(exposition())

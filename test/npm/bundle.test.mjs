@@ -84,11 +84,14 @@ test('a bundle of the official tool is read, and both tools unpack the same from
   assert.deepEqual(content(ours), content(theirs));
 });
 
-test('a signed bundle is read as before', async (t) => {
+test('a signature after the end of a bundle is reported, because strict readers refuse the bundle', async (t) => {
   const made = await bundle(t, copyOf(t, '00-hello'));
   await tool('sign', made.path, '--self-signed', '--cert', join(directory(t), 'cert.pem'), '--key', join(directory(t), 'key.pem'));
   const seen = JSON.parse(await run(bundler, ['inspect', '--json', made.path]));
   assert.equal(seen.signed, true);
-  assert.equal(seen.valid, true);
-  assert.ok(existsSync(made.path));
+  assert.equal(seen.valid, false);
+  await assert.rejects(run(bundler, ['validate', made.path]), /signature/);
+  const there = join(directory(t), 'there');
+  await run(bundler, ['unpack', made.path, there]);
+  assert.ok(existsSync(join(there, 'manifest.json')));
 });

@@ -30,8 +30,9 @@ func command() *cli.Command {
 			{Code: 3, Meaning: "a program or a package for a system is not available"},
 		},
 		Commands: []*cli.Command{
-			bundleCommand(), validateCommand(), inspectCommand(), unpackCommand(), publishCommand(), vendorCommand(),
-			imageCommand(), manifestCommand(), pluginCommand(), marketplaceCommand(), npmCommand(), wheelCommand(),
+			bundleCommand(), validateCommand(), inspectCommand(), diffCommand(), unpackCommand(),
+			publishCommand(), vendorCommand(), imageCommand(), manifestCommand(), pluginCommand(),
+			marketplaceCommand(), npmCommand(), wheelCommand(),
 		},
 	}
 }

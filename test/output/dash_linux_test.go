@@ -17,6 +17,8 @@ var dashes = map[string]string{
 		unzip -p demo-1.0.0.mcpb manifest.json | mcp-bundle validate -`,
 	"mcp-bundle inspect": `mcp-bundle inspect --json - <demo-1.0.0.mcpb | jq -e '.path == "-" and .valid'
 		cat demo-1.0.0.mcpb | mcp-bundle inspect - | grep "$(sha256sum demo-1.0.0.mcpb | cut -d ' ' -f 1)" >/dev/null`,
+	"mcp-bundle diff": `mcp-bundle diff --json - demo-1.0.0.mcpb <demo-1.0.0.mcpb | jq -e .same
+		! mcp-bundle diff - - <demo-1.0.0.mcpb`,
 	"mcp-bundle marketplace": `usage: mcp-bundle marketplace - <plugins.json`,
 	"mcp-bundle unpack": `mcp-bundle unpack - there <demo-1.0.0.mcpb && test -f there/manifest.json
 		! mcp-bundle unpack - <demo-1.0.0.mcpb`,

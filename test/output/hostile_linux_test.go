@@ -36,6 +36,7 @@ var hostileLines = map[string][]string{
 	"mcp-registry refresh": {`--filter "$EVIL"`, `--strict`},
 	"mcp-bundle validate":  {`"$EVIL"`, `evil.mcpb`, `.`},
 	"mcp-bundle inspect":   {`"$EVIL"`, `evil.mcpb`},
+	"mcp-bundle diff":      {`"$EVIL" .`, `. evil.mcpb`},
 	"mcp-bundle unpack":    {`"$EVIL"`, `evil.mcpb "$EVIL"`},
 	"mcp-bundle publish":   {`"$EVIL"`, `evil.mcpb --dry-run`, `evil.mcpb --dry-run --verbose`},
 	"mcp-bundle bundle":    {`--verbose --validate`, `--output "$EVIL" ` + bundled, `--name "$EVIL" ` + bundled},

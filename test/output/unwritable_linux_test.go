@@ -74,6 +74,7 @@ var lines = map[string][]string{
 	"mcp-bundle marketplace": {``, `--check`, `--json`},
 	"mcp-bundle validate":    {`demo-1.0.0.mcpb`, `demo-1.0.0.mcpb --json`},
 	"mcp-bundle inspect":     {`demo-1.0.0.mcpb`, `demo-1.0.0.mcpb --json`},
+	"mcp-bundle diff":        {`. . --json`},
 	"mcp-bundle unpack":      {`demo-1.0.0.mcpb there`, `demo-1.0.0.mcpb there --json`},
 	"mcp-bundle publish":     {`demo-1.0.0.mcpb --dry-run`, `demo-1.0.0.mcpb --dry-run --json`},
 	"mcp-bundle image":       {imaged, imaged + ` --json`, imaged + ` -o - --format docker`},

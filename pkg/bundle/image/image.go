@@ -38,6 +38,9 @@ const (
 	imagePort    = 8000
 )
 
+// Project is the beginning of the names of a project's files in [Read].
+const Project = "srv/project/"
+
 // The formats of an image.
 const (
 	OCI     = "oci"     // an OCI layout

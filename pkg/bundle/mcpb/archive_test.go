@@ -95,7 +95,7 @@ func TestWriteFails(t *testing.T) {
 	if err := Write(t.Context(), full, many, Epoch, nil); err == nil || err.Error() != "disk full" {
 		t.Errorf("%v", err)
 	}
-	if err := Write(t.Context(), io.Discard, make([]File, maxEntries+1), Epoch, nil); err == nil {
+	if err := Write(t.Context(), io.Discard, make([]File, MaxEntries+1), Epoch, nil); err == nil {
 		t.Error("too many files were packed")
 	}
 }
@@ -122,13 +122,13 @@ func TestReadLimits(t *testing.T) {
 		t.Error(err)
 	}
 	var headers []zip.FileHeader
-	for i := range maxEntries + 1 {
+	for i := range MaxEntries + 1 {
 		headers = append(headers, header(fmt.Sprint(i), 0o644))
 	}
 	if _, err := open(raw(t, headers...)); err == nil || err.Error() != "50001 files; a bundle may hold 50000" {
 		t.Error(err)
 	}
-	if a, err := open(raw(t, headers[1:]...)); err != nil || len(a.Entries) != maxEntries {
+	if a, err := open(raw(t, headers[1:]...)); err != nil || len(a.Entries) != MaxEntries {
 		t.Error(err)
 	}
 	a, err := open(pack(t, Bytes(ManifestName, false, make([]byte, MaxManifest+1))))
@@ -165,7 +165,7 @@ func TestCheckLimits(t *testing.T) {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}
-	for i := range maxEntries {
+	for i := range MaxEntries {
 		f, err := os.Create(filepath.Join(dir, fmt.Sprint(i)))
 		if err != nil {
 			t.Fatal(err)

@@ -135,8 +135,8 @@ func checkDir(dir string) (*Report, error) {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		if count++; count > maxEntries {
-			return fmt.Errorf("more than %d files", maxEntries)
+		if count++; count > MaxEntries {
+			return fmt.Errorf("more than %d files", MaxEntries)
 		}
 		info, err := d.Info()
 		if err == nil && !info.Mode().IsRegular() {

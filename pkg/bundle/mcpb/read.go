@@ -90,8 +90,8 @@ func Read(r io.ReaderAt, size int64) (*Archive, error) {
 		return nil, ErrNotZIP
 	}
 	z.RegisterDecompressor(zip.Deflate, inflate)
-	if len(z.File) > maxEntries {
-		return nil, fmt.Errorf("%d files; a bundle may hold %d", len(z.File), maxEntries)
+	if len(z.File) > MaxEntries {
+		return nil, fmt.Errorf("%d files; a bundle may hold %d", len(z.File), MaxEntries)
 	}
 	total := uint64(0)
 	for _, f := range z.File {
@@ -203,6 +203,17 @@ func (d *declared) Read(p []byte) (int, error) {
 		return 0, errDeclared
 	}
 	return n, err
+}
+
+// Each visits the files.
+func (a *Archive) Each(visit func(File) error) error {
+	for i := range a.Entries {
+		e := &a.Entries[i]
+		if err := visit(File{Name: e.Name, Exec: e.Exec, Size: e.Size, Open: e.Open}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Find returns the entry with a name, or nil.

@@ -99,7 +99,8 @@ const (
 	MaxTotal = 1 << 30
 )
 
-const maxEntries = 50_000
+// MaxEntries limits the files of a bundle.
+const MaxEntries = 50_000
 
 // Epoch is the time stamp of files in a bundle: the earliest time in ZIP.
 var Epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -116,8 +117,8 @@ type bounds struct{ file, total uint64 }
 
 func write(ctx context.Context, w io.Writer, files []File, modified time.Time, advance func(int64),
 	limits bounds) error {
-	if len(files) > maxEntries {
-		return fmt.Errorf("%d files; a bundle may hold %d", len(files), maxEntries)
+	if len(files) > MaxEntries {
+		return fmt.Errorf("%d files; a bundle may hold %d", len(files), MaxEntries)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -32,6 +32,9 @@ const (
 	refuse         // left out as a secret, and listed with the rule
 )
 
+// LeavesOut reports whether bundles leave a path of any project out, unless the project asks for it.
+func LeavesOut(name string, isDir bool) bool { return !new(selection).takes(name, isDir) }
+
 // decide returns the verdict for a path of the project, and the rule for a secret. It also leaves
 // out all files below a directory that is left out.
 func (s *selection) decide(name string, isDir bool) (v verdict, rule string) {

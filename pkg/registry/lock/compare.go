@@ -23,6 +23,9 @@ const (
 	may   Concern = "permissions"
 )
 
+// Concerns are all concerns, in the order in which people read them.
+var Concerns = []Concern{reads, runs, may}
+
 // A Change is the difference of one member of an item between two locks.
 type Change struct {
 	Kind, Name    string          // of the item

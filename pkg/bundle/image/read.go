@@ -1,0 +1,230 @@
+package image
+
+import (
+	"archive/tar"
+	"bufio"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/klauspost/compress/gzip"
+
+	"mcp-bash/pkg/bundle/mcpb"
+)
+
+// Limits on what is read: the images of an index, and of an archive the bytes, the entries, and the zeros after it.
+const (
+	maxImages  = 32
+	maxArchive = 4 << 30
+	maxEntries = 500_000
+	maxPadding = 1 << 20
+)
+
+var (
+	errChanged = errors.New("the project is not in one layer that all platforms share, as mcp-bundle image writes it")
+	errFound   = errors.New("found")
+
+	// ErrNoLayout means that there is no index.
+	ErrNoLayout = errors.New("not an OCI layout")
+)
+
+// An Opener opens a file of an OCI layout.
+type Opener func(name string) (io.ReadCloser, error)
+
+// A reader reads a layout of untrusted content.
+type reader struct {
+	open      Opener
+	images    []v1.Manifest
+	platforms []string
+	project   v1.Hash // the layer with the project
+}
+
+// Read returns the configuration of the image for linux/amd64, or else of the first one. The function each visits the
+// project, the server's programs, and for each layer a file with its hash. A file can be opened during the call of
+// visit.
+func Read(open Opener) (config []byte, each func(visit func(mcpb.File) error) error, err error) {
+	in, err := open("index.json")
+	if err != nil {
+		return nil, nil, ErrNoLayout
+	}
+	defer in.Close()
+	r := &reader{open: open}
+	var index v1.IndexManifest
+	if err := decode(in, &index); err != nil {
+		return nil, nil, fmt.Errorf("index.json: %w", err)
+	}
+	if len(index.Manifests) == 1 && index.Manifests[0].MediaType.IsIndex() {
+		top := index.Manifests[0].Digest
+		index = v1.IndexManifest{}
+		if err := r.blob(top, func(in io.Reader) error { return decode(in, &index) }); err != nil {
+			return nil, nil, err
+		}
+	}
+	if n := len(index.Manifests); n == 0 || n > maxImages {
+		return nil, nil, fmt.Errorf("an index of %d images; it may have %d", n, maxImages)
+	}
+	for _, d := range index.Manifests {
+		text, err := r.add(d.Digest)
+		if err != nil {
+			return nil, nil, err
+		}
+		if config == nil || r.platforms[len(r.platforms)-1] == "linux/amd64" { // the MCP registry reads it
+			config = text
+		}
+	}
+	return config, r.each, nil
+}
+
+// add reads the manifest and the configuration of an image.
+func (r *reader) add(digest v1.Hash) (config []byte, err error) {
+	var m v1.Manifest
+	var c v1.ConfigFile
+	err = r.blob(digest, func(in io.Reader) error { return decode(in, &m) })
+	if err == nil {
+		err = r.blob(m.Config.Digest, func(in io.Reader) (err error) {
+			config, err = io.ReadAll(io.LimitReader(in, mcpb.MaxManifest))
+			return errors.Join(err, json.Unmarshal(config, &c))
+		})
+	}
+	if err == nil && !slices.Contains(c.Config.Env, "MCPBASH_PROJECT_ROOT="+imageProject) {
+		err = fmt.Errorf("an image that does not serve the project at %s", imageProject)
+	}
+	r.images, r.platforms = append(r.images, m), append(r.platforms, c.OS+"/"+c.Architecture)
+	return config, err
+}
+
+func decode(in io.Reader, to any) error {
+	return json.NewDecoder(io.LimitReader(in, mcpb.MaxManifest)).Decode(to)
+}
+
+// blob reads a file by its hash, and verifies the hash.
+func (r *reader) blob(h v1.Hash, read func(io.Reader) error) error {
+	in, err := r.open(blobs + h.Hex)
+	if err != nil {
+		return fmt.Errorf("%s: %w", h, err)
+	}
+	defer in.Close()
+	sum := sha256.New()
+	all := io.TeeReader(in, sum)
+	if err = read(all); err == nil {
+		_, err = io.Copy(io.Discard, all)
+	}
+	if err == nil && hashOf(sum) != h {
+		err = errors.New("its content has another hash")
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", h, err)
+	}
+	return nil
+}
+
+func (r *reader) each(visit func(mcpb.File) error) error {
+	for i, m := range r.images {
+		for n, layer := range m.Layers {
+			name := fmt.Sprintf("%s/layer-%d", r.platforms[i], n+1)
+			if err := visit(mcpb.Bytes(name, false, []byte(layer.Digest.String()))); err != nil {
+				return err
+			}
+			err := r.blob(layer.Digest, func(in io.Reader) error {
+				return EachOfTar(in, func(h *tar.Header, f mcpb.File) error {
+					return r.entry(i, layer.Digest, h, f, visit)
+				})
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if !slices.ContainsFunc(m.Layers, func(d v1.Descriptor) bool { return d.Digest == r.project }) {
+			return errChanged
+		}
+	}
+	return nil
+}
+
+// entry visits an entry of a layer of image i if it belongs to the project or to the server. It takes the project's
+// files from the first image.
+func (r *reader) entry(i int, layer v1.Hash, h *tar.Header, f mcpb.File, visit func(mcpb.File) error) error {
+	f.Name = path.Clean("/" + h.Name)[1:]
+	dir, base := path.Split(f.Name)
+	isHiding := strings.HasPrefix(base, ".wh.") && strings.HasPrefix(Project, dir)
+	isAbove := strings.HasPrefix(Project, f.Name+"/") && h.Typeflag != tar.TypeDir
+	isProject := strings.HasPrefix(f.Name, Project)
+	switch {
+	case isHiding || isAbove || isProject && r.project != v1.Hash{} && r.project != layer:
+		return errChanged
+	case isProject:
+		r.project = layer
+		if h.Typeflag == tar.TypeDir || i > 0 {
+			return nil
+		}
+		if h.Typeflag != tar.TypeReg {
+			return fmt.Errorf("%q: not a regular file", h.Name)
+		}
+		return visit(f)
+	case h.Typeflag == tar.TypeReg && strings.HasPrefix(f.Name, imageHome[1:]+"/bin/"):
+		f.Name = r.platforms[i] + "/" + f.Name
+		return visit(f)
+	}
+	return nil
+}
+
+// EachOfTar visits the entries of an archive, which may be compressed. Bytes after its end are an error, because
+// programs read them differently.
+func EachOfTar(in io.Reader, visit func(*tar.Header, mcpb.File) error) error {
+	buffered := bufio.NewReader(in)
+	in = buffered
+	if head, _ := buffered.Peek(2); string(head) == "\x1f\x8b" {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return err
+		}
+		in = z
+	}
+	in = io.LimitReader(in, maxArchive)
+	t := tar.NewReader(in)
+	for range maxEntries {
+		h, err := t.Next()
+		if err == io.EOF {
+			rest, err := io.ReadAll(io.LimitReader(in, maxPadding))
+			if len(rest) == maxPadding || strings.Trim(string(rest), "\x00") != "" {
+				err = errors.New("bytes after the end of the archive")
+			}
+			return err
+		}
+		if err == nil {
+			err = visit(h, mcpb.File{Name: h.Name, Exec: h.Mode&0o111 != 0, Size: h.Size,
+				Open: func() (io.ReadCloser, error) { return io.NopCloser(t), nil }})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("more than %d entries", maxEntries)
+}
+
+// InTar returns an opener for the files of an archive.
+func InTar(archive func() io.Reader) Opener {
+	return func(name string) (found io.ReadCloser, err error) {
+		err = EachOfTar(archive(), func(h *tar.Header, f mcpb.File) (err error) {
+			if h.Name != name || h.Typeflag != tar.TypeReg {
+				return nil
+			}
+			found, _ = f.Open()
+			return errFound
+		})
+		switch err {
+		case errFound:
+			return found, nil
+		case nil:
+			return nil, fs.ErrNotExist
+		}
+		return nil, err
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/bundle/publish"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/text/ascii"
 )
 
@@ -235,7 +236,7 @@ func productFaults(file string) (p *publish.Product, faults []string) {
 	case !info.IsDir() && !slices.Contains(publish.Endings, ending):
 		return nil, []string{"Invalid file extension (expected " + strings.Join(publish.Endings, ", ") + "): " + file}
 	}
-	if p, err = publish.Open(file); err != nil {
+	if p, err = publish.Open(project.OSEnv(), file); err != nil {
 		return nil, []string{file + ": " + err.Error()}
 	}
 	return p, nil

@@ -30,9 +30,9 @@ type Kind string
 const (
 	kindBundle  Kind = "bundle"
 	kindPlugin  Kind = "plugin"
-	kindNPM     Kind = "npm package"
-	kindWheel   Kind = "wheel"
-	kindImage   Kind = "image"
+	NPM         Kind = "npm package"
+	Wheel       Kind = "wheel"
+	Image       Kind = "image"
 	kindProject Kind = "project"
 )
 
@@ -94,8 +94,8 @@ var forms = []struct {
 }{
 	{kindPlugin, lazyregexp.New(`^\.claude-plugin/plugin\.json$`), lazyregexp.New(`^server/$`)},
 	{kindBundle, lazyregexp.New(`^manifest\.json$`), lazyregexp.New(`^server/$`)},
-	{kindNPM, lazyregexp.New(`^package\.json$`), lazyregexp.New(`^(server|project)/$`)},
-	{kindWheel, lazyregexp.New(`^[^/]+\.dist-info/METADATA$`),
+	{NPM, lazyregexp.New(`^package\.json$`), lazyregexp.New(`^(server|project)/$`)},
+	{Wheel, lazyregexp.New(`^[^/]+\.dist-info/METADATA$`),
 		lazyregexp.New(`^[^/]+\.data/data/share/[^/]+/project/$`)},
 }
 
@@ -105,7 +105,7 @@ var errTwo = errors.New("two documents or two projects, of which programs may in
 // the product, because that is what programs install.
 func (p *Product) recognize(s *source) error {
 	if s.image != nil {
-		p.Kind, p.Document, p.Prefix = kindImage, s.image, image.Project
+		p.Kind, p.Document, p.Prefix = Image, s.image, image.Project
 		return nil
 	}
 	var projects []string
@@ -149,7 +149,7 @@ func (p *Product) recognize(s *source) error {
 		if prefix == "" && s.dir != "" {
 			continue // a project can have such a file
 		}
-		if form.kind == kindNPM && prefix != projectOf(documents[i]) {
+		if form.kind == NPM && prefix != projectOf(documents[i]) {
 			return errTwo
 		}
 		p.Kind, p.Document, p.Prefix = form.kind, documents[i], prefix

@@ -11,11 +11,13 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/product"
 	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/bundle/userenv"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
@@ -52,6 +54,38 @@ func OpenBundle(file string) (b *Product, faults []mcpb.Fault, err error) {
 		Version: rawjson.TextOf(m, "version"), Title: rawjson.TextOf(m, "display_name"),
 		Description: rawjson.TextOf(m, "description"),
 	}, report.Faults, nil
+}
+
+// readers read the documents of products.
+var readers = map[product.Kind]func([]byte) (*Product, error){
+	product.NPM: readNPM, product.Wheel: readWheel, product.Image: readImage,
+}
+
+// Open opens another product than a bundle. It returns nil for a package that nobody starts by its name, such as the
+// programs for one system.
+func Open(env project.Env, file string) (*Product, error) {
+	opened, err := product.Open(env, file)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	read := readers[opened.Kind]
+	if read == nil {
+		return nil, fmt.Errorf("a %s; this needs %s", opened.Kind, strings.Join(Endings, ", "))
+	}
+	p, err := read(opened.Document)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	if p.File = file; opened.Dir == "" {
+		return p, nil // without a project
+	}
+	meta, err := boundedfile.Read(filepath.Join(opened.Dir, project.Marker), mcpb.MaxManifest)
+	if err == nil {
+		meta, err = rawjson.Check(meta)
+	}
+	p.variables = variables(meta)
+	return p, err
 }
 
 // readNPM reads the package.json of a package of npm.

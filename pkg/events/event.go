@@ -74,7 +74,6 @@ const (
 // An Event is one thing that happened. Zero values are left out of its line.
 type Event struct {
 	Type      Type
-	Outcome   Outcome
 	Cause     mcp.Cause // precisely why the request failed
 	Began     time.Time
 	ID        ID
@@ -92,6 +91,23 @@ type Event struct {
 	Replica string
 	Count   int    // of Missed and Recovered: events, bytes
 	Note    string // of Start and Stop
+}
+
+// Outcome returns the outcome, which follows from the cause.
+func (e *Event) Outcome() Outcome {
+	switch e.Cause {
+	case mcp.CauseNone:
+		return Success
+	case mcp.CauseCredential, mcp.CauseNotListed, mcp.CausePolicy, mcp.CauseScope, mcp.CauseLevel, mcp.CauseInsecure,
+		mcp.CauseOrigin, mcp.CauseConfined:
+		return Denied
+	case mcp.CauseInternal, mcp.CauseRecord, mcp.CauseStart:
+		return Error
+	case mcp.CauseTool, mcp.CauseStatus, mcp.CauseSignal, mcp.CauseSchema, mcp.CauseTime, mcp.CauseOutput,
+		mcp.CauseAnswer:
+		return ApplicationError
+	}
+	return Failure
 }
 
 // Caller returns the name of the user or program that sent a request, or "".
@@ -138,12 +154,11 @@ type Target struct {
 
 // A Work is what a request caused.
 type Work struct {
-	ID                ID              // of its request
 	Cause             mcp.Cause       // why the tool's result is an error
 	Took, Queued, Ran time.Duration   // from the arrival to the answer; waiting for a slot; the script
 	Arguments         json.RawMessage // as the client sent them; nil: none
 	Digest            Hash            // of the arguments; zero: none
-	Secret            []string        // arguments whose values are never recorded
+	Schema            json.RawMessage // of the arguments; nil: not known
 	Processor         time.Duration   // that the script used
 	Peak              int64           // memory of its largest process, in bytes; 0: not known
 	Ended             bool            // a script ran to its end, so Status and Signal are known

@@ -3,8 +3,12 @@ package events
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"strconv"
 	"time"
+
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // A Hash identifies a line: the SHA-256 of its bytes without the line end.
@@ -25,6 +29,9 @@ type Link struct {
 // TimeFormat is the form of times in lines: UTC, with microseconds.
 const TimeFormat = "2006-01-02T15:04:05.000000Z"
 
+// MaxLine is more than the length of any line that AppendLine makes, in bytes.
+const MaxLine = 1 << 20
+
 // AppendLine appends an event as one line of JSON, without a line end. It makes no copy of anything.
 func (e *Event) AppendLine(dst []byte, now time.Time, link Link) []byte {
 	w := writer{dst: dst}
@@ -37,7 +44,7 @@ func (e *Event) AppendLine(dst []byte, now time.Time, link Link) []byte {
 	}
 	w.text("type", string(e.Type))
 	w.time("logged_at", e.Began)
-	w.text("outcome", string(e.Outcome))
+	w.text("outcome", string(e.Outcome()))
 	w.text("component", e.Component)
 	e.appendSource(&w)
 	e.appendSubject(&w)
@@ -180,4 +187,24 @@ func (w *writer) duration(name string, d time.Duration) {
 	if d > 0 {
 		w.millis(name, d)
 	}
+}
+
+// ErrForm is the error for a line that is not an event.
+var ErrForm = errors.New("not a line of an audit record")
+
+// Parse returns the value of a line, and its place in its chain. The error is [ErrForm].
+func Parse(line []byte) (v json.RawMessage, link Link, err error) {
+	if v, err = rawjson.Check(line); err != nil || rawjson.TextOf(v, "msg") != "audit_event" {
+		return nil, link, ErrForm
+	}
+	chain := rawjson.Get(v, "chain")
+	link.Seq, err = strconv.ParseInt(string(rawjson.Get(chain, "seq")), 10, 64)
+	prev := rawjson.TextOf(chain, "prev")
+	if err != nil || link.Seq < 0 || len(prev) != 2*len(link.Prev) {
+		return nil, link, ErrForm
+	}
+	if _, err := hex.Decode(link.Prev[:], []byte(prev)); err != nil {
+		return nil, link, ErrForm
+	}
+	return v, link, nil
 }

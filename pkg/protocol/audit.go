@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/wire/jsonrpc"
@@ -27,7 +28,7 @@ func (c *Client) eventOf(m *jsonrpc.Message, version string, client *mcp.Capabil
 			Transport: "stdio", Address: m.From.Address, Agent: m.From.Agent, Session: m.From.Session,
 			Revision: version, RequestID: m.ID,
 		},
-		Subject: events.Subject{Client: client.Name, Version: client.Version},
+		Subject: SubjectOf(c.caller.Identity),
 		Target:  events.Target{Method: m.Method, Name: m.Params.Text(mcp.ParamName)},
 	}
 	if e.ID == (events.ID{}) {
@@ -39,11 +40,18 @@ func (c *Client) eventOf(m *jsonrpc.Message, version string, client *mcp.Capabil
 	if kind == events.ResourceRead {
 		e.Target.Name = m.Params.Text(mcp.ParamURI)
 	}
-	if id := c.caller.Identity; id != nil {
-		e.Subject.User, e.Subject.UserID, e.Subject.Issuer = cmp.Or(id.Subject, id.Name), id.Subject, id.Issuer
-		e.Subject.Token, e.Subject.Scopes = id.Name, id.Scopes
-	}
+	e.Subject.Client, e.Subject.Version = client.Name, client.Version
 	return e
+}
+
+// SubjectOf returns what an identity, which may be nil, says of the sender of a request.
+func SubjectOf(id *auth.Identity) events.Subject {
+	if id == nil {
+		return events.Subject{}
+	}
+	return events.Subject{
+		User: cmp.Or(id.Subject, id.Name), UserID: id.Subject, Issuer: id.Issuer, Token: id.Name, Scopes: id.Scopes,
+	}
 }
 
 // revisionOf returns the name of a protocol's revision.
@@ -67,8 +75,7 @@ func traceOf(m *jsonrpc.Message) (t events.Trace) {
 func (c *Client) refuse(m *jsonrpc.Message, out Sink, refusal *mcp.Error) {
 	if e := c.eventOf(m, c.session.Revision.Load().Name, c.session.Capabilities.Load()); e != nil {
 		e.Cause, e.Work.Code = refusal.Why(), refusal.Code
-		e.Outcome, e.Work.Took = events.OutcomeOf(e.Cause), time.Since(e.Began)
-		e.Work.Arguments = m.Params.Get(mcp.ParamArguments)
+		e.Work.Took, e.Work.Arguments = time.Since(e.Began), m.Params.Get(mcp.ParamArguments)
 		if c.server.Events.Emit(e) != nil {
 			refusal = calls.ErrUnrecorded
 		}

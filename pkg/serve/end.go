@@ -92,7 +92,7 @@ func (p *process) cleanUp(signals <-chan os.Signal) {
 	p.stop(calls.ErrStopping)
 	p.endScripts(signals)
 	p.server.End(killGrace)
-	p.audit.Emit(&events.Event{Type: events.Stop, Outcome: events.Success})
+	p.audit.Emit(&events.Event{Type: events.Stop})
 	p.audit.Close()
 	if p.bootstrap != nil {
 		p.bootstrap.Remove()

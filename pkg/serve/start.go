@@ -368,7 +368,7 @@ func (st *starter) openAudit(c *console.Console) (err error) {
 	if err != nil {
 		return startError("MCPBASH_AUDIT: ", err)
 	}
-	return st.audit.Emit(&events.Event{Type: events.Start, Outcome: events.Success, Note: "mcp-bash " + cli.Version})
+	return st.audit.Emit(&events.Event{Type: events.Start, Note: "mcp-bash " + cli.Version})
 }
 
 // sinks returns what wants to know of requests, or nil. Over HTTP that is also the operator, in the log (AUD-7).

@@ -61,7 +61,6 @@ var outside = map[string][]string{
 
 	"pkg/auth/oidc": {"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4"},
 	// in mcp-bash only
-	"pkg/serve/httpd":                {"golang.org/x/time/rate"},
 	"pkg/serve/httpd/internal/guard": {"golang.org/x/time/rate"},
 	"pkg/protocol/console":           {"golang.org/x/time/rate"},
 

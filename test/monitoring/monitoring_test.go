@@ -21,7 +21,7 @@ const folder = "../../docs/monitoring"
 func exposition() string {
 	m := metrics.New("1")
 	m.Emit(&events.Event{
-		Type: events.ToolCall, Outcome: events.Success, Target: events.Target{Method: "tools/call", Name: "hello"},
+		Type: events.ToolCall, Target: events.Target{Method: "tools/call", Name: "hello"},
 		Work: events.Work{Took: time.Second, Ended: true},
 	})
 	return string(m.AppendText(nil, metrics.Reading{Uses: []metrics.Use{{Limit: "tasks", Most: 1}}}))

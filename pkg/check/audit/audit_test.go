@@ -28,7 +28,7 @@ func record(t *testing.T, dir string) string {
 	defer s.Close()
 	for i := range 30 {
 		s.Emit(&events.Event{
-			Type: events.ToolCall, Outcome: events.Success, Began: time.Now(),
+			Type: events.ToolCall, Began: time.Now(),
 			Target: events.Target{Method: "tools/call", Name: fmt.Sprint("tool", i)},
 		})
 	}

@@ -6,15 +6,13 @@ package audit
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/events/trail"
 	"mcp-bash/pkg/files/boundedfile"
 )
@@ -68,17 +66,9 @@ func filesOf(path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var numbers []int
-	for _, e := range entries {
-		text, ok := strings.CutPrefix(e.Name(), filepath.Base(path)+".")
-		if n, err := strconv.Atoi(text); ok && err == nil && n > 0 {
-			numbers = append(numbers, n)
-		}
-	}
-	slices.Sort(numbers)
-	var files []string
-	for _, n := range numbers {
-		files = append(files, fmt.Sprintf("%s.%06d", path, n))
+	files, _ := events.Ended(filepath.Base(path), entries)
+	for i, name := range files {
+		files[i] = filepath.Join(filepath.Dir(path), name)
 	}
 	return append(files, path), nil
 }

@@ -86,7 +86,7 @@ func (m *Metrics) toolOf(e *events.Event) string {
 	switch {
 	case m.tools[name]:
 		return name
-	case (e.Work.Ended || e.Outcome == events.Success) && len(m.tools) < maxTools:
+	case (e.Work.Ended || e.Outcome() == events.Success) && len(m.tools) < maxTools:
 		name = strings.Clone(name)
 		m.tools[name] = true
 		return name
@@ -97,12 +97,12 @@ func (m *Metrics) toolOf(e *events.Event) string {
 // failureOf returns the label error.type: the code of an error of JSON-RPC, or a word. It is "" for success.
 func failureOf(e *events.Event) string {
 	switch code := e.Work.Code; {
-	case code == 0 && e.Outcome == events.Success:
+	case code == 0 && e.Outcome() == events.Success:
 		return ""
 	case code == mcp.CodeParse, code >= mcp.CodeInternal && code <= mcp.CodeInvalidRequest,
 		code >= mcp.CodeUnsupportedVersion && code <= mcp.CodeNotInitialized:
 		return strconv.Itoa(code)
-	case code == 0 && e.Outcome == events.ApplicationError:
+	case code == 0 && e.Outcome() == events.ApplicationError:
 		return "tool_error"
 	case code == 0 && slices.Contains(mcp.Causes(), e.Cause):
 		return string(e.Cause)

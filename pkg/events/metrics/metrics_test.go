@@ -15,7 +15,7 @@ import (
 // emit gives an event to metrics. A request that took no time has another type than a request of MCP.
 func emit(m *Metrics, method, name string, cause mcp.Cause, w events.Work) {
 	m.Emit(&events.Event{
-		Type: events.TypeOf(method), Cause: cause, Outcome: events.OutcomeOf(cause), Work: w,
+		Type: events.TypeOf(method), Cause: cause, Work: w,
 		Target: events.Target{Method: method, Name: name},
 	})
 }
@@ -110,11 +110,11 @@ func TestMostTools(t *testing.T) {
 	}
 }
 
-// The list of causes has each cause once, and OutcomeOf knows that it is a failure.
+// The list of causes has each cause once, and Outcome knows that it is a failure.
 func TestCauses(t *testing.T) {
 	seen := map[mcp.Cause]bool{}
 	for _, c := range mcp.Causes() {
-		if seen[c] || c == mcp.CauseNone || events.OutcomeOf(c) == events.Success {
+		if seen[c] || c == mcp.CauseNone || (&events.Event{Cause: c}).Outcome() == events.Success {
 			t.Errorf("%q", c)
 		}
 		seen[c] = true

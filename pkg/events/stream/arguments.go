@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -65,7 +66,7 @@ func (s *Stream) shape(e *events.Event) {
 		return
 	}
 	if c.Arguments == redacted {
-		raw = s.redact(raw, w.Secret)
+		raw = s.redact(raw, w.Schema)
 	}
 	w.Arguments = raw
 }
@@ -75,13 +76,37 @@ const maxRedacted = 4096
 
 var hidden = json.RawMessage(`"[redacted]"`)
 
-// redact returns arguments without secrets: those with a name of the list, and those that the rules know.
-func (s *Stream) redact(arguments json.RawMessage, names []string) json.RawMessage {
-	for _, name := range names {
-		if rawjson.Get(arguments, name) != nil {
-			arguments = rawjson.With(arguments, name, hidden)
-		}
+// redact returns arguments without secrets: those that the schema calls so, and those that the rules know.
+func (s *Stream) redact(arguments, schema json.RawMessage) json.RawMessage {
+	if bytes.Contains(schema, writeOnly) {
+		arguments = conceal(rawjson.Normal(arguments), schema)
 	}
 	s.arguments = s.config.Redactor.AppendJSON(s.arguments[:0], arguments)
 	return s.arguments
+}
+
+var writeOnly = []byte(`"writeOnly"`)
+
+// conceal replaces the values that a schema calls writeOnly, at any depth of properties and items. It does not follow
+// references.
+func conceal(v, schema json.RawMessage) json.RawMessage {
+	if rawjson.True(rawjson.Get(schema, "writeOnly")) {
+		return hidden
+	}
+	var b rawjson.Builder
+	switch properties, items := rawjson.Get(schema, "properties"), rawjson.Get(schema, "items"); {
+	case properties != nil && rawjson.KindOf(v) == rawjson.Object:
+		b.Object()
+		for name, value := range rawjson.All(v) {
+			b.Name(name).Raw(conceal(value, rawjson.Get(properties, name)))
+		}
+	case items != nil && rawjson.KindOf(v) == rawjson.Array:
+		b.Array()
+		for value := range rawjson.Elements(v) {
+			b.Raw(conceal(value, items))
+		}
+	default:
+		return v
+	}
+	return b.End().Bytes()
 }

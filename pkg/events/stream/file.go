@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -109,12 +107,9 @@ func (t *file) open() error {
 	return t.resume(info.Size())
 }
 
-// maxTail is the number of bytes at the end of a file that are searched for its last line.
-const maxTail = 16 << 20
-
 // resume continues the chain of an existing file. It removes a line that a killed server did not finish.
 func (t *file) resume(size int64) error {
-	from := max(size-maxTail, 0)
+	from := max(size-2*events.MaxLine, 0) // a whole line and a torn one
 	tail := make([]byte, size-from)
 	if _, err := io.ReadFull(io.NewSectionReader(t.f, from, size-from), tail); err != nil {
 		return err
@@ -126,7 +121,7 @@ func (t *file) resume(size int64) error {
 	t.size, t.cut = from+int64(len(whole)), int64(len(tail)-len(whole))
 	if len(whole) > 0 {
 		last := whole[bytes.LastIndexByte(whole[:len(whole)-1], '\n')+1 : len(whole)-1]
-		link, err := events.LinkOf(last)
+		_, link, err := events.Parse(last)
 		if err != nil {
 			return errForeign
 		}
@@ -154,20 +149,17 @@ func (t *file) next() error {
 	if err := t.sync(); err != nil {
 		return err
 	}
-	old, err := t.numbers()
+	entries, err := fs.ReadDir(t.dir.FS(), ".")
 	if err != nil {
 		return err
 	}
-	number := 1
-	if len(old) > 0 {
-		number = old[len(old)-1] + 1
-	}
-	if err := t.dir.Rename(t.name, t.numbered(number)); err != nil {
+	old, ended := events.Ended(t.name, entries)
+	if err := t.dir.Rename(t.name, ended); err != nil {
 		return err
 	}
 	f, err := t.dir.OpenFile(t.name, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 	if err != nil {
-		return errors.Join(err, t.dir.Rename(t.numbered(number), t.name))
+		return errors.Join(err, t.dir.Rename(ended, t.name))
 	}
 	if locked, err := atomicfile.TryLock(f); err != nil || !locked {
 		f.Close()
@@ -176,7 +168,7 @@ func (t *file) next() error {
 	t.f.Close()
 	t.f, t.size = f, 0
 	for ; len(old) >= max(t.keep, 1); old = old[1:] {
-		if err := t.dir.Remove(t.numbered(old[0])); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := t.dir.Remove(old[0]); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -192,26 +184,6 @@ func (t *file) syncDir() error {
 	defer d.Close()
 	d.Sync()
 	return nil
-}
-
-// numbered returns the name of an ended file: audit.jsonl.000001.
-func (t *file) numbered(n int) string { return fmt.Sprintf("%s.%06d", t.name, n) }
-
-// numbers returns the numbers of the ended files in order.
-func (t *file) numbers() ([]int, error) {
-	entries, err := fs.ReadDir(t.dir.FS(), ".")
-	if err != nil {
-		return nil, err
-	}
-	var list []int
-	for _, e := range entries {
-		text, ok := strings.CutPrefix(e.Name(), t.name+".")
-		if n, err := strconv.Atoi(text); ok && err == nil && n > 0 && t.numbered(n) == e.Name() {
-			list = append(list, n)
-		}
-	}
-	slices.Sort(list)
-	return list, nil
 }
 
 func (t *file) sync() error { return syncData(t.f) }

@@ -14,6 +14,7 @@ import (
 
 	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/text/secrets"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A Config is the input of [Open].
@@ -90,7 +91,7 @@ func Open(c Config) (*Stream, error) {
 	}
 	if cut > 0 {
 		c.Warn(fmt.Sprintf("%s: %d bytes of a line that was not complete were removed", c.To, cut))
-		s.Emit(&events.Event{Type: events.Recovered, Outcome: events.Success, Count: int(cut)})
+		s.Emit(&events.Event{Type: events.Recovered, Count: int(cut)})
 	}
 	s.timer = time.AfterFunc(sealEvery, s.seal)
 	return s, nil
@@ -165,7 +166,7 @@ func (s *Stream) report() error {
 	if s.missed == 0 {
 		return nil
 	}
-	err := s.write(&events.Event{Type: events.Missed, Outcome: events.Error, Count: s.missed})
+	err := s.write(&events.Event{Type: events.Missed, Cause: mcp.CauseRecord, Count: s.missed})
 	if err == nil {
 		s.config.Warn(fmt.Sprintf("%s can be written again; %d events are missing", s.config.To, s.missed))
 		s.missed, s.broken = 0, false
@@ -187,11 +188,11 @@ func (s *Stream) write(e *events.Event) error {
 		s.line = append(e.AppendLine(s.line[:0], now, s.link), '\n')
 	}
 	err := s.out.write(s.line)
-	if err == nil && s.config.SyncLine {
-		err = s.out.sync()
-	}
 	if err == nil {
 		s.link = events.Link{Seq: s.link.Seq + 1, Prev: events.HashOf(s.line[:len(s.line)-1])}
+		if s.config.SyncLine {
+			err = s.out.sync() // the line is there, so the chain goes on
+		}
 	}
 	if cap(s.line)+cap(s.arguments) > maxKept {
 		s.line, s.arguments = nil, nil
@@ -204,7 +205,7 @@ const maxKept = 64 << 10
 
 // rotate ends the file with a seal and begins the next one.
 func (s *Stream) rotate() error {
-	if err := s.write(&events.Event{Type: events.Seal, Outcome: events.Success}); err != nil {
+	if err := s.write(&events.Event{Type: events.Seal}); err != nil {
 		return err
 	}
 	return s.out.next()
@@ -217,7 +218,7 @@ func (s *Stream) seal() {
 	if s.closed {
 		return
 	}
-	if s.emit(&events.Event{Type: events.Seal, Outcome: events.Success}) == nil {
+	if s.emit(&events.Event{Type: events.Seal}) == nil {
 		s.out.sync()
 		s.dirty = false
 	}
@@ -243,7 +244,7 @@ func (s *Stream) Close() {
 	if s.closed {
 		return
 	}
-	s.emit(&events.Event{Type: events.Seal, Outcome: events.Success})
+	s.emit(&events.Event{Type: events.Seal})
 	s.closed = true
 	s.timer.Stop()
 	if s.syncer != nil {

@@ -7,7 +7,6 @@ package trail
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,9 +17,6 @@ import (
 	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/json/rawjson"
 )
-
-// maxLine is the longest line that is read, in bytes. The server writes shorter ones.
-const maxLine = 1 << 20
 
 // An Entry is a line of a record. The zero value of a member means that the line lacks it.
 type Entry struct {
@@ -59,7 +55,7 @@ func (e *Entry) Caller() string {
 
 var (
 	errTorn = errors.New("the line does not end: the server was killed, or is writing it")
-	errLong = fmt.Errorf("the line is longer than %d bytes", maxLine)
+	errLong = fmt.Errorf("the line is longer than %d bytes", events.MaxLine)
 )
 
 // Read calls each with every line of a record, until each returns an error.
@@ -83,12 +79,12 @@ func Read(r io.Reader, each func(*Entry) error) error {
 	}
 }
 
-// readLine returns a line without its end. The error is io.EOF after the last one, [errTorn] or [errLong].
+// readLine returns a line without its end, in memory of its own. The error is io.EOF after the last one, [errTorn] or [errLong].
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	long := false
 	for {
 		part, err := in.ReadSlice('\n')
-		if len(line)+len(part) > maxLine {
+		if len(line)+len(part) > events.MaxLine {
 			line, long = line[:0], true
 		}
 		line = append(line, part...)
@@ -109,13 +105,9 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 }
 
 func parse(line []byte) *Entry {
-	e := &Entry{Raw: bytes.Clone(line), Hash: events.HashOf(line)}
-	v, err := rawjson.Check(e.Raw)
-	if err == nil {
-		e.Link, err = events.LinkOf(e.Raw)
-	}
-	if err != nil {
-		e.Broken = events.ErrForm
+	e := &Entry{Raw: line, Hash: events.HashOf(line)}
+	var v json.RawMessage
+	if v, e.Link, e.Broken = events.Parse(line); e.Broken != nil {
 		return e
 	}
 	e.Type, e.Outcome = events.Type(rawjson.TextOf(v, "type")), events.Outcome(rawjson.TextOf(v, "outcome"))

@@ -14,7 +14,7 @@ import (
 func TestReadsWhatIsWritten(t *testing.T) {
 	began := time.Date(2026, 11, 28, 9, 0, 0, 123000, time.UTC)
 	e := &events.Event{
-		Type: events.ResourceRead, Outcome: events.Denied, Cause: mcp.CauseScope, Began: began, ID: events.ID{1},
+		Type: events.ResourceRead, Cause: mcp.CauseScope, Began: began, ID: events.ID{1},
 		Source:  events.Source{Transport: "http", Address: "10.0.0.7:80", RequestID: []byte(`"a"`)},
 		Subject: events.Subject{User: "ada", Client: "c"}, Target: events.Target{Method: "resources/read", Name: "file:///a"},
 		Work: events.Work{Took: 1500 * time.Microsecond, Queued: time.Millisecond, Ran: 2 * time.Second, Ended: true,
@@ -25,7 +25,7 @@ func TestReadsWhatIsWritten(t *testing.T) {
 	if err := Read(bytes.NewReader(append(line, '\n')), func(e *Entry) error { got = e; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if got.Broken != nil || got.Type != e.Type || got.Outcome != e.Outcome || got.Reason != "scope" ||
+	if got.Broken != nil || got.Type != e.Type || got.Outcome != events.Denied || got.Reason != "scope" ||
 		got.Caller() != "ada" || got.Target != "file:///a" || got.Took != e.Work.Took || got.Queued != e.Work.Queued ||
 		got.Ran != e.Work.Ran || got.Status != "3" || got.Code != "-32602" || string(got.Arguments) != `{"a":1}` ||
 		!got.Began.Equal(began) || got.Link.Seq != 7 || got.Address != "10.0.0.7:80" || got.Hash != events.HashOf(line) {
@@ -35,7 +35,7 @@ func TestReadsWhatIsWritten(t *testing.T) {
 
 // Lines of any length are read in bounded memory.
 func TestLongLine(t *testing.T) {
-	text := strings.Repeat("x", 3*maxLine) + "\n{}\n" + strings.Repeat("y", maxLine/2)
+	text := strings.Repeat("x", 3*events.MaxLine) + "\n{}\n" + strings.Repeat("y", events.MaxLine/2)
 	var broken []string
 	err := Read(strings.NewReader(text), func(e *Entry) error {
 		broken = append(broken, e.Broken.Error())

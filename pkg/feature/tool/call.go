@@ -203,7 +203,9 @@ func (c *call) authorize(ctx context.Context) error {
 		return e
 	}
 	c.entry = parseEntry(item)
-	c.recordSecrets()
+	if r.Event != nil {
+		r.Event.Draft.Schema = c.entry.inputSchema
+	}
 	if c.entry.path == "" {
 		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path unavailable", r.Name).Because(mcp.CauseStart) // T-5
 	}

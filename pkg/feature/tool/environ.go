@@ -87,8 +87,8 @@ func (c *call) environ() ([]string, error) {
 	for name, value := range c.identity() {
 		set(name, value)
 	}
-	if r.Work != nil {
-		set("MCP_REQUEST_ID", r.Work.ID.String())
+	if r.Event != nil {
+		set("MCP_REQUEST_ID", r.Event.ID.String())
 	}
 	set("MCP_CANCEL_FILE", c.files.Path(cancelMark))
 	set("MCP_INPUT_DIR", c.files.InputPath())

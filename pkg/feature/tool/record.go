@@ -4,37 +4,23 @@ import (
 	"errors"
 	"time"
 
-	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// recordSecrets gives the record the names of arguments that the tool's schema calls secret.
-func (c *call) recordSecrets() {
-	w := c.request.Work
-	if w == nil {
-		return
-	}
-	for name, property := range rawjson.All(rawjson.Get(c.entry.inputSchema, "properties")) {
-		if rawjson.True(rawjson.Get(property, "writeOnly")) {
-			w.Secret = append(w.Secret, name)
-		}
-	}
-}
-
 // recordRefusal gives the record the cause of a result without a script.
 func (c *call) recordRefusal(r *Result) {
-	if w := c.request.Work; w != nil {
-		w.Cause = r.cause
+	if e := c.request.Event; e != nil {
+		e.Draft.Cause = r.cause
 	}
 }
 
 // recordEnd gives the record the end of the script, and why the call failed.
 func (c *call) recordEnd(res *script.Result, r *Result, err error) {
-	w := c.request.Work
-	if w == nil {
+	if c.request.Event == nil {
 		return
 	}
+	w := &c.request.Event.Draft
 	w.Processor, w.Peak = res.Processor, res.Peak
 	w.Ran, w.Ended, w.Status, w.Signal = time.Since(c.clock.start), true, res.Status, res.Signal
 	var timeout *timeoutError

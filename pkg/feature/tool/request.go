@@ -34,7 +34,7 @@ type Request struct {
 	RequireCapabilities bool
 
 	Grew     func(bytes int)  // called when the output needs more memory; may be nil
-	Work     *events.Work     // is filled for the record; may be nil
+	Event    *events.Event    // its Draft is filled; may be nil
 	Observer sandbox.Observer // observes the script; may be nil
 	Listener Listener         // may be nil
 	Asker    mcp.Asker        // nil if the client cannot be asked

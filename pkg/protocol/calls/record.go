@@ -50,7 +50,6 @@ func (r *Request) record(a *Answer, err error, bytes int) *mcp.Error {
 	if r.isClosed() {
 		e.Cause = mcp.CauseCancelled
 	}
-	e.Outcome = events.OutcomeOf(e.Cause)
 	e.Work.Took, e.Work.Bytes = time.Since(e.Began), bytes
 	if !r.started.IsZero() {
 		e.Work.Queued = r.started.Sub(e.Began)

@@ -19,14 +19,14 @@ func (l CallLog) Emit(e *events.Event) error {
 		return nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s", e.Target.Method, cli.Line(cut(e.Target.Name)))
+	fmt.Fprintf(&b, "%s %s", e.Target.Method, cli.Line(cli.Cut(e.Target.Name, maxName)))
 	if who := e.Caller(); who != "" {
-		fmt.Fprintf(&b, " by %s", cli.Line(cut(who)))
+		fmt.Fprintf(&b, " by %s", cli.Line(cli.Cut(who, maxName)))
 	}
 	if e.Source.Address != "" {
 		fmt.Fprintf(&b, " from %s", e.Source.Address)
 	}
-	fmt.Fprintf(&b, ": %s", e.Outcome)
+	fmt.Fprintf(&b, ": %s", e.Outcome())
 	switch {
 	case e.Cause == mcp.CauseStatus:
 		fmt.Fprintf(&b, " (exit %d)", e.Work.Status)
@@ -44,12 +44,5 @@ func (l CallLog) Emit(e *events.Event) error {
 // Ready implements [events.Sink].
 func (CallLog) Ready() error { return nil }
 
-// maxName is the length of a name in a line, in bytes.
+// maxName is the width of a name in a line, in columns.
 const maxName = 200
-
-func cut(name string) string {
-	if len(name) > maxName {
-		return strings.ToValidUTF8(name[:maxName], "") + "…"
-	}
-	return name
-}

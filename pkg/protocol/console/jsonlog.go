@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -28,20 +29,19 @@ func (j *JSONLog) Write(text []byte) (int, error) {
 	defer j.mu.Unlock()
 	j.part = append(j.part, text...)
 	for {
-		end := bytes.IndexByte(j.part, '\n')
-		if end < 0 && len(j.part) < maxPart {
+		line, rest, whole := bytes.Cut(j.part, []byte("\n"))
+		if !whole && len(line) < maxPart {
 			return len(text), nil
 		}
-		if end < 0 {
-			end = maxPart - 1
+		if !whole {
+			line, rest = line[:maxPart], line[maxPart:]
 		}
-		line := bytes.TrimRight(j.part[:end], "\r")
-		if len(line) > 0 {
+		if line = bytes.TrimRight(line, "\r"); len(line) > 0 {
 			if err := j.write(mcp.Info, "mcp-bash", string(line)); err != nil {
 				return len(text), err
 			}
 		}
-		j.part = append(j.part[:0], j.part[end+1:]...)
+		j.part = append(j.part[:0], rest...)
 	}
 }
 
@@ -54,7 +54,7 @@ func (j *JSONLog) Log(level mcp.Level, logger, message string) {
 
 func (j *JSONLog) write(level mcp.Level, logger, message string) error {
 	var b rawjson.Builder
-	b.Object().Name("time").String(time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")).
+	b.Object().Name("time").String(time.Now().UTC().Format(events.TimeFormat)).
 		Name("level").String(level.String()).Name("logger").String(logger).Name("msg").String(message)
 	_, err := j.Out.Write(append(b.End().Bytes(), '\n'))
 	return err

@@ -3,6 +3,7 @@ package methods
 import (
 	"context"
 
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/json/jqtext"
 	"mcp-bash/pkg/json/rawjson"
@@ -42,7 +43,7 @@ func (c *Client) callTool(ctx context.Context, r *calls.Request) (*calls.Answer,
 		ProgressToken: calls.ProgressToken(meta), Trace: r.Trace,
 		Roots: r.Client.Roots(ctx, r), Client: *r.Client.Capabilities, Asker: r.Client.Asker,
 		AnyStructured: newest, Live: newest, RequireCapabilities: newest, Links: r.Client.Links,
-		Slot:     r,
+		Slot: r, Event: r.Event,
 		Listener: calls.NewNotifier(r, &c.project.engine.Project.Limits),
 	}
 	if r.Call != nil {
@@ -54,15 +55,15 @@ func (c *Client) callTool(ctx context.Context, r *calls.Request) (*calls.Answer,
 	if !rawjson.Absent(arguments) {
 		req.Arguments = jqtext.Normal(arguments)
 	}
+	var work *events.Work
 	if r.Event != nil {
-		req.Work = &r.Event.Draft
-		req.Work.ID = r.Event.ID
+		work = &r.Event.Draft
 	}
 	result, err := c.tools.Call(ctx, req)
 	if err != nil {
-		return nil, &calls.Worked{Err: err, Work: req.Work}
+		return nil, &calls.Worked{Err: err, Work: work}
 	}
 	return &calls.Answer{
-		Size: result.Size(), Append: result.AppendJSON, Done: func(bool) { result.Done() }, Work: req.Work,
+		Size: result.Size(), Append: result.AppendJSON, Done: func(bool) { result.Done() }, Work: work,
 	}, nil
 }

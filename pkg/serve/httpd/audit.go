@@ -4,13 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
-	"sync"
 	"time"
-
-	"golang.org/x/time/rate"
 
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/serve/httpd/internal/headers"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
@@ -46,11 +44,7 @@ const requestHeader = "X-Request-Id"
 
 // requestID returns the id of the request of a response.
 func requestID(w http.ResponseWriter) (id events.ID) {
-	if text := w.Header()[requestHeader]; len(text) != 1 || len(text[0]) != 2*len(id) {
-		return events.NewID()
-	} else if _, err := hex.Decode(id[:], []byte(text[0])); err != nil {
-		return events.NewID()
-	}
+	hex.Decode(id[:], []byte(w.Header().Get(requestHeader))) // identify has set it
 	return id
 }
 
@@ -60,39 +54,21 @@ const (
 	refusalPace  = time.Second
 )
 
-// A refusals records the requests that the guard refuses.
-type refusals struct {
-	mu      sync.Mutex
-	limiter *rate.Limiter
-	left    int // not recorded since the last one that was
-}
-
 // refused records a request that the guard refuses.
 func (s *Server) refused(w http.ResponseWriter, r *http.Request, cause mcp.Cause) {
 	sink := s.Config.Server.Events
 	if sink == nil {
 		return
 	}
-	f := &s.refusals
-	f.mu.Lock()
-	if f.limiter == nil {
-		f.limiter = rate.NewLimiter(rate.Every(refusalPace), refusalBurst)
-	}
-	ok, left := f.limiter.Allow(), f.left
-	if f.left++; ok {
-		f.left = 0
-	}
-	f.mu.Unlock()
-	if !ok {
+	chosen, left := s.refusals.Take()
+	if !chosen {
 		return
 	}
 	e := &events.Event{
-		Type: events.HTTPRequest, Cause: cause, Outcome: events.OutcomeOf(cause), Began: time.Now(), ID: requestID(w),
-		Source: events.Source{Transport: "http", Address: r.RemoteAddr, Agent: r.UserAgent()},
-		Target: events.Target{Method: r.Method, Name: r.URL.Path}, Count: left,
-	}
-	if id := auth.IdentityOf(r.Context()); id != nil {
-		e.Subject.User, e.Subject.Token = id.Name, id.Name
+		Type: events.HTTPRequest, Cause: cause, Began: time.Now(), ID: requestID(w),
+		Source:  events.Source{Transport: "http", Address: r.RemoteAddr, Agent: r.UserAgent()},
+		Subject: protocol.SubjectOf(auth.IdentityOf(r.Context())),
+		Target:  events.Target{Method: r.Method, Name: r.URL.Path}, Count: left,
 	}
 	sink.Emit(e)
 }

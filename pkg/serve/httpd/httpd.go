@@ -83,8 +83,8 @@ type Server struct {
 	arriving arriving
 	kept     kept
 
-	evictions *guard.Quota // of sessions
-	refusals  refusals
+	evictions *guard.Quota  // of sessions
+	refusals  *guard.Sample // of requests that are not let in
 
 	mu       sync.Mutex
 	callers  map[string]*caller  // by the key of their identity
@@ -112,7 +112,7 @@ func New(c Config) *Server {
 	}
 	s.unread.bound, s.arriving.bound, s.kept.bound = s.limits.pending, s.limits.pending, s.limits.pending
 	notice := func(line string) { s.Console.Notice("mcp-bash: %s", line) }
-	s.evictions = guard.NewQuota(notice)
+	s.evictions, s.refusals = guard.NewQuota(notice), guard.NewSample(refusalBurst, refusalPace)
 	s.posts.New = func() any { return &post{server: s, done: make(chan struct{}, 1)} }
 	s.bodies.New = func() any { return new([]byte) }
 	s.http = http.Server{

@@ -14,7 +14,6 @@ const (
 	CauseNotFound    Cause = "not_found"         // no such method, tool, resource or prompt
 	CauseCapability  Cause = "client_capability" // the client lacks one that the tool needs
 	CauseCancelled   Cause = "cancelled"         // by the client, or the client is gone
-	CauseTooLarge    Cause = "too_large"         // the request
 	CauseUnavailable Cause = "shutting_down"     // the server ends
 
 	// The caller may not do that.
@@ -39,7 +38,6 @@ const (
 	CauseStatus Cause = "exit_status"   // it ended with another status than 0
 	CauseSignal Cause = "signal"        // a signal ended it
 	CauseSchema Cause = "output_schema" // its result does not match its outputSchema
-	CauseKernel Cause = "kernel"        // the kernel refused what it tried
 	CauseStart  Cause = "start"         // it could not be started
 
 	// The server failed.
@@ -51,8 +49,8 @@ const (
 func Causes() []Cause { return causes[:] }
 
 var causes = [...]Cause{
-	CauseInvalid, CauseArguments, CauseNotFound, CauseCapability, CauseCancelled, CauseTooLarge,
+	CauseInvalid, CauseArguments, CauseNotFound, CauseCapability, CauseCancelled,
 	CauseUnavailable, CauseCredential, CauseNotListed, CausePolicy, CauseScope, CauseLevel, CauseInsecure,
 	CauseOrigin, CauseConfined, CauseBusy, CauseRate, CauseAnswer, CauseOutput, CauseTime, CauseTool,
-	CauseStatus, CauseSignal, CauseSchema, CauseKernel, CauseStart, CauseInternal, CauseRecord,
+	CauseStatus, CauseSignal, CauseSchema, CauseStart, CauseInternal, CauseRecord,
 }

@@ -14,11 +14,32 @@ import (
 // A Quota passes on lines about connections and credentials, whose number clients decide. It bounds how
 // fast they fill a log, and counts the lines that it leaves out.
 type Quota struct {
-	log     func(line string)
+	*Sample
+	log func(line string)
+}
+
+// A Sample chooses a few of many things, whose number clients decide, and counts the others.
+type Sample struct {
 	now     func() time.Time
 	mu      sync.Mutex
 	limiter *rate.Limiter
-	left    int // lines since the last one that was logged
+	left    int // things since the last one that was chosen
+}
+
+// NewSample returns a sample of at most burst things at once, and then of one in each pace.
+func NewSample(burst int, pace time.Duration) *Sample {
+	return &Sample{now: time.Now, limiter: rate.NewLimiter(rate.Every(pace), burst)}
+}
+
+// Take reports whether the next thing is chosen, and how many before it were not.
+func (s *Sample) Take() (chosen bool, left int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	chosen, left = s.limiter.AllowN(s.now(), 1), s.left
+	if s.left++; chosen {
+		s.left = 0
+	}
+	return chosen, left
 }
 
 // The bounds of a quota. At most 2 MB of lines of the usual 200 bytes come in a day.
@@ -30,18 +51,13 @@ const (
 
 // NewQuota returns a quota for lines that log writes.
 func NewQuota(log func(line string)) *Quota {
-	return &Quota{log: log, now: time.Now, limiter: rate.NewLimiter(rate.Every(quotaPace), quotaBurst)}
+	return &Quota{NewSample(quotaBurst, quotaPace), log}
 }
 
 // Line logs a line, or leaves it out. The next line has the number of those left out.
 func (q *Quota) Line(text string) {
-	q.mu.Lock()
-	ok, left := q.limiter.AllowN(q.now(), 1), q.left
-	if q.left++; ok {
-		q.left = 0
-	}
-	q.mu.Unlock()
-	if !ok {
+	chosen, left := q.Take()
+	if !chosen {
 		return
 	}
 	if len(text) > quotaLine {

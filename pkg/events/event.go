@@ -1,5 +1,5 @@
-// Package events is what a server records: who called what, when, and what came of it. One [Event] is one line of
-// JSON.
+// Package events defines the record of a server. An [Event] is a request with its outcome, or something that the server
+// did itself, such as its start. It becomes one line of JSON.
 //
 // A package that decides something makes an Event and gives it to a stream (package stream), which writes it before the
 // client gets the answer. Package trail reads the lines again. The line has the members that ToolHive's audit log has,
@@ -99,7 +99,7 @@ func (e *Event) Outcome() Outcome {
 	case mcp.CauseNone:
 		return Success
 	case mcp.CauseCredential, mcp.CauseNotListed, mcp.CausePolicy, mcp.CauseScope, mcp.CauseLevel, mcp.CauseInsecure,
-		mcp.CauseOrigin, mcp.CauseConfined:
+		mcp.CauseOrigin, mcp.CauseConfined, mcp.CauseLocked:
 		return Denied
 	case mcp.CauseInternal, mcp.CauseRecord, mcp.CauseStart:
 		return Error

@@ -74,7 +74,7 @@ func (w *Withheld) Refusal(kind *kinds.Kind) error {
 		reason = fmt.Errorf("%w; %s", reason, remedied.Remedy())
 	}
 	return &WithheldError{mcp.Errorf(mcp.CodeInvalidParams, "The %s '%s' is not offered", kind.Noun, w.Name).
-		Explain(reason)}
+		Explain(reason).Because(mcp.CauseLocked)}
 }
 
 // without returns the list without some of its items. If nothing has changed, it returns the list of the last check.

@@ -204,7 +204,10 @@ var alwaysLocked = project.Env{"MCPBASH_LOCKED": "1", "MCP_TOOLS_TTL": "0", "MCP
 // LOCK-10, LOCK-12: a locked server does not offer an item of which one byte has changed, and offers it again.
 func TestLockedItems(t *testing.T) {
 	p := pin(t)
-	c := start(t, p.root, alwaysLocked)
+	record := filepath.Join(t.TempDir(), "audit.jsonl")
+	env := alwaysLocked.Clone()
+	env["MCPBASH_AUDIT"] = record
+	c := start(t, p.root, env)
 	c.handshake("2025-11-25", "{}")
 	offers := func(probe string) (string, bool) {
 		parts := strings.SplitN(probe, " ", 2)
@@ -224,6 +227,7 @@ func TestLockedItems(t *testing.T) {
 			if got := c.call("add", "{}"); !strings.Contains(got, "is not offered: tool add differs from") {
 				t.Errorf("%s, %s: %s", tc.file, tc.member, got)
 			}
+			wantDenied(t, record, "locked")
 		}
 		restore()
 	}
@@ -231,6 +235,20 @@ func TestLockedItems(t *testing.T) {
 		t.Error(got)
 	}
 	c.awaitStderr("tool add differs from mcp-bash.lock.json (changed: description); it is not offered", 1)
+}
+
+// wantDenied fails unless the last line of a record is a refusal with a reason.
+func wantDenied(t *testing.T, record, reason string) {
+	t.Helper()
+	text, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	last := lines[len(lines)-1]
+	if !strings.Contains(last, `"outcome":"denied"`) || !strings.Contains(last, `"reason":"`+reason+`"`) {
+		t.Error(last)
+	}
 }
 
 // LOCK-11, LOCK-12: while the project itself differs, a locked server neither starts nor offers or starts anything.
@@ -256,16 +274,22 @@ func TestLockedProject(t *testing.T) {
 // LOCK-13: a script that changes after the list was made does not start.
 func TestLockedStart(t *testing.T) {
 	p := pin(t)
-	c := start(t, p.root, project.Env{"MCPBASH_LOCKED": "1", "MCP_TOOLS_TTL": "3600", "MCPBASH_TOOL_ALLOWLIST": "*"})
+	record := filepath.Join(t.TempDir(), "audit.jsonl")
+	c := start(t, p.root, project.Env{"MCPBASH_LOCKED": "1", "MCP_TOOLS_TTL": "3600", "MCPBASH_TOOL_ALLOWLIST": "*",
+		"MCPBASH_AUDIT": record})
 	c.handshake("2025-11-25", "{}")
-	for _, file := range []string{"tools/add/tool.sh", "tools/add/sum.bash", "lib/common.bash", "server.d/policy.sh"} {
+	for _, tc := range []struct{ file, reason string }{
+		{"tools/add/tool.sh", "locked"}, {"tools/add/sum.bash", "locked"},
+		{"lib/common.bash", "policy"}, {"server.d/policy.sh", "policy"}, // policy.sh is what may not start
+	} {
 		if got := c.call("add", "{}"); !strings.Contains(got, `"text":"2`) {
 			t.Fatal(got)
 		}
-		restore := p.change(file, " ", "  ", "files/"+file)
+		restore := p.change(tc.file, " ", "  ", "files/"+tc.file)
 		if got := c.call("add", "{}"); !strings.Contains(got, `"error"`) || strings.Contains(got, `"text":"2`) {
-			t.Errorf("%s: %s", file, got)
+			t.Errorf("%s: %s", tc.file, got)
 		}
+		wantDenied(t, record, tc.reason)
 		restore()
 	}
 }

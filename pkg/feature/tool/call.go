@@ -270,8 +270,12 @@ func (c *call) cannotStart(err error) *mcp.Error {
 }
 
 func (c *call) startError(err error) *mcp.Error {
+	cause := mcp.CauseStart
+	if _, ok := errors.AsType[*script.NotAllowedError](err); ok {
+		cause = mcp.CauseLocked
+	}
 	e := mcp.Errorf(mcp.CodeInternal, "Tool '%s' cannot be started", c.request.Name)
-	return e.WithData(err.Error() + script.Shortage(err)).Because(mcp.CauseStart)
+	return e.WithData(err.Error() + script.Shortage(err)).Because(cause)
 }
 
 // An Unusable is the error for a listed tool that cannot run because of its path, its file or its

@@ -17,8 +17,18 @@ func (r *Runner) Prepare(files ...code.File) error {
 	if r.Allow == nil {
 		return nil
 	}
-	return r.Allow(slices.Clone(files)...) // a clone, so that callers without Allow allocate nothing
+	if err := r.Allow(slices.Clone(files)...); err != nil { // a clone, so that callers without Allow allocate nothing
+		return &NotAllowedError{err}
+	}
+	return nil
 }
+
+// A NotAllowedError is the reason why [Runner.Allow] refuses files.
+type NotAllowedError struct{ err error }
+
+func (e *NotAllowedError) Error() string { return e.err.Error() }
+
+func (e *NotAllowedError) Unwrap() error { return e.err }
 
 func (r *Runner) prepare(s *Spec) error {
 	if r.Allow == nil {

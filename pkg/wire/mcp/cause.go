@@ -25,6 +25,7 @@ const (
 	CauseInsecure   Cause = "insecure"     // other users can change what would run
 	CauseOrigin     Cause = "origin"       // the Host or Origin of a web page
 	CauseConfined   Cause = "unconfinable" // a declaration that the kernel cannot enforce
+	CauseLocked     Cause = "locked"       // it differs from the lock of the project
 
 	// A limit.
 	CauseBusy   Cause = "busy"             // too many requests wait
@@ -51,6 +52,6 @@ func Causes() []Cause { return causes[:] }
 var causes = [...]Cause{
 	CauseInvalid, CauseArguments, CauseNotFound, CauseCapability, CauseCancelled,
 	CauseUnavailable, CauseCredential, CauseNotListed, CausePolicy, CauseScope, CauseLevel, CauseInsecure,
-	CauseOrigin, CauseConfined, CauseBusy, CauseRate, CauseAnswer, CauseOutput, CauseTime, CauseTool,
+	CauseOrigin, CauseConfined, CauseLocked, CauseBusy, CauseRate, CauseAnswer, CauseOutput, CauseTime, CauseTool,
 	CauseStatus, CauseSignal, CauseSchema, CauseStart, CauseInternal, CauseRecord,
 }

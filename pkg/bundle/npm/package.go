@@ -1,5 +1,5 @@
-// Package npm makes packages of npm: those that npx starts, and those with the programs for one system (packages
-// chapter 1).
+// Package npm makes npm packages (packages chapter 1). npx starts the package of a project. It depends on packages with
+// the server's program, one for each system.
 package npm
 
 import (

@@ -1,4 +1,4 @@
-// Package audit reads the records of servers for people: who called what, when, and what came of it.
+// Package audit shows people the calls that servers recorded.
 //
 // [Find] returns the [Record] of each server: its files in order. [Selection] chooses lines, [Print] and [Summary] show
 // them, and [Verify] checks that nobody changed them.

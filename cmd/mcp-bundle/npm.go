@@ -61,16 +61,22 @@ func (o *bundleOptions) makeNPM(s cli.Streams, made npm.Options) error {
 	}
 	return o.deliver(s, "Package", func(ctx context.Context, p *project.Project, _ string) (_ *stage.Result, err error) {
 		made.Options, made.Validate = o.Options, o.validate
-		made.Instructions = func(name, version string) (string, error) {
-			published, err := clients.ParsePackage("npm:" + name + "@" + version)
-			if err != nil {
-				return "", err
-			}
-			return published.Instructions(roots.InProject(p))
-		}
+		made.Instructions = instructions(p, "npm:")
 		if made.Output, err = filepath.Abs(cmp.Or(o.output, ".")); err != nil {
 			return nil, err
 		}
 		return npm.Make(ctx, p, made)
 	})
+}
+
+// instructions returns a function for the section of a package's README that shows the entries for clients. The kind
+// begins the value of mcp-bash config --package.
+func instructions(p *project.Project, kind string) func(name, version string) (string, error) {
+	return func(name, version string) (string, error) {
+		published, err := clients.ParsePackage(kind + name + "@" + version)
+		if err != nil {
+			return "", err
+		}
+		return published.Instructions(roots.InProject(p))
+	}
 }

@@ -8,9 +8,7 @@ import (
 	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/bundle/wheel"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/clients"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/roots"
 )
 
 func wheelCommand() *cli.Command {
@@ -56,13 +54,7 @@ func (o *bundleOptions) makeWheels(s cli.Streams) error {
 		dir, err := filepath.Abs(cmp.Or(o.output, "."))
 		if err == nil {
 			list, err = wheel.Make(ctx, p, wheel.Options{Options: o.Options, Output: dir, Validate: o.validate,
-				Instructions: func(name, version string) (string, error) {
-					published, err := clients.ParsePackage("pypi:" + name + "@" + version)
-					if err != nil {
-						return "", err
-					}
-					return published.Instructions(roots.InProject(p))
-				}})
+				Instructions: instructions(p, "pypi:")})
 		}
 		return "", err
 	})

@@ -1,6 +1,7 @@
 package npm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -142,19 +143,13 @@ func (m *maker) fill(p *Package) error {
 	return err
 }
 
-// maxReadme limits the README of a project, in bytes.
-const maxReadme = 1 << 20
-
 // readme returns the project's README, or a short one, with the settings of the server and its entries for clients.
 func (m *maker) readme(p *Package) (string, error) {
-	text := "# " + oneLine(p.Title) + "\n\n" + oneLine(p.Description)
-	if m.Content.Has(stage.Readme) {
-		own, err := m.Project.ReadFile(filepath.Join(m.Project.Root, stage.Readme), maxReadme)
-		if err != nil {
-			return "", err
-		}
-		text = strings.TrimSpace(string(own))
+	own, err := m.ReadReadme()
+	if err != nil {
+		return "", err
 	}
+	text := cmp.Or(strings.TrimSpace(string(own)), "# "+oneLine(p.Title)+"\n\n"+oneLine(p.Description))
 	for i, setting := range m.User.Env {
 		if i == 0 {
 			text += "\n\n## Settings\n\nSet these variables in the entry of the client:\n"

@@ -98,11 +98,8 @@ const (
 	pluginLock = stage.ServerDir + "/" + runtimes.Dir + "/plugin.json"
 )
 
-// maxReadme limits a README, and maxPluginLock the list of a plugin's files, in bytes.
-const (
-	maxReadme     = 1 << 20
-	maxPluginLock = 16 << 20
-)
+// maxPluginLock limits the list of a plugin's files, in bytes.
+const maxPluginLock = 16 << 20
 
 // collect adds the files at the top of a plugin that are the project's: skills, icon, README and licence.
 func (m *maker) collect() (err error) {
@@ -126,8 +123,7 @@ func (m *maker) addManifests() error {
 	files := p.Files()
 	if !m.Content.Has(stage.Readme) {
 		files = append(files, mcpb.Bytes(stage.Readme, false, []byte(p.Readme())))
-	} else if text, err := m.Project.ReadFile(filepath.Join(m.Project.Root, stage.Readme), maxReadme); err == nil &&
-		isShort(text) {
+	} else if text, err := m.ReadReadme(); err == nil && isShort(text) {
 		m.Warn("README.md has fewer than 40 words; the plugin directory of Claude Code refuses it")
 	}
 	if m.licence == "" && p.License == "" {

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -75,6 +76,21 @@ func (s *Stage) AddNamed(name, to string) (bool, error) {
 
 // Readme is the name of the README in a project and in products.
 const Readme = "README.md"
+
+// maxReadme limits a README, in bytes.
+const maxReadme = 1 << 20
+
+// ReadReadme returns the project's README, or nil if the content has none.
+func (s *Stage) ReadReadme() ([]byte, error) {
+	if !s.Content.Has(Readme) {
+		return nil, nil
+	}
+	text, err := s.Project.ReadFile(s.InProject(Readme), maxReadme)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", Readme, fsys.Cause(err))
+	}
+	return text, nil
+}
 
 // AddTexts adds the README and the licence at the top of the project, and returns the name of the licence, or "".
 func (s *Stage) AddTexts() (licence string, err error) {

@@ -54,7 +54,11 @@ func Make(ctx context.Context, p *project.Project, o Options) (list []*stage.Res
 			return nil, err
 		}
 	}
-	readme, _ := p.ReadFile(filepath.Join(p.Root, stage.Readme), maxReadme)
+	readme, err := s.ReadReadme()
+	if err != nil {
+		s.Fault("%v", err)
+		return nil, s.Fail(stage.ErrValidation)
+	}
 	instructions, err := o.Instructions(w.name, w.version)
 	if err != nil {
 		return nil, err
@@ -78,8 +82,6 @@ func Make(ctx context.Context, p *project.Project, o Options) (list []*stage.Res
 	}
 	return list, nil
 }
-
-const maxReadme = 1 << 20
 
 // tags are the platforms of a wheel for a system. The program for Linux is static.
 var tags = map[runtimes.Target][]string{

@@ -38,7 +38,7 @@ test-long: unit-long fuzz cross cross-vet
 	$(MAKE) endurance ENDURANCE=10m
 	MCPBASH_TEST_LONG=1 $(MAKE) clients
 	$(MAKE) registry
-	MCPBASH_TEST_LONG=1 $(GO) test -vet=off -trimpath -count=1 ./test/npm/registry ./test/pip
+	MCPBASH_TEST_LONG=1 $(GO) test -vet=off -trimpath -count=1 ./test/published
 
 # Everything without the race detector is compiled with the flags of a release, so that a
 # package is compiled once. make lint vets all modules, so their tests do not.

@@ -18,7 +18,7 @@ func TestDeployContainers(t *testing.T) {
 	needs(t, "podman", "runc", "jq")
 	o := newOperator(t, "demo")
 	served := false
-	for _, b := range page.ForTest(t) {
+	for _, b := range page.ForTest(t, "DEPLOY.md") {
 		commands := b.Commands()
 		switch {
 		case strings.Contains(commands, " serve "):

@@ -236,7 +236,7 @@ func (n *node) deploy() (token string) {
 	o.dir = filepath.Join(o.home, "greeter")
 	o.program("kubectl", "exec "+strings.Join(n.command().Args, " ")+` "$@"`)
 	imported := false
-	for _, b := range page.ForTest(n.T) {
+	for _, b := range page.ForTest(n.T, "DEPLOY.md") {
 		out := o.types(b.Commands())
 		if archive := filepath.Join(o.dir, "greeter.tar"); !imported && exists(archive) {
 			n.ctr("images", "import", archive) // stands for the registry

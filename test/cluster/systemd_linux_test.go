@@ -80,7 +80,7 @@ func commandsIn(unit string) string {
 func TestSystemd(t *testing.T) {
 	o := newOperator(t, "greeter")
 	m := newMachine(t, filepath.Join(o.home, "greeter"))
-	for _, b := range page.ForTest(t) {
+	for _, b := range page.ForTest(t, "DEPLOY.md") {
 		m.types(b.Commands())
 	}
 	port := freePort(t)

@@ -59,10 +59,10 @@ func Parse(text string) (blocks []Block) {
 	return blocks
 }
 
-// ForTest returns the blocks of docs/DEPLOY.md that the test runs. Without such a block the test fails.
-func ForTest(t *testing.T) (blocks []Block) {
+// ForTest returns the blocks that the test runs of a page in docs. Without such a block the test fails.
+func ForTest(t *testing.T, page string) (blocks []Block) {
 	t.Helper()
-	all, err := Read(filepath.Join(checkout.Root(), "docs", "DEPLOY.md"))
+	all, err := Read(filepath.Join(checkout.Root(), "docs", page))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func ForTest(t *testing.T) (blocks []Block) {
 		}
 	}
 	if len(blocks) == 0 {
-		t.Fatalf("docs/DEPLOY.md has no block with the note: run by %s", t.Name())
+		t.Fatalf("docs/%s has no block with the note: run by %s", page, t.Name())
 	}
 	return blocks
 }

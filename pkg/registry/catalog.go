@@ -75,7 +75,7 @@ type outcome struct {
 	list      *List
 	err       error
 	number    int64     // of the check, in the order of the beginnings
-	until     time.Time // the end of the TTL
+	until     time.Time // the end of the TTL, which starts with the check
 	firstHash string    // of the valid registry file before the first check, or ""
 
 	dropped []string // the reason for each declared entry that was left out
@@ -169,7 +169,7 @@ type request struct {
 
 // renew checks a kind and stores the outcome. The caller has locked the state's mutex.
 func (c *Catalog) renew(ctx context.Context, s *state, r request) (*List, error) {
-	number := c.checks.Add(1)
+	number, began := c.checks.Add(1), c.now()
 	list, err := c.check(ctx, s, r)
 	var failure *Failure
 	if err != nil && !errors.As(err, &failure) {
@@ -179,7 +179,7 @@ func (c *Catalog) renew(ctx context.Context, s *state, r request) (*List, error)
 		list = list.without(c.o.Withhold(s.kind, list.Items), s.last.Load())
 	}
 	o := &outcome{
-		list: list, err: err, number: number, until: c.now().Add(s.kind.TTL(&c.p.Discovery)),
+		list: list, err: err, number: number, until: began.Add(s.kind.TTL(&c.p.Discovery)),
 		firstHash: s.firstHash, dropped: s.dropped,
 	}
 	s.last.Store(o)

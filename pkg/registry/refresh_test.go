@@ -3,11 +3,14 @@ package registry
 import (
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 )
 
@@ -157,4 +160,33 @@ func TestStatus(t *testing.T) {
 	if s := b.Status("jq").Kinds[0]; s.Status != "invalid" || s.Mtime == 0 || s.Count != 0 {
 		t.Errorf("%+v", s)
 	}
+}
+
+// with a TTL of 0, a request does not get the result of a check that began before it.
+func TestCheckBegunBefore(t *testing.T) {
+	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
+	var first sync.Once
+	var clock atomic.Int64
+	var asks atomic.Bool
+	scanned, asked := make(chan bool), make(chan bool)
+	b.reopen(project.Env{"MCP_TOOLS_TTL": "0"}, Options{
+		Now: func() time.Time {
+			if asks.CompareAndSwap(true, false) {
+				close(asked)
+			}
+			return time.Unix(clock.Add(1), 0)
+		},
+		Withhold: func(*kinds.Kind, []item.Item) map[string]error {
+			first.Do(func() {
+				scanned <- true
+				<-asked
+			})
+			return nil
+		},
+	})
+	go b.List(t.Context(), kinds.Tools)
+	<-scanned
+	b.Put(files{"tools/b/tool.sh": ""})
+	asks.Store(true)
+	want(t, b.names(), "a b")
 }

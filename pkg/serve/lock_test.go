@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
@@ -130,7 +129,6 @@ type pinned struct {
 	t    *testing.T
 	root string
 	lock *lock.Lock
-	made int // changes so far
 }
 
 func pin(t *testing.T) *pinned {
@@ -172,11 +170,6 @@ func (p *pinned) change(file, from, to, member string) (restore func()) {
 		}
 		if strings.HasSuffix(name, ".md") || strings.HasSuffix(name, ".txt") {
 			os.Chmod(name, 0o644)
-		}
-		p.made++ // two changes in one step of the clock would have the same time
-		at := time.Date(2026, 1, 1, 0, 0, p.made, 0, time.UTC)
-		if err := os.Chtimes(name, at, at); err != nil {
-			p.t.Fatal(err)
 		}
 	}
 	write(strings.Replace(string(old), from, to, 1))

@@ -44,7 +44,7 @@ func (c *Client) eventOf(m *jsonrpc.Message, version string, client *mcp.Capabil
 	return e
 }
 
-// SubjectOf returns what an identity, which may be nil, says of the sender of a request.
+// SubjectOf returns the sender of a request with an identity, which may be nil.
 func SubjectOf(id *auth.Identity) events.Subject {
 	if id == nil {
 		return events.Subject{}

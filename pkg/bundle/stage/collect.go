@@ -80,7 +80,7 @@ const Readme = "README.md"
 // maxReadme limits a README, in bytes.
 const maxReadme = 1 << 20
 
-// ReadReadme returns the project's README, or nil if the content has none.
+// ReadReadme returns the project's README, or nil if it is missing from the content.
 func (s *Stage) ReadReadme() ([]byte, error) {
 	if !s.Content.Has(Readme) {
 		return nil, nil

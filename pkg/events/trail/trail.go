@@ -79,8 +79,7 @@ func Read(r io.Reader, each func(*Entry) error) error {
 	}
 }
 
-// readLine returns a line without its end, in memory of its own. The error is io.EOF after the last one, [errTorn] or
-// [errLong].
+// readLine returns a copy of a line without its end. The error is io.EOF after the last one, [errTorn] or [errLong].
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	long := false
 	for {

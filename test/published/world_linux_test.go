@@ -1,5 +1,5 @@
-// Package published publishes packages of projects to registries on this machine. Then it starts their servers with npx,
-// pip and pipx.
+// Package published publishes packages of projects to registries on this machine. Then it starts their servers with
+// npx, pip and pipx.
 package published
 
 import (

@@ -165,7 +165,13 @@ type Work struct {
 	Status, Signal    int
 	Code              int // of a JSON-RPC error
 	Bytes             int // of the answer
+	// Trace and Span are what a script got. A script that asked its client has those of the first request.
+	Trace, Span string
 }
 
-// A Trace is the W3C trace context of a request: the trace, and the caller's span.
-type Trace struct{ ID, Parent string }
+// A Trace is the W3C trace context of a request. It is zero if nothing is recorded.
+type Trace struct {
+	ID, Parent string // the trace, and the caller's span; without one, the trace has the ID of the request
+	// Link and LinkSpan are the trace and span of the HTTP request, if it has another context than its message.
+	Link, LinkSpan string
+}

@@ -140,6 +140,12 @@ func (e *Event) appendMetadata(w *writer) {
 	w.text("replica", e.Replica)
 	w.text("trace_id", e.Trace.ID)
 	w.text("parent_span_id", e.Trace.Parent)
+	w.text("span_id", e.Work.Span)
+	if e.Work.Trace != e.Trace.ID {
+		w.text("span_trace_id", e.Work.Trace)
+	}
+	w.text("link_trace_id", e.Trace.Link)
+	w.text("link_span_id", e.Trace.LinkSpan)
 	w.end()
 	w.end()
 }

@@ -23,7 +23,7 @@ func (c *Client) eventOf(m *jsonrpc.Message, version string, client *mcp.Capabil
 		return nil
 	}
 	e := &events.Event{
-		Type: kind, Began: time.Now(), ID: m.From.ID, Trace: traceOf(m),
+		Type: kind, Began: time.Now(), ID: m.From.ID,
 		Source: events.Source{
 			Transport: "stdio", Address: m.From.Address, Agent: m.From.Agent, Session: m.From.Session,
 			Revision: version, RequestID: m.ID,
@@ -33,6 +33,9 @@ func (c *Client) eventOf(m *jsonrpc.Message, version string, client *mcp.Capabil
 	}
 	if e.ID == (events.ID{}) {
 		e.ID = events.NewID()
+	}
+	if c.server.Recorded {
+		e.Trace = traceOf(m, e.ID)
 	}
 	if c.caller.Shared {
 		e.Source.Transport = "http"
@@ -63,10 +66,12 @@ func (c *Client) revisionOf(p calls.Protocol) string {
 }
 
 // traceOf returns the trace of a request: of its _meta, or else of its HTTP headers.
-func traceOf(m *jsonrpc.Message) (t events.Trace) {
-	parent := tracecontext.OfMeta(m.Params.Meta()).Or(m.Trace).Parent
-	if parent != "" { // version, trace, span and flags
-		t.ID, t.Parent = parent[3:35], parent[36:52]
+func traceOf(m *jsonrpc.Message, id events.ID) (t events.Trace) {
+	if t.ID, t.Parent = tracecontext.OfMeta(m.Params.Meta()).Or(m.Trace).Trace(); t.ID == "" {
+		t.ID = id.String()
+	}
+	if trace, span := m.Trace.Trace(); span != t.Parent {
+		t.Link, t.LinkSpan = trace, span
 	}
 	return t
 }

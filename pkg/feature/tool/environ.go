@@ -122,7 +122,19 @@ func (c *call) environ() ([]string, error) {
 		env = project.Override(env, "MCPBASH_TIMEOUT_HINT", c.entry.timeoutHint)
 	}
 	env = project.SetTemp(env, c.files.TempPath())
-	return append(env, tracecontext.OfMeta(r.Meta).Or(r.Trace).Environ()...), nil
+	return append(env, c.traceContext().Environ()...), nil
+}
+
+// traceContext returns the trace context of the script. If the call is recorded, the script has its own span (M-13).
+func (c *call) traceContext() tracecontext.Context {
+	r := c.request
+	context := tracecontext.OfMeta(r.Meta).Or(r.Trace)
+	if r.Event == nil || r.Event.Trace.ID == "" {
+		return context
+	}
+	w := &r.Event.Draft
+	w.Trace, w.Span = r.Event.Trace.ID, tracecontext.NewSpan()
+	return context.Child(w.Trace, w.Span)
 }
 
 // extendInputTimeout makes the script wait for answers at least as long as people may need (M-50).

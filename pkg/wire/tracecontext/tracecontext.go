@@ -2,6 +2,8 @@
 package tracecontext
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"strings"
 
@@ -52,6 +54,31 @@ func (c Context) Or(other Context) Context {
 	if c.Baggage == "" {
 		c.Baggage = other.Baggage
 	}
+	return c
+}
+
+// Trace returns the ids of the trace and of its caller's span, or "".
+func (c Context) Trace() (trace, span string) {
+	if c.Parent == "" {
+		return "", ""
+	}
+	return c.Parent[3:35], c.Parent[36:52]
+}
+
+// NewSpan returns the id of a new span.
+func NewSpan() string {
+	var id [8]byte
+	rand.Read(id[:]) // never fails
+	return hex.EncodeToString(id[:])
+}
+
+// Child returns the context for work in a new span of a trace. A trace without a caller is sampled.
+func (c Context) Child(trace, span string) Context {
+	flags := "01"
+	if c.Parent != "" {
+		flags = c.Parent[53:55]
+	}
+	c.Parent = "00-" + trace + "-" + span + "-" + flags
 	return c
 }
 

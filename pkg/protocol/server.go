@@ -158,8 +158,12 @@ func (s *Server) OwesTasks(since time.Time) bool { return s.tasks.Owed(since) }
 // ended before.
 func (s *Server) End(within time.Duration) { s.lists.End(within) }
 
-// Uses returns how much of the limits is in use, and how many requests wait for a slot.
-func (s *Server) Uses() (list []metrics.Use, queued int) {
-	list, queued = s.pool.Uses()
-	return append(list, s.suspended.Use(), s.tasks.Use()), queued
+// Reading returns how much of the limits is in use, and what else is not counted by events.
+func (s *Server) Reading() (r metrics.Reading) {
+	r.Uses, r.Queued = s.pool.Uses()
+	r.Uses = append(r.Uses, s.suspended.Use(), s.tasks.Use())
+	if s.Engine != nil {
+		r.Threads, r.Scans = s.Engine.Runner.Threads(), s.Engine.Catalog.Scans()
+	}
+	return r
 }

@@ -25,6 +25,7 @@ func (c *Catalog) rescan(ctx context.Context, s *state, within string) (*scan.Re
 	if s.scan != nil {
 		s.scan.Settle(c.store.clock)
 	}
+	c.scans.Add(1)
 	scanned, err := scan.Run(ctx, c.p, s.kind.Spec(), within, s.scan, c.now())
 	if err != nil {
 		return nil, err

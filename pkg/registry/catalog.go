@@ -55,6 +55,7 @@ type Catalog struct {
 	states   []*state     // of each kind, in the order of kinds.All
 	polling  sync.Mutex   // locked by Changes
 	checks   atomic.Int64 // the number of checks that began
+	scans    atomic.Int64
 	warnings atomic.Int64 // the number of messages of level warning or higher
 
 	unwritableNotice, staticNotice sync.Once
@@ -99,6 +100,9 @@ func NewCatalog(p *project.Project, o Options) *Catalog {
 	}
 	return c
 }
+
+// Scans returns how often the directories of a kind were scanned.
+func (c *Catalog) Scans() int { return int(c.scans.Load()) }
 
 // HasHook reports whether there is an executable register.sh, trusted or not.
 func (c *Catalog) HasHook() bool { return c.hook.Present() }

@@ -61,12 +61,16 @@ func TestMetrics(t *testing.T) {
 		`_count{mcp_method_name="tools/call",gen_ai_tool_name="_OTHER",error_type="-32602"} 1`,
 		`mcpbash_failures_total{cause="not_found"} 1`, `mcpbash_used{limit="scripts"} 0`,
 		`mcpbash_used{limit="sessions"} 1`, `mcp_server_session_duration_seconds_count 0`, `mcpbash_queued_requests 0`,
+		`mcpbash_confinement_threads 0`,
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	for _, name := range []string{"script_processor_seconds_total", "script_peak_memory_bytes", `limit{limit="streams"}`} {
+	for _, name := range []string{
+		"script_processor_seconds_total", "script_peak_memory_bytes", `limit{limit="streams"}`, "registry_scans_total",
+		`used{limit="connections"}`, `limit{limit="connections"}`,
+	} {
 		if !regexp.MustCompile(`(?m)^mcpbash_` + regexp.QuoteMeta(name) + ` [0-9.]*[1-9]`).MatchString(text) {
 			t.Errorf("%s has no value in\n%s", name, text)
 		}

@@ -34,7 +34,9 @@ func TestText(t *testing.T) {
 		Type: events.HTTPRequest, Cause: mcp.CauseCredential, Count: 4, Target: events.Target{Method: "GET"},
 	})
 	m.SessionEnded(time.Minute)
-	text := string(m.AppendText(nil, Reading{Uses: []Use{{"sessions", 3, 10}}, Queued: 2, Missed: 7}))
+	text := string(m.AppendText(nil, Reading{
+		Uses: []Use{{"sessions", 3, 10}}, Queued: 2, Missed: 7, Threads: 4, Scans: 9,
+	}))
 	const hello = `mcp_method_name="tools/call",gen_ai_tool_name="hello"`
 	for _, want := range []string{
 		`mcp_server_operation_duration_seconds_bucket{` + hello + `,le="0.002"} 0`,
@@ -56,6 +58,8 @@ func TestText(t *testing.T) {
 		`mcpbash_limit{limit="sessions"} 10`,
 		`mcpbash_queued_requests 2`,
 		`mcpbash_audit_missed_total 7`,
+		`mcpbash_confinement_threads 4`,
+		`mcpbash_registry_scans_total 9`,
 		`mcpbash_build_info{version="1\"0"} 1`,
 	} {
 		if !strings.Contains(text, want+"\n") {

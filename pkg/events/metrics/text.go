@@ -10,9 +10,11 @@ import (
 
 // A Reading has what is not counted, but read when somebody asks.
 type Reading struct {
-	Uses   []Use
-	Queued int // requests that wait for a slot
-	Missed int // events that the record lacks
+	Uses    []Use
+	Queued  int // requests that wait for a slot
+	Missed  int // events that the record lacks
+	Threads int // that start confined scripts
+	Scans   int // of the directories of a kind
 }
 
 // A Use is how much of a limit is in use.
@@ -56,6 +58,10 @@ func (m *Metrics) AppendText(dst []byte, r Reading) []byte {
 	}
 	t.head("mcpbash_queued_requests", "gauge", "Requests that wait for a slot.")
 	t.sample("mcpbash_queued_requests", "", float64(r.Queued))
+	t.head("mcpbash_confinement_threads", "gauge", "Threads that start confined scripts.")
+	t.sample("mcpbash_confinement_threads", "", float64(r.Threads))
+	t.head("mcpbash_registry_scans_total", "counter", "Scans of the directories of tools, resources or prompts.")
+	t.sample("mcpbash_registry_scans_total", "", float64(r.Scans))
 	t.head("mcpbash_audit_missed_total", "counter", "Events that the record lacks.")
 	t.sample("mcpbash_audit_missed_total", "", float64(r.Missed))
 	t.head("mcpbash_build_info", "gauge", "The version of the server.")

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,9 +30,10 @@ var enter = confine.Kernel.Enter
 
 // confinements are the confined threads of a runner, by their key.
 type confinements struct {
-	mu    sync.Mutex
-	byKey map[string]*confinement
-	timer *time.Timer // timer of the next sweep, or nil
+	mu      sync.Mutex
+	byKey   map[string]*confinement
+	timer   *time.Timer  // timer of the next sweep, or nil
+	threads atomic.Int64 // also those that are not in byKey
 }
 
 // A confinement is a thread that was confined once and forks every script with that confinement. It
@@ -48,9 +50,10 @@ type confinement struct {
 	ready chan struct{} // closed after the attempt to confine the thread
 	err   error         // why the thread cannot be confined
 
-	thread int       // thread id
-	users  int       // guarded by the lock of confinements
-	since  time.Time // time when the last user left
+	thread  int           // thread id
+	threads *atomic.Int64 // of all confinements
+	users   int           // guarded by the lock of confinements
+	since   time.Time     // time when the last user left
 }
 
 // maxUsers limits the users of one confinement. Servers run fewer scripts at once.
@@ -75,7 +78,7 @@ func (r *Runner) Confine(k confine.Kernel, p *confine.Profile) (*Confined, error
 	c := all.byKey[key]
 	if c == nil {
 		var err error
-		if c, err = newConfinement(key); err != nil {
+		if c, err = all.newConfinement(key); err != nil {
 			all.mu.Unlock()
 			return nil, err
 		}
@@ -103,9 +106,10 @@ func (r *Runner) Confine(k confine.Kernel, p *confine.Profile) (*Confined, error
 	return nil, c.err
 }
 
-func newConfinement(key string) (*confinement, error) {
+func (all *confinements) newConfinement(key string) (*confinement, error) {
 	c := &confinement{
-		key: key, work: make(chan *request, maxUsers), spare: make(chan pipe, 16), ready: make(chan struct{}),
+		key: key, threads: &all.threads, work: make(chan *request, maxUsers), spare: make(chan pipe, 16),
+		ready: make(chan struct{}),
 	}
 	return c, c.wake.open()
 }
@@ -113,7 +117,7 @@ func newConfinement(key string) (*confinement, error) {
 // Prepared returns a new thread for one script, after prepare has run on it. The thread ends when
 // it is released, or if prepare fails.
 func (r *Runner) Prepared(prepare func() error) (*Confined, error) {
-	c, err := newConfinement("")
+	c, err := r.confined.newConfinement("")
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +129,9 @@ func (r *Runner) Prepared(prepare func() error) (*Confined, error) {
 	}
 	return &Confined{r, c}, nil
 }
+
+// Threads returns the number of confined threads.
+func (r *Runner) Threads() int { return int(r.confined.threads.Load()) }
 
 // Release ends the use of a confinement.
 func (u *Confined) Release() {
@@ -200,6 +207,8 @@ func (c *confinement) serve(prepare func() error) {
 }
 
 func (c *confinement) prepared(prepare func() error) {
+	c.threads.Add(1)
+	defer c.threads.Add(-1)
 	defer c.end()
 	c.thread = unix.Gettid()
 	c.err = prepare()

@@ -64,13 +64,16 @@ func TestConfinementFails(t *testing.T) {
 			t.Fatalf("%v, %v", c, err)
 		}
 	}
-	settle(t, func() bool { return threads(t) < before+20 })
+	settle(t, func() bool { return threads(t) < before+20 && s.runner.Threads() == 0 })
 	enter = confine.Kernel.Enter
 	c, err := s.runner.Confine(confine.Offered(), s.profile("nothing"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Release()
+	if n := s.runner.Threads(); n != 1 {
+		t.Errorf("%d threads, want 1", n)
+	}
 	res := s.runner.Run(context.Background(), Spec{Argv: []string{"cat", s.other + "/file"}, Env: s.env, Confined: c})
 	if res.Status == 0 {
 		t.Errorf("%+v", res)
@@ -119,6 +122,7 @@ func TestConfinementsComeAndGo(t *testing.T) {
 	if n := count(); n != idleConfinements {
 		t.Errorf("%d confinements, want %d", n, idleConfinements)
 	}
+	settle(t, func() bool { return s.runner.Threads() == idleConfinements })
 	held, err := s.runner.Confine(k, same)
 	if err != nil {
 		t.Fatal(err)

@@ -24,6 +24,9 @@ func (r *Runner) Prepared(prepare func() error) (*Confined, error) {
 	return nil, prepare()
 }
 
+// Threads returns 0.
+func (r *Runner) Threads() int { return 0 }
+
 // Release ends the use of a confinement.
 func (u *Confined) Release() {}
 

@@ -45,12 +45,12 @@ func LimitConnections(most int) func(net.Conn, http.ConnState) {
 	return guard.NewConnections(most).State
 }
 
-// Reading returns how much of the limits is in use.
-func (s *Server) Reading() (r metrics.Reading) {
-	r.Uses, r.Queued = s.Server.Uses()
+// Reading returns that of the protocol, with the limits of HTTP.
+func (s *Server) Reading() metrics.Reading {
+	r := s.Server.Reading()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.Uses = append(r.Uses,
+	r.Uses = append(r.Uses, s.connections.Use(),
 		metrics.Use{Limit: "sessions", Used: len(s.sessions), Most: s.limits.sessions},
 		metrics.Use{Limit: "streams", Used: s.persons.streams.All(), Most: s.limits.streams})
 	return r

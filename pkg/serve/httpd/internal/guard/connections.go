@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"sync"
+
+	"mcp-bash/pkg/events/metrics"
 )
 
 // Connections limits the number of connections. Above the limit, the connection closes that has
@@ -55,6 +57,13 @@ func (c *Connections) State(conn net.Conn, state http.ConnState) {
 		victim = secure.NetConn()
 	}
 	victim.Close()
+}
+
+// Use returns how much of the limit is in use.
+func (c *Connections) Use() metrics.Use {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return metrics.Use{Limit: "connections", Used: len(c.open), Most: c.most}
 }
 
 // Unused returns the connections without a request.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,8 +17,10 @@ import (
 	"sync"
 	"time"
 
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // A Tree is the part of an installation that scripts use: sdk/, lib/ and VERSION. The binary contains a copy (README
@@ -261,3 +264,69 @@ func CacheDir(env Env) (string, error) {
 	}
 	return "", errors.New("no private cache directory; set XDG_CACHE_HOME to one that only you can write to")
 }
+
+// UsePackaged sets the project and the allow list if this program was installed under another name. The project of a
+// program NAME is ../share/NAME/project next to it, with links resolved. Values of the environment stay (CLI-408).
+func UsePackaged() {
+	exe, err := os.Executable()
+	if err != nil || os.Getenv("MCPBASH_PROJECT_ROOT") != "" {
+		return
+	}
+	if exe, err = filepath.EvalSymlinks(exe); err != nil {
+		return
+	}
+	root := packagedRoot(exe)
+	if root == "" {
+		return
+	}
+	os.Setenv("MCPBASH_PROJECT_ROOT", root)
+	if os.Getenv("MCPBASH_TOOL_ALLOWLIST") == "" {
+		os.Setenv("MCPBASH_TOOL_ALLOWLIST", "*")
+	}
+}
+
+// packagedRoot returns the project next to a program, or "".
+func packagedRoot(exe string) string {
+	name := strings.TrimSuffix(filepath.Base(exe), ".exe")
+	root := filepath.Join(filepath.Dir(filepath.Dir(exe)), "share", name, "project")
+	info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(Marker)))
+	if name == "mcp-bash" || err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return root
+}
+
+// Releases returns the address of the releases, or "" if it is unknown. The environment goes before the file RELEASES
+// of an installation, which "make release" writes (CLI-1170). home is the installation, or "".
+func Releases(env Env, home string) string {
+	if base := env["MCPBASH_RELEASE_BASE_URL"]; base != "" || home == "" {
+		return base
+	}
+	text, err := boundedfile.Read(filepath.Join(home, "RELEASES"), 4<<10)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// InstallerFile is the record that install.sh writes into an installation (CLI-1708).
+const InstallerFile = "INSTALLER.json"
+
+// Record returns the record that install.sh wrote into the installation home, or nil.
+func Record(home string) json.RawMessage {
+	if home == "" {
+		return nil
+	}
+	text, err := boundedfile.Read(filepath.Join(home, InstallerFile), 64<<10)
+	if err != nil {
+		return nil
+	}
+	record, err := rawjson.Check(text)
+	if err != nil {
+		return nil
+	}
+	return record
+}
+
+// Checkout returns the sources from which install.sh built the installation home, or "" if they are unknown.
+func Checkout(home string) string { return rawjson.TextOf(Record(home), "checkout") }

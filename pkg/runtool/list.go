@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -114,4 +118,17 @@ func status(reason string) string {
 
 func unavailable(e *mcp.Error) error {
 	return cli.Failf(cli.CodeInvalid, "%s: %s", e.Message, rawjson.TextOf(e.Data, "reason"))
+}
+
+// readCache returns the tools of .registry/tools.json without a scan (--no-refresh).
+func readCache(p *project.Project) ([]json.RawMessage, error) {
+	list, err := registry.NewCatalog(p, registry.Options{}).File(kinds.Tools)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, cli.Failf(cli.CodeNotFound, "registry cache missing (expected %s)",
+			filepath.Join(p.Registry, kinds.Tools.File))
+	case err != nil:
+		return nil, cli.Failf(cli.CodeInvalid, "invalid tools registry cache (%v)", err)
+	}
+	return list.JSON(), nil
 }

@@ -49,7 +49,7 @@ var started = map[string]string{
 	"pkg/serve/start.go sourceProfile: code.OperatorFile":    "MCPBASH_LOGIN_PROFILE",
 	"pkg/run/script/system_unix.go Replace: syscall.Exec":    "a program of ours that lies next to this one",
 	"pkg/run/script/system_windows.go Replace: exec.Command": "a program of ours that lies next to this one",
-	"pkg/run/script/pipe.go Pipe: exec.CommandContext":       "a program of ours, next to this one or on PATH",
+	"pkg/run/script/command.go Pipe: exec.CommandContext":    "a program of ours, next to this one or on PATH",
 	"pkg/run/script/confined_linux.go forkExec: fork.Exec":   "the one place that starts scripts",
 
 	"pkg/run/script/internal/fork/fork_linux.go askFirstLimit: syscall.ForkExec": "a shell, with fixed text",

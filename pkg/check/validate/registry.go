@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/feature/skill"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/declare"
@@ -153,4 +154,18 @@ func metadataOf(file string) (names []string) {
 		}
 	}
 	return names
+}
+
+// skills checks the skills of the project (SK-13).
+func (c *check) skills() {
+	list, faults, err := skill.Read(skill.Dir(c.p.Root))
+	if err != nil {
+		c.add(finding.Finding{ID: "skill.invalid", Path: "skills", Message: err.Error()})
+	}
+	for _, s := range list {
+		c.good("skill.valid", path.Join("skills", s.Name), "valid")
+	}
+	for _, f := range faults {
+		c.add(finding.Finding{ID: "skill.invalid", Path: path.Join("skills", f.File), Message: f.Text})
+	}
 }

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -38,4 +39,39 @@ func Unusable(name string) string {
 		return "not UTF-8"
 	}
 	return ""
+}
+
+// Vanished reports whether an error means that a listed entry was removed or replaced meanwhile.
+func Vanished(err error) bool { return Missing(err) || errors.Is(err, errNotRegular) }
+
+// Label returns a directory for messages: relative to the root of the project if it is in it.
+func Label(root, dir string) string {
+	if rel, err := filepath.Rel(root, dir); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return filepath.ToSlash(dir)
+}
+
+// ErrTooLarge is the error for a file above the limit.
+var ErrTooLarge = errors.New("too large")
+
+// ReadFile reads a regular file of at most limit bytes. It follows no link and never blocks. The error may be
+// [ErrTooLarge].
+func ReadFile(file string, limit int) ([]byte, Stamp, error) {
+	dir, err := Open(filepath.Dir(file))
+	if err != nil {
+		return nil, Stamp{}, err
+	}
+	defer dir.Close()
+	f, err := dir.OpenFile(filepath.Base(file))
+	if err != nil {
+		return nil, Stamp{}, err
+	}
+	defer f.Close()
+	if f.Stamp.Size > uint64(limit) {
+		return nil, f.Stamp, ErrTooLarge
+	}
+	text := make([]byte, f.Stamp.Size)
+	n, err := f.Read(text)
+	return text[:n], f.Stamp, err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -361,4 +362,57 @@ func Strings(v json.RawMessage) (list []string, ok bool) {
 		list = append(list, text)
 	}
 	return list, true
+}
+
+// Replacers for the names in a JSON Pointer (RFC 6901).
+var (
+	ToPointer   = strings.NewReplacer("~", "~0", "/", "~1")
+	FromPointer = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// At returns the value that a JSON Pointer leads to, or the last value on its way that exists.
+func At(v json.RawMessage, pointer string) json.RawMessage {
+	for _, name := range strings.Split(pointer, "/")[1:] {
+		next := Get(v, FromPointer.Replace(name))
+		if i, err := strconv.Atoi(name); err == nil && KindOf(v) == Array {
+			if list := slices.Collect(Elements(v)); i >= 0 && i < len(list) {
+				next = list[i]
+			}
+		}
+		if next == nil {
+			break
+		}
+		v = next
+	}
+	return v
+}
+
+// Position returns the line and column, both from 1, at which piece begins in text. piece
+// must be a slice of text, not a copy; otherwise ok is false. A column counts characters.
+func Position(text, piece []byte) (line, column int, ok bool) {
+	if len(piece) == 0 {
+		return 0, 0, false
+	}
+	for i := 0; i+len(piece) <= len(text); i++ {
+		if &text[i] == &piece[0] {
+			line, column = positionAt(text, i)
+			return line, column, true
+		}
+	}
+	return 0, 0, false
+}
+
+func positionAt(text []byte, offset int) (line, column int) {
+	line = 1
+	start := 0
+	if bytes.HasPrefix(text, ByteOrderMark) {
+		start = min(len(ByteOrderMark), offset)
+	}
+	for i := 0; i < offset && i < len(text); i++ {
+		if text[i] == '\n' {
+			line++
+			start = i + 1
+		}
+	}
+	return line, utf8.RuneCount(text[start:min(offset, len(text))]) + 1
 }

@@ -3,6 +3,7 @@ package registration
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,6 +19,7 @@ import (
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/files/userfile"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/access"
@@ -220,4 +222,26 @@ func (r *Project) checkPath(file string) (fault, denied string) {
 		return fmt.Sprintf("path: %s is not runnable; run chmod +x, or begin it with #!", shown), ""
 	}
 	return "", ""
+}
+
+// RegisterCompletion adds an entry to the completions of register.json, unless there is one
+// with the same name. The rest of the file stays unchanged (CLI-609). RegisterCompletion
+// returns the same errors as [Project.Register].
+func (r *Project) RegisterCompletion(ctx context.Context, name string, entry json.RawMessage) (known bool, err error) {
+	list := kinds.Completions.Key
+	err = r.change(ctx, name, false, func(e *edit) error {
+		if v := e.Member(list); !rawjson.Absent(v) && rawjson.KindOf(v) != rawjson.Array {
+			return refuse(ErrInvalidRegistration, name, "%s: %s must be an array or null", declare.JSONFile, list)
+		}
+		for _, there := range e.Elements(list) {
+			if rawjson.TextOf(there, "name") == name {
+				known = true
+				return nil
+			}
+		}
+		e.Append(list, entry)
+		_, err := e.result(ctx) // check that the new text is valid
+		return err
+	})
+	return known, err
 }

@@ -3,12 +3,14 @@ package registration
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
@@ -215,4 +217,65 @@ func parametersOf(schema json.RawMessage) (p ToolParameters) {
 		}
 	}
 	return p
+}
+
+// The types of errors. An [Error] unwraps to one of them.
+var (
+	ErrDuplicateTool       = errors.New("DuplicateTool")
+	ErrToolNotFound        = errors.New("ToolNotFound")
+	ErrInvalidRegistration = errors.New("InvalidRegistration")
+	ErrPermissionDenied    = errors.New("PermissionDenied")
+)
+
+// An Error is the reason why a tool is not registered, removed or found.
+type Error struct {
+	Type    string // "DuplicateTool", "ToolNotFound", "InvalidRegistration", "PermissionDenied"
+	ID      string // of the tool, or "" if unknown
+	Message string
+	Details []string // all faults of a registration
+
+	kind error // one of the errors above, as Type names it
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap returns the type of the error as one of the errors above.
+func (e *Error) Unwrap() error { return e.kind }
+
+// refuse returns an error of one of the types above about a tool.
+func refuse(kind error, id, format string, args ...any) *Error {
+	return &Error{kind: kind, Type: kind.Error(), ID: id, Message: fmt.Sprintf(format, args...)}
+}
+
+// lookUp returns the index of a tool, given its id or else its name, or -1.
+func lookUp(tools []registry.SourcedTool, id string) int {
+	at := slices.IndexFunc(tools, func(t registry.SourcedTool) bool { return t.ID == id })
+	if at < 0 {
+		at = slices.IndexFunc(tools, func(t registry.SourcedTool) bool { return t.Name == id })
+	}
+	return at
+}
+
+func (reg *registration) collides(f item.Candidate) bool { return f.ID == reg.ID || f.Name == reg.Name }
+
+// duplicateOf returns the error for a registration whose id or name belongs to the tool f.
+// where is the file of f, or "".
+func (reg *registration) duplicateOf(f item.Candidate, where string) error {
+	taken := reg.Name
+	if f.ID == reg.ID {
+		taken = reg.ID
+	}
+	if where != "" {
+		where = " (" + where + ")"
+	}
+	return refuse(ErrDuplicateTool, reg.ID, "tool '%s' is already registered%s", taken, where)
+}
+
+// notFound returns the error for an unknown tool, with a similar name or id if there is one.
+func notFound(id string, tools []registry.SourcedTool) error {
+	var known []string
+	for _, t := range tools {
+		known = append(known, t.Name, t.ID)
+	}
+	return refuse(ErrToolNotFound, id, "tool '%s' is not registered%s", id, cli.DidYouMean(id, known))
 }

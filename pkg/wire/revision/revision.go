@@ -2,6 +2,8 @@
 // and clients import it.
 package revision
 
+import "mcp-bash/pkg/wire/mcp"
+
 // A Revision is a published revision of the protocol that begins with a handshake. Its fields are
 // what the server does differently in it (P-805).
 type Revision struct {
@@ -45,3 +47,20 @@ func Names() []string {
 	}
 	return names
 }
+
+// Stateless is the revision without a handshake. The _meta of each request has the members that
+// other revisions exchange once in a session.
+const Stateless = "2026-07-28"
+
+// The keys of _meta in the stateless revision.
+const (
+	MetaVersion        = mcp.MetaPrefix + "protocolVersion"
+	MetaCapabilities   = mcp.MetaPrefix + "clientCapabilities"
+	MetaClientInfo     = mcp.MetaPrefix + "clientInfo"
+	MetaLogLevel       = mcp.MetaPrefix + "logLevel"
+	MetaServerInfo     = mcp.MetaPrefix + "serverInfo"
+	MetaSubscriptionID = mcp.MetaPrefix + "subscriptionId"
+)
+
+// Versions returns the names of all revisions that the server speaks, newest first.
+func Versions() []string { return append([]string{Stateless}, Names()...) }

@@ -11,6 +11,7 @@ import (
 
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/wire/mcp"
@@ -341,4 +342,20 @@ func (v *Visit) Add(c item.Candidate) {
 		c.JSON = v.keep(c.JSON)
 	}
 	v.rec.candidates = append(v.rec.candidates, c)
+}
+
+// IsText reports whether the beginning of a file is text.
+func (v *Visit) IsText(name string) bool {
+	file, err := v.open(name)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	buf := v.space(int(min(file.Stamp.Size, item.MaxHead)))
+	n, err := file.Read(buf)
+	if err != nil {
+		v.Recheck()
+		return false
+	}
+	return media.IsText(media.WholeRunes(buf[:n]))
 }

@@ -151,8 +151,8 @@ func (r *release) build() (err error) {
 	}
 	for _, step := range []func() error{
 		r.readKeys, r.buildTrees, r.writeArchives, r.writeRuntimes, r.writePackages, r.writeMaterials, r.writeFormula,
-		r.writeScoop, r.writeAqua, r.writeNPM, r.writeInstaller, r.writeReadme, r.signArchives, r.writeProvenance,
-		r.writeSums, r.signSums,
+		r.writeScoop, r.writeAqua, r.writeNPM, r.writeWheels, r.writeInstaller, r.writeReadme, r.signArchives,
+		r.writeProvenance, r.writeSums, r.signSums,
 	} {
 		if err := step(); err != nil {
 			return err

@@ -19,10 +19,7 @@ const toolsPrefix = "@mcp-bash/tools-"
 // writeNPM writes the packages of npm. mcp-bash depends on a package with all programs for each system. Packages of
 // authors depend on another one with the server.
 func (r *release) writeNPM() error {
-	about := stage.Identity{Name: "mcp-bash", Version: cli.Version, License: "MIT", Description: summary}
-	if r.base != "" {
-		about.Homepage = r.base
-	}
+	about := r.identity()
 	for _, t := range r.trees {
 		if err := r.writeNPMOf(t, about); err != nil {
 			return err
@@ -32,6 +29,11 @@ func (r *release) writeNPM() error {
 	return r.writeNPMPackage(&npm.Package{Identity: about, Targets: r.targets,
 		Start: &npm.Start{Command: "mcp-bash", Prefix: toolsPrefix, Version: cli.Version, Env: map[string]string{}},
 		Files: []mcpb.File{mcpb.Bytes(stage.Readme, false, []byte(readme))}})
+}
+
+// identity describes mcp-bash in packages.
+func (r *release) identity() stage.Identity {
+	return stage.Identity{Name: "mcp-bash", Version: cli.Version, License: "MIT", Description: summary, Homepage: r.base}
 }
 
 func (r *release) writeNPMOf(t tree, about stage.Identity) error {

@@ -129,7 +129,7 @@ func TestReproducible(t *testing.T) {
 			t.Errorf("%s: %d bytes, and %d that differ", name, len(content), len(b[name]))
 		}
 	}
-	if len(a) != len(b) || len(a) != 18 {
+	if len(a) != len(b) || len(a) != 19 {
 		t.Errorf("%d files, then %d", len(a), len(b))
 	}
 	for _, dir := range []string{first, second} {

@@ -1,5 +1,9 @@
-// Package wheel makes Python wheels of a project: one for each kind of system, whose command is the server's program
-// itself (packages chapter 2).
+// Package wheel makes Python wheels: one for each kind of system, whose commands are programs (packages chapter 2).
+// [Make] makes those of a project, whose command is the server's program. A release makes those of mcp-bash:
+//
+//	w, err := wheel.New(stage.Identity{Name: "mcp-bash", Version: cli.Version}, "the description")
+//	files, err = w.Complete(files, target) // below w.Data()
+//	err = mcpb.Write(ctx, out, files, mcpb.Epoch, nil) // the file w.FileName(target)
 package wheel
 
 import (
@@ -40,13 +44,14 @@ func Make(ctx context.Context, p *project.Project, o Options) (list []*stage.Res
 		return nil, err
 	}
 	defer s.Close()
-	w, err := describe(s)
+	w, err := describe(s.ID)
 	if err != nil {
 		s.Fault("%v", err)
 		return nil, s.Fail(stage.ErrValidation)
 	}
 	s.NameAuthor()
-	if w.licence, err = s.AddTexts(); err != nil {
+	licence, err := s.AddTexts()
+	if err != nil {
 		return nil, err
 	}
 	for _, step := range []func(context.Context) error{s.List, s.AddRuntime, s.Verify} {
@@ -59,20 +64,19 @@ func Make(ctx context.Context, p *project.Project, o Options) (list []*stage.Res
 		s.Fault("%v", err)
 		return nil, s.Fail(stage.ErrValidation)
 	}
-	instructions, err := o.Instructions(w.name, w.version)
+	instructions, err := o.Instructions(w.Name, w.Version)
 	if err != nil {
 		return nil, err
 	}
-	metadata := w.metadata(s.ID, string(readme), instructions)
+	w.text = cmp.Or(strings.TrimSpace(string(readme)), "# "+s.ID.Title+"\n\n"+s.ID.Description) + "\n\n" + instructions
 	for _, bin := range s.Binaries {
-		file := w.file + "-" + w.version + "-py3-none-" + strings.Join(tags[bin.Target], ".") + ".whl"
-		r := s.Result(filepath.Join(o.Output, file))
-		r.Name, r.Version = w.name, w.version
+		r := s.Result(filepath.Join(o.Output, w.FileName(bin.Target)))
+		r.Name, r.Version = w.Name, w.Version
 		r.Platforms, r.Targets = []string{bin.Platform()}, []string{bin.Target.String()}
 		if list = append(list, r); o.Validate {
 			continue
 		}
-		files, err := w.files(s.Content.Files(), bin, metadata)
+		files, err := w.Complete(w.files(s.Content.Files(), bin, licence), bin.Target)
 		if err != nil {
 			return nil, err
 		}
@@ -93,10 +97,10 @@ var tags = map[runtimes.Target][]string{
 	{OS: "windows", Arch: "arm64"}: {"win_arm64"},
 }
 
-// A wheel describes the wheels of a project.
-type wheel struct {
-	name, file, version string // file is the name in file names
-	licence             string
+// A Wheel describes the wheels of a product. The same values and files make the same bytes.
+type Wheel struct {
+	stage.Identity        // with the name and the version that pip uses
+	text           string // the description, in Markdown
 }
 
 var (
@@ -106,28 +110,49 @@ var (
 	validNumber = lazyregexp.New(`^[0-9]+(\.[0-9]+)*((a|b|rc)[0-9]+)?(\.post[0-9]+)?(\.dev[0-9]+)?$`)
 )
 
-// describe returns the name and the version as pip knows them, or why it would refuse them (PKG-202).
-func describe(s *stage.Stage) (*wheel, error) {
-	if !validName.MatchString(s.ID.Name) {
+// New returns a description of wheels, with the name and the version in the form that pip uses. The error is the reason
+// why pip refuses them (PKG-202).
+func New(id stage.Identity, text string) (*Wheel, error) {
+	if !validName.MatchString(id.Name) {
 		return nil, fmt.Errorf("pip accepts no package %q; give another name, of letters, digits, - and _, with --name",
-			s.ID.Name)
+			id.Name)
 	}
-	version := s.ID.Version
-	if m := preRelease.FindStringSubmatch(version); m != nil {
-		version = m[1] + map[string]string{"alpha": "a", "beta": "b", "rc": "rc"}[m[2]] + m[3]
+	if m := preRelease.FindStringSubmatch(id.Version); m != nil {
+		id.Version = m[1] + map[string]string{"alpha": "a", "beta": "b", "rc": "rc"}[m[2]] + m[3]
 	}
-	if !validNumber.MatchString(version) {
-		return nil, fmt.Errorf("pip accepts no version %q; give one such as 1.0.0 or 1.0.0rc1 with --version", version)
+	if !validNumber.MatchString(id.Version) {
+		return nil, fmt.Errorf("pip accepts no version %q; give one such as 1.0.0 or 1.0.0rc1 with --version", id.Version)
 	}
-	name := strings.ToLower(separators.ReplaceAllString(s.ID.Name, "-"))
-	if name == "mcp-bash" {
-		return nil, errors.New("a command mcp-bash would not serve the project; give another name with --name")
-	}
-	return &wheel{name: name, file: strings.ReplaceAll(name, "-", "_"), version: version}, nil
+	id.Name = strings.ToLower(separators.ReplaceAllString(id.Name, "-"))
+	return &Wheel{id, text}, nil
 }
 
+// describe is [New] for a project, whose command cannot be called mcp-bash.
+func describe(id stage.Identity) (*Wheel, error) {
+	w, err := New(id, "")
+	if err == nil && w.Name == "mcp-bash" {
+		return nil, errors.New("a command mcp-bash would not serve the project; give another name with --name")
+	}
+	return w, err
+}
+
+// base begins the names of the wheels and of the folders in them.
+func (w *Wheel) base() string { return strings.ReplaceAll(w.Name, "-", "_") + "-" + w.Version }
+
+// FileName returns the name of the wheel for a system.
+func (w *Wheel) FileName(t runtimes.Target) string {
+	return w.base() + "-py3-none-" + strings.Join(tags[t], ".") + ".whl"
+}
+
+// Data begins the names of files that pip installs: those in scripts/ become commands, those in data/ go below the
+// environment's folder.
+func (w *Wheel) Data() string { return w.base() + ".data/" }
+
+// Licence returns the name of a licence in the wheel.
+func (w *Wheel) Licence(name string) string { return w.base() + ".dist-info/licenses/" + name }
+
 // metadata returns the METADATA of the wheels. A space must follow the server's name in the registry.
-func (w *wheel) metadata(id stage.Identity, readme, instructions string) []byte {
+func (w *Wheel) metadata() []byte {
 	var b bytes.Buffer
 	line := func(name, value string) {
 		if value = strings.Join(strings.Fields(value), " "); value != "" {
@@ -135,48 +160,53 @@ func (w *wheel) metadata(id stage.Identity, readme, instructions string) []byte 
 		}
 	}
 	line("Metadata-Version", "2.1")
-	line("Name", w.name)
-	line("Version", w.version)
-	line("Summary", id.Description)
-	line("Home-page", id.Homepage)
-	line("Author", id.Author)
-	line("Author-email", id.Email)
-	line("License", id.License)
-	line("Keywords", strings.Join(id.Keywords, ","))
-	if id.Repository != "" {
-		line("Project-URL", "Repository, "+id.Repository)
+	line("Name", w.Name)
+	line("Version", w.Version)
+	line("Summary", w.Description)
+	line("Home-page", w.Homepage)
+	line("Author", w.Author)
+	line("Author-email", w.Email)
+	line("License", w.License)
+	line("Keywords", strings.Join(w.Keywords, ","))
+	if w.Repository != "" {
+		line("Project-URL", "Repository, "+w.Repository)
 	}
 	line("Description-Content-Type", "text/markdown")
-	b.WriteString("\n" + cmp.Or(strings.TrimSpace(readme), "# "+id.Title+"\n\n"+id.Description) + "\n\n" + instructions)
-	if id.RegistryName != "" {
-		fmt.Fprintf(&b, "\n<!-- mcp-name: %s -->\n", id.RegistryName)
+	b.WriteString("\n" + w.text)
+	if w.RegistryName != "" {
+		fmt.Fprintf(&b, "\n<!-- mcp-name: %s -->\n", w.RegistryName)
 	}
 	return b.Bytes()
 }
 
-// files returns the files of the wheel for a system. The last one has their hashes.
-func (w *wheel) files(content []mcpb.File, bin runtimes.Binary, metadata []byte) (list []mcpb.File, err error) {
-	data, info := w.file+"-"+w.version+".data/", w.file+"-"+w.version+".dist-info/"
-	command := w.name + strings.TrimPrefix(bin.Binary(), "mcp-bash")
-	list = []mcpb.File{{Name: data + "scripts/" + command, Exec: true, Size: bin.Size,
+// files returns the program for a system, and the files of the project.
+func (w *Wheel) files(content []mcpb.File, bin runtimes.Binary, licence string) (list []mcpb.File) {
+	command := w.Name + strings.TrimPrefix(bin.Binary(), "mcp-bash")
+	list = []mcpb.File{{Name: w.Data() + "scripts/" + command, Exec: true, Size: bin.Size,
 		Open: func() (io.ReadCloser, error) { return boundedfile.Open(bin.File) }}}
 	for _, f := range content {
 		name, isProject := strings.CutPrefix(f.Name, stage.ServerDir+"/")
 		switch {
-		case f.Name == w.licence:
-			f.Name = info + "licenses/" + f.Name
+		case f.Name == licence:
+			f.Name = w.Licence(f.Name)
 		case !isProject || f.Name == stage.EntryPoint || strings.HasPrefix(name, runtimes.Dir+"/"):
 			continue // the program contains the scripts of the server
 		default:
-			f.Name = data + "data/share/" + w.name + "/project/" + name
+			f.Name = w.Data() + "data/share/" + w.Name + "/project/" + name
 		}
 		list = append(list, f)
 	}
+	return list
+}
+
+// Complete returns all files of the wheel for a system. The last one has their hashes.
+func (w *Wheel) Complete(list []mcpb.File, t runtimes.Target) ([]mcpb.File, error) {
+	info := w.base() + ".dist-info/"
 	text := "Wheel-Version: 1.0\nGenerator: mcp-bash\nRoot-Is-Purelib: false\n"
-	for _, tag := range tags[bin.Target] {
+	for _, tag := range tags[t] {
 		text += "Tag: py3-none-" + tag + "\n"
 	}
-	list = append(list, mcpb.Bytes(info+"METADATA", false, metadata), mcpb.Bytes(info+"WHEEL", false, []byte(text)))
+	list = append(list, mcpb.Bytes(info+"METADATA", false, w.metadata()), mcpb.Bytes(info+"WHEEL", false, []byte(text)))
 	mcpb.Sort(list)
 	var record bytes.Buffer
 	out := csv.NewWriter(&record)

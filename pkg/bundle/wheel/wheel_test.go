@@ -16,18 +16,18 @@ import (
 // PKG-202: names and versions become those of pip, or are refused with the remedy.
 func TestNames(t *testing.T) {
 	for _, c := range []struct{ name, version, want string }{
-		{"My.Tools", "1.0.0", "my-tools my_tools 1.0.0"},
-		{"a__b", "2024.1", "a-b a_b 2024.1"},
-		{"tools", "1.0.0-rc.1", "tools tools 1.0.0rc1"},
-		{"tools", "1.0.0-beta.2", "tools tools 1.0.0b2"},
+		{"My.Tools", "1.0.0", "my-tools my_tools-1.0.0"},
+		{"a__b", "2024.1", "a-b a_b-2024.1"},
+		{"tools", "1.0.0-rc.1", "tools tools-1.0.0rc1"},
+		{"tools", "1.0.0-beta.2", "tools tools-1.0.0b2"},
 		{"tools", "1.0.0-nightly", "--version"},
 		{"tools", "v1", "--version"},
 		{"-tools", "1.0.0", "--name"},
 		{"my tools", "1.0.0", "--name"},
 		{"mcp_bash", "1.0.0", "--name"},
 	} {
-		w, err := describe(&stage.Stage{ID: stage.Identity{Name: c.name, Version: c.version}})
-		if err == nil && w.name+" "+w.file+" "+w.version != c.want || err != nil && !strings.Contains(err.Error(), c.want) {
+		w, err := describe(stage.Identity{Name: c.name, Version: c.version})
+		if err == nil && w.Name+" "+w.base() != c.want || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: %+v, %v; want %s", c.name, c.version, w, err, c.want)
 		}
 	}
@@ -60,7 +60,7 @@ func TestWheelFiles(t *testing.T) {
 	if err := os.WriteFile(program, []byte("program"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w := &wheel{"my-tools", "my_tools", "1.0.0", "LICENSE"}
+	w := &Wheel{stage.Identity{Name: "my-tools", Version: "1.0.0", Description: "a\nb"}, ""}
 	bin := runtimes.Binary{Target: runtimes.Target{OS: "linux", Arch: "amd64"}, File: program, Size: 7}
 	content := []mcpb.File{
 		mcpb.Bytes("LICENSE", false, []byte("free")),
@@ -69,7 +69,7 @@ func TestWheelFiles(t *testing.T) {
 		mcpb.Bytes("server/run-server.sh", true, nil),
 		mcpb.Bytes("server/tools/a, b/tool.sh", true, []byte("#!/bin/sh\n")),
 	}
-	files, err := w.files(content, bin, w.metadata(stage.Identity{Description: "a\nb"}, "", ""))
+	files, err := w.Complete(w.files(content, bin, "LICENSE"), bin.Target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,9 +98,8 @@ func TestWheelFiles(t *testing.T) {
 
 // PKG-203: a space follows the server's name, and no value adds a line.
 func TestMetadata(t *testing.T) {
-	w := &wheel{name: "my-tools", version: "1.0.0"}
-	id := stage.Identity{Title: "T", Description: "a\nName: b", RegistryName: "io.github.me/x"}
-	text := string(w.metadata(id, "", ""))
+	w := &Wheel{stage.Identity{Description: "a\nName: b", RegistryName: "io.github.me/x"}, ""}
+	text := string(w.metadata())
 	if !strings.Contains(text, "\nSummary: a Name: b\n") ||
 		!strings.HasSuffix(text, "\n<!-- mcp-name: io.github.me/x -->\n") {
 		t.Error(text)

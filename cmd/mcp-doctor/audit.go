@@ -81,7 +81,7 @@ func (o *auditOptions) run(s cli.Streams, operands []string) error {
 	o.Outcome = events.Outcome(o.outcome)
 	if len(operands) == 0 {
 		to := os.Getenv("MCPBASH_AUDIT")
-		if to == "" || to == "off" || to == "stderr" {
+		if !events.InFiles(to) {
 			return cli.Usagef("name a file or a folder, since MCPBASH_AUDIT names none")
 		}
 		operands = []string{to}

@@ -38,6 +38,7 @@ The same project makes the same bytes, wherever and whenever.`,
 	}
 	c.Flags.String(&o.output, "output", "DIR", "where the wheels go; this directory without it").
 		Completes(cli.Dirs).Letter("o")
+	o.registryName(c)
 	o.common(c)
 	return c
 }

@@ -78,6 +78,7 @@ func itemCommand(kind scaffold.Kind, summary string, examples ...cli.Example) *c
 	case scaffold.Release:
 		c.Operands = []cli.Operand{{Name: "[ITEM]"}}
 		c.Flags.Bool(&o.NoNPM, "no-npm", "leave out the packages for npx")
+		c.Flags.Bool(&o.NoPyPI, "no-pypi", "leave out the wheels for uvx and pipx")
 		c.Flags.Bool(&o.NoImage, "no-image", "leave out the container image")
 	}
 	c.Flags.Bool(&o.Force, "force", "replace existing files; otherwise these are an error")

@@ -47,7 +47,7 @@ type Request struct {
 	Force  bool   // whether to replace existing files
 	DryRun bool   // whether to only check
 
-	NoNPM, NoImage bool // whether a Release leaves out this part
+	NoNPM, NoPyPI, NoImage bool // whether a Release leaves out this part
 }
 
 // An Item is an item that was created.

@@ -25,7 +25,7 @@ func planRelease(p *project.Project, r *Request) (dir string, files []file, err 
 		known = " || '" + releases + "'"
 	}
 	f := render(string(Release), r.Name, "")[0]
-	without := map[string]bool{"npm": r.NoNPM, "image": r.NoImage}
+	without := map[string]bool{"npm": r.NoNPM, "pypi": r.NoPyPI, "image": r.NoImage}
 	var b strings.Builder
 	values := strings.NewReplacer("<version>", cli.Version, "<known>", known)
 	for line := range strings.Lines(f.text) {

@@ -185,6 +185,7 @@ func TestSteps(t *testing.T) {
 	r.needs(`rm -r "$RUNNER_TEMP/release"`)
 	r.needs(bundle)
 	r.needs(only.Replace(jobs["build"].command(t, "Make the npm packages")))
+	r.needs(only.Replace(jobs["build"].command(t, "Make the wheels")))
 	r.needs(jobs["build"].command(t, "Keep the programs that announce the release"))
 	r.dir = filepath.Join(r.home, "temp", "release") // as the other jobs download it
 
@@ -197,6 +198,12 @@ func TestSteps(t *testing.T) {
 	if last := len(published) - 1; last != 1 || published[last] !=
 		"npm publish --access public --provenance ./npm/ada-demo-0.1.0.tgz" {
 		t.Errorf("%q", published)
+	}
+	// The action for PyPI publishes all files of its folder.
+	folder := jobs["pypi"].Steps[1].With["packages-dir"]
+	if wheels := r.needs(fmt.Sprintf("cd %v && ls", folder)); !strings.HasPrefix(wheels, "demo-0.1.0-py3-none-") ||
+		strings.Count(wheels, "\n") != 1 {
+		t.Errorf("%v: %q", folder, wheels)
 	}
 	r.needs(jobs["image"].command(t, "Push"), "TOKEN=hush")
 	if got := r.read("called"); got != "docker login ghcr.io --username ada --password-stdin\n"+
@@ -220,6 +227,7 @@ func TestSteps(t *testing.T) {
 		"ACTIONS_ID_TOKEN_REQUEST_TOKEN=t")
 	last := requests[len(requests)-1]
 	for _, want := range []string{"/v0/publish ", `"io.github.Ada/demo"`, `"@ada/demo"`,
+		`"registryType": "pypi"`,
 		`"https://github.com/Ada/demo/releases/download/v0.1.0/demo-0.1.0.mcpb"`} {
 		if !strings.Contains(last, want) {
 			t.Errorf("%s lacks %s", last, want)

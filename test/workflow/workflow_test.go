@@ -85,19 +85,19 @@ func project(t *testing.T, name string) string {
 }
 
 // parts are what can be left out, by option.
-var parts = []string{"npm", "image"}
+var parts = []string{"npm", "pypi", "image"}
 
 // CLI-612: the actions are pinned. Every job has only the permissions that it needs. No command has an expression.
 // actionlint finds nothing. All this holds for every choice of parts.
 func TestWorkflow(t *testing.T) {
 	permissions := map[string]string{"build": "contents:read", "attest": "attestations:write id-token:write",
-		"github": "contents:write", "npm": "id-token:write",
+		"github": "contents:write", "npm": "id-token:write", "pypi": "id-token:write",
 		"image": "attestations:write id-token:write packages:write", "announce": "id-token:write"}
 	ofTemplate := regexp.MustCompile(`__|<[a-z]+>`)
 	pinned := regexp.MustCompile(`^ +- uses: [a-z]+/[a-z-]+@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+$`)
 	root := project(t, "demo")
 	files := []string{filepath.Join(checkout.Root(), ".github", "workflows", "test.yml")}
-	for without := range 4 {
+	for without := range 1 << len(parts) {
 		want := maps.Clone(permissions)
 		var options []string
 		for i, part := range parts {

@@ -373,13 +373,22 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// Recording a call needs no more memory.
+// Recording a call needs no more memory, and with arguments at most two pieces.
 func TestAllocations(t *testing.T) {
-	s := openTest(t, Config{To: filepath.Join(t.TempDir(), "a"), Arguments: none, SyncLine: false})
-	e := call("x")
-	e.Work = events.Work{Ended: true, Took: time.Second, Cause: mcp.CauseTool}
-	if n := testing.AllocsPerRun(200, func() { s.Emit(e) }); n > 0 {
-		t.Errorf("%v allocations", n)
+	arguments := []byte(`{"path":"/srv/data/reports/2026","maxDepth":3,"patterns":["*.txt","*.md"],` +
+		`"deep":{"sortBy":"size"},` +
+		`"query":"how many files\nare there \"really\", and which of these are large?","all":false,"none":null}`)
+	for form, most := range map[Form]float64{none: 0, digest: 0, redacted: 2, "full": 0} {
+		s := openTest(t, Config{To: filepath.Join(t.TempDir(), "a"), Arguments: form, SyncLine: false})
+		e := call("x")
+		e.Work = events.Work{Ended: true, Took: time.Second, Cause: mcp.CauseTool}
+		n := testing.AllocsPerRun(200, func() {
+			e.Work.Arguments = arguments
+			s.Emit(e)
+		})
+		if n > most {
+			t.Errorf("%s: %v allocations, want at most %v", form, n, most)
+		}
 	}
 }
 

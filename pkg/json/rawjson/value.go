@@ -248,6 +248,9 @@ func Text(v json.RawMessage) (s string, ok bool) {
 	return unquote(v[:StringEnd(v, 0)]), true
 }
 
+// AppendText appends the content of a string in quotes, like [Text].
+func AppendText(dst, quoted []byte) []byte { return appendUnquoted(dst, unquoted(quoted)) }
+
 // TextOf returns the content of a string member of an object. It returns "" if the member is
 // missing or not a string.
 func TextOf(v json.RawMessage, name string) string {

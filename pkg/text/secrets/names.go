@@ -3,6 +3,8 @@ package secrets
 import (
 	"slices"
 	"strings"
+
+	"mcp-bash/pkg/text/ascii"
 )
 
 // secretWords are words in the names of secrets: api_key, accessToken, X-Amz-Signature.
@@ -26,23 +28,39 @@ func isSecretName(name string) bool {
 	}
 	before, count := "", 0
 	for word := range words(name) {
-		isToken := strings.HasSuffix(word, "token") || strings.HasSuffix(word, "tokens")
-		isProgress := word == "progresstoken" || before == "progress" // MCP's progress token is a number for a request
-		if slices.Contains(secretWords, word) || isToken && !isProgress || word == "id" && before == "session" ||
-			slices.ContainsFunc(secretStems, func(stem string) bool { return strings.Contains(word, stem) }) {
+		is := func(other string) bool { return ascii.EqualFold(word, other) }
+		isToken := hasSuffixFold(word, "token") || hasSuffixFold(word, "tokens")
+		// MCP's progress token is a number for a request.
+		isProgress := is("progresstoken") || ascii.EqualFold(before, "progress")
+		if slices.ContainsFunc(secretWords, is) || isToken && !isProgress ||
+			is("id") && ascii.EqualFold(before, "session") ||
+			slices.ContainsFunc(secretStems, func(stem string) bool { return containsFold(word, stem) }) {
 			return true
 		}
 		before = word
 		count++
 	}
-	return count == 1 && before == "session"
+	return count == 1 && ascii.EqualFold(before, "session")
+}
+
+func hasSuffixFold(text, suffix string) bool {
+	return len(text) >= len(suffix) && ascii.EqualFold(text[len(text)-len(suffix):], suffix)
+}
+
+func containsFold(text, part string) bool {
+	for end := len(part); end <= len(text); end++ {
+		if hasSuffixFold(text[:end], part) {
+			return true
+		}
+	}
+	return false
 }
 
 // isCount reports whether a name can also be that of a count, if the value is a number:
 // maxTokens, tokens_used.
 func isCount(name string) bool {
 	for word := range words(name) {
-		if strings.HasSuffix(word, "tokens") || word == "pass" {
+		if hasSuffixFold(word, "tokens") || ascii.EqualFold(word, "pass") {
 			return true
 		}
 	}
@@ -52,14 +70,12 @@ func isCount(name string) bool {
 // isEnvironment reports whether a member with this name contains environment variables.
 // Their values are redacted regardless of their names.
 func isEnvironment(name string) bool {
-	switch strings.ToLower(name) {
-	case "env", "environ", "environment", "envvars", "env_vars":
-		return true
-	}
-	return false
+	return slices.ContainsFunc(environments, func(e string) bool { return strings.EqualFold(e, name) })
 }
 
-// words yields the words of a name in lower case. Digits, other characters and changes of
+var environments = []string{"env", "environ", "environment", "envvars", "env_vars"}
+
+// words yields the words of a name. Digits, other characters and changes of
 // case separate words.
 func words(name string) func(yield func(string) bool) {
 	isUpper := func(i int) bool { return i < len(name) && name[i] >= 'A' && name[i] <= 'Z' }
@@ -82,7 +98,7 @@ func words(name string) func(yield func(string) bool) {
 					i++
 				}
 			}
-			if !yield(strings.ToLower(name[start:i])) {
+			if !yield(name[start:i]) {
 				return
 			}
 		}

@@ -36,7 +36,7 @@ func (r *Redactor) text(text string, nested int) string {
 			if nested == maxNested {
 				return redacted
 			}
-			return string(r.appendValue(nil, v, false, nested+1))
+			return string(r.appendJSON(nil, v, nested+1))
 		}
 	}
 	spans := slices.Concat(r.known(text), tokens(text), privateKeys(text), puttyKeys(text), r.named(text))

@@ -214,7 +214,7 @@ func TestJSON(t *testing.T) {
 	} {
 		got := strings.ReplaceAll(Text(doc), redacted, "R")
 		if doc[0] == '"' {
-			got = strings.ReplaceAll(string(new(Redactor).appendValue(nil, json.RawMessage(doc), false, 0)), redacted, "R")
+			got = strings.ReplaceAll(string(new(Redactor).AppendJSON(nil, json.RawMessage(doc))), redacted, "R")
 		}
 		if got != want {
 			t.Errorf("%s:\n%s, want\n%s", doc, got, want)
@@ -252,7 +252,7 @@ func FuzzText(f *testing.F) {
 		Text(string(doc))
 		Scan(doc)
 		if v, err := rawjson.Check(doc); err == nil {
-			if got := new(Redactor).appendValue(nil, v, false, 0); !json.Valid(got) {
+			if got := new(Redactor).AppendJSON(nil, v); !json.Valid(got) {
 				t.Errorf("%s: %s", doc, got)
 			}
 		}

@@ -109,10 +109,15 @@ func privateKeys(text string) (list []span) {
 
 // puttyKeys returns a PuTTY key, from its first line to the end of the text.
 func puttyKeys(text string) []span {
-	if at := strings.Index("\n"+text, "\nPuTTY-User-Key-File-"); at >= 0 {
-		return []span{{at, len(text), "putty-private-key"}}
+	const mark = "\nPuTTY-User-Key-File-"
+	at := 0
+	if !strings.HasPrefix(text, mark[1:]) {
+		at = strings.Index(text, mark) + 1
+		if at == 0 {
+			return nil
+		}
 	}
-	return nil
+	return []span{{at, len(text), "putty-private-key"}}
 }
 
 // isKey reports whether the marker at start begins a private key. It does if it is alone on

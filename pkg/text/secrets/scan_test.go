@@ -92,6 +92,9 @@ func TestForms(t *testing.T) {
 		if got := Scan([]byte("x " + token)); len(got) == 0 || !reflect.DeepEqual(got[0], Finding{1, f.rule}) {
 			t.Errorf("%s: %v", token, got)
 		}
+		if len(token) < shortest {
+			t.Errorf("%s has %d bytes", token, len(token))
+		}
 		if got := tokens("x " + token[:len(token)-1]); len(got) > 0 {
 			t.Errorf("%s: %v", token[:len(token)-1], got)
 		}

@@ -72,8 +72,14 @@ type span struct {
 	rule       string
 }
 
+// shortest is the length of the shortest token of all forms, in bytes.
+const shortest = 20
+
 // tokens returns the tokens in a text, form by form.
 func tokens(text string) (list []span) {
+	if len(text) < shortest {
+		return nil
+	}
 	for _, f := range forms() {
 		for at := 0; ; {
 			found := strings.Index(text[at:], f.prefix)

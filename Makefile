@@ -11,6 +11,8 @@ PREFIX  ?= $(HOME)/.local
 SYSTEMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME ?= 20s
 ENDURANCE ?= 10s
+SEED    ?= 1
+RUNS    ?= $(CURDIR)/docs/reliability/runs.jsonl
 
 .PHONY: build demo needed test test-long cluster registry lint prose unit unit-long cover fuzz cross cross-vet others endurance npm clients programs metrics-test holdout development kernels agents conformance browser site pictures old-bash bench install \
   release release-test sums clean
@@ -36,6 +38,7 @@ needed:
 # These tests take long and rarely find more than make test. CONTRIBUTING gives the reason for each.
 test-long: unit-long fuzz cross cross-vet
 	$(MAKE) endurance ENDURANCE=10m
+	$(MAKE) endurance CALLS=50000 SEED=$$(date +%j) RUNS=
 	MCPBASH_TEST_LONG=1 $(MAKE) clients
 	$(MAKE) registry
 	MCPBASH_TEST_LONG=1 $(GO) test -vet=off -trimpath -count=1 ./test/published
@@ -92,10 +95,19 @@ cross-vet:
 release-test:
 	cd release && $(GO) test -vet=off ./...
 
-# Runs a server under mixed load with injected faults (ENDURANCE=30m: for half an hour).
+# With CALLS=100000: calls servers that often while faults disturb them, by the plan of SEED, over OVER (stdio or http;
+# without it half each). It checks all answers and records, and appends the figures to RUNS. UPDATE=1 go test
+# ./test/lasting -run Page then shows them in docs/RELIABILITY.md.
+# Without CALLS: hostile scripts, and clients that come and go (ENDURANCE=30m: for half an hour).
+ifdef CALLS
+endurance:
+	CGO_ENABLED=0 $(GO) run -trimpath ./test/lasting/run -calls $(CALLS) -seed $(SEED) $(if $(OVER),-over $(OVER)) \
+	  -runs "$(RUNS)"
+else
 endurance:
 	$(GO) test -vet=off -race -count=1 -timeout=0 ./test/endurance -for $(ENDURANCE)
 	CGO_ENABLED=0 $(GO) test -vet=off -trimpath -count=1 -timeout=0 ./test/endurance -run ComingAndGoing -for $(ENDURANCE)
+endif
 
 # Connects the product with programs of other people: go-git reads the repositories that the git provider reads, and
 # mcp-go's client runs the examples. A server trusts an OpenID provider. The types of Kubernetes decode manifests.

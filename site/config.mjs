@@ -59,7 +59,7 @@ export default {
       { text: "Begin", items: [page("Install", "INSTALL"), page("Getting started", "GETTING-STARTED"), page("Clients", "CLIENTS"), page("Troubleshooting", "TROUBLESHOOTING"), page("Migration", "MIGRATION")] },
       { text: "Build", items: [page("Project structure", "PROJECT-STRUCTURE"), page("Scaffolding", "SCAFFOLDING"), page("Your scripts", "IMPORTING"), page("Wrapping programs", "WRAPPING"), page("Recipes", "RECIPES"), page("Writing tools", "WRITING-TOOLS"), page("Tools that ask", "ASKING"), page("Large results", "LARGE-RESULTS"), page("Calls that take long", "LONG-CALLS"), page("Roots", "ROOTS"), page("Resources", "RESOURCES"), page("Writing providers", "WRITING-PROVIDERS"), page("Prompts", "PROMPTS"), page("Completion", "COMPLETION"), page("Skills", "SKILLS"), page("MCP Apps", "MCP-APPS")] },
       { text: "Run and ship", items: [page("Testing", "TESTING"), page("Checking", "VALIDATE"), page("Registry", "REGISTRY"), page("Security", "SECURITY"), page("Publishing", "PUBLISH"), page("Bundles", "BUNDLES"), page("Plugins", "PLUGINS"), page("Deploy", "DEPLOY"), page("Operations", "OPERATIONS"), page("Settings", "SETTINGS")] },
-      { text: "Inside", items: [page("Performance", "PERFORMANCE"), page("Architecture", "ARCHITECTURE"), page("Decisions", "decisions/"), page("Compliance", "COMPLIANCE"), page("Contract", "contract/")] },
+      { text: "Inside", items: [page("Performance", "PERFORMANCE"), page("Reliability", "RELIABILITY"), page("Architecture", "ARCHITECTURE"), page("Decisions", "decisions/"), page("Compliance", "COMPLIANCE"), page("Contract", "contract/")] },
     ],
   },
 };

@@ -1,7 +1,7 @@
 // Package lasting calls servers as often as wanted while faults disturb them, and checks every answer.
 //
-// A [Config] has a seed, and the seed decides everything that is decided here: the kind and the arguments of each call,
-// and which fault comes after how many calls. So the same seed gives the same plan. The kernel schedules scripts and
+// A [Config] has a seed, and the seed decides the kind and the arguments of each call. It also decides which fault
+// comes after how many calls. So the same seed gives the same plan. The kernel schedules scripts and
 // servers, so it does not give the same moments.
 //
 // A run has rounds. Each round has a phase with faults and a quiet phase. In the quiet phase every call must succeed,

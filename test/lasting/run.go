@@ -17,7 +17,7 @@ import (
 
 // A Config is the input of [Run].
 type Config struct {
-	Server  string // the program mcp-bash
+	Server  string // the program mcp-bash, next to mcp-registry
 	Over    string // "stdio" or "http"
 	Seed    uint64
 	Calls   int
@@ -27,6 +27,9 @@ type Config struct {
 	Servers int    // 0: six, or three over HTTP
 	Log     func(format string, args ...any)
 }
+
+// Programs are the commands that a run needs.
+var Programs = []string{"mcp-bash", "mcp-registry"}
 
 // patience is how long anything may take that must come, on a machine that is busy.
 const patience = 90 * time.Second
@@ -76,17 +79,18 @@ type ending string
 
 const (
 	right   ending = "right"   // the answer that the kind has
-	killed  ending = "killed"  // the answer says that its script was killed
+	killed  ending = "killed"  // the answer reports that its script was killed
 	refused ending = "refused" // no room for its line in the record
 	lost    ending = "lost"    // with its server
 	left    ending = "left"    // its client did not wait
 )
 
-// Run makes a run. The error lists what was not as promised.
-func Run(c Config) (*Figures, error) {
+// Run makes a run, which the end of a context cuts short. The error lists what was not as promised.
+func Run(ctx context.Context, c Config) (*Figures, error) {
 	r := &run{Config: c, began: time.Now(), faults: map[string]int{}, calls: make([]*call, 1, c.Calls+c.Calls/50+1)}
 	r.changed = sync.NewCond(&r.mu)
-	r.ctx, r.cancel = context.WithCancel(context.Background())
+	r.ctx, r.cancel = context.WithCancel(ctx)
+	context.AfterFunc(ctx, func() { r.violate("the run was ended") })
 	defer r.cancel()
 	var err error
 	if r.stage, err = newStage(c.Dir); err != nil {
@@ -124,7 +128,7 @@ func (r *run) violate(format string, args ...any) {
 	r.changed.Broadcast()
 }
 
-// next returns the next call of this phase, or nil if there is none.
+// next returns the next call of this phase, or nil at the end.
 func (r *run) next(worker int) *call {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -113,9 +113,9 @@ func (s *slot) record() string {
 // tag is in the environment of each server and each script.
 func (r *run) tag() string { return fmt.Sprintf("LASTING=%d-%d", os.Getpid(), r.began.UnixNano()) }
 
-func (s *slot) command() *exec.Cmd {
+func (s *slot) command(args ...string) *exec.Cmd {
 	st := s.run.stage
-	cmd := exec.Command(s.run.Server)
+	cmd := exec.Command(s.run.Server, args...)
 	cmd.Dir = st.home
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + st.home, "TMPDIR=" + st.tmp, "LANG=C", "MCPBASH_PROJECT_ROOT=" + st.project,
@@ -130,9 +130,10 @@ func (s *slot) command() *exec.Cmd {
 	if s.fresh {
 		cmd.Env = append(cmd.Env, "MCP_TOOLS_TTL=0", "MCP_PROMPTS_TTL=0", "MCP_RESOURCES_TTL=0")
 	}
-	if s.address != "" {
+	if s.address != "" && len(args) == 0 {
 		cmd.Args = append(cmd.Args, "serve", "--http", s.address, "--advertise", "http://"+s.address)
-		cmd.Env = append(cmd.Env, "MCPBASH_HTTP_STATE_KEY_FILE="+st.key, "MCPBASH_HTTP_RATE=0", "MCPBASH_HTTP_SESSION_IDLE=10")
+		cmd.Env = append(cmd.Env, "MCPBASH_HTTP_STATE_KEY_FILE="+st.key, "MCPBASH_HTTP_RATE=0",
+			"MCPBASH_HTTP_SESSION_IDLE=10")
 	}
 	return cmd
 }
@@ -227,7 +228,7 @@ func (srv *server) awaitEnd(codes ...int) {
 	}
 }
 
-// closeAll ends all servers in good order, whose tests are those of a server that ends.
+// closeAll ends all servers in good order, and checks what they leave.
 func (r *run) closeAll() {
 	for _, s := range r.slots {
 		srv := s.current.Load()
@@ -238,15 +239,23 @@ func (r *run) closeAll() {
 			}
 			continue
 		}
-		if srv.pipe != nil {
-			srv.doom(vanish)
-			srv.pipe.in.Close()
-			srv.awaitEnd(0)
-		} else {
-			srv.doom(endServer)
-			srv.cmd.Process.Signal(syscall.SIGTERM)
-			srv.awaitEnd(128 + int(syscall.SIGTERM))
-		}
+		srv.end()
+	}
+	if r.ctx.Err() == nil {
+		r.clearUp()
 	}
 	r.checkLeft()
+}
+
+// end ends a server in good order.
+func (srv *server) end() {
+	if srv.pipe != nil {
+		srv.doom(vanish)
+		srv.pipe.in.Close()
+		srv.awaitEnd(0)
+		return
+	}
+	srv.doom(endServer)
+	srv.cmd.Process.Signal(syscall.SIGTERM)
+	srv.awaitEnd(128 + int(syscall.SIGTERM))
 }

@@ -45,8 +45,9 @@ else
   printf 'confined %d %%s' "$MCP_TOOL_ARGS_JSON"
 fi
 `
-	metaText = `{"name":"plain","description":"version %d",` + schema + `}`
-	schema   = `"inputSchema":{"type":"object","properties":{"n":{"type":"integer"},"pad":{"type":"string"}}}`
+	largeText = "#!/bin/bash\nprintf 'large %%s\\n' \"$MCP_TOOL_ARGS_JSON\"\nseq 1 %d\n"
+	metaText  = `{"name":"plain","description":"version %d",` + schema + `}`
+	schema    = `"inputSchema":{"type":"object","properties":{"n":{"type":"integer"},"pad":{"type":"string"}}}`
 )
 
 // largeLines is the number of lines that the tool large prints.
@@ -64,8 +65,8 @@ func newStage(dir string) (*stage, error) {
 		"tools/hang/tool.meta.json":     `{"name":"hang","description":"hangs","timeoutSecs":1,` + schema + `}`,
 		"tools/hang/tool.sh":            "#!/bin/bash\nexec sleep 600\n",
 		"tools/large/tool.meta.json":    `{"name":"large","description":"prints","largeResultBytes":4096,` + schema + `}`,
-		"tools/large/tool.sh":           fmt.Sprintf("#!/bin/bash\nprintf 'large %%s\\n' \"$MCP_TOOL_ARGS_JSON\"\nseq 1 %d\n", largeLines),
-		"tools/confined/tool.meta.json": `{"name":"confined","description":"confined","capabilities":["Search"],` + schema + `}`,
+		"tools/large/tool.sh":           fmt.Sprintf(largeText, largeLines),
+		"tools/confined/tool.meta.json": `{"name":"confined","capabilities":["Search"],` + schema + `}`,
 		"prompts/greeting.meta.json": `{"name":"greeting","description":"Greets","arguments":{"type":"object",` +
 			`"properties":{"name":{"type":"string"}},"required":["name"]}}`,
 		"prompts/greeting.completion.sh": "#!/bin/bash\necho '[\"Ada\"]'\n",
@@ -77,7 +78,8 @@ func newStage(dir string) (*stage, error) {
 	}
 	for _, f := range []struct{ name, text string }{
 		{"tools/plain/tool.sh", plainText}, {"tools/sdk/tool.sh", sdkText}, {"tools/confined/tool.sh", confinedText},
-		{"tools/plain/tool.meta.json", metaText}, {"resources/notes.txt", "notes %d\n"}, {"prompts/greeting.txt", "Greet {{name}} %d"},
+		{"tools/plain/tool.meta.json", metaText}, {"resources/notes.txt", "notes %d\n"},
+		{"prompts/greeting.txt", "Greet {{name}} %d"},
 	} {
 		c := &changing{name: f.name, text: func(version int) string { return fmt.Sprintf(f.text, version) }}
 		s.files = append(s.files, c)
@@ -153,7 +155,7 @@ type span struct {
 
 func (f *changing) begin() span { return span{f, f.low.Load()} }
 
-// has reports whether text is that of a version between the beginning of the span and now. The text without its
+// has reports whether a version between the beginning of the span and now has this text. The text without its
 // version has the form of before, version, after.
 func (s span) has(text, before, after string) bool {
 	rest, ok := strings.CutPrefix(text, before)

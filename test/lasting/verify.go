@@ -13,7 +13,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A record is what the records of all servers say.
+// A record is the sum of the records of all servers.
 type record struct {
 	lines, recovered, missed int
 	byCall                   map[int][]*line
@@ -51,7 +51,7 @@ func (r *run) verify() *record {
 	}
 	for n := range lacking {
 		if lacking[n] > missed[n] {
-			r.violate("the record %d lacks %d lines and says that it lacks %d", n, lacking[n], missed[n])
+			r.violate("the record %d lacks %d lines, and reports %d", n, lacking[n], missed[n])
 		}
 	}
 	return all
@@ -131,7 +131,7 @@ func (r *run) compareRecord(c *call, lines []*line, lacking []int) {
 	e := lines[0].entry
 	want, reason := events.Success, ""
 	switch {
-	case c.End == refused: // and there was room again for the line that says so
+	case c.End == refused: // and there was room again for this line
 		want, reason = events.Error, "record"
 	case c.End == killed:
 		want, reason = events.ApplicationError, "signal"
@@ -141,7 +141,7 @@ func (r *run) compareRecord(c *call, lines []*line, lacking []int) {
 		want, reason = events.ApplicationError, "timeout"
 	}
 	if e.Outcome != want || e.Reason != reason {
-		r.violate("call %d (%s, %s): its line says %s (%s)", c.N, c.Kind, c.End, e.Outcome, e.Reason)
+		r.violate("call %d (%s, %s): its line has %s (%s)", c.N, c.Kind, c.End, e.Outcome, e.Reason)
 	}
 	if lines[0].slot != c.Slot || e.Time.After(c.Got) || e.Began.Before(c.Sent.Add(-1000)) {
 		r.violate("call %d (%s) from %v to %v at server %d: %s", c.N, c.Kind, c.Sent, c.Got, c.Slot, e.Raw)

@@ -107,7 +107,7 @@ func (w *worker) attempt(c *call) error {
 	return w.take(c, owner, text)
 }
 
-// take judges the answer in a response.
+// take compares the answer in a response.
 func (w *worker) take(c *call, owner *server, text []byte) error {
 	answers := messages(text)
 	if len(answers) != 1 {
@@ -118,7 +118,7 @@ func (w *worker) take(c *call, owner *server, text []byte) error {
 		return fmt.Errorf("server %d: %v: %.1000s", owner.n, err, text)
 	}
 	w.r.answered(c)
-	w.r.judge(c, a, owner.slot)
+	w.r.check(c, a, owner.slot)
 	return nil
 }
 
@@ -135,7 +135,7 @@ func messages(text []byte) (list [][]byte) {
 	return list
 }
 
-// failed judges a request without a response.
+// failed handles a request without a response.
 func (w *worker) failed(c *call, target *server, err error) error {
 	fate := target.fate()
 	if op := new(net.OpError); errors.As(err, &op) && op.Op == "dial" && fate != "" {
@@ -177,8 +177,9 @@ func (w *worker) begin(target *server) error {
 }
 
 // post sends a message and returns its response.
-func (w *worker) post(ctx context.Context, target *server, method, name, text string) (status int, body []byte, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+target.address+"/mcp", strings.NewReader(text))
+func (w *worker) post(ctx context.Context, target *server, method, name, text string) (int, []byte, error) {
+	url := "http://" + target.address + "/mcp"
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(text))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -202,11 +203,11 @@ func (w *worker) post(ctx context.Context, target *server, method, name, text st
 	if session := response.Header.Get("Mcp-Session-Id"); session != "" && method == "initialize" {
 		w.web.session = session
 	}
-	body, err = io.ReadAll(response.Body)
+	body, err := io.ReadAll(response.Body)
 	return response.StatusCode, body, err
 }
 
-// end ends the session and closes the connections. Some clients go without a word.
+// end ends the session and closes the connections. Some clients do not end it.
 func (w *worker) end() {
 	defer w.web.client.CloseIdleConnections()
 	session, owner := w.web.session, w.web.owner

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"mcp-bash/pkg/files/atomicfile"
 )
 
 // Peaks are the largest values that one server had.
@@ -20,7 +22,7 @@ type peaks struct {
 // The bounds for one server at work. It may have 16 scripts at a time.
 const (
 	maxDescriptors = 400
-	maxScripts     = 16 + 8 // and those that have just ended
+	maxScripts     = 16 + 8 // and some that have just ended
 )
 
 // watch samples the servers until the returned function is called.
@@ -126,10 +128,9 @@ func (r *run) leftAtRest() string {
 			return fmt.Sprintf("server %d has %d kB", s.n, kb)
 		}
 	}
-	entries, _ := os.ReadDir(r.stage.tmp)
-	for _, e := range entries {
-		if parts := strings.Split(e.Name(), "."); len(parts) < 4 || !owners[parts[3]] {
-			return e.Name() + " is left among the temporary files"
+	for _, dir := range r.abandoned(owners) {
+		if _, err := os.Stat(filepath.Join(dir, claimFile)); err == nil {
+			return describe(dir)
 		}
 	}
 	if n := len(r.processes()); n != len(r.slots) {
@@ -138,7 +139,7 @@ func (r *run) leftAtRest() string {
 	return ""
 }
 
-// processes are those of all servers and scripts.
+// processes returns the processes of all servers and scripts.
 func (r *run) processes() (pids []string) {
 	list, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, file := range list {
@@ -148,6 +149,64 @@ func (r *run) processes() (pids []string) {
 		}
 	}
 	return pids
+}
+
+// claimFile is locked by the owner of a directory. A start keeps a directory without it for a minute, because its owner
+// may be about to make the file.
+const claimFile = "owner"
+
+// abandoned returns the directories of other processes than the owners.
+func (r *run) abandoned(owners map[string]bool) (list []string) {
+	entries, _ := os.ReadDir(r.stage.tmp)
+	for _, e := range entries {
+		if parts := strings.Split(e.Name(), "."); len(parts) < 4 || !owners[parts[3]] {
+			list = append(list, filepath.Join(r.stage.tmp, e.Name()))
+		}
+	}
+	return list
+}
+
+// describe describes a directory that is left.
+func describe(dir string) string {
+	var names []string
+	filepath.WalkDir(dir, func(path string, _ os.DirEntry, _ error) error {
+		names = append(names, path)
+		return nil
+	})
+	locked := "unknown"
+	if f, err := os.Open(filepath.Join(dir, claimFile)); err == nil {
+		free, err := atomicfile.TryLock(f)
+		locked = fmt.Sprint(!free, err)
+		f.Close()
+	}
+	return fmt.Sprintf("%s is left, locked: %s: %q", dir, locked, names[:min(len(names), 50)])
+}
+
+// clearUp lets a last server remove what killed ones left, and a refresh the partial files of lists. It makes the directories look old that a start keeps for a
+// minute.
+func (r *run) clearUp() {
+	if partial, _ := filepath.Glob(filepath.Join(r.stage.project, ".registry", "*.tmp-*")); len(partial) > 0 {
+		r.Log("a refresh has to remove %q", partial)
+		refresh := r.slots[0].command("registry", "refresh")
+		if out, err := refresh.CombinedOutput(); err != nil {
+			r.violate("refresh: %v: %s", err, out)
+		}
+	}
+	list := r.abandoned(nil)
+	if len(list) == 0 {
+		return
+	}
+	old := time.Now().Add(-2 * time.Minute)
+	for _, dir := range list {
+		r.Log("a last start has to remove %s", describe(dir))
+		os.Chtimes(dir, old, old)
+	}
+	s := r.slots[0]
+	r.again(s)
+	if srv := s.current.Load(); srv != nil {
+		r.within(func() bool { return len(r.abandoned(map[string]bool{strconv.Itoa(srv.cmd.Process.Pid): true})) == 0 })
+		srv.end()
+	}
 }
 
 // checkLeft checks what all servers have left at their end.

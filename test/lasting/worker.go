@@ -89,7 +89,7 @@ func (srv *server) callOverPipe(c *call, stateless bool) {
 	select {
 	case a := <-waiter.answer:
 		srv.pipe.forget(c)
-		r.judge(c, a, srv.slot)
+		r.check(c, a, srv.slot)
 		return
 	case <-srv.pipe.over:
 	case <-time.After(patience):
@@ -98,7 +98,7 @@ func (srv *server) callOverPipe(c *call, stateless bool) {
 	}
 	select {
 	case a := <-waiter.answer:
-		r.judge(c, a, srv.slot)
+		r.check(c, a, srv.slot)
 	default:
 		if fate := srv.fate(); fate != killServer && fate != vanish {
 			r.violate("server %d ends before call %d (%s) is answered: %.3000s", srv.n, c.N, c.Kind, srv.log.Bytes())
@@ -140,7 +140,7 @@ const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` 
 	`"io.modelcontextprotocol/clientInfo":{"name":"lasting","version":"1"},` +
 	`"io.modelcontextprotocol/clientCapabilities":{}}`
 
-// request returns the members of a request. The name is that of its header Mcp-Name.
+// request returns the members of a request. The name belongs into its header Mcp-Name.
 func (c *call) request(s *stage, stateless bool) (method, params, name string) {
 	begin := func(names ...string) {
 		c.spans = nil
@@ -186,8 +186,8 @@ func (c *call) request(s *stage, stateless bool) (method, params, name string) {
 
 func (c *call) arguments() string { return fmt.Sprintf(`{"n":%d,"pad":%q}`, c.N, c.pad) }
 
-// judge compares an answer with the one that the call should have.
-func (r *run) judge(c *call, a *answer, s *slot) {
+// check compares an answer with the one that the call should have.
+func (r *run) check(c *call, a *answer, s *slot) {
 	end, err := r.compare(c, a, s)
 	if err != nil {
 		r.violate("call %d (%s) to server %d: %v: %.1000s", c.N, c.Kind, s.n, err, a.text)
@@ -264,8 +264,7 @@ func (c *call) isRight(a *answer) bool {
 // tools are the tools of the project.
 const tools = 6
 
-// isRightList compares a list of tools. A server keeps its lists for a while, so only a version that does not exist yet
-// is wrong, and so is an old one where no list is kept.
+// isRightList compares a list of tools. A server that keeps its lists for a while may answer with an old version.
 func (c *call) isRightList(a *answer) bool {
 	if len(a.Result.Tools) != tools {
 		return false

@@ -13,7 +13,7 @@ const (
 	keptTime = time.Second
 	// lateTime is how long after that requests may take that have begun to arrive.
 	lateTime = 500 * time.Millisecond
-	// handshakeTime is how long a handshake may take that has begun before new ones are refused.
+	// handshakeTime is how long a handshake may still take that has begun before new ones are refused.
 	handshakeTime = 250 * time.Millisecond
 	settlePace    = time.Millisecond
 	keptPace      = 10 * time.Millisecond
@@ -22,14 +22,16 @@ const (
 // settle prepares the listener for its end. A client that can no longer connect tries another server. A client that
 // is already connected sends its request, so closing the listener must not reset connections that nobody has accepted
 // yet. settle refuses new ones, and returns when all others are accepted or ctx ends. within is the time for
-// handshakes that have begun. A socket of a service manager stays as it is: the next server accepts its connections.
+// handshakes that have begun: such a client may believe that it is connected. A socket of a service manager stays as it is: the next server accepts its connections.
 func (l *Listener) settle(ctx context.Context, within time.Duration) {
 	if l.inherited {
 		return
 	}
 	l.remove()
-	if refuseConnections(l.Listener) {
-		pause(ctx, min(within, handshakeTime))
+	refuseConnections(l.Listener)
+	begun, stop := context.WithTimeout(ctx, within)
+	defer stop()
+	for hasHandshakes(l.Listener) && pause(begun, settlePace) {
 	}
 	for hasConnections(l.Listener) && pause(ctx, settlePace) {
 	}
@@ -59,7 +61,7 @@ func (s *Server) awaitTasks() {
 func (s *Server) settle() {
 	ctx, cancel := context.WithTimeout(s.Context, s.limits.kept+lateTime)
 	defer cancel()
-	s.Listener.settle(ctx, s.limits.drainDelay)
+	s.Listener.settle(ctx, handshakeTime)
 	s.Listener.Close()
 	select {
 	case <-s.accepted:

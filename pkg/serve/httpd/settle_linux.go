@@ -1,17 +1,20 @@
 package httpd
 
 import (
+	"bytes"
+	"fmt"
 	"net"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
 
 // refuseConnections makes the kernel drop the first packet of each new TCP connection. Handshakes that have begun go
 // on. The client sends the packet again after a second. Then the listener is closed, so the client learns that nobody
-// is there. It returns false if that is not possible.
-func refuseConnections(l net.Listener) (ok bool) {
+// is there.
+func refuseConnections(l net.Listener) {
 	if l.Addr().Network() != "tcp" {
-		return false
+		return
 	}
 	const flags, syn = 13, 0x02 // of the header of TCP
 	program := []unix.SockFilter{
@@ -21,10 +24,30 @@ func refuseConnections(l net.Listener) (ok bool) {
 		{Code: unix.BPF_RET | unix.BPF_K, K: 0xffffffff},
 	}
 	control(l, func(fd int) {
-		ok = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
-			&unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}) == nil
+		unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
+			&unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]})
 	})
-	return ok
+}
+
+// hasHandshakes reports whether clients have begun to connect, and the kernel has not got their last packet. Such a
+// client may have got all of its packets, so it would be reset.
+func hasHandshakes(l net.Listener) bool {
+	address, ok := l.Addr().(*net.TCPAddr)
+	if !ok {
+		return false
+	}
+	port := fmt.Sprintf(":%04X", address.Port)
+	for _, table := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
+		text, _ := os.ReadFile(table)
+		for line := range bytes.Lines(text) {
+			const local, state, handshake = 1, 3, "03" // columns, and SYN_RECV of Linux
+			f := bytes.Fields(line)
+			if len(f) > state && bytes.HasSuffix(f[local], []byte(port)) && string(f[state]) == handshake {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // cork collects what is written to a connection, until it is closed.

@@ -4,8 +4,10 @@ package httpd
 
 import "net"
 
-// refuseConnections returns false: only Linux can refuse connections and keep those that nobody has accepted yet.
-func refuseConnections(net.Listener) bool { return false }
+// refuseConnections does nothing: only Linux can refuse connections and keep those that nobody has accepted yet.
+func refuseConnections(net.Listener) {}
+
+func hasHandshakes(net.Listener) bool { return false }
 
 // cork does nothing: what is written and the end of a connection are two packets.
 func cork(net.Conn) {}

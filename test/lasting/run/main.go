@@ -3,16 +3,18 @@
 // Command run calls servers many times while faults disturb them (package lasting). It appends the figures to a file.
 //
 //	go run ./test/lasting/run -calls 100000 -seed 7 -over http
-//	go run ./test/lasting/run -draw
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"mcp-bash/test/checkout"
 	"mcp-bash/test/lasting"
@@ -41,8 +43,10 @@ func run(c lasting.Config, runs, commit string) error {
 	}
 	defer os.RemoveAll(dir)
 	if c.Server == "" {
-		if err := checkout.Build(dir+"/bin", "mcp-bash/cmd/mcp-bash"); err != nil {
-			return err
+		for _, name := range lasting.Programs {
+			if err := checkout.Build(dir+"/bin", "mcp-bash/cmd/"+name); err != nil {
+				return err
+			}
 		}
 		c.Server = dir + "/bin/mcp-bash"
 	}
@@ -50,6 +54,8 @@ func run(c lasting.Config, runs, commit string) error {
 		text, _ := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output()
 		commit = strings.TrimSpace(string(text))
 	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	pieces := []lasting.Config{c}
 	if c.Over == "" {
 		c.Calls /= 2
@@ -57,7 +63,7 @@ func run(c lasting.Config, runs, commit string) error {
 		pieces[0].Over, pieces[1].Over = "stdio", "http"
 	}
 	for _, c := range pieces {
-		if err := piece(c, dir, runs, commit); err != nil {
+		if err := piece(ctx, c, dir, runs, commit); err != nil {
 			return err
 		}
 	}
@@ -65,13 +71,13 @@ func run(c lasting.Config, runs, commit string) error {
 }
 
 // piece makes one run and appends its figures, also if it failed.
-func piece(c lasting.Config, dir, runs, commit string) error {
+func piece(ctx context.Context, c lasting.Config, dir, runs, commit string) error {
 	c.Dir = dir + "/" + c.Over
 	if err := os.Mkdir(c.Dir, 0o755); err != nil {
 		return err
 	}
 	defer os.RemoveAll(c.Dir)
-	figures, failed := lasting.Run(c)
+	figures, failed := lasting.Run(ctx, c)
 	if figures == nil {
 		return failed
 	}

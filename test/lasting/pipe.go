@@ -83,11 +83,10 @@ func (p *pipe) take(line []byte) {
 	w.answer <- a
 }
 
-// greet begins a session, or only marks a server as ready that needs none.
+// greet begins a session, or makes another first request. The answer to it closes the channel.
 func (p *pipe) greet(stateless bool) (ready chan struct{}, err error) {
 	if stateless {
-		close(p.greeted)
-		return p.greeted, nil
+		return p.greeted, p.send(`{"jsonrpc":"2.0","id":"greeting","method":"server/discover","params":{` + meta + `}}`)
 	}
 	return p.greeted, p.send(`{"jsonrpc":"2.0","id":"greeting","method":"initialize","params":{` +
 		`"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"lasting","version":"1"}}}` + "\n" +

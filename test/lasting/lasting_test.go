@@ -3,9 +3,11 @@
 package lasting
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -55,6 +57,12 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tests := namesOfTests(t)
+	for _, name := range regexp.MustCompile("`(Test[A-Za-z]+)`").FindAllStringSubmatch(string(page), -1) {
+		if !tests[name[1]] {
+			t.Errorf("the page names %s, which does not exist", name[1])
+		}
+	}
 	before, rest, _ := strings.Cut(string(page), "<!-- runs -->\n")
 	_, after, ok := strings.Cut(rest, "<!-- end of runs -->\n")
 	if !ok {
@@ -72,6 +80,27 @@ func TestPage(t *testing.T) {
 			t.Errorf("%s does not show the runs on record; run UPDATE=1 go test ./test/lasting -run Page (%v)", name, err)
 		}
 	}
+}
+
+// namesOfTests returns the names of all tests of the repository.
+func namesOfTests(t *testing.T) map[string]bool {
+	names, declared := map[string]bool{}, regexp.MustCompile(`(?m)^func (Test[A-Za-z]+)\(`)
+	for _, dir := range []string{"pkg", "test"} {
+		err := filepath.WalkDir(filepath.Join(checkout.Root(), dir), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			for _, name := range declared.FindAllSubmatch(text, -1) {
+				names[string(name[1])] = true
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return names
 }
 
 // The same seed gives the same plan, and the plan has the shares of the constants.

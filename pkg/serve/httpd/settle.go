@@ -22,7 +22,8 @@ const (
 // settle prepares the listener for its end. A client that can no longer connect tries another server. A client that
 // is already connected sends its request, so closing the listener must not reset connections that nobody has accepted
 // yet. settle refuses new ones, and returns when all others are accepted or ctx ends. within is the time for
-// handshakes that have begun: such a client may believe that it is connected. A socket of a service manager stays as it is: the next server accepts its connections.
+// handshakes that have begun: such a client may believe that it is connected. A socket of a service manager stays as
+// it is: the next server accepts its connections.
 func (l *Listener) settle(ctx context.Context, within time.Duration) {
 	if l.inherited {
 		return

@@ -182,8 +182,8 @@ func describe(dir string) string {
 	return fmt.Sprintf("%s is left, locked: %s: %q", dir, locked, names[:min(len(names), 50)])
 }
 
-// clearUp lets a last server remove what killed ones left, and a refresh the partial files of lists. It makes the
-// directories look old that a start keeps for a minute.
+// clearUp lets a last server remove what killed ones left, and a refresh the partial files of lists. It makes
+// the directories look old that a start keeps for a minute.
 func (r *run) clearUp() {
 	if partial, _ := filepath.Glob(filepath.Join(r.stage.project, ".registry", "*.tmp-*")); len(partial) > 0 {
 		r.Log("a refresh has to remove %q", partial)

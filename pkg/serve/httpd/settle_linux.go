@@ -1,12 +1,14 @@
 package httpd
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"mcp-bash/pkg/text/ascii"
 )
 
 // refuseConnections makes the kernel drop the first packet of each new TCP connection. Handshakes that have begun go
@@ -39,10 +41,10 @@ func hasHandshakes(l net.Listener) bool {
 	port := fmt.Sprintf(":%04X", address.Port)
 	for _, table := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
 		text, _ := os.ReadFile(table)
-		for line := range bytes.Lines(text) {
+		for line := range strings.Lines(string(text)) {
 			const local, state, handshake = 1, 3, "03" // columns, and SYN_RECV of Linux
-			f := bytes.Fields(line)
-			if len(f) > state && bytes.HasSuffix(f[local], []byte(port)) && string(f[state]) == handshake {
+			f := ascii.Words(line)
+			if len(f) > state && strings.HasSuffix(f[local], port) && f[state] == handshake {
 				return true
 			}
 		}

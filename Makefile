@@ -14,7 +14,7 @@ ENDURANCE ?= 10s
 SEED    ?= 1
 RUNS    ?= $(CURDIR)/docs/reliability/runs.jsonl
 
-.PHONY: build demo needed test test-long cluster registry lint prose unit unit-long cover fuzz cross cross-vet others endurance npm clients programs metrics-test holdout development kernels agents conformance browser site pictures old-bash bench install \
+.PHONY: build demo needed test test-long cluster registry lint prose unit unit-long cover fuzz cross cross-vet others otel otel-test endurance npm clients programs metrics-test holdout development kernels agents conformance browser site pictures old-bash bench install \
   release release-test sums clean
 
 # A program without C starts faster and is 2 MB smaller. Go would use the system's C library
@@ -28,7 +28,7 @@ demo: build
 # The tests after unit start programs and wait for them, so three run at a time, the longest first.
 test: needed lint unit
 	$(MAKE) -j3 $(if $(filter output-sync,$(.FEATURES)),--output-sync) \
-	  clients release-test others endurance conformance browser old-bash
+	  clients release-test others otel-test endurance conformance browser old-bash
 
 # Checks first which programs are missing, so that no test fails for that reason after minutes.
 needed:
@@ -45,17 +45,18 @@ test-long: unit-long fuzz cross cross-vet
 
 # Everything without the race detector is compiled with the flags of a release, so that a
 # package is compiled once. make lint vets all modules, so their tests do not.
-lint fuzz release-test others browser: export CGO_ENABLED = 0
-lint fuzz release-test others browser: export GOFLAGS += -trimpath
+lint fuzz release-test others otel otel-test browser: export CGO_ENABLED = 0
+lint fuzz release-test others otel otel-test browser: export GOFLAGS += -trimpath
 
 lint:
-	@out=$$(gofmt -l cmd pkg sdk lib test bench release); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
+	@out=$$(gofmt -l cmd pkg sdk lib test bench release otel); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
 	$(GO) vet ./...
 	GOOS=linux $(GO) vet -tags cluster ./test/cluster
 	GOOS=linux $(GO) vet -tags registry ./test/registry
-	for dir in bench release test/others test/tools; do (cd $$dir && $(GO) vet ./...) || exit 1; done
+	for dir in bench release otel test/others test/tools; do (cd $$dir && $(GO) vet ./...) || exit 1; done
 	$(GO) tool -modfile=test/tools/go.mod staticcheck ./...
-	for dir in . bench release test/others test/tools; do (cd $$dir && $(GO) mod tidy -diff) || exit 1; done
+	cd otel && $(GO) tool -modfile=../test/tools/go.mod staticcheck ./...
+	for dir in . bench release otel test/others test/tools; do (cd $$dir && $(GO) mod tidy -diff) || exit 1; done
 	test/lint-shell.sh
 	CGO_ENABLED=1 $(MAKE) prose
 
@@ -77,6 +78,7 @@ cover:
 # Random inputs for each fuzz target, on top of its seeds. FUZZTIME=300x limits their number.
 fuzz:
 	FUZZTIME=$(FUZZTIME) test/fuzz.sh
+	cd otel && $(GO) test -vet=off -run '^$$' -fuzz FuzzLine -fuzztime $(FUZZTIME) ./internal/telemetry
 
 # Compiles every command for every system of a release. go list -export compiles without linking.
 # make release builds the two pairs of system and processor that are left out here.
@@ -113,6 +115,14 @@ endif
 # mcp-go's client runs the examples. A server trusts an OpenID provider. The types of Kubernetes decode manifests.
 others:
 	cd test/others && $(GO) test -vet=off ./...
+
+# mcp-otel, which sends audit records to a collector, in bin/.
+otel:
+	cd otel && $(GO) build -tags=nethttpomithttp2 -o ../$(BIN)/ ./cmd/...
+
+# Runs mcp-otel with a real server, against a receiver made of the collector's modules.
+otel-test:
+	cd otel && $(GO) test -vet=off -tags=nethttpomithttp2 ./...
 
 # The packages of npm that clients and conformance start, in a cache folder.
 npm:
@@ -222,9 +232,9 @@ sums:
 clean:
 	rm -rf $(BIN) dist/release
 
-# A Prometheus of Debian scrapes a server, and evaluates the queries of the dashboard and the alert rules. It is
-# downloaded into a cache folder. It takes half a minute.
+# metrics-test takes promtool from Debian.
 test-long: metrics-test
 metrics-test:
-	test/monitoring/get.sh >/dev/null
-	$(GO) test -count=1 ./test/monitoring
+	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	  (cd "$$dir" && apt-get download prometheus && dpkg -x prometheus_*.deb .) && \
+	  PATH="$$dir/usr/bin:$$PATH" $(GO) test -count=1 ./test/monitoring

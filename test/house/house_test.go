@@ -94,7 +94,7 @@ func TestImports(t *testing.T) {
 		rel, _ := filepath.Rel(root, file)
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
-			if rel == "test" || rel == "bench" || rel == "release" || rel == "examples" || rel == "docs" ||
+			if rel == "test" || rel == "bench" || rel == "release" || rel == "otel" || rel == "examples" || rel == "docs" ||
 				strings.HasPrefix(d.Name(), ".") && rel != "." {
 				return filepath.SkipDir
 			}

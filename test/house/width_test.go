@@ -16,8 +16,8 @@ const widest = 120
 // TestWidth checks that no line of a program is wider than half a screen. It ignores the lines of quoted
 // texts, such as scripts in tests.
 func TestWidth(t *testing.T) {
-	for _, dir := range []string{"bench", "cmd", "examples", "install.sh", "lib", "pkg", "providers", "release", "sdk",
-		"share", "test"} {
+	for _, dir := range []string{"bench", "cmd", "examples", "install.sh", "lib", "otel", "pkg", "providers", "release",
+		"sdk", "share", "test"} {
 		err := filepath.WalkDir(filepath.Join("..", "..", dir), func(path string, d os.DirEntry, err error) error {
 			if err != nil || d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != ".." {
 				return err

@@ -61,7 +61,7 @@ func (m *Metrics) Emit(e *events.Event) error {
 	if events.TypeOf(e.Target.Method) == "" { // not a request of MCP
 		return nil
 	}
-	o := operation{method: e.Target.Method, failure: failureOf(e)}
+	o := operation{method: e.Target.Method, failure: FailureOf(e.Work.Code, e.Outcome(), e.Cause)}
 	if e.Type == events.ToolCall {
 		o.tool = m.toolOf(e)
 	}
@@ -94,18 +94,18 @@ func (m *Metrics) toolOf(e *events.Event) string {
 	return other
 }
 
-// failureOf returns the label error.type: the code of an error of JSON-RPC, or a word. It is "" for success.
-func failureOf(e *events.Event) string {
-	switch code := e.Work.Code; {
-	case code == 0 && e.Outcome() == events.Success:
+// FailureOf returns the label error.type: the code of an error of JSON-RPC, or a word. It is "" for success.
+func FailureOf(code int, outcome events.Outcome, cause mcp.Cause) string {
+	switch {
+	case code == 0 && outcome == events.Success:
 		return ""
 	case code == mcp.CodeParse, code >= mcp.CodeInternal && code <= mcp.CodeInvalidRequest,
 		code >= mcp.CodeUnsupportedVersion && code <= mcp.CodeNotInitialized:
 		return strconv.Itoa(code)
-	case code == 0 && e.Outcome() == events.ApplicationError:
+	case code == 0 && outcome == events.ApplicationError:
 		return "tool_error"
-	case code == 0 && slices.Contains(mcp.Causes(), e.Cause):
-		return string(e.Cause)
+	case code == 0 && slices.Contains(mcp.Causes(), cause):
+		return string(cause)
 	}
 	return other
 }
@@ -123,6 +123,9 @@ func (m *Metrics) SessionEnded(lasted time.Duration) {
 // bounds are the upper ends of the buckets, in seconds. OpenTelemetry's conventions begin at 10 ms.
 // Most calls take less.
 var bounds = [...]float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300}
+
+// Bounds returns the upper ends of the buckets of all histograms, in seconds.
+func Bounds() []float64 { return bounds[:] }
 
 // A histogram counts durations.
 type histogram struct {

@@ -7,7 +7,6 @@ package trail
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +21,8 @@ import (
 // An Entry is a line of a record. The zero value of a member means that the line lacks it.
 type Entry struct {
 	Line   int             // from 1
-	Raw    json.RawMessage // the line
+	Size   int64           // in bytes, with the line end
+	Raw    json.RawMessage // the line; nil if it is torn or too long
 	Hash   events.Hash
 	Link   events.Link
 	Broken error // the line is not an event, and everything below is zero
@@ -38,7 +38,6 @@ type Entry struct {
 	Arguments            json.RawMessage
 	Status, Signal, Code string // JSON numbers
 	Count                int
-	Interim              bool // the request goes on, and has a later line
 }
 
 // IsCall reports whether a line is about a request of a client.
@@ -56,51 +55,39 @@ func (e *Entry) Caller() string {
 }
 
 var (
-	errTorn = errors.New("the line does not end: the server was killed, or is writing it")
+	// ErrTorn is the error for the last line of a file if it has no end.
+	ErrTorn = errors.New("the line does not end: the server was killed, or is writing it")
 	errLong = fmt.Errorf("the line is longer than %d bytes", events.MaxLine)
 )
 
-// ErrOther is the fault of a line of a log that is not an event.
-var ErrOther = errors.New("another line of the log")
-
 // Read calls each with every line of a record, until each returns an error.
-func Read(r io.Reader, each func(*Entry) error) error { return read(r, false, each) }
-
-// ReadLog is Read for a log that also has lines of others, which are Broken by [ErrOther]. It drops what a log
-// collector puts before an event, which is everything up to the first brace.
-func ReadLog(r io.Reader, each func(*Entry) error) error { return read(r, true, each) }
-
-func read(r io.Reader, log bool, each func(*Entry) error) error {
+func Read(r io.Reader, each func(*Entry) error) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for n := 1; ; n++ {
-		line, err := readLine(in)
+		line, size, err := readLine(in)
 		if err == io.EOF {
 			return nil
 		}
 		e := &Entry{Broken: err}
-		switch {
-		case err == nil && log:
-			e = parse(line[max(bytes.IndexByte(line, '{'), 0):])
-		case err == nil:
+		if err == nil {
 			e = parse(line)
-		case err != errTorn && err != errLong:
+		} else if !errors.Is(err, ErrTorn) && !errors.Is(err, errLong) {
 			return err
 		}
-		if log && e.Broken != nil && e.Broken != errTorn {
-			e.Broken = ErrOther
-		}
-		e.Line = n
+		e.Line, e.Size = n, size
 		if err := each(e); err != nil {
 			return err
 		}
 	}
 }
 
-// readLine returns a copy of a line without its end. The error is io.EOF after the last one, [errTorn] or [errLong].
-func readLine(in *bufio.Reader) (line []byte, err error) {
+// readLine returns a copy of a line without its end, and its size. The error is io.EOF after the last one, [ErrTorn]
+// or [errLong].
+func readLine(in *bufio.Reader) (line []byte, size int64, err error) {
 	long := false
 	for {
 		part, err := in.ReadSlice('\n')
+		size += int64(len(part))
 		if len(line)+len(part) > events.MaxLine {
 			line, long = line[:0], true
 		}
@@ -109,15 +96,15 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 		case err == bufio.ErrBufferFull:
 			continue
 		case err == io.EOF && len(line) == 0 && !long:
-			return nil, io.EOF
+			return nil, 0, io.EOF
 		case err == io.EOF:
-			return nil, errTorn
+			return nil, size, ErrTorn
 		case err != nil:
-			return nil, err
+			return nil, size, err
 		case long:
-			return nil, errLong
+			return nil, size, errLong
 		}
-		return line[:len(line)-1], nil
+		return line[:len(line)-1], size, nil
 	}
 }
 
@@ -145,7 +132,6 @@ func parse(line []byte) *Entry {
 	e.Arguments = rawjson.Get(data, "arguments")
 	e.Status, e.Signal = string(rawjson.Get(data, "exit_status")), string(rawjson.Get(data, "signal"))
 	e.Count = rawjson.PositiveInt(rawjson.Get(data, "count"))
-	e.Interim = rawjson.True(rawjson.Get(data, "interim"))
 	return e
 }
 

@@ -46,13 +46,10 @@ const maxBack = 5 * time.Second
 
 // Add checks the next line. The result is nil if it is right.
 func (v *Verifier) Add(e *Entry) *Fault {
-	switch e.Broken {
-	case nil:
-	case ErrOther:
-		return nil
-	case errTorn:
-		return &Fault{Torn, e.Line, errTorn.Error()}
-	default:
+	if e.Broken == ErrTorn {
+		return &Fault{Torn, e.Line, ErrTorn.Error()}
+	}
+	if e.Broken != nil {
 		return &Fault{Foreign, e.Line, e.Broken.Error()}
 	}
 	fault := v.check(e)

@@ -1,0 +1,127 @@
+package source
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/events/trail"
+)
+
+// extension is the end of the names of records in a folder.
+const extension = ".jsonl"
+
+// Files are the records of a file or a folder. Each record is a file that grows, and the ended files before it.
+type Files struct {
+	path    string
+	folder  bool
+	fresh   bool // begin at the end of records that exist already
+	report  Report
+	records map[string]*record
+	counts  Counts
+	next    int // the record that is read first
+}
+
+// NewFiles returns the records below a path, from the places that an earlier run returned. If fresh is set, records
+// without a place begin with the lines that are written from now on.
+func NewFiles(path string, places map[string]Place, fresh bool, report Report) (*Files, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &Files{path: path, folder: info.IsDir(), fresh: fresh, report: report, records: map[string]*record{}}
+	for name, place := range places {
+		f.add(name).place = place
+	}
+	err = f.scan()
+	f.fresh = false
+	return f, err
+}
+
+func (f *Files) add(name string) *record {
+	path := f.path
+	if f.folder {
+		path = filepath.Join(f.path, name)
+	}
+	r := &record{path: path, report: f.report, counts: &f.counts}
+	f.records[name] = r
+	return r
+}
+
+// scan finds new records, and forgets those whose files are gone.
+func (f *Files) scan() error {
+	var names []string
+	if f.folder {
+		entries, err := os.ReadDir(f.path)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if strings.HasSuffix(e.Name(), extension) && e.Type().IsRegular() {
+				names = append(names, e.Name())
+			}
+		}
+	} else {
+		names = []string{filepath.Base(f.path)}
+	}
+	for _, name := range names {
+		if f.records[name] != nil {
+			continue
+		}
+		r := f.add(name)
+		if f.fresh {
+			if err := r.skip(); err != nil {
+				return err
+			}
+		}
+	}
+	maps.DeleteFunc(f.records, func(name string, r *record) bool {
+		return !slices.Contains(names, name) && r.gone()
+	})
+	return nil
+}
+
+// Read returns lines that were not read before, in the order of each record. It does not wait for others. If it
+// has used the budget, others may be left.
+// The error is the first one: other records are read nevertheless.
+func (f *Files) Read(b *Budget) (lines []*trail.Entry, failed error) {
+	if err := f.scan(); err != nil {
+		return nil, err
+	}
+	names := slices.Sorted(maps.Keys(f.records))
+	if len(names) == 0 {
+		return nil, nil
+	}
+	f.next %= len(names)
+	first := f.next
+	for i := range names {
+		if b.Empty() {
+			break
+		}
+		f.next = (first + i + 1) % len(names) // each record is the first one in turn
+		read, err := f.records[names[(first+i)%len(names)]].read(b)
+		lines = append(lines, read...)
+		if failed == nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = err
+		}
+	}
+	return lines, failed
+}
+
+// Places returns the places after the lines that were read.
+func (f *Files) Places() map[string]Place {
+	places := map[string]Place{}
+	for name, r := range f.records {
+		if r.place.File != "" {
+			places[name] = r.place
+		}
+	}
+	return places
+}
+
+// Counts returns the lines that were not returned.
+func (f *Files) Counts() Counts { return f.counts }

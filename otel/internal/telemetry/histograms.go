@@ -1,0 +1,157 @@
+package telemetry
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/events/metrics"
+	"mcp-bash/pkg/events/trail"
+)
+
+// Bounds of what texts in lines can cause.
+const (
+	maxSeries = 1000 // with names of tools and prompts
+	maxOther  = 200  // without
+	otherTool = "_OTHER"
+)
+
+// Histograms are the durations of all requests. A file keeps their JSON. So the counts go on after a restart, and
+// a line that is sent twice counts once.
+type Histograms struct {
+	Series map[string]*series `json:"series"`
+}
+
+// A series is the histogram of requests with the same attributes.
+type series struct {
+	Server  server      `json:"server"`
+	Since   time.Time   `json:"since"` // of the first request, so that it is the same if that is read again
+	Labels  [][2]string `json:"labels"`
+	Buckets []uint64    `json:"buckets"`
+	Sum     float64     `json:"sum"` // seconds
+}
+
+// NewHistograms returns histograms without requests.
+func NewHistograms() *Histograms { return &Histograms{Series: map[string]*series{}} }
+
+// Check returns an error for histograms that this version cannot continue.
+func (h *Histograms) Check() error {
+	for key, s := range h.Series {
+		if s == nil || len(s.Buckets) != len(metrics.Bounds())+1 {
+			return fmt.Errorf("series %q has other buckets", key)
+		}
+	}
+	if h.Series == nil {
+		return errors.New("the series are missing")
+	}
+	return nil
+}
+
+// Add counts the request of an entry.
+func (h *Histograms) Add(e *trail.Entry) {
+	l := newLine(e)
+	if !l.isRequest() {
+		return
+	}
+	s := h.of(l, l.Target)
+	if s == nil {
+		s = h.of(l, otherTool)
+	}
+	if s == nil { // so many that the texts cannot be those of a server
+		return
+	}
+	at, _ := slices.BinarySearch(metrics.Bounds(), l.Took.Seconds())
+	s.Buckets[at]++
+	s.Sum += l.Took.Seconds()
+}
+
+// of returns the series of a line, or nil if there are too many. A name that no tool has answered to can be
+// any text of a client.
+func (h *Histograms) of(l *line, name string) *series {
+	var labels [][2]string
+	for _, a := range l.operation(name) {
+		labels = append(labels, [2]string{string(a.Key), a.Value.AsString()})
+	}
+	key, _ := json.Marshal([]any{l.component, l.replica, labels})
+	if s := h.Series[string(key)]; s != nil {
+		return s
+	}
+	answered := l.Outcome == events.Success || l.Entry.Status != ""
+	if name != otherTool && (!answered && !h.knows(name) || len(h.Series) >= maxSeries) ||
+		len(h.Series) >= maxSeries+maxOther {
+		return nil
+	}
+	s := &series{Server: server{l.component, l.replica}, Since: l.Began, Labels: labels,
+		Buckets: make([]uint64, len(metrics.Bounds())+1)}
+	h.Series[string(key)] = s
+	return s
+}
+
+// knows reports whether a tool or prompt has a series.
+func (h *Histograms) knows(name string) bool {
+	for _, s := range h.Series {
+		for _, l := range s.Labels {
+			if strings.HasPrefix(l[0], "gen_ai.") && l[1] == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Data are the metrics of one server.
+type Data struct {
+	metricdata.ResourceMetrics
+	server server
+}
+
+// Data returns the metrics of each server.
+func (h *Histograms) Data(r *Resources, temporality metricdata.Temporality, now time.Time) (all []Data) {
+	points := map[server][]metricdata.HistogramDataPoint[float64]{}
+	for _, key := range slices.Sorted(maps.Keys(h.Series)) {
+		s := h.Series[key]
+		points[s.Server] = append(points[s.Server], s.point(now))
+	}
+	servers := slices.SortedFunc(maps.Keys(points), func(a, b server) int {
+		return cmp.Or(strings.Compare(a.Component, b.Component), strings.Compare(a.Replica, b.Replica))
+	})
+	for _, s := range servers {
+		durations := metricdata.Metrics{
+			Name: "mcp.server.operation.duration", Unit: "s", Description: "Duration of requests, from arrival to answer.",
+			Data: metricdata.Histogram[float64]{DataPoints: points[s], Temporality: temporality},
+		}
+		all = append(all, Data{metricdata.ResourceMetrics{Resource: r.ofServer(s), ScopeMetrics: []metricdata.ScopeMetrics{
+			{Scope: scope, Metrics: []metricdata.Metrics{durations}},
+		}}, s})
+	}
+	return all
+}
+
+func (s *series) point(now time.Time) metricdata.HistogramDataPoint[float64] {
+	p := metricdata.HistogramDataPoint[float64]{
+		StartTime: s.Since, Time: now, Bounds: metrics.Bounds(), BucketCounts: slices.Clone(s.Buckets), Sum: s.Sum,
+	}
+	var attributes []attribute.KeyValue
+	for _, l := range s.Labels {
+		attributes = append(attributes, attribute.String(l[0], l[1]))
+	}
+	p.Attributes = attribute.NewSet(attributes...)
+	for _, n := range s.Buckets {
+		p.Count += n
+	}
+	return p
+}
+
+// Forget removes what was sent, for a collector that adds the counts itself.
+func (h *Histograms) Forget(d Data) {
+	maps.DeleteFunc(h.Series, func(_ string, s *series) bool { return s.Server == d.server })
+}

@@ -17,10 +17,8 @@ import (
 
 // Options are the options of a bundle.
 type Options struct {
-	stage.Options
-	Output          string // a directory
-	Validate        bool   // check, write nothing
-	ManifestOnly    bool   // write nothing, and return the manifest
+	stage.Options        // Output is a directory
+	ManifestOnly    bool // write nothing, and return the manifest
 	ManifestVersion string
 }
 
@@ -44,18 +42,16 @@ func Make(ctx context.Context, p *project.Project, o Options) (*stage.Result, er
 	if err := b.addPictures(); err != nil {
 		return nil, err
 	}
-	if err := b.List(ctx); err != nil {
+	var manifest []byte
+	err = b.Prepare(ctx, func() error {
+		manifest = b.manifest(o.ManifestVersion)
+		b.check(manifest)
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	if err := b.AddRuntime(ctx); err != nil {
-		return nil, err
-	}
-	manifest := b.manifest(o.ManifestVersion)
-	b.check(manifest)
-	if err := b.Verify(ctx); err != nil {
-		return nil, err
-	}
-	r := b.Result(filepath.Join(o.Output, b.ID.FileName(".mcpb")))
+	r := b.Result(filepath.Join(b.Output, b.ID.FileName(".mcpb")))
 	r.Manifest = manifest
 	if o.ManifestOnly || o.Validate {
 		return r, nil

@@ -21,41 +21,36 @@ import (
 
 // Options are the options of a project's package.
 type Options struct {
-	stage.Options
-	Output       string // a directory
-	Package      string // the package's name, such as @me/my-tools; "" for the project's
-	Standalone   bool   // packages with this name and a system contain the programs
-	Validate     bool   // check, write nothing
-	Instructions func(name, version string) (string, error)
+	stage.Options      // Output is a directory, and Name can be that of a package, such as @me/my-tools
+	Standalone    bool // packages with this name and a system contain the programs
 }
 
 // A maker makes packages from a stage.
 type maker struct {
 	*stage.Stage
-	o Options
+	name       string // as the user gave it, or ""
+	standalone bool
 }
 
 // Make makes the package of a project, as a folder and as an archive, and with Standalone those of the programs. The
 // error can be a [*stage.Failure] or the context's.
 func Make(ctx context.Context, p *project.Project, o Options) (*stage.Result, error) {
+	m := &maker{name: o.Name, standalone: o.Standalone}
+	if _, name, isScoped := strings.Cut(o.Name, "/"); isScoped {
+		o.Name = name
+	}
 	o.Apart = !o.Standalone
 	s, err := stage.Open(ctx, p, o.Options)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	m := &maker{s, o}
+	m.Stage = s
 	whole, err := m.describe()
 	if err != nil {
 		return nil, err
 	}
-	if err := m.List(ctx); err != nil {
-		return nil, err
-	}
-	if err := m.AddRuntime(ctx); err != nil {
-		return nil, err
-	}
-	if err := m.Verify(ctx); err != nil {
+	if err := m.Prepare(ctx, nil); err != nil {
 		return nil, err
 	}
 	if err := m.fill(whole); err != nil {
@@ -84,7 +79,7 @@ func Make(ctx context.Context, p *project.Project, o Options) (*stage.Result, er
 }
 
 func (m *maker) result(p *Package) *stage.Result {
-	r := m.Result(filepath.Join(m.o.Output, p.FileName()+".tgz"))
+	r := m.Result(filepath.Join(m.Output, p.FileName()+".tgz"))
 	r.Name = p.Name
 	return r
 }
@@ -103,15 +98,10 @@ func (m *maker) describe() (*Package, error) {
 	default:
 		m.WarnHint("the package has no licence", `add a file LICENSE, or "license" in server.d/server.meta.json`)
 	}
-	if m.o.Package != "" {
-		p.Name = m.o.Package
-	}
-	_, command, isScoped := strings.Cut(p.Name, "/")
-	if !isScoped {
-		command = p.Name
-	}
+	command := p.Name
+	p.Name = cmp.Or(m.name, p.Name)
 	p.Start = &Start{Command: command, Prefix: RuntimePrefix, Version: cli.Version, Project: stage.ServerDir}
-	if m.o.Standalone {
+	if m.standalone {
 		p.Start.Prefix, p.Start.Version = p.Name+"-", p.Version
 	}
 	if err := p.check(); err != nil {
@@ -160,7 +150,7 @@ func (m *maker) readme(p *Package) (string, error) {
 			text += " (required)"
 		}
 	}
-	instructions, err := m.o.Instructions(p.Name, p.Version)
+	instructions, err := m.Instructions(p.Name, p.Version)
 	return text + "\n\n" + instructions, err
 }
 

@@ -1,7 +1,6 @@
 package plugins
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -26,11 +25,8 @@ import (
 
 // Options are the options of a plugin.
 type Options struct {
-	stage.Options
-	Output   string // a folder, or a file or a directory for an archive
-	Archive  bool
-	File     string // the archive's name in Output; "" for one of name and version
-	Validate bool   // check, write nothing
+	stage.Options // Output is a folder, or for an archive a file that ends in .zip or its directory
+	Archive       bool
 }
 
 // A maker makes a plugin from a stage.
@@ -42,10 +38,12 @@ type maker struct {
 
 // Make makes the plugin of a project: a folder or an archive. The error can be a [*stage.Failure] or the context's.
 func Make(ctx context.Context, p *project.Project, o Options) (*stage.Result, error) {
-	if !o.Archive {
-		if err := checkFolder(o.Output); err != nil {
-			return nil, err
-		}
+	var err error
+	if o.Output, err = filepath.Abs(o.Output); err == nil && !o.Archive {
+		err = checkFolder(o.Output)
+	}
+	if err != nil {
+		return nil, err
 	}
 	s, err := stage.Open(ctx, p, o.Options)
 	if err != nil {
@@ -57,21 +55,12 @@ func Make(ctx context.Context, p *project.Project, o Options) (*stage.Result, er
 	if err := m.collect(); err != nil {
 		return nil, err
 	}
-	if err := m.List(ctx); err != nil {
-		return nil, err
-	}
-	if err := m.AddRuntime(ctx); err != nil {
-		return nil, err
-	}
-	if err := m.addManifests(); err != nil {
-		return nil, err
-	}
-	if err := m.Verify(ctx); err != nil {
+	if err := m.Prepare(ctx, m.addManifests); err != nil {
 		return nil, err
 	}
 	r := m.Result(o.Output)
-	if o.Archive {
-		r.Path = filepath.Join(o.Output, cmp.Or(o.File, m.ID.FileName("-plugin.zip")))
+	if o.Archive && filepath.Ext(r.Path) != ".zip" {
+		r.Path = filepath.Join(r.Path, m.ID.FileName("-plugin.zip"))
 	}
 	if o.Validate {
 		return r, nil
@@ -85,10 +74,10 @@ func Make(ctx context.Context, p *project.Project, o Options) (*stage.Result, er
 	if o.Archive {
 		return r, m.WriteArchive(ctx, r, files)
 	}
-	if err := os.MkdirAll(filepath.Dir(o.Output), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(r.Path), 0o755); err != nil {
 		return nil, fmt.Errorf("--output: %w", err)
 	}
-	_, err = outdir.Replace(ctx, o.Output, files, nil, func() error { return checkFolder(o.Output) })
+	_, err = outdir.Replace(ctx, r.Path, files, nil, func() error { return checkFolder(r.Path) })
 	return r, err
 }
 

@@ -30,6 +30,8 @@ import (
 // Options are the options of all products.
 type Options struct {
 	Name, Version string // "" for those of the project
+	Output        string // where the product goes; "" for the working directory
+	Validate      bool   // check, write nothing
 	Targets       []runtimes.Target
 	AllTargets    bool // a missing one is a failure
 	RuntimeDir    string
@@ -40,6 +42,8 @@ type Options struct {
 	RegistryName  string // the server's name in the MCP registry; "" for that of the project
 	Strict        bool
 	Verbose       bool
+	// Instructions returns a section for the README of a package.
+	Instructions func(name, version string) (string, error)
 
 	Home string       // the installation tree, "" for the copy in the binary
 	Tree project.Tree // that copy
@@ -122,6 +126,10 @@ func begin(p *project.Project, o Options) (*Stage, error) {
 		printer: printer{out: o.Out, err: o.Err, loud: o.Verbose, strict: o.Strict}}
 	if seconds, err := strconv.ParseInt(p.Env["SOURCE_DATE_EPOCH"], 10, 64); err == nil {
 		s.Modified = time.Unix(seconds, 0).UTC()
+	}
+	var err error
+	if s.Output, err = filepath.Abs(o.Output); err != nil {
+		return nil, err
 	}
 	project.CleanTmp(p.TmpRoot)
 	work, err := project.MakeWorkDir(p.Env)
@@ -236,6 +244,22 @@ func (s *Stage) List(ctx context.Context) error {
 		return s.Fail(ErrValidation)
 	}
 	return nil
+}
+
+// Prepare lists the content, adds the server, and verifies both. Before the last step, add adds files of the product
+// that depend on the others. It may be nil.
+func (s *Stage) Prepare(ctx context.Context, add func() error) error {
+	err := s.List(ctx)
+	if err == nil {
+		err = s.AddRuntime(ctx)
+	}
+	if err == nil && add != nil {
+		err = add()
+	}
+	if err == nil {
+		err = s.Verify(ctx)
+	}
+	return err
 }
 
 // Verify checks the content for problems on other machines, and starts the server there. Then it adds the files that

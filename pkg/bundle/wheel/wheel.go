@@ -28,18 +28,9 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// Options are the options of wheels.
-type Options struct {
-	stage.Options
-	Output   string // a directory
-	Validate bool   // check, write nothing
-	// Instructions returns a section for the description of a package.
-	Instructions func(name, version string) (string, error)
-}
-
-// Make makes the wheels of a project. The error can be a [*stage.Failure] or the context's.
-func Make(ctx context.Context, p *project.Project, o Options) (list []*stage.Result, err error) {
-	s, err := stage.Open(ctx, p, o.Options)
+// Make makes the wheels of a project in the directory o.Output. The error can be a [*stage.Failure] or the context's.
+func Make(ctx context.Context, p *project.Project, o stage.Options) (list []*stage.Result, err error) {
+	s, err := stage.Open(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -54,10 +45,8 @@ func Make(ctx context.Context, p *project.Project, o Options) (list []*stage.Res
 	if err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{s.List, s.AddRuntime, s.Verify} {
-		if err := step(ctx); err != nil {
-			return nil, err
-		}
+	if err := s.Prepare(ctx, nil); err != nil {
+		return nil, err
 	}
 	readme, err := s.ReadReadme()
 	if err != nil {
@@ -70,7 +59,7 @@ func Make(ctx context.Context, p *project.Project, o Options) (list []*stage.Res
 	}
 	w.text = cmp.Or(strings.TrimSpace(string(readme)), "# "+s.ID.Title+"\n\n"+s.ID.Description) + "\n\n" + instructions
 	for _, bin := range s.Binaries {
-		r := s.Result(filepath.Join(o.Output, w.FileName(bin.Target)))
+		r := s.Result(filepath.Join(s.Output, w.FileName(bin.Target)))
 		r.Name, r.Version = w.Name, w.Version
 		r.Platforms, r.Targets = []string{bin.Platform()}, []string{bin.Target.String()}
 		if list = append(list, r); o.Validate {

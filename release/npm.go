@@ -42,7 +42,7 @@ func (r *release) writeNPMOf(t tree, about stage.Identity) error {
 		return err
 	}
 	defer root.Close()
-	files, err := npm.Folder(root)
+	files, err := mcpb.Folder(root)
 	if err != nil {
 		return err
 	}

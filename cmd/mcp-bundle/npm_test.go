@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/bundle/npm"
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/bundle/stage"
@@ -28,7 +29,7 @@ func runtimePackage(t *testing.T, dir string, target runtimes.Target) string {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	files, err := npm.Folder(root)
+	files, err := mcpb.Folder(root)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"debug/buildinfo"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"strconv"
 	"strings"
@@ -249,17 +248,20 @@ func (i *maker) layerWriter(w *tar.Writer) *layerWriter {
 	return &layerWriter{w, i.Modified, map[string]bool{".": true}}
 }
 
-// header writes a header, after those of the directories around it.
-func (w *layerWriter) header(h *tar.Header) error {
-	dir := path.Dir(strings.TrimSuffix(h.Name, "/"))
-	if !w.dirs[dir] {
-		w.dirs[dir] = true
-		if err := w.header(&tar.Header{Typeflag: tar.TypeDir, Name: dir + "/", Mode: 0o755}); err != nil {
-			return err
-		}
+// header returns the beginning of a header, and writes those of the directories around it.
+func (w *layerWriter) header(name string) (tar.Header, error) {
+	h := tar.Header{Name: name, ModTime: w.modified, Format: tar.FormatPAX}
+	dir := path.Dir(name)
+	if w.dirs[dir] {
+		return h, nil
 	}
-	h.ModTime, h.Format = w.modified, tar.FormatPAX
-	return w.WriteHeader(h)
+	w.dirs[dir] = true
+	above, err := w.header(dir)
+	if err == nil {
+		above.Typeflag, above.Name, above.Mode = tar.TypeDir, dir+"/", 0o755
+		err = w.WriteHeader(&above)
+	}
+	return h, err
 }
 
 // add adds files with the names that they have in the image.
@@ -268,32 +270,24 @@ func (w *layerWriter) add(ctx context.Context, files []mcpb.File) error {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
-		if err := w.file(f); err != nil {
+		h, err := w.header(f.Name)
+		if err == nil {
+			err = f.WriteTar(w.Writer, h)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *layerWriter) file(f mcpb.File) error {
-	in, err := f.Open()
+func (w *layerWriter) link(name, target string) error {
+	h, err := w.header(name)
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	mode := int64(0o644)
-	if f.Exec {
-		mode = 0o755
-	}
-	if err := w.header(&tar.Header{Typeflag: tar.TypeReg, Name: f.Name, Mode: mode, Size: f.Size}); err != nil {
-		return err
-	}
-	_, err = io.Copy(w, in)
-	return err
-}
-
-func (w *layerWriter) link(name, target string) error {
-	return w.header(&tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: target, Mode: 0o777})
+	h.Typeflag, h.Linkname, h.Mode = tar.TypeSymlink, target, 0o777
+	return w.WriteHeader(&h)
 }
 
 // writeServer writes the layer of the server: its program, its tree and the inventory of software.

@@ -1,12 +1,18 @@
 package image
 
 import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"mcp-bash/pkg/bundle/internal/web"
+	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/test/ownprogram"
 )
 
@@ -34,5 +40,48 @@ func TestAskDigest(t *testing.T) {
 	}
 	if _, err := askDigest(t.Context(), client, registry.URL, registry.URL+"/none"); err == nil {
 		t.Error("a missing image has a digest")
+	}
+}
+
+// LOCK-22: a file of an archive is found without reading the archive again, whatever is before it. Two files of a name
+// are refused, because programs take either.
+func TestInTar(t *testing.T) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	add := func(name, text string) {
+		t.Helper()
+		err := mcpb.Bytes(name, false, []byte(text)).WriteTar(w, tar.Header{Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := strings.Repeat("long/", 60) + "name"
+	add("index.json", "{}")
+	add(long, "first")
+	add("last", strings.Repeat("x", 5000))
+	once := bytes.Clone(b.Bytes())
+	open, err := InTar(io.NewSectionReader(bytes.NewReader(append(once, make([]byte, 1024)...)), 0, int64(len(once)+1024)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for name, want := range map[string]string{"index.json": "{}", long: "first", "last": strings.Repeat("x", 5000)} {
+			in, err := open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text, err := io.ReadAll(in); err != nil || string(text) != want {
+				t.Errorf("%s: %q, %v", name, text, err)
+			}
+		}
+	}
+	if _, err := open("other"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	add("index.json", "[]")
+	w.Close()
+	if _, err := InTar(io.NewSectionReader(bytes.NewReader(b.Bytes()), 0, int64(b.Len()))); err == nil ||
+		!strings.Contains(err.Error(), "twice") {
+		t.Error(err)
 	}
 }

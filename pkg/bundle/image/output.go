@@ -14,7 +14,9 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/bundle/outdir"
+	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/files/swap"
 )
 
@@ -35,11 +37,10 @@ func (i *maker) write(ctx context.Context, name, mark string, build func(ctx con
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return fmt.Errorf("--output: %w", err)
 	}
-	fresh := filepath.Join(filepath.Dir(out), "."+filepath.Base(out)+".tmp-"+rand.Text())
-	defer os.RemoveAll(fresh) // nothing, once it has its name
-	dir := fresh
-	if isArchive {
-		dir = i.WorkDir("image")
+	dir := i.WorkDir("image")
+	if !isArchive {
+		dir = filepath.Join(filepath.Dir(out), "."+filepath.Base(out)+".tmp-"+rand.Text())
+		defer os.RemoveAll(dir) // nothing, once it has its name
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return fmt.Errorf("--output: %w", err)
@@ -47,19 +48,18 @@ func (i *maker) write(ctx context.Context, name, mark string, build func(ctx con
 	if err := build(ctx, dir); err != nil {
 		return err
 	}
-	if i.r.Bytes, err = setModes(dir); err == nil && isArchive {
-		i.r.Bytes, err = writeTar(fresh, dir, i.Modified)
+	if isArchive {
+		r := stage.Result{Path: out}
+		err := i.WriteFile(ctx, &r, func(_ *os.File, w io.Writer) error { return writeTar(w, dir, i.Modified) })
+		i.r.Bytes = r.Bytes
+		return err
 	}
-	if err == nil {
+	if i.r.Bytes, err = setModes(dir); err == nil {
 		err = context.Cause(ctx)
 	}
-	switch {
-	case err != nil:
-	case isArchive:
-		err = os.Rename(fresh, out)
-	default:
+	if err == nil {
 		var old string
-		if old, err = swap.Replace(out, fresh, fresh+".old"); err == nil && old != "" {
+		if old, err = swap.Replace(out, dir, dir+".old"); err == nil && old != "" {
 			err = os.RemoveAll(old)
 		}
 	}
@@ -67,14 +67,6 @@ func (i *maker) write(ctx context.Context, name, mark string, build func(ctx con
 		return fmt.Errorf("--output: %w", err)
 	}
 	return nil
-}
-
-// modeOf returns the permissions of a file that everybody may read.
-func modeOf(info fs.FileInfo) fs.FileMode {
-	if info.IsDir() || info.Mode()&0o100 != 0 {
-		return 0o755
-	}
-	return 0o644
 }
 
 // setModes sets the permissions of all files below a directory, whatever the umask is. It returns their size.
@@ -90,46 +82,27 @@ func setModes(dir string) (size int64, err error) {
 		if !d.IsDir() {
 			size += info.Size()
 		}
-		return os.Chmod(file, modeOf(info))
+		if d.IsDir() || info.Mode()&0o100 != 0 {
+			return os.Chmod(file, 0o755)
+		}
+		return os.Chmod(file, 0o644)
 	})
 	return size, err
 }
 
-// writeTar writes the files below a directory as an archive, and returns its size.
-func writeTar(file, dir string, modified time.Time) (size int64, err error) {
-	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+// writeTar writes the files below a directory as an archive.
+func writeTar(w io.Writer, dir string, modified time.Time) error {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return 0, err
-	}
-	defer out.Close()
-	t := tar.NewWriter(out)
-	files := os.DirFS(dir)
-	err = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		in, err := files.Open(name)
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		h := &tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: int64(modeOf(info)), Size: info.Size(), ModTime: modified}
-		if err := t.WriteHeader(h); err != nil {
-			return err
-		}
-		_, err = io.Copy(t, in)
 		return err
-	})
-	if err = errors.Join(err, t.Close(), out.Sync()); err != nil {
-		return 0, err
 	}
-	info, err := out.Stat()
-	if err != nil {
-		return 0, err
+	defer root.Close()
+	files, err := mcpb.Folder(root)
+	t := tar.NewWriter(w)
+	for _, f := range files {
+		if err == nil {
+			err = f.WriteTar(t, tar.Header{Name: f.Name, ModTime: modified})
+		}
 	}
-	return info.Size(), out.Close()
+	return errors.Join(err, t.Close())
 }

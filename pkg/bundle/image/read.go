@@ -29,7 +29,6 @@ const (
 
 var (
 	errChanged = errors.New("the project is not in one layer that all platforms share, as mcp-bundle image writes it")
-	errFound   = errors.New("found")
 
 	// ErrNoLayout means that there is no index.
 	ErrNoLayout = errors.New("not an OCI layout")
@@ -187,7 +186,10 @@ func EachOfTar(in io.Reader, visit func(*tar.Header, mcpb.File) error) error {
 		}
 		in = z
 	}
-	in = io.LimitReader(in, maxArchive)
+	return eachEntry(io.LimitReader(in, maxArchive), visit)
+}
+
+func eachEntry(in io.Reader, visit func(*tar.Header, mcpb.File) error) error {
 	t := tar.NewReader(in)
 	for range maxEntries {
 		h, err := t.Next()
@@ -209,22 +211,26 @@ func EachOfTar(in io.Reader, visit func(*tar.Header, mcpb.File) error) error {
 	return fmt.Errorf("more than %d entries", maxEntries)
 }
 
-// InTar returns an opener for the files of an archive.
-func InTar(archive func() io.Reader) Opener {
-	return func(name string) (found io.ReadCloser, err error) {
-		err = EachOfTar(archive(), func(h *tar.Header, f mcpb.File) (err error) {
-			if h.Name != name || h.Typeflag != tar.TypeReg {
-				return nil
-			}
-			found, _ = f.Open()
-			return errFound
-		})
-		switch err {
-		case errFound:
-			return found, nil
-		case nil:
-			return nil, fs.ErrNotExist
+// InTar returns an opener for the files of an archive. It reads the headers of the archive once.
+func InTar(archive *io.SectionReader) (Opener, error) {
+	files := map[string]*io.SectionReader{}
+	err := eachEntry(archive, func(h *tar.Header, _ mcpb.File) error {
+		at, err := archive.Seek(0, io.SeekCurrent) // the content follows its header
+		if files[h.Name] != nil {
+			err = fmt.Errorf("%q: twice", h.Name)
 		}
-		return nil, err
+		if h.Typeflag == tar.TypeReg {
+			files[h.Name] = io.NewSectionReader(archive, at, h.Size)
+		}
+		return err
+	})
+	if err != nil && files["index.json"] == nil {
+		err = ErrNoLayout
 	}
+	return func(name string) (io.ReadCloser, error) {
+		if f := files[name]; f != nil {
+			return io.NopCloser(io.NewSectionReader(f, 0, f.Size())), nil
+		}
+		return nil, fs.ErrNotExist
+	}, err
 }

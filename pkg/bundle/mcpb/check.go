@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -131,23 +130,16 @@ func checkDir(dir string) (*Report, error) {
 		r.read(root.ReadFile(ManifestName))
 	}
 	count := 0
-	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
+	err = Walk(root, func(f File, isRegular bool) error {
 		if count++; count > MaxEntries {
 			return fmt.Errorf("more than %d files", MaxEntries)
 		}
-		info, err := d.Info()
-		if err == nil && !info.Mode().IsRegular() {
+		err := names.Add(f.Name)
+		if exec[f.Name] = f.Exec; !isRegular {
 			err = errors.New("not a regular file")
 		}
-		if err == nil {
-			exec[name] = info.Mode()&0o111 != 0
-			err = names.Add(name)
-		}
 		if err != nil {
-			r.Faults = append(r.Faults, Fault{name, err.Error()})
+			r.Faults = append(r.Faults, Fault{f.Name, err.Error()})
 		}
 		return nil
 	})

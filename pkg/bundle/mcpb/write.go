@@ -1,6 +1,7 @@
 package mcpb
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"bytes"
 	"context"
@@ -76,6 +77,23 @@ func (f File) Create(root *os.Root, name string, sync bool) (sum string, size in
 	return hex.EncodeToString(h.Sum(nil)), size, errors.Join(err, out.Close())
 }
 
+// WriteTar writes the file to an archive of tar. The header has the name, the time and the owner.
+func (f File) WriteTar(t *tar.Writer, h tar.Header) error {
+	in, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	h.Typeflag, h.Mode, h.Size = tar.TypeReg, int64(f.mode()), f.Size
+	if err = t.WriteHeader(&h); err == nil {
+		_, err = io.Copy(t, in)
+	}
+	if err == nil {
+		err = t.Flush() // fails if the content is shorter
+	}
+	return err
+}
+
 // Sort sorts files by name.
 func Sort(files []File) {
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
@@ -84,6 +102,34 @@ func Sort(files []File) {
 // FileIn returns the file with a name below a directory, which must be regular.
 func FileIn(root *os.Root, name string) File {
 	return File{Name: name, Open: func() (io.ReadCloser, error) { return boundedfile.OpenIn(root, name) }}
+}
+
+// Walk visits what is below a directory and not a directory itself, by name. It can be something else than a regular
+// file, which cannot be opened.
+func Walk(root *os.Root, visit func(f File, isRegular bool) error) error {
+	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		f := FileIn(root, name)
+		f.Exec, f.Size = info.Mode()&0o111 != 0, info.Size()
+		return visit(f, info.Mode().IsRegular())
+	})
+}
+
+// Folder returns the files below a directory, which stays open until they are read. All must be regular.
+func Folder(root *os.Root) (files []File, err error) {
+	return files, Walk(root, func(f File, isRegular bool) error {
+		if !isRegular {
+			return fmt.Errorf("%s: not a regular file", f.Name)
+		}
+		files = append(files, f)
+		return nil
+	})
 }
 
 // Bytes returns a file with a content in memory.

@@ -12,8 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -31,7 +29,7 @@ import (
 //
 // A release makes the package of a system from a folder with bin/mcp-bash, sdk, lib, providers and VERSION:
 //
-//	files, err := npm.Folder(root) // an *os.Root, open until the package is written
+//	files, err := mcpb.Folder(root) // an *os.Root, open until the package is written
 //	p := npm.Runtime(npm.RuntimePrefix, target, stage.Identity{Version: cli.Version, License: "MIT"}, files)
 //	err = p.Write(ctx, w) // the file p.FileName() + ".tgz", which npm publish takes
 //
@@ -66,28 +64,6 @@ func Runtime(prefix string, t runtimes.Target, about stage.Identity, files []mcp
 		"Install one of those instead.\n"
 	files = append(slices.Clone(files), mcpb.Bytes(stage.Readme, false, []byte(readme)))
 	return &Package{Identity: about, Targets: []runtimes.Target{t}, Files: files}
-}
-
-// Folder returns the files below a directory, which stays open until they are read. npm would leave out links and empty
-// folders; a link is an error.
-func Folder(root *os.Root) (files []mcpb.File, err error) {
-	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		switch {
-		case err != nil:
-			return err
-		case !info.Mode().IsRegular():
-			return fmt.Errorf("%s: not a regular file; npm leaves it out", name)
-		}
-		f := mcpb.FileIn(root, name)
-		f.Exec, f.Size = info.Mode()&0o100 != 0, info.Size()
-		files = append(files, f)
-		return nil
-	})
-	return files, err
 }
 
 const (
@@ -234,30 +210,11 @@ func (p *Package) Write(ctx context.Context, w io.Writer) error {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		if err := writeFile(t, f); err != nil {
+		if err := f.WriteTar(t, tar.Header{Name: "package/" + f.Name, ModTime: modified}); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 	}
 	return errors.Join(t.Close(), z.Close())
-}
-
-func writeFile(t *tar.Writer, f mcpb.File) error {
-	in, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	h := &tar.Header{Name: "package/" + f.Name, Typeflag: tar.TypeReg, Mode: 0o644, Size: f.Size, ModTime: modified}
-	if f.Exec {
-		h.Mode = 0o755
-	}
-	if err := t.WriteHeader(h); err != nil {
-		return err
-	}
-	if _, err = io.Copy(t, in); err == nil {
-		err = t.Flush() // fails if the content is shorter
-	}
-	return err
 }
 
 var validName = lazyregexp.New(`^(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*$`)

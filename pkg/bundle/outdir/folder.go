@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
@@ -24,23 +24,19 @@ type Sums map[string]string
 
 // Read returns the hashes of the files below a directory, except one. visit is called for every file. It may be nil. A
 // file that is not regular has the hash "".
-func Read(root *os.Root, except string, visit func(name string, info fs.FileInfo)) (Sums, error) {
+func Read(root *os.Root, except string, visit func(f mcpb.File, isRegular bool)) (Sums, error) {
 	sums := Sums{}
-	return sums, fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || name == except {
-			return err
+	return sums, mcpb.Walk(root, func(f mcpb.File, isRegular bool) (err error) {
+		if f.Name == except {
+			return nil
 		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		if sums[name] = ""; info.Mode().IsRegular() {
-			if sums[name], err = mcpb.FileIn(root, name).Sum(); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
+		if sums[f.Name] = ""; isRegular {
+			if sums[f.Name], err = f.Sum(); err != nil {
+				return fmt.Errorf("%s: %w", f.Name, err)
 			}
 		}
 		if visit != nil {
-			visit(name, info)
+			visit(f, isRegular)
 		}
 		return nil
 	})
@@ -55,22 +51,23 @@ func Recorded(object json.RawMessage) Sums {
 	return sums
 }
 
-// Changes returns the names of files whose hashes are others than those that were recorded.
-func (recorded Sums) Changes(now Sums) (changed, missing, added []string) {
+// Changes returns the files whose hashes are others than those that were recorded, such as "a: missing".
+func (recorded Sums) Changes(now Sums) (list []string) {
 	for name, want := range recorded {
 		switch got, ok := now[name]; {
 		case !ok:
-			missing = append(missing, name)
+			list = append(list, name+": missing")
 		case got != want:
-			changed = append(changed, name)
+			list = append(list, name+": changed")
 		}
 	}
 	for name := range now {
 		if _, ok := recorded[name]; !ok {
-			added = append(added, name)
+			list = append(list, name+": added")
 		}
 	}
-	return changed, missing, added
+	slices.Sort(list)
+	return list
 }
 
 // CheckReplaceable returns an error unless a path is missing, an empty directory, or a directory with a file named

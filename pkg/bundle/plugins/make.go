@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
@@ -227,17 +226,7 @@ func checkFolder(dir string) error {
 	if err != nil {
 		return err
 	}
-	var changes []string
-	changed, missing, added := listed.Changes(now)
-	for _, one := range []struct {
-		names []string
-		is    string
-	}{{changed, "changed"}, {missing, "missing"}, {added, "new"}} {
-		for _, name := range one.names {
-			changes = append(changes, name+" is "+one.is)
-		}
-	}
-	if slices.Sort(changes); len(changes) > 0 {
+	if changes := listed.Changes(now); len(changes) > 0 {
 		return notOurs(dir, changes)
 	}
 	return nil

@@ -39,7 +39,7 @@ func openSource(file string) (s *source, err error) {
 		return nil, err
 	}
 	s = &source{close: f.Close}
-	all := func() io.Reader { return io.NewSectionReader(f, 0, info.Size()) }
+	all := io.NewSectionReader(f, 0, info.Size())
 	head := make([]byte, 2)
 	f.ReadAt(head, 0) // zeros are the beginning of no product
 	switch string(head) {
@@ -50,10 +50,15 @@ func openSource(file string) (s *source, err error) {
 		}
 	case "\x1f\x8b":
 		s.each = func(visit func(mcpb.File) error) error {
-			return image.EachOfTar(all(), func(h *tar.Header, f mcpb.File) error { return inPackage(h, f, visit) })
+			return image.EachOfTar(io.NewSectionReader(all, 0, all.Size()), func(h *tar.Header, f mcpb.File) error {
+				return inPackage(h, f, visit)
+			})
 		}
 	default:
-		s.image, s.each, err = image.Read(image.InTar(all))
+		var open image.Opener
+		if open, err = image.InTar(all); err == nil {
+			s.image, s.each, err = image.Read(open)
+		}
 	}
 	if errors.Is(err, image.ErrNoLayout) {
 		err = errUnknown

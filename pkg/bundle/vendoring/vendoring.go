@@ -302,17 +302,17 @@ func Verify(dir string) (*Result, error) {
 	}
 	defer tree.Close()
 	var odd []string
-	sums, err := outdir.Read(tree, lockName, func(name string, info fs.FileInfo) {
-		started := strings.HasPrefix(name, "bin/") || strings.HasPrefix(name, "providers/")
+	sums, err := outdir.Read(tree, lockName, func(f mcpb.File, isRegular bool) {
+		started := strings.HasPrefix(f.Name, "bin/") || strings.HasPrefix(f.Name, "providers/")
 		switch {
-		case !info.Mode().IsRegular():
-			odd = append(odd, name+": not a regular file")
+		case !isRegular:
+			odd = append(odd, f.Name+": not a regular file")
 			return
-		case started && info.Mode()&0o100 == 0 && filepath.Separator == '/':
-			odd = append(odd, name+": not executable")
+		case started && !f.Exec && filepath.Separator == '/':
+			odd = append(odd, f.Name+": not executable")
 		}
-		r.Bytes += info.Size()
-		r.Files = append(r.Files, runtimes.Dir+"/"+name)
+		r.Bytes += f.Size
+		r.Files = append(r.Files, runtimes.Dir+"/"+f.Name)
 	})
 	if err != nil {
 		return nil, err
@@ -355,12 +355,7 @@ func (l *lock) compare(sums outdir.Sums, odd []string) error {
 		return nil
 	}
 	if files := rawjson.Get(l.doc, "files"); files != nil {
-		changed, missing, added := outdir.Recorded(files).Changes(sums)
-		for fault, names := range map[string][]string{"changed": changed, "missing": missing, "added": added} {
-			for _, name := range names {
-				odd = append(odd, name+": "+fault)
-			}
-		}
+		odd = append(odd, outdir.Recorded(files).Changes(sums)...)
 	}
 	slices.Sort(odd)
 	return &Mismatch{l.sum, current, slices.Compact(odd)}

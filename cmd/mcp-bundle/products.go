@@ -138,7 +138,8 @@ release (MCPBASH_RELEASE_BASE_URL).`,
 	}, "where the bundle goes: a directory, this one without it, or - for standard output", func() (maker, error) {
 		if format == formats[1] {
 			if o.manifestOnly || manifestVersion != "" {
-				return maker{}, cli.Usagef("--manifest-only and --manifest-version are for --format mcpb: a plugin has several manifests")
+				return maker{}, cli.Usagef("--manifest-only and --manifest-version are for --format mcpb: a plugin has several " +
+					"manifests")
 			}
 			return o.plugin(true), nil
 		}

@@ -298,10 +298,7 @@ func (o *publishOptions) published(s cli.Streams, products []*publish.Product, a
 	p := products[0]
 	var j rawjson.Builder
 	j.Object().Name("ok").Bool(true).Name("action").String(action).Name("path").String(p.File).
-		Name("name").String(p.Name).Name("version").String(p.Version)
-	if p.SHA256 != "" {
-		j.Name("sha256").String(p.SHA256)
-	}
+		Name("name").String(p.Name).Name("version").String(p.Version).Optional("sha256", p.SHA256)
 	if request != nil {
 		j.Name("request").Raw(request.Bytes())
 	}

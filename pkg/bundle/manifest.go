@@ -22,11 +22,6 @@ const inBundle = "${__dirname}/"
 func (b *maker) manifest(version string) []byte {
 	id := b.ID
 	var m rawjson.Builder
-	text := func(name, value string) {
-		if value != "" {
-			m.Name(name).String(value)
-		}
-	}
 	list := func(name string, values []string) {
 		if len(values) > 0 {
 			m.Name(name).Strings(values)
@@ -40,27 +35,18 @@ func (b *maker) manifest(version string) []byte {
 	m.Object().Name("manifest_version").String(cmp.Or(version, mcpb.Versions[0])).
 		Name("name").String(id.Name).Name("version").String(id.Version).
 		Name("display_name").String(id.Title).Name("description").String(id.Description)
-	text("long_description", b.longDescription())
-	text("icon", b.icon)
-	if len(b.icons) > 0 {
-		m.Name("icons").Array()
-		for _, icon := range b.icons {
-			m.Raw(icon)
-		}
-		m.End()
-	}
+	m.Optional("long_description", b.longDescription())
+	m.Optional("icon", b.icon)
+	appendAll(&m, "icons", b.icons)
 	list("screenshots", b.screenshots)
 	raw("localization", rawjson.Get(b.Config.Meta, "localization"))
-	text("license", id.License)
+	m.Optional("license", id.License)
 	list("keywords", id.Keywords)
-	text("homepage", id.Homepage)
-	text("documentation", id.Documentation)
-	text("support", b.Config.Text("MCPB_SUPPORT", "support"))
+	m.Optional("homepage", id.Homepage)
+	m.Optional("documentation", id.Documentation)
+	m.Optional("support", b.Config.Text("MCPB_SUPPORT", "support"))
 	list("privacy_policies", b.Config.Words("MCPB_PRIVACY_POLICIES", "privacy_policies"))
-	m.Name("author").Object().Name("name").String(id.Author)
-	text("email", id.Email)
-	text("url", id.URL)
-	m.End()
+	m.Name("author").Object().Name("name").String(id.Author).Optional("email", id.Email).Optional("url", id.URL).End()
 	if id.Repository != "" {
 		m.Name("repository").Object().Name("type").String(id.RepositoryType).Name("url").String(id.Repository).End()
 	}
@@ -71,6 +57,18 @@ func (b *maker) manifest(version string) []byte {
 	b.appendServer(&m)
 	b.appendCompatibility(&m)
 	return append(rawjson.AppendIndent(nil, m.End().Bytes(), 0), '\n')
+}
+
+// appendAll appends a member with values, unless there are none.
+func appendAll(m *rawjson.Builder, name string, values []json.RawMessage) {
+	if len(values) == 0 {
+		return
+	}
+	m.Name(name).Array()
+	for _, v := range values {
+		m.Raw(v)
+	}
+	m.End()
 }
 
 func isEmpty(v json.RawMessage) bool {
@@ -92,17 +90,13 @@ func (b *maker) longDescription() string {
 }
 
 func (b *maker) appendTools(m *rawjson.Builder) {
-	if len(b.Tools) > 0 {
-		m.Name("tools").Array()
-		for _, t := range b.Tools {
-			m.Object().Name("name").String(rawjson.TextOf(t, "name"))
-			if description := rawjson.TextOf(t, "description"); description != "" {
-				m.Name("description").String(description)
-			}
-			m.End()
-		}
-		m.End()
+	var tools []json.RawMessage
+	for _, t := range b.Tools {
+		var one rawjson.Builder
+		tools = append(tools, one.Object().Name("name").String(rawjson.TextOf(t, "name")).
+			Optional("description", rawjson.TextOf(t, "description")).End().Bytes())
 	}
+	appendAll(m, "tools", tools)
 	if b.Content.HasBelow(stage.ServerDir + "/tools/") {
 		m.Name("tools_generated").Bool(true)
 	}
@@ -120,10 +114,8 @@ func (b *maker) appendPrompts(m *rawjson.Builder) {
 		}
 		arguments := argumentNames(rawjson.Get(item, "arguments"))
 		var p rawjson.Builder
-		p.Object().Name("name").String(rawjson.TextOf(item, "name"))
-		if description := rawjson.TextOf(item, "description"); description != "" {
-			p.Name("description").String(description)
-		}
+		p.Object().Name("name").String(rawjson.TextOf(item, "name")).
+			Optional("description", rawjson.TextOf(item, "description"))
 		if len(arguments) > 0 {
 			p.Name("arguments").Strings(arguments)
 		}
@@ -133,13 +125,7 @@ func (b *maker) appendPrompts(m *rawjson.Builder) {
 		}
 		prompts = append(prompts, p.Name("text").String(text).End().Bytes())
 	}
-	if len(prompts) > 0 {
-		m.Name("prompts").Array()
-		for _, p := range prompts {
-			m.Raw(p)
-		}
-		m.End()
-	}
+	appendAll(m, "prompts", prompts)
 	if b.Content.HasBelow(stage.ServerDir + "/prompts/") {
 		m.Name("prompts_generated").Bool(true)
 	}
@@ -262,20 +248,12 @@ func (b *maker) overrides(base start) map[string]start {
 func (b *maker) appendCompatibility(m *rawjson.Builder) {
 	given := rawjson.Get(b.Config.Meta, "compatibility")
 	m.Name("compatibility").Object().Name("platforms").Strings(b.Platforms())
-	if v := cmp.Or(b.Config.Text("MCPB_COMPAT_CLAUDE_DESKTOP", ""), rawjson.TextOf(given, "claude_desktop")); v != "" {
-		m.Name("claude_desktop").String(v)
-	}
+	m.Optional("claude_desktop", cmp.Or(b.Config.Text("MCPB_COMPAT_CLAUDE_DESKTOP", ""),
+		rawjson.TextOf(given, "claude_desktop")))
 	python := cmp.Or(b.Config.Text("MCPB_RUNTIME_PYTHON", ""), stage.Scalar(rawjson.Path(given, "runtimes", "python")))
 	node := cmp.Or(b.Config.Text("MCPB_RUNTIME_NODE", ""), stage.Scalar(rawjson.Path(given, "runtimes", "node")))
 	if python != "" || node != "" {
-		m.Name("runtimes").Object()
-		if python != "" {
-			m.Name("python").String(python)
-		}
-		if node != "" {
-			m.Name("node").String(node)
-		}
-		m.End()
+		m.Name("runtimes").Object().Optional("python", python).Optional("node", node).End()
 	}
 	m.End()
 }

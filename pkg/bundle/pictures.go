@@ -57,9 +57,7 @@ func (b *maker) addIcon(icon json.RawMessage) error {
 	b.Detail("Copied icon variant: %s", place)
 	var out rawjson.Builder
 	out.Object().Name("src").String(place).Name("size").String(size)
-	if theme := rawjson.TextOf(icon, "theme"); theme != "" {
-		out.Name("theme").String(theme)
-	}
+	out.Optional("theme", rawjson.TextOf(icon, "theme"))
 	b.icons = append(b.icons, out.End().Bytes())
 	return nil
 }

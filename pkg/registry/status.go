@@ -85,9 +85,7 @@ func (s *Status) AppendJSON(dst []byte) []byte {
 		b := rawjson.Over(appendKey(append(dst, ",\n"...), k.Kind.Key))
 		b.Object().Name("status").String(k.Status).Name("path").String(k.Path).Name("count").Int(k.Count).
 			Name("hash").String(k.Hash).Name("mtime").Int(int(k.Mtime))
-		if k.Error != "" {
-			b.Name("error").String(k.Error)
-		}
+		b.Optional("error", k.Error)
 		dst = b.End().Bytes()
 	}
 	return append(dst, "\n}"...)

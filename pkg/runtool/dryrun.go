@@ -43,9 +43,7 @@ func (r *run) showDryRun(ctx context.Context, e *engine.Engine, item json.RawMes
 		b.Object().Name("tool").String(r.tool).Name("argsBytes").Int(len(r.args)).Name("roots").Int(len(r.roots.List)).
 			Name("timeout").String(timeout).Name("policy").String(verdict).Name("arguments").String(arguments).
 			Name("status").String(status(reason))
-		if reason != "" {
-			b.Name("reason").String(reason)
-		}
+		b.Optional("reason", reason)
 		fmt.Fprintf(r.Out, "%s\n", b.End().Bytes())
 	} else {
 		outlook := "Ready to execute (re-run without --dry-run to run)"

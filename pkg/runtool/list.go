@@ -46,9 +46,7 @@ func (r *run) list(ctx context.Context, e *engine.Engine) error {
 			}
 		}
 		b.Name("status").String(status(o.reason))
-		if o.reason != "" {
-			b.Name("reason").String(o.reason)
-		}
+		b.Optional("reason", o.reason)
 		if !o.listed {
 			b.Name("listed").Bool(false)
 		}

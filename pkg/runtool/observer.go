@@ -123,9 +123,7 @@ func (r *run) explanation(o *observer) rawjson.Member {
 func (s *surroundings) appendRefused(b *rawjson.Builder, a observe.Access) {
 	b.Object().Name("kind").String(string(a.Kind))
 	for _, m := range [][2]string{{"path", a.Path}, {"name", a.Name}, {"program", a.Program}} {
-		if m[1] != "" {
-			b.Name(m[0]).String(m[1])
-		}
+		b.Optional(m[0], m[1])
 	}
 	if a.Port != 0 {
 		b.Name("port").Int(a.Port)
@@ -138,9 +136,7 @@ func (s *surroundings) appendRefused(b *rawjson.Builder, a observe.Access) {
 	if n.beforehand != nil {
 		b.Name("beforehand").String(string(n.beforehand.made))
 	}
-	if n.never != "" {
-		b.Name("never").String(n.never)
-	}
+	b.Optional("never", n.never)
 	b.End()
 }
 

@@ -152,9 +152,8 @@ func suggest(name string, f format) string {
 
 // The forms of names in manifests.
 var (
-	unitPath   = lazyregexp.New(`^/[A-Za-z0-9._+@/-]*$`)
-	hostName   = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
-	otherInTag = lazyregexp.New(`[^A-Za-z0-9._-]`)
+	unitPath = lazyregexp.New(`^/[A-Za-z0-9._+@/-]*$`)
+	hostName = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
 )
 
 // chooseImage sets the image's address. The default is the name that `mcp-bundle image` gives it.
@@ -165,8 +164,7 @@ func (r *Result) chooseImage(p *project.Project, o Options, f format) error {
 		}
 		return nil
 	}
-	tag := strings.TrimLeft(otherInTag.ReplaceAllString(p.Meta.Version, "-"), ".-")
-	r.Image = cmp.Or(o.Image, strings.ToLower(r.Name)+":"+cmp.Or(tag[:min(len(tag), 128)], "latest"))
+	r.Image = cmp.Or(o.Image, weburl.ImageName(r.Name, p.Meta.Version))
 	if len(r.Image) > 255 || weburl.CheckImage(r.Image) != nil {
 		return invalid("the image", r.Image, "it is not the address of an image").
 			WithHint("give one with --image, such as registry.example.com/team/%s:1.0.0", suggest(r.Name, formats[0]))
@@ -223,11 +221,8 @@ func (r *Result) Decisions() (list []string) {
 // AppendJSON appends the result as JSON.
 func (r *Result) AppendJSON(dst []byte) []byte {
 	b := rawjson.Over(dst)
-	b.Object().Name("ok").Bool(true).Name("format").String(r.Format).Name("name").String(r.Name)
-	if r.Image != "" {
-		b.Name("image").String(r.Image)
-	}
-	b.Name("files").Array()
+	b.Object().Name("ok").Bool(true).Name("format").String(r.Format).Name("name").String(r.Name).
+		Optional("image", r.Image).Name("files").Array()
 	for _, f := range r.Files {
 		b.Object().Name("name").String(filepath.ToSlash(f.Name)).Name("text").String(f.Text).End()
 	}

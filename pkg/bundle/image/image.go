@@ -5,7 +5,6 @@ package image
 
 import (
 	"archive/tar"
-	"cmp"
 	"context"
 	"debug/buildinfo"
 	"errors"
@@ -25,7 +24,6 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/pkg/text/weburl"
 )
 
@@ -133,16 +131,10 @@ func Make(ctx context.Context, p *project.Project, o Options) (*Result, error) {
 	return i.r, err
 }
 
-var (
-	otherThanName = lazyregexp.New(`[^a-z0-9]+`)
-	otherThanTag  = lazyregexp.New(`[^A-Za-z0-9._-]`)
-)
-
 func (i *maker) chooseTag() (string, error) {
-	version := otherThanTag.ReplaceAllString(i.ID.Version, "-")
+	usual := weburl.ImageName(i.ID.Name, i.ID.Version)
 	if i.o.Tag == "" {
-		name := strings.Trim(otherThanName.ReplaceAllString(strings.ToLower(i.ID.Name), "-"), "-")
-		return cmp.Or(name, "server") + ":" + version, nil
+		return usual, nil
 	}
 	err := weburl.CheckImage(i.o.Tag)
 	if strings.Contains(i.o.Tag, "@") {
@@ -152,7 +144,7 @@ func (i *maker) chooseTag() (string, error) {
 		return "", fmt.Errorf("--tag %q: %w", i.o.Tag, err)
 	}
 	if !strings.Contains(path.Base(i.o.Tag), ":") {
-		return i.o.Tag + ":" + version, nil
+		return i.o.Tag + usual[strings.Index(usual, ":"):], nil
 	}
 	return i.o.Tag, nil
 }

@@ -42,21 +42,12 @@ func (l *Marketplace) begin() *rawjson.Builder {
 	var b rawjson.Builder
 	b.Object().Name("name").String(l.Name)
 	if l.Owner.Name != "" {
-		b.Name("owner").Object().Name("name").String(l.Owner.Name)
-		text(&b, "email", l.Owner.Email)
-		b.End()
+		b.Name("owner").Object().Name("name").String(l.Owner.Name).Optional("email", l.Owner.Email).End()
 	}
 	if l.Description != "" {
 		b.Name("metadata").Object().Name("description").String(l.Description).End()
 	}
 	return b.Name("plugins").Array()
-}
-
-// text appends a member, unless its value is empty.
-func text(b *rawjson.Builder, name, value string) {
-	if value != "" {
-		b.Name(name).String(value)
-	}
 }
 
 func (l *Marketplace) claude() []byte {
@@ -91,7 +82,7 @@ func (l *Marketplace) cursor() []byte {
 	b := l.begin()
 	for _, e := range l.Entries {
 		b.Object().Name("name").String(e.Name()).Name("source").String(e.Path)
-		text(b, "description", rawjson.TextOf(e.Manifest, "description"))
+		b.Optional("description", rawjson.TextOf(e.Manifest, "description"))
 		b.End()
 	}
 	return b.End().End().Bytes()

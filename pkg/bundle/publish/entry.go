@@ -54,29 +54,19 @@ var launchers = map[Kind]string{NPM: "npx", PyPI: "uvx", OCI: "docker"}
 // JSON returns server.json (CLI-1506). Bundles declare their variables themselves.
 func (e *Entry) JSON() []byte {
 	var j rawjson.Builder
-	optional := func(name, value string) {
-		if value != "" {
-			j.Name(name).String(value)
-		}
-	}
 	j.Object().Name("$schema").String("https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json").
-		Name("name").String(e.Name)
-	optional("title", e.Title)
-	j.Name("description").String(e.Description).Name("version").String(e.Version).Name("packages").Array()
+		Name("name").String(e.Name).Optional("title", e.Title).
+		Name("description").String(e.Description).Name("version").String(e.Version).Name("packages").Array()
 	for _, p := range e.Packages {
-		j.Object().Name("registryType").String(string(p.Kind)).Name("identifier").String(p.Identifier)
-		optional("version", p.Version)
-		optional("fileSha256", p.SHA256)
-		optional("runtimeHint", launchers[p.Kind])
-		j.Name("transport").Object().Name("type").String("stdio").End()
+		j.Object().Name("registryType").String(string(p.Kind)).Name("identifier").String(p.Identifier).
+			Optional("version", p.Version).Optional("fileSha256", p.SHA256).Optional("runtimeHint", launchers[p.Kind]).
+			Name("transport").Object().Name("type").String("stdio").End()
 		if p.Kind != MCPB && len(e.Variables) > 0 {
 			j.Name("environmentVariables").Array()
 			for _, v := range e.Variables {
-				j.Object().Name("name").String(v.Name)
-				optional("description", v.Description)
-				optional("format", v.Format)
-				optional("default", v.Default)
-				j.Name("isRequired").Bool(v.Required).Name("isSecret").Bool(v.Secret).End()
+				j.Object().Name("name").String(v.Name).Optional("description", v.Description).
+					Optional("format", v.Format).Optional("default", v.Default).
+					Name("isRequired").Bool(v.Required).Name("isSecret").Bool(v.Secret).End()
 			}
 			j.End()
 		}

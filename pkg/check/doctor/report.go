@@ -320,9 +320,7 @@ func appendActions(b *rawjson.Builder, list []Action) {
 		} else {
 			b.String(a.Command)
 		}
-		if a.Output != "" {
-			b.Name("output").String(a.Output)
-		}
+		b.Optional("output", a.Output)
 		b.End()
 	}
 	b.End()

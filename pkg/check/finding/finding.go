@@ -171,26 +171,20 @@ func (f *Finding) AppendJSON(dst []byte) []byte {
 	} else {
 		b.String(f.Command)
 	}
-	if f.Section != "" {
-		b.Name("section").String(f.Section)
-	}
+	b.Optional("section", f.Section)
 	f.appendMore(b)
 	return b.End().Bytes()
 }
 
 func (f *Finding) appendMore(b *rawjson.Builder) {
-	if f.Path != "" {
-		b.Name("path").String(f.Path)
-	}
+	b.Optional("path", f.Path)
 	if f.Line > 0 {
 		b.Name("line").Int(f.Line)
 	}
 	if f.Column > 0 {
 		b.Name("column").Int(f.Column)
 	}
-	if f.Fix != "" {
-		b.Name("fix").String(f.Fix)
-	}
+	b.Optional("fix", f.Fix)
 }
 
 // Explain returns the explanation of a rule.

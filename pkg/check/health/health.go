@@ -163,9 +163,7 @@ func (a *answer) appendJSON(dst []byte, healthy bool) []byte {
 	} else {
 		b.String("unhealthy")
 	}
-	if a.reason != "" {
-		b.Name("reason").String(a.reason)
-	}
+	b.Optional("reason", a.reason)
 	b.Name("mode").String("full").Name("jsonTool").String(a.jsonTool).Name("tools").String(word(a.tools)).
 		Name("resources").String(word(a.resources)).Name("prompts").String(word(a.prompts)).
 		Name("projectChecks").String(word(a.checks))

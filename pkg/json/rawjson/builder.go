@@ -86,6 +86,14 @@ func (b *Builder) Text(s []byte) *Builder {
 	return b
 }
 
+// Optional writes a member with a text, unless the text is empty.
+func (b *Builder) Optional(name, s string) *Builder {
+	if s == "" {
+		return b
+	}
+	return b.Name(name).String(s)
+}
+
 // Int writes a number.
 func (b *Builder) Int(n int) *Builder {
 	b.value()

@@ -185,8 +185,6 @@ func (t *tree) project(owner, units map[string]bool) (Item, error) {
 		}
 		b.Name(name).Raw(text)
 	}
-	if t.p.Meta.Instructions != "" {
-		b.Name("instructions").String(t.p.Meta.Instructions)
-	}
+	b.Optional("instructions", t.p.Meta.Instructions)
 	return Item{projectKey, "", rawjson.AppendCanonical(nil, b.Name(filesMember).Raw(digests).End().Bytes())}, nil
 }

@@ -185,12 +185,8 @@ func inProgram(a *recipe.Argument) string { return cmp.Or(strings.Join(a.Spellin
 // AppendJSON adds the recipe of a tool to an open object, and the properties that the tool offers (WRAP-5).
 func (t *Tool) AppendJSON(b *rawjson.Builder) {
 	b.Name("source").String(t.Source.kind())
-	if t.Source.File != "" {
-		b.Name("file").String(t.Source.File)
-	}
-	if t.Source.Version != "" {
-		b.Name("version").String(t.Source.Version)
-	}
+	b.Optional("file", t.Source.File)
+	b.Optional("version", t.Source.Version)
 	b.Name("recipe").Raw(recipe.Encode(t.Recipe)).Name("offered").Array()
 	for _, a := range t.offer.Properties() {
 		b.String(a.Name)

@@ -2,6 +2,7 @@
 package weburl
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"net/url"
@@ -60,6 +61,18 @@ func CheckImage(name string) error {
 		return ErrImage
 	}
 	return nil
+}
+
+var (
+	otherThanName = lazyregexp.New(`[^a-z0-9]+`)
+	otherThanTag  = lazyregexp.New(`[^A-Za-z0-9._-]`)
+)
+
+// ImageName returns the name of the image of a project with a name and a version, such as demo:1.0.0.
+func ImageName(name, version string) string {
+	name = strings.Trim(otherThanName.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	tag := strings.TrimLeft(otherThanTag.ReplaceAllString(version, "-"), ".-")
+	return cmp.Or(name, "server") + ":" + cmp.Or(tag[:min(len(tag), 128)], "latest")
 }
 
 // IsPort reports whether a text is a number from 1 to 65535 without a leading zero. Some programs read that as octal

@@ -55,3 +55,13 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Every name and version make the name of an image.
+func TestImageName(t *testing.T) {
+	for _, c := range [][3]string{{"demo", "1.2.0+a", "demo:1.2.0-a"}, {"My_Tools", "", "my-tools:latest"},
+		{"日", "...", "server:latest"}, {"-a-", strings.Repeat("1", 200), "a:" + strings.Repeat("1", 128)}} {
+		if got := ImageName(c[0], c[1]); got != c[2] || CheckImage(got) != nil {
+			t.Errorf("%q, want %q", got, c[2])
+		}
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
-	"mcp-bash/pkg/bundle/npm"
 	"mcp-bash/pkg/bundle/wheel"
 )
 
@@ -33,7 +32,7 @@ func (r *release) writeWheel(w *wheel.Wheel, t tree) error {
 		return err
 	}
 	defer root.Close()
-	tree, err := npm.Folder(root)
+	tree, err := mcpb.Folder(root)
 	if err != nil {
 		return err
 	}

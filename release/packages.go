@@ -82,8 +82,8 @@ func (r *release) contents(t tree, format string) (list files.Contents, err erro
 		dir, rest, _ := strings.Cut(e.name, "/")
 		switch dir {
 		case "share":
-			if rest == "llms.txt" || strings.HasPrefix(rest, "skills/") {
-				to = docs + e.name // its links lead to the pages there
+			if rest == "llms.txt" || strings.HasPrefix(rest, "skills/") || strings.HasPrefix(rest, "monitoring/") {
+				to = docs + e.name // links lead from it to the pages there, or to it
 				break
 			}
 			to = "/usr/share/" + rest

@@ -63,7 +63,8 @@ func TestDeb(t *testing.T) {
 	for _, file := range []string{"usr/lib/mcp-bash/sdk/tool-sdk.sh", "usr/share/man/man1/mcp-bash.1",
 		"usr/share/bash-completion/completions/mcp-runtool", "usr/share/zsh/vendor-completions/_mcp-bash",
 		"usr/share/fish/vendor_completions.d/mcp-bash.fish", "usr/share/doc/mcp-bash/copyright",
-		"usr/share/doc/mcp-bash/share/llms.txt", "usr/share/doc/mcp-bash/share/skills/mcp-bash/SKILL.md"} {
+		"usr/share/doc/mcp-bash/share/llms.txt", "usr/share/doc/mcp-bash/share/skills/mcp-bash/SKILL.md",
+		"usr/share/doc/mcp-bash/share/monitoring/alerts.yaml"} {
 		if info, err := os.Stat(filepath.Join(root, file)); err != nil || info.Mode().Perm() != 0o644 {
 			t.Errorf("%s: %v", file, err)
 		}

@@ -332,6 +332,7 @@ func TestArchive(t *testing.T) {
 		"VERSION": 0o644, "RELEASES": 0o644,
 		"LICENSE": 0o644, "docs/BUNDLES.md": 0o644, "install.sh": 0o755, "share/zsh/site-functions/_mcp-bash": 0o644,
 		"schemas/tool.schema.json": 0o644, "share/llms.txt": 0o644, "share/skills/mcp-bash/SKILL.md": 0o644,
+		"share/monitoring/alerts.yaml": 0o644, "share/monitoring/dashboard.json": 0o644,
 	}
 	for _, dir := range commands {
 		name := filepath.Base(dir)

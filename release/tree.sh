@@ -29,8 +29,9 @@ sed -n 's/^const Version = "\(.*\)"$/\1/p' pkg/cli/version.go >"$tree/VERSION"
 bash=share/bash-completion/completions zsh=share/zsh/site-functions fish=share/fish/vendor_completions.d
 mkdir -p "$tree/$bash" "$tree/$zsh" "$tree/$fish" "$tree/share/man/man1"
 cp share/completions/_mcp-bash "$tree/$zsh/_mcp-bash"
-mkdir -p "$tree/share/skills/mcp-bash" # for coding agents, at their places in the sources because pages link to them
+mkdir -p "$tree/share/skills/mcp-bash" "$tree/share/monitoring" # as in the sources, because pages link to them
 cp share/llms.txt "$tree/share"
+cp share/monitoring/* "$tree/share/monitoring"
 cp share/skills/mcp-bash/SKILL.md "$tree/share/skills/mcp-bash"
 for name in cmd/*/; do
   name=$(basename -- "$name")

@@ -11,7 +11,6 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/tree"
 	"mcp-bash/pkg/serve"
-	"mcp-bash/pkg/serve/httpd"
 )
 
 // run serves, or runs the command of the first argument (cli chapter 3, P-100).
@@ -32,8 +31,9 @@ func run(s cli.Streams, args []string) int {
 		return runOwn(s, c, args)
 	case word == "serve": // arguments after -- are for the project's scripts (CLI-302)
 		own, forScripts := splitArguments(args[1:])
-		return serveCommand(func(s cli.Streams, root string, o *httpd.Options) error {
-			return exit(serveProject(s, serve.Options{Root: root, Args: forScripts, HTTP: o}))
+		return serveCommand(func(s cli.Streams, o serve.Options) error {
+			o.Args = forScripts
+			return exit(serveProject(s, o))
 		}).Main(s, "mcp-bash serve", own)
 	case own >= 0:
 		return c.Commands[own].Main(s, "mcp-bash "+word, args[1:])

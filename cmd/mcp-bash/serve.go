@@ -9,13 +9,13 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/settings"
+	"mcp-bash/pkg/serve"
 	"mcp-bash/pkg/serve/httpd"
 )
 
-// serveCommand parses the arguments of serve. It calls run with the project that they name, or "". o has the options of
-// a server over HTTP, and is nil for one over standard input and output.
-func serveCommand(run func(s cli.Streams, root string, o *httpd.Options) error) *cli.Command {
-	overHTTP, root, options := false, "", httpd.Options{}
+// serveCommand parses the arguments of serve. It calls run with the options that they name.
+func serveCommand(run func(cli.Streams, serve.Options) error) *cli.Command {
+	overHTTP, options, o := false, httpd.Options{}, serve.Options{}
 	var access func(project.Env) (httpd.Access, error)
 	var c *cli.Command
 	c = &cli.Command{
@@ -43,10 +43,10 @@ func serveCommand(run func(s cli.Streams, root string, o *httpd.Options) error) 
 				return cli.Usagef("unexpected argument: %s (arguments for the project's scripts go after --)",
 					operands[len(operands)-1])
 			case overHTTP || options.Addr != "":
-			case c.Flags.Any("project-root") != "":
-				return cli.Usagef("--%s needs --http", c.Flags.Any("project-root"))
+			case c.Flags.Any("project-root", "audit") != "":
+				return cli.Usagef("--%s needs --http", c.Flags.Any("project-root", "audit"))
 			default:
-				return run(s, root, nil)
+				return run(s, o)
 			}
 			env := project.OSEnv()
 			options.TrustRoots = options.TrustRoots || settings.Bool(env, "MCPBASH_HTTP_TRUST_CLIENT_ROOTS")
@@ -54,12 +54,15 @@ func serveCommand(run func(s cli.Streams, root string, o *httpd.Options) error) 
 			if options.Access, err = access(env); err != nil {
 				return err
 			}
-			return run(s, root, &options)
+			o.HTTP = &options
+			return run(s, o)
 		},
 	}
 	c.Flags.Bool(&overHTTP, "http",
 		"serve over HTTP, at ADDR: HOST:PORT, PORT (on this machine alone) or unix:PATH; else at "+httpd.DefaultAddr)
-	c.Flags.ProjectRoot(&root)
+	c.Flags.ProjectRoot(&o.Root)
+	c.Flags.String(&o.Audit, "audit", "VALUE",
+		"where to record who called what: off, stderr, journald, unix:PATH, a file or a folder").Completes(cli.Files)
 	access = accessFlags(&c.Flags)
 	c.Flags.Bool(&options.TrustRoots, "trust-client-roots", "use the roots of clients that can be on another machine")
 	c.Flags.String(&options.StateKeyFile, "state-key-file", "FILE",
@@ -92,8 +95,8 @@ func servedBy(args []string) (o *httpd.Options, ok bool) {
 		return nil, false
 	}
 	own, _ := splitArguments(args[1:])
-	c := serveCommand(func(_ cli.Streams, _ string, found *httpd.Options) error {
-		o, ok = found, true
+	c := serveCommand(func(_ cli.Streams, found serve.Options) error {
+		o, ok = found.HTTP, true
 		return nil
 	})
 	c.Main(cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "mcp-bash serve", own)

@@ -34,10 +34,12 @@ func auditCommand() *cli.Command {
 			{Line: "NAME --outcome denied --caller ada /var/log/mcp-bash", Purpose: "refused requests of ada"},
 			{Line: "NAME --verify audit.jsonl", Purpose: "is it as the server wrote it?"},
 			{Line: "NAME audit.jsonl | jq -r .target.name", Purpose: "JSON lines for a pipe"},
+			{Line: "kubectl logs --prefix --tail=-1 -l app=tools | NAME -", Purpose: "all replicas"},
 		},
 		Operands: []cli.Operand{{Name: "[FILE...]", Complete: cli.Files}},
-		Text: "FILE is a file or a folder of records, or - for standard input. Without FILE it is MCPBASH_AUDIT. " +
-			"A server writes a record if that variable is set.",
+		Text: `FILE is a file or a folder of records, or - for standard input. Without FILE it is MCPBASH_AUDIT. A server
+writes a record if that variable is set. Standard input may be a log: other lines are left out, and so is the text before
+an event.`,
 		Exits: []cli.Exit{{Code: 0, Meaning: "done"}, {Code: 1, Meaning: "a record cannot be read, or was changed"}},
 		Run:   func(s cli.Streams, operands []string) error { return o.run(s, operands) },
 	}
@@ -81,7 +83,7 @@ func (o *auditOptions) run(s cli.Streams, operands []string) error {
 	o.Outcome = events.Outcome(o.outcome)
 	if len(operands) == 0 {
 		to := os.Getenv("MCPBASH_AUDIT")
-		if to == "" || to == "off" || to == "stderr" {
+		if !events.InFiles(to) {
 			return cli.Usagef("name a file or a folder, since MCPBASH_AUDIT names none")
 		}
 		operands = []string{to}
@@ -116,10 +118,12 @@ func (o *auditOptions) show(s cli.Streams, records []audit.Record) error {
 	var sum audit.Summary
 	table := cli.Table{audit.Columns()}
 	people := cli.IsTerminal(s.Out) && !o.json
-	broken := 0
+	broken, other := 0, 0
 	var unwritten error
 	err := audit.ReadAll(records, s.In, func(e *trail.Entry) error {
 		switch {
+		case e.Broken == trail.ErrOther:
+			other++
 		case e.Broken != nil:
 			broken++
 		case !o.Has(e):
@@ -146,6 +150,9 @@ func (o *auditOptions) show(s cli.Streams, records []audit.Record) error {
 	case people:
 		table.Print(s.Out)
 	}
+	if other > 0 {
+		cli.Printf(s.Err, "audit: other lines of the log: %d\n", other)
+	}
 	if broken > 0 {
 		return cli.Failf(cli.CodeInvalid, "some lines are no events (%d); run mcp-bash audit --verify", broken)
 	}
@@ -161,7 +168,7 @@ func (o *auditOptions) watch(s cli.Streams, records []audit.Record) error {
 	errs := make([]error, len(records))
 	for i := range records {
 		running.Go(func() {
-			errs[i] = records[i].Follow(ctx, func(e *trail.Entry) error {
+			errs[i] = records[i].Follow(ctx, s.In, func(e *trail.Entry) error {
 				if !o.Has(e) {
 					return nil
 				}

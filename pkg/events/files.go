@@ -26,3 +26,8 @@ func Ended(record string, entries []fs.DirEntry) (files []string, next string) {
 	}
 	return files, numbered(last + 1)
 }
+
+// InFiles reports whether a value of MCPBASH_AUDIT names a file or a folder.
+func InFiles(to string) bool {
+	return to != "" && to != "off" && to != "stderr" && to != "journald" && !strings.HasPrefix(to, "unix:")
+}

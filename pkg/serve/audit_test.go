@@ -90,3 +90,28 @@ func TestTraceOfRecord(t *testing.T) {
 		}
 	}
 }
+
+// AUD-1, AUD-2, AUD-16: the option wins over the variable. A server that must record needs its receiver at the start.
+func TestRecordOption(t *testing.T) {
+	dir := t.TempDir()
+	record, other := filepath.Join(dir, "record.jsonl"), filepath.Join(dir, "other.jsonl")
+	p := startHTTP(t, t.TempDir(), project.Env{"MCPBASH_AUDIT": other}, func(o *Options) { o.Audit = record })
+	p.signals <- syscall.SIGTERM
+	p.ended(143)
+	if lines := recordedLines(t, record, "mcpbash_start"); len(lines) != 1 {
+		t.Error(lines)
+	}
+	if _, err := os.Stat(other); err == nil {
+		t.Error("the record of the variable exists")
+	}
+	for to, want := range map[string]string{
+		"unix:":              "MCPBASH_AUDIT: unix: must be followed by the path of a socket",
+		"unix:" + dir + "/s": "the audit record cannot be written",
+	} {
+		p := beginHTTP(t, t.TempDir(), project.Env{"MCPBASH_AUDIT": to, "MCPBASH_AUDIT_MODE": "required"})
+		p.ended(1)
+		if got := p.stderr.String(); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", to, got)
+		}
+	}
+}

@@ -34,6 +34,8 @@ type Options struct {
 	Env  project.Env
 	Dir  string // the working directory
 	Root string // the project; "": MCPBASH_PROJECT_ROOT, or the one around Dir
+	// Audit is where to record what the server does. "" means MCPBASH_AUDIT.
+	Audit string
 	// Placeholders are the variables that are left out of Env (E-2).
 	Placeholders []string
 	Tree         func() project.Tree // the files in the binary

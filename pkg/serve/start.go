@@ -361,8 +361,9 @@ func (st *starter) openAudit(c *console.Console) (err error) {
 	}
 	a := &p.Audit
 	st.audit, err = stream.Open(stream.Config{
-		To: a.To, Required: a.Mode == "required", SyncLine: a.Sync == "line", MaxSize: int64(a.MaxBytes), Files: a.Files,
-		Arguments: stream.Form(a.Arguments), Redactor: &c.Redactor, Component: p.Meta.Name, Replica: st.replica.URL,
+		To: cmp.Or(st.Audit, a.To), Required: a.Mode == "required", SyncLine: a.Sync == "line",
+		MaxSize: int64(a.MaxBytes), Files: a.Files, Arguments: stream.Form(a.Arguments),
+		Redactor: &c.Redactor, Component: p.Meta.Name, Replica: st.replica.URL,
 		Stderr: st.lines, Warn: func(text string) { c.Complain("mcp-bash: audit: %s", text) },
 	})
 	if err != nil {

@@ -27,6 +27,7 @@ var notRun = map[string]string{
 	"mcp-bash serve --http 0.0.0.0:8000 --token-file tokens.json": "likewise",
 	"mcp-bash serve --http :8000 --token-file tokens.json":        "likewise",
 	tlsExample:                               "likewise",
+	kubectlExample:                           "needs a cluster",
 	"mcp-bundle bundle --json | jq -r .path": "builds for five systems, as TestEveryPlatform does",
 	"mcp-bundle publish dist --image ghcr.io/you/demo:1.0.0 --url URL": "needs a registry, as test/registry has",
 	"mcp-bundle image": "needs a mirror of Debian, as TestImage has",
@@ -37,6 +38,8 @@ var notRun = map[string]string{
 }
 
 const remoteExample = "mcp-bash request tools/list --http https://mcp.example.com/mcp --token-env TEAM_TOKEN"
+
+const kubectlExample = "kubectl logs --prefix --tail=-1 -l app=tools | mcp-doctor audit -"
 
 const tlsExample = `mcp-bash serve --http 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem \
     --oidc-issuer https://login.example.com --public-url https://mcp.example.com:8443`

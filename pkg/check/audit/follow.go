@@ -13,8 +13,11 @@ import (
 
 // Follow calls each with every line of a record, and with new ones as they are written, until ctx ends. It goes on with
 // the next file when one ends.
-func (r *Record) Follow(ctx context.Context, each func(*trail.Entry) error) error {
+func (r *Record) Follow(ctx context.Context, stdin io.Reader, each func(*trail.Entry) error) error {
 	last := len(r.Files) - 1
+	if r.Files[last] == "-" {
+		return followLog(ctx, stdin, each)
+	}
 	for _, file := range r.Files[:last] {
 		if err := readFile(file, nil, func(_ string, e *trail.Entry) error { return each(e) }); err != nil {
 			return err
@@ -36,6 +39,18 @@ func (r *Record) Follow(ctx context.Context, each func(*trail.Entry) error) erro
 		return nil
 	}
 	return err
+}
+
+// followLog reads standard input until its end, or until ctx ends.
+func followLog(ctx context.Context, stdin io.Reader, each func(*trail.Entry) error) error {
+	ended := make(chan error, 1)
+	go func() { ended <- trail.ReadLog(stdin, each) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return nil
+	}
 }
 
 // A tail reads a file that grows, and then the file that takes its name.

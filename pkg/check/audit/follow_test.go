@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func TestFollow(t *testing.T) {
 	found := make(chan string)
 	ended := make(chan error)
 	go func() {
-		ended <- records[0].Follow(ctx, func(e *trail.Entry) error {
+		ended <- records[0].Follow(ctx, nil, func(e *trail.Entry) error {
 			if e.IsCall() {
 				found <- e.Target
 			}
@@ -61,6 +62,25 @@ func TestFollow(t *testing.T) {
 		t.Error(err)
 	}
 	s.Close()
+}
+
+// AUD-30: a log on standard input is followed to its end, or until the reader is stopped while nothing comes.
+func TestFollowLog(t *testing.T) {
+	r := &Record{Files: []string{"-"}}
+	line := (&events.Event{Type: events.Seal}).AppendLine(nil, time.Now(), events.Link{})
+	lines := 0
+	count := func(e *trail.Entry) error { lines++; return nil }
+	log := "mcp-bash: serving\n[pod/a/b] " + string(line) + "\n"
+	if err := r.Follow(t.Context(), strings.NewReader(log), count); err != nil || lines != 2 {
+		t.Error(lines, err)
+	}
+	silent, writer := io.Pipe()
+	defer writer.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := r.Follow(ctx, silent, count); err != nil {
+		t.Error(err)
+	}
 }
 
 // Several records are one list in the order of their times.

@@ -20,7 +20,7 @@ import (
 // A Record is what one server wrote, one file after the other. The last one may still grow.
 type Record struct {
 	Name  string
-	Files []string // "-" is standard input
+	Files []string // "-" is standard input, which may be a log with lines of others
 }
 
 // errNone is the error for a folder without records.
@@ -84,14 +84,14 @@ func (r *Record) Read(stdin io.Reader, each func(file string, e *trail.Entry) er
 }
 
 func readFile(file string, stdin io.Reader, each func(file string, e *trail.Entry) error) error {
-	in := stdin
-	if file != "-" {
-		f, err := boundedfile.Open(file)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		in = f
+	line := func(e *trail.Entry) error { return each(file, e) }
+	if file == "-" {
+		return trail.ReadLog(stdin, line)
 	}
-	return trail.Read(in, func(e *trail.Entry) error { return each(file, e) })
+	f, err := boundedfile.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return trail.Read(f, line)
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,8 +68,11 @@ func Row(e *trail.Entry) []string {
 		}
 	}
 	why := strings.ReplaceAll(e.Reason, "_", " ")
-	if e.Reason == "exit_status" {
+	switch {
+	case e.Reason == "exit_status":
 		why = "exit " + e.Status
+	case e.Interim:
+		why = "goes on"
 	}
 	return []string{
 		e.Time.Local().Format("2006-01-02 15:04:05"), callerOf(e), what, string(e.Outcome), why, short(e.Queued),
@@ -94,17 +98,22 @@ func short(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
 }
 
-// A Summary counts requests by tool and caller.
+// A Summary counts requests by tool and caller. Its size is bounded, because clients choose their names.
 type Summary struct{ groups map[[2]string]*group }
+
+// maxGroups is the number of groups of a summary, without the one of all others.
+const maxGroups = 2000
+
+var others = [2]string{"(others)", "(others)"}
 
 type group struct {
 	calls, refused, failed int
-	took                   []time.Duration
+	took                   map[time.Duration]int // how many took so long, with two digits
 }
 
-// Add counts a line.
+// Add counts a line. A request with several lines counts once.
 func (s *Summary) Add(e *trail.Entry) {
-	if !e.IsCall() {
+	if !e.IsCall() || e.Interim {
 		return
 	}
 	if s.groups == nil {
@@ -112,36 +121,57 @@ func (s *Summary) Add(e *trail.Entry) {
 	}
 	key := [2]string{e.Target, e.Caller()}
 	g := s.groups[key]
+	if g == nil && len(s.groups) >= maxGroups {
+		key = others
+		g = s.groups[key]
+	}
 	if g == nil {
 		g = &group{}
 		s.groups[key] = g
 	}
-	g.calls++
+	g.add(e)
+}
+
+func (g *group) add(e *trail.Entry) {
+	n := 1
+	if e.Type == events.HTTPRequest {
+		n += e.Count // refusals without a line
+	}
+	g.calls += n
 	switch e.Outcome {
 	case events.Success:
 	case events.Denied:
-		g.refused++
+		g.refused += n
 	default:
-		g.failed++
+		g.failed += n
 	}
-	g.took = append(g.took, e.Took)
+	if g.took == nil {
+		g.took = map[time.Duration]int{}
+	}
+	unit := time.Microsecond
+	for e.Took/100 >= unit {
+		unit *= 10
+	}
+	g.took[e.Took.Round(unit)] += n
 }
 
 func (s *Summary) keys() [][2]string {
-	keys := make([][2]string, 0, len(s.groups))
-	for k := range s.groups {
-		keys = append(keys, k)
-	}
+	keys := slices.Collect(maps.Keys(s.groups))
 	slices.SortFunc(keys, func(a, b [2]string) int {
 		return cmp.Or(cmp.Compare(s.groups[b].calls, s.groups[a].calls), cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
 	})
 	return keys
 }
 
-// share returns the time within which a share of the requests was answered.
-func (g *group) share(of float64) time.Duration {
-	slices.Sort(g.took)
-	return g.took[min(int(of*float64(len(g.took))), len(g.took)-1)]
+// share returns the time within which a share of the requests was answered, with two digits.
+func (g *group) share(of float64) (within time.Duration) {
+	left := int(of * float64(g.calls))
+	for _, within = range slices.Sorted(maps.Keys(g.took)) {
+		if left -= g.took[within]; left < 0 {
+			break
+		}
+	}
+	return within
 }
 
 // Table returns the counts as a table, the most frequent first.

@@ -133,7 +133,7 @@ func (t *file) resume(size int64) error {
 	return nil
 }
 
-func (t *file) write(line []byte) error {
+func (t *file) write(_ *events.Event, line []byte) error {
 	if _, err := t.f.Write(line); err != nil {
 		t.f.Truncate(t.size) // a part of the line may be there, if the disk is full
 		return err

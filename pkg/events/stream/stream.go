@@ -2,13 +2,15 @@
 //
 // Each line has the hash of the line before it, so a line that is changed, removed or inserted later is found. A line
 // of the type [events.Seal] follows each minute, and ends each file. [Config] has the place of the lines: a file, a
-// folder with one file for each process, or standard error. A nil [Stream] records nothing, and costs a comparison.
+// folder with one file for each process, standard error, or the socket of another program. A nil [Stream] records
+// nothing, and costs a comparison.
 package stream
 
 import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,7 +21,7 @@ import (
 
 // A Config is the input of [Open].
 type Config struct {
-	To        string // "off" or "": nowhere; "stderr"; a file, or an existing folder
+	To        string // "off" or "": nowhere; "stderr"; "journald"; "unix:PATH"; a file, or an existing folder
 	Required  bool   // refuse requests that cannot be recorded
 	SyncLine  bool   // wait for the disk after each line
 	MaxSize   int64  // bytes of a file
@@ -43,8 +45,8 @@ const (
 
 // A sink keeps lines.
 type sink interface {
-	// write keeps one line with its line end, as a whole or not at all.
-	write(line []byte) error
+	// write keeps the line of an event with its line end, as a whole or not at all.
+	write(e *events.Event, line []byte) error
 	// full reports whether a file should end before a line of some bytes.
 	full(size int) bool
 	// next ends a file and begins another one.
@@ -77,11 +79,18 @@ type Stream struct {
 func Open(c Config) (*Stream, error) {
 	s := &Stream{config: c}
 	var cut int64
-	switch c.To {
-	case "", "off":
+	path, isUnix := strings.CutPrefix(c.To, "unix:")
+	switch {
+	case c.To == "", c.To == "off":
 		return nil, nil
-	case "stderr":
-		s.out = lines{c.Stderr}
+	case c.To == "stderr":
+		s.out = lines{w: c.Stderr}
+	case c.To == "journald":
+		s.out = &receiver{network: "unixgram", path: journalSocket, journal: true}
+	case isUnix && path == "":
+		return nil, errors.New("unix: must be followed by the path of a socket")
+	case isUnix:
+		s.out = &receiver{network: "unix", path: path}
 	default:
 		f, err := openFile(&c)
 		if err != nil {
@@ -187,7 +196,7 @@ func (s *Stream) write(e *events.Event) error {
 		}
 		s.line = append(e.AppendLine(s.line[:0], now, s.link), '\n')
 	}
-	err := s.out.write(s.line)
+	err := s.out.write(e, s.line)
 	if err == nil {
 		s.link = events.Link{Seq: s.link.Seq + 1, Prev: events.HashOf(s.line[:len(s.line)-1])}
 		if s.config.SyncLine {
@@ -255,14 +264,20 @@ func (s *Stream) Close() {
 }
 
 // lines are written to a stream that is not a file of the record.
-type lines struct{ w io.Writer }
+type lines struct {
+	endless
+	w io.Writer
+}
 
-func (l lines) write(line []byte) error {
+func (l lines) write(_ *events.Event, line []byte) error {
 	_, err := l.w.Write(line)
 	return err
 }
 
-func (lines) full(int) bool { return false }
-func (lines) next() error   { return nil }
-func (lines) sync() error   { return nil }
-func (lines) close() error  { return nil }
+// endless is the part of a sink without files.
+type endless struct{}
+
+func (endless) full(int) bool { return false }
+func (endless) next() error   { return nil }
+func (endless) sync() error   { return nil }
+func (endless) close() error  { return nil }

@@ -203,11 +203,11 @@ type failing struct {
 	broken bool
 }
 
-func (f *failing) write(line []byte) error {
+func (f *failing) write(e *events.Event, line []byte) error {
 	if f.broken {
 		return errors.New("no space left on device")
 	}
-	return f.lines.write(line)
+	return f.lines.write(e, line)
 }
 
 // AUD-14: events that cannot be written are counted, and the operator hears of it once.
@@ -217,7 +217,7 @@ func TestMissed(t *testing.T) {
 		var warned []string
 		s := openTest(t, Config{To: "stderr", Stderr: &out, Required: required,
 			Warn: func(text string) { warned = append(warned, text) }})
-		sink := &failing{lines: lines{&out}}
+		sink := &failing{lines: lines{w: &out}}
 		s.out = sink
 		emit(t, s, "a")
 		sink.broken = true
@@ -258,7 +258,7 @@ func (deaf) sync() error { return errors.New("input/output error") }
 func TestFailedSync(t *testing.T) {
 	var out strings.Builder
 	s := openTest(t, Config{To: "stderr", Stderr: &out, Required: true, SyncLine: true, Warn: func(string) {}})
-	s.out = deaf{lines{&out}}
+	s.out = deaf{lines{w: &out}}
 	for range 2 {
 		if err := s.Emit(call("x")); !errors.Is(err, errUnavailable) {
 			t.Error(err)

@@ -7,6 +7,7 @@ package trail
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ type Entry struct {
 	Arguments            json.RawMessage
 	Status, Signal, Code string // JSON numbers
 	Count                int
+	Interim              bool // the request goes on, and has a later line
 }
 
 // IsCall reports whether a line is about a request of a client.
@@ -60,8 +62,17 @@ var (
 	errLong = fmt.Errorf("the line is longer than %d bytes", events.MaxLine)
 )
 
+// ErrOther is the fault of a line of a log that is not an event.
+var ErrOther = errors.New("another line of the log")
+
 // Read calls each with every line of a record, until each returns an error.
-func Read(r io.Reader, each func(*Entry) error) error {
+func Read(r io.Reader, each func(*Entry) error) error { return read(r, false, each) }
+
+// ReadLog is Read for a log that also has lines of others, which are Broken by [ErrOther]. It drops what a log
+// collector puts before an event, which is everything up to the first brace.
+func ReadLog(r io.Reader, each func(*Entry) error) error { return read(r, true, each) }
+
+func read(r io.Reader, log bool, each func(*Entry) error) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for n := 1; ; n++ {
 		line, size, err := readLine(in)
@@ -69,10 +80,16 @@ func Read(r io.Reader, each func(*Entry) error) error {
 			return nil
 		}
 		e := &Entry{Broken: err}
-		if err == nil {
+		switch {
+		case err == nil && log:
+			e = parse(line[max(bytes.IndexByte(line, '{'), 0):])
+		case err == nil:
 			e = parse(line)
-		} else if !errors.Is(err, ErrTorn) && !errors.Is(err, errLong) {
+		case err != ErrTorn && err != errLong:
 			return err
+		}
+		if log && e.Broken != nil && e.Broken != ErrTorn {
+			e.Broken = ErrOther
 		}
 		e.Line, e.Size = n, size
 		if err := each(e); err != nil {
@@ -132,6 +149,7 @@ func parse(line []byte) *Entry {
 	e.Arguments = rawjson.Get(data, "arguments")
 	e.Status, e.Signal = string(rawjson.Get(data, "exit_status")), string(rawjson.Get(data, "signal"))
 	e.Count = rawjson.PositiveInt(rawjson.Get(data, "count"))
+	e.Interim = rawjson.True(rawjson.Get(data, "interim"))
 	return e
 }
 

@@ -2,6 +2,7 @@ package trail
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,56 @@ func TestReadsWhatIsWritten(t *testing.T) {
 		got.Ran != e.Work.Ran || got.Status != "3" || got.Code != "-32602" || string(got.Arguments) != `{"a":1}` ||
 		!got.Began.Equal(began) || got.Link.Seq != 7 || got.Address != "10.0.0.7:80" || got.Hash != events.HashOf(line) {
 		t.Errorf("%+v\n%s", got, line)
+	}
+}
+
+// A log has lines of others, and a collector puts text before each line. The chain goes through the events.
+func TestReadLog(t *testing.T) {
+	var link events.Link
+	event := func(cause mcp.Cause, interim bool) string {
+		e := &events.Event{Type: events.ToolCall, Cause: cause, Interim: interim}
+		line := e.AppendLine(nil, time.Now(), link)
+		link = events.Link{Seq: link.Seq + 1, Prev: events.HashOf(line)}
+		return string(line)
+	}
+	log := strings.Join([]string{
+		"mcp-bash: serving http://0.0.0.0:8000/mcp", event("", true), "", "[pod/tools-0/mcp-bash] " + event("", false),
+		`{"level":"info"}`, "2026-11-28T09:00:00Z stderr F " + event(mcp.CauseScope, false),
+		strings.Repeat("x", events.MaxLine+1), "Nov 28 09:00:00 host mcp-bash[7]: info: {", "",
+	}, "\n")
+	var v Verifier
+	var got []string
+	err := ReadLog(strings.NewReader(log), func(e *Entry) error {
+		if fault := v.Add(e); fault != nil {
+			t.Errorf("%+v", *fault)
+		}
+		switch {
+		case e.Broken == ErrOther:
+			got = append(got, "-")
+		case e.Interim:
+			got = append(got, "goes on")
+		default:
+			got = append(got, string(e.Outcome))
+		}
+		return nil
+	})
+	if want := "- goes on - success - denied - -"; err != nil || strings.Join(got, " ") != want {
+		t.Errorf("%q, want %q, %v", got, want, err)
+	}
+	if v.Head() != link.Prev {
+		t.Error("the chain has another end")
+	}
+	forged := strings.Replace(log, `"outcome":"success"`, `"outcome":"denied"`, 1)
+	fault := (*Fault)(nil)
+	v = Verifier{}
+	ReadLog(strings.NewReader(forged), func(e *Entry) error {
+		if found := v.Add(e); fault == nil {
+			fault = found
+		}
+		return nil
+	})
+	if fault == nil || fault.Kind != Changed || fault.Line != 4 {
+		t.Errorf("%+v", fault)
 	}
 }
 
@@ -84,16 +135,19 @@ func FuzzRead(f *testing.F) {
 	e := &events.Event{Type: events.ToolCall, Target: events.Target{Method: "tools/call", Name: "x"}}
 	f.Add(append(e.AppendLine(nil, time.Now(), events.Link{}), '\n'))
 	f.Add([]byte(`{"msg":"audit_event","chain":{"seq":1,"prev":"00"}}` + "\n"))
+	f.Add([]byte(`[pod/a/b] {"msg":"audit_event","chain":{"seq":1,"prev":"00"}}` + "\nother\n{"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var v Verifier
-		lines := 0
-		Read(bytes.NewReader(text), func(e *Entry) error {
-			v.Add(e)
-			lines++
-			return nil
-		})
-		if want := len(bytes.Split(text, []byte("\n"))); lines > want {
-			t.Errorf("%d lines of %d", lines, want)
+		for _, read := range []func(io.Reader, func(*Entry) error) error{Read, ReadLog} {
+			var v Verifier
+			lines := 0
+			read(bytes.NewReader(text), func(e *Entry) error {
+				v.Add(e)
+				lines++
+				return nil
+			})
+			if want := len(bytes.Split(text, []byte("\n"))); lines > want {
+				t.Errorf("%d lines of %d", lines, want)
+			}
 		}
 	})
 }

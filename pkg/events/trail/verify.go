@@ -46,10 +46,13 @@ const maxBack = 5 * time.Second
 
 // Add checks the next line. The result is nil if it is right.
 func (v *Verifier) Add(e *Entry) *Fault {
-	if e.Broken == ErrTorn {
+	switch e.Broken {
+	case nil:
+	case ErrOther:
+		return nil
+	case ErrTorn:
 		return &Fault{Torn, e.Line, ErrTorn.Error()}
-	}
-	if e.Broken != nil {
+	default:
 		return &Fault{Foreign, e.Line, e.Broken.Error()}
 	}
 	fault := v.check(e)

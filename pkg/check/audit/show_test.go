@@ -1,0 +1,73 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/events/trail"
+)
+
+func call(tool, caller string, outcome events.Outcome, took time.Duration) *trail.Entry {
+	return &trail.Entry{
+		Type: events.ToolCall, Method: "tools/call", Target: tool, User: caller, Outcome: outcome, Took: took,
+		Time: time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC),
+	}
+}
+
+// AUD-30: the summary has the times within which half and nearly all requests were answered. A request counts once,
+// and refusals without a line count.
+func TestSummary(t *testing.T) {
+	var s Summary
+	for i := range 100 {
+		s.Add(call("hello", "ada", events.Success, time.Duration(i+1)*time.Millisecond))
+	}
+	goesOn := call("hello", "ada", events.Success, time.Hour)
+	goesOn.Interim = true
+	s.Add(goesOn)
+	s.Add(call("hello", "bob", events.ApplicationError, 1234567*time.Nanosecond))
+	refused := call("/mcp", "", events.Denied, time.Microsecond)
+	refused.Type, refused.Count = events.HTTPRequest, 8
+	s.Add(refused)
+	s.Add(&trail.Entry{Type: events.Seal})
+	const want = `{"target":"hello","caller":"ada","calls":100,"refused":0,"failed":0,"p50Ms":51,"p99Ms":100}
+{"target":"/mcp","caller":"anonymous","calls":9,"refused":9,"failed":0,"p50Ms":0.001,"p99Ms":0.001}
+{"target":"hello","caller":"bob","calls":1,"refused":0,"failed":1,"p50Ms":1.2,"p99Ms":1.2}
+`
+	if got := string(s.AppendJSON(nil)); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// Clients choose their names, and records can have any duration.
+func TestSummaryIsBounded(t *testing.T) {
+	var s Summary
+	for i := range 3 * maxGroups {
+		s.Add(call("hello", fmt.Sprint("client", i), events.Success, time.Second))
+	}
+	if len(s.groups) != maxGroups+1 || s.groups[others].calls != 2*maxGroups {
+		t.Errorf("%d groups, %d other calls", len(s.groups), s.groups[others].calls)
+	}
+	const most = `{"target":"(others)","caller":"(others)","calls":4000,`
+	if text := string(s.AppendJSON(nil)); !strings.HasPrefix(text, most) {
+		t.Errorf("%.200s", text)
+	}
+	s = Summary{}
+	for d := time.Duration(1); d < 1<<60; d += 1 + d/1000 {
+		s.Add(call("hello", "ada", events.Success, d))
+	}
+	if n := len(s.groups[[2]string{"hello", "ada"}].took); n > 1300 {
+		t.Errorf("%d different durations", n)
+	}
+}
+
+// A request that goes on is not shown as finished.
+func TestRowOfInterim(t *testing.T) {
+	e := call("hello", "ada", events.Success, 0)
+	e.Interim = true
+	if got := Row(e)[4]; got != "goes on" {
+		t.Error(got)
+	}
+}

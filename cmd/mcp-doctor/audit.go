@@ -20,7 +20,7 @@ type auditOptions struct {
 	audit.Selection
 	outcome, head         string
 	summary, verify, json bool
-	follow                bool
+	follow, html          bool
 }
 
 func auditCommand() *cli.Command {
@@ -32,6 +32,7 @@ func auditCommand() *cli.Command {
 			{Line: "NAME /var/log/mcp-bash", Purpose: "all requests"},
 			{Line: "NAME --summary --since 24h /var/log/mcp-bash", Purpose: "how many, and how long they took"},
 			{Line: "NAME --outcome denied --caller ada /var/log/mcp-bash", Purpose: "refused requests of ada"},
+			{Line: "NAME --html /var/log/mcp-bash >calls.html", Purpose: "a page with a timeline"},
 			{Line: "NAME --verify audit.jsonl", Purpose: "is it as the server wrote it?"},
 			{Line: "NAME audit.jsonl | jq -r .target.name", Purpose: "JSON lines for a pipe"},
 			{Line: "kubectl logs --prefix --tail=-1 -l app=tools | NAME -", Purpose: "all replicas"},
@@ -52,6 +53,7 @@ an event.`,
 	f.Bool(&o.All, "all", "also lines that are not about a request, such as seals")
 	f.Bool(&o.follow, "follow", "also print lines that are written from now on, until a signal")
 	f.Bool(&o.summary, "summary", "count the requests of each tool and caller")
+	f.Bool(&o.html, "html", "print a page for a browser: a timeline, a summary, and the most interesting requests")
 	f.Bool(&o.verify, "verify", "check the chain of hashes, and print the first line that is wrong")
 	f.String(&o.head, "head", "HASH", "with --verify: a hash of --verify that was kept elsewhere; a line must have it")
 	f.JSON(&o.json)
@@ -77,8 +79,8 @@ func (o *auditOptions) run(s cli.Streams, operands []string) error {
 	switch {
 	case o.head != "" && !o.verify:
 		return cli.Usagef("--head needs --verify")
-	case o.follow && (o.verify || o.summary):
-		return cli.Usagef("--follow prints lines, so it cannot be used with --verify or --summary")
+	case o.follow && (o.verify || o.summary || o.html):
+		return cli.Usagef("--follow prints lines, so it cannot be used with --verify, --summary or --html")
 	}
 	o.Outcome = events.Outcome(o.outcome)
 	if len(operands) == 0 {
@@ -116,6 +118,7 @@ func unreadable(name string, err error) error {
 // show prints the chosen lines, or their summary.
 func (o *auditOptions) show(s cli.Streams, records []audit.Record) error {
 	var sum audit.Summary
+	var page audit.Page
 	table := cli.Table{audit.Columns()}
 	people := cli.IsTerminal(s.Out) && !o.json
 	broken, other := 0, 0
@@ -127,6 +130,8 @@ func (o *auditOptions) show(s cli.Streams, records []audit.Record) error {
 		case e.Broken != nil:
 			broken++
 		case !o.Has(e):
+		case o.html:
+			page.Add(e)
 		case o.summary:
 			sum.Add(e)
 		case people:
@@ -143,6 +148,10 @@ func (o *auditOptions) show(s cli.Streams, records []audit.Record) error {
 		return unreadable("a record", err)
 	}
 	switch {
+	case o.html:
+		if err := page.Write(s.Out); err != nil {
+			return err
+		}
 	case o.summary && people:
 		sum.Table().Print(s.Out)
 	case o.summary:

@@ -101,7 +101,7 @@ var lines = map[string][]string{
 	"mcp-doctor validate": {``, `--json`, `--ndjson`},
 	"mcp-doctor doctor":   {`|| :`, `--json || :`, `--ndjson || :`},
 	"mcp-doctor migrate":  {`|| :`, `--json || :`, `--ndjson || :`},
-	"mcp-doctor audit":    {`records`, `records --summary`, `records --verify`},
+	"mcp-doctor audit":    {`records`, `records --summary`, `records --html`, `records --verify`},
 	"mcp-doctor explain":  {``, `script.crlf`, `--json`, `script.crlf --json`},
 	"mcp-doctor upgrade":  {`--dry-run`, `--dry-run --json`},
 	"mcp-doctor health":   {``},

@@ -55,7 +55,7 @@ func matches(pattern, text string) bool {
 
 // Columns are the names of the columns of [Row].
 func Columns() []string {
-	return []string{"TIME", "CALLER", "WHAT", "OUTCOME", "WHY", "WAITED", "TOOK", "FROM"}
+	return []string{"TIME", "CALLER", "WHAT", "OUTCOME", "WHY", "WAITED", "SCRIPT", "TOOK", "FROM"}
 }
 
 // Row returns a line as the row of a table.
@@ -75,10 +75,11 @@ func Row(e *trail.Entry) []string {
 		why = "goes on"
 	}
 	return []string{
-		e.Time.Local().Format("2006-01-02 15:04:05"), callerOf(e), what, string(e.Outcome), why, short(e.Queued),
-		short(e.Took), e.Address,
+		moment(e.Time), callerOf(e), what, string(e.Outcome), why, short(e.Queued), short(e.Ran), short(e.Took), e.Address,
 	}
 }
+
+func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
 
 func callerOf(e *trail.Entry) string {
 	if !e.IsCall() {
@@ -101,13 +102,15 @@ func short(d time.Duration) string {
 // A Summary counts requests by tool and caller. Its size is bounded, because clients choose their names.
 type Summary struct{ groups map[[2]string]*group }
 
-// maxGroups is the number of groups of a summary, without the one of all others.
-const maxGroups = 2000
+const (
+	maxGroups = 2000 // without the one of all others
+	maxKey    = 1100 // characters, more than a server writes
+)
 
 var others = [2]string{"(others)", "(others)"}
 
 type group struct {
-	calls, refused, failed int
+	Calls, Refused, Failed int
 	took                   map[time.Duration]int // how many took so long, with two digits
 }
 
@@ -119,7 +122,7 @@ func (s *Summary) Add(e *trail.Entry) {
 	if s.groups == nil {
 		s.groups = map[[2]string]*group{}
 	}
-	key := [2]string{e.Target, e.Caller()}
+	key := [2]string{cli.Cut(e.Target, maxKey), cli.Cut(e.Caller(), maxKey)}
 	g := s.groups[key]
 	if g == nil && len(s.groups) >= maxGroups {
 		key = others
@@ -137,13 +140,13 @@ func (g *group) add(e *trail.Entry) {
 	if e.Type == events.HTTPRequest {
 		n += e.Count // refusals without a line
 	}
-	g.calls += n
+	g.Calls += n
 	switch e.Outcome {
 	case events.Success:
 	case events.Denied:
-		g.refused += n
+		g.Refused += n
 	default:
-		g.failed += n
+		g.Failed += n
 	}
 	if g.took == nil {
 		g.took = map[time.Duration]int{}
@@ -158,14 +161,14 @@ func (g *group) add(e *trail.Entry) {
 func (s *Summary) keys() [][2]string {
 	keys := slices.Collect(maps.Keys(s.groups))
 	slices.SortFunc(keys, func(a, b [2]string) int {
-		return cmp.Or(cmp.Compare(s.groups[b].calls, s.groups[a].calls), cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
+		return cmp.Or(cmp.Compare(s.groups[b].Calls, s.groups[a].Calls), cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
 	})
 	return keys
 }
 
 // share returns the time within which a share of the requests was answered, with two digits.
 func (g *group) share(of float64) (within time.Duration) {
-	left := int(of * float64(g.calls))
+	left := int(of * float64(g.Calls))
 	for _, within = range slices.Sorted(maps.Keys(g.took)) {
 		if left -= g.took[within]; left < 0 {
 			break
@@ -180,7 +183,7 @@ func (s *Summary) Table() cli.Table {
 	for _, k := range s.keys() {
 		g := s.groups[k]
 		t = append(t, []string{
-			k[0], k[1], strconv.Itoa(g.calls), strconv.Itoa(g.refused), strconv.Itoa(g.failed), short(g.share(0.5)),
+			k[0], k[1], strconv.Itoa(g.Calls), strconv.Itoa(g.Refused), strconv.Itoa(g.Failed), short(g.share(0.5)),
 			short(g.share(0.99)),
 		})
 	}
@@ -192,8 +195,8 @@ func (s *Summary) AppendJSON(dst []byte) []byte {
 	for _, k := range s.keys() {
 		g := s.groups[k]
 		b := rawjson.Over(dst)
-		b.Object().Name("target").String(k[0]).Name("caller").String(k[1]).Name("calls").Int(g.calls).
-			Name("refused").Int(g.refused).Name("failed").Int(g.failed).
+		b.Object().Name("target").String(k[0]).Name("caller").String(k[1]).Name("calls").Int(g.Calls).
+			Name("refused").Int(g.Refused).Name("failed").Int(g.Failed).
 			Name("p50Ms").Raw(ms(g.share(0.5))).Name("p99Ms").Raw(ms(g.share(0.99)))
 		dst = append(b.End().Bytes(), '\n')
 	}

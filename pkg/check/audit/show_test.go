@@ -47,8 +47,8 @@ func TestSummaryIsBounded(t *testing.T) {
 	for i := range 3 * maxGroups {
 		s.Add(call("hello", fmt.Sprint("client", i), events.Success, time.Second))
 	}
-	if len(s.groups) != maxGroups+1 || s.groups[others].calls != 2*maxGroups {
-		t.Errorf("%d groups, %d other calls", len(s.groups), s.groups[others].calls)
+	if len(s.groups) != maxGroups+1 || s.groups[others].Calls != 2*maxGroups {
+		t.Errorf("%d groups, %d other calls", len(s.groups), s.groups[others].Calls)
 	}
 	const most = `{"target":"(others)","caller":"(others)","calls":4000,`
 	if text := string(s.AppendJSON(nil)); !strings.HasPrefix(text, most) {

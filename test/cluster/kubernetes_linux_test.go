@@ -229,10 +229,11 @@ func (n *node) settled(pods int) {
 	failed = false
 }
 
-// deploy types the commands of docs/DEPLOY.md that make an image, the manifest and its Secret. It returns a token.
-func (n *node) deploy() (token string) {
+// deploy types the commands of docs/DEPLOY.md that make an image, the manifest and its Secret. It returns the operator
+// and a token.
+func (n *node) deploy() (o *operator, token string) {
 	n.Helper()
-	o := newOperator(n.T, "greeter")
+	o = newOperator(n.T, "greeter")
 	o.dir = filepath.Join(o.home, "greeter")
 	o.program("kubectl", "exec "+strings.Join(n.command().Args, " ")+` "$@"`)
 	imported := false
@@ -249,14 +250,15 @@ func (n *node) deploy() (token string) {
 	n.kubectl("set", "env", "deployment/greeter", "MCPBASH_HTTP_RATE=0") // all clients of the load have one token
 	n.rolled()
 	n.settled(3)
-	return token
+	return o, token
 }
 
 // The manifest for Kubernetes on a real node, with the commands of docs/DEPLOY.md.
 func TestKubernetes(t *testing.T) {
 	n := startNode(t)
 	var past history
-	target := load.Target{Host: "mcp.example.com", Token: n.deploy(), Ended: past.since} // as an ingress passes it on
+	o, token := n.deploy()
+	target := load.Target{Host: "mcp.example.com", Token: token, Ended: past.since} // as an ingress passes it on
 	target.Address = n.service(&past)
 	allAnswer(t, target)
 	if answers(t.Context(), load.Target{Address: target.Address, Host: target.Host}, load.Stateless) == nil {
@@ -270,6 +272,7 @@ func TestKubernetes(t *testing.T) {
 			t.Errorf("the host %s: %v", host, err)
 		}
 	}
+	t.Run("audit", func(t *testing.T) { testAudit(t, n, o, target) })
 	t.Run("rolling updates", func(t *testing.T) {
 		restart := func(int) string {
 			n.kubectl("rollout", "restart", "deployment/greeter")

@@ -49,7 +49,7 @@ func newReplicas(s *Server, handler http.Handler) *replicas {
 		channels: &channels{Listener: s.Listener, begun: make(chan net.Conn), closed: make(chan struct{})},
 	}
 	p.Server = http.Server{
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		Handler: identify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r, err := forward.Receive(r)
 			switch {
 			case err != nil:
@@ -59,7 +59,7 @@ func newReplicas(s *Server, handler http.Handler) *replicas {
 			default:
 				handler.ServeHTTP(w, r)
 			}
-		}),
+		})),
 		ReadHeaderTimeout: forward.Patience, ReadTimeout: bodyTime, ErrorLog: s.http.ErrorLog,
 		MaxHeaderBytes: s.limits.header + forward.MaxStatement, ConnContext: withConn,
 		ConnState: func(nc net.Conn, state http.ConnState) {

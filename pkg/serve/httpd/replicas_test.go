@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/serve/httpd/internal/guard"
@@ -274,6 +275,35 @@ func TestSessionElsewhere(t *testing.T) {
 		}
 	}
 	await(t, "end of the streams", func() bool { return openStreams(a)+openStreams(b)+openStreams(c) == 0 })
+}
+
+// ids is a record of the ids of events.
+type ids chan string
+
+func (c ids) Emit(e *events.Event) error {
+	c <- e.ID.String()
+	return nil
+}
+
+func (c ids) Ready() error { return nil }
+
+// AUD-6: the response of a request that was passed on has the id of its record, which another replica writes.
+func TestRequestIDElsewhere(t *testing.T) {
+	recorded := make(ids, 10)
+	a := serve(t, tools(map[string]string{"hello": "echo hello"}), nil, func(c *Config) {
+		config := c.Server.Config
+		config.Events = recorded
+		c.Server = protocol.NewServer(config)
+	}, replica(1))
+	b := serve(t, nil, nil, replica(1))
+	se := a.open("2025-11-25", "")
+	for _, s := range []*testServer{a, b} {
+		r := s.at(se).call("1", "hello", "")
+		answerOf(t, r)
+		if got, want := r.Header.Values("X-Request-Id"), <-recorded; len(got) != 1 || got[0] != want {
+			t.Errorf("%q, want %s", got, want)
+		}
+	}
 }
 
 // arrivingAt returns the number of bytes of bodies that a server counts.

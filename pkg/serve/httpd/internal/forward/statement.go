@@ -33,6 +33,7 @@ var (
 	}
 	answerHeaders = []string{
 		"allow", "cache-control", "content-type", "mcp-session-id", "retry-after", "www-authenticate", "x-accel-buffering",
+		"x-request-id",
 	}
 )
 

@@ -10,19 +10,19 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
 
 	"mcp-bash/test/load"
+	"mcp-bash/test/monitoring"
 	"mcp-bash/test/page"
 )
 
 // A deed is what the operator wants to know of a request.
 type deed struct{ Caller, Tool, Outcome string }
 
-// A crowd calls tools of replicas, and remembers what the record should say of each request, by its id.
+// A crowd calls tools of replicas, and remembers what each request is in the record, by its id.
 type crowd struct {
 	*testing.T
 	target load.Target
@@ -72,7 +72,7 @@ func (c *crowd) call(d deed, session string) {
 		c.Fatalf("%+v: the id %q", d, id)
 	}
 	if d.Caller == "mallory" { // does not get as far as the tool
-		d = deed{"anonymous", "", d.Outcome}
+		d = deed{"anonymous", "/mcp", d.Outcome}
 	}
 	c.deeds[id] = d
 }
@@ -132,26 +132,24 @@ func (c *crowd) check(printed string) {
 	c.Logf("%d requests of %d replicas: %v", len(c.deeds), len(replicas), replicas)
 }
 
-// counted returns the sum of the calls in the metrics of all replicas.
-func (c *crowd) counted(n *node) (sum int) {
-	c.Helper()
-	count := regexp.MustCompile(`(?m)^mcp_server_operation_duration_seconds_count\{mcp_method_name="tools/call".* (\d+)$`)
-	for _, pod := range n.ready() {
-		r, err := http.Get("http://" + pod + ":9464/metrics")
-		if err != nil {
-			c.Fatal(err)
+// testDashboard lets a Prometheus find the pods. It has the values of the dashboard, and the number of calls.
+func testDashboard(t *testing.T, n *node, c *crowd, calls int) {
+	for _, b := range page.ForTest(n.T, "OPERATIONS.md") {
+		if b.Argument != "prometheus.yaml" {
+			continue
 		}
-		text, err := io.ReadAll(r.Body)
-		r.Body.Close()
-		if err != nil {
-			c.Fatal(err)
+		config := strings.Replace(b.Text, "- role: pod",
+			"- {role: pod, kubeconfig_file: "+filepath.Join(n.dir, "kubeconfig")+"}", 1)
+		d := monitoring.StartPrometheus(t, config)
+		sum := func(query string, want int) {
+			monitoring.Eventually(t, fmt.Sprintf("%s is %d", query, want), func() bool {
+				return slices.Equal(d.Values(query), []float64{float64(want)})
+			})
 		}
-		for _, m := range count.FindAllSubmatch(text, -1) {
-			more, _ := strconv.Atoi(string(m[1]))
-			sum += more
-		}
+		sum(`sum(up{job="mcp-bash"})`, 3)
+		sum(`sum(mcp_server_operation_duration_seconds_count{mcp_method_name="tools/call"})`, calls)
+		d.AnswersDashboard(func() { c.send("ada", `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, nil) })
 	}
-	return sum
 }
 
 // auditVolume is a volume for the record, as an administrator makes one.
@@ -174,14 +172,13 @@ spec:
   resources: {requests: {storage: 1Gi}}
 `
 
-// The commands of docs/OPERATIONS.md say which of two users called what, at all replicas.
+// The commands of docs/OPERATIONS.md show which of two users called what, at all replicas.
 func testAudit(t *testing.T, n *node, o *operator, target load.Target) {
 	o = o.in(t)
 	bob := aToken.FindString(o.types("mcp-bash token create bob --tools record --file tokens.json"))
 	o.types("kubectl create secret generic greeter-http --from-file=tokens.json --from-file=state-key " +
 		"--dry-run=client -o yaml | kubectl apply -f - && kubectl rollout restart deployment/greeter")
-	n.rolled()
-	n.settled(3)
+	n.only(3)
 	c := &crowd{T: t, target: target, tokens: map[string]string{"ada": target.Token, "bob": bob, "mallory": "guess"}}
 	volume := filepath.Join(n.dir, "audit")
 	for _, b := range page.ForTest(n.T, "OPERATIONS.md") {
@@ -195,18 +192,15 @@ func testAudit(t *testing.T, n *node, o *operator, target load.Target) {
 			c.check(o.types(commands))
 			calls := 0
 			for _, d := range c.deeds {
-				if d.Tool != "" {
+				if d.Caller != "anonymous" {
 					calls++
 				}
 			}
-			if got := c.counted(n); got != calls {
-				t.Errorf("the metrics have %d calls, want %d", got, calls)
-			}
+			testDashboard(t, n, c, calls)
 		case strings.Contains(commands, "kubectl patch"):
 			newVolume(t, n, volume)
 			o.types(commands)
-			n.rolled()
-			n.settled(3)
+			n.only(3)
 			c.work()
 		default:
 			c.check(o.types(strings.ReplaceAll(commands, "/mnt/audit", volume)))

@@ -229,6 +229,17 @@ func (n *node) settled(pods int) {
 	failed = false
 }
 
+// only waits until a rolling update has ended, and until the replaced pods have, which still accept requests.
+func (n *node) only(pods int) {
+	n.Helper()
+	n.rolled()
+	eventually(n.T, "the old pods are gone", 2*time.Minute, func() bool {
+		running, ending := n.pods()
+		return len(running) == pods && len(ending) == 0
+	})
+	n.settled(pods)
+}
+
 // deploy types the commands of docs/DEPLOY.md that make an image, the manifest and its Secret. It returns the operator
 // and a token.
 func (n *node) deploy() (o *operator, token string) {

@@ -1,8 +1,6 @@
-// Package monitoring tests the alert rules and the dashboard of share/monitoring.
 package monitoring
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,8 +12,6 @@ import (
 	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/events/metrics"
 )
-
-const folder = "../../share/monitoring"
 
 // exposition returns the text of a server with one call.
 func exposition() string {
@@ -31,7 +27,7 @@ func exposition() string {
 func TestNames(t *testing.T) {
 	text := exposition()
 	for _, file := range []string{"alerts.yaml", "dashboard.json"} {
-		content, err := os.ReadFile(filepath.Join(folder, file))
+		content, err := os.ReadFile(filepath.Join(Folder(), file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,30 +43,10 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A panel is a diagram of the dashboard.
-type panel struct {
-	ID      int
-	Title   string
-	Targets []struct{ Expr string }
-}
-
-func panels(t *testing.T) []panel {
-	t.Helper()
-	content, err := os.ReadFile(filepath.Join(folder, "dashboard.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var dashboard struct{ Panels []panel }
-	if err := json.Unmarshal(content, &dashboard); err != nil {
-		t.Fatal(err)
-	}
-	return dashboard.Panels
-}
-
 // The panels of the dashboard have different ids, and queries.
 func TestDashboard(t *testing.T) {
 	seen := map[int]bool{}
-	for _, p := range panels(t) {
+	for _, p := range Panels(t) {
 		if seen[p.ID] || len(p.Targets) == 0 {
 			t.Errorf("id %d twice, or without a query", p.ID)
 		}
@@ -81,28 +57,11 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// program returns the path of a program of Prometheus, or leaves the test out.
-func program(t *testing.T, name string) string {
-	t.Helper()
-	if path, err := exec.LookPath(name); err == nil {
-		return path
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(cache, "mcp-bash-test-prometheus", "usr", "bin", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("left out: no %s; test/monitoring/get.sh gets it", name)
-	}
-	return path
-}
-
 // promtool accepts the text, and the rules raise the alerts that their tests expect.
 func TestPromtool(t *testing.T) {
-	promtool := program(t, "promtool")
+	promtool := Program(t, "promtool")
 	for _, args := range [][]string{
-		{"check", "metrics"}, {"check", "rules", filepath.Join(folder, "alerts.yaml")},
+		{"check", "metrics"}, {"check", "rules", filepath.Join(Folder(), "alerts.yaml")},
 		{"test", "rules", "alerts-cases.yaml"},
 	} {
 		cmd := exec.CommandContext(t.Context(), promtool, args...)

@@ -3,63 +3,21 @@ package monitoring
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
-	"math"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"mcp-bash/pkg/auth/tokenfile"
 	"mcp-bash/test/checkout"
-	"mcp-bash/test/servertest"
 )
-
-// patience is how long the test waits for something that takes a few seconds.
-const patience = 90 * time.Second
-
-// eventually waits until an attempt has success.
-func eventually(t *testing.T, what string, attempt func() (done bool)) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !attempt(); time.Sleep(200 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s", patience, what)
-		}
-	}
-}
-
-// start starts a program and waits until its output matches an expression. It returns the match and its groups.
-func start(t *testing.T, cmd *exec.Cmd, expression string) (found []string) {
-	t.Helper()
-	var out servertest.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-		if text := out.String(); t.Failed() {
-			t.Logf("the end of the output of %s:\n%s", cmd.Path, text[max(0, len(text)-3000):])
-		}
-	})
-	eventually(t, cmd.Path+" prints "+expression, func() bool {
-		found = regexp.MustCompile(expression).FindStringSubmatch(out.String())
-		return found != nil
-	})
-	return found
-}
 
 // A server has low limits. Ada and bob may use it.
 type server struct {
@@ -170,68 +128,8 @@ func (s *server) session(caller string) (id string) {
 	return header.Get("Mcp-Session-Id")
 }
 
-// A database is a Prometheus that scrapes a server.
-type database struct {
-	*testing.T
-	address string
-}
-
-func startPrometheus(t *testing.T, target string) *database {
-	t.Helper()
-	prometheus, dir := program(t, "prometheus"), t.TempDir()
-	rules, err := os.ReadFile(filepath.Join(folder, "alerts.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{
-		"alerts.yaml": string(regexp.MustCompile(`(?m)^ *for: .*\n`).ReplaceAll(rules, nil)), // nobody waits ten minutes
-		"prometheus.yaml": "global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [alerts.yaml]\n" +
-			"scrape_configs: [{job_name: mcp-bash, static_configs: [{targets: ['" + target + "']}]}]\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cmd := exec.Command(prometheus, "--config.file=prometheus.yaml", "--storage.tsdb.path=data",
-		"--web.listen-address=127.0.0.1:0")
-	cmd.Dir = dir
-	return &database{t, start(t, cmd, `"Listening on" address=(\S+)`)[1]}
-}
-
-// get reads an answer of the API.
-func (d *database) get(path string, answer any) {
-	d.Helper()
-	r, err := http.Get("http://" + d.address + "/api/v1/" + path)
-	if err != nil {
-		d.Fatal(err)
-	}
-	defer r.Body.Close()
-	content, err := io.ReadAll(r.Body)
-	if err == nil {
-		err = json.Unmarshal(content, answer)
-	}
-	if err != nil || r.StatusCode != http.StatusOK && r.StatusCode != http.StatusServiceUnavailable {
-		d.Fatalf("%s: %s %v %s", path, r.Status, err, content)
-	}
-}
-
-// values returns the numbers that a query yields now.
-func (d *database) values(query string) (list []float64) {
-	d.Helper()
-	var answer struct {
-		Data struct{ Result []struct{ Value [2]any } }
-	}
-	d.get("query?query="+url.QueryEscape(query), &answer)
-	for _, r := range answer.Data.Result {
-		if v, err := strconv.ParseFloat(fmt.Sprint(r.Value[1]), 64); err == nil && !math.IsNaN(v) {
-			list = append(list, v)
-		}
-	}
-	return list
-}
-
 // firing returns the alerts that fire. A rule that cannot be evaluated fails the test.
-func (d *database) firing() (names []string, evaluated bool) {
+func (d *Database) firing() (names []string, evaluated bool) {
 	d.Helper()
 	var answer struct {
 		Data struct {
@@ -261,9 +159,9 @@ func TestPrometheus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it takes half a minute")
 	}
-	program(t, "prometheus")
+	Program(t, "prometheus")
 	s := startServer(t)
-	d := startPrometheus(t, s.metrics)
+	d := StartPrometheus(t, "scrape_configs: [{job_name: mcp-bash, static_configs: [{targets: ['"+s.metrics+"']}]}]\n")
 	calls := 0
 	work := func() {
 		for _, tool := range []string{"hello", "confined"} {
@@ -274,20 +172,15 @@ func TestPrometheus(t *testing.T) {
 		s.send(t.Context(), "DELETE", "ada", s.session("ada"), "")
 		calls++
 	}
-	for _, p := range panels(t) {
-		for _, target := range p.Targets {
-			query := strings.ReplaceAll(target.Expr, "$__rate_interval", "5m")
-			eventually(t, "a value of "+query, func() bool { work(); return len(d.values(query)) > 0 })
-		}
-	}
-	eventually(t, "the number of calls", func() bool {
-		return slices.Equal(d.values(`mcp_server_operation_duration_seconds_count{gen_ai_tool_name="hello"}`),
+	d.AnswersDashboard(work)
+	Eventually(t, "the number of calls", func() bool {
+		return slices.Equal(d.Values(`mcp_server_operation_duration_seconds_count{gen_ai_tool_name="hello"}`),
 			[]float64{float64(calls)})
 	})
-	if got := d.values("max_over_time(mcpbash_confinement_threads[5m])"); len(got) != 1 || got[0] < 1 {
+	if got := d.Values("max_over_time(mcpbash_confinement_threads[5m])"); len(got) != 1 || got[0] < 1 {
 		t.Errorf("confined threads: %v", got)
 	}
-	eventually(t, "the rules are evaluated", func() bool {
+	Eventually(t, "the rules are evaluated", func() bool {
 		names, evaluated := d.firing()
 		if len(names) > 0 {
 			t.Fatalf("without a reason: %s", names)
@@ -297,7 +190,7 @@ func TestPrometheus(t *testing.T) {
 	seen := map[string]bool{}
 	raises := func(name string, trouble func()) {
 		t.Helper()
-		eventually(t, name, func() bool {
+		Eventually(t, name, func() bool {
 			trouble()
 			names, _ := d.firing()
 			for _, n := range names {
@@ -307,7 +200,7 @@ func TestPrometheus(t *testing.T) {
 		})
 	}
 	raiseAll(s, raises)
-	rules, err := os.ReadFile(filepath.Join(folder, "alerts.yaml"))
+	rules, err := os.ReadFile(filepath.Join(Folder(), "alerts.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

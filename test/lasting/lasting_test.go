@@ -27,7 +27,7 @@ func TestLasts(t *testing.T) {
 	for _, over := range []string{"stdio", "http"} {
 		t.Run(over, func(t *testing.T) {
 			t.Parallel()
-			c := Config{Server: bin + "/mcp-bash", Over: over, Seed: 1, Calls: 1200, Dir: checkout.Directory(t), Servers: 3,
+			c := Config{Server: bin + "/mcp-bash", Over: over, Seed: 1, Calls: 900, Dir: checkout.Directory(t), Servers: 3,
 				Log: t.Logf}
 			if checkout.Race {
 				c.Memory = 800 << 10 // the detector multiplies it

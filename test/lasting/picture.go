@@ -67,9 +67,9 @@ const pictureHead = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 25
 <title>Calls a second in each piece, and the violations</title>
 <style>svg{color-scheme:light dark}
 text{font:13px system-ui,sans-serif;fill:#24292f}.e{text-anchor:end}.m{text-anchor:middle}
-.bg{fill:#f6f8fa;stroke:#d0d7de}.l{fill:#d0d7de}.stdio{fill:#0550ae}.http{fill:#1a7f37}.bad{fill:#b3261e;font-weight:bold}
+.bg{fill:#f6f8fa;stroke:#d0d7de}.l{fill:#d0d7de}.stdio{fill:#0550ae}.http{fill:#1a7f3755;stroke:#1a7f37}.bad{fill:#b3261e;font-weight:bold}
 @media(prefers-color-scheme:dark){text{fill:#e6edf3}.bg{fill:#0d1117;stroke:#30363d}.l{fill:#30363d}
-.stdio{fill:#79c0ff}.http{fill:#56d364}.bad{fill:#ff8b80}}
+.stdio{fill:#79c0ff}.http{fill:#56d36455;stroke:#56d364}.bad{fill:#ff8b80}}
 </style>
 <rect class="bg" x=".5" y=".5" width="719" height="249" rx="8"/>
 `
@@ -111,7 +111,7 @@ func Picture(runs []*Figures) string {
 			label("m", x+step*0.35, 222, fmt.Sprintf("%dk", calls/1000))
 		}
 	}
-	label("", 16, 241, "calls in all; ✗: a promise was not kept")
+	label("", 16, 241, "calls in all; ✗: a check failed")
 	b.WriteString("</svg>\n")
 	return b.String()
 }

@@ -123,6 +123,8 @@ func (s *slot) command(args ...string) *exec.Cmd {
 		"MCPBASH_AUDIT_FILES=100000", "MCPBASH_AUDIT_MAX_BYTES=4194304", "MCPBASH_TOOL_ENV_MODE=allowlist",
 		"MCPBASH_TOOL_ENV_ALLOWLIST=LASTING GORACE", "GORACE=atexit_sleep_ms=0", s.run.tag(),
 		"MCPBASH_LARGE_RESULT_TTL=5",
+		// On a busy machine everything can take long.
+		"MCPBASH_DEFAULT_TOOL_TIMEOUT=300", "MCPBASH_COMPLETION_TIMEOUT_SECS=300", "MCPBASH_HTTP_DRAIN=300",
 	}
 	if s.required {
 		cmd.Env = append(cmd.Env, "MCPBASH_AUDIT_MODE=required")
@@ -133,7 +135,7 @@ func (s *slot) command(args ...string) *exec.Cmd {
 	if s.address != "" && len(args) == 0 {
 		cmd.Args = append(cmd.Args, "serve", "--http", s.address, "--advertise", "http://"+s.address)
 		cmd.Env = append(cmd.Env, "MCPBASH_HTTP_STATE_KEY_FILE="+st.key, "MCPBASH_HTTP_RATE=0",
-			"MCPBASH_HTTP_SESSION_IDLE=10")
+			"MCPBASH_HTTP_SESSION_IDLE=60")
 	}
 	return cmd
 }

@@ -49,6 +49,9 @@ func (w *worker) ask(c *call) {
 	w.r.finish(c, lost) // the run ends
 }
 
+// unreachable is somewhat less than the time in which a replica must reach another one (H-33).
+const unreachable = 2500 * time.Millisecond
+
 // target is the server that gets the next request: the last one that was started in a slot, even if the plan ends it.
 func (w *worker) target() *server {
 	s := w.r.slots[(w.slot.n+w.web.turn)%len(w.r.slots)]
@@ -80,6 +83,7 @@ func (w *worker) attempt(c *call) error {
 		time.AfterFunc(time.Duration(moment%30)*time.Millisecond+time.Duration(c.N%10)*time.Millisecond, stop)
 	}
 	method, params, name := c.request(w.r.stage, w.stateless)
+	began := time.Now()
 	w.r.send(c, owner.slot, w.stateless)
 	status, text, err := w.post(ctx, target, method, name,
 		fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, c.N, method, params))
@@ -94,6 +98,8 @@ func (w *worker) attempt(c *call) error {
 	case status == http.StatusNotFound && !w.stateless && owner.fate() != "":
 		v.session = ""
 		return errAgain
+	case status == http.StatusNotFound && target != owner && time.Since(began) > unreachable:
+		return errAgain // on a busy machine
 	case status == http.StatusServiceUnavailable && (target.fate() == endServer || owner.fate() == endServer):
 		v.session = ""
 		return errAgain

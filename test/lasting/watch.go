@@ -21,7 +21,7 @@ type peaks struct {
 
 // The bounds for one server at work. It may have 16 scripts at a time.
 const (
-	maxDescriptors = 400
+	maxDescriptors = 600
 	maxScripts     = 16 + 8 // and some that have just ended
 )
 
@@ -81,7 +81,7 @@ func descriptorsOf(pid int) int {
 // The bounds for one server at rest.
 const (
 	restDescriptors = 64
-	restMemory      = 64 << 10 // kB
+	restMemory      = 96 << 10 // kB
 )
 
 // checkRest checks after a quiet phase that nothing is left of the work.
@@ -129,7 +129,7 @@ func (r *run) leftAtRest() string {
 		}
 	}
 	for _, dir := range r.abandoned(owners) {
-		if _, err := os.Stat(filepath.Join(dir, claimFile)); err == nil {
+		if info, err := os.Stat(filepath.Join(dir, claimFile)); err == nil && info.Size() > 0 {
 			return describe(dir)
 		}
 	}
@@ -151,8 +151,8 @@ func (r *run) processes() (pids []string) {
 	return pids
 }
 
-// claimFile is locked by the owner of a directory. A start keeps a directory without it for a minute, because its owner
-// may be about to make the file.
+// claimFile is locked by the owner of a directory, who then writes to it. A start keeps a directory for a minute in
+// which it is missing or empty, because its owner may be about to do that.
 const claimFile = "owner"
 
 // abandoned returns the directories of other processes than the owners.

@@ -8,6 +8,8 @@ package auth
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"strconv"
 )
@@ -34,6 +36,15 @@ func (i *Identity) Accepted() bool { return i == nil || i.Accepts == nil || i.Ac
 type Authenticator interface {
 	// Authenticate returns the identity of a bearer token. The error is an [*Error].
 	Authenticate(ctx context.Context, token string) (*Identity, error)
+}
+
+// A Watcher receives what a source of credentials has: a hash of each one by its name, or why the source is unusable.
+type Watcher = func(hashes map[string][sha256.Size]byte, err error)
+
+// Digest returns a hash of the JSON of a credential.
+func Digest(credential any) [sha256.Size]byte {
+	text, _ := json.Marshal(credential) // of strings and times
+	return sha256.Sum256(text)
 }
 
 // An Error is the reason why a request is not let in.

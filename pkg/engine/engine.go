@@ -54,6 +54,8 @@ type Config struct {
 	ScriptLog script.StderrFunc // for the log (T-137)
 	// Entries, if not nil, are the tools. They replace those of the project's registry.
 	Entries []json.RawMessage
+	// Changed receives changed lists of the registry; see [registry.Options].
+	Changed func(kind *kinds.Kind, list *registry.List, err error)
 	// ReadOnly prevents writes to the registry directory.
 	ReadOnly bool
 	Sourced  []string // files that the operator has sourced, which no tool may write
@@ -118,6 +120,7 @@ func New(c Config) *Engine {
 		Log: c.Log, OnMessage: c.OnMessage, Warn: c.Notice, Runner: c.Runner, HookEnv: hookEnv,
 		Confine: e.Sandbox.Hook(filepath.Join(p.Server, "register.sh")),
 		Private: func() (string, error) { return c.State.Dir, c.State.Make() }, ReadOnly: c.ReadOnly,
+		Changed: c.Changed,
 	}
 	if c.Lock != nil {
 		c.Lock.Notify(c.Notice)

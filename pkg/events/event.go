@@ -26,16 +26,23 @@ const (
 	PromptGet    Type = "mcp_prompt_get"
 	Completion   Type = "mcp_completion"
 	HTTPRequest  Type = "http_request" // one that was not let in
+	Initialize   Type = "mcp_initialize"
+	SessionEnd   Type = "mcpbash_session_end" // of a session that an Initialize began
 	Start        Type = "mcpbash_start"
 	Stop         Type = "mcpbash_stop"
-	Seal         Type = "mcpbash_seal"      // nothing happened, or the file ends: see package stream
-	Recovered    Type = "mcpbash_recovered" // the end of a torn line was removed
-	Missed       Type = "mcpbash_missed"    // events that could not be written
+	Reload       Type = "mcpbash_reload"        // the list of items of a kind changed, or cannot be read
+	TokenChanged Type = "mcpbash_token_changed" // likewise, the tokens of a file
+	KeyChanged   Type = "mcpbash_key_changed"   // likewise, certificates, or keys of an OpenID provider
+	Seal         Type = "mcpbash_seal"          // nothing happened, or the file ends: see package stream
+	Recovered    Type = "mcpbash_recovered"     // the end of a torn line was removed
+	Missed       Type = "mcpbash_missed"        // events that could not be written
 )
 
 // TypeOf returns the type of a method's events, or "" for a method that leaves none.
 func TypeOf(method string) Type {
 	switch method {
+	case "initialize":
+		return Initialize
 	case "tools/call":
 		return ToolCall
 	case "resources/read":
@@ -89,8 +96,9 @@ type Event struct {
 
 	Interim bool // the answer asks the client for input or describes a task, and the call goes on
 	Replica string
-	Count   int    // of Missed and Recovered: events, bytes
-	Note    string // of Start and Stop
+	Change  Change
+	Count   int    // of Missed and Recovered: events, bytes; of a Watch: things
+	Note    string // of Start and Stop; of a Watch: why nothing could be read
 }
 
 // Outcome returns the outcome, which follows from the cause.
@@ -149,6 +157,7 @@ type Subject struct {
 // A Target is what a request was about.
 type Target struct {
 	Method string
+	Kind   string // "": the type of the event has it
 	Name   string // of a tool or prompt, or the URI of a resource
 }
 

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -100,12 +101,12 @@ func (e *Event) appendSubject(w *writer) {
 
 func (e *Event) appendTarget(w *writer) {
 	t := &e.Target
-	if t.Method == "" {
+	if *t == (Target{}) {
 		return
 	}
 	w.open("target")
 	w.text("method", t.Method)
-	w.text("type", kindOf(e.Type))
+	w.text("type", cmp.Or(t.Kind, kindOf(e.Type)))
 	if e.Type == ResourceRead {
 		w.text("uri", t.Name)
 	} else {
@@ -130,7 +131,7 @@ func kindOf(t Type) string {
 func (e *Event) appendMetadata(w *writer) {
 	w.open("metadata")
 	w.open("extra")
-	if e.Target.Method != "" {
+	if e.Target.Method != "" || e.Type == SessionEnd {
 		w.millis("duration_ms", e.Work.Took)
 	}
 	w.text("transport", e.Source.Transport)
@@ -170,9 +171,10 @@ func (e *Event) appendData(w *writer) {
 	}
 	w.text("issuer", e.Subject.Issuer)
 	w.text("token", e.Subject.Token)
-	if len(e.Subject.Scopes) > 0 {
-		w.list("scopes", e.Subject.Scopes)
-	}
+	w.list("scopes", e.Subject.Scopes)
+	w.list("added", e.Change.Added)
+	w.list("removed", e.Change.Removed)
+	w.list("changed", e.Change.Changed)
 	w.count("count", e.Count)
 	w.text("note", e.Note)
 	w.end()

@@ -69,6 +69,9 @@ func (w *writer) hex(name string, value []byte) {
 }
 
 func (w *writer) list(name string, values []string) {
+	if len(values) == 0 {
+		return
+	}
 	w.key(name)
 	w.dst = append(w.dst, '[')
 	for i, v := range values[:min(len(values), maxList)] {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/protocol/calls/suspended"
 	"mcp-bash/pkg/protocol/calls/tasks"
@@ -35,7 +36,8 @@ type Client struct {
 	offered   *methods.Client // nil in minimal mode
 	caller    Caller
 	stop      context.CancelCauseFunc
-	watchdog  *time.Timer // ends a slow shutdown; belongs to the goroutine that accepts messages
+	greeted   atomic.Pointer[events.Event] // of the end of a recorded session
+	watchdog  *time.Timer                  // ends a slow shutdown; belongs to the goroutine that accepts messages
 }
 
 // A Caller is what a transport knows of a client.
@@ -155,6 +157,7 @@ func (c *Client) Finish() {
 // Cancel ends all requests and calls without answers.
 func (c *Client) Cancel(cause error) {
 	c.session.Enter(session.Ended)
+	c.sessionEnds()
 	c.requests.CancelAll(cause)
 	c.tasks.Cancel(cause)
 	c.suspended.Close()
@@ -163,6 +166,7 @@ func (c *Client) Cancel(cause error) {
 
 // Leave removes the client from the server, after its last request.
 func (c *Client) Leave() {
+	c.sessionEnds()
 	c.subscribe.Leave()
 	c.server.Log.remove(c.session)
 	if c.offered != nil {

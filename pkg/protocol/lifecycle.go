@@ -4,7 +4,9 @@ import (
 	"strconv"
 	"time"
 
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/protocol/internal/session"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
@@ -17,7 +19,7 @@ func (c *Client) lifecycle(m *jsonrpc.Message, isRequest, inBatch bool, out Sink
 	switch m.Method {
 	case "initialize":
 		if isRequest {
-			c.handshake.Initialize(m, inBatch, out)
+			c.initialize(m, inBatch, out)
 		}
 	case "notifications/initialized", "initialized":
 		if c.handshake.Initialized() {
@@ -60,6 +62,34 @@ func (c *Client) lifecycle(m *jsonrpc.Message, isRequest, inBatch bool, out Sink
 		return false
 	}
 	return true
+}
+
+// initialize begins the session, and records that.
+func (c *Client) initialize(m *jsonrpc.Message, inBatch bool, out Sink) {
+	g, err := c.handshake.Greet(m, inBatch)
+	if err != nil {
+		c.refuse(m, out, err)
+		return
+	}
+	if e := c.eventOf(m, g.Revision.Name, &g.Client); e != nil {
+		e.Work.Took = time.Since(e.Began)
+		if c.server.Events.Emit(e) != nil {
+			c.session.Refuse(out, m.ID, calls.ErrUnrecorded)
+			return
+		}
+		end := &events.Event{Type: events.SessionEnd, Began: e.Began, Source: e.Source, Subject: e.Subject}
+		end.Source.RequestID = nil
+		c.greeted.Store(end)
+	}
+	c.handshake.Initialize(m, g, out)
+}
+
+// sessionEnds records the end of a session once.
+func (c *Client) sessionEnds() {
+	if e := c.greeted.Swap(nil); e != nil {
+		e.Work.Took = time.Since(e.Began)
+		c.server.Events.Emit(e)
+	}
 }
 
 // cancelled ends the request that the client no longer wants. Nothing more is sent for it. An

@@ -33,6 +33,9 @@ type Options struct {
 	HookEnv func() project.Env
 	Private func() (dir string, err error)
 
+	// Changed receives the list of a kind when it differs from the one before, or the first error. It may be nil.
+	Changed func(kind *kinds.Kind, list *List, err error)
+
 	// Withhold returns the reasons why items of a kind are not offered, by name. It is called for each check of a kind.
 	// Nil means that all are offered.
 	Withhold func(kind *kinds.Kind, items []item.Item) map[string]error
@@ -186,7 +189,10 @@ func (c *Catalog) renew(ctx context.Context, s *state, r request) (*List, error)
 		list: list, err: err, number: number, until: began.Add(s.kind.TTL(&c.p.Discovery)),
 		firstHash: s.firstHash, dropped: s.dropped,
 	}
-	s.last.Store(o)
+	last := s.last.Swap(o)
+	if c.o.Changed != nil && (last == nil || last.list != list || (last.err == nil) != (err == nil)) {
+		c.o.Changed(s.kind, list, err)
+	}
 	return list, err
 }
 

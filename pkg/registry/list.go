@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,6 +42,15 @@ func (l *List) Find(name string) (entry item.Item, ok bool) {
 		return item.Item{}, false
 	}
 	return l.Items[at], true
+}
+
+// Hashes returns a hash of each item by its name.
+func (l *List) Hashes() map[string][sha256.Size]byte {
+	hashes := make(map[string][sha256.Size]byte, len(l.Items))
+	for i := range l.Items {
+		hashes[l.Items[i].Name] = sha256.Sum256(l.Items[i].JSON)
+	}
+	return hashes
 }
 
 // JSON returns the JSON of all items.

@@ -2,24 +2,35 @@ package serve
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"mcp-bash/pkg/auth/tokenfile"
 	"mcp-bash/pkg/project"
 )
 
 // recordLine has the members of a line of a record that tests compare.
 type recordLine struct {
-	ID   string `json:"audit_id"`
-	Type string
-	Data map[string]any
+	ID      string `json:"audit_id"`
+	Type    string
+	Outcome string
+	Data    map[string]any
 
-	Metadata struct{ Extra map[string]any }
+	Source struct {
+		Extra struct {
+			Session string `json:"session_id"`
+		}
+	}
+	Subjects, Target map[string]string
+	Metadata         struct{ Extra map[string]any }
 }
 
 // recordedLines returns the lines of a record of a type.
@@ -114,4 +125,117 @@ func TestRecordOption(t *testing.T) {
 			t.Errorf("%s: %s", to, got)
 		}
 	}
+}
+
+// postAs sends a message with a token.
+func (p *httpProcess) postAs(token, body string, headers map[string]string) (*http.Response, string) {
+	p.t.Helper()
+	all := maps.Clone(headers)
+	if all == nil {
+		all = map[string]string{}
+	}
+	all["Authorization"] = "Bearer " + token
+	return p.post(body, all)
+}
+
+// AUD-3: a record has the begin and the end of a session, and changes of lists, also failed ones, and of tokens.
+func TestChangesInRecord(t *testing.T) {
+	record := filepath.Join(t.TempDir(), "audit.jsonl")
+	tokens := filepath.Join(t.TempDir(), "tokens.json")
+	create := func(name string) string {
+		secret, err := tokenfile.Create(t.Context(), tokens, tokenfile.Token{Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return secret
+	}
+	ada := create("ada")
+	root := files(t, map[string]string{"tools/hello/tool.sh": "echo", "tools/hello/tool.meta.json": helloMeta})
+	p := startHTTP(t, root, project.Env{"MCPBASH_AUDIT": record, "MCP_TOOLS_TTL": "0"}, func(o *Options) {
+		o.HTTP.Access.TokenFile = tokens
+	})
+	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+		`"capabilities":{},"clientInfo":{"name":"tester","version":"7"}}}`
+	answer, body := p.postAs(ada, initialize, nil)
+	session := map[string]string{"Mcp-Session-Id": answer.Header.Get("Mcp-Session-Id")}
+	if answer.StatusCode != 200 || session["Mcp-Session-Id"] == "" {
+		t.Fatal(body)
+	}
+	p.postAs(ada, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, session)
+	list := func() string {
+		_, body := p.postAs(ada, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, session)
+		return body
+	}
+	list()
+	addFiles(t, root, map[string]string{
+		"tools/second/tool.sh": "echo", "tools/second/tool.meta.json": `{"name":"second"}`,
+	})
+	if got := list(); !strings.Contains(got, `"second"`) {
+		t.Fatal(got)
+	}
+	addFiles(t, root, map[string]string{"server.d/register.json": `{"tools":7}`})
+	list()
+	list()
+	os.Remove(filepath.Join(root, "server.d", "register.json"))
+	list()
+	bob := create("bob")
+	p.await("token", func() bool { answer, _ := p.postAs(bob, initialize, nil); return answer.StatusCode == 200 })
+	request, _ := http.NewRequestWithContext(t.Context(), "DELETE", "http://x/mcp", nil)
+	request.Header.Set("Mcp-Session-Id", session["Mcp-Session-Id"])
+	request.Header.Set("Authorization", "Bearer "+ada)
+	if answer, err := p.client.Do(request); err != nil || answer.Body.Close() != nil || answer.StatusCode != 204 {
+		t.Fatal(answer, err)
+	}
+	p.signals <- syscall.SIGTERM
+	p.ended(143)
+
+	for kind, want := range map[string][]string{
+		"mcp_initialize": {
+			"ada tester 7 2025-06-18 initialize success", "bob tester 7 2025-06-18 initialize success",
+		},
+		"mcpbash_session_end":    {"ada tester 7 2025-06-18 success", "bob tester 7 2025-06-18 success"},
+		"mcpbash_reload":         {"tools added=[second] success", "tools internal error", "tools success"},
+		"mcpbash_token_changed":  {"token_file added=[bob] success"},
+		"mcpbash_key_changed":    nil,
+		"mcpbash_something_else": nil,
+	} {
+		var got []string
+		for _, l := range recordedLines(t, record, kind) {
+			got = append(got, l.summary())
+			if l.Subjects != nil && l.Metadata.Extra["duration_ms"] == nil {
+				t.Errorf("%s has no duration", kind)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", kind, got, want)
+		}
+	}
+	if content, err := os.ReadFile(record); err != nil || strings.Contains(string(content), ada) ||
+		strings.Contains(string(content), session["Mcp-Session-Id"]) {
+		t.Error("the record has a credential", err)
+	}
+	begin, end := recordedLines(t, record, "mcp_initialize")[0], recordedLines(t, record, "mcpbash_session_end")[0]
+	if begin.Source.Extra.Session == "" || begin.Source.Extra.Session != end.Source.Extra.Session {
+		t.Errorf("%+v, %+v", begin, end)
+	}
+}
+
+// summary returns what tests compare of a line: who, what, and how it ended.
+func (l *recordLine) summary() string {
+	parts := []string{
+		l.Subjects["user"], l.Subjects["client_name"], l.Subjects["client_version"],
+		asText(l.Metadata.Extra["mcp_version"]), l.Target["method"], l.Target["type"],
+	}
+	for _, name := range []string{"added", "removed", "changed"} {
+		if l.Data[name] != nil {
+			parts = append(parts, fmt.Sprint(name, "=", l.Data[name]))
+		}
+	}
+	parts = append(parts, asText(l.Data["reason"]), l.Outcome)
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
+}
+
+func asText(v any) string {
+	s, _ := v.(string)
+	return s
 }

@@ -38,6 +38,13 @@ func files(t *testing.T, list map[string]string) string {
 		t.Fatal(err)
 	}
 	os.Chmod(root, 0o755)
+	addFiles(t, root, list)
+	return root
+}
+
+// addFiles writes files like files.
+func addFiles(t *testing.T, root string, list map[string]string) {
+	t.Helper()
 	for name, content := range list {
 		file := filepath.Join(root, filepath.FromSlash(name))
 		os.MkdirAll(filepath.Dir(file), 0o755)
@@ -50,7 +57,6 @@ func files(t *testing.T, list map[string]string) string {
 		}
 		os.Chmod(file, mode)
 	}
-	return root
 }
 
 // A testClient is the other end of a server that runs in this process.

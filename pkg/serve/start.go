@@ -27,6 +27,8 @@ import (
 	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/protocol/console"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/registry/lock"
 	"mcp-bash/pkg/run/capacity"
 	"mcp-bash/pkg/run/code"
@@ -457,22 +459,41 @@ func (st *starter) newProcess() (*process, error) {
 	if p.Calls.StderrTo.Log {
 		scripts = console.NewScriptLog(c).Add
 	}
+	sinks := st.sinks(c)
 	var e *engine.Engine
 	if !p.Minimal {
 		e = engine.New(engine.Config{
 			Project: p, State: st.state, Runner: st.runner, Home: st.home, Args: st.Args, Log: log.Send,
 			Debug: log.Debugging, Notice: func(line string) { c.Notice("%s", line) }, Stderr: st.Stderr,
-			ScriptLog: scripts, Lock: st.lock,
+			ScriptLog: scripts, Lock: st.lock, Changed: watchRegistry(sinks),
 		})
 	}
 	server := protocol.NewServer(protocol.Config{
 		Context: st.base, Project: p, State: st.state, Engine: e, Console: c, Record: record, Log: log, Roots: st.roots,
-		Replica: st.replica, Events: st.sinks(c), Recorded: st.audit != nil,
+		Replica: st.replica, Events: sinks, Recorded: st.audit != nil,
 	})
 	return &process{
 		project: p, state: st.state, bootstrap: st.bootstrap, runner: st.runner, console: c, server: server,
 		transport: st.newTransport(server), stop: st.stop, audit: st.audit, scrape: st.scrape,
 	}, nil
+}
+
+// watchRegistry returns what records changes of the registry, or nil.
+func watchRegistry(to events.Sink) func(*kinds.Kind, *registry.List, error) {
+	if to == nil {
+		return nil
+	}
+	watches := map[*kinds.Kind]*events.Watch{}
+	for _, k := range kinds.All {
+		watches[k] = &events.Watch{Type: events.Reload, Target: events.Target{Kind: k.Key}, To: to}
+	}
+	return func(k *kinds.Kind, list *registry.List, err error) {
+		if err != nil {
+			watches[k].Set(nil, err)
+			return
+		}
+		watches[k].Set(list.Hashes(), nil)
+	}
 }
 
 func (st *starter) newTransport(server *protocol.Server) transport {

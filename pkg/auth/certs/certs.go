@@ -2,6 +2,7 @@
 package certs
 
 import (
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -33,6 +34,7 @@ type Files struct {
 	cert    *tls.Certificate
 	pool    *x509.CertPool
 	config  *tls.Config // with cert and pool
+	watcher auth.Watcher
 }
 
 // A file is a path with the rule for it.
@@ -52,6 +54,7 @@ type part struct {
 	files  []file
 	stamps []folder.Stamp
 	read   time.Time
+	hash   [sha256.Size]byte // of the certificates
 	fault  error
 	logged string // the line about the fault, or ""
 }
@@ -128,7 +131,28 @@ func (f *Files) refresh() {
 	}
 	if changed {
 		f.build()
+		f.report()
 	}
+}
+
+// Watch gives the certificates to a watcher, now and whenever files were read again.
+func (f *Files) Watch(w auth.Watcher) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watcher = w
+	f.report()
+}
+
+// report gives the certificates to the watcher. The lock is held.
+func (f *Files) report() {
+	if f.watcher == nil {
+		return
+	}
+	hashes := map[string][sha256.Size]byte{f.Cert: f.pair.hash}
+	if f.ClientCA != "" {
+		hashes[f.ClientCA] = f.clients.hash
+	}
+	f.watcher(hashes, errors.Join(f.pair.fault, f.clients.fault))
 }
 
 // check reads files again if they have changed, and reports whether it did.
@@ -176,6 +200,7 @@ func (p *part) texts(now time.Time) (texts [][]byte, err error) {
 		}
 		p.stamps, texts = append(p.stamps, stamp), append(texts, text)
 	}
+	p.hash = sha256.Sum256(texts[0])
 	return texts, nil
 }
 

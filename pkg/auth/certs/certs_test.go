@@ -4,6 +4,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -156,6 +157,14 @@ func (s *site) connect(t *testing.T, a *authority, client *tls.Certificate) (ser
 func TestReload(t *testing.T) {
 	a := newAuthority(t)
 	s := newSite(t, a, nil)
+	var seen []error
+	hashes := map[[sha256.Size]byte]bool{}
+	s.Watch(func(now map[string][sha256.Size]byte, err error) {
+		seen = append(seen, err)
+		if err == nil {
+			hashes[now[s.Cert]] = true
+		}
+	})
 	if name, _, err := s.connect(t, a, nil); name != "one" || err != nil {
 		t.Error(name, err)
 	}
@@ -169,6 +178,9 @@ func TestReload(t *testing.T) {
 	s.time = s.time.Add(interval)
 	if name, _, err := s.connect(t, a, nil); name != "two" || err != nil || len(s.log) != 2 {
 		t.Error(name, err, s.log)
+	}
+	if len(seen) != 3 || seen[0] != nil || seen[1] == nil || seen[2] != nil || len(hashes) != 2 {
+		t.Error(seen, len(hashes))
 	}
 }
 

@@ -2,6 +2,7 @@ package oidc
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,10 +36,11 @@ type keys struct {
 	mu      sync.Mutex
 	address string // of the keys, as the provider's description names it
 	set     []jose.JSONWebKey
-	version int           // counts changes of set
-	read    time.Time     // when the set was read
-	tried   time.Time     // when an attempt to read it began
-	fault   error         // of the last attempt
+	version int       // counts changes of set
+	read    time.Time // when the set was read
+	tried   time.Time // when an attempt to read it began
+	fault   error     // of the last attempt
+	watcher auth.Watcher
 	refresh chan struct{} // closed when the refresh in the background ends; nil before the first one
 }
 
@@ -177,6 +179,7 @@ func (k *keys) update(ctx context.Context) error {
 				k.read.Add(expireKeys).UTC().Format(time.TimeOnly)))
 		}
 		k.fault, k.address = err, ""
+		k.report()
 		return err
 	}
 	if k.fault != nil {
@@ -186,7 +189,20 @@ func (k *keys) update(ctx context.Context) error {
 		k.version++
 	}
 	k.address, k.set, k.read, k.fault = address, set, began, nil
+	k.report()
 	return nil
+}
+
+// report gives the keys to the watcher. k.mu is locked.
+func (k *keys) report() {
+	if k.watcher == nil {
+		return
+	}
+	hashes := make(map[string][sha256.Size]byte, len(k.set))
+	for i := range k.set {
+		hashes[k.set[i].KeyID] = auth.Digest(&k.set[i])
+	}
+	k.watcher(hashes, k.fault)
 }
 
 func sameKeys(a, b []jose.JSONWebKey) bool {

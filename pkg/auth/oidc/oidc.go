@@ -90,6 +90,14 @@ func Open(ctx context.Context, c Config) (*Verifier, error) {
 	return v, nil
 }
 
+// Watch gives the keys of the provider to a watcher, now and whenever they were read again.
+func (v *Verifier) Watch(w auth.Watcher) {
+	v.keys.mu.Lock()
+	defer v.keys.mu.Unlock()
+	v.keys.watcher = w
+	v.keys.report()
+}
+
 // checkURL checks that an address can be trusted to be the provider's: https, or this machine.
 func checkURL(text string) error {
 	u, err := weburl.Parse(text)

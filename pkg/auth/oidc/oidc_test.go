@@ -16,8 +16,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -407,6 +409,10 @@ func TestRotation(t *testing.T) {
 	first, second := newKey(t), newKey(t)
 	p := newProvider(t, public("1", first))
 	v := p.open(t)
+	var seen []string
+	v.Watch(func(hashes map[string][sha256.Size]byte, err error) {
+		seen = append(seen, fmt.Sprint(slices.Sorted(maps.Keys(hashes)), err))
+	})
 	old := sign(t, jose.ES256, first, map[string]any{"kid": "1"}, p.claims(nil))
 	fresh := sign(t, jose.ES256, second, map[string]any{"kid": "2"}, p.claims(nil))
 	if kind(t, v, old) != -1 || kind(t, v, fresh) != auth.Invalid {
@@ -426,6 +432,9 @@ func TestRotation(t *testing.T) {
 	}
 	if kind(t, v, fresh) != -1 {
 		t.Error("the other key is not known")
+	}
+	if got := strings.Join(slices.Compact(seen), "; "); got != "[1] <nil>; [1 2] <nil>; [2] <nil>" {
+		t.Error(got)
 	}
 }
 

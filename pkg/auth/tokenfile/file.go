@@ -27,6 +27,7 @@ type File struct {
 	table   atomic.Pointer[table]
 	mu      sync.Mutex // for reading the file
 	logged  string     // the line about the file's fault, or ""
+	watcher auth.Watcher
 }
 
 type table struct {
@@ -116,7 +117,33 @@ func (f *File) current() *table {
 	}
 	f.logged = line
 	f.table.Store(fresh)
+	f.report(fresh)
 	return fresh
+}
+
+// Path returns the path of the file.
+func (f *File) Path() string { return f.path }
+
+// Watch gives the tokens to a watcher, now and whenever the file was read again.
+func (f *File) Watch(w auth.Watcher) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watcher = w
+	f.report(f.table.Load())
+}
+
+// report gives the tokens to the watcher. The lock is held.
+func (f *File) report(t *table) {
+	if f.watcher == nil {
+		return
+	}
+	hashes := map[string][sha256.Size]byte{}
+	for _, list := range t.entries {
+		for _, e := range list {
+			hashes[e.token.Name] = auth.Digest(e.token)
+		}
+	}
+	f.watcher(hashes, t.fault)
 }
 
 // unchanged reports whether the file is certainly the one that was read.

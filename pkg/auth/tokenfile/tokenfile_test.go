@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -183,6 +185,10 @@ func TestReload(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	first := create(t, path, Token{Name: "first"})
 	w := open(t, path)
+	var seen []string
+	w.Watch(func(hashes map[string][sha256.Size]byte, err error) {
+		seen = append(seen, fmt.Sprint(slices.Sorted(maps.Keys(hashes)), err))
+	})
 	second := create(t, path, Token{Name: "second"})
 	if w.accepts(t, second) {
 		t.Error("the file is read at each request")
@@ -210,6 +216,9 @@ func TestReload(t *testing.T) {
 	}
 	if len(w.log) != 0 {
 		t.Error(w.log)
+	}
+	if got := strings.Join(seen, "; "); got != "[first] <nil>; [first second] <nil>; [second] <nil>" {
+		t.Error(got)
 	}
 }
 

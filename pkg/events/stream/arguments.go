@@ -25,7 +25,7 @@ const maxArguments = 32 << 10
 // redactTexts removes secrets from the texts of an event that clients choose. The same few come again and again, so
 // the results are remembered. The lock is held.
 func (s *Stream) redactTexts(e *events.Event) {
-	for _, text := range [...]*string{&e.Target.Name, &e.Source.Agent, &e.Subject.Client, &e.Subject.Version} {
+	for _, text := range [...]*string{&e.Target.Name, &e.Source.Agent, &e.Subject.Client, &e.Subject.Version, &e.Note} {
 		if *text == "" {
 			continue
 		}

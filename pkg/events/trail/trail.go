@@ -42,8 +42,8 @@ type Entry struct {
 	Interim              bool // the request goes on, and has a later line
 }
 
-// IsCall reports whether a line is about a request of a client.
-func (e *Entry) IsCall() bool { return e.Method != "" }
+// IsCall reports whether a line is about a request of a client, apart from the begin of a session.
+func (e *Entry) IsCall() bool { return e.Method != "" && e.Type != events.Initialize }
 
 // Caller returns the name under which reports count a line.
 func (e *Entry) Caller() string {

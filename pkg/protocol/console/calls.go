@@ -19,7 +19,10 @@ func (l CallLog) Emit(e *events.Event) error {
 		return nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s", e.Target.Method, cli.Line(cli.Cut(e.Target.Name, maxName)))
+	b.WriteString(e.Target.Method)
+	if e.Target.Name != "" {
+		fmt.Fprintf(&b, " %s", cli.Line(cli.Cut(e.Target.Name, maxName)))
+	}
 	if who := e.Caller(); who != "" {
 		fmt.Fprintf(&b, " by %s", cli.Line(cli.Cut(who, maxName)))
 	}

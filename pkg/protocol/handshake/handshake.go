@@ -77,37 +77,40 @@ func (*Handshake) Extra(*calls.Request, *calls.Answer) mcp.Extra { return mcp.Ex
 // Fault implements [calls.Protocol].
 func (*Handshake) Fault(e *mcp.Error) *mcp.Error { return e }
 
-// Initialize answers initialize: it settles the revision and the capabilities (protocol
-// section 8).
-func (h *Handshake) Initialize(m *jsonrpc.Message, inBatch bool, out session.Sink) {
+// A Greeting is what a client and the server agree on.
+type Greeting struct {
+	Revision *revision.Revision
+	Client   mcp.Capabilities
+}
+
+// Greet reads an initialize: it settles the revision and the capabilities (protocol section 8). [Handshake.Initialize]
+// answers it, unless there is an error.
+func (h *Handshake) Greet(m *jsonrpc.Message, inBatch bool) (g Greeting, err *mcp.Error) {
 	s := h.Session
-	refuse := func(e *mcp.Error) { s.Refuse(out, m.ID, e) }
 	switch {
 	case s.At(session.Closing):
-		refuse(mcp.Errorf(mcp.CodeShuttingDown, "Server shutting down"))
-		return
+		return g, mcp.Errorf(mcp.CodeShuttingDown, "Server shutting down")
 	case !s.At(session.New):
-		refuse(mcp.Errorf(mcp.CodeInvalidRequest, "Server already initialized"))
-		return
+		return g, mcp.Errorf(mcp.CodeInvalidRequest, "Server already initialized")
 	case inBatch:
-		refuse(mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData("initialize must not be batched"))
-		return
+		return g, mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData("initialize must not be batched")
 	case m.Params.Raw != nil && !m.Params.IsObject():
-		refuse(mcp.Errorf(mcp.CodeInvalidParams, "Invalid params"))
-		return
+		return g, mcp.Errorf(mcp.CodeInvalidParams, "Invalid params")
 	}
-	asked := rawjson.Get(m.Params.Raw, "protocolVersion")
-	agreed, err := h.negotiate(asked)
-	if err != nil {
-		refuse(err)
-		return
+	if g.Revision, err = h.negotiate(rawjson.Get(m.Params.Raw, "protocolVersion")); err != nil {
+		return g, err
 	}
-	client := mcp.ParseCapabilities(rawjson.Get(m.Params.Raw, "capabilities"))
-	if h.Project.Minimal {
-		client = mcp.Capabilities{}
+	if !h.Project.Minimal {
+		g.Client = mcp.ParseCapabilities(rawjson.Get(m.Params.Raw, "capabilities"))
 	}
 	info := rawjson.Get(m.Params.Raw, "clientInfo")
-	client.Name, client.Version = rawjson.TextOf(info, "name"), rawjson.TextOf(info, "version")
+	g.Client.Name, g.Client.Version = rawjson.TextOf(info, "name"), rawjson.TextOf(info, "version")
+	return g, nil
+}
+
+// Initialize begins the session with a greeting.
+func (h *Handshake) Initialize(m *jsonrpc.Message, g Greeting, out session.Sink) {
+	s, agreed, client := h.Session, g.Revision, g.Client
 	s.Revision.Store(agreed)
 	s.Capabilities.Store(&client)
 	if !h.Shared {
@@ -120,7 +123,7 @@ func (h *Handshake) Initialize(m *jsonrpc.Message, inBatch bool, out session.Sin
 		return
 	}
 	for _, line := range []string{
-		"Initialize requested=" + string(asked) + " negotiated=" + agreed.Name,
+		"Initialize requested=" + string(rawjson.Get(m.Params.Raw, "protocolVersion")) + " negotiated=" + agreed.Name,
 		fmt.Sprintf("Client: %s/%s pid=%d", client.Name, client.Version, os.Getppid()),
 		"Elicitation support=" + digit(client.Elicitation()),
 		"Roots support=" + digit(client.Roots) + " listChanged=" + digit(client.RootsListChanged),

@@ -25,11 +25,17 @@ func (s *Server) from(w http.ResponseWriter, r *http.Request) (o jsonrpc.Origin)
 	o.ID = requestID(w)
 	o.Address, o.Agent = r.RemoteAddr, r.UserAgent()
 	o.Agent = o.Agent[:min(len(o.Agent), maxAgent)]
-	if id := r.Header.Get(headers.Session); id != "" {
-		sum := sha256.Sum256([]byte(id))
-		o.Session = hex.EncodeToString(sum[:8])
-	}
+	o.Session = shownSession(r.Header.Get(headers.Session))
 	return o
+}
+
+// shownSession returns a digest of the id of a session, because the id itself is a credential.
+func shownSession(id string) string {
+	if id == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:8])
 }
 
 // identify gives each response the id of its request (AUD-6).

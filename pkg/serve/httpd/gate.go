@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/auth/certs"
 	"mcp-bash/pkg/auth/oidc"
 	"mcp-bash/pkg/auth/tokenfile"
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/serve/httpd/internal/guard"
@@ -213,7 +214,29 @@ func (g *Gate) open(s *Server, next http.Handler) http.Handler {
 	g.guard.Public = g.guard.Public || s.Config.Server.Replica.Keys != nil // replicas are behind a balancer
 	g.guard.Limit(guardLimits(env))
 	g.guard.Refused = s.refused
+	if sink := s.Config.Server.Events; sink != nil {
+		g.watch(sink)
+	}
 	return g.guard.Wrap(next)
+}
+
+// watch records changes of what decides who is let in.
+func (g *Gate) watch(to events.Sink) {
+	watcher := func(kind events.Type, of, name string) auth.Watcher {
+		return (&events.Watch{Type: kind, Target: events.Target{Kind: of, Name: name}, To: to}).Set
+	}
+	if g.files != nil {
+		g.files.Watch(watcher(events.KeyChanged, "certificate", g.files.Cert))
+	}
+	if g.tokens == nil {
+		return
+	}
+	if file := g.tokens.file; file != nil {
+		file.Watch(watcher(events.TokenChanged, "token_file", file.Path()))
+	}
+	if provider := g.tokens.provider; provider != nil {
+		provider.Watch(watcher(events.KeyChanged, "issuer", provider.Issuer))
+	}
 }
 
 // fromStranger reports whether a request can come from another machine, so that its client must not choose the

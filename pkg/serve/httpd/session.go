@@ -224,6 +224,7 @@ func (s *Server) beginSession(w http.ResponseWriter, r *http.Request, body *body
 		return
 	}
 	w.Header()[headers.Session] = []string{se.id}
+	m.From.Session = shownSession(se.id)
 	s.acceptSession(w, r, body, m, se, true)
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -112,7 +113,15 @@ func TestSystemd(t *testing.T) {
 			past.gone("greeter")
 			return "greeter"
 		}
-		measure(t, setup{"systemd", target, restart, *lossRestarts, *lossCalls})
+		answered := measure(t, setup{"systemd", target, restart, *lossRestarts, *lossCalls})
+		const record = "/var/log/greeter/audit.jsonl" // which each start continues
+		if got := m.types("mcp-bash audit --verify " + record); !strings.Contains(got, `"ok":true`) {
+			t.Errorf("the record: %s", got)
+		}
+		lines := m.types("mcp-bash audit --tool record --caller ada --outcome success " + record + " | wc -l")
+		if n, err := strconv.Atoi(lines); err != nil || n < len(answered) {
+			t.Errorf("%s calls are on record, and %d were answered", lines, len(answered))
+		}
 	})
 
 	t.Run("revoke", func(t *testing.T) {

@@ -41,7 +41,8 @@ test-long: unit-long fuzz cross cross-vet
 	$(MAKE) endurance CALLS=50000 SEED=$$(date +%j) RUNS=
 	MCPBASH_TEST_LONG=1 $(MAKE) clients
 	$(MAKE) registry
-	MCPBASH_TEST_LONG=1 $(GO) test -vet=off -trimpath -count=1 ./test/published
+	MCPBASH_TEST_LONG=1 $(GO) test -vet=off -trimpath -count=1 -timeout=1h ./test/published
+	cd release && MCPBASH_TEST_LONG=1 $(GO) test -vet=off -trimpath -count=1 -timeout=1h -run TestSystems .
 
 # Everything without the race detector is compiled with the flags of a release, so that a
 # package is compiled once. make lint vets all modules, so their tests do not.

@@ -72,15 +72,15 @@ func wrap(err error, out []byte) error {
 	return err
 }
 
-// run builds a release from a checkout, in a shell with that umask. commit is the option; "" leaves it to git.
-func run(checkout, out, umask, commit string, env ...string) error {
+// run builds a release from a checkout for one system, in a shell with that umask. Options of commands are added.
+func run(checkout, out, umask string, options []string, env ...string) error {
 	program, err := tool()
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command("sh", "-c", "umask "+umask+` && exec "$@"`, "sh", program, "-out", out, "-targets",
-		target.String(),
-		"-base-url", served().URL+"/", "-commit", commit)
+	args := []string{"-c", "umask " + umask + ` && exec "$@"`, "sh", program, "-out", out, "-targets", target.String(),
+		"-base-url", served().URL + "/"}
+	cmd := exec.Command("sh", append(args, options...)...)
 	cmd.Dir = filepath.Join(checkout, "release")
 	secret, err := testKeys()
 	if err != nil {
@@ -94,7 +94,7 @@ func run(checkout, out, umask, commit string, env ...string) error {
 // built is a release for one system, from the checkout that the test is part of.
 var built = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(scratch, "built")
-	return dir, run("..", dir, "022", "", "TZ=UTC", "LC_ALL=C")
+	return dir, run("..", dir, "022", nil, "TZ=UTC", "LC_ALL=C")
 })
 
 func release1(t *testing.T) string {
@@ -120,7 +120,7 @@ func TestReproducible(t *testing.T) {
 	}
 	second := filepath.Join(t.TempDir(), "out")
 	// The copy has no repository, as an archive of the sources.
-	if err := run(checkout, second, "077", commitOf(t, ".."), env...); err != nil {
+	if err := run(checkout, second, "077", []string{"-commit", commitOf(t, "..")}, env...); err != nil {
 		t.Fatal(err)
 	}
 	a, b := read(t, first), read(t, second)

@@ -50,6 +50,12 @@ func Build(dir, packages string) error {
 	return build(dir, packages, "shipped", args, env)
 }
 
+// BuildFor builds commands for another system.
+func BuildFor(t runtimes.Target, dir, packages string) error {
+	args, env := runtimes.BuildCommand(t, "", packages, "")
+	return compile(dir, args, env)
+}
+
 // BuildLikeTests builds commands with the race detector where the tests have it.
 func BuildLikeTests(dir, packages string) error {
 	if !Race {

@@ -24,8 +24,9 @@ import (
 // A world is a folder with an empty home and the commands, and the environment of a user there.
 type world struct {
 	*testing.T
-	dir string
-	env []string
+	dir      string
+	env      []string
+	patience time.Duration // for a command, and for the answers of a server
 }
 
 func newWorld(t *testing.T) *world {
@@ -33,7 +34,7 @@ func newWorld(t *testing.T) *world {
 	if os.Getenv("MCPBASH_TEST_LONG") == "" {
 		t.Skip("left out: it publishes and installs packages for a minute; set MCPBASH_TEST_LONG=1")
 	}
-	w := &world{T: t, dir: t.TempDir()}
+	w := &world{T: t, dir: t.TempDir(), patience: 5 * time.Minute}
 	home := filepath.Join(w.dir, "home")
 	if err := errors.Join(
 		os.Chmod(w.dir, 0o755), os.Mkdir(home, 0o755),
@@ -71,7 +72,7 @@ func (w *world) example(name, dir string) {
 // shell runs a script in a folder of the world, and returns its output and exit status.
 func (w *world) shell(dir, script string) (out string, status int) {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(w.Context(), w.patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-ec", script)
 	cmd.Dir, cmd.Env = filepath.Join(w.dir, dir), w.env
@@ -94,7 +95,7 @@ func (w *world) must(dir, script string) string {
 // call starts a server with a command, calls a tool and returns the text of its result.
 func (w *world) call(command, tool string, arguments map[string]any) string {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(w.Context(), w.patience)
 	defer cancel()
 	var stderr bytes.Buffer
 	cmd := exec.Command("bash", "-c", "exec "+command)

@@ -173,7 +173,14 @@ func (d *TempDir) clear() (n int, err error) {
 	}
 	defer f.Close()
 	names, err := f.Readdirnames(-1)
+	// The claim goes last. If this process is killed before, the next start sees that the directory was claimed.
+	if i := slices.Index(names, claimFile); i >= 0 {
+		names = append(slices.Delete(names, i, i+1), claimFile)
+	}
 	for _, name := range names {
+		if name == claimFile && err != nil {
+			break
+		}
 		err = errors.Join(err, d.root.RemoveAll(name))
 	}
 	return len(names), err

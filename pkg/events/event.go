@@ -7,12 +7,14 @@
 package events
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"time"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -37,6 +39,14 @@ const (
 	Recovered    Type = "mcpbash_recovered"     // the end of a torn line was removed
 	Missed       Type = "mcpbash_missed"        // events that could not be written
 )
+
+// Types returns all types.
+func Types() []Type {
+	return []Type{
+		ToolCall, ResourceRead, PromptGet, Completion, HTTPRequest, Initialize, SessionEnd, Start, Stop, Seal, Recovered,
+		Missed, Reload, TokenChanged, KeyChanged,
+	}
+}
 
 // TypeOf returns the type of a method's events, or "" for a method that leaves none.
 func TypeOf(method string) Type {
@@ -172,10 +182,49 @@ type Work struct {
 	Peak              int64           // memory of its largest process, in bytes; 0: not known
 	Ended             bool            // a script ran to its end, so Status and Signal are known
 	Status, Signal    int
-	Code              int // of a JSON-RPC error
-	Bytes             int // of the answer
+	Code              int      // of a JSON-RPC error
+	Bytes             int      // of the answer
+	Script, Metadata  Hash     // of the tool's file and of its entry in the registry; zero: not known
+	Refused           string   // the file, program or address that the confinement refused, as the script named it
+	Answers           []Answer // of the client to questions
 	// Trace and Span are what a script got. A script that asked its client has those of the first request.
 	Trace, Span string
+}
+
+// An Answer is the result of a question to the client.
+type Answer struct {
+	Method string
+	Result json.RawMessage
+}
+
+// Limits of the answers of one call that are kept for its line.
+const (
+	maxAnswers     = 16
+	maxAnswerBytes = 8 << 10 // of all results
+)
+
+// Answer adds an answer. Of a long one it keeps the action alone, and it drops those above the limit.
+func (w *Work) Answer(method string, result json.RawMessage) {
+	if len(w.Answers) >= maxAnswers {
+		return
+	}
+	size := len(result)
+	for _, a := range w.Answers {
+		size += len(a.Result)
+	}
+	if size > maxAnswerBytes {
+		result = ActionOf(result)
+	}
+	w.Answers = append(w.Answers, Answer{method, bytes.Clone(result)})
+}
+
+// ActionOf returns an answer without its content.
+func ActionOf(result json.RawMessage) json.RawMessage {
+	action := rawjson.TextOf(result, "action")
+	if action != "accept" && action != "decline" && action != "cancel" {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(`{"action":"` + action + `"}`)
 }
 
 // A Trace is the W3C trace context of a request. It is zero if nothing is recorded.

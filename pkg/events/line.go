@@ -169,6 +169,7 @@ func (e *Event) appendData(w *writer) {
 			w.count("signal", work.Signal)
 		}
 	}
+	e.appendTool(w)
 	w.text("issuer", e.Subject.Issuer)
 	w.text("token", e.Subject.Token)
 	w.list("scopes", e.Subject.Scopes)
@@ -178,6 +179,33 @@ func (e *Event) appendData(w *writer) {
 	w.count("count", e.Count)
 	w.text("note", e.Note)
 	w.end()
+}
+
+// appendTool appends what is known of a tool and its run.
+func (e *Event) appendTool(w *writer) {
+	work := &e.Work
+	if work.Script != (Hash{}) {
+		w.hex("script_sha256", work.Script[:])
+	}
+	if work.Metadata != (Hash{}) {
+		w.hex("metadata_sha256", work.Metadata[:])
+	}
+	w.text("refused", work.Refused)
+	if len(work.Answers) == 0 {
+		return
+	}
+	w.key("answers")
+	w.dst = append(w.dst, '[')
+	for i, a := range work.Answers {
+		if i > 0 {
+			w.dst = append(w.dst, ',')
+		}
+		w.open("")
+		w.text("method", a.Method)
+		w.bytes("result", a.Result)
+		w.end()
+	}
+	w.dst, w.comma = append(w.dst, ']'), true
 }
 
 // millis writes a duration in milliseconds with its microseconds.

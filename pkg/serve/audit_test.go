@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -15,6 +16,7 @@ import (
 
 	"mcp-bash/pkg/auth/tokenfile"
 	"mcp-bash/pkg/project"
+	"mcp-bash/test/record"
 )
 
 // recordLine has the members of a line of a record that tests compare.
@@ -44,6 +46,9 @@ func recordedLines(t *testing.T, file, kind string) (list []recordLine) {
 		var l recordLine
 		if err := json.Unmarshal([]byte(line), &l); err != nil {
 			t.Fatalf("%v: %s", err, line)
+		}
+		if err := record.Check([]byte(line)); err != nil {
+			t.Error(err)
 		}
 		if l.Type == kind {
 			list = append(list, l)
@@ -238,4 +243,59 @@ func (l *recordLine) summary() string {
 func asText(v any) string {
 	s, _ := v.(string)
 	return s
+}
+
+// AUD-19, AUD-22: a line has what ran, the size of the answer, and the answers of the client without secrets.
+func TestRunInRecord(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "audit.jsonl")
+	const script = asking + `
+ask '{"e":{"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{}}}}}'`
+	const meta = `{"name":"asks","inputSchema":{"type":"object"}}`
+	const single = `printf '{"message":"m"}' >"$MCP_INPUT_DIR/t"; mv "$MCP_INPUT_DIR/t" "$MCP_ELICIT_REQUEST_FILE"
+until [ -e "$MCP_ELICIT_RESPONSE_FILE" ]; do sleep 0.02; done`
+	root := files(t, map[string]string{
+		"tools/asks/tool.sh": script, "tools/asks/tool.meta.json": meta, "tools/single/tool.sh": single,
+	})
+	c := start(t, root, project.Env{"MCPBASH_AUDIT": file, "MCP_TOOLS_TTL": "0"})
+	c.handshake("2025-11-25", `{"elicitation":{}}`)
+	for i, answer := range []string{
+		`{"action":"accept","content":{"name":"Ada","api_key":"sesame"}}`, `{"action":"decline"}`, `{"action":"cancel"}`,
+	} {
+		if i == 2 {
+			addFiles(t, root, map[string]string{"tools/asks/tool.sh": script + "\n# changed"})
+		}
+		tool := []string{"asks", "single", "asks"}[i]
+		c.send(message(fmt.Sprint(100+i), "tools/call", `{"name":"`+tool+`"}`))
+		question := c.await("question", func(line string) bool { return strings.Contains(line, "elicitation/create") })
+		var of struct{ ID json.RawMessage }
+		if err := json.Unmarshal([]byte(question), &of); err != nil {
+			t.Fatal(err)
+		}
+		c.send(`{"jsonrpc":"2.0","id":` + string(of.ID) + `,"result":` + answer + `}`)
+		c.response(fmt.Sprint(100 + i))
+	}
+	c.end()
+	scripts := map[any]bool{}
+	lines := recordedLines(t, file, "mcp_tool_call")
+	for i, want := range []string{
+		`{"method":"elicitation/create","result":{"action":"accept","content":{"api_key":"**redacted**","name":"Ada"}}}`,
+		`{"method":"elicitation/create","result":{"action":"decline"}}`,
+		`{"method":"elicitation/create","result":{"action":"cancel"}}`,
+	} {
+		l := lines[i]
+		if got, _ := json.Marshal(l.Data["answers"]); string(got) != "["+want+"]" {
+			t.Errorf("%d: %s", i, got)
+		}
+		if l.Metadata.Extra["response_size_bytes"] == nil {
+			t.Errorf("%d: %+v", i, l)
+		}
+		scripts[l.Data["script_sha256"]] = true
+	}
+	if a, b := lines[0].Data["metadata_sha256"], lines[2].Data["metadata_sha256"]; a == nil || a != b {
+		t.Error(a, b)
+	}
+	content := []byte("#!/bin/bash\n" + script + "\n")
+	if !scripts[fmt.Sprintf("%x", sha256.Sum256(content))] || len(scripts) != 3 {
+		t.Error(scripts)
+	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"mcp-bash/pkg/events/trail"
 	"mcp-bash/test/checkout"
+	"mcp-bash/test/record"
 )
 
 // An auditedTool is a tool, and the cause that the record has for a call of it.
@@ -130,6 +131,9 @@ func recorded(t *testing.T, file string) (list []*trail.Entry) {
 	err = trail.Read(f, func(e *trail.Entry) error {
 		if fault := v.Add(e); fault != nil {
 			t.Errorf("%+v", *fault)
+		}
+		if err := record.Check(e.Raw); err != nil {
+			t.Error(err)
 		}
 		list = append(list, e)
 		return nil

@@ -25,7 +25,8 @@ const maxArguments = 32 << 10
 // redactTexts removes secrets from the texts of an event that clients choose. The same few come again and again, so
 // the results are remembered. The lock is held.
 func (s *Stream) redactTexts(e *events.Event) {
-	for _, text := range [...]*string{&e.Target.Name, &e.Source.Agent, &e.Subject.Client, &e.Subject.Version, &e.Note} {
+	for _, text := range [...]*string{&e.Target.Name, &e.Source.Agent, &e.Subject.Client, &e.Subject.Version, &e.Note,
+		&e.Work.Refused} {
 		if *text == "" {
 			continue
 		}
@@ -50,6 +51,7 @@ const maxRemembered = 256
 // lock is held.
 func (s *Stream) shape(e *events.Event) {
 	c, w := &s.config, &e.Work
+	s.shapeAnswers(w.Answers)
 	if w.Arguments == nil {
 		return
 	}
@@ -69,6 +71,21 @@ func (s *Stream) shape(e *events.Event) {
 		raw = s.redact(raw, w.Schema)
 	}
 	w.Arguments = raw
+}
+
+// shapeAnswers does the same with answers of clients. Without arguments it leaves only their actions.
+func (s *Stream) shapeAnswers(answers []events.Answer) {
+	for i := range answers {
+		a := &answers[i]
+		switch s.config.Arguments {
+		case none, digest:
+			a.Result = events.ActionOf(a.Result)
+		case redacted:
+			a.Result = s.config.Redactor.AppendJSON(nil, a.Result)
+		default:
+			a.Result = rawjson.AppendCompact(nil, a.Result)
+		}
+	}
 }
 
 // maxRedacted is the number of bytes of a text that are searched for secrets. Fewer are written.

@@ -407,3 +407,35 @@ func BenchmarkEmit(b *testing.B) {
 		s.Emit(e)
 	}
 }
+
+// AUD-20, AUD-22: answers to questions have the form of arguments, and are bounded.
+func TestAnswers(t *testing.T) {
+	const accepted = `{"action":"accept","content":{"a":"b","password":"sesame"}}`
+	for form, want := range map[Form]string{
+		none:     `[{"method":"m","result":{"action":"accept"}},{"method":"m","result":{}}]`,
+		digest:   `[{"method":"m","result":{"action":"accept"}},{"method":"m","result":{}}]`,
+		redacted: `[{"method":"m","result":{"action":"accept","content":{"a":"b","password":"**redacted**"}}},`,
+		"full":   `[{"method":"m","result":` + accepted + `},{"method":"m","result":{"role":"user"}}]`,
+	} {
+		var out strings.Builder
+		s := openTest(t, Config{To: "stderr", Stderr: &out, Arguments: form})
+		e := call("x")
+		e.Work.Answer("m", []byte(accepted))
+		e.Work.Answer("m", []byte(`{ "role":"user" }`))
+		s.Emit(e)
+		if !strings.Contains(out.String(), `"answers":`+want) {
+			t.Errorf("%s: %s", form, out.String())
+		}
+	}
+	var w events.Work
+	for range 40 {
+		w.Answer("m", []byte(`{"action":"decline","content":"`+strings.Repeat("x", 1000)+`"}`))
+	}
+	size := 0
+	for _, a := range w.Answers {
+		size += len(a.Result)
+	}
+	if len(w.Answers) != 16 || size > 9<<10 || string(w.Answers[15].Result) != `{"action":"decline"}` {
+		t.Error(len(w.Answers), size)
+	}
+}

@@ -251,6 +251,9 @@ func (c *call) authorize(ctx context.Context) error {
 		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (unreadable server.meta.json)", r.Name).
 			WithReason(fmt.Errorf("%w; correct it, then restart the server", err)).Because(mcp.CausePolicy)
 	}
+	if r.Event != nil && r.Event.Trace.ID != "" {
+		t.digests.fill(&r.Event.Draft, c.script, item)
+	}
 	c.argv, err = script.Command(c.script)
 	switch {
 	case err != nil && script.Shortage(err) != "":
@@ -309,7 +312,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 	t, r := c.tools, c.request
 	calls := &t.project.Calls
 	c.listener, c.progress, c.logs = r.Listener, handoff.Follow(c.files.Progress), handoff.Follow(c.files.Logs)
-	c.input = inputRelay{ctx: ctx, files: c.files, asker: r.Asker, client: &r.Client, log: t.Log}
+	c.input = inputRelay{ctx: ctx, files: c.files, asker: r.Asker, client: &r.Client, log: t.Log, event: r.Event}
 	c.live = t.project.Sessions.LiveProgress || r.Live
 	env, err := c.environ()
 	if err != nil {

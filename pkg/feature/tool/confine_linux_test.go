@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/registry/access"
@@ -25,6 +26,7 @@ import (
 type confinedFixture struct {
 	*fixture
 	root, beside string
+	event        events.Event // of the last call
 }
 
 func newConfinedFixture(t *testing.T, mode string, env project.Env) *confinedFixture {
@@ -70,7 +72,8 @@ func (y *confinedFixture) try(capabilities, code string) string {
 func (y *confinedFixture) callIt(name string) string {
 	y.t.Helper()
 	list := roots.List{{URI: "file://" + y.root, Path: y.root}}
-	return y.call(&Request{Name: name, ID: "1", Roots: roots.Scope{List: list}})
+	y.event = events.Event{}
+	return y.call(&Request{Name: name, ID: "1", Roots: roots.Scope{List: list}, Event: &y.event})
 }
 
 const reached = "REACHED"
@@ -247,6 +250,11 @@ func TestRefusals(t *testing.T) {
 		says := strings.ReplaceAll(c.says, "BESIDE", y.beside)
 		if refused := strings.Contains(got, "was refused to"); refused != (says != "") || !strings.Contains(got, says) {
 			t.Errorf("%s: %s: %s", c.capabilities, c.code, got)
+		}
+		// The record also has what no declaration permits.
+		name, never := y.event.Draft.Refused, strings.Contains(c.code, "ls: /")
+		if (name != "") != (says != "" || never) || never && !strings.Contains(c.code, name) {
+			t.Errorf("%s: %s: the record has %q", c.capabilities, c.code, name)
 		}
 	}
 	y := newConfinedFixture(t, "declared", nil)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/run/handoff"
 	"mcp-bash/pkg/run/script"
@@ -41,7 +42,8 @@ type inputRelay struct {
 	elicit mcp.PendingInput
 	room   *handoff.Reserved // disk space for the answer to elicit
 	batch  *batch
-	lost   error // why an answer could not be passed to the script, or nil
+	event  *events.Event // its Draft gets the answers; may be nil
+	lost   error         // why an answer could not be passed to the script, or nil
 }
 
 // answerRoom is the disk space that is reserved for an answer, in bytes.
@@ -74,6 +76,7 @@ func (in *inputRelay) poll() (open bool) {
 	if in.elicit != nil {
 		if answers, done := in.elicit.Responses(); done {
 			in.elicit = nil
+			in.record(mcp.MethodElicit, answers[0])
 			in.reply(in.elicitAnswer(answers[0]))
 		}
 	}
@@ -84,10 +87,20 @@ func (in *inputRelay) poll() (open bool) {
 	}
 	if in.batch != nil {
 		if answers, done := in.batch.pending.Responses(); done {
+			for i, a := range answers {
+				in.record(in.batch.methods[i], a)
+			}
 			in.finishBatch(answers)
 		}
 	}
 	return ready && (in.elicit != nil || in.batch != nil)
+}
+
+// record gives the record an answer of the client.
+func (in *inputRelay) record(method string, a mcp.InputResponse) {
+	if in.event != nil && a.Error == nil {
+		in.event.Draft.Answer(method, a.Result)
+	}
 }
 
 // cancel creates the mark of a cancelled call before any signal is sent, and answers open questions (T-115, T-125).
@@ -257,6 +270,7 @@ func (in *inputRelay) reply(action string, content json.RawMessage) {
 
 type batch struct {
 	keys    []string
+	methods []string         // of pending
 	errors  []*mcp.Error     // by key: refused questions
 	pending mcp.PendingInput // pending other questions, in order
 	room    *handoff.Reserved
@@ -284,6 +298,7 @@ func (in *inputRelay) startBatch(content []byte) {
 		b.errors = append(b.errors, refused)
 		if refused == nil {
 			questions = append(questions, q)
+			b.methods = append(b.methods, q.Method)
 		}
 	}
 	if fault != nil || len(b.keys) == 0 {

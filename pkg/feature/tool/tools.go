@@ -55,6 +55,7 @@ type shared struct {
 	base    []string
 	files   *handoff.Pool
 	schemas schema.Cache
+	digests digests
 	counter atomic.Int64
 	inherit sync.Once
 	faults  mcp.LogFunc // for faults of this process

@@ -64,7 +64,6 @@ func unreadable(file string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		e = cli.Failf(cli.CodeNotFound, "no such file: %s", cli.Line(file))
 	}
-	e.Exit = cli.ExitPolicy
 	return e
 }
 
@@ -76,38 +75,71 @@ func (o *inspectOptions) diff(s cli.Streams, before, after string) error {
 	defer stop()
 	a, lockA, err := opened(ctx, s, before)
 	if err != nil {
-		return err
+		return incomparable(err)
 	}
 	defer a.Close()
 	b, lockB, err := opened(ctx, s, after)
 	if err != nil {
-		return err
+		return incomparable(err)
 	}
 	defer b.Close()
-	changes, files := lock.Compare(lockA, lockB), product.CompareFiles(a, b)
-	asked := merge.Changed(a.Asked(), b.Asked())
-	if a.Kind != b.Kind {
-		asked = nil
+	d := difference{changes: lock.Compare(lockA, lockB), files: product.CompareFiles(a, b),
+		rights: merge.Changed(product.RightsText(lockA), product.RightsText(lockB))}
+	if a.Kind == b.Kind {
+		d.settings = merge.Changed(settingsText(a), settingsText(b))
 	}
 	if o.json {
-		_, err = fmt.Fprintf(s.Out, "%s\n", diffJSON(a, b, changes, asked, files))
+		_, err = fmt.Fprintf(s.Out, "%s\n", d.json(a, b))
 	} else {
-		printDiff(s, a, b, changes, asked, files)
+		d.print(s, a, b)
 	}
-	if err == nil && len(changes)+len(asked)+len(files) > 0 {
+	if err == nil && !d.isEmpty() {
 		err = cli.ExitCode(cli.ExitFailed)
 	}
 	return err
 }
 
-func printDiff(s cli.Streams, a, b *product.Product, changes []lock.Change, asked []string,
-	files []product.FileChange) {
+// incomparable returns an error with the exit code of a side that cannot be compared.
+func incomparable(err error) error {
+	if e, ok := errors.AsType[*cli.Error](err); ok {
+		e.Exit = cli.ExitPolicy
+	}
+	return err
+}
+
+// settingsText returns what a product asks the person who installs it, as lines.
+func settingsText(p *product.Product) string {
+	if v := p.Settings(); v != nil {
+		return string(rawjson.AppendIndent(nil, v, 0))
+	}
+	return ""
+}
+
+// A difference is what differs between two products.
+type difference struct {
+	changes          []lock.Change
+	rights, settings []string // lines that begin with "- " or "+ "
+	files            []product.FileChange
+}
+
+func (d *difference) isEmpty() bool { return len(d.changes)+len(d.settings)+len(d.files) == 0 }
+
+func (d *difference) print(s cli.Streams, a, b *product.Product) {
 	if a.Kind != b.Kind {
 		cli.Printf(s.Out, "Compared the projects of a %s and a %s.\n", string(a.Kind), string(b.Kind))
 	}
+	section := func(title string, lines []string) {
+		for i, line := range lines {
+			if i == 0 {
+				cli.Printf(s.Out, "# %s\n", title)
+			}
+			cli.Printf(s.Out, "  %s\n", line)
+		}
+	}
+	section("rights", d.rights)
 	for _, concern := range lock.Concerns {
 		var some []lock.Change
-		for _, c := range changes {
+		for _, c := range d.changes {
 			if c.Concern == concern {
 				some = append(some, c)
 			}
@@ -117,16 +149,9 @@ func printDiff(s cli.Streams, a, b *product.Product, changes []lock.Change, aske
 			lock.Print(s.Out, some)
 		}
 	}
-	if len(asked) > 0 {
-		cli.Printf(s.Out, "# settings\n")
-	}
-	for _, line := range asked {
-		cli.Printf(s.Out, "    %s\n", line)
-	}
-	if len(files) > 0 {
-		cli.Printf(s.Out, "# files\n")
-	}
-	for _, f := range files {
+	section("settings", d.settings)
+	var files []string
+	for _, f := range d.files {
 		what := "changed"
 		switch {
 		case f.Before == product.File{}:
@@ -136,16 +161,17 @@ func printDiff(s cli.Streams, a, b *product.Product, changes []lock.Change, aske
 		case f.Before.SHA256 == f.After.SHA256:
 			what = "execute bit changed"
 		}
-		cli.Printf(s.Out, "  %s: %s\n", f.Name, what)
+		files = append(files, f.Name+": "+what)
 	}
+	section("files", files)
 }
 
-func diffJSON(a, b *product.Product, changes []lock.Change, asked []string, files []product.FileChange) []byte {
+func (d *difference) json(a, b *product.Product) []byte {
 	var w rawjson.Builder
-	w.Object().Name("ok").Bool(true).Name("same").Bool(len(changes)+len(asked)+len(files) == 0).
+	w.Object().Name("ok").Bool(true).Name("same").Bool(d.isEmpty()).
 		Name("kinds").Strings([]string{string(a.Kind), string(b.Kind)}).Name("changes").Array()
-	for i := range changes {
-		c := &changes[i]
+	for i := range d.changes {
+		c := &d.changes[i]
 		w.Object().Name("item").String(c.Item()).Name("member").String(c.Member).Name("concern").String(string(c.Concern))
 		if c.Before != nil {
 			w.Name("before").Raw(c.Before)
@@ -155,8 +181,8 @@ func diffJSON(a, b *product.Product, changes []lock.Change, asked []string, file
 		}
 		w.End()
 	}
-	w.End().Name("settings").Strings(asked).Name("files").Array()
-	for _, f := range files {
+	w.End().Name("rights").Strings(d.rights).Name("settings").Strings(d.settings).Name("files").Array()
+	for _, f := range d.files {
 		w.Object().Name("name").String(f.Name).Name("before").String(f.Before.SHA256).
 			Name("after").String(f.After.SHA256).End()
 	}

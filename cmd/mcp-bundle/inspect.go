@@ -2,13 +2,17 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/product"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/json/rawjson"
@@ -88,74 +92,147 @@ func inspectFile(file string) (*mcpb.Report, error) {
 }
 
 func inspectCommand() *cli.Command {
-	o := &inspectOptions{}
+	o, format := &inspectOptions{}, ""
 	c := &cli.Command{
 		Name: "inspect", NotVerb: true,
-		Summary: "Show what is in a bundle.",
+		Summary: "Show what a bundle, plugin, npm package, wheel, image or project offers, and what each part may do.",
 		Examples: []cli.Example{
-			{Line: "NAME demo-1.0.0.mcpb"}, {Line: "NAME demo-1.0.0.mcpb --json | jq -r '.files[].name'"},
+			{Line: "NAME demo-1.0.0.mcpb"},
+			{Line: "NAME demo-1.0.0.mcpb --json | jq .manifest"},
+			{Line: "NAME demo.tar --format docker", Purpose: "the command that starts the image with these permissions"},
+			{Line: "NAME . --format claude-settings > .claude/settings.json"},
 		},
-		Operands: []cli.Operand{{Name: "FILE", Complete: cli.Files}},
-		Text:     "FILE may be -, standard input.",
-		Exits:    []cli.Exit{{Code: 0, Meaning: "shown"}, {Code: 1, Meaning: "not a bundle"}},
-		Run:      func(s cli.Streams, operands []string) error { return o.inspect(s, operands[0]) },
+		Operands: []cli.Operand{{Name: "PRODUCT", Complete: cli.Files}},
+		Text: `PRODUCT is a file or a folder, or - for standard input. Nothing in it runs. The table comes from the files, and the
+command fails if the lock in a product does not match them.
+
+--format prints the permissions for programs that enforce them: a permission profile of ToolHive, a docker run command
+for the image, or rules for the settings.json of Claude Code. What a format cannot express is on standard error.`,
+		Exits: []cli.Exit{{Code: 0, Meaning: "shown"}, {Code: 1, Meaning: "it cannot be read, or does not match its lock"}},
+		Run: func(s cli.Streams, operands []string) error {
+			if format != "" && o.json {
+				return cli.Usagef("--json and --format exclude each other")
+			}
+			return o.inspect(s, operands[0], format)
+		},
 	}
+	c.Flags.One(&format, "format", "FORMAT", product.Formats, "print the permissions for ToolHive, Docker or Claude Code")
 	c.Flags.Bool(&o.json, "json", "print it as JSON and nothing else")
 	return c
 }
 
-func (o *inspectOptions) inspect(s cli.Streams, operand string) error {
+func (o *inspectOptions) inspect(s cli.Streams, operand, format string) error {
 	file, remove, err := inputFile(s, operand)
 	if err != nil {
 		return err
 	}
 	defer remove()
-	report, err := inspectFile(file)
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	p, pinned, err := opened(ctx, s, file)
 	if err != nil {
 		return err
 	}
-	if report.Archive == nil {
-		return cli.Failf(cli.CodeInvalid, "not a bundle: %s", cli.Line(file))
-	}
-	m := report.Manifest
-	platforms, _ := rawjson.Strings(rawjson.Path(m, "compatibility", "platforms"))
-	var tools []string
-	for v := range rawjson.Elements(rawjson.Get(m, "tools")) {
-		tools = append(tools, rawjson.TextOf(v, "name"))
-	}
-	if o.json {
-		var b rawjson.Builder
-		b.Object().Name("ok").Bool(true).Name("path").String(operand).Name("sha256").String(report.SHA256).
-			Name("signed").Bool(report.Archive.Signed).Name("valid").Bool(len(report.Faults) == 0).
-			Name("manifest").Raw(m).Name("files").Array()
-		for _, e := range report.Archive.Entries {
-			b.Object().Name("name").String(e.Name).Name("bytes").Int(int(e.Size)).Name("executable").Bool(e.Exec).End()
+	defer p.Close()
+	if format != "" {
+		text, notes := product.Permissions(pinned, format, project.OSEnv()["HOME"])
+		for _, note := range notes {
+			s.Notice("inspect: " + note)
 		}
-		_, err := fmt.Fprintf(s.Out, "%s\n", b.End().End().Bytes())
+		_, err = s.Out.Write([]byte(text))
 		return err
 	}
-	signed := "no"
-	if report.Archive.Signed {
-		signed = "yes; the signature was not checked"
+	report := &mcpb.Report{SHA256: p.SHA256}
+	if p.Kind == product.Bundle {
+		if report, err = inspectFile(file); err != nil {
+			return err
+		}
 	}
-	total := int64(0)
-	for _, e := range report.Archive.Entries {
-		total += e.Size
+	about, _ := p.About() // a document that is not valid is among the faults
+	rows := product.Rows(pinned)
+	if o.json {
+		_, err = fmt.Fprintf(s.Out, "%s\n", inspectJSON(operand, p, report, about, rows))
+		return err
 	}
-	for _, row := range [][2]string{
-		{"name", rawjson.TextOf(m, "name")}, {"version", rawjson.TextOf(m, "version")},
-		{"description", rawjson.TextOf(m, "description")}, {"author", rawjson.TextOf(rawjson.Get(m, "author"), "name")},
-		{"platforms", strings.Join(platforms, " ")}, {"tools", strings.Join(tools, " ")},
-		{"starts", rawjson.TextOf(rawjson.Path(m, "server", "mcp_config"), "command")},
-		{"files", fmt.Sprintf("%d, %s", len(report.Archive.Entries), cli.Size(total))}, {"signed", signed},
-		{"sha256", report.SHA256},
-	} {
-		cli.Printf(s.Out, "%-12s %s\n", row[0], row[1])
+	printProduct(s, p, report, about)
+	if p.Dir == "" {
+		cli.Printf(s.Out, "\nIt contains no project, so nothing is known about what it may do.\n")
+	} else {
+		printRows(s, rows)
 	}
 	for _, f := range report.Faults {
 		cli.Printf(s.Err, "  ✗ %s\n", f.String())
 	}
 	return nil
+}
+
+// printProduct prints what the document of a product says.
+func printProduct(s cli.Streams, p *product.Product, report *mcpb.Report, about product.About) {
+	platforms, _ := rawjson.Strings(rawjson.Path(report.Manifest, "compatibility", "platforms"))
+	var asks []string
+	for _, m := range rawjson.Members(p.Settings()) {
+		asks = append(asks, m.Name)
+	}
+	total, signed := int64(0), ""
+	for _, f := range p.Files {
+		total += f.Size
+	}
+	if report.Archive != nil && report.Archive.Signed {
+		signed = "yes; the signature was not checked"
+	}
+	for _, row := range [][2]string{
+		{"name", cmp.Or(about.Name, about.Title)}, {"version", about.Version}, {"description", about.Description},
+		{"author", rawjson.TextOf(rawjson.Get(report.Manifest, "author"), "name")}, {"kind", string(p.Kind)},
+		{"platforms", strings.Join(platforms, " ")}, {"asks for", strings.Join(asks, " ")},
+		{"files", fmt.Sprintf("%d, %s", len(p.Files), cli.Size(total))}, {"signed", signed}, {"sha256", report.SHA256},
+	} {
+		if row[1] != "" {
+			cli.Printf(s.Out, "%-12s %s\n", row[0], row[1])
+		}
+	}
+}
+
+// printRows prints a table of items with their rights. It is not cut at the edge of the terminal.
+func printRows(s cli.Streams, rows []product.Row) {
+	width := 0
+	for _, r := range rows {
+		width = max(width, cli.Columns(cli.Line(r.Item)))
+	}
+	cli.Printf(s.Out, "\n")
+	for _, r := range rows {
+		for _, line := range r.Lines() {
+			cli.Printf(s.Out, "%s  %s\n", cli.Pad(cli.Line(r.Item), width), line)
+		}
+	}
+}
+
+func inspectJSON(operand string, p *product.Product, report *mcpb.Report, about product.About, rows []product.Row) []byte {
+	var b rawjson.Builder
+	b.Object().Name("ok").Bool(true).Name("path").String(operand).Name("kind").String(string(p.Kind)).
+		Optional("name", about.Name).Optional("version", about.Version).Optional("description", about.Description).
+		Optional("sha256", report.SHA256)
+	if report.Archive != nil {
+		b.Name("signed").Bool(report.Archive.Signed)
+	}
+	if p.Kind == product.Bundle {
+		b.Name("valid").Bool(len(report.Faults) == 0).Name("manifest").Raw(report.Manifest)
+	}
+	b.Name("items").Array()
+	for _, r := range rows {
+		b.Object().Name("item").String(r.Item).Optional("name", r.Name).Optional("description", r.Description).
+			Name("confined").Bool(!r.Free)
+		for _, right := range r.Rights() {
+			b.Name(right.Verb).Strings(right.Objects)
+		}
+		b.End()
+	}
+	b.End().Name("files").Array()
+	for _, name := range slices.Sorted(maps.Keys(p.Files)) {
+		f := p.Files[name]
+		b.Object().Name("name").String(name).Name("bytes").Int(int(f.Size)).Name("executable").Bool(f.Exec).
+			Name("sha256").String(f.SHA256).End()
+	}
+	return b.End().End().Bytes()
 }
 
 func unpackCommand() *cli.Command {

@@ -2,6 +2,7 @@ package product
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -100,16 +101,16 @@ func CompareFiles(a, b *Product) (list []FileChange) {
 	return list
 }
 
-// Asked returns what a product asks the person who installs it, as JSON.
-func (p *Product) Asked() string {
+// Settings returns what a product asks the person who installs it, as an object, or nil.
+func (p *Product) Settings() json.RawMessage {
 	doc, err := rawjson.Check(p.Document)
 	if err != nil {
-		return ""
+		return nil
 	}
 	for _, member := range []string{"user_config", "userConfig"} {
 		if v := rawjson.Get(doc, member); v != nil {
-			return string(rawjson.AppendIndent(nil, v, 0))
+			return v
 		}
 	}
-	return ""
+	return nil
 }

@@ -28,7 +28,7 @@ type Kind string
 
 // The kinds. A folder that is not a product is a project.
 const (
-	kindBundle  Kind = "bundle"
+	Bundle      Kind = "bundle"
 	kindPlugin  Kind = "plugin"
 	NPM         Kind = "npm package"
 	Wheel       Kind = "wheel"
@@ -52,6 +52,7 @@ type Product struct {
 	Document []byte          // manifest.json, plugin.json, package.json, METADATA, or an image's configuration
 	Files    map[string]File // by name; of an image, its project, its programs of the server, and its layers
 	Prefix   string          // of the names of the project's files, such as "server/"; "" for a project
+	SHA256   string          // of the file; "" for a folder
 	Dir      string          // a folder with the project's files; "" without a project, as in a runtime package
 	work     *project.TempDir
 }
@@ -63,7 +64,7 @@ func Open(env project.Env, file string) (*Product, error) {
 		return nil, err
 	}
 	defer s.close()
-	p := &Product{Files: map[string]File{}}
+	p := &Product{Files: map[string]File{}, SHA256: s.sha256}
 	if err := p.recognize(s); err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ var forms = []struct {
 	document, project *lazyregexp.Regexp
 }{
 	{kindPlugin, lazyregexp.New(`^\.claude-plugin/plugin\.json$`), lazyregexp.New(`^server/$`)},
-	{kindBundle, lazyregexp.New(`^manifest\.json$`), lazyregexp.New(`^server/$`)},
+	{Bundle, lazyregexp.New(`^manifest\.json$`), lazyregexp.New(`^server/$`)},
 	{NPM, lazyregexp.New(`^package\.json$`), lazyregexp.New(`^(server|project)/$`)},
 	{Wheel, lazyregexp.New(`^[^/]+\.dist-info/METADATA$`),
 		lazyregexp.New(`^[^/]+\.data/data/share/[^/]+/project/$`)},

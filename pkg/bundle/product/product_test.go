@@ -168,8 +168,8 @@ func TestOpen(t *testing.T) {
 		prefix     string
 		files      int
 	}{
-		{"bundle", save(t, zipOf(t, bundle)), kindBundle, "server/", 3},
-		{"bundle folder", folderOf(t, bundle), kindBundle, "server/", 3},
+		{"bundle", save(t, zipOf(t, bundle)), Bundle, "server/", 3},
+		{"bundle folder", folderOf(t, bundle), Bundle, "server/", 3},
 		{"plugin archive", save(t, zipOf(t, plugin)), kindPlugin, "server/", 3},
 		{"plugin folder", folderOf(t, append(plugin, files("server.d/server.meta.json", "{}")...)), kindPlugin, "server/", 4},
 		{"npm", save(t, gzipped(tarOf(t, in("package/", append(npm, in("server/", demo)...))))), NPM, "server/", 4},

@@ -20,6 +20,7 @@ import (
 // A source has the files of a product.
 type source struct {
 	dir       string // of a folder that is not an image; "" for others
+	sha256    string // of a file
 	isProject bool   // the folder has a project at its top
 	image     []byte // the configuration of an image; nil for others
 	each      func(visit func(mcpb.File) error) error
@@ -39,7 +40,10 @@ func openSource(file string) (s *source, err error) {
 		return nil, err
 	}
 	s = &source{close: f.Close}
-	all := io.NewSectionReader(f, 0, info.Size())
+	whole := func() *io.SectionReader { return io.NewSectionReader(f, 0, info.Size()) }
+	if s.sha256, err = (mcpb.File{Open: func() (io.ReadCloser, error) { return io.NopCloser(whole()), nil }}).Sum(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
 	head := make([]byte, 2)
 	f.ReadAt(head, 0) // zeros are the beginning of no product
 	switch string(head) {
@@ -50,13 +54,11 @@ func openSource(file string) (s *source, err error) {
 		}
 	case "\x1f\x8b":
 		s.each = func(visit func(mcpb.File) error) error {
-			return image.EachOfTar(io.NewSectionReader(all, 0, all.Size()), func(h *tar.Header, f mcpb.File) error {
-				return inPackage(h, f, visit)
-			})
+			return image.EachOfTar(whole(), func(h *tar.Header, f mcpb.File) error { return inPackage(h, f, visit) })
 		}
 	default:
 		var open image.Opener
-		if open, err = image.InTar(all); err == nil {
+		if open, err = image.InTar(whole()); err == nil {
 			s.image, s.each, err = image.Read(open)
 		}
 	}

@@ -23,13 +23,11 @@ import (
 
 // A Product is a file of the author that a package registry, or a release, has too.
 type Product struct {
-	Kind               Kind
-	File               string
-	Name, Version      string
-	Title, Description string
-	Servers            []string // the servers that the product names
-	SHA256             string   // of a bundle
-	Manifest           json.RawMessage
+	Kind Kind
+	File string
+	product.About
+	SHA256   string // of a bundle
+	Manifest json.RawMessage
 
 	variables []Variable
 }
@@ -50,16 +48,14 @@ func OpenBundle(file string) (b *Product, faults []mcpb.Fault, err error) {
 	}
 	m := report.Manifest
 	return &Product{
-		Kind: MCPB, File: file, Manifest: m, SHA256: report.SHA256, Name: rawjson.TextOf(m, "name"),
-		Version: rawjson.TextOf(m, "version"), Title: rawjson.TextOf(m, "display_name"),
-		Description: rawjson.TextOf(m, "description"),
+		Kind: MCPB, File: file, Manifest: m, SHA256: report.SHA256, About: product.About{Name: rawjson.TextOf(m, "name"),
+			Version: rawjson.TextOf(m, "version"), Title: rawjson.TextOf(m, "display_name"),
+			Description: rawjson.TextOf(m, "description")},
 	}, report.Faults, nil
 }
 
-// readers read the documents of products.
-var readers = map[product.Kind]func([]byte) (*Product, error){
-	product.NPM: readNPM, product.Wheel: readWheel, product.Image: readImage,
-}
+// packaged are the kinds of products that registries of packages have.
+var packaged = map[product.Kind]Kind{product.NPM: NPM, product.Wheel: PyPI, product.Image: OCI}
 
 // Open opens another product than a bundle. It returns nil for a package that nobody starts by its name, such as the
 // programs for one system.
@@ -69,16 +65,18 @@ func Open(env project.Env, file string) (*Product, error) {
 		return nil, err
 	}
 	defer opened.Close()
-	read := readers[opened.Kind]
-	if read == nil {
+	p := &Product{Kind: packaged[opened.Kind], File: file}
+	if p.Kind == "" {
 		return nil, fmt.Errorf("a %s; this needs %s", opened.Kind, strings.Join(Endings, ", "))
 	}
-	p, err := read(opened.Document)
-	if p == nil || err != nil {
+	if p.About, err = opened.About(); err != nil {
 		return nil, err
 	}
-	if p.File = file; opened.Dir == "" {
-		return p, nil // without a project
+	if opened.Dir == "" { // without a project
+		if isStarted := rawjson.Get(opened.Document, "bin") != nil; p.Kind == NPM && len(p.Servers) == 0 && !isStarted {
+			return nil, nil
+		}
+		return p, nil
 	}
 	meta, err := boundedfile.Read(filepath.Join(opened.Dir, project.Marker), mcpb.MaxManifest)
 	if err == nil {
@@ -86,64 +84,6 @@ func Open(env project.Env, file string) (*Product, error) {
 	}
 	p.variables = variables(meta)
 	return p, err
-}
-
-// readNPM reads the package.json of a package of npm.
-func readNPM(text []byte) (*Product, error) {
-	doc, err := rawjson.Check(text)
-	if err != nil {
-		return nil, fmt.Errorf("package.json: %w", err)
-	}
-	p := &Product{Kind: NPM, Name: rawjson.TextOf(doc, "name"), Version: rawjson.TextOf(doc, "version"),
-		Description: rawjson.TextOf(doc, "description")}
-	if name := rawjson.TextOf(doc, "mcpName"); name != "" {
-		p.Servers = []string{name}
-	} else if rawjson.Absent(rawjson.Get(doc, "bin")) {
-		return nil, nil
-	}
-	return p, nil
-}
-
-// serverMark is how the description of a wheel names a server. The registry takes the name up to the first character
-// that no name has, or up to the end of a comment.
-var serverMark = lazyregexp.New(`mcp-name: ([A-Za-z0-9._/-]+?)(?:-->|--!>|[^A-Za-z0-9._/-]|$)`)
-
-// readWheel reads the METADATA of a wheel: lines of the form "Name: value", and the description after an empty line.
-func readWheel(text []byte) (*Product, error) {
-	head, description, _ := strings.Cut(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n\n")
-	p := &Product{Kind: PyPI}
-	for line := range strings.SplitSeq(head, "\n") {
-		switch key, value, _ := strings.Cut(line, ": "); key {
-		case "Name":
-			p.Name = value
-		case "Version":
-			p.Version = value
-		case "Summary":
-			p.Description = value
-		}
-	}
-	for _, m := range serverMark.FindAllStringSubmatch(description, -1) {
-		p.Servers = append(p.Servers, m[1])
-	}
-	return p, nil
-}
-
-// serverLabel is the label of an image with the name of its server.
-const serverLabel = "io.modelcontextprotocol.server.name"
-
-// readImage reads the configuration of an image.
-func readImage(text []byte) (*Product, error) {
-	doc, err := rawjson.Check(text)
-	if err != nil {
-		return nil, fmt.Errorf("the image's configuration: %w", err)
-	}
-	labels := rawjson.Get(rawjson.Get(doc, "config"), "Labels")
-	label := func(name string) string { return rawjson.TextOf(labels, "org.opencontainers.image."+name) }
-	p := &Product{Kind: OCI, Title: label("title"), Version: label("version"), Description: label("description")}
-	if name := rawjson.TextOf(labels, serverLabel); name != "" {
-		p.Servers = []string{name}
-	}
-	return p, nil
 }
 
 // variables returns the variables by which the settings of a project's user reach the server.
@@ -221,7 +161,7 @@ func NewEntry(name string, products []*Product, places Places) (e *Entry, faults
 
 // marks are the places where products name their server.
 var marks = map[Kind]string{
-	NPM: `"mcpName" in package.json`, PyPI: "mcp-name: in its description", OCI: "the label " + serverLabel,
+	NPM: `"mcpName" in package.json`, PyPI: "mcp-name: in its description", OCI: "the label " + product.ServerLabel,
 }
 
 // foreign returns the reason for which a product does not belong to a server, or "". A bundle belongs to each, because

@@ -35,17 +35,20 @@ type Change struct {
 }
 
 // Item returns the item for people: "tool add", or "project".
-func (c *Change) Item() string {
-	if c.Kind == projectKey {
-		return projectKey
+func (c *Change) Item() string { return (&Item{Kind: c.Kind, Name: c.Name}).Label() }
+
+// Label returns the kind and the name for people: "tool add", or "project".
+func (i *Item) Label() string {
+	if i.Kind == Project {
+		return Project
 	}
 	noun := "skill"
 	for _, kind := range kinds.All {
-		if kind.Key == c.Kind {
+		if kind.Key == i.Kind {
 			noun = kind.Noun
 		}
 	}
-	return noun + " " + c.Name
+	return noun + " " + i.Name
 }
 
 // Lines returns the changed lines of a member: "- " and an old one, or "+ " and a new one.

@@ -74,7 +74,7 @@ func NewGuard(p *project.Project) (*Guard, error) {
 		i := &pinned.Items[at]
 		for file := range rawjson.All(rawjson.Get(i.JSON, filesMember)) {
 			g.items[file] = append(g.items[file], i)
-			if i.Kind == projectKey {
+			if i.Kind == Project {
 				g.units[unit(file)] = true
 			}
 		}
@@ -89,7 +89,7 @@ func (g *Guard) Notify(notice func(line string)) { g.notice = notice }
 func (g *Guard) checkProject() error {
 	g.tree.reset()
 	now, err := g.tree.project(g.owner, g.units)
-	return drift(g.pinned.Find(projectKey, ""), now, err)
+	return drift(g.pinned.Find(Project, ""), now, err)
 }
 
 // drift returns the difference of an item from the lock, where it is pinned, or nil.
@@ -113,7 +113,7 @@ func drift(pinned *Item, now Item, err error) error {
 func (g *Guard) Withhold(kind *kinds.Kind, items []item.Item) map[string]error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	whole := g.report(projectKey, "no item is offered", g.checkProject())
+	whole := g.report(Project, "no item is offered", g.checkProject())
 	withheld := map[string]error{}
 	for _, i := range items {
 		why := whole

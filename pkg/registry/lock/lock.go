@@ -30,8 +30,8 @@ const version = 1
 
 // The kinds of items that are not kinds of the registry.
 const (
-	projectKey = "project" // one item without a name
-	skillsKey  = "skills"
+	Project   = "project" // one item without a name
+	skillsKey = "skills"
 )
 
 // filesMember is the member of each item with the digests of its files, by path: "sha256:" and 64 hexadecimal digits.
@@ -39,7 +39,7 @@ const filesMember = "files"
 
 // An Item is a tool, a prompt, a skill or the like, or the project itself.
 type Item struct {
-	Kind string          // the Key of a [kinds.Kind], projectKey or skillsKey
+	Kind string          // the Key of a [kinds.Kind], Project or "skills"
 	Name string          // "" for the project
 	JSON json.RawMessage // canonical object
 }
@@ -52,7 +52,7 @@ type Lock struct {
 
 // order returns the keys of the file in their order.
 func order() []string {
-	keys := []string{projectKey}
+	keys := []string{Project}
 	for _, kind := range kinds.All {
 		keys = append(keys, kind.Key)
 	}
@@ -93,7 +93,7 @@ func (l *Lock) AppendJSON(dst []byte) []byte {
 		}
 		switch {
 		case len(list) == 0:
-		case key == projectKey:
+		case key == Project:
 			b.Name(key).Raw(list[0].JSON)
 		default:
 			b.Name(key).Array()
@@ -176,7 +176,7 @@ func parse(text []byte) (*Lock, error) {
 		case key == "version":
 		case !slices.Contains(keys, key):
 			err = fmt.Errorf("unknown member %q", key)
-		case key == projectKey:
+		case key == Project:
 			err = add(key, value)
 		case rawjson.KindOf(value) != rawjson.Array:
 			err = fmt.Errorf("%s is not an array", key)
@@ -191,7 +191,7 @@ func parse(text []byte) (*Lock, error) {
 			return nil, err
 		}
 	}
-	if !seen[[2]string{projectKey, ""}] {
+	if !seen[[2]string{Project, ""}] {
 		return nil, errors.New("no project")
 	}
 	return newLock(items), nil
@@ -202,11 +202,11 @@ func parseItem(key string, v json.RawMessage) (Item, error) {
 		return Item{}, fmt.Errorf("%s: an item is not an object", key)
 	}
 	i := Item{Kind: key, JSON: rawjson.AppendCanonical(nil, v)}
-	if key != projectKey {
+	if key != Project {
 		i.Name = rawjson.TextOf(v, "name")
 	}
 	switch {
-	case key != projectKey && i.Name == "":
+	case key != Project && i.Name == "":
 		return i, fmt.Errorf("%s: an item has no name", key)
 	case rawjson.KindOf(rawjson.Get(v, filesMember)) != rawjson.Object:
 		return i, fmt.Errorf("%s: %q has no files", key, i.Name)

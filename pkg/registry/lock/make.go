@@ -186,5 +186,5 @@ func (t *tree) project(owner, units map[string]bool) (Item, error) {
 		b.Name(name).Raw(text)
 	}
 	b.Optional("instructions", t.p.Meta.Instructions)
-	return Item{projectKey, "", rawjson.AppendCanonical(nil, b.Name(filesMember).Raw(digests).End().Bytes())}, nil
+	return Item{Project, "", rawjson.AppendCanonical(nil, b.Name(filesMember).Raw(digests).End().Bytes())}, nil
 }

@@ -1,0 +1,191 @@
+package product
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/registry/lock"
+	"mcp-bash/pkg/text/shell"
+	"mcp-bash/pkg/text/toolnames"
+	"mcp-bash/pkg/text/weburl"
+)
+
+// imageUserHome is the home directory in an image (H-603).
+const imageUserHome = "/home/nonroot"
+
+// Formats are the forms in which other programs enforce the permissions of a project (LOCK-24).
+var Formats = []string{"toolhive-profile", "docker", "claude-settings"}
+
+// Permissions returns the permissions of a project in one of the [Formats], and what this format cannot express. The
+// image of the project contains its files, so only paths elsewhere are mounted. home replaces "~" on this machine.
+func Permissions(l *lock.Lock, format, home string) (text string, notes []string) {
+	p := permissions{home: home}
+	name, version := "server", ""
+	if project := l.Find(lock.Project, ""); project != nil {
+		meta := rawjson.Get(project.JSON, "meta")
+		name, version = rawjson.TextOf(meta, "name"), rawjson.TextOf(meta, "version")
+	}
+	rows := Rows(l)
+	if format == Formats[2] {
+		return p.claude(name, rows), p.notes
+	}
+	for i := range rows {
+		p.add(&rows[i])
+	}
+	slices.Sort(p.ports)
+	p.ports = slices.Compact(p.ports)
+	p.note("programs are not limited, and all tools share these permissions")
+	if format == Formats[0] {
+		return p.profile(), p.notes
+	}
+	return p.docker(weburl.ImageName(name, version)), p.notes
+}
+
+// permissions are those of all items of a project.
+type permissions struct {
+	home        string
+	read, write [][2]string // paths on the machine and in the container
+	hosts       []string
+	ports       []int
+	anyHost     bool
+	anyOnPorts  bool // any host on the ports
+	notes       []string
+}
+
+func (p *permissions) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(p.notes, text) {
+		p.notes = append(p.notes, text)
+	}
+}
+
+// add adds the permissions of an item. It notes those that are not added.
+func (p *permissions) add(r *Row) {
+	if r.Kind == kinds.UIResources.Key {
+		return // pages run in the client
+	}
+	if r.Free {
+		p.note("%s is not confined, so its needs are unknown, and nothing is allowed for it", r.Item)
+		return
+	}
+	for _, file := range r.Read {
+		p.mount(r, file, &p.read)
+	}
+	for _, file := range r.Write {
+		p.mount(r, file, &p.write)
+	}
+	for _, host := range r.Hosts {
+		if host == anyHost {
+			p.anyHost = true
+		} else if !slices.Contains(p.hosts, host) {
+			p.hosts, p.ports = append(p.hosts, host), append(p.ports, 443)
+		}
+	}
+	for _, port := range r.Connect {
+		p.ports, p.anyOnPorts = append(p.ports, int(port)), true
+	}
+	p.anyHost = p.anyHost || r.Has(access.Network)
+	if r.Has(access.FileSystem) {
+		p.note("%s may use all files of the user; add the folders that it needs", r.Item)
+	} else if r.Has(access.Search) || r.Has(access.Edit) {
+		p.note("%s uses its roots, which depend on the client; add these folders", r.Item)
+	}
+}
+
+// mount adds a path outside the project.
+func (p *permissions) mount(r *Row, file string, list *[][2]string) {
+	at := [2]string{path.Clean(file), path.Clean(file)}
+	if rest, ok := strings.CutPrefix(file, "~/"); ok {
+		at = [2]string{path.Join(p.home, rest), path.Join(imageUserHome, rest)}
+	}
+	switch {
+	case !path.IsAbs(at[0]) && list == &p.write:
+		p.note("%s writes %s in the project, which is read-only in an image", r.Item, file)
+	case !path.IsAbs(at[0]): // the image has it
+	case at[0] == "/" || strings.ContainsAny(at[0], ":,\"\n"):
+		p.note("%s uses %s, which cannot be mounted", r.Item, file)
+	case !slices.Contains(*list, at):
+		*list = append(*list, at)
+	}
+}
+
+// profile returns a permission profile of ToolHive. Its proxy passes a request if both its port and its host are listed,
+// so ports of any host leave out the hosts.
+func (p *permissions) profile() string {
+	paths := func(list [][2]string) (all []string) {
+		for _, at := range list {
+			if at[0] == at[1] {
+				at[1] = ""
+			}
+			all = append(all, strings.TrimSuffix(at[0]+":"+at[1], ":"))
+		}
+		return all
+	}
+	if len(p.ports) > 0 && !p.anyHost {
+		p.note("ToolHive limits HTTP and HTTPS only, by its proxy; other connections fail")
+	}
+	var b rawjson.Builder
+	b.Object().Name("read").Strings(paths(p.read)).Name("write").Strings(paths(p.write)).
+		Name("network").Object().Name("outbound").Object().Name("insecure_allow_all").Bool(p.anyHost)
+	if !p.anyHost {
+		if p.anyOnPorts {
+			p.hosts = nil
+		}
+		b.Name("allow_host").Strings(p.hosts).Name("allow_port").Array()
+		for _, port := range p.ports {
+			b.Int(port)
+		}
+		b.End()
+	}
+	return string(rawjson.AppendIndent(nil, b.End().End().End().Bytes(), 0)) + "\n"
+}
+
+// docker returns a command that starts the image of the project.
+func (p *permissions) docker(image string) string {
+	lines := []string{"docker run --rm --interactive", "--read-only", "--tmpfs /tmp", "--cap-drop ALL",
+		"--security-opt no-new-privileges"}
+	if !p.anyHost && len(p.ports) == 0 {
+		lines = append(lines, "--network none")
+	} else {
+		p.note("Docker limits neither hosts nor ports")
+	}
+	mount := func(at [2]string, end string) {
+		lines = append(lines, "--mount "+shell.Quote("type=bind,source="+at[0]+",target="+at[1]+end))
+	}
+	for _, at := range p.read {
+		if !slices.Contains(p.write, at) {
+			mount(at, ",readonly")
+		}
+	}
+	for _, at := range p.write {
+		mount(at, "")
+	}
+	return strings.Join(append(lines, shell.Quote(image)), " \\\n  ") + "\n"
+}
+
+// claude returns settings of Claude Code. They allow calls of tools that, by their declaration, neither change anything
+// nor contact anybody.
+func (p *permissions) claude(server string, rows []Row) string {
+	client := toolnames.Of("Claude Code")
+	var allow, ask []string
+	for _, r := range rows {
+		if r.Kind != kinds.Tools.Key {
+			continue
+		}
+		name, _ := client.Sent(server, r.Name)
+		changes := r.Has(access.Edit) || r.Has(access.FileSystem) || r.Has(access.Network)
+		if r.Free || changes || len(r.Write)+len(r.Connect) > 0 {
+			ask = append(ask, name)
+		} else {
+			allow = append(allow, name)
+		}
+	}
+	p.note("Claude Code decides about calls only. The server limits files, hosts and programs, on Linux")
+	var b rawjson.Builder
+	b.Object().Name("permissions").Object().Name("allow").Strings(allow).Name("ask").Strings(ask).End().End()
+	return string(rawjson.AppendIndent(nil, b.Bytes(), 0)) + "\n"
+}

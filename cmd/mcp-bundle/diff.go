@@ -84,7 +84,7 @@ func (o *inspectOptions) diff(s cli.Streams, before, after string) error {
 	}
 	defer b.Close()
 	d := difference{changes: lock.Compare(lockA, lockB), files: product.CompareFiles(a, b),
-		rights: merge.Changed(product.RightsText(lockA), product.RightsText(lockB))}
+		rights: merge.Changed(rightsText(lockA), rightsText(lockB))}
 	if a.Kind == b.Kind {
 		d.settings = merge.Changed(settingsText(a), settingsText(b))
 	}
@@ -105,6 +105,14 @@ func incomparable(err error) error {
 		e.Exit = cli.ExitPolicy
 	}
 	return err
+}
+
+// rightsText returns what each item may do, as lines.
+func rightsText(l *lock.Lock) (text string) {
+	for _, r := range product.Rows(l) {
+		text += r.Item + ": " + r.Text() + "\n"
+	}
+	return text
 }
 
 // settingsText returns what a product asks the person who installs it, as lines.

@@ -194,15 +194,13 @@ func printProduct(s cli.Streams, p *product.Product, report *mcpb.Report, about 
 
 // printRows prints a table of items with their rights. It is not cut at the edge of the terminal.
 func printRows(s cli.Streams, rows []product.Row) {
-	width := 0
+	width := 12
 	for _, r := range rows {
 		width = max(width, cli.Columns(cli.Line(r.Item)))
 	}
 	cli.Printf(s.Out, "\n")
 	for _, r := range rows {
-		for _, line := range r.Lines() {
-			cli.Printf(s.Out, "%s  %s\n", cli.Pad(cli.Line(r.Item), width), line)
-		}
+		cli.Printf(s.Out, "%s %s\n", cli.Pad(cli.Line(r.Item), width), r.Text())
 	}
 }
 

@@ -97,10 +97,10 @@ func (r *Row) provided(item *lock.Item) {
 	}
 }
 
-// The words of rows for what cannot be listed.
+// The words of rows for what cannot be listed. Roots are the folders that a client or the project allows.
 const (
 	anything = "anything"
-	roots    = "roots" // the folders that a client or the project allows
+	roots    = "roots"
 	anyHost  = "any host"
 )
 
@@ -112,57 +112,45 @@ type Right struct {
 
 // Rights returns what the item may read, write, reach and start, in this order. Objects may be empty.
 func (r *Row) Rights() []Right {
-	read, write := slices.Concat(r.Read, r.Write), slices.Clone(r.Write)
-	reach, start := slices.Clone(r.Hosts), slices.Clone(r.Exec)
+	read, write, reach, start := slices.Concat(r.Read, r.Write), r.Write, slices.Clone(r.Hosts), r.Exec
 	for _, port := range r.Connect {
 		reach = append(reach, fmt.Sprintf("TCP port %d", port))
 	}
-	for _, c := range r.Capabilities {
-		switch c {
-		case access.FileSystem:
-			read, write = []string{"all files"}, []string{"all files"}
-		case access.Search:
-			read = append([]string{"project", roots}, read...)
-		case access.Edit:
-			read, write = append([]string{roots}, read...), append([]string{roots}, write...)
-		case access.Network:
-			reach = []string{anyHost}
-		case access.Process:
-			start = []string{"any program"}
-		}
+	if r.Has(access.Search) {
+		read = append([]string{"project", roots}, read...)
+	}
+	if r.Has(access.Edit) {
+		read, write = append([]string{roots}, read...), append([]string{roots}, write...)
+	}
+	if r.Has(access.FileSystem) {
+		read, write = []string{"all files"}, []string{"all files"}
+	}
+	if r.Has(access.Network) {
+		reach = []string{anyHost}
+	}
+	if r.Has(access.Process) {
+		start = []string{"any program"}
 	}
 	if r.Free {
-		read, write, reach, start = []string{anything}, []string{anything}, []string{anything}, []string{anything}
+		read = []string{anything}
+		write, reach, start = read, read, read
 	}
 	return []Right{{"reads", read}, {"writes", write}, {"reaches", reach}, {"starts", start}}
 }
 
-// Lines returns the rights for people, one in each line.
-func (r *Row) Lines() (list []string) {
+// Text returns the rights for people, on one line.
+func (r *Row) Text() string {
 	switch {
 	case len(r.Hooks) > 0:
-		return []string{"may do anything that you may: " + strings.Join(r.Hooks, ", ")}
+		return "anything: nothing confines " + strings.Join(r.Hooks, ", ")
 	case r.Free:
-		return []string{"may do anything that you may, because it is not confined"}
+		return "anything: nothing confines it"
 	}
+	var list []string
 	for _, right := range r.Rights() {
 		if len(right.Objects) > 0 {
 			list = append(list, right.Verb+" "+strings.Join(right.Objects, ", "))
 		}
 	}
-	if list == nil {
-		return []string{"nothing"}
-	}
-	return list
-}
-
-// RightsText returns the rights of all items as lines, for a comparison.
-func RightsText(l *lock.Lock) string {
-	var b strings.Builder
-	for _, r := range Rows(l) {
-		for _, line := range r.Lines() {
-			fmt.Fprintf(&b, "%s %s\n", r.Item, line)
-		}
-	}
-	return b.String()
+	return cmp.Or(strings.Join(list, "; "), "nothing")
 }

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/bundle/runtimes"
+	"mcp-bash/pkg/cli"
+)
+
+// versions are two versions of a project that differ in each kind of change.
+func versions() (list [2]map[string]string) {
+	for v := range list {
+		list[v] = maps.Clone(original)
+		delete(list[v], "data.txt") // not part of products
+		list[v]["server.d/server.meta.json"] = `{"name": "demo", "version": "1.0.0", "title": "T", "author": "Ada",
+			"license": "MIT", "user_config": {"key": {"type": "string", "title": "Key"}}, "user_config_env_map": {"key": "KEY"}}`
+		list[v]["icon.svg"] = "<svg/>"
+	}
+	for _, c := range []struct{ file, old, new string }{
+		{"tools/add/tool.meta.json", "Adds", "adds"}, {"tools/add/tool.meta.json", `"Search"`, `"Search", "Network"`},
+		{"tools/add/part.sh", "1", "2"}, {"server.d/policy.sh", "true", "false"},
+		{"server.d/server.meta.json", "Key", "The key"}, {"icon.svg", "<svg/>", "<svg></svg>"},
+	} {
+		list[1][c.file] = strings.Replace(list[1][c.file], c.old, c.new, 1)
+	}
+	return list
+}
+
+// bundleRun runs a command, and returns its output and its exit code.
+func bundleRun(args ...string) (out, errors string, code int) {
+	var stdout, stderr bytes.Buffer
+	code = run(cli.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr}, args)
+	return stdout.String(), stderr.String(), code
+}
+
+// LOCK-20, LOCK-23: everything that the commands make shows the rows of the project, and each kind of change.
+func TestProducts(t *testing.T) {
+	i := newImageTest(t)
+	t.Setenv("MCPBASH_RUNTIME_DIR", i.dir)
+	common := []string{"--platform", runtimes.Host.Platform(), "--arch", runtimes.Host.Arch, "--no-smoke", "--output"}
+	type kind struct{ name, file string }
+	kinds := []kind{{"bundle", "demo-1.0.0.mcpb"}, {"plugin", ""}, {"npm", "demo-1.0.0.tgz"}, {"wheel", "*.whl"},
+		{"image", "image.tar"}, {"image", "layout"}, {"project", ""}}
+	var made [2]map[kind]string
+	for v, files := range versions() {
+		made[v] = map[kind]string{}
+		i.project = writeAll(t, files)
+		for _, k := range kinds {
+			dir := filepath.Join(t.TempDir(), "out")
+			switch k.name {
+			case "project":
+				dir = i.project
+			case "image":
+				i.make("umask 022", nil, "--platform", "linux/"+runtimes.Host.Arch, "-o", filepath.Join(dir, k.file))
+			default:
+				args := append([]string{k.name, i.project}, common...)
+				if _, stderr, code := bundleRun(append(args, dir)...); code != 0 {
+					t.Fatalf("%s: exit %d\n%s", k.name, code, stderr)
+				}
+			}
+			found, err := filepath.Glob(filepath.Join(dir, k.file))
+			if err != nil || len(found) != 1 {
+				t.Fatalf("%s: %q, %v", k.name, found, err)
+			}
+			made[v][k] = found[0]
+		}
+	}
+	var want []any
+	for n := range kinds {
+		k := kinds[len(kinds)-1-n] // the project first
+		var got struct {
+			Kind  string
+			Items []any
+			Files []any
+		}
+		out, stderr, code := bundleRun("inspect", made[0][k], "--json")
+		if err := json.Unmarshal([]byte(out), &got); err != nil || code != 0 {
+			t.Fatalf("%s: exit %d, %v\n%s%s", k.name, code, err, out, stderr)
+		}
+		if n == 0 {
+			want = got.Items
+		}
+		if !strings.Contains(got.Kind, k.name) || len(got.Files) == 0 || !reflect.DeepEqual(got.Items, want) {
+			t.Errorf("%s: %s, %d files, %v\nnot %v", k.name, got.Kind, len(got.Files), got.Items, want)
+		}
+		if out, _, _ = bundleRun("diff", made[0][k], made[0][k]); out != "" {
+			t.Errorf("%s: differs from itself: %s", k.name, out)
+		}
+		out, stderr, code = bundleRun("diff", made[0][k], made[1][k])
+		for _, line := range []string{
+			"# rights\n  - tool add: reads project, roots\n  + tool add: reads project, roots; reaches any host\n",
+			"# read by models\n", "  description (read by models)\n    - Adds\n    + adds\n",
+			"# runs\n", "  files/tools/add/part.sh (runs)\n", "# permissions\n", "  capabilities (permissions)\n",
+			"  files/server.d/policy.sh (permissions)\n", "  meta/user_config (read by models)\n", "# files\n",
+			"tools/add/part.sh: changed\n",
+		} {
+			if code != 1 || !strings.Contains(out, line) {
+				t.Errorf("%s: exit %d, no %q\n%s%s", k.name, code, line, out, stderr)
+			}
+		}
+		if asks := k.name == "bundle" || k.name == "plugin" || k.name == "project"; strings.Contains(out, "# settings\n") != asks {
+			t.Errorf("%s: settings\n%s", k.name, out)
+		}
+	}
+}
+
+// LOCK-23: a product whose lock does not match its files, and a file that is not a product, are errors.
+func TestInspectRefuses(t *testing.T) {
+	files := map[string]string{".claude-plugin/plugin.json": "{}", "server/mcp-bash.lock.json": `{"version": 1, "project":
+		{"files": {}}}`}
+	for name, text := range original {
+		files["server/"+name] = text
+	}
+	out, errs, code := bundleRun("inspect", writeAll(t, files))
+	if code != 1 || out != "" || !strings.Contains(errs, "does not match its files") || !strings.Contains(errs, "tool add\n") {
+		t.Errorf("%d\n%s%s", code, out, errs)
+	}
+	if _, errs, code := bundleRun("inspect", t.TempDir()); code != 1 || !strings.Contains(errs, "not a bundle") {
+		t.Errorf("%d %s", code, errs)
+	}
+	if _, errs, code := bundleRun("inspect", ".", "--json", "--format", "docker"); code != 2 {
+		t.Errorf("%d %s", code, errs)
+	}
+}
+
+// LOCK-24: the permissions for other programs, and what their formats cannot express.
+func TestInspectFormats(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	tool := func(more string) string { return `{"name": "NAME", "description": "d", ` + more + `}` }
+	files := map[string]string{
+		"server.d/server.meta.json": `{"name": "My_Tools", "version": "1.0.0"}`,
+		"server.d/policy.sh":        "true\n",
+		"resources/page.meta.json":  `{"name": "page", "description": "d", "uri": "https://example.com/x", "provider": "https"}`,
+	}
+	for name, meta := range map[string]string{
+		"look": tool(`"capabilities": ["Search"], "confine": {"exec": ["grep"], "read": ["~/notes", "/etc/hosts", "data"]}`),
+		"save": tool(`"capabilities": ["Edit"], "confine": {"write": ["~/notes", "out", "/a,b"]}`),
+		"call": tool(`"confine": {"connect": [8080]}`),
+		"free": tool(`"inputSchema": {}`),
+	} {
+		files["tools/"+name+"/tool.sh"] = "#!/bin/sh\n"
+		files["tools/"+name+"/tool.meta.json"] = strings.Replace(meta, "NAME", name, 1)
+	}
+	root := writeAll(t, files)
+	notes := []string{
+		"inspect: project is not confined, so its needs are unknown, and nothing is allowed for it",
+		"inspect: tool free is not confined, so its needs are unknown, and nothing is allowed for it",
+		"inspect: tool look uses its roots, which depend on the client; add these folders",
+		"inspect: tool save writes out in the project, which is read-only in an image",
+		"inspect: tool save uses /a,b, which cannot be mounted",
+		"inspect: tool save uses its roots, which depend on the client; add these folders",
+		"inspect: programs are not limited, and all tools share these permissions",
+	}
+	for format, want := range map[string]struct {
+		text  string
+		notes []string
+	}{
+		"toolhive-profile": {`{
+  "read": [
+    "HOME/notes:/home/nonroot/notes",
+    "/etc/hosts"
+  ],
+  "write": [
+    "HOME/notes:/home/nonroot/notes"
+  ],
+  "network": {
+    "outbound": {
+      "insecure_allow_all": false,
+      "allow_host": [],
+      "allow_port": [
+        443,
+        8080
+      ]
+    }
+  }
+}
+`, append(notes, "inspect: ToolHive limits HTTP and HTTPS only, by its proxy; other connections fail")},
+		"docker": {`docker run --rm --interactive \
+  --read-only \
+  --tmpfs /tmp \
+  --cap-drop ALL \
+  --security-opt no-new-privileges \
+  --mount type=bind,source=/etc/hosts,target=/etc/hosts,readonly \
+  --mount type=bind,source=HOME/notes,target=/home/nonroot/notes \
+  my-tools:1.0.0
+`, append(notes, "inspect: Docker limits neither hosts nor ports")},
+		"claude-settings": {`{
+  "permissions": {
+    "allow": [
+      "mcp__My_Tools__look"
+    ],
+    "ask": [
+      "mcp__My_Tools__call",
+      "mcp__My_Tools__free",
+      "mcp__My_Tools__save"
+    ]
+  }
+}
+`, []string{"inspect: Claude Code decides about calls only. The server limits files, hosts and programs, on Linux"}},
+	} {
+		out, errs, code := bundleRun("inspect", root, "--format", format)
+		if want := strings.ReplaceAll(want.text, "HOME", home); out != want || code != 0 {
+			t.Errorf("%s: exit %d\n%s\nnot\n%s", format, code, out, want)
+		}
+		if got := strings.Split(strings.TrimSpace(errs), "\n"); !reflect.DeepEqual(got, want.notes) {
+			t.Errorf("%s:\n%s\nnot\n%s", format, errs, strings.Join(want.notes, "\n"))
+		}
+	}
+	if out, _, code := bundleRun("inspect", root); code != 0 ||
+		!strings.Contains(out, "\ntool look     reads project, roots, ~/notes, /etc/hosts, data; starts grep\n") ||
+		!strings.Contains(out, "\nresource page reaches example.com\n") ||
+		!strings.Contains(out, "\nproject       anything: nothing confines server.d/policy.sh\n") {
+		t.Errorf("%d\n%s", code, out)
+	}
+	if err := os.WriteFile(filepath.Join(root, "server.d/server.meta.json"), []byte(`{"name": "a", "confine": "all"}`),
+		0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, code := bundleRun("inspect", root); code != 0 || !strings.Contains(out, "\ntool free     nothing\n") {
+		t.Errorf("%d\n%s", code, out)
+	}
+}

@@ -84,7 +84,7 @@ func (o *inspectOptions) diff(s cli.Streams, before, after string) error {
 	}
 	defer b.Close()
 	d := difference{changes: lock.Compare(lockA, lockB), files: product.CompareFiles(a, b),
-		rights: merge.Changed(rightsText(lockA), rightsText(lockB))}
+		rights: merge.Changed(rightsText(a.Rows(lockA)), rightsText(b.Rows(lockB)))}
 	if a.Kind == b.Kind {
 		d.settings = merge.Changed(settingsText(a), settingsText(b))
 	}
@@ -108,8 +108,8 @@ func incomparable(err error) error {
 }
 
 // rightsText returns what each item may do, as lines.
-func rightsText(l *lock.Lock) (text string) {
-	for _, r := range product.Rows(l) {
+func rightsText(rows []product.Row) (text string) {
+	for _, r := range rows {
 		text += r.Item + ": " + r.Text() + "\n"
 	}
 	return text

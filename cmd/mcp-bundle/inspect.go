@@ -149,7 +149,7 @@ func (o *inspectOptions) inspect(s cli.Streams, operand, format string) error {
 		}
 	}
 	about, _ := p.About() // a document that is not valid is among the faults
-	rows := product.Rows(pinned)
+	rows := p.Rows(pinned)
 	if o.json {
 		_, err = fmt.Fprintf(s.Out, "%s\n", inspectJSON(operand, p, report, about, rows))
 		return err

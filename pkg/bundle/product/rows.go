@@ -3,6 +3,7 @@ package product
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -73,6 +74,18 @@ func Rows(l *lock.Lock) (rows []Row) {
 		slices.Sort(r.Hosts)
 		r.Hosts = slices.Compact(r.Hosts)
 		rows = append(rows, r)
+	}
+	return rows
+}
+
+// Rows returns the rows of its lock, and of the skills that a plugin has next to its project.
+func (p *Product) Rows(l *lock.Lock) []Row {
+	rows := Rows(l)
+	for _, file := range slices.Sorted(maps.Keys(p.Files)) {
+		name, isSkill := strings.CutSuffix(strings.TrimPrefix(file, "skills/"), "/SKILL.md")
+		if p.Kind == kindPlugin && isSkill && strings.HasPrefix(file, "skills/") {
+			rows = append(rows, Row{Item: "skill " + name, Name: name})
+		}
 	}
 	return rows
 }

@@ -106,8 +106,8 @@ func inspectCommand() *cli.Command {
 		Text: `PRODUCT is a file or a folder, or - for standard input. Nothing in it runs. The table comes from the files, and the
 command fails if the lock in a product does not match them.
 
---format prints the permissions for programs that enforce them: a permission profile of ToolHive, a docker run command
-for the image, or rules for the settings.json of Claude Code. What a format cannot express is on standard error.`,
+--format prints the permissions for programs that enforce them. These are a permission profile of ToolHive, a docker run
+command for the image, and rules for the settings.json of Claude Code. Standard error has the rest.`,
 		Exits: []cli.Exit{{Code: 0, Meaning: "shown"}, {Code: 1, Meaning: "it cannot be read, or does not match its lock"}},
 		Run: func(s cli.Streams, operands []string) error {
 			if format != "" && o.json {
@@ -166,7 +166,7 @@ func (o *inspectOptions) inspect(s cli.Streams, operand, format string) error {
 	return nil
 }
 
-// printProduct prints what the document of a product says.
+// printProduct prints the description of a product.
 func printProduct(s cli.Streams, p *product.Product, report *mcpb.Report, about product.About) {
 	platforms, _ := rawjson.Strings(rawjson.Path(report.Manifest, "compatibility", "platforms"))
 	var asks []string

@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// An About has what the document of a product says about it. Its texts are untrusted.
+// An About is the description of a product in its document. Its texts are untrusted.
 type About struct {
 	Name, Version      string
 	Title, Description string

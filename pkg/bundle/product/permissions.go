@@ -46,7 +46,7 @@ func Permissions(l *lock.Lock, format, home string) (text string, notes []string
 	return p.docker(weburl.ImageName(name, version)), p.notes
 }
 
-// permissions are those of all items of a project.
+// permissions are the union of what all items of a project may do.
 type permissions struct {
 	home        string
 	read, write [][2]string // paths on the machine and in the container

@@ -181,12 +181,8 @@ func (d *difference) json(a, b *product.Product) []byte {
 	for i := range d.changes {
 		c := &d.changes[i]
 		w.Object().Name("item").String(c.Item()).Name("member").String(c.Member).Name("concern").String(string(c.Concern))
-		if c.Before != nil {
-			w.Name("before").Raw(c.Before)
-		}
-		if c.After != nil {
-			w.Name("after").Raw(c.After)
-		}
+		w.OptionalRaw("before", c.Before)
+		w.OptionalRaw("after", c.After)
 		w.End()
 	}
 	w.End().Name("rights").Strings(d.rights).Name("settings").Strings(d.settings).Name("files").Array()

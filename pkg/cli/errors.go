@@ -120,9 +120,7 @@ func writeError(w io.Writer, e *Error) {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(false).Name("error").Object().
 		Name("code").String(e.Code).Name("message").String(e.Error())
-	if e.Data != nil {
-		b.Name("data").Raw(e.Data)
-	}
+	b.OptionalRaw("data", e.Data)
 	b.End().End()
 	fmt.Fprintf(w, "%s\n", b.Bytes())
 }

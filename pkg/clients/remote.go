@@ -266,9 +266,7 @@ func (r *Remote) json(name string) json.RawMessage {
 		b.Name(h.Name).String(h.Value)
 	}
 	b.End()
-	if r.TokenEnv != "" {
-		b.Name("tokenEnv").String(r.TokenEnv)
-	}
+	b.Optional("tokenEnv", r.TokenEnv)
 	return b.End().Bytes()
 }
 

@@ -41,9 +41,7 @@ func (r *run) list(ctx context.Context, e *engine.Engine) error {
 	for _, o := range offers {
 		b.Object()
 		for _, name := range []string{"name", "title", "description", "path"} {
-			if v := rawjson.Get(o.item, name); v != nil {
-				b.Name(name).Raw(v)
-			}
+			b.OptionalRaw(name, rawjson.Get(o.item, name))
 		}
 		b.Name("status").String(status(o.reason))
 		b.Optional("reason", o.reason)

@@ -78,11 +78,11 @@ func (r *Report) checkArchive(f *os.File, size int64) error {
 		return nil
 	}
 	r.Faults = append(r.Faults, CheckFiles(r.Manifest, &a.Names, func(name string) bool {
-		e := a.Find(name)
+		e := a.find(name)
 		return e != nil && e.Exec
 	})...)
 	r.Faults = append(r.Faults, CheckWindows(r.Manifest, &a.Names)...)
-	if e := a.Find(rawjson.TextOf(r.Manifest, "icon")); e != nil {
+	if e := a.find(rawjson.TextOf(r.Manifest, "icon")); e != nil {
 		r.checkIcon(e.Open())
 	}
 	return a.Verify()
@@ -101,18 +101,12 @@ func (r *Report) checkIcon(icon io.ReadCloser, err error) {
 
 // Verify reads every file, and returns an error for the first damaged one.
 func (a *Archive) Verify() error {
-	for i := range a.Entries {
-		e := &a.Entries[i]
-		in, err := e.Open()
-		if err == nil {
-			_, err = io.Copy(io.Discard, in)
-			in.Close()
+	return a.Each(func(f File) error {
+		if _, err := f.Sum(); err != nil {
+			return fmt.Errorf("%q: damaged: %w", f.Name, err)
 		}
-		if err != nil {
-			return fmt.Errorf("%q: damaged: %w", e.Name, err)
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func checkDir(dir string) (*Report, error) {

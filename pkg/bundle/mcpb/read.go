@@ -39,7 +39,7 @@ var (
 // An Archive is an open bundle whose directory is valid. No name leads out of it, no two
 // files have the same name, and it only has files, within the limits of a bundle.
 type Archive struct {
-	Entries []Entry // in the order of the directory
+	Entries []File // in the order of the directory
 	Names   Names
 	Signed  bool // there is a signature block (CLI-1806); it is not verified
 	// Behind counts the bytes of a signature block after the end of the archive, where strict readers expect nothing. It
@@ -54,14 +54,6 @@ func (a *Archive) Faults() []Fault {
 	}
 	return []Fault{{"signature", fmt.Sprintf("%d bytes after the end of the archive, which strict readers refuse; "+
 		"make the bundle again without mcpb sign", a.Behind)}}
-}
-
-// An Entry is one file of an archive.
-type Entry struct {
-	Name string
-	Size int64
-	Exec bool
-	file *zip.File
 }
 
 // Read reads the directory of a bundle.
@@ -151,7 +143,8 @@ func (a *Archive) add(f *zip.File) error {
 	if reason := windowsFault(f.Name); reason != "" && runtime.GOOS == "windows" {
 		return fmt.Errorf("%q: %s", f.Name, reason)
 	}
-	a.Entries = append(a.Entries, Entry{f.Name, int64(f.UncompressedSize64), f.ExternalAttrs>>16&0o111 != 0, f})
+	a.Entries = append(a.Entries, File{f.Name, f.ExternalAttrs>>16&0o111 != 0, int64(f.UncompressedSize64),
+		func() (io.ReadCloser, error) { return openDeclared(f) }})
 	return nil
 }
 
@@ -176,14 +169,14 @@ func (i *inflater) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Open opens a file for reading. It returns at most as many bytes as the directory declares,
+// openDeclared opens a file for reading. It returns at most as many bytes as the directory declares,
 // and an error at the end if the content is damaged.
-func (e *Entry) Open() (io.ReadCloser, error) {
-	r, err := e.file.Open()
+func openDeclared(f *zip.File) (io.ReadCloser, error) {
+	r, err := f.Open()
 	if err != nil {
 		return nil, err
 	}
-	return &declared{ReadCloser: r, left: e.Size}, nil
+	return &declared{ReadCloser: r, left: int64(f.UncompressedSize64)}, nil
 }
 
 var errDeclared = errors.New("longer than the archive declares")
@@ -207,21 +200,18 @@ func (d *declared) Read(p []byte) (int, error) {
 
 // Each visits the files.
 func (a *Archive) Each(visit func(File) error) error {
-	for i := range a.Entries {
-		e := &a.Entries[i]
-		if err := visit(File{Name: e.Name, Exec: e.Exec, Size: e.Size, Open: e.Open}); err != nil {
+	for _, f := range a.Entries {
+		if err := visit(f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Find returns the entry with a name, or nil.
-func (a *Archive) Find(name string) *Entry {
-	for i := range a.Entries {
-		if a.Entries[i].Name == name {
-			return &a.Entries[i]
-		}
+// find returns the file with a name, or nil.
+func (a *Archive) find(name string) *File {
+	if at := slices.IndexFunc(a.Entries, func(f File) bool { return f.Name == name }); at >= 0 {
+		return &a.Entries[at]
 	}
 	return nil
 }
@@ -229,7 +219,7 @@ func (a *Archive) Find(name string) *Entry {
 // ReadFile returns the content of a file of at most limit bytes. The error is
 // [fs.ErrNotExist] if there is no such file.
 func (a *Archive) ReadFile(name string, limit int64) ([]byte, error) {
-	e := a.Find(name)
+	e := a.find(name)
 	switch {
 	case e == nil:
 		return nil, fs.ErrNotExist
@@ -291,9 +281,8 @@ func (a *Archive) Unpack(dir string) (err error) {
 			err = errors.Join(err, root.RemoveAll(name))
 		}
 	}()
-	for i := range a.Entries {
-		e := &a.Entries[i]
-		if _, _, err := (File{Exec: e.Exec, Open: e.Open}).Create(root, path.Join(stage, e.Name), false); err != nil {
+	for _, e := range a.Entries {
+		if _, _, err := e.Create(root, path.Join(stage, e.Name), false); err != nil {
 			return fmt.Errorf("%s: %w", e.Name, err)
 		}
 		top, _, _ := strings.Cut(e.Name, "/")

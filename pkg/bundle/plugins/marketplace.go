@@ -55,9 +55,7 @@ func (l *Marketplace) claude() []byte {
 	for _, e := range l.Entries {
 		b.Object().Name("name").String(e.Name()).Name("source").String("./" + e.Path)
 		for _, name := range []string{"description", "version", "author", "homepage", "repository", "license", "keywords"} {
-			if v := rawjson.Get(e.Manifest, name); v != nil {
-				b.Name(name).Raw(v)
-			}
+			b.OptionalRaw(name, rawjson.Get(e.Manifest, name))
 		}
 		b.Name("category").String(cmp.Or(e.Category, usualCategory)).End()
 	}

@@ -34,9 +34,7 @@ func encodeCursor(q *query, s *source, next *position) string {
 	var b rawjson.Builder
 	b.Object().Name("ver").Int(1).Name("kind").String("completion").Name("name").String(q.name).
 		Name("args").String(q.digest()).Name("offset").Int(next.offset).Name("script").String(s.key())
-	if next.own != "" {
-		b.Name("cursor").String(next.own)
-	}
+	b.Optional("cursor", next.own)
 	b.Name("pages").Int(next.pages).Name("output").String(next.output)
 	return base64.RawURLEncoding.EncodeToString(b.End().Bytes())
 }

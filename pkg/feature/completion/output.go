@@ -137,9 +137,7 @@ func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 		b.Name("total").Int(r.total)
 	}
 	b.Name("hasMore").Bool(r.next != "")
-	if r.next != "" {
-		b.Name("nextCursor").String(r.next)
-	}
+	b.Optional("nextCursor", r.next)
 	extra.AppendOwnMeta(b.End())
 	return b.End().Bytes()
 }

@@ -206,12 +206,8 @@ func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 		b.Raw(m)
 	}
 	b.End()
-	if r.description != "" {
-		b.Name("description").String(r.description)
-	}
-	if r.metadata != nil {
-		b.Name("metadata").Raw(r.metadata)
-	}
+	b.Optional("description", r.description)
+	b.OptionalRaw("metadata", r.metadata)
 	extra.AppendOwnMeta(b)
 	return b.End().Bytes()
 }

@@ -220,9 +220,7 @@ func (p *Part) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 		b.Name("text").Append(func(dst []byte) []byte { return rawjson.AppendValid(dst, p.text) })
 	}
 	b.Name("_meta").Object().Name("mcpbash/totalBytes").Int(int(p.size))
-	if p.next != "" {
-		b.Name("mcpbash/next").String(p.next)
-	}
+	b.Optional("mcpbash/next", p.next)
 	extra.AppendOwnMeta(b.End().End().End())
 	return b.End().Bytes()
 }

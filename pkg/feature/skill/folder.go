@@ -229,9 +229,7 @@ func (l *List) Children(uri string) []json.RawMessage {
 				continue
 			}
 			b.Object().Name("uri").String(uriOf(name, f.Path)).Name("name").String(rest).Name("size").Int(int(f.Size))
-			if t := media.ByName(f.Path); t != "" {
-				b.Name("mimeType").String(t)
-			}
+			b.Optional("mimeType", media.ByName(f.Path))
 		}
 		list = append(list, b.End().Bytes())
 	}

@@ -69,11 +69,7 @@ func (t *toolMeta) append(b *rawjson.Builder) {
 		id = t.name
 	}
 	b.Name("mcpbash/tool").Object().Name("id").Raw(id)
-	if t.version != nil {
-		b.Name("version").Raw(t.version)
-	}
-	if t.capabilities != nil {
-		b.Name("capabilities").Raw(t.capabilities)
-	}
+	b.OptionalRaw("version", t.version)
+	b.OptionalRaw("capabilities", t.capabilities)
 	b.End()
 }

@@ -157,12 +157,8 @@ func (c *call) timedOut(timeout *timeoutError, res *script.Result) *Result {
 		if k.progress {
 			b.Name("progressExtendsTimeout").Bool(true).Name("maxTimeoutSecs").Int(k.maxSecs)
 		}
-		if hint != "" {
-			b.Name("hint").String(hint)
-		}
-		if k.option != "" {
-			b.Name("setting").String(k.option)
-		}
+		b.Optional("hint", hint)
+		b.Optional("setting", k.option)
 	})
 	r.Status = timeoutStatus
 	if calls.TimeoutCapture {
@@ -271,13 +267,9 @@ func (c *call) failureError(res *script.Result, sent []byte, message string) *mc
 	e, tail := mcp.Errorf(mcp.CodeInternal, "%s", message), c.diagnostics(res.Stderr)
 	var b rawjson.Builder
 	b.Object().Name("exitCode").Int(res.Status).Name("_meta").Object().Name("exitCode").Int(res.Status)
-	if tail != "" {
-		b.Name("stderr").String(tail)
-	}
+	b.Optional("stderr", tail)
 	b.End()
-	if tail != "" {
-		b.Name("stderrTail").String(tail)
-	}
+	b.Optional("stderrTail", tail)
 	if line := c.traceLine(); line != "" && c.tools.project.Calls.StderrTo.Client {
 		b.Name("traceLine").String(line)
 	}

@@ -61,9 +61,7 @@ func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
 	extra.AppendMembers(b)
-	if r.name != "" {
-		b.Name("name").String(r.name)
-	}
+	b.Optional("name", r.name)
 	var ownMeta json.RawMessage
 	for _, m := range r.own {
 		switch {
@@ -77,9 +75,7 @@ func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 	}
 	r.appendContent(b.Name("content").Array())
 	b.End().Name("isError").Bool(r.IsError)
-	if r.structured != nil {
-		b.Name("structuredContent").Raw(r.structured)
-	}
+	b.OptionalRaw("structuredContent", r.structured)
 	if !r.noMeta || len(extra.Meta) > 0 {
 		b.Name("_meta").Object()
 		r.appendMeta(b, ownMeta, &extra)
@@ -161,9 +157,7 @@ func (r *Result) appendMeta(b *rawjson.Builder, own json.RawMessage, extra *mcp.
 		return
 	}
 	b.Name("exitCode").Int(r.Status)
-	if r.stderr != "" {
-		b.Name("stderr").String(r.stderr)
-	}
+	b.Optional("stderr", r.stderr)
 	if r.left {
 		b.Name(leftRunning).Bool(true)
 	}

@@ -320,12 +320,8 @@ func (c *call) outputDiagnosis(res *script.Result) json.RawMessage {
 	var b rawjson.Builder
 	b.Object().Name("tool").String(c.entry.name).Name("exitCode").Int(res.Status).
 		Name("traceAvailable").Bool(c.trace.available())
-	if tail := c.tail(res.Stderr); tail != "" {
-		b.Name("stderrTail").String(tail)
-	}
-	if line := c.traceLine(); line != "" {
-		b.Name("traceLine").String(line)
-	}
+	b.Optional("stderrTail", c.tail(res.Stderr))
+	b.Optional("traceLine", c.traceLine())
 	return b.End().Bytes()
 }
 

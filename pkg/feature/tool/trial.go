@@ -200,8 +200,6 @@ func (v *Verdict) String() string {
 func (v *Verdict) AppendJSON(b *rawjson.Builder) {
 	b.Name("status").String(string(v.Status))
 	for _, m := range []struct{ name, text string }{{"call", v.Call}, {"reason", v.Reason}, {"remedy", v.Remedy}} {
-		if m.text != "" {
-			b.Name(m.name).String(m.text)
-		}
+		b.Optional(m.name, m.text)
 	}
 }

@@ -94,6 +94,14 @@ func (b *Builder) Optional(name, s string) *Builder {
 	return b.Name(name).String(s)
 }
 
+// OptionalRaw writes a member with a value, unless there is none.
+func (b *Builder) OptionalRaw(name string, v json.RawMessage) *Builder {
+	if v == nil {
+		return b
+	}
+	return b.Name(name).Raw(v)
+}
+
 // Int writes a number.
 func (b *Builder) Int(n int) *Builder {
 	b.value()

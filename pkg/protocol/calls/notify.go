@@ -70,12 +70,8 @@ func (n *Notifier) Progress(p tool.Progress) {
 	n.sent, n.value, n.message, n.began = sent, value, string(p.Message), true
 	var b rawjson.Builder
 	b.Object().Name("progressToken").Raw(n.token).Name("progress").Raw(shown)
-	if p.Total != nil {
-		b.Name("total").Raw(p.Total)
-	}
-	if p.Message != nil {
-		b.Name("message").Raw(p.Message)
-	}
+	b.OptionalRaw("total", p.Total)
+	b.OptionalRaw("message", p.Message)
 	notify(r, "notifications/progress", b.End().Bytes())
 }
 
@@ -95,9 +91,7 @@ func (n *Notifier) Log(m tool.LogMessage) {
 	}
 	var b rawjson.Builder
 	b.Object().Name("level").String(m.Level.String())
-	if m.Logger != nil {
-		b.Name("logger").Raw(m.Logger)
-	}
+	b.OptionalRaw("logger", m.Logger)
 	notify(r, "notifications/message", b.Name("data").Raw(m.Data).End().Bytes())
 }
 

@@ -163,9 +163,7 @@ func (st *Stateless) AppendDiscovery(dst []byte, client *mcp.Capabilities) []byt
 	b.Object().Name("resultType").String("complete").Name("supportedVersions").Strings(revision.Versions())
 	offer.Capabilities{Has: st.Methods.Has, Changes: true, UI: client.UI, Tasks: st.Methods.Has("tasks/get")}.
 		Append(b.Name("capabilities"))
-	if text := st.project.Meta.Instructions; text != "" {
-		b.Name("instructions").String(text)
-	}
+	b.Optional("instructions", st.project.Meta.Instructions)
 	b.Name("ttlMs").Int(int(st.project.Discovery.ToolsTTL.Milliseconds())).Name("cacheScope").String("public")
 	offer.AppendServer(b.Name("_meta").Object().Name(revision.MetaServerInfo), &st.project.Meta)
 	return b.End().End().Bytes()

@@ -99,9 +99,7 @@ func (c *checker) object(v json.RawMessage, check memberCheck) json.RawMessage {
 	var b rawjson.Builder
 	b.Object()
 	for _, m := range members {
-		if m.Value != nil {
-			b.Name(m.Name).Raw(m.Value)
-		}
+		b.OptionalRaw(m.Name, m.Value)
 	}
 	return b.End().Bytes()
 }

@@ -81,9 +81,7 @@ func (i *Responder) answer(ctx context.Context, q mcp.InputRequest) json.RawMess
 func action(word string, content json.RawMessage) json.RawMessage {
 	var b rawjson.Builder
 	b.Object().Name("action").String(word)
-	if content != nil {
-		b.Name("content").Raw(content)
-	}
+	b.OptionalRaw("content", content)
 	return b.End().Bytes()
 }
 

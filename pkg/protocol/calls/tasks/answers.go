@@ -66,9 +66,7 @@ func (x *task) runtime() time.Duration {
 // appendTask appends the members of a task (TASK-13). The lock is held.
 func (x *task) appendTask(b *rawjson.Builder) {
 	b.Name("taskId").String(x.id).Name("status").String(x.status())
-	if text := x.message(); text != "" {
-		b.Name("statusMessage").String(text)
-	}
+	b.Optional("statusMessage", x.message())
 	const form = "2006-01-02T15:04:05.000Z"
 	b.Name("createdAt").String(x.began.UTC().Format(form)).Name("lastUpdatedAt").String(x.updated.UTC().Format(form))
 	if b.Name("ttlMs"); x.over {
@@ -124,9 +122,7 @@ func (x *task) state() *calls.Answer {
 	}
 	var b rawjson.Builder
 	b.Object().Name("taskId").String(x.id).Name("tool").String(x.tool).Name("status").String(x.status())
-	if message := x.message(); message != "" {
-		b.Name("statusMessage").String(message)
-	}
+	b.Optional("statusMessage", x.message())
 	b.Name("elapsedSecs").Int(int(x.runtime().Seconds()))
 	if x.progress.value != "" {
 		b.Name("progress").Raw(json.RawMessage(x.progress.value))
@@ -148,9 +144,7 @@ func (x *task) questionsAnswer() *calls.Answer {
 func toolResult(text string, structured json.RawMessage, isError bool) *calls.Answer {
 	return object(func(b *rawjson.Builder) {
 		b.Name("content").Array().Object().Name("type").String("text").Name("text").String(text).End().End()
-		if structured != nil {
-			b.Name("structuredContent").Raw(structured)
-		}
+		b.OptionalRaw("structuredContent", structured)
 		b.Name("isError").Bool(isError)
 	})
 }

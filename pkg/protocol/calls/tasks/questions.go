@@ -137,9 +137,7 @@ func (x *task) resume(client *calls.ClientSession) {
 	b.Object().Members(x.first.params.Raw, "requestState", "inputResponses").Name("requestState").String(asked.state).
 		Name("inputResponses").Object()
 	for _, one := range asked.list {
-		if one.answer != nil {
-			b.Name(one.key).Raw(one.answer)
-		}
+		b.OptionalRaw(one.key, one.answer)
 	}
 	params := mcp.ReadParams(b.End().End().Bytes())
 	x.mu.Unlock()

@@ -59,15 +59,9 @@ func (c Capabilities) Append(b *rawjson.Builder) {
 // AppendServer appends an Implementation object with the content of server.meta.json (P-805).
 func AppendServer(b *rawjson.Builder, m *project.Meta) {
 	appendNames(b, m)
-	if m.Description != "" {
-		b.Name("description").String(m.Description)
-	}
-	if m.WebsiteURL != "" {
-		b.Name("websiteUrl").String(m.WebsiteURL)
-	}
-	if m.Icons != nil {
-		b.Name("icons").Raw(m.Icons)
-	}
+	b.Optional("description", m.Description)
+	b.Optional("websiteUrl", m.WebsiteURL)
+	b.OptionalRaw("icons", m.Icons)
 	b.End()
 }
 

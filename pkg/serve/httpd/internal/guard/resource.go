@@ -61,9 +61,7 @@ func (s *Resource) serve(w http.ResponseWriter, r *http.Request) bool {
 	if scopes := s.scopes(); len(scopes) > 0 {
 		b.Name("scopes_supported").Strings(scopes)
 	}
-	if s.Name != "" {
-		b.Name("resource_name").String(s.Name)
-	}
+	b.Optional("resource_name", s.Name)
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "max-age=300")
 	w.Write(append(b.End().Bytes(), '\n'))

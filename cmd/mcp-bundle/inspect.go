@@ -204,7 +204,8 @@ func printRows(s cli.Streams, rows []product.Row) {
 	}
 }
 
-func inspectJSON(operand string, p *product.Product, report *mcpb.Report, about product.About, rows []product.Row) []byte {
+func inspectJSON(operand string, p *product.Product, report *mcpb.Report, about product.About,
+	rows []product.Row) []byte {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(true).Name("path").String(operand).Name("kind").String(string(p.Kind)).
 		Optional("name", about.Name).Optional("version", about.Version).Optional("description", about.Description).

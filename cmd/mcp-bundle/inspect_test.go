@@ -113,7 +113,8 @@ func TestProducts(t *testing.T) {
 				t.Errorf("%s: exit %d, no %q\n%s%s", k.name, code, line, out, stderr)
 			}
 		}
-		if asks := k.name == "bundle" || k.name == "plugin" || k.name == "project"; strings.Contains(out, "# settings\n") != asks {
+		asks := k.name == "bundle" || k.name == "plugin" || k.name == "project"
+		if strings.Contains(out, "# settings\n") != asks {
 			t.Errorf("%s: settings\n%s", k.name, out)
 		}
 	}
@@ -127,7 +128,8 @@ func TestInspectRefuses(t *testing.T) {
 		files["server/"+name] = text
 	}
 	out, errs, code := bundleRun("inspect", writeAll(t, files))
-	if code != 1 || out != "" || !strings.Contains(errs, "does not match its files") || !strings.Contains(errs, "tool add\n") {
+	if code != 1 || out != "" || !strings.Contains(errs, "does not match its files") ||
+		!strings.Contains(errs, "tool add\n") {
 		t.Errorf("%d\n%s%s", code, out, errs)
 	}
 	if _, errs, code := bundleRun("inspect", t.TempDir()); code != 1 || !strings.Contains(errs, "not a bundle") {
@@ -146,7 +148,8 @@ func TestInspectFormats(t *testing.T) {
 	files := map[string]string{
 		"server.d/server.meta.json": `{"name": "My_Tools", "version": "1.0.0"}`,
 		"server.d/policy.sh":        "true\n",
-		"resources/page.meta.json":  `{"name": "page", "description": "d", "uri": "https://example.com/x", "provider": "https"}`,
+		"resources/page.meta.json": `{"name": "page", "description": "d", "provider": "https",
+			"uri": "https://example.com/x"}`,
 	}
 	for name, meta := range map[string]string{
 		"look": tool(`"capabilities": ["Search"], "confine": {"exec": ["grep"], "read": ["~/notes", "/etc/hosts", "data"]}`),

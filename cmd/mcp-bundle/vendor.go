@@ -20,6 +20,8 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/tree"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/lock"
 )
 
 // A vendorOptions has the options of the command vendor.
@@ -144,10 +146,14 @@ func (o *vendorOptions) putVendored(s cli.Streams, out io.Writer, v vendoring.Op
 	case err != nil:
 		return err
 	}
+	pinned := ""
 	if _, err := os.Stat(filepath.Join(v.Dir, project.Marker)); err == nil {
 		p, err := project.Find(v.Dir, s.Notice)
 		if err == nil {
 			err = stage.Check(ctx, p, stage.Options{Out: out, Err: s.Err})
+		}
+		if err == nil {
+			pinned, err = " "+lock.FileName, pin(ctx, p)
 		}
 		if err != nil {
 			return err
@@ -166,12 +172,24 @@ func (o *vendorOptions) putVendored(s cli.Streams, out io.Writer, v vendoring.Op
 	}
 	cli.Printf(out, `
 Next steps:
-  git add .mcp-bash/ run-server.sh
+  git add .mcp-bash/ run-server.sh%s
   clients start %s with MCPBASH_TOOL_ALLOWLIST=*
   mcp-bash vendor --verify    # in CI: nobody changed it
   mcp-bash vendor --upgrade   # with a newer mcp-bash
-`, filepath.Join(v.Dir, "run-server.sh"))
+`, pinned, filepath.Join(v.Dir, "run-server.sh"))
 	return o.printResult(s, r, "vendor")
+}
+
+// pin writes the lock of a project that has none. It keeps an existing one, whose changes people review (LOCK-7).
+func pin(ctx context.Context, p *project.Project) error {
+	if _, err := os.Lstat(filepath.Join(p.Root, lock.FileName)); err == nil {
+		return nil
+	}
+	now, err := lock.Of(ctx, p, registry.NewCatalog(p, registry.Options{ReadOnly: true}), p.Root)
+	if err != nil {
+		return err
+	}
+	return now.Write(p)
 }
 
 func (o *vendorOptions) printResult(s cli.Streams, r *vendoring.Result, action string) error {

@@ -113,8 +113,8 @@ func (p *permissions) mount(r *Row, file string, list *[][2]string) {
 	}
 }
 
-// profile returns a permission profile of ToolHive. Its proxy passes a request if both its port and its host are listed,
-// so ports of any host leave out the hosts.
+// profile returns a permission profile of ToolHive. Its proxy passes a request if its port and its host are listed, so
+// ports of any host leave out the hosts.
 func (p *permissions) profile() string {
 	paths := func(list [][2]string) (all []string) {
 		for _, at := range list {

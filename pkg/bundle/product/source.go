@@ -41,7 +41,8 @@ func openSource(file string) (s *source, err error) {
 	}
 	s = &source{close: f.Close}
 	whole := func() *io.SectionReader { return io.NewSectionReader(f, 0, info.Size()) }
-	if s.sha256, err = (mcpb.File{Open: func() (io.ReadCloser, error) { return io.NopCloser(whole()), nil }}).Sum(); err != nil {
+	content := mcpb.File{Open: func() (io.ReadCloser, error) { return io.NopCloser(whole()), nil }}
+	if s.sha256, err = content.Sum(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	head := make([]byte, 2)

@@ -75,7 +75,8 @@ func FuzzEntry(f *testing.F) {
 	f.Add("demo", "1", "d", "a/b")
 	f.Fuzz(func(t *testing.T, name, version, description, server string) {
 		for _, kind := range []Kind{MCPB, NPM, PyPI, OCI} {
-			about := product.About{Name: name, Version: version, Title: name, Description: description, Servers: []string{server}}
+			about := product.About{Name: name, Version: version, Title: name, Description: description,
+				Servers: []string{server}}
 			entry, _ := NewEntry("", []*Product{{Kind: kind, About: about}}, nil)
 			if !json.Valid(entry.JSON()) {
 				t.Fatalf("%q", entry.JSON())

@@ -114,7 +114,7 @@ func TestSystemd(t *testing.T) {
 			return "greeter"
 		}
 		answered := measure(t, setup{"systemd", target, restart, *lossRestarts, *lossCalls})
-		const record = "/var/log/greeter/audit.jsonl" // which each start continues
+		const record = "/var/log/greeter/audit.jsonl" // each start continues it
 		if got := m.types("mcp-bash audit --verify " + record); !strings.Contains(got, `"ok":true`) {
 			t.Errorf("the record: %s", got)
 		}

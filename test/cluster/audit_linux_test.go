@@ -132,24 +132,19 @@ func (c *crowd) check(printed string) {
 	c.Logf("%d requests of %d replicas: %v", len(c.deeds), len(replicas), replicas)
 }
 
-// testDashboard lets a Prometheus find the pods. It has the values of the dashboard, and the number of calls.
+// testDashboard lets a Prometheus scrape the pods. It has the values of the dashboard, and the number of calls.
 func testDashboard(t *testing.T, n *node, c *crowd, calls int) {
-	for _, b := range page.ForTest(n.T, "OPERATIONS.md") {
-		if b.Argument != "prometheus.yaml" {
-			continue
-		}
-		config := strings.Replace(b.Text, "- role: pod",
-			"- {role: pod, kubeconfig_file: "+filepath.Join(n.dir, "kubeconfig")+"}", 1)
-		d := monitoring.StartPrometheus(t, config)
-		sum := func(query string, want int) {
-			monitoring.Eventually(t, fmt.Sprintf("%s is %d", query, want), func() bool {
-				return slices.Equal(d.Values(query), []float64{float64(want)})
-			})
-		}
-		sum(`sum(up{job="mcp-bash"})`, 3)
-		sum(`sum(mcp_server_operation_duration_seconds_count{mcp_method_name="tools/call"})`, calls)
-		d.AnswersDashboard(func() { c.send("ada", `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, nil) })
+	targets := strings.Join(n.ready(), ":9464, ") + ":9464"
+	d := monitoring.StartPrometheus(t,
+		"scrape_configs: [{job_name: mcp-bash, static_configs: [{targets: ["+targets+"]}]}]\n")
+	is := func(query string, want int) {
+		monitoring.Eventually(t, fmt.Sprintf("%s is %d", query, want), func() bool {
+			return slices.Equal(d.Values(query), []float64{float64(want)})
+		})
 	}
+	is(`sum(up{job="mcp-bash"})`, 3)
+	is(`sum(mcp_server_operation_duration_seconds_count{mcp_method_name="tools/call"})`, calls)
+	d.AnswersDashboard(func() { c.call(deed{"ada", "record", "success"}, "") })
 }
 
 // auditVolume is a volume for the record, as an administrator makes one.
@@ -196,7 +191,7 @@ func testAudit(t *testing.T, n *node, o *operator, target load.Target) {
 					calls++
 				}
 			}
-			testDashboard(t, n, c, calls)
+			t.Run("dashboard", func(t *testing.T) { testDashboard(t, n, c, calls) })
 		case strings.Contains(commands, "kubectl patch"):
 			newVolume(t, n, volume)
 			o.types(commands)

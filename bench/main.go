@@ -59,6 +59,7 @@ type chapter struct {
 var chapters = []chapter{
 	{"call", (*bench).call},
 	{"confined", (*bench).confined},
+	{"record", (*bench).record},
 	{"stateless", (*bench).stateless},
 	{"suspended", (*bench).suspended},
 	{"http", (*bench).http},

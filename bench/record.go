@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"mcp-bash/bench/work"
+)
+
+// record measures what the record of requests costs. The floor is the same request of the same server without one.
+// Requests that leave no line must cost the same. A line is written before the answer.
+func (b *bench) record() error {
+	b.report.title("MCPBASH_AUDIT (floor: off)")
+	dir, err := os.MkdirTemp("", "bench-record")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	root, err := makeContent()
+	if err != nil {
+		return err
+	}
+	note := fmt.Sprintf(`{"uri":%q}`, "file://"+work.Resource(root, "note.txt"))
+	for i, c := range []struct {
+		root, name, method, params, want string
+		times, rounds                    int
+		more                             float64 // ms, for a request with a line; 0: 5 %
+	}{
+		{project("10"), "ping", "ping", "", `"result":{`, 20, 400, 0},
+		{project("10"), "tools/list", "tools/list", "", `"tools":[`, 20, 400, 0},
+		{root, "resources/read, 1 KB", "resources/read", note, unescaped, 20, 400, 0.03},
+		{project("10"), "call empty", "tools/call", callOf("empty"), want["empty"], 1, 400, 0.03},
+		{project("10"), "call greet", "tools/call", callOf("greet"), want["greet"], 1, 400, 0.03},
+	} {
+		serving := func(to string) program {
+			p := b.serving(c.root)
+			p.env = append(p.env[:len(p.env):len(p.env)], "MCPBASH_AUDIT="+to)
+			return p
+		}
+		on := filepath.Join(dir, fmt.Sprint(i, ".jsonl"))
+		guests, err := gather([]program{serving(on), serving("off")})
+		if err != nil {
+			return err
+		}
+		defer guests.end()
+		var tasks []task
+		for _, s := range guests {
+			q, err := s.prepare(c.method, c.params, c.want)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			tasks = append(tasks, timed(c.times, q.again))
+		}
+		all, err := rounds(b.rounds(c.rounds), 10, tasks)
+		if err != nil {
+			return err
+		}
+		f := newFigure(c.name+", on record", "", "ms")
+		f.add(ours, all[0][0])
+		f.add(floor, all[1][0])
+		if c.more > 0 {
+			f.atMostMore(floor, c.more)
+		} else {
+			f.atMost(floor, 1.05)
+		}
+		b.report.put(f)
+	}
+	return nil
+}

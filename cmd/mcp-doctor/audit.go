@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,13 +14,15 @@ import (
 	"mcp-bash/pkg/check/audit"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/events/seal"
 	"mcp-bash/pkg/events/trail"
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/json/rawjson"
 )
 
 type auditOptions struct {
 	audit.Selection
-	outcome, head         string
+	outcome, head, key    string
 	summary, verify, json bool
 	follow, html          bool
 }
@@ -34,13 +38,17 @@ func auditCommand() *cli.Command {
 			{Line: "NAME --outcome denied --caller ada /var/log/mcp-bash", Purpose: "refused requests of ada"},
 			{Line: "NAME --html /var/log/mcp-bash >calls.html", Purpose: "a page with a timeline"},
 			{Line: "NAME --verify audit.jsonl", Purpose: "is it as the server wrote it?"},
+			{Line: "NAME keygen audit.key >verification.key", Purpose: "make a key for MCPBASH_AUDIT_KEY"},
 			{Line: "NAME audit.jsonl | jq -r .target.name", Purpose: "JSON lines for a pipe"},
 			{Line: "kubectl logs --prefix --tail=-1 -l app=tools | NAME -", Purpose: "all replicas"},
 		},
 		Operands: []cli.Operand{{Name: "[FILE...]", Complete: cli.Files}},
 		Text: `FILE is a file or a folder of records, or - for standard input. Without FILE it is MCPBASH_AUDIT. A server
 writes a record if that variable is set. Standard input may be a log: other lines are left out, and so is the text before
-an event.`,
+an event.
+
+keygen FILE makes the file of a key with which one server seals its record, and prints the key that checks the seals.
+Keep that one on another machine: nothing can print it again.`,
 		Exits: []cli.Exit{{Code: 0, Meaning: "done"}, {Code: 1, Meaning: "a record cannot be read, or was changed"}},
 		Run:   func(s cli.Streams, operands []string) error { return o.run(s, operands) },
 	}
@@ -56,6 +64,8 @@ an event.`,
 	f.Bool(&o.html, "html", "print a page for a browser: a timeline, a summary, and the most interesting requests")
 	f.Bool(&o.verify, "verify", "check the chain of hashes, and print the first line that is wrong")
 	f.String(&o.head, "head", "HASH", "with --verify: a hash of --verify that was kept elsewhere; a line must have it")
+	f.String(&o.key, "key", "FILE", "with --verify: the key that keygen printed, or - for standard input; the records "+
+		"must be all of one server").Completes(cli.Files)
 	f.JSON(&o.json)
 	return c
 }
@@ -77,8 +87,12 @@ func (o *auditOptions) since(text string) *cli.Error {
 
 func (o *auditOptions) run(s cli.Streams, operands []string) error {
 	switch {
-	case o.head != "" && !o.verify:
-		return cli.Usagef("--head needs --verify")
+	case len(operands) > 0 && operands[0] == "keygen":
+		return keygen(s, operands[1:])
+	case (o.head != "" || o.key != "") && !o.verify:
+		return cli.Usagef("--head and --key need --verify")
+	case o.key == "-" && slices.Contains(operands, "-"):
+		return cli.Usagef("--key and a record cannot both be standard input")
 	case o.follow && (o.verify || o.summary || o.html):
 		return cli.Usagef("--follow prints lines, so it cannot be used with --verify, --summary or --html")
 	}
@@ -201,19 +215,34 @@ func (o *auditOptions) watch(s cli.Streams, records []audit.Record) error {
 func (o *auditOptions) check(s cli.Streams, records []audit.Record) error {
 	wrong := false
 	people := cli.IsTerminal(s.Out) && !o.json
+	seals, sealed, err := o.seals(s)
+	if err != nil {
+		return err
+	}
 	for i := range records {
-		v, err := records[i].Verify(s.In, o.head)
+		v, err := records[i].Verify(s.In, o.head, seals)
 		if err != nil {
 			return unreadable(records[i].Name, err)
+		}
+		if seals != nil && v.Fault == nil && i == len(records)-1 {
+			v.File, v.Fault = records[i].Name, seals.End(time.Now(), sealed)
 		}
 		wrong = wrong || v.Fault != nil
 		if people {
 			printVerdict(s, &records[i], &v)
+			if seals != nil && v.Fault == nil {
+				cli.Explain(s.Out, "    sealed until %s, from seal number %d; %d lines after it\n",
+					seals.Until.Local().Format(time.DateTime), seals.First, seals.Open)
+			}
 			continue
 		}
 		var b rawjson.Builder
 		b.Object().Name("record").String(records[i].Name).Name("ok").Bool(v.Fault == nil).Name("lines").Int(v.Lines).
 			Name("first").Int(int(v.First)).Name("head").String(v.Head.String())
+		if seals != nil {
+			b.Name("sealed").String(seals.Until.Format(time.RFC3339)).Name("firstSeal").Int(seals.First).
+				Name("stopped").Bool(seals.Stopped).Name("unsealed").Int(seals.Open)
+		}
 		if v.Fault != nil {
 			b.Name("kind").String(string(v.Fault.Kind)).Name("file").String(v.File).Name("line").Int(v.Fault.Line).
 				Name("reason").String(v.Fault.Text)
@@ -240,4 +269,46 @@ func printVerdict(s cli.Streams, r *audit.Record, v *audit.Verdict) {
 		place = fmt.Sprintf("%s:%d", place, v.Fault.Line)
 	}
 	cli.Explain(s.Out, "  ✗ %s: %s\n", place, v.Fault.Text)
+}
+
+// seals returns the check of --key, or nil, and the epoch of the key in the server's file, if MCPBASH_AUDIT_KEY names
+// it.
+func (o *auditOptions) seals(s cli.Streams) (seals *trail.Seals, epoch int, err error) {
+	if o.key == "" {
+		return nil, 0, nil
+	}
+	var text []byte
+	if o.key == "-" {
+		text, err = boundedfile.ReadStream(context.Background(), s.In, 1024)
+	} else {
+		text, err = boundedfile.Read(o.key, 1024)
+	}
+	seals = &trail.Seals{}
+	if err == nil {
+		seals.Key, err = seal.Parse(text)
+	}
+	if file := os.Getenv("MCPBASH_AUDIT_KEY"); err == nil && file != "" {
+		var current seal.Key
+		current, err = seal.Read(file)
+		epoch = current.Epoch
+	}
+	if err != nil {
+		return nil, 0, cli.Failf(cli.CodeInvalid, "--key: %v", err)
+	}
+	return seals, epoch, nil
+}
+
+// keygen makes the file of a key for a server.
+func keygen(s cli.Streams, operands []string) error {
+	if len(operands) != 1 {
+		return cli.Usagef("name one file for the key: keygen FILE")
+	}
+	key, err := seal.Create(operands[0])
+	if err != nil {
+		return unreadable(operands[0], err)
+	}
+	cli.Explain(s.Err, "mcp-bash audit: start the server with MCPBASH_AUDIT_KEY=%s. Keep the printed key on another "+
+		"machine: --verify --key needs it, and nothing can print it again\n", cli.Line(operands[0]))
+	_, err = fmt.Fprint(s.Out, key.Text())
+	return err
 }

@@ -48,6 +48,12 @@ func Types() []Type {
 	}
 }
 
+// The notes of seals.
+const (
+	NoteStart = "start" // the first seal of a process
+	NoteStop  = "stop"  // the last one
+)
+
 // TypeOf returns the type of a method's events, or "" for a method that leaves none.
 func TypeOf(method string) Type {
 	switch method {

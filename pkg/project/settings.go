@@ -57,6 +57,7 @@ type Audit struct {
 	Sync      string `env:"MCPBASH_AUDIT_SYNC"`
 	MaxBytes  int    `env:"MCPBASH_AUDIT_MAX_BYTES"`
 	Files     int    `env:"MCPBASH_AUDIT_FILES"`
+	Key       string `env:"MCPBASH_AUDIT_KEY"`
 }
 
 // Limits limit messages and requests of the client (protocol section 27).

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/auth/tokenfile"
+	"mcp-bash/pkg/events/seal"
 	"mcp-bash/pkg/project"
 	"mcp-bash/test/record"
 )
@@ -297,5 +298,46 @@ until [ -e "$MCP_ELICIT_RESPONSE_FILE" ]; do sleep 0.02; done`
 	content := []byte("#!/bin/bash\n" + script + "\n")
 	if !scripts[fmt.Sprintf("%x", sha256.Sum256(content))] || len(scripts) != 3 {
 		t.Error(scripts)
+	}
+}
+
+// AUD-2, AUD-18: an unusable key ends the start. The key is in no log, in no variable of a tool and not in the record.
+func TestSealingKey(t *testing.T) {
+	dir := t.TempDir()
+	record, key := filepath.Join(dir, "audit.jsonl"), filepath.Join(dir, "key")
+	first, err := seal.Create(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := project.Env{"MCPBASH_AUDIT": record, "MCPBASH_AUDIT_KEY": key, "MCPBASH_LOG_LEVEL": "debug"}
+	p := startHTTP(t, files(t, map[string]string{
+		"tools/hello/tool.sh": "env", "tools/hello/tool.meta.json": helloMeta,
+	}), env)
+	_, body := p.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hello"}}`, p.openSession())
+	p.signals <- syscall.SIGTERM
+	p.ended(143)
+	content, err := os.ReadFile(record)
+	if err != nil || !strings.Contains(body, "MCPBASH_") || strings.Contains(body, "MCPBASH_AUDIT") {
+		t.Error(err, body)
+	}
+	last, err := seal.Read(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := first; k.Epoch <= last.Epoch; k = k.Next() {
+		secret := strings.Fields(k.Text())[4]
+		if strings.Contains(string(content)+body+p.stderr.String(), secret) {
+			t.Errorf("the key of epoch %d is visible", k.Epoch)
+		}
+	}
+	if lines := recordedLines(t, record, "mcpbash_seal"); len(lines) < 2 || lines[0].Data["note"] != "start" ||
+		lines[len(lines)-1].Data["note"] != "stop" {
+		t.Error(lines)
+	}
+	os.WriteFile(key, []byte("x"), 0o600)
+	p = beginHTTP(t, t.TempDir(), env)
+	p.ended(1)
+	if got := p.stderr.String(); !strings.Contains(got, key+": it is not a key of mcp-bash audit keygen") {
+		t.Error(got)
 	}
 }

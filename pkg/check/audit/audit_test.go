@@ -10,17 +10,26 @@ import (
 	"time"
 
 	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/events/seal"
 	"mcp-bash/pkg/events/stream"
 	"mcp-bash/pkg/events/trail"
 	"mcp-bash/pkg/text/secrets"
 )
 
-// record writes a record of three ended files and a current one.
+// record writes a record of ended files and a current one. Each file ends with a seal of the key in its folder.
 func record(t *testing.T, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, "audit.jsonl")
+	sealedRun(t, path, filepath.Join(dir, "key"))
+	return path
+}
+
+// sealedRun is the run of a server that seals with a key.
+func sealedRun(t *testing.T, to, key string) {
+	t.Helper()
 	s, err := stream.Open(stream.Config{
-		To: path, MaxSize: 4096, Files: 100, Redactor: &secrets.Redactor{}, Warn: func(text string) { t.Error(text) },
+		To: to, Key: key, MaxSize: 4096, Files: 100, Redactor: &secrets.Redactor{},
+		Warn: func(text string) { t.Error(text) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +41,40 @@ func record(t *testing.T, dir string) string {
 			Target: events.Target{Method: "tools/call", Name: fmt.Sprint("tool", i)},
 		})
 	}
-	return path
+}
+
+// sealer returns the verification key of a new key in a folder.
+func sealer(t *testing.T, dir string) seal.Key {
+	t.Helper()
+	key, err := seal.Create(filepath.Join(dir, "key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// sealed verifies the records of a file or folder with a key, also against the key of the server, which is in dir.
+func sealed(t *testing.T, path, dir string, key seal.Key) string {
+	t.Helper()
+	records, err := Find(path)
+	current, errKey := seal.Read(filepath.Join(dir, "key"))
+	if err != nil || errKey != nil {
+		return fmt.Sprint(err, errKey)
+	}
+	seals := &trail.Seals{Key: key}
+	for i := range records {
+		v, err := records[i].Verify(strings.NewReader(""), "", seals)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Fault != nil {
+			return v.Fault.Text
+		}
+	}
+	if fault := seals.End(time.Now(), current.Epoch); fault != nil {
+		return fault.Text
+	}
+	return ""
 }
 
 // lines applies a change to the lines of a file.
@@ -148,13 +190,21 @@ func TestTampering(t *testing.T) {
 			all(t, path, func(l [][]byte) [][]byte { return append(l[:5], l[7:]...) })
 		}},
 	} {
-		path := record(t, t.TempDir())
+		dir := t.TempDir()
+		key := sealer(t, dir)
+		path := record(t, dir)
+		if got := sealed(t, path, dir, key); got != "" {
+			t.Fatalf("a whole record: %s", got)
+		}
 		whole := verify(t, path, "")
 		if whole.Fault != nil || whole.First != 0 || verify(t, path, whole.Head.String()).Fault != nil {
 			t.Fatalf("a whole record: %+v", whole)
 		}
 		row.change(t, path)
 		alone, with := verify(t, path, ""), verify(t, path, whole.Head.String())
+		if row.found != begin && sealed(t, path, dir, key) == "" {
+			t.Errorf("%s: the key does not show it", name)
+		}
 		switch row.found {
 		case chain:
 			if alone.Fault == nil {
@@ -172,13 +222,116 @@ func TestTampering(t *testing.T) {
 	}
 }
 
+// SECURITY.md lists which changes of a record only the key finds.
+func TestTamperingThatTheKeyFinds(t *testing.T) {
+	anew := func(t *testing.T, file string, by seal.Key, moves bool) {
+		lines(t, file, func(l [][]byte) [][]byte {
+			l = again(append(l[:2], l[3:]...))
+			var link events.Link
+			for i, line := range l {
+				line = bytes.TrimSuffix(line, []byte("\n"))
+				at := bytes.LastIndex(line, []byte(`"chain":`))
+				line = fmt.Appendf(line[:at:at], `"chain":{"seq":%d,"prev":"%s"}}`, link.Seq, link.Prev)
+				if bytes.Contains(line, []byte("mcpbash_seal")) {
+					line = by.Seal(line)
+					if moves {
+						by = by.Next()
+					} else {
+						by.Epoch++
+					}
+				}
+				link = events.Link{Seq: link.Seq + 1, Prev: events.HashOf(line)}
+				l[i] = append(line, '\n')
+			}
+			return l
+		})
+	}
+	current := func(t *testing.T, dir string) seal.Key {
+		key, err := seal.Read(filepath.Join(dir, "key"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	for name, row := range map[string]struct {
+		want   string
+		change func(t *testing.T, dir string, files []string)
+	}{
+		"nothing": {"", func(*testing.T, string, []string) {}},
+		"a record sealed again later": {"not one of the key", func(t *testing.T, dir string, files []string) {
+			key := current(t, dir)
+			key.Epoch = 1
+			anew(t, files[0], key, false)
+		}},
+		"the key of now at first": {"follows seal number", func(t *testing.T, dir string, files []string) {
+			anew(t, files[0], current(t, dir), true)
+		}},
+		"a removed first record": {"", func(t *testing.T, dir string, files []string) { // firstSeal reports it
+			os.Remove(files[0])
+		}},
+		"a removed record": {"follows seal number", func(t *testing.T, dir string, files []string) {
+			os.Remove(files[1])
+		}},
+		"a removed last record": {"has made seals up to", func(t *testing.T, dir string, files []string) {
+			os.Remove(files[2])
+		}},
+		"records in another order": {"follows seal number", func(t *testing.T, dir string, files []string) {
+			os.Rename(files[0], files[2]+".jsonl")
+		}},
+		"a copied record": {"follows seal number", func(t *testing.T, dir string, files []string) {
+			content, _ := os.ReadFile(files[1])
+			write(t, files[1]+".jsonl", string(content))
+		}},
+		"a record without seals": {"had stopped", func(t *testing.T, dir string, files []string) {
+			lines(t, files[2], func(l [][]byte) [][]byte { return again(l[1 : len(l)-1]) })
+		}},
+		"a line after the end": {"had stopped", func(t *testing.T, dir string, files []string) {
+			lines(t, files[2], func(l [][]byte) [][]byte {
+				last := bytes.TrimSuffix(l[len(l)-1], []byte("\n"))
+				e := &events.Event{Type: events.ToolCall, Began: time.Now()}
+				link := events.Link{Seq: int64(len(l)), Prev: events.HashOf(last)}
+				return append(l, append(e.AppendLine(nil, time.Now(), link), '\n'))
+			})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			key := sealer(t, dir)
+			var files []string
+			for i := range 3 {
+				file := filepath.Join(dir, fmt.Sprintf("run%d.jsonl", i))
+				sealedRun(t, file, filepath.Join(dir, "key"))
+				ended, _ := filesOf(file)
+				joined := []byte{}
+				for _, part := range ended {
+					content, _ := os.ReadFile(part)
+					joined = append(joined, content...)
+					os.Remove(part)
+				}
+				write(t, file, string(joined))
+				files = append(files, file)
+			}
+			row.change(t, dir, files)
+			records, _ := Find(dir)
+			for i := range records {
+				if v := verify(t, records[i].Name, ""); v.Fault != nil {
+					t.Errorf("the chain shows it, too: %s", v.Fault.Text)
+				}
+			}
+			if got := sealed(t, dir, dir, key); got != row.want && (row.want == "" || !strings.Contains(got, row.want)) {
+				t.Errorf("%q, want %q", got, row.want)
+			}
+		})
+	}
+}
+
 func verify(t *testing.T, path, kept string) Verdict {
 	t.Helper()
 	records, err := Find(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := records[0].Verify(strings.NewReader(""), kept)
+	v, err := records[0].Verify(strings.NewReader(""), kept, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,9 @@ type Verdict struct {
 	Head  events.Hash // of the last line
 }
 
-// Verify checks a record. With a hash that was kept elsewhere, one of its lines must have it.
-func (r *Record) Verify(stdin io.Reader, kept string) (Verdict, error) {
+// Verify checks a record. With a hash that was kept elsewhere, one of its lines must have it. seals continues with each
+// record of a server; nil means that there is no key.
+func (r *Record) Verify(stdin io.Reader, kept string, seals *trail.Seals) (Verdict, error) {
 	var v trail.Verifier
 	var out Verdict
 	found := kept == ""
@@ -29,6 +30,9 @@ func (r *Record) Verify(stdin io.Reader, kept string) (Verdict, error) {
 			out.First = e.Link.Seq
 		}
 		fault := v.Add(e)
+		if (fault == nil || fault.Kind == trail.Missing) && seals != nil && e.Broken == nil {
+			fault = seals.Add(e)
+		}
 		if out.Fault == nil && fault != nil && fault.Kind != trail.Missing {
 			out.File, out.Fault = file, fault
 		}

@@ -1,7 +1,9 @@
 package stream
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"syscall"
@@ -12,7 +14,7 @@ import (
 )
 
 // A receiver is the socket of another program that takes lines. The program can read slowly, end and come back. A write
-// fails after patience. Then all fail at once until the next attempt.
+// that fails waits for patience at most. Then all fail at once until the next attempt, which hardly waits.
 type receiver struct {
 	endless
 	network, path string
@@ -24,14 +26,12 @@ type receiver struct {
 	again         time.Time // the next attempt
 }
 
-// Every failure costs the calls at that time at most patience, and there is at most one for each pause.
 const (
-	patience = 50 * time.Millisecond
-	pause    = time.Second
+	patience      = 500 * time.Millisecond
+	glance        = 10 * time.Millisecond // of the attempts that follow
+	pause         = time.Second           // between attempts
+	journalSocket = "/run/systemd/journal/socket"
 )
-
-// journalSocket is where journald reads.
-const journalSocket = "/run/systemd/journal/socket"
 
 var errSlow = errors.New("the program that reads it is too slow, or has stopped")
 
@@ -61,7 +61,8 @@ func (r *receiver) try(line []byte) error {
 		}
 		r.close()
 	}
-	conn, err := net.DialTimeout(r.network, r.path, patience)
+	r.err = nil
+	conn, err := net.Dial(r.network, r.path) // never waits
 	if err != nil {
 		return fsys.Cause(err)
 	}
@@ -70,28 +71,30 @@ func (r *receiver) try(line []byte) error {
 }
 
 func (r *receiver) send(line []byte) error {
-	r.conn.SetWriteDeadline(time.Now().Add(patience))
+	within := patience
+	if r.err == errSlow {
+		within = glance
+	}
+	r.conn.SetWriteDeadline(time.Now().Add(within))
+	var n int
+	var err error
 	if len(r.rest) > 0 {
-		n, err := r.conn.Write(r.rest)
-		if r.rest = r.rest[n:]; err != nil {
-			return slow(err)
-		}
+		n, err = r.conn.Write(r.rest)
+		r.rest, n = r.rest[n:], 0 // n is of line
+	}
+	if err == nil {
 		r.last = nil
+		n, err = r.conn.Write(line)
 	}
-	n, err := r.conn.Write(line)
-	if errors.Is(err, syscall.EMSGSIZE) {
-		err = sendFile(r.conn, line)
-	}
-	if err = slow(err); n > 0 && err == errSlow { // the line counts as written: its rest comes before the next one
-		r.last = append([]byte(nil), line...)
-		r.rest, err = r.last[n:], nil
-	}
-	return err
-}
-
-func slow(err error) error {
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	switch slow := errors.Is(err, os.ErrDeadlineExceeded); {
+	case slow && n > 0: // the line counts as written: its rest comes before the next one
+		r.last = bytes.Clone(line)
+		r.rest = r.last[n:]
+		return nil
+	case slow:
 		return errSlow
+	case errors.Is(err, syscall.EMSGSIZE):
+		return sendFile(r.conn, line)
 	}
 	return err
 }
@@ -107,19 +110,13 @@ func (r *receiver) close() error {
 
 // appendEntry appends a line with its fields as journald's native protocol wants them.
 func appendEntry(dst []byte, e *events.Event, line []byte) []byte {
-	priority := "5"
+	priority := 5
 	switch e.Outcome() {
 	case events.Success:
-		priority = "6"
+		priority = 6
 	case events.Error:
-		priority = "3"
+		priority = 3
 	}
-	for _, field := range [][2]string{
-		{"SYSLOG_IDENTIFIER", "mcp-bash-audit"}, {"PRIORITY", priority},
-		{"MCPBASH_AUDIT_TYPE", string(e.Type)}, {"MCPBASH_AUDIT_OUTCOME", string(e.Outcome())},
-		{"MCPBASH_AUDIT_ID", e.ID.String()},
-	} {
-		dst = append(append(append(append(dst, field[0]...), '='), field[1]...), '\n')
-	}
-	return append(append(dst, "MESSAGE="...), line...)
+	return fmt.Appendf(dst, "SYSLOG_IDENTIFIER=mcp-bash-audit\nPRIORITY=%d\nMCPBASH_AUDIT_TYPE=%s\n"+
+		"MCPBASH_AUDIT_OUTCOME=%s\nMCPBASH_AUDIT_ID=%s\nMESSAGE=%s", priority, e.Type, e.Outcome(), e.ID, line)
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/events/seal"
 	"mcp-bash/pkg/text/secrets"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -24,6 +25,7 @@ type Config struct {
 	To        string // "off" or "": nowhere; "stderr"; "journald"; "unix:PATH"; a file, or an existing folder
 	Required  bool   // refuse requests that cannot be recorded
 	SyncLine  bool   // wait for the disk after each line
+	Key       string // the file of the key for seals; "": none
 	MaxSize   int64  // bytes of a file
 	Files     int    // ended files that stay
 	Arguments Form   // of arguments
@@ -72,6 +74,8 @@ type Stream struct {
 	timer     *time.Timer       // the next seal
 	syncer    *time.Timer
 	closed    bool
+	key       *seal.File // nil: there is no key
+	begun     bool       // the first seal with the key is written
 }
 
 // Open begins a record. It returns nil without an error if nothing is recorded. The caller calls [Stream.Close] at the
@@ -97,6 +101,13 @@ func Open(c Config) (*Stream, error) {
 			return nil, err
 		}
 		s.out, s.link, cut = f, f.link, f.cut
+	}
+	if c.Key != "" {
+		var err error
+		if s.key, err = seal.Open(c.Key); err != nil {
+			s.out.close()
+			return nil, fmt.Errorf("%s: %w", c.Key, err)
+		}
 	}
 	if cut > 0 {
 		c.Warn(fmt.Sprintf("%s: %d bytes of a line that was not complete were removed", c.To, cut))
@@ -170,8 +181,14 @@ func (s *Stream) emit(e *events.Event) error {
 	return err
 }
 
-// report writes how many events were missed, if any were.
+// report writes what must come before the next line: the first seal, and how many events were missed.
 func (s *Stream) report() error {
+	if s.key != nil && !s.begun {
+		if err := s.write(&events.Event{Type: events.Seal, Note: events.NoteStart}); err != nil {
+			return err
+		}
+		s.begun = true
+	}
 	if s.missed == 0 {
 		return nil
 	}
@@ -189,18 +206,26 @@ func (s *Stream) write(e *events.Event) error {
 	if e.Began.IsZero() {
 		e.Began = now
 	}
-	s.line = append(e.AppendLine(s.line[:0], now, s.link), '\n')
-	if s.out.full(len(s.line)) && e.Type != events.Seal {
+	line := e.AppendLine(s.line[:0], now, s.link)
+	sealed := e.Type == events.Seal && s.key != nil
+	var err error
+	switch {
+	case sealed:
+		line = s.key.Seal(line)
+	case s.out.full(len(line)+1) && e.Type != events.Seal:
 		if err := s.rotate(); err != nil {
 			return err
 		}
-		s.line = append(e.AppendLine(s.line[:0], now, s.link), '\n')
+		line = e.AppendLine(s.line[:0], now, s.link)
 	}
-	err := s.out.write(e, s.line)
-	if err == nil {
+	s.line = append(line, '\n')
+	if err = s.out.write(e, s.line); err == nil {
 		s.link = events.Link{Seq: s.link.Seq + 1, Prev: events.HashOf(s.line[:len(s.line)-1])}
-		if s.config.SyncLine {
+		if s.config.SyncLine || sealed {
 			err = s.out.sync() // the line is there, so the chain goes on
+		}
+		if sealed {
+			err = errors.Join(err, s.key.Forward())
 		}
 	}
 	if cap(s.line)+cap(s.arguments) > maxKept {
@@ -253,7 +278,7 @@ func (s *Stream) Close() {
 	if s.closed {
 		return
 	}
-	s.emit(&events.Event{Type: events.Seal})
+	s.emit(&events.Event{Type: events.Seal, Note: events.NoteStop})
 	s.closed = true
 	s.timer.Stop()
 	if s.syncer != nil {
@@ -261,6 +286,9 @@ func (s *Stream) Close() {
 	}
 	s.out.sync()
 	s.out.close()
+	if s.key != nil {
+		s.key.Close()
+	}
 }
 
 // lines are written to a stream that is not a file of the record.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/events/seal"
 	"mcp-bash/pkg/events/trail"
 	"mcp-bash/pkg/text/secrets"
 	"mcp-bash/pkg/wire/mcp"
@@ -437,5 +438,79 @@ func TestAnswers(t *testing.T) {
 	}
 	if len(w.Answers) != 16 || size > 9<<10 || string(w.Answers[15].Result) != `{"action":"decline"}` {
 		t.Error(len(w.Answers), size)
+	}
+}
+
+// AUD-18: with a key, the first line of a process is a seal, and each seal moves the key in the file forward. Only one
+// server uses it. Neither the record nor a message has the key.
+func TestKey(t *testing.T) {
+	dir := t.TempDir()
+	key := filepath.Join(dir, "key")
+	first, err := seal.Create(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "audit.jsonl")
+	seals := &trail.Seals{Key: first}
+	for run := range 2 {
+		s := openTest(t, Config{To: path, Key: key})
+		if run == 0 {
+			_, err := Open(Config{To: filepath.Join(dir, "other"), Key: key, Warn: func(string) {}})
+			if err == nil || !strings.Contains(err.Error(), key+": another server seals with it") {
+				t.Error(err)
+			}
+		}
+		emit(t, s, "a")
+		s.seal()
+		s.Close()
+		now, err := seal.Read(key)
+		if err != nil || now.Epoch != 4+3*run {
+			t.Error(now.Epoch, err)
+		}
+		if content, _ := os.ReadFile(path); strings.Contains(string(content), now.Text()[30:94]) {
+			t.Error("the record has the key")
+		}
+	}
+	list := entries(t, path)
+	if got := targets(list); got != "seal a seal seal seal a seal seal" {
+		t.Error(got)
+	}
+	for _, e := range list {
+		if fault := seals.Add(e); fault != nil {
+			t.Errorf("%+v", fault)
+		}
+	}
+	if fault := seals.End(time.Now(), 7); fault != nil || !seals.Stopped || seals.First != 1 || seals.Open != 0 {
+		t.Errorf("%+v %+v", fault, seals)
+	}
+}
+
+// AUD-18: a seal that cannot be written is made later, with the same key.
+func TestMissedSeal(t *testing.T) {
+	key := filepath.Join(t.TempDir(), "key")
+	first, err := seal.Create(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	s := openTest(t, Config{To: "stderr", Stderr: &out, Key: key, Warn: func(string) {}})
+	sink := &failing{lines: lines{w: &out}, broken: true}
+	s.out = sink
+	emit(t, s, "lost")
+	s.seal()
+	sink.broken = false
+	emit(t, s, "a")
+	s.Close()
+	seals := &trail.Seals{Key: first}
+	var list []*trail.Entry
+	trail.Read(strings.NewReader(out.String()), func(e *trail.Entry) error {
+		if fault := seals.Add(e); fault != nil {
+			t.Errorf("%+v", *fault)
+		}
+		list = append(list, e)
+		return nil
+	})
+	if got := targets(list); got != "seal missed a seal" || list[0].Note != events.NoteStart || seals.First != 1 {
+		t.Error(got, list[0].Note, seals.First)
 	}
 }

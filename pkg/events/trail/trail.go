@@ -2,7 +2,7 @@
 //
 // [Read] yields each line of a record as an [Entry]. A [Verifier] takes the entries in order and finds lines that were
 // changed, removed, added or moved ([Fault]). It cannot find that the last lines are gone, or that a whole record was
-// written anew. For that, compare [Verifier.Head] with a hash that was kept elsewhere.
+// written anew. For that, compare [Verifier.Head] with a hash that was kept elsewhere, or check its [Seals].
 package trail
 
 import (
@@ -40,6 +40,8 @@ type Entry struct {
 	Status, Signal, Code string // JSON numbers
 	Count                int
 	Interim              bool // the request goes on, and has a later line
+	Epoch                int  // of a seal with a key
+	Note                 string
 }
 
 // IsCall reports whether a line is about a request of a client, apart from the begin of a session.
@@ -148,6 +150,8 @@ func parse(line []byte) *Entry {
 	e.Queued, e.Ran = millis(rawjson.Get(data, "queued_ms")), millis(rawjson.Get(data, "run_ms"))
 	e.Arguments = rawjson.Get(data, "arguments")
 	e.Status, e.Signal = string(rawjson.Get(data, "exit_status")), string(rawjson.Get(data, "signal"))
+	e.Epoch = rawjson.PositiveInt(rawjson.Path(v, "chain", "epoch"))
+	e.Note = rawjson.TextOf(data, "note")
 	e.Count = rawjson.PositiveInt(rawjson.Get(data, "count"))
 	e.Interim = rawjson.True(rawjson.Get(data, "interim"))
 	return e

@@ -19,6 +19,7 @@ const (
 	Unsealed Kind = "unsealed" // no seal for too long: lines may be missing at the end of a file or before a gap
 	Backward Kind = "backward" // the time of a line is before that of an earlier one
 	Empty    Kind = "empty"    // no line at all
+	Seal     Kind = "seal"     // a seal is missing, late or not made with the key: see Seals
 	Head     Kind = "head"     // the hash that was kept elsewhere is not in the record
 )
 

@@ -68,10 +68,11 @@ func publishes(name string) bool {
 	return name == "MCP_REGISTRY_TOKEN" || strings.HasPrefix(name, "ACTIONS_ID_TOKEN_REQUEST_")
 }
 
-// IsRemoteToken reports whether a variable belongs to the remote token, or configures the server
-// over HTTP. No script gets such a variable, even if it is listed (P-2304, H-216).
+// IsRemoteToken reports whether a variable belongs to the remote token or the record of calls, or configures the server
+// over HTTP. No script gets such a variable, even if it is listed (P-2304, H-216, AUD-18).
 func IsRemoteToken(name string) bool {
-	return strings.HasPrefix(name, "MCPBASH_REMOTE_TOKEN") || strings.HasPrefix(name, "MCPBASH_HTTP_")
+	return strings.HasPrefix(name, "MCPBASH_REMOTE_TOKEN") || strings.HasPrefix(name, "MCPBASH_HTTP_") ||
+		strings.HasPrefix(name, "MCPBASH_AUDIT")
 }
 
 // IsPlaceholder reports whether a value is a reference to an option of a bundle. Clients pass it if

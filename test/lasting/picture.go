@@ -36,21 +36,29 @@ func (f *Figures) faults() (n int) {
 	return n
 }
 
-// Table returns the runs as a table of a page, with their sum.
+// Table returns the runs as a table of a page. It ends with the sum of the runs without a violation, and of all.
 func Table(runs []*Figures) string {
 	var b strings.Builder
 	b.WriteString("| began | over | seed | calls | of scripts | faults | calls a second | plain script, p50 and p99 |" +
 		" memory | violations |\n|---|---|---|---|---|---|---|---|---|---|\n")
-	calls, scripts, faults, violations := 0, 0, 0, 0
+	sum := func(name string, counts func(f *Figures) bool) {
+		calls, scripts, faults, violations := 0, 0, 0, 0
+		for _, f := range runs {
+			if counts(f) {
+				calls, scripts, faults = calls+f.Calls, scripts+f.scripts(), faults+f.faults()
+				violations += f.Violations
+			}
+		}
+		fmt.Fprintf(&b, "| **%s** | | | **%s** | **%s** | **%s** | | | | **%d** |\n", name, number(calls), number(scripts),
+			number(faults), violations)
+	}
 	for _, f := range runs {
 		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s | %s | %.0f | %.0f and %.0f ms | %.0f MB | %d |\n",
 			strings.Replace(f.Date[:16], "T", " ", 1), f.Over, f.Seed, number(f.Calls), number(f.scripts()),
 			number(f.faults()), f.Rate, f.PlainP50, f.PlainP99, float64(f.Memory)/1024, f.Violations)
-		calls, scripts, faults = calls+f.Calls, scripts+f.scripts(), faults+f.faults()
-		violations += f.Violations
 	}
-	fmt.Fprintf(&b, "| **sum** | | | **%s** | **%s** | **%s** | | | | **%d** |\n", number(calls), number(scripts),
-		number(faults), violations)
+	sum("without a violation", func(f *Figures) bool { return f.Violations == 0 })
+	sum("all", func(*Figures) bool { return true })
 	return b.String()
 }
 

@@ -65,15 +65,19 @@ func (r *release) writeArchives() error {
 		if err != nil {
 			return err
 		}
-		pack := writeTar
-		if t.OS == "windows" {
-			pack = writeZip
-		}
-		if err := pack(r.asset(t.Archive(runtimes.Tag)), r.time, list); err != nil {
+		if err := packFor(t.Target)(r.asset(t.Archive(runtimes.Tag)), r.time, list); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// packFor returns the function that writes an archive for a system.
+func packFor(t runtimes.Target) func(file string, when time.Time, list []entry) error {
+	if t.OS == "windows" {
+		return writeZip
+	}
+	return writeTar
 }
 
 // writeRuntimes writes the archive with the server of every system, for those who

@@ -66,6 +66,8 @@ type release struct {
 
 	work  string // a directory for what is on the way
 	trees []tree // one for each target
+
+	exporters []tree // one for each target, without a directory
 }
 
 // A tree is an installation for one system, laid out in a directory.
@@ -150,7 +152,7 @@ func (r *release) build() (err error) {
 		return err
 	}
 	for _, step := range []func() error{
-		r.readKeys, r.buildTrees, r.writeArchives, r.writeRuntimes, r.writePackages, r.writeMaterials, r.writeFormula,
+		r.readKeys, r.buildTrees, r.writeArchives, r.writeExporters, r.writeRuntimes, r.writePackages, r.writeMaterials, r.writeFormula,
 		r.writeScoop, r.writeAqua, r.writeNPM, r.writeWheels, r.writeInstaller, r.writeReadme, r.signArchives,
 		r.writeProvenance, r.writeSums, r.signSums,
 	} {

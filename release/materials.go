@@ -21,16 +21,23 @@ import (
 func (r *release) writeMaterials() error {
 	for i, t := range r.trees {
 		archive := t.Archive(runtimes.Tag)
-		if err := r.writeMaterialsOf(archive+".cdx.json", archive, r.trees[i:i+1]); err != nil {
+		if err := r.writeMaterialsOf("mcp-bash", archive+".cdx.json", archive, r.trees[i:i+1]); err != nil {
 			return err
 		}
 	}
-	return r.writeMaterialsOf("mcp-bash-v"+cli.Version+"-sbom.cdx.json", "", r.trees)
+	for i, t := range r.exporters {
+		archive := exporterArchive(t.Target)
+		if err := r.writeMaterialsOf(exporter, archive+".cdx.json", archive, r.exporters[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return r.writeMaterialsOf("mcp-bash", "mcp-bash-v"+cli.Version+"-sbom.cdx.json", "",
+		slices.Concat(r.trees, r.exporters))
 }
 
 // writeMaterialsOf writes the modules in the build information of the trees' programs, and Go's library. The product is
 // the archive, if it is named.
-func (r *release) writeMaterialsOf(name, archive string, trees []tree) error {
+func (r *release) writeMaterialsOf(title, name, archive string, trees []tree) error {
 	modules, goVersion := map[string]*debug.Module{}, ""
 	commands := []string{}
 	for _, t := range trees {
@@ -42,6 +49,9 @@ func (r *release) writeMaterialsOf(name, archive string, trees []tree) error {
 			goVersion = strings.TrimPrefix(built.GoVersion, "go")
 			commands = append(commands, strings.TrimSuffix(filepath.Base(program), ".exe"))
 			for _, m := range built.Deps {
+				if m.Path == "mcp-bash" { // the sources, which the exporter's module calls so
+					continue
+				}
 				if m.Replace != nil {
 					m = m.Replace
 				}
@@ -51,8 +61,8 @@ func (r *release) writeMaterialsOf(name, archive string, trees []tree) error {
 	}
 	modules["std@"+goVersion] = &debug.Module{Path: "std", Version: goVersion}
 
-	product := cdx.Component{Type: cdx.ComponentTypeApplication, Name: "mcp-bash", Version: cli.Version,
-		BOMRef: "pkg:golang/mcp-bash@" + cli.Version, PackageURL: "pkg:golang/mcp-bash@" + cli.Version,
+	product := cdx.Component{Type: cdx.ComponentTypeApplication, Name: title, Version: cli.Version,
+		BOMRef: "pkg:golang/" + title + "@" + cli.Version, PackageURL: "pkg:golang/" + title + "@" + cli.Version,
 		Licenses: &cdx.Licenses{{License: &cdx.License{ID: "MIT"}}}}
 	slices.Sort(commands)
 	product.Properties = &[]cdx.Property{{Name: "mcp-bash:commands", Value: strings.Join(slices.Compact(commands),

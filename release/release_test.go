@@ -129,7 +129,7 @@ func TestReproducible(t *testing.T) {
 			t.Errorf("%s: %d bytes, and %d that differ", name, len(content), len(b[name]))
 		}
 	}
-	if len(a) != len(b) || len(a) != 19 {
+	if len(a) != len(b) || len(a) != 22 {
 		t.Errorf("%d files, then %d", len(a), len(b))
 	}
 	for _, dir := range []string{first, second} {
@@ -457,6 +457,27 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// CLI-1702: the archive of the exporter has a program that runs.
+func TestExporterArchive(t *testing.T) {
+	dir := t.TempDir()
+	archive := filepath.Join(release1(t), exporterArchive(target))
+	if out, err := exec.Command("tar", "-xzf", archive, "-C", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var names []string
+	for name := range read(t, filepath.Join(dir, exporter)) {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if got := strings.Join(names, " "); got != "LICENSE mcp-otel mcp-otel.1" {
+		t.Error(got)
+	}
+	out, err := exec.Command(filepath.Join(dir, exporter, exporter), "--version").Output()
+	if err != nil || string(out) != exporter+" "+cli.Version+"\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
 // CLI-1710: the formula has the checksums of the archives.
 func TestFormula(t *testing.T) {
 	dir := release1(t)
@@ -483,7 +504,8 @@ func TestFormula(t *testing.T) {
 func TestMaterials(t *testing.T) {
 	files, archive := read(t, release1(t)), target.Archive(runtimes.Tag)
 	schema := cycloneSchema(t)
-	for _, name := range []string{"mcp-bash-v" + cli.Version + "-sbom.cdx.json", archive + ".cdx.json"} {
+	for _, name := range []string{"mcp-bash-v" + cli.Version + "-sbom.cdx.json", archive + ".cdx.json",
+		exporterArchive(target) + ".cdx.json"} {
 		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(files[name]))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -500,7 +522,11 @@ func TestMaterials(t *testing.T) {
 		if err := json.Unmarshal(files[name], &bom); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"github.com/itchyny/gojq", "golang.org/x/sys", "std"} {
+		libraries := []string{"github.com/itchyny/gojq", "golang.org/x/sys", "std"}
+		if name == exporterArchive(target)+".cdx.json" {
+			archive, libraries = exporterArchive(target), []string{"go.opentelemetry.io/otel", "std"}
+		}
+		for _, want := range libraries {
 			if !slices.ContainsFunc(bom.Components, func(c struct{ Name, Version string }) bool {
 				return c.Name == want && c.Version != ""
 			}) {

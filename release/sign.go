@@ -94,8 +94,10 @@ func (r *release) readSSH(value string) (string, error) {
 // signArchives signs each archive with minisign, as aqua expects it.
 func (r *release) signArchives() error {
 	for _, t := range r.targets {
-		if err := r.signMinisign(t.Archive(runtimes.Tag)); err != nil {
-			return err
+		for _, archive := range []string{t.Archive(runtimes.Tag), exporterArchive(t)} {
+			if err := r.signMinisign(archive); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ const maxPrograms = 55_200_000
 // The commands stay small: only mcp-bash has a network client and jq.
 func TestSizes(t *testing.T) {
 	r := release{root: "..", work: t.TempDir()}
-	dir, err := r.programs(runtimes.Target{OS: "linux", Arch: "amd64"})
+	dir, err := r.compile(mainModule, runtimes.Target{OS: "linux", Arch: "amd64"})
 	if err != nil {
 		t.Fatal(err)
 	}

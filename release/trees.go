@@ -16,12 +16,12 @@ import (
 // buildTrees builds the commands for each system and lays out its tree. The manual
 // pages are those that the commands for this system print.
 func (r *release) buildTrees() error {
-	manuals, err := r.programs(runtimes.Host)
+	manuals, err := r.compile(mainModule, runtimes.Host)
 	if err != nil {
 		return err
 	}
 	for _, t := range r.targets {
-		programs, err := r.programs(t)
+		programs, err := r.compile(mainModule, t)
 		if err != nil {
 			return err
 		}
@@ -55,9 +55,15 @@ func (r *release) buildTrees() error {
 	return nil
 }
 
-// programs builds the commands for a system, once, and returns their directory.
-func (r *release) programs(t runtimes.Target) (string, error) {
-	dir := filepath.Join(r.work, "programs", t.String())
+// The modules whose commands a release has, as folders of the checkout.
+const (
+	mainModule     = "."
+	exporterModule = "otel"
+)
+
+// compile builds the commands of a module for a system, once, and returns their directory.
+func (r *release) compile(module string, t runtimes.Target) (string, error) {
+	dir := filepath.Join(r.work, "programs", module, t.String())
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
@@ -66,7 +72,7 @@ func (r *release) programs(t runtimes.Target) (string, error) {
 	}
 	args, env := runtimes.BuildCommand(t, dir+string(filepath.Separator), "./cmd/...", r.commit)
 	cmd := exec.Command("go", args...)
-	cmd.Dir, cmd.Env = r.root, os.Environ()
+	cmd.Dir, cmd.Env = filepath.Join(r.root, module), os.Environ()
 	for name, value := range env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}

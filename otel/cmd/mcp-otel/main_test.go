@@ -70,7 +70,7 @@ func (x *text) wait(t *testing.T, part string) {
 		}
 		select {
 		case <-got:
-		case <-time.After(time.Minute):
+		case <-time.After(5 * time.Minute):
 			t.Fatalf("%q does not come: %s", part, x)
 		}
 	}
@@ -81,7 +81,8 @@ func start(t *testing.T, in io.Reader, to *receiver.Receiver, env []string, args
 	t.Helper()
 	p := &running{t: t, stderr: &text{got: make(chan struct{})}, ended: make(chan struct{})}
 	p.cmd = exec.Command(os.Args[0], args...)
-	p.cmd.Env = append(os.Environ(), asProgram+"=1", "OTEL_METRIC_EXPORT_INTERVAL=50", "MCPBASH_AUDIT=")
+	p.cmd.Env = append(os.Environ(), asProgram+"=1", "OTEL_METRIC_EXPORT_INTERVAL=50", "MCPBASH_AUDIT=",
+		"OTEL_EXPORTER_OTLP_TIMEOUT=60000")
 	if to != nil {
 		p.cmd.Env = append(p.cmd.Env, "OTEL_EXPORTER_OTLP_ENDPOINT="+to.URL())
 	}
@@ -106,7 +107,7 @@ func (p *running) end() int {
 	p.t.Helper()
 	select {
 	case <-p.ended:
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		p.t.Fatalf("does not end: %s", p.stderr)
 	}
 	return p.cmd.ProcessState.ExitCode()
@@ -364,7 +365,7 @@ func TestFolder(t *testing.T) {
 	}
 	a.calls(2)
 	b.calls(3)
-	to.Wait("the new lines", func() bool { return len(to.Records()) == 5 })
+	to.Wait("the new lines", func() bool { return len(lines(to)) == 5 })
 	if code := p.stop(); code != 0 || len(to.Spans())+len(to.Points()) != 0 {
 		t.Errorf("%d, %d spans, %d points", code, len(to.Spans()), len(to.Points()))
 	}
@@ -390,7 +391,7 @@ func TestAway(t *testing.T) {
 	p = start(t, nil, to, nil, r.path)
 	p.stderr.wait(t, "start the collector")
 	to.Start()
-	to.Wait("all lines", func() bool { return len(to.Records()) == 1210 })
+	to.Wait("all lines", func() bool { return len(lines(to)) == 1210 })
 	p.stderr.wait(t, "the collector takes traces again")
 	p.stop()
 	sequence(t, to, 0, 1210)
@@ -413,7 +414,7 @@ func TestRefused(t *testing.T) {
 	r := newRecord(t, filepath.Join(t.TempDir(), "audit.jsonl"))
 	r.calls(1)
 	p := start(t, nil, to, logsOnly, r.path)
-	to.Wait("the line", func() bool { return len(to.Records()) == 1 })
+	to.Wait("the line", func() bool { return len(lines(to)) == 1 })
 	if got := to.Headers()[0].Get("Authorization"); got != "Bearer x" {
 		t.Errorf("%q", got)
 	}
@@ -505,7 +506,7 @@ func TestRotation(t *testing.T) {
 	r.calls(5)
 	r.rotate(2)
 	p := start(t, nil, to, nil, r.path)
-	to.Wait("the ended files", func() bool { return len(to.Records()) == 15 })
+	to.Wait("the ended files", func() bool { return len(lines(to)) == 15 })
 	for n := 3; n < 40; n++ {
 		r.calls(20)
 		r.rotate(n)
@@ -635,7 +636,7 @@ func TestPipeOverflow(t *testing.T) {
 		t.Errorf("%s, without %s", p.stderr, want)
 	}
 	to.Start()
-	to.Wait("what waited", func() bool { return len(to.Records()) == 10_001 })
+	to.Wait("what waited", func() bool { return len(lines(to)) == 10_001 })
 	out.Close()
 	if code := p.end(); code != 1 || !strings.Contains(p.stderr.String(), "10001 lines sent, 1 skipped, 7 dropped") {
 		t.Errorf("%d: %s", code, p.stderr)
@@ -691,7 +692,7 @@ func TestLocked(t *testing.T) {
 	r := newRecord(t, filepath.Join(t.TempDir(), "audit.jsonl"))
 	r.calls(1)
 	p := start(t, nil, to, nil, r.path)
-	to.Wait("the line", func() bool { return len(to.Records()) == 1 })
+	to.Wait("the line", func() bool { return len(lines(to)) == 1 })
 	if code, stderr := once(t, to, nil, r.path); code != 1 || !strings.Contains(stderr, "another mcp-otel uses it") {
 		t.Errorf("%d: %s", code, stderr)
 	}

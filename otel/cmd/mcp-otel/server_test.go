@@ -132,7 +132,7 @@ func TestServer(t *testing.T) {
 	p := start(t, nil, to, nil, records)
 	checkTrace(t, to, c.trace())
 	wait()
-	to.Wait("the end", func() bool { return len(to.Records()) == 4 }) // start, call, stop, seal
+	to.Wait("the end", func() bool { return len(lines(to)) == 4 }) // start, call, stop, seal
 	if code := p.stop(); code != 0 || p.stderr.String() != "" {
 		t.Errorf("%d: %s", code, p.stderr)
 	}
@@ -151,5 +151,5 @@ func TestServerPipe(t *testing.T) {
 		`exec "$SERVER" 2> >("$OTEL" -)`)
 	checkTrace(t, to, c.trace())
 	wait()
-	to.Wait("the end", func() bool { return len(to.Records()) == 4 })
+	to.Wait("the end", func() bool { return len(lines(to)) == 4 })
 }

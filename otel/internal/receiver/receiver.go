@@ -218,7 +218,7 @@ func (r *Receiver) Wait(what string, holds func() bool) {
 		}
 		select {
 		case <-got:
-		case <-time.After(time.Minute):
+		case <-time.After(5 * time.Minute):
 			r.t.Fatalf("%s does not come", what)
 		}
 	}

@@ -35,7 +35,9 @@ func NewFiles(path string, places map[string]Place, fresh bool, report Report) (
 	}
 	f := &Files{path: path, folder: info.IsDir(), fresh: fresh, report: report, records: map[string]*record{}}
 	for name, place := range places {
-		f.add(name).place = place
+		if f.folder || name == filepath.Base(path) { // the place may be from a run with another path
+			f.add(name).place = place
+		}
 	}
 	err = f.scan()
 	f.fresh = false

@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/events/trail"
 	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
 )
 
 // A Place is the end of the last line that was read of a record.
@@ -81,7 +82,7 @@ func identify(f *os.File) (string, error) {
 // open opens a file and identifies it.
 func open(path string) (f *os.File, id string, err error) {
 	if f, err = boundedfile.Open(path); err != nil {
-		return nil, "", err
+		return nil, "", &fs.PathError{Op: "open", Path: path, Err: fsys.Cause(err)}
 	}
 	if id, err = identify(f); err != nil {
 		f.Close()

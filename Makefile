@@ -14,7 +14,7 @@ ENDURANCE ?= 10s
 SEED    ?= 1
 RUNS    ?= $(CURDIR)/docs/reliability/runs.jsonl
 
-.PHONY: build demo needed test test-long cluster registry lint prose unit unit-long cover fuzz cross cross-vet others otel otel-test endurance npm clients programs metrics-test holdout development kernels agents conformance browser site pictures old-bash bench install \
+.PHONY: build demo needed test test-long cluster registry lint prose unit unit-long cover fuzz cross cross-vet others otel otel-test collector endurance npm clients programs metrics-test holdout development kernels agents conformance browser site pictures old-bash bench install \
   release release-test sums clean
 
 # A program without C starts faster and is 2 MB smaller. Go would use the system's C library
@@ -41,6 +41,7 @@ test-long: unit-long fuzz cross cross-vet
 	$(MAKE) endurance CALLS=50000 SEED=$$(date +%j) RUNS=
 	MCPBASH_TEST_LONG=1 $(MAKE) clients
 	$(MAKE) registry
+	$(MAKE) collector
 	MCPBASH_TEST_LONG=1 $(GO) test -vet=off -trimpath -count=1 -timeout=1h ./test/published
 	cd release && MCPBASH_TEST_LONG=1 $(GO) test -vet=off -trimpath -count=1 -timeout=1h -run TestSystems .
 
@@ -124,6 +125,11 @@ otel:
 # Runs mcp-otel with a real server, against a receiver made of the collector's modules.
 otel-test:
 	cd otel && $(GO) test -vet=off -tags=nethttpomithttp2 ./...
+
+# Runs mcp-otel against a real collector, which the collector's builder makes in a cache folder: once, 4 minutes.
+collector:
+	cd otel && $(GO) vet -tags collector ./cmd/mcp-otel
+	cd otel && $(GO) test -tags=collector,nethttpomithttp2 -count=1 -timeout 30m -run TestCollector ./cmd/mcp-otel
 
 # The packages of npm that clients and conformance start, in a cache folder.
 npm:

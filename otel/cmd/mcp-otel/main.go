@@ -14,6 +14,7 @@ import (
 	"mcp-bash/otel/internal/state"
 	"mcp-bash/otel/internal/telemetry"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/events"
 )
 
 const name = "mcp-otel"
@@ -67,7 +68,7 @@ func (o *options) run(s cli.Streams, operands []string) error {
 		from = operands[0]
 	}
 	switch {
-	case from == "" || from == "off" || len(operands) == 0 && from == "stderr":
+	case from == "" || len(operands) == 0 && !events.InFiles(from):
 		return cli.Usagef("name a file or a folder, or - for standard input, since MCPBASH_AUDIT names none")
 	case from == "-" && (o.state != "" || o.fresh):
 		return cli.Usagef("--state and --new are for files, not for standard input")

@@ -659,6 +659,7 @@ func TestErrors(t *testing.T) {
 		cause, fix string
 	}{
 		{2, "", "", "name a file or a folder, or - for standard input", "--help"},
+		{2, "MCPBASH_AUDIT=journald", "", "since MCPBASH_AUDIT names none", "--help"},
 		{2, "", "--state x -", "for files, not for standard input", "--help"},
 		{1, "", "missing.jsonl", "missing.jsonl: no such file", "start the server with MCPBASH_AUDIT=missing.jsonl"},
 		{1, "OTEL_EXPORTER_OTLP_PROTOCOL=grpc", r.path, "only http/protobuf", "4318"},

@@ -104,13 +104,14 @@ func (c *client) trace() string {
 // checkTrace checks the spans of the call: the caller's, the request's and the script's are one line.
 func checkTrace(t *testing.T, to *receiver.Receiver, script string) {
 	t.Helper()
-	to.Wait("the spans", func() bool { return len(to.Spans()) >= 2 })
+	to.Wait("the spans", func() bool { return len(to.Spans()) >= 3 })
 	spans := map[string]receiver.Span{}
 	for _, s := range to.Spans() {
 		spans[s.Name()] = s
 	}
 	request, child := spans["tools/call trace"], spans["script trace"]
-	if len(spans) != 2 || request.Service != "lab" || request.ParentSpanID().String() != traceparent[36:52] ||
+	if len(spans) != 3 || spans["initialize"].Service != "lab" || request.Service != "lab" ||
+		request.ParentSpanID().String() != traceparent[36:52] ||
 		child.ParentSpanID() != request.SpanID() {
 		t.Fatalf("%+v", spans)
 	}
@@ -123,6 +124,28 @@ func checkTrace(t *testing.T, to *receiver.Receiver, script string) {
 	}
 }
 
+// ended reports whether the last line of a server has arrived, after its stop.
+func ended(to *receiver.Receiver) bool {
+	all := lines(to)
+	return len(all) > 2 && strings.Contains(all[len(all)-2], `"type":"mcpbash_stop"`) &&
+		strings.Contains(all[len(all)-1], `"type":"mcpbash_seal"`)
+}
+
+// counted returns how many requests or sessions the last export of a metric has.
+func counted(to *receiver.Receiver, metric string) int {
+	last := map[string]uint64{}
+	for _, p := range to.Points() {
+		if p.Name == metric {
+			last[fmt.Sprint(p.Attributes().AsRaw())] = p.Count()
+		}
+	}
+	sum := 0
+	for _, n := range last {
+		sum += int(n)
+	}
+	return sum
+}
+
 // A server and mcp-otel, which share a folder.
 func TestServer(t *testing.T) {
 	t.Parallel()
@@ -132,7 +155,11 @@ func TestServer(t *testing.T) {
 	p := start(t, nil, to, nil, records)
 	checkTrace(t, to, c.trace())
 	wait()
-	to.Wait("the end", func() bool { return len(lines(to)) == 4 }) // start, call, stop, seal
+	to.Wait("the end", func() bool { return ended(to) })
+	to.Wait("the session", func() bool { return counted(to, "mcp.server.session.duration") == 1 })
+	if n := counted(to, "mcp.server.operation.duration"); n != 2 {
+		t.Errorf("%d requests", n)
+	}
 	if code := p.stop(); code != 0 || p.stderr.String() != "" {
 		t.Errorf("%d: %s", code, p.stderr)
 	}
@@ -151,5 +178,5 @@ func TestServerPipe(t *testing.T) {
 		`exec "$SERVER" 2> >("$OTEL" -)`)
 	checkTrace(t, to, c.trace())
 	wait()
-	to.Wait("the end", func() bool { return len(lines(to)) == 4 })
+	to.Wait("the end", func() bool { return ended(to) })
 }

@@ -25,16 +25,27 @@ const (
 	otherTool = "_OTHER"
 )
 
-// Histograms are the durations of all requests. A file keeps their JSON. So the counts go on after a restart, and
-// a line that is sent twice counts once.
+// The names of the metrics, with their descriptions.
+const (
+	operations = "mcp.server.operation.duration"
+	sessions   = "mcp.server.session.duration"
+)
+
+var descriptions = map[string]string{
+	operations: "Duration of requests, from arrival to answer.", sessions: "Duration of ended sessions.",
+}
+
+// Histograms are the durations of all requests and sessions. A file keeps their JSON. So the counts go on after a
+// restart, and a line that is sent twice counts once.
 type Histograms struct {
 	Series map[string]*series `json:"series"`
 }
 
-// A series is the histogram of requests with the same attributes.
+// A series is the histogram of requests or sessions with the same attributes.
 type series struct {
+	Metric  string      `json:"metric"`
 	Server  server      `json:"server"`
-	Since   time.Time   `json:"since"` // of the first request, so that it is the same if that is read again
+	Since   time.Time   `json:"since"` // of the first line, so that it is the same if that is read again
 	Labels  [][2]string `json:"labels"`
 	Buckets []uint64    `json:"buckets"`
 	Sum     float64     `json:"sum"` // seconds
@@ -46,8 +57,8 @@ func NewHistograms() *Histograms { return &Histograms{Series: map[string]*series
 // Check returns an error for histograms that this version cannot continue.
 func (h *Histograms) Check() error {
 	for key, s := range h.Series {
-		if s == nil || len(s.Buckets) != len(metrics.Bounds())+1 {
-			return fmt.Errorf("series %q has other buckets", key)
+		if s == nil || descriptions[s.Metric] == "" || len(s.Buckets) != len(metrics.Bounds())+1 {
+			return fmt.Errorf("series %q is of another version", key)
 		}
 	}
 	if h.Series == nil {
@@ -56,15 +67,17 @@ func (h *Histograms) Check() error {
 	return nil
 }
 
-// Add counts the request of an entry.
+// Add counts the request or the ended session of an entry.
 func (h *Histograms) Add(e *trail.Entry) {
 	l := newLine(e)
-	if !l.isRequest() {
-		return
-	}
-	s := h.of(l, l.Target)
-	if s == nil {
-		s = h.of(l, otherTool)
+	var s *series
+	switch {
+	case l.Type == events.SessionEnd:
+		s = h.of(l, sessions, l.network(), "")
+	case l.isRequest():
+		if s = h.of(l, operations, l.operation(l.Target), l.Target); s == nil {
+			s = h.of(l, operations, l.operation(otherTool), otherTool)
+		}
 	}
 	if s == nil { // so many that the texts cannot be those of a server
 		return
@@ -76,12 +89,12 @@ func (h *Histograms) Add(e *trail.Entry) {
 
 // of returns the series of a line, or nil if there are too many. A name that no tool has answered to can be
 // any text of a client.
-func (h *Histograms) of(l *line, name string) *series {
+func (h *Histograms) of(l *line, metric string, attributes []attribute.KeyValue, name string) *series {
 	var labels [][2]string
-	for _, a := range l.operation(name) {
+	for _, a := range attributes {
 		labels = append(labels, [2]string{string(a.Key), a.Value.AsString()})
 	}
-	key, _ := json.Marshal([]any{l.component, l.replica, labels})
+	key, _ := json.Marshal([]any{metric, l.component, l.replica, labels})
 	if s := h.Series[string(key)]; s != nil {
 		return s
 	}
@@ -90,7 +103,7 @@ func (h *Histograms) of(l *line, name string) *series {
 		len(h.Series) >= maxSeries+maxOther {
 		return nil
 	}
-	s := &series{Server: server{l.component, l.replica}, Since: l.Began, Labels: labels,
+	s := &series{Metric: metric, Server: server{l.component, l.replica}, Since: l.Began, Labels: labels,
 		Buckets: make([]uint64, len(metrics.Bounds())+1)}
 	h.Series[string(key)] = s
 	return s
@@ -116,21 +129,25 @@ type Data struct {
 
 // Data returns the metrics of each server.
 func (h *Histograms) Data(r *Resources, temporality metricdata.Temporality, now time.Time) (all []Data) {
-	points := map[server][]metricdata.HistogramDataPoint[float64]{}
+	points := map[server]map[string][]metricdata.HistogramDataPoint[float64]{}
 	for _, key := range slices.Sorted(maps.Keys(h.Series)) {
 		s := h.Series[key]
-		points[s.Server] = append(points[s.Server], s.point(now))
+		if points[s.Server] == nil {
+			points[s.Server] = map[string][]metricdata.HistogramDataPoint[float64]{}
+		}
+		points[s.Server][s.Metric] = append(points[s.Server][s.Metric], s.point(now))
 	}
 	servers := slices.SortedFunc(maps.Keys(points), func(a, b server) int {
 		return cmp.Or(strings.Compare(a.Component, b.Component), strings.Compare(a.Replica, b.Replica))
 	})
 	for _, s := range servers {
-		durations := metricdata.Metrics{
-			Name: "mcp.server.operation.duration", Unit: "s", Description: "Duration of requests, from arrival to answer.",
-			Data: metricdata.Histogram[float64]{DataPoints: points[s], Temporality: temporality},
+		var durations []metricdata.Metrics
+		for _, name := range slices.Sorted(maps.Keys(points[s])) {
+			durations = append(durations, metricdata.Metrics{Name: name, Unit: "s", Description: descriptions[name],
+				Data: metricdata.Histogram[float64]{DataPoints: points[s][name], Temporality: temporality}})
 		}
 		all = append(all, Data{metricdata.ResourceMetrics{Resource: r.ofServer(s), ScopeMetrics: []metricdata.ScopeMetrics{
-			{Scope: scope, Metrics: []metricdata.Metrics{durations}},
+			{Scope: scope, Metrics: durations},
 		}}, s})
 	}
 	return all

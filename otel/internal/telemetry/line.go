@@ -50,7 +50,7 @@ func newLine(e *trail.Entry) *line {
 }
 
 // isRequest reports whether a line is about a request of MCP.
-func (l *line) isRequest() bool { return l.IsCall() && strings.HasPrefix(string(l.Type), "mcp_") }
+func (l *line) isRequest() bool { return l.Method != "" && strings.HasPrefix(string(l.Type), "mcp_") }
 
 // ended returns when the answer was ready.
 func (l *line) ended() time.Time { return l.Began.Add(l.Took) }
@@ -94,13 +94,19 @@ func (l *line) operation(tool string) (list []attribute.KeyValue) {
 	if strings.HasPrefix(l.failure, "-") {
 		add("rpc.response.status_code", l.failure)
 	}
-	add("mcp.protocol.version", rawjson.TextOf(l.extra, "mcp_version"))
+	return append(list, l.network()...)
+}
+
+// network returns the attributes of the connection, which requests and sessions have.
+func (l *line) network() (list []attribute.KeyValue) {
+	if version := rawjson.TextOf(l.extra, "mcp_version"); version != "" {
+		list = append(list, attribute.String("mcp.protocol.version", version))
+	}
 	switch rawjson.TextOf(l.extra, "transport") {
 	case "stdio":
-		add("network.transport", "pipe")
+		list = append(list, attribute.String("network.transport", "pipe"))
 	case "http":
-		add("network.transport", "tcp")
-		add("network.protocol.name", "http")
+		list = append(list, attribute.String("network.transport", "tcp"), attribute.String("network.protocol.name", "http"))
 	}
 	return list
 }

@@ -112,6 +112,8 @@ func FuzzLine(f *testing.F) {
 		Subject: events.Subject{User: "ada"}, Target: events.Target{Method: "tools/call", Name: "t"},
 		Work: events.Work{Took: time.Second, Ran: time.Second, Ended: true, Status: 3, Span: strings.Repeat("1", 16)}}
 	f.Add(e.AppendLine(nil, time.Now(), events.Link{}))
+	end := &events.Event{Type: events.SessionEnd, Work: events.Work{Took: time.Second}}
+	f.Add(end.AppendLine(nil, time.Now(), events.Link{}))
 	e.Type, e.Target = events.ResourceRead, events.Target{Method: "resources/read", Name: "file:///x"}
 	f.Add(e.AppendLine(nil, time.Now(), events.Link{Seq: 1}))
 	f.Add([]byte(`{"msg":"audit_event","type":"mcp_","target":{"method":"\u0000"},"metadata":{"extra":{"trace_id":"0"}},` +

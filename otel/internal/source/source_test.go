@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/events"
 )
 
-// Places of a folder's records are no places of a file that is read with the same state.
+// A file that is read with the state of a folder has only its own place.
 func TestPlacesOfAnotherPath(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.jsonl", "b.jsonl"} {

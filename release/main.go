@@ -152,9 +152,9 @@ func (r *release) build() (err error) {
 		return err
 	}
 	for _, step := range []func() error{
-		r.readKeys, r.buildTrees, r.writeArchives, r.writeExporters, r.writeRuntimes, r.writePackages, r.writeMaterials, r.writeFormula,
-		r.writeScoop, r.writeAqua, r.writeNPM, r.writeWheels, r.writeInstaller, r.writeReadme, r.signArchives,
-		r.writeProvenance, r.writeSums, r.signSums,
+		r.readKeys, r.buildTrees, r.writeArchives, r.writeExporters, r.writeRuntimes, r.writePackages,
+		r.writeMaterials, r.writeFormula, r.writeScoop, r.writeAqua, r.writeNPM, r.writeWheels,
+		r.writeInstaller, r.writeReadme, r.signArchives, r.writeProvenance, r.writeSums, r.signSums,
 	} {
 		if err := step(); err != nil {
 			return err

@@ -63,6 +63,8 @@ func TestSystems(t *testing.T) {
 	want := map[string]int{
 		"mcp-bash-vV-S.tar.gz": 4, "mcp-bash-vV-S.tar.gz.minisig": 4, "mcp-bash-vV-S.tar.gz.cdx.json": 4,
 		"mcp-bash-vV-S.zip": 2, "mcp-bash-vV-S.zip.minisig": 2, "mcp-bash-vV-S.zip.cdx.json": 2,
+		"mcp-otel-vV-S.tar.gz": 4, "mcp-otel-vV-S.tar.gz.minisig": 4, "mcp-otel-vV-S.tar.gz.cdx.json": 4,
+		"mcp-otel-vV-S.zip": 2, "mcp-otel-vV-S.zip.minisig": 2, "mcp-otel-vV-S.zip.cdx.json": 2,
 		"mcp-bash_V_S": 2, "mcp-bash-V-1.S": 2, "mcp_bash-V-S.whl": 6,
 		"mcp-bash-V.tgz": 1, "mcp-bash-tools-S-V.tgz": 6, "mcp-bash-runtime-S-V.tgz": 6,
 		"mcp-bash-vV-runtimes.tar.gz": 1, "mcp-bash-vV-sbom.cdx.json": 1, "mcp-bash-vV-provenance.intoto.json": 1,

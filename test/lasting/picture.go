@@ -115,7 +115,7 @@ func Picture(runs []*Figures) string {
 		if f.Violations > 0 {
 			label("bad m", x+step*0.35, bottom-height-5, "✗")
 		}
-		if calls += f.Calls; i%2 == 1 || i == len(runs)-1 {
+		if calls += f.Calls; (len(runs)-i)%2 == 1 {
 			label("m", x+step*0.35, 222, fmt.Sprintf("%dk", calls/1000))
 		}
 	}

@@ -94,7 +94,7 @@ func (b *Builder) Optional(name, s string) *Builder {
 	return b.Name(name).String(s)
 }
 
-// OptionalRaw writes a member with a value, unless there is none.
+// OptionalRaw writes a member with a value, unless it is nil.
 func (b *Builder) OptionalRaw(name string, v json.RawMessage) *Builder {
 	if v == nil {
 		return b

@@ -73,7 +73,7 @@ const faint = `(() => {
 	return found;
 })()`
 
-// AUD-32: the page of "audit --html" loads nothing and runs nothing. It fits on a telephone and a desktop in both
+// AUD-34: the page of "audit --html" loads nothing and runs nothing. It fits on a telephone and a desktop in both
 // themes, with contrast, and has words for what colours show.
 func TestAuditPage(t *testing.T) {
 	document := auditPage(t)

@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"io"
 	"slices"
-	"strconv"
 	"time"
 
 	"mcp-bash/pkg/cli"
@@ -151,16 +150,9 @@ func (p *Page) Write(w io.Writer) error {
 	return page.Execute(w, map[string]any{
 		"All": &p.all, "Half": short(p.all.share(0.5)), "Most": short(p.all.share(0.99)),
 		"Lanes": figureNames, "Parts": p.times.parts, "Highest": highest, "Used": max(p.times.used, 12),
-		"End": p.times.used, "Each": p.times.each.String(), "Lists": lists, "Columns": Columns(),
+		"End": p.times.used, "Each": p.times.each.String(), "Counts": counts, "Lists": lists, "Columns": Columns(),
 		"Names": table[0], "Summary": table[1:min(len(table), maxShown+1)], "Pairs": len(table) - 1,
-		"At":      p.times.at,
-		"Cut":     cutCell,
+		"At": p.times.at, "Cut": cutCell, "Short": func(n int64) string { return short(time.Duration(n)) },
 		"Percent": func(n, of int64) float64 { return 100 * min(float64(n)/float64(max(of, 1)), 1) },
-		"Figure": func(lane int, n int64) string {
-			if lane < counts {
-				return strconv.FormatInt(n, 10)
-			}
-			return cmp.Or(short(time.Duration(n)), "0 ms")
-		},
 	})
 }

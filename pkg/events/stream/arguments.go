@@ -52,7 +52,11 @@ const maxRemembered = 256
 func (s *Stream) shape(e *events.Event) {
 	c, w := &s.config, &e.Work
 	s.shapeAnswers(w.Answers)
-	if w.Arguments == nil {
+	switch {
+	case w.Arguments != nil:
+	case e.Type == events.ToolCall || e.Type == events.PromptGet:
+		w.Arguments = noArguments
+	default:
 		return
 	}
 	raw := w.Arguments
@@ -90,6 +94,9 @@ func (s *Stream) shapeAnswers(answers []events.Answer) {
 
 // maxRedacted is the number of bytes of a text that are searched for secrets. Fewer are written.
 const maxRedacted = 4096
+
+// noArguments stands for arguments that a client left out, so only the form none has lines without arguments.
+var noArguments = json.RawMessage("{}")
 
 var hidden = json.RawMessage(`"[redacted]"`)
 

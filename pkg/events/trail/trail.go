@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"mcp-bash/pkg/events"
@@ -46,6 +47,13 @@ type Entry struct {
 
 // IsCall reports whether a line is about a request of a client, apart from the begin of a session.
 func (e *Entry) IsCall() bool { return e.Method != "" && e.Type != events.Initialize }
+
+// IsComplete reports whether a line has the target and the arguments as the client sent them, with their secrets.
+func (e *Entry) IsComplete() bool {
+	text := e.Target + string(e.Arguments)
+	return (e.Arguments != nil || e.Type == events.ResourceRead) && !strings.HasSuffix(e.Target, "…") &&
+		!strings.Contains(text, "[redacted]") && !strings.Contains(text, "**redacted**")
+}
 
 // Caller returns the name under which reports count a line.
 func (e *Entry) Caller() string {

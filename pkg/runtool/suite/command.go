@@ -33,6 +33,7 @@ func Command(tree func() project.Tree) *cli.Command {
 			{Line: "NAME", Purpose: "run the cases in tests/*.yaml, and the trials"},
 			{Line: "NAME tests/hello.yaml"},
 			{Line: "NAME --filter hello --coverage", Purpose: "some cases, and what they leave out"},
+			{Line: "NAME audit.jsonl", Purpose: "the read-only requests of a record, again"},
 			{Line: "NAME --update", Purpose: "take over the new results"},
 			{Line: "NAME --tap --junit results.xml", Purpose: "for CI systems"},
 		},
@@ -44,7 +45,8 @@ func Command(tree func() project.Tree) *cli.Command {
   expect:
     text: Hello Ada
 
-docs/TESTING.md describes all members. The FILE - is standard input. Without FILE, the trials of tools run too: a call
+docs/TESTING.md describes all members. The FILE - is standard input. A FILE with .jsonl in its name is the record of a
+server (MCPBASH_AUDIT). Without FILE, the trials of tools run too: a call
 that changes nothing, which imported and wrapped tools have. The cases run in parallel, each tool with its policy and
 confinement. Cases may call tools that MCPBASH_TOOL_ALLOWLIST does not name.`,
 		Exits: []cli.Exit{

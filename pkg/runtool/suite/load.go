@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/events/trail"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/fsys"
@@ -25,7 +26,9 @@ type test struct {
 	file string // for people
 	path string
 
-	isTrial bool // the call is in the tool's metadata
+	isTrial  bool         // the call is in the tool's metadata
+	recorded *trail.Entry // nil unless it is a request of a record
+	skip     string       // why it is not made again, or ""
 }
 
 // title returns the place of a test and its name.
@@ -64,9 +67,15 @@ func load(ctx context.Context, p *project.Project, files []string, stdin io.Read
 	var tests []*test
 	var faults []string
 	for _, file := range files {
-		text, err := read(file)
 		var list []cases.Case
-		if err == nil {
+		var err error
+		if isRecord(file) {
+			var recorded []*test
+			recorded, err = loadRecord(file)
+			tests = append(tests, recorded...)
+		} else if text, unread := read(file); unread != nil {
+			err = unread
+		} else {
 			list, err = cases.Parse(text)
 		}
 		if err != nil {

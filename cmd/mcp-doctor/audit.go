@@ -309,6 +309,6 @@ func keygen(s cli.Streams, operands []string) error {
 	}
 	cli.Explain(s.Err, "mcp-bash audit: start the server with MCPBASH_AUDIT_KEY=%s. Keep the printed key on another "+
 		"machine: --verify --key needs it, and nothing can print it again\n", cli.Line(operands[0]))
-	_, err = fmt.Fprint(s.Out, key.Text())
+	_, err = cli.Printf(s.Out, "%s\n", strings.TrimSuffix(key.Text(), "\n"))
 	return err
 }

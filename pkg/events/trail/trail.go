@@ -40,6 +40,7 @@ type Entry struct {
 	Arguments            json.RawMessage
 	Status, Signal, Code string // JSON numbers
 	Count                int
+	Asked                bool // the client answered questions
 	Interim              bool // the request goes on, and has a later line
 	Epoch                int  // of a seal with a key
 	Note                 string
@@ -161,6 +162,7 @@ func parse(line []byte) *Entry {
 	e.Epoch = rawjson.PositiveInt(rawjson.Path(v, "chain", "epoch"))
 	e.Note = rawjson.TextOf(data, "note")
 	e.Count = rawjson.PositiveInt(rawjson.Get(data, "count"))
+	e.Asked = rawjson.Get(data, "answers") != nil
 	e.Interim = rawjson.True(rawjson.Get(data, "interim"))
 	return e
 }

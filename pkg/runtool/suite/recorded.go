@@ -44,7 +44,7 @@ func loadRecord(file string) (tests []*test, err error) {
 			return nil
 		case len(tests) == maxRecorded:
 			return fmt.Errorf("more than %d requests; choose some with mcp-bash audit", maxRecorded)
-		case e.Interim || asked[e.ID]:
+		case e.Asked || e.Interim || asked[e.ID]:
 			asked[e.ID] = true
 			t.skip = "it asked its client, or became a task"
 		case e.Outcome != events.Success && e.Outcome != events.ApplicationError:

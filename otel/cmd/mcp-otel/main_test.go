@@ -554,7 +554,7 @@ func TestHostile(t *testing.T) {
 	strange.Trace = events.Trace{ID: "xyz", Parent: strings.Repeat("0", 16)}
 	r.add(strange)
 	timeless := fmt.Sprintf(`{"msg":"audit_event","type":"mcp_tool_call","audit_id":"%s",`+
-		`"target":{"method":"tools/call"},"metadata":{"extra":{"duration_ms":1e300}},`+
+		`"component":"disk-tools","target":{"method":"tools/call"},"metadata":{"extra":{"duration_ms":1e300}},`+
 		`"chain":{"seq":3,"prev":"%s"}}`, strange.ID, r.link.Prev)
 	r.write([]byte(timeless + "\n"))
 	r.write([]byte("{\"torn"))

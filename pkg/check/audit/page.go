@@ -1,11 +1,14 @@
 package audit
 
 import (
+	"bytes"
 	"cmp"
-	_ "embed" // for the text of the page
-	"html/template"
+	_ "embed" // for the beginning of the page
+	"fmt"
+	"html"
 	"io"
 	"slices"
+	"strconv"
 	"time"
 
 	"mcp-bash/pkg/cli"
@@ -14,7 +17,7 @@ import (
 )
 
 //go:embed page.html
-var pageText string
+var pageHead string
 
 const (
 	maxShown = 100 // requests in a list of a page, and rows in its summary
@@ -53,10 +56,8 @@ func cutCell(text string) string { return cli.Cut(cli.Line(text), maxCell) }
 
 // A list has the requests with the highest numbers.
 type list struct {
-	Name    string
-	All     int // also those that it no longer has
-	Shown   []shown
-	Longest int64 // in nanoseconds
+	All   int // also those that it no longer has
+	Shown []shown
 }
 
 type shown struct {
@@ -128,31 +129,149 @@ func (t *timeline) at(i int) string { return moment(t.begin.Add(time.Duration(i)
 
 // Write writes the page.
 func (p *Page) Write(w io.Writer) error {
-	page, err := template.New("page").Parse(pageText)
-	if err != nil {
-		return err
+	var h markup
+	h.WriteString(pageHead)
+	h.printf("<main>\n<h1>Who called what</h1>\n")
+	if p.all.Calls == 0 {
+		h.printf("<p>No request was chosen.</p>\n")
+	} else {
+		h.overview(p)
+		h.timeline(&p.times)
+		h.pairs(p.summary.Table())
+		h.list("Refused and failed", &p.wrong)
+		h.list("Slowest", &p.slowest)
+		h.list("Last", &p.last)
 	}
-	p.wrong.Name, p.slowest.Name, p.last.Name = "Refused and failed", "Slowest", "Last"
-	lists := []*list{&p.wrong, &p.slowest, &p.last}
-	for _, l := range lists {
-		l.cut()
-		for _, one := range l.Shown {
-			l.Longest = max(l.Longest, int64(one.Took))
+	h.printf("</main>\n</html>\n")
+	_, err := w.Write(h.Bytes())
+	return err
+}
+
+// A markup is HTML that is being written.
+type markup struct{ bytes.Buffer }
+
+// printf writes the markup of a format. Arguments that are strings are escaped, because clients choose them.
+func (h *markup) printf(format string, args ...any) {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = html.EscapeString(text)
 		}
 	}
-	highest := figures{}
-	for _, f := range p.times.parts {
-		for i, n := range f {
-			highest[i] = max(highest[i], n)
-		}
+	fmt.Fprintf(h, format, args...)
+}
+
+func (h *markup) overview(p *Page) {
+	h.printf(`<p class="quiet">%s to %s</p>`+"\n", p.times.at(0), p.times.at(p.times.used))
+	h.printf(`<svg width="0" height="0" aria-hidden="true"><defs><pattern id="wait" width="5" height="5" ` +
+		`patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="hatch" d="M0 0V5"/></pattern></defs></svg>`)
+	h.printf("<dl>\n")
+	for _, figure := range [][2]string{
+		{"requests", strconv.Itoa(p.all.Calls)}, {"refused", strconv.Itoa(p.all.Refused)},
+		{"failed", strconv.Itoa(p.all.Failed)}, {"half answered within", short(p.all.share(0.5))},
+		{"99 % answered within", short(p.all.share(0.99))},
+	} {
+		h.printf("<div><dt>%s</dt><dd>%s</dd></div>\n", figure[0], figure[1])
 	}
-	table := p.summary.Table()
-	return page.Execute(w, map[string]any{
-		"All": &p.all, "Half": short(p.all.share(0.5)), "Most": short(p.all.share(0.99)),
-		"Lanes": figureNames, "Parts": p.times.parts, "Highest": highest, "Used": max(p.times.used, 12),
-		"End": p.times.used, "Each": p.times.each.String(), "Counts": counts, "Lists": lists, "Columns": Columns(),
-		"Names": table[0], "Summary": table[1:min(len(table), maxShown+1)], "Pairs": len(table) - 1,
-		"At": p.times.at, "Cut": cutCell, "Short": func(n int64) string { return short(time.Duration(n)) },
-		"Percent": func(n, of int64) float64 { return 100 * min(float64(n)/float64(max(of, 1)), 1) },
-	})
+	h.printf("</dl>\n")
+}
+
+func (h *markup) timeline(t *timeline) {
+	h.printf("<h2>Timeline <small>one bar for each %s</small></h2>\n", t.each.String())
+	for lane, name := range figureNames {
+		text := func(n int64) string { return cmp.Or(short(time.Duration(n)), "0 ms") }
+		if lane < counts {
+			text = func(n int64) string { return strconv.FormatInt(n, 10) }
+		}
+		highest := int64(0)
+		for _, f := range t.parts {
+			highest = max(highest, f[lane])
+		}
+		h.printf(`<div class="lane"><div>%s<br><small>at most %s</small></div><svg viewBox="0 0 %d 100" `+
+			`preserveAspectRatio="none" role="img" aria-label="%s: at most %s"><g transform="matrix(1 0 0 -1 0 100)" class="run">`,
+			name, text(highest), max(t.used, 12), name, text(highest))
+		for i, f := range t.parts {
+			if f[lane] != 0 {
+				h.printf("\n"+`<rect x="%d" width=".85" height="%v"><title>%s: %s</title></rect>`, i,
+					percent(f[lane], highest), t.at(i), text(f[lane]))
+			}
+		}
+		h.printf("</g></svg></div>\n")
+	}
+	h.printf(`<div class="axis quiet"><span>%s</span><span>%s</span></div>`+"\n", t.at(0), t.at(t.used))
+}
+
+func percent(n, of int64) float64 { return 100 * min(float64(n)/float64(max(of, 1)), 1) }
+
+func (h *markup) pairs(t cli.Table) {
+	shown := t[1:min(len(t), maxShown+1)]
+	h.printf("<h2>By tool and caller <small>%d of %d pairs</small></h2>\n", len(shown), len(t)-1)
+	h.head("pairs", t[0])
+	for _, row := range shown {
+		h.printf("<tr>")
+		for i, text := range row {
+			h.printf(`<td data-name="%s">%s</td>`, t[0][i], cutCell(text))
+		}
+		h.printf("</tr>\n")
+	}
+	h.printf("</tbody></table>\n")
+}
+
+// head begins a table.
+func (h *markup) head(class string, names []string) {
+	h.printf(`<table class="%s"><thead><tr>`, class)
+	for _, name := range names {
+		h.printf("<th>%s</th>", name)
+	}
+	h.printf("</tr></thead><tbody>\n")
+}
+
+// Columns of a list with more than their text.
+const outcomeColumn, tookColumn = 3, 7
+
+func (h *markup) list(name string, l *list) {
+	if l.All == 0 {
+		return
+	}
+	l.cut()
+	longest := int64(0)
+	for _, one := range l.Shown {
+		longest = max(longest, int64(one.Took))
+	}
+	h.printf("<h2>%s <small>%d of %d requests</small></h2>\n", name, len(l.Shown), l.All)
+	const key = `<svg class="key" viewBox="0 0 16 10" aria-hidden="true"><rect %s width="16" height="10"/></svg> %s ` + "\n"
+	fmt.Fprintf(h, `<p class="quiet">`+key+key+key+"</p>\n", `fill="url(#wait)"`, "waited", `class="run"`, "script",
+		`class="whole"`, "all of it")
+	names := Columns()
+	h.head("calls", names)
+	for _, one := range l.Shown {
+		h.printf("<tr>")
+		for i, text := range one.Cells {
+			h.printf(`<td data-name="%s">`, names[i])
+			if i == outcomeColumn {
+				h.printf("%s ", signOf(text))
+			}
+			h.printf("%s", text)
+			if i == tookColumn {
+				waited := percent(int64(one.Queued), longest)
+				h.printf(`<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">`+
+					`<rect class="whole" height="10" width="%v"/><rect height="10" fill="url(#wait)" width="%v"/>`+
+					`<rect class="run" height="10" x="%v" width="%v"/></svg>`, percent(int64(one.Took), longest), waited, waited,
+					percent(int64(one.Ran), longest))
+			}
+			h.printf("</td>")
+		}
+		h.printf("</tr>\n")
+	}
+	h.printf("</tbody></table>\n")
+}
+
+// signOf returns the sign of an outcome, for people who do not see colours.
+func signOf(outcome string) string {
+	switch events.Outcome(outcome) {
+	case events.Success:
+		return "✓"
+	case events.Denied:
+		return "⊘"
+	}
+	return "✗"
 }

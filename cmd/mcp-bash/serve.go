@@ -42,6 +42,8 @@ func serveCommand(run func(cli.Streams, serve.Options) error) *cli.Command {
 			case len(operands) > 0:
 				return cli.Usagef("unexpected argument: %s (arguments for the project's scripts go after --)",
 					operands[len(operands)-1])
+			case o.Audit == "-": // CLI-118
+				return noStandardInput("--audit")
 			case overHTTP || options.Addr != "":
 			case c.Flags.Any("project-root", "audit") != "":
 				return cli.Usagef("--%s needs --http", c.Flags.Any("project-root", "audit"))

@@ -59,7 +59,7 @@ func (b *maker) manifest(version string) []byte {
 	return append(rawjson.AppendIndent(nil, m.End().Bytes(), 0), '\n')
 }
 
-// appendAll appends a member with values, unless there are none.
+// appendAll appends a member with values. It leaves out an empty one.
 func appendAll(m *rawjson.Builder, name string, values []json.RawMessage) {
 	if len(values) == 0 {
 		return

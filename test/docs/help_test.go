@@ -31,11 +31,16 @@ var notRun = map[string]string{
 	"mcp-bundle bundle --json | jq -r .path": "builds for five systems, as TestEveryPlatform does",
 	"mcp-bundle publish dist --image ghcr.io/you/demo:1.0.0 --url URL": "needs a registry, as test/registry has",
 	"mcp-bundle image": "needs a mirror of Debian, as TestImage has",
-	"mcp-bundle image ~/demo -o - --format docker | docker load":                                       "likewise",
-	"mcp-bundle image --format context -o build && podman build build":                                 "needs a registry",
-	"mcp-bundle image --json | jq -r .digest":                                                          "needs a mirror",
+	"mcp-bundle image ~/demo -o - --format docker | docker load":       "likewise",
+	"mcp-bundle image --format context -o build && podman build build": "needs a registry",
+	"mcp-bundle image --json | jq -r .digest":                          "needs a mirror",
+	inspectExample: "needs an image, as TestProducts has",
 	"mcp-bundle image -o demo.tar --tag registry.example/team/demo --platform linux/amd64,linux/arm64": "likewise",
 }
+
+const settingsExample = "mcp-bundle inspect . --format claude-settings > .claude/settings.json"
+
+const inspectExample = "mcp-bundle inspect demo.tar --format docker"
 
 const remoteExample = "mcp-bash request tools/list --http https://mcp.example.com/mcp --token-env TEAM_TOKEN"
 
@@ -57,6 +62,7 @@ var fails = map[string]string{
 
 // before is what has to be done before an example, in the project that all are about.
 var before = map[string]string{
+	settingsExample: "mkdir .claude",
 	"mcp-runtool hello --allow-self - <arguments.json": `echo '{"name":"Ada"}' >arguments.json`,
 	"mcp-bundle vendor --verify":                       "mcp-bundle vendor --platform $PLATFORM --arch $ARCH",
 	"mcp-registry lock --check":                        "mcp-registry lock",

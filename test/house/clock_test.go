@@ -16,6 +16,7 @@ var wallClock = map[string]string{
 	"pkg/bundle/stage/stage.go":             "SOURCE_DATE_EPOCH",
 	"pkg/bundle/image/packages.go":          "times in archives",
 	"pkg/bundle/internal/debian/deb.go":     "times in archives",
+	"pkg/check/audit/page.go":               "the order of lines",
 	"pkg/files/folder/dir_other.go":         "times of files",
 	"pkg/files/folder/stamp.go":             "times of files",
 	"pkg/provider/file/file.go":             "times of files",

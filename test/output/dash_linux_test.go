@@ -27,6 +27,7 @@ var dashes = map[string]string{
 	"mcp-bundle image --keyring":     `usage: mcp-bundle image --keyring - --mirror "$MIRROR"`,
 	"mcp-bundle publish":             `mcp-bundle publish - --dry-run --json <demo-1.0.0.mcpb | jq -e .sha256`,
 	"mcp-bash serve --token-file":    `usage: mcp-bash serve --http --token-file -`,
+	"mcp-bash serve --audit":         `usage: mcp-bash serve --audit -`,
 	"mcp-bash serve --tls-cert":      `usage: mcp-bash serve --http --tls-cert - --tls-key -`,
 	"mcp-bash serve --tls-key":       `usage: mcp-bash serve --http --tls-cert cert.pem --tls-key -`,
 	"mcp-bash serve --tls-client-ca": `usage: mcp-bash serve --http --tls-client-ca -`,
@@ -38,9 +39,11 @@ var dashes = map[string]string{
 		test ! -e ./-`,
 	"mcp-doctor doctor --archive": `mcp-doctor doctor --fix --archive - --verify 00 </dev/null || test $? = 3`,
 	"mcp-doctor audit":            `cat records/*.jsonl | mcp-doctor audit - | jq -e .audit_id`,
-	"mcp-doctor test":             `echo 'tool: hello' | mcp-doctor test - | grep "^✓ -:1 hello" >/dev/null`,
-	"mcp-doctor test --junit":     `usage: mcp-doctor test --junit -`,
-	"mcp-runtool --source":        `usage: mcp-runtool hello --source - <<<'X=1'`,
+	"mcp-doctor audit --key": `mcp-doctor audit keygen server.key >kept
+		mcp-doctor audit --verify --key - none.jsonl <kept 2>err || grep none.jsonl err >/dev/null`,
+	"mcp-doctor test":         `echo 'tool: hello' | mcp-doctor test - | grep "^✓ -:1 hello" >/dev/null`,
+	"mcp-doctor test --junit": `usage: mcp-doctor test --junit -`,
+	"mcp-runtool --source":    `usage: mcp-runtool hello --source - <<<'X=1'`,
 	// The shell does not complete file names for these options.
 	"mcp-bundle bundle --output": `mcp-bundle bundle --version 1.0.0 --output - ` + bundled + ` >out && cmp out demo-1.0.0.mcpb
 		! mcp-bundle bundle --output - --json ` + bundled,

@@ -30,7 +30,7 @@ func Permissions(l *lock.Lock, format, home string) (text string, notes []string
 		meta := rawjson.Get(project.JSON, "meta")
 		name, version = rawjson.TextOf(meta, "name"), rawjson.TextOf(meta, "version")
 	}
-	rows := Rows(l)
+	rows := rowsOf(l)
 	if format == Formats[2] {
 		return p.claude(name, rows), p.notes
 	}

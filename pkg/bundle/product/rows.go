@@ -29,8 +29,8 @@ type Row struct {
 // hooks are the scripts of a project that the server runs by itself.
 var hooks = []string{"env.sh", "health-checks.sh", "policy.sh", "register.sh"}
 
-// Rows returns the items of a lock, in its order.
-func Rows(l *lock.Lock) (rows []Row) {
+// rowsOf returns the items of a lock, in its order.
+func rowsOf(l *lock.Lock) (rows []Row) {
 	all := false // whether scripts that declare nothing are confined, too
 	for i := range l.Items {
 		item := &l.Items[i]
@@ -80,7 +80,7 @@ func Rows(l *lock.Lock) (rows []Row) {
 
 // Rows returns the rows of its lock, and of the skills that a plugin has next to its project.
 func (p *Product) Rows(l *lock.Lock) []Row {
-	rows := Rows(l)
+	rows := rowsOf(l)
 	for _, file := range slices.Sorted(maps.Keys(p.Files)) {
 		name, isSkill := strings.CutSuffix(strings.TrimPrefix(file, "skills/"), "/SKILL.md")
 		if p.Kind == kindPlugin && isSkill && strings.HasPrefix(file, "skills/") {

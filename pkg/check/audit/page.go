@@ -157,7 +157,7 @@ func (h *markup) printf(format string, args ...any) {
 			args[i] = html.EscapeString(text)
 		}
 	}
-	fmt.Fprintf(h, format, args...)
+	fmt.Fprintf(&h.Buffer, format, args...)
 }
 
 func (h *markup) overview(p *Page) {
@@ -186,9 +186,9 @@ func (h *markup) timeline(t *timeline) {
 		for _, f := range t.parts {
 			highest = max(highest, f[lane])
 		}
-		h.printf(`<div class="lane"><div>%s<br><small>at most %s</small></div><svg viewBox="0 0 %d 100" `+
-			`preserveAspectRatio="none" role="img" aria-label="%s: at most %s"><g transform="matrix(1 0 0 -1 0 100)" class="run">`,
-			name, text(highest), max(t.used, 12), name, text(highest))
+		h.printf(`<div class="lane"><div>%s<br><small>at most %s</small></div>`, name, text(highest))
+		h.printf(`<svg viewBox="0 0 %d 100" preserveAspectRatio="none" role="img" aria-label="%s: at most %s">`+
+			`<g transform="matrix(1 0 0 -1 0 100)" class="run">`, max(t.used, 12), name, text(highest))
 		for i, f := range t.parts {
 			if f[lane] != 0 {
 				h.printf("\n"+`<rect x="%d" width=".85" height="%v"><title>%s: %s</title></rect>`, i,
@@ -238,9 +238,8 @@ func (h *markup) list(name string, l *list) {
 		longest = max(longest, int64(one.Took))
 	}
 	h.printf("<h2>%s <small>%d of %d requests</small></h2>\n", name, len(l.Shown), l.All)
-	const key = `<svg class="key" viewBox="0 0 16 10" aria-hidden="true"><rect %s width="16" height="10"/></svg> %s ` + "\n"
-	fmt.Fprintf(h, `<p class="quiet">`+key+key+key+"</p>\n", `fill="url(#wait)"`, "waited", `class="run"`, "script",
-		`class="whole"`, "all of it")
+	h.WriteString(`<p class="quiet">` + key(`fill="url(#wait)"`, "waited") + key(`class="run"`, "script") +
+		key(`class="whole"`, "all of it") + "</p>\n")
 	names := Columns()
 	h.head("calls", names)
 	for _, one := range l.Shown {
@@ -254,15 +253,21 @@ func (h *markup) list(name string, l *list) {
 			if i == tookColumn {
 				waited := percent(int64(one.Queued), longest)
 				h.printf(`<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">`+
-					`<rect class="whole" height="10" width="%v"/><rect height="10" fill="url(#wait)" width="%v"/>`+
-					`<rect class="run" height="10" x="%v" width="%v"/></svg>`, percent(int64(one.Took), longest), waited, waited,
-					percent(int64(one.Ran), longest))
+					`<rect class="whole" height="10" width="%v"/><rect height="10" fill="url(#wait)" width="%v"/>`,
+					percent(int64(one.Took), longest), waited)
+				h.printf(`<rect class="run" height="10" x="%v" width="%v"/></svg>`, waited, percent(int64(one.Ran), longest))
 			}
 			h.printf("</td>")
 		}
 		h.printf("</tr>\n")
 	}
 	h.printf("</tbody></table>\n")
+}
+
+// key explains the bars with an attribute.
+func key(attribute, text string) string {
+	return `<svg class="key" viewBox="0 0 16 10" aria-hidden="true"><rect ` + attribute +
+		` width="16" height="10"/></svg> ` + text + "\n"
 }
 
 // signOf returns the sign of an outcome, for people who do not see colours.

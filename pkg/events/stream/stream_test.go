@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/events/trail"
 	"mcp-bash/pkg/text/secrets"
 	"mcp-bash/pkg/wire/mcp"
+	"mcp-bash/test/checkout"
 )
 
 func openTest(t *testing.T, c Config) *Stream {
@@ -376,6 +377,9 @@ func TestLongTexts(t *testing.T) {
 
 // Recording a call needs no more memory, and with arguments at most two pieces.
 func TestAllocations(t *testing.T) {
+	if checkout.Race {
+		t.Skip("the race detector allocates memory, too")
+	}
 	arguments := []byte(`{"path":"/srv/data/reports/2026","maxDepth":3,"patterns":["*.txt","*.md"],` +
 		`"deep":{"sortBy":"size"},` +
 		`"query":"how many files\nare there \"really\", and which of these are large?","all":false,"none":null}`)

@@ -297,6 +297,7 @@ func TestRequestIDElsewhere(t *testing.T) {
 	}, replica(1))
 	b := serve(t, nil, nil, replica(1))
 	se := a.open("2025-11-25", "")
+	<-recorded // of initialize
 	for _, s := range []*testServer{a, b} {
 		r := s.at(se).call("1", "hello", "")
 		answerOf(t, r)

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -126,11 +127,19 @@ func copyCommands(dir, shared, packages string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), program, 0o755); err != nil {
+		if err := WriteProgram(filepath.Join(dir, name), program); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// WriteProgram writes a file that is to be started. No child of another test inherits the file while it is written.
+// Otherwise it cannot be started ("text file busy").
+func WriteProgram(path string, content []byte) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(path, content, 0o755)
 }
 
 func executableSuffix() string {

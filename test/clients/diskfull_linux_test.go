@@ -47,7 +47,7 @@ dd if=/dev/zero of=fill bs=1k count=100 2>/dev/null
 (read -r _ <"$1"; rm -f fill; : >"$1.made") >/dev/null 2>&1 &
 exec "$2"' sh "` + room + `" "` + filepath.Join(bin, "mcp-bash") + `"
 `
-	if err := os.WriteFile(small, []byte(script), 0o755); err != nil {
+	if err := checkout.WriteProgram(small, []byte(script)); err != nil {
 		t.Fatal(err)
 	}
 	s := open(t, checkout.Copy(t, "testdata/hostile"), opening{binary: small})
@@ -95,7 +95,7 @@ mcp_elicit_string 'What?'
 			fill, small := filepath.Join(here, "fill"), filepath.Join(here, "server")
 			run := "#!/bin/sh\nexec " + unshare + ` -r -m sh -c '` + tc.setup + ` && cd "$TMPDIR" && exec "$1"' sh "` +
 				filepath.Join(bin, "mcp-bash") + "\"\n"
-			if err := errors.Join(unix.Mkfifo(fill, 0o600), os.WriteFile(small, []byte(run), 0o755)); err != nil {
+			if err := errors.Join(unix.Mkfifo(fill, 0o600), checkout.WriteProgram(small, []byte(run))); err != nil {
 				t.Fatal(err)
 			}
 			answer := strings.Repeat("x", tc.length)

@@ -26,7 +26,7 @@ func TestImportedScripts(t *testing.T) {
 		"ask.sh":   "# Asks.\nread -r -p 'Your name: ' name\necho \"Hello, $name.\"\n",
 		"say.sh":   "# Prints words.\nfor word in \"$@\"; do printf '<%s>\\n' \"$word\"; done\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/usr/bin/env bash\n"+text), 0o755); err != nil {
+		if err := checkout.WriteProgram(filepath.Join(dir, name), []byte("#!/usr/bin/env bash\n"+text)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,7 +72,7 @@ func TestTriedScripts(t *testing.T) {
 			"if [ -z \"$dry\" ]; then rm -f old; fi\necho clean | tac\n",
 		"told.sh": "# Tells.\ncase $1 in --version) echo 1.0; exit ;; esac\nrm -f \"$1\"\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/usr/bin/env bash\n"+text), 0o755); err != nil {
+		if err := checkout.WriteProgram(filepath.Join(dir, name), []byte("#!/usr/bin/env bash\n"+text)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -206,7 +206,7 @@ func TestLearnedOfHelp(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+		if err := checkout.WriteProgram(file, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -267,7 +267,7 @@ func TestLearnedBeforehand(t *testing.T) {
 		"tool.sh": "#!/bin/bash\necho 'it runs' >&2\nset -e\nmkdir -p \"$STORE/notes\"\necho a >\"$STORE/notes/a\"\n" +
 			"echo b >>\"$STORE/.list\"\necho c >>log.txt\necho done\n",
 	} {
-		if err := os.WriteFile(filepath.Join(toolDir, name), []byte(text), 0o755); err != nil {
+		if err := checkout.WriteProgram(filepath.Join(toolDir, name), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"mcp-bash/test/checkout"
 )
 
 // CLI-1710, CLI-1112: a newer version replaces an older one, the other way round only
@@ -112,7 +114,7 @@ func (u *user) stops(signal string, names ...string) {
 		}
 		text := fmt.Sprintf("#!/bin/sh\nread -r n <%[1]q\nn=$((n + 1))\necho $n >%[1]q\n"+
 			"[ \"$n\" != \"${STOP_AT-}\" ] || kill -%[2]s 0\nexec %[3]s \"$@\"\n", u.path("../count"), signal, file)
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+		if err := checkout.WriteProgram(filepath.Join(dir, name), []byte(text)); err != nil {
 			u.t.Fatal(err)
 		}
 	}

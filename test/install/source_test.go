@@ -422,7 +422,7 @@ func (u *user) pretend(kernel, machine string) {
 	u.t.Helper()
 	dir := u.t.TempDir()
 	text := "#!/bin/sh\ncase $1 in -s) echo " + kernel + " ;; -m) echo " + machine + " ;; esac\n"
-	if err := os.WriteFile(filepath.Join(dir, "uname"), []byte(text), 0o755); err != nil {
+	if err := checkout.WriteProgram(filepath.Join(dir, "uname"), []byte(text)); err != nil {
 		u.t.Fatal(err)
 	}
 	u.env["PATH"] = dir + ":" + u.env["PATH"]

@@ -54,7 +54,7 @@ func startServer(t *testing.T) *server {
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
+		if err := checkout.WriteProgram(file, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -153,7 +153,7 @@ func plant(t *testing.T, root string) {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+		if err := checkout.WriteProgram(file, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}

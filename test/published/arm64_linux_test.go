@@ -1,7 +1,6 @@
 package published
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -39,7 +38,7 @@ func (w *world) emulate() {
 		w.Fatalf("test/published/arm64.sh: %v", err)
 	}
 	root := filepath.Join(strings.TrimSpace(string(out)), "root")
-	if err := os.WriteFile(filepath.Join(w.dir, "bin", "arm64"), []byte(arm64), 0o755); err != nil {
+	if err := checkout.WriteProgram(filepath.Join(w.dir, "bin", "arm64"), []byte(arm64)); err != nil {
 		w.Fatal(err)
 	}
 	target := runtimes.Target{OS: "linux", Arch: "arm64"}

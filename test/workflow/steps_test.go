@@ -65,7 +65,7 @@ func newRunner(t *testing.T, dir string, env ...string) *runner {
 
 func (r *runner) write(file, text string) {
 	r.t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o755)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), checkout.WriteProgram(file, []byte(text))); err != nil {
 		r.t.Fatal(err)
 	}
 }

@@ -87,7 +87,8 @@ func (t *tail) Read(p []byte) (int, error) {
 	}
 }
 
-// next returns the file after the one that is read, or nil if that is the last one.
+// next returns the file after the one that is read, or nil if that is the last one. If the server begins a file
+// meanwhile, names stand for other files than before, and a later call returns it.
 func (t *tail) next() *os.File {
 	open, err := t.file.Stat()
 	if err != nil {
@@ -106,6 +107,10 @@ func (t *tail) next() *os.File {
 	}
 	f, err := boundedfile.Open(files[at+1]) // the oldest one, if the server has removed ours
 	if err != nil {
+		return nil
+	}
+	if after, err := filesOf(t.path); err != nil || !slices.Equal(files, after) {
+		f.Close()
 		return nil
 	}
 	return f

@@ -55,5 +55,5 @@ func accessFlags(f *cli.Flags) func(project.Env) (httpd.Access, error) {
 
 // noStandardInput returns the error for an option whose file is read again while the server runs.
 func noStandardInput(option string) error {
-	return cli.Usagef("%s takes no -; a file of that name is ./-", option)
+	return cli.Usagef("%s takes a file, not standard input; a file of that name is ./-", option)
 }

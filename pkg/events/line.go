@@ -33,6 +33,9 @@ const TimeFormat = "2006-01-02T15:04:05.000000Z"
 // MaxLine is more than the length of any line that AppendLine makes, in bytes.
 const MaxLine = 1 << 20
 
+// Hidden is the text in place of an argument that a schema calls writeOnly.
+const Hidden = "[redacted]"
+
 // AppendLine appends an event as one line of JSON, without a line end. It makes no copy of anything.
 func (e *Event) AppendLine(dst []byte, now time.Time, link Link) []byte {
 	w := writer{dst: dst}

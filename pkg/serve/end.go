@@ -126,10 +126,9 @@ func (p *process) endScripts(signals <-chan os.Signal) {
 	}
 }
 
-// catchSignals returns the signals that end the server: those that are given, or else those of the
-// process. The start need not wait until they are caught, but caught does. Before that, they end
-// the process as usual. SIGPIPE is caught and dropped, because a write reports a closed pipe.
-// Scripts would inherit an ignored signal (T-47).
+// catchSignals returns the signals that end the server. They are the given ones, or else those of the process. The
+// start need not wait until they are caught, but caught does. Before that, they end the process as usual. SIGPIPE is
+// caught and dropped, because a write reports a closed pipe. Scripts would inherit an ignored signal (T-47).
 func catchSignals(given <-chan os.Signal) (signals <-chan os.Signal, caught func()) {
 	if given != nil {
 		return given, func() {}

@@ -465,7 +465,7 @@ func (st *starter) newProcess() (*process, error) {
 		e = engine.New(engine.Config{
 			Project: p, State: st.state, Runner: st.runner, Home: st.home, Args: st.Args, Log: log.Send,
 			Debug: log.Debugging, Notice: func(line string) { c.Notice("%s", line) }, Stderr: st.Stderr,
-			ScriptLog: scripts, Lock: st.lock, Changed: watchRegistry(sinks),
+			ScriptLog: scripts, Lock: st.lock, Changed: st.watchRegistry(sinks),
 		})
 	}
 	server := protocol.NewServer(protocol.Config{
@@ -478,9 +478,10 @@ func (st *starter) newProcess() (*process, error) {
 	}, nil
 }
 
-// watchRegistry returns what records changes of the registry, or nil.
-func watchRegistry(to events.Sink) func(*kinds.Kind, *registry.List, error) {
-	if to == nil {
+// watchRegistry returns what records changes of the registry, or nil. The log has no lines about them, so it is not
+// worth the hashes of all items.
+func (st *starter) watchRegistry(to events.Sink) func(*kinds.Kind, *registry.List, error) {
+	if st.audit == nil && st.metrics == nil {
 		return nil
 	}
 	watches := map[*kinds.Kind]*events.Watch{}

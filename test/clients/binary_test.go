@@ -3,12 +3,10 @@
 package clients
 
 import (
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"mcp-bash/pkg/cli"
@@ -120,24 +118,12 @@ func TestSymlinkedBinary(t *testing.T) {
 	}
 }
 
-// copyProgram copies a program that is to be started. No child of another test inherits the copy while it is written,
-// because a file that is open for writing cannot be executed.
+// copyProgram copies a program that is to be started.
 func copyProgram(t *testing.T, from, to string) {
 	t.Helper()
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	in, err := os.Open(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = io.Copy(out, in)
-	if e := out.Close(); err == nil {
-		err = e
+	content, err := os.ReadFile(from)
+	if err == nil {
+		err = checkout.WriteProgram(to, content)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -209,7 +209,7 @@ func (srv *server) fate() string {
 	return kind
 }
 
-// awaitEnd waits for the end of a server, and compares its exit code. -1 stands for a signal.
+// awaitEnd waits for the end of a server, and compares its exit code. -1 means that a signal ended it.
 func (srv *server) awaitEnd(codes ...int) {
 	select {
 	case <-srv.ended:

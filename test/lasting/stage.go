@@ -10,8 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
+
+	"mcp-bash/test/checkout"
 )
 
 // A stage is the project that is served, and the folders that its servers use.
@@ -126,11 +127,7 @@ func (s *stage) replace(r *rand.Rand) error {
 	f := s.files[r.IntN(len(s.files))]
 	version := int(f.high.Add(1))
 	next := filepath.Join(s.project, ".next")
-	// A process that is forked while a script is open for writing makes its start fail ("text file busy").
-	syscall.ForkLock.RLock()
-	err := s.write(".next", f.text(version))
-	syscall.ForkLock.RUnlock()
-	if err != nil {
+	if err := checkout.WriteProgram(next, []byte(f.text(version))); err != nil {
 		return err
 	}
 	if err := os.Chmod(next, modeOf(f.name)); err != nil {

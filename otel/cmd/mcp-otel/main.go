@@ -106,10 +106,11 @@ func (x *exporter) runPipe(ctx context.Context, s cli.Streams) error {
 	context.AfterFunc(ctx, x.pipe.Close)
 	go func() {
 		<-x.pipe.Ended
-		if !x.options.once {
-			time.Sleep(grace)
+		if x.options.once {
+			cancel()
+		} else {
+			time.AfterFunc(grace, cancel)
 		}
-		cancel()
 	}()
 	return x.run(ctx)
 }

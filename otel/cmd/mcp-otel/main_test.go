@@ -614,7 +614,8 @@ func TestPipe(t *testing.T) {
 	sequence(t, to, 0, 11_000)
 }
 
-// A pipe never waits: what is too much is dropped and counted. Its end ends mcp-otel, after the lines that wait.
+// The writer of a pipe never waits: lines above the limit are dropped and counted. mcp-otel ends with the pipe, after
+// it has sent its queue.
 func TestPipeOverflow(t *testing.T) {
 	t.Parallel()
 	to := receiver.New(t)

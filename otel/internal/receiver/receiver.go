@@ -66,7 +66,7 @@ func (r *Receiver) Stop() {
 	r.server.Close()
 }
 
-// Answer sets a function that returns the status for a request. 0 stands for 200.
+// Answer sets a function that returns the status for a request. 0 means 200.
 func (r *Receiver) Answer(f func(path string, body []byte) int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

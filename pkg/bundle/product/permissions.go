@@ -18,8 +18,15 @@ import (
 // imageUserHome is the home directory in an image (H-603).
 const imageUserHome = "/home/nonroot"
 
-// Formats are the forms in which other programs enforce the permissions of a project (LOCK-24).
-var Formats = []string{"toolhive-profile", "docker", "claude-settings"}
+// The forms in which other programs enforce the permissions of a project (LOCK-24).
+const (
+	toolhive = "toolhive-profile"
+	docker   = "docker"
+	claude   = "claude-settings"
+)
+
+// Formats are the formats of [Permissions].
+var Formats = []string{toolhive, docker, claude}
 
 // Permissions returns the permissions of a project in one of the [Formats], and what this format cannot express. The
 // image of the project contains its files, so only paths elsewhere are mounted. home replaces "~" on this machine.
@@ -31,7 +38,7 @@ func Permissions(l *lock.Lock, format, home string) (text string, notes []string
 		name, version = rawjson.TextOf(meta, "name"), rawjson.TextOf(meta, "version")
 	}
 	rows := rowsOf(l)
-	if format == Formats[2] {
+	if format == claude {
 		return p.claude(name, rows), p.notes
 	}
 	for i := range rows {
@@ -40,7 +47,7 @@ func Permissions(l *lock.Lock, format, home string) (text string, notes []string
 	slices.Sort(p.ports)
 	p.ports = slices.Compact(p.ports)
 	p.note("programs are not limited, and all tools share these permissions")
-	if format == Formats[0] {
+	if format == toolhive {
 		return p.profile(), p.notes
 	}
 	return p.docker(weburl.ImageName(name, version)), p.notes

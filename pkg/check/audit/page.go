@@ -40,9 +40,9 @@ func (p *Page) Add(e *trail.Entry) {
 	p.summary.Add(e)
 	p.all.add(e)
 	p.times.add(e)
-	one := shown{Took: e.Took, Queued: e.Queued, Ran: e.Ran, number: e.Time.UnixMicro()}
+	one := shown{took: e.Took, queued: e.Queued, ran: e.Ran, number: e.Time.UnixMicro()}
 	for _, cell := range Row(e) {
-		one.Cells = append(one.Cells, cutCell(cell))
+		one.cells = append(one.cells, cutCell(cell))
 	}
 	p.last.add(one)
 	if e.Outcome != events.Success {
@@ -56,26 +56,26 @@ func cutCell(text string) string { return cli.Cut(cli.Line(text), maxCell) }
 
 // A list has the requests with the highest numbers.
 type list struct {
-	All   int // also those that it no longer has
-	Shown []shown
+	all  int // also those that it no longer has
+	kept []shown
 }
 
 type shown struct {
-	Cells             []string // see [Columns]
-	Took, Queued, Ran time.Duration
+	cells             []string // see [Columns]
+	took, queued, ran time.Duration
 	number            int64 // for the order
 }
 
 func (l *list) add(one shown) {
-	l.All++
-	if l.Shown = append(l.Shown, one); len(l.Shown) == 2*maxShown {
+	l.all++
+	if l.kept = append(l.kept, one); len(l.kept) == 2*maxShown {
 		l.cut()
 	}
 }
 
 func (l *list) cut() {
-	slices.SortStableFunc(l.Shown, func(a, b shown) int { return cmp.Compare(b.number, a.number) })
-	l.Shown = slices.Delete(l.Shown, min(maxShown, len(l.Shown)), len(l.Shown))
+	slices.SortStableFunc(l.kept, func(a, b shown) int { return cmp.Compare(b.number, a.number) })
+	l.kept = slices.Delete(l.kept, min(maxShown, len(l.kept)), len(l.kept))
 }
 
 // maxIntervals is the number of intervals of a timeline.
@@ -229,33 +229,33 @@ func (h *markup) head(class string, names []string) {
 const outcomeColumn, tookColumn = 3, 7
 
 func (h *markup) list(name string, l *list) {
-	if l.All == 0 {
+	if l.all == 0 {
 		return
 	}
 	l.cut()
 	longest := int64(0)
-	for _, one := range l.Shown {
-		longest = max(longest, int64(one.Took))
+	for _, one := range l.kept {
+		longest = max(longest, int64(one.took))
 	}
-	h.printf("<h2>%s <small>%d of %d requests</small></h2>\n", name, len(l.Shown), l.All)
+	h.printf("<h2>%s <small>%d of %d requests</small></h2>\n", name, len(l.kept), l.all)
 	h.WriteString(`<p class="quiet">` + key(`fill="url(#wait)"`, "waited") + key(`class="run"`, "script") +
 		key(`class="whole"`, "all of it") + "</p>\n")
 	names := Columns()
 	h.head("calls", names)
-	for _, one := range l.Shown {
+	for _, one := range l.kept {
 		h.printf("<tr>")
-		for i, text := range one.Cells {
+		for i, text := range one.cells {
 			h.printf(`<td data-name="%s">`, names[i])
 			if i == outcomeColumn {
 				h.printf("%s ", signOf(text))
 			}
 			h.printf("%s", text)
 			if i == tookColumn {
-				waited := percent(int64(one.Queued), longest)
+				waited := percent(int64(one.queued), longest)
 				h.printf(`<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">`+
 					`<rect class="whole" height="10" width="%v"/><rect height="10" fill="url(#wait)" width="%v"/>`,
-					percent(int64(one.Took), longest), waited)
-				h.printf(`<rect class="run" height="10" x="%v" width="%v"/></svg>`, waited, percent(int64(one.Ran), longest))
+					percent(int64(one.took), longest), waited)
+				h.printf(`<rect class="run" height="10" x="%v" width="%v"/></svg>`, waited, percent(int64(one.ran), longest))
 			}
 			h.printf("</td>")
 		}

@@ -95,12 +95,12 @@ func (s *Stream) shapeAnswers(answers []events.Answer) {
 // maxRedacted is the number of bytes of a text that are searched for secrets. Fewer are written.
 const maxRedacted = 4096
 
-// noArguments stands for arguments that a client left out, so only the form none has lines without arguments.
+// noArguments is recorded if a client sent no arguments. So only the form none has lines without arguments.
 var noArguments = json.RawMessage("{}")
 
-var hidden = json.RawMessage(`"[redacted]"`)
+var hidden = json.RawMessage(`"` + events.Hidden + `"`)
 
-// redact returns arguments without secrets: those that the schema calls so, and those that the rules know.
+// redact removes secrets from arguments: values that the schema calls writeOnly, and those that the rules know.
 func (s *Stream) redact(arguments, schema json.RawMessage) json.RawMessage {
 	if bytes.Contains(schema, writeOnly) {
 		arguments = conceal(rawjson.Normal(arguments), schema)

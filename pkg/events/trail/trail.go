@@ -18,6 +18,7 @@ import (
 
 	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/secrets"
 )
 
 // An Entry is a line of a record. The zero value of a member means that the line lacks it.
@@ -53,7 +54,7 @@ func (e *Entry) IsCall() bool { return e.Method != "" && e.Type != events.Initia
 func (e *Entry) IsComplete() bool {
 	text := e.Target + string(e.Arguments)
 	return (e.Arguments != nil || e.Type == events.ResourceRead) && !strings.HasSuffix(e.Target, "…") &&
-		!strings.Contains(text, "[redacted]") && !strings.Contains(text, "**redacted**")
+		!strings.Contains(text, events.Hidden) && !strings.Contains(text, secrets.Redacted)
 }
 
 // Caller returns the name under which reports count a line.

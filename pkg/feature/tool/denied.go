@@ -72,19 +72,18 @@ func (c *call) refused(stderr []byte) (first *refusal) {
 	if c.hold == nil {
 		return nil
 	}
-	defer func() {
-		if e := c.request.Event; e != nil && first != nil {
-			e.Draft.Refused = first.name
-		}
-	}()
 	for _, denied := range deniedNames(string(stderr[:min(len(stderr), maxHead)])) {
 		r := c.refusal(denied)
 		if r != nil && r.starts {
-			return r
+			first = r
+			break
 		}
 		if first == nil {
 			first = r
 		}
+	}
+	if e := c.request.Event; e != nil && first != nil {
+		e.Draft.Refused = first.name
 	}
 	return first
 }

@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-	"io"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"mcp-bash/pkg/events"
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/folder"
 )
 
@@ -57,16 +56,11 @@ func (d *digests) fill(w *events.Work, script string, item json.RawMessage) {
 	w.Script, w.Metadata = of.script, of.metadata
 }
 
-// hashFile returns the hash of a file, or zero for one that is too long or cannot be read.
-func hashFile(path string) (h events.Hash) {
-	f, err := os.Open(path)
+// hashFile returns the hash of a file, or zero for one that is not regular, is too long or cannot be read.
+func hashFile(path string) events.Hash {
+	text, err := boundedfile.Read(path, maxHashed)
 	if err != nil {
-		return h
+		return events.Hash{}
 	}
-	defer f.Close()
-	sum := sha256.New()
-	if n, err := io.Copy(sum, io.LimitReader(f, maxHashed+1)); err == nil && n <= maxHashed {
-		sum.Sum(h[:0])
-	}
-	return h
+	return sha256.Sum256(text)
 }

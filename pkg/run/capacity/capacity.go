@@ -46,7 +46,7 @@ type Parts struct {
 	Sockets int // connections of HTTP
 }
 
-// PartsOf divides a number of files. 0 stands for many.
+// PartsOf divides a number of files. 0 means that there is no limit.
 func PartsOf(files int) Parts {
 	const many, own = 1 << 20, 64 // own files: the project, the catalog, logs, resources that are read
 	if files <= 0 {

@@ -95,7 +95,7 @@ func (w *walker) appendObject(dst []byte, v json.RawMessage, inEnv bool) []byte 
 	return append(dst, '}')
 }
 
-const quotedRedacted = `"` + redacted + `"`
+const quotedRedacted = `"` + Redacted + `"`
 
 // separate appends the comma between two members or elements.
 func separate(dst []byte) []byte {
@@ -118,7 +118,7 @@ func (w *walker) appendArray(dst []byte, v json.RawMessage, inEnv bool) []byte {
 		dst = separate(dst)
 		switch {
 		case inEnv && isVariable:
-			dst = rawjson.AppendString(dst, name+"="+redacted)
+			dst = rawjson.AppendString(dst, name+"="+Redacted)
 		case isScalar && (inEnv || (isFlag(before) || isHeader(before)) && w.isName(before)),
 			isUserFlag(before) && strings.Contains(text, ":"):
 			dst = append(dst, quotedRedacted...)
@@ -146,9 +146,9 @@ func (r *Redactor) value(text string, nested int) string {
 	const bearer = "Bearer "
 	switch {
 	case len(text) >= len(bearer) && strings.EqualFold(text[:len(bearer)], bearer):
-		return bearer + redacted
+		return bearer + Redacted
 	case isThreeParts(text):
-		return redacted
+		return Redacted
 	}
 	return r.text(text, nested)
 }

@@ -13,7 +13,8 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-const redacted = "**redacted**"
+// Redacted replaces a secret.
+const Redacted = "**redacted**"
 
 // A Redactor removes secrets from texts that are stored or shown. The zero value is ready to
 // use. It is safe for concurrent use.
@@ -34,7 +35,7 @@ func (r *Redactor) text(text string, nested int) string {
 	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[") {
 		if v, err := rawjson.Check([]byte(text)); err == nil {
 			if nested == maxNested {
-				return redacted
+				return Redacted
 			}
 			return string(r.appendJSON(nil, v, nested+1))
 		}
@@ -92,7 +93,7 @@ func cut(text string, spans []span) string {
 			end = max(end, spans[i].end)
 		}
 		b.WriteString(text[at:start])
-		b.WriteString(redacted)
+		b.WriteString(Redacted)
 		at = end
 	}
 	b.WriteString(text[at:])

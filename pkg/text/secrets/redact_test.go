@@ -212,9 +212,9 @@ func TestJSON(t *testing.T) {
 		`"password=x"`:                   `"password=R"`,
 		`{"text":"é\u0000\ud800 plain"}`: `{"text":"é\u0000\ud800 plain"}`,
 	} {
-		got := strings.ReplaceAll(Text(doc), redacted, "R")
+		got := strings.ReplaceAll(Text(doc), Redacted, "R")
 		if doc[0] == '"' {
-			got = strings.ReplaceAll(string(new(Redactor).AppendJSON(nil, json.RawMessage(doc))), redacted, "R")
+			got = strings.ReplaceAll(string(new(Redactor).AppendJSON(nil, json.RawMessage(doc))), Redacted, "R")
 		}
 		if got != want {
 			t.Errorf("%s:\n%s, want\n%s", doc, got, want)
@@ -224,7 +224,7 @@ func TestJSON(t *testing.T) {
 	for range maxNested + 2 {
 		deep = `{"a":` + string(rawjson.Quote(deep)) + `}`
 	}
-	if got := Text(deep); !json.Valid([]byte(got)) || !strings.Contains(got, redacted) {
+	if got := Text(deep); !json.Valid([]byte(got)) || !strings.Contains(got, Redacted) {
 		t.Errorf("%s", got)
 	}
 }

@@ -1,6 +1,13 @@
 package mcp
 
-import "mcp-bash/pkg/text/ascii"
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/clock"
+	"mcp-bash/pkg/text/ascii"
+)
 
 // A Level is the severity of a log message (P-1300). A higher level is more severe.
 type Level int8
@@ -46,3 +53,32 @@ func ParseLevelSetting(value string) Level {
 // A LogFunc logs a message of the server. The log is sent to the client, or to standard error in
 // a command. logger is one of the names of P-1305.
 type LogFunc func(level Level, logger, message string)
+
+// The bounds of [Sparse].
+const (
+	sparsePause = time.Minute
+	sparseMost  = 256 // messages in a pause
+)
+
+// Sparse returns a LogFunc for faults that clients can cause again and again. It drops a message that it has passed on
+// in the last minute, and all others after 256 in a minute.
+func Sparse(log LogFunc) LogFunc { return sparse(log, clock.Now) }
+
+func sparse(log LogFunc, now func() time.Duration) LogFunc {
+	var mu sync.Mutex
+	passed := map[string]time.Duration{}
+	return func(level Level, logger, message string) {
+		mu.Lock()
+		at := now()
+		maps.DeleteFunc(passed, func(_ string, then time.Duration) bool { return at-then >= sparsePause })
+		_, again := passed[message]
+		full := len(passed) == sparseMost
+		if !again && !full {
+			passed[message] = at
+		}
+		mu.Unlock()
+		if !again && !full {
+			log(level, logger, message)
+		}
+	}
+}

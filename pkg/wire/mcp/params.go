@@ -3,11 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
-	"sync"
-	"time"
 
-	"mcp-bash/pkg/clock"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -95,33 +91,4 @@ func (p *Params) Meta() json.RawMessage {
 // WithMeta returns parameters with another _meta.
 func (p *Params) WithMeta(meta json.RawMessage) Params {
 	return ReadParams(rawjson.With(p.Raw, paramNames[paramMeta], meta))
-}
-
-// The bounds of [Sparse].
-const (
-	sparsePause = time.Minute
-	sparseMost  = 256 // messages in a pause
-)
-
-// Sparse returns a LogFunc for faults that clients can cause again and again. It drops a message that it has passed on
-// in the last minute, and all others after 256 in a minute.
-func Sparse(log LogFunc) LogFunc { return sparse(log, clock.Now) }
-
-func sparse(log LogFunc, now func() time.Duration) LogFunc {
-	var mu sync.Mutex
-	passed := map[string]time.Duration{}
-	return func(level Level, logger, message string) {
-		mu.Lock()
-		at := now()
-		maps.DeleteFunc(passed, func(_ string, then time.Duration) bool { return at-then >= sparsePause })
-		_, again := passed[message]
-		full := len(passed) == sparseMost
-		if !again && !full {
-			passed[message] = at
-		}
-		mu.Unlock()
-		if !again && !full {
-			log(level, logger, message)
-		}
-	}
 }

@@ -43,6 +43,17 @@ func sealedRun(t *testing.T, to, key string) {
 	}
 }
 
+// filesOf returns the names of all files of a record.
+func filesOf(t *testing.T, path string) []string {
+	t.Helper()
+	last, before, err := open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last.Close()
+	return append(before, path)
+}
+
 // sealer returns the verification key of a new key in a folder.
 func sealer(t *testing.T, dir string) seal.Key {
 	t.Helper()
@@ -117,12 +128,8 @@ func TestTampering(t *testing.T) {
 		return func(t *testing.T, path string) { lines(t, path, change) }
 	}
 	all := func(t *testing.T, path string, change func(list [][]byte) [][]byte) {
-		files, err := filesOf(path)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var whole []byte
-		for _, file := range files {
+		for _, file := range filesOf(t, path) {
 			content, _ := os.ReadFile(file)
 			whole = append(whole, content...)
 			os.Remove(file)
@@ -183,7 +190,7 @@ func TestTampering(t *testing.T) {
 		"no last line":         {kept, last(func(l [][]byte) [][]byte { return l[:len(l)-1] })},
 		"no last lines":        {kept, last(func(l [][]byte) [][]byte { return l[:1] })},
 		"a removed last file": {kept, func(t *testing.T, path string) {
-			files, _ := filesOf(path)
+			files := filesOf(t, path)
 			os.Rename(files[len(files)-2], path)
 		}},
 		"all written anew": {kept, func(t *testing.T, path string) {
@@ -301,7 +308,7 @@ func TestTamperingThatTheKeyFinds(t *testing.T) {
 			for i := range 3 {
 				file := filepath.Join(dir, fmt.Sprintf("run%d.jsonl", i))
 				sealedRun(t, file, filepath.Join(dir, "key"))
-				ended, _ := filesOf(file)
+				ended := filesOf(t, file)
 				joined := []byte{}
 				for _, part := range ended {
 					content, _ := os.ReadFile(part)

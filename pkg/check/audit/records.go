@@ -1,43 +1,46 @@
 // Package audit shows people the calls that servers recorded.
 //
-// [Find] returns the [Record] of each server: its files in order. [Selection] chooses lines, [Print] and [Summary] show
-// them, and [Verify] checks that nobody changed them.
+// [Find] returns the [Record] of each server. [Selection] chooses lines, [Print] and [Summary] show them, and
+// [Record.Verify] checks that nobody changed them.
 package audit
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/events/trail"
 	"mcp-bash/pkg/files/boundedfile"
 )
 
-// A Record is what one server wrote, one file after the other. The last one may still grow.
+// A Record is what one server wrote, one file after the other. The last one may still grow. When the server ends a file,
+// it gives it a number, and that name never stands for another file.
 type Record struct {
-	Name  string
-	Files []string // "-" is standard input, which may be a log with lines of others
+	Name string // the path of the last file; "-" is standard input, which may be a log with lines of others
 }
 
 // errNone is the error for a folder without records.
 var errNone = errors.New("there is no record in it")
 
-// Find returns the records of a file or a folder.
+// Find returns the records of a file or a folder. An ended file alone is a record.
 func Find(path string) ([]Record, error) {
 	if path == "-" {
-		return []Record{{path, []string{path}}}, nil
+		return []Record{{path}}, nil
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		files, err := filesOf(path)
-		return []Record{{path, files}}, err
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		last, _, err := open(path)
+		if err != nil {
+			return nil, err
+		}
+		return []Record{{path}}, last.Close()
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -45,13 +48,14 @@ func Find(path string) ([]Record, error) {
 	}
 	var records []Record
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".jsonl") && e.Type().IsRegular() {
-			name := filepath.Join(path, e.Name())
-			files, err := filesOf(name)
-			if err != nil {
-				return nil, err
-			}
-			records = append(records, Record{name, files})
+		// The last file is missing while the server begins it, and if the server was killed then.
+		name := e.Name()
+		if stem := strings.TrimSuffix(name, filepath.Ext(name)); len(ended(stem, e)) > 0 {
+			name = stem
+		}
+		r := Record{filepath.Join(path, name)}
+		if filepath.Ext(name) == ".jsonl" && e.Type().IsRegular() && !slices.Contains(records, r) {
+			records = append(records, r)
 		}
 	}
 	if records == nil {
@@ -60,38 +64,274 @@ func Find(path string) ([]Record, error) {
 	return records, nil
 }
 
-// filesOf returns the ended files of a record in order, and then the current one. An ended file alone is a record.
-func filesOf(path string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		return nil, err
+// open opens the last file of a record, and returns the names of all files before it.
+func open(path string) (last *os.File, before []string, err error) {
+	for {
+		last, err = boundedfile.Open(path)
+		entries, errDir := os.ReadDir(filepath.Dir(path))
+		before = ended(filepath.Base(path), entries...)
+		for i, name := range before {
+			before[i] = filepath.Join(filepath.Dir(path), name)
+		}
+		newest := len(before) - 1
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && newest >= 0:
+			last, err = boundedfile.Open(before[newest])
+			return last, before[:newest], err
+		case err != nil:
+			return nil, nil, err
+		case errDir != nil:
+			last.Close()
+			return nil, nil, errDir
+		}
+		now, err := os.Stat(path)
+		if err == nil && is(last, now) {
+			return last, before, nil
+		}
+		last.Close() // ended meanwhile, so its own number can be in the list
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, err
+		}
 	}
-	files, _ := events.Ended(filepath.Base(path), entries)
-	for i, name := range files {
-		files[i] = filepath.Join(filepath.Dir(path), name)
-	}
-	return append(files, path), nil
 }
 
-// Read calls each with every line of a record.
+// ended returns the names of the ended files of a record in order.
+func ended(record string, entries ...fs.DirEntry) []string {
+	files, _ := events.Ended(record, entries)
+	return files
+}
+
+func is(f *os.File, info fs.FileInfo) bool {
+	own, err := f.Stat()
+	return err == nil && os.SameFile(own, info)
+}
+
+// Read calls each with every line of a record, and the name of its file.
 func (r *Record) Read(stdin io.Reader, each func(file string, e *trail.Entry) error) error {
-	for _, file := range r.Files {
-		if err := readFile(file, stdin, each); err != nil {
+	if r.Name == "-" {
+		return trail.ReadLog(stdin, func(e *trail.Entry) error { return each(r.Name, e) })
+	}
+	return r.read(each, func(last *os.File) io.ReadCloser { return last })
+}
+
+// read reads the files of a record, the last one through a reader.
+func (r *Record) read(each func(string, *trail.Entry) error, through func(*os.File) io.ReadCloser) error {
+	current, before, err := open(r.Name)
+	if err != nil {
+		return err
+	}
+	last := through(current)
+	defer last.Close()
+	begun := false
+	for _, name := range before {
+		f, err := boundedfile.Open(name)
+		if errors.Is(err, fs.ErrNotExist) && !begun {
+			continue // the server has removed its oldest file
+		}
+		if err != nil {
 			return err
+		}
+		begun = true
+		err = trail.Read(f, func(e *trail.Entry) error { return each(name, e) })
+		f.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return trail.Read(last, func(e *trail.Entry) error { return each(r.Name, e) })
+}
+
+// Follow calls each with every line of a record, and with new ones as they are written, until ctx ends. It goes on with
+// the next file when one ends.
+func (r *Record) Follow(ctx context.Context, stdin io.Reader, each func(*trail.Entry) error) error {
+	if r.Name == "-" {
+		return followLog(ctx, stdin, each)
+	}
+	err := r.read(func(_ string, e *trail.Entry) error {
+		if ctx.Err() != nil { // the rest of a line that is being written
+			return ctx.Err()
+		}
+		return each(e)
+	}, func(last *os.File) io.ReadCloser { return &tail{ctx, r.Name, last} })
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// followLog reads standard input until its end, or until ctx ends.
+func followLog(ctx context.Context, stdin io.Reader, each func(*trail.Entry) error) error {
+	ended := make(chan error, 1)
+	go func() { ended <- trail.ReadLog(stdin, each) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// A tail reads a file that grows, and then the file that takes its name.
+type tail struct {
+	ctx  context.Context
+	path string
+	file *os.File
+}
+
+// pollEvery is the time between two looks at the end of a file.
+const pollEvery = 200 * time.Millisecond
+
+// Read waits at the end of the file.
+func (t *tail) Read(p []byte) (int, error) {
+	for {
+		n, err := t.file.Read(p)
+		if n > 0 || err != io.EOF {
+			return n, err
+		}
+		if next := t.next(); next != nil {
+			if n, err := t.file.Read(p); n > 0 { // written between the two looks
+				next.Close()
+				return n, err
+			}
+			t.file.Close()
+			t.file = next
+			continue
+		}
+		select {
+		case <-t.ctx.Done():
+			return 0, io.EOF
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// Close closes the file that is read.
+func (t *tail) Close() error { return t.file.Close() }
+
+// next returns the file after the one that is read, or nil if that is the last one.
+func (t *tail) next() *os.File {
+	if now, err := os.Stat(t.path); err != nil || is(t.file, now) {
+		return nil
+	}
+	last, before, err := open(t.path)
+	if err != nil {
+		return nil
+	}
+	if now, err := last.Stat(); err != nil || is(t.file, now) { // the server has not begun the next one
+		last.Close()
+		return nil
+	}
+	at := slices.IndexFunc(before, func(name string) bool {
+		info, err := os.Stat(name)
+		return err == nil && is(t.file, info)
+	})
+	if at+1 == len(before) {
+		return last
+	}
+	last.Close()
+	next, _ := boundedfile.Open(before[at+1]) // the oldest one, if the server has removed ours
+	return next
+}
+
+// ReadAll calls each with every line of several records, in the order of their times. Lines of one record keep their
+// order. The error comes from each, or is about a file.
+func ReadAll(records []Record, stdin io.Reader, each func(*trail.Entry) error) error {
+	sources := make([]*source, len(records))
+	for i := range records {
+		sources[i] = begin(&records[i], stdin)
+		defer sources[i].stop()
+	}
+	for {
+		var first *source
+		for _, s := range sources {
+			if s.entry != nil && (first == nil || s.entry.Time.Before(first.entry.Time)) {
+				first = s
+			}
+		}
+		if first == nil {
+			break
+		}
+		if err := each(first.entry); err != nil {
+			return err
+		}
+		first.advance()
+	}
+	for _, s := range sources {
+		if s.err != nil {
+			return s.err
 		}
 	}
 	return nil
 }
 
-func readFile(file string, stdin io.Reader, each func(file string, e *trail.Entry) error) error {
-	line := func(e *trail.Entry) error { return each(file, e) }
-	if file == "-" {
-		return trail.ReadLog(stdin, line)
+// A source yields the lines of a record.
+type source struct {
+	entry *trail.Entry // the next one; nil at the end
+	err   error
+	next  func() (*trail.Entry, bool)
+	stop  func()
+}
+
+func begin(r *Record, stdin io.Reader) *source {
+	s := &source{}
+	lines := func(yield func(*trail.Entry) bool) {
+		s.err = r.Read(stdin, func(_ string, e *trail.Entry) error {
+			if !yield(e) {
+				return io.EOF
+			}
+			return nil
+		})
+		if s.err == io.EOF {
+			s.err = nil
+		}
 	}
-	f, err := boundedfile.Open(file)
-	if err != nil {
-		return err
+	s.next, s.stop = iter.Pull(iter.Seq[*trail.Entry](lines))
+	s.advance()
+	return s
+}
+
+func (s *source) advance() { s.entry, _ = s.next() }
+
+// A Verdict is the result of checking a record.
+type Verdict struct {
+	File  string       // of the first fault
+	Fault *trail.Fault // the first one; nil: everything is right
+	First int64        // the number of its first line; more than 0: lines before it are not there
+	Lines int
+	Head  events.Hash // of the last line
+}
+
+// Verify checks a record. With a hash that was kept elsewhere, one of its lines must have it. seals continues with each
+// record of a server; nil means that there is no key.
+func (r *Record) Verify(stdin io.Reader, kept string, seals *trail.Seals) (Verdict, error) {
+	var v trail.Verifier
+	var out Verdict
+	found := kept == ""
+	err := r.Read(stdin, func(file string, e *trail.Entry) error {
+		if e.Broken == trail.ErrOther {
+			return nil
+		}
+		if out.Lines++; out.Lines == 1 {
+			out.First = e.Link.Seq
+		}
+		fault := v.Add(e)
+		if (fault == nil || fault.Kind == trail.Missing) && seals != nil && e.Broken == nil {
+			fault = seals.Add(e)
+		}
+		if out.Fault == nil && fault != nil && fault.Kind != trail.Missing {
+			out.File, out.Fault = file, fault
+		}
+		found = found || e.Hash.String() == kept
+		return nil
+	})
+	out.Head = v.Head()
+	if out.Fault == nil && out.Lines == 0 {
+		const text = "it is empty: each server writes a line at its start"
+		out.File, out.Fault = r.Name, &trail.Fault{Kind: trail.Empty, Text: text}
 	}
-	defer f.Close()
-	return trail.Read(f, line)
+	if out.Fault == nil && !found {
+		out.File, out.Fault = r.Name, &trail.Fault{Kind: trail.Head, Text: "no line has the hash that was kept: lines " +
+			"were removed at the end, or all were written anew"}
+	}
+	return out, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ func TestFollow(t *testing.T) {
 		emit(i)
 	}
 	records, err := Find(path)
-	if err != nil || len(records[0].Files) < 2 {
+	if err != nil || len(filesOf(t, path)) < 2 {
 		t.Fatal(records, err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -64,9 +65,59 @@ func TestFollow(t *testing.T) {
 	s.Close()
 }
 
+// AUD-31: a reader sees each line once, in order, also if the server ends files while it reads them.
+func TestReadWhileFilesEnd(t *testing.T) {
+	dir := t.TempDir()
+	sealer(t, dir)
+	path := record(t, dir)
+	r := &Record{path}
+	lines := 0
+	if err := r.Read(nil, func(string, *trail.Entry) error { lines++; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	ended, read := 0, 0
+	var v trail.Verifier
+	err := r.Read(nil, func(_ string, e *trail.Entry) error {
+		if read%3 == 0 { // in each file, also the last one
+			ended++
+			if err := os.Rename(path, fmt.Sprintf("%s.%06d", path, 100+ended)); err != nil {
+				t.Fatal(err)
+			}
+			write(t, path, "a later line\n")
+		}
+		read++
+		if fault := v.Add(e); fault != nil {
+			t.Error(fault)
+		}
+		return nil
+	})
+	if err != nil || read != lines || ended < 5 {
+		t.Errorf("%d of %d lines, %d ended files, %v", read, lines, ended, err)
+	}
+}
+
+// AUD-31: a server that is killed while it begins a file leaves a record without a last file.
+func TestNoLastFile(t *testing.T) {
+	dir := t.TempDir()
+	key := sealer(t, dir)
+	path := record(t, dir)
+	if err := os.Rename(path, path+".000100"); err != nil {
+		t.Fatal(err)
+	}
+	write(t, path+".backup", "")
+	for _, name := range []string{path, dir} {
+		if records, err := Find(name); err != nil || len(records) != 1 {
+			t.Error(records, err)
+		}
+		if got := sealed(t, name, dir, key); got != "" {
+			t.Error(got)
+		}
+	}
+}
+
 // AUD-30: a log on standard input is followed to its end, or until the reader is stopped while nothing comes.
 func TestFollowLog(t *testing.T) {
-	r := &Record{Files: []string{"-"}}
+	r := &Record{"-"}
 	line := (&events.Event{Type: events.Seal}).AppendLine(nil, time.Now(), events.Link{})
 	lines := 0
 	count := func(e *trail.Entry) error { lines++; return nil }

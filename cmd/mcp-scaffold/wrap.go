@@ -1,19 +1,27 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/scaffold/ask"
 	"mcp-bash/pkg/scaffold/recipe"
+	"mcp-bash/pkg/scaffold/runners"
 	"mcp-bash/pkg/scaffold/wrap"
+	"mcp-bash/pkg/text/toolnames"
 )
 
 // wrapOptions are the options of wrap (docs/contract/wrap.md).
@@ -235,4 +243,232 @@ func origin(s wrap.Source) string {
 		text += " (--no-recipe reads its help instead)"
 	}
 	return text
+}
+
+// update updates tools that were wrapped before (WRAP-41 to WRAP-43).
+func (w *wrapper) update(ctx context.Context, names []string) error {
+	tools, err := scaffold.WrappedTools(w.p, names)
+	if err != nil {
+		return err
+	}
+	return w.updateAll(ctx, tools)
+}
+
+func (w *wrapper) updateAll(ctx context.Context, tools []*scaffold.Wrapped) error {
+	var updates []*scaffold.Update
+	for _, old := range tools {
+		c := old.Complete(w.o.Selection)
+		tool, err := w.again(ctx, old, c)
+		var failure *cli.Error
+		switch {
+		case errors.As(err, &failure) && (failure.Code == cli.CodeNotFound || failure.Code == cli.CodeInvalid):
+			w.warn(fmt.Sprintf("%s is not updated: %v", old.Name, err))
+			continue
+		case err != nil:
+			return err
+		}
+		u, err := old.Compare(w.p, tool, c)
+		if err != nil {
+			return err
+		}
+		if !u.Needed() {
+			w.printf("%s is up to date\n", old.Name)
+			continue
+		}
+		updates = append(updates, u)
+	}
+	changes := 0
+	for _, u := range updates {
+		changes += len(u.Changes)
+		if err := w.show(u); err != nil {
+			return err
+		}
+	}
+	done := "Would update"
+	if !w.o.DryRun && len(updates) > 0 {
+		if changes > 0 && !w.o.Force {
+			if err := w.o.confirm(ctx, w.s, "Write this?", "written"); err != nil {
+				return err
+			}
+		}
+		if err := scaffold.Apply(ctx, w.p, updates); err != nil {
+			return err
+		}
+		done = "Updated"
+	}
+	for _, u := range updates {
+		w.printf("%s %s\n", done, u.Tool.Name)
+	}
+	if w.o.json {
+		return printJSON(w.s, updateResult(updates), w.o.DryRun)
+	}
+	return nil
+}
+
+// again makes a tool as it was made before: of its script, its recipe, its target, or else of the program's help.
+func (w *wrapper) again(ctx context.Context, old *scaffold.Wrapped, s wrap.Selection) (*wrap.Tool, error) {
+	if old.Script != "" {
+		return scaffold.AdoptAgain(ctx, w.p, old)
+	}
+	same, o := *w, *w.o
+	same.o = &o
+	o.Selection, o.name, o.noRecipe = s, old.Name, o.noRecipe || old.Recipe == ""
+	if isTarget(old) {
+		o.directory = filepath.Dir(w.resolved(old.Recipe))
+	} else {
+		o.recipe = old.Recipe
+	}
+	tools, err := same.tools(ctx, old.Command)
+	if err != nil {
+		return nil, err
+	}
+	return tools[0], nil
+}
+
+// printf prints text for people. With --json, standard output only has the JSON object.
+func (w *wrapper) printf(format string, args ...any) {
+	if !w.o.json {
+		cli.Printf(w.s.Out, format, args...)
+	}
+}
+
+// show prints the changes, and warns of conflicts with a person's changes, which are kept.
+func (w *wrapper) show(u *scaffold.Update) error {
+	for _, c := range u.Changes {
+		if c.Conflicts > 0 {
+			w.warn(fmt.Sprintf("%s: you and the program both changed %d parts; your changes are kept", c.Path, c.Conflicts))
+		}
+		if c.Before != c.After {
+			w.printf("%s", diff.Diff(c.Path, []byte(c.Before), c.Path+" (new)", []byte(c.After)))
+		}
+	}
+	return nil
+}
+
+// updateResult returns the updates for programs.
+func updateResult(updates []*scaffold.Update) any {
+	list := []json.RawMessage{}
+	for _, u := range updates {
+		list = append(list, toolObject(u.Tool, struct {
+			Name  string            `json:"name"`
+			Files []scaffold.Change `json:"files"`
+		}{u.Tool.Name, u.Changes}))
+	}
+	return map[string]any{"updated": list}
+}
+
+// targets makes a tool of each target of a task runner's project file, or of the targets that words
+// name. It makes none if words are about something else (WRAP-80).
+func (w *wrapper) targets(ctx context.Context, words []string) (tools []*wrap.Tool, err error) {
+	if len(words) == 0 || w.o.noRecipe || w.o.recipe != "" || w.o.subcommands {
+		return nil, nil
+	}
+	runner := runners.Of(filepath.Base(words[0]))
+	if runner == nil {
+		return nil, nil
+	}
+	own, err := library().Of(runner.Program) // recipes for the commands of the runner itself, such as npm ls
+	if err != nil {
+		return nil, err
+	}
+	hasOwn := len(own) > 0 && !w.o.update
+	directory := cmp.Or(w.o.directory, ".")
+	file := runner.Find(directory)
+	switch {
+	case file == "" && hasOwn:
+		return nil, nil
+	case file == "":
+		return nil, cli.Failf(cli.CodeNotFound, "%s has no %s; --directory names another folder, and --no-recipe reads the "+
+			"help of %s", directory, strings.Join(runner.Files, ", "), runner.Program)
+	}
+	all, err := w.readTargets(ctx, runner, words[0], file)
+	if err != nil {
+		return nil, err
+	}
+	from := wrap.Source{File: w.recordedPath(file), Runner: true}
+	for _, name := range words[1:] {
+		switch {
+		case hasTarget(all, name):
+		case hasOwn:
+			return nil, nil
+		default:
+			return nil, cli.Failf(cli.CodeNotFound, "%s has no %s %s", from.File, runner.Noun, cli.Line(name))
+		}
+	}
+	some, err := w.selected(all, words[1:])
+	if err != nil {
+		return nil, err
+	}
+	if w.o.name != "" && len(some) != 1 {
+		return nil, cli.Usagef("--name is for one new tool, and %s has %d of them", file, len(some))
+	}
+	taken := map[string]bool{}
+	for _, target := range some {
+		name := cmp.Or(w.o.name, toolnames.Unique(scaffold.ToolName(named([]string{words[0], target.Name})), taken))
+		tool, err := w.tool(target.Recipe, from, words[:1], w.ask.Find(words[0]), name)
+		if err != nil {
+			return nil, err
+		}
+		tool.Words = []string{words[0], target.Name}
+		tools = append(tools, tool)
+	}
+	return tools, nil
+}
+
+// isTarget reports whether a tool was made of a target.
+func isTarget(old *scaffold.Wrapped) bool {
+	runner := runners.Of(filepath.Base(old.Command[0]))
+	return runner != nil && len(old.Command) == 2 && slices.Contains(runner.Files, filepath.Base(old.Recipe))
+}
+
+func (w *wrapper) readTargets(ctx context.Context, runner *runners.Runner, program, file string) ([]runners.Target,
+	error) {
+	at := w.ask.Find(program)
+	if at == "" {
+		return nil, noProgram(program)
+	}
+	physical, err := fsys.Physical(file)
+	if err != nil {
+		return nil, err
+	}
+	dir := w.recordedPath(filepath.Dir(physical)) // tools start in the project's root
+	if dir == "./." {
+		dir = "."
+	}
+	all, skipped, err := runner.Read(runners.Source{File: physical, Dir: dir,
+		Print: func(words ...string) ([]byte, error) { return w.ask.Output(ctx, at, words) }})
+	if err != nil {
+		return nil, cli.Failf(cli.CodeInvalid, "%s: %v", program, err)
+	}
+	for _, s := range skipped {
+		w.warn(fmt.Sprintf("%s is left out: %s", cli.Line(s.Name), s.Why))
+	}
+	if len(all) == 0 {
+		return nil, cli.Failf(cli.CodeInvalid, "%s has no %s that can become a tool", file, runner.Noun)
+	}
+	return all, nil
+}
+
+func hasTarget(all []runners.Target, name string) bool {
+	return slices.ContainsFunc(all, func(t runners.Target) bool { return t.Name == name })
+}
+
+// selected returns the targets with these names, or all. --only and --without can name targets, too.
+func (w *wrapper) selected(all []runners.Target, names []string) ([]runners.Target, error) {
+	isTarget := func(name string) bool { return hasTarget(all, name) }
+	some := slices.DeleteFunc(slices.Clone(all), func(t runners.Target) bool {
+		picked := slices.Contains(names, t.Name) || slices.Contains(w.o.Only, t.Name)
+		return !picked && (len(names) > 0 || slices.ContainsFunc(w.o.Only, isTarget)) || slices.Contains(w.o.Without, t.Name)
+	})
+	if len(some) == 0 {
+		return nil, cli.Usagef("--without leaves out every target")
+	}
+	w.o.Only = slices.DeleteFunc(slices.Clone(w.o.Only), isTarget)
+	w.o.Without = slices.DeleteFunc(slices.Clone(w.o.Without), isTarget)
+	for _, name := range slices.Concat(w.o.Only, w.o.Without) {
+		if !slices.ContainsFunc(some, func(t runners.Target) bool { return wrap.Has(t.Recipe, name) }) {
+			return nil, cli.Usagef("%s is neither a target nor an argument", cli.Line(name))
+		}
+	}
+	return some, nil
 }

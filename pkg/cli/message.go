@@ -1,12 +1,141 @@
 package cli
 
 import (
+	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/text/secrets"
+)
+
+// An Error is a failure of a command. People read it on standard error as
+//
+//	VERB: OP SUBJECT: CAUSE
+//	HINT
+//
+// Programs that use --json read it as an object on standard output (CLI-108). Code and Cause are required.
+type Error struct {
+	Code    string // one of the Code constants
+	Op      string // the operation; "": the cause names it
+	Subject string // the object of the operation, such as a path
+	Cause   error
+	Hint    string          // the remedy, made by [Sprintf]; may have several lines
+	Exit    int             // 0 stands for [ExitFailed]
+	Bare    bool            // print no verb: the contract fixes the text, or the cause begins with a name
+	Printed bool            // people have read the error already
+	Data    json.RawMessage // details for programs
+}
+
+// Error returns the error without the verb, and without logins in URLs. It may have several lines.
+func (e *Error) Error() string {
+	cause, ok := e.Cause.(Lines)
+	text := string(cause)
+	if !ok {
+		text = Line(e.Cause.Error())
+	}
+	if before := strings.TrimSpace(e.Op + " " + Line(e.Subject)); before != "" {
+		text = before + ": " + text
+	}
+	if e.Hint != "" {
+		text += "\n" + e.Hint
+	}
+	return secrets.Logins(text)
+}
+
+func (e *Error) Unwrap() error { return e.Cause }
+
+// WithHint adds a hint, as [Sprintf] makes it.
+func (e *Error) WithHint(format string, args ...any) *Error {
+	e.Hint = Sprintf(format, args...)
+	return e
+}
+
+// The codes of errors (CLI-108).
+const (
+	CodeUsage    = "usage"
+	CodeNotFound = "not_found"
+	CodeInvalid  = "invalid"
+	CodeExists   = "exists"
+	CodePolicy   = "policy"
+	CodeDepends  = "dependency"
+	CodeNetwork  = "network"
+	CodeTimeout  = "timeout"
+	CodeInternal = "internal"
+)
+
+// Usagef returns an error of wrong usage (CLI-103). It formats the message as [Sprintf] does.
+func Usagef(format string, args ...any) *Error {
+	return &Error{Code: CodeUsage, Cause: Lines(Sprintf(format, args...)), Exit: ExitUsage}
+}
+
+// Failf returns an error with exit code 1. It formats the message as [Sprintf] does.
+func Failf(code, format string, args ...any) *Error {
+	return &Error{Code: code, Cause: Lines(Sprintf(format, args...))}
+}
+
+// Baref is [Failf] for a message that is printed without the verb.
+func Baref(code, format string, args ...any) *Error {
+	return &Error{Code: code, Cause: Lines(Sprintf(format, args...)), Bare: true}
+}
+
+// MessageOf returns the message of an error for [Printf]. Only the message of an [*Error] may have several lines.
+func MessageOf(err error) Lines {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return Lines(e.Error())
+	}
+	return Lines(Line(secrets.Logins(err.Error())))
+}
+
+// report prints an error of a command and returns the exit code. name is what the user typed for the command
+// (CLI-104).
+func report(s Streams, err error, verb, name string, asJSON bool) int {
+	if errors.As(err, new(outputError)) { // Run reports it
+		return ExitFailed
+	}
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		e = &Error{Code: CodeInternal, Cause: err}
+	}
+	switch {
+	case e.Printed:
+	case e.Bare:
+		Printf(s.Err, "%s\n", Lines(e.Error()))
+	default:
+		Printf(s.Err, "%s: %s\n", verb, Lines(e.Error()))
+	}
+	if e.Code == CodeUsage {
+		Printf(s.Err, "Run \"%s --help\" for usage.\n", name)
+	}
+	if asJSON {
+		writeError(s.Out, e)
+	}
+	return cmp.Or(e.Exit, ExitFailed)
+}
+
+func writeError(w io.Writer, e *Error) {
+	var b rawjson.Builder
+	b.Object().Name("ok").Bool(false).Name("error").Object().
+		Name("code").String(e.Code).Name("message").String(e.Error())
+	b.OptionalRaw("data", e.Data)
+	b.End().End()
+	fmt.Fprintf(w, "%s\n", b.Bytes())
+}
+
+// Exit codes (CLI-102). Errors of registration have other codes (R-206).
+const (
+	ExitOK     = 0
+	ExitFailed = 1 // the operation failed, or a check found errors
+	ExitUsage  = 2 // wrong usage
+	ExitPolicy = 3 // denied, or a dependency is missing
+	ExitSignal = 128
 )
 
 // Printf writes a message as [fmt.Fprintf] does. Only format can contain line breaks: texts among args may come from
@@ -63,4 +192,79 @@ func inLine(arg any) any {
 		return arg
 	}
 	return Line(fmt.Sprint(arg))
+}
+
+// Printable makes a text safe for terminals (CLI-115). It escapes control characters except line breaks and tabs. It
+// also escapes separators of lines and paragraphs, and characters that reorder text. The escapes have the form
+// \u001b, so JSON keeps its meaning. Invalid UTF-8 becomes U+FFFD.
+func Printable(text string) string {
+	if isPrintable(text) {
+		return text
+	}
+	shown, rest := appendPrintable(nil, []byte(text))
+	for _, c := range rest {
+		shown = appendEscaped(shown, decodeByte(c))
+	}
+	return string(shown)
+}
+
+// Line is [Printable] for text on one line. It escapes line breaks and tabs as well. Line(Line(text)) equals
+// Line(text).
+func Line(text string) string {
+	return lineBreaks.Replace(Printable(text))
+}
+
+var lineBreaks = strings.NewReplacer("\r", `\r`, "\n", `\n`, "\t", `\t`)
+
+func isPrintable(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r == utf8.RuneError || steers(r) })
+}
+
+// steers reports whether a character controls the terminal, or reorders the text around it.
+func steers(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case unicode.IsControl(r), r == '\u2028', r == '\u2029':
+		return true
+	}
+	return unicode.Is(unicode.Bidi_Control, r)
+}
+
+// appendPrintable appends the result of [Printable]. rest is an incomplete end of the text: part of a character, or a
+// carriage return, which is kept only before a line feed.
+func appendPrintable(dst, text []byte) (shown, rest []byte) {
+	for len(text) > 0 {
+		if text[0] == '\r' {
+			switch {
+			case len(text) == 1:
+				return dst, text
+			case text[1] == '\n':
+				dst, text = append(dst, "\r\n"...), text[2:]
+				continue
+			}
+		}
+		if !utf8.FullRune(text) {
+			return dst, text
+		}
+		r, size := utf8.DecodeRune(text)
+		dst = appendEscaped(dst, r)
+		text = text[size:]
+	}
+	return dst, nil
+}
+
+func appendEscaped(dst []byte, r rune) []byte {
+	if steers(r) {
+		return fmt.Appendf(dst, `\u%04x`, r)
+	}
+	return utf8.AppendRune(dst, r)
+}
+
+// decodeByte returns the character of a single byte.
+func decodeByte(c byte) rune {
+	if c < utf8.RuneSelf {
+		return rune(c)
+	}
+	return utf8.RuneError
 }

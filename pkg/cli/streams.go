@@ -2,13 +2,23 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
+	"time"
 
+	"github.com/mattn/go-isatty"
+
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // Streams are the standard streams of a command. Tests replace them.
@@ -103,4 +113,176 @@ func (s *stream) close() error {
 		}
 	}
 	return s.failed
+}
+
+// Raw returns the terminal of a stream, for callers that control it with escape sequences. ok is false if the stream
+// is not a terminal.
+func Raw(of any) (w io.Writer, ok bool) {
+	if s, ok := of.(*stream); ok && IsTerminal(s) {
+		return s.file, true
+	}
+	return nil, false
+}
+
+// IsTerminal reports whether a stream is a terminal.
+func IsTerminal(stream any) bool {
+	f, ok := stream.(interface{ Fd() uintptr })
+	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
+}
+
+// Colored reports whether to write colours to a stream: only to a terminal that has them, and not if NO_COLOR is set
+// (CLI-109, CLI-1162).
+func Colored(stream any) bool {
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && IsTerminal(stream)
+}
+
+// A Color is a colour of a text on a terminal, as a parameter of the escape sequence SGR.
+type Color int
+
+// The colours.
+const (
+	Plain  Color = 0
+	Red    Color = 31
+	Green  Color = 32
+	Yellow Color = 33
+)
+
+// Explain writes lines of text. On a terminal it wraps those that are too long (CLI-126). It applies [Line] to args as
+// [Printf] does.
+func Explain(w io.Writer, format string, args ...any) {
+	io.WriteString(w, wrapped(w, Sprintf(format, args...)))
+}
+
+// Sign writes a line with a sign before the text. The sign has a colour if [Colored] permits it.
+func Sign(w io.Writer, indent string, c Color, sign, text string) {
+	raw, ok := Raw(w)
+	if c == Plain || !ok || !Colored(w) {
+		Explain(w, "%s%s %s\n", indent, sign, text)
+		return
+	}
+	line := wrapped(w, indent+sign+" "+Line(text)+"\n")
+	fmt.Fprintf(raw, "%s\x1b[%dm%s\x1b[0m%s", indent, int(c), sign, line[len(indent+sign):])
+}
+
+// UntilSignal returns a context that ends when the process gets SIGINT or SIGTERM. Its cause is the exit code
+// (CLI-102).
+func UntilSignal() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case sig := <-received:
+			BeginLine(sig, os.Stderr)
+			n, _ := sig.(syscall.Signal)
+			cancel(ExitCode(ExitSignal + int(n)))
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(received)
+		cancel(nil)
+	}
+}
+
+// BeginLine ends the line of the cursor if a signal is SIGINT and stderr is a terminal, so that messages begin on a new
+// line. The terminal echoes ^C on the line of the cursor (CLI-102).
+func BeginLine(sig os.Signal, stderr io.Writer) {
+	if sig == os.Interrupt && IsTerminal(stderr) {
+		fmt.Fprintln(stderr)
+	}
+}
+
+// maxPayload limits the JSON of an argument, in bytes (CLI-119).
+const maxPayload = 64 << 20
+
+// A PayloadReader reads the JSON of arguments.
+type PayloadReader struct {
+	Stdin   io.Reader
+	Timeout time.Duration // for standard input; 0: none
+}
+
+// Read reads the JSON of an argument. The value is the JSON itself, "@" and a file, or "-" or "@-" for standard
+// input. An empty text is an empty object. kind is the required JSON, such as "an object", for the error of invalid
+// JSON. The error is an [*Error] that names the argument.
+func (r PayloadReader) Read(name, value, kind string) (json.RawMessage, error) {
+	text := []byte(value)
+	var err error
+	switch {
+	case value == "-" || value == "@-":
+		text, err = r.stdin(name)
+	case strings.HasPrefix(value, "@"):
+		text, err = readFile(name, value[1:])
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(strings.TrimSpace(string(text))) == 0 {
+		return json.RawMessage("{}"), nil
+	}
+	v, err := rawjson.Check(text)
+	var syntax *rawjson.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		line, column := syntax.Position(text)
+		return nil, wrongPayload(name, kind).WithHint("see line %d, column %d: %s", line, column, syntax.Reason)
+	case err != nil:
+		return nil, wrongPayload(name, kind).WithHint("see its encoding: %v", err)
+	}
+	return v, nil
+}
+
+// wrongPayload returns the error of an argument with other JSON than required (CLI-1163).
+func wrongPayload(name, kind string) *Error {
+	err := Failf(CodeInvalid, "%s must be %s", name, kind)
+	err.Exit = ExitUsage
+	return err
+}
+
+// Object is [PayloadReader.Read] for an argument that must be an object.
+func (r PayloadReader) Object(name, value string) (json.RawMessage, error) {
+	v, err := r.Read(name, value, "a JSON object")
+	if err == nil && rawjson.KindOf(v) != rawjson.Object {
+		return nil, wrongPayload(name, "a JSON object")
+	}
+	return v, err
+}
+
+func (r PayloadReader) stdin(name string) ([]byte, error) {
+	ctx := context.Background()
+	if r.Timeout > 0 {
+		late := Failf(CodeTimeout, "%s: standard input did not end within %v; end it, or name a file as @FILE",
+			name, r.Timeout)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, r.Timeout, late)
+		defer cancel()
+	}
+	text, err := boundedfile.ReadStream(ctx, r.Stdin, maxPayload)
+	return text, payloadError(name, "standard input", err)
+}
+
+func readFile(name, file string) ([]byte, error) {
+	file, err := fsys.Named(file, os.Getenv("HOME"))
+	if err != nil {
+		return nil, Failf(CodeInvalid, "%s: %v", name, err)
+	}
+	text, err := boundedfile.Read(file, maxPayload)
+	return text, payloadError(name, Line(file), err)
+}
+
+// payloadError returns the error of a command for an error of reading.
+func payloadError(name, source string, err error) error {
+	var large *boundedfile.TooLargeError
+	var own *Error
+	switch {
+	case err == nil, errors.As(err, &own):
+		return err
+	case errors.As(err, &large):
+		return Failf(CodeInvalid, "%s: %s is larger than %d MiB, which is the limit; shorten it",
+			name, source, large.Max>>20)
+	case errors.Is(err, boundedfile.ErrNotRegular):
+		return Failf(CodeInvalid, "%s: %s is not a regular file; write its content to a file, or pipe it and pass -",
+			name, source)
+	}
+	return Failf(CodeNotFound, "%s: open %s: %v", name, source, fsys.Cause(err))
 }

@@ -1,16 +1,23 @@
 package clients
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/clients/launch"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/shell"
+	"mcp-bash/pkg/text/toolnames"
 )
 
 // A Server is a server, as clients start it or connect to it.
@@ -260,4 +267,111 @@ func (c *Client) lacking(entry json.RawMessage, s Server) (list []setting) {
 		}
 	}
 	return list
+}
+
+// plainLetters are the characters that every client accepts in the name of a server.
+const plainLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-"
+
+// roomForTools is the number of characters that a server's name should leave for the name of
+// a tool.
+const roomForTools = 24
+
+// Warnings describes the problems that a client has with a server's name or paths (CLI-713).
+func (c *Client) Warnings(s Server) (list []string) {
+	const remedy = "; choose another with --name"
+	rest := strings.Trim(strings.Map(func(r rune) rune {
+		if strings.ContainsRune(plainLetters, r) {
+			return -1
+		}
+		return r
+	}, s.Name), "")
+	others := strings.ReplaceAll(rest, "_", "")
+	switch n := c.names; {
+	case s.Name == n.reserved && s.Name != "":
+		list = append(list, fmt.Sprintf("%s reserves the name %q%s", c.Title, s.Name, remedy))
+	case others != "":
+		list = append(list, fmt.Sprintf("%q: %s %s, as it has characters other than letters, digits, - and _%s", s.Name,
+			c.Title, cmp.Or(n.other, "may reject the name"), remedy))
+	case others != rest && n.bar != "":
+		list = append(list, fmt.Sprintf("%q: %s %s%s", s.Name, c.Title, n.bar, remedy))
+	}
+	if n := toolnames.Of(c.Title); n != nil && n.Max > 0 && n.Room(s.Name) < roomForTools {
+		list = append(list, fmt.Sprintf("%q is long: %s limits the names of tools with the server's to %d characters. "+
+			"If a tool's name has more than %d, %s %s%s", s.Name, c.Title, n.Max, max(n.Room(s.Name), 0), c.Title, n.Over,
+			remedy))
+	}
+	texts, expanded := []string{s.Command, s.Root}, "move it to a folder without that"
+	if s.Remote != nil {
+		texts, expanded = []string{s.Remote.URL}, "percent-encode that"
+		if text := s.Remote.unprotected(); text != "" {
+			list = append(list, text)
+		}
+	}
+	if s.Package != nil && !filepath.IsAbs(s.Command) {
+		list = append(list, fmt.Sprintf("%s is not on PATH; install it, or write its path into the entry", s.Command))
+	}
+	for _, begin := range c.expands {
+		for _, text := range texts {
+			if strings.Contains(text, begin) {
+				list = append(list, fmt.Sprintf("%s: %s expands variables that begin with %q; %s", text, c.Title, begin,
+					expanded))
+			}
+		}
+	}
+	return list
+}
+
+// ServerOf returns the server of a project, for entries that start it. A link has no path of this machine, so it needs
+// no command.
+func ServerOf(p *project.Project, isLink bool) (s Server, err error) {
+	s = Server{Name: p.Meta.Name, Root: p.Root, OwnRoots: roots.InProject(p)}
+	if !isLink {
+		if s.Command, err = FindCommand(p.Env); err != nil {
+			return s, err
+		}
+	}
+	for _, path := range []string{s.Command, s.Root} {
+		if !utf8.ValidString(path) {
+			return s, cli.Failf(cli.CodeInvalid, "%q is not valid UTF-8, so a client's file cannot name it", path).
+				WithHint("rename the folder")
+		}
+	}
+	return s, nil
+}
+
+// FindCommand returns the path of mcp-bash for clients' files. It prefers a link in the
+// user's directory for programs, which an upgrade keeps, over the program itself (CLI-702).
+func FindCommand(env project.Env) (string, error) {
+	path := findProgram(env)
+	if path == "" {
+		return "", cli.Failf(cli.CodeNotFound, "mcp-bash is neither next to this program nor on PATH; install it")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if dir := filepath.Dir(path); filepath.Base(dir) == "bin" {
+		path = filepath.Join(project.Lasting(filepath.Dir(dir)), "bin", filepath.Base(path))
+	}
+	bin := env["XDG_BIN_HOME"]
+	if bin == "" && env["HOME"] != "" {
+		bin = filepath.Join(env["HOME"], ".local", "bin")
+	}
+	if filepath.IsAbs(bin) {
+		shim := filepath.Join(bin, filepath.Base(path))
+		if fsys.Same(shim, path) {
+			return shim, nil
+		}
+	}
+	return path, nil
+}
+
+// findProgram looks in MCPBASH_HOME, next to this program, and on PATH.
+func findProgram(env project.Env) string {
+	if home := env["MCPBASH_HOME"]; home != "" {
+		if path := script.LookPath("mcp-bash", filepath.Join(home, "bin")); path != "" {
+			return path
+		}
+	}
+	return script.Find("mcp-bash", env["PATH"])
 }

@@ -1,14 +1,25 @@
 package clients
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/clients/launch"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/run/script"
 )
 
 // A State is the result of comparing the entry of a server in a client's file with the entry that --apply writes.
@@ -111,4 +122,126 @@ func (r Request) state(ctx context.Context) (state State, reason string) {
 		return Outdated, ""
 	}
 	return Configured, ""
+}
+
+// An Entry is an entry in a client's file that starts a mcp-bash on this machine.
+type Entry struct {
+	Client *Client
+	Scope  Scope
+	File   string
+	Name   string
+	Root   string // its project; "" if the client's folder determines the project
+	Gone   string // the reason why the entry cannot work: its program or project is missing; "" if both are present
+	// ProjectGone is set if Gone is about the project, not the program.
+	ProjectGone bool
+
+	command string
+}
+
+// Entries returns the entries of all clients that start mcp-bash, without other names of the same client, and the
+// files that cannot be read. It reads the user's files and those of the project in place. It changes no file.
+func Entries(ctx context.Context, place Place) (list []Entry, unreadable []error) {
+	seen := map[[2]string]bool{} // clients share files
+	for _, c := range distinct() {
+		for _, scope := range []Scope{UserScope, ProjectScope} {
+			r := Request{Client: c, Place: place, Scope: scope, DryRun: true}
+			found, err := r.entries(ctx)
+			if err != nil {
+				unreadable = append(unreadable, err)
+			}
+			for _, e := range found {
+				if id := [2]string{e.File, e.Name}; !seen[id] {
+					seen[id] = true
+					list = append(list, e)
+				}
+			}
+		}
+	}
+	return list, unreadable
+}
+
+// entries returns those of one file.
+func (r Request) entries(ctx context.Context) (list []Entry, err error) {
+	t, err := r.target()
+	if err != nil {
+		return nil, nil // the client has no file of this scope
+	}
+	if _, err := os.Lstat(t.path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	c := r.Client
+	t.dry = true
+	_, err = t.edit(ctx, c.format.max, func(b before) ([]byte, error) {
+		if len(bytes.TrimSpace(b.text)) == 0 {
+			return b.text, nil
+		}
+		e, _, err := c.open(b.text)
+		if err != nil {
+			return nil, t.failed(fmt.Errorf("not %s: %w", c.format.name, err))
+		}
+		section, err := e.Get(c.section...)
+		if err != nil {
+			return nil, t.failed(err)
+		}
+		for name, entry := range sectionEntries(section) {
+			command, root := c.started(entry)
+			if command == "" {
+				continue
+			}
+			why, projectGone := gone(command, root)
+			list = append(list, Entry{c, r.Scope, t.path, name, root, why, projectGone, command})
+		}
+		return b.text, nil
+	})
+	return list, err
+}
+
+// sectionEntries yields the entries of a section, which is an object or a list of entries with a name.
+func sectionEntries(section json.RawMessage) func(yield func(string, json.RawMessage) bool) {
+	if rawjson.KindOf(section) != rawjson.Array {
+		return rawjson.All(section)
+	}
+	return func(yield func(string, json.RawMessage) bool) {
+		for entry := range rawjson.Elements(section) {
+			if !yield(rawjson.TextOf(entry, "name"), entry) {
+				return
+			}
+		}
+	}
+}
+
+// started returns the command of an entry that starts a mcp-bash, and the project. Otherwise the command is "".
+func (c *Client) started(entry json.RawMessage) (command, root string) {
+	command, _ = c.commandOf(entry)
+	base := path.Base(strings.ReplaceAll(command, `\`, "/"))
+	if strings.TrimSuffix(base, ".exe") != "mcp-bash" {
+		return "", ""
+	}
+	env, _ := c.field("$env")
+	return command, rawjson.TextOf(rawjson.Get(entry, env), launch.RootVariable)
+}
+
+// gone returns the reason why an entry cannot work, or "", and whether its project is missing. Paths with variables of
+// a client do not count.
+func gone(command, root string) (why string, projectGone bool) {
+	missing := func(path string) bool {
+		_, err := os.Stat(path)
+		return filepath.IsAbs(path) && errors.Is(err, fs.ErrNotExist)
+	}
+	switch {
+	case missing(root):
+		return fmt.Sprintf("the project %s does not exist", root), true
+	case missing(command):
+		return fmt.Sprintf("the program %s does not exist", command), false
+	}
+	return "", false
+}
+
+// Starts reports whether an entry starts the same file as the command, which is a path.
+func (e Entry) Starts(command string, env project.Env) bool {
+	path := e.command
+	if !filepath.IsAbs(path) {
+		path = cmp.Or(script.LookPath(path, env["PATH"]), command) // an unknown one can be this one
+	}
+	return fsys.Same(path, command)
 }

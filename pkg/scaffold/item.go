@@ -1,7 +1,11 @@
+// Package scaffold creates projects, and tools, prompts, resources, completions, pages and
+// tests in them, from embedded templates (cli chapters 5 and 6). The created files work
+// without changes.
 package scaffold
 
 import (
 	"context"
+	"embed"
 	"encoding/json"
 	"errors"
 	"os"
@@ -18,6 +22,7 @@ import (
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/registration"
 	"mcp-bash/pkg/text/toolnames"
+	"mcp-bash/schemas"
 	"mcp-bash/share/skills"
 )
 
@@ -277,4 +282,132 @@ func isThere(path string) bool {
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
+}
+
+// planRelease is plan for the workflow that releases the project (CLI-612). The packages get the item's name, else the
+// project's. A line of the template that begins with "?PART " belongs to a part that can be left out.
+func planRelease(p *project.Project, r *Request) (dir string, files []file, err error) {
+	if r.Name == "" {
+		r.Name = p.Meta.Name
+	}
+	if err := checkName(string(Release), r.Name); err != nil {
+		return "", nil, err
+	} else if r.Name != strings.ToLower(r.Name) {
+		return "", nil, cli.Usagef("npm and container registries need a name in lower case; give one")
+	}
+	known := ""
+	releases := project.Releases(p.Env, project.InstalledHome(p.Env))
+	if releases != "" && !strings.ContainsAny(releases, "'\n") {
+		known = " || '" + releases + "'"
+	}
+	f := render(string(Release), r.Name, "")[0]
+	without := map[string]bool{"npm": r.NoNPM, "pypi": r.NoPyPI, "image": r.NoImage}
+	var b strings.Builder
+	values := strings.NewReplacer("<version>", cli.Version, "<known>", known)
+	for line := range strings.Lines(f.text) {
+		if rest, conditional := strings.CutPrefix(line, "?"); conditional {
+			part, content, _ := strings.Cut(rest, " ")
+			if line = content; without[part] {
+				continue
+			}
+		}
+		values.WriteString(&b, line)
+	}
+	f.text = b.String()
+	return filepath.Join(p.Root, ".github", "workflows"), []file{f}, nil
+}
+
+// templates has a directory for each kind of item. In the texts, __NAME__ represents the
+// name, __TITLE__ the title derived from it, and __NAME_JSON__ and __TITLE_JSON__ both as
+// JSON strings. __SCHEMAS__ represents the path to the schemas. In file names, NAME
+// represents the name.
+//
+//go:embed templates
+var templates embed.FS
+
+// parts are the files of each template, in the order in which they are written and
+// listed (CLI-502, CLI-603).
+var parts = map[string][]string{
+	"server":           {project.Marker},
+	"hello":            {"tool.sh", "tool.meta.json"},
+	"readme":           {"README.md"},
+	"page":             {"index.html", "ui.meta.json"},
+	string(Tool):       {"tool.sh", "tool.meta.json", "README.md"},
+	string(Prompt):     {"NAME.txt", "NAME.meta.json", "README.md"},
+	string(Resource):   {"NAME.txt", "NAME.meta.json", "README.md"},
+	string(Completion): {"completion.sh", "README.md"},
+	string(UI):         {"README.md"}, // next to a page
+	string(Skill):      {"SKILL.md"},
+	string(Release):    {"release.yml"},
+	"case":             {"NAME.yaml"},
+	"hellocase":        {"NAME.yaml"},
+}
+
+// render returns the files of a template. Scripts are executable. schemas is the path of the
+// schemas, with slashes, relative to the directory of the files. If it is "", files refer to
+// no schemas.
+func render(template, name, schemas string) (files []file) {
+	title := project.Title(name)
+	texts := strings.NewReplacer("__NAME__", name, "__TITLE__", title,
+		"__NAME_JSON__", string(rawjson.Quote(name)), "__TITLE_JSON__", string(rawjson.Quote(title)))
+	for _, part := range parts[template] {
+		text, err := templates.ReadFile(path.Join("templates", template, part))
+		if err != nil {
+			panic(err) // templates are embedded
+		}
+		f := file{strings.Replace(part, "NAME", name, 1), withSchema(texts.Replace(string(text)), schemas), modeFile}
+		if strings.HasPrefix(f.text, "#!") {
+			f.mode = modeScript
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
+// withSchema inserts the path to the schemas into a text. If the path is "", it removes the
+// line that refers to them.
+func withSchema(text, schemas string) string {
+	const gap = "__SCHEMAS__"
+	before, after, found := strings.Cut(text, gap)
+	switch {
+	case !found:
+		return text
+	case schemas != "":
+		return before + schemas + after
+	}
+	_, after, _ = strings.Cut(after, "\n")
+	return before[:strings.LastIndexByte(before, '\n')+1] + after
+}
+
+// schemasDir is the directory in a project with the schemas of its files, for editors.
+const schemasDir = ".schemas"
+
+func schemaFiles() (list []file) {
+	entries, err := schemas.Files.ReadDir(".")
+	if err != nil {
+		panic(err) // schemas are embedded
+	}
+	for _, e := range entries {
+		switch e.Name() {
+		case schemas.File(schemas.Tokens), schemas.File(schemas.Marketplace): // they are not part of a project
+			continue
+		}
+		text, err := schemas.Files.ReadFile(e.Name())
+		if err != nil {
+			panic(err)
+		}
+		list = append(list, file{e.Name(), string(text), modeFile})
+	}
+	return list
+}
+
+// schemasFrom returns the path from a directory to the schemas of a project, or "" if the
+// project has no schemas.
+func schemasFrom(p *project.Project, dir string) string {
+	place := filepath.Join(p.Root, schemasDir)
+	way, err := filepath.Rel(dir, place)
+	if err != nil || !isDir(place) || !fsys.Within(p.Root, dir) {
+		return ""
+	}
+	return filepath.ToSlash(way)
 }

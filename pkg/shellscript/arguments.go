@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"mcp-bash/pkg/text/helptext"
 	"mcp-bash/pkg/text/lazyregexp"
 )
@@ -188,4 +190,207 @@ func (taken Names) Add(name string) string {
 	}
 	taken[unique] = true
 	return unique
+}
+
+// input adds an argument if a command reads the standard input of the script.
+func (r *reader) input() {
+	f := &inputFinder{r, map[string]bool{}, dashed(r.file)}
+	line := f.line(r.file, !r.refilled && (r.rest == nil || !r.rest.Required))
+	if line > 0 && len(r.script.Questions) == 0 {
+		r.script.Arguments = append(r.script.Arguments, InputArgument(r.names, line))
+		r.plain = r.plain || r.plainInput
+	}
+	for _, a := range r.script.Arguments {
+		a.Plain = r.plain && a.Value
+	}
+}
+
+// InputArgument is the argument for the standard input of a script.
+func InputArgument(names Names, line int) *Argument {
+	return &Argument{
+		Name: names.Add("input"), Value: true, Kind: Input, Text: "The text that the script reads", Line: line,
+	}
+}
+
+// An inputFinder finds commands that read the standard input of the script.
+type inputFinder struct {
+	*reader
+	entered map[string]bool // functions whose commands were read, with or without arguments
+	dashed  map[string]bool // parameters that the script compares with "-"
+}
+
+// dashed returns the names of the parameters that a script compares with "-", a name of standard input.
+func dashed(file *syntax.File) map[string]bool {
+	names := map[string]bool{}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Stmt:
+			for _, t := range slices.Concat(tests(n, true), tests(n, false)) {
+				names[t.name()] = names[t.name()] || t.kind == isOther && slices.Contains(t.words, "-")
+			}
+		case *syntax.CaseClause:
+			for _, b := range items(n) {
+				names[nameOf(n.Word)] = names[nameOf(n.Word)] || slices.Contains(b.patterns, "-")
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// line returns the line of the first such command below a node, or 0. none reports that "$@" can be empty there.
+func (f *inputFinder) line(root syntax.Node, none bool) (line int) {
+	syntax.Walk(root, func(n syntax.Node) bool {
+		if line > 0 {
+			return false
+		}
+		switch n := n.(type) {
+		case nil, *syntax.FuncDecl:
+			return false
+		case *syntax.ProcSubst:
+			return n.Op == syntax.CmdIn
+		case *syntax.Stmt:
+			if at := slices.IndexFunc(n.Redirs, redirectsInput); at >= 0 {
+				line = f.line(n.Redirs[at], none) // < <(cat)
+				if f.isInput(n.Redirs[at].Word) { // < "${1:-/dev/stdin}"
+					line = int(n.Pos().Line())
+				}
+				return false
+			}
+		case *syntax.BinaryCmd:
+			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
+				line = f.line(n.X, none)
+				return false
+			}
+		case *syntax.CallExpr:
+			line = f.lineOf(n, none)
+		}
+		return line == 0
+	})
+	return line
+}
+
+// lineOf returns the line of a simple command that reads the standard input, or in the function that it calls.
+func (f *inputFinder) lineOf(c *syntax.CallExpr, none bool) int {
+	name := programOf(c)
+	body := f.functions[name]
+	switch {
+	case name == "":
+	case body == nil:
+		if f.readsInput(name, c.Args, none) {
+			return int(c.Pos().Line())
+		}
+	default:
+		none = !slices.ContainsFunc(c.Args[1:], func(w *syntax.Word) bool { return !f.canBeEmpty(w, none) })
+		key := name + " " + strconv.FormatBool(none)
+		if !f.entered[key] {
+			f.entered[key] = true
+			return f.line(body.Body, none)
+		}
+	}
+	return 0
+}
+
+// canBeEmpty reports whether a word can be no word at all: a list, or an operand without quotes.
+func (r *reader) canBeEmpty(w *syntax.Word, none bool) bool {
+	p := parameter(w)
+	if p == nil || p.Length {
+		return false
+	}
+	name, a := p.Param.Value, r.byVariable[p.Param.Value]
+	_, isUnquoted := w.Parts[0].(*syntax.ParamExp)
+	optional := a != nil && !a.Required && a.Default == nil
+	switch {
+	case isAll(w):
+		return none && p.Slice == nil
+	case p.Exp != nil:
+		return isUnquoted && (p.Exp.Op == syntax.AlternateUnset || p.Exp.Op == syntax.AlternateUnsetOrNull)
+	case p.Index == nil:
+		return isUnquoted && optional && len(r.values[name]) > 0 && !r.hasText(r.values[name])
+	}
+	return !slices.ContainsFunc(r.values[name], func(s *syntax.Assign) bool {
+		if s.Array == nil {
+			return true
+		}
+		text := "-" // of an empty list
+		for _, e := range s.Array.Elems[:min(1, len(s.Array.Elems))] {
+			text, _ = literal(e.Value)
+		}
+		return !strings.HasPrefix(text, "-") && !(optional && (s.Append || isAllIn(s)))
+	})
+}
+
+// hasText reports whether a value of a variable is not empty, whatever the arguments are.
+func (r *reader) hasText(values []*syntax.Assign) bool {
+	return slices.ContainsFunc(values, func(s *syntax.Assign) bool {
+		if s.Value == nil {
+			return false
+		}
+		text, _ := r.evaluate(s.Value)
+		return text != ""
+	})
+}
+
+// redirectsInput reports whether a command has another standard input.
+func redirectsInput(r *syntax.Redirect) bool {
+	switch r.Op {
+	case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		return r.N == nil || r.N.Value == "0"
+	}
+	return false
+}
+
+// isInput reports whether a word is standard input if the caller does not give a file, as in ${1:--}, or gives "-".
+func (f *inputFinder) isInput(w *syntax.Word) bool {
+	name := nameOf(w)
+	if name != "" && f.dashed[name] {
+		return true
+	}
+	if a := f.byVariable[name]; a != nil && a.Default != nil {
+		return isStandardInput(*a.Default)
+	}
+	text, known := f.evaluate(w)
+	return known && isStandardInput(text)
+}
+
+func isStandardInput(file string) bool { return file == "-" || file == "/dev/stdin" }
+
+// readsInput reports whether a program with these words reads standard input. none is as in line.
+func (f *inputFinder) readsInput(program string, words []*syntax.Word, none bool) bool {
+	values, isFilter := property(program, "input")
+	instead, needsFirst := property(program, "first")
+	never, _ := property(program, "never")
+	_, always := property(program, "always")
+	if !isFilter {
+		return false
+	}
+	for i := 1; i < len(words); i++ {
+		text, _ := textOf(words[i].Parts, false, nothing)
+		option, isOption := strings.CutPrefix(text, "-")
+		switch {
+		case !needsFirst && f.isInput(words[i]):
+			return true
+		case !isOption && f.canBeEmpty(words[i], none):
+		case !isOption && !needsFirst && !always:
+			return false
+		case !isOption:
+			needsFirst = false
+		case strings.HasPrefix(option, "-"):
+			taken, _ := property(program, text)
+			if taken == "never" {
+				return false
+			}
+			i += position(taken)
+		case strings.ContainsAny(option, never):
+			return false
+		default:
+			needsFirst = needsFirst && !strings.ContainsAny(option, instead)
+			if at := strings.IndexAny(option, values); at >= 0 && at == len(option)-1 {
+				if _, whole := literal(words[i]); whole {
+					i++
+				}
+			}
+		}
+	}
+	return true
 }

@@ -6,8 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/text/helptext"
 	"mvdan.cc/sh/v3/syntax"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/helptext"
+	"mcp-bash/pkg/text/lazyregexp"
 )
 
 // usage reads the usage text. It is what a function called usage or help prints, the head comment, or a variable.
@@ -113,4 +116,157 @@ func (r *reader) describe() {
 	if r.script.Description == "" {
 		r.doubt(DoubtPurpose, "", 1)
 	}
+}
+
+// The kinds of lines in a head comment. A label has its text behind it, or is a heading.
+var (
+	label = lazyregexp.New(`(?i)^[:@\\]?\s*(?:` +
+		`((?:short[- ])?desc(?:ription)?|describe|summary|purpose|about|brief|what)|(name)|` +
+		`(usage|synopsis|options?|flags|arguments?|args?|param(?:eter)?s?|authors?|version|date|created|updated|modified|` +
+		`licen[cs]e|copyright|file(?:name)?|script|title|examples?|exit(?: status| codes?)?|returns?|requires?|` +
+		`requirements|dependenc(?:y|ies)|depends|env(?:ironment)?(?: variables)?|globals|notes?|todo|see also|maintainer|` +
+		`contact|e?mail|url|repo(?:sitory)?|history|changelog|bugs|provides|(?:required|should|default)-st(?:art|op))` +
+		`)\s*(?::|$)\s*(.*)$`)
+	tagged = lazyregexp.New(`^[@\\](\w+)\s+(.*)$`)
+	// declared is what other programs read: argc, mise, usage, argbash and mcp-bash.
+	declared = lazyregexp.New(`^\[?(?:(?:USAGE|MISE)\]?\s|ARG(?:BASH)?_|mcp:)`)
+	purposes = lazyregexp.New(`^(?:\[?USAGE\]?\s+(?:long_)?about\s+"([^"]+)"|` +
+		`\[?MISE\]?\s+description\s*=\s*["']([^"']+)["']|ARG_HELP\(\[([^\]]+)\])`)
+	// legal begins a paragraph that is not about the script.
+	legal = lazyregexp.New(`(?i)^(?:licensed under|permission is hereby|this program is free|redistribution and use|` +
+		`you may not use|all rights reserved|this (?:script|file) (?:was|is) (?:auto\S*\s+)?generated)`)
+	noDescription = lazyregexp.New(`(?i)^(?:[\w.-]+\.\w+\s+[\[<-]|usage\b|synopsis\b|copyright|\(c\)|licen[cs]e|` +
+		`(?:mit|bsd|gpl|apache)\S* licen[cs]e|spdx|author|maintain|version\b|shellcheck|vim?:|-\*-|-|\$\d|https?://|@|` +
+		`by\s+\S+.*<\S+@|\d{4}-\d\d|(?:begin|end) init info|todo|requires?:|example)`)
+	// ownName is the name of the script before its description.
+	ownName = lazyregexp.New(`^[\w.-]{1,40}` +
+		`(?:\.(?:sh|bash|py|pl|rb)(?:\s*[:–—-]+\s|\s)|\s+[–—-]+\s|\s*:\s)\s*([^\s\[<-].*)$`)
+	// explained is a usage line, and its explanation in a second column.
+	explained = lazyregexp.New(`^[\w.-]+\.\w+\s+[\[<-].*\S\s{2,}(\S.*)$`)
+)
+
+// A section is what the lines of a head comment belong to.
+type section int
+
+const (
+	prose section = iota
+	about         // explains the script
+	name          // NAME: x.sh - explains the script
+	other         // usage, authors, options, …
+)
+
+// Describe returns the description in the lines of a head comment, without their marks. A text that the author
+// labelled so comes first, then the first sentences that are about the script.
+func Describe(lines []string) string {
+	d := description{}
+	for _, line := range lines {
+		d.add(line)
+	}
+	d.end()
+	return cmp.Or(d.labelled, d.plain, d.title)
+}
+
+// A description is collected line by line.
+type description struct {
+	labelled, plain string
+	title           string // a line with one word
+	words           []string
+	in              section
+	indent          int  // of the label
+	begun           bool // the section has a line
+	skips           bool // the paragraph is not about the script
+}
+
+// end ends the sentences that were collected.
+func (d *description) end() {
+	text := strings.Join(d.words, " ")
+	switch {
+	case text == "":
+	case d.in == about || d.in == name:
+		d.labelled = cmp.Or(d.labelled, text)
+	case !strings.Contains(text, " "):
+		d.title = cmp.Or(d.title, text)
+	default:
+		d.plain = cmp.Or(d.plain, text)
+	}
+	d.words = nil
+}
+
+func (d *description) enter(in section, indent int) {
+	d.end()
+	d.in, d.indent, d.begun, d.skips = in, indent, false, false
+}
+
+func (d *description) add(line string) {
+	indent := len(line) - len(strings.TrimLeft(line, " \t"))
+	text := strings.TrimSpace(line)
+	if bare := strings.Trim(text, "#-=*~_+ "); bare == "" {
+		if d.skips = false; d.begun || len(d.words) > 0 {
+			d.enter(prose, 0)
+		}
+		return
+	} else if strings.HasPrefix(text, "--") || strings.HasPrefix(text, "==") || strings.HasPrefix(text, "**") {
+		if len(text)-len(bare) > 4 {
+			text = bare
+		}
+	}
+	if declared.MatchString(text) {
+		d.enter(prose, 0)
+		d.labelled = cmp.Or(d.labelled, purposeOf(text))
+		return
+	}
+	if m := label.FindStringSubmatch(text); m != nil {
+		in := other
+		if m[1] != "" {
+			in = about
+		} else if m[2] != "" {
+			in = name
+		}
+		d.enter(in, indent)
+		text = m[4]
+	} else if m := tagged.FindStringSubmatch(text); m != nil {
+		d.enter(other, indent)
+		if m := label.FindStringSubmatch(m[1]); m != nil && m[1] != "" {
+			d.enter(about, indent)
+		}
+		text = m[2]
+	} else if d.in == other && indent <= d.indent {
+		d.enter(prose, 0)
+	}
+	if text != "" {
+		d.sentence(text)
+	}
+}
+
+// sentence adds a line without its label.
+func (d *description) sentence(text string) {
+	d.begun = true
+	var own []string
+	if len(d.words) == 0 {
+		if own = explained.FindStringSubmatch(text); own == nil {
+			own = ownName.FindStringSubmatch(text)
+		}
+	}
+	if own != nil {
+		text = own[1]
+	}
+	switch d.skips = d.skips || legal.MatchString(text); {
+	case d.in == other, d.in == name && own == nil && len(d.words) == 0:
+	case d.skips, noDescription.MatchString(text):
+		d.end()
+	case d.in == prose && len(d.words) == 1 && !strings.Contains(d.words[0], " "): // a title, then the sentence
+		d.end()
+		d.words = []string{text}
+	default:
+		d.words = append(d.words, text)
+	}
+}
+
+// purposeOf returns the description in a line that another program reads, or "".
+func purposeOf(text string) string {
+	if object, ok := strings.CutPrefix(text, "mcp:"); ok {
+		return rawjson.TextOf([]byte(strings.TrimSpace(object)), "description")
+	}
+	m := purposes.FindStringSubmatch(text)
+	return strings.Join(append([]string(nil), m...)[min(1, len(m)):], "")
 }

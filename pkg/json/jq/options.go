@@ -3,6 +3,7 @@ package jq
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
@@ -255,3 +256,115 @@ func checkArgument(flag, text string) (json.RawMessage, error) {
 type usageError struct{ message string }
 
 func (e *usageError) Error() string { return e.message }
+
+const helpHead = `jq - the JSON processor of mcp-bash, compatible with jq 1.7
+
+Usage:
+  jq [OPTION...] [FILTER [FILE...]]
+  jq [OPTION...] -f FILTER-FILE [FILE...]
+  jq [OPTION...] FILTER --args [STRING...]
+  jq [OPTION...] FILTER --jsonargs [JSON...]
+
+Applies FILTER to each JSON value in the files, or in standard input, and
+writes the results. Without a filter, or with the filter ".", it writes its
+input. Short options can be combined: -rc.
+
+Examples:
+  jq -r .name config.json
+  jq -n --arg name World '{greeting: ("Hello " + $name)}'
+  jq -c '.items[] | select(.size > 10)' < list.json
+
+Options:
+`
+
+const helpTail = `
+Exit codes:
+  0  success
+  1  with -e: the last result is false or null
+  2  wrong options, or a file that cannot be read
+  3  the filter does not compile
+  4  with -e: there are no results
+  5  the filter failed, or the input is not JSON
+
+The language is described at https://jqlang.org/manual. This jq differs in four
+ways. Integers of any size keep their digits. Paths such as .a.b[0] keep the order
+of an object's members, and other filters sort them. Regular expressions have no
+look-around and no back-references. There are no --seq, --stream and --color-output.
+`
+
+func help() string {
+	var b strings.Builder
+	b.WriteString(helpHead)
+	for _, f := range flagList() {
+		short := "    "
+		if f.short != 0 {
+			short = fmt.Sprintf("-%c, ", f.short)
+		}
+		fmt.Fprintf(&b, "  %s%-26s %s\n", short, strings.TrimSpace("--"+f.long+" "+f.words), f.help)
+	}
+	b.WriteString(helpTail)
+	return b.String()
+}
+
+func slurpFile(name string) (json.RawMessage, error) {
+	values, _, err := fileValues(name)
+	return values, err
+}
+
+// valueFile returns the value in a file. If the file does not have exactly one value, it
+// returns the array of its values.
+func valueFile(name string) (json.RawMessage, error) {
+	array, count, err := fileValues(name)
+	if err == nil && count == 1 {
+		return array[1 : len(array)-1], nil
+	}
+	return array, err
+}
+
+func fileValues(name string) (array json.RawMessage, count int, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer file.Close()
+	r := reader{name: name, src: file, beforeRead: func() {}}
+	array, err = wholeArray(func() (json.RawMessage, error) {
+		value, err := r.value()
+		if err == nil {
+			count++
+		}
+		return value, err
+	})
+	return array, count, err
+}
+
+func textFile(name string) (json.RawMessage, error) {
+	text, err := os.ReadFile(name)
+	return rawjson.AppendString(nil, text), err
+}
+
+func (o *options) loadVariables() error {
+	for i := range o.named {
+		if b := &o.named[i]; b.load != nil {
+			var err error
+			if b.value, err = b.load(b.file); err != nil {
+				return fmt.Errorf("cannot set $%s: %w", b.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (o *options) arguments() json.RawMessage {
+	var b rawjson.Builder
+	b.Object().Name("positional").Array()
+	for _, value := range o.positional {
+		b.Raw(value)
+	}
+	b.End().Name("named").Object()
+	for _, set := range o.named {
+		b.Name(set.name).Raw(set.value)
+	}
+	b.End().End()
+	return b.Bytes()
+}

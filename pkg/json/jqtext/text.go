@@ -10,7 +10,10 @@
 package jqtext
 
 import (
+	"bytes"
 	"encoding/json"
+	"math"
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -127,4 +130,147 @@ func IdentifierEnd[S string | []byte](s S) int {
 // IsIdentifier reports whether a name can follow a dot without quotes.
 func IsIdentifier[S string | []byte](name S) bool {
 	return len(name) > 0 && IdentifierEnd(name) == len(name)
+}
+
+// A Layout determines how JSON is written. The zero value writes compact JSON.
+type Layout struct {
+	Indent string // white space of one level; "" writes everything on one line
+	Sorted bool   // members sorted by name instead of in input order
+	ASCII  bool   // escapes for characters that are not ASCII
+}
+
+// Append appends a value. Strings have the form of SDK-18. A number at the top level has the
+// form of SDK-17, and numbers in containers are copied (SDK-205). The last of repeated
+// members is written at the position of the first (SDK-19).
+func (l Layout) Append(dst []byte, v json.RawMessage) []byte {
+	w := writer{Layout: l, src: rawjson.Normal(v), dst: dst}
+	switch {
+	case rawjson.KindOf(v) == rawjson.Number:
+		return AppendNumber(dst, bytes.TrimSpace(v))
+	case l.Sorted:
+		w.src = rawjson.AppendCanonical(nil, v)
+		fallthrough
+	default:
+		w.value(0)
+	}
+	return w.dst
+}
+
+// A writer rewrites the text of one value, which is compact and repeats no members, in one pass.
+type writer struct {
+	Layout
+	src []byte
+	pos int
+	dst []byte
+}
+
+func (w *writer) value(depth int) {
+	start := w.pos
+	if start == len(w.src) {
+		return
+	}
+	switch w.src[start] {
+	case '{':
+		w.container(depth, '}')
+	case '[':
+		w.container(depth, ']')
+	case '"':
+		w.string()
+	default:
+		w.pos = rawjson.ValueEnd(w.src, start)
+		w.dst = append(w.dst, w.src[start:w.pos]...)
+	}
+}
+
+func (w *writer) string() {
+	start := w.pos
+	w.pos = rawjson.StringEnd(w.src, start)
+	if quoted := w.src[start:w.pos]; w.ASCII {
+		w.dst = appendASCII(w.dst, quoted)
+	} else {
+		w.dst = appendString(w.dst, quoted)
+	}
+}
+
+// mark copies a bracket or separator.
+func (w *writer) mark() {
+	w.dst = append(w.dst, w.src[w.pos])
+	w.pos++
+}
+
+// container writes the array or object that ends with a bracket.
+func (w *writer) container(depth int, end byte) {
+	w.mark()
+	empty := w.src[w.pos] == end
+	for w.src[w.pos] != end {
+		if w.src[w.pos] == ',' {
+			w.mark()
+		}
+		w.newline(depth + 1)
+		if end == '}' {
+			w.string()
+			w.mark()
+			if w.Indent != "" {
+				w.dst = append(w.dst, ' ')
+			}
+		}
+		w.value(depth + 1)
+	}
+	if !empty {
+		w.newline(depth)
+	}
+	w.mark()
+}
+
+func (w *writer) newline(depth int) {
+	if w.Indent == "" {
+		return
+	}
+	w.dst = append(w.dst, '\n')
+	for range depth {
+		w.dst = append(w.dst, w.Indent...)
+	}
+}
+
+// IsInteger reports whether a JSON number has neither a fraction nor an exponent.
+func IsInteger(number []byte) bool { return !bytes.ContainsAny(number, ".eE") }
+
+// AppendNumber appends a JSON number as the program prints it (SDK-17). Integers keep their
+// digits. Others become the shortest decimal that is read as the same float64.
+func AppendNumber(dst, number []byte) []byte {
+	if !IsInteger(number) {
+		return AppendFloat(dst, ParseFloat(number))
+	}
+	if string(number) == "-0" {
+		return append(dst, '0')
+	}
+	return append(dst, number...)
+}
+
+// AppendFloat appends a float64 in the form of SDK-17. Values that JSON cannot represent are
+// written as in jq: NaN as null, and infinities as the largest numbers.
+func AppendFloat(dst []byte, f float64) []byte {
+	if math.IsNaN(f) {
+		return append(dst, "null"...)
+	}
+	f = max(-math.MaxFloat64, min(f, math.MaxFloat64))
+	switch size := math.Abs(f); {
+	case size == 0:
+		return append(dst, '0')
+	case size >= 1e-6 && size < 1e21:
+		return strconv.AppendFloat(dst, f, 'f', -1, 64)
+	}
+	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
+	// Go writes at least two digits of the exponent: 1e-07.
+	if n := len(dst); dst[n-4] == 'e' && dst[n-2] == '0' {
+		dst[n-2] = dst[n-1]
+		dst = dst[:n-1]
+	}
+	return dst
+}
+
+// ParseFloat parses a JSON number. A number out of range becomes an infinity.
+func ParseFloat(number []byte) float64 {
+	f, _ := strconv.ParseFloat(string(number), 64)
+	return f
 }

@@ -6,10 +6,16 @@ package recipe
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
+	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"mcp-bash/pkg/text/lazyregexp"
 )
 
 // A Recipe describes the command line of a program, or of one of its subcommands.
@@ -231,4 +237,133 @@ func Plain(text string, limit int) string {
 		text = strings.ToValidUTF8(text[:limit-len(more)], "") + more
 	}
 	return text
+}
+
+// A Library is a directory of recipes without faults. The recipe of "git log" is git-log.json.
+type Library struct{ Files fs.FS }
+
+// All returns all recipes, by file name.
+func (l Library) All() (list []*Recipe, err error) {
+	names, err := fs.Glob(l.Files, "*.json")
+	for _, name := range names {
+		r, err := l.read(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		list = append(list, r)
+	}
+	return list, err
+}
+
+func (l Library) read(name string) (*Recipe, error) {
+	text, err := fs.ReadFile(l.Files, name)
+	if err != nil {
+		return nil, err
+	}
+	r := new(Recipe)
+	return r, json.Unmarshal(text, r)
+}
+
+// Of returns the recipes for a program and its commands, by file name.
+func (l Library) Of(program string) ([]*Recipe, error) {
+	all, err := l.All()
+	return slices.DeleteFunc(all, func(r *Recipe) bool { return !r.Names(program) }), err
+}
+
+// Find returns the recipe for a command line, or nil. words[0] is the program's name or another
+// name of it. Only for another name must all recipes be read.
+func (l Library) Find(words []string) (*Recipe, error) {
+	if r, err := l.read(fileName(words)); err == nil && r.Is(words) {
+		return r, nil
+	}
+	all, err := l.Of(words[0])
+	if i := slices.IndexFunc(all, func(r *Recipe) bool { return r.Is(words) }); i >= 0 {
+		return all[i], nil
+	}
+	return nil, err
+}
+
+// FileName returns the name of the file of a recipe.
+func (r *Recipe) FileName() string { return fileName(r.Words()) }
+
+func fileName(words []string) string { return strings.Join(words, "-") + ".json" }
+
+// Words returns the words by which a person asks for the recipe: the program, its command and the
+// variant.
+func (r *Recipe) Words() []string {
+	words := append([]string{r.Program}, r.Command...)
+	if r.Variant != "" {
+		words = append(words, r.Variant)
+	}
+	return words
+}
+
+// Names reports whether a name is one of the program's.
+func (r *Recipe) Names(program string) bool {
+	return r.Program == program || slices.Contains(r.Aliases, program)
+}
+
+// Is reports whether the words, a program and a subcommand, name the recipe.
+func (r *Recipe) Is(words []string) bool {
+	return r.Names(words[0]) && slices.Equal(r.Words()[1:], words[1:])
+}
+
+// A Version is a range of versions: From is the first for which the recipe is right, Below the first for which it is
+// not. Words make the program print its version.
+type Version struct {
+	Words []string `json:"words,omitempty"`
+	From  string   `json:"from,omitempty"`
+	Below string   `json:"below,omitempty"`
+}
+
+// Versions in the output of a program: with dots, or else a number.
+var (
+	dotted = lazyregexp.New(`[0-9]+(?:\.[0-9]+)+`)
+	number = lazyregexp.New(`[0-9]+`)
+)
+
+// VersionIn returns the first version in the output of a program, or "".
+func VersionIn(output string) string {
+	return cmp.Or(dotted.FindString(output), number.FindString(output))
+}
+
+// CommandLine returns the words that make the program print its version.
+func (v *Version) CommandLine() []string {
+	if len(v.Words) > 0 {
+		return v.Words
+	}
+	return []string{"--version"}
+}
+
+// Contains reports whether the range has a version.
+func (v *Version) Contains(version string) bool {
+	return version != "" && (v.From == "" || compare(version, v.From) >= 0) &&
+		(v.Below == "" || compare(version, v.Below) < 0)
+}
+
+// String describes the range: "from 13 below 16".
+func (v *Version) String() string {
+	var parts []string
+	if v.From != "" {
+		parts = append(parts, "from "+v.From)
+	}
+	if v.Below != "" {
+		parts = append(parts, "below "+v.Below)
+	}
+	return strings.Join(parts, " ")
+}
+
+// compare compares two versions, number by number. A missing number is 0.
+func compare(a, b string) int {
+	for a != "" || b != "" {
+		var x, y string
+		x, a, _ = strings.Cut(a, ".")
+		y, b, _ = strings.Cut(b, ".")
+		m, _ := strconv.ParseUint(cmp.Or(x, "0"), 10, 64) // too large a number is the largest
+		n, _ := strconv.ParseUint(cmp.Or(y, "0"), 10, 64)
+		if c := cmp.Compare(m, n); c != 0 {
+			return c
+		}
+	}
+	return 0
 }

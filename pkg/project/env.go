@@ -1,7 +1,11 @@
 package project
 
 import (
+	"bytes"
 	"cmp"
+	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,6 +16,8 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project/settings"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/run/scriptenv"
 )
 
@@ -149,4 +155,289 @@ func localeIn(root string) string {
 		}
 	}
 	return "C"
+}
+
+// maxMetaValue limits values of the server metadata for scripts, in bytes. Scripts get longer values empty (T-73).
+const maxMetaValue = 65536
+
+// Common returns the variables that every script gets: paths, the JSON program, and the server's metadata (P-205).
+// All are always set, because scripts may use set -u.
+func (p *Project) Common(home, helper string, tool JSONTool) Env {
+	m := &p.Meta
+	env := Env{
+		"MCPBASH_HOME":              home,
+		"MCP_SDK":                   home + "/sdk",
+		"MCPBASH_HELPER_BIN":        helper,
+		"MCPBASH_JSON_TOOL":         tool.Name,
+		"MCPBASH_JSON_TOOL_BIN":     tool.Bin,
+		"MCPBASH_MODE":              "full",
+		"MCPBASH_PROJECT_ROOT":      p.Root,
+		"MCPBASH_FRAMEWORK_VERSION": cli.Version,
+		"MCPBASH_TRANSPORT":         "stdio",
+		"MCPBASH_TRANSPORT_STDIO":   "true",
+		"MCPBASH_SERVER_ARGS_JSON":  "[]",
+	}
+	for name, value := range map[string]string{
+		"MCPBASH_SERVER_NAME": m.Name, "MCPBASH_SERVER_VERSION": m.Version, "MCPBASH_SERVER_TITLE": m.Title,
+		"MCPBASH_SERVER_DESCRIPTION": m.Description, "MCPBASH_SERVER_WEBSITE_URL": m.WebsiteURL,
+		"MCPBASH_SERVER_ICONS": string(m.Icons), "MCPBASH_SERVER_INSTRUCTIONS": m.Instructions,
+	} {
+		if len(value) > maxMetaValue {
+			value = ""
+		}
+		env[name] = value
+	}
+	if p.Logging.LevelSet {
+		env["MCPBASH_LOG_LEVEL"] = p.Logging.Level.String()
+	}
+	return env
+}
+
+// ToolBase returns the variables that a tool inherits under a rule (T-60, T-62, E-3). It removes carriage returns at
+// the end of values.
+func (p *Project) ToolBase(rule *scriptenv.Rule) Env {
+	base := make(Env)
+	for name, value := range p.Scripts.Environ(p.Env) {
+		if rule.Passes(name) {
+			base[name] = strings.TrimRight(value, "\r")
+		}
+	}
+	if !rule.Inherits() {
+		base.Default("PATH", "/usr/bin:/bin")
+		base.Default("HOME", p.Root)
+		base.Default("TMPDIR", "/tmp")
+		base.Default("LANG", defaultLocale())
+		if bash := script.LookPath("bash", base["PATH"]); bash != "" {
+			base.Default("SHELL", bash) // otherwise Bash asks the user database at every start
+		}
+	}
+	return base
+}
+
+// ForHooks returns the environment of policy.sh and register.sh. It has all variables of the server except secrets,
+// the variables of every script, and the directories (T-29, R-152).
+func (p *Project) ForHooks(common Env, state string) Env {
+	env := make(Env, len(p.Env)+len(common)+7)
+	for name, value := range p.Scripts.Environ(p.Env) {
+		if !scriptenv.IsWithheld(name) {
+			env[name] = value
+		}
+	}
+	maps.Copy(env, common)
+	env["MCPBASH_TOOLS_DIR"] = p.Tools
+	env["MCPBASH_RESOURCES_DIR"] = p.Resources
+	env["MCPBASH_PROMPTS_DIR"] = p.Prompts
+	env["MCPBASH_SERVER_DIR"] = p.Server
+	env["MCPBASH_REGISTRY_DIR"] = p.Registry
+	env["MCPBASH_STATE_DIR"] = state
+	env["MCPBASH_TOOL_POLICY_CONTEXT"] = p.Calls.PolicyContext
+	return env
+}
+
+// ProviderBase returns the common environment of resource providers and completion scripts. They inherit variables
+// by the rule of their scope (T-621, RES-72), and get the variables of every script (P-205). also are further names
+// to inherit, in the form of [scriptenv.Matches].
+func (p *Project) ProviderBase(common Env, also ...string) Env {
+	rule := &p.Scripts.Providers
+	base := make(Env)
+	for name, value := range p.Scripts.Environ(p.Env) {
+		if rule.Passes(name) || scriptenv.Matches(also, name) {
+			base[name] = strings.TrimRight(value, "\r")
+		}
+	}
+	if !rule.Inherits() {
+		base.Default("PATH", "/usr/bin:/bin")
+		base.Default("HOME", p.Root)
+		base.Default("TMPDIR", "/tmp")
+		base.Default("TMP", base["TMPDIR"])
+		base.Default("TEMP", base["TMPDIR"])
+		base.Default("LANG", defaultLocale())
+		base.Default("LC_ALL", base["LANG"])
+	}
+	maps.Copy(base, common)
+	base["MCPBASH_RESOURCES_DIR"] = p.Resources
+	base["MCPBASH_PROMPTS_DIR"] = p.Prompts
+	return base
+}
+
+// dumping makes a shell print its variables when it ends. "E name=value" is an exported variable. "U name=value" is
+// another variable that MCPBASH_TOOL_ENV_ALLOWLIST or server.meta.json names (T-61). A NUL ends each of them. The
+// output of the evaluated files is discarded. The code runs in Bash 3.2.
+const dumping = `
+__mcp_dump() {
+  __mcp_rc=$?
+  exec 1>&3 3>&-
+  for __mcp_n in $(compgen -e); do
+    case "$__mcp_n" in __mcp_*|_|SHLVL|PWD|OLDPWD|BASHOPTS|SHELLOPTS) continue ;; esac
+    printf 'E %s=%s\0' "$__mcp_n" "${!__mcp_n}"
+  done
+  IFS=$', \t\n'
+  set -f
+  for __mcp_n in ${MCPBASH_TOOL_ENV_ALLOWLIST-} ${__mcp_listed-}; do
+    [[ "$__mcp_n" =~ ^[A-Za-z_][A-Za-z0-9_]*$ && -n "${!__mcp_n-}" ]] || continue
+    printf 'U %s=%s\0' "$__mcp_n" "${!__mcp_n}"
+  done
+  printf 'D %s\0' "$__mcp_rc"
+}
+trap __mcp_dump EXIT
+exec 3>&1 >/dev/null
+`
+
+// sourcing evaluates files that must not fail. profiling evaluates a file that may fail.
+const (
+	sourcing = dumping + `for __mcp_f in "$@"; do
+  source "$__mcp_f" || {
+    __mcp_s=$?
+    [[ -z $("$BASH" -n "$__mcp_f" 2>&1) ]] || printf 'S %s\0' "$__mcp_f" >&3
+    exit "$__mcp_s"
+  }
+done
+`
+	profiling = dumping + `source "$1" || true` + "\n"
+)
+
+// A SourceError means that a shell file failed.
+type SourceError struct {
+	Status int
+	Stderr string
+	Syntax string // the file with a syntax error, or ""
+}
+
+func (e *SourceError) Error() string { return fmt.Sprintf("failed (exit %d)", e.Status) }
+
+// maxSourced limits the resulting environment, and the output on standard error, in bytes.
+const maxSourced = 16 << 20
+
+// Source evaluates shell files in order, in one Bash process in the project's root. It returns the resulting
+// environment, and the output on standard error. MCPBASH_ENV_TIMEOUT limits the time. If a file fails, the error is
+// a [*SourceError].
+func (p *Project) Source(ctx context.Context, r *script.Runner,
+	files ...code.File) (result Env, stderr string, err error) {
+	return p.source(ctx, r, sourcing, files...)
+}
+
+// SourceProfile is [Project.Source] for a login profile, which may fail. Changes before the failure count.
+func (p *Project) SourceProfile(ctx context.Context, r *script.Runner,
+	file code.File) (result Env, stderr string, err error) {
+	return p.source(ctx, r, profiling, file)
+}
+
+func (p *Project) source(ctx context.Context, r *script.Runner, text string,
+	files ...code.File) (result Env, stderr string, err error) {
+	res := r.Run(ctx, script.Spec{
+		Argv: []string{"bash", "-c", text, "bash"}, Sources: files, Dir: p.Root,
+		Env:     Override(p.Env.Entries(), "__mcp_listed", strings.Join(p.Scripts.Tools.Names, ",")),
+		Timeout: p.EnvTimeout, StdoutLimit: maxSourced, StderrLimit: maxSourced,
+	})
+	stderr = string(res.Stderr)
+	if errors.Is(res.Cause, script.ErrTimedOut) {
+		return nil, stderr, fmt.Errorf("not done after %s, so it was ended; "+
+			"leave out what waits, or set MCPBASH_ENV_TIMEOUT to more seconds (0: no limit)", p.EnvTimeout)
+	}
+	result = make(Env)
+	for _, name := range []string{"_", "SHLVL", "PWD", "OLDPWD", "BASHOPTS", "SHELLOPTS"} {
+		if v, ok := p.Env[name]; ok {
+			result[name] = v
+		}
+	}
+	complete, syntax := false, ""
+	for row := range bytes.SplitSeq(res.Stdout, []byte{0}) {
+		kind, rest, _ := strings.Cut(string(row), " ")
+		name, value, _ := strings.Cut(rest, "=")
+		switch kind {
+		case "E":
+			result[name] = value
+		case "U":
+			if _, exported := result[name]; !exported {
+				result[name] = value
+			}
+		case "S":
+			syntax = rest
+		case "D":
+			complete = rest == "0"
+		}
+	}
+	for name, value := range p.Env {
+		if _, given := result[name]; !given && scriptenv.IsWithheld(name) { // secrets are hidden from the files
+			result[name] = value
+		}
+	}
+	if res.Cause != nil {
+		return nil, stderr, res.Cause
+	}
+	if res.Status != 0 || !complete {
+		return nil, stderr, &SourceError{max(res.Status, 1), stderr, syntax}
+	}
+	return result, stderr, nil
+}
+
+// kept are the variables that server.d/env.sh cannot change in a server (P-113). The last two are restrictions that a
+// project cannot loosen (R-212, CF-2).
+var kept = []string{
+	"MCPBASH_HOME", "MCPBASH_PROJECT_ROOT", "MCPBASH_TOOLS_DIR", "MCPBASH_RESOURCES_DIR", "MCPBASH_PROMPTS_DIR",
+	"MCPBASH_COMPLETIONS_DIR", "MCPBASH_SERVER_DIR", "MCPBASH_REGISTRY_DIR", "MCPBASH_PROVIDERS_DIR", "MCPBASH_UI_DIR",
+	"MCPBASH_SECURITY_LEVEL", "MCPBASH_CONFINE",
+}
+
+// Adopt returns a copy of env with the values of changed, except for protected variables. A variable that a file
+// unset keeps its value.
+func Adopt(env, changed Env) Env {
+	result := env.Clone()
+	for name, value := range changed {
+		if !slices.Contains(kept, name) {
+			result[name] = value
+		}
+	}
+	return result
+}
+
+// A JSONTool is the jq-compatible program for scripts (P-111, SDK-14).
+type JSONTool struct {
+	Name string // its dialect, jq or gojq
+	Bin  string // absolute
+}
+
+// SelectJSONTool returns a valid override, or jq or gojq from PATH, or our own program. As root, overrides need a
+// permission. works reports whether a program answers --version.
+func SelectJSONTool(env Env, root bool, own string, works func(bin string) bool, warn func(string)) JSONTool {
+	name, bin := env["MCPBASH_JSON_TOOL"], env["MCPBASH_JSON_TOOL_BIN"]
+	if relativeOverride(env) {
+		name, bin = "", ""
+	}
+	if name != "jq" && name != "gojq" {
+		name = ""
+	}
+	if root && (name != "" || bin != "") && !settings.Bool(env, "MCPBASH_ALLOW_JSON_TOOL_OVERRIDE_FOR_ROOT") {
+		warn("Ignoring MCPBASH_JSON_TOOL{,_BIN} overrides while running as root; set " +
+			"MCPBASH_ALLOW_JSON_TOOL_OVERRIDE_FOR_ROOT=true to allow.")
+		name, bin = "", ""
+	}
+	if bin == "" && name != "" {
+		bin = script.LookPath(name, env["PATH"])
+	}
+	if bin != "" && works(bin) {
+		if name == "" {
+			name = dialect(bin)
+		}
+		return JSONTool{name, bin}
+	}
+	for _, name := range []string{"jq", "gojq"} {
+		if bin := script.LookPath(name, env["PATH"]); bin != "" {
+			return JSONTool{name, bin}
+		}
+	}
+	return JSONTool{"jq", own}
+}
+
+// JSONTool is [SelectJSONTool] without starting a program. An existing override counts as working.
+func (p *Project) JSONTool(own string, warn func(string)) JSONTool {
+	works := func(bin string) bool { return script.LookPath(filepath.Base(bin), filepath.Dir(bin)) != "" }
+	return SelectJSONTool(p.Env, os.Geteuid() == 0, own, works, warn)
+}
+
+func dialect(bin string) string {
+	if strings.HasPrefix(filepath.Base(bin), "gojq") {
+		return "gojq"
+	}
+	return "jq"
 }

@@ -1,3 +1,23 @@
+// Package registry lists the items of a project and writes the lists to .registry/, which
+// all programs share.
+//
+// A [Catalog] returns one [List] for each kind of item: tools, resources, prompts and so on
+// (package kinds). It checks a kind if a program asks for the list and the last check is
+// too old. The function check runs these steps, and converts errors to a [Failure]:
+//
+//	origin   selects the source of the items: discovery, declarations (package declare),
+//	         or the registry file
+//	build    scans the directories (package scan), builds the declared items, and makes
+//	         the list; it reuses the results for unchanged files
+//	persist  writes the registry file if the list has changed
+//
+// [Catalog.Changes] returns the changed lists for a server. [Catalog.Refresh] and
+// [Catalog.Status] implement commands of mcp-registry. store.go has the format of registry files,
+// their directory and its lock.
+//
+// Other users and running programs can change the files that the package reads. So it opens
+// files relative to open directories, never follows symbolic links, and never opens a file
+// that could block the reader (package folder).
 package registry
 
 import (
@@ -215,4 +235,107 @@ func (c *Catalog) inform(level mcp.Level, logger, text string) {
 	if c.o.Log != nil {
 		c.o.Log(level, logger, text)
 	}
+}
+
+// pollPace is the minimum time between two checks of a kind by Changes.
+const pollPace = time.Second
+
+// A Poll describes a call of [Catalog.Changes].
+type Poll struct {
+	Idle  bool // called by a timer: do not run register.sh (P-1903)
+	Fresh bool // check all kinds, also before the end of the TTL (M-63)
+}
+
+// Changes returns the kinds that have changed since Changes last returned them, in the order
+// of [kinds.All]. The first call compares a kind with the valid registry file from before
+// the first check. A kind without such a file has changed. A kind that is not available has
+// not changed (R-114, P-1901).
+//
+// Changes checks the kinds whose TTL has ended, each at most once a second. Other calls are
+// cheap, so a server can call it after each message. A call during another call returns
+// nothing, unless Poll.Fresh is set.
+func (c *Catalog) Changes(ctx context.Context, p Poll) []*kinds.Kind {
+	if c.p.Discovery.Static {
+		return nil
+	}
+	if p.Fresh {
+		c.polling.Lock()
+	} else if !c.polling.TryLock() {
+		return nil
+	}
+	defer c.polling.Unlock()
+	check := !p.Idle || !c.hook.Due(ctx)
+	now, asked := c.now(), c.checks.Load()
+	for _, s := range c.states {
+		if check && (p.Fresh || now.Sub(s.polled) >= pollPace) {
+			s.polled = now
+			c.obtain(ctx, s, asked, func(o *outcome) bool { return !p.Fresh && now.Before(o.until) })
+		}
+	}
+	var changed []*kinds.Kind
+	for _, s := range c.states { // a second loop, because the check of one kind may check another
+		if s.changed() {
+			changed = append(changed, s.kind)
+		}
+	}
+	return changed
+}
+
+func (s *state) changed() bool {
+	o := s.last.Load()
+	if o == nil || o.list == nil {
+		return false
+	}
+	s.reported = cmp.Or(s.reported, o.firstHash)
+	if s.reported == o.list.Hash {
+		return false
+	}
+	s.reported = o.list.Hash
+	return true
+}
+
+// A messageLog logs a message about a topic once, and again only after a check without the
+// message.
+type messageLog struct {
+	log    func(logger string, m item.Message)
+	mu     sync.Mutex
+	logged map[string]map[item.Message]bool // by topic
+}
+
+// report logs the messages of a check that are new since the last check of the topic.
+func (j *messageLog) report(topic, logger string, now []item.Message) {
+	j.add(topic, logger, now, func(item.Message) bool { return false })
+}
+
+// reportFound is like report, but leaves out messages that another topic has logged. Kinds
+// that scan the same directory report the same faults of its files.
+func (j *messageLog) reportFound(topic, logger string, now []item.Message) {
+	j.add(topic, logger, now, func(m item.Message) bool {
+		for other, messages := range j.logged {
+			if other != topic && messages[m] {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func (j *messageLog) add(topic, logger string, now []item.Message, known func(item.Message) bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	before := j.logged[topic]
+	if len(now) == 0 && before == nil {
+		return
+	}
+	current := make(map[item.Message]bool, len(now))
+	for _, m := range now {
+		if !before[m] && !current[m] && !known(m) {
+			j.log(logger, m)
+		}
+		current[m] = true
+	}
+	if j.logged == nil {
+		j.logged = make(map[string]map[item.Message]bool)
+	}
+	j.logged[topic] = current
 }

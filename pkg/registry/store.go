@@ -2,18 +2,30 @@ package registry
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"mcp-bash/pkg/files/atomicfile"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 const (
@@ -209,4 +221,268 @@ func (s *store) observe(written folder.Stamp) {
 // later than now, because stamps lag behind the clock.
 func (s *store) clock(now time.Time) time.Time {
 	return now.Add(min(0, time.Duration(s.skew.Load())))
+}
+
+// formatVersion is the layout of the file, schemaVersion that of the items
+// (R-12).
+const (
+	formatVersion = "1"
+	schemaVersion = "1"
+)
+
+// envelopeNesting is the maximum depth of a registry file. Items are some levels deeper in
+// it than in metadata.
+const envelopeNesting = item.MaxNesting + 10
+
+// writeEnvelope returns the text of a registry file (R-12, R-13), or nil if it would be
+// longer than limit bytes.
+func writeEnvelope(items []json.RawMessage, hash string, generated time.Time, limit int) []byte {
+	size := 1024
+	for _, item := range items {
+		size += 2 * len(item)
+	}
+	dst := make([]byte, 0, min(size, limit))
+	dst = append(dst, "{\n  \"format_version\": "+formatVersion+",\n  \"version\": "+schemaVersion+",\n"...)
+	dst = append(dst, "  \"generatedAt\": \""...)
+	dst = generated.UTC().AppendFormat(dst, "2006-01-02T15:04:05Z")
+	dst = append(dst, "\",\n  \"items\": ["...)
+	for i, item := range items {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = rawjson.AppendIndent(append(dst, "\n    "...), item, 2)
+		if len(dst) > limit {
+			return nil
+		}
+	}
+	if len(items) > 0 {
+		dst = append(dst, "\n  "...)
+	}
+	dst = append(dst, "],\n  \"hash\": "...)
+	dst = rawjson.AppendString(dst, hash)
+	dst = append(dst, ",\n  \"total\": "...)
+	dst = strconv.AppendInt(dst, int64(len(items)), 10)
+	dst = append(dst, "\n}\n"...)
+	if len(dst) > limit {
+		return nil
+	}
+	return dst
+}
+
+type envelope struct {
+	hash  string
+	items []json.RawMessage // as written
+}
+
+// parseEnvelope reads the text of a registry file. The error is the reason why the text is
+// invalid (R-14).
+func parseEnvelope(text []byte) (*envelope, error) {
+	doc, err := item.CheckJSON(text, envelopeNesting)
+	if err != nil {
+		return nil, err
+	}
+	if rawjson.KindOf(doc) != rawjson.Object {
+		return nil, item.ErrNoObject
+	}
+	if string(rawjson.Get(doc, "format_version")) != formatVersion {
+		return nil, errors.New("format_version is not " + formatVersion)
+	}
+	items := rawjson.Get(doc, "items")
+	if rawjson.KindOf(items) != rawjson.Array {
+		return nil, errors.New("items is not an array")
+	}
+	e := &envelope{hash: rawjson.TextOf(doc, "hash")}
+	if e.hash == "" {
+		return nil, errors.New("missing hash")
+	}
+	for item := range rawjson.Elements(items) {
+		if rawjson.KindOf(item) != rawjson.Object {
+			return nil, errors.New("an item is not an object")
+		}
+		e.items = append(e.items, item)
+	}
+	return e, nil
+}
+
+// compact returns the items without white space.
+func (e *envelope) compact() []json.RawMessage {
+	size := 0
+	for _, item := range e.items {
+		size += len(item)
+	}
+	arena := make([]byte, 0, size)
+	list := make([]json.RawMessage, len(e.items))
+	for i, item := range e.items {
+		start := len(arena)
+		arena = rawjson.AppendCompact(arena, item)
+		list[i] = arena[start:len(arena):len(arena)]
+	}
+	return list
+}
+
+func (e *envelope) list(kind *kinds.Kind) *List {
+	l := &List{Kind: kind, Hash: e.hash, Items: make([]item.Item, len(e.items))}
+	for i, entry := range e.compact() {
+		l.Items[i] = item.Item{Name: rawjson.TextOf(entry, "name"), JSON: entry}
+	}
+	return l
+}
+
+func (e *envelope) found() []item.Candidate {
+	list := make([]item.Candidate, len(e.items))
+	for i, entry := range e.compact() {
+		list[i] = item.CandidateOf(entry)
+	}
+	return list
+}
+
+// hashOf returns the SHA-256 of the canonical form of a registry's items. It leaves out
+// derived URIs, which depend on the path of the project (R-21).
+func hashOf(items []json.RawMessage) string {
+	h := sha256.New()
+	h.Write([]byte{'['})
+	var text []byte
+	for i, item := range items {
+		if text = text[:0]; i > 0 {
+			text = append(text, ',')
+		}
+		text = rawjson.AppendCanonical(text, portable(item))
+		h.Write(text)
+	}
+	h.Write([]byte{']'})
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// portable returns an item without a derived URI.
+func portable(item json.RawMessage) json.RawMessage {
+	if !rawjson.True(rawjson.Get(item, "uriAuto")) {
+		return item
+	}
+	var b rawjson.Builder
+	return b.Object().Members(item, "uri").End().Bytes()
+}
+
+// persist writes the registry file, unless the file contains the list already. If a partial
+// scan was merged into a file that another program has replaced, the error is errOvertaken
+// (R-15).
+func (c *Catalog) persist(ctx context.Context, s *state, r request, list *List) error {
+	if list == s.unsaved && !r.force {
+		return nil
+	}
+	there := c.inspect(s, list.Hash)
+	if s.list == nil {
+		s.firstHash = there
+	}
+	if there == list.Hash {
+		return nil
+	}
+	text := writeEnvelope(list.JSON(), list.Hash, c.now(), c.store.limit)
+	if text == nil {
+		return &limitError{s.kind, c.store.limit}
+	}
+	if c.o.ReadOnly {
+		s.unsaved = list
+		return nil
+	}
+	wait := c.store.wait
+	if r.locked {
+		wait = 0
+	}
+	stamp, err := c.store.write(ctx, s.kind, list.Hash, text, s.mergedInto, wait)
+	var unwritable *atomicfile.UnwritableError
+	switch {
+	case err == nil:
+		s.unsaved = nil
+		s.file = c.versionOf(list.Hash, stamp)
+	case errors.As(err, &unwritable) && !r.force:
+		s.unsaved = list
+		c.unwritableNotice.Do(func() {
+			text := "Registry directory is not writable; keeping the registry in memory" // R-17
+			if insecure, ok := errors.AsType[*trust.InsecureError](unwritable.Err); ok {
+				text += ": " + insecure.Error()
+			}
+			c.log(mcp.Warning, access.RegistryLogger, text)
+		})
+		err = nil
+	}
+	return err
+}
+
+// inspect returns the hash of the registry file, or "" if there is no valid file. It does
+// not read a file whose hash is want and whose stamp is unchanged.
+func (c *Catalog) inspect(s *state, want string) string {
+	if s.file.hash == want && s.file.stamp.Exists() && c.store.stamp(s.kind.File) == s.file.stamp {
+		return want
+	}
+	file, err := c.store.read(s.kind)
+	if err != nil {
+		return ""
+	}
+	s.file = c.versionOf(file.hash, file.stamp)
+	return file.hash
+}
+
+// A fileVersion is a registry file as a check saw it.
+type fileVersion struct {
+	hash  string
+	stamp folder.Stamp // zero: only reading the file shows whether it has changed
+}
+
+// versionOf returns the version of a registry file, with its stamp if that is settled.
+func (c *Catalog) versionOf(hash string, st folder.Stamp) fileVersion {
+	if !st.Settled(c.store.clock(c.now())) {
+		st = folder.Stamp{}
+	}
+	return fileVersion{hash, st}
+}
+
+// A limitError means that the registry file would be too large (R-121).
+type limitError struct {
+	kind  *kinds.Kind
+	limit int
+}
+
+func (e *limitError) Error() string {
+	return fmt.Sprintf("%s exceeds %d byte cap", e.kind.Name, e.limit)
+}
+
+// Portable returns the registry file of a kind for another machine, with the time generated
+// and without paths of this machine. A URI of a file below root, the project's directory on
+// this machine, becomes relative to the project (CLI-1418).
+func (c *Catalog) Portable(kind *kinds.Kind, root string, generated time.Time) ([]byte, error) {
+	file, err := c.store.read(kind)
+	if err != nil {
+		return nil, err
+	}
+	var items []json.RawMessage
+	for _, entry := range file.compact() {
+		items = append(items, Moved(c.p, entry, root))
+	}
+	text := writeEnvelope(items, hashOf(items), generated, c.store.limit)
+	if text == nil {
+		return nil, folder.ErrTooLarge
+	}
+	return text, nil
+}
+
+// Moved returns an item whose URI does not depend on the path of the project.
+func Moved(p *project.Project, entry json.RawMessage, root string) json.RawMessage {
+	uri := rawjson.TextOf(entry, "uri")
+	switch {
+	case uri == "":
+		return entry
+	case rawjson.True(rawjson.Get(entry, "uriAuto")):
+		path, ok := strings.CutPrefix(uri, item.FileURI(p.Resources, ".")+"/")
+		if !ok {
+			return entry
+		}
+		uri = "file://${MCPBASH_RESOURCES_DIR}/" + path
+	default:
+		path, ok := strings.CutPrefix(uri, item.FileURI(root, ".")+"/")
+		if !ok {
+			return entry
+		}
+		uri = "file://${MCPBASH_PROJECT_ROOT}/" + path
+	}
+	return rawjson.With(entry, "uri", rawjson.Quote(uri))
 }

@@ -18,7 +18,7 @@ var wallClock = map[string]string{
 	"pkg/bundle/internal/debian/deb.go":     "times in archives",
 	"pkg/check/audit/page.go":               "the order of lines",
 	"pkg/files/folder/dir_other.go":         "times of files",
-	"pkg/files/folder/stamp.go":             "times of files",
+	"pkg/files/folder/folder.go":            "times of files",
 	"pkg/provider/file/file.go":             "times of files",
 	"pkg/registry/store.go":                 "times of files",
 	"pkg/protocol/calls/suspended/state.go": "the time until which processes of other machines know a call",

@@ -6,8 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
+
+	"mcp-bash/pkg/files/boundedfile"
 )
 
 // effectiveUser returns the user that scripts run as. The value is kept, because each query is a system call.
@@ -62,4 +68,115 @@ func distrust(path string, info fs.FileInfo, shared bool, friend int) *InsecureE
 	}
 	reason := fmt.Sprintf("mode %04o, %s", mode, fault)
 	return &InsecureError{Path: path, Reason: reason, remedy: remedy, flaw: flawWritable}
+}
+
+type accounts struct {
+	users, groups []account
+	complete      bool // both lists have all accounts
+	private       int  // the group whose only member is our user; -1: none
+}
+
+type account struct {
+	name string
+	id   int
+	last string // the primary group of a user, or the members of a group
+}
+
+// maxAccounts bounds each of the two files, in bytes.
+const maxAccounts = 4 << 20
+
+// knownAccounts reads both files once, at the first file that a group or another user can write to.
+var knownAccounts = sync.OnceValue(func() *accounts {
+	a := &accounts{private: -1}
+	var complete [2]bool
+	for i, list := range []*[]account{&a.users, &a.groups} {
+		text, err := boundedfile.Read([]string{"/etc/passwd", "/etc/group"}[i], maxAccounts)
+		*list, complete[i] = parseAccounts(string(text))
+		complete[i] = complete[i] && err == nil
+	}
+	a.complete = complete == [2]bool{true, true} && runtime.GOOS != "darwin" // macOS keeps most users in neither file
+	if a.complete {
+		a.private = a.privateGroup(effectiveUser())
+	}
+	return a
+})
+
+// isPrivate reports whether our user is the only member of a group, or the user friend is.
+func (a *accounts) isPrivate(group, friend int) bool {
+	return group == a.private || friend != nobody && a.complete && group == a.privateGroup(friend)
+}
+
+// parseAccounts parses the lines of either file. complete is false if a line is invalid, or refers to accounts in
+// another database.
+func parseAccounts(text string) (list []account, complete bool) {
+	complete = true
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		fields := strings.Split(line, ":")
+		if len(fields) < 4 || strings.ContainsAny(line[:1], "+-") {
+			complete = false
+			continue
+		}
+		id, err := strconv.Atoi(fields[2])
+		if err != nil {
+			complete = false
+			continue
+		}
+		list = append(list, account{fields[0], id, fields[3]})
+	}
+	return list, complete
+}
+
+// privateGroup returns the primary group of a user, or -1 if another user is a member of it (T-41).
+func (a *accounts) privateGroup(uid int) int {
+	var names []string
+	group := ""
+	for _, u := range a.users {
+		if u.id == uid {
+			names = append(names, u.name)
+			if group == "" {
+				group = u.last
+			}
+		}
+	}
+	id, err := strconv.Atoi(group)
+	if err != nil {
+		return -1
+	}
+	for _, u := range a.users {
+		if gid, err := strconv.Atoi(u.last); u.id != uid && (err != nil || gid == id) {
+			return -1
+		}
+	}
+	exists := false
+	for _, g := range a.groups {
+		if g.id != id {
+			continue
+		}
+		exists = true
+		for member := range strings.SplitSeq(g.last, ",") {
+			if member != "" && !slices.Contains(names, member) {
+				return -1
+			}
+		}
+	}
+	if !exists {
+		return -1
+	}
+	return id
+}
+
+func (a *accounts) user(id int) string  { return named(a.users, id) }
+func (a *accounts) group(id int) string { return named(a.groups, id) }
+
+// named returns an id with its name, such as "1000 (alice)".
+func named(list []account, id int) string {
+	at := slices.IndexFunc(list, func(a account) bool { return a.id == id })
+	if at < 0 {
+		return strconv.Itoa(id)
+	}
+	return strconv.Itoa(id) + " (" + list[at].name + ")"
 }

@@ -10,10 +10,17 @@
 package uitemplate
 
 import (
+	"container/list"
+	"crypto/sha256"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
 
 	"mcp-bash/pkg/json/rawjson"
 )
@@ -82,4 +89,235 @@ func marshal(v any) []byte {
 		panic(err) // impossible: v has only texts, booleans, numbers and checked JSON
 	}
 	return text
+}
+
+// files are the parts of the documents.
+//
+//go:embed page/*.css page/*.js
+var files embed.FS
+
+type page struct {
+	title  string
+	wide   bool   // uses the full width
+	body   markup // the content below the title
+	consts string // JavaScript constants, without any configured text
+	config any    // the configuration for the script
+}
+
+func (p page) document(name string) []byte {
+	var m markup
+	m.raw("<!DOCTYPE html>\n",
+		"<!-- MCP Apps view; protocol of @modelcontextprotocol/ext-apps 2026-01-26 -->\n",
+		`<html lang="en">`, "\n<head>\n", `<meta charset="utf-8">`, "\n",
+		`<meta name="viewport" content="width=device-width, initial-scale=1">`, "\n<title>").text(p.title).
+		raw("</title>\n<style>\n", part("page.css"), part(name+".css"), "</style>\n</head>\n<body>\n<main")
+	if p.wide {
+		m.raw(` class="wide"`)
+	}
+	m.raw(">\n<h2>").text(p.title).raw("</h2>\n", p.body.String(), "</main>\n",
+		`<script type="application/json">`, string(marshal(p.config)), "</script>\n",
+		"<script>\n\"use strict\";\n{\n",
+		"const view = ", string(marshal(name)), ";\n", p.consts, part("view.js"), part(name+".js"),
+		"host.connect();\n}\n</script>\n</body>\n</html>\n")
+	return []byte(m.String())
+}
+
+func part(name string) string {
+	text, err := files.ReadFile("page/" + name)
+	if err != nil {
+		panic(err) // not embedded
+	}
+	return string(text)
+}
+
+// A markup is HTML under construction.
+type markup struct{ strings.Builder }
+
+func (m *markup) raw(pieces ...string) *markup {
+	for _, s := range pieces {
+		m.WriteString(s)
+	}
+	return m
+}
+
+// text adds escaped text as content or in a quoted attribute (RES-382).
+func (m *markup) text(s string) *markup {
+	m.WriteString(html.EscapeString(strings.ReplaceAll(s, "\x00", "\uFFFD")))
+	return m
+}
+
+func (m *markup) attr(name, value string) *markup {
+	return m.raw(" ", name, `="`).text(value).raw(`"`)
+}
+
+// message is the element in which a view shows the result of a request.
+const message = `<p id="message" class="message" role="status" aria-live="polite" data-part="message"></p>` + "\n"
+
+func constant(name string, value any) string {
+	return "const " + name + " = " + string(marshal(value)) + ";\n"
+}
+
+// A Cache keeps the documents that were used most recently (RES-388). It is safe for
+// concurrent use.
+type Cache struct {
+	limit int
+
+	mu    sync.Mutex
+	order list.List // of cached, the most recent first
+	known map[key]*list.Element
+}
+
+type key struct {
+	name   string
+	config [sha256.Size]byte
+}
+
+type cached struct {
+	key      key
+	document []byte
+}
+
+// NewCache returns a cache for at most limit documents. With 0, it keeps no documents.
+func NewCache(limit int) *Cache { return &Cache{limit: limit, known: map[key]*list.Element{}} }
+
+// Render is [Render] with a cache. The caller must not change the document, which is shared.
+func (c *Cache) Render(name string, config []byte) ([]byte, error) {
+	if c.limit <= 0 {
+		return Render(name, config)
+	}
+	k := key{name, sha256.Sum256(config)}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.known[k]; e != nil {
+		c.order.MoveToFront(e)
+		return e.Value.(cached).document, nil
+	}
+	document, err := Render(name, config)
+	if err != nil {
+		return nil, err
+	}
+	if c.order.Len() == c.limit {
+		oldest := c.order.Back()
+		c.order.Remove(oldest)
+		delete(c.known, oldest.Value.(cached).key)
+	}
+	c.known[k] = c.order.PushFront(cached{k, document})
+	return document, nil
+}
+
+// An object is a part of a configuration. A member that is absent or null has its default
+// value. The first fault is stored in fault.
+type object struct {
+	value json.RawMessage
+	path  string // for messages: config.fields[2]
+	fault *error
+}
+
+func (o object) wrong(key, want string) {
+	if *o.fault == nil {
+		*o.fault = fmt.Errorf("%s.%s must be %s", o.path, key, want)
+	}
+}
+
+func (o object) has(key string) bool { return !rawjson.Absent(rawjson.Get(o.value, key)) }
+
+// text returns a string. Numbers and booleans are returned as they are written.
+func (o object) text(key, fallback string) string {
+	v := rawjson.Get(o.value, key)
+	if rawjson.Absent(v) {
+		return fallback
+	}
+	s, ok := scalar(v)
+	if !ok {
+		o.wrong(key, "text")
+	}
+	return s
+}
+
+func scalar(v json.RawMessage) (string, bool) {
+	switch rawjson.KindOf(v) {
+	case rawjson.String:
+		return rawjson.Text(v)
+	case rawjson.Number, rawjson.Bool:
+		return string(v), true
+	}
+	return "", false
+}
+
+func (o object) needed(key string) string {
+	s := o.text(key, "")
+	if s == "" {
+		o.wrong(key, "given, and not empty")
+	}
+	return s
+}
+
+// flag returns a boolean, which can also be written as a string.
+func (o object) flag(key string, fallback bool) bool {
+	switch o.text(key, strconv.FormatBool(fallback)) {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	o.wrong(key, "true or false")
+	return false
+}
+
+func (o object) count(key string, fallback int) int {
+	n, err := strconv.Atoi(o.text(key, strconv.Itoa(fallback)))
+	if err != nil || n < 0 {
+		o.wrong(key, "a whole number from 0")
+	}
+	return n
+}
+
+// oneOf returns one of several words, the first by default.
+func (o object) oneOf(key string, words ...string) string {
+	s := o.text(key, words[0])
+	if !slices.Contains(words, s) {
+		o.wrong(key, fmt.Sprintf("one of %q", words))
+	}
+	return s
+}
+
+// object returns a JSON object as it is written, {} by default.
+func (o object) object(key string) json.RawMessage {
+	v := rawjson.Get(o.value, key)
+	if rawjson.Absent(v) {
+		return json.RawMessage("{}")
+	}
+	if rawjson.KindOf(v) != rawjson.Object {
+		o.wrong(key, "an object")
+	}
+	return v
+}
+
+func (o object) list(key string) (values []json.RawMessage, paths []string) {
+	v := rawjson.Get(o.value, key)
+	if rawjson.Absent(v) {
+		return nil, nil
+	}
+	if rawjson.KindOf(v) != rawjson.Array {
+		o.wrong(key, "an array")
+		return nil, nil
+	}
+	for item := range rawjson.Elements(v) {
+		paths = append(paths, fmt.Sprintf("%s[%d]", key, len(values)))
+		values = append(values, item)
+	}
+	return values, paths
+}
+
+func (o object) objects(key string) []object {
+	values, paths := o.list(key)
+	var list []object
+	for i, v := range values {
+		if rawjson.KindOf(v) != rawjson.Object {
+			o.wrong(paths[i], "an object")
+			break
+		}
+		list = append(list, object{v, o.path + "." + paths[i], o.fault})
+	}
+	return list
 }

@@ -6,20 +6,25 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/internal/ctxlock"
 	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/wire/mcp"
@@ -242,4 +247,155 @@ func (h *Hook) reportOutput(printed []byte) {
 		h.o.Log(mcp.Warning, access.RegistryLogger,
 			"Manual registration script produced output (enable MCPBASH_LOG_VERBOSE=true to view)")
 	}
+}
+
+// A callsFile is the file to which register.sh writes its calls. It is opened before the
+// script starts and read by its descriptor. So a file that the script puts in its place
+// cannot block the reader.
+type callsFile struct{ *os.File }
+
+func newCallsFile(path string) (*callsFile, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &callsFile{f}, nil
+}
+
+// within returns [folder.ErrTooLarge] if the file is larger than a limit.
+func (f *callsFile) within(limit int) error {
+	info, err := f.Stat()
+	if err == nil && info.Size() > int64(limit) {
+		err = folder.ErrTooLarge
+	}
+	return err
+}
+
+// read returns the calls. It returns an error if the script has removed or replaced the
+// file, because calls may be missing.
+func (f *callsFile) read(limit int) ([]byte, error) {
+	if err := f.within(limit); err != nil {
+		return nil, err
+	}
+	ours, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if there, err := os.Lstat(f.Name()); err != nil || !os.SameFile(ours, there) {
+		return nil, errors.New("it removed or replaced the file that its calls are written to; leave MCPBASH_STATE_DIR alone")
+	}
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, int64(limit)+1))
+	if err == nil && len(text) > limit {
+		err = folder.ErrTooLarge
+	}
+	return text, err
+}
+
+func (f *callsFile) remove() {
+	f.Close()
+	os.Remove(f.Name())
+}
+
+// A buffer contains the entries of one kind that register.sh registers. A new buffer accepts
+// entries, as after a call of begin.
+type buffer struct {
+	closed   bool // by finalize or abort
+	applied  bool // by finalize
+	payloads [][]byte
+}
+
+func (b *buffer) call(name string, payload []byte) {
+	switch name {
+	case "begin":
+		*b = buffer{}
+	case "abort":
+		*b = buffer{closed: true}
+	case "register":
+		if !b.closed && len(payload) > 0 {
+			b.payloads = append(b.payloads, payload)
+		}
+	case "finalize":
+		if !b.closed {
+			b.closed, b.applied = true, true
+		}
+	}
+}
+
+// replay executes the calls that register.sh wrote to its calls file. It passes log messages
+// to log.
+func replay(calls []byte, log mcp.LogFunc) map[string]*buffer {
+	buffers := make(map[string]*buffer)
+	for kind := range declarable {
+		buffers[kind.Key] = new(buffer)
+	}
+	texts := bytes.Split(calls, []byte{0})
+	for ; len(texts) > 3; texts = texts[3:] {
+		name, subject, text := string(texts[0]), string(texts[1]), texts[2]
+		if level, ok := mcp.ParseLevel(name); ok {
+			log(level, subject, string(text))
+		} else if b := buffers[subject]; b != nil {
+			b.call(name, text)
+		}
+	}
+	return buffers
+}
+
+// listsOf returns the lists that register.sh registered or printed. Other kinds are not in
+// the map.
+func listsOf(d *project.Discovery, buffers map[string]*buffer, stdout []byte) map[string]*List {
+	printed, err := item.ParseObject(stdout)
+	if err != nil {
+		printed = nil
+	}
+	lists := make(map[string]*List)
+	for kind := range declarable {
+		b := buffers[kind.Key]
+		bulk := rawjson.Get(printed, kind.Key)
+		var m *List
+		switch {
+		case b.applied || len(b.payloads) > 0:
+			m = b.list(kind, d.ManualBuffer)
+		case rawjson.KindOf(bulk) == rawjson.Array:
+			m = printedList(kind, bulk)
+		default:
+			continue
+		}
+		m.Origin = HookFile
+		lists[kind.Key] = m
+	}
+	return lists
+}
+
+// list returns the entries that the calls registered.
+func (b *buffer) list(kind *kinds.Kind, completionLimit int) *List {
+	m := &List{sorted: true, Merge: kind.Overlays && len(b.payloads) > 0}
+	size := 0
+	for i, payload := range b.payloads {
+		entry, err := item.CheckJSON(payload, item.MaxNesting)
+		if err != nil {
+			return &List{Err: finalizeFailed(kind, i, err)}
+		}
+		size += len(payload)
+		m.entries = append(m.entries, entry)
+	}
+	if kind == kinds.Completions && completionLimit > 0 && size > completionLimit {
+		return &List{Err: fmt.Errorf("manual completion buffer exceeded %d bytes", completionLimit)}
+	}
+	return m
+}
+
+// printedList returns the entries that the script printed. They have the form of
+// register.json.
+func printedList(kind *kinds.Kind, list json.RawMessage) *List {
+	m := &List{entries: slices.Collect(rawjson.Elements(list)), extras: true}
+	m.Merge = kind.Overlays && len(m.entries) > 0
+	return m
+}
+
+func finalizeFailed(kind *kinds.Kind, i int, err error) error {
+	key := kind.Key
+	if kind == kinds.Completions {
+		key = "completion"
+	}
+	return fmt.Errorf("manual %s registration finalize failed: %s[%d]: %w", key, kind.Key, i, err)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/mod/semver"
+
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/access"
@@ -85,4 +87,123 @@ func repeated(of string, object json.RawMessage) (faults []declarationFault) {
 		given = append(given, quoted)
 	})
 	return faults
+}
+
+const (
+	idForm = "of letters, digits, '_', '.' and '-', at most 128, the first a letter or digit"
+	maxID  = 128
+)
+
+// IsID reports whether a value can be the id of a tool.
+func IsID(v json.RawMessage) bool {
+	id, _ := rawjson.Text(v)
+	for i, c := range []byte(id) {
+		if !isLetter(c) && !isDigit(c) && (i == 0 || c != '_' && c != '.' && c != '-') {
+			return false
+		}
+	}
+	return id != "" && len(id) <= maxID
+}
+
+// ID returns the id in the metadata of a tool.
+func (s *Input) ID() (id string, given bool) { return rawjson.Text(s.Pick("id", idForm, IsID)) }
+
+// Version returns the version in the metadata of a tool, or nil.
+func (s *Input) Version() json.RawMessage {
+	return s.Pick("version", "a semantic version", func(v json.RawMessage) bool {
+		text, _ := rawjson.Text(v)
+		return IsSemver(text)
+	})
+}
+
+// IsSemver reports whether a text is a semantic version, SemVer 2.0.0.
+func IsSemver(text string) bool {
+	v := "v" + text
+	return semver.Canonical(v)+semver.Build(v) == v // Canonical completes 1.2 to 1.2.0
+}
+
+// Capabilities returns the capabilities of a tool in the order and the spelling of
+// [access.Capabilities], then the unknown ones. It returns nil if the tool declares
+// nothing.
+func (s *Input) Capabilities() json.RawMessage {
+	given := s.Pick("capabilities", "an array of strings", rawjson.IsStrings)
+	if given == nil {
+		return nil
+	}
+	var declared []access.Capability
+	var unknown []string
+	i := 0
+	for e := range rawjson.Elements(given) {
+		name, _ := rawjson.Text(e)
+		if c, known := access.ParseCapability(name); known {
+			declared = append(declared, c)
+		} else if !slices.Contains(unknown, name) {
+			unknown = append(unknown, name)
+			s.fault("capabilities", fmt.Sprintf("capabilities[%d]: unknown capability %q", i, name), Message{Topic: Ignored,
+				At: s.Label, Text: fmt.Sprintf("unknown capability %q; only level full covers the tool", name)})
+		}
+		i++
+	}
+	list := []string{}
+	for _, c := range access.Capabilities {
+		if slices.Contains(declared, c) {
+			list = append(list, string(c))
+		}
+	}
+	var b rawjson.Builder
+	return b.Strings(append(list, unknown...)).Bytes()
+}
+
+// Confine returns the "confine" member of a tool without its invalid values, or nil
+// (CF-17).
+func (s *Input) Confine() json.RawMessage {
+	given := s.Pick("confine", "an object", func(v json.RawMessage) bool { return rawjson.KindOf(v) == rawjson.Object })
+	if given == nil {
+		return nil
+	}
+	extras, faults := access.ParseExtras(given)
+	for _, fault := range faults {
+		s.fault("confine", fault, Message{Topic: LeftOut, At: s.Label, Text: fault + "; left out"})
+	}
+	return extras.JSON()
+}
+
+// contradictions are annotation values that contradict a capability.
+var contradictions = []struct {
+	capability access.Capability
+	annotation string
+	value      string
+}{
+	{access.Edit, "readOnlyHint", "true"},
+	{access.Network, "openWorldHint", "false"},
+}
+
+// CheckAnnotations reports annotations that contradict the tool's capabilities.
+func (s *Input) CheckAnnotations(capabilities, annotations json.RawMessage) {
+	for e := range rawjson.Elements(capabilities) {
+		name, _ := rawjson.Text(e)
+		for _, c := range contradictions {
+			if name == string(c.capability) && string(rawjson.Get(annotations, c.annotation)) == c.value {
+				text := fmt.Sprintf("capability %s contradicts annotation %s: %s", c.capability, c.annotation, c.value)
+				s.fault("capabilities", text, Message{At: s.Label, Text: text})
+			}
+		}
+	}
+}
+
+// SecurityLevel returns the lowest level at which the tool may be used, or nil. An
+// unknown level counts as the highest, so that a misspelt restriction still restricts
+// the tool (R-201a).
+func (s *Input) SecurityLevel() json.RawMessage {
+	given, ok := s.Text("securityLevel")
+	if !ok {
+		return nil
+	}
+	level, ok := access.ParseLevel(given)
+	if !ok || given == "" {
+		level = access.Full
+		s.fault("securityLevel", fmt.Sprintf("securityLevel: unknown security level %q", given),
+			Message{At: s.Label, Text: fmt.Sprintf("unknown security level %q; taken for %s", given, level)})
+	}
+	return rawjson.Quote(string(level))
 }

@@ -3,6 +3,8 @@ package item
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 
 	"mcp-bash/pkg/files/folder"
@@ -70,4 +72,142 @@ func IsDescribed(dir folder.Dir, file string) bool {
 	head, _ := Head(read(file, MaxHead))
 	header, _ := ParseHeader(head)
 	return header != nil
+}
+
+// The part of a file that may contain an inline header (R-34, R-124).
+const (
+	headLines = 10
+	MaxHead   = 64 << 10
+	FirstHead = 4 << 10 // read first; usually enough
+)
+
+var headerMark = []byte("mcp:")
+
+// Head returns the lines of a text that can contain a header. whole reports whether the
+// text contains all of these lines.
+func Head(text []byte) (head []byte, whole bool) {
+	end := 0
+	for range headLines {
+		at := bytes.IndexByte(text[end:], '\n')
+		if at < 0 {
+			return text, len(text) >= MaxHead
+		}
+		end += at + 1
+	}
+	return text[:end], true
+}
+
+// ParseHeader returns the object after the first "mcp:" that is followed by an object on
+// the same line, or nil. If the only candidates are invalid objects, the error is a
+// [*SyntaxError].
+func ParseHeader(head []byte) (object json.RawMessage, err error) {
+	start := 0 // of the rest of the line
+	for line := range bytes.Lines(head) {
+		next := start + len(line)
+		for {
+			at := bytes.Index(line, headerMark)
+			if at < 0 {
+				break
+			}
+			start += at + len(headerMark)
+			line = line[at+len(headerMark):]
+			text := rawjson.SkipSpace(line)
+			if len(text) == 0 || text[0] != '{' {
+				continue
+			}
+			object, _, wrong := rawjson.Next(bytes.TrimRight(text, "\r\n"))
+			if wrong == nil && nestingOf(object) <= MaxNesting {
+				return object, nil
+			}
+			if err == nil {
+				err = headerError(head, start+len(line)-len(text), wrong)
+			}
+		}
+		start = next
+	}
+	return nil, err
+}
+
+func headerError(head []byte, offset int, wrong error) error {
+	fault := &rawjson.SyntaxError{Offset: offset, Reason: errNesting.Error()}
+	var syntax *rawjson.SyntaxError
+	switch {
+	case errors.As(wrong, &syntax):
+		fault.Offset, fault.Reason = offset+syntax.Offset, syntax.Reason
+	case wrong != nil:
+		fault.Reason = wrong.Error()
+	}
+	return syntaxError(fault, head)
+}
+
+// MaxNesting is the maximum depth of arrays and objects in metadata. Registry files are
+// indented by two bytes for each level. Without this limit, a small file could become a
+// registry file of gigabytes.
+const MaxNesting = 100
+
+var errNesting = fmt.Errorf("nested more than %d levels deep", MaxNesting)
+
+// A SyntaxError is the place and the reason of invalid JSON in a text.
+type SyntaxError struct {
+	Line, Column int // from 1
+	Reason       string
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
+}
+
+func syntaxError(err *rawjson.SyntaxError, text []byte) *SyntaxError {
+	line, column := err.Position(text)
+	return &SyntaxError{line, column, err.Reason}
+}
+
+// CheckJSON returns the JSON value of a text. nesting is the maximum depth of the value.
+// The error of invalid JSON is a [*SyntaxError].
+func CheckJSON(text []byte, nesting int) (json.RawMessage, error) {
+	value, err := rawjson.Check(text)
+	if syntax, ok := errors.AsType[*rawjson.SyntaxError](err); ok {
+		return nil, syntaxError(syntax, text)
+	}
+	if err == nil && nestingOf(value) > nesting {
+		err = errNesting
+	}
+	return value, err
+}
+
+// ParseObject returns the JSON object of a text.
+func ParseObject(text []byte) (json.RawMessage, error) {
+	object, err := CheckJSON(text, MaxNesting)
+	if err == nil && rawjson.KindOf(object) != rawjson.Object {
+		err = ErrNoObject
+	}
+	return object, err
+}
+
+var ErrNoObject = errors.New("not a JSON object")
+
+func nestingOf(text []byte) int {
+	depth, deepest := 0, 0
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return deepest
+}
+
+// IsEmptyText reports whether a value is not a string, or is an empty string.
+func IsEmptyText(v json.RawMessage) bool {
+	text, isText := rawjson.Text(v)
+	return !isText || text == ""
 }

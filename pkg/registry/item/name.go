@@ -1,10 +1,14 @@
 package item
 
 import (
+	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"unicode"
 
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -50,3 +54,93 @@ func IsPlainName(name string) bool {
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// TypeDeclared is the member of a resource whose author gave its MIME type. Only registry files have it
+// (R-54a).
+const TypeDeclared = "mimeTypeDeclared"
+
+// ProviderOf returns the name of the provider for the scheme of a URI. A provider with this
+// name need not exist.
+func ProviderOf(uri string) string {
+	scheme, _, found := strings.Cut(uri, "://")
+	if !found {
+		return "file"
+	}
+	switch known := strings.ToLower(scheme); known {
+	case "file", "https", "git", "echo", "ui":
+		return known
+	case "git+https":
+		return "git"
+	}
+	return scheme // the script's file name has the same case
+}
+
+// URI returns the URI of a resource in this project, or "". A URI that was derived from the
+// path of the project is derived again. The names of two directories are expanded (R-18,
+// R-52, RES-15a).
+func URI(p *project.Project, item json.RawMessage) string {
+	if rawjson.True(rawjson.Get(item, "uriAuto")) {
+		return FileURI(p.Resources, rawjson.TextOf(item, "path"))
+	}
+	return expandURI(p, rawjson.TextOf(item, "uri"))
+}
+
+func expandURI(p *project.Project, uri string) string {
+	if !strings.Contains(uri, "${") {
+		return uri
+	}
+	return strings.NewReplacer(
+		"${MCPBASH_PROJECT_ROOT}", percentEncode(slashed(p.Root), uriPath),
+		"${MCPBASH_RESOURCES_DIR}", percentEncode(slashed(p.Resources), uriPath),
+	).Replace(uri)
+}
+
+// FileURI returns the URI of a file at a path below a directory.
+func FileURI(dir, path string) string {
+	return "file://" + percentEncode(slashed(filepath.Join(dir, filepath.FromSlash(path))), uriPath)
+}
+
+// slashed returns an absolute path in the form for URIs: /C:/dir/file on Windows.
+func slashed(path string) string {
+	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return path
+}
+
+// PathOf returns the path in a URI, or the whole URI without query and fragment if it has no scheme.
+func PathOf(uri string) string {
+	uri, _, _ = strings.Cut(uri, "#")
+	uri, _, _ = strings.Cut(uri, "?")
+	_, rest, absolute := strings.Cut(uri, "://")
+	if !absolute {
+		return uri
+	}
+	_, path, _ := strings.Cut(rest, "/")
+	return path
+}
+
+// The characters other than letters and digits that are not percent-encoded in a name
+// (RES-305) and in a path.
+const (
+	uriName = ".~_-"
+	uriPath = uriName + "/:"
+)
+
+func percentEncode(s, plain string) string {
+	const hex = "0123456789ABCDEF"
+	var out []byte
+	for _, c := range []byte(s) {
+		if isLetter(c) || isDigit(c) || strings.IndexByte(plain, c) >= 0 {
+			out = append(out, c)
+		} else {
+			out = append(out, '%', hex[c>>4], hex[c&15])
+		}
+	}
+	return string(out)
+}
+
+// PageURI returns the URI of a page of a server (RES-305).
+func PageURI(server, name string) string {
+	return "ui://" + percentEncode(server, uriName) + "/" + percentEncode(name, uriName)
+}

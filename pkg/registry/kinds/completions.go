@@ -3,6 +3,7 @@ package kinds
 import (
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/shell"
@@ -90,4 +92,111 @@ func checkRunnable(s *item.Input, file string) {
 		s.Log(item.Message{Level: mcp.Warning, At: s.Label,
 			Text: fmt.Sprintf("%s is not runnable; run chmod +x %s, or begin it with #!", s.Path, shell.Quote(file))})
 	}
+}
+
+// sidecarSuffixes are the suffixes of completion scripts. A completion script has the name
+// of a file of the same directory and one of these suffixes (R-83).
+var sidecarSuffixes = []string{".completion.sh", ".completion"}
+
+// Sidecars returns the possible paths of the completion script for a prompt or resource, in
+// order of precedence (R-83).
+func Sidecars(file string) []string {
+	bases := []string{file}
+	dir, name := path.Split(file)
+	if base := item.Stem(name); base != name {
+		bases = append(bases, dir+base)
+	}
+	return sidecars(bases)
+}
+
+// TemplateSidecars returns the possible paths of the completion script for a template, in order of
+// precedence (R-83a). It returns nil for a name that is not a valid file name.
+func TemplateSidecars(name string) []string {
+	if name == "." || name == ".." || strings.ContainsAny(name, `/\`) {
+		return nil
+	}
+	return sidecars([]string{name, name + "/" + name})
+}
+
+func sidecars(bases []string) []string {
+	var list []string
+	for _, base := range bases {
+		for _, suffix := range sidecarSuffixes {
+			list = append(list, base+suffix)
+		}
+	}
+	return list
+}
+
+// isSidecar reports whether a file is a completion script: it has the suffix of one, and no metadata. A
+// script that cannot be started counts too, because it must not be published.
+func isSidecar(v *scan.Visit, file string) bool {
+	for _, suffix := range sidecarSuffixes {
+		if strings.HasSuffix(file, suffix) {
+			return !v.HasFile(file+item.MetadataSuffix) &&
+				!(strings.HasSuffix(file, ".sh") && v.HasFile(item.Stem(file)+item.MetadataSuffix))
+		}
+	}
+	return false
+}
+
+// describing returns the metadata of a file, or nil. The metadata file called generic describes a file that
+// has no metadata and is the only content file of its directory (R-33a).
+func describing(v *scan.Visit, file, generic string, isContent func(file string) bool) *scan.Metadata {
+	if own := v.MetadataOf(file); own != nil {
+		return own
+	}
+	if v.Depth == 0 || !v.HasFile(generic) || file == readme || !isContent(file) {
+		return nil
+	}
+	for other := range v.Files {
+		if other != file && other != readme && !isSidecar(v, other) && isContent(other) {
+			return nil
+		}
+	}
+	meta := v.MetadataFile(generic)
+	if template, _ := rawjson.Text(meta.Last(URITemplate)); !meta.Usable || meta.Moved || template != "" {
+		return nil
+	}
+	meta.Paired = true
+	return meta
+}
+
+const readme = "README.md"
+
+// isDocumentation reports whether a file without metadata is the README of a directory whose
+// other files have metadata (R-56).
+func isDocumentation(v *scan.Visit, file string) bool { return file == readme && v.HasMetadata() }
+
+// findMisplaced finds tools that are not in a separate directory and so are not offered
+// (R-41).
+func findMisplaced(v *scan.Visit) {
+	for file := range v.Files {
+		head, err := v.Head(file)
+		described := err == nil && (head.Header != nil || head.Fault != (item.Fault{}) || v.MetadataOf(file) != nil ||
+			len(v.Unreadable(file)) > 0)
+		if err == nil && (head.Mode&0o111 != 0 || described) {
+			v.Add(item.Candidate{Path: file, Claim: true})
+		}
+	}
+}
+
+// dropMisplaced removes the tools that [findMisplaced] found. It warns about each tool that
+// no declared entry names.
+func (a *Assembly) dropMisplaced() {
+	dir := folder.Label(a.Project.Root, a.Project.Tools)
+	a.Found = slices.DeleteFunc(a.Found, func(f item.Candidate) bool {
+		if !f.Claim {
+			return false
+		}
+		same := func(declared item.Candidate) bool { return path.Clean(declared.Path) == f.Path }
+		if a.Declared == nil || !slices.ContainsFunc(a.Declared.Found, same) {
+			text := fmt.Sprintf("is not offered: each tool needs a separate directory; "+
+				"move it to %s/%s/, or name it in server.d/register.json", dir, item.Stem(f.Path))
+			file := path.Join(dir, f.Path)
+			a.log(item.Message{Level: mcp.Warning, Topic: item.Misplaced, At: item.Place{File: file}, Text: text,
+				Logged: file + " " + text})
+		}
+		return true
+	})
 }

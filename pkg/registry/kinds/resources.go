@@ -3,6 +3,7 @@ package kinds
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -153,4 +154,189 @@ func provider(s *item.Input, uri string) string {
 
 func isSize(v json.RawMessage) bool {
 	return rawjson.KindOf(v) == rawjson.Number && strings.Trim(string(v), "0123456789") == ""
+}
+
+// Templates are resource templates (registry section 6).
+var Templates = &Kind{
+	Key:        "resourceTemplates",
+	File:       "resource-templates.json",
+	Logger:     "mcp.resources.templates",
+	Noun:       "template",
+	Name:       "Resource templates registry",
+	code:       mcp.CodeInternal,
+	message:    "Unable to load resource templates registry",
+	FaultLevel: mcp.Err,
+	Plural:     "Resource templates",
+	TTL:        func(d *project.Discovery) time.Duration { return d.TemplatesTTL },
+	Trees:      []scan.Tree{{Noun: "Resource", Dir: resourcesDir, Examine: visitTemplates}},
+	Build:      declaredTemplate,
+	Overlays:   true,
+	combine:    combineTemplates,
+	After:      Resources,
+}
+
+// URITemplate is the member of metadata that makes an item a template.
+const URITemplate = "uriTemplate"
+
+// visitTemplates finds the templates of a directory: every metadata file with a URI
+// template. The metadata of a resource reserves the name of the resource.
+func visitTemplates(v *scan.Visit) {
+	for meta := range v.MetadataFiles {
+		at := item.Place{File: v.Label(meta.Name)}
+		warn := func(topic item.Topic, text, logged string) {
+			v.Log(item.Message{Level: mcp.Warning, Topic: topic, At: at, Text: text, Logged: logged})
+		}
+		s := v.Input(meta.Name, []item.Source{meta.Source})
+		name, _ := s.Text("name")
+		uri, _ := s.Text("uri")
+		template := templateOf(s)
+		switch {
+		case template == "":
+			if uri != "" && name != "" {
+				v.Add(item.Candidate{Item: item.Item{Name: name}, Path: s.Path, Claim: true})
+			}
+		case uri != "":
+			warn(item.BothURIs, "uri and uriTemplate are mutually exclusive, skipping", "")
+		case name == "":
+			const text = "skipping template without name"
+			warn(item.MissingName, text, fmt.Sprintf("Auto-discovery %s: %s", at, text))
+		case !hasVariable(template):
+			text := fmt.Sprintf("'%s' uriTemplate has no {variable}, skipping", name)
+			if strings.ContainsAny(template, "{}") {
+				text = fmt.Sprintf("'%s' uriTemplate has an unmatched or empty brace: write {variable}; skipping", name)
+			}
+			warn(item.MissingVariable, text, fmt.Sprintf("Auto-discovery %s: %s", at, text))
+		default:
+			if f, ok := buildTemplate(s, name, template); ok {
+				v.Add(f)
+			}
+		}
+	}
+}
+
+// declaredTemplate builds a template from a declared entry. It leaves out an invalid entry
+//
+func declaredTemplate(s *item.Input) (item.Candidate, bool) {
+	name, _ := s.Text("name")
+	uri, _ := s.Text("uri")
+	template := templateOf(s)
+	fault := ""
+	switch {
+	case name == "":
+		fault = "Manual template missing required 'name' field"
+	case uri != "" && template != "":
+		fault = fmt.Sprintf("Manual template '%s' has both uri and uriTemplate (mutually exclusive)", name)
+	case template == "":
+		fault = "Manual template missing required 'uriTemplate' field"
+	case !hasVariable(template):
+		fault = fmt.Sprintf("Template '%s' uriTemplate must contain at least one {variable}", name)
+	default:
+		s.Path = ""
+		return buildTemplate(s, name, template)
+	}
+	return item.Candidate{}, s.LeaveOut(fault)
+}
+
+// buildTemplate builds a template. It drops unknown fields.
+func buildTemplate(s *item.Input, name, template string) (item.Candidate, bool) {
+	if !s.CheckName(name) {
+		return item.Candidate{}, false
+	}
+	s.KeepUnknown = false
+	s.CheckKeys(ResourceFields)
+	w := s.Begin(name)
+	w.Put(URITemplate, rawjson.Quote(template))
+	w.Text("title")
+	w.Text("description")
+	w.Text("mimeType")
+	w.Put("icons", s.Icons())
+	w.Put("annotations", s.Annotations())
+	w.Copy("_meta", rawjson.Object)
+	return item.Candidate{Item: item.Item{Name: name, JSON: w.End(nil)}, ID: name, Path: s.Path}, true
+}
+
+// templateOf returns the URI template of an item without line breaks, or "".
+func templateOf(s *item.Input) string {
+	template, _ := s.Text(URITemplate)
+	return lineBreaks.Replace(template)
+}
+
+var lineBreaks = strings.NewReplacer("\r", "", "\n", "")
+
+// hasVariable reports whether a template contains a variable in braces, and no unmatched
+// brace (R-62, RES-163).
+func hasVariable(template string) bool {
+	some := false
+	for {
+		before, rest, found := strings.Cut(template, "{")
+		if strings.Contains(before, "}") {
+			return false
+		}
+		if !found {
+			return some
+		}
+		name, after, closed := strings.Cut(rest, "}")
+		if !closed || strings.Contains(name, "{") {
+			return false
+		}
+		some = some || strings.TrimSpace(name) != ""
+		template = after
+	}
+}
+
+// combineTemplates returns the templates without those that have the name of a resource,
+// listed or not. A declared template replaces a discovered one of the same name (R-61,
+//
+func combineTemplates(a *Assembly) []item.Candidate {
+	taken := make(map[string]bool)
+	for _, f := range a.Found {
+		if f.Claim {
+			taken[f.Name] = true
+		}
+	}
+	for i := range a.After {
+		taken[a.After[i].Name] = true
+	}
+	var items []item.Candidate
+	written := make(map[string]bool)
+	if a.Declared != nil {
+		for _, f := range a.Declared.Found {
+			switch {
+			case taken[f.Name]:
+				a.log(item.Message{Level: mcp.Warning, Topic: item.Duplicate,
+					Text: fmt.Sprintf("Manual template name conflicts with existing resource '%s', skipping", f.Name)})
+			case written[f.Name]:
+				a.log(item.Message{Level: mcp.Warning, Topic: item.Duplicate,
+					Text: fmt.Sprintf("Duplicate template name in manual registration: %s (keeping first)", f.Name)})
+			default:
+				written[f.Name] = true
+				items = append(items, f)
+			}
+		}
+	}
+	listed := make(map[string]bool)
+	slices.SortStableFunc(a.Found, byName)
+	for _, f := range a.Found {
+		at := a.at(f)
+		drop := func(text string) {
+			a.log(item.Message{Level: mcp.Warning, Topic: item.Duplicate, At: at, Text: text,
+				Logged: fmt.Sprintf("Auto-discovery %s: %s", at, text)})
+		}
+		switch {
+		case f.Claim:
+		case taken[f.Name]:
+			drop(fmt.Sprintf("template name conflicts with existing resource '%s', skipping", f.Name))
+		case listed[f.Name]:
+			drop(fmt.Sprintf("Duplicate template name in auto-discovery: %s (keeping first)", f.Name))
+		case written[f.Name]:
+			listed[f.Name] = true
+			a.log(item.Message{Level: mcp.Info,
+				Text: fmt.Sprintf("Manual template overrides auto-discovered template '%s'", f.Name)})
+		default:
+			listed[f.Name] = true
+			items = append(items, f)
+		}
+	}
+	slices.SortStableFunc(items, byName)
+	return items
 }

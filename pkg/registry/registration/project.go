@@ -1,3 +1,11 @@
+// Package registration registers tools in a project for the commands of mcp-registry.
+//
+// [NewProject] opens the registry of a project. A registered tool becomes an entry of
+// server.d/register.json. The package edits the file under a lock and keeps the bytes of
+// everything else in it.
+//
+// A registration is checked before the file is written. The Details of the [*Error] list
+// every fault. The capabilities of a tool determine the security level that it needs.
 package registration
 
 import (
@@ -5,10 +13,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
@@ -109,4 +120,136 @@ func explain(err error) error {
 		e.Details = []string{fault.Text}
 		return e
 	}
+}
+
+// A RegisteredTool is a tool of a project.
+type RegisteredTool struct {
+	ToolRegistration
+	Source        string       // "discovered", "register.json" or "register.sh"
+	Unreadable    string       // why the declaration cannot be read; such a tool does not run
+	RequiredLevel access.Level
+	Allowed       bool         // the tool runs at the effective level
+
+	item json.RawMessage
+}
+
+func registeredTool(s *registry.SourcedTool, level access.Level) RegisteredTool {
+	needed := access.LevelOf(s.JSON)
+	t := RegisteredTool{ToolRegistration: registrationOf(s.JSON), Source: s.Source, RequiredLevel: needed, item: s.JSON}
+	var unreadable *access.UnreadableError
+	if _, err := access.DeclarationOf(s.JSON); errors.As(err, &unreadable) {
+		t.Unreadable = unreadable.Reason
+	}
+	t.Allowed = t.Unreadable == "" && level.Allows(needed)
+	return t
+}
+
+// isBare reports whether a tool was discovered and has no metadata. A registration for its
+// file then describes the tool and is not a duplicate.
+func isBare(p *project.Project, s *registry.SourcedTool) bool {
+	if s.Source != registry.DiscoveredSource {
+		return false
+	}
+	dir, base := path.Split(s.Path)
+	parent, err := folder.Open(filepath.Join(p.Tools, filepath.FromSlash(dir)))
+	if err != nil {
+		return false
+	}
+	defer parent.Close()
+	return !item.IsDescribed(parent, base)
+}
+
+func (t *RegisteredTool) members() []rawjson.Member {
+	capabilities := json.RawMessage("null")
+	if t.Capabilities != nil {
+		var b rawjson.Builder
+		b.Array()
+		for _, c := range t.Capabilities {
+			b.String(string(c))
+		}
+		capabilities = b.End().Bytes()
+	}
+	list := []rawjson.Member{
+		{Name: "id", Value: rawjson.Quote(t.ID)}, {Name: "name", Value: rawjson.Quote(t.Name)},
+		{Name: "description", Value: rawjson.Quote(t.Description)}, {Name: "version", Value: rawjson.Quote(t.Version)},
+		{Name: "capabilities", Value: capabilities},
+	}
+	if t.Confine != nil {
+		list = append(list, rawjson.Member{Name: "confine", Value: t.Confine.JSON()})
+	}
+	if t.SecurityLevel != "" {
+		list = append(list, rawjson.Member{Name: "securityLevel", Value: rawjson.Quote(string(t.SecurityLevel))})
+	}
+	if t.Unreadable != "" {
+		list = append(list, rawjson.Member{Name: "unreadable", Value: rawjson.Quote(t.Unreadable)})
+	}
+	var flag rawjson.Builder
+	return append(list,
+		rawjson.Member{Name: "parameters", Value: t.Parameters.json()},
+		rawjson.Member{Name: "path", Value: rawjson.Quote(t.Path)},
+		rawjson.Member{Name: "source", Value: rawjson.Quote(t.Source)},
+		rawjson.Member{Name: "requiredLevel", Value: rawjson.Quote(string(t.RequiredLevel))},
+		rawjson.Member{Name: "allowed", Value: flag.Bool(t.Allowed).Bytes()})
+}
+
+func (p *ToolParameters) json() json.RawMessage {
+	var b rawjson.Builder
+	b.Object()
+	for _, list := range []struct {
+		name       string
+		parameters []Parameter
+	}{{"required", p.Required}, {"optional", p.Optional}} {
+		b.Name(list.name).Array()
+		for _, one := range list.parameters {
+			b.Object().Name("name").String(one.Name).Name("description").String(one.Description).
+				Name("type").String(one.Type).Name("required").Bool(one.Required).End()
+		}
+		b.End()
+	}
+	return b.End().Bytes()
+}
+
+// AppendJSON appends the tool on one line.
+func (t *RegisteredTool) AppendJSON(dst []byte) []byte {
+	b := rawjson.Over(dst)
+	b.Object()
+	for _, m := range t.members() {
+		b.Name(m.Name).Raw(m.Value)
+	}
+	return b.End().Bytes()
+}
+
+// AppendWhole is [RegisteredTool.AppendText] with all other fields of the tool, so that a registration loses none.
+func (t *RegisteredTool) AppendWhole(dst []byte) []byte {
+	list := t.members()
+	for _, m := range rawjson.Members(t.item) {
+		printed := slices.ContainsFunc(list, func(other rawjson.Member) bool { return other.Name == m.Name })
+		if !printed && slices.Contains(kinds.ToolFields, m.Name) && !rawjson.Absent(m.Value) {
+			list = append(list, m)
+		}
+	}
+	return appendLines(dst, "", list)
+}
+
+// AppendText appends the tool in the form that the commands print: one member on each line.
+// indent begins each line except the first.
+func (t *RegisteredTool) AppendText(dst []byte, indent string) []byte {
+	return appendLines(dst, indent, t.members())
+}
+
+func appendLines(dst []byte, indent string, members []rawjson.Member) []byte {
+	dst = append(dst, '{')
+	for i, m := range members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(dst, '\n'), indent...)
+		dst = append(rawjson.AppendString(append(dst, "  "...), m.Name), ": "...)
+		if rawjson.KindOf(m.Value) == rawjson.Object {
+			dst = appendLines(dst, indent+"  ", rawjson.Members(m.Value))
+		} else {
+			dst = append(dst, m.Value...)
+		}
+	}
+	return append(append(append(dst, '\n'), indent...), '}')
 }

@@ -2,6 +2,8 @@
 package requirements
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,13 +11,17 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/semver"
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/lazyregexp"
 )
 
 // Requirements are the requirements of a project in server.d/requirements.json (CLI-1109).
@@ -134,4 +140,175 @@ func alternatives(entry json.RawMessage) []string {
 func IsVersion(text string) bool {
 	v := "v" + strings.TrimPrefix(text, "v")
 	return semver.IsValid(v) && semver.Prerelease(v)+semver.Build(v) == ""
+}
+
+// A Fault is the reason why a program of a project is not as required (CLI-1109).
+type Fault int
+
+// The faults of a [Verdict].
+const (
+	Met     Fault = iota
+	Missing       // no alternative is installed
+	TooOld        // all alternatives have versions below the minimum
+	Unknown       // the version cannot be found out, or the check was not run
+)
+
+// A Verdict is the result of an examination.
+type Verdict struct {
+	Fault Fault
+	Text  string // the reason; "" for Met
+}
+
+const (
+	checkTime   = 5 * time.Second
+	checkOutput = 64 << 10
+)
+
+// Find returns the alternatives that are installed: on a PATH, or by their path.
+func (d *Dependency) Find(path string) (found []string) {
+	for _, name := range d.Programs {
+		if file := locate(name, path); file != "" {
+			found = append(found, file)
+		}
+	}
+	return found
+}
+
+// locate returns the file of a program. Other paths than absolute ones are not names of programs.
+func locate(name, path string) string {
+	if !filepath.IsAbs(name) && strings.ContainsAny(name, `/\`) {
+		return ""
+	}
+	return script.Locate(name, path)
+}
+
+// Absent returns the verdict for a dependency without an installed program.
+func (d *Dependency) Absent() Verdict {
+	return Verdict{Missing, strings.Join(d.Programs, " or ") + " is not installed"}
+}
+
+// Examine finds the program of a dependency and, if there is a minimum version or a check, its version. It starts only
+// programs of the dependency that are on PATH, and asks them for nothing but their version.
+func (d *Dependency) Examine(ctx context.Context, r *script.Runner, path string) Verdict {
+	found := d.Find(path)
+	if len(found) == 0 {
+		return d.Absent()
+	}
+	words, ok := d.checkWords()
+	switch {
+	case !ok:
+		return Verdict{Unknown, fmt.Sprintf("check %q is not run: write %s --version, or command -v %s", d.Check,
+			d.Programs[0], d.Programs[0])}
+	case d.MinVersion == "" && len(words) < 2:
+		return Verdict{}
+	}
+	var worst Verdict
+	for _, file := range found {
+		v := Verdict{Unknown, file + " is named by its path, and only programs on PATH are asked for their version"}
+		if !slices.Contains(d.Programs, file) {
+			v = d.examine(ctx, r, file, words, path)
+		}
+		if v.Fault == Met {
+			return v
+		}
+		if worst.Fault == Met || v.Fault == Unknown {
+			worst = v
+		}
+	}
+	return worst
+}
+
+// examine asks one program for its version.
+func (d *Dependency) examine(ctx context.Context, r *script.Runner, file string, words []string, path string) Verdict {
+	name, flag := filepath.Base(file), "--version"
+	if len(words) > 1 {
+		if filepath.Base(words[0]) != name {
+			return Verdict{} // the check is of another alternative
+		}
+		flag = words[1]
+	}
+	res := r.Run(ctx, script.Spec{
+		Argv: []string{file, flag}, Env: []string{"PATH=" + path, "LC_ALL=C", "HOME=/nonexistent"}, Dir: filepath.Dir(file),
+		Timeout: checkTime, StdoutLimit: checkOutput, StderrLimit: checkOutput,
+	})
+	output := slices.Concat(res.Stdout, []byte{'\n'}, res.Stderr)
+	switch version := versionIn(string(output)); {
+	case res.Cause != nil || res.Status != 0:
+		reason := fmt.Sprintf("exit status %d", res.Status)
+		if res.Cause != nil {
+			reason = res.Cause.Error()
+		}
+		return Verdict{Unknown, fmt.Sprintf("%s %s fails: %s", name, flag, reason)}
+	case d.MinVersion == "":
+		return Verdict{}
+	case version == "":
+		return Verdict{Unknown, fmt.Sprintf("%s %s prints no version, and %s is required", name, flag, d.MinVersion)}
+	case compareVersions(version, d.MinVersion) < 0:
+		return Verdict{TooOld, fmt.Sprintf("%s has version %s, and %s is required", name, version, d.MinVersion)}
+	}
+	return Verdict{}
+}
+
+var (
+	dotted = lazyregexp.New(`(?:^|[^0-9.])([0-9]{1,9}(?:\.[0-9]{1,9})+)`)
+	number = lazyregexp.New(`\b([0-9]{1,9})\b`)
+)
+
+// versionFlags are the arguments with which a program prints its version, and changes nothing.
+var versionFlags = []string{"--version", "-version", "-V", "-v", "version", "--help", "-h", "-help"}
+
+// checkWords returns the words of the check: a program and an argument. They are nil if it is enough to find the
+// program. ok is false for a check that is not run.
+func (d *Dependency) checkWords() (words []string, ok bool) {
+	words = slices.DeleteFunc(strings.Fields(d.Check), func(word string) bool {
+		return slices.Contains([]string{">/dev/null", "2>&1", "2>/dev/null", "&>/dev/null"}, word)
+	})
+	switch {
+	case len(words) == 0:
+		return nil, d.Check == ""
+	case slices.Contains(d.Programs, words[0]) && len(words) == 2 && slices.Contains(versionFlags, words[1]):
+		return words, true
+	case slices.Contains(d.Programs, words[len(words)-1]):
+		before := strings.Join(words[:len(words)-1], " ")
+		return nil, slices.Contains([]string{"command -v", "which", "type", "hash"}, before)
+	}
+	return nil, false
+}
+
+// compareVersions compares versions number by number. Missing numbers are 0.
+func compareVersions(a, b string) int {
+	one, two := strings.Split(a, "."), strings.Split(b, ".")
+	at := func(list []string, i int) int {
+		if i >= len(list) {
+			return 0
+		}
+		n, _ := strconv.Atoi(list[i])
+		return n
+	}
+	for i := range max(len(one), len(two)) {
+		if c := cmp.Compare(at(one, i), at(two, i)); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// versionIn returns the first version in a text: numbers with dots, or else a single number.
+func versionIn(text string) string {
+	for _, form := range []*lazyregexp.Regexp{dotted, number} {
+		if m := form.FindStringSubmatch(text); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// Framework returns the reason why a version of mcp-bash is too old for the project, or "".
+func (r *Requirements) Framework(version string) string {
+	numbers := versionIn(version)
+	required := strings.TrimPrefix(r.MinVersion, "v")
+	if required == "" || compareVersions(numbers, required) >= 0 {
+		return ""
+	}
+	return fmt.Sprintf("mcp-bash has version %s, and %s is required", version, required)
 }

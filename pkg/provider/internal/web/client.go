@@ -13,15 +13,18 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/provider/hosts"
 	"mcp-bash/pkg/text/ascii"
+	"mcp-bash/pkg/text/weburl"
 )
 
 // DefaultPort is the port of https.
@@ -264,4 +267,132 @@ func ReadRoots(env map[string]string) (*x509.CertPool, error) {
 		return nil, ProtocolError("CURL_CA_BUNDLE, SSL_CERT_FILE or SSL_CERT_DIR contains no certificate")
 	}
 	return pool, nil
+}
+
+// A ProtocolError is a fault of a server, a proxy or a setting.
+type ProtocolError string
+
+func (e ProtocolError) Error() string { return string(e) }
+
+// unknownFault is the result of [Explain] for unknown errors.
+const unknownFault = "the connection failed"
+
+// Explain returns the reason for a failed request in a few words, on one line, without addresses and URIs.
+func Explain(err error) string {
+	text, _ := explain(err)
+	return text
+}
+
+// explain returns the reason, and whether the kind of the error is known.
+func explain(err error) (text string, known bool) {
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		err = request.Err // the text of a url.Error contains the URI
+	}
+	var protocol ProtocolError
+	var errno syscall.Errno
+	var notTLS tls.RecordHeaderError
+	var alert *net.OpError
+	var certificate *tls.CertificateVerificationError
+	var network net.Error
+	var ofTLS *tlsError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return "timed out", true
+	case errors.Is(err, context.Canceled):
+		return "cancelled", true
+	case errors.Is(err, hosts.ErrNoAddress):
+		return hosts.ErrNoAddress.Error(), true
+	case errors.As(err, &protocol):
+		return string(protocol), true
+	case errors.As(err, &certificate):
+		return certificateFault(certificate.Err), true
+	case errors.As(err, &notTLS), errors.Is(err, http.ErrSchemeMismatch):
+		return "the server does not speak TLS", true
+	case errors.As(err, &alert) && (alert.Op == "remote error" || alert.Op == "local error"):
+		return alert.Error(), true // a TLS alert
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return "the connection ended too early", true
+	case errors.As(err, &errno):
+		return errno.Error(), true
+	case errors.As(err, &network) && network.Timeout():
+		return "timed out", true
+	case errors.As(err, &ofTLS):
+		return ofTLS.Error(), true
+	}
+	return unknownFault, false
+}
+
+func certificateFault(err error) string {
+	var unknown x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &unknown):
+		return "the server's certificate is signed by an unknown authority"
+	case errors.As(err, &host):
+		return "the server's certificate is for another host"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "the server's certificate has expired or is not yet valid"
+	}
+	return "the server's certificate is not valid"
+}
+
+// A Proxy has the proxy settings of the environment (RES-106). The zero value uses no proxy.
+type Proxy struct {
+	url    string
+	direct []string // hosts that are contacted directly
+}
+
+// ReadProxy reads https_proxy and no_proxy, in lower or upper case.
+func ReadProxy(env map[string]string) Proxy {
+	either := func(name string) string {
+		return cmp.Or(env[name], env[strings.ToUpper(name)])
+	}
+	separator := func(r rune) bool { return r == ',' || r == ' ' }
+	return Proxy{either("https_proxy"), strings.FieldsFunc(either("no_proxy"), separator)}
+}
+
+// forOrigin returns the URL of the proxy for an origin, or nil for a direct connection.
+func (p Proxy) forOrigin(o hosts.Origin) (*url.URL, error) {
+	if p.url == "" || p.bypasses(o) {
+		return nil, nil
+	}
+	text := p.url
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" {
+		return nil, ProtocolError("https_proxy is not the URL of a proxy; expected http://HOST:PORT")
+	}
+	port := u.Port()
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, ProtocolError("https_proxy names a proxy of a kind other than http and https")
+	case weburl.CheckPort(u) != nil:
+		return nil, ProtocolError("https_proxy: " + weburl.ErrPort.Error())
+	case port == "" && u.Scheme == "https":
+		port = "443"
+	case port == "":
+		port = "1080" // as curl does
+	}
+	return &url.URL{Scheme: u.Scheme, User: u.User, Host: net.JoinHostPort(u.Hostname(), port)}, nil
+}
+
+// bypasses reports whether no_proxy contains the host, its domain, its network, or *.
+func (p Proxy) bypasses(o hosts.Origin) bool {
+	for _, entry := range p.direct {
+		if entry == "*" {
+			return true
+		}
+		if network, err := netip.ParsePrefix(entry); err == nil && o.Addr.IsValid() &&
+			network.Contains(o.Addr.Unmap()) {
+			return true
+		}
+		domain := ascii.Lower(strings.Trim(strings.TrimPrefix(entry, "*"), ".[]"))
+		if domain != "" && (o.Host == domain || !o.Addr.IsValid() && strings.HasSuffix(o.Host, "."+domain)) {
+			return true
+		}
+	}
+	return false
 }

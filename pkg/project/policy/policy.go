@@ -2,8 +2,8 @@
 // policy.sh, and on the location and owner of the script (tools sections 3 and 4).
 //
 // [Policy.Check] is asked before each call. It runs policy.sh of the project, which may leave the decision to the
-// [List]
-// of the operator. Without a policy.sh the list decides. A refusal is an error of MCP, with the reason and the remedy.
+// [List] of the operator. Without a policy.sh the list decides. A refusal is an error of MCP, with the reason and the
+// remedy.
 package policy
 
 import (

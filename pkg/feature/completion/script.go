@@ -5,13 +5,20 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/settings"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/handoff"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/sandbox"
@@ -145,4 +152,235 @@ func (c *Completions) preserve(name string, res *script.Result) {
 	name = handoff.Unique("completion." + name + ".")
 	handoff.Create(dir, name+".stdout", res.Stdout)
 	handoff.Create(dir, name+".stderr", res.Stderr)
+}
+
+// perRequest are variables of one request or of another kind of script. Inherited values would be
+// wrong, so they are removed.
+var perRequest = []string{
+	"MCP_COMPLETION_NAME", "MCP_COMPLETION_ARGS_JSON", "MCP_COMPLETION_ARGS_FILE", "MCP_COMPLETION_LIMIT",
+	"MCP_COMPLETION_OFFSET", "MCP_COMPLETION_ARGS_HASH", "MCP_COMPLETION_CURSOR",
+	"MCP_PROMPT_REL_PATH", "MCP_PROMPT_PATH", "MCP_PROMPT_METADATA", "MCP_PROMPT_METADATA_FILE",
+	"MCP_RESOURCE_REL_PATH", "MCP_RESOURCE_PATH", "MCP_RESOURCE_URI", "MCP_RESOURCE_PROVIDER", "MCP_RESOURCE_METADATA",
+	"MCP_RESOURCE_METADATA_FILE", "PWD", "MCP_CLIENT_ID", "MCP_CLIENT_ISSUER", "MCP_CLIENT_SUBJECT", "MCP_CLIENT_SCOPES",
+}
+
+// baseEnviron returns the variables that all requests share (T-621).
+func baseEnviron(p *project.Project, common project.Env) []string {
+	env := p.ProviderBase(common)
+	for _, name := range perRequest {
+		delete(env, name)
+	}
+	env["PWD"] = p.Root
+	return slices.Clip(env.ScriptEntries())
+}
+
+// json returns the request in the form that scripts get (T-622).
+func (q *query) json() json.RawMessage {
+	if q.payload != nil {
+		return q.payload
+	}
+	var b rawjson.Builder
+	q.payload = b.Object().Name("query").String(q.value).Name("prefix").String(q.value).
+		Name("argument").Object().Name("name").String(q.argument).Name("value").String(q.value).End().
+		Name("context").Object().Name("arguments").Raw(rawjson.Normal(q.arguments)).End().
+		Name("ref").Raw(rawjson.Normal(q.ref)).End().Bytes()
+	return q.payload
+}
+
+// digest returns the SHA-256 of json with sorted keys.
+func (q *query) digest() string {
+	if q.hash == "" {
+		sum := sha256.Sum256(rawjson.AppendCanonical(nil, q.json()))
+		q.hash = hex.EncodeToString(sum[:])
+	}
+	return q.hash
+}
+
+// A scriptInput is the environment of a script, with the files that it names.
+type scriptInput struct {
+	env   []string
+	files *handoff.Dir
+}
+
+// environ returns the environment of one run (T-622).
+func (c *Completions) environ(q *query, s *source, files *handoff.Dir) ([]string, error) {
+	in := &scriptInput{env: c.base(), files: files}
+	set := func(name, value string) { in.env = append(in.env, name+"="+value) }
+	c.Caller.EachVariable(set)
+	set("MCP_COMPLETION_NAME", q.name)
+	set("MCP_COMPLETION_LIMIT", strconv.Itoa(q.limit))
+	set("MCP_COMPLETION_OFFSET", strconv.Itoa(q.from.offset))
+	set("MCP_COMPLETION_ARGS_HASH", q.digest())
+	if q.from.own != "" {
+		set("MCP_COMPLETION_CURSOR", q.from.own)
+	}
+	in.env = project.SetTemp(in.env, files.TempPath())
+	if err := in.put("MCP_COMPLETION_ARGS_JSON", "MCP_COMPLETION_ARGS_FILE", q.json()); err != nil {
+		return nil, err
+	}
+	prefix := ""
+	switch s.kind {
+	case prompt:
+		prefix = "MCP_PROMPT_"
+	case resource:
+		prefix = "MCP_RESOURCE_"
+		uri, provider := item.URI(c.Project, s.item), rawjson.TextOf(s.item, "provider")
+		if q.template != nil {
+			uri = rawjson.TextOf(s.item, kinds.URITemplate)
+			provider = item.ProviderOf(uri)
+		}
+		set("MCP_RESOURCE_URI", uri)
+		set("MCP_RESOURCE_PROVIDER", provider)
+	default:
+		return in.env, nil
+	}
+	if q.template == nil {
+		rel := rawjson.TextOf(s.item, "path")
+		set(prefix+"REL_PATH", rel)
+		set(prefix+"PATH", filepath.Join(s.dir, filepath.FromSlash(rel)))
+	}
+	err := in.put(prefix+"METADATA", prefix+"METADATA_FILE", s.item)
+	return in.env, err
+}
+
+// put adds a document as a variable. A document that is too long goes to a file, whose path is in
+// another variable (T-627).
+func (in *scriptInput) put(variable, file string, doc json.RawMessage) error {
+	if len(doc) <= project.MaxInline {
+		in.env = append(in.env, variable+"="+string(doc))
+		return nil
+	}
+	in.env = append(in.env, variable+"=", file+"="+in.files.Path(file))
+	return in.files.Create(file, doc)
+}
+
+// An output is the parsed output of a script (T-630).
+type output struct {
+	values []json.RawMessage // strings, as written; at most the limit
+	total  int               // -1 if unknown
+	more   bool
+	next   int    // offset of the next page; -1 if unknown
+	cursor string // cursor of the script for the next page
+}
+
+// A noJSONError is the error for output that is not JSON. Such output means no suggestions (T-630).
+type noJSONError struct{ output []byte }
+
+func (e *noJSONError) Error() string {
+	const longest = 60 // characters
+	text := []rune(strings.TrimSpace(strings.ToValidUTF8(string(e.output[:min(len(e.output), 4*longest)]), "\uFFFD")))
+	if len(text) > longest {
+		text = append(text[:longest], '…')
+	}
+	return fmt.Sprintf("the output is not JSON, so nothing is suggested; it begins with %q; "+
+		`print an array such as ["a","b"]`, string(text))
+}
+
+// parseOutput returns the values of a page. repeated reports that the page before had the same output. Then the script
+// ignores the offset, and its output has the values of all pages (T-632).
+func parseOutput(stdout []byte, limit, offset int, repeated bool) (output, error) {
+	o := output{total: -1, next: -1}
+	if len(rawjson.SkipSpace(stdout)) == 0 {
+		return o, nil
+	}
+	doc, err := rawjson.Check(stdout)
+	if err != nil {
+		return o, &noJSONError{stdout}
+	}
+	list := doc
+	switch rawjson.KindOf(doc) {
+	case rawjson.Array:
+	case rawjson.Object:
+		if list = rawjson.Get(doc, "suggestions"); !rawjson.Absent(list) && rawjson.KindOf(list) != rawjson.Array {
+			return o, errors.New("suggestions must be an array")
+		}
+		if err := o.setExtras(doc); err != nil {
+			return o, err
+		}
+	default:
+		return o, errors.New("the output is neither an array nor an object")
+	}
+	n, first := 0, 0
+	if repeated {
+		first = offset
+		o.more, o.next, o.cursor = false, -1, ""
+	}
+	for e := range rawjson.Elements(list) {
+		if rawjson.KindOf(e) != rawjson.String {
+			return o, errors.New("a suggestion is not a string")
+		}
+		if n++; n > first && n-first <= limit {
+			o.values = append(o.values, e)
+		}
+	}
+	if rawjson.KindOf(doc) == rawjson.Array && (offset == 0 || repeated) {
+		o.total = n
+	}
+	if n-first > limit { // T-631: the values beyond the limit come first on the next page
+		o.more, o.next = true, -1
+	}
+	return o, nil
+}
+
+func (o *output) setExtras(doc json.RawMessage) error {
+	o.more = rawjson.True(rawjson.Get(doc, "hasMore"))
+	if n, ok := offsetOf(rawjson.Get(doc, "next")); ok {
+		o.next = n
+	}
+	if n, ok := offsetOf(rawjson.Get(doc, "total")); ok {
+		o.total = n
+	}
+	if o.cursor = rawjson.TextOf(doc, "nextCursor"); o.cursor == "" {
+		o.cursor = rawjson.TextOf(doc, "cursor")
+	}
+	if !isOwnCursor(o.cursor) {
+		return errors.New("the cursor is too long or contains NUL")
+	}
+	o.more = o.more || o.cursor != ""
+	return nil
+}
+
+// offsetOf reads a number, or a string of digits (T-632).
+func offsetOf(v json.RawMessage) (int, bool) {
+	text := string(v)
+	if s, ok := rawjson.Text(v); ok {
+		text = s
+	}
+	n, ok := settings.Digits(text)
+	return min(n, maxOffset), ok
+}
+
+// A Result has the suggested values.
+type Result struct {
+	values []json.RawMessage // strings
+	total  int               // -1 if unknown
+	next   string            // cursor of the next page, or ""
+}
+
+// Size returns the approximate number of bytes that AppendJSON writes.
+func (r *Result) Size() int {
+	n := 128 + len(r.next)
+	for _, v := range r.values {
+		n += len(v) + 1
+	}
+	return n
+}
+
+// AppendJSON appends the result (T-633) and the members of the protocol revision.
+func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
+	b := rawjson.Over(dst)
+	b.Object()
+	extra.AppendMembers(b)
+	b.Name("completion").Object().Name("values").Array()
+	for _, v := range r.values {
+		b.Raw(v)
+	}
+	b.End()
+	if r.total >= 0 {
+		b.Name("total").Int(r.total)
+	}
+	b.Name("hasMore").Bool(r.next != "")
+	b.Optional("nextCursor", r.next)
+	extra.AppendOwnMeta(b.End())
+	return b.End().Bytes()
 }

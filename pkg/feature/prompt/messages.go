@@ -1,12 +1,21 @@
 package prompt
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/filecache"
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
@@ -188,4 +197,223 @@ func replaceMembers(object json.RawMessage, members []rawjson.Member) json.RawMe
 		b.Name(m.Name).Raw(m.Value)
 	}
 	return b.End().Bytes()
+}
+
+type filler struct {
+	values map[string]string // arguments that can be inserted (T-805)
+	files  *files
+	room   budget
+}
+
+// A budget is the number of bytes that may still be inserted into a response. It limits the memory
+// for templates with many placeholders or files.
+type budget struct{ left int }
+
+// take subtracts n bytes. Once the budget is exceeded, it stays so.
+func (r *budget) take(n int) error {
+	if r.left -= min(n, r.left+1); r.left < 0 {
+		return errTooLarge
+	}
+	return nil
+}
+
+var errTooLarge = errors.New("larger than a response may be; see MCPBASH_MAX_TOOL_OUTPUT_SIZE")
+
+func valuesOf(arguments json.RawMessage) map[string]string {
+	v := map[string]string{}
+	for name, value := range rawjson.All(arguments) {
+		switch rawjson.KindOf(value) {
+		case rawjson.String:
+			v[name], _ = rawjson.Text(value)
+		case rawjson.Number, rawjson.Bool:
+			v[name] = string(value)
+		default:
+			delete(v, name)
+		}
+	}
+	return v
+}
+
+// fill replaces each {{name}} of a known argument by its value, in one pass and literally (T-805,
+// T-806). The error is errTooLarge.
+func (f *filler) fill(template string) (string, error) {
+	var b strings.Builder
+	for {
+		open := strings.Index(template, "{{")
+		if open < 0 {
+			break
+		}
+		name := nameAt(template[open+2:])
+		rest, closed := strings.CutPrefix(template[open+2+len(name):], "}}")
+		value, known := f.values[name]
+		if !closed || !known || name == "" { // a name may begin at the second brace
+			b.WriteString(template[:open+1])
+			template = template[open+1:]
+			continue
+		}
+		if err := f.room.take(len(value)); err != nil {
+			return "", err
+		}
+		b.Grow(len(template) + len(value))
+		b.WriteString(template[:open])
+		b.WriteString(value)
+		template = rest
+	}
+	if b.Len() == 0 {
+		return template, nil
+	}
+	b.WriteString(template)
+	return b.String(), nil
+}
+
+// nameAt returns the name at the beginning of a text, or "".
+func nameAt(s string) string {
+	for i, c := range []byte(s) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// files reads files below the prompts directory, and refuses paths that lead out of it (T-804).
+type files struct {
+	dir  string
+	root *os.Root // of dir, or nil before it is needed
+	max  int      // maximum size of a file, which is the limit of a response (T-809)
+	kept *filecache.Cache
+}
+
+func newFiles(p *project.Project, kept *filecache.Cache) *files {
+	return &files{dir: p.Prompts, max: p.Limits.Response, kept: kept}
+}
+
+func (f *filler) embedded(path string) ([]byte, error) {
+	data, err := f.files.bytes(path)
+	if err == nil {
+		err = f.room.take(len(data))
+	}
+	return data, err
+}
+
+func (f *files) close() {
+	if f.root != nil {
+		f.root.Close()
+	}
+}
+
+func (f *files) bytes(path string) ([]byte, error) {
+	path = filepath.FromSlash(path)
+	if !filepath.IsLocal(path) {
+		return nil, fmt.Errorf("%s leads out of the prompts directory", path)
+	}
+	if filepath.Clean(path) == path { // "file/" is not a file
+		if data, ok := f.kept.Read(filepath.Join(f.dir, path), f.max); ok {
+			return data, nil
+		}
+	}
+	if f.root == nil {
+		root, err := os.OpenRoot(f.dir)
+		if err != nil {
+			return nil, err
+		}
+		f.root = root
+	}
+	file, err := boundedfile.OpenIn(f.root, path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if info.Size() > int64(f.max) {
+		return nil, fmt.Errorf("%s: %w", path, errTooLarge)
+	}
+	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	// The limit also applies to a file that grows.
+	if _, err := data.ReadFrom(io.LimitReader(file, int64(f.max))); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return data.Bytes(), nil
+}
+
+// text reads a template, without NUL bytes and final line breaks.
+func (f *files) text(path string) (string, error) {
+	data, err := f.bytes(path)
+	if err != nil {
+		return "", err
+	}
+	data = bytes.TrimPrefix(data, rawjson.ByteOrderMark)
+	if !utf8.Valid(data) {
+		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
+	}
+	if bytes.IndexByte(data, 0) >= 0 {
+		data = bytes.ReplaceAll(data, []byte{0}, nil)
+	}
+	return string(bytes.TrimRight(data, "\r\n")), nil
+}
+
+// A Misplaced is a placeholder that is not replaced: it contains spaces, or no argument has its name (T-410).
+type Misplaced struct {
+	Line  int    // from 1
+	Fault string // the cause, and a remedy if one is known
+}
+
+// FindMisplaced returns the placeholders in a template that are not replaced, each text once. The arguments are those
+// that metadata declares.
+func FindMisplaced(template string, arguments json.RawMessage) []Misplaced {
+	return findMisplaced(template, declaredNames(arguments), nil)
+}
+
+// findMisplaced is [FindMisplaced] with the names of declared arguments, and with more arguments.
+func findMisplaced(template string, declared []string, given map[string]string) (list []Misplaced) {
+	seen := map[string]bool{}
+	for at := 0; ; {
+		next := strings.Index(template[at:], "{{")
+		if next < 0 {
+			return list
+		}
+		at += next
+		whole, name := placeholderAt(template[at:])
+		fault := ""
+		switch _, known := given[name]; {
+		case whole == "":
+			at++ // a placeholder may begin at the second brace
+			continue
+		case len(whole) != len("{{}}")+len(name):
+			fault = fmt.Sprintf("%s is not replaced; write {{%s}}", whole, name)
+		case !known && !slices.Contains(declared, name):
+			fault = fmt.Sprintf("%s is not a declared argument%s", whole, cli.DidYouMean(name, declared))
+		}
+		if fault != "" && !seen[whole] {
+			seen[whole] = true
+			list = append(list, Misplaced{strings.Count(template[:at], "\n") + 1, fault})
+		}
+		at += len(whole)
+	}
+}
+
+// placeholderAt returns the placeholder that a text with two opening braces begins with, and its name. Spaces and tabs
+// may surround the name. Both are "" if there is no placeholder.
+func placeholderAt(s string) (whole, name string) {
+	rest := strings.TrimLeft(s[len("{{"):], " \t")
+	name = nameAt(rest)
+	rest, closed := strings.CutPrefix(strings.TrimLeft(rest[len(name):], " \t"), "}}")
+	if name == "" || !closed {
+		return "", ""
+	}
+	return s[:len(s)-len(rest)], name
+}
+
+func declaredNames(arguments json.RawMessage) (names []string) {
+	for e := range rawjson.Elements(arguments) {
+		names = append(names, rawjson.TextOf(e, "name"))
+	}
+	for name := range rawjson.All(rawjson.Get(arguments, "properties")) {
+		names = append(names, name)
+	}
+	return names
 }

@@ -1,7 +1,10 @@
 package resource
 
 import (
+	"cmp"
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -9,9 +12,12 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/provider"
@@ -181,4 +187,149 @@ func (s *Scripts) look(name string) code.File {
 		return code.File{}
 	}
 	return file
+}
+
+// Content is the content of a resource.
+type Content struct {
+	uri, mimeType string
+	data          []byte
+	blob          bool
+	meta          json.RawMessage // nil if absent
+	local         bool
+}
+
+// Local reports whether the content comes from files of this machine, and not from a script or the
+// network. Changes of such files can be detected without reading them.
+func (c *Content) Local() bool { return c.local }
+
+// content returns the content with its MIME type, as text or blob (RES-40 to RES-45). typed is the
+// type that the provider reported, or "".
+func (t *target) content(data []byte, typed string) *Content {
+	c := &Content{uri: t.uri, data: data, local: t.isLocal()}
+	switch {
+	case t.provider == uiProvider:
+		c.mimeType = mcp.UIMimeType
+	case t.declared != "":
+		c.mimeType = t.declared
+	case typed != "":
+		c.mimeType = typed
+	default:
+		c.mimeType = media.Detect(pathOf(t.uri), data)
+	}
+	c.blob = !media.IsText(data)
+	return c
+}
+
+func (t *target) isLocal() bool {
+	return t.provider == "file" || t.provider == uiProvider || t.provider == skillProvider
+}
+
+// Size returns the approximate number of bytes that AppendJSON writes.
+func (c *Content) Size() int {
+	n := 256 + len(c.uri) + len(c.mimeType) + len(c.meta)
+	if c.blob {
+		return n + base64.StdEncoding.EncodedLen(len(c.data))
+	}
+	return n + len(c.data) + len(c.data)/16
+}
+
+// AppendJSON appends the result of a read (RES-34) and the members of the protocol revision.
+func (c *Content) AppendJSON(dst []byte, extra mcp.Extra) []byte {
+	b := rawjson.Over(dst)
+	b.Object()
+	extra.AppendMembers(b)
+	b.Name("contents").Array().Object().Name("uri").String(c.uri).Name("mimeType").String(c.mimeType)
+	if c.blob {
+		b.Name("blob").Append(func(dst []byte) []byte {
+			dst = append(dst, '"') // base64 needs no escapes
+			return append(base64.StdEncoding.AppendEncode(dst, c.data), '"')
+		})
+	} else {
+		b.Name("text").Append(func(dst []byte) []byte { return rawjson.AppendValid(dst, c.data) })
+	}
+	if len(c.meta) > 0 {
+		b.Name("_meta").Raw(c.meta)
+	}
+	extra.AppendOwnMeta(b.End().End())
+	return b.End().Bytes()
+}
+
+// refusal returns the failure of a provider as an error for the client (RES-60). It returns other errors unchanged.
+func (r *Resources) refusal(t *target, err error) error {
+	var f *provider.Failure
+	if !errors.As(err, &f) {
+		return err
+	}
+	if f.Log != "" {
+		r.Log(mcp.Warning, "mcp."+t.provider, f.Log) // only built-in providers set Log (RES-107)
+	}
+	text := stderrText([]byte(f.Message))
+	or := func(code int, def string) error {
+		text = cmp.Or(text, def)
+		return &mcp.Error{Code: code, Message: text}
+	}
+	if (f.Status == provider.Denied || f.Status == provider.NotFound) && !strings.ContainsAny(t.uri, `:/\`) { // RES-39
+		e := notFound("uri", t.uri)
+		e.Message += fmt.Sprintf(": %q is not a URI; use a URI that resources/list returns, such as file:///...", t.uri)
+		r.Log(mcp.Warning, logger, e.Message)
+		return e
+	}
+	switch f.Status {
+	case provider.Denied:
+		if isOpaque(t.uri) {
+			return notFound("uri", t.uri)
+		}
+		return mcp.Errorf(mcp.CodeInternal, "Resource outside allowed roots")
+	case provider.NotFound:
+		return notFound("uri", t.uri)
+	case provider.Invalid:
+		return or(mcp.CodeInvalidParams, "Invalid resource specification")
+	case provider.FetchFailed:
+		return or(mcp.CodeInternal, "Resource fetch failed")
+	case provider.TooLarge:
+		if limit := r.Project.MaxResource; *f == *provider.OverLimit(limit) {
+			name := cmp.Or(t.name, "<direct>")
+			r.Log(mcp.Err, logger, fmt.Sprintf("Resource %s content exceeds limit %d", name, limit))
+		}
+		return or(mcp.CodeInternal, "Resource exceeded size limit")
+	}
+	return or(mcp.CodeInternal, "Resource provider failed")
+}
+
+// isOpaque reports whether a text is a URI without an authority, such as urn:isbn:1, and not a path (RES-39).
+// One letter is a drive of Windows.
+func isOpaque(text string) bool {
+	scheme, rest, found := strings.Cut(text, ":")
+	return found && len(scheme) > 1 && validProvider(scheme) && !strings.HasPrefix(rest, "//")
+}
+
+// notFound returns the error of RES-36, with the requested name or URI as data.
+func notFound(member, value string) *mcp.Error {
+	var b rawjson.Builder
+	return &mcp.Error{Code: mcp.CodeNotFound, Own: true, Message: "Resource not found",
+		Data: b.Object().Name(member).String(value).End().Bytes()}
+}
+
+func timedOut(after time.Duration) *mcp.Error {
+	return &mcp.Error{
+		Code: mcp.CodeInternal, Message: "Request timed out",
+		Data: json.RawMessage(fmt.Sprintf(`{"timeoutSecs":%d}`, int(after.Seconds()))),
+	}
+}
+
+// maxStderr limits the standard error of a provider in messages, in bytes.
+const maxStderr = 2048
+
+// stderrText returns a provider's standard error in a form that is safe for messages (RES-37).
+func stderrText(stderr []byte) string {
+	text := strings.ToValidUTF8(string(stderr[:min(len(stderr), 2*maxStderr)]), "\uFFFD")
+	text = strings.TrimRight(text, "\r\n")
+	if len(text) <= maxStderr {
+		return text
+	}
+	end := maxStderr
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return strings.TrimRight(text[:end], "\r\n")
 }

@@ -3,6 +3,7 @@
 package script
 
 import (
+	"context"
 	"errors"
 	"os"
 
@@ -32,3 +33,11 @@ func (u *Confined) Release() {}
 
 // OpenRegular fails, because this system has no confinements.
 func (u *Confined) OpenRegular(string) (*os.File, error) { return nil, errors.ErrUnsupported }
+
+// CollectOrphans does nothing: only Linux has containers whose process 1 is a server.
+func (r *Runner) CollectOrphans(context.Context) {}
+
+// AdoptOrphans does nothing: only Linux lets a process adopt others.
+func AdoptOrphans() {}
+
+func (r *Runner) killOrphans() bool { return false }

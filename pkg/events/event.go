@@ -10,8 +10,14 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"mcp-bash/pkg/json/rawjson"
@@ -238,4 +244,111 @@ type Trace struct {
 	ID, Parent string // the trace, and the caller's span; without one, the trace has the ID of the request
 	// Link and LinkSpan are the trace and span of the HTTP request, if it has another context than its message.
 	Link, LinkSpan string
+}
+
+// A Sink takes events. Its methods are safe for concurrent use. A sink may keep nothing of an event after its return.
+type Sink interface {
+	// Emit takes an event. An error means that the event must be recorded and cannot be.
+	Emit(e *Event) error
+	// Ready returns the error that Emit would return now.
+	Ready() error
+}
+
+// Sinks gives each event to several sinks, in their order.
+type Sinks []Sink
+
+// Emit implements [Sink]. All sinks get the event. The error is the first one.
+func (s Sinks) Emit(e *Event) (err error) {
+	for _, sink := range s {
+		if e := sink.Emit(e); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// Ready implements [Sink].
+func (s Sinks) Ready() error {
+	for _, sink := range s {
+		if err := sink.Ready(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A Change is how a set of named things differs from the set before, by name.
+type Change struct{ Added, Removed, Changed []string }
+
+// compare returns the change between two sets, in the order of the names.
+func compare(before, after map[string][sha256.Size]byte) (c Change) {
+	for name, hash := range after {
+		if old, known := before[name]; !known {
+			c.Added = append(c.Added, name)
+		} else if old != hash {
+			c.Changed = append(c.Changed, name)
+		}
+	}
+	for name := range before {
+		if _, stays := after[name]; !stays {
+			c.Removed = append(c.Removed, name)
+		}
+	}
+	for _, list := range [...][]string{c.Added, c.Removed, c.Changed} {
+		slices.Sort(list)
+	}
+	return c
+}
+
+// A Watch records changes of a set of named things that the server reads again and again, such as the tokens of a
+// file. The caller does not use it from several goroutines at once.
+type Watch struct {
+	Type   Type
+	Target Target
+	To     Sink
+
+	known  map[string][sha256.Size]byte // of each thing; nil before the first reading
+	failed bool                         // the last reading
+}
+
+// Set takes what was read: a hash of each thing, or an error. The first set is not recorded. Of several errors in a
+// row, the first one is recorded.
+func (w *Watch) Set(now map[string][sha256.Size]byte, err error) {
+	e := Event{Type: w.Type, Target: w.Target}
+	first := w.known == nil
+	if err != nil {
+		e.Cause, e.Note = mcp.CauseInternal, err.Error()
+	} else {
+		e.Change, e.Count, w.known = compare(w.known, now), len(now), now
+	}
+	c := &e.Change
+	changed := !first && len(c.Added)+len(c.Removed)+len(c.Changed) > 0 || w.failed != (err != nil)
+	w.failed = err != nil
+	if changed {
+		w.To.Emit(&e)
+	}
+}
+
+// Ended returns the ended files of a record in order, from the entries of its folder, and the name for the next one.
+// The record audit.jsonl has audit.jsonl.000001 and so on.
+func Ended(record string, entries []fs.DirEntry) (files []string, next string) {
+	numbered := func(n int) string { return fmt.Sprintf("%s.%06d", record, n) }
+	var numbers []int
+	for _, e := range entries {
+		text, ok := strings.CutPrefix(e.Name(), record+".")
+		if n, err := strconv.Atoi(text); ok && err == nil && n > 0 && numbered(n) == e.Name() {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	last := 0
+	for _, last = range numbers {
+		files = append(files, numbered(last))
+	}
+	return files, numbered(last + 1)
+}
+
+// InFiles reports whether a value of MCPBASH_AUDIT names a file or a folder.
+func InFiles(to string) bool {
+	return to != "" && to != "off" && to != "stderr" && to != "journald" && !strings.HasPrefix(to, "unix:")
 }

@@ -2,20 +2,28 @@ package protocol
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"time"
 
+	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/protocol/internal/session"
+	"mcp-bash/pkg/protocol/internal/throttle"
 	"mcp-bash/pkg/protocol/stateless"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
 	"mcp-bash/pkg/wire/revision"
+	"mcp-bash/pkg/wire/tracecontext"
 )
 
 // Accept handles one message. It answers messages that cost nothing, and returns a request that
@@ -331,3 +339,124 @@ var ErrNoSession = mcp.Errorf(mcp.CodeInvalidRequest, "Session not found")
 
 // ErrBusy is the error for a request above the limits of its client (P-1801).
 var ErrBusy = mcp.Errorf(mcp.CodeInternal, "Too many queued requests").Because(mcp.CauseBusy)
+
+// eventOf returns the event of a request, or nil if it leaves none.
+func (c *Client) eventOf(m *jsonrpc.Message, version string, client *mcp.Capabilities) *events.Event {
+	if c.server.Events == nil {
+		return nil
+	}
+	kind := events.TypeOf(m.Method)
+	if kind == "" {
+		return nil
+	}
+	e := &events.Event{
+		Type: kind, Began: time.Now(), ID: m.From.ID,
+		Source: events.Source{
+			Transport: "stdio", Address: m.From.Address, Agent: m.From.Agent, Session: m.From.Session,
+			Revision: version, RequestID: m.ID,
+		},
+		Subject: SubjectOf(c.caller.Identity),
+		Target:  events.Target{Method: m.Method, Name: m.Params.Text(mcp.ParamName)},
+	}
+	if e.ID == (events.ID{}) {
+		e.ID = events.NewID()
+	}
+	if c.server.Recorded {
+		e.Trace = traceOf(m, e.ID)
+	}
+	if c.caller.Shared {
+		e.Source.Transport = "http"
+	}
+	if kind == events.ResourceRead {
+		e.Target.Name = m.Params.Text(mcp.ParamURI)
+	}
+	e.Subject.Client, e.Subject.Version = client.Name, client.Version
+	return e
+}
+
+// SubjectOf returns the sender of a request with an identity, which may be nil.
+func SubjectOf(id *auth.Identity) events.Subject {
+	if id == nil {
+		return events.Subject{}
+	}
+	return events.Subject{
+		User: cmp.Or(id.Subject, id.Name), UserID: id.Subject, Issuer: id.Issuer, Token: id.Name, Scopes: id.Scopes,
+	}
+}
+
+// revisionOf returns the name of a protocol's revision.
+func (c *Client) revisionOf(p calls.Protocol) string {
+	if p == calls.Protocol(c.stateless) {
+		return revision.Stateless
+	}
+	return c.session.Revision.Load().Name
+}
+
+// traceOf returns the trace of a request: of its _meta, or else of its HTTP headers.
+func traceOf(m *jsonrpc.Message, id events.ID) (t events.Trace) {
+	if t.ID, t.Parent = tracecontext.OfMeta(m.Params.Meta()).Or(m.Trace).Trace(); t.ID == "" {
+		t.ID = id.String()
+	}
+	if trace, span := m.Trace.Trace(); span != t.Parent {
+		t.Link, t.LinkSpan = trace, span
+	}
+	return t
+}
+
+// refuse answers a request that does not run, and records that.
+func (c *Client) refuse(m *jsonrpc.Message, out Sink, refusal *mcp.Error) {
+	if e := c.eventOf(m, c.session.Revision.Load().Name, c.session.Capabilities.Load()); e != nil {
+		e.Cause, e.Work.Code = refusal.Why(), refusal.Code
+		e.Work.Took, e.Work.Arguments = time.Since(e.Began), m.Params.Get(mcp.ParamArguments)
+		if c.server.Events.Emit(e) != nil {
+			refusal = calls.ErrUnrecorded
+		}
+	}
+	c.session.Refuse(out, m.ID, refusal)
+}
+
+// A tokenGuard accepts only messages with the shared secret (protocol section 23).
+type tokenGuard struct {
+	settings project.Token
+
+	mu       sync.Mutex
+	failures throttle.Throttle // P-2302
+}
+
+// check returns the error for a message whose _meta lacks the secret.
+func (g *tokenGuard) check(meta json.RawMessage) *mcp.Error {
+	if g.settings.Secret == "" {
+		return nil
+	}
+	given, ok := rawjson.Text(rawjson.Get(meta, g.settings.Key))
+	if !ok && g.settings.Fallback != "" {
+		given, _ = rawjson.Text(rawjson.Get(meta, g.settings.Fallback))
+	}
+	// All hashes have the same length, so the comparison does not reveal the secret's.
+	want, got := sha256.Sum256([]byte(g.settings.Secret)), sha256.Sum256([]byte(given))
+	if subtle.ConstantTimeCompare(want[:], got[:]) == 1 {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.failures.Allow(time.Now()) {
+		return errTokenThrottled
+	}
+	return errToken
+}
+
+var (
+	errToken          = mcp.Errorf(mcp.CodeInvalidParams, "Remote token missing or invalid").Because(mcp.CauseCredential)
+	errTokenThrottled = mcp.Errorf(mcp.CodeInvalidParams,
+		"Remote token missing or invalid (throttled)").Because(mcp.CauseRate)
+)
+
+// strip removes the secret from the _meta that scripts get (P-2304).
+func (g *tokenGuard) strip(meta json.RawMessage) json.RawMessage {
+	if g.settings.Secret == "" || rawjson.Get(meta, g.settings.Key) == nil && rawjson.Get(meta,
+		g.settings.Fallback) == nil {
+		return meta
+	}
+	var b rawjson.Builder
+	return b.Object().Members(meta, g.settings.Key, g.settings.Fallback).End().Bytes()
+}

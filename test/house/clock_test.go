@@ -12,17 +12,17 @@ import (
 
 // wallClock lists the files that count nanoseconds or seconds since 1970, and the reason.
 var wallClock = map[string]string{
-	"cmd/mcp-bundle/vendor.go":              "SOURCE_DATE_EPOCH",
-	"pkg/bundle/stage/stage.go":             "SOURCE_DATE_EPOCH",
-	"pkg/bundle/image/packages.go":          "times in archives",
-	"pkg/bundle/internal/debian/deb.go":     "times in archives",
-	"pkg/check/audit/page.go":               "the order of lines",
-	"pkg/files/folder/dir_other.go":         "times of files",
-	"pkg/files/folder/folder.go":            "times of files",
-	"pkg/provider/file/file.go":             "times of files",
-	"pkg/registry/store.go":                 "times of files",
-	"pkg/protocol/calls/suspended/state.go": "the time until which processes of other machines know a call",
-	"pkg/protocol/console/record.go":        "a time for people",
+	"cmd/mcp-bundle/vendor.go":             "SOURCE_DATE_EPOCH",
+	"pkg/bundle/stage/stage.go":            "SOURCE_DATE_EPOCH",
+	"pkg/bundle/image/packages.go":         "times in archives",
+	"pkg/bundle/internal/debian/deb.go":    "times in archives",
+	"pkg/check/audit/page.go":              "the order of lines",
+	"pkg/files/folder/dir_other.go":        "times of files",
+	"pkg/files/folder/folder.go":           "times of files",
+	"pkg/provider/file/file.go":            "times of files",
+	"pkg/registry/store.go":                "times of files",
+	"pkg/protocol/calls/suspended/call.go": "the time until which processes of other machines know a call",
+	"pkg/protocol/console/console.go":      "a time for people",
 }
 
 // H-243: no duration depends on the wall clock, which can be set back. A [time.Time] also has a time that only grows,

@@ -1,11 +1,18 @@
 package httpd
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"net/http"
+	"sync/atomic"
+	"time"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/clock"
+	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/protocol/calls/tasks"
@@ -223,3 +230,130 @@ func nameOf(m *jsonrpc.Message) (string, bool) {
 	}
 	return "", false
 }
+
+// maxAgent is the number of bytes of a User-Agent that records have.
+const maxAgent = 256
+
+// from describes the request of HTTP that carries a message, for the record.
+func (s *Server) from(w http.ResponseWriter, r *http.Request) (o jsonrpc.Origin) {
+	if s.Config.Server.Events == nil {
+		return o
+	}
+	o.ID = requestID(w)
+	o.Address, o.Agent = r.RemoteAddr, r.UserAgent()
+	o.Agent = o.Agent[:min(len(o.Agent), maxAgent)]
+	o.Session = shownSession(r.Header.Get(headers.Session))
+	return o
+}
+
+// shownSession returns a digest of the id of a session, because the id itself is a credential.
+func shownSession(id string) string {
+	if id == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:8])
+}
+
+// identify gives each response the id of its request (AUD-6).
+func identify(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header()[requestHeader] = []string{events.NewID().String()}
+		next.ServeHTTP(w, r)
+	})
+}
+
+const requestHeader = "X-Request-Id"
+
+// requestID returns the id of the request of a response.
+func requestID(w http.ResponseWriter) (id events.ID) {
+	hex.Decode(id[:], []byte(w.Header().Get(requestHeader))) // identify has set it
+	return id
+}
+
+// Refusals of HTTP come from strangers, as fast as these like. So a record has these many, and the number of others.
+const (
+	refusalBurst = 100
+	refusalPace  = time.Second
+)
+
+// refused records a request that the guard refuses.
+func (s *Server) refused(w http.ResponseWriter, r *http.Request, cause mcp.Cause) {
+	sink := s.Config.Server.Events
+	if sink == nil {
+		return
+	}
+	chosen, left := s.refusals.Take()
+	if !chosen {
+		return
+	}
+	e := &events.Event{
+		Type: events.HTTPRequest, Cause: cause, Began: time.Now(), ID: requestID(w),
+		Source:  events.Source{Transport: "http", Address: r.RemoteAddr, Agent: r.UserAgent()},
+		Subject: protocol.SubjectOf(auth.IdentityOf(r.Context())),
+		Target:  events.Target{Method: r.Method, Name: r.URL.Path}, Count: left,
+	}
+	sink.Emit(e)
+}
+
+// A caller has the requests of the stateless protocol of one identity. They share a client, so a
+// caller may resume its suspended calls with any request.
+type caller struct {
+	key    string // of the identity
+	owner  string // see auth.Identity.Owner
+	client *protocol.Client
+	used   atomic.Int64 // the time of the last request, of [clock.Now]
+}
+
+// callerUnused is how long the client of an identity without requests is kept.
+const callerUnused = 15 * time.Minute
+
+// callerOf returns the caller with an identity, nil while the server ends.
+func (s *Server) callerOf(id *auth.Identity) *caller {
+	key := id.Key()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.callers[key]
+	if c == nil {
+		if s.closing {
+			return nil
+		}
+		c = &caller{key: key, owner: id.Owner()}
+		c.client = s.Server.NewClient(nobody{}, protocol.Caller{
+			Identity: id, Owner: c.owner, Remote: true, Shared: true, MaxStreams: s.limits.streams,
+		})
+		s.callers[key] = c
+	}
+	c.used.Store(int64(clock.Now()))
+	return c
+}
+
+// dropCallers removes the clients of identities that no longer send requests.
+func (s *Server) dropCallers() {
+	since := int64(clock.Now() - callerUnused)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, c := range s.callers {
+		if c.used.Load() < since && !c.client.InUse() {
+			delete(s.callers, key)
+			c.client.Cancel(errUnused)
+			c.client.Leave()
+		}
+	}
+}
+
+var errUnused = errors.New("its client sends nothing any more")
+
+// nobody is the connection of a caller. The stateless protocol sends nothing that belongs to no
+// request.
+type nobody struct{}
+
+func (nobody) Queue([]byte)                 {}
+func (nobody) Last([]byte, *mcp.Error)      {}
+func (nobody) Push()                        {}
+func (nobody) Deliver()                     {}
+func (nobody) Full() bool                   { return false }
+func (nobody) Reserve(context.Context, int) {}
+func (nobody) Release(int)                  {}
+func (nobody) AwaitRoom()                   {}
+func (nobody) End(protocol.Ending)          {}

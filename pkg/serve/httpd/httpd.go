@@ -18,7 +18,11 @@ import (
 	"container/list"
 	"context"
 	"log"
+	"maps"
+	"net"
 	"net/http"
+	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -274,4 +278,119 @@ func (s *Server) Close() {
 	s.http.Close()
 	s.replicas.Close()
 	s.Listener.Close()
+}
+
+// limits are the bounds of the transport (http section 7).
+type limits struct {
+	body, header int // bytes of a request
+	sessions     int
+	sessionIdle  time.Duration // 0: none
+	streams      int
+	keepAlive    time.Duration // between comments on a silent stream; 0: none
+	drain        time.Duration
+	drainDelay   time.Duration
+	kept         time.Duration // keptTime
+	replay       int           // bytes of events that a stream keeps for resumption
+	pending      int           // bytes for all sessions
+}
+
+func readLimits(env project.Env) limits {
+	return limits{
+		body: settings.Int(env, "MCPBASH_HTTP_MAX_BODY"), header: settings.Int(env, "MCPBASH_HTTP_MAX_HEADER"),
+		sessions:    settings.Int(env, "MCPBASH_HTTP_MAX_SESSIONS"),
+		sessionIdle: settings.Duration(env, "MCPBASH_HTTP_SESSION_IDLE"),
+		streams:     settings.Int(env, "MCPBASH_HTTP_MAX_STREAMS"),
+		keepAlive:   settings.Duration(env, "MCPBASH_HTTP_KEEPALIVE"),
+		drain:       settings.Duration(env, "MCPBASH_HTTP_DRAIN"),
+		drainDelay:  settings.Duration(env, "MCPBASH_HTTP_DRAIN_DELAY"),
+		kept:        keptTime,
+		replay:      settings.Int(env, "MCPBASH_HTTP_REPLAY"),
+		pending:     settings.Int(env, "MCPBASH_MAX_PENDING_BYTES"),
+	}
+}
+
+// LimitConnections returns the [http.Server.ConnState] of another server of this process, with its own limit.
+func LimitConnections(most int) func(net.Conn, http.ConnState) {
+	return guard.NewConnections(most).State
+}
+
+// Reading returns that of the protocol, with the limits of HTTP.
+func (s *Server) Reading() metrics.Reading {
+	r := s.Server.Reading()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.Uses = append(r.Uses, s.connections.Use(),
+		metrics.Use{Limit: "sessions", Used: len(s.sessions), Most: s.limits.sessions},
+		metrics.Use{Limit: "streams", Used: s.persons.streams.All(), Most: s.limits.streams})
+	return r
+}
+
+// restTime is the minimum time between two releases of memory to the system.
+const restTime = 30 * time.Second
+
+// maintain sends comments on silent streams, and ends what is no longer used.
+// It returns unused memory to the system when no requests come.
+func (s *Server) maintain() {
+	pace := 5 * time.Second
+	for _, limit := range []time.Duration{s.limits.keepAlive, s.limits.sessionIdle} {
+		if limit > 0 {
+			pace = min(pace, limit/4)
+		}
+	}
+	ticker := time.NewTicker(max(pace, 10*time.Millisecond))
+	defer ticker.Stop()
+	var garbage bool // may be left of requests and sessions
+	var freed time.Time
+	for {
+		select {
+		case <-s.Context.Done():
+			return
+		case <-ticker.C:
+		}
+		if s.limits.keepAlive > 0 {
+			s.running.keepAlive(s.limits.keepAlive)
+			for _, st := range s.silent() {
+				st.comment("")
+			}
+		}
+		for _, st := range s.rejected() {
+			go st.hangUp("the credential is no longer accepted") // H-49: it waits for the client
+		}
+		s.dropCallers()
+		s.dropSessions()
+		switch {
+		case s.used.Swap(false):
+			garbage = true
+		case garbage && time.Since(freed) > restTime:
+			debug.FreeOSMemory()
+			garbage, freed = false, time.Now()
+		}
+	}
+}
+
+// silent returns the streams without net/http on which nothing was sent for a while.
+func (s *Server) silent() (list []*stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for st := range s.streams {
+		if st.silent(s.limits.keepAlive) {
+			list = append(list, st)
+		}
+	}
+	return list
+}
+
+// rejected returns the streams whose credential has expired or was revoked, each once.
+func (s *Server) rejected() (list []*stream) {
+	s.mu.Lock()
+	open := slices.Collect(maps.Keys(s.streams))
+	s.mu.Unlock()
+	for _, st := range open {
+		st.mu.Lock()
+		if !st.opener.Accepted() {
+			list, st.opener = append(list, st), nil
+		}
+		st.mu.Unlock()
+	}
+	return list
 }

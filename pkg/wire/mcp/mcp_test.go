@@ -1,8 +1,13 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
+	"strconv"
 	"testing"
+	"time"
+
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // P-2200, P-808.
@@ -75,5 +80,79 @@ func TestErrorJSON(t *testing.T) {
 		if got := string(tc.err.AppendJSON(nil)); got != tc.want {
 			t.Errorf("%s, want %s", got, tc.want)
 		}
+	}
+}
+
+// P-500: parameters are the members that a search for their names finds, in the text itself and in a copy of it.
+func FuzzParams(f *testing.F) {
+	for _, seed := range []string{
+		``, `null`, `[]`, `[{"name":"x"}]`, `{}`, `{"name":"x"}`, ` { "na\u006de" : "x" , "uri":null} `,
+		`{"name":"first","name":"last","_meta":{"progressToken":1},"arguments":{"name":"inner"}}`, `{"_meta":7,"limit":"5"}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		v, err := rawjson.Check([]byte(text))
+		if err != nil {
+			v = nil
+		}
+		p := ReadParams(v)
+		c := p.Clone()
+		want := make([][]byte, paramCount)
+		for i := range want {
+			want[i] = bytes.Clone(rawjson.Get(v, paramNames[i]))
+			if got := p.Get(Param(i)); !bytes.Equal(got, want[i]) {
+				t.Errorf("%s is %q, not %q", paramNames[i], got, want[i])
+			}
+		}
+		clear(v) // the transport reads the next message into it
+		for i := range want {
+			if got := c.Get(Param(i)); !bytes.Equal(got, want[i]) {
+				t.Errorf("%s of the copy is %q, not %q", paramNames[i], got, want[i])
+			}
+		}
+	})
+}
+
+// Only an object is a _meta, and a changed one replaces it.
+func TestMeta(t *testing.T) {
+	for text, want := range map[string]string{`{"_meta":{"a":1}}`: `{"a":1}`, `{"_meta":[]}`: "", `{}`: ""} {
+		p := ReadParams([]byte(text))
+		if got := string(p.Meta()); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+		if p = p.WithMeta([]byte(`{"b":2}`)); string(p.Raw) != `{"_meta":{"b":2}}` || string(p.Meta()) != `{"b":2}` {
+			t.Errorf("%s: changed to %s", text, p.Raw)
+		}
+	}
+}
+
+// CF-4: a fault is logged again after a minute, and there are at most 256 faults in a minute.
+func TestSparse(t *testing.T) {
+	var now time.Duration
+	var got []string
+	log := sparse(func(_ Level, _, message string) { got = append(got, message) }, func() time.Duration { return now })
+	for _, step := range []struct {
+		at      time.Duration
+		message string
+		passes  bool
+	}{
+		{0, "a", true}, {0, "a", false}, {time.Second, "b", true}, {sparsePause - 1, "a", false}, {sparsePause, "a", true},
+		{sparsePause, "b", false}, {2*sparsePause - 1, "a", false},
+	} {
+		now = step.at
+		before := len(got)
+		log(Err, "l", step.message)
+		if passes := len(got) > before; passes != step.passes {
+			t.Errorf("%q at %s: %t", step.message, step.at, passes)
+		}
+	}
+	now = time.Hour
+	before := len(got)
+	for i := range 2 * sparseMost {
+		log(Err, "l", strconv.Itoa(i))
+	}
+	if n := len(got) - before; n != sparseMost {
+		t.Errorf("%d messages in a minute, want %d", n, sparseMost)
 	}
 }

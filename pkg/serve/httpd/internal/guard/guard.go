@@ -4,7 +4,9 @@ package guard
 
 import (
 	"fmt"
+	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -195,4 +197,175 @@ func remote(r *http.Request) string {
 	}
 	network, _ := a.Prefix(64)
 	return network.String()
+}
+
+// place checks the form of the target, the host and the origin of a request (H-201 to H-205).
+func (g *Guard) place(r *http.Request) *refusal {
+	switch {
+	case r.URL.Host != "" || r.URL.Scheme != "" || !strings.HasPrefix(r.RequestURI, "/"):
+		return &refusal{status: http.StatusBadRequest, reason: "the target of the request must be a path"}
+	case !isProbe(r) && !g.hostAllowed(r.Host):
+		return &refusal{status: http.StatusForbidden, reason: "this Host is not allowed; see --allow-host"}
+	case !g.originAllowed(r):
+		return &refusal{status: http.StatusForbidden, reason: "this Origin is not allowed; see --allow-origin"}
+	}
+	return nil
+}
+
+// isProbe reports whether a request asks for the health of the server. Balancers and engines send such
+// requests without Host, or with an address as Host (H-4).
+func isProbe(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }
+
+// hostAllowed checks Host, so that no web page can reach a server of this machine by a name that
+// leads to it (DNS rebinding). A server for other machines requires a credential, which such a page
+// does not have. There, Host is checked only if hosts are given.
+func (g *Guard) hostAllowed(host string) bool {
+	if len(g.hosts) == 0 && (!g.Local || g.Socket) {
+		return true
+	}
+	name, ok := hostName(host)
+	return ok && (g.hosts[name] || g.Local && weburl.IsLoopback(name))
+}
+
+// hostName returns the name of a host in lower case, without the port.
+func hostName(host string) (name string, ok bool) {
+	if name, port, err := net.SplitHostPort(host); err == nil {
+		if port != "" && !weburl.IsPort(port) {
+			return "", false
+		}
+		host = name
+	} else if inner, bracketed := strings.CutPrefix(host, "["); bracketed {
+		host, ok = strings.CutSuffix(inner, "]")
+		if !ok || net.ParseIP(host) == nil {
+			return "", false
+		}
+	}
+	return ascii.Lower(host), host != ""
+}
+
+// originAllowed checks the web page that sends a request. Programs send no Origin.
+func (g *Guard) originAllowed(r *http.Request) bool {
+	origins := r.Header["Origin"]
+	switch len(origins) {
+	case 0: // browsers add Sec-Fetch-Site to requests without Origin as well
+		site := r.Header.Get("Sec-Fetch-Site")
+		return site == "" || site == "same-origin" || site == "none"
+	case 1:
+	default:
+		return false
+	}
+	origin := ascii.Lower(origins[0])
+	if origin != "" && (g.named(origin) || origin == g.Resource.origin() || origin == g.PublicOrigin) {
+		return true
+	}
+	scheme, host, found := strings.Cut(origin, "://")
+	if !found || scheme != "http" && scheme != "https" || strings.ContainsAny(host, "/@?#") {
+		return false
+	}
+	name, ok := hostName(host)
+	return ok && (g.hosts[name] || g.Local && weburl.IsLoopback(name))
+}
+
+// named reports whether the operator named an origin.
+func (g *Guard) named(origin string) bool {
+	return g.anyOrigin && origin != "null" || g.origins[origin]
+}
+
+// The headers that a page of a named origin may send and read (H-206).
+var (
+	requestHeaders = []string{
+		"accept", "authorization", "content-type", "last-event-id", "mcp-method", "mcp-name", "mcp-protocol-version",
+		"mcp-session-id",
+	}
+	responseHeaders = "Mcp-Session-Id, WWW-Authenticate, Retry-After"
+)
+
+// parameterHeader begins the headers that repeat arguments of tools.
+const parameterHeader = "mcp-param-"
+
+// cors lets the pages of named origins read responses. It answers a preflight, and reports whether
+// it did.
+func (g *Guard) cors(w http.ResponseWriter, r *http.Request) (answered bool) {
+	if len(g.origins) == 0 && !g.anyOrigin {
+		return false
+	}
+	h := w.Header()
+	h.Add("Vary", "Origin")
+	origin := r.Header.Get("Origin")
+	if origin == "" || !g.named(ascii.Lower(origin)) {
+		return false
+	}
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Expose-Headers", responseHeaders)
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+		return false
+	}
+	var allowed []string
+	for name := range strings.SplitSeq(r.Header.Get("Access-Control-Request-Headers"), ",") {
+		name = ascii.Lower(ascii.Trim(name))
+		if slices.Contains(requestHeaders, name) || strings.HasPrefix(name, parameterHeader) && isToken(name) {
+			allowed = append(allowed, name)
+		}
+	}
+	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+	h.Set("Access-Control-Allow-Headers", strings.Join(allowed, ", "))
+	h.Set("Access-Control-Max-Age", "600")
+	w.WriteHeader(http.StatusNoContent)
+	return true
+}
+
+// isToken reports whether a text consists of lower-case letters, digits and "-_".
+func isToken(text string) bool {
+	return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
+}
+
+// An Audience is who can be behind the requests of a server.
+type Audience int
+
+// The audiences. Each one includes those before it.
+const (
+	Programs  Audience = iota // programs of this machine
+	PassedOn                  // also clients whose requests a proxy, a web page or a replica passes on
+	Everybody                 // also each machine that reaches the address
+)
+
+// Audience returns who can be behind the requests of a server. Only a plain address of this machine is for its own
+// programs. As soon as the operator has prepared the server for others, a proxy can pass their requests on (H-81). A
+// socket file counts, because its usual client is a proxy.
+func (c *Config) Audience() Audience {
+	switch {
+	case !c.Local:
+		return Everybody
+	case c.Socket || c.Public || c.authenticates() || len(c.Hosts) > 0 || len(c.Origins) > 0:
+		return PassedOn
+	}
+	return Programs
+}
+
+func (c *Config) authenticates() bool { return c.Auth != nil || c.Certificates }
+
+// IsOpen reports whether others than the programs of this machine can use the server without a credential, through
+// what the operator has prepared for them. A socket file by itself is only for its user.
+func (c *Config) IsOpen() bool {
+	return !c.authenticates() && (c.Public || len(c.Hosts) > 0 || len(c.Origins) > 0)
+}
+
+// FromStranger reports whether a request can come from another machine. A proxy that names its client is enough,
+// with any configuration.
+func (g *Guard) FromStranger(r *http.Request) bool {
+	return g.Audience() != Programs || isForwarded(r.Header)
+}
+
+// isForwarded reports whether a proxy has added a header about its client, the address that the client has used, or
+// itself.
+func isForwarded(h http.Header) bool {
+	for name := range h { // in the canonical form
+		switch {
+		case name == "Via", name == "Cdn-Loop", strings.Contains(name, "Forwarded"), strings.HasPrefix(name, "X-Envoy-"),
+			strings.HasPrefix(name, "X-Original-"), strings.HasPrefix(name, "Cf-"), strings.HasSuffix(name, "-Ip"),
+			strings.HasSuffix(name, "Clientip"):
+			return true
+		}
+	}
+	return false
 }

@@ -2,11 +2,18 @@ package guard
 
 import (
 	"container/list"
+	"crypto/tls"
+	"fmt"
+	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"mcp-bash/pkg/events/metrics"
+	"mcp-bash/pkg/text/ascii"
 )
 
 // Limits are bounds on what clients take. 0 means no bound, unless noted.
@@ -183,4 +190,134 @@ func (f *failures) add(address string, now time.Time) (wait time.Duration, first
 	first = wait > 0 && !e.full
 	e.full = wait > 0
 	return wait, first
+}
+
+// Connections limits the number of connections. Above the limit, the connection closes that has
+// been without a request for the longest time. So clients that only connect, or send their header
+// slowly, cannot keep others out. Connections that the handler has taken over do not count.
+type Connections struct {
+	most int
+	mu   sync.Mutex
+	open map[net.Conn]*list.Element // of idle; nil while a request runs
+	idle list.List                  // of net.Conn without a request, the oldest first
+}
+
+// NewConnections returns a limit of a number of connections.
+func NewConnections(most int) *Connections {
+	return &Connections{most: most, open: map[net.Conn]*list.Element{}}
+}
+
+// State follows a connection. It is for [http.Server.ConnState].
+func (c *Connections) State(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	if at := c.open[conn]; at != nil {
+		c.idle.Remove(at)
+	}
+	var victim net.Conn
+	switch state {
+	case http.StateNew, http.StateIdle:
+		c.open[conn] = c.idle.PushBack(conn)
+		if oldest := c.idle.Front(); len(c.open) > c.most {
+			victim = oldest.Value.(net.Conn)
+			c.idle.Remove(oldest)
+			delete(c.open, victim)
+		}
+	case http.StateActive:
+		if _, known := c.open[conn]; known {
+			c.open[conn] = nil
+		}
+	default:
+		delete(c.open, conn)
+	}
+	c.mu.Unlock()
+	if victim == nil {
+		return
+	}
+	// The descriptor is free before the next connection is accepted. So Close must not wait for the client, as that of
+	// TLS can.
+	if secure, ok := victim.(*tls.Conn); ok {
+		victim = secure.NetConn()
+	}
+	victim.Close()
+}
+
+// Use returns how much of the limit is in use.
+func (c *Connections) Use() metrics.Use {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return metrics.Use{Limit: "connections", Used: len(c.open), Most: c.most}
+}
+
+// Unused returns the connections without a request.
+func (c *Connections) Unused() (list []net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for at := c.idle.Front(); at != nil; at = at.Next() {
+		list = append(list, at.Value.(net.Conn))
+	}
+	return list
+}
+
+// A Quota passes on lines about connections and credentials, whose number clients decide. It bounds how
+// fast they fill a log, and counts the lines that it leaves out.
+type Quota struct {
+	*Sample
+	log func(line string)
+}
+
+// A Sample chooses a few of many things, whose number clients decide, and counts the others.
+type Sample struct {
+	now     func() time.Time
+	mu      sync.Mutex
+	limiter *rate.Limiter
+	left    int // things since the last one that was chosen
+}
+
+// NewSample returns a sample of at most burst things at once, and then of one in each pace.
+func NewSample(burst int, pace time.Duration) *Sample {
+	return &Sample{now: time.Now, limiter: rate.NewLimiter(rate.Every(pace), burst)}
+}
+
+// Take reports whether the next thing is chosen, and how many before it were not.
+func (s *Sample) Take() (chosen bool, left int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	chosen, left = s.limiter.AllowN(s.now(), 1), s.left
+	if s.left++; chosen {
+		s.left = 0
+	}
+	return chosen, left
+}
+
+// The bounds of a quota. At most 2 MB of lines of the usual 200 bytes come in a day.
+const (
+	quotaBurst = 60
+	quotaPace  = 10 * time.Second
+	quotaLine  = 2 << 10 // bytes
+)
+
+// NewQuota returns a quota for lines that log writes.
+func NewQuota(log func(line string)) *Quota {
+	return &Quota{NewSample(quotaBurst, quotaPace), log}
+}
+
+// Line logs a line, or leaves it out. The next line has the number of those left out.
+func (q *Quota) Line(text string) {
+	chosen, left := q.Take()
+	if !chosen {
+		return
+	}
+	if len(text) > quotaLine {
+		text = strings.ToValidUTF8(text[:quotaLine], "") + " (shortened)"
+	}
+	if left > 0 {
+		text += fmt.Sprintf(" (%d similar lines left out)", left)
+	}
+	q.log(text)
+}
+
+// Write logs a line of net/http. It is for [http.Server.ErrorLog].
+func (q *Quota) Write(p []byte) (int, error) {
+	q.Line(ascii.TrimLine(string(p)))
+	return len(p), nil
 }

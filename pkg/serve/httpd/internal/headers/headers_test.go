@@ -2,10 +2,14 @@ package headers
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"mcp-bash/pkg/feature/tool/paramheader"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // H-10: media types in all their forms.
@@ -60,5 +64,105 @@ func FuzzEqualDecoded(f *testing.F) {
 		}
 		Accepts(http.Header{"Accept": {value}}, "text", "event-stream")
 		IsJSON(http.Header{"Content-Type": {value}})
+	})
+}
+
+// annotated is the inputSchema of the tests.
+const annotated = `{"type":"object","properties":{
+"s":{"type":"string","x-mcp-header":"text"},
+"i":{"type":"integer","x-mcp-header":"COUNT"},
+"b":{"type":"boolean","x-mcp-header":"Flag"},
+"o":{"type":"object","properties":{"d":{"type":"string","x-mcp-header":"Deep"}}}}}`
+
+func params(t testing.TB) []paramheader.Param {
+	params, faults := paramheader.Parse(json.RawMessage(annotated))
+	if len(params) != 4 || len(faults) > 0 {
+		t.Fatal(params, faults)
+	}
+	return params
+}
+
+func coded(text string) string {
+	return prefix + base64.StdEncoding.EncodeToString([]byte(text)) + suffix
+}
+
+// H-442.
+func TestParams(t *testing.T) {
+	for _, tc := range []struct {
+		arguments string
+		header    string // lines "name: value"
+		want      string // of the error; "": the headers match
+	}{
+		{`{}`, "", ""},
+		{``, "", ""},
+		{`{"s":null,"i":null,"o":null}`, "", ""},
+		{`{"s":"us-west1","other":"x"}`, "mcp-param-text: us-west1\nMcp-Param-Other: y", ""},
+		{`{"s":"a","i":42,"b":true,"o":{"d":"x"}}`, "Mcp-Param-Text: a\nMcp-Param-Count: 42.0\n" +
+			"Mcp-Param-Flag: true\nMcp-Param-Deep: x", ""},
+		{`{"i":4.2e1}`, "Mcp-Param-Count: 42", ""},
+		{`{"i":-7}`, "Mcp-Param-Count: " + coded("-7"), ""},
+		{`{"s":" padded "}`, "Mcp-Param-Text: =?base64?IHBhZGRlZCA=?=", ""},
+		{`{"s":"=?base64?literal?="}`, "Mcp-Param-Text: =?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=", ""},
+		{`{"s":"Hello, 世界"}`, "Mcp-Param-Text: =?base64?SGVsbG8sIOS4lueVjA==?=", ""},
+		{`{"s":""}`, "Mcp-Param-Text: ", ""},
+		{`{"s":"first","s":"last"}`, "Mcp-Param-Text: last", ""},
+
+		{`{"s":"a"}`, "", "is missing"},
+		{`{"s":""}`, "", "is missing"},
+		{`{"s":"a"}`, "Mcp-Param-Text: a\nMcp-Param-Text: a", "occurs 2 times"},
+		{`{}`, "Mcp-Param-Text: a", "is present, but the argument is not"},
+		{`{"s":null}`, "Mcp-Param-Text: null", "is present, but the argument is not"},
+		{`{"s":"a"}`, "Mcp-Param-Text: A", `is "A", but the message has "a"`},
+		{`{"s":"first","s":"last"}`, "Mcp-Param-Text: first", "but the message has"},
+		{`{"s":"ü"}`, "Mcp-Param-Text: ü", "invalid characters"},
+		{`{"s":"a"}`, "Mcp-Param-Text: =?base64?YQ?=", "invalid base64"},
+		{`{"s":"a"}`, "Mcp-Param-Text: =?base64?/w==?=", "invalid base64"},
+		{`{"s":"a"}`, "Mcp-Param-Text: =?BASE64?YQ==?=", "but the message has"},
+		{`{"i":42}`, "Mcp-Param-Count: 43", "but the message has"},
+		{`{"i":42}`, "Mcp-Param-Count: +42", "but the message has"},
+		{`{"i":42}`, "Mcp-Param-Count: 42.5", "but the message has"},
+		{`{"i":9007199254740991}`, "Mcp-Param-Count: 9007199254740990.9", "but the message has"},
+		{`{"i":9007199254740992}`, "Mcp-Param-Count: 9007199254740992", "not an integer"},
+		{`{"i":1.5}`, "Mcp-Param-Count: 1.5", "not an integer"},
+		{`{"i":1e999999999}`, "Mcp-Param-Count: 1e999999999", "not an integer"},
+		{`{"i":"42"}`, "Mcp-Param-Count: 42.0", "but the message has"},
+		{`{"b":true}`, "Mcp-Param-Flag: True", "but the message has"},
+		{`{"s":["a"]}`, "Mcp-Param-Text: a", "cannot repeat"},
+		{`{"o":{"d":"x"}}`, "", "Mcp-Param-Deep is missing"},
+	} {
+		h := http.Header{}
+		for line := range strings.Lines(tc.header) {
+			name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+			h.Add(name, value)
+		}
+		err := EqualParams(h, params(t), json.RawMessage(tc.arguments))
+		if err == nil && tc.want != "" || err != nil && (tc.want == "" || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%s with %q: %v, want %q", tc.arguments, tc.header, err, tc.want)
+		}
+	}
+}
+
+// A header that matches contains the argument, and nothing makes the comparison fail otherwise than
+// with an error.
+func FuzzParams(f *testing.F) {
+	f.Add("a", `"a"`)
+	f.Add(coded("ü"), `"ü"`)
+	f.Add("42.0", `42`)
+	f.Add("1e99", `true`)
+	list := params(f)
+	f.Fuzz(func(t *testing.T, value, argument string) {
+		v, err := rawjson.Check([]byte(argument))
+		if err != nil {
+			return
+		}
+		h := http.Header{"Mcp-Param-Text": {value}, "Mcp-Param-Count": {value}}
+		arguments := json.RawMessage(`{"s":` + string(v) + `,"i":` + string(v) + `}`)
+		if EqualParams(h, list[:1], arguments) == nil && rawjson.KindOf(v) == rawjson.String {
+			text, _ := rawjson.Text(v)
+			if got, err := decode(value); err != nil || got != text {
+				t.Errorf("%q matches %s", value, v)
+			}
+		}
+		EqualParams(h, list[1:2], arguments)
 	})
 }

@@ -1,0 +1,112 @@
+//go:build unix
+
+package stdio
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/protocol"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A descriptorPair is a pair of descriptors. One call waits for input and watches the output, so
+// that it notices at once if a client closes the output only.
+type descriptorPair struct{ in, out int }
+
+// Open returns the standard streams of the process. The error means that standard output is not
+// writable (P-105).
+func Open() (Streams, error) {
+	flags, err := unix.FcntlInt(1, unix.F_GETFL, 0)
+	if err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY || cli.IsClosed(os.Stdout) {
+		return nil, errNoOutput
+	}
+	return &descriptorPair{0, 1}, nil
+}
+
+const hungUp = unix.POLLERR | unix.POLLHUP | unix.POLLNVAL
+
+func (d *descriptorPair) Read(p []byte) (int, error) {
+	fds := []unix.PollFd{{Fd: int32(d.in), Events: unix.POLLIN}, {Fd: int32(d.out)}}
+	for {
+		if _, err := unix.Poll(fds, -1); err != nil {
+			if err == unix.EINTR {
+				continue
+			}
+			return 0, os.NewSyscallError("poll", err)
+		}
+		if fds[1].Revents&hungUp != 0 {
+			return 0, ErrHangup
+		}
+		n, err := unix.Read(d.in, p)
+		switch {
+		case err == unix.EINTR || err == unix.EAGAIN:
+			continue
+		case err != nil || n <= 0:
+			return 0, io.EOF
+		}
+		return n, nil
+	}
+}
+
+func (d *descriptorPair) AwaitHangup() {
+	fds := []unix.PollFd{{Fd: int32(d.out)}}
+	for {
+		if _, err := unix.Poll(fds, -1); err != unix.EINTR {
+			return
+		}
+	}
+}
+
+func (d *descriptorPair) Ready() bool {
+	fds := []unix.PollFd{{Fd: int32(d.out), Events: unix.POLLOUT}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n == 1
+}
+
+func (d *descriptorPair) Write(p []byte) (int, error) {
+	written := 0
+	for written < len(p) {
+		n, err := unix.Write(d.out, p[written:])
+		switch {
+		case err == unix.EINTR:
+		case err == unix.EAGAIN: // another process set the stream to non-blocking
+			unix.Poll([]unix.PollFd{{Fd: int32(d.out), Events: unix.POLLOUT}}, -1)
+		case err == unix.EPIPE || err == unix.ECONNRESET || err == unix.EBADF:
+			return written, ErrHangup
+		case err != nil:
+			return written, err
+		default:
+			written += n
+		}
+	}
+	return written, nil
+}
+
+// watchParent ends the connection when the process that started this one has ended (P-1002).
+func (c *Connection) watchParent() {
+	pace := c.Project.Sessions.OrphanCheck
+	if pace <= 0 || c.Parent == 1 {
+		return
+	}
+	ticker := time.NewTicker(pace)
+	defer ticker.Stop()
+	for os.Getppid() == c.Parent {
+		select {
+		case <-c.Context.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+	c.client.Warn(fmt.Sprintf("Process orphaned - original parent PID %d no longer exists", c.Parent))
+	e := protocol.Ending{Kill: true}
+	if c.Project.Logging.Level == mcp.Debug {
+		e.Reason = fmt.Sprintf("mcp-bash: process orphaned (original parent PID %d no longer exists); exiting", c.Parent)
+	}
+	c.End(e)
+}

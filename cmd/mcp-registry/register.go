@@ -5,14 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/tree"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/registry/lock"
 	"mcp-bash/pkg/registry/registration"
+	"mcp-bash/pkg/run/confine"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/sandbox"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 func register(s cli.Streams, o *options, file string) error {
@@ -118,4 +128,146 @@ func printError(s cli.Streams, e *registration.Error) error {
 		}
 	}
 	return e
+}
+
+// A hookRun is the environment of one run of register.sh. It exists only while the script runs.
+type hookRun struct {
+	p      *project.Project
+	warn   func(line string)
+	state  *project.State
+	runner script.Runner
+}
+
+func (h *hookRun) options(s cli.Streams, quiet bool) registry.Options {
+	level := h.p.Logging.Level
+	if quiet || h.p.Logging.Quiet {
+		level = max(level, mcp.Err)
+	}
+	log := logTo(s, level)
+	return registry.Options{
+		Log: log, Warn: h.warn,
+		Runner: &h.runner, HookEnv: h.env, Private: h.dir,
+		Confine: func(spec *script.Spec, files ...string) (release func(), err error) {
+			confined := sandbox.New(sandbox.Config{
+				Project: h.p, Mode: access.EffectiveConfinement(h.p, log), Kernel: confine.Offered, Runner: &h.runner,
+				State: h.state, Log: log,
+			})
+			return confined.Hook(filepath.Join(h.p.Server, declare.HookFile))(spec, files...)
+		},
+	}
+}
+
+func (h *hookRun) dir() (string, error) {
+	if h.state == nil {
+		state, dir, err := project.NewState(h.p.Env, &h.p.Settings)
+		if err == nil {
+			state.UseMCPBash(h.p)
+			err = state.Make()
+		}
+		if err != nil {
+			return "", errors.New("unable to create state directory: " + dir)
+		}
+		h.state = state
+	}
+	return h.state.Dir, nil
+}
+
+// env returns the environment of register.sh (R-152).
+func (h *hookRun) env() project.Env {
+	dir, err := h.dir()
+	helper := ""
+	if err == nil {
+		helper = h.state.Helper()
+	}
+	homeDir := ""
+	home, err := project.FindHome(h.p.Env, tree.Embedded, h.warn)
+	if err == nil {
+		homeDir, err = home.Dir, home.Make()
+	}
+	if err != nil {
+		h.warn(err.Error())
+	}
+	return h.p.ForHooks(h.p.Common(homeDir, helper, h.p.JSONTool(helper, h.warn)), dir)
+}
+
+// remove ends processes that the hook left running (P-908), and removes the private directory.
+func (h *hookRun) remove() {
+	if h.state == nil {
+		return
+	}
+	h.state.EndScripts(&h.runner, h.warn)
+	switch {
+	case h.p.Preserve:
+		h.state.Release()
+	default:
+		h.state.Remove()
+	}
+}
+
+func lockCommand() *cli.Command {
+	o := &options{}
+	c := &cli.Command{
+		Name:    "lock",
+		Summary: "Write " + lock.FileName + ", which pins what the project offers and runs.",
+		Examples: []cli.Example{
+			{Line: "NAME"},
+			{Line: "NAME --check", Purpose: "print what has changed since then"},
+		},
+		Operands: []cli.Operand{{Name: "[PROJECT]", Complete: cli.Dirs}},
+		Text: `Keep the file under version control, and review its changes. With "locked": true in
+server.d/server.meta.json, or MCPBASH_LOCKED=1, a server does not offer what differs from it.`,
+		Exits: []cli.Exit{
+			{Code: 0, Meaning: "written; with --check: nothing has changed"},
+			{Code: 1, Meaning: "with --check: something has changed, or there is no lock"},
+		},
+		Run: func(s cli.Streams, operands []string) error {
+			if len(operands) > 0 {
+				o.projectRoot = strings.Join(operands, "")
+			}
+			return pin(s, o)
+		},
+	}
+	c.Flags.Bool(&o.check, "check", "write nothing, and print the differences")
+	c.Flags.Bool(&o.quiet, "quiet", "print errors only")
+	c.Flags.ProjectRoot(&o.projectRoot)
+	return c
+}
+
+func pin(s cli.Streams, o *options) error {
+	p, err := project.Find(o.projectRoot, s.Notice)
+	if err != nil {
+		return err
+	}
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	hooks := hookRun{p: p, warn: s.Notice}
+	defer hooks.remove()
+	options := hooks.options(s, o.quiet)
+	options.ReadOnly = o.check
+	catalog := registry.NewCatalog(p, options)
+	now, err := lock.Of(ctx, p, catalog, p.Root)
+	if err != nil {
+		return err
+	}
+	if catalog.HasHook() && !p.Discovery.Hooks {
+		printLine(s, "server.d/"+declare.HookFile+" did not run, so its items are not in the lock. A locked server does "+
+			"not offer them; set MCPBASH_ALLOW_PROJECT_HOOKS=true to lock them")
+	}
+	if !o.check {
+		if err := now.Write(p); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(s.Out, "wrote "+lock.FileName)
+		return err
+	}
+	pinned, err := lock.Read(p)
+	if err != nil {
+		return cli.Failf(cli.CodeInvalid, "%v", err).WithHint("run mcp-bash registry lock")
+	}
+	changes := lock.Compare(pinned, now)
+	lock.Print(s.Out, changes)
+	if len(changes) > 0 {
+		return cli.ExitCode(cli.ExitFailed)
+	}
+	return nil
 }

@@ -15,7 +15,7 @@
 // contains U+0000. Exit code 0 is success, and 2 is wrong usage. The list explains other codes.
 //
 //	get FILTER          JSON in; a letter for the kind of the result and its
-//	                    text out (see get.go). 3 the filter does not compile,
+//	                    text out (see get). 3 the filter does not compile,
 //	                    5 it fails or the input is not JSON.
 //	json                one JSON value in, the same compact out. 1 no JSON value.
 //	quote               text in, a JSON string out.
@@ -31,7 +31,7 @@
 //	config LENGTH EXAMPLE FILE VARIABLE
 //	                    the default configuration of LENGTH bytes and the value
 //	                    of the VARIABLE behind it in; lines about the sources and
-//	                    the configuration out (see config.go).
+//	                    the configuration out (see config).
 //	progress            a line of JSON in; a percentage, a newline, the message
 //	                    and a dot out. 1 no progress, 5 no JSON.
 //	path PATH [ROOT...] the physical path out. 1 it is outside of the roots.
@@ -46,7 +46,7 @@
 //	                    an image or sound; the envelope of SDK-77 out, for an
 //	                    answer of at most LIMIT bytes.
 //	http                a line of JSON that describes an HTTP request and its
-//	                    content in (see http.go); the status code, a newline and
+//	                    content in (see httpRequest); the status code, a newline and
 //	                    the content of the answer out, for the other programs.
 //	                    1 there is no answer.
 //	exchange PATH PATH  exchanges the two, for install.sh (CLI-1710). 1 the system

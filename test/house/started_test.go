@@ -25,8 +25,8 @@ import (
 // package code. All other places need a File, which only that package creates.
 var started = map[string]string{
 	"pkg/bundle/stage/config.go git: Spec.Argv":                    "git, as PATH finds it, with fixed arguments",
-	"pkg/check/doctor/machine.go ask: Spec.Argv":                   "bash and our own programs, for their version",
-	"pkg/check/doctor/fix.go installer: Spec.Argv":                 "sh, and the install.sh that was checked (CLI-1712)",
+	"pkg/check/doctor/doctor.go ask: Spec.Argv":                    "bash and our own programs, for their version",
+	"pkg/check/doctor/install.go installer: Spec.Argv":             "sh, and the install.sh that was checked (CLI-1712)",
 	"pkg/engine/engine.go answersVersion: Spec.Argv":               "the JSON tool that the operator names (Named)",
 	"pkg/check/health/health.go projectChecks: Spec.Argv":          "our own text, which sources the file of Sources",
 	"pkg/project/policy/policy.go runHook: Spec.Argv":              "our own text, which sources the file of Sources",
@@ -36,9 +36,9 @@ var started = map[string]string{
 	"pkg/registry/requirements/requirements.go examine: Spec.Argv": "a program on PATH, for its version (CLI-1109)",
 	"pkg/serve/announce.go snapshot: Spec.Argv":                    "bash, with fixed text",
 	"pkg/scaffold/ask/ask.go run: Spec.Argv":                       "a program that the operator has wrapped",
-	"pkg/check/validate/shellcheck.go shellcheck: Spec.Argv":       "shellcheck, which reads scripts and runs none",
-	"pkg/check/validate/syntax.go parse: Spec.Argv":                "bash -n, which reads a script and does not run it",
-	"pkg/check/validate/syntax.go parse: assignment to Argv":       "the same",
+	"pkg/check/validate/scripts.go shellcheck: Spec.Argv":          "shellcheck, which reads scripts and runs none",
+	"pkg/check/validate/scripts.go parse: Spec.Argv":               "bash -n, which reads a script and does not run it",
+	"pkg/check/validate/scripts.go parse: assignment to Argv":      "the same",
 
 	"pkg/feature/completion/script.go check: Spec.Argv":        "script.Command of its Script",
 	"pkg/feature/tool/trace.go startTrace: assignment to Argv": "bash -x and its Script",

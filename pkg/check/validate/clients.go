@@ -4,14 +4,19 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/text/toolnames"
 	"mcp-bash/pkg/wire/known"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // clients checks tools against the limits of clients (CLI-1063).
@@ -99,5 +104,173 @@ func (c *check) picture(label, mimeType string, size int) {
 	if titles := known.Titles(refuses); titles != "" && strings.HasPrefix(mimeType, "image/") {
 		c.at("client.picture", label, fmt.Sprintf("a picture of %d bytes, %d as base64; refused with the whole conversation "+
 			"above %d by %s", size, sent, known.Least(func(k known.Client) int { return k.MaxPicture }), titles))
+	}
+}
+
+// names checks the names of all tools against the rules of clients (CLI-1012).
+func (c *check) names() {
+	server := c.p.Meta.Name
+	tools := c.offered.items[kinds.Tools]
+	taken := make([]map[string]string, len(toolnames.Clients))
+	for i := range taken {
+		taken[i] = make(map[string]string, len(tools))
+	}
+	long := slices.ContainsFunc(tools, func(o offer) bool { return rawjson.Get(o.json, "longRunning") != nil })
+	for _, tool := range tools {
+		label := c.labelOf(tool)
+		if long && slices.Contains(mcp.TaskTools(), tool.name) {
+			c.at("name.reserved", label, fmt.Sprintf("%q is a tool of the server itself, as the project has long-running "+
+				"tools", tool.name))
+		}
+		var over, changed, merged []string
+		longest, other := 0, ""
+		for i := range toolnames.Clients {
+			cl := &toolnames.Clients[i]
+			full, plain := cl.Sent(server, tool.name)
+			n := utf8.RuneCountInString(full)
+			if cl.Max > 0 && n > cl.Max {
+				over = append(over, fmt.Sprintf("%s %s (%d at most)", cl.Name, cl.Over, cl.Max))
+				longest = max(longest, n)
+			}
+			if !plain {
+				changed = append(changed, fmt.Sprintf("%s calls it %s", cl.Name, full))
+			}
+			if first, ok := taken[i][full]; ok {
+				merged, other = append(merged, cl.Name), first
+			} else {
+				taken[i][full] = tool.name
+			}
+		}
+		if over != nil {
+			c.at("name.too_long", label, fmt.Sprintf(
+				"with the server's name before it %q has up to %d characters: %s", tool.name, longest, strings.Join(over, ", ")))
+		}
+		if merged != nil {
+			c.at("name.collision", label, fmt.Sprintf(
+				"%q and %q are one name for %s", other, tool.name, strings.Join(merged, ", ")))
+		}
+		if changed != nil {
+			c.at("name.changed", label, fmt.Sprintf(
+				"%q is not what all clients call it: %s", tool.name, strings.Join(changed, ", ")))
+		}
+		if c.isDeclaredOnly(tool) && rawjson.TextOf(tool.json, "description") == "" {
+			c.at("metadata.no_description", label, `missing "description"`)
+		}
+	}
+}
+
+// isDeclaredOnly reports whether a tool has no metadata file. Otherwise its description was already checked.
+func (c *check) isDeclaredOnly(tool offer) bool { return c.metadataFile(tool) == "" }
+
+func (c *check) metadataFile(tool offer) string {
+	if tool.path == "" {
+		return ""
+	}
+	for _, name := range metadataOf(tool.path) {
+		if file := abs(c.p.Tools, name); isFile(file) {
+			return file
+		}
+	}
+	return ""
+}
+
+// labelOf returns the file that describes a tool, or its script.
+func (c *check) labelOf(tool offer) string {
+	if file := c.metadataFile(tool); file != "" {
+		return c.label(file)
+	}
+	return c.label(abs(c.p.Tools, tool.path))
+}
+
+// serverName checks the server's name against the rules of clients (CLI-1012).
+func (c *check) serverName(label string) {
+	name := c.p.Meta.Name
+	odd := strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") != ""
+	switch {
+	case odd:
+		c.add(finding.Finding{ID: "name.server", Path: label,
+			Message: fmt.Sprintf("Claude Code refuses the server name %q: use letters, digits, - and _", name)})
+	case name == "workspace":
+		c.add(finding.Finding{ID: "name.server", Path: label,
+			Message: `Claude Code reserves the name "workspace"`})
+	}
+}
+
+// Characters of a result that Claude Code gives its model by default, and that a tool may ask for.
+// It stores longer results in a file (LR-40).
+const (
+	shownByDefault = 50_000
+	shownAtMost    = 500_000
+	shownMember    = "anthropic/maxResultSizeChars"
+)
+
+// large checks the member of _meta with which tools ask for more characters (LR-40).
+func (c *check) large() {
+	for _, tool := range c.offered.items[kinds.Tools] {
+		if shown, declared := shownOf(tool.json); declared && shown == 0 {
+			c.at("large.invalid", c.labelOf(tool), fmt.Sprintf("%q must be a number above 0", shownMember))
+		} else if declared && shown > shownAtMost {
+			c.at("large.invalid", c.labelOf(tool),
+				fmt.Sprintf("Claude Code shows %d characters at most, not %d", shownAtMost, shown))
+		}
+		bound := rawjson.Get(tool.json, "largeResultBytes")
+		n := rawjson.PositiveInt(bound)
+		switch {
+		case rawjson.Absent(bound) || !rawjson.Absent(rawjson.Get(tool.json, "outputSchema")):
+		case n > shownByDefault:
+			c.suggestShown(tool, n, fmt.Sprintf("a result can have %d bytes (\"largeResultBytes\")", n))
+		case n == 0 && c.p.Meta.LargeResult > 0:
+			c.suggestShown(tool, shownAtMost, `"largeResultBytes": 0 sends results of any size`)
+		}
+	}
+}
+
+// shownOf returns the number of characters that a tool asks for, or 0 for an invalid one.
+func shownOf(tool json.RawMessage) (n int, declared bool) {
+	v := rawjson.Get(rawjson.Get(tool, "_meta"), shownMember)
+	if rawjson.Absent(v) {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(v), 64)
+	if err != nil || f <= 0 {
+		return 0, true
+	}
+	return int(min(f, 1<<30)), true
+}
+
+// suggestShown reports a tool with large results that asks for no or too few characters.
+func (c *check) suggestShown(tool offer, need int, why string) {
+	need = min(need, shownAtMost)
+	if shown, declared := shownOf(tool.json); declared && (shown == 0 || shown >= need) {
+		return
+	}
+	c.at("large.shown", c.labelOf(tool), fmt.Sprintf(
+		"%s, and Claude Code stores those of more than %d characters in a file: add \"_meta\": {%q: %d}",
+		why, shownByDefault, shownMember, need))
+}
+
+// pictureOf checks the size of a picture in a sample's result.
+func (c *check) pictureOf(tool offer, content json.RawMessage) {
+	of, data := content, "data"
+	if resource := rawjson.Get(content, "resource"); resource != nil {
+		of, data = resource, "blob"
+	}
+	size := base64.StdEncoding.DecodedLen(len(rawjson.TextOf(of, data)))
+	c.picture(c.labelOf(tool), rawjson.TextOf(of, "mimeType"), size)
+}
+
+// measure checks the size of a sample's result.
+func (c *check) measure(tool offer, result json.RawMessage) {
+	n := 0
+	for content := range rawjson.Elements(rawjson.Get(result, "content")) {
+		n += utf8.RuneCountInString(rawjson.TextOf(content, "text"))
+		c.pictureOf(tool, content)
+	}
+	bound := c.p.Meta.LargeResult
+	if v := rawjson.Get(tool.json, "largeResultBytes"); !rawjson.Absent(v) {
+		bound = rawjson.PositiveInt(v)
+	}
+	if n > shownByDefault && (bound == 0 || bound > shownByDefault) {
+		c.suggestShown(tool, n, fmt.Sprintf("the result of a sample has %d characters", n))
 	}
 }

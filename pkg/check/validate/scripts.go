@@ -2,6 +2,8 @@ package validate
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,13 +12,19 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
 
 	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/check/validate/internal/bash32"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
@@ -199,4 +207,274 @@ var serverFiles = []code.Kind{code.Env, code.Policy, code.Register, code.HealthC
 func (c *check) serverFile(path string) code.File {
 	at := slices.IndexFunc(serverFiles, func(k code.Kind) bool { return k.In(c.p).Path() == path })
 	return serverFiles[at].In(c.p)
+}
+
+// recipes checks the recipes of the project, recipes/*.json (WRAP-9).
+func (c *check) recipes() {
+	if c.o.Recipe == nil {
+		return
+	}
+	dir := abs(c.p.Root, "recipes")
+	for _, e := range c.listing(dir) {
+		if e.IsDir || !strings.HasSuffix(e.Name, ".json") {
+			continue
+		}
+		file := abs(dir, e.Name)
+		label := c.label(file)
+		text, _, err := folder.ReadFile(file, maxScript)
+		if err != nil {
+			continue // it is too large, or was removed
+		}
+		faults := c.o.Recipe(e.Name, text)
+		for _, f := range faults {
+			f.ID, f.Path = "recipe.invalid", label
+			c.add(f)
+		}
+		if len(faults) == 0 {
+			c.good("recipe.valid", label, "valid")
+		}
+	}
+}
+
+// imported checks the script of which the tool in a directory was made. It may lie outside of the project, so --fix
+// does not change it (CLI-1066).
+func (c *check) imported(dir string) {
+	record, _, err := folder.ReadFile(abs(dir, ".wrap.json"), maxScript)
+	if err != nil {
+		return // the tool was not made of a script, or the record was removed
+	}
+	file := rawjson.TextOf(record, "script")
+	if file == "" {
+		return
+	}
+	if !filepath.IsAbs(file) {
+		file = abs(c.p.Root, file)
+	}
+	label, tool := c.label(file), abs(dir, "tool.sh")
+	text, stamp, err := folder.ReadFile(file, maxScript)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		c.at("script.gone", label, c.label(tool)+" starts it, and it does not exist")
+		return
+	case err != nil:
+		c.at("script.unreadable", label, "cannot be read: "+fsys.Cause(err).Error())
+		return
+	case stamp.Mode&0o111 == 0 && runtime.GOOS != "windows":
+		c.add(finding.Finding{ID: "script.not_executable", Path: label, Command: "chmod +x " + shell.Quote(file),
+			Message: "not executable, so " + c.label(tool) + " cannot start it"})
+	}
+	interpreter := script.Interpreter(firstLine(text))
+	c.interpreter(label, text, interpreter)
+	if isBash(file, interpreter) || len(interpreter) > 0 && isPlainShell(interpreter[0]) {
+		c.scripts = append(c.scripts, shellScript{file: file, label: label, text: text, as: importedScript, tool: tool})
+	}
+}
+
+// unconfirmed reports the arguments of a wrapped tool that nobody has confirmed (WRAP-27).
+func (c *check) unconfirmed(dir string) {
+	if !isFile(abs(dir, ".wrap.json")) {
+		return
+	}
+	file := abs(dir, "tool.sh")
+	text, _, err := folder.ReadFile(file, maxScript)
+	if err != nil {
+		return // the check of the script reports it
+	}
+	line := 0
+	for content := range strings.Lines(string(text)) {
+		line++
+		code, what, marked := strings.Cut(content, " # unconfirmed: ")
+		words := strings.Fields(code)
+		if !marked || len(words) < 3 || !strings.HasPrefix(words[0], "mcp_argv_") {
+			continue
+		}
+		c.add(finding.Finding{ID: "wrap.unconfirmed", Path: c.label(file), Line: line,
+			Message: fmt.Sprintf("%s was guessed from the program's help: %s", strings.TrimPrefix(words[2], "."),
+				strings.TrimSpace(what))})
+	}
+}
+
+const (
+	syntaxTime   = 10 * time.Second // Bash needs a millisecond
+	syntaxOutput = 64 << 10
+)
+
+// checkScripts checks the syntax of the section's Bash scripts, their use of features that macOS
+// lacks, and runs shellcheck.
+func (c *check) checkScripts() {
+	list := c.scripts
+	c.scripts = nil
+	if c.only != nil {
+		return // a migration starts no program
+	}
+	found, unreadable := make([][]finding.Finding, len(list)), make([]bool, len(list))
+	bash := c.bash()
+	c.declare(list)
+	c.sandbox() // before several goroutines use it
+	parallel(len(list), func(i int) {
+		if c.ctx.Err() != nil {
+			return
+		}
+		if f := c.syntax(bash, &list[i]); f != nil {
+			found[i], unreadable[i] = append(found[i], *f), true
+			return
+		}
+		found[i] = append(found[i], c.mistakes(&list[i])...)
+		if list[i].as == importedScript {
+			return // it is not shared, and it has another style
+		}
+		for _, n := range bash32.Newer(list[i].text) {
+			found[i] = append(found[i], finding.Finding{
+				ID: "bash.newer", Path: list[i].label, Line: n.Line, Fix: n.Instead,
+				Message: fmt.Sprintf("%s needs Bash %s; macOS comes with 3.2", n.What, n.Since),
+			})
+		}
+	})
+	for _, one := range found {
+		for _, f := range one {
+			c.add(f)
+		}
+	}
+	var readable []shellScript // shellcheck would repeat the syntax errors of the others
+	for i, s := range list {
+		if !unreadable[i] && s.as != importedScript {
+			readable = append(readable, s)
+		}
+	}
+	c.shellcheck(readable)
+}
+
+// parallel calls f with 0 to n-1, on all processors.
+func parallel(n int, f func(i int)) {
+	var group sync.WaitGroup
+	next := make(chan int)
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		group.Go(func() {
+			for i := range next {
+				f(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+}
+
+// syntax lets Bash parse a script without running it. It returns nil for valid scripts. Scripts
+// that enable extglob are parsed with it.
+func (c *check) syntax(bash string, s *shellScript) *finding.Finding {
+	if bash == "" {
+		return nil // doctor reports the missing Bash
+	}
+	message, ok := c.parse(bash, s, "-n")
+	if !ok && bytes.Contains(s.text, []byte("extglob")) {
+		_, ok = c.parse(bash, s, "-O", "extglob", "-n")
+	}
+	if ok {
+		return nil
+	}
+	f := &finding.Finding{ID: "script.syntax", Path: s.label, Message: "Bash cannot read it"}
+	// bash: FILE: line 3: syntax error near ...
+	if _, rest, found := strings.Cut(message, ": line "); found {
+		number, what, _ := strings.Cut(rest, ": ")
+		f.Line, _ = strconv.Atoi(number)
+		message = what
+	}
+	if message != "" {
+		f.Message += ": " + message
+	}
+	return f
+}
+
+// parse runs Bash on a script and returns the first line of its errors. Bash reads the file that
+// was opened here, even if another file replaces it.
+func (c *check) parse(bash string, s *shellScript, options ...string) (complaint string, ok bool) {
+	spec := script.Spec{
+		Argv: slices.Concat([]string{bash, "--norc"}, options, []string{s.file}),
+		Env:  []string{"PATH=" + c.p.Env["PATH"], "LC_ALL=C"},
+		Dir:  c.p.Root, Timeout: syntaxTime, StdoutLimit: syntaxOutput, StderrLimit: syntaxOutput,
+	}
+	if runtime.GOOS != "windows" {
+		f, err := boundedfile.OpenBelow(filepath.Dir(s.file), s.file)
+		if err != nil {
+			return fsys.Cause(err).Error(), false
+		}
+		defer f.Close()
+		spec.Argv[len(spec.Argv)-1] = "/dev/fd/3"
+		spec.Extra = map[int]uintptr{3: f.Fd()}
+	}
+	res := c.o.Runner.Run(c.ctx, spec)
+	line, _, _ := strings.Cut(string(res.Stderr), "\n")
+	if res.Cause != nil {
+		line = res.Cause.Error()
+	}
+	return line, res.Status == 0 && res.Cause == nil
+}
+
+const (
+	shellcheckTime   = 20 * time.Second // for all scripts of a section
+	shellcheckBatch  = 16               // scripts for one process
+	shellcheckOutput = 16 << 20
+	unusedVariable   = "2034"
+)
+
+// shellcheck runs shellcheck if it is installed and enabled. The verdict about a project must not
+// depend on it, so its findings are warnings.
+func (c *check) shellcheck(list []shellScript) {
+	program := script.LookPath("shellcheck", c.p.Env["PATH"])
+	if !c.o.ShellCheck || program == "" || len(list) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, shellcheckTime)
+	defer cancel()
+	batches := (len(list) + shellcheckBatch - 1) / shellcheckBatch
+	outputs := make([]json.RawMessage, batches)
+	parallel(batches, func(i int) {
+		// All are Bash scripts, also those that are sourced and have no first line. script.crlf reports SC1017.
+		argv := []string{program, "--format=json1", "--severity=warning", "--shell=bash", "--exclude=SC1017", "--"}
+		for _, s := range list[i*shellcheckBatch : min(len(list), (i+1)*shellcheckBatch)] {
+			argv = append(argv, s.file)
+		}
+		res := c.o.Runner.Run(ctx, script.Spec{
+			Argv: argv, Dir: c.p.Root, Env: c.p.Env.Entries(), StdoutLimit: shellcheckOutput, StderrLimit: syntaxOutput,
+		})
+		if doc, err := rawjson.Check(res.Stdout); err == nil && res.Cause == nil {
+			outputs[i] = doc
+		}
+	})
+	scripts := make(map[string]*shellScript, len(list))
+	for i := range list {
+		scripts[list[i].file] = &list[i]
+	}
+	silent := 0
+	for _, doc := range outputs {
+		if doc == nil {
+			silent++
+		}
+		for remark := range rawjson.Elements(rawjson.Get(doc, "comments")) {
+			c.remark(remark, scripts)
+		}
+	}
+	if silent > 0 && c.ctx.Err() == nil {
+		c.at("shellcheck.incomplete", "",
+			fmt.Sprintf("shellcheck did not look at all %d scripts of %s", len(list), c.section))
+	}
+}
+
+func (c *check) remark(remark json.RawMessage, scripts map[string]*shellScript) {
+	s := scripts[rawjson.TextOf(remark, "file")]
+	code := string(rawjson.Get(remark, "code"))
+	switch {
+	case s == nil || rawjson.PositiveInt(rawjson.Get(remark, "code")) == 0:
+		return
+	case s.as == serverScript && code == unusedVariable: // the server reads the variables of a file that it sources
+		return
+	}
+	c.add(finding.Finding{
+		ID: "shellcheck", Path: s.label, Line: rawjson.PositiveInt(rawjson.Get(remark, "line")),
+		Message: fmt.Sprintf("%s (SC%s)", rawjson.TextOf(remark, "message"), code),
+		Fix:     fmt.Sprintf("see https://www.shellcheck.net/wiki/SC%s", code),
+	})
 }

@@ -2,8 +2,13 @@ package suite
 
 import (
 	"cmp"
+	"context"
+	"encoding/xml"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/userfile"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/runtool/cases"
 )
@@ -203,4 +209,149 @@ func indented(text, by string) cli.Lines {
 		b.WriteString(cli.Sprintf("%s%s\n", by, line))
 	}
 	return cli.Lines(b.String())
+}
+
+// junit is the report as an XML file with the elements of JUnit, which CI systems show.
+type junit struct {
+	XMLName  xml.Name `xml:"testsuites"`
+	Tests    int      `xml:"tests,attr"`
+	Failures int      `xml:"failures,attr"`
+	Suites   []*junitSuite
+
+	file  string
+	write func(error) // receives the result of writing
+}
+
+type junitSuite struct {
+	XMLName  xml.Name `xml:"testsuite"`
+	Name     string   `xml:"name,attr"`
+	Tests    int      `xml:"tests,attr"`
+	Failures int      `xml:"failures,attr"`
+	Cases    []junitCase
+}
+
+type junitCase struct {
+	XMLName xml.Name      `xml:"testcase"`
+	Name    string        `xml:"name,attr"`
+	Class   string        `xml:"classname,attr"`
+	File    string        `xml:"file,attr"`
+	Line    int           `xml:"line,attr,omitempty"`
+	Time    string        `xml:"time,attr"`
+	Failure *junitFailure `xml:"failure"`
+	Skipped *junitSkipped `xml:"skipped"`
+}
+
+type junitSkipped struct {
+	Message string `xml:"message,attr"`
+}
+
+type junitFailure struct {
+	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
+}
+
+func (p *junit) add(r *result) {
+	if n := len(p.Suites); n == 0 || p.Suites[n-1].Name != r.file {
+		p.Suites = append(p.Suites, &junitSuite{Name: r.file})
+	}
+	suite := p.Suites[len(p.Suites)-1]
+	c := junitCase{Name: cmp.Or(r.Name, r.Tool), Class: r.Tool, File: r.file, Line: r.Line, Time: string(seconds(r.took))}
+	p.Tests++
+	suite.Tests++
+	if r.skipped != "" {
+		c.Skipped = &junitSkipped{r.skipped}
+	}
+	if r.failed() {
+		p.Failures++
+		suite.Failures++
+		c.Failure = &junitFailure{r.differences[0].What, string(r.details(""))}
+	}
+	suite.Cases = append(suite.Cases, c)
+}
+
+// end writes the file.
+func (p *junit) end(*totals) {
+	text, err := xml.MarshalIndent(p, "", "  ")
+	if err == nil {
+		err = replace(p.file, append([]byte(xml.Header), append(text, '\n')...))
+	}
+	p.write(err)
+}
+
+// replace writes a file, or replaces it.
+func replace(file string, text []byte) error {
+	dir, err := os.OpenRoot(filepath.Dir(file))
+	if err == nil {
+		defer dir.Close()
+		o := userfile.Options{Max: 1 << 30, Mode: 0o644, Wait: lockWait}
+		_, err = userfile.Edit(context.Background(), dir, filepath.Base(file), o, func(userfile.File) ([]byte, error) {
+			return text, nil
+		})
+	}
+	if err != nil {
+		return &cli.Error{Code: cli.CodeInvalid, Op: "write", Subject: file, Cause: err}
+	}
+	return nil
+}
+
+// A toolCoverage is the part of a tool that tests use.
+type toolCoverage struct {
+	tool         string
+	cases        int
+	used, unused []string // arguments
+}
+
+// coverage returns the coverage of each tool of the project.
+func (r *runner) coverage(ctx context.Context) ([]toolCoverage, error) {
+	items, err := r.listed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]toolCoverage, 0, len(items))
+	for _, item := range items {
+		c := toolCoverage{tool: item.Name}
+		given := map[string]bool{}
+		for _, t := range r.tests {
+			if t.Tool != item.Name {
+				continue
+			}
+			c.cases++
+			for name := range rawjson.All(t.Arguments) {
+				given[name] = true
+			}
+		}
+		for _, m := range rawjson.Members(rawjson.Path(item.JSON, "inputSchema", "properties")) {
+			if given[m.Name] {
+				c.used = append(c.used, m.Name)
+			} else {
+				c.unused = append(c.unused, m.Name)
+			}
+		}
+		list = append(list, c)
+	}
+	slices.SortStableFunc(list, func(a, b toolCoverage) int { return strings.Compare(a.tool, b.tool) })
+	return list, nil
+}
+
+// coverageText returns a line with the numbers, and one for each tool that is not covered.
+func coverageText(list []toolCoverage) cli.Lines {
+	if list == nil {
+		return ""
+	}
+	tools, used, all := 0, 0, 0
+	var b strings.Builder
+	for _, c := range list {
+		used += len(c.used)
+		all += len(c.used) + len(c.unused)
+		switch {
+		case c.cases == 0:
+			b.WriteString(cli.Sprintf("  %s: no case\n", c.tool))
+			continue
+		case c.unused != nil:
+			b.WriteString(cli.Sprintf("  %s: no case has %s\n", c.tool, strings.Join(c.unused, ", ")))
+		}
+		tools++
+	}
+	counts := cli.Sprintf("coverage: %d of %d tools, %d of %d arguments\n", tools, len(list), used, all)
+	return cli.Lines(counts + b.String())
 }

@@ -45,12 +45,10 @@ func auditCommand() *cli.Command {
 		Operands: []cli.Operand{{Name: "[FILE...]", Complete: cli.Files}},
 		Text: `FILE is a file or a folder of records, or - for standard input. Without FILE it is MCPBASH_AUDIT. A server
 writes a record if that variable is set. Standard input may be a log: other lines are left out, and so is the text before
-an event.
-
-keygen FILE makes the file of a key with which one server seals its record, and prints the key that checks the seals.
-Keep that one on another machine: nothing can print it again.`,
-		Exits: []cli.Exit{{Code: 0, Meaning: "done"}, {Code: 1, Meaning: "a record cannot be read, or was changed"}},
-		Run:   func(s cli.Streams, operands []string) error { return o.run(s, operands) },
+an event.`,
+		Exits:    []cli.Exit{{Code: 0, Meaning: "done"}, {Code: 1, Meaning: "a record cannot be read, or was changed"}},
+		Run:      func(s cli.Streams, operands []string) error { return o.run(s, operands) },
+		Commands: []*cli.Command{keygenCommand()},
 	}
 	f := &c.Flags
 	f.String(&o.Tool, "tool", "NAME", "only this tool, prompt or URI; * stands for any text")
@@ -87,14 +85,14 @@ func (o *auditOptions) since(text string) *cli.Error {
 
 func (o *auditOptions) run(s cli.Streams, operands []string) error {
 	switch {
-	case len(operands) > 0 && operands[0] == "keygen":
-		return keygen(s, operands[1:])
 	case (o.head != "" || o.key != "") && !o.verify:
 		return cli.Usagef("--head and --key need --verify")
 	case o.key == "-" && slices.Contains(operands, "-"):
 		return cli.Usagef("--key and a record cannot both be standard input")
 	case o.follow && (o.verify || o.summary || o.html):
 		return cli.Usagef("--follow prints lines, so it cannot be used with --verify, --summary or --html")
+	case o.verify && (o.summary || o.html) || o.summary && o.html:
+		return cli.Usagef("--verify, --summary and --html exclude each other")
 	}
 	o.Outcome = events.Outcome(o.outcome)
 	if len(operands) == 0 {
@@ -298,17 +296,24 @@ func (o *auditOptions) seals(s cli.Streams) (seals *trail.Seals, epoch int, err 
 	return seals, epoch, nil
 }
 
-// keygen makes the file of a key for a server.
-func keygen(s cli.Streams, operands []string) error {
-	if len(operands) != 1 {
-		return cli.Usagef("name one file for the key: keygen FILE")
+func keygenCommand() *cli.Command {
+	return &cli.Command{
+		Name:     "keygen",
+		Summary:  "Make a key with which one server seals its record, and print the key that checks the seals.",
+		Examples: []cli.Example{{Line: "NAME audit.key >verification.key"}},
+		Operands: []cli.Operand{{Name: "FILE", Complete: cli.Files}},
+		Text: `FILE gets the key of the server, and MCPBASH_AUDIT_KEY names it there. Keep the printed key on another
+machine: --verify --key needs it, and nothing can print it again.`,
+		Exits: []cli.Exit{{Code: 0, Meaning: "done"}, {Code: 1, Meaning: "FILE exists, or cannot be written"}},
+		Run: func(s cli.Streams, operands []string) error {
+			key, err := seal.Create(operands[0])
+			if err != nil {
+				return unreadable(operands[0], err)
+			}
+			cli.Explain(s.Err, "mcp-bash audit: start the server with MCPBASH_AUDIT_KEY=%s. Keep the printed key on another "+
+				"machine: --verify --key needs it, and nothing can print it again\n", cli.Line(operands[0]))
+			_, err = cli.Printf(s.Out, "%s\n", strings.TrimSuffix(key.Text(), "\n"))
+			return err
+		},
 	}
-	key, err := seal.Create(operands[0])
-	if err != nil {
-		return unreadable(operands[0], err)
-	}
-	cli.Explain(s.Err, "mcp-bash audit: start the server with MCPBASH_AUDIT_KEY=%s. Keep the printed key on another "+
-		"machine: --verify --key needs it, and nothing can print it again\n", cli.Line(operands[0]))
-	_, err = cli.Printf(s.Out, "%s\n", strings.TrimSuffix(key.Text(), "\n"))
-	return err
 }

@@ -35,8 +35,9 @@ type Command struct {
 	Exits    []Exit // in order; without 2, that is wrong usage
 	NotVerb  bool   // "mcp-bash NAME" does not run this command
 
-	// Commands are subcommands. The first operand selects one. A command with subcommands has no operands, options
-	// and Run. If a subcommand has subcommands too, the program calls its Main with the remaining arguments.
+	// Commands are subcommands. The first operand selects one. With Run, the command itself takes other operands.
+	// Otherwise it has no operands and options. If a subcommand has subcommands too, the program calls its Main with
+	// the remaining arguments.
 	Commands []*Command
 	Default  string // the subcommand that runs if the arguments name none; "": that is wrong usage
 
@@ -160,11 +161,16 @@ func (c *Command) choose(args []string) (*Command, []string, error) {
 			}
 			continue
 		}
-		sub := c.subcommand(arg)
-		if sub == nil {
+		if sub := c.subcommand(arg); sub != nil {
+			return sub, slices.Concat(args[:i], args[i+1:]), nil
+		}
+		if c.Run == nil {
 			return c, nil, Usagef("unknown subcommand: %s%s", arg, DidYouMean(arg, c.subcommands()))
 		}
-		return sub, slices.Concat(args[:i], args[i+1:]), nil
+		break
+	}
+	if c.Run != nil {
+		return c, args, nil
 	}
 	return c, nil, errNoSubcommand
 }
@@ -194,10 +200,11 @@ func (c *Command) subcommands() (names []string) {
 	return names
 }
 
-// takesValue reports whether an argument is an option of a subcommand, with its value in the next argument.
+// takesValue reports whether an argument is an option of the command or a subcommand, with its value in the next
+// argument.
 func (c *Command) takesValue(arg string) bool {
 	name := strings.TrimPrefix(arg, "--")
-	return slices.ContainsFunc(c.Commands, func(sub *Command) bool {
+	return slices.ContainsFunc(append([]*Command{c}, c.Commands...), func(sub *Command) bool {
 		f := sub.Flags.find(name)
 		return f != nil && f.Value != ""
 	})
@@ -284,10 +291,10 @@ func (c *Command) candidates(before []string, part string) (lines []string) {
 	cmd := c
 	if len(c.Commands) > 0 {
 		sub, rest, err := c.choose(before)
-		if err != nil || sub == c {
+		switch {
+		case err != nil:
 			return c.startingWith(part)
-		}
-		if len(sub.Commands) > 0 {
+		case sub != c && len(sub.Commands) > 0:
 			return sub.candidates(rest, part)
 		}
 		cmd, before = sub, rest
@@ -315,7 +322,10 @@ func (c *Command) candidates(before []string, part string) (lines []string) {
 		}
 		return lines
 	}
-	return cmd.operand(before).candidates(part)
+	if len(before) == 0 {
+		lines = cmd.startingWith(part)
+	}
+	return append(lines, cmd.operand(before).candidates(part)...)
 }
 
 func (c *Command) startingWith(part string) (lines []string) {

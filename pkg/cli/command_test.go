@@ -125,6 +125,35 @@ func TestDefaultSubcommand(t *testing.T) {
 	}
 }
 
+// A command can have subcommands, and operands and options of its own.
+func TestCommandWithSubcommand(t *testing.T) {
+	show := func(name string) func(Streams, []string) error {
+		return func(s Streams, operands []string) error {
+			fmt.Fprintln(s.Out, name, strings.Join(operands, " "))
+			return nil
+		}
+	}
+	tool := ""
+	c := &Command{Name: "look", Operands: []Operand{{Name: "[FILE...]", Complete: Files}}, Run: show("look"),
+		Commands: []*Command{{Name: "key", Summary: "Make it.", Operands: []Operand{{Name: "FILE"}}, Run: show("key")}}}
+	c.Flags.String(&tool, "tool", "NAME", "a name")
+	for args, want := range map[string]string{
+		"": "look \n", "a key": "look a key\n", "--tool key a": "look a\n", "-- key": "look key\n", "key a": "key a\n",
+		"key": "look: FILE is missing\n", "key --tool x": "look: unknown option: --tool\n",
+		"__complete ": "key\tmake it\n:files\n", "__complete key ": "", "__complete a k": ":files\n",
+		"__complete --tool k": "",
+	} {
+		words, out := strings.Split(args, " "), strings.Builder{}
+		if args == "" {
+			words = nil
+		}
+		c.Main(Streams{Out: &out, Err: &out}, "look", words)
+		if got, _, _ := strings.Cut(out.String(), "Run "); got != want {
+			t.Errorf("%q: %q, not %q", args, got, want)
+		}
+	}
+}
+
 func TestHelp(t *testing.T) {
 	_, got, _ := runDemo("copy", "--bogus", "--help")
 	want := `Copy a file. It says nothing.

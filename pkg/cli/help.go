@@ -108,7 +108,7 @@ func (c *Command) usage(name string) string {
 	switch {
 	case c.Usage != "":
 		parts = append(parts, strings.Fields(c.Usage)...)
-	case len(c.Commands) > 0:
+	case c.Run == nil && len(c.Commands) > 0:
 		parts = append(parts, "COMMAND ...")
 	default:
 		for _, o := range c.Operands {
@@ -378,7 +378,7 @@ func (c *Command) manualBody(b *strings.Builder, name string) {
 		}
 		b.WriteString(".fi\n")
 	}
-	if len(c.Commands) == 0 {
+	if c.Run != nil || len(c.Commands) == 0 {
 		b.WriteString(".SS Options\n")
 		for _, row := range c.optionRows() {
 			b.WriteString(".TP\n.B " + roff(row[0]) + "\n" + roff(strings.Join(strings.Fields(row[1]), " ")) + "\n")

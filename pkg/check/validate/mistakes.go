@@ -48,16 +48,15 @@ func isPlainShell(program string) bool {
 var needsBash = lazyregexp.New(`(?m)^[^#\n]*(\[\[ |tool-sdk\.sh|\bpipefail\b|\bmapfile\b|\bdeclare -|\bmcp_\w+ )`)
 
 // mistakes returns the mistakes in a script that make a tool fail although Bash can parse it (CLI-1054 to CLI-1057).
-func (c *check) mistakes(s *shellScript) (list []finding.Finding) {
-	parsed, ok := bash32.Read(s.text)
-	if !ok || s.as == serverScript {
+func (c *check) mistakes(s *shellScript, parsed *bash32.Script) (list []finding.Finding) {
+	if s.as == serverScript {
 		return nil
 	}
 	add := func(id string, line int, format string, args ...any) {
 		list = append(list, finding.Finding{ID: id, Path: s.label, Line: line, Message: fmt.Sprintf(format, args...)})
 	}
 	if s.as == toolScript && path.Base(s.label) != smokeScript {
-		process := bash32.ReadProcess(s.text)
+		process := parsed.Process()
 		for _, n := range process.Terminal {
 			add("script.input", n.Line, "reads /dev/tty, but tools have no terminal")
 		}

@@ -316,14 +316,18 @@ func (c *check) checkScripts() {
 			return
 		}
 		if f := c.syntax(bash, &list[i]); f != nil {
-			found[i], unreadable[i] = append(found[i], *f), true
+			found[i], unreadable[i] = []finding.Finding{*f}, true
 			return
 		}
-		found[i] = append(found[i], c.mistakes(&list[i])...)
+		parsed, ok := bash32.Read(list[i].text)
+		if !ok {
+			return
+		}
+		found[i] = c.mistakes(&list[i], parsed)
 		if list[i].as == importedScript {
 			return // it is not shared, and it has another style
 		}
-		for _, n := range bash32.Newer(list[i].text) {
+		for _, n := range parsed.Newer() {
 			found[i] = append(found[i], finding.Finding{
 				ID: "bash.newer", Path: list[i].label, Line: n.Line, Fix: n.Instead,
 				Message: fmt.Sprintf("%s needs Bash %s; macOS comes with 3.2", n.What, n.Since),

@@ -6,13 +6,14 @@
 package bash32
 
 import (
-	"bytes"
 	_ "embed"
 	"slices"
 	"strings"
 	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"mcp-bash/pkg/text/lazyregexp"
 )
 
 // newer lists the features that Bash 3.2 lacks. A row has a key, the version of Bash with the feature, its name in
@@ -46,19 +47,14 @@ type Use struct {
 
 const maxUses = 20
 
-// Newer returns features of a script that Bash 3.2 lacks. It returns nothing for a script that
-// cannot be parsed, because Bash reports its errors better.
-func Newer(text []byte) []Use {
-	if bytes.Contains(text, []byte("BASH_VERSION")) || bytes.Contains(text, []byte("BASH_VERSINFO")) {
+// Newer returns features of the script that Bash 3.2 lacks.
+func (s *Script) Newer() []Use {
+	if s.checksVersion {
 		return nil
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(bytes.NewReader(text), "")
-	if err != nil {
-		return nil
-	}
-	s := &search{}
-	syntax.Walk(file, s.visit)
-	return s.found
+	found := &search{}
+	syntax.Walk(s.file, found.visit)
+	return found.found
 }
 
 type search struct{ found []Use }
@@ -99,7 +95,7 @@ func (s *search) visit(node syntax.Node) bool {
 	case *syntax.CaseItem:
 		s.add(n, n.Op.String(), "")
 	case *syntax.SglQuoted:
-		if n.Dollar && hasUnicodeEscape(n.Value) {
+		if n.Dollar && hasUnicodeEscape.MatchString(n.Value) {
 			s.add(n, `$'\u'`, "")
 		}
 	}
@@ -128,11 +124,7 @@ func (s *search) call(n *syntax.CallExpr) {
 	if len(n.Args) == 0 {
 		return
 	}
-	command := n.Args[0].Lit()
-	words := make([]string, 0, len(n.Args)-1)
-	for _, w := range n.Args[1:] {
-		words = append(words, literal(w))
-	}
+	command, words := n.Args[0].Lit(), writtenAll(n.Args)[1:]
 	switch command {
 	case "mapfile", "readarray":
 		s.add(n, command, "")
@@ -145,7 +137,7 @@ func (s *search) call(n *syntax.CallExpr) {
 			s.add(n, "test -v", "")
 		}
 	case "printf":
-		if slices.ContainsFunc(words[:min(1, len(words))], hasTimeFormat) {
+		if len(words) > 0 && hasTimeFormat.MatchString(words[0]) {
 			s.add(n, "printf %(...)T", "")
 		}
 	case "read":
@@ -234,51 +226,7 @@ func isNegative(e syntax.ArithmExpr) bool {
 	return false
 }
 
-// literal returns the quoted and plain text of a word, or "" if it contains expansions.
-func literal(w *syntax.Word) string {
-	var b strings.Builder
-	for _, part := range w.Parts {
-		switch p := part.(type) {
-		case *syntax.Lit:
-			b.WriteString(p.Value)
-		case *syntax.SglQuoted:
-			b.WriteString(p.Value)
-		case *syntax.DblQuoted:
-			for _, inner := range p.Parts {
-				if lit, ok := inner.(*syntax.Lit); ok {
-					b.WriteString(lit.Value)
-				}
-			}
-		default:
-			return ""
-		}
-	}
-	return b.String()
-}
-
-func hasTimeFormat(format string) bool {
-	for {
-		_, rest, found := strings.Cut(format, "%")
-		switch {
-		case !found:
-			return false
-		case strings.HasPrefix(rest, "%"):
-			rest = rest[1:]
-		case strings.HasPrefix(strings.TrimLeft(rest, "-0123456789."), "("):
-			return true
-		}
-		format = rest
-	}
-}
-
-func hasUnicodeEscape(text string) bool {
-	for i := 0; i+1 < len(text); i++ {
-		if text[i] == '\\' {
-			if text[i+1] == 'u' || text[i+1] == 'U' {
-				return true
-			}
-			i++
-		}
-	}
-	return false
-}
+var (
+	hasTimeFormat    = lazyregexp.New(`(?s)^(?:[^%]|%%|%[^%(])*%[-.0-9]*\(`)
+	hasUnicodeEscape = lazyregexp.New(`(?s)^(?:[^\\]|\\.)*?\\[uU]`)
+)

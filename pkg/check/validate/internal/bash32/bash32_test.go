@@ -66,7 +66,7 @@ var uses = map[string]string{
 
 func TestUses(t *testing.T) {
 	for text, want := range uses {
-		found := Newer([]byte("#!/usr/bin/env bash\n" + text + "\n"))
+		found := newerIn([]byte("#!/usr/bin/env bash\n" + text + "\n"))
 		if len(found) != 1 || found[0].What != want || found[0].Since == "" || found[0].Instead == "" {
 			t.Errorf("%s: %+v, not %s", text, found, want)
 		}
@@ -87,7 +87,7 @@ func TestNothingNew(t *testing.T) {
 		`y="${x// /\"}"`, `y="${x// /$'\n'}"`, "cat <<'E'\n${x// /\"$b\"}\nE",
 		"if then", // Bash reports it better
 	} {
-		if found := Newer([]byte(text + "\n")); found != nil {
+		if found := newerIn([]byte(text + "\n")); found != nil {
 			t.Errorf("%s: %+v", text, found)
 		}
 	}
@@ -95,7 +95,7 @@ func TestNothingNew(t *testing.T) {
 
 // The number of reported uses in a script is limited.
 func TestMany(t *testing.T) {
-	if n := len(Newer([]byte(strings.Repeat("mapfile x\n", 100)))); n != maxUses {
+	if n := len(newerIn([]byte(strings.Repeat("mapfile x\n", 100)))); n != maxUses {
 		t.Error(n)
 	}
 }
@@ -142,7 +142,7 @@ func FuzzNewer(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, u := range Newer(text) {
+		for _, u := range newerIn(text) {
 			if u.Line < 1 || u.What == "" {
 				t.Errorf("%+v", u)
 			}
@@ -226,7 +226,7 @@ func TestQuotedReplacements(t *testing.T) {
 		}
 		text, err := os.ReadFile(path)
 		files++
-		for _, use := range Newer(text) {
+		for _, use := range newerIn(text) {
 			if use.What == quotedReplacement {
 				t.Errorf("%s:%d: %s", path, use.Line, use.What)
 			}
@@ -236,4 +236,12 @@ func TestQuotedReplacements(t *testing.T) {
 	if err != nil || files < 100 {
 		t.Errorf("%d files, %v", files, err)
 	}
+}
+
+func newerIn(text []byte) []Use {
+	s, ok := Read(text)
+	if !ok {
+		return nil
+	}
+	return s.Newer()
 }

@@ -19,6 +19,9 @@ type Script struct {
 	Commands  []Command
 	Compared  []Comparison
 	Written   []Name // files that redirections write, without those whose path is computed and those in /dev
+
+	file          *syntax.File
+	checksVersion bool
 }
 
 // A Name is a name on a line.
@@ -52,7 +55,7 @@ func Read(text []byte) (s *Script, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	s = &Script{}
+	s = &Script{file: file, checksVersion: bytes.Contains(text, []byte("BASH_VERS"))}
 	syntax.Walk(file, s.visit)
 	return s, true
 }
@@ -158,10 +161,7 @@ func (s *Script) command(n *syntax.CallExpr) {
 	if len(n.Args) == 0 {
 		return
 	}
-	c := Command{Line: lineOf(n.Args[0])}
-	for _, word := range n.Args {
-		c.Words = append(c.Words, written(word))
-	}
+	c := Command{lineOf(n.Args[0]), writtenAll(n.Args)}
 	s.Commands = append(s.Commands, c)
 	switch c.Words[0] {
 	case "read", "printf", "mapfile", "readarray", "getopts":
@@ -220,6 +220,14 @@ func written(word *syntax.Word) string {
 	return b.String()
 }
 
+func writtenAll(words []*syntax.Word) []string {
+	texts := make([]string, len(words))
+	for i, word := range words {
+		texts[i] = written(word)
+	}
+	return texts
+}
+
 func appendParts(b *strings.Builder, parts []syntax.WordPart) {
 	for _, part := range parts {
 		switch p := part.(type) {
@@ -246,15 +254,11 @@ type Process struct {
 	Input, Terminal, Background, Stray []Name // commands
 }
 
-// ReadProcess parses a script. The result is empty for a script that cannot be parsed.
-func ReadProcess(text []byte) (p Process) {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(bytes.NewReader(text), "")
-	if err != nil {
-		return p
-	}
+// Process returns the commands of the script that concern its standard streams and the end of its process.
+func (s *Script) Process() (p Process) {
 	r := &reader{found: &p}
 	var printed []Name
-	for _, s := range file.Stmts {
+	for _, s := range s.file.Stmts {
 		r.statement(s, false)
 		switch call, isCall := s.Cmd.(*syntax.CallExpr); {
 		case !isCall || len(call.Args) == 0 || len(s.Redirs) > 0:
@@ -268,10 +272,7 @@ func ReadProcess(text []byte) (p Process) {
 }
 
 func printsText(n *syntax.CallExpr) bool {
-	words := []string{written(n.Args[0])}
-	if len(n.Args) > 1 {
-		words = append(words, written(n.Args[1]))
-	}
+	words := writtenAll(n.Args)
 	return words[0] == "echo" || words[0] == "printf" && (len(words) == 1 || words[1] != "-v")
 }
 
@@ -341,10 +342,7 @@ func readsInput(n *syntax.CallExpr) bool {
 	if len(n.Args) == 0 {
 		return false
 	}
-	words := make([]string, len(n.Args))
-	for i, word := range n.Args {
-		words[i] = written(word)
-	}
+	words := writtenAll(n.Args)
 	switch words[0] {
 	case "read", "mapfile", "readarray":
 		return !slices.ContainsFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-u") })

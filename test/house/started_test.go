@@ -27,6 +27,7 @@ var started = map[string]string{
 	"pkg/bundle/stage/config.go git: Spec.Argv":                    "git, as PATH finds it, with fixed arguments",
 	"pkg/check/doctor/doctor.go ask: Spec.Argv":                    "bash and our own programs, for their version",
 	"pkg/check/doctor/install.go installer: Spec.Argv":             "sh, and the install.sh that was checked (CLI-1712)",
+	"pkg/check/doctor/install.go byInstaller: assignment to Argv":  "the same, for an upgrade",
 	"pkg/engine/engine.go answersVersion: Spec.Argv":               "the JSON tool that the operator names (Named)",
 	"pkg/check/health/health.go projectChecks: Spec.Argv":          "our own text, which sources the file of Sources",
 	"pkg/project/policy/policy.go runHook: Spec.Argv":              "our own text, which sources the file of Sources",

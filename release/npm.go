@@ -28,7 +28,7 @@ func (r *release) writeNPM() error {
 	readme := "# mcp-bash\n\n" + summary + ":\n\n```console\n$ npx -y mcp-bash new my-server\n```\n"
 	return r.writeNPMPackage(&npm.Package{Identity: about, Targets: r.targets,
 		Start: &npm.Start{Command: "mcp-bash", Prefix: toolsPrefix, Version: cli.Version, Env: map[string]string{}},
-		Files: []mcpb.File{mcpb.Bytes(stage.Readme, false, []byte(readme))}})
+		Files: []mcpb.File{mcpb.Bytes(stage.ReadmeName, false, []byte(readme))}})
 }
 
 // identity describes mcp-bash in packages.
@@ -49,7 +49,7 @@ func (r *release) writeNPMOf(t tree, about stage.Identity) error {
 	var all, server []mcpb.File
 	for _, f := range files {
 		folder, _, _ := strings.Cut(f.Name, "/")
-		if f.Name != "install.sh" && f.Name != stage.Readme {
+		if f.Name != "install.sh" && f.Name != stage.ReadmeName {
 			all = append(all, f)
 		}
 		switch folder {

@@ -23,7 +23,7 @@ import (
 // A maker makes a product of a project.
 type maker struct {
 	noun string // for people
-	make func(ctx context.Context, p *project.Project) ([]*stage.Result, error)
+	make func(ctx context.Context, p *stage.Stage) ([]*stage.Result, error)
 	next func(made []*stage.Result) string // the next steps
 }
 
@@ -84,8 +84,7 @@ func (o *productOptions) deliver(s cli.Streams, m maker) error {
 		o.Out = s.Err
 	}
 	var made []*stage.Result
-	err := o.run(s, toStdout, func(ctx context.Context, p *project.Project, dir string) (file string, err error) {
-		o.Output = cmp.Or(dir, o.Output)
+	err := o.run(s, toStdout, func(ctx context.Context, p *stage.Stage) (file string, err error) {
 		if made, err = m.make(ctx, p); err != nil {
 			return "", err
 		}
@@ -143,12 +142,11 @@ release (MCPBASH_RELEASE_BASE_URL).`,
 			}
 			return o.plugin(true), nil
 		}
-		return maker{"Bundle", func(ctx context.Context, p *project.Project) ([]*stage.Result, error) {
+		return maker{"Bundle", func(ctx context.Context, p *stage.Stage) ([]*stage.Result, error) {
 			if gojq {
 				fmt.Fprintln(o.Err, "  ⚠ Warning: --include-gojq: already built in")
 			}
-			return one(bundle.Make(ctx, p, bundle.Options{Options: o.Options, ManifestOnly: o.manifestOnly,
-				ManifestVersion: manifestVersion}))
+			return one(bundle.Make(ctx, p, bundle.Options{ManifestOnly: o.manifestOnly, ManifestVersion: manifestVersion}))
 		}, func(made []*stage.Result) string {
 			return "open it with your client, or mcp-bash publish " + filepath.Base(made[0].Path) + " --dry-run"
 		}}, nil
@@ -183,11 +181,12 @@ The same project makes the same bytes, wherever and whenever.`,
 }
 
 func (o *productOptions) plugin(isArchive bool) maker {
-	return maker{"Plugin", func(ctx context.Context, p *project.Project) ([]*stage.Result, error) {
+	return maker{"Plugin", func(ctx context.Context, p *stage.Stage) ([]*stage.Result, error) {
 		if o.Output == "" && !isArchive {
-			o.Output = cmp.Or(plugins.Name(cmp.Or(o.Name, p.Meta.Name)), "mcp-server") + "-plugin"
+			name := plugins.Name(cmp.Or(o.Name, p.Project.Meta.Name))
+			p.Output = filepath.Join(p.Output, cmp.Or(name, "mcp-server")+"-plugin")
 		}
-		return one(plugins.Make(ctx, p, plugins.Options{Options: o.Options, Archive: isArchive}))
+		return one(plugins.Make(ctx, p, isArchive))
 	}, func([]*stage.Result) string { return "mcp-bash marketplace lists it for agents; see docs/PLUGINS.md" }}
 }
 
@@ -207,9 +206,14 @@ with --standalone packages next to it, such as @you/my-tools-linux-x64.
 Each package is a file for npm publish, and a folder with the same content to look at.
 The same project makes the same bytes, wherever and whenever.`,
 	}, "where the packages go: a directory, this one without it", func() (maker, error) {
-		return maker{"Package", func(ctx context.Context, p *project.Project) ([]*stage.Result, error) {
-			o.Instructions = instructions(p, "npm:")
-			return one(npm.Make(ctx, p, npm.Options{Options: o.Options, Standalone: standalone}))
+		full := o.Name
+		if _, name, isScoped := strings.Cut(full, "/"); isScoped {
+			o.Name = name
+		}
+		o.Apart = !standalone
+		return maker{"Package", func(ctx context.Context, p *stage.Stage) ([]*stage.Result, error) {
+			p.Instructions = instructions(p.Project, "npm:")
+			return one(npm.Make(ctx, p, npm.Options{Name: full, Standalone: standalone}))
 		}, func(made []*stage.Result) string { return npm.Commands(made[0]) }}, o.inDirectory()
 	})
 	c.Flags.Bool(&standalone, "standalone", "make the packages with the programs, too")
@@ -231,9 +235,9 @@ func wheelCommand() *cli.Command {
 		Text: `The command of a wheel is the server's program. It serves the project next to it and needs no Python to run.
 The same project makes the same bytes, wherever and whenever.`,
 	}, "where the wheels go: a directory, this one without it", func() (maker, error) {
-		return maker{"Wheel", func(ctx context.Context, p *project.Project) ([]*stage.Result, error) {
-			o.Instructions = instructions(p, "pypi:")
-			return wheel.Make(ctx, p, o.Options)
+		return maker{"Wheel", func(ctx context.Context, p *stage.Stage) ([]*stage.Result, error) {
+			p.Instructions = instructions(p.Project, "pypi:")
+			return wheel.Make(ctx, p)
 		}, func(made []*stage.Result) string {
 			command := "twine upload"
 			for _, r := range made {

@@ -6,18 +6,26 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
+	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/bundle/stage"
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/run/scriptenv"
+	"mcp-bash/pkg/text/lazyregexp"
 )
 
 // Options are the options of a bundle.
 type Options struct {
-	stage.Options        // Output is a directory
 	ManifestOnly    bool // write nothing, and return the manifest
 	ManifestVersion string
 }
@@ -31,19 +39,14 @@ type maker struct {
 }
 
 // Make makes the bundle of a project. The error can be a [*stage.Failure] or the context's.
-func Make(ctx context.Context, p *project.Project, o Options) (*stage.Result, error) {
-	s, err := stage.Open(ctx, p, o.Options)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
+func Make(ctx context.Context, s *stage.Stage, o Options) (*stage.Result, error) {
 	b := &maker{Stage: s}
 	b.NameAuthor()
 	if err := b.addPictures(); err != nil {
 		return nil, err
 	}
 	var manifest []byte
-	err = b.Prepare(ctx, func() error {
+	err := b.Prepare(ctx, func() error {
 		manifest = b.manifest(o.ManifestVersion)
 		b.check(manifest)
 		return nil
@@ -53,7 +56,7 @@ func Make(ctx context.Context, p *project.Project, o Options) (*stage.Result, er
 	}
 	r := b.Result(filepath.Join(b.Output, b.ID.FileName(".mcpb")))
 	r.Manifest = manifest
-	if o.ManifestOnly || o.Validate {
+	if o.ManifestOnly || b.Validate {
 		return r, nil
 	}
 	b.Line("Bundling project...")
@@ -78,5 +81,357 @@ func (b *maker) check(manifest []byte) {
 	}
 	if !mcpb.IsName(b.ID.Name) {
 		b.Warn("name %q: letters, digits, dot, dash and underscore are sure to work, 100 at most", b.ID.Name)
+	}
+}
+
+var iconSize = lazyregexp.New(`^\d+x\d+$`)
+
+// addPictures adds the icons and screenshots, at their place relative to the project (CLI-1419).
+func (b *maker) addPictures() (err error) {
+	if b.icon, err = b.AddIcon(); err != nil {
+		return err
+	}
+	for v := range rawjson.Elements(rawjson.Get(b.Config.Meta, "icons")) {
+		if err := b.addIcon(v); err != nil {
+			return err
+		}
+	}
+	for v := range rawjson.Elements(rawjson.Get(b.Config.Meta, "screenshots")) {
+		src, _ := rawjson.Text(v)
+		place, err := b.addPicture(src, "screenshot not found: %s (referenced in server.meta.json)")
+		if err != nil {
+			return err
+		}
+		if place != "" {
+			b.Detail("Copied screenshot: %s", place)
+			b.screenshots = append(b.screenshots, place)
+		}
+	}
+	return nil
+}
+
+// addIcon adds one of the icons as MCP knows them, or as bundles do.
+func (b *maker) addIcon(icon json.RawMessage) error {
+	src, size := rawjson.TextOf(icon, "src"), rawjson.TextOf(icon, "size")
+	for v := range rawjson.Elements(rawjson.Get(icon, "sizes")) {
+		if text, _ := rawjson.Text(v); size == "" {
+			size = text
+		}
+	}
+	if strings.HasSuffix(strings.ToLower(src), ".svg") || !iconSize.MatchString(size) {
+		b.Warn("icon %q is not in the manifest: clients take pictures with a size such as 48x48", src)
+		return nil
+	}
+	place, err := b.addPicture(src, "icons src not found: %s (referenced in server.meta.json icons array)")
+	if err != nil || place == "" {
+		return err
+	}
+	b.Detail("Copied icon variant: %s", place)
+	var out rawjson.Builder
+	out.Object().Name("src").String(place).Name("size").String(size)
+	out.Optional("theme", rawjson.TextOf(icon, "theme"))
+	b.icons = append(b.icons, out.End().Bytes())
+	return nil
+}
+
+// addPicture adds a picture and returns its place in the bundle, "" for one that is left
+// out; a picture on the web stays there. missing is the warning for a file that does not
+// exist.
+func (b *maker) addPicture(src, missing string) (place string, err error) {
+	if strings.HasPrefix(src, "https://") || strings.HasPrefix(src, "http://") || strings.HasPrefix(src, "data:") {
+		return src, nil
+	}
+	for _, dir := range []string{b.Project.Root, b.Project.Server} {
+		file := filepath.Join(dir, filepath.FromSlash(src))
+		_, err := b.Project.ReadFile(file, stage.MaxPicture)
+		if src == "" || err != nil {
+			continue
+		}
+		rel, err := filepath.Rel(b.Project.Root, file)
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		place = path.Clean(filepath.ToSlash(rel))
+		name := place
+		if strings.HasPrefix(place, "server/") || place == mcpb.ManifestName {
+			place = "assets/" + place // the server has its place there
+		}
+		if ok, err := b.AddNamed(name, place); err != nil || !ok {
+			return "", err
+		}
+		return place, nil
+	}
+	b.Warn(missing, src)
+	return "", nil
+}
+
+// inBundle begins the path of a file of the bundle in its manifest.
+const inBundle = "${__dirname}/"
+
+func (b *maker) manifest(version string) []byte {
+	id := b.ID
+	var m rawjson.Builder
+	list := func(name string, values []string) {
+		if len(values) > 0 {
+			m.Name(name).Strings(values)
+		}
+	}
+	raw := func(name string, v json.RawMessage) {
+		if !isEmpty(v) {
+			m.Name(name).Raw(v)
+		}
+	}
+	m.Object().Name("manifest_version").String(cmp.Or(version, mcpb.Versions[0])).
+		Name("name").String(id.Name).Name("version").String(id.Version).
+		Name("display_name").String(id.Title).Name("description").String(id.Description)
+	m.Optional("long_description", b.longDescription())
+	m.Optional("icon", b.icon)
+	appendAll(&m, "icons", b.icons)
+	list("screenshots", b.screenshots)
+	raw("localization", rawjson.Get(b.Config.Meta, "localization"))
+	m.Optional("license", id.License)
+	list("keywords", id.Keywords)
+	m.Optional("homepage", id.Homepage)
+	m.Optional("documentation", id.Documentation)
+	m.Optional("support", b.Config.Text("MCPB_SUPPORT", "support"))
+	list("privacy_policies", b.Config.Words("MCPB_PRIVACY_POLICIES", "privacy_policies"))
+	m.Name("author").Object().Name("name").String(id.Author).Optional("email", id.Email).Optional("url", id.URL).End()
+	if id.Repository != "" {
+		m.Name("repository").Object().Name("type").String(id.RepositoryType).Name("url").String(id.Repository).End()
+	}
+	b.appendTools(&m)
+	b.appendPrompts(&m)
+	raw("user_config", b.User.Fields)
+	raw("_meta", rawjson.Get(b.Config.Meta, "_meta"))
+	b.appendServer(&m)
+	b.appendCompatibility(&m)
+	return append(rawjson.AppendIndent(nil, m.End().Bytes(), 0), '\n')
+}
+
+// appendAll appends a member with values. It leaves out an empty one.
+func appendAll(m *rawjson.Builder, name string, values []json.RawMessage) {
+	if len(values) == 0 {
+		return
+	}
+	m.Name(name).Array()
+	for _, v := range values {
+		m.Raw(v)
+	}
+	m.End()
+}
+
+func isEmpty(v json.RawMessage) bool {
+	text := string(rawjson.Normal(v))
+	return text == "" || text == "null" || text == "{}" || text == "[]"
+}
+
+func (b *maker) longDescription() string {
+	file := b.Config.Text("MCPB_LONG_DESCRIPTION_FILE", "long_description_file")
+	if file == "" {
+		return ""
+	}
+	text, err := b.Project.ReadFile(b.InProject(file), mcpb.MaxManifest/2)
+	if err != nil {
+		b.Warn("long_description_file not found: %s", file)
+		return ""
+	}
+	return strings.TrimRight(string(text), "\r\n")
+}
+
+func (b *maker) appendTools(m *rawjson.Builder) {
+	var tools []json.RawMessage
+	for _, t := range b.Tools {
+		var one rawjson.Builder
+		tools = append(tools, one.Object().Name("name").String(rawjson.TextOf(t, "name")).
+			Optional("description", rawjson.TextOf(t, "description")).End().Bytes())
+	}
+	appendAll(m, "tools", tools)
+	if b.Content.HasBelow(stage.ServerDir + "/tools/") {
+		m.Name("tools_generated").Bool(true)
+	}
+}
+
+// appendPrompts lists the prompts that are one text, as the manifest knows them.
+func (b *maker) appendPrompts(m *rawjson.Builder) {
+	var prompts []json.RawMessage
+	for _, item := range b.Prompts {
+		path := rawjson.TextOf(item, "path")
+		content, err := b.Staged.ReadFile(filepath.Join(b.Staged.Prompts, filepath.FromSlash(path)), mcpb.MaxManifest/4)
+		text := strings.TrimRight(string(content), "\r\n")
+		if err != nil || text == "" || rawjson.TextOf(item, "format") != "" {
+			continue
+		}
+		arguments := argumentNames(rawjson.Get(item, "arguments"))
+		var p rawjson.Builder
+		p.Object().Name("name").String(rawjson.TextOf(item, "name")).
+			Optional("description", rawjson.TextOf(item, "description"))
+		if len(arguments) > 0 {
+			p.Name("arguments").Strings(arguments)
+		}
+		for _, name := range arguments {
+			gap := regexp.MustCompile(`\{\{\s*` + regexp.QuoteMeta(name) + `\s*\}\}`)
+			text = gap.ReplaceAllLiteralString(text, "${arguments."+name+"}")
+		}
+		prompts = append(prompts, p.Name("text").String(text).End().Bytes())
+	}
+	appendAll(m, "prompts", prompts)
+	if b.Content.HasBelow(stage.ServerDir + "/prompts/") {
+		m.Name("prompts_generated").Bool(true)
+	}
+}
+
+func argumentNames(arguments json.RawMessage) (names []string) {
+	for _, m := range rawjson.Members(rawjson.Get(arguments, "properties")) {
+		names = append(names, m.Name)
+	}
+	for v := range rawjson.Elements(arguments) {
+		if name := rawjson.TextOf(v, "name"); name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// A start is the command with which a client starts the server on a platform.
+type start struct {
+	command string
+	args    []string
+	env     []rawjson.Member
+}
+
+func (b *maker) appendServer(m *rawjson.Builder) {
+	base := start{command: inBundle + stage.EntryPoint, args: []string{}, env: b.environment()}
+	for _, key := range b.User.Args {
+		if len(base.args) == 0 {
+			base.args = []string{"serve", "--"}
+		}
+		base.args = append(base.args, "${user_config."+key+"}")
+	}
+	m.Name("server").Object().Name("type").String("binary").Name("entry_point").String(stage.EntryPoint).
+		Name("mcp_config").Object()
+	base.append(m)
+	overrides := b.overrides(base)
+	if len(overrides) > 0 {
+		m.Name("platform_overrides").Object()
+		for _, platform := range slices.Sorted(maps.Keys(overrides)) {
+			m.Name(platform).Object()
+			overrides[platform].append(m)
+			m.End()
+		}
+		m.End()
+	}
+	m.End().End()
+}
+
+func (s start) append(m *rawjson.Builder) {
+	m.Name("command").String(s.command).Name("args").Strings(s.args).Name("env").Object()
+	for _, v := range s.env {
+		m.Name(v.Name).Raw(v.Value)
+	}
+	m.End()
+}
+
+// environment is what the server is started with (CLI-1426).
+func (b *maker) environment() (env []rawjson.Member) {
+	add := func(name, value string) { env = append(env, rawjson.Member{Name: name, Value: rawjson.Quote(value)}) }
+	add("MCPBASH_PROJECT_ROOT", inBundle+stage.ServerDir)
+	for _, entry := range b.Environment() {
+		name, value, _ := strings.Cut(entry, "=")
+		add(name, value)
+	}
+	for _, m := range b.User.Env {
+		add(m.Variable, "${user_config."+m.Key+"}")
+	}
+	return env
+}
+
+// overrides returns the platforms with other start commands: Windows, which cannot start scripts,
+// and those that the project configures. A client replaces args and env as a whole, so each
+// override is complete (CLI-1429).
+func (b *maker) overrides(base start) map[string]start {
+	all := map[string]start{}
+	for _, bin := range b.Binaries {
+		if bin.OS == "windows" && all["win32"].command == "" { // that for amd64 runs everywhere
+			s := base
+			s.command = inBundle + stage.ServerDir + "/" + runtimes.Dir + "/bin/" + bin.Path()
+			all["win32"] = s
+		}
+	}
+	given := rawjson.Path(b.Config.Meta, "server", "mcp_config", "platform_overrides")
+	if given == nil {
+		given = rawjson.Get(b.Config.Meta, "platform_overrides")
+	}
+	for _, m := range rawjson.Members(given) {
+		s, ok := all[m.Name]
+		if !ok {
+			s = base
+		}
+		if command := rawjson.TextOf(m.Value, "command"); command != "" {
+			if b.Content.Has(command) {
+				command = inBundle + command
+			}
+			s.command = command
+		}
+		if args := rawjson.Get(m.Value, "args"); args != nil {
+			s.args = []string{}
+			for v := range rawjson.Elements(args) {
+				s.args = append(s.args, stage.Scalar(v))
+			}
+		}
+		s.env = slices.Clone(s.env)
+		for _, v := range rawjson.Members(rawjson.Get(m.Value, "env")) {
+			at := slices.IndexFunc(s.env, func(e rawjson.Member) bool { return e.Name == v.Name })
+			if at < 0 {
+				s.env = append(s.env, v)
+			} else {
+				s.env[at] = v
+			}
+		}
+		b.checkSwitches(m.Name, rawjson.Members(rawjson.Get(m.Value, "env")))
+		all[m.Name] = s
+	}
+	return all
+}
+
+func (b *maker) appendCompatibility(m *rawjson.Builder) {
+	given := rawjson.Get(b.Config.Meta, "compatibility")
+	m.Name("compatibility").Object().Name("platforms").Strings(b.Platforms())
+	m.Optional("claude_desktop", cmp.Or(b.Config.Text("MCPB_COMPAT_CLAUDE_DESKTOP", ""),
+		rawjson.TextOf(given, "claude_desktop")))
+	python := cmp.Or(b.Config.Text("MCPB_RUNTIME_PYTHON", ""), stage.Scalar(rawjson.Path(given, "runtimes", "python")))
+	node := cmp.Or(b.Config.Text("MCPB_RUNTIME_NODE", ""), stage.Scalar(rawjson.Path(given, "runtimes", "node")))
+	if python != "" || node != "" {
+		m.Name("runtimes").Object().Optional("python", python).Optional("node", node).End()
+	}
+	m.End()
+}
+
+// switchesOn reports whether a value of a variable gives a permission that only the operator of a server may give.
+func switchesOn(name, value string) bool {
+	off := []string{"", "0", "false", "no", "off"}
+	switch name {
+	case scriptenv.Tools.Leave, scriptenv.Providers.Leave, "MCPBASH_ALLOW_PROJECT_HOOKS",
+		"MCPBASH_ALLOW_JSON_TOOL_OVERRIDE_FOR_ROOT", "MCPBASH_ALLOW_CORRUPT_STDOUT", "MCPBASH_SERVER_SOURCE_ENV",
+		"MCPBASH_ENABLE_GIT_PROVIDER", "MCPBASH_GIT_ALLOW_ALL", "MCPBASH_HTTPS_ALLOW_ALL", "MCPBASH_RESOURCES_USE_ROOTS":
+	case scriptenv.Tools.Mode, scriptenv.Providers.Mode:
+		off = []string{"", scriptenv.Minimal, scriptenv.Isolate, scriptenv.Allowlist}
+	case "MCPBASH_CONFINE":
+		off = []string{"", "declared", "declared,required", "all", "all,required"}
+	case "MCPBASH_SECURITY_LEVEL":
+		off = []string{"", "restricted", "standard", "elevated"}
+	default:
+		return false
+	}
+	return !slices.Contains(off, strings.ToLower(value))
+}
+
+// checkSwitches warns if the project's environment for a platform turns on a switch of the operator (CLI-1444).
+func (b *maker) checkSwitches(platform string, env []rawjson.Member) {
+	for _, m := range env {
+		if switchesOn(m.Name, strings.Trim(string(m.Value), `"`)) {
+			b.Warn("platform_overrides.%s.env turns on %s, which is for whoever runs the server to decide; leave it out",
+				platform, m.Name)
+		}
 	}
 }

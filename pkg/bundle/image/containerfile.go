@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,10 +30,10 @@ var containerfiles = []string{"Containerfile", "Dockerfile"}
 //go:embed Containerfile
 var template string
 
-// writeContext writes a Containerfile and the files that it copies (H-610).
-func (i *maker) writeContext(ctx context.Context, dir string) error {
+// contextFiles returns a Containerfile and the files that it copies (H-610).
+func (i *maker) contextFiles(ctx context.Context) ([]mcpb.File, error) {
 	if err := i.FindRuntimes(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	files := append(runtimes.Layout(runtimes.Dir, i.Tree, i.Binaries), mcpb.Bytes(contextMark, false, nil))
 	tops := map[string]bool{} // the entries at the top of the project, with a slash after directories
@@ -52,25 +51,15 @@ func (i *maker) writeContext(ctx context.Context, dir string) error {
 	}
 	text, err := i.containerfile(ctx, slices.Sorted(maps.Keys(tops)))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, name := range containerfiles {
 		files = append(files, mcpb.Bytes(name, false, []byte(text)))
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	for _, f := range files {
-		if _, _, err := f.Create(root, f.Name, false); err != nil {
-			return err
-		}
-	}
 	for _, bin := range i.Binaries {
 		i.r.Images = append(i.r.Images, PlatformImage{Platform: bin.OS + "/" + bin.Arch})
 	}
-	return nil
+	return files, nil
 }
 
 var (
@@ -101,8 +90,7 @@ func (i *maker) containerfile(ctx context.Context, tops []string) (string, error
 		default:
 			return string(own[:at[0]]) + text + "\n" + string(own[at[0]:]), nil
 		}
-		i.Fault("%s: %v", name, err)
-		return "", i.Fail(stage.ErrValidation)
+		return "", i.Reject(stage.ErrValidation, fmt.Errorf("%s: %w", name, err))
 	}
 	base, err := i.chooseBase(ctx)
 	if err != nil {
@@ -114,8 +102,7 @@ func (i *maker) containerfile(ctx context.Context, tops []string) (string, error
 	}
 	for _, name := range packages {
 		if !packageName.MatchString(name) {
-			i.Fault("%q is not the name of a Debian package", name)
-			return "", i.Fail(stage.ErrValidation)
+			return "", i.Reject(stage.ErrValidation, fmt.Errorf("%q is not the name of a Debian package", name))
 		}
 	}
 	slices.Sort(packages)
@@ -145,8 +132,7 @@ func (i *maker) chooseBase(ctx context.Context) (string, error) {
 	if i.o.Base != "" {
 		err := weburl.CheckImage(i.o.Base)
 		if err != nil {
-			i.Fault("--base %q: %v", i.o.Base, err)
-			err = i.Fail(stage.ErrConfiguration)
+			err = i.Reject(stage.ErrConfiguration, fmt.Errorf("--base %q: %w", i.o.Base, err))
 		}
 		return i.o.Base, err
 	}

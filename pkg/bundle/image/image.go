@@ -5,11 +5,15 @@ package image
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
 	"debug/buildinfo"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -19,11 +23,11 @@ import (
 	"mcp-bash/pkg/bundle/internal/debian"
 	"mcp-bash/pkg/bundle/internal/web"
 	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/outdir"
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/text/weburl"
 )
 
@@ -47,7 +51,6 @@ const (
 
 // Options are the options of an image.
 type Options struct {
-	stage.Options
 	Output   string   // a file ending in .tar, or a directory
 	Format   string   // one of the formats
 	Tag      string   // its name for container engines; "" for the project's name and version
@@ -104,28 +107,22 @@ type maker struct {
 }
 
 // Make makes a container image of a project. The error can be a [*stage.Failure] or the context's.
-func Make(ctx context.Context, p *project.Project, o Options) (*Result, error) {
-	s, err := stage.Open(ctx, p, o.Options)
+func Make(ctx context.Context, s *stage.Stage, o Options) (*Result, error) {
+	err := s.List(ctx)
 	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	if err := s.List(ctx); err != nil {
 		return nil, err
 	}
 	i := &maker{Stage: s, o: o, r: &Result{Format: o.Format, Name: s.ID.Name, Version: s.ID.Version}}
 	if i.r.Tag, err = i.chooseTag(); err != nil {
-		s.Fault("%v", err)
-		return nil, s.Fail(stage.ErrConfiguration)
+		return nil, s.Reject(stage.ErrConfiguration, err)
 	}
 	if i.needs, err = i.readNeeds(); err != nil {
-		s.Fault("%v", err)
-		return nil, s.Fail(stage.ErrValidation)
+		return nil, s.Reject(stage.ErrValidation, err)
 	}
 	if o.Format == Context {
-		err = i.write(ctx, i.ID.FileName("-context"), contextMark, i.writeContext)
+		err = i.write(ctx, i.ID.FileName("-context"), contextMark, i.contextFiles)
 	} else {
-		err = i.write(ctx, i.ID.FileName(".tar"), "oci-layout", i.writeImage)
+		err = i.write(ctx, i.ID.FileName(".tar"), "oci-layout", i.layoutFiles)
 	}
 	i.r.Warnings = s.Warnings()
 	return i.r, err
@@ -149,20 +146,19 @@ func (i *maker) chooseTag() (string, error) {
 	return i.o.Tag, nil
 }
 
-// writeImage writes the image as an OCI layout.
-func (i *maker) writeImage(ctx context.Context, dir string) error {
+// layoutFiles returns the files of the image as an OCI layout.
+func (i *maker) layoutFiles(ctx context.Context) ([]mcpb.File, error) {
 	source, err := i.openSource()
 	if err != nil {
-		i.Fault("%v", err)
-		return i.Fail(stage.ErrConfiguration)
+		return nil, i.Reject(stage.ErrConfiguration, err)
 	}
 	if err := i.FindRuntimes(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	i.Done("Validated project structure")
-	l, err := newLayout(dir, i.r.Format)
-	if err != nil {
-		return err
+	l := newLayout(i.WorkDir("image"), i.r.Tag, i.r.Format)
+	if err := os.Mkdir(l.dir, 0o700); err != nil {
+		return nil, err
 	}
 	projectLayer, err := l.addLayer(i.ID.Name+" "+i.ID.Version, func(w *tar.Writer) error {
 		files := i.Content.Files()
@@ -172,20 +168,17 @@ func (i *maker) writeImage(ctx context.Context, dir string) error {
 		return i.layerWriter(w).add(ctx, files)
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var images []v1.Descriptor
 	for _, bin := range i.Binaries {
 		layers, packages, err := i.addServer(ctx, l, source, bin)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		layers = append(layers, projectLayer)
 		platform := &v1.Platform{OS: bin.OS, Architecture: bin.Arch}
-		d, err := l.addImage(platform, i.containerConfig(), i.Modified, layers...)
-		if err != nil {
-			return err
-		}
+		d := l.addImage(platform, i.containerConfig(), i.Modified, layers...)
 		one := PlatformImage{Platform: bin.OS + "/" + bin.Arch, Digest: d.Digest.String(), Packages: packages}
 		for _, layer := range layers {
 			one.Bytes += layer.Size
@@ -194,9 +187,9 @@ func (i *maker) writeImage(ctx context.Context, dir string) error {
 		images, i.r.Images = append(images, d), append(i.r.Images, one)
 	}
 	i.Bar.End()
-	digest, err := l.finish(images, i.r.Tag)
+	digest, err := l.finish(images)
 	i.r.Digest = digest.String()
-	return err
+	return l.files, err
 }
 
 // addServer adds the layers of the Debian packages and of the server. It returns the number of packages, too.
@@ -342,4 +335,50 @@ func (i *maker) labels() map[string]string {
 	list["io.docker.server.metadata"] = string(b.Object().Name("name").String(id.Name).Name("title").String(id.Title).
 		Name("description").String(id.Description).Name("type").String("server").End().Bytes())
 	return list
+}
+
+// write puts an image in its place: an archive of its files, or a directory of them. It keeps what was there if that
+// fails. mark is a file by which a directory is known as an image.
+func (i *maker) write(ctx context.Context, name, mark string, make func(context.Context) ([]mcpb.File, error)) error {
+	out, err := filepath.Abs(cmp.Or(i.o.Output, name))
+	if err != nil {
+		return err
+	}
+	i.r.Path = out
+	isArchive := strings.HasSuffix(out, ".tar")
+	if !isArchive {
+		err = outdir.CheckReplaceable(out, mark)
+	}
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(out), 0o755)
+	}
+	if err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	files, err := make(ctx)
+	if err != nil {
+		return err
+	}
+	mcpb.Sort(files)
+	if isArchive {
+		r := stage.Result{Path: out}
+		err := i.WriteFile(ctx, &r, func(_ *os.File, w io.Writer) error {
+			t := tar.NewWriter(w)
+			for _, f := range files {
+				if err := f.WriteTar(t, tar.Header{Name: f.Name, ModTime: i.Modified}); err != nil {
+					return err
+				}
+			}
+			return t.Close()
+		})
+		i.r.Bytes = r.Bytes
+		return err
+	}
+	for _, f := range files {
+		i.r.Bytes += f.Size
+	}
+	if err := outdir.Replace(ctx, out, files, nil); err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	return nil
 }

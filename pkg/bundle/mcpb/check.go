@@ -1,15 +1,29 @@
 package mcpb
 
 import (
+	"cmp"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/json/schema"
+	"mcp-bash/pkg/text/lazyregexp"
+	"mcp-bash/pkg/text/weburl"
 )
 
 // A Report is the result of checking a bundle, its directory or its manifest.
@@ -145,4 +159,318 @@ func checkDir(dir string) (*Report, error) {
 		r.Faults = append(r.Faults, CheckWindows(r.Manifest, names)...)
 	}
 	return r, nil
+}
+
+//go:embed schema/*.json
+var published embed.FS
+
+// Versions are the supported manifest versions, the default first (CLI-1430).
+var Versions = []string{"0.3", "0.4"}
+
+// schemas are the published schemas. Each is compiled at its first use.
+var schemas = map[string]func() (*schema.Schema, error){
+	"0.3": sync.OnceValues(func() (*schema.Schema, error) { return load("0.3") }),
+	"0.4": sync.OnceValues(func() (*schema.Schema, error) { return load("0.4") }),
+}
+
+func load(version string) (*schema.Schema, error) {
+	text, err := published.ReadFile("schema/v" + version + ".json")
+	if err != nil {
+		return nil, err
+	}
+	return schema.Compile(text)
+}
+
+// A Fault is a problem of a manifest.
+type Fault struct {
+	Path   string // "author.email"
+	Reason string
+}
+
+func (f Fault) String() string { return f.Path + ": " + f.Reason }
+
+// ParseManifest parses a manifest, which is untrusted.
+func ParseManifest(text []byte) (json.RawMessage, error) {
+	if len(text) > MaxManifest {
+		return nil, fmt.Errorf("%s is larger than %d bytes", ManifestName, MaxManifest)
+	}
+	doc, err := rawjson.Check(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not valid JSON: %w", ManifestName, err)
+	}
+	if rawjson.KindOf(doc) != rawjson.Object {
+		return nil, fmt.Errorf("%s is not a JSON object", ManifestName)
+	}
+	return rawjson.Normal(doc), nil
+}
+
+// Formats that CLI-1803, CLI-1804 and CLI-1506 require.
+var (
+	nameForm   = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	serverForm = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9.-]*[A-Za-z0-9]/[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9]$`)
+	emailForm  = lazyregexp.New(`^(?i)([a-z0-9_'+-]+(\.[a-z0-9_'+-]+)*)@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$`)
+)
+
+// IsName reports whether a text is a valid name of a bundle (CLI-1803).
+func IsName(text string) bool { return nameForm.MatchString(text) }
+
+// IsServerName reports whether a text is a valid name of a server in the MCP registry.
+func IsServerName(text string) bool { return serverForm.MatchString(text) && len(text) <= 200 }
+
+// CheckManifest returns the faults for which the official tool would reject a manifest
+// (CLI-1802 to CLI-1804).
+func CheckManifest(doc json.RawMessage) []Fault {
+	version := cmp.Or(rawjson.TextOf(doc, "manifest_version"), rawjson.TextOf(doc, "dxt_version"))
+	compiled, ok := schemas[version]
+	if !ok {
+		return []Fault{{"manifest_version", fmt.Sprintf("%q is not known; use one of %s", version,
+			strings.Join(Versions, ", "))}}
+	}
+	s, err := compiled()
+	if err != nil {
+		return []Fault{{"manifest_version", err.Error()}}
+	}
+	var faults []Fault
+	for _, v := range s.Check(doc) {
+		at := strings.ReplaceAll(strings.Trim(v.Path, "/"), "/", ".")
+		faults = append(faults, Fault{at, v.Message})
+	}
+	return append(faults, formatFaults(doc)...)
+}
+
+// formatFaults returns the faults of values whose format the schemas do not check.
+func formatFaults(doc json.RawMessage) (faults []Fault) {
+	at := func(path, text, reason string, ok func(string) bool) {
+		if text != "" && !ok(text) {
+			faults = append(faults, Fault{path, fmt.Sprintf("%q is %s", text, reason)})
+		}
+	}
+	notURL := "not a URL; it must begin with a scheme, as in https://example.com/"
+	for _, name := range []string{"homepage", "documentation", "support"} {
+		at(name, rawjson.TextOf(doc, name), notURL, IsURL)
+	}
+	i := 0
+	for v := range rawjson.Elements(rawjson.Get(doc, "privacy_policies")) {
+		text, _ := rawjson.Text(v)
+		at(fmt.Sprintf("privacy_policies.%d", i), text, notURL, IsURL)
+		i++
+	}
+	author := rawjson.Get(doc, "author")
+	at("author.url", rawjson.TextOf(author, "url"), notURL, IsURL)
+	at("author.email", rawjson.TextOf(author, "email"), "not an e-mail address", IsEmail)
+	at("repository.url", rawjson.TextOf(rawjson.Get(doc, "repository"), "url"), notURL, IsURL)
+	return faults
+}
+
+// IsURL reports whether a text is an absolute URL.
+func IsURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Scheme != "" && (u.Host != "" || u.Opaque != "") && weburl.CheckPort(u) == nil &&
+		!strings.ContainsAny(text, " \t\r\n")
+}
+
+// IsEmail reports whether a text is an e-mail address.
+func IsEmail(text string) bool { return emailForm.MatchString(text) }
+
+// CheckFiles returns the faults of the files that a manifest names. Each must be in the
+// bundle, with the same case, and programs must be executable (CLI-1434).
+func CheckFiles(doc json.RawMessage, names *Names, isExec func(name string) bool) (faults []Fault) {
+	has := func(path, name string) bool {
+		if strings.Contains(name, "://") || strings.HasPrefix(name, "data:") {
+			return false
+		}
+		ok, other := names.Has(name)
+		switch {
+		case ok:
+		case other != "":
+			faults = append(faults, Fault{path, fmt.Sprintf("%q is called %q in the bundle", name, other)})
+		default:
+			faults = append(faults, Fault{path, fmt.Sprintf("%q is not in the bundle", name)})
+		}
+		return ok
+	}
+	starts := func(path, name string) {
+		if has(path, name) && !isExec(name) && strings.TrimSuffix(name, ".exe") == name {
+			faults = append(faults, Fault{path, fmt.Sprintf("%q is not executable", name)})
+		}
+	}
+	if icon := rawjson.TextOf(doc, "icon"); icon != "" {
+		has("icon", icon)
+	}
+	i := 0
+	for v := range rawjson.Elements(rawjson.Get(doc, "icons")) {
+		has(fmt.Sprintf("icons.%d.src", i), rawjson.TextOf(v, "src"))
+		i++
+	}
+	i = 0
+	for v := range rawjson.Elements(rawjson.Get(doc, "screenshots")) {
+		text, _ := rawjson.Text(v)
+		has(fmt.Sprintf("screenshots.%d", i), text)
+		i++
+	}
+	server := rawjson.Get(doc, "server")
+	if rawjson.TextOf(server, "type") == "binary" {
+		starts("server.entry_point", rawjson.TextOf(server, "entry_point"))
+	} else if entry := rawjson.TextOf(server, "entry_point"); entry != "" {
+		has("server.entry_point", entry)
+	}
+	config := rawjson.Get(server, "mcp_config")
+	command := func(path string, v json.RawMessage) {
+		if name, ok := strings.CutPrefix(rawjson.TextOf(v, "command"), "${__dirname}/"); ok {
+			starts(path+".command", name)
+		}
+	}
+	command("server.mcp_config", config)
+	for _, m := range rawjson.Members(rawjson.Get(config, "platform_overrides")) {
+		command("server.mcp_config.platform_overrides."+m.Name, m.Value)
+	}
+	return faults
+}
+
+// CheckWindows returns the files that Windows cannot create, if the bundle supports Windows.
+// It does if its manifest lists Windows or has no list of platforms (CLI-1434).
+func CheckWindows(doc json.RawMessage, names *Names) (faults []Fault) {
+	if listed, _ := rawjson.Strings(rawjson.Path(doc, "compatibility", "platforms")); listed != nil &&
+		!slices.Contains(listed, "win32") {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Values(names.files)) {
+		if reason := windowsFault(name); reason != "" {
+			faults = append(faults, Fault{name, reason})
+		}
+	}
+	return faults
+}
+
+// maxPath and maxPart limit the path of a file in a bundle and each of its parts, in bytes,
+// because macOS cannot unpack longer ones. maxWindowsPath is in characters, because Windows
+// limits the path with the target directory to 260 (CLI-1434).
+const (
+	maxPath        = 900
+	maxPart        = 255
+	maxWindowsPath = 200
+)
+
+// devices are names of devices on Windows. Any extension can follow.
+var devices = []string{
+	"con", "prn", "aux", "nul", "conin$", "conout$",
+	"com0", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9",
+	"lpt0", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
+	"com¹", "com²", "com³", "lpt¹", "lpt²", "lpt³",
+}
+
+// checkName returns an error if a file with this name cannot be in a bundle. macOS and Linux
+// must be able to unpack it below the target directory. A backslash is always rejected,
+// because some programs unpack it as a slash.
+func checkName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("an empty name")
+	case !utf8.ValidString(name):
+		return fmt.Errorf("%q: not UTF-8", name)
+	case len(name) > maxPath:
+		return fmt.Errorf("%.60q...: longer than %d bytes", name, maxPath)
+	case strings.HasPrefix(name, "/"):
+		return fmt.Errorf("%q: an absolute path", name)
+	case strings.Contains(name, `\`):
+		return fmt.Errorf("%q: a backslash, which some programs treat as a slash", name)
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return fmt.Errorf("%q: control characters in a name", name)
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		switch {
+		case part == "..":
+			return fmt.Errorf("%q: leads out of the bundle", name)
+		case part == "" || part == ".":
+			return fmt.Errorf("%q: a path with an empty or single-dot part", name)
+		case len(part) > maxPart:
+			return fmt.Errorf("%.60q...: a name of more than %d bytes", name, maxPart)
+		}
+	}
+	return nil
+}
+
+// windowsFault returns the reason why Windows cannot create a file with an otherwise valid
+// name, or "".
+func windowsFault(name string) string {
+	if utf8.RuneCountInString(name) > maxWindowsPath {
+		return fmt.Sprintf("longer than %d characters, more than Windows can unpack", maxWindowsPath)
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		stem, _, _ := strings.Cut(part, ".")
+		switch {
+		case strings.ContainsAny(part, `:*?"<>|`):
+			return `a name with one of : * ? " < > |, which Windows does not allow`
+		case strings.HasSuffix(part, ".") || strings.HasSuffix(part, " "):
+			return "a name that ends with a dot or a space, which Windows drops"
+		case slices.Contains(devices, strings.ToLower(strings.TrimRight(stem, " "))):
+			return "the name of a device on Windows"
+		}
+	}
+	return ""
+}
+
+// Names checks which names can be in one directory tree. On macOS and Windows, case and
+// Unicode composition make no difference. On every system, a name cannot be both a file and
+// a directory. The zero value is ready to use.
+type Names struct {
+	files map[string]string
+	dirs  map[string]string
+}
+
+// Add adds the name of another file. It returns an error if the name is invalid or conflicts
+// with another one.
+func (n *Names) Add(name string) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	if n.files == nil {
+		n.files, n.dirs = make(map[string]string), make(map[string]string)
+	}
+	folded := fold(name)
+	if other, ok := n.files[folded]; ok {
+		if other == name {
+			return fmt.Errorf("%q: twice", name)
+		}
+		return fmt.Errorf("%+q and %+q: one name on macOS and Windows, where neither case nor composition makes a difference",
+			other, name)
+	}
+	if dir, ok := n.dirs[folded]; ok {
+		return fmt.Errorf("%q: a file, and the directory of %q", name, dir)
+	}
+	for at := range len(folded) {
+		if folded[at] != '/' {
+			continue
+		}
+		if file, ok := n.files[folded[:at]]; ok {
+			return fmt.Errorf("%q: a file, and the directory of %q", file, name)
+		}
+		if _, ok := n.dirs[folded[:at]]; !ok {
+			n.dirs[folded[:at]] = name
+		}
+	}
+	n.files[folded] = name
+	return nil
+}
+
+// Has reports whether a file with exactly this name was added. other is a different name
+// that is the same on macOS and Windows.
+func (n *Names) Has(name string) (ok bool, other string) {
+	there, ok := n.files[fold(name)]
+	if there == name {
+		return ok, ""
+	}
+	return false, there
+}
+
+// fold returns a name as the file systems of macOS and Windows compare it: without case,
+// composed, and without invisible characters (HFS+).
+func fold(name string) string {
+	isHidden := func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}
+	return norm.NFC.String(strings.ToLower(strings.ToUpper(norm.NFD.String(strings.Map(isHidden, name)))))
 }

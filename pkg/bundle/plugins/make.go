@@ -2,8 +2,6 @@ package plugins
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,16 +15,8 @@ import (
 	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
-	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
 )
-
-// Options are the options of a plugin.
-type Options struct {
-	stage.Options // Output is a folder, or for an archive a file that ends in .zip or its directory
-	Archive       bool
-}
 
 // A maker makes a plugin from a stage.
 type maker struct {
@@ -35,20 +25,14 @@ type maker struct {
 	licence string
 }
 
-// Make makes the plugin of a project: a folder or an archive. The error can be a [*stage.Failure] or the context's.
-func Make(ctx context.Context, p *project.Project, o Options) (*stage.Result, error) {
-	var err error
-	if o.Output, err = filepath.Abs(o.Output); err == nil && !o.Archive {
-		err = checkFolder(o.Output)
+// Make makes the plugin of a project: a folder, or an archive whose path ends in .zip or is its directory. The error
+// can be a [*stage.Failure] or the context's.
+func Make(ctx context.Context, s *stage.Stage, isArchive bool) (*stage.Result, error) {
+	if !isArchive {
+		if err := checkFolder(s.Output); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	s, err := stage.Open(ctx, p, o.Options)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
 	m := &maker{Stage: s}
 	m.NameAuthor()
 	if err := m.collect(); err != nil {
@@ -57,11 +41,11 @@ func Make(ctx context.Context, p *project.Project, o Options) (*stage.Result, er
 	if err := m.Prepare(ctx, m.addManifests); err != nil {
 		return nil, err
 	}
-	r := m.Result(o.Output)
-	if o.Archive && filepath.Ext(r.Path) != ".zip" {
+	r := m.Result(m.Output)
+	if isArchive && filepath.Ext(r.Path) != ".zip" {
 		r.Path = filepath.Join(r.Path, m.ID.FileName("-plugin.zip"))
 	}
-	if o.Validate {
+	if m.Validate {
 		return r, nil
 	}
 	m.Line("Bundling project...")
@@ -70,14 +54,13 @@ func Make(ctx context.Context, p *project.Project, o Options) (*stage.Result, er
 	if err != nil {
 		return nil, err
 	}
-	if o.Archive {
+	if isArchive {
 		return r, m.WriteArchive(ctx, r, files)
 	}
 	if err := os.MkdirAll(filepath.Dir(r.Path), 0o755); err != nil {
 		return nil, fmt.Errorf("--output: %w", err)
 	}
-	_, err = outdir.Replace(ctx, r.Path, files, nil, func() error { return checkFolder(r.Path) })
-	return r, err
+	return r, outdir.Replace(ctx, r.Path, files, func() error { return checkFolder(r.Path) })
 }
 
 // Places in a plugin (PL-20).
@@ -109,8 +92,8 @@ func (m *maker) addManifests() error {
 		return m.Fail(stage.ErrValidation)
 	}
 	files := p.Files()
-	if !m.Content.Has(stage.Readme) {
-		files = append(files, mcpb.Bytes(stage.Readme, false, []byte(p.Readme())))
+	if !m.Content.Has(stage.ReadmeName) {
+		files = append(files, mcpb.Bytes(stage.ReadmeName, false, []byte(p.Readme())))
 	} else if text, err := m.ReadReadme(); err == nil && isShort(text) {
 		m.Warn("README.md has fewer than 40 words; the plugin directory of Claude Code refuses it")
 	}
@@ -122,8 +105,7 @@ func (m *maker) addManifests() error {
 	}
 	for _, f := range files {
 		if err := m.Content.Add(f); err != nil {
-			m.Fault("%v", err)
-			return m.Fail(stage.ErrValidation)
+			return m.Reject(stage.ErrValidation, err)
 		}
 	}
 	return nil
@@ -174,27 +156,21 @@ func webURL(text string) string {
 // finish adds the list of the plugin's files, and returns all of them. Names are sorted.
 func (m *maker) finish(ctx context.Context, r *stage.Result) ([]mcpb.File, error) {
 	files := m.Content.Files()
-	var list rawjson.Builder
-	list.Object().Name("name").String(Name(m.ID.Name)).Name("version").String(m.ID.Version).Name("files").Object()
-	whole := sha256.New()
+	sums, err := outdir.SumsOf(ctx, files)
+	if err != nil {
+		return nil, err
+	}
 	for _, f := range files {
-		if cause := context.Cause(ctx); cause != nil {
-			return nil, cause
-		}
-		sum, err := f.Sum()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, fsys.Cause(err))
-		}
-		list.Name(f.Name).String(sum)
-		fmt.Fprintf(whole, "%s:%s\n", f.Name, sum)
 		r.Bytes += f.Size
 	}
-	lock := mcpb.Bytes(pluginLock, false, append(rawjson.AppendIndent(nil, list.End().End().Bytes(), 0), '\n'))
+	var list rawjson.Builder
+	list.Object().Name("name").String(Name(m.ID.Name)).Name("version").String(m.ID.Version).Name("files")
+	sums.AppendTo(&list)
 	if err := m.Content.Names.Add(pluginLock); err != nil {
 		return nil, err
 	}
-	r.SHA256, r.Files = hex.EncodeToString(whole.Sum(nil)), len(files)+1
-	files = append(files, lock)
+	files = append(files, document(pluginLock, list.End().Bytes()))
+	r.SHA256, r.Files = sums.Digest(strings.Compare, ""), len(files)
 	mcpb.Sort(files)
 	return files, nil
 }

@@ -4,12 +4,15 @@ package plugins
 
 import (
 	"cmp"
-	_ "embed"
+	"embed"
 	"encoding/json"
+	"io/fs"
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/stage"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
@@ -119,15 +122,15 @@ func isShort(readme []byte) bool { return len(strings.Fields(string(readme))) < 
 func (p *Plugin) Readme() string {
 	var b strings.Builder
 	line := func(texts ...string) { b.WriteString(strings.Join(texts, "") + "\n") }
-	line("# ", oneLine(cmp.Or(p.Title, p.Name)))
-	line("\n", oneLine(p.Description), "\n")
+	line("# ", stage.OneLine(cmp.Or(p.Title, p.Name)))
+	line("\n", stage.OneLine(p.Description), "\n")
 	line("This folder is a plugin for coding agents: Claude Code, Codex, Gemini CLI, Copilot CLI, Cursor and others.")
 	line("It contains an MCP server, its programs and everything else that it needs, except Bash.")
 	if len(p.Tools) > 0 {
 		line("\n## Tools\n")
 	}
 	for _, t := range p.Tools {
-		line("- `", t.Name, "`: ", oneLine(cmp.Or(t.Description, "no description")))
+		line("- `", t.Name, "`: ", stage.OneLine(cmp.Or(t.Description, "no description")))
 	}
 	line("\n## Install\n")
 	line("Claude Code: `/plugin install ", p.Name, " --marketplace <owner>/<repo>`, with the repository that lists this",
@@ -139,4 +142,185 @@ func (p *Plugin) Readme() string {
 	return b.String()
 }
 
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+// templates are the agents' manifests. A placeholder such as @name@ is replaced by a value of [Plugin.values]. Members
+// with empty values are omitted. The member @variable@ becomes one member for each field.
+//
+//go:embed all:manifests
+var templates embed.FS
+
+// values are the values of placeholders. The value of a text that is only a placeholder can be any JSON.
+type values struct {
+	texts  map[string]string
+	lists  map[string]json.RawMessage // nil: empty
+	fields []Field
+}
+
+func (p *Plugin) values() *values {
+	v := &values{fields: p.Fields, texts: map[string]string{
+		"name": p.Name, "title": p.Title, "shownName": cmp.Or(p.Title, p.Name), "version": p.Version,
+		"description": p.Description, "author": p.Author.Name, "email": p.Author.Email, "url": p.Author.URL,
+		"homepage": p.Homepage, "repository": p.Repository, "license": p.License, "icon": p.Icon, "skills": "",
+	}, lists: map[string]json.RawMessage{"keywords": nil, "userConfig": nil, "settings": nil}}
+	if p.Skills {
+		v.texts["skills"] = "./skills/"
+	}
+	if len(p.Keywords) > 0 {
+		v.lists["keywords"] = new(rawjson.Builder).Strings(p.Keywords).Bytes()
+	}
+	passed := []string{roots.Variable} // by Codex, which passes few variables on by itself
+	var config, settings rawjson.Builder
+	config.Object()
+	settings.Array()
+	seen := map[string]bool{}
+	for _, f := range p.Fields {
+		if f.Variable != roots.Variable {
+			passed = append(passed, f.Variable)
+		}
+		if !seen[f.Key] {
+			config.Name(f.Key).Raw(f.Value)
+		}
+		seen[f.Key] = true
+		title := rawjson.TextOf(f.Value, "title")
+		settings.Object().Name("name").String(cmp.Or(title, f.Key)).
+			Name("description").String(cmp.Or(rawjson.TextOf(f.Value, "description"), title, f.Key)).
+			Name("envVar").String(f.Variable).Name("sensitive").Bool(rawjson.True(rawjson.Get(f.Value, "sensitive"))).End()
+	}
+	if len(p.Fields) > 0 {
+		v.lists["userConfig"], v.lists["settings"] = config.End().Bytes(), settings.End().Bytes()
+	}
+	v.lists["passed"] = new(rawjson.Builder).Strings(passed).Bytes()
+	return v
+}
+
+// manifests returns the manifests for all agents.
+func (p *Plugin) manifests() (list []mcpb.File) {
+	v := p.values()
+	fs.WalkDir(templates, "manifests", func(name string, d fs.DirEntry, _ error) error {
+		if !d.IsDir() {
+			text, _ := templates.ReadFile(name)
+			list = append(list, document(strings.TrimPrefix(name, "manifests/"), v.fill(text)))
+		}
+		return nil
+	})
+	return list
+}
+
+// fill returns a part of a template with its values, or nil if it is empty.
+func (v *values) fill(part json.RawMessage) json.RawMessage {
+	switch rawjson.KindOf(part) {
+	case rawjson.Object:
+		var b rawjson.Builder
+		b.Object()
+		for _, m := range rawjson.Members(part) {
+			if text, _ := rawjson.Text(m.Value); m.Name == "@variable@" {
+				for _, f := range v.fields {
+					b.Name(f.Variable).String(strings.NewReplacer("@variable@", f.Variable, "@key@", f.Key).Replace(text))
+				}
+			} else if value := v.fill(m.Value); value != nil {
+				b.Name(v.replace(m.Name)).Raw(value)
+			}
+		}
+		if text := b.End().Bytes(); string(text) != "{}" {
+			return text
+		}
+		return nil
+	case rawjson.String:
+		text, _ := rawjson.Text(part)
+		if value, isList := v.lists[strings.Trim(text, "@")]; isList {
+			return value
+		}
+		for name, value := range v.texts {
+			if value == "" && strings.Contains(text, "@"+name+"@") {
+				return nil
+			}
+		}
+		return rawjson.Quote(v.replace(text))
+	}
+	return part
+}
+
+func (v *values) replace(text string) string {
+	var pairs []string
+	for name, value := range v.texts {
+		pairs = append(pairs, "@"+name+"@", value)
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// A Marketplace is a list of plugins in a repository.
+type Marketplace struct {
+	Name, Title, Description string
+	Owner                    Author
+	Entries                  []Entry
+}
+
+// An Entry is a plugin of the list.
+type Entry struct {
+	Path     string          // the folder, relative to the repository, with slashes
+	Category string          // "" for the usual one
+	Manifest json.RawMessage // its plugin.json
+}
+
+// Name returns the name of the plugin.
+func (e *Entry) Name() string { return rawjson.TextOf(e.Manifest, "name") }
+
+// usualCategory is the category of entries without one, because Codex wants one.
+const usualCategory = "Productivity"
+
+// Files returns the files by which agents find the plugins (PL-41).
+func (l *Marketplace) Files() []mcpb.File {
+	return []mcpb.File{
+		document(".claude-plugin/marketplace.json", l.claude()),
+		document(".agents/plugins/marketplace.json", l.agents()),
+		document(".cursor-plugin/marketplace.json", l.cursor()),
+	}
+}
+
+// begin opens a list, with the members that come before its plugins.
+func (l *Marketplace) begin() *rawjson.Builder {
+	var b rawjson.Builder
+	b.Object().Name("name").String(l.Name)
+	if l.Owner.Name != "" {
+		b.Name("owner").Object().Name("name").String(l.Owner.Name).Optional("email", l.Owner.Email).End()
+	}
+	if l.Description != "" {
+		b.Name("metadata").Object().Name("description").String(l.Description).End()
+	}
+	return b.Name("plugins").Array()
+}
+
+func (l *Marketplace) claude() []byte {
+	b := l.begin()
+	for _, e := range l.Entries {
+		b.Object().Name("name").String(e.Name()).Name("source").String("./" + e.Path)
+		for _, name := range []string{"description", "version", "author", "homepage", "repository", "license", "keywords"} {
+			b.OptionalRaw(name, rawjson.Get(e.Manifest, name))
+		}
+		b.Name("category").String(cmp.Or(e.Category, usualCategory)).End()
+	}
+	return b.End().End().Bytes()
+}
+
+func (l *Marketplace) agents() []byte {
+	var b rawjson.Builder
+	b.Object().Name("name").String(l.Name).
+		Name("interface").Object().Name("displayName").String(cmp.Or(l.Title, l.Name)).End().
+		Name("plugins").Array()
+	for _, e := range l.Entries {
+		b.Object().Name("name").String(e.Name()).
+			Name("source").Object().Name("source").String("local").Name("path").String("./" + e.Path).End().
+			Name("policy").Object().Name("installation").String("AVAILABLE").Name("authentication").String("ON_INSTALL").End().
+			Name("category").String(cmp.Or(e.Category, usualCategory)).End()
+	}
+	return b.End().End().Bytes()
+}
+
+func (l *Marketplace) cursor() []byte {
+	b := l.begin()
+	for _, e := range l.Entries {
+		b.Object().Name("name").String(e.Name()).Name("source").String(e.Path)
+		b.Optional("description", rawjson.TextOf(e.Manifest, "description"))
+		b.End()
+	}
+	return b.End().End().Bytes()
+}

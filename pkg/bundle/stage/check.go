@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -15,9 +16,12 @@ import (
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/requirements"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/shellscript"
+	"mcp-bash/pkg/text/lazyregexp"
 	"mcp-bash/pkg/text/toolnames"
 )
 
@@ -133,4 +137,155 @@ func (s *Stage) smoke(ctx context.Context) error {
 		return fmt.Errorf("the bundle lists the tools %q, its manifest %q", listed, want)
 	}
 	return nil
+}
+
+// Check reports what others would lack of a project that they get as it is, with the checks of all products
+// (CLI-1445). The error is for a project that cannot be read.
+func Check(ctx context.Context, p *project.Project, o Options) error {
+	s, err := begin(p, o)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.copyFiles(ctx); err != nil {
+		return err
+	}
+	s.report()
+	s.openStaged()
+	if err := s.buildRegistry(ctx); err != nil {
+		return err
+	}
+	s.checkComplete()
+	return nil
+}
+
+// checkComplete reports what scripts and settings need, and others do not have. These are files that are not part of
+// the content, programs that the project does not require, and paths of this machine (CLI-1445).
+func (s *Stage) checkComplete() {
+	for _, t := range s.Tools {
+		s.checkTool(t)
+	}
+	started := map[string]string{} // programs, by the first file that starts them
+	functions := map[string]bool{} // of all scripts, because others source them
+	for _, f := range s.Content.Files() {
+		name, isOurs := strings.CutPrefix(f.Name, ServerDir+"/")
+		if !isOurs || strings.HasPrefix(name, cacheDir+"/") {
+			continue
+		}
+		isSetting := slices.Contains(settingEndings, path.Ext(name))
+		if !isSetting && !f.Exec && !script.IsShellName(name) {
+			continue
+		}
+		text, err := s.Staged.ReadFile(filepath.Join(s.Staged.Root, filepath.FromSlash(name)), shellscript.MaxSize)
+		if err != nil || bytes.IndexByte(text, 0) >= 0 {
+			continue // a large file or a program
+		}
+		s.checkPaths(name, text)
+		for _, m := range function.FindAllStringSubmatch(string(text), -1) {
+			functions[m[1]] = true
+		}
+		if !isSetting {
+			s.checkScript(name, text, started)
+		}
+	}
+	r, err := requirements.Read(s.Staged)
+	if err != nil {
+		return // checkRequirements reports it
+	}
+	for _, program := range slices.Sorted(maps.Keys(started)) {
+		if !r.Names(program) && !functions[program] && !strings.HasPrefix(program, "mcp_") { // the SDK's
+			s.Warn(`%s starts %s, which server.d/requirements.json does not name; add {"name": %q}`, started[program], program,
+				program)
+		}
+	}
+}
+
+// settingEndings are the endings of files with settings.
+var settingEndings = []string{".json", ".yaml", ".yml", ".toml", ".conf", ".cfg", ".ini"}
+
+var (
+	// homePath is a path in somebody's home directory. Words of examples do not count.
+	homePath = lazyregexp.New(`(?:/home|/Users|[A-Za-z]:(?:\\\\?|/)Users)(?:/|\\\\?)` +
+		`([A-Za-z0-9._-]+)[^\s"'\x60:;,)]*`)
+	examples = []string{"you", "user", "username", "USER", "USERNAME", "me", "name", "NAME", "linuxbrew", "Shared"}
+	function = lazyregexp.New(`(?m)^[ \t]*(?:function[ \t]+)?([A-Za-z_][A-Za-z0-9_:.-]*)[ \t]*(?:\(\)|\{)`)
+	// fromRoot is a file of the project that a script sources.
+	fromRoot = lazyregexp.New(`(?m)^[ \t]*(?:source|\.)[ \t]+"?\$\{?MCPBASH_PROJECT_ROOT\}?"?/([A-Za-z0-9._/-]+)`)
+)
+
+// checkPaths reports the first path of this machine in a file. Comments do not count.
+func (s *Stage) checkPaths(name string, text []byte) {
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		number++
+		if strings.HasPrefix(strings.TrimSpace(line), "#") {
+			continue
+		}
+		found := ""
+		for _, own := range []string{s.Project.Root, s.Project.Env["HOME"]} {
+			if len(own) > 1 && strings.Contains(line, own+"/") {
+				found = own
+			}
+		}
+		if m := homePath.FindStringSubmatch(line); found == "" && m != nil && !slices.Contains(examples, m[1]) {
+			found = m[0]
+		}
+		if found != "" {
+			s.Warn("%s:%d: %s is a path of this machine; begin with $MCPBASH_PROJECT_ROOT or $HOME, or ask with user_config",
+				name, number, found)
+			return
+		}
+	}
+}
+
+// checkScript reports files that a script sources or starts, and that the content lacks. It notes the programs that the
+// script starts.
+func (s *Stage) checkScript(name string, text []byte, started map[string]string) {
+	note := func(program string) {
+		if _, isNoted := started[program]; !isNoted && !shellscript.IsStandard(program) {
+			started[program] = name
+		}
+	}
+	if interpreter := script.Interpreter(text); len(interpreter) > 0 {
+		language := path.Base(interpreter[0])
+		if note(language); !shellscript.IsShell(language) {
+			return
+		}
+	}
+	var missing []string
+	read := func(file string) []byte {
+		content, err := s.Staged.ReadFile(filepath.Join(s.Staged.Root, filepath.FromSlash(file)), shellscript.MaxSize)
+		if err != nil {
+			return nil
+		}
+		return content
+	}
+	says, err := shellscript.Read(text, func(other string) []byte {
+		for _, from := range []string{path.Dir(name), "."} { // tools run in the folder of the project
+			if content := read(path.Join(from, other)); content != nil {
+				return content
+			}
+		}
+		missing = append(missing, path.Join(path.Dir(name), other))
+		return nil
+	})
+	if err != nil {
+		return // validate reports it
+	}
+	for _, m := range fromRoot.FindAllStringSubmatch(string(text), -1) {
+		if file := path.Clean(m[1]); read(file) == nil {
+			missing = append(missing, file)
+		}
+	}
+	for _, program := range says.Programs {
+		if own, isOwn := strings.CutPrefix(program, "./"); !isOwn {
+			note(program)
+		} else if file := path.Join(path.Dir(name), own); !s.Content.Has(path.Join(ServerDir, file)) {
+			missing = append(missing, file)
+		}
+	}
+	slices.Sort(missing)
+	for _, file := range slices.Compact(missing) {
+		s.Warn("%s needs %s, which is not part of the product; add the file, or name it in MCPB_INCLUDE", name, file)
+	}
 }

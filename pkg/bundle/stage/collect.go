@@ -1,9 +1,11 @@
 package stage
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -12,8 +14,11 @@ import (
 
 	"mcp-bash/pkg/bundle/internal/gitignore"
 	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/lock"
 )
 
@@ -74,23 +79,37 @@ func (s *Stage) AddNamed(name, to string) (bool, error) {
 	return s.Content.Has(to), err
 }
 
-// Readme is the name of the README in a project and in products.
-const Readme = "README.md"
+// ReadmeName is the name of the README in a project and in products.
+const ReadmeName = "README.md"
 
 // maxReadme limits a README, in bytes.
 const maxReadme = 1 << 20
 
 // ReadReadme returns the project's README, or nil if it is missing from the content.
 func (s *Stage) ReadReadme() ([]byte, error) {
-	if !s.Content.Has(Readme) {
+	if !s.Content.Has(ReadmeName) {
 		return nil, nil
 	}
-	text, err := s.Project.ReadFile(s.InProject(Readme), maxReadme)
+	text, err := s.Project.ReadFile(s.InProject(ReadmeName), maxReadme)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", Readme, fsys.Cause(err))
+		return nil, fmt.Errorf("%s: %w", ReadmeName, fsys.Cause(err))
 	}
 	return text, nil
 }
+
+// Readme returns the README of a package: the project's or a short one, a section about settings, and instructions.
+func (s *Stage) Readme(name, version, settings string) (string, error) {
+	own, err := s.ReadReadme()
+	if err != nil {
+		return "", err
+	}
+	text := cmp.Or(strings.TrimSpace(string(own)), "# "+OneLine(s.ID.Title)+"\n\n"+OneLine(s.ID.Description))
+	instructions, err := s.Instructions(name, version)
+	return text + settings + "\n\n" + instructions, err
+}
+
+// OneLine returns a text with a space in the place of all white space.
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // AddTexts adds the README and the licence at the top of the project, and returns the name of the licence, or "".
 func (s *Stage) AddTexts() (licence string, err error) {
@@ -99,7 +118,7 @@ func (s *Stage) AddTexts() (licence string, err error) {
 		stem, end, _ := strings.Cut(strings.ToLower(e.Name()), ".")
 		isText := end == "" || end == "md" || end == "txt"
 		isLicence := isText && (stem == "license" || stem == "licence" || stem == "copying" || stem == "notice")
-		if e.IsDir() || e.Name() != Readme && !isLicence {
+		if e.IsDir() || e.Name() != ReadmeName && !isLicence {
 			continue
 		}
 		if err := s.AddTree(e.Name(), e.Name()); err != nil {
@@ -176,4 +195,278 @@ func (s *Stage) collectDefault(name, dir string) error {
 	}
 	defer elsewhere.root.Close()
 	return s.Content.tree(elsewhere, ".", to)
+}
+
+// An inclusion is a file or a directory that MCPB_INCLUDE names, by its path in the
+// project.
+type inclusion struct {
+	name  string
+	isDir bool
+}
+
+const cacheDir = ".registry"
+
+// readInclude reads MCPB_INCLUDE, whose words are literal, and prepares the selection for
+// what it names. defaults are included anyway (CLI-1416).
+func (s *Stage) readInclude(defaults []string) (list []inclusion) {
+	s.Content.selection.named = map[string]bool{}
+	for _, word := range strings.Fields(s.Config.conf["MCPB_INCLUDE"]) {
+		name := strings.TrimRight(word, "/")
+		parts := strings.Split(name, "/")
+		switch {
+		case name == "" || strings.HasPrefix(name, "/") || name == "." || strings.HasPrefix(name, "./") ||
+			filepath.IsAbs(name):
+			s.Warn("MCPB_INCLUDE rejects absolute/relative path: %s", word)
+			continue
+		case slices.Contains(parts, "..") || slices.Contains(parts, "."):
+			s.Warn("MCPB_INCLUDE rejects path traversal: %s", word)
+			continue
+		case parts[0] == runtimes.Dir || name == "run-server.sh":
+			s.Warn("MCPB_INCLUDE rejects the runtime's own place: %s", word)
+			continue
+		}
+		info, err := os.Stat(filepath.Join(s.root.dir, filepath.FromSlash(name)))
+		if err != nil {
+			s.Warn("MCPB_INCLUDE directory not found: %s", word)
+			continue
+		}
+		i := inclusion{name, info.IsDir()}
+		if s.rejects(i) || i.isDir && !s.isNew(i, defaults, list) {
+			continue
+		}
+		switch {
+		case name == cacheDir && i.isDir:
+			s.Content.selection.cache = true
+		case !i.isDir:
+			s.Content.selection.named[name] = true
+		}
+		list = append(list, i)
+	}
+	return list
+}
+
+// rejects reports whether an inclusion is never made, and why. A file is included by its
+// name even where the lists leave it out; a directory is not.
+func (s *Stage) rejects(i inclusion) bool {
+	names := []string{i.name}
+	if target, _, err := s.root.follow(i.name); err == nil && target != i.name {
+		names = append(names, target)
+	}
+	for _, name := range names {
+		switch {
+		case s.Content.selection.isIgnored(name, i.isDir):
+			s.Warn("MCPB_INCLUDE names what %s leaves out: %s", ignoreName, i.name)
+			return true
+		case isVersionControl(name, i.isDir), i.isDir && name != cacheDir && !s.Content.selection.takes(name, true):
+			s.Warn("MCPB_INCLUDE rejects what is never shipped: %s", i.name)
+			return true
+		}
+	}
+	return false
+}
+
+// isNew reports whether a directory is not included yet.
+func (s *Stage) isNew(i inclusion, defaults []string, list []inclusion) bool {
+	if slices.Contains(defaults, strings.Split(i.name, "/")[0]) {
+		s.Detail("Skipped %s/ (overlaps with default %s/)", i.name, strings.Split(i.name, "/")[0])
+		return false
+	}
+	for _, other := range list {
+		switch {
+		case i.name == other.name || strings.HasPrefix(i.name, other.name+"/"):
+			return false
+		case other.isDir && strings.HasPrefix(other.name, i.name+"/"):
+			s.Warn("MCPB_INCLUDE names %s, which is part of %s, before it; name the latter only", other.name, i.name)
+			return false
+		}
+	}
+	return true
+}
+
+// collectIncluded adds the files and directories of MCPB_INCLUDE. Directories come first, so their
+// files are not added again.
+func (s *Stage) collectIncluded(included []inclusion) error {
+	dirs := 0
+	for _, i := range included {
+		if !i.isDir || i.name == cacheDir {
+			continue
+		}
+		dirs++
+		s.Detail("Copied %s/ (custom)", i.name)
+		if err := s.Content.tree(s.root, i.name, path.Join(ServerDir, i.name)); err != nil {
+			return err
+		}
+	}
+	for _, i := range included {
+		to := path.Join(ServerDir, i.name)
+		if i.isDir || s.Content.Has(to) {
+			continue
+		}
+		s.Detail("Copied %s (custom)", i.name)
+		if err := s.Content.tree(s.root, i.name, to); err != nil {
+			return err
+		}
+	}
+	if dirs > 0 && s.loud {
+		s.Done("Included %d custom directories", dirs)
+	}
+	return nil
+}
+
+// collectCache adds the registry of the project, where MCPB_INCLUDE names it. Files that
+// the bundle has already are those that were made for it. It comes last, as a server that
+// was started in the staged tree has written there.
+func (s *Stage) collectCache() error {
+	if !s.Content.selection.cache {
+		return nil
+	}
+	if err := os.RemoveAll(s.Staged.Dirs.Registry); err != nil {
+		return err
+	}
+	s.Detail("Copied %s/ (custom)", cacheDir)
+	if err := s.Content.tree(s.root, cacheDir, path.Join(ServerDir, cacheDir)); err != nil {
+		return err
+	}
+	if s.report(); len(s.faults) > 0 {
+		return s.Fail(ErrValidation)
+	}
+	return nil
+}
+
+// reportRest prints the top-level files of the project that the content lacks although no rule excludes them.
+func (s *Stage) reportRest() {
+	entries, err := fs.ReadDir(s.root.root.FS(), ".")
+	if err != nil {
+		return
+	}
+	var rest []string
+	for _, e := range entries {
+		name := e.Name()
+		isPlace := func(place string) bool { return place == name || strings.HasPrefix(place, name+"/") }
+		if strings.HasPrefix(name, ".") || isAboutProject(name) || slices.ContainsFunc(s.known, isPlace) ||
+			!s.Content.selection.takes(name, e.IsDir()) {
+			continue
+		}
+		if e.IsDir() {
+			if inside, err := fs.ReadDir(s.root.root.FS(), name); err == nil && len(inside) == 0 {
+				continue
+			}
+			name += "/"
+		}
+		rest = append(rest, name)
+	}
+	if len(rest) == 1 {
+		s.Note("Not included: %s; add it with MCPB_INCLUDE", rest[0])
+	} else if len(rest) > 1 {
+		s.Note("Not included: %s; add them with MCPB_INCLUDE", cli.Some(rest, shown))
+	}
+}
+
+// isAboutProject reports whether a file at the top of a project is for its developers, or
+// has its own place in a bundle.
+func isAboutProject(name string) bool {
+	stem, _, _ := strings.Cut(strings.ToLower(name), ".")
+	switch stem {
+	case "readme", "license", "licence", "copying", "notice", "authors", "changelog", "changes", "contributing",
+		"security", "makefile", "justfile", "dockerfile", "containerfile", "icon":
+		return true
+	}
+	return name == confFile || name == "run-server.sh"
+}
+
+// maxRecord is the maximum size of a record of how a tool was made, in bytes.
+const maxRecord = 1 << 20
+
+// system are directories of programs that other machines have too.
+var system = []string{
+	"/bin", "/sbin", "/usr", "/lib", "/opt", "/snap", "/nix/store", "/gnu/store", "/home/linuxbrew/.linuxbrew", "/Library",
+	"/System", "/Applications",
+}
+
+// startedScripts returns the entries at the top of the project that contain what its tools start. These are the scripts
+// of imported tools, and files that confine.exec names. A file elsewhere is a fault: the tool would not work for
+// others. Programs of the system are not (CLI-1415).
+func (s *Stage) startedScripts() (names []string) {
+	faulty := map[string]bool{} // tools
+	add := func(file string) (inside bool) {
+		local := filepath.FromSlash(file)
+		if rel, err := filepath.Rel(s.Project.Root, local); filepath.IsAbs(local) && err == nil {
+			local = rel
+		}
+		if inside = filepath.IsLocal(local) && local != "."; inside {
+			names = append(names, strings.Split(filepath.ToSlash(filepath.Clean(local)), "/")[0])
+		}
+		return inside
+	}
+	for dir, record := range s.toolFiles(".wrap.json") {
+		if script := rawjson.TextOf(record, "script"); script != "" && !add(script) {
+			faulty[dir] = true
+			s.Fault("tools/%s starts %s, which is not in the project; run: mcp-bash add %s --copy --force", dir,
+				script, script)
+		}
+	}
+	for dir, meta := range s.toolFiles("tool.meta.json") {
+		declared, _ := access.ParseExtras(rawjson.Get(meta, "confine"))
+		for _, program := range declared.Exec {
+			isFile := strings.Contains(program, "/") && !slices.ContainsFunc(system, func(d string) bool {
+				return fsys.Within(d, program)
+			})
+			if isFile && !faulty[dir] && !add(program) {
+				s.Fault("tools/%s may start %s (confine.exec), which is not in the project; copy it there", dir, program)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// toolFiles yields the folders of tools that have a file of a name, with its content. A file that cannot be read is a
+// fault.
+func (s *Stage) toolFiles(name string) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		files, _ := fs.Glob(os.DirFS(s.Project.Tools), "*/"+name)
+		for _, file := range files {
+			text, err := s.Project.ReadFile(filepath.Join(s.Project.Tools, filepath.FromSlash(file)), maxRecord)
+			if err != nil {
+				s.Fault("tools/%s: %v", file, err)
+				continue
+			}
+			if !yield(path.Dir(file), text) {
+				return
+			}
+		}
+	}
+}
+
+// MaxPicture is the maximum size of a picture in a product, in bytes.
+const MaxPicture = 16 << 20
+
+const pngSignature = "\x89PNG\r\n\x1a\n"
+
+// AddIcon adds icon.png, or else icon.svg. It returns the name of an icon that all clients can show, or "".
+func (s *Stage) AddIcon() (string, error) {
+	for _, name := range []string{"icon.png", "icon.svg"} {
+		content, err := s.Project.ReadFile(filepath.Join(s.Project.Root, name), MaxPicture)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			s.Warn("%s: %s; left out", name, fsys.Cause(err))
+			continue
+		case name == "icon.png" && !strings.HasPrefix(string(content), pngSignature):
+			s.Warn("icon.png is not a PNG picture; left out")
+			continue
+		}
+		if ok, err := s.AddNamed(name, name); err != nil {
+			return "", err
+		} else if !ok {
+			continue
+		}
+		s.Done("Included icon: %s", name)
+		if name == "icon.png" {
+			return name, nil
+		}
+		s.Warn("icon.svg is not named in the manifest: clients take PNG; add icon.png (512x512)")
+	}
+	return "", nil
 }

@@ -73,6 +73,12 @@ func (f *Failure) Unwrap() error { return f.About }
 // Fail returns the error for the faults that were printed.
 func (s *Stage) Fail(about error) error { return &Failure{about, s.faults} }
 
+// Reject prints a fault and returns the error for it.
+func (s *Stage) Reject(about, fault error) error {
+	s.Fault("%v", fault)
+	return s.Fail(about)
+}
+
 // The layout of a stage, and of bundles and plugins (CLI-1421).
 const (
 	ServerDir  = "server"
@@ -180,8 +186,7 @@ func (s *Stage) configure(ctx context.Context) error {
 		return cause
 	}
 	if err != nil {
-		s.Fault("%v", err)
-		return s.Fail(ErrConfiguration)
+		return s.Reject(ErrConfiguration, err)
 	}
 	s.Detail("Resolved metadata: %s v%s", s.ID.Name, s.ID.Version)
 	s.Detail("Author: %s", s.ID.Author)
@@ -273,54 +278,11 @@ func (s *Stage) Verify(ctx context.Context) error {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
-		s.Fault("%v", err)
-		return s.Fail(ErrValidation)
+		return s.Reject(ErrValidation, err)
 	}
 	if err := s.collectCache(); err != nil {
 		return err
 	}
 	s.Done("Validated project structure")
 	return nil
-}
-
-// A Result is a bundle or a plugin.
-type Result struct {
-	Path, Name, Version, SHA256      string
-	Bytes                            int64
-	Platforms                        []string
-	Targets                          []string
-	Tools, Resources, Prompts, Files int
-	Manifest                         []byte
-	Warnings                         []string
-	Programs                         []string // the packages of npm with the programs
-}
-
-// Result returns the result for a product at a path.
-func (s *Stage) Result(path string) *Result {
-	r := &Result{Path: path, Name: s.ID.Name, Version: s.ID.Version, Platforms: s.Platforms(), Warnings: s.warnings,
-		Tools: len(s.Tools), Resources: s.resources, Prompts: len(s.Prompts), Files: len(s.Content.files) + 1}
-	for _, t := range s.Supported() {
-		r.Targets = append(r.Targets, t.String())
-	}
-	return r
-}
-
-// ShowResult prints what a product contains.
-func (s *Stage) ShowResult(r *Result) {
-	s.Done("Included %d tools, %d resources, %d prompts", r.Tools, r.Resources, r.Prompts)
-	s.Done("Target platforms: %s", strings.Join(r.Platforms, " "))
-}
-
-// AppendJSON appends the result for programs (CLI-1402).
-func (r *Result) AppendJSON(dst []byte) []byte {
-	b := rawjson.Over(dst)
-	b.Object().Name("ok").Bool(true).Name("path").String(r.Path).Name("name").String(r.Name).
-		Name("version").String(r.Version).Name("sha256").String(r.SHA256).Name("bytes").Int(int(r.Bytes)).
-		Name("platforms").Strings(r.Platforms).Name("targets").Strings(r.Targets).Name("tools").Int(r.Tools).
-		Name("resources").Int(r.Resources).Name("prompts").Int(r.Prompts).Name("warnings").Strings(r.Warnings)
-	if len(r.Programs) > 0 {
-		b.Name("programs").Strings(r.Programs)
-	}
-	b.End()
-	return b.Bytes()
 }

@@ -5,8 +5,6 @@ package vendoring
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -171,17 +169,21 @@ func Vendor(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Path: filepath.Join(o.Dir, runtimes.Dir), Version: cli.Version, Kept: start != "" && start != ours}
 	for n := range files {
-		r.Files = append(r.Files, files[n].Name)
-		r.Bytes += files[n].Size
 		files[n].Name = strings.TrimPrefix(files[n].Name, runtimes.Dir+"/")
 	}
-	_, err = outdir.Replace(ctx, r.Path, files, func(sums outdir.Sums) []mcpb.File {
-		r.SHA256 = digest(sums, strings.Compare, "")
-		return []mcpb.File{mcpb.Bytes(lockName, false, o.lock(r.SHA256, sums, binaries, cmp.Or(start, ours)))}
-	}, nil)
+	sums, err := outdir.SumsOf(ctx, files)
 	if err != nil {
+		return nil, err
+	}
+	r := &Result{Path: filepath.Join(o.Dir, runtimes.Dir), Version: cli.Version, Kept: start != "" && start != ours,
+		SHA256: sums.Digest(strings.Compare, "")}
+	for _, f := range files {
+		r.Files = append(r.Files, runtimes.Dir+"/"+f.Name)
+		r.Bytes += f.Size
+	}
+	files = append(files, mcpb.Bytes(lockName, false, o.lock(r.SHA256, sums, binaries, cmp.Or(start, ours))))
+	if err := outdir.Replace(ctx, r.Path, files, nil); err != nil {
 		return nil, err
 	}
 	return r, addLauncher(root)
@@ -223,24 +225,9 @@ func (o *Options) lock(sum string, sums outdir.Sums, binaries []runtimes.Binary,
 	for _, bin := range binaries {
 		b.Name(bin.String()).Object().Name("sha256").String(sums["bin/"+bin.Path()]).Name("bytes").Int(int(bin.Size)).End()
 	}
-	b.End().Name("launcher").String(start).Name("files").Object()
-	for _, name := range sorted(sums, strings.Compare) {
-		b.Name(name).String(sums[name])
-	}
-	return append(rawjson.AppendIndent(nil, b.End().End().Bytes(), 0), '\n')
-}
-
-func sorted(sums outdir.Sums, compare func(a, b string) int) []string {
-	return slices.SortedFunc(maps.Keys(sums), compare)
-}
-
-// digest returns the hash of a tree (CLI-1605).
-func digest(sums outdir.Sums, compare func(a, b string) int, prefix string) string {
-	h := sha256.New()
-	for _, name := range sorted(sums, compare) {
-		fmt.Fprintf(h, "%s%s:%s\n", prefix, name, sums[name])
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	b.End().Name("launcher").String(start).Name("files")
+	sums.AppendTo(&b)
+	return append(rawjson.AppendIndent(nil, b.End().Bytes(), 0), '\n')
 }
 
 type lock struct {
@@ -342,12 +329,12 @@ func (l *lock) checkLauncher(root *os.Root) []string {
 }
 
 func (l *lock) compare(sums outdir.Sums, odd []string) error {
-	current := digest(sums, strings.Compare, "")
+	current := sums.Digest(strings.Compare, "")
 	same := current == l.sum
 	if l.isOld() { // the order depends on the locale of the Bash edition
 		for _, prefix := range []string{"", "./", runtimes.Dir + "/"} {
 			for _, compare := range []func(a, b string) int{strings.Compare, likeLocale} {
-				same = same || digest(sums, compare, prefix) == l.sum
+				same = same || sums.Digest(compare, prefix) == l.sum
 			}
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/bundle/outdir"
+
 	"mcp-bash/pkg/bundle/runtimes"
 )
 
@@ -30,10 +32,10 @@ func TestLockSize(t *testing.T) {
 
 // Comparing ends for any vendor.json, and only a tree with its hash passes.
 func FuzzLock(f *testing.F) {
-	sums := map[string]string{"a": "1", "B": "2"}
-	f.Add([]byte(`{"version":"1","sha256":"` + digest(sums, strings.Compare, "") +
+	sums := outdir.Sums{"a": "1", "B": "2"}
+	f.Add([]byte(`{"version":"1","sha256":"` + sums.Digest(strings.Compare, "") +
 		`","format_version":2,"files":{"a":"1","B":"2"}}`))
-	f.Add([]byte(`{"version":"1","sha256":"` + digest(sums, likeLocale, "") + `"}`))
+	f.Add([]byte(`{"version":"1","sha256":"` + sums.Digest(likeLocale, "") + `"}`))
 	f.Add([]byte(`{"files":[1,{"a":null}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		l, err := parseLock(text)
@@ -47,7 +49,7 @@ func FuzzLock(f *testing.F) {
 			return
 		}
 		for _, prefix := range []string{"", "./", ".mcp-bash/"} {
-			if l.sum == digest(sums, strings.Compare, prefix) || l.sum == digest(sums, likeLocale, prefix) {
+			if l.sum == sums.Digest(strings.Compare, prefix) || l.sum == sums.Digest(likeLocale, prefix) {
 				return
 			}
 		}

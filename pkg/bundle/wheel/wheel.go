@@ -8,14 +8,12 @@ package wheel
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/csv"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -23,22 +21,14 @@ import (
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/bundle/stage"
-	"mcp-bash/pkg/files/boundedfile"
-	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// Make makes the wheels of a project in the directory o.Output. The error can be a [*stage.Failure] or the context's.
-func Make(ctx context.Context, p *project.Project, o stage.Options) (list []*stage.Result, err error) {
-	s, err := stage.Open(ctx, p, o)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
+// Make makes the wheels of a project. The error can be a [*stage.Failure] or the context's.
+func Make(ctx context.Context, s *stage.Stage) (list []*stage.Result, err error) {
 	w, err := describe(s.ID)
 	if err != nil {
-		s.Fault("%v", err)
-		return nil, s.Fail(stage.ErrValidation)
+		return nil, s.Reject(stage.ErrValidation, err)
 	}
 	s.NameAuthor()
 	licence, err := s.AddTexts()
@@ -48,21 +38,14 @@ func Make(ctx context.Context, p *project.Project, o stage.Options) (list []*sta
 	if err := s.Prepare(ctx, nil); err != nil {
 		return nil, err
 	}
-	readme, err := s.ReadReadme()
-	if err != nil {
-		s.Fault("%v", err)
-		return nil, s.Fail(stage.ErrValidation)
+	if w.text, err = s.Readme(w.Name, w.Version, ""); err != nil {
+		return nil, s.Reject(stage.ErrValidation, err)
 	}
-	instructions, err := o.Instructions(w.Name, w.Version)
-	if err != nil {
-		return nil, err
-	}
-	w.text = cmp.Or(strings.TrimSpace(string(readme)), "# "+s.ID.Title+"\n\n"+s.ID.Description) + "\n\n" + instructions
 	for _, bin := range s.Binaries {
 		r := s.Result(filepath.Join(s.Output, w.FileName(bin.Target)))
 		r.Name, r.Version = w.Name, w.Version
 		r.Platforms, r.Targets = []string{bin.Platform()}, []string{bin.Target.String()}
-		if list = append(list, r); o.Validate {
+		if list = append(list, r); s.Validate {
 			continue
 		}
 		files, err := w.Complete(w.files(s.Content.Files(), bin, licence), bin.Target)
@@ -144,7 +127,7 @@ func (w *Wheel) Licence(name string) string { return w.base() + ".dist-info/lice
 func (w *Wheel) metadata() []byte {
 	var b bytes.Buffer
 	line := func(name, value string) {
-		if value = strings.Join(strings.Fields(value), " "); value != "" {
+		if value = stage.OneLine(value); value != "" {
 			fmt.Fprintf(&b, "%s: %s\n", name, value)
 		}
 	}
@@ -171,8 +154,7 @@ func (w *Wheel) metadata() []byte {
 // files returns the program for a system, and the files of the project.
 func (w *Wheel) files(content []mcpb.File, bin runtimes.Binary, licence string) (list []mcpb.File) {
 	command := w.Name + strings.TrimPrefix(bin.Binary(), "mcp-bash")
-	list = []mcpb.File{{Name: w.Data() + "scripts/" + command, Exec: true, Size: bin.Size,
-		Open: func() (io.ReadCloser, error) { return boundedfile.Open(bin.File) }}}
+	list = []mcpb.File{bin.Program(w.Data() + "scripts/" + command)}
 	for _, f := range content {
 		name, isProject := strings.CutPrefix(f.Name, stage.ServerDir+"/")
 		switch {
@@ -200,18 +182,12 @@ func (w *Wheel) Complete(list []mcpb.File, t runtimes.Target) ([]mcpb.File, erro
 	var record bytes.Buffer
 	out := csv.NewWriter(&record)
 	for _, f := range list {
-		in, err := f.Open()
+		sum, err := f.Sum()
 		if err != nil {
 			return nil, err
 		}
-		h := sha256.New()
-		size, err := io.Copy(h, in)
-		in.Close()
-		if err != nil {
-			return nil, err
-		}
-		sum := "sha256=" + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
-		out.Write([]string{f.Name, sum, strconv.FormatInt(size, 10)})
+		raw, _ := hex.DecodeString(sum)
+		out.Write([]string{f.Name, "sha256=" + base64.RawURLEncoding.EncodeToString(raw), strconv.FormatInt(f.Size, 10)})
 	}
 	out.Write([]string{info + "RECORD", "", ""})
 	out.Flush()

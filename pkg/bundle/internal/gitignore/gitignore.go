@@ -5,6 +5,7 @@
 package gitignore
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 )
@@ -101,4 +102,183 @@ func (rules Rules) last(path string, isDir bool) Decision {
 		}
 	}
 	return Unmentioned
+}
+
+// Expressions for the stars of a pattern.
+const (
+	star  = "[^/]*"
+	stars = ".*"
+	dirs  = "(?:.*/)?" // "**/"
+)
+
+// compile compiles a pattern for names with slashes (isPath), or for single names. The expression
+// matches texts of [latin1]. ok is false for a malformed pattern, which matches nothing.
+func compile(pattern string, isPath bool) (glob *regexp.Regexp, ok bool) {
+	var expr strings.Builder
+	last := ""
+	for i := 0; i < len(pattern); {
+		var s set
+		next := ""
+		switch c := pattern[i]; c {
+		case '*':
+			next, i = compileStars(pattern, i, isPath)
+		case '?':
+			s.addRange(0, 255)
+			i++
+		case '[':
+			if i, ok = s.parse(pattern, i+1); !ok {
+				return nil, false
+			}
+		case '\\':
+			if i+1 == len(pattern) {
+				return nil, false
+			}
+			s[pattern[i+1]] = true
+			i += 2
+		default:
+			s[c] = true
+			i++
+		}
+		if next == "" {
+			if isPath && pattern[i-1] != '/' {
+				s['/'] = false // only a slash matches a slash
+			}
+			next = s.expression()
+		} else if next == last {
+			continue
+		}
+		expr.WriteString(next)
+		last = next
+	}
+	glob, err := regexp.Compile("(?s)^" + expr.String() + "$")
+	return glob, err == nil
+}
+
+// latin1 returns a text with a character for each byte, because Git compares bytes.
+func latin1(text string) string {
+	runes := make([]rune, len(text))
+	for i := range runes {
+		runes[i] = rune(text[i])
+	}
+	return string(runes)
+}
+
+// compileStars returns the expression for the stars at i, and the index after them and the
+// slash of "**/". Two stars are special only if they are a whole part of the path. Git compares
+// the prefix first and treats the rest as the beginning of the pattern, so "a**/b" is special too.
+func compileStars(pattern string, i int, isPath bool) (expr string, end int) {
+	end = i
+	for end < len(pattern) && pattern[end] == '*' {
+		end++
+	}
+	rest := pattern[end:]
+	switch {
+	case !isPath:
+		return stars, end
+	case end-i < 2, i > 0 && pattern[i-1] != '/' && strings.ContainsAny(pattern[:i], `*?[\`):
+		return star, end
+	case strings.HasPrefix(rest, "/"):
+		return dirs, end + 1
+	case rest == "", strings.HasPrefix(rest, `\/`):
+		return stars, end
+	}
+	return star, end
+}
+
+// A set is a set of bytes.
+type set [256]bool
+
+func (s *set) addRange(from, to int) {
+	for c := from; c <= to; c++ {
+		s[c] = true
+	}
+}
+
+func (s *set) expression() string {
+	var b strings.Builder
+	for from := 0; from < len(s); from++ {
+		if !s[from] {
+			continue
+		}
+		to := from
+		for to+1 < len(s) && s[to+1] {
+			to++
+		}
+		fmt.Fprintf(&b, `\x{%x}-\x{%x}`, from, to)
+		from = to
+	}
+	if b.Len() == 0 {
+		return `[^\x{0}-\x{10ffff}]` // no byte
+	}
+	return "[" + b.String() + "]"
+}
+
+// parse parses a class such as "[!a-z[:digit:]]" after its opening bracket, and returns the
+// index after its end.
+func (s *set) parse(pattern string, i int) (end int, ok bool) {
+	negated := i < len(pattern) && (pattern[i] == '!' || pattern[i] == '^')
+	if negated {
+		i++
+	}
+	from := 0 // the first character of a range; 0: no range can begin
+	for first := true; ; first = false {
+		if i >= len(pattern) {
+			return i, false
+		}
+		c := pattern[i]
+		if c == ']' && !first {
+			break
+		}
+		isRange := c == '-' && from != 0 && i+1 < len(pattern) && pattern[i+1] != ']'
+		if isRange {
+			i++
+			c = pattern[i]
+		}
+		if c == '\\' {
+			if i++; i >= len(pattern) {
+				return i, false
+			}
+			c = pattern[i]
+		} else if !isRange && strings.HasPrefix(pattern[i:], "[:") {
+			close := strings.IndexByte(pattern[i+2:], ']')
+			if close < 0 {
+				return i, false
+			}
+			if name, isClass := strings.CutSuffix(pattern[i+2:i+2+close], ":"); isClass {
+				if !s.addClass(name) {
+					return i, false
+				}
+				i += 2 + close + 1
+				from = 0
+				continue
+			}
+		}
+		i++
+		if isRange {
+			s.addRange(from, int(c))
+			from = 0
+			continue
+		}
+		s[c] = true
+		from = int(c)
+	}
+	if negated {
+		for c := range s {
+			s[c] = !s[c]
+		}
+	}
+	return i + 1, true
+}
+
+// addClass adds a class of ASCII characters as Git defines it.
+func (s *set) addClass(name string) bool {
+	ranges, ok := map[string]string{
+		"alnum": "09AZaz", "alpha": "AZaz", "blank": "\t\t  ", "cntrl": "\x00\x1f\x7f\x7f", "digit": "09", "graph": "!~",
+		"lower": "az", "print": " ~", "punct": "!/:@[`{~", "upper": "AZ", "xdigit": "09AFaf",
+		"space": "\t\n\r\r  ", // without vertical tab and form feed
+	}[name]
+	for i := 0; i < len(ranges); i += 2 {
+		s.addRange(int(ranges[i]), int(ranges[i+1]))
+	}
+	return ok
 }

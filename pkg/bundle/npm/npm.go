@@ -12,17 +12,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
+
 	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/outdir"
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/bundle/stage"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/text/lazyregexp"
-
-	"github.com/klauspost/compress/gzip"
 )
 
 // A Package is a package: the values of its package.json, and its other files. The same values make the same bytes.
@@ -36,7 +41,6 @@ import (
 // A package whose command starts bin/mcp-bash of such packages has Start, and all systems in Targets.
 type Package struct {
 	stage.Identity                   // Name is the package's: my-tools or @me/my-tools
-	MCPName        string            // the server's name in the MCP registry, or ""
 	Targets        []runtimes.Target // the systems that it is for
 	Start          *Start            // its command; nil for none
 	Files          []mcpb.File       // with names below the package's folder
@@ -62,7 +66,7 @@ func Runtime(prefix string, t runtimes.Target, about stage.Identity, files []mcp
 	about.Description = "The server of mcp-bash for " + t.Node()
 	readme := "# " + about.Name + "\n\n" + about.Description + ". Packages of MCP servers depend on it.\n" +
 		"Install one of those instead.\n"
-	files = append(slices.Clone(files), mcpb.Bytes(stage.Readme, false, []byte(readme)))
+	files = append(slices.Clone(files), mcpb.Bytes(stage.ReadmeName, false, []byte(readme)))
 	return &Package{Identity: about, Targets: []runtimes.Target{t}, Files: files}
 }
 
@@ -88,7 +92,7 @@ type manifest struct {
 	Homepage    string            `json:"homepage,omitempty"`
 	Repository  map[string]string `json:"repository,omitempty"`
 	License     string            `json:"license,omitempty"`
-	Author      map[string]string `json:"author,omitempty"`
+	Author      person            `json:"author,omitzero"`
 	MCPName     string            `json:"mcpName,omitempty"`
 	Bin         map[string]string `json:"bin,omitempty"`
 	Files       []string          `json:"files"`
@@ -105,21 +109,17 @@ type launch struct {
 	Env     map[string]string `json:"env"`
 }
 
-// present returns a map without its empty values.
-func present(values map[string]string) map[string]string {
-	for name, value := range values {
-		if value == "" {
-			delete(values, name)
-		}
-	}
-	return values
+type person struct {
+	Email string `json:"email,omitempty"`
+	Name  string `json:"name,omitempty"`
+	URL   string `json:"url,omitempty"`
 }
 
 func (p *Package) manifest() ([]byte, error) {
 	m := manifest{
 		Name: p.Name, Version: p.Version, Description: p.Description, Keywords: p.Keywords, Homepage: p.Homepage,
-		License: p.License, MCPName: p.MCPName, Unplugged: p.Start == nil,
-		Author: present(map[string]string{"name": p.Author, "email": p.Email, "url": p.URL}),
+		License: p.License, MCPName: p.RegistryName, Unplugged: p.Start == nil,
+		Author: person{p.Email, p.Author, p.URL},
 	}
 	if p.Repository != "" {
 		m.Repository = map[string]string{"type": p.RepositoryType, "url": p.Repository}
@@ -249,4 +249,149 @@ func isDropped(name string) bool {
 		}
 	}
 	return false
+}
+
+// Options are the options of a project's package.
+type Options struct {
+	Name       string // such as @me/my-tools, or "" for that of the project
+	Standalone bool   // packages with this name and a system contain the programs
+}
+
+// A maker makes packages from a stage.
+type maker struct {
+	*stage.Stage
+	o Options
+}
+
+// Make makes the package of a project, as a folder and as an archive, and with Standalone those of the programs. The
+// error can be a [*stage.Failure] or the context's.
+func Make(ctx context.Context, s *stage.Stage, o Options) (*stage.Result, error) {
+	m := &maker{s, o}
+	whole, err := m.describe()
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Prepare(ctx, nil); err != nil {
+		return nil, err
+	}
+	if err := m.fill(whole); err != nil {
+		return nil, m.Reject(stage.ErrValidation, err)
+	}
+	r := m.result(whole)
+	if m.Validate {
+		return r, nil
+	}
+	m.Line("Bundling project...")
+	m.ShowResult(r)
+	if o.Standalone {
+		for _, bin := range m.Binaries {
+			about := m.ID
+			about.License, about.RegistryName = "MIT", "" // the licence of mcp-bash; nobody starts the package by its name
+			part := Runtime(whole.Start.Prefix, bin.Target, about, runtimes.Tree("", m.Tree, bin))
+			made := m.result(part)
+			if err := m.write(ctx, made, part, "bin/"+bin.Binary()); err != nil {
+				return nil, err
+			}
+			r.Programs = append(r.Programs, made.Path)
+		}
+	}
+	return r, m.write(ctx, r, whole, startName)
+}
+
+func (m *maker) result(p *Package) *stage.Result {
+	r := m.Result(filepath.Join(m.Output, p.FileName()+".tgz"))
+	r.Name = p.Name
+	return r
+}
+
+// describe returns the package without its files, and reports values that npm refuses.
+func (m *maker) describe() (*Package, error) {
+	p := &Package{Identity: m.ID, Targets: m.Targets}
+	licence, err := m.AddTexts()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case p.License != "":
+	case licence != "":
+		p.License = "SEE LICENSE IN " + licence
+	default:
+		m.WarnHint("the package has no licence", `add a file LICENSE, or "license" in server.d/server.meta.json`)
+	}
+	command := p.Name
+	p.Name = cmp.Or(m.o.Name, p.Name)
+	p.Start = &Start{Command: command, Prefix: RuntimePrefix, Version: cli.Version, Project: stage.ServerDir}
+	if m.o.Standalone {
+		p.Start.Prefix, p.Start.Version = p.Name+"-", p.Version
+	}
+	if err := p.check(); err != nil {
+		return nil, m.Reject(stage.ErrConfiguration, err)
+	}
+	return p, nil
+}
+
+// fill adds the files, the variables and the systems, which the stage knows at its end.
+func (m *maker) fill(p *Package) error {
+	p.Targets, p.Start.Env = m.Supported(), map[string]string{}
+	for _, entry := range m.Environment() {
+		name, value, _ := strings.Cut(entry, "=")
+		p.Start.Env[name] = value
+	}
+	for _, f := range m.Content.Files() {
+		isRuntime := strings.HasPrefix(f.Name, stage.ServerDir+"/"+runtimes.Dir+"/") || f.Name == stage.EntryPoint
+		if !isRuntime && f.Name != stage.ReadmeName {
+			p.Files = append(p.Files, f)
+		}
+	}
+	settings := ""
+	for i, setting := range m.User.Env {
+		if i == 0 {
+			settings = "\n\n## Settings\n\nSet these variables in the entry of the client:\n"
+		}
+		field := rawjson.Get(m.User.Fields, setting.Key)
+		settings += "\n- `" + setting.Variable + "`: " + stage.OneLine(rawjson.TextOf(field, "description"))
+		if rawjson.True(rawjson.Get(field, "required")) {
+			settings += " (required)"
+		}
+	}
+	readme, err := m.Readme(p.Name, p.Version, settings)
+	if err != nil {
+		return err
+	}
+	p.Files = append(p.Files, mcpb.Bytes(stage.ReadmeName, false, []byte(readme)))
+	_, err = p.All()
+	return err
+}
+
+// write writes the archive of a result, and the folder next to it. mark is a file by which such a folder is known.
+func (m *maker) write(ctx context.Context, r *stage.Result, p *Package, mark string) error {
+	files, err := p.All()
+	if err != nil {
+		return err
+	}
+	folder := strings.TrimSuffix(r.Path, ".tgz")
+	if err := outdir.CheckReplaceable(folder, mark); err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	if err := m.WriteFile(ctx, r, func(_ *os.File, w io.Writer) error { return p.Write(ctx, w) }); err != nil {
+		return err
+	}
+	if err := outdir.Replace(ctx, folder, files, nil); err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	m.Done("%s %s (%s)", p.Name, p.Version, cli.Size(r.Bytes))
+	return nil
+}
+
+// Commands returns the commands that publish the archives of a result, packages with programs first.
+func Commands(r *stage.Result) string {
+	var list []string
+	options := "--access public "
+	if strings.Contains(r.Version, "-") {
+		options += "--tag next " // npm wants a tag for a pre-release
+	}
+	for _, file := range append(slices.Clone(r.Programs), r.Path) {
+		list = append(list, "npm publish "+options+filepath.Base(file))
+	}
+	return strings.Join(list, " && ")
 }

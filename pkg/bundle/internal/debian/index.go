@@ -2,6 +2,7 @@ package debian
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
@@ -198,4 +199,184 @@ func checkConflicts(list []*Package) error {
 		}
 	}
 	return nil
+}
+
+// paragraphs calls yield with each paragraph of a control file: the values of its fields. A value of several lines
+// keeps its line breaks. Of two fields with one name, the last counts.
+func paragraphs(text string, yield func(fields map[string]string) error) error {
+	fields, last, number := map[string]string{}, "", 0
+	end := func() error {
+		if len(fields) == 0 {
+			return nil
+		}
+		err := yield(fields)
+		clear(fields)
+		return err
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		number++
+		switch {
+		case strings.TrimLeft(line, " \t") == "":
+			if err := end(); err != nil {
+				return err
+			}
+		case line[0] == '#':
+		case line[0] == ' ' || line[0] == '\t':
+			if len(fields) == 0 {
+				return fmt.Errorf("line %d: a continuation without a field", number)
+			}
+			fields[last] += "\n" + strings.TrimSpace(line)
+		default:
+			name, value, found := strings.Cut(line, ":")
+			if !found || name == "" || strings.ContainsAny(name, " \t") {
+				return fmt.Errorf("line %d: not a field", number)
+			}
+			fields[name], last = strings.TrimSpace(value), name
+		}
+	}
+	return end()
+}
+
+// A Package is a package of an index.
+type Package struct {
+	Name, Version, Architecture string
+	Source, SourceVersion       string
+	Filename, SHA256            string
+	Size                        int64
+	Homepage                    string
+
+	depends, provides, conflicts string
+	priority                     string
+	archive                      *Archive
+}
+
+// A relation is a package that another one names, such as "libc6 (>= 2.36)".
+type relation struct{ name, operator, version string }
+
+// parseRelations parses a list of dependencies. Each has one or more alternatives.
+func parseRelations(text string) (list [][]relation) {
+	for clause := range strings.SplitSeq(text, ",") {
+		var alternatives []relation
+		for word := range strings.SplitSeq(clause, "|") {
+			name, restriction, _ := strings.Cut(strings.TrimSpace(word), "(")
+			name, _, _ = strings.Cut(strings.TrimSpace(name), ":") // name:any
+			if name = strings.TrimSpace(name); name == "" {
+				continue
+			}
+			restriction, _, _ = strings.Cut(restriction, ")")
+			r := relation{name: name}
+			restriction = strings.TrimSpace(restriction)
+			r.version = strings.TrimSpace(strings.TrimLeft(restriction, "<>="))
+			r.operator = strings.TrimSpace(restriction[:len(restriction)-len(strings.TrimLeft(restriction, "<>="))])
+			alternatives = append(alternatives, r)
+		}
+		if len(alternatives) > 0 {
+			list = append(list, alternatives)
+		}
+	}
+	return list
+}
+
+func (r *relation) allows(version string) bool {
+	if r.version == "" {
+		return true
+	}
+	c := compareVersions(version, r.version)
+	switch r.operator {
+	case "<<":
+		return c < 0
+	case "<=", "<":
+		return c <= 0
+	case "=":
+		return c == 0
+	case ">=", ">":
+		return c >= 0
+	case ">>":
+		return c > 0
+	}
+	return false
+}
+
+//go:embed programs.txt
+var programs string
+
+// PackageOf returns the package that contains a program. Most packages have the name of their program.
+func PackageOf(program string) string {
+	for line := range strings.Lines(programs) {
+		name, list, _ := strings.Cut(line, ":")
+		if slices.Contains(strings.Fields(list), program) {
+			return name
+		}
+	}
+	return program
+}
+
+// compareVersions compares two versions as dpkg does: [epoch:]upstream[-revision].
+func compareVersions(a, b string) int {
+	epochA, a := splitEpoch(a)
+	epochB, b := splitEpoch(b)
+	upstreamA, revisionA := splitRevision(a)
+	upstreamB, revisionB := splitRevision(b)
+	return cmp.Or(compareDigits(epochA, epochB), compareParts(upstreamA, upstreamB), compareParts(revisionA, revisionB))
+}
+
+func splitEpoch(v string) (epoch, rest string) {
+	if epoch, rest, found := strings.Cut(v, ":"); found {
+		return epoch, rest
+	}
+	return "0", v
+}
+
+func splitRevision(v string) (upstream, revision string) {
+	if i := strings.LastIndexByte(v, '-'); i >= 0 {
+		return v[:i], v[i+1:]
+	}
+	return v, "0"
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// compareParts compares texts and numbers by turns. A tilde sorts before the end.
+func compareParts(a, b string) int {
+	for a != "" || b != "" {
+		for a != "" && !isDigit(a[0]) || b != "" && !isDigit(b[0]) {
+			if c := cmp.Compare(weight(a), weight(b)); c != 0 {
+				return c
+			}
+			a, b = a[1:], b[1:] // equal weights: both have a character
+		}
+		numberA, numberB := digits(a), digits(b)
+		if c := compareDigits(numberA, numberB); c != 0 {
+			return c
+		}
+		a, b = a[len(numberA):], b[len(numberB):]
+	}
+	return 0
+}
+
+// weight returns the rank of the first character: tilde, end or digit, letter, other.
+func weight(text string) int {
+	switch {
+	case text == "" || isDigit(text[0]):
+		return 0
+	case text[0] == '~':
+		return -1
+	case 'A' <= text[0] && text[0] <= 'Z' || 'a' <= text[0] && text[0] <= 'z':
+		return int(text[0])
+	}
+	return int(text[0]) + 256
+}
+
+func digits(text string) string {
+	n := 0
+	for n < len(text) && isDigit(text[n]) {
+		n++
+	}
+	return text[:n]
+}
+
+func compareDigits(a, b string) int {
+	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }

@@ -1,0 +1,206 @@
+package stage
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/text/secrets"
+)
+
+// A printer reports the progress of a bundle on standard output, and its problems on standard
+// error (CLI-1402).
+type printer struct {
+	out, err io.Writer
+	loud     bool // --verbose
+	strict   bool // a warning is a fault
+
+	warnings []string
+	faults   []string
+}
+
+func (t *printer) Line(format string, args ...any) {
+	cli.Printf(t.out, "%s\n", fmt.Sprintf(format, args...))
+}
+
+func (t *printer) Done(format string, args ...any) { t.Line("  ✓ "+format, args...) }
+
+func (t *printer) Detail(format string, args ...any) {
+	if t.loud {
+		t.Line("    "+format, args...)
+	}
+}
+
+// Note prints a remark on standard error.
+func (t *printer) Note(format string, args ...any) {
+	cli.Printf(t.err, "  %s\n", secrets.Logins(fmt.Sprintf(format, args...)))
+}
+
+func (t *printer) Warn(format string, args ...any) {
+	text := problem(format, args)
+	if t.strict {
+		t.Fault("%s", text)
+		return
+	}
+	t.warnings = append(t.warnings, text)
+	cli.Printf(t.err, "  ⚠ Warning: %s\n", text)
+}
+
+func (t *printer) WarnHint(text, hint string) {
+	t.Warn("%s", text)
+	cli.Printf(t.err, "    → %s\n", hint)
+}
+
+// Fault reports a problem that prevents the bundle.
+func (t *printer) Fault(format string, args ...any) {
+	text := problem(format, args)
+	t.faults = append(t.faults, text)
+	cli.Printf(t.err, "  ✗ %s\n", text)
+}
+
+// problem returns a warning or a fault on one line, without logins in URLs.
+func problem(format string, args []any) string {
+	return cli.Line(secrets.Logins(fmt.Sprintf(format, args...)))
+}
+
+// Warnings returns the warnings that were printed.
+func (t *printer) Warnings() []string { return t.warnings }
+
+// A Result is a bundle or a plugin.
+type Result struct {
+	Path, Name, Version, SHA256      string
+	Bytes                            int64
+	Platforms                        []string
+	Targets                          []string
+	Tools, Resources, Prompts, Files int
+	Manifest                         []byte
+	Warnings                         []string
+	Programs                         []string // the packages of npm with the programs
+}
+
+// Result returns the result for a product at a path.
+func (s *Stage) Result(path string) *Result {
+	r := &Result{Path: path, Name: s.ID.Name, Version: s.ID.Version, Platforms: s.Platforms(), Warnings: s.warnings,
+		Tools: len(s.Tools), Resources: s.resources, Prompts: len(s.Prompts), Files: len(s.Content.files) + 1}
+	for _, t := range s.Supported() {
+		r.Targets = append(r.Targets, t.String())
+	}
+	return r
+}
+
+// ShowResult prints what a product contains.
+func (s *Stage) ShowResult(r *Result) {
+	s.Done("Included %d tools, %d resources, %d prompts", r.Tools, r.Resources, r.Prompts)
+	s.Done("Target platforms: %s", strings.Join(r.Platforms, " "))
+}
+
+// AppendJSON appends the result for programs (CLI-1402).
+func (r *Result) AppendJSON(dst []byte) []byte {
+	b := rawjson.Over(dst)
+	b.Object().Name("ok").Bool(true).Name("path").String(r.Path).Name("name").String(r.Name).
+		Name("version").String(r.Version).Name("sha256").String(r.SHA256).Name("bytes").Int(int(r.Bytes)).
+		Name("platforms").Strings(r.Platforms).Name("targets").Strings(r.Targets).Name("tools").Int(r.Tools).
+		Name("resources").Int(r.Resources).Name("prompts").Int(r.Prompts).Name("warnings").Strings(r.Warnings)
+	if len(r.Programs) > 0 {
+		b.Name("programs").Strings(r.Programs)
+	}
+	b.End()
+	return b.Bytes()
+}
+
+// WriteArchive packs files under a temporary name, reads the archive back, and renames it to the path of the result. It
+// sets the result's hash and size.
+func (s *Stage) WriteArchive(ctx context.Context, r *Result, files []mcpb.File) error {
+	err := s.WriteFile(ctx, r, func(f *os.File, w io.Writer) error {
+		if err := mcpb.Write(ctx, w, files, s.Modified, s.progress(files)); err != nil {
+			return err
+		}
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		return readBack(f, info.Size(), files)
+	})
+	if err == nil {
+		s.Detail("Created archive (%s)", cli.Size(r.Bytes))
+	}
+	return err
+}
+
+// WriteFile creates the file of a result under a temporary name, and renames it. write writes to w and may read f. It
+// sets the result's hash and size.
+func (s *Stage) WriteFile(ctx context.Context, r *Result, write func(f *os.File, w io.Writer) error) error {
+	parent, name := filepath.Split(r.Path)
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	dir, err := os.OpenRoot(parent)
+	if err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	defer dir.Close()
+	temporary := "." + name + ".tmp-"
+	project.Sweep(dir, temporary)
+	fresh := temporary + rand.Text()
+	f, err := dir.OpenFile(fresh, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	defer dir.Remove(fresh) // nothing, once it has its name
+	defer f.Close()
+	sum := sha256.New()
+	if err := errors.Join(write(f, io.MultiWriter(f, sum)), f.Sync()); err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	r.SHA256, r.Bytes = hex.EncodeToString(sum.Sum(nil)), info.Size()
+	return errors.Join(f.Close(), dir.Rename(fresh, name))
+}
+
+func (s *Stage) progress(files []mcpb.File) func(int64) {
+	if s.Bar == nil {
+		return nil
+	}
+	total := int64(0)
+	for _, f := range files {
+		total += f.Size
+	}
+	var mu sync.Mutex // of the bar
+	done := int64(0)
+	return func(n int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		done += n
+		s.Bar.Show("packing", done, total)
+	}
+}
+
+// readBack checks that the written archive has the files.
+func readBack(f *os.File, size int64, files []mcpb.File) error {
+	a, err := mcpb.Read(f, size)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the bundle that was written cannot be read: %w", err)
+	case len(a.Entries) != len(files):
+		return fmt.Errorf("the bundle that was written has %d files, not %d", len(a.Entries), len(files))
+	}
+	return nil
+}

@@ -76,7 +76,7 @@ func (b *maker) check(manifest []byte) {
 	for _, f := range mcpb.CheckManifest(doc) {
 		b.Fault("manifest: %s", f)
 	}
-	for _, f := range mcpb.CheckFiles(doc, &b.Content.Names, b.Content.IsExec) {
+	for _, f := range mcpb.CheckFiles(doc, &b.Content.Names) {
 		b.Fault("manifest: %s", f)
 	}
 	if !mcpb.IsName(b.ID.Name) {

@@ -82,7 +82,7 @@ func (r *rootFS) unpack(ctx context.Context, source *debian.Source, p *debian.Pa
 			break
 		}
 		if err == nil {
-			err = r.add(p.Name, file)
+			err = r.add(p.Name, file, d)
 		}
 		if err != nil {
 			return err
@@ -103,13 +103,13 @@ var leftOut = []string{
 	"usr/share/zsh", "usr/share/fish", "usr/share/gtk-doc", "usr/share/doc-base",
 }
 
-func isLeftOutOfImage(f *debian.File) bool {
+func isLeftOut(name string) bool {
 	for _, dir := range leftOut {
-		if f.Name == dir || strings.HasPrefix(f.Name, dir+"/") {
+		if name == dir || strings.HasPrefix(name, dir+"/") {
 			return true
 		}
 	}
-	rest, isDoc := strings.CutPrefix(f.Name, "usr/share/doc/")
+	rest, isDoc := strings.CutPrefix(name, "usr/share/doc/")
 	return isDoc && strings.Contains(rest, "/") && path.Base(rest) != "copyright"
 }
 
@@ -117,49 +117,42 @@ const certificateDir = "usr/share/ca-certificates/"
 
 const maxCertificate = 1 << 20
 
-func (r *rootFS) add(owner string, f *debian.File) error {
-	if f.Name == "" || isLeftOutOfImage(f) {
+// add adds a file of a package, or one without an owner.
+func (r *rootFS) add(owner string, h *tar.Header, content io.Reader) error {
+	if h.Name == "" || isLeftOut(h.Name) {
 		return nil
 	}
-	before, exists := r.owners[f.Name]
-	isDir := f.Type == tar.TypeDir
-	switch f.Name {
+	before, exists := r.owners[h.Name]
+	isDir := h.Typeflag == tar.TypeDir
+	switch h.Name {
 	case "bin", "sbin", "lib", "lib64": // a directory, or the link that replaces it
 		if exists {
 			return nil
 		}
-		f.Type, f.Link, f.Mode, isDir, owner = tar.TypeSymlink, "usr/"+f.Name, 0o777, false, ""
+		h.Typeflag, h.Linkname, h.Mode, isDir, owner = tar.TypeSymlink, "usr/"+h.Name, 0o777, false, ""
 	}
 	if exists && isDir && before == "" {
 		return nil
 	}
 	if exists {
-		return fmt.Errorf("package %s has the file /%s too", before, f.Name)
+		return fmt.Errorf("package %s has the file /%s too", before, h.Name)
 	}
 	if isDir {
 		owner = ""
 	}
-	r.owners[f.Name] = owner
-	if f.Type == tar.TypeSymlink || f.Type == tar.TypeLink || f.Type == tar.TypeReg && f.Mode&0o111 != 0 {
-		r.programs[f.Name] = true
+	r.owners[h.Name] = owner
+	if h.Typeflag == tar.TypeSymlink || h.Typeflag == tar.TypeLink || h.Typeflag == tar.TypeReg && h.Mode&0o111 != 0 {
+		r.programs[h.Name] = true
 	}
-	content := f.Reader
-	if strings.HasPrefix(f.Name, certificateDir) && strings.HasSuffix(f.Name, ".crt") {
+	if strings.HasPrefix(h.Name, certificateDir) && strings.HasSuffix(h.Name, ".crt") {
 		text, err := io.ReadAll(io.LimitReader(content, maxCertificate))
 		if err != nil {
 			return err
 		}
-		r.certificates[f.Name], content = text, bytes.NewReader(text)
-	}
-	h := &tar.Header{
-		Typeflag: f.Type, Name: f.Name, Linkname: f.Link, Mode: f.Mode, Uid: f.UID, Gid: f.GID,
-		ModTime: time.Unix(f.Seconds, 0), Format: tar.FormatPAX,
+		r.certificates[h.Name], content = text, bytes.NewReader(text)
 	}
 	if isDir {
 		h.Name += "/"
-	}
-	if f.Type == tar.TypeReg {
-		h.Size = f.Size
 	}
 	if err := r.w.WriteHeader(h); err != nil || h.Size == 0 {
 		return err
@@ -169,18 +162,18 @@ func (r *rootFS) add(owner string, f *debian.File) error {
 }
 
 func (r *rootFS) addBytes(name string, content []byte) error {
-	return r.add("", &debian.File{Name: name, Type: tar.TypeReg, Mode: 0o644, Size: int64(len(content)),
-		Seconds: r.modified.Unix(), Reader: bytes.NewReader(content)})
+	return r.add("", &tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(content)),
+		ModTime: r.modified, Format: tar.FormatPAX}, bytes.NewReader(content))
 }
 
 func (r *rootFS) addDir(name string, mode int64, id int) error {
-	return r.add("", &debian.File{Name: name, Type: tar.TypeDir, Mode: mode, UID: id, GID: id,
-		Seconds: r.modified.Unix()})
+	return r.add("", &tar.Header{Name: name, Typeflag: tar.TypeDir, Mode: mode, Uid: id, Gid: id, ModTime: r.modified,
+		Format: tar.FormatPAX}, nil)
 }
 
 func (r *rootFS) addLink(name, target string) error {
-	return r.add("", &debian.File{Name: name, Type: tar.TypeSymlink, Link: target, Mode: 0o777,
-		Seconds: r.modified.Unix()})
+	return r.add("", &tar.Header{Name: name, Typeflag: tar.TypeSymlink, Linkname: target, Mode: 0o777,
+		ModTime: r.modified, Format: tar.FormatPAX}, nil)
 }
 
 var installsAlternative = lazyregexp.New(`--install\s+/(\S+)\s+\S+\s+/(\S+)\s+(\d+)`)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -87,19 +86,20 @@ func (r *Report) checkArchive(f *os.File, size int64) error {
 		return err
 	}
 	r.Archive, r.Faults = a, a.Faults()
-	r.read(a.Manifest())
-	if r.Manifest == nil {
+	if r.read(a.Manifest()); r.Manifest == nil {
 		return nil
 	}
-	r.Faults = append(r.Faults, CheckFiles(r.Manifest, &a.Names, func(name string) bool {
-		e := a.find(name)
-		return e != nil && e.Exec
-	})...)
-	r.Faults = append(r.Faults, CheckWindows(r.Manifest, &a.Names)...)
-	if e := a.find(rawjson.TextOf(r.Manifest, "icon")); e != nil {
-		r.checkIcon(e.Open())
+	r.checkNames(&a.Names)
+	icon := rawjson.TextOf(r.Manifest, "icon")
+	if f, _ := a.Names.Find(icon); icon != "" && f.Name == icon {
+		r.checkIcon(f.Open())
 	}
 	return a.Verify()
+}
+
+func (r *Report) checkNames(names *Names) {
+	r.Faults = append(r.Faults, CheckFiles(r.Manifest, names)...)
+	r.Faults = append(r.Faults, CheckWindows(r.Manifest, names)...)
 }
 
 func (r *Report) checkIcon(icon io.ReadCloser, err error) {
@@ -129,7 +129,7 @@ func checkDir(dir string) (*Report, error) {
 		return nil, err
 	}
 	defer root.Close()
-	r, names, exec := &Report{}, &Names{}, map[string]bool{}
+	r, names := &Report{}, &Names{}
 	if info, err := root.Stat(ManifestName); err != nil {
 		r.read(nil, errNoManifest)
 	} else if !info.Mode().IsRegular() || info.Size() > MaxManifest {
@@ -142,8 +142,8 @@ func checkDir(dir string) (*Report, error) {
 		if count++; count > MaxEntries {
 			return fmt.Errorf("more than %d files", MaxEntries)
 		}
-		err := names.Add(f.Name)
-		if exec[f.Name] = f.Exec; !isRegular {
+		err := names.Add(f)
+		if !isRegular {
 			err = errors.New("not a regular file")
 		}
 		if err != nil {
@@ -155,8 +155,7 @@ func checkDir(dir string) (*Report, error) {
 		return nil, err
 	}
 	if r.Manifest != nil {
-		r.Faults = append(r.Faults, CheckFiles(r.Manifest, names, func(name string) bool { return exec[name] })...)
-		r.Faults = append(r.Faults, CheckWindows(r.Manifest, names)...)
+		r.checkNames(names)
 	}
 	return r, nil
 }
@@ -249,11 +248,9 @@ func formatFaults(doc json.RawMessage) (faults []Fault) {
 	for _, name := range []string{"homepage", "documentation", "support"} {
 		at(name, rawjson.TextOf(doc, name), notURL, IsURL)
 	}
-	i := 0
-	for v := range rawjson.Elements(rawjson.Get(doc, "privacy_policies")) {
+	for i, v := range slices.Collect(rawjson.Elements(rawjson.Get(doc, "privacy_policies"))) {
 		text, _ := rawjson.Text(v)
 		at(fmt.Sprintf("privacy_policies.%d", i), text, notURL, IsURL)
-		i++
 	}
 	author := rawjson.Get(doc, "author")
 	at("author.url", rawjson.TextOf(author, "url"), notURL, IsURL)
@@ -274,39 +271,31 @@ func IsEmail(text string) bool { return emailForm.MatchString(text) }
 
 // CheckFiles returns the faults of the files that a manifest names. Each must be in the
 // bundle, with the same case, and programs must be executable (CLI-1434).
-func CheckFiles(doc json.RawMessage, names *Names, isExec func(name string) bool) (faults []Fault) {
-	has := func(path, name string) bool {
+func CheckFiles(doc json.RawMessage, names *Names) (faults []Fault) {
+	check := func(path, name string, isStarted bool) {
 		if strings.Contains(name, "://") || strings.HasPrefix(name, "data:") {
-			return false
+			return
 		}
-		ok, other := names.Has(name)
-		switch {
-		case ok:
-		case other != "":
-			faults = append(faults, Fault{path, fmt.Sprintf("%q is called %q in the bundle", name, other)})
-		default:
+		switch f, ok := names.Find(name); {
+		case !ok:
 			faults = append(faults, Fault{path, fmt.Sprintf("%q is not in the bundle", name)})
-		}
-		return ok
-	}
-	starts := func(path, name string) {
-		if has(path, name) && !isExec(name) && strings.TrimSuffix(name, ".exe") == name {
+		case f.Name != name:
+			faults = append(faults, Fault{path, fmt.Sprintf("%q is called %q in the bundle", name, f.Name)})
+		case isStarted && !f.Exec && !strings.HasSuffix(name, ".exe"):
 			faults = append(faults, Fault{path, fmt.Sprintf("%q is not executable", name)})
 		}
 	}
+	has := func(path, name string) { check(path, name, false) }
+	starts := func(path, name string) { check(path, name, true) }
 	if icon := rawjson.TextOf(doc, "icon"); icon != "" {
 		has("icon", icon)
 	}
-	i := 0
-	for v := range rawjson.Elements(rawjson.Get(doc, "icons")) {
+	for i, v := range slices.Collect(rawjson.Elements(rawjson.Get(doc, "icons"))) {
 		has(fmt.Sprintf("icons.%d.src", i), rawjson.TextOf(v, "src"))
-		i++
 	}
-	i = 0
-	for v := range rawjson.Elements(rawjson.Get(doc, "screenshots")) {
+	for i, v := range slices.Collect(rawjson.Elements(rawjson.Get(doc, "screenshots"))) {
 		text, _ := rawjson.Text(v)
 		has(fmt.Sprintf("screenshots.%d", i), text)
-		i++
 	}
 	server := rawjson.Get(doc, "server")
 	if rawjson.TextOf(server, "type") == "binary" {
@@ -334,11 +323,12 @@ func CheckWindows(doc json.RawMessage, names *Names) (faults []Fault) {
 		!slices.Contains(listed, "win32") {
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Values(names.files)) {
-		if reason := windowsFault(name); reason != "" {
-			faults = append(faults, Fault{name, reason})
+	for _, f := range names.files {
+		if reason := windowsFault(f.Name); reason != "" {
+			faults = append(faults, Fault{f.Name, reason})
 		}
 	}
+	slices.SortFunc(faults, func(a, b Fault) int { return strings.Compare(a.Path, b.Path) })
 	return faults
 }
 
@@ -414,26 +404,26 @@ func windowsFault(name string) string {
 // Unicode composition make no difference. On every system, a name cannot be both a file and
 // a directory. The zero value is ready to use.
 type Names struct {
-	files map[string]string
+	files map[string]File
 	dirs  map[string]string
 }
 
-// Add adds the name of another file. It returns an error if the name is invalid or conflicts
-// with another one.
-func (n *Names) Add(name string) error {
+// Add adds another file. It returns an error if its name is invalid or conflicts with another one.
+func (n *Names) Add(f File) error {
+	name := f.Name
 	if err := checkName(name); err != nil {
 		return err
 	}
 	if n.files == nil {
-		n.files, n.dirs = make(map[string]string), make(map[string]string)
+		n.files, n.dirs = make(map[string]File), make(map[string]string)
 	}
 	folded := fold(name)
 	if other, ok := n.files[folded]; ok {
-		if other == name {
+		if other.Name == name {
 			return fmt.Errorf("%q: twice", name)
 		}
 		return fmt.Errorf("%+q and %+q: one name on macOS and Windows, where neither case nor composition makes a difference",
-			other, name)
+			other.Name, name)
 	}
 	if dir, ok := n.dirs[folded]; ok {
 		return fmt.Errorf("%q: a file, and the directory of %q", name, dir)
@@ -443,24 +433,20 @@ func (n *Names) Add(name string) error {
 			continue
 		}
 		if file, ok := n.files[folded[:at]]; ok {
-			return fmt.Errorf("%q: a file, and the directory of %q", file, name)
+			return fmt.Errorf("%q: a file, and the directory of %q", file.Name, name)
 		}
 		if _, ok := n.dirs[folded[:at]]; !ok {
 			n.dirs[folded[:at]] = name
 		}
 	}
-	n.files[folded] = name
+	n.files[folded] = f
 	return nil
 }
 
-// Has reports whether a file with exactly this name was added. other is a different name
-// that is the same on macOS and Windows.
-func (n *Names) Has(name string) (ok bool, other string) {
-	there, ok := n.files[fold(name)]
-	if there == name {
-		return ok, ""
-	}
-	return false, there
+// Find returns the file with a name, or with another name that is the same on macOS and Windows.
+func (n *Names) Find(name string) (f File, ok bool) {
+	f, ok = n.files[fold(name)]
+	return f, ok
 }
 
 // fold returns a name as the file systems of macOS and Windows compare it: without case,

@@ -71,12 +71,11 @@ func TestCheckManifest(t *testing.T) {
 // executable.
 func TestCheckFiles(t *testing.T) {
 	var names Names
-	for _, name := range []string{"server/run", "icon.png", "server/dull"} {
-		if err := names.Add(name); err != nil {
+	for _, f := range []File{{Name: "server/run", Exec: true}, {Name: "icon.png"}, {Name: "server/dull"}} {
+		if err := names.Add(f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	isExec := func(name string) bool { return name == "server/run" }
 	for manifest, want := range map[string]string{
 		"{" + minimal + "}":                         "",
 		"{" + minimal + `,"icon":"icon.png"}`:       "",
@@ -89,7 +88,7 @@ func TestCheckFiles(t *testing.T) {
 			`platform_overrides.win32.command: "x" is not in the bundle`,
 	} {
 		var got []string
-		for _, f := range CheckFiles(rawjson.Normal([]byte(manifest)), &names, isExec) {
+		for _, f := range CheckFiles(rawjson.Normal([]byte(manifest)), &names) {
 			got = append(got, f.String())
 		}
 		if strings.Join(got, "; ") != want {
@@ -107,14 +106,14 @@ func TestCheckWindows(t *testing.T) {
 		strings.Repeat("é", 100): "", "console/null/com10": "", ".a b": "",
 	} {
 		var names Names
-		if err := names.Add("a/b"); err != nil {
+		if err := names.Add(File{Name: "a/b"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := names.Add(name); err != nil && len(name) <= maxPart {
+		if err := names.Add(File{Name: name}); err != nil && len(name) <= maxPart {
 			t.Fatal(err)
 		} else if err != nil {
 			name = strings.Repeat("é/", 100) + "é"
-			if err := names.Add(name); err != nil {
+			if err := names.Add(File{Name: name}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -148,6 +147,6 @@ func FuzzManifest(f *testing.F) {
 				t.Errorf("%s passed without %v", text, path)
 			}
 		}
-		CheckFiles(doc, &Names{}, func(string) bool { return true })
+		CheckFiles(doc, &Names{})
 	})
 }

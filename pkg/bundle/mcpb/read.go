@@ -137,14 +137,15 @@ func (a *Archive) add(f *zip.File) error {
 	case !isASCII(f.Name) && (f.Flags&flagUTF8 == 0 || !slices.Contains(unixes, f.CreatorVersion>>8)):
 		return fmt.Errorf("%q: a name beyond ASCII that is not marked as UTF-8 on Unix; programs read it differently", f.Name)
 	}
-	if err := a.Names.Add(f.Name); err != nil {
+	file := File{f.Name, f.ExternalAttrs>>16&0o111 != 0, int64(f.UncompressedSize64),
+		func() (io.ReadCloser, error) { return openDeclared(f) }}
+	if err := a.Names.Add(file); err != nil {
 		return err
 	}
 	if reason := windowsFault(f.Name); reason != "" && runtime.GOOS == "windows" {
 		return fmt.Errorf("%q: %s", f.Name, reason)
 	}
-	a.Entries = append(a.Entries, File{f.Name, f.ExternalAttrs>>16&0o111 != 0, int64(f.UncompressedSize64),
-		func() (io.ReadCloser, error) { return openDeclared(f) }})
+	a.Entries = append(a.Entries, file)
 	return nil
 }
 
@@ -208,20 +209,12 @@ func (a *Archive) Each(visit func(File) error) error {
 	return nil
 }
 
-// find returns the file with a name, or nil.
-func (a *Archive) find(name string) *File {
-	if at := slices.IndexFunc(a.Entries, func(f File) bool { return f.Name == name }); at >= 0 {
-		return &a.Entries[at]
-	}
-	return nil
-}
-
 // ReadFile returns the content of a file of at most limit bytes. The error is
 // [fs.ErrNotExist] if there is no such file.
 func (a *Archive) ReadFile(name string, limit int64) ([]byte, error) {
-	e := a.find(name)
+	e, ok := a.Names.Find(name)
 	switch {
-	case e == nil:
+	case !ok || e.Name != name:
 		return nil, fs.ErrNotExist
 	case e.Size > limit:
 		return nil, fmt.Errorf("%s: larger than %d bytes", name, limit)

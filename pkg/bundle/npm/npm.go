@@ -184,7 +184,7 @@ func (p *Package) All() ([]mcpb.File, error) {
 	files = append([]mcpb.File{mcpb.Bytes(manifestName, false, text)}, files...)
 	var names mcpb.Names
 	for _, f := range files {
-		if err := names.Add(f.Name); err != nil {
+		if err := names.Add(f); err != nil {
 			return nil, err
 		}
 		if isDropped(f.Name) {

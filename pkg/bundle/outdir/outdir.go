@@ -160,7 +160,7 @@ func Replace(ctx context.Context, dir string, files []mcpb.File, check func() er
 	}
 	err = fs.WalkDir(in.FS(), fresh, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
-			err = in.Chmod(name, 0o755) // whatever the umask is
+			err = in.Chmod(name, 0o755) // the umask can forbid others to read it
 		}
 		return err
 	})

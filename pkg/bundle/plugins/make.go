@@ -166,13 +166,9 @@ func (m *maker) finish(ctx context.Context, r *stage.Result) ([]mcpb.File, error
 	var list rawjson.Builder
 	list.Object().Name("name").String(Name(m.ID.Name)).Name("version").String(m.ID.Version).Name("files")
 	sums.AppendTo(&list)
-	if err := m.Content.Names.Add(pluginLock); err != nil {
-		return nil, err
-	}
-	files = append(files, document(pluginLock, list.End().Bytes()))
-	r.SHA256, r.Files = sums.Digest(strings.Compare, ""), len(files)
-	mcpb.Sort(files)
-	return files, nil
+	err = m.Content.Add(document(pluginLock, list.End().Bytes()))
+	r.SHA256 = sums.Digest(strings.Compare, "")
+	return m.Content.Files(), err
 }
 
 // checkFolder returns an error for a folder that is not one of our plugins, unchanged (PL-14).

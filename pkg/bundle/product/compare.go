@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -87,17 +88,13 @@ func (p *Product) named(all bool) map[string]File {
 // CompareFiles returns the files that differ, by name.
 func CompareFiles(a, b *Product) (list []FileChange) {
 	before, after := a.named(a.Kind == b.Kind), b.named(a.Kind == b.Kind)
-	for name, file := range before {
-		if file != after[name] {
-			list = append(list, FileChange{name, file, after[name]})
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if before[name] != after[name] {
+			list = append(list, FileChange{name, before[name], after[name]})
 		}
 	}
-	for name, file := range after {
-		if _, ok := before[name]; !ok {
-			list = append(list, FileChange{name, File{}, file})
-		}
-	}
-	slices.SortFunc(list, func(x, y FileChange) int { return strings.Compare(x.Name, y.Name) })
 	return list
 }
 

@@ -210,7 +210,7 @@ func (p *Product) read(s *source) error {
 		if total += f.Size; total > mcpb.MaxTotal || len(p.Files) == mcpb.MaxEntries {
 			return fmt.Errorf("more than %d MB or %d files", mcpb.MaxTotal>>20, mcpb.MaxEntries)
 		}
-		err := names.Add(f.Name)
+		err := names.Add(f)
 		if err != nil && p.Kind != kindProject {
 			return err
 		}

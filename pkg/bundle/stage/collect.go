@@ -287,24 +287,20 @@ func (s *Stage) isNew(i inclusion, defaults []string, list []inclusion) bool {
 // files are not added again.
 func (s *Stage) collectIncluded(included []inclusion) error {
 	dirs := 0
-	for _, i := range included {
-		if !i.isDir || i.name == cacheDir {
-			continue
-		}
-		dirs++
-		s.Detail("Copied %s/ (custom)", i.name)
-		if err := s.Content.tree(s.root, i.name, path.Join(ServerDir, i.name)); err != nil {
-			return err
-		}
-	}
-	for _, i := range included {
-		to := path.Join(ServerDir, i.name)
-		if i.isDir || s.Content.Has(to) {
-			continue
-		}
-		s.Detail("Copied %s (custom)", i.name)
-		if err := s.Content.tree(s.root, i.name, to); err != nil {
-			return err
+	for _, isDir := range []bool{true, false} {
+		for _, i := range included {
+			shown, to := i.name, path.Join(ServerDir, i.name)
+			if i.isDir != isDir || isDir && i.name == cacheDir || s.Content.Has(to) {
+				continue
+			}
+			if isDir {
+				shown += "/"
+				dirs++
+			}
+			s.Detail("Copied %s (custom)", shown)
+			if err := s.Content.tree(s.root, i.name, to); err != nil {
+				return err
+			}
 		}
 	}
 	if dirs > 0 && s.loud {

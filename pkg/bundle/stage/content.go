@@ -196,34 +196,22 @@ func (c *Content) file(s *source, name, seen, to string, info fs.FileInfo) error
 	if c.isSecret(seen, head, exec) {
 		return nil
 	}
-	if err := c.Names.Add(to); err != nil {
+	content := io.LimitReader(io.MultiReader(bytes.NewReader(head), in), mcpb.MaxFile+1)
+	f := mcpb.File{Name: to, Exec: exec, Open: func() (io.ReadCloser, error) { return io.NopCloser(content), nil }}
+	if err := c.Names.Add(f); err != nil {
 		c.faults = append(c.faults, "cannot be in a bundle: "+err.Error())
 		return nil
 	}
-	size, err := c.put(to, exec, io.LimitReader(io.MultiReader(bytes.NewReader(head), in), mcpb.MaxFile+1))
-	if err != nil {
+	if _, f.Size, err = f.Create(c.work, to, false); err != nil {
 		return fmt.Errorf("%s: %w", seen, fsys.Cause(err))
 	}
-	if size > maxScan && !c.selection.named[seen] {
+	if f.Size > maxScan && !c.selection.named[seen] {
 		c.unscanned = append(c.unscanned, seen)
 	}
-	c.bytes += size
+	c.bytes += f.Size
+	f.Open = func() (io.ReadCloser, error) { return c.work.Open(to) }
+	c.files = append(c.files, f)
 	return nil
-}
-
-// put writes a file to the staged tree, and adds it to the files of the bundle.
-func (c *Content) put(to string, exec bool, content io.Reader) (size int64, err error) {
-	f := mcpb.File{Exec: exec, Open: func() (io.ReadCloser, error) { return io.NopCloser(content), nil }}
-	if _, size, err = f.Create(c.work, to, false); err != nil {
-		return 0, err
-	}
-	c.files = append(c.files, c.staged(to, exec, size))
-	return size, nil
-}
-
-func (c *Content) staged(name string, exec bool, size int64) mcpb.File {
-	open := func() (io.ReadCloser, error) { return c.work.Open(name) }
-	return mcpb.File{Name: name, Exec: exec, Size: size, Open: open}
 }
 
 var errLeaves = errors.New("leads out of the project")
@@ -245,19 +233,13 @@ func (s *source) follow(name string) (string, fs.FileInfo, error) {
 
 // Has reports whether the content has a file with exactly this name.
 func (c *Content) Has(name string) bool {
-	ok, _ := c.Names.Has(name)
-	return ok
+	f, ok := c.Names.Find(name)
+	return ok && f.Name == name
 }
 
 // HasBelow reports whether the content has a file whose name begins with a prefix.
 func (c *Content) HasBelow(prefix string) bool {
 	return slices.ContainsFunc(c.files, func(f mcpb.File) bool { return strings.HasPrefix(f.Name, prefix) })
-}
-
-// IsExec reports whether a file is executable.
-func (c *Content) IsExec(name string) bool {
-	at := slices.IndexFunc(c.files, func(f mcpb.File) bool { return f.Name == name })
-	return at >= 0 && c.files[at].Exec
 }
 
 // Files returns all files, by name.
@@ -269,7 +251,7 @@ func (c *Content) Files() []mcpb.File {
 
 // Add adds a file that does not come from the project.
 func (c *Content) Add(f mcpb.File) error {
-	if err := c.Names.Add(f.Name); err != nil {
+	if err := c.Names.Add(f); err != nil {
 		return fmt.Errorf("the project has a file with the name of one of the bundle's own: %w", err)
 	}
 	c.files = append(c.files, f)

@@ -80,20 +80,20 @@ func (t *printer) Warnings() []string { return t.warnings }
 
 // A Result is a bundle or a plugin.
 type Result struct {
-	Path, Name, Version, SHA256      string
-	Bytes                            int64
-	Platforms                        []string
-	Targets                          []string
-	Tools, Resources, Prompts, Files int
-	Manifest                         []byte
-	Warnings                         []string
-	Programs                         []string // the packages of npm with the programs
+	Path, Name, Version, SHA256 string
+	Bytes                       int64
+	Platforms                   []string
+	Targets                     []string
+	Tools, Resources, Prompts   int
+	Manifest                    []byte
+	Warnings                    []string
+	Programs                    []string // the packages of npm with the programs
 }
 
 // Result returns the result for a product at a path.
 func (s *Stage) Result(path string) *Result {
 	r := &Result{Path: path, Name: s.ID.Name, Version: s.ID.Version, Platforms: s.Platforms(), Warnings: s.warnings,
-		Tools: len(s.Tools), Resources: s.resources, Prompts: len(s.Prompts), Files: len(s.Content.files) + 1}
+		Tools: len(s.Tools), Resources: s.resources, Prompts: len(s.Prompts)}
 	for _, t := range s.Supported() {
 		r.Targets = append(r.Targets, t.String())
 	}

@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ulikunitz/xz"
 )
@@ -26,6 +28,8 @@ type Deb struct {
 	Control  []byte // the control file
 	MD5Sums  []byte // the checksums of its files, or nil
 	PostInst []byte // the script that dpkg runs after unpacking, or nil
+
+	io.Reader // the content of the file that Next returned
 
 	files *tar.Reader
 	count int
@@ -95,6 +99,7 @@ func OpenDeb(in io.Reader) (*Deb, error) {
 				return nil, fmt.Errorf("%s: %w", m.name, err)
 			}
 			d.files = tar.NewReader(io.LimitReader(unpacked, maxUnpacked))
+			d.Reader = d.files
 			return d, nil
 		}
 		if _, err := io.Copy(io.Discard, content); err != nil {
@@ -156,22 +161,10 @@ func (d *Deb) readControl(name string, content io.Reader) error {
 	}
 }
 
-// A File is a file of a package.
-type File struct {
-	Name     string // without a slash at its beginning or end; "" for the root directory
-	Type     byte   // tar.TypeReg, TypeDir, TypeSymlink or TypeLink
-	Link     string // the target; for TypeLink a name like Name
-	Mode     int64  // permissions, without set-user-ID and set-group-ID
-	UID, GID int
-	Size     int64
-	Seconds  int64 // the time of its last change, in Unix time
-
-	io.Reader
-}
-
-// Next returns the next file. The error is io.EOF after the last one. Directories that Debian's
-// systems replace by links, such as bin, are renamed to the targets of the links.
-func (d *Deb) Next() (*File, error) {
+// Next returns the next file, whose content d reads. The error is io.EOF after the last one. The name has no slash at its
+// beginning or end, and is "" for the root directory. So has the target of a hard link. Directories that Debian's systems
+// replace by links, such as bin, are renamed to the targets of the links. The mode loses set-user-ID and set-group-ID.
+func (d *Deb) Next() (*tar.Header, error) {
 	h, err := d.files.Next()
 	switch {
 	case err != nil:
@@ -180,9 +173,9 @@ func (d *Deb) Next() (*File, error) {
 		return nil, fmt.Errorf("more than %d files", maxFiles)
 	}
 	d.count++
-	f := &File{
-		Type: h.Typeflag, Link: h.Linkname, Mode: h.Mode & 0o1777, UID: h.Uid, GID: h.Gid, Size: h.Size,
-		Seconds: h.ModTime.Unix(), Reader: d.files,
+	f := &tar.Header{
+		Typeflag: h.Typeflag, Linkname: h.Linkname, Mode: h.Mode & 0o1777, Uid: h.Uid, Gid: h.Gid,
+		ModTime: time.Unix(h.ModTime.Unix(), 0), Format: tar.FormatPAX,
 	}
 	if f.Name, err = localName(h.Name); err != nil {
 		return nil, err
@@ -192,16 +185,18 @@ func (d *Deb) Next() (*File, error) {
 	}
 	f.Name = merged(f.Name, h.Typeflag == tar.TypeSymlink || h.Typeflag == tar.TypeDir)
 	switch h.Typeflag {
-	case tar.TypeReg, tar.TypeDir:
+	case tar.TypeReg:
+		f.Size = h.Size
+	case tar.TypeDir:
 	case tar.TypeSymlink:
-		if f.Link == "" {
+		if f.Linkname == "" {
 			return nil, fmt.Errorf("%q: a link without target", h.Name)
 		}
 	case tar.TypeLink:
-		if f.Link, err = localName(h.Linkname); err != nil {
+		if f.Linkname, err = localName(h.Linkname); err != nil {
 			return nil, err
 		}
-		f.Link = merged(f.Link, false)
+		f.Linkname = merged(f.Linkname, false)
 	default:
 		return nil, fmt.Errorf("%q: not a file, directory or link", h.Name)
 	}
@@ -229,9 +224,5 @@ func merged(name string, isDirOrLink bool) string {
 }
 
 func isAlias(name string) bool {
-	switch name {
-	case "bin", "sbin", "lib", "lib64":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"bin", "sbin", "lib", "lib64"}, name)
 }

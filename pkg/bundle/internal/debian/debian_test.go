@@ -349,8 +349,8 @@ func TestDeb(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		content, _ := io.ReadAll(f)
-		got = append(got, fmt.Sprintf("%s %c %o %s%s", f.Name, f.Type, f.Mode, content, f.Link))
+		content, _ := io.ReadAll(d)
+		got = append(got, fmt.Sprintf("%s %c %o %s%s", f.Name, f.Typeflag, f.Mode, content, f.Linkname))
 	}
 	want := "bin 5 755 |usr/bin/a 0 755 A|etc 5 755 |etc/l 2 644 ../x|lib 5 755 |usr/lib/x 5 755 |usr/lib/x/y 0 644 Y"
 	if text := strings.Join(got, "|"); text != want {
@@ -376,7 +376,7 @@ func FuzzDeb(f *testing.F) {
 			if strings.HasPrefix(file.Name, "/") || strings.Contains("/"+file.Name+"/", "/../") || file.Mode&^0o1777 != 0 {
 				t.Errorf("%q %o", file.Name, file.Mode)
 			}
-			io.Copy(io.Discard, io.LimitReader(file, 1<<20))
+			io.Copy(io.Discard, io.LimitReader(d, 1<<20))
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,17 +13,12 @@ import (
 // An Index contains the packages of one architecture, of all archives.
 type Index struct {
 	byName    map[string][]*Package // the newest first
-	providers map[string][]provided // of virtual packages
-}
-
-type provided struct {
-	by      *Package
-	version string // "" if the provider names none
+	providers map[string][]*Package // of virtual packages
 }
 
 func (x *Index) add(text string, from *Archive, arch string) error {
 	if x.byName == nil {
-		x.byName, x.providers = map[string][]*Package{}, map[string][]provided{}
+		x.byName, x.providers = map[string][]*Package{}, map[string][]*Package{}
 	}
 	return paragraphs(text, func(f map[string]string) error {
 		p := &Package{
@@ -46,8 +42,7 @@ func (x *Index) add(text string, from *Archive, arch string) error {
 		p.SourceVersion = cmp.Or(strings.TrimSuffix(strings.TrimSpace(version), ")"), p.Version)
 		x.byName[p.Name] = append(x.byName[p.Name], p)
 		for _, alternatives := range parseRelations(p.provides) {
-			name := alternatives[0].name
-			x.providers[name] = append(x.providers[name], provided{p, alternatives[0].version})
+			x.providers[alternatives[0].name] = append(x.providers[alternatives[0].name], p)
 		}
 		return nil
 	})
@@ -66,9 +61,8 @@ func (x *Index) sort() {
 		slices.SortStableFunc(list, func(a, b *Package) int { return compareVersions(b.Version, a.Version) })
 	}
 	for _, list := range x.providers {
-		slices.SortStableFunc(list, func(a, b provided) int {
-			return cmp.Or(rank(a.by.priority)-rank(b.by.priority), cmp.Compare(a.by.Name, b.by.Name),
-				compareVersions(b.by.Version, a.by.Version))
+		slices.SortStableFunc(list, func(a, b *Package) int {
+			return cmp.Or(rank(a.priority)-rank(b.priority), cmp.Compare(a.Name, b.Name), compareVersions(b.Version, a.Version))
 		})
 	}
 }
@@ -140,11 +134,7 @@ func (x *Index) Resolve(names []string) ([]*Package, error) {
 			take(p)
 		}
 	}
-	list := make([]*Package, 0, len(chosen))
-	for _, p := range chosen {
-		list = append(list, p)
-	}
-	slices.SortFunc(list, func(a, b *Package) int { return cmp.Compare(a.Name, b.Name) })
+	list := slices.SortedFunc(maps.Values(chosen), func(a, b *Package) int { return cmp.Compare(a.Name, b.Name) })
 	return list, checkConflicts(list)
 }
 
@@ -178,9 +168,9 @@ func (x *Index) best(alternatives []relation) *Package {
 				return p
 			}
 		}
-		for _, v := range x.providers[r.name] {
-			if (r.version == "" || v.version != "" && r.allows(v.version)) && x.byName[v.by.Name][0] == v.by {
-				return v.by
+		for _, p := range x.providers[r.name] {
+			if p.isProvider(r) && x.byName[p.Name][0] == p {
+				return p
 			}
 		}
 	}

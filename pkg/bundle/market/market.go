@@ -80,7 +80,7 @@ func parse(text []byte, manifest func(folder string) ([]byte, error)) (*Descript
 	d := &Description{Marketplace: plugins.Marketplace{
 		Name: rawjson.TextOf(doc, "name"), Title: rawjson.TextOf(doc, "title"),
 		Description: rawjson.TextOf(doc, "description"),
-		Owner:       plugins.Author{Name: rawjson.TextOf(owner, "name"), Email: rawjson.TextOf(owner, "email")},
+		Owner:       rawjson.TextOf(owner, "name"), Email: rawjson.TextOf(owner, "email"),
 	}}
 	seen := map[string]bool{}
 	for item := range rawjson.Elements(rawjson.Get(doc, "plugins")) {

@@ -113,34 +113,21 @@ func (m *maker) addManifests() error {
 
 // describe returns the description for the manifests. It reports values that they cannot have.
 func (m *maker) describe() *Plugin {
-	id := m.ID
 	p := &Plugin{
-		Name: Name(id.Name), Title: id.Title, Version: id.Version, Description: id.Description,
-		Author:   Author{Name: id.Author, Email: id.Email, URL: id.URL},
-		Homepage: webURL(id.Homepage), Repository: webURL(id.Repository), License: id.License,
-		Keywords: id.Keywords, Icon: m.icon,
-		Skills: m.Content.HasBelow(skillsDir + "/"), Static: m.Static,
-		Windows: m.RunsOn("windows"),
+		Identity: m.ID, User: m.User, Icon: m.icon, Skills: m.Content.HasBelow(skillsDir + "/"), Tools: m.Tools,
+		Static: m.Static, Windows: m.RunsOn("windows"),
 	}
+	p.Name, p.Homepage, p.Repository = Name(m.ID.Name), webURL(m.ID.Homepage), webURL(m.ID.Repository)
 	switch {
 	case p.Name == "":
-		m.Fault("no agent accepts a plugin of the name %q; give another one, of letters and digits, with --name", id.Name)
-	case p.Name != id.Name:
+		m.Fault("no agent accepts a plugin of the name %q; give another one, of letters and digits, with --name", m.ID.Name)
+	case p.Name != m.ID.Name:
 		m.Note("The plugin's name is %s", p.Name)
 	}
-	mapped := map[string]bool{}
-	for _, f := range m.User.Env {
-		p.Fields = append(p.Fields, Field{Key: f.Key, Variable: f.Variable, Value: rawjson.Get(m.User.Fields, f.Key)})
-		mapped[f.Key] = true
-	}
 	for _, field := range rawjson.Members(m.User.Fields) {
-		if !mapped[field.Name] {
+		if !m.User.HasVariable(field.Name) {
 			m.Warn("user_config field %q is not in the plugin: it is mapped to no variable", field.Name)
 		}
-	}
-	for _, t := range m.Tools {
-		p.Tools = append(p.Tools, Tool{Name: rawjson.TextOf(t, "name"),
-			Description: rawjson.TextOf(t, "description")})
 	}
 	return p
 }

@@ -11,6 +11,7 @@ import (
 
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/bundle/stage"
+	"mcp-bash/pkg/bundle/userenv"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/text/lazyregexp"
@@ -18,29 +19,14 @@ import (
 
 // A Plugin describes a plugin. Empty texts are left out of its manifests.
 type Plugin struct {
-	Name, Title, Version, Description string
-	Author                            Author
-	Homepage, Repository, License     string
-	Keywords                          []string
-	Icon                              string // the path of a PNG picture
-	Skills                            bool   // it has a folder "skills"
-	Fields                            []Field
-	Tools                             []Tool
-	Static                            bool // it contains its registry
-	Windows                           bool // it contains a program for Windows
+	stage.Identity                   // Name is the plugin's
+	User           stage.UserConfig  // values that the user fills in, and the variables by which the server gets them
+	Icon           string            // the path of a PNG picture
+	Skills         bool              // it has a folder "skills"
+	Tools          []json.RawMessage // with names and descriptions
+	Static         bool              // it contains its registry
+	Windows        bool              // it contains a program for Windows
 }
-
-// An Author is a person or an organisation.
-type Author struct{ Name, Email, URL string }
-
-// A Field is a value that the user fills in, and the variable by which the server gets it.
-type Field struct {
-	Key, Variable string
-	Value         json.RawMessage // as in user_config of a bundle
-}
-
-// A Tool is a tool in the README.
-type Tool struct{ Name, Description string }
 
 // maxName is the maximum length of a name, in bytes.
 const maxName = 64
@@ -80,36 +66,28 @@ func document(name string, content []byte) mcpb.File {
 }
 
 func (p *Plugin) unixStarter() string {
-	var lines []string
+	text := ""
 	if p.Static {
-		lines = append(lines, "MCPBASH_STATIC_REGISTRY=1", "export MCPBASH_STATIC_REGISTRY")
+		text = "MCPBASH_STATIC_REGISTRY=1\nexport MCPBASH_STATIC_REGISTRY\n"
 	}
-	if len(p.Fields) > 0 {
-		lines = append(lines, "", "# An agent leaves the placeholder of a value that is not set.")
+	if len(p.User.Env) > 0 {
+		text += "\n# An agent leaves the placeholder of a value that is not set.\n"
 	}
-	for _, f := range p.Fields {
-		lines = append(lines, "case ${"+f.Variable+"-} in '${'*) unset "+f.Variable+" ;; esac")
+	for _, f := range p.User.Env {
+		text += "case ${" + f.Variable + "-} in '${'*) unset " + f.Variable + " ;; esac\n"
 	}
-	return settings(unixStarter, lines, "\n")
+	return strings.Replace(unixStarter, "@settings@\n", text, 1)
 }
 
 func (p *Plugin) windowsStarter() string {
-	var lines []string
+	text := ""
 	if p.Static {
-		lines = append(lines, `set "MCPBASH_STATIC_REGISTRY=1"`)
+		text = `set "MCPBASH_STATIC_REGISTRY=1"` + "\n"
 	}
-	for _, f := range p.Fields {
-		lines = append(lines, `if "%`+f.Variable+`:~0,2%"=="${" set "`+f.Variable+`="`)
+	for _, f := range p.User.Env {
+		text += `if "%` + f.Variable + `:~0,2%"=="${" set "` + f.Variable + `="` + "\n"
 	}
-	return strings.ReplaceAll(settings(windowsStarter, lines, "\n"), "\n", "\r\n")
-}
-
-func settings(script string, lines []string, end string) string {
-	text := strings.Join(lines, end)
-	if text != "" {
-		text += end
-	}
-	return strings.Replace(script, "@settings@"+end, text, 1)
+	return strings.ReplaceAll(strings.Replace(windowsStarter, "@settings@\n", text, 1), "\n", "\r\n")
 }
 
 // minReadme is the number of words that a README needs for the plugin directory of Claude Code.
@@ -130,7 +108,8 @@ func (p *Plugin) Readme() string {
 		line("\n## Tools\n")
 	}
 	for _, t := range p.Tools {
-		line("- `", t.Name, "`: ", stage.OneLine(cmp.Or(t.Description, "no description")))
+		description := cmp.Or(rawjson.TextOf(t, "description"), "no description")
+		line("- `", rawjson.TextOf(t, "name"), "`: ", stage.OneLine(description))
 	}
 	line("\n## Install\n")
 	line("Claude Code: `/plugin install ", p.Name, " --marketplace <owner>/<repo>`, with the repository that lists this",
@@ -150,15 +129,15 @@ var templates embed.FS
 
 // values are the values of placeholders. The value of a text that is only a placeholder can be any JSON.
 type values struct {
-	texts  map[string]string
-	lists  map[string]json.RawMessage // nil: empty
-	fields []Field
+	texts     map[string]string
+	lists     map[string]json.RawMessage // nil: empty
+	variables []userenv.Mapping
 }
 
 func (p *Plugin) values() *values {
-	v := &values{fields: p.Fields, texts: map[string]string{
+	v := &values{variables: p.User.Env, texts: map[string]string{
 		"name": p.Name, "title": p.Title, "shownName": cmp.Or(p.Title, p.Name), "version": p.Version,
-		"description": p.Description, "author": p.Author.Name, "email": p.Author.Email, "url": p.Author.URL,
+		"description": p.Description, "author": p.Author, "email": p.Email, "url": p.URL,
 		"homepage": p.Homepage, "repository": p.Repository, "license": p.License, "icon": p.Icon, "skills": "",
 	}, lists: map[string]json.RawMessage{"keywords": nil, "userConfig": nil, "settings": nil}}
 	if p.Skills {
@@ -172,20 +151,21 @@ func (p *Plugin) values() *values {
 	config.Object()
 	settings.Array()
 	seen := map[string]bool{}
-	for _, f := range p.Fields {
+	for _, f := range p.User.Env {
+		field := rawjson.Get(p.User.Fields, f.Key)
 		if f.Variable != roots.Variable {
 			passed = append(passed, f.Variable)
 		}
 		if !seen[f.Key] {
-			config.Name(f.Key).Raw(f.Value)
+			config.Name(f.Key).Raw(field)
 		}
 		seen[f.Key] = true
-		title := rawjson.TextOf(f.Value, "title")
+		title := rawjson.TextOf(field, "title")
 		settings.Object().Name("name").String(cmp.Or(title, f.Key)).
-			Name("description").String(cmp.Or(rawjson.TextOf(f.Value, "description"), title, f.Key)).
-			Name("envVar").String(f.Variable).Name("sensitive").Bool(rawjson.True(rawjson.Get(f.Value, "sensitive"))).End()
+			Name("description").String(cmp.Or(rawjson.TextOf(field, "description"), title, f.Key)).
+			Name("envVar").String(f.Variable).Name("sensitive").Bool(rawjson.True(rawjson.Get(field, "sensitive"))).End()
 	}
-	if len(p.Fields) > 0 {
+	if len(p.User.Env) > 0 {
 		v.lists["userConfig"], v.lists["settings"] = config.End().Bytes(), settings.End().Bytes()
 	}
 	v.lists["passed"] = new(rawjson.Builder).Strings(passed).Bytes()
@@ -213,7 +193,7 @@ func (v *values) fill(part json.RawMessage) json.RawMessage {
 		b.Object()
 		for _, m := range rawjson.Members(part) {
 			if text, _ := rawjson.Text(m.Value); m.Name == "@variable@" {
-				for _, f := range v.fields {
+				for _, f := range v.variables {
 					b.Name(f.Variable).String(strings.NewReplacer("@variable@", f.Variable, "@key@", f.Key).Replace(text))
 				}
 			} else if value := v.fill(m.Value); value != nil {
@@ -250,7 +230,7 @@ func (v *values) replace(text string) string {
 // A Marketplace is a list of plugins in a repository.
 type Marketplace struct {
 	Name, Title, Description string
-	Owner                    Author
+	Owner, Email             string // a person or an organisation
 	Entries                  []Entry
 }
 
@@ -280,8 +260,8 @@ func (l *Marketplace) Files() []mcpb.File {
 func (l *Marketplace) begin() *rawjson.Builder {
 	var b rawjson.Builder
 	b.Object().Name("name").String(l.Name)
-	if l.Owner.Name != "" {
-		b.Name("owner").Object().Name("name").String(l.Owner.Name).Optional("email", l.Owner.Email).End()
+	if l.Owner != "" {
+		b.Name("owner").Object().Name("name").String(l.Owner).Optional("email", l.Email).End()
 	}
 	if l.Description != "" {
 		b.Name("metadata").Object().Name("description").String(l.Description).End()

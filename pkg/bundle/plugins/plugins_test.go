@@ -14,25 +14,32 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"mcp-bash/pkg/bundle/stage"
+	"mcp-bash/pkg/bundle/userenv"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/json/schema"
 )
 
 var whole = Plugin{
-	Name: "greeter", Title: "Greeter", Version: "1.2.3", Description: "Greets \"people\"",
-	Author:   Author{Name: "Ada", Email: "ada@example.com", URL: "https://ada.example"},
-	Homepage: "https://greeter.example", Repository: "https://github.com/ada/greeter", License: "MIT",
-	Keywords: []string{"greeting", "example"}, Icon: "icon.png", Skills: true, Static: true, Windows: true,
-	Fields: []Field{
-		{"api_key", "GREETER_KEY",
-			json.RawMessage(`{"type":"string","title":"API key","description":"Yours","sensitive":true}`)},
-		{"folder", "MCPBASH_ROOTS", json.RawMessage(`{"type":"directory","title":"Folder","description":"To work in"}`)},
-		{"folder", "GREETER_FOLDER", json.RawMessage(`{"type":"directory","title":"Folder","description":"To work in"}`)},
+	Identity: stage.Identity{
+		Name: "greeter", Title: "Greeter", Version: "1.2.3", Description: "Greets \"people\"",
+		Author: "Ada", Email: "ada@example.com", URL: "https://ada.example",
+		Homepage: "https://greeter.example", Repository: "https://github.com/ada/greeter", License: "MIT",
+		Keywords: []string{"greeting", "example"},
 	},
-	Tools: []Tool{{"hello", "Greets\nsomebody"}, {"bye", ""}},
+	Icon: "icon.png", Skills: true, Static: true, Windows: true,
+	User: stage.UserConfig{
+		Fields: json.RawMessage(`{
+			"api_key":{"type":"string","title":"API key","description":"Yours","sensitive":true},
+			"folder":{"type":"directory","title":"Folder","description":"To work in"}}`),
+		Env: userenv.Read("api_key=GREETER_KEY,folder=MCPBASH_ROOTS,folder=GREETER_FOLDER", nil),
+	},
+	Tools: []json.RawMessage{
+		json.RawMessage(`{"name":"hello","description":"Greets\nsomebody"}`), json.RawMessage(`{"name":"bye"}`),
+	},
 }
 
-var small = Plugin{Name: "small", Version: "0.1.0"}
+var small = Plugin{Identity: stage.Identity{Name: "small", Version: "0.1.0"}}
 
 // texts returns the files of a plugin.
 func texts(t *testing.T, p Plugin) map[string]string {

@@ -25,6 +25,11 @@ type UserConfig struct {
 	Args   []string
 }
 
+// HasVariable reports whether a field becomes a variable.
+func (u *UserConfig) HasVariable(field string) bool {
+	return slices.ContainsFunc(u.Env, func(m userenv.Mapping) bool { return m.Key == field })
+}
+
 // readUserConfig reads it, and reports every fault.
 func (s *Stage) readUserConfig() (u UserConfig, err error) {
 	text := rawjson.Get(s.Config.Meta, "user_config")
@@ -247,8 +252,7 @@ func (s *Stage) checkEffects(u UserConfig) {
 		}
 	}
 	for _, field := range rawjson.Members(u.Fields) {
-		used := slices.Contains(u.Args, field.Name) ||
-			slices.ContainsFunc(u.Env, func(m userenv.Mapping) bool { return m.Key == field.Name })
+		used := slices.Contains(u.Args, field.Name) || u.HasVariable(field.Name)
 		if !used && !bytes.Contains(s.Config.Meta, []byte("${user_config."+field.Name)) {
 			s.Warn("user_config field %q has no effect: it is mapped to no variable and no argument", field.Name)
 		}

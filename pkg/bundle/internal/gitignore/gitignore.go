@@ -117,35 +117,31 @@ func compile(pattern string, isPath bool) (glob *regexp.Regexp, ok bool) {
 	var expr strings.Builder
 	last := ""
 	for i := 0; i < len(pattern); {
-		var s set
 		next := ""
-		switch c := pattern[i]; c {
-		case '*':
-			next, i = compileStars(pattern, i, isPath)
-		case '?':
-			s.addRange(0, 255)
-			i++
-		case '[':
+		switch c := pattern[i]; {
+		case c == '*':
+			if next, i = compileStars(pattern, i, isPath); next == last {
+				continue
+			}
+		case c == '[':
+			var s set
 			if i, ok = s.parse(pattern, i+1); !ok {
 				return nil, false
 			}
-		case '\\':
-			if i+1 == len(pattern) {
+			s['/'] = s['/'] && !isPath // only a slash matches a slash
+			next = s.expression()
+		case c == '?' && isPath:
+			next, i = "[^/]", i+1
+		case c == '?':
+			next, i = ".", i+1
+		default:
+			if c == '\\' {
+				i++
+			}
+			if i == len(pattern) {
 				return nil, false
 			}
-			s[pattern[i+1]] = true
-			i += 2
-		default:
-			s[c] = true
-			i++
-		}
-		if next == "" {
-			if isPath && pattern[i-1] != '/' {
-				s['/'] = false // only a slash matches a slash
-			}
-			next = s.expression()
-		} else if next == last {
-			continue
+			next, i = regexp.QuoteMeta(latin1(pattern[i:i+1])), i+1
 		}
 		expr.WriteString(next)
 		last = next
@@ -195,22 +191,16 @@ func (s *set) addRange(from, to int) {
 }
 
 func (s *set) expression() string {
-	var b strings.Builder
-	for from := 0; from < len(s); from++ {
-		if !s[from] {
-			continue
+	list := ""
+	for c, isIn := range s {
+		if isIn {
+			list += fmt.Sprintf(`\x{%x}`, c)
 		}
-		to := from
-		for to+1 < len(s) && s[to+1] {
-			to++
-		}
-		fmt.Fprintf(&b, `\x{%x}-\x{%x}`, from, to)
-		from = to
 	}
-	if b.Len() == 0 {
+	if list == "" {
 		return `[^\x{0}-\x{10ffff}]` // no byte
 	}
-	return "[" + b.String() + "]"
+	return "[" + list + "]"
 }
 
 // parse parses a class such as "[!a-z[:digit:]]" after its opening bracket, and returns the

@@ -14,7 +14,6 @@ import (
 var wallClock = map[string]string{
 	"cmd/mcp-bundle/vendor.go":             "SOURCE_DATE_EPOCH",
 	"pkg/bundle/stage/stage.go":            "SOURCE_DATE_EPOCH",
-	"pkg/bundle/image/packages.go":         "times in archives",
 	"pkg/bundle/internal/debian/deb.go":    "times in archives",
 	"pkg/check/audit/page.go":              "the order of lines",
 	"pkg/files/folder/dir_other.go":        "times of files",

@@ -27,8 +27,9 @@ var (
 
 func sample(files ...mcpb.File) *Package {
 	return &Package{
-		Identity: stage.Identity{Name: "@me/my-tools", Version: "1.2.3", RegistryName: "io.github.me/my-tools", Description: "Tools & more", License: "MIT",
-			Author: "Ada", Repository: "https://example.com/me/tools", RepositoryType: "git"},
+		Identity: stage.Identity{Name: "@me/my-tools", Version: "1.2.3", Description: "Tools & more", License: "MIT",
+			RegistryName: "io.github.me/my-tools", Author: "Ada", Repository: "https://example.com/me/tools",
+			RepositoryType: "git"},
 		Targets: []runtimes.Target{linux, windows}, Files: files,
 		Start: &Start{Command: "my-tools", Prefix: RuntimePrefix, Version: "2.0.0", Project: "server",
 			Env: map[string]string{"MCPBASH_TOOL_ALLOWLIST": "*"}},

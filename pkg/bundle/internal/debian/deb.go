@@ -161,9 +161,10 @@ func (d *Deb) readControl(name string, content io.Reader) error {
 	}
 }
 
-// Next returns the next file, whose content d reads. The error is io.EOF after the last one. The name has no slash at its
-// beginning or end, and is "" for the root directory. So has the target of a hard link. Directories that Debian's systems
-// replace by links, such as bin, are renamed to the targets of the links. The mode loses set-user-ID and set-group-ID.
+// Next returns the next file, whose content d reads. The error is io.EOF after the last one. The name has no slash at
+// its beginning or end, and is "" for the root directory. The target of a hard link is such a name, too. Directories
+// that Debian's systems replace by links, such as bin, are renamed to the targets of the links. The mode loses
+// set-user-ID and set-group-ID.
 func (d *Deb) Next() (*tar.Header, error) {
 	h, err := d.files.Next()
 	switch {

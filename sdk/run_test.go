@@ -198,7 +198,7 @@ mcp_run_with_progress --pattern x --extract match1 --interval 0.01 -- cmd || ech
 	}
 }
 
-// SDK-113, SDK-96: a matching line shows that the command is alive.
+// SDK-113, T-106: a matching line shows that the command is alive.
 func TestRunWithProgressTouches(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

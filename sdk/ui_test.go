@@ -24,13 +24,13 @@ func TestClientSupportsUI(t *testing.T) {
 		env           []string
 		want          string
 	}{
-		{"RES-395", "", nil, "no"},
-		{"RES-395", "", []string{"MCPBASH_CLIENT_SUPPORTS_UI=1"}, "yes"},
-		{"RES-395", "", []string{"MCPBASH_CLIENT_SUPPORTS_UI=0"}, "no"},
-		{"RES-395", "", []string{"MCPBASH_CLIENT_SUPPORTS_UI=true"}, "no"},
-		{"RES-395", "0", []string{"MCPBASH_CLIENT_SUPPORTS_UI=1"}, "yes"},
-		{"RES-395", "1", []string{"MCPBASH_CLIENT_SUPPORTS_UI=0"}, "yes"},
-		{"RES-395", "1", []string{"MCPBASH_CLIENT_SUPPORTS_UI="}, "yes"},
+		{"SDK-170", "", nil, "no"},
+		{"SDK-170", "", []string{"MCPBASH_CLIENT_SUPPORTS_UI=1"}, "yes"},
+		{"SDK-170", "", []string{"MCPBASH_CLIENT_SUPPORTS_UI=0"}, "no"},
+		{"SDK-170", "", []string{"MCPBASH_CLIENT_SUPPORTS_UI=true"}, "no"},
+		{"SDK-170", "0", []string{"MCPBASH_CLIENT_SUPPORTS_UI=1"}, "yes"},
+		{"SDK-170", "1", []string{"MCPBASH_CLIENT_SUPPORTS_UI=0"}, "yes"},
+		{"SDK-170", "1", []string{"MCPBASH_CLIENT_SUPPORTS_UI="}, "yes"},
 		{"RES-303", "1", nil, "yes"},
 		{"RES-303", "1\n", nil, "yes"},
 		{"RES-303", "0", nil, "no"},
@@ -80,11 +80,11 @@ func TestResultWithUI(t *testing.T) {
 		{"SDK-171", tool{env: with,
 			script: `mcp_result_with_ui_data ui://x $'a "b"\n' '{ "b": [1, "x y"], "a": 1.50 }'`},
 			shown(`"a \"b\"\n"`, `{"b":[1,"x y"],"a":1.50}`), ""},
-		{"RES-396", tool{env: with, script: `mcp_result_with_ui ui://x Text`}, shown(`"Text"`, ""), ""},
-		{"RES-396", tool{env: with,
+		{"SDK-171", tool{env: with, script: `mcp_result_with_ui ui://x Text`}, shown(`"Text"`, ""), ""},
+		{"SDK-171", tool{env: with,
 			script: `(mcp_result_with_ui ui://x Text ''); mcp_result_with_ui ui://x Text ' null '`},
 			outcome{out: strings.Repeat(shown(`"Text"`, "").out, 2)}, ""},
-		{"RES-396", tool{env: with,
+		{"SDK-171", tool{env: with,
 			script: `(mcp_result_with_ui ui://x Text '[1,2]'); mcp_result_with_ui ui://x Text '"s"'`},
 			outcome{out: shown(`"Text"`, "[1,2]").out + shown(`"Text"`, `"s"`).out}, ""},
 		{"SDK-171", tool{env: with, script: `mcp_result_with_ui ui://x Text '{"a":'`}, invalid, ""},
@@ -127,14 +127,14 @@ func TestUIPages(t *testing.T) {
 	check(t, uiWays, []row{
 		{"SDK-173", tool{script: own + `mcp_ui_form --title T --field notes --submit-tool st`},
 			form("T", field("notes", "text", "Notes", "null"), "st"), ""},
-		{"RES-398", tool{script: own +
+		{"SDK-173", tool{script: own +
 			`mcp_ui_form --title 'a "b"' --what --field log_type:select:a,b --field first_name-x:number --field é:textarea ` +
 			`-x --submit-tool st`},
 			form(`a \"b\"`, field("log_type", "select", "Log Type", `["a","b"]`)+","+field("first_name-x", "number",
 				"First Name X", "null")+","+field("é", "textarea", "é", "null"), "st"), ""},
-		{"RES-398", tool{script: own + `mcp_ui_form; mcp_ui_form --title`},
+		{"SDK-173", tool{script: own + `mcp_ui_form; mcp_ui_form --title`},
 			outcome{out: form("Form", "", "").out + form("", "", "").out}, ""},
-		{"RES-398", tool{script: own + `mcp_ui_form --field '*:select:*,?'`},
+		{"SDK-173", tool{script: own + `mcp_ui_form --field '*:select:*,?'`},
 			form("Form", field("*", "select", "*", `["*","?"]`), ""), ""},
 		{"SDK-173", tool{script: own + `mcp_ui_table --columns a,b`},
 			out(`table {"title":"Data","columns":[{"key":"a","label":"a","sortable":true},{"key":"b","label":"b",` +
@@ -142,10 +142,10 @@ func TestUIPages(t *testing.T) {
 		{"SDK-173", tool{script: own + `mcp_ui_table --title T what --columns ' a ,,"'`},
 			out(`table {"title":"T","columns":[{"key":"a","label":"a","sortable":true},{"key":"\"","label":"\"",` +
 				`"sortable":true}]}`), ""},
-		{"RES-398", tool{script: own + `mcp_ui_form() { echo mine; }; mcp_ui_form`}, out("mine\n"), ""},
-		{"RES-398", tool{script: `mcp_ui_template_form() { false; echo went on; }; mcp_ui_form || echo "rc $?"`},
+		{"SDK-173", tool{script: own + `mcp_ui_form() { echo mine; }; mcp_ui_form`}, out("mine\n"), ""},
+		{"SDK-173", tool{script: `mcp_ui_template_form() { false; echo went on; }; mcp_ui_form || echo "rc $?"`},
 			out("went on\n"), ""},
-		{"RES-398", tool{env: []string{"MCPBASH_HELPER_BIN"},
+		{"SDK-173", tool{env: []string{"MCPBASH_HELPER_BIN"},
 			script: `mcp_ui_form --title T || echo "rc $?"; mcp_ui_table`},
 			outcome{out: "rc 1\n", err: "Error: mcp_ui_template_form not available\nError: mcp_ui_template_data_table not " +
 				"available\n", rc: 1}, ""},
@@ -155,12 +155,12 @@ func TestUIPages(t *testing.T) {
 	for _, want := range []string{"<!DOCTYPE html>", "<h2>A &amp; B</h2>", `<label for="log_type">Log Type</label>`,
 		`<option value="a">a</option>`, `"submitTool":"st"`} {
 		if got.rc != 0 || !strings.Contains(got.out, want) {
-			t.Errorf("RES-398: rc %d, no %s", got.rc, want)
+			t.Errorf("SDK-173: rc %d, no %s", got.rc, want)
 		}
 	}
 	if got := (tool{script: `echo data | mcp_ui_table --columns a`}).run(t); !strings.Contains(got.out,
 		`<th scope="col" data-key="a" data-sortable="true"`) {
-		t.Errorf("RES-398: %s", got.out)
+		t.Errorf("SDK-173: %s", got.out)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestUITemplatesLibrary(t *testing.T) {
 		row{"RES-380", tool{script: source + `mcp_ui_generate_from_template chart '{}' || echo "rc $?"`},
 			outcome{out: "rc 1\n", err: "Unknown template: chart\nThere are: form, data-table, progress, diff-viewer, " +
 				"tree-view, kanban\n"}, ""},
-		row{"RES-398", tool{script: source + `mcp_ui_form --title 'By the library'` + title},
+		row{"SDK-173", tool{script: source + `mcp_ui_form --title 'By the library'` + title},
 			out("<h2>By the library</h2>\n"), ""},
 		row{"RES-390", tool{bare: true, script: `cd "` + tree +
 			`/lib"; source ./ui-templates.sh; cd /; mcp_ui_template_form || echo "rc $?"`},

@@ -71,7 +71,7 @@ func TestExamplesOfTheContract(t *testing.T) {
 	}
 	readme := b.listing(kinds.Resources)
 	list, _ := b.List(t.Context(), kinds.Resources)
-	want(t, list.Hash, "f1195d711a718a2e623da67fa8dee483629543ed6e1608f9f1fa8faa1164e259") // R-22, independent of the path
+	want(t, list.Hash, "f1195d711a718a2e623da67fa8dee483629543ed6e1608f9f1fa8faa1164e259") // R-21, independent of the path
 	want(t, item.URI(b.Project, []byte(readme)), "file://"+b.Root+"/resources/docs/readme.md")
 	b.WantLog()
 }

@@ -41,7 +41,7 @@ func try(t *testing.T, kind *kinds.Kind, cases []finding) {
 	}
 }
 
-// registry section 5, RES-11 to RES-19.
+// registry section 5, RES-14, RES-17.
 func TestResources(t *testing.T) {
 	derived := func(name, path, mime string) string {
 		return `{"name":"` + name + `","description":"","path":"` + path + `","uri":"file://ROOT/resources/` + path +
@@ -80,7 +80,7 @@ func TestResources(t *testing.T) {
 			"resources/a.txt.meta.json": `{"description":"m"}`},
 			`{"name":"res.header","description":"m","path":"a.txt","uri":"custom://header","mimeType":"text/plain",
 				"provider":"custom","annotations":{"priority":0.5}}`, nil},
-		{"metadata alone (RES-12)", files{
+		{"metadata alone (R-51)", files{
 			"resources/api.meta.json":      `{"uri":"https://example.com/v1/data.json?x=.png#y.gif"}`,
 			"resources/sub/host.meta.json": `{"uri":"https://example.md"}`},
 			`{"name":"api","description":"","uri":"https://example.com/v1/data.json?x=.png#y.gif",
@@ -101,7 +101,7 @@ func TestResources(t *testing.T) {
 		{"metadata of nothing", files{"resources/a.meta.json": `{"name":"x"}`}, "",
 			[]string{`warning mcp.resources: resources/a.meta.json: describes no file: no other file here has its name, ` +
 				`and it has no "uri" or "uriTemplate"; ignored`}},
-		{"templates and their companions (RES-11)", files{"resources/t.txt": "",
+		{"templates and their companions (R-51)", files{"resources/t.txt": "",
 			"resources/t.meta.json": `{"name":"t","uriTemplate":"x://{y}"}`,
 			"resources/both.txt":    "", "resources/both.meta.json": `{"name":"b","uri":"x://1","uriTemplate":"x://{y}"}`,
 			"resources/empty.txt": "", "resources/empty.meta.json": `{"uriTemplate":""}`},
@@ -155,7 +155,7 @@ func TestResources(t *testing.T) {
 	})
 }
 
-// A resources directory may contain hostile files (RES-19, R-32).
+// A resources directory may contain hostile files (R-32).
 func TestHostileResources(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Log("file names and links of Unix")

@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// registry section 6, RES-162 to RES-168.
+// registry section 6, RES-163, RES-166.
 func TestTemplates(t *testing.T) {
 	item := func(name string) string { return `{"name":"` + name + `","uriTemplate":"x://{y}"}` }
 	try(t, kinds.Templates, []finding{
@@ -19,7 +19,7 @@ func TestTemplates(t *testing.T) {
 				`x"}],"annotations":{"audience":["user"]},"_meta":{"a":1.0}}`,
 			[]string{"warning mcp.resources.templates: resources/a/x.meta.json: icons[1]: must be an object with the text " +
 				"src; left out"}},
-		{"two and one without a variable (RES-168)", files{"resources/1.meta.json": `{"name":"b","uriTemplate":"x://{y}"}`,
+		{"two and one without a variable (R-64)", files{"resources/1.meta.json": `{"name":"b","uriTemplate":"x://{y}"}`,
 			"resources/2.meta.json": `{"name":"a","uriTemplate":"x://{y}"}`,
 			"resources/3.meta.json": `{"name":"c","uriTemplate":"x://y"}`},
 			item("a") + "\n" + item("b"), []string{"warning mcp.resources.templates: Auto-discovery resources/3.meta.json: " +

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// registry section 9, RES-304 to RES-306.
+// registry section 9, RES-305, RES-306.
 func TestUIResources(t *testing.T) {
 	item := func(name, path string) string {
 		return `{"name":"` + name + `","uri":"ui://demo/` + url.PathEscape(name) + `","path":"` + path +

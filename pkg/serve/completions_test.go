@@ -100,7 +100,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// T-631 to T-634, P-2005.
+// T-631 to T-634.
 func TestCompletionPages(t *testing.T) {
 	list := map[string]string{
 		"server.d/register.json":  `{"version":1,"completions":[{"name":"number","path":"completions/numbers.sh"}]}`,

@@ -92,7 +92,7 @@ func TestPagesAreListed(t *testing.T) {
 				return
 			}
 		case <-deadline:
-			t.Fatal("RES-307: no list_changed")
+			t.Fatal("R-115: no list_changed")
 		}
 	}
 }
@@ -120,7 +120,7 @@ func TestPagesAreRead(t *testing.T) {
 		{"RES-324", `{"uri":"ui://srv/latin"}`, content("ui://srv/latin", `"blob":"Y2Fm6Q=="`, plain)},
 		{"RES-33", `{"name":"clock"}`, content("ui://srv/clock", `"text":"<!DOCTYPE html>\n<title>Clock</title>\n"`,
 			plain)},
-		{"RES-326", `{"uri":"ui://srv/none"}`, notFound("ui://srv/none")},
+		{"RES-36", `{"uri":"ui://srv/none"}`, notFound("ui://srv/none")},
 		{"RES-320", `{"uri":"ui://"}`, notFound("ui://")},
 		{"RES-320", `{"uri":"ui://srv/../../x"}`, outside},
 		{"RES-320", `{"uri":"ui://srv/%2e%2e/x"}`, outside},
@@ -175,7 +175,7 @@ func TestPagesOfAProjectProvider(t *testing.T) {
 	}
 }
 
-// RES-360, RES-361: tools/list links pages.
+// R-43, RES-361: tools/list links pages.
 func TestToolsLinkPages(t *testing.T) {
 	c := ready(t, somePages, nil)
 	list := c.request("tools/list", "")

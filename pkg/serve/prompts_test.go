@@ -29,7 +29,7 @@ var somePrompts = map[string]string{
 	"prompts/sub/note.txt.meta.json": `{"name":"note"}`,
 }
 
-// T-820, R-172, R-174, P-2000 to P-2003.
+// T-820, R-172, P-2000 to P-2003.
 func TestPromptsList(t *testing.T) {
 	c := ready(t, somePrompts, nil)
 	const greet = `{"name":"greet","description":"Greet d","path":"greet.txt","arguments":[{"name":"name",` +

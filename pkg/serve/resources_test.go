@@ -42,7 +42,7 @@ var library = map[string]string{
 	"providers/myapi.sh":        `[ "$1" = myapi://status ] || exit 3; printf '{"status":"ok"}'`,
 }
 
-// RES-20, RES-21, RES-160 to RES-164; P-2000 to P-2003.
+// RES-20, RES-21, RES-161, RES-163; P-2000 to P-2003.
 func TestResourceLists(t *testing.T) {
 	c := ready(t, library, project.Env{"MCP_RESOURCES_TTL": "0", "MCP_RESOURCES_TEMPLATES_TTL": "0"})
 	alpha := `{"name":"file.alpha","description":"Alpha","path":"alpha.txt","uri":"file://` + c.root +

@@ -145,7 +145,7 @@ func TestLargeResultLimits(t *testing.T) {
 	}
 }
 
-// LR-30 to LR-32: a tool searches results, only where it is switched on, for the client that has them and
+// LR-30, LR-31: a tool searches results, only where it is switched on, for the client that has them and
 // that may call it.
 func TestResultSearch(t *testing.T) {
 	search := func(c *testClient, uri, members string) string {

@@ -1,5 +1,5 @@
 // One plugin, made by `mcp-bundle plugin` and listed by `mcp-bundle marketplace`, is installed in each agent that takes
-// plugins. The agent starts its server and sees its tool; once it is uninstalled, it does not (PL-1, PL-2, PL-20, PL-31).
+// plugins. The agent starts its server and sees its tool; once it is uninstalled, it does not (PL-20, PL-31).
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import assert from 'node:assert/strict';
@@ -169,7 +169,7 @@ for (const agent of agents) {
     assert.deepEqual(said().requests, []);
     const left = traces(p.home);
     assert.deepEqual(left.filter((path) => !agent.leaves?.test(path)), []);
-    assert.equal(left.length > 0, agent.leaves !== undefined, 'it leaves less than PL-2 states');
+    assert.equal(left.length > 0, agent.leaves !== undefined, 'it leaves less than docs/PLUGINS.md states');
     // The server makes empty folders in its project; nothing else may change.
     const { out } = await p.run('diff', '-rq', before, made.repo);
     assert.doesNotMatch(out, /differ/, out);

@@ -48,7 +48,7 @@ func testApps(t *testing.T, protocol string) {
 		"move-card": `{"visibility":["app"]}`,
 	} {
 		if links[name] != want {
-			t.Errorf("RES-360: %s has %s, want %s", name, links[name], want)
+			t.Errorf("R-43: %s has %s, want %s", name, links[name], want)
 		}
 	}
 	pages, err := s.ListResources(s.deadline(), nil)
@@ -74,7 +74,7 @@ func testApps(t *testing.T, protocol string) {
 	board := s.call("board", nil)
 	if got := compact(t, board.StructuredContent); !strings.HasPrefix(got, `{"cards":[{`) ||
 		!strings.Contains(got, `"column":"todo"`) {
-		t.Errorf("RES-396: %s", got)
+		t.Errorf("SDK-171: %s", got)
 	}
 	s.call("move-card", map[string]any{"cardId": "bread", "fromColumn": "todo", "toColumn": "done"})
 	if got := text(t, s.call("board", nil)); !strings.Contains(got, "done: Bake bread (bread)") {

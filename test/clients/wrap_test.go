@@ -69,7 +69,7 @@ func hostile() []string {
 	return list[:200]
 }
 
-// WRAP-31 to WRAP-33, WRAP-51: the program gets each value that a client sends as an argument, byte for
+// WRAP-31 to WRAP-33: the program gets each value that a client sends as an argument, byte for
 // byte, or does not start.
 func TestWrappedArguments(t *testing.T) {
 	t.Parallel()

@@ -39,7 +39,7 @@ while (($#)); do
 done
 `
 
-// WRAP-36, WRAP-54: the options of a tool without a recipe have no effect outside its private folder, whatever they
+// WRAP-36: the options of a tool without a recipe have no effect outside its private folder, whatever they
 // are called.
 func TestWrappedIsConfined(t *testing.T) {
 	t.Parallel()

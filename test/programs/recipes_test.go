@@ -40,8 +40,8 @@ type task struct {
 	Files     map[string]string `json:"files"` // are in the root afterwards, with a part of their text
 }
 
-// WRAP-55: each verified recipe makes a valid, confined tool that does everyday tasks with the real program, and
-// hostile arguments stay arguments. To run one: go test -tags programs -run 'Recipes/rg$' ./test/programs
+// WRAP-8, WRAP-32: each verified recipe makes a valid, confined tool that does everyday tasks with the real program.
+// Hostile arguments stay arguments. To run one: go test -tags programs -run 'Recipes/rg$' ./test/programs
 func TestRecipes(t *testing.T) {
 	path, manPath := place(t)
 	bin := t.TempDir()

@@ -36,7 +36,7 @@ func stored(t testing.TB, text string) (*Client, string) {
 	return c, uri
 }
 
-// LR-31, LR-32.
+// LR-31.
 func TestSearch(t *testing.T) {
 	text := "first\nsecond Line\n\nthe third line\nlast line"
 	c, uri := stored(t, text)
@@ -131,7 +131,7 @@ func TestSearchInParts(t *testing.T) {
 	}
 }
 
-// LR-32: reading on gives the whole text.
+// LR-31: reading on gives the whole text.
 func TestReadOn(t *testing.T) {
 	for _, text := range []string{strings.Repeat("a line\n", 9000), strings.Repeat("€", 40000), ""} {
 		c, uri := stored(t, text)

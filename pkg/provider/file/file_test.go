@@ -18,7 +18,7 @@ import (
 )
 
 // While a file is read, another goroutine replaces it by links that lead outside. The result is the
-// file or a refusal (RES-83, RES-85).
+// file or a refusal (RES-82, RES-83).
 func TestSwappedWhileReading(t *testing.T) {
 	dir := place(t)
 	p := reader(dir, "{T}/root")
@@ -72,7 +72,7 @@ func TestSwappedWhileReading(t *testing.T) {
 }
 
 // Files that could block the reader are refused without opening them. Opening a FIFO would unblock
-// its writer (RES-82, RES-85).
+// its writer (RES-82).
 func TestFIFOIsNotOpened(t *testing.T) {
 	dir := place(t)
 	p := reader(dir, "{T}/root")

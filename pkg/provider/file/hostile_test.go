@@ -182,7 +182,7 @@ var hostile = map[string][]string{
 	},
 }
 
-// RES-80 to RES-85.
+// RES-80 to RES-84.
 func TestHostileURIs(t *testing.T) {
 	dir := place(t)
 	p := reader(dir, "{T}/root")
@@ -202,7 +202,7 @@ func TestHostileURIs(t *testing.T) {
 	t.Logf("%d URIs", n)
 }
 
-// With other roots, every hostile URI still reads nothing outside them (RES-85, RES-90).
+// With other roots, every hostile URI still reads nothing outside them (RES-82, RES-90).
 func TestRoots(t *testing.T) {
 	dir := place(t)
 	link := filepath.Join(dir, "filelink")

@@ -109,7 +109,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// RES-115, RES-110, RES-36: refusals before any lookup or connection.
+// RES-103, RES-110, RES-36: refusals before any lookup or connection.
 func TestRefused(t *testing.T) {
 	in := internet.New(t)
 	open := newProvider(in, nil)
@@ -157,7 +157,7 @@ func TestRefused(t *testing.T) {
 	} {
 		_, err := open.Read(t.Context(), uri, anywhere)
 		if f := failure(t, err); f.Status != provider.Invalid || f.Message != want {
-			t.Errorf("RES-115: %s: %+v, want %q", uri, f, want)
+			t.Errorf("RES-103: %s: %+v, want %q", uri, f, want)
 		} else if strings.HasPrefix(want, blocked) && !strings.HasPrefix(f.Log, "Blocked host "+strings.TrimPrefix(want,
 			blocked)+": ") {
 			t.Errorf("RES-107: %s: log %q", uri, f.Log)
@@ -183,7 +183,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// RES-105, RES-115: names that resolve to internal addresses, at once or later.
+// RES-103, RES-105: names that resolve to internal addresses, at once or later.
 func TestRebinding(t *testing.T) {
 	in := internet.New(t)
 	in.Host("h.example", "203.0.113.1", page("public"))

@@ -96,7 +96,7 @@ func TestLookup(t *testing.T) {
 		{"RES-320", "ui://srv/a/b", "a/b"},
 		{"RES-320", "ui://srv/with%20space", "space"},
 		{"RES-321", "ui://srv/clock", "clock"},
-		{"RES-304", "ui://srv/both", "the tool's"},
+		{"R-91", "ui://srv/both", "the tool's"},
 		{"RES-321", "ui://srv/dash", "dash"},
 		{"RES-306", "ui://srv/kept", "the file wins"},
 		{"RES-306", "ui://srv/parts", "parts"},

@@ -124,7 +124,7 @@ func whole(id string) (payload string, tool ToolRegistration) {
 	}
 }
 
-// the registry returns what was registered, by id and by name, as copies.
+// the registry returns what was registered, by id and by name, as copies.
 func TestRegistry(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh*": ""})
 	r := NewProject(b.Project, registry.Options{Now: b.Now})
@@ -185,7 +185,7 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// concurrent registrations lose nothing.
+// concurrent registrations lose nothing.
 func TestConcurrentRegistrations(t *testing.T) {
 	const n = 20
 	b := newBed(t, nil, files{"tools/a/tool.sh*": ""})

@@ -65,7 +65,7 @@ if ! [ -t 0 ] && ! [ -t 1 ] && ! [ -t 2 ]; then echo '  --dark  x'; fi
 	}
 }
 
-// WRAP-12, WRAP-13, WRAP-52: programs without help.
+// WRAP-12, WRAP-13: programs without help.
 func TestNoHelp(t *testing.T) {
 	a, dir := programs(t, map[string]string{
 		"works":  `touch done; touch "$0.done" 2>/dev/null; echo 'working on it'`,

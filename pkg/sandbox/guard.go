@@ -84,6 +84,14 @@ func (s *Sandbox) guard(sub *Subject) (*guard, error) {
 	return g, err
 }
 
+// anyGuard returns the last guard, or a first one. The caller has locked guarding.
+func (s *Sandbox) anyGuard() (g *guard, err error) {
+	if s.guarded == nil {
+		s.guarded, err = s.newGuard()
+	}
+	return s.guarded, err
+}
+
 func (s *Sandbox) newGuard() (*guard, error) {
 	g := &guard{made: time.Now(), count: s.seen.count, roots: slices.Clone(s.seen.roots)}
 	var err error

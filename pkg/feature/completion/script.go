@@ -64,9 +64,8 @@ func (c *Completions) run(ctx context.Context, q *query, s *source, slot script.
 	}
 	output := digestOf(res.Stdout)
 	o, err := parseOutput(res.Stdout, q.limit, q.from.offset, output == q.from.output)
-	var notJSON *noJSONError
 	switch {
-	case errors.As(err, &notJSON):
+	case errors.Is(err, errNotJSON):
 		c.Log(mcp.Warning, logger, "Completion script "+s.label(c.Project)+": "+err.Error())
 	case err != nil:
 		c.Log(mcp.Err, logger, "Completion script "+s.label(c.Project)+": "+err.Error())
@@ -196,16 +195,20 @@ func (q *query) digest() string {
 	return q.hash
 }
 
-// A scriptInput is the environment of a script, with the files that it names.
-type scriptInput struct {
-	env   []string
-	files *handoff.Dir
-}
-
 // environ returns the environment of one run (T-622).
 func (c *Completions) environ(q *query, s *source, files *handoff.Dir) ([]string, error) {
-	in := &scriptInput{env: c.base(), files: files}
-	set := func(name, value string) { in.env = append(in.env, name+"="+value) }
+	env := c.base()
+	set := func(name, value string) { env = append(env, name+"="+value) }
+	// put adds a document. If it is too long, it goes to a file, whose path is in another variable (T-627).
+	put := func(variable, file string, doc json.RawMessage) error {
+		if len(doc) <= project.MaxInline {
+			set(variable, string(doc))
+			return nil
+		}
+		set(variable, "")
+		set(file, files.Path(file))
+		return files.Create(file, doc)
+	}
 	c.Caller.EachVariable(set)
 	set("MCP_COMPLETION_NAME", q.name)
 	set("MCP_COMPLETION_LIMIT", strconv.Itoa(q.limit))
@@ -214,8 +217,8 @@ func (c *Completions) environ(q *query, s *source, files *handoff.Dir) ([]string
 	if q.from.own != "" {
 		set("MCP_COMPLETION_CURSOR", q.from.own)
 	}
-	in.env = project.SetTemp(in.env, files.TempPath())
-	if err := in.put("MCP_COMPLETION_ARGS_JSON", "MCP_COMPLETION_ARGS_FILE", q.json()); err != nil {
+	env = project.SetTemp(env, files.TempPath())
+	if err := put("MCP_COMPLETION_ARGS_JSON", "MCP_COMPLETION_ARGS_FILE", q.json()); err != nil {
 		return nil, err
 	}
 	prefix := ""
@@ -232,26 +235,15 @@ func (c *Completions) environ(q *query, s *source, files *handoff.Dir) ([]string
 		set("MCP_RESOURCE_URI", uri)
 		set("MCP_RESOURCE_PROVIDER", provider)
 	default:
-		return in.env, nil
+		return env, nil
 	}
 	if q.template == nil {
 		rel := rawjson.TextOf(s.item, "path")
 		set(prefix+"REL_PATH", rel)
 		set(prefix+"PATH", filepath.Join(s.dir, filepath.FromSlash(rel)))
 	}
-	err := in.put(prefix+"METADATA", prefix+"METADATA_FILE", s.item)
-	return in.env, err
-}
-
-// put adds a document as a variable. A document that is too long goes to a file, whose path is in
-// another variable (T-627).
-func (in *scriptInput) put(variable, file string, doc json.RawMessage) error {
-	if len(doc) <= project.MaxInline {
-		in.env = append(in.env, variable+"="+string(doc))
-		return nil
-	}
-	in.env = append(in.env, variable+"=", file+"="+in.files.Path(file))
-	return in.files.Create(file, doc)
+	err := put(prefix+"METADATA", prefix+"METADATA_FILE", s.item)
+	return env, err
 }
 
 // An output is the parsed output of a script (T-630).
@@ -263,17 +255,17 @@ type output struct {
 	cursor string // cursor of the script for the next page
 }
 
-// A noJSONError is the error for output that is not JSON. Such output means no suggestions (T-630).
-type noJSONError struct{ output []byte }
+// errNotJSON begins the error for output that is not JSON. Such output means no suggestions (T-630).
+var errNotJSON = errors.New("the output is not JSON")
 
-func (e *noJSONError) Error() string {
+func notJSON(output []byte) error {
 	const longest = 60 // characters
-	text := []rune(strings.TrimSpace(strings.ToValidUTF8(string(e.output[:min(len(e.output), 4*longest)]), "\uFFFD")))
+	text := []rune(strings.TrimSpace(strings.ToValidUTF8(string(output[:min(len(output), 4*longest)]), "\uFFFD")))
 	if len(text) > longest {
 		text = append(text[:longest], '…')
 	}
-	return fmt.Sprintf("the output is not JSON, so nothing is suggested; it begins with %q; "+
-		`print an array such as ["a","b"]`, string(text))
+	return fmt.Errorf("%w, so nothing is suggested; it begins with %q; "+
+		`print an array such as ["a","b"]`, errNotJSON, string(text))
 }
 
 // parseOutput returns the values of a page. repeated reports that the page before had the same output. Then the script
@@ -285,7 +277,7 @@ func parseOutput(stdout []byte, limit, offset int, repeated bool) (output, error
 	}
 	doc, err := rawjson.Check(stdout)
 	if err != nil {
-		return o, &noJSONError{stdout}
+		return o, notJSON(stdout)
 	}
 	list := doc
 	switch rawjson.KindOf(doc) {

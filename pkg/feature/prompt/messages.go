@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -320,24 +319,14 @@ func (f *files) bytes(path string) ([]byte, error) {
 		}
 		f.root = root
 	}
-	file, err := boundedfile.OpenIn(f.root, path)
+	data, err := boundedfile.ReadIn(f.root, path, f.max)
+	if _, large := errors.AsType[*boundedfile.TooLargeError](err); large {
+		err = errTooLarge
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if info.Size() > int64(f.max) {
-		return nil, fmt.Errorf("%s: %w", path, errTooLarge)
-	}
-	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
-	// The limit also applies to a file that grows.
-	if _, err := data.ReadFrom(io.LimitReader(file, int64(f.max))); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return data.Bytes(), nil
+	return data, nil
 }
 
 // text reads a template, without NUL bytes and final line breaks.

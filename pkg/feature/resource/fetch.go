@@ -31,24 +31,14 @@ var errFailed = &provider.Failure{Status: 1}
 
 const unsupportedText = "Unsupported resource provider"
 
-// An unsupportedError is the error for a provider that does not exist (RES-61).
-type unsupportedError struct{ answer *mcp.Error }
-
-func (e *unsupportedError) Error() string { return e.answer.Error() }
-func (e *unsupportedError) Unwrap() error { return e.answer }
-
+// unsupported returns the error for a provider that does not exist (RES-61).
 func unsupported(name string) error {
 	err := mcp.Errorf(mcp.CodeInternal, unsupportedText)
 	if !validProvider(name) {
-		return &unsupportedError{err.WithReason(errors.New("the scheme of the URI cannot be the name of a provider"))}
+		return err.WithReason(errors.New("the scheme of the URI cannot be the name of a provider"))
 	}
-	return &unsupportedError{err.WithReason(fmt.Errorf("there is no provider %q%s; correct the URI or its \"provider\", "+
-		"or add providers/%s.sh to the project", name, cli.DidYouMean(name, provider.Names), name))}
-}
-
-func isUnsupported(err error) bool {
-	var e *unsupportedError
-	return errors.As(err, &e)
+	return err.WithReason(fmt.Errorf("there is no provider %q%s; correct the URI or its \"provider\", "+
+		"or add providers/%s.sh to the project", name, cli.DidYouMean(name, provider.Names), name))
 }
 
 // fetch reads the bytes with the project's provider script, or with the built-in provider (RES-70).

@@ -107,9 +107,10 @@ func (r *Resources) Fetch(ctx context.Context, name, uri string) ([]byte, error)
 	data, _, err := r.fetch(ctx, t, &Request{})
 	var refusal *mcp.Error
 	switch {
-	case isUnsupported(err):
+	case !errors.As(err, &refusal):
+	case refusal.Message == unsupportedText:
 		return nil, &provider.Failure{Status: errFailed.Status, Message: fmt.Sprintf("%s %q", unsupportedText, name)}
-	case errors.As(err, &refusal):
+	default:
 		return nil, &provider.Failure{Status: provider.FetchFailed, Message: refusal.Message}
 	}
 	return data, err

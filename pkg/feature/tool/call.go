@@ -84,12 +84,15 @@ func (c *call) make(ctx context.Context) (*Result, error) {
 	}
 	if err := c.authorize(ctx); err != nil {
 		if c.insecure != nil {
-			t.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s' refused: %s", r.Name, c.insecure))
+			c.logf(mcp.Warning, "Tool '%s' refused: %s", r.Name, c.insecure)
 		}
 		return nil, err
 	}
 	if res := c.validateArguments(); res != nil {
-		c.recordRefusal(res)
+		c.dropInvalid(res)
+		if r.Event != nil {
+			r.Event.Draft.Cause = res.cause
+		}
 		return res, nil
 	}
 	if err := t.Runner.Prepare(c.file); err != nil {
@@ -138,6 +141,7 @@ func (c *call) make(ctx context.Context) (*Result, error) {
 		cleanup()
 		return nil, err
 	}
+	c.dropInvalid(result)
 	c.replacePictures(result)
 	if c.entry.outputSchema == nil && known.Find(r.Client.Name).StructuredAlone && result.hasFiles() {
 		result.structured = nil // T-238
@@ -350,8 +354,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 		t.ScriptLog.Report("tool '"+c.entry.name+"'", res.Stderr)
 	}
 	if t.Debug() {
-		t.Log(mcp.Debug, logger, fmt.Sprintf("Complete tool=%s exit=%d stdout_bytes=%d", c.entry.name, res.Status,
-			len(res.Stdout)))
+		c.logf(mcp.Debug, "Complete tool=%s exit=%d stdout_bytes=%d", c.entry.name, res.Status, len(res.Stdout))
 	}
 	return res, nil
 }
@@ -444,9 +447,8 @@ func (c *call) finishStreams() {
 		c.request.Listener.Keep(collected.Reports)
 	}
 	if !complete || collected.full {
-		c.tools.Log(mcp.Warning, logger,
-			fmt.Sprintf("Tool '%s' left more progress or log messages than are read after its end; the rest is dropped",
-				c.entry.name))
+		c.logf(mcp.Warning, "Tool '%s' left more progress or log messages than are read after its end; the rest is dropped",
+			c.entry.name)
 	}
 }
 
@@ -482,9 +484,7 @@ func (c *call) logStart() {
 	if c.clock.limit > 0 {
 		timeout = fmt.Sprint(c.clock.secs)
 	}
-	c.tools.Log(mcp.Debug, logger,
-		fmt.Sprintf("Invoke tool=%s arg_count=%d arg_bytes=%d meta_keys=%d roots=%d timeout=%s trace=%t",
-			c.entry.name, len(rawjson.Members(c.request.Arguments)), len(c.request.Arguments),
-			len(rawjson.Members(c.entry.item)),
-			len(c.request.Roots.List), timeout, c.trace != nil))
+	c.logf(mcp.Debug, "Invoke tool=%s arg_count=%d arg_bytes=%d meta_keys=%d roots=%d timeout=%s trace=%t",
+		c.entry.name, len(rawjson.Members(c.request.Arguments)), len(c.request.Arguments),
+		len(rawjson.Members(c.entry.item)), len(c.request.Roots.List), timeout, c.trace != nil)
 }

@@ -39,10 +39,7 @@ func (c *call) addEmbeds(r *Result) {
 func (c *call) embeds() []json.RawMessage {
 	list, err := c.files.ReadResources(c.tools.project.Calls.MaxStdout)
 	if err != nil {
-		c.tools.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s': list of embedded resources: %s", c.entry.name, err))
-		return nil
-	}
-	if len(list) == 0 {
+		c.warn("list of embedded resources: " + err.Error())
 		return nil
 	}
 	var items []json.RawMessage
@@ -53,32 +50,26 @@ func (c *call) embeds() []json.RawMessage {
 		}
 	}
 	if len(entries) > 0 && len(items) == 0 {
-		c.tools.Log(mcp.Debug, logger, fmt.Sprintf("Tool '%s' listed %d embedded resources, none could be added",
-			c.entry.name, len(entries)))
+		c.logf(mcp.Debug, "Tool '%s' listed %d embedded resources, none could be added", c.entry.name, len(entries))
 	}
 	return items
 }
 
 // parseEmbeds parses the list: JSON values, or lines of path, type and URI that are separated by tabs.
-func parseEmbeds(list []byte) []embed {
-	var found []embed
-	rest := list
-	for {
-		v, next, err := rawjson.Next(rest)
-		if err == io.EOF {
-			return found
-		}
-		if err != nil {
-			return parseEmbedLines(list)
-		}
+func parseEmbeds(list []byte) (found []embed) {
+	values := jsonValues(list)
+	if values == nil {
+		return parseEmbedLines(list)
+	}
+	for _, v := range values {
 		if rawjson.KindOf(v) != rawjson.Array {
 			found = appendEmbed(found, v)
 		}
 		for e := range rawjson.Elements(v) {
 			found = appendEmbed(found, e)
 		}
-		rest = next
 	}
+	return found
 }
 
 func appendEmbed(list []embed, v json.RawMessage) []embed {
@@ -109,7 +100,7 @@ func parseEmbedLines(list []byte) []embed {
 
 func (c *call) embed(e embed) json.RawMessage {
 	warn := func(format string, args ...any) json.RawMessage {
-		c.tools.Log(mcp.Warning, logger, fmt.Sprintf(format, args...))
+		c.logf(mcp.Warning, format, args...)
 		return nil
 	}
 	path, err := fsys.Named(e.path, c.tools.project.ToolBase(c.inherits)["HOME"])
@@ -171,11 +162,15 @@ func resourceItem(e embed, physical string, data []byte) json.RawMessage {
 	if mimeType == "" {
 		mimeType = media.Detect(physical, data)
 	}
-	uri := cmp.Or(e.uri, project.FileURI(physical))
+	return embeddedItem(cmp.Or(e.uri, project.FileURI(physical)), mimeType, data, media.IsText(data))
+}
+
+// embeddedItem returns a content item with a resource.
+func embeddedItem(uri, mimeType string, data []byte, isText bool) json.RawMessage {
 	var b rawjson.Builder
 	b.Object().Name("type").String("resource").Name("resource").Object().
 		Name("uri").String(uri).Name("mimeType").String(mimeType)
-	if media.IsText(data) {
+	if isText {
 		b.Name("text").Text(data)
 	} else {
 		b.Name("blob").String(base64.StdEncoding.EncodeToString(data))

@@ -3,9 +3,11 @@ package tool
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/wire/mcp"
@@ -83,50 +85,40 @@ func (e *entry) validates(setting string, project bool) bool {
 // missing returns the error for a tool that requires capabilities which the client has not
 // declared, or nil. The data of the error lists the capabilities (M-41).
 func (e *entry) missing(client *mcp.Capabilities) error {
-	var lacks struct{ form, url, sampling, roots, tasks bool }
+	lacks := map[string]map[string]struct{}{}
+	require := func(given bool, capability string, parts ...string) {
+		if given {
+			return
+		}
+		if lacks[capability] == nil {
+			lacks[capability] = map[string]struct{}{}
+		}
+		for _, part := range parts {
+			lacks[capability][part] = struct{}{}
+		}
+	}
 	for r := range rawjson.Elements(e.requires) {
 		name, _ := rawjson.Text(r)
 		switch name {
 		case "elicitation":
-			lacks.form = lacks.form || !client.ElicitForm
+			require(client.ElicitForm, "elicitation", "form")
 		case "elicitation.url":
-			lacks.url = lacks.url || !client.ElicitURL
+			require(client.ElicitURL, "elicitation", "url")
 		case "sampling":
-			lacks.sampling = !client.Sampling
+			require(client.Sampling, "sampling")
 		case "roots":
-			lacks.roots = !client.Roots
+			require(client.Roots, "roots")
 		case "tasks":
-			lacks.tasks = !client.Tasks
+			require(client.Tasks, "extensions", mcp.TasksExtension)
 		}
 	}
-	if !lacks.form && !lacks.url && !lacks.sampling && !lacks.roots && !lacks.tasks {
+	if len(lacks) == 0 {
 		return nil
-	}
-	var b rawjson.Builder
-	b.Object().Name("requiredCapabilities").Object()
-	if lacks.form || lacks.url {
-		b.Name("elicitation").Object()
-		if lacks.form {
-			b.Name("form").Object().End()
-		}
-		if lacks.url {
-			b.Name("url").Object().End()
-		}
-		b.End()
-	}
-	if lacks.sampling {
-		b.Name("sampling").Object().End()
-	}
-	if lacks.roots {
-		b.Name("roots").Object().End()
-	}
-	if lacks.tasks {
-		b.Name("extensions").Object().Name(mcp.TasksExtension).Object().End().End()
 	}
 	refusal := mcp.Errorf(mcp.CodeMissingCapability, "Tool '%s' requires a capability that the client does not declare",
 		e.name)
 	refusal.Own = true
-	refusal.Data = b.End().End().Bytes()
+	refusal.Data, _ = json.Marshal(map[string]any{"requiredCapabilities": lacks})
 	return refusal
 }
 
@@ -159,24 +151,11 @@ func ParseLongRunning(item json.RawMessage) (l LongRunning, ok bool) {
 func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
-	var meta json.RawMessage
-	own := toolMeta{}
 	_, long := ParseLongRunning(item)
 	for _, m := range rawjson.Members(item) {
 		switch m.Name {
 		case "requires", "validateInput", "securityLevel", "confine", "output", "largeResultBytes", "longRunning",
-			"keepColors", "trial", access.Unreadable:
-		case "name":
-			own.name = m.Value
-			b.Name("name").Raw(m.Value)
-		case "id":
-			own.id = m.Value
-		case "version":
-			own.version = m.Value
-		case "capabilities":
-			own.capabilities = m.Value
-		case "_meta":
-			meta = m.Value
+			"keepColors", "trial", access.Unreadable, "id", "version", "capabilities", "_meta":
 		case "timeoutSecs":
 			if !rawjson.Absent(m.Value) {
 				b.Name(m.Name).Raw(m.Value)
@@ -192,31 +171,112 @@ func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
 			b.Name(m.Name).Raw(m.Value)
 		}
 	}
-	if meta != nil || own.declared() {
+	// The last member of _meta has the declarations for programs that choose among tools.
+	meta, id := rawjson.Get(item, "_meta"), rawjson.Get(item, "id")
+	version, capabilities := rawjson.Get(item, "version"), rawjson.Get(item, "capabilities")
+	isDeclared := id != nil || version != nil || capabilities != nil
+	if meta != nil || isDeclared {
 		b.Name("_meta").Object().Members(meta)
-		own.append(b)
+		if isDeclared {
+			if id == nil {
+				id = rawjson.Get(item, "name")
+			}
+			b.Name("mcpbash/tool").Object().Name("id").Raw(id)
+			b.OptionalRaw("version", version)
+			b.OptionalRaw("capabilities", capabilities)
+			b.End()
+		}
 		b.End()
 	}
 	return b.End().Bytes()
 }
 
-// toolMeta has the declarations of a tool for programs that choose among tools.
-type toolMeta struct{ name, id, version, capabilities json.RawMessage }
+// A clock decides when a script has used its time (T-150 to T-160). It is stopped while a question
+// to the client is open (T-126).
+type clock struct {
+	limit    time.Duration // 0: none
+	secs     int           // limit in seconds, for messages
+	progress bool          // limit counts from the last progress report
+	max      time.Duration // limit for the whole run if progress is set
+	maxSecs  int
+	option   string // the setting whose default the limit is; "": it is of the tool or the caller
 
-func (t *toolMeta) declared() bool {
-	return t.id != nil || t.version != nil || t.capabilities != nil
+	ran    time.Duration // time counted so far
+	idle   time.Duration // time counted since the last progress report
+	start  time.Time     // of the script
+	last   time.Time     // time of the last tick
+	silent bool          // no progress was reported
 }
 
-func (t *toolMeta) append(b *rawjson.Builder) {
-	if !t.declared() {
-		return
+func newClock(calls *project.Calls, e *entry, override int, start time.Time) *clock {
+	c := &clock{start: start, last: start, silent: true}
+	c.secs = effectiveTimeout(calls, e, override)
+	if override <= 0 && e.timeout <= 0 && c.secs > 0 {
+		if c.option = "MCPBASH_DEFAULT_TOOL_TIMEOUT"; e.longRunning {
+			c.option = "MCPBASH_TASK_TIMEOUT"
+		}
 	}
-	id := t.id
-	if id == nil {
-		id = t.name
+	c.limit = settings.Seconds(c.secs)
+	c.progress = e.progressExtends || calls.ProgressExtends
+	c.maxSecs = calls.MaxTimeout
+	if e.maxTimeout > 0 {
+		c.maxSecs = e.maxTimeout
 	}
-	b.Name("mcpbash/tool").Object().Name("id").Raw(id)
-	b.OptionalRaw("version", t.version)
-	b.OptionalRaw("capabilities", t.capabilities)
-	b.End()
+	c.max = settings.Seconds(c.maxSecs)
+	return c
 }
+
+// effectiveTimeout returns the time limit of a call in seconds, or 0: of the request, the tool or
+// the settings, in this order (T-150).
+func effectiveTimeout(calls *project.Calls, e *entry, override int) int {
+	switch {
+	case override > 0:
+		return override
+	case e.timeout > 0:
+		return e.timeout
+	case e.longRunning:
+		return calls.LongTimeout
+	}
+	return calls.Timeout
+}
+
+// EffectiveTimeout returns the time limit of a call in seconds, or 0 for no limit (T-150). item is
+// the tool's registry entry. override is the limit of the request, or 0.
+func EffectiveTimeout(calls *project.Calls, item json.RawMessage, override int) int {
+	e := parseEntry(item)
+	return effectiveTimeout(calls, &e, override)
+}
+
+// tick advances the clock. active means that the script reported progress since the last tick.
+// paused means that this time does not count.
+func (c *clock) tick(now time.Time, active, paused bool) error {
+	passed := now.Sub(c.last)
+	c.last = now
+	if active {
+		c.idle, c.silent = 0, false
+	} else if !paused {
+		c.idle += passed
+	}
+	if !paused {
+		c.ran += passed
+	}
+	switch {
+	case c.limit <= 0:
+		return nil
+	case !c.progress && c.ran >= c.limit:
+		return &timeoutError{c, "fixed", fmt.Sprintf("Tool timed out after %ds", c.secs)}
+	case c.progress && c.idle >= c.limit:
+		return &timeoutError{c, "idle", fmt.Sprintf("Tool timed out after %ds (no progress reported)", c.secs)}
+	case c.progress && c.ran >= c.max:
+		return &timeoutError{c, "max_exceeded", fmt.Sprintf("Tool exceeded maximum runtime of %ds", c.maxSecs)}
+	}
+	return nil
+}
+
+type timeoutError struct {
+	clock   *clock
+	reason  string
+	message string
+}
+
+func (e *timeoutError) Error() string { return e.message }

@@ -45,8 +45,10 @@ func (c *call) explained(hint string) string {
 	return hint
 }
 
-func (c *call) warn(text string) {
-	c.tools.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s': %s", c.entry.name, text))
+func (c *call) warn(text string) { c.logf(mcp.Warning, "Tool '%s': %s", c.entry.name, text) }
+
+func (c *call) logf(level mcp.Level, format string, args ...any) {
+	c.tools.Log(level, logger, fmt.Sprintf(format, args...))
 }
 
 // diagnose checks for the causes of T-189, in their order.

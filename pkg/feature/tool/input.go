@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/json/rawjson"
@@ -39,11 +40,25 @@ type inputRelay struct {
 
 	ctx    context.Context // of the call
 	waker  *script.Waker   // wakes the call when the client answers; nil before the first question
-	elicit mcp.PendingInput
-	room   *handoff.Reserved // disk space for the answer to elicit
-	batch  *batch
+	elicit *asked          // the open questions, or nil
+	batch  *asked
 	event  *events.Event // its Draft gets the answers; may be nil
 	lost   error         // why an answer could not be passed to the script, or nil
+}
+
+// An asked is a request of a script that is open at the client.
+type asked struct {
+	mcp.PendingInput
+	cancel    context.CancelFunc // ends the wait for the answer
+	questions []mcp.InputRequest
+	room      *handoff.Reserved                 // disk space for the answer
+	answer    func(answers []mcp.InputResponse) // passes the answers to the script
+}
+
+// Close implements [mcp.PendingInput].
+func (q *asked) Close() []mcp.InputResponse {
+	q.cancel()
+	return q.PendingInput.Close()
 }
 
 // answerRoom is the disk space that is reserved for an answer, in bytes.
@@ -73,34 +88,33 @@ func (in *inputRelay) poll() (open bool) {
 			in.startElicit(content)
 		}
 	}
-	if in.elicit != nil {
-		if answers, done := in.elicit.Responses(); done {
-			in.elicit = nil
-			in.record(mcp.MethodElicit, answers[0])
-			in.reply(in.elicitAnswer(answers[0]))
-		}
-	}
+	in.receive(&in.elicit)
 	if ready {
 		if content, ok := in.files.Input.Take(batchAsk, maxQuestion); ok {
 			in.startBatch(content)
 		}
 	}
-	if in.batch != nil {
-		if answers, done := in.batch.pending.Responses(); done {
-			for i, a := range answers {
-				in.record(in.batch.methods[i], a)
-			}
-			in.finishBatch(answers)
-		}
-	}
+	in.receive(&in.batch)
 	return ready && (in.elicit != nil || in.batch != nil)
 }
 
-// record gives the record an answer of the client.
-func (in *inputRelay) record(method string, a mcp.InputResponse) {
-	if in.event != nil && a.Error == nil {
-		in.event.Draft.Answer(method, a.Result)
+// receive passes the answers of the client to the script and the record once they are complete.
+func (in *inputRelay) receive(open **asked) {
+	q := *open
+	if q == nil {
+		return
 	}
+	answers, done := q.Responses()
+	if !done {
+		return
+	}
+	*open = nil
+	for i, a := range answers {
+		if in.event != nil && a.Error == nil {
+			in.event.Draft.Answer(q.questions[i].Method, a.Result)
+		}
+	}
+	q.answer(answers)
 }
 
 // cancel creates the mark of a cancelled call before any signal is sent, and answers open questions (T-115, T-125).
@@ -109,19 +123,20 @@ func (in *inputRelay) cancel() {
 		in.log(mcp.Warning, logger, fmt.Sprintf("Cannot mark the call as cancelled: %s", err))
 	}
 	in.files.Input.Wake(wakeFIFO)
-	if in.elicit != nil {
-		in.elicit.Close()
+	if q := in.elicit; q != nil {
 		in.elicit = nil
-		in.reply("cancel", nil)
+		q.Close()
+		in.reply(q.room, "cancel", nil)
 	}
-	if in.batch != nil {
-		answers := in.batch.pending.Close()
+	if q := in.batch; q != nil {
+		in.batch = nil
+		answers := q.Close()
 		for i := range answers {
 			if answers[i].Result == nil && answers[i].Error == nil {
 				answers[i].Error = errCancelledAnswer
 			}
 		}
-		in.finishBatch(answers)
+		q.answer(answers)
 	}
 }
 
@@ -130,13 +145,16 @@ func (in *inputRelay) end() {
 	if in.waker != nil {
 		in.waker.Close()
 	}
-	if in.elicit != nil {
-		in.elicit.Close()
-		in.elicit = nil
-	}
-	if in.batch != nil {
-		in.batch.pending.Close()
-		in.batch = nil
+	withdraw(&in.elicit)
+	withdraw(&in.batch)
+}
+
+// withdraw closes an open request, if there is one, without an answer.
+func withdraw(open **asked) {
+	if q := *open; q != nil {
+		*open = nil
+		q.Close()
+		q.room.Drop()
 	}
 }
 
@@ -148,23 +166,19 @@ var (
 
 // startElicit reads a request file (T-121). A second question replaces the first.
 func (in *inputRelay) startElicit(content []byte) {
-	if in.elicit != nil {
-		in.elicit.Close()
-		in.elicit = nil
-	}
-	in.dropRoom()
+	withdraw(&in.elicit)
 	ask, err := rawjson.Check(content)
 	if err != nil || rawjson.KindOf(ask) != rawjson.Object {
-		in.reply("error", nil)
+		in.reply(nil, "error", nil)
 		return
 	}
 	mode := cmp.Or(rawjson.TextOf(ask, "mode"), "form")
 	if mode != "form" && mode != "url" || mode == "url" && rawjson.TextOf(ask, "url") == "" {
-		in.reply("error", nil)
+		in.reply(nil, "error", nil)
 		return
 	}
 	if in.asker == nil || mode == "form" && !in.client.ElicitForm || mode == "url" && !in.client.ElicitURL {
-		in.reply("decline", nil)
+		in.reply(nil, "decline", nil)
 		return
 	}
 	var b rawjson.Builder
@@ -178,61 +192,43 @@ func (in *inputRelay) startElicit(content []byte) {
 	if !mcp.IsInputKey(key) {
 		key = ""
 	}
-	if in.room = in.reserve(&in.files.Folder); in.room == nil {
-		return // ask only if the answer can be stored
-	}
-	in.elicit = in.ask([]mcp.InputRequest{{Key: key, Method: mcp.MethodElicit, Params: b.End().Bytes()}})
+	question := mcp.InputRequest{Key: key, Method: mcp.MethodElicit, Params: b.End().Bytes()}
+	in.elicit = in.ask([]mcp.InputRequest{question}, &in.files.Folder,
+		func(room *handoff.Reserved, answers []mcp.InputResponse) {
+			action, answer := in.elicitAnswer(answers[0])
+			in.reply(room, action, answer)
+		})
 }
 
-// ask puts questions to the client. The call wakes up when they are answered, and when it ends.
-func (in *inputRelay) ask(questions []mcp.InputRequest) mcp.PendingInput {
-	pending := in.asker.Ask(questions)
-	if in.waker == nil {
-		in.waker, _ = script.NewWaker() // without it the call looks for answers at each tick
-	}
-	waker := in.waker
-	if waker == nil {
-		return pending
-	}
-	ctx, cancel := context.WithCancel(in.ctx)
-	go func() {
-		pending.Wait(ctx)
-		cancel()
-		waker.Wake()
-	}()
-	return wakingInput{pending, cancel}
-}
-
-// A wakingInput wakes its call when it is answered.
-type wakingInput struct {
-	mcp.PendingInput
-	cancel context.CancelFunc
-}
-
-// Close implements [mcp.PendingInput].
-func (w wakingInput) Close() []mcp.InputResponse {
-	w.cancel()
-	return w.PendingInput.Close()
-}
-
-func (in *inputRelay) reserve(folder *handoff.Folder) *handoff.Reserved {
+// ask puts questions to the client, but only if there is space for the answer. The call wakes up when they are
+// answered, and when it ends.
+func (in *inputRelay) ask(questions []mcp.InputRequest, folder *handoff.Folder,
+	answer func(*handoff.Reserved, []mcp.InputResponse)) *asked {
 	room, err := folder.Reserve(answerRoom)
 	if err != nil {
 		in.fail(err)
+		return nil
 	}
-	return room
+	q := &asked{PendingInput: in.asker.Ask(questions), questions: questions, room: room,
+		answer: func(answers []mcp.InputResponse) { answer(room, answers) }}
+	ctx, cancel := context.WithCancel(in.ctx)
+	q.cancel = cancel
+	if in.waker == nil {
+		in.waker, _ = script.NewWaker() // without it the call looks for answers at each tick
+	}
+	if waker := in.waker; waker != nil {
+		go func() {
+			q.Wait(ctx)
+			cancel()
+			waker.Wake()
+		}()
+	}
+	return q
 }
 
 func (in *inputRelay) fail(err error) {
 	in.lost = &lostAnswer{err}
 	in.log(mcp.Err, logger, in.lost.Error())
-}
-
-func (in *inputRelay) dropRoom() {
-	if in.room != nil {
-		in.room.Drop()
-		in.room = nil
-	}
 }
 
 func formSchema(schema json.RawMessage) json.RawMessage {
@@ -257,64 +253,55 @@ func (in *inputRelay) elicitAnswer(a mcp.InputResponse) (action string, content 
 }
 
 // reply passes the answer to the script in one step.
-func (in *inputRelay) reply(action string, content json.RawMessage) {
+func (in *inputRelay) reply(room *handoff.Reserved, action string, content json.RawMessage) {
 	var b rawjson.Builder
 	b.Object().Name("action").String(action).Name("content")
 	if content == nil {
 		content = json.RawMessage("null")
 	}
 	b.Raw(rawjson.Normal(content))
-	in.answer(&in.files.Folder, in.room, elicitAnswer, b.End().Bytes())
-	in.room = nil
+	in.answer(&in.files.Folder, room, elicitAnswer, b.End().Bytes())
 }
 
-type batch struct {
-	keys    []string
-	methods []string         // of pending
-	errors  []*mcp.Error     // by key: refused questions
-	pending mcp.PendingInput // pending other questions, in order
-	room    *handoff.Reserved
-}
-
+// startBatch reads a batch of requests (T-128). A second batch replaces the first.
 func (in *inputRelay) startBatch(content []byte) {
-	if in.batch != nil {
-		in.batch.pending.Close()
-		in.batch.room.Drop()
-		in.batch = nil
-	}
+	withdraw(&in.batch)
 	ask, err := rawjson.Check(content)
-	if err != nil || rawjson.KindOf(ask) != rawjson.Object {
-		in.finish(nil, []string{""}, []mcp.InputResponse{{Error: mcp.Errorf(mcp.CodeInvalidParams,
-			"batch.request is not a JSON object")}})
-		return
-	}
-	b := &batch{}
-	var questions []mcp.InputRequest
 	var fault error
+	if err != nil || rawjson.KindOf(ask) != rawjson.Object {
+		ask, fault = nil, errors.New("batch.request is not a JSON object")
+	}
+	var keys []string
+	var all []mcp.InputResponse // by key; the errors of refused questions
+	var questions []mcp.InputRequest
 	for _, m := range rawjson.Members(ask) {
 		q, refused, err := in.question(m)
 		fault = cmp.Or(fault, err)
-		b.keys = append(b.keys, m.Name)
-		b.errors = append(b.errors, refused)
+		keys, all = append(keys, m.Name), append(all, mcp.InputResponse{Error: refused})
 		if refused == nil {
 			questions = append(questions, q)
-			b.methods = append(b.methods, q.Method)
 		}
 	}
-	if fault != nil || len(b.keys) == 0 {
-		in.refuse(b.keys, fault)
+	if len(keys) == 0 {
+		keys, fault = []string{""}, cmp.Or(fault, errors.New("batch.request asks nothing"))
+	}
+	if fault != nil {
+		refusal := mcp.InputResponse{Error: mcp.Errorf(mcp.CodeInvalidParams, "%s", fault)}
+		in.finish(nil, keys, slices.Repeat([]mcp.InputResponse{refusal}, len(keys)))
 		return
 	}
 	if len(questions) == 0 {
-		in.batch = b
-		in.finishBatch(nil)
+		in.finish(nil, keys, all)
 		return
 	}
-	if b.room = in.reserve(&in.files.Input); b.room == nil {
-		return
-	}
-	b.pending = in.ask(questions)
-	in.batch = b
+	in.batch = in.ask(questions, &in.files.Input, func(room *handoff.Reserved, answers []mcp.InputResponse) {
+		for i := range all {
+			if all[i].Error == nil && len(answers) > 0 {
+				all[i], answers = answers[0], answers[1:]
+			}
+		}
+		in.finish(room, keys, all)
+	})
 }
 
 // question parses one member of a batch. refused is set if the client does not support a valid question.
@@ -363,31 +350,7 @@ func (in *inputRelay) elicitParams(params json.RawMessage) (json.RawMessage, boo
 	return rawjson.Normal(params), in.client.ElicitForm
 }
 
-func (in *inputRelay) refuse(keys []string, fault error) {
-	if len(keys) == 0 {
-		keys, fault = []string{""}, fmt.Errorf("batch.request asks nothing")
-	}
-	answers := make([]mcp.InputResponse, len(keys))
-	for i := range answers {
-		answers[i].Error = mcp.Errorf(mcp.CodeInvalidParams, "%s", fault)
-	}
-	in.finish(nil, keys, answers)
-}
-
-func (in *inputRelay) finishBatch(answers []mcp.InputResponse) {
-	b := in.batch
-	in.batch = nil
-	all := make([]mcp.InputResponse, len(b.keys))
-	for i := range all {
-		if b.errors[i] != nil {
-			all[i].Error = b.errors[i]
-		} else if len(answers) > 0 {
-			all[i], answers = answers[0], answers[1:]
-		}
-	}
-	in.finish(b.room, b.keys, all)
-}
-
+// finish passes the answers of a batch to the script.
 func (in *inputRelay) finish(room *handoff.Reserved, keys []string, answers []mcp.InputResponse) {
 	var b rawjson.Builder
 	b.Object()

@@ -71,18 +71,15 @@ func (c *call) maxStdout() int {
 // storeLarge replaces an output that is too large by its first and last lines, and returns the link
 // to the whole, or nil. JSON is replaced by a sentence, because a part of it is not JSON (LR-3).
 func (c *call) storeLarge(res *script.Result) (link json.RawMessage) {
-	file := c.spool
-	stored := false
+	file, stored := c.spool, false
 	defer func() {
 		if file != nil && !stored {
 			file.Close()
 		}
 	}()
-	if c.plain != nil {
-		if err := c.plain.Flush(); err != nil {
-			res.Stdout, res.Cause = nil, script.ErrStdoutLimit
-			return nil
-		}
+	if c.plain != nil && c.plain.Flush() != nil {
+		res.Stdout, res.Cause = nil, script.ErrStdoutLimit
+		return nil
 	}
 	limit := c.tools.project.Calls.MaxStdout
 	if res.Cause != nil {
@@ -91,40 +88,10 @@ func (c *call) storeLarge(res *script.Result) (link json.RawMessage) {
 		}
 		return nil
 	}
-	if file == nil && len(res.Stdout) <= c.bound {
-		return nil
-	}
-	var head, tail []byte
-	var size int64
-	if file != nil {
-		size = file.Size()
-		head = make([]byte, min(size, largeHead))
-		n, _ := file.ReadAt(head, 0)
-		head, tail = head[:n], fileEnd(file, largeTail)
-	} else {
-		size = int64(len(res.Stdout))
-		head = res.Stdout[:min(len(res.Stdout), largeHead)]
-		tail = res.Stdout[max(0, len(res.Stdout)-largeTail):]
-	}
-	isText := media.IsText(head[:results.Cut(head, len(head))])
-	first := rawjson.SkipSpace(head)
-	isObject := len(first) > 0 && first[0] == '{'
-	if file != nil && size <= int64(limit) && (!isText || isObject) {
-		whole := make([]byte, size)
-		if _, err := file.ReadAt(whole, 0); err == nil || err == io.EOF {
-			res.Stdout = whole
-		}
-	}
-	if !isText || isObject && c.isOwnResult(res.Stdout) { // LR-4, LR-5
-		if res.Stdout == nil || int64(len(res.Stdout)) < size {
-			res.Stdout, res.Cause = nil, script.ErrStdoutLimit
-		}
-		return nil
-	}
-	last := bytes.TrimSpace(tail)
-	isJSON := len(last) > 0 && (isObject && last[len(last)-1] == '}' ||
-		len(first) > 0 && first[0] == '[' && last[len(last)-1] == ']')
 	if file == nil {
+		if len(res.Stdout) <= c.bound {
+			return nil
+		}
 		var err error
 		if file, err = c.tools.Results.NewFile(); err != nil {
 			return nil
@@ -133,6 +100,25 @@ func (c *call) storeLarge(res *script.Result) (link json.RawMessage) {
 			return nil
 		}
 	}
+	size := file.Size()
+	head, tail := make([]byte, min(size, largeHead)), fileEnd(file, largeTail)
+	n, _ := file.ReadAt(head, 0)
+	head = head[:n]
+	isText := media.IsText(head[:results.Cut(head, len(head))])
+	first := rawjson.SkipSpace(head)
+	isObject := len(first) > 0 && first[0] == '{'
+	if int64(len(res.Stdout)) < size && size <= int64(limit) && (!isText || isObject) {
+		res.Stdout = fileEnd(file, size)
+	}
+	if !isText || isObject && callToolResult(soleValue(res.Stdout)) != nil { // LR-4, LR-5
+		if res.Stdout == nil || int64(len(res.Stdout)) < size {
+			res.Stdout, res.Cause = nil, script.ErrStdoutLimit
+		}
+		return nil
+	}
+	last := bytes.TrimSpace(tail)
+	isJSON := len(last) > 0 && (isObject && last[len(last)-1] == '}' ||
+		len(first) > 0 && first[0] == '[' && last[len(last)-1] == ']')
 	head, tail = wholeLines(head, tail, c.bound)
 	from, to := int64(len(head)), size-int64(len(tail))
 	before, _ := file.Lines(0, from)
@@ -160,15 +146,9 @@ func (c *call) storeLarge(res *script.Result) (link json.RawMessage) {
 			"%s?offset=%d&limit=200 (lines, counted from 0)%s]\n", lines, to-from, uri, before, also)
 		res.Stdout = append(text, tail...)
 	}
-	var b rawjson.Builder
-	b.Object().Name("type").String("resource_link").Name("uri").String(uri).
-		Name("name").String(c.entry.name + " output").Name("mimeType").String(mimeType).
-		Name("description").String("The whole output. Add ?offset=N&limit=N for lines, and &unit=bytes for bytes.").
-		Name("size").Int(int(size))
-	return b.End().Bytes()
+	return linkItem(uri, c.entry.name+" output", mimeType,
+		"The whole output. Add ?offset=N&limit=N for lines, and &unit=bytes for bytes.", int(size))
 }
-
-func (c *call) isOwnResult(stdout []byte) bool { return callToolResult(soleValue(stdout)) != nil }
 
 func fileEnd(file *results.File, size int64) []byte {
 	end := make([]byte, min(file.Size(), size))

@@ -21,9 +21,7 @@ import (
 // timeoutStatus is the exit status of a tool that exceeded its timeout (T-160).
 const timeoutStatus = 124
 
-var (
-	errCancelled = mcp.Errorf(mcp.CodeToolCancelled, "Tool cancelled")
-)
+var errCancelled = mcp.Errorf(mcp.CodeToolCancelled, "Tool cancelled")
 
 const toolFailed = "Tool failed"
 
@@ -38,12 +36,10 @@ func (c *call) outcome(res *script.Result) (*Result, error) {
 	var lost *lostAnswer
 	switch {
 	case errors.Is(res.Cause, script.ErrStdoutLimit):
-		c.tools.Log(mcp.Err, logger, fmt.Sprintf("Tool %s output %d bytes exceeds limit %d", c.entry.name,
-			len(res.Stdout), c.maxStdout()))
+		c.logf(mcp.Err, "Tool %s output %d bytes exceeds limit %d", c.entry.name, len(res.Stdout), c.maxStdout())
 		return c.tooLarge(res, fmt.Sprintf("Tool output exceeded %d bytes", c.maxStdout()), largeOutput)
 	case errors.Is(res.Cause, script.ErrStderrLimit):
-		c.tools.Log(mcp.Err, logger, fmt.Sprintf("Tool %s stderr %d bytes exceeds limit %d", c.entry.name,
-			len(res.Stderr), calls.MaxStderr))
+		c.logf(mcp.Err, "Tool %s stderr %d bytes exceeds limit %d", c.entry.name, len(res.Stderr), calls.MaxStderr)
 		return c.tooLarge(res, fmt.Sprintf("Tool stderr exceeded %d bytes", calls.MaxStderr), largeStderr)
 	case errors.As(res.Cause, &lost):
 		e := mcp.Errorf(mcp.CodeInternal, "Tool '%s' cannot be given its client's answer", c.entry.name)
@@ -87,7 +83,6 @@ func (c *call) tooLarge(res *script.Result, message, hint string) (*Result, erro
 	r := failure("output_too_large", message, nil)
 	r.name, r.Status, r.texts = c.entry.name, res.Status, append(r.texts, []byte(hint))
 	c.addPartial(r, res)
-	c.dropInvalid(r)
 	return r, nil
 }
 
@@ -136,11 +131,7 @@ func dataOf(v json.RawMessage) json.RawMessage {
 // integer parses an error code. Zero means an internal error (T-701).
 func integer(v json.RawMessage) (int, bool) {
 	n, err := strconv.Atoi(string(v))
-	if err != nil {
-		return 0, false
-	}
-	n = cmp.Or(n, mcp.CodeInternal)
-	return n, true
+	return cmp.Or(n, mcp.CodeInternal), err == nil
 }
 
 // timedOut returns the result of a call that exceeded its timeout, with the hint of the tool or the
@@ -165,17 +156,14 @@ func (c *call) timedOut(timeout *timeoutError, res *script.Result) *Result {
 		r.stderr = c.diagnostics(res.Stderr)
 	}
 	if !k.progress && !k.silent {
-		c.tools.Log(mcp.Warning, logger,
-			fmt.Sprintf("Tool '%s' emitted progress but timed out. Consider enabling "+
-				"MCPBASH_PROGRESS_EXTENDS_TIMEOUT=true or adding progressExtendsTimeout:true to "+
-				"tool.meta.json", c.entry.name))
+		c.logf(mcp.Warning, "Tool '%s' emitted progress but timed out. Consider enabling "+
+			"MCPBASH_PROGRESS_EXTENDS_TIMEOUT=true or adding progressExtendsTimeout:true to tool.meta.json", c.entry.name)
 	}
 	c.summarise(res, message, true)
 	if explanation := c.explained(c.timeoutHint(k)); hint == "" {
 		r.texts = append(r.texts, []byte(explanation))
 	}
 	c.addPartial(r, res)
-	c.dropInvalid(r)
 	return r
 }
 
@@ -223,7 +211,6 @@ func (c *call) failed(res *script.Result) (*Result, error) {
 	if sent != nil {
 		r.addOwnHint(a.value)
 	}
-	c.dropInvalid(r)
 	c.addEmbeds(r)
 	return r, nil
 }
@@ -318,7 +305,6 @@ func (c *call) succeeded(res *script.Result) (*Result, error) {
 		c.explained(c.variableHint(sent))
 	}
 	c.review()
-	c.dropInvalid(r)
 	c.addEmbeds(r)
 	return r, nil
 }

@@ -2,15 +2,14 @@ package tool
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"syscall"
 	"unicode/utf8"
 
+	"mcp-bash/pkg/feature/results"
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/run/script"
@@ -66,7 +65,6 @@ func (c *call) ownError(e *mcp.Error, res *script.Result) (*Result, error) {
 	r := failure("validation_error", "Invalid arguments: "+e.Message, nil)
 	r.Failure, r.name, r.Status, r.stderr = e, c.entry.name, res.Status, c.diagnostics(res.Stderr)
 	r.cause = mcp.CauseTool
-	c.dropInvalid(r)
 	return r, nil
 }
 
@@ -94,28 +92,21 @@ func (c *call) silentTexts(text string, res *script.Result) (texts [][]byte) {
 // structuredValue returns output as an object, or nil if it is not JSON. Values other than objects,
 // and lists of values, are in the member "result".
 func structuredValue(stdout []byte) json.RawMessage {
-	var values []json.RawMessage
-	for rest := stdout; ; {
-		value, next, err := rawjson.Next(rest)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil
-		}
-		values, rest = append(values, rawjson.Normal(value)), next
+	values := jsonValues(stdout)
+	if values == nil {
+		return nil
 	}
 	if len(values) == 1 && rawjson.KindOf(values[0]) == rawjson.Object {
-		return values[0]
+		return rawjson.Normal(values[0])
 	}
 	var b rawjson.Builder
 	b.Object().Name("result")
 	if len(values) == 1 {
-		return b.Raw(values[0]).End().Bytes()
+		return b.Raw(rawjson.Normal(values[0])).End().Bytes()
 	}
 	b.Array()
 	for _, value := range values {
-		b.Raw(value)
+		b.Raw(rawjson.Normal(value))
 	}
 	return b.End().End().Bytes()
 }
@@ -167,15 +158,10 @@ func (c *call) addBlob(r *Result, stdout []byte) *Result {
 			"Let the program write it to a file, with an argument that names one, or ask for less. "+
 			"MCPBASH_MAX_RESOURCE_BYTES and MCPBASH_MAX_TOOL_OUTPUT_SIZE set the limit.", len(stdout), mimeType, limit), nil)
 		refused.name, refused.Status, refused.stderr = r.name, r.Status, r.stderr
-		c.dropInvalid(refused)
 		return refused
 	}
 	r.texts = [][]byte{fmt.Appendf(nil, "The output is %d bytes of %s.", len(stdout), mimeType)}
-	var b rawjson.Builder
-	b.Object().Name("type").String("resource").Name("resource").Object().
-		Name("uri").String("output://" + c.entry.name + "/stdout").Name("mimeType").String(mimeType).
-		Name("blob").String(base64.StdEncoding.EncodeToString(stdout))
-	r.embedded = append(r.embedded, b.End().End().Bytes())
+	r.embedded = append(r.embedded, embeddedItem("output://"+c.entry.name+"/stdout", mimeType, stdout, false))
 	return nil
 }
 
@@ -229,20 +215,10 @@ func excerpt(output []byte, head, tail int) []byte {
 	case cut <= 0:
 		return escapeInvalid(output)
 	}
-	first, last := output[:runeStart(output, head)], output[runeStart(output, len(output)-tail):]
+	first, last := output[:results.Cut(output, head)], output[results.Cut(output, len(output)-tail):]
 	text := escapeInvalid(first)
 	text = fmt.Appendf(text, "\n[%d bytes left out]\n", len(output)-len(first)-len(last))
 	return bytes.TrimPrefix(append(text, escapeInvalid(last)...), []byte("\n"))
-}
-
-// runeStart returns the start of the character that contains the byte at an index.
-func runeStart(text []byte, at int) int {
-	for back := range min(at, utf8.UTFMax) {
-		if utf8.RuneStart(text[at-back]) {
-			return at - back
-		}
-	}
-	return at
 }
 
 // describeProgramEnd explains a failure of a program that is not explained otherwise.

@@ -23,13 +23,6 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// recordRefusal gives the record the cause of a result without a script.
-func (c *call) recordRefusal(r *Result) {
-	if e := c.request.Event; e != nil {
-		e.Draft.Cause = r.cause
-	}
-}
-
 // recordEnd gives the record the end of the script, and why the call failed.
 func (c *call) recordEnd(res *script.Result, r *Result, err error) {
 	if c.request.Event == nil {

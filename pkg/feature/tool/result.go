@@ -259,11 +259,15 @@ func (c *call) pictureLink(client known.Client, mimeType, data string) []json.Ra
 	if link == "" || !c.request.Links {
 		return items
 	}
-	var l rawjson.Builder
-	return append(items, l.Object().Name("type").String("resource_link").Name("uri").String(link).
-		Name("name").String(c.entry.name+" picture").Name("mimeType").String(mimeType).
-		Name("description").String("The whole picture. Add ?unit=bytes&offset=N for a part.").
-		Name("size").Int(size).End().Bytes())
+	return append(items, linkItem(link, c.entry.name+" picture", mimeType,
+		"The whole picture. Add ?unit=bytes&offset=N for a part.", size))
+}
+
+// linkItem returns a content item that leads to a stored result.
+func linkItem(uri, name, mimeType, description string, size int) json.RawMessage {
+	var b rawjson.Builder
+	return b.Object().Name("type").String("resource_link").Name("uri").String(uri).Name("name").String(name).
+		Name("mimeType").String(mimeType).Name("description").String(description).Name("size").Int(size).End().Bytes()
 }
 
 // storePicture returns the URI of a stored picture, or "" if it cannot be stored.

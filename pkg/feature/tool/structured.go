@@ -27,19 +27,17 @@ func soleValue(stdout []byte) json.RawMessage {
 	return v
 }
 
-// firstValue returns the first JSON value of an output that consists of JSON values, or nil (T-218).
-func firstValue(stdout []byte) (first json.RawMessage) {
+// jsonValues returns the JSON values that an output consists of, or nil if it has other text or none.
+func jsonValues(stdout []byte) (list []json.RawMessage) {
 	for rest := stdout; ; {
 		value, after, err := rawjson.Next(rest)
 		switch {
 		case err == io.EOF:
-			return first
+			return list
 		case err != nil:
 			return nil
-		case first == nil:
-			first = value
 		}
-		rest = after
+		list, rest = append(list, value), after
 	}
 }
 
@@ -166,7 +164,6 @@ func (c *call) validateArguments() *Result {
 	}
 	r := violated("validation_error", "Invalid arguments: ", violations)
 	r.name, r.cause = c.entry.name, mcp.CauseArguments
-	c.dropInvalid(r)
 	return r
 }
 
@@ -175,8 +172,7 @@ func (c *call) check(text, value json.RawMessage, what string) []schema.Violatio
 	s, first, err := c.tools.schemas.Get(text)
 	if err != nil {
 		if first {
-			c.tools.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s' %s cannot be used for validation: %s", c.entry.name,
-				what, err))
+			c.logf(mcp.Warning, "Tool '%s' %s cannot be used for validation: %s", c.entry.name, what, err)
 		}
 		return nil
 	}
@@ -209,11 +205,10 @@ const (
 // checkOutput validates a success against the tool's outputSchema (T-213 to T-216). value is
 // standard output as JSON. isResult means that the value is a CallToolResult.
 func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res *script.Result) (*Result, error) {
-	s := c.entry.outputSchema
+	s, p := c.entry.outputSchema, c.tools.project
 	if s == nil {
 		return nil, nil
 	}
-	p := c.tools.project
 	full := c.entry.validates(p.Calls.Validate, p.Meta.ValidateInput)
 	data, message := value, ""
 	if isResult {
@@ -242,21 +237,20 @@ func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res 
 		return nil, nil
 	}
 	hint := c.explained(c.outputHint(message, data, res.Stdout))
-	if c.tools.project.Calls.FailureIsError && !full {
+	if p.Calls.FailureIsError && !full {
 		e := mcp.Errorf(mcp.CodeInternal, "%s", message)
 		e.Data = c.outputDiagnosis(res)
 		return nil, e
 	}
-	refused := failure("output_validation_error", message, nil)
+	var refused *Result
 	if violations != nil {
 		refused = violated("output_validation_error", "Invalid output: ", violations)
-	}
-	if violations == nil {
+	} else {
+		refused = failure("output_validation_error", message, nil)
 		refused.texts = append(refused.texts, []byte(hint))
 	}
 	refused.name, refused.Status, refused.stderr, refused.noMeta = c.entry.name, res.Status, r.stderr, false
 	refused.cause = mcp.CauseSchema
-	c.dropInvalid(refused)
 	return refused, nil
 }
 
@@ -288,23 +282,14 @@ func describesObject(s json.RawMessage) bool {
 	return t == nil || string(t) == `"object"`
 }
 
+var kindsOfTypes = map[string]rawjson.Kind{
+	"string": rawjson.String, "number": rawjson.Number, "integer": rawjson.Number, "boolean": rawjson.Bool,
+	"array": rawjson.Array, "object": rawjson.Object,
+}
+
 func isOfType(v json.RawMessage, name string) bool {
-	kind := rawjson.KindOf(v)
-	switch name {
-	case "string":
-		return kind == rawjson.String
-	case "number":
-		return kind == rawjson.Number
-	case "integer":
-		return kind == rawjson.Number && isWhole(v)
-	case "boolean":
-		return kind == rawjson.Bool
-	case "array":
-		return kind == rawjson.Array
-	case "object":
-		return kind == rawjson.Object
-	}
-	return true
+	kind, known := kindsOfTypes[name]
+	return !known || rawjson.KindOf(v) == kind && (name != "integer" || isWhole(v))
 }
 
 // isWhole reports whether a number has no fraction, in any spelling.
@@ -360,11 +345,10 @@ func (c *call) reply(stdout []byte) reply {
 	if a := laterError(stdout); a.isError {
 		return a
 	}
-	value := firstValue(stdout)
-	if value == nil {
+	if jsonValues(stdout) == nil {
 		return reply{}
 	}
-	_, rest, _ := rawjson.Next(stdout)
+	value, rest, _ := rawjson.Next(stdout)
 	return newReply(value, nil, rest)
 }
 

@@ -184,11 +184,11 @@ func (v *Verdict) Mark() string {
 
 // String describes the outcome for people: "✓ --help", or "✗ --help: why; remedy".
 func (v *Verdict) String() string {
-	text := string(v.Status) + ": " + v.Reason
-	switch v.Status {
-	case Passed:
+	if v.Status == Passed {
 		return "✓ " + v.Call
-	case Failed:
+	}
+	text := string(v.Status) + ": " + v.Reason
+	if v.Status == Failed {
 		text = strings.TrimSuffix("✗ "+v.Call, " ") + ": " + v.Reason
 	}
 	if v.Remedy != "" {
@@ -200,9 +200,7 @@ func (v *Verdict) String() string {
 // AppendJSON adds the outcome to an open object.
 func (v *Verdict) AppendJSON(b *rawjson.Builder) {
 	b.Name("status").String(string(v.Status))
-	for _, m := range []struct{ name, text string }{{"call", v.Call}, {"reason", v.Reason}, {"remedy", v.Remedy}} {
-		b.Optional(m.name, m.text)
-	}
+	b.Optional("call", v.Call).Optional("reason", v.Reason).Optional("remedy", v.Remedy)
 }
 
 // A DryRun has the results of the checks of a call that is not made.

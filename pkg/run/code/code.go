@@ -39,42 +39,24 @@ const (
 // A Kind is a row of the table.
 type Kind int
 
-// The kinds of files.
+// The kinds that have names. The other rows of the table follow them.
 const (
 	Tool Kind = iota
 	Provider
-	Completion
 	ListedCompletion
 	PromptCompletion
 	ResourceCompletion
-	Page
-	Library
 	Policy
 	Register
 	Env
 	HealthChecks
 	RegisterList
 	ServerMeta
-	ServerSettings
-	RegistryCache
 	RootsFile
-	Settings
 	Lock
 	BundleConf
-	BundleIgnore
-	BundleManifest
 	Launcher
-	Wrapper
 	Vendored
-	GitHook
-	ClientFiles
-	Profiles
-	Named
-	SDK
-	HandedOver
-	Program
-	Interpreter
-	kinds
 )
 
 // A Row describes the location of one kind of file.
@@ -86,50 +68,47 @@ type Row struct {
 	Paths []string
 }
 
-var table = [kinds]Row{
+var table = [...]Row{
 	Tool:               {"the scripts of tools, with their metadata and smoke tests", Tools, nil},
 	Provider:           {"the scripts that read resources", Providers, nil},
-	Completion:         {"completion scripts", Completions, nil},
 	ListedCompletion:   {"completion scripts that the registry lists", Listed, nil},
 	PromptCompletion:   {"completion scripts next to prompts", Prompts, nil},
 	ResourceCompletion: {"completion scripts next to resources", Resources, nil},
-	Page:               {"pages that clients run, with their resources", UI, nil},
-	Library:            {"shell code that tools share", Root, []string{"lib"}},
+	Policy:             {"the policy", Server, []string{"policy.sh"}},
+	Register:           {"the script that registers items", Server, []string{"register.sh"}},
+	Env:                {"the environment of the server", Server, []string{"env.sh"}},
+	HealthChecks:       {"the health checks", Server, []string{"health-checks.sh"}},
+	RegisterList:       {"the list of registered items", Server, []string{"register.json"}},
+	ServerMeta:         {"the metadata of the server", Server, []string{"server.meta.json"}},
+	RootsFile:          {"the roots of tools", Root, []string{"config/roots.json"}},
+	Lock:               {"the lock of the project", Root, []string{"mcp-bash.lock.json"}},
+	BundleConf:         {"the settings of bundles", Root, []string{"mcpb.conf"}},
+	Launcher:           {"the script that starts the server", Root, []string{"run-server.sh"}},
+	Vendored:           {"the server, as bundles and mcp-bundle vendor include it", Root, []string{".mcp-bash"}},
 
-	Policy:         {"the policy", Server, []string{"policy.sh"}},
-	Register:       {"the script that registers items", Server, []string{"register.sh"}},
-	Env:            {"the environment of the server", Server, []string{"env.sh"}},
-	HealthChecks:   {"the health checks", Server, []string{"health-checks.sh"}},
-	RegisterList:   {"the list of registered items", Server, []string{"register.json"}},
-	ServerMeta:     {"the metadata of the server", Server, []string{"server.meta.json"}},
-	ServerSettings: {"the other settings of the server", Server, nil},
-	RegistryCache:  {"the lists of the project's items", Registry, nil},
-	RootsFile:      {"the roots of tools", Root, []string{"config/roots.json"}},
-	Settings:       {"the other settings of the project", Root, []string{"config"}},
-
-	Lock:           {"the lock of the project", Root, []string{"mcp-bash.lock.json"}},
-	BundleConf:     {"the settings of bundles", Root, []string{"mcpb.conf"}},
-	BundleIgnore:   {"the list of files that bundles leave out", Root, []string{".mcpbignore"}},
-	BundleManifest: {"the manifest of the bundle that holds the project", Above, []string{"manifest.json"}},
-	Launcher:       {"the script that starts the server", Root, []string{"run-server.sh"}},
-	Wrapper:        {"scripts in the project's own folder, such as a wrapper", Root, []string{"*.sh"}},
-	Vendored:       {"the server, as bundles and mcp-bundle vendor include it", Root, []string{".mcp-bash"}},
-	GitHook:        {"Git's hooks and settings", Repository, nil},
-
-	ClientFiles: {"the servers that clients start for this project, and hooks of clients", Root, []string{
+	{"completion scripts", Completions, nil},
+	{"pages that clients run, with their resources", UI, nil},
+	{"shell code that tools share", Root, []string{"lib"}},
+	{"the other settings of the server", Server, nil},
+	{"the lists of the project's items", Registry, nil},
+	{"the other settings of the project", Root, []string{"config"}},
+	{"the list of files that bundles leave out", Root, []string{".mcpbignore"}},
+	{"the manifest of the bundle that holds the project", Above, []string{"manifest.json"}},
+	{"scripts in the project's own folder, such as a wrapper", Root, []string{"*.sh"}},
+	{"Git's hooks and settings", Repository, nil},
+	{"the servers that clients start for this project, and hooks of clients", Root, []string{
 		".mcp.json", ".claude", ".cursor", ".vscode", ".codex", ".gemini", ".zed", ".continue", ".kiro", "opencode.json",
 		".qwen", ".factory", ".amp", ".augment", ".kilo", "kilo.jsonc", "kilo.json", ".crush.json", "crush.json", ".junie",
 		".roo", ".warp", ".amazonq",
 	}},
-	Profiles: {"login profiles, which launchers and wrappers source", UserHome, []string{
+	{"login profiles, which launchers and wrappers source", UserHome, []string{
 		".bash_profile", ".bash_login", ".bashrc", ".profile", ".zprofile", ".zshenv", ".zshrc", ".zlogin",
 	}},
-	Named: {"files that the operator names: --source, MCPBASH_LOGIN_PROFILE, a JSON tool", Chosen, nil},
-
-	SDK:         {"the SDK", Installation, nil},
-	HandedOver:  {"files that the server hands to scripts", Private, nil},
-	Program:     {"programs that PATH finds", Search, nil},
-	Interpreter: {"interpreters, and programs that tools declare", Used, nil},
+	{"files that the operator names: --source, MCPBASH_LOGIN_PROFILE, a JSON tool", Chosen, nil},
+	{"the SDK", Installation, nil},
+	{"files that the server hands to scripts", Private, nil},
+	{"programs that PATH finds", Search, nil},
+	{"interpreters, and programs that tools declare", Used, nil},
 }
 
 // Rows yields the table.
@@ -207,7 +186,7 @@ func (k Kind) Below(at Layout, path string) File {
 	return File{filepath.Join(place, filepath.FromSlash(path))}
 }
 
-// OperatorFile returns a file of kind [Named]: the operator names it on a command line or in the environment.
+// OperatorFile returns a file that the operator names on a command line or in the environment.
 func OperatorFile(path string) File { return File{path} }
 
 // PrivateCopy returns the copy of a file in a directory that only this user can access.

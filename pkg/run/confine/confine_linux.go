@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -140,6 +141,27 @@ func (k Kernel) beforeFilter(p *Profile) error {
 		return err
 	}
 	return k.enterDomain(p)
+}
+
+// OnThread runs a function on a new thread, which ends with the function. This is never the first thread, which
+// represents the process and cannot end. OnThread does not wait.
+func OnThread(do func()) {
+	go func() {
+		runtime.LockOSThread() // Go ends the thread when a goroutine that is locked to it returns
+		if unix.Gettid() != os.Getpid() {
+			do()
+			return
+		}
+		// While this goroutine is locked to the first thread, the next goroutine gets another thread.
+		next := make(chan struct{})
+		go func() {
+			runtime.LockOSThread()
+			close(next)
+			do()
+		}()
+		<-next
+		runtime.UnlockOSThread()
+	}()
 }
 
 // enterable prepares the calling thread for a filter.

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -15,16 +14,7 @@ import (
 // onThread runs a function on a separate thread, which ends with it.
 func onThread(do func() error) error {
 	done := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		if unix.Gettid() != os.Getpid() {
-			done <- do()
-			return
-		}
-		err := onThread(do) // on another thread, because this goroutine is locked to the first one
-		runtime.UnlockOSThread()
-		done <- err
-	}()
+	OnThread(func() { done <- do() })
 	return <-done
 }
 

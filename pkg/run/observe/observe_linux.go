@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"unsafe"
@@ -43,7 +42,7 @@ func Enter(k confine.Kernel, p *confine.Profile, enforce bool) (*Session, error)
 		thread: unix.Gettid(), profile: p, enforce: enforce, seen: map[uint32]bool{}, known: map[Access]bool{},
 		asking: map[uint32]Access{},
 	}
-	if _, err := checkSizes(); err != nil {
+	if err := checkSizes(); err != nil {
 		return nil, err
 	}
 	from, err := startsFrom()
@@ -87,42 +86,29 @@ func (s *Session) Report() Report {
 }
 
 // checkSizes checks that the kernel's structures have the expected sizes.
-var checkSizes = sync.OnceValues(func() (struct{}, error) {
+var checkSizes = sync.OnceValue(func() error {
 	var sizes [3]uint16
 	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_NOTIF_SIZES, 0,
 		uintptr(unsafe.Pointer(&sizes))); errno != 0 {
-		return struct{}{}, fmt.Errorf("observing a script needs seccomp notifications (Linux 5.9 or newer): %w", errno)
+		return fmt.Errorf("observing a script needs seccomp notifications (Linux 5.9 or newer): %w", errno)
 	}
 	if sizes[0] != uint16(unsafe.Sizeof(confine.Notification{})) || sizes[1] != uint16(unsafe.Sizeof(confine.Response{})) {
-		return struct{}{}, fmt.Errorf("seccomp notifications have an unknown size (%d bytes)", sizes[0])
+		return fmt.Errorf("seccomp notifications have an unknown size (%d bytes)", sizes[0])
 	}
-	return struct{}{}, nil
+	return nil
 })
 
 // startsFrom returns the address from which this process starts programs. It also checks that the
 // kernel supports observation. It does so once.
 var startsFrom = sync.OnceValues(func() (from uint64, err error) {
 	done := make(chan struct{})
-	go func() {
+	confine.OnThread(func() {
 		defer close(done)
-		runtime.LockOSThread() // the thread ends with the goroutine
-		if unix.Gettid() == os.Getpid() {
-			next := make(chan struct{})
-			go func() {
-				defer close(next)
-				runtime.LockOSThread()
-				from, err = confine.FindStart(receiveStart)
-			}()
-			<-next
-			runtime.UnlockOSThread()
-			return
-		}
 		from, err = confine.FindStart(receiveStart)
-	}()
+	})
 	<-done
 	if err != nil {
 		err = fmt.Errorf("observing a script needs Linux 5.9 or newer and permission for seccomp listeners: %w", err)
-
 	}
 	return from, err
 })

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"os"
-	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -86,7 +85,7 @@ func (r *Runner) Confine(k confine.Kernel, p *confine.Profile) (*Confined, error
 			all.byKey = map[string]*confinement{}
 		}
 		all.byKey[key] = c
-		go c.serve(func() error { return enter(k, p) })
+		confine.OnThread(func() { c.serve(func() error { return enter(k, p) }) })
 	}
 	if c.users == maxUsers {
 		all.mu.Unlock()
@@ -122,7 +121,7 @@ func (r *Runner) Prepared(prepare func() error) (*Confined, error) {
 		return nil, err
 	}
 	c.users = 1
-	go c.serve(prepare)
+	confine.OnThread(func() { c.serve(prepare) })
 	<-c.ready
 	if c.err != nil {
 		return nil, c.err
@@ -187,26 +186,8 @@ func (all *confinements) sweep(long time.Duration) (left bool) {
 	}
 }
 
-// serve runs requests on a new thread. Go ends the thread when the goroutine that is locked to it returns.
+// serve prepares a thread, and runs requests on it.
 func (c *confinement) serve(prepare func() error) {
-	runtime.LockOSThread()
-	if unix.Gettid() == os.Getpid() {
-		// The first thread represents the process and cannot end. While this goroutine is locked to
-		// it, the next goroutine gets another thread.
-		next := make(chan struct{})
-		go func() {
-			runtime.LockOSThread()
-			close(next)
-			c.prepared(prepare)
-		}()
-		<-next
-		runtime.UnlockOSThread()
-		return
-	}
-	c.prepared(prepare)
-}
-
-func (c *confinement) prepared(prepare func() error) {
 	c.threads.Add(1)
 	defer c.threads.Add(-1)
 	defer c.end()

@@ -193,12 +193,23 @@ func (p *Project) Common(home, helper string, tool JSONTool) Env {
 	return env
 }
 
-// ToolBase returns the variables that a tool inherits under a rule (T-60, T-62, E-3). It removes carriage returns at
-// the end of values.
+// ToolBase returns the variables that a tool inherits under a rule (T-60, T-62, E-3).
 func (p *Project) ToolBase(rule *scriptenv.Rule) Env {
+	base := p.inherited(rule, nil)
+	if !rule.Inherits() {
+		if bash := script.LookPath("bash", base["PATH"]); bash != "" {
+			base.Default("SHELL", bash) // otherwise Bash asks the user database at every start
+		}
+	}
+	return base
+}
+
+// inherited returns the variables that a script inherits under a rule, and those of also. It removes carriage returns
+// at the end of values.
+func (p *Project) inherited(rule *scriptenv.Rule, also []string) Env {
 	base := make(Env)
 	for name, value := range p.Scripts.Environ(p.Env) {
-		if rule.Passes(name) {
+		if rule.Passes(name) || scriptenv.Matches(also, name) {
 			base[name] = strings.TrimRight(value, "\r")
 		}
 	}
@@ -207,9 +218,6 @@ func (p *Project) ToolBase(rule *scriptenv.Rule) Env {
 		base.Default("HOME", p.Root)
 		base.Default("TMPDIR", "/tmp")
 		base.Default("LANG", defaultLocale())
-		if bash := script.LookPath("bash", base["PATH"]); bash != "" {
-			base.Default("SHELL", bash) // otherwise Bash asks the user database at every start
-		}
 	}
 	return base
 }
@@ -238,20 +246,10 @@ func (p *Project) ForHooks(common Env, state string) Env {
 // by the rule of their scope (T-621, RES-72), and get the variables of every script (P-205). also are further names
 // to inherit, in the form of [scriptenv.Matches].
 func (p *Project) ProviderBase(common Env, also ...string) Env {
-	rule := &p.Scripts.Providers
-	base := make(Env)
-	for name, value := range p.Scripts.Environ(p.Env) {
-		if rule.Passes(name) || scriptenv.Matches(also, name) {
-			base[name] = strings.TrimRight(value, "\r")
-		}
-	}
-	if !rule.Inherits() {
-		base.Default("PATH", "/usr/bin:/bin")
-		base.Default("HOME", p.Root)
-		base.Default("TMPDIR", "/tmp")
+	base := p.inherited(&p.Scripts.Providers, also)
+	if !p.Scripts.Providers.Inherits() {
 		base.Default("TMP", base["TMPDIR"])
 		base.Default("TEMP", base["TMPDIR"])
-		base.Default("LANG", defaultLocale())
 		base.Default("LC_ALL", base["LANG"])
 	}
 	maps.Copy(base, common)
@@ -416,10 +414,10 @@ func SelectJSONTool(env Env, root bool, own string, works func(bin string) bool,
 		bin = script.LookPath(name, env["PATH"])
 	}
 	if bin != "" && works(bin) {
-		if name == "" {
-			name = dialect(bin)
+		if name == "" && strings.HasPrefix(filepath.Base(bin), "gojq") {
+			name = "gojq"
 		}
-		return JSONTool{name, bin}
+		return JSONTool{cmp.Or(name, "jq"), bin}
 	}
 	for _, name := range []string{"jq", "gojq"} {
 		if bin := script.LookPath(name, env["PATH"]); bin != "" {
@@ -433,11 +431,4 @@ func SelectJSONTool(env Env, root bool, own string, works func(bin string) bool,
 func (p *Project) JSONTool(own string, warn func(string)) JSONTool {
 	works := func(bin string) bool { return script.LookPath(filepath.Base(bin), filepath.Dir(bin)) != "" }
 	return SelectJSONTool(p.Env, os.Geteuid() == 0, own, works, warn)
-}
-
-func dialect(bin string) string {
-	if strings.HasPrefix(filepath.Base(bin), "gojq") {
-		return "gojq"
-	}
-	return "jq"
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/run/code"
@@ -157,22 +159,13 @@ func openResolved(dirs []string, path string) (*os.File, error) {
 	return f, err
 }
 
-// FileURI returns the file: URI of a path, with every byte escaped that may be (T-232, R-52).
+// FileURI returns the file: URI of a path. Everything but letters, digits and "/:.~_-" is escaped (T-232, R-52).
 func FileURI(path string) string {
-	uri := []byte("file://")
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") { // C:/dir
-		uri = append(uri, '/')
+		path = "/" + path
 	}
-	for _, c := range []byte(path) {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
-		if letter || strings.IndexByte(".~_-/:", c) >= 0 {
-			uri = append(uri, c)
-		} else {
-			uri = fmt.Appendf(uri, "%%%02X", c)
-		}
-	}
-	return string(uri)
+	return "file://" + strings.NewReplacer("+", "%20", "%2F", "/", "%3A", ":").Replace(url.QueryEscape(path))
 }
 
 // ResourceRoots returns the absolute paths that the file provider may read: the directories and files of
@@ -199,22 +192,12 @@ func (e Env) ResourceRoots(root, resources string) (list []string, set bool) {
 // maxIcon limits icon files, in bytes.
 const maxIcon = 1 << 20
 
-func iconType(extension string) string {
-	switch extension {
-	case ".svg":
-		return "image/svg+xml"
-	case ".png":
-		return "image/png"
-	case ".jpg", ".jpeg":
-		return "image/jpeg"
-	case ".gif":
-		return "image/gif"
-	case ".webp":
-		return "image/webp"
-	case ".ico":
-		return "image/x-icon"
+// iconType returns the MIME type of an icon file by its name.
+func iconType(name string) string {
+	if of := media.ByName(name); strings.HasPrefix(of, "image/") {
+		return of
 	}
-	return "application/octet-stream"
+	return media.Binary
 }
 
 // InlineIcons returns an icons array whose files are replaced by data URIs, so that a client can show them (R-101 to
@@ -231,7 +214,7 @@ func (p *Project) InlineIcons(icons json.RawMessage, dirs []string, observe func
 		if !ok || src == "" {
 			continue
 		}
-		if hasScheme(src) {
+		if fsys.HasScheme(src) {
 			b.Raw(rawjson.Normal(icon))
 			n++
 			continue
@@ -257,21 +240,6 @@ func (p *Project) iconLabel(src string) string {
 		return filepath.ToSlash(rel)
 	}
 	return src
-}
-
-// hasScheme reports whether a text begins with the scheme of a URI. A single letter is a drive of Windows.
-func hasScheme(src string) bool {
-	scheme, _, found := strings.Cut(src, ":")
-	if !found || len(scheme) < 2 {
-		return false
-	}
-	for i, c := range []byte(scheme) {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (i == 0 || !(c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.')) {
-			return false
-		}
-	}
-	return true
 }
 
 func (p *Project) inlineIcon(icon json.RawMessage, src string, dirs []string,
@@ -302,7 +270,7 @@ func (p *Project) inlineIcon(icon json.RawMessage, src string, dirs []string,
 	mime := rawjson.TextOf(icon, "mimeType")
 	given := mime != ""
 	if !given {
-		mime = iconType(strings.ToLower(filepath.Ext(src)))
+		mime = iconType(src)
 	}
 	uri := "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)
 	icon = rawjson.With(rawjson.Normal(icon), "src", rawjson.Quote(uri))

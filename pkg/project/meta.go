@@ -261,7 +261,7 @@ func (p *Project) readRelated(path, name string, ignore func(name string, reason
 // package.json, or is 0.0.0 (P-202).
 func (p *Project) defaultVersion(ignore func(name string, reason any)) string {
 	text := p.readRelated(filepath.Join(p.Root, "VERSION"), "VERSION", ignore)
-	if v := strings.Map(dropSpace, string(bytes.ToValidUTF8(text, nil))); v != "" {
+	if v := strings.Join(strings.Fields(string(bytes.ToValidUTF8(text, nil))), ""); v != "" {
 		return v
 	}
 	if doc, err := rawjson.Check(p.readRelated(filepath.Join(p.Root, "package.json"), "package.json",
@@ -271,13 +271,6 @@ func (p *Project) defaultVersion(ignore func(name string, reason any)) string {
 		}
 	}
 	return "0.0.0"
-}
-
-func dropSpace(r rune) rune {
-	if unicode.IsSpace(r) {
-		return -1
-	}
-	return r
 }
 
 // readInstructions returns the instructions for models from server.instructions.md, or "" (P-204).

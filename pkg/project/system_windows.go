@@ -4,8 +4,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-
-	"golang.org/x/sys/windows"
 )
 
 const orphanDefault = "false"
@@ -20,13 +18,6 @@ func completeEnv(env Env) {
 func systemTmp() string { return os.TempDir() }
 
 const helperName = "mcp-jq.exe"
-
-// lock locks a file as long as it stays open, and reports whether it could.
-func lock(f *os.File) bool {
-	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
-		0, 1, 0, new(windows.Overlapped))
-	return err == nil
-}
 
 // linkHelper makes a hard link, or a copy where the directories lie on
 // different volumes.
@@ -51,11 +42,8 @@ func linkHelper(exe string, root *os.Root, link string) error {
 	return to.Close()
 }
 
-// IsWritable reports whether we can create files in a directory. It tries to create one, because Windows has no other
-// check.
-func IsWritable(dir string) bool { return checkWritable(dir) == nil }
-
-// checkWritable returns the reason why this process cannot create files in a directory.
+// checkWritable returns the reason why this process cannot create files in a directory. It tries to create one, because
+// Windows has no other check.
 func checkWritable(dir string) error {
 	probe, err := os.MkdirTemp(dir, "mcpbash.probe.")
 	if err != nil {

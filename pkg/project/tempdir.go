@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/files/atomicfile"
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/trust"
@@ -212,10 +213,11 @@ func claim(root *os.Root, create int) (*os.File, error) {
 	case err != nil:
 	case !info.Mode().IsRegular():
 		err = errors.New("not a regular file")
-	case !lock(f):
-		err = errClaimed
 	default:
-		return f, nil
+		if locked, _ := atomicfile.TryLock(f); locked {
+			return f, nil
+		}
+		err = errClaimed
 	}
 	f.Close()
 	return nil, err
@@ -290,6 +292,9 @@ func (d *TempDir) wasClaimed() bool {
 	info, err := d.claim.Stat()
 	return err == nil && info.Size() > 0
 }
+
+// IsWritable reports whether we can create files in a directory.
+func IsWritable(dir string) bool { return checkWritable(dir) == nil }
 
 // tmpRoot returns the base of all temporary files (P-300).
 func tmpRoot(env Env) string {

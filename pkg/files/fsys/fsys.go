@@ -159,7 +159,7 @@ func schemeOf(text string) (scheme string, isURI bool) {
 func SplitNamed(list string) (paths []string) {
 	for _, item := range filepath.SplitList(list) {
 		last := len(paths) - 1
-		if strings.HasPrefix(item, "//") && last >= 0 && isWord(paths[last]) {
+		if strings.HasPrefix(item, "//") && last >= 0 && HasScheme(paths[last]+":") {
 			paths[last] += ":" + item
 			continue
 		}
@@ -168,8 +168,9 @@ func SplitNamed(list string) (paths []string) {
 	return paths
 }
 
-func isWord(text string) bool {
-	scheme, _ := schemeOf(text + ":")
+// HasScheme reports whether a text begins with the scheme of a URI and a colon.
+func HasScheme(text string) bool {
+	scheme, _ := schemeOf(text)
 	return scheme != ""
 }
 

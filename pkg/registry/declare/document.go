@@ -187,9 +187,8 @@ func topLevel(doc json.RawMessage) (d *Document, fault string) {
 			d.Lists[kind.Key] = &List{Origin: JSONFile, Err: fault}
 			continue
 		}
-		m := &List{Origin: JSONFile, entries: slices.Collect(rawjson.Elements(v)), extras: true}
-		m.Merge = kind.Overlays && len(m.entries) > 0
-		d.Lists[kind.Key] = m
+		d.Lists[kind.Key] = listOf(kind, v)
+		d.Lists[kind.Key].Origin = JSONFile
 	}
 	merge, ok := rawjson.Strings(rawjson.Get(doc, "merge"))
 	if !ok || slices.ContainsFunc(merge, func(key string) bool { return !slices.Contains(mergeable, key) }) {
@@ -229,6 +228,13 @@ type List struct {
 	sorted  bool  // sort by name, else keep the order of the entries
 	Merge   bool  // add the items to the discovered ones, else replace those
 	Err     error // why the list cannot be used, or nil
+}
+
+// listOf returns the entries of an array for a kind.
+func listOf(kind *kinds.Kind, array json.RawMessage) *List {
+	m := &List{entries: slices.Collect(rawjson.Elements(array)), extras: true}
+	m.Merge = kind.Overlays && len(m.entries) > 0
+	return m
 }
 
 // A Built contains the items of a list, and the files that they depend on.

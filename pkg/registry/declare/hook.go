@@ -6,13 +6,11 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +46,9 @@ type Hook struct {
 	warned bool
 	sum    [sha256.Size]byte
 	until  time.Time
-	last   *hookRun // nil before the first run
+	ran    bool
+	lists  map[string]*List // of the last run
+	err    error            // of the last run
 }
 
 // HookOptions are the functions that a Hook needs from the program.
@@ -65,11 +65,6 @@ type HookOptions struct {
 // NewHook returns the hook of a project. It does not run the script.
 func NewHook(p *project.Project, o HookOptions) *Hook {
 	return &Hook{p: p, o: o, mutex: ctxlock.New()}
-}
-
-type hookRun struct {
-	lists map[string]*List
-	err   error
 }
 
 // A hookFault is the reason why the lists of a hook cannot be used. It makes all kinds
@@ -120,13 +115,14 @@ func (h *Hook) Read(ctx context.Context) (map[string]*List, error) {
 		return nil, err
 	}
 	if !h.holds(text) {
-		run := h.run(ctx, text)
+		lists, err := h.run(ctx, text)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		h.sum, h.last, h.until = sha256.Sum256(text), run, h.o.Now().Add(h.p.Discovery.RegisterTTL)
+		h.ran, h.lists, h.err = true, lists, err
+		h.sum, h.until = sha256.Sum256(text), h.o.Now().Add(h.p.Discovery.RegisterTTL)
 	}
-	return h.last.lists, h.last.err
+	return h.lists, h.err
 }
 
 // Present reports whether there is an executable script, trusted or not.
@@ -137,7 +133,7 @@ func (h *Hook) Present() bool {
 
 // holds reports whether the result of the last run is still valid.
 func (h *Hook) holds(text []byte) bool {
-	return h.last != nil && h.o.Now().Before(h.until) && sha256.Sum256(text) == h.sum
+	return h.ran && h.o.Now().Before(h.until) && sha256.Sum256(text) == h.sum
 }
 
 // Due reports whether [Hook.Read] would run the script.
@@ -150,7 +146,7 @@ func (h *Hook) Due(ctx context.Context) bool {
 	return text != nil && err == nil && !h.holds(text)
 }
 
-func (h *Hook) run(ctx context.Context, text []byte) *hookRun {
+func (h *Hook) run(ctx context.Context, text []byte) (map[string]*List, error) {
 	if !h.warned {
 		h.warned = true
 		h.o.Note(mcp.Warning, access.RegistryLogger, "Project hook execution enabled (MCPBASH_ALLOW_PROJECT_HOOKS=true); "+
@@ -158,7 +154,7 @@ func (h *Hook) run(ctx context.Context, text []byte) *hookRun {
 	}
 	copied, calls, err := h.copy(text)
 	if err != nil {
-		return &hookRun{err: err}
+		return nil, err
 	}
 	defer os.Remove(copied.Path())
 	defer calls.remove()
@@ -173,7 +169,7 @@ func (h *Hook) run(ctx context.Context, text []byte) *hookRun {
 	if h.o.Confine != nil {
 		release, err := h.o.Confine(&spec, calls.Name())
 		if err != nil {
-			return &hookRun{err: &hookFault{"script cannot be confined: " + err.Error()}}
+			return nil, &hookFault{"script cannot be confined: " + err.Error()}
 		}
 		defer release()
 	}
@@ -182,12 +178,12 @@ func (h *Hook) run(ctx context.Context, text []byte) *hookRun {
 	switch {
 	case errors.Is(res.Cause, script.ErrTimedOut):
 		h.reportOutput(printed)
-		return &hookRun{err: &hookFault{"script timed out"}}
+		return nil, &hookFault{"script timed out"}
 	case errors.Is(res.Cause, folder.ErrTooLarge):
-		return &hookRun{err: &hookFault{fmt.Sprintf("output exceeded %d bytes", d.MaxBytes)}}
+		return nil, &hookFault{fmt.Sprintf("output exceeded %d bytes", d.MaxBytes)}
 	case errors.Is(res.Cause, script.ErrStdoutLimit), errors.Is(res.Cause, script.ErrStderrLimit),
 		len(printed) > d.MaxManual:
-		return &hookRun{err: &hookFault{fmt.Sprintf("output exceeded %d bytes", d.MaxManual)}}
+		return nil, &hookFault{fmt.Sprintf("output exceeded %d bytes", d.MaxManual)}
 	}
 	if _, err := item.ParseObject(res.Stdout); err == nil { // the lists of R-157
 		h.reportOutput(res.Stderr)
@@ -195,16 +191,16 @@ func (h *Hook) run(ctx context.Context, text []byte) *hookRun {
 		h.reportOutput(printed)
 	}
 	if res.Cause != nil || res.Status != 0 {
-		return &hookRun{err: &hookFault{"script failed"}}
+		return nil, &hookFault{"script failed"}
 	}
 	made, err := calls.read(d.MaxBytes)
 	switch {
 	case errors.Is(err, folder.ErrTooLarge):
-		return &hookRun{err: &hookFault{fmt.Sprintf("output exceeded %d bytes", d.MaxBytes)}}
+		return nil, &hookFault{fmt.Sprintf("output exceeded %d bytes", d.MaxBytes)}
 	case err != nil:
-		return &hookRun{err: &hookFault{"script failed: " + err.Error()}}
+		return nil, &hookFault{"script failed: " + err.Error()}
 	}
-	return &hookRun{lists: listsOf(d, replay(made, h.o.Log), res.Stdout)}
+	return listsOf(d, replay(made, h.o.Log), res.Stdout), nil
 }
 
 // copy copies the script to a private file, so that exactly the checked text runs. It also
@@ -274,9 +270,6 @@ func (f *callsFile) within(limit int) error {
 // read returns the calls. It returns an error if the script has removed or replaced the
 // file, because calls may be missing.
 func (f *callsFile) read(limit int) ([]byte, error) {
-	if err := f.within(limit); err != nil {
-		return nil, err
-	}
 	ours, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -356,7 +349,7 @@ func listsOf(d *project.Discovery, buffers map[string]*buffer, stdout []byte) ma
 		case b.applied || len(b.payloads) > 0:
 			m = b.list(kind, d.ManualBuffer)
 		case rawjson.KindOf(bulk) == rawjson.Array:
-			m = printedList(kind, bulk)
+			m = listOf(kind, bulk) // in the form of register.json
 		default:
 			continue
 		}
@@ -373,7 +366,11 @@ func (b *buffer) list(kind *kinds.Kind, completionLimit int) *List {
 	for i, payload := range b.payloads {
 		entry, err := item.CheckJSON(payload, item.MaxNesting)
 		if err != nil {
-			return &List{Err: finalizeFailed(kind, i, err)}
+			noun := kind.Key
+			if kind == kinds.Completions {
+				noun = "completion"
+			}
+			return &List{Err: fmt.Errorf("manual %s registration finalize failed: %s[%d]: %w", noun, kind.Key, i, err)}
 		}
 		size += len(payload)
 		m.entries = append(m.entries, entry)
@@ -382,20 +379,4 @@ func (b *buffer) list(kind *kinds.Kind, completionLimit int) *List {
 		return &List{Err: fmt.Errorf("manual completion buffer exceeded %d bytes", completionLimit)}
 	}
 	return m
-}
-
-// printedList returns the entries that the script printed. They have the form of
-// register.json.
-func printedList(kind *kinds.Kind, list json.RawMessage) *List {
-	m := &List{entries: slices.Collect(rawjson.Elements(list)), extras: true}
-	m.Merge = kind.Overlays && len(m.entries) > 0
-	return m
-}
-
-func finalizeFailed(kind *kinds.Kind, i int, err error) error {
-	key := kind.Key
-	if kind == kinds.Completions {
-		key = "completion"
-	}
-	return fmt.Errorf("manual %s registration finalize failed: %s[%d]: %w", key, kind.Key, i, err)
 }

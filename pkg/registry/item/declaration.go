@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"golang.org/x/mod/semver"
 
@@ -97,12 +98,7 @@ const (
 // IsID reports whether a value can be the id of a tool.
 func IsID(v json.RawMessage) bool {
 	id, _ := rawjson.Text(v)
-	for i, c := range []byte(id) {
-		if !isLetter(c) && !isDigit(c) && (i == 0 || c != '_' && c != '.' && c != '-') {
-			return false
-		}
-	}
-	return id != "" && len(id) <= maxID
+	return id != "" && len(id) <= maxID && strings.Trim(id, plain) == "" && strings.IndexByte("_.-", id[0]) < 0
 }
 
 // ID returns the id in the metadata of a tool.
@@ -157,7 +153,7 @@ func (s *Input) Capabilities() json.RawMessage {
 // Confine returns the "confine" member of a tool without its invalid values, or nil
 // (CF-17).
 func (s *Input) Confine() json.RawMessage {
-	given := s.Pick("confine", "an object", func(v json.RawMessage) bool { return rawjson.KindOf(v) == rawjson.Object })
+	given := s.OfKind("confine", rawjson.Object)
 	if given == nil {
 		return nil
 	}

@@ -13,6 +13,7 @@ package item
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -120,11 +121,10 @@ func SameCandidate(a, b Candidate) bool {
 
 // CandidateOf returns an item of a registry file as a candidate.
 func CandidateOf(item json.RawMessage) Candidate {
-	f := Candidate{Item: Item{Name: rawjson.TextOf(item, "name"), JSON: item}, Path: rawjson.TextOf(item, "path")}
-	if f.ID = rawjson.TextOf(item, "id"); f.ID == "" {
-		f.ID = f.Name
+	name := rawjson.TextOf(item, "name")
+	return Candidate{
+		Item: Item{name, item}, ID: cmp.Or(rawjson.TextOf(item, "id"), name), Path: rawjson.TextOf(item, "path"),
 	}
-	return f
 }
 
 // A Source is one object of metadata: a metadata file, an inline header, or an entry of a
@@ -241,25 +241,19 @@ func (f *Fields) Text(name string) (text string, given bool) {
 // Seconds returns a field that is a positive integer, or a string of digits, as a
 // number. It returns nil if there is no such field.
 func (f *Fields) Seconds(name string) json.RawMessage {
-	v := f.Pick(name, "a positive integer", func(v json.RawMessage) bool { return rawjson.PositiveInt(v) > 0 })
-	if v == nil {
-		return nil
-	}
-	return rawjson.Int(rawjson.PositiveInt(v))
+	return f.number(name, "a positive integer", func(v json.RawMessage) bool { return rawjson.PositiveInt(v) > 0 })
 }
 
 // Limit is [Fields.Seconds] for a field that may be 0, which means no limit.
 func (f *Fields) Limit(name string) json.RawMessage {
-	isZero := func(v json.RawMessage) bool {
-		text, ok := rawjson.Text(v)
-		if !ok {
-			text = string(v)
-		}
-		return text != "" && strings.Trim(text, "0") == ""
-	}
-	v := f.Pick(name, "a positive integer or 0", func(v json.RawMessage) bool {
-		return isZero(v) || rawjson.PositiveInt(v) > 0
+	return f.number(name, "a positive integer or 0", func(v json.RawMessage) bool {
+		text, _ := rawjson.Text(v)
+		return rawjson.PositiveInt(v) > 0 || strings.Trim(cmp.Or(text, string(v)), "0") == ""
 	})
+}
+
+func (f *Fields) number(name, must string, ok func(json.RawMessage) bool) json.RawMessage {
+	v := f.Pick(name, must, ok)
 	if v == nil {
 		return nil
 	}

@@ -3,6 +3,7 @@ package item
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -43,17 +44,11 @@ const MaxPlainName = 64
 // IsPlainName reports whether clients accept the name of a tool. The protocol allows dots.
 // Some clients do not, which "validate" reports.
 func IsPlainName(name string) bool {
-	for _, c := range []byte(name) {
-		if !isLetter(c) && !isDigit(c) && c != '_' && c != '-' && c != '.' {
-			return false
-		}
-	}
-	return name != "" && len(name) <= MaxPlainName
+	return name != "" && len(name) <= MaxPlainName && strings.Trim(name, plain) == ""
 }
 
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+// plain are the characters of ids and of names that all clients accept.
+const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
 
 // TypeDeclared is the member of a resource whose author gave its MIME type. Only registry files have it
 // (R-54a).
@@ -90,22 +85,14 @@ func expandURI(p *project.Project, uri string) string {
 		return uri
 	}
 	return strings.NewReplacer(
-		"${MCPBASH_PROJECT_ROOT}", percentEncode(slashed(p.Root), uriPath),
-		"${MCPBASH_RESOURCES_DIR}", percentEncode(slashed(p.Resources), uriPath),
+		"${MCPBASH_PROJECT_ROOT}", strings.TrimPrefix(project.FileURI(p.Root), "file://"),
+		"${MCPBASH_RESOURCES_DIR}", strings.TrimPrefix(project.FileURI(p.Resources), "file://"),
 	).Replace(uri)
 }
 
 // FileURI returns the URI of a file at a path below a directory.
 func FileURI(dir, path string) string {
-	return "file://" + percentEncode(slashed(filepath.Join(dir, filepath.FromSlash(path))), uriPath)
-}
-
-// slashed returns an absolute path in the form for URIs: /C:/dir/file on Windows.
-func slashed(path string) string {
-	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
-		path = "/" + path
-	}
-	return path
+	return project.FileURI(filepath.Join(dir, filepath.FromSlash(path)))
 }
 
 // PathOf returns the path in a URI, or the whole URI without query and fragment if it has no scheme.
@@ -120,27 +107,8 @@ func PathOf(uri string) string {
 	return path
 }
 
-// The characters other than letters and digits that are not percent-encoded in a name
-// (RES-305) and in a path.
-const (
-	uriName = ".~_-"
-	uriPath = uriName + "/:"
-)
-
-func percentEncode(s, plain string) string {
-	const hex = "0123456789ABCDEF"
-	var out []byte
-	for _, c := range []byte(s) {
-		if isLetter(c) || isDigit(c) || strings.IndexByte(plain, c) >= 0 {
-			out = append(out, c)
-		} else {
-			out = append(out, '%', hex[c>>4], hex[c&15])
-		}
-	}
-	return string(out)
-}
-
-// PageURI returns the URI of a page of a server (RES-305).
+// PageURI returns the URI of a page of a server. Everything but letters, digits and ".~_-" is encoded (RES-305).
 func PageURI(server, name string) string {
-	return "ui://" + percentEncode(server, uriName) + "/" + percentEncode(name, uriName)
+	escape := func(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
+	return "ui://" + escape(server) + "/" + escape(name)
 }

@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/text/urimatch"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -121,8 +122,10 @@ func buildResource(s *item.Input, name string) (item.Candidate, bool) {
 	}
 	w.Put("uri", quoted)
 	given, _ := s.Text("mimeType")
-	w.Put("mimeType", rawjson.Quote(cmp.Or(given, typeOf(s, uri))))
-	w.Put("provider", rawjson.Quote(provider(s, uri)))
+	byName := media.ByName(cmp.Or(s.Path, item.PathOf(uri)))
+	w.Put("mimeType", rawjson.Quote(cmp.Or(given, byName, media.Text)))
+	provider, _ := s.Text("provider")
+	w.Put("provider", rawjson.Quote(cmp.Or(provider, item.ProviderOf(uri))))
 	w.Put("size", s.Pick("size", "a whole number of bytes", isSize))
 	w.Put("icons", s.Icons())
 	w.Put("annotations", s.Annotations())
@@ -135,21 +138,6 @@ func buildResource(s *item.Input, name string) (item.Candidate, bool) {
 	}
 	f.JSON = w.End(resourceFields)
 	return f, true
-}
-
-// typeOf returns the default MIME type of a resource, which depends on its name.
-func typeOf(s *item.Input, uri string) string {
-	name := cmp.Or(s.Path, item.PathOf(uri))
-	return cmp.Or(media.ByName(name), media.Text)
-}
-
-// provider returns the name of the provider of a resource. The default depends on the
-// scheme of the URI.
-func provider(s *item.Input, uri string) string {
-	if given, _ := s.Text("provider"); given != "" {
-		return given
-	}
-	return item.ProviderOf(uri)
 }
 
 func isSize(v json.RawMessage) bool {
@@ -200,7 +188,7 @@ func visitTemplates(v *scan.Visit) {
 		case name == "":
 			const text = "skipping template without name"
 			warn(item.MissingName, text, fmt.Sprintf("Auto-discovery %s: %s", at, text))
-		case !hasVariable(template):
+		case !urimatch.HasVariable(template):
 			text := fmt.Sprintf("'%s' uriTemplate has no {variable}, skipping", name)
 			if strings.ContainsAny(template, "{}") {
 				text = fmt.Sprintf("'%s' uriTemplate has an unmatched or empty brace: write {variable}; skipping", name)
@@ -228,7 +216,7 @@ func declaredTemplate(s *item.Input) (item.Candidate, bool) {
 		fault = fmt.Sprintf("Manual template '%s' has both uri and uriTemplate (mutually exclusive)", name)
 	case template == "":
 		fault = "Manual template missing required 'uriTemplate' field"
-	case !hasVariable(template):
+	case !urimatch.HasVariable(template):
 		fault = fmt.Sprintf("Template '%s' uriTemplate must contain at least one {variable}", name)
 	default:
 		s.Path = ""
@@ -262,27 +250,6 @@ func templateOf(s *item.Input) string {
 }
 
 var lineBreaks = strings.NewReplacer("\r", "", "\n", "")
-
-// hasVariable reports whether a template contains a variable in braces, and no unmatched
-// brace (R-62, RES-163).
-func hasVariable(template string) bool {
-	some := false
-	for {
-		before, rest, found := strings.Cut(template, "{")
-		if strings.Contains(before, "}") {
-			return false
-		}
-		if !found {
-			return some
-		}
-		name, after, closed := strings.Cut(rest, "}")
-		if !closed || strings.Contains(name, "{") {
-			return false
-		}
-		some = some || strings.TrimSpace(name) != ""
-		template = after
-	}
-}
 
 // combineTemplates returns the templates without those that have the name of a resource,
 // listed or not. A declared template replaces a discovered one of the same name (R-61,

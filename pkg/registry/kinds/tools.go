@@ -188,68 +188,57 @@ const outputForm = `an object with "type" ("text", "json" or "binary"), "mimeTyp
 
 // isOutput reports whether a value describes the output of a program (T-500).
 func isOutput(v json.RawMessage) bool {
+	return isObjectOf(v, func(name string, member json.RawMessage) bool {
+		text, _ := rawjson.Text(member)
+		switch name {
+		case "type":
+			return slices.Contains([]string{"text", "json", "binary"}, text)
+		case "mimeType":
+			return text != ""
+		case "exitCodes":
+			return isObjectOf(member, func(code string, text json.RawMessage) bool {
+				return isFailure(code) && rawjson.KindOf(text) == rawjson.String
+			})
+		}
+		return false
+	})
+}
+
+// isObjectOf reports whether a value is an object whose members all fit.
+func isObjectOf(v json.RawMessage, fits func(name string, member json.RawMessage) bool) bool {
 	if rawjson.KindOf(v) != rawjson.Object {
 		return false
 	}
 	for name, member := range rawjson.All(v) {
-		text, isText := rawjson.Text(member)
-		switch name {
-		case "type":
-			isText = isText && slices.Contains([]string{"text", "json", "binary"}, text)
-		case "mimeType":
-			isText = text != ""
-		case "exitCodes":
-			isText = isExitCodes(member)
-		default:
-			return false
-		}
-		if !isText {
+		if !fits(name, member) {
 			return false
 		}
 	}
 	return true
+}
+
+// isFailure reports whether a text is the exit status of a program that fails.
+func isFailure(text string) bool {
+	n, err := strconv.Atoi(text)
+	return err == nil && n > 0 && n < 256 && strconv.Itoa(n) == text
 }
 
 const trialForm = `an object with "words" (texts) or "arguments" (an object), and "exitCode" (1 to 255)`
 
 // isTrial reports whether a value describes a trial (T-520).
 func isTrial(v json.RawMessage) bool {
-	if rawjson.KindOf(v) != rawjson.Object {
-		return false
-	}
 	calls := 0
-	for name, member := range rawjson.All(v) {
-		fits := false
+	return isObjectOf(v, func(name string, member json.RawMessage) bool {
 		switch name {
 		case "words":
-			fits = rawjson.IsStrings(member) && string(member) != "[]"
 			calls++
+			return rawjson.IsStrings(member) && string(member) != "[]"
 		case "arguments":
-			fits = rawjson.KindOf(member) == rawjson.Object
 			calls++
-		case "exitCode":
-			n, err := strconv.Atoi(string(member))
-			fits = err == nil && n > 0 && n < 256
+			return rawjson.KindOf(member) == rawjson.Object
 		}
-		if !fits {
-			return false
-		}
-	}
-	return calls == 1
-}
-
-// isExitCodes reports whether a value is an object of texts by exit code, without 0.
-func isExitCodes(v json.RawMessage) bool {
-	if rawjson.KindOf(v) != rawjson.Object {
-		return false
-	}
-	for code, text := range rawjson.All(v) {
-		n, err := strconv.Atoi(code)
-		if err != nil || n < 1 || n > 255 || strconv.Itoa(n) != code || rawjson.KindOf(text) != rawjson.String {
-			return false
-		}
-	}
-	return true
+		return name == "exitCode" && isFailure(string(member))
+	}) && calls == 1
 }
 
 // defaultToolName returns the default name of a tool. It is the stem of the file, or the
@@ -274,16 +263,8 @@ func longRunning(s *item.Input) json.RawMessage {
 }
 
 func isLongRunning(v json.RawMessage) bool {
-	if rawjson.KindOf(v) != rawjson.Object {
-		return rawjson.KindOf(v) == rawjson.Bool
-	}
-	for name, member := range rawjson.All(v) {
-		switch {
-		case name == "after" && rawjson.KindOf(member) == rawjson.Number && rawjson.PositiveInt(member) > 0:
-		case name == "asksFirst" && rawjson.KindOf(member) == rawjson.Bool:
-		default:
-			return false
-		}
-	}
-	return true
+	return rawjson.KindOf(v) == rawjson.Bool || isObjectOf(v, func(name string, member json.RawMessage) bool {
+		return name == "after" && rawjson.KindOf(member) == rawjson.Number && rawjson.PositiveInt(member) > 0 ||
+			name == "asksFirst" && rawjson.KindOf(member) == rawjson.Bool
+	})
 }

@@ -159,69 +159,42 @@ func isBare(p *project.Project, s *registry.SourcedTool) bool {
 	return !item.IsDescribed(parent, base)
 }
 
-func (t *RegisteredTool) members() []rawjson.Member {
-	capabilities := json.RawMessage("null")
-	if t.Capabilities != nil {
-		var b rawjson.Builder
+// AppendJSON appends the tool on one line.
+func (t *RegisteredTool) AppendJSON(dst []byte) []byte {
+	b := rawjson.Over(dst)
+	b.Object().Name("id").String(t.ID).Name("name").String(t.Name).Name("description").String(t.Description).
+		Name("version").String(t.Version).Name("capabilities")
+	if t.Capabilities == nil {
+		b.Null()
+	} else {
 		b.Array()
 		for _, c := range t.Capabilities {
 			b.String(string(c))
 		}
-		capabilities = b.End().Bytes()
-	}
-	list := []rawjson.Member{
-		{Name: "id", Value: rawjson.Quote(t.ID)}, {Name: "name", Value: rawjson.Quote(t.Name)},
-		{Name: "description", Value: rawjson.Quote(t.Description)}, {Name: "version", Value: rawjson.Quote(t.Version)},
-		{Name: "capabilities", Value: capabilities},
-	}
-	if t.Confine != nil {
-		list = append(list, rawjson.Member{Name: "confine", Value: t.Confine.JSON()})
-	}
-	if t.SecurityLevel != "" {
-		list = append(list, rawjson.Member{Name: "securityLevel", Value: rawjson.Quote(string(t.SecurityLevel))})
-	}
-	if t.Unreadable != "" {
-		list = append(list, rawjson.Member{Name: "unreadable", Value: rawjson.Quote(t.Unreadable)})
-	}
-	var flag rawjson.Builder
-	return append(list,
-		rawjson.Member{Name: "parameters", Value: t.Parameters.json()},
-		rawjson.Member{Name: "path", Value: rawjson.Quote(t.Path)},
-		rawjson.Member{Name: "source", Value: rawjson.Quote(t.Source)},
-		rawjson.Member{Name: "requiredLevel", Value: rawjson.Quote(string(t.RequiredLevel))},
-		rawjson.Member{Name: "allowed", Value: flag.Bool(t.Allowed).Bytes()})
-}
-
-func (p *ToolParameters) json() json.RawMessage {
-	var b rawjson.Builder
-	b.Object()
-	for _, list := range []struct {
-		name       string
-		parameters []Parameter
-	}{{"required", p.Required}, {"optional", p.Optional}} {
-		b.Name(list.name).Array()
-		for _, one := range list.parameters {
-			b.Object().Name("name").String(one.Name).Name("description").String(one.Description).
-				Name("type").String(one.Type).Name("required").Bool(one.Required).End()
-		}
 		b.End()
 	}
-	return b.End().Bytes()
+	if t.Confine != nil {
+		b.Name("confine").Raw(t.Confine.JSON())
+	}
+	b.Optional("securityLevel", string(t.SecurityLevel)).Optional("unreadable", t.Unreadable).Name("parameters").Object()
+	putParameters(b.Name("required"), t.Parameters.Required)
+	putParameters(b.Name("optional"), t.Parameters.Optional)
+	b.End().Name("path").String(t.Path).Name("source").String(t.Source)
+	return b.Name("requiredLevel").String(string(t.RequiredLevel)).Name("allowed").Bool(t.Allowed).End().Bytes()
 }
 
-// AppendJSON appends the tool on one line.
-func (t *RegisteredTool) AppendJSON(dst []byte) []byte {
-	b := rawjson.Over(dst)
-	b.Object()
-	for _, m := range t.members() {
-		b.Name(m.Name).Raw(m.Value)
+func putParameters(b *rawjson.Builder, list []Parameter) {
+	b.Array()
+	for _, one := range list {
+		b.Object().Name("name").String(one.Name).Name("description").String(one.Description).
+			Name("type").String(one.Type).Name("required").Bool(one.Required).End()
 	}
-	return b.End().Bytes()
+	b.End()
 }
 
 // AppendWhole is [RegisteredTool.AppendText] with all other fields of the tool, so that a registration loses none.
 func (t *RegisteredTool) AppendWhole(dst []byte) []byte {
-	list := t.members()
+	list := rawjson.Members(t.AppendJSON(nil))
 	for _, m := range rawjson.Members(t.item) {
 		printed := slices.ContainsFunc(list, func(other rawjson.Member) bool { return other.Name == m.Name })
 		if !printed && slices.Contains(kinds.ToolFields, m.Name) && !rawjson.Absent(m.Value) {
@@ -234,7 +207,7 @@ func (t *RegisteredTool) AppendWhole(dst []byte) []byte {
 // AppendText appends the tool in the form that the commands print: one member on each line.
 // indent begins each line except the first.
 func (t *RegisteredTool) AppendText(dst []byte, indent string) []byte {
-	return appendLines(dst, indent, t.members())
+	return appendLines(dst, indent, rawjson.Members(t.AppendJSON(nil)))
 }
 
 func appendLines(dst []byte, indent string, members []rawjson.Member) []byte {

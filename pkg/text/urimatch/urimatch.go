@@ -62,6 +62,12 @@ func partsOf(template string) (parts []part, ok bool) {
 	return parts, true
 }
 
+// HasVariable reports whether a template contains a variable in braces, and no unmatched brace (R-62, RES-163).
+func HasVariable(template string) bool {
+	parts, ok := partsOf(template)
+	return ok && slices.ContainsFunc(parts, func(p part) bool { return p.expression && strings.TrimSpace(p.text) != "" })
+}
+
 // newPattern returns the pattern of a template. ok is false if its variables cannot be extracted
 // from a URI (RES-173).
 func newPattern(parts []part) (p pattern, ok bool) {

@@ -279,3 +279,17 @@ func FuzzMatch(f *testing.F) {
 		}
 	})
 }
+
+// R-62, RES-163.
+func TestHasVariable(t *testing.T) {
+	for template, ok := range map[string]bool{
+		"{a}": true, "x/{a}/{b}": true, "{}{a}": true, "{?q*}": true, "{ a }": true, "{ü}": true,
+		"": false, "x": false, "{}": false, "{  }": false, "{\t}": false, "{": false, "}": false, "}{": false, "{a": false,
+		"a}":   false,
+		"{a}}": false, "{{a}}": false, "{a}{": false, "{a{b}": false, "x}{a}": false,
+	} {
+		if HasVariable(template) != ok {
+			t.Errorf("%q: %v", template, !ok)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"mcp-bash/pkg/files/filecache"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/project"
 )
 
@@ -34,11 +35,7 @@ type Stamper interface {
 }
 
 // A Stamp identifies a state of a file.
-type Stamp struct {
-	Device, Inode     uint64
-	Size              int64
-	Modified, Changed int64 // nanoseconds
-}
+type Stamp = folder.Stamp
 
 // The exit statuses of a provider (RES-60).
 const (
@@ -63,6 +60,12 @@ func (f *Failure) Error() string {
 	}
 	return f.Message
 }
+
+// Failures without a message.
+var (
+	ErrDenied   = &Failure{Status: Denied}
+	ErrNotFound = &Failure{Status: NotFound}
+)
 
 // OverLimit returns the failure for content that exceeds the limit of [Provider.Read] (RES-46).
 func OverLimit(limit int) *Failure {

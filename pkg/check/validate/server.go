@@ -300,7 +300,7 @@ func (c *check) readable(r offer, label, uri, name string, config provider.Confi
 }
 
 func (c *check) file(r offer, label, uri string, config provider.Config) {
-	data, err := file.New(file.Settings{Dir: config.Root, Roots: config.FileRoots}).Read(c.ctx, uri, c.p.MaxResource)
+	data, err := (&file.Provider{Dir: config.Root, Roots: config.FileRoots}).Read(c.ctx, uri, c.p.MaxResource)
 	var failed *provider.Failure
 	if err == nil {
 		c.picture(label, media.Sniff(data), len(data))

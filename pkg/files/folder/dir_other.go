@@ -60,11 +60,7 @@ func (d Dir) List([]byte) ([]Entry, error) {
 // Stamp returns the stamp of a path below the directory. It follows symbolic links in all names but the last. So
 // callers go at most one level down, into a directory that they have seen.
 func (d Dir) Stamp(name string) Stamp {
-	info, err := d.root.Lstat(filepath.FromSlash(name))
-	if err != nil {
-		return Stamp{}
-	}
-	return stampOf(info)
+	return stampOf(d.root.Lstat(filepath.FromSlash(name)))
 }
 
 // A File is an open regular file.
@@ -91,7 +87,7 @@ func (d Dir) OpenFile(name string) (File, error) {
 		file.Close()
 		return File{}, errNotRegular
 	}
-	return File{file: file, Stamp: stampOf(seen)}, nil
+	return File{file: file, Stamp: stampOf(seen, nil)}, nil
 }
 
 // Close closes the file.
@@ -107,7 +103,10 @@ func (f File) Read(buf []byte) (int, error) {
 }
 
 // stampOf leaves the inode and the time of change out, because Windows needs another call for them.
-func stampOf(info fs.FileInfo) Stamp {
+func stampOf(info fs.FileInfo, err error) Stamp {
+	if err != nil {
+		return Stamp{}
+	}
 	mode := info.Mode().Perm()
 	switch {
 	case info.IsDir():
@@ -119,22 +118,13 @@ func stampOf(info fs.FileInfo) Stamp {
 }
 
 // StampOfFile returns the stamp of a file that package os opened.
-func StampOfFile(f *os.File) Stamp {
-	info, err := f.Stat()
-	if err != nil {
-		return Stamp{}
-	}
-	return stampOf(info)
-}
+func StampOfFile(f *os.File) Stamp { return stampOf(f.Stat()) }
 
 // StampOfPath returns the stamp of a path, without following its last link.
-func StampOfPath(path string) Stamp {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return Stamp{}
-	}
-	return stampOf(info)
-}
+func StampOfPath(path string) Stamp { return stampOf(os.Lstat(path)) }
+
+// StampOfTarget returns the stamp of a path, with all links followed.
+func StampOfTarget(path string) Stamp { return stampOf(os.Stat(path)) }
 
 // Missing reports whether an error means that the name does not exist, or is a symbolic link.
 func Missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

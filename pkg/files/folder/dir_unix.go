@@ -32,10 +32,12 @@ func (d Dir) Close() { unix.Close(d.fd) }
 
 // Stamp returns the stamp of a path below the directory. It follows symbolic links in all names but the last. So
 // callers go at most one level down, into a directory that they have seen.
-func (d Dir) Stamp(name string) Stamp {
+func (d Dir) Stamp(name string) Stamp { return d.stamp(name, unix.AT_SYMLINK_NOFOLLOW) }
+
+func (d Dir) stamp(name string, flags int) Stamp {
 	var st unix.Stat_t
 	for {
-		err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+		err := unix.Fstatat(d.fd, name, &st, flags)
 		if err == nil {
 			return StampOf(&st)
 		}
@@ -132,6 +134,9 @@ func StampIn(dir *os.File, name string) Stamp { return Dir{int(dir.Fd())}.Stamp(
 
 // StampOfPath returns the stamp of a path, without following its last link.
 func StampOfPath(path string) Stamp { return Dir{unix.AT_FDCWD}.Stamp(path) }
+
+// StampOfTarget returns the stamp of a path, with all links followed.
+func StampOfTarget(path string) Stamp { return Dir{unix.AT_FDCWD}.stamp(path, 0) }
 
 // Missing reports whether an error means that the name does not exist, or is a symbolic link.
 func Missing(err error) bool {

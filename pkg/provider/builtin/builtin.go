@@ -21,21 +21,17 @@ func New(name string, c provider.Config) provider.Provider {
 	case "echo":
 		return echo.Provider{}
 	case "file":
-		return file.New(file.Settings{Dir: c.Root, Roots: c.FileRoots, Files: c.Files})
+		return &file.Provider{Dir: c.Root, Roots: c.FileRoots, Files: c.Files}
 	case "https":
 		return https.New(c.Env, hosts.System())
 	case "git":
 		return git.New(c.Env, hosts.System())
 	case "ui":
-		return pages(&c)
+		return &ui.Provider{
+			Root: c.Root, Tools: c.Tools, UI: c.UI, Find: c.FindPage,
+			Most:      settings.Int(c.Env, "MCPBASH_MAX_UI_RESOURCE_BYTES"),
+			Templates: uitemplate.NewCache(settings.Int(c.Env, "MCPBASH_UI_CACHE_MAX_TEMPLATES")),
+		}
 	}
 	return nil
-}
-
-func pages(c *provider.Config) provider.Provider {
-	return ui.New(ui.Settings{
-		Root: c.Root, Tools: c.Tools, UI: c.UI, Find: c.FindPage,
-		Most:      settings.Int(c.Env, "MCPBASH_MAX_UI_RESOURCE_BYTES"),
-		Templates: uitemplate.NewCache(settings.Int(c.Env, "MCPBASH_UI_CACHE_MAX_TEMPLATES")),
-	})
 }

@@ -16,10 +16,10 @@ const scheme = "echo://"
 
 // Check returns an error for a URI that the provider can never read.
 func Check(uri string) error {
-	switch {
-	case uri == "":
+	if uri == "" {
 		return &provider.Failure{Status: provider.Invalid, Message: "echo provider requires echo://<payload>"}
-	case len(uri) < len(scheme) || !ascii.EqualFold(uri[:len(scheme)], scheme):
+	}
+	if _, ok := ascii.CutPrefixFold(uri, scheme); !ok {
 		return &provider.Failure{Status: provider.Invalid, Message: "Unsupported URI scheme for echo provider"}
 	}
 	return nil

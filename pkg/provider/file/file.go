@@ -10,18 +10,20 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/filecache"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/text/ascii"
 )
 
-// Settings define which files the provider may read.
-type Settings struct {
+// Provider reads files. The zero value reads none.
+type Provider struct {
 	// Dir is the project directory, the base of relative paths.
 	Dir string
 	// Roots returns the directories and files that may be read, as absolute paths. Paths that do
@@ -30,17 +32,6 @@ type Settings struct {
 	// Files reads small files. A nil Cache keeps no texts.
 	Files *filecache.Cache
 }
-
-// Provider reads files. The zero value reads none.
-type Provider struct{ Settings }
-
-// New returns a provider.
-func New(s Settings) *Provider { return &Provider{s} }
-
-var (
-	errDenied   = &provider.Failure{Status: provider.Denied}
-	errNotFound = &provider.Failure{Status: provider.NotFound}
-)
 
 // Read returns the content of the file a URI names.
 func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, error) {
@@ -69,7 +60,7 @@ func below(roots []string, path string) bool {
 
 // find opens the file that one of the paths of a URI names.
 func find(roots, list []string, plain int) (*os.File, error) {
-	failure := errNotFound
+	failure := provider.ErrNotFound
 	for i, path := range list {
 		f, err := open(roots, path)
 		if err == nil {
@@ -78,7 +69,7 @@ func find(roots, list []string, plain int) (*os.File, error) {
 		if i == plain {
 			failure = err
 		}
-		if i >= plain && err != errNotFound {
+		if i >= plain && err != provider.ErrNotFound {
 			break // the usual path is outside the roots, so no other one counts
 		}
 	}
@@ -91,11 +82,11 @@ func open(roots []string, path string) (*os.File, *provider.Failure) {
 		return f, nil
 	}
 	if !onVolumeOf(roots, path) {
-		return nil, errDenied
+		return nil, provider.ErrDenied
 	}
 	resolved, ok := fsys.Follow(path, false)
 	if !ok {
-		return nil, errDenied
+		return nil, provider.ErrDenied
 	}
 	for _, root := range roots {
 		base, err := filepath.EvalSymlinks(root)
@@ -107,11 +98,11 @@ func open(roots []string, path string) (*os.File, *provider.Failure) {
 		case err == nil:
 			return f, nil
 		case fsys.Escapes(err):
-			return nil, errDenied
+			return nil, provider.ErrDenied
 		}
-		return nil, errNotFound
+		return nil, provider.ErrNotFound
 	}
-	return nil, errDenied
+	return nil, provider.ErrDenied
 }
 
 // openDirectly handles the usual case with few system calls: the path is below a root by name, and
@@ -143,7 +134,7 @@ const portion = 4 << 20
 func content(ctx context.Context, f *os.File, limit int) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return nil, errNotFound
+		return nil, provider.ErrNotFound
 	}
 	if info.Size() > int64(limit) {
 		return nil, provider.OverLimit(limit)
@@ -162,7 +153,7 @@ func content(ctx context.Context, f *os.File, limit int) ([]byte, error) {
 		case err == io.EOF, n > 0 && int64(len(data)) == info.Size(): // the whole file: a read of the end is not needed
 			return data, nil
 		case err != nil:
-			return nil, errNotFound
+			return nil, provider.ErrNotFound
 		}
 	}
 	return nil, context.Cause(ctx)
@@ -180,14 +171,9 @@ func (p *Provider) Stamp(uri string) (s provider.Stamp, ok bool) {
 	if err != nil || plain > 0 || !onVolumeOf(p.Roots(), list[0]) {
 		return s, false
 	}
-	info, err := os.Stat(list[0])
-	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return s, false
-	}
-	s = provider.Stamp{Size: info.Size(), Modified: info.ModTime().UnixNano()}
-	identify(&s, info)
-	age := time.Since(time.Unix(0, max(s.Modified, s.Changed)))
-	return s, age > settled
+	s = folder.StampOfTarget(list[0])
+	age := time.Since(time.Unix(0, max(s.Mtime, s.Ctime)))
+	return s, s.IsFile() && s.Size > 0 && age > settled
 }
 
 var (
@@ -234,13 +220,12 @@ func names(uri, dir string) (list []string, plain int, err error) {
 // withoutScheme turns a file URI into a path, absolute or relative to the project. Text without a
 // scheme is returned unchanged (RES-80).
 func withoutScheme(uri string) string {
-	const scheme, local = "file://", "localhost/"
-	if len(uri) < len(scheme) || !ascii.EqualFold(uri[:len(scheme)], scheme) {
+	name, ok := ascii.CutPrefixFold(uri, "file://")
+	if !ok {
 		return uri
 	}
-	name := uri[len(scheme):]
-	if len(name) >= len(local) && ascii.EqualFold(name[:len(local)], local) {
-		name = name[len(local)-1:]
+	if path, ok := ascii.CutPrefixFold(name, "localhost/"); ok {
+		name = "/" + path
 	}
 	if drive := strings.TrimPrefix(name, "/"); hasDrive(drive) {
 		if runtime.GOOS == "windows" {
@@ -267,29 +252,19 @@ func absolute(name, dir string) string {
 
 // unescape decodes percent escapes once. It keeps malformed escapes.
 func unescape(s string) string {
-	if !strings.Contains(s, "%") {
-		return s
-	}
 	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) {
-			if hi, lo := hexValue(s[i+1]), hexValue(s[i+2]); hi >= 0 && lo >= 0 {
-				b.WriteByte(byte(hi<<4 | lo))
-				i += 2
-				continue
-			}
+	for {
+		before, after, found := strings.Cut(s, "%")
+		b.WriteString(before)
+		if !found {
+			return b.String()
 		}
-		b.WriteByte(s[i])
+		if c, err := strconv.ParseUint(after[:min(2, len(after))], 16, 8); err == nil && len(after) > 1 {
+			b.WriteByte(byte(c))
+			s = after[2:]
+		} else {
+			b.WriteByte('%')
+			s = after
+		}
 	}
-	return b.String()
-}
-
-func hexValue(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c|0x20 >= 'a' && c|0x20 <= 'f':
-		return int(c|0x20-'a') + 10
-	}
-	return -1
 }

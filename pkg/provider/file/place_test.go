@@ -87,7 +87,7 @@ func reader(dir, roots string) *Provider {
 			list = append(list, filepath.Clean(strings.ReplaceAll(root, "{T}", dir)))
 		}
 	}
-	return New(Settings{Dir: dir, Roots: func() []string { return list }})
+	return &Provider{Dir: dir, Roots: func() []string { return list }}
 }
 
 // outcome returns the content, or "!" and the status of the failure.

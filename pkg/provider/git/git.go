@@ -19,12 +19,12 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/hosts"
+	"mcp-bash/pkg/provider/internal/recent"
 	"mcp-bash/pkg/provider/internal/web"
 	"mcp-bash/pkg/provider/location"
 	"mcp-bash/pkg/text/ascii"
@@ -38,8 +38,20 @@ type Provider struct {
 	on      bool
 	timeout int // seconds
 	kb      int
-	known   cache
+	known   recent.Cache[location.Git, version]
 }
+
+// A version is the content of a file in a commit.
+type version struct {
+	commit  string
+	content []byte
+}
+
+// Limits of the cache: the number of files, and the size of one file in bytes.
+const (
+	cachedFiles = 16
+	cachedBytes = 256 << 10
+)
 
 // New returns a provider with the settings of an environment:
 // MCPBASH_ENABLE_GIT_PROVIDER, MCPBASH_GIT_* and those for proxies and
@@ -52,6 +64,7 @@ func New(env project.Env, network hosts.Network) *Provider {
 		on:      settings.Bool(env, "MCPBASH_ENABLE_GIT_PROVIDER"),
 		timeout: settings.Int(env, "MCPBASH_GIT_TIMEOUT"),
 		kb:      settings.Int(env, "MCPBASH_GIT_MAX_KB"),
+		known:   recent.Cache[location.Git, version]{Max: cachedFiles},
 	}
 }
 
@@ -107,13 +120,13 @@ func (p *Provider) read(ctx context.Context, l location.Git) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if content, ok := p.known.get(l, id); ok {
-		return content, nil
+	if known, ok := p.known.Get(l); ok && known.commit == id {
+		return slices.Clone(known.content), nil
 	}
 	c := &checkout{remote: r}
 	content, err := c.file(id, l.Path)
-	if err == nil {
-		p.known.put(l, id, content)
+	if err == nil && len(content) <= cachedBytes {
+		p.known.Put(l, version{id, slices.Clone(content)})
 	}
 	return content, err
 }
@@ -158,14 +171,11 @@ func (c *checkout) object(id string, kind byte) ([]byte, error) {
 func (p *Provider) failure(err error, l location.Git) error {
 	var done *provider.Failure
 	var refused *hosts.Refusal
-	var absent *missingFileError
 	switch {
 	case errors.As(err, &done):
 		return err
 	case errors.As(err, &refused):
 		return p.refusal(refused)
-	case errors.As(err, &absent):
-		return &provider.Failure{Status: provider.NotFound, Log: absent.Error()}
 	case errors.Is(err, errTooLarge):
 		return &provider.Failure{Status: provider.TooLarge,
 			Message: fmt.Sprintf("Repository size exceeds limit (%d KB)", p.kb)}
@@ -292,11 +302,6 @@ const (
 	maxTarget = 4 << 10 // bytes of a symbolic link
 )
 
-// A missingFileError explains for the log why a path names no file (RES-125).
-type missingFileError struct{ path, what string }
-
-func (m *missingFileError) Error() string { return "File " + m.path + " " + m.what }
-
 const errObject = web.ProtocolError("an object of the repository is malformed")
 
 // rootOf returns the tree of a commit, or of the commit that a tag refers to.
@@ -352,7 +357,9 @@ func lookUp(tree []byte, name string, size int) (e entry, ok bool, err error) {
 
 // find returns the id of the file at a path below a tree. It follows symbolic links within the tree (RES-125).
 func find(c *checkout, root, path string, idSize int) (string, error) {
-	absent := func(what string) (string, error) { return "", &missingFileError{path, what} }
+	absent := func(what string) (string, error) {
+		return "", &provider.Failure{Status: provider.NotFound, Log: "File " + path + " " + what}
+	}
 	trees, links := []string{root}, 0
 	todo := strings.Split(path, "/")
 	for len(todo) > 0 {
@@ -402,47 +409,4 @@ func find(c *checkout, root, path string, idSize int) (string, error) {
 		}
 	}
 	return absent("is a directory")
-}
-
-// Limits of a cache: the number of files, and the size of one file in bytes.
-const (
-	cachedFiles = 16
-	cachedBytes = 256 << 10
-)
-
-type cache struct {
-	mu    sync.Mutex
-	files []cached // most recent first
-}
-
-type cached struct {
-	location.Git
-	commit  string
-	content []byte
-}
-
-func (c *cache) get(l location.Git, commit string) ([]byte, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, f := range c.files {
-		if f.Git == l && f.commit == commit {
-			return slices.Clone(f.content), true
-		}
-	}
-	return nil, false
-}
-
-func (c *cache) put(l location.Git, commit string, content []byte) {
-	if len(content) > cachedBytes {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	files := []cached{{l, commit, slices.Clone(content)}}
-	for _, f := range c.files {
-		if f.Git != l && len(files) < cachedFiles {
-			files = append(files, f)
-		}
-	}
-	c.files = files
 }

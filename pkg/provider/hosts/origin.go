@@ -74,11 +74,10 @@ func (r *Refusal) Name() string {
 // another scheme. Cut refuses URIs with characters that some programs read as separators and others
 // do not (RES-100).
 func Cut(uri, scheme string) (authority, rest string, ok bool, err error) {
-	prefix := scheme + "://"
-	if len(uri) < len(prefix) || !ascii.EqualFold(uri[:len(prefix)], prefix) {
+	rest, ok = ascii.CutPrefixFold(uri, scheme+"://")
+	if !ok {
 		return "", "", false, nil
 	}
-	rest = uri[len(prefix):]
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		authority, rest = rest[:end], rest[end:]
 	} else {

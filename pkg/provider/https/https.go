@@ -117,9 +117,6 @@ func checkStatus(answer *http.Response) error {
 
 var errTooLarge = &provider.Failure{Status: provider.TooLarge, Message: "Resource exceeded size limit"}
 
-// firstPiece limits the buffer that is allocated from the Content-Length alone.
-const firstPiece = 1 << 20
-
 func (p *Provider) body(answer *http.Response, limit int) ([]byte, error) {
 	most, over := limit, provider.OverLimit(limit)
 	if p.bytes <= most {
@@ -128,22 +125,11 @@ func (p *Provider) body(answer *http.Response, limit int) ([]byte, error) {
 	if answer.ContentLength > int64(most) {
 		return nil, over
 	}
-	data := make([]byte, 0, min(max(answer.ContentLength+1, 512), firstPiece))
-	for {
-		if len(data) == cap(data) {
-			data = append(data, 0)[:len(data)]
-		}
-		n, err := answer.Body.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		switch {
-		case len(data) > most:
-			return nil, over
-		case err == io.EOF:
-			return data, nil
-		case err != nil:
-			return nil, err
-		}
+	data, err := io.ReadAll(io.LimitReader(answer.Body, int64(most)+1))
+	if len(data) > most {
+		return nil, over
 	}
+	return data, err
 }
 
 func (p *Provider) failure(err error, host string) error {

@@ -24,8 +24,8 @@ import (
 	"mcp-bash/pkg/text/ascii"
 )
 
-// Settings define where pages are.
-type Settings struct {
+// Provider reads pages.
+type Provider struct {
 	Root  string // the project
 	Tools string // tools directory; a tool's page is in its subdirectory ui
 	UI    string // directory of pages that belong to no tool
@@ -35,12 +35,6 @@ type Settings struct {
 	Most      int // maximum bytes of a page (RES-323)
 	Templates *uitemplate.Cache
 }
-
-// Provider reads pages.
-type Provider struct{ Settings }
-
-// New returns a provider.
-func New(s Settings) *Provider { return &Provider{s} }
 
 const (
 	entryFile = "index.html"
@@ -60,11 +54,11 @@ func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, err
 	}
 	for _, at := range dirs {
 		page, err := p.read(at, limit)
-		if err != errNotFound {
+		if err != provider.ErrNotFound {
 			return page, err
 		}
 	}
-	return nil, errNotFound
+	return nil, provider.ErrNotFound
 }
 
 // A place is a directory that may contain a page. It is opened through base, so no symbolic link leads out of base.
@@ -101,7 +95,7 @@ func (p *Provider) places(ctx context.Context, name string) ([]place, error) {
 func (p *Provider) read(at place, limit int) ([]byte, error) {
 	base, err := os.OpenRoot(at.base)
 	if err != nil {
-		return nil, errNotFound
+		return nil, provider.ErrNotFound
 	}
 	defer base.Close()
 	dir, err := base.OpenRoot(at.dir)
@@ -116,7 +110,7 @@ func (p *Provider) read(at place, limit int) ([]byte, error) {
 	}
 	page, err := p.readFile(dir, filepath.FromSlash(entry), limit)
 	template := rawjson.TextOf(meta, "template")
-	if err != errNotFound || template == "" {
+	if err != provider.ErrNotFound || template == "" {
 		return page, err
 	}
 	return p.render(template, rawjson.Get(meta, "config"), limit)
@@ -125,12 +119,7 @@ func (p *Provider) read(at place, limit int) ([]byte, error) {
 // readMeta returns the metadata of a page, or nil if the file is missing or invalid. The registry
 // reports invalid files (RES-306).
 func readMeta(dir *os.Root) json.RawMessage {
-	f, err := openPlain(dir, metaFile)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	text, err := boundedfile.ReadAll(f, maxMeta)
+	text, err := boundedfile.ReadIn(dir, metaFile, maxMeta)
 	if err != nil {
 		return nil
 	}
@@ -149,14 +138,14 @@ func (p *Provider) readFile(dir *os.Root, name string, limit int) ([]byte, error
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, errNotFound
+		return nil, provider.ErrNotFound
 	}
 	if err := p.checkSize(info.Size(), limit); err != nil {
 		return nil, err
 	}
 	page, err := io.ReadAll(io.LimitReader(f, int64(min(p.Most, limit))+1))
 	if err != nil {
-		return nil, errNotFound
+		return nil, provider.ErrNotFound
 	}
 	return page, p.checkSize(int64(len(page)), limit) // the file may have grown
 }
@@ -195,11 +184,11 @@ func openPlain(dir *os.Root, name string) (*os.File, error) {
 		return nil, refusal(err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errNotFound
+		return nil, provider.ErrNotFound
 	}
 	f, err := boundedfile.OpenIn(dir, name)
 	if err != nil {
-		return nil, errNotFound
+		return nil, provider.ErrNotFound
 	}
 	return f, nil
 }
@@ -212,23 +201,18 @@ func refusal(err error) *provider.Failure {
 	if fsys.Escapes(err) {
 		return refused
 	}
-	return errNotFound
+	return provider.ErrNotFound
 }
 
-var (
-	errDenied   = &provider.Failure{Status: provider.Denied}
-	errNotFound = &provider.Failure{Status: provider.NotFound}
-	errScheme   = &provider.Failure{Status: provider.Invalid, Message: "Invalid URI scheme: expected ui://"}
-)
+var errScheme = &provider.Failure{Status: provider.Invalid, Message: "Invalid URI scheme: expected ui://"}
 
 // Name returns the name of the page that a URI means: the path, or the authority if there is no
 // path (RES-320). It may have several segments. No segment may be hidden or lead upwards.
 func Name(uri string) (string, error) {
-	const scheme = "ui://"
-	if len(uri) < len(scheme) || !ascii.EqualFold(uri[:len(scheme)], scheme) {
+	name, ok := ascii.CutPrefixFold(uri, "ui://")
+	if !ok {
 		return "", errScheme
 	}
-	name := uri[len(scheme):]
 	if at := strings.IndexAny(name, "?#"); at >= 0 {
 		name = name[:at]
 	}
@@ -236,22 +220,22 @@ func Name(uri string) (string, error) {
 		name = path
 	}
 	if leavesOut(name) {
-		return "", errDenied
+		return "", provider.ErrDenied
 	}
 	name, err := url.PathUnescape(name)
 	switch {
 	case err != nil || name == "":
-		return "", errNotFound
+		return "", provider.ErrNotFound
 	case leavesOut(name):
-		return "", errDenied
+		return "", provider.ErrDenied
 	}
 	for segment := range strings.SplitSeq(name, "/") {
 		if segment == "" || segment[0] == '.' {
-			return "", errNotFound
+			return "", provider.ErrNotFound
 		}
 	}
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		return "", errDenied // device names on Windows
+		return "", provider.ErrDenied // device names on Windows
 	}
 	return name, nil
 }

@@ -32,10 +32,10 @@ func pages(t testing.TB, files map[string]string) *Provider {
 			t.Fatal(err)
 		}
 	}
-	return New(Settings{
+	return &Provider{
 		Root: root, Tools: filepath.Join(root, "tools"), UI: filepath.Join(root, "ui"), Most: 1 << 20,
 		Templates: uitemplate.NewCache(5),
-	})
+	}
 }
 
 // entries adds registry entries: names, and paths of their directories.

@@ -10,7 +10,6 @@
 package uitemplate
 
 import (
-	"container/list"
 	"crypto/sha256"
 	"embed"
 	"encoding/json"
@@ -20,9 +19,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/provider/internal/recent"
 )
 
 // names are the templates in the order in which they are listed.
@@ -159,50 +158,27 @@ func constant(name string, value any) string {
 
 // A Cache keeps the documents that were used most recently (RES-388). It is safe for
 // concurrent use.
-type Cache struct {
-	limit int
-
-	mu    sync.Mutex
-	order list.List // of cached, the most recent first
-	known map[key]*list.Element
-}
+type Cache struct{ documents recent.Cache[key, []byte] }
 
 type key struct {
 	name   string
 	config [sha256.Size]byte
 }
 
-type cached struct {
-	key      key
-	document []byte
-}
-
 // NewCache returns a cache for at most limit documents. With 0, it keeps no documents.
-func NewCache(limit int) *Cache { return &Cache{limit: limit, known: map[key]*list.Element{}} }
+func NewCache(limit int) *Cache { return &Cache{recent.Cache[key, []byte]{Max: limit}} }
 
 // Render is [Render] with a cache. The caller must not change the document, which is shared.
 func (c *Cache) Render(name string, config []byte) ([]byte, error) {
-	if c.limit <= 0 {
-		return Render(name, config)
-	}
 	k := key{name, sha256.Sum256(config)}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e := c.known[k]; e != nil {
-		c.order.MoveToFront(e)
-		return e.Value.(cached).document, nil
+	if document, ok := c.documents.Get(k); ok {
+		return document, nil
 	}
 	document, err := Render(name, config)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		c.documents.Put(k, document)
 	}
-	if c.order.Len() == c.limit {
-		oldest := c.order.Back()
-		c.order.Remove(oldest)
-		delete(c.known, oldest.Value.(cached).key)
-	}
-	c.known[k] = c.order.PushFront(cached{k, document})
-	return document, nil
+	return document, err
 }
 
 // An object is a part of a configuration. A member that is absent or null has its default

@@ -394,7 +394,7 @@ func (r *result) repeat(ctx context.Context, e *server) {
 
 // files returns the provider of files. Results from the network differ each time.
 func files(_ string, c provider.Config) provider.Provider {
-	return file.New(file.Settings{Dir: c.Root, Roots: c.FileRoots, Files: c.Files})
+	return &file.Provider{Dir: c.Root, Roots: c.FileRoots, Files: c.Files}
 }
 
 // ending describes how a request ended.

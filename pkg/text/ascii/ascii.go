@@ -45,6 +45,14 @@ func EqualFold(a, b string) bool {
 	return true
 }
 
+// CutPrefixFold removes a prefix from a text, apart from the case of the letters A to Z.
+func CutPrefixFold(text, prefix string) (rest string, ok bool) {
+	if len(text) < len(prefix) || !EqualFold(text[:len(prefix)], prefix) {
+		return text, false
+	}
+	return text[len(prefix):], true
+}
+
 // Trim removes spaces and tabs, the white space of HTTP (RFC 9110, OWS), around a text.
 func Trim(text string) string { return strings.Trim(text, " \t") }
 

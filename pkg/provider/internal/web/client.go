@@ -122,9 +122,15 @@ func (s *Session) Do(method, target string, header http.Header, content io.Reade
 		s.last.Close()
 	}
 	talking := false
-	var watch tlsWatch
-	trace := httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { talking = true }}
-	watch.addTo(&trace)
+	var failed atomic.Pointer[tlsError]
+	trace := httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { talking = true },
+		TLSHandshakeDone: func(_ tls.ConnectionState, err error) {
+			if err != nil {
+				failed.Store(&tlsError{err})
+			}
+		},
+	}
 	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(s.ctx, &trace), method, "https://"+s.hostHeader(),
 		content)
 	if err != nil {
@@ -149,7 +155,10 @@ func (s *Session) Do(method, target string, header http.Header, content io.Reade
 	case err != nil && talking:
 		return nil, ofAnswer(err)
 	case err != nil:
-		return nil, watch.of(err)
+		if cause := failed.Load(); cause != nil && errors.Is(err, cause.err) {
+			err = cause
+		}
+		return nil, err
 	}
 	s.last, answer.Body = answer.Body, &body{answer.Body}
 	switch {
@@ -215,24 +224,6 @@ type tlsError struct{ err error }
 
 func (e *tlsError) Error() string { return e.err.Error() }
 func (e *tlsError) Unwrap() error { return e.err }
-
-type tlsWatch struct{ failed atomic.Pointer[tlsError] }
-
-// of returns an error as a [*tlsError] if the TLS handshake caused it.
-func (w *tlsWatch) of(err error) error {
-	if failed := w.failed.Load(); failed != nil && errors.Is(err, failed.err) {
-		return failed
-	}
-	return err
-}
-
-func (w *tlsWatch) addTo(trace *httptrace.ClientTrace) {
-	trace.TLSHandshakeDone = func(_ tls.ConnectionState, err error) {
-		if err != nil {
-			w.failed.Store(&tlsError{err})
-		}
-	}
-}
 
 // maxCertificates limits the size of a certificate file, in bytes.
 const maxCertificates = 16 << 20

@@ -47,7 +47,7 @@ const (
 		`profile=mcp-app","_meta":` + dashMeta + `}`
 )
 
-// RES-22, RES-23, RES-340, R-173: pages follow the resources for every client, and share their
+// R-118, R-173, RES-340: pages follow the resources for every client, and share their
 // cursors.
 func TestPagesAreListed(t *testing.T) {
 	c := ready(t, somePages, project.Env{"MCP_UI_TTL": "0"})
@@ -57,7 +57,7 @@ func TestPagesAreListed(t *testing.T) {
 		names = append(names, rawjson.TextOf(item, "name"))
 	}
 	if got := strings.Join(names, " "); got != "a dash big board clock dash latin wrong" {
-		t.Errorf("RES-22: %s", got)
+		t.Errorf("R-173: %s", got)
 	}
 	for _, want := range []string{clockPage, dashPage, `"_meta":{"mcpbash/total":8}`} {
 		if !strings.Contains(all, want) {
@@ -83,7 +83,7 @@ func TestPagesAreListed(t *testing.T) {
 	}
 	if got := c.request("resources/list",
 		`{"cursor":`+old+`}`); got != `"error":{"code":-32602,"message":"Invalid cursor"}` {
-		t.Errorf("RES-23: %s", got)
+		t.Errorf("R-118: %s", got)
 	}
 	for deadline := time.After(patience); ; {
 		select {

@@ -99,6 +99,6 @@ func TestAppsWithoutPages(t *testing.T) {
 		t.Error(compact(t, rolled))
 	}
 	if pages, err := s.ListResources(s.deadline(), nil); err != nil || len(pages.Resources) != 2 {
-		t.Errorf("RES-22: %s, %v", compact(t, pages), err)
+		t.Errorf("R-173: %s, %v", compact(t, pages), err)
 	}
 }

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mcp-bash/pkg/auth/internal/reread"
 )
 
 // An authority signs certificates.
@@ -170,12 +172,12 @@ func TestReload(t *testing.T) {
 	}
 	cert, key := a.issue("two", time.Now().Add(time.Hour))
 	s.write(t, "cert", cert) // the key follows later
-	s.time = s.time.Add(interval)
+	s.time = s.time.Add(reread.Interval)
 	if name, _, err := s.connect(t, a, nil); name != "one" || err != nil || len(s.log) != 1 {
 		t.Error(name, err, s.log)
 	}
 	s.write(t, "key", key)
-	s.time = s.time.Add(interval)
+	s.time = s.time.Add(reread.Interval)
 	if name, _, err := s.connect(t, a, nil); name != "two" || err != nil || len(s.log) != 2 {
 		t.Error(name, err, s.log)
 	}
@@ -208,7 +210,7 @@ func TestBrokenCertificate(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 3 {
-			s.time = s.time.Add(interval)
+			s.time = s.time.Add(reread.Interval)
 			if got, _, err := s.connect(t, a, nil); got != "one" || err != nil {
 				t.Errorf("%s: %q, %v", name, got, err)
 			}
@@ -230,7 +232,7 @@ func TestByteOrderMarks(t *testing.T) {
 	cert, key := a.issue("two", time.Now().Add(time.Hour))
 	s.write(t, "cert", []byte(mark+string(cert)+mark+string(a.pem)))
 	s.write(t, "key", []byte(mark+string(key)))
-	s.time = s.time.Add(interval)
+	s.time = s.time.Add(reread.Interval)
 	for _, issuer := range []*authority{clients, others} {
 		client, err := tls.X509KeyPair(issuer.issue("ada", time.Now().Add(time.Hour)))
 		if err != nil {
@@ -267,7 +269,7 @@ func TestClientCertificates(t *testing.T) {
 		t.Errorf("a stranger is let in as %q", name)
 	}
 	s.write(t, "ca", others.pem)
-	s.time = s.time.Add(interval)
+	s.time = s.time.Add(reread.Interval)
 	if _, name, err := s.connect(t, a, ada); err == nil {
 		t.Errorf("%q is let in", name)
 	}
@@ -275,7 +277,7 @@ func TestClientCertificates(t *testing.T) {
 		t.Error(name, err)
 	}
 	s.write(t, "ca", []byte("x"))
-	s.time = s.time.Add(interval)
+	s.time = s.time.Add(reread.Interval)
 	for _, client := range []*tls.Certificate{ada, stranger} {
 		if _, name, err := s.connect(t, a, client); err == nil {
 			t.Errorf("%q is let in with a broken list", name)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -41,7 +42,9 @@ type keys struct {
 	tried   time.Time // when an attempt to read it began
 	fault   error     // of the last attempt
 	watcher auth.Watcher
-	refresh chan struct{} // closed when the refresh in the background ends; nil before the first one
+
+	refreshing bool // in the background
+	background sync.WaitGroup
 }
 
 const (
@@ -77,17 +80,18 @@ func (k *keys) current(now time.Time) int {
 
 // refreshSoon refreshes the keys in the background, unless that was tried a moment ago. k.mu is locked.
 func (k *keys) refreshSoon(now time.Time) {
-	if now.Sub(k.tried) <= pause || k.refreshing() {
+	if now.Sub(k.tried) <= pause || k.refreshing {
 		return
 	}
-	done := make(chan struct{})
-	k.refresh = done
-	go func() {
-		defer close(done)
+	k.refreshing = true
+	k.background.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), requestTime)
 		defer cancel()
 		k.update(ctx)
-	}()
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.refreshing = false
+	})
 }
 
 // usable is [Verifier.Usable].
@@ -109,52 +113,35 @@ func (k *keys) unavailable() error {
 	}
 }
 
-// refreshing reports whether a refresh runs in the background. k.mu is locked.
-func (k *keys) refreshing() bool {
-	if k.refresh == nil {
-		return false
-	}
-	select {
-	case <-k.refresh:
-		return false
-	default:
-		return true
-	}
-}
-
 // find returns the keys that may have signed a token. id is the key that the token names, or "".
 func (k *keys) find(ctx context.Context, id string) (found []jose.JSONWebKey, version int, err error) {
-	version = k.current(k.now())
-	if found = k.matching(id); version >= 0 && len(found) > 0 {
-		return found, version, nil
-	}
-	k.mu.Lock()
-	early := k.now().Sub(k.tried) < pause
-	k.mu.Unlock()
-	if !early {
+	found, version, early, err := k.look(id)
+	if len(found) == 0 && !early {
 		// A client that leaves must not end the attempt, because the next one has to wait.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
+		defer cancel()
 		k.update(ctx)
-		cancel()
-		version = k.current(k.now())
+		found, version, _, err = k.look(id)
 	}
-	if version < 0 {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		return nil, 0, k.unavailable()
-	}
-	return k.matching(id), version, nil
+	return found, version, err
 }
 
-func (k *keys) matching(id string) (found []jose.JSONWebKey) {
+// look is find without asking the provider. It is too early to ask if that was just tried.
+func (k *keys) look(id string) (found []jose.JSONWebKey, version int, early bool, err error) {
+	now := k.now()
+	version = k.current(now)
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	early = now.Sub(k.tried) < pause
+	if version < 0 {
+		return nil, 0, early, k.unavailable()
+	}
 	for _, key := range k.set {
 		if id == "" || key.KeyID == "" || key.KeyID == id {
 			found = append(found, key)
 		}
 	}
-	return found
+	return found, version, early, nil
 }
 
 // update reads the keys. Only one goroutine asks the provider at a time.
@@ -185,7 +172,7 @@ func (k *keys) update(ctx context.Context) error {
 	if k.fault != nil {
 		k.log(fmt.Sprintf("issuer %s: it answers again", k.issuer))
 	}
-	if !sameKeys(k.set, set) {
+	if !reflect.DeepEqual(k.set, set) {
 		k.version++
 	}
 	k.address, k.set, k.read, k.fault = address, set, began, nil
@@ -203,12 +190,6 @@ func (k *keys) report() {
 		hashes[k.set[i].KeyID] = auth.Digest(&k.set[i])
 	}
 	k.watcher(hashes, k.fault)
-}
-
-func sameKeys(a, b []jose.JSONWebKey) bool {
-	first, _ := json.Marshal(a)
-	second, _ := json.Marshal(b)
-	return string(first) == string(second)
 }
 
 // fetch reads the keys from their address, which it looks up in the provider's description if it is

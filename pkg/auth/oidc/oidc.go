@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -136,26 +137,18 @@ func (v *Verifier) Authenticate(ctx context.Context, token string) (*auth.Identi
 	if err != nil {
 		return nil, err
 	}
-	v.remember(hash, known{identity, earlier(expires, now.Add(keepKnown)), version}, now)
-	return identity, nil
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
+	if until := now.Add(keepKnown); expires.After(until) {
+		expires = until
 	}
-	return b
+	v.remember(hash, known{identity, expires, version}, now)
+	return identity, nil
 }
 
 func (v *Verifier) remember(hash [sha256.Size]byte, k known, now time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if len(v.known) >= maxKnown {
-		for other, old := range v.known {
-			if !now.Before(old.until) {
-				delete(v.known, other)
-			}
-		}
+		maps.DeleteFunc(v.known, func(_ [sha256.Size]byte, old known) bool { return !now.Before(old.until) })
 	}
 	for other := range v.known { // any one
 		if len(v.known) < maxKnown {

@@ -100,12 +100,7 @@ func (p *provider) pass(d time.Duration) {
 
 // refreshed waits until no refresh of the keys runs in the background.
 func refreshed(v *Verifier) {
-	v.keys.mu.Lock()
-	refresh := v.keys.refresh
-	v.keys.mu.Unlock()
-	if refresh != nil {
-		<-refresh
-	}
+	v.keys.background.Wait()
 }
 
 func (p *provider) open(t *testing.T) *Verifier {

@@ -14,10 +14,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"mcp-bash/pkg/auth"
+	"mcp-bash/pkg/auth/internal/reread"
 	"mcp-bash/schemas"
 )
 
@@ -38,14 +40,14 @@ func open(t *testing.T, path string) *watched {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.time, w.since = time.Now(), w.elapsed()
-	w.now = func() time.Time { return w.time }
-	w.elapsed = func() time.Duration { return w.since }
+	w.time, w.since = time.Now(), w.Elapsed()
+	w.Now = func() time.Time { return w.time }
+	w.Elapsed = func() time.Duration { return w.since }
 	return w
 }
 
 // later lets the file be looked at again.
-func (w *watched) later() { w.time, w.since = w.time.Add(interval), w.since+interval }
+func (w *watched) later() { w.time, w.since = w.time.Add(reread.Interval), w.since+reread.Interval }
 
 func (w *watched) ask(t *testing.T, token string) (*auth.Identity, *auth.Error) {
 	t.Helper()
@@ -349,7 +351,8 @@ func TestConcurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.elapsed = func() time.Duration { f.checked.Store(0); return time.Hour } // look at each request
+	var requests atomic.Int64
+	f.Elapsed = func() time.Duration { return time.Duration(requests.Add(1)) * time.Hour } // look at each request
 	ctx, cancel := context.WithCancel(t.Context())
 	var wait sync.WaitGroup
 	for range 4 {

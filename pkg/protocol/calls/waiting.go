@@ -118,13 +118,9 @@ func (r *Request) Enter(ctx context.Context) error {
 // a slot again.
 type asking struct{ r *Request }
 
-// Ready implements [mcp.Asker].
-func (a asking) Ready() bool { return a.r.asker.Ready() }
-
-// Patience implements [mcp.Asker].
+func (a asking) Ready() bool             { return a.r.asker.Ready() }
 func (a asking) Patience() time.Duration { return a.r.asker.Patience() }
 
-// Ask implements [mcp.Asker].
 func (a asking) Ask(requests []mcp.InputRequest) mcp.PendingInput {
 	r, q := a.r, a.r.requests
 	size := 0
@@ -155,7 +151,6 @@ type question struct {
 	turn    <-chan struct{} // closed when the script may get the answer
 }
 
-// Responses implements [mcp.PendingInput].
 func (p *question) Responses() ([]mcp.InputResponse, bool) {
 	list, done := p.PendingInput.Responses()
 	if !done {
@@ -169,7 +164,6 @@ func (p *question) Responses() ([]mcp.InputResponse, bool) {
 	}
 }
 
-// Wait implements [mcp.PendingInput].
 func (p *question) Wait(ctx context.Context) ([]mcp.InputResponse, error) {
 	list, err := p.PendingInput.Wait(ctx)
 	if err != nil {

@@ -131,7 +131,6 @@ func (a asker) Ready() bool { return !a.out.Full() }
 // Patience implements [mcp.Asker]. Scripts wait as long as they like.
 func (a asker) Patience() time.Duration { return 0 }
 
-// Ask implements [mcp.Asker].
 func (a asker) Ask(requests []mcp.InputRequest) mcp.PendingInput {
 	in := &pendingInput{asker: a}
 	for _, r := range requests {
@@ -159,7 +158,6 @@ type pendingInput struct {
 	replies []*reply
 }
 
-// Responses implements [mcp.PendingInput].
 func (in *pendingInput) Responses() ([]mcp.InputResponse, bool) {
 	for _, r := range in.replies {
 		select {
@@ -171,7 +169,6 @@ func (in *pendingInput) Responses() ([]mcp.InputResponse, bool) {
 	return in.collect(), true
 }
 
-// Wait implements [mcp.PendingInput].
 func (in *pendingInput) Wait(ctx context.Context) ([]mcp.InputResponse, error) {
 	for _, r := range in.replies {
 		select {
@@ -197,7 +194,6 @@ func (in *pendingInput) collect() []mcp.InputResponse {
 	return list
 }
 
-// Close implements [mcp.PendingInput].
 func (in *pendingInput) Close() []mcp.InputResponse {
 	answers := in.collect()
 	for _, r := range in.replies {

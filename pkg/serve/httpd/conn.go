@@ -32,7 +32,6 @@ type timedConn struct {
 	ended   bool // the next request is the last one
 }
 
-// Write implements [net.Conn].
 func (c *timedConn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	if c.gathered != nil {
@@ -69,7 +68,6 @@ func (c *timedConn) gather(buffer *[]byte, do func()) {
 	}
 }
 
-// Read implements [net.Conn].
 func (c *timedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && !c.used.Load() {

@@ -63,7 +63,6 @@ const keepAnswer = 32 << 10
 // server need not keep them until the last one (P-1803).
 const mostBatch = 1 << 20
 
-// Last implements [protocol.Sink].
 func (p *post) Last(line []byte, err *mcp.Error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -150,7 +149,6 @@ func (p *post) outlet() *stream {
 	return p.stream
 }
 
-// Push implements [protocol.Sink].
 func (p *post) Push() {
 	p.mu.Lock()
 	st := p.outlet()
@@ -167,7 +165,6 @@ func (p *post) Deliver() {
 	}
 }
 
-// Full implements [protocol.Sink].
 func (p *post) Full() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -205,7 +202,6 @@ func (p *post) Reserve(ctx context.Context, size int) {
 // batchShare is the part of the bytes for unread answers that a batch takes.
 const batchShare = 8
 
-// Release implements [protocol.Sink].
 func (p *post) Release(int) {}
 
 // serveStateless runs a request of the stateless protocol.

@@ -119,7 +119,6 @@ func (c *channels) add(conn net.Conn) bool {
 	}
 }
 
-// Accept implements [net.Listener].
 func (c *channels) Accept() (net.Conn, error) {
 	select {
 	case conn := <-c.begun:
@@ -129,7 +128,6 @@ func (c *channels) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements [net.Listener].
 func (c *channels) Close() error {
 	c.once.Do(func() { close(c.closed) })
 	return nil

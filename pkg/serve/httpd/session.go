@@ -492,26 +492,15 @@ func (s *Server) trim() {
 	}
 }
 
-// Queue implements [protocol.Sink].
 func (se *session) Queue(line []byte) { se.own.add(line) }
 
 // Last implements [protocol.Sink]. Each request has another sink.
-func (se *session) Last([]byte, *mcp.Error) {}
-
-// Push implements [protocol.Sink].
-func (se *session) Push() { se.own.push() }
-
-// Deliver implements [protocol.Sink].
-func (se *session) Deliver() { se.own.push() }
-
-// Full implements [protocol.Sink].
-func (se *session) Full() bool { return se.own.full() }
-
-// Reserve implements [protocol.Sink].
+func (se *session) Last([]byte, *mcp.Error)            {}
+func (se *session) Push()                              { se.own.push() }
+func (se *session) Deliver()                           { se.own.push() }
+func (se *session) Full() bool                         { return se.own.full() }
 func (se *session) Reserve(ctx context.Context, _ int) { se.own.awaitRoom(ctx) }
-
-// Release implements [protocol.Sink].
-func (se *session) Release(int) {}
+func (se *session) Release(int)                        {}
 
 // AwaitRoom implements [protocol.Connection]. Requests above the limits are refused.
 func (se *session) AwaitRoom() {}

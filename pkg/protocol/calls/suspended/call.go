@@ -101,24 +101,20 @@ func (x *call) shrink() {
 	x.table.finished(x, bytes)
 }
 
-// Keep implements [calls.Call].
 func (x *call) Keep(bytes int, deliver func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.deliver, x.backlog = deliver, bytes+len(x.request.ID)+len(x.request.Key) // deliver refers to the request
 }
 
-// Grew implements [calls.Call].
 func (x *call) Grew(bytes int) { x.table.weigh(x, bytes) }
 
-// Serving implements [calls.Call].
 func (x *call) Serving() *calls.Request {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.serving
 }
 
-// Listening implements [calls.Call].
 func (x *call) Listening() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -134,7 +130,6 @@ func (x *call) handOff() {
 	}
 }
 
-// End implements [calls.Call].
 func (x *call) End(reason error) {
 	if x.table.take(x, reason) {
 		x.stop(reason)
@@ -283,14 +278,12 @@ func (x *call) resume(r *calls.Request, round uint32) *mcp.Error {
 	return nil
 }
 
-// Ready implements [mcp.Asker].
 func (x *call) Ready() bool { return !x.client.session.Full() }
 
 // Patience implements [mcp.Asker]. A script waits until its call ends in time, which ends its
 // child processes too.
 func (x *call) Patience() time.Duration { return x.table.ttl + 5*time.Second }
 
-// Ask implements [mcp.Asker].
 func (x *call) Ask(requests []mcp.InputRequest) mcp.PendingInput {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -114,7 +114,6 @@ func (s *inputSet) responses() []mcp.InputResponse {
 	return list
 }
 
-// Responses implements [mcp.PendingInput].
 func (s *inputSet) Responses() ([]mcp.InputResponse, bool) {
 	select {
 	case <-s.done:
@@ -124,7 +123,6 @@ func (s *inputSet) Responses() ([]mcp.InputResponse, bool) {
 	}
 }
 
-// Wait implements [mcp.PendingInput].
 func (s *inputSet) Wait(ctx context.Context) ([]mcp.InputResponse, error) {
 	select {
 	case <-s.done:
@@ -134,7 +132,6 @@ func (s *inputSet) Wait(ctx context.Context) ([]mcp.InputResponse, error) {
 	}
 }
 
-// Close implements [mcp.PendingInput].
 func (s *inputSet) Close() []mcp.InputResponse {
 	x := s.call
 	x.mu.Lock()

@@ -111,7 +111,6 @@ func (x *task) Queue(line []byte) {
 	}
 }
 
-// Last implements [session.Sink].
 func (x *task) Last(line []byte, err *mcp.Error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -131,13 +130,9 @@ func (x *task) Last(line []byte, err *mcp.Error) {
 	}
 }
 
-// Push implements [session.Sink].
-func (*task) Push() {}
-
-// Deliver implements [session.Sink].
+func (*task) Push()    {}
 func (*task) Deliver() {}
 
-// Full implements [session.Sink].
 func (x *task) Full() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -152,9 +147,7 @@ func (x *task) Full() bool {
 
 // Reserve implements [session.Sink]. The answer to the client's request waits for it.
 func (*task) Reserve(context.Context, int) {}
-
-// Release implements [session.Sink].
-func (*task) Release(int) {}
+func (*task) Release(int)                  {}
 
 // end notes the end of the call. The lock is held.
 func (x *task) end(result []byte, err *mcp.Error) {

@@ -71,7 +71,6 @@ type messageBody struct {
 	sent func()
 }
 
-// Close implements [io.Closer].
 func (b *messageBody) Close() error {
 	if b.sent != nil {
 		b.sent()

@@ -31,7 +31,7 @@ func (g *Guard) authenticate(r *http.Request) (*auth.Identity, *refusal) {
 		e = &auth.Error{Kind: auth.Unavailable, Reason: "credentials cannot be checked at present", Err: err}
 	}
 	if e.Kind == auth.Invalid || e.Kind == auth.Malformed {
-		wait, first := g.failures.add(remote(r), g.Now())
+		wait, first := g.failed(remote(r))
 		if wait == 0 || first {
 			g.log(r, e)
 		}

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"mcp-bash/pkg/auth"
 	"mcp-bash/pkg/serve/httpd/internal/proxies"
 	"mcp-bash/pkg/text/ascii"
@@ -46,8 +48,8 @@ type Guard struct {
 	hosts, origins map[string]bool
 	anyOrigin      bool
 	running        atomic.Int64 // requests
-	clients        clients
-	failures       failures
+	clients        *clients
+	failures       *clients // the addresses of rejected credentials
 }
 
 // New returns a guard. The error has the reason.
@@ -88,8 +90,8 @@ func New(c Config) (*Guard, error) {
 // Limit sets the limits, before the first request.
 func (g *Guard) Limit(l Limits) {
 	g.Limits = l
-	g.clients.init(l)
-	g.failures.init(l)
+	g.clients = newClients(l.Clients, rate.Limit(l.Rate), l.Burst)
+	g.failures = newClients(l.Clients, rate.Limit(float64(l.Failures)/60), l.Failures) // a minute
 }
 
 // A NoAuthenticationError means that other machines could use the server without a credential.

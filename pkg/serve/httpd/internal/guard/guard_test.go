@@ -356,7 +356,7 @@ func TestFailures(t *testing.T) {
 	for i := range 100 { // as many addresses as an attacker has
 		from(fmt.Sprintf("10.0.0.%d:1", i), "guess")
 	}
-	if n := len(g.failures.table.entries); n > 10 {
+	if n := len(g.failures.entries); n > 10 {
 		t.Errorf("%d addresses are remembered", n)
 	}
 }
@@ -462,7 +462,7 @@ func TestClientLimits(t *testing.T) {
 	for i := range 100 {
 		as(fmt.Sprint(i))
 	}
-	if n := len(g.clients.table.entries); n > 3 {
+	if n := len(g.clients.entries); n > 3 {
 		t.Errorf("%d clients are remembered", n)
 	}
 	if g.running.Load() != 0 {

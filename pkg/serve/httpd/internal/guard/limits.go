@@ -40,156 +40,104 @@ func (g *Guard) begin(key string) *refusal {
 	if key == "" {
 		return nil
 	}
-	wait, busy := g.clients.begin(key, g.Now())
-	if wait == 0 && !busy {
+	reason, wait := "too many requests of this client", time.Duration(0)
+	g.clients.use(key, func(c *client) {
+		if l.ClientRequests > 0 && c.running >= l.ClientRequests {
+			reason, wait = "too many requests of this client at once", retryBusy
+		} else if wait = c.count(g.Now()); wait == 0 {
+			c.running++
+		}
+	})
+	if wait == 0 {
 		return nil
 	}
 	g.running.Add(-1)
-	if busy {
-		return &refusal{status: http.StatusTooManyRequests, reason: "too many requests of this client at once",
-			retry: retryBusy}
-	}
-	return &refusal{status: http.StatusTooManyRequests, reason: "too many requests of this client", retry: wait}
+	return &refusal{status: http.StatusTooManyRequests, reason: reason, retry: wait}
 }
 
 // end counts a request that ends.
 func (g *Guard) end(key string) {
 	g.running.Add(-1)
 	if key != "" {
-		g.clients.end(key)
+		g.clients.use(key, func(c *client) { c.running-- })
 	}
 }
 
-// A table remembers a limited number of entries. It forgets the one that was not used for the
-// longest time and is not in use.
-type table[E any] struct {
-	most    int
-	entries map[string]*list.Element // of *row[E]
-	recent  list.List                // the most recent entry first
-}
-
-type row[E any] struct {
-	key   string
-	entry E
-}
-
-func (t *table[E]) init(most int) {
-	t.most, t.entries = max(most, 1), map[string]*list.Element{}
-	t.recent.Init()
-}
-
-// find returns the entry of a key, or nil.
-func (t *table[E]) find(key string) *E {
-	if at := t.entries[key]; at != nil {
-		return &at.Value.(*row[E]).entry
+// failed counts a rejected credential from an address. wait is the time after which the limit allows another one, or 0.
+// first means that the address reached the limit with this one.
+func (g *Guard) failed(address string) (wait time.Duration, first bool) {
+	if g.Limits.Failures == 0 {
+		return 0, false
 	}
-	return nil
+	g.failures.use(address, func(c *client) {
+		wait = c.count(g.Now())
+		first = wait > 0 && !c.full
+		c.full = wait > 0
+	})
+	return wait, first
 }
 
-// get returns the entry of a key. A new entry is fresh. inUse reports whether an entry must stay.
-func (t *table[E]) get(key string, fresh func() E, inUse func(*E) bool) *E {
-	if at := t.entries[key]; at != nil {
-		t.recent.MoveToFront(at)
-		return &at.Value.(*row[E]).entry
-	}
-	// Each running request uses at most one entry, so an unused one is found soon.
-	for at := t.recent.Back(); at != nil && len(t.entries) >= t.most; {
-		old, before := at.Value.(*row[E]), at.Prev()
-		if !inUse(&old.entry) {
-			t.recent.Remove(at)
-			delete(t.entries, old.key)
-		}
-		at = before
-	}
-	r := &row[E]{key, fresh()}
-	t.entries[key] = t.recent.PushFront(r)
-	return &r.entry
-}
-
-// clients are the identities with recent requests.
+// clients counts what each of many clients did recently. It remembers a limited number, and forgets the one that was
+// not used for the longest time and has no running request.
 type clients struct {
-	limits Limits
-	mu     sync.Mutex
-	table  table[client]
+	most  int
+	rate  rate.Limit // of each client; 0: no limit
+	burst int
+
+	mu      sync.Mutex
+	entries map[string]*list.Element // of *client
+	recent  list.List                // the most recent client first
 }
 
 type client struct {
+	key     string
 	running int
 	rate    *rate.Limiter // nil: no limit
+	full    bool          // the last thing was above the limit
 }
 
-func (c *clients) init(l Limits) {
-	c.limits = l
-	c.table.init(l.Clients)
+func newClients(most int, limit rate.Limit, burst int) *clients {
+	return &clients{most: max(most, 1), rate: limit, burst: max(burst, 1), entries: map[string]*list.Element{}}
 }
 
-// begin counts a request of a client. busy means that too many are running. wait is the time after
-// which the rate allows the request, or 0.
-func (c *clients) begin(key string, now time.Time) (wait time.Duration, busy bool) {
+// use calls f with the client of a key, while the lock is held.
+func (c *clients) use(key string, f func(*client)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := c.table.get(key, func() client {
-		if c.limits.Rate == 0 {
-			return client{}
+	at := c.entries[key]
+	if at != nil {
+		c.recent.MoveToFront(at)
+		f(at.Value.(*client))
+		return
+	}
+	// Each running request uses at most one entry, so an unused one is found soon.
+	for at := c.recent.Back(); at != nil && len(c.entries) >= c.most; {
+		old, before := at.Value.(*client), at.Prev()
+		if old.running == 0 {
+			c.recent.Remove(at)
+			delete(c.entries, old.key)
 		}
-		return client{rate: rate.NewLimiter(rate.Limit(c.limits.Rate), max(c.limits.Burst, 1))}
-	}, func(e *client) bool { return e.running > 0 })
-	if c.limits.ClientRequests > 0 && e.running >= c.limits.ClientRequests {
-		return 0, true
+		at = before
 	}
-	if e.rate != nil {
-		reserved := e.rate.ReserveN(now, 1)
-		if wait := reserved.DelayFrom(now); wait > 0 {
-			reserved.CancelAt(now)
-			return wait, false
-		}
+	fresh := &client{key: key}
+	if c.rate > 0 {
+		fresh.rate = rate.NewLimiter(c.rate, c.burst)
 	}
-	e.running++
-	return 0, false
+	c.entries[key] = c.recent.PushFront(fresh)
+	f(fresh)
 }
 
-// end counts a request that ends.
-func (c *clients) end(key string) {
-	c.mu.Lock()
-	c.table.find(key).running--
-	c.mu.Unlock()
-}
-
-// failures are the addresses with recent rejected credentials.
-type failures struct {
-	limit int
-	mu    sync.Mutex
-	table table[failure]
-}
-
-type failure struct {
-	rate *rate.Limiter
-	full bool // the last attempt was above the limit
-}
-
-func (f *failures) init(l Limits) {
-	f.limit = l.Failures
-	f.table.init(l.Clients)
-}
-
-// add counts a failure. wait is the time after which the limit allows another one, or 0. first means that the
-// address reached the limit with this failure.
-func (f *failures) add(address string, now time.Time) (wait time.Duration, first bool) {
-	if f.limit == 0 {
-		return 0, false
+// count counts one more thing. It returns the time after which the limit allows it, or 0.
+func (c *client) count(now time.Time) time.Duration {
+	if c.rate == nil {
+		return 0
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	e := f.table.get(address, func() failure {
-		return failure{rate: rate.NewLimiter(rate.Every(time.Minute/time.Duration(f.limit)), f.limit)}
-	}, func(*failure) bool { return false })
-	reserved := e.rate.ReserveN(now, 1)
-	if wait = reserved.DelayFrom(now); wait > 0 {
+	reserved := c.rate.ReserveN(now, 1)
+	wait := reserved.DelayFrom(now)
+	if wait > 0 {
 		reserved.CancelAt(now)
 	}
-	first = wait > 0 && !e.full
-	e.full = wait > 0
-	return wait, first
+	return wait
 }
 
 // Connections limits the number of connections. Above the limit, the connection closes that has

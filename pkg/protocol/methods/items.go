@@ -261,13 +261,24 @@ func appendCaching(b *rawjson.Builder, extra *mcp.Extra, ttl time.Duration, scop
 // Skills returns the skills folder of the project, or nil.
 func (p *Project) Skills() *skill.Folder { return p.skills }
 
-// skillResources returns the SKILL.md files, for clients without the extension (SK-25).
-func (l *lists) skillResources() ([]json.RawMessage, string, error) {
-	s, err := l.currentSkills()
-	if err != nil {
-		return nil, "", err
+// skillResources are the SKILL.md files, for clients without the extension (SK-25).
+func (l *lists) skillResources() source {
+	return source{
+		load: func(context.Context) (any, error) {
+			s, err := l.currentSkills()
+			if err != nil {
+				return nil, mcp.Errorf(mcp.CodeInternal, "Unable to load resources").WithReason(err)
+			}
+			return s, nil
+		},
+		add: func(_ context.Context, p *prepared, state any) {
+			list := state.(*skills).list
+			if resources := list.Resources(); len(resources) > 0 {
+				p.add(resources...)
+				p.depend(list.Hash)
+			}
+		},
 	}
-	return s.list.Resources(), s.list.Hash, nil
 }
 
 func (c *Client) skillPage(member string) pageOf {
@@ -305,22 +316,12 @@ func (l *lists) currentSkills() (*skills, error) {
 		if l.permission != "" {
 			s.list = list.Only(func(name string) bool { return l.permits(auth.Resource, name) })
 		}
-		entries := make([]json.RawMessage, len(s.list.Skills))
-		for i, one := range s.list.Skills {
-			entries[i] = one.Entry()
+		for _, one := range s.list.Skills {
+			s.page.add(one.Entry())
 		}
-		s.page, l.skills = prepareItems(s.list.Hash, entries), s
+		s.page.hash, l.skills = s.list.Hash, s
 	}
 	return l.skills, nil
-}
-
-func prepareItems(hash string, items []json.RawMessage) prepared {
-	p := prepared{hash: hash, ends: make([]int, 0, len(items))}
-	for _, item := range items {
-		p.bytes = append(append(p.bytes, item...), ',')
-		p.ends = append(p.ends, len(p.bytes))
-	}
-	return p
 }
 
 func (c *Client) getSkill(_ context.Context, r *calls.Request) (*calls.Answer, error) {
@@ -355,7 +356,9 @@ func (c *Client) readDirectory(_ context.Context, r *calls.Request) (*calls.Answ
 	case children == nil:
 		return nil, unknownSkill(uri)
 	}
-	return prepareItems(list.Hash, children).page(r, c.skillPage("resources"))
+	p := prepared{hash: list.Hash}
+	p.add(children...)
+	return p.page(r, c.skillPage("resources"))
 }
 
 // unknownSkill returns the error for a URI that names no skill or folder. SEP-2640 gives the code.

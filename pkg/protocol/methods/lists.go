@@ -27,37 +27,27 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A list answers one of the list methods from bytes that are prepared in advance. As long as the
-// registry returns the same list, a page is a copy of a section of these bytes.
+// A list answers one of the list methods from bytes that are prepared in advance. As long as its sources have the same
+// states, a page is a copy of a section of these bytes.
 type list struct {
-	catalog *registry.Catalog
-	kind    *kinds.Kind
-	member  string // the name of the array, also in cursors (P-2002)
-	item    func(dst []byte, item json.RawMessage) []byte
-	keep    func(item json.RawMessage) bool // whether an item is offered; nil: all are
-	ttl     time.Duration                   // for how long a client may keep a page (M-31)
-	size    int                             // items of a page, if the request has no limit
-	limit   int                             // bytes of a response
-	view    string                          // distinguishes the cursors of a filtered list; "": all items
-
-	// server returns the server's own items. An item of the project with the same name replaces one. nil: none.
-	server func(all, offered []item.Item) []json.RawMessage
-
-	// also returns further items, and a hash that differs between different ones; nil: none.
-	also func() (items []json.RawMessage, hash string, err error)
-
-	more     *kinds.Kind // the kind of the items that follow; nil: none
-	moreItem func(dst []byte, item json.RawMessage) []byte
-	keepMore func(ctx context.Context, item json.RawMessage) bool // whether one of them is offered; nil: all are
-	moreBy   *kinds.Kind                                          // the kind of the items by which keepMore decides
+	pageOf
+	view    string // distinguishes the cursors of a filtered list; "": all items
+	sources []source
 
 	mu      sync.Mutex
-	of      *registry.List
-	andOf   *registry.List // of more
-	byOf    *registry.List // of moreBy
-	alsoOf  string         // the hash of also
+	states  [maxSources]any // of current
 	current prepared
 }
+
+// A source has a part of the items of a list.
+type source struct {
+	// load returns the state of the source. A source has the same items as long as it returns the same value.
+	load func(ctx context.Context) (state any, err error)
+	// add adds the items of a state, which can be none, and makes the hash depend on it.
+	add func(ctx context.Context, p *prepared, state any)
+}
+
+const maxSources = 4
 
 type prepared struct {
 	hash  string // for cursors
@@ -65,94 +55,22 @@ type prepared struct {
 	ends  []int  // where each item ends, after the comma
 }
 
-func (l *list) prepare(ctx context.Context) (prepared, *mcp.Error) {
-	items, err := l.catalog.List(ctx, l.kind)
-	if err != nil {
-		return prepared{}, l.kind.Unavailable(err)
-	}
-	more, by := &noItems, &noItems
-	if l.more != nil {
-		if more, err = l.catalog.List(ctx, l.more); err != nil {
-			return prepared{}, l.more.Unavailable(err)
-		}
-	}
-	if l.keepMore != nil {
-		if by, err = l.catalog.List(ctx, l.moreBy); err != nil {
-			return prepared{}, l.moreBy.Unavailable(err)
-		}
-	}
-	var also []json.RawMessage
-	alsoOf := ""
-	if l.also != nil {
-		if also, alsoOf, err = l.also(); err != nil {
-			return prepared{}, mcp.Errorf(mcp.CodeInternal, "Unable to load %s", l.member).WithReason(err)
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.of == items && l.andOf == more && l.byOf == by && l.alsoOf == alsoOf {
-		return l.current, nil
-	}
-	p := prepared{hash: items.Hash, ends: make([]int, 0, len(items.Items)+len(more.Items))}
-	offered := items.Items
-	if l.keep != nil {
-		offered = slices.DeleteFunc(slices.Clone(offered), func(i item.Item) bool { return !l.keep(i.JSON) })
-	}
-	for _, item := range offered {
-		p.bytes = append(l.item(p.bytes, item.JSON), ',')
-		p.ends = append(p.ends, len(p.bytes))
-	}
-	for _, item := range l.own(items.Items, offered) {
-		name := rawjson.TextOf(item, "name")
-		if _, replaced := items.Find(name); replaced {
-			continue
-		}
-		p.bytes = append(append(p.bytes, item...), ',')
-		p.ends = append(p.ends, len(p.bytes))
-		p.hash = hashOf(p.hash, name)
-	}
-	for _, item := range more.Items {
-		if l.keepMore != nil && !l.keepMore(ctx, item.JSON) {
-			continue
-		}
-		p.bytes = append(l.moreItem(p.bytes, item.JSON), ',')
-		p.ends = append(p.ends, len(p.bytes))
-	}
-	for _, item := range also {
+// add adds items.
+func (p *prepared) add(items ...json.RawMessage) {
+	for _, item := range items {
 		p.bytes = append(append(p.bytes, item...), ',')
 		p.ends = append(p.ends, len(p.bytes))
 	}
-	if len(also) > 0 {
-		p.hash = hashOf(p.hash, alsoOf)
-	}
-	if len(more.Items) > 0 {
-		p.hash = hashOf(p.hash, more.Hash)
-	}
-	if by != &noItems {
-		p.hash = hashOf(p.hash, by.Hash)
-	}
-	if l.view != "" {
-		p.hash = hashOf(p.hash, l.view)
-	}
-	l.of, l.andOf, l.byOf, l.alsoOf, l.current = items, more, by, alsoOf, p
-	return p, nil
 }
 
-// own returns the server's own items.
-func (l *list) own(all, offered []item.Item) []json.RawMessage {
-	if l.server == nil {
-		return nil
+// depend makes the hash depend on another value. Alone, the value is the hash.
+func (p *prepared) depend(value string) {
+	if p.hash == "" {
+		p.hash = value
+		return
 	}
-	return l.server(all, offered)
-}
-
-// noItems is the second list of a list without one.
-var noItems registry.List
-
-// hashOf returns the hash of a list that depends on two values.
-func hashOf(hash, other string) string {
-	sum := sha256.Sum256([]byte(hash + "|" + other))
-	return hex.EncodeToString(sum[:])
+	sum := sha256.Sum256([]byte(p.hash + "|" + value))
+	p.hash = hex.EncodeToString(sum[:])
 }
 
 func (l *list) serve(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
@@ -160,15 +78,74 @@ func (l *list) serve(ctx context.Context, r *calls.Request) (*calls.Answer, erro
 	if err != nil {
 		return nil, err
 	}
-	return p.page(r, pageOf{member: l.member, size: l.size, limit: l.limit, ttl: l.ttl})
+	return p.page(r, l.pageOf)
+}
+
+func (l *list) prepare(ctx context.Context) (p prepared, err error) {
+	var states [maxSources]any
+	for i, s := range l.sources {
+		if states[i], err = s.load(ctx); err != nil {
+			return p, err
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.states == states {
+		return l.current, nil
+	}
+	for i, s := range l.sources {
+		s.add(ctx, &p, states[i])
+	}
+	if l.view != "" {
+		p.depend(l.view)
+	}
+	l.states, l.current = states, p
+	return p, nil
+}
+
+// A filter reports whether an item is offered; nil: all are.
+type filter = func(ctx context.Context, item json.RawMessage) bool
+
+// An appender appends an item as a list shows it.
+type appender = func(dst []byte, item json.RawMessage) []byte
+
+// itemsOf returns the items of a kind. also, if not nil, adds others.
+func (l *lists) itemsOf(kind *kinds.Kind, appendItem appender, keep filter,
+	also func(p *prepared, all *registry.List, offered []item.Item)) source {
+	return source{
+		load: func(ctx context.Context) (any, error) {
+			list, err := l.project.engine.Catalog.List(ctx, kind)
+			if err != nil {
+				return nil, kind.Unavailable(err)
+			}
+			return list, nil
+		},
+		add: func(ctx context.Context, p *prepared, state any) {
+			all := state.(*registry.List)
+			var offered []item.Item
+			for _, one := range all.Items {
+				if keep == nil || keep(ctx, one.JSON) {
+					p.bytes = append(appendItem(p.bytes, one.JSON), ',')
+					p.ends = append(p.ends, len(p.bytes))
+					offered = append(offered, one)
+				}
+			}
+			if p.hash == "" || len(all.Items) > 0 {
+				p.depend(all.Hash)
+			}
+			if also != nil {
+				also(p, all, offered)
+			}
+		},
+	}
 }
 
 type pageOf struct {
-	member string
-	size   int // items, if the request has no limit
-	limit  int // bytes of a response
-	ttl    time.Duration
-	cached string // if not "", the result has ttlMs and this cacheScope in every revision
+	member string        // the name of the array, also in cursors (P-2002)
+	size   int           // items, if the request has no limit
+	limit  int           // bytes of a response
+	ttl    time.Duration // for how long a client may keep a page (M-31)
+	cached string        // if not "", the result has ttlMs and this cacheScope in every revision
 }
 
 // page answers a list request with a page (P-2000, P-2001).
@@ -265,34 +242,34 @@ func (p *Project) listsFor(caller *auth.Identity) *lists {
 
 func (p *Project) newLists(caller *auth.Identity, permission string) *lists {
 	e := p.engine
-	d, size, limit := &e.Project.Discovery, e.Project.PageSize(), e.Project.Limits.ListResponse
+	d := &e.Project.Discovery
 	l := &lists{project: p, caller: caller, permission: permission}
 	l.tools, l.anySchema = l.newTools(false), l.newTools(true)
-	l.prompts = &list{
-		catalog: e.Catalog, kind: kinds.Prompts, member: "prompts", item: prompt.AppendListed, ttl: d.PromptsTTL,
-		size: size, limit: limit,
-	}
-	l.resources = &list{
-		catalog: e.Catalog, kind: kinds.Resources, member: "resources", ttl: d.ResourcesTTL, size: size,
-		limit: limit,
-		item:  func(dst []byte, item json.RawMessage) []byte { return resource.AppendListed(dst, e.Project, item) },
-		more:  kinds.UIResources, moreBy: kinds.Tools,
-		moreItem: func(dst []byte, item json.RawMessage) []byte { return appendPage(dst, item, e.Log) },
-	}
-	l.templates = &list{
-		catalog: e.Catalog, kind: kinds.Templates, member: "resourceTemplates", item: resource.AppendListedTemplate,
-		ttl: d.TemplatesTTL, size: size, limit: limit,
+	l.prompts = l.newList("prompts", d.PromptsTTL, l.itemsOf(kinds.Prompts, prompt.AppendListed, l.keeps(auth.Prompt), nil))
+	l.templates = l.newList("resourceTemplates", d.TemplatesTTL,
+		l.itemsOf(kinds.Templates, resource.AppendListedTemplate, l.keeps(auth.Resource), nil))
+	appendResource := func(dst []byte, item json.RawMessage) []byte { return resource.AppendListed(dst, e.Project, item) }
+	appendPage := func(dst []byte, item json.RawMessage) []byte { return appendPage(dst, item, e.Log) }
+	resources := []source{l.itemsOf(kinds.Resources, appendResource, l.keeps(auth.Resource), nil)}
+	if permission == "" {
+		resources = append(resources, l.itemsOf(kinds.UIResources, appendPage, nil, nil))
+	} else { // keepsPage decides by the tools
+		none := func(context.Context, json.RawMessage) bool { return false }
+		resources = append(resources, l.itemsOf(kinds.UIResources, appendPage, l.keepsPage, nil),
+			l.itemsOf(kinds.Tools, nil, none, nil))
 	}
 	if p.skills != nil {
-		l.resources.also = l.skillResources
+		resources = append(resources, l.skillResources())
 	}
-	if permission != "" {
-		l.prompts.keep = l.keeps(auth.Prompt)
-		l.resources.keep, l.resources.keepMore = l.keeps(auth.Resource), l.keepsPage
-		l.templates.keep = l.keeps(auth.Resource)
-		l.prompts.view, l.resources.view, l.templates.view = permission, permission, permission
-	}
+	l.resources = l.newList("resources", d.ResourcesTTL, resources...)
 	return l
+}
+
+func (l *lists) newList(member string, ttl time.Duration, sources ...source) *list {
+	own := l.project.engine.Project
+	return &list{view: l.permission, sources: sources, pageOf: pageOf{
+		member: member, size: own.PageSize(), limit: own.Limits.ListResponse, ttl: ttl,
+	}}
 }
 
 // permits reports whether the callers may use an item.
@@ -301,8 +278,13 @@ func (l *lists) permits(kind auth.ItemKind, name string) bool {
 	return ok
 }
 
-func (l *lists) keeps(kind auth.ItemKind) func(json.RawMessage) bool {
-	return func(item json.RawMessage) bool { return l.permits(kind, rawjson.TextOf(item, "name")) }
+func (l *lists) keeps(kind auth.ItemKind) filter {
+	if l.permission == "" {
+		return nil
+	}
+	return func(_ context.Context, item json.RawMessage) bool {
+		return l.permits(kind, rawjson.TextOf(item, "name"))
+	}
 }
 
 // keepsPage reports whether the callers may read a page: by its name, or since a tool that they may call links to it.
@@ -313,30 +295,33 @@ func (l *lists) keepsPage(ctx context.Context, page json.RawMessage) bool {
 		slices.ContainsFunc(tools, func(tool string) bool { return l.permits(auth.Tool, tool) })
 }
 
+// newTools returns the list of tools. The server's own tools follow those of the project. A tool of the project with the
+// same name replaces one.
 func (l *lists) newTools(anySchema bool) *list {
 	e := l.project.engine
-	own := e.Project
-	tools := &list{
-		catalog: e.Catalog, kind: kinds.Tools, member: "tools", ttl: own.Discovery.ToolsTTL,
-		size: own.PageSize(), limit: own.Limits.ListResponse,
-		item: func(dst []byte, item json.RawMessage) []byte { return tool.AppendListed(dst, item, anySchema) },
-	}
-	searches := l.permits(auth.Tool, tool.SearchTool) && own.SearchesResults()
-	tools.server = func(all, offered []item.Item) (list []json.RawMessage) {
-		if searches {
-			list = append(list, tool.SearchListed())
+	listed := func(dst []byte, item json.RawMessage) []byte { return tool.AppendListed(dst, item, anySchema) }
+	searches := l.permits(auth.Tool, tool.SearchTool) && e.Project.SearchesResults()
+	level, keep := e.Level, l.keeps(auth.Tool)
+	if level != access.Full {
+		keep = func(_ context.Context, item json.RawMessage) bool { // R-213, H-422
+			return l.permits(auth.Tool, rawjson.TextOf(item, "name")) && level.Allows(access.LevelOf(item))
 		}
-		return append(list, controls(all, offered)...)
 	}
-	level := e.Level
-	if level == access.Full && l.permission == "" {
-		return tools
+	server := func(p *prepared, all *registry.List, offered []item.Item) {
+		own := controls(all.Items, offered)
+		if searches {
+			own = append([]json.RawMessage{tool.SearchListed()}, own...)
+		}
+		for _, one := range own {
+			name := rawjson.TextOf(one, "name")
+			if _, replaced := all.Find(name); !replaced {
+				p.add(one)
+				p.depend(name)
+			}
+		}
 	}
-	permitted := l.keeps(auth.Tool)
-	tools.keep = func(item json.RawMessage) bool { // R-213, H-422
-		return permitted(item) && level.Allows(access.LevelOf(item))
-	}
-	if tools.view = l.permission; level != access.Full {
+	tools := l.newList("tools", e.Project.Discovery.ToolsTTL, l.itemsOf(kinds.Tools, listed, keep, server))
+	if level != access.Full {
 		tools.view += string(level)
 	}
 	return tools

@@ -27,8 +27,8 @@ import (
 
 // announce writes to standard error what the operator wants to know about the start (P-109, P-110,
 // P-602, H-5, P-1807, P-2304, P-2400, E-2).
-func (s *process) announce(home string, o Options, reduced []bounds.Reduction) {
-	p, notice := s.project, s.console.Notice
+func (s *process) announce() {
+	p, notice, reduced := s.project, s.console.Notice, s.reduced
 	if p.Minimal {
 		if p.Forced {
 			notice("Minimal mode forced via MCPBASH_FORCE_MINIMAL=true; JSON tooling disabled.")
@@ -47,7 +47,7 @@ func (s *process) announce(home string, o Options, reduced []bounds.Reduction) {
 	if p.Logging.Level == mcp.Debug {
 		notice("mcp-bash: Resolved paths:")
 		for _, v := range [][2]string{
-			{"MCPBASH_HOME", home}, {"MCPBASH_PROJECT_ROOT", p.Root}, {"MCPBASH_TOOLS_DIR", p.Tools},
+			{"MCPBASH_HOME", s.home.Dir}, {"MCPBASH_PROJECT_ROOT", p.Root}, {"MCPBASH_TOOLS_DIR", p.Tools},
 			{"MCPBASH_RESOURCES_DIR", p.Resources}, {"MCPBASH_PROMPTS_DIR", p.Prompts},
 			{"MCPBASH_SERVER_DIR", p.Dirs.Server},
 			{"MCPBASH_PROVIDERS_DIR", p.Providers}, {"MCPBASH_REGISTRY_DIR", p.Registry},
@@ -57,9 +57,9 @@ func (s *process) announce(home string, o Options, reduced []bounds.Reduction) {
 		if p.Logging.Marker {
 			notice("  (debug enabled via server.d/.debug file)")
 		}
-		if len(o.Placeholders) > 0 {
+		if len(s.Placeholders) > 0 {
 			notice("mcp-bash: left out of the environment, since the client left a placeholder: %s",
-				strings.Join(o.Placeholders, ", "))
+				strings.Join(s.Placeholders, ", "))
 		}
 	}
 	if p.Logging.Startup {
@@ -68,16 +68,20 @@ func (s *process) announce(home string, o Options, reduced []bounds.Reduction) {
 		if e := s.server.Engine; e != nil {
 			tool = e.JSONTool.Name + ":" + e.JSONTool.Bin
 		}
-		notice("mcp-bash startup: transport=%s command=%s cwd=%s project_root=%s json_tool=%s", o.transport(),
-			shell.Quote(exe), shell.Quote(o.Dir), shell.Quote(p.Root), shell.Quote(tool))
+		transport := "stdio"
+		if s.HTTP != nil {
+			transport = "http"
+		}
+		notice("mcp-bash startup: transport=%s command=%s cwd=%s project_root=%s json_tool=%s", transport,
+			shell.Quote(exe), shell.Quote(s.Dir), shell.Quote(p.Root), shell.Quote(tool))
 	}
-	if o.HTTP == nil && !p.Logging.Startup { // a single client rarely meets the defaults
+	if s.HTTP == nil && !p.Logging.Startup { // a single client rarely meets the defaults
 		reduced = slices.DeleteFunc(reduced, func(r bounds.Reduction) bool { return !r.Set })
 	}
 	for _, line := range bounds.Lines(reduced) {
 		notice("%s", line)
 	}
-	if o.HTTP != nil && policy.DeniesAll(p) {
+	if s.HTTP != nil && policy.DeniesAll(p) {
 		notice("mcp-bash: no tool can be called, since MCPBASH_TOOL_ALLOWLIST names none")
 		notice("set it in the environment of this server to names of tools, or to * for all")
 	}
@@ -86,7 +90,7 @@ func (s *process) announce(home string, o Options, reduced []bounds.Reduction) {
 	}
 	s.requirements()
 	if p.CI && s.state.Logs != nil {
-		s.snapshot(o.Dir)
+		s.snapshot()
 	}
 }
 
@@ -120,7 +124,7 @@ const snapshotTimeout = 5 * time.Second
 
 // snapshot writes a file about the environment for readers of the logs of a CI run. It contains
 // sizes and counts, never values (P-303).
-func (s *process) snapshot(dir string) {
+func (s *process) snapshot() {
 	env := s.project.Env
 	size := 0
 	for name, value := range env {
@@ -139,7 +143,7 @@ func (s *process) snapshot(dir string) {
 		first, last = path[0], path[len(path)-1]
 	}
 	var b rawjson.Builder
-	b.Object().Name("bashVersion").Text(version.Stdout).Name("os").String(runtime.GOOS).Name("cwd").String(dir).
+	b.Object().Name("bashVersion").Text(version.Stdout).Name("os").String(runtime.GOOS).Name("cwd").String(s.Dir).
 		Name("pathCount").Int(len(path)).Name("pathFirst").String(first).
 		Name("pathLast").String(last).Name("pathBytes").Int(len(env["PATH"])).
 		Name("envBytes").Int(size).Name("jsonTool").String(tool.Name).Name("jsonToolBin").String(tool.Bin).End()

@@ -9,7 +9,6 @@ package serve
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"log"
@@ -21,15 +20,12 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/events"
-	"mcp-bash/pkg/events/stream"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/protocol"
 	"mcp-bash/pkg/protocol/calls"
 	"mcp-bash/pkg/protocol/console"
 	"mcp-bash/pkg/run/capacity"
-	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/serve/httpd"
-	"mcp-bash/pkg/serve/httpd/scrape"
 	"mcp-bash/pkg/serve/stdio"
 )
 
@@ -54,24 +50,12 @@ type Options struct {
 	Args   []string // after "serve --", for scripts (CLI-302)
 }
 
-func (o *Options) transport() string {
-	if o.HTTP != nil {
-		return "http"
-	}
-	return "stdio"
-}
-
+// A process is a server that has started.
 type process struct {
-	project   *project.Project
-	state     *project.State
-	bootstrap *project.TempDir // of the getting-started project, if that is served (P-120)
-	runner    *script.Runner
+	*starter
 	console   *console.Console
 	server    *protocol.Server
-	audit     *stream.Stream // nil: nothing is recorded
-	scrape    *scrape.Server // nil: nobody reads the metrics
 	transport transport
-	stop      context.CancelCauseFunc // ends everything that runs
 }
 
 type transport interface {
@@ -288,8 +272,8 @@ func catchSignals(given <-chan os.Signal) (signals <-chan os.Signal, caught func
 	}
 	ours := make(chan os.Signal, 2)
 	caught = sync.OnceFunc(func() {
-		signal.Notify(make(chan os.Signal, 1), brokenPipe)
-		signal.Notify(ours, endSignals...)
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+		signal.Notify(ours, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	})
 	go caught()
 	return ours, caught

@@ -86,10 +86,8 @@ func (st *starter) start() (*process, error) {
 		st.checkLock,
 		st.sourceProfile,
 		st.sourceEnv,
-		st.checkHTTP,
-		st.openMetrics,
+		st.readHTTP,
 		st.readRoots,
-		st.readReplica,
 		func() error { return st.project.Token.Check() },
 		st.openState,
 		st.fit,
@@ -104,7 +102,7 @@ func (st *starter) start() (*process, error) {
 		return nil, st.undo(err)
 	}
 	takeLibraryLog(p.console)
-	p.announce(st.home.Dir, st.Options, st.reduced)
+	p.announce()
 	return p, nil
 }
 
@@ -288,30 +286,30 @@ func startError(what string, err error) error {
 	return e
 }
 
-// checkHTTP ends the start if a setting of HTTP is unusable (H-2).
-func (st *starter) checkHTTP() error {
+// readHTTP reads the settings of a server over HTTP. An unusable one ends the start (H-2).
+func (st *starter) readHTTP() error {
 	if st.HTTP == nil {
 		return nil
 	}
 	if err := settings.Check(st.project.Env, "MCPBASH_HTTP_"); err != nil {
 		return startError("serve --http: ", err)
 	}
+	if err := st.openMetrics(); err != nil {
+		return startError("serve --metrics: ", err)
+	}
+	if err := st.readReplica(); err != nil {
+		return startError("serve --http: ", err)
+	}
 	return nil
 }
 
-// openMetrics opens the address of the metrics. An unusable one ends the start (AUD-40).
+// openMetrics opens the address of the metrics (AUD-40).
 func (st *starter) openMetrics() (err error) {
-	if st.HTTP == nil {
-		return nil
-	}
 	st.scrape, err = scrape.Open(cmp.Or(st.HTTP.Metrics, st.project.Env["MCPBASH_METRICS"]))
-	if err != nil {
-		return startError("serve --metrics: ", err)
-	}
 	if st.scrape != nil {
 		st.metrics = metrics.New(cli.Version)
 	}
-	return nil
+	return err
 }
 
 // readRoots reads the roots for a client that names none. An unusable root ends the start (P-2101).
@@ -326,29 +324,25 @@ func (st *starter) readRoots() (err error) {
 // readReplica reads what a server over HTTP shares with its replicas, and checks the scopes of tokens.
 // Without either, the server would permit more, or lose calls (H-421, H-501, H-502).
 func (st *starter) readReplica() (err error) {
-	if st.HTTP == nil {
-		return nil
-	}
-	fail := func(err error) error { return startError("serve --http: ", err) }
 	if err := st.project.Meta.BadScopes; err != nil {
-		return fail(err)
+		return err
 	}
 	env := st.project.Env
 	file := cmp.Or(st.HTTP.StateKeyFile, env["MCPBASH_HTTP_STATE_KEY_FILE"])
 	st.replica.URL = cmp.Or(st.HTTP.Advertise, env["MCPBASH_HTTP_ADVERTISE"])
 	if file != "" {
 		if st.replica.Keys, err = statekey.Read(file); err != nil {
-			return fail(httpd.FileError(err, "(umask 077; openssl rand -hex 32 >"+shell.Quote(file)+")"))
+			return httpd.FileError(err, "(umask 077; openssl rand -hex 32 >"+shell.Quote(file)+")")
 		}
 	}
 	if st.replica.URL == "" {
 		return nil
 	}
 	if file == "" {
-		return fail(errors.New("--advertise needs --state-key-file, since replicas share the state of calls by its key"))
+		return errors.New("--advertise needs --state-key-file, since replicas share the state of calls by its key")
 	}
 	if err := statekey.CheckURL(st.replica.URL); err != nil {
-		return fail(fmt.Errorf("--advertise: %w", err))
+		return fmt.Errorf("--advertise: %w", err)
 	}
 	return nil
 }
@@ -472,10 +466,7 @@ func (st *starter) newProcess() (*process, error) {
 		Context: st.base, Project: p, State: st.state, Engine: e, Console: c, Record: record, Log: log, Roots: st.roots,
 		Replica: st.replica, Events: sinks, Recorded: st.audit != nil,
 	})
-	return &process{
-		project: p, state: st.state, bootstrap: st.bootstrap, runner: st.runner, console: c, server: server,
-		transport: st.newTransport(server), stop: st.stop, audit: st.audit, scrape: st.scrape,
-	}, nil
+	return &process{st, c, server, st.newTransport(server)}, nil
 }
 
 // watchRegistry returns what records changes of the registry, or nil. The log has no lines about them, so it is not

@@ -6,7 +6,10 @@ package stdio
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -283,4 +286,28 @@ func (c *Connection) watchIdle() {
 		}
 		timer.Reset(min(limit-quiet, max(limit/4, 100*time.Millisecond))) // requests may end meanwhile
 	}
+}
+
+// watchParent ends the connection when the process that started this one has ended. On Windows, a process keeps the
+// number of an ended parent (P-1002).
+func (c *Connection) watchParent() {
+	pace := c.Project.Sessions.OrphanCheck
+	if pace <= 0 || c.Parent == 1 || runtime.GOOS == "windows" {
+		return
+	}
+	ticker := time.NewTicker(pace)
+	defer ticker.Stop()
+	for os.Getppid() == c.Parent {
+		select {
+		case <-c.Context.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+	c.client.Warn(fmt.Sprintf("Process orphaned - original parent PID %d no longer exists", c.Parent))
+	e := protocol.Ending{Kill: true}
+	if c.Project.Logging.Level == mcp.Debug {
+		e.Reason = fmt.Sprintf("mcp-bash: process orphaned (original parent PID %d no longer exists); exiting", c.Parent)
+	}
+	c.End(e)
 }

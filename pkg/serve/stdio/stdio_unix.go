@@ -3,16 +3,12 @@
 package stdio
 
 import (
-	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/protocol"
-	"mcp-bash/pkg/wire/mcp"
 )
 
 // A descriptorPair is a pair of descriptors. One call waits for input and watches the output, so
@@ -86,27 +82,4 @@ func (d *descriptorPair) Write(p []byte) (int, error) {
 		}
 	}
 	return written, nil
-}
-
-// watchParent ends the connection when the process that started this one has ended (P-1002).
-func (c *Connection) watchParent() {
-	pace := c.Project.Sessions.OrphanCheck
-	if pace <= 0 || c.Parent == 1 {
-		return
-	}
-	ticker := time.NewTicker(pace)
-	defer ticker.Stop()
-	for os.Getppid() == c.Parent {
-		select {
-		case <-c.Context.Done():
-			return
-		case <-ticker.C:
-		}
-	}
-	c.client.Warn(fmt.Sprintf("Process orphaned - original parent PID %d no longer exists", c.Parent))
-	e := protocol.Ending{Kill: true}
-	if c.Project.Logging.Level == mcp.Debug {
-		e.Reason = fmt.Sprintf("mcp-bash: process orphaned (original parent PID %d no longer exists); exiting", c.Parent)
-	}
-	c.End(e)
 }

@@ -32,7 +32,3 @@ func (f *filePair) Write(p []byte) (int, error) {
 	}
 	return n, err
 }
-
-// watchParent does nothing on Windows, where a process keeps the number of an ended parent
-// (P-1002).
-func (c *Connection) watchParent() {}

@@ -47,7 +47,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (*body, error)
 	for {
 		b.grow(r.ContentLength)
 		n, err := r.Body.Read(b.bytes[len(b.bytes):cap(b.bytes)])
-		if refused := s.arriving.add(b.owner, len(b.bytes), n); refused != nil {
+		if refused := s.arriving.admit(b.owner, len(b.bytes), n); refused != nil {
 			return b, refused
 		}
 		b.bytes = b.bytes[:len(b.bytes)+n]
@@ -80,7 +80,7 @@ func (b *body) done() {
 	if b == nil || b.ended.Swap(true) {
 		return
 	}
-	b.server.arriving.remove(b.owner, len(b.bytes))
+	b.server.arriving.add(b.owner, -len(b.bytes))
 	if b.kept {
 		return
 	}
@@ -110,17 +110,26 @@ func (s *Server) refuseBody(w http.ResponseWriter, err error) {
 	s.refuse(w, status, nil, invalid(err.Error()))
 }
 
-// arriving counts the bytes of bodies that have arrived and belong to no accepted request yet (H-222).
-type arriving struct {
-	bound int // bytes; an owner has at most half of it, so that there is room for others
-
-	mu sync.Mutex
-	of share.Usage // bytes
+// counted counts bytes of owners, within a bound. It is safe for concurrent use.
+type counted struct {
+	bound int
+	mu    sync.Mutex
+	of    share.Usage // bytes
 }
 
-// add counts n more bytes of a body, of which own bytes count already. A body that is the only one is never refused.
+func (c *counted) add(owner string, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.of.Add(owner, n)
+}
+
+// arriving counts the bytes of bodies that have arrived and belong to no accepted request yet (H-222). An owner has at
+// most half of the bound, so that there is room for others.
+type arriving struct{ counted }
+
+// admit counts n more bytes of a body, of which own bytes count already. A body that is the only one is never refused.
 // Callers without an identity are programs of this machine. They can have all of the bytes.
-func (a *arriving) add(owner string, own, n int) error {
+func (a *arriving) admit(owner string, own, n int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
@@ -133,13 +142,6 @@ func (a *arriving) add(owner string, own, n int) error {
 	}
 	a.of.Add(owner, n)
 	return nil
-}
-
-// remove no longer counts n bytes.
-func (a *arriving) remove(owner string, n int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.of.Add(owner, -n)
 }
 
 // unread counts the bytes of large answers that clients have not read yet (P-1803). The owners of such answers share
@@ -200,18 +202,8 @@ func (u *unread) release(owner string, size int) {
 	}
 }
 
-// kept counts the bytes of events that clients can get again (H-44). It is safe for concurrent use.
-type kept struct {
-	bound int
-	mu    sync.Mutex
-	of    share.Usage // bytes
-}
-
-func (k *kept) add(owner string, bytes int) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.of.Add(owner, bytes)
-}
+// kept counts the bytes of events that clients can get again (H-44).
+type kept struct{ counted }
 
 // over reports whether all events take more than the bound, and those of an owner more than its equal share.
 func (k *kept) over(owner string) bool {

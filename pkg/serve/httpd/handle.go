@@ -30,16 +30,15 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	s.announceEnd(w.Header())
 	switch r.URL.Path {
 	case "/mcp", "/mcp/":
-		switch r.Method {
-		case http.MethodPost:
+		switch {
+		case r.Method == http.MethodPost:
 			s.post(w, r)
-		case http.MethodGet:
-			s.get(w, r)
-		case http.MethodDelete:
-			s.delete(w, r)
+		case r.Method != http.MethodGet && r.Method != http.MethodDelete:
+			notAllowed(w, "POST, GET, DELETE")
+		case protocol.IsStateless(r.Header.Get(headers.Version)): // H-26
+			notAllowed(w, "POST")
 		default:
-			w.Header().Set("Allow", "POST, GET, DELETE")
-			http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+			s.onSession(w, r)
 		}
 	case "/healthz":
 		s.health(w, r, "")
@@ -48,6 +47,11 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	default:
 		http.NotFound(w, r)
 	}
+}
+
+func notAllowed(w http.ResponseWriter, allowed string) {
+	w.Header().Set("Allow", allowed)
+	http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 }
 
 // unready returns the reason why the server should get no requests, or "" (H-4).
@@ -67,8 +71,7 @@ func (s *Server) unready() string {
 // health answers a probe, with a fault or "" (H-4).
 func (s *Server) health(w http.ResponseWriter, r *http.Request, fault string) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		notAllowed(w, "GET, HEAD")
 		return
 	}
 	w.Header()["Cache-Control"] = s.values.noStore
@@ -98,7 +101,7 @@ func invalid(text string) *mcp.Error {
 func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	form := formOf(r)
 	switch {
-	case form == formNone:
+	case !form.json && !form.events:
 		s.refuse(w, http.StatusNotAcceptable, nil, invalid("Accept must list application/json or text/event-stream"))
 		return
 	case !headers.IsJSON(r.Header):
@@ -117,7 +120,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, http.StatusBadRequest, nil, mcp.Errorf(mcp.CodeParse, "Parse error").WithData(err.Error()))
 		return
 	}
-	if form == formJSON && (m.Shape == jsonrpc.Batch || m.Method == subscribe.MethodListen) {
+	if !form.events && (m.Shape == jsonrpc.Batch || m.Method == subscribe.MethodListen) {
 		s.refuse(w, http.StatusNotAcceptable, m.ID, invalid("Accept must list text/event-stream for this message"))
 		return
 	}
@@ -131,27 +134,10 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 }
 
 // A form is what a client accepts as the response to a POST (H-10).
-type form int
-
-const (
-	formAny form = iota
-	formJSON
-	formEvents
-	formNone
-)
+type form struct{ json, events bool }
 
 func formOf(r *http.Request) form {
-	json := headers.Accepts(r.Header, "application", "json")
-	events := headers.Accepts(r.Header, "text", "event-stream")
-	switch {
-	case json && events:
-		return formAny
-	case json:
-		return formJSON
-	case events:
-		return formEvents
-	}
-	return formNone
+	return form{headers.Accepts(r.Header, "application", "json"), headers.Accepts(r.Header, "text", "event-stream")}
 }
 
 // recycle keeps a buffer for another request.

@@ -106,7 +106,7 @@ func (p *post) Queue(line []byte) {
 
 // open makes the response a stream, and reports whether it is one. The lock is held.
 func (p *post) open() bool {
-	if p.stream != nil || p.broken != nil || p.form == formJSON {
+	if p.stream != nil || p.broken != nil || !p.form.events {
 		return p.stream != nil
 	}
 	var st *stream
@@ -116,7 +116,7 @@ func (p *post) open() bool {
 		st = newStream(p.server, nil, "")
 	}
 	if p.lasting {
-		if p.broken = st.takeOver(p.w, p.r); p.broken == nil {
+		if p.broken = st.takeOver(p.w, p.r, 1); p.broken == nil {
 			p.w, p.r = nil, nil // they refer to buffers of net/http, and the post lives as long as the stream
 		}
 	} else {
@@ -143,7 +143,7 @@ func (p *post) current() *stream {
 
 // outlet returns the stream that gets what precedes the answer, or nil. The lock is held.
 func (p *post) outlet() *stream {
-	if p.form == formJSON && p.session != nil {
+	if !p.form.events && p.session != nil {
 		return p.session.own
 	}
 	return p.stream
@@ -286,7 +286,7 @@ func (s *Server) respond(p *post, status int) {
 	if p.failure != nil && !p.batch {
 		status = p.status()
 	}
-	if p.form == formEvents && status == http.StatusOK {
+	if !p.form.json && status == http.StatusOK {
 		p.convert()
 	}
 	if st := p.current(); st != nil {
@@ -310,7 +310,7 @@ func (s *Server) respond(p *post, status int) {
 			s.refuse(p.w, http.StatusServiceUnavailable, nil, errStopping)
 			return
 		}
-		if p.form == formJSON {
+		if !p.form.events {
 			p.w.WriteHeader(http.StatusNoContent)
 			return
 		}

@@ -230,7 +230,7 @@ func (s *Server) passStream(w http.ResponseWriter, r *http.Request, to protocol.
 	}
 	maps.Copy(w.Header(), answer.Header)
 	st := newStream(s, nil, "")
-	if !stop() || st.takeOver(w, r) != nil {
+	if !stop() || st.takeOver(w, r, 1) != nil {
 		cancel()
 		return
 	}

@@ -279,25 +279,31 @@ func (se *session) answersOf(m *jsonrpc.Message) (n int, batch bool) {
 	return n, true
 }
 
-// get opens or resumes a stream of a session.
-func (s *Server) get(w http.ResponseWriter, r *http.Request) {
-	if protocol.IsStateless(r.Header.Get(headers.Version)) { // H-26
-		w.Header().Set("Allow", "POST")
-		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
-		return
-	}
-	if !headers.Accepts(r.Header, "text", "event-stream") {
+// onSession answers a GET, which opens or resumes a stream of a session, or a DELETE, which ends the session.
+func (s *Server) onSession(w http.ResponseWriter, r *http.Request) {
+	opens := r.Method == http.MethodGet
+	if opens && !headers.Accepts(r.Header, "text", "event-stream") {
 		s.refuse(w, http.StatusNotAcceptable, nil, invalid("Accept must list text/event-stream"))
 		return
 	}
-	if s.passSession(w, r, nil, s.noSession(w, nil)) {
+	gone := s.noSession(w, nil)
+	if s.passSession(w, r, nil, gone) {
 		return
 	}
-	se := s.sessionOf(w, r, nil, s.noSession(w, nil))
+	se := s.sessionOf(w, r, nil, gone)
 	if se == nil {
 		return
 	}
 	defer se.done()
+	if opens {
+		s.openStream(w, r, se)
+		return
+	}
+	s.endSession(se)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *Server) openStream(w http.ResponseWriter, r *http.Request, se *session) {
 	st, from := se.own, 0
 	if last := r.Header.Get(headers.LastEvent); last != "" {
 		if st, from = se.after(last); st == nil {
@@ -313,12 +319,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, http.StatusServiceUnavailable, nil, errStreams)
 		return
 	}
-	if from == 0 {
-		st.mu.Lock()
-		from = st.sent
-		st.mu.Unlock()
-	}
-	if err := st.resume(w, r, from); err != nil {
+	if err := st.takeOver(w, r, from); err != nil {
 		s.refuse(w, http.StatusInternalServerError, nil, mcp.Errorf(mcp.CodeInternal, "Internal error"))
 		return
 	}
@@ -345,23 +346,6 @@ func (se *session) after(id string) (*stream, int) {
 
 // touch begins the time after which the session is idle.
 func (se *session) touch() { se.used.Store(int64(clock.Now())) }
-
-// delete ends a session.
-func (s *Server) delete(w http.ResponseWriter, r *http.Request) {
-	if protocol.IsStateless(r.Header.Get(headers.Version)) {
-		w.Header().Set("Allow", "POST")
-		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
-		return
-	}
-	if s.passSession(w, r, nil, s.noSession(w, nil)) {
-		return
-	}
-	if se := s.sessionOf(w, r, nil, s.noSession(w, nil)); se != nil {
-		defer se.done()
-		s.endSession(se)
-		w.WriteHeader(http.StatusNoContent)
-	}
-}
 
 // endSession removes a session, and ends its requests and streams.
 func (s *Server) endSession(se *session) {

@@ -126,8 +126,8 @@ func (st *stream) drop() {
 	st.forget(len(st.events))
 }
 
-// attach connects the stream to an output, and sends the events from a number on. It replaces
-// another connection.
+// attach connects the stream to an output, and sends the events from a number on; 0: those that no connection got. It
+// replaces another connection.
 func (st *stream) attach(out jsonrpc.Output, from int) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -136,6 +136,9 @@ func (st *stream) attach(out jsonrpc.Output, from int) {
 			w.Flush()
 			c.finish()
 		}()
+	}
+	if from == 0 {
+		from = st.sent
 	}
 	c, _ := out.(*conn)
 	st.conn, st.active = c, time.Now()
@@ -252,14 +255,9 @@ func (st *stream) hangUp(reason string) {
 	}
 }
 
-// takeOver makes a connection of net/http the stream's own. Then no goroutine and no buffers of
-// net/http belong to it.
-func (st *stream) takeOver(w http.ResponseWriter, r *http.Request) error {
-	return st.resume(w, r, 1)
-}
-
-// resume is takeOver for a stream whose events from a number on are sent.
-func (st *stream) resume(w http.ResponseWriter, r *http.Request, from int) error {
+// takeOver makes a connection of net/http the stream's own, and sends the events from a number on (see attach). Then no
+// goroutine and no buffers of net/http belong to it.
+func (st *stream) takeOver(w http.ResponseWriter, r *http.Request, from int) error {
 	st.server.streamHeader(w.Header())
 	c, err := hijack(w, r)
 	if err != nil {

@@ -70,7 +70,7 @@ func (s *Server) NewClient(conn Connection, from Caller) *Client {
 		After: c.after, Waiting: c.suspended.Waiting, Events: s.Events, Recorded: s.Recorded,
 	}
 	c.tasks = s.tasks.NewClient(tasks.ClientConfig{
-		Calls: running, Caller: from.Identity.Key(), Out: c.session.Sink(),
+		Calls: running, Caller: from.Identity.Key(), Out: c.session.Sink,
 		Tool: func(ctx context.Context, name string) *tasks.Tool { return c.offered.LongRunning(ctx, name) },
 	})
 	if s.offered != nil {

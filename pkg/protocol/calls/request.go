@@ -18,7 +18,7 @@ import (
 )
 
 // A Handler answers a request. The error is an [*mcp.Error] for the client. Any other error
-// becomes "Internal error".
+// becomes "Internal error". With an error, only the work of the answer counts, which may be nil.
 type Handler = func(ctx context.Context, r *Request) (*Answer, error)
 
 // A Protocol is a generation of the protocol. The server speaks two at once, and each request
@@ -261,28 +261,25 @@ func (m Methods) Find(name string) *Method {
 // Has reports whether there is a method of this name.
 func (m Methods) Has(name string) bool { return m.Find(name) != nil }
 
-// families determine the error for an unknown method, and for each method in minimal mode
-// (P-503, P-2402).
-var families = []struct{ prefix, unknown, minimal string }{
-	{"logging/", "Unknown logging method", ""},
-	{"tools/", "Unknown tools method", "Tools capability unavailable in minimal mode"},
-	{"resources/", "Unknown resources method", "Resources capability unavailable in minimal mode"},
-	{"skills/", "Unknown skills method", "Skills capability unavailable in minimal mode"},
-	{"prompts/", "Unknown prompts method", "Prompts capability unavailable in minimal mode"},
-	{"completion/", "Unknown completion method", "Completion capability unavailable in minimal mode"},
-	{"roots/", "Unknown roots method", ""},
-	{"notifications/roots/", "Unknown roots method", ""},
-}
-
-// UnknownMethod returns the error for a method that the server does not have.
+// UnknownMethod returns the error for a method that the server does not have, which names its family. In minimal mode,
+// the server has only a few families (P-503, P-2402).
 func UnknownMethod(name string, minimal bool) *mcp.Error {
-	for _, f := range families {
-		if strings.HasPrefix(name, f.prefix) {
-			if minimal && f.minimal != "" {
-				return mcp.Errorf(mcp.CodeMethodNotFound, "%s", f.minimal)
-			}
-			return mcp.Errorf(mcp.CodeMethodNotFound, "%s", f.unknown)
-		}
+	if rest, found := strings.CutPrefix(name, "notifications/"); found && strings.HasPrefix(rest, "roots/") {
+		name = rest
 	}
-	return mcp.Errorf(mcp.CodeMethodNotFound, "Method not found")
+	family, _, found := strings.Cut(name, "/")
+	if !found {
+		family = ""
+	}
+	switch family {
+	case "tools", "resources", "skills", "prompts", "completion":
+		if minimal {
+			return mcp.Errorf(mcp.CodeMethodNotFound, "%s%s capability unavailable in minimal mode",
+				strings.ToUpper(family[:1]), family[1:])
+		}
+	case "logging", "roots":
+	default:
+		return mcp.Errorf(mcp.CodeMethodNotFound, "Method not found")
+	}
+	return mcp.Errorf(mcp.CodeMethodNotFound, "Unknown %s method", family)
 }

@@ -20,7 +20,6 @@ import (
 	"strconv"
 	"time"
 
-	"mcp-bash/pkg/events"
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
@@ -256,23 +255,11 @@ func (r *Request) Render(a *Answer) (rendered *Answer, err error) {
 }
 
 func asError(err error) *mcp.Error {
-	var e *mcp.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*mcp.Error](err); ok {
 		return e
 	}
 	return mcp.Errorf(mcp.CodeInternal, "Internal error").WithData(err.Error())
 }
-
-// A Worked error is the error of a request that did some work, for the record.
-type Worked struct {
-	Err  error
-	Work *events.Work
-}
-
-func (w *Worked) Error() string { return w.Err.Error() }
-
-// Unwrap returns the error for the client.
-func (w *Worked) Unwrap() error { return w.Err }
 
 // ErrUnrecorded is the error for a request that must be recorded and cannot be.
 var ErrUnrecorded = mcp.Errorf(mcp.CodeInternal,
@@ -285,12 +272,8 @@ func (r *Request) record(a *Answer, err error, bytes int) *mcp.Error {
 	if e == nil {
 		return nil
 	}
-	var worked *Worked
-	switch {
-	case a != nil && a.Work != nil:
+	if a != nil && a.Work != nil {
 		e.Work = *a.Work
-	case errors.As(err, &worked) && worked.Work != nil:
-		e.Work = *worked.Work
 	}
 	e.Work.Arguments = r.Params.Get(mcp.ParamArguments)
 	e.Interim = a != nil && (a.Interim || a.Task)

@@ -294,7 +294,7 @@ func (c *clientRoots) ask() {
 	go c.await(wait, r)
 }
 
-func (c *clientRoots) send() *reply { return c.outgoing.send(c.session.Sink(), mcp.MethodRoots, nil) }
+func (c *clientRoots) send() *reply { return c.outgoing.send(c.session.Sink, mcp.MethodRoots, nil) }
 
 func (c *clientRoots) await(wait time.Duration, r *reply) {
 	if r == nil {

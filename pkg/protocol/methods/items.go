@@ -76,7 +76,7 @@ func (c *Client) callTool(ctx context.Context, r *calls.Request) (*calls.Answer,
 	}
 	result, err := c.tools.Call(ctx, req)
 	if err != nil {
-		return nil, &calls.Worked{Err: err, Work: work}
+		return &calls.Answer{Work: work}, err
 	}
 	return &calls.Answer{
 		Size: result.Size(), Append: result.AppendJSON, Done: func(bool) { result.Done() }, Work: work,

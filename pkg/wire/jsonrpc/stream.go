@@ -123,24 +123,9 @@ func (r *Reader) makeRoom() {
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
 func trim(line []byte) []byte {
-	line = trimSpace(line)
-	if bytes.HasPrefix(line, byteOrderMark) {
-		line = trimSpace(line[len(byteOrderMark):])
-	}
-	return line
+	const space = " \t\r"
+	return bytes.TrimLeft(bytes.TrimPrefix(bytes.Trim(line, space), byteOrderMark), space)
 }
-
-func trimSpace(b []byte) []byte {
-	for len(b) > 0 && isSpace(b[0]) {
-		b = b[1:]
-	}
-	for len(b) > 0 && isSpace(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	return b
-}
-
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
 // An Output receives lines.
 type Output interface {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -145,16 +146,9 @@ const maxInputKey = 64
 
 // IsInputKey reports whether a key is valid: [A-Za-z0-9_.-]{1,64} (M-57).
 func IsInputKey(key string) bool {
-	if len(key) == 0 || len(key) > maxInputKey {
-		return false
-	}
-	for _, c := range []byte(key) {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (c < '0' || c > '9') && c != '_' && c != '.' && c != '-' {
-			return false
-		}
-	}
-	return true
+	return key != "" && len(key) <= maxInputKey && !strings.ContainsFunc(key, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-", r))
+	})
 }
 
 // SkillsExtension is the id of the extension for skills (SEP-2640).
@@ -320,10 +314,5 @@ func appendAll(b *rawjson.Builder, list []rawjson.Member) {
 }
 
 func has(list []rawjson.Member, name string) bool {
-	for i := range list {
-		if list[i].Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(m rawjson.Member) bool { return m.Name == name })
 }

@@ -86,14 +86,13 @@ func (x *call) run(ctx context.Context) (*calls.Answer, error) {
 // may take long (M-55). The lock is held.
 func (x *call) shrink() {
 	bytes := x.backlog
-	if x.answer != nil {
+	if x.answer != nil && x.err == nil {
 		x.answer, x.err = x.request.Render(x.answer)
 	}
 	if x.answer != nil {
 		bytes += x.answer.Size
 	}
-	var e *mcp.Error
-	if errors.As(x.err, &e) {
+	if e, ok := errors.AsType[*mcp.Error](x.err); ok {
 		bytes += len(e.Message) + len(e.Data)
 	}
 	x.request.Shed()

@@ -2,6 +2,7 @@ package suspended
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -146,45 +147,12 @@ func (s *inputSet) Close() []mcp.InputResponse {
 
 // formRules is the protocol's schema of a form: primitives, each with its type, and choices
 // among strings.
-const formRules = `{
-  "type": "object", "required": ["type", "properties"],
-  "properties": {
-    "type": {"const": "object"},
-    "required": {"type": "array", "items": {"type": "string"}},
-    "properties": {"type": "object", "additionalProperties": {
-      "type": "object", "required": ["type"],
-      "properties": {
-        "type": {"enum": ["string", "number", "integer", "boolean", "array"]},
-        "title": {"type": "string"}, "description": {"type": "string"}
-      },
-      "allOf": [
-        {"if": {"properties": {"type": {"const": "string"}}}, "then": {"properties": {
-          "format": {"enum": ["date", "date-time", "email", "uri"]},
-          "minLength": {"type": "integer", "minimum": 0}, "maxLength": {"type": "integer", "minimum": 0},
-          "enum": {"$ref": "#/$defs/strings"}, "enumNames": {"$ref": "#/$defs/strings"},
-          "oneOf": {"$ref": "#/$defs/titled"}, "default": {"type": "string"}}}},
-        {"if": {"properties": {"type": {"enum": ["number", "integer"]}}}, "then": {"properties": {
-          "minimum": {"type": "number"}, "maximum": {"type": "number"}, "default": {"type": "number"}}}},
-        {"if": {"properties": {"type": {"const": "boolean"}}}, "then": {"properties": {
-          "default": {"type": "boolean"}}}},
-        {"if": {"properties": {"type": {"const": "array"}}}, "then": {"required": ["items"], "properties": {
-          "minItems": {"type": "integer", "minimum": 0}, "maxItems": {"type": "integer", "minimum": 0},
-          "default": {"$ref": "#/$defs/strings"},
-          "items": {"type": "object", "anyOf": [
-            {"required": ["type", "enum"], "properties": {
-              "type": {"const": "string"}, "enum": {"$ref": "#/$defs/strings"}}},
-            {"required": ["anyOf"], "properties": {"anyOf": {"$ref": "#/$defs/titled"}}}]}}}}
-      ]}}
-  },
-  "$defs": {
-    "strings": {"type": "array", "items": {"type": "string"}},
-    "titled": {"type": "array", "items": {"type": "object", "required": ["const", "title"],
-      "properties": {"const": {"type": "string"}, "title": {"type": "string"}}}}
-  }
-}`
+//
+//go:embed form.schema.json
+var formRules []byte
 
 var compiledRules = sync.OnceValues(func() (*schema.Schema, error) {
-	return schema.Compile(json.RawMessage(formRules))
+	return schema.Compile(formRules)
 })
 
 // soundForm returns a requestedSchema in the form that clients accept, or an error (M-56).

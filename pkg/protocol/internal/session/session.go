@@ -44,7 +44,7 @@ type Session struct {
 	Level        atomic.Int32 // of log messages, mcp.Level
 	Greeted      atomic.Bool  // the result of initialize was sent
 
-	out     Sink
+	Sink    // for messages that belong to no request
 	console *console.Console
 	record  *console.Record
 	phase   atomic.Int32
@@ -54,7 +54,7 @@ type Session struct {
 
 // NewSession returns the session of a new client. Messages that belong to no request go to out.
 func NewSession(out Sink, c *console.Console, record *console.Record) *Session {
-	s := &Session{out: out, console: c, record: record}
+	s := &Session{Sink: out, console: c, record: record}
 	s.Level.Store(int32(c.Settings.Level))
 	s.Revision.Store(revision.Latest) // before initialize (P-600)
 	s.Capabilities.Store(&mcp.Capabilities{})
@@ -70,29 +70,19 @@ func (s *Session) Enter(p Phase) { s.phase.Store(int32(p)) }
 // Threshold returns the minimum level of log messages for the client.
 func (s *Session) Threshold() mcp.Level { return mcp.Level(s.Level.Load()) }
 
-// Sink returns the sink for messages that belong to no request.
-func (s *Session) Sink() Sink { return s.out }
-
 // QueueNotification queues a notification that belongs to no request. The caller calls
 // [Session.Push] afterwards.
 func (s *Session) QueueNotification(method string, params []byte) {
 	line := jsonrpc.AppendNotification(nil, method, params)
 	s.record.Add("rpc", "-", "ok", line)
-	s.out.Queue(line)
+	s.Queue(line)
 }
-
-// Push writes the queued lines, without waiting for the client.
-func (s *Session) Push() { s.out.Push() }
 
 // Notify sends a notification that belongs to no request.
 func (s *Session) Notify(method string, params []byte) {
 	s.QueueNotification(method, params)
 	s.Push()
 }
-
-// Full reports whether the client leaves so much unread that nothing more should be sent
-// (P-1803).
-func (s *Session) Full() bool { return s.out.Full() }
 
 // Record adds a row to the record of a debug run.
 func (s *Session) Record(category, key, status string, payload []byte) {

@@ -30,7 +30,7 @@ var writing = map[string][]string{
 var methods = []string{"Mkdir", "MkdirAll", "Rename", "Symlink"}
 
 // readers use the rule of secret files to read only.
-var readers = []string{"pkg/auth/certs", "pkg/auth/statekey"}
+var readers = []string{"pkg/auth/certs", "pkg/auth/internal/reread", "pkg/auth/statekey"}
 
 var inBackquotes = regexp.MustCompile("`([^`]+)`")
 

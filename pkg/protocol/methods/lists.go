@@ -245,7 +245,8 @@ func (p *Project) newLists(caller *auth.Identity, permission string) *lists {
 	d := &e.Project.Discovery
 	l := &lists{project: p, caller: caller, permission: permission}
 	l.tools, l.anySchema = l.newTools(false), l.newTools(true)
-	l.prompts = l.newList("prompts", d.PromptsTTL, l.itemsOf(kinds.Prompts, prompt.AppendListed, l.keeps(auth.Prompt), nil))
+	l.prompts = l.newList("prompts", d.PromptsTTL,
+		l.itemsOf(kinds.Prompts, prompt.AppendListed, l.keeps(auth.Prompt), nil))
 	l.templates = l.newList("resourceTemplates", d.TemplatesTTL,
 		l.itemsOf(kinds.Templates, resource.AppendListedTemplate, l.keeps(auth.Resource), nil))
 	appendResource := func(dst []byte, item json.RawMessage) []byte { return resource.AppendListed(dst, e.Project, item) }
@@ -295,8 +296,8 @@ func (l *lists) keepsPage(ctx context.Context, page json.RawMessage) bool {
 		slices.ContainsFunc(tools, func(tool string) bool { return l.permits(auth.Tool, tool) })
 }
 
-// newTools returns the list of tools. The server's own tools follow those of the project. A tool of the project with the
-// same name replaces one.
+// newTools returns the list of tools. The server's own tools follow those of the project. A tool of the project with
+// the same name replaces one.
 func (l *lists) newTools(anySchema bool) *list {
 	e := l.project.engine
 	listed := func(dst []byte, item json.RawMessage) []byte { return tool.AppendListed(dst, item, anySchema) }

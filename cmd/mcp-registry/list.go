@@ -22,9 +22,9 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-func get(s cli.Streams, o *options, id string) error {
-	return onProject(s, o, func(ctx context.Context, r *registration.Project) error {
-		t, err := r.Tool(ctx, id)
+func (o *options) get(s cli.Streams, operands []string) error {
+	return o.onProject(s, func(ctx context.Context, r *registration.Project) error {
+		t, err := r.Tool(ctx, operands[0])
 		if err != nil {
 			return err
 		}
@@ -37,19 +37,19 @@ func get(s cli.Streams, o *options, id string) error {
 	})
 }
 
-func list(s cli.Streams, o *options) error {
-	kind, err := kindOf(o)
+func (o *options) list(s cli.Streams, _ []string) error {
+	kind, err := o.kindOf()
 	if err != nil {
 		return err
 	}
 	if kind != kinds.Tools {
-		return listKind(s, o, kind)
+		return o.listKind(s, kind)
 	}
-	keep, err := selection(o)
+	keep, err := o.selection()
 	if err != nil {
 		return err
 	}
-	return onProject(s, o, func(ctx context.Context, r *registration.Project) error {
+	return o.onProject(s, func(ctx context.Context, r *registration.Project) error {
 		tools, err := r.Tools(ctx)
 		if err != nil {
 			return err
@@ -63,13 +63,13 @@ func list(s cli.Streams, o *options) error {
 		for i := range tools {
 			items = append(items, tools[i].AppendJSON(nil))
 		}
-		return printList(s, o, kind, items, rawjson.Member{Name: "level", Value: rawjson.Quote(string(r.Level()))})
+		return o.printList(s, kind, items, rawjson.Member{Name: "level", Value: rawjson.Quote(string(r.Level()))})
 	})
 }
 
 // listKind lists what the project offers of another kind than tools (CLI-906).
-func listKind(s cli.Streams, o *options, kind *kinds.Kind) error {
-	return onProject(s, o, func(ctx context.Context, r *registration.Project) error {
+func (o *options) listKind(s cli.Streams, kind *kinds.Kind) error {
+	return o.onProject(s, func(ctx context.Context, r *registration.Project) error {
 		items, err := r.Items(ctx, kind)
 		if err != nil {
 			return err
@@ -78,12 +78,12 @@ func listKind(s cli.Streams, o *options, kind *kinds.Kind) error {
 			printItems(s.Out, items)
 			return nil
 		}
-		return printList(s, o, kind, items)
+		return o.printList(s, kind, items)
 	})
 }
 
 // printList prints items in one object, or with --ndjson each on a line. more are additional members of the object.
-func printList(s cli.Streams, o *options, kind *kinds.Kind, items []json.RawMessage, more ...rawjson.Member) error {
+func (o *options) printList(s cli.Streams, kind *kinds.Kind, items []json.RawMessage, more ...rawjson.Member) error {
 	var out []byte
 	if o.ndjson {
 		for _, item := range items {
@@ -106,11 +106,10 @@ func printList(s cli.Streams, o *options, kind *kinds.Kind, items []json.RawMess
 }
 
 // kindOf returns the kind of --kind, or tools.
-func kindOf(o *options) (*kinds.Kind, error) {
+func (o *options) kindOf() (*kinds.Kind, error) {
 	if o.kind == "" {
 		return kinds.Tools, nil
 	}
-	var known []string
 	for _, kind := range kinds.All {
 		if strings.EqualFold(kind.Key, strings.ReplaceAll(o.kind, "-", "")) {
 			if kind != kinds.Tools && (o.capability != "" || o.level != "") {
@@ -118,20 +117,29 @@ func kindOf(o *options) (*kinds.Kind, error) {
 			}
 			return kind, nil
 		}
-		known = append(known, kind.Key)
 	}
-	return nil, cli.Usagef("--kind: unknown kind %q; there are %s", o.kind, strings.Join(known, ", "))
+	return nil, cli.Usagef("--kind: unknown kind %q; there are %s", o.kind, strings.Join(kindKeys(), ", "))
 }
 
-func selection(o *options) (keep func(*registration.RegisteredTool) bool, err error) {
+func kindKeys() (keys []string) {
+	for _, kind := range kinds.All {
+		keys = append(keys, kind.Key)
+	}
+	return keys
+}
+
+func capabilityNames() (names []string) {
+	for _, c := range access.Capabilities {
+		names = append(names, string(c))
+	}
+	return names
+}
+
+func (o *options) selection() (keep func(*registration.RegisteredTool) bool, err error) {
 	capability, ok := access.ParseCapability(o.capability)
 	if o.capability != "" && !ok {
-		var known []string
-		for _, c := range access.Capabilities {
-			known = append(known, string(c))
-		}
 		return nil, cli.Usagef("--capability: unknown capability %q; there are %s", o.capability,
-			strings.Join(known, ", "))
+			strings.Join(capabilityNames(), ", "))
 	}
 	level, ok := access.ParseLevel(o.level)
 	if !ok {
@@ -157,7 +165,7 @@ func printLine(s cli.Streams, text string) {
 	cli.Printf(s.Err, "mcp-registry: %s\n", text)
 }
 
-func status(s cli.Streams, o *options) error {
+func (o *options) status(s cli.Streams, _ []string) error {
 	warn := s.Notice
 	p, err := project.Find(o.projectRoot, warn)
 	if err != nil {
@@ -180,22 +188,17 @@ func status(s cli.Streams, o *options) error {
 	return nil
 }
 
-func refresh(s cli.Streams, o *options) error {
+func (o *options) refresh(s cli.Streams, _ []string) error {
 	warned := false
 	warn := func(line string) {
 		warned = true
 		s.Notice(line)
 	}
-	p, err := project.Find(o.projectRoot, warn)
-	if err != nil {
+	var report *registry.Report
+	err := o.withHooks(s, warn, func(ctx context.Context, p *project.Project, hooks registry.Options) (err error) {
+		report, err = registry.NewCatalog(p, hooks).Refresh(ctx, registry.RefreshOptions{Filter: o.filter, Strict: o.strict})
 		return err
-	}
-	ctx, stop := cli.UntilSignal()
-	defer stop()
-	hooks := hookRun{p: p, warn: warn}
-	defer hooks.remove()
-	catalog := registry.NewCatalog(p, hooks.options(s, o.quiet))
-	report, err := catalog.Refresh(ctx, registry.RefreshOptions{Filter: o.filter, Strict: o.strict})
+	})
 	if err != nil {
 		return err
 	}
@@ -213,9 +216,8 @@ func refresh(s cli.Streams, o *options) error {
 // readable reports whether to print results as tables (CLI-1164).
 func (o *options) readable(s cli.Streams) bool { return !o.json && !o.ndjson && cli.IsTerminal(s.Out) }
 
-// allowed returns whether a tool runs at the security level of the project.
-func allowed(t *registration.RegisteredTool) string {
-	if t.Allowed {
+func yesOrNo(is bool) string {
+	if is {
 		return "yes"
 	}
 	return "no"
@@ -229,7 +231,7 @@ func printTools(w io.Writer, tools []registration.RegisteredTool) {
 	table := cli.Table{{"NAME", "LEVEL", "OFFERED", "DESCRIPTION"}}
 	for i := range tools {
 		t := &tools[i]
-		table = append(table, []string{t.Name, string(t.RequiredLevel), allowed(t), firstLine(t.Description)})
+		table = append(table, []string{t.Name, string(t.RequiredLevel), yesOrNo(t.Allowed), firstLine(t.Description)})
 	}
 	table.Print(w)
 }
@@ -264,7 +266,7 @@ func printTool(w io.Writer, t *registration.RegisteredTool) {
 	for _, row := range [][2]string{
 		{"Name", t.Name}, {"Id", t.ID}, {"Description", t.Description}, {"Version", t.Version}, {"Script", t.Path},
 		{"Source", t.Source}, {"Capabilities", strings.Join(capabilities, ", ")}, {"Level", string(t.RequiredLevel)},
-		{"Allowed", allowed(t)}, {"Unreadable", t.Unreadable},
+		{"Allowed", yesOrNo(t.Allowed)}, {"Unreadable", t.Unreadable},
 	} {
 		if row[1] != "" {
 			cli.Printf(w, "%-13s %s\n", row[0]+":", row[1])
@@ -272,11 +274,7 @@ func printTool(w io.Writer, t *registration.RegisteredTool) {
 	}
 	table := cli.Table{{"PARAMETER", "TYPE", "REQUIRED", "DESCRIPTION"}}
 	for _, p := range slices.Concat(t.Parameters.Required, t.Parameters.Optional) {
-		required := "no"
-		if p.Required {
-			required = "yes"
-		}
-		table = append(table, []string{p.Name, p.Type, required, firstLine(p.Description)})
+		table = append(table, []string{p.Name, p.Type, yesOrNo(p.Required), firstLine(p.Description)})
 	}
 	if len(table) > 1 {
 		fmt.Fprintln(w)

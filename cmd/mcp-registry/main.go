@@ -9,7 +9,6 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/helper/invoke"
 	"mcp-bash/pkg/registry"
-	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/kinds"
 )
 
@@ -21,22 +20,14 @@ func main() {
 	os.Exit(cli.Run("mcp-registry", run))
 }
 
+// options are those of all subcommands, of which one runs.
 type options struct {
-	projectRoot string
-	filter      string
-	quiet       bool
-	strict      bool
-	replace     bool
-	dryRun      bool
-	kind        string
-	capability  string
-	level       string
-	ndjson      bool
-	json        bool
-	check       bool
+	projectRoot, filter, kind, capability, level        string
+	quiet, strict, replace, dryRun, ndjson, json, check bool
 }
 
 func command() *cli.Command {
+	o := &options{}
 	return &cli.Command{
 		Name:    "registry",
 		Summary: "Write and show the files in .registry/, and register tools.",
@@ -60,14 +51,13 @@ get print tables instead, unless --json is given. register.sh runs only with MCP
 			{Code: 5, Meaning: "InvalidRegistration: the registration or register.json is invalid"},
 			{Code: 6, Meaning: "PermissionDenied: the security level, the script or a file forbids it"},
 		},
-		Commands: []*cli.Command{refreshCommand(), statusCommand(), registerCommand(), unregisterCommand(),
-			getCommand(), listCommand(), lockCommand()},
+		Commands: append(o.registryCommands(), append(o.toolCommands(), o.lockCommand())...),
 	}
 }
 
-func refreshCommand() *cli.Command {
-	o := &options{}
-	c := &cli.Command{
+// registryCommands returns the subcommands about all that is in the registry.
+func (o *options) registryCommands() []*cli.Command {
+	refresh := &cli.Command{
 		Name:    "refresh",
 		Summary: "Rebuild the files in .registry/. Unchanged files are not read again.",
 		Examples: []cli.Example{
@@ -75,32 +65,28 @@ func refreshCommand() *cli.Command {
 			{Line: "NAME --filter tools/net", Purpose: "look for changes in this directory only"},
 			{Line: "NAME --strict", Purpose: "before a release: fail on warnings"},
 		},
-		Run: func(s cli.Streams, _ []string) error { return refresh(s, o) },
+		Run: o.refresh,
 	}
-	c.Flags.String(&o.filter, "filter", "DIR", `scan only this directory, absolute or relative to the project's root, and keep
-		the other items`).Completes(cli.Dirs)
-	c.Flags.Bool(&o.strict, "strict", "fail on warnings")
-	c.Flags.Bool(new(bool), "no-notify", "no effect; for scripts of the Bash edition")
-	o.common(c)
-	return c
-}
-
-func statusCommand() *cli.Command {
-	o := &options{}
-	c := &cli.Command{
+	refresh.Flags.String(&o.filter, "filter", "DIR", `scan only this directory, absolute or relative to the project's root,
+		and keep the other items`).Completes(cli.Dirs)
+	refresh.Flags.Bool(&o.strict, "strict", "fail on warnings")
+	refresh.Flags.Bool(new(bool), "no-notify", "no effect; for scripts of the Bash edition")
+	o.common(refresh)
+	status := &cli.Command{
 		Name:     "status",
 		Summary:  "Show the state of .registry/ without a change.",
 		Examples: []cli.Example{{Line: "NAME | jq .tools.count"}},
-		Run:      func(s cli.Streams, _ []string) error { return status(s, o) },
+		Run:      o.status,
 	}
-	c.Flags.ProjectRoot(&o.projectRoot)
-	c.Flags.JSON(&o.json)
-	return c
+	status.Flags.ProjectRoot(&o.projectRoot)
+	status.Flags.JSON(&o.json)
+	return []*cli.Command{refresh, status}
 }
 
-func registerCommand() *cli.Command {
-	o := &options{}
-	c := &cli.Command{
+// toolCommands returns the subcommands about single items.
+func (o *options) toolCommands() []*cli.Command {
+	id := []cli.Operand{{Name: "ID", Complete: cli.Found(toolNames)}}
+	register := &cli.Command{
 		Name:    "register",
 		Summary: "Register a tool from a JSON object.",
 		Examples: []cli.Example{
@@ -114,43 +100,11 @@ icons, timeoutSecs, and the other fields of a tool.meta.json.
 
 The command adds the tool to server.d/register.json, and changes nothing else in that file. Without FILE, or if FILE
 is -, it reads standard input. With exit codes 3 to 6 it prints {"error": {"type", "message", "id", "details"}}.`,
-		Run: func(s cli.Streams, operands []string) error { return register(s, o, strings.Join(operands, "")) },
+		Run: o.register,
 	}
-	c.Flags.Bool(&o.replace, "replace", "replace a tool with the same id or name")
-	c.Flags.Bool(&o.dryRun, "dry-run", "check the registration and show the result without a change")
-	o.common(c)
-	return c
-}
-
-func unregisterCommand() *cli.Command {
-	o := &options{}
-	c := &cli.Command{
-		Name:     "unregister",
-		Summary:  "Remove a registered tool by its id or name.",
-		Examples: []cli.Example{{Line: "NAME net-fetch"}},
-		Operands: []cli.Operand{{Name: "ID", Complete: cli.Found(toolNames)}},
-		Run:      func(s cli.Streams, operands []string) error { return unregister(s, o, operands[0]) },
-	}
-	o.common(c)
-	return c
-}
-
-func getCommand() *cli.Command {
-	o := &options{}
-	c := &cli.Command{
-		Name:     "get",
-		Summary:  "Show the details of a tool, by its id or name.",
-		Examples: []cli.Example{{Line: "NAME net-fetch | jq .inputSchema"}},
-		Operands: []cli.Operand{{Name: "ID", Complete: cli.Found(toolNames)}},
-		Run:      func(s cli.Streams, operands []string) error { return get(s, o, operands[0]) },
-	}
-	o.common(c)
-	return c
-}
-
-func listCommand() *cli.Command {
-	o := &options{}
-	c := &cli.Command{
+	register.Flags.Bool(&o.replace, "replace", "replace a tool with the same id or name")
+	register.Flags.Bool(&o.dryRun, "dry-run", "check the registration and show the result without a change")
+	list := &cli.Command{
 		Name:    "list",
 		Summary: "List the tools or other items of the project.",
 		Examples: []cli.Example{
@@ -158,24 +112,32 @@ func listCommand() *cli.Command {
 			{Line: "NAME --ndjson | jq -r .id", Purpose: "one tool on each line"},
 			{Line: "NAME --kind prompts", Purpose: "other items than tools"},
 		},
-		Run: func(s cli.Streams, _ []string) error { return list(s, o) },
+		Run: o.list,
 	}
-	var keys, capabilities []string
-	for _, kind := range kinds.All {
-		keys = append(keys, kind.Key)
-	}
-	for _, capability := range access.Capabilities {
-		capabilities = append(capabilities, string(capability))
-	}
-	c.Flags.String(&o.kind, "kind", "KIND", strings.Join(keys, ", ")+"; the default is tools").
-		Completes(cli.Words(keys...))
-	c.Flags.String(&o.capability, "capability", "C", "tools that declare a capability: "+strings.Join(capabilities, ", ")).
+	f, keys, capabilities := &list.Flags, kindKeys(), capabilityNames()
+	f.String(&o.kind, "kind", "KIND", strings.Join(keys, ", ")+"; the default is tools").Completes(cli.Words(keys...))
+	f.String(&o.capability, "capability", "C", "tools that declare a capability: "+strings.Join(capabilities, ", ")).
 		Completes(cli.Words(capabilities...))
-	c.Flags.String(&o.level, "level", "LEVEL", "tools available at restricted, standard, elevated or full").
+	f.String(&o.level, "level", "LEVEL", "tools available at restricted, standard, elevated or full").
 		Completes(cli.Words("restricted", "standard", "elevated", "full"))
-	c.Flags.Bool(&o.ndjson, "ndjson", "print each item on a line, instead of one object")
-	o.common(c)
-	return c
+	f.Bool(&o.ndjson, "ndjson", "print each item on a line, instead of one object")
+	all := []*cli.Command{register, {
+		Name:     "unregister",
+		Summary:  "Remove a registered tool by its id or name.",
+		Examples: []cli.Example{{Line: "NAME net-fetch"}},
+		Operands: id,
+		Run:      o.unregister,
+	}, {
+		Name:     "get",
+		Summary:  "Show the details of a tool, by its id or name.",
+		Examples: []cli.Example{{Line: "NAME net-fetch | jq .inputSchema"}},
+		Operands: id,
+		Run:      o.get,
+	}, list}
+	for _, c := range all {
+		o.common(c)
+	}
+	return all
 }
 
 // common adds the options of most subcommands.

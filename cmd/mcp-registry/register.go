@@ -25,12 +25,12 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-func register(s cli.Streams, o *options, file string) error {
-	payload, err := readPayload(s, file)
+func (o *options) register(s cli.Streams, operands []string) error {
+	payload, err := readPayload(s, strings.Join(operands, ""))
 	if err != nil {
 		return err
 	}
-	return onProject(s, o, func(ctx context.Context, r *registration.Project) error {
+	return o.onProject(s, func(ctx context.Context, r *registration.Project) error {
 		t, err := r.Register(ctx, payload, registration.RegisterOptions{Replace: o.replace, DryRun: o.dryRun})
 		if err != nil {
 			return err
@@ -40,9 +40,9 @@ func register(s cli.Streams, o *options, file string) error {
 	})
 }
 
-func unregister(s cli.Streams, o *options, id string) error {
-	return onProject(s, o, func(ctx context.Context, r *registration.Project) error {
-		id, err := r.Unregister(ctx, id)
+func (o *options) unregister(s cli.Streams, operands []string) error {
+	return o.onProject(s, func(ctx context.Context, r *registration.Project) error {
+		id, err := r.Unregister(ctx, operands[0])
 		if err != nil {
 			return err
 		}
@@ -77,16 +77,10 @@ func readPayload(s cli.Streams, file string) ([]byte, error) {
 }
 
 // onProject calls work with the registry of the project, and returns its errors as errors of a command.
-func onProject(s cli.Streams, o *options, work func(context.Context, *registration.Project) error) error {
-	p, err := project.Find(o.projectRoot, s.Notice)
-	if err != nil {
-		return err
-	}
-	ctx, stop := cli.UntilSignal()
-	defer stop()
-	hooks := hookRun{p: p, warn: s.Notice}
-	defer hooks.remove()
-	err = work(ctx, registration.NewProject(p, hooks.options(s, o.quiet)))
+func (o *options) onProject(s cli.Streams, work func(context.Context, *registration.Project) error) error {
+	err := o.withHooks(s, s.Notice, func(ctx context.Context, p *project.Project, hooks registry.Options) error {
+		return work(ctx, registration.NewProject(p, hooks))
+	})
 	var rejected *registration.Error
 	var failed *registry.Failure
 	switch {
@@ -136,6 +130,20 @@ type hookRun struct {
 	warn   func(line string)
 	state  *project.State
 	runner script.Runner
+}
+
+// withHooks calls work with the project, and options of the registry that run register.sh.
+func (o *options) withHooks(s cli.Streams, warn func(string),
+	work func(context.Context, *project.Project, registry.Options) error) error {
+	p, err := project.Find(o.projectRoot, warn)
+	if err != nil {
+		return err
+	}
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	hooks := hookRun{p: p, warn: warn}
+	defer hooks.remove()
+	return work(ctx, p, hooks.options(s, o.quiet))
 }
 
 func (h *hookRun) options(s cli.Streams, quiet bool) registry.Options {
@@ -196,16 +204,14 @@ func (h *hookRun) remove() {
 		return
 	}
 	h.state.EndScripts(&h.runner, h.warn)
-	switch {
-	case h.p.Preserve:
+	if h.p.Preserve {
 		h.state.Release()
-	default:
+	} else {
 		h.state.Remove()
 	}
 }
 
-func lockCommand() *cli.Command {
-	o := &options{}
+func (o *options) lockCommand() *cli.Command {
 	c := &cli.Command{
 		Name:    "lock",
 		Summary: "Write " + lock.FileName + ", which pins what the project offers and runs.",
@@ -224,7 +230,9 @@ server.d/server.meta.json, or MCPBASH_LOCKED=1, a server does not offer what dif
 			if len(operands) > 0 {
 				o.projectRoot = strings.Join(operands, "")
 			}
-			return pin(s, o)
+			return o.withHooks(s, s.Notice, func(ctx context.Context, p *project.Project, hooks registry.Options) error {
+				return o.pin(ctx, s, p, hooks)
+			})
 		},
 	}
 	c.Flags.Bool(&o.check, "check", "write nothing, and print the differences")
@@ -233,16 +241,7 @@ server.d/server.meta.json, or MCPBASH_LOCKED=1, a server does not offer what dif
 	return c
 }
 
-func pin(s cli.Streams, o *options) error {
-	p, err := project.Find(o.projectRoot, s.Notice)
-	if err != nil {
-		return err
-	}
-	ctx, stop := cli.UntilSignal()
-	defer stop()
-	hooks := hookRun{p: p, warn: s.Notice}
-	defer hooks.remove()
-	options := hooks.options(s, o.quiet)
+func (o *options) pin(ctx context.Context, s cli.Streams, p *project.Project, options registry.Options) error {
 	options.ReadOnly = o.check
 	catalog := registry.NewCatalog(p, options)
 	now, err := lock.Of(ctx, p, catalog, p.Root)

@@ -59,6 +59,7 @@ package helper
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/helper/invoke"
@@ -99,30 +100,31 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case "http":
 		return httpRequest(stdin, stdout, stderr)
 	}
-	h, ok := private(name)
-	switch {
-	case !ok:
+	at := slices.IndexFunc(private, func(p program) bool { return p.name == name })
+	if at < 0 {
 		cli.Printf(stderr, "%s: unknown helper %q\n", invoke.Flag, name)
 		return exitUsage
-	case len(args) < h.minArgs || h.maxArgs >= 0 && len(args) > h.maxArgs:
-		cli.Printf(stderr, "%s %s: wrong number of arguments\n", invoke.Flag, name)
+	}
+	wrong := func(reason string) int {
+		cli.Printf(stderr, "%s %s: %s\n", invoke.Flag, name, reason)
 		return exitUsage
 	}
-	var input []byte
+	h, input := &private[at], []byte(nil)
+	if len(args) < h.minArgs || h.maxArgs >= 0 && len(args) > h.maxArgs {
+		return wrong("wrong number of arguments")
+	}
 	if h.reads {
 		var err error
 		if input, err = readText(stdin); err != nil {
-			cli.Printf(stderr, "%s %s: %v\n", invoke.Flag, name, err)
-			return exitUsage
+			return wrong(err.Error())
 		}
 	}
 	answer, code := h.run(args, input)
 	if code == exitUsage {
-		cli.Printf(stderr, "%s %s: wrong arguments\n", invoke.Flag, name)
+		wrong("wrong arguments")
 	}
 	if _, err := stdout.Write(withoutNUL(answer)); err != nil {
-		cli.Printf(stderr, "%s %s: %v\n", invoke.Flag, name, err)
-		return exitUsage
+		return wrong(err.Error())
 	}
 	return code
 }
@@ -130,49 +132,19 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // A program is a private helper. It takes arguments and an input, and returns the output and the
 // exit code.
 type program struct {
+	name    string
 	run     func(args []string, input []byte) (answer []byte, code int)
 	reads   bool
 	minArgs int
 	maxArgs int // -1: any number
 }
 
-// private returns a private helper. A table would cost time at every start of the program.
-func private(name string) (program, bool) {
-	switch name {
-	case "get":
-		return program{get, true, 1, 1}, true
-	case "json":
-		return program{oneValue, true, 0, 0}, true
-	case "quote":
-		return program{quote, true, 0, 0}, true
-	case "success":
-		return program{success, true, 1, 1}, true
-	case "error":
-		return program{failure, true, 0, 0}, true
-	case "truncate":
-		return program{truncate, true, 1, 2}, true
-	case "cli-error":
-		return program{cliError, true, 0, 0}, true
-	case "answers":
-		return program{answers, true, 0, 1}, true
-	case "config":
-		return program{config, true, 4, 4}, true
-	case "progress":
-		return program{progress, true, 0, 0}, true
-	case "path":
-		return program{physicalPath, false, 1, -1}, true
-	case "tool-path":
-		return program{toolPath, false, 3, 3}, true
-	case "tool-policy":
-		return program{toolPolicy, true, 6, 6}, true
-	case "mime":
-		return program{mimeTypes, false, 1, -1}, true
-	case "media":
-		return program{medium, false, 3, 4}, true
-	case "redact":
-		return program{redacted, true, 0, 0}, true
-	case "exchange":
-		return program{exchange, false, 2, 2}, true
-	}
-	return program{}, false
+// private are the private helpers. A list of constants costs no time at the start of the program.
+var private = []program{
+	{"get", get, true, 1, 1}, {"json", oneValue, true, 0, 0}, {"quote", quote, true, 0, 0},
+	{"success", success, true, 1, 1}, {"error", failure, true, 0, 0}, {"truncate", truncate, true, 1, 2},
+	{"cli-error", cliError, true, 0, 0}, {"answers", answers, true, 0, 1}, {"config", config, true, 4, 4},
+	{"progress", progress, true, 0, 0}, {"path", physicalPath, false, 1, -1}, {"tool-path", toolPath, false, 3, 3},
+	{"tool-policy", toolPolicy, true, 6, 6}, {"mime", mimeTypes, false, 1, -1}, {"media", medium, false, 3, 4},
+	{"redact", redacted, true, 0, 0}, {"exchange", exchange, false, 2, 2},
 }

@@ -155,72 +155,49 @@ func (c *configuration) logf(level, message string) {
 
 func (c *configuration) warn(message string) { c.logf("warning", message) }
 
-// object reads a source. Null and false count as no JSON.
-func object(text []byte) (v json.RawMessage, isJSON, isObject bool) {
-	v, err := rawjson.Check(text)
-	if err != nil || isFalsy(v) {
-		return nil, false, false
+// object reads a source. It returns nil and warns unless the source is an object. Null and false count as no JSON.
+func (c *configuration) object(text []byte, source, invalid string) json.RawMessage {
+	switch v, err := rawjson.Check(text); {
+	case err != nil || isFalsy(v):
+		c.warn(invalid)
+	case rawjson.KindOf(v) != rawjson.Object:
+		c.warn("Config source is not a JSON object: " + source)
+	default:
+		return v
 	}
-	return v, true, rawjson.KindOf(v) == rawjson.Object
+	return nil
 }
 
-func notObject(source string) string { return "Config source is not a JSON object: " + source }
-
 func (c *configuration) defaults(text []byte) {
-	switch v, isJSON, isObject := object(text); {
-	case !isJSON:
-		c.warn("Invalid JSON in --defaults, using {}")
-	case !isObject:
-		c.warn(notObject("--defaults"))
-	default:
+	if v := c.object(text, "--defaults", "Invalid JSON in --defaults, using {}"); v != nil {
 		c.merged = compact(v)
 		c.kept = true
 		c.loaded = string(c.merged) != "{}"
 	}
 }
 
-func (c *configuration) file(name, message string) {
-	text, ok := readFile(name)
-	if !ok {
-		return
-	}
-	switch v, isJSON, isObject := object(text); {
-	case !isJSON:
-		c.warn("Invalid JSON in file: " + name)
-	case !isObject:
-		c.warn(notObject(name))
-	default:
-		c.merge(v, message)
-	}
-}
-
 // maxConfig is the size, in bytes, of a configuration that is still read.
 const maxConfig = 10 << 20
 
-func readFile(name string) (text []byte, ok bool) {
-	if name == "" {
-		return nil, false
-	}
+func (c *configuration) file(name, message string) {
 	text, err := boundedfile.Read(name, maxConfig)
-	return text, err == nil
+	if name == "" || err != nil {
+		return
+	}
+	if v := c.object(text, name, "Invalid JSON in file: "+name); v != nil {
+		c.merge(v, message)
+	}
 }
 
 // variable merges the value of an environment variable: JSON, or the name of a
 // file.
 func (c *configuration) variable(name string, value []byte) {
-	v, isJSON, isObject := object(value)
-	switch {
-	case isObject:
-		c.merge(v, "Loaded config from env var: "+name+" (JSON)")
-	case isJSON:
-		c.warn(notObject(name))
-	default:
-		path := string(value)
-		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-			c.warn("Env var " + name + " is neither valid JSON nor a file path")
-			return
-		}
+	path := string(value)
+	info, err := os.Stat(path)
+	if v, invalid := rawjson.Check(value); (invalid != nil || isFalsy(v)) && err == nil && info.Mode().IsRegular() {
 		c.file(path, "Loaded config from env var: "+name+" (file: "+path+")")
+	} else if v := c.object(value, name, "Env var "+name+" is neither valid JSON nor a file path"); v != nil {
+		c.merge(v, "Loaded config from env var: "+name+" (JSON)")
 	}
 }
 

@@ -64,17 +64,14 @@ func readBuiltin(name, uri string) ([]byte, error) {
 }
 
 func providerConfig(env project.Env) provider.Config {
-	c := provider.Config{Env: env, Root: env["MCPBASH_PROJECT_ROOT"], Resources: env["MCPBASH_RESOURCES_DIR"]}
 	dir, _ := os.Getwd()
-	if c.Root == "" {
-		c.Root = dir
+	root := cmp.Or(env["MCPBASH_PROJECT_ROOT"], dir)
+	folder := func(variable, name string) string { return cmp.Or(env[variable], filepath.Join(root, name)) }
+	return provider.Config{
+		Env: env, Root: root, Resources: folder("MCPBASH_RESOURCES_DIR", "resources"),
+		Tools: folder("MCPBASH_TOOLS_DIR", "tools"), UI: folder("MCPBASH_UI_DIR", "ui"),
+		FindPage: findPage(env, root, dir),
 	}
-	c.Resources = cmp.Or(c.Resources, filepath.Join(c.Root, "resources"))
-	c.Tools, c.UI = env["MCPBASH_TOOLS_DIR"], env["MCPBASH_UI_DIR"]
-	c.Tools = cmp.Or(c.Tools, filepath.Join(c.Root, "tools"))
-	c.UI = cmp.Or(c.UI, filepath.Join(c.Root, "ui"))
-	c.FindPage = findPage(env, c.Root, dir)
-	return c
 }
 
 func sayFailure(err error, stderr io.Writer) int {

@@ -37,13 +37,12 @@ func success(args []string, input []byte) ([]byte, int) {
 	if !ok {
 		return nil, exitNo
 	}
+	var b rawjson.Builder
 	if len(values) != 1 {
-		var b rawjson.Builder
 		b.Object().Name("type").String("internal_error").
 			Name("message").String("Input contained multiple JSON values").Name("count").Int(len(values)).End()
 		return errorEnvelope("Error: input must be single JSON value", b.Bytes()), exitOK
 	}
-	var b rawjson.Builder
 	b.Object().Name("success").Bool(true).Name("result").Raw(compact(values[0])).End()
 	text := string(b.Bytes())
 	if len(text) > limit {

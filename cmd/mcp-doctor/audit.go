@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"mcp-bash/pkg/events/seal"
 	"mcp-bash/pkg/events/trail"
 	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -120,11 +120,7 @@ func (o *auditOptions) run(s cli.Streams, operands []string) error {
 }
 
 func unreadable(name string, err error) error {
-	var of *fs.PathError
-	if errors.As(err, &of) {
-		err = of.Err
-	}
-	return cli.Failf(cli.CodeNotFound, "%s: %v", cli.Line(name), err)
+	return cli.Failf(cli.CodeNotFound, "%s: %v", cli.Line(name), fsys.Cause(err))
 }
 
 // show prints the chosen lines, or their summary.

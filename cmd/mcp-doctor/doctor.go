@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
@@ -97,9 +96,8 @@ func examine(s cli.Streams, o doctor.Options, asJSON, ndjson bool) (err error) {
 		o.Found = func(f *finding.Finding) { fmt.Fprintf(s.Out, "%s\n", f.AppendJSON(nil)) }
 	}
 	r := doctor.Examine(ctx, o)
-	var ended cli.ExitCode
-	if errors.As(context.Cause(ctx), &ended) {
-		return ended
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	switch {
 	case asJSON:

@@ -103,9 +103,8 @@ func list(out io.Writer, asJSON bool) error {
 	}
 	var b rawjson.Builder
 	b.Array()
-	all := rules()
-	for i := range all {
-		b.Append(all[i].AppendJSON)
+	for _, rule := range rules() {
+		b.Append(rule.AppendJSON)
 	}
 	_, err := fmt.Fprintf(out, "%s\n", b.End().Bytes())
 	return err

@@ -20,11 +20,10 @@ import (
 )
 
 type validateOptions struct {
-	root                       string
-	fix, strict, json, ndjson  bool
-	defaults, inspector        bool
-	locked                     bool
-	samples, withoutShellcheck bool
+	validate.Options
+	root                                   string
+	strict, json, ndjson                   bool
+	defaults, inspector, withoutShellcheck bool
 }
 
 func validateCommand() *cli.Command {
@@ -49,10 +48,10 @@ func validateCommand() *cli.Command {
 		Run: func(s cli.Streams, _ []string) error { return o.run(s) },
 	}
 	f := &c.Flags
-	f.Bool(&o.fix, "fix", "make scripts executable that are not; nothing else is changed")
+	f.Bool(&o.Fix, "fix", "make scripts executable that are not; nothing else is changed")
 	f.Bool(&o.strict, "strict", "warnings count as errors")
-	f.Bool(&o.locked, "locked", "fail if the project differs from mcp-bash.lock.json")
-	f.Bool(&o.samples, "run-samples", "run tools with the arguments in their samples/*.json")
+	f.Bool(&o.Locked, "locked", "fail if the project differs from mcp-bash.lock.json")
+	f.Bool(&o.Samples, "run-samples", "run tools with the arguments in their samples/*.json")
 	f.Bool(&o.withoutShellcheck, "no-shellcheck", "leave out shellcheck, which is used where it is installed")
 	f.Bool(&o.defaults, "explain-defaults", "print the name, title and version of the server")
 	f.Bool(&o.inspector, "inspector", "print how to start the MCP Inspector")
@@ -69,12 +68,9 @@ func (o *validateOptions) run(s cli.Streams) error {
 	}
 	ctx, stop := cli.UntilSignal()
 	defer stop()
-	options := validate.Options{
-		Fix: o.fix, Locked: o.locked, Samples: o.samples, ShellCheck: !o.withoutShellcheck, Runner: new(script.Runner),
-		Tree: tree.Embedded, Recipe: recipeFaults,
-	}
+	o.ShellCheck, o.Runner, o.Tree, o.Recipe = !o.withoutShellcheck, new(script.Runner), tree.Embedded, recipeFaults
 	if o.ndjson {
-		options.Found = func(f *finding.Finding) {
+		o.Found = func(f *finding.Finding) {
 			if !o.leavesOut(f) {
 				fmt.Fprintf(s.Out, "%s\n", f.AppendJSON(nil))
 			}
@@ -82,11 +78,8 @@ func (o *validateOptions) run(s cli.Streams) error {
 	} else if !o.json {
 		cli.Explain(s.Out, "Validating project at %s...\n\n", p.Root)
 	}
-	r, err := validate.Project(ctx, p, options)
-	var ended cli.ExitCode
-	if errors.As(err, &ended) {
-		return ended
-	} else if err != nil {
+	r, err := validate.Project(ctx, p, o.Options)
+	if err != nil {
 		return err
 	}
 	failed := r.Errors > 0 || o.strict && r.Warnings > 0
@@ -136,17 +129,17 @@ func (o *validateOptions) summarize(s cli.Streams, r *validate.Result) {
 	}
 	isFixable := func(f finding.Finding) bool { return f.Fixable }
 	switch {
-	case errors > 0 && o.fix:
+	case errors > 0 && o.Fix:
 		cli.Explain(s.Out, "%d error(s) remaining. Please fix manually.\n", errors)
 	case errors > 0 && slices.ContainsFunc(r.Findings, isFixable):
 		cli.Explain(s.Out, "%d error(s) found. Run 'mcp-bash validate --fix' to fix auto-fixable issues.\n", errors)
 	case errors > 0:
 		cli.Explain(s.Out, "%d error(s) found.\n", errors)
-	case o.fix && r.Fixed > 0 && warnings == 0:
+	case o.Fix && r.Fixed > 0 && warnings == 0:
 		cli.Explain(s.Out, "All checks passed. %d file(s) were auto-fixed.\n", r.Fixed)
-	case o.fix && r.Fixed > 0:
+	case o.Fix && r.Fixed > 0:
 		cli.Explain(s.Out, "All remaining issues are warnings. %d file(s) were auto-fixed.\n", r.Fixed)
-	case o.fix:
+	case o.Fix:
 		cli.Explain(s.Out, "All checks passed (no errors).\n")
 	default:
 		cli.Explain(s.Out, "All checks passed (warnings: %d).\n", warnings)
@@ -219,10 +212,7 @@ func migrate(s cli.Streams, root string, asJSON, ndjson bool) error {
 		found = func(f *finding.Finding) { fmt.Fprintf(s.Out, "%s\n", f.AppendJSON(nil)) }
 	}
 	m, err := validate.Migrate(ctx, p, found)
-	var ended cli.ExitCode
-	if errors.As(err, &ended) {
-		return ended
-	} else if err != nil {
+	if err != nil {
 		return err
 	}
 	switch {
@@ -231,16 +221,17 @@ func migrate(s cli.Streams, root string, asJSON, ndjson bool) error {
 	case !ndjson:
 		printMigration(s, m)
 	}
-	if m.Attention > 0 {
+	if m.Errors+m.Warnings > 0 {
 		return cli.ExitCode(cli.ExitFailed)
 	}
 	return nil
 }
 
 // appendMigration appends the result for programs (CLI-1032).
-func appendMigration(dst []byte, m *validate.Migration) []byte {
+func appendMigration(dst []byte, m *validate.Result) []byte {
+	attention := m.Errors + m.Warnings
 	b := rawjson.Over(dst)
-	b.Object().Name("projectRoot").String(m.Root).Name("attention").Int(m.Attention).Name("notes").Int(m.Notes).
+	b.Object().Name("projectRoot").String(m.Root).Name("attention").Int(attention).Name("notes").Int(len(m.Findings) - attention).
 		Name("findings").Array()
 	for i := range m.Findings {
 		b.Append(m.Findings[i].AppendJSON)
@@ -248,7 +239,9 @@ func appendMigration(dst []byte, m *validate.Migration) []byte {
 	return b.End().End().Bytes()
 }
 
-func printMigration(s cli.Streams, m *validate.Migration) {
+func printMigration(s cli.Streams, m *validate.Result) {
+	attention := m.Errors + m.Warnings
+	notes := len(m.Findings) - attention
 	cli.Explain(s.Out, "What changes for the project at %s:\n\n", m.Root)
 	for i := range m.Findings {
 		m.Findings[i].Print(s.Out)
@@ -256,9 +249,9 @@ func printMigration(s cli.Streams, m *validate.Migration) {
 	if len(m.Findings) > 0 {
 		fmt.Fprintln(s.Out)
 	}
-	if m.Attention == 0 {
-		cli.Explain(s.Out, "Nothing needs attention (notes: %d). Next: mcp-bash validate\n", m.Notes)
+	if attention == 0 {
+		cli.Explain(s.Out, "Nothing needs attention (notes: %d). Next: mcp-bash validate\n", notes)
 	} else {
-		cli.Explain(s.Out, "%d difference(s) need attention (notes: %d).\n", m.Attention, m.Notes)
+		cli.Explain(s.Out, "%d difference(s) need attention (notes: %d).\n", attention, notes)
 	}
 }

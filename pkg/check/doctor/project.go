@@ -87,36 +87,30 @@ func (e *examination) contents(p *project.Project) {
 	} else {
 		e.add("project.registry_missing", "Registry: .registry/ does not exist (will be created on demand)", "")
 	}
-	if result, err := validate.Project(e.ctx, p, validate.Options{Runner: e.runner}); err == nil {
-		valid := true
-		for _, f := range result.Findings {
-			if f.ID == "lock.drift" || f.ID == "lock.unusable" {
-				e.add("project.lock_drift", f.Text(), "")
-			}
-			if f.ID == "policy.replaces_default" {
-				e.add("project.policy_hook_replaces_default", "policy.sh"+validate.PolicyReplacesDefault, "")
-			}
-		}
-		for _, f := range result.Findings {
-			if f.ID == "server.no_metadata" {
-				w.ServerMeta = nil
+	result, err := validate.Project(e.ctx, p, validate.Options{Runner: e.runner})
+	if err != nil {
+		return
+	}
+	valid := true
+	w.ServerMeta = &valid
+	for _, f := range result.Findings {
+		switch f.ID {
+		case "lock.drift", "lock.unusable":
+			e.add("project.lock_drift", f.Text(), "")
+		case "policy.replaces_default":
+			e.add("project.policy_hook_replaces_default", "policy.sh"+validate.PolicyReplacesDefault, "")
+		case "server.no_metadata":
+			w.ServerMeta = nil
+		case "metadata.invalid_json":
+			if f.Section == "server" && valid {
 				valid = false
-				break
-			}
-			if f.ID == "metadata.invalid_json" && f.Section == "server" {
-				valid = false
-				w.ServerMeta = &valid
 				e.add("project.server_meta_invalid", w.serverMeta+": invalid JSON", "")
-				break
 			}
 		}
-		if valid {
-			w.ServerMeta = &valid
-		}
-		if result.Errors > 0 {
-			message := fmt.Sprintf("validate finds %d error(s) and %d warning(s)", result.Errors, result.Warnings)
-			e.add("project.validate_errors", message, "mcp-bash validate")
-		}
+	}
+	if result.Errors > 0 {
+		message := fmt.Sprintf("validate finds %d error(s) and %d warning(s)", result.Errors, result.Warnings)
+		e.add("project.validate_errors", message, "mcp-bash validate")
 	}
 }
 

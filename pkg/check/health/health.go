@@ -109,12 +109,12 @@ func probe(ctx context.Context, s cli.Streams, env project.Env, o options) error
 	a.resources = ready(ctx, s.Err, catalog, kinds.Resources, kinds.Templates)
 	a.prompts = ready(ctx, s.Err, catalog, kinds.Prompts)
 	a.checks = projectChecks(ctx, s.Err, p)
-	var ended cli.ExitCode
-	switch cause := context.Cause(ctx); {
-	case errors.As(cause, &ended):
-		return ended
-	case cause != nil:
+	switch cause := context.Cause(ctx); cause {
+	case nil:
+	case errTimeout:
 		a.reason = "timeout"
+	default:
+		return cause
 	}
 	healthy := a.reason == "" && a.tools && a.resources && a.prompts && a.checks && a.server == a.asked
 	fmt.Fprintf(s.Out, "%s\n", a.appendJSON(nil, healthy))
@@ -150,25 +150,17 @@ type answer struct {
 }
 
 func (a *answer) appendJSON(dst []byte, healthy bool) []byte {
-	word := func(ok bool) string {
-		if ok {
-			return "ok"
-		}
-		return "failed"
+	status, words := "unhealthy", map[bool]string{true: "ok", false: "failed"}
+	if healthy {
+		status = words[true]
 	}
 	b := rawjson.Over(dst)
-	b.Object().Name("status")
-	if healthy {
-		b.String("ok")
-	} else {
-		b.String("unhealthy")
-	}
-	b.Optional("reason", a.reason)
-	b.Name("mode").String("full").Name("jsonTool").String(a.jsonTool).Name("tools").String(word(a.tools)).
-		Name("resources").String(word(a.resources)).Name("prompts").String(word(a.prompts)).
-		Name("projectChecks").String(word(a.checks))
+	b.Object().Name("status").String(status).Optional("reason", a.reason)
+	b.Name("mode").String("full").Name("jsonTool").String(a.jsonTool).Name("tools").String(words[a.tools]).
+		Name("resources").String(words[a.resources]).Name("prompts").String(words[a.prompts]).
+		Name("projectChecks").String(words[a.checks])
 	if a.asked {
-		b.Name("server").String(word(a.server))
+		b.Name("server").String(words[a.server])
 	}
 	return b.End().Bytes()
 }

@@ -52,8 +52,8 @@ func (c *check) page(tools int) {
 func (c *check) clientText(label, name, text string) {
 	cuts := func(k known.Client) bool { return k.MaxText > 0 && len(text) > k.MaxText }
 	if titles := known.Titles(cuts); titles != "" {
-		c.at("client.text", label, fmt.Sprintf("the %s has %d bytes, and %s shows a model the first %d", name, len(text),
-			titles, known.Least(func(k known.Client) int { return k.MaxText })))
+		c.at("client.text", label, "the %s has %d bytes, and %s shows a model the first %d", name, len(text), titles,
+			known.Least(func(k known.Client) int { return k.MaxText }))
 	}
 }
 
@@ -71,8 +71,8 @@ func (c *check) plainSchema(label string, input json.RawMessage) {
 		}
 	}
 	if len(faults) > 0 {
-		c.at("client.schema", label, fmt.Sprintf("inputSchema has %s; refused, often with all tools of the server, by %s",
-			strings.Join(faults, " and "), known.Titles(func(k known.Client) bool { return k.PlainSchema })))
+		c.at("client.schema", label, "inputSchema has %s; refused, often with all tools of the server, by %s",
+			strings.Join(faults, " and "), known.Titles(func(k known.Client) bool { return k.PlainSchema }))
 	}
 }
 
@@ -91,8 +91,7 @@ func (c *check) oneType(label string, input json.RawMessage) {
 			continue
 		}
 		where := strings.TrimSuffix(" at "+path, " at ")
-		c.at("client.type", label, fmt.Sprintf("inputSchema has %s%s, with which Gemini refuses all tools: %s", fault, where,
-			clients))
+		c.at("client.type", label, "inputSchema has %s%s, with which Gemini refuses all tools: %s", fault, where, clients)
 		return
 	}
 }
@@ -102,8 +101,8 @@ func (c *check) picture(label, mimeType string, size int) {
 	sent := base64.StdEncoding.EncodedLen(size)
 	refuses := func(k known.Client) bool { return k.MaxPicture > 0 && sent > k.MaxPicture }
 	if titles := known.Titles(refuses); titles != "" && strings.HasPrefix(mimeType, "image/") {
-		c.at("client.picture", label, fmt.Sprintf("a picture of %d bytes, %d as base64; refused with the whole conversation "+
-			"above %d by %s", size, sent, known.Least(func(k known.Client) int { return k.MaxPicture }), titles))
+		c.at("client.picture", label, "a picture of %d bytes, %d as base64; refused with the whole conversation above %d "+
+			"by %s", size, sent, known.Least(func(k known.Client) int { return k.MaxPicture }), titles)
 	}
 }
 
@@ -119,8 +118,7 @@ func (c *check) names() {
 	for _, tool := range tools {
 		label := c.labelOf(tool)
 		if long && slices.Contains(mcp.TaskTools(), tool.name) {
-			c.at("name.reserved", label, fmt.Sprintf("%q is a tool of the server itself, as the project has long-running "+
-				"tools", tool.name))
+			c.at("name.reserved", label, "%q is a tool of the server itself, as the project has long-running tools", tool.name)
 		}
 		var over, changed, merged []string
 		longest, other := 0, ""
@@ -142,26 +140,22 @@ func (c *check) names() {
 			}
 		}
 		if over != nil {
-			c.at("name.too_long", label, fmt.Sprintf(
-				"with the server's name before it %q has up to %d characters: %s", tool.name, longest, strings.Join(over, ", ")))
+			c.at("name.too_long", label, "with the server's name before it %q has up to %d characters: %s", tool.name, longest,
+				strings.Join(over, ", "))
 		}
 		if merged != nil {
-			c.at("name.collision", label, fmt.Sprintf(
-				"%q and %q are one name for %s", other, tool.name, strings.Join(merged, ", ")))
+			c.at("name.collision", label, "%q and %q are one name for %s", other, tool.name, strings.Join(merged, ", "))
 		}
 		if changed != nil {
-			c.at("name.changed", label, fmt.Sprintf(
-				"%q is not what all clients call it: %s", tool.name, strings.Join(changed, ", ")))
+			c.at("name.changed", label, "%q is not what all clients call it: %s", tool.name, strings.Join(changed, ", "))
 		}
-		if c.isDeclaredOnly(tool) && rawjson.TextOf(tool.json, "description") == "" {
+		if c.metadataFile(tool) == "" && rawjson.TextOf(tool.json, "description") == "" {
 			c.at("metadata.no_description", label, `missing "description"`)
 		}
 	}
 }
 
-// isDeclaredOnly reports whether a tool has no metadata file. Otherwise its description was already checked.
-func (c *check) isDeclaredOnly(tool offer) bool { return c.metadataFile(tool) == "" }
-
+// metadataFile returns the file that describes a tool, or "" for a tool that register.json or its script describes.
 func (c *check) metadataFile(tool offer) string {
 	if tool.path == "" {
 		return ""
@@ -188,11 +182,9 @@ func (c *check) serverName(label string) {
 	odd := strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") != ""
 	switch {
 	case odd:
-		c.add(finding.Finding{ID: "name.server", Path: label,
-			Message: fmt.Sprintf("Claude Code refuses the server name %q: use letters, digits, - and _", name)})
+		c.at("name.server", label, "Claude Code refuses the server name %q: use letters, digits, - and _", name)
 	case name == "workspace":
-		c.add(finding.Finding{ID: "name.server", Path: label,
-			Message: `Claude Code reserves the name "workspace"`})
+		c.at("name.server", label, `Claude Code reserves the name "workspace"`)
 	}
 }
 
@@ -208,10 +200,9 @@ const (
 func (c *check) large() {
 	for _, tool := range c.offered.items[kinds.Tools] {
 		if shown, declared := shownOf(tool.json); declared && shown == 0 {
-			c.at("large.invalid", c.labelOf(tool), fmt.Sprintf("%q must be a number above 0", shownMember))
+			c.at("large.invalid", c.labelOf(tool), "%q must be a number above 0", shownMember)
 		} else if declared && shown > shownAtMost {
-			c.at("large.invalid", c.labelOf(tool),
-				fmt.Sprintf("Claude Code shows %d characters at most, not %d", shownAtMost, shown))
+			c.at("large.invalid", c.labelOf(tool), "Claude Code shows %d characters at most, not %d", shownAtMost, shown)
 		}
 		bound := rawjson.Get(tool.json, "largeResultBytes")
 		n := rawjson.PositiveInt(bound)
@@ -244,9 +235,8 @@ func (c *check) suggestShown(tool offer, need int, why string) {
 	if shown, declared := shownOf(tool.json); declared && (shown == 0 || shown >= need) {
 		return
 	}
-	c.at("large.shown", c.labelOf(tool), fmt.Sprintf(
-		"%s, and Claude Code stores those of more than %d characters in a file: add \"_meta\": {%q: %d}",
-		why, shownByDefault, shownMember, need))
+	c.at("large.shown", c.labelOf(tool), "%s, and Claude Code stores those of more than %d characters in a file: add "+
+		"\"_meta\": {%q: %d}", why, shownByDefault, shownMember, need)
 }
 
 // pictureOf checks the size of a picture in a sample's result.

@@ -40,16 +40,15 @@ func (c *check) ignored() {
 	files := []string{conf, abs(c.p.Server, "env.sh")}
 	launchers, _ := filepath.Glob(filepath.Join(globEscape(c.p.Root), "*.sh"))
 	for _, file := range append(files, launchers...) {
-		text, _, err := folder.ReadFile(file, maxScript)
-		s, ok := bash32.Read(text)
-		if err != nil || !ok {
+		s := readBash(file)
+		if s == nil {
 			continue
 		}
 		for _, set := range s.Settings {
 			name := set.Name.Name
 			unknown := file == conf && strings.HasPrefix(name, "MCPB_") && !settings.Find(name).IsConf()
 			if hasNoEffect(name) || unknown {
-				c.add(finding.Finding{ID: "ignored.setting", Path: c.label(file), Line: set.Line, Message: name + " has no effect"})
+				c.atLine("ignored.setting", c.label(file), set.Line, "%s has no effect", name)
 			}
 		}
 	}
@@ -57,6 +56,16 @@ func (c *check) ignored() {
 		c.clientSettings(abs(c.p.Root, file))
 	}
 	c.strayFiles()
+}
+
+// readBash returns the script in a file, or nil if Bash cannot read it.
+func readBash(file string) *bash32.Script {
+	text, _, err := folder.ReadFile(file, maxScript)
+	if err != nil {
+		return nil
+	}
+	s, _ := bash32.Read(text)
+	return s
 }
 
 // clientSettings reports variables without effect in a client's file of the project.
@@ -95,12 +104,10 @@ func (c *check) strayFiles() {
 	}
 	var named strings.Builder // the words of all scripts there
 	for _, e := range entries {
-		if text, _, err := folder.ReadFile(filepath.Join(c.p.Server, e.Name()), maxScript); err == nil {
-			if s, ok := bash32.Read(text); ok {
-				for _, command := range s.Commands {
-					for _, word := range command.Words {
-						named.WriteString("/" + path.Base(word) + "/")
-					}
+		if s := readBash(filepath.Join(c.p.Server, e.Name())); s != nil {
+			for _, command := range s.Commands {
+				for _, word := range command.Words {
+					named.WriteString("/" + path.Base(word) + "/")
 				}
 			}
 		}
@@ -115,7 +122,7 @@ func (c *check) strayFiles() {
 		if near := cli.Nearest(e.Name(), serverNames); near != "" {
 			message += "; did you mean " + near + "?"
 		}
-		c.at("ignored.file", c.label(filepath.Join(c.p.Server, e.Name())), message)
+		c.at("ignored.file", c.label(filepath.Join(c.p.Server, e.Name())), "%s", message)
 	}
 }
 
@@ -257,7 +264,7 @@ func (c *check) settings() {
 	c.allowed(c.p.Calls.Allowlist, "")
 	for _, rule := range []*scriptenv.Rule{&c.p.Scripts.Tools, &c.p.Scripts.Providers} {
 		if warning := rule.Warning(); warning != "" {
-			c.at("env.mode", "", warning)
+			c.at("env.mode", "", "%s", warning)
 		}
 	}
 }
@@ -289,8 +296,8 @@ func (c *check) known(where finding.Finding, kind string, list, names []string,
 	}
 	for _, entry := range list {
 		if !slices.ContainsFunc(names, func(name string) bool { return means(entry, name) }) {
-			c.at(where.ID, where.Path, fmt.Sprintf("%s has %q, which is not a %s%s", where.Message, entry, kind,
-				cli.DidYouMean(entry, names)))
+			c.at(where.ID, where.Path, "%s has %q, which is not a %s%s", where.Message, entry, kind,
+				cli.DidYouMean(entry, names))
 		}
 	}
 }
@@ -350,22 +357,37 @@ func (c *check) placeholders() {
 			continue // the registry reports it
 		}
 		for _, m := range prompt.FindMisplaced(string(text), rawjson.Get(o.json, "arguments")) {
-			c.add(finding.Finding{ID: "prompt.placeholder", Path: c.label(file), Message: m.Fault, Line: m.Line})
+			c.atLine("prompt.placeholder", c.label(file), m.Line, "%s", m.Fault)
 		}
 	}
 }
 
 // completionScripts checks the execute bits of the completion scripts next to prompts and resources (CLI-1061).
 func (c *check) completionScripts(dir string) {
-	filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
-		name := filepath.Base(file)
-		isScript := strings.HasSuffix(name, ".completion.sh") || strings.HasSuffix(name, ".completion")
-		if err != nil || !d.Type().IsRegular() || !isScript {
-			return nil
-		}
+	sidecars(dir, func(rel, _ string) {
+		file := abs(dir, rel)
 		stamp := folder.StampOfPath(file)
 		if stamp.Mode&0o111 == 0 && c.once("completion "+file) {
-			c.executableAs("completion.not_executable", file, c.label(file), stamp)
+			c.executable("completion.not_executable", file, c.label(file), stamp)
+		}
+	})
+}
+
+// sidecars calls a function for each file below a directory with the name of a completion script. rel is its path with
+// slashes, and base its name without the suffix.
+func sidecars(dir string, f func(rel, base string)) {
+	filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		base, isScript := strings.CutSuffix(strings.TrimSuffix(filepath.Base(file), ".sh"), ".completion")
+		rel, _ := filepath.Rel(dir, file)
+		rel = filepath.ToSlash(rel)
+		switch {
+		case err != nil || rel == ".":
+		case d.Name()[0] == '.', d.IsDir() && strings.Count(rel, "/") == item.MaxDepth:
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+		case d.Type().IsRegular() && isScript:
+			f(rel, base)
 		}
 		return nil
 	})
@@ -409,5 +431,5 @@ func (c *check) pathsWithoutRoots() {
 	if more > 0 {
 		first += fmt.Sprintf(" and %d more", more)
 	}
-	c.at("roots.none", roots.File, "missing, but tools take paths: "+first)
+	c.at("roots.none", roots.File, "missing, but tools take paths: %s", first)
 }

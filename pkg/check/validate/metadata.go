@@ -28,14 +28,14 @@ func (c *check) listing(dir string) []folder.Entry {
 	d, err := folder.Open(dir)
 	if err != nil {
 		if !folder.Missing(err) {
-			c.at("folder.unreadable", c.label(dir), "cannot be read: "+fsys.Cause(err).Error())
+			c.at("folder.unreadable", c.label(dir), "cannot be read: %v", fsys.Cause(err))
 		}
 		return nil
 	}
 	defer d.Close()
 	entries, err := d.List(make([]byte, 32<<10))
 	if err != nil {
-		c.at("folder.unreadable", c.label(dir), "cannot be read: "+fsys.Cause(err).Error())
+		c.at("folder.unreadable", c.label(dir), "cannot be read: %v", fsys.Cause(err))
 	}
 	return slices.DeleteFunc(entries, func(e folder.Entry) bool {
 		if e.Odd {
@@ -43,8 +43,7 @@ func (c *check) listing(dir string) []folder.Entry {
 		}
 		why := folder.Unusable(e.Name)
 		if why != "" {
-			c.add(finding.Finding{ID: "folder.bad_name",
-				Message: fmt.Sprintf("%s: unsupported directory name (%s)", c.label(dir), why)})
+			c.at("folder.bad_name", "", "%s: unsupported directory name (%s)", c.label(dir), why)
 		}
 		return why != ""
 	})
@@ -111,9 +110,7 @@ func (c *check) toolMetadata(file, dir string) {
 		return
 	}
 	name := rawjson.TextOf(doc, "name")
-	if name == "" {
-		c.at("metadata.no_name", label, `missing required "name"`)
-	}
+	c.named(doc, label)
 	c.description(doc, label)
 	c.schemas(doc, label)
 	c.fields(doc, label, effectiveFields(kinds.Tools))
@@ -129,12 +126,11 @@ func (c *check) toolMetadata(file, dir string) {
 	}
 	legal := toolnames.IsPortable(name)
 	if !legal {
-		c.at("name.not_portable", label, "tool name must match ^[a-zA-Z0-9_-]{1,64}$ "+
-			"(Some clients including Claude Desktop reject dots)")
+		c.at("name.not_portable", label, "tool name must match ^[a-zA-Z0-9_-]{1,64}$ (Some clients including Claude "+
+			"Desktop reject dots)")
 	}
 	if dir != "" && !c.namesMatch(dir, name) {
-		c.at("name.not_directory", c.label(filepath.Dir(file)),
-			fmt.Sprintf("directory name does not match tool.meta.json name %q", name))
+		c.at("name.not_directory", c.label(filepath.Dir(file)), "directory name does not match tool.meta.json name %q", name)
 	}
 	if legal {
 		c.valid(label)
@@ -202,32 +198,24 @@ func (c *check) metadata(file string) (doc json.RawMessage, label string) {
 		if doc, c.text, err = item.ParseMetadata(text); err == nil {
 			return doc, label
 		}
-		f := finding.Finding{ID: "metadata.invalid_json", Path: label, Message: "invalid JSON",
-			Fix: reasonOf(err) + "; correct it, the server ignores the whole file"}
-		f.Line, f.Column = placeOf(err)
+		f := parseFault("metadata.invalid_json", label, err)
+		f.Message, f.Fix = "invalid JSON", f.Message+"; correct it, the server ignores the whole file"
 		c.add(f)
 		return nil, label
 	}
 	if !folder.Vanished(err) {
-		c.at("metadata.unreadable", label, "cannot be read: "+fsys.Cause(err).Error())
+		c.at("metadata.unreadable", label, "cannot be read: %v", fsys.Cause(err))
 	}
 	return nil, label
 }
 
-// placeOf returns the line and column of a parse error, or 0.
-func placeOf(err error) (line, column int) {
+// parseFault returns a finding with the place and the reason of a parse error.
+func parseFault(id, label string, err error) finding.Finding {
+	f := finding.Finding{ID: id, Path: label, Message: fsys.Cause(err).Error()}
 	if syntax, ok := errors.AsType[*item.SyntaxError](err); ok {
-		return syntax.Line, syntax.Column
+		f.Line, f.Column, f.Message = syntax.Line, syntax.Column, syntax.Reason
 	}
-	return 0, 0
-}
-
-// reasonOf returns the reason of a parse error, without its position.
-func reasonOf(err error) string {
-	if syntax, ok := errors.AsType[*item.SyntaxError](err); ok {
-		return syntax.Reason
-	}
-	return err.Error()
+	return f
 }
 
 type content struct {
@@ -279,7 +267,7 @@ func (c *check) resources() {
 		}
 		for _, field := range []string{"uri", kinds.URITemplate} {
 			if uri := rawjson.TextOf(doc, field); uri != "" && !strings.Contains(uri, "://") {
-				c.at("resource.odd_uri", label, field+" does not look like scheme://...")
+				c.at("resource.odd_uri", label, "%s does not look like scheme://...", field)
 			}
 		}
 		c.valid(label)
@@ -382,7 +370,7 @@ func (c *check) schema(name string, v json.RawMessage, label string) {
 		return // absent, or reported by the registry
 	}
 	if given := rawjson.TextOf(v, "$schema"); given != "" && strings.TrimSuffix(given, "#") != dialect {
-		c.at("schema.dialect", label, fmt.Sprintf("%s is of the dialect %s, not JSON Schema 2020-12", name, given))
+		c.at("schema.dialect", label, "%s is of the dialect %s, not JSON Schema 2020-12", name, given)
 	}
 	if _, err := schema.Compile(v); err != nil {
 		f := finding.Finding{ID: "schema.unusable", Path: label, Message: fmt.Sprintf("%s cannot be used: %v", name, err)}

@@ -22,7 +22,6 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/provider"
-	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
@@ -40,17 +39,9 @@ var sharedRules = []string{
 	"ignored.field",
 }
 
-// A Migration has the differences for a project of the Bash edition.
-type Migration struct {
-	Root      string
-	Findings  []finding.Finding // sorted by [finding.Sort]
-	Attention int               // errors and warnings
-	Notes     int
-}
-
 // Migrate finds parts of a project that behave differently from the Bash edition. It starts no
 // program and changes nothing. The error is the context's.
-func Migrate(ctx context.Context, p *project.Project, found func(*finding.Finding)) (*Migration, error) {
+func Migrate(ctx context.Context, p *project.Project, found func(*finding.Finding)) (*Result, error) {
 	m := &migration{check: newCheck(ctx, p, Options{Found: found}), texts: map[string]*bash32.Script{}}
 	m.check.only = map[string]bool{}
 	for _, id := range sharedRules {
@@ -75,10 +66,8 @@ func Migrate(ctx context.Context, p *project.Project, found func(*finding.Findin
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	r := m.result
-	finding.Sort(r.Findings)
-	return &Migration{Root: r.Root, Findings: r.Findings, Attention: r.Errors + r.Warnings,
-		Notes: len(r.Findings) - r.Errors - r.Warnings}, nil
+	finding.Sort(m.result.Findings)
+	return m.result, nil
 }
 
 type migration struct {
@@ -97,10 +86,6 @@ func (m *migration) read(file string) *bash32.Script {
 		m.texts[file], _ = bash32.Read(text)
 	}
 	return m.texts[file]
-}
-
-func (m *migration) line(id, file string, line int, message string) {
-	m.add(finding.Finding{ID: id, Path: m.label(file), Line: line, Message: message})
 }
 
 // A unit is a script and the files that it sources.
@@ -208,8 +193,8 @@ func (m *migration) inspect(file string, rule *scriptenv.Rule) {
 	u := m.unitOf(file)
 	for _, gone := range u.missing {
 		if m.once("library " + gone.file + " " + gone.name) {
-			m.line("migrate.library_missing", gone.file, gone.line, fmt.Sprintf("sources %s, which does not exist here",
-				gone.name))
+			m.atLine("migrate.library_missing", m.label(gone.file), gone.line, "sources %s, which does not exist here",
+				gone.name)
 		}
 	}
 	own, defined := map[string]bool{}, map[string]bool{}
@@ -238,18 +223,16 @@ func (m *migration) inspect(file string, rule *scriptenv.Rule) {
 func (m *migration) reads(file string, rule *scriptenv.Rule, own map[string]bool) {
 	_, internalState := settings.Ignored()
 	for _, v := range m.texts[file].Reads {
+		isInternal := scriptenv.Matches(internalState, v.Name)
+		isDropped := strings.HasPrefix(v.Name, "MCP_") && !rule.Passes(v.Name)
 		switch {
-		case own[v.Name]:
-		case scriptenv.Matches(internalState, v.Name):
-			if m.once("variable " + file + " " + v.Name) {
-				m.line("migrate.variable_internal", file, v.Line,
-					fmt.Sprintf("reads %s, a variable inside the Bash edition that does not exist here", v.Name))
-			}
-		case strings.HasPrefix(v.Name, "MCP_") && !rule.Passes(v.Name):
-			if m.once("variable " + file + " " + v.Name) {
-				m.add(finding.Finding{ID: "migrate.variable_dropped", Path: m.label(file), Line: v.Line, Fix: listIt(v.Name, rule),
-					Message: fmt.Sprintf("reads %s, which %s do not get", v.Name, rule.Scope.Label)})
-			}
+		case own[v.Name], !isInternal && !isDropped, !m.once("variable " + file + " " + v.Name):
+		case isInternal:
+			m.atLine("migrate.variable_internal", m.label(file), v.Line,
+				"reads %s, a variable inside the Bash edition that does not exist here", v.Name)
+		default:
+			m.add(finding.Finding{ID: "migrate.variable_dropped", Path: m.label(file), Line: v.Line, Fix: listIt(v.Name, rule),
+				Message: fmt.Sprintf("reads %s, which %s do not get", v.Name, rule.Scope.Label)})
 		}
 	}
 }
@@ -265,11 +248,12 @@ func (m *migration) calls(file string, defined map[string]bool, unknown bool) {
 		name := c.Words[0]
 		if (name == "mcp_args_get" || name == "mcp_meta_get") && slices.Contains(c.Words, "--default") &&
 			m.once("default "+file) {
-			m.line("migrate.empty_default", file, c.Line, name+" --default gives the default for an empty text, too")
+			m.atLine("migrate.empty_default", m.label(file), c.Line, "%s --default gives the default for an empty text, too",
+				name)
 		}
 		if strings.HasPrefix(name, "mcp_") && !strings.Contains(name, "$") && !unknown && !defined[name] && !m.inSDK(name) &&
 			m.once("function "+file+" "+name) {
-			m.line("migrate.function_unknown", file, c.Line, fmt.Sprintf("calls %s, which the SDK does not have", name))
+			m.atLine("migrate.function_unknown", m.label(file), c.Line, "calls %s, which the SDK does not have", name)
 		}
 	}
 }
@@ -326,7 +310,7 @@ func (m *migration) toolScripts() {
 		}
 	}
 	if unlimited != nil && m.p.Env["MCPBASH_DEFAULT_TOOL_TIMEOUT"] == "" {
-		m.at("migrate.tool_limit", first, "tools without timeoutSecs end after 30 s: "+cli.Some(unlimited, 5))
+		m.at("migrate.tool_limit", first, "tools without timeoutSecs end after 30 s: %s", cli.Some(unlimited, 5))
 	}
 }
 
@@ -337,8 +321,8 @@ func (m *migration) policyScript() {
 		for _, set := range s.Settings {
 			if set.Name.Name == scriptenv.Tools.Leave || set.Name.Name == scriptenv.Tools.Mode &&
 				set.Value == scriptenv.Inherit {
-				m.line("migrate.policy_permission", policy, set.Line,
-					fmt.Sprintf("sets %s, which permits nothing: only the operator can", set.Name.Name))
+				m.atLine("migrate.policy_permission", m.label(policy), set.Line,
+					"sets %s, which permits nothing: only the operator can", set.Name.Name)
 			}
 		}
 	}
@@ -355,8 +339,7 @@ func (m *migration) versionTests(file string) {
 	}
 	for _, c := range s.Compared {
 		if c.Name.Name == "MCPBASH_FRAMEWORK_VERSION" && isFirst.MatchString(c.With) {
-			m.line("migrate.version_test", file, c.Line,
-				fmt.Sprintf("compares the version with %s; it is 2.0.0 or later", c.With))
+			m.atLine("migrate.version_test", m.label(file), c.Line, "compares the version with %s; it is 2.0.0 or later", c.With)
 		}
 	}
 }
@@ -387,7 +370,7 @@ func (m *migration) pins() {
 				version := string(text[at[len(at)-2]:at[len(at)-1]])
 				if !strings.Contains(name, "MIN") {
 					line := 1 + strings.Count(string(text[:at[len(at)-2]]), "\n")
-					m.line("migrate.version_pin", file, line, fmt.Sprintf("asks for version %s of the Bash edition", version))
+					m.atLine("migrate.version_pin", m.label(file), line, "asks for version %s of the Bash edition", version)
 				}
 			}
 		}
@@ -434,8 +417,8 @@ func (m *migration) vendored() {
 	doc, err := rawjson.Check(text)
 	version := strings.TrimPrefix(rawjson.TextOf(doc, "version"), "v")
 	if err == nil && (strings.HasPrefix(version, "0.") || strings.HasPrefix(version, "1.")) {
-		m.at("migrate.vendored", m.label(file), runtimes.Dir+"/ contains version "+version+" of the Bash edition, which "+
-			"keeps running")
+		m.at("migrate.vendored", m.label(file), "%s/ contains version %s of the Bash edition, which keeps running",
+			runtimes.Dir, version)
 	}
 }
 
@@ -504,7 +487,7 @@ func (m *migration) completionScripts() {
 		dir   string
 		kinds []*kinds.Kind
 	}{{m.p.Prompts, []*kinds.Kind{kinds.Prompts}}, {m.p.Resources, []*kinds.Kind{kinds.Resources, kinds.Templates}}} {
-		m.sidecars(tree.dir, "", 0, func(rel, base string) {
+		sidecars(tree.dir, func(rel, base string) {
 			file := abs(tree.dir, rel)
 			switch {
 			case m.isOffered(tree.kinds, rel):
@@ -524,27 +507,8 @@ func (m *migration) completionScripts() {
 			"5"},
 	} {
 		if limit.files != nil && m.p.Env[limit.variable] == "" {
-			m.at("migrate.completion_limit", limit.files[0],
-				fmt.Sprintf("completion scripts end after %s s: %s", limit.seconds, cli.Some(limit.files, 5)))
-		}
-	}
-}
-
-// sidecars calls a function for each file below a directory with the name of a completion script.
-// rel is its path, and base its name without the suffix.
-func (m *migration) sidecars(dir, below string, depth int, f func(rel, base string)) {
-	for _, e := range m.listing(abs(dir, below)) {
-		rel := path.Join(below, e.Name)
-		if e.IsDir {
-			if depth < item.MaxDepth {
-				m.sidecars(dir, rel, depth+1, f)
-			}
-			continue
-		}
-		for _, suffix := range []string{".completion.sh", ".completion"} {
-			if base, ok := strings.CutSuffix(e.Name, suffix); ok {
-				f(rel, base)
-			}
+			m.at("migrate.completion_limit", limit.files[0], "completion scripts end after %s s: %s", limit.seconds,
+				cli.Some(limit.files, 5))
 		}
 	}
 }

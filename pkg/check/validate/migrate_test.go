@@ -17,7 +17,7 @@ import (
 	"mcp-bash/pkg/project/projecttest"
 )
 
-func migrated(t testing.TB, f *projecttest.Fixture) *Migration {
+func migrated(t testing.TB, f *projecttest.Fixture) *Result {
 	t.Helper()
 	m, err := Migrate(t.Context(), f.Project, nil)
 	if err != nil {
@@ -198,7 +198,7 @@ func TestMigrationRules(t *testing.T) {
 	}
 }
 
-func ofMigration(m *Migration, id string) []finding.Finding {
+func ofMigration(m *Result, id string) []finding.Finding {
 	return of(&Result{Findings: m.Findings}, id)
 }
 
@@ -349,7 +349,7 @@ func TestIgnored(t *testing.T) {
 // CLI-1032: the counts of the result agree.
 func TestMigrationCounts(t *testing.T) {
 	m := migrated(t, fixture(t, sound, toolText("echo $MCP_KEY; mcp_args_get .a --default b")))
-	if m.Attention != 1 || m.Notes != 2 || len(m.Findings) != 3 || m.Findings[0].ID != "migrate.variable_dropped" {
+	if m.Errors+m.Warnings != 1 || len(m.Findings) != 3 || m.Findings[0].ID != "migrate.variable_dropped" {
 		t.Errorf("CLI-1032: %+v", m)
 	}
 	if !json.Valid(m.Findings[0].AppendJSON(nil)) {

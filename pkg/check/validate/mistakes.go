@@ -30,12 +30,10 @@ func (c *check) interpreter(label string, text []byte, words []string) {
 	line := strings.TrimRight(string(firstLine(text)), "\r\n")
 	switch {
 	case isPlainShell(words[0]) && needsBash.Match(text):
-		c.add(finding.Finding{ID: "script.plain_shell", Path: label, Line: 1,
-			Message: fmt.Sprintf("line 1 (%s) starts a plain shell, and the script needs Bash", line)})
+		c.atLine("script.plain_shell", label, 1, "line 1 (%s) starts a plain shell, and the script needs Bash", line)
 	case strings.HasSuffix(words[0], "\r"): // script.crlf
 	case script.Locate(words[0], c.p.Env["PATH"]) == "":
-		c.add(finding.Finding{ID: "script.interpreter", Path: label, Line: 1,
-			Message: fmt.Sprintf("line 1 (%s) names %s, which is not installed", line, words[0])})
+		c.atLine("script.interpreter", label, 1, "line 1 (%s) names %s, which is not installed", line, words[0])
 	}
 }
 
@@ -195,14 +193,14 @@ func (c *check) confine(doc json.RawMessage, label string) {
 	}
 	faults, err := c.sandbox().Faults(&needs)
 	if err != nil {
-		c.at("confine.no_effect", label, err.Error())
+		c.at("confine.no_effect", label, "%v", err)
 	}
 	for _, f := range faults {
 		id := "confine.no_effect"
 		if f.Missing() {
 			id = "confine.missing"
 		}
-		c.at(id, label, fmt.Sprintf("confine.%s: %s %v", f.List, f.Entry, f.Err))
+		c.at(id, label, "confine.%s: %s %v", f.List, f.Entry, f.Err)
 	}
 }
 

@@ -7,12 +7,10 @@ import (
 	"strings"
 	"sync"
 
-	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/files/folder"
-	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/json/schema"
 	"mcp-bash/pkg/registry/item"
@@ -72,9 +70,8 @@ func (c *check) sample(file string, tools []offer) *sample {
 		doc, err = item.ParseObject(text)
 	}
 	if err != nil {
-		f := finding.Finding{ID: "sample.invalid", Path: label,
-			Message: "cannot be used: " + reasonOf(fsys.Cause(err))}
-		f.Line, f.Column = placeOf(err)
+		f := parseFault("sample.invalid", label, err)
+		f.Message = "cannot be used: " + f.Message
 		c.add(f)
 		return nil
 	}
@@ -95,7 +92,7 @@ func (c *check) sample(file string, tools []offer) *sample {
 			}
 		}
 		if !found {
-			c.at("sample.invalid", label, fmt.Sprintf(`"tool" must name a tool of this directory, not %q`, name))
+			c.at("sample.invalid", label, `"tool" must name a tool of this directory, not %q`, name)
 			return nil
 		}
 	}
@@ -121,7 +118,7 @@ func (c *check) fits(id, label, what string, value, by json.RawMessage) bool {
 	}
 	violations := compiled.Check(value)
 	for _, v := range violations {
-		c.at(id, label, what+": "+v.String())
+		c.at(id, label, "%s: %v", what, v)
 	}
 	return len(violations) == 0
 }
@@ -132,7 +129,7 @@ func (c *check) run(all []sample) {
 	e, end, err := engine.ForCommand(c.p.Root, c.p.Env, c.o.Tree,
 		engine.Config{ReadOnly: true, Log: h.add, Entries: c.offered.entries(kinds.Tools)})
 	if err != nil {
-		c.at("sample.not_run", "", "samples were not run: "+err.Error())
+		c.at("sample.not_run", "", "samples were not run: %v", err)
 		return
 	}
 	defer end()
@@ -180,14 +177,14 @@ func (c *check) runOne(e *engine.Engine, h *hints, s sample) {
 		return
 	}
 	if err != nil {
-		c.at("sample.failed", s.label, fmt.Sprintf("tool %q failed: %v%s", s.tool.name, err, hint))
+		c.at("sample.failed", s.label, "tool %q failed: %v%s", s.tool.name, err, hint)
 		return
 	}
 	defer result.Done()
 	line := result.AppendJSON(nil, mcp.Extra{})
 	switch {
 	case result.Failure != nil:
-		c.at("sample.failed", s.label, fmt.Sprintf("tool %q failed: %s%s", s.tool.name, result.Failure.Message, hint))
+		c.at("sample.failed", s.label, "tool %q failed: %s%s", s.tool.name, result.Failure.Message, hint)
 		return
 	case result.IsError:
 		text := ""
@@ -195,15 +192,14 @@ func (c *check) runOne(e *engine.Engine, h *hints, s sample) {
 			text = rawjson.TextOf(content, "text")
 			break
 		}
-		c.at("sample.failed", s.label, fmt.Sprintf("the result of tool %q is an error: %s%s", s.tool.name, text, hint))
+		c.at("sample.failed", s.label, "the result of tool %q is an error: %s%s", s.tool.name, text, hint)
 		return
 	}
 	c.measure(s.tool, line)
 	by := rawjson.Get(s.tool.json, "outputSchema")
 	structured := rawjson.Get(line, "structuredContent")
 	if by != nil && structured == nil {
-		c.at("sample.output", s.label,
-			fmt.Sprintf("tool %q gives no structured content, but has an outputSchema", s.tool.name))
+		c.at("sample.output", s.label, "tool %q gives no structured content, but has an outputSchema", s.tool.name)
 		return
 	}
 	if c.fits("sample.output", s.label, "result of "+s.tool.name, structured, by) {

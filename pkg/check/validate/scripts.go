@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mcp-bash/pkg/check/finding"
@@ -71,13 +72,13 @@ func (c *check) script(dir, file string, as purpose) {
 	switch {
 	case errors.Is(err, folder.ErrTooLarge):
 		if head, err := boundedfile.ReadHead(file, 256); err == nil && media.IsText(head) {
-			c.at("script.too_large", label, fmt.Sprintf("larger than %d bytes, so it is not looked into", maxScript))
+			c.at("script.too_large", label, "larger than %d bytes, so it is not looked into", maxScript)
 		}
-		c.executable(file, label, stamp)
+		c.executable("script.not_executable", file, label, stamp)
 		return
 	case err != nil:
 		if !folder.Vanished(err) {
-			c.at("script.unreadable", label, "cannot be read: "+fsys.Cause(err).Error())
+			c.at("script.unreadable", label, "cannot be read: %v", fsys.Cause(err))
 		}
 		return
 	}
@@ -87,7 +88,7 @@ func (c *check) script(dir, file string, as purpose) {
 			Fix:     script.RemoveMark(label)})
 	}
 	if as != serverScript { // server scripts are sourced
-		c.executable(file, label, stamp)
+		c.executable("script.not_executable", file, label, stamp)
 		if script.IsShellName(file) && script.Interpreter(firstLine(text)) == nil {
 			c.at("script.no_shebang", label, "missing shebang")
 		}
@@ -129,13 +130,9 @@ func isBash(file string, interpreter []string) bool {
 	return slices.Contains([]string{"bash", "bash.exe"}, path.Base(interpreter[0]))
 }
 
-// executable checks the execute bit of a script. With --fix it sets the bit (CLI-1006).
-func (c *check) executable(file, label string, stamp folder.Stamp) {
-	c.executableAs("script.not_executable", file, label, stamp)
-}
-
-// executableAs is [check.executable] with the rule of a missing bit.
-func (c *check) executableAs(id, file, label string, stamp folder.Stamp) {
+// executable checks the execute bit of a script, whose absence breaks the rule id. With --fix it sets the bit
+// (CLI-1006).
+func (c *check) executable(id, file, label string, stamp folder.Stamp) {
 	switch {
 	case stamp.Mode&0o111 != 0 || runtime.GOOS == "windows":
 		c.good("script.executable", label, "executable")
@@ -168,8 +165,7 @@ func makeExecutable(file string, seen folder.Stamp) error {
 // link reports a script that is a symbolic link, which the server does not offer.
 func (c *check) link(file, label string) {
 	if info, err := os.Stat(file); err == nil && info.Mode()&0o111 == 0 && runtime.GOOS != "windows" {
-		c.at("script.link_not_executable", label,
-			"not executable (symlink; skipped auto-fix, please inspect target)")
+		c.at("script.link_not_executable", label, "not executable (symlink; skipped auto-fix, please inspect target)")
 	}
 	c.at("script.link", label, "is a symbolic link, which the server does not offer")
 }
@@ -254,10 +250,10 @@ func (c *check) imported(dir string) {
 	text, stamp, err := folder.ReadFile(file, maxScript)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		c.at("script.gone", label, c.label(tool)+" starts it, and it does not exist")
+		c.at("script.gone", label, "%s starts it, and it does not exist", c.label(tool))
 		return
 	case err != nil:
-		c.at("script.unreadable", label, "cannot be read: "+fsys.Cause(err).Error())
+		c.at("script.unreadable", label, "cannot be read: %v", fsys.Cause(err))
 		return
 	case stamp.Mode&0o111 == 0 && runtime.GOOS != "windows":
 		c.add(finding.Finding{ID: "script.not_executable", Path: label, Command: "chmod +x " + shell.Quote(file),
@@ -288,9 +284,8 @@ func (c *check) unconfirmed(dir string) {
 		if !marked || len(words) < 3 || !strings.HasPrefix(words[0], "mcp_argv_") {
 			continue
 		}
-		c.add(finding.Finding{ID: "wrap.unconfirmed", Path: c.label(file), Line: line,
-			Message: fmt.Sprintf("%s was guessed from the program's help: %s", strings.TrimPrefix(words[2], "."),
-				strings.TrimSpace(what))})
+		c.atLine("wrap.unconfirmed", c.label(file), line, "%s was guessed from the program's help: %s",
+			strings.TrimPrefix(words[2], "."), strings.TrimSpace(what))
 	}
 }
 
@@ -351,18 +346,14 @@ func (c *check) checkScripts() {
 // parallel calls f with 0 to n-1, on all processors.
 func parallel(n int, f func(i int)) {
 	var group sync.WaitGroup
-	next := make(chan int)
+	var next atomic.Int64
 	for range min(n, runtime.GOMAXPROCS(0)) {
 		group.Go(func() {
-			for i := range next {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				f(i)
 			}
 		})
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
 	group.Wait()
 }
 
@@ -462,8 +453,7 @@ func (c *check) shellcheck(list []shellScript) {
 		}
 	}
 	if silent > 0 && c.ctx.Err() == nil {
-		c.at("shellcheck.incomplete", "",
-			fmt.Sprintf("shellcheck did not look at all %d scripts of %s", len(list), c.section))
+		c.at("shellcheck.incomplete", "", "shellcheck did not look at all %d scripts of %s", len(list), c.section)
 	}
 }
 

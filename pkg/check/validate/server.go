@@ -56,9 +56,9 @@ func (c *check) server() {
 			for _, fault := range schemas.Compile(schemas.Server).Check(doc) {
 				switch of := fault.Path + "/"; {
 				case strings.HasPrefix(of, "/icons/"):
-					c.at("icons.form", label, fault.String())
+					c.at("icons.form", label, "%v", fault)
 				case !strings.HasPrefix(of, "/env/") && !strings.HasPrefix(of, "/scopes/"):
-					c.at("metadata.form", label, fault.String())
+					c.at("metadata.form", label, "%v", fault)
 				}
 			}
 			c.scopes(label)
@@ -97,17 +97,17 @@ func (c *check) server() {
 func (c *check) scriptEnv(label string) {
 	meta := &c.p.Scripts.Meta
 	for _, setting := range meta.Invalid {
-		c.at("env.invalid", label, "env."+setting.Key+": "+setting.Reason)
+		c.at("env.invalid", label, "env.%s: %s", setting.Key, setting.Reason)
 	}
 	for _, key := range meta.Refused {
-		c.at("env.refused", label, "env."+key+" is ignored: only "+strings.Join(scriptenv.Keys(), ", ")+" may be set there")
+		c.at("env.refused", label, "env.%s is ignored: only %s may be set there", key, strings.Join(scriptenv.Keys(), ", "))
 	}
 }
 
 // scopes checks the names of items that OAuth scopes permit (H-421).
 func (c *check) scopes(label string) {
 	if err := c.p.Meta.BadScopes; err != nil {
-		c.at("scopes.invalid", label, err.Error())
+		c.at("scopes.invalid", label, "%v", err)
 	}
 	skills, _, _ := skill.Read(skill.Dir(c.p.Root))
 	resources := c.namesOf(kinds.Resources, kinds.Templates, kinds.UIResources)
@@ -162,7 +162,7 @@ func (c *check) policy() {
 				message = "defines " + f.Name + ", not " + policyCheck + ", so it decides nothing"
 			}
 		}
-		c.at("policy.no_check", c.label(file), message)
+		c.at("policy.no_check", c.label(file), "%s", message)
 	}
 }
 
@@ -213,15 +213,13 @@ func (c *check) requirements() {
 	c.ownFields(file, schemas.Requirements)
 	r, err := requirements.Read(c.p)
 	if err != nil {
-		f := finding.Finding{ID: "requirements.invalid", Path: c.label(file), Message: reasonOf(err)}
-		f.Line, f.Column = placeOf(err)
-		c.add(f)
+		c.add(parseFault("requirements.invalid", c.label(file), err))
 	}
 	if r == nil {
 		return
 	}
 	if older := r.Framework(cli.Version); older != "" {
-		c.at("requirements.framework", c.label(file), older)
+		c.at("requirements.framework", c.label(file), "%s", older)
 	}
 	ids := map[requirements.Fault]string{requirements.Missing: "requirements.missing",
 		requirements.TooOld: "requirements.too_old", requirements.Unknown: "requirements.unknown"}
@@ -247,7 +245,7 @@ func (c *check) bundleConf() (values map[string]string) {
 	case errors.As(err, &shell):
 		c.scripts = append(c.scripts, shellScript{file: file, label: c.label(file), text: text, as: serverScript})
 	case err != nil:
-		c.at("bundle.conf", c.label(file), err.Error())
+		c.at("bundle.conf", c.label(file), "%v", err)
 	}
 	return values
 }
@@ -287,13 +285,12 @@ func (c *check) readable(r offer, label, uri, name string, config provider.Confi
 		return false
 	}
 	if !slices.Contains(provider.Names, name) {
-		c.at("resource.no_provider", label, fmt.Sprintf("resource %q: unknown provider %q: neither %s nor built in",
-			r.name, name, c.label(own)))
+		c.at("resource.no_provider", label, "resource %q: unknown provider %q: neither %s nor built in", r.name, name,
+			c.label(own))
 		return false
 	}
 	if err := location.Check(name, uri); err != nil {
-		c.at("resource.unreadable_uri", label,
-			fmt.Sprintf("resource %q: provider %q cannot read %s: %s", r.name, name, uri, err))
+		c.at("resource.unreadable_uri", label, "resource %q: provider %q cannot read %s: %s", r.name, name, uri, err)
 		return false
 	}
 	return name == "file"
@@ -307,16 +304,16 @@ func (c *check) file(r offer, label, uri string, config provider.Config) {
 	}
 	switch {
 	case errors.As(err, &failed) && failed.Status == provider.Denied:
-		c.at("resource.outside", label, fmt.Sprintf("resource %q: %s is outside the readable directories", r.name, uri))
+		c.at("resource.outside", label, "resource %q: %s is outside the readable directories", r.name, uri)
 	case errors.As(err, &failed) && failed.Status == provider.NotFound:
-		c.at("resource.no_file", label, fmt.Sprintf("resource %q: file %s does not exist", r.name, uri))
+		c.at("resource.no_file", label, "resource %q: file %s does not exist", r.name, uri)
 	case err != nil || len(data) == 0:
 	case !rawjson.True(rawjson.Get(r.json, item.TypeDeclared)):
 	default:
 		declared := rawjson.TextOf(r.json, "mimeType")
 		if detected := contradicts(declared, item.PathOf(uri), data); detected != "" {
-			c.at("resource.wrong_type", label, fmt.Sprintf("resource %q declares mimeType %q but its file is detected as %q; "+
-				"update mimeType or remove it to use detection", r.name, declared, detected))
+			c.at("resource.wrong_type", label, "resource %q declares mimeType %q but its file is detected as %q; update "+
+				"mimeType or remove it to use detection", r.name, declared, detected)
 		}
 	}
 }
@@ -377,13 +374,13 @@ func (c *check) lock() {
 	}
 	pinned, err := lock.Read(c.p)
 	if unusable, ok := errors.AsType[*lock.FileError](err); ok {
-		c.at("lock.unusable", lock.FileName, unusable.Err.Error())
+		c.at("lock.unusable", lock.FileName, "%v", unusable.Err)
 		return
 	}
 	catalog := registry.NewCatalog(c.p, registry.Options{ReadOnly: true})
 	now, err := lock.Of(c.ctx, c.p, catalog, c.p.Root)
 	if err != nil {
-		c.at("lock.drift", lock.FileName, err.Error())
+		c.at("lock.drift", lock.FileName, "%v", err)
 		return
 	}
 	changes := lock.Compare(pinned, now)
@@ -392,13 +389,12 @@ func (c *check) lock() {
 		lines := change.Lines()
 		switch {
 		case change.Member != "":
-			message := fmt.Sprintf("%s: %s (%s) has changed: %s", change.Item(), change.Member, change.Concern,
+			c.at("lock.drift", lock.FileName, "%s: %s (%s) has changed: %s", change.Item(), change.Member, change.Concern,
 				strings.Join(lines[:min(shownLines, len(lines))], "; "))
-			c.at("lock.drift", lock.FileName, message)
 		case change.Before == nil:
-			c.at("lock.drift", lock.FileName, change.Item()+" is not in it")
+			c.at("lock.drift", lock.FileName, "%s is not in it", change.Item())
 		case !catalog.HasHook(): // register.sh, which did not run, may register it
-			c.at("lock.drift", lock.FileName, change.Item()+" is not in the project any more")
+			c.at("lock.drift", lock.FileName, "%s is not in the project any more", change.Item())
 		}
 	}
 	if len(changes) == 0 {

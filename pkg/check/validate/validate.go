@@ -11,6 +11,7 @@ import (
 	_ "embed" // for rulesText
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path"
 	"path/filepath"
 	"strings"
@@ -172,8 +173,12 @@ func (c *check) note(f finding.Finding) {
 	}
 }
 
-func (c *check) at(id, path, message string) {
-	c.add(finding.Finding{ID: id, Path: path, Message: message})
+func (c *check) at(id, path, format string, args ...any) {
+	c.atLine(id, path, 0, format, args...)
+}
+
+func (c *check) atLine(id, path string, line int, format string, args ...any) {
+	c.add(finding.Finding{ID: id, Path: path, Line: line, Message: fmt.Sprintf(format, args...)})
 }
 
 // near returns a finding with the place of a value in the text that was read last.
@@ -359,12 +364,12 @@ func metadataOf(file string) (names []string) {
 func (c *check) skills() {
 	list, faults, err := skill.Read(skill.Dir(c.p.Root))
 	if err != nil {
-		c.add(finding.Finding{ID: "skill.invalid", Path: "skills", Message: err.Error()})
+		c.at("skill.invalid", "skills", "%v", err)
 	}
 	for _, s := range list {
 		c.good("skill.valid", path.Join("skills", s.Name), "valid")
 	}
 	for _, f := range faults {
-		c.add(finding.Finding{ID: "skill.invalid", Path: path.Join("skills", f.File), Message: f.Text})
+		c.at("skill.invalid", path.Join("skills", f.File), "%s", f.Text)
 	}
 }

@@ -995,7 +995,7 @@ func TestFixAnotherFile(t *testing.T) {
 	}
 	c := &check{o: Options{Fix: true}, p: f.Project, result: &Result{}, broken: map[string]bool{},
 		found: map[fileRule]bool{}}
-	c.executable(f.Path("a.sh"), "a.sh", seen)
+	c.executable("script.not_executable", f.Path("a.sh"), "a.sh", seen)
 	if list := c.result.Findings; len(list) != 1 || list[0].Text() != "a.sh - not executable (chmod failed)" {
 		t.Errorf("%+v", list)
 	}

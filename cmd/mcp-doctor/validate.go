@@ -231,8 +231,8 @@ func migrate(s cli.Streams, root string, asJSON, ndjson bool) error {
 func appendMigration(dst []byte, m *validate.Result) []byte {
 	attention := m.Errors + m.Warnings
 	b := rawjson.Over(dst)
-	b.Object().Name("projectRoot").String(m.Root).Name("attention").Int(attention).Name("notes").Int(len(m.Findings) - attention).
-		Name("findings").Array()
+	b.Object().Name("projectRoot").String(m.Root).Name("attention").Int(attention).
+		Name("notes").Int(len(m.Findings) - attention).Name("findings").Array()
 	for i := range m.Findings {
 		b.Append(m.Findings[i].AppendJSON)
 	}

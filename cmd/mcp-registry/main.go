@@ -20,7 +20,7 @@ func main() {
 	os.Exit(cli.Run("mcp-registry", run))
 }
 
-// options are those of all subcommands, of which one runs.
+// options has the options of all subcommands. One of them runs.
 type options struct {
 	projectRoot, filter, kind, capability, level        string
 	quiet, strict, replace, dryRun, ndjson, json, check bool

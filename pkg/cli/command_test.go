@@ -125,7 +125,7 @@ func TestDefaultSubcommand(t *testing.T) {
 	}
 }
 
-// A command can have subcommands, and operands and options of its own.
+// A command can have subcommands, and its own operands and options.
 func TestCommandWithSubcommand(t *testing.T) {
 	show := func(name string) func(Streams, []string) error {
 		return func(s Streams, operands []string) error {

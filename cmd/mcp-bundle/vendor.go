@@ -87,7 +87,7 @@ func (o *vendorOptions) vendor(s cli.Streams) error {
 	v := vendoring.Options{
 		Source: runtimes.Source{Env: env, RuntimeDir: o.RuntimeDir, Home: project.InstalledHome(env),
 			Offline: o.Offline, Note: note, Bar: cli.NewBar(s)},
-		Dir: dir, Targets: o.Targets, Given: o.AllTargets, Upgrade: o.upgrade, Tree: tree.Embedded(), Now: time.Now(),
+		Dir: dir, Targets: o.Targets, Given: o.AllTargets, Tree: tree.Embedded(), Now: time.Now(),
 	}
 	if seconds, err := strconv.ParseInt(env["SOURCE_DATE_EPOCH"], 10, 64); err == nil {
 		v.Now = time.Unix(seconds, 0)
@@ -111,22 +111,21 @@ func (o *vendorOptions) vendor(s cli.Streams) error {
 		}
 		return o.printResult(s, r, "dry-run")
 	}
-	if !v.Upgrade && vendoring.Exists(dir) && cli.IsTerminal(s.In) && !o.json {
+	if !o.upgrade && vendoring.Exists(dir) {
+		if !cli.IsTerminal(s.In) || o.json {
+			return cli.Failf(cli.CodeExists, "%s/ already exists in %s", runtimes.Dir, dir).
+				WithHint("Use --upgrade to replace it.")
+		}
 		cli.Printf(s.Err, "%s/ already exists in %s\n", runtimes.Dir, dir)
 		if !cli.Confirm(context.Background(), s, s.Err, "Proceed with upgrade?") {
 			fmt.Fprintln(out, "Aborted.")
 			return nil
 		}
-		v.Upgrade = true
 	}
 	return o.putVendored(s, out, v)
 }
 
 func (o *vendorOptions) putVendored(s cli.Streams, out io.Writer, v vendoring.Options) error {
-	if !v.Upgrade && vendoring.Exists(v.Dir) {
-		return cli.Failf(cli.CodeExists, "%s/ already exists in %s", runtimes.Dir, v.Dir).
-			WithHint("Use --upgrade to replace it.")
-	}
 	fmt.Fprintf(out, "Vendoring mcp-bash framework...\n\n")
 	ctx, stop := cli.UntilSignal()
 	defer stop()

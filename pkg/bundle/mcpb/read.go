@@ -90,7 +90,7 @@ func Read(r io.ReaderAt, size int64) (*Archive, error) {
 		if err := a.add(f); err != nil {
 			return nil, err
 		}
-		if total += f.UncompressedSize64; total > MaxTotal || f.UncompressedSize64 > MaxTotal {
+		if total += f.UncompressedSize64; total > MaxTotal {
 			return nil, fmt.Errorf("unpacks to more than %d MB", MaxTotal>>20)
 		}
 	}
@@ -137,8 +137,7 @@ func (a *Archive) add(f *zip.File) error {
 	case !isASCII(f.Name) && (f.Flags&flagUTF8 == 0 || !slices.Contains(unixes, f.CreatorVersion>>8)):
 		return fmt.Errorf("%q: a name beyond ASCII that is not marked as UTF-8 on Unix; programs read it differently", f.Name)
 	}
-	file := File{f.Name, f.ExternalAttrs>>16&0o111 != 0, int64(f.UncompressedSize64),
-		func() (io.ReadCloser, error) { return openDeclared(f) }}
+	file := File{f.Name, f.ExternalAttrs>>16&0o111 != 0, int64(f.UncompressedSize64), f.Open}
 	if err := a.Names.Add(file); err != nil {
 		return err
 	}
@@ -166,35 +165,6 @@ func (i *inflater) Read(p []byte) (int, error) {
 		if _, errRest := i.rest.ReadByte(); errRest != io.EOF {
 			err = errors.New("bytes after its compressed content")
 		}
-	}
-	return n, err
-}
-
-// openDeclared opens a file for reading. It returns at most as many bytes as the directory declares,
-// and an error at the end if the content is damaged.
-func openDeclared(f *zip.File) (io.ReadCloser, error) {
-	r, err := f.Open()
-	if err != nil {
-		return nil, err
-	}
-	return &declared{ReadCloser: r, left: int64(f.UncompressedSize64)}, nil
-}
-
-var errDeclared = errors.New("longer than the archive declares")
-
-// declared reads a file up to its declared size.
-type declared struct {
-	io.ReadCloser
-	left int64
-}
-
-func (d *declared) Read(p []byte) (int, error) {
-	if int64(len(p)) > d.left+1 {
-		p = p[:d.left+1]
-	}
-	n, err := d.ReadCloser.Read(p)
-	if d.left -= int64(n); d.left < 0 {
-		return 0, errDeclared
 	}
 	return n, err
 }

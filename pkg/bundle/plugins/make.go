@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
@@ -115,7 +116,7 @@ func (m *maker) addManifests() error {
 func (m *maker) describe() *Plugin {
 	p := &Plugin{
 		Identity: m.ID, User: m.User, Icon: m.icon, Skills: m.Content.HasBelow(skillsDir + "/"), Tools: m.Tools,
-		Static: m.Static, Windows: m.RunsOn("windows"),
+		Static: m.Static, Windows: slices.Contains(m.Platforms(), "win32"),
 	}
 	p.Name, p.Homepage, p.Repository = Name(m.ID.Name), webURL(m.ID.Homepage), webURL(m.ID.Repository)
 	switch {

@@ -162,42 +162,30 @@ func (s *Source) find(ctx context.Context, t Target) (*Binary, error) {
 	if dir := s.chosen(); dir != "" {
 		return check(filepath.Join(dir, filepath.FromSlash(t.Path())), t)
 	}
+	var sources []func() (*Binary, error)
+	inFile := func(file string) {
+		sources = append(sources, func() (*Binary, error) { return check(file, t) })
+	}
+	for _, dir := range s.installed() {
+		inFile(filepath.Join(dir, filepath.FromSlash(t.Path())))
+	}
+	if isSource(s.Home) {
+		sources = append(sources, func() (*Binary, error) { return s.build(ctx, t) })
+	}
+	if t == Host {
+		inFile(script.Sibling("mcp-bash"))
+	}
 	var reasons []error
-	note := func(err error) {
+	for _, get := range append(sources, func() (*Binary, error) { return s.download(ctx, t) }) {
+		b, err := get()
+		if err == nil || ctx.Err() != nil {
+			return b, err
+		}
 		if !errors.Is(err, os.ErrNotExist) { // the error lists the directories
 			reasons = append(reasons, err)
 		}
 	}
-	for _, dir := range s.installed() {
-		b, err := check(filepath.Join(dir, filepath.FromSlash(t.Path())), t)
-		if err == nil {
-			return b, nil
-		}
-		note(err)
-	}
-	if isSource(s.Home) {
-		b, err := s.build(ctx, t)
-		if err == nil || ctx.Err() != nil {
-			return b, err
-		}
-		note(err)
-	}
-	if t == Host {
-		b, err := check(script.Sibling("mcp-bash"), t)
-		if err == nil {
-			return b, nil
-		}
-		note(err)
-	}
-	b, err := s.download(ctx, t)
-	if err == nil {
-		return b, nil
-	}
-	note(err)
-	if len(reasons) == 0 {
-		reasons = append(reasons, errors.New("not found"))
-	}
-	return nil, errors.Join(reasons...)
+	return nil, cmp.Or(errors.Join(reasons...), errors.New("not found"))
 }
 
 // begin reports slow work on a target.

@@ -27,7 +27,7 @@ import (
 
 // checkContent checks whether the content works on other machines (CLI-1434).
 func (s *Stage) checkContent() {
-	if s.RunsOn("windows") {
+	if slices.Contains(s.Platforms(), "win32") {
 		for _, f := range mcpb.CheckWindows(nil, &s.Content.Names) {
 			s.Fault("cannot be in a bundle for Windows: %s; rename it, or choose other systems with --platform", f)
 		}
@@ -93,10 +93,11 @@ func (s *Stage) smoke(ctx context.Context) error {
 		forOther := func(bin runtimes.Binary) bool {
 			return bin.Target != runtimes.Host && strings.HasSuffix(f.Name, "/bin/"+bin.Path())
 		}
-		if !slices.ContainsFunc(s.Binaries, forOther) {
-			if err := s.Content.materialize(f); err != nil {
-				return err
-			}
+		if _, err := s.Content.work.Lstat(f.Name); err == nil || slices.ContainsFunc(s.Binaries, forOther) {
+			continue
+		}
+		if _, _, err := f.Create(s.Content.work, f.Name, false); err != nil {
+			return err
 		}
 	}
 	program := code.Launcher.In(s.Staged)
@@ -131,7 +132,10 @@ func (s *Stage) smoke(ctx context.Context) error {
 			break
 		}
 	}
-	want := toolNames(s.Tools)
+	var want []string
+	for _, t := range s.Tools {
+		want = append(want, rawjson.TextOf(t, "name"))
+	}
 	lacks := func(name string) bool { return !slices.Contains(listed, name) } // the server can add own tools (LR-30)
 	if slices.ContainsFunc(want, lacks) {
 		return fmt.Errorf("the bundle lists the tools %q, its manifest %q", listed, want)

@@ -258,15 +258,6 @@ func (c *Content) Add(f mcpb.File) error {
 	return nil
 }
 
-// materialize writes a file of [Content.Add] to the staged tree.
-func (c *Content) materialize(f mcpb.File) error {
-	if _, err := c.work.Lstat(f.Name); err == nil {
-		return nil
-	}
-	_, _, err := f.Create(c.work, f.Name, false)
-	return err
-}
-
 // A selection decides which files of a project go into its bundle (CLI-1416, CLI-1417).
 type selection struct {
 	ignore gitignore.Rules // .mcpbignore

@@ -2,7 +2,6 @@ package stage
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/kinds"
@@ -91,19 +89,13 @@ func (s *Stage) Supported() (list []runtimes.Target) {
 	return list
 }
 
-// RunsOn reports whether the product is for a system, by the name of the system in Go.
-func (s *Stage) RunsOn(system string) bool {
-	return slices.ContainsFunc(s.Supported(), func(t runtimes.Target) bool { return t.OS == system })
-}
-
 // Platforms returns the systems that the product is for, by their names in bundles.
 func (s *Stage) Platforms() (list []string) {
-	for _, platform := range runtimes.Platforms {
-		if slices.ContainsFunc(s.Supported(), func(t runtimes.Target) bool { return t.Platform() == platform }) {
-			list = append(list, platform)
-		}
+	for _, t := range s.Supported() {
+		list = append(list, t.Platform())
 	}
-	return list
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // openStaged opens the staged tree as a project.
@@ -209,11 +201,4 @@ func (s *Stage) wantsStatic() bool {
 		return false
 	}
 	return true
-}
-
-func toolNames(tools []json.RawMessage) (names []string) {
-	for _, t := range tools {
-		names = append(names, rawjson.TextOf(t, "name"))
-	}
-	return names
 }

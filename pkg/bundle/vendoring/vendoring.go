@@ -37,15 +37,12 @@ const (
 	maxLock  = 4 << 20
 )
 
-var errExists = errors.New(runtimes.Dir + "/ already exists")
-
 // Options are the options of Vendor and Plan.
 type Options struct {
 	runtimes.Source        // the source of the server's programs
 	Dir             string // absolute
 	Targets         []runtimes.Target
 	Given           bool   // whether the user chose the targets; otherwise they are the previous or the usual ones
-	Upgrade         bool   // whether to replace an existing server
 	From            string // the origin in vendor.json
 	Tree            project.Tree
 	Now             time.Time
@@ -106,17 +103,6 @@ func Exists(dir string) bool {
 	return err == nil && len(list) > 0
 }
 
-// files returns the files that belong to the server, except vendor.json.
-func (o *Options) files(ctx context.Context, root *os.Root, work string) ([]mcpb.File, []runtimes.Binary, error) {
-	find := o.Source
-	find.Runner, find.Work = new(script.Runner), work
-	binaries, err := find.Find(ctx, o.targets(root))
-	if err != nil {
-		return nil, nil, err
-	}
-	return runtimes.Layout(runtimes.Dir, o.Tree, binaries), binaries, nil
-}
-
 // Plan returns the result that Vendor would have. It changes nothing.
 func Plan(o Options) (*Result, error) {
 	root, err := os.OpenRoot(o.Dir)
@@ -144,9 +130,6 @@ func Plan(o Options) (*Result, error) {
 // new one is complete, and keeps it after an error. The error can be a
 // [*runtimes.MissingError] or the context's.
 func Vendor(ctx context.Context, o Options) (*Result, error) {
-	if Exists(o.Dir) && !o.Upgrade {
-		return nil, errExists
-	}
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
 		return nil, err
@@ -157,7 +140,9 @@ func Vendor(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer work.Remove()
-	files, binaries, err := o.files(ctx, root, work.Path)
+	find := o.Source
+	find.Runner, find.Work = new(script.Runner), work.Path
+	binaries, err := find.Find(ctx, o.targets(root))
 	if err != nil {
 		return nil, err
 	}
@@ -169,6 +154,7 @@ func Vendor(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	files := runtimes.Layout(runtimes.Dir, o.Tree, binaries) // the server's, except vendor.json
 	for n := range files {
 		files[n].Name = strings.TrimPrefix(files[n].Name, runtimes.Dir+"/")
 	}

@@ -88,16 +88,6 @@ func isForScripts(name, by string) bool {
 	return name == "openssl" && by == "ca-certificates"
 }
 
-// A MissingError means that a dependency cannot be fulfilled.
-type MissingError struct{ Package, By string }
-
-func (e *MissingError) Error() string {
-	if e.By == "" {
-		return fmt.Sprintf("Debian has no package %s", e.Package)
-	}
-	return fmt.Sprintf("package %s needs %s, which the archive does not have", e.By, e.Package)
-}
-
 // Resolve returns packages and their dependencies, ordered by name. The same index and names
 // give the same result.
 func (x *Index) Resolve(names []string) ([]*Package, error) {
@@ -112,7 +102,7 @@ func (x *Index) Resolve(names []string) ([]*Package, error) {
 	for _, name := range names {
 		p := x.best([]relation{{name: name}})
 		if p == nil {
-			return nil, &MissingError{Package: name}
+			return nil, fmt.Errorf("Debian has no package %s", name)
 		}
 		take(p)
 	}
@@ -125,7 +115,8 @@ func (x *Index) Resolve(names []string) ([]*Package, error) {
 			}
 			p := x.best(alternatives)
 			if p == nil {
-				return nil, &MissingError{alternatives[0].name, queue[0].Name}
+				return nil, fmt.Errorf("package %s needs %s, which the archive does not have", queue[0].Name,
+					alternatives[0].name)
 			}
 			if other := chosen[p.Name]; other != nil && other != p {
 				return nil, fmt.Errorf("package %s needs %s %s, but %s was chosen", queue[0].Name, p.Name, p.Version,

@@ -395,12 +395,10 @@ func (b *maker) overrides(base start) map[string]start {
 }
 
 func (b *maker) appendCompatibility(m *rawjson.Builder) {
-	given := rawjson.Get(b.Config.Meta, "compatibility")
 	m.Name("compatibility").Object().Name("platforms").Strings(b.Platforms())
-	m.Optional("claude_desktop", cmp.Or(b.Config.Text("MCPB_COMPAT_CLAUDE_DESKTOP", ""),
-		rawjson.TextOf(given, "claude_desktop")))
-	python := cmp.Or(b.Config.Text("MCPB_RUNTIME_PYTHON", ""), stage.Scalar(rawjson.Path(given, "runtimes", "python")))
-	node := cmp.Or(b.Config.Text("MCPB_RUNTIME_NODE", ""), stage.Scalar(rawjson.Path(given, "runtimes", "node")))
+	m.Optional("claude_desktop", b.Config.Text("MCPB_COMPAT_CLAUDE_DESKTOP", "compatibility", "claude_desktop"))
+	python := b.Config.Text("MCPB_RUNTIME_PYTHON", "compatibility", "runtimes", "python")
+	node := b.Config.Text("MCPB_RUNTIME_NODE", "compatibility", "runtimes", "node")
 	if python != "" || node != "" {
 		m.Name("runtimes").Object().Optional("python", python).Optional("node", node).End()
 	}

@@ -124,7 +124,7 @@ func Make(ctx context.Context, s *stage.Stage, o Options) (*Result, error) {
 	} else {
 		err = i.write(ctx, i.ID.FileName(".tar"), "oci-layout", i.layoutFiles)
 	}
-	i.r.Warnings = s.Warnings()
+	i.r.Warnings = s.Warnings
 	return i.r, err
 }
 

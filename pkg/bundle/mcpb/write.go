@@ -152,8 +152,8 @@ const MaxEntries = 50_000
 var Epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Write writes a bundle of files in the given order. The same files always produce the same
-// bytes (CLI-1432, CLI-1433). Files are compressed on all processors. advance is called from
-// any goroutine with the size of each piece of input that is done.
+// bytes (CLI-1432, CLI-1433). Files are compressed on all processors. advance is called with the
+// size of each file that was written. It may be nil.
 func Write(ctx context.Context, w io.Writer, files []File, modified time.Time, advance func(bytes int64)) error {
 	return write(ctx, w, files, modified, advance, bounds{MaxFile, MaxTotal})
 }
@@ -169,7 +169,7 @@ func write(ctx context.Context, w io.Writer, files []File, modified time.Time, a
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	archive, total := zip.NewWriter(w), uint64(0)
-	for result := range compressAll(ctx, files, advance, limits.file) {
+	for result := range compressAll(ctx, files, limits.file) {
 		packed := <-result
 		if packed.err != nil {
 			if cause := context.Cause(ctx); cause != nil {
@@ -182,6 +182,9 @@ func write(ctx context.Context, w io.Writer, files []File, modified time.Time, a
 		}
 		if err := packed.write(archive, modified); err != nil {
 			return err
+		}
+		if advance != nil {
+			advance(int64(packed.size))
 		}
 	}
 	if cause := context.Cause(ctx); cause != nil {
@@ -200,7 +203,7 @@ type compressed struct {
 
 // compressAll compresses files on all processors. It yields a channel for each file, in their order, and stops with
 // the context. At most a few files wait for the reader, so that memory is bounded.
-func compressAll(ctx context.Context, files []File, advance func(int64), limit uint64) <-chan chan *compressed {
+func compressAll(ctx context.Context, files []File, limit uint64) <-chan chan *compressed {
 	results := make(chan chan *compressed, runtime.GOMAXPROCS(0))
 	go func() {
 		defer close(results)
@@ -208,7 +211,7 @@ func compressAll(ctx context.Context, files []File, advance func(int64), limit u
 			result := make(chan *compressed, 1)
 			select {
 			case results <- result:
-				go func() { result <- compress(ctx, f, advance, limit) }()
+				go func() { result <- compress(ctx, f, limit) }()
 			case <-ctx.Done():
 				return
 			}
@@ -226,7 +229,7 @@ var deflaters = sync.Pool{New: func() any {
 	return w
 }}
 
-func compress(ctx context.Context, f File, advance func(int64), limit uint64) *compressed {
+func compress(ctx context.Context, f File, limit uint64) *compressed {
 	c := &compressed{file: f}
 	in, err := f.Open()
 	if err != nil {
@@ -241,9 +244,6 @@ func compress(ctx context.Context, f File, advance func(int64), limit uint64) *c
 	count := writerFunc(func(p []byte) (int, error) {
 		if c.size += uint64(len(p)); c.size > limit {
 			return 0, fmt.Errorf("larger than %d MB", limit>>20)
-		}
-		if advance != nil {
-			advance(int64(len(p)))
 		}
 		return len(p), context.Cause(ctx)
 	})

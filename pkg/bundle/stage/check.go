@@ -155,7 +155,6 @@ func Check(ctx context.Context, p *project.Project, o Options) error {
 		return err
 	}
 	s.report()
-	s.openStaged()
 	if err := s.buildRegistry(ctx); err != nil {
 		return err
 	}

@@ -303,7 +303,7 @@ func (s *Stage) collectIncluded(included []inclusion) error {
 			}
 		}
 	}
-	if dirs > 0 && s.loud {
+	if dirs > 0 && s.Verbose {
 		s.Done("Included %d custom directories", dirs)
 	}
 	return nil
@@ -323,10 +323,8 @@ func (s *Stage) collectCache() error {
 	if err := s.Content.tree(s.root, cacheDir, path.Join(ServerDir, cacheDir)); err != nil {
 		return err
 	}
-	if s.report(); len(s.faults) > 0 {
-		return s.Fail(ErrValidation)
-	}
-	return nil
+	s.report()
+	return s.verdict()
 }
 
 // reportRest prints the top-level files of the project that the content lacks although no rule excludes them.

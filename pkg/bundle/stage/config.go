@@ -99,12 +99,9 @@ func (s *Stage) sourceConf(ctx context.Context, file code.File, why error,
 	return values, nil
 }
 
-// Text returns the value of a key of mcpb.conf, or else that of a member of server.meta.json.
-func (c *Config) Text(key, member string) string {
-	if v := c.conf[key]; v != "" || member == "" {
-		return v
-	}
-	return Scalar(rawjson.Get(c.Meta, member))
+// Text returns the value of a key of mcpb.conf, or else that of a member of server.meta.json, by the path to it.
+func (c *Config) Text(key string, member ...string) string {
+	return cmp.Or(c.conf[key], Scalar(rawjson.Path(c.Meta, member...)))
 }
 
 // Scalar returns a number or a text as text.
@@ -118,7 +115,7 @@ func Scalar(v json.RawMessage) string {
 
 // files are the files of the project whose content goes into the manifest.
 func (c *Config) files() []string {
-	return []string{c.Text("MCPB_LONG_DESCRIPTION_FILE", "long_description_file"), c.Text("MCPB_USER_CONFIG_FILE", "")}
+	return []string{c.Text("MCPB_LONG_DESCRIPTION_FILE", "long_description_file"), c.conf["MCPB_USER_CONFIG_FILE"]}
 }
 
 // Words returns the words of a key of mcpb.conf, or else the texts of a member of server.meta.json.
@@ -150,9 +147,9 @@ func (s *Stage) identify(ctx context.Context) (Identity, error) {
 	id := Identity{
 		Name:        cmp.Or(s.Name, c.Text("MCPB_NAME", "name"), filepath.Base(s.Project.Root)),
 		Description: cmp.Or(c.Text("MCPB_DESCRIPTION", "description"), "MCP server built with mcp-bash"),
-		URL:         c.Text("MCPB_AUTHOR_URL", ""),
-		Author:      c.Text("MCPB_AUTHOR_NAME", "author"),
-		Email:       c.Text("MCPB_AUTHOR_EMAIL", ""),
+		URL:         c.Text("MCPB_AUTHOR_URL", "author", "url"),
+		Author:      cmp.Or(c.Text("MCPB_AUTHOR_NAME", "author"), c.Text("", "author", "name")),
+		Email:       c.Text("MCPB_AUTHOR_EMAIL", "author", "email"),
 		Homepage:    cmp.Or(c.Text("MCPB_HOMEPAGE", "homepage"), c.Text("", "websiteUrl")),
 		License:     c.Text("MCPB_LICENSE", "license"), Documentation: c.Text("MCPB_DOCUMENTATION", "documentation"),
 		Keywords: c.Words("MCPB_KEYWORDS", "keywords"), RegistryName: cmp.Or(s.RegistryName, c.Text("", "mcpName")),
@@ -160,15 +157,11 @@ func (s *Stage) identify(ctx context.Context) (Identity, error) {
 	if id.RegistryName != "" && !mcpb.IsServerName(id.RegistryName) {
 		return id, fmt.Errorf("%q is not a name in the MCP registry; use one such as io.github.you/demo", id.RegistryName)
 	}
-	id.Title = cmp.Or(Scalar(rawjson.Get(c.Meta, "title")), project.Title(id.Name))
-	id.Version = cmp.Or(s.Version, c.Text("MCPB_VERSION", ""), s.versionFile(), c.Text("", "version"), "0.1.0")
+	id.Title = cmp.Or(c.Text("", "title"), project.Title(id.Name))
+	id.Version = cmp.Or(s.Version, c.conf["MCPB_VERSION"], s.versionFile(), c.Text("", "version"), "0.1.0")
 	if err := checkFileName(id.Name, id.Version); err != nil {
 		return id, err
 	}
-	author := rawjson.Get(c.Meta, "author")
-	id.Author = cmp.Or(id.Author, rawjson.TextOf(author, "name"))
-	id.Email = cmp.Or(id.Email, rawjson.TextOf(author, "email"))
-	id.URL = cmp.Or(id.URL, rawjson.TextOf(author, "url"))
 	if id.Author == "" {
 		id.Author = s.git(ctx, "config", "--get", "user.name")
 	}
@@ -178,9 +171,8 @@ func (s *Stage) identify(ctx context.Context) (Identity, error) {
 			id.Email = ""
 		}
 	}
-	repository := rawjson.Get(c.Meta, "repository")
-	id.Repository = cmp.Or(c.Text("MCPB_REPOSITORY", "repository"), rawjson.TextOf(repository, "url"))
-	id.RepositoryType = cmp.Or(rawjson.TextOf(repository, "type"), "git")
+	id.Repository = cmp.Or(c.Text("MCPB_REPOSITORY", "repository"), c.Text("", "repository", "url"))
+	id.RepositoryType = cmp.Or(c.Text("", "repository", "type"), "git")
 	if id.Repository == "" {
 		id.Repository = withoutLogin(strings.TrimSuffix(s.git(ctx, "config", "--get", "remote.origin.url"), ".git"))
 		if id.Repository = webAddress(id.Repository); !mcpb.IsURL(id.Repository) {
@@ -194,10 +186,7 @@ func (s *Stage) identify(ctx context.Context) (Identity, error) {
 // versionFile returns the content of the project's VERSION without white space, or "" if the file is unreadable or
 // longer than 1 MiB.
 func (s *Stage) versionFile() string {
-	text, err := s.Project.ReadFile(filepath.Join(s.Project.Root, "VERSION"), 1<<20)
-	if err != nil {
-		return ""
-	}
+	text, _ := s.Project.ReadFile(filepath.Join(s.Project.Root, "VERSION"), 1<<20)
 	return strings.Join(strings.Fields(string(text)), "")
 }
 

@@ -66,8 +66,12 @@ func (c *Content) entry(s *source, name, seen, to string, trail []string) error 
 	if err == nil && (trail == nil || info.Mode()&fs.ModeSymlink != 0) { // a link can be on the way to the first one
 		name, info, err = s.follow(name)
 	}
-	if c.isLeftOut(seen, err == nil && info.IsDir()) ||
-		err == nil && c.isHidden(seen, path.Join(s.base, name), info.IsDir()) {
+	isDir, shown, target := err == nil && info.IsDir(), seen, path.Join(s.base, name)
+	if isDir {
+		shown += "/"
+	}
+	isOther := err == nil && target != seen && !c.selection.named[seen]
+	if c.isLeftOut(seen, shown, isDir) || isOther && c.isLeftOut(target, seen, isDir) {
 		return nil
 	}
 	switch {
@@ -114,34 +118,17 @@ func (c *Content) directory(s *source, name, seen, to string, trail []string) er
 	return nil
 }
 
-// isLeftOut reports whether the bundle leaves a path of the project out. It records paths that the author may miss.
-func (c *Content) isLeftOut(seen string, isDir bool) bool {
-	v, rule := c.selection.decide(seen, isDir)
-	c.note(seen, isDir, v, rule)
-	return v != take
-}
-
-// isHidden reports whether a link leads to a file that the bundle leaves out. It records the file by the name of the
-// link.
-func (c *Content) isHidden(seen, name string, isDir bool) bool {
-	if name == seen || c.selection.named[seen] {
-		return false
-	}
+// isLeftOut reports whether the bundle leaves a path of the project out. It records a path that the author may miss, as
+// shown.
+func (c *Content) isLeftOut(name, shown string, isDir bool) bool {
 	v, rule := c.selection.decide(name, isDir)
-	c.note(seen, false, v, rule)
-	return v != take
-}
-
-func (c *Content) note(name string, isDir bool, v verdict, rule string) {
-	if isDir {
-		name += "/"
-	}
 	switch {
 	case v == refuse:
-		c.refused = append(c.refused, fmt.Sprintf("%s: %s, by its name", name, rule))
-	case v == leave && path.Base(name) != cacheDir: // it is made anew
-		c.leftOut = append(c.leftOut, name)
+		c.refused = append(c.refused, fmt.Sprintf("%s: %s, by its name", shown, rule))
+	case v == leave && path.Base(shown) != cacheDir: // it is made anew
+		c.leftOut = append(c.leftOut, shown)
 	}
+	return v != take
 }
 
 // maxScan is how much of a file is searched for secrets, in bytes.

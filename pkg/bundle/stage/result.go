@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/cli"
@@ -20,63 +19,50 @@ import (
 	"mcp-bash/pkg/text/secrets"
 )
 
-// A printer reports the progress of a bundle on standard output, and its problems on standard
-// error (CLI-1402).
-type printer struct {
-	out, err io.Writer
-	loud     bool // --verbose
-	strict   bool // a warning is a fault
-
-	warnings []string
-	faults   []string
+// Line prints a line of the progress on standard output. Problems go to standard error (CLI-1402).
+func (s *Stage) Line(format string, args ...any) {
+	cli.Printf(s.Out, "%s\n", fmt.Sprintf(format, args...))
 }
 
-func (t *printer) Line(format string, args ...any) {
-	cli.Printf(t.out, "%s\n", fmt.Sprintf(format, args...))
-}
+func (s *Stage) Done(format string, args ...any) { s.Line("  ✓ "+format, args...) }
 
-func (t *printer) Done(format string, args ...any) { t.Line("  ✓ "+format, args...) }
-
-func (t *printer) Detail(format string, args ...any) {
-	if t.loud {
-		t.Line("    "+format, args...)
+func (s *Stage) Detail(format string, args ...any) {
+	if s.Verbose {
+		s.Line("    "+format, args...)
 	}
 }
 
 // Note prints a remark on standard error.
-func (t *printer) Note(format string, args ...any) {
-	cli.Printf(t.err, "  %s\n", secrets.Logins(fmt.Sprintf(format, args...)))
+func (s *Stage) Note(format string, args ...any) {
+	cli.Printf(s.Err, "  %s\n", secrets.Logins(fmt.Sprintf(format, args...)))
 }
 
-func (t *printer) Warn(format string, args ...any) {
+func (s *Stage) Warn(format string, args ...any) {
 	text := problem(format, args)
-	if t.strict {
-		t.Fault("%s", text)
+	if s.Strict {
+		s.Fault("%s", text)
 		return
 	}
-	t.warnings = append(t.warnings, text)
-	cli.Printf(t.err, "  ⚠ Warning: %s\n", text)
+	s.Warnings = append(s.Warnings, text)
+	cli.Printf(s.Err, "  ⚠ Warning: %s\n", text)
 }
 
-func (t *printer) WarnHint(text, hint string) {
-	t.Warn("%s", text)
-	cli.Printf(t.err, "    → %s\n", hint)
+func (s *Stage) WarnHint(text, hint string) {
+	s.Warn("%s", text)
+	cli.Printf(s.Err, "    → %s\n", hint)
 }
 
 // Fault reports a problem that prevents the bundle.
-func (t *printer) Fault(format string, args ...any) {
+func (s *Stage) Fault(format string, args ...any) {
 	text := problem(format, args)
-	t.faults = append(t.faults, text)
-	cli.Printf(t.err, "  ✗ %s\n", text)
+	s.faults = append(s.faults, text)
+	cli.Printf(s.Err, "  ✗ %s\n", text)
 }
 
 // problem returns a warning or a fault on one line, without logins in URLs.
 func problem(format string, args []any) string {
 	return cli.Line(secrets.Logins(fmt.Sprintf(format, args...)))
 }
-
-// Warnings returns the warnings that were printed.
-func (t *printer) Warnings() []string { return t.warnings }
 
 // A Result is a bundle or a plugin.
 type Result struct {
@@ -92,7 +78,7 @@ type Result struct {
 
 // Result returns the result for a product at a path.
 func (s *Stage) Result(path string) *Result {
-	r := &Result{Path: path, Name: s.ID.Name, Version: s.ID.Version, Platforms: s.Platforms(), Warnings: s.warnings,
+	r := &Result{Path: path, Name: s.ID.Name, Version: s.ID.Version, Platforms: s.Platforms(), Warnings: s.Warnings,
 		Tools: len(s.Tools), Resources: s.resources, Prompts: len(s.Prompts)}
 	for _, t := range s.Supported() {
 		r.Targets = append(r.Targets, t.String())
@@ -123,15 +109,30 @@ func (r *Result) AppendJSON(dst []byte) []byte {
 // WriteArchive packs files under a temporary name, reads the archive back, and renames it to the path of the result. It
 // sets the result's hash and size.
 func (s *Stage) WriteArchive(ctx context.Context, r *Result, files []mcpb.File) error {
+	total, done := int64(0), int64(0)
+	for _, f := range files {
+		total += f.Size
+	}
 	err := s.WriteFile(ctx, r, func(f *os.File, w io.Writer) error {
-		if err := mcpb.Write(ctx, w, files, s.Modified, s.progress(files)); err != nil {
-			return err
-		}
-		info, err := f.Stat()
+		err := mcpb.Write(ctx, w, files, s.Modified, func(size int64) {
+			done += size
+			s.Bar.Show("packing", done, total)
+		})
 		if err != nil {
 			return err
 		}
-		return readBack(f, info.Size(), files)
+		size, err := f.Seek(0, io.SeekCurrent)
+		if err != nil {
+			return err
+		}
+		a, err := mcpb.Read(f, size)
+		switch {
+		case err != nil:
+			return fmt.Errorf("the bundle that was written cannot be read: %w", err)
+		case len(a.Entries) != len(files):
+			return fmt.Errorf("the bundle that was written has %d files, not %d", len(a.Entries), len(files))
+		}
+		return nil
 	})
 	if err == nil {
 		s.Detail("Created archive (%s)", cli.Size(r.Bytes))
@@ -143,10 +144,11 @@ func (s *Stage) WriteArchive(ctx context.Context, r *Result, files []mcpb.File) 
 // sets the result's hash and size.
 func (s *Stage) WriteFile(ctx context.Context, r *Result, write func(f *os.File, w io.Writer) error) error {
 	parent, name := filepath.Split(r.Path)
-	if err := os.MkdirAll(parent, 0o755); err != nil {
-		return fmt.Errorf("--output: %w", err)
+	var dir *os.Root
+	err := os.MkdirAll(parent, 0o755)
+	if err == nil {
+		dir, err = os.OpenRoot(parent)
 	}
-	dir, err := os.OpenRoot(parent)
 	if err != nil {
 		return fmt.Errorf("--output: %w", err)
 	}
@@ -173,34 +175,4 @@ func (s *Stage) WriteFile(ctx context.Context, r *Result, write func(f *os.File,
 	}
 	r.SHA256, r.Bytes = hex.EncodeToString(sum.Sum(nil)), info.Size()
 	return errors.Join(f.Close(), dir.Rename(fresh, name))
-}
-
-func (s *Stage) progress(files []mcpb.File) func(int64) {
-	if s.Bar == nil {
-		return nil
-	}
-	total := int64(0)
-	for _, f := range files {
-		total += f.Size
-	}
-	var mu sync.Mutex // of the bar
-	done := int64(0)
-	return func(n int64) {
-		mu.Lock()
-		defer mu.Unlock()
-		done += n
-		s.Bar.Show("packing", done, total)
-	}
-}
-
-// readBack checks that the written archive has the files.
-func readBack(f *os.File, size int64, files []mcpb.File) error {
-	a, err := mcpb.Read(f, size)
-	switch {
-	case err != nil:
-		return fmt.Errorf("the bundle that was written cannot be read: %w", err)
-	case len(a.Entries) != len(files):
-		return fmt.Errorf("the bundle that was written has %d files, not %d", len(a.Entries), len(files))
-	}
-	return nil
 }

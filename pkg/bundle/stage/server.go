@@ -54,8 +54,8 @@ func (s *Stage) FindRuntimes(ctx context.Context) error {
 	return nil
 }
 
-// AddRuntime adds the server's programs for the chosen systems, and the scripts that start them.
-func (s *Stage) AddRuntime(ctx context.Context) error {
+// addRuntime adds the server's programs for the chosen systems, and the scripts that start them.
+func (s *Stage) addRuntime(ctx context.Context) error {
 	if err := s.FindRuntimes(ctx); err != nil {
 		return err
 	}
@@ -98,8 +98,9 @@ func (s *Stage) Platforms() (list []string) {
 	return slices.Compact(list)
 }
 
-// openStaged opens the staged tree as a project.
-func (s *Stage) openStaged() {
+// buildRegistry opens the staged tree as a project, and lists its items. It adds the registry files, with which a server
+// starts without a scan (CLI-1418). It does not change the project.
+func (s *Stage) buildRegistry(ctx context.Context) error {
 	env := project.Env{}
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LANG", "SYSTEMROOT"} {
 		if v, ok := s.Project.Env[name]; ok {
@@ -108,11 +109,6 @@ func (s *Stage) openStaged() {
 	}
 	env["MCPBASH_TMP_ROOT"] = s.work.Path
 	s.Staged = project.Open(filepath.Join(s.work.Path, "stage", ServerDir), env, s.work.Path, func(string) {})
-}
-
-// buildRegistry lists the items of the staged project, and adds the registry files, with which a
-// server starts without a scan (CLI-1418). It does not change the project.
-func (s *Stage) buildRegistry(ctx context.Context) error {
 	var reasons []string
 	catalog := registry.NewCatalog(s.Staged, registry.Options{
 		Log: func(level mcp.Level, _, message string) {
@@ -191,7 +187,7 @@ func (s *Stage) addLock(ctx context.Context, catalog *registry.Catalog) error {
 
 // wantsStatic reports whether the bundle contains the registry, so that the server does not look for items.
 func (s *Stage) wantsStatic() bool {
-	switch strings.ToLower(s.Config.Text("MCPB_STATIC", "")) {
+	switch strings.ToLower(s.Config.conf["MCPB_STATIC"]) {
 	case "false", "0", "no", "off":
 		return false
 	}

@@ -1,8 +1,8 @@
 // Package stage prepares a project for people who install it: as a bundle, as a plugin or as a container image.
 //
 // A [Stage] reads the project's settings, copies its files to a private tree, and lists the items of that tree
-// ([Open]). A product adds its files. [Stage.List] makes the registry, [Stage.AddRuntime] adds the server, and
-// [Stage.Verify] starts it there. The project itself is never changed.
+// ([Open]). A product adds its files. [Stage.Prepare] makes the registry, adds the server,
+// and starts it there. The project itself is never changed.
 package stage
 
 import (
@@ -73,6 +73,14 @@ func (f *Failure) Unwrap() error { return f.About }
 // Fail returns the error for the faults that were printed.
 func (s *Stage) Fail(about error) error { return &Failure{about, s.faults} }
 
+// verdict returns the error for the faults that were printed, or nil for none.
+func (s *Stage) verdict() error {
+	if len(s.faults) == 0 {
+		return nil
+	}
+	return s.Fail(ErrValidation)
+}
+
 // Reject prints a fault and returns the error for it.
 func (s *Stage) Reject(about, fault error) error {
 	s.Fault("%v", fault)
@@ -88,7 +96,6 @@ const (
 // A Stage is a project that is being prepared, with its private tree.
 type Stage struct {
 	Options
-	printer
 	Project  *project.Project
 	Modified time.Time // of the files in a product (CLI-1433)
 	Config   Config
@@ -100,7 +107,9 @@ type Stage struct {
 	Prompts  []json.RawMessage
 	Static   bool // whether the registry is part of the content, so that the server does not look for items
 	Binaries []runtimes.Binary
+	Warnings []string // that were printed
 
+	faults    []string
 	resources int
 	runner    *script.Runner
 	work      *project.TempDir
@@ -128,8 +137,7 @@ func Open(ctx context.Context, p *project.Project, o Options) (*Stage, error) {
 
 // begin returns a stage with an empty private tree.
 func begin(p *project.Project, o Options) (*Stage, error) {
-	s := &Stage{Options: o, Project: p, Modified: mcpb.Epoch, runner: new(script.Runner),
-		printer: printer{out: o.Out, err: o.Err, loud: o.Verbose, strict: o.Strict}}
+	s := &Stage{Options: o, Project: p, Modified: mcpb.Epoch, runner: new(script.Runner)}
 	if seconds, err := strconv.ParseInt(p.Env["SOURCE_DATE_EPOCH"], 10, 64); err == nil {
 		s.Modified = time.Unix(seconds, 0).UTC()
 	}
@@ -167,8 +175,7 @@ func (s *Stage) configure(ctx context.Context) error {
 		s.Note(`  → Run "mcp-bash init" to create project structure`)
 		return s.Fail(ErrValidation)
 	case err != nil:
-		s.Fault("server.d/server.meta.json: %v", err)
-		return s.Fail(ErrValidation)
+		return s.Reject(ErrValidation, fmt.Errorf("server.d/server.meta.json: %w", err))
 	case errJSON != nil || rawjson.KindOf(doc) != rawjson.Object:
 		s.Fault("Invalid JSON in server.d/server.meta.json")
 		return s.Fail(ErrValidation)
@@ -197,10 +204,7 @@ func (s *Stage) configure(ctx context.Context) error {
 		s.Warn("the bundle has version %s, but its server has %s; set both in server.d/server.meta.json",
 			s.ID.Version, s.Project.Meta.Version)
 	}
-	if len(s.faults) > 0 {
-		return s.Fail(ErrValidation)
-	}
-	return nil
+	return s.verdict()
 }
 
 func (s *Stage) copyFiles(ctx context.Context) error {
@@ -236,7 +240,6 @@ func (s *Stage) List(ctx context.Context) error {
 	s.checkQuoted()
 	s.report()
 	s.reportRest()
-	s.openStaged()
 	s.Detail("Pre-generating registry cache for static mode...")
 	if err := s.buildRegistry(ctx); err != nil {
 		return err
@@ -245,34 +248,26 @@ func (s *Stage) List(ctx context.Context) error {
 		s.Warn("No tools, resources, or prompts found")
 	}
 	s.checkComplete()
-	if len(s.faults) > 0 {
-		return s.Fail(ErrValidation)
-	}
-	return nil
+	return s.verdict()
 }
 
-// Prepare lists the content, adds the server, and verifies both. Before the last step, add adds files of the product
-// that depend on the others. It may be nil.
+// Prepare lists the content, adds the server, and checks the content for problems on other machines. Then it starts the
+// server there, and adds the files that have to come last. Before the checks, add adds files of the product that depend
+// on the others. It may be nil.
 func (s *Stage) Prepare(ctx context.Context, add func() error) error {
 	err := s.List(ctx)
 	if err == nil {
-		err = s.AddRuntime(ctx)
+		err = s.addRuntime(ctx)
 	}
 	if err == nil && add != nil {
 		err = add()
 	}
 	if err == nil {
-		err = s.Verify(ctx)
+		s.checkContent()
+		err = s.verdict()
 	}
-	return err
-}
-
-// Verify checks the content for problems on other machines, and starts the server there. Then it adds the files that
-// have to come last.
-func (s *Stage) Verify(ctx context.Context) error {
-	s.checkContent()
-	if len(s.faults) > 0 {
-		return s.Fail(ErrValidation)
+	if err != nil {
+		return err
 	}
 	if err := s.smoke(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil {

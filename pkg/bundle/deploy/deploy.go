@@ -76,12 +76,7 @@ type Result struct {
 
 // Make returns the files of a deployment. Its errors are [*cli.Error] with a remedy.
 func Make(p *project.Project, o Options) (*Result, error) {
-	f := formats[0]
-	for _, one := range formats {
-		if one.name == o.Format {
-			f = one
-		}
-	}
+	f := formats[max(slices.Index(Formats(), o.Format), 0)]
 	r := &Result{Format: f.name, Name: cmp.Or(o.Name, p.Meta.Name)}
 	if len(r.Name) > f.max || !f.id.MatchString(r.Name) {
 		return nil, invalid("the name", r.Name, "for %s it has at most %d %s", f.name, f.max, f.rule).

@@ -8,12 +8,13 @@ import (
 	"cmp"
 	"context"
 	"debug/buildinfo"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -165,7 +166,7 @@ func (i *maker) layoutFiles(ctx context.Context) ([]mcpb.File, error) {
 		for n := range files {
 			files[n].Name = imageProject[1:] + strings.TrimPrefix(files[n].Name, stage.ServerDir)
 		}
-		return i.layerWriter(w).add(ctx, files)
+		return i.writeLayer(ctx, w, files, nil)
 	})
 	if err != nil {
 		return nil, err
@@ -217,67 +218,45 @@ func (i *maker) addServer(ctx context.Context, l *layout, source *debian.Source,
 		return nil, 0, i.packagesFailed(ctx, err)
 	}
 	ours, err := l.addLayer("mcp-bash "+cli.Version, func(w *tar.Writer) error {
-		return i.writeServer(ctx, i.layerWriter(w), bin, packages)
+		return i.writeServer(ctx, w, bin, packages)
 	})
 	return []*layer{base, ours}, len(packages), err
 }
 
-// A layerWriter writes files of a layer that belong to root.
-type layerWriter struct {
-	*tar.Writer
-	modified time.Time
-	dirs     map[string]bool
-}
-
-func (i *maker) layerWriter(w *tar.Writer) *layerWriter {
-	return &layerWriter{w, i.Modified, map[string]bool{".": true}}
-}
-
-// header returns the beginning of a header, and writes those of the directories around it.
-func (w *layerWriter) header(name string) (tar.Header, error) {
-	h := tar.Header{Name: name, ModTime: w.modified, Format: tar.FormatPAX}
-	dir := path.Dir(name)
-	if w.dirs[dir] {
-		return h, nil
+// writeLayer writes files with the names that they have in the image, links by their names, and the directories around
+// them. All belong to root.
+func (i *maker) writeLayer(ctx context.Context, w *tar.Writer, files []mcpb.File, links map[string]string) error {
+	dirs := map[string]bool{".": true}
+	var header func(name string) tar.Header
+	header = func(name string) tar.Header {
+		if dir := path.Dir(name); !dirs[dir] {
+			dirs[dir] = true
+			h := header(dir)
+			h.Typeflag, h.Name, h.Mode = tar.TypeDir, dir+"/", 0o755
+			w.WriteHeader(&h) // the next call returns its error
+		}
+		return tar.Header{Name: name, ModTime: i.Modified, Format: tar.FormatPAX}
 	}
-	w.dirs[dir] = true
-	above, err := w.header(dir)
-	if err == nil {
-		above.Typeflag, above.Name, above.Mode = tar.TypeDir, dir+"/", 0o755
-		err = w.WriteHeader(&above)
-	}
-	return h, err
-}
-
-// add adds files with the names that they have in the image.
-func (w *layerWriter) add(ctx context.Context, files []mcpb.File) error {
 	for _, f := range files {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
-		h, err := w.header(f.Name)
-		if err == nil {
-			err = f.WriteTar(w.Writer, h)
+		if err := f.WriteTar(w, header(f.Name)); err != nil {
+			return err
 		}
-		if err != nil {
+	}
+	for _, name := range slices.Sorted(maps.Keys(links)) {
+		h := header(name)
+		h.Typeflag, h.Linkname, h.Mode = tar.TypeSymlink, links[name], 0o777
+		if err := w.WriteHeader(&h); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *layerWriter) link(name, target string) error {
-	h, err := w.header(name)
-	if err != nil {
-		return err
-	}
-	h.Typeflag, h.Linkname, h.Mode = tar.TypeSymlink, target, 0o777
-	return w.WriteHeader(&h)
-}
-
 // writeServer writes the layer of the server: its program, its tree and the inventory of software.
-func (i *maker) writeServer(ctx context.Context, w *layerWriter, bin runtimes.Binary,
-	packages []*debian.Package) error {
+func (i *maker) writeServer(ctx context.Context, w *tar.Writer, bin runtimes.Binary, packages []*debian.Package) error {
 	home := imageHome[1:]
 	files := runtimes.Tree(home, i.Tree, bin)
 	info, err := buildinfo.ReadFile(bin.File)
@@ -286,8 +265,8 @@ func (i *maker) writeServer(ctx context.Context, w *layerWriter, bin runtimes.Bi
 	}
 	files = append(files, mcpb.Bytes(home+"/sbom.spdx.json", false, i.inventory(bin, packages, info)))
 	mcpb.Sort(files)
-	return errors.Join(w.add(ctx, files), w.link(home+"/bin/mcp-jq", "mcp-bash"),
-		w.link("usr/local/bin/mcp-bash", imageProgram))
+	return i.writeLayer(ctx, w, files, map[string]string{home + "/bin/mcp-jq": "mcp-bash",
+		"usr/local/bin/mcp-bash": imageProgram})
 }
 
 // environment returns the variables of containers of the image (H-606).
@@ -315,14 +294,11 @@ func (i *maker) containerConfig() v1.Config {
 // labels describe the image to engines and catalogues (H-606).
 func (i *maker) labels() map[string]string {
 	id := i.ID
-	list := map[string]string{
-		"org.opencontainers.image.title": id.Title, "org.opencontainers.image.description": id.Description,
-		"org.opencontainers.image.version": id.Version,
-		"org.opencontainers.image.created": i.Modified.UTC().Format(time.RFC3339),
-	}
+	list := map[string]string{}
 	for name, value := range map[string]string{
-		"authors": id.Author, "source": id.Repository, "url": id.Homepage, "documentation": id.Documentation,
-		"licenses": id.License,
+		"title": id.Title, "description": id.Description, "version": id.Version, "authors": id.Author,
+		"created": i.Modified.UTC().Format(time.RFC3339), "source": id.Repository, "url": id.Homepage,
+		"documentation": id.Documentation, "licenses": id.License,
 	} {
 		if value != "" {
 			list["org.opencontainers.image."+name] = value

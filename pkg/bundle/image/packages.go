@@ -64,7 +64,7 @@ func writePackages(ctx context.Context, w *tar.Writer, source *debian.Source, pa
 }
 
 func (r *rootFS) unpack(ctx context.Context, source *debian.Source, p *debian.Package, progress func(int64)) error {
-	f, err := source.Open(ctx, p)
+	f, err := source.Open(ctx, p, func(int64) {})
 	if err != nil {
 		return err
 	}

@@ -182,23 +182,15 @@ func (a *Archive) Each(visit func(File) error) error {
 // ReadFile returns the content of a file of at most limit bytes. The error is
 // [fs.ErrNotExist] if there is no such file.
 func (a *Archive) ReadFile(name string, limit int64) ([]byte, error) {
-	e, ok := a.Names.Find(name)
-	switch {
-	case !ok || e.Name != name:
+	f, ok := a.Names.Find(name)
+	if !ok || f.Name != name {
 		return nil, fs.ErrNotExist
-	case e.Size > limit:
-		return nil, fmt.Errorf("%s: larger than %d bytes", name, limit)
 	}
-	r, err := e.Open()
-	if err != nil {
-		return nil, fmt.Errorf("%s: damaged", name)
+	text, err := f.Read(limit)
+	if err != nil && f.Size <= limit {
+		err = fmt.Errorf("%s: damaged: %w", name, err)
 	}
-	defer r.Close()
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("%s: damaged: %w", name, err)
-	}
-	return text, nil
+	return text, err
 }
 
 // Manifest returns the text of the manifest.

@@ -45,6 +45,19 @@ func (f File) Sum() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
+// Read returns the content, of at most limit bytes.
+func (f File) Read(limit int64) ([]byte, error) {
+	if f.Size > limit {
+		return nil, fmt.Errorf("%s: larger than %d bytes", f.Name, limit)
+	}
+	in, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return io.ReadAll(io.LimitReader(in, limit))
+}
+
 // mode returns the permissions of an unpacked file.
 func (f File) mode() fs.FileMode {
 	if f.Exec {

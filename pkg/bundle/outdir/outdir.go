@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -200,7 +199,7 @@ func Compare(dir string, files []mcpb.File) ([]State, error) {
 	defer root.Close()
 	states := make([]State, len(files))
 	for i, f := range files {
-		want, err := content(f)
+		want, err := f.Read(mcpb.MaxFile)
 		if err != nil {
 			return nil, err
 		}
@@ -218,15 +217,6 @@ func Compare(dir string, files []mcpb.File) ([]State, error) {
 	return states, nil
 }
 
-func content(f mcpb.File) ([]byte, error) {
-	in, err := f.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	return io.ReadAll(in)
-}
-
 // Write writes the files that are missing or different, each in one step.
 func Write(dir string, files []mcpb.File, states []State) error {
 	root, err := os.OpenRoot(dir)
@@ -238,7 +228,7 @@ func Write(dir string, files []mcpb.File, states []State) error {
 		if states[i] == Unchanged {
 			continue
 		}
-		text, err := content(f)
+		text, err := f.Read(mcpb.MaxFile)
 		if err != nil {
 			return err
 		}

@@ -127,10 +127,10 @@ func (p *Product) recognize(s *source) error {
 			if documents[i] != nil {
 				return errTwo
 			}
-			documents[i], err = readFile(f)
+			documents[i], err = f.Read(mcpb.MaxManifest)
 		}
 		if f.Name == metaName {
-			meta, err = readFile(f)
+			meta, err = f.Read(mcpb.MaxManifest)
 		}
 		return err
 	})
@@ -165,19 +165,6 @@ func (p *Product) recognize(s *source) error {
 	}
 	p.Kind, p.Document = kindProject, meta
 	return nil
-}
-
-// readFile returns the content of a document.
-func readFile(f mcpb.File) ([]byte, error) {
-	if f.Size > mcpb.MaxManifest {
-		return nil, fmt.Errorf("%s: larger than %d bytes", f.Name, mcpb.MaxManifest)
-	}
-	in, err := f.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	return io.ReadAll(io.LimitReader(in, f.Size))
 }
 
 // projectOf returns the folder of the project that an npm package names, with a slash at its end.

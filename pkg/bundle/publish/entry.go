@@ -90,30 +90,27 @@ func Open(env project.Env, file string) (*Product, error) {
 	return p, err
 }
 
-// variables returns the variables by which the settings of a project's user reach the server.
-func variables(meta json.RawMessage) (all []Variable) {
-	fields := rawjson.Get(meta, "user_config")
-	for _, m := range userenv.Read("", meta) {
-		if field := rawjson.Get(fields, m.Key); field != nil {
-			all = append(all, variable(m.Variable, field))
-		}
-	}
-	return all
-}
-
 // formats are the formats of variables, by the types of fields.
 var formats = map[string]string{"number": "number", "boolean": "boolean", "file": "filepath", "directory": "filepath"}
 
-func variable(name string, field json.RawMessage) Variable {
-	initial := stage.Scalar(rawjson.Get(field, "default"))
-	if strings.Contains(initial, "${") { // ${HOME} is for bundles
-		initial = ""
+// variables returns the variables by which the settings of a project's user reach the server.
+func variables(meta json.RawMessage) (all []Variable) {
+	for _, m := range userenv.Read("", meta) {
+		field := rawjson.Path(meta, "user_config", m.Key)
+		if field == nil {
+			continue
+		}
+		initial := stage.Scalar(rawjson.Get(field, "default"))
+		if strings.Contains(initial, "${") { // ${HOME} is for bundles
+			initial = ""
+		}
+		all = append(all, Variable{
+			Name: m.Variable, Description: cmp.Or(rawjson.TextOf(field, "description"), rawjson.TextOf(field, "title")),
+			Format: formats[rawjson.TextOf(field, "type")], Default: initial,
+			Required: rawjson.True(rawjson.Get(field, "required")), Secret: rawjson.True(rawjson.Get(field, "sensitive")),
+		})
 	}
-	return Variable{
-		Name: name, Description: cmp.Or(rawjson.TextOf(field, "description"), rawjson.TextOf(field, "title")),
-		Format: formats[rawjson.TextOf(field, "type")], Default: initial,
-		Required: rawjson.True(rawjson.Get(field, "required")), Secret: rawjson.True(rawjson.Get(field, "sensitive")),
-	}
+	return all
 }
 
 // Places are where clients find products that have no name in a registry: the address of the bundle, and the name of

@@ -98,8 +98,8 @@ func (s *Stage) Platforms() (list []string) {
 	return slices.Compact(list)
 }
 
-// buildRegistry opens the staged tree as a project, and lists its items. It adds the registry files, with which a server
-// starts without a scan (CLI-1418). It does not change the project.
+// buildRegistry opens the staged tree as a project, and lists its items. It adds the registry files, with which a
+// server starts without a scan (CLI-1418). It does not change the project.
 func (s *Stage) buildRegistry(ctx context.Context) error {
 	env := project.Env{}
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LANG", "SYSTEMROOT"} {

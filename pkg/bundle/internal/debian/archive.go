@@ -110,14 +110,14 @@ func (s *Source) index(ctx context.Context, a *Archive, arch string) (string, er
 			return "", fmt.Errorf("%s has %d bytes, more than %d", name, f.size, maxIndex)
 		}
 		file, err := s.fetch(ctx, address, f.sha256, f.size, func(done int64) {
-			s.progress("downloading the packages of "+a.Suite, done, f.size)
+			s.Progress("downloading the packages of "+a.Suite, done, f.size)
 		})
 		if err != nil {
 			return "", err
 		}
 		defer file.Close()
 		unpacked, err := decompress(name, Counted(file, func(done int64) {
-			s.progress("reading the packages of "+a.Suite, done, f.size)
+			s.Progress("reading the packages of "+a.Suite, done, f.size)
 		}))
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", name, err)
@@ -147,18 +147,12 @@ func (s *Source) inRelease(ctx context.Context, address string) ([]byte, error) 
 		}
 		return text, err
 	}
-	s.progress("reading "+filepath.Base(filepath.Dir(address)), 0, 1)
+	s.Progress("reading "+filepath.Base(filepath.Dir(address)), 0, 1)
 	text, err := s.Get(ctx, address, maxRelease, func(int64) {})
 	if err != nil {
 		return nil, err
 	}
 	return text, s.put(file, text)
-}
-
-func (s *Source) progress(what string, done, total int64) {
-	if s.Progress != nil {
-		s.Progress(what, done, total)
-	}
 }
 
 // fetch returns a file with a checksum, from the cache or the network.
@@ -218,14 +212,14 @@ func (s *Source) Fetch(ctx context.Context, packages []*Package) error {
 		mu.Lock()
 		defer mu.Unlock()
 		done += bytes
-		s.progress("downloading Debian packages", done, total)
+		s.Progress("downloading Debian packages", done, total)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(downloads)
 	for _, p := range packages {
 		group.Go(func() error {
 			var arrived int64
-			f, err := s.open(ctx, p, func(n int64) {
+			f, err := s.Open(ctx, p, func(n int64) {
 				arrive(n - arrived)
 				arrived = n
 			})
@@ -239,12 +233,8 @@ func (s *Source) Fetch(ctx context.Context, packages []*Package) error {
 	return group.Wait()
 }
 
-// Open opens the file of a package.
-func (s *Source) Open(ctx context.Context, p *Package) (*os.File, error) {
-	return s.open(ctx, p, func(int64) {})
-}
-
-func (s *Source) open(ctx context.Context, p *Package, progress func(int64)) (*os.File, error) {
+// Open opens the file of a package. It calls progress with the number of bytes that have arrived, if it downloads it.
+func (s *Source) Open(ctx context.Context, p *Package, progress func(done int64)) (*os.File, error) {
 	f, err := s.fetch(ctx, p.archive.URL+"/"+p.path(), p.SHA256, p.Size, progress)
 	if err != nil {
 		return nil, fmt.Errorf("package %s: %w", p.Name, err)

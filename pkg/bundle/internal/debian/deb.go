@@ -38,29 +38,24 @@ type Deb struct {
 
 const arHeader = 60
 
-type member struct {
-	name string
-	size int64
-}
-
 // readMember reads the header of the next member. The error is io.EOF after the last one.
-func readMember(r io.Reader) (*member, error) {
+func readMember(r io.Reader) (name string, size int64, err error) {
 	header := make([]byte, arHeader)
 	n, err := io.ReadFull(r, header)
 	switch {
 	case err == io.EOF && n == 0:
-		return nil, io.EOF
+		return "", 0, io.EOF
 	case err != nil:
-		return nil, fmt.Errorf("ar header: %w", io.ErrUnexpectedEOF)
+		return "", 0, fmt.Errorf("ar header: %w", io.ErrUnexpectedEOF)
 	case string(header[58:]) != "`\n":
-		return nil, errors.New("ar header: no end mark")
+		return "", 0, errors.New("ar header: no end mark")
 	}
-	name := strings.TrimSuffix(strings.TrimRight(string(header[:16]), " "), "/")
-	size, err := strconv.ParseInt(strings.TrimRight(string(header[48:58]), " "), 10, 64)
+	name = strings.TrimSuffix(strings.TrimRight(string(header[:16]), " "), "/")
+	size, err = strconv.ParseInt(strings.TrimRight(string(header[48:58]), " "), 10, 64)
 	if err != nil || size < 0 || name == "" {
-		return nil, errors.New("ar header: invalid name or size")
+		return "", 0, errors.New("ar header: invalid name or size")
 	}
-	return &member{name, size}, nil
+	return name, size, nil
 }
 
 // OpenDeb reads the control files of a package. Next reads the other files.
@@ -72,31 +67,31 @@ func OpenDeb(in io.Reader) (*Deb, error) {
 	}
 	d := &Deb{}
 	for i := 0; ; i++ {
-		m, err := readMember(r)
+		name, size, err := readMember(r)
 		switch {
 		case err == io.EOF:
 			return nil, errors.New("not a Debian package: no data.tar in it")
 		case err != nil:
 			return nil, err
 		}
-		content := io.LimitReader(r, m.size)
+		content := io.LimitReader(r, size)
 		switch {
 		case i == 0:
 			version, err := io.ReadAll(io.LimitReader(content, 16))
-			if err != nil || m.name != "debian-binary" || !bytes.HasPrefix(version, []byte("2.")) {
+			if err != nil || name != "debian-binary" || !bytes.HasPrefix(version, []byte("2.")) {
 				return nil, errors.New("not a Debian package of format 2")
 			}
-		case strings.HasPrefix(m.name, "control.tar") && d.Control == nil:
-			if err := d.readControl(m.name, content); err != nil {
-				return nil, fmt.Errorf("%s: %w", m.name, err)
+		case strings.HasPrefix(name, "control.tar") && d.Control == nil:
+			if err := d.readControl(name, content); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
 			}
-		case strings.HasPrefix(m.name, "data.tar"):
+		case strings.HasPrefix(name, "data.tar"):
 			if d.Control == nil {
 				return nil, errors.New("data.tar precedes control.tar")
 			}
-			unpacked, err := decompress(m.name, content)
+			unpacked, err := decompress(name, content)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", m.name, err)
+				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 			d.files = tar.NewReader(io.LimitReader(unpacked, maxUnpacked))
 			d.Reader = d.files
@@ -105,7 +100,7 @@ func OpenDeb(in io.Reader) (*Deb, error) {
 		if _, err := io.Copy(io.Discard, content); err != nil {
 			return nil, err
 		}
-		if m.size%2 == 1 {
+		if size%2 == 1 {
 			if _, err := r.Discard(1); err != nil {
 				return nil, io.ErrUnexpectedEOF
 			}

@@ -70,7 +70,7 @@ func sourceOf(t testing.TB, m *debmirror.Mirror) *Source {
 		t.Fatal(err)
 	}
 	return &Source{
-		Get: get, Cache: t.TempDir(), Keyring: keyring, Now: time.Now(),
+		Get: get, Cache: t.TempDir(), Keyring: keyring, Now: time.Now(), Progress: func(string, int64, int64) {},
 		Archives: []Archive{{URL: m.URL + "/debian", Suite: "trixie"},
 			{URL: m.URL + "/debian-security", Suite: "trixie-security"}},
 	}

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -295,5 +294,5 @@ func vendored() bool {
 		home = project.InstalledHome(project.OSEnv())
 	}
 	_, err := os.Stat(filepath.Join(home, "vendor.json"))
-	return !errors.Is(err, os.ErrNotExist) && err == nil
+	return err == nil
 }

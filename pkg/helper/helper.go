@@ -57,6 +57,7 @@
 package helper
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -123,7 +124,8 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if code == exitUsage {
 		wrong("wrong arguments")
 	}
-	if _, err := stdout.Write(withoutNUL(answer)); err != nil {
+	answer = bytes.ReplaceAll(answer, []byte{0}, nil) // a Bash variable cannot contain U+0000
+	if _, err := stdout.Write(answer); err != nil {
 		return wrong(err.Error())
 	}
 	return code

@@ -31,14 +31,6 @@ func readText(r io.Reader) ([]byte, error) {
 	return []byte(string([]rune(string(text)))), nil // a U+FFFD for each stray byte
 }
 
-// withoutNUL removes U+0000, which a Bash variable cannot contain.
-func withoutNUL(text []byte) []byte {
-	if bytes.IndexByte(text, 0) < 0 {
-		return text
-	}
-	return bytes.ReplaceAll(text, []byte{0}, nil)
-}
-
 // parse splits a text into its JSON values. ok is false if it contains anything else.
 func parse(text []byte) (values []json.RawMessage, ok bool) {
 	for {

@@ -21,7 +21,7 @@ import (
 	"mcp-bash/pkg/json/yamltext"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/runtool/answers"
-	"mcp-bash/pkg/runtool/outcome"
+	"mcp-bash/pkg/runtool/cases"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -157,7 +157,7 @@ func checkTestName(name string) error {
 // save adds a test case for the call to tests/NAME.yaml (CLI-822). err is the error of the call, or nil.
 func (r *run) save(ctx context.Context, result *tool.Result, err error) error {
 	refusal, isRefusal := errors.AsType[*mcp.Error](err)
-	end, ok := outcome.Of(result, err)
+	end, ok := cases.OutcomeOf(result, err)
 	if !ok || isRefusal && refusal.Cause == mcp.CauseNotListed || context.Cause(ctx) != nil { // an interrupted call
 		return nil
 	}
@@ -197,7 +197,7 @@ func (r *run) savedRoots() (paths []string) {
 }
 
 // expected returns what a case expects so that a call passes.
-func expected(end *outcome.Outcome) json.RawMessage {
+func expected(end *cases.Outcome) json.RawMessage {
 	var b rawjson.Builder
 	b.Object()
 	if end.Error != nil {

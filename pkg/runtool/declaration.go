@@ -148,7 +148,7 @@ func (s *surroundings) needOfWriting(a observe.Access, inRoot bool) need {
 		return need{never: "it controls processes, also those of others"}
 	case a.Kind == observe.Modes && s.state != "" && fsys.Within(s.state, a.Path):
 		return need{capabilities: []access.Capability{access.Edit}}
-	case slices.ContainsFunc(s.protected, func(of string) bool { return fsys.Within(of, a.Path) }):
+	case within(s.protected, a.Path):
 		return need{never: "the server runs it later"}
 	case a.Kind == observe.Change && s.containsTooMuch(dir) && !(inRoot && !overlaps(dir, s.protected)):
 		return s.needOfEntry(a, dir, inRoot)
@@ -437,12 +437,9 @@ func isOptional(a observe.Access, all []observe.Access) bool {
 			return b.Kind == observe.Connect && b.Name == "tcp" && b.Port == a.Port
 		})
 	case a.Name == "netlink":
-		return among(func(b observe.Access) bool {
-			return b.Name == "tcp" || b.Name == "udp"
-		})
+		return among(func(b observe.Access) bool { return b.Name == "tcp" || b.Name == "udp" })
 	case a.Name == "unix":
-		return slices.Contains(askedForNames, a.Path) ||
-			strings.HasPrefix(a.Path, "/run/systemd/userdb/")
+		return slices.Contains(askedForNames, a.Path) || strings.HasPrefix(a.Path, "/run/systemd/userdb/")
 	}
 	return false
 }
@@ -453,12 +450,8 @@ var askedForNames = []string{
 }
 
 func describe(a observe.Access) string {
-	words := []string{string(a.Kind)}
-	for _, word := range []string{a.Name, a.Path} {
-		if word != "" {
-			words = append(words, word)
-		}
-	}
+	words := []string{string(a.Kind), a.Name, a.Path}
+	words = slices.DeleteFunc(words, func(word string) bool { return word == "" })
 	if a.Port != 0 {
 		words = append(words, strconv.Itoa(a.Port))
 	}

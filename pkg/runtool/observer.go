@@ -178,7 +178,7 @@ func (r *run) printLearned(ctx context.Context, o *observer, item json.RawMessag
 	if !r.write {
 		return nil
 	}
-	c, err := r.declareIn(ctx, item, &d, s, func(c change) bool { return r.approve(ctx, c) })
+	c, err := r.declareIn(ctx, item, &d, s)
 	switch {
 	case errors.Is(err, errRefused):
 		return cli.Failf(cli.CodeInvalid, "nothing was written")
@@ -220,9 +220,9 @@ func (r *run) showLearned(d *declaration, report observe.Report, failed bool) {
 const lockWait = 5 * time.Second
 
 // declareIn adds a declaration to a tool's metadata file. Existing declarations and all other bytes of the file stay
-// (CLI-815). approve gets the change before it is made.
-func (r *run) declareIn(ctx context.Context, tool json.RawMessage, d *declaration, s *surroundings,
-	approve func(c change) bool) (c change, err error) {
+// (CLI-815).
+func (r *run) declareIn(ctx context.Context, tool json.RawMessage, d *declaration, s *surroundings) (c change,
+	err error) {
 	script := filepath.FromSlash(rawjson.TextOf(tool, "path"))
 	dir, err := os.OpenRoot(filepath.Join(r.project.Tools, filepath.Dir(script)))
 	if err != nil {
@@ -235,7 +235,7 @@ func (r *run) declareIn(ctx context.Context, tool json.RawMessage, d *declaratio
 			continue
 		}
 		c.file = path.Join(filepath.Base(r.project.Tools), filepath.ToSlash(filepath.Dir(script)), name)
-		err := c.declareInFile(ctx, dir, name, d, s, approve)
+		err := c.declareInFile(ctx, dir, name, d, s, func(c change) bool { return r.approve(ctx, c) })
 		if !errors.Is(err, fs.ErrNotExist) {
 			if err != nil {
 				err = fmt.Errorf("%s: %w", c.file, err)
@@ -296,37 +296,31 @@ func merged(text []byte, d *declaration, s *surroundings) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := addTo(f, names(d.capabilities), nil, strings.EqualFold, "capabilities"); err != nil {
+	declared := d.JSON()
+	if err := addTo(f, rawjson.Get(declared, "capabilities"), strings.EqualFold, "capabilities"); err != nil {
 		return nil, err
 	}
-	if len(d.extras) == 0 {
-		return f.Bytes(), nil
-	}
-	if given, err := f.Get("confine"); err != nil {
+	lists := rawjson.Get(declared, "confine")
+	given, err := f.Get("confine")
+	if err != nil {
 		return nil, err
-	} else if given == nil {
-		err := f.Set(extrasJSON(d.extras), "confine")
+	}
+	if given == nil && lists != nil {
+		err := f.Set(lists, "confine")
 		return f.Bytes(), err
 	}
-	for _, list := range extraLists {
-		if entries := d.extras[list]; len(entries) > 0 {
-			var values []json.RawMessage
-			if list == connectList {
-				values = slices.Collect(rawjson.Elements(rawjson.Get(extrasJSON(d.extras), list)))
-			}
-			has := func(there, entry string) bool { return s.has(list, there, entry) }
-			if err := addTo(f, entries, values, has, "confine", list); err != nil {
-				return nil, err
-			}
+	for list, entries := range rawjson.All(lists) {
+		has := func(there, entry string) bool { return s.has(list, there, entry) }
+		if err := addTo(f, entries, has, "confine", list); err != nil {
+			return nil, err
 		}
 	}
 	return f.Bytes(), nil
 }
 
-// addTo adds missing elements to an array: texts, or the values that the texts represent. has reports whether an
-// element that is there makes a text unnecessary.
-func addTo(f *jsonedit.File, texts []string, values []json.RawMessage, has func(there, text string) bool,
-	path ...string) error {
+// addTo adds missing elements, texts or numbers, to an array. has reports whether an element that is there makes
+// another one unnecessary.
+func addTo(f *jsonedit.File, elements json.RawMessage, has func(there, element string) bool, path ...string) error {
 	given, err := f.Get(path...)
 	if err != nil {
 		return err
@@ -334,27 +328,25 @@ func addTo(f *jsonedit.File, texts []string, values []json.RawMessage, has func(
 	if given != nil && rawjson.KindOf(given) != rawjson.Array {
 		return fmt.Errorf("%s is not an array", strings.Join(path, "."))
 	}
+	textOf := func(v json.RawMessage) string {
+		text, ok := rawjson.Text(v)
+		if !ok {
+			text = string(v)
+		}
+		return text
+	}
 	var b rawjson.Builder
 	b.Array()
 	var there []string
 	for one := range rawjson.Elements(given) {
 		b.Raw(one)
-		text, ok := rawjson.Text(one)
-		if !ok {
-			text = string(one)
-		}
-		there = append(there, text)
+		there = append(there, textOf(one))
 	}
 	same := given != nil
-	for i, text := range texts {
-		if slices.ContainsFunc(there, func(have string) bool { return has(have, text) }) {
-			continue
-		}
-		same = false
-		if values != nil {
-			b.Raw(values[i])
-		} else {
-			b.String(text)
+	for one := range rawjson.Elements(elements) {
+		if !slices.ContainsFunc(there, func(have string) bool { return has(have, textOf(one)) }) {
+			same = false
+			b.Raw(one)
 		}
 	}
 	if same {

@@ -8,7 +8,6 @@ package runtool
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -22,32 +21,19 @@ import (
 )
 
 type options struct {
-	tool      string // "" lists all
-	args      string
-	meta      string
-	elicit    string
-	roots     string
-	timeout   int // seconds; 0 for the tool's own timeout
-	root      string
-	allow     policy.Allow
-	sources   []string
-	words     []word // arguments on the command line
-	serverEnv bool
-	dryRun    bool
-	printEnv  bool
-	verbose   bool
-	noRefresh bool
-	minimal   bool
-	check     bool
-	json      bool
-	explain   bool
-	learn     bool
-	write     bool
-	text      bool     // the text of the result only
-	full      bool     // the whole result, however large
-	trial     bool     // make the call that changes nothing
-	more      []string // further tools for trial
-	saveTest  string   // name of the file that gets a case for the call
+	tool                            string // "" lists all
+	args, meta, elicit, roots, root string
+	timeout                         int // seconds; 0 for the tool's own timeout
+	allow                           policy.Allow
+	sources                         []string
+	words                           []word   // arguments on the command line
+	more                            []string // further tools for trial
+	saveTest                        string   // name of the file that gets a case for the call
+
+	serverEnv, noRefresh, minimal bool
+	dryRun, printEnv, trial       bool // instead of the call; trial makes one that changes nothing
+	check, explain, learn, write  bool
+	verbose, json, text, full     bool // text: the text of the result only; full: all of it, however large
 
 	given func(option string) bool
 }
@@ -222,7 +208,7 @@ func withWords(arguments json.RawMessage, words []word, inputSchema json.RawMess
 		value, err := w.valueFor(property)
 		switch {
 		case err != nil:
-			return nil, wrongWord(err)
+			return nil, err
 		case given[w.name] && !isList:
 			return nil, cli.Usagef("%s is given twice", w.name)
 		case isList: // each word is an element
@@ -241,12 +227,11 @@ func withWords(arguments json.RawMessage, words []word, inputSchema json.RawMess
 	return arguments, nil
 }
 
-func wrongWord(err error) error {
-	var e *cli.Error
-	if errors.As(err, &e) {
-		e.Exit = cli.ExitUsage
-	}
-	return err
+// invalidUsage returns an error of wrong usage whose cause is a value.
+func invalidUsage(format string, args ...any) *cli.Error {
+	e := cli.Failf(cli.CodeInvalid, format, args...)
+	e.Exit = cli.ExitUsage
+	return e
 }
 
 // propertyOf returns the schema of an argument, or nil if the tool takes any.
@@ -264,11 +249,11 @@ func propertyOf(inputSchema json.RawMessage, name string) (json.RawMessage, erro
 	if isOpen || names == nil && additional == nil {
 		return nil, nil
 	}
-	unknown := cli.Failf(cli.CodeInvalid, "the tool has no argument %q%s", name, cli.DidYouMean(name, names))
+	unknown := invalidUsage("the tool has no argument %q%s", name, cli.DidYouMean(name, names))
 	if names != nil {
 		unknown = unknown.WithHint("its arguments are %s", strings.Join(names, ", "))
 	}
-	return nil, wrongWord(unknown)
+	return nil, unknown
 }
 
 // typesOf returns the types that a schema names.
@@ -285,7 +270,7 @@ func (w word) valueFor(property json.RawMessage) (json.RawMessage, error) {
 	if w.isJSON {
 		v, err := rawjson.Check([]byte(w.value))
 		if err != nil {
-			return nil, cli.Failf(cli.CodeInvalid, "%s: %q is not JSON", w.name, w.value)
+			return nil, invalidUsage("%s: %q is not JSON", w.name, w.value)
 		}
 		return v, nil
 	}
@@ -308,9 +293,9 @@ func (w word) valueFor(property json.RawMessage) (json.RawMessage, error) {
 		}
 	}
 	if slices.Contains(types, "object") || slices.Contains(types, "array") {
-		return nil, cli.Failf(cli.CodeInvalid, "%s takes JSON", w.name).WithHint("write %s:=JSON", w.name)
+		return nil, invalidUsage("%s takes JSON", w.name).WithHint("write %s:=JSON", w.name)
 	}
-	return nil, cli.Failf(cli.CodeInvalid, "%s: %q is not of type %s", w.name, w.value, strings.Join(types, " or "))
+	return nil, invalidUsage("%s: %q is not of type %s", w.name, w.value, strings.Join(types, " or "))
 }
 
 // asType returns a text as a value of a type, or nil.

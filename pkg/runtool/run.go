@@ -255,9 +255,7 @@ func (r *run) readAnswers(payload cli.PayloadReader) error {
 	var ok bool
 	r.answersJSON = v
 	if r.answers, ok = answers.Read(v); !ok {
-		wrong := cli.Failf(cli.CodeInvalid, "--elicit must be a JSON object or an array")
-		wrong.Exit = cli.ExitUsage
-		return wrong
+		return invalidUsage("--elicit must be a JSON object or an array")
 	}
 	return nil
 }

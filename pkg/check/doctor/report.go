@@ -38,8 +38,11 @@ func (r *Result) Report(w io.Writer) {
 
 func (t *report) title(text string) { cli.Explain(t.w, "\n%s:\n", text) }
 
-func (t *report) good(format string, args ...any) {
-	cli.Sign(t.w, "  ", cli.Green, "✓", fmt.Sprintf(format, args...))
+// good writes what a check found, if it passed.
+func (t *report) good(passed bool, format string, args ...any) {
+	if passed {
+		cli.Sign(t.w, "  ", cli.Green, "✓", fmt.Sprintf(format, args...))
+	}
 }
 
 func (t *report) warn(format string, args ...any) {
@@ -72,52 +75,30 @@ func (t *report) framework() {
 	if t.found("framework.missing") {
 		return
 	}
-	t.good("Location: %s", f.Path)
-	if f.Version != "" {
-		t.good("Version: %s", f.Version)
-	}
-	if !t.found("framework.version_missing", "framework.version_too_old", "path.not_configured", "path.shadowed") ||
-		f.PathConfigured {
-		t.good("PATH configured correctly")
-	}
+	t.good(true, "Location: %s", f.Path)
+	t.good(f.Version != "", "Version: %s", f.Version)
+	any := t.found("framework.version_missing", "framework.version_too_old", "path.not_configured", "path.shadowed")
+	t.good(!any || f.PathConfigured, "PATH configured correctly")
 	for _, b := range t.r.Binaries {
-		if b.Agrees {
-			t.good("%s: %s", b.Name, b.Path)
-		}
+		t.good(b.Agrees, "%s: %s", b.Name, b.Path)
 	}
 	t.found("binaries.missing", "binaries.version_mismatch")
-	if t.r.SDK.Agrees {
-		t.good("SDK: %s", t.r.SDK.Path)
-	}
+	t.good(t.r.SDK.Agrees, "SDK: %s", t.r.SDK.Path)
 	t.found("sdk.missing", "sdk.version_mismatch")
 }
 
 func (t *report) runtime() {
 	m := &t.r.Runtime
 	t.title("Runtime")
-	if m.BashOK {
-		t.good("Bash version: %s (>= 3.2 required)", m.BashVersion)
-	}
+	t.good(m.BashOK, "Bash version: %s (>= 3.2 required)", m.BashVersion)
 	t.found("runtime.bash_missing", "runtime.bash_too_old")
-	if m.JQPath != "" {
-		t.good("jq installed: %s", m.JQPath)
-	}
-	if m.GoJQPath != "" {
-		t.good("gojq installed: %s", m.GoJQPath)
-	}
+	t.good(m.JQPath != "", "jq installed: %s", m.JQPath)
+	t.good(m.GoJQPath != "", "gojq installed: %s", m.GoJQPath)
 	t.found("runtime.json_tool_missing", "optional.gojq_missing")
-	if m.TmpRootWritable {
-		t.good("TMP root writable: %s", m.TmpRoot)
-	}
-	t.confinement(m.Kernel)
-	t.found("runtime.tmp_root_unset", "runtime.tmp_root_not_writable", "env.unknown")
-}
-
-func (t *report) confinement(k confine.Kernel) {
-	if k.ABI > 0 && k.Lacks(&confine.Profile{}) == nil {
-		t.good("Tools are confined to their declarations: Landlock ABI %d, seccomp", k.ABI)
-	}
-	t.found("runtime.confine_lacks")
+	t.good(m.TmpRootWritable, "TMP root writable: %s", m.TmpRoot)
+	t.good(m.Kernel.ABI > 0 && m.Kernel.Lacks(&confine.Profile{}) == nil,
+		"Tools are confined to their declarations: Landlock ABI %d, seccomp", m.Kernel.ABI)
+	t.found("runtime.confine_lacks", "runtime.tmp_root_unset", "runtime.tmp_root_not_writable", "env.unknown")
 }
 
 func (t *report) install() {
@@ -125,7 +106,7 @@ func (t *report) install() {
 	t.title("Install management")
 	cli.Explain(t.w, "  Managed root: %s\n", i.ManagedRoot)
 	if i.Managed {
-		t.good("Managed install: yes (marker: %s)", i.MarkerPath)
+		t.good(true, "Managed install: yes (marker: %s)", i.MarkerPath)
 	} else {
 		cli.Explain(t.w, "  • Managed install: no (%s)\n", i.Reason)
 	}
@@ -135,7 +116,7 @@ func (t *report) install() {
 		}
 		cli.Explain(t.w, "  Shim: %s\n", s.Path)
 		if s.Status == "ok" {
-			t.good("Shim ok (symlink)")
+			t.good(true, "Shim ok (symlink)")
 		} else {
 			text := cli.Sprintf("Shim status: %s", s.Status)
 			if i.Managed {
@@ -150,9 +131,7 @@ func (t *report) install() {
 func (t *report) system() {
 	if t.r.MacOS.Detected {
 		t.title("macOS checks")
-		if !t.found("macos.framework_quarantined", "macos.project_quarantined") {
-			t.good("not in quarantine")
-		}
+		t.good(!t.found("macos.framework_quarantined", "macos.project_quarantined"), "not in quarantine")
 	}
 	if t.r.MSYS {
 		t.title("Windows/MSYS guidance")
@@ -167,15 +146,11 @@ func (t *report) project() {
 		cli.Explain(t.w, "  (no project detected in current directory)\n")
 		return
 	}
-	t.good("Project root: %s", p.Root)
-	if p.ServerMeta != nil && *p.ServerMeta {
-		t.good("%s: valid", p.serverMeta)
-	}
+	t.good(true, "Project root: %s", p.Root)
+	t.good(p.ServerMeta != nil && *p.ServerMeta, "%s: valid", p.serverMeta)
 	t.found("project.server_meta_invalid")
-	t.good("Tools found: %d", p.Tools)
-	if p.RegistryExists {
-		t.good("Registry: .registry/ exists")
-	}
+	t.good(true, "Tools found: %d", p.Tools)
+	t.good(p.RegistryExists, "Registry: .registry/ exists")
 	t.found("project.registry_missing", "project.register_permissions", "project.policy_hook_replaces_default",
 		"project.requirements_invalid", "deps.missing", "project.validate_errors",
 		"project.vendor_modified", "project.vendor_outdated")
@@ -192,7 +167,7 @@ func (t *report) scriptEnv(r *scriptenv.Report) {
 		case line.Here:
 			cli.Explain(t.w, "  - %s\n", line.Text)
 		default:
-			t.good("%s", line.Text)
+			t.good(true, "%s", line.Text)
 		}
 	}
 	if len(r.Policy.Applied) > 0 {
@@ -204,12 +179,8 @@ func (t *report) scriptEnv(r *scriptenv.Report) {
 func (t *report) optional() {
 	m := &t.r.Runtime
 	t.title("Optional dependencies")
-	if m.ShellCheck != "" {
-		t.good("shellcheck: %s (for validation)", m.ShellCheck)
-	}
-	if m.NPX != "" {
-		t.good("npx: %s (for MCP Inspector)", m.NPX)
-	}
+	t.good(m.ShellCheck != "", "shellcheck: %s (for validation)", m.ShellCheck)
+	t.good(m.NPX != "", "npx: %s (for MCP Inspector)", m.NPX)
 	t.found("optional.shellcheck_missing", "optional.npx_missing")
 }
 

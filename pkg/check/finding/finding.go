@@ -86,18 +86,19 @@ type Finding struct {
 
 // Sort sorts findings: errors, warnings, notes, then passed checks. It is stable.
 func Sort(list []Finding) {
-	rank := func(f *Finding) int {
-		switch {
-		case f.Good:
-			return 3
-		case f.Severity == Error:
-			return 0
-		case f.Severity == Warning:
-			return 1
-		}
-		return 2
+	slices.SortStableFunc(list, func(a, b Finding) int { return a.rank() - b.rank() })
+}
+
+func (f *Finding) rank() int {
+	switch {
+	case f.Good:
+		return 3
+	case f.Severity == Error:
+		return 0
+	case f.Severity == Warning:
+		return 1
 	}
-	slices.SortStableFunc(list, func(a, b Finding) int { return rank(&a) - rank(&b) })
+	return 2
 }
 
 // Text returns the message with its path.
@@ -109,29 +110,11 @@ func (f *Finding) Text() string {
 }
 
 // Mark returns the sign before the finding.
-func (f *Finding) Mark() string {
-	switch {
-	case f.Good:
-		return "✓"
-	case f.Severity == Error:
-		return "✗"
-	case f.Severity == Warning:
-		return "⚠"
-	}
-	return "•"
-}
+func (f *Finding) Mark() string { return [...]string{"✗", "⚠", "•", "✓"}[f.rank()] }
 
 // Color returns the colour of the sign on a terminal (CLI-1162).
 func (f *Finding) Color() cli.Color {
-	switch {
-	case f.Good:
-		return cli.Green
-	case f.Severity == Error:
-		return cli.Red
-	case f.Severity == Warning:
-		return cli.Yellow
-	}
-	return cli.Plain
+	return [...]cli.Color{cli.Red, cli.Yellow, cli.Plain, cli.Green}[f.rank()]
 }
 
 // Print writes the finding as text. A problem has a second line with the line of the file, the

@@ -239,22 +239,17 @@ func (c *check) suggestShown(tool offer, need int, why string) {
 		"\"_meta\": {%q: %d}", why, shownByDefault, shownMember, need)
 }
 
-// pictureOf checks the size of a picture in a sample's result.
-func (c *check) pictureOf(tool offer, content json.RawMessage) {
-	of, data := content, "data"
-	if resource := rawjson.Get(content, "resource"); resource != nil {
-		of, data = resource, "blob"
-	}
-	size := base64.StdEncoding.DecodedLen(len(rawjson.TextOf(of, data)))
-	c.picture(c.labelOf(tool), rawjson.TextOf(of, "mimeType"), size)
-}
-
-// measure checks the size of a sample's result.
+// measure checks the size of a sample's result, and of its pictures.
 func (c *check) measure(tool offer, result json.RawMessage) {
 	n := 0
 	for content := range rawjson.Elements(rawjson.Get(result, "content")) {
 		n += utf8.RuneCountInString(rawjson.TextOf(content, "text"))
-		c.pictureOf(tool, content)
+		of, data := content, "data"
+		if resource := rawjson.Get(content, "resource"); resource != nil {
+			of, data = resource, "blob"
+		}
+		size := base64.StdEncoding.DecodedLen(len(rawjson.TextOf(of, data)))
+		c.picture(c.labelOf(tool), rawjson.TextOf(of, "mimeType"), size)
 	}
 	bound := c.p.Meta.LargeResult
 	if v := rawjson.Get(tool.json, "largeResultBytes"); !rawjson.Absent(v) {

@@ -161,8 +161,7 @@ func (c *check) declaredFields() {
 	}
 	for _, k := range kinds.All {
 		for entry := range rawjson.Elements(rawjson.Get(doc, k.Key)) {
-			c.fields(entry, c.label(file), effectiveFields(k))
-			c.types(entry, c.label(file), schemaOf(k, entry))
+			c.members(k, entry, c.label(file))
 		}
 	}
 }
@@ -181,8 +180,7 @@ func (c *check) headerFields(k *kinds.Kind) {
 		head, _ := item.Head(text)
 		if header, err := item.ParseHeader(head); err == nil && header != nil {
 			c.text = head
-			c.fields(header, c.label(file), effectiveFields(k))
-			c.types(header, c.label(file), schemaOf(k, header))
+			c.members(k, header, c.label(file))
 		}
 	}
 }
@@ -236,13 +234,15 @@ func (c *check) strays(doc json.RawMessage, label, schema string, inner bool) {
 	}
 }
 
-// fields reports unknown members of metadata. The registry reports members that resemble known ones.
-func (c *check) fields(doc json.RawMessage, label string, known []string) {
+// members checks the members of an item's metadata. The registry reports unknown ones that resemble known ones.
+func (c *check) members(k *kinds.Kind, doc json.RawMessage, label string) {
+	known := effectiveFields(k)
 	for _, m := range unknownFields(doc, known) {
 		if item.NearestKey(m.Name, known) == "" {
 			c.noEffect(m, label, "")
 		}
 	}
+	c.types(doc, label, schemaOf(k, doc))
 }
 
 // unknownFields returns the fields of metadata that are not known and not another program's by their first character.

@@ -113,8 +113,7 @@ func (c *check) toolMetadata(file, dir string) {
 	c.named(doc, label)
 	c.description(doc, label)
 	c.schemas(doc, label)
-	c.fields(doc, label, effectiveFields(kinds.Tools))
-	c.types(doc, label, schemaOf(kinds.Tools, doc))
+	c.members(kinds.Tools, doc, label)
 	c.confine(doc, label)
 	if name == "" {
 		return
@@ -228,8 +227,7 @@ type content struct {
 func (c *check) prompts() {
 	t := content{kinds: []*kinds.Kind{kinds.Prompts}, dir: c.p.Prompts}
 	t.item = func(doc json.RawMessage, label string) {
-		c.fields(doc, label, effectiveFields(kinds.Prompts))
-		c.types(doc, label, schemaOf(kinds.Prompts, doc))
+		c.members(kinds.Prompts, doc, label)
 		if c.named(doc, label) {
 			c.description(doc, label)
 			c.valid(label)
@@ -259,8 +257,7 @@ func (c *check) resources() {
 		if name := rawjson.TextOf(doc, "name"); c.describedBy[name] == "" {
 			c.describedBy[name] = label
 		}
-		c.fields(doc, label, effectiveFields(kinds.Resources))
-		c.types(doc, label, schemaOf(kinds.Resources, doc))
+		c.members(kinds.Resources, doc, label)
 		c.placeholder(doc, label)
 		if !c.named(doc, label) {
 			return

@@ -116,10 +116,9 @@ func read(d *yamljson.Document) (c Case, faults []error) {
 	if arguments := rawjson.Get(d.JSON, "arguments"); arguments != nil {
 		c.Arguments = arguments
 	}
-	if roots := rawjson.Get(d.JSON, "roots"); roots != nil {
-		c.Roots, _ = rawjson.Strings(roots)
-		c.HasRoots = true
-	}
+	roots := rawjson.Get(d.JSON, "roots")
+	c.Roots, _ = rawjson.Strings(roots)
+	c.HasRoots = roots != nil
 	for name, value := range rawjson.All(rawjson.Get(d.JSON, "env")) {
 		if slices.Contains(fixed, name) {
 			fault("/env/"+name, "/env/"+name+": a case cannot set this variable")
@@ -183,12 +182,8 @@ func checkPatterns(v json.RawMessage, pointer string, fault func(pointer, text s
 	for name, member := range rawjson.All(v) {
 		checkPatterns(member, pointer+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(name), fault)
 	}
-	if rawjson.KindOf(v) == rawjson.Array {
-		i := 0
-		for e := range rawjson.Elements(v) {
-			checkPatterns(e, fmt.Sprintf("%s/%d", pointer, i), fault)
-			i++
-		}
+	for i, e := range slices.Collect(rawjson.Elements(v)) {
+		checkPatterns(e, fmt.Sprintf("%s/%d", pointer, i), fault)
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"mcp-bash/pkg/runtool/outcome"
 )
 
 // CLI-2101: the members of a case.
@@ -93,11 +91,11 @@ func TestFaults(t *testing.T) {
 func TestCompare(t *testing.T) {
 	const result = `{"content":[{"type":"text","text":"Hello\nAda \n"},{"type":"image","data":""},{"type":"text","text":"!"}],
 		"structuredContent":{"a":[1,{"b":"x","c":null}],"d":1.0},"isError":%}`
-	good := outcome.Outcome{Result: json.RawMessage(strings.Replace(result, "%", "false", 1))}
-	bad := outcome.Outcome{Result: json.RawMessage(strings.Replace(result, "%", "true", 1))}
-	refused := outcome.Outcome{Error: json.RawMessage(`{"code":-32602,"message":"wrong name","data":{"hint":"x"}}`)}
+	good := Outcome{Result: json.RawMessage(strings.Replace(result, "%", "false", 1))}
+	bad := Outcome{Result: json.RawMessage(strings.Replace(result, "%", "true", 1))}
+	refused := Outcome{Error: json.RawMessage(`{"code":-32602,"message":"wrong name","data":{"hint":"x"}}`)}
 	for _, tc := range []struct {
-		end          outcome.Outcome
+		end          Outcome
 		expect, want string // each Difference.What
 	}{
 		{good, `{}`, ""},
@@ -154,8 +152,8 @@ func FuzzParse(f *testing.F) {
 			if c.Line < 1 || c.Tool == "" || !json.Valid(c.Arguments) {
 				t.Errorf("%+v", c)
 			}
-			c.Expect.Compare(&outcome.Outcome{Result: json.RawMessage(`{"structuredContent":{"a":[1]}}`)})
-			c.Expect.Compare(&outcome.Outcome{Error: json.RawMessage(`{"code":1}`)})
+			c.Expect.Compare(&Outcome{Result: json.RawMessage(`{"structuredContent":{"a":[1]}}`)})
+			c.Expect.Compare(&Outcome{Error: json.RawMessage(`{"code":1}`)})
 		}
 	})
 }

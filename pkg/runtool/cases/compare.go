@@ -11,11 +11,55 @@ import (
 	"strconv"
 	"strings"
 
+	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/json/yamljson"
 	"mcp-bash/pkg/json/yamltext"
-	"mcp-bash/pkg/runtool/outcome"
+	"mcp-bash/pkg/wire/mcp"
 )
+
+// An Outcome is the end of a call, as the client gets it.
+type Outcome struct {
+	Result json.RawMessage // the result of tools/call, or nil
+	Error  json.RawMessage // the error with its code and message, or nil
+}
+
+// OutcomeOf returns the outcome of [tool.Tools.Call]. ok is false if the call failed for a reason that no client gets.
+func OutcomeOf(result *tool.Result, err error) (o Outcome, ok bool) {
+	if err == nil {
+		return Outcome{Result: result.AppendJSON(nil, mcp.Extra{})}, true
+	}
+	refusal, ok := errors.AsType[*mcp.Error](err)
+	if ok {
+		o.Error = refusal.AppendJSON(nil)
+	}
+	return o, ok
+}
+
+// Text returns the texts of the result, or the message of the error, without white space at the end.
+func (o *Outcome) Text() string {
+	if o.Error != nil {
+		return trim(rawjson.TextOf(o.Error, "message"))
+	}
+	var list []string
+	for item := range rawjson.Elements(rawjson.Get(o.Result, "content")) {
+		if rawjson.TextOf(item, "type") == "text" {
+			list = append(list, strings.TrimSuffix(rawjson.TextOf(item, "text"), "\n"))
+		}
+	}
+	return trim(strings.Join(list, "\n"))
+}
+
+// trim returns a text without the white space at its end, which no comparison regards.
+func trim(text string) string { return strings.TrimRight(text, " \t\r\n") }
+
+// Structured returns the structured content, or nil.
+func (o *Outcome) Structured() json.RawMessage { return rawjson.Get(o.Result, "structuredContent") }
+
+// Failed reports whether the outcome is an error.
+func (o *Outcome) Failed() bool {
+	return o.Error != nil || rawjson.True(rawjson.Get(o.Result, "isError"))
+}
 
 // A Difference is one thing that an outcome has and the case does not expect.
 type Difference struct {
@@ -25,7 +69,7 @@ type Difference struct {
 }
 
 // Compare returns the differences between an outcome and the expectation.
-func (e *Expectation) Compare(o *outcome.Outcome) (list []Difference) {
+func (e *Expectation) Compare(o *Outcome) (list []Difference) {
 	text := o.Text()
 	switch {
 	case e.Error == nil && o.Failed():
@@ -37,8 +81,8 @@ func (e *Expectation) Compare(o *outcome.Outcome) (list []Difference) {
 	case rawjson.KindOf(e.Error) == rawjson.Object:
 		list = subset(list, e.Error, o.Error, "error")
 	}
-	if e.Text != nil && outcome.Trim(*e.Text) != text {
-		list = append(list, Difference{"text", outcome.Trim(*e.Text), text})
+	if e.Text != nil && trim(*e.Text) != text {
+		list = append(list, Difference{"text", trim(*e.Text), text})
 	}
 	for _, part := range e.Contains {
 		if !strings.Contains(text, part) {
@@ -56,7 +100,7 @@ func (e *Expectation) Compare(o *outcome.Outcome) (list []Difference) {
 	return list
 }
 
-func errorText(o *outcome.Outcome) string {
+func errorText(o *Outcome) string {
 	if o.Error == nil {
 		return o.Text()
 	}
@@ -82,21 +126,12 @@ func subset(list []Difference, want, got json.RawMessage, at string) []Differenc
 			list = subset(list, member, rawjson.Get(got, name), at+"/"+name)
 		}
 	case rawjson.Array:
-		var others []json.RawMessage
-		for e := range rawjson.Elements(got) {
-			others = append(others, e)
-		}
-		n := 0
-		for range rawjson.Elements(want) {
-			n++
-		}
-		if n != len(others) {
+		wanted, others := slices.Collect(rawjson.Elements(want)), slices.Collect(rawjson.Elements(got))
+		if len(wanted) != len(others) {
 			return differs()
 		}
-		i := 0
-		for e := range rawjson.Elements(want) {
+		for i, e := range wanted {
 			list = subset(list, e, others[i], fmt.Sprintf("%s/%d", at, i))
-			i++
 		}
 	default:
 		if !rawjson.Equal(want, got) && !sameNumber(string(want), string(got)) {
@@ -122,9 +157,9 @@ func shown(v json.RawMessage) string {
 
 // Accept returns the members of an expectation that must change so that an outcome is as expected. ok is false if
 // others would have to change.
-func (e *Expectation) Accept(o *outcome.Outcome) (changed []rawjson.Member, ok bool) {
+func (e *Expectation) Accept(o *Outcome) (changed []rawjson.Member, ok bool) {
 	want := *e
-	if text := o.Text(); e.Text != nil && outcome.Trim(*e.Text) != text {
+	if text := o.Text(); e.Text != nil && trim(*e.Text) != text {
 		want.Text = &text
 		if strings.Contains(text, "\n") {
 			text += "\n"

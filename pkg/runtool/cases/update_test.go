@@ -6,17 +6,16 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/runtool/outcome"
 )
 
 // CLI-2106: --update changes the values of text, structured and error, and nothing else.
 func TestUpdate(t *testing.T) {
-	printed := outcome.Outcome{Result: json.RawMessage(`{"content":[{"type":"text","text":"one\ntwo\n"}],
+	printed := Outcome{Result: json.RawMessage(`{"content":[{"type":"text","text":"one\ntwo\n"}],
 		"structuredContent":{"a":1,"b":[{"c":"x","d":2}],"e":"17 s"}}`)}
-	refused := outcome.Outcome{Error: json.RawMessage(`{"code":-32602,"message":"wrong"}`)}
+	refused := Outcome{Error: json.RawMessage(`{"code":-32602,"message":"wrong"}`)}
 	for _, tc := range []struct {
 		name, before, after string // "" if the case cannot be updated
-		end                 outcome.Outcome
+		end                 Outcome
 	}{
 		{"text", "# first\ntool: a\nexpect:\n  # the text\n  text: three # old\n\n  contains: one\n---\ntool: b\n",
 			"# first\ntool: a\nexpect:\n  # the text\n  text: |\n    one\n    two\n\n  contains: one\n---\ntool: b\n", printed},

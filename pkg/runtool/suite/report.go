@@ -140,9 +140,7 @@ func (p *object) add(r *result) {
 	}
 	p.b.Name("name").String(cmp.Or(r.Name, r.Tool)).Name("tool").String(r.Tool).Name("ok").Bool(!r.failed()).
 		Name("seconds").Raw(seconds(r.took))
-	if r.skipped != "" {
-		p.b.Name("skipped").String(r.skipped)
-	}
+	p.b.Optional("skipped", r.skipped)
 	if r.changed != nil {
 		p.b.Name("updated").Bool(true)
 	}
@@ -153,9 +151,7 @@ func (p *object) add(r *result) {
 		}
 		p.b.End()
 	}
-	if r.stderr != "" {
-		p.b.Name("stderr").String(head(r.stderr))
-	}
+	p.b.Optional("stderr", head(r.stderr))
 	p.b.End()
 }
 
@@ -231,21 +227,17 @@ type junitSuite struct {
 }
 
 type junitCase struct {
-	XMLName xml.Name      `xml:"testcase"`
-	Name    string        `xml:"name,attr"`
-	Class   string        `xml:"classname,attr"`
-	File    string        `xml:"file,attr"`
-	Line    int           `xml:"line,attr,omitempty"`
-	Time    string        `xml:"time,attr"`
-	Failure *junitFailure `xml:"failure"`
-	Skipped *junitSkipped `xml:"skipped"`
+	XMLName xml.Name     `xml:"testcase"`
+	Name    string       `xml:"name,attr"`
+	Class   string       `xml:"classname,attr"`
+	File    string       `xml:"file,attr"`
+	Line    int          `xml:"line,attr,omitempty"`
+	Time    string       `xml:"time,attr"`
+	Failure *junitRemark `xml:"failure"`
+	Skipped *junitRemark `xml:"skipped"`
 }
 
-type junitSkipped struct {
-	Message string `xml:"message,attr"`
-}
-
-type junitFailure struct {
+type junitRemark struct {
 	Message string `xml:"message,attr"`
 	Text    string `xml:",chardata"`
 }
@@ -259,12 +251,12 @@ func (p *junit) add(r *result) {
 	p.Tests++
 	suite.Tests++
 	if r.skipped != "" {
-		c.Skipped = &junitSkipped{r.skipped}
+		c.Skipped = &junitRemark{Message: r.skipped}
 	}
 	if r.failed() {
 		p.Failures++
 		suite.Failures++
-		c.Failure = &junitFailure{r.differences[0].What, string(r.details(""))}
+		c.Failure = &junitRemark{r.differences[0].What, string(r.details(""))}
 	}
 	suite.Cases = append(suite.Cases, c)
 }

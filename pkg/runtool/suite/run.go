@@ -32,7 +32,6 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/runtool/answers"
 	"mcp-bash/pkg/runtool/cases"
-	"mcp-bash/pkg/runtool/outcome"
 	"mcp-bash/pkg/text/secrets"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -108,14 +107,7 @@ func (r *runner) all(ctx context.Context, done func(*result)) error {
 }
 
 // keyOf returns a text that is the same for the same variables.
-func keyOf(env map[string]string) string {
-	var b rawjson.Builder
-	b.Array()
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		b.String(name).String(env[name])
-	}
-	return string(b.End().Bytes())
-}
+func keyOf(env map[string]string) string { return fmt.Sprintf("%q", env) } // fmt sorts maps
 
 // server returns what is needed to call tools with additional variables, and makes it at the first time.
 func (r *runner) server(variables map[string]string) (*server, error) {
@@ -250,7 +242,7 @@ func (r *result) call(ctx context.Context, e *server, request *tool.Request, upd
 	if err == nil {
 		defer answer.Done()
 	}
-	end, ok := outcome.Of(answer, err)
+	end, ok := cases.OutcomeOf(answer, err)
 	if !ok {
 		r.differences = append(r.differences, cases.Difference{What: "the call failed", Got: err.Error()})
 		return

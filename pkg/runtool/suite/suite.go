@@ -270,15 +270,15 @@ func load(ctx context.Context, p *project.Project, files []string, stdin io.Read
 // list returns the files with cases in a folder, sorted.
 func list(dir string) (files []string, err error) {
 	d, err := folder.Open(dir)
-	if err != nil {
-		if folder.Missing(err) || errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
-		return nil, cli.Failf(cli.CodeInvalid, "%s cannot be read: %v", dir, fsys.Cause(err))
+	var entries []folder.Entry
+	if err == nil {
+		defer d.Close()
+		entries, err = d.List(make([]byte, 32<<10))
 	}
-	defer d.Close()
-	entries, err := d.List(make([]byte, 32<<10))
-	if err != nil {
+	switch {
+	case folder.Missing(err) || errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
 		return nil, cli.Failf(cli.CodeInvalid, "%s cannot be read: %v", dir, fsys.Cause(err))
 	}
 	for _, e := range entries {

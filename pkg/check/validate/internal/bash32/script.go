@@ -166,7 +166,7 @@ func (s *Script) command(n *syntax.CallExpr) {
 	switch c.Words[0] {
 	case "read", "printf", "mapfile", "readarray", "getopts":
 		for _, word := range c.Words[1:] { // names among the words are assigned
-			if isName(word) {
+			if syntax.ValidName(word) {
 				s.Settings = append(s.Settings, Setting{Name: Name{word, c.Line}})
 			}
 		}
@@ -207,10 +207,6 @@ func (s *Script) compare(word *syntax.Word, with string) {
 		}
 		return true
 	})
-}
-
-func isName(word string) bool {
-	return word != "" && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
 // written returns a word without quotes. An expansion becomes "$" and the name of its variable.
